@@ -1,0 +1,198 @@
+/* graph.h - the dataflow graph of one compiled function or segment.
+ *
+ * Append-only; a node's operands have smaller ids, so ids are a topological order.  Equal (op,
+ * operands, attributes) is the same node (interned), except leaves and RAND with different seeds.
+ * Types are set by the op's infer rule, never by hand.  A pass builds a new graph.
+ *
+ * Semantics: values are immutable arrays.  Integer arithmetic wraps; shifts by a count outside
+ * [0,bits) give 0 (or the sign); integer division by zero gives 0; NaN propagates through
+ * maximum/minimum/max/min; reductions of an empty axis give the identity, for max/min/arg an error
+ * (build time when known, else a guard).  Index operands are checked at run time. */
+#ifndef TC_GRAPH_H
+#define TC_GRAPH_H
+
+#include <tcompile/abi.h> /* tc_dtype, TC_MAX_RANK */
+
+#include "graph/dim.h"
+#include "graph/support/support.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tc_op {
+  OP_NONE,
+#define TC_OP(id, ...) OP_##id,
+#include "graph/ops.def"
+  OP_COUNT
+} tc_op;
+
+typedef enum tc_class {
+  TC_CLASS_LEAF,    /* no operands */
+  TC_CLASS_GEN,     /* element = f(index) */
+  TC_CLASS_EW,      /* element = f(operand elements at the broadcast index) */
+  TC_CLASS_REDUCE,  /* combines along axes */
+  TC_CLASS_SCAN,    /* prefix combination along one axis */
+  TC_CLASS_VIEW,    /* element = operand element at a mapped index */
+  TC_CLASS_JOIN,    /* pieces of the result come from different places */
+  TC_CLASS_INDEX,   /* element = operand element at an index read from data */
+  TC_CLASS_SCATTER, /* written at an index read from data, in order */
+  TC_CLASS_MATMUL,  /* template */
+  TC_CLASS_COMP     /* composite: the decompose pass removes it */
+} tc_class;
+
+typedef struct tc_type {
+  uint8_t dtype; /* tc_dtype */
+  uint8_t rank;
+  bool weak; /* a C scalar: rank 0, does not take part in promotion */
+  tc_dim dim[TC_MAX_RANK];
+} tc_type;
+
+/* ---- the op table ------------------------------------------------------------------------------------- */
+
+/* What an infer rule sees.  dims is NULL when every size is a constant (the eager runtime). */
+typedef struct tc_infer {
+  tc_op op;
+  tc_dims *dims;
+  int nin;
+  const tc_type *const *in; /* NULL entry: operand not given */
+  int nattr;
+  const tc_dim *attr;
+  const char *string; /* the S attribute, or NULL */
+  char *message;      /* receives the error, without op name or location */
+  size_t message_size;
+} tc_infer;
+
+/* Result type, or false with a message that names shapes ("[3,4] and [5] do not broadcast: 4 != 5"). */
+typedef bool tc_infer_fn(tc_infer *c, tc_type *out);
+
+typedef struct tc_graph tc_graph;
+typedef struct tc_ref { uint32_t id; } tc_ref; /* 0 = none */
+typedef struct tc_node tc_node;
+
+/* Rewrites node n of the old graph with simpler ops in g; in[] are its operands there.  Returns the
+ * result, or ref 0 after reporting. Must keep dtype and shape (the driver verifies). */
+typedef tc_ref tc_decomp_fn(tc_graph *g, const tc_node *n, const tc_ref *in);
+
+typedef struct tc_op_info {
+  const char *id, *text;
+  uint8_t min_in, max_in;
+  tc_class cls;
+  const char *attrs;
+  tc_infer_fn *infer;
+  tc_decomp_fn *decomp;
+  const char *expr;
+} tc_op_info;
+
+const tc_op_info *tc_op_get(tc_op op);
+tc_op tc_op_find(const char *text); /* OP_NONE if there is none */
+
+/* Runs the op's rule after checking operand and attribute counts.  On failure message reads
+ * "matmul: ..." */
+bool tc_infer_type(tc_infer *c, tc_type *out);
+
+/* ---- attributes ------------------------------------------------------------------------------------------ */
+
+/* Attributes are a flat list of dims laid out by the schema of the op: i, b, D one entry each; I its
+ * length and then the elements; S one entry, an index for tc_graph_string. */
+tc_dim tc_attr_int(const tc_node *n, const char *name);
+int tc_attr_list(const tc_node *n, const char *name, const tc_dim **items); /* length */
+
+/* ---- nodes -------------------------------------------------------------------------------------------------- */
+
+struct tc_node {
+  tc_op op;
+  uint16_t nin, nattr;
+  const tc_ref *in;   /* [nin] */
+  const tc_dim *attr; /* [nattr] */
+  tc_type type;
+  tc_loc loc;
+};
+
+/* What a graph input was declared as. */
+typedef struct tc_input {
+  const char *name;
+  tc_ref node;
+  tc_type type;
+  bool written; /* some tc_graph_write targets it */
+} tc_input;
+
+/* A scalar argument: a C expression over the function's parameters, passed by value at the call. */
+typedef struct tc_scalar_arg {
+  const char *name; /* C expression text, for comments and the call */
+  tc_dtype dtype;   /* TC_F64 or TC_I64 */
+  tc_ref node;
+} tc_scalar_arg;
+
+tc_graph *tc_graph_new(const char *name, tc_diag *diag);
+void tc_graph_free(tc_graph *g);
+const char *tc_graph_name(const tc_graph *g);
+tc_dims *tc_graph_dims(tc_graph *g);
+tc_diag *tc_graph_diag(tc_graph *g);
+tc_arena *tc_graph_arena(tc_graph *g); /* lives as long as g */
+/* A new graph with the same name, diag, inputs, scalars and dims context (shared, reference counted):
+ * what a pass starts from.  Input and scalar nodes keep their ids 1..n. */
+tc_graph *tc_graph_derive(tc_graph *g);
+
+/* All inputs and scalars come before any other node. */
+tc_ref tc_graph_input(tc_graph *g, const char *name, const tc_type *type, tc_loc loc);
+tc_ref tc_graph_scalar(tc_graph *g, const char *text, tc_dtype dtype, tc_loc loc);
+uint32_t tc_graph_input_count(const tc_graph *g);
+const tc_input *tc_graph_input_at(const tc_graph *g, uint32_t i);
+uint32_t tc_graph_scalar_count(const tc_graph *g);
+const tc_scalar_arg *tc_graph_scalar_at(const tc_graph *g, uint32_t i);
+
+/* Leaves.  Constants are rank 0; weak ones act as C scalars in promotion. */
+tc_ref tc_graph_const_f(tc_graph *g, tc_dtype dtype, bool weak, double v, tc_loc loc);
+tc_ref tc_graph_const_i(tc_graph *g, tc_dtype dtype, bool weak, int64_t v, tc_loc loc);
+tc_ref tc_graph_dim_value(tc_graph *g, tc_dim d, bool weak, tc_loc loc); /* i64 scalar with a size's value */
+bool tc_node_const(const tc_node *n, double *f, int64_t *i); /* value of a CONST (both are set, converted) */
+
+/* Appends (or finds) a node.  On misuse reports at loc and returns ref 0; a ref 0 operand that is not
+ * an optional one gives ref 0 silently. `string` is the S attribute or NULL. */
+tc_ref tc_build(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr, const tc_dim *attr,
+                const char *string, tc_loc loc);
+/* Shorthands for passes and decompositions. */
+tc_ref tc_build1(tc_graph *g, tc_op op, tc_ref a, tc_loc loc);
+tc_ref tc_build2(tc_graph *g, tc_op op, tc_ref a, tc_ref b, tc_loc loc);
+tc_ref tc_build3(tc_graph *g, tc_op op, tc_ref a, tc_ref b, tc_ref c, tc_loc loc);
+tc_ref tc_build_cast(tc_graph *g, tc_ref a, tc_dtype dtype, tc_loc loc);
+tc_ref tc_build_reduce(tc_graph *g, tc_op op, tc_ref a, int naxes, const int *axes, bool keep, tc_loc loc);
+tc_ref tc_build_reshape(tc_graph *g, tc_ref a, int rank, const tc_dim *dims, tc_loc loc);
+tc_ref tc_build_expand(tc_graph *g, tc_ref a, int rank, const tc_dim *dims, tc_loc loc);
+tc_ref tc_build_permute(tc_graph *g, tc_ref a, int rank, const int *axes, tc_loc loc);
+
+uint32_t tc_graph_count(const tc_graph *g); /* ids are 1 .. count */
+const tc_node *tc_graph_node(const tc_graph *g, tc_ref r);
+const tc_type *tc_graph_type(const tc_graph *g, tc_ref r);
+const char *tc_graph_string(const tc_graph *g, tc_dim attr);
+
+/* Roots: results in order, and writes to inputs (applied after everything was read). */
+bool tc_graph_output(tc_graph *g, tc_ref r);
+uint32_t tc_graph_output_count(const tc_graph *g);
+tc_ref tc_graph_output_at(const tc_graph *g, uint32_t i);
+bool tc_graph_write(tc_graph *g, uint32_t input, tc_ref value); /* value: the input's shape and dtype */
+uint32_t tc_graph_write_count(const tc_graph *g);
+tc_ref tc_graph_write_at(const tc_graph *g, uint32_t i, uint32_t *input);
+
+/* ---- types ---------------------------------------------------------------------------------------------------- */
+
+bool tc_dtype_is_float(tc_dtype d);
+bool tc_dtype_is_int(tc_dtype d); /* not bool */
+size_t tc_dtype_bytes(tc_dtype d);
+const char *tc_dtype_text(tc_dtype d); /* "f32" */
+bool tc_dtype_parse(const char *text, size_t n, tc_dtype *d);
+/* Result dtype of two operands, as documented in tcompile.h. */
+tc_dtype tc_promote(const tc_type *a, const tc_type *b);
+tc_dim tc_type_numel(tc_dims *c, const tc_type *t);
+bool tc_type_same(const tc_type *a, const tc_type *b);
+void tc_type_print(tc_dims *c, const tc_type *t, tc_buf *out);  /* "f32[B,784]" */
+void tc_shape_print(tc_dims *c, const tc_type *t, tc_buf *out); /* "[B,784]" */
+/* Parses TC_SHAPE text: "f32[B<=64,T%8,2*N+1,768]"; declares its symbols.  false: *error names what
+ * is wrong, at byte *at. */
+bool tc_type_parse(tc_dims *c, const char *text, tc_type *t, const char **error, size_t *at);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

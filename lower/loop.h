@@ -1,0 +1,204 @@
+/* loop.h - the loop IR: what a kernel computes, and how it is scheduled.
+ *
+ * A program is a list of kernels over buffers.  A kernel is one parallel region: one or more nests
+ * that run in order with a barrier between them, or a matmul template.  Backends print from this and
+ * know nothing of graphs.
+ *
+ * A nest iterates its outer axes in parallel; for each outer point its stages run in order; a stage
+ * loops over some of the inner axes and performs actions at each point.  Softmax over the last axis:
+ *
+ *   nest outer r < R, inner c < C
+ *     stage {c}  reduce  #0 = max  x[r*C + c]
+ *     stage {c}  store   e[c] = exp(x[r*C + c] - #0)          (e: LOCAL buffer, one row per thread)
+ *                reduce  #1 = sum  e
+ *     stage {c}  store   y[r*C + c] = e[c] / #1
+ *
+ * Values.  Expressions form a DAG in the kernel's pool; operands have smaller indices.  A value of
+ * dtype f16 or bf16 does not exist: loads widen to f32, stores round to the buffer's dtype, and a
+ * cast to one of them rounds the f32 value in place (TC_EX_ROUND).  bool is 0 or 1 in a byte.
+ *
+ * Order.  Outer points are independent: a backend may run them in any order, on any thread.  A
+ * reduction over inner axes combines lane-wise and then as a tree, in an order that depends only on
+ * sizes and the ISA, never on threads.  Reductions that cross outer points are written by lowering
+ * as two nests: partial results of fixed chunks, then their combination.
+ *
+ * Index arithmetic is in elements, int64, and never overflows for tensors that exist. */
+#ifndef TC_LOOP_H
+#define TC_LOOP_H
+
+#include "graph/graph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TC_MAX_AXES 16 /* rank 8, each axis split at most once */
+
+/* ---- buffers -------------------------------------------------------------------------------------- */
+
+typedef enum {
+  TC_BUF_INPUT,  /* graph input `index`: contiguous (the entry packs strided operands) */
+  TC_BUF_OUTPUT, /* result `index`: fresh, contiguous */
+  TC_BUF_ARENA,  /* workspace at byte `offset`; lifetimes planned */
+  TC_BUF_LOCAL   /* scratch of one thread within one kernel: holds a row between stages */
+} tc_buf_kind;
+
+typedef struct tc_buffer {
+  tc_buf_kind kind;
+  uint32_t index;
+  tc_dtype dtype;
+  tc_dim numel;    /* elements */
+  tc_dim offset;   /* ARENA: bytes from the start of the workspace, a multiple of 64 */
+  const char *name; /* for comments and variables: "x", "h" */
+  tc_type type;    /* shape for comments */
+  bool written;    /* an INPUT that a kernel writes (in-place op) */
+} tc_buffer;
+
+/* ---- axes and addresses ---------------------------------------------------------------------------- */
+
+typedef struct tc_axis {
+  const char *name; /* loop variable */
+  tc_dim extent;
+  /* A split axis: of >= 0 means this (inner) axis runs over chunk number axis[of] of a longer axis of
+   * `total` points, `extent` each; the last chunk is shorter: i < min(extent, total - axis[of]*extent). */
+  int of;
+  tc_dim total;
+} tc_axis;
+
+typedef struct tc_val { uint32_t id; } tc_val; /* index in the pool; 0 = none */
+
+/* offset + sum coef[i] * axis[i] + sum value(term[j]) * stride(term[j]), in elements. */
+typedef struct tc_term { tc_val value; tc_dim stride; tc_dim bound; } tc_term; /* 0 <= value < bound is checked */
+typedef struct tc_address {
+  tc_dim offset;
+  tc_dim coef[TC_MAX_AXES];
+  int nterm; /* data-dependent parts: gather, embedding, scatter */
+  tc_term term[2];
+} tc_address;
+
+/* ---- expressions ------------------------------------------------------------------------------------- */
+
+typedef enum {
+  TC_EX_NONE,
+  TC_EX_CONST,  /* f (floating dtypes) or i */
+  TC_EX_SCALAR, /* scalar argument `index`, converted to dtype */
+  TC_EX_DIM,    /* value of a size, i64 */
+  TC_EX_INDEX,  /* value of an address expression (no buffer), i64: iota, tril, argmax positions */
+  TC_EX_LOAD,   /* buffer[address], widened; when `guard` is set: guard ? buffer[address] : 0 */
+  TC_EX_OP,     /* elementwise primitive of the op table, all operands of its compute dtype */
+  TC_EX_CAST,   /* converts to dtype as C does, saturating nothing; float to bool is != 0 */
+  TC_EX_ROUND,  /* f32 rounded through `storage` (f16, bf16) */
+  TC_EX_RESULT, /* result `index` of a reduction or scan of this nest, or the matmul's product */
+  TC_EX_RANDOM  /* Philox: op RAND or RANDN, in[0] seed (i64), address = element number */
+} tc_ex_kind;
+
+typedef struct tc_expr {
+  tc_ex_kind kind;
+  tc_op op;
+  tc_dtype dtype;   /* of the value; never f16 or bf16 */
+  tc_dtype storage; /* ROUND */
+  tc_val in[3];
+  tc_val guard;     /* LOAD */
+  uint32_t buffer;  /* LOAD: index into the kernel's buffers */
+  uint32_t index;   /* SCALAR, RESULT */
+  double f;
+  int64_t i;
+  tc_dim dim;
+  tc_address address;
+  tc_loc loc;       /* the source expression it came from */
+} tc_expr;
+
+/* ---- actions, stages, nests ----------------------------------------------------------------------------- */
+
+typedef enum {
+  TC_ACT_STORE,  /* buffer[address] = value */
+  TC_ACT_ADD,    /* buffer[address] += value, in order (scatter_add): the nest is serial */
+  TC_ACT_REDUCE, /* result `index` = combine over the stage's axes of value */
+  TC_ACT_SCAN    /* result `index` = running combination up to and with this point */
+} tc_act_kind;
+
+typedef struct tc_action {
+  tc_act_kind kind;
+  tc_op op;        /* REDUCE, SCAN: SUM PROD AMAX AMIN ANY ALL ARGMAX ARGMIN CUMSUM CUMPROD */
+  tc_val value;
+  tc_val position; /* ARGMAX, ARGMIN: i64 index that is the result */
+  tc_val guard;    /* STORE: only where true; 0 = always */
+  uint32_t buffer, index;
+  tc_dtype dtype;  /* REDUCE, SCAN: of the accumulator */
+  tc_address address;
+} tc_action;
+
+typedef struct tc_stage {
+  uint32_t axes; /* bit i: loops over axis i (inner axes only); 0: once per outer point */
+  uint32_t naction;
+  tc_action *action;
+} tc_stage;
+
+typedef struct tc_nest {
+  int naxis, nouter; /* axis[0..nouter) outer, the rest inner */
+  tc_axis axis[TC_MAX_AXES];
+  uint32_t nstage;
+  tc_stage *stage;
+  uint32_t nresult; /* reductions and scans are numbered 0 .. nresult-1 */
+  /* schedule */
+  int vector;     /* axis run in vector lanes, or -1: all scalar.  An outer vector axis puts
+                   * neighbouring outer points in the lanes of every stage */
+  bool serial;    /* outer points in order on one thread (scatter) */
+  tc_dim work;    /* estimated scalar operations, for the decision to go parallel */
+} tc_nest;
+
+/* C[b,m,n] = sum_k A[b,m,k] * B[b,k,n], axes numbered batch 0..nbatch-1, then m, n, k. */
+typedef struct tc_matmul {
+  int nbatch;
+  tc_axis axis[TC_MAX_AXES]; /* nbatch + 3 */
+  tc_dtype operand; /* what the multiplier is fed: f32 f64 bf16 f16 i8 u8 i16 i32 i64 */
+  tc_dtype acc;     /* f32 for f16 and bf16, else the operand type */
+  tc_val a, b;      /* over (batch, m, k) and (batch, k, n); a bare LOAD is the plain case, any other
+                     * expression is a prologue applied while packing */
+  tc_stage epilogue; /* axes unused; actions at each (batch, m, n); RESULT 0 is the product, of type acc */
+} tc_matmul;
+
+typedef enum { TC_KERNEL_NESTS, TC_KERNEL_MATMUL } tc_kernel_kind;
+
+typedef struct tc_kernel {
+  tc_kernel_kind kind;
+  const char *name;    /* readable: "softmax_2", from the ops it fuses */
+  uint32_t nbuffer;
+  uint32_t *buffer;    /* program buffers in argument order; exprs and actions index this list */
+  uint32_t nexpr;
+  tc_expr *expr;       /* the pool; expr[0] unused */
+  uint32_t nnest;
+  tc_nest *nest;
+  tc_matmul mm;
+  uint32_t nfused;
+  tc_ref *fused;       /* graph nodes it computes, for remarks and reports */
+  tc_dim flops, bytes; /* estimates: arithmetic, and least traffic (inputs + outputs once) */
+  tc_loc loc;
+} tc_kernel;
+
+typedef struct tc_program {
+  tc_graph *graph; /* the optimised graph; borrowed */
+  tc_arena *arena; /* owns everything below */
+  uint32_t nbuffer;
+  tc_buffer *buffer;
+  uint32_t nkernel;
+  tc_kernel *kernel; /* in launch order */
+  tc_dim workspace;  /* bytes of all ARENA buffers after planning */
+  uint32_t noutput;
+  uint32_t *output;  /* program buffer of each result (an OUTPUT buffer) */
+} tc_program;
+
+/* requires: optimised, verified graph.  NULL after reporting TC_MISSED at the node that cannot be
+ * lowered.  The program borrows g. */
+tc_program *tc_lower(tc_graph *g);
+void tc_program_free(tc_program *p);
+
+/* Readable dump of the loop IR (TC_DUMP=loops). */
+void tc_program_print(const tc_program *p, tc_buf *out);
+/* Checks the rules above. */
+bool tc_program_verify(const tc_program *p, char *message, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,392 @@
+/* tcompile.h - tensors for C, and the attribute that compiles functions written with them.
+ *
+ *   TC_COMPILE tc_tensor *scores(const tc_tensor *x TC_SHAPE("f32[B,784]"),
+ *                                const tc_tensor *w TC_SHAPE("f32[784,10]"),
+ *                                const tc_tensor *b TC_SHAPE("f32[10]"))
+ *   {
+ *     return tc_softmax(tc_add(tc_matmul(x, w), b), -1);
+ *   }
+ *
+ * Built by any C17 compiler this runs eagerly, one op after the other.  Built with
+ * `clang -fplugin=libtcplugin.so` the body is replaced by fused kernels behind guards.
+ *
+ * Rules that hold for every function below, unless its comment says otherwise:
+ *  - Operands are borrowed; a result is a new tensor owned by the innermost open TC_SCOPE, or by the
+ *    caller (tc_free) when none is open.
+ *  - Errors are values: a failed op returns NULL and records a message for tc_error() with the op,
+ *    the shapes and the C location.  An op given NULL returns NULL and keeps the first message, so a
+ *    chain is checked once, at its end.
+ *  - An axis may be negative: -1 is the last.  Sizes are in elements.
+ *  - Operands broadcast as in NumPy: shapes are aligned at the right and size 1 repeats.
+ *  - Mixed dtypes promote as in PyTorch: bool < integer < floating; within a category the wider wins
+ *    (f16 with bf16 gives f32; u8 with i8 gives i16); a tensor of rank 0 does not widen tensors of
+ *    rank >= 1 of its own category, and a C scalar (the *_s forms) takes the dtype of its tensor.
+ *    Functions that are real-valued (exp, div, mean, ...) turn integers and bool into f32.
+ *  - Thread-safe: tensors may be shared by threads that only read them.  Scopes, errors and the
+ *    workspace belong to one thread. */
+#ifndef TCOMPILE_H
+#define TCOMPILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tcompile/abi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tc_tensor tc_tensor; /* opaque for users; see tcompile/abi.h */
+
+/* ---- the attributes; nothing without the plugin --------------------------------------------- */
+
+#if defined(__has_attribute)
+#if __has_attribute(tc_compile)
+#define TC_HAS_PLUGIN 1
+#endif
+#endif
+
+#ifdef TC_HAS_PLUGIN
+/* Compile this function.  Options: TC_COMPILE_WITH("fullgraph", "backend=openmp"). */
+#define TC_COMPILE __attribute__((tc_compile))
+#define TC_COMPILE_WITH(...) __attribute__((tc_compile(__VA_ARGS__)))
+/* On a parameter: "f32[B,784]", ranges and multiples "bf16[B<=64,T%8,768]"; equal names are equal sizes. */
+#define TC_SHAPE(spec) __attribute__((tc_shape(spec)))
+#else
+#define TC_COMPILE
+#define TC_COMPILE_WITH(...)
+#define TC_SHAPE(spec)
+#endif
+
+/* ---- lists of sizes, axes, indices ------------------------------------------------------------ */
+
+typedef struct tc_ints {
+  int n;
+  int64_t v[TC_MAX_RANK];
+} tc_ints;
+
+#define TC_INTS(...)                                                            \
+  (tc_ints) { (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), { __VA_ARGS__ } }
+#define TC_DIMS(...) TC_INTS(__VA_ARGS__) /* TC_DIMS(2, 3): a 2x3 shape */
+#define TC_AXES(...) TC_INTS(__VA_ARGS__) /* TC_AXES(0, -1) */
+#define TC_ALL ((tc_ints){0, {0}})        /* every axis; as dims: a scalar */
+
+/* ---- scopes and errors ------------------------------------------------------------------------- */
+
+typedef struct tc_scope {
+  struct tc_scope *outer;
+  tc_tensor *first;
+  bool open;
+} tc_scope;
+
+void tc_scope_begin(tc_scope *s);
+void tc_scope_end(tc_scope *s); /* frees what was made inside and not kept */
+
+static inline tc_scope *tc_scope_enter(tc_scope *s) { tc_scope_begin(s); s->open = true; return s; }
+
+/* TC_SCOPE { ... }: tensors made inside are freed at the end, also on return, break and goto. */
+#define TC_SCOPE                                                                              \
+  for (tc_scope tc_scope_here __attribute__((cleanup(tc_scope_end))) = {0, 0, false},         \
+                *tc_scope_in = tc_scope_enter(&tc_scope_here);                                \
+       tc_scope_in->open; tc_scope_in->open = false)
+
+tc_tensor *tc_keep(tc_tensor *t); /* moves t to the enclosing scope (or to the caller); returns t */
+void tc_free(tc_tensor *t);       /* frees t, in a scope or not; NULL is fine */
+
+const char *tc_error(void); /* message of the first error since tc_clear_error, or NULL */
+void tc_clear_error(void);
+
+void tc_here(const char *file, int line); /* location for messages; see tcompile/locations.h */
+
+/* ---- tensors from and to memory ------------------------------------------------------------------ */
+
+tc_tensor *tc_empty(tc_dtype dtype, tc_ints dims);
+/* Copies numel(dims) elements of dtype from data. */
+tc_tensor *tc_from(tc_dtype dtype, tc_ints dims, const void *data);
+/* Wraps memory of the caller, which must outlive the tensor and its views.  strides in elements;
+ * NULL: row-major.  release(context) is called with the last view gone; may be NULL. */
+tc_tensor *tc_wrap(tc_dtype dtype, tc_ints dims, const int64_t *strides, void *data,
+                   void (*release)(void *context), void *context);
+tc_tensor *tc_wrap_const(tc_dtype dtype, tc_ints dims, const int64_t *strides, const void *data);
+tc_tensor *tc_clone(const tc_tensor *x); /* contiguous copy */
+
+tc_dtype tc_dtype_of(const tc_tensor *x);
+int tc_rank(const tc_tensor *x);
+int64_t tc_size(const tc_tensor *x, int axis); /* -1 with an error for a bad axis */
+int64_t tc_stride(const tc_tensor *x, int axis);
+int64_t tc_numel(const tc_tensor *x);
+void *tc_data(tc_tensor *x);
+const void *tc_cdata(const tc_tensor *x);
+bool tc_is_contiguous(const tc_tensor *x);
+size_t tc_dtype_size(tc_dtype dtype);     /* bytes */
+const char *tc_dtype_name(tc_dtype dtype); /* "f32" */
+
+double tc_item(const tc_tensor *x);      /* the value of a one-element tensor; NaN with an error */
+int64_t tc_item_int(const tc_tensor *x); /* likewise, for integers and bool */
+double tc_at(const tc_tensor *x, tc_ints index); /* one element, widened */
+void tc_print(const tc_tensor *x);       /* to stdout, shortened */
+
+/* Largest |a-b| and whether |a-b| <= atol + rtol*|b| everywhere (equal NaN and inf are equal). */
+double tc_max_abs_diff(const tc_tensor *a, const tc_tensor *b);
+bool tc_allclose(const tc_tensor *a, const tc_tensor *b, double rtol, double atol);
+
+/* .npy, versions 1-3, C order, little endian; strict: every field is checked, truncated or oversized
+ * files are errors that name what is wrong. */
+tc_tensor *tc_load_npy(const char *path);
+bool tc_save_npy(const char *path, const tc_tensor *x);
+
+/* safetensors: the file is mapped; tensors are views of the mapping and keep it alive. */
+typedef struct tc_safetensors tc_safetensors;
+tc_safetensors *tc_safetensors_open(const char *path);
+int tc_safetensors_count(const tc_safetensors *s);
+const char *tc_safetensors_name(const tc_safetensors *s, int i);
+tc_tensor *tc_safetensors_get(const tc_safetensors *s, const char *name);
+void tc_safetensors_close(tc_safetensors *s);
+
+/* DLPack (dlpack.h, DLManagedTensor): export shares memory and holds a reference until its deleter
+ * runs; import takes ownership of the managed tensor. */
+struct DLManagedTensor;
+struct DLManagedTensor *tc_to_dlpack(const tc_tensor *x);
+tc_tensor *tc_from_dlpack(struct DLManagedTensor *m);
+
+/* ---- creation --------------------------------------------------------------------------------------- */
+
+tc_tensor *tc_zeros(tc_ints dims, tc_dtype dtype);
+tc_tensor *tc_ones(tc_ints dims, tc_dtype dtype);
+tc_tensor *tc_full(tc_ints dims, double value, tc_dtype dtype);
+tc_tensor *tc_zeros_like(const tc_tensor *x);
+tc_tensor *tc_ones_like(const tc_tensor *x);
+tc_tensor *tc_full_like(const tc_tensor *x, double value);
+tc_tensor *tc_scalar(double value); /* rank 0, f64, weak: promotes like a C scalar */
+tc_tensor *tc_arange(int64_t n, double start, double step, tc_dtype dtype); /* [n]: start + i*step */
+tc_tensor *tc_eye(int64_t n, int64_t m, tc_dtype dtype);                    /* [n,m] */
+/* Philox4x32-10 keyed by seed and counted by element index: stateless, equal everywhere. */
+tc_tensor *tc_rand(tc_ints dims, uint64_t seed, tc_dtype dtype);  /* uniform in [0,1) */
+tc_tensor *tc_randn(tc_ints dims, uint64_t seed, tc_dtype dtype); /* standard normal, Box-Muller */
+tc_tensor *tc_cast(const tc_tensor *x, tc_dtype dtype);
+
+/* ---- elementwise ------------------------------------------------------------------------------------- */
+
+tc_tensor *tc_neg(const tc_tensor *x);
+tc_tensor *tc_abs(const tc_tensor *x);
+tc_tensor *tc_sign(const tc_tensor *x);
+tc_tensor *tc_square(const tc_tensor *x);
+tc_tensor *tc_sqrt(const tc_tensor *x);
+tc_tensor *tc_rsqrt(const tc_tensor *x);
+tc_tensor *tc_reciprocal(const tc_tensor *x);
+tc_tensor *tc_exp(const tc_tensor *x);
+tc_tensor *tc_exp2(const tc_tensor *x);
+tc_tensor *tc_expm1(const tc_tensor *x);
+tc_tensor *tc_log(const tc_tensor *x);
+tc_tensor *tc_log2(const tc_tensor *x);
+tc_tensor *tc_log10(const tc_tensor *x);
+tc_tensor *tc_log1p(const tc_tensor *x);
+tc_tensor *tc_sin(const tc_tensor *x);
+tc_tensor *tc_cos(const tc_tensor *x);
+tc_tensor *tc_tan(const tc_tensor *x);
+tc_tensor *tc_asin(const tc_tensor *x);
+tc_tensor *tc_acos(const tc_tensor *x);
+tc_tensor *tc_atan(const tc_tensor *x);
+tc_tensor *tc_sinh(const tc_tensor *x);
+tc_tensor *tc_cosh(const tc_tensor *x);
+tc_tensor *tc_tanh(const tc_tensor *x);
+tc_tensor *tc_asinh(const tc_tensor *x);
+tc_tensor *tc_acosh(const tc_tensor *x);
+tc_tensor *tc_atanh(const tc_tensor *x);
+tc_tensor *tc_erf(const tc_tensor *x);
+tc_tensor *tc_erfc(const tc_tensor *x);
+tc_tensor *tc_sigmoid(const tc_tensor *x);
+tc_tensor *tc_floor(const tc_tensor *x);
+tc_tensor *tc_ceil(const tc_tensor *x);
+tc_tensor *tc_round(const tc_tensor *x); /* half to even */
+tc_tensor *tc_trunc(const tc_tensor *x);
+tc_tensor *tc_isnan(const tc_tensor *x); /* bool */
+tc_tensor *tc_isinf(const tc_tensor *x);
+tc_tensor *tc_isfinite(const tc_tensor *x);
+tc_tensor *tc_logical_not(const tc_tensor *x);
+tc_tensor *tc_bit_not(const tc_tensor *x); /* integers and bool */
+
+tc_tensor *tc_add(const tc_tensor *a, const tc_tensor *b);
+tc_tensor *tc_sub(const tc_tensor *a, const tc_tensor *b);
+tc_tensor *tc_mul(const tc_tensor *a, const tc_tensor *b);
+tc_tensor *tc_div(const tc_tensor *a, const tc_tensor *b);       /* true division */
+tc_tensor *tc_floor_div(const tc_tensor *a, const tc_tensor *b); /* integers: x/0 is 0 */
+tc_tensor *tc_remainder(const tc_tensor *a, const tc_tensor *b); /* sign of b; integers: x%0 is 0 */
+tc_tensor *tc_fmod(const tc_tensor *a, const tc_tensor *b);      /* sign of a */
+tc_tensor *tc_pow(const tc_tensor *a, const tc_tensor *b); /* integers wrap; negative exponent: 0, or +-1 for base +-1 */
+tc_tensor *tc_maximum(const tc_tensor *a, const tc_tensor *b); /* NaN wins */
+tc_tensor *tc_minimum(const tc_tensor *a, const tc_tensor *b);
+tc_tensor *tc_atan2(const tc_tensor *y, const tc_tensor *x);
+tc_tensor *tc_hypot(const tc_tensor *a, const tc_tensor *b);
+tc_tensor *tc_copysign(const tc_tensor *a, const tc_tensor *b);
+tc_tensor *tc_eq(const tc_tensor *a, const tc_tensor *b); /* comparisons give bool */
+tc_tensor *tc_ne(const tc_tensor *a, const tc_tensor *b);
+tc_tensor *tc_lt(const tc_tensor *a, const tc_tensor *b);
+tc_tensor *tc_le(const tc_tensor *a, const tc_tensor *b);
+tc_tensor *tc_gt(const tc_tensor *a, const tc_tensor *b);
+tc_tensor *tc_ge(const tc_tensor *a, const tc_tensor *b);
+tc_tensor *tc_logical_and(const tc_tensor *a, const tc_tensor *b);
+tc_tensor *tc_logical_or(const tc_tensor *a, const tc_tensor *b);
+tc_tensor *tc_logical_xor(const tc_tensor *a, const tc_tensor *b);
+tc_tensor *tc_bit_and(const tc_tensor *a, const tc_tensor *b); /* integers and bool */
+tc_tensor *tc_bit_or(const tc_tensor *a, const tc_tensor *b);
+tc_tensor *tc_bit_xor(const tc_tensor *a, const tc_tensor *b);
+tc_tensor *tc_shl(const tc_tensor *a, const tc_tensor *b); /* integers; counts outside [0,bits) give 0 */
+tc_tensor *tc_shr(const tc_tensor *a, const tc_tensor *b); /* arithmetic; counts outside give 0 or -1 */
+
+/* With a C scalar, which takes the dtype of x (truncated for integers). */
+tc_tensor *tc_add_s(const tc_tensor *x, double s);
+tc_tensor *tc_sub_s(const tc_tensor *x, double s);
+tc_tensor *tc_rsub_s(const tc_tensor *x, double s); /* s - x */
+tc_tensor *tc_mul_s(const tc_tensor *x, double s);
+tc_tensor *tc_div_s(const tc_tensor *x, double s);
+tc_tensor *tc_rdiv_s(const tc_tensor *x, double s); /* s / x */
+tc_tensor *tc_pow_s(const tc_tensor *x, double s);
+tc_tensor *tc_remainder_s(const tc_tensor *x, double s);
+tc_tensor *tc_maximum_s(const tc_tensor *x, double s);
+tc_tensor *tc_minimum_s(const tc_tensor *x, double s);
+tc_tensor *tc_eq_s(const tc_tensor *x, double s);
+tc_tensor *tc_ne_s(const tc_tensor *x, double s);
+tc_tensor *tc_lt_s(const tc_tensor *x, double s);
+tc_tensor *tc_le_s(const tc_tensor *x, double s);
+tc_tensor *tc_gt_s(const tc_tensor *x, double s);
+tc_tensor *tc_ge_s(const tc_tensor *x, double s);
+
+tc_tensor *tc_where(const tc_tensor *condition, const tc_tensor *a, const tc_tensor *b);
+tc_tensor *tc_fma(const tc_tensor *a, const tc_tensor *b, const tc_tensor *c); /* a*b + c */
+tc_tensor *tc_clamp(const tc_tensor *x, double lo, double hi); /* min(max(x, lo), hi), NaN stays */
+tc_tensor *tc_lerp(const tc_tensor *a, const tc_tensor *b, double weight); /* a + weight*(b-a) */
+tc_tensor *tc_masked_fill(const tc_tensor *x, const tc_tensor *mask, double value);
+
+/* ---- activations -------------------------------------------------------------------------------------- */
+
+tc_tensor *tc_relu(const tc_tensor *x);
+tc_tensor *tc_relu6(const tc_tensor *x);
+tc_tensor *tc_leaky_relu(const tc_tensor *x, double slope);
+tc_tensor *tc_elu(const tc_tensor *x, double alpha);
+tc_tensor *tc_silu(const tc_tensor *x);
+tc_tensor *tc_gelu(const tc_tensor *x);      /* x*Phi(x), by erf */
+tc_tensor *tc_gelu_tanh(const tc_tensor *x); /* the tanh approximation */
+tc_tensor *tc_softplus(const tc_tensor *x);  /* log(1+exp(x)) */
+tc_tensor *tc_mish(const tc_tensor *x);
+tc_tensor *tc_hardswish(const tc_tensor *x);
+tc_tensor *tc_hardsigmoid(const tc_tensor *x);
+
+/* ---- reductions; TC_ALL or TC_AXES(...); keepdim leaves axes of size 1 ---------------------------------- */
+
+tc_tensor *tc_sum(const tc_tensor *x, tc_ints axes, bool keepdim);  /* integers and bool sum to i64 */
+tc_tensor *tc_prod(const tc_tensor *x, tc_ints axes, bool keepdim); /* likewise */
+tc_tensor *tc_mean(const tc_tensor *x, tc_ints axes, bool keepdim);
+tc_tensor *tc_max(const tc_tensor *x, tc_ints axes, bool keepdim); /* NaN wins; empty: an error */
+tc_tensor *tc_min(const tc_tensor *x, tc_ints axes, bool keepdim);
+tc_tensor *tc_argmax(const tc_tensor *x, tc_ints axes, bool keepdim); /* i64, first of equals; one axis or TC_ALL (flat) */
+tc_tensor *tc_argmin(const tc_tensor *x, tc_ints axes, bool keepdim);
+tc_tensor *tc_any(const tc_tensor *x, tc_ints axes, bool keepdim); /* bool */
+tc_tensor *tc_all(const tc_tensor *x, tc_ints axes, bool keepdim);
+tc_tensor *tc_var(const tc_tensor *x, tc_ints axes, int correction, bool keepdim); /* / (n - correction) */
+tc_tensor *tc_std(const tc_tensor *x, tc_ints axes, int correction, bool keepdim);
+tc_tensor *tc_logsumexp(const tc_tensor *x, tc_ints axes, bool keepdim);
+tc_tensor *tc_norm(const tc_tensor *x, double p, tc_ints axes, bool keepdim); /* (sum |x|^p)^(1/p); inf: max |x| */
+tc_tensor *tc_cumsum(const tc_tensor *x, int axis); /* integers to i64 */
+tc_tensor *tc_cumprod(const tc_tensor *x, int axis);
+
+/* ---- views: results share storage with x ------------------------------------------------------------------ */
+
+tc_tensor *tc_reshape(const tc_tensor *x, tc_ints dims); /* one size may be -1; copies if strides force it */
+tc_tensor *tc_permute(const tc_tensor *x, tc_ints axes);
+tc_tensor *tc_transpose(const tc_tensor *x, int a, int b);
+tc_tensor *tc_expand(const tc_tensor *x, tc_ints dims); /* size 1 to any; -1 keeps a size */
+tc_tensor *tc_slice(const tc_tensor *x, int axis, int64_t start, int64_t stop, int64_t step);
+tc_tensor *tc_select(const tc_tensor *x, int axis, int64_t index); /* drops the axis */
+tc_tensor *tc_flip(const tc_tensor *x, tc_ints axes);
+tc_tensor *tc_squeeze(const tc_tensor *x, int axis);
+tc_tensor *tc_unsqueeze(const tc_tensor *x, int axis);
+tc_tensor *tc_flatten(const tc_tensor *x, int first, int last);
+tc_tensor *tc_contiguous(const tc_tensor *x); /* a view when x is contiguous already */
+
+/* ---- joining and moving ------------------------------------------------------------------------------------- */
+
+tc_tensor *tc_concat(const tc_tensor *const *x, int n, int axis);
+tc_tensor *tc_stack(const tc_tensor *const *x, int n, int axis);
+/* n pieces of size/n each (size must divide), written to out; returns n, or -1. */
+int tc_split(const tc_tensor *x, int n, int axis, tc_tensor **out);
+tc_tensor *tc_pad(const tc_tensor *x, tc_ints before, tc_ints after, double value);
+tc_tensor *tc_tril(const tc_tensor *x, int64_t k); /* keeps j - i <= k of the last two axes */
+tc_tensor *tc_triu(const tc_tensor *x, int64_t k);
+tc_tensor *tc_repeat(const tc_tensor *x, tc_ints times); /* tiles */
+tc_tensor *tc_roll(const tc_tensor *x, int64_t shift, int axis);
+
+/* ---- indexing by data; indices are i32 or i64, in range, not negative ----------------------------------------- */
+
+tc_tensor *tc_gather(const tc_tensor *x, int axis, const tc_tensor *index); /* out[i][j] = x[index[i][j]][j] for axis 0 */
+tc_tensor *tc_index_select(const tc_tensor *x, int axis, const tc_tensor *index); /* index of rank 1 */
+tc_tensor *tc_embedding(const tc_tensor *weight, const tc_tensor *index); /* [V,D], [...] -> [...,D] */
+tc_tensor *tc_one_hot(const tc_tensor *index, int64_t classes);           /* [...] -> [...,classes], i64 */
+tc_tensor *tc_scatter(const tc_tensor *x, int axis, const tc_tensor *index, const tc_tensor *src);     /* last write wins */
+tc_tensor *tc_scatter_add(const tc_tensor *x, int axis, const tc_tensor *index, const tc_tensor *src); /* in order */
+
+/* ---- linear algebra --------------------------------------------------------------------------------------------- */
+
+/* [..,M,K] x [..,K,N] -> [..,M,N], leading axes broadcast; a rank-1 operand is a row (left) or a
+ * column (right) whose axis is dropped.  f16, bf16 accumulate in f32; integers wrap. */
+tc_tensor *tc_matmul(const tc_tensor *a, const tc_tensor *b);
+tc_tensor *tc_linear(const tc_tensor *x, const tc_tensor *w, const tc_tensor *bias); /* x[..,I], w[O,I], bias[O] or NULL */
+tc_tensor *tc_outer(const tc_tensor *a, const tc_tensor *b); /* [M], [N] -> [M,N] */
+tc_tensor *tc_einsum(const char *spec, const tc_tensor *const *x, int n); /* "bik,bkj->bij" */
+
+/* ---- neural networks ----------------------------------------------------------------------------------------------- */
+
+typedef enum tc_reduction { TC_NONE = 0, TC_MEAN = 1, TC_SUM = 2 } tc_reduction;
+
+tc_tensor *tc_softmax(const tc_tensor *x, int axis);
+tc_tensor *tc_log_softmax(const tc_tensor *x, int axis);
+/* Over the last naxes axes; weight and bias have their shape, or are NULL. */
+tc_tensor *tc_layer_norm(const tc_tensor *x, int naxes, const tc_tensor *weight, const tc_tensor *bias, double eps);
+tc_tensor *tc_rms_norm(const tc_tensor *x, int naxes, const tc_tensor *weight, double eps);
+/* Inference: x[N,C,...], the others [C]; weight and bias may be NULL. */
+tc_tensor *tc_batch_norm(const tc_tensor *x, const tc_tensor *mean, const tc_tensor *var,
+                         const tc_tensor *weight, const tc_tensor *bias, double eps);
+tc_tensor *tc_cross_entropy(const tc_tensor *logits, const tc_tensor *target, tc_reduction r); /* [N,C], i64[N] */
+tc_tensor *tc_nll(const tc_tensor *log_probability, const tc_tensor *target, tc_reduction r);  /* [N,C], i64[N] */
+tc_tensor *tc_mse(const tc_tensor *a, const tc_tensor *b, tc_reduction r);
+tc_tensor *tc_bce_with_logits(const tc_tensor *logits, const tc_tensor *target, tc_reduction r);
+
+/* ---- in place: x must be writable; operands broadcast to x's shape and convert to its dtype -------------------------- */
+
+tc_tensor *tc_copy_(tc_tensor *x, const tc_tensor *src); /* returns x, owned as before */
+tc_tensor *tc_add_(tc_tensor *x, const tc_tensor *y);
+tc_tensor *tc_sub_(tc_tensor *x, const tc_tensor *y);
+tc_tensor *tc_mul_(tc_tensor *x, const tc_tensor *y);
+tc_tensor *tc_div_(tc_tensor *x, const tc_tensor *y);
+tc_tensor *tc_fill_(tc_tensor *x, double value);
+
+/* ---- the runtime ------------------------------------------------------------------------------------------------------- */
+
+/* Memory of freed tensors is kept for the next results, up to a cap (TC_CACHE=bytes, K, M, G; default 1G).
+ * tc_trim returns all of it to the system and gives the number of bytes. */
+size_t tc_trim(void);
+typedef struct tc_memory_stats {
+  size_t live, cached;       /* bytes */
+  uint64_t mallocs, reuses;  /* storages taken from the system, and from the cache */
+} tc_memory_stats;
+tc_memory_stats tc_memory(void);
+
+/* Counters of compiled functions: sums over the program, or of one function by name (NULL: all). */
+typedef struct tc_stats {
+  uint64_t functions, ops, kernels, hits, packed, fallbacks;
+} tc_stats;
+tc_stats tc_stats_of(const char *function);
+void tc_stats_reset(void);
+void tc_stats_print(void); /* a table, to stderr */
+
+const char *tc_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#ifndef TC_NO_LOCATIONS
+#include <tcompile/locations.h>
+#endif
+#endif

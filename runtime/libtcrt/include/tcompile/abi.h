@@ -1,0 +1,157 @@
+/* tcompile/abi.h - what generated code and libtcrt agree on, versioned.
+ *
+ * Users include <tcompile.h> and never look in here: the layout below is read only by guards that
+ * the compiler emits and by the runtime.  Any change of layout or meaning raises TC_ABI_VERSION;
+ * an object built for another version keeps running its original bodies (see tcrt_register). */
+#ifndef TCOMPILE_ABI_H
+#define TCOMPILE_ABI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TC_ABI_VERSION 1
+#define TC_MAX_RANK 8
+
+/* Element types, in promotion order within their category. */
+typedef enum tc_dtype {
+  TC_BOOL = 0, /* one byte, 0 or 1 */
+  TC_U8,
+  TC_I8,
+  TC_I16,
+  TC_I32,
+  TC_I64,
+  TC_F16,  /* IEEE binary16 */
+  TC_BF16, /* the upper half of an f32 */
+  TC_F32,
+  TC_F64,
+  TC_DTYPE_COUNT
+} tc_dtype;
+
+typedef enum tc_device { TC_CPU = 0, TC_CUDA = 1 } tc_device;
+
+enum {
+  TC_FLAG_CONTIGUOUS = 1, /* row-major, no gaps; kept by the runtime for every tensor */
+  TC_FLAG_WEAK = 2,       /* a C scalar: it does not take part in dtype promotion */
+  TC_FLAG_READONLY = 4    /* memory must not be written (mapped files, const wraps) */
+};
+
+/* dtype, device, rank and flags side by side: one 32-bit compare checks them all in a guard. */
+typedef struct tc_key {
+  uint8_t dtype, device, rank, flags;
+} tc_key;
+
+struct tc_storage; /* reference-counted memory; views share it */
+
+struct tc_tensor {
+  tc_key key;
+  int32_t device_index;
+  int64_t dim[TC_MAX_RANK];    /* sizes; entries past rank are 1 */
+  int64_t stride[TC_MAX_RANK]; /* in elements, may be 0 or negative; entries past rank are 0 */
+  void *data;                  /* address of element (0, ..., 0) */
+  struct tc_storage *storage;
+  void *autograd; /* link to the tape; NULL: no gradient is tracked */
+  struct tc_tensor *scope_prev, *scope_next; /* neighbours in the owning scope */
+  struct tc_scope *scope;
+};
+
+/* Why a compiled function ran its original body.  Counted per function, shown by TC_LOGS=fallback. */
+typedef enum tc_miss {
+  TC_MISS_NULL,     /* an operand is NULL */
+  TC_MISS_DTYPE,    /* another element type */
+  TC_MISS_DEVICE,   /* another device */
+  TC_MISS_RANK,     /* another number of dimensions */
+  TC_MISS_SIZE,     /* a fixed size differs, or a range or multiple does not hold */
+  TC_MISS_EQUAL,    /* two sizes that must be equal are not */
+  TC_MISS_ALIAS,    /* a written tensor overlaps another operand */
+  TC_MISS_STRIDE,   /* a written tensor is not contiguous, or is read-only */
+  TC_MISS_GRAD,     /* gradients are being recorded */
+  TC_MISS_INDEX,    /* an index operand is out of range: the body reports the error */
+  TC_MISS_MEMORY,   /* no workspace or result memory */
+  TC_MISS_DISABLED, /* TC_FALLBACK=mandatory, or another ABI */
+  TC_MISS_COUNT
+} tc_miss;
+
+/* One per compiled function (segment), in the object's data.  Counters are relaxed atomics. */
+typedef struct tcrt_function {
+  const char *name;     /* function name */
+  const char *location; /* "file.c:12" */
+  int32_t ops, kernels; /* ops captured, kernels made */
+  uint64_t hits, packed, miss[TC_MISS_COUNT]; /* packed: calls that first copied strided inputs */
+  struct tcrt_function *next;
+} tcrt_function;
+
+/* One per object file with compiled functions. */
+typedef struct tcrt_unit {
+  uint32_t abi; /* TC_ABI_VERSION of the compiler */
+  uint32_t count;
+  tcrt_function *const *function;
+} tcrt_unit;
+
+/* CPU levels a kernel text is compiled for; the runtime picks the highest the machine has. */
+typedef enum tc_isa {
+  TC_ISA_V2,   /* x86-64-v2, or the base level of any other architecture */
+  TC_ISA_V3,   /* AVX2, FMA, F16C */
+  TC_ISA_V4,   /* AVX-512 F BW CD DQ VL */
+  TC_ISA_BF16, /* v4 with avx512_bf16 and vnni */
+  TC_ISA_AMX,  /* sapphirerapids: amx_tile, amx_bf16, amx_int8, avx512_fp16 */
+  TC_ISA_COUNT
+} tc_isa;
+
+/* A scalar argument of a compiled function. */
+typedef union tc_value {
+  double f;
+  int64_t i;
+} tc_value;
+
+/* A kernel: buffers, sizes (values of the symbols it uses), scalars.  Returns 0, or 1 when an index
+ * operand was out of range (the caller then drops the results and runs the body). */
+typedef int tcrt_kernel(void *const *buf, const int64_t *sym, const tc_value *scalar);
+
+/* The entry that replaces a body: operands and scalars in graph order.  Returns 1 with out[] filled
+ * (owned as any result), or 0 when the body has to run; nothing is written then. */
+typedef int tcrt_entry(const struct tc_tensor *const *in, const tc_value *scalar, struct tc_tensor **out);
+
+/* Registers a unit at load time (from a constructor in the generated text).  Returns false, after
+ * one line on stderr, if the ABI differs: its functions then run their bodies. */
+bool tcrt_register(const tcrt_unit *unit);
+
+/* CPU level in use (honours TC_ISA=v2|v3|v4|bf16|amx, which can only lower it). Constant after load. */
+extern int tcrt_isa;
+
+/* Nonzero while compiled code may run (TC_FALLBACK=mandatory clears it). */
+extern int tcrt_enabled;
+
+/* Counts a failed guard, logs it as TC_LOGS and TC_FALLBACK ask.  operand: index or -1.  Returns 0,
+ * so that a guard reads `return tcrt_miss(...)`. */
+int tcrt_miss(tcrt_function *f, tc_miss why, int operand, int axis, int64_t got, int64_t want);
+
+/* Counts a hit; logs with TC_LOGS=kernels. Inline in generated code when logging is off. */
+extern int tcrt_log_kernels;
+void tcrt_hit_log(tcrt_function *f);
+
+/* Thread-local scratch memory, 64-byte aligned, kept between calls and grown when needed (old
+ * contents are lost).  NULL when there is none.  Never shared between threads. */
+void *tcrt_workspace(size_t bytes);
+
+/* A new contiguous tensor on the CPU owned by the current scope, contents undefined; its storage
+ * comes from the cache of freed ones.  NULL with an error set. */
+struct tc_tensor *tcrt_new(tc_dtype dtype, int rank, const int64_t *dim);
+
+/* Frees a tensor that tcrt_new made and that nobody has seen. */
+void tcrt_delete(struct tc_tensor *t);
+
+/* Copies the elements of x, of any strides, to dst in row-major order. */
+void tcrt_pack(const struct tc_tensor *x, void *dst);
+
+/* Smallest and largest byte address that t's elements touch: alias guards.  false: empty. */
+bool tcrt_extent(const struct tc_tensor *t, uintptr_t *lo, uintptr_t *hi);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
