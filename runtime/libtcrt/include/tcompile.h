@@ -36,6 +36,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef struct tc_tensor tc_tensor; /* opaque for users; see tcompile/abi.h */
 
@@ -382,6 +383,7 @@ void tc_stats_print(void); /* a table, to stderr */
 
 const char *tc_version(void);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -13,6 +13,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 #define TC_ABI_VERSION 1
 #define TC_MAX_RANK 8
@@ -151,6 +152,7 @@ void tcrt_pack(const struct tc_tensor *x, void *dst);
 /* Smallest and largest byte address that t's elements touch: alias guards.  false: empty. */
 bool tcrt_extent(const struct tc_tensor *t, uintptr_t *lo, uintptr_t *hi);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

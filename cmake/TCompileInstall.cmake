@@ -1,0 +1,47 @@
+# Installation, the CMake package (install prefix and build tree) and tcrt.pc.
+include(CMakePackageConfigHelpers)
+
+set(TCompile_LLVM_VERSION ${TC_LLVM})
+add_library(TCompile::tcrt ALIAS tcrt)
+add_library(TCompile::tcrt_static ALIAS tcrt_static)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/TCompile)
+set(TCompile_PLUGIN_FILE "")
+if(TARGET tcplugin)
+  set(TCompile_PLUGIN_FILE ${CMAKE_INSTALL_LIBDIR}/libtcplugin.so)
+  install(TARGETS tcplugin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+
+install(TARGETS tcrt tcrt_static EXPORT TCompileTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET tcompile)
+  install(TARGETS tcompile RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(DIRECTORY runtime/libtcrt/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT TCompileTargets NAMESPACE TCompile:: DESTINATION ${package_dir})
+install(FILES cmake/TCompile.cmake DESTINATION ${package_dir})
+
+configure_package_config_file(cmake/TCompileConfig.cmake.in
+  ${CMAKE_CURRENT_BINARY_DIR}/install/TCompileConfig.cmake INSTALL_DESTINATION ${package_dir}
+  PATH_VARS TCompile_PLUGIN_FILE)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/TCompileConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/install/TCompileConfig.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/TCompileConfigVersion.cmake DESTINATION ${package_dir})
+
+# The build tree is a package too: find_package(TCompile PATHS <build>).
+export(EXPORT TCompileTargets NAMESPACE TCompile:: FILE ${CMAKE_CURRENT_BINARY_DIR}/TCompileTargets.cmake)
+file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/TCompileConfig.cmake @ONLY CONTENT [[
+set(TCompile_LLVM_VERSION @TCompile_LLVM_VERSION@)
+include(${CMAKE_CURRENT_LIST_DIR}/TCompileTargets.cmake)
+if(NOT TARGET TCompile::plugin AND EXISTS "${CMAKE_CURRENT_LIST_DIR}/plugin/libtcplugin.so")
+  add_library(TCompile::plugin MODULE IMPORTED GLOBAL)
+  set_target_properties(TCompile::plugin PROPERTIES
+    IMPORTED_LOCATION "${CMAKE_CURRENT_LIST_DIR}/plugin/libtcplugin.so")
+endif()
+include("@CMAKE_CURRENT_SOURCE_DIR@/cmake/TCompile.cmake")
+]])
+
+list(JOIN OpenMP_C_LIBRARIES " " TCompile_OPENMP)
+configure_file(cmake/tcrt.pc.in ${CMAKE_CURRENT_BINARY_DIR}/tcrt.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tcrt.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

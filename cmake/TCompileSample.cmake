@@ -1,0 +1,48 @@
+# tc_add_sample(name SOURCES files... [LINK libraries...] [ARGS arguments of the test run...])
+#
+# Builds a sample three times: <name> with the plugin, <name>_clang by the same compiler without it,
+# <name>_gcc by gcc.  CTest runs all three and checks that they print the same answers (the lines
+# that do not start with '#': those carry times).
+find_program(TC_GCC gcc)
+
+function(tc_add_sample name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK;ARGS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  tcompile_enable(${name})
+  add_executable(${name}_clang ${arg_SOURCES})
+  target_link_libraries(${name}_clang PRIVATE tcrt)
+  foreach(target ${name} ${name}_clang)
+    target_link_libraries(${target} PRIVATE ${arg_LINK} m)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Werror)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/samples)
+  endforeach()
+  set(variants ${name}_clang)
+  if(TC_GCC AND NOT TC_SANITIZE)
+    list(TRANSFORM arg_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE files)
+    set(libraries)
+    foreach(library ${arg_LINK})
+      list(APPEND libraries -l${library})
+    endforeach()
+    set(gcc_program ${CMAKE_CURRENT_BINARY_DIR}/${name}_gcc)
+    add_custom_command(OUTPUT ${gcc_program} DEPENDS ${files} tcrt VERBATIM
+      COMMAND ${TC_GCC} -std=gnu17 -O2 -Wall -Wextra -Werror -I${PROJECT_SOURCE_DIR}/samples
+              -I${PROJECT_SOURCE_DIR}/runtime/libtcrt/include ${files} -o ${gcc_program}
+              $<TARGET_FILE:tcrt> -Wl,-rpath,$<TARGET_FILE_DIR:tcrt> ${libraries} -lm)
+    add_custom_target(${name}_with_gcc ALL DEPENDS ${gcc_program})
+    list(APPEND variants ${gcc_program})
+  endif()
+  if(NOT TC_BUILD_TESTS)
+    return()
+  endif()
+  set(programs)
+  foreach(variant ${name} ${variants})
+    if(TARGET ${variant})
+      list(APPEND programs $<TARGET_FILE:${variant}>)
+    else()
+      list(APPEND programs ${variant})
+    endif()
+  endforeach()
+  add_test(NAME sample.${name} VERBATIM
+    COMMAND ${PROJECT_SOURCE_DIR}/tests/same_answers ${programs} -- ${arg_ARGS})
+  set_tests_properties(sample.${name} PROPERTIES TIMEOUT 900)
+endfunction()
