@@ -1,8 +1,6 @@
 # Settings of this project's own build: language levels, warnings, sanitizers, ccache, helpers for
 # libraries and unit tests.  Users of the package see none of this.
 
-set(TC_LLVM 19 CACHE STRING "Major version of LLVM and Clang that the plugin is built for")
-
 function(tc_build_settings)
   find_program(TC_CCACHE ccache)
   if(TC_CCACHE)
@@ -37,6 +35,10 @@ function(tc_core_library name)
     list(APPEND files ${found})
   endforeach()
   list(FILTER files EXCLUDE REGEX "_main\\.c$")
+  if(NOT files)
+    add_library(${name} INTERFACE)
+    return()
+  endif()
   add_library(${name} STATIC ${files})
   target_compile_options(${name} PRIVATE -fvisibility=hidden -ffunction-sections -fdata-sections)
   target_link_libraries(${name} PUBLIC tc_flags ${arg_LINK})
