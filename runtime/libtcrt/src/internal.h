@@ -1,0 +1,11 @@
+/* internal.h - what the files of libtcrt share beyond the public headers. */
+#ifndef TC_INTERNAL_H
+#define TC_INTERNAL_H
+
+#include <tcompile.h>
+
+/* Records an error of this thread, unless one is recorded already, with the C location of tc_here.
+ * Always NULL, so that an op ends with `return tc_fail(...)`. */
+void *tc_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif
