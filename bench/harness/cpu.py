@@ -1,0 +1,195 @@
+"""tools/bench cpu: compiled functions against PyTorch and JAX, interleaved in one run.
+
+Contenders are processes that take turns in short blocks, so that neighbours and clocks disturb all
+alike; between blocks everybody's idle threads have gone to sleep.  Every result is compared with a
+float64 reference first.  Prints one row per measurement and writes JSON and Markdown.
+"""
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import tempfile
+import time
+
+import numpy as np
+
+import report
+from families import FAMILIES, ITEM, check
+
+PEERS = ("torch-eager", "torch-default", "torch-max-autotune", "jax")
+CEILINGS = ("fma_f32", "dot_bf16", "amx_bf16", "read", "copy", "triad")
+HERE = os.path.dirname(os.path.abspath(__file__))
+JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
+
+
+class Contender:
+    """One process behind a pipe."""
+
+    def __init__(self, name, command, threads, extra_env):
+        env = dict(os.environ, OMP_NUM_THREADS=str(threads), **extra_env)
+        cpus = ",".join(map(str, range(threads)))
+        self.name = name
+        self.log = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            ["taskset", "-c", cpus, *command], env=env, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log)
+
+    def ask(self, line):
+        try:
+            self.process.stdin.write(line + "\n")
+            self.process.stdin.flush()
+            answer = self.process.stdout.readline().strip()
+        except BrokenPipeError:
+            answer = ""
+        if not answer.startswith("ok"):
+            raise RuntimeError(f"{self.name}: {answer or 'the process died'}")
+        return answer[2:].split()
+
+    def times(self, count):
+        return [float(t) for t in self.ask(f"time {count}")]
+
+    def quit(self):
+        try:
+            self.process.communicate("quit\n", timeout=20)
+        except (subprocess.TimeoutExpired, BrokenPipeError, ValueError):
+            self.process.kill()
+
+
+def start(options, threads):
+    ours = Contender("tcompile", [options.program], threads, {})
+    contenders = [ours]
+    peer_env = {
+        "LD_PRELOAD": JEMALLOC if os.path.exists(JEMALLOC) else "",
+        "MALLOC_CONF": "dirty_decay_ms:-1,muzzy_decay_ms:-1",
+        "XLA_FLAGS": f"--xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'}",
+        "JAX_PLATFORMS": "cpu",
+    }
+    for peer in options.peers:
+        command = [options.python, os.path.join(HERE, "peers.py"), peer, str(threads)]
+        contenders.append(Contender(peer, command, threads, peer_env))
+    return contenders
+
+
+def write_inputs(family, size, item, folder):
+    rng = np.random.default_rng(1)
+    first = family.inputs(size, rng)
+    one = sum(a.size for a in first) * item
+    sets = int(np.clip(np.ceil(64e6 / one), 1, 8))
+    for s in range(sets):
+        for i, a in enumerate(first if s == 0 else family.inputs(size, rng)):
+            a = np.ascontiguousarray(a, a.dtype if a.dtype == np.int64 else np.float32)
+            np.save(f"{folder}/in{s}_{i}.npy", a)
+    return sets
+
+
+def rounded(a, dtype):
+    """What a contender sees: the float32 values, through bfloat16 for bf16 rows."""
+    if a.dtype == np.int64 or dtype == "f32":
+        return a if a.dtype == np.int64 else a.astype(np.float64)
+    bits = a.astype(np.float32).view(np.uint32)
+    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
+    return bits.view(np.float32).astype(np.float64)
+
+
+def prepare(contenders, family, dtype, sets, folder):
+    """Loads and checks; gives {name: error in tolerances} and {name: reason} of those that cannot run."""
+    operands = []
+    while os.path.exists(f"{folder}/in0_{len(operands)}.npy"):
+        operands.append(rounded(np.load(f"{folder}/in0_{len(operands)}.npy"), dtype))
+    reference = family.reference(*operands)
+    errors, failed = {}, {}
+    for c in contenders:
+        try:
+            c.ask(f"load {family.name} {dtype} {sets} {folder}")
+            c.ask(f"save {folder}/out.npy")
+            errors[c.name] = check(family, dtype, np.load(f"{folder}/out.npy").reshape(reference.shape), reference)
+        except RuntimeError as error:
+            failed[c.name] = str(error)
+    return errors, failed
+
+
+def measure(contenders, rounds):
+    """Medians and p10/p90 in ns; blocks of about 80 ms, interleaved."""
+    blocks = {}
+    for c in contenders:
+        c.times(3)
+        blocks[c.name] = int(np.clip(80e6 / statistics.median(c.times(3)), 3, 50))
+    samples = {c.name: [] for c in contenders}
+    for _ in range(rounds):
+        for c in contenders:
+            time.sleep(0.22)  # idle OpenMP threads of the one before stop spinning
+            c.times(2)
+            samples[c.name] += c.times(blocks[c.name])
+    return {name: {"median": statistics.median(t), "p10": float(np.percentile(t, 10)),
+                   "p90": float(np.percentile(t, 90)), "runs": len(t)} for name, t in samples.items()}
+
+
+def run_row(contenders, family, dtype, size, threads, options):
+    with tempfile.TemporaryDirectory() as folder:
+        sets = write_inputs(family, size, ITEM[dtype], folder)
+        errors, failed = prepare(contenders, family, dtype, sets, folder)
+        able = [c for c in contenders if c.name in errors]
+        if "tcompile" not in errors:
+            raise SystemExit(failed["tcompile"])
+        contenders[0].ask("counters")
+        times = measure(able, options.rounds)
+        hits, fallbacks, mallocs, faults = map(int, contenders[0].ask("counters"))
+    return {"family": family.name, "dtype": dtype, "size": size, "threads": threads, "times": times,
+            "errors": errors, "failed": failed, "fallbacks": fallbacks, "hits": hits,
+            "mallocs": mallocs, "page_faults": faults,
+            "bytes": family.bytes(size, ITEM[dtype]), "flops": family.flops(size),
+            "memory_bound": family.memory_bound}
+
+
+def versions(python):
+    code = ("import json, importlib.metadata as m\n"
+            "def v(p):\n try: return m.version(p)\n except m.PackageNotFoundError: return None\n"
+            "print(json.dumps({p: v(p) for p in ('torch', 'jax', 'numpy')}))")
+    return json.loads(subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout)
+
+
+def cpu_model():
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        return next((line.split(":", 1)[1].strip() for line in f if line.startswith("model name")), platform.machine())
+
+
+def main():
+    p = argparse.ArgumentParser(prog="tools/bench cpu")
+    p.add_argument("--program", required=True, help=argparse.SUPPRESS)
+    p.add_argument("--python", required=True, help=argparse.SUPPRESS)
+    p.add_argument("--out", required=True, help=argparse.SUPPRESS)
+    p.add_argument("--only", default="", help="families, comma separated")
+    p.add_argument("--dtypes", default="f32,bf16")
+    p.add_argument("--threads", default="1,2")
+    p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--peers", type=lambda s: [x for x in s.split(",") if x], default=list(PEERS))
+    options = p.parse_args()
+    wanted = [f for f in FAMILIES if not options.only or f.name in options.only.split(",")]
+    result = {"cpu": cpu_model(), "date": time.strftime("%Y-%m-%d"), "versions": versions(options.python),
+              "ceilings": {}, "rows": []}
+    for threads in map(int, options.threads.split(",")):
+        contenders = start(options, threads)
+        try:
+            result["ceilings"][threads] = {c: float(contenders[0].ask(f"ceiling {c}")[0]) for c in CEILINGS}
+            print(report.ceilings(threads, result["ceilings"][threads]), flush=True)
+            for family in wanted:
+                for dtype in options.dtypes.split(","):
+                    for size in family.sizes:
+                        row = run_row(contenders, family, dtype, size, threads, options)
+                        result["rows"].append(row)
+                        print(report.row(row, result["ceilings"][threads]), flush=True)
+        finally:
+            for c in contenders:
+                c.quit()
+    print(report.summary(result))
+    os.makedirs(options.out, exist_ok=True)
+    with open(os.path.join(options.out, "cpu.json"), "w", encoding="utf-8") as f:
+        json.dump(result, f, indent=1)
+    with open(os.path.join(options.out, "cpu.md"), "w", encoding="utf-8") as f:
+        f.write(report.markdown(result))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+"""The families measured by `tools/bench cpu`: sizes, inputs, float64 references, least work.
+
+A row is (family, dtype, size).  `inputs` makes the operands of one set as float32 or int64 arrays;
+every contender gets the same files.  `flops` and `bytes` are the least work of DESIGN's roofline.
+"""
+import math
+
+import numpy as np
+
+ITEM = {"f32": 4, "bf16": 2}
+# |error| <= ATOL + RTOL * |reference|; matmuls may show an error relative to the largest result.
+TOLERANCE = {"f32": (1.3e-6, 1e-5), "bf16": (1.6e-2, 1e-5)}
+
+
+def erf(x):
+    return np.vectorize(math.erf, otypes=[np.float64])(x) if x.size < 1 << 16 else _erf_large(x)
+
+
+def _erf_large(x):
+    from scipy.special import erf as scipy_erf  # comes with jax
+
+    return scipy_erf(x)
+
+
+def gelu(x):
+    return 0.5 * x * (1 + erf(x / math.sqrt(2)))
+
+
+class Family:
+    name = ""
+    sizes = ()
+    memory_bound = True
+
+    def inputs(self, size, rng):
+        raise NotImplementedError
+
+    def reference(self, operands):
+        raise NotImplementedError
+
+
+class Chain(Family):
+    name = "chain"
+    sizes = ((300, 1000), (1024, 2048), (2048, 4096))
+
+    def inputs(self, size, rng):
+        return [rng.standard_normal(size), rng.standard_normal(size[1]), rng.standard_normal(size[1])]
+
+    def reference(self, x, s, b):
+        return gelu(x * s + b) / (1 + np.exp(-x))
+
+    def bytes(self, size, item):
+        return item * (2 * size[0] * size[1] + 2 * size[1])
+
+    def flops(self, size):
+        return 40 * size[0] * size[1]
+
+
+class Softmax(Family):
+    name = "softmax"
+    sizes = ((500, 1000), (2048, 2048), (4096, 4096))
+
+    def inputs(self, size, rng):
+        return [rng.standard_normal(size) * 3]
+
+    def reference(self, x):
+        e = np.exp(x - x.max(-1, keepdims=True))
+        return e / e.sum(-1, keepdims=True)
+
+    def bytes(self, size, item):
+        return item * 2 * size[0] * size[1]
+
+    def flops(self, size):
+        return 20 * size[0] * size[1]
+
+
+class LayerNorm(Family):
+    name = "layer_norm"
+    sizes = ((500, 768), (2048, 2048), (4096, 4096))
+
+    def inputs(self, size, rng):
+        return [rng.standard_normal(size), rng.standard_normal(size[1]), rng.standard_normal(size[1])]
+
+    def reference(self, x, w, b):
+        d = x - x.mean(-1, keepdims=True)
+        return d / np.sqrt((d * d).mean(-1, keepdims=True) + 1e-5) * w + b
+
+    def bytes(self, size, item):
+        return item * (2 * size[0] * size[1] + 2 * size[1])
+
+    def flops(self, size):
+        return 8 * size[0] * size[1]
+
+
+class CrossEntropy(Family):
+    name = "cross_entropy"
+    sizes = ((512, 1000), (2048, 4096), (512, 50257))
+
+    def inputs(self, size, rng):
+        return [rng.standard_normal(size) * 2, rng.integers(0, size[1], size[0])]
+
+    def reference(self, x, t):
+        m = x.max(-1, keepdims=True)
+        log_z = np.log(np.exp(x - m).sum(-1)) + m[:, 0]
+        return np.asarray((log_z - x[np.arange(len(t)), t]).mean())
+
+    def bytes(self, size, item):
+        return item * size[0] * size[1] + 8 * size[0]
+
+    def flops(self, size):
+        return 18 * size[0] * size[1]
+
+
+class BlackScholes(Family):
+    name = "black_scholes"
+    sizes = ((100_000,), (1_000_000,), (8_000_000,))
+
+    def inputs(self, size, rng):
+        n = size[0]
+        return [rng.uniform(10, 200, n), rng.uniform(10, 200, n), rng.uniform(0.1, 3, n), rng.uniform(0.1, 0.6, n)]
+
+    def reference(self, s, k, t, v):
+        root = v * np.sqrt(t)
+        d1 = (np.log(s / k) + (v * v * 0.5 + 0.02) * t) / root
+        cdf = lambda d: (erf(d * math.sqrt(0.5)) + 1) * 0.5
+        return s * cdf(d1) - k * np.exp(-0.02 * t) * cdf(d1 - root)
+
+    def bytes(self, size, item):
+        return item * 5 * size[0]
+
+    def flops(self, size):
+        return 90 * size[0]
+
+
+class LinearGelu(Family):
+    name = "linear_gelu"
+    sizes = ((64, 784, 512), (333, 1000, 777), (512, 768, 3072))
+    memory_bound = False
+
+    def inputs(self, size, rng):
+        m, k, n = size
+        return [rng.standard_normal((m, k)), rng.standard_normal((n, k)) / math.sqrt(k), rng.standard_normal(n)]
+
+    def reference(self, x, w, b):
+        return gelu(x @ w.T + b)
+
+    def bytes(self, size, item):
+        m, k, n = size
+        return item * (m * k + n * k + n + m * n)
+
+    def flops(self, size):
+        return 2 * size[0] * size[1] * size[2]
+
+
+class Matmul(Family):
+    name = "matmul"
+    sizes = ((100, 333, 77), (256, 256, 256), (512, 512, 512), (1024, 1024, 1024), (2048, 2048, 2048))
+    memory_bound = False
+
+    def inputs(self, size, rng):
+        m, k, n = size
+        return [rng.standard_normal((m, k)), rng.standard_normal((k, n))]
+
+    def reference(self, a, b):
+        return a @ b
+
+    def bytes(self, size, item):
+        m, k, n = size
+        return item * (m * k + k * n + m * n)
+
+    def flops(self, size):
+        return 2 * size[0] * size[1] * size[2]
+
+
+FAMILIES = (Chain(), Softmax(), LayerNorm(), CrossEntropy(), BlackScholes(), LinearGelu(), Matmul())
+
+
+def check(family, dtype, result, reference):
+    """Largest error in units of the tolerance (<= 1 passes)."""
+    rtol, atol = TOLERANCE[dtype]
+    scale = np.abs(reference)
+    if not family.memory_bound:  # sums of products: relative to the largest result
+        scale = np.maximum(scale, np.abs(reference).max())
+    error = np.abs(result.astype(np.float64) - reference)
+    return float((error / (atol + rtol * scale)).max()) if error.size else 0.0

@@ -1,0 +1,175 @@
+"""A peer as a process that obeys the same lines as tc_bench (bench/cpu/bench_main.c).
+
+usage: peers.py torch-eager|torch-default|torch-max-autotune|jax THREADS
+"""
+import os
+import sys
+import time
+
+import numpy as np
+
+
+class Torch:
+    """PyTorch under inference_mode; compiled modes with fullgraph and static shapes."""
+
+    def __init__(self, mode, threads):
+        import torch
+        import torch._inductor.config
+
+        self.torch = torch
+        self.mode = mode
+        torch.set_num_threads(threads)
+        torch._inductor.config.freezing = True
+        self.dtypes = {"f32": torch.float32, "bf16": torch.bfloat16}
+
+    def function(self, family):
+        torch, f = self.torch, self.torch.nn.functional
+
+        def chain(x, s, b):
+            return f.gelu(x * s + b) * torch.sigmoid(x)
+
+        def softmax(x):
+            return torch.softmax(x, -1)
+
+        def layer_norm(x, w, b):
+            return f.layer_norm(x, x.shape[-1:], w, b, 1e-5)
+
+        def cross_entropy(x, t):
+            return f.cross_entropy(x, t)
+
+        def black_scholes(s, k, t, v):
+            root = v * torch.sqrt(t)
+            d1 = (torch.log(s / k) + (v * v * 0.5 + 0.02) * t) / root
+            n1 = (torch.erf(d1 * 0.70710678118654752) + 1) * 0.5
+            n2 = (torch.erf((d1 - root) * 0.70710678118654752) + 1) * 0.5
+            return s * n1 - k * torch.exp(t * -0.02) * n2
+
+        def linear_gelu(x, w, b):
+            return f.gelu(f.linear(x, w, b))
+
+        def matmul(a, b):
+            return a @ b
+
+        run = locals()[family]
+        if self.mode == "eager":
+            return run
+        torch.compiler.reset()
+        options = {} if self.mode == "default" else {"mode": "max-autotune"}
+        return torch.compile(run, fullgraph=True, dynamic=False, **options)
+
+    def operand(self, array, dtype):
+        x = self.torch.from_numpy(array)
+        return x if array.dtype == np.int64 else x.to(self.dtypes[dtype])
+
+    def call(self, run, operands):
+        with self.torch.inference_mode():
+            return run(*operands)
+
+    def numpy(self, result):
+        return result.float().numpy()
+
+
+class Jax:
+    """XLA through jax.jit; every result is waited for."""
+
+    def __init__(self, _mode, _threads):
+        import jax
+        import jax.numpy as jnp
+
+        self.jax, self.jnp = jax, jnp
+        jax.config.update("jax_enable_x64", True)
+        self.dtypes = {"f32": jnp.float32, "bf16": jnp.bfloat16}
+
+    def function(self, family):
+        jax, jnp = self.jax, self.jnp
+
+        def chain(x, s, b):
+            return jax.nn.gelu(x * s + b, approximate=False) * jax.nn.sigmoid(x)
+
+        def softmax(x):
+            return jax.nn.softmax(x, -1)
+
+        def layer_norm(x, w, b):
+            wide = x.astype(jnp.float32)
+            d = wide - wide.mean(-1, keepdims=True)
+            y = d * jax.lax.rsqrt((d * d).mean(-1, keepdims=True) + 1e-5)
+            return (y * w + b).astype(x.dtype)
+
+        def cross_entropy(x, t):
+            wide = x.astype(jnp.float32)
+            picked = jnp.take_along_axis(jax.nn.log_softmax(wide, -1), t[:, None], 1)
+            return -picked.mean()
+
+        def black_scholes(s, k, t, v):
+            root = v * jnp.sqrt(t)
+            d1 = (jnp.log(s / k) + (v * v * 0.5 + 0.02) * t) / root
+            n1 = (jax.lax.erf(d1 * 0.70710678118654752) + 1) * 0.5
+            n2 = (jax.lax.erf((d1 - root) * 0.70710678118654752) + 1) * 0.5
+            return s * n1 - k * jnp.exp(t * -0.02) * n2
+
+        def linear_gelu(x, w, b):
+            return jax.nn.gelu(x @ w.T + b, approximate=False)
+
+        def matmul(a, b):
+            return a @ b
+
+        return jax.jit(locals()[family])
+
+    def operand(self, array, dtype):
+        return self.jnp.asarray(array, None if array.dtype == np.int64 else self.dtypes[dtype])
+
+    def call(self, run, operands):
+        return run(*operands).block_until_ready()
+
+    def numpy(self, result):
+        return np.asarray(result, np.float32)
+
+
+class Server:
+    def __init__(self, peer):
+        self.peer, self.run, self.sets, self.next = peer, None, [], 0
+
+    def load(self, family, dtype, sets, folder):
+        self.sets = []
+        for s in range(int(sets)):
+            operands = []
+            while os.path.exists(f"{folder}/in{s}_{len(operands)}.npy"):
+                operands.append(self.peer.operand(np.load(f"{folder}/in{s}_{len(operands)}.npy"), dtype))
+            self.sets.append(operands)
+        self.run, self.next = self.peer.function(family), 0
+        self.peer.call(self.run, self.sets[0])
+        return "ok"
+
+    def save(self, path):
+        np.save(path, self.peer.numpy(self.peer.call(self.run, self.sets[0])))
+        return "ok"
+
+    def time(self, count):
+        times = []
+        for _ in range(int(count)):
+            operands = self.sets[self.next % len(self.sets)]
+            self.next += 1
+            start = time.perf_counter_ns()
+            result = self.peer.call(self.run, operands)
+            times.append(time.perf_counter_ns() - start)
+            del result
+        return "ok " + " ".join(map(str, times))
+
+
+def main():
+    kind, _, mode = sys.argv[1].partition("-")
+    server = Server({"torch": Torch, "jax": Jax}[kind](mode, int(sys.argv[2])))
+    answers = os.fdopen(os.dup(1), "w")  # compilers print to stdout: keep the answers apart
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        command, *arguments = line.split()
+        if command == "quit":
+            break
+        try:
+            answer = getattr(server, command)(*arguments)
+        except Exception as error:  # a peer that cannot run a row is reported, not hidden
+            answer = "error " + repr(error).replace("\n", " ")[:500]
+        print(answer, file=answers, flush=True)
+
+
+main()

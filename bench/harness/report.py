@@ -1,0 +1,84 @@
+"""Rows, summary and Markdown of a benchmark run."""
+import math
+
+
+def ceilings(threads, c):
+    return (f"ceilings, {threads} thread(s): f32 FMA {c['fma_f32']:.0f} GFLOP/s, bf16 dot {c['dot_bf16']:.0f}, "
+            f"AMX bf16 {c['amx_bf16']:.0f}; read {c['read']:.1f} GB/s, copy {c['copy']:.1f}, triad {c['triad']:.1f}")
+
+
+def bandwidth(c):
+    return max(c["read"], c["copy"], c["triad"])
+
+
+def peers(row):
+    return {name: t["median"] for name, t in row["times"].items() if name != "tcompile"}
+
+
+def best_peer(row):
+    return min(peers(row).items(), key=lambda item: item[1], default=(None, math.nan))
+
+
+def ratio(row):
+    return best_peer(row)[1] / row["times"]["tcompile"]["median"]
+
+
+def limit(row, c):
+    """(share of the ceiling, its name): bandwidth for the least bytes, or the arithmetic peak."""
+    seconds = row["times"]["tcompile"]["median"] * 1e-9
+    if row["memory_bound"]:
+        return row["bytes"] / seconds * 1e-9 / bandwidth(c), "bandwidth"
+    unit = "fma_f32" if row["dtype"] == "f32" else "dot_bf16"
+    return row["flops"] / seconds * 1e-9 / c[unit], unit
+
+
+def label(row):
+    return f"{row['family']} {row['dtype']} {'x'.join(map(str, row['size']))}"
+
+
+def row(r, c):
+    share, name = limit(r, c)
+    them = ", ".join(f"{n} {t * 1e-6:.3f}" for n, t in peers(r).items())
+    notes = "".join(f"; {n} failed" for n in r["failed"])
+    if r["errors"]["tcompile"] > 1:
+        notes += f"; WRONG by {r['errors']['tcompile']:.1f} tolerances"
+    if r["fallbacks"]:
+        notes += f"; {r['fallbacks']} fallbacks"
+    return (f"{r['threads']}T {label(r):34s} {r['times']['tcompile']['median'] * 1e-6:9.3f} ms "
+            f"{ratio(r):5.2f}x of best ({them}); {share:4.0%} of {name}; "
+            f"{r['mallocs']} mallocs {r['page_faults']} faults{notes}")
+
+
+def geometric_mean(values):
+    values = [v for v in values if v > 0 and math.isfinite(v)]
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
+
+
+def summary(result):
+    rows = result["rows"]
+    lines = [f"rows {len(rows)}, behind the best peer {sum(ratio(r) < 1 for r in rows)}, "
+             f"wrong {sum(r['errors']['tcompile'] > 1 for r in rows)}, "
+             f"geometric mean {geometric_mean([ratio(r) for r in rows]):.2f}x"]
+    for key in sorted({(r["family"], r["dtype"], r["threads"]) for r in rows}):
+        mean = geometric_mean([ratio(r) for r in rows if (r["family"], r["dtype"], r["threads"]) == key])
+        lines.append(f"  {key[0]} {key[1]} {key[2]}T: {mean:.2f}x")
+    return "\n".join(lines)
+
+
+def markdown(result):
+    out = [f"# CPU benchmark, {result['date']}", "", f"{result['cpu']}; " + ", ".join(
+        f"{k} {v}" for k, v in result["versions"].items() if v), ""]
+    for threads, c in result["ceilings"].items():
+        out += [f"- {ceilings(threads, c)}"]
+    names = sorted({n for r in result["rows"] for n in peers(r)})
+    out += ["", "Median ms (tcompile with p10-p90); ratio: best peer / tcompile; share of the ceiling measured in the run.", "",
+            "| row | threads | tcompile | " + " | ".join(names) + " | ratio | ceiling | error / tolerance |",
+            "|---|---|---|" + "---|" * len(names) + "---|---|---|"]
+    for r in result["rows"]:
+        t = r["times"]["tcompile"]
+        share, name = limit(r, result["ceilings"][r["threads"]])
+        cells = [f"{r['times'][n]['median'] * 1e-6:.3f}" if n in r["times"] else "failed" for n in names]
+        out.append(f"| {label(r)} | {r['threads']} | {t['median'] * 1e-6:.3f} ({t['p10'] * 1e-6:.3f}-{t['p90'] * 1e-6:.3f}) | "
+                   + " | ".join(cells) + f" | {ratio(r):.2f} | {share:.0%} {name} | {r['errors']['tcompile']:.2f} |")
+    out += ["", "```", summary(result), "```", ""]
+    return "\n".join(out)
