@@ -1,0 +1,219 @@
+#include "driver.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- layouts: the same values, stored differently ------------------------------------------------ */
+
+typedef tc_tensor *layout_fn(const tc_tensor *x);
+
+static tc_tensor *as_is(const tc_tensor *x) { return tc_clone(x); }
+
+static tc_tensor *transposed(const tc_tensor *x) {
+  if (tc_rank(x) < 2) return tc_clone(x);
+  return tc_transpose(tc_clone(tc_transpose(x, 0, -1)), 0, -1);
+}
+
+/* Every second element of a twice as long last axis. */
+static tc_tensor *stepped(const tc_tensor *x) {
+  if (tc_rank(x) < 1) return tc_clone(x);
+  tc_ints dims = {tc_rank(x), {0}};
+  for (int i = 0; i < dims.n; i++) dims.v[i] = tc_size(x, i);
+  dims.v[dims.n - 1] *= 2;
+  tc_tensor *view = tc_slice(tc_zeros(dims, tc_dtype_of(x)), -1, 0, INT64_MAX / 8, 2);
+  tc_copy_(view, x);
+  return view;
+}
+
+static tc_tensor *negative(const tc_tensor *x) {
+  if (tc_rank(x) < 1) return tc_clone(x);
+  return tc_flip(tc_clone(tc_flip(x, TC_AXES(-1))), TC_AXES(-1));
+}
+
+/* The inner part of a tensor one larger at the start of every axis: rows apart, addresses unaligned. */
+static tc_tensor *inner(const tc_tensor *x) {
+  tc_ints dims = {tc_rank(x), {0}};
+  for (int i = 0; i < dims.n; i++) dims.v[i] = tc_size(x, i) + 1;
+  tc_tensor *view = tc_zeros(dims, tc_dtype_of(x));
+  for (int i = 0; i < dims.n; i++) view = tc_slice(view, i, 1, INT64_MAX / 8, 1);
+  tc_copy_(view, x);
+  return view;
+}
+
+/* Values that do not change along the first axis, held once: stride 0. */
+static tc_tensor *repeated(const tc_tensor *x) {
+  if (tc_rank(x) < 1) return tc_clone(x);
+  tc_ints dims = {tc_rank(x), {0}};
+  for (int i = 0; i < dims.n; i++) dims.v[i] = tc_size(x, i);
+  return tc_expand(tc_clone(tc_slice(x, 0, 0, 1, 1)), dims);
+}
+
+static const struct { const char *name; layout_fn *make; } plain_layouts[] = {
+    {"contiguous", as_is}, {"transposed", transposed}, {"stepped", stepped}, {"negative", negative}, {"inner", inner}};
+
+/* ---- comparison ------------------------------------------------------------------------------------ */
+
+static void tolerance(tc_dtype dtype, double *rtol, double *atol) {
+  static const double table[TC_DTYPE_COUNT][2] = {
+      [TC_F64] = {1e-7, 1e-7}, [TC_F32] = {1.3e-6, 1e-5}, [TC_F16] = {1e-3, 1e-5}, [TC_BF16] = {1.6e-2, 1e-5}};
+  *rtol = table[dtype][0];
+  *atol = table[dtype][1];
+}
+
+static double wide_at(const tc_tensor *flat, int64_t i) { return tc_at(flat, TC_INTS(i)); }
+
+static int64_t int_at(const tc_tensor *flat, int64_t i) {
+  tc_tensor *one = tc_select(flat, 0, i);
+  int64_t v = tc_item_int(one);
+  tc_free(one);
+  return v;
+}
+
+static bool same_shape(const tc_tensor *a, const tc_tensor *b) {
+  if (tc_rank(a) != tc_rank(b)) return false;
+  for (int i = 0; i < tc_rank(a); i++)
+    if (tc_size(a, i) != tc_size(b, i)) return false;
+  return true;
+}
+
+typedef struct verdict {
+  bool ok;
+  double worst; /* largest absolute error */
+  char why[256];
+} verdict;
+
+static void compare_floats(const op_case *c, const tc_tensor *y, const tc_tensor *want, verdict *v) {
+  double rtol, atol, scale = 0;
+  tolerance(c->result, &rtol, &atol);
+  int64_t n = tc_numel(want);
+  for (int64_t i = 0; (c->flags & OP_SUM_LIKE) && i < n; i++) {
+    double w = fabs(wide_at(want, i));
+    if (isfinite(w) && w > scale) scale = w;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    double got = wide_at(y, i), expect = wide_at(want, i);
+    if ((isnan(got) && isnan(expect)) || got == expect) continue;
+    double error = fabs(got - expect);
+    if (error > v->worst) v->worst = error;
+    if (v->ok && !(error <= atol + rtol * fmax(fabs(expect), scale))) {
+      v->ok = false;
+      snprintf(v->why, sizeof v->why, "element %lld is %.9g, not %.9g", (long long)i, got, expect);
+    }
+  }
+}
+
+static void compare_integers(const tc_tensor *y, const tc_tensor *want, verdict *v) {
+  for (int64_t i = 0, n = tc_numel(want); i < n && v->ok; i++) {
+    int64_t got = int_at(y, i), expect = int_at(want, i);
+    if (got == expect) continue;
+    v->ok = false;
+    snprintf(v->why, sizeof v->why, "element %lld is %lld, not %lld", (long long)i, (long long)got, (long long)expect);
+  }
+}
+
+static verdict compare(const op_case *c, const tc_tensor *y, const tc_tensor *want) {
+  verdict v = {.ok = true};
+  if (!y) {
+    snprintf(v.why, sizeof v.why, "no result: %s", tc_error() ? tc_error() : "no message");
+    v.ok = false;
+  } else if (tc_dtype_of(y) != c->result) {
+    snprintf(v.why, sizeof v.why, "dtype %s, not %s", tc_dtype_name(tc_dtype_of(y)), tc_dtype_name(c->result));
+    v.ok = false;
+  } else if (!same_shape(y, want)) {
+    snprintf(v.why, sizeof v.why, "rank %d of %lld elements, not rank %d of %lld", tc_rank(y), (long long)tc_numel(y),
+             tc_rank(want), (long long)tc_numel(want));
+    v.ok = false;
+  } else {
+    tc_tensor *a = tc_reshape(y, TC_DIMS(-1)), *b = tc_reshape(want, TC_DIMS(-1));
+    if (tc_numel(want) == 0) return v;
+    if (c->result == TC_F32 || c->result == TC_F64 || c->result == TC_F16 || c->result == TC_BF16) compare_floats(c, a, b, &v);
+    else compare_integers(a, b, &v);
+  }
+  return v;
+}
+
+/* ---- running --------------------------------------------------------------------------------------------- */
+
+typedef struct counts {
+  int cases, failed, functions, eager_functions;
+} counts;
+
+static tc_tensor *stored(const tc_safetensors *file, const op_case *c, const char *set, const char *what) {
+  char name[128];
+  snprintf(name, sizeof name, "%s.%s.%s", c->number, set, what);
+  return tc_safetensors_get(file, name);
+}
+
+static void report(counts *n, const op_case *c, const char *set, const char *layout, const char *how, const verdict *v) {
+  n->cases++;
+  if (v->ok) return;
+  n->failed++;
+  printf("FAIL %s [%s, %s, %s]: %s (%s)\n", c->text, set, layout, how, v->why, c->symbol);
+}
+
+static void run_layout(const op_case *c, const tc_safetensors *file, const char *set, const char *layout,
+                       layout_fn *make, counts *n) {
+  tc_tensor *x[3] = {0}, *want = stored(file, c, set, "out");
+  for (int i = 0; i < c->operands; i++) {
+    char what[8];
+    snprintf(what, sizeof what, "%d", i);
+    x[i] = make(tc_cast(stored(file, c, set, what), c->dtype[i]));
+  }
+  if (tc_error()) {
+    verdict v = {.ok = false};
+    snprintf(v.why, sizeof v.why, "operands: %s", tc_error());
+    tc_clear_error();
+    report(n, c, set, layout, "setup", &v);
+    return;
+  }
+  tc_set_enabled(false);
+  verdict eager = compare(c, c->run(x), want);
+  tc_clear_error();
+  report(n, c, set, layout, "eager", &eager);
+#ifdef TC_HAS_PLUGIN
+  tc_set_enabled(true);
+  uint64_t before = tc_stats_of(c->symbol).hits;
+  verdict compiled = compare(c, c->run(x), want);
+  tc_clear_error();
+  bool hit = tc_stats_of(c->symbol).hits > before;
+  if (!hit && !(c->flags & OP_PURE_VIEW)) {
+    compiled.ok = false;
+    snprintf(compiled.why, sizeof compiled.why, "the original body ran");
+  } else if (!compiled.ok && (c->flags & OP_SUM_LIKE) && eager.ok && compiled.worst <= 2 * eager.worst) {
+    compiled.ok = true;
+  }
+  report(n, c, set, layout, "compiled", &compiled);
+#endif
+}
+
+static void run_set(const op_case *c, const tc_safetensors *file, const char *set, counts *n) {
+  if (strcmp(set, "plain") == 0) {
+    for (size_t i = 0; i < sizeof plain_layouts / sizeof *plain_layouts; i++)
+      TC_SCOPE run_layout(c, file, set, plain_layouts[i].name, plain_layouts[i].make, n);
+  } else if (strcmp(set, "stride0") == 0) {
+    TC_SCOPE run_layout(c, file, set, "repeated", repeated, n);
+  } else {
+    TC_SCOPE run_layout(c, file, set, "contiguous", as_is, n);
+  }
+}
+
+int run_op_cases(const op_case *c, size_t n, int argc, char **argv) {
+  tc_safetensors *file = argc > 1 ? tc_safetensors_open(argv[1]) : NULL;
+  if (!file) {
+    fprintf(stderr, "%s\n", tc_error() ? tc_error() : "usage: ops DATA [substring of the cases to run]");
+    return 2;
+  }
+  counts total = {0};
+  for (size_t i = 0; i < n; i++) {
+    if (argc > 2 && !strstr(c[i].text, argv[2]) && strcmp(c[i].symbol, argv[2]) != 0) continue;
+    char sets[128], *save = NULL;
+    snprintf(sets, sizeof sets, "%s", c[i].sets);
+    for (char *set = strtok_r(sets, " ", &save); set; set = strtok_r(NULL, " ", &save)) run_set(&c[i], file, set, &total);
+    total.functions++;
+  }
+  tc_safetensors_close(file);
+  printf("%d functions, %d cases passed, %d failed\n", total.functions, total.cases - total.failed, total.failed);
+  return total.failed != 0;
+}
