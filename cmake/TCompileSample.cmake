@@ -4,6 +4,7 @@
 # <name>_gcc by gcc.  CTest runs all three and checks that they print the same answers (the lines
 # that do not start with '#': those carry times).
 find_program(TC_GCC gcc)
+add_custom_target(samples)
 
 function(tc_add_sample name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK;ARGS" ${ARGN})
@@ -16,6 +17,7 @@ function(tc_add_sample name)
     target_compile_options(${target} PRIVATE -Wall -Wextra -Werror)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/samples)
   endforeach()
+  add_dependencies(samples ${name} ${name}_clang)
   set(variants ${name}_clang)
   if(TC_GCC AND NOT TC_SANITIZE)
     list(TRANSFORM arg_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE files)

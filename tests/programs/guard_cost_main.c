@@ -1,0 +1,46 @@
+/* Time of five() against: a result from tcrt_new, and KERNEL called on the same buffers. */
+#include <time.h>
+
+#include "check.h"
+
+tc_tensor *five(const tc_tensor *a, const tc_tensor *b, const tc_tensor *c, const tc_tensor *d, const tc_tensor *e);
+tcrt_kernel KERNEL;
+
+enum { CALLS = 20000, ROUNDS = 31 };
+
+static double now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+int main(void) {
+  tc_tensor *in[5] = {tc_ones(TC_DIMS(2, 8), TC_F32), tc_ones(TC_DIMS(2, 8), TC_F32), tc_ones(TC_DIMS(8), TC_F32),
+                      tc_ones(TC_DIMS(8), TC_F32), tc_ones(TC_DIMS(2, 1), TC_F32)};
+  double through[ROUNDS], direct[ROUNDS];
+  for (int r = 0; r < ROUNDS; r++) {
+    double start = now_ns();
+    for (int i = 0; i < CALLS; i++) tc_free(five(in[0], in[1], in[2], in[3], in[4]));
+    through[r] = (now_ns() - start) / CALLS;
+    start = now_ns();
+    for (int i = 0; i < CALLS; i++) {
+      tc_tensor *y = tcrt_new(TC_F32, 2, (int64_t[]){2, 8});
+      KERNEL((void *[]){in[0]->data, in[1]->data, in[2]->data, in[3]->data, in[4]->data, y->data, 0, 0},
+             (int64_t[]){2, 8}, NULL);
+      tc_free(y);
+    }
+    direct[r] = (now_ns() - start) / CALLS;
+  }
+  qsort(through, ROUNDS, sizeof *through, ascending);
+  qsort(direct, ROUNDS, sizeof *direct, ascending);
+  double cost = through[ROUNDS / 2] - direct[ROUNDS / 2];
+  printf("call %.1f ns, kernel and result directly %.1f ns: guards cost %.1f ns (bound 50)\n", through[ROUNDS / 2],
+         direct[ROUNDS / 2], cost);
+  CHECK(hits_of("five") == (uint64_t)CALLS * ROUNDS);
+  return cost > 50;
+}
