@@ -44,6 +44,8 @@ tc_dim tc_dim_sym(tc_dims *c, const char *name, int64_t lo, int64_t hi, int64_t 
 uint32_t tc_dims_sym_count(const tc_dims *c);
 tc_sym *tc_dims_sym(tc_dims *c, uint32_t i); /* i < count; order of declaration */
 bool tc_dim_is_sym(const tc_dims *c, tc_dim d, uint32_t *sym);
+bool tc_dim_find_sym(const tc_dims *c, const char *name, uint32_t *sym); /* false: no such name */
+tc_dim tc_dims_sym_dim(tc_dims *c, uint32_t i); /* symbol i itself, even if unify replaced it */
 
 tc_dim tc_dim_add(tc_dims *c, tc_dim a, tc_dim b);
 tc_dim tc_dim_sub(tc_dims *c, tc_dim a, tc_dim b);
@@ -73,9 +75,11 @@ bool tc_dim_assume_range(tc_dims *c, tc_dim d, int64_t lo, int64_t hi);
 typedef struct tc_dim_bound { tc_dim d; int64_t lo, hi; } tc_dim_bound;
 uint32_t tc_dims_bounds(const tc_dims *c, const tc_dim_bound **bounds);
 
-/* As a C expression of type int64_t over `prefix`<name> for each symbol; constants print as such. */
+/* As a C expression of type int64_t over `prefix`<name> for each symbol; constants print as such.
+ * prefix NULL: in the notation that tc_dim_parse reads, for people. */
 void tc_dim_print(const tc_dims *c, tc_dim d, const char *prefix, tc_buf *out);
-/* Parses the notation of TC_SHAPE: integers, names, + - * / % ( ).  NULL-terminated text; on error
+/* Parses the notation of TC_SHAPE: integers, names, + - * / % ( ) min(,) max(,), with / rounding
+ * down.  A new name becomes a symbol >= 0.  NULL-terminated text; on error
  * returns TC_DIM_INVALID and sets *error_at. */
 tc_dim tc_dim_parse(tc_dims *c, const char *text, const char **end, const char **error_at);
 /* Value with sym[i] for symbol i; false on overflow or division by zero. */

@@ -80,12 +80,15 @@ typedef struct tc_op_info {
   tc_class cls;
   const char *attrs;
   tc_infer_fn *infer;
-  tc_decomp_fn *decomp;
   const char *expr;
 } tc_op_info;
 
 const tc_op_info *tc_op_get(tc_op op);
-tc_op tc_op_find(const char *text); /* OP_NONE if there is none */
+tc_op tc_op_find(const char *text);    /* OP_NONE if there is none */
+uint32_t tc_op_optional(tc_op op);     /* bit i: operand i may be missing */
+/* The op's decomposition, NULL for primitives.  Apart from the table, so that the runtime links
+ * inference without the decompositions. */
+tc_decomp_fn *tc_op_decomp(tc_op op);
 
 /* Runs the op's rule after checking operand and attribute counts.  On failure message reads
  * "matmul: ..." */
@@ -182,6 +185,8 @@ bool tc_dtype_is_int(tc_dtype d); /* not bool */
 size_t tc_dtype_bytes(tc_dtype d);
 const char *tc_dtype_text(tc_dtype d); /* "f32" */
 bool tc_dtype_parse(const char *text, size_t n, tc_dtype *d);
+double tc_dtype_round(tc_dtype d, double v); /* to the nearest value of a floating dtype, half to even */
+int64_t tc_dtype_wrap(tc_dtype d, int64_t v); /* to an integer dtype or bool (v != 0) */
 /* Result dtype of two operands, as documented in tcompile.h. */
 tc_dtype tc_promote(const tc_type *a, const tc_type *b);
 tc_dim tc_type_numel(tc_dims *c, const tc_type *t);
