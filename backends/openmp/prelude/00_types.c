@@ -1,0 +1,97 @@
+/* The prelude of kernel text.  It includes nothing.  A line that begins with slash-star-at opens a
+ * chunk and lists the names it defines; the driver emits the chunks that a text needs, and all chunks
+ * that list no name.  See backends/openmp/emit.h for the conventions. */
+/* @ */
+#pragma clang fp contract(fast)
+#pragma clang diagnostic ignored "-Wpsabi"
+#pragma clang diagnostic ignored "-Wunknown-warning-option"
+#pragma clang diagnostic ignored "-Wpass-failed"
+#pragma clang diagnostic ignored "-Wbitwise-conditional-parentheses"
+
+#define TC_PASTE_(a, b) a##b
+#define TC_PASTE(a, b) TC_PASTE_(a, b)
+#define TC_LEVEL_v2 0
+#define TC_LEVEL_v3 1
+#define TC_LEVEL_v4 2
+#define TC_LEVEL_bf16 3
+#define TC_LEVEL_amx 4
+#define TC_ISA TC_PASTE(TC_LEVEL_, TC_LEVEL)
+#define TC_NAME(x) TC_PASTE(TC_PASTE(x, _), TC_LEVEL) /* external names end in the level */
+
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#define TC_AVX512 1
+#define TC_L 16
+#define TC_WIDE __attribute__((min_vector_width(512)))
+#elif defined(__AVX2__) && defined(__FMA__)
+#define TC_AVX512 0
+#define TC_L 8
+#define TC_WIDE __attribute__((min_vector_width(256)))
+#else
+#define TC_AVX512 0
+#define TC_L 4
+#define TC_WIDE
+#endif
+
+#define TC_FN static inline __attribute__((always_inline, unused, nodebug))
+#define TC_SLOW static __attribute__((noinline, unused, nodebug)) TC_WIDE /* too large to inline */
+#define TC_UNROLL _Pragma("clang loop unroll(full)")
+
+typedef __INT64_TYPE__ int64_t;
+typedef __UINT64_TYPE__ uint64_t;
+typedef __UINT32_TYPE__ uint32_t;
+typedef __UINTPTR_TYPE__ uintptr_t;
+
+typedef float tc_f32;
+typedef double tc_f64;
+typedef signed char tc_i8;
+typedef unsigned char tc_u8, tc_b8; /* b8: 0 or 1 */
+typedef short tc_i16;
+typedef int tc_i32;
+typedef int64_t tc_i64;
+typedef unsigned short tc_f16, tc_bf16, tc_u16; /* bits */
+typedef uint32_t tc_u32;
+typedef uint64_t tc_u64;
+
+typedef union tc_value {
+  double f;
+  int64_t i;
+} tc_value;
+
+#define TC_VECTOR(T) typedef tc_##T tc_v##T __attribute__((ext_vector_type(TC_L)))
+TC_VECTOR(f32);
+TC_VECTOR(f64);
+TC_VECTOR(i8);
+TC_VECTOR(u8);
+TC_VECTOR(i16);
+TC_VECTOR(u16);
+TC_VECTOR(i32);
+TC_VECTOR(u32);
+TC_VECTOR(i64);
+TC_VECTOR(u64);
+typedef tc_vu8 tc_vb8;
+
+#define TC_CAST(T, v) __builtin_convertvector(v, tc_v##T)
+#define TC_BITS(T, v) __builtin_bit_cast(tc_v##T, v)
+#define tc_set_f32(x) ((tc_vf32)(tc_f32)(x))
+#define tc_set_f64(x) ((tc_vf64)(tc_f64)(x))
+#define tc_set_i8(x) ((tc_vi8)(tc_i8)(x))
+#define tc_set_u8(x) ((tc_vu8)(tc_u8)(x))
+#define tc_set_i16(x) ((tc_vi16)(tc_i16)(x))
+#define tc_set_i32(x) ((tc_vi32)(tc_i32)(x))
+#define tc_set_i64(x) ((tc_vi64)(tc_i64)(x))
+#define tc_set_b8(x) ((tc_vb8)(tc_b8)(x))
+
+#if TC_L == 16
+#define TC_LANES_LIST 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+#elif TC_L == 8
+#define TC_LANES_LIST 0, 1, 2, 3, 4, 5, 6, 7
+#else
+#define TC_LANES_LIST 0, 1, 2, 3
+#endif
+#define TC_LANES(T) ((tc_v##T){TC_LANES_LIST})
+/* Lanes l < n as a mask of type T's comparison. */
+#define TC_FIRST(n) (TC_LANES(i32) < (tc_vi32)(tc_i32)(n))
+
+#define TC_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define TC_MAX(a, b) ((a) > (b) ? (a) : (b))
+#define TC_CEILDIV(a, b) (((a) + (b)-1) / (b))

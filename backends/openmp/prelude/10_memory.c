@@ -1,0 +1,220 @@
+/* Loads and stores.  n is 1 .. TC_L; elements past n are neither read nor written. */
+/* @ TC_MASKED */
+#if TC_AVX512
+/* AVX-512 moves of the first n elements of `size` bytes; a masked-out element cannot fault. */
+typedef char tc_q16 __attribute__((vector_size(16)));
+typedef short tc_q32 __attribute__((vector_size(32)));
+typedef int tc_q64 __attribute__((vector_size(64)));
+typedef long long tc_o64 __attribute__((vector_size(64)));
+#define TC_MASK(n) ((uint32_t)((1u << (n)) - 1))
+TC_FN void tc_maskload_1(void *d, const void *p, int64_t n) {
+  *(tc_q16 *)d = __builtin_ia32_loaddquqi128_mask((const tc_q16 *)p, (tc_q16){0}, (tc_u16)TC_MASK(n));
+}
+TC_FN void tc_maskload_2(void *d, const void *p, int64_t n) {
+  *(tc_q32 *)d = __builtin_ia32_loaddquhi256_mask((const tc_q32 *)p, (tc_q32){0}, (tc_u16)TC_MASK(n));
+}
+TC_FN void tc_maskload_4(void *d, const void *p, int64_t n) {
+  *(tc_q64 *)d = __builtin_ia32_loaddqusi512_mask((const int *)p, (tc_q64){0}, (tc_u16)TC_MASK(n));
+}
+TC_FN void tc_maskload_8(void *d, const void *p, int64_t n) {
+  const uint32_t m = TC_MASK(n);
+  ((tc_o64 *)d)[0] = __builtin_ia32_loaddqudi512_mask((const long long *)p, (tc_o64){0}, (tc_u8)m);
+  ((tc_o64 *)d)[1] =
+      __builtin_ia32_loaddqudi512_mask((const long long *)p + 8, (tc_o64){0}, (tc_u8)(m >> 8));
+}
+TC_FN void tc_maskstore_1(void *p, const void *s, int64_t n) {
+  __builtin_ia32_storedquqi128_mask((tc_q16 *)p, *(const tc_q16 *)s, (tc_u16)TC_MASK(n));
+}
+TC_FN void tc_maskstore_2(void *p, const void *s, int64_t n) {
+  __builtin_ia32_storedquhi256_mask((tc_q32 *)p, *(const tc_q32 *)s, (tc_u16)TC_MASK(n));
+}
+TC_FN void tc_maskstore_4(void *p, const void *s, int64_t n) {
+  __builtin_ia32_storedqusi512_mask((int *)p, *(const tc_q64 *)s, (tc_u16)TC_MASK(n));
+}
+TC_FN void tc_maskstore_8(void *p, const void *s, int64_t n) {
+  const uint32_t m = TC_MASK(n);
+  __builtin_ia32_storedqudi512_mask((long long *)p, ((const tc_o64 *)s)[0], (tc_u8)m);
+  __builtin_ia32_storedqudi512_mask((long long *)p + 8, ((const tc_o64 *)s)[1], (tc_u8)(m >> 8));
+}
+#else
+/* Pieces of 4, 2, 1 elements. */
+#define TC_MASKED(name, size)                                                                      \
+  TC_FN void tc_mask##name##_##size(void *d, const void *p, int64_t n) {                           \
+    char *to = d;                                                                                  \
+    const char *from = p;                                                                          \
+    if (n >= TC_L) {                                                                               \
+      __builtin_memcpy(to, from, TC_L * size);                                                     \
+      return;                                                                                      \
+    }                                                                                              \
+    if (n & 4) __builtin_memcpy(to, from, 4 * size), to += 4 * size, from += 4 * size;             \
+    if (n & 2) __builtin_memcpy(to, from, 2 * size), to += 2 * size, from += 2 * size;             \
+    if (n & 1) __builtin_memcpy(to, from, size);                                                   \
+  }
+TC_MASKED(load, 1)
+TC_MASKED(load, 2)
+TC_MASKED(load, 4)
+TC_MASKED(load, 8)
+TC_MASKED(store, 1)
+TC_MASKED(store, 2)
+TC_MASKED(store, 4)
+TC_MASKED(store, 8)
+#endif
+/* @ TC_RAW */
+/* Moves of memory type T with element size `size`, unconverted. */
+#define TC_RAW(T, V, size)                                                                         \
+  TC_FN tc_v##V tc_rawload_##T(const tc_##T *p) {                                                  \
+    tc_v##V v;                                                                                     \
+    __builtin_memcpy(&v, p, sizeof v);                                                             \
+    return v;                                                                                      \
+  }                                                                                                \
+  TC_FN tc_v##V tc_rawloadn_##T(const tc_##T *p, int64_t n) {                                      \
+    tc_v##V v = (tc_v##V)(tc_##V)0;                                                                \
+    tc_maskload_##size(&v, p, n);                                                                  \
+    return v;                                                                                      \
+  }                                                                                                \
+  TC_FN tc_v##V tc_rawstrided_##T(const tc_##T *p, int64_t s, int64_t n) {                         \
+    tc_##T t[TC_L] = {0};                                                                          \
+    for (int64_t l = 0; l < n; ++l) t[l] = p[l * s];                                               \
+    return tc_rawload_##T(t);                                                                      \
+  }                                                                                                \
+  TC_FN tc_v##V tc_rawgather_##T(const tc_##T *p, tc_vi64 i, int64_t n) {                          \
+    tc_##T t[TC_L] = {0};                                                                          \
+    tc_i64 at[TC_L];                                                                               \
+    __builtin_memcpy(at, &i, sizeof at);                                                           \
+    for (int64_t l = 0; l < n; ++l) t[l] = p[at[l]];                                               \
+    return tc_rawload_##T(t);                                                                      \
+  }                                                                                                \
+  TC_FN tc_v##V tc_rawgatherg_##T(const tc_##T *p, tc_vi64 i, tc_vb8 g, int64_t n) {               \
+    tc_##T t[TC_L] = {0};                                                                          \
+    for (int64_t l = 0; l < n; ++l)                                                                \
+      if (g[l]) t[l] = p[i[l]];                                                                    \
+    return tc_rawload_##T(t);                                                                      \
+  }                                                                                                \
+  TC_FN void tc_rawstore_##T(tc_##T *p, tc_v##V v) { __builtin_memcpy(p, &v, sizeof v); }          \
+  TC_FN void tc_rawstoren_##T(tc_##T *p, tc_v##V v, int64_t n) { tc_maskstore_##size(p, &v, n); }  \
+  TC_FN void tc_rawstream_##T(tc_##T *p, tc_v##V v, int nt) {                                      \
+    if (nt) __builtin_nontemporal_store(v, (tc_v##V *)p);                                          \
+    else tc_rawstore_##T(p, v);                                                                    \
+  }                                                                                                \
+  TC_FN void tc_rawscatter_##T(tc_##T *p, tc_vi64 i, tc_v##V v, tc_vb8 g, int64_t n) {             \
+    for (int64_t l = 0; l < n; ++l)                                                                \
+      if (g[l]) p[i[l]] = v[l];                                                                    \
+  }
+/* @ TC_MEMORY */
+/* The public forms: memory type T, in registers V; IN widens, OUT rounds. */
+#define TC_MEMORY(T, V, IN, OUT)                                                                   \
+  TC_FN tc_v##V tc_load_##T(const tc_##T *p) { return IN(tc_rawload_##T(p)); }                     \
+  TC_FN tc_v##V tc_loadn_##T(const tc_##T *p, int64_t n) { return IN(tc_rawloadn_##T(p, n)); }     \
+  TC_FN tc_v##V tc_splat_##T(const tc_##T *p) { return IN(*p); }                                   \
+  TC_FN tc_v##V tc_strided_##T(const tc_##T *p, int64_t s, int64_t n) {                            \
+    return IN(tc_rawstrided_##T(p, s, n));                                                         \
+  }                                                                                                \
+  TC_FN tc_v##V tc_gather_##T(const tc_##T *p, tc_vi64 i, int64_t n) {                             \
+    return IN(tc_rawgather_##T(p, i, n));                                                          \
+  }                                                                                                \
+  /* guarded: g[l] ? p[i[l]] : 0 */                                                                \
+  TC_FN tc_v##V tc_gatherg_##T(const tc_##T *p, tc_vi64 i, tc_vb8 g, int64_t n) {                  \
+    return IN(tc_rawgatherg_##T(p, i, g, n));                                                      \
+  }                                                                                                \
+  /* guarded and neighbouring: g[l] ? p[l] : 0; mostly all or none */                              \
+  TC_FN tc_v##V tc_loadg_##T(const tc_##T *p, tc_vb8 g, int64_t n) {                               \
+    if (n == TC_L && tc_alltrue(g)) return tc_load_##T(p);                                         \
+    if (!tc_anytrue(g)) return IN(((tc_##T)0));                                                    \
+    return tc_gatherg_##T(p, TC_LANES(i64), g, n);                                                 \
+  }                                                                                                \
+  TC_FN void tc_store_##T(tc_##T *p, tc_v##V v) { tc_rawstore_##T(p, OUT(v)); }                    \
+  TC_FN void tc_storen_##T(tc_##T *p, tc_v##V v, int64_t n) { tc_rawstoren_##T(p, OUT(v), n); }    \
+  TC_FN void tc_store1_##T(tc_##T *p, tc_v##V v) { *p = OUT(v)[0]; }                               \
+  TC_FN void tc_stream_##T(tc_##T *p, tc_v##V v, int nt) { tc_rawstream_##T(p, OUT(v), nt); }      \
+  /* where g: p[i[l]] = v[l], in the order of the lanes */                                         \
+  TC_FN void tc_scatter_##T(tc_##T *p, tc_vi64 i, tc_v##V v, tc_vb8 g, int64_t n) {                \
+    tc_rawscatter_##T(p, i, OUT(v), g, n);                                                         \
+  }                                                                                                \
+  /* where g: p[i[l]] += v[l], in the order of the lanes */                                        \
+  TC_FN void tc_scatteradd_##T(tc_##T *p, tc_vi64 i, tc_v##V v, tc_vb8 g, int64_t n) {             \
+    for (int64_t l = 0; l < n; ++l)                                                                \
+      if (g[l]) tc_store1_##T(p + i[l], tc_splat_##T(p + i[l]) + v[l]);                            \
+  }
+/* @ tc_alltrue tc_anytrue */
+TC_FN int tc_alltrue(tc_vb8 g) { return __builtin_reduce_min(g) != 0; }
+TC_FN int tc_anytrue(tc_vb8 g) { return __builtin_reduce_max(g) != 0; }
+/* @ TC_PLAIN_* */
+#define TC_PLAIN_f32(x) ((tc_vf32)(x))
+#define TC_PLAIN_f64(x) ((tc_vf64)(x))
+#define TC_PLAIN_i8(x) ((tc_vi8)(x))
+#define TC_PLAIN_u8(x) ((tc_vu8)(x))
+#define TC_PLAIN_i16(x) ((tc_vi16)(x))
+#define TC_PLAIN_i32(x) ((tc_vi32)(x))
+#define TC_PLAIN_i64(x) ((tc_vi64)(x))
+/* @ tc_*_f32 */
+TC_RAW(f32, f32, 4)
+TC_MEMORY(f32, f32, TC_PLAIN_f32, TC_PLAIN_f32)
+/* @ tc_*_f64 */
+TC_RAW(f64, f64, 8)
+TC_MEMORY(f64, f64, TC_PLAIN_f64, TC_PLAIN_f64)
+/* @ tc_*_i8 */
+TC_RAW(i8, i8, 1)
+TC_MEMORY(i8, i8, TC_PLAIN_i8, TC_PLAIN_i8)
+/* @ tc_*_u8 */
+TC_RAW(u8, u8, 1)
+TC_MEMORY(u8, u8, TC_PLAIN_u8, TC_PLAIN_u8)
+/* @ tc_*_b8 */
+TC_RAW(b8, u8, 1)
+TC_MEMORY(b8, u8, TC_PLAIN_u8, TC_PLAIN_u8)
+/* @ tc_*_i16 */
+TC_RAW(i16, i16, 2)
+TC_MEMORY(i16, i16, TC_PLAIN_i16, TC_PLAIN_i16)
+/* @ tc_*_i32 */
+TC_RAW(i32, i32, 4)
+TC_MEMORY(i32, i32, TC_PLAIN_i32, TC_PLAIN_i32)
+/* @ tc_*_i64 */
+TC_RAW(i64, i64, 8)
+TC_MEMORY(i64, i64, TC_PLAIN_i64, TC_PLAIN_i64)
+/* @ tc_widen_bf16 tc_narrow_bf16 tc_round_bf16 */
+/* bf16 is the upper half of an f32; rounding to nearest even, NaN stays NaN. */
+TC_FN tc_vf32 tc_widen_bf16(tc_vu16 b) { return TC_BITS(f32, TC_CAST(u32, b) << 16); }
+TC_FN tc_vu16 tc_narrow_bf16(tc_vf32 v) {
+#if TC_AVX512 && defined(__AVX512BF16__)
+  typedef __bf16 tc_vbrain __attribute__((ext_vector_type(TC_L)));
+  return __builtin_bit_cast(tc_vu16, __builtin_convertvector(v, tc_vbrain)); /* vcvtneps2bf16 */
+#else
+  const tc_vu32 u = TC_BITS(u32, v);
+  const tc_vu32 rounded = (u + 0x7fff + ((u >> 16) & 1)) >> 16;
+  return TC_CAST(u16, v != v ? (u >> 16) | 0x40 : rounded);
+#endif
+}
+TC_FN tc_vf32 tc_round_bf16(tc_vf32 v) { return tc_widen_bf16(tc_narrow_bf16(v)); }
+/* @ tc_*_bf16 */
+TC_RAW(bf16, u16, 2)
+TC_MEMORY(bf16, f32, tc_widen_bf16, tc_narrow_bf16)
+/* @ tc_widen_f16 tc_narrow_f16 tc_round_f16 */
+#if defined(__F16C__)
+typedef _Float16 tc_half __attribute__((ext_vector_type(TC_L)));
+TC_FN tc_vf32 tc_widen_f16(tc_vu16 h) { return TC_CAST(f32, __builtin_bit_cast(tc_half, h)); }
+TC_FN tc_vu16 tc_narrow_f16(tc_vf32 v) { return TC_BITS(u16, __builtin_convertvector(v, tc_half)); }
+#else
+/* Normal halves are rebiased by 112; subnormal ones are made by a float subtraction. */
+TC_FN tc_vf32 tc_widen_f16(tc_vu16 h) {
+  const tc_vu32 u = TC_CAST(u32, h), sign = (u & 0x8000) << 16, m = (u & 0x7fff) << 13;
+  const tc_vu32 normal = m + ((tc_vu32)112u << 23);
+  const tc_vu32 special = m + ((tc_vu32)224u << 23);
+  const tc_vf32 tiny = TC_BITS(f32, m + ((tc_vu32)113u << 23)) - 0x1p-14f;
+  tc_vu32 r = m >= (0x7c00u << 13) ? special : normal;
+  r = m < (0x0400u << 13) ? TC_BITS(u32, tiny) : r;
+  return TC_BITS(f32, r | sign);
+}
+/* Adding 2^(e-10) * 1.5-like constants lets the float unit round to nearest even. */
+TC_FN tc_vu16 tc_narrow_f16(tc_vf32 v) {
+  const tc_vu32 u = TC_BITS(u32, v), sign = (u >> 16) & 0x8000, a = u & 0x7fffffff;
+  const tc_vu32 normal = (a + 0xfff + ((a >> 13) & 1) - (112u << 23)) >> 13;
+  const tc_vu32 tiny = TC_BITS(u32, TC_BITS(f32, a) + 0.5f) - 0x3f000000u;
+  tc_vu32 r = a < (113u << 23) ? tiny : normal;
+  r = a >= 0x477ff000u ? (tc_vu32)0x7c00u : r;
+  r = a > 0x7f800000u ? (tc_vu32)0x7e00u : r;
+  return TC_CAST(u16, r | sign);
+}
+#endif
+TC_FN tc_vf32 tc_round_f16(tc_vf32 v) { return tc_widen_f16(tc_narrow_f16(v)); }
+/* @ tc_*_f16 */
+TC_RAW(f16, u16, 2)
+TC_MEMORY(f16, f32, tc_widen_f16, tc_narrow_f16)
