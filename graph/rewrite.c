@@ -68,9 +68,14 @@ static bool map_roots(tc_rewrite *w) {
 }
 
 tc_graph *tc_rewrite_run(tc_graph *g, tc_rewrite_fn *rule, void *self) {
+  return tc_rewrite_run_planned(g, NULL, rule, self);
+}
+
+tc_graph *tc_rewrite_run_planned(tc_graph *g, tc_rewrite_plan_fn *plan, tc_rewrite_fn *rule,
+                                 void *self) {
   tc_rewrite w = {.old = g, .g = tc_graph_derive(g), .uses = count_uses(g), .self = self};
   w.map = calloc(tc_graph_count(g) + 1u, sizeof *w.map);
-  bool ok = w.g && w.map && w.uses && walk(&w, rule) && map_roots(&w);
+  bool ok = w.g && w.map && w.uses && (!plan || plan(&w)) && walk(&w, rule) && map_roots(&w);
   free(w.map);
   free(w.uses);
   bool same = ok && tc_graph_equal(g, w.g);

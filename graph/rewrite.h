@@ -20,6 +20,10 @@ typedef tc_ref tc_rewrite_fn(tc_rewrite *w, tc_ref r, const tc_node *n, const tc
 /* Walks what the roots of g reach and returns the new graph, or g itself when it came out equal, or
  * NULL.  Constants and arguments are copied without asking the rule.  g is not freed. */
 tc_graph *tc_rewrite_run(tc_graph *g, tc_rewrite_fn *rule, void *self);
+/* The same; `plan` runs first, with old and uses set.  false from it gives NULL. */
+typedef bool tc_rewrite_plan_fn(tc_rewrite *w);
+tc_graph *tc_rewrite_run_planned(tc_graph *g, tc_rewrite_plan_fn *plan, tc_rewrite_fn *rule,
+                                 void *self);
 
 /* n with operands in[], in graph g (n may be of another graph, whose strings are read from `of`).
  */
