@@ -137,7 +137,8 @@ bool tc_allclose(const tc_tensor *a, const tc_tensor *b, double rtol, double ato
 tc_tensor *tc_load_npy(const char *path);
 bool tc_save_npy(const char *path, const tc_tensor *x);
 
-/* safetensors: the file is mapped; tensors are views of the mapping and keep it alive. */
+/* safetensors: the file is mapped; tensors are read-only views of the mapping and keep it alive (a
+ * copy where the file does not align the elements).  Opening checks the whole header. */
 typedef struct tc_safetensors tc_safetensors;
 tc_safetensors *tc_safetensors_open(const char *path);
 int tc_safetensors_count(const tc_safetensors *s);
@@ -373,7 +374,9 @@ typedef struct tc_memory_stats {
 } tc_memory_stats;
 tc_memory_stats tc_memory(void);
 
-/* Counters of compiled functions: sums over the program, or of one function by name (NULL: all). */
+/* Counters of compiled functions: sums over the program, or of one function by name (NULL: all).
+ * A fallback is a call that ran the body because a guard failed; calls while compiled code was
+ * switched off are not counted as one. */
 typedef struct tc_stats {
   uint64_t functions, ops, kernels, hits, packed, fallbacks;
 } tc_stats;
@@ -381,7 +384,13 @@ tc_stats tc_stats_of(const char *function);
 void tc_stats_reset(void);
 void tc_stats_print(void); /* a table, to stderr */
 
-const char *tc_version(void);
+/* Compiled functions run their kernels (true, the default) or their original bodies (false), in all
+ * threads: for comparisons within one program.  Returns what was set before.  TC_FALLBACK=mandatory
+ * keeps it false. */
+bool tc_set_enabled(bool enabled);
+
+#define TC_VERSION "0.1.0"
+const char *tc_version(void); /* of the library that runs: TC_VERSION of its build */
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -73,7 +73,7 @@ typedef enum tc_miss {
   TC_MISS_GRAD,     /* gradients are being recorded */
   TC_MISS_INDEX,    /* an index operand is out of range: the body reports the error */
   TC_MISS_MEMORY,   /* no workspace or result memory */
-  TC_MISS_DISABLED, /* TC_FALLBACK=mandatory, or another ABI */
+  TC_MISS_DISABLED, /* TC_FALLBACK=mandatory, tc_set_enabled(false), or another ABI */
   TC_MISS_COUNT
 } tc_miss;
 
@@ -121,10 +121,14 @@ typedef int tcrt_entry(const struct tc_tensor *const *in, const tc_value *scalar
  * one line on stderr, if the ABI differs: its functions then run their bodies. */
 bool tcrt_register(const tcrt_unit *unit);
 
+/* Forgets a unit: from a destructor in the generated text, so that a closed library leaves no
+ * counters behind.  Does nothing for a unit that was refused. */
+void tcrt_unregister(const tcrt_unit *unit);
+
 /* CPU level in use (honours TC_ISA=v2|v3|v4|bf16|amx, which can only lower it). Constant after load. */
 extern int tcrt_isa;
 
-/* Nonzero while compiled code may run (TC_FALLBACK=mandatory clears it). */
+/* Nonzero while compiled code may run (TC_FALLBACK=mandatory and tc_set_enabled clear it). */
 extern int tcrt_enabled;
 
 /* Counts a failed guard, logs it as TC_LOGS and TC_FALLBACK ask.  operand: index or -1.  Returns 0,
