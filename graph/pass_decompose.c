@@ -8,14 +8,14 @@
 
 static tc_ref decompose_node(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_ref *in) {
   (void)r;
-  tc_decomp_fn *rule = tc_op_get(n->op)->decomp;
+  tc_decomp_fn *rule = tc_op_decomp(n->op);
   if (!rule) return tc_rewrite_copy(w->g, w->old, n, in);
   return rule(w->g, n, in);
 }
 
 static bool has_composite(const tc_graph *g) {
   for (uint32_t id = 1; id <= tc_graph_count(g); id++)
-    if (tc_op_get(tc_graph_node(g, (tc_ref){id})->op)->decomp) return true;
+    if (tc_op_decomp(tc_graph_node(g, (tc_ref){id})->op)) return true;
   return false;
 }
 

@@ -3,59 +3,13 @@
 
 #include <math.h>
 
-/* ---- rounding to a dtype ----------------------------------------------------------------------
- */
-
-/* Nearest multiple of 2^e, ties to even; exact for what follows, as v / 2^e is far below 2^52. */
-static double round_at(double v, int e) { return ldexp(nearbyint(ldexp(v, -e)), e); }
-
-/* To a binary format of `bits` significant bits, least exponent `least` and largest value `max`. */
-static double round_float(double v, int bits, int least, double max) {
-  int e;
-  if (!isfinite(v) || v == 0) return v;
-  frexp(v, &e); /* |v| in [2^(e-1), 2^e) */
-  int ulp = e - bits < least ? least : e - bits;
-  double r = round_at(v, ulp);
-  return fabs(r) > max ? copysign(INFINITY, v) : r;
-}
-
-static double round_to(tc_dtype dtype, double v) {
-  switch (dtype) {
-  case TC_F32:
-    return (float)v;
-  case TC_F16:
-    return round_float(v, 11, -24, 65504);
-  case TC_BF16:
-    return round_float(v, 8, -133, 0x1.fep127);
-  default:
-    return v;
-  }
-}
-
-static int64_t wrap(tc_dtype dtype, uint64_t v) {
-  switch (dtype) {
-  case TC_BOOL:
-    return v != 0;
-  case TC_U8:
-    return (uint8_t)v;
-  case TC_I8:
-    return (int8_t)v;
-  case TC_I16:
-    return (int16_t)v;
-  case TC_I32:
-    return (int32_t)v;
-  default:
-    return (int64_t)v;
-  }
-}
-
 static tc_scalar_value of_int(tc_dtype dtype, uint64_t v) {
-  int64_t i = wrap(dtype, v);
+  int64_t i = tc_dtype_wrap(dtype, (int64_t)v);
   return (tc_scalar_value){dtype, (double)i, i};
 }
 
 static tc_scalar_value of_float(tc_dtype dtype, double v) {
-  double f = round_to(dtype, v);
+  double f = tc_dtype_round(dtype, v);
   return (tc_scalar_value){dtype, f, 0};
 }
 
@@ -74,7 +28,7 @@ bool tc_scalar_converts(tc_scalar_value v, tc_dtype dtype) {
   if (!tc_dtype_is_float(v.dtype) || tc_dtype_is_float(dtype) || dtype == TC_BOOL) return true;
   if (!(fabs(v.f) < 0x1p63)) return false;
   int64_t i = truncated(v.f);
-  return wrap(dtype, (uint64_t)i) == i;
+  return tc_dtype_wrap(dtype, i) == i;
 }
 
 /* ---- floating
