@@ -1,0 +1,42 @@
+/* settings.h - what the environment asks of the runtime; read once at load, constant afterwards. */
+#ifndef TC_SETTINGS_H
+#define TC_SETTINGS_H
+
+#include <tcompile.h>
+
+enum { TC_LOG_GUARDS = 1, TC_LOG_FALLBACK = 2, TC_LOG_KERNELS = 4 };
+
+typedef enum {
+  TC_FALLBACK_DEFAULT,   /* a miss runs the body, silently */
+  TC_FALLBACK_WARN,      /* one line per function and reason */
+  TC_FALLBACK_MANDATORY, /* compiled code never runs */
+  TC_FALLBACK_DISABLED   /* a miss sets tc_error and says so on stderr; the body still runs */
+} tc_fallback;
+
+typedef struct tc_settings {
+  unsigned logs; /* TC_LOG_* */
+  tc_fallback fallback;
+} tc_settings;
+
+extern tc_settings tc_settings_now;
+
+/* Parsers, for tests.  A word that is not known gives one line on stderr that names the known ones.
+ */
+unsigned tc_parse_logs(const char *text);
+tc_fallback tc_parse_fallback(const char *text);
+
+/* The CPU's level, lowered by `wish` ("v3"; NULL: no wish); -1 when the CPU is below TC_ISA_V2. */
+int tc_detect_isa(const char *wish);
+
+/* The first registered function, in order of registration from the last, and the next; NULL. */
+tcrt_function *tc_first_function(void);
+tcrt_function *tc_next_function(const tcrt_function *f);
+
+/* Held while walking the functions. */
+void tc_lock_functions(void);
+void tc_unlock_functions(void);
+
+/* What a miss is called in logs and tables: "another size". */
+const char *tc_miss_text(tc_miss why);
+
+#endif

@@ -1,0 +1,74 @@
+/* stats.c - counters of compiled functions, summed and printed. */
+#include "settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static uint64_t count(const uint64_t *counter) {
+  return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+/* Calls that ran the body because a guard failed. */
+static uint64_t fallbacks(const tcrt_function *f) {
+  uint64_t sum = 0;
+  for (int i = 0; i < TC_MISS_COUNT; i++)
+    if (i != TC_MISS_DISABLED) sum += count(&f->miss[i]);
+  return sum;
+}
+
+static void add(tc_stats *s, const tcrt_function *f) {
+  s->functions++;
+  s->ops += (uint64_t)f->ops;
+  s->kernels += (uint64_t)f->kernels;
+  s->hits += count(&f->hits);
+  s->packed += count(&f->packed);
+  s->fallbacks += fallbacks(f);
+}
+
+tc_stats tc_stats_of(const char *function) {
+  tc_stats sum = {0};
+  tc_lock_functions();
+  for (const tcrt_function *f = tc_first_function(); f; f = tc_next_function(f))
+    if (!function || !strcmp(function, f->name)) add(&sum, f);
+  tc_unlock_functions();
+  return sum;
+}
+
+void tc_stats_reset(void) {
+  tc_lock_functions();
+  for (tcrt_function *f = tc_first_function(); f; f = tc_next_function(f)) {
+    __atomic_store_n(&f->hits, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&f->packed, 0, __ATOMIC_RELAXED);
+    for (int i = 0; i < TC_MISS_COUNT; i++) __atomic_store_n(&f->miss[i], 0, __ATOMIC_RELAXED);
+  }
+  tc_unlock_functions();
+}
+
+static void print_row(const tcrt_function *f) {
+  fprintf(stderr, "%-24s %-24s %5d %7d %10llu %8llu %10llu", f->name, f->location, (int)f->ops,
+          (int)f->kernels, (unsigned long long)count(&f->hits),
+          (unsigned long long)count(&f->packed), (unsigned long long)fallbacks(f));
+  const char *before = "  ";
+  for (int i = 0; i < TC_MISS_COUNT; i++) {
+    uint64_t n = count(&f->miss[i]);
+    if (!n) continue;
+    fprintf(stderr, "%s%s %llu", before, tc_miss_text((tc_miss)i), (unsigned long long)n);
+    before = ", ";
+  }
+  fputc('\n', stderr);
+}
+
+void tc_stats_print(void) {
+  tc_lock_functions();
+  fprintf(stderr, "%-24s %-24s %5s %7s %10s %8s %10s  reasons\n", "function", "place", "ops",
+          "kernels", "hits", "packed", "fallbacks");
+  for (const tcrt_function *f = tc_first_function(); f; f = tc_next_function(f)) print_row(f);
+  tc_unlock_functions();
+}
+
+const char *tc_version(void) { return TC_VERSION; }
+
+/* TC_LOGS=fallback: the totals of the run, when there is something to tell. */
+__attribute__((destructor)) static void print_totals(void) {
+  if (tc_settings_now.logs & TC_LOG_FALLBACK && tc_stats_of(NULL).fallbacks) tc_stats_print();
+}

@@ -1,0 +1,149 @@
+/* unit.c - the compiled functions of the program: registration, and what a failed guard leads to.
+ *
+ * Functions hang in one list that ends in a sentinel, so that `next` tells whether a function is in
+ * it: identical functions merged by the linker are registered by several units and listed once. */
+#include "internal.h"
+#include "settings.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static tcrt_function last = {.name = ""};
+static tcrt_function *first = &last;
+
+void tc_lock_functions(void) { pthread_mutex_lock(&lock); }
+void tc_unlock_functions(void) { pthread_mutex_unlock(&lock); }
+
+tcrt_function *tc_first_function(void) { return first == &last ? NULL : first; }
+tcrt_function *tc_next_function(const tcrt_function *f) {
+  return f->next == &last ? NULL : f->next;
+}
+
+bool tcrt_register(const tcrt_unit *unit) {
+  if (unit->abi != TC_ABI_VERSION) {
+    fprintf(stderr,
+            "tcompile: an object was compiled for runtime ABI %u, this libtcrt has ABI %d; its "
+            "functions run uncompiled (rebuild it)\n",
+            (unsigned)unit->abi, TC_ABI_VERSION);
+    return false;
+  }
+  tc_lock_functions();
+  for (uint32_t i = 0; i < unit->count; i++) {
+    tcrt_function *f = unit->function[i];
+    if (f->next) continue;
+    f->next = first;
+    first = f;
+  }
+  tc_unlock_functions();
+  return true;
+}
+
+static void forget(tcrt_function *f) {
+  for (tcrt_function **link = &first; *link != &last; link = &(*link)->next)
+    if (*link == f) {
+      *link = f->next;
+      f->next = NULL;
+      return;
+    }
+}
+
+void tcrt_unregister(const tcrt_unit *unit) {
+  if (unit->abi != TC_ABI_VERSION) return;
+  tc_lock_functions();
+  for (uint32_t i = 0; i < unit->count; i++) forget(unit->function[i]);
+  tc_unlock_functions();
+}
+
+/* ---- failed guards ------------------------------------------------------------------------------
+ */
+
+const char *tc_miss_text(tc_miss why) {
+  static const char *const text[TC_MISS_COUNT] = {
+      [TC_MISS_NULL] = "NULL operand",
+      [TC_MISS_DTYPE] = "another dtype",
+      [TC_MISS_DEVICE] = "another device",
+      [TC_MISS_RANK] = "another rank",
+      [TC_MISS_SIZE] = "another size",
+      [TC_MISS_EQUAL] = "sizes differ",
+      [TC_MISS_ALIAS] = "overlap",
+      [TC_MISS_STRIDE] = "written operand strided or read-only",
+      [TC_MISS_GRAD] = "gradients",
+      [TC_MISS_INDEX] = "index out of range",
+      [TC_MISS_MEMORY] = "no memory",
+      [TC_MISS_DISABLED] = "switched off",
+  };
+  return (unsigned)why < TC_MISS_COUNT ? text[why] : "unknown";
+}
+
+static const char *dtype_text(int64_t v) {
+  return v >= 0 && v < TC_DTYPE_COUNT ? tc_dtype_name((tc_dtype)v) : "an unknown dtype";
+}
+
+/* What was found and what the code was compiled for, as one phrase. */
+static void describe(char *out, size_t n, tc_miss why, int operand, int axis, int64_t got,
+                     int64_t want) {
+  long long g = got, w = want;
+  switch (why) {
+  case TC_MISS_NULL:
+    snprintf(out, n, "operand %d is NULL", operand);
+    return;
+  case TC_MISS_DTYPE:
+    snprintf(out, n, "operand %d is %s, compiled for %s", operand, dtype_text(got),
+             dtype_text(want));
+    return;
+  case TC_MISS_DEVICE:
+    snprintf(out, n, "operand %d is on device %lld, compiled for %lld", operand, g, w);
+    return;
+  case TC_MISS_RANK:
+    snprintf(out, n, "operand %d has rank %lld, compiled for %lld", operand, g, w);
+    return;
+  case TC_MISS_SIZE:
+    snprintf(out, n, "operand %d has size %lld along axis %d, compiled for %lld", operand, g, axis,
+             w);
+    return;
+  case TC_MISS_EQUAL:
+    snprintf(out, n, "operand %d has size %lld along axis %d, which must equal %lld", operand, g,
+             axis, w);
+    return;
+  case TC_MISS_ALIAS:
+    snprintf(out, n, "operand %d is written and overlaps another operand", operand);
+    return;
+  case TC_MISS_STRIDE:
+    snprintf(out, n, "operand %d is written and is strided or read-only", operand);
+    return;
+  case TC_MISS_GRAD:
+    snprintf(out, n, "gradients are being recorded");
+    return;
+  case TC_MISS_INDEX:
+    snprintf(out, n, "an index is out of range");
+    return;
+  case TC_MISS_MEMORY:
+    snprintf(out, n, "no memory for results or workspace");
+    return;
+  default:
+    snprintf(out, n, "%s", tc_miss_text(why));
+    return;
+  }
+}
+
+int tcrt_miss(tcrt_function *f, tc_miss why, int operand, int axis, int64_t got, int64_t want) {
+  uint64_t before = __atomic_fetch_add(&f->miss[why], 1, __ATOMIC_RELAXED);
+  if (why == TC_MISS_DISABLED) return 0;
+  unsigned logs = tc_settings_now.logs;
+  tc_fallback mode = tc_settings_now.fallback;
+  bool once = before == 0 && ((logs & TC_LOG_FALLBACK) || mode == TC_FALLBACK_WARN);
+  if (!once && !(logs & TC_LOG_GUARDS) && mode != TC_FALLBACK_DISABLED) return 0;
+  char text[160];
+  describe(text, sizeof text, why, operand, axis, got, want);
+  if (mode == TC_FALLBACK_DISABLED) {
+    tc_fail("%s fell back, and TC_FALLBACK=disabled: %s", f->name, text);
+    fprintf(stderr, "tcompile: error: %s (%s) fell back: %s\n", f->name, f->location, text);
+  } else fprintf(stderr, "tcompile: %s (%s) ran its body: %s\n", f->name, f->location, text);
+  return 0;
+}
+
+void tcrt_hit_log(tcrt_function *f) {
+  fprintf(stderr, "tcompile: %s (%s) ran %d kernel%s for %d ops\n", f->name, f->location,
+          (int)f->kernels, f->kernels == 1 ? "" : "s", (int)f->ops);
+}
