@@ -97,7 +97,11 @@ bool tc_infer_type(tc_infer *c, tc_type *out);
 /* ---- attributes ------------------------------------------------------------------------------------------ */
 
 /* Attributes are a flat list of dims laid out by the schema of the op: i, b, D one entry each; I its
- * length and then the elements; S one entry, an index for tc_graph_string. */
+ * length and then the elements; S one entry, an index for tc_graph_string.
+ *
+ * Of a built node they are canonical: axes count from 0 and lists of reduced or flipped axes ascend;
+ * reshape and expand list the sizes of the result (no -1); slice has 0 <= start, and stop as clamped
+ * (-2^60: before element 0), wherever the sizes tell; select has index >= 0. */
 tc_dim tc_attr_int(const tc_node *n, const char *name);
 int tc_attr_list(const tc_node *n, const char *name, const tc_dim **items); /* length */
 
@@ -189,6 +193,10 @@ double tc_dtype_round(tc_dtype d, double v); /* to the nearest value of a floati
 int64_t tc_dtype_wrap(tc_dtype d, int64_t v); /* to an integer dtype or bool (v != 0) */
 /* Result dtype of two operands, as documented in tcompile.h. */
 tc_dtype tc_promote(const tc_type *a, const tc_type *b);
+/* NumPy's start:stop:step of an axis (step not 0; +-2^60 and beyond: the ends): the first
+ * element taken and how many; false: not resolvable. */
+bool tc_slice_bounds(tc_dims *c, tc_dim size, tc_dim start, tc_dim stop, int64_t step, tc_dim *first,
+                     tc_dim *length);
 tc_dim tc_type_numel(tc_dims *c, const tc_type *t);
 bool tc_type_same(const tc_type *a, const tc_type *b);
 void tc_type_print(tc_dims *c, const tc_type *t, tc_buf *out);  /* "f32[B,784]" */

@@ -41,7 +41,7 @@ static double round_bits(double v, int digits, int least, double largest) {
 double tc_dtype_round(tc_dtype d, double v) {
   switch (d) {
   case TC_F16: return round_bits(v, 11, -13, 65504);
-  case TC_BF16: return round_bits((double)(float)v, 8, -125, 0x1.FEp127);
+  case TC_BF16: return round_bits(v, 8, -125, 0x1.FEp127);
   case TC_F32: return (double)(float)v;
   default: return v;
   }
@@ -70,7 +70,7 @@ static tc_dtype join(tc_dtype a, tc_dtype b) {
 
 static int category(tc_dtype d) { return d == TC_BOOL ? 0 : tc_dtype_is_int(d) ? 1 : 2; }
 
-enum { NONE = TC_DTYPE_COUNT };
+static const tc_dtype NONE = TC_DTYPE_COUNT;
 
 /* A lower level counts only if its category is higher; a weak float is then f32. */
 static tc_dtype combine(tc_dtype upper, tc_dtype lower, bool lower_weak) {

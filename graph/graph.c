@@ -1,0 +1,333 @@
+/* The graph: nodes in chunks that never move, found again through a hash of (op, operands,
+ * attributes), so that building n nodes costs O(n). */
+#include "graph/graph_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- life ---------------------------------------------------------------------------------------------- */
+
+static tc_graph *graph_with(const char *name, tc_diag *diag, shared_dims *shared) {
+  tc_graph *g = calloc(1, sizeof *g);
+  if (!g) return NULL;
+  g->diag = diag;
+  g->arena = tc_arena_new();
+  g->name = g->arena ? tc_arena_str(g->arena, name ? name : "graph") : NULL;
+  if (!shared && (shared = calloc(1, sizeof *shared))) shared->dims = tc_dims_new();
+  g->shared = shared;
+  if (shared) shared->users++;
+  if (g->name && shared && shared->dims) return g;
+  tc_graph_free(g);
+  return NULL;
+}
+
+tc_graph *tc_graph_new(const char *name, tc_diag *diag) { return graph_with(name, diag, NULL); }
+
+void tc_graph_free(tc_graph *g) {
+  if (!g) return;
+  if (g->shared && --g->shared->users == 0) {
+    tc_dims_free(g->shared->dims);
+    free(g->shared);
+  }
+  free(g->chunk.at);
+  free(g->string.at);
+  free(g->input.at);
+  free(g->scalar.at);
+  free(g->output.at);
+  free(g->write.at);
+  free(g->written.at);
+  tc_table_free(&g->interned);
+  tc_table_free(&g->strings);
+  tc_arena_free(g->arena);
+  free(g);
+}
+
+const char *tc_graph_name(const tc_graph *g) { return g->name; }
+tc_dims *tc_graph_dims(tc_graph *g) { return g->shared->dims; }
+tc_diag *tc_graph_diag(tc_graph *g) { return g->diag; }
+tc_arena *tc_graph_arena(tc_graph *g) { return g->arena; }
+
+tc_graph *tc_graph_derive(tc_graph *g) {
+  tc_graph *d = graph_with(g->name, g->diag, g->shared);
+  if (!d) return NULL;
+  for (uint32_t id = 1; id <= g->count; id++) {
+    const tc_node *n = tc_graph_node(g, (tc_ref){id});
+    uint32_t k = n->nattr ? (uint32_t)tc_dim_value(n->attr[0]) : 0;
+    tc_ref r;
+    if (n->op == OP_INPUT) r = tc_graph_input(d, g->input.at[k].name, &g->input.at[k].type, n->loc);
+    else if (n->op == OP_SCALAR) r = tc_graph_scalar(d, g->scalar.at[k].name, g->scalar.at[k].dtype, n->loc);
+    else break;
+    if (r.id == id) continue;
+    tc_graph_free(d);
+    return NULL;
+  }
+  return d;
+}
+
+/* ---- nodes ---------------------------------------------------------------------------------------------- */
+
+uint32_t tc_graph_count(const tc_graph *g) { return g->count; }
+
+static tc_node *node_at(const tc_graph *g, uint32_t id) {
+  return &g->chunk.at[(id - 1) >> CHUNK_BITS][(id - 1) & (CHUNK - 1)];
+}
+
+const tc_node *tc_graph_node(const tc_graph *g, tc_ref r) {
+  return r.id && r.id <= g->count ? node_at(g, r.id) : NULL;
+}
+
+const tc_type *tc_graph_type(const tc_graph *g, tc_ref r) {
+  const tc_node *n = tc_graph_node(g, r);
+  return n ? &n->type : NULL;
+}
+
+static uint64_t key_hash(const node_key *k) {
+  uint64_t h = tc_hash(k->in, (size_t)k->nin * sizeof *k->in, (uint64_t)k->op);
+  return tc_hash(k->attr, (size_t)k->nattr * sizeof *k->attr, h);
+}
+
+static bool key_equal(const void *owner, uint32_t id, const void *key) {
+  const tc_node *n = node_at(owner, id);
+  const node_key *k = key;
+  return n->op == k->op && n->nin == k->nin && n->nattr == k->nattr &&
+         (!k->nin || !memcmp(n->in, k->in, (size_t)k->nin * sizeof *k->in)) &&
+         (!k->nattr || !memcmp(n->attr, k->attr, (size_t)k->nattr * sizeof *k->attr));
+}
+
+tc_ref tc_graph_find(const tc_graph *g, const node_key *key) {
+  return (tc_ref){tc_table_find(&g->interned, key_hash(key), key_equal, g, key)};
+}
+
+static void *copy(tc_arena *a, const void *from, size_t bytes) {
+  void *p = tc_arena_alloc(a, bytes ? bytes : 1);
+  return p && bytes ? memcpy(p, from, bytes) : p;
+}
+
+static tc_ref append(tc_graph *g, const node_key *k, const tc_type *type, tc_loc loc) {
+  if (g->count >> CHUNK_BITS == g->chunk.n) {
+    tc_node *chunk = tc_arena_alloc(g->arena, CHUNK * sizeof *chunk);
+    if (!chunk || !tc_push(&g->chunk, chunk)) return (tc_ref){0};
+  }
+  const tc_ref *in = copy(g->arena, k->in, (size_t)k->nin * sizeof *in);
+  const tc_dim *attr = copy(g->arena, k->attr, (size_t)k->nattr * sizeof *attr);
+  uint32_t id = g->count + 1;
+  if (!in || !attr || id == UINT32_MAX || !tc_table_add(&g->interned, key_hash(k), id)) return (tc_ref){0};
+  g->count = id;
+  *node_at(g, id) = (tc_node){k->op, (uint16_t)k->nin, (uint16_t)k->nattr, in, attr, *type, loc};
+  return (tc_ref){id};
+}
+
+/* ---- strings ------------------------------------------------------------------------------------------------ */
+
+static bool string_equal(const void *owner, uint32_t id, const void *key) {
+  const tc_graph *g = owner;
+  return !strcmp(g->string.at[id - 1], key);
+}
+
+static bool intern_string(tc_graph *g, const char *s, tc_dim *index) {
+  uint64_t h = tc_hash(s, strlen(s), 0);
+  uint32_t id = tc_table_find(&g->strings, h, string_equal, g, s);
+  if (!id) {
+    char *own = tc_arena_str(g->arena, s);
+    if (!own || !tc_push(&g->string, own)) return false;
+    id = (uint32_t)g->string.n;
+    if (!tc_table_add(&g->strings, h, id)) return false;
+  }
+  *index = tc_dim_const(id - 1);
+  return true;
+}
+
+const char *tc_graph_string(const tc_graph *g, tc_dim attr) {
+  if (!tc_dim_is_const(attr) || tc_dim_value(attr) < 0) return NULL;
+  uint64_t i = (uint64_t)tc_dim_value(attr);
+  return i < g->string.n ? g->string.at[i] : NULL;
+}
+
+/* ---- leaves ---------------------------------------------------------------------------------------------------- */
+
+/* Inputs and scalars come first. */
+static bool leaves_only(const tc_graph *g) { return g->count == g->input.n + g->scalar.n; }
+
+static tc_ref declare(tc_graph *g, tc_op op, size_t index, const tc_type *type, tc_loc loc) {
+  tc_dim attr = tc_dim_const((int64_t)index);
+  node_key k = {op, 0, 1, NULL, &attr};
+  if (leaves_only(g)) return append(g, &k, type, loc);
+  tc_report(g->diag, TC_ERROR, loc, "%s declared behind other nodes", tc_op_get(op)->text);
+  return (tc_ref){0};
+}
+
+/* A bare symbol is read from the first input that has it. */
+static void bind_symbols(tc_graph *g, const tc_type *type, int32_t input) {
+  uint32_t sym;
+  for (int i = 0; i < type->rank; i++) {
+    if (!tc_dim_is_sym(tc_graph_dims(g), type->dim[i], &sym)) continue;
+    tc_sym *s = tc_dims_sym(tc_graph_dims(g), sym);
+    if (s->input >= 0) continue;
+    s->input = input;
+    s->axis = i;
+  }
+}
+
+tc_ref tc_graph_input(tc_graph *g, const char *name, const tc_type *type, tc_loc loc) {
+  tc_ref r = declare(g, OP_INPUT, g->input.n, type, loc);
+  char *own = tc_arena_str(g->arena, name ? name : "");
+  if (!r.id || !own || !tc_push(&g->input, ((tc_input){own, r, *type, false}))) return (tc_ref){0};
+  bind_symbols(g, type, (int32_t)g->input.n - 1);
+  return r;
+}
+
+tc_ref tc_graph_scalar(tc_graph *g, const char *text, tc_dtype dtype, tc_loc loc) {
+  tc_type type = {.dtype = (uint8_t)dtype, .weak = true};
+  tc_ref r = declare(g, OP_SCALAR, g->scalar.n, &type, loc);
+  char *own = tc_arena_str(g->arena, text ? text : "");
+  if (!r.id || !own || !tc_push(&g->scalar, ((tc_scalar_arg){own, dtype, r}))) return (tc_ref){0};
+  return r;
+}
+
+uint32_t tc_graph_input_count(const tc_graph *g) { return (uint32_t)g->input.n; }
+const tc_input *tc_graph_input_at(const tc_graph *g, uint32_t i) {
+  return i < g->input.n ? &g->input.at[i] : NULL;
+}
+uint32_t tc_graph_scalar_count(const tc_graph *g) { return (uint32_t)g->scalar.n; }
+const tc_scalar_arg *tc_graph_scalar_at(const tc_graph *g, uint32_t i) {
+  return i < g->scalar.n ? &g->scalar.at[i] : NULL;
+}
+
+static tc_ref constant(tc_graph *g, tc_dtype dtype, bool weak, uint64_t bits, tc_loc loc) {
+  tc_dim attr[4] = {tc_dim_const(dtype), tc_dim_const(weak), tc_dim_const((int64_t)(bits >> 32)),
+                    tc_dim_const((int64_t)(bits & UINT32_MAX))};
+  return tc_build(g, OP_CONST, 0, NULL, 4, attr, NULL, loc);
+}
+
+/* Toward zero; what int64 cannot hold saturates and NaN gives 0. */
+static int64_t to_int(double v) {
+  if (v >= 0x1p63) return INT64_MAX;
+  if (v < -0x1p63) return INT64_MIN;
+  return v == v ? (int64_t)v : 0;
+}
+
+tc_ref tc_graph_const_f(tc_graph *g, tc_dtype dtype, bool weak, double v, tc_loc loc) {
+  if (!tc_dtype_is_float(dtype))
+    return tc_graph_const_i(g, dtype, weak, dtype == TC_BOOL ? v != 0 : to_int(v), loc);
+  uint64_t bits;
+  v = tc_dtype_round(dtype, v);
+  memcpy(&bits, &v, sizeof bits);
+  return constant(g, dtype, weak, bits, loc);
+}
+
+tc_ref tc_graph_const_i(tc_graph *g, tc_dtype dtype, bool weak, int64_t v, tc_loc loc) {
+  if (tc_dtype_is_float(dtype)) return tc_graph_const_f(g, dtype, weak, (double)v, loc);
+  return constant(g, dtype, weak, (uint64_t)tc_dtype_wrap(dtype, v), loc);
+}
+
+tc_ref tc_graph_dim_value(tc_graph *g, tc_dim d, bool weak, tc_loc loc) {
+  d = tc_dim_norm(tc_graph_dims(g), d);
+  if (tc_dim_is_const(d)) return tc_graph_const_i(g, TC_I64, weak, tc_dim_value(d), loc);
+  tc_dim attr[2] = {d, tc_dim_const(weak)};
+  return tc_build(g, OP_DIM, 0, NULL, 2, attr, NULL, loc);
+}
+
+bool tc_node_const(const tc_node *n, double *f, int64_t *i) {
+  if (!n || n->op != OP_CONST) return false;
+  uint64_t bits = (uint64_t)tc_dim_value(n->attr[2]) << 32 | (uint64_t)tc_dim_value(n->attr[3]);
+  double v;
+  memcpy(&v, &bits, sizeof v);
+  bool floating = tc_dtype_is_float((tc_dtype)n->type.dtype);
+  if (f) *f = floating ? v : (double)(int64_t)bits;
+  if (i) *i = floating ? to_int(v) : (int64_t)bits;
+  return true;
+}
+
+/* ---- building ----------------------------------------------------------------------------------------------------- */
+
+enum { MAX_OPERANDS = 255, MAX_ATTRS = 2 * (TC_MAX_RANK + 1) + 2 };
+
+bool tc_graph_infer(tc_graph *g, const node_key *key, const char *string, tc_type *out, char *message,
+                    size_t size) {
+  const tc_type *in[MAX_OPERANDS];
+  for (int i = 0; i < key->nin; i++) in[i] = tc_graph_type(g, key->in[i]);
+  tc_dims *dims = tc_graph_dims(g);
+  tc_infer c = {key->op, dims, key->nin, in, key->nattr, key->attr, string, message, size};
+  if (!tc_infer_type(&c, out)) return false;
+  for (int i = 0; i < out->rank; i++) out->dim[i] = tc_dim_norm(dims, out->dim[i]);
+  return true;
+}
+
+static tc_ref refuse(char *message, size_t size, const char *why) {
+  strncpy(message, why, size - 1);
+  message[size - 1] = 0;
+  return (tc_ref){0};
+}
+
+tc_ref tc_graph_try(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr, const tc_dim *attr,
+                    const char *string, tc_loc loc, char *message, size_t size) {
+  message[0] = 0;
+  if (!tc_op_get(op)) return refuse(message, size, "no such op");
+  if (nin < 0 || nin > MAX_OPERANDS) return refuse(message, size, "too many operands");
+  if (nattr < 0 || nattr > MAX_ATTRS) return refuse(message, size, "too many attributes");
+  uint32_t optional = tc_op_optional(op);
+  for (int i = 0; i < nin; i++) {
+    if (!in[i].id && !(i < 32 && optional >> i & 1)) return (tc_ref){0};
+    if (in[i].id > g->count) return refuse(message, size, "operand of another graph");
+  }
+  tc_dims *dims = tc_graph_dims(g);
+  tc_dim a[MAX_ATTRS];
+  for (int i = 0; i < nattr; i++) a[i] = tc_dim_norm(dims, attr[i]);
+  if (string) { /* the one S attribute is the last */
+    if (nattr == MAX_ATTRS || !intern_string(g, string, &a[nattr++])) return refuse(message, size, "out of memory");
+  }
+  node_key key = {op, nin, nattr, in, a};
+  tc_ref found = tc_graph_find(g, &key);
+  if (found.id) return found;
+  tc_type type;
+  if (!tc_graph_infer(g, &key, string, &type, message, size)) return (tc_ref){0};
+  for (int i = 0; i < nattr; i++) a[i] = tc_dim_norm(dims, a[i]);
+  if (nin) tc_attr_canonical(dims, op, tc_graph_type(g, in[0]), &type, a);
+  found = tc_graph_find(g, &key);
+  if (!found.id) found = append(g, &key, &type, loc);
+  return found.id ? found : refuse(message, size, "out of memory");
+}
+
+tc_ref tc_build(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr, const tc_dim *attr,
+                const char *string, tc_loc loc) {
+  char message[512];
+  tc_ref r = tc_graph_try(g, op, nin, in, nattr, attr, string, loc, message, sizeof message);
+  if (!r.id && message[0]) tc_report(g->diag, TC_ERROR, loc, "%s", message);
+  return r;
+}
+
+/* ---- roots ------------------------------------------------------------------------------------------------------------ */
+
+bool tc_graph_output(tc_graph *g, tc_ref r) {
+  return tc_graph_node(g, r) && tc_push(&g->output, r);
+}
+uint32_t tc_graph_output_count(const tc_graph *g) { return (uint32_t)g->output.n; }
+tc_ref tc_graph_output_at(const tc_graph *g, uint32_t i) {
+  return i < g->output.n ? g->output.at[i] : (tc_ref){0};
+}
+
+bool tc_graph_write(tc_graph *g, uint32_t input, tc_ref value) {
+  const tc_node *v = tc_graph_node(g, value);
+  if (!v || input >= g->input.n) return false;
+  tc_input *to = &g->input.at[input];
+  bool fits = v->type.dtype == to->type.dtype && v->type.rank == to->type.rank;
+  for (int i = 0; i < v->type.rank && fits; i++)
+    fits = !tc_dim_bad(tc_dim_unify(tc_graph_dims(g), to->type.dim[i], v->type.dim[i]));
+  if (!fits) {
+    tc_buf b = {0};
+    tc_type_print(tc_graph_dims(g), &v->type, &b);
+    tc_put(&b, " into ");
+    tc_type_print(tc_graph_dims(g), &to->type, &b);
+    tc_report(g->diag, TC_ERROR, v->loc, "cannot write %s \"%s\"", b.text ? b.text : "", to->name);
+    tc_buf_free(&b);
+    return false;
+  }
+  to->written = true;
+  return tc_push(&g->write, value) && tc_push(&g->written, input);
+}
+uint32_t tc_graph_write_count(const tc_graph *g) { return (uint32_t)g->written.n; }
+tc_ref tc_graph_write_at(const tc_graph *g, uint32_t i, uint32_t *input) {
+  if (i >= g->written.n) return (tc_ref){0};
+  *input = g->written.at[i];
+  return g->write.at[i];
+}

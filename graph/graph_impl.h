@@ -1,0 +1,54 @@
+/* graph_impl.h - inside of the graph, for graph/ only. */
+#ifndef TC_GRAPH_IMPL_H
+#define TC_GRAPH_IMPL_H
+
+#include "graph/graph.h"
+#include "graph/support/table.h"
+
+/* The sizes context is shared by a graph and those derived from it. */
+typedef struct shared_dims {
+  tc_dims *dims;
+  uint32_t users;
+} shared_dims;
+
+enum { CHUNK_BITS = 8, CHUNK = 1 << CHUNK_BITS };
+
+struct tc_graph {
+  const char *name;
+  tc_diag *diag;
+  tc_arena *arena;
+  shared_dims *shared;
+  TC_VEC(tc_node *) chunk; /* CHUNK nodes each: a node never moves */
+  uint32_t count;
+  tc_table interned;
+  TC_VEC(const char *) string;
+  tc_table strings;
+  TC_VEC(tc_input) input;
+  TC_VEC(tc_scalar_arg) scalar;
+  TC_VEC(tc_ref) output;
+  TC_VEC(tc_ref) write;
+  TC_VEC(uint32_t) written; /* input of each write */
+};
+
+/* What makes two nodes equal. */
+typedef struct node_key {
+  tc_op op;
+  int nin, nattr;
+  const tc_ref *in;
+  const tc_dim *attr;
+} node_key;
+
+/* tc_build without the report: 0 and the reason in message ("" if an operand is ref 0). */
+tc_ref tc_graph_try(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr, const tc_dim *attr,
+                    const char *string, tc_loc loc, char *message, size_t size);
+tc_ref tc_graph_find(const tc_graph *g, const node_key *key); /* an equal node, or 0 */
+/* Infers the type of op on nodes of g.  attr[] must follow the schema. */
+bool tc_graph_infer(tc_graph *g, const node_key *key, const char *string, tc_type *out, char *message,
+                    size_t size);
+/* Rewrites attributes that passed inference to their canonical form (see graph.h). */
+void tc_attr_canonical(tc_dims *c, tc_op op, const tc_type *x, const tc_type *result, tc_dim *attr);
+/* Position of attribute `name` in the flat list, and its kind; -1: none.  attr may be any list that
+ * follows the schema. */
+int tc_attr_find(tc_op op, const tc_dim *attr, const char *name, char *kind);
+
+#endif
