@@ -47,8 +47,22 @@ tc_dims *tc_graph_dims(tc_graph *g) { return g->shared->dims; }
 tc_diag *tc_graph_diag(tc_graph *g) { return g->diag; }
 tc_arena *tc_graph_arena(tc_graph *g) { return g->arena; }
 
+static bool intern_string(tc_graph *g, const char *s, tc_dim *index);
+
+/* Strings keep their indices, so attributes of g's nodes mean the same in d. */
+static bool copy_strings(tc_graph *d, const tc_graph *g) {
+  tc_dim index;
+  for (size_t i = 0; i < g->string.n; i++)
+    if (!intern_string(d, g->string.at[i], &index)) return false;
+  return true;
+}
+
 tc_graph *tc_graph_derive(tc_graph *g) {
   tc_graph *d = graph_with(g->name, g->diag, g->shared);
+  if (d && !copy_strings(d, g)) {
+    tc_graph_free(d);
+    d = NULL;
+  }
   if (!d) return NULL;
   for (uint32_t id = 1; id <= g->count; id++) {
     const tc_node *n = tc_graph_node(g, (tc_ref){id});
