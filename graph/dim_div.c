@@ -172,7 +172,8 @@ static tc_dim choose(tc_dims *c, atom_kind k, tc_dim a, tc_dim b) {
   }
   if (tc_dim_known_le(c, a, b)) return k == ATOM_MIN ? a : b;
   if (tc_dim_known_le(c, b, a)) return k == ATOM_MIN ? b : a;
-  return a.bits < b.bits ? dim_atom_new(c, k, a, b) : dim_atom_new(c, k, b, a);
+  bool in_order = tc_dim_is_const(b) || (!tc_dim_is_const(a) && a.bits < b.bits);
+  return in_order ? dim_atom_new(c, k, a, b) : dim_atom_new(c, k, b, a);
 }
 
 tc_dim tc_dim_min(tc_dims *c, tc_dim a, tc_dim b) { return choose(c, ATOM_MIN, a, b); }

@@ -173,6 +173,26 @@ static const dim_atom *bare_atom(const tc_dims *c, tc_dim d, atom_kind k) {
   return a && a->kind == k ? a : NULL;
 }
 
+enum { CASES = 4 }; /* nesting of case distinctions: cost is at most 2^CASES */
+
+/* d >= 0 by its range, or in both cases of a min or max that is a factor-free term of it. */
+static bool known_nonnegative(tc_dims *c, tc_dim d, int cases) {
+  if (tc_dim_bad(d)) return false;
+  if (range_of(c, d).lo >= 0) return true;
+  const dim_poly *p = cases ? dim_poly_of(c, d) : NULL;
+  for (uint32_t i = 0; p && i < p->n; i++) {
+    const dim_mono *m = c->mono.at[p->term[i].mono];
+    const dim_atom *a = m->n == 1 ? c->atom.at[m->atom[0]] : NULL;
+    if (!a || (a->kind != ATOM_MIN && a->kind != ATOM_MAX)) continue;
+    int64_t coef = p->term[i].coef;
+    if (coef == INT64_MIN) return false;
+    tc_dim rest = dim_add_scaled(c, d, dim_atom_dim(c, m->atom[0]), -coef);
+    return !tc_dim_bad(rest) && known_nonnegative(c, dim_add_scaled(c, rest, a->a, coef), cases - 1) &&
+           known_nonnegative(c, dim_add_scaled(c, rest, a->b, coef), cases - 1);
+  }
+  return false;
+}
+
 bool tc_dim_known_le(tc_dims *c, tc_dim a, tc_dim b) {
   if (tc_dim_bad(a) || tc_dim_bad(b)) return false;
   if (tc_dim_is_const(a) && tc_dim_is_const(b)) return tc_dim_value(a) <= tc_dim_value(b);
@@ -188,7 +208,7 @@ bool tc_dim_known_le(tc_dims *c, tc_dim a, tc_dim b) {
   if ((t = bare_atom(c, b, ATOM_MIN))) return tc_dim_known_le(c, a, t->a) && tc_dim_known_le(c, a, t->b);
   span x = range_of(c, a), y = range_of(c, b);
   if (x.hi != INT64_MAX && x.hi <= y.lo) return true;
-  return !tc_dim_bad(a = tc_dim_sub(c, b, a)) && range_of(c, a).lo >= 0;
+  return known_nonnegative(c, tc_dim_sub(c, b, a), CASES);
 }
 
 bool tc_dim_known_ne(tc_dims *c, tc_dim a, tc_dim b) {
@@ -224,59 +244,68 @@ static bool replace(tc_dims *c, uint32_t atom, tc_dim by) {
   return dim_narrow(c, by, lo, hi);
 }
 
-/* Bounds of c1*s + c0 as bounds of the symbol s. */
-static bool narrow_linear(tc_dims *c, const dim_poly *p, int64_t lo, int64_t hi) {
-  uint32_t sym;
+/* If d is c1*s + c0 for a symbol s: *s, with the bounds that lo <= d <= hi means for it. */
+static bool linear_bounds(tc_dims *c, tc_dim d, int64_t *lo, int64_t *hi, tc_dim *s) {
+  const dim_poly *p = dim_poly_of(c, d);
+  if (!p || p->n > 2 || (p->n == 2 && p->term[1].mono)) return false;
   dim_term t = p->term[0];
-  int64_t c0 = p->n == 2 && !p->term[1].mono ? p->term[1].coef : 0;
+  int64_t c0 = p->n == 2 ? p->term[1].coef : 0;
   const dim_mono *m = c->mono.at[t.mono];
-  if (p->n > 2 || (p->n == 2 && !c0) || m->n != 1) return true;
-  tc_dim s = dim_atom_dim(c, m->atom[0]);
-  if (!tc_dim_is_sym(c, s, &sym) || (p->n == 1 && t.coef == 1) || t.coef == INT64_MIN) return true;
+  if (m->n != 1 || c->atom.at[m->atom[0]]->kind != ATOM_SYM) return false;
+  if (t.coef == INT64_MIN || c0 == INT64_MIN) return false;
   if (t.coef < 0) {
-    int64_t swap = lo == INT64_MIN ? INT64_MAX : -lo;
-    lo = hi == INT64_MAX ? INT64_MIN : -hi;
-    hi = swap;
+    int64_t swap = *lo == INT64_MIN ? INT64_MAX : -*lo;
+    *lo = *hi == INT64_MAX ? INT64_MIN : -*hi;
+    *hi = swap;
     t.coef = -t.coef;
     c0 = -c0;
   }
-  if (lo != INT64_MIN && __builtin_sub_overflow(lo, c0, &lo)) return true;
-  if (hi != INT64_MAX && __builtin_sub_overflow(hi, c0, &hi)) return true;
-  if (lo != INT64_MIN) lo = floor_div(lo, t.coef) + (floor_mod(lo, t.coef) != 0);
-  if (hi != INT64_MAX) hi = floor_div(hi, t.coef);
-  return dim_narrow(c, s, lo, hi);
+  if (*lo != INT64_MIN && __builtin_sub_overflow(*lo, c0, lo)) return false;
+  if (*hi != INT64_MAX && __builtin_sub_overflow(*hi, c0, hi)) return false;
+  if (*lo != INT64_MIN) *lo = floor_div(*lo, t.coef) + (floor_mod(*lo, t.coef) != 0);
+  if (*hi != INT64_MAX) *hi = floor_div(*hi, t.coef);
+  *s = dim_atom_dim(c, m->atom[0]);
+  return !tc_dim_bad(*s);
+}
+
+/* Notes lo <= d <= hi, narrower than known, of this one expression. */
+static void note_bounds(tc_dims *c, tc_dim d, int64_t lo, int64_t hi) {
+  dim_poly *p = dim_poly_of(c, d);
+  uint32_t sym;
+  if (!p) return;
+  if (lo > p->lo) p->lo = lo;
+  if (hi < p->hi) p->hi = hi;
+  if (tc_dim_is_sym(c, d, &sym)) {
+    tc_sym *s = c->sym.at[sym];
+    if (lo > s->lo) s->lo = lo;
+    if (hi < s->hi) s->hi = hi;
+  }
+  c->epoch++;
 }
 
 bool dim_narrow(tc_dims *c, tc_dim d, int64_t lo, int64_t hi) {
   span r = range_of(c, d);
-  if (r.hi < lo || r.lo > hi) return false;
-  if (r.lo >= lo && r.hi <= hi) return true;
-  if (lo < r.lo) lo = r.lo;
-  if (hi > r.hi) hi = r.hi;
-  tc_dim forms[2] = {d, tc_dim_norm(c, d)};
-  for (int i = 0; i < 2; i++) {
-    dim_poly *p = dim_poly_of(c, forms[i]);
-    if (!p) continue;
-    p->lo = lo;
-    p->hi = hi;
-    uint32_t sym;
-    if (tc_dim_is_sym(c, forms[i], &sym)) {
-      c->sym.at[sym]->lo = lo;
-      c->sym.at[sym]->hi = hi;
-    }
-    c->epoch++;
-    if (!narrow_linear(c, p, lo, hi)) return false;
-  }
-  return true;
+  if (r.hi < lo || r.lo > hi || lo > hi) return false;
+  tc_dim now = tc_dim_norm(c, d), s;
+  bool known = r.lo >= lo && r.hi <= hi;
+  if (!known || !tc_dim_same(d, now)) note_bounds(c, d, lo, hi);
+  if (known) return true;
+  note_bounds(c, now, lo, hi);
+  if (!linear_bounds(c, now, &lo, &hi, &s) || tc_dim_same(s, now)) return true;
+  return dim_narrow(c, s, lo, hi);
 }
 
 bool tc_dim_assume_range(tc_dims *c, tc_dim d, int64_t lo, int64_t hi) {
   if (tc_dim_bad(d)) return false;
   if (tc_dim_is_const(d)) return tc_dim_value(d) >= lo && tc_dim_value(d) <= hi;
   if (!c) return false;
+  d = tc_dim_norm(c, d);
   span r = range_of(c, d);
-  if (r.hi < lo || r.lo > hi) return false;
+  if (r.hi < lo || r.lo > hi || lo > hi) return false;
   if (r.lo >= lo && r.hi <= hi) return true;
+  tc_dim s;
+  int64_t slo = lo, shi = hi;
+  if (linear_bounds(c, d, &slo, &shi, &s) && !tc_dim_same(s, d)) return tc_dim_assume_range(c, s, slo, shi);
   return tc_push(&c->bounds, ((tc_dim_bound){d, lo, hi})) && dim_narrow(c, d, lo, hi);
 }
 
@@ -314,12 +343,10 @@ tc_dim tc_dim_unify(tc_dims *c, tc_dim a, tc_dim b) {
   span known = range_of(c, d);
   if (!tc_dim_bad(d) && known.lo == 0 && known.hi == 0) return x; /* assumed before */
   if (tc_dim_bad(d) || tc_dim_known_ne(c, x, y)) return TC_DIM_INVALID;
-  if (!tc_push(&c->assumed, ((tc_dim_pair){a, b}))) return TC_DIM_INVALID;
+  if (!tc_push(&c->assumed, ((tc_dim_pair){x, y}))) return TC_DIM_INVALID;
   int64_t coef = 0;
   uint32_t atom = solvable(c, d, &coef);
-  if (!atom) { /* remember it as a range at least: d is 0 from now on */
-    return dim_narrow(c, d, 0, 0) ? x : TC_DIM_INVALID;
-  }
+  if (!atom) return dim_narrow(c, d, 0, 0) ? x : TC_DIM_INVALID; /* at least: d is 0 from now on */
   /* d = coef*s + rest == 0  =>  s = -coef*rest, as coef is +-1 */
   tc_dim rest = dim_add_scaled(c, d, dim_atom_dim(c, atom), -coef);
   tc_dim by = tc_dim_mul(c, rest, tc_dim_const(-coef));

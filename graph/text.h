@@ -7,8 +7,19 @@
  *   %4 = max %3 axes=[1] keep=1
  *   ret %4
  *
- * One node a line; types of other nodes are inferred, and printed behind `:` for the reader. `write
- * %5 -> %1` for writes.  `sym B 1..4096 %8` lines declare symbols with ranges and multiples. */
+ *   sym B 1..4096 %8                       symbol with range and multiple (default 0..inf)
+ *   sym n 0..inf = scalar 0                value of a scalar argument
+ *   assume B = N                           what inference assumed, behind the params;
+ *   assume B-N in 0..inf                   the guards check it
+ *   %5 = scalar f64 "lr"
+ *   %6 = const weak f64 0.5
+ *   %7 = dim weak 2*B
+ *   %8 = layer_norm %1 _ _ %6 naxes=1      _ is a missing operand
+ *   write %8 -> %1
+ *
+ * One node a line; types of other nodes are inferred, and printed behind `:` for the reader (when
+ * given they must be right).  Numbers of nodes ascend and may leave gaps.  ';' starts a comment.
+ * A parsed node is located at its line. */
 #ifndef TC_TEXT_H
 #define TC_TEXT_H
 

@@ -1,0 +1,152 @@
+/* Printing a graph.  The grammar is in graph/text.h; the reader is graph/text_parse.c. */
+#include "graph/text.h"
+#include "graph/graph_impl.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void put_bound(tc_buf *out, int64_t v) {
+  if (v == INT64_MIN) tc_put(out, "-inf");
+  else if (v == INT64_MAX) tc_put(out, "inf");
+  else tc_putf(out, "%" PRId64, v);
+}
+
+static void put_quoted(tc_buf *out, const char *s) {
+  tc_put(out, "\"");
+  for (; *s; s++) {
+    unsigned char ch = (unsigned char)*s;
+    if (ch == '"' || ch == '\\') tc_putf(out, "\\%c", ch);
+    else if (ch < 32) tc_putf(out, "\\x%02x", ch);
+    else tc_putn(out, s, 1);
+  }
+  tc_put(out, "\"");
+}
+
+/* Symbols that are more than a size >= 0, in order of declaration. */
+static void put_symbols(tc_dims *c, tc_buf *out) {
+  for (uint32_t i = 0; i < tc_dims_sym_count(c); i++) {
+    const tc_sym *s = tc_dims_sym(c, i);
+    bool scalar = s->input >= 0 && s->axis < 0;
+    if (s->lo == 0 && s->hi == INT64_MAX && s->multiple == 1 && !scalar) continue;
+    tc_putf(out, "sym %s ", s->name);
+    put_bound(out, s->lo);
+    tc_put(out, "..");
+    put_bound(out, s->hi);
+    if (s->multiple != 1) tc_putf(out, " %%%" PRId64, s->multiple);
+    if (scalar) tc_putf(out, " = scalar %" PRId32, s->input);
+    tc_put(out, "\n");
+  }
+}
+
+/* What inference assumed, so that the text stands for the same guards. */
+static void put_assumptions(tc_dims *c, tc_buf *out) {
+  const tc_dim_pair *pair;
+  const tc_dim_bound *bound;
+  uint32_t n = tc_dims_assumed(c, &pair), m = tc_dims_bounds(c, &bound);
+  for (uint32_t i = 0; i < n; i++) {
+    tc_put(out, "assume ");
+    tc_dim_print(c, pair[i].a, NULL, out);
+    tc_put(out, " = ");
+    tc_dim_print(c, pair[i].b, NULL, out);
+    tc_put(out, "\n");
+  }
+  for (uint32_t i = 0; i < m; i++) {
+    if (tc_dim_is_sym(c, bound[i].d, NULL)) continue; /* its sym line says it */
+    tc_put(out, "assume ");
+    tc_dim_print(c, bound[i].d, NULL, out);
+    tc_put(out, " in ");
+    put_bound(out, bound[i].lo);
+    tc_put(out, "..");
+    put_bound(out, bound[i].hi);
+    tc_put(out, "\n");
+  }
+}
+
+static void put_const(const tc_node *n, tc_buf *out) {
+  double f;
+  int64_t i;
+  tc_node_const(n, &f, &i);
+  tc_putf(out, " %s%s ", n->type.weak ? "weak " : "", tc_dtype_text((tc_dtype)n->type.dtype));
+  if (tc_dtype_is_float((tc_dtype)n->type.dtype)) tc_put_double(out, f);
+  else tc_putf(out, "%" PRId64, i);
+}
+
+static void put_leaf(tc_graph *g, const tc_node *n, tc_buf *out) {
+  tc_dims *c = tc_graph_dims(g);
+  uint32_t k = (uint32_t)tc_dim_value(n->attr[0]);
+  switch (n->op) {
+  case OP_INPUT:
+    tc_put(out, " ");
+    tc_type_print(c, &n->type, out);
+    tc_put(out, " ");
+    put_quoted(out, tc_graph_input_at(g, k)->name);
+    break;
+  case OP_SCALAR:
+    tc_putf(out, " %s ", tc_dtype_text((tc_dtype)n->type.dtype));
+    put_quoted(out, tc_graph_scalar_at(g, k)->name);
+    break;
+  case OP_CONST: put_const(n, out); break;
+  default:
+    tc_put(out, n->type.weak ? " weak " : " ");
+    tc_dim_print(c, n->attr[0], NULL, out);
+  }
+}
+
+static void put_attrs(tc_graph *g, const tc_node *n, tc_buf *out) {
+  tc_dims *c = tc_graph_dims(g);
+  const tc_dim *v = n->attr;
+  for (const char *s = tc_op_get(n->op)->attrs; *s; s += strcspn(s, " "), s += *s == ' ') {
+    size_t length = strcspn(s, ":");
+    tc_put(out, " ");
+    tc_putn(out, s, length);
+    tc_put(out, "=");
+    switch (s[length + 1]) {
+    case 'D': tc_put(out, tc_dtype_text((tc_dtype)tc_dim_value(*v++))); break;
+    case 'S': put_quoted(out, tc_graph_string(g, *v++)); break;
+    case 'I':
+      tc_put(out, "[");
+      for (int64_t i = 0, items = tc_dim_value(*v++); i < items; i++) {
+        if (i) tc_put(out, ",");
+        tc_dim_print(c, *v++, NULL, out);
+      }
+      tc_put(out, "]");
+      break;
+    default: tc_dim_print(c, *v++, NULL, out);
+    }
+  }
+}
+
+static void put_node(tc_graph *g, uint32_t id, tc_buf *out) {
+  const tc_node *n = tc_graph_node(g, (tc_ref){id});
+  tc_putf(out, "%%%" PRIu32 " = %s", id, tc_op_get(n->op)->text);
+  if (tc_op_get(n->op)->cls == TC_CLASS_LEAF) put_leaf(g, n, out);
+  else {
+    for (int i = 0; i < n->nin; i++) {
+      if (n->in[i].id) tc_putf(out, " %%%" PRIu32, n->in[i].id);
+      else tc_put(out, " _");
+    }
+    put_attrs(g, n, out);
+    tc_put(out, " : ");
+    tc_type_print(tc_graph_dims(g), &n->type, out);
+  }
+  if (n->loc.line) tc_putf(out, " ; %" PRIu32 ":%" PRIu32, n->loc.line, n->loc.col);
+  tc_put(out, "\n");
+}
+
+void tc_graph_print(tc_graph *g, tc_buf *out) {
+  uint32_t id = 1, leaves = tc_graph_input_count(g) + tc_graph_scalar_count(g);
+  tc_putf(out, "graph %s\n", tc_graph_name(g));
+  put_symbols(tc_graph_dims(g), out);
+  for (; id <= leaves; id++) put_node(g, id, out);
+  put_assumptions(tc_graph_dims(g), out);
+  for (; id <= tc_graph_count(g); id++) put_node(g, id, out);
+  for (uint32_t i = 0, input; i < tc_graph_write_count(g); i++) {
+    uint32_t value = tc_graph_write_at(g, i, &input).id;
+    tc_putf(out, "write %%%" PRIu32 " -> %%%" PRIu32 "\n", value, tc_graph_input_at(g, input)->node.id);
+  }
+  if (!tc_graph_output_count(g)) return;
+  tc_put(out, "ret");
+  for (uint32_t i = 0; i < tc_graph_output_count(g); i++)
+    tc_putf(out, " %%%" PRIu32, tc_graph_output_at(g, i).id);
+  tc_put(out, "\n");
+}

@@ -1,0 +1,415 @@
+/* Reading the text form of a graph (graph/text.h): a line at a time, one builder per op. */
+#include "graph/text.h"
+#include "graph/graph_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct reader {
+  tc_graph *g;
+  tc_diag *diag;
+  const char *at;      /* in the line being read, a NUL-terminated copy */
+  uint32_t line;       /* from 1 */
+  TC_VEC(tc_ref) node; /* graph node of the text's %i */
+  char error[512];
+} reader;
+
+/* Sets the first error of the line and gives false. */
+static bool fail(reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool fail(reader *r, const char *format, ...) {
+  if (r->error[0]) return false;
+  tc_buf b = {0};
+  va_list ap;
+  va_start(ap, format);
+  tc_vputf(&b, format, ap);
+  va_end(ap);
+  strncpy(r->error, b.text ? b.text : "out of memory", sizeof r->error - 1);
+  tc_buf_free(&b);
+  return false;
+}
+
+/* ---- words ---------------------------------------------------------------------------------------------- */
+
+static void skip_space(reader *r) {
+  while (*r->at == ' ' || *r->at == '\t' || *r->at == '\r') r->at++;
+}
+
+static bool at_end(reader *r) {
+  skip_space(r);
+  return !*r->at;
+}
+
+static bool accept(reader *r, const char *s) {
+  skip_space(r);
+  size_t n = strlen(s);
+  if (strncmp(r->at, s, n)) return false;
+  r->at += n;
+  return true;
+}
+
+static bool expect(reader *r, const char *s) {
+  return accept(r, s) || fail(r, "expected '%s' before \"%.20s\"", s, r->at);
+}
+
+static bool is_word(char ch) {
+  return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') || ch == '_';
+}
+
+static size_t word(reader *r, const char **start) {
+  skip_space(r);
+  *start = r->at;
+  while (is_word(*r->at)) r->at++;
+  return (size_t)(r->at - *start);
+}
+
+/* A word of its own: "weak" but not "weaker". */
+static bool accept_word(reader *r, const char *s) {
+  const char *before = r->at, *start;
+  size_t n = word(r, &start);
+  if (n == strlen(s) && !memcmp(start, s, n)) return true;
+  r->at = before;
+  return false;
+}
+
+static bool read_int(reader *r, int64_t *v) {
+  skip_space(r);
+  char *end;
+  *v = strtoll(r->at, &end, 10);
+  if (end == r->at) return fail(r, "expected an integer before \"%.20s\"", r->at);
+  r->at = end;
+  return true;
+}
+
+static bool read_bound(reader *r, int64_t *v) {
+  if (accept(r, "-inf")) return *v = INT64_MIN, true;
+  if (accept(r, "inf")) return *v = INT64_MAX, true;
+  return read_int(r, v);
+}
+
+static bool read_dtype(reader *r, tc_dtype *d) {
+  const char *s;
+  size_t n = word(r, &s);
+  return tc_dtype_parse(s, n, d) || fail(r, "unknown element type '%.*s'", (int)n, s);
+}
+
+static bool read_dim(reader *r, tc_dim *d) {
+  const char *end, *error;
+  *d = tc_dim_parse(tc_graph_dims(r->g), r->at, &end, &error);
+  if (error) return fail(r, "not a size: \"%.20s\"", error);
+  r->at = end;
+  return true;
+}
+
+static bool read_quoted(reader *r, tc_buf *out) {
+  if (!expect(r, "\"")) return false;
+  for (; *r->at && *r->at != '"'; r->at++) {
+    char ch = *r->at;
+    if (ch == '\\' && r->at[1] == 'x') {
+      char hex[3] = {0};
+      strncpy(hex, r->at + 2, 2);
+      ch = (char)strtol(hex, NULL, 16);
+      r->at += strlen(hex) + 1;
+    } else if (ch == '\\' && r->at[1]) ch = *++r->at;
+    tc_putn(out, &ch, 1);
+  }
+  return expect(r, "\"");
+}
+
+static bool read_ref(reader *r, tc_ref *ref) {
+  int64_t i;
+  if (!expect(r, "%") || !read_int(r, &i)) return false;
+  if (i < 1 || (uint64_t)i > r->node.n || !r->node.at[i - 1].id) return fail(r, "%%%lld is not defined", (long long)i);
+  *ref = r->node.at[i - 1];
+  return true;
+}
+
+/* Up to the ']' that closes the shape. */
+static bool read_type(reader *r, tc_type *t) {
+  const char *error;
+  size_t at;
+  bool weak = accept_word(r, "weak");
+  skip_space(r);
+  size_t n = strcspn(r->at, "]");
+  tc_buf text = {0};
+  tc_putn(&text, r->at, n + (r->at[n] == ']'));
+  bool ok = !text.failed && tc_type_parse(tc_graph_dims(r->g), text.text, t, &error, &at);
+  if (!ok) fail(r, "%s: \"%.20s\"", error, text.text + at);
+  r->at += text.len;
+  tc_buf_free(&text);
+  t->weak = weak;
+  return ok;
+}
+
+/* ---- leaves ------------------------------------------------------------------------------------------------ */
+
+static tc_loc here(const reader *r) { return (tc_loc){.line = r->line, .col = 1}; }
+
+static bool read_input(reader *r, tc_ref *ref) {
+  tc_type t;
+  tc_buf name = {0};
+  bool ok = read_type(r, &t) && (at_end(r) || read_quoted(r, &name));
+  if (ok) *ref = tc_graph_input(r->g, name.text, &t, here(r));
+  tc_buf_free(&name);
+  return ok;
+}
+
+static bool read_scalar(reader *r, tc_ref *ref) {
+  tc_dtype d;
+  tc_buf name = {0};
+  bool ok = read_dtype(r, &d) && (at_end(r) || read_quoted(r, &name));
+  if (ok) *ref = tc_graph_scalar(r->g, name.text, d, here(r));
+  tc_buf_free(&name);
+  return ok;
+}
+
+static bool read_const(reader *r, tc_ref *ref) {
+  tc_dtype d;
+  bool weak = accept_word(r, "weak");
+  if (!read_dtype(r, &d)) return false;
+  if (!tc_dtype_is_float(d)) {
+    int64_t i;
+    if (!read_int(r, &i)) return false;
+    *ref = tc_graph_const_i(r->g, d, weak, i, here(r));
+    return true;
+  }
+  skip_space(r);
+  char *end;
+  double f = strtod(r->at, &end);
+  if (end == r->at) return fail(r, "expected a number before \"%.20s\"", r->at);
+  r->at = end;
+  accept(r, "INITY"); /* of INFINITY, for C libraries that read INF only */
+  *ref = tc_graph_const_f(r->g, d, weak, f, here(r));
+  return true;
+}
+
+static bool read_dim_node(reader *r, tc_ref *ref) {
+  bool weak = accept_word(r, "weak");
+  tc_dim d;
+  if (!read_dim(r, &d)) return false;
+  *ref = tc_graph_dim_value(r->g, d, weak, here(r));
+  return true;
+}
+
+/* ---- other nodes ---------------------------------------------------------------------------------------------- */
+
+enum { MAX_OPERANDS = 255, MAX_ATTRS = 2 * (TC_MAX_RANK + 1) + 2 };
+
+static bool read_list(reader *r, tc_dim *attr, int *n) {
+  int length = *n;
+  int64_t items = 0;
+  if (!expect(r, "[")) return false;
+  if (!accept(r, "]")) {
+    do {
+      if (++items > TC_MAX_RANK) return fail(r, "more than %d entries", TC_MAX_RANK);
+      if (!read_dim(r, &attr[length + items])) return false;
+    } while (accept(r, ","));
+    if (!expect(r, "]")) return false;
+  }
+  attr[length] = tc_dim_const(items);
+  *n = length + 1 + (int)items;
+  return true;
+}
+
+static bool read_attrs(reader *r, const char *schema, tc_dim *attr, int *n, tc_buf *string) {
+  for (const char *s = schema; *s; s += strcspn(s, " "), s += *s == ' ') {
+    const char *start;
+    size_t length = strcspn(s, ":");
+    if (word(r, &start) != length || memcmp(start, s, length))
+      return fail(r, "expected %.*s= before \"%.20s\"", (int)length, s, start);
+    if (!expect(r, "=")) return false;
+    tc_dtype d;
+    switch (s[length + 1]) {
+    case 'I':
+      if (!read_list(r, attr, n)) return false;
+      break;
+    case 'S':
+      if (!read_quoted(r, string)) return false;
+      tc_put(string, "");
+      break;
+    case 'D':
+      if (!read_dtype(r, &d)) return false;
+      attr[(*n)++] = tc_dim_const(d);
+      break;
+    default:
+      if (!read_dim(r, &attr[(*n)++])) return false;
+    }
+  }
+  return true;
+}
+
+/* The type behind ':' is for the reader, but must be right. */
+static bool check_type(reader *r, tc_ref ref) {
+  tc_type said;
+  const tc_type *is = tc_graph_type(r->g, ref);
+  tc_dims *c = tc_graph_dims(r->g);
+  if (!accept(r, ":")) return true;
+  if (!read_type(r, &said)) return false;
+  for (int i = 0; i < said.rank; i++) said.dim[i] = tc_dim_norm(c, said.dim[i]);
+  if (tc_type_same(&said, is)) return true;
+  tc_buf b = {0};
+  tc_type_print(c, is, &b);
+  fail(r, "the type is %s", b.text);
+  tc_buf_free(&b);
+  return false;
+}
+
+static bool read_op(reader *r, tc_op op, tc_ref *ref) {
+  tc_ref in[MAX_OPERANDS];
+  tc_dim attr[MAX_ATTRS];
+  int nin = 0, nattr = 0;
+  tc_buf string = {0};
+  for (skip_space(r); *r->at == '%' || (*r->at == '_' && !is_word(r->at[1])); skip_space(r)) {
+    if (nin == MAX_OPERANDS) return fail(r, "too many operands");
+    in[nin] = (tc_ref){0};
+    if (!accept(r, "_") && !read_ref(r, &in[nin])) return false;
+    nin++;
+  }
+  bool ok = read_attrs(r, tc_op_get(op)->attrs, attr, &nattr, &string);
+  if (ok) {
+    char why[400];
+    *ref = tc_graph_try(r->g, op, nin, in, nattr, attr, string.text, here(r), why, sizeof why);
+    if (!ref->id) ok = fail(r, "%s", why[0] ? why : "an operand is missing");
+  }
+  tc_buf_free(&string);
+  return ok && check_type(r, *ref);
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------ */
+
+enum { LARGEST_GAP = 1 << 20 }; /* in the numbering of nodes */
+
+static bool read_node(reader *r) {
+  int64_t i;
+  const char *start;
+  tc_ref ref = {0};
+  if (!read_int(r, &i) || !expect(r, "=")) return false;
+  if (i < 1 || (uint64_t)i <= r->node.n || (uint64_t)i > r->node.n + LARGEST_GAP)
+    return fail(r, "%%%lld is out of order", (long long)i);
+  size_t n = word(r, &start);
+  tc_buf name = {0};
+  tc_putn(&name, start, n);
+  tc_op op = name.text ? tc_op_find(name.text) : OP_NONE;
+  tc_buf_free(&name);
+  bool ok = op == OP_INPUT    ? read_input(r, &ref)
+            : op == OP_SCALAR ? read_scalar(r, &ref)
+            : op == OP_CONST  ? read_const(r, &ref)
+            : op == OP_DIM    ? read_dim_node(r, &ref)
+            : op              ? read_op(r, op, &ref)
+                              : fail(r, "unknown op '%.*s'", (int)n, start);
+  if (!ok) return false;
+  if (!ref.id) return fail(r, "%.*s must come before other nodes", (int)n, start);
+  while (r->node.n + 1 < (uint64_t)i)
+    if (!tc_push(&r->node, (tc_ref){0})) return fail(r, "out of memory");
+  return tc_push(&r->node, ref) || fail(r, "out of memory");
+}
+
+static bool read_sym(reader *r) {
+  const char *start;
+  size_t n = word(r, &start);
+  int64_t lo = 0, hi = INT64_MAX, multiple = 1, scalar = -1;
+  if (!n) return fail(r, "expected a name");
+  if (!at_end(r) && *r->at != '%' && *r->at != '=')
+    if (!read_bound(r, &lo) || !expect(r, "..") || !read_bound(r, &hi)) return false;
+  if (accept(r, "%") && !read_int(r, &multiple)) return false;
+  if (accept(r, "=") && (!expect(r, "scalar") || !read_int(r, &scalar))) return false;
+  tc_buf name = {0};
+  tc_putn(&name, start, n);
+  tc_dims *c = tc_graph_dims(r->g);
+  uint32_t sym;
+  bool ok = name.text && !tc_dim_bad(tc_dim_sym(c, name.text, lo, hi, multiple));
+  if (ok && scalar >= 0 && tc_dim_find_sym(c, name.text, &sym)) tc_dims_sym(c, sym)->input = (int32_t)scalar;
+  tc_buf_free(&name);
+  return ok || fail(r, "%.*s contradicts what is known of it", (int)n, start);
+}
+
+static bool read_assume(reader *r) {
+  tc_dim a, b;
+  int64_t lo, hi;
+  tc_dims *c = tc_graph_dims(r->g);
+  if (!read_dim(r, &a)) return false;
+  if (accept_word(r, "in")) {
+    if (!read_bound(r, &lo) || !expect(r, "..") || !read_bound(r, &hi)) return false;
+    return tc_dim_assume_range(c, a, lo, hi) || fail(r, "the assumption cannot hold");
+  }
+  if (!expect(r, "=") || !read_dim(r, &b)) return false;
+  return !tc_dim_bad(tc_dim_unify(c, a, b)) || fail(r, "the assumption cannot hold");
+}
+
+static bool read_write(reader *r) {
+  tc_ref value, input;
+  if (!read_ref(r, &value) || !expect(r, "->") || !read_ref(r, &input)) return false;
+  const tc_node *n = tc_graph_node(r->g, input);
+  if (n->op != OP_INPUT) return fail(r, "only a param can be written");
+  return tc_graph_write(r->g, (uint32_t)tc_dim_value(n->attr[0]), value) ||
+         fail(r, "the value does not fit the param");
+}
+
+static bool read_ret(reader *r) {
+  do {
+    tc_ref ref;
+    if (!read_ref(r, &ref)) return false;
+    if (!tc_graph_output(r->g, ref)) return fail(r, "out of memory");
+  } while (accept(r, ",") || !at_end(r));
+  return true;
+}
+
+static bool read_line(reader *r) {
+  if (at_end(r)) return true;
+  bool ok = accept(r, "%")             ? read_node(r)
+            : accept_word(r, "ret")    ? read_ret(r)
+            : accept_word(r, "write")  ? read_write(r)
+            : accept_word(r, "sym")    ? read_sym(r)
+            : accept_word(r, "assume") ? read_assume(r)
+                                       : fail(r, "unexpected \"%.20s\"", r->at);
+  return ok && (at_end(r) || fail(r, "unexpected \"%.20s\"", r->at));
+}
+
+/* The length of a line without its comment (a ';' outside of quotes). */
+static size_t meaning(const char *s, size_t n) {
+  bool quoted = false;
+  for (size_t i = 0; i < n; i++) {
+    if (s[i] == '\\' && quoted) i++;
+    else if (s[i] == '"') quoted = !quoted;
+    else if (s[i] == ';' && !quoted) return i;
+  }
+  return n;
+}
+
+/* "graph name" may come first; the rest of the line is read as any other. */
+static bool open_graph(reader *r) {
+  bool named = accept_word(r, "graph");
+  skip_space(r);
+  tc_buf name = {0};
+  tc_put(&name, "");
+  size_t n = named ? strcspn(r->at, " \t\r") : 0;
+  tc_putn(&name, r->at, n);
+  r->at += n;
+  r->g = tc_graph_new(n ? name.text : "graph", r->diag);
+  tc_buf_free(&name);
+  return r->g || fail(r, "out of memory");
+}
+
+tc_graph *tc_graph_parse(const char *text, tc_diag *diag) {
+  reader r = {.diag = diag};
+  tc_buf line = {0};
+  bool ok = true;
+  while (*text && ok) {
+    size_t n = strcspn(text, "\n");
+    r.line++;
+    tc_buf_clear(&line);
+    tc_putn(&line, text, meaning(text, n));
+    text += n + (text[n] == '\n');
+    r.at = line.text;
+    ok = !line.failed || fail(&r, "out of memory");
+    if (ok && !at_end(&r)) ok = (r.g || open_graph(&r)) && read_line(&r);
+  }
+  if (ok && !r.g) ok = fail(&r, "no graph");
+  if (!ok) {
+    tc_report(diag, TC_ERROR, here(&r), "line %u: %s", r.line, r.error);
+    tc_graph_free(r.g);
+    r.g = NULL;
+  }
+  tc_buf_free(&line);
+  free(r.node.at);
+  return r.g;
+}
