@@ -1,10 +1,10 @@
 /* dlpack.c - exchange of CPU tensors with other libraries, without copying. */
-#include <tcompile/dlpack.h>
-
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "runtime/libtcrt/src/tensor.h"
+
+#include <tcompile/dlpack.h>
 
 static const DLDataType code_of[TC_DTYPE_COUNT] = {
     [TC_BOOL] = {kDLBool, 8, 1},  [TC_U8] = {kDLUInt, 8, 1},      [TC_I8] = {kDLInt, 8, 1},

@@ -1,8 +1,7 @@
-/* print.c - tc_print: "f32[2,3]", then the elements as nested lists, the middle of long axes cut.
- */
+/* print.c - tc_print: "f32[2,3]", then the elements as nested lists, the middle of long
+ * axes left out. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "runtime/libtcrt/src/convert.h"
 #include "runtime/libtcrt/src/tensor.h"
