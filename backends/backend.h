@@ -31,25 +31,26 @@ typedef struct tc_texts {
   int kernel_count;
 } tc_texts;
 
-typedef struct tc_backend {
-  const char *name; /* "openmp" */
-  bool (*supports)(const tc_kernel *k, const tc_program *p); /* false: the function stays eager; never reports */
-  uint32_t (*levels)(const tc_kernel *k, const tc_program *p); /* ISA levels that make a difference to this kernel */
-  bool (*emit_prelude)(tc_texts *out);                          /* once per unit, first */
-  /* The kernel's definition; name receives its external name, from the hash of its text. */
-  bool (*emit_kernel)(const tc_kernel *k, const tc_program *p, tc_buf *out, tc_buf *name);
-  /* The entry: guards, packing of strided operands, workspace, results, launches. */
-  bool (*emit_entry)(const tc_function *f, const tc_program *p, const char *const *kernel_names,
-                     const uint32_t *kernel_levels, tc_buf *out);
-} tc_backend;
-
-extern const tc_backend tc_backend_openmp;
-
 /* What became of one function. */
 typedef struct tc_result {
   bool compiled;
   int kernels;
 } tc_result;
+
+typedef struct tc_backend {
+  const char *name; /* "openmp" */
+  bool (*supports)(const tc_kernel *k, const tc_program *p); /* false: the function stays eager; never reports */
+  uint32_t (*levels)(const tc_kernel *k, const tc_program *p); /* ISA levels that make a difference to this kernel */
+  /* The kernel's definition; name receives its external name, from the hash of its text. */
+  bool (*emit_kernel)(const tc_kernel *k, const tc_program *p, tc_buf *out, tc_buf *name);
+  /* The entry: guards, packing of strided operands, workspace, results, launches. */
+  bool (*emit_entry)(const tc_function *f, const tc_program *p, const char *const *kernel_names,
+                     const uint32_t *kernel_levels, tc_buf *out);
+  /* Once, last: puts in front of both texts what they use, and behind them the unit's registration. */
+  bool (*emit_unit)(const tc_function *f, const tc_result *result, int n, tc_texts *out);
+} tc_backend;
+
+extern const tc_backend tc_backend_openmp;
 
 /* Compiles n functions into texts.  A function that cannot be compiled is reported (TC_MISSED) to
  * its graph's diag and left out; result[i] says which.  Fusion is reported as TC_REMARK.  false:

@@ -32,6 +32,9 @@
 #define TC_WIDE
 #endif
 
+#define TC_KERNEL __attribute__((weak, visibility("hidden"))) TC_WIDE /* equal ones merge at link */
+#define TC_PARALLEL_WORK 40000  /* scalar operations that pay for starting threads */
+#define TC_STREAM_BYTES (8 << 20) /* outputs from here on bypass the caches */
 #define TC_FN static inline __attribute__((always_inline, unused, nodebug))
 #define TC_SLOW static __attribute__((noinline, unused, nodebug)) TC_WIDE /* too large to inline */
 #define TC_UNROLL _Pragma("clang loop unroll(full)")
@@ -51,6 +54,8 @@ typedef int64_t tc_i64;
 typedef unsigned short tc_f16, tc_bf16, tc_u16; /* bits */
 typedef uint32_t tc_u32;
 typedef uint64_t tc_u64;
+
+int omp_get_thread_num(void);
 
 typedef union tc_value {
   double f;

@@ -93,7 +93,8 @@ TC_MASKED(store, 8)
   TC_FN void tc_rawstore_##T(tc_##T *p, tc_v##V v) { __builtin_memcpy(p, &v, sizeof v); }          \
   TC_FN void tc_rawstoren_##T(tc_##T *p, tc_v##V v, int64_t n) { tc_maskstore_##size(p, &v, n); }  \
   TC_FN void tc_rawstream_##T(tc_##T *p, tc_v##V v, int nt) {                                      \
-    if (nt) __builtin_nontemporal_store(v, (tc_v##V *)p);                                          \
+    if (nt & (((uintptr_t)p & (sizeof v - 1)) == 0))                                               \
+      __builtin_nontemporal_store(v, (tc_v##V *)p);                                                \
     else tc_rawstore_##T(p, v);                                                                    \
   }                                                                                                \
   TC_FN void tc_rawscatter_##T(tc_##T *p, tc_vi64 i, tc_v##V v, tc_vb8 g, int64_t n) {             \
@@ -138,6 +139,20 @@ TC_MASKED(store, 8)
 /* @ tc_alltrue tc_anytrue */
 TC_FN int tc_alltrue(tc_vb8 g) { return __builtin_reduce_min(g) != 0; }
 TC_FN int tc_anytrue(tc_vb8 g) { return __builtin_reduce_max(g) != 0; }
+/* @ tc_fence */
+/* Streaming stores become visible before what follows. */
+TC_FN void tc_fence(void) {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+/* @ tc_index */
+/* Index operands: a live lane outside [0, bound) sets *bad; outside lanes become 0. */
+TC_FN tc_vi64 tc_index(tc_vi64 v, int64_t bound, tc_vb8 live, int *bad) {
+  const tc_vb8 out = TC_TRUTH((v < 0) | (v >= bound)) & live;
+  *bad |= tc_anytrue(out);
+  return (v < 0) | (v >= bound) ? (tc_vi64)(tc_i64)0 : v;
+}
 /* @ TC_PLAIN_* */
 #define TC_PLAIN_f32(x) ((tc_vf32)(x))
 #define TC_PLAIN_f64(x) ((tc_vf64)(x))

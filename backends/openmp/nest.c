@@ -1,0 +1,264 @@
+/* nest.c - the loops of a kernel: one parallel region, its nests with a barrier between them, outer
+ * points as tasks that static scheduling shares out.  Tasks are cut by sizes alone, so results do not
+ * depend on the number of threads. */
+#include "backends/openmp/nest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void tc_omp_extent(const tc_omp_nest *x, int axis, tc_buf *out) {
+  const tc_axis *a = &x->nest->axis[axis];
+  if (a->of < 0) {
+    tc_omp_dim(x->s.p, a->extent, out);
+    return;
+  }
+  tc_buf e = {0}, t = {0};
+  tc_omp_dim(x->s.p, a->extent, &e);
+  tc_omp_dim(x->s.p, a->total, &t);
+  tc_putf(out, "TC_MIN((int64_t)(%s), (%s) - %s * (%s))", e.text, t.text, x->s.axis[a->of], e.text);
+  tc_buf_free(&e);
+  tc_buf_free(&t);
+}
+
+/* ---- streaming -------------------------------------------------------------------------------------- */
+
+/* An output that nobody reads again may go past the caches when it is large. */
+static bool streams(const tc_omp_nest *x, uint32_t buffer) {
+  const tc_program *p = x->s.p;
+  const uint32_t id = x->s.k->buffer[buffer];
+  if (p->buffer[id].kind != TC_BUF_OUTPUT) return false;
+  for (uint32_t i = 0; i < p->nkernel; ++i)
+    for (uint32_t b = 0; b < p->kernel[i].nbuffer; ++b)
+      if (p->kernel[i].buffer[b] == id && tc_omp_reads(&p->kernel[i], b)) return false;
+  return true;
+}
+
+static bool is_unit_store(const tc_omp_nest *x, const tc_action *a) {
+  return a->kind == TC_ACT_STORE && !a->guard.id && !a->address.nterm && x->nest->vector >= 0 &&
+         tc_dim_is(a->address.coef[x->nest->vector], 1);
+}
+
+/* Prints `const int nt = ...;` when the nest's vector stores are worth streaming. */
+static void put_stream(tc_omp_nest *x) {
+  tc_dims *c = tc_graph_dims(x->s.p->graph);
+  tc_dim bytes = tc_dim_const(0);
+  for (uint32_t i = 0; i < x->nest->nstage; ++i)
+    for (uint32_t j = 0; j < x->nest->stage[i].naction; ++j) {
+      const tc_action *a = &x->nest->stage[i].action[j];
+      if (a->kind != TC_ACT_STORE) continue;
+      if (!is_unit_store(x, a)) continue;
+      if (!streams(x, a->buffer)) return;
+      const tc_buffer *b = &x->s.p->buffer[x->s.k->buffer[a->buffer]];
+      bytes = tc_dim_add(c, bytes, tc_dim_mul(c, b->numel, tc_dim_const((int64_t)tc_dtype_bytes(b->dtype))));
+    }
+  if (tc_dim_is(bytes, 0) || tc_dim_bad(bytes)) return;
+  if (tc_dim_is_const(bytes) && tc_dim_value(bytes) < (1 << 20)) return;
+  tc_buf t = {0};
+  tc_omp_dim(x->s.p, bytes, &t);
+  tc_omp_line(&x->s, "const int nt = %s >= TC_STREAM_BYTES;", t.text);
+  tc_buf_free(&t);
+  x->s.stream = "nt";
+}
+
+/* ---- tasks -------------------------------------------------------------------------------------------- */
+
+/* Tasks of a nest: product of the outer extents, the vectorised one in tiles. */
+typedef struct tasks {
+  tc_buf count;
+  int tile;
+} tasks;
+
+static tasks count_tasks(const tc_omp_nest *x) {
+  const tc_nest *n = x->nest;
+  tasks t = {{0}, n->naxis > n->nouter ? TC_OMP_STRIP : TC_OMP_TILE};
+  for (int i = 0; i < n->nouter; ++i) {
+    if (t.count.len) tc_put(&t.count, " * ");
+    tc_buf e = {0};
+    tc_omp_dim(x->s.p, n->axis[i].extent, &e);
+    if (x->lanes_are_points && i == n->vector) tc_putf(&t.count, "TC_CEILDIV(%s, %d)", e.text, t.tile);
+    else tc_putf(&t.count, "(%s)", e.text);
+    tc_buf_free(&e);
+  }
+  if (!t.count.len) tc_put(&t.count, "1");
+  return t;
+}
+
+/* i<a> of every outer axis from the task number t, last axis fastest; of the vectorised axis the
+ * tile number. */
+static void put_decode(tc_omp_nest *x, int tile) {
+  const tc_nest *n = x->nest;
+  if (n->nouter > 1) tc_omp_line(&x->s, "int64_t rest = task;");
+  for (int i = n->nouter - 1; i >= 0; --i) {
+    const bool tiled = x->lanes_are_points && i == n->vector;
+    tc_buf e = {0};
+    tc_omp_dim(x->s.p, n->axis[i].extent, &e);
+    char range[16] = "";
+    snprintf(range, sizeof range, "%d", tile);
+    const char *name = tiled ? "tile" : x->axis_text[i];
+    if (n->nouter == 1) tc_omp_line(&x->s, "const int64_t %s = task;", name);
+    else if (i == 0) tc_omp_line(&x->s, "const int64_t %s = rest;", name);
+    else if (tiled) {
+      tc_omp_line(&x->s, "const int64_t %s = rest %% TC_CEILDIV(%s, %s);", name, e.text, range);
+      tc_omp_line(&x->s, "rest /= TC_CEILDIV(%s, %s);", e.text, range);
+    } else {
+      tc_omp_line(&x->s, "const int64_t %s = rest %% (%s); /* < %s */", name, e.text, e.text);
+      tc_omp_line(&x->s, "rest /= %s;", e.text);
+    }
+    tc_buf_free(&e);
+  }
+}
+
+static void put_split_guards(tc_omp_nest *x) {
+  for (int i = 0; i < x->nest->nouter; ++i) {
+    if (x->nest->axis[i].of < 0 || (x->lanes_are_points && i == x->nest->vector)) continue;
+    tc_buf e = {0};
+    tc_omp_extent(x, i, &e);
+    tc_omp_line(&x->s, "if (%s >= %s) continue;", x->axis_text[i], e.text);
+    tc_buf_free(&e);
+  }
+}
+
+/* Values that only outer axes other than the vector axis decide, in front of its loop. */
+static void hoist_outer(tc_omp_nest *x) {
+  const uint32_t mask = x->outer & ~(1u << x->nest->vector);
+  for (uint32_t i = 0; i < x->nest->nstage; ++i)
+    for (uint32_t j = 0; j < x->nest->stage[i].naction; ++j)
+      tc_omp_hoist_action(&x->s, &x->nest->stage[i].action[j], mask);
+}
+
+/* One tile of a vectorised outer axis: full vectors, then what is left. */
+static void put_tile(tc_omp_nest *x, int tile) {
+  const int v = x->nest->vector;
+  const char *i = x->axis_text[v];
+  tc_buf e = {0};
+  tc_omp_extent(x, v, &e);
+  tc_omp_line(&x->s, "const int64_t end = TC_MIN(tile * %d + %d, %s);", tile, tile, e.text);
+  tc_omp_line(&x->s, "int64_t %s = tile * %d;", i, tile);
+  tc_buf_free(&e);
+  uint8_t *outer = tc_omp_enter(&x->s);
+  if (x->nest->nstage == 1) hoist_outer(x);
+  tc_omp_line(&x->s, "for (; %s + TC_L <= end; %s += TC_L) {", i, i);
+  x->s.indent += 2;
+  tc_omp_point(x);
+  x->s.indent -= 2;
+  tc_omp_line(&x->s, "}");
+  tc_dims *c = tc_graph_dims(x->s.p->graph);
+  const tc_axis *a = &x->nest->axis[v];
+  if (a->of >= 0 || tc_dim_is(a->extent, 0) || tc_dim_multiple(c, a->extent) % 16 != 0) {
+    tc_omp_line(&x->s, "if (%s < end) {", i);
+    x->s.indent += 2;
+    tc_omp_line(&x->s, "const int64_t n = end - %s;", i);
+    x->s.lanes = "n";
+    tc_omp_point(x);
+    x->s.lanes = NULL;
+    x->s.indent -= 2;
+    tc_omp_line(&x->s, "}");
+  }
+  tc_omp_leave(&x->s, outer);
+}
+
+static void put_tasks(tc_omp_nest *x, bool region) {
+  tasks t = count_tasks(x);
+  if (x->nest->serial && region) tc_omp_line(&x->s, "#pragma omp single");
+  if (!x->nest->serial) tc_omp_line(&x->s, "#pragma omp for schedule(static)");
+  tc_omp_line(&x->s, "for (int64_t task = 0; task < %s; ++task) {", t.count.text);
+  x->s.indent += 2;
+  put_decode(x, t.tile);
+  put_split_guards(x);
+  if (x->lanes_are_points) put_tile(x, t.tile);
+  else tc_omp_point(x);
+  x->s.indent -= 2;
+  tc_omp_line(&x->s, "}");
+  tc_buf_free(&t.count);
+}
+
+/* ---- a nest ----------------------------------------------------------------------------------------------- */
+
+/* Which axes a result depends on: a reduction's on the outer ones, a scan's on its stage's too. */
+static void result_axes(tc_omp_nest *x) {
+  for (uint32_t i = 0; i < x->nest->nstage; ++i) {
+    const tc_stage *st = &x->nest->stage[i];
+    for (uint32_t j = 0; j < st->naction; ++j) {
+      const tc_action *a = &st->action[j];
+      if (a->kind == TC_ACT_REDUCE) x->result_axes[a->index] = x->outer;
+      if (a->kind == TC_ACT_SCAN) x->result_axes[a->index] = x->outer | st->axes;
+    }
+  }
+}
+
+static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                      tc_buf *out) {
+  *x = (tc_omp_nest){.nest = n};
+  x->s = (tc_omp_scope){.k = k, .p = p, .out = out, .indent = 2, .naxis = n->naxis, .vector = n->vector};
+  x->lanes_are_points = n->vector >= 0 && n->vector < n->nouter;
+  x->outer = (1u << n->nouter) - 1;
+  for (int i = 0; i < n->naxis; ++i) {
+    snprintf(x->axis_text[i], sizeof x->axis_text[i], "i%d", i);
+    x->s.axis[i] = x->axis_text[i];
+  }
+  x->result_text = calloc(n->nresult + 1, sizeof *x->result_text);
+  x->result = calloc(n->nresult + 1, sizeof *x->result);
+  x->result_axes = calloc(n->nresult + 1, sizeof *x->result_axes);
+  x->s.depends = calloc(k->nexpr + 1, sizeof *x->s.depends);
+  x->s.printed = calloc(k->nexpr + 1, 1);
+  if (!x->result_text || !x->result || !x->result_axes || !x->s.depends || !x->s.printed) return false;
+  for (uint32_t i = 0; i < n->nresult; ++i) {
+    snprintf(x->result_text[i], sizeof x->result_text[i], "r%u", i);
+    x->result[i] = x->result_text[i];
+  }
+  result_axes(x);
+  x->s.result = x->result;
+  x->s.result_axes = x->result_axes;
+  tc_omp_depends(k, x->result_axes, x->s.depends);
+  return true;
+}
+
+static void close_nest(tc_omp_nest *x) {
+  free(x->result_text);
+  free(x->result);
+  free(x->result_axes);
+  free(x->s.depends);
+  free(x->s.printed);
+}
+
+static void put_nest(tc_omp_nest *x, uint32_t number, bool region) {
+  x->s.indent = region ? 4 : 2;
+  tc_omp_line(&x->s, "{ /* nest %u:%s */", number, x->nest->serial ? " serial" : "");
+  x->s.indent += 2;
+  put_stream(x);
+  put_tasks(x, region);
+  if (x->s.stream) tc_omp_line(&x->s, "if (nt) tc_fence();");
+  x->s.indent -= 2;
+  tc_omp_line(&x->s, "}");
+}
+
+/* ---- the kernel ---------------------------------------------------------------------------------------------- */
+
+/* Scalar operations below which a second thread costs more than it brings. */
+static void put_region(const tc_kernel *k, const tc_program *p, tc_buf *out) {
+  tc_put(out, "#pragma omp parallel if (");
+  for (uint32_t i = 0; i < k->nnest; ++i) {
+    tc_put(out, i ? " + (" : "(");
+    tc_omp_dim(p, k->nest[i].work, out);
+    tc_put(out, ")");
+  }
+  tc_putf(out, " > TC_PARALLEL_WORK)%s\n  {\n", tc_omp_checks(k) ? " reduction(| : bad)" : "");
+}
+
+bool tc_omp_emit_nests(const tc_kernel *k, const tc_program *p, tc_buf *out) {
+  bool region = false, ok = true;
+  for (uint32_t i = 0; i < k->nnest; ++i) region |= !k->nest[i].serial;
+  tc_omp_kernel_head(k, p, out);
+  if (region) put_region(k, p, out);
+  tc_omp_locals(k, p, region ? 4 : 2, out);
+  for (uint32_t i = 0; i < k->nnest; ++i) {
+    tc_omp_nest x;
+    ok = open_nest(&x, k, p, &k->nest[i], out) && ok;
+    if (ok) put_nest(&x, i, region);
+    close_nest(&x);
+  }
+  if (region) tc_put(out, "  }\n");
+  tc_omp_kernel_tail(out);
+  return ok && !out->failed;
+}

@@ -1,0 +1,38 @@
+/* nest.h - a nest being printed: nest.c prints the loops over outer points, stage.c what happens at
+ * a point. */
+#ifndef TC_OMP_NEST_H
+#define TC_OMP_NEST_H
+
+#include "backends/openmp/emit.h"
+#include "backends/openmp/unit.h"
+
+enum {
+  TC_OMP_UNROLL = 4,   /* independent accumulators of a reduction along the vector axis */
+  TC_OMP_BLOCK = 4096, /* points that one f32 accumulator set sums before it joins an f64 total */
+  TC_OMP_TILE = 4096,  /* points of a vectorised outer axis in one task of a pointwise nest */
+  TC_OMP_STRIP = 256   /* the same when every point has inner loops */
+};
+
+typedef struct tc_omp_nest {
+  tc_omp_scope s;
+  const tc_nest *nest;
+  bool lanes_are_points; /* the vector axis is an outer axis */
+  uint32_t outer;        /* mask of the outer axes */
+  char axis_text[TC_MAX_AXES][16];
+  char (*result_text)[16];
+  const char **result;
+  uint32_t *result_axes;
+} tc_omp_nest;
+
+/* Extent of an axis at the point of the scope; a split axis ends with its longer one. */
+void tc_omp_extent(const tc_omp_nest *x, int axis, tc_buf *out);
+/* All stages of the nest at one outer point (or TC_L of them, or the first `lanes` of TC_L). */
+void tc_omp_point(tc_omp_nest *x);
+
+/* Reductions: names, identities, combination. */
+const char *tc_omp_combine(const tc_action *a); /* add, mul, max, min; argmax, argmin */
+bool tc_omp_is_arg(const tc_action *a);
+void tc_omp_identity(const tc_action *a, tc_buf *out);
+bool tc_omp_wide_sum(const tc_action *a); /* f32 sums and products: totals are kept in f64 */
+
+#endif

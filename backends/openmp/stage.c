@@ -1,0 +1,386 @@
+/* stage.c - the stages of a nest at one outer point: loops over inner axes, reductions, scans, stores.
+ *
+ * A reduction along the vector axis keeps TC_OMP_UNROLL vectors of partial results, one chain of
+ * dependent operations each; they are combined by a fixed tree, then the lanes are.  f32 sums join an
+ * f64 total after every TC_OMP_BLOCK points, which bounds their error by that of a short sum. */
+#include "backends/openmp/nest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- reductions ------------------------------------------------------------------------------------- */
+
+bool tc_omp_is_arg(const tc_action *a) { return a->op == OP_ARGMAX || a->op == OP_ARGMIN; }
+
+const char *tc_omp_combine(const tc_action *a) {
+  switch (a->op) {
+  case OP_PROD:
+  case OP_CUMPROD: return "mul";
+  case OP_AMAX:
+  case OP_ANY: return "max";
+  case OP_AMIN:
+  case OP_ALL: return "min";
+  case OP_ARGMAX: return "argmax";
+  case OP_ARGMIN: return "argmin";
+  default: return "add";
+  }
+}
+
+bool tc_omp_wide_sum(const tc_action *a) {
+  return a->dtype == TC_F32 && (a->op == OP_SUM || a->op == OP_PROD || a->op == OP_CUMSUM || a->op == OP_CUMPROD);
+}
+
+static const char *lowest(tc_dtype d, bool least) {
+  switch (d) {
+  case TC_BOOL: return least ? "0" : "1";
+  case TC_U8: return least ? "0" : "255";
+  case TC_I8: return least ? "-128" : "127";
+  case TC_I16: return least ? "-32768" : "32767";
+  case TC_I32: return least ? "-2147483647 - 1" : "2147483647";
+  case TC_I64: return least ? "-0x7fffffffffffffff - 1" : "0x7fffffffffffffff";
+  default: return least ? "-__builtin_inf()" : "__builtin_inf()";
+  }
+}
+
+/* dtype of the values that are compared or summed */
+static tc_dtype value_dtype(const tc_omp_nest *x, const tc_action *a) {
+  return tc_omp_is_arg(a) ? x->s.k->expr[a->value.id].dtype : a->dtype;
+}
+
+static void put_identity(const tc_omp_nest *x, const tc_action *a, tc_buf *out) {
+  const tc_dtype d = value_dtype(x, a);
+  const char *v = "0";
+  if (a->op == OP_PROD || a->op == OP_CUMPROD || a->op == OP_ALL) v = "1";
+  if (a->op == OP_AMAX || a->op == OP_ARGMAX) v = lowest(d, true);
+  if (a->op == OP_AMIN || a->op == OP_ARGMIN) v = lowest(d, false);
+  tc_putf(out, "tc_set_%s(%s)", tc_omp_compute(d), v);
+}
+
+/* How a stage is run. */
+typedef struct run {
+  const tc_stage *st;
+  uint32_t index;
+  bool along;  /* the vector axis is one of the stage's: reductions cross lanes */
+  int unroll;  /* accumulators */
+  int inner[TC_MAX_AXES], ninner; /* the stage's axes in loop order, the vector axis last */
+  bool blocks; /* f32 sums are folded into f64 totals block by block */
+} run;
+
+static bool has_kind(const tc_stage *st, tc_act_kind kind) {
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (st->action[i].kind == kind) return true;
+  return false;
+}
+
+static bool has_wide(const tc_stage *st) {
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (st->action[i].kind == TC_ACT_REDUCE && tc_omp_wide_sum(&st->action[i])) return true;
+  return false;
+}
+
+/* Is the number of points that one accumulator set sums known to be small? */
+static bool is_short(const tc_omp_nest *x, const tc_stage *st) {
+  int64_t points = 1;
+  for (int i = 0; i < x->nest->naxis; ++i) {
+    if (!(st->axes >> i & 1)) continue;
+    int64_t lo, hi;
+    tc_dim_range(tc_graph_dims(x->s.p->graph), x->nest->axis[i].extent, &lo, &hi);
+    if (hi > TC_OMP_BLOCK || hi < 0) return false;
+    points *= hi;
+    if (points > TC_OMP_BLOCK) return false;
+  }
+  return true;
+}
+
+static run plan(const tc_omp_nest *x, uint32_t index) {
+  const tc_stage *st = &x->nest->stage[index];
+  const int v = x->nest->vector;
+  run r = {.st = st, .index = index, .unroll = 1};
+  r.along = v >= 0 && !x->lanes_are_points && (st->axes >> v & 1);
+  for (int i = x->nest->nouter; i < x->nest->naxis; ++i)
+    if ((st->axes >> i & 1) && !(r.along && i == v)) r.inner[r.ninner++] = i;
+  if (r.along) r.inner[r.ninner++] = v;
+  if (r.along && has_kind(st, TC_ACT_REDUCE) && !has_kind(st, TC_ACT_SCAN)) r.unroll = TC_OMP_UNROLL;
+  r.blocks = has_wide(st) && r.ninner > 0 && !is_short(x, st);
+  return r;
+}
+
+static void put_accumulators(tc_omp_nest *x, const run *r, bool totals) {
+  for (uint32_t i = 0; i < r->st->naction; ++i) {
+    const tc_action *a = &r->st->action[i];
+    if (a->kind != TC_ACT_REDUCE) continue;
+    const char *t = tc_omp_compute(value_dtype(x, a));
+    const bool wide = r->blocks && tc_omp_wide_sum(a);
+    const char *one = a->op == OP_PROD ? "1" : "0";
+    if (totals && wide) tc_omp_line(&x->s, "tc_vf64 total%u = tc_set_f64(%s);", a->index, one);
+    if (totals == wide) continue;
+    tc_buf id = {0};
+    put_identity(x, a, &id);
+    tc_omp_line(&x->s, "tc_v%s acc%u[%d]; /* %s */", t, a->index, r->unroll, tc_op_get(a->op)->text);
+    if (tc_omp_is_arg(a)) tc_omp_line(&x->s, "tc_vi64 at%u[%d];", a->index, r->unroll);
+    tc_omp_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) acc%u[u] = %s;", r->unroll, a->index, id.text);
+    if (tc_omp_is_arg(a))
+      tc_omp_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) at%u[u] = tc_set_i64(0x7fffffffffffffff);",
+                  r->unroll, a->index);
+    tc_buf_free(&id);
+  }
+}
+
+/* acc<i>[0] becomes the combination of all accumulators. */
+static void put_join(tc_omp_nest *x, const run *r, const tc_action *a) {
+  const char *t = tc_omp_compute(value_dtype(x, a)), *op = tc_omp_combine(a);
+  for (int step = r->unroll / 2; step > 0; step /= 2)
+    for (int u = 0; u < step; ++u) {
+      if (tc_omp_is_arg(a))
+        tc_omp_line(&x->s, "tc_%s_%s(&acc%u[%d], &at%u[%d], acc%u[%d], at%u[%d], tc_set_b8(1));", op, t,
+                    a->index, u, a->index, u, a->index, u + step, a->index, u + step);
+      else
+        tc_omp_line(&x->s, "acc%u[%d] = tc_%s_%s(acc%u[%d], acc%u[%d]);", a->index, u, op, t, a->index, u,
+                    a->index, u + step);
+    }
+}
+
+static void put_fold(tc_omp_nest *x, const run *r) {
+  for (uint32_t i = 0; i < r->st->naction; ++i) {
+    const tc_action *a = &r->st->action[i];
+    if (a->kind != TC_ACT_REDUCE || !tc_omp_wide_sum(a)) continue;
+    put_join(x, r, a);
+    tc_omp_line(&x->s, "total%u = tc_%s_f64(total%u, TC_CAST(f64, acc%u[0]));", a->index,
+                tc_omp_combine(a), a->index, a->index);
+  }
+}
+
+/* r<i> from the accumulators. */
+static void put_results(tc_omp_nest *x, const run *r) {
+  for (uint32_t i = 0; i < r->st->naction; ++i) {
+    const tc_action *a = &r->st->action[i];
+    if (a->kind != TC_ACT_REDUCE) continue;
+    const char *t = tc_omp_compute(value_dtype(x, a)), *op = tc_omp_combine(a);
+    const uint32_t n = a->index;
+    if (r->blocks && tc_omp_wide_sum(a)) {
+      if (r->along) tc_omp_line(&x->s, "r%u = TC_CAST(f32, tc_lanes_%s_f64(total%u));", n, op, n);
+      else tc_omp_line(&x->s, "r%u = TC_CAST(f32, total%u);", n, n);
+      continue;
+    }
+    put_join(x, r, a);
+    if (tc_omp_is_arg(a)) {
+      if (r->along) tc_omp_line(&x->s, "tc_lanes_%s_%s(&acc%u[0], &at%u[0]);", op, t, n, n);
+      tc_omp_line(&x->s, "r%u = %sat%u[0]%s;", n, a->dtype == TC_I64 ? "" : "TC_CAST(i32, ", n,
+                  a->dtype == TC_I64 ? "" : ")");
+    } else if (r->along) tc_omp_line(&x->s, "r%u = tc_lanes_%s_%s(acc%u[0]);", n, op, t, n);
+    else tc_omp_line(&x->s, "r%u = acc%u[0];", n, n);
+  }
+}
+
+/* ---- actions at a point --------------------------------------------------------------------------------- */
+
+static void put_reduce(tc_omp_nest *x, const run *r, const tc_action *a, const char *u) {
+  const char *t = tc_omp_compute(value_dtype(x, a)), *op = tc_omp_combine(a);
+  const uint32_t n = a->index, v = a->value.id;
+  const bool part = r->along && x->s.lanes;
+  tc_buf live = {0}, id = {0};
+  if (part) tc_putf(&live, "TC_TRUTH(TC_FIRST(%s))", x->s.lanes);
+  else tc_put(&live, "tc_set_b8(1)");
+  put_identity(x, a, &id);
+  if (tc_omp_is_arg(a))
+    tc_omp_line(&x->s, "tc_%s_%s(&acc%u[%s], &at%u[%s], v%u, v%u, %s);", op, t, n, u, n, u, v,
+                a->position.id, live.text);
+  else if (part)
+    tc_omp_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], tc_where_%s(%s, v%u, %s));", n, u, op, t, n, u, t,
+                live.text, v, id.text);
+  else tc_omp_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], v%u);", n, u, op, t, n, u, v);
+  tc_buf_free(&live);
+  tc_buf_free(&id);
+}
+
+static void put_scan(tc_omp_nest *x, const run *r, const tc_action *a) {
+  const char *t = tc_omp_compute(a->dtype), *op = a->op == OP_CUMPROD ? "prod" : "sum";
+  const char *total = tc_omp_wide_sum(a) ? "f64" : t;
+  const uint32_t n = a->index;
+  if (r->along)
+    tc_omp_line(&x->s, "const tc_v%s r%u = tc_prefix_%s_%s(&carry%u, v%u, %s);", t, n, op, t, n, a->value.id,
+                x->s.lanes ? x->s.lanes : "TC_L");
+  else {
+    tc_omp_line(&x->s, "carry%u = tc_%s_%s(carry%u, TC_CAST(%s, v%u));", n, tc_omp_combine(a), total, n,
+                total, a->value.id);
+    tc_omp_line(&x->s, "const tc_v%s r%u = TC_CAST(%s, carry%u);", t, n, t, n);
+  }
+}
+
+static void put_carries(tc_omp_nest *x, const run *r) {
+  for (uint32_t i = 0; i < r->st->naction; ++i) {
+    const tc_action *a = &r->st->action[i];
+    if (a->kind != TC_ACT_SCAN) continue;
+    const char *t = tc_omp_wide_sum(a) ? "f64" : tc_omp_compute(a->dtype), *one = a->op == OP_CUMPROD ? "1" : "0";
+    if (r->along) tc_omp_line(&x->s, "tc_%s carry%u = %s;", a->dtype == TC_I64 ? "u64" : "f64", a->index, one);
+    else tc_omp_line(&x->s, "tc_v%s carry%u = tc_set_%s(%s);", t, a->index, t, one);
+  }
+}
+
+/* All values first, so that an in-place store cannot reach a value of the same point; values that need
+ * a scan of this stage come behind it. */
+static void put_actions(tc_omp_nest *x, const run *r, const char *u) {
+  const tc_stage *st = r->st;
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (st->action[i].kind == TC_ACT_SCAN) {
+      tc_omp_value(&x->s, st->action[i].value);
+      put_scan(x, r, &st->action[i]);
+    }
+  for (uint32_t i = 0; i < st->naction; ++i) tc_omp_hoist_action(&x->s, &st->action[i], ~0u);
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    if (st->action[i].kind == TC_ACT_REDUCE) put_reduce(x, r, &st->action[i], u);
+    if (st->action[i].kind == TC_ACT_STORE || st->action[i].kind == TC_ACT_ADD)
+      tc_omp_store(&x->s, &st->action[i]);
+  }
+}
+
+/* ---- loops ---------------------------------------------------------------------------------------------- */
+
+static void hoist(tc_omp_nest *x, const run *r, uint32_t mask) {
+  for (uint32_t i = 0; i < r->st->naction; ++i) tc_omp_hoist_action(&x->s, &r->st->action[i], mask);
+}
+
+static void put_body(tc_omp_nest *x, const run *r, const char *u) {
+  uint8_t *outer = tc_omp_enter(&x->s);
+  x->s.indent += 2;
+  put_actions(x, r, u);
+  x->s.indent -= 2;
+  tc_omp_leave(&x->s, outer);
+}
+
+/* The loop along the vector axis from `from` to `to`: unrolled vectors, then vectors, then the rest. */
+static void put_vector_loop(tc_omp_nest *x, const run *r, const char *from, const char *to, bool exact) {
+  const int v = x->nest->vector;
+  char *i = x->axis_text[v];
+  char base[16], step[16];
+  snprintf(base, sizeof base, "%s", i);
+  snprintf(step, sizeof step, r->unroll > 1 ? "%d * TC_L" : "TC_L", r->unroll);
+  tc_omp_line(&x->s, "int64_t %s = %s;", base, from);
+  tc_omp_line(&x->s, "for (; %s + %s <= %s; %s += %s) {", base, step, to, base, step);
+  if (r->unroll > 1) {
+    x->s.indent += 2;
+    tc_omp_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) {", r->unroll);
+    snprintf(i, sizeof x->axis_text[v], "j%d", v);
+    tc_omp_line(&x->s, "  const int64_t %s = %s + u * TC_L;", i, base);
+    put_body(x, r, "u");
+    snprintf(i, sizeof x->axis_text[v], "%s", base);
+    tc_omp_line(&x->s, "}");
+    x->s.indent -= 2;
+  } else put_body(x, r, "0");
+  tc_omp_line(&x->s, "}");
+  if (exact) return;
+  tc_omp_line(&x->s, "for (; %s < %s; %s += TC_L) {", base, to, base);
+  tc_omp_line(&x->s, "  const int64_t n = TC_MIN(TC_L, %s - %s);", to, base);
+  x->s.lanes = "n";
+  put_body(x, r, "0");
+  x->s.lanes = NULL;
+  tc_omp_line(&x->s, "}");
+}
+
+/* Along the vector axis in blocks, each with fresh f32 accumulators. */
+static void put_blocks(tc_omp_nest *x, const run *r, const char *extent, bool exact) {
+  const int v = x->nest->vector;
+  tc_omp_line(&x->s, "for (int64_t block = 0; block < %s; block += %d) {", extent, TC_OMP_BLOCK);
+  x->s.indent += 2;
+  tc_omp_line(&x->s, "const int64_t stop%d = TC_MIN(block + %d, %s);", v, TC_OMP_BLOCK, extent);
+  put_accumulators(x, r, false);
+  char stop[16];
+  snprintf(stop, sizeof stop, "stop%d", v);
+  put_vector_loop(x, r, "block", stop, exact);
+  put_fold(x, r);
+  x->s.indent -= 2;
+  tc_omp_line(&x->s, "}");
+}
+
+/* A scalar loop over an axis whose f32 sums are folded every 64 points. */
+static void put_scalar_blocks(tc_omp_nest *x, const run *r, int axis, const char *extent) {
+  const char *i = x->axis_text[axis];
+  tc_omp_line(&x->s, "for (int64_t block = 0; block < %s; block += 64) {", extent);
+  x->s.indent += 2;
+  put_accumulators(x, r, false);
+  tc_omp_line(&x->s, "for (int64_t %s = block; %s < TC_MIN(block + 64, %s); ++%s) {", i, i, extent, i);
+  put_body(x, r, "0");
+  tc_omp_line(&x->s, "}");
+  put_fold(x, r);
+  x->s.indent -= 2;
+  tc_omp_line(&x->s, "}");
+}
+
+static void put_innermost(tc_omp_nest *x, const run *r, int axis) {
+  tc_buf e = {0};
+  tc_omp_extent(x, axis, &e);
+  const tc_axis *a = &x->nest->axis[axis];
+  const int64_t multiple = tc_dim_multiple(tc_graph_dims(x->s.p->graph), a->extent);
+  const bool exact = a->of < 0 && multiple % (16 * r->unroll) == 0;
+  const char *i = x->axis_text[axis];
+  if (r->along) {
+    tc_omp_line(&x->s, "const int64_t end%d = %s;", axis, e.text);
+    char end[16];
+    snprintf(end, sizeof end, "end%d", axis);
+    if (r->blocks) put_blocks(x, r, end, exact);
+    else put_vector_loop(x, r, "0", end, exact);
+  } else if (r->blocks) put_scalar_blocks(x, r, axis, e.text);
+  else {
+    tc_omp_line(&x->s, "for (int64_t %s = 0; %s < %s; ++%s) {", i, i, e.text, i);
+    put_body(x, r, "0");
+    tc_omp_line(&x->s, "}");
+  }
+  tc_buf_free(&e);
+}
+
+/* The loops from the level-th axis of the stage inwards; mask: axes that are fixed here. */
+static void put_loops(tc_omp_nest *x, const run *r, int level, uint32_t mask) {
+  hoist(x, r, mask);
+  if (r->ninner == 0) {
+    put_actions(x, r, "0");
+    return;
+  }
+  const int axis = r->inner[level];
+  if (level == r->ninner - 1) {
+    put_innermost(x, r, axis);
+    return;
+  }
+  tc_buf e = {0};
+  tc_omp_extent(x, axis, &e);
+  tc_omp_line(&x->s, "for (int64_t %s = 0; %s < %s; ++%s) {", x->axis_text[axis], x->axis_text[axis],
+              e.text, x->axis_text[axis]);
+  tc_buf_free(&e);
+  x->s.indent += 2;
+  uint8_t *outer = tc_omp_enter(&x->s);
+  put_loops(x, r, level + 1, mask | 1u << axis);
+  tc_omp_leave(&x->s, outer);
+  x->s.indent -= 2;
+  tc_omp_line(&x->s, "}");
+}
+
+static void declare_results(tc_omp_nest *x, const tc_stage *st) {
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (st->action[i].kind == TC_ACT_REDUCE)
+      tc_omp_line(&x->s, "tc_v%s r%u;", tc_omp_compute(st->action[i].dtype), st->action[i].index);
+}
+
+/* Each stage is a block of its own: what it computed ahead of its loops is forgotten, because a later
+ * stage may find other contents in a buffer that this one wrote. */
+static void put_stage(tc_omp_nest *x, uint32_t index) {
+  const run r = plan(x, index);
+  const bool block = x->nest->nstage > 1 || r.ninner > 0;
+  declare_results(x, r.st);
+  if (block) {
+    tc_omp_line(&x->s, "{");
+    x->s.indent += 2;
+  }
+  uint8_t *outer = tc_omp_enter(&x->s);
+  put_accumulators(x, &r, true);
+  put_carries(x, &r);
+  put_loops(x, &r, 0, x->outer);
+  put_results(x, &r);
+  tc_omp_leave(&x->s, outer);
+  if (block) {
+    x->s.indent -= 2;
+    tc_omp_line(&x->s, "}");
+  }
+}
+
+void tc_omp_point(tc_omp_nest *x) {
+  for (uint32_t i = 0; i < x->nest->nstage; ++i) put_stage(x, i);
+}

@@ -1,0 +1,32 @@
+/* unit.h - what the files of the OpenMP backend share beyond the printers' interface in emit.h. */
+#ifndef TC_OMP_UNIT_H
+#define TC_OMP_UNIT_H
+
+#include "backends/backend.h"
+
+bool tc_omp_writes(const tc_kernel *k, uint32_t buffer); /* some action stores to it */
+bool tc_omp_reads(const tc_kernel *k, uint32_t buffer);  /* some expression loads it */
+bool tc_omp_checks(const tc_kernel *k);                  /* it has index operands: it can return 1 */
+
+/* Declares b<i>, s_<name>, a<i> from buf, sym, scalar: what a kernel and its helpers begin with. */
+void tc_omp_unpack(const tc_kernel *k, const tc_program *p, tc_buf *out);
+
+/* LOCAL buffers: small constant ones live on the stack of each thread; the others are arguments of
+ * omp_get_max_threads() parts, which the entry places behind the arena. */
+bool tc_omp_on_stack(const tc_buffer *b);
+void tc_omp_local_bytes(const tc_program *p, const tc_buffer *b, tc_buf *out);
+void tc_omp_locals(const tc_kernel *k, const tc_program *p, int indent, tc_buf *out);
+
+/* Appends to out the chunks of the prelude that text needs, in their order. */
+bool tc_omp_put_prelude(const char *text, tc_buf *out);
+/* abi.h without its includes, and the few type names it takes from them. */
+void tc_omp_put_abi(tc_buf *out);
+
+/* What entries use, and the constructor that registers those that were compiled. */
+void tc_omp_put_host_helpers(tc_buf *out);
+void tc_omp_put_registration(const tc_function *f, const tc_result *result, int n, tc_buf *out);
+
+bool tc_omp_emit_entry(const tc_function *f, const tc_program *p, const char *const *kernel_names,
+                       const uint32_t *kernel_levels, tc_buf *out);
+
+#endif
