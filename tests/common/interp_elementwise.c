@@ -137,7 +137,10 @@ static int64_t unary_i(tc_op op, int64_t x) {
 /* ---- two operands
  * ------------------------------------------------------------------------------------ */
 
-static double remainder_f(double a, double b) { return a - b * floor(a / b); }
+static double remainder_f(double a, double b) {
+  double r = fmod(a, b);
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
 
 static double binary_f(tc_op op, double a, double b) {
   switch (op) {

@@ -90,7 +90,7 @@ static double norm(const double *x, int64_t n, double p) {
     double a = fabs(x[k]);
     if (p != 0) s += pow(a, p);
     else s += a != 0;
-    lo = fmin(lo, a), hi = fmax(hi, a);
+    lo = isnan(lo) || a > lo ? lo : a, hi = isnan(hi) || a < hi ? hi : a;
   }
   return p == 0 ? s : p == INFINITY ? hi : p == -INFINITY ? lo : pow(s, 1 / p);
 }
@@ -192,25 +192,26 @@ bool interp_scan(interp_node *e) {
 /* ---- softmax and normalisations
  * -------------------------------------------------------------------------- */
 
-/* One group in place. */
-static void normalise(interp_node *e, double *x, int64_t n) {
-  double lse = log_sum_exp(x, n), mean = sum_f(x, n) / (double)n, var = variance(x, n, 0),
-         square = 0;
-  for (int64_t k = 0; k < n; k++) square += x[k] * x[k] / (double)n;
-  for (int64_t k = 0; k < n; k++) switch (e->n->op) {
-    case OP_SOFTMAX:
-      x[k] = exp(x[k] - lse);
-      break;
-    case OP_LOG_SOFTMAX:
-      x[k] = x[k] - lse;
-      break;
-    case OP_LAYER_NORM:
-      x[k] = (x[k] - mean) / sqrt(var + interp_get(e->in[3], 0));
-      break;
-    default:
-      x[k] = x[k] / sqrt(square + interp_get(e->in[2], 0));
-      break;
-    }
+/* log(exp(x[k]) / sum exp(x)), by way of x - max x: an infinite maximum makes it NaN. */
+static double log_softmax(const double *x, int64_t n, int64_t k) {
+  double m = max_f(x, n), s = 0;
+  for (int64_t j = 0; j < n; j++) s += exp(x[j] - m);
+  return x[k] - m - log(s);
+}
+
+static double normal(interp_node *e, const double *x, int64_t n, int64_t k) {
+  double mean = sum_f(x, n) / (double)n, square = 0;
+  for (int64_t j = 0; j < n; j++) square += x[j] * x[j] / (double)n;
+  switch (e->n->op) {
+  case OP_SOFTMAX:
+    return exp(log_softmax(x, n, k));
+  case OP_LOG_SOFTMAX:
+    return log_softmax(x, n, k);
+  case OP_LAYER_NORM:
+    return (x[k] - mean) / sqrt(variance(x, n, 0) + interp_get(e->in[3], 0));
+  default:
+    return x[k] / sqrt(square + interp_get(e->in[2], 0));
+  }
 }
 
 static bool batch_norm(interp_node *e) {
@@ -239,9 +240,8 @@ bool interp_norms(interp_node *e) {
   const interp_array *weight = softmax ? NULL : e->in[1], *bias = layer ? e->in[2] : NULL;
   groups s = group(x, mask);
   for (int64_t k = 0; k < s.n; k++) {
-    normalise(e, s.f + k * s.size, s.size);
     for (int64_t j = 0; j < s.size; j++) {
-      double y = s.f[k * s.size + j];
+      double y = normal(e, s.f + k * s.size, s.size, j);
       if (weight) y *= interp_get(weight, j);
       if (bias) y += interp_get(bias, j);
       e->out->f[s.at[k * s.size + j]] = y;
@@ -271,7 +271,7 @@ static bool class_loss(interp_node *e) {
     int64_t t = interp_int(target, k);
     const double *row = s.f + k * s.size;
     ok = t >= 0 && t < s.size;
-    if (ok) s.f[k] = e->n->op == OP_NLL ? -row[t] : log_sum_exp(row, s.size) - row[t];
+    if (ok) s.f[k] = e->n->op == OP_NLL ? -row[t] : -log_softmax(row, s.size, t);
   }
   ok = ok ? finish_loss(e, s.f, s.n) : interp_fail(e, "a target is out of range");
   free_groups(&s);

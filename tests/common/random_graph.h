@@ -1,0 +1,32 @@
+/* random_graph.h - random typed graphs over every op of the table, with arguments to run them on.
+ */
+#ifndef TC_TEST_RANDOM_GRAPH_H
+#define TC_TEST_RANDOM_GRAPH_H
+
+#include "tests/common/interp.h"
+
+typedef struct random_options {
+  uint64_t seed;
+  int nodes;       /* ops to add */
+  tc_op always;    /* this op occurs, as first of them; OP_NONE: any */
+  bool symbolic;   /* sizes are symbols (B=3, T=2), else the same numbers as constants */
+  bool specials;   /* arguments contain NaN, infinities and -0 */
+  uint32_t dtypes; /* bit d: arguments of dtype d exist */
+} random_options;
+
+typedef struct random_graph {
+  tc_graph *g; /* owned by the caller, who may hand it to the passes */
+  uint32_t ninput;
+  interp_array **input;
+  tc_value scalar[2]; /* f64, i64 */
+  uint32_t used[OP_COUNT];
+} random_graph;
+
+/* false: the op asked for could not be placed. */
+bool random_graph_make(const random_options *options, tc_diag *diag, random_graph *out);
+/* Arguments that differ from those of r by about `by`, relatively: shows how well conditioned the
+ * graph is. */
+interp_array **random_graph_perturbed(const random_graph *r, double by);
+void random_graph_free_input(const random_graph *r, interp_array **input);
+
+#endif
