@@ -33,6 +33,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/install/TCompileConfig.cmake
 export(EXPORT TCompileTargets NAMESPACE TCompile:: FILE ${CMAKE_CURRENT_BINARY_DIR}/TCompileTargets.cmake)
 file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/TCompileConfig.cmake @ONLY CONTENT [[
 set(TCompile_LLVM_VERSION @TCompile_LLVM_VERSION@)
+include(CMakeFindDependencyMacro)
+find_dependency(Threads)
 include(${CMAKE_CURRENT_LIST_DIR}/TCompileTargets.cmake)
 if(NOT TARGET TCompile::plugin AND EXISTS "${CMAKE_CURRENT_LIST_DIR}/plugin/libtcplugin.so")
   add_library(TCompile::plugin MODULE IMPORTED GLOBAL)
