@@ -4,7 +4,7 @@
 static tc_dtype widened(tc_dtype d) { return d == TC_F16 || d == TC_BF16 ? TC_F32 : d; }
 
 dc dc_begin(tc_graph *g, const tc_node *n) {
-  return (dc){g, n->loc, widened((tc_dtype)n->type.dtype)};
+  return (dc){g, n->loc, widened((tc_dtype)n->type.dtype), n->type.weak};
 }
 
 dc dc_begin_reduce(tc_graph *g, const tc_node *n, tc_ref x) {
@@ -25,13 +25,13 @@ tc_ref dc_out(const dc *c, const tc_node *n, tc_ref y) {
 }
 
 tc_ref dc_const(const dc *c, double v) {
-  if (tc_dtype_is_float(c->dtype)) return tc_graph_const_f(c->g, c->dtype, false, v, c->loc);
-  return tc_graph_const_i(c->g, c->dtype, false, (int64_t)v, c->loc);
+  if (tc_dtype_is_float(c->dtype)) return tc_graph_const_f(c->g, c->dtype, c->weak, v, c->loc);
+  return tc_graph_const_i(c->g, c->dtype, c->weak, (int64_t)v, c->loc);
 }
 
 tc_ref dc_count(const dc *c, tc_dim d) {
   if (tc_dim_is_const(d)) return dc_const(c, (double)tc_dim_value(d));
-  return dc_in(c, tc_graph_dim_value(c->g, d, false, c->loc));
+  return dc_in(c, tc_graph_dim_value(c->g, d, c->weak, c->loc));
 }
 
 tc_ref dc1(const dc *c, tc_op op, tc_ref a) { return tc_build1(c->g, op, a, c->loc); }

@@ -13,6 +13,7 @@ typedef struct dc {
   tc_graph *g;
   tc_loc loc;
   tc_dtype dtype; /* what the rule computes in */
+  bool weak;      /* the result is a C scalar, so constants are */
 } dc;
 
 /* The reduced axes of a node, normalised: an empty attribute is every axis. */

@@ -131,6 +131,10 @@ static void drop_axis(term *t, int axis) {
 static void take_diagonal(einsum *e, term *t, int a, int b) {
   dc *c = &e->c;
   tc_type type = *tc_graph_type(c->g, t->x);
+  if (!tc_dim_same(type.dim[a], type.dim[b])) { /* size 1 broadcasts here too */
+    type.dim[a] = type.dim[b] = e->size[t->label[a]];
+    t->x = tc_build_expand(c->g, t->x, type.rank, type.dim, c->loc);
+  }
   tc_dim attr[3] = {type.dim[a], type.dim[b], tc_dim_const(TC_BOOL)};
   tc_dim dims[TC_MAX_RANK];
   for (int i = 0; i < type.rank; i++) dims[i] = i == a || i == b ? type.dim[i] : tc_dim_const(1);
@@ -280,9 +284,12 @@ static tc_ref contract(einsum *e) {
   for (int l = 0; l < LABELS; l++) e->size[l] = tc_dim_const(1);
   for (int i = 0; i < e->n; i++) {
     e->in[i].x = dc_in(&e->c, e->in[i].x);
-    take_diagonals(e, &e->in[i]);
     if (!e->in[i].x.id) return (tc_ref){0};
     note_sizes(e, &e->in[i]);
+  }
+  for (int i = 0; i < e->n; i++) {
+    take_diagonals(e, &e->in[i]);
+    if (!e->in[i].x.id) return (tc_ref){0};
     count_uses(e, &e->in[i], 1);
   }
   count_uses(e, &e->out, 1);

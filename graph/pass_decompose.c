@@ -10,7 +10,14 @@ static tc_ref decompose_node(tc_rewrite *w, tc_ref r, const tc_node *n, const tc
   (void)r;
   tc_decomp_fn *rule = tc_op_decomp(n->op);
   if (!rule) return tc_rewrite_copy(w->g, w->old, n, in);
-  return rule(w->g, n, in);
+  tc_ref y = rule(w->g, n, in);
+  const tc_type *t = tc_graph_type(w->g, y);
+  if (!t || (t->dtype == n->type.dtype && t->rank == n->type.rank && t->weak == n->type.weak))
+    return y;
+  tc_report(tc_graph_diag(w->g), TC_MISSED, n->loc,
+            "not compiled: the decomposition of %s changes its type (internal error)",
+            tc_op_get(n->op)->text);
+  return (tc_ref){0};
 }
 
 static bool has_composite(const tc_graph *g) {
