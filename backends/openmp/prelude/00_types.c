@@ -41,6 +41,7 @@
 
 typedef __INT64_TYPE__ int64_t;
 typedef __UINT64_TYPE__ uint64_t;
+typedef __INT32_TYPE__ int32_t;
 typedef __UINT32_TYPE__ uint32_t;
 typedef __UINTPTR_TYPE__ uintptr_t;
 

@@ -1,5 +1,5 @@
 /* Loads and stores.  n is 1 .. TC_L; elements past n are neither read nor written. */
-/* @ TC_MASKED */
+/* @ TC_MASKED tc_maskload_ tc_maskstore_ */
 #if TC_AVX512
 /* AVX-512 moves of the first n elements of `size` bytes; a masked-out element cannot fault. */
 typedef char tc_q16 __attribute__((vector_size(16)));
@@ -145,13 +145,6 @@ TC_FN void tc_fence(void) {
 #if defined(__SSE2__)
   __builtin_ia32_sfence();
 #endif
-}
-/* @ tc_index */
-/* Index operands: a live lane outside [0, bound) sets *bad; outside lanes become 0. */
-TC_FN tc_vi64 tc_index(tc_vi64 v, int64_t bound, tc_vb8 live, int *bad) {
-  const tc_vb8 out = TC_TRUTH((v < 0) | (v >= bound)) & live;
-  *bad |= tc_anytrue(out);
-  return (v < 0) | (v >= bound) ? (tc_vi64)(tc_i64)0 : v;
 }
 /* @ TC_PLAIN_* */
 #define TC_PLAIN_f32(x) ((tc_vf32)(x))

@@ -22,6 +22,13 @@
   TC_FN tc_v##T tc_mul_##T(tc_v##T a, tc_v##T b) { return a * b; }                                 \
   TC_FN tc_v##T tc_neg_##T(tc_v##T a) { return -a; }                                               \
   TC_FN tc_v##T tc_where_##T(tc_vb8 c, tc_v##T a, tc_v##T b) { return TC_CAST(S, c) != 0 ? a : b; }
+/* @ tc_index */
+/* Index operands: a live lane outside [0, bound) sets *bad; outside lanes become 0. */
+TC_FN tc_vi64 tc_index(tc_vi64 v, int64_t bound, tc_vb8 live, int *bad) {
+  const tc_vb8 out = TC_TRUTH((v < 0) | (v >= bound)) & live;
+  *bad |= tc_anytrue(out);
+  return (v < 0) | (v >= bound) ? (tc_vi64)(tc_i64)0 : v;
+}
 /* @ TC_INTEGER */
 /* Integers; bits: width. */
 #define TC_INTEGER(T, S, bits)                                                                     \
