@@ -2,6 +2,7 @@
 #ifndef TC_INTERNAL_H
 #define TC_INTERNAL_H
 
+#define TC_NO_LOCATIONS /* these files define the functions themselves */
 #include <tcompile.h>
 
 /* Records an error of this thread, unless one is recorded already, with the C location of tc_here.

@@ -1,0 +1,187 @@
+/* Elementwise ops: operands are read in blocks as the compute dtype, a formula is applied to each
+ * element, the result is stored with one rounding.  Blocks are independent. */
+#include <string.h>
+
+#include "runtime/libtcrt/src/eager.h"
+#include "runtime/libtcrt/src/formulas.h"
+
+enum { MAX_OPERANDS = 3 };
+
+typedef struct floats {
+  double v[MAX_OPERANDS][TC_BLOCK];
+} floats;
+
+typedef struct ints {
+  int64_t v[MAX_OPERANDS][TC_BLOCK];
+} ints;
+
+/* Both leave the result in v[0]. `bits`: width of the result's dtype, 1 for bool. */
+static void apply_floats(tc_op op, floats *b, int64_t n) {
+  double *vx = b->v[0], *vy = b->v[1], *vz = b->v[2];
+  switch (op) {
+#define UNARY(id, formula)                                                                         \
+  case OP_##id:                                                                                    \
+    for (int64_t i = 0; i < n; i++) {                                                              \
+      double x = vx[i];                                                                            \
+      vx[i] = formula;                                                                             \
+    }                                                                                              \
+    break;
+#define BINARY(id, formula)                                                                        \
+  case OP_##id:                                                                                    \
+    for (int64_t i = 0; i < n; i++) {                                                              \
+      double x = vx[i], y = vy[i];                                                                 \
+      vx[i] = formula;                                                                             \
+    }                                                                                              \
+    break;
+#define TERNARY(id, formula)                                                                       \
+  case OP_##id:                                                                                    \
+    for (int64_t i = 0; i < n; i++) {                                                              \
+      double x = vx[i], y = vy[i], z = vz[i];                                                      \
+      vx[i] = formula;                                                                             \
+    }                                                                                              \
+    break;
+    TC_FLOAT_UNARY(UNARY)
+    TC_FLOAT_BINARY(BINARY)
+    TC_FLOAT_TERNARY(TERNARY)
+#undef UNARY
+#undef BINARY
+#undef TERNARY
+  default: break;
+  }
+}
+
+static void apply_ints(tc_op op, ints *b, int64_t n, int bits) {
+  int64_t *vx = b->v[0], *vy = b->v[1], *vz = b->v[2];
+  switch (op) {
+#define UNARY(id, formula)                                                                         \
+  case OP_##id:                                                                                    \
+    for (int64_t i = 0; i < n; i++) {                                                              \
+      int64_t x = vx[i];                                                                           \
+      vx[i] = formula;                                                                             \
+      (void)x;                                                                                     \
+    }                                                                                              \
+    break;
+#define BINARY(id, formula)                                                                        \
+  case OP_##id:                                                                                    \
+    for (int64_t i = 0; i < n; i++) {                                                              \
+      int64_t x = vx[i], y = vy[i];                                                                \
+      vx[i] = formula;                                                                             \
+    }                                                                                              \
+    break;
+#define TERNARY(id, formula)                                                                       \
+  case OP_##id:                                                                                    \
+    for (int64_t i = 0; i < n; i++) {                                                              \
+      int64_t x = vx[i], y = vy[i], z = vz[i];                                                     \
+      vx[i] = formula;                                                                             \
+    }                                                                                              \
+    break;
+    TC_INT_UNARY(UNARY)
+    TC_INT_BINARY(BINARY)
+    TC_INT_TERNARY(TERNARY)
+#undef UNARY
+#undef BINARY
+#undef TERNARY
+  default: break;
+  }
+}
+
+tc_dtype tc_compute_dtype(const tc_eager_call *c) {
+  tc_type t = *c->type[0];
+  for (int i = 1; i < c->nin; i++) {
+    tc_dtype d = tc_promote(&t, c->type[i]);
+    t.weak = t.weak && c->type[i]->weak;
+    t.rank = t.rank > c->type[i]->rank ? t.rank : c->type[i]->rank;
+    t.dtype = (uint8_t)d;
+  }
+  tc_dtype out = (tc_dtype)c->out->key.dtype;
+  return tc_is_float(out) ? out : (tc_dtype)t.dtype;
+}
+
+typedef struct elementwise {
+  tc_op op;
+  tc_dtype compute;
+  int nin, bits;
+  tc_seq in[MAX_OPERANDS], out;
+} elementwise;
+
+static elementwise prepare(const tc_eager_call *c) {
+  const tc_tensor *y = c->out;
+  elementwise e = {.op = c->op, .compute = tc_compute_dtype(c), .nin = c->nin, .out = tc_seq_of(y)};
+  e.bits = y->key.dtype == TC_BOOL ? 1 : 8 * (int)tc_dtype_bytes(y->key.dtype);
+  for (int i = 0; i < c->nin; i++) e.in[i] = tc_seq_broadcast(c->in[i], y->key.rank, y->dim);
+  return e;
+}
+
+static void run_floats(const elementwise *e, int64_t start, int64_t n) {
+  floats b;
+  for (int i = 0; i < e->nin; i++) tc_seq_read_as_f(&e->in[i], e->compute, start, n, b.v[i]);
+  apply_floats(e->op, &b, n);
+  tc_seq_write_f(&e->out, start, n, b.v[0]);
+}
+
+static void run_ints(const elementwise *e, int64_t start, int64_t n) {
+  ints b;
+  for (int i = 0; i < e->nin; i++) tc_seq_read_as_i(&e->in[i], e->compute, start, n, b.v[i]);
+  apply_ints(e->op, &b, n, e->bits);
+  tc_seq_write_i(&e->out, start, n, b.v[0]);
+}
+
+static bool run(tc_eager_call *c) {
+  elementwise e = prepare(c);
+  int64_t total = tc_elements(c->out);
+#pragma omp parallel for schedule(static) if (total >= TC_PARALLEL)
+  for (int64_t start = 0; start < total; start += TC_BLOCK) {
+    int64_t n = total - start < TC_BLOCK ? total - start : TC_BLOCK;
+    if (tc_is_float(e.compute)) run_floats(&e, start, n);
+    else run_ints(&e, start, n);
+  }
+  return true;
+}
+
+bool tc_eager_unary(tc_eager_call *c) { return run(c); }
+bool tc_eager_binary(tc_eager_call *c) { return run(c); }
+bool tc_eager_ternary(tc_eager_call *c) { return run(c); }
+
+bool tc_eager_cast(tc_eager_call *c) {
+  tc_assign(c->out, c->in[0]);
+  return true;
+}
+
+/* ---- selection by a bool --------------------------------------------------------------------------- */
+
+/* out = condition ? a : b, both converted to out's dtype. */
+static void choose(const tc_tensor *condition, const tc_tensor *a, const tc_tensor *b, tc_tensor *out) {
+  const tc_tensor *operand[3] = {condition, a, b};
+  tc_dtype dtype = (tc_dtype)out->key.dtype;
+  tc_seq s[3], y = tc_seq_of(out);
+  for (int i = 0; i < 3; i++) s[i] = tc_seq_broadcast(operand[i], out->key.rank, out->dim);
+  int64_t total = tc_elements(out);
+#pragma omp parallel for schedule(static) if (total >= TC_PARALLEL)
+  for (int64_t start = 0; start < total; start += TC_BLOCK) {
+    int64_t n = total - start < TC_BLOCK ? total - start : TC_BLOCK, test[TC_BLOCK];
+    tc_seq_read_i(&s[0], start, n, test);
+    if (tc_is_float(dtype)) {
+      double yes[TC_BLOCK], no[TC_BLOCK];
+      tc_seq_read_as_f(&s[1], dtype, start, n, yes);
+      tc_seq_read_as_f(&s[2], dtype, start, n, no);
+      for (int64_t i = 0; i < n; i++) yes[i] = test[i] ? yes[i] : no[i];
+      tc_seq_write_f(&y, start, n, yes);
+    } else {
+      int64_t yes[TC_BLOCK], no[TC_BLOCK];
+      tc_seq_read_as_i(&s[1], dtype, start, n, yes);
+      tc_seq_read_as_i(&s[2], dtype, start, n, no);
+      for (int64_t i = 0; i < n; i++) yes[i] = test[i] ? yes[i] : no[i];
+      tc_seq_write_i(&y, start, n, yes);
+    }
+  }
+}
+
+bool tc_eager_where(tc_eager_call *c) {
+  choose(c->in[0], c->in[1], c->in[2], c->out);
+  return true;
+}
+
+bool tc_eager_masked_fill(tc_eager_call *c) {
+  choose(c->in[1], c->in[2], c->in[0], c->out);
+  return true;
+}

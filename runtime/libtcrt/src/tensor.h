@@ -1,0 +1,52 @@
+/* tensor.h - making tensors inside libtcrt. */
+#ifndef TC_TENSOR_H
+#define TC_TENSOR_H
+
+#include "runtime/libtcrt/src/internal.h"
+#include "runtime/libtcrt/src/storage.h"
+
+/* All of these give a tensor owned by the current scope, or NULL with an error set. */
+
+/* Contiguous, contents undefined. */
+tc_tensor *tc_tensor_new(tc_dtype dtype, int rank, const int64_t *dim);
+/* A header with sizes and row-major strides but no memory yet: set strides, then tc_tensor_share or
+ * tc_tensor_alloc. */
+tc_tensor *tc_tensor_header(tc_dtype dtype, int rank, const int64_t *dim);
+bool tc_tensor_alloc(tc_tensor *t); /* memory for a contiguous t */
+/* Makes t, its strides set, a view of x's memory that begins `offset` elements further. */
+void tc_tensor_share(tc_tensor *t, const tc_tensor *x, int64_t offset);
+/* Hands t's memory over to another storage, which it takes. */
+void tc_tensor_adopt(tc_tensor *t, struct tc_storage *storage);
+
+/* A tensor on the stack over x's memory, for kernels: no reference, no scope. */
+tc_tensor tc_alias(const tc_tensor *x);
+
+/* Row-major strides for t's sizes. */
+void tc_row_major(tc_tensor *t);
+/* Sets TC_FLAG_CONTIGUOUS as sizes and strides say. */
+void tc_update_contiguous(tc_tensor *t);
+/* Elements of a shape; -1: more than fit in memory. */
+int64_t tc_count(int rank, const int64_t *dim, size_t element);
+/* Can two elements of t have one address? */
+bool tc_self_overlaps(const tc_tensor *t);
+/* Is the list well formed?  Sets an error in the name of `function` if not. */
+bool tc_check_list(const char *function, const tc_ints *list);
+/* Index of an axis that may be negative, or -1 with an error. */
+int tc_check_axis(const char *function, const tc_tensor *x, int axis);
+/* "f32[3,4]" */
+typedef struct tc_shape_text {
+  char text[240];
+} tc_shape_text;
+tc_shape_text tc_describe(const tc_tensor *x);
+
+/* scope.c: t enters the current scope (if one is open); t leaves the one it is in. */
+void tc_scope_add(tc_tensor *t);
+void tc_scope_remove(tc_tensor *t);
+
+static inline int64_t tc_elements(const tc_tensor *t) {
+  int64_t n = 1;
+  for (int i = 0; i < t->key.rank; i++) n *= t->dim[i];
+  return n;
+}
+
+#endif
