@@ -31,7 +31,8 @@ int tc_attr_list(const tc_node *n, const char *name, const tc_dim **items) {
 }
 
 static void canonical_axis(tc_dim *axis, int rank) {
-  if (tc_dim_is_const(*axis) && tc_dim_value(*axis) < 0) *axis = tc_dim_const(tc_dim_value(*axis) + rank);
+  if (tc_dim_is_const(*axis) && tc_dim_value(*axis) < 0)
+    *axis = tc_dim_const(tc_dim_value(*axis) + rank);
 }
 
 static void canonical_axes(tc_dim *list, int rank, bool sort) {
@@ -62,7 +63,8 @@ static void canonical_slice(tc_dims *c, const tc_type *x, tc_dim *attr) {
   attr[2] = stop;
 }
 
-void tc_attr_canonical(tc_dims *c, tc_op op, const tc_type *x, const tc_type *result, tc_dim *attr) {
+void tc_attr_canonical(tc_dims *c, tc_op op, const tc_type *x, const tc_type *result,
+                       tc_dim *attr) {
   char kind;
   int k;
   switch (op) {
@@ -76,9 +78,14 @@ void tc_attr_canonical(tc_dims *c, tc_op op, const tc_type *x, const tc_type *re
     canonical_axis(&attr[1], x->rank ? x->rank : 1);
     return;
   case OP_UNSQUEEZE:
-  case OP_STACK: canonical_axis(&attr[0], x->rank + 1); return;
-  case OP_PERMUTE: canonical_axes(attr, x->rank, false); return;
-  default: break;
+  case OP_STACK:
+    canonical_axis(&attr[0], x->rank + 1);
+    return;
+  case OP_PERMUTE:
+    canonical_axes(attr, x->rank, false);
+    return;
+  default:
+    break;
   }
   if ((k = tc_attr_find(op, attr, "axes", &kind)) >= 0) canonical_axes(attr + k, x->rank, true);
   if ((k = tc_attr_find(op, attr, "axis", &kind)) >= 0) canonical_axis(&attr[k], x->rank);

@@ -20,7 +20,8 @@ tc_ref tc_build_cast(tc_graph *g, tc_ref a, tc_dtype dtype, tc_loc loc) {
   return tc_build(g, OP_CAST, 1, &a, 1, &attr, NULL, loc);
 }
 
-/* A list attribute of up to TC_MAX_RANK entries; longer ones keep their length and fail inference. */
+/* A list attribute of up to TC_MAX_RANK entries; longer ones keep their length and fail inference.
+ */
 static int put_axes(tc_dim *attr, int n, const int *axes) {
   attr[0] = tc_dim_const(n);
   if (n > TC_MAX_RANK) return 1;
@@ -35,7 +36,8 @@ static int put_dims(tc_dim *attr, int n, const tc_dim *dims) {
   return 1 + n;
 }
 
-tc_ref tc_build_reduce(tc_graph *g, tc_op op, tc_ref a, int naxes, const int *axes, bool keep, tc_loc loc) {
+tc_ref tc_build_reduce(tc_graph *g, tc_op op, tc_ref a, int naxes, const int *axes, bool keep,
+                       tc_loc loc) {
   tc_dim attr[TC_MAX_RANK + 2];
   int n = put_axes(attr, naxes, axes);
   attr[n++] = tc_dim_const(keep);

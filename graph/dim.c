@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the context --------------------------------------------------------------------------------- */
+/* ---- the context
+ * --------------------------------------------------------------------------------- */
 
 tc_dims *tc_dims_new(void) {
   tc_dims *c = calloc(1, sizeof *c);
@@ -52,7 +53,8 @@ uint32_t tc_dims_bounds(const tc_dims *c, const tc_dim_bound **bounds) {
   return (uint32_t)c->bounds.n;
 }
 
-/* ---- monomials ------------------------------------------------------------------------------------- */
+/* ---- monomials
+ * ------------------------------------------------------------------------------------- */
 
 static bool mono_equal(const void *owner, uint32_t id, const void *key) {
   const tc_dims *c = owner;
@@ -106,7 +108,8 @@ bool dim_mono_div(tc_dims *c, uint32_t a, uint32_t b, uint32_t *out) {
   return j == y->n && mono_intern(c, out);
 }
 
-/* ---- polynomials --------------------------------------------------------------------------------------- */
+/* ---- polynomials
+ * --------------------------------------------------------------------------------------- */
 
 dim_poly *dim_poly_of(const tc_dims *c, tc_dim d) {
   return tc_dim_is_const(d) || tc_dim_bad(d) ? NULL : c->poly.at[d.bits >> 1];
@@ -138,6 +141,15 @@ static uint64_t poly_hash(const dim_term *t, uint32_t n) {
   return h;
 }
 
+static bool has_opaque_atom(const tc_dims *c, const dim_term *t, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) {
+    const dim_mono *m = c->mono.at[t[i].mono];
+    for (uint32_t j = 0; j < m->n; j++)
+      if (c->atom.at[m->atom[j]]->kind != ATOM_SYM) return true;
+  }
+  return false;
+}
+
 /* Interns the sorted terms in c->sum. */
 static tc_dim sum_intern(tc_dims *c) {
   dim_poly key = {.n = (uint32_t)c->sum.n, .term = c->sum.at};
@@ -151,6 +163,7 @@ static tc_dim sum_intern(tc_dims *c) {
     if (!p || !t) return TC_DIM_INVALID;
     memcpy(t, key.term, key.n * sizeof *t);
     *p = (dim_poly){.n = key.n, .term = t, .lo = INT64_MIN, .hi = INT64_MAX};
+    p->opaque = has_opaque_atom(c, t, key.n);
     id = (uint32_t)c->poly.n;
     if (!tc_push(&c->poly, p) || !tc_table_add(&c->polys, h, id)) return TC_DIM_INVALID;
   }
@@ -233,12 +246,14 @@ tc_dim tc_dim_mul(tc_dims *c, tc_dim a, tc_dim b) {
   return sum;
 }
 
-/* ---- atoms and symbols ------------------------------------------------------------------------------------ */
+/* ---- atoms and symbols
+ * ------------------------------------------------------------------------------------ */
 
 static bool atom_equal(const void *owner, uint32_t id, const void *key) {
   const tc_dims *c = owner;
   const dim_atom *a = c->atom.at[id], *b = key;
-  return a->kind == b->kind && a->sym == b->sym && tc_dim_same(a->a, b->a) && tc_dim_same(a->b, b->b);
+  return a->kind == b->kind && a->sym == b->sym && tc_dim_same(a->a, b->a) &&
+         tc_dim_same(a->b, b->b);
 }
 
 static uint32_t atom_intern(tc_dims *c, const dim_atom *key) {
@@ -330,7 +345,8 @@ bool tc_dim_is_sym(const tc_dims *c, tc_dim d, uint32_t *sym) {
   return true;
 }
 
-/* ---- bringing expressions up to date -------------------------------------------------------------------------- */
+/* ---- bringing expressions up to date
+ * -------------------------------------------------------------------------- */
 
 bool dim_has_atom(const tc_dims *c, tc_dim d, uint32_t atom) {
   const dim_poly *p = dim_poly_of(c, d);
@@ -349,18 +365,25 @@ bool dim_has_atom(const tc_dims *c, tc_dim d, uint32_t atom) {
 static tc_dim norm_atom(tc_dims *c, uint32_t id) {
   const dim_atom *a = c->atom.at[id];
   switch (a->kind) {
-  case ATOM_SYM: return a->replaced ? tc_dim_norm(c, a->by) : dim_atom_dim(c, id);
-  case ATOM_DIV: return tc_dim_div(c, a->a, a->b);
-  case ATOM_MOD: return tc_dim_mod(c, a->a, a->b);
-  case ATOM_MIN: return tc_dim_min(c, a->a, a->b);
-  case ATOM_MAX: return tc_dim_max(c, a->a, a->b);
+  case ATOM_SYM:
+    return a->replaced ? tc_dim_norm(c, a->by) : dim_atom_dim(c, id);
+  case ATOM_DIV:
+    return tc_dim_div(c, a->a, a->b);
+  case ATOM_MOD:
+    return tc_dim_mod(c, a->a, a->b);
+  case ATOM_MIN:
+    return tc_dim_min(c, a->a, a->b);
+  case ATOM_MAX:
+    return tc_dim_max(c, a->a, a->b);
   }
   return TC_DIM_INVALID;
 }
 
+/* Symbols are replaced; quotients, min and max become simpler when facts since then allow it. */
 tc_dim tc_dim_norm(tc_dims *c, tc_dim d) {
-  dim_poly *p = c && c->replaced ? dim_poly_of(c, d) : NULL;
-  if (!p || p->norm_at == c->epoch) return p ? p->norm : d;
+  dim_poly *p = c ? dim_poly_of(c, d) : NULL;
+  if (!p || (!c->replaced && !p->opaque)) return d;
+  if (p->norm_at == c->epoch) return p->norm;
   p->norm = d; /* what recursion through an atom of p itself would see */
   p->norm_at = c->epoch;
   uint32_t epoch = c->epoch;

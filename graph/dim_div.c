@@ -1,11 +1,12 @@
 /* Symbolic sizes: quotients, remainders, least and greatest.
  *
- * Division first takes out what is exact: floor((q*b + r)/b) = q + floor(r/b) holds for all integers
- * with b != 0.  What stays is an opaque atom, kept canonical (positive constant divisors, common
- * factors cancelled, nested quotients merged) so that equal sizes stay equal handles. */
+ * Division first takes out what is exact: floor((q*b + r)/b) = q + floor(r/b) holds for all
+ * integers with b != 0.  What stays is an opaque atom, kept canonical (positive constant divisors,
+ * common factors cancelled, nested quotients merged) so that equal sizes stay equal handles. */
 #include "graph/dim_impl.h"
 
-static int64_t gcd(int64_t a, int64_t b) { /* of magnitudes; INT64_MIN counts as odd: no reduction */
+static int64_t gcd(int64_t a,
+                   int64_t b) { /* of magnitudes; INT64_MIN counts as odd: no reduction */
   if (a == INT64_MIN || b == INT64_MIN) return 1;
   a = a < 0 ? -a : a;
   b = b < 0 ? -b : b;
@@ -17,9 +18,11 @@ static int64_t gcd(int64_t a, int64_t b) { /* of magnitudes; INT64_MIN counts as
   return a;
 }
 
-/* ---- by a constant k > 0 ------------------------------------------------------------------------------- */
+/* ---- by a constant k > 0
+ * ------------------------------------------------------------------------------- */
 
-/* a = k*q + e + r with e made of terms that k is known to divide through the multiples of symbols. */
+/* a = k*q + e + r with e made of terms that k is known to divide through the multiples of symbols.
+ */
 typedef struct {
   tc_dim q, e, r;
 } const_split;
@@ -57,12 +60,14 @@ static tc_dim quotient_atom(tc_dims *c, tc_dim a, int64_t k) {
   if (g > 1) { /* floor(g*x / g*k) = floor(x/k) */
     tc_dim x = tc_dim_const(0);
     for (uint32_t i = 0; i < p->n; i++)
-      x = dim_add_scaled(c, x, dim_term_dim(c, (dim_term){p->term[i].coef / g, p->term[i].mono}), 1);
+      x = dim_add_scaled(c, x, dim_term_dim(c, (dim_term){p->term[i].coef / g, p->term[i].mono}),
+                         1);
     return g == k ? x : tc_dim_div(c, x, tc_dim_const(k / g));
   }
   const dim_mono *m = p->n == 1 && p->term[0].coef == 1 ? c->mono.at[p->term[0].mono] : NULL;
   const dim_atom *in = m && m->n == 1 ? c->atom.at[m->atom[0]] : NULL;
-  if (in && in->kind == ATOM_DIV && tc_dim_is_const(in->b)) { /* floor(floor(x/m)/n) = floor(x/mn) */
+  if (in && in->kind == ATOM_DIV &&
+      tc_dim_is_const(in->b)) { /* floor(floor(x/m)/n) = floor(x/mn) */
     tc_dim both = tc_dim_mul(c, in->b, tc_dim_const(k));
     if (!tc_dim_bad(both)) return tc_dim_div(c, in->a, both);
   }
@@ -84,7 +89,8 @@ static tc_dim mod_const(tc_dims *c, tc_dim a, int64_t k) {
   return dim_atom_new(c, ATOM_MOD, s.r, tc_dim_const(k));
 }
 
-/* ---- by a polynomial ------------------------------------------------------------------------------------ */
+/* ---- by a polynomial
+ * ------------------------------------------------------------------------------------ */
 
 /* Long division by the leading term of b: a = q*b + r, no term of r divisible by it. */
 static bool long_division(tc_dims *c, tc_dim a, tc_dim b, tc_dim *q, tc_dim *r) {
@@ -126,7 +132,8 @@ static bool usable(tc_dims *c, tc_dim *a, tc_dim *b) {
 
 tc_dim tc_dim_div(tc_dims *c, tc_dim a, tc_dim b) {
   if (tc_dim_is_const(a) && tc_dim_is_const(b))
-    return tc_dim_is(b, 0) ? TC_DIM_INVALID : tc_dim_const(floor_div(tc_dim_value(a), tc_dim_value(b)));
+    return tc_dim_is(b, 0) ? TC_DIM_INVALID
+                           : tc_dim_const(floor_div(tc_dim_value(a), tc_dim_value(b)));
   if (!usable(c, &a, &b)) return TC_DIM_INVALID;
   if (tc_dim_is(a, 0)) return a;
   if (tc_dim_is_const(b)) {
@@ -142,7 +149,8 @@ tc_dim tc_dim_div(tc_dims *c, tc_dim a, tc_dim b) {
 
 tc_dim tc_dim_mod(tc_dims *c, tc_dim a, tc_dim b) {
   if (tc_dim_is_const(a) && tc_dim_is_const(b))
-    return tc_dim_is(b, 0) ? TC_DIM_INVALID : tc_dim_const(floor_mod(tc_dim_value(a), tc_dim_value(b)));
+    return tc_dim_is(b, 0) ? TC_DIM_INVALID
+                           : tc_dim_const(floor_mod(tc_dim_value(a), tc_dim_value(b)));
   if (!usable(c, &a, &b)) return TC_DIM_INVALID;
   tc_dim zero = tc_dim_const(0), q, r;
   if (tc_dim_is(a, 0)) return a;
@@ -162,7 +170,8 @@ tc_dim tc_dim_ceildiv(tc_dims *c, tc_dim a, tc_dim b) {
   return tc_dim_sub(c, zero, tc_dim_div(c, tc_dim_sub(c, zero, a), b));
 }
 
-/* ---- least and greatest --------------------------------------------------------------------------------------- */
+/* ---- least and greatest
+ * --------------------------------------------------------------------------------------- */
 
 static tc_dim choose(tc_dims *c, atom_kind k, tc_dim a, tc_dim b) {
   if (!tc_dim_is_const(a) || !tc_dim_is_const(b)) {

@@ -10,7 +10,8 @@ typedef struct {
 
 static const span everything = {INT64_MIN, INT64_MAX};
 
-/* ---- interval arithmetic ------------------------------------------------------------------------------ */
+/* ---- interval arithmetic
+ * ------------------------------------------------------------------------------ */
 
 static int64_t sat_add(int64_t a, int64_t b, int64_t unknown) {
   int64_t r;
@@ -32,7 +33,8 @@ static span span_add(span a, span b) {
 }
 
 static span span_mul(span a, span b) {
-  int64_t v[4] = {sat_mul(a.lo, b.lo), sat_mul(a.lo, b.hi), sat_mul(a.hi, b.lo), sat_mul(a.hi, b.hi)};
+  int64_t v[4] = {sat_mul(a.lo, b.lo), sat_mul(a.lo, b.hi), sat_mul(a.hi, b.lo),
+                  sat_mul(a.hi, b.hi)};
   span r = {v[0], v[0]};
   for (int i = 1; i < 4; i++) {
     if (v[i] < r.lo) r.lo = v[i];
@@ -59,7 +61,9 @@ static span span_mod(span a, span b) {
   return r;
 }
 
-/* ---- ranges ----------------------------------------------------------------------------------------------- */
+/* ---- ranges
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static span range_of(tc_dims *c, tc_dim d) {
   span r;
@@ -71,11 +75,16 @@ static span atom_range(tc_dims *c, const dim_atom *a) {
   if (a->kind == ATOM_SYM) return (span){c->sym.at[a->sym]->lo, c->sym.at[a->sym]->hi};
   span x = range_of(c, a->a), y = range_of(c, a->b);
   switch (a->kind) {
-  case ATOM_DIV: return span_div(x, y);
-  case ATOM_MOD: return span_mod(x, y);
-  case ATOM_MIN: return (span){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
-  case ATOM_MAX: return (span){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
-  default: return everything;
+  case ATOM_DIV:
+    return span_div(x, y);
+  case ATOM_MOD:
+    return span_mod(x, y);
+  case ATOM_MIN:
+    return (span){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
+  case ATOM_MAX:
+    return (span){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
+  default:
+    return everything;
   }
 }
 
@@ -119,7 +128,9 @@ void tc_dim_range(tc_dims *c, tc_dim d, int64_t *lo, int64_t *hi) {
   *hi = p->known_hi;
 }
 
-/* ---- multiples -------------------------------------------------------------------------------------------------- */
+/* ---- multiples
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t gcd(uint64_t a, uint64_t b) {
   while (b) {
@@ -162,7 +173,9 @@ int64_t tc_dim_multiple(tc_dims *c, tc_dim d) {
   return g > INT64_MAX ? 1 : (int64_t)g;
 }
 
-/* ---- comparisons -------------------------------------------------------------------------------------------------- */
+/* ---- comparisons
+ * --------------------------------------------------------------------------------------------------
+ */
 
 /* d as a bare atom of the given kind, or NULL. */
 static const dim_atom *bare_atom(const tc_dims *c, tc_dim d, atom_kind k) {
@@ -187,7 +200,8 @@ static bool known_nonnegative(tc_dims *c, tc_dim d, int cases) {
     int64_t coef = p->term[i].coef;
     if (coef == INT64_MIN) return false;
     tc_dim rest = dim_add_scaled(c, d, dim_atom_dim(c, m->atom[0]), -coef);
-    return !tc_dim_bad(rest) && known_nonnegative(c, dim_add_scaled(c, rest, a->a, coef), cases - 1) &&
+    return !tc_dim_bad(rest) &&
+           known_nonnegative(c, dim_add_scaled(c, rest, a->a, coef), cases - 1) &&
            known_nonnegative(c, dim_add_scaled(c, rest, a->b, coef), cases - 1);
   }
   return false;
@@ -200,12 +214,16 @@ bool tc_dim_known_le(tc_dims *c, tc_dim a, tc_dim b) {
   a = tc_dim_norm(c, a);
   b = tc_dim_norm(c, b);
   const dim_atom *t;
-  if ((t = bare_atom(c, a, ATOM_MIN)) && (tc_dim_known_le(c, t->a, b) || tc_dim_known_le(c, t->b, b)))
+  if ((t = bare_atom(c, a, ATOM_MIN)) &&
+      (tc_dim_known_le(c, t->a, b) || tc_dim_known_le(c, t->b, b)))
     return true;
-  if ((t = bare_atom(c, b, ATOM_MAX)) && (tc_dim_known_le(c, a, t->a) || tc_dim_known_le(c, a, t->b)))
+  if ((t = bare_atom(c, b, ATOM_MAX)) &&
+      (tc_dim_known_le(c, a, t->a) || tc_dim_known_le(c, a, t->b)))
     return true;
-  if ((t = bare_atom(c, a, ATOM_MAX))) return tc_dim_known_le(c, t->a, b) && tc_dim_known_le(c, t->b, b);
-  if ((t = bare_atom(c, b, ATOM_MIN))) return tc_dim_known_le(c, a, t->a) && tc_dim_known_le(c, a, t->b);
+  if ((t = bare_atom(c, a, ATOM_MAX)))
+    return tc_dim_known_le(c, t->a, b) && tc_dim_known_le(c, t->b, b);
+  if ((t = bare_atom(c, b, ATOM_MIN)))
+    return tc_dim_known_le(c, a, t->a) && tc_dim_known_le(c, a, t->b);
   span x = range_of(c, a), y = range_of(c, b);
   if (x.hi != INT64_MAX && x.hi <= y.lo) return true;
   return known_nonnegative(c, tc_dim_sub(c, b, a), CASES);
@@ -225,7 +243,9 @@ bool tc_dim_known_ne(tc_dims *c, tc_dim a, tc_dim b) {
   return magnitude % g != 0;
 }
 
-/* ---- assumptions ---------------------------------------------------------------------------------------------------- */
+/* ---- assumptions
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static bool replace(tc_dims *c, uint32_t atom, tc_dim by) {
   dim_atom *a = c->atom.at[atom];
@@ -305,8 +325,26 @@ bool tc_dim_assume_range(tc_dims *c, tc_dim d, int64_t lo, int64_t hi) {
   if (r.lo >= lo && r.hi <= hi) return true;
   tc_dim s;
   int64_t slo = lo, shi = hi;
-  if (linear_bounds(c, d, &slo, &shi, &s) && !tc_dim_same(s, d)) return tc_dim_assume_range(c, s, slo, shi);
+  if (linear_bounds(c, d, &slo, &shi, &s) && !tc_dim_same(s, d))
+    return tc_dim_assume_range(c, s, slo, shi);
   return tc_push(&c->bounds, ((tc_dim_bound){d, lo, hi})) && dim_narrow(c, d, lo, hi);
+}
+
+/* d without the common factor of its coefficients: the same equation d == 0. */
+static tc_dim primitive_part(tc_dims *c, tc_dim d) {
+  const dim_poly *p = dim_poly_of(c, d);
+  uint64_t g = 0;
+  for (uint32_t i = 0; i < p->n; i++) {
+    int64_t k = p->term[i].coef;
+    g = gcd(g, k < 0 ? 0 - (uint64_t)k : (uint64_t)k);
+  }
+  if (g == 1 || g > INT64_MAX) return d;
+  tc_dim r = tc_dim_const(0);
+  for (uint32_t i = 0; i < p->n; i++) {
+    dim_term t = {p->term[i].coef / (int64_t)g, p->term[i].mono};
+    r = dim_add_scaled(c, r, dim_term_dim(c, t), 1);
+  }
+  return r;
 }
 
 /* The symbol that equation d == 0 is solved for: +-1 times a bare symbol found nowhere else in d,
@@ -317,7 +355,8 @@ static uint32_t solvable(const tc_dims *c, tc_dim d, int64_t *coef) {
   for (uint32_t i = 0; i < p->n; i++) {
     dim_term t = p->term[i];
     const dim_mono *m = c->mono.at[t.mono];
-    if (m->n != 1 || (t.coef != 1 && t.coef != -1) || c->atom.at[m->atom[0]]->kind != ATOM_SYM) continue;
+    if (m->n != 1 || (t.coef != 1 && t.coef != -1) || c->atom.at[m->atom[0]]->kind != ATOM_SYM)
+      continue;
     if (m->atom[0] < best) continue;
     bool alone = true;
     for (uint32_t j = 0; j < p->n && alone; j++) {
@@ -345,6 +384,7 @@ tc_dim tc_dim_unify(tc_dims *c, tc_dim a, tc_dim b) {
   if (tc_dim_bad(d) || tc_dim_known_ne(c, x, y)) return TC_DIM_INVALID;
   if (!tc_push(&c->assumed, ((tc_dim_pair){x, y}))) return TC_DIM_INVALID;
   int64_t coef = 0;
+  d = primitive_part(c, d);
   uint32_t atom = solvable(c, d, &coef);
   if (!atom) return dim_narrow(c, d, 0, 0) ? x : TC_DIM_INVALID; /* at least: d is 0 from now on */
   /* d = coef*s + rest == 0  =>  s = -coef*rest, as coef is +-1 */

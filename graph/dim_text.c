@@ -1,10 +1,12 @@
-/* Symbolic sizes as text: printing (for people, and as C), parsing, and the value for given symbols. */
+/* Symbolic sizes as text: printing (for people, and as C), parsing, and the value for given
+ * symbols. */
 #include "graph/dim_impl.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- printing ------------------------------------------------------------------------------------------- */
+/* ---- printing
+ * ------------------------------------------------------------------------------------------- */
 
 static void put_dim(const tc_dims *c, tc_dim d, const char *prefix, tc_buf *out);
 
@@ -15,7 +17,8 @@ static void put_grouped(const tc_dims *c, tc_dim d, const char *prefix, tc_buf *
   if (!simple) tc_put(out, ")");
 }
 
-static void put_infix(const tc_dims *c, const dim_atom *a, const char *op, const char *prefix, tc_buf *out) {
+static void put_infix(const tc_dims *c, const dim_atom *a, const char *op, const char *prefix,
+                      tc_buf *out) {
   put_grouped(c, a->a, prefix, out);
   tc_put(out, op);
   put_grouped(c, a->b, prefix, out);
@@ -25,7 +28,8 @@ static void put_infix(const tc_dims *c, const dim_atom *a, const char *op, const
 static void put_c_division(const tc_dims *c, const dim_atom *a, const char *prefix, tc_buf *out) {
   bool div = a->kind == ATOM_DIV;
   tc_dims *know = (tc_dims *)c; /* range queries only fill caches */
-  bool plain = tc_dim_known_le(know, tc_dim_const(0), a->a) && tc_dim_known_le(know, tc_dim_const(1), a->b);
+  bool plain =
+      tc_dim_known_le(know, tc_dim_const(0), a->a) && tc_dim_known_le(know, tc_dim_const(1), a->b);
   tc_put(out, "(");
   put_infix(c, a, div ? " / " : " % ", prefix, out);
   if (!plain) {
@@ -98,7 +102,8 @@ void tc_dim_print(const tc_dims *c, tc_dim d, const char *prefix, tc_buf *out) {
   if (sum) tc_put(out, ")");
 }
 
-/* ---- parsing: expr = term {+- term}, term = factor {*  / % factor} ------------------------------------------ */
+/* ---- parsing: expr = term {+- term}, term = factor {*  / % factor}
+ * ------------------------------------------ */
 
 enum { MAX_NESTING = 200 };
 
@@ -127,7 +132,8 @@ static bool accept(parser *p, char ch) {
 }
 
 static bool is_name(char ch, bool first) {
-  return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_' || (!first && ch >= '0' && ch <= '9');
+  return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_' ||
+         (!first && ch >= '0' && ch <= '9');
 }
 
 static tc_dim parse_number(parser *p) {
@@ -158,7 +164,8 @@ static tc_dim parse_name(parser *p) {
   while (is_name(*p->at, false)) p->at++;
   size_t n = (size_t)(p->at - start);
   bool least = n == 3 && !memcmp(start, "min", 3);
-  if ((least || (n == 3 && !memcmp(start, "max", 3))) && accept(p, '(')) return parse_choice(p, least);
+  if ((least || (n == 3 && !memcmp(start, "max", 3))) && accept(p, '('))
+    return parse_choice(p, least);
   tc_buf name = {0};
   tc_putn(&name, start, n);
   uint32_t sym;
@@ -196,7 +203,9 @@ static tc_dim parse_product(parser *p) {
     p->at++;
     tc_dim b = parse_factor(p);
     if (p->error) break;
-    d = *op == '*' ? tc_dim_mul(p->c, d, b) : *op == '/' ? tc_dim_div(p->c, d, b) : tc_dim_mod(p->c, d, b);
+    d = *op == '*'   ? tc_dim_mul(p->c, d, b)
+        : *op == '/' ? tc_dim_div(p->c, d, b)
+                     : tc_dim_mod(p->c, d, b);
     if (tc_dim_bad(d)) p->error = op; /* overflow, or division by zero */
   }
   return p->error ? TC_DIM_INVALID : d;
@@ -225,7 +234,9 @@ tc_dim tc_dim_parse(tc_dims *c, const char *text, const char **end, const char *
   return p.error ? TC_DIM_INVALID : d;
 }
 
-/* ---- values --------------------------------------------------------------------------------------------------- */
+/* ---- values
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static bool atom_value(const tc_dims *c, const dim_atom *a, const int64_t *sym, int64_t *v) {
   int64_t x, y;
@@ -238,8 +249,10 @@ static bool atom_value(const tc_dims *c, const dim_atom *a, const int64_t *sym, 
   case ATOM_MOD:
     if (!y) return false;
     return *v = floor_mod(x, y), true;
-  case ATOM_MIN: return *v = x < y ? x : y, true;
-  default: return *v = x > y ? x : y, true;
+  case ATOM_MIN:
+    return *v = x < y ? x : y, true;
+  default:
+    return *v = x > y ? x : y, true;
   }
 }
 
@@ -252,7 +265,8 @@ bool tc_dim_eval(const tc_dims *c, tc_dim d, const int64_t *sym, int64_t *value)
     const dim_mono *m = c->mono.at[p->term[i].mono];
     int64_t t = p->term[i].coef, v;
     for (uint32_t j = 0; j < m->n; j++)
-      if (!atom_value(c, c->atom.at[m->atom[j]], sym, &v) || __builtin_mul_overflow(t, v, &t)) return false;
+      if (!atom_value(c, c->atom.at[m->atom[j]], sym, &v) || __builtin_mul_overflow(t, v, &t))
+        return false;
     if (__builtin_add_overflow(sum, t, &sum)) return false;
   }
   *value = sum;

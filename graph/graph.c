@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- life ---------------------------------------------------------------------------------------------- */
+/* ---- life
+ * ---------------------------------------------------------------------------------------------- */
 
 static tc_graph *graph_with(const char *name, tc_diag *diag, shared_dims *shared) {
   tc_graph *g = calloc(1, sizeof *g);
@@ -69,7 +70,8 @@ tc_graph *tc_graph_derive(tc_graph *g) {
     uint32_t k = n->nattr ? (uint32_t)tc_dim_value(n->attr[0]) : 0;
     tc_ref r;
     if (n->op == OP_INPUT) r = tc_graph_input(d, g->input.at[k].name, &g->input.at[k].type, n->loc);
-    else if (n->op == OP_SCALAR) r = tc_graph_scalar(d, g->scalar.at[k].name, g->scalar.at[k].dtype, n->loc);
+    else if (n->op == OP_SCALAR)
+      r = tc_graph_scalar(d, g->scalar.at[k].name, g->scalar.at[k].dtype, n->loc);
     else break;
     if (r.id == id) continue;
     tc_graph_free(d);
@@ -78,7 +80,8 @@ tc_graph *tc_graph_derive(tc_graph *g) {
   return d;
 }
 
-/* ---- nodes ---------------------------------------------------------------------------------------------- */
+/* ---- nodes
+ * ---------------------------------------------------------------------------------------------- */
 
 uint32_t tc_graph_count(const tc_graph *g) { return g->count; }
 
@@ -125,13 +128,16 @@ static tc_ref append(tc_graph *g, const node_key *k, const tc_type *type, tc_loc
   const tc_ref *in = copy(g->arena, k->in, (size_t)k->nin * sizeof *in);
   const tc_dim *attr = copy(g->arena, k->attr, (size_t)k->nattr * sizeof *attr);
   uint32_t id = g->count + 1;
-  if (!in || !attr || id == UINT32_MAX || !tc_table_add(&g->interned, key_hash(k), id)) return (tc_ref){0};
+  if (!in || !attr || id == UINT32_MAX || !tc_table_add(&g->interned, key_hash(k), id))
+    return (tc_ref){0};
   g->count = id;
   *node_at(g, id) = (tc_node){k->op, (uint16_t)k->nin, (uint16_t)k->nattr, in, attr, *type, loc};
   return (tc_ref){id};
 }
 
-/* ---- strings ------------------------------------------------------------------------------------------------ */
+/* ---- strings
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static bool string_equal(const void *owner, uint32_t id, const void *key) {
   const tc_graph *g = owner;
@@ -157,7 +163,9 @@ const char *tc_graph_string(const tc_graph *g, tc_dim attr) {
   return i < g->string.n ? g->string.at[i] : NULL;
 }
 
-/* ---- leaves ---------------------------------------------------------------------------------------------------- */
+/* ---- leaves
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* Inputs and scalars come first. */
 static bool leaves_only(const tc_graph *g) { return g->count == g->input.n + g->scalar.n; }
@@ -252,12 +260,14 @@ bool tc_node_const(const tc_node *n, double *f, int64_t *i) {
   return true;
 }
 
-/* ---- building ----------------------------------------------------------------------------------------------------- */
+/* ---- building
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 enum { MAX_OPERANDS = 255, MAX_ATTRS = 2 * (TC_MAX_RANK + 1) + 2 };
 
-bool tc_graph_infer(tc_graph *g, const node_key *key, const char *string, tc_type *out, char *message,
-                    size_t size) {
+bool tc_graph_infer(tc_graph *g, const node_key *key, const char *string, tc_type *out,
+                    char *message, size_t size) {
   const tc_type *in[MAX_OPERANDS];
   for (int i = 0; i < key->nin; i++) in[i] = tc_graph_type(g, key->in[i]);
   tc_dims *dims = tc_graph_dims(g);
@@ -288,7 +298,8 @@ tc_ref tc_graph_try(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr,
   tc_dim a[MAX_ATTRS];
   for (int i = 0; i < nattr; i++) a[i] = tc_dim_norm(dims, attr[i]);
   if (string) { /* the one S attribute is the last */
-    if (nattr == MAX_ATTRS || !intern_string(g, string, &a[nattr++])) return refuse(message, size, "out of memory");
+    if (nattr == MAX_ATTRS || !intern_string(g, string, &a[nattr++]))
+      return refuse(message, size, "out of memory");
   }
   node_key key = {op, nin, nattr, in, a};
   tc_ref found = tc_graph_find(g, &key);
@@ -310,7 +321,9 @@ tc_ref tc_build(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr, con
   return r;
 }
 
-/* ---- roots ------------------------------------------------------------------------------------------------------------ */
+/* ---- roots
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 bool tc_graph_output(tc_graph *g, tc_ref r) {
   return tc_graph_node(g, r) && tc_push(&g->output, r);

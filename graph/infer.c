@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- messages ----------------------------------------------------------------------------------------- */
+/* ---- messages
+ * ----------------------------------------------------------------------------------------- */
 
 bool infer_fail(tc_infer *c, const char *format, ...) {
   if (!c->message || !c->message_size) return false;
@@ -20,7 +21,8 @@ bool infer_fail(tc_infer *c, const char *format, ...) {
 static infer_text keep_text(tc_buf *b) {
   infer_text t;
   bool long_text = b->len >= sizeof t.s;
-  snprintf(t.s, sizeof t.s, "%.*s%s", (int)sizeof t.s - 4, b->text ? b->text : "?", long_text ? "..." : "");
+  snprintf(t.s, sizeof t.s, "%.*s%s", (int)sizeof t.s - 4, b->text ? b->text : "?",
+           long_text ? "..." : "");
   tc_buf_free(b);
   return t;
 }
@@ -37,7 +39,8 @@ infer_text infer_dim_text(tc_infer *c, tc_dim d) {
   return keep_text(&b);
 }
 
-/* ---- attributes ------------------------------------------------------------------------------------------ */
+/* ---- attributes
+ * ------------------------------------------------------------------------------------------ */
 
 bool infer_int(tc_infer *c, int k, const char *name, int64_t *v) {
   tc_dim d = tc_dim_norm(c->dims, c->attr[k]);
@@ -47,7 +50,8 @@ bool infer_int(tc_infer *c, int k, const char *name, int64_t *v) {
 }
 
 bool infer_axis(tc_infer *c, const tc_type *t, int rank, tc_dim axis, int *out) {
-  if (!tc_dim_is_const(axis)) return infer_fail(c, "an axis must be a constant, not %s", SIZE(axis));
+  if (!tc_dim_is_const(axis))
+    return infer_fail(c, "an axis must be a constant, not %s", SIZE(axis));
   int64_t v = tc_dim_value(axis);
   if (v < -rank || v >= rank)
     return infer_fail(c, "axis %lld is out of range for %s", (long long)v, SHAPE(t));
@@ -67,7 +71,8 @@ bool infer_axes(tc_infer *c, const tc_type *t, int k, uint32_t *mask, int *n) {
   return true;
 }
 
-/* ---- broadcasting -------------------------------------------------------------------------------------------- */
+/* ---- broadcasting
+ * -------------------------------------------------------------------------------------------- */
 
 bool infer_broadcast_dim(tc_infer *c, tc_dim a, tc_dim b, tc_dim *out) {
   if (!tc_dim_is_const(a) || !tc_dim_is_const(b)) {
@@ -87,8 +92,8 @@ bool infer_broadcast(tc_infer *c, tc_type *acc, const tc_type *b) {
     int x = i - (r.rank - acc->rank), y = i - (r.rank - b->rank);
     tc_dim one = tc_dim_const(1), p = x < 0 ? one : acc->dim[x], q = y < 0 ? one : b->dim[y];
     if (!infer_broadcast_dim(c, p, q, &r.dim[i]))
-      return infer_fail(c, "%s and %s do not broadcast: %s != %s at axis %d", SHAPE(acc), SHAPE(b), SIZE(p),
-                        SIZE(q), i);
+      return infer_fail(c, "%s and %s do not broadcast: %s != %s at axis %d", SHAPE(acc), SHAPE(b),
+                        SIZE(p), SIZE(q), i);
   }
   *acc = r;
   return true;
@@ -100,7 +105,9 @@ bool infer_broadcast_all(tc_infer *c, tc_type *out) {
   return true;
 }
 
-/* ---- operands -------------------------------------------------------------------------------------------------- */
+/* ---- operands
+ * --------------------------------------------------------------------------------------------------
+ */
 
 tc_dtype infer_promoted(const tc_infer *c) { return tc_promote_all(c->in, c->nin); }
 
@@ -137,19 +144,24 @@ bool infer_nonnegative(tc_infer *c, tc_dim d, const char *what) {
 }
 
 bool infer_push_dim(tc_infer *c, tc_type *out, tc_dim d) {
-  if (out->rank == TC_MAX_RANK) return infer_fail(c, "the result has more than %d axes", TC_MAX_RANK);
+  if (out->rank == TC_MAX_RANK)
+    return infer_fail(c, "the result has more than %d axes", TC_MAX_RANK);
   out->dim[out->rank++] = d;
   return true;
 }
 
-/* ---- the driver -------------------------------------------------------------------------------------------------- */
+/* ---- the driver
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static bool check_operands(tc_infer *c, const tc_op_info *info) {
   if (c->nin < info->min_in || (c->nin > info->max_in && info->max_in != 255))
-    return infer_fail(c, "takes %d operand%s, not %d", info->min_in, info->min_in == 1 ? "" : "s", c->nin);
+    return infer_fail(c, "takes %d operand%s, not %d", info->min_in, info->min_in == 1 ? "" : "s",
+                      c->nin);
   uint32_t optional = tc_op_optional(c->op);
   for (int i = 0; i < c->nin; i++)
-    if (!c->in[i] && !(i < 32 && optional >> i & 1)) return infer_fail(c, "operand %d is missing", i + 1);
+    if (!c->in[i] && !(i < 32 && optional >> i & 1))
+      return infer_fail(c, "operand %d is missing", i + 1);
   return true;
 }
 

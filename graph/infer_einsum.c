@@ -32,7 +32,8 @@ static bool read_labels(einsum *e, labels *l) {
   *l = (labels){.dots_at = -1};
   for (skip_space(e); *e->at && *e->at != ',' && *e->at != '-'; skip_space(e)) {
     if (e->at[0] == '.' && e->at[1] == '.' && e->at[2] == '.') {
-      if (l->dots_at >= 0) return infer_fail(e->c, "\"%s\": '...' appears twice in one operand", e->c->string);
+      if (l->dots_at >= 0)
+        return infer_fail(e->c, "\"%s\": '...' appears twice in one operand", e->c->string);
       l->dots_at = l->n;
       e->at += 3;
     } else if (!is_letter(*e->at)) {
@@ -49,8 +50,9 @@ static bool note(einsum *e, int label, tc_dim size, int operand, int axis) {
   if (!e->count[label]++) return *known = size, true;
   if (!infer_broadcast_dim(e->c, *known, size, &both)) {
     tc_infer *c = e->c;
-    return infer_fail(c, "\"%s\": axis %d of operand %d has size %s, but '%c' is %s elsewhere", c->string, axis,
-                      operand + 1, SIZE(size), label < LETTERS ? label : '.', SIZE(*known));
+    return infer_fail(c, "\"%s\": axis %d of operand %d has size %s, but '%c' is %s elsewhere",
+                      c->string, axis, operand + 1, SIZE(size), label < LETTERS ? label : '.',
+                      SIZE(*known));
   }
   *known = both;
   return true;
@@ -63,12 +65,14 @@ static bool operand(einsum *e, int k) {
   if (!read_labels(e, &l)) return false;
   l.dots = x->rank - l.n;
   if (l.dots < 0 || (l.dots > 0 && l.dots_at < 0))
-    return infer_fail(c, "\"%s\": operand %d has %d labels, but is %s", c->string, k + 1, l.n, SHAPE(x));
+    return infer_fail(c, "\"%s\": operand %d has %d labels, but is %s", c->string, k + 1, l.n,
+                      SHAPE(x));
   if (l.dots_at >= 0 && l.dots > e->dots) e->dots = l.dots;
   for (int i = 0; i < x->rank; i++) {
     bool dot = l.dots_at >= 0 && i >= l.dots_at && i < l.dots_at + l.dots;
     int from_right = l.dots_at + l.dots - 1 - i;
-    int label = dot ? LETTERS + from_right : l.label[l.dots_at >= 0 && i >= l.dots_at ? i - l.dots : i];
+    int label =
+        dot ? LETTERS + from_right : l.label[l.dots_at >= 0 && i >= l.dots_at ? i - l.dots : i];
     if (!note(e, label, x->dim[i], k, i)) return false;
   }
   return true;
@@ -86,13 +90,15 @@ static bool explicit_result(einsum *e, tc_type *out) {
   e->at += 2;
   if (!read_labels(e, &l)) return false;
   if (*e->at) return infer_fail(e->c, "\"%s\": unexpected '%c'", e->c->string, *e->at);
-  if (l.dots_at < 0 && e->dots) return infer_fail(e->c, "\"%s\": the result lacks '...'", e->c->string);
+  if (l.dots_at < 0 && e->dots)
+    return infer_fail(e->c, "\"%s\": the result lacks '...'", e->c->string);
   for (int i = 0; i <= l.n; i++) {
     if (i == l.dots_at && !push_dots(e, out)) return false;
     if (i == l.n) break;
     int ch = l.label[i];
     if (!e->count[ch]) return infer_fail(e->c, "\"%s\": '%c' is in no operand", e->c->string, ch);
-    if (used[ch]) return infer_fail(e->c, "\"%s\": '%c' appears twice in the result", e->c->string, ch);
+    if (used[ch])
+      return infer_fail(e->c, "\"%s\": '%c' appears twice in the result", e->c->string, ch);
     used[ch] = true;
     if (!infer_push_dim(e->c, out, e->size[ch])) return false;
   }
@@ -113,11 +119,13 @@ bool infer_einsum(tc_infer *c, tc_type *out) {
   if (out->dtype == TC_BOOL) return infer_fail(c, "not defined for bool; cast first");
   for (int k = 0; k < c->nin; k++) {
     if (k && *e.at++ != ',')
-      return infer_fail(c, "\"%s\" has %d operand%s, but %d are given", c->string, k, k == 1 ? "" : "s", c->nin);
+      return infer_fail(c, "\"%s\" has %d operand%s, but %d are given", c->string, k,
+                        k == 1 ? "" : "s", c->nin);
     if (!operand(&e, k)) return false;
   }
   if (e.at[0] == '-' && e.at[1] == '>') return explicit_result(&e, out);
   if (!*e.at) return implicit_result(&e, out);
-  if (*e.at == ',') return infer_fail(c, "\"%s\" has more operands than the %d given", c->string, c->nin);
+  if (*e.at == ',')
+    return infer_fail(c, "\"%s\" has more operands than the %d given", c->string, c->nin);
   return infer_fail(c, "\"%s\": unexpected '%c'", c->string, *e.at);
 }

@@ -1,7 +1,8 @@
 /* Result types of leaves, of creation, and of elementwise ops. */
 #include "graph/infer_impl.h"
 
-/* ---- leaves and creation --------------------------------------------------------------------------------- */
+/* ---- leaves and creation
+ * --------------------------------------------------------------------------------- */
 
 /* const and dim carry their type in attributes; param and scalar have theirs from the graph. */
 bool infer_leaf(tc_infer *c, tc_type *out) {
@@ -34,7 +35,8 @@ bool infer_create(tc_infer *c, tc_type *out) {
 
 bool infer_rand(tc_infer *c, tc_type *out) {
   if (!infer_scalar_operand(c, 0, "seed") || !shape_from_attr(c, 0, out)) return false;
-  if (!tc_dtype_is_int((tc_dtype)c->in[0]->dtype)) return infer_fail(c, "the seed must be an integer");
+  if (!tc_dtype_is_int((tc_dtype)c->in[0]->dtype))
+    return infer_fail(c, "the seed must be an integer");
   if (tc_dtype_is_float((tc_dtype)out->dtype)) return true;
   return infer_fail(c, "gives floating numbers, not %s", tc_dtype_text((tc_dtype)out->dtype));
 }
@@ -49,11 +51,12 @@ bool infer_arange(tc_infer *c, tc_type *out) {
 bool infer_eye(tc_infer *c, tc_type *out) {
   tc_dim n = tc_dim_norm(c->dims, c->attr[0]), m = tc_dim_norm(c->dims, c->attr[1]);
   out->dtype = (uint8_t)tc_dim_value(c->attr[2]);
-  return infer_nonnegative(c, n, "n") && infer_nonnegative(c, m, "m") && infer_push_dim(c, out, n) &&
-         infer_push_dim(c, out, m);
+  return infer_nonnegative(c, n, "n") && infer_nonnegative(c, m, "m") &&
+         infer_push_dim(c, out, n) && infer_push_dim(c, out, m);
 }
 
-/* ---- elementwise -------------------------------------------------------------------------------------------- */
+/* ---- elementwise
+ * -------------------------------------------------------------------------------------------- */
 
 bool infer_same(tc_infer *c, tc_type *out) {
   *out = *c->in[0];
@@ -74,7 +77,8 @@ bool infer_bcast(tc_infer *c, tc_type *out) {
 /* On bool, add is or, mul and square are and; the rest has no meaning there. */
 bool infer_arith(tc_infer *c, tc_type *out) {
   if (!infer_bcast(c, out)) return false;
-  if (out->dtype != TC_BOOL || c->op == OP_ADD || c->op == OP_MUL || c->op == OP_SQUARE) return true;
+  if (out->dtype != TC_BOOL || c->op == OP_ADD || c->op == OP_MUL || c->op == OP_SQUARE)
+    return true;
   if (c->op == OP_SUB) return infer_fail(c, "not defined for bool; use logical_xor, or cast first");
   if (c->op == OP_NEG) return infer_fail(c, "not defined for bool; use logical_not, or cast first");
   return infer_fail(c, "not defined for bool; cast first");
@@ -102,19 +106,22 @@ bool infer_test(tc_infer *c, tc_type *out) { return infer_cmp(c, out); }
 bool infer_bits(tc_infer *c, tc_type *out) {
   if (!infer_bcast(c, out)) return false;
   if (!tc_dtype_is_float((tc_dtype)out->dtype)) return true;
-  return infer_fail(c, "defined for integers and bool, not %s", tc_dtype_text((tc_dtype)out->dtype));
+  return infer_fail(c, "defined for integers and bool, not %s",
+                    tc_dtype_text((tc_dtype)out->dtype));
 }
 
 bool infer_shift(tc_infer *c, tc_type *out) {
   for (int i = 0; i < c->nin; i++)
     if (!tc_dtype_is_int((tc_dtype)c->in[i]->dtype))
-      return infer_fail(c, "defined for integers, not %s", tc_dtype_text((tc_dtype)c->in[i]->dtype));
+      return infer_fail(c, "defined for integers, not %s",
+                        tc_dtype_text((tc_dtype)c->in[i]->dtype));
   return infer_bcast(c, out);
 }
 
 bool infer_where(tc_infer *c, tc_type *out) {
   if (c->in[0]->dtype != TC_BOOL)
-    return infer_fail(c, "the condition must be bool, not %s", tc_dtype_text((tc_dtype)c->in[0]->dtype));
+    return infer_fail(c, "the condition must be bool, not %s",
+                      tc_dtype_text((tc_dtype)c->in[0]->dtype));
   out->dtype = (uint8_t)tc_promote(c->in[1], c->in[2]);
   return infer_broadcast_all(c, out);
 }

@@ -33,12 +33,12 @@ bool infer_broadcast_all(tc_infer *c, tc_type *out); /* of every operand */
 /* Axis of a and b have one size, which goes to *out; known 1s broadcast.  false: provably not. */
 bool infer_broadcast_dim(tc_infer *c, tc_dim a, tc_dim b, tc_dim *out);
 
-tc_dtype infer_promoted(const tc_infer *c);     /* of all operands */
-tc_dtype infer_real(const tc_infer *c);         /* likewise; integers and bool become f32 (weak: f64) */
+tc_dtype infer_promoted(const tc_infer *c); /* of all operands */
+tc_dtype infer_real(const tc_infer *c);     /* likewise; integers and bool become f32 (weak: f64) */
 bool infer_scalar_operand(tc_infer *c, int k, const char *name); /* operand k has rank 0 */
 bool infer_index_operand(tc_infer *c, int k);                    /* operand k is i32 or i64 */
-bool infer_nonnegative(tc_infer *c, tc_dim d, const char *what);  /* known or assumed: d >= 0 */
-bool infer_push_dim(tc_infer *c, tc_type *out, tc_dim d);         /* one more axis; false past rank 8 */
+bool infer_nonnegative(tc_infer *c, tc_dim d, const char *what); /* known or assumed: d >= 0 */
+bool infer_push_dim(tc_infer *c, tc_type *out, tc_dim d); /* one more axis; false past rank 8 */
 
 #define TC_OP(id, text, lo, hi, cls, attrs, infer, ...) tc_infer_fn infer;
 #include "graph/ops.def"

@@ -1,7 +1,8 @@
 /* Result types of ops that join or move pieces, and of indexing by data. */
 #include "graph/infer_impl.h"
 
-/* ---- joining -------------------------------------------------------------------------------------------- */
+/* ---- joining
+ * -------------------------------------------------------------------------------------------- */
 
 /* Sizes of b equal those of out except along `skip` (-1: everywhere). */
 static bool same_sizes(tc_infer *c, tc_type *out, const tc_type *b, int skip) {
@@ -48,11 +49,14 @@ bool infer_pad(tc_infer *c, tc_type *out) {
   *out = *c->in[0];
   int n = (int)tc_dim_value(c->attr[0]), m = (int)tc_dim_value(c->attr[1 + n]);
   if (n != out->rank || m != out->rank)
-    return infer_fail(c, "needs one amount before and after each axis of %s; %d and %d are given", SHAPE(out), n, m);
+    return infer_fail(c, "needs one amount before and after each axis of %s; %d and %d are given",
+                      SHAPE(out), n, m);
   if (!infer_scalar_operand(c, 1, "value")) return false;
   for (int i = 0; i < n; i++) {
-    tc_dim before = tc_dim_norm(c->dims, c->attr[1 + i]), after = tc_dim_norm(c->dims, c->attr[2 + n + i]);
-    if (!infer_nonnegative(c, before, "an amount") || !infer_nonnegative(c, after, "an amount")) return false;
+    tc_dim before = tc_dim_norm(c->dims, c->attr[1 + i]),
+           after = tc_dim_norm(c->dims, c->attr[2 + n + i]);
+    if (!infer_nonnegative(c, before, "an amount") || !infer_nonnegative(c, after, "an amount"))
+      return false;
     out->dim[i] = tc_dim_add(c->dims, out->dim[i], tc_dim_add(c->dims, before, after));
   }
   return true;
@@ -64,7 +68,8 @@ bool infer_repeat(tc_infer *c, tc_type *out) {
   if (lead < 0) return infer_fail(c, "%d counts are too few for %s", n, SHAPE(x));
   out->dtype = x->dtype;
   for (int i = 0; i < n; i++) {
-    tc_dim times = tc_dim_norm(c->dims, c->attr[1 + i]), size = i < lead ? tc_dim_const(1) : x->dim[i - lead];
+    tc_dim times = tc_dim_norm(c->dims, c->attr[1 + i]),
+           size = i < lead ? tc_dim_const(1) : x->dim[i - lead];
     if (!infer_nonnegative(c, times, "a count")) return false;
     out->dim[out->rank++] = tc_dim_mul(c->dims, times, size);
   }
@@ -77,7 +82,8 @@ bool infer_roll(tc_infer *c, tc_type *out) {
   return infer_axis(c, out, out->rank, c->attr[1], &axis);
 }
 
-/* ---- indexing by data ------------------------------------------------------------------------------------- */
+/* ---- indexing by data
+ * ------------------------------------------------------------------------------------- */
 
 /* a.dim <= b.dim everywhere except along `skip`: known, or assumed. */
 static bool fits_in(tc_infer *c, const tc_type *a, const tc_type *b, int skip) {
@@ -87,8 +93,8 @@ static bool fits_in(tc_infer *c, const tc_type *a, const tc_type *b, int skip) {
     if (i == skip || tc_dim_known_le(c->dims, a->dim[i], b->dim[i])) continue;
     tc_dim room = tc_dim_sub(c->dims, b->dim[i], a->dim[i]);
     if (!tc_dim_assume_range(c->dims, room, 0, INT64_MAX))
-      return infer_fail(c, "%s does not fit in %s at axis %d: %s > %s", SHAPE(a), SHAPE(b), i, SIZE(a->dim[i]),
-                        SIZE(b->dim[i]));
+      return infer_fail(c, "%s does not fit in %s at axis %d: %s > %s", SHAPE(a), SHAPE(b), i,
+                        SIZE(a->dim[i]), SIZE(b->dim[i]));
   }
   return true;
 }
@@ -107,8 +113,8 @@ bool infer_scatter(tc_infer *c, tc_type *out) {
   int axis;
   if (!infer_index_operand(c, 1) || !infer_axis(c, x, x->rank, c->attr[0], &axis)) return false;
   if (src->dtype != x->dtype)
-    return infer_fail(c, "the source is %s, but the target is %s", tc_dtype_text((tc_dtype)src->dtype),
-                      tc_dtype_text((tc_dtype)x->dtype));
+    return infer_fail(c, "the source is %s, but the target is %s",
+                      tc_dtype_text((tc_dtype)src->dtype), tc_dtype_text((tc_dtype)x->dtype));
   *out = *x;
   return fits_in(c, index, x, axis) && fits_in(c, index, src, -1);
 }

@@ -1,7 +1,8 @@
 /* Result types of linear algebra and of neural network ops. */
 #include "graph/infer_impl.h"
 
-/* ---- linear algebra -------------------------------------------------------------------------------------- */
+/* ---- linear algebra
+ * -------------------------------------------------------------------------------------- */
 
 static bool not_bool(tc_infer *c, const tc_type *out) {
   return out->dtype != TC_BOOL || infer_fail(c, "not defined for bool; cast first");
@@ -13,10 +14,12 @@ bool infer_matmul(tc_infer *c, tc_type *out) {
   out->dtype = (uint8_t)infer_promoted(c);
   if (!not_bool(c, out)) return false;
   if (!a->rank || !b->rank)
-    return infer_fail(c, "%s x %s: a scalar has no axis to multiply over; use mul", SHAPE(a), SHAPE(b));
+    return infer_fail(c, "%s x %s: a scalar has no axis to multiply over; use mul", SHAPE(a),
+                      SHAPE(b));
   tc_dim k = a->dim[a->rank - 1], l = b->dim[b->rank > 1 ? b->rank - 2 : 0];
   if (tc_dim_bad(tc_dim_unify(c->dims, k, l)))
-    return infer_fail(c, "%s x %s: inner sizes differ: %s != %s", SHAPE(a), SHAPE(b), SIZE(k), SIZE(l));
+    return infer_fail(c, "%s x %s: inner sizes differ: %s != %s", SHAPE(a), SHAPE(b), SIZE(k),
+                      SIZE(l));
   tc_type left = *a, right = *b;
   left.rank = a->rank > 2 ? a->rank - 2 : 0;
   right.rank = b->rank > 2 ? b->rank - 2 : 0;
@@ -36,7 +39,8 @@ bool infer_linear(tc_infer *c, tc_type *out) {
   if (!x->rank) return infer_fail(c, "x must have at least one axis");
   tc_dim in = x->dim[x->rank - 1];
   if (tc_dim_bad(tc_dim_unify(c->dims, in, w->dim[1])))
-    return infer_fail(c, "x is %s, the weight %s: %s != %s", SHAPE(x), SHAPE(w), SIZE(in), SIZE(w->dim[1]));
+    return infer_fail(c, "x is %s, the weight %s: %s != %s", SHAPE(x), SHAPE(w), SIZE(in),
+                      SIZE(w->dim[1]));
   out->dim[x->rank - 1] = w->dim[0];
   if (!bias) return true;
   if (bias->rank != 1 || tc_dim_bad(tc_dim_unify(c->dims, bias->dim[0], w->dim[0])))
@@ -52,7 +56,8 @@ bool infer_outer(tc_infer *c, tc_type *out) {
   return infer_push_dim(c, out, a->dim[0]) && infer_push_dim(c, out, b->dim[0]);
 }
 
-/* ---- normalisation ------------------------------------------------------------------------------------------ */
+/* ---- normalisation
+ * ------------------------------------------------------------------------------------------ */
 
 /* Optional operand k has the shape of the last n axes of x. */
 static bool trailing_shape(tc_infer *c, int k, int n, const char *name) {
@@ -61,7 +66,8 @@ static bool trailing_shape(tc_infer *c, int k, int n, const char *name) {
   tc_type want = {.rank = (uint8_t)n};
   for (int i = 0; i < n; i++) want.dim[i] = x->dim[x->rank - n + i];
   bool same = w->rank == n;
-  for (int i = 0; i < n && same; i++) same = !tc_dim_bad(tc_dim_unify(c->dims, want.dim[i], w->dim[i]));
+  for (int i = 0; i < n && same; i++)
+    same = !tc_dim_bad(tc_dim_unify(c->dims, want.dim[i], w->dim[i]));
   return same || infer_fail(c, "%s must be %s, not %s", name, SHAPE(&want), SHAPE(w));
 }
 
@@ -70,7 +76,8 @@ static bool last_axes(tc_infer *c, tc_type *out, int64_t *n) {
   out->dtype = (uint8_t)infer_real(c);
   if (!infer_int(c, 0, "naxes", n)) return false;
   if (*n >= 1 && *n <= out->rank) return true;
-  return infer_fail(c, "naxes must be 1 to %d for %s, not %lld", out->rank, SHAPE(out), (long long)*n);
+  return infer_fail(c, "naxes must be 1 to %d for %s, not %lld", out->rank, SHAPE(out),
+                    (long long)*n);
 }
 
 bool infer_layer_norm(tc_infer *c, tc_type *out) {
@@ -98,14 +105,17 @@ bool infer_batch_norm(tc_infer *c, tc_type *out) {
   return infer_scalar_operand(c, 5, "eps");
 }
 
-/* ---- losses ---------------------------------------------------------------------------------------------------- */
+/* ---- losses
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* out is the loss of each sample: reduces it as attribute 0 says. */
 static bool reduce_loss(tc_infer *c, tc_type *out) {
   int64_t reduction;
   if (!infer_int(c, 0, "reduction", &reduction)) return false;
   if (reduction < 0 || reduction > 2)
-    return infer_fail(c, "reduction must be 0 (none), 1 (mean) or 2 (sum), not %lld", (long long)reduction);
+    return infer_fail(c, "reduction must be 0 (none), 1 (mean) or 2 (sum), not %lld",
+                      (long long)reduction);
   if (reduction) out->rank = 0;
   return true;
 }

@@ -35,7 +35,8 @@ bool infer_flip(tc_infer *c, tc_type *out) {
   return infer_axes(c, out, 0, &mask, &n);
 }
 
-/* ---- sizes ---------------------------------------------------------------------------------------------- */
+/* ---- sizes
+ * ---------------------------------------------------------------------------------------------- */
 
 bool infer_expand(tc_infer *c, tc_type *out) {
   const tc_type *x = c->in[0];
@@ -43,15 +44,18 @@ bool infer_expand(tc_infer *c, tc_type *out) {
   if (lead < 0) return infer_fail(c, "cannot expand %s to %d axes", SHAPE(x), n);
   out->dtype = x->dtype;
   for (int i = 0; i < n; i++) {
-    tc_dim want = tc_dim_norm(c->dims, c->attr[1 + i]), have = i < lead ? tc_dim_const(1) : x->dim[i - lead];
+    tc_dim want = tc_dim_norm(c->dims, c->attr[1 + i]),
+           have = i < lead ? tc_dim_const(1) : x->dim[i - lead];
     bool keeps = tc_dim_is(want, -1);
-    if (keeps && i < lead) return infer_fail(c, "size -1 at axis %d keeps a size that %s does not have", i, SHAPE(x));
+    if (keeps && i < lead)
+      return infer_fail(c, "size -1 at axis %d keeps a size that %s does not have", i, SHAPE(x));
     if (!keeps && !infer_nonnegative(c, want, "a size")) return false;
     tc_dim size = keeps ? have : want;
-    if (!keeps && !tc_dim_is(tc_dim_norm(c->dims, have), 1)) size = tc_dim_unify(c->dims, have, want);
+    if (!keeps && !tc_dim_is(tc_dim_norm(c->dims, have), 1))
+      size = tc_dim_unify(c->dims, have, want);
     if (tc_dim_bad(size))
-      return infer_fail(c, "cannot expand %s: size %s at axis %d does not become %s", SHAPE(x), SIZE(have),
-                        i - lead, SIZE(want));
+      return infer_fail(c, "cannot expand %s: size %s at axis %d does not become %s", SHAPE(x),
+                        SIZE(have), i - lead, SIZE(want));
     out->dim[out->rank++] = size;
   }
   return true;
@@ -64,8 +68,8 @@ static bool reshape_rest(tc_infer *c, tc_dim total, tc_dim rest, const tc_type *
     return infer_fail(c, "cannot reshape %s to %s: -1 is not determined", SHAPE(x), SHAPE(to));
   tc_dim left = tc_dim_mod(c->dims, total, rest);
   if (tc_dim_bad(tc_dim_unify(c->dims, left, tc_dim_const(0))))
-    return infer_fail(c, "cannot reshape %s to %s: %s elements are not a multiple of %s", SHAPE(x), SHAPE(to),
-                      SIZE(total), SIZE(rest));
+    return infer_fail(c, "cannot reshape %s to %s: %s elements are not a multiple of %s", SHAPE(x),
+                      SHAPE(to), SIZE(total), SIZE(rest));
   *size = tc_dim_div(c->dims, total, rest);
   return true;
 }
@@ -86,8 +90,8 @@ bool infer_reshape(tc_infer *c, tc_type *out) {
   if (tc_dim_bad(total) || tc_dim_bad(rest)) return infer_fail(c, "size product exceeds 64 bits");
   if (hole >= 0) return reshape_rest(c, total, rest, out, &out->dim[hole]);
   if (!tc_dim_bad(tc_dim_unify(c->dims, total, rest))) return true;
-  return infer_fail(c, "cannot reshape %s to %s: %s elements are not %s", SHAPE(x), SHAPE(out), SIZE(total),
-                    SIZE(rest));
+  return infer_fail(c, "cannot reshape %s to %s: %s elements are not %s", SHAPE(x), SHAPE(out),
+                    SIZE(total), SIZE(rest));
 }
 
 bool infer_squeeze(tc_infer *c, tc_type *out) {
@@ -121,9 +125,11 @@ bool infer_flatten(tc_infer *c, tc_type *out) {
   if (x->rank == 0) { /* a scalar flattens to one element */
     bool fits = (tc_dim_is(c->attr[0], 0) || tc_dim_is(c->attr[0], -1)) &&
                 (tc_dim_is(c->attr[1], 0) || tc_dim_is(c->attr[1], -1));
-    return fits ? infer_push_dim(c, out, tc_dim_const(1)) : infer_fail(c, "axis is out of range for []");
+    return fits ? infer_push_dim(c, out, tc_dim_const(1))
+                : infer_fail(c, "axis is out of range for []");
   }
-  if (!infer_axis(c, x, x->rank, c->attr[0], &first) || !infer_axis(c, x, x->rank, c->attr[1], &last))
+  if (!infer_axis(c, x, x->rank, c->attr[0], &first) ||
+      !infer_axis(c, x, x->rank, c->attr[1], &last))
     return false;
   if (first > last) return infer_fail(c, "first axis %d lies behind last axis %d", first, last);
   tc_type part = {.rank = (uint8_t)(last - first + 1)};
@@ -135,7 +141,9 @@ bool infer_flatten(tc_infer *c, tc_type *out) {
   return true;
 }
 
-/* ---- slices ------------------------------------------------------------------------------------------------ */
+/* ---- slices
+ * ------------------------------------------------------------------------------------------------
+ */
 
 /* More than any size: no tensor has 2^60 elements along an axis. */
 #define BEYOND (INT64_C(1) << 60)
@@ -151,12 +159,14 @@ static bool position(tc_dims *c, tc_dim at, tc_dim size, tc_dim lo, tc_dim hi, t
   return !tc_dim_bad(*out);
 }
 
-bool tc_slice_bounds(tc_dims *c, tc_dim size, tc_dim start, tc_dim stop, int64_t step, tc_dim *first,
-                     tc_dim *length) {
-  tc_dim down = tc_dim_const(step < 0 ? -1 : 0), lo = down, hi = tc_dim_add(c, size, down), end, span;
+bool tc_slice_bounds(tc_dims *c, tc_dim size, tc_dim start, tc_dim stop, int64_t step,
+                     tc_dim *first, tc_dim *length) {
+  tc_dim down = tc_dim_const(step < 0 ? -1 : 0), lo = down, hi = tc_dim_add(c, size, down), end,
+         span;
   tc_dim stride = tc_dim_const(step < 0 ? -step : step), zero = tc_dim_const(0);
   if (tc_dim_is(stride, 0) || tc_dim_bad(stride) || step == INT64_MIN) return false;
-  if (!position(c, start, size, lo, hi, first) || !position(c, stop, size, lo, hi, &end)) return false;
+  if (!position(c, start, size, lo, hi, first) || !position(c, stop, size, lo, hi, &end))
+    return false;
   span = step < 0 ? tc_dim_sub(c, *first, end) : tc_dim_sub(c, end, *first);
   *length = tc_dim_ceildiv(c, tc_dim_max(c, span, zero), stride);
   return !tc_dim_bad(*length);
@@ -167,9 +177,11 @@ bool infer_slice(tc_infer *c, tc_type *out) {
   int64_t step;
   tc_dim first, start = tc_dim_norm(c->dims, c->attr[1]), stop = tc_dim_norm(c->dims, c->attr[2]);
   *out = *c->in[0];
-  if (!infer_axis(c, out, out->rank, c->attr[0], &axis) || !infer_int(c, 3, "step", &step)) return false;
+  if (!infer_axis(c, out, out->rank, c->attr[0], &axis) || !infer_int(c, 3, "step", &step))
+    return false;
   if (!step) return infer_fail(c, "step must not be 0");
-  if (tc_slice_bounds(c->dims, out->dim[axis], start, stop, step, &first, &out->dim[axis])) return true;
+  if (tc_slice_bounds(c->dims, out->dim[axis], start, stop, step, &first, &out->dim[axis]))
+    return true;
   return infer_fail(c, "cannot resolve %s:%s of %s", SIZE(start), SIZE(stop), SHAPE(c->in[0]));
 }
 

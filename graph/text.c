@@ -71,6 +71,16 @@ static void put_const(const tc_node *n, tc_buf *out) {
   else tc_putf(out, "%" PRId64, i);
 }
 
+/* A size as known now: later assumptions may have refined it. */
+static void put_dim(tc_dims *c, tc_dim d, tc_buf *out) {
+  tc_dim_print(c, tc_dim_norm(c, d), NULL, out);
+}
+
+static void put_type(tc_dims *c, tc_type t, tc_buf *out) {
+  for (int i = 0; i < t.rank; i++) t.dim[i] = tc_dim_norm(c, t.dim[i]);
+  tc_type_print(c, &t, out);
+}
+
 static void put_leaf(tc_graph *g, const tc_node *n, tc_buf *out) {
   tc_dims *c = tc_graph_dims(g);
   uint32_t k = (uint32_t)tc_dim_value(n->attr[0]);
@@ -85,10 +95,12 @@ static void put_leaf(tc_graph *g, const tc_node *n, tc_buf *out) {
     tc_putf(out, " %s ", tc_dtype_text((tc_dtype)n->type.dtype));
     put_quoted(out, tc_graph_scalar_at(g, k)->name);
     break;
-  case OP_CONST: put_const(n, out); break;
+  case OP_CONST:
+    put_const(n, out);
+    break;
   default:
     tc_put(out, n->type.weak ? " weak " : " ");
-    tc_dim_print(c, n->attr[0], NULL, out);
+    put_dim(c, n->attr[0], out);
   }
 }
 
@@ -101,17 +113,22 @@ static void put_attrs(tc_graph *g, const tc_node *n, tc_buf *out) {
     tc_putn(out, s, length);
     tc_put(out, "=");
     switch (s[length + 1]) {
-    case 'D': tc_put(out, tc_dtype_text((tc_dtype)tc_dim_value(*v++))); break;
-    case 'S': put_quoted(out, tc_graph_string(g, *v++)); break;
+    case 'D':
+      tc_put(out, tc_dtype_text((tc_dtype)tc_dim_value(*v++)));
+      break;
+    case 'S':
+      put_quoted(out, tc_graph_string(g, *v++));
+      break;
     case 'I':
       tc_put(out, "[");
       for (int64_t i = 0, items = tc_dim_value(*v++); i < items; i++) {
         if (i) tc_put(out, ",");
-        tc_dim_print(c, *v++, NULL, out);
+        put_dim(c, *v++, out);
       }
       tc_put(out, "]");
       break;
-    default: tc_dim_print(c, *v++, NULL, out);
+    default:
+      put_dim(c, *v++, out);
     }
   }
 }
@@ -127,7 +144,7 @@ static void put_node(tc_graph *g, uint32_t id, tc_buf *out) {
     }
     put_attrs(g, n, out);
     tc_put(out, " : ");
-    tc_type_print(tc_graph_dims(g), &n->type, out);
+    put_type(tc_graph_dims(g), n->type, out);
   }
   if (n->loc.line) tc_putf(out, " ; %" PRIu32 ":%" PRIu32, n->loc.line, n->loc.col);
   tc_put(out, "\n");
@@ -142,7 +159,8 @@ void tc_graph_print(tc_graph *g, tc_buf *out) {
   for (; id <= tc_graph_count(g); id++) put_node(g, id, out);
   for (uint32_t i = 0, input; i < tc_graph_write_count(g); i++) {
     uint32_t value = tc_graph_write_at(g, i, &input).id;
-    tc_putf(out, "write %%%" PRIu32 " -> %%%" PRIu32 "\n", value, tc_graph_input_at(g, input)->node.id);
+    tc_putf(out, "write %%%" PRIu32 " -> %%%" PRIu32 "\n", value,
+            tc_graph_input_at(g, input)->node.id);
   }
   if (!tc_graph_output_count(g)) return;
   tc_put(out, "ret");

@@ -28,7 +28,8 @@ static bool fail(reader *r, const char *format, ...) {
   return false;
 }
 
-/* ---- words ---------------------------------------------------------------------------------------------- */
+/* ---- words
+ * ---------------------------------------------------------------------------------------------- */
 
 static void skip_space(reader *r) {
   while (*r->at == ' ' || *r->at == '\t' || *r->at == '\r') r->at++;
@@ -52,7 +53,8 @@ static bool expect(reader *r, const char *s) {
 }
 
 static bool is_word(char ch) {
-  return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') || ch == '_';
+  return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') ||
+         ch == '_';
 }
 
 static size_t word(reader *r, const char **start) {
@@ -118,7 +120,8 @@ static bool read_quoted(reader *r, tc_buf *out) {
 static bool read_ref(reader *r, tc_ref *ref) {
   int64_t i;
   if (!expect(r, "%") || !read_int(r, &i)) return false;
-  if (i < 1 || (uint64_t)i > r->node.n || !r->node.at[i - 1].id) return fail(r, "%%%lld is not defined", (long long)i);
+  if (i < 1 || (uint64_t)i > r->node.n || !r->node.at[i - 1].id)
+    return fail(r, "%%%lld is not defined", (long long)i);
   *ref = r->node.at[i - 1];
   return true;
 }
@@ -140,7 +143,9 @@ static bool read_type(reader *r, tc_type *t) {
   return ok;
 }
 
-/* ---- leaves ------------------------------------------------------------------------------------------------ */
+/* ---- leaves
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static tc_loc here(const reader *r) { return (tc_loc){.line = r->line, .col = 1}; }
 
@@ -190,7 +195,8 @@ static bool read_dim_node(reader *r, tc_ref *ref) {
   return true;
 }
 
-/* ---- other nodes ---------------------------------------------------------------------------------------------- */
+/* ---- other nodes
+ * ---------------------------------------------------------------------------------------------- */
 
 enum { MAX_OPERANDS = 255, MAX_ATTRS = 2 * (TC_MAX_RANK + 1) + 2 };
 
@@ -274,7 +280,9 @@ static bool read_op(reader *r, tc_op op, tc_ref *ref) {
   return ok && check_type(r, *ref);
 }
 
-/* ---- lines ------------------------------------------------------------------------------------------------------ */
+/* ---- lines
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 enum { LARGEST_GAP = 1 << 20 }; /* in the numbering of nodes */
 
@@ -317,7 +325,8 @@ static bool read_sym(reader *r) {
   tc_dims *c = tc_graph_dims(r->g);
   uint32_t sym;
   bool ok = name.text && !tc_dim_bad(tc_dim_sym(c, name.text, lo, hi, multiple));
-  if (ok && scalar >= 0 && tc_dim_find_sym(c, name.text, &sym)) tc_dims_sym(c, sym)->input = (int32_t)scalar;
+  if (ok && scalar >= 0 && tc_dim_find_sym(c, name.text, &sym))
+    tc_dims_sym(c, sym)->input = (int32_t)scalar;
   tc_buf_free(&name);
   return ok || fail(r, "%.*s contradicts what is known of it", (int)n, start);
 }

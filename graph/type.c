@@ -4,14 +4,15 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- element types ------------------------------------------------------------------------------------ */
+/* ---- element types
+ * ------------------------------------------------------------------------------------ */
 
 static const struct {
   const char *text;
   uint8_t bytes;
 } dtypes[TC_DTYPE_COUNT] = {
-    [TC_BOOL] = {"bool", 1}, [TC_U8] = {"u8", 1},   [TC_I8] = {"i8", 1},     [TC_I16] = {"i16", 2},
-    [TC_I32] = {"i32", 4},   [TC_I64] = {"i64", 8}, [TC_F16] = {"f16", 2},   [TC_BF16] = {"bf16", 2},
+    [TC_BOOL] = {"bool", 1}, [TC_U8] = {"u8", 1},   [TC_I8] = {"i8", 1},   [TC_I16] = {"i16", 2},
+    [TC_I32] = {"i32", 4},   [TC_I64] = {"i64", 8}, [TC_F16] = {"f16", 2}, [TC_BF16] = {"bf16", 2},
     [TC_F32] = {"f32", 4},   [TC_F64] = {"f64", 8},
 };
 
@@ -22,11 +23,13 @@ const char *tc_dtype_text(tc_dtype d) { return d < TC_DTYPE_COUNT ? dtypes[d].te
 
 bool tc_dtype_parse(const char *text, size_t n, tc_dtype *d) {
   for (int i = 0; i < TC_DTYPE_COUNT; i++)
-    if (strlen(dtypes[i].text) == n && !memcmp(dtypes[i].text, text, n)) return *d = (tc_dtype)i, true;
+    if (strlen(dtypes[i].text) == n && !memcmp(dtypes[i].text, text, n))
+      return *d = (tc_dtype)i, true;
   return false;
 }
 
-/* ---- rounding to a type --------------------------------------------------------------------------------- */
+/* ---- rounding to a type
+ * --------------------------------------------------------------------------------- */
 
 /* v to `digits` significant bits, half to even; exponents below `least` lose bits (denormals). */
 static double round_bits(double v, int digits, int least, double largest) {
@@ -40,25 +43,36 @@ static double round_bits(double v, int digits, int least, double largest) {
 
 double tc_dtype_round(tc_dtype d, double v) {
   switch (d) {
-  case TC_F16: return round_bits(v, 11, -13, 65504);
-  case TC_BF16: return round_bits(v, 8, -125, 0x1.FEp127);
-  case TC_F32: return (double)(float)v;
-  default: return v;
+  case TC_F16:
+    return round_bits(v, 11, -13, 65504);
+  case TC_BF16:
+    return round_bits(v, 8, -125, 0x1.FEp127);
+  case TC_F32:
+    return (double)(float)v;
+  default:
+    return v;
   }
 }
 
 int64_t tc_dtype_wrap(tc_dtype d, int64_t v) {
   switch (d) {
-  case TC_BOOL: return v != 0;
-  case TC_U8: return (uint8_t)v;
-  case TC_I8: return (int8_t)(uint8_t)v;
-  case TC_I16: return (int16_t)(uint16_t)v;
-  case TC_I32: return (int32_t)(uint32_t)v;
-  default: return v;
+  case TC_BOOL:
+    return v != 0;
+  case TC_U8:
+    return (uint8_t)v;
+  case TC_I8:
+    return (int8_t)(uint8_t)v;
+  case TC_I16:
+    return (int16_t)(uint16_t)v;
+  case TC_I32:
+    return (int32_t)(uint32_t)v;
+  default:
+    return v;
   }
 }
 
-/* ---- promotion ---------------------------------------------------------------------------------------------- */
+/* ---- promotion
+ * ---------------------------------------------------------------------------------------------- */
 
 /* bool < integers < floats; the wider wins; no type of its category holds both: the next wider. */
 static tc_dtype join(tc_dtype a, tc_dtype b) {
@@ -93,7 +107,9 @@ tc_dtype tc_promote(const tc_type *a, const tc_type *b) {
   return tc_promote_all((const tc_type *const[]){a, b}, 2);
 }
 
-/* ---- shapes ----------------------------------------------------------------------------------------------------- */
+/* ---- shapes
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 tc_dim tc_type_numel(tc_dims *c, const tc_type *t) {
   tc_dim n = tc_dim_const(1);

@@ -127,7 +127,8 @@ static bool read_type(reader *r, tc_type *t) {
   const char *start = r->at;
   while (is_name(*r->at)) r->at++;
   if (!tc_dtype_parse(start, (size_t)(r->at - start), &dtype))
-    return fail(r, start, "unknown element type; known are bool u8 i8 i16 i32 i64 f16 bf16 f32 f64");
+    return fail(r, start,
+                "unknown element type; known are bool u8 i8 i16 i32 i64 f16 bf16 f32 f64");
   *t = (tc_type){.dtype = (uint8_t)dtype};
   if (!accept(r, "[")) return *r->at ? fail(r, r->at, "expected '['") : true;
   if (!accept(r, "]")) {

@@ -11,7 +11,8 @@ typedef struct {
   size_t size;
 } check;
 
-static bool violated(check *k, uint32_t id, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static bool violated(check *k, uint32_t id, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static bool violated(check *k, uint32_t id, const char *format, ...) {
   const tc_node *n = tc_graph_node(k->g, (tc_ref){id});
   const tc_op_info *info = n ? tc_op_get(n->op) : NULL;
@@ -32,7 +33,8 @@ static bool check_operands(check *k, uint32_t id, const tc_node *n) {
   if (n->nin < info->min_in || (n->nin > info->max_in && info->max_in != 255))
     return violated(k, id, "has %u operands", n->nin);
   for (int i = 0; i < n->nin; i++) {
-    if (n->in[i].id >= id) return violated(k, id, "operand %d is not older: %%%u", i + 1, n->in[i].id);
+    if (n->in[i].id >= id)
+      return violated(k, id, "operand %d is not older: %%%u", i + 1, n->in[i].id);
     bool optional = i < 32 && tc_op_optional(n->op) >> i & 1;
     if (!n->in[i].id && !optional) return violated(k, id, "operand %d is missing", i + 1);
   }
@@ -47,12 +49,15 @@ static bool same_now(tc_dims *c, tc_type a, tc_type b) {
 }
 
 static bool check_declared(check *k, uint32_t id, const tc_node *n) {
-  uint32_t i = n->nattr == 1 && tc_dim_is_const(n->attr[0]) ? (uint32_t)tc_dim_value(n->attr[0]) : UINT32_MAX;
+  uint32_t i = n->nattr == 1 && tc_dim_is_const(n->attr[0]) ? (uint32_t)tc_dim_value(n->attr[0])
+                                                            : UINT32_MAX;
   const tc_input *in = n->op == OP_INPUT ? tc_graph_input_at(k->g, i) : NULL;
   const tc_scalar_arg *s = n->op == OP_SCALAR ? tc_graph_scalar_at(k->g, i) : NULL;
   if (!in && !s) return violated(k, id, "is not declared");
-  if ((in ? in->node.id : s->node.id) != id) return violated(k, id, "is not the node of its declaration");
-  if (in && !tc_type_same(&in->type, &n->type)) return violated(k, id, "differs from its declaration");
+  if ((in ? in->node.id : s->node.id) != id)
+    return violated(k, id, "is not the node of its declaration");
+  if (in && !tc_type_same(&in->type, &n->type))
+    return violated(k, id, "differs from its declaration");
   if (s && (n->type.rank || !n->type.weak || n->type.dtype != s->dtype))
     return violated(k, id, "differs from its declaration");
   return true;
@@ -94,10 +99,12 @@ static bool check_writes(check *k) {
     const tc_node *v = tc_graph_node(k->g, tc_graph_write_at(k->g, i, &input));
     const tc_input *to = tc_graph_input_at(k->g, input);
     if (!v || !to) return violated(k, 0, "write %u: no such node", i);
-    if (!to->written) return violated(k, 0, "write %u: \"%s\" is not marked as written", i, to->name);
+    if (!to->written)
+      return violated(k, 0, "write %u: \"%s\" is not marked as written", i, to->name);
     tc_type a = v->type, b = to->type;
     a.weak = b.weak = false;
-    if (!same_now(tc_graph_dims(k->g), a, b)) return violated(k, 0, "write %u: another type than \"%s\"", i, to->name);
+    if (!same_now(tc_graph_dims(k->g), a, b))
+      return violated(k, 0, "write %u: another type than \"%s\"", i, to->name);
   }
   return true;
 }
@@ -109,6 +116,7 @@ bool tc_graph_verify(tc_graph *g, char *message, size_t size) {
   for (uint32_t id = 1; id <= tc_graph_count(g); id++)
     if (!check_node(&k, id, &leaves)) return false;
   for (uint32_t i = 0; i < tc_graph_output_count(g); i++)
-    if (!tc_graph_node(g, tc_graph_output_at(g, i))) return violated(&k, 0, "result %u: no such node", i);
+    if (!tc_graph_node(g, tc_graph_output_at(g, i)))
+      return violated(&k, 0, "result %u: no such node", i);
   return check_writes(&k);
 }

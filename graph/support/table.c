@@ -1,4 +1,5 @@
-/* Open addressing with linear probing; the hash is kept beside the id so that growing needs no keys. */
+/* Open addressing with linear probing; the hash is kept beside the id so that growing needs no
+ * keys. */
 #include "graph/support/table.h"
 
 #include <stdlib.h>
