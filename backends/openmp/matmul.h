@@ -1,0 +1,52 @@
+/* matmul.h - a matmul kernel being printed.  matmul.c prints the kernel and its table of tiles,
+ * matmul_operand.c how A and B are read and packed, matmul_epilogue.c what becomes of finished tiles.
+ * The blocked driver and the micro-kernels are prelude text (prelude/80_matmul.c and the next). */
+#ifndef TC_OMP_MATMUL_H
+#define TC_OMP_MATMUL_H
+
+#include "backends/openmp/emit.h"
+#include "backends/openmp/unit.h"
+
+/* What a packed operand is made of, and so which micro-kernel runs. */
+typedef struct tc_omp_element {
+  const char *tile;  /* suffix of the micro-kernel */
+  const char *store; /* suffix of the prelude's store to packed memory */
+  int bytes, sum;    /* of an element, of an accumulator */
+  const char *sums;  /* suffix of the prelude's load of accumulators */
+} tc_omp_element;
+
+typedef struct tc_omp_matmul {
+  const tc_kernel *k;
+  const tc_program *p;
+  const tc_matmul *mm;
+  tc_buf *out;
+  tc_omp_element e;   /* below level bf16 for bf16 operands, else at every level */
+  bool pairs;         /* bf16: packed in pairs from level bf16 on */
+  int am, an, ak;     /* axis numbers of m, n, k */
+  bool checks;        /* index operands: the callbacks report through g->bad */
+  char axis[TC_MAX_AXES][16];
+  tc_omp_scope s;
+  uint32_t result_axes[1];
+  const char *result[1];
+} tc_omp_matmul;
+
+/* A bare load that a micro-kernel or a packer may address: no guard, no index operands. */
+const tc_expr *tc_omp_mm_plain(const tc_omp_matmul *x, tc_val v);
+/* Whether memory of this dtype is what the micro-kernel reads. */
+bool tc_omp_mm_same(const tc_omp_matmul *x, tc_dtype d);
+/* Product of the batch extents. */
+void tc_omp_mm_batches(const tc_omp_matmul *x, tc_buf *out);
+bool tc_omp_mm_shared_b(const tc_omp_matmul *x); /* B does not depend on the batch */
+/* Is A packed with rows side by side?  Else with k side by side. */
+bool tc_omp_mm_a_cols(const tc_omp_matmul *x);
+
+/* A helper's first lines: kernel arguments, index of every batch axis; and its last. */
+void tc_omp_mm_open(tc_omp_matmul *x, const char *signature);
+void tc_omp_mm_close(tc_omp_matmul *x);
+
+void tc_omp_mm_put_operands(tc_omp_matmul *x); /* @NAME@_a_at, _b_at, _a_pack, _b_pack */
+void tc_omp_mm_put_epilogue(tc_omp_matmul *x); /* @NAME@_c_at, _epilogue */
+/* The STORE of a bare product of the accumulator's dtype, with n contiguous: C in place; or NULL. */
+const tc_action *tc_omp_mm_direct(const tc_omp_matmul *x);
+
+#endif

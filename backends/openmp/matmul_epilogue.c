@@ -1,0 +1,67 @@
+/* matmul_epilogue.c - what becomes of a finished tile: the epilogue's actions, vectors along n, the
+ * rows inside so that what depends on n alone (a bias) is loaded once per column. */
+#include "backends/openmp/matmul.h"
+
+const tc_action *tc_omp_mm_direct(const tc_omp_matmul *x) {
+  const tc_stage *st = &x->mm->epilogue;
+  const tc_action *a = st->action;
+  if (st->naction != 1 || a->kind != TC_ACT_STORE || a->guard.id || a->address.nterm) return NULL;
+  if (x->k->expr[a->value.id].kind != TC_EX_RESULT) return NULL;
+  const tc_dtype d = x->p->buffer[x->k->buffer[a->buffer]].dtype;
+  if (d != x->mm->acc || x->e.sum != (int)tc_dtype_bytes(d)) return NULL;
+  return tc_dim_is(a->address.coef[x->an], 1) ? a : NULL;
+}
+
+static void put_c_at(tc_omp_matmul *x, const tc_action *a) {
+  tc_buf address = {0};
+  tc_omp_mm_open(x, "static char *@NAME@_c_at(const tc_mm *g, int64_t batch, int64_t m, int64_t n)");
+  tc_omp_address(&x->s, &a->address, &address);
+  tc_omp_line(&x->s, "return (char *)(b%u + %s);", a->buffer, address.text);
+  tc_put(x->out, "}\n");
+  tc_buf_free(&address);
+}
+
+static void hoist(tc_omp_matmul *x, uint32_t mask) {
+  for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i)
+    tc_omp_hoist_action(&x->s, &x->mm->epilogue.action[i], mask);
+}
+
+/* All values first, so that a store in place cannot reach a value of the same point. */
+static void put_point(tc_omp_matmul *x) {
+  const tc_dtype d = x->mm->acc;
+  const char *t = tc_omp_compute(d);
+  const bool narrow = d == TC_I8 || d == TC_U8;
+  tc_omp_line(&x->s, "const tc_v%s r0 = %stc_load_%s((const tc_%s *)(tile + (m - m0) * stride) + (n - n0))%s;", t,
+              narrow ? d == TC_I8 ? "TC_CAST(i8, " : "TC_CAST(u8, " : "", x->e.sums, x->e.sums,
+              narrow ? ")" : "");
+  hoist(x, ~0u);
+  for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i) tc_omp_store(&x->s, &x->mm->epilogue.action[i]);
+}
+
+void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
+  const tc_action *direct = tc_omp_mm_direct(x);
+  const uint32_t batch = (1u << x->mm->nbatch) - 1, column = batch | 1u << x->an;
+  const bool whole = tc_dim_multiple(tc_graph_dims(x->p->graph), x->mm->axis[x->an].extent) % 16 == 0;
+  if (direct) put_c_at(x, direct);
+  tc_omp_mm_open(x, "static TC_WIDE void @NAME@_epilogue(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows,\n"
+                    "                                    int64_t n0, int64_t cols, const char *tile, int64_t stride)");
+  uint8_t *outer = tc_omp_enter(&x->s);
+  hoist(x, batch);
+  tc_omp_line(&x->s, "for (int64_t n = n0; n < n0 + cols; n += TC_L) {");
+  x->s.indent += 2;
+  if (!whole) tc_omp_line(&x->s, "const int64_t rest = TC_MIN(TC_L, n0 + cols - n);");
+  x->s.vector = x->an;
+  x->s.lanes = whole ? NULL : "rest";
+  hoist(x, column);
+  tc_omp_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
+  x->s.indent += 2;
+  put_point(x);
+  x->s.indent -= 2;
+  tc_omp_line(&x->s, "}");
+  x->s.indent -= 2;
+  tc_omp_line(&x->s, "}");
+  x->s.vector = -1;
+  x->s.lanes = NULL;
+  tc_omp_leave(&x->s, outer);
+  tc_omp_mm_close(x);
+}

@@ -1,0 +1,169 @@
+/* Micro-kernels of the matrix product: see tc_mm_micro.  mr and nv (vectors of a row) are constants
+ * of the caller, so that the loops unroll and the accumulators live in registers.
+ *
+ * Three rows share a pointer that the compiler cannot see through: it then addresses them as base,
+ * base + s, base + 2s instead of keeping one register for each row. */
+/* @ TC_MM_TILE tc_mm_opaque */
+#define tc_mm_opaque(p) __asm__("" : "+r"(p))
+/* S: elements of memory.  A register holds TC_L * 4 bytes. */
+#define TC_MM_TILE(T)                                                                              \
+  typedef tc_##T tc_mmv_##T __attribute__((vector_size(TC_L * 4)));                                \
+  typedef tc_mmv_##T tc_mmu_##T __attribute__((aligned(1), may_alias));                            \
+  TC_FN void tc_mm_##T##_tile(const int mr, const int nv, int64_t k, const char *a, int64_t rs,      \
+                            int64_t ks, const char *b, int64_t bs, char *c, int64_t cs, int add) { \
+    enum { W = TC_L * 4 };                                                                         \
+    tc_mmv_##T acc[14][2];                                                                         \
+    const char *row[5];                                                                            \
+    TC_UNROLL for (int i = 0; i < mr; ++i)                                                         \
+      TC_UNROLL for (int j = 0; j < nv; ++j) acc[i][j] = (tc_mmv_##T){0};                          \
+    TC_UNROLL for (int i = 0; i < mr; i += 3) row[i / 3] = a + i * rs;                             \
+    for (; k > 0; --k) {                                                                           \
+      tc_mmv_##T x[2];                                                                             \
+      TC_UNROLL for (int i = 0; i < mr; i += 3) tc_mm_opaque(row[i / 3]);                          \
+      TC_UNROLL for (int j = 0; j < nv; ++j) x[j] = *(const tc_mmu_##T *)(b + j * W);              \
+      TC_UNROLL for (int i = 0; i < mr; ++i) {                                                     \
+        const tc_##T y = *(const tc_##T *)(row[i / 3] + i % 3 * rs);                               \
+        TC_UNROLL for (int j = 0; j < nv; ++j) acc[i][j] += y * x[j];                              \
+      }                                                                                            \
+      b += bs;                                                                                     \
+      TC_UNROLL for (int i = 0; i < mr; i += 3) row[i / 3] += ks;                                  \
+    }                                                                                              \
+    if (add)                                                                                       \
+      TC_UNROLL for (int i = 0; i < mr; ++i)                                                       \
+        TC_UNROLL for (int j = 0; j < nv; ++j) acc[i][j] += *(tc_mmu_##T *)(c + i * cs + j * W);   \
+    TC_UNROLL for (int i = 0; i < mr; ++i)                                                         \
+      TC_UNROLL for (int j = 0; j < nv; ++j) *(tc_mmu_##T *)(c + i * cs + j * W) = acc[i][j];      \
+  }
+/* @ tc_mm_f32_tile */
+TC_MM_TILE(f32)
+/* @ tc_mm_f64_tile */
+TC_MM_TILE(f64)
+/* @ tc_mm_u16_tile */
+TC_MM_TILE(u16)
+/* @ tc_mm_u32_tile */
+TC_MM_TILE(u32)
+/* @ tc_mm_u64_tile */
+TC_MM_TILE(u64)
+/* @ tc_mm_bf16_tile */
+#if TC_ISA >= TC_LEVEL_bf16
+/* Pairs of bf16 at neighbouring k: a step of k is one pair, an element of a row of B is one pair. */
+typedef __bf16 tc_mm_pairs __attribute__((vector_size(64)));
+typedef tc_mm_pairs tc_mm_pairs_u __attribute__((aligned(1), may_alias));
+typedef uint32_t tc_mm_pair_u __attribute__((aligned(1), may_alias));
+typedef uint32_t tc_mm_words __attribute__((vector_size(64)));
+typedef float tc_mm_sums __attribute__((vector_size(64)));
+typedef tc_mm_sums tc_mm_sums_u __attribute__((aligned(1), may_alias));
+TC_FN void tc_mm_bf16_tile(const int mr, const int nv, int64_t k, const char *a, int64_t rs, int64_t ks,
+                           const char *b, int64_t bs, char *c, int64_t cs, int add) {
+  tc_mm_sums acc[14][2];
+  const char *row[5];
+  TC_UNROLL for (int i = 0; i < mr; ++i)
+    TC_UNROLL for (int j = 0; j < nv; ++j) acc[i][j] = (tc_mm_sums){0};
+  TC_UNROLL for (int i = 0; i < mr; i += 3) row[i / 3] = a + i * rs;
+  for (; k > 0; --k) {
+    tc_mm_pairs x[2];
+    TC_UNROLL for (int i = 0; i < mr; i += 3) tc_mm_opaque(row[i / 3]);
+    TC_UNROLL for (int j = 0; j < nv; ++j) x[j] = *(const tc_mm_pairs_u *)(b + j * 64);
+    TC_UNROLL for (int i = 0; i < mr; ++i) {
+      const uint32_t y = *(const tc_mm_pair_u *)(row[i / 3] + i % 3 * rs);
+      const tc_mm_pairs ys = (tc_mm_pairs)(y - (tc_mm_words){0});
+      TC_UNROLL for (int j = 0; j < nv; ++j)
+        acc[i][j] = __builtin_ia32_dpbf16ps_512(acc[i][j], ys, x[j]);
+    }
+    b += bs;
+    TC_UNROLL for (int i = 0; i < mr; i += 3) row[i / 3] += ks;
+  }
+  if (add)
+    TC_UNROLL for (int i = 0; i < mr; ++i)
+      TC_UNROLL for (int j = 0; j < nv; ++j) acc[i][j] += *(tc_mm_sums_u *)(c + i * cs + j * 64);
+  TC_UNROLL for (int i = 0; i < mr; ++i)
+    TC_UNROLL for (int j = 0; j < nv; ++j) *(tc_mm_sums_u *)(c + i * cs + j * 64) = acc[i][j];
+}
+#endif
+/* @ tc_mm_amx_tile tc_mm_amx_begin tc_mm_amx_end */
+#if TC_ISA == TC_LEVEL_amx
+/* All eight tiles are 16 rows of 64 bytes: 0..3 sums, 4..5 rows of A, 6..7 rows of pairs of B.  The
+ * numbers of tiles are part of the instruction, so the four products are written out. */
+static void tc_mm_amx_begin(void) {
+  struct {
+    tc_u8 palette, start, reserved[14];
+    tc_u16 bytes[16];
+    tc_u8 rows[16];
+  } config = {.palette = 1};
+  for (int i = 0; i < 8; ++i) config.bytes[i] = 64, config.rows[i] = 16;
+  __builtin_ia32_tile_loadconfig(&config);
+}
+static void tc_mm_amx_end(void) { __builtin_ia32_tilerelease(); }
+TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, int64_t rs, int64_t ks,
+                          const char *b, int64_t bs, char *c, int64_t cs, int add) {
+  const int tall = mr > 16, broad = nv > 1;
+  if (add) {
+    __builtin_ia32_tileloadd64(0, c, cs);
+    if (broad) __builtin_ia32_tileloadd64(1, c + 64, cs);
+    if (tall) __builtin_ia32_tileloadd64(2, c + 16 * cs, cs);
+    if (tall && broad) __builtin_ia32_tileloadd64(3, c + 16 * cs + 64, cs);
+  } else {
+    __builtin_ia32_tilezero(0);
+    __builtin_ia32_tilezero(1);
+    __builtin_ia32_tilezero(2);
+    __builtin_ia32_tilezero(3);
+  }
+  for (; k > 0; k -= 16, a += 16 * ks, b += 16 * bs) {
+    __builtin_ia32_tileloadd64(6, b, bs);
+    __builtin_ia32_tileloadd64(4, a, rs);
+    if (broad) __builtin_ia32_tileloadd64(7, b + 64, bs);
+    if (tall) __builtin_ia32_tileloadd64(5, a + 16 * rs, rs);
+    __builtin_ia32_tdpbf16ps(0, 4, 6);
+    if (broad) __builtin_ia32_tdpbf16ps(1, 4, 7);
+    if (tall) __builtin_ia32_tdpbf16ps(2, 5, 6);
+    if (tall && broad) __builtin_ia32_tdpbf16ps(3, 5, 7);
+  }
+  __builtin_ia32_tilestored64(0, c, cs);
+  if (broad) __builtin_ia32_tilestored64(1, c + 64, cs);
+  if (tall) __builtin_ia32_tilestored64(2, c + 16 * cs, cs);
+  if (tall && broad) __builtin_ia32_tilestored64(3, c + 16 * cs + 64, cs);
+}
+#endif
+/* @ TC_MM_TURN */
+/* Transposition of TC_L x TC_L words: interleaving the halves of the list of rows, log2(TC_L) times. */
+#if TC_L == 16
+#define TC_MM_LOW 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define TC_MM_HIGH 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#elif TC_L == 8
+#define TC_MM_LOW 0, 8, 1, 9, 2, 10, 3, 11
+#define TC_MM_HIGH 4, 12, 5, 13, 6, 14, 7, 15
+#else
+#define TC_MM_LOW 0, 4, 1, 5
+#define TC_MM_HIGH 2, 6, 3, 7
+#endif
+/* dst[j][i] = t[i][j] for j < rows, i < n; `stride` bytes between rows of dst. */
+#define TC_MM_TURN(T)                                                                              \
+  TC_SLOW void tc_mm_##T##_turn(const tc_##T *t, tc_##T *dst, int64_t stride, int64_t rows, int64_t n) { \
+    tc_v##T x[TC_L], y[TC_L];                                                                      \
+    TC_UNROLL for (int i = 0; i < TC_L; ++i) __builtin_memcpy(&x[i], t + i * TC_L, sizeof x[i]);   \
+    TC_UNROLL for (int half = 1; half < TC_L; half *= 2) {                                         \
+      TC_UNROLL for (int i = 0; i < TC_L; ++i)                                                     \
+        y[i] = i % 2 ? __builtin_shufflevector(x[i / 2], x[i / 2 + TC_L / 2], TC_MM_HIGH)          \
+                     : __builtin_shufflevector(x[i / 2], x[i / 2 + TC_L / 2], TC_MM_LOW);          \
+      TC_UNROLL for (int i = 0; i < TC_L; ++i) x[i] = y[i];                                        \
+    }                                                                                              \
+    if (rows == TC_L && n == TC_L) {                                                               \
+      TC_UNROLL for (int i = 0; i < TC_L; ++i)                                                     \
+        __builtin_memcpy((char *)dst + i * stride, &x[i], sizeof x[i]);                            \
+      return;                                                                                      \
+    }                                                                                              \
+    __builtin_memcpy(y, x, sizeof y);                                                              \
+    for (int64_t i = 0; i < rows; ++i) __builtin_memcpy((char *)dst + i * stride, &y[i], n * sizeof *dst); \
+  }
+/* @ tc_mm_u16_turn */
+TC_MM_TURN(u16)
+/* @ tc_mm_u32_turn */
+TC_MM_TURN(u32)
+/* @ tc_mm_u64_turn */
+TC_MM_TURN(u64)
+/* @ tc_mm_bf16_pair */
+/* Two vectors of f32 that bf16 holds exactly, as words of two bf16. */
+TC_FN void tc_mm_bf16_pair(tc_u32 *dst, tc_vf32 low, tc_vf32 high) {
+  const tc_vu32 words = TC_BITS(u32, low) >> 16 | (TC_BITS(u32, high) & 0xffff0000u);
+  __builtin_memcpy(dst, &words, sizeof words);
+}
