@@ -83,13 +83,15 @@ typedef enum {
   TC_EX_CONST,  /* f (floating dtypes) or i */
   TC_EX_SCALAR, /* scalar argument `index`, converted to dtype */
   TC_EX_DIM,    /* value of a size, i64 */
-  TC_EX_INDEX,  /* value of an address expression (no buffer), i64: iota, tril, argmax positions */
+  TC_EX_INDEX,  /* value of an address expression (no buffer), i64: iota, tril, argmax positions;
+                 * its terms are checked as those of a LOAD are (one_hot) */
   TC_EX_LOAD,   /* buffer[address], widened; when `guard` is set: guard ? buffer[address] : 0 */
   TC_EX_OP,     /* elementwise primitive of the op table, all operands of its compute dtype */
   TC_EX_CAST,   /* converts to dtype as C does, saturating nothing; float to bool is != 0 */
   TC_EX_ROUND,  /* f32 rounded through `storage` (f16, bf16) */
   TC_EX_RESULT, /* result `index` of a reduction or scan of this nest, or the matmul's product */
-  TC_EX_RANDOM  /* Philox: op RAND or RANDN, in[0] seed (i64), address = element number */
+  TC_EX_RANDOM  /* Philox: op RAND or RANDN, in[0] seed (i64), address = element number, storage =
+                 * dtype of the numbers (it decides how many bits a uniform has) */
 } tc_ex_kind;
 
 typedef struct tc_expr {
@@ -195,6 +197,8 @@ void tc_program_free(tc_program *p);
 
 /* Readable dump of the loop IR (TC_DUMP=loops). */
 void tc_program_print(const tc_program *p, tc_buf *out);
+/* Reports to the graph's diag, as TC_REMARK, what each kernel fuses. */
+void tc_program_remarks(const tc_program *p);
 /* Checks the rules above. */
 bool tc_program_verify(const tc_program *p, char *message, size_t size);
 

@@ -1,0 +1,94 @@
+/* facts.c - what nodes cost: the ground of "recompute or store". */
+#include "lower/lowering.h"
+
+bool lo_op_costly(tc_op op) {
+  switch (op) {
+  case OP_EXP: case OP_EXP2: case OP_EXPM1: case OP_LOG: case OP_LOG2: case OP_LOG10:
+  case OP_LOG1P: case OP_SIN: case OP_COS: case OP_TAN: case OP_ASIN: case OP_ACOS: case OP_ATAN:
+  case OP_SINH: case OP_COSH: case OP_TANH: case OP_ASINH: case OP_ACOSH: case OP_ATANH:
+  case OP_ERF: case OP_ERFC: case OP_SIGMOID: case OP_POW: case OP_ATAN2: case OP_HYPOT:
+  case OP_FMOD: case OP_REMAINDER: case OP_FLOORDIV: case OP_RAND: case OP_RANDN: return true;
+  default: return false;
+  }
+}
+
+bool lo_is_dot(lo *L, const tc_node *n) {
+  if (n->op != OP_MATMUL) return false;
+  const tc_type *a = tc_graph_type(L->g, n->in[0]), *b = tc_graph_type(L->g, n->in[1]);
+  return a->rank == 1 || b->rank == 1 || tc_dim_is(a->dim[a->rank - 2], 1) ||
+         tc_dim_is(b->dim[b->rank - 1], 1);
+}
+
+tc_dim lo_product(lo *L, const tc_dim *d, int n) {
+  tc_dim p = tc_dim_const(1);
+  for (int i = 0; i < n; i++) p = tc_dim_mul(L->dims, p, d[i]);
+  return p;
+}
+
+bool lo_at_most(lo *L, tc_dim d, int64_t v) {
+  int64_t lo, hi;
+  if (tc_dim_bad(d)) return false;
+  tc_dim_range(L->dims, d, &lo, &hi);
+  return hi <= v;
+}
+
+int64_t lo_guess(lo *L, tc_dim d) {
+  enum { TYPICAL = 512 };
+  int64_t lo, hi;
+  if (tc_dim_bad(d)) return INT64_MAX;
+  if (tc_dim_is_const(d)) return tc_dim_value(d);
+  tc_dim_range(L->dims, d, &lo, &hi);
+  return lo > TYPICAL ? lo : hi < TYPICAL ? hi : TYPICAL;
+}
+
+tc_dim lo_estimate(lo *L, tc_dim a, tc_dim b) {
+  tc_dim p = tc_dim_mul(L->dims, a, b);
+  return tc_dim_bad(p) ? tc_dim_const(INT64_MAX / 4) : p;
+}
+
+/* Classes whose result is always an array, or is computed by a loop of its own. */
+static bool is_source(tc_class c) {
+  return c == TC_CLASS_REDUCE || c == TC_CLASS_MATMUL || c == TC_CLASS_SCAN ||
+         c == TC_CLASS_JOIN || c == TC_CLASS_SCATTER;
+}
+
+static unsigned saturate(unsigned a, unsigned b, unsigned max) { return a + b > max ? max : a + b; }
+
+static uint64_t source_bit(uint32_t id) { return 1ull << (tc_hash(&id, sizeof id, 7) & 63); }
+
+static void add_operand(lo *L, lo_fact *f, tc_ref r) {
+  const lo_fact *o = &L->fact[r.id];
+  f->cone = (uint16_t)saturate(f->cone, o->cone, 60000);
+  if (tc_dim_same(o->numel, f->numel)) f->reads = (uint8_t)saturate(f->reads, o->reads, 200);
+  f->costly |= o->costly;
+  f->sources |= o->sources;
+  if (tc_dim_is(f->reduced, 0)) f->reduced = o->reduced;
+}
+
+static void source_facts(lo *L, uint32_t id, const tc_node *n, lo_fact *f) {
+  tc_class c = lo_class(n);
+  f->reads = 1;
+  f->cone = 0;
+  f->costly = false;
+  f->reduced = tc_dim_const(0);
+  if (c == TC_CLASS_REDUCE) f->reduced = L->fact[n->in[0].id].numel;
+  else f->sources = source_bit(id);
+}
+
+static lo_fact facts_of(lo *L, uint32_t id) {
+  const tc_node *n = lo_node(L, (tc_ref){id});
+  tc_class c = lo_class(n);
+  lo_fact f = {.numel = tc_type_numel(L->dims, &n->type), .reduced = tc_dim_const(0)};
+  for (int k = 0; k < n->nin; k++)
+    if (n->in[k].id) add_operand(L, &f, n->in[k]);
+  if (is_source(c)) source_facts(L, id, n, &f);
+  else if (n->op == OP_INPUT) f.reads = 1, f.sources = source_bit(id);
+  else if (c != TC_CLASS_LEAF && c != TC_CLASS_VIEW)
+    f.cone = (uint16_t)saturate(f.cone, n->op == OP_CAST ? 0 : c == TC_CLASS_INDEX ? 3 : 1, 60000);
+  f.costly |= lo_op_costly(n->op);
+  return f;
+}
+
+void lo_find_facts(lo *L) {
+  for (uint32_t id = 1; id <= L->count; id++) L->fact[id] = facts_of(L, id);
+}

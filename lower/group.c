@@ -1,0 +1,175 @@
+/* group.c - groups of nodes that share a loop nest, and what may join them. */
+#include "lower/lowering.h"
+
+lo_group *lo_new_group(lo *L, const tc_type *shape) {
+  lo_group *g = lo_alloc(L, L->scratch, sizeof *g);
+  g->id = ++L->ngroup;
+  g->k = -1;
+  L->group = lo_grow(L, L->scratch, L->group, &L->cgroup, g->id, sizeof *L->group);
+  L->group[g->id] = g;
+  for (int i = 0; i < shape->rank; i++)
+    if (!tc_dim_is(shape->dim[i], 1)) g->extent[g->naxis++] = shape->dim[i];
+  return g;
+}
+
+void lo_add_member(lo *L, lo_group *g, tc_ref n) {
+  g->member = lo_grow(L, L->scratch, g->member, &g->cmember, g->nmember, sizeof *g->member);
+  g->member[g->nmember++] = n;
+  g->sources |= L->fact[n.id].sources;
+}
+
+void lo_add_store(lo *L, lo_group *g, lo_store s) {
+  g->store = lo_grow(L, L->scratch, g->store, &g->cstore, g->nstore, sizeof *g->store);
+  g->store[g->nstore++] = s;
+}
+
+bool lo_has_room(const lo_group *g) { return g->nmember < LO_MEMBERS; }
+
+tc_dim lo_group_numel(lo *L, const lo_group *g, uint32_t axes) {
+  tc_dim p = tc_dim_const(1);
+  for (int a = 0; a < g->naxis; a++)
+    if (axes >> a & 1) p = tc_dim_mul(L->dims, p, g->extent[a]);
+  return p;
+}
+
+static uint32_t all_axes(const lo_group *g) { return (1u << g->naxis) - 1; }
+
+/* Every dimension runs along an axis of its own, whole. */
+static bool canonical(lo *L, const lo_group *g, const tc_type *t, const lo_index *at) {
+  uint32_t used = 0;
+  if (at->flat || at->terms) return false;
+  for (int i = 0; i < t->rank; i++) {
+    if (tc_dim_is(t->dim[i], 1)) continue;
+    int a = lo_lin_axis(&at->dim[i]);
+    if (a < 0 || (used >> a & 1) || !tc_dim_same(g->extent[a], t->dim[i])) return false;
+    used |= 1u << a;
+  }
+  (void)L;
+  return true;
+}
+
+/* Could the axes in m become inner?  Not those that a reduction's result is indexed by. */
+static bool can_be_inner(const lo_group *g, uint32_t m) {
+  for (uint32_t i = 0; i < g->nreduce; i++)
+    if (g->reduce[i].at->axes & m) return false;
+  return true;
+}
+
+bool lo_can_host(lo *L, const lo_group *g, tc_ref n, const lo_index *at) {
+  if (g->closed || !lo_has_room(g) || !canonical(L, g, tc_graph_type(L->g, n), at)) return false;
+  if (g->k >= 0 && g->matmul.id) return at->axes == (all_axes(g) & ~(1u << g->k));
+  uint32_t missing = all_axes(g) & ~at->axes;
+  if (g->split) return missing == g->inner;
+  if (!(missing & ~g->inner)) return true;
+  /* a value of each row, where a reduction of the rows is about to join */
+  uint32_t first = missing & -missing;
+  bool trailing = at->axes < first;
+  return trailing && !g->inner &&
+         tc_dim_same(L->fact[n.id].reduced, lo_group_numel(L, g, all_axes(g)));
+}
+
+/* ---- reductions ------------------------------------------------------------------------------------- */
+
+typedef struct shape { /* what a reduction combines */
+  int n;
+  tc_dim extent[TC_MAX_RANK];
+  bool columns; /* the last dimension of the operand is kept: lanes run along results */
+} shape;
+
+static shape shape_of(lo *L, const tc_node *n) {
+  const tc_type *t = tc_graph_type(L->g, n->in[0]);
+  shape s = {0};
+  if (n->op == OP_MATMUL) {
+    const tc_type *b = tc_graph_type(L->g, n->in[1]);
+    s.extent[s.n++] = t->dim[t->rank - 1];
+    s.columns = b->rank > 1 && !tc_dim_is(b->dim[b->rank - 1], 1);
+    return s;
+  }
+  uint32_t reduced = lo_reduced_dims(n, t->rank);
+  for (int i = 0; i < t->rank; i++)
+    if (reduced >> i & 1) s.extent[s.n++] = t->dim[i];
+  s.columns = t->rank && !(reduced >> (t->rank - 1) & 1);
+  return s;
+}
+
+/* Few results from many elements: threads are fed by chunks of the reduction. */
+static bool wants_split(lo *L, const shape *s, tc_dim results) {
+  int64_t few = s->columns ? LO_FEW_COLUMNS : LO_FEW_ROWS;
+  if (!lo_at_most(L, results, few - 1)) return false;
+  return !lo_at_most(L, lo_product(L, s->extent, s->n), 2 * LO_SPLIT);
+}
+
+/* Finds axes for the reduced dimensions among `unused`, in order, else makes new ones. */
+static bool match_axes(lo_group *g, const shape *s, uint32_t unused, lo_reduce *r, uint32_t *axes) {
+  r->naxis = s->n;
+  for (int i = 0; i < s->n; i++) {
+    r->axis[i] = -1;
+    if (tc_dim_is(s->extent[i], 1)) continue;
+    int a = 0;
+    while (a < g->naxis && !((unused >> a & 1) && tc_dim_same(g->extent[a], s->extent[i]))) a++;
+    if (a == LO_AXES) return false;
+    if (a == g->naxis) g->extent[g->naxis++] = s->extent[i];
+    unused &= ~(1u << a);
+    *axes |= 1u << a;
+    r->axis[i] = a;
+  }
+  return true;
+}
+
+bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds_reduce) {
+  const tc_node *node = lo_node(L, n);
+  if (g->closed || g->matmul.id || !lo_has_room(g) || !canonical(L, g, &node->type, at))
+    return false;
+  shape s = shape_of(L, node);
+  uint32_t unused = all_axes(g) & ~at->axes, axes = 0;
+  bool split = wants_split(L, &s, lo_group_numel(L, g, at->axes));
+  if ((at->axes & g->inner) || !can_be_inner(g, unused)) return false;
+  if (g->split && (!split || unused != g->inner)) return false;
+  if (split && !g->split && (unused || g->inner || g->nreduce)) return false;
+  if (split && feeds_reduce) return false;
+  lo_reduce r = {.node = n, .at = at};
+  int naxis = g->naxis;
+  bool fits = match_axes(g, &s, unused, &r, &axes);
+  fits = fits && !(unused & ~axes) && (!g->nreduce || axes == g->inner);
+  if (!fits) {
+    g->naxis = naxis;
+    return false;
+  }
+  g->inner = axes;
+  g->split = split;
+  g->reduce = lo_grow(L, L->scratch, g->reduce, &g->creduce, g->nreduce, sizeof *g->reduce);
+  g->reduce[g->nreduce++] = r;
+  return true;
+}
+
+/* ---- matmuls ------------------------------------------------------------------------------------------- */
+
+/* l numbers the points of some axes in row-major order: those axes, or 0. */
+static uint32_t merged_axes(lo *L, const lo_group *g, const lo_lin *l, tc_dim size) {
+  tc_dim expected = tc_dim_const(1);
+  uint32_t axes = 0;
+  if (!tc_dim_is(l->offset, 0) || l->nterm) return 0;
+  for (int a = g->naxis - 1; a >= 0; a--) {
+    if (tc_dim_is(l->coef[a], 0)) continue;
+    if (!tc_dim_same(l->coef[a], expected)) return 0;
+    expected = tc_dim_mul(L->dims, expected, g->extent[a]);
+    axes |= 1u << a;
+  }
+  return tc_dim_same(expected, size) ? axes : 0;
+}
+
+/* The group computes one point for each element of n, along (batch.., m, n) or a finer cut of m. */
+bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at) {
+  const tc_type *t = tc_graph_type(L->g, n);
+  if (g->closed || g->matmul.id || g->nreduce || g->inner || at->flat || !lo_has_room(g))
+    return false;
+  if (g->naxis + 1 >= LO_AXES) return false;
+  uint32_t used = 0;
+  for (int i = 0; i < t->rank; i++) {
+    if (tc_dim_is(t->dim[i], 1)) continue;
+    uint32_t m = merged_axes(L, g, &at->dim[i], t->dim[i]);
+    if (!m || (m & used) || (i == t->rank - 1 && (m & (m - 1)))) return false;
+    used |= m;
+  }
+  return used == all_axes(g);
+}

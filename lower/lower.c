@@ -1,0 +1,237 @@
+/* lower.c - tc_lower: placement, emission of kernels in order, names, workspace. */
+#include "lower/lowering.h"
+
+#include <string.h>
+
+/* ---- memory ------------------------------------------------------------------------------------------- */
+
+_Noreturn void lo_fail(lo *L, tc_loc loc, const char *why) {
+  tc_report(tc_graph_diag(L->g), TC_MISSED, loc, "not compiled: %s", why);
+  longjmp(L->failed, 1);
+}
+
+void *lo_alloc(lo *L, tc_arena *a, size_t bytes) {
+  void *p = tc_arena_alloc(a, bytes);
+  if (!p) lo_fail(L, (tc_loc){0}, "out of memory");
+  return p;
+}
+
+void *lo_grow(lo *L, tc_arena *a, void *items, uint32_t *cap, uint32_t n, size_t size) {
+  if (n < *cap) return items;
+  uint32_t old = *cap;
+  uint32_t grown = old ? old : 8;
+  while (grown <= n) grown *= 2;
+  void *p = lo_alloc(L, a, grown * size);
+  if (old) memcpy(p, items, old * size);
+  *cap = grown;
+  return p;
+}
+
+/* ---- buffers ---------------------------------------------------------------------------------------------- */
+
+uint32_t lo_new_buffer(lo *L, tc_buf_kind kind, uint32_t index, tc_dtype dtype, const tc_type *t,
+                       const char *name) {
+  tc_program *p = L->p;
+  uint32_t n = p->nbuffer;
+  p->buffer = lo_grow(L, L->arena, p->buffer, &L->cbuffer, n, sizeof *p->buffer);
+  p->buffer[n] = (tc_buffer){.kind = kind,
+                             .index = index,
+                             .dtype = dtype,
+                             .numel = tc_type_numel(L->dims, t),
+                             .offset = tc_dim_const(0),
+                             .name = name,
+                             .type = *t};
+  p->buffer[n].type.dtype = dtype;
+  p->nbuffer++;
+  return n;
+}
+
+uint32_t lo_input_buffer(lo *L, uint32_t input) {
+  if (!L->input_buffer[input]) {
+    const tc_input *in = tc_graph_input_at(L->g, input);
+    L->input_buffer[input] =
+        lo_new_buffer(L, TC_BUF_INPUT, input, in->type.dtype, &in->type, in->name) + 1;
+  }
+  return L->input_buffer[input] - 1;
+}
+
+static void add_target(lo *L, tc_ref r, uint32_t buffer) {
+  lo_target *t = lo_alloc(L, L->scratch, sizeof *t);
+  lo_place *p = &L->place[r.id];
+  *t = (lo_target){p->target, buffer};
+  p->target = t;
+}
+
+static void set_roots(lo *L) {
+  tc_program *p = L->p;
+  p->noutput = tc_graph_output_count(L->g);
+  p->output = lo_alloc(L, L->arena, (p->noutput + 1) * sizeof *p->output);
+  for (uint32_t i = 0; i < p->noutput; i++) {
+    tc_ref r = tc_graph_output_at(L->g, i);
+    const tc_type *t = tc_graph_type(L->g, r);
+    p->output[i] = lo_new_buffer(L, TC_BUF_OUTPUT, i, t->dtype, t, "result");
+    add_target(L, r, p->output[i]);
+  }
+  L->nwrite = tc_graph_write_count(L->g);
+  L->write = lo_alloc(L, L->scratch, (L->nwrite + 1) * sizeof *L->write);
+  for (uint32_t i = 0; i < L->nwrite; i++) {
+    lo_write *w = &L->write[i];
+    w->value = tc_graph_write_at(L->g, i, &w->input);
+    const tc_type *t = tc_graph_type(L->g, w->value);
+    w->input = lo_input_buffer(L, w->input);
+    w->buffer = lo_new_buffer(L, TC_BUF_ARENA, 0, t->dtype, t, "updated");
+    add_target(L, w->value, w->buffer);
+  }
+}
+
+/* ---- kernels ------------------------------------------------------------------------------------------------ */
+
+static tc_kernel *new_kernel(lo *L) {
+  tc_program *p = L->p;
+  p->kernel = lo_grow(L, L->arena, p->kernel, &L->ckernel, p->nkernel, sizeof *p->kernel);
+  tc_kernel *k = &p->kernel[p->nkernel++];
+  memset(k, 0, sizeof *k);
+  return k;
+}
+
+static void add_fused(lo_kb *b, const lo_group *g) {
+  tc_kernel *k = b->k;
+  for (uint32_t i = 0; i < g->nmember; i++) {
+    k->fused = lo_grow(b->L, b->L->arena, k->fused, &b->cfused, k->nfused, sizeof *k->fused);
+    k->fused[k->nfused++] = g->member[i];
+  }
+}
+
+static bool stores_to(const lo_group *g, uint32_t buffer) {
+  for (uint32_t i = 0; i < g->nstore; i++)
+    if (g->store[i].buffer == buffer) return true;
+  return false;
+}
+
+/* g is the tail of group `first`: it works on what the other's outer points leave, no more. */
+static bool is_tail(lo *L, const lo_group *first, const lo_group *g) {
+  uint32_t all = (1u << g->naxis) - 1;
+  tc_dim mine = lo_group_numel(L, g, all);
+  tc_dim results = lo_group_numel(L, first, ((1u << first->naxis) - 1) & ~first->inner);
+  return first->nreduce && (tc_dim_same(mine, results) || lo_at_most(L, mine, LO_CHUNK));
+}
+
+/* g reads an array that `first` writes. */
+static bool follows(lo *L, const lo_group *first, const lo_group *g) {
+  for (uint32_t i = 0; i < g->nmember; i++) {
+    const tc_node *n = lo_node(L, g->member[i]);
+    for (int k = 0; k < n->nin; k++) {
+      const lo_place *p = &L->place[n->in[k].id];
+      if (p->buffer && p->group == first->id && stores_to(first, p->buffer - 1)) return true;
+    }
+  }
+  return false;
+}
+
+/* Consecutive groups are nests of one kernel when they make one array, when the second is the tail
+ * of the first, or when the first is a split reduction, which has a barrier already. */
+static bool same_kernel(lo *L, const lo_group *first, const lo_group *g) {
+  if (first->matmul.id || g->matmul.id) return false;
+  if (first->kernel || g->kernel) return first->kernel == g->kernel;
+  if (first->scan.id || g->scan.id || first->serial || g->serial) return false;
+  return follows(L, first, g) && (first->split || is_tail(L, first, g));
+}
+
+static void estimate_bytes(lo *L, tc_kernel *k) {
+  tc_dim sum = tc_dim_const(0);
+  for (uint32_t i = 0; i < k->nbuffer; i++) {
+    const tc_buffer *b = &L->p->buffer[k->buffer[i]];
+    if (b->kind == TC_BUF_LOCAL) continue;
+    tc_dim size = tc_dim_const((int64_t)tc_dtype_bytes(b->dtype));
+    tc_dim next = tc_dim_add(L->dims, sum, lo_estimate(L, b->numel, size));
+    if (!tc_dim_bad(next)) sum = next;
+  }
+  k->bytes = sum;
+}
+
+/* Groups first .. last (descending) become one kernel. */
+static void emit_kernel(lo *L, uint32_t first, uint32_t last) {
+  lo_kb b = {.L = L, .k = new_kernel(L)};
+  for (uint32_t id = first; id >= last; id--) {
+    lo_group *g = L->group[id];
+    if (g->matmul.id) lo_emit_matmul(&b, g);
+    else lo_emit_nest(&b, g);
+    add_fused(&b, g);
+  }
+  lo_name_kernel(L, b.k, L->p->nkernel);
+  estimate_bytes(L, b.k);
+}
+
+static void emit_all(lo *L) {
+  for (uint32_t id = L->ngroup; id > 0;) {
+    uint32_t last = id;
+    while (last > 1 && same_kernel(L, L->group[last], L->group[last - 1])) last--;
+    emit_kernel(L, id, last);
+    id = last - 1;
+  }
+}
+
+/* Values of written inputs that had to wait until everything was read. */
+static void copy_writes(lo *L) {
+  lo_kb b = {.L = L};
+  for (uint32_t i = 0; i < L->nwrite; i++) {
+    const lo_write *w = &L->write[i];
+    if (w->direct) continue;
+    if (!b.k) b.k = new_kernel(L);
+    lo_emit_copy(&b, w->value, w->buffer, w->input);
+    L->p->buffer[w->input].written = true;
+  }
+  if (!b.k) return;
+  lo_name_kernel(L, b.k, L->p->nkernel);
+  estimate_bytes(L, b.k);
+}
+
+/* ---- the program ------------------------------------------------------------------------------------------------ */
+
+static void run(lo *L) {
+  L->fact = lo_alloc(L, L->scratch, (L->count + 1) * sizeof *L->fact);
+  L->place = lo_alloc(L, L->scratch, (L->count + 1) * sizeof *L->place);
+  L->input_buffer =
+      lo_alloc(L, L->scratch, (tc_graph_input_count(L->g) + 1) * sizeof *L->input_buffer);
+  lo_find_facts(L);
+  set_roots(L);
+  lo_place_all(L);
+  emit_all(L);
+  lo_resolve_writes(L);
+  copy_writes(L);
+  lo_plan(L);
+}
+
+static tc_program *new_program(tc_graph *g) {
+  tc_arena *arena = tc_arena_new();
+  tc_program *p = arena ? tc_arena_alloc(arena, sizeof *p) : NULL;
+  if (p) *p = (tc_program){.graph = g, .arena = arena};
+  else if (arena) tc_arena_free(arena);
+  return p;
+}
+
+tc_program *tc_lower(tc_graph *g) {
+  tc_program *p = new_program(g);
+  lo L = {.g = g, .p = p, .dims = tc_graph_dims(g), .count = tc_graph_count(g)};
+  L.scratch = tc_arena_new();
+  if (!p || !L.scratch) {
+    if (p) tc_program_free(p);
+    if (L.scratch) tc_arena_free(L.scratch);
+    tc_report(tc_graph_diag(g), TC_MISSED, (tc_loc){0}, "not compiled: out of memory");
+    return NULL;
+  }
+  L.arena = p->arena;
+  bool done = false;
+  if (!setjmp(L.failed)) {
+    run(&L);
+    done = true;
+  }
+  tc_arena_free(L.scratch);
+  if (done) return p;
+  tc_program_free(p);
+  return NULL;
+}
+
+void tc_program_free(tc_program *p) {
+  if (p) tc_arena_free(p->arena);
+}

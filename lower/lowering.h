@@ -1,0 +1,343 @@
+/* lowering.h - what the steps of tc_lower share.
+ *
+ *   facts.c     forwards: what each node costs and reads
+ *   index.c     affine indices over the axes of a group, interned
+ *   operand.c   index of a node -> index of its operand
+ *   group.c     groups of nodes that share a loop nest, and what may join them
+ *   place.c     backwards: every node gets a group, or is recomputed where it is read;
+ *               place_heavy.c: reductions, matmuls and what has loops of its own
+ *   value.c     value of a node at an index -> expression
+ *   expr.c      the pool of expressions of a kernel
+ *   nest.c      group -> loop nest;  rows.c: values kept between stages;  schedule.c: axes
+ *   matmul.c    group -> matmul template
+ *   plan.c      workspace
+ *
+ * Placement.  Nodes are visited from results to operands, so every reader of a node is known when
+ * it is placed.  A reader demands a value at an index over the axes of its own group.  Groups are
+ * numbered in order of creation and run in descending order: a node may join any group whose number
+ * is not below those of its readers, which keeps the order acyclic without a search.
+ *
+ * Memory.  Everything is in arenas; exhaustion unwinds to tc_lower by longjmp. */
+#ifndef TC_LOWERING_H
+#define TC_LOWERING_H
+
+#include <setjmp.h>
+
+#include "lower/loop.h"
+
+enum {
+  LO_AXES = 12,         /* axes of a group, before the schedule splits them */
+  LO_MEMBERS = 256,     /* nodes of a group: bounds the depth of expressions and the size of kernels */
+  LO_CHUNK = 4096,      /* elements of one outer point of flat elementwise work */
+  LO_SPLIT = 16384,     /* elements of one partial reduction */
+  LO_FEW_ROWS = 64,     /* fewer outer points than this do not feed the threads */
+  LO_FEW_COLUMNS = 1024, /* ... when the lanes run along them */
+  LO_LOOK_BACK = 16      /* groups that are tried for independent work */
+};
+
+/* ---- indices -------------------------------------------------------------------------------------- */
+
+typedef struct lo_index lo_index;
+
+/* A data-dependent part: (value of node at `at`) * stride, 0 <= value < bound. */
+typedef struct lo_term {
+  uint64_t node;
+  const lo_index *at;
+  tc_dim stride, bound;
+} lo_term;
+
+/* offset + sum coef[a] * axis a + terms */
+typedef struct lo_lin {
+  tc_dim offset;
+  tc_dim coef[LO_AXES];
+  uint64_t nterm;
+  lo_term term[2];
+} lo_lin;
+
+/* One lin per dimension, or a single lin that numbers elements in row-major order (flat).  Interned:
+ * equal indices are the same pointer. */
+struct lo_index {
+  uint32_t rank, flat;
+  uint32_t axes;  /* bit a: depends on axis a, terms included */
+  uint32_t terms; /* some dimension has a term */
+  lo_lin dim[TC_MAX_RANK]; /* only [0, rank) is stored */
+};
+
+/* ---- facts --------------------------------------------------------------------------------------------- */
+
+typedef struct lo_fact {
+  tc_dim numel;
+  tc_dim reduced;   /* elements that a reduction in the cone combines; 0: none */
+  uint64_t sources; /* bloom filter of the arrays that the node is made of */
+  uint16_t cone;    /* operations to recompute one element from materialised arrays, saturated */
+  uint8_t reads;    /* arrays of the node's own size among them, saturated */
+  bool costly;      /* the cone has a transcendental */
+} lo_fact;
+
+/* ---- groups ---------------------------------------------------------------------------------------------- */
+
+typedef struct lo_reduce {
+  tc_ref node;
+  const lo_index *at;        /* of the result: over outer axes */
+  int naxis;                 /* reduced dimensions of the operand (of a dot product: k) */
+  int axis[TC_MAX_RANK];     /* group axis of each, -1: size 1 */
+} lo_reduce;
+
+typedef struct lo_store {
+  tc_ref node;
+  const lo_index *at; /* index of the value */
+  uint32_t buffer;    /* program buffer */
+  const lo_index *to; /* index in the buffer, which has this shape */
+  const tc_type *shape;
+  bool add;
+} lo_store;
+
+typedef struct lo_group {
+  uint32_t id;      /* runs before all groups with smaller ids */
+  uint32_t kernel;  /* groups with equal nonzero numbers are nests of one kernel */
+  int naxis;
+  tc_dim extent[LO_AXES];
+  uint32_t inner;   /* bit a: axis a runs inside a stage */
+  bool closed;      /* joins, pads, scatters, scans: nothing joins but what they read */
+  bool serial;      /* scatter */
+  bool split;       /* reduction with few outer points: partial results of chunks, then one more nest */
+  tc_ref matmul, scan;
+  const lo_index *at; /* of the matmul's or scan's result */
+  int k;            /* matmul: axis of k */
+  uint64_t sources;
+  bool is_output;
+  uint32_t nmember, cmember, nreduce, creduce, nstore, cstore;
+  tc_ref *member;
+  lo_reduce *reduce;
+  lo_store *store;
+} lo_group;
+
+/* ---- placement --------------------------------------------------------------------------------------------- */
+
+typedef struct lo_demand {
+  struct lo_demand *next;
+  uint32_t group;
+  bool load;      /* only a materialised array will do */
+  bool prologue;  /* as an operand of the group's matmul */
+  bool in_reduce; /* the value feeds a reduction of the group */
+  const lo_index *at;
+} lo_demand;
+
+typedef struct lo_target {
+  struct lo_target *next;
+  uint32_t buffer;
+} lo_target;
+
+typedef struct lo_place {
+  lo_demand *demand;
+  lo_target *target; /* results and writes that are this node */
+  uint32_t buffer;   /* program buffer + 1 where the node is materialised; 0: nowhere */
+  uint32_t group;    /* that computes it; 0: none or many */
+} lo_place;
+
+/* ---- the whole --------------------------------------------------------------------------------------------- */
+
+typedef struct lo_write {
+  uint32_t input, buffer; /* program buffers: the input's, and where the new value is put */
+  tc_ref value;
+  bool direct; /* nothing is copied at the end */
+} lo_write;
+
+typedef struct lo {
+  tc_graph *g;
+  tc_dims *dims;
+  tc_program *p;
+  tc_arena *arena;   /* the program's */
+  tc_arena *scratch; /* dies with the lowering */
+  jmp_buf failed;
+  uint32_t count;
+  lo_fact *fact;   /* [count + 1] */
+  lo_place *place; /* [count + 1] */
+  uint32_t ngroup, cgroup;
+  lo_group **group; /* [1 .. ngroup] */
+  uint32_t nkernelid;
+  uint32_t cbuffer, ckernel;
+  uint32_t *input_buffer; /* per graph input: program buffer + 1 */
+  uint32_t nwrite;
+  lo_write *write;
+  const lo_index **table; /* interned indices, open addressing */
+  uint32_t ntable, ctable;
+} lo;
+
+/* memory: never NULL */
+void *lo_alloc(lo *L, tc_arena *a, size_t bytes);
+/* items with room for one more than n */
+void *lo_grow(lo *L, tc_arena *a, void *items, uint32_t *cap, uint32_t n, size_t size);
+_Noreturn void lo_fail(lo *L, tc_loc loc, const char *why);
+
+static inline const tc_node *lo_node(const lo *L, tc_ref r) { return tc_graph_node(L->g, r); }
+static inline tc_class lo_class(const tc_node *n) { return tc_op_get(n->op)->cls; }
+
+/* sizes; unknown sizes count as large */
+tc_dim lo_product(lo *L, const tc_dim *d, int n);
+bool lo_at_most(lo *L, tc_dim d, int64_t v); /* provably */
+int64_t lo_guess(lo *L, tc_dim d);           /* the constant, or a typical size */
+/* Product that never becomes invalid (estimates only). */
+tc_dim lo_estimate(lo *L, tc_dim a, tc_dim b);
+
+/* facts.c */
+void lo_find_facts(lo *L);
+bool lo_op_costly(tc_op op);
+bool lo_is_dot(lo *L, const tc_node *n); /* a matmul with one row or one column */
+
+/* index.c */
+const lo_index *lo_intern(lo *L, lo_index *draft); /* fills axes, terms */
+const lo_index *lo_empty_index(lo *L);
+const lo_index *lo_zero_index(lo *L, const tc_type *t); /* element (0, ..., 0) */
+lo_lin lo_axis_lin(int axis);
+bool lo_lin_add(lo *L, lo_lin *a, const lo_lin *b, tc_dim scale); /* a += b * scale; false: too many terms */
+bool lo_lin_is_zero(const lo_lin *l);
+uint32_t lo_lin_axes(const lo_lin *l); /* terms included */
+int lo_lin_axis(const lo_lin *l); /* the axis when l is exactly that, else -1 */
+bool lo_flatten(lo *L, const lo_index *at, const tc_type *t, lo_lin *out);
+/* index of element number `flat` of an array of type t, in the plainest form */
+const lo_index *lo_unflatten(lo *L, const lo_lin *flat, const tc_type *t);
+/* axes, in order, for the dimensions of t that are not 1, in a group that has exactly those */
+const lo_index *lo_identity(lo *L, const tc_type *t);
+
+/* operand.c: NULL when the operand has to be materialised in n's own shape, or n itself has to */
+const lo_index *lo_operand_index(lo *L, const tc_node *n, int k, const lo_index *at);
+bool lo_inlinable(lo *L, const tc_node *n, const lo_index *at);
+int lo_axis_attr(const tc_node *n, int rank);              /* attribute "axis", not negative */
+uint32_t lo_reduced_dims(const tc_node *n, int rank);      /* bits of the reduced dimensions */
+const lo_index *lo_reduce_operand(lo *L, const lo_reduce *r, int k);
+const lo_index *lo_matmul_operand(lo *L, const tc_node *mm, int k, const lo_index *at, int kaxis);
+/* scatter: where element `at` of the index goes */
+const lo_index *lo_scatter_index(lo *L, const tc_node *n, const lo_index *at);
+/* `at` shifted by `by` along dimension d */
+const lo_index *lo_shift(lo *L, const lo_index *at, int d, tc_dim by);
+
+/* group.c */
+lo_group *lo_new_group(lo *L, const tc_type *shape);
+void lo_add_member(lo *L, lo_group *g, tc_ref n);
+void lo_add_store(lo *L, lo_group *g, lo_store s);
+bool lo_has_room(const lo_group *g);
+bool lo_can_host(lo *L, const lo_group *g, tc_ref n, const lo_index *at); /* every element once */
+/* feeds_reduce: the result is an operand of another reduction of g */
+bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds_reduce);
+bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at);
+tc_dim lo_group_numel(lo *L, const lo_group *g, uint32_t axes);
+
+/* place.c */
+void lo_place_all(lo *L);
+/* Node r is read by group g at index `at` (NULL: as an array). */
+void lo_demand_value(lo *L, tc_ref r, lo_group *g, const lo_index *at, bool prologue,
+                     bool in_reduce);
+lo_demand *lo_latest(lo_place *p); /* the inline demand of the group that runs first, or NULL */
+void lo_make_buffer(lo *L, tc_ref r);
+void lo_store_all(lo *L, lo_group *g, tc_ref value, const lo_index *at, tc_ref owner,
+                  const lo_index *to, bool add);
+bool lo_shares(lo *L, const lo_group *g, tc_ref r);
+bool lo_same_space(lo *L, const lo_group *g, tc_ref r, uint32_t axes);
+const lo_index *lo_index_over(lo *L, const lo_group *g, const tc_type *t, uint32_t axes);
+
+/* place_heavy.c */
+void lo_place_reduce(lo *L, tc_ref r);
+void lo_place_matmul(lo *L, tc_ref r);
+void lo_place_scan(lo *L, tc_ref r);
+void lo_place_join(lo *L, tc_ref r);
+void lo_place_scatter(lo *L, tc_ref r);
+
+/* program buffers */
+uint32_t lo_new_buffer(lo *L, tc_buf_kind kind, uint32_t index, tc_dtype dtype, const tc_type *t,
+                       const char *name);
+uint32_t lo_input_buffer(lo *L, uint32_t input);
+
+/* ---- kernels under construction ------------------------------------------------------------------------------ */
+
+typedef struct lo_act {
+  tc_action a;
+  int level;     /* stages in order of level */
+  uint32_t axes; /* inner axes it runs over */
+} lo_act;
+
+typedef struct lo_slot { /* an axis while it is being scheduled */
+  tc_dim extent, total;
+  int of;
+  bool dead, inner;
+} lo_slot;
+
+typedef struct lo_memo {
+  uint32_t node;
+  const lo_index *at;
+  tc_val v;
+} lo_memo;
+
+typedef struct lo_kb { /* kernel builder */
+  lo *L;
+  tc_kernel *k;
+  lo_group *g; /* of the nest at hand */
+  uint32_t cexpr, cbuffer, cnest, cfused;
+  uint32_t first;     /* pool: expressions of the nest at hand start here */
+  uint32_t *table;    /* interned expressions of the nest */
+  uint32_t ctable;
+  lo_memo *memo;
+  uint32_t nmemo, cmemo;
+  int *level;         /* per expression: stage level it can be computed in */
+  uint32_t *axes;     /* per expression: slots it depends on */
+  uint32_t clevel;
+  lo_act *act;
+  uint32_t nact, cact;
+  uint32_t nresult, cresult;
+  int *result_level;  /* level after which result i is there */
+  tc_dtype *result_type;
+  tc_val *reduced; /* per reduction of g: its value, once emitted */
+  tc_val scanned;
+  lo_slot slot[TC_MAX_AXES];
+  int nslot;
+  uint32_t result_axes; /* a scan: the axes its result depends on */
+} lo_kb;
+
+/* expr.c */
+tc_val lo_expr(lo_kb *b, const tc_expr *e);
+void lo_begin_pool(lo_kb *b); /* a new nest: nothing is shared with earlier ones */
+tc_val lo_const_f(lo_kb *b, tc_dtype d, double v);
+tc_val lo_const_i(lo_kb *b, tc_dtype d, int64_t v);
+tc_val lo_cast(lo_kb *b, tc_val v, tc_dtype d);
+tc_val lo_op(lo_kb *b, tc_op op, tc_dtype d, tc_val x, tc_val y, tc_val z, tc_loc loc);
+tc_val lo_load(lo_kb *b, uint32_t program_buffer, tc_address a, tc_loc loc);
+tc_val lo_result(lo_kb *b, uint32_t index, tc_loc loc);
+uint32_t lo_kernel_buffer(lo_kb *b, uint32_t program_buffer);
+tc_dtype lo_compute_type(tc_dtype d); /* f32 for f16 and bf16 */
+uint32_t lo_new_result(lo_kb *b, tc_dtype type, int level);
+void lo_refresh(lo_kb *b); /* levels and axes after addresses changed */
+int lo_expr_cost(const tc_expr *e);
+
+/* value.c */
+tc_val lo_value(lo_kb *b, tc_ref n, const lo_index *at);
+tc_address lo_address(lo_kb *b, const lo_index *at, const tc_type *t);
+tc_address lo_lin_address(lo_kb *b, const lo_lin *l);
+void lo_emit_reduce(lo_kb *b, uint32_t i);
+
+/* nest.c, matmul.c */
+void lo_begin_nest(lo_kb *b, lo_group *g); /* slots are the group's axes; an empty pool */
+void lo_emit_nest(lo_kb *b, lo_group *g);
+void lo_emit_matmul(lo_kb *b, lo_group *g);
+/* A nest that copies one buffer to another, both of the shape of that node. */
+void lo_emit_copy(lo_kb *b, tc_ref shape, uint32_t from, uint32_t to);
+void lo_emit_stores(lo_kb *b);
+void lo_push_act(lo_kb *b, lo_act a);
+int lo_value_level(const lo_kb *b, const tc_action *a); /* of its operands */
+
+/* rows.c: values that are dear and needed in several stages are kept in LOCAL rows */
+void lo_keep_rows(lo_kb *b);
+
+/* schedule.c */
+void lo_coalesce(lo_kb *b);
+int lo_choose_vector(lo_kb *b);
+int lo_add_slot(lo_kb *b, tc_dim extent, bool inner);
+int lo_split_slot(lo_kb *b, int s, int64_t chunk); /* returns the new outer slot */
+void lo_finish_axes(lo_kb *b, const int *order, int n, tc_axis *axis);
+void lo_map_addresses(lo_kb *b, void (*f)(lo_kb *, tc_address *, const void *), const void *arg);
+
+/* plan.c, name.c */
+void lo_plan(lo *L);
+void lo_resolve_writes(lo *L);
+void lo_name_kernel(lo *L, tc_kernel *k, uint32_t number);
+
+#endif

@@ -1,0 +1,94 @@
+/* matmul.c - a group with a matmul becomes the template: operands, product, epilogue. */
+#include "lower/lowering.h"
+
+/* The dtype in which a value is exact though it is computed in f32: f16 or bf16, or its own. */
+static tc_dtype stored_type(const lo_kb *b, tc_val v) {
+  const tc_expr *e = &b->k->expr[v.id];
+  if (e->kind == TC_EX_ROUND) return e->storage;
+  if (e->kind == TC_EX_LOAD) return b->L->p->buffer[b->k->buffer[e->buffer]].dtype;
+  return e->dtype;
+}
+
+static bool is_half(tc_dtype d) { return d == TC_F16 || d == TC_BF16; }
+
+/* What the multiplier is fed: both operands' narrow type, else the type of the product. */
+static tc_dtype operand_type(const lo_kb *b, const tc_node *n, tc_val x, tc_val y) {
+  tc_dtype declared = tc_graph_type(b->L->g, n->in[0])->dtype;
+  if (is_half(declared) && declared == tc_graph_type(b->L->g, n->in[1])->dtype) return declared;
+  tc_dtype narrow = stored_type(b, x);
+  if (is_half(narrow) && narrow == stored_type(b, y) && n->type.dtype != TC_F64) return narrow;
+  return lo_compute_type(n->type.dtype);
+}
+
+static void emit_operands(lo_kb *b, const tc_node *n, tc_matmul *mm) {
+  lo_group *g = b->g;
+  tc_val v[2];
+  for (int k = 0; k < 2; k++)
+    v[k] = lo_value(b, n->in[k], lo_matmul_operand(b->L, n, k, g->at, g->k));
+  mm->operand = operand_type(b, n, v[0], v[1]);
+  mm->acc = lo_compute_type(mm->operand);
+  for (int k = 0; k < 2; k++) {
+    v[k] = lo_cast(b, v[k], mm->acc);
+    const tc_expr *e = &b->k->expr[v[k].id];
+    if (e->kind == TC_EX_ROUND && e->storage == mm->operand) v[k] = e->in[0]; /* packing rounds */
+  }
+  mm->a = v[0];
+  mm->b = v[1];
+}
+
+static int unit_axis(const lo_lin *l) {
+  for (int a = 0; a < LO_AXES; a++)
+    if (tc_dim_is(l->coef[a], 1)) return a;
+  return -1;
+}
+
+/* The slot of m: the finest cut of the result's rows, or what it was merged into. */
+static int row_slot(const lo_kb *b, int m, int n, const tc_matmul *mm) {
+  if (!b->slot[m].dead) return m;
+  for (int s = 0; s < b->nslot; s++)
+    if (!b->slot[s].dead && s != n && s != b->g->k && !(b->axes[mm->b.id] >> s & 1)) return s;
+  return m;
+}
+
+static void finish_epilogue(lo_kb *b, tc_matmul *mm) {
+  mm->epilogue.action =
+      lo_alloc(b->L, b->L->arena, (b->nact + 1) * sizeof *mm->epilogue.action);
+  for (uint32_t i = 0; i < b->nact; i++) mm->epilogue.action[i] = b->act[i].a;
+  mm->epilogue.naction = b->nact;
+}
+
+static void estimate(lo_kb *b, tc_matmul *mm, int naxis) {
+  tc_dim flops = tc_dim_const(2);
+  for (int i = 0; i < naxis; i++) flops = lo_estimate(b->L, flops, mm->axis[i].extent);
+  b->k->flops = flops;
+}
+
+void lo_emit_matmul(lo_kb *b, lo_group *g) {
+  const tc_node *n = lo_node(b->L, g->matmul);
+  tc_matmul *mm = &b->k->mm;
+  b->k->kind = TC_KERNEL_MATMUL;
+  lo_begin_nest(b, g);
+  b->slot[g->k].inner = true; /* merges with nothing */
+  emit_operands(b, n, mm);
+  lo_new_result(b, mm->acc, 0);
+  lo_emit_stores(b);
+  int rank = n->type.rank;
+  int row = unit_axis(&g->at->dim[rank - 2]), column = unit_axis(&g->at->dim[rank - 1]);
+  lo_coalesce(b);
+  row = row_slot(b, row, column, mm);
+  int order[TC_MAX_AXES], count = 0;
+  for (int s = 0; s < b->nslot; s++)
+    if (!b->slot[s].dead && s != row && s != column && s != g->k) order[count++] = s;
+  mm->nbatch = count;
+  order[count++] = row;
+  order[count++] = column;
+  order[count++] = g->k;
+  lo_finish_axes(b, order, count, mm->axis);
+  mm->axis[mm->nbatch].name = "m";
+  mm->axis[mm->nbatch + 1].name = "n";
+  mm->axis[mm->nbatch + 2].name = "k";
+  static const char *const batch[TC_MAX_RANK] = {"b", "c", "d", "e", "f", "g", "h", "i"};
+  for (int i = 0; i < mm->nbatch; i++) mm->axis[i].name = batch[i % TC_MAX_RANK];
+  finish_epilogue(b, mm);
+  estimate(b, mm, count);
+}

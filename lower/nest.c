@@ -1,0 +1,379 @@
+/* nest.c - a group of nodes becomes a loop nest (two, when a reduction is split). */
+#include "lower/lowering.h"
+
+#include <string.h>
+
+/* ---- actions ------------------------------------------------------------------------------------------ */
+
+static void raise_level(const lo_kb *b, tc_val v, int *level) {
+  if (v.id && b->level[v.id] > *level) *level = b->level[v.id];
+}
+
+int lo_value_level(const lo_kb *b, const tc_action *a) {
+  int level = 0;
+  raise_level(b, a->value, &level);
+  raise_level(b, a->position, &level);
+  raise_level(b, a->guard, &level);
+  for (int t = 0; t < a->address.nterm; t++) raise_level(b, a->address.term[t].value, &level);
+  return level;
+}
+
+void lo_push_act(lo_kb *b, lo_act a) {
+  b->act = lo_grow(b->L, b->L->scratch, b->act, &b->cact, b->nact, sizeof *b->act);
+  b->act[b->nact++] = a;
+}
+
+static uint32_t inner_slots(const lo_kb *b) {
+  uint32_t m = 0;
+  for (int s = 0; s < b->nslot; s++)
+    if (b->slot[s].inner && !b->slot[s].dead) m |= 1u << s;
+  return m;
+}
+
+static uint32_t address_axes(const lo_kb *b, const tc_address *a) {
+  uint32_t m = 0;
+  for (int i = 0; i < TC_MAX_AXES; i++)
+    if (!tc_dim_is(a->coef[i], 0)) m |= 1u << i;
+  for (int t = 0; t < a->nterm; t++) m |= b->axes[a->term[t].value.id];
+  return m;
+}
+
+static void push_store(lo_kb *b, tc_act_kind kind, tc_val v, uint32_t program_buffer, tc_address to) {
+  tc_dtype d = b->L->p->buffer[program_buffer].dtype;
+  v = lo_cast(b, v, d);
+  const tc_expr *x = &b->k->expr[v.id];
+  if (x->kind == TC_EX_ROUND && x->storage == d) v = x->in[0]; /* the store rounds */
+  lo_act a = {.a = {.kind = kind, .value = v, .address = to, .dtype = lo_compute_type(d)}};
+  a.a.buffer = lo_kernel_buffer(b, program_buffer);
+  a.axes = inner_slots(b) & address_axes(b, &to);
+  a.level = lo_value_level(b, &a.a);
+  lo_push_act(b, a);
+}
+
+/* Stores were added from results to operands. */
+void lo_emit_stores(lo_kb *b) {
+  for (uint32_t i = b->g->nstore; i-- > 0;) {
+    const lo_store *s = &b->g->store[i];
+    tc_val v = lo_value(b, s->node, s->at);
+    tc_address to = lo_address(b, s->to, s->shape);
+    push_store(b, s->add ? TC_ACT_ADD : TC_ACT_STORE, v, s->buffer, to);
+  }
+}
+
+/* ---- reductions ------------------------------------------------------------------------------------------ */
+
+typedef struct combined { /* what a reduction combines */
+  tc_op op;
+  tc_dtype type;  /* of the accumulator */
+  tc_val value, position;
+} combined;
+
+/* Row-major number of the element among those that are reduced. */
+static tc_val reduced_position(lo_kb *b, const lo_reduce *r, tc_loc loc) {
+  lo_lin flat;
+  memset(&flat, 0, sizeof flat);
+  tc_dim stride = tc_dim_const(1);
+  for (int i = r->naxis - 1; i >= 0; i--) {
+    if (r->axis[i] < 0) continue;
+    lo_lin axis = lo_axis_lin(r->axis[i]);
+    lo_lin_add(b->L, &flat, &axis, stride);
+    stride = tc_dim_mul(b->L->dims, stride, b->g->extent[r->axis[i]]);
+  }
+  tc_expr e = {.kind = TC_EX_INDEX, .dtype = TC_I64, .loc = loc};
+  e.address = lo_lin_address(b, &flat);
+  return lo_expr(b, &e);
+}
+
+static combined operand_of(lo_kb *b, const lo_reduce *r) {
+  const tc_node *n = lo_node(b->L, r->node);
+  combined c = {.op = n->op, .type = lo_compute_type(n->type.dtype)};
+  c.value = lo_value(b, n->in[0], lo_reduce_operand(b->L, r, 0));
+  if (n->op == OP_MATMUL) {
+    tc_val y = lo_value(b, n->in[1], lo_reduce_operand(b->L, r, 1));
+    c.op = OP_SUM;
+    c.value = lo_op(b, OP_MUL, c.type, lo_cast(b, c.value, c.type), lo_cast(b, y, c.type),
+                    (tc_val){0}, n->loc);
+  } else if (n->op == OP_ARGMAX || n->op == OP_ARGMIN) {
+    c.type = b->k->expr[c.value.id].dtype;
+    c.position = reduced_position(b, r, n->loc);
+  }
+  c.value = lo_cast(b, c.value, c.type);
+  return c;
+}
+
+static uint32_t reduced_slots(const lo_reduce *r) {
+  uint32_t m = 0;
+  for (int i = 0; i < r->naxis; i++)
+    if (r->axis[i] >= 0) m |= 1u << r->axis[i];
+  return m;
+}
+
+/* Emits a reduction over the slots in `axes`; its result. */
+static tc_val push_reduce(lo_kb *b, combined c, uint32_t axes, tc_loc loc) {
+  lo_act a = {.a = {.kind = TC_ACT_REDUCE, .op = c.op, .value = c.value, .position = c.position}};
+  a.a.dtype = c.type;
+  a.axes = axes;
+  a.level = lo_value_level(b, &a.a);
+  a.a.index = lo_new_result(b, c.position.id ? TC_I64 : c.type, a.level + 1);
+  lo_push_act(b, a);
+  return lo_result(b, a.a.index, loc);
+}
+
+void lo_emit_reduce(lo_kb *b, uint32_t i) {
+  const lo_reduce *r = &b->g->reduce[i];
+  tc_loc loc = lo_node(b->L, r->node)->loc;
+  combined c = operand_of(b, r);
+  uint32_t axes = reduced_slots(r);
+  if (axes) b->reduced[i] = push_reduce(b, c, axes, loc);
+  else b->reduced[i] = c.position.id ? c.position : c.value; /* one element */
+}
+
+/* ---- scans ------------------------------------------------------------------------------------------------- */
+
+static void emit_scan(lo_kb *b) {
+  const tc_node *n = lo_node(b->L, b->g->scan);
+  tc_val x = lo_cast(b, lo_value(b, n->in[0], b->g->at), n->type.dtype);
+  b->scanned = x;
+  if (!b->g->inner) return; /* one element along the axis */
+  lo_act a = {.a = {.kind = TC_ACT_SCAN, .op = n->op, .value = x}, .axes = b->g->inner};
+  a.a.dtype = lo_compute_type(n->type.dtype);
+  a.a.index = lo_new_result(b, a.a.dtype, 0);
+  b->result_axes = b->g->inner;
+  lo_push_act(b, a);
+  b->scanned = lo_result(b, a.a.index, n->loc);
+}
+
+/* ---- stages --------------------------------------------------------------------------------------------------- */
+
+static bool before(const lo_act *a, const lo_act *b) {
+  if (a->level != b->level) return a->level < b->level;
+  if (!a->axes != !b->axes) return a->axes;
+  return a->axes < b->axes;
+}
+
+static void sort_acts(lo_kb *b) { /* stable: order within a stage counts */
+  for (uint32_t i = 1; i < b->nact; i++) {
+    lo_act x = b->act[i];
+    uint32_t j = i;
+    for (; j > 0 && before(&x, &b->act[j - 1]); j--) b->act[j] = b->act[j - 1];
+    b->act[j] = x;
+  }
+}
+
+static void build_stages(lo_kb *b, tc_nest *nest) {
+  tc_arena *arena = b->L->arena;
+  sort_acts(b);
+  nest->stage = lo_alloc(b->L, arena, (b->nact + 1) * sizeof *nest->stage);
+  tc_action *actions = lo_alloc(b->L, arena, (b->nact + 1) * sizeof *actions);
+  for (uint32_t i = 0; i < b->nact; i++) {
+    const lo_act *a = &b->act[i];
+    bool same = i && b->act[i - 1].level == a->level && b->act[i - 1].axes == a->axes;
+    if (!same) nest->stage[nest->nstage++] = (tc_stage){a->axes, 0, &actions[i]};
+    nest->stage[nest->nstage - 1].naction++;
+    actions[i] = a->a;
+  }
+}
+
+/* ---- schedule -------------------------------------------------------------------------------------------------- */
+
+static tc_dim slots_numel(lo_kb *b, int except, bool inner_too) {
+  tc_dim p = tc_dim_const(1);
+  for (int s = 0; s < b->nslot; s++)
+    if (!b->slot[s].dead && s != except && (inner_too || !b->slot[s].inner))
+      p = lo_estimate(b->L, p, b->slot[s].of >= 0 ? tc_dim_const(1) : b->slot[s].extent);
+  return p;
+}
+
+/* Elementwise work: the lanes' axis becomes the inner one, cut where the others are few. */
+static void schedule_flat(lo_kb *b, int v) {
+  if (v < 0 || b->g->serial) return;
+  bool few = lo_at_most(b->L, slots_numel(b, v, true), LO_FEW_ROWS - 1);
+  b->slot[v].inner = true;
+  for (uint32_t i = 0; i < b->nact; i++) b->act[i].axes |= 1u << v;
+  if (few && !lo_at_most(b->L, b->slot[v].extent, 2 * LO_CHUNK)) lo_split_slot(b, v, LO_CHUNK);
+}
+
+/* Outer slots first; the lanes' slot last of its kind. */
+static int final_order(const lo_kb *b, int v, int *order, int *nouter) {
+  int n = 0;
+  for (int inner = 0; inner < 2; inner++) {
+    for (int s = 0; s < b->nslot; s++)
+      if (!b->slot[s].dead && b->slot[s].inner == inner && s != v) order[n++] = s;
+    if (v >= 0 && b->slot[v].inner == inner) order[n++] = v;
+    if (!inner) *nouter = n;
+  }
+  return n;
+}
+
+static tc_dim work_of(lo_kb *b) {
+  int64_t cost = 1;
+  for (uint32_t id = b->first; id < b->k->nexpr; id++) cost += lo_expr_cost(&b->k->expr[id]);
+  tc_dim points = tc_dim_const(1);
+  for (int s = 0; s < b->nslot; s++) {
+    if (b->slot[s].dead) continue;
+    bool chunks = false; /* counted as the total of the axis that is cut */
+    for (int t = 0; t < b->nslot; t++) chunks |= !b->slot[t].dead && b->slot[t].of == s;
+    if (!chunks)
+      points = lo_estimate(b->L, points, b->slot[s].of >= 0 ? b->slot[s].total : b->slot[s].extent);
+  }
+  return lo_estimate(b->L, points, tc_dim_const(cost));
+}
+
+static void finish_nest(lo_kb *b) {
+  lo_coalesce(b);
+  int v = lo_choose_vector(b), order[TC_MAX_AXES], nouter = 0;
+  bool rows = inner_slots(b) != 0;
+  if (rows && v >= 0 && b->slot[v].inner) lo_keep_rows(b);
+  if (!rows) schedule_flat(b, v);
+  tc_kernel *k = b->k;
+  k->nest = lo_grow(b->L, b->L->arena, k->nest, &b->cnest, k->nnest, sizeof *k->nest);
+  tc_nest *nest = &k->nest[k->nnest++];
+  memset(nest, 0, sizeof *nest);
+  nest->work = work_of(b);
+  nest->naxis = final_order(b, b->g->serial ? -1 : v, order, &nouter);
+  nest->nouter = nouter;
+  nest->vector = -1;
+  for (int i = 0; i < nest->naxis; i++)
+    if (order[i] == v && !b->g->serial) nest->vector = i;
+  nest->serial = b->g->serial;
+  nest->nresult = b->nresult;
+  lo_finish_axes(b, order, nest->naxis, nest->axis);
+  build_stages(b, nest);
+  k->flops = tc_dim_add(b->L->dims, k->flops, nest->work);
+  if (tc_dim_bad(k->flops)) k->flops = nest->work;
+}
+
+void lo_begin_nest(lo_kb *b, lo_group *g) {
+  b->g = g;
+  b->nact = b->nresult = 0;
+  b->result_axes = 0;
+  b->scanned = (tc_val){0};
+  b->nslot = 0;
+  for (int a = 0; a < g->naxis; a++) lo_add_slot(b, g->extent[a], g->inner >> a & 1);
+  b->reduced = lo_alloc(b->L, b->L->scratch, (g->nreduce + 1) * sizeof *b->reduced);
+  lo_begin_pool(b);
+}
+
+/* ---- split reductions --------------------------------------------------------------------------------------------
+ *
+ * Chunks of the reduced elements are outer points of a first nest, which leaves one partial result
+ * for each; a second nest combines them in order and does the rest.  The cut depends on sizes alone. */
+
+typedef struct partial {
+  uint32_t value, position; /* program buffers */
+} partial;
+
+/* Strides of a partial result: [chunk][outer axes of the group]. */
+static tc_address partial_address(lo_kb *b, int chunk) {
+  tc_address a = {0};
+  tc_dim stride = tc_dim_const(1);
+  for (int s = b->g->naxis - 1; s >= 0; s--) {
+    if (b->g->inner >> s & 1) continue;
+    a.coef[s] = stride;
+    stride = tc_dim_mul(b->L->dims, stride, b->g->extent[s]);
+  }
+  if (chunk >= 0) a.coef[chunk] = stride;
+  return a;
+}
+
+static uint32_t partial_buffer(lo_kb *b, tc_dtype d) {
+  tc_type t = {.dtype = d, .rank = 1, .dim = {tc_dim_const(0)}};
+  return lo_new_buffer(b->L, TC_BUF_ARENA, 0, d, &t, "partial");
+}
+
+static partial push_partial(lo_kb *b, const lo_reduce *r) {
+  tc_loc loc = lo_node(b->L, r->node)->loc;
+  combined c = operand_of(b, r);
+  partial p = {partial_buffer(b, c.type), 0};
+  tc_address to = partial_address(b, -1);
+  uint32_t axes = reduced_slots(r);
+  if (c.position.id) {
+    p.position = partial_buffer(b, TC_I64);
+    push_store(b, TC_ACT_STORE, push_reduce(b, c, axes, loc), p.position, to);
+    c.op = c.op == OP_ARGMAX ? OP_AMAX : OP_AMIN;
+    c.position = (tc_val){0};
+  }
+  push_store(b, TC_ACT_STORE, push_reduce(b, c, axes, loc), p.value, to);
+  return p;
+}
+
+static int64_t clamp(int64_t v, int64_t lo, int64_t hi) { return v < lo ? lo : v > hi ? hi : v; }
+
+/* Cuts the first of the reduced slots; results get their place by chunk. */
+static tc_dim cut_chunks(lo_kb *b) {
+  lo *L = b->L;
+  lo_coalesce(b);
+  int first = __builtin_ctz(inner_slots(b));
+  int64_t rest = 1;
+  for (int s = 0; s < b->nslot; s++)
+    if (!b->slot[s].dead && s != first) {
+      int64_t n = lo_guess(L, b->slot[s].extent);
+      rest = n > LO_SPLIT / rest ? LO_SPLIT : rest * (n > 0 ? n : 1);
+    }
+  int chunk = lo_split_slot(b, first, clamp(LO_SPLIT / rest, 16, LO_SPLIT));
+  tc_dim results = lo_group_numel(L, b->g, ~b->g->inner);
+  for (uint32_t i = 0; i < b->nact; i++)
+    if (b->act[i].a.kind == TC_ACT_STORE) b->act[i].a.address.coef[chunk] = results;
+  return b->slot[chunk].extent;
+}
+
+static void size_partial(lo *L, uint32_t buffer, tc_dim chunks, tc_dim results) {
+  tc_buffer *p = &L->p->buffer[buffer];
+  p->type.rank = 2;
+  p->type.dim[0] = chunks;
+  p->type.dim[1] = results;
+  p->numel = tc_dim_mul(L->dims, chunks, results);
+}
+
+static void combine_partial(lo_kb *b, uint32_t i, partial p, int chunk) {
+  const tc_node *n = lo_node(b->L, b->g->reduce[i].node);
+  tc_address from = partial_address(b, chunk);
+  combined c = {.op = n->op == OP_MATMUL ? OP_SUM : n->op};
+  c.value = lo_load(b, p.value, from, n->loc);
+  c.type = b->k->expr[c.value.id].dtype;
+  if (p.position) c.position = lo_load(b, p.position, from, n->loc);
+  b->reduced[i] = push_reduce(b, c, 1u << chunk, n->loc);
+}
+
+static void emit_split(lo_kb *b, lo_group *g) {
+  lo *L = b->L;
+  lo_begin_nest(b, g);
+  partial *p = lo_alloc(L, L->scratch, (g->nreduce + 1) * sizeof *p);
+  for (uint32_t i = g->nreduce; i-- > 0;) p[i] = push_partial(b, &g->reduce[i]);
+  tc_dim chunks = cut_chunks(b), results = lo_group_numel(L, g, ~g->inner);
+  for (uint32_t i = 0; i < g->nreduce; i++) {
+    size_partial(L, p[i].value, chunks, results);
+    if (p[i].position) size_partial(L, p[i].position, chunks, results);
+  }
+  finish_nest(b);
+  lo_begin_nest(b, g);
+  for (int s = 0; s < g->naxis; s++) b->slot[s].dead = g->inner >> s & 1;
+  int chunk = lo_add_slot(b, chunks, true);
+  for (uint32_t i = g->nreduce; i-- > 0;) combine_partial(b, i, p[i], chunk);
+  lo_emit_stores(b);
+  finish_nest(b);
+}
+
+void lo_emit_nest(lo_kb *b, lo_group *g) {
+  if (g->split) {
+    emit_split(b, g);
+    return;
+  }
+  lo_begin_nest(b, g);
+  if (g->scan.id) emit_scan(b);
+  for (uint32_t i = g->nreduce; i-- > 0;)
+    if (!b->reduced[i].id) lo_emit_reduce(b, i);
+  lo_emit_stores(b);
+  finish_nest(b);
+}
+
+void lo_emit_copy(lo_kb *b, tc_ref shape, uint32_t from, uint32_t to) {
+  lo *L = b->L;
+  const tc_type *t = tc_graph_type(L->g, shape);
+  lo_group *g = lo_new_group(L, t);
+  const lo_index *at = lo_identity(L, t);
+  lo_begin_nest(b, g);
+  tc_address a = lo_address(b, at, t);
+  push_store(b, TC_ACT_STORE, lo_load(b, from, a, lo_node(L, shape)->loc), to, a);
+  finish_nest(b);
+}

@@ -1,0 +1,238 @@
+/* operand.c - where an operand is read when a node is computed at an index. */
+#include "lower/lowering.h"
+
+#include <string.h>
+
+int lo_axis_attr(const tc_node *n, int rank) {
+  int64_t a = tc_dim_value(tc_attr_int(n, "axis"));
+  return (int)(a < 0 ? a + rank : a);
+}
+
+uint32_t lo_reduced_dims(const tc_node *n, int rank) {
+  const tc_dim *axes;
+  int count = tc_attr_list(n, "axes", &axes);
+  uint32_t m = count ? 0 : (1u << rank) - 1;
+  for (int i = 0; i < count; i++) {
+    int64_t a = tc_dim_value(axes[i]);
+    m |= 1u << (a < 0 ? a + rank : a);
+  }
+  return m;
+}
+
+static lo_index draft(int rank) {
+  lo_index d;
+  memset(&d, 0, sizeof d);
+  d.rank = (uint32_t)rank;
+  return d;
+}
+
+/* Dimensions aligned at the right; size 1 repeats. */
+static const lo_index *broadcast(lo *L, const tc_type *to, const tc_type *from, const lo_index *at) {
+  if (at->flat) {
+    bool scalar = true, same = from->rank == to->rank;
+    for (int i = 0; i < from->rank; i++) {
+      scalar &= tc_dim_is(from->dim[i], 1);
+      same = same && tc_dim_same(from->dim[i], to->dim[i]);
+    }
+    if (same) return at;
+    if (!scalar) return NULL;
+    lo_index zero = draft(from->rank);
+    return lo_intern(L, &zero);
+  }
+  lo_index d = draft(from->rank);
+  int shift = to->rank - from->rank;
+  for (int i = 0; i < from->rank; i++)
+    if (!tc_dim_is(from->dim[i], 1)) d.dim[i] = at->dim[i + shift];
+  return lo_intern(L, &d);
+}
+
+/* Each source dimension is the row-major merge of a run of result dimensions: affine. */
+static bool merge_runs(lo *L, const tc_type *to, const tc_type *from, const lo_index *at,
+                       lo_index *d) {
+  int j = 0;
+  for (int i = 0; i < from->rank; i++) {
+    if (tc_dim_is(from->dim[i], 1)) continue;
+    tc_dim run = tc_dim_const(1);
+    for (; !tc_dim_same(run, from->dim[i]); j++) {
+      if (j == to->rank) return false;
+      lo_lin before = d->dim[i];
+      memset(&d->dim[i], 0, sizeof before);
+      if (!lo_lin_add(L, &d->dim[i], &before, to->dim[j])) return false;
+      if (!lo_lin_add(L, &d->dim[i], &at->dim[j], tc_dim_const(1))) return false;
+      run = tc_dim_mul(L->dims, run, to->dim[j]);
+    }
+  }
+  for (; j < to->rank; j++)
+    if (!tc_dim_is(to->dim[j], 1)) return false;
+  return true;
+}
+
+static const lo_index *reshape(lo *L, const tc_type *to, const tc_type *from, const lo_index *at) {
+  lo_index d = draft(from->rank);
+  if (!at->flat && merge_runs(L, to, from, at, &d)) return lo_intern(L, &d);
+  lo_lin flat;
+  return lo_flatten(L, at, to, &flat) ? lo_unflatten(L, &flat, from) : NULL;
+}
+
+static const lo_index *permute(lo *L, const tc_node *n, const lo_index *at) {
+  const tc_dim *axes;
+  int count = tc_attr_list(n, "axes", &axes);
+  lo_index d = draft(count);
+  for (int i = 0; i < count; i++) {
+    int64_t a = tc_dim_value(axes[i]);
+    d.dim[a < 0 ? a + count : a] = at->dim[i];
+  }
+  return lo_intern(L, &d);
+}
+
+/* start + step * i */
+static const lo_index *slice(lo *L, const tc_node *n, const lo_index *at) {
+  lo_index d = draft((int)at->rank);
+  int axis = lo_axis_attr(n, (int)at->rank);
+  memcpy(d.dim, at->dim, at->rank * sizeof *d.dim);
+  memset(&d.dim[axis], 0, sizeof d.dim[axis]);
+  lo_lin_add(L, &d.dim[axis], &at->dim[axis], tc_attr_int(n, "step"));
+  d.dim[axis].offset = tc_dim_add(L->dims, d.dim[axis].offset, tc_attr_int(n, "start"));
+  return lo_intern(L, &d);
+}
+
+/* size - 1 - i */
+static const lo_index *flip(lo *L, const tc_node *n, const lo_index *at) {
+  const tc_dim *axes;
+  int count = tc_attr_list(n, "axes", &axes);
+  lo_index d = draft((int)at->rank);
+  memcpy(d.dim, at->dim, at->rank * sizeof *d.dim);
+  for (int i = 0; i < count; i++) {
+    int64_t a = tc_dim_value(axes[i]);
+    if (a < 0) a += at->rank;
+    if (tc_dim_is(n->type.dim[a], 1)) continue;
+    memset(&d.dim[a], 0, sizeof d.dim[a]);
+    lo_lin_add(L, &d.dim[a], &at->dim[a], tc_dim_const(-1));
+    d.dim[a].offset = tc_dim_add(L->dims, d.dim[a].offset,
+                                 tc_dim_sub(L->dims, n->type.dim[a], tc_dim_const(1)));
+  }
+  return lo_intern(L, &d);
+}
+
+static const lo_index *view(lo *L, const tc_node *n, const lo_index *at) {
+  const tc_type *from = tc_graph_type(L->g, n->in[0]);
+  if (n->op == OP_RESHAPE) return reshape(L, &n->type, from, at);
+  if (n->op == OP_EXPAND) return broadcast(L, &n->type, from, at);
+  if (at->flat) return NULL;
+  if (n->op == OP_PERMUTE) return permute(L, n, at);
+  if (n->op == OP_SLICE) return slice(L, n, at);
+  return n->op == OP_FLIP ? flip(L, n, at) : NULL;
+}
+
+static lo_lin term_lin(tc_ref node, const lo_index *at, tc_dim bound) {
+  lo_lin l;
+  memset(&l, 0, sizeof l);
+  l.nterm = 1;
+  l.term[0] = (lo_term){node.id, at, tc_dim_const(1), bound};
+  return l;
+}
+
+/* The index operand's own index. */
+static const lo_index *of_index(lo *L, const tc_node *n, const lo_index *at) {
+  if (n->op == OP_GATHER) return at;
+  int rank = tc_graph_type(L->g, n->in[n->op == OP_ONE_HOT ? 0 : 1])->rank;
+  lo_index d = draft(rank);
+  int first = n->op == OP_INDEX_SELECT ? lo_axis_attr(n, n->type.rank) : 0;
+  for (int i = 0; i < rank; i++) d.dim[i] = at->dim[first + i];
+  return lo_intern(L, &d);
+}
+
+static const lo_index *indexed(lo *L, const tc_node *n, int k, const lo_index *at) {
+  if (at->flat) return NULL;
+  const lo_index *index = of_index(L, n, at);
+  if (k == 1 || n->op == OP_ONE_HOT) return index;
+  const tc_type *from = tc_graph_type(L->g, n->in[0]);
+  lo_index d = draft(from->rank);
+  int axis = n->op == OP_EMBEDDING ? 0 : lo_axis_attr(n, from->rank);
+  int shift = n->op == OP_EMBEDDING ? (int)at->rank - from->rank : 0;
+  for (int i = 0; i < from->rank; i++)
+    d.dim[i] = i == axis ? term_lin(n->in[1], index, from->dim[i]) : at->dim[i + shift];
+  return lo_intern(L, &d);
+}
+
+const lo_index *lo_operand_index(lo *L, const tc_node *n, int k, const lo_index *at) {
+  switch (lo_class(n)) {
+  case TC_CLASS_EW:
+    if (at->flat && (n->op == OP_TRIL || n->op == OP_TRIU)) return NULL;
+    return broadcast(L, &n->type, tc_graph_type(L->g, n->in[k]), at);
+  case TC_CLASS_VIEW: return view(L, n, at);
+  case TC_CLASS_INDEX: return indexed(L, n, k, at);
+  case TC_CLASS_SCAN: return at;
+  case TC_CLASS_GEN: return at->flat && n->op == OP_EYE ? NULL : lo_empty_index(L);
+  default: return NULL;
+  }
+}
+
+bool lo_inlinable(lo *L, const tc_node *n, const lo_index *at) {
+  tc_class cls = lo_class(n);
+  if (cls == TC_CLASS_LEAF) return true;
+  if (cls == TC_CLASS_GEN && n->op == OP_EYE) return !at->flat;
+  if (cls != TC_CLASS_EW && cls != TC_CLASS_VIEW && cls != TC_CLASS_INDEX && cls != TC_CLASS_GEN)
+    return false;
+  for (int k = 0; k < n->nin; k++)
+    if (!lo_operand_index(L, n, k, at)) return false;
+  return true;
+}
+
+/* ---- matmuls and reductions ------------------------------------------------------------------------ */
+
+/* a[batch, m, k], b[batch, k, n]: batch dimensions broadcast; rank 1 drops m or n. */
+const lo_index *lo_matmul_operand(lo *L, const tc_node *mm, int k, const lo_index *at, int kaxis) {
+  const tc_type *t = tc_graph_type(L->g, mm->in[k]), *o = &mm->type;
+  int ra = tc_graph_type(L->g, mm->in[0])->rank, rb = tc_graph_type(L->g, mm->in[1])->rank;
+  int batch = o->rank - (ra > 1) - (rb > 1);
+  lo_index d = draft(t->rank);
+  lo_lin kl;
+  memset(&kl, 0, sizeof kl);
+  if (kaxis >= 0) kl = lo_axis_lin(kaxis);
+  if (t->rank == 1) {
+    d.dim[0] = kl;
+    return lo_intern(L, &d);
+  }
+  int own = t->rank - 2;
+  for (int i = 0; i < own; i++)
+    if (!tc_dim_is(t->dim[i], 1)) d.dim[i] = at->dim[batch - own + i];
+  int row = k == 0 ? own : own + 1; /* the dimension that the result keeps */
+  int kept = k == 0 ? batch : o->rank - 1;
+  d.dim[row] = at->dim[kept];
+  d.dim[k == 0 ? own + 1 : own] = kl;
+  return lo_intern(L, &d);
+}
+
+const lo_index *lo_reduce_operand(lo *L, const lo_reduce *r, int k) {
+  const tc_node *n = lo_node(L, r->node);
+  if (n->op == OP_MATMUL) return lo_matmul_operand(L, n, k, r->at, r->axis[0]);
+  int rank = tc_graph_type(L->g, n->in[0])->rank;
+  uint32_t reduced = lo_reduced_dims(n, rank);
+  bool keep = n->type.rank == rank;
+  lo_index d = draft(rank);
+  for (int i = 0, kept = 0, j = 0; i < rank; i++) {
+    if (!(reduced >> i & 1)) {
+      d.dim[i] = r->at->dim[keep ? i : kept++];
+    } else {
+      if (r->axis[j] >= 0) d.dim[i] = lo_axis_lin(r->axis[j]);
+      j++;
+    }
+  }
+  return lo_intern(L, &d);
+}
+
+const lo_index *lo_scatter_index(lo *L, const tc_node *n, const lo_index *at) {
+  lo_index d = draft((int)at->rank);
+  memcpy(d.dim, at->dim, at->rank * sizeof *d.dim);
+  int axis = lo_axis_attr(n, n->type.rank);
+  d.dim[axis] = term_lin(n->in[1], at, n->type.dim[axis]);
+  return lo_intern(L, &d);
+}
+
+const lo_index *lo_shift(lo *L, const lo_index *at, int dim, tc_dim by) {
+  lo_index d = draft((int)at->rank);
+  memcpy(d.dim, at->dim, at->rank * sizeof *d.dim);
+  d.dim[dim].offset = tc_dim_add(L->dims, d.dim[dim].offset, by);
+  return lo_intern(L, &d);
+}

@@ -1,0 +1,268 @@
+/* place.c - backwards over the graph: every node gets a group, or is recomputed where it is read. */
+#include "lower/lowering.h"
+
+static lo_group *group_of(lo *L, const lo_demand *d) { return L->group[d->group]; }
+
+/* ---- demands ---------------------------------------------------------------------------------------- */
+
+/* Node r is read by group g at index `at` (NULL: as an array). */
+void lo_demand_value(lo *L, tc_ref r, lo_group *g, const lo_index *at, bool prologue, bool in_reduce) {
+  enum { LOOK = 8 };
+  if (!r.id) return;
+  g->sources |= L->fact[r.id].sources;
+  if (lo_class(lo_node(L, r)) == TC_CLASS_LEAF) return;
+  lo_place *p = &L->place[r.id];
+  int look = 0;
+  for (lo_demand *d = p->demand; d && look < LOOK; d = d->next, look++)
+    if (d->group == g->id && d->at == at && d->prologue == prologue) {
+      d->in_reduce |= in_reduce;
+      return;
+    }
+  lo_demand *d = lo_alloc(L, L->scratch, sizeof *d);
+  *d = (lo_demand){p->demand, g->id, !at, prologue, in_reduce, at};
+  p->demand = d;
+}
+
+/* n is computed in g at `at`. */
+static void compute(lo *L, lo_group *g, tc_ref r, const lo_index *at, bool prologue, bool in_reduce) {
+  const tc_node *n = lo_node(L, r);
+  lo_add_member(L, g, r);
+  for (int k = 0; k < n->nin; k++)
+    lo_demand_value(L, n->in[k], g, lo_operand_index(L, n, k, at), prologue, in_reduce);
+}
+
+/* The smallest number a group that computes n may have; marks demands that need an array. */
+static uint32_t bound(lo *L, tc_ref r, bool opaque, bool *loads) {
+  const tc_node *n = lo_node(L, r);
+  uint32_t least = 1;
+  *loads = L->place[r.id].target != NULL;
+  for (lo_demand *d = L->place[r.id].demand; d; d = d->next) {
+    if (!d->load && !opaque) d->load = !lo_inlinable(L, n, d->at);
+    if (opaque) d->load = true;
+    uint32_t min = d->group + d->load;
+    if (min > least) least = min;
+    *loads |= d->load;
+  }
+  return least;
+}
+
+/* ---- arrays ----------------------------------------------------------------------------------------------- */
+
+/* Buffers that node r is written to: results, writes, or workspace. */
+void lo_make_buffer(lo *L, tc_ref r) {
+  lo_place *p = &L->place[r.id];
+  const tc_type *t = tc_graph_type(L->g, r);
+  if (!p->target) {
+    p->target = lo_alloc(L, L->scratch, sizeof *p->target);
+    p->target->buffer =
+        lo_new_buffer(L, TC_BUF_ARENA, 0, t->dtype, t, tc_op_get(lo_node(L, r)->op)->text);
+  }
+  p->buffer = p->target->buffer + 1;
+}
+
+void lo_store_all(lo *L, lo_group *g, tc_ref value, const lo_index *at, tc_ref owner,
+                  const lo_index *to, bool add) {
+  const tc_type *shape = tc_graph_type(L->g, owner);
+  for (lo_target *t = L->place[owner.id].target; t; t = t->next) {
+    lo_add_store(L, g, (lo_store){value, at, t->buffer, to, shape, add});
+    g->is_output |= L->p->buffer[t->buffer].kind == TC_BUF_OUTPUT;
+  }
+}
+
+static void host(lo *L, lo_group *g, tc_ref r, const lo_index *at) {
+  lo_make_buffer(L, r);
+  L->place[r.id].group = g->id;
+  lo_store_all(L, g, r, at, r, at, false);
+}
+
+/* ---- recompute or store ------------------------------------------------------------------------------------- */
+
+/* An index that picks elements rather than running over all of them. */
+static bool is_thin(lo *L, tc_ref r, const lo_index *at) {
+  const tc_type *t = tc_graph_type(L->g, r);
+  int wide = 0;
+  for (int i = 0; i < t->rank; i++) wide += !tc_dim_is(t->dim[i], 1);
+  return at->terms || (!at->flat && __builtin_popcount(at->axes) < wide);
+}
+
+/* Computed again for every point of an axis that its own index lacks: what a loop outside of its own
+ * axes repeats (loops inside hoist it). */
+static bool repeats(lo *L, const lo_group *g, const lo_index *at) {
+  enum { FEW = 8 };
+  for (int a = 0; a < g->naxis; a++) {
+    if (at->axes >> a & 1 || !(at->axes >> a)) continue;
+    if (g->inner >> a & 1 || lo_at_most(L, g->extent[a], FEW)) continue;
+    return true;
+  }
+  return false;
+}
+
+/* A prologue runs while an operand is packed: cheap, and reading one array of the operand's size. */
+static bool fits_prologue(lo *L, tc_ref r) {
+  const lo_fact *f = &L->fact[r.id];
+  return !f->costly && f->cone <= 6 && f->reads <= 1;
+}
+
+static bool allows(lo *L, tc_ref r, const lo_demand *d) {
+  const lo_group *g = group_of(L, d);
+  const tc_node *n = lo_node(L, r);
+  if (!lo_has_room(g)) return false;
+  if (lo_class(n) == TC_CLASS_VIEW) return true;
+  if (d->prologue && !fits_prologue(L, r)) return false;
+  /* the missing axes are those that a reduction is about to turn inner */
+  if (tc_dim_same(L->fact[r.id].reduced, lo_group_numel(L, g, (1u << g->naxis) - 1))) return true;
+  return !L->fact[r.id].costly || d->at->terms || !repeats(L, g, d->at);
+}
+
+/* Is it right to compute n at every place that reads it? */
+static bool recompute(lo *L, tc_ref r) {
+  enum { CHEAP = 8, SAME_READS = 6 };
+  const lo_fact *f = &L->fact[r.id];
+  const tc_node *n = lo_node(L, r);
+  const lo_demand *first = L->place[r.id].demand;
+  int whole = 0, groups = 1;
+  for (const lo_demand *d = first; d; d = d->next) {
+    if (!allows(L, r, d)) return false;
+    whole += !is_thin(L, r, d->at);
+    groups += d->group != first->group;
+  }
+  bool scalar = tc_dim_is(f->numel, 1) && !f->reads;
+  if (whole <= 1 || scalar || lo_class(n) == TC_CLASS_VIEW) return true;
+  if (lo_class(n) == TC_CLASS_GEN || f->costly) return !f->costly;
+  if (groups == 1) return (whole - 1) * f->cone <= CHEAP;
+  return f->reads <= 1 && f->cone <= SAME_READS && whole <= 4;
+}
+
+/* ---- a home for a node that is stored ---------------------------------------------------------------------------- */
+
+lo_demand *lo_latest(lo_place *p) { /* inline demand of the group that runs first */
+  lo_demand *best = NULL;
+  for (lo_demand *d = p->demand; d; d = d->next)
+    if (!d->load && !d->prologue && (!best || d->group > best->group)) best = d;
+  return best;
+}
+
+/* Other reads in the same group compute again: only where that is cheap. */
+static bool others_allow(lo *L, tc_ref r, const lo_demand *home) {
+  for (const lo_demand *d = L->place[r.id].demand; d; d = d->next) {
+    if (d == home || d->load || d->group != home->group || d->at == home->at) continue;
+    if (!is_thin(L, r, d->at) && (L->fact[r.id].costly || L->fact[r.id].cone > 4)) return false;
+    if (!allows(L, r, d)) return false;
+  }
+  return true;
+}
+
+/* Independent work over the same space shares a nest when it shares inputs, or both are results. */
+bool lo_shares(lo *L, const lo_group *g, tc_ref r) {
+  return (g->sources & L->fact[r.id].sources) || (g->is_output && L->place[r.id].target);
+}
+
+bool lo_same_space(lo *L, const lo_group *g, tc_ref r, uint32_t axes) {
+  const tc_type *t = tc_graph_type(L->g, r);
+  int a = 0;
+  for (int i = 0; i < t->rank; i++) {
+    if (tc_dim_is(t->dim[i], 1)) continue;
+    while (a < g->naxis && !(axes >> a & 1)) a++;
+    if (a == g->naxis || !tc_dim_same(t->dim[i], g->extent[a++])) return false;
+  }
+  while (a < g->naxis && !(axes >> a & 1)) a++;
+  return a == g->naxis;
+}
+
+/* The index of r over the given axes of g, in order. */
+const lo_index *lo_index_over(lo *L, const lo_group *g, const tc_type *t, uint32_t axes) {
+  lo_index d = {.rank = t->rank};
+  for (int i = 0; i < TC_MAX_RANK; i++) d.dim[i] = (lo_lin){0};
+  int a = 0;
+  for (int i = 0; i < t->rank; i++) {
+    if (tc_dim_is(t->dim[i], 1)) continue;
+    while (a < g->naxis && !(axes >> a & 1)) a++;
+    if (a == g->naxis) return NULL;
+    d.dim[i] = lo_axis_lin(a++);
+  }
+  return lo_intern(L, &d);
+}
+
+static lo_group *sibling(lo *L, tc_ref r, uint32_t least, const lo_index **at) {
+  for (uint32_t id = L->ngroup, i = 0; id >= least && id > 0 && i < LO_LOOK_BACK; id--, i++) {
+    lo_group *g = L->group[id];
+    uint32_t all = (1u << g->naxis) - 1;
+    if (g->closed || g->matmul.id || !lo_shares(L, g, r)) continue;
+    uint32_t axes = lo_same_space(L, g, r, all) ? all : all & ~g->inner;
+    if (!lo_same_space(L, g, r, axes)) continue;
+    *at = lo_index_over(L, g, tc_graph_type(L->g, r), axes);
+    if (*at && lo_can_host(L, g, r, *at)) return g;
+  }
+  return NULL;
+}
+
+static void materialise(lo *L, tc_ref r, uint32_t least) {
+  lo_demand *d = lo_latest(&L->place[r.id]);
+  lo_group *g = NULL;
+  const lo_index *at = NULL;
+  bool in_reduce = false;
+  if (d && d->group >= least && lo_can_host(L, group_of(L, d), r, d->at) &&
+      others_allow(L, r, d)) {
+    g = group_of(L, d);
+    at = d->at;
+    in_reduce = d->in_reduce;
+    uint32_t missing = ((1u << g->naxis) - 1) & ~at->axes;
+    if (!g->matmul.id && (missing & ~g->inner)) g->inner = missing;
+    for (lo_demand *o = L->place[r.id].demand; o; o = o->next)
+      if (o != d && !o->load && o->group == g->id && o->at != at)
+        compute(L, g, r, o->at, o->prologue, o->in_reduce);
+  } else {
+    g = sibling(L, r, least, &at);
+  }
+  if (!g) {
+    g = lo_new_group(L, tc_graph_type(L->g, r));
+    at = lo_identity(L, tc_graph_type(L->g, r));
+  }
+  host(L, g, r, at);
+  compute(L, g, r, at, false, in_reduce);
+}
+
+static void place_pointwise(lo *L, tc_ref r) {
+  bool loads;
+  uint32_t least = bound(L, r, false, &loads);
+  if (!loads && recompute(L, r)) {
+    for (lo_demand *d = L->place[r.id].demand; d; d = d->next)
+      compute(L, group_of(L, d), r, d->at, d->prologue, d->in_reduce);
+  } else {
+    materialise(L, r, least);
+  }
+}
+
+/* A leaf that is a result: copied. */
+static void place_leaf(lo *L, tc_ref r) {
+  const tc_type *t = tc_graph_type(L->g, r);
+  if (!L->place[r.id].target) return;
+  lo_group *g = lo_new_group(L, t);
+  const lo_index *at = lo_identity(L, t);
+  lo_store_all(L, g, r, at, r, at, false);
+  lo_add_member(L, g, r);
+}
+
+/* ---- the walk --------------------------------------------------------------------------------------- */
+
+static void place_node(lo *L, tc_ref r) {
+  const tc_node *n = lo_node(L, r);
+  switch (lo_class(n)) {
+  case TC_CLASS_LEAF: place_leaf(L, r); return;
+  case TC_CLASS_REDUCE: lo_place_reduce(L, r); return;
+  case TC_CLASS_MATMUL: lo_place_matmul(L, r); return;
+  case TC_CLASS_SCAN: lo_place_scan(L, r); return;
+  case TC_CLASS_JOIN: lo_place_join(L, r); return;
+  case TC_CLASS_SCATTER: lo_place_scatter(L, r); return;
+  case TC_CLASS_GEN:
+  case TC_CLASS_EW:
+  case TC_CLASS_VIEW:
+  case TC_CLASS_INDEX: place_pointwise(L, r); return;
+  default: lo_fail(L, n->loc, "the op is not a primitive");
+  }
+}
+
+void lo_place_all(lo *L) {
+  for (uint32_t id = L->count; id > 0; id--)
+    if (L->place[id].demand || L->place[id].target) place_node(L, (tc_ref){id});
+}

@@ -1,0 +1,214 @@
+/* place_heavy.c - placement of reductions, matmuls, and of what always is an array: scans, joins,
+ * scatters. */
+#include "lower/lowering.h"
+
+/* Every reader but d needs an array: is d's group early enough to write it? */
+static bool runs_first(const lo_place *p, const lo_demand *d) {
+  for (const lo_demand *o = p->demand; o; o = o->next)
+    if (o != d && o->group >= d->group) return false;
+  return true;
+}
+
+static void load_all(lo_place *p, const lo_demand *except) {
+  for (lo_demand *d = p->demand; d; d = d->next)
+    if (d != except) d->load = true;
+}
+
+static bool others_read(const lo_place *p, const lo_demand *d) {
+  return p->target || (p->demand && (p->demand != d || d->next));
+}
+
+static uint32_t least_group(const lo_place *p) {
+  uint32_t least = 1;
+  for (const lo_demand *d = p->demand; d; d = d->next)
+    if (d->group >= least) least = d->group + 1;
+  return least;
+}
+
+/* ---- reductions ------------------------------------------------------------------------------------- */
+
+static void compute_reduce(lo *L, lo_group *g, tc_ref r) {
+  const lo_reduce red = g->reduce[g->nreduce - 1];
+  const tc_node *n = lo_node(L, r);
+  lo_add_member(L, g, r);
+  for (int k = 0; k < n->nin; k++)
+    lo_demand_value(L, n->in[k], g, lo_reduce_operand(L, &red, k), false, true);
+}
+
+/* The index of r's result in a group whose space is that of r's operand. */
+static const lo_index *kept_index(lo *L, const lo_group *g, const tc_node *n) {
+  const tc_type *from = tc_graph_type(L->g, n->in[0]);
+  if (n->op == OP_MATMUL || !lo_same_space(L, g, n->in[0], (1u << g->naxis) - 1)) return NULL;
+  uint32_t reduced = lo_reduced_dims(n, from->rank), axes = 0;
+  for (int i = 0, a = 0; i < from->rank; i++) {
+    if (tc_dim_is(from->dim[i], 1)) continue;
+    if (!(reduced >> i & 1)) axes |= 1u << a;
+    a++;
+  }
+  return lo_index_over(L, g, &n->type, axes);
+}
+
+/* A reduction of the same space that shares inputs. */
+static lo_group *reduce_sibling(lo *L, tc_ref r, uint32_t least, const lo_index **at) {
+  const tc_node *n = lo_node(L, r);
+  for (uint32_t id = L->ngroup, i = 0; id >= least && id > 0 && i < LO_LOOK_BACK; id--, i++) {
+    lo_group *g = L->group[id];
+    uint32_t outer = ((1u << g->naxis) - 1) & ~g->inner;
+    if (g->closed || g->matmul.id || !lo_shares(L, g, r)) continue;
+    *at = NULL;
+    if (!g->inner) *at = kept_index(L, g, n);
+    else if (lo_same_space(L, g, r, outer)) *at = lo_index_over(L, g, &n->type, outer);
+    int naxis = g->naxis;
+    if (*at && lo_join_reduce(L, g, r, *at, false)) {
+      if (g->naxis == naxis) return g;
+      g->nreduce--; /* another space after all */
+      g->naxis = naxis;
+    }
+  }
+  return NULL;
+}
+
+void lo_place_reduce(lo *L, tc_ref r) {
+  lo_place *p = &L->place[r.id];
+  const tc_type *t = tc_graph_type(L->g, r);
+  lo_demand *d = lo_latest(p);
+  lo_group *g = NULL;
+  const lo_index *at = NULL;
+  if (d && runs_first(p, d) && lo_join_reduce(L, L->group[d->group], r, d->at, d->in_reduce)) {
+    g = L->group[d->group];
+    at = d->at;
+  } else {
+    d = NULL;
+    g = reduce_sibling(L, r, least_group(p), &at);
+  }
+  if (!g) {
+    g = lo_new_group(L, t);
+    at = lo_identity(L, t);
+    if (!lo_join_reduce(L, g, r, at, false))
+      lo_fail(L, lo_node(L, r)->loc, "a reduction over this many axes");
+  }
+  load_all(p, d);
+  p->group = g->id;
+  if (others_read(p, d)) {
+    lo_make_buffer(L, r);
+    lo_store_all(L, g, r, at, r, at, false);
+  }
+  compute_reduce(L, g, r);
+}
+
+/* ---- matmuls ------------------------------------------------------------------------------------------- */
+
+void lo_place_matmul(lo *L, tc_ref r) {
+  lo_place *p = &L->place[r.id];
+  const tc_node *n = lo_node(L, r);
+  if (lo_is_dot(L, n)) {
+    lo_place_reduce(L, r);
+    return;
+  }
+  lo_demand *d = lo_latest(p);
+  if (!d || !runs_first(p, d) || !lo_can_join_matmul(L, L->group[d->group], r, d->at)) d = NULL;
+  lo_group *g = d ? L->group[d->group] : lo_new_group(L, &n->type);
+  g->at = d ? d->at : lo_identity(L, &n->type);
+  g->matmul = r;
+  g->k = g->naxis++;
+  const tc_type *a = tc_graph_type(L->g, n->in[0]);
+  g->extent[g->k] = a->dim[a->rank - 1];
+  load_all(p, d);
+  p->group = g->id;
+  if (others_read(p, d)) {
+    lo_make_buffer(L, r);
+    lo_store_all(L, g, r, g->at, r, g->at, false);
+  }
+  lo_add_member(L, g, r);
+  for (int k = 0; k < 2; k++)
+    lo_demand_value(L, n->in[k], g, lo_matmul_operand(L, n, k, g->at, g->k), true, false);
+}
+
+/* ---- arrays by construction ----------------------------------------------------------------------------- */
+
+/* A group that nothing joins: one nest over `shape`. */
+static lo_group *own_group(lo *L, tc_ref r, const tc_type *shape, uint32_t kernel) {
+  lo_group *g = lo_new_group(L, shape);
+  g->closed = true;
+  g->kernel = kernel;
+  lo_add_member(L, g, r);
+  return g;
+}
+
+void lo_place_scan(lo *L, tc_ref r) {
+  const tc_node *n = lo_node(L, r);
+  load_all(&L->place[r.id], NULL);
+  lo_make_buffer(L, r);
+  lo_group *g = own_group(L, r, &n->type, 0);
+  g->scan = r;
+  g->at = lo_identity(L, &n->type);
+  if (n->type.rank) g->inner = lo_lin_axes(&g->at->dim[lo_axis_attr(n, n->type.rank)]);
+  L->place[r.id].group = g->id;
+  lo_store_all(L, g, r, g->at, r, g->at, false);
+  lo_demand_value(L, n->in[0], g, g->at, false, false);
+}
+
+/* One nest writes x, at an offset, into r's buffer. */
+static void place_piece(lo *L, tc_ref r, tc_ref x, const tc_dim *offset, uint32_t kernel) {
+  const tc_type *t = tc_graph_type(L->g, x);
+  lo_group *g = own_group(L, r, t, kernel);
+  const lo_index *at = lo_identity(L, t), *to = at;
+  for (int i = 0; i < t->rank; i++)
+    if (!tc_dim_is(offset[i], 0)) to = lo_shift(L, to, i, offset[i]);
+  lo_store_all(L, g, x, at, r, to, false);
+  lo_demand_value(L, x, g, at, false, false);
+}
+
+static void place_concat(lo *L, tc_ref r, uint32_t kernel) {
+  const tc_node *n = lo_node(L, r);
+  int axis = lo_axis_attr(n, n->type.rank);
+  tc_dim offset[TC_MAX_RANK];
+  for (int i = 0; i < TC_MAX_RANK; i++) offset[i] = tc_dim_const(0);
+  offset[axis] = n->type.dim[axis];
+  for (int k = n->nin - 1; k >= 0; k--) {
+    offset[axis] =
+        tc_dim_sub(L->dims, offset[axis], tc_graph_type(L->g, n->in[k])->dim[axis]);
+    place_piece(L, r, n->in[k], offset, kernel);
+  }
+}
+
+/* Everything is filled first, then the interior is written. */
+static void place_pad(lo *L, tc_ref r, uint32_t kernel) {
+  const tc_node *n = lo_node(L, r);
+  const tc_dim *before;
+  tc_dim offset[TC_MAX_RANK];
+  for (int i = 0; i < TC_MAX_RANK; i++) offset[i] = tc_dim_const(0);
+  int count = tc_attr_list(n, "before", &before);
+  for (int i = 0; i < count; i++) offset[i] = before[i];
+  place_piece(L, r, n->in[0], offset, kernel);
+  lo_group *fill = own_group(L, r, &n->type, kernel);
+  const lo_index *value = lo_zero_index(L, tc_graph_type(L->g, n->in[1]));
+  lo_store_all(L, fill, n->in[1], value, r, lo_identity(L, &n->type), false);
+  lo_demand_value(L, n->in[1], fill, value, false, false);
+}
+
+void lo_place_join(lo *L, tc_ref r) {
+  uint32_t kernel = ++L->nkernelid;
+  load_all(&L->place[r.id], NULL);
+  lo_make_buffer(L, r);
+  if (lo_node(L, r)->op == OP_CONCAT) place_concat(L, r, kernel);
+  else place_pad(L, r, kernel);
+}
+
+/* A copy of x, then the updates one after the other. */
+void lo_place_scatter(lo *L, tc_ref r) {
+  const tc_node *n = lo_node(L, r);
+  uint32_t kernel = ++L->nkernelid;
+  load_all(&L->place[r.id], NULL);
+  lo_make_buffer(L, r);
+  const tc_type *updates = tc_graph_type(L->g, n->in[1]);
+  lo_group *g = own_group(L, r, updates, kernel);
+  g->serial = true;
+  const lo_index *at = lo_identity(L, updates);
+  lo_store_all(L, g, n->in[2], at, r, lo_scatter_index(L, n, at), n->op == OP_SCATTER_ADD);
+  lo_demand_value(L, n->in[1], g, at, false, false);
+  lo_demand_value(L, n->in[2], g, at, false, false);
+  tc_dim zero[TC_MAX_RANK];
+  for (int i = 0; i < TC_MAX_RANK; i++) zero[i] = tc_dim_const(0);
+  place_piece(L, r, n->in[0], zero, kernel);
+}

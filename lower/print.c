@@ -1,0 +1,215 @@
+/* print.c - the loop IR as text (TC_DUMP=loops).
+ *
+ *   kernel softmax_1 (2 buffers)
+ *     nest i < R | j < C  lanes j
+ *       stage {j}
+ *         %1 = load x[784*i + j]
+ *         #0 = max %1 */
+#include "lower/loop.h"
+
+#include <stdlib.h>
+
+typedef struct printer {
+  const tc_program *p;
+  const tc_kernel *k;
+  tc_dims *dims;
+  tc_buf *out;
+  const tc_axis *axis;
+  int naxis;
+  bool *done; /* expressions printed in this nest */
+} printer;
+
+static const tc_buffer *buffer_of(const printer *r, uint32_t i) {
+  return &r->p->buffer[r->k->buffer[i]];
+}
+
+static void put_buffer_name(const printer *r, uint32_t i) {
+  const tc_buffer *b = buffer_of(r, i);
+  const char *name = b->name ? b->name : "buffer";
+  if (b->kind == TC_BUF_INPUT) tc_put(r->out, name);
+  else tc_putf(r->out, "%s.%u", name, r->k->buffer[i]);
+}
+
+static void put_plus(const printer *r, bool *any) {
+  if (*any) tc_put(r->out, " + ");
+  *any = true;
+}
+
+static void put_scaled(const printer *r, tc_dim d) {
+  if (tc_dim_is(d, 1)) return;
+  bool plain = tc_dim_is_const(d);
+  if (!plain) tc_put(r->out, "(");
+  tc_dim_print(r->dims, d, "", r->out);
+  tc_put(r->out, plain ? "*" : ")*");
+}
+
+static void put_address(const printer *r, const tc_address *a) {
+  bool any = false;
+  for (int i = 0; i < TC_MAX_AXES; i++) {
+    if (tc_dim_is(a->coef[i], 0)) continue;
+    put_plus(r, &any);
+    put_scaled(r, a->coef[i]);
+    tc_put(r->out, i < r->naxis ? r->axis[i].name : "?");
+  }
+  for (int t = 0; t < a->nterm; t++) {
+    put_plus(r, &any);
+    put_scaled(r, a->term[t].stride);
+    tc_putf(r->out, "%%%u{<", a->term[t].value.id);
+    tc_dim_print(r->dims, a->term[t].bound, "", r->out);
+    tc_put(r->out, "}");
+  }
+  if (any && tc_dim_is(a->offset, 0)) return;
+  put_plus(r, &any);
+  tc_dim_print(r->dims, a->offset, "", r->out);
+}
+
+static void put_place(const printer *r, uint32_t buffer, const tc_address *a) {
+  put_buffer_name(r, buffer);
+  tc_put(r->out, "[");
+  put_address(r, a);
+  tc_put(r->out, "]");
+}
+
+static void put_operands(const printer *r, const tc_expr *e) {
+  for (int i = 0; i < 3; i++)
+    if (e->in[i].id) tc_putf(r->out, " %%%u", e->in[i].id);
+}
+
+static void put_expr(const printer *r, const tc_expr *e) {
+  switch (e->kind) {
+  case TC_EX_NONE: tc_put(r->out, "none"); break;
+  case TC_EX_CONST:
+    if (tc_dtype_is_float(e->dtype)) tc_put_double(r->out, e->f);
+    else tc_putf(r->out, "%lld", (long long)e->i);
+    break;
+  case TC_EX_SCALAR: tc_putf(r->out, "scalar %u", e->index); break;
+  case TC_EX_DIM: tc_put(r->out, "dim "), tc_dim_print(r->dims, e->dim, "", r->out); break;
+  case TC_EX_INDEX: tc_put(r->out, "index "), put_address(r, &e->address); break;
+  case TC_EX_LOAD:
+    tc_put(r->out, "load "), put_place(r, e->buffer, &e->address);
+    if (e->guard.id) tc_putf(r->out, " where %%%u", e->guard.id);
+    break;
+  case TC_EX_OP: tc_put(r->out, tc_op_get(e->op)->text), put_operands(r, e); break;
+  case TC_EX_CAST: tc_put(r->out, "cast"), put_operands(r, e); break;
+  case TC_EX_ROUND:
+    tc_putf(r->out, "round %s", tc_dtype_text(e->storage)), put_operands(r, e);
+    break;
+  case TC_EX_RESULT: tc_putf(r->out, "#%u", e->index); break;
+  case TC_EX_RANDOM:
+    tc_put(r->out, tc_op_get(e->op)->text), put_operands(r, e);
+    tc_put(r->out, " at "), put_address(r, &e->address);
+    break;
+  }
+  tc_putf(r->out, " : %s\n", tc_dtype_text(e->dtype));
+}
+
+/* Prints what v needs, operands first; depth is bounded by the size of a kernel. */
+static void put_value(printer *r, tc_val v, int indent) {
+  if (!v.id || r->done[v.id]) return;
+  const tc_expr *e = &r->k->expr[v.id];
+  r->done[v.id] = true;
+  for (int i = 0; i < 3; i++) put_value(r, e->in[i], indent);
+  put_value(r, e->guard, indent);
+  for (int t = 0; t < e->address.nterm; t++) put_value(r, e->address.term[t].value, indent);
+  tc_putf(r->out, "%*s%%%u = ", indent, "", v.id);
+  put_expr(r, e);
+}
+
+static void put_action(printer *r, const tc_action *a, int indent) {
+  put_value(r, a->value, indent);
+  put_value(r, a->position, indent);
+  put_value(r, a->guard, indent);
+  for (int t = 0; t < a->address.nterm; t++) put_value(r, a->address.term[t].value, indent);
+  tc_putf(r->out, "%*s", indent, "");
+  if (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD) {
+    tc_put(r->out, a->kind == TC_ACT_ADD ? "add " : "store ");
+    put_place(r, a->buffer, &a->address);
+    tc_putf(r->out, " %%%u", a->value.id);
+    if (a->guard.id) tc_putf(r->out, " where %%%u", a->guard.id);
+  } else {
+    tc_putf(r->out, "#%u = %s %%%u", a->index, tc_op_get(a->op)->text, a->value.id);
+    if (a->position.id) tc_putf(r->out, " at %%%u", a->position.id);
+    tc_putf(r->out, " : %s", tc_dtype_text(a->dtype));
+  }
+  tc_put(r->out, "\n");
+}
+
+static void put_axis(const printer *r, const tc_axis *axis, const tc_axis *all) {
+  tc_putf(r->out, " %s < ", axis->name);
+  tc_dim_print(r->dims, axis->extent, "", r->out);
+  if (axis->of < 0) return;
+  tc_putf(r->out, " (chunk %s of ", all[axis->of].name);
+  tc_dim_print(r->dims, axis->total, "", r->out);
+  tc_put(r->out, ")");
+}
+
+static void put_nest(printer *r, const tc_nest *n) {
+  r->axis = n->axis;
+  r->naxis = n->naxis;
+  tc_put(r->out, "  nest");
+  for (int i = 0; i < n->naxis; i++) {
+    if (i == n->nouter) tc_put(r->out, " |");
+    put_axis(r, &n->axis[i], n->axis);
+  }
+  if (n->vector >= 0) tc_putf(r->out, "  lanes %s", n->axis[n->vector].name);
+  tc_put(r->out, n->serial ? "  serial\n" : "\n");
+  for (uint32_t s = 0; s < n->nstage; s++) {
+    tc_put(r->out, "    stage {");
+    for (int i = 0; i < n->naxis; i++)
+      if (n->stage[s].axes >> i & 1) tc_putf(r->out, " %s", n->axis[i].name);
+    tc_put(r->out, " }\n");
+    for (uint32_t a = 0; a < n->stage[s].naction; a++) put_action(r, &n->stage[s].action[a], 6);
+  }
+}
+
+static void put_matmul(printer *r, const tc_matmul *m) {
+  r->axis = m->axis;
+  r->naxis = m->nbatch + 3;
+  tc_putf(r->out, "  matmul %s", tc_dtype_text(m->operand));
+  for (int i = 0; i < r->naxis; i++) put_axis(r, &m->axis[i], m->axis);
+  tc_putf(r->out, "\n    a %%%u  b %%%u\n", m->a.id, m->b.id);
+  put_value(r, m->a, 6);
+  put_value(r, m->b, 6);
+  tc_put(r->out, "    epilogue\n");
+  for (uint32_t a = 0; a < m->epilogue.naction; a++) put_action(r, &m->epilogue.action[a], 6);
+}
+
+static void put_kernel(printer *r, const tc_kernel *k) {
+  r->k = k;
+  r->done = calloc(k->nexpr + 1u, sizeof *r->done);
+  if (!r->done) {
+    r->out->failed = true;
+    return;
+  }
+  tc_putf(r->out, "kernel %s  flops ", k->name);
+  tc_dim_print(r->dims, k->flops, "", r->out);
+  tc_put(r->out, "  bytes ");
+  tc_dim_print(r->dims, k->bytes, "", r->out);
+  tc_put(r->out, "\n");
+  for (uint32_t n = 0; n < k->nnest; n++) put_nest(r, &k->nest[n]);
+  if (k->kind == TC_KERNEL_MATMUL) put_matmul(r, &k->mm);
+  free(r->done);
+}
+
+static void put_buffer(const printer *r, uint32_t i) {
+  static const char *const kind[] = {"input", "output", "arena", "local"};
+  const tc_buffer *b = &r->p->buffer[i];
+  tc_putf(r->out, "buffer %u %s", i, kind[b->kind]);
+  if (b->kind == TC_BUF_INPUT || b->kind == TC_BUF_OUTPUT) tc_putf(r->out, " %u", b->index);
+  tc_putf(r->out, " %s ", b->name ? b->name : "");
+  tc_type_print(r->dims, &b->type, r->out);
+  if (b->kind == TC_BUF_ARENA) {
+    tc_put(r->out, " at ");
+    tc_dim_print(r->dims, b->offset, "", r->out);
+  }
+  tc_put(r->out, b->written ? " written\n" : "\n");
+}
+
+void tc_program_print(const tc_program *p, tc_buf *out) {
+  printer r = {.p = p, .dims = tc_graph_dims(p->graph), .out = out};
+  tc_putf(out, "program %s: %u kernels, workspace ", tc_graph_name(p->graph), p->nkernel);
+  tc_dim_print(r.dims, p->workspace, "", out);
+  tc_put(out, " bytes\n");
+  for (uint32_t i = 0; i < p->nbuffer; i++) put_buffer(&r, i);
+  for (uint32_t i = 0; i < p->nkernel; i++) put_kernel(&r, &p->kernel[i]);
+}

@@ -1,0 +1,185 @@
+/* schedule.c - axes of a nest: merging neighbours, choosing lanes, cutting long axes, final order.
+ *
+ * A slot is an axis under construction; addresses have one coefficient per slot. */
+#include "lower/lowering.h"
+
+static bool has_address(const tc_expr *e) {
+  return e->kind == TC_EX_LOAD || e->kind == TC_EX_INDEX || e->kind == TC_EX_RANDOM;
+}
+
+static bool writes(const lo_act *a) {
+  return a->a.kind == TC_ACT_STORE || a->a.kind == TC_ACT_ADD;
+}
+
+void lo_map_addresses(lo_kb *b, void (*f)(lo_kb *, tc_address *, const void *), const void *arg) {
+  for (uint32_t id = b->first; id < b->k->nexpr; id++)
+    if (has_address(&b->k->expr[id])) f(b, &b->k->expr[id].address, arg);
+  for (uint32_t i = 0; i < b->nact; i++)
+    if (writes(&b->act[i])) f(b, &b->act[i].a.address, arg);
+}
+
+int lo_add_slot(lo_kb *b, tc_dim extent, bool inner) {
+  if (b->nslot == TC_MAX_AXES) lo_fail(b->L, b->k->loc, "a loop nest of more than 16 axes");
+  b->slot[b->nslot] = (lo_slot){.extent = extent, .of = -1, .inner = inner};
+  return b->nslot++;
+}
+
+/* ---- merging ------------------------------------------------------------------------------------------ */
+
+typedef struct pair {
+  int i, j;
+  bool ok;
+} pair;
+
+static void check_pair(lo_kb *b, tc_address *a, const void *arg) {
+  pair *p = *(pair *const *)arg;
+  tc_dim want = tc_dim_mul(b->L->dims, a->coef[p->j], b->slot[p->j].extent);
+  p->ok = p->ok && tc_dim_same(a->coef[p->i], want);
+}
+
+static bool is_cut(const lo_kb *b, int s) {
+  for (int t = 0; t < b->nslot; t++)
+    if (b->slot[t].of == s) return true;
+  return b->slot[s].of >= 0;
+}
+
+/* i is outside of j, and every address steps through both as through one axis. */
+static bool mergeable(lo_kb *b, int i, int j) {
+  pair p = {i, j, true}, *at = &p;
+  if (b->slot[i].dead || b->slot[j].dead || b->slot[i].inner != b->slot[j].inner) return false;
+  if (is_cut(b, i) || is_cut(b, j)) return false;
+  for (uint32_t k = 0; k < b->nact; k++)
+    if ((b->act[k].axes >> i & 1) != (b->act[k].axes >> j & 1)) return false;
+  lo_map_addresses(b, check_pair, &at);
+  return p.ok;
+}
+
+static void drop_coef(lo_kb *b, tc_address *a, const void *slot) {
+  (void)b;
+  a->coef[*(const int *)slot] = tc_dim_const(0);
+}
+
+static void merge(lo_kb *b, int i, int j) {
+  b->slot[j].extent = tc_dim_mul(b->L->dims, b->slot[i].extent, b->slot[j].extent);
+  b->slot[i].dead = true;
+  lo_map_addresses(b, drop_coef, &i);
+  for (uint32_t k = 0; k < b->nact; k++) b->act[k].axes &= ~(1u << i);
+}
+
+void lo_coalesce(lo_kb *b) {
+  for (bool again = true; again;) {
+    again = false;
+    for (int i = 0; i < b->nslot; i++)
+      for (int j = 0; j < b->nslot; j++)
+        if (i != j && mergeable(b, i, j)) {
+          merge(b, i, j);
+          again = true;
+        }
+  }
+  lo_refresh(b);
+}
+
+/* ---- cutting -------------------------------------------------------------------------------------------- */
+
+typedef struct cut {
+  int slot, outer;
+  tc_dim chunk;
+} cut;
+
+static void cut_coef(lo_kb *b, tc_address *a, const void *arg) {
+  const cut *c = arg;
+  a->coef[c->outer] = tc_dim_mul(b->L->dims, a->coef[c->slot], c->chunk);
+}
+
+int lo_split_slot(lo_kb *b, int s, int64_t chunk) {
+  cut c = {s, 0, tc_dim_const(chunk)};
+  lo_slot *inner = &b->slot[s];
+  c.outer = lo_add_slot(b, tc_dim_ceildiv(b->L->dims, inner->extent, c.chunk), false);
+  inner->total = inner->extent;
+  inner->extent = c.chunk;
+  inner->of = c.outer;
+  lo_map_addresses(b, cut_coef, &c);
+  return c.outer;
+}
+
+/* ---- lanes ----------------------------------------------------------------------------------------------- */
+
+/* Neighbouring elements are one access; others are one per lane. */
+static int64_t access_score(const tc_address *a, int slot, int64_t bytes) {
+  if (tc_dim_is(a->coef[slot], 1)) return bytes;
+  return tc_dim_is(a->coef[slot], 0) ? 0 : -2 * bytes;
+}
+
+static int64_t slot_score(lo_kb *b, int s) {
+  enum { NARROW = 4 };
+  int64_t score = lo_at_most(b->L, b->slot[s].extent, NARROW) ? -4 : 0;
+  const tc_program *p = b->L->p;
+  for (uint32_t id = b->first; id < b->k->nexpr; id++) {
+    const tc_expr *e = &b->k->expr[id];
+    if (e->kind != TC_EX_LOAD) continue;
+    tc_dtype d = p->buffer[b->k->buffer[e->buffer]].dtype;
+    score += access_score(&e->address, s, (int64_t)tc_dtype_bytes(d));
+  }
+  for (uint32_t i = 0; i < b->nact; i++) {
+    const tc_action *a = &b->act[i].a;
+    if (writes(&b->act[i]))
+      score += access_score(&a->address, s,
+                            (int64_t)tc_dtype_bytes(p->buffer[b->k->buffer[a->buffer]].dtype));
+  }
+  return score;
+}
+
+int lo_choose_vector(lo_kb *b) {
+  int best = -1;
+  int64_t high = 0;
+  for (int s = 0; s < b->nslot; s++) {
+    if (b->slot[s].dead || (b->g->scan.id && b->slot[s].inner)) continue;
+    int64_t score = 2 * slot_score(b, s) + b->slot[s].inner;
+    if (best < 0 || score >= high) best = s, high = score;
+  }
+  return best;
+}
+
+/* ---- final order ------------------------------------------------------------------------------------------- */
+
+typedef struct moved {
+  int n;
+  const int *order;
+} moved;
+
+static void reorder(lo_kb *b, tc_address *a, const void *arg) {
+  const moved *m = arg;
+  tc_dim old[TC_MAX_AXES];
+  (void)b;
+  for (int i = 0; i < TC_MAX_AXES; i++) old[i] = a->coef[i];
+  for (int i = 0; i < TC_MAX_AXES; i++)
+    a->coef[i] = i < m->n ? old[m->order[i]] : tc_dim_const(0);
+}
+
+static uint32_t moved_bits(uint32_t axes, const int *order, int n) {
+  uint32_t m = 0;
+  for (int i = 0; i < n; i++)
+    if (axes >> order[i] & 1) m |= 1u << i;
+  return m;
+}
+
+static int position(const int *order, int n, int slot) {
+  for (int i = 0; i < n; i++)
+    if (order[i] == slot) return i;
+  return -1;
+}
+
+void lo_finish_axes(lo_kb *b, const int *order, int n, tc_axis *axis) {
+  static const char *const name[TC_MAX_AXES] = {"i", "j", "k", "l", "m", "n", "o", "p",
+                                                "q", "r", "s", "t", "u", "v", "w", "y"};
+  moved m = {n, order};
+  lo_map_addresses(b, reorder, &m);
+  for (uint32_t k = 0; k < b->nact; k++) b->act[k].axes = moved_bits(b->act[k].axes, order, n);
+  for (int i = 0; i < n; i++) {
+    const lo_slot *s = &b->slot[order[i]];
+    axis[i] = (tc_axis){name[i], s->extent, -1, tc_dim_const(0)};
+    if (s->of < 0) continue;
+    axis[i].of = position(order, n, s->of);
+    axis[i].total = s->total;
+  }
+}
