@@ -99,10 +99,13 @@ static void drop_unused(const char *text, tc_buf *out) {
   }
 }
 
-/* A C identifier from the kernel's readable name. */
+/* A C identifier: the kernel's readable name without its number, and the hash. */
 static void put_name(const tc_kernel *k, uint64_t hash, tc_buf *name) {
+  const char *text = k->name ? k->name : "kernel", *end = text + strlen(text);
+  while (end > text && end[-1] >= '0' && end[-1] <= '9') --end;
+  while (end > text && end[-1] == '_') --end;
   tc_put(name, "tck_");
-  for (const char *c = k->name ? k->name : "kernel"; *c && name->len < 60; ++c) {
+  for (const char *c = text; c < end && name->len < 60; ++c) {
     const bool ok = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
     tc_putn(name, ok ? c : "_", 1);
   }

@@ -111,6 +111,8 @@ static void put_assumptions(entry *e) {
   }
   const tc_dim_bound *bound;
   for (uint32_t i = 0, n = tc_dims_bounds(e->c, &bound); i < n; ++i) {
+    uint32_t sym;
+    if (tc_dim_is_sym(e->c, bound[i].d, &sym)) continue; /* part of the symbol's own range */
     tc_buf d = {0};
     tc_putf(&d, "(");
     tc_dim_print(e->c, bound[i].d, "s_", &d);
@@ -415,7 +417,7 @@ static const char helpers[] =
     "  return tcrt_miss(f, TC_MISS_GRAD, operand, -1, 0, 0);\n"
     "}\n"
     "\n"
-    "static inline int tc_overlap(const struct tc_tensor *a, const struct tc_tensor *b) {\n"
+    "static inline __attribute__((unused)) int tc_overlap(const struct tc_tensor *a, const struct tc_tensor *b) {\n"
     "  uintptr_t alo, ahi, blo, bhi;\n"
     "  return tcrt_extent(a, &alo, &ahi) && tcrt_extent(b, &blo, &bhi) && alo <= bhi && blo <= ahi;\n"
     "}\n";

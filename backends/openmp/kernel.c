@@ -111,9 +111,9 @@ void tc_omp_locals(const tc_kernel *k, const tc_program *p, int indent, tc_buf *
 
 /* Bytes of one thread's part, whole cache lines. */
 void tc_omp_local_bytes(const tc_program *p, const tc_buffer *b, tc_buf *out) {
-  tc_put(out, "((");
+  tc_put(out, "(((");
   tc_omp_dim(p, b->numel, out);
-  tc_putf(out, ") * %zu + 63) / 64 * 64", tc_dtype_bytes(b->dtype));
+  tc_putf(out, ") * %zu + 63) / 64 * 64)", tc_dtype_bytes(b->dtype));
 }
 
 /* Symbols and scalars: all of the program's, those that the body does not name are silent. */

@@ -27,7 +27,6 @@ void tc_omp_extent(const tc_omp_nest *x, int axis, tc_buf *out) {
 static bool streams(const tc_omp_nest *x, uint32_t buffer) {
   const tc_program *p = x->s.p;
   const uint32_t id = x->s.k->buffer[buffer];
-  if (p->buffer[id].kind != TC_BUF_OUTPUT) return false;
   for (uint32_t i = 0; i < p->nkernel; ++i)
     for (uint32_t b = 0; b < p->kernel[i].nbuffer; ++b)
       if (p->kernel[i].buffer[b] == id && tc_omp_reads(&p->kernel[i], b)) return false;
@@ -47,9 +46,9 @@ static void put_stream(tc_omp_nest *x) {
     for (uint32_t j = 0; j < x->nest->stage[i].naction; ++j) {
       const tc_action *a = &x->nest->stage[i].action[j];
       if (a->kind != TC_ACT_STORE) continue;
-      if (!is_unit_store(x, a)) continue;
-      if (!streams(x, a->buffer)) return;
       const tc_buffer *b = &x->s.p->buffer[x->s.k->buffer[a->buffer]];
+      if (!is_unit_store(x, a) || b->kind != TC_BUF_OUTPUT) continue;
+      if (!streams(x, a->buffer)) return;
       bytes = tc_dim_add(c, bytes, tc_dim_mul(c, b->numel, tc_dim_const((int64_t)tc_dtype_bytes(b->dtype))));
     }
   if (tc_dim_is(bytes, 0) || tc_dim_bad(bytes)) return;
