@@ -280,8 +280,7 @@ static bool class_loss(interp_node *e) {
 
 static double pair_loss(tc_op op, double x, double t) {
   if (op == OP_MSE) return (x - t) * (x - t);
-  double positive = x > 0 ? x + log1p(exp(-x)) : log1p(exp(x)); /* log(1 + e^x) */
-  return t * (positive - x) + (1 - t) * positive;
+  return (x > 0 ? x : isnan(x) ? x : 0) - x * t + log1p(exp(-fabs(x)));
 }
 
 static int64_t broadcast_shape(const interp_array *a, const interp_array *b, int64_t *dim,
