@@ -5,7 +5,8 @@
 #include <tcompile/dlpack.h>
 
 Test(dlpack, export_shares_memory_and_outlives_the_tensor) {
-  tc_tensor *x = tc_arange(6, 0, 1, TC_F32), *y = tc_transpose(tc_reshape(x, TC_DIMS(2, 3)), 0, 1);
+  tc_tensor *x = tc_arange(6, 0, 1, TC_F32), *flat = tc_reshape(x, TC_DIMS(2, 3));
+  tc_tensor *y = tc_transpose(flat, 0, 1);
   DLManagedTensor *m = tc_to_dlpack(y);
   cr_assert_not_null(m, "%s", tc_error());
   cr_expect_eq(m->dl_tensor.ndim, 2);
@@ -17,6 +18,7 @@ Test(dlpack, export_shares_memory_and_outlives_the_tensor) {
   cr_expect_eq(m->dl_tensor.dtype.bits, 32);
   cr_expect_eq(m->dl_tensor.data, tc_data(x));
   tc_free(x);
+  tc_free(flat);
   tc_free(y);
   cr_expect_eq(((float *)m->dl_tensor.data)[5], 5);
   m->deleter(m);

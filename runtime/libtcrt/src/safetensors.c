@@ -188,8 +188,12 @@ static int by_place(const void *a, const void *b) {
   return by_name(a, b);
 }
 
+static void sort(tc_safetensors *s, int (*order)(const void *, const void *)) {
+  if (s->count) qsort(s->entry, (size_t)s->count, sizeof *s->entry, order);
+}
+
 static bool check_names(const char *path, tc_safetensors *s) {
-  qsort(s->entry, (size_t)s->count, sizeof *s->entry, by_name);
+  sort(s, by_name);
   for (int i = 1; i < s->count; i++)
     if (!by_name(&s->entry[i - 1], &s->entry[i])) {
       tc_fail("tc_safetensors_open: %s: the name '%.80s' twice", path, s->entry[i].name);
@@ -201,7 +205,7 @@ static bool check_names(const char *path, tc_safetensors *s) {
 /* Each entry begins where the one before ended, the last ends with the file. */
 static bool check_cover(const char *path, tc_safetensors *s, int64_t bytes) {
   int64_t at = 0;
-  qsort(s->entry, (size_t)s->count, sizeof *s->entry, by_place);
+  sort(s, by_place);
   for (int i = 0; i < s->count; i++) {
     const entry *e = &s->entry[i];
     const char *what = e->begin < at    ? "overlaps another tensor"

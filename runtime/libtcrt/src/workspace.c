@@ -41,10 +41,10 @@ static void *allocate(size_t bytes) {
   return p;
 }
 
-/* bytes rounded up to the unit of allocate(); 0 on overflow. */
+/* bytes rounded up to the unit of allocate(); 0 for more than an object can have. */
 static size_t round_up(size_t bytes) {
   size_t unit = bytes < 2 * (size_t)HUGE_PAGE ? 64 : HUGE_PAGE;
-  return bytes > SIZE_MAX - unit ? 0 : (bytes + unit - 1) & ~(unit - 1);
+  return bytes > PTRDIFF_MAX - unit ? 0 : (bytes + unit - 1) & ~(unit - 1);
 }
 
 /* The thread's end frees what pthread_setspecific last named. */
