@@ -49,6 +49,7 @@ int64_t tc_scalar_i(const tc_tensor *x);
 enum {
   TC_BLOCK = 256,            /* elements converted at a time */
   TC_PARALLEL = 1 << 15,     /* elements from which threads pay */
+  TC_CHUNK = 16 * TC_BLOCK,  /* elements that a thread takes at a time */
   TC_SEQ_RANK = 2 * TC_MAX_RANK
 };
 

@@ -126,15 +126,24 @@ static void run_ints(const elementwise *e, int64_t start, int64_t n) {
   tc_seq_write_i(&e->out, start, n, b.v[0]);
 }
 
+static void run_range(const elementwise *e, int64_t start, int64_t end) {
+  for (int64_t n; start < end; start += n) {
+    n = end - start < TC_BLOCK ? end - start : TC_BLOCK;
+    if (tc_is_float(e->compute)) run_floats(e, start, n);
+    else run_ints(e, start, n);
+  }
+}
+
 static bool run(tc_eager_call *c) {
   elementwise e = prepare(c);
   int64_t total = tc_elements(c->out);
-#pragma omp parallel for schedule(static) if (total >= TC_PARALLEL)
-  for (int64_t start = 0; start < total; start += TC_BLOCK) {
-    int64_t n = total - start < TC_BLOCK ? total - start : TC_BLOCK;
-    if (tc_is_float(e.compute)) run_floats(&e, start, n);
-    else run_ints(&e, start, n);
+  if (total < TC_PARALLEL) { /* not even a parallel region of one thread, which costs as much */
+    run_range(&e, 0, total);
+    return true;
   }
+#pragma omp parallel for schedule(static)
+  for (int64_t start = 0; start < total; start += TC_CHUNK)
+    run_range(&e, start, total - start < TC_CHUNK ? total : start + TC_CHUNK);
   return true;
 }
 

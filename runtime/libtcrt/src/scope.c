@@ -1,7 +1,7 @@
 /* Scopes: each open one heads a doubly linked list of the tensors made inside it. */
 #include "runtime/libtcrt/src/tensor.h"
 
-static _Thread_local tc_scope *current;
+static TC_FAST_TLS tc_scope *current;
 
 void tc_scope_begin(tc_scope *s) {
   s->outer = current;

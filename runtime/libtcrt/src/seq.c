@@ -174,15 +174,19 @@ static void convert_range(const tc_seq *d, const tc_seq *s, int64_t start, int64
   }
 }
 
-enum { CHUNK = 64 * TC_BLOCK };
+static void assign_range(const tc_seq *d, const tc_seq *s, int64_t start, int64_t n) {
+  if (d->dtype == s->dtype) copy_range(d, s, start, n);
+  else convert_range(d, s, start, n);
+}
 
 void tc_assign_seq(const tc_seq *d, const tc_seq *s, int64_t n) {
-#pragma omp parallel for schedule(static) if (n >= TC_PARALLEL)
-  for (int64_t start = 0; start < n; start += CHUNK) {
-    int64_t m = n - start < CHUNK ? n - start : CHUNK;
-    if (d->dtype == s->dtype) copy_range(d, s, start, m);
-    else convert_range(d, s, start, m);
+  if (n < TC_PARALLEL) {
+    assign_range(d, s, 0, n);
+    return;
   }
+#pragma omp parallel for schedule(static)
+  for (int64_t start = 0; start < n; start += TC_CHUNK)
+    assign_range(d, s, start, n - start < TC_CHUNK ? n - start : TC_CHUNK);
 }
 
 void tc_assign(const tc_tensor *dst, const tc_tensor *src) {

@@ -64,7 +64,7 @@ static struct {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t thread_end;
-static _Thread_local local_cache *mine;
+static TC_FAST_TLS local_cache *mine;
 
 static void count(_Atomic int64_t *counter, int64_t n) {
   int64_t v = atomic_load_explicit(counter, memory_order_relaxed);
@@ -286,8 +286,14 @@ tc_storage *tc_storage_foreign(void *data, void (*release)(void *), void *contex
   return s;
 }
 
+/* The only reference cannot be shared any more, so it is dropped without a locked instruction. */
+static bool drop_reference(tc_storage *s) {
+  return atomic_load_explicit(&s->refs, memory_order_acquire) == 1 ||
+         atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1;
+}
+
 void tc_storage_unref(tc_storage *s) {
-  if (!s || atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1) return;
+  if (!s || !drop_reference(s)) return;
   if (s->release) s->release(s->context);
   local_cache *l = local();
   if (!l) {
