@@ -50,6 +50,7 @@ typedef struct cursor {
 static cursor cursor_at(const tc_seq *s, int64_t k) {
   cursor c = {.s = s};
   for (int i = s->rank - 1; i > 0; i--) {
+    if (s->dim[i] == 0) return c; /* no elements: nobody will look */
     c.index[i] = k % s->dim[i];
     c.offset += c.index[i] * s->stride[i];
     k /= s->dim[i];
