@@ -104,7 +104,7 @@ static bool parse(einsum *e, const char *s, const tc_ref *x) {
 }
 
 /* ---- sizes and uses
- * -------------------------------------------------------------------------------- */
+ * ------------------------------------------------------------------------------ */
 
 static void count_uses(einsum *e, const term *t, int by) {
   for (int a = 0; a < t->rank; a++) e->uses[t->label[a]] = (uint16_t)(e->uses[t->label[a]] + by);
@@ -119,7 +119,7 @@ static void note_sizes(einsum *e, const term *t) {
 }
 
 /* ---- steps on one operand
- * ----------------------------------------------------------------------------- */
+ * ------------------------------------------------------------------------ */
 
 static void drop_axis(term *t, int axis) {
   for (int i = axis; i + 1 < t->rank; i++) t->label[i] = t->label[i + 1];
@@ -163,7 +163,7 @@ static void sum_unused(einsum *e, term *t, const term *peer) {
 }
 
 /* ---- a pair
- * -------------------------------------------------------------------------------------------- */
+ * -------------------------------------------------------------------------------------- */
 
 typedef struct group {
   int n;
@@ -278,7 +278,7 @@ static bool contract_pair(einsum *e, term *a, term *b, term *y) {
 }
 
 /* ---- the rule
- * -------------------------------------------------------------------------------------------- */
+ * ------------------------------------------------------------------------------------ */
 
 static tc_ref contract(einsum *e) {
   for (int l = 0; l < LABELS; l++) e->size[l] = tc_dim_const(1);

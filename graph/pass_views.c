@@ -125,7 +125,7 @@ static bool plan(tc_rewrite *w) {
 }
 
 /* ---- expands that broadcasting implies
- * -------------------------------------------------------------- */
+ * ----------------------------------------------------------- */
 
 /* Does some operand other than `except` have the result's size along every axis? */
 static bool covered(const tc_graph *g, const tc_type *whole, int nin, const tc_ref *in, int except,
@@ -154,7 +154,7 @@ static void drop_expands(tc_graph *g, const tc_type *whole, int nin, tc_ref *in)
 }
 
 /* ---- down: views of heavy values move past what reads them
- * --------------------------------------------- */
+ * --------------------------------------- */
 
 /* Operand i is V(h), h heavy, V a reshape or permute, and has the shape of the result. */
 static bool sinks(const tc_rewrite *w, const tc_node *n, const tc_ref *in, int i,
@@ -199,7 +199,7 @@ static bool before_view(const tc_rewrite *w, const tc_node *n, const tc_ref *in,
 }
 
 /* ---- the walk
- * --------------------------------------------------------------------------------------------- */
+ * ------------------------------------------------------------------------------------ */
 
 static tc_ref rebuild_pointwise(tc_rewrite *w, const tc_node *n, const tc_ref *in,
                                 const tc_type *whole) {

@@ -46,8 +46,7 @@ static uint32_t axes_mask(interp_node *e) {
   return mask;
 }
 
-/* ---- one group to one number
- * ------------------------------------------------------------------------- */
+/* ---- one group to one number --------------------------------------------------------------------- */
 
 static double sum_f(const double *x, int64_t n) {
   double s = 0;
@@ -189,8 +188,7 @@ bool interp_scan(interp_node *e) {
   return true;
 }
 
-/* ---- softmax and normalisations
- * -------------------------------------------------------------------------- */
+/* ---- softmax and normalisations ------------------------------------------------------------------ */
 
 /* log(exp(x[k]) / sum exp(x)), by way of x - max x: an infinite maximum makes it NaN. */
 static double log_softmax(const double *x, int64_t n, int64_t k) {

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* ---- views: the source index of a result index
- * ------------------------------------------------------ */
+/* ---- views: the source index of a result index --------------------------------------------------- */
 
 static int64_t clamp(int64_t v, int64_t lo, int64_t hi) { return v < lo ? lo : v > hi ? hi : v; }
 
@@ -165,8 +164,7 @@ bool interp_join(interp_node *e) {
   return true;
 }
 
-/* ---- indexing by data
- * --------------------------------------------------------------------------------------- */
+/* ---- indexing by data ---------------------------------------------------------------------------- */
 
 static bool in_range(interp_node *e, int64_t at, int64_t size) {
   if (at >= 0 && at < size) return true;
