@@ -1,0 +1,178 @@
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include "common/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { BODY = 0, KERNELS = 1, MOST_OPTIONS = 8 };
+
+/* ---- options ------------------------------------------------------------------------------------
+ */
+
+static struct {
+  const char *key, *value;
+} option[MOST_OPTIONS];
+static int options;
+
+static bool known(const char *usage, const char *key) {
+  const char *at = strstr(usage, key);
+  return !strncmp(key, "--", 2) && at && at[strlen(key)] == ' ';
+}
+
+void sample_begin(int argc, char **argv, const char *usage) {
+  for (int i = 1; i < argc; i += 2) {
+    bool ok = known(usage, argv[i]) || !strcmp(argv[i], "--demo");
+    if (!ok || i + 1 == argc || options == MOST_OPTIONS) {
+      fprintf(stderr, "usage: %s [--demo FILE] %s\n", argv[0], usage);
+      exit(2);
+    }
+    option[options].key = argv[i];
+    option[options++].value = argv[i + 1];
+  }
+}
+
+const char *sample_option(const char *key, const char *otherwise) {
+  for (int i = 0; i < options; i++)
+    if (!strcmp(option[i].key, key)) return option[i].value;
+  return otherwise;
+}
+
+bool sample_is_demo(void) { return sample_option("--demo", NULL) != NULL; }
+
+/* ---- answers ------------------------------------------------------------------------------------
+ */
+
+tc_tensor *sample_check(tc_tensor *t) {
+  if (t) return t;
+  fprintf(stderr, "%s\n", tc_error() ? tc_error() : "no result");
+  exit(1);
+}
+
+void sample_print(const char *what, const tc_tensor *vector) {
+  printf("%s:", what);
+  for (int64_t i = 0; i < tc_numel(vector); i++) printf(" %.3f", tc_at(vector, TC_INTS(i)));
+  putchar('\n');
+}
+
+void sample_print_accuracy(const char *what, const tc_tensor *predicted, const tc_tensor *truth) {
+  TC_SCOPE {
+    double share = tc_item(sample_check(tc_mean(tc_eq(predicted, truth), TC_ALL, false)));
+    printf("%s: accuracy %.0f %%\n# %s: accuracy %.2f %%\n", what, 100 * share, what, 100 * share);
+  }
+}
+
+/* ---- comparison
+ * ----------------------------------------------------------------------------------- */
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+sample_run sample_run_begin(const char *name) {
+  sample_run r = {.name = name, .before = tc_stats_of(name)};
+  r.compiled = r.before.functions > 0;
+  return r;
+}
+
+static double total(const sample_run *r, int way) {
+  double sum = 0;
+  for (int i = 0; i < r->calls[way]; i++) sum += r->seconds[way][i];
+  return sum;
+}
+
+/* One call each way; for a demo up to a second more each way. */
+static bool wants_more(const sample_run *r, int way) {
+  if (way == KERNELS && !r->compiled) return false;
+  if (r->calls[way] == 0) return true;
+  return sample_is_demo() && r->compiled && r->calls[way] < 32 && total(r, way) < 1;
+}
+
+static int by_value(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median_ms(sample_run *r, int way) {
+  int n = r->calls[way];
+  qsort(r->seconds[way], (size_t)n, sizeof(double), by_value);
+  return 1e3 * r->seconds[way][n / 2];
+}
+
+/* Largest |a - b| / (atol + rtol |b|), with the tolerances of b's dtype; 1 is the limit. */
+static double worst_error(const tc_tensor *a, const tc_tensor *b) {
+  static const double rtol[TC_DTYPE_COUNT] = {
+      [TC_F16] = 1e-3, [TC_BF16] = 1.6e-2, [TC_F32] = 1.3e-6, [TC_F64] = 1e-7};
+  tc_dtype d = tc_dtype_of(b);
+  double atol = d == TC_F64 ? 1e-7 : d >= TC_F16 ? 1e-5 : 1e-300, worst = 0;
+  TC_SCOPE {
+    const double *p = tc_cdata(sample_check(tc_contiguous(tc_cast(a, TC_F64))));
+    const double *q = tc_cdata(sample_check(tc_contiguous(tc_cast(b, TC_F64))));
+    for (int64_t i = 0, n = tc_numel(b); i < n; i++) {
+      if (p[i] == q[i] || (isnan(p[i]) && isnan(q[i]))) continue;
+      double e = fabs(p[i] - q[i]) / (atol + rtol[d] * fabs(q[i]));
+      if (!(e <= worst)) worst = isnan(e) ? INFINITY : e;
+    }
+  }
+  return worst;
+}
+
+static void append_row(const char *row) {
+  if (!sample_is_demo()) return;
+  FILE *f = fopen(sample_option("--demo", NULL), "a");
+  if (f) fprintf(f, "%s\n", row);
+  if (!f || fclose(f) != 0) {
+    perror(sample_option("--demo", NULL));
+    exit(1);
+  }
+}
+
+static void report(sample_run *r) {
+  tc_stats s = tc_stats_of(r->name);
+  char row[256];
+  double eager = median_ms(r, BODY);
+  if (!r->compiled) {
+    printf("# %s: not compiled, %.3f ms\n", r->name, eager);
+    snprintf(row, sizeof row, "%s\t-\t-\t%.3f\t-\t-\t-\t-\t-", r->name, eager);
+    append_row(row);
+    return;
+  }
+  double compiled = median_ms(r, KERNELS), error = worst_error(r->first[KERNELS], r->first[BODY]);
+  unsigned long long hits = s.hits - r->before.hits, misses = s.fallbacks - r->before.fallbacks;
+  printf("# %s: %d ops, %d kernels, eager %.3f ms, compiled %.3f ms, ratio %.1f, worst error %.2g "
+         "of the "
+         "tolerance, %llu hits, %llu fallbacks\n",
+         r->name, (int)s.ops, (int)s.kernels, eager, compiled, eager / compiled, error, hits,
+         misses);
+  snprintf(row, sizeof row, "%s\t%d\t%d\t%.3f\t%.3f\t%.1f\t%.2g tol\t%llu\t%llu", r->name,
+           (int)s.ops, (int)s.kernels, eager, compiled, eager / compiled, error, hits, misses);
+  append_row(row);
+}
+
+bool sample_run_next(sample_run *r) {
+  if (wants_more(r, BODY)) r->by_kernels = false;
+  else if (wants_more(r, KERNELS)) r->by_kernels = true;
+  else {
+    report(r);
+    tc_free(r->first[BODY]);
+    tc_free(r->first[KERNELS]);
+    return false;
+  }
+  tc_set_enabled(r->by_kernels);
+  tc_scope_begin(&r->scope);
+  r->started = now();
+  return true;
+}
+
+void sample_run_done(sample_run *r, tc_tensor *result) {
+  double seconds = now() - r->started;
+  int way = r->by_kernels ? KERNELS : BODY;
+  tc_set_enabled(true);
+  sample_check(result);
+  if (r->calls[way] == 0) r->first[way] = tc_keep(result);
+  tc_scope_end(&r->scope);
+  r->seconds[way][r->calls[way]++] = seconds;
+}
