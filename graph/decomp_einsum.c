@@ -8,9 +8,10 @@
  *   k      in both, and not needed later: contracted
  *   m, n   in the left, right only, and needed later
  *
- * so with k labels the pair is matmul [batch, M, K] x [batch, K, N], each group flattened, and
- * without it is a broadcast product.  A label of one operand only that nobody needs is summed
- * before. A label that occurs twice in one operand takes the diagonal. */
+ * so with all four the pair is matmul [batch, M, K] x [batch, K, N], each group flattened; without
+ * k it is a broadcast product; without m or n a product summed over k, which reads each matrix
+ * element once anyway.  A label of one operand only that nobody needs is summed before. A label
+ * that occurs twice in one operand takes the diagonal. */
 #include "graph/decomp.h"
 #include "graph/decomp_rules.h"
 
@@ -222,11 +223,11 @@ static void widen_contracted(einsum *e, term *t, const group *k) {
   if (widened) t->x = tc_build_expand(e->c.g, t->x, type.rank, type.dim, e->c.loc);
 }
 
-/* Labels and sizes of the product: batch, m, n.  false: more axes than a tensor has. */
-static bool product_type(const einsum *e, const term *a, const term *b, const group *const *groups,
-                         term *y, tc_dim *dims) {
+/* Labels and sizes of the groups one after the other.  false: more axes than a tensor has. */
+static bool product_type(const einsum *e, const term *a, const term *b, int count,
+                         const group *const *groups, term *y, tc_dim *dims) {
   y->rank = 0;
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < count; i++)
     for (int j = 0; j < groups[i]->n; j++) {
       int l = groups[i]->label[j];
       tc_dim d = size_in(e, a, l);
@@ -253,28 +254,41 @@ static tc_ref matrix(const einsum *e, const term *t, const group *batch, const g
 static tc_ref aligned(const einsum *e, const term *t, const group *const *groups, const term *y) {
   tc_dim dims[TC_MAX_RANK];
   for (int i = 0; i < y->rank; i++) dims[i] = size_in(e, t, y->label[i]);
-  return dc_reshape(&e->c, arranged(e, t, 3, groups), y->rank, dims);
+  return dc_reshape(&e->c, arranged(e, t, 4, groups), y->rank, dims);
+}
+
+/* a * b over (batch, m, n, k), then the sum over k */
+static bool broadcast_product(einsum *e, const term *a, const term *b, const group *const *groups,
+                              term *y) {
+  tc_dim dims[TC_MAX_RANK];
+  if (!product_type(e, a, b, 4, groups, y, dims)) return false;
+  dc_axes k = dc_last(groups[3]->n, y->rank);
+  y->x = dc2(&e->c, OP_MUL, aligned(e, a, groups, y), aligned(e, b, groups, y));
+  if (k.n) y->x = dc_in(&e->c, dc_reduce(&e->c, OP_SUM, y->x, &k, false));
+  y->rank -= k.n;
+  return y->x.id != 0;
+}
+
+static bool matrix_product(einsum *e, term *a, term *b, const group *const *groups, term *y) {
+  const group *batch = groups[0], *m = groups[1], *n = groups[2], *k = groups[3];
+  tc_dim dims[TC_MAX_RANK];
+  if (!product_type(e, a, b, 3, groups, y, dims)) return false;
+  widen_contracted(e, a, k);
+  widen_contracted(e, b, k);
+  tc_ref product = dc2(&e->c, OP_MATMUL, matrix(e, a, batch, m, k), matrix(e, b, batch, k, n));
+  y->x = dc_reshape(&e->c, product, y->rank, dims);
+  return y->x.id != 0;
 }
 
 static bool contract_pair(einsum *e, term *a, term *b, term *y) {
   group batch = {0}, m = {0}, n = {0}, k = {0};
-  const group *result[3] = {&batch, &m, &n};
-  tc_dim dims[TC_MAX_RANK];
   sum_unused(e, a, b);
   sum_unused(e, b, a);
   if (!a->x.id || !b->x.id) return false;
   sort_labels(e, a, b, &batch, &m, &n, &k);
-  if (!product_type(e, a, b, result, y, dims)) return false;
-  if (!k.n) {
-    y->x = dc2(&e->c, OP_MUL, aligned(e, a, result, y), aligned(e, b, result, y));
-    return y->x.id != 0;
-  }
-  widen_contracted(e, a, &k);
-  widen_contracted(e, b, &k);
-  tc_ref product =
-      dc2(&e->c, OP_MATMUL, matrix(e, a, &batch, &m, &k), matrix(e, b, &batch, &k, &n));
-  y->x = dc_reshape(&e->c, product, y->rank, dims);
-  return y->x.id != 0;
+  const group *const groups[4] = {&batch, &m, &n, &k};
+  bool matrices = k.n && m.n && n.n;
+  return matrices ? matrix_product(e, a, b, groups, y) : broadcast_product(e, a, b, groups, y);
 }
 
 /* ---- the rule

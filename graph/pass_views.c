@@ -201,10 +201,16 @@ static bool before_view(const tc_rewrite *w, const tc_node *n, const tc_ref *in,
 /* ---- the walk
  * ------------------------------------------------------------------------------------ */
 
+/* What is stored where a view splits two kernels should be the narrow value. */
+static bool widens(const tc_graph *g, const tc_node *n, const tc_ref *in) {
+  tc_dtype from = (tc_dtype)tc_graph_type(g, in[0])->dtype, to = (tc_dtype)n->type.dtype;
+  return n->op == OP_CAST && tc_dtype_bytes(to) > tc_dtype_bytes(from);
+}
+
 static tc_ref rebuild_pointwise(tc_rewrite *w, const tc_node *n, const tc_ref *in,
                                 const tc_type *whole) {
   tc_ref before[3];
-  for (int i = 0; i < n->nin; i++) {
+  for (int i = 0; i < n->nin && !widens(w->g, n, in); i++) {
     if (!sinks(w, n, in, i, whole)) continue;
     tc_node view = *tc_graph_node(w->g, in[i]);
     tc_view_step v = tc_view_of(&view);
