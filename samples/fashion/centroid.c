@@ -1,0 +1,28 @@
+/* Nearest centroid: a class is its mean, an image belongs to the class whose mean is nearest. */
+#include "fashion.h"
+#include "common/sample.h"
+
+/* The sum of each class's rows is one product, one_hot(y)^T x. */
+TC_COMPILE tc_tensor *fit_centroids(const tc_tensor *x TC_SHAPE("f32[N,D]"),
+                                    const tc_tensor *y TC_SHAPE("i64[N]")) {
+  tc_tensor *member = tc_cast(tc_one_hot(y, CLASSES), TC_F32); /* [N,10] */
+  tc_tensor *sum = tc_matmul(tc_transpose(member, 0, 1), x);   /* [10,D] */
+  return tc_div(sum, tc_unsqueeze(tc_sum(member, TC_AXES(0), false), 1));
+}
+
+/* argmin |x - c|^2 = argmax x.c - |c|^2 / 2 */
+TC_COMPILE tc_tensor *nearest_centroid(const tc_tensor *x TC_SHAPE("f32[B,D]"),
+                                       const tc_tensor *centroids TC_SHAPE("f32[10,D]")) {
+  tc_tensor *half = tc_mul_s(tc_sum(tc_square(centroids), TC_AXES(1), false), 0.5);
+  tc_tensor *score = tc_sub(tc_matmul(x, tc_transpose(centroids, 0, 1)), half);
+  return tc_argmax(score, TC_AXES(1), false);
+}
+
+void run_centroids(const images *train, const images *test) {
+  TC_SCOPE {
+    tc_tensor *c = sample_check(fit_centroids(train->x, train->y));
+    sample_print_accuracy("nearest centroid", sample_check(nearest_centroid(test->x, c)), test->y);
+    SAMPLE_MEASURE(fit_centroids, train->x, train->y);
+    SAMPLE_MEASURE(nearest_centroid, test->x, c);
+  }
+}

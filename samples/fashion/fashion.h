@@ -1,0 +1,25 @@
+/* fashion.h - the parts of this sample: three classifiers of the same images. */
+#ifndef SAMPLE_FASHION_H
+#define SAMPLE_FASHION_H
+
+#include <tcompile.h>
+
+#define CLASSES 10
+#define PIXELS 784
+
+typedef struct images {
+  tc_tensor *x; /* f32[N,784] in [0,1] */
+  tc_tensor *y; /* i64[N], 0..9 */
+} images;
+
+/* Each fits on `train`, prints its accuracy on `test` and measures its functions. */
+void run_centroids(const images *train, const images *test);
+void run_whitening(const images *train, const images *test);
+void run_network(const images *train, const images *test);
+
+/* Class means f32[10,D] of x f32[N,D] with classes y; every class has a member. */
+tc_tensor *fit_centroids(const tc_tensor *x, const tc_tensor *y);
+/* The class of the nearest mean, i64[B]. */
+tc_tensor *nearest_centroid(const tc_tensor *x, const tc_tensor *centroids);
+
+#endif
