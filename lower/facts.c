@@ -61,6 +61,7 @@ static void add_operand(lo *L, lo_fact *f, tc_ref r) {
   f->cone = (uint16_t)saturate(f->cone, o->cone, 60000);
   if (tc_dim_same(o->numel, f->numel)) f->reads = (uint8_t)saturate(f->reads, o->reads, 200);
   f->costly |= o->costly;
+  f->product |= o->product && tc_dim_same(o->numel, f->numel);
   f->sources |= o->sources;
   if (tc_dim_is(f->reduced, 0)) f->reduced = o->reduced;
 }
@@ -70,6 +71,7 @@ static void source_facts(lo *L, uint32_t id, const tc_node *n, lo_fact *f) {
   f->reads = 1;
   f->cone = 0;
   f->costly = false;
+  f->product = c == TC_CLASS_MATMUL && !lo_is_dot(L, n);
   f->reduced = tc_dim_const(0);
   if (c == TC_CLASS_REDUCE) f->reduced = L->fact[n->in[0].id].numel;
   else f->sources = source_bit(id);
@@ -86,6 +88,7 @@ static lo_fact facts_of(lo *L, uint32_t id) {
   else if (c != TC_CLASS_LEAF && c != TC_CLASS_VIEW)
     f.cone = (uint16_t)saturate(f.cone, n->op == OP_CAST ? 0 : c == TC_CLASS_INDEX ? 3 : 1, 60000);
   f.costly |= lo_op_costly(n->op);
+  if (c == TC_CLASS_VIEW && n->op != OP_RESHAPE) f.product = false;
   return f;
 }
 

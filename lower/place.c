@@ -97,10 +97,11 @@ static bool repeats(lo *L, const lo_group *g, const lo_index *at) {
   return false;
 }
 
-/* A prologue runs while an operand is packed: cheap, and reading one array of the operand's size. */
+/* A prologue runs while an operand is packed: cheap, and reading one array of the operand's size.
+ * What can be the epilogue of another matmul is done once there. */
 static bool fits_prologue(lo *L, tc_ref r) {
   const lo_fact *f = &L->fact[r.id];
-  return !f->costly && f->cone <= 6 && f->reads <= 1;
+  return !f->costly && !f->product && f->cone <= 6 && f->reads <= 1;
 }
 
 static bool allows(lo *L, tc_ref r, const lo_demand *d) {

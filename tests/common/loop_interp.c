@@ -1,0 +1,490 @@
+/* loop_interp.c - see loop_interp.h. */
+#include "tests/common/loop_interp.h"
+
+#include "tests/common/interp_impl.h"
+#include "runtime/libtcrt/src/philox.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct value {
+  double f;
+  int64_t i;
+} value;
+
+typedef struct memory { /* of one program buffer */
+  tc_dtype dtype;
+  int64_t count, offset; /* elements; ARENA: bytes */
+  double *f;
+  int64_t *i;
+  uint64_t *writer; /* per element: 0 never written, 1 before the program, else nest and point */
+} memory;
+
+typedef struct machine {
+  loop_run *run;
+  const tc_program *p;
+  tc_dims *dims;
+  int64_t *sym;
+  memory *mem;
+  uint32_t *owner; /* per byte of the workspace: buffer that wrote it + 1 */
+  int64_t workspace;
+  bool failed, bad;
+  /* the nest at hand */
+  const tc_kernel *k;
+  int64_t axis[TC_MAX_AXES];
+  uint64_t nest, point; /* stamps */
+  bool serial;
+  value *memo, *result;
+  uint64_t *memo_at, tick; /* expressions valid at this tick */
+} machine;
+
+static void fail(machine *m, const char *format, ...) {
+  if (m->failed) return;
+  m->failed = true;
+  int n = snprintf(m->run->message, sizeof m->run->message, "%s: ", m->k ? m->k->name : "program");
+  va_list ap;
+  va_start(ap, format);
+  vsnprintf(m->run->message + n, sizeof m->run->message - (size_t)n, format, ap);
+  va_end(ap);
+}
+
+static int64_t size_of(machine *m, tc_dim d) {
+  int64_t v = 0;
+  if (tc_dim_is_const(d)) return tc_dim_value(d);
+  if (tc_dim_bad(d) || !tc_dim_eval(m->dims, d, m->sym, &v)) fail(m, "a size has no value");
+  return v;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------------------- */
+
+static uint64_t stamp(const machine *m) { return m->nest << 32 | m->point; }
+
+static void check_owner(machine *m, uint32_t buffer, int64_t at, bool write) {
+  const memory *x = &m->mem[buffer];
+  int64_t size = (int64_t)tc_dtype_bytes(m->p->buffer[buffer].dtype);
+  int64_t from = x->offset + at * size;
+  if (m->p->buffer[buffer].kind != TC_BUF_ARENA) return;
+  if (from < 0 || from + size > m->workspace) {
+    fail(m, "buffer %u leaves the workspace", buffer);
+    return;
+  }
+  for (int64_t i = from; i < from + size; i++)
+    if (write) m->owner[i] = buffer + 1;
+    else if (m->owner[i] != buffer + 1) fail(m, "buffer %u was overwritten", buffer);
+}
+
+static value load(machine *m, uint32_t buffer, int64_t at) {
+  memory *x = &m->mem[buffer];
+  if (at < 0 || at >= x->count) {
+    fail(m, "load %lld of %lld of buffer %u", (long long)at, (long long)x->count, buffer);
+    return (value){0, 0};
+  }
+  uint64_t w = x->writer[at];
+  if (!w) fail(m, "element %lld of buffer %u is read before it is written", (long long)at, buffer);
+  if (w >> 32 == m->nest && w != stamp(m) && !m->serial)
+    fail(m, "buffer %u is read by another point than wrote it", buffer);
+  check_owner(m, buffer, at, false);
+  return x->f ? (value){x->f[at], 0} : (value){(double)x->i[at], x->i[at]};
+}
+
+static void store(machine *m, uint32_t buffer, int64_t at, value v) {
+  memory *x = &m->mem[buffer];
+  if (at < 0 || at >= x->count) {
+    fail(m, "store %lld of %lld of buffer %u", (long long)at, (long long)x->count, buffer);
+    return;
+  }
+  uint64_t w = x->writer[at];
+  if (w >> 32 == m->nest && w != stamp(m) && !m->serial)
+    fail(m, "buffer %u is written by two points", buffer);
+  x->writer[at] = stamp(m);
+  check_owner(m, buffer, at, true);
+  if (x->f) x->f[at] = v.f;
+  else x->i[at] = x->dtype == TC_BOOL ? v.i != 0 : tc_dtype_wrap(x->dtype, v.i);
+}
+
+/* ---- expressions ------------------------------------------------------------------------------------------ */
+
+static value evaluate(machine *m, tc_val v);
+
+static int64_t locate(machine *m, const tc_address *a) {
+  int64_t at = size_of(m, a->offset);
+  for (int i = 0; i < TC_MAX_AXES; i++)
+    if (!tc_dim_is(a->coef[i], 0)) at += size_of(m, a->coef[i]) * m->axis[i];
+  for (int t = 0; t < a->nterm; t++) {
+    int64_t x = evaluate(m, a->term[t].value).i;
+    if (x < 0 || x >= size_of(m, a->term[t].bound)) {
+      m->bad = true;
+      x = 0;
+    }
+    at += x * size_of(m, a->term[t].stride);
+  }
+  return at;
+}
+
+static bool is_float(tc_dtype d) { return tc_dtype_is_float(d); }
+
+/* The reference's own definition of the op, on arrays of rank 0. */
+static value apply(machine *m, const tc_expr *e) {
+  interp_array box[4] = {{0}}, *in[3];
+  double f[4] = {0};
+  int64_t i[4] = {0};
+  tc_node n = {.op = e->op};
+  for (int k = 0; k < 4; k++) {
+    box[k].count = 1;
+    tc_dtype d = k == 3 ? e->dtype : m->k->expr[e->in[k].id].dtype;
+    box[k].dtype = d;
+    if (k < 3 && e->in[k].id) {
+      value x = evaluate(m, e->in[k]);
+      f[k] = x.f, i[k] = x.i;
+      n.nin++;
+    }
+    if (is_float(d)) box[k].f = &f[k];
+    else box[k].i = &i[k];
+    if (k < 3) in[k] = &box[k];
+  }
+  interp_run dummy = {0};
+  interp_node node = {&dummy, m->sym, &n, in, &box[3]};
+  if (!interp_elementwise(&node)) fail(m, "no such elementwise op");
+  return is_float(e->dtype) ? (value){f[3], 0} : (value){(double)i[3], i[3]};
+}
+
+static value convert(tc_dtype to, tc_dtype from, value v) {
+  interp_array a = {.dtype = from, .count = 1}, b = {.dtype = to, .count = 1};
+  value y = {0, 0};
+  if (is_float(from)) a.f = &v.f;
+  else a.i = &v.i;
+  if (is_float(to)) b.f = &y.f;
+  else b.i = &y.i;
+  interp_copy(&b, 0, &a, 0);
+  if (!is_float(to)) y.f = (double)y.i;
+  return y;
+}
+
+static value random_number(machine *m, const tc_expr *e) {
+  uint64_t seed = (uint64_t)evaluate(m, e->in[0]).i, at = (uint64_t)locate(m, &e->address);
+  bool wide = e->storage == TC_F64;
+  if (e->op == OP_RANDN)
+    return (value){wide ? tc_philox_normal_f64(seed, at) : tc_philox_normal_f32(seed, at), 0};
+  if (wide) return (value){tc_philox_uniform_f64(seed, at), 0};
+  if (e->storage == TC_F16) return (value){tc_philox_uniform_f16(seed, at), 0};
+  if (e->storage == TC_BF16) return (value){tc_philox_uniform_bf16(seed, at), 0};
+  return (value){tc_philox_uniform_f32(seed, at), 0};
+}
+
+static value compute(machine *m, const tc_expr *e) {
+  int64_t i;
+  switch (e->kind) {
+  case TC_EX_CONST: return is_float(e->dtype) ? (value){e->f, 0} : (value){(double)e->i, e->i};
+  case TC_EX_SCALAR: {
+    tc_dtype from = tc_graph_scalar_at(m->p->graph, e->index)->dtype;
+    tc_value s = m->run->scalar[e->index];
+    value v = from == TC_F64 ? (value){s.f, 0} : (value){(double)s.i, s.i};
+    return convert(e->dtype, from, v);
+  }
+  case TC_EX_DIM: i = size_of(m, e->dim); return (value){(double)i, i};
+  case TC_EX_INDEX: i = locate(m, &e->address); return (value){(double)i, i};
+  case TC_EX_LOAD:
+    if (e->guard.id && !evaluate(m, e->guard).i) return (value){0, 0};
+    return load(m, m->k->buffer[e->buffer], locate(m, &e->address));
+  case TC_EX_OP: return apply(m, e);
+  case TC_EX_CAST:
+    return convert(e->dtype, m->k->expr[e->in[0].id].dtype, evaluate(m, e->in[0]));
+  case TC_EX_ROUND: return evaluate(m, e->in[0]);
+  case TC_EX_RESULT: return m->result[e->index];
+  case TC_EX_RANDOM: return random_number(m, e);
+  default: fail(m, "an expression without a kind"); return (value){0, 0};
+  }
+}
+
+static value evaluate(machine *m, tc_val v) {
+  if (!v.id || v.id >= m->k->nexpr) {
+    fail(m, "expression %u does not exist", v.id);
+    return (value){0, 0};
+  }
+  if (m->memo_at[v.id] == m->tick || m->failed) return m->memo[v.id];
+  value x = compute(m, &m->k->expr[v.id]);
+  m->memo[v.id] = x;
+  m->memo_at[v.id] = m->tick;
+  return x;
+}
+
+/* ---- actions ------------------------------------------------------------------------------------------------ */
+
+static bool greater(value a, value b, bool f) {
+  return f ? a.f > b.f || (isnan(a.f) && !isnan(b.f)) : a.i > b.i;
+}
+static bool less(value a, value b, bool f) {
+  return f ? a.f < b.f || (isnan(a.f) && !isnan(b.f)) : a.i < b.i;
+}
+
+static value combine(tc_op op, bool f, value a, value b) {
+  switch (op) {
+  case OP_SUM:
+  case OP_CUMSUM:
+    return f ? (value){a.f + b.f, 0} : (value){0, (int64_t)((uint64_t)a.i + (uint64_t)b.i)};
+  case OP_PROD:
+  case OP_CUMPROD:
+    return f ? (value){a.f * b.f, 0} : (value){0, (int64_t)((uint64_t)a.i * (uint64_t)b.i)};
+  case OP_AMAX: return greater(b, a, f) ? b : a;
+  case OP_AMIN: return less(b, a, f) ? b : a;
+  case OP_ANY: return (value){0, a.i || b.i};
+  default: return (value){0, a.i && b.i};
+  }
+}
+
+typedef struct accumulator {
+  value best, position;
+  bool any;
+} accumulator;
+
+static void accumulate(machine *m, const tc_action *a, accumulator *acc) {
+  bool f = is_float(a->dtype), arg = a->op == OP_ARGMAX || a->op == OP_ARGMIN;
+  value v = evaluate(m, a->value);
+  if (!arg) {
+    acc->best = acc->any ? combine(a->op, f, acc->best, v) : v;
+  } else if (!acc->any || (a->op == OP_ARGMAX ? greater : less)(v, acc->best, f)) {
+    acc->best = v;
+    acc->position = evaluate(m, a->position);
+  }
+  acc->any = true;
+}
+
+static value finished(const tc_action *a, const accumulator *acc) {
+  if (a->op == OP_ARGMAX || a->op == OP_ARGMIN) return acc->position;
+  if (!acc->any) {
+    double f = a->op == OP_PROD ? 1 : a->op == OP_AMAX ? -INFINITY : a->op == OP_AMIN ? INFINITY : 0;
+    return (value){f, a->op == OP_PROD || a->op == OP_ALL};
+  }
+  value v = acc->best;
+  if (!is_float(a->dtype)) v.f = (double)v.i;
+  return v;
+}
+
+static void perform(machine *m, const tc_action *a, accumulator *acc) {
+  if (a->kind == TC_ACT_REDUCE) {
+    accumulate(m, a, acc);
+  } else if (a->kind == TC_ACT_SCAN) {
+    accumulate(m, a, acc);
+    m->result[a->index] = finished(a, acc);
+    m->tick++;
+  } else {
+    if (a->guard.id && !evaluate(m, a->guard).i) return;
+    uint32_t buffer = m->k->buffer[a->buffer];
+    value v = evaluate(m, a->value);
+    int64_t at = locate(m, &a->address);
+    if (m->bad) return;
+    if (a->kind == TC_ACT_ADD) v = combine(OP_SUM, m->mem[buffer].f != NULL, load(m, buffer, at), v);
+    store(m, buffer, at, v);
+  }
+}
+
+/* ---- loops ------------------------------------------------------------------------------------------------------ */
+
+static int64_t extent(machine *m, const tc_axis *axis) {
+  int64_t n = size_of(m, axis->extent);
+  if (axis->of < 0) return n;
+  int64_t left = size_of(m, axis->total) - m->axis[axis->of] * n;
+  return left < n ? left : n;
+}
+
+typedef void body(machine *m, const void *arg);
+
+/* Calls f at each point of the axes in mask, in order. */
+static void loop(machine *m, const tc_axis *axis, int n, uint32_t mask, int from, body *f,
+                 const void *arg) {
+  while (from < n && !(mask >> from & 1)) from++;
+  if (m->failed) return;
+  if (from == n) {
+    m->tick++;
+    f(m, arg);
+    return;
+  }
+  int64_t count = extent(m, &axis[from]);
+  for (int64_t i = 0; i < count; i++) {
+    m->axis[from] = i;
+    loop(m, axis, n, mask, from + 1, f, arg);
+  }
+  m->axis[from] = 0;
+}
+
+typedef struct stage_run {
+  const tc_stage *stage;
+  accumulator *acc;
+} stage_run;
+
+static void stage_point(machine *m, const void *arg) {
+  const stage_run *s = arg;
+  for (uint32_t a = 0; a < s->stage->naction; a++) perform(m, &s->stage->action[a], &s->acc[a]);
+}
+
+static void forget_locals(machine *m) {
+  for (uint32_t i = 0; i < m->k->nbuffer; i++) {
+    uint32_t b = m->k->buffer[i];
+    if (m->p->buffer[b].kind == TC_BUF_LOCAL)
+      memset(m->mem[b].writer, 0, (size_t)m->mem[b].count * sizeof *m->mem[b].writer);
+  }
+}
+
+static void outer_point(machine *m, const void *arg) {
+  const tc_nest *n = arg;
+  m->point++;
+  forget_locals(m);
+  for (uint32_t s = 0; s < n->nstage; s++) {
+    const tc_stage *stage = &n->stage[s];
+    accumulator *acc = calloc(stage->naction + 1u, sizeof *acc);
+    stage_run run = {stage, acc};
+    loop(m, n->axis, n->naxis, stage->axes, 0, stage_point, &run);
+    m->tick++;
+    for (uint32_t a = 0; a < stage->naction; a++)
+      if (stage->action[a].kind == TC_ACT_REDUCE)
+        m->result[stage->action[a].index] = finished(&stage->action[a], &acc[a]);
+    m->tick++;
+    free(acc);
+  }
+}
+
+static void run_nest(machine *m, const tc_nest *n) {
+  m->nest++;
+  m->point = 0;
+  m->serial = n->serial;
+  m->result = calloc(n->nresult + 1u, sizeof *m->result);
+  loop(m, n->axis, n->naxis, (1u << n->nouter) - 1, 0, outer_point, n);
+  free(m->result);
+}
+
+/* ---- matmul ------------------------------------------------------------------------------------------------------- */
+
+static void matmul_point(machine *m, const void *arg) {
+  const tc_matmul *mm = arg;
+  int k = mm->nbatch + 2;
+  bool f = is_float(mm->acc);
+  value sum = {0, 0};
+  int64_t n = extent(m, &mm->axis[k]);
+  m->point++;
+  for (int64_t i = 0; i < n; i++) {
+    m->axis[k] = i;
+    m->tick++;
+    value a = evaluate(m, mm->a), b = evaluate(m, mm->b);
+    sum.f += a.f * b.f;
+    sum.i = (int64_t)((uint64_t)sum.i + (uint64_t)a.i * (uint64_t)b.i);
+  }
+  m->axis[k] = 0;
+  m->tick++;
+  if (!f) sum = convert(mm->acc, TC_I64, sum);
+  m->result[0] = sum;
+  accumulator none = {0};
+  for (uint32_t a = 0; a < mm->epilogue.naction; a++) perform(m, &mm->epilogue.action[a], &none);
+}
+
+static void run_matmul(machine *m, const tc_matmul *mm) {
+  m->nest++;
+  m->point = 0;
+  m->serial = false;
+  m->result = calloc(1, sizeof *m->result);
+  loop(m, mm->axis, mm->nbatch + 2, (1u << (mm->nbatch + 2)) - 1, 0, matmul_point, mm);
+  free(m->result);
+}
+
+/* ---- the program ------------------------------------------------------------------------------------------------------ */
+
+static void make_memory(machine *m, uint32_t i) {
+  const tc_buffer *b = &m->p->buffer[i];
+  memory *x = &m->mem[i];
+  x->dtype = b->dtype;
+  x->count = size_of(m, b->numel);
+  x->offset = b->kind == TC_BUF_ARENA ? size_of(m, b->offset) : 0;
+  if (x->offset % 64) fail(m, "buffer %u is not aligned", i);
+  size_t n = (size_t)x->count + 1;
+  if (is_float(b->dtype)) x->f = calloc(n, sizeof *x->f);
+  else x->i = calloc(n, sizeof *x->i);
+  x->writer = calloc(n, sizeof *x->writer);
+  if (b->kind != TC_BUF_INPUT) return;
+  const interp_array *in = m->run->input[b->index];
+  if (in->count != x->count) fail(m, "input %u has another size", b->index);
+  for (int64_t k = 0; !m->failed && k < x->count; k++) {
+    if (x->f) x->f[k] = in->f[k];
+    else x->i[k] = in->i[k];
+    x->writer[k] = 1;
+  }
+}
+
+static interp_array *taken(machine *m, const tc_type *t, const memory *x, const interp_array *like) {
+  int64_t dim[TC_MAX_RANK];
+  for (int i = 0; i < t->rank; i++) dim[i] = size_of(m, t->dim[i]);
+  interp_array *a = interp_new((tc_dtype)t->dtype, t->rank, dim);
+  for (int64_t k = 0; k < a->count; k++) {
+    if (x && !x->writer[k] && !m->bad) fail(m, "element %lld of a result is not written", (long long)k);
+    if (a->f) a->f[k] = x ? x->f[k] : like->f[k];
+    else a->i[k] = x ? x->i[k] : like->i[k];
+  }
+  return a;
+}
+
+static void take_results(machine *m) {
+  const tc_program *p = m->p;
+  loop_run *r = m->run;
+  uint32_t inputs = tc_graph_input_count(p->graph);
+  r->output = calloc(p->noutput + 1u, sizeof *r->output);
+  r->after = calloc(inputs + 1u, sizeof *r->after);
+  for (uint32_t i = 0; i < p->noutput; i++)
+    r->output[i] = taken(m, &p->buffer[p->output[i]].type, &m->mem[p->output[i]], NULL);
+  for (uint32_t i = 0; i < inputs; i++) {
+    const memory *x = NULL;
+    for (uint32_t b = 0; b < p->nbuffer; b++)
+      if (p->buffer[b].kind == TC_BUF_INPUT && p->buffer[b].index == i) x = &m->mem[b];
+    r->after[i] = taken(m, &tc_graph_input_at(p->graph, i)->type, x, r->input[i]);
+  }
+}
+
+static void bind_symbols(machine *m) {
+  uint32_t count = tc_dims_sym_count(m->dims);
+  m->sym = calloc(count + 1u, sizeof *m->sym);
+  for (uint32_t s = 0; s < count; s++) {
+    const tc_sym *y = tc_dims_sym(m->dims, s);
+    if (y->input >= 0 && y->axis >= 0) m->sym[s] = m->run->input[y->input]->dim[y->axis];
+    else if (y->input >= 0) m->sym[s] = m->run->scalar[y->input].i;
+  }
+}
+
+static void run_kernel(machine *m, const tc_kernel *k) {
+  m->k = k;
+  m->memo = calloc(k->nexpr + 1u, sizeof *m->memo);
+  m->memo_at = calloc(k->nexpr + 1u, sizeof *m->memo_at);
+  if (k->kind == TC_KERNEL_MATMUL) run_matmul(m, &k->mm);
+  for (uint32_t n = 0; n < k->nnest && !m->failed; n++) run_nest(m, &k->nest[n]);
+  free(m->memo);
+  free(m->memo_at);
+}
+
+bool loop_program(loop_run *run) {
+  const tc_program *p = run->p;
+  machine m = {.run = run, .p = p, .dims = tc_graph_dims(p->graph), .nest = 1};
+  bind_symbols(&m);
+  m.mem = calloc(p->nbuffer + 1u, sizeof *m.mem);
+  m.workspace = size_of(&m, p->workspace);
+  m.owner = calloc((size_t)m.workspace + 1, sizeof *m.owner);
+  for (uint32_t i = 0; i < p->nbuffer; i++) make_memory(&m, i);
+  for (uint32_t i = 0; i < p->nkernel && !m.failed && !m.bad; i++) run_kernel(&m, &p->kernel[i]);
+  run->bad_index = m.bad;
+  if (!m.failed) take_results(&m);
+  for (uint32_t i = 0; i < p->nbuffer; i++) {
+    free(m.mem[i].f);
+    free(m.mem[i].i);
+    free(m.mem[i].writer);
+  }
+  free(m.mem);
+  free(m.owner);
+  free(m.sym);
+  return !m.failed;
+}
+
+void loop_run_free(loop_run *run) {
+  for (uint32_t i = 0; run->output && i < run->p->noutput; i++) interp_free(run->output[i]);
+  for (uint32_t i = 0; run->after && i < tc_graph_input_count(run->p->graph); i++)
+    interp_free(run->after[i]);
+  free(run->output);
+  free(run->after);
+}

@@ -1,0 +1,120 @@
+/* check.c - see check.h. */
+#include "tests/lower/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void report(void *self, tc_severity s, tc_loc loc, const char *text) {
+  (void)self, (void)loc;
+  if (s >= TC_MISSED) fprintf(stderr, "reported: %s\n", text);
+}
+
+tc_graph *graph_of(const char *text) {
+  static tc_diag diag = {report, NULL};
+  tc_graph *g = tc_graph_parse(text, &diag);
+  cr_assert_not_null(g, "parse");
+  g = tc_graph_optimize(g);
+  cr_assert_not_null(g, "optimize");
+  return g;
+}
+
+static int64_t dim_value(tc_graph *g, tc_dim d, int64_t symbol) {
+  int64_t sym[64], v = 0;
+  if (tc_dim_is_const(d)) return tc_dim_value(d);
+  for (int i = 0; i < 64; i++) sym[i] = symbol;
+  cr_assert(tc_dim_eval(tc_graph_dims(g), d, sym, &v));
+  return v;
+}
+
+interp_array **arguments_of(tc_graph *g, int64_t symbol) {
+  uint32_t n = tc_graph_input_count(g);
+  interp_array **input = calloc(n + 1u, sizeof *input);
+  uint64_t state = 12345;
+  for (uint32_t i = 0; i < n; i++) {
+    const tc_type *t = &tc_graph_input_at(g, i)->type;
+    int64_t dim[TC_MAX_RANK];
+    for (int a = 0; a < t->rank; a++) dim[a] = dim_value(g, t->dim[a], symbol);
+    input[i] = interp_new((tc_dtype)t->dtype, t->rank, dim);
+    for (int64_t k = 0; k < input[i]->count; k++) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      double u = (double)(state >> 40) / (double)(1 << 24);
+      if (input[i]->f) input[i]->f[k] = u * 2 - 1;
+      else input[i]->i[k] = (int64_t)(u * 3) % (t->dtype == TC_BOOL ? 2 : 3);
+    }
+  }
+  return input;
+}
+
+void free_arguments(tc_graph *g, interp_array **input) {
+  for (uint32_t i = 0; i < tc_graph_input_count(g); i++) interp_free(input[i]);
+  free(input);
+}
+
+void show_lowering(tc_graph *g, const tc_program *p) {
+  tc_buf text = {0};
+  tc_graph_print(g, &text);
+  if (p) tc_program_print(p, &text);
+  fprintf(stderr, "%s\n", text.text ? text.text : "");
+  tc_buf_free(&text);
+}
+
+/* |a-b| <= tolerance + what slightly other arguments change */
+static bool close_enough(const interp_array *x, const interp_array *y, const interp_array *near) {
+  if (x->dtype != y->dtype || x->count != y->count || x->rank != y->rank) return false;
+  for (int64_t k = 0; k < x->count; k++) {
+    double a = interp_get(x, k), b = interp_get(y, k), c = near ? interp_get(near, k) : a;
+    if (a == b || (isnan(a) && isnan(b))) continue;
+    if (isnan(a) != isnan(c) || isinf(a) != isinf(c) || fabs(a) > 1e200) continue;
+    if (!(fabs(a - b) <= 1e-9 + 1e-7 * fabs(a) + 1e3 * fabs(a - c))) {
+      fprintf(stderr, "element %lld: %.17g became %.17g (nearby: %.17g)\n", (long long)k, a, b, c);
+      return false;
+    }
+  }
+  return true;
+}
+
+static interp_run reference(tc_graph *g, interp_array *const *input, const tc_value *scalar) {
+  interp_run run = {.g = g, .input = (const interp_array *const *)input, .scalar = scalar};
+  bool ok = interp_graph(&run);
+  cr_assert(ok, "interpreter: %s", run.message);
+  return run;
+}
+
+static bool same_results(tc_graph *g, const interp_run *want, const interp_run *near,
+                         const loop_run *got) {
+  uint32_t input;
+  for (uint32_t i = 0; i < want->noutput; i++)
+    if (!close_enough(want->output[i], got->output[i], near ? near->output[i] : NULL)) return false;
+  for (uint32_t i = 0; i < want->nwrite; i++) {
+    tc_graph_write_at(g, i, &input);
+    if (!close_enough(want->write[i], got->after[input], near ? near->write[i] : NULL))
+      return false;
+  }
+  return true;
+}
+
+uint32_t check_lowering(tc_graph *g, interp_array *const *input, interp_array *const *near,
+                        const tc_value *scalar) {
+  char message[256] = "";
+  tc_program *p = tc_lower(g);
+  if (!p) show_lowering(g, NULL);
+  cr_assert_not_null(p, "not lowered");
+  bool valid = tc_program_verify(p, message, sizeof message);
+  if (!valid) show_lowering(g, p);
+  cr_assert(valid, "verify: %s", message);
+  interp_run want = reference(g, input, scalar), other = {0};
+  if (near) other = reference(g, near, scalar);
+  loop_run got = {.p = p, .input = (const interp_array *const *)input, .scalar = scalar};
+  bool ran = loop_program(&got);
+  bool same = ran && !got.bad_index && same_results(g, &want, near ? &other : NULL, &got);
+  if (!same) show_lowering(g, p);
+  cr_assert(ran, "%s", got.message);
+  cr_assert(same, "a result differs");
+  uint32_t kernels = p->nkernel;
+  loop_run_free(&got);
+  interp_run_free(&want);
+  if (near) interp_run_free(&other);
+  tc_program_free(p);
+  return kernels;
+}

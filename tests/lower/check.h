@@ -1,0 +1,25 @@
+/* check.h - lowering compared with the graph interpreter. */
+#ifndef TC_TEST_LOWER_CHECK_H
+#define TC_TEST_LOWER_CHECK_H
+
+#include <criterion/criterion.h>
+
+#include "graph/pass.h"
+#include "graph/text.h"
+#include "tests/common/loop_interp.h"
+
+/* The program of g as text, to stderr. */
+void show_lowering(tc_graph *g, const tc_program *p);
+
+/* Lowers g (optimised), verifies, runs both on the arguments and compares; `near` are slightly other
+ * arguments, which show how well conditioned g is (NULL: no allowance).  Returns the kernel count. */
+uint32_t check_lowering(tc_graph *g, interp_array *const *input, interp_array *const *near,
+                        const tc_value *scalar);
+
+/* The text form, optimised; diagnostics go to stderr. */
+tc_graph *graph_of(const char *text);
+/* Arguments for g: sizes from its types, `symbol` for each symbol, small values. */
+interp_array **arguments_of(tc_graph *g, int64_t symbol);
+void free_arguments(tc_graph *g, interp_array **input);
+
+#endif
