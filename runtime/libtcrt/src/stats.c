@@ -68,7 +68,6 @@ void tc_stats_print(void) {
 
 const char *tc_version(void) { return TC_VERSION; }
 
-/* TC_LOGS=fallback: the totals of the run, when there is something to tell. */
-__attribute__((destructor)) static void print_totals(void) {
-  if (tc_settings_now.logs & TC_LOG_FALLBACK && tc_stats_of(NULL).fallbacks) tc_stats_print();
+void tc_print_totals(void) {
+  if (tc_stats_of(NULL).fallbacks) tc_stats_print();
 }
