@@ -165,8 +165,7 @@ static void put_results(tc_omp_nest *x, const run *r) {
     put_join(x, r, a);
     if (tc_omp_is_arg(a)) {
       if (r->along) tc_omp_line(&x->s, "tc_lanes_%s_%s(&acc%u[0], &at%u[0]);", op, t, n, n);
-      tc_omp_line(&x->s, "r%u = %sat%u[0]%s;", n, a->dtype == TC_I64 ? "" : "TC_CAST(i32, ", n,
-                  a->dtype == TC_I64 ? "" : ")");
+      tc_omp_line(&x->s, "r%u = at%u[0];", n, n);
     } else if (r->along) tc_omp_line(&x->s, "r%u = tc_lanes_%s_%s(acc%u[0]);", n, op, t, n);
     else tc_omp_line(&x->s, "r%u = acc%u[0];", n, n);
   }
@@ -356,7 +355,8 @@ static void put_loops(tc_omp_nest *x, const run *r, int level, uint32_t mask) {
 static void declare_results(tc_omp_nest *x, const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_REDUCE)
-      tc_omp_line(&x->s, "tc_v%s r%u;", tc_omp_compute(st->action[i].dtype), st->action[i].index);
+      tc_omp_line(&x->s, "tc_v%s r%u;",
+                  tc_omp_is_arg(&st->action[i]) ? "i64" : tc_omp_compute(st->action[i].dtype), st->action[i].index);
 }
 
 /* Each stage is a block of its own: what it computed ahead of its loops is forgotten, because a later

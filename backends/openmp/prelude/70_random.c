@@ -1,0 +1,81 @@
+/* Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011), a pure function of (seed, element number), as the
+ * runtime's philox.h defines it: key = seed; counter = {block, block >> 32, stream, 0}.  f32, f16 and
+ * bf16 take word i % 4 of block i / 4; f64 takes 53 bits of words 2 (i % 2), 2 (i % 2) + 1 of block i / 2.
+ * Uniforms (stream 0) are equal bit for bit, normals (stream 1, Box-Muller in f64) to the dtype's
+ * tolerance. */
+/* @ tc_philox */
+TC_SLOW void tc_philox(tc_vi64 seed, tc_vi64 block, uint32_t stream, tc_vu32 word[4]) {
+  const tc_vu64 b = TC_BITS(u64, block), s = TC_BITS(u64, seed);
+  tc_vu32 c0 = TC_CAST(u32, b), c1 = TC_CAST(u32, b >> 32), c2 = (tc_vu32)stream, c3 = (tc_vu32)0u;
+  tc_vu32 k0 = TC_CAST(u32, s), k1 = TC_CAST(u32, s >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const tc_vu64 p0 = TC_CAST(u64, c0) * 0xD2511F53u, p1 = TC_CAST(u64, c2) * 0xCD9E8D57u;
+    c0 = TC_CAST(u32, p1 >> 32) ^ c1 ^ k0;
+    c2 = TC_CAST(u32, p0 >> 32) ^ c3 ^ k1;
+    c1 = TC_CAST(u32, p1);
+    c3 = TC_CAST(u32, p0);
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  word[0] = c0;
+  word[1] = c1;
+  word[2] = c2;
+  word[3] = c3;
+}
+/* @ tc_philox_word */
+/* word[which] lane by lane. */
+TC_FN tc_vu32 tc_philox_word(const tc_vu32 word[4], tc_vi64 which) {
+  const tc_vi32 w = TC_CAST(i32, which);
+  const tc_vu32 even = (w & 2) != 0 ? word[2] : word[0], odd = (w & 2) != 0 ? word[3] : word[1];
+  return (w & 1) != 0 ? odd : even;
+}
+/* @ tc_philox_uniform */
+TC_FN tc_vf32 tc_philox_uniform(tc_vi64 seed, tc_vi64 i, int bits) {
+  tc_vu32 word[4];
+  tc_philox(seed, TC_BITS(i64, TC_BITS(u64, i) >> 2), 0, word);
+  const tc_vu32 top = tc_philox_word(word, i & 3) >> (uint32_t)(32 - bits);
+  return TC_CAST(f32, TC_BITS(i32, top)) * (1.0f / (float)(1u << bits));
+}
+/* @ tc_rand_f32 */
+TC_FN tc_vf32 tc_rand_f32(tc_vi64 seed, tc_vi64 i) { return tc_philox_uniform(seed, i, 24); }
+/* @ tc_rand_f16 */
+TC_FN tc_vf32 tc_rand_f16(tc_vi64 seed, tc_vi64 i) { return tc_philox_uniform(seed, i, 11); }
+/* @ tc_rand_bf16 */
+TC_FN tc_vf32 tc_rand_bf16(tc_vi64 seed, tc_vi64 i) { return tc_philox_uniform(seed, i, 8); }
+/* @ tc_philox_bits53 */
+/* Words 2 half + 1 (high) and 2 half (low), as a number below 2^53. */
+TC_FN tc_vf64 tc_philox_bits53(const tc_vu32 word[4], tc_vi64 half) {
+  const tc_vu64 hi = TC_CAST(u64, tc_philox_word(word, 2 * half + 1)), lo = TC_CAST(u64, tc_philox_word(word, 2 * half));
+  return TC_CAST(f64, TC_BITS(i64, (hi << 32 | lo) >> 11));
+}
+/* @ tc_rand_f64 */
+TC_FN tc_vf64 tc_rand_f64(tc_vi64 seed, tc_vi64 i) {
+  tc_vu32 word[4];
+  tc_philox(seed, TC_BITS(i64, TC_BITS(u64, i) >> 1), 0, word);
+  return tc_philox_bits53(word, i & 1) * 0x1p-53;
+}
+/* @ tc_box_muller */
+/* sqrt(-2 ln u1) cos(2 pi u2) for even elements, sin for odd ones. */
+TC_FN tc_vf64 tc_box_muller(tc_vf64 u1, tc_vf64 u2, tc_vi64 odd) {
+  const tc_vf64 r = __builtin_elementwise_sqrt(-2.0 * tc_log_f64(u1)), angle = 6.283185307179586476925 * u2;
+  return r * (odd != 0 ? tc_sin_f64(angle) : tc_cos_f64(angle));
+}
+/* @ tc_randn_f32 */
+TC_FN tc_vf32 tc_randn_f32(tc_vi64 seed, tc_vi64 i) {
+  tc_vu32 word[4];
+  tc_philox(seed, TC_BITS(i64, TC_BITS(u64, i) >> 2), 1, word);
+  const tc_vf64 a = TC_CAST(f64, tc_philox_word(word, i & 2)), b = TC_CAST(f64, tc_philox_word(word, (i & 2) + 1));
+  return TC_CAST(f32, tc_box_muller((a + 1.0) * 0x1p-32, b * 0x1p-32, i & 1));
+}
+/* @ tc_randn_f16 */
+TC_FN tc_vf32 tc_randn_f16(tc_vi64 seed, tc_vi64 i) { return tc_randn_f32(seed, i); }
+/* @ tc_randn_bf16 */
+TC_FN tc_vf32 tc_randn_bf16(tc_vi64 seed, tc_vi64 i) { return tc_randn_f32(seed, i); }
+/* @ tc_randn_f64 */
+TC_FN tc_vf64 tc_randn_f64(tc_vi64 seed, tc_vi64 i) {
+  tc_vu32 word[4];
+  tc_philox(seed, TC_BITS(i64, TC_BITS(u64, i) >> 1), 1, word);
+  const tc_vi64 zero = i & 0;
+  const tc_vf64 u1 = (tc_philox_bits53(word, zero) + 1.0) * 0x1p-53, u2 = tc_philox_bits53(word, zero + 1) * 0x1p-53;
+  return tc_box_muller(u1, u2, i & 1);
+}

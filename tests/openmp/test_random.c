@@ -1,0 +1,191 @@
+/* Random graphs through the whole compiler: generated C, built by clang for every ISA level that this
+ * machine runs, against the interpreter.  The allowance is a tolerance of the coarsest dtype plus what
+ * a tiny change of the arguments does to the same result. */
+#include <criterion/criterion.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/text.h"
+#include "tests/common/random_graph.h"
+#include "tests/openmp/tensors.h"
+#include "tests/openmp/unit.h"
+
+typedef struct tolerance {
+  double rtol, atol, change, gain;
+  bool round;
+} tolerance;
+
+static tolerance tolerance_of(tc_dtype coarsest) {
+  switch (coarsest) {
+  case TC_BF16: return (tolerance){3.2e-2, 8e-3, 4e-3, 8, true};
+  case TC_F16: return (tolerance){4e-3, 1e-3, 5e-4, 8, true};
+  case TC_F32: return (tolerance){4e-6, 4e-6, 6e-8, 100, false};
+  default: return (tolerance){1e-9, 1e-9, 1e-12, 1e4, false};
+  }
+}
+
+static tc_dtype coarsest_dtype(tc_graph *g) {
+  static const tc_dtype order[] = {TC_BF16, TC_F16, TC_F32};
+  for (int i = 0; i < 3; i++)
+    for (uint32_t id = 1; id <= tc_graph_count(g); id++)
+      if (tc_graph_type(g, (tc_ref){id})->dtype == order[i]) return order[i];
+  return TC_F64;
+}
+
+/* Element of want and got that differ too much, or -1. */
+static int64_t mismatch(const interp_array *want, const interp_array *near, const interp_array *got, tolerance t) {
+  if (want->dtype != got->dtype || want->rank != got->rank || want->count != got->count) return 0;
+  for (int64_t k = 0; k < want->count; k++) {
+    const double a = interp_get(want, k), b = interp_get(got, k), c = interp_get(near, k);
+    if (a == b || (isnan(a) && isnan(b))) continue;
+    if (isnan(a) != isnan(c) || isinf(a) != isinf(c) || fabs(a) > (t.round ? 1e30 : 1e200)) continue;
+    if (t.rtol > 1e-8 && fabs(a) > 1e30) continue; /* intermediate values may leave the range of f32 */
+    if (!(fabs(a - b) <= t.atol + t.rtol * fabs(a) + t.gain * fabs(a - c))) return k;
+  }
+  return -1;
+}
+
+typedef struct item {
+  random_graph r;   /* for the interpreter */
+  tc_graph *copy;   /* for the compiler */
+  interp_array **near;
+  tolerance t;
+  char *text;
+} item;
+
+static bool loud;
+static void report(void *self, tc_severity s, tc_loc loc, const char *text) {
+  (void)self, (void)loc;
+  if (loud && s == TC_MISSED) fprintf(stderr, "not compiled: %s\n", text);
+}
+static tc_diag diag = {report, NULL};
+
+static bool make(const random_options *o, item *it) {
+  random_graph copy;
+  if (!random_graph_make(o, &diag, &it->r) || !random_graph_make(o, &diag, &copy)) return false;
+  it->copy = copy.g;
+  random_graph_free_input(&copy, copy.input);
+  it->t = tolerance_of(coarsest_dtype(it->r.g));
+  it->near = random_graph_perturbed(&it->r, it->t.change);
+  tc_buf text = {0};
+  tc_graph_print(it->r.g, &text);
+  it->text = text.text;
+  return true;
+}
+
+static interp_run interpret(const item *it, interp_array **input) {
+  interp_run run = {.g = it->r.g, .input = (const interp_array *const *)input, .scalar = it->r.scalar, .round = it->t.round};
+  if (!interp_graph(&run)) run.noutput = 0;
+  return run;
+}
+
+/* Number of failures of one function at one level. */
+static int check(const item *it, tcrt_entry *entry, const char *level, bool strided) {
+  int bad = 0;
+  const struct tc_tensor *in[64] = {0};
+  struct tc_tensor *out[64] = {0};
+  omp_tensors_free();
+  for (uint32_t i = 0; i < it->r.ninput; i++) in[i] = omp_tensor(it->r.input[i], strided && i % 2 == 0);
+  interp_run want = interpret(it, it->r.input), near = interpret(it, it->near);
+  const int hit = entry(in, it->r.scalar, out);
+  if (!hit && want.noutput) bad = 1, fprintf(stderr, "%s: no hit\n%s\n", level, it->text);
+  for (uint32_t i = 0; hit && i < want.noutput && i < near.noutput; i++) {
+    interp_array *got = omp_array(out[i]);
+    const int64_t k = mismatch(want.output[i], near.output[i], got, it->t);
+    if (k >= 0 && ++bad)
+      fprintf(stderr, "%s: result %u element %lld: %.9g, not %.9g (nearby %.9g)\n%s\n", level, i, (long long)k,
+              interp_get(got, k), interp_get(want.output[i], k), interp_get(near.output[i], k), it->text);
+    interp_free(got);
+  }
+  interp_run_free(&want);
+  interp_run_free(&near);
+  return bad;
+}
+
+static void drop(item *it) {
+  random_graph_free_input(&it->r, it->near);
+  random_graph_free_input(&it->r, it->r.input);
+  tc_graph_free(it->r.g);
+  free(it->text);
+}
+
+typedef struct tally {
+  int graphs, compiled, runs, failures;
+} tally;
+
+enum { BATCH = 48 };
+
+static void run_batch(item *items, int n, tally *t) {
+  tc_graph *graph[BATCH];
+  omp_unit u;
+  for (int i = 0; i < n; i++) graph[i] = items[i].copy;
+  loud = true;
+  const bool ok = omp_unit_build(&u, graph, n, ~0u, &diag);
+  loud = false;
+  cr_assert(ok, "texts do not build");
+  static const char *const name[] = {"v2", "v3", "v4", "bf16", "amx"};
+  for (int i = 0; i < n; i++) {
+    t->graphs++;
+    t->compiled += u.result[i].compiled;
+    for (int level = 0; u.entry[i] && level < TC_ISA_COUNT; level++) {
+      if (!(omp_levels_here() >> level & 1)) continue;
+      tcrt_isa = level;
+      const int bad = check(&items[i], u.entry[i], name[level], level & 1);
+      t->runs++;
+      t->failures += bad;
+      if (bad && getenv("TC_TEST_VERBOSE")) fprintf(stderr, "entry test_%d\n", i);
+    }
+    drop(&items[i]);
+  }
+  omp_unit_free(&u);
+}
+
+static void run_all(const random_options *o, int n, tally *t) {
+  item items[BATCH];
+  int have = 0;
+  for (int i = 0; i < n; i++) {
+    if (make(&o[i], &items[have])) have++;
+    if (have == BATCH || (have && i == n - 1)) {
+      run_batch(items, have, t);
+      have = 0;
+    }
+  }
+}
+
+static const uint32_t wide = 1u << TC_F64 | 1u << TC_I64 | 1u << TC_I32 | 1u << TC_U8 | 1u << TC_BOOL;
+
+/* Each op alone, in several dtypes and settings. */
+Test(random, every_op, .timeout = 3000) {
+  static const uint32_t dtypes[] = {1u << TC_F32 | 1u << TC_I64 | 1u << TC_BOOL, wide, 1u << TC_BF16 | 1u << TC_I32,
+                                    1u << TC_F16 | 1u << TC_I16 | 1u << TC_I8 | 1u << TC_I64};
+  static random_options o[OP_COUNT * 8];
+  int n = 0;
+  const char *only = getenv("TC_TEST_OP");
+  for (int op = 1; op < OP_COUNT; op++)
+    for (int k = 0; k < 8; k++) {
+      if (only && strcmp(only, tc_op_get((tc_op)op)->text)) continue;
+      o[n++] = (random_options){.seed = (uint64_t)op * 100 + (uint64_t)k, .always = (tc_op)op, .symbolic = k & 1,
+                                .specials = k % 4 == 3, .dtypes = dtypes[k / 2]};
+    }
+  tally t = {0};
+  run_all(o, n, &t);
+  printf("%d graphs, %d compiled, %d runs, %d failures\n", t.graphs, t.compiled, t.runs, t.failures);
+  cr_expect_eq(t.failures, 0);
+}
+
+Test(random, graphs, .timeout = 3000) {
+  const char *count = getenv("TC_TEST_GRAPHS");
+  const int n = count ? atoi(count) : 96;
+  random_options *o = calloc((size_t)n + 1, sizeof *o);
+  for (int k = 0; k < n; k++)
+    o[k] = (random_options){.seed = 991000 + (uint64_t)k, .nodes = 4 + k % 30, .symbolic = k & 1, .specials = k % 8 == 7,
+                            .dtypes = k % 3 ? wide : 1u << TC_F32 | 1u << TC_I64 | 1u << TC_BOOL};
+  tally t = {0};
+  run_all(o, n, &t);
+  printf("%d graphs, %d compiled, %d runs, %d failures\n", t.graphs, t.compiled, t.runs, t.failures);
+  cr_expect_eq(t.failures, 0);
+  free(o);
+}

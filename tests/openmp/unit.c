@@ -1,0 +1,114 @@
+#include "tests/openmp/unit.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const level_name[TC_ISA_COUNT] = {"v2", "v3", "v4", "bf16", "amx"};
+#if defined(__x86_64__)
+static const char *const level_flags[TC_ISA_COUNT] = {"-march=x86-64-v2", "-march=x86-64-v3", "-march=x86-64-v4",
+                                                      "-march=x86-64-v4 -mavx512bf16 -mavx512vnni",
+                                                      "-march=sapphirerapids"};
+uint32_t omp_levels_here(void) {
+  uint32_t levels = 1;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) levels |= 2;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+    levels |= 4;
+  if (levels >= 7 && __builtin_cpu_supports("avx512bf16")) levels |= 8;
+  if (levels >= 15 && __builtin_cpu_is("sapphirerapids")) levels |= 16;
+  return levels;
+}
+#else
+static const char *const level_flags[TC_ISA_COUNT] = {"", "", "", "", ""};
+uint32_t omp_levels_here(void) { return 1; }
+#endif
+
+static bool write_file(const char *path, const char *text) {
+  FILE *f = fopen(path, "w");
+  if (!f) return false;
+  const bool ok = fputs(text ? text : "", f) >= 0;
+  return fclose(f) == 0 && ok;
+}
+
+static bool sh(const char *command) {
+  const int status = system(command);
+  if (status) fprintf(stderr, "failed: %s\n", command);
+  return status == 0;
+}
+
+/* host.o, one kernels object a level, and unit.so from them. */
+static bool build(const char *dir, uint32_t levels) {
+  char command[2048], objects[512] = "";
+  snprintf(command, sizeof command, "%s -O1 -fPIC -Werror -c -o %s/host.o %s/host.c", TC_TEST_CLANG, dir, dir);
+  if (!sh(command)) return false;
+  for (int i = 0; i < TC_ISA_COUNT; ++i) {
+    if (!(levels >> i & 1)) continue;
+    snprintf(command, sizeof command, "%s -O2 -w -fPIC -fopenmp %s -DTC_LEVEL=%s -c -o %s/%s.o %s/kernels.c",
+             TC_TEST_CLANG, level_flags[i], level_name[i], dir, level_name[i], dir);
+    if (!sh(command)) return false;
+    snprintf(objects + strlen(objects), sizeof objects - strlen(objects), " %s/%s.o", dir, level_name[i]);
+  }
+  snprintf(command, sizeof command, "%s -shared -fopenmp -o %s/unit.so %s/host.o%s", TC_TEST_CLANG, dir, dir,
+           objects);
+  return sh(command);
+}
+
+/* The texts name kernels of all their levels; those that this machine cannot run are built too where
+ * the compiler can, so that the library links. */
+static bool load(omp_unit *u, const char *dir, uint32_t levels) {
+  char path[600];
+  snprintf(path, sizeof path, "%s/host.c", dir);
+  if (!write_file(path, u->texts.host.text)) return false;
+  snprintf(path, sizeof path, "%s/kernels.c", dir);
+  if (!write_file(path, u->texts.kernels.text) || !build(dir, levels)) return false;
+  snprintf(path, sizeof path, "%s/unit.so", dir);
+  u->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!u->library) fprintf(stderr, "%s\n", dlerror());
+  for (int i = 0; u->library && i < u->n; ++i) {
+    snprintf(path, sizeof path, "test_%d", i);
+    *(void **)&u->entry[i] = dlsym(u->library, path);
+  }
+  return u->library != NULL;
+}
+
+static bool compile(omp_unit *u, tc_graph **graph, tc_diag *diag) {
+  tc_function *f = calloc((size_t)u->n, sizeof *f);
+  char(*symbol)[16] = calloc((size_t)u->n, sizeof *symbol);
+  (void)diag;
+  for (int i = 0; i < u->n; ++i) {
+    snprintf(symbol[i], sizeof symbol[i], "test_%d", i);
+    f[i] = (tc_function){.symbol = symbol[i], .name = symbol[i], .file = "test.c", .line = 1, .graph = graph[i]};
+  }
+  const bool ok = tc_compile_functions(&tc_backend_openmp, f, u->n, u->result, &u->texts);
+  free(f);
+  free(symbol);
+  return ok;
+}
+
+bool omp_unit_build(omp_unit *u, tc_graph **graph, int n, uint32_t levels, tc_diag *diag) {
+  *u = (omp_unit){.n = n};
+  u->result = calloc((size_t)n + 1, sizeof *u->result);
+  u->entry = calloc((size_t)n + 1, sizeof *u->entry);
+  if (!compile(u, graph, diag)) return false;
+  if (u->texts.functions == 0) return true;
+  char dir[] = "/tmp/tc-omp-XXXXXX", command[64];
+  if (!mkdtemp(dir)) return false;
+  const bool ok = load(u, dir, u->texts.levels & (levels | ~omp_levels_here()));
+  const char *keep = getenv("TC_TEST_KEEP");
+  if (keep || !ok) fprintf(stderr, "texts are in %s\n", dir);
+  else {
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    sh(command);
+  }
+  return ok;
+}
+
+void omp_unit_free(omp_unit *u) {
+  if (u->library) dlclose(u->library);
+  tc_buf_free(&u->texts.host);
+  tc_buf_free(&u->texts.kernels);
+  free(u->result);
+  free(u->entry);
+}

@@ -1,0 +1,22 @@
+/* unit.h - compiles graphs with the OpenMP backend, builds the texts with clang, loads and runs them. */
+#ifndef TC_TEST_OMP_UNIT_H
+#define TC_TEST_OMP_UNIT_H
+
+#include "backends/backend.h"
+
+typedef struct omp_unit {
+  void *library;
+  tc_texts texts;
+  tc_result *result; /* of each function */
+  tcrt_entry **entry;
+  int n;
+} omp_unit;
+
+/* Compiles graphs (taken over; entries are named test_<i>) for the levels in `levels` that this machine
+ * runs.  false after printing why. */
+bool omp_unit_build(omp_unit *u, tc_graph **graph, int n, uint32_t levels, tc_diag *diag);
+void omp_unit_free(omp_unit *u);
+
+uint32_t omp_levels_here(void); /* bit i: this machine runs tc_isa i */
+
+#endif
