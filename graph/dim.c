@@ -48,6 +48,10 @@ uint32_t tc_dims_assumed(const tc_dims *c, const tc_dim_pair **pairs) {
   return (uint32_t)c->assumed.n;
 }
 
+void tc_dims_guess(tc_dims *c) { c->guessed = true; }
+
+bool tc_dims_guessed(const tc_dims *c) { return c->guessed; }
+
 uint32_t tc_dims_bounds(const tc_dims *c, const tc_dim_bound **bounds) {
   *bounds = c->bounds.at;
   return (uint32_t)c->bounds.n;

@@ -75,6 +75,11 @@ bool tc_dim_assume_range(tc_dims *c, tc_dim d, int64_t lo, int64_t hi);
 typedef struct tc_dim_bound { tc_dim d; int64_t lo, hi; } tc_dim_bound;
 uint32_t tc_dims_bounds(const tc_dims *c, const tc_dim_bound **bounds);
 
+/* Marks the last assumption as a guess: valid programs may violate it (a size that could be 1 and
+ * broadcast).  What contradicts a guess is not an error of the program. */
+void tc_dims_guess(tc_dims *c);
+bool tc_dims_guessed(const tc_dims *c);
+
 /* As a C expression of type int64_t over `prefix`<name> for each symbol; constants print as such.
  * prefix NULL: in the notation that tc_dim_parse reads, for people. */
 void tc_dim_print(const tc_dims *c, tc_dim d, const char *prefix, tc_buf *out);

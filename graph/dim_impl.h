@@ -53,6 +53,7 @@ struct tc_dims {
   TC_VEC(tc_dim_pair) assumed;
   TC_VEC(tc_dim_bound) bounds;
   uint32_t epoch;    /* raised by every new fact */
+  bool guessed;              /* some assumption is a guess */
   uint32_t replaced; /* symbols replaced so far */
 };
 

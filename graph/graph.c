@@ -65,6 +65,7 @@ tc_graph *tc_graph_derive(tc_graph *g) {
     d = NULL;
   }
   if (!d) return NULL;
+  d->derived = true;
   for (uint32_t id = 1; id <= g->count; id++) {
     const tc_node *n = tc_graph_node(g, (tc_ref){id});
     uint32_t k = n->nattr ? (uint32_t)tc_dim_value(n->attr[0]) : 0;
@@ -174,7 +175,7 @@ static tc_ref declare(tc_graph *g, tc_op op, size_t index, const tc_type *type, 
   tc_dim attr = tc_dim_const((int64_t)index);
   node_key k = {op, 0, 1, NULL, &attr};
   if (leaves_only(g)) return append(g, &k, type, loc);
-  tc_report(g->diag, TC_ERROR, loc, "%s declared behind other nodes", tc_op_get(op)->text);
+  tc_report(g->diag, TC_MISSED, loc, "%s declared behind other nodes", tc_op_get(op)->text);
   return (tc_ref){0};
 }
 
@@ -267,57 +268,64 @@ bool tc_node_const(const tc_node *n, double *f, int64_t *i) {
 enum { MAX_OPERANDS = 255, MAX_ATTRS = 2 * (TC_MAX_RANK + 1) + 2 };
 
 bool tc_graph_infer(tc_graph *g, const node_key *key, const char *string, tc_type *out,
-                    char *message, size_t size) {
+                    refusal *why) {
   const tc_type *in[MAX_OPERANDS];
   for (int i = 0; i < key->nin; i++) in[i] = tc_graph_type(g, key->in[i]);
   tc_dims *dims = tc_graph_dims(g);
-  tc_infer c = {key->op, dims, key->nin, in, key->nattr, key->attr, string, message, size};
-  if (!tc_infer_type(&c, out)) return false;
-  for (int i = 0; i < out->rank; i++) out->dim[i] = tc_dim_norm(dims, out->dim[i]);
-  return true;
+  tc_infer c = {.op = key->op, .dims = dims, .nin = key->nin, .in = in, .nattr = key->nattr};
+  c.attr = key->attr;
+  c.string = string;
+  c.message = why->message;
+  c.message_size = sizeof why->message;
+  bool ok = tc_infer_type(&c, out);
+  why->soft = c.soft;
+  for (int i = 0; ok && i < out->rank; i++) out->dim[i] = tc_dim_norm(dims, out->dim[i]);
+  return ok;
 }
 
-static tc_ref refuse(char *message, size_t size, const char *why) {
-  strncpy(message, why, size - 1);
-  message[size - 1] = 0;
+/* A failure of ours, not of the program that is compiled. */
+static tc_ref refuse(refusal *why, const char *message) {
+  strncpy(why->message, message, sizeof why->message - 1);
+  why->soft = true;
   return (tc_ref){0};
 }
 
 tc_ref tc_graph_try(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr, const tc_dim *attr,
-                    const char *string, tc_loc loc, char *message, size_t size) {
-  message[0] = 0;
-  if (!tc_op_get(op)) return refuse(message, size, "no such op");
-  if (nin < 0 || nin > MAX_OPERANDS) return refuse(message, size, "too many operands");
-  if (nattr < 0 || nattr > MAX_ATTRS) return refuse(message, size, "too many attributes");
+                    const char *string, tc_loc loc, refusal *why) {
+  *why = (refusal){0};
+  if (!tc_op_get(op)) return refuse(why, "no such op");
+  if (nin < 0 || nin > MAX_OPERANDS) return refuse(why, "too many operands");
+  if (nattr < 0 || nattr > MAX_ATTRS) return refuse(why, "too many attributes");
   uint32_t optional = tc_op_optional(op);
   for (int i = 0; i < nin; i++) {
     if (!in[i].id && !(i < 32 && optional >> i & 1)) return (tc_ref){0};
-    if (in[i].id > g->count) return refuse(message, size, "operand of another graph");
+    if (in[i].id > g->count) return refuse(why, "operand of another graph");
   }
   tc_dims *dims = tc_graph_dims(g);
   tc_dim a[MAX_ATTRS];
   for (int i = 0; i < nattr; i++) a[i] = tc_dim_norm(dims, attr[i]);
   if (string) { /* the one S attribute is the last */
     if (nattr == MAX_ATTRS || !intern_string(g, string, &a[nattr++]))
-      return refuse(message, size, "out of memory");
+      return refuse(why, "out of memory");
   }
   node_key key = {op, nin, nattr, in, a};
   tc_ref found = tc_graph_find(g, &key);
   if (found.id) return found;
   tc_type type;
-  if (!tc_graph_infer(g, &key, string, &type, message, size)) return (tc_ref){0};
+  if (!tc_graph_infer(g, &key, string, &type, why)) return (tc_ref){0};
   for (int i = 0; i < nattr; i++) a[i] = tc_dim_norm(dims, a[i]);
   if (nin) tc_attr_canonical(dims, op, tc_graph_type(g, in[0]), &type, a);
   found = tc_graph_find(g, &key);
   if (!found.id) found = append(g, &key, &type, loc);
-  return found.id ? found : refuse(message, size, "out of memory");
+  return found.id ? found : refuse(why, "out of memory");
 }
 
 tc_ref tc_build(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr, const tc_dim *attr,
                 const char *string, tc_loc loc) {
-  char message[512];
-  tc_ref r = tc_graph_try(g, op, nin, in, nattr, attr, string, loc, message, sizeof message);
-  if (!r.id && message[0]) tc_report(g->diag, TC_ERROR, loc, "%s", message);
+  refusal why;
+  tc_ref r = tc_graph_try(g, op, nin, in, nattr, attr, string, loc, &why);
+  tc_severity severity = why.soft || g->derived ? TC_MISSED : TC_ERROR;
+  if (!r.id && why.message[0]) tc_report(g->diag, severity, loc, "%s", why.message);
   return r;
 }
 
@@ -345,7 +353,9 @@ bool tc_graph_write(tc_graph *g, uint32_t input, tc_ref value) {
     tc_type_print(tc_graph_dims(g), &v->type, &b);
     tc_put(&b, " into ");
     tc_type_print(tc_graph_dims(g), &to->type, &b);
-    tc_report(g->diag, TC_ERROR, v->loc, "cannot write %s \"%s\"", b.text ? b.text : "", to->name);
+    bool soft = g->derived || tc_dims_guessed(tc_graph_dims(g));
+    tc_report(g->diag, soft ? TC_MISSED : TC_ERROR, v->loc, "cannot write %s \"%s\"",
+              b.text ? b.text : "", to->name);
     tc_buf_free(&b);
     return false;
   }

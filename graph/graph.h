@@ -61,6 +61,8 @@ typedef struct tc_infer {
   const char *string; /* the S attribute, or NULL */
   char *message;      /* receives the error, without op name or location */
   size_t message_size;
+  bool soft; /* set with a failure that is no error of the program: a limit of ours, or it contradicts a
+              * guess (tc_dims_guess); the function then stays as it is */
 } tc_infer;
 
 /* Result type, or false with a message that names shapes ("[3,4] and [5] do not broadcast: 4 != 5"). */
@@ -155,7 +157,8 @@ tc_ref tc_graph_const_i(tc_graph *g, tc_dtype dtype, bool weak, int64_t v, tc_lo
 tc_ref tc_graph_dim_value(tc_graph *g, tc_dim d, bool weak, tc_loc loc); /* i64 scalar with a size's value */
 bool tc_node_const(const tc_node *n, double *f, int64_t *i); /* value of a CONST (both are set, converted) */
 
-/* Appends (or finds) a node.  On misuse reports at loc and returns ref 0; a ref 0 operand that is not
+/* Appends (or finds) a node.  On misuse reports at loc (TC_ERROR, or TC_MISSED for soft failures and
+ * in derived graphs, whose nodes the user did not write) and returns ref 0; a ref 0 operand that is not
  * an optional one gives ref 0 silently. `string` is the S attribute or NULL. */
 tc_ref tc_build(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr, const tc_dim *attr,
                 const char *string, tc_loc loc);

@@ -18,6 +18,7 @@ struct tc_graph {
   tc_diag *diag;
   tc_arena *arena;
   shared_dims *shared;
+  bool derived; /* made by a pass: failures are ours */
   TC_VEC(tc_node *) chunk; /* CHUNK nodes each: a node never moves */
   uint32_t count;
   tc_table interned;
@@ -38,13 +39,18 @@ typedef struct node_key {
   const tc_dim *attr;
 } node_key;
 
-/* tc_build without the report: 0 and the reason in message ("" if an operand is ref 0). */
+/* Why a node was not built. */
+typedef struct refusal {
+  char message[512]; /* "": an operand is ref 0 */
+  bool soft;         /* see tc_infer */
+} refusal;
+
+/* tc_build without the report. */
 tc_ref tc_graph_try(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr, const tc_dim *attr,
-                    const char *string, tc_loc loc, char *message, size_t size);
+                    const char *string, tc_loc loc, refusal *why);
 tc_ref tc_graph_find(const tc_graph *g, const node_key *key); /* an equal node, or 0 */
 /* Infers the type of op on nodes of g.  attr[] must follow the schema. */
-bool tc_graph_infer(tc_graph *g, const node_key *key, const char *string, tc_type *out,
-                    char *message, size_t size);
+bool tc_graph_infer(tc_graph *g, const node_key *key, const char *string, tc_type *out, refusal *why);
 /* Rewrites attributes that passed inference to their canonical form (see graph.h). */
 void tc_attr_canonical(tc_dims *c, tc_op op, const tc_type *x, const tc_type *result, tc_dim *attr);
 /* Position of attribute `name` in the flat list, and its kind; -1: none.  attr may be any list that

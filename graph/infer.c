@@ -9,13 +9,30 @@
 /* ---- messages
  * ----------------------------------------------------------------------------------------- */
 
+static void set_message(tc_infer *c, const char *format, va_list ap) {
+  if (c->message && c->message_size) vsnprintf(c->message, c->message_size, format, ap);
+}
+
 bool infer_fail(tc_infer *c, const char *format, ...) {
-  if (!c->message || !c->message_size) return false;
   va_list ap;
   va_start(ap, format);
-  vsnprintf(c->message, c->message_size, format, ap);
+  set_message(c, format, ap);
   va_end(ap);
   return false;
+}
+
+bool infer_unsupported(tc_infer *c, const char *format, ...) {
+  va_list ap;
+  va_start(ap, format);
+  set_message(c, format, ap);
+  va_end(ap);
+  c->soft = true;
+  return false;
+}
+
+bool infer_overflow(tc_infer *c) {
+  c->soft = c->dims != NULL;
+  return infer_fail(c, "size product exceeds 64 bits");
 }
 
 static infer_text keep_text(tc_buf *b) {
@@ -44,14 +61,15 @@ infer_text infer_dim_text(tc_infer *c, tc_dim d) {
 
 bool infer_int(tc_infer *c, int k, const char *name, int64_t *v) {
   tc_dim d = tc_dim_norm(c->dims, c->attr[k]);
-  if (!tc_dim_is_const(d)) return infer_fail(c, "%s must be a constant, not %s", name, SIZE(d));
+  if (!tc_dim_is_const(d))
+    return infer_unsupported(c, "%s must be a constant, not %s", name, SIZE(d));
   *v = tc_dim_value(d);
   return true;
 }
 
 bool infer_axis(tc_infer *c, const tc_type *t, int rank, tc_dim axis, int *out) {
   if (!tc_dim_is_const(axis))
-    return infer_fail(c, "an axis must be a constant, not %s", SIZE(axis));
+    return infer_unsupported(c, "an axis must be a constant, not %s", SIZE(axis));
   int64_t v = tc_dim_value(axis);
   if (v < -rank || v >= rank)
     return infer_fail(c, "axis %lld is out of range for %s", (long long)v, SHAPE(t));
@@ -74,6 +92,18 @@ bool infer_axes(tc_infer *c, const tc_type *t, int k, uint32_t *mask, int *n) {
 /* ---- broadcasting
  * -------------------------------------------------------------------------------------------- */
 
+/* a == b, or one of them is 1 after all: then the assumption was a guess. */
+tc_dim infer_unify_guess(tc_infer *c, tc_dim a, tc_dim b) {
+  const tc_dim_pair *pairs;
+  if (!c->dims) return tc_dim_unify(NULL, a, b);
+  uint32_t before = tc_dims_assumed(c->dims, &pairs);
+  tc_dim one = tc_dim_const(1), both;
+  bool may_be_1 = !tc_dim_known_ne(c->dims, a, one) || !tc_dim_known_ne(c->dims, b, one);
+  both = tc_dim_unify(c->dims, a, b);
+  if (may_be_1 && tc_dims_assumed(c->dims, &pairs) > before) tc_dims_guess(c->dims);
+  return both;
+}
+
 bool infer_broadcast_dim(tc_infer *c, tc_dim a, tc_dim b, tc_dim *out) {
   if (!tc_dim_is_const(a) || !tc_dim_is_const(b)) {
     a = tc_dim_norm(c->dims, a);
@@ -81,7 +111,7 @@ bool infer_broadcast_dim(tc_infer *c, tc_dim a, tc_dim b, tc_dim *out) {
   }
   if (tc_dim_is(a, 1)) *out = b;
   else if (tc_dim_is(b, 1)) *out = a;
-  else *out = tc_dim_unify(c->dims, a, b);
+  else *out = infer_unify_guess(c, a, b);
   return !tc_dim_bad(*out);
 }
 
@@ -139,7 +169,7 @@ bool infer_index_operand(tc_infer *c, int k) {
 
 bool infer_nonnegative(tc_infer *c, tc_dim d, const char *what) {
   if (tc_dim_assume_range(c->dims, d, 0, INT64_MAX)) return true;
-  if (tc_dim_bad(d)) return infer_fail(c, "size product exceeds 64 bits");
+  if (tc_dim_bad(d)) return infer_overflow(c);
   return infer_fail(c, "%s must not be negative: %s", what, SIZE(d));
 }
 
@@ -200,14 +230,17 @@ static bool check_attrs(tc_infer *c, const char *schema) {
 /* Sizes known at this point must have a product that fits. */
 static bool check_size(tc_infer *c, const tc_type *t) {
   int64_t n = 1;
-  bool over = false;
+  bool over = false, all = true;
   for (int i = 0; i < t->rank; i++) {
-    if (tc_dim_bad(t->dim[i])) return infer_fail(c, "size product exceeds 64 bits");
+    if (tc_dim_bad(t->dim[i])) return infer_overflow(c);
     if (tc_dim_is(t->dim[i], 0)) return true;
   }
-  for (int i = 0; i < t->rank; i++)
+  for (int i = 0; i < t->rank; i++) {
     if (tc_dim_is_const(t->dim[i])) over |= __builtin_mul_overflow(n, tc_dim_value(t->dim[i]), &n);
+    else all = false;
+  }
   if (!over && !tc_dim_bad(tc_dim_const(n))) return true;
+  c->soft = !all; /* a symbolic size may turn out to be 0 */
   return infer_fail(c, "size product exceeds 64 bits: %s", SHAPE(t));
 }
 
@@ -222,7 +255,9 @@ bool tc_infer_type(tc_infer *c, tc_type *out) {
   const tc_op_info *info = tc_op_get(c->op);
   *out = (tc_type){0};
   if (!info) return infer_fail(c, "no such op");
+  c->soft = false;
   if (run_rule(c, info, out)) return true;
+  c->soft |= c->dims && tc_dims_guessed(c->dims);
   size_t n = strlen(info->text) + 2; /* "matmul: " goes in front */
   if (c->message && c->message_size > n) {
     size_t len = strlen(c->message), room = c->message_size - 1 - n;

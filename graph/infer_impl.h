@@ -11,6 +11,10 @@
 /* Sets the message and gives false. */
 bool infer_fail(tc_infer *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Likewise for what is valid but beyond inference. */
+bool infer_unsupported(tc_infer *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool infer_overflow(tc_infer *c); /* "size product exceeds 64 bits" */
+
 /* A shape, type, or size as text for a message; released by the next infer_fail. */
 typedef struct infer_text {
   char s[160];
@@ -32,6 +36,8 @@ bool infer_broadcast(tc_infer *c, tc_type *acc, const tc_type *b);
 bool infer_broadcast_all(tc_infer *c, tc_type *out); /* of every operand */
 /* Axis of a and b have one size, which goes to *out; known 1s broadcast.  false: provably not. */
 bool infer_broadcast_dim(tc_infer *c, tc_dim a, tc_dim b, tc_dim *out);
+
+tc_dim infer_unify_guess(tc_infer *c, tc_dim a, tc_dim b); /* unify, where 1 would broadcast */
 
 tc_dtype infer_promoted(const tc_infer *c); /* of all operands */
 tc_dtype infer_real(const tc_infer *c);     /* likewise; integers and bool become f32 (weak: f64) */

@@ -52,7 +52,7 @@ bool infer_expand(tc_infer *c, tc_type *out) {
     if (!keeps && !infer_nonnegative(c, want, "a size")) return false;
     tc_dim size = keeps ? have : want;
     if (!keeps && !tc_dim_is(tc_dim_norm(c->dims, have), 1))
-      size = tc_dim_unify(c->dims, have, want);
+      size = infer_unify_guess(c, have, want);
     if (tc_dim_bad(size))
       return infer_fail(c, "cannot expand %s: size %s at axis %d does not become %s", SHAPE(x),
                         SIZE(have), i - lead, SIZE(want));
@@ -87,7 +87,7 @@ bool infer_reshape(tc_infer *c, tc_type *out) {
   tc_type known = *out;
   if (hole >= 0) known.dim[hole] = tc_dim_const(1);
   tc_dim total = tc_type_numel(c->dims, x), rest = tc_type_numel(c->dims, &known);
-  if (tc_dim_bad(total) || tc_dim_bad(rest)) return infer_fail(c, "size product exceeds 64 bits");
+  if (tc_dim_bad(total) || tc_dim_bad(rest)) return infer_overflow(c);
   if (hole >= 0) return reshape_rest(c, total, rest, out, &out->dim[hole]);
   if (!tc_dim_bad(tc_dim_unify(c->dims, total, rest))) return true;
   return infer_fail(c, "cannot reshape %s to %s: %s elements are not %s", SHAPE(x), SHAPE(out),
@@ -154,7 +154,10 @@ static bool position(tc_dims *c, tc_dim at, tc_dim size, tc_dim lo, tc_dim hi, t
   if (constant && tc_dim_value(at) >= BEYOND) return *out = hi, true;
   if (constant && tc_dim_value(at) <= -BEYOND) return *out = lo, true;
   if (tc_dim_known_le(c, at, tc_dim_const(-1))) at = tc_dim_add(c, at, size);
-  else if (!tc_dim_assume_range(c, at, 0, INT64_MAX)) return false;
+  else if (!tc_dim_known_le(c, tc_dim_const(0), at)) {
+    if (!tc_dim_assume_range(c, at, 0, INT64_MAX)) return false;
+    tc_dims_guess(c); /* it could count from the end */
+  }
   *out = tc_dim_max(c, tc_dim_min(c, at, hi), lo);
   return !tc_dim_bad(*out);
 }
@@ -182,7 +185,8 @@ bool infer_slice(tc_infer *c, tc_type *out) {
   if (!step) return infer_fail(c, "step must not be 0");
   if (tc_slice_bounds(c->dims, out->dim[axis], start, stop, step, &first, &out->dim[axis]))
     return true;
-  return infer_fail(c, "cannot resolve %s:%s of %s", SIZE(start), SIZE(stop), SHAPE(c->in[0]));
+  return infer_unsupported(c, "cannot resolve %s:%s of %s", SIZE(start), SIZE(stop),
+                           SHAPE(c->in[0]));
 }
 
 bool infer_select(tc_infer *c, tc_type *out) {

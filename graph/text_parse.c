@@ -135,7 +135,8 @@ static bool read_type(reader *r, tc_type *t) {
   size_t n = strcspn(r->at, "]");
   tc_buf text = {0};
   tc_putn(&text, r->at, n + (r->at[n] == ']'));
-  bool ok = !text.failed && tc_type_parse(tc_graph_dims(r->g), text.text, t, &error, &at);
+  if (text.failed) return fail(r, "out of memory");
+  bool ok = tc_type_parse(tc_graph_dims(r->g), text.text, t, &error, &at);
   if (!ok) fail(r, "%s: \"%.20s\"", error, text.text + at);
   r->at += text.len;
   tc_buf_free(&text);
@@ -272,9 +273,9 @@ static bool read_op(reader *r, tc_op op, tc_ref *ref) {
   }
   bool ok = read_attrs(r, tc_op_get(op)->attrs, attr, &nattr, &string);
   if (ok) {
-    char why[400];
-    *ref = tc_graph_try(r->g, op, nin, in, nattr, attr, string.text, here(r), why, sizeof why);
-    if (!ref->id) ok = fail(r, "%s", why[0] ? why : "an operand is missing");
+    refusal why;
+    *ref = tc_graph_try(r->g, op, nin, in, nattr, attr, string.text, here(r), &why);
+    if (!ref->id) ok = fail(r, "%s", why.message[0] ? why.message : "an operand is missing");
   }
   tc_buf_free(&string);
   return ok && check_type(r, *ref);

@@ -69,9 +69,9 @@ static bool check_type(check *k, uint32_t id, const tc_node *n) {
   const char *kind = strstr(schema, ":S");
   const char *string = kind && n->nattr ? tc_graph_string(k->g, n->attr[n->nattr - 1]) : NULL;
   if (kind && !string) return violated(k, id, "its string is not in the graph");
-  char why[400] = "";
+  refusal why = {0};
   tc_type t;
-  if (!tc_graph_infer(k->g, &key, string, &t, why, sizeof why)) return violated(k, id, "%s", why);
+  if (!tc_graph_infer(k->g, &key, string, &t, &why)) return violated(k, id, "%s", why.message);
   if (same_now(tc_graph_dims(k->g), t, n->type)) return true;
   tc_buf said = {0}, is = {0};
   tc_type_print(tc_graph_dims(k->g), &n->type, &said);

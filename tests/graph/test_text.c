@@ -66,10 +66,10 @@ static tc_ref attempt(tc_graph *g, tc_op op, int nin, uint32_t code, int variant
   tc_ref in[8];
   tc_dim attr[20];
   const char *string;
-  char why[400];
+  refusal why;
   for (int i = 0; i < nin; i++, code /= POOL) in[i] = (tc_ref){1 + code % POOL};
   int n = fill(tc_op_get(op)->attrs, variant, attr, &string);
-  return tc_graph_try(g, op, nin, in, n, attr, string, (tc_loc){0}, why, sizeof why);
+  return tc_graph_try(g, op, nin, in, n, attr, string, (tc_loc){0}, &why);
 }
 
 static tc_ref any_node(tc_graph *g, tc_op op) {
