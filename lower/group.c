@@ -92,11 +92,15 @@ static shape shape_of(lo *L, const tc_node *n) {
   return s;
 }
 
-/* Few results from many elements: threads are fed by chunks of the reduction. */
-static bool wants_split(lo *L, const shape *s, tc_dim results) {
-  int64_t few = s->columns ? LO_FEW_COLUMNS : LO_FEW_ROWS;
-  if (!lo_at_most(L, results, few - 1)) return false;
-  return !lo_at_most(L, lo_product(L, s->extent, s->n), 2 * LO_SPLIT);
+/* Few results from many elements: threads are fed by chunks of the reduction.  Where that would part
+ * the reduction from its readers, it takes more than the absence of a bound. */
+static bool wants_split(lo *L, const shape *s, tc_dim results, bool parts) {
+  int64_t few = s->columns ? LO_FEW_COLUMNS : LO_FEW_ROWS, least, most;
+  tc_dim size = lo_product(L, s->extent, s->n);
+  if (lo_at_most(L, size, 2 * LO_SPLIT)) return false;
+  tc_dim_range(L->dims, size, &least, &most);
+  if (parts && least <= 2 * LO_SPLIT) few = 2;
+  return lo_at_most(L, results, few - 1);
 }
 
 /* Finds axes for the reduced dimensions among `unused`, in order, else makes new ones. */
@@ -122,7 +126,7 @@ bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds
     return false;
   shape s = shape_of(L, node);
   uint32_t unused = all_axes(g) & ~at->axes, axes = 0;
-  bool split = wants_split(L, &s, lo_group_numel(L, g, at->axes));
+  bool split = wants_split(L, &s, lo_group_numel(L, g, at->axes), unused && !g->split);
   if ((at->axes & g->inner) || !can_be_inner(g, unused)) return false;
   if (g->split && (!split || unused != g->inner)) return false;
   if (split && !g->split && (unused || g->inner || g->nreduce)) return false;

@@ -1,0 +1,169 @@
+/* How many kernels a graph becomes: what fuses with what. */
+#include "tests/lower/check.h"
+
+static uint32_t kernels_of(const char *text) {
+  tc_graph *g = graph_of(text);
+  interp_array **input = arguments_of(g, 5);
+  tc_value scalar[4] = {{.f = 0.5}, {.f = 0.25}, {.f = 0.75}, {.f = 2}};
+  uint32_t n = check_lowering(g, input, NULL, scalar);
+  free_arguments(g, input);
+  tc_graph_free(g);
+  return n;
+}
+
+#define KERNELS(suite, name, most, text)                                                         \
+  Test(suite, name) { cr_expect_leq(kernels_of("graph g\n" text), most); }
+
+/* ---- rows ------------------------------------------------------------------------------------------ */
+
+KERNELS(rows, softmax, 1, "%1 = param f32[R,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n")
+KERNELS(rows, softmax_bf16, 1, "%1 = param bf16[R,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n")
+KERNELS(rows, softmax_middle, 1, "%1 = param f32[3,C,7] \"x\"\n%2 = softmax %1 axis=1\nret %2\n")
+KERNELS(rows, log_softmax, 1, "%1 = param f32[R,C] \"x\"\n%2 = log_softmax %1 axis=1\nret %2\n")
+KERNELS(rows, layer_norm, 1,
+        "%1 = param f32[R,C] \"x\"\n%2 = param f32[C] \"w\"\n%3 = param f32[C] \"b\"\n"
+        "%4 = const weak f64 1e-5\n%5 = layer_norm %1 %2 %3 %4 naxes=1\nret %5\n")
+KERNELS(rows, layer_norm_of_two_axes, 1,
+        "%1 = param f32[R,4,6] \"x\"\n%2 = param f32[4,6] \"w\"\n%3 = param f32[4,6] \"b\"\n"
+        "%4 = const weak f64 1e-5\n%5 = layer_norm %1 %2 %3 %4 naxes=2\nret %5\n")
+KERNELS(rows, rms_norm, 1,
+        "%1 = param bf16[R,C] \"x\"\n%2 = param bf16[C] \"w\"\n"
+        "%4 = const weak f64 1e-5\n%5 = rms_norm %1 %2 %4 naxes=1\nret %5\n")
+KERNELS(rows, cross_entropy, 1,
+        "%1 = param f32[N,C] \"x\"\n%2 = param i64[N] \"t\"\n"
+        "%3 = cross_entropy %1 %2 reduction=1\nret %3\n")
+KERNELS(rows, log_softmax_nll, 1,
+        "%1 = param f32[N,C] \"x\"\n%2 = param i64[N] \"t\"\n"
+        "%3 = log_softmax %1 axis=1\n%4 = nll %3 %2 reduction=1\nret %4\n")
+KERNELS(rows, log_probabilities_too, 1,
+        "%1 = param f32[N,C] \"x\"\n%2 = param i64[N] \"t\"\n"
+        "%3 = log_softmax %1 axis=1\n%4 = nll %3 %2 reduction=0\nret %3 %4\n")
+KERNELS(rows, residual_norm, 1,
+        "%1 = param f32[R,C] \"x\"\n%2 = param f32[R,C] \"y\"\n%3 = add %1 %2\n"
+        "%4 = softmax %3 axis=1\nret %3 %4\n")
+KERNELS(rows, mean_and_variance, 1,
+        "%1 = param f32[R,C] \"x\"\n%2 = mean %1 axes=[1] keep=0\n"
+        "%3 = var %1 axes=[1] correction=1 keep=0\nret %2 %3\n")
+KERNELS(rows, argmax_and_max, 1,
+        "%1 = param f32[R,C] \"x\"\n%2 = argmax %1 axes=[1] keep=0\n"
+        "%3 = max %1 axes=[1] keep=0\nret %2 %3\n")
+KERNELS(rows, sum_of_squares_with_output, 1,
+        "%1 = param f32[R,C] \"x\"\n%2 = square %1\n%3 = sum %2 axes=[1] keep=0\nret %2 %3\n")
+
+/* ---- columns and everything ------------------------------------------------------------------------------ */
+
+KERNELS(sums, columns, 1, "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[0] keep=0\nret %2\n")
+KERNELS(sums, tall_columns, 1,
+        "%1 = param f32[70000,3] \"x\"\n%2 = sum %1 axes=[0] keep=0\n"
+        "%3 = max %1 axes=[0] keep=0\nret %2 %3\n")
+KERNELS(sums, everything, 1,
+        "%1 = param f32[300,301] \"x\"\n%2 = sum %1 axes=[] keep=0\n"
+        "%3 = argmax %1 axes=[] keep=0\n%4 = prod %1 axes=[] keep=0\nret %2 %3 %4\n")
+KERNELS(sums, mean_of_squares, 1,
+        "%1 = param f32[300,N] \"x\"\n%2 = square %1\n%3 = mean %2 axes=[] keep=0\nret %3\n")
+KERNELS(sums, normalised_by_the_sum, 1,
+        "%1 = param f32[70000] \"x\"\n%2 = sum %1 axes=[0] keep=1\n%3 = div %1 %2\nret %3\n")
+KERNELS(sums, channels, 1,
+        "%1 = param f32[4,3,100,90] \"x\"\n%2 = mean %1 axes=[0,2,3] keep=0\nret %2\n")
+KERNELS(sums, empty, 1, "%1 = param f32[0,3] \"x\"\n%2 = sum %1 axes=[0] keep=0\nret %2\n")
+
+/* ---- elementwise --------------------------------------------------------------------------------------------- */
+
+KERNELS(pointwise, chain_of_twelve, 1,
+        "%1 = param f32[R,C] \"x\"\n%2 = param f32[C] \"b\"\n%3 = param f32[R,1] \"s\"\n"
+        "%4 = mul %1 %3\n%5 = add %4 %2\n%6 = sigmoid %5\n%7 = mul %6 %5\n%8 = tanh %7\n"
+        "%9 = sub %8 %1\n%10 = abs %9\n%11 = sqrt %10\n%12 = add %11 %2\n%13 = neg %12\n"
+        "%14 = exp %13\n%15 = maximum %14 %3\nret %15\n")
+KERNELS(pointwise, long_and_flat, 1,
+        "%1 = param f32[20000] \"x\"\n%2 = exp %1\n%3 = add %2 %1\nret %3\n")
+KERNELS(pointwise, black_scholes, 1,
+        "%1 = param f32[N] \"s\"\n%2 = param f32[N] \"k\"\n%3 = param f32[N] \"t\"\n"
+        "%4 = const weak f64 0.2\n%5 = const weak f64 0.03\n%6 = const weak f64 0.5\n"
+        "%7 = const weak f64 2\n%8 = const weak f64 0.7071\n%9 = abs %1\n%10 = add %9 %6\n"
+        "%11 = abs %2\n%12 = add %11 %6\n%13 = abs %3\n%14 = add %13 %7\n%15 = div %10 %12\n"
+        "%16 = log %15\n%17 = mul %14 %5\n%18 = add %16 %17\n%19 = sqrt %14\n%20 = mul %19 %4\n"
+        "%21 = div %18 %20\n%22 = sub %21 %20\n%23 = mul %21 %8\n%24 = erf %23\n%25 = mul %22 %8\n"
+        "%26 = erf %25\n%27 = neg %17\n%28 = exp %27\n%29 = mul %12 %28\n%30 = mul %10 %24\n"
+        "%31 = mul %29 %26\n%32 = sub %30 %31\n%33 = neg %24\n%34 = neg %26\n%35 = mul %29 %34\n"
+        "%36 = mul %10 %33\n%37 = sub %35 %36\nret %32 %37\n")
+KERNELS(pointwise, transposed_operand, 1,
+        "%1 = param f32[R,C] \"x\"\n%2 = param f32[C,R] \"y\"\n%3 = permute %2 axes=[1,0]\n"
+        "%4 = add %1 %3\nret %4\n")
+KERNELS(pointwise, two_results, 1,
+        "%1 = param f32[R,C] \"x\"\n%2 = exp %1\n%3 = mul %1 %1\nret %2 %3\n")
+KERNELS(pointwise, stencil, 1,
+        "%1 = param f32[8,20] \"x\"\n%2 = slice %1 axis=1 start=0 stop=18 step=1\n"
+        "%3 = slice %1 axis=1 start=1 stop=19 step=1\n%4 = slice %1 axis=1 start=2 stop=20 step=1\n"
+        "%5 = add %2 %3\n%6 = add %5 %4\nret %6\n")
+KERNELS(pointwise, concat, 1,
+        "%1 = param f32[R,3] \"x\"\n%2 = param f32[R,5] \"y\"\n%3 = exp %1\n"
+        "%4 = concat %3 %2 axis=1\nret %4\n")
+KERNELS(pointwise, pad, 1,
+        "%1 = param f32[R,3] \"x\"\n%2 = const weak f64 7\n%3 = exp %1\n"
+        "%4 = pad %3 %2 before=[1,2] after=[0,3]\nret %4\n")
+
+/* ---- matmuls -------------------------------------------------------------------------------------------------- */
+
+KERNELS(matmul, mlp, 3,
+        "%1 = param f32[B,12] \"x\"\n%2 = param f32[12,8] \"w1\"\n%3 = param f32[8] \"b1\"\n"
+        "%4 = param f32[8,10] \"w2\"\n%5 = param f32[10] \"b2\"\n%6 = matmul %1 %2\n"
+        "%7 = add %6 %3\n%8 = relu %7\n%9 = matmul %8 %4\n%10 = add %9 %5\n"
+        "%11 = softmax %10 axis=1\nret %11\n")
+KERNELS(matmul, bias_gelu_residual, 1,
+        "%1 = param f32[M,6] \"x\"\n%2 = param f32[6,8] \"w\"\n%3 = param f32[8] \"b\"\n"
+        "%4 = param f32[M,8] \"r\"\n%5 = matmul %1 %2\n%6 = add %5 %3\n%7 = gelu %6\n"
+        "%8 = add %7 %4\nret %8\n")
+KERNELS(matmul, linear_bf16, 1,
+        "%1 = param bf16[B,T,6] \"x\"\n%2 = param bf16[8,6] \"w\"\n%3 = param bf16[8] \"b\"\n"
+        "%4 = linear %1 %2 %3\n%5 = gelu %4\nret %5\n")
+KERNELS(matmul, linear_of_three_axes, 1,
+        "%1 = param f32[B,4,6] \"x\"\n%2 = param f32[8,6] \"w\"\n%3 = param f32[8] \"b\"\n"
+        "%4 = param f32[B,4,8] \"r\"\n%5 = linear %1 %2 %3\n%6 = add %5 %4\nret %6\n")
+KERNELS(matmul, batched_with_broadcast, 1,
+        "%1 = param f32[2,1,M,3] \"x\"\n%2 = param f32[4,3,5] \"y\"\n%3 = matmul %1 %2\nret %3\n")
+KERNELS(matmul, transposed_both, 1,
+        "%1 = param f32[3,M] \"x\"\n%2 = param f32[5,3] \"y\"\n%3 = permute %1 axes=[1,0]\n"
+        "%4 = permute %2 axes=[1,0]\n%5 = matmul %3 %4\nret %5\n")
+KERNELS(matmul, vector, 1,
+        "%1 = param f32[M,9] \"x\"\n%2 = param f32[9] \"y\"\n%3 = matmul %1 %2\n"
+        "%4 = exp %3\nret %4\n")
+KERNELS(matmul, one_row, 1,
+        "%1 = param f32[1,9] \"x\"\n%2 = param f32[9,N] \"y\"\n%3 = matmul %1 %2\nret %3\n")
+KERNELS(matmul, attention, 3,
+        "%1 = param f32[B,2,4,8] \"q\"\n%2 = param f32[B,2,4,8] \"k\"\n"
+        "%3 = param f32[B,2,4,8] \"v\"\n%4 = const weak f64 0.35\n"
+        "%5 = permute %2 axes=[0,1,3,2]\n%6 = matmul %1 %5\n%7 = mul %6 %4\n"
+        "%8 = softmax %7 axis=3\n%9 = matmul %8 %3\nret %9\n")
+KERNELS(matmul, activation_before_the_next, 2,
+        "%1 = param f32[M,6] \"x\"\n%2 = param f32[6,8] \"v\"\n%3 = param f32[8,4] \"w\"\n"
+        "%4 = matmul %1 %2\n%5 = relu %4\n%6 = matmul %5 %3\nret %6\n")
+KERNELS(matmul, residual_stream, 2,
+        "%1 = param f32[M,8] \"x\"\n%2 = param f32[8,8] \"w\"\n%3 = matmul %1 %2\n"
+        "%4 = add %3 %1\n%5 = softmax %4 axis=1\n%6 = add %5 %4\nret %6\n")
+
+/* ---- indexing and writes ------------------------------------------------------------------------------------------- */
+
+KERNELS(indexing, embedding_scaled, 1,
+        "%1 = param f32[3,D] \"w\"\n%2 = param i64[B,T] \"i\"\n%3 = embedding %1 %2\n"
+        "%4 = const weak f64 3\n%5 = mul %3 %4\nret %5\n")
+KERNELS(indexing, one_hot, 1, "%1 = param i64[B] \"i\"\n%2 = one_hot %1 classes=4\nret %2\n")
+KERNELS(indexing, causal_mask, 1,
+        "%1 = param f32[T,T] \"x\"\n%2 = tril %1 k=0\n%3 = exp %2\nret %3\n")
+KERNELS(indexing, cumulative, 1,
+        "%1 = param f32[R,C] \"x\"\n%2 = exp %1\n%3 = cumsum %2 axis=1\nret %3\n")
+KERNELS(indexing, cumulative_columns, 1,
+        "%1 = param f32[R,C] \"x\"\n%3 = cumprod %1 axis=0\nret %3\n")
+KERNELS(indexing, scatter, 1,
+        "%1 = param f32[3,C] \"x\"\n%2 = param i64[2,C] \"i\"\n%3 = param f32[2,C] \"s\"\n"
+        "%4 = scatter_add %1 %2 %3 axis=0\nret %4\n")
+
+KERNELS(writes, in_place, 1,
+        "%1 = param f32[N] \"x\"\n%2 = param f32[N] \"g\"\n%3 = const weak f64 0.1\n"
+        "%4 = mul %2 %3\n%5 = sub %1 %4\nwrite %5 -> %1\nret %5\n")
+KERNELS(writes, shifted, 2,
+        "%1 = param f32[8] \"x\"\n%2 = flip %1 axes=[0]\n%3 = add %1 %2\nwrite %3 -> %1\n")
+KERNELS(writes, read_later, 3,
+        "%1 = param f32[6,6] \"x\"\n%2 = exp %1\nwrite %2 -> %1\n%3 = permute %1 axes=[1,0]\n"
+        "%4 = cumsum %3 axis=1\nret %4\n")
+KERNELS(writes, returned_as_it_was, 2,
+        "%1 = param f32[6] \"x\"\n%2 = exp %1\nwrite %2 -> %1\nret %1 %1\n")
