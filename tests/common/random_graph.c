@@ -15,7 +15,8 @@ uint64_t random_below(random_state *r, uint64_t n) {
   return (z ^ (z >> 31)) % n;
 }
 
-/* ---- the pool ------------------------------------------------------------------------------------ */
+/* ---- the pool
+ * ------------------------------------------------------------------------------------ */
 
 static bool has_needs(const random_value *v, int need) {
   tc_dtype d = (tc_dtype)v->type.dtype;
@@ -46,8 +47,9 @@ const random_value *random_pick(random_state *r, int need, int lo, int hi) {
 
 static bool broadcasts(const random_value *a, const random_value *b) {
   for (int i = 1; i <= a->type.rank && i <= b->type.rank; i++) {
-    int64_t x = a->dim[a->type.rank - i], y = b->dim[b->type.rank - i];
-    if (x != y && x != 1 && y != 1) return false;
+    int p = a->type.rank - i, q = b->type.rank - i;
+    bool one = tc_dim_is(a->type.dim[p], 1) || tc_dim_is(b->type.dim[q], 1); /* B-2 = 1 is not */
+    if (a->dim[p] != b->dim[q] && !one) return false;
   }
   return true;
 }
@@ -87,7 +89,8 @@ static bool add_value(random_state *r, tc_ref ref, bool exact) {
   return count <= MAX_ELEMENTS && tc_push(&r->pool, v);
 }
 
-/* ---- small things -------------------------------------------------------------------------------- */
+/* ---- small things
+ * -------------------------------------------------------------------------------- */
 
 tc_ref random_const(random_state *r, double v) {
   return tc_graph_const_f(r->g, TC_F64, true, v, nowhere);
@@ -144,7 +147,8 @@ static tc_ref random_creation(random_state *r, tc_op op) {
                   nowhere);
 }
 
-/* ---- arguments ----------------------------------------------------------------------------------- */
+/* ---- arguments
+ * ----------------------------------------------------------------------------------- */
 
 static double element(random_state *r, bool specials) {
   static const double special[] = {NAN, INFINITY, -INFINITY, -0.0, 0.0, 1, -1, 1e30};
@@ -218,7 +222,8 @@ static bool declare(random_state *r, const random_options *o, random_graph *out)
   return r->scalar[1].id && add_value(r, r->scalar[0], true) && add_value(r, r->scalar[1], true);
 }
 
-/* ---- the loop ------------------------------------------------------------------------------------ */
+/* ---- the loop
+ * ------------------------------------------------------------------------------------ */
 
 static tc_ref random_op(random_state *r, tc_op op) {
   tc_class cls = tc_op_get(op)->cls;
@@ -265,6 +270,16 @@ static bool set_roots(random_state *r) {
   return ok;
 }
 
+/* Half of the ops are those that models are made of: chains of them are what passes rearrange. */
+static tc_op next_op(random_state *r) {
+  static const tc_op common[] = {OP_ADD,     OP_MUL,     OP_SUB,     OP_RELU,    OP_TANH,
+                                 OP_RESHAPE, OP_RESHAPE, OP_PERMUTE, OP_PERMUTE, OP_SLICE,
+                                 OP_FLIP,    OP_EXPAND,  OP_SUM,     OP_AMAX,    OP_SOFTMAX,
+                                 OP_MATMUL,  OP_WHERE,   OP_CUMSUM};
+  if (random_below(r, 2)) return (tc_op)(1 + random_below(r, OP_COUNT - 1));
+  return common[random_below(r, sizeof common / sizeof *common)];
+}
+
 bool random_graph_make(const random_options *o, tc_diag *diag, random_graph *out) {
   random_state r = {.s = o->seed, .g = tc_graph_new("random", diag), .sym = {3, 2}};
   memset(out, 0, sizeof *out);
@@ -275,8 +290,7 @@ bool random_graph_make(const random_options *o, tc_diag *diag, random_graph *out
   }
   bool ok = declare(&r, o, out);
   if (ok && o->always) ok = add_op(&r, o->always, out);
-  for (int i = 0; ok && i < o->nodes; i++)
-    add_op(&r, (tc_op)(1 + random_below(&r, OP_COUNT - 1)), out);
+  for (int i = 0; ok && i < o->nodes; i++) add_op(&r, next_op(&r), out);
   ok = ok && set_roots(&r);
   free(r.pool.at);
   return ok;

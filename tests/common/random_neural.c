@@ -6,14 +6,15 @@
 static const tc_loc nowhere = {0, 0, 0, 0};
 static const tc_ref none = {0};
 
-/* ---- linear algebra ------------------------------------------------------------------------------ */
+/* ---- linear algebra
+ * ------------------------------------------------------------------------------ */
 
 static bool multiplies(const random_value *a, const random_value *b) {
   int ra = a->type.rank, rb = b->type.rank;
   if (!ra || !rb || a->dim[ra - 1] != b->dim[rb > 1 ? rb - 2 : 0]) return false;
   for (int i = 3; i <= ra && i <= rb; i++) {
-    int64_t x = a->dim[ra - i], y = b->dim[rb - i];
-    if (x != y && x != 1 && y != 1) return false;
+    bool one = tc_dim_is(a->type.dim[ra - i], 1) || tc_dim_is(b->type.dim[rb - i], 1);
+    if (a->dim[ra - i] != b->dim[rb - i] && !one) return false;
   }
   return true;
 }
@@ -39,16 +40,18 @@ static tc_ref random_linear(random_state *r) {
   return none;
 }
 
-/* Letters of one size agree; "." stands for one axis here. */
+/* Axes with one letter agree in size, or have size 1. */
 static bool einsum_fits(const char *spec, int n, const random_value *const *x) {
-  int64_t size[128] = {0};
+  int64_t size[128] = {0}; /* 0: not seen, or only as 1 */
   for (int k = 0; k < n; k++, spec += *spec == ',') {
     int a = 0;
     for (; *spec && *spec != ',' && *spec != '-'; spec++, a++) {
       int64_t *s = &size[(int)*spec];
-      if (a >= x[k]->type.rank || (*s && *s != x[k]->dim[a] && *s != 1 && x[k]->dim[a] != 1))
-        return false;
-      if (*s <= 1) *s = x[k]->dim[a];
+      if (a >= x[k]->type.rank) return false;
+      if (tc_dim_is(x[k]->type.dim[a], 1)) continue;
+      int64_t d = x[k]->dim[a] + 1; /* so that 0 elements is a size too */
+      if (*s && *s != d) return false;
+      *s = d;
     }
     if (a != x[k]->type.rank) return false;
   }
@@ -92,7 +95,8 @@ tc_ref random_linalg(random_state *r, tc_op op) {
   }
 }
 
-/* ---- neural networks ----------------------------------------------------------------------------- */
+/* ---- neural networks
+ * ----------------------------------------------------------------------------- */
 
 static tc_ref maybe(random_state *r, const random_value *v) {
   return v && random_below(r, 3) ? v->ref : none;

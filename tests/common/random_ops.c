@@ -4,7 +4,8 @@
 static const tc_loc nowhere = {0, 0, 0, 0};
 static const tc_ref none = {0};
 
-/* ---- elementwise --------------------------------------------------------------------------------- */
+/* ---- elementwise
+ * --------------------------------------------------------------------------------- */
 
 /* Ops whose result jumps: a rounding error in the operand would show. */
 static bool decides(tc_op op) {
@@ -71,7 +72,8 @@ tc_ref random_pointwise(random_state *r, tc_op op) {
                             : tc_build2(r->g, op, other, x->ref, nowhere);
 }
 
-/* ---- reductions ---------------------------------------------------------------------------------- */
+/* ---- reductions
+ * ---------------------------------------------------------------------------------- */
 
 static int random_axes(random_state *r, int rank, int64_t *axes) {
   int n = 0;
