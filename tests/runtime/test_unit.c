@@ -149,6 +149,18 @@ Test(unit, table_names_functions_and_reasons, .init = cr_redirect_stderr) {
   cr_expect(strstr(text, "f ") && strstr(text, "t.c:9") && strstr(text, "overlap 1"), "%s", text);
 }
 
+/* Programs unregister at exit: TC_LOGS=fallback ends with what happened in all. */
+Test(unit, totals_are_told_at_the_end, .init = cr_redirect_stderr) {
+  char text[512];
+  tcrt_register(&unit);
+  f.hits = 7;
+  for (int i = 0; i < 3; i++) tcrt_miss(&f, TC_MISS_SIZE, 0, 0, 1, 2);
+  tc_settings_now.logs = TC_LOG_FALLBACK;
+  tcrt_unregister(&unit);
+  cr_expect_str_eq(said(text, sizeof text),
+                   "tcompile: f (t.c:1) in all: 7 calls ran kernels, 3 the body: another size 3\n");
+}
+
 /* ---- the workspace ------------------------------------------------------------------------------
  */
 

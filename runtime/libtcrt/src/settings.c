@@ -50,7 +50,6 @@ __attribute__((constructor(101))) static void load_settings(void) {
   tc_settings_now.logs = tc_parse_logs(getenv("TC_LOGS"));
   tc_settings_now.fallback = tc_parse_fallback(getenv("TC_FALLBACK"));
   tcrt_log_kernels = (tc_settings_now.logs & TC_LOG_KERNELS) != 0;
-  if (tc_settings_now.logs & TC_LOG_FALLBACK) atexit(tc_print_totals);
   int isa = tc_detect_isa(getenv("TC_ISA"));
   tcrt_isa = isa < 0 ? TC_ISA_V2 : isa;
   tcrt_enabled = isa >= 0 && tc_settings_now.fallback != TC_FALLBACK_MANDATORY;

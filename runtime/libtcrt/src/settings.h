@@ -36,8 +36,8 @@ tcrt_function *tc_next_function(const tcrt_function *f);
 void tc_lock_functions(void);
 void tc_unlock_functions(void);
 
-/* At exit, before the units of generated code unregister: the table, when there was a fallback. */
-void tc_print_totals(void);
+/* One line on stderr with the counters of f, when it had a fallback. */
+void tc_print_totals(const tcrt_function *f);
 
 /* What a miss is called in logs and tables: "another size". */
 const char *tc_miss_text(tc_miss why);

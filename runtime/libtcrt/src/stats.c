@@ -44,17 +44,22 @@ void tc_stats_reset(void) {
   tc_unlock_functions();
 }
 
-static void print_row(const tcrt_function *f) {
-  fprintf(stderr, "%-24s %-24s %5d %7d %10llu %8llu %10llu", f->name, f->location, (int)f->ops,
-          (int)f->kernels, (unsigned long long)count(&f->hits),
-          (unsigned long long)count(&f->packed), (unsigned long long)fallbacks(f));
-  const char *before = "  ";
+/* "another size 2, overlap 1" */
+static void print_reasons(const tcrt_function *f) {
+  const char *before = "";
   for (int i = 0; i < TC_MISS_COUNT; i++) {
     uint64_t n = count(&f->miss[i]);
     if (!n) continue;
     fprintf(stderr, "%s%s %llu", before, tc_miss_text((tc_miss)i), (unsigned long long)n);
     before = ", ";
   }
+}
+
+static void print_row(const tcrt_function *f) {
+  fprintf(stderr, "%-24s %-24s %5d %7d %10llu %8llu %10llu  ", f->name, f->location, (int)f->ops,
+          (int)f->kernels, (unsigned long long)count(&f->hits),
+          (unsigned long long)count(&f->packed), (unsigned long long)fallbacks(f));
+  print_reasons(f);
   fputc('\n', stderr);
 }
 
@@ -68,6 +73,10 @@ void tc_stats_print(void) {
 
 const char *tc_version(void) { return TC_VERSION; }
 
-void tc_print_totals(void) {
-  if (tc_stats_of(NULL).fallbacks) tc_stats_print();
+void tc_print_totals(const tcrt_function *f) {
+  if (!fallbacks(f)) return;
+  fprintf(stderr, "tcompile: %s (%s) in all: %llu calls ran kernels, %llu the body: ", f->name,
+          f->location, (unsigned long long)count(&f->hits), (unsigned long long)fallbacks(f));
+  print_reasons(f);
+  fputc('\n', stderr);
 }

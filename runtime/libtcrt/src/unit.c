@@ -44,6 +44,7 @@ static void forget(tcrt_function *f) {
     if (*link == f) {
       *link = f->next;
       f->next = NULL;
+      if (tc_settings_now.logs & TC_LOG_FALLBACK) tc_print_totals(f);
       return;
     }
 }
