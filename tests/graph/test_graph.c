@@ -217,3 +217,56 @@ Test(graph, a_hundred_thousand_nodes) {
   cr_expect_lt(large, 32 * small + 0.1, "%g s for 12,500 nodes, %g s for 100,000", small, large);
   cr_expect_lt(large, 5.0, "%g s", large);
 }
+
+static void keep_severity(void *self, tc_severity s, tc_loc loc, const char *text) {
+  (void)loc, (void)text;
+  *(tc_severity *)self = s;
+}
+
+/* Adds every param to the first; how that was reported, TC_NOTE if it was not. */
+static tc_severity sum_of_params(const char *params, bool in_a_pass) {
+  tc_severity worst = TC_NOTE;
+  tc_diag diag = {keep_severity, &worst};
+  tc_graph *g = tc_graph_parse(params, &diag);
+  cr_assert(g);
+  if (in_a_pass) {
+    tc_graph *derived = tc_graph_derive(g);
+    tc_graph_free(g);
+    g = derived;
+  }
+  for (uint32_t i = 2; i <= tc_graph_input_count(g) && worst == TC_NOTE; i++)
+    tc_build2(g, OP_ADD, (tc_ref){1}, (tc_ref){i}, nowhere);
+  tc_graph_free(g);
+  return worst;
+}
+
+Test(graph, only_provable_misuse_is_an_error) {
+  cr_expect_eq(sum_of_params("%1 = param f32[3]\n%2 = param f32[4]\n", false), TC_ERROR);
+  cr_expect_eq(sum_of_params("%1 = param f32[3]\n%2 = param f32[4]\n", true), TC_MISSED,
+               "the user did not write what a pass builds");
+  cr_expect_eq(sum_of_params("%1 = param f32[B]\n%2 = param f32[3]\n%3 = param f32[4]\n", false),
+               TC_MISSED, "B may be 1: then both additions are right");
+  cr_expect_eq(
+      sum_of_params("sym B 2..inf\n%1 = param f32[B]\n%2 = param f32[3]\n%3 = param f32[4]\n",
+                    false),
+      TC_ERROR, "whatever B is, one of the additions fails");
+  cr_expect_eq(sum_of_params("%1 = param f32[B]\n%2 = param f32[N]\n%3 = param f32[B]\n", false),
+               TC_NOTE);
+}
+
+Test(graph, limits_of_inference_are_not_errors) {
+  tc_severity s = TC_NOTE;
+  tc_diag diag = {keep_severity, &s};
+  tc_graph *g = tc_graph_parse("%1 = param f32[B]\n", &diag);
+  tc_dim B = tc_graph_type(g, (tc_ref){1})->dim[0], zero = tc_dim_const(0);
+  tc_ref x[] = {{1}};
+  tc_build(g, OP_SLICE, 1, x, 4, (tc_dim[]){zero, zero, B, B}, NULL, nowhere);
+  cr_expect_eq(s, TC_MISSED, "a step that is not constant");
+  s = TC_NOTE;
+  tc_build(g, OP_SLICE, 1, x, 4, (tc_dim[]){zero, zero, B, zero}, NULL, nowhere);
+  cr_expect_eq(s, TC_ERROR, "a step of 0");
+  s = TC_NOTE;
+  tc_build(g, OP_CUMSUM, 1, x, 1, &B, NULL, nowhere);
+  cr_expect_eq(s, TC_MISSED, "an axis that is not constant");
+  tc_graph_free(g);
+}
