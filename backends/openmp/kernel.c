@@ -81,12 +81,18 @@ static void put_shape(const tc_program *p, const tc_buffer *b, tc_buf *out) {
   tc_put(out, b->kind == TC_BUF_LOCAL ? ", one row of this thread */\n" : " */\n");
 }
 
+static void put_pointer(const tc_kernel *k, const tc_program *p, uint32_t i, tc_buf *out) {
+  tc_putf(out, "%stc_%s *%sb%u", tc_omp_writes(k, i) ? "" : "const ",
+          tc_omp_storage(buffer_of(k, p, i)->dtype), is_restrict(k, p, i) ? "restrict " : "", i);
+}
+
 static void put_buffers(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   for (uint32_t i = 0; i < k->nbuffer; ++i) {
     const tc_buffer *b = buffer_of(k, p, i);
     if (b->kind == TC_BUF_LOCAL) continue; /* per thread: the nests declare it */
-    tc_putf(out, "  %stc_%s *%sb%u = buf[%u];", tc_omp_writes(k, i) ? "" : "const ",
-            tc_omp_storage(b->dtype), is_restrict(k, p, i) ? "restrict " : "", i, i);
+    tc_put(out, "  ");
+    put_pointer(k, p, i, out);
+    tc_putf(out, " = buf[%u];", i);
     put_shape(p, b, out);
   }
 }
@@ -143,12 +149,59 @@ static void put_comment(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   tc_put(out, " */\n");
 }
 
+static const char signature[] =
+    "TC_KERNEL int TC_NAME(@NAME@)(void *const *buf, const int64_t *sym, const tc_value *scalar) {\n";
+
 void tc_omp_kernel_head(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   put_comment(k, p, out);
-  tc_put(out, "TC_KERNEL int TC_NAME(@NAME@)(void *const *buf, const int64_t *sym, const tc_value "
-              "*scalar) {\n");
-  tc_omp_unpack(k, p, out);
+  tc_put(out, signature);
+  put_buffers(k, p, out);
+  put_sizes(p, out);
   tc_put(out, "  int bad = 0;\n");
 }
 
 void tc_omp_kernel_tail(tc_buf *out) { tc_put(out, "  return bad != 0;\n}\n"); }
+
+/* What every thread runs: pointers are parameters, the only place where restrict is heeded. */
+void tc_omp_team_head(const tc_kernel *k, const tc_program *p, tc_buf *out) {
+  put_comment(k, p, out);
+  tc_put(out, "static __attribute__((noinline)) TC_WIDE int TC_NAME(@NAME@_team)(\n");
+  for (uint32_t i = 0; i < k->nbuffer; ++i) {
+    if (buffer_of(k, p, i)->kind == TC_BUF_LOCAL) continue;
+    tc_put(out, "    ");
+    put_pointer(k, p, i, out);
+    tc_put(out, ",");
+    put_shape(p, buffer_of(k, p, i), out);
+  }
+  tc_put(out, "    void *const *buf, const int64_t *sym, const tc_value *scalar) {\n");
+  put_sizes(p, out);
+  tc_put(out, "  int bad = 0;\n");
+}
+
+static void put_call(const tc_kernel *k, const tc_program *p, tc_buf *out) {
+  tc_put(out, "TC_NAME(@NAME@_team)(");
+  for (uint32_t i = 0; i < k->nbuffer; ++i)
+    if (buffer_of(k, p, i)->kind != TC_BUF_LOCAL) tc_putf(out, "buf[%u], ", i);
+  tc_put(out, "buf, sym, scalar)");
+}
+
+/* The kernel: a team of threads where the work pays for it, else this thread alone.  Inside a parallel
+ * region of the caller's the team is one of its own, so that its loops do not bind to that region. */
+void tc_omp_team_tail(const tc_kernel *k, const tc_program *p, const char *work, tc_buf *out) {
+  const bool checks = tc_omp_checks(k);
+  tc_put(out, "  return bad != 0;\n}\n");
+  tc_put(out, signature);
+  put_sizes(p, out);
+  tc_put(out, "  int bad = 0;\n");
+  if (work) {
+    tc_putf(out,
+            "  const int team = %s > TC_PARALLEL_WORK;\n"
+            "  if (team | omp_in_parallel()) {\n#pragma omp parallel if (team)%s\n    %s",
+            work, checks ? " reduction(| : bad)" : "", checks ? "bad |= " : "");
+    put_call(k, p, out);
+    tc_put(out, ";\n  } else\n  ");
+  }
+  tc_put(out, "  bad = ");
+  put_call(k, p, out);
+  tc_put(out, ";\n  return bad;\n}\n");
+}

@@ -157,9 +157,9 @@ static void put_tile(tc_omp_nest *x, int tile) {
   tc_omp_leave(&x->s, outer);
 }
 
-static void put_tasks(tc_omp_nest *x, bool region) {
+static void put_tasks(tc_omp_nest *x, bool team) {
   tasks t = count_tasks(x);
-  if (x->nest->serial && region) tc_omp_line(&x->s, "#pragma omp single");
+  if (x->nest->serial && team) tc_omp_line(&x->s, "#pragma omp single");
   if (!x->nest->serial) tc_omp_line(&x->s, "#pragma omp for schedule(static)");
   tc_omp_line(&x->s, "for (int64_t task = 0; task < %s; ++task) {", t.count.text);
   x->s.indent += 2;
@@ -221,12 +221,12 @@ static void close_nest(tc_omp_nest *x) {
   free(x->s.printed);
 }
 
-static void put_nest(tc_omp_nest *x, uint32_t number, bool region) {
-  x->s.indent = region ? 4 : 2;
+static void put_nest(tc_omp_nest *x, uint32_t number, bool team) {
+  x->s.indent = 2;
   tc_omp_line(&x->s, "{ /* nest %u:%s */", number, x->nest->serial ? " serial" : "");
   x->s.indent += 2;
   put_stream(x);
-  put_tasks(x, region);
+  put_tasks(x, team);
   if (x->s.stream) tc_omp_line(&x->s, "if (nt) tc_fence();");
   x->s.indent -= 2;
   tc_omp_line(&x->s, "}");
@@ -234,30 +234,29 @@ static void put_nest(tc_omp_nest *x, uint32_t number, bool region) {
 
 /* ---- the kernel ---------------------------------------------------------------------------------------------- */
 
-/* Scalar operations below which a second thread costs more than it brings. */
-static void put_region(const tc_kernel *k, const tc_program *p, tc_buf *out) {
-  tc_put(out, "#pragma omp parallel if (");
+static void put_work(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   for (uint32_t i = 0; i < k->nnest; ++i) {
     tc_put(out, i ? " + (" : "(");
     tc_omp_dim(p, k->nest[i].work, out);
     tc_put(out, ")");
   }
-  tc_putf(out, " > TC_PARALLEL_WORK)%s\n  {\n", tc_omp_checks(k) ? " reduction(| : bad)" : "");
 }
 
 bool tc_omp_emit_nests(const tc_kernel *k, const tc_program *p, tc_buf *out) {
-  bool region = false, ok = true;
-  for (uint32_t i = 0; i < k->nnest; ++i) region |= !k->nest[i].serial;
-  tc_omp_kernel_head(k, p, out);
-  if (region) put_region(k, p, out);
-  tc_omp_locals(k, p, region ? 4 : 2, out);
+  bool team = false, ok = true;
+  for (uint32_t i = 0; i < k->nnest; ++i) team |= !k->nest[i].serial;
+  tc_omp_team_head(k, p, out);
+  tc_omp_locals(k, p, 2, out);
   for (uint32_t i = 0; i < k->nnest; ++i) {
     tc_omp_nest x;
     ok = open_nest(&x, k, p, &k->nest[i], out) && ok;
-    if (ok) put_nest(&x, i, region);
+    if (ok) put_nest(&x, i, team);
     close_nest(&x);
   }
-  if (region) tc_put(out, "  }\n");
-  tc_omp_kernel_tail(out);
+  tc_buf work = {0};
+  put_work(k, p, &work);
+  tc_omp_team_tail(k, p, team ? work.text : NULL, out);
+  ok = ok && !work.failed;
+  tc_buf_free(&work);
   return ok && !out->failed;
 }
