@@ -44,7 +44,7 @@ static bool has(const term *t, int label) {
   return memchr(t->label, label, (size_t)t->rank) != NULL;
 }
 
-/* ---- the specification ------------------------------------------------------------------------- */
+/* ---- the specification ----------------------------------------------------------------------- */
 
 static bool push_label(term *t, int label) {
   if (t->rank == TC_MAX_RANK) return false;
@@ -103,7 +103,7 @@ static bool parse(einsum *e, const char *s, const tc_ref *x) {
   return implicit_result(e, dots);
 }
 
-/* ---- sizes and uses ---------------------------------------------------------------------------- */
+/* ---- sizes and uses -------------------------------------------------------------------------- */
 
 static void count_uses(einsum *e, const term *t, int by) {
   for (int a = 0; a < t->rank; a++) e->uses[t->label[a]] = (uint16_t)(e->uses[t->label[a]] + by);
@@ -117,7 +117,7 @@ static void note_sizes(einsum *e, const term *t) {
   }
 }
 
-/* ---- steps on one operand ---------------------------------------------------------------------- */
+/* ---- steps on one operand -------------------------------------------------------------------- */
 
 static void drop_axis(term *t, int axis) {
   for (int i = axis; i + 1 < t->rank; i++) t->label[i] = t->label[i + 1];
@@ -160,7 +160,7 @@ static void sum_unused(einsum *e, term *t, const term *peer) {
   for (int i = axes.n - 1; i >= 0; i--) drop_axis(t, axes.at[i]);
 }
 
-/* ---- a pair ------------------------------------------------------------------------------------ */
+/* ---- a pair ---------------------------------------------------------------------------------- */
 
 typedef struct group {
   int n;
@@ -287,7 +287,7 @@ static bool contract_pair(einsum *e, term *a, term *b, term *y) {
   return matrices ? matrix_product(e, a, b, groups, y) : broadcast_product(e, a, b, groups, y);
 }
 
-/* ---- the rule ---------------------------------------------------------------------------------- */
+/* ---- the rule -------------------------------------------------------------------------------- */
 
 static tc_ref contract(einsum *e) {
   for (int l = 0; l < LABELS; l++) e->size[l] = tc_dim_const(1);

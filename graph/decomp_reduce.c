@@ -53,7 +53,7 @@ tc_ref decomp_logsumexp(tc_graph *g, const tc_node *n, const tc_ref *in) {
   return dc_reshape_to(&c, dc_out(&c, n, y), n);
 }
 
-/* ---- norm: (sum |x|^p)^(1/p), and its limits p = inf, -inf, 0 ---------------------------------- */
+/* ---- norm: (sum |x|^p)^(1/p), and its limits p = inf, -inf, 0 -------------------------------- */
 
 typedef struct norm_of {
   const dc *c;

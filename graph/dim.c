@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the context ------------------------------------------------------------------------------- */
+/* ---- the context ----------------------------------------------------------------------------- */
 
 tc_dims *tc_dims_new(void) {
   tc_dims *c = calloc(1, sizeof *c);
@@ -56,7 +56,7 @@ uint32_t tc_dims_bounds(const tc_dims *c, const tc_dim_bound **bounds) {
   return (uint32_t)c->bounds.n;
 }
 
-/* ---- monomials --------------------------------------------------------------------------------- */
+/* ---- monomials ------------------------------------------------------------------------------- */
 
 static bool mono_equal(const void *owner, uint32_t id, const void *key) {
   const tc_dims *c = owner;
@@ -110,7 +110,7 @@ bool dim_mono_div(tc_dims *c, uint32_t a, uint32_t b, uint32_t *out) {
   return j == y->n && mono_intern(c, out);
 }
 
-/* ---- polynomials ------------------------------------------------------------------------------- */
+/* ---- polynomials ----------------------------------------------------------------------------- */
 
 dim_poly *dim_poly_of(const tc_dims *c, tc_dim d) {
   return tc_dim_is_const(d) || tc_dim_bad(d) ? NULL : c->poly.at[d.bits >> 1];
@@ -247,7 +247,7 @@ tc_dim tc_dim_mul(tc_dims *c, tc_dim a, tc_dim b) {
   return sum;
 }
 
-/* ---- atoms and symbols ------------------------------------------------------------------------- */
+/* ---- atoms and symbols ----------------------------------------------------------------------- */
 
 static bool atom_equal(const void *owner, uint32_t id, const void *key) {
   const tc_dims *c = owner;
@@ -345,7 +345,7 @@ bool tc_dim_is_sym(const tc_dims *c, tc_dim d, uint32_t *sym) {
   return true;
 }
 
-/* ---- bringing expressions up to date ----------------------------------------------------------- */
+/* ---- bringing expressions up to date --------------------------------------------------------- */
 
 bool dim_has_atom(const tc_dims *c, tc_dim d, uint32_t atom) {
   const dim_poly *p = dim_poly_of(c, d);

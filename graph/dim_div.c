@@ -18,7 +18,7 @@ static int64_t gcd(int64_t a,
   return a;
 }
 
-/* ---- by a constant k > 0 ----------------------------------------------------------------------- */
+/* ---- by a constant k > 0 --------------------------------------------------------------------- */
 
 /* a = k*q + e + r with e made of terms that k is known to divide through the multiples of symbols.
  */
@@ -88,7 +88,7 @@ static tc_dim mod_const(tc_dims *c, tc_dim a, int64_t k) {
   return dim_atom_new(c, ATOM_MOD, s.r, tc_dim_const(k));
 }
 
-/* ---- by a polynomial --------------------------------------------------------------------------- */
+/* ---- by a polynomial ------------------------------------------------------------------------- */
 
 /* Long division by the leading term of b: a = q*b + r, no term of r divisible by it. */
 static bool long_division(tc_dims *c, tc_dim a, tc_dim b, tc_dim *q, tc_dim *r) {
@@ -168,7 +168,7 @@ tc_dim tc_dim_ceildiv(tc_dims *c, tc_dim a, tc_dim b) {
   return tc_dim_sub(c, zero, tc_dim_div(c, tc_dim_sub(c, zero, a), b));
 }
 
-/* ---- least and greatest ------------------------------------------------------------------------ */
+/* ---- least and greatest ---------------------------------------------------------------------- */
 
 static tc_dim choose(tc_dims *c, atom_kind k, tc_dim a, tc_dim b) {
   if (!tc_dim_is_const(a) || !tc_dim_is_const(b)) {

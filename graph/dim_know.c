@@ -10,7 +10,7 @@ typedef struct {
 
 static const span everything = {INT64_MIN, INT64_MAX};
 
-/* ---- interval arithmetic ----------------------------------------------------------------------- */
+/* ---- interval arithmetic --------------------------------------------------------------------- */
 
 static int64_t sat_add(int64_t a, int64_t b, int64_t unknown) {
   int64_t r;
@@ -60,7 +60,7 @@ static span span_mod(span a, span b) {
   return r;
 }
 
-/* ---- ranges ------------------------------------------------------------------------------------ */
+/* ---- ranges ---------------------------------------------------------------------------------- */
 
 static span range_of(tc_dims *c, tc_dim d) {
   span r;
@@ -125,7 +125,7 @@ void tc_dim_range(tc_dims *c, tc_dim d, int64_t *lo, int64_t *hi) {
   *hi = p->known_hi;
 }
 
-/* ---- multiples --------------------------------------------------------------------------------- */
+/* ---- multiples ------------------------------------------------------------------------------- */
 
 static uint64_t gcd(uint64_t a, uint64_t b) {
   while (b) {
@@ -168,7 +168,7 @@ int64_t tc_dim_multiple(tc_dims *c, tc_dim d) {
   return g > INT64_MAX ? 1 : (int64_t)g;
 }
 
-/* ---- comparisons ------------------------------------------------------------------------------- */
+/* ---- comparisons ----------------------------------------------------------------------------- */
 
 /* d as a bare atom of the given kind, or NULL. */
 static const dim_atom *bare_atom(const tc_dims *c, tc_dim d, atom_kind k) {
@@ -236,7 +236,7 @@ bool tc_dim_known_ne(tc_dims *c, tc_dim a, tc_dim b) {
   return magnitude % g != 0;
 }
 
-/* ---- assumptions ------------------------------------------------------------------------------- */
+/* ---- assumptions ----------------------------------------------------------------------------- */
 
 static bool replace(tc_dims *c, uint32_t atom, tc_dim by) {
   dim_atom *a = c->atom.at[atom];

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- printing ---------------------------------------------------------------------------------- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
 static void put_dim(const tc_dims *c, tc_dim d, const char *prefix, tc_buf *out);
 
@@ -101,7 +101,7 @@ void tc_dim_print(const tc_dims *c, tc_dim d, const char *prefix, tc_buf *out) {
   if (sum) tc_put(out, ")");
 }
 
-/* ---- parsing: expr = term {+- term}, term = factor {*  / % factor} ----------------------------- */
+/* ---- parsing: expr = term {+- term}, term = factor {*  / % factor} --------------------------- */
 
 enum { MAX_NESTING = 200 };
 
@@ -232,7 +232,7 @@ tc_dim tc_dim_parse(tc_dims *c, const char *text, const char **end, const char *
   return p.error ? TC_DIM_INVALID : d;
 }
 
-/* ---- values ------------------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static bool atom_value(const tc_dims *c, const dim_atom *a, const int64_t *sym, int64_t *v) {
   int64_t x, y;

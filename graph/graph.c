@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- life -------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static tc_graph *graph_with(const char *name, tc_diag *diag, shared_dims *shared) {
   tc_graph *g = calloc(1, sizeof *g);
@@ -80,7 +80,7 @@ tc_graph *tc_graph_derive(tc_graph *g) {
   return d;
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 uint32_t tc_graph_count(const tc_graph *g) { return g->count; }
 
@@ -134,7 +134,7 @@ static tc_ref append(tc_graph *g, const node_key *k, const tc_type *type, tc_loc
   return (tc_ref){id};
 }
 
-/* ---- strings ----------------------------------------------------------------------------------- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 static bool string_equal(const void *owner, uint32_t id, const void *key) {
   const tc_graph *g = owner;
@@ -160,7 +160,7 @@ const char *tc_graph_string(const tc_graph *g, tc_dim attr) {
   return i < g->string.n ? g->string.at[i] : NULL;
 }
 
-/* ---- leaves ------------------------------------------------------------------------------------ */
+/* ---- leaves ---------------------------------------------------------------------------------- */
 
 /* Inputs and scalars come first. */
 static bool leaves_only(const tc_graph *g) { return g->count == g->input.n + g->scalar.n; }
@@ -255,7 +255,7 @@ bool tc_node_const(const tc_node *n, double *f, int64_t *i) {
   return true;
 }
 
-/* ---- building ---------------------------------------------------------------------------------- */
+/* ---- building -------------------------------------------------------------------------------- */
 
 enum { MAX_OPERANDS = 255, MAX_ATTRS = 2 * (TC_MAX_RANK + 1) + 2 };
 
@@ -321,7 +321,7 @@ tc_ref tc_build(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr, con
   return r;
 }
 
-/* ---- roots ------------------------------------------------------------------------------------- */
+/* ---- roots ----------------------------------------------------------------------------------- */
 
 bool tc_graph_output(tc_graph *g, tc_ref r) {
   return tc_graph_node(g, r) && tc_push(&g->output, r);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- messages ---------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static void set_message(tc_infer *c, const char *format, va_list ap) {
   if (c->message && c->message_size) vsnprintf(c->message, c->message_size, format, ap);
@@ -55,7 +55,7 @@ infer_text infer_dim_text(tc_infer *c, tc_dim d) {
   return keep_text(&b);
 }
 
-/* ---- attributes -------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 bool infer_int(tc_infer *c, int k, const char *name, int64_t *v) {
   tc_dim d = tc_dim_norm(c->dims, c->attr[k]);
@@ -87,7 +87,7 @@ bool infer_axes(tc_infer *c, const tc_type *t, int k, uint32_t *mask, int *n) {
   return true;
 }
 
-/* ---- broadcasting ------------------------------------------------------------------------------ */
+/* ---- broadcasting ---------------------------------------------------------------------------- */
 
 /* a == b, or one of them is 1 after all: then the assumption was a guess. */
 tc_dim infer_unify_guess(tc_infer *c, tc_dim a, tc_dim b) {
@@ -132,7 +132,7 @@ bool infer_broadcast_all(tc_infer *c, tc_type *out) {
   return true;
 }
 
-/* ---- operands ---------------------------------------------------------------------------------- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 tc_dtype infer_promoted(const tc_infer *c) { return tc_promote_all(c->in, c->nin); }
 
@@ -175,7 +175,7 @@ bool infer_push_dim(tc_infer *c, tc_type *out, tc_dim d) {
   return true;
 }
 
-/* ---- the driver -------------------------------------------------------------------------------- */
+/* ---- the driver ------------------------------------------------------------------------------ */
 
 static bool check_operands(tc_infer *c, const tc_op_info *info) {
   if (c->nin < info->min_in || (c->nin > info->max_in && info->max_in != 255))

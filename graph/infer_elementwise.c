@@ -1,7 +1,7 @@
 /* Result types of leaves, of creation, and of elementwise ops. */
 #include "graph/infer_impl.h"
 
-/* ---- leaves and creation ----------------------------------------------------------------------- */
+/* ---- leaves and creation --------------------------------------------------------------------- */
 
 /* const and dim carry their type in attributes; param and scalar have theirs from the graph. */
 bool infer_leaf(tc_infer *c, tc_type *out) {
@@ -54,7 +54,7 @@ bool infer_eye(tc_infer *c, tc_type *out) {
          infer_push_dim(c, out, n) && infer_push_dim(c, out, m);
 }
 
-/* ---- elementwise ------------------------------------------------------------------------------- */
+/* ---- elementwise ----------------------------------------------------------------------------- */
 
 bool infer_same(tc_infer *c, tc_type *out) {
   *out = *c->in[0];

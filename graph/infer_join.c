@@ -1,7 +1,7 @@
 /* Result types of ops that join or move pieces, and of indexing by data. */
 #include "graph/infer_impl.h"
 
-/* ---- joining ----------------------------------------------------------------------------------- */
+/* ---- joining --------------------------------------------------------------------------------- */
 
 /* Sizes of b equal those of out except along `skip` (-1: everywhere). */
 static bool same_sizes(tc_infer *c, tc_type *out, const tc_type *b, int skip) {
@@ -81,7 +81,7 @@ bool infer_roll(tc_infer *c, tc_type *out) {
   return infer_axis(c, out, out->rank, c->attr[1], &axis);
 }
 
-/* ---- indexing by data -------------------------------------------------------------------------- */
+/* ---- indexing by data ------------------------------------------------------------------------ */
 
 /* a.dim <= b.dim everywhere except along `skip`: known, or assumed. */
 static bool fits_in(tc_infer *c, const tc_type *a, const tc_type *b, int skip) {

@@ -1,7 +1,7 @@
 /* Result types of linear algebra and of neural network ops. */
 #include "graph/infer_impl.h"
 
-/* ---- linear algebra ---------------------------------------------------------------------------- */
+/* ---- linear algebra -------------------------------------------------------------------------- */
 
 static bool not_bool(tc_infer *c, const tc_type *out) {
   return out->dtype != TC_BOOL || infer_fail(c, "not defined for bool; cast first");
@@ -55,7 +55,7 @@ bool infer_outer(tc_infer *c, tc_type *out) {
   return infer_push_dim(c, out, a->dim[0]) && infer_push_dim(c, out, b->dim[0]);
 }
 
-/* ---- normalisation ----------------------------------------------------------------------------- */
+/* ---- normalisation --------------------------------------------------------------------------- */
 
 /* Optional operand k has the shape of the last n axes of x. */
 static bool trailing_shape(tc_infer *c, int k, int n, const char *name) {
@@ -103,7 +103,7 @@ bool infer_batch_norm(tc_infer *c, tc_type *out) {
   return infer_scalar_operand(c, 5, "eps");
 }
 
-/* ---- losses ------------------------------------------------------------------------------------ */
+/* ---- losses ---------------------------------------------------------------------------------- */
 
 /* out is the loss of each sample: reduces it as attribute 0 says. */
 static bool reduce_loss(tc_infer *c, tc_type *out) {

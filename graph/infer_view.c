@@ -35,7 +35,7 @@ bool infer_flip(tc_infer *c, tc_type *out) {
   return infer_axes(c, out, 0, &mask, &n);
 }
 
-/* ---- sizes ------------------------------------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 bool infer_expand(tc_infer *c, tc_type *out) {
   const tc_type *x = c->in[0];
@@ -140,7 +140,7 @@ bool infer_flatten(tc_infer *c, tc_type *out) {
   return true;
 }
 
-/* ---- slices ------------------------------------------------------------------------------------ */
+/* ---- slices ---------------------------------------------------------------------------------- */
 
 /* More than any size: no tensor has 2^60 elements along an axis. */
 #define BEYOND (INT64_C(1) << 60)

@@ -130,7 +130,7 @@ static tc_ref rule_cast(const site *s) {
   return keep(s, y);
 }
 
-/* ---- sums and products ------------------------------------------------------------------------- */
+/* ---- sums and products ----------------------------------------------------------------------- */
 
 /* x + -0 = x, and x + 0 = x for integers (-0 + 0 is +0) */
 static tc_ref rule_add(const site *s) {
@@ -205,7 +205,7 @@ static tc_ref rule_pow(const site *s) {
   return keep(s, p == 3 ? make2(s, OP_MUL, square, x) : make1(s, OP_SQUARE, square));
 }
 
-/* ---- selection --------------------------------------------------------------------------------- */
+/* ---- selection ------------------------------------------------------------------------------- */
 
 /* max(x, x) = x, max(max(x, y), y) = max(x, y) */
 static tc_ref rule_idempotent(const site *s) {
@@ -252,7 +252,7 @@ static tc_ref rule_test(const site *s) {
 /* not not x = x for bool */
 static tc_ref rule_not(const site *s) { return inside(s, s->in[0], OP_NOT); }
 
-/* ---- shapes ------------------------------------------------------------------------------------ */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 /* A reduction over axes of size 1 that picks its only element. */
 static tc_ref rule_single(const site *s) {
@@ -292,7 +292,7 @@ static tc_ref rule_tri(const site *s) {
   return all ? keep(s, s->in[0]) : none;
 }
 
-/* ---- the table --------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static rule_fn *const rules[OP_COUNT] = {
     [OP_NEG] = rule_involution,

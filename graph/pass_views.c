@@ -124,7 +124,7 @@ static bool plan(tc_rewrite *w) {
   return true;
 }
 
-/* ---- expands that broadcasting implies --------------------------------------------------------- */
+/* ---- expands that broadcasting implies ------------------------------------------------------- */
 
 /* Does some operand other than `except` have the result's size along every axis? */
 static bool covered(const tc_graph *g, const tc_type *whole, int nin, const tc_ref *in, int except,
@@ -152,7 +152,7 @@ static void drop_expands(tc_graph *g, const tc_type *whole, int nin, tc_ref *in)
   }
 }
 
-/* ---- down: views of heavy values move past what reads them ------------------------------------- */
+/* ---- down: views of heavy values move past what reads them ----------------------------------- */
 
 /* Operand i is V(h), h heavy, V a reshape or permute, and has the shape of the result. */
 static bool sinks(const tc_rewrite *w, const tc_node *n, const tc_ref *in, int i,
@@ -196,7 +196,7 @@ static bool before_view(const tc_rewrite *w, const tc_node *n, const tc_ref *in,
   return true;
 }
 
-/* ---- the walk ---------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 /* What is stored where a view splits two kernels should be the narrow value. */
 static bool widens(const tc_graph *g, const tc_node *n, const tc_ref *in) {

@@ -35,7 +35,7 @@ static uint32_t *count_uses(const tc_graph *g) {
   return uses;
 }
 
-/* ---- the walk ------------------------------------------------------------------------------------ */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 static bool is_argument(const tc_node *n) { return n->op == OP_INPUT || n->op == OP_SCALAR; }
 
@@ -83,7 +83,7 @@ tc_graph *tc_rewrite_run_planned(tc_graph *g, tc_rewrite_plan_fn *plan, tc_rewri
   return same ? g : ok ? w.g : NULL;
 }
 
-/* ---- equality ------------------------------------------------------------------------------------ */
+/* ---- equality -------------------------------------------------------------------------------- */
 
 static bool equal_nodes(const tc_node *a, const tc_node *b) {
   if (a->op != b->op || a->nin != b->nin || a->nattr != b->nattr) return false;

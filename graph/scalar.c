@@ -31,7 +31,7 @@ bool tc_scalar_converts(tc_scalar_value v, tc_dtype dtype) {
   return tc_dtype_wrap(dtype, i) == i;
 }
 
-/* ---- floating ------------------------------------------------------------------------------------ */
+/* ---- floating -------------------------------------------------------------------------------- */
 
 static double round_even(double x) {
   double r = round(x);
@@ -203,7 +203,7 @@ static bool float_binary(tc_op op, double a, double b, double *y) {
   return true;
 }
 
-/* ---- integers ------------------------------------------------------------------------------------ */
+/* ---- integers -------------------------------------------------------------------------------- */
 
 static bool int_unary(tc_op op, int64_t x, uint64_t *y) {
   switch (op) {
@@ -310,7 +310,7 @@ static bool int_binary(tc_op op, tc_dtype dtype, int64_t a, int64_t b, uint64_t 
   return true;
 }
 
-/* ---- truth values -------------------------------------------------------------------------------- */
+/* ---- truth values ---------------------------------------------------------------------------- */
 
 static bool test(tc_op op, tc_scalar_value v, bool *y) {
   bool is_float = tc_dtype_is_float(v.dtype);
@@ -377,7 +377,7 @@ static bool compare_floats(tc_op op, double a, double b, bool *y) { COMPARE(a, b
 static bool compare_ints(tc_op op, int64_t a, int64_t b, bool *y) { COMPARE(a, b) }
 #undef COMPARE
 
-/* ---- by operand count ---------------------------------------------------------------------------- */
+/* ---- by operand count ------------------------------------------------------------------------ */
 
 static bool eval_unary(tc_op op, tc_dtype dtype, tc_scalar_value v, tc_scalar_value *out) {
   bool b;

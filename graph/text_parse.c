@@ -28,7 +28,7 @@ static bool fail(reader *r, const char *format, ...) {
   return false;
 }
 
-/* ---- words ------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static void skip_space(reader *r) {
   while (*r->at == ' ' || *r->at == '\t' || *r->at == '\r') r->at++;
@@ -143,7 +143,7 @@ static bool read_type(reader *r, tc_type *t) {
   return ok;
 }
 
-/* ---- leaves ------------------------------------------------------------------------------------ */
+/* ---- leaves ---------------------------------------------------------------------------------- */
 
 static tc_loc here(const reader *r) { return (tc_loc){.line = r->line, .col = 1}; }
 
@@ -193,7 +193,7 @@ static bool read_dim_node(reader *r, tc_ref *ref) {
   return true;
 }
 
-/* ---- other nodes ------------------------------------------------------------------------------- */
+/* ---- other nodes ----------------------------------------------------------------------------- */
 
 enum { MAX_OPERANDS = 255, MAX_ATTRS = 2 * (TC_MAX_RANK + 1) + 2 };
 
@@ -277,7 +277,7 @@ static bool read_op(reader *r, tc_op op, tc_ref *ref) {
   return ok && check_type(r, *ref);
 }
 
-/* ---- lines ------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 enum { LARGEST_GAP = 1 << 20 }; /* in the numbering of nodes */
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- element types ----------------------------------------------------------------------------- */
+/* ---- element types --------------------------------------------------------------------------- */
 
 static const struct {
   const char *text;
@@ -27,7 +27,7 @@ bool tc_dtype_parse(const char *text, size_t n, tc_dtype *d) {
   return false;
 }
 
-/* ---- rounding to a type ------------------------------------------------------------------------ */
+/* ---- rounding to a type ---------------------------------------------------------------------- */
 
 /* v to `digits` significant bits, half to even; exponents below `least` lose bits (denormals). */
 static double round_bits(double v, int digits, int least, double largest) {
@@ -69,7 +69,7 @@ int64_t tc_dtype_wrap(tc_dtype d, int64_t v) {
   }
 }
 
-/* ---- promotion --------------------------------------------------------------------------------- */
+/* ---- promotion ------------------------------------------------------------------------------- */
 
 /* bool < integers < floats; the wider wins; no type of its category holds both: the next wider. */
 static tc_dtype join(tc_dtype a, tc_dtype b) {
@@ -104,7 +104,7 @@ tc_dtype tc_promote(const tc_type *a, const tc_type *b) {
   return tc_promote_all((const tc_type *const[]){a, b}, 2);
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------ */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 tc_dim tc_type_numel(tc_dims *c, const tc_type *t) {
   tc_dim n = tc_dim_const(1);

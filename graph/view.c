@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---- steps ------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 tc_view_step tc_view_reshape(const tc_type *to) {
   return (tc_view_step){.op = OP_RESHAPE, .to = *to};
@@ -46,7 +46,7 @@ bool tc_view_append(tc_view_chain *c, const tc_view_step *s) {
   return true;
 }
 
-/* ---- moving a step to an operand that broadcasts ----------------------------------------------- */
+/* ---- moving a step to an operand that broadcasts --------------------------------------------- */
 
 /* Product of dim[from .. to) */
 static tc_dim product(tc_dims *dims, const tc_dim *dim, int from, int to) {
@@ -175,7 +175,7 @@ bool tc_view_adjust(tc_dims *dims, const tc_view_step *s, const tc_type *whole, 
   }
 }
 
-/* ---- building ---------------------------------------------------------------------------------- */
+/* ---- building -------------------------------------------------------------------------------- */
 
 static tc_ref build(tc_graph *g, tc_ref x, tc_op op, int nattr, const tc_dim *attr, tc_loc loc) {
   return tc_build(g, op, 1, &x, nattr, attr, NULL, loc);
