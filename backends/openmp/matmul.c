@@ -50,13 +50,13 @@ static tc_omp_element element_of(tc_dtype d) {
 static int nr_of(const tc_omp_matmul *x, const level *l) { return 2 * l->lanes * 4 / (l->pair == 2 ? 4 : x->e.sum); }
 
 /* Tile heights for M rows: the largest, and for what is left the smallest that holds it.  Returns
- * how many; an unknown M may need all. */
+ * how many.  An unknown M gets two: each more would cost every unit's compile time. */
 static int heights_of(const level *l, tc_dim m, int *rows) {
   int n = 0;
   const int count = l->heights[2] ? 3 : 2;
   if (!tc_dim_is_const(m)) {
     memcpy(rows, l->heights, sizeof l->heights);
-    return count;
+    return 2;
   }
   const int64_t full = tc_dim_value(m) / l->heights[0], left = tc_dim_value(m) % l->heights[0];
   int tail = 0;
@@ -75,15 +75,6 @@ static unsigned widths_of(int nr, tc_dim n) {
 }
 
 static const char *tile_of(const tc_omp_matmul *x, const level *l) { return l->tile ? l->tile : x->e.tile; }
-
-static void put_tile(const tc_omp_matmul *x, const level *l, int rows, int vectors) {
-  const char *t = tile_of(x, l);
-  tc_putf(x->out, "#ifndef TC_MM_%s_%dx%d\n#define TC_MM_%s_%dx%d\n", t, rows, vectors, t, rows, vectors);
-  tc_putf(x->out, "static TC_WIDE void tc_mm_%s_%dx%d(int64_t k, const char *a, int64_t rs, int64_t ks, const char *b,\n"
-                  "                               int64_t bs, char *c, int64_t cs, int add) {\n",
-          t, rows, vectors);
-  tc_putf(x->out, "  tc_mm_%s_tile(%d, %d, k, a, rs, ks, b, bs, c, cs, add);\n}\n#endif\n", t, rows, vectors);
-}
 
 static bool uses(const tc_omp_matmul *x, const level *l) { return l->pair == 1 || x->pairs; }
 
@@ -104,7 +95,7 @@ static void put_tiles(const tc_omp_matmul *x) {
     const unsigned widths = widths_of(nr_of(x, l), x->mm->axis[x->an].extent);
     for (int r = 0; r < n; ++r)
       for (int j = 0; j < 2; ++j)
-        if (widths >> j & 1) put_tile(x, l, rows[r], 2 - j);
+        if (widths >> j & 1) tc_omp_mm_put_tile(x->out, tile_of(x, l), rows[r], 2 - j);
   }
   tc_put(x->out, "#endif\n");
 }

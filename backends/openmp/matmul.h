@@ -1,5 +1,5 @@
 /* matmul.h - a matmul kernel being printed.  matmul.c prints the kernel and its table of tiles,
- * matmul_operand.c how A and B are read and packed, matmul_epilogue.c what becomes of finished tiles.
+ * matmul_tile.c the tiles, matmul_operand.c how A and B are read and packed, matmul_epilogue.c what becomes of finished tiles.
  * The blocked driver and the micro-kernels are prelude text (prelude/80_matmul.c and the next). */
 #ifndef TC_OMP_MATMUL_H
 #define TC_OMP_MATMUL_H
@@ -44,6 +44,8 @@ bool tc_omp_mm_a_cols(const tc_omp_matmul *x);
 void tc_omp_mm_open(tc_omp_matmul *x, const char *signature);
 void tc_omp_mm_close(tc_omp_matmul *x);
 
+/* A micro-kernel, once in a unit: tc_mm_<type>_<rows>x<vectors>. */
+void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors);
 void tc_omp_mm_put_operands(tc_omp_matmul *x); /* @NAME@_a_at, _b_at, _a_pack, _b_pack */
 void tc_omp_mm_put_epilogue(tc_omp_matmul *x); /* @NAME@_c_at, _epilogue */
 /* The STORE of a bare product of the accumulator's dtype, with n contiguous: C in place; or NULL. */

@@ -64,7 +64,7 @@ void *mm_load(const char *kernels, tc_isa level) {
   void *handle = NULL;
   tc_omp_put_prelude(kernels, &text);
   tc_put(&text, kernels);
-  snprintf(command, sizeof command, "%s -O3 %s -DTC_LEVEL=%s -fopenmp -fPIC -shared -w -o %s %s", MM_COMPILER,
+  snprintf(command, sizeof command, "%s -O3 %s -DTC_LEVEL=%s -DTC_ALONE -fopenmp -fPIC -shared -w -o %s %s", MM_COMPILER,
            flags[level], name[level], library, source);
   if (!text.failed && write_file(source, text.text) && system(command) == 0) handle = dlopen(library, RTLD_NOW);
   if (!handle) fprintf(stderr, "cannot build %s: see %s\n", name[level], source);

@@ -13,7 +13,7 @@
  *
  * An element of C is a sum in order of k, cut only at multiples of kc: no choice made here changes a
  * result, so tasks may depend on the number of threads. */
-/* @ tc_mm tc_mm_micro TC_MM_ROWS TC_MM_COLS TC_MM_ALIGN */
+/* @ tc_mm tc_mm_micro TC_MM_ROWS TC_MM_COLS TC_MM_PAD */
 #define TC_MM_ROWS 144  /* most rows of a task */
 #define TC_MM_COLS 1024 /* most bytes of a row of C that a task accumulates */
 #define TC_MM_PAD 64    /* between packed rows of A, so that they meet different cache sets */
@@ -54,6 +54,15 @@ struct tc_mm {
   int *bad;
 };
 /* @ tc_mm_run */
+/* The driver holds no vector code: one copy, compiled with the lowest level, serves all levels and
+ * units.  The number in its name grows with every change of struct tc_mm or of its meaning, because
+ * objects of two versions may meet at link.  TC_ALONE: a text of one level is compiled by itself. */
+#define tc_mm_run tc_mm_run_1
+#if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
+__attribute__((visibility("hidden"))) void tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes,
+                                                     char *own, int64_t own_bytes);
+#else
+#define TC_MM_FN static __attribute__((noinline, minsize, nodebug))
 extern int omp_get_max_threads(void);
 extern int omp_get_num_threads(void);
 extern int omp_get_thread_num(void);
@@ -61,177 +70,174 @@ extern int omp_get_thread_num(void);
 /* What one call shares. */
 typedef struct tc_mm_call {
   const tc_mm *g;
-  char *b, *own;             /* packed B; the threads' parts */
+  char *b, *own;          /* packed B; the threads' parts */
   int64_t own_bytes;
-  int64_t npanel, mpanel, kblocks;
-  int64_t group, panels;     /* batches and column panels of a superblock */
+  int64_t npanel, mpanel; /* panels of nr columns, of mr rows */
+  int64_t kblocks;
+  int64_t panel_bytes;    /* of a packed panel of B */
+  int64_t row_bytes;      /* between packed rows of A */
+  int64_t group, panels;  /* batches and column panels of a superblock */
   int a_direct, b_direct;
-  int64_t next[2];           /* task counters of even and odd superblocks */
+  int64_t next[2];        /* task counters of even and odd superblocks */
 } tc_mm_call;
 
-/* One superblock: batches b0 .. b0+nb, panels q0 .. q0+nq. */
+/* One superblock: batches b0 .. b0+nb, panels q0 .. q0+nq; gm x gn tasks a batch. */
 typedef struct tc_mm_super {
-  int64_t b0, nb, q0, nq;
-  int64_t gm, gn;            /* its tasks per batch */
+  int64_t b0, nb, q0, nq, gm, gn;
 } tc_mm_super;
 
-TC_FN int64_t tc_mm_min(int64_t a, int64_t b) { return a < b ? a : b; }
-TC_FN int64_t tc_mm_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+/* A column panel: its first column, how many there are, and the width it is computed with. */
+typedef struct tc_mm_panel {
+  int64_t n0, cols, width;
+  int inplace; /* all columns are there, and B can be read in place */
+} tc_mm_panel;
 
-/* Columns of panel q, and the width it is computed with. */
-TC_FN int64_t tc_mm_cols(const tc_mm *g, int64_t q) { return tc_mm_min(g->nr, g->n - q * g->nr); }
-TC_FN int64_t tc_mm_width(const tc_mm *g, int64_t q) {
-  return tc_mm_cols(g, q) * 2 <= g->nr ? g->nr / 2 : g->nr;
+/* A task: row panels p0 .. p1, column panels q0 .. q1, packed B of q0, and of the k block at hand
+ * where the rows of each A panel are. */
+typedef struct tc_mm_task {
+  int64_t batch, p0, p1, q0, q1;
+  const char *b;
+  int fresh; /* A's rows are not in the thread's scratch from the last task */
+  char *rows, *sums;
+  const char *a[TC_MM_ROWS];
+  int64_t rs[TC_MM_ROWS], ks[TC_MM_ROWS];
+} tc_mm_task;
+
+static inline int64_t tc_mm_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t tc_mm_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+TC_MM_FN tc_mm_panel tc_mm_panel_at(const tc_mm_call *c, int64_t q) {
+  const tc_mm *g = c->g;
+  tc_mm_panel p = {q * g->nr, tc_mm_min(g->nr, g->n - q * g->nr), g->nr, 0};
+  if (p.cols * 2 <= g->nr) p.width = g->nr / 2;
+  p.inplace = c->b_direct && p.cols == p.width;
+  return p;
 }
-/* Panels whose columns are all there are read in place. */
-TC_FN int tc_mm_b_inplace(const tc_mm_call *c, int64_t q) {
-  return c->b_direct && tc_mm_cols(c->g, q) == tc_mm_width(c->g, q);
-}
-TC_FN int64_t tc_mm_panel_bytes(const tc_mm *g) {
-  return tc_mm_up(g->k, g->kp) * g->kp * g->nr * g->es;
-}
+
 /* Smallest tile height that holds `rows`. */
-TC_FN int tc_mm_height(const tc_mm *g, int64_t rows) {
+TC_MM_FN int tc_mm_height(const tc_mm *g, int64_t rows) {
   int v = 0;
   while (v < 2 && g->rows[v + 1] >= rows) ++v;
   return v;
 }
 
 /* Packs this thread's share of B's panels. */
-TC_SLOW void tc_mm_pack_b(const tc_mm_call *c, const tc_mm_super *s, int id, int threads) {
+TC_MM_FN void tc_mm_pack_b(const tc_mm_call *c, const tc_mm_super *s, int id, int threads) {
   const tc_mm *g = c->g;
-  const int64_t batches = g->b_shared ? 1 : s->nb, per = s->nq * c->kblocks;
-  for (int64_t i = id; i < batches * per; i += threads) {
-    const int64_t batch = i / per, q = i % per / c->kblocks, kb = i % c->kblocks;
-    if (tc_mm_b_inplace(c, s->q0 + q)) continue;
-    const int64_t width = tc_mm_width(g, s->q0 + q), k0 = kb * g->kc;
-    char *dst = c->b + (batch * s->nq + q) * tc_mm_panel_bytes(g) + k0 * width * g->es;
-    g->b_pack(g, s->b0 + batch, (s->q0 + q) * g->nr, tc_mm_cols(g, s->q0 + q), width, k0,
-              tc_mm_min(g->kc, g->k - k0), dst);
+  const int64_t per = s->nq * c->kblocks, count = per * (g->b_shared ? 1 : s->nb);
+  for (int64_t i = id; i < count; i += threads) {
+    const int64_t batch = i / per, q = i % per / c->kblocks, k0 = i % c->kblocks * g->kc;
+    const tc_mm_panel p = tc_mm_panel_at(c, s->q0 + q);
+    if (!p.inplace)
+      g->b_pack(g, s->b0 + batch, p.n0, p.cols, p.width, k0, tc_mm_min(g->kc, g->k - k0),
+                c->b + (batch * s->nq + q) * c->panel_bytes + k0 * p.width * g->es);
   }
 }
 
-/* The rows of one A panel for one k block: in place, or packed to dst. */
-TC_FN const char *tc_mm_a_panel(const tc_mm_call *c, int64_t batch, int64_t p, int64_t k0, int64_t kn,
-                                char *dst, int64_t *rs, int64_t *ks, int fresh) {
+/* The rows of the task's A panel p for one k block: in place, or packed. */
+TC_MM_FN void tc_mm_a_panel(const tc_mm_call *c, tc_mm_task *t, int64_t p, int64_t k0, int64_t kn) {
   const tc_mm *g = c->g;
-  const int64_t m0 = p * g->mr, rows = tc_mm_min(g->mr, g->m - m0);
-  const int64_t height = g->rows[tc_mm_height(g, rows)];
+  const int64_t m0 = p * g->mr, rows = tc_mm_min(g->mr, g->m - m0), i = p - t->p0;
+  const int64_t height = g->rows[tc_mm_height(g, rows)], deep = tc_mm_up(kn, g->kp) * g->kp;
+  char *dst = t->rows + i * g->mr * c->row_bytes;
   if (c->a_direct && rows == height) {
-    *rs = g->a_rs, *ks = g->a_ks;
-    return g->a_at(g, batch, m0, k0);
+    t->rs[i] = g->a_rs, t->ks[i] = g->a_ks * g->ku;
+    t->a[i] = g->a_at(g, t->batch, m0, k0);
+    return;
   }
-  const int64_t kn_pad = tc_mm_up(kn, g->kp) * g->kp;
-  *rs = g->a_cols ? g->es : g->kc * g->es + TC_MM_PAD;
-  *ks = g->a_cols ? height * g->es : g->es;
-  if (!fresh) return dst;
-  if (rows < height || kn < kn_pad) __builtin_memset(dst, 0, g->a_cols ? kn_pad * *ks : height * *rs);
-  g->a_pack(g, batch, m0, rows, k0, kn, dst, g->a_cols ? *ks : *rs);
-  return dst;
+  const int64_t step = g->a_cols ? height * g->es : g->es; /* between values of k */
+  t->rs[i] = g->a_cols ? g->es : c->row_bytes;
+  t->ks[i] = step * g->ku;
+  t->a[i] = dst;
+  if (!t->fresh && k0 == 0) return;
+  if (rows < height || kn < deep) __builtin_memset(dst, 0, g->a_cols ? deep * step : height * c->row_bytes);
+  g->a_pack(g, t->batch, m0, rows, k0, kn, dst, g->a_cols ? step : c->row_bytes);
 }
-
-typedef struct tc_mm_task {
-  int64_t batch, p0, p1, q0, q1; /* row panels, column panels (of the whole product) */
-  const char *b;                 /* packed panel q0 */
-  int fresh;                     /* A's rows are not in the thread's scratch from the last task */
-} tc_mm_task;
 
 /* One panel of B against the task's panels of A. */
-TC_FN void tc_mm_column(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t kb,
-                        const char *const *a, const int64_t *rs, const int64_t *ks, char *acc) {
+TC_MM_FN void tc_mm_column(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t k0, int64_t kn) {
   const tc_mm *g = c->g;
-  const int64_t k0 = kb * g->kc, kn = tc_mm_min(g->kc, g->k - k0), n0 = q * g->nr;
-  const int64_t cols = tc_mm_cols(g, q), width = tc_mm_width(g, q), steps = tc_mm_up(kn, g->kp) * (g->kp / g->ku);
-  const int last = kb == c->kblocks - 1, inplace = tc_mm_b_inplace(c, q);
-  const char *b = inplace ? g->b_at(g, t->batch, k0, n0)
-                          : t->b + (q - t->q0) * tc_mm_panel_bytes(g) + k0 * width * g->es;
-  const int64_t bs = inplace ? g->b_ks : width * g->es * g->ku;
-  for (int64_t p = t->p0; p < t->p1; ++p) {
-    const int64_t m0 = p * g->mr, rows = tc_mm_min(g->mr, g->m - m0);
+  const tc_mm_panel n = tc_mm_panel_at(c, q);
+  const int64_t steps = tc_mm_up(kn, g->kp) * (g->kp / g->ku), cs = g->nr * g->cs;
+  const char *b = n.inplace ? g->b_at(g, t->batch, k0, n.n0)
+                            : t->b + (q - t->q0) * c->panel_bytes + k0 * n.width * g->es;
+  const int64_t bs = n.inplace ? g->b_ks : n.width * g->es * g->ku;
+  char *tile = t->sums;
+  if (c->kblocks > 1) tile += (q - t->q0) * (t->p1 - t->p0) * g->mr * cs;
+  for (int64_t i = 0; i < t->p1 - t->p0; ++i) {
+    const int64_t m0 = (t->p0 + i) * g->mr, rows = tc_mm_min(g->mr, g->m - m0);
     const int v = tc_mm_height(g, rows);
-    char *out = acc;
-    int64_t cs = g->nr * g->cs;
-    const int direct = g->c_at && rows == g->rows[v] && cols == width;
-    if (direct) {
-      out = g->c_at(g, t->batch, m0, n0), cs = g->c_rs;
-    } else if (c->kblocks > 1) {
-      out = acc + ((q - t->q0) * (t->p1 - t->p0) + (p - t->p0)) * g->mr * cs;
+    tc_mm_micro *micro = g->micro[v][n.width < g->nr];
+    if (g->c_at && rows == g->rows[v] && n.cols == n.width) {
+      micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, g->c_at(g, t->batch, m0, n.n0), g->c_rs, k0 > 0);
+      continue;
     }
-    g->micro[v][width < g->nr](steps, a[p - t->p0], rs[p - t->p0], ks[p - t->p0] * g->ku, b, bs, out, cs, kb > 0);
-    if (last && !direct) g->epilogue(g, t->batch, m0, rows, n0, cols, out, cs);
+    char *sums = c->kblocks > 1 ? tile + i * g->mr * cs : tile;
+    micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, sums, cs, k0 > 0);
+    if (k0 + kn == g->k) g->epilogue(g, t->batch, m0, rows, n.n0, n.cols, sums, cs);
   }
 }
 
-TC_SLOW void tc_mm_do(const tc_mm_call *c, const tc_mm_task *t, char *own) {
+TC_MM_FN void tc_mm_do(const tc_mm_call *c, tc_mm_task *t) {
   const tc_mm *g = c->g;
-  const char *a[TC_MM_ROWS];
-  int64_t rs[TC_MM_ROWS], ks[TC_MM_ROWS];
-  char *acc = own + TC_MM_ROWS * (g->kc * g->es + TC_MM_PAD);
   for (int64_t kb = 0; kb < c->kblocks; ++kb) {
     const int64_t k0 = kb * g->kc, kn = tc_mm_min(g->kc, g->k - k0);
-    for (int64_t p = t->p0; p < t->p1; ++p)
-      a[p - t->p0] = tc_mm_a_panel(c, t->batch, p, k0, kn, own + (p - t->p0) * g->mr * (g->kc * g->es + TC_MM_PAD),
-                                   &rs[p - t->p0], &ks[p - t->p0], t->fresh || kb > 0);
-    for (int64_t q = t->q0; q < t->q1; ++q) tc_mm_column(c, t, q, kb, a, rs, ks, acc);
+    for (int64_t p = t->p0; p < t->p1; ++p) tc_mm_a_panel(c, t, p, k0, kn);
+    for (int64_t q = t->q0; q < t->q1; ++q) tc_mm_column(c, t, q, k0, kn);
   }
 }
 
 /* Tasks of a superblock, until none is left.  Neighbours in number share A's rows. */
-TC_SLOW void tc_mm_tasks(tc_mm_call *c, const tc_mm_super *s, int64_t *next, char *own) {
-  const tc_mm *g = c->g;
+TC_MM_FN void tc_mm_tasks(tc_mm_call *c, const tc_mm_super *s, int64_t *next, char *own) {
+  tc_mm_task t;
   int64_t held = -1;
+  t.rows = own, t.sums = own + TC_MM_ROWS * c->row_bytes;
   for (;;) {
     const int64_t i = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
     if (i >= s->nb * s->gm * s->gn) return;
-    const int64_t batch = i / (s->gm * s->gn), gi = i / s->gn % s->gm, gj = i % s->gn;
-    const int64_t row = i / s->gn;
-    tc_mm_task t = {.batch = s->b0 + batch,
-                    .p0 = gi * c->mpanel / s->gm,
-                    .p1 = (gi + 1) * c->mpanel / s->gm,
-                    .q0 = s->q0 + gj * s->nq / s->gn,
-                    .q1 = s->q0 + (gj + 1) * s->nq / s->gn,
-                    .fresh = c->kblocks > 1 || row != held};
-    t.b = c->b + ((g->b_shared ? 0 : batch) * s->nq + (t.q0 - s->q0)) * tc_mm_panel_bytes(g);
-    tc_mm_do(c, &t, own);
+    const int64_t row = i / s->gn, gj = i % s->gn, batch = row / s->gm, gi = row % s->gm;
+    t.batch = s->b0 + batch;
+    t.p0 = gi * c->mpanel / s->gm, t.p1 = (gi + 1) * c->mpanel / s->gm;
+    t.q0 = s->q0 + gj * s->nq / s->gn, t.q1 = s->q0 + (gj + 1) * s->nq / s->gn;
+    t.fresh = c->kblocks > 1 || row != held;
+    t.b = c->b + ((c->g->b_shared ? 0 : batch) * s->nq + t.q0 - s->q0) * c->panel_bytes;
+    tc_mm_do(c, &t);
     held = row;
   }
 }
 
 /* Cuts a superblock into tasks: no larger than the scratch, at least four per thread where the tiles
  * allow it, and a multiple of the number of threads when there are few. */
-TC_FN void tc_mm_split(const tc_mm_call *c, tc_mm_super *s, int64_t threads) {
+TC_MM_FN void tc_mm_split(const tc_mm_call *c, tc_mm_super *s, int64_t threads) {
   const tc_mm *g = c->g;
-  const int64_t wide = TC_MM_COLS / (g->nr * g->cs), high = TC_MM_ROWS / g->mr;
-  s->gn = tc_mm_up(s->nq, wide > 0 ? wide : 1), s->gm = tc_mm_up(c->mpanel, high);
+  s->gn = tc_mm_up(s->nq, TC_MM_COLS / (g->nr * g->cs)), s->gm = tc_mm_up(c->mpanel, TC_MM_ROWS / g->mr);
   if (threads == 1) return;
-  while (s->nb * s->gm * s->gn < 4 * threads || (s->nb * s->gm * s->gn) % threads) {
+  for (;;) {
+    const int64_t n = s->nb * s->gm * s->gn;
     const int64_t tall = c->mpanel / s->gm * g->mr, broad = s->nq / s->gn * g->nr;
+    if (n > 16 * threads || (n >= 4 * threads && n % threads == 0)) return;
     if (s->gm < c->mpanel && (tall >= broad || s->gn >= s->nq)) ++s->gm;
     else if (s->gn < s->nq) ++s->gn;
-    else break;
-    if (s->nb * s->gm * s->gn > 16 * threads) break;
+    else return;
   }
 }
 
-TC_SLOW void tc_mm_worker(tc_mm_call *c, int id, int threads) {
+TC_MM_FN void tc_mm_worker(tc_mm_call *c, int id, int threads) {
   const tc_mm *g = c->g;
-  char *own = c->own + id * c->own_bytes;
-  int parity = 0, packs = !c->b_direct || g->n % g->nr;
+  const int packs = !c->b_direct || g->n % g->nr;
+  int odd = 0;
   if (g->begin) g->begin();
   for (int64_t b0 = 0; b0 < g->batch; b0 += c->group)
-    for (int64_t q0 = 0; q0 < c->npanel; q0 += c->panels, parity ^= 1) {
-      tc_mm_super s = {.b0 = b0, .nb = tc_mm_min(c->group, g->batch - b0), .q0 = q0,
-                       .nq = tc_mm_min(c->panels, c->npanel - q0)};
+    for (int64_t q0 = 0; q0 < c->npanel; q0 += c->panels, odd ^= 1) {
+      tc_mm_super s = {b0, tc_mm_min(c->group, g->batch - b0), q0, tc_mm_min(c->panels, c->npanel - q0), 1, 1};
       tc_mm_split(c, &s, threads);
       if (packs) tc_mm_pack_b(c, &s, id, threads);
-      if (threads > 1 && packs) {
+      if (packs && threads > 1) {
 #pragma omp barrier
-        if (id == 0) c->next[!parity] = 0;
       }
-      tc_mm_tasks(c, &s, &c->next[parity], own);
-      if (threads == 1) {
-        c->next[!parity] = 0;
-      } else if (b0 + c->group < g->batch || q0 + c->panels < c->npanel) {
+      if (id == 0) c->next[!odd] = 0; /* all have left the superblock before */
+      tc_mm_tasks(c, &s, &c->next[odd], c->own + id * c->own_bytes);
+      if (threads > 1 && (b0 + c->group < g->batch || q0 + c->panels < c->npanel)) {
 #pragma omp barrier
       }
     }
@@ -239,28 +245,32 @@ TC_SLOW void tc_mm_worker(tc_mm_call *c, int id, int threads) {
 }
 
 /* How much of B is packed at a time: what the shared scratch holds. */
-TC_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes) {
+TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes) {
   const tc_mm *g = c->g;
-  const int64_t fit = shared_bytes / (tc_mm_panel_bytes(g) > 0 ? tc_mm_panel_bytes(g) : 1);
+  const int64_t fit = c->panel_bytes ? shared_bytes / c->panel_bytes : c->npanel;
   c->panels = tc_mm_min(c->npanel, fit > 0 ? fit : 1);
   c->group = g->batch;
   if (c->b_direct && g->n % g->nr == 0) c->panels = c->npanel;
-  else if (!g->b_shared) c->group = tc_mm_min(g->batch, c->panels < c->npanel ? 1 : fit / c->npanel);
+  else if (!g->b_shared && c->panels < c->npanel) c->group = 1;
+  else if (!g->b_shared) c->group = tc_mm_min(g->batch, fit / c->npanel);
 }
 
 /* shared: packed B, shared_bytes; own: own_bytes for each thread. */
-TC_SLOW void tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t own_bytes) {
+__attribute__((weak, visibility("hidden"), minsize)) void tc_mm_run(const tc_mm *g, char *shared,
+                                                                    int64_t shared_bytes, char *own,
+                                                                    int64_t own_bytes) {
   if (g->batch <= 0 || g->m <= 0 || g->n <= 0) return;
   tc_mm_call c = {.g = g, .b = shared, .own = own, .own_bytes = own_bytes,
                   .npanel = tc_mm_up(g->n, g->nr), .mpanel = tc_mm_up(g->m, g->mr),
-                  .kblocks = g->k > 0 ? tc_mm_up(g->k, g->kc) : 1};
+                  .kblocks = g->k > 0 ? tc_mm_up(g->k, g->kc) : 1,
+                  .panel_bytes = tc_mm_up(g->k, g->kp) * g->kp * g->nr * g->es,
+                  .row_bytes = g->kc * g->es + TC_MM_PAD};
   const int even = g->k % g->kp == 0;
   c.a_direct = g->a_at && even && (g->a_rs % 2048 != 0 || g->m <= 2 * g->mr);
   c.b_direct = g->b_at && even && (g->m <= 2 * g->mr || g->k * g->b_ks <= 65536);
   tc_mm_plan(&c, shared_bytes);
-  const int64_t tiles = g->batch * c.mpanel * c.npanel;
-  const int most = omp_get_max_threads();
-  const int threads = g->batch * g->m * g->n * (g->k + 4) < 500000 ? 1 : (int)tc_mm_min(most, tiles);
+  const int64_t tiles = g->batch * c.mpanel * c.npanel, work = g->batch * g->m * g->n * (g->k + 4);
+  const int threads = work < 500000 ? 1 : (int)tc_mm_min(omp_get_max_threads(), tiles);
   if (threads == 1) {
     tc_mm_worker(&c, 0, 1);
     return;
@@ -268,3 +278,4 @@ TC_SLOW void tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char 
 #pragma omp parallel num_threads(threads)
   tc_mm_worker(&c, omp_get_thread_num(), omp_get_num_threads());
 }
+#endif

@@ -1,83 +1,16 @@
-/* Micro-kernels of the matrix product: see tc_mm_micro.  mr and nv (vectors of a row) are constants
- * of the caller, so that the loops unroll and the accumulators live in registers.
- *
- * Three rows share a pointer that the compiler cannot see through: it then addresses them as base,
- * base + s, base + 2s instead of keeping one register for each row. */
-/* @ TC_MM_TILE tc_mm_opaque */
+/* What micro-kernels and packers of the matrix product are made of. */
+/* @ tc_mm_opaque */
+/* The compiler forgets where p came from. */
 #define tc_mm_opaque(p) __asm__("" : "+r"(p))
-/* S: elements of memory.  A register holds TC_L * 4 bytes. */
-#define TC_MM_TILE(T)                                                                              \
-  typedef tc_##T tc_mmv_##T __attribute__((vector_size(TC_L * 4)));                                \
-  typedef tc_mmv_##T tc_mmu_##T __attribute__((aligned(1), may_alias));                            \
-  TC_FN void tc_mm_##T##_tile(const int mr, const int nv, int64_t k, const char *a, int64_t rs,      \
-                            int64_t ks, const char *b, int64_t bs, char *c, int64_t cs, int add) { \
-    enum { W = TC_L * 4 };                                                                         \
-    tc_mmv_##T acc[14][2];                                                                         \
-    const char *row[5];                                                                            \
-    TC_UNROLL for (int i = 0; i < mr; ++i)                                                         \
-      TC_UNROLL for (int j = 0; j < nv; ++j) acc[i][j] = (tc_mmv_##T){0};                          \
-    TC_UNROLL for (int i = 0; i < mr; i += 3) row[i / 3] = a + i * rs;                             \
-    for (; k > 0; --k) {                                                                           \
-      tc_mmv_##T x[2];                                                                             \
-      TC_UNROLL for (int i = 0; i < mr; i += 3) tc_mm_opaque(row[i / 3]);                          \
-      TC_UNROLL for (int j = 0; j < nv; ++j) x[j] = *(const tc_mmu_##T *)(b + j * W);              \
-      TC_UNROLL for (int i = 0; i < mr; ++i) {                                                     \
-        const tc_##T y = *(const tc_##T *)(row[i / 3] + i % 3 * rs);                               \
-        TC_UNROLL for (int j = 0; j < nv; ++j) acc[i][j] += y * x[j];                              \
-      }                                                                                            \
-      b += bs;                                                                                     \
-      TC_UNROLL for (int i = 0; i < mr; i += 3) row[i / 3] += ks;                                  \
-    }                                                                                              \
-    if (add)                                                                                       \
-      TC_UNROLL for (int i = 0; i < mr; ++i)                                                       \
-        TC_UNROLL for (int j = 0; j < nv; ++j) acc[i][j] += *(tc_mmu_##T *)(c + i * cs + j * W);   \
-    TC_UNROLL for (int i = 0; i < mr; ++i)                                                         \
-      TC_UNROLL for (int j = 0; j < nv; ++j) *(tc_mmu_##T *)(c + i * cs + j * W) = acc[i][j];      \
-  }
-/* @ tc_mm_f32_tile */
-TC_MM_TILE(f32)
-/* @ tc_mm_f64_tile */
-TC_MM_TILE(f64)
-/* @ tc_mm_u16_tile */
-TC_MM_TILE(u16)
-/* @ tc_mm_u32_tile */
-TC_MM_TILE(u32)
-/* @ tc_mm_u64_tile */
-TC_MM_TILE(u64)
-/* @ tc_mm_bf16_tile */
+/* @ tc_mm_pairs tc_mm_sums tc_mm_bf16_splat */
 #if TC_ISA >= TC_LEVEL_bf16
-/* Pairs of bf16 at neighbouring k: a step of k is one pair, an element of a row of B is one pair. */
+/* Pairs of bf16 at neighbouring k, one in every lane of the sums. */
 typedef __bf16 tc_mm_pairs __attribute__((vector_size(64)));
-typedef tc_mm_pairs tc_mm_pairs_u __attribute__((aligned(1), may_alias));
-typedef uint32_t tc_mm_pair_u __attribute__((aligned(1), may_alias));
-typedef uint32_t tc_mm_words __attribute__((vector_size(64)));
 typedef float tc_mm_sums __attribute__((vector_size(64)));
-typedef tc_mm_sums tc_mm_sums_u __attribute__((aligned(1), may_alias));
-TC_FN void tc_mm_bf16_tile(const int mr, const int nv, int64_t k, const char *a, int64_t rs, int64_t ks,
-                           const char *b, int64_t bs, char *c, int64_t cs, int add) {
-  tc_mm_sums acc[14][2];
-  const char *row[5];
-  TC_UNROLL for (int i = 0; i < mr; ++i)
-    TC_UNROLL for (int j = 0; j < nv; ++j) acc[i][j] = (tc_mm_sums){0};
-  TC_UNROLL for (int i = 0; i < mr; i += 3) row[i / 3] = a + i * rs;
-  for (; k > 0; --k) {
-    tc_mm_pairs x[2];
-    TC_UNROLL for (int i = 0; i < mr; i += 3) tc_mm_opaque(row[i / 3]);
-    TC_UNROLL for (int j = 0; j < nv; ++j) x[j] = *(const tc_mm_pairs_u *)(b + j * 64);
-    TC_UNROLL for (int i = 0; i < mr; ++i) {
-      const uint32_t y = *(const tc_mm_pair_u *)(row[i / 3] + i % 3 * rs);
-      const tc_mm_pairs ys = (tc_mm_pairs)(y - (tc_mm_words){0});
-      TC_UNROLL for (int j = 0; j < nv; ++j)
-        acc[i][j] = __builtin_ia32_dpbf16ps_512(acc[i][j], ys, x[j]);
-    }
-    b += bs;
-    TC_UNROLL for (int i = 0; i < mr; i += 3) row[i / 3] += ks;
-  }
-  if (add)
-    TC_UNROLL for (int i = 0; i < mr; ++i)
-      TC_UNROLL for (int j = 0; j < nv; ++j) acc[i][j] += *(tc_mm_sums_u *)(c + i * cs + j * 64);
-  TC_UNROLL for (int i = 0; i < mr; ++i)
-    TC_UNROLL for (int j = 0; j < nv; ++j) *(tc_mm_sums_u *)(c + i * cs + j * 64) = acc[i][j];
+TC_FN tc_mm_pairs tc_mm_bf16_splat(const char *p) {
+  typedef uint32_t word __attribute__((aligned(1), may_alias));
+  typedef uint32_t words __attribute__((vector_size(64)));
+  return (tc_mm_pairs)(*(const word *)p - (words){0});
 }
 #endif
 /* @ tc_mm_amx_tile tc_mm_amx_begin tc_mm_amx_end */
