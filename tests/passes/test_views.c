@@ -75,6 +75,22 @@ RULE(down_permute, "through a chain",
      MM "%3 = matmul %1 %2\n%4 = permute %3 axes=[1,0]\n%5 = exp %3\n%6 = permute %5 "
         "axes=[1,0]\n%7 = neg %5\n"
         "%8 = permute %7 axes=[1,0]\nret %8\n")
+#define MM3 "graph g\n%1 = param f32[4,4,4] \"x\"\n%2 = param f32[4,4] \"w\"\n"
+RULE(down_cycle, "the other operand takes the inverse of a cycle",
+     MM3
+     "%3 = param f32[4,4,4] \"r\"\n%4 = matmul %1 %2\n%5 = permute %4 axes=[2,0,1]\n%6 = add %5 "
+     "%3\nret %6\n",
+     MM3
+     "%3 = param f32[4,4,4] \"r\"\n%4 = matmul %1 %2\n%5 = permute %3 axes=[1,2,0]\n%6 = add %4 "
+     "%5\n%7 = permute %6 axes=[2,0,1]\nret %7\n")
+KEPT(down_differently, "two heavy operands through different views of one shape",
+     MM3
+     "%3 = matmul %1 %2\n%4 = permute %3 axes=[2,0,1]\n%5 = max %1 axes=[0] keep=0\n%6 = matmul %1 "
+     "%5\n%7 = permute %6 axes=[1,2,0]\n%8 = add %4 %7\nret %8\n")
+KEPT(down_widening, "a widening cast stays behind the view: what is stored there is narrow",
+     "graph g\n%1 = param bf16[4,4] \"x\"\n%2 = matmul %1 %1\n%3 = permute %2 axes=[1,0]\n%4 = "
+     "cast %3 "
+     "dtype=f32\nret %4\n")
 RULE(down_both, "both operands through the same view",
      MM
      "%3 = matmul %1 %2\n%4 = sum %1 axes=[1] keep=1\n%5 = add %3 %4\n%6 = max %1 axes=[1] keep=1\n"
