@@ -106,9 +106,8 @@ int main(int argc, char **argv) {
     print_mean("contact sheet", sheet);
     print_mean("blurred", soft);
     print_mean("outline", edges);
-    printf("developed: mean %.1f of 255\n",
-           tc_item(tc_mean(tc_cast(print, TC_F32), TC_ALL, false)));
-    if (out) write_pgm(out, print);
+    print_mean("developed", print);
+    if (out) write_pgm(out, sample_check(to_bytes(print)));
     SAMPLE_MEASURE(contact_sheet, pictures);
     SAMPLE_MEASURE(blur, sheet);
     SAMPLE_MEASURE(outline, sheet);
