@@ -1,0 +1,114 @@
+/* Entries: what the guards let through, what they count, and that threads do not change results. */
+#include <criterion/criterion.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/text.h"
+#include "tests/openmp/tensors.h"
+#include "tests/openmp/unit.h"
+
+void omp_set_num_threads(int n);
+
+static void report(void *self, tc_severity s, tc_loc loc, const char *text) {
+  (void)self;
+  if (s >= TC_MISSED) fprintf(stderr, "%u: %s\n", loc.line, text);
+}
+static tc_diag diag = {report, NULL};
+
+static omp_unit unit_of(const char *text) {
+  omp_unit u;
+  tc_graph *g = tc_graph_parse(text, &diag);
+  cr_assert_not_null(g);
+  cr_assert(omp_unit_build(&u, &g, 1, ~0u, &diag));
+  cr_assert(u.result[0].compiled);
+  omp_tensors_free();
+  return u;
+}
+
+/* rank 2 of f32: element k is f(k) */
+static struct tc_tensor *matrix(int64_t rows, int64_t cols, double scale, bool strided) {
+  interp_array *a = interp_new(TC_F32, 2, (int64_t[]){rows, cols});
+  for (int64_t k = 0; k < a->count; k++) interp_set(a, k, scale * (double)((k * 7919) % 1009) - 0.3);
+  struct tc_tensor *t = omp_tensor(a, strided);
+  interp_free(a);
+  return t;
+}
+
+static struct tc_tensor *indices(int64_t n, int64_t step) {
+  interp_array *a = interp_new(TC_I64, 1, (int64_t[]){n});
+  for (int64_t k = 0; k < n; k++) interp_set(a, k, (double)(k * step));
+  struct tc_tensor *t = omp_tensor(a, false);
+  interp_free(a);
+  return t;
+}
+
+static const char chain[] = "graph chain\n%1 = param f32[B,C] \"x\"\n%2 = param f32[C,8] \"w\"\n%3 = exp %1\n"
+                            "%4 = softmax %3 axis=1\n%5 = matmul %4 %2\nret %4\nret %5\n";
+
+Test(entry, guards) {
+  omp_unit u = unit_of(chain);
+  struct tc_tensor *out[2];
+  const struct tc_tensor *x = matrix(33, 70, 1e-3, false), *w = matrix(70, 8, 1e-3, false);
+  const struct tc_tensor *other = matrix(71, 8, 1e-3, false), *index = indices(70, 1);
+  cr_expect(u.entry[0]((const struct tc_tensor *[]){x, w}, NULL, out));
+  cr_expect_not(u.entry[0]((const struct tc_tensor *[]){x, other}, NULL, out), "another size");
+  cr_expect_not(u.entry[0]((const struct tc_tensor *[]){NULL, w}, NULL, out), "NULL");
+  cr_expect_not(u.entry[0]((const struct tc_tensor *[]){index, w}, NULL, out), "another rank and dtype");
+  tcrt_enabled = 0;
+  cr_expect_not(u.entry[0]((const struct tc_tensor *[]){x, w}, NULL, out), "disabled");
+  tcrt_enabled = 1;
+  omp_unit_free(&u);
+}
+
+/* Results of 1, 2 and 7 threads, contiguous and strided operands: the same bits. */
+Test(entry, threads_and_strides) {
+  omp_unit u = unit_of("graph rows\n%1 = param f32[B,C] \"x\"\n%2 = softmax %1 axis=1\n%3 = sum %1 axes=[] keep=0\n"
+                       "%4 = sum %1 axes=[0] keep=0\n%5 = cumsum %1 axis=1\nret %2\nret %3\nret %4\nret %5\n");
+  interp_array *want[4];
+  struct tc_tensor *out[4];
+  const int threads[] = {1, 2, 7};
+  for (int run = 0; run < 6; run++) {
+    omp_set_num_threads(threads[run % 3]);
+    const struct tc_tensor *x = matrix(300, 517, 1e-3, run > 2);
+    cr_assert(u.entry[0](&x, NULL, out));
+    for (int i = 0; i < 4; i++) {
+      interp_array *got = omp_array(out[i]);
+      if (run == 0) want[i] = got;
+      else {
+        cr_expect_eq(memcmp(got->f, want[i]->f, (size_t)got->count * sizeof *got->f), 0, "result %d of run %d", i, run);
+        interp_free(got);
+      }
+    }
+  }
+  for (int i = 0; i < 4; i++) interp_free(want[i]);
+  omp_unit_free(&u);
+}
+
+/* An index out of range: the entry gives up, so that the body reports it. */
+Test(entry, index_out_of_range) {
+  omp_unit u = unit_of("graph rows\n%1 = param f32[V,D] \"table\"\n%2 = param i64[N] \"index\"\n"
+                       "%3 = embedding %1 %2\nret %3\n");
+  struct tc_tensor *out[1];
+  const struct tc_tensor *table = matrix(50, 20, 1, false), *good = indices(40, 1), *bad = indices(40, 2);
+  cr_expect(u.entry[0]((const struct tc_tensor *[]){table, good}, NULL, out));
+  cr_expect_not(u.entry[0]((const struct tc_tensor *[]){table, bad}, NULL, out));
+  omp_unit_free(&u);
+}
+
+/* A sum of 3 million f32 is as good as one in f64 rounded once. */
+Test(entry, long_sum) {
+  omp_unit u = unit_of("graph total\n%1 = param f32[B,C] \"x\"\n%2 = sum %1 axes=[1] keep=0\nret %2\n");
+  struct tc_tensor *out[1];
+  const struct tc_tensor *x = matrix(1, 3000001, 1e-3, false);
+  cr_assert(u.entry[0](&x, NULL, out));
+  interp_array *all = omp_array(x), *got = omp_array(out[0]);
+  double want = 0;
+  for (int64_t k = 0; k < all->count; k++) want += all->f[k];
+  cr_expect_lt((got->f[0] - want) / want, 2e-7);
+  cr_expect_gt((got->f[0] - want) / want, -2e-7);
+  interp_free(all);
+  interp_free(got);
+  omp_unit_free(&u);
+}
