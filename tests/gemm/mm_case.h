@@ -38,8 +38,8 @@ bool mm_emit(const mm_case *c, int number, tc_buf *out);
 void mm_scratch(const mm_case *c, int64_t *shared, int64_t *own);
 
 typedef int mm_function(void *const *buf, const int64_t *sym, const void *scalar);
-/* Compiles kernels for a level and loads them; NULL after printing why. */
-void *mm_load(const char *kernels, tc_isa level);
+/* Compiles kernels for a level (options: "-O3") and loads them; NULL after printing why. */
+void *mm_load(const char *kernels, tc_isa level, const char *options);
 mm_function *mm_find(void *library, int number);
 bool mm_runs(tc_isa level); /* does this machine have the level? */
 const char *mm_level(tc_isa level);

@@ -55,7 +55,7 @@ static bool write_file(const char *path, const char *text) {
   return fclose(f) == 0 && ok;
 }
 
-void *mm_load(const char *kernels, tc_isa level) {
+void *mm_load(const char *kernels, tc_isa level, const char *options) {
   char folder[] = "/tmp/tc-gemm-XXXXXX", source[64], library[64], command[400];
   if (!mkdtemp(folder)) return NULL;
   snprintf(source, sizeof source, "%s/k.c", folder);
@@ -64,7 +64,7 @@ void *mm_load(const char *kernels, tc_isa level) {
   void *handle = NULL;
   tc_omp_put_prelude(kernels, &text);
   tc_put(&text, kernels);
-  snprintf(command, sizeof command, "%s -O3 %s -DTC_LEVEL=%s -DTC_ALONE -fopenmp -fPIC -shared -w -o %s %s", MM_COMPILER,
+  snprintf(command, sizeof command, "%s %s %s -DTC_LEVEL=%s -DTC_ALONE -fopenmp -fPIC -shared -w -o %s %s", MM_COMPILER, options,
            flags[level], name[level], library, source);
   if (!text.failed && write_file(source, text.text) && system(command) == 0) handle = dlopen(library, RTLD_NOW);
   if (!handle) fprintf(stderr, "cannot build %s: see %s\n", name[level], source);

@@ -146,7 +146,7 @@ static void run(const mm_case *c, int n, tc_isa lowest) {
   for (int i = 0; i < n; ++i) cr_assert(mm_emit(&c[i], i, &text), "emission");
   for (tc_isa level = lowest; level < TC_ISA_COUNT; ++level) {
     if (!mm_runs(level)) continue;
-    void *library = mm_load(text.text, level);
+    void *library = mm_load(text.text, level, "-O1");
     cr_assert(library, "%s", mm_level(level));
     int bad = 0;
     for (int i = 0; i < n; ++i) bad += check(&c[i], mm_find(library, i), mm_level(level));
