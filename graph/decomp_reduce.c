@@ -101,13 +101,20 @@ static tc_ref norm_unknown(const norm_of *o, tc_ref p) {
   return choose(o, p, INFINITY, norm_extremum(o, OP_AMAX), y);
 }
 
+/* Of no element the limits p = inf, -inf do not exist: eager code says what happens. */
+static tc_ref refuse_empty(tc_graph *g, const tc_node *n) {
+  tc_report(tc_graph_diag(g), TC_MISSED, n->loc,
+            "norm: not compiled: the axis is empty, and p is or may be infinite");
+  return (tc_ref){0};
+}
+
 tc_ref decomp_norm(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   tc_ref x = dc_in(&c, in[0]);
   norm_of o = {&c, x, dc1(&c, OP_ABS, x), dc_reduced(n, rank_of(&c, x)), keeps(n)};
-  double p;
+  double p = INFINITY;
   int64_t ignored;
-  if (in[1].id && tc_node_const(tc_graph_node(g, in[1]), &p, &ignored))
-    return dc_out(&c, n, norm_known(&o, p));
-  return dc_out(&c, n, norm_unknown(&o, dc_in(&c, in[1])));
+  bool known = in[1].id && tc_node_const(tc_graph_node(g, in[1]), &p, &ignored);
+  if (dc_empty(&c, x, &o.axes) && (!known || isinf(p))) return refuse_empty(g, n);
+  return dc_out(&c, n, known ? norm_known(&o, p) : norm_unknown(&o, dc_in(&c, in[1])));
 }
