@@ -1,0 +1,416 @@
+// calls.cpp - calls: the tensor API by its table, mathematical functions of C, functions with a
+// visible body.
+#include "frontend/ast_capture/evaluator.h"
+
+#include "plugin/attributes.h"
+
+namespace tc {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::StringRef;
+
+// ---- the table ---------------------------------------------------------------------------------------------
+
+struct ApiRow {
+  const char *name;
+  tc_op op;
+  const char *arguments;
+};
+
+static const ApiRow api_rows[] = {
+#define TC_API(function, op, arguments) {#function, OP_##op, arguments},
+#include "graph/api.def"
+};
+
+static const ApiRow *find_row(StringRef name) {
+  for (const ApiRow &row : api_rows)
+    if (name == row.name)
+      return &row;
+  return nullptr;
+}
+
+// One attribute of an op, from its schema "axis:i keep:b".
+struct AttributeSlot {
+  StringRef name;
+  char kind;
+};
+
+static llvm::SmallVector<AttributeSlot, 4> attribute_slots(tc_op op) {
+  llvm::SmallVector<StringRef, 4> words;
+  StringRef(tc_op_get(op)->attrs).split(words, ' ', -1, false);
+  llvm::SmallVector<AttributeSlot, 4> slots;
+  for (StringRef word : words)
+    slots.push_back({word.split(':').first, word.back()});
+  return slots;
+}
+
+// Attributes that may be expressions of sizes; the others (axes, flags) shape the graph itself.
+static bool may_be_symbolic(StringRef name) {
+  for (const char *each : {"dims", "times", "before", "after", "n", "m", "start", "stop", "index",
+                           "shift", "k", "classes"})
+    if (name == each)
+      return true;
+  return false;
+}
+
+// ---- operands ----------------------------------------------------------------------------------------------
+
+tc_loc Evaluator::graph_loc(SourceLocation loc) const { return graph_location(sources, loc); }
+
+std::string Evaluator::describe(tc_ref ref) {
+  tc_buf text = {};
+  tc_type_print(dims, tc_graph_type(graph, ref), &text);
+  std::string out(text.text ? text.text : "", text.len);
+  tc_buf_free(&text);
+  return out;
+}
+
+// The newest contents of a tensor.
+tc_ref Evaluator::contents(const Tensor &t, SourceLocation loc) {
+  const Storage &storage = storages[t.storage];
+  if (storage.parameter && !llvm::is_contained(discovered.inputs, storage.parameter))
+    discovered.inputs.push_back(storage.parameter);
+  if (t.whole)
+    return storage.current;
+  if (t.version == storage.version)
+    return t.ref;
+  fail(loc, "a view is read after its tensor was written in place; take the view after the write");
+  return {0};
+}
+
+std::optional<Tensor> Evaluator::tensor_argument(const Expr *e) {
+  return as_tensor(evaluate(e), e);
+}
+
+std::optional<Tensor> Evaluator::as_tensor(Value v, const Expr *e) {
+  if (failed)
+    return std::nullopt;
+  if (v.kind == Value::Foreign) {
+    fail(v.parameter->getLocation(),
+         "parameter '" + v.parameter->getNameAsString() +
+             "' has no TC_SHAPE, so its rank is not known; write it behind the parameter, such as "
+             "TC_SHAPE(\"f32[N,M]\")");
+    return std::nullopt;
+  }
+  if (v.kind != Value::Tensors) {
+    fail(e->getExprLoc(), v.kind == Value::Null ? "the operand is NULL"
+                                                : "the operand is not a tensor that is followed");
+    return std::nullopt;
+  }
+  v.tensor.ref = contents(v.tensor, e->getExprLoc());
+  return failed ? std::nullopt : std::optional<Tensor>(v.tensor);
+}
+
+bool Evaluator::append_tensors(const Value &array, const Expr *arg, int64_t n,
+                               std::vector<tc_ref> &in) {
+  if (n < 0 || n > 255) {
+    fail(arg->getExprLoc(), "lists of more than 255 tensors are not captured");
+    return false;
+  }
+  for (int64_t i = 0; i < n && !failed; i++) {
+    if (array.kind != Value::Pointer) {
+      fail(arg->getExprLoc(), "a list of tensors that is not a local array");
+      return false;
+    }
+    Value v = load(offset_place(array.place, i), arg->getExprLoc());
+    if (!failed && v.kind != Value::Tensors)
+      fail(arg->getExprLoc(), "an element of the list is not a tensor that is followed");
+    if (!failed)
+      in.push_back(contents(v.tensor, arg->getExprLoc()));
+  }
+  return !failed;
+}
+
+// ---- attributes --------------------------------------------------------------------------------------------
+
+bool Evaluator::append_attribute(const AttributeSlot &slot, const Value &v, const Expr *arg,
+                                 std::vector<tc_dim> &attrs, std::string &string) {
+  SourceLocation loc = arg->getExprLoc();
+  auto number = [&](const Value &element) {
+    if (failed || element.kind != Value::Scalars) {
+      fail(loc, "'" + slot.name.str() + "' is not a number that is followed");
+      return false;
+    }
+    std::optional<int64_t> constant = as_constant(element.scalar);
+    if (!constant && !may_be_symbolic(slot.name)) {
+      fail(loc, "'" + slot.name.str() + "' has to be known at build time");
+      return false;
+    }
+    tc_dim dim = constant ? tc_dim_const(*constant) : as_dim(element.scalar, loc);
+    // Sizes and positions known at run time only: negative ones are left to the original body.
+    if (!failed && !constant && slot.name != "shift" && slot.name != "k")
+      tc_dim_assume_range(dims, dim, 0, INT64_MAX / 8);
+    attrs.push_back(dim);
+    return !failed;
+  };
+  if (slot.kind == 'S') {
+    if (v.kind != Value::String) {
+      fail(loc, "'" + slot.name.str() + "' has to be a string literal");
+      return false;
+    }
+    string = v.string;
+    attrs.push_back(tc_dim_const(0));
+    return true;
+  }
+  if (slot.kind != 'I')
+    return number(v);
+  // tc_ints: {n, {v[0], v[1], ...}}
+  auto n = v.kind == Value::Aggregate && v.parts.size() == 2 && v.parts[0].kind == Value::Scalars
+               ? as_constant(v.parts[0].scalar) : std::nullopt;
+  if (!n || *n < 0 || *n > static_cast<int64_t>(v.parts[1].parts.size())) {
+    fail(loc, "'" + slot.name.str() + "' is not a list whose length is known at build time");
+    return false;
+  }
+  attrs.push_back(tc_dim_const(*n));
+  for (int64_t i = 0; i < *n; i++)
+    if (!number(v.parts[1].parts[static_cast<size_t>(i)]))
+      return false;
+  return true;
+}
+
+// ---- building ----------------------------------------------------------------------------------------------
+
+namespace {
+struct FirstMessage {
+  std::string text;
+  tc_severity severity = TC_ERROR;
+};
+} // namespace
+
+static void keep_first(void *self, tc_severity severity, tc_loc, const char *text) {
+  auto *first = static_cast<FirstMessage *>(self);
+  if (first->text.empty())
+    *first = {text, severity};
+}
+
+// Whether swapping the last two axes of operand i makes the op right: then that is the fix-it.
+static bool transposing_helps(tc_graph *graph, tc_dims *dims, tc_op op, std::vector<tc_ref> in,
+                              size_t which) {
+  std::vector<tc_type> types;
+  std::vector<const tc_type *> pointers;
+  for (tc_ref ref : in)
+    types.push_back(*tc_graph_type(graph, ref));
+  tc_type &t = types[which];
+  if (t.rank < 2)
+    return false;
+  std::swap(t.dim[t.rank - 1], t.dim[t.rank - 2]);
+  for (const tc_type &type : types)
+    pointers.push_back(&type);
+  char message[256];
+  tc_infer c = {op, dims, static_cast<int>(in.size()), pointers.data(), 0, nullptr, nullptr,
+                message, sizeof message, false};
+  tc_type out;
+  return tc_infer_type(&c, &out);
+}
+
+tc_ref Evaluator::build(tc_op op, const std::vector<tc_ref> &in, const std::vector<tc_dim> &attrs,
+                        const char *string, const CallExpr *e) {
+  if (failed)
+    return {0};
+  // The core's message is taken here and completed with what only the source shows.
+  FirstMessage first;
+  tc_diag saved = *diag;
+  *diag = {keep_first, &first};
+  tc_ref ref = tc_build(graph, op, static_cast<int>(in.size()), in.data(),
+                        static_cast<int>(attrs.size()), attrs.data(), string,
+                        graph_loc(e->getExprLoc()));
+  *diag = saved;
+  if (ref.id)
+    return ref;
+  std::string &message = first.text;
+  if (first.severity == TC_MISSED) { // a limit of ours, not a mistake in the program
+    fail(e->getExprLoc(), message);
+    return {0};
+  }
+  std::vector<CharSourceRange> ranges;
+  std::vector<FixIt> fixits;
+  for (const Expr *arg : e->arguments())
+    if (is_tensor_pointer(arg->getType()))
+      ranges.push_back(CharSourceRange::getTokenRange(arg->getSourceRange()));
+  for (size_t i = in.size(); op == OP_MATMUL && i-- > 0 && fixits.empty();) {
+    if (!transposing_helps(graph, dims, op, in, i))
+      continue;
+    CharSourceRange range = CharSourceRange::getTokenRange(e->getArg(i)->getSourceRange());
+    CharSourceRange file = Lexer::makeFileCharRange(range, sources, context.getLangOpts());
+    std::string text = Lexer::getSourceText(file, sources, context.getLangOpts()).str();
+    int rank = tc_graph_type(graph, in[i])->rank;
+    std::string call = "tc_transpose(" + text + ", " + (rank == 2 ? "0, 1)" : "-2, -1)");
+    message += "; did you mean " + call + "?";
+    fixits.push_back({range, call});
+  }
+  error(e->getExprLoc(), message.empty() ? "out of memory" : message, ranges, fixits);
+  return {0};
+}
+
+// A view shares the memory of what it shows; everything else is new.
+Value Evaluator::result(tc_ref ref, tc_op op, const Tensor *viewed) {
+  if (failed || !ref.id)
+    return {};
+  Tensor t;
+  t.ref = ref;
+  if (tc_op_get(op)->cls == TC_CLASS_VIEW && viewed) {
+    t.storage = viewed->storage;
+    t.version = storages[viewed->storage].version;
+    t.whole = false;
+  } else {
+    t.storage = static_cast<unsigned>(storages.size());
+    storages.push_back({ref, 0, nullptr});
+  }
+  return Value::of(t);
+}
+
+Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
+  auto slots = attribute_slots(row.op);
+  std::vector<tc_ref> in;
+  std::vector<tc_dim> attrs;
+  std::string string;
+  std::optional<Tensor> first;
+  size_t slot = 0;
+  unsigned arg = 0;
+  bool like = false, front = false;
+  for (const char *at = row.arguments; *at && !failed; at++) {
+    if (*at == '~' || *at == 'x') {
+      (*at == '~' ? like : front) = true;
+      continue;
+    }
+    if (arg >= e->getNumArgs()) {
+      fail(e->getExprLoc(), "fewer arguments than the function has");
+      return {};
+    }
+    const Expr *expression = e->getArg(arg++);
+    if (*at == 't' || *at == 'o') {
+      Value v = evaluate(expression);
+      if (*at == 'o' && v.kind == Value::Null) {
+        in.push_back({0});
+        continue;
+      }
+      auto tensor = as_tensor(v, expression);
+      if (!tensor)
+        return {};
+      if (!first)
+        first = tensor;
+      in.push_back(tensor->ref);
+      continue;
+    }
+    Value v = evaluate(expression);
+    if (failed)
+      return {};
+    if (*at == 'T') {
+      Value count = evaluate(e->getArg(arg++));
+      auto n = count.kind == Value::Scalars ? as_constant(count.scalar) : std::nullopt;
+      if (!n)
+        fail(expression->getExprLoc(), "the length of the list has to be known at build time");
+      else
+        append_tensors(v, expression, *n, in);
+    } else if (*at == 's' || *at == 'u') {
+      if (v.kind != Value::Scalars) {
+        fail(expression->getExprLoc(), "a number that is not followed");
+        return {};
+      }
+      tc_ref ref = as_operand(v.scalar, like && first ? &*first : nullptr, expression->getExprLoc());
+      in.insert(front ? in.begin() : in.end(), ref);
+      like = front = false;
+    } else {
+      append_attribute(slots[slot++], v, expression, attrs, string);
+    }
+  }
+  ops++;
+  tc_ref ref = build(row.op, in, attrs, string.empty() ? nullptr : string.c_str(), e);
+  return result(ref, row.op, first ? &*first : nullptr);
+}
+
+// ---- other functions ---------------------------------------------------------------------------------------
+
+// Functions of <math.h> and <stdlib.h> without side effects: called in the text of a scalar.
+std::optional<Value> Evaluator::call_math(const CallExpr *e, const FunctionDecl *callee) {
+  static const char *const names[] = {
+      "abs", "labs", "llabs", "fabs", "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2",
+      "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh",
+      "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "tgamma", "pow", "hypot", "floor", "ceil",
+      "round", "trunc", "nearbyint", "rint", "fmod", "remainder", "fmin", "fmax", "fma", "fdim",
+      "copysign"};
+  if (!callee->getBuiltinID() || !callee->getType()->isFunctionProtoType())
+    return std::nullopt;
+  StringRef name = callee->getName();
+  name.consume_front("__builtin_");
+  bool known = llvm::any_of(names, [&](StringRef each) {
+    return name == each || (name.size() == each.size() + 1 && name.starts_with(each) &&
+                            (name.back() == 'f' || name.back() == 'l'));
+  });
+  if (!known)
+    return std::nullopt;
+  std::string text = "__builtin_" + name.str() + "(";
+  for (const Expr *arg : e->arguments()) {
+    Value v = evaluate(arg);
+    if (failed)
+      return Value();
+    if (v.kind != Value::Scalars)
+      return std::nullopt;
+    text += (arg == e->getArg(0) ? "" : ", ") + v.scalar.text;
+  }
+  return Value::of(opaque(text + ")", e->getType()));
+}
+
+Value Evaluator::call_visible(const CallExpr *e, const FunctionDecl *callee) {
+  for (const Frame &frame : frames)
+    if (frame.function->getCanonicalDecl() == callee->getCanonicalDecl()) {
+      fail(e->getExprLoc(), "'" + callee->getNameAsString() + "' calls itself; use a loop");
+      return {};
+    }
+  if (callee->isVariadic() || callee->getNumParams() != e->getNumArgs() || frames.size() >= 100) {
+    fail(e->getExprLoc(), callee->isVariadic()
+                              ? "a function with a variable number of arguments is called"
+                              : "the call of '" + callee->getNameAsString() + "' is not captured");
+    return {};
+  }
+  std::vector<Value> arguments;
+  for (const Expr *arg : e->arguments())
+    arguments.push_back(evaluate(arg));
+  if (failed || !check_declared(callee, arguments, e))
+    return {};
+  Frame frame;
+  frame.function = callee;
+  for (unsigned i = 0; i < arguments.size(); i++)
+    frame.variables[callee->getParamDecl(i)] = new_slot(std::move(arguments[i]));
+  frames.push_back(std::move(frame));
+  execute(callee->getBody());
+  Value returned = frames.back().returned;
+  frames.pop_back();
+  if (!failed && returned.kind == Value::Unset && !callee->getReturnType()->isVoidType())
+    fail(e->getExprLoc(), "'" + callee->getNameAsString() + "' ends without a result");
+  return returned;
+}
+
+static std::string why_not(StringRef name) {
+  if (name == "setjmp" || name == "_setjmp" || name == "longjmp" || name == "sigsetjmp")
+    return "'" + name.str() + "' is called, which control flow cannot be followed through";
+  if (name == "tc_grad")
+    return "gradients are not compiled yet; call tc_grad outside of the function";
+  if (name.starts_with("tc_"))
+    return "'" + name.str() + "' works on finished tensors; call it outside of the function";
+  return "'" + name.str() + "' is called, whose body is not visible in this file; define it here, "
+                            "or call it outside of the function";
+}
+
+Value Evaluator::evaluate_call(const CallExpr *e) {
+  const FunctionDecl *callee = e->getDirectCallee();
+  if (!callee || !callee->getDeclName().isIdentifier()) {
+    fail(e->getExprLoc(), "a function is called through a pointer; call it by its name");
+    return {};
+  }
+  StringRef name = callee->getName();
+  if (const ApiRow *row = find_row(name))
+    return call_api(e, *row);
+  if (Special special = find_special(name))
+    return (this->*special)(e);
+  if (auto v = call_math(e, callee))
+    return *v;
+  const FunctionDecl *definition = nullptr;
+  if (callee->hasBody(definition))
+    return call_visible(e, definition);
+  fail(e->getExprLoc(), why_not(name));
+  return {};
+}
+
+} // namespace tc

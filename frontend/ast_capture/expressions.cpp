@@ -1,0 +1,511 @@
+// expressions.cpp - C expressions other than calls: objects, operators, conversions, initialisers.
+#include "frontend/ast_capture/evaluator.h"
+
+namespace tc {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+
+static const int64_t max_elements = 65536; // of a local array
+
+bool is_tensor_pointer(QualType type) {
+  const auto *pointer = type->getAs<PointerType>();
+  if (!pointer)
+    return false;
+  const auto *record = pointer->getPointeeType()->getAs<RecordType>();
+  return record && record->getDecl()->getName() == "tc_tensor";
+}
+
+// ---- objects ---------------------------------------------------------------------------------------------
+
+unsigned Evaluator::new_slot(Value value) {
+  memory.push_back(std::move(value));
+  return static_cast<unsigned>(memory.size() - 1);
+}
+
+// An object of the type with C's zero in it; unset where the type is of no interest.
+Value Evaluator::zero_of(QualType type) {
+  type = context.getCanonicalType(type).getUnqualifiedType();
+  if (const auto *array = context.getAsConstantArrayType(type)) {
+    Value v = Value::of(Value::Aggregate);
+    if (array->getSize().getLimitedValue() <= static_cast<uint64_t>(max_elements))
+      v.parts.assign(array->getSize().getZExtValue(), zero_of(array->getElementType()));
+    return v;
+  }
+  if (const auto *record = type->getAs<RecordType>(); record && !record->isUnionType()) {
+    Value v = Value::of(Value::Aggregate);
+    for (const FieldDecl *field : record->getDecl()->fields())
+      v.parts.push_back(zero_of(field->getType()));
+    return v;
+  }
+  if (type->isPointerType())
+    return Value::of(Value::Null);
+  if (type->isIntegralOrEnumerationType())
+    return Value::of(integer_constant(llvm::APSInt::get(0), type));
+  if (type->isRealFloatingType())
+    return Value::of(floating_constant(0, type));
+  return {};
+}
+
+// The object as it is before anything was stored: aggregates have their parts.
+static void unset_leaves(Value &v) {
+  for (Value &part : v.parts)
+    unset_leaves(part);
+  if (v.kind != Value::Aggregate)
+    v = Value();
+}
+
+Value *Evaluator::resolve(const Place &place, SourceLocation loc) {
+  Value *v = &memory[place.slot];
+  for (int64_t i : place.path) {
+    if (v->kind != Value::Aggregate || i < 0 || i >= static_cast<int64_t>(v->parts.size())) {
+      fail(loc, v->kind == Value::Aggregate ? "an index outside of the array"
+                                            : "an object of a type that is not followed");
+      return nullptr;
+    }
+    v = &v->parts[static_cast<size_t>(i)];
+  }
+  return v;
+}
+
+Value Evaluator::load(const Place &place, SourceLocation loc) {
+  if (place.out) {
+    auto found = outputs.find({place.out, place.path.empty() ? 0 : place.path[0]});
+    if (found != outputs.end())
+      return found->second;
+    fail(loc, "'" + place.out->getNameAsString() +
+                  "' is read through; tensors come in as parameters with TC_SHAPE");
+    return {};
+  }
+  Value *v = resolve(place, loc);
+  if (!v)
+    return {};
+  if (v->kind == Value::Unset)
+    fail(loc, "a variable that has no value yet, or none that is followed");
+  if (v->kind == Value::Foreign && !is_tensor_pointer(v->parameter->getType()))
+    fail(loc, "parameter '" + v->parameter->getNameAsString() + "' of type '" +
+                  type_name(v->parameter->getType()) +
+                  "' is not followed; pass its tensors and numbers as parameters");
+  return *v;
+}
+
+void Evaluator::store(const Place &place, Value value, SourceLocation loc) {
+  if (failed)
+    return;
+  if (place.out) {
+    outputs[{place.out, place.path.empty() ? 0 : place.path[0]}] = std::move(value);
+    return;
+  }
+  if (Value *v = resolve(place, loc))
+    *v = std::move(value);
+}
+
+Place Evaluator::offset_place(Place place, int64_t by) {
+  if (place.path.empty())
+    place.path.push_back(0);
+  place.path.back() += by;
+  return place;
+}
+
+std::optional<Place> Evaluator::locate_variable(const DeclRefExpr *e) {
+  const auto *variable = dyn_cast<VarDecl>(e->getDecl());
+  if (!variable)
+    return std::nullopt;
+  auto found = frames.back().variables.find(variable);
+  if (found != frames.back().variables.end()) {
+    Place place;
+    place.slot = found->second;
+    return place;
+  }
+  if (variable->isStaticLocal())
+    fail(e->getExprLoc(), "'" + variable->getNameAsString() +
+                              "' keeps its value between calls; pass it as a parameter");
+  else
+    fail(e->getExprLoc(), "'" + variable->getNameAsString() +
+                              "' is not a local variable; pass it as a parameter");
+  return std::nullopt;
+}
+
+// The object that an lvalue names.
+std::optional<Place> Evaluator::locate(const Expr *e) {
+  e = e->IgnoreParens();
+  if (const auto *ref = dyn_cast<DeclRefExpr>(e))
+    return locate_variable(ref);
+  if (const auto *member = dyn_cast<MemberExpr>(e)) {
+    const auto *field = dyn_cast<FieldDecl>(member->getMemberDecl());
+    std::optional<Place> base;
+    if (member->isArrow()) {
+      Value pointer = evaluate(member->getBase());
+      if (pointer.kind == Value::Pointer && !pointer.place.out)
+        base = pointer.place;
+    } else {
+      base = locate(member->getBase());
+    }
+    if (failed || !base || !field || field->getParent()->isUnion()) {
+      fail(e->getExprLoc(), "a member of an object that is not local; pass the tensor as a parameter");
+      return std::nullopt;
+    }
+    base->path.push_back(field->getFieldIndex());
+    return base;
+  }
+  if (const auto *element = dyn_cast<ArraySubscriptExpr>(e)) {
+    Value base = evaluate(element->getBase()), index = evaluate(element->getIdx());
+    if (failed)
+      return std::nullopt;
+    auto i = index.kind == Value::Scalars ? as_constant(index.scalar) : std::nullopt;
+    if (base.kind == Value::Pointer && i)
+      return offset_place(base.place, *i);
+    fail(e->getExprLoc(), i ? "memory of another function is indexed; pass the tensor as a parameter"
+                            : "the index is not known at build time");
+    return std::nullopt;
+  }
+  if (const auto *deref = dyn_cast<UnaryOperator>(e); deref && deref->getOpcode() == UO_Deref) {
+    Value pointer = evaluate(deref->getSubExpr());
+    if (!failed && pointer.kind == Value::Pointer)
+      return pointer.place.out ? offset_place(pointer.place, 0) : pointer.place;
+    fail(e->getExprLoc(), "a pointer to memory of another function is followed");
+    return std::nullopt;
+  }
+  if (const auto *literal = dyn_cast<CompoundLiteralExpr>(e)) {
+    Place place;
+    place.slot = new_slot(evaluate_initializer(literal->getInitializer(), literal->getType()));
+    return failed ? std::nullopt : std::optional<Place>(place);
+  }
+  fail(e->getExprLoc(), "an object of this form is not followed");
+  return std::nullopt;
+}
+
+// ---- values ------------------------------------------------------------------------------------------------
+
+// const-qualified globals with an initialiser are constants.
+static const Expr *constant_global(const Expr *e) {
+  const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParens());
+  const auto *variable = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+  if (!variable || !variable->hasGlobalStorage() || !variable->getType().isConstQualified() ||
+      variable->getType().isVolatileQualified() || !variable->getType()->isArithmeticType())
+    return nullptr;
+  const VarDecl *definition = nullptr;
+  return variable->getAnyInitializer(definition);
+}
+
+Value Evaluator::evaluate(const Expr *e) {
+  if (failed)
+    return {};
+  e = e->IgnoreParens();
+  if (e->getType()->isArithmeticType() || e->getType()->isEnumeralType())
+    if (auto v = constant_expression(e))
+      return Value::of(*v);
+  if (const auto *full = dyn_cast<FullExpr>(e))
+    return evaluate(full->getSubExpr());
+  if (const auto *cast = dyn_cast<CastExpr>(e))
+    return evaluate_cast(cast);
+  if (const auto *call = dyn_cast<CallExpr>(e))
+    return evaluate_call(call);
+  if (const auto *op = dyn_cast<UnaryOperator>(e))
+    return evaluate_unary(op);
+  if (const auto *op = dyn_cast<BinaryOperator>(e))
+    return evaluate_binary(op);
+  if (const auto *choice = dyn_cast<AbstractConditionalOperator>(e))
+    return evaluate_conditional(choice);
+  if (const auto *choice = dyn_cast<ChooseExpr>(e))
+    return evaluate(choice->getChosenSubExpr());
+  if (const auto *generic = dyn_cast<GenericSelectionExpr>(e))
+    return evaluate(generic->getResultExpr());
+  if (const auto *text = dyn_cast<StringLiteral>(e)) {
+    Value v = Value::of(Value::String);
+    v.string = text->getCharByteWidth() == 1 ? text->getString().str() : "";
+    return v;
+  }
+  if (isa<InitListExpr>(e))
+    return evaluate_initializer(e, e->getType());
+  if (isa<CompoundLiteralExpr>(e) || isa<MemberExpr>(e)) {
+    auto place = locate(e);
+    return place ? load(*place, e->getExprLoc()) : Value();
+  }
+  if (isa<StmtExpr>(e))
+    fail(e->getExprLoc(), "a statement expression; use a function");
+  else
+    fail(e->getExprLoc(), "an expression of this form is not captured");
+  return {};
+}
+
+Value Evaluator::evaluate_cast(const CastExpr *e) {
+  const Expr *from = e->getSubExpr();
+  switch (e->getCastKind()) {
+  case CK_LValueToRValue: {
+    if (const Expr *init = constant_global(from))
+      if (auto v = constant_expression(init))
+        return Value::of(convert(*v, e->getType()));
+    auto place = locate(from);
+    return place ? load(*place, e->getExprLoc()) : Value();
+  }
+  case CK_NullToPointer:
+    return Value::of(Value::Null);
+  case CK_ArrayToPointerDecay: {
+    if (isa<StringLiteral>(from->IgnoreParens()))
+      return evaluate(from);
+    auto place = locate(from);
+    if (!place)
+      return {};
+    place->path.push_back(0);
+    return Value::of(*place);
+  }
+  case CK_NoOp:
+  case CK_BitCast:
+    return evaluate(from);
+  case CK_ToVoid:
+    evaluate(from);
+    return Value::of(Value::Void);
+  case CK_PointerToBoolean: {
+    Value v = evaluate(from);
+    if (v.kind == Value::Null || v.kind == Value::Tensors || v.kind == Value::Foreign ||
+        (v.kind == Value::Pointer && !v.place.out))
+      return Value::of(integer_constant(llvm::APSInt::get(v.kind != Value::Null), e->getType()));
+    break;
+  }
+  case CK_IntegralCast:
+  case CK_IntegralToFloating:
+  case CK_FloatingToIntegral:
+  case CK_FloatingCast:
+  case CK_IntegralToBoolean:
+  case CK_FloatingToBoolean:
+  case CK_BooleanToSignedIntegral: {
+    Value v = evaluate(from);
+    if (v.kind == Value::Scalars)
+      return Value::of(convert(v.scalar, e->getType()));
+    break;
+  }
+  default:
+    break;
+  }
+  fail(e->getExprLoc(), "a conversion of this kind is not captured");
+  return {};
+}
+
+Value Evaluator::evaluate_unary(const UnaryOperator *e) {
+  SourceLocation loc = e->getExprLoc();
+  if (e->getOpcode() == UO_Extension)
+    return evaluate(e->getSubExpr());
+  if (e->getOpcode() == UO_AddrOf) {
+    auto place = locate(e->getSubExpr());
+    return place ? Value::of(*place) : Value();
+  }
+  if (e->isIncrementDecrementOp()) {
+    auto place = locate(e->getSubExpr());
+    Value old = place ? load(*place, loc) : Value();
+    if (failed)
+      return {};
+    if (old.kind == Value::Pointer) {
+      Value moved = Value::of(offset_place(old.place, e->isIncrementOp() ? 1 : -1));
+      store(*place, moved, loc);
+      return e->isPrefix() ? moved : old;
+    }
+    if (old.kind != Value::Scalars) {
+      fail(loc, "++ and -- of this object are not captured");
+      return {};
+    }
+    Scalar one = integer_constant(llvm::APSInt::get(1), context.IntTy);
+    QualType type = old.scalar.type;
+    QualType wide = type->isIntegerType() && context.isPromotableIntegerType(type)
+                        ? context.getPromotedIntegerType(type) : type;
+    Scalar changed = convert(binary(e->isIncrementOp() ? BO_Add : BO_Sub, convert(old.scalar, wide),
+                                    convert(one, wide), wide), type);
+    store(*place, Value::of(changed), loc);
+    return e->isPrefix() ? Value::of(changed) : old;
+  }
+  if (e->getOpcode() == UO_Deref) {
+    auto place = locate(e);
+    return place ? load(*place, loc) : Value();
+  }
+  Value v = evaluate(e->getSubExpr());
+  if (failed)
+    return {};
+  if (e->getOpcode() == UO_LNot && (v.kind == Value::Tensors || v.kind == Value::Null ||
+                                    v.kind == Value::Foreign))
+    return Value::of(integer_constant(llvm::APSInt::get(v.kind == Value::Null), e->getType()));
+  if (v.kind == Value::Scalars && (e->getOpcode() == UO_Plus || e->getOpcode() == UO_Minus ||
+                                   e->getOpcode() == UO_Not || e->getOpcode() == UO_LNot))
+    return Value::of(unary(e->getOpcode(), v.scalar, e->getType()));
+  fail(loc, "this operator is not captured for this operand");
+  return {};
+}
+
+Value Evaluator::compare_pointers(const BinaryOperator *e, const Value &a, const Value &b) {
+  auto known = [](const Value &v) {
+    return v.kind == Value::Tensors || v.kind == Value::Null || v.kind == Value::Foreign;
+  };
+  bool one_null = (a.kind == Value::Null) != (b.kind == Value::Null);
+  bool both_null = a.kind == Value::Null && b.kind == Value::Null;
+  if (e->isEqualityOp() && known(a) && known(b) && (one_null || both_null))
+    return Value::of(integer_constant(llvm::APSInt::get(both_null == (e->getOpcode() == BO_EQ)),
+                                      e->getType()));
+  fail(e->getExprLoc(), "pointers are compared");
+  return {};
+}
+
+static bool calls(const Expr *e, llvm::StringRef name) {
+  const auto *call = dyn_cast<CallExpr>(e->IgnoreParenCasts());
+  const FunctionDecl *callee = call ? call->getDirectCallee() : nullptr;
+  return callee && callee->getDeclName().isIdentifier() && callee->getName() == name;
+}
+
+Value Evaluator::evaluate_binary(const BinaryOperator *e) {
+  SourceLocation loc = e->getExprLoc();
+  if (e->isAssignmentOp())
+    return evaluate_assignment(e);
+  if (e->getOpcode() == BO_Comma) {
+    if (!calls(e->getLHS(), "tc_here")) // a note for run-time messages, from tcompile/locations.h
+      evaluate(e->getLHS());
+    return evaluate(e->getRHS());
+  }
+  Value a = evaluate(e->getLHS());
+  if (failed)
+    return {};
+  if (e->isLogicalOp()) { // the right side runs only when it is asked for
+    auto left = a.kind == Value::Scalars ? truth(a.scalar)
+                : a.kind == Value::Null || a.kind == Value::Tensors || a.kind == Value::Foreign
+                    ? std::optional<bool>(a.kind != Value::Null) : std::nullopt;
+    if (left && *left == (e->getOpcode() == BO_LOr))
+      return Value::of(integer_constant(llvm::APSInt::get(*left), e->getType()));
+    if (left) {
+      Value right = evaluate(e->getRHS());
+      if (right.kind == Value::Scalars)
+        return Value::of(convert(unary(UO_LNot, unary(UO_LNot, right.scalar, e->getType()), e->getType()), e->getType()));
+      if (right.kind == Value::Null || right.kind == Value::Tensors || right.kind == Value::Foreign)
+        return Value::of(integer_constant(llvm::APSInt::get(right.kind != Value::Null), e->getType()));
+    }
+  }
+  if (e->isLogicalOp() && e->getRHS()->HasSideEffects(context)) {
+    fail(loc, "whether the right side runs is not known at build time");
+    return {};
+  }
+  Value b = evaluate(e->getRHS());
+  if (failed)
+    return {};
+  auto scalar = [&](Value &v) {
+    if (e->isLogicalOp() && (v.kind == Value::Null || v.kind == Value::Tensors ||
+                             v.kind == Value::Foreign))
+      v = Value::of(integer_constant(llvm::APSInt::get(v.kind != Value::Null), context.IntTy));
+    return v.kind == Value::Scalars;
+  };
+  if (scalar(a) && scalar(b))
+    return Value::of(binary(e->getOpcode(), a.scalar, b.scalar, e->getType()));
+  if (e->isAdditiveOp() && (a.kind == Value::Pointer) != (b.kind == Value::Pointer)) {
+    const Value &pointer = a.kind == Value::Pointer ? a : b, &offset = a.kind == Value::Pointer ? b : a;
+    if (auto n = offset.kind == Value::Scalars ? as_constant(offset.scalar) : std::nullopt)
+      return Value::of(offset_place(pointer.place, e->getOpcode() == BO_Sub ? -*n : *n));
+  }
+  if (e->getLHS()->getType()->isPointerType())
+    return compare_pointers(e, a, b);
+  fail(loc, "this operator is not captured for these operands");
+  return {};
+}
+
+Value Evaluator::evaluate_assignment(const BinaryOperator *e) {
+  SourceLocation loc = e->getExprLoc();
+  Value v = evaluate(e->getRHS());
+  auto place = failed ? std::nullopt : locate(e->getLHS());
+  if (failed || !place)
+    return {};
+  if (const auto *compound = dyn_cast<CompoundAssignOperator>(e)) {
+    Value old = load(*place, loc);
+    if (failed)
+      return {};
+    BinaryOperatorKind op = BinaryOperator::getOpForCompoundAssignment(e->getOpcode());
+    if (old.kind == Value::Pointer && v.kind == Value::Scalars && as_constant(v.scalar)) {
+      int64_t n = *as_constant(v.scalar);
+      v = Value::of(offset_place(old.place, op == BO_Sub ? -n : n));
+    } else if (old.kind == Value::Scalars && v.kind == Value::Scalars) {
+      Scalar left = convert(old.scalar, compound->getComputationLHSType());
+      v = Value::of(convert(binary(op, left, v.scalar, compound->getComputationResultType()),
+                            e->getLHS()->getType()));
+    } else {
+      fail(loc, "this assignment is not captured");
+      return {};
+    }
+  }
+  if (e->getLHS()->getType().isVolatileQualified()) {
+    fail(loc, "a volatile object is written");
+    return {};
+  }
+  store(*place, v, loc);
+  return v;
+}
+
+// A condition known at build time chooses; else both sides are computed as C text.
+Value Evaluator::evaluate_conditional(const AbstractConditionalOperator *e) {
+  if (isa<BinaryConditionalOperator>(e)) {
+    fail(e->getExprLoc(), "?: without a middle operand; write the condition and the value");
+    return {};
+  }
+  Value condition = evaluate(e->getCond());
+  if (failed)
+    return {};
+  auto known = condition.kind == Value::Scalars ? truth(condition.scalar)
+               : condition.kind == Value::Null ? std::optional<bool>(false)
+               : condition.kind == Value::Tensors || condition.kind == Value::Foreign
+                   ? std::optional<bool>(true) : std::nullopt;
+  if (known)
+    return evaluate(*known ? e->getTrueExpr() : e->getFalseExpr());
+  if (condition.kind == Value::Scalars && e->getType()->isArithmeticType() &&
+      !e->getTrueExpr()->HasSideEffects(context) && !e->getFalseExpr()->HasSideEffects(context)) {
+    Value a = evaluate(e->getTrueExpr()), b = evaluate(e->getFalseExpr());
+    if (!failed && a.kind == Value::Scalars && b.kind == Value::Scalars)
+      return Value::of(opaque("(" + condition.scalar.text + " ? " + a.scalar.text + " : " +
+                                  b.scalar.text + ")", e->getType()));
+  }
+  fail(e->getExprLoc(), "the choice depends on a value that is not known at build time; compute both "
+                        "sides and use tc_where, or choose outside of the function");
+  return {};
+}
+
+// ---- initialisers --------------------------------------------------------------------------------------------
+
+Value Evaluator::evaluate_initializer(const Expr *e, QualType type) {
+  e = e->IgnoreParens();
+  if (const auto *full = dyn_cast<FullExpr>(e))
+    e = full->getSubExpr()->IgnoreParens();
+  if (isa<ImplicitValueInitExpr>(e))
+    return zero_of(type);
+  const auto *list = dyn_cast<InitListExpr>(e);
+  if (!list)
+    return evaluate(e);
+  if (!type->isArrayType() && !type->isRecordType())
+    return list->getNumInits() ? evaluate(list->getInit(0)) : zero_of(type);
+  if (const auto *array = context.getAsConstantArrayType(type);
+      array && array->getSize().getLimitedValue() > static_cast<uint64_t>(max_elements)) {
+    fail(e->getExprLoc(), "an array of more than 65536 elements");
+    return {};
+  }
+  Value v = zero_of(type);
+  if (type->isUnionType() || v.kind != Value::Aggregate) {
+    fail(e->getExprLoc(), "an object of this type is not followed");
+    return {};
+  }
+  for (unsigned i = 0; i < list->getNumInits() && i < v.parts.size() && !failed; i++)
+    v.parts[i] = evaluate_initializer(list->getInit(i), list->getInit(i)->getType());
+  return v;
+}
+
+void Evaluator::declare(const VarDecl *variable) {
+  QualType type = variable->getType();
+  SourceLocation loc = variable->getLocation();
+  if (type->isVariableArrayType())
+    return fail(loc, "an array whose length is not constant");
+  if (type.isVolatileQualified())
+    return fail(loc, "a volatile variable");
+  if (variable->isStaticLocal() || variable->hasExternalStorage())
+    return; // reported where it is used
+  Value v;
+  if (const Expr *init = variable->getInit()) {
+    v = evaluate_initializer(init, type);
+  } else {
+    v = zero_of(type);
+    unset_leaves(v);
+  }
+  if (!failed)
+    frames.back().variables[variable] = new_slot(std::move(v));
+}
+
+} // namespace tc

@@ -1,0 +1,185 @@
+// shapes.cpp - parameters: TC_SHAPE texts become graph inputs, numbers become text, `tc_tensor **`
+// becomes a place for results.
+#include "frontend/ast_capture/evaluator.h"
+
+#include "plugin/attributes.h"
+
+namespace tc {
+
+using namespace clang;
+using llvm::StringRef;
+
+// The attribute may stand on any declaration of the function.
+static const StringLiteral *declared_shape(const FunctionDecl *function, unsigned index) {
+  for (const FunctionDecl *each : function->redecls())
+    if (index < each->getNumParams())
+      if (const AnnotateAttr *attr = find_attribute(each->getParamDecl(index), shape_attribute))
+        return llvm::cast<StringLiteral>((*attr->args_begin())->IgnoreParenImpCasts());
+  return nullptr;
+}
+
+// What a wrong dtype was probably meant to be.
+static const char *meant_dtype(StringRef word) {
+  static const struct {
+    const char *written, *meant;
+  } rows[] = {{"float", "f32"},    {"double", "f64"},   {"float32", "f32"},  {"float64", "f64"},
+              {"fp32", "f32"},     {"fp64", "f64"},     {"float16", "f16"},  {"fp16", "f16"},
+              {"half", "f16"},     {"bfloat16", "bf16"}, {"int", "i32"},     {"int8", "i8"},
+              {"int16", "i16"},    {"int32", "i32"},    {"int64", "i64"},    {"uint8", "u8"},
+              {"long", "i64"},     {"short", "i16"},    {"char", "i8"},      {"_Bool", "bool"},
+              {"b8", "bool"},      {"boolean", "bool"}};
+  for (const auto &row : rows)
+    if (word.equals_insensitive(row.written))
+      return row.meant;
+  static const char *const names[] = {"f32", "f64", "f16", "bf16", "i8",
+                                      "u8",  "i16", "i32", "i64",  "bool"};
+  const char *best = nullptr;
+  unsigned distance = 2;
+  for (const char *name : names)
+    if (unsigned d = word.edit_distance(name, true, 2); d < distance) {
+      distance = d;
+      best = name;
+    }
+  return best;
+}
+
+bool Evaluator::bind_input(const ParmVarDecl *parameter, const StringLiteral *shape) {
+  tc_type type;
+  const char *problem = nullptr;
+  size_t at = 0;
+  std::string text = shape->getString().str();
+  auto byte = [&](size_t i) {
+    return shape->getLocationOfByte(static_cast<unsigned>(std::min(i, text.size())), sources,
+                                    context.getLangOpts(), context.getTargetInfo());
+  };
+  if (!tc_type_parse(dims, text.c_str(), &type, &problem, &at)) {
+    Message message = {TC_WARNING, byte(at),
+                       std::string("TC_SHAPE: ") + (problem ? problem : "not understood"), {}, {}};
+    StringRef word = StringRef(text).take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+    const char *meant = at <= word.size() ? meant_dtype(word) : nullptr;
+    if (meant && word != meant) {
+      message.loc = byte(0);
+      message.text += std::string("; did you mean '") + meant + "'?";
+      message.fixits.push_back({CharSourceRange::getCharRange(byte(0), byte(word.size())), meant});
+    }
+    sink(message);
+    fail(parameter->getLocation(), "the shape of parameter '" + parameter->getNameAsString() +
+                                       "' is not understood");
+    return false;
+  }
+  tc_ref node = tc_graph_input(graph, parameter->getNameAsString().c_str(), &type,
+                               graph_loc(parameter->getLocation()));
+  if (!node.id) {
+    fail(parameter->getLocation(), "out of memory");
+    return false;
+  }
+  Tensor t;
+  t.ref = node;
+  t.storage = static_cast<unsigned>(storages.size());
+  storages.push_back({node, 0, parameter});
+  frames.back().variables[parameter] = new_slot(Value::of(t));
+  return true;
+}
+
+static bool is_output_pointer(QualType type) {
+  const auto *pointer = type->getAs<PointerType>();
+  return pointer && is_tensor_pointer(pointer->getPointeeType()) &&
+         !pointer->getPointeeType().isConstQualified();
+}
+
+void Evaluator::bind_parameter(unsigned index) {
+  const ParmVarDecl *parameter = function->getParamDecl(index);
+  QualType type = parameter->getType();
+  Value v = Value::of(Value::Foreign);
+  v.parameter = parameter;
+  const StringLiteral *shape = declared_shape(function, index);
+  if (is_tensor_pointer(type) && shape) {
+    bool used = llvm::is_contained(discovered.inputs, parameter);
+    if (collecting || used) {
+      bind_input(parameter, shape);
+      return;
+    }
+    // Not looked into: it may still be handed back.
+    Tensor t;
+    t.storage = static_cast<unsigned>(storages.size());
+    storages.push_back({{0}, 0, parameter});
+    v = Value::of(t);
+  } else if (shape) {
+    sink({TC_WARNING, shape->getBeginLoc(),
+          "TC_SHAPE stands on '" + parameter->getNameAsString() + "', which is not a tensor", {}, {}});
+  }
+  if (type->isArithmeticType() || type->isEnumeralType())
+    v = Value::of(opaque(parameter->getNameAsString(), type));
+  else if (is_output_pointer(type)) {
+    Place place;
+    place.out = parameter;
+    place.path.push_back(0);
+    v = Value::of(place);
+  }
+  frames.back().variables[parameter] = new_slot(std::move(v));
+}
+
+bool Evaluator::bind_parameters() {
+  for (unsigned i = 0; i < function->getNumParams() && !failed; i++)
+    bind_parameter(i);
+  if (failed || collecting)
+    return !failed;
+  for (const auto &scalar : discovered.scalars)
+    if (!tc_graph_scalar(graph, scalar.text.c_str(), scalar.dtype, graph_loc(scalar.loc)).id) {
+      fail(scalar.loc, "out of memory");
+      return false;
+    }
+  return true;
+}
+
+// ---- declared shapes of a function that is entered -----------------------------------------------------------
+
+// A size that contradicts the declaration, where both are known.
+static bool contradicts(tc_dims *caller, tc_dims *callee, tc_dim given, tc_dim declared,
+                        std::map<uint32_t, tc_dim> &bound) {
+  uint32_t symbol;
+  if (tc_dim_is_const(declared))
+    return tc_dim_is_const(given) && !tc_dim_same(given, declared);
+  if (!tc_dim_is_sym(callee, declared, &symbol))
+    return false;
+  const tc_sym *s = tc_dims_sym(callee, symbol);
+  if (tc_dim_is_const(given) && (tc_dim_value(given) < s->lo || tc_dim_value(given) > s->hi ||
+                                 tc_dim_value(given) % s->multiple))
+    return true;
+  auto [at, fresh] = bound.insert({symbol, given});
+  return !fresh && tc_dim_known_ne(caller, at->second, given);
+}
+
+bool Evaluator::check_declared(const FunctionDecl *callee, const std::vector<Value> &arguments,
+                               const CallExpr *e) {
+  std::unique_ptr<tc_dims, void (*)(tc_dims *)> theirs(tc_dims_new(), tc_dims_free);
+  std::map<uint32_t, tc_dim> bound;
+  for (unsigned i = 0; theirs && i < arguments.size(); i++) {
+    const StringLiteral *shape = declared_shape(callee, i);
+    if (!shape || arguments[i].kind != Value::Tensors)
+      continue;
+    auto x = as_tensor(arguments[i], e->getArg(i));
+    if (!x)
+      return false;
+    const tc_type *given = tc_graph_type(graph, x->ref);
+    tc_type declared;
+    const char *problem;
+    size_t at;
+    if (!tc_type_parse(theirs.get(), shape->getString().str().c_str(), &declared, &problem, &at))
+      continue; // told where it is defined
+    bool wrong = given->dtype != declared.dtype || given->rank != declared.rank;
+    for (int axis = 0; !wrong && axis < given->rank; axis++)
+      wrong = contradicts(dims, theirs.get(), given->dim[axis], declared.dim[axis], bound);
+    if (wrong) {
+      error(e->getArg(i)->getExprLoc(),
+            "argument '" + callee->getParamDecl(i)->getNameAsString() + "' of '" +
+                callee->getNameAsString() + "' is " + describe(x->ref) + ", declared as " +
+                shape->getString().str(),
+            {CharSourceRange::getTokenRange(e->getArg(i)->getSourceRange())});
+      return false;
+    }
+  }
+  return true;
+}
+
+} // namespace tc

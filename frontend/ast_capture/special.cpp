@@ -1,0 +1,289 @@
+// special.cpp - the functions of the API that graph/api.def lists as special: shorthands, questions
+// about shapes, and writes in place.
+#include "frontend/ast_capture/evaluator.h"
+
+namespace tc {
+
+using namespace clang;
+
+Evaluator::Special Evaluator::find_special(llvm::StringRef name) {
+  static const struct {
+    const char *name;
+    Special function;
+  } rows[] = {
+#define TC_API(function, op, arguments)
+#define TC_API_SPECIAL(function) {#function, &Evaluator::do_##function},
+#include "graph/api.def"
+      {"tc_free", &Evaluator::do_tc_free},
+      {"tc_dtype_of", &Evaluator::do_tc_dtype_of},
+  };
+  for (const auto &row : rows)
+    if (name == row.name)
+      return row.function;
+  return nullptr;
+}
+
+// ---- creation ----------------------------------------------------------------------------------------------
+
+static std::vector<tc_dim> full_attributes(const tc_type &type) {
+  std::vector<tc_dim> attrs = {tc_dim_const(type.rank)};
+  attrs.insert(attrs.end(), type.dim, type.dim + type.rank);
+  attrs.push_back(tc_dim_const(type.dtype));
+  return attrs;
+}
+
+// tc_zeros(dims, dtype) and tc_ones(dims, dtype)
+Value Evaluator::filled(const CallExpr *e, double value) {
+  Value list = evaluate(e->getArg(0)), dtype = evaluate(e->getArg(1));
+  if (failed)
+    return {};
+  auto n = list.kind == Value::Aggregate && list.parts.size() == 2 &&
+                   list.parts[0].kind == Value::Scalars
+               ? as_constant(list.parts[0].scalar) : std::nullopt;
+  auto d = dtype.kind == Value::Scalars ? as_constant(dtype.scalar) : std::nullopt;
+  if (!n || !d || *n < 0 || *n > TC_MAX_RANK || *d < 0 || *d >= TC_DTYPE_COUNT) {
+    fail(e->getExprLoc(), "rank and dtype have to be known at build time");
+    return {};
+  }
+  tc_type type = {};
+  type.dtype = static_cast<uint8_t>(*d);
+  type.rank = static_cast<uint8_t>(*n);
+  for (int64_t i = 0; i < *n && !failed; i++) {
+    const Value &size = list.parts[1].parts[static_cast<size_t>(i)];
+    if (size.kind != Value::Scalars) {
+      fail(e->getExprLoc(), "a size is not a number that is followed");
+      return {};
+    }
+    type.dim[i] = as_dim(size.scalar, e->getExprLoc());
+    if (!failed && !tc_dim_is_const(type.dim[i]))
+      tc_dim_assume_range(dims, type.dim[i], 0, INT64_MAX / 8);
+  }
+  if (failed)
+    return {};
+  ops++;
+  tc_ref v = tc_graph_const_f(graph, TC_F64, true, value, graph_loc(e->getExprLoc()));
+  return result(build(OP_FULL, {v}, full_attributes(type), nullptr, e), OP_FULL, nullptr);
+}
+
+Value Evaluator::do_tc_zeros(const CallExpr *e) { return filled(e, 0); }
+Value Evaluator::do_tc_ones(const CallExpr *e) { return filled(e, 1); }
+
+Value Evaluator::filled_like(const CallExpr *e, std::optional<double> value) {
+  auto like = tensor_argument(e->getArg(0));
+  if (!like)
+    return {};
+  tc_ref v;
+  if (value) {
+    v = tc_graph_const_f(graph, TC_F64, true, *value, graph_loc(e->getExprLoc()));
+  } else {
+    Value given = evaluate(e->getArg(1));
+    if (failed || given.kind != Value::Scalars) {
+      fail(e->getExprLoc(), "a number that is not followed");
+      return {};
+    }
+    v = as_operand(given.scalar, nullptr, e->getExprLoc());
+  }
+  ops++;
+  tc_type type = *tc_graph_type(graph, like->ref);
+  return result(build(OP_FULL, {v}, full_attributes(type), nullptr, e), OP_FULL, nullptr);
+}
+
+Value Evaluator::do_tc_zeros_like(const CallExpr *e) { return filled_like(e, 0.0); }
+Value Evaluator::do_tc_ones_like(const CallExpr *e) { return filled_like(e, 1.0); }
+Value Evaluator::do_tc_full_like(const CallExpr *e) { return filled_like(e, std::nullopt); }
+
+Value Evaluator::do_tc_scalar(const CallExpr *e) {
+  Value v = evaluate(e->getArg(0));
+  if (failed || v.kind != Value::Scalars) {
+    fail(e->getExprLoc(), "a number that is not followed");
+    return {};
+  }
+  ops++;
+  return result(as_operand(v.scalar, nullptr, e->getExprLoc()), OP_CONST, nullptr);
+}
+
+// New memory, same contents.
+Value Evaluator::do_tc_clone(const CallExpr *e) {
+  auto x = tensor_argument(e->getArg(0));
+  if (!x)
+    return {};
+  ops++;
+  return result(build(OP_CONTIGUOUS, {x->ref}, {}, nullptr, e), OP_NONE, nullptr);
+}
+
+// ---- structure ---------------------------------------------------------------------------------------------
+
+// tc_split(x, n, axis, out): n views along the axis
+Value Evaluator::do_tc_split(const CallExpr *e) {
+  SourceLocation loc = e->getExprLoc();
+  auto x = tensor_argument(e->getArg(0));
+  Value count = evaluate(e->getArg(1)), where = evaluate(e->getArg(2)), out = evaluate(e->getArg(3));
+  if (failed)
+    return {};
+  auto n = count.kind == Value::Scalars ? as_constant(count.scalar) : std::nullopt;
+  auto axis = where.kind == Value::Scalars ? as_constant(where.scalar) : std::nullopt;
+  if (!n || !axis || *n < 1 || out.kind != Value::Pointer) {
+    fail(loc, "the number of pieces and the axis have to be known at build time, and the pieces go "
+              "to a local array");
+    return {};
+  }
+  const tc_type *type = tc_graph_type(graph, x->ref);
+  int64_t at = *axis < 0 ? *axis + type->rank : *axis;
+  if (at < 0 || at >= type->rank) {
+    error(loc, "split: axis " + std::to_string(*axis) + " of " + describe(x->ref));
+    return {};
+  }
+  tc_dim size = type->dim[at];
+  if (!tc_dim_is(tc_dim_mod(dims, size, tc_dim_const(*n)), 0)) {
+    if (tc_dim_is_const(size))
+      error(loc, "split: size " + std::to_string(tc_dim_value(size)) + " does not divide into " +
+                     std::to_string(*n) + " pieces");
+    else
+      fail(loc, "the size is not known to divide into " + std::to_string(*n) +
+                    " pieces; declare a multiple in TC_SHAPE, such as N%" + std::to_string(*n));
+    return {};
+  }
+  tc_dim piece = tc_dim_div(dims, size, tc_dim_const(*n));
+  ops++;
+  for (int64_t i = 0; i < *n && !failed; i++) {
+    std::vector<tc_dim> attrs = {tc_dim_const(at), tc_dim_mul(dims, piece, tc_dim_const(i)),
+                                 tc_dim_mul(dims, piece, tc_dim_const(i + 1)), tc_dim_const(1)};
+    Value view = result(build(OP_SLICE, {x->ref}, attrs, nullptr, e), OP_SLICE, &*x);
+    store(offset_place(out.place, i), view, loc);
+  }
+  return count;
+}
+
+// Ownership is the runtime's business: values live as long as the graph needs them.
+Value Evaluator::do_tc_keep(const CallExpr *e) { return evaluate(e->getArg(0)); }
+
+Value Evaluator::do_tc_free(const CallExpr *e) {
+  Value v = evaluate(e->getArg(0));
+  if (!failed && v.kind == Value::Tensors && storages[v.tensor.storage].parameter)
+    fail(e->getExprLoc(), "a parameter is freed");
+  return Value::of(Value::Void);
+}
+
+// ---- questions ---------------------------------------------------------------------------------------------
+
+Value Evaluator::do_tc_size(const CallExpr *e) {
+  auto x = tensor_argument(e->getArg(0));
+  Value where = evaluate(e->getArg(1));
+  if (failed)
+    return {};
+  auto axis = where.kind == Value::Scalars ? as_constant(where.scalar) : std::nullopt;
+  if (!axis) {
+    fail(e->getExprLoc(), "the axis has to be known at build time");
+    return {};
+  }
+  const tc_type *type = tc_graph_type(graph, x->ref);
+  int64_t at = *axis < 0 ? *axis + type->rank : *axis;
+  if (at < 0 || at >= type->rank) {
+    error(e->getExprLoc(), "size: axis " + std::to_string(*axis) + " of " + describe(x->ref));
+    return {};
+  }
+  return Value::of(from_dim(type->dim[at], e->getType()));
+}
+
+Value Evaluator::do_tc_rank(const CallExpr *e) {
+  auto x = tensor_argument(e->getArg(0));
+  return x ? Value::of(from_dim(tc_dim_const(tc_graph_type(graph, x->ref)->rank), e->getType()))
+           : Value();
+}
+
+Value Evaluator::do_tc_numel(const CallExpr *e) {
+  auto x = tensor_argument(e->getArg(0));
+  if (!x)
+    return {};
+  const tc_type *type = tc_graph_type(graph, x->ref);
+  tc_dim n = tc_dim_const(1);
+  for (int i = 0; i < type->rank; i++)
+    n = tc_dim_mul(dims, n, type->dim[i]);
+  if (tc_dim_bad(n)) {
+    error(e->getExprLoc(), "numel: the product of the sizes exceeds 64 bits");
+    return {};
+  }
+  return Value::of(from_dim(n, e->getType()));
+}
+
+Value Evaluator::do_tc_dtype_of(const CallExpr *e) {
+  auto x = tensor_argument(e->getArg(0));
+  return x ? Value::of(from_dim(tc_dim_const(tc_graph_type(graph, x->ref)->dtype), e->getType()))
+           : Value();
+}
+
+// ---- writes in place ---------------------------------------------------------------------------------------
+
+// value, converted to the dtype and broadcast to the shape of `like`
+tc_ref Evaluator::spread(tc_ref value, const tc_type &like, SourceLocation loc) {
+  value = tc_build_cast(graph, value, static_cast<tc_dtype>(like.dtype), graph_loc(loc));
+  const tc_type *type = value.id ? tc_graph_type(graph, value) : nullptr;
+  bool same = type && type->rank == like.rank;
+  for (int i = 0; same && i < like.rank; i++)
+    same = tc_dim_same(type->dim[i], like.dim[i]);
+  if (!same && type)
+    value = tc_build_expand(graph, value, like.rank, like.dim, graph_loc(loc));
+  if (!value.id)
+    failed = true; // reported by the core
+  return value;
+}
+
+// x = op(x, y) in the memory of x; op OP_NONE: x = y
+Value Evaluator::write_in_place(const CallExpr *e, tc_op op) {
+  SourceLocation loc = e->getExprLoc();
+  Value target = evaluate(e->getArg(0));
+  auto x = as_tensor(target, e->getArg(0));
+  auto y = failed ? std::nullopt : tensor_argument(e->getArg(1));
+  if (!x || !y)
+    return {};
+  if (!x->whole) {
+    fail(loc, "a view is written; write the whole tensor, or use tc_where or tc_concat");
+    return {};
+  }
+  if (y->storage == x->storage && !y->whole) {
+    fail(loc, "a tensor is written from a view of itself; take tc_clone of the view");
+    return {};
+  }
+  ops++;
+  tc_type type = *tc_graph_type(graph, x->ref);
+  tc_ref value = y->ref;
+  if (op != OP_NONE) {
+    value = tc_build_cast(graph, value, static_cast<tc_dtype>(type.dtype), graph_loc(loc));
+    value = build(op, {x->ref, value}, {}, nullptr, e);
+  }
+  if (failed)
+    return {};
+  value = spread(value, type, loc);
+  Storage &storage = storages[x->storage];
+  storage.current = value;
+  storage.version++;
+  return target;
+}
+
+Value Evaluator::do_tc_copy_(const CallExpr *e) { return write_in_place(e, OP_NONE); }
+Value Evaluator::do_tc_add_(const CallExpr *e) { return write_in_place(e, OP_ADD); }
+Value Evaluator::do_tc_sub_(const CallExpr *e) { return write_in_place(e, OP_SUB); }
+Value Evaluator::do_tc_mul_(const CallExpr *e) { return write_in_place(e, OP_MUL); }
+Value Evaluator::do_tc_div_(const CallExpr *e) { return write_in_place(e, OP_DIV); }
+
+Value Evaluator::do_tc_fill_(const CallExpr *e) {
+  Value target = evaluate(e->getArg(0));
+  auto x = as_tensor(target, e->getArg(0));
+  Value v = evaluate(e->getArg(1));
+  if (failed || !x)
+    return {};
+  if (!x->whole || v.kind != Value::Scalars) {
+    fail(e->getExprLoc(), x->whole ? "a number that is not followed"
+                                   : "a view is written; write the whole tensor");
+    return {};
+  }
+  ops++;
+  tc_ref number = as_operand(v.scalar, nullptr, e->getExprLoc());
+  tc_ref value = build(OP_FULL, {number}, full_attributes(*tc_graph_type(graph, x->ref)), nullptr, e);
+  Storage &storage = storages[x->storage];
+  storage.current = value;
+  storage.version++;
+  return target;
+}
+
+} // namespace tc

@@ -1,0 +1,59 @@
+// assembly.cpp - line by line; strings are left alone.
+#include "assembly.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+namespace tc {
+
+using llvm::StringRef;
+
+static bool name_char(char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; }
+
+// Length of the string literal that starts at text[0] == '"', with both quotes.
+static size_t string_length(StringRef text) {
+  size_t i = 1;
+  while (i < text.size() && text[i] != '"')
+    i += text[i] == '\\' ? 2 : 1;
+  return std::min(i + 1, text.size());
+}
+
+static void rename_labels(StringRef line, StringRef suffix, std::string &out) {
+  while (!line.empty()) {
+    if (line[0] == '"') {
+      size_t n = string_length(line);
+      out += line.take_front(n);
+      line = line.drop_front(n);
+    } else if (name_char(line[0])) {
+      StringRef name = line.take_while(name_char);
+      out += name;
+      if (name.starts_with(".L"))
+        out += ("." + suffix).str();
+      line = line.drop_front(name.size());
+    } else {
+      out += line[0];
+      line = line.drop_front();
+    }
+  }
+}
+
+static bool for_whole_file(StringRef line) {
+  line = line.ltrim();
+  return line.starts_with(".file") || line.starts_with(".ident") ||
+         (line.starts_with(".section") && line.contains(".note.GNU-stack"));
+}
+
+std::string embeddable_assembly(StringRef text, StringRef suffix) {
+  std::string out = "\t.pushsection .text\n";
+  out.reserve(text.size() + text.size() / 8);
+  while (!text.empty()) {
+    StringRef line;
+    std::tie(line, text) = text.split('\n');
+    if (for_whole_file(line))
+      continue;
+    rename_labels(line, suffix, out);
+    out += '\n';
+  }
+  return out + "\t.popsection\n";
+}
+
+} // namespace tc

@@ -1,0 +1,17 @@
+// assembly.h - compiler output made fit to stand in front of other compiler output in one file.
+#ifndef TC_PLUGIN_ASSEMBLY_H
+#define TC_PLUGIN_ASSEMBLY_H
+
+#include <string>
+
+#include "llvm/ADT/StringRef.h"
+
+namespace tc {
+
+// Private labels (.L...) get `suffix`, so that they do not meet those of other parts; directives
+// that speak for a whole file (.file, .ident) go; the current section is kept.
+std::string embeddable_assembly(llvm::StringRef text, llvm::StringRef suffix);
+
+} // namespace tc
+
+#endif

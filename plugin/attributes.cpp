@@ -1,0 +1,113 @@
+// attributes.cpp - parsing and checking of the two attributes.  Misuse is a warning at the attribute
+// and leaves the code as it is: an annotation never breaks a build.
+#include "attributes.h"
+
+#include "options.h"
+
+namespace tc {
+namespace {
+
+using namespace clang;
+
+void warn(Sema &sema, SourceLocation loc, const std::string &text) {
+  sema.Diag(loc, diag::warn_fe_backend_plugin) << text;
+}
+
+bool inner_parse(Sema &sema) { return sema.getPreprocessor().isMacroDefined(inner_macro); }
+
+// The arguments, all string literals; false after a warning.
+bool string_arguments(Sema &sema, const ParsedAttr &attr, llvm::SmallVectorImpl<Expr *> &out) {
+  for (unsigned i = 0; i < attr.getNumArgs(); i++) {
+    Expr *arg = attr.isArgExpr(i) ? attr.getArgAsExpr(i) : nullptr;
+    auto *text = arg ? llvm::dyn_cast<StringLiteral>(arg->IgnoreParenImpCasts()) : nullptr;
+    if (!text || text->getCharByteWidth() != 1) {
+      warn(sema, arg ? arg->getBeginLoc() : attr.getLoc(),
+           ("arguments of '" + attr.getAttrName()->getName() +
+            "' are string literals; the attribute is ignored")
+               .str());
+      return false;
+    }
+    out.push_back(text);
+  }
+  return true;
+}
+
+void attach(Sema &sema, Decl *decl, const ParsedAttr &attr, const char *name,
+            llvm::SmallVectorImpl<Expr *> &args) {
+  decl->addAttr(AnnotateAttr::Create(sema.Context, name, args.data(), args.size(), attr));
+}
+
+struct CompileAttribute : ParsedAttrInfo {
+  CompileAttribute() {
+    OptArgs = 15;
+    static constexpr Spelling spellings[] = {{ParsedAttr::AS_GNU, "tc_compile"},
+                                             {ParsedAttr::AS_C23, "tc::compile"},
+                                             {ParsedAttr::AS_CXX11, "tc::compile"}};
+    Spellings = spellings;
+  }
+
+  bool diagAppertainsToDecl(Sema &sema, const ParsedAttr &attr, const Decl *decl) const override {
+    if (llvm::isa<FunctionDecl>(decl))
+      return true;
+    warn(sema, attr.getLoc(), "'tc_compile' marks functions; here it is ignored");
+    return false;
+  }
+
+  AttrHandling handleDeclAttribute(Sema &sema, Decl *decl, const ParsedAttr &attr) const override {
+    llvm::SmallVector<Expr *, 4> args;
+    if (!string_arguments(sema, attr, args))
+      return AttributeNotApplied;
+    if (inner_parse(sema)) {
+      attach(sema, decl, attr, compile_attribute, args);
+      return AttributeApplied;
+    }
+    Options options;
+    for (Expr *arg : args) {
+      std::string problem = apply_option(llvm::cast<StringLiteral>(arg)->getString(),
+                                         OptionPlace::Attribute, options);
+      if (!problem.empty())
+        warn(sema, arg->getBeginLoc(), problem);
+    }
+    if (sema.getLangOpts().CPlusPlus)
+      sema.getDiagnostics().Report(decl->getLocation(),
+                                   diag::remark_fe_backend_optimization_remark_missed)
+          << AddFlagValue("tc")
+          << "not compiled: annotated functions are compiled in C files, and this is C++";
+    return AttributeApplied;
+  }
+};
+
+struct ShapeAttribute : ParsedAttrInfo {
+  ShapeAttribute() {
+    NumArgs = 1;
+    static constexpr Spelling spellings[] = {{ParsedAttr::AS_GNU, "tc_shape"},
+                                             {ParsedAttr::AS_C23, "tc::shape"},
+                                             {ParsedAttr::AS_CXX11, "tc::shape"}};
+    Spellings = spellings;
+  }
+
+  bool diagAppertainsToDecl(Sema &sema, const ParsedAttr &attr, const Decl *decl) const override {
+    if (llvm::isa<ParmVarDecl>(decl))
+      return true;
+    warn(sema, attr.getLoc(), "'tc_shape' describes tensor parameters; here it is ignored");
+    return false;
+  }
+
+  AttrHandling handleDeclAttribute(Sema &sema, Decl *decl, const ParsedAttr &attr) const override {
+    llvm::SmallVector<Expr *, 1> args;
+    if (!string_arguments(sema, attr, args))
+      return AttributeNotApplied;
+    if (inner_parse(sema))
+      attach(sema, decl, attr, shape_attribute, args);
+    return AttributeApplied;
+  }
+};
+
+} // namespace
+
+static ParsedAttrInfoRegistry::Add<CompileAttribute> add_compile(compile_attribute,
+                                                                 "compile this function");
+static ParsedAttrInfoRegistry::Add<ShapeAttribute> add_shape(shape_attribute,
+                                                             "shape of a tensor parameter");
+
+} // namespace tc

@@ -1,0 +1,28 @@
+// attributes.h - tc_compile and tc_shape, and how later stages find them.
+//
+// In the inner parse (see plugin.cpp) both become AnnotateAttr nodes of these names, whose
+// arguments are the string literals as written.  In the user's own compilation they are checked,
+// reported and dropped, so that nothing of them reaches the object.
+#ifndef TC_PLUGIN_ATTRIBUTES_H
+#define TC_PLUGIN_ATTRIBUTES_H
+
+#include "clang_compat.h"
+
+namespace tc {
+
+inline constexpr const char *compile_attribute = "tc_compile";
+inline constexpr const char *shape_attribute = "tc_shape";
+
+// Defined in every compilation that the plugin starts by itself.
+inline constexpr const char *inner_macro = "__TC_INNER_PARSE__";
+
+inline const clang::AnnotateAttr *find_attribute(const clang::Decl *decl, llvm::StringRef name) {
+  for (const auto *attr : decl->specific_attrs<clang::AnnotateAttr>())
+    if (attr->getAnnotation() == name)
+      return attr;
+  return nullptr;
+}
+
+} // namespace tc
+
+#endif

@@ -1,0 +1,102 @@
+// clang_compat.h - every Clang and LLVM header that the plugin uses, and every difference between
+// the supported versions (19 to 22).  No other file asks for a version.
+#ifndef TC_CLANG_COMPAT_H
+#define TC_CLANG_COMPAT_H
+
+#include "clang/AST/ASTConsumer.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Attr.h"
+#include "clang/AST/Decl.h"
+#include "clang/AST/Expr.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/AST/Stmt.h"
+#include "clang/Basic/Diagnostic.h"
+#include "clang/Basic/DiagnosticFrontend.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/Basic/TargetInfo.h"
+#include "clang/CodeGen/CodeGenAction.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/FrontendAction.h"
+#include "clang/Frontend/FrontendPluginRegistry.h"
+#include "clang/Lex/HeaderSearchOptions.h"
+#include "clang/Lex/Lexer.h"
+#include "clang/Lex/Preprocessor.h"
+#include "clang/Lex/PreprocessorOptions.h"
+#include "clang/Sema/ParsedAttr.h"
+#include "clang/Sema/Sema.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PassManager.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/VirtualFileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/thread.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+namespace tc::compat {
+
+// A compiler instance for `invocation` that reads files through `files` (shared with the main
+// compilation) or, when that is null, through `fs`.
+inline std::unique_ptr<clang::CompilerInstance>
+make_instance(std::shared_ptr<clang::CompilerInvocation> invocation,
+              clang::DiagnosticConsumer *diags, clang::FileManager *files,
+              llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> fs) {
+#if LLVM_VERSION_MAJOR >= 22
+  auto ci = std::make_unique<clang::CompilerInstance>(std::move(invocation));
+  ci->setVirtualFileSystem(files ? files->getVirtualFileSystemPtr() : fs);
+  ci->createDiagnostics(diags, /*ShouldOwnClient=*/false);
+  if (files)
+    ci->setFileManager(files);
+  else
+    ci->createFileManager();
+  ci->createSourceManager();
+#else
+  auto ci = std::make_unique<clang::CompilerInstance>();
+  ci->setInvocation(std::move(invocation));
+  ci->createDiagnostics(diags, /*ShouldOwnClient=*/false);
+  if (files)
+    ci->setFileManager(files);
+  else
+    ci->createFileManager(fs);
+  ci->createSourceManager(ci->getFileManager());
+#endif
+  return ci;
+}
+
+// Parses arguments of `clang -cc1`; false: they are not valid.
+inline bool parse_cc1(clang::CompilerInvocation &invocation,
+                      llvm::ArrayRef<const char *> arguments, clang::DiagnosticConsumer *consumer) {
+#if LLVM_VERSION_MAJOR >= 22
+  clang::DiagnosticOptions options;
+  clang::DiagnosticsEngine diags(clang::DiagnosticIDs::create(), options, consumer, false);
+#else
+  clang::DiagnosticsEngine diags(new clang::DiagnosticIDs, new clang::DiagnosticOptions, consumer,
+                                 false);
+#endif
+  return clang::CompilerInvocation::CreateFromArgs(invocation, arguments, diags);
+}
+
+// `run(module)` as the last step of the optimisation pipeline.
+template <class Pass> void add_last_pass(llvm::PassBuilder &pb, Pass pass) {
+#if LLVM_VERSION_MAJOR >= 20
+  pb.registerOptimizerLastEPCallback(
+      [pass](llvm::ModulePassManager &pm, llvm::OptimizationLevel, llvm::ThinOrFullLTOPhase) {
+        pm.addPass(Pass(pass));
+      });
+#else
+  pb.registerOptimizerLastEPCallback(
+      [pass](llvm::ModulePassManager &pm, llvm::OptimizationLevel) { pm.addPass(Pass(pass)); });
+#endif
+}
+
+template <class Pass> void add_first_pass(llvm::PassBuilder &pb, Pass pass) {
+  pb.registerPipelineStartEPCallback(
+      [pass](llvm::ModulePassManager &pm, llvm::OptimizationLevel) { pm.addPass(Pass(pass)); });
+}
+
+} // namespace tc::compat
+
+#endif

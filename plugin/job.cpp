@@ -1,0 +1,282 @@
+// job.cpp - the inner parse and what follows from it.
+#include "job.h"
+
+#include <cstdlib>
+#include <deque>
+
+#include "attributes.h"
+#include "backends/backend.h"
+#include "frontend/ast_capture/capture.h"
+#include "graph/text.h"
+#include "kernels.h"
+#include "report.h"
+#include "rewrite.h"
+
+namespace tc {
+namespace {
+
+using namespace clang;
+using llvm::StringRef;
+
+// ---- one function ------------------------------------------------------------------------------------
+
+// Messages wait until it is known whether the function was compiled: with fullgraph, the reasons why
+// not are errors.
+struct FunctionJob {
+  const FunctionDecl *decl = nullptr;
+  Options options;
+  tc_diag diag = {};
+  CapturedFunction captured = {};
+  std::vector<Message> messages;
+  std::string name, file;
+  bool compiled = false;
+  int kernels = 0;
+
+  void missed(const std::string &why) {
+    messages.push_back({TC_MISSED, decl->getLocation(), "'" + name + "' not compiled: " + why, {}, {}});
+  }
+};
+
+void collect_message(void *self, tc_severity severity, tc_loc loc, const char *text) {
+  auto *job = static_cast<FunctionJob *>(self);
+  SourceLocation where = source_location(loc);
+  job->messages.push_back(
+      {severity, where.isValid() ? where : job->decl->getLocation(), text, {}, {}});
+}
+
+bool dump_wanted(StringRef name) {
+  const char *list = std::getenv("TC_DUMP");
+  llvm::SmallVector<StringRef, 8> names;
+  StringRef(list ? list : "").split(names, ',');
+  return llvm::is_contained(names, name) || llvm::is_contained(names, "all");
+}
+
+void dump_graph(tc_graph *graph) {
+  tc_buf text = {};
+  tc_graph_print(graph, &text);
+  llvm::errs() << "; after capture\n" << StringRef(text.text ? text.text : "", text.len);
+  tc_buf_free(&text);
+}
+
+// ---- one file ----------------------------------------------------------------------------------------
+
+class Job {
+public:
+  Job(CompilerInstance &user, ASTContext &context, const Options &options)
+      : user(user), context(context), sources(context.getSourceManager()), options(options),
+        reporter(user, sources), rewriter(sources) {}
+
+  void add(const FunctionDecl *decl) {
+    functions.emplace_back();
+    functions.back().decl = decl;
+  }
+
+  void run() {
+    for (FunctionJob &f : functions)
+      capture(f);
+    compile();
+    for (FunctionJob &f : functions)
+      show(f);
+  }
+
+private:
+  void capture(FunctionJob &f);
+  void compile();
+  void use(const tc_texts &texts);
+  void show(FunctionJob &f);
+  std::string symbol(const FunctionJob &f) const;
+  bool makes_code() const;
+
+  CompilerInstance &user;
+  ASTContext &context;
+  const SourceManager &sources;
+  Options options;
+  Reporter reporter;
+  Rewriter rewriter;
+  std::deque<FunctionJob> functions; // addresses stay: graphs point to diag
+};
+
+bool Job::makes_code() const {
+  switch (user.getFrontendOpts().ProgramAction) {
+  case frontend::EmitAssembly:
+  case frontend::EmitBC:
+  case frontend::EmitLLVM:
+  case frontend::EmitLLVMOnly:
+  case frontend::EmitCodeGenOnly:
+  case frontend::EmitObj:
+    return true;
+  default:
+    return false;
+  }
+}
+
+// Entries are local to their object: the name has to be unique in this file, and readable.
+std::string Job::symbol(const FunctionJob &f) const {
+  std::string key = sources.getFilename(f.decl->getLocation()).str() + ":" + f.name;
+  llvm::raw_string_ostream(key) << ":" << sources.getFileOffset(f.decl->getLocation());
+  llvm::SmallString<32> hash;
+  llvm::raw_svector_ostream(hash)
+      << llvm::format_hex_no_prefix(tc_hash(key.data(), key.size(), 0), 16);
+  return "__tc_" + f.name + "_" + std::string(hash);
+}
+
+void Job::capture(FunctionJob &f) {
+  f.name = f.decl->getNameAsString();
+  f.options = options_of(f.decl, options);
+  f.diag = {collect_message, &f};
+  PresumedLoc place = sources.getPresumedLoc(sources.getFileLoc(f.decl->getLocation()));
+  f.file = place.isValid() ? place.getFilename() : "";
+  if (std::string why = rewriter.obstacle(f.decl); !why.empty())
+    return f.missed(why);
+  f.captured = capture_function(context, f.decl, &f.diag,
+                                [&f](Message m) { f.messages.push_back(std::move(m)); });
+  f.captured.symbol = symbol(f);
+  if (f.captured.graph && dump_wanted("capture"))
+    dump_graph(f.captured.graph.get());
+}
+
+void Job::compile() {
+  std::vector<tc_function> list;
+  std::vector<FunctionJob *> jobs;
+  for (FunctionJob &f : functions) {
+    if (!f.captured.graph)
+      continue;
+    unsigned line = sources.getPresumedLineNumber(sources.getFileLoc(f.decl->getLocation()));
+    list.push_back({f.captured.symbol.c_str(), f.name.c_str(), f.file.c_str(), line,
+                    f.captured.graph.release(), f.captured.ops});
+    jobs.push_back(&f);
+  }
+  if (list.empty())
+    return;
+  std::vector<tc_result> results(list.size());
+  tc_texts texts = {};
+  bool done = tc_compile_functions(&tc_backend_openmp, list.data(), static_cast<int>(list.size()),
+                                   results.data(), &texts);
+  for (size_t i = 0; i < jobs.size(); i++) {
+    jobs[i]->compiled = done && results[i].compiled;
+    jobs[i]->kernels = results[i].kernels;
+    if (!done)
+      jobs[i]->missed("internal failure of the compiler core");
+  }
+  if (done && texts.functions && makes_code())
+    use(texts);
+  tc_buf_free(&texts.host);
+  tc_buf_free(&texts.kernels);
+}
+
+void Job::use(const tc_texts &texts) {
+  std::vector<std::string> entries;
+  for (FunctionJob &f : functions)
+    if (f.compiled)
+      entries.push_back(f.captured.symbol);
+  CompiledUnit unit = compile_texts(user, texts, options.levels, entries);
+  for (FunctionJob &f : functions) {
+    if (!f.compiled)
+      continue;
+    if (unit.error.empty()) {
+      rewriter.insert(f.decl, guarded_call(f.captured));
+      continue;
+    }
+    f.compiled = false;
+    f.messages.push_back({TC_WARNING, f.decl->getLocation(),
+                          "'" + f.name + "' not compiled: the generated code was rejected (" +
+                              unit.error + "); please report this",
+                          {}, {}});
+  }
+  if (!unit.error.empty())
+    return;
+  rewriter.apply(user);
+  embed_unit(user, std::move(unit));
+}
+
+void Job::show(FunctionJob &f) {
+  if (f.compiled)
+    f.messages.insert(f.messages.begin(),
+                      {TC_REMARK, f.decl->getLocation(),
+                       "'" + f.name + "' compiled: " + std::to_string(f.captured.ops) + " ops in " +
+                           std::to_string(f.kernels) + (f.kernels == 1 ? " kernel" : " kernels"),
+                       {}, {}});
+  for (Message &message : f.messages) {
+    if (!f.compiled && f.options.fullgraph && message.severity == TC_MISSED)
+      message.severity = TC_ERROR;
+    reporter.show(message);
+  }
+}
+
+// ---- the inner parse -----------------------------------------------------------------------------------
+
+class InnerConsumer : public ASTConsumer {
+public:
+  InnerConsumer(CompilerInstance &user, const Options &options) : user(user), options(options) {}
+
+  bool HandleTopLevelDecl(DeclGroupRef group) override {
+    for (Decl *decl : group)
+      if (auto *function = llvm::dyn_cast<FunctionDecl>(decl))
+        if (function->isThisDeclarationADefinition() &&
+            find_attribute(function, compile_attribute))
+          definitions.push_back(function);
+    return true;
+  }
+
+  // A file with errors is left to the user's compilation, which reports them.
+  void HandleTranslationUnit(ASTContext &context) override {
+    if (context.getDiagnostics().hasErrorOccurred())
+      return;
+    Job job(user, context, options);
+    for (const FunctionDecl *function : definitions)
+      if (function->getStorageClass() != SC_Static || function->isReferenced())
+        job.add(function);
+    job.run();
+  }
+
+private:
+  CompilerInstance &user;
+  Options options;
+  std::vector<const FunctionDecl *> definitions;
+};
+
+class InnerAction : public ASTFrontendAction {
+public:
+  InnerAction(CompilerInstance &user, const Options &options) : user(user), options(options) {}
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &, StringRef) override {
+    return std::make_unique<InnerConsumer>(user, options);
+  }
+
+private:
+  CompilerInstance &user;
+  Options options;
+};
+
+// The user's invocation without anything that it would write or print.
+std::shared_ptr<CompilerInvocation> inner_invocation(CompilerInstance &user) {
+  auto invocation = std::make_shared<CompilerInvocation>(user.getInvocation());
+  FrontendOptions &frontend = invocation->getFrontendOpts();
+  frontend.ProgramAction = frontend::ParseSyntaxOnly;
+  frontend.OutputFile.clear();
+  frontend.StatsFile.clear();
+  frontend.ShowStats = false;
+  frontend.DisableFree = false;
+  frontend.AddPluginActions.clear();
+  invocation->getDependencyOutputOpts() = DependencyOutputOptions();
+  invocation->getPreprocessorOutputOpts() = PreprocessorOutputOptions();
+  DiagnosticOptions &diagnostics = invocation->getDiagnosticOpts();
+  diagnostics.VerifyDiagnostics = false;
+  diagnostics.ShowCarets = false;
+  diagnostics.IgnoreWarnings = true;
+  diagnostics.DiagnosticLogFile.clear();
+  diagnostics.DiagnosticSerializationFile.clear();
+  invocation->getPreprocessorOpts().addMacroDef(inner_macro);
+  return invocation;
+}
+
+} // namespace
+
+void compile_annotated(CompilerInstance &user, const Options &options) {
+  IgnoringDiagConsumer ignore;
+  auto ci = compat::make_instance(inner_invocation(user), &ignore, &user.getFileManager(), nullptr);
+  ci->setVerboseOutputStream(llvm::nulls());
+  InnerAction action(user, options);
+  ci->ExecuteAction(action);
+}
+
+} // namespace tc

@@ -1,0 +1,311 @@
+// kernels.cpp - compiling the generated texts in process.  See kernels.h.
+#include "kernels.h"
+
+#include <atomic>
+#include <set>
+
+#include "assembly.h"
+#include "attributes.h"
+
+namespace tc {
+namespace {
+
+using namespace clang;
+using llvm::StringRef;
+
+// ---- flags ---------------------------------------------------------------------------------------
+
+// CPU and features of each tc_isa.  AVX-512 levels ask for full vectors by name: x86-64-v4 alone
+// would have the code generator split them.
+const char *const level_flags[TC_ISA_COUNT] = {
+    "-target-cpu x86-64-v2",
+    "-target-cpu x86-64-v3",
+    "-target-cpu x86-64-v4 -mprefer-vector-width=512",
+    ("-target-cpu x86-64-v4 -mprefer-vector-width=512 -target-feature +avx512bf16 "
+     "-target-feature +avx512vnni"),
+    "-target-cpu sapphirerapids -mprefer-vector-width=512",
+};
+
+const char *const level_names[TC_ISA_COUNT] = {"v2", "v3", "v4", "bf16", "amx"};
+
+const char *relocation(llvm::Reloc::Model model) {
+  return model == llvm::Reloc::Static ? "static"
+         : model == llvm::Reloc::DynamicNoPIC ? "dynamic-no-pic" : "pic";
+}
+
+// What the generated code has to share with the code around it: target, position independence,
+// code model, unwind tables, control-flow protection.
+std::vector<std::string> common_flags(const CompilerInstance &user) {
+  const CodeGenOptions &code = user.getCodeGenOpts();
+  const LangOptions &lang = user.getLangOpts();
+  std::vector<std::string> flags = {"-triple", user.getTargetOpts().Triple, "-x", "c"};
+  auto add = [&](StringRef flag, const llvm::Twine &value) {
+    flags.push_back((flag + value).str());
+  };
+  if (!user.getTargetOpts().ABI.empty()) {
+    flags.push_back("-target-abi");
+    flags.push_back(user.getTargetOpts().ABI);
+  }
+  flags.push_back("-mrelocation-model");
+  flags.push_back(relocation(code.RelocationModel));
+  if (lang.PICLevel) {
+    flags.push_back("-pic-level");
+    flags.push_back(std::to_string(lang.PICLevel));
+    if (lang.PIE)
+      flags.push_back("-pic-is-pie");
+  }
+  if (!code.CodeModel.empty() && code.CodeModel != "default")
+    add("-mcmodel=", code.CodeModel);
+  add("-funwind-tables=", llvm::Twine(2));
+  if (code.CFProtectionBranch && code.CFProtectionReturn)
+    add("-fcf-protection=", "full");
+  else if (code.CFProtectionBranch)
+    add("-fcf-protection=", "branch");
+  else if (code.CFProtectionReturn)
+    add("-fcf-protection=", "return");
+  for (const char *flag : {"-O3", "-vectorize-loops", "-vectorize-slp", "-fopenmp", "-std=gnu17",
+                           "-ffp-contract=on", "-mframe-pointer=none", "-ffunction-sections",
+                           "-fgnuc-version=4.2.1", "-w", "-D"})
+    flags.push_back(flag);
+  flags.push_back(inner_macro);
+  return flags;
+}
+
+// ---- linkage -------------------------------------------------------------------------------------
+
+// Kernels, named by the hash of their text, become linkonce so that the linker keeps one of equals.
+// In assembly, entries become local symbols: the user's code refers to them by name in the same
+// object.  (Linking of bitcode resolves external names only; Embed makes them local afterwards.)
+struct SetLinkage : llvm::PassInfoMixin<SetLinkage> {
+  const std::vector<std::string> *entries;
+  bool host, elf;
+  Form form;
+
+  llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
+    llvm::SmallVector<llvm::GlobalValue *, 16> keep;
+    for (llvm::GlobalObject &object : module.global_objects())
+      if (!object.isDeclaration() && object.hasExternalLinkage())
+        keep.push_back(&object);
+    for (llvm::GlobalValue *value : keep) {
+      if (host && form == Form::Assembly && llvm::is_contained(*entries, value->getName())) {
+        value->setLinkage(llvm::GlobalValue::InternalLinkage);
+      } else if (!host) {
+        value->setLinkage(llvm::GlobalValue::LinkOnceODRLinkage);
+        value->setVisibility(llvm::GlobalValue::HiddenVisibility);
+        value->setDSOLocal(true);
+        if (elf)
+          llvm::cast<llvm::GlobalObject>(value)->setComdat(
+              module.getOrInsertComdat(value->getName()));
+      }
+    }
+    llvm::appendToCompilerUsed(module, keep);
+    return llvm::PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+
+// After optimisation.  Local names get a suffix of this part, since all parts share one assembly
+// file; attributes keep the user's instrumentation out; flags of this module must not clash with
+// the user's.
+struct Finish : llvm::PassInfoMixin<Finish> {
+  std::string suffix;
+  const std::vector<std::string> *entries;
+
+  llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
+    for (llvm::GlobalValue &value : module.global_values()) {
+      bool entry = llvm::is_contained(*entries, value.getName());
+      if (value.hasLocalLinkage() && value.hasName() && !entry)
+        value.setName(value.getName() + "." + suffix);
+    }
+    for (llvm::Function &function : module) {
+      function.addFnAttr(llvm::Attribute::NoProfile);
+      function.addFnAttr(llvm::Attribute::NoSanitizeCoverage);
+      function.addFnAttr(llvm::Attribute::DisableSanitizerInstrumentation);
+    }
+    if (llvm::GlobalVariable *used = module.getGlobalVariable("llvm.compiler.used"))
+      used->eraseFromParent();
+    for (const char *name : {"llvm.module.flags", "llvm.ident"})
+      if (llvm::NamedMDNode *node = module.getNamedMetadata(name))
+        node->eraseFromParent();
+    return llvm::PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+
+// ---- one text --------------------------------------------------------------------------------------
+
+// Remembers the first error.
+struct FirstError : DiagnosticConsumer {
+  std::string text;
+  void HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &info) override {
+    DiagnosticConsumer::HandleDiagnostic(level, info);
+    if (level < DiagnosticsEngine::Error || !text.empty())
+      return;
+    llvm::SmallString<128> message;
+    info.FormatDiagnostic(message);
+    if (info.getLocation().isValid() && info.hasSourceManager())
+      text = info.getLocation().printToString(info.getSourceManager()) + ": ";
+    text += message.str();
+  }
+};
+
+struct Part {
+  std::string name; // "host", "v4"
+  StringRef text;
+  std::vector<std::string> flags;
+  bool host;
+  std::string suffix; // of local names
+  // results
+  std::string output, error;
+};
+
+void compile_part(Part &part, Form form, bool elf, const std::vector<std::string> &entries) {
+  FirstError diags;
+  std::vector<const char *> arguments;
+  for (const std::string &flag : part.flags)
+    arguments.push_back(flag.c_str());
+  arguments.push_back("tcompile.c"); // replaced by the buffer below
+  auto invocation = std::make_shared<CompilerInvocation>();
+  if (!compat::parse_cc1(*invocation, arguments, &diags)) {
+    part.error = diags.text.empty() ? "flags not understood" : diags.text;
+    return;
+  }
+  std::string file = "tcompile-" + part.name + ".c";
+  auto buffer = llvm::MemoryBuffer::getMemBuffer(part.text, file);
+  FrontendOptions &frontend = invocation->getFrontendOpts();
+  frontend.Inputs = {FrontendInputFile(buffer->getMemBufferRef(), InputKind(Language::C))};
+  frontend.DisableFree = false;
+  invocation->getDiagnosticOpts().ShowCarets = false;
+  invocation->getCodeGenOpts().PassBuilderCallbacks.push_back([&](llvm::PassBuilder &pb) {
+    compat::add_first_pass(pb, SetLinkage{{}, &entries, part.host, elf, form});
+    compat::add_last_pass(pb, Finish{{}, part.suffix, &entries});
+  });
+
+  llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files(new llvm::vfs::InMemoryFileSystem);
+  auto ci = compat::make_instance(invocation, &diags, nullptr, files);
+  llvm::SmallString<0> output;
+  ci->setOutputStream(std::make_unique<llvm::raw_svector_ostream>(output));
+  ci->setVerboseOutputStream(llvm::nulls());
+  bool done;
+  if (form == Form::Assembly) {
+    EmitAssemblyAction action;
+    done = ci->ExecuteAction(action);
+  } else {
+    EmitBCAction action;
+    done = ci->ExecuteAction(action);
+  }
+  if (!done || diags.getNumErrors())
+    part.error = file + ": " + (diags.text.empty() ? "compilation failed" : diags.text);
+  else
+    part.output = form == Form::Assembly ? embeddable_assembly(output, part.suffix)
+                                         : std::string(output);
+}
+
+// Runs the parts on as many threads as the machine has, the longest (kernel texts) first.
+void compile_parts(std::vector<Part> &parts, Form form, bool elf,
+                   const std::vector<std::string> &entries) {
+  std::atomic<size_t> next{parts.size()};
+  auto work = [&] {
+    for (size_t i; (i = next.fetch_sub(1)) - 1 < parts.size();)
+      compile_part(parts[i - 1], form, elf, entries);
+  };
+  unsigned threads = std::min<size_t>(parts.size(), llvm::hardware_concurrency().compute_thread_count());
+  std::vector<llvm::thread> others;
+  for (unsigned i = 1; i < threads; i++)
+    others.emplace_back(std::optional<unsigned>(8u << 20), work);
+  work();
+  for (llvm::thread &thread : others)
+    thread.join();
+}
+
+} // namespace
+
+// ---- the interface -----------------------------------------------------------------------------------
+
+std::string unsupported_target(const CompilerInstance &user) {
+  const llvm::Triple &triple = user.getTarget().getTriple();
+  if (triple.getArch() == llvm::Triple::x86_64 || triple.isAArch64(64))
+    return "";
+  return "code is generated for x86-64 and aarch64, not for " + triple.getArchName().str();
+}
+
+Form choose_form(const CompilerInstance &user) {
+  const CodeGenOptions &code = user.getCodeGenOpts();
+  frontend::ActionKind action = user.getFrontendOpts().ProgramAction;
+  bool machine_code = action == frontend::EmitObj || action == frontend::EmitAssembly;
+  bool lto = code.PrepareForLTO || code.PrepareForThinLTO;
+  bool elf = user.getTarget().getTriple().isOSBinFormatELF();
+  return machine_code && !lto && elf ? Form::Assembly : Form::Bitcode;
+}
+
+CompiledUnit compile_texts(const CompilerInstance &user, const tc_texts &texts, uint32_t levels,
+                           std::vector<std::string> entries) {
+  CompiledUnit unit{choose_form(user), {}, entries, ""};
+  const llvm::Triple &triple = user.getTarget().getTriple();
+  std::vector<std::string> common = common_flags(user);
+  std::vector<Part> parts;
+  StringRef kernels(texts.kernels.text ? texts.kernels.text : "", texts.kernels.len);
+  parts.push_back({"host", StringRef(texts.host.text, texts.host.len), common, true, "tch", "", ""});
+  for (unsigned level = 0; level < TC_ISA_COUNT; level++) {
+    if (!(levels & texts.levels & 1u << level))
+      continue;
+    Part part{level_names[level], kernels, common, false, std::string("tc") + level_names[level],
+              "", ""};
+    part.flags.push_back(std::string("-DTC_LEVEL=") + level_names[level]);
+    if (triple.getArch() == llvm::Triple::x86_64) {
+      llvm::SmallVector<StringRef, 8> flags;
+      StringRef(level_flags[level]).split(flags, ' ');
+      for (StringRef flag : flags)
+        part.flags.push_back(flag.str());
+    }
+    parts.push_back(std::move(part));
+  }
+  compile_parts(parts, unit.form, triple.isOSBinFormatELF(), entries);
+  for (Part &part : parts) {
+    if (!part.error.empty() && unit.error.empty())
+      unit.error = part.error;
+    unit.parts.push_back(std::move(part.output));
+  }
+  return unit;
+}
+
+namespace {
+
+struct Embed : llvm::PassInfoMixin<Embed> {
+  std::shared_ptr<CompiledUnit> unit;
+
+  llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
+    for (const std::string &part : unit->parts) {
+      if (unit->form == Form::Assembly)
+        module.appendModuleInlineAsm(part);
+      else if (!link(module, part))
+        break;
+    }
+    if (unit->form == Form::Bitcode)
+      for (const std::string &name : unit->entries)
+        if (llvm::Function *entry = module.getFunction(name); entry && !entry->isDeclaration())
+          entry->setLinkage(llvm::GlobalValue::InternalLinkage);
+    return llvm::PreservedAnalyses::none();
+  }
+
+  static bool link(llvm::Module &module, const std::string &bitcode) {
+    auto part = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "tcompile"),
+                                       module.getContext());
+    if (!part) {
+      module.getContext().emitError("tc: " + llvm::toString(part.takeError()));
+      return false;
+    }
+    return !llvm::Linker::linkModules(module, std::move(*part));
+  }
+  static bool isRequired() { return true; }
+};
+
+} // namespace
+
+void embed_unit(CompilerInstance &user, CompiledUnit unit) {
+  auto shared = std::make_shared<CompiledUnit>(std::move(unit));
+  user.getCodeGenOpts().PassBuilderCallbacks.push_back(
+      [shared](llvm::PassBuilder &pb) { compat::add_first_pass(pb, Embed{{}, shared}); });
+}
+
+} // namespace tc

@@ -1,0 +1,47 @@
+// kernels.h - from the generated C texts to code in the user's object.
+//
+// Every text is compiled in this process by a compiler instance of its own, in its own LLVMContext
+// (sharing the user's would crash), with flags of its own: -O3, OpenMP, one CPU level.  What comes
+// out is put into the user's module in one of two forms:
+//
+//   Assembly  finished machine code as module-level assembly.  The user's -O0, sanitizers, coverage
+//             or instrumentation cannot touch it.  (The code generator's effort is a property of a
+//             whole module, so bitcode linked into an -O0 compilation would be ruined.)
+//   Bitcode   optimised IR, linked when the user's pipeline starts.  For -emit-llvm, LTO and object
+//             formats other than ELF.
+#ifndef TC_PLUGIN_KERNELS_H
+#define TC_PLUGIN_KERNELS_H
+
+#include <string>
+#include <vector>
+
+#include "backends/backend.h"
+#include "clang_compat.h"
+
+namespace tc {
+
+enum class Form { Assembly, Bitcode };
+
+// What suits the user's compilation.
+Form choose_form(const clang::CompilerInstance &user);
+
+// Whether the generated code can be compiled for the user's target; else why not.
+std::string unsupported_target(const clang::CompilerInstance &user);
+
+struct CompiledUnit {
+  Form form;
+  std::vector<std::string> parts; // host text, then the kernel text once per level
+  std::vector<std::string> entries;
+  std::string error;              // not empty: the generated text did not compile
+};
+
+// `entries` are the names of the entry functions in the host text: they become local symbols.
+CompiledUnit compile_texts(const clang::CompilerInstance &user, const tc_texts &texts,
+                           uint32_t levels, std::vector<std::string> entries);
+
+// Adds the unit to the module that `user` is going to compile.
+void embed_unit(clang::CompilerInstance &user, CompiledUnit unit);
+
+} // namespace tc
+
+#endif

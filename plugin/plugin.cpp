@@ -1,0 +1,61 @@
+// plugin.cpp - the entry: an action that Clang runs before the main one.
+//
+// Two passes.  When the consumers of the user's compilation are made, its main file has an entry but
+// has not been read.  At that moment an inner compiler instance parses the file, the annotated
+// functions are captured and compiled, and the file's contents are replaced in the user's source
+// manager.  The user's compilation then runs unchanged, whatever it is: -c, -S, -emit-llvm, LTO, -g.
+// A file that cannot contain annotations costs one text search.
+#include "attributes.h"
+#include "job.h"
+#include "kernels.h"
+#include "options.h"
+#include "scan.h"
+
+namespace tc {
+namespace {
+
+using namespace clang;
+
+class Action : public PluginASTAction {
+protected:
+  ActionType getActionType() override { return AddBeforeMainAction; }
+
+  // false: the plugin takes no part (its own compilations).
+  bool ParseArgs(const CompilerInstance &ci, const std::vector<std::string> &args) override {
+    for (const auto &macro : ci.getPreprocessorOpts().Macros)
+      if (macro.first == inner_macro)
+        return false;
+    for (const std::string &arg : args) {
+      std::string problem = apply_option(arg, OptionPlace::CommandLine, options);
+      if (!problem.empty())
+        ci.getDiagnostics().Report(diag::warn_fe_backend_plugin)
+            << "-fplugin-arg-tc-" + arg + ": " + problem;
+    }
+    return true;
+  }
+
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &ci, llvm::StringRef) override {
+    if (wanted(ci))
+      compile_annotated(ci, options);
+    return std::make_unique<ASTConsumer>();
+  }
+
+private:
+  // C++ and other languages are told about at the attribute.
+  static bool wanted(CompilerInstance &ci) {
+    const LangOptions &lang = ci.getLangOpts();
+    if (lang.CPlusPlus || lang.ObjC || lang.OpenCL || lang.CUDA || lang.AsmPreprocessor)
+      return false;
+    SourceManager &sources = ci.getSourceManager();
+    auto main = sources.getFileEntryRefForID(sources.getMainFileID());
+    return main && !main->getFileEntry().isNamedPipe() && may_be_annotated(ci, *main);
+  }
+
+  Options options;
+};
+
+} // namespace
+
+static FrontendPluginRegistry::Add<Action> add_action("tc", "compile annotated tensor functions");
+
+} // namespace tc

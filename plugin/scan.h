@@ -1,0 +1,16 @@
+// scan.h - the cheap test that spares files without annotations the inner parse.
+#ifndef TC_PLUGIN_SCAN_H
+#define TC_PLUGIN_SCAN_H
+
+#include "clang_compat.h"
+
+namespace tc {
+
+// Whether the main file, or a header that it includes from the user's directories (beside the file,
+// -I, -iquote, -include), spells the annotation.  Text only: no macro is expanded, so the answer may
+// be yes without need, and is no only for files whose annotations hide in system headers.
+bool may_be_annotated(clang::CompilerInstance &ci, clang::FileEntryRef main);
+
+} // namespace tc
+
+#endif
