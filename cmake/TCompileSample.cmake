@@ -44,7 +44,7 @@ function(tc_add_sample name)
       list(APPEND programs ${variant})
     endif()
   endforeach()
-  add_test(NAME sample.${name} VERBATIM
+  add_test(NAME sample.${name}
     COMMAND ${PROJECT_SOURCE_DIR}/tests/same_answers ${programs} -- ${arg_ARGS})
   set_tests_properties(sample.${name} PROPERTIES TIMEOUT 900)
 endfunction()
