@@ -73,6 +73,7 @@ typedef struct lo_fact {
   uint8_t reads;    /* arrays of the node's own size among them, saturated */
   bool costly;      /* the cone has a transcendental */
   bool product;     /* elementwise on a matmul's result: fit for its epilogue */
+  bool rowwise;     /* elementwise on the results of reductions */
 } lo_fact;
 
 /* ---- groups ---------------------------------------------------------------------------------------------- */

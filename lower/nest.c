@@ -176,21 +176,12 @@ static void build_stages(lo_kb *b, tc_nest *nest) {
 
 /* ---- schedule -------------------------------------------------------------------------------------------------- */
 
-static tc_dim slots_numel(lo_kb *b, int except, bool inner_too) {
-  tc_dim p = tc_dim_const(1);
-  for (int s = 0; s < b->nslot; s++)
-    if (!b->slot[s].dead && s != except && (inner_too || !b->slot[s].inner))
-      p = lo_estimate(b->L, p, b->slot[s].of >= 0 ? tc_dim_const(1) : b->slot[s].extent);
-  return p;
-}
-
-/* Elementwise work: the lanes' axis becomes the inner one, cut where the others are few. */
+/* Elementwise work: the lanes' axis becomes the inner one, cut when it may be long. */
 static void schedule_flat(lo_kb *b, int v) {
   if (v < 0 || b->g->serial) return;
-  bool few = lo_at_most(b->L, slots_numel(b, v, true), LO_FEW_ROWS - 1);
   b->slot[v].inner = true;
   for (uint32_t i = 0; i < b->nact; i++) b->act[i].axes |= 1u << v;
-  if (few && !lo_at_most(b->L, b->slot[v].extent, 2 * LO_CHUNK)) lo_split_slot(b, v, LO_CHUNK);
+  if (!lo_at_most(b->L, b->slot[v].extent, 2 * LO_CHUNK)) lo_split_slot(b, v, LO_CHUNK);
 }
 
 /* Outer slots first; the lanes' slot last of its kind. */

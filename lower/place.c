@@ -104,10 +104,15 @@ static bool fits_prologue(lo *L, tc_ref r) {
   return !f->costly && !f->product && f->cone <= 6 && f->reads <= 1;
 }
 
+/* What follows a reduction belongs to its nest, which the reader's is not. */
+static bool belongs_elsewhere(lo *L, tc_ref r, const lo_demand *d) {
+  return L->fact[r.id].rowwise && (d->at->axes & group_of(L, d)->inner);
+}
+
 static bool allows(lo *L, tc_ref r, const lo_demand *d) {
   const lo_group *g = group_of(L, d);
   const tc_node *n = lo_node(L, r);
-  if (!lo_has_room(g)) return false;
+  if (!lo_has_room(g) || belongs_elsewhere(L, r, d)) return false;
   if (lo_class(n) == TC_CLASS_VIEW) return true;
   if (d->prologue && !fits_prologue(L, r)) return false;
   /* the missing axes are those that a reduction is about to turn inner */
@@ -184,6 +189,14 @@ const lo_index *lo_index_over(lo *L, const lo_group *g, const tc_type *t, uint32
   return lo_intern(L, &d);
 }
 
+/* Groups from this number on run before all readers. */
+static uint32_t after_readers(const lo_place *p) {
+  uint32_t least = 1;
+  for (const lo_demand *d = p->demand; d; d = d->next)
+    if (d->group >= least) least = d->group + 1;
+  return least;
+}
+
 static lo_group *sibling(lo *L, tc_ref r, uint32_t least, const lo_index **at) {
   for (uint32_t id = L->ngroup, i = 0; id >= least && id > 0 && i < LO_LOOK_BACK; id--, i++) {
     lo_group *g = L->group[id];
@@ -202,8 +215,8 @@ static void materialise(lo *L, tc_ref r, uint32_t least) {
   lo_group *g = NULL;
   const lo_index *at = NULL;
   bool in_reduce = false;
-  if (d && d->group >= least && lo_can_host(L, group_of(L, d), r, d->at) &&
-      others_allow(L, r, d)) {
+  if (d && d->group >= least && !belongs_elsewhere(L, r, d) &&
+      lo_can_host(L, group_of(L, d), r, d->at) && others_allow(L, r, d)) {
     g = group_of(L, d);
     at = d->at;
     in_reduce = d->in_reduce;
@@ -213,7 +226,7 @@ static void materialise(lo *L, tc_ref r, uint32_t least) {
       if (o != d && !o->load && o->group == g->id && o->at != at)
         compute(L, g, r, o->at, o->prologue, o->in_reduce);
   } else {
-    g = sibling(L, r, least, &at);
+    g = sibling(L, r, after_readers(&L->place[r.id]), &at);
   }
   if (!g) {
     g = lo_new_group(L, tc_graph_type(L->g, r));
