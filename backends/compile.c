@@ -15,7 +15,7 @@ typedef struct job {
   const tc_backend *b;
   tc_function *f;
   tc_program *p;
-  tc_buf *name;         /* external name of each kernel */
+  tc_buf *name; /* external name of each kernel */
   const char **names;
   uint32_t *levels;
 } job;
@@ -24,7 +24,8 @@ static bool dumps(const char *what) {
   const char *list = getenv("TC_DUMP");
   for (const char *at = list; at && *at;) {
     const size_t n = strcspn(at, ",");
-    if ((n == strlen(what) && strncmp(at, what, n) == 0) || (n == 3 && strncmp(at, "all", 3) == 0)) return true;
+    if ((n == strlen(what) && strncmp(at, what, n) == 0) || (n == 3 && strncmp(at, "all", 3) == 0))
+      return true;
     at += n + (at[n] == ',');
   }
   return false;
@@ -44,13 +45,15 @@ static void remark_kernels(const job *j) {
     const tc_kernel *k = &j->p->kernel[i];
     tc_buf ops = {0};
     for (uint32_t n = 0; n < k->nfused; ++n)
-      tc_putf(&ops, "%s%s", n ? ", " : "", tc_op_get(tc_graph_node(j->p->graph, k->fused[n])->op)->text);
+      tc_putf(&ops, "%s%s", n ? ", " : "",
+              tc_op_get(tc_graph_node(j->p->graph, k->fused[n])->op)->text);
     if (k->nfused > 1)
-      tc_report(tc_graph_diag(j->p->graph), TC_REMARK, k->loc, "fused %u operations into kernel %s: %s", k->nfused,
-                k->name ? k->name : "", ops.text ? ops.text : "");
-    else
-      tc_report(tc_graph_diag(j->p->graph), TC_REMARK, k->loc, "kernel %s: %s", k->name ? k->name : "",
+      tc_report(tc_graph_diag(j->p->graph), TC_REMARK, k->loc,
+                "fused %u operations into kernel %s: %s", k->nfused, k->name ? k->name : "",
                 ops.text ? ops.text : "");
+    else
+      tc_report(tc_graph_diag(j->p->graph), TC_REMARK, k->loc, "kernel %s: %s",
+                k->name ? k->name : "", ops.text ? ops.text : "");
     tc_buf_free(&ops);
   }
 }
@@ -59,13 +62,15 @@ static bool check(const job *j) {
   char message[256];
   tc_diag *d = tc_graph_diag(j->p->graph);
   if (!tc_program_verify(j->p, message, sizeof message)) {
-    tc_report(d, TC_MISSED, (tc_loc){0}, "'%s' stays as written: internal: %s", j->f->name, message);
+    tc_report(d, TC_MISSED, (tc_loc){0}, "'%s' stays as written: internal: %s", j->f->name,
+              message);
     return false;
   }
   for (uint32_t i = 0; i < j->p->nkernel; ++i)
     if (!j->b->supports(&j->p->kernel[i], j->p)) {
-      tc_report(d, TC_MISSED, j->p->kernel[i].loc, "'%s' stays as written: the %s backend has no code for %s",
-                j->f->name, j->b->name, j->p->kernel[i].name ? j->p->kernel[i].name : "a kernel");
+      tc_report(d, TC_MISSED, j->p->kernel[i].loc,
+                "'%s' stays as written: the %s backend has no code for %s", j->f->name, j->b->name,
+                j->p->kernel[i].name ? j->p->kernel[i].name : "a kernel");
       return false;
     }
   return true;
@@ -101,7 +106,8 @@ static bool emit_all(job *j, tc_texts *out) {
     cut(&out->host, host);
     cut(&out->kernels, kernels);
     tc_report(tc_graph_diag(j->p->graph), TC_MISSED, (tc_loc){0},
-              "'%s' stays as written: internal: no text from the %s backend", j->f->name, j->b->name);
+              "'%s' stays as written: internal: no text from the %s backend", j->f->name,
+              j->b->name);
   }
   for (uint32_t i = 0; j->name && i < n; ++i) tc_buf_free(&j->name[i]);
   free(j->name);
@@ -122,12 +128,14 @@ static void compile_one(const tc_backend *b, tc_function *f, tc_result *result, 
   tc_program_free(j.p);
 }
 
-bool tc_compile_functions(const tc_backend *b, tc_function *f, int n, tc_result *result, tc_texts *out) {
+bool tc_compile_functions(const tc_backend *b, tc_function *f, int n, tc_result *result,
+                          tc_texts *out) {
   memset(result, 0, (size_t)n * sizeof *result);
   for (int i = 0; i < n; ++i) {
     compile_one(b, &f[i], &result[i], out);
     tc_graph_free(f[i].graph);
     f[i].graph = NULL;
   }
-  return out->functions == 0 || (b->emit_unit(f, result, n, out) && !out->host.failed && !out->kernels.failed);
+  return out->functions == 0 ||
+         (b->emit_unit(f, result, n, out) && !out->host.failed && !out->kernels.failed);
 }

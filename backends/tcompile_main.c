@@ -2,8 +2,8 @@
  *
  *   tcompile [--host | --kernels | --loops] [file]     (standard input without a file)
  *
- * Prints both texts by default; the kernel text wants -DTC_LEVEL=v2|v3|v4|bf16|amx.  The name of the
- * graph becomes the entry's symbol. */
+ * Prints both texts by default; the kernel text wants -DTC_LEVEL=v2|v3|v4|bf16|amx.  The name of
+ * the graph becomes the entry's symbol. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,13 +38,18 @@ static int print_loops(tc_graph *g) {
 }
 
 static int print_texts(tc_graph *g, const char *file, bool host, bool kernels) {
-  tc_function f = {.symbol = tc_graph_name(g), .name = tc_graph_name(g), .file = file, .line = 1, .graph = g,
+  tc_function f = {.symbol = tc_graph_name(g),
+                   .name = tc_graph_name(g),
+                   .file = file,
+                   .line = 1,
+                   .graph = g,
                    .ops = (int)tc_graph_count(g)};
   char *name = strdup(f.name);
   f.symbol = f.name = name;
   tc_result result;
   tc_texts texts = {0};
-  const bool ok = name && tc_compile_functions(&tc_backend_openmp, &f, 1, &result, &texts) && result.compiled;
+  const bool ok =
+      name && tc_compile_functions(&tc_backend_openmp, &f, 1, &result, &texts) && result.compiled;
   if (ok && kernels) fputs(texts.kernels.text, stdout);
   if (ok && host) fputs(texts.host.text, stdout);
   tc_buf_free(&texts.host);

@@ -6,7 +6,8 @@
 #include "backends/openmp/emit.h"
 #include "backends/openmp/unit.h"
 
-/* ---- what can be printed ------------------------------------------------------------------------- */
+/* ---- what can be printed
+ * ------------------------------------------------------------------------- */
 
 static bool good_dim(tc_dim d) { return !tc_dim_bad(d); }
 
@@ -29,11 +30,14 @@ static bool known_action(const tc_action *a) {
   case OP_ANY:
   case OP_ALL:
   case OP_ARGMAX:
-  case OP_ARGMIN: return a->kind == TC_ACT_REDUCE;
+  case OP_ARGMIN:
+    return a->kind == TC_ACT_REDUCE;
   case OP_CUMSUM:
   case OP_CUMPROD:
-    return a->kind == TC_ACT_SCAN && (a->dtype == TC_I64 || a->dtype == TC_F32 || a->dtype == TC_F64);
-  default: return false;
+    return a->kind == TC_ACT_SCAN &&
+           (a->dtype == TC_I64 || a->dtype == TC_F32 || a->dtype == TC_F64);
+  default:
+    return false;
   }
 }
 
@@ -52,11 +56,13 @@ static uint32_t omp_levels(const tc_kernel *k, const tc_program *p) {
   if (k->kind == TC_KERNEL_MATMUL) return tc_omp_matmul_levels(k, p);
   uint32_t levels = 1u << TC_ISA_V2 | 1u << TC_ISA_V3 | 1u << TC_ISA_V4;
   for (uint32_t i = 0; i < k->nbuffer; ++i)
-    if (p->buffer[k->buffer[i]].dtype == TC_BF16 && tc_omp_writes(k, i)) levels |= 1u << TC_ISA_BF16;
+    if (p->buffer[k->buffer[i]].dtype == TC_BF16 && tc_omp_writes(k, i))
+      levels |= 1u << TC_ISA_BF16;
   return levels;
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------------ */
+/* ---- kernels
+ * ------------------------------------------------------------------------------------------ */
 
 /* Appends the text without comments: equal kernels of different lines have one name. */
 static void strip(const char *text, tc_buf *out) {
@@ -72,12 +78,14 @@ static void strip(const char *text, tc_buf *out) {
 static bool names_again(const char *line_end, const char *name, size_t n) {
   for (const char *p = line_end; (p = strstr(p, name)); p += n) {
     const char c = p[n];
-    if (!(c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) return true;
+    if (!(c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')))
+      return true;
   }
   return false;
 }
 
-/* Copies text without the symbols and scalars (`  const int64_t s_B = ...`) that nothing below names. */
+/* Copies text without the symbols and scalars (`  const int64_t s_B = ...`) that nothing below
+ * names. */
 static void drop_unused(const char *text, tc_buf *out) {
   for (const char *line = text; *line;) {
     const char *end = strchr(line, '\n');
@@ -106,7 +114,8 @@ static void put_name(const tc_kernel *k, uint64_t hash, tc_buf *name) {
   while (end > text && end[-1] == '_') --end;
   tc_put(name, "tck_");
   for (const char *c = text; c < end && name->len < 60; ++c) {
-    const bool ok = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
+    const bool ok =
+        (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
     tc_putn(name, ok ? c : "_", 1);
   }
   tc_putf(name, "_%016llx", (unsigned long long)hash);
@@ -130,7 +139,8 @@ static void put_condition(uint32_t levels, tc_buf *out) {
 
 static bool omp_emit_kernel(const tc_kernel *k, const tc_program *p, tc_buf *out, tc_buf *name) {
   tc_buf raw = {0}, body = {0}, bare = {0};
-  bool ok = k->kind == TC_KERNEL_MATMUL ? tc_omp_emit_matmul(k, p, &raw) : tc_omp_emit_nests(k, p, &raw);
+  bool ok =
+      k->kind == TC_KERNEL_MATMUL ? tc_omp_emit_matmul(k, p, &raw) : tc_omp_emit_nests(k, p, &raw);
   ok = ok && raw.text && !raw.failed;
   if (ok) {
     drop_unused(raw.text, &body);
@@ -151,7 +161,8 @@ static bool omp_emit_kernel(const tc_kernel *k, const tc_program *p, tc_buf *out
   return ok && !out->failed && !name->failed;
 }
 
-/* ---- texts ---------------------------------------------------------------------------------------------- */
+/* ---- texts
+ * ---------------------------------------------------------------------------------------------- */
 
 static bool omp_emit_unit(const tc_function *f, const tc_result *result, int n, tc_texts *out) {
   tc_buf kernels = {0}, host = {0};

@@ -1,8 +1,8 @@
 /* entry.c - prints tcrt_entry functions: guards, workspace, results, launches.
  *
- * Guards, in order: enabled; each operand's NULL, key (dtype, device, rank, weak) and autograd link;
- * symbols bound from sizes; every other size; ranges and multiples; assumed equalities and bounds;
- * overlap of written operands.  Nothing is allocated before the last of them held. */
+ * Guards, in order: enabled; each operand's NULL, key (dtype, device, rank, weak) and autograd
+ * link; symbols bound from sizes; every other size; ranges and multiples; assumed equalities and
+ * bounds; overlap of written operands.  Nothing is allocated before the last of them held. */
 #include <string.h>
 
 #include "backends/openmp/emit.h"
@@ -28,11 +28,14 @@ static void put_quoted(tc_buf *out, const char *s) {
   tc_put(out, "\"");
 }
 
-/* ---- operands --------------------------------------------------------------------------------------- */
+/* ---- operands
+ * --------------------------------------------------------------------------------------- */
 
 static void put_key_guard(entry *e, uint32_t i, const tc_input *in) {
-  const uint32_t want = in->type.dtype | (uint32_t)in->type.rank << 16 | (in->type.weak ? 0x02000000u : 0);
-  tc_putf(e->out, "  const struct tc_tensor *const x%u = in[%u]; /* %s: ", i, i, in->name ? in->name : "");
+  const uint32_t want =
+      in->type.dtype | (uint32_t)in->type.rank << 16 | (in->type.weak ? 0x02000000u : 0);
+  tc_putf(e->out, "  const struct tc_tensor *const x%u = in[%u]; /* %s: ", i, i,
+          in->name ? in->name : "");
   tc_type_print(e->c, &in->type, e->out);
   tc_put(e->out, " */\n");
   tc_putf(e->out,
@@ -58,7 +61,8 @@ static void put_symbols(entry *e) {
     else tc_putf(e->out, "x%d->dim[%d];\n", s->input, s->axis);
   }
   tc_putf(e->out, "  const int64_t sym[%u] = {", n ? n : 1);
-  for (uint32_t i = 0; i < n; ++i) tc_putf(e->out, "%ss_%s", i ? ", " : "", tc_dims_sym(e->c, i)->name);
+  for (uint32_t i = 0; i < n; ++i)
+    tc_putf(e->out, "%ss_%s", i ? ", " : "", tc_dims_sym(e->c, i)->name);
   tc_put(e->out, n ? "};\n" : "0};\n");
 }
 
@@ -69,8 +73,8 @@ static void put_size_guards(entry *e, uint32_t i, const tc_input *in) {
     if (binds(e, i, a, d, &sym)) continue;
     tc_putf(e->out, "  TC_GUARD(x%u->dim[%d] == ", i, a);
     put_dim(e, d);
-    tc_putf(e->out, ", %s, %u, %d, x%u->dim[%d], ", tc_dim_is_const(d) ? "TC_MISS_SIZE" : "TC_MISS_EQUAL", i,
-            a, i, a);
+    tc_putf(e->out, ", %s, %u, %d, x%u->dim[%d], ",
+            tc_dim_is_const(d) ? "TC_MISS_SIZE" : "TC_MISS_EQUAL", i, a, i, a);
     put_dim(e, d);
     tc_put(e->out, ");\n");
   }
@@ -78,11 +82,11 @@ static void put_size_guards(entry *e, uint32_t i, const tc_input *in) {
 
 static void put_range(entry *e, const char *what, int64_t lo, int64_t hi, int input, int axis) {
   if (lo > 0 || (input < 0 && lo != INT64_MIN)) /* sizes of tensors are never negative */
-    tc_putf(e->out, "  TC_GUARD(%s >= %lld, TC_MISS_SIZE, %d, %d, %s, %lld);\n", what, (long long)lo, input,
-            axis, what, (long long)lo);
+    tc_putf(e->out, "  TC_GUARD(%s >= %lld, TC_MISS_SIZE, %d, %d, %s, %lld);\n", what,
+            (long long)lo, input, axis, what, (long long)lo);
   if (hi != INT64_MAX)
-    tc_putf(e->out, "  TC_GUARD(%s <= %lld, TC_MISS_SIZE, %d, %d, %s, %lld);\n", what, (long long)hi, input,
-            axis, what, (long long)hi);
+    tc_putf(e->out, "  TC_GUARD(%s <= %lld, TC_MISS_SIZE, %d, %d, %s, %lld);\n", what,
+            (long long)hi, input, axis, what, (long long)hi);
 }
 
 static void put_symbol_guards(entry *e) {
@@ -105,7 +109,8 @@ static void put_assumptions(entry *e) {
     tc_buf a = {0}, b = {0};
     tc_dim_print(e->c, pair[i].a, "s_", &a);
     tc_dim_print(e->c, pair[i].b, "s_", &b);
-    tc_putf(e->out, "  TC_GUARD((%s) == (%s), TC_MISS_EQUAL, -1, -1, %s, %s);\n", a.text, b.text, a.text, b.text);
+    tc_putf(e->out, "  TC_GUARD((%s) == (%s), TC_MISS_EQUAL, -1, -1, %s, %s);\n", a.text, b.text,
+            a.text, b.text);
     tc_buf_free(&a);
     tc_buf_free(&b);
   }
@@ -132,18 +137,21 @@ static void put_write_guards(entry *e) {
   const uint32_t n = tc_graph_input_count(e->p->graph);
   for (uint32_t i = 0; i < n; ++i) {
     if (!tc_graph_input_at(e->p->graph, i)->written) continue;
-    tc_putf(e->out,
-            "  if ((x%u->key.flags & (TC_FLAG_CONTIGUOUS | TC_FLAG_READONLY)) != TC_FLAG_CONTIGUOUS)\n"
-            "    return tcrt_miss(f, TC_MISS_STRIDE, %u, -1, 0, 0);\n",
-            i, i);
+    tc_putf(
+        e->out,
+        "  if ((x%u->key.flags & (TC_FLAG_CONTIGUOUS | TC_FLAG_READONLY)) != TC_FLAG_CONTIGUOUS)\n"
+        "    return tcrt_miss(f, TC_MISS_STRIDE, %u, -1, 0, 0);\n",
+        i, i);
     for (uint32_t j = 0; j < n; ++j)
       if (j != i)
-        tc_putf(e->out, "  if (tc_overlap(x%u, x%u)) return tcrt_miss(f, TC_MISS_ALIAS, %u, -1, %u, 0);\n", i, j,
-                i, j);
+        tc_putf(e->out,
+                "  if (tc_overlap(x%u, x%u)) return tcrt_miss(f, TC_MISS_ALIAS, %u, -1, %u, 0);\n",
+                i, j, i, j);
   }
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------- */
+/* ---- memory
+ * ------------------------------------------------------------------------------------------- */
 
 static int input_buffer(const tc_program *p, uint32_t input) {
   for (uint32_t i = 0; i < p->nbuffer; ++i)
@@ -158,7 +166,9 @@ static void put_pack_sizes(entry *e) {
     if (b < 0 || tc_graph_input_at(e->p->graph, i)->written) continue;
     const tc_buffer *buffer = &e->p->buffer[b];
     tc_putf(e->out, "  const int64_t pack%u = bytes;\n", i);
-    tc_putf(e->out, "  if (__builtin_expect(!(x%u->key.flags & TC_FLAG_CONTIGUOUS), 0))\n    bytes += ((", i);
+    tc_putf(e->out,
+            "  if (__builtin_expect(!(x%u->key.flags & TC_FLAG_CONTIGUOUS), 0))\n    bytes += ((",
+            i);
     put_dim(e, buffer->numel);
     tc_putf(e->out, ") * %zu + 63) / 64 * 64;\n", tc_dtype_bytes(buffer->dtype));
   }
@@ -201,10 +211,12 @@ static bool put_kernel_scratch(entry *e, uint32_t k) {
   }
   if (kernel->kind == TC_KERNEL_MATMUL) tc_omp_matmul_scratch(kernel, e->p, &shared, &each);
   if (shared.len || each.len) {
-    tc_putf(&t, "  const int64_t shared%u = scratch%u;\n  scratch%u += ((%s) + 63) / 64 * 64;\n", k, k, k,
-            shared.len ? shared.text : "0");
-    tc_putf(&t, "  const int64_t each%u = scratch%u;\n  scratch%u += threads * (((%s) + 63) / 64 * 64);\n", k, k,
-            k, each.len ? each.text : "0");
+    tc_putf(&t, "  const int64_t shared%u = scratch%u;\n  scratch%u += ((%s) + 63) / 64 * 64;\n", k,
+            k, k, shared.len ? shared.text : "0");
+    tc_putf(
+        &t,
+        "  const int64_t each%u = scratch%u;\n  scratch%u += threads * (((%s) + 63) / 64 * 64);\n",
+        k, k, k, each.len ? each.text : "0");
     any = true;
   }
   if (any) {
@@ -223,14 +235,16 @@ static void put_workspace(entry *e, bool *scratch) {
   tc_put(e->out, ") + 63) / 64 * 64;\n  int64_t bytes = arena;\n");
   bool threads = needs_workspace(e);
   for (uint32_t k = 0; k < e->p->nkernel; ++k) threads |= e->p->kernel[k].kind == TC_KERNEL_MATMUL;
-  if (threads) tc_put(e->out, "  const int64_t threads = omp_get_max_threads();\n  (void)threads;\n");
+  if (threads)
+    tc_put(e->out, "  const int64_t threads = omp_get_max_threads();\n  (void)threads;\n");
   for (uint32_t k = 0; k < e->p->nkernel; ++k) scratch[k] = put_kernel_scratch(e, k);
   put_pack_sizes(e);
   tc_put(e->out, "  char *ws = 0;\n  if (bytes && !(ws = tcrt_workspace((size_t)bytes)))\n"
                  "    return tcrt_miss(f, TC_MISS_MEMORY, -1, -1, bytes, 0);\n");
 }
 
-/* ---- results and launches ---------------------------------------------------------------------------------- */
+/* ---- results and launches
+ * ---------------------------------------------------------------------------------- */
 
 static void put_drop(entry *e, uint32_t made) {
   for (uint32_t i = 0; i < made; ++i) tc_putf(e->out, "    tcrt_delete(o%u);\n", i);
@@ -239,7 +253,8 @@ static void put_drop(entry *e, uint32_t made) {
 static void put_results(entry *e) {
   for (uint32_t i = 0; i < e->p->noutput; ++i) {
     const tc_type *t = &e->p->buffer[e->p->output[i]].type;
-    tc_putf(e->out, "  struct tc_tensor *const o%u = tcrt_new(%d, %d, (const int64_t[8]){", i, t->dtype, t->rank);
+    tc_putf(e->out, "  struct tc_tensor *const o%u = tcrt_new(%d, %d, (const int64_t[8]){", i,
+            t->dtype, t->rank);
     for (int a = 0; a < t->rank; ++a) {
       tc_put(e->out, a ? ", " : "");
       put_dim(e, t->dim[a]);
@@ -262,8 +277,12 @@ static void put_argument(entry *e, uint32_t k, uint32_t i) {
   const uint32_t id = e->p->kernel[k].buffer[i];
   const tc_buffer *b = &e->p->buffer[id];
   switch (b->kind) {
-  case TC_BUF_INPUT: tc_putf(e->out, "d%u", b->index); break;
-  case TC_BUF_OUTPUT: tc_putf(e->out, "o%u->data", output_of(e->p, id)); break;
+  case TC_BUF_INPUT:
+    tc_putf(e->out, "d%u", b->index);
+    break;
+  case TC_BUF_OUTPUT:
+    tc_putf(e->out, "o%u->data", output_of(e->p, id));
+    break;
   case TC_BUF_ARENA:
     tc_put(e->out, "ws + (");
     put_dim(e, b->offset);
@@ -283,7 +302,8 @@ static void put_launch(entry *e, uint32_t k, bool scratch) {
     tc_put(e->out, i ? ", " : "");
     put_argument(e, k, i);
   }
-  if (kernel->kind == TC_KERNEL_MATMUL && scratch) tc_putf(e->out, ", ws + shared%u, ws + each%u", k, k);
+  if (kernel->kind == TC_KERNEL_MATMUL && scratch)
+    tc_putf(e->out, ", ws + shared%u, ws + each%u", k, k);
   tc_putf(e->out, "%s};\n", kernel->nbuffer ? "" : "0");
   const bool checks = tc_omp_checks(kernel);
   tc_putf(e->out, checks ? "    bad |= " : "    ");
@@ -304,7 +324,8 @@ static void put_launches(entry *e, const bool *scratch) {
   for (uint32_t i = 0; i < e->p->noutput; ++i) tc_putf(e->out, "  out[%u] = o%u;\n", i, i);
 }
 
-/* ---- the function ---------------------------------------------------------------------------------------------- */
+/* ---- the function
+ * ---------------------------------------------------------------------------------------------- */
 
 static const char *const level_name[TC_ISA_COUNT] = {"v2", "v3", "v4", "bf16", "amx"};
 
@@ -325,8 +346,8 @@ static void put_tables(entry *e) {
     }
     tc_buf_free(&declared);
     for (int i = 0; i < TC_ISA_COUNT; ++i)
-      if (e->levels[k] >> i & 1) tc_putf(e->out, "extern tcrt_kernel %s_%s TC_HIDDEN;\n", e->name[k],
-                                         level_name[i]);
+      if (e->levels[k] >> i & 1)
+        tc_putf(e->out, "extern tcrt_kernel %s_%s TC_HIDDEN;\n", e->name[k], level_name[i]);
     tc_putf(e->out, "static tcrt_kernel *const %s[TC_ISA_COUNT] = {", e->name[k]);
     for (int i = 0, best = -1; i < TC_ISA_COUNT; ++i) {
       if (e->levels[k] >> i & 1) best = i;
@@ -355,12 +376,16 @@ static void put_guards(entry *e) {
   for (uint32_t k = 0; k < e->p->nkernel; ++k)
     if (lowest_level(e->levels[k]) > least) least = lowest_level(e->levels[k]);
   if (least > 0)
-    tc_putf(e->out, "  if (__builtin_expect(!tcrt_enabled | !tc_unit_accepted | (tcrt_isa < %d), 0))\n", least);
+    tc_putf(e->out,
+            "  if (__builtin_expect(!tcrt_enabled | !tc_unit_accepted | (tcrt_isa < %d), 0))\n",
+            least);
   else tc_put(e->out, "  if (__builtin_expect(!tcrt_enabled | !tc_unit_accepted, 0))\n");
   tc_put(e->out, "    return tcrt_miss(f, TC_MISS_DISABLED, -1, -1, 0, 0);\n");
-  for (uint32_t i = 0; i < tc_graph_input_count(g); ++i) put_key_guard(e, i, tc_graph_input_at(g, i));
+  for (uint32_t i = 0; i < tc_graph_input_count(g); ++i)
+    put_key_guard(e, i, tc_graph_input_at(g, i));
   put_symbols(e);
-  for (uint32_t i = 0; i < tc_graph_input_count(g); ++i) put_size_guards(e, i, tc_graph_input_at(g, i));
+  for (uint32_t i = 0; i < tc_graph_input_count(g); ++i)
+    put_size_guards(e, i, tc_graph_input_at(g, i));
   put_symbol_guards(e);
   put_assumptions(e);
   put_write_guards(e);
@@ -374,7 +399,9 @@ bool tc_omp_emit_entry(const tc_function *f, const tc_program *p, const char *co
   tc_putf(out, "\n/* %s (%s:%u) */\n", f->name, f->file ? f->file : "", f->line);
   put_tables(&e);
   put_record(&e);
-  tc_putf(out, "int %s(const struct tc_tensor *const *in, const tc_value *scalar, struct tc_tensor **out) {\n",
+  tc_putf(out,
+          "int %s(const struct tc_tensor *const *in, const tc_value *scalar, struct tc_tensor "
+          "**out) {\n",
           f->symbol);
   tc_putf(out, "  tcrt_function *const f = &tc_function_%s;\n", f->symbol);
   put_guards(&e);
@@ -387,7 +414,9 @@ bool tc_omp_emit_entry(const tc_function *f, const tc_program *p, const char *co
   return !out->failed;
 }
 
-/* ---- the unit ---------------------------------------------------------------------------------------------------- */
+/* ---- the unit
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static const char helpers[] =
     "#define TC_HIDDEN __attribute__((visibility(\"hidden\")))\n"
@@ -405,7 +434,8 @@ static const char helpers[] =
     "         (uint32_t)(k.flags & TC_FLAG_WEAK) << 24;\n"
     "}\n"
     "\n"
-    "static __attribute__((noinline, cold)) int tc_key_miss(tcrt_function *f, const struct tc_tensor *x,\n"
+    "static __attribute__((noinline, cold)) int tc_key_miss(tcrt_function *f, const struct "
+    "tc_tensor *x,\n"
     "                                                       int operand, uint32_t want) {\n"
     "  if (!x) return tcrt_miss(f, TC_MISS_NULL, operand, -1, 0, 0);\n"
     "  const tc_key k = x->key;\n"
@@ -413,13 +443,16 @@ static const char helpers[] =
     "    return tcrt_miss(f, TC_MISS_DEVICE, operand, -1, k.device, want >> 8 & 255);\n"
     "  if (k.rank != (want >> 16 & 255))\n"
     "    return tcrt_miss(f, TC_MISS_RANK, operand, -1, k.rank, want >> 16 & 255);\n"
-    "  if (tc_key_of(x) != want) return tcrt_miss(f, TC_MISS_DTYPE, operand, -1, k.dtype, want & 255);\n"
+    "  if (tc_key_of(x) != want) return tcrt_miss(f, TC_MISS_DTYPE, operand, -1, k.dtype, want & "
+    "255);\n"
     "  return tcrt_miss(f, TC_MISS_GRAD, operand, -1, 0, 0);\n"
     "}\n"
     "\n"
-    "static inline __attribute__((unused)) int tc_overlap(const struct tc_tensor *a, const struct tc_tensor *b) {\n"
+    "static inline __attribute__((unused)) int tc_overlap(const struct tc_tensor *a, const struct "
+    "tc_tensor *b) {\n"
     "  uintptr_t alo, ahi, blo, bhi;\n"
-    "  return tcrt_extent(a, &alo, &ahi) && tcrt_extent(b, &blo, &bhi) && alo <= bhi && blo <= ahi;\n"
+    "  return tcrt_extent(a, &alo, &ahi) && tcrt_extent(b, &blo, &bhi) && alo <= bhi && blo <= "
+    "ahi;\n"
     "}\n";
 
 void tc_omp_put_host_helpers(tc_buf *out) { tc_put(out, helpers); }
@@ -431,7 +464,9 @@ void tc_omp_put_registration(const tc_function *f, const tc_result *result, int 
     if (result[i].compiled) tc_putf(out, "%s&tc_function_%s", count++ ? ", " : "", f[i].symbol);
   tc_putf(out,
           "};\nstatic const tcrt_unit tc_unit = {TC_ABI_VERSION, %d, tc_unit_functions};\n"
-                    "__attribute__((constructor)) static void tc_unit_open(void) { tc_unit_accepted = tcrt_register(&tc_unit); }\n"
-          "__attribute__((destructor)) static void tc_unit_close(void) { tcrt_unregister(&tc_unit); }\n",
+          "__attribute__((constructor)) static void tc_unit_open(void) { tc_unit_accepted = "
+          "tcrt_register(&tc_unit); }\n"
+          "__attribute__((destructor)) static void tc_unit_close(void) { "
+          "tcrt_unregister(&tc_unit); }\n",
           count);
 }

@@ -26,7 +26,8 @@ void tc_omp_line(tc_omp_scope *s, const char *format, ...) {
   tc_put(s->out, "\n");
 }
 
-/* ---- dependence --------------------------------------------------------------------------------- */
+/* ---- dependence ---------------------------------------------------------------------------------
+ */
 
 static uint32_t address_axes(const tc_address *a, const uint32_t *depends) {
   uint32_t m = 0;
@@ -57,7 +58,8 @@ static bool varies(const tc_omp_scope *s, tc_val v) {
   return s->vector >= 0 && (s->depends[v.id] >> s->vector & 1);
 }
 
-/* ---- addresses ------------------------------------------------------------------------------------ */
+/* ---- addresses
+ * ------------------------------------------------------------------------------------ */
 
 static bool is_number(const char *t) {
   for (; *t; ++t)
@@ -72,7 +74,8 @@ static void put_product(const tc_program *p, tc_dim coef, const char *text, tc_b
   }
   tc_buf d = {0};
   tc_omp_dim(p, coef, &d);
-  tc_putf(out, is_number(d.text ? d.text : "") ? "%s * %s" : "(%s) * %s", d.text ? d.text : "0", text);
+  tc_putf(out, is_number(d.text ? d.text : "") ? "%s * %s" : "(%s) * %s", d.text ? d.text : "0",
+          text);
   tc_buf_free(&d);
 }
 
@@ -93,7 +96,8 @@ void tc_omp_address(const tc_omp_scope *s, const tc_address *a, tc_buf *out) {
   if (!any) tc_put(out, "0");
 }
 
-/* An address in parts: a scalar base, and per lane the sum of lane * stride and of varying terms. */
+/* An address in parts: a scalar base, and per lane the sum of lane * stride and of varying terms.
+ */
 typedef struct place {
   tc_buf base; /* scalar C expression, elements */
   tc_buf lane; /* tc_vi64 expression of what varies beyond a unit stride; empty: none */
@@ -154,7 +158,8 @@ static place locate(tc_omp_scope *s, const tc_address *a, const char *tag) {
       put_product(s->p, a->term[j].stride, name, &p.base);
     }
   }
-  if (strchr(p.base.text ? p.base.text : "", ' ')) { /* one sum of indices, then one step from b<i> */
+  if (strchr(p.base.text ? p.base.text : "",
+             ' ')) { /* one sum of indices, then one step from b<i> */
     tc_buf whole = {0};
     tc_putf(&whole, "(%s)", p.base.text);
     tc_buf_free(&p.base);
@@ -173,7 +178,8 @@ static place locate(tc_omp_scope *s, const tc_address *a, const char *tag) {
 
 static const char *valid(const tc_omp_scope *s) { return s->lanes ? s->lanes : "TC_L"; }
 
-/* ---- values ------------------------------------------------------------------------------------------ */
+/* ---- values
+ * ------------------------------------------------------------------------------------------ */
 
 static void put_float(tc_buf *out, double v, bool single) {
   if (isnan(v)) tc_put(out, "__builtin_nan(\"\")");
@@ -202,16 +208,18 @@ static void put_load(tc_omp_scope *s, const tc_expr *e, uint32_t id, tc_buf *out
   const uint32_t b = e->buffer, g = e->guard.id;
   if (!base) base = "0";
   if (g && p.fixed && !varies(s, e->guard))
-    tc_putf(out, "v%u[0] ? tc_splat_%s(b%u + %s) : tc_set_%s(0)", g, t, b, base, tc_omp_compute(e->dtype));
-  else if (g && p.unit)
-    tc_putf(out, "tc_loadg_%s(b%u + %s, v%u, %s)", t, b, base, g, valid(s));
+    tc_putf(out, "v%u[0] ? tc_splat_%s(b%u + %s) : tc_set_%s(0)", g, t, b, base,
+            tc_omp_compute(e->dtype));
+  else if (g && p.unit) tc_putf(out, "tc_loadg_%s(b%u + %s, v%u, %s)", t, b, base, g, valid(s));
   else if (g)
     tc_putf(out, "tc_gatherg_%s(b%u + %s, %s, v%u, %s)", t, b, base,
             p.lane.len ? p.lane.text : "tc_set_i64(0)", g, valid(s));
   else if (p.fixed) tc_putf(out, "tc_splat_%s(b%u + %s)", t, b, base);
   else if (p.unit && s->lanes) tc_putf(out, "tc_loadn_%s(b%u + %s, %s)", t, b, base, s->lanes);
   else if (p.unit) tc_putf(out, "tc_load_%s(b%u + %s)", t, b, base);
-  else tc_putf(out, "tc_gather_%s(b%u + %s, %s, %s)", t, b, base, p.lane.text ? p.lane.text : "", valid(s));
+  else
+    tc_putf(out, "tc_gather_%s(b%u + %s, %s, %s)", t, b, base, p.lane.text ? p.lane.text : "",
+            valid(s));
   place_free(&p);
 }
 
@@ -267,21 +275,40 @@ static void put_scalar(const tc_expr *e, tc_buf *out) {
 
 static void put_value(tc_omp_scope *s, const tc_expr *e, uint32_t id, tc_buf *out) {
   switch (e->kind) {
-  case TC_EX_NONE: break;
-  case TC_EX_CONST: put_const(e, out); break;
-  case TC_EX_SCALAR: put_scalar(e, out); break;
+  case TC_EX_NONE:
+    break;
+  case TC_EX_CONST:
+    put_const(e, out);
+    break;
+  case TC_EX_SCALAR:
+    put_scalar(e, out);
+    break;
   case TC_EX_DIM:
     tc_putf(out, "tc_set_%s(", tc_omp_compute(e->dtype));
     tc_omp_dim(s->p, e->dim, out);
     tc_put(out, ")");
     break;
-  case TC_EX_INDEX: put_index(s, e, id, out); break;
-  case TC_EX_LOAD: put_load(s, e, id, out); break;
-  case TC_EX_OP: put_op(s, e, out); break;
-  case TC_EX_CAST: put_cast(s, e, out); break;
-  case TC_EX_ROUND: tc_putf(out, "tc_round_%s(v%u)", tc_omp_storage(e->storage), e->in[0].id); break;
-  case TC_EX_RESULT: tc_put(out, s->result[e->index]); break;
-  case TC_EX_RANDOM: put_random(s, e, id, out); break;
+  case TC_EX_INDEX:
+    put_index(s, e, id, out);
+    break;
+  case TC_EX_LOAD:
+    put_load(s, e, id, out);
+    break;
+  case TC_EX_OP:
+    put_op(s, e, out);
+    break;
+  case TC_EX_CAST:
+    put_cast(s, e, out);
+    break;
+  case TC_EX_ROUND:
+    tc_putf(out, "tc_round_%s(v%u)", tc_omp_storage(e->storage), e->in[0].id);
+    break;
+  case TC_EX_RESULT:
+    tc_put(out, s->result[e->index]);
+    break;
+  case TC_EX_RANDOM:
+    put_random(s, e, id, out);
+    break;
   }
 }
 
@@ -293,13 +320,16 @@ static void put_definition(tc_omp_scope *s, uint32_t id) {
     tc_omp_line(s, "const tc_v%s v%u = %s; /* line %u */", tc_omp_compute(e->dtype), id,
                 text.text ? text.text : "0", e->loc.line);
   else
-    tc_omp_line(s, "const tc_v%s v%u = %s;", tc_omp_compute(e->dtype), id, text.text ? text.text : "0");
+    tc_omp_line(s, "const tc_v%s v%u = %s;", tc_omp_compute(e->dtype), id,
+                text.text ? text.text : "0");
   if (text.failed) s->out->failed = true;
   tc_buf_free(&text);
   s->printed[id] = 1;
 }
 
-/* ---- walks ----------------------------------------------------------------------------------------------- */
+/* ---- walks
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static void mark_terms(uint8_t *need, const tc_address *a) {
   for (int j = 0; j < a->nterm; ++j) need[a->term[j].value.id] = 1;
@@ -365,20 +395,25 @@ void tc_omp_leave(tc_omp_scope *s, uint8_t *outer) {
   s->printed = outer;
 }
 
-/* ---- stores -------------------------------------------------------------------------------------------------- */
+/* ---- stores
+ * --------------------------------------------------------------------------------------------------
+ */
 
-static void put_add(tc_omp_scope *s, const place *p, const char *t, const tc_action *a, const char *guard) {
+static void put_add(tc_omp_scope *s, const place *p, const char *t, const tc_action *a,
+                    const char *guard) {
   const char *base = p->base.text;
   const uint32_t b = a->buffer, v = a->value.id;
   if (p->fixed) {
     if (a->guard.id) tc_omp_line(s, "if (v%u[0])", a->guard.id);
-    tc_omp_line(s, "tc_store1_%s(b%u + %s, tc_splat_%s(b%u + %s) + v%u);", t, b, base, t, b, base, v);
+    tc_omp_line(s, "tc_store1_%s(b%u + %s, tc_splat_%s(b%u + %s) + v%u);", t, b, base, t, b, base,
+                v);
   } else
     tc_omp_line(s, "tc_scatteradd_%s(b%u + %s, %s, v%u, %s, %s);", t, b, base,
                 p->unit ? "TC_LANES(i64)" : p->lane.text, v, guard, valid(s));
 }
 
-static void put_store(tc_omp_scope *s, const place *p, const char *t, const tc_action *a, const char *guard) {
+static void put_store(tc_omp_scope *s, const place *p, const char *t, const tc_action *a,
+                      const char *guard) {
   const tc_buffer *buffer = &s->p->buffer[s->k->buffer[a->buffer]];
   const char *base = p->base.text;
   const uint32_t b = a->buffer, v = a->value.id;

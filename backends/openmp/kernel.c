@@ -16,7 +16,8 @@ static const tc_buffer *buffer_of(const tc_kernel *k, const tc_program *p, uint3
 static void each_action(const tc_kernel *k, void (*f)(const tc_action *, void *), void *arg) {
   for (uint32_t n = 0; n < k->nnest; ++n)
     for (uint32_t s = 0; s < k->nest[n].nstage; ++s)
-      for (uint32_t a = 0; a < k->nest[n].stage[s].naction; ++a) f(&k->nest[n].stage[s].action[a], arg);
+      for (uint32_t a = 0; a < k->nest[n].stage[s].naction; ++a)
+        f(&k->nest[n].stage[s].action[a], arg);
   if (k->kind == TC_KERNEL_MATMUL)
     for (uint32_t a = 0; a < k->mm.epilogue.naction; ++a) f(&k->mm.epilogue.action[a], arg);
 }
@@ -106,8 +107,8 @@ void tc_omp_locals(const tc_kernel *k, const tc_program *p, int indent, tc_buf *
       tc_putf(out, "%*s_Alignas(64) tc_%s b%u[%lld];", indent, "", t, i,
               (long long)(tc_dim_value(b->numel) > 0 ? tc_dim_value(b->numel) : 1));
     } else {
-      tc_putf(out, "%*stc_%s *restrict b%u = (tc_%s *)((char *)buf[%u] + omp_get_thread_num() * ", indent,
-              "", t, i, t, i);
+      tc_putf(out, "%*stc_%s *restrict b%u = (tc_%s *)((char *)buf[%u] + omp_get_thread_num() * ",
+              indent, "", t, i, t, i);
       tc_omp_local_bytes(p, b, out);
       tc_put(out, ");");
     }
@@ -130,7 +131,8 @@ static void put_sizes(const tc_program *p, tc_buf *out) {
   for (uint32_t i = 0; i < tc_graph_scalar_count(p->graph); ++i) {
     const tc_scalar_arg *a = tc_graph_scalar_at(p->graph, i);
     const bool f = tc_dtype_is_float(a->dtype);
-    tc_putf(out, "  const %s a%u = scalar[%u].%s;\n", f ? "double" : "int64_t", i, i, f ? "f" : "i");
+    tc_putf(out, "  const %s a%u = scalar[%u].%s;\n", f ? "double" : "int64_t", i, i,
+            f ? "f" : "i");
   }
 }
 
@@ -149,8 +151,8 @@ static void put_comment(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   tc_put(out, " */\n");
 }
 
-static const char signature[] =
-    "TC_KERNEL int TC_NAME(@NAME@)(void *const *buf, const int64_t *sym, const tc_value *scalar) {\n";
+static const char signature[] = "TC_KERNEL int TC_NAME(@NAME@)(void *const *buf, const int64_t "
+                                "*sym, const tc_value *scalar) {\n";
 
 void tc_omp_kernel_head(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   put_comment(k, p, out);
@@ -185,8 +187,9 @@ static void put_call(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   tc_put(out, "buf, sym, scalar)");
 }
 
-/* The kernel: a team of threads where the work pays for it, else this thread alone.  Inside a parallel
- * region of the caller's the team is one of its own, so that its loops do not bind to that region. */
+/* The kernel: a team of threads where the work pays for it, else this thread alone.  Inside a
+ * parallel region of the caller's the team is one of its own, so that its loops do not bind to that
+ * region. */
 void tc_omp_team_tail(const tc_kernel *k, const tc_program *p, const char *work, tc_buf *out) {
   const bool checks = tc_omp_checks(k);
   tc_put(out, "  return bad != 0;\n}\n");

@@ -1,6 +1,6 @@
 /* nest.c - the loops of a kernel: one parallel region, its nests with a barrier between them, outer
- * points as tasks that static scheduling shares out.  Tasks are cut by sizes alone, so results do not
- * depend on the number of threads. */
+ * points as tasks that static scheduling shares out.  Tasks are cut by sizes alone, so results do
+ * not depend on the number of threads. */
 #include "backends/openmp/nest.h"
 
 #include <stdio.h>
@@ -21,7 +21,8 @@ void tc_omp_extent(const tc_omp_nest *x, int axis, tc_buf *out) {
   tc_buf_free(&t);
 }
 
-/* ---- streaming -------------------------------------------------------------------------------------- */
+/* ---- streaming
+ * -------------------------------------------------------------------------------------- */
 
 /* An output that nobody reads again may go past the caches when it is large. */
 static bool streams(const tc_omp_nest *x, uint32_t buffer) {
@@ -49,7 +50,8 @@ static void put_stream(tc_omp_nest *x) {
       const tc_buffer *b = &x->s.p->buffer[x->s.k->buffer[a->buffer]];
       if (!is_unit_store(x, a) || b->kind != TC_BUF_OUTPUT) continue;
       if (!streams(x, a->buffer)) return;
-      bytes = tc_dim_add(c, bytes, tc_dim_mul(c, b->numel, tc_dim_const((int64_t)tc_dtype_bytes(b->dtype))));
+      bytes = tc_dim_add(c, bytes,
+                         tc_dim_mul(c, b->numel, tc_dim_const((int64_t)tc_dtype_bytes(b->dtype))));
     }
   if (tc_dim_is(bytes, 0) || tc_dim_bad(bytes)) return;
   if (tc_dim_is_const(bytes) && tc_dim_value(bytes) < (1 << 20)) return;
@@ -60,7 +62,8 @@ static void put_stream(tc_omp_nest *x) {
   x->s.stream = "nt";
 }
 
-/* ---- tasks -------------------------------------------------------------------------------------------- */
+/* ---- tasks
+ * -------------------------------------------------------------------------------------------- */
 
 /* Tasks of a nest: product of the outer extents, the vectorised one in tiles. */
 typedef struct tasks {
@@ -75,7 +78,8 @@ static tasks count_tasks(const tc_omp_nest *x) {
     if (t.count.len) tc_put(&t.count, " * ");
     tc_buf e = {0};
     tc_omp_dim(x->s.p, n->axis[i].extent, &e);
-    if (x->lanes_are_points && i == n->vector) tc_putf(&t.count, "TC_CEILDIV(%s, %d)", e.text, t.tile);
+    if (x->lanes_are_points && i == n->vector)
+      tc_putf(&t.count, "TC_CEILDIV(%s, %d)", e.text, t.tile);
     else tc_putf(&t.count, "(%s)", e.text);
     tc_buf_free(&e);
   }
@@ -172,7 +176,9 @@ static void put_tasks(tc_omp_nest *x, bool team) {
   tc_buf_free(&t.count);
 }
 
-/* ---- a nest ----------------------------------------------------------------------------------------------- */
+/* ---- a nest
+ * -----------------------------------------------------------------------------------------------
+ */
 
 /* Which axes a result depends on: a reduction's on the outer ones, a scan's on its stage's too. */
 static void result_axes(tc_omp_nest *x) {
@@ -189,7 +195,8 @@ static void result_axes(tc_omp_nest *x) {
 static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, const tc_nest *n,
                       tc_buf *out) {
   *x = (tc_omp_nest){.nest = n};
-  x->s = (tc_omp_scope){.k = k, .p = p, .out = out, .indent = 2, .naxis = n->naxis, .vector = n->vector};
+  x->s = (tc_omp_scope){
+      .k = k, .p = p, .out = out, .indent = 2, .naxis = n->naxis, .vector = n->vector};
   x->lanes_are_points = n->vector >= 0 && n->vector < n->nouter;
   x->outer = (1u << n->nouter) - 1;
   for (int i = 0; i < n->naxis; ++i) {
@@ -201,7 +208,8 @@ static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, c
   x->result_axes = calloc(n->nresult + 1, sizeof *x->result_axes);
   x->s.depends = calloc(k->nexpr + 1, sizeof *x->s.depends);
   x->s.printed = calloc(k->nexpr + 1, 1);
-  if (!x->result_text || !x->result || !x->result_axes || !x->s.depends || !x->s.printed) return false;
+  if (!x->result_text || !x->result || !x->result_axes || !x->s.depends || !x->s.printed)
+    return false;
   for (uint32_t i = 0; i < n->nresult; ++i) {
     snprintf(x->result_text[i], sizeof x->result_text[i], "r%u", i);
     x->result[i] = x->result_text[i];
@@ -232,7 +240,8 @@ static void put_nest(tc_omp_nest *x, uint32_t number, bool team) {
   tc_omp_line(&x->s, "}");
 }
 
-/* ---- the kernel ---------------------------------------------------------------------------------------------- */
+/* ---- the kernel
+ * ---------------------------------------------------------------------------------------------- */
 
 static void put_work(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   for (uint32_t i = 0; i < k->nnest; ++i) {

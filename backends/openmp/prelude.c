@@ -21,7 +21,8 @@ static bool split(chunks *list) {
   while (at) {
     const char *names = at + strlen(mark), *line = strchr(at, '\n');
     const char *next = strstr(line ? line : at + 1, mark);
-    chunk c = {names, line ? line : names, line ? line + 1 : names, next ? next : at + strlen(at), false};
+    chunk c = {names, line ? line : names, line ? line + 1 : names, next ? next : at + strlen(at),
+               false};
     if (!tc_push(list, c)) return false;
     at = next;
   }
@@ -33,7 +34,8 @@ static bool matches(const char *p, const char *end, const char *name, size_t n) 
   const char *star = memchr(p, '*', (size_t)(end - p));
   if (!star) return (size_t)(end - p) == n && memcmp(p, name, n) == 0;
   const size_t before = (size_t)(star - p), after = (size_t)(end - star) - 1;
-  return n >= before + after && memcmp(p, name, before) == 0 && memcmp(star + 1, name + n - after, after) == 0;
+  return n >= before + after && memcmp(p, name, before) == 0 &&
+         memcmp(star + 1, name + n - after, after) == 0;
 }
 
 static bool provides(const chunk *c, const char *name, size_t n) {
@@ -115,10 +117,11 @@ bool tc_omp_put_prelude(const char *text, tc_buf *out) {
 }
 
 void tc_omp_put_abi(tc_buf *out) {
-  tc_put(out, "typedef _Bool bool;\ntypedef __SIZE_TYPE__ size_t;\ntypedef __UINTPTR_TYPE__ uintptr_t;\n"
-              "typedef __UINT8_TYPE__ uint8_t;\ntypedef __INT32_TYPE__ int32_t;\n"
-              "typedef __UINT32_TYPE__ uint32_t;\ntypedef __INT64_TYPE__ int64_t;\n"
-              "typedef __UINT64_TYPE__ uint64_t;\n");
+  tc_put(out,
+         "typedef _Bool bool;\ntypedef __SIZE_TYPE__ size_t;\ntypedef __UINTPTR_TYPE__ uintptr_t;\n"
+         "typedef __UINT8_TYPE__ uint8_t;\ntypedef __INT32_TYPE__ int32_t;\n"
+         "typedef __UINT32_TYPE__ uint32_t;\ntypedef __INT64_TYPE__ int64_t;\n"
+         "typedef __UINT64_TYPE__ uint64_t;\n");
   for (const char *line = tc_omp_abi; *line;) {
     const char *end = strchr(line, '\n');
     const size_t n = end ? (size_t)(end - line) + 1 : strlen(line);

@@ -1,44 +1,60 @@
-/* stage.c - the stages of a nest at one outer point: loops over inner axes, reductions, scans, stores.
+/* stage.c - the stages of a nest at one outer point: loops over inner axes, reductions, scans,
+ * stores.
  *
  * A reduction along the vector axis keeps TC_OMP_UNROLL vectors of partial results, one chain of
- * dependent operations each; they are combined by a fixed tree, then the lanes are.  f32 sums join an
- * f64 total after every TC_OMP_BLOCK points, which bounds their error by that of a short sum. */
+ * dependent operations each; they are combined by a fixed tree, then the lanes are.  f32 sums join
+ * an f64 total after every TC_OMP_BLOCK points, which bounds their error by that of a short sum. */
 #include "backends/openmp/nest.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* ---- reductions ------------------------------------------------------------------------------------- */
+/* ---- reductions
+ * ------------------------------------------------------------------------------------- */
 
 bool tc_omp_is_arg(const tc_action *a) { return a->op == OP_ARGMAX || a->op == OP_ARGMIN; }
 
 const char *tc_omp_combine(const tc_action *a) {
   switch (a->op) {
   case OP_PROD:
-  case OP_CUMPROD: return "mul";
+  case OP_CUMPROD:
+    return "mul";
   case OP_AMAX:
-  case OP_ANY: return "max";
+  case OP_ANY:
+    return "max";
   case OP_AMIN:
-  case OP_ALL: return "min";
-  case OP_ARGMAX: return "argmax";
-  case OP_ARGMIN: return "argmin";
-  default: return "add";
+  case OP_ALL:
+    return "min";
+  case OP_ARGMAX:
+    return "argmax";
+  case OP_ARGMIN:
+    return "argmin";
+  default:
+    return "add";
   }
 }
 
 bool tc_omp_wide_sum(const tc_action *a) {
-  return a->dtype == TC_F32 && (a->op == OP_SUM || a->op == OP_PROD || a->op == OP_CUMSUM || a->op == OP_CUMPROD);
+  return a->dtype == TC_F32 &&
+         (a->op == OP_SUM || a->op == OP_PROD || a->op == OP_CUMSUM || a->op == OP_CUMPROD);
 }
 
 static const char *lowest(tc_dtype d, bool least) {
   switch (d) {
-  case TC_BOOL: return least ? "0" : "1";
-  case TC_U8: return least ? "0" : "255";
-  case TC_I8: return least ? "-128" : "127";
-  case TC_I16: return least ? "-32768" : "32767";
-  case TC_I32: return least ? "-2147483647 - 1" : "2147483647";
-  case TC_I64: return least ? "-0x7fffffffffffffff - 1" : "0x7fffffffffffffff";
-  default: return least ? "-__builtin_inf()" : "__builtin_inf()";
+  case TC_BOOL:
+    return least ? "0" : "1";
+  case TC_U8:
+    return least ? "0" : "255";
+  case TC_I8:
+    return least ? "-128" : "127";
+  case TC_I16:
+    return least ? "-32768" : "32767";
+  case TC_I32:
+    return least ? "-2147483647 - 1" : "2147483647";
+  case TC_I64:
+    return least ? "-0x7fffffffffffffff - 1" : "0x7fffffffffffffff";
+  default:
+    return least ? "-__builtin_inf()" : "__builtin_inf()";
   }
 }
 
@@ -60,10 +76,10 @@ static void put_identity(const tc_omp_nest *x, const tc_action *a, tc_buf *out) 
 typedef struct run {
   const tc_stage *st;
   uint32_t index;
-  bool along;  /* the vector axis is one of the stage's: reductions cross lanes */
-  int unroll;  /* accumulators */
+  bool along; /* the vector axis is one of the stage's: reductions cross lanes */
+  int unroll; /* accumulators */
   int inner[TC_MAX_AXES], ninner; /* the stage's axes in loop order, the vector axis last */
-  bool blocks; /* f32 sums are folded into f64 totals block by block */
+  bool blocks;                    /* f32 sums are folded into f64 totals block by block */
 } run;
 
 static bool has_kind(const tc_stage *st, tc_act_kind kind) {
@@ -100,7 +116,8 @@ static run plan(const tc_omp_nest *x, uint32_t index) {
   for (int i = x->nest->nouter; i < x->nest->naxis; ++i)
     if ((st->axes >> i & 1) && !(r.along && i == v)) r.inner[r.ninner++] = i;
   if (r.along) r.inner[r.ninner++] = v;
-  if (r.along && has_kind(st, TC_ACT_REDUCE) && !has_kind(st, TC_ACT_SCAN)) r.unroll = TC_OMP_UNROLL;
+  if (r.along && has_kind(st, TC_ACT_REDUCE) && !has_kind(st, TC_ACT_SCAN))
+    r.unroll = TC_OMP_UNROLL;
   r.blocks = has_wide(st) && r.ninner > 0 && !is_short(x, st);
   return r;
 }
@@ -116,12 +133,15 @@ static void put_accumulators(tc_omp_nest *x, const run *r, bool totals) {
     if (totals == wide) continue;
     tc_buf id = {0};
     put_identity(x, a, &id);
-    tc_omp_line(&x->s, "tc_v%s acc%u[%d]; /* %s */", t, a->index, r->unroll, tc_op_get(a->op)->text);
+    tc_omp_line(&x->s, "tc_v%s acc%u[%d]; /* %s */", t, a->index, r->unroll,
+                tc_op_get(a->op)->text);
     if (tc_omp_is_arg(a)) tc_omp_line(&x->s, "tc_vi64 at%u[%d];", a->index, r->unroll);
-    tc_omp_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) acc%u[u] = %s;", r->unroll, a->index, id.text);
+    tc_omp_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) acc%u[u] = %s;", r->unroll, a->index,
+                id.text);
     if (tc_omp_is_arg(a))
-      tc_omp_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) at%u[u] = tc_set_i64(0x7fffffffffffffff);",
-                  r->unroll, a->index);
+      tc_omp_line(
+          &x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) at%u[u] = tc_set_i64(0x7fffffffffffffff);",
+          r->unroll, a->index);
     tc_buf_free(&id);
   }
 }
@@ -132,11 +152,11 @@ static void put_join(tc_omp_nest *x, const run *r, const tc_action *a) {
   for (int step = r->unroll / 2; step > 0; step /= 2)
     for (int u = 0; u < step; ++u) {
       if (tc_omp_is_arg(a))
-        tc_omp_line(&x->s, "tc_%s_%s(&acc%u[%d], &at%u[%d], acc%u[%d], at%u[%d], tc_set_b8(1));", op, t,
-                    a->index, u, a->index, u, a->index, u + step, a->index, u + step);
+        tc_omp_line(&x->s, "tc_%s_%s(&acc%u[%d], &at%u[%d], acc%u[%d], at%u[%d], tc_set_b8(1));",
+                    op, t, a->index, u, a->index, u, a->index, u + step, a->index, u + step);
       else
-        tc_omp_line(&x->s, "acc%u[%d] = tc_%s_%s(acc%u[%d], acc%u[%d]);", a->index, u, op, t, a->index, u,
-                    a->index, u + step);
+        tc_omp_line(&x->s, "acc%u[%d] = tc_%s_%s(acc%u[%d], acc%u[%d]);", a->index, u, op, t,
+                    a->index, u, a->index, u + step);
     }
 }
 
@@ -171,7 +191,8 @@ static void put_results(tc_omp_nest *x, const run *r) {
   }
 }
 
-/* ---- actions at a point --------------------------------------------------------------------------------- */
+/* ---- actions at a point
+ * --------------------------------------------------------------------------------- */
 
 static void put_reduce(tc_omp_nest *x, const run *r, const tc_action *a, const char *u) {
   const char *t = tc_omp_compute(value_dtype(x, a)), *op = tc_omp_combine(a);
@@ -185,8 +206,8 @@ static void put_reduce(tc_omp_nest *x, const run *r, const tc_action *a, const c
     tc_omp_line(&x->s, "tc_%s_%s(&acc%u[%s], &at%u[%s], v%u, v%u, %s);", op, t, n, u, n, u, v,
                 a->position.id, live.text);
   else if (part)
-    tc_omp_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], tc_where_%s(%s, v%u, %s));", n, u, op, t, n, u, t,
-                live.text, v, id.text);
+    tc_omp_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], tc_where_%s(%s, v%u, %s));", n, u, op, t, n,
+                u, t, live.text, v, id.text);
   else tc_omp_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], v%u);", n, u, op, t, n, u, v);
   tc_buf_free(&live);
   tc_buf_free(&id);
@@ -197,11 +218,11 @@ static void put_scan(tc_omp_nest *x, const run *r, const tc_action *a) {
   const char *total = tc_omp_wide_sum(a) ? "f64" : t;
   const uint32_t n = a->index;
   if (r->along)
-    tc_omp_line(&x->s, "const tc_v%s r%u = tc_prefix_%s_%s(&carry%u, v%u, %s);", t, n, op, t, n, a->value.id,
-                x->s.lanes ? x->s.lanes : "TC_L");
+    tc_omp_line(&x->s, "const tc_v%s r%u = tc_prefix_%s_%s(&carry%u, v%u, %s);", t, n, op, t, n,
+                a->value.id, x->s.lanes ? x->s.lanes : "TC_L");
   else {
-    tc_omp_line(&x->s, "carry%u = tc_%s_%s(carry%u, TC_CAST(%s, v%u));", n, tc_omp_combine(a), total, n,
-                total, a->value.id);
+    tc_omp_line(&x->s, "carry%u = tc_%s_%s(carry%u, TC_CAST(%s, v%u));", n, tc_omp_combine(a),
+                total, n, total, a->value.id);
     tc_omp_line(&x->s, "const tc_v%s r%u = TC_CAST(%s, carry%u);", t, n, t, n);
   }
 }
@@ -210,14 +231,16 @@ static void put_carries(tc_omp_nest *x, const run *r) {
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
     if (a->kind != TC_ACT_SCAN) continue;
-    const char *t = tc_omp_wide_sum(a) ? "f64" : tc_omp_compute(a->dtype), *one = a->op == OP_CUMPROD ? "1" : "0";
-    if (r->along) tc_omp_line(&x->s, "tc_%s carry%u = %s;", a->dtype == TC_I64 ? "u64" : "f64", a->index, one);
+    const char *t = tc_omp_wide_sum(a) ? "f64" : tc_omp_compute(a->dtype),
+               *one = a->op == OP_CUMPROD ? "1" : "0";
+    if (r->along)
+      tc_omp_line(&x->s, "tc_%s carry%u = %s;", a->dtype == TC_I64 ? "u64" : "f64", a->index, one);
     else tc_omp_line(&x->s, "tc_v%s carry%u = tc_set_%s(%s);", t, a->index, t, one);
   }
 }
 
-/* All values first, so that an in-place store cannot reach a value of the same point; values that need
- * a scan of this stage come behind it. */
+/* All values first, so that an in-place store cannot reach a value of the same point; values that
+ * need a scan of this stage come behind it. */
 static void put_actions(tc_omp_nest *x, const run *r, const char *u) {
   const tc_stage *st = r->st;
   for (uint32_t i = 0; i < st->naction; ++i)
@@ -233,7 +256,8 @@ static void put_actions(tc_omp_nest *x, const run *r, const char *u) {
   }
 }
 
-/* ---- loops ---------------------------------------------------------------------------------------------- */
+/* ---- loops
+ * ---------------------------------------------------------------------------------------------- */
 
 static void hoist(tc_omp_nest *x, const run *r, uint32_t mask) {
   for (uint32_t i = 0; i < r->st->naction; ++i) tc_omp_hoist_action(&x->s, &r->st->action[i], mask);
@@ -247,8 +271,10 @@ static void put_body(tc_omp_nest *x, const run *r, const char *u) {
   tc_omp_leave(&x->s, outer);
 }
 
-/* The loop along the vector axis from `from` to `to`: unrolled vectors, then vectors, then the rest. */
-static void put_vector_loop(tc_omp_nest *x, const run *r, const char *from, const char *to, bool exact) {
+/* The loop along the vector axis from `from` to `to`: unrolled vectors, then vectors, then the
+ * rest. */
+static void put_vector_loop(tc_omp_nest *x, const run *r, const char *from, const char *to,
+                            bool exact) {
   const int v = x->nest->vector;
   char *i = x->axis_text[v];
   char base[16], step[16];
@@ -297,7 +323,8 @@ static void put_scalar_blocks(tc_omp_nest *x, const run *r, int axis, const char
   tc_omp_line(&x->s, "for (int64_t block = 0; block < %s; block += 64) {", extent);
   x->s.indent += 2;
   put_accumulators(x, r, false);
-  tc_omp_line(&x->s, "for (int64_t %s = block; %s < TC_MIN(block + 64, %s); ++%s) {", i, i, extent, i);
+  tc_omp_line(&x->s, "for (int64_t %s = block; %s < TC_MIN(block + 64, %s); ++%s) {", i, i, extent,
+              i);
   put_body(x, r, "0");
   tc_omp_line(&x->s, "}");
   put_fold(x, r);
@@ -341,8 +368,8 @@ static void put_loops(tc_omp_nest *x, const run *r, int level, uint32_t mask) {
   }
   tc_buf e = {0};
   tc_omp_extent(x, axis, &e);
-  tc_omp_line(&x->s, "for (int64_t %s = 0; %s < %s; ++%s) {", x->axis_text[axis], x->axis_text[axis],
-              e.text, x->axis_text[axis]);
+  tc_omp_line(&x->s, "for (int64_t %s = 0; %s < %s; ++%s) {", x->axis_text[axis],
+              x->axis_text[axis], e.text, x->axis_text[axis]);
   tc_buf_free(&e);
   x->s.indent += 2;
   uint8_t *outer = tc_omp_enter(&x->s);
@@ -356,11 +383,12 @@ static void declare_results(tc_omp_nest *x, const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_REDUCE)
       tc_omp_line(&x->s, "tc_v%s r%u;",
-                  tc_omp_is_arg(&st->action[i]) ? "i64" : tc_omp_compute(st->action[i].dtype), st->action[i].index);
+                  tc_omp_is_arg(&st->action[i]) ? "i64" : tc_omp_compute(st->action[i].dtype),
+                  st->action[i].index);
 }
 
-/* Each stage is a block of its own: what it computed ahead of its loops is forgotten, because a later
- * stage may find other contents in a buffer that this one wrote. */
+/* Each stage is a block of its own: what it computed ahead of its loops is forgotten, because a
+ * later stage may find other contents in a buffer that this one wrote. */
 static void put_stage(tc_omp_nest *x, uint32_t index) {
   const run r = plan(x, index);
   const bool block = x->nest->nstage > 1 || r.ninner > 0;

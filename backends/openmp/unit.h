@@ -6,7 +6,7 @@
 
 bool tc_omp_writes(const tc_kernel *k, uint32_t buffer); /* some action stores to it */
 bool tc_omp_reads(const tc_kernel *k, uint32_t buffer);  /* some expression loads it */
-bool tc_omp_checks(const tc_kernel *k);                  /* it has index operands: it can return 1 */
+bool tc_omp_checks(const tc_kernel *k); /* it has index operands: it can return 1 */
 
 /* Declares b<i>, s_<name>, a<i> from buf, sym, scalar: what a kernel and its helpers begin with. */
 void tc_omp_unpack(const tc_kernel *k, const tc_program *p, tc_buf *out);
@@ -17,8 +17,8 @@ bool tc_omp_on_stack(const tc_buffer *b);
 void tc_omp_local_bytes(const tc_program *p, const tc_buffer *b, tc_buf *out);
 void tc_omp_locals(const tc_kernel *k, const tc_program *p, int indent, tc_buf *out);
 
-/* A kernel of nests is two functions: what every thread of a team runs, and the kernel itself.  work: C
- * expression of the scalar operations, NULL to stay on one thread. */
+/* A kernel of nests is two functions: what every thread of a team runs, and the kernel itself.
+ * work: C expression of the scalar operations, NULL to stay on one thread. */
 void tc_omp_team_head(const tc_kernel *k, const tc_program *p, tc_buf *out);
 void tc_omp_team_tail(const tc_kernel *k, const tc_program *p, const char *work, tc_buf *out);
 

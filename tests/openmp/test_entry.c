@@ -30,7 +30,8 @@ static omp_unit unit_of(const char *text) {
 /* rank 2 of f32: element k is f(k) */
 static struct tc_tensor *matrix(int64_t rows, int64_t cols, double scale, bool strided) {
   interp_array *a = interp_new(TC_F32, 2, (int64_t[]){rows, cols});
-  for (int64_t k = 0; k < a->count; k++) interp_set(a, k, scale * (double)((k * 7919) % 1009) - 0.3);
+  for (int64_t k = 0; k < a->count; k++)
+    interp_set(a, k, scale * (double)((k * 7919) % 1009) - 0.3);
   struct tc_tensor *t = omp_tensor(a, strided);
   interp_free(a);
   return t;
@@ -44,8 +45,9 @@ static struct tc_tensor *indices(int64_t n, int64_t step) {
   return t;
 }
 
-static const char chain[] = "graph chain\n%1 = param f32[B,C] \"x\"\n%2 = param f32[C,8] \"w\"\n%3 = exp %1\n"
-                            "%4 = softmax %3 axis=1\n%5 = matmul %4 %2\nret %4\nret %5\n";
+static const char chain[] =
+    "graph chain\n%1 = param f32[B,C] \"x\"\n%2 = param f32[C,8] \"w\"\n%3 = exp %1\n"
+    "%4 = softmax %3 axis=1\n%5 = matmul %4 %2\nret %4\nret %5\n";
 
 Test(entry, guards) {
   omp_unit u = unit_of(chain);
@@ -55,7 +57,8 @@ Test(entry, guards) {
   cr_expect(u.entry[0]((const struct tc_tensor *[]){x, w}, NULL, out));
   cr_expect_not(u.entry[0]((const struct tc_tensor *[]){x, other}, NULL, out), "another size");
   cr_expect_not(u.entry[0]((const struct tc_tensor *[]){NULL, w}, NULL, out), "NULL");
-  cr_expect_not(u.entry[0]((const struct tc_tensor *[]){index, w}, NULL, out), "another rank and dtype");
+  cr_expect_not(u.entry[0]((const struct tc_tensor *[]){index, w}, NULL, out),
+                "another rank and dtype");
   tcrt_enabled = 0;
   cr_expect_not(u.entry[0]((const struct tc_tensor *[]){x, w}, NULL, out), "disabled");
   tcrt_enabled = 1;
@@ -64,8 +67,9 @@ Test(entry, guards) {
 
 /* Results of 1, 2 and 7 threads, contiguous and strided operands: the same bits. */
 Test(entry, threads_and_strides) {
-  omp_unit u = unit_of("graph rows\n%1 = param f32[B,C] \"x\"\n%2 = softmax %1 axis=1\n%3 = sum %1 axes=[] keep=0\n"
-                       "%4 = sum %1 axes=[0] keep=0\n%5 = cumsum %1 axis=1\nret %2\nret %3\nret %4\nret %5\n");
+  omp_unit u = unit_of(
+      "graph rows\n%1 = param f32[B,C] \"x\"\n%2 = softmax %1 axis=1\n%3 = sum %1 axes=[] keep=0\n"
+      "%4 = sum %1 axes=[0] keep=0\n%5 = cumsum %1 axis=1\nret %2\nret %3\nret %4\nret %5\n");
   interp_array *want[4];
   struct tc_tensor *out[4];
   const int threads[] = {1, 2, 7};
@@ -77,7 +81,8 @@ Test(entry, threads_and_strides) {
       interp_array *got = omp_array(out[i]);
       if (run == 0) want[i] = got;
       else {
-        cr_expect_eq(memcmp(got->f, want[i]->f, (size_t)got->count * sizeof *got->f), 0, "result %d of run %d", i, run);
+        cr_expect_eq(memcmp(got->f, want[i]->f, (size_t)got->count * sizeof *got->f), 0,
+                     "result %d of run %d", i, run);
         interp_free(got);
       }
     }
@@ -91,7 +96,8 @@ Test(entry, index_out_of_range) {
   omp_unit u = unit_of("graph rows\n%1 = param f32[V,D] \"table\"\n%2 = param i64[N] \"index\"\n"
                        "%3 = embedding %1 %2\nret %3\n");
   struct tc_tensor *out[1];
-  const struct tc_tensor *table = matrix(50, 20, 1, false), *good = indices(40, 1), *bad = indices(40, 2);
+  const struct tc_tensor *table = matrix(50, 20, 1, false), *good = indices(40, 1),
+                         *bad = indices(40, 2);
   cr_expect(u.entry[0]((const struct tc_tensor *[]){table, good}, NULL, out));
   cr_expect_not(u.entry[0]((const struct tc_tensor *[]){table, bad}, NULL, out));
   omp_unit_free(&u);
@@ -99,7 +105,8 @@ Test(entry, index_out_of_range) {
 
 /* A sum of 3 million f32 is as good as one in f64 rounded once. */
 Test(entry, long_sum) {
-  omp_unit u = unit_of("graph total\n%1 = param f32[B,C] \"x\"\n%2 = sum %1 axes=[1] keep=0\nret %2\n");
+  omp_unit u =
+      unit_of("graph total\n%1 = param f32[B,C] \"x\"\n%2 = sum %1 axes=[1] keep=0\nret %2\n");
   struct tc_tensor *out[1];
   const struct tc_tensor *x = matrix(1, 3000001, 1e-3, false);
   cr_assert(u.entry[0](&x, NULL, out));

@@ -8,13 +8,14 @@
 
 static const char *const level_name[TC_ISA_COUNT] = {"v2", "v3", "v4", "bf16", "amx"};
 #if defined(__x86_64__)
-static const char *const level_flags[TC_ISA_COUNT] = {"-march=x86-64-v2", "-march=x86-64-v3", "-march=x86-64-v4",
-                                                      "-march=x86-64-v4 -mavx512bf16 -mavx512vnni",
-                                                      "-march=sapphirerapids"};
+static const char *const level_flags[TC_ISA_COUNT] = {
+    "-march=x86-64-v2", "-march=x86-64-v3", "-march=x86-64-v4",
+    "-march=x86-64-v4 -mavx512bf16 -mavx512vnni", "-march=sapphirerapids"};
 uint32_t omp_levels_here(void) {
   uint32_t levels = 1;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) levels |= 2;
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl"))
     levels |= 4;
   if (levels >= 7 && __builtin_cpu_supports("avx512bf16")) levels |= 8;
   if (levels >= 15 && __builtin_cpu_is("sapphirerapids")) levels |= 16;
@@ -41,22 +42,25 @@ static bool sh(const char *command) {
 /* host.o, one kernels object a level, and unit.so from them. */
 static bool build(const char *dir, uint32_t levels) {
   char command[2048], objects[512] = "";
-  snprintf(command, sizeof command, "%s -O1 -fPIC -Werror -c -o %s/host.o %s/host.c", TC_TEST_CLANG, dir, dir);
+  snprintf(command, sizeof command, "%s -O1 -fPIC -Werror -c -o %s/host.o %s/host.c", TC_TEST_CLANG,
+           dir, dir);
   if (!sh(command)) return false;
   for (int i = 0; i < TC_ISA_COUNT; ++i) {
     if (!(levels >> i & 1)) continue;
-    snprintf(command, sizeof command, "%s -O2 -w -fPIC -fopenmp %s -DTC_LEVEL=%s -c -o %s/%s.o %s/kernels.c",
-             TC_TEST_CLANG, level_flags[i], level_name[i], dir, level_name[i], dir);
+    snprintf(command, sizeof command,
+             "%s -O1 -w -fPIC -fopenmp %s -DTC_LEVEL=%s -c -o %s/%s.o %s/kernels.c", TC_TEST_CLANG,
+             level_flags[i], level_name[i], dir, level_name[i], dir);
     if (!sh(command)) return false;
-    snprintf(objects + strlen(objects), sizeof objects - strlen(objects), " %s/%s.o", dir, level_name[i]);
+    snprintf(objects + strlen(objects), sizeof objects - strlen(objects), " %s/%s.o", dir,
+             level_name[i]);
   }
-  snprintf(command, sizeof command, "%s -shared -fopenmp -o %s/unit.so %s/host.o%s", TC_TEST_CLANG, dir, dir,
-           objects);
+  snprintf(command, sizeof command, "%s -shared -fopenmp -o %s/unit.so %s/host.o%s", TC_TEST_CLANG,
+           dir, dir, objects);
   return sh(command);
 }
 
-/* The texts name kernels of all their levels; those that this machine cannot run are built too where
- * the compiler can, so that the library links. */
+/* The texts name kernels of all their levels; those that this machine cannot run are built too
+ * where the compiler can, so that the library links. */
 static bool load(omp_unit *u, const char *dir, uint32_t levels) {
   char path[600];
   snprintf(path, sizeof path, "%s/host.c", dir);
@@ -79,7 +83,8 @@ static bool compile(omp_unit *u, tc_graph **graph, tc_diag *diag) {
   (void)diag;
   for (int i = 0; i < u->n; ++i) {
     snprintf(symbol[i], sizeof symbol[i], "test_%d", i);
-    f[i] = (tc_function){.symbol = symbol[i], .name = symbol[i], .file = "test.c", .line = 1, .graph = graph[i]};
+    f[i] = (tc_function){
+        .symbol = symbol[i], .name = symbol[i], .file = "test.c", .line = 1, .graph = graph[i]};
   }
   const bool ok = tc_compile_functions(&tc_backend_openmp, f, u->n, u->result, &u->texts);
   free(f);

@@ -1,4 +1,5 @@
-/* unit.h - compiles graphs with the OpenMP backend, builds the texts with clang, loads and runs them. */
+/* unit.h - compiles graphs with the OpenMP backend, builds the texts with clang, loads and runs
+ * them. */
 #ifndef TC_TEST_OMP_UNIT_H
 #define TC_TEST_OMP_UNIT_H
 
@@ -12,8 +13,8 @@ typedef struct omp_unit {
   int n;
 } omp_unit;
 
-/* Compiles graphs (taken over; entries are named test_<i>) for the levels in `levels` that this machine
- * runs.  false after printing why. */
+/* Compiles graphs (taken over; entries are named test_<i>) for the levels in `levels` that this
+ * machine runs.  false after printing why. */
 bool omp_unit_build(omp_unit *u, tc_graph **graph, int n, uint32_t levels, tc_diag *diag);
 void omp_unit_free(omp_unit *u);
 

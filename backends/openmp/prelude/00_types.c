@@ -1,6 +1,6 @@
 /* The prelude of kernel text.  It includes nothing.  A line that begins with slash-star-at opens a
- * chunk and lists the names it defines; the driver emits the chunks that a text needs, and all chunks
- * that list no name.  See backends/openmp/emit.h for the conventions. */
+ * chunk and lists the names it defines; the driver emits the chunks that a text needs, and all
+ * chunks that list no name.  See backends/openmp/emit.h for the conventions. */
 /* @ */
 #pragma clang fp contract(fast)
 #pragma clang diagnostic ignored "-Wpsabi"
@@ -32,11 +32,13 @@
 #define TC_WIDE
 #endif
 
-#define TC_KERNEL __attribute__((weak, visibility("hidden"))) TC_WIDE /* equal ones merge at link */
-#define TC_PARALLEL_WORK 40000  /* scalar operations that pay for starting threads */
+#define TC_KERNEL __attribute__((weak, visibility("hidden"))) TC_WIDE /* equal ones merge at link  \
+                                                                       */
+#define TC_PARALLEL_WORK 40000    /* scalar operations that pay for starting threads */
 #define TC_STREAM_BYTES (8 << 20) /* outputs from here on bypass the caches */
 #define TC_FN static inline __attribute__((always_inline, unused, nodebug))
-#define TC_SLOW static __attribute__((noinline, unused, nodebug)) TC_WIDE /* too large to inline */
+#define TC_SLOW static __attribute__((noinline, unused, nodebug)) TC_WIDE /* too large to inline   \
+                                                                           */
 #define TC_UNROLL _Pragma("clang loop unroll(full)")
 
 typedef __INT64_TYPE__ int64_t;
@@ -100,4 +102,4 @@ typedef tc_vu8 tc_vb8;
 
 #define TC_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define TC_MAX(a, b) ((a) > (b) ? (a) : (b))
-#define TC_CEILDIV(a, b) (((a) + (b)-1) / (b))
+#define TC_CEILDIV(a, b) (((a) + (b) - 1) / (b))

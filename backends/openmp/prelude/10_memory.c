@@ -8,10 +8,12 @@ typedef int tc_q64 __attribute__((vector_size(64)));
 typedef long long tc_o64 __attribute__((vector_size(64)));
 #define TC_MASK(n) ((uint32_t)((1u << (n)) - 1))
 TC_FN void tc_maskload_1(void *d, const void *p, int64_t n) {
-  *(tc_q16 *)d = __builtin_ia32_loaddquqi128_mask((const tc_q16 *)p, (tc_q16){0}, (tc_u16)TC_MASK(n));
+  *(tc_q16 *)d =
+      __builtin_ia32_loaddquqi128_mask((const tc_q16 *)p, (tc_q16){0}, (tc_u16)TC_MASK(n));
 }
 TC_FN void tc_maskload_2(void *d, const void *p, int64_t n) {
-  *(tc_q32 *)d = __builtin_ia32_loaddquhi256_mask((const tc_q32 *)p, (tc_q32){0}, (tc_u16)TC_MASK(n));
+  *(tc_q32 *)d =
+      __builtin_ia32_loaddquhi256_mask((const tc_q32 *)p, (tc_q32){0}, (tc_u16)TC_MASK(n));
 }
 TC_FN void tc_maskload_4(void *d, const void *p, int64_t n) {
   *(tc_q64 *)d = __builtin_ia32_loaddqusi512_mask((const int *)p, (tc_q64){0}, (tc_u16)TC_MASK(n));
@@ -43,7 +45,7 @@ TC_FN void tc_maskstore_8(void *p, const void *s, int64_t n) {
     char *to = d;                                                                                  \
     const char *from = p;                                                                          \
     if (n >= TC_L) {                                                                               \
-      __builtin_memcpy(to, from, TC_L * size);                                                     \
+      __builtin_memcpy(to, from, TC_L *size);                                                      \
       return;                                                                                      \
     }                                                                                              \
     if (n & 4) __builtin_memcpy(to, from, 4 * size), to += 4 * size, from += 4 * size;             \
@@ -93,8 +95,7 @@ TC_MASKED(store, 8)
   TC_FN void tc_rawstore_##T(tc_##T *p, tc_v##V v) { __builtin_memcpy(p, &v, sizeof v); }          \
   TC_FN void tc_rawstoren_##T(tc_##T *p, tc_v##V v, int64_t n) { tc_maskstore_##size(p, &v, n); }  \
   TC_FN void tc_rawstream_##T(tc_##T *p, tc_v##V v, int nt) {                                      \
-    if (nt & (((uintptr_t)p & (sizeof v - 1)) == 0))                                               \
-      __builtin_nontemporal_store(v, (tc_v##V *)p);                                                \
+    if (nt & (((uintptr_t)p & (sizeof v - 1)) == 0)) __builtin_nontemporal_store(v, (tc_v##V *)p); \
     else tc_rawstore_##T(p, v);                                                                    \
   }                                                                                                \
   TC_FN void tc_rawscatter_##T(tc_##T *p, tc_vi64 i, tc_v##V v, tc_vb8 g, int64_t n) {             \

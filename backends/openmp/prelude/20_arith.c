@@ -126,7 +126,9 @@ TC_FN tc_vb8 tc_isfinite_b8(tc_vb8 a) { return a | 1; }
 #define TC_FLOATING(T, S, U, top)                                                                  \
   TC_ARITH(T, S)                                                                                   \
   TC_FN tc_v##T tc_abs_##T(tc_v##T a) { return __builtin_elementwise_abs(a); }                     \
-  TC_FN tc_v##T tc_copysign_##T(tc_v##T a, tc_v##T b) { return __builtin_elementwise_copysign(a, b); } \
+  TC_FN tc_v##T tc_copysign_##T(tc_v##T a, tc_v##T b) {                                            \
+    return __builtin_elementwise_copysign(a, b);                                                   \
+  }                                                                                                \
   TC_FN tc_v##T tc_sign_##T(tc_v##T a) {                                                           \
     const tc_v##T one = tc_copysign_##T((tc_v##T)(tc_##T)1, a);                                    \
     return (a > 0) | (a < 0) ? one : a != a ? a : (tc_v##T)(tc_##T)0;                              \
@@ -146,7 +148,9 @@ TC_FN tc_vb8 tc_isfinite_b8(tc_vb8 a) { return a | 1; }
   TC_FN tc_vb8 tc_isfinite_##T(tc_v##T a) {                                                        \
     return TC_TRUTH(__builtin_elementwise_abs(a) < (tc_##T)__builtin_inf());                       \
   }                                                                                                \
-  TC_FN tc_v##T tc_signbit_##T(tc_v##T a) { return TC_BITS(T, TC_BITS(U, a) & (tc_v##U)(tc_##U)(top)); }
+  TC_FN tc_v##T tc_signbit_##T(tc_v##T a) {                                                        \
+    return TC_BITS(T, TC_BITS(U, a) & (tc_v##U)(tc_##U)(top));                                     \
+  }
 /* @ tc_*_f32 */
 TC_FLOATING(f32, i32, u32, 0x80000000u)
 TC_FN tc_vf32 tc_fma_f32(tc_vf32 a, tc_vf32 b, tc_vf32 c) {

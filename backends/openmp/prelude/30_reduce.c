@@ -63,13 +63,15 @@ TC_LANES_OP(min, b8)
 TC_LANES_OP(add, b8)
 TC_LANES_OP(mul, b8)
 /* @ TC_ARG */
-/* argmax, argmin: (value, position) pairs; the first of equals; the first NaN wins.  v, p join the best
- * so far where g. */
+/* argmax, argmin: (value, position) pairs; the first of equals; the first NaN wins.  v, p join the
+ * best so far where g. */
 #define TC_ARG(name, T, CMP)                                                                       \
   TC_FN void tc_##name##_##T(tc_v##T *best, tc_vi64 *at, tc_v##T v, tc_vi64 p, tc_vb8 g) {         \
-    const tc_vb8 first = TC_TRUTH(p < *at), nan = TC_TRUTH(v != v), was = TC_TRUTH(*best != *best); \
+    const tc_vb8 first = TC_TRUTH(p < *at), nan = TC_TRUTH(v != v),                                \
+                 was = TC_TRUTH(*best != *best);                                                   \
     const tc_vb8 same = TC_TRUTH(v == *best) | (nan & was);                                        \
-    const tc_vb8 take = g & ((TC_TRUTH(v CMP *best) & (was ^ 1)) | (nan & (was ^ 1)) | (same & first)); \
+    const tc_vb8 take =                                                                            \
+        g & ((TC_TRUTH(v CMP * best) & (was ^ 1)) | (nan & (was ^ 1)) | (same & first));           \
     *best = tc_where_##T(take, v, *best);                                                          \
     *at = TC_CAST(i64, take) != 0 ? p : *at;                                                       \
   }                                                                                                \
@@ -113,7 +115,7 @@ TC_ARG(argmin, i64, <)
     tc_##A c = *carry;                                                                             \
     tc_##T t[TC_L];                                                                                \
     __builtin_memcpy(t, &v, sizeof t);                                                             \
-    for (int64_t l = 0; l < n; ++l) t[l] = (tc_##T)(c = c op (tc_##A)t[l]);                        \
+    for (int64_t l = 0; l < n; ++l) t[l] = (tc_##T)(c = c op(tc_##A) t[l]);                        \
     *carry = c;                                                                                    \
     __builtin_memcpy(&v, t, sizeof t);                                                             \
     return v;                                                                                      \

@@ -97,7 +97,8 @@ TC_FN tc_vf32 tc_log_f32(tc_vf32 x) {
   return tc_logedge_f32(x, y);
 }
 /* @ tc_log2_f32 tc_logbase_f32 */
-/* e h + log(1+f) l, with log(1+f) = f + t in two parts and the base's factor l = lh + ll.  2 ulp. */
+/* e h + log(1+f) l, with log(1+f) = f + t in two parts and the base's factor l = lh + ll.  2 ulp.
+ */
 TC_FN tc_vf32 tc_logbase_f32(tc_vf32 x, float hh, float hl, float lh, float ll) {
   tc_vf32 e;
   const tc_vf32 f = tc_split_f32(x, &e) - 1.0f, s = f * f;
@@ -122,7 +123,8 @@ TC_FN tc_vf32 tc_log1p_f32(tc_vf32 x) {
   const tc_vf32 small = __builtin_elementwise_abs(x) < 1 ? x : (tc_vf32)1.0f;
   const tc_vf32 lost = small - (u - big);
   const tc_vf32 m = tc_split_f32(u, &e);
-  const tc_vf32 scale = TC_BITS(f32, (127 - TC_CAST(i32, __builtin_elementwise_min(e, (tc_vf32)126))) << 23);
+  const tc_vf32 scale =
+      TC_BITS(f32, (127 - TC_CAST(i32, __builtin_elementwise_min(e, (tc_vf32)126))) << 23);
   const tc_vf32 f = (m - 1.0f) + lost * scale, s = f * f;
   tc_vf32 y = TC_FMA(tc_logpoly_f32(f), s, e * -0x1.bd0106p-13f);
   y = TC_FMA(s, (tc_vf32)-0.5f, y);
@@ -131,7 +133,8 @@ TC_FN tc_vf32 tc_log1p_f32(tc_vf32 x) {
   return __builtin_elementwise_abs(x) < 0x1p-24f ? x : y;
 }
 /* @ tc_sigmoid_f32 */
-/* 1 / (1 + e^-x); for x < 0 as e^x / (1 + e^x), which keeps small results.  One division.  2 ulp. */
+/* 1 / (1 + e^-x); for x < 0 as e^x / (1 + e^x), which keeps small results.  One division.  2 ulp.
+ */
 TC_FN tc_vf32 tc_sigmoid_f32(tc_vf32 x) {
   const tc_vf32 e = tc_exp_f32(-__builtin_elementwise_abs(x));
   return (x < 0 ? e : (tc_vf32)1.0f) / (1.0f + e);
@@ -194,7 +197,8 @@ TC_SLOW void tc_reduce_large_f32(tc_f32 *x, int *quadrant) {
   const int start = e + 30, word = start >> 5, shift = start & 31;
   uint32_t w[3];
   for (int i = 0; i < 3; ++i)
-    w[i] = (uint32_t)(((uint64_t)two_over_pi[word + i] << 32 | two_over_pi[word + i + 1]) >> (32 - shift));
+    w[i] = (uint32_t)(((uint64_t)two_over_pi[word + i] << 32 | two_over_pi[word + i + 1]) >>
+                      (32 - shift));
   /* top two bits of the 64-bit result: the quadrant; the rest: the fraction */
   uint64_t p = (m * w[0] << 32) + m * w[1] + (m * w[2] >> 32);
   const uint64_t q = (p + (1ull << 61)) >> 62;
@@ -203,7 +207,8 @@ TC_SLOW void tc_reduce_large_f32(tc_f32 *x, int *quadrant) {
   *x = (tc_f32)((int32_t)b < 0 ? -r : r);
   *quadrant = (int32_t)b < 0 ? -(int)q : (int)q;
 }
-/* x - n pi/2 with |result| <= pi/4, n mod 4 in *quadrant.  pi/2 in three parts: good to |x| < 2^15. */
+/* x - n pi/2 with |result| <= pi/4, n mod 4 in *quadrant.  pi/2 in three parts: good to |x| < 2^15.
+ */
 TC_FN tc_vf32 tc_reduce_f32(tc_vf32 x, tc_vi32 *quadrant) {
   const tc_vb8 large = TC_TRUTH(!(__builtin_elementwise_abs(x) < 0x1p15f));
   const tc_vf32 c = __builtin_elementwise_abs(x) < 0x1p15f ? x : (tc_vf32)0.0f;

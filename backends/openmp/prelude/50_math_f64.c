@@ -6,7 +6,8 @@ TC_FN tc_vf64 tc_scale_f64(tc_vf64 p, tc_vf64 n) {
   return p * TC_BITS(f64, (a + 1023) << 52) * TC_BITS(f64, (b + 1023) << 52);
 }
 /* @ tc_expparts_f64 */
-/* x = n ln 2 + r (+ low): returns e^r - 1 with r in [-ln 2 / 2, ln 2 / 2]; low: a correction to x. */
+/* x = n ln 2 + r (+ low): returns e^r - 1 with r in [-ln 2 / 2, ln 2 / 2]; low: a correction to x.
+ */
 TC_FN tc_vf64 tc_expparts_f64(tc_vf64 x, tc_vf64 low, tc_vf64 *n) {
   *n = __builtin_elementwise_roundeven(x * 0x1.71547652b82fep+0);
   tc_vf64 r = TC_FMA(*n, (tc_vf64)-0x1.62e42fee00000p-1, x);
@@ -76,8 +77,8 @@ TC_FN tc_vf64 tc_logedge_f64(tc_vf64 x, tc_vf64 y) {
   return x < 0 ? (tc_vf64)__builtin_nan("") : y;
 }
 /* @ tc_logtail_f64 */
-/* log(1+f) = f - tail, f in [sqrt(1/2)-1, sqrt(2)-1].  With s = f / (2 + f), log(1+f) = 2 atanh(s) =
- * 2s + s R; 2s = f - f^2/2 + s f^2/2 leaves f exact.  One division. */
+/* log(1+f) = f - tail, f in [sqrt(1/2)-1, sqrt(2)-1].  With s = f / (2 + f), log(1+f) = 2 atanh(s)
+ * = 2s + s R; 2s = f - f^2/2 + s f^2/2 leaves f exact.  One division. */
 TC_FN tc_vf64 tc_logtail_f64(tc_vf64 f) {
   const tc_vf64 s = f / (f + 2.0), z = s * s, h = 0.5 * f * f;
   tc_vf64 r = TC_FMA(z, (tc_vf64)1.461780715341732481e-1, (tc_vf64)1.53316117220550079e-1);
@@ -111,7 +112,8 @@ TC_FN tc_vf64 tc_log2_f64(tc_vf64 x) {
   return tc_logbase_f64(x, 1.0, 0.0, 0x1.71547652b82fep+0, 0x1.777d0ffda0d23p-56);
 }
 TC_FN tc_vf64 tc_log10_f64(tc_vf64 x) {
-  return tc_logbase_f64(x, 0x1.3441350800000p-2, 0x1.f79fef311f12bp-34, 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57);
+  return tc_logbase_f64(x, 0x1.3441350800000p-2, 0x1.f79fef311f12bp-34, 0x1.bcb7b1526e50ep-2,
+                        0x1.95355baaafad3p-57);
 }
 /* @ tc_log1p_f64 */
 /* As tc_log1p_f32.  2 ulp. */
@@ -185,5 +187,8 @@ TC_SLOW tc_vf64 tc_acosh_f64(tc_vf64 x) {
 TC_SLOW tc_vf64 tc_atanh_f64(tc_vf64 x) {
   const tc_vf64 a = __builtin_elementwise_abs(x);
   const tc_vf64 y = 0.5 * tc_log1p_f64((a + a) / (1.0 - a));
-  return __builtin_elementwise_copysign(a < 0x1p-28 ? a : a > 1.0 ? (tc_vf64)__builtin_nan("") : y, x);
+  return __builtin_elementwise_copysign(a < 0x1p-28 ? a
+                                        : a > 1.0   ? (tc_vf64)__builtin_nan("")
+                                                    : y,
+                                        x);
 }

@@ -1,14 +1,28 @@
 /* f64 trigonometry. */
 /* @ tc_reduce_f64 tc_sinpoly_f64 tc_cospoly_f64 */
-/* Payne and Hanek: x * 2/pi modulo 4 from the 192 bits of 2/pi that matter.  r + *low is the rest. */
+/* Payne and Hanek: x * 2/pi modulo 4 from the 192 bits of 2/pi that matter.  r + *low is the rest.
+ */
 TC_SLOW void tc_reduce_large_f64(tc_f64 *x, tc_f64 *low, int *quadrant) {
-  static const uint64_t two_over_pi[] = {
-      0,
-      0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
-      0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
-      0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
-      0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
-      0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab};
+  static const uint64_t two_over_pi[] = {0,
+                                         0xa2f9836e4e441529,
+                                         0xfc2757d1f534ddc0,
+                                         0xdb6295993c439041,
+                                         0xfe5163abdebbc561,
+                                         0xb7246e3a424dd2e0,
+                                         0x06492eea09d1921c,
+                                         0xfe1deb1cb129a73e,
+                                         0xe88235f52ebb4484,
+                                         0xe99c7026b45f7e41,
+                                         0x3991d639835339f4,
+                                         0x9c845f8bbdf9283b,
+                                         0x1ff897ffde05980f,
+                                         0xef2f118b5a0a6d1f,
+                                         0x6d367ecf27cb09b7,
+                                         0x4f463f669e5fea2d,
+                                         0x7527bac7ebe5f17b,
+                                         0x3d0739f78a5292ea,
+                                         0x6bfb5fb11f8d5d08,
+                                         0x56033046fc7b6bab};
   typedef unsigned __int128 u128;
   const uint64_t b = __builtin_bit_cast(uint64_t, *x);
   const int e = (int)(b >> 52 & 2047) - 1075; /* |x| = m 2^e */
@@ -16,7 +30,8 @@ TC_SLOW void tc_reduce_large_f64(tc_f64 *x, tc_f64 *low, int *quadrant) {
   const int start = e + 62, word = start >> 6, shift = start & 63; /* as in tc_reduce_large_f32 */
   uint64_t w[3];
   for (int i = 0; i < 3; ++i)
-    w[i] = (uint64_t)(((u128)two_over_pi[word + i] << 64 | two_over_pi[word + i + 1]) >> (64 - shift));
+    w[i] =
+        (uint64_t)(((u128)two_over_pi[word + i] << 64 | two_over_pi[word + i + 1]) >> (64 - shift));
   u128 p = ((u128)(m * w[0]) << 64) + (u128)m * w[1] + ((u128)m * w[2] >> 64);
   const uint64_t q = (uint64_t)((p + ((u128)1 << 125)) >> 126);
   p -= (u128)q << 126;
@@ -25,19 +40,22 @@ TC_SLOW void tc_reduce_large_f64(tc_f64 *x, tc_f64 *low, int *quadrant) {
   const double half_pi = 0x1.921fb54442d18p+0, tail = 0x1.1a62633145c07p-54;
   const double split = hi * 0x1.0000002p27, hh = split - (split - hi), hl = hi - hh;
   const double ph = 0x1.921fb58000000p+0, pl = half_pi - ph, product = hi * half_pi;
-  const double rest = ((hh * ph - product) + hh * pl + hl * ph) + hl * pl + (hi * tail + lo * half_pi);
+  const double rest =
+      ((hh * ph - product) + hh * pl + hl * ph) + hl * pl + (hi * tail + lo * half_pi);
   const double sign = (int64_t)b < 0 ? -0x1p-126 : 0x1p-126;
   *x = sign * (product + rest);
   *low = sign * ((product - (product + rest)) + rest);
   *quadrant = (int64_t)b < 0 ? -(int)q : (int)q;
 }
-/* x - n pi/2 = r + *low, |r| <= pi/4 and a bit; pi/2 in three parts of 33 bits: good to |x| < 2^19. */
+/* x - n pi/2 = r + *low, |r| <= pi/4 and a bit; pi/2 in three parts of 33 bits: good to |x| < 2^19.
+ */
 TC_SLOW tc_vf64 tc_reduce_f64(tc_vf64 x, tc_vf64 *low, tc_vi64 *quadrant) {
 #pragma clang fp contract(off)
   const tc_vb8 large = TC_TRUTH(!(__builtin_elementwise_abs(x) < 0x1p19));
   const tc_vf64 c = __builtin_elementwise_abs(x) < 0x1p19 ? x : (tc_vf64)0.0;
   const tc_vf64 n = __builtin_elementwise_roundeven(c * 0x1.45f306dc9c883p-1);
-  const tc_vf64 a = (c - n * 0x1.921fb54400000p+0), w1 = n * 0x1.0b4611a600000p-34; /* exact products */
+  const tc_vf64 a = (c - n * 0x1.921fb54400000p+0),
+                w1 = n * 0x1.0b4611a600000p-34; /* exact products */
   const tc_vf64 b = a - w1, lost = (a - b) - w1;
   const tc_vf64 w2 = n * 0x1.3198a2e037073p-69;
   const tc_vf64 t = lost - w2;
@@ -169,7 +187,9 @@ TC_SLOW tc_vf64 tc_atan2_f64(tc_vf64 y, tc_vf64 x) {
   const tc_vb8 equal = TC_TRUTH((a == b) & ((a == 0) | (a == inf)));
   /* inf against finite, and pairs near the ends of the range */
   const tc_vf64 hi = a > b ? a : b;
-  const tc_vf64 scale = hi > 0x1p1000 ? (tc_vf64)0x1p-100 : hi < 0x1p-900 ? (tc_vf64)0x1p100 : (tc_vf64)1.0;
+  const tc_vf64 scale = hi > 0x1p1000   ? (tc_vf64)0x1p-100
+                        : hi < 0x1p-900 ? (tc_vf64)0x1p100
+                                        : (tc_vf64)1.0;
   const tc_vf64 sa = hi == inf ? (a == inf ? (tc_vf64)1.0 : (tc_vf64)0.0) : a * scale;
   const tc_vf64 sb = hi == inf ? (b == inf ? (tc_vf64)1.0 : (tc_vf64)0.0) : b * scale;
   tc_vf64 r = tc_atanparts_f64(sa, sb);

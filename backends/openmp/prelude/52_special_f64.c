@@ -54,7 +54,10 @@ TC_SLOW tc_vf64 tc_erf_f64(tc_vf64 x) {
   tc_vf64 c = a < 1.0 ? (tc_vf64)1.0 : a;
   c = c > 6.0 ? (tc_vf64)6.0 : c;
   const tc_vf64 y = 1.0 - tc_erfcpos_f64(c);
-  return x == 0 ? x : a < 1.0 ? tc_erfpoly_f64(x) : a == a ? __builtin_elementwise_copysign(y, x) : x;
+  return x == 0    ? x
+         : a < 1.0 ? tc_erfpoly_f64(x)
+         : a == a  ? __builtin_elementwise_copysign(y, x)
+                   : x;
 }
 /* @ tc_erfc_f64 */
 /* 5 ulp. */
@@ -68,13 +71,15 @@ TC_SLOW tc_vf64 tc_erfc_f64(tc_vf64 x) {
 /* @ tc_powedge_f64 */
 /* pow beyond positive finite bases: r is |x|^y. */
 TC_FN tc_vf64 tc_powedge_f64(tc_vf64 x, tc_vf64 y, tc_vf64 r) {
-  const tc_vf64 a = __builtin_elementwise_abs(x), b = __builtin_elementwise_abs(y), inf = (tc_vf64)__builtin_inf();
+  const tc_vf64 a = __builtin_elementwise_abs(x), b = __builtin_elementwise_abs(y),
+                inf = (tc_vf64)__builtin_inf();
   const tc_vf64 up = y > 0 ? inf : (tc_vf64)0.0, down = y > 0 ? (tc_vf64)0.0 : inf;
   r = a == 0 ? down : a == inf ? up : r;
   r = b == inf ? (a > 1 ? up : a < 1 ? down : (tc_vf64)1.0) : r;
   const tc_vf64 whole = __builtin_elementwise_trunc(y), half = y * 0.5;
   const tc_vb8 integral = TC_TRUTH(whole == y);
-  const tc_vb8 odd = TC_TRUTH(__builtin_elementwise_trunc(half) != half) & integral & TC_TRUTH(b < 0x1p53);
+  const tc_vb8 odd =
+      TC_TRUTH(__builtin_elementwise_trunc(half) != half) & integral & TC_TRUTH(b < 0x1p53);
   const tc_vb8 negative = TC_TRUTH(TC_BITS(i64, x) < 0);
   r = TC_CAST(i64, negative & odd) != 0 ? -r : r;
   const tc_vb8 invalid = TC_TRUTH((x < 0) & (a < inf)) & (integral ^ 1);
@@ -103,7 +108,8 @@ TC_FN tc_vf64 tc_logwide_f64(tc_vf64 x, tc_vf64 *low) {
   r = TC_FMA(r, z, (tc_vf64)3.999999999999999982e-1);
   const tc_vf64 third = tc_two_product(z, (tc_vf64)0x1.5555555555555p-1, &t1);
   const tc_vf64 p = z * z * r, t = third + p;
-  const tc_vf64 tl = ((third - t) + p) + (t1 + (zl * 0x1.5555555555555p-1 + z * 0x1.5555555555555p-55));
+  const tc_vf64 tl =
+      ((third - t) + p) + (t1 + (zl * 0x1.5555555555555p-1 + z * 0x1.5555555555555p-55));
   const tc_vf64 u = tc_two_product(s, t, &u1), ul = u1 + (s * tl + sl * t);
   const tc_vf64 a = 2.0 * s, h = a + u, hl = ((a - h) + u) + (ul + 2.0 * sl);
   const tc_vf64 b = e * 0x1.62e42fee00000p-1, sum = b + h;
@@ -130,9 +136,14 @@ TC_SLOW tc_vf64 tc_pow_f64(tc_vf64 x, tc_vf64 y) {
 /* @ tc_hypot_f64 */
 /* sqrt(a^2 + b^2), scaled where the squares would leave the range.  1 ulp. */
 TC_FN tc_vf64 tc_hypot_f64(tc_vf64 x, tc_vf64 y) {
-  const tc_vf64 a = __builtin_elementwise_abs(x), b = __builtin_elementwise_abs(y), hi = a > b ? a : b;
-  const tc_vf64 scale = hi > 0x1p500 ? (tc_vf64)0x1p-600 : hi < 0x1p-500 ? (tc_vf64)0x1p600 : (tc_vf64)1.0;
-  const tc_vf64 back = hi > 0x1p500 ? (tc_vf64)0x1p600 : hi < 0x1p-500 ? (tc_vf64)0x1p-600 : (tc_vf64)1.0;
+  const tc_vf64 a = __builtin_elementwise_abs(x), b = __builtin_elementwise_abs(y),
+                hi = a > b ? a : b;
+  const tc_vf64 scale = hi > 0x1p500    ? (tc_vf64)0x1p-600
+                        : hi < 0x1p-500 ? (tc_vf64)0x1p600
+                                        : (tc_vf64)1.0;
+  const tc_vf64 back = hi > 0x1p500    ? (tc_vf64)0x1p600
+                       : hi < 0x1p-500 ? (tc_vf64)0x1p-600
+                                       : (tc_vf64)1.0;
   const tc_vf64 u = a * scale, v = b * scale;
   const tc_vf64 h = __builtin_elementwise_sqrt(TC_FMA(u, u, v * v)) * back;
   return (a == __builtin_inf()) | (b == __builtin_inf()) ? (tc_vf64)__builtin_inf() : h;
@@ -140,23 +151,29 @@ TC_FN tc_vf64 tc_hypot_f64(tc_vf64 x, tc_vf64 y) {
 /* @ tc_fmod_f64 */
 /* Long division of the significands, for quotients beyond 2^52. */
 TC_SLOW tc_f64 tc_fmod_large(tc_f64 x, tc_f64 y) {
-  uint64_t a = __builtin_bit_cast(uint64_t, x) & 0x7fffffffffffffff, b = __builtin_bit_cast(uint64_t, y) & 0x7fffffffffffffff;
+  uint64_t a = __builtin_bit_cast(uint64_t, x) & 0x7fffffffffffffff,
+           b = __builtin_bit_cast(uint64_t, y) & 0x7fffffffffffffff;
   int ea = (int)(a >> 52), eb = (int)(b >> 52);
-  uint64_t m = ea ? (a & 0xfffffffffffff) | 0x10000000000000 : a, d = eb ? (b & 0xfffffffffffff) | 0x10000000000000 : b;
+  uint64_t m = ea ? (a & 0xfffffffffffff) | 0x10000000000000 : a,
+           d = eb ? (b & 0xfffffffffffff) | 0x10000000000000 : b;
   if (a < b) return x;
   ea += !ea;
   eb += !eb;
   for (m %= d; ea > eb && m; --ea) m = 2 * m % d;
   const tc_f64 unit = __builtin_bit_cast(tc_f64, (uint64_t)eb << 52); /* 2^(eb - 1023) */
   const tc_f64 r = (tc_f64)m * unit * 0x1p-52;
-  return __builtin_copysign(eb > 60 ? r : (tc_f64)m * 0x1p-1022 * __builtin_bit_cast(tc_f64, (uint64_t)(eb + 970) << 52), x);
+  return __builtin_copysign(
+      eb > 60 ? r : (tc_f64)m * 0x1p-1022 * __builtin_bit_cast(tc_f64, (uint64_t)(eb + 970) << 52),
+      x);
 }
 /* x - trunc(x / y) y, exact: the quotient is corrected where x / y rounded to the next integer. */
 TC_FN tc_vf64 tc_fmod_f64(tc_vf64 x, tc_vf64 y) {
 #pragma clang fp contract(off)
-  const tc_vf64 a = __builtin_elementwise_abs(x), b = __builtin_elementwise_abs(y), inf = (tc_vf64)__builtin_inf();
+  const tc_vf64 a = __builtin_elementwise_abs(x), b = __builtin_elementwise_abs(y),
+                inf = (tc_vf64)__builtin_inf();
   const tc_vf64 ratio = a / b, q = __builtin_elementwise_trunc(ratio);
-  const tc_vb8 far = TC_TRUTH((ratio >= 0x1p52) & (a < inf) & (b > 0)) | TC_TRUTH((a < inf) & (b > 0) & (b < 0x1p-900));
+  const tc_vb8 far = TC_TRUTH((ratio >= 0x1p52) & (a < inf) & (b > 0)) |
+                     TC_TRUTH((a < inf) & (b > 0) & (b < 0x1p-900));
   tc_vf64 e;
   const tc_vf64 p = tc_two_product(q, b, &e);
   tc_vf64 r = (a - p) - e;

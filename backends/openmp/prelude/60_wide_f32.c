@@ -1,7 +1,9 @@
 /* f32 functions by way of f64: rounded once, so below 1 ulp. */
 /* @ TC_BY_F64 TC_BY_F64_2 */
 #define TC_BY_F64(name)                                                                            \
-  TC_FN tc_vf32 tc_##name##_f32(tc_vf32 x) { return TC_CAST(f32, tc_##name##_f64(TC_CAST(f64, x))); }
+  TC_FN tc_vf32 tc_##name##_f32(tc_vf32 x) {                                                       \
+    return TC_CAST(f32, tc_##name##_f64(TC_CAST(f64, x)));                                         \
+  }
 #define TC_BY_F64_2(name)                                                                          \
   TC_FN tc_vf32 tc_##name##_f32(tc_vf32 x, tc_vf32 y) {                                            \
     return TC_CAST(f32, tc_##name##_f64(TC_CAST(f64, x), TC_CAST(f64, y)));                        \

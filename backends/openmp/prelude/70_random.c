@@ -1,8 +1,8 @@
-/* Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011), a pure function of (seed, element number), as the
- * runtime's philox.h defines it: key = seed; counter = {block, block >> 32, stream, 0}.  f32, f16 and
- * bf16 take word i % 4 of block i / 4; f64 takes 53 bits of words 2 (i % 2), 2 (i % 2) + 1 of block i / 2.
- * Uniforms (stream 0) are equal bit for bit, normals (stream 1, Box-Muller in f64) to the dtype's
- * tolerance. */
+/* Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011), a pure function of (seed, element number), as
+ * the runtime's philox.h defines it: key = seed; counter = {block, block >> 32, stream, 0}.  f32,
+ * f16 and bf16 take word i % 4 of block i / 4; f64 takes 53 bits of words 2 (i % 2), 2 (i % 2) + 1
+ * of block i / 2. Uniforms (stream 0) are equal bit for bit, normals (stream 1, Box-Muller in f64)
+ * to the dtype's tolerance. */
 /* @ tc_philox */
 TC_SLOW void tc_philox(tc_vi64 seed, tc_vi64 block, uint32_t stream, tc_vu32 word[4]) {
   const tc_vu64 b = TC_BITS(u64, block), s = TC_BITS(u64, seed);
@@ -45,7 +45,8 @@ TC_FN tc_vf32 tc_rand_bf16(tc_vi64 seed, tc_vi64 i) { return tc_philox_uniform(s
 /* @ tc_philox_bits53 */
 /* Words 2 half + 1 (high) and 2 half (low), as a number below 2^53. */
 TC_FN tc_vf64 tc_philox_bits53(const tc_vu32 word[4], tc_vi64 half) {
-  const tc_vu64 hi = TC_CAST(u64, tc_philox_word(word, 2 * half + 1)), lo = TC_CAST(u64, tc_philox_word(word, 2 * half));
+  const tc_vu64 hi = TC_CAST(u64, tc_philox_word(word, 2 * half + 1)),
+                lo = TC_CAST(u64, tc_philox_word(word, 2 * half));
   return TC_CAST(f64, TC_BITS(i64, (hi << 32 | lo) >> 11));
 }
 /* @ tc_rand_f64 */
@@ -57,14 +58,16 @@ TC_FN tc_vf64 tc_rand_f64(tc_vi64 seed, tc_vi64 i) {
 /* @ tc_box_muller */
 /* sqrt(-2 ln u1) cos(2 pi u2) for even elements, sin for odd ones. */
 TC_FN tc_vf64 tc_box_muller(tc_vf64 u1, tc_vf64 u2, tc_vi64 odd) {
-  const tc_vf64 r = __builtin_elementwise_sqrt(-2.0 * tc_log_f64(u1)), angle = 6.283185307179586476925 * u2;
+  const tc_vf64 r = __builtin_elementwise_sqrt(-2.0 * tc_log_f64(u1)),
+                angle = 6.283185307179586476925 * u2;
   return r * (odd != 0 ? tc_sin_f64(angle) : tc_cos_f64(angle));
 }
 /* @ tc_randn_f32 */
 TC_FN tc_vf32 tc_randn_f32(tc_vi64 seed, tc_vi64 i) {
   tc_vu32 word[4];
   tc_philox(seed, TC_BITS(i64, TC_BITS(u64, i) >> 2), 1, word);
-  const tc_vf64 a = TC_CAST(f64, tc_philox_word(word, i & 2)), b = TC_CAST(f64, tc_philox_word(word, (i & 2) + 1));
+  const tc_vf64 a = TC_CAST(f64, tc_philox_word(word, i & 2)),
+                b = TC_CAST(f64, tc_philox_word(word, (i & 2) + 1));
   return TC_CAST(f32, tc_box_muller((a + 1.0) * 0x1p-32, b * 0x1p-32, i & 1));
 }
 /* @ tc_randn_f16 */
@@ -76,6 +79,7 @@ TC_FN tc_vf64 tc_randn_f64(tc_vi64 seed, tc_vi64 i) {
   tc_vu32 word[4];
   tc_philox(seed, TC_BITS(i64, TC_BITS(u64, i) >> 1), 1, word);
   const tc_vi64 zero = i & 0;
-  const tc_vf64 u1 = (tc_philox_bits53(word, zero) + 1.0) * 0x1p-53, u2 = tc_philox_bits53(word, zero + 1) * 0x1p-53;
+  const tc_vf64 u1 = (tc_philox_bits53(word, zero) + 1.0) * 0x1p-53,
+                u2 = tc_philox_bits53(word, zero + 1) * 0x1p-53;
   return tc_box_muller(u1, u2, i & 1);
 }

@@ -3,9 +3,10 @@
  *   sweep [step]
  *
  * Every step-th of the 2^32 floats for the f32 functions (step 1: all of them), and a fixed
- * pseudorandom sample with all special values for f64, against long double.  Prints the largest error
- * of each function at the level it was built for (-DTC_LEVEL=...), and fails where one exceeds its
- * stated bound or a special value differs.  Exit status 77: this machine lacks the level. */
+ * pseudorandom sample with all special values for f64, against long double.  Prints the largest
+ * error of each function at the level it was built for (-DTC_LEVEL=...), and fails where one
+ * exceeds its stated bound or a special value differs.  Exit status 77: this machine lacks the
+ * level. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@ typedef tc_vf64 unary64(tc_vf64);
 typedef tc_vf32 binary32(tc_vf32, tc_vf32);
 typedef tc_vf64 binary64(tc_vf64, tc_vf64);
 
-/* ---- references -------------------------------------------------------------------------------------- */
+/* ---- references
+ * -------------------------------------------------------------------------------------- */
 
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 static double rsqrt(double x) { return 1 / sqrt(x); }
@@ -41,17 +43,21 @@ static long double remainder_l(long double a, long double b) {
 
 /* name, reference, bound in ulp for f32 and for f64 */
 #define UNARY(X)                                                                                   \
-  X(exp, exp, expl, 1.1, 1.2) X(exp2, exp2, exp2l, 1.1, 1.2) X(expm1, expm1, expm1l, 2, 2)         \
-  X(log, log, logl, 1, 1.1) X(log2, log2, log2l, 2, 2) X(log10, log10, log10l, 2, 2)               \
-  X(log1p, log1p, log1pl, 2, 2) X(sigmoid, sigmoid, sigmoidl, 3, 3) X(tanh, tanh, tanhl, 3, 3)     \
-  X(erf, erf, erfl, 4, 2) X(erfc, erfc, erfcl, 1, 5) X(sin, sin, sinl, 2, 1.5)                     \
-  X(cos, cos, cosl, 2, 1.5) X(tan, tan, tanl, 1, 3) X(asin, asin, asinl, 1, 2.5)                     \
-  X(acos, acos, acosl, 1, 2) X(atan, atan, atanl, 1, 2.5) X(sinh, sinh, sinhl, 1, 3)                 \
-  X(cosh, cosh, coshl, 1, 3) X(asinh, asinh, asinhl, 1, 3) X(acosh, acosh, acoshl, 1, 3)           \
-  X(atanh, atanh, atanhl, 1, 3) X(sqrt, sqrt, sqrtl, 0.51, 0.51) X(rsqrt, rsqrt, rsqrtl, 1.6, 1.6)
+  X(exp, exp, expl, 1.1, 1.2)                                                                      \
+  X(exp2, exp2, exp2l, 1.1, 1.2) X(expm1, expm1, expm1l, 2, 2) X(log, log, logl, 1, 1.1)           \
+      X(log2, log2, log2l, 2, 2) X(log10, log10, log10l, 2, 2) X(log1p, log1p, log1pl, 2, 2)       \
+          X(sigmoid, sigmoid, sigmoidl, 3, 3) X(tanh, tanh, tanhl, 3, 3) X(erf, erf, erfl, 4, 2)   \
+              X(erfc, erfc, erfcl, 1, 5) X(sin, sin, sinl, 2, 1.5) X(cos, cos, cosl, 2, 1.5)       \
+                  X(tan, tan, tanl, 1, 3) X(asin, asin, asinl, 1, 2.5) X(acos, acos, acosl, 1, 2)  \
+                      X(atan, atan, atanl, 1, 2.5) X(sinh, sinh, sinhl, 1, 3)                      \
+                          X(cosh, cosh, coshl, 1, 3) X(asinh, asinh, asinhl, 1, 3)                 \
+                              X(acosh, acosh, acoshl, 1, 3) X(atanh, atanh, atanhl, 1, 3)          \
+                                  X(sqrt, sqrt, sqrtl, 0.51, 0.51)                                 \
+                                      X(rsqrt, rsqrt, rsqrtl, 1.6, 1.6)
 #define BINARY(X)                                                                                  \
-  X(pow, pow, powl, 1, 2) X(atan2, atan2, atan2l, 1, 3) X(hypot, hypot, hypotl, 1, 1.5)            \
-  X(fmod, fmod, fmodl, 0, 0) X(remainder, remainder_, remainder_l, 1, 1)
+  X(pow, pow, powl, 1, 2)                                                                          \
+  X(atan2, atan2, atan2l, 1, 3) X(hypot, hypot, hypotl, 1, 1.5) X(fmod, fmod, fmodl, 0, 0)         \
+      X(remainder, remainder_, remainder_l, 1, 1)
 
 #define WRAP1(name, ...)                                                                           \
   static TC_WIDE tc_vf32 name##_32(tc_vf32 x) { return tc_##name##_f32(x); }                       \
@@ -62,7 +68,8 @@ static long double remainder_l(long double a, long double b) {
 UNARY(WRAP1)
 BINARY(WRAP2)
 
-/* ---- errors --------------------------------------------------------------------------------------------- */
+/* ---- errors
+ * --------------------------------------------------------------------------------------------- */
 
 typedef struct worst {
   double ulp, x, y;
@@ -77,7 +84,8 @@ static int same_class(long double want, double got, int infinite) {
 }
 
 /* bits: of the significand; least: exponent of the smallest normal number, as frexp gives it */
-static void judge(worst *w, double x, double y, long double want, double got, int bits, int least, double largest) {
+static void judge(worst *w, double x, double y, long double want, double got, int bits, int least,
+                  double largest) {
   int e;
   frexpl(want, &e);
   const long double unit = ldexpl(1, (e < least ? least : e) - bits);
@@ -94,13 +102,17 @@ static void judge(worst *w, double x, double y, long double want, double got, in
 
 static int report(const char *name, const char *type, const worst *w, double bound) {
   const int bad = w->wrong || w->ulp > bound;
-  printf("%-10s %s  %7.3f ulp (bound %.2f) at %a %a%s", name, type, w->ulp, bound, w->x, w->y, bad ? "  FAILED" : "");
-  if (w->wrong) printf("  %d special values, first %a %a -> %a", w->wrong, w->wrong_x, w->wrong_y, w->wrong_got);
+  printf("%-10s %s  %7.3f ulp (bound %.2f) at %a %a%s", name, type, w->ulp, bound, w->x, w->y,
+         bad ? "  FAILED" : "");
+  if (w->wrong)
+    printf("  %d special values, first %a %a -> %a", w->wrong, w->wrong_x, w->wrong_y,
+           w->wrong_got);
   printf("\n");
   return bad;
 }
 
-/* ---- arguments -------------------------------------------------------------------------------------------- */
+/* ---- arguments
+ * -------------------------------------------------------------------------------------------- */
 
 static unsigned long long state = 88172645463325252ull;
 static unsigned long long next(void) {
@@ -109,9 +121,40 @@ static unsigned long long next(void) {
   return state ^= state << 17;
 }
 
-static const double special[] = {0.0, -0.0, 1, -1, 0.5, -0.5, 2, -2, 3, -3, 1e-300, -1e-300, 1e300, -1e300, 5e-324, 1e-40,
-                                 0x1p-126, 0x1p-1022, INFINITY, -INFINITY, NAN, 0x1.fffffffffffffp1023, 0x1.fffffep127,
-                                 709.78, -745.13, 88.72, -103.9, 1e5, 1e10, 1e22, 0x1p52, 0x1p53, 1.5, -1.5};
+static const double special[] = {0.0,
+                                 -0.0,
+                                 1,
+                                 -1,
+                                 0.5,
+                                 -0.5,
+                                 2,
+                                 -2,
+                                 3,
+                                 -3,
+                                 1e-300,
+                                 -1e-300,
+                                 1e300,
+                                 -1e300,
+                                 5e-324,
+                                 1e-40,
+                                 0x1p-126,
+                                 0x1p-1022,
+                                 INFINITY,
+                                 -INFINITY,
+                                 NAN,
+                                 0x1.fffffffffffffp1023,
+                                 0x1.fffffep127,
+                                 709.78,
+                                 -745.13,
+                                 88.72,
+                                 -103.9,
+                                 1e5,
+                                 1e10,
+                                 1e22,
+                                 0x1p52,
+                                 0x1p53,
+                                 1.5,
+                                 -1.5};
 enum { SPECIAL = sizeof special / sizeof *special };
 
 /* Specials, then any bits, then moderate magnitudes. */
@@ -128,7 +171,8 @@ static double argument(unsigned long i) {
   return x;
 }
 
-static int sweep32(const char *name, unary32 *f, double (*ref)(double), unsigned step, double bound) {
+static int sweep32(const char *name, unary32 *f, double (*ref)(double), unsigned step,
+                   double bound) {
   worst w = {0};
   for (unsigned long b = 0; b < 1ul << 32; b += (unsigned long)step * TC_L) {
     float x[TC_L], y[TC_L];
@@ -142,18 +186,21 @@ static int sweep32(const char *name, unary32 *f, double (*ref)(double), unsigned
   return report(name, "f32", &w, bound);
 }
 
-static int sweep64(const char *name, unary64 *f, long double (*ref)(long double), unsigned count, double bound) {
+static int sweep64(const char *name, unary64 *f, long double (*ref)(long double), unsigned count,
+                   double bound) {
   worst w = {0};
   for (unsigned long i = 0; i < count; i += TC_L) {
     double x[TC_L], y[TC_L];
     for (int l = 0; l < TC_L; ++l) x[l] = argument(i + (unsigned long)l);
     tc_rawstore_f64(y, f(tc_rawload_f64(x)));
-    for (int l = 0; l < TC_L; ++l) judge(&w, x[l], 0, ref(x[l]), y[l], 53, -1021, 0x1.fffffffffffffp1023);
+    for (int l = 0; l < TC_L; ++l)
+      judge(&w, x[l], 0, ref(x[l]), y[l], 53, -1021, 0x1.fffffffffffffp1023);
   }
   return report(name, "f64", &w, bound);
 }
 
-static int pairs32(const char *name, binary32 *f, double (*ref)(double, double), unsigned count, double bound) {
+static int pairs32(const char *name, binary32 *f, double (*ref)(double, double), unsigned count,
+                   double bound) {
   worst w = {0};
   for (unsigned long i = 0; i < count; i += TC_L) {
     float x[TC_L], y[TC_L], z[TC_L];
@@ -163,12 +210,14 @@ static int pairs32(const char *name, binary32 *f, double (*ref)(double, double),
       y[l] = (float)(at < SPECIAL * SPECIAL ? special[at % SPECIAL] : argument(at / 2 + SPECIAL));
     }
     tc_rawstore_f32(z, f(tc_rawload_f32(x), tc_rawload_f32(y)));
-    for (int l = 0; l < TC_L; ++l) judge(&w, x[l], y[l], ref(x[l], y[l]), z[l], 24, -125, 0x1.fffffep127);
+    for (int l = 0; l < TC_L; ++l)
+      judge(&w, x[l], y[l], ref(x[l], y[l]), z[l], 24, -125, 0x1.fffffep127);
   }
   return report(name, "f32", &w, bound);
 }
 
-static int pairs64(const char *name, binary64 *f, long double (*ref)(long double, long double), unsigned count, double bound) {
+static int pairs64(const char *name, binary64 *f, long double (*ref)(long double, long double),
+                   unsigned count, double bound) {
   worst w = {0};
   for (unsigned long i = 0; i < count; i += TC_L) {
     double x[TC_L], y[TC_L], z[TC_L];
@@ -178,7 +227,8 @@ static int pairs64(const char *name, binary64 *f, long double (*ref)(long double
       y[l] = at < SPECIAL * SPECIAL ? special[at % SPECIAL] : argument(at / 2 + SPECIAL);
     }
     tc_rawstore_f64(z, f(tc_rawload_f64(x), tc_rawload_f64(y)));
-    for (int l = 0; l < TC_L; ++l) judge(&w, x[l], y[l], ref(x[l], y[l]), z[l], 53, -1021, 0x1.fffffffffffffp1023);
+    for (int l = 0; l < TC_L; ++l)
+      judge(&w, x[l], y[l], ref(x[l], y[l]), z[l], 53, -1021, 0x1.fffffffffffffp1023);
   }
   return report(name, "f64", &w, bound);
 }
@@ -192,7 +242,8 @@ static int supported(void) {
 
 int main(int argc, char **argv) {
   if (!supported()) return 77;
-  const unsigned step = argc > 1 ? (unsigned)strtoul(argv[1], 0, 10) : 8191, count = step == 1 ? 20000000 : 200000;
+  const unsigned step = argc > 1 ? (unsigned)strtoul(argv[1], 0, 10) : 8191,
+                 count = step == 1 ? 20000000 : 200000;
   int failed = 0;
 #define RUN1(name, ref, refl, b32, b64)                                                            \
   failed += sweep32(#name, name##_32, ref, step ? step : 1, b32);                                  \
