@@ -49,7 +49,8 @@ void tc_load_f(double *dst, tc_dtype dtype, const void *src, int64_t stride, int
     INTS(INT)
 #undef FLOAT
 #undef INT
-  case TC_DTYPE_COUNT: break;
+  case TC_DTYPE_COUNT:
+    break;
   }
 }
 
@@ -67,7 +68,8 @@ void tc_load_i(int64_t *dst, tc_dtype dtype, const void *src, int64_t stride, in
     INTS(INT)
 #undef FLOAT
 #undef INT
-  case TC_DTYPE_COUNT: break;
+  case TC_DTYPE_COUNT:
+    break;
   }
 }
 
@@ -89,7 +91,8 @@ void tc_store_f(void *dst, tc_dtype dtype, int64_t stride, const double *src, in
     INTS(INT)
 #undef FLOAT
 #undef INT
-  case TC_DTYPE_COUNT: break;
+  case TC_DTYPE_COUNT:
+    break;
   }
 }
 
@@ -123,7 +126,8 @@ void tc_round_f(double *v, tc_dtype dtype, int64_t n) {
     break;
     FLOATS(FLOAT)
 #undef FLOAT
-  default: break;
+  default:
+    break;
   }
 }
 
@@ -135,7 +139,8 @@ void tc_wrap_i(int64_t *v, tc_dtype dtype, int64_t n) {
     break;
     INTS(INT)
 #undef INT
-  default: break;
+  default:
+    break;
   }
 }
 
@@ -147,8 +152,8 @@ void tc_int_to_f(double *dst, tc_dtype dtype, const int64_t *src, int64_t n) {
   if (dtype != TC_F64) tc_round_f(dst, dtype, n);
 }
 
-void tc_copy_elements(void *dst, int64_t dst_stride, const void *src, int64_t src_stride, size_t size,
-                      int64_t n) {
+void tc_copy_elements(void *dst, int64_t dst_stride, const void *src, int64_t src_stride,
+                      size_t size, int64_t n) {
   if (dst_stride == 1 && src_stride == 1) {
     if (n > 0) memcpy(dst, src, (size_t)n * size);
     return;

@@ -10,8 +10,8 @@ void tc_load_f(double *dst, tc_dtype dtype, const void *src, int64_t stride, int
 /* Integers and bool; floating elements are truncated as by tc_to_int. */
 void tc_load_i(int64_t *dst, tc_dtype dtype, const void *src, int64_t stride, int64_t n);
 
-/* Rounds once to nearest even.  Into integers truncates (tc_to_int) and wraps to the width; into bool
- * stores v != 0. */
+/* Rounds once to nearest even.  Into integers truncates (tc_to_int) and wraps to the width; into
+ * bool stores v != 0. */
 void tc_store_f(void *dst, tc_dtype dtype, int64_t stride, const double *src, int64_t n);
 void tc_store_i(void *dst, tc_dtype dtype, int64_t stride, const int64_t *src, int64_t n);
 
@@ -27,8 +27,8 @@ void tc_wrap_i(int64_t *v, tc_dtype dtype, int64_t n);
 int64_t tc_to_int(double v);
 
 /* n elements of `size` bytes, unchanged. */
-void tc_copy_elements(void *dst, int64_t dst_stride, const void *src, int64_t src_stride, size_t size,
-                      int64_t n);
+void tc_copy_elements(void *dst, int64_t dst_stride, const void *src, int64_t src_stride,
+                      size_t size, int64_t n);
 
 static inline bool tc_is_float(tc_dtype d) { return d >= TC_F16; }
 

@@ -1,5 +1,5 @@
-/* Dispatch: one row of graph/api.def says what the C arguments of a public function mean, one row of
- * graph/ops.def what the op infers and computes.  Nothing here knows a particular op. */
+/* Dispatch: one row of graph/api.def says what the C arguments of a public function mean, one row
+ * of graph/ops.def what the op infers and computes.  Nothing here knows a particular op. */
 #include "runtime/libtcrt/src/dispatch.h"
 
 #include <stdarg.h>
@@ -11,7 +11,7 @@ enum {
   MAX_ATTRS = 2 * (TC_MAX_RANK + 1) + 4
 };
 
-/* ---- the tables ---------------------------------------------------------------------------------- */
+/* ---- the tables --------------------------------------------------------------------------- */
 
 typedef struct api_row {
   const char *name;
@@ -31,10 +31,11 @@ static tc_eager_fn *const eager_table[OP_COUNT] = {
 };
 #undef tc_0
 
-/* ---- running an op ----------------------------------------------------------------------------------- */
+/* ---- running an op ------------------------------------------------------------------------ */
 
 tc_type tc_type_of(const tc_tensor *x) {
-  tc_type t = {.dtype = x->key.dtype, .rank = x->key.rank, .weak = (x->key.flags & TC_FLAG_WEAK) != 0};
+  tc_type t = {
+      .dtype = x->key.dtype, .rank = x->key.rank, .weak = (x->key.flags & TC_FLAG_WEAK) != 0};
   for (int i = 0; i < t.rank; i++) t.dim[i] = tc_dim_const(x->dim[i]);
   return t;
 }
@@ -60,8 +61,14 @@ static tc_tensor *new_result(tc_op op, const tc_type *type) {
 enum { MESSAGE = 512 };
 
 static bool infer(const tc_eager_call *c, int nattr, tc_type *type, char message[MESSAGE]) {
-  tc_infer i = {.op = c->op, .nin = c->nin, .in = c->type, .nattr = nattr, .attr = c->attr,
-                .string = c->string, .message = message, .message_size = MESSAGE};
+  tc_infer i = {.op = c->op,
+                .nin = c->nin,
+                .in = c->type,
+                .nattr = nattr,
+                .attr = c->attr,
+                .string = c->string,
+                .message = message,
+                .message_size = MESSAGE};
   return tc_infer_type(&i, type);
 }
 
@@ -75,7 +82,7 @@ tc_tensor *tc_eager_run(tc_eager_call *c, int nattr) {
   return NULL;
 }
 
-/* ---- operands ------------------------------------------------------------------------------------------ */
+/* ---- operands ----------------------------------------------------------------------------- */
 
 /* Operands, and what holds their scalars and types. */
 typedef struct arguments {
@@ -180,7 +187,7 @@ static void push_seed(arguments *a, uint64_t v) {
   a->in[a->nin++] = &a->scalar[a->nscalar++];
 }
 
-/* ---- attributes ------------------------------------------------------------------------------------------ */
+/* ---- attributes --------------------------------------------------------------------------- */
 
 /* Past what a size can be, every value means the same ("to the end"). */
 static void push_int(arguments *a, int64_t v) {
@@ -195,7 +202,7 @@ static bool push_ints(arguments *a, const tc_ints *list) {
   return true;
 }
 
-/* ---- a call ------------------------------------------------------------------------------------------------ */
+/* ---- a call ------------------------------------------------------------------------------- */
 
 typedef struct marks {
   bool like, first; /* "~", "x" */
@@ -205,21 +212,28 @@ typedef struct marks {
 static bool take(arguments *a, char kind, marks m, va_list *ap) {
   const tc_tensor *const *list;
   switch (kind) {
-  case 't': return push(a, va_arg(*ap, const tc_tensor *));
-  case 'o': return push_optional(a, va_arg(*ap, const tc_tensor *));
+  case 't':
+    return push(a, va_arg(*ap, const tc_tensor *));
+  case 'o':
+    return push_optional(a, va_arg(*ap, const tc_tensor *));
   case 'T':
     list = va_arg(*ap, const tc_tensor *const *);
     return push_list(a, list, va_arg(*ap, int64_t));
   case 's':
     push_scalar(a, m.like ? (tc_dtype)a->in[0]->key.dtype : TC_F64, va_arg(*ap, double), m.first);
     return true;
-  case 'u': push_seed(a, va_arg(*ap, uint64_t)); return true;
-  case 'I': return push_ints(a, va_arg(*ap, const tc_ints *));
+  case 'u':
+    push_seed(a, va_arg(*ap, uint64_t));
+    return true;
+  case 'I':
+    return push_ints(a, va_arg(*ap, const tc_ints *));
   case 'S':
     a->string = va_arg(*ap, const char *);
     push_int(a, 0);
     return true;
-  default: push_int(a, va_arg(*ap, int64_t)); return true; /* i, b, D */
+  default:
+    push_int(a, va_arg(*ap, int64_t));
+    return true; /* i, b, D */
   }
 }
 
@@ -240,8 +254,13 @@ static tc_eager_call call_of(arguments *a, tc_op op) {
     a->type_at[i] = a->in[i] ? &a->type[i] : NULL;
     if (a->in[i]) a->type[i] = tc_type_of(a->in[i]);
   }
-  return (tc_eager_call){.op = op, .name = a->name, .nin = a->nin, .in = a->in, .type = a->type_at,
-                         .attr = a->attr, .string = a->string};
+  return (tc_eager_call){.op = op,
+                         .name = a->name,
+                         .nin = a->nin,
+                         .in = a->in,
+                         .type = a->type_at,
+                         .attr = a->attr,
+                         .string = a->string};
 }
 
 static tc_tensor *run(arguments *a, tc_op op) {

@@ -7,7 +7,7 @@
 #include "runtime/libtcrt/src/convert.h"
 #include "runtime/libtcrt/src/tensor.h"
 
-/* ---- a call ------------------------------------------------------------------------------------- */
+/* ---- a call ------------------------------------------------------------------------------- */
 
 typedef struct tc_eager_call {
   tc_op op;
@@ -17,7 +17,8 @@ typedef struct tc_eager_call {
   const tc_type *const *type; /* of the operands */
   const tc_dim *attr;         /* constants, laid out as graph/ops.def says */
   const char *string;
-  tc_tensor *out; /* contiguous, to be filled; a view op gets a header and supplies strides and memory */
+  tc_tensor
+      *out; /* contiguous, to be filled; a view op gets a header and supplies strides and memory */
 } tc_eager_call;
 
 /* false after tc_fail; out is then dropped. */
@@ -44,12 +45,12 @@ static inline int tc_arg_axis(const tc_eager_call *c, int k, int rank) {
 double tc_scalar_f(const tc_tensor *x);
 int64_t tc_scalar_i(const tc_tensor *x);
 
-/* ---- walking --------------------------------------------------------------------------------------- */
+/* ---- walking ------------------------------------------------------------------------------ */
 
 enum {
-  TC_BLOCK = 256,            /* elements converted at a time */
-  TC_PARALLEL = 1 << 15,     /* elements from which threads pay */
-  TC_CHUNK = 16 * TC_BLOCK,  /* elements that a thread takes at a time */
+  TC_BLOCK = 256,           /* elements converted at a time */
+  TC_PARALLEL = 1 << 15,    /* elements from which threads pay */
+  TC_CHUNK = 16 * TC_BLOCK, /* elements that a thread takes at a time */
   TC_SEQ_RANK = 2 * TC_MAX_RANK
 };
 
@@ -98,7 +99,7 @@ uint32_t tc_arg_axes(const tc_eager_call *c, int k, int rank);
  * floating and they are not. */
 tc_dtype tc_compute_dtype(const tc_eager_call *c);
 
-/* ---- the functions of the `eager` column, with tc_ in front ------------------------------------------ */
+/* ---- the functions of the `eager` column, with tc_ in front ------------------------------- */
 
 #define TC_OP(id, text, lo, hi, cls, attrs, infer, decomp, eager, expr) tc_eager_fn tc_##eager;
 #include "graph/ops.def"

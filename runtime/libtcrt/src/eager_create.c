@@ -39,10 +39,14 @@ bool tc_eager_eye(tc_eager_call *c) {
 
 static double uniform(tc_dtype dtype, uint64_t seed, uint64_t i) {
   switch (dtype) {
-  case TC_F16: return (double)tc_philox_uniform_f16(seed, i);
-  case TC_BF16: return (double)tc_philox_uniform_bf16(seed, i);
-  case TC_F32: return (double)tc_philox_uniform_f32(seed, i);
-  default: return tc_philox_uniform_f64(seed, i);
+  case TC_F16:
+    return (double)tc_philox_uniform_f16(seed, i);
+  case TC_BF16:
+    return (double)tc_philox_uniform_bf16(seed, i);
+  case TC_F32:
+    return (double)tc_philox_uniform_f32(seed, i);
+  default:
+    return tc_philox_uniform_f64(seed, i);
   }
 }
 

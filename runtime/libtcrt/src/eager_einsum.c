@@ -1,8 +1,8 @@
 /* einsum, as it is defined: for every index of the result, the sum over all other labels of the
  * product of the operands' elements.
  *
- * A label is a letter, or one of the axes that "..." stands for, counted from the right. Inference has
- * checked the specification. */
+ * A label is a letter, or one of the axes that "..." stands for, counted from the right. Inference
+ * has checked the specification. */
 #include <string.h>
 
 #include "runtime/libtcrt/src/eager.h"
@@ -128,7 +128,8 @@ static void run(const space *s, const tc_tensor *out) {
 }
 
 /* Labels of every operand and of the result; counts and sizes of each label. */
-static void parse_all(const tc_eager_call *c, labels *operand, labels *result, int *count, int64_t *size) {
+static void parse_all(const tc_eager_call *c, labels *operand, labels *result, int *count,
+                      int64_t *size) {
   const char *s = c->string;
   int most = 0;
   for (int k = 0; k < c->nin; k++) {

@@ -15,75 +15,79 @@ typedef struct ints {
   int64_t v[MAX_OPERANDS][TC_BLOCK];
 } ints;
 
-/* Both leave the result in v[0]. `bits`: width of the result's dtype, 1 for bool. */
+/* v[0][i] = formula of v[0][i], v[1][i], v[2][i]; each row of formulas.def is a case with its loop.
+ */
+#define ROW1(op, T, formula)                                                                       \
+  case OP_##op:                                                                                    \
+    for (int64_t i = 0; i < n; i++) {                                                              \
+      T x = b->v[0][i];                                                                            \
+      b->v[0][i] = formula;                                                                        \
+    }                                                                                              \
+    break;
+#define ROW2(op, T, formula)                                                                       \
+  case OP_##op:                                                                                    \
+    for (int64_t i = 0; i < n; i++) {                                                              \
+      T x = b->v[0][i], y = b->v[1][i];                                                            \
+      b->v[0][i] = formula;                                                                        \
+    }                                                                                              \
+    break;
+#define ROW3(op, T, formula)                                                                       \
+  case OP_##op:                                                                                    \
+    for (int64_t i = 0; i < n; i++) {                                                              \
+      T x = b->v[0][i], y = b->v[1][i], z = b->v[2][i];                                            \
+      b->v[0][i] = formula;                                                                        \
+    }                                                                                              \
+    break;
+
 static void apply_floats(tc_op op, floats *b, int64_t n) {
-  double *vx = b->v[0], *vy = b->v[1], *vz = b->v[2];
   switch (op) {
-#define UNARY(id, formula)                                                                         \
-  case OP_##id:                                                                                    \
-    for (int64_t i = 0; i < n; i++) {                                                              \
-      double x = vx[i];                                                                            \
-      vx[i] = formula;                                                                             \
-    }                                                                                              \
+#define TC_FLOAT1(op, formula) ROW1(op, double, formula)
+#define TC_FLOAT2(op, formula) ROW2(op, double, formula)
+#define TC_FLOAT3(op, formula) ROW3(op, double, formula)
+#define TC_INT1(op, formula)
+#define TC_INT2(op, formula)
+#define TC_INT3(op, formula)
+#include "runtime/libtcrt/src/formulas.def"
+  default:
     break;
-#define BINARY(id, formula)                                                                        \
-  case OP_##id:                                                                                    \
-    for (int64_t i = 0; i < n; i++) {                                                              \
-      double x = vx[i], y = vy[i];                                                                 \
-      vx[i] = formula;                                                                             \
-    }                                                                                              \
-    break;
-#define TERNARY(id, formula)                                                                       \
-  case OP_##id:                                                                                    \
-    for (int64_t i = 0; i < n; i++) {                                                              \
-      double x = vx[i], y = vy[i], z = vz[i];                                                      \
-      vx[i] = formula;                                                                             \
-    }                                                                                              \
-    break;
-    TC_FLOAT_UNARY(UNARY)
-    TC_FLOAT_BINARY(BINARY)
-    TC_FLOAT_TERNARY(TERNARY)
-#undef UNARY
-#undef BINARY
-#undef TERNARY
-  default: break;
   }
 }
 
+/* `bits`: width of the result's dtype, 1 for bool. */
 static void apply_ints(tc_op op, ints *b, int64_t n, int bits) {
-  int64_t *vx = b->v[0], *vy = b->v[1], *vz = b->v[2];
   switch (op) {
-#define UNARY(id, formula)                                                                         \
-  case OP_##id:                                                                                    \
-    for (int64_t i = 0; i < n; i++) {                                                              \
-      int64_t x = vx[i];                                                                           \
-      vx[i] = formula;                                                                             \
-      (void)x;                                                                                     \
-    }                                                                                              \
+#define TC_FLOAT1(op, formula)
+#define TC_FLOAT2(op, formula)
+#define TC_FLOAT3(op, formula)
+#define TC_INT1(op, formula) ROW1(op, int64_t, formula)
+#define TC_INT2(op, formula) ROW2(op, int64_t, formula)
+#define TC_INT3(op, formula) ROW3(op, int64_t, formula)
+#include "runtime/libtcrt/src/formulas.def"
+  default:
     break;
-#define BINARY(id, formula)                                                                        \
-  case OP_##id:                                                                                    \
-    for (int64_t i = 0; i < n; i++) {                                                              \
-      int64_t x = vx[i], y = vy[i];                                                                \
-      vx[i] = formula;                                                                             \
-    }                                                                                              \
-    break;
-#define TERNARY(id, formula)                                                                       \
-  case OP_##id:                                                                                    \
-    for (int64_t i = 0; i < n; i++) {                                                              \
-      int64_t x = vx[i], y = vy[i], z = vz[i];                                                     \
-      vx[i] = formula;                                                                             \
-    }                                                                                              \
-    break;
-    TC_INT_UNARY(UNARY)
-    TC_INT_BINARY(BINARY)
-    TC_INT_TERNARY(TERNARY)
-#undef UNARY
-#undef BINARY
-#undef TERNARY
-  default: break;
   }
 }
+
+/* Which ops have a row. */
+static const bool has_floats[OP_COUNT] = {
+#define TC_FLOAT1(op, formula) [OP_##op] = true,
+#define TC_FLOAT2 TC_FLOAT1
+#define TC_FLOAT3 TC_FLOAT1
+#define TC_INT1(op, formula)
+#define TC_INT2(op, formula)
+#define TC_INT3(op, formula)
+#include "runtime/libtcrt/src/formulas.def"
+};
+
+static const bool has_ints[OP_COUNT] = {
+#define TC_FLOAT1(op, formula)
+#define TC_FLOAT2(op, formula)
+#define TC_FLOAT3(op, formula)
+#define TC_INT1(op, formula) [OP_##op] = true,
+#define TC_INT2 TC_INT1
+#define TC_INT3 TC_INT1
+#include "runtime/libtcrt/src/formulas.def"
+};
 
 tc_dtype tc_compute_dtype(const tc_eager_call *c) {
   tc_type t = *c->type[0];
@@ -137,6 +141,8 @@ static void run_range(const elementwise *e, int64_t start, int64_t end) {
 static bool run(tc_eager_call *c) {
   elementwise e = prepare(c);
   int64_t total = tc_elements(c->out);
+  if (!(tc_is_float(e.compute) ? has_floats : has_ints)[c->op])
+    return tc_fail("%s: not defined for %s", c->name, tc_dtype_text(e.compute));
   if (total < TC_PARALLEL) { /* not even a parallel region of one thread, which costs as much */
     run_range(&e, 0, total);
     return true;
@@ -156,10 +162,11 @@ bool tc_eager_cast(tc_eager_call *c) {
   return true;
 }
 
-/* ---- selection by a bool --------------------------------------------------------------------------- */
+/* ---- selection by a bool ------------------------------------------------------------------ */
 
 /* out = condition ? a : b, both converted to out's dtype. */
-static void choose(const tc_tensor *condition, const tc_tensor *a, const tc_tensor *b, tc_tensor *out) {
+static void choose(const tc_tensor *condition, const tc_tensor *a, const tc_tensor *b,
+                   tc_tensor *out) {
   const tc_tensor *operand[3] = {condition, a, b};
   tc_dtype dtype = (tc_dtype)out->key.dtype;
   tc_seq s[3], y = tc_seq_of(out);

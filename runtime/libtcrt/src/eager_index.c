@@ -1,28 +1,34 @@
 /* Indexing by data: a walk over the index tensor, with the place of everything but the indexed axis
- * from strided walks beside it.  An index out of range is an error; nothing is read or written there. */
+ * from strided walks beside it.  An index out of range is an error; nothing is read or written
+ * there. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "runtime/libtcrt/src/eager.h"
 
 static bool fail_index(const tc_eager_call *c, int64_t index, int64_t size) {
-  tc_fail("%s: index %" PRId64 " is out of range for an axis of size %" PRId64, c->name, index, size);
+  tc_fail("%s: index %" PRId64 " is out of range for an axis of size %" PRId64, c->name, index,
+          size);
   return false;
 }
 
 /* t walked over `shape`, standing still along axis `axis` (-1: none). */
-static tc_seq walk(const tc_tensor *t, int rank, const int64_t *shape, const int64_t *stride, int axis) {
+static tc_seq walk(const tc_tensor *t, int rank, const int64_t *shape, const int64_t *stride,
+                   int axis) {
   int64_t still[TC_MAX_RANK];
   for (int i = 0; i < rank; i++) still[i] = i == axis ? 0 : stride[i];
   return tc_seq_make(t, rank, shape, still);
 }
 
-static void copy_element(const tc_tensor *dst, int64_t to, const tc_tensor *src, int64_t from, size_t size) {
-  memcpy((char *)dst->data + to * (int64_t)size, (const char *)src->data + from * (int64_t)size, size);
+static void copy_element(const tc_tensor *dst, int64_t to, const tc_tensor *src, int64_t from,
+                         size_t size) {
+  memcpy((char *)dst->data + to * (int64_t)size, (const char *)src->data + from * (int64_t)size,
+         size);
 }
 
 /* out[k] = x[place(k) + index(k) * stride], k over out's elements. */
-static bool take(const tc_eager_call *c, const tc_seq *place, const tc_seq *index, int64_t stride, int64_t size) {
+static bool take(const tc_eager_call *c, const tc_seq *place, const tc_seq *index, int64_t stride,
+                 int64_t size) {
   const tc_tensor *x = c->in[0];
   int64_t total = tc_elements(c->out), bad = 0;
   bool failed = false;
@@ -59,7 +65,8 @@ bool tc_eager_index_select(tc_eager_call *c) {
   int rank = x->key.rank, axis = tc_arg_axis(c, 0, rank);
   int64_t along[TC_MAX_RANK] = {0};
   along[axis] = index->stride[0];
-  tc_seq place = walk(x, rank, y->dim, x->stride, axis), i = tc_seq_make(index, rank, y->dim, along);
+  tc_seq place = walk(x, rank, y->dim, x->stride, axis),
+         i = tc_seq_make(index, rank, y->dim, along);
   return take(c, &place, &i, x->stride[axis], x->dim[axis]);
 }
 
@@ -89,7 +96,8 @@ bool tc_eager_one_hot(tc_eager_call *c) {
 }
 
 /* *to += *from, rounded to the dtype each time. */
-static void add_element(const tc_tensor *y, int64_t to, const tc_tensor *src, int64_t from, size_t size) {
+static void add_element(const tc_tensor *y, int64_t to, const tc_tensor *src, int64_t from,
+                        size_t size) {
   tc_dtype dtype = (tc_dtype)y->key.dtype;
   char *a = (char *)y->data + to * (int64_t)size, *b = (char *)src->data + from * (int64_t)size;
   if (tc_is_float(dtype)) {
@@ -107,7 +115,8 @@ static void add_element(const tc_tensor *y, int64_t to, const tc_tensor *src, in
   tc_store_i(a, dtype, 1, &v, 1);
 }
 
-/* out = x; then out[place(k) + index(k)*stride] = (or +=) src[k] in the order of the index tensor. */
+/* out = x; then out[place(k) + index(k)*stride] = (or +=) src[k] in the order of the index tensor.
+ */
 bool tc_eager_scatter(tc_eager_call *c) {
   const tc_tensor *index = c->in[1], *src = c->in[2], *y = c->out;
   int rank = y->key.rank, axis = tc_arg_axis(c, 0, rank);

@@ -73,8 +73,8 @@ bool tc_eager_roll(tc_eager_call *c) {
   return true;
 }
 
-/* tril keeps column j of row i where j - i <= k, triu where j - i >= k; the rest is 0.  Each row is a
- * copied range of columns. */
+/* tril keeps column j of row i where j - i <= k, triu where j - i >= k; the rest is 0.  Each row is
+ * a copied range of columns. */
 bool tc_eager_tri(tc_eager_call *c) {
   const tc_tensor *x = c->in[0];
   int rank = x->key.rank;
@@ -83,7 +83,8 @@ bool tc_eager_tri(tc_eager_call *c) {
   for (int64_t i = 0; i < rows; i++) {
     int64_t border = c->op == OP_TRIL ? i + k + 1 : i + k; /* first column dropped, or kept */
     border = border < 0 ? 0 : border > cols ? cols : border;
-    int64_t first = c->op == OP_TRIL ? 0 : border, length = c->op == OP_TRIL ? border : cols - border;
+    int64_t first = c->op == OP_TRIL ? 0 : border,
+            length = c->op == OP_TRIL ? border : cols - border;
     tc_tensor from = part(x, rank - 2, i, 1), to = part(c->out, rank - 2, i, 1);
     from = part(&from, rank - 1, first, length);
     to = part(&to, rank - 1, first, length);

@@ -18,7 +18,7 @@ static void reduce_loss(const tc_eager_call *c, const double *loss, int64_t n) {
   tc_seq_write_f(&y, 0, 1, &sum);
 }
 
-/* ---- classes ------------------------------------------------------------------------------------- */
+/* ---- classes ------------------------------------------------------------------------------ */
 
 static double at(const tc_rows *x, tc_dtype dtype, int64_t row, int64_t i) {
   double v;
@@ -35,7 +35,8 @@ static double log_total(const tc_rows *x, tc_dtype dtype, int64_t row) {
 }
 
 /* nll: -x[target];  cross entropy: log sum exp(x) - x[target] */
-static void class_losses(const tc_eager_call *c, const tc_rows *x, const tc_seq *target, double *loss) {
+static void class_losses(const tc_eager_call *c, const tc_rows *x, const tc_seq *target,
+                         double *loss) {
   tc_dtype dtype = (tc_dtype)c->out->key.dtype;
   bool logits = c->op == OP_CROSS_ENTROPY;
 #pragma omp parallel for schedule(static) if (x->outer * x->inner >= TC_PARALLEL)
@@ -54,7 +55,8 @@ bool tc_eager_nll(tc_eager_call *c) {
     int64_t t;
     tc_seq_read_i(&target, o, 1, &t);
     if (t >= 0 && t < rows.inner) continue;
-    tc_fail("%s: target %" PRId64 " is out of range for %" PRId64 " classes", c->name, t, rows.inner);
+    tc_fail("%s: target %" PRId64 " is out of range for %" PRId64 " classes", c->name, t,
+            rows.inner);
     return false;
   }
   tc_storage *memory = tc_storage_new((size_t)rows.outer * sizeof(double));
@@ -65,7 +67,7 @@ bool tc_eager_nll(tc_eager_call *c) {
   return true;
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------------ */
+/* ---- pairs -------------------------------------------------------------------------------- */
 
 /* mse: (a-b)^2;  bce: max(x,0) - x t + log(1 + exp(-|x|)) */
 static double pair_loss(tc_op op, double a, double b) {

@@ -1,8 +1,8 @@
 /* Matrix products: the textbook loops, in double or int64, for operands of any strides.
  *
  * A job is a tile of ROWS x COLUMNS results.  For each k in order it adds the outer product of a
- * column of A's rows and a row of B, so B is read along its rows, every sum runs over k in order, and
- * no result depends on the number of threads. */
+ * column of A's rows and a row of B, so B is read along its rows, every sum runs over k in order,
+ * and no result depends on the number of threads. */
 #include <string.h>
 
 #include "runtime/libtcrt/src/eager.h"
@@ -13,7 +13,7 @@ enum { ROWS = 16, COLUMNS = TC_BLOCK };
 /* C[batch] = A[batch] (M,K) * B[batch] (K,N) + bias (N) */
 typedef struct product {
   const tc_tensor *a, *b, *c;
-  const tc_tensor *bias; /* or NULL */
+  const tc_tensor *bias;   /* or NULL */
   tc_seq batch_a, batch_b; /* places of the matrices */
   int64_t m, n, k;
   int64_t a_row, a_col, b_row, b_col; /* strides */
@@ -31,14 +31,17 @@ static const void *element(const tc_tensor *t, int64_t at) {
 }
 
 /* v = n elements of a floating operand as values of the product's dtype. */
-static void load_f(const product *p, const tc_tensor *t, int64_t at, int64_t stride, int64_t n, double *v) {
-  tc_seq s = {.data = (char *)(uintptr_t)element(t, at), .dtype = (tc_dtype)t->key.dtype, .rank = 1};
+static void load_f(const product *p, const tc_tensor *t, int64_t at, int64_t stride, int64_t n,
+                   double *v) {
+  tc_seq s = {
+      .data = (char *)(uintptr_t)element(t, at), .dtype = (tc_dtype)t->key.dtype, .rank = 1};
   s.dim[0] = n;
   s.stride[0] = stride;
   tc_seq_read_as_f(&s, p->dtype, 0, n, v);
 }
 
-static void load_i(const product *p, const tc_tensor *t, int64_t at, int64_t stride, int64_t n, int64_t *v) {
+static void load_i(const product *p, const tc_tensor *t, int64_t at, int64_t stride, int64_t n,
+                   int64_t *v) {
   tc_load_i(v, (tc_dtype)t->key.dtype, element(t, at), stride, n);
   if ((tc_dtype)t->key.dtype != p->dtype) tc_wrap_i(v, p->dtype, n);
 }
@@ -48,7 +51,8 @@ static int64_t first_stride(const tc_tensor *t) { return t->stride[0]; }
 static void tile_f(const product *p, const tile *t) {
   double sum[ROWS][COLUMNS], a[ROWS][TC_BLOCK], b[COLUMNS];
   for (int64_t i = 0; i < t->height; i++) {
-    if (p->bias) load_f(p, p->bias, t->col * first_stride(p->bias), first_stride(p->bias), t->width, sum[i]);
+    if (p->bias)
+      load_f(p, p->bias, t->col * first_stride(p->bias), first_stride(p->bias), t->width, sum[i]);
     else memset(sum[i], 0, (size_t)t->width * sizeof *sum[i]);
   }
   for (int64_t k0 = 0; k0 < p->k; k0 += TC_BLOCK) {
@@ -62,14 +66,15 @@ static void tile_f(const product *p, const tile *t) {
     }
   }
   for (int64_t i = 0; i < t->height; i++)
-    tc_store_f((void *)(uintptr_t)element(p->c, t->c + (t->row + i) * p->n + t->col), p->dtype, 1, sum[i],
-               t->width);
+    tc_store_f((void *)(uintptr_t)element(p->c, t->c + (t->row + i) * p->n + t->col), p->dtype, 1,
+               sum[i], t->width);
 }
 
 static void tile_i(const product *p, const tile *t) {
   int64_t sum[ROWS][COLUMNS], a[ROWS][TC_BLOCK], b[COLUMNS];
   for (int64_t i = 0; i < t->height; i++) {
-    if (p->bias) load_i(p, p->bias, t->col * first_stride(p->bias), first_stride(p->bias), t->width, sum[i]);
+    if (p->bias)
+      load_i(p, p->bias, t->col * first_stride(p->bias), first_stride(p->bias), t->width, sum[i]);
     else memset(sum[i], 0, (size_t)t->width * sizeof *sum[i]);
   }
   for (int64_t k0 = 0; k0 < p->k; k0 += TC_BLOCK) {
@@ -79,12 +84,13 @@ static void tile_i(const product *p, const tile *t) {
     for (int64_t k = 0; k < depth; k++) {
       load_i(p, p->b, t->b + (k0 + k) * p->b_row + t->col * p->b_col, p->b_col, t->width, b);
       for (int64_t i = 0; i < t->height; i++)
-        for (int64_t j = 0; j < t->width; j++) sum[i][j] = tc_i_add(sum[i][j], tc_i_mul(a[i][k], b[j]));
+        for (int64_t j = 0; j < t->width; j++)
+          sum[i][j] = tc_i_add(sum[i][j], tc_i_mul(a[i][k], b[j]));
     }
   }
   for (int64_t i = 0; i < t->height; i++)
-    tc_store_i((void *)(uintptr_t)element(p->c, t->c + (t->row + i) * p->n + t->col), p->dtype, 1, sum[i],
-               t->width);
+    tc_store_i((void *)(uintptr_t)element(p->c, t->c + (t->row + i) * p->n + t->col), p->dtype, 1,
+               sum[i], t->width);
 }
 
 static void multiply(const product *p, int64_t batches) {
@@ -122,7 +128,8 @@ static tc_seq batches_of(const tc_tensor *x, int rank, const int64_t *dim) {
   return tc_seq_broadcast(&outer, rank, dim);
 }
 
-static void run(const tc_tensor *a, const tc_tensor *b, const tc_tensor *bias, const tc_tensor *c, int lead) {
+static void run(const tc_tensor *a, const tc_tensor *b, const tc_tensor *bias, const tc_tensor *c,
+                int lead) {
   int ra = a->key.rank, rb = b->key.rank;
   product p = {.a = a, .b = b, .c = c, .bias = bias, .dtype = (tc_dtype)c->key.dtype};
   p.batch_a = batches_of(a, lead, c->dim);
@@ -154,7 +161,8 @@ bool tc_eager_linear(tc_eager_call *c) {
   wt.dim[1] = w->dim[0];
   wt.stride[0] = w->stride[1];
   wt.stride[1] = w->stride[0];
-  run(&x, &wt, c->nin > 2 ? c->in[2] : NULL, c->out, c->out->key.rank > 1 ? c->out->key.rank - 2 : 0);
+  run(&x, &wt, c->nin > 2 ? c->in[2] : NULL, c->out,
+      c->out->key.rank > 1 ? c->out->key.rank - 2 : 0);
   return true;
 }
 

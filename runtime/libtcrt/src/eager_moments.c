@@ -1,5 +1,5 @@
-/* Variance, norms, and what normalises rows: softmax, layer norm, RMS norm, batch norm.  Every row is
- * read as often as the formula asks, in double. */
+/* Variance, norms, and what normalises rows: softmax, layer norm, RMS norm, batch norm.  Every row
+ * is read as often as the formula asks, in double. */
 #include "runtime/libtcrt/src/eager.h"
 #include "runtime/libtcrt/src/formulas.h"
 
@@ -22,7 +22,8 @@ static double exp_distance(double x, double centre) { return exp(x - centre); }
 static double abs_power(double x, double p) { return pow(fabs(x), p); }
 static double not_zero(double x, double unused) { return (void)unused, x != 0; }
 
-static double row_extremum(const tc_rows *x, tc_dtype dtype, int64_t row, bool of_abs, bool largest) {
+static double row_extremum(const tc_rows *x, tc_dtype dtype, int64_t row, bool of_abs,
+                           bool largest) {
   double v[TC_BLOCK], best = largest ? -INFINITY : INFINITY;
   for (int64_t at = 0; at < x->inner; at += TC_BLOCK) {
     int64_t n = x->inner - at < TC_BLOCK ? x->inner - at : TC_BLOCK;
@@ -35,7 +36,7 @@ static double row_extremum(const tc_rows *x, tc_dtype dtype, int64_t row, bool o
   return best;
 }
 
-/* ---- variance ---------------------------------------------------------------------------------------- */
+/* ---- variance ----------------------------------------------------------------------------- */
 
 /* sum (x - mean)^2 / max(n - correction, 0): in two passes, without cancellation. */
 static double variance(const tc_rows *x, tc_dtype dtype, int64_t row, double correction) {
@@ -58,7 +59,7 @@ bool tc_eager_var(tc_eager_call *c) {
   return true;
 }
 
-/* ---- norm: (sum |x|^p)^(1/p), its limits at p = inf and -inf, and the count at 0 ------------------------ */
+/* ---- norm: (sum |x|^p)^(1/p), its limits at p = inf and -inf, and the count at 0 ---------- */
 
 static double norm(const tc_rows *x, tc_dtype dtype, int64_t row, double p) {
   if (p == INFINITY) return x->inner ? row_extremum(x, dtype, row, true, true) : 0;
@@ -82,13 +83,13 @@ bool tc_eager_norm(tc_eager_call *c) {
   return true;
 }
 
-/* ---- y = (x - shift) * scale per row, then f ----------------------------------------------------------- */
+/* ---- y = (x - shift) * scale per row, then f ---------------------------------------------- */
 
 typedef struct row_map {
   const tc_rows *x, *y;
   tc_dtype dtype;
   double shift, scale;
-  double (*f)(double);             /* NULL: identity */
+  double (*f)(double);         /* NULL: identity */
   const tc_seq *weight, *bias; /* along the row; NULL: 1, 0 */
 } row_map;
 
@@ -129,10 +130,10 @@ bool tc_eager_softmax(tc_eager_call *c) {
   return true;
 }
 
-/* ---- layer norm and RMS norm: over the last axes ---------------------------------------------------------- */
+/* ---- layer norm and RMS norm: over the last axes ------------------------------------------ */
 
-static bool normalise(const tc_eager_call *c, bool centred, const tc_tensor *weight, const tc_tensor *bias,
-                      double eps) {
+static bool normalise(const tc_eager_call *c, bool centred, const tc_tensor *weight,
+                      const tc_tensor *bias, double eps) {
   const tc_tensor *x = c->in[0];
   int rank = x->key.rank, naxes = (int)tc_arg(c, 0);
   uint32_t mask = ((1u << naxes) - 1) << (rank - naxes);
@@ -143,7 +144,8 @@ static bool normalise(const tc_eager_call *c, bool centred, const tc_tensor *wei
   for (int64_t o = 0; o < from.outer; o++) {
     double n = (double)from.inner, mean = centred ? row_sum(&from, dtype, o, value, 0) / n : 0;
     double power = row_sum(&from, dtype, o, squared_distance, mean) / n;
-    row_map m = {&from, &to, dtype, mean, 1 / sqrt(power + eps), NULL, weight ? &w : NULL, bias ? &b : NULL};
+    row_map m = {&from,           &to, dtype, mean, 1 / sqrt(power + eps), NULL, weight ? &w : NULL,
+                 bias ? &b : NULL};
     map_row(&m, o);
   }
   return true;
@@ -157,12 +159,13 @@ bool tc_eager_rms_norm(tc_eager_call *c) {
   return normalise(c, false, c->in[1], NULL, tc_scalar_f(c->in[2]));
 }
 
-/* ---- batch norm: statistics given per channel -------------------------------------------------------------- */
+/* ---- batch norm: statistics given per channel --------------------------------------------- */
 
 static double channel(const tc_tensor *t, int64_t i, double otherwise) {
   double v = otherwise;
-  if (t) tc_load_f(&v, (tc_dtype)t->key.dtype,
-                   (char *)t->data + i * t->stride[0] * (int64_t)tc_dtype_bytes(t->key.dtype), 1, 1);
+  if (t)
+    tc_load_f(&v, (tc_dtype)t->key.dtype,
+              (char *)t->data + i * t->stride[0] * (int64_t)tc_dtype_bytes(t->key.dtype), 1, 1);
   return v;
 }
 
@@ -174,11 +177,13 @@ bool tc_eager_batch_norm(tc_eager_call *c) {
   double eps = tc_scalar_f(c->in[5]);
 #pragma omp parallel for schedule(static) if (from.outer * from.inner >= TC_PARALLEL)
   for (int64_t o = 0; o < from.outer; o++) {
-    double scale = channel(c->in[3], o, 1) / sqrt(channel(c->in[2], o, 0) + eps), bias = channel(c->in[4], o, 0);
+    double scale = channel(c->in[3], o, 1) / sqrt(channel(c->in[2], o, 0) + eps),
+           bias = channel(c->in[4], o, 0);
     tc_tensor b = {.key = {TC_F64, TC_CPU, 0, 0}, .data = &bias};
     int64_t zero = 0;
     tc_seq along = tc_seq_make(&b, 1, &from.inner, &zero);
-    row_map m = {&from, &to, (tc_dtype)c->out->key.dtype, channel(c->in[1], o, 0), scale, NULL, NULL, &along};
+    row_map m = {&from, &to,   (tc_dtype)c->out->key.dtype, channel(c->in[1], o, 0), scale, NULL,
+                 NULL,  &along};
     map_row(&m, o);
   }
   return true;

@@ -16,7 +16,7 @@ typedef union cell {
 } cell;
 
 typedef struct reduction {
-  tc_op op; /* SUM PROD AMAX AMIN ANY ALL */
+  tc_op op;       /* SUM PROD AMAX AMIN ANY ALL */
   tc_dtype dtype; /* that elements are read as */
   bool is_float;
 } reduction;
@@ -30,28 +30,41 @@ static cell identity(const reduction *r) {
 
 static double combine_f(tc_op op, double a, double v) {
   switch (op) {
-  case OP_PROD: return a * v;
-  case OP_AMAX: return tc_f_max(a, v);
-  case OP_AMIN: return tc_f_min(a, v);
-  case OP_ANY: return a != 0 || v != 0;
-  case OP_ALL: return a != 0 && v != 0;
-  default: return a + v;
+  case OP_PROD:
+    return a * v;
+  case OP_AMAX:
+    return tc_f_max(a, v);
+  case OP_AMIN:
+    return tc_f_min(a, v);
+  case OP_ANY:
+    return a != 0 || v != 0;
+  case OP_ALL:
+    return a != 0 && v != 0;
+  default:
+    return a + v;
   }
 }
 
 static int64_t combine_i(tc_op op, int64_t a, int64_t v) {
   switch (op) {
-  case OP_PROD: return tc_i_mul(a, v);
-  case OP_AMAX: return tc_i_max(a, v);
-  case OP_AMIN: return tc_i_min(a, v);
-  case OP_ANY: return a || v;
-  case OP_ALL: return a && v;
-  default: return tc_i_add(a, v);
+  case OP_PROD:
+    return tc_i_mul(a, v);
+  case OP_AMAX:
+    return tc_i_max(a, v);
+  case OP_AMIN:
+    return tc_i_min(a, v);
+  case OP_ANY:
+    return a || v;
+  case OP_ALL:
+    return a && v;
+  default:
+    return tc_i_add(a, v);
   }
 }
 
 static cell combine(const reduction *r, cell a, cell v) {
-  return r->is_float ? (cell){.f = combine_f(r->op, a.f, v.f)} : (cell){.i = combine_i(r->op, a.i, v.i)};
+  return r->is_float ? (cell){.f = combine_f(r->op, a.f, v.f)}
+                     : (cell){.i = combine_i(r->op, a.i, v.i)};
 }
 
 /* Elements start .. start+n-1 in order. */
@@ -92,8 +105,10 @@ static bool fold_rows(const reduction *r, const tc_rows *x, cell *result) {
   return true;
 }
 
-/* result[o] for every row, TC_BLOCK rows side by side: x holds element i of row o at i*outer + o. */
-static void fold_columns(const reduction *r, const tc_seq *x, int64_t outer, int64_t inner, cell *result) {
+/* result[o] for every row, TC_BLOCK rows side by side: x holds element i of row o at i*outer + o.
+ */
+static void fold_columns(const reduction *r, const tc_seq *x, int64_t outer, int64_t inner,
+                         cell *result) {
 #pragma omp parallel for schedule(static) if (outer * inner >= TC_PARALLEL)
   for (int64_t o = 0; o < outer; o += TC_BLOCK) {
     int64_t n = outer - o < TC_BLOCK ? outer - o : TC_BLOCK;
@@ -104,7 +119,8 @@ static void fold_columns(const reduction *r, const tc_seq *x, int64_t outer, int
       if (r->is_float) tc_seq_read_as_f(x, r->dtype, i * outer + o, n, f);
       else tc_seq_read_i(x, i * outer + o, n, v);
       for (int64_t k = 0; k < n; k++)
-        result[o + k] = combine(r, result[o + k], r->is_float ? (cell){.f = f[k]} : (cell){.i = v[k]});
+        result[o + k] =
+            combine(r, result[o + k], r->is_float ? (cell){.f = f[k]} : (cell){.i = v[k]});
     }
   }
 }
@@ -133,7 +149,7 @@ static void store(const reduction *r, const cell *result, const tc_tensor *out, 
   }
 }
 
-/* ---- log-sum-exp --------------------------------------------------------------------------------- */
+/* ---- log-sum-exp -------------------------------------------------------------------------- */
 
 /* m + log sum exp(x - m) with m the maximum, or 0 where that is infinite. */
 static double logsumexp(const tc_rows *x, tc_dtype dtype, int64_t row) {
@@ -158,7 +174,7 @@ static void eager_logsumexp(const reduction *r, const tc_tensor *x, uint32_t mas
   for (int64_t o = 0; o < rows.outer; o++) result[o].f = logsumexp(&rows, r->dtype, o);
 }
 
-/* ---- the ops ---------------------------------------------------------------------------------------- */
+/* ---- the ops ------------------------------------------------------------------------------ */
 
 /* Number of elements in each reduced row. */
 static int64_t reduced_count(const tc_tensor *x, uint32_t mask) {
@@ -185,7 +201,7 @@ bool tc_eager_reduce(tc_eager_call *c) {
   return done;
 }
 
-/* ---- position of the extremum -------------------------------------------------------------------------- */
+/* ---- position of the extremum ------------------------------------------------------------- */
 
 /* Index of the first largest (smallest) element of a row; a NaN counts as such. */
 static int64_t find_f(const tc_rows *x, int64_t row, bool largest) {
@@ -229,7 +245,7 @@ bool tc_eager_arg(tc_eager_call *c) {
   return true;
 }
 
-/* ---- running sums and products ---------------------------------------------------------------------------- */
+/* ---- running sums and products ------------------------------------------------------------ */
 
 static void scan_f(const tc_rows *x, const tc_rows *y, int64_t row, bool product) {
   double v[TC_BLOCK], a = product;

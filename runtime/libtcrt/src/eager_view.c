@@ -2,7 +2,8 @@
 #include "runtime/libtcrt/src/eager.h"
 
 static void permute(const tc_eager_call *c, const tc_tensor *x, tc_tensor *y) {
-  for (int i = 0; i < y->key.rank; i++) y->stride[i] = x->stride[tc_arg_axis(c, 1 + i, x->key.rank)];
+  for (int i = 0; i < y->key.rank; i++)
+    y->stride[i] = x->stride[tc_arg_axis(c, 1 + i, x->key.rank)];
 }
 
 static void transpose(const tc_eager_call *c, const tc_tensor *x, tc_tensor *y) {
@@ -52,7 +53,8 @@ static int64_t select(const tc_eager_call *c, const tc_tensor *x, tc_tensor *y) 
 static bool reshape_strides(const tc_tensor *x, tc_tensor *y) {
   tc_seq s = tc_seq_of(x); /* evenly spaced axes are merged, sizes of 1 gone */
   int i = s.rank - 1;
-  int64_t left = s.dim[i], stride = s.stride[i]; /* not yet covered of axis i, and its step so far */
+  int64_t left = s.dim[i],
+          stride = s.stride[i]; /* not yet covered of axis i, and its step so far */
   for (int k = y->key.rank - 1; k >= 0; k--) {
     if (y->dim[k] == 1) continue;
     if (left == 1 && i > 0) {
@@ -84,13 +86,26 @@ bool tc_eager_view(tc_eager_call *c) {
   tc_tensor *y = c->out;
   int64_t offset = 0;
   switch (c->op) {
-  case OP_PERMUTE: permute(c, x, y); break;
-  case OP_TRANSPOSE: transpose(c, x, y); break;
-  case OP_EXPAND: expand(x, y); break;
-  case OP_FLIP: offset = flip(c, x, y); break;
-  case OP_SLICE: offset = slice(c, x, y); break;
-  case OP_SELECT: offset = select(c, x, y); break;
-  default: return reshape(x, y); /* reshape, flatten, squeeze, unsqueeze */
+  case OP_PERMUTE:
+    permute(c, x, y);
+    break;
+  case OP_TRANSPOSE:
+    transpose(c, x, y);
+    break;
+  case OP_EXPAND:
+    expand(x, y);
+    break;
+  case OP_FLIP:
+    offset = flip(c, x, y);
+    break;
+  case OP_SLICE:
+    offset = slice(c, x, y);
+    break;
+  case OP_SELECT:
+    offset = select(c, x, y);
+    break;
+  default:
+    return reshape(x, y); /* reshape, flatten, squeeze, unsqueeze */
   }
   tc_tensor_share(y, x, offset);
   return true;

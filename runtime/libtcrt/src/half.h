@@ -16,14 +16,15 @@ static inline uint64_t tc_double_bits(double v) {
   return u;
 }
 
-/* A finite |v| (as binary64 bits) in a format with m mantissa bits and the given exponent bias.  The
+/* A finite |v| (as binary64 bits) in a format with m mantissa bits and the given exponent bias. The
  * caller maps results at or above its infinity to infinity. */
 static inline uint32_t tc_narrow_bits(uint64_t magnitude, int m, int bias) {
   int exponent = (int)(magnitude >> 52) - 1023 + bias; /* of the result; below 1: subnormal */
   int drop = exponent < 1 ? 52 - m + 1 - exponent : 52 - m;
   if (drop > 54) return 0; /* below half of the smallest subnormal, or a binary64 subnormal */
   uint64_t mantissa = (magnitude & 0xFFFFFFFFFFFFFu) | 1ull << 52;
-  uint64_t kept = mantissa >> drop, rest = mantissa & ((1ull << drop) - 1), half = 1ull << (drop - 1);
+  uint64_t kept = mantissa >> drop, rest = mantissa & ((1ull << drop) - 1),
+           half = 1ull << (drop - 1);
   kept += rest > half || (rest == half && (kept & 1));
   /* kept has the leading one at bit m, which adds one to the exponent field */
   return (uint32_t)(exponent < 1 ? kept : kept + ((uint64_t)(exponent - 1) << m));
@@ -38,7 +39,9 @@ static inline uint16_t tc_narrow(double v, int m, int bias, uint32_t infinity, u
 }
 
 static inline uint16_t tc_f16_from_double(double v) { return tc_narrow(v, 10, 15, 0x7C00, 0x7E00); }
-static inline uint16_t tc_bf16_from_double(double v) { return tc_narrow(v, 7, 127, 0x7F80, 0x7FC0); }
+static inline uint16_t tc_bf16_from_double(double v) {
+  return tc_narrow(v, 7, 127, 0x7F80, 0x7FC0);
+}
 
 static inline double tc_bf16_to_double(uint16_t h) {
   uint32_t u = (uint32_t)h << 16;

@@ -4,7 +4,7 @@
 
 #include "runtime/libtcrt/src/eager.h"
 
-/* ---- sizes ------------------------------------------------------------------------------------------ */
+/* ---- sizes -------------------------------------------------------------------------------- */
 
 static bool given(const char *function, const tc_tensor *x) {
   if (!x) tc_fail("%s: operand 1 is NULL", function);
@@ -48,17 +48,20 @@ const char *tc_dtype_name(tc_dtype dtype) {
   return (unsigned)dtype < TC_DTYPE_COUNT ? tc_dtype_text(dtype) : "?";
 }
 
-/* ---- elements ------------------------------------------------------------------------------------------- */
+/* ---- elements ----------------------------------------------------------------------------- */
 
 static bool one_element(const char *function, const tc_tensor *x) {
   if (!given(function, x)) return false;
   if (x->key.device != TC_CPU) tc_fail("%s: the tensor is not on the CPU", function);
-  else if (tc_elements(x) != 1) tc_fail("%s: %s has not one element", function, tc_describe(x).text);
+  else if (tc_elements(x) != 1)
+    tc_fail("%s: %s has not one element", function, tc_describe(x).text);
   else return true;
   return false;
 }
 
-double tc_item(const tc_tensor *x) { return one_element("tc_item", x) ? tc_scalar_f(x) : (double)NAN; }
+double tc_item(const tc_tensor *x) {
+  return one_element("tc_item", x) ? tc_scalar_f(x) : (double)NAN;
+}
 
 int64_t tc_item_int(const tc_tensor *x) {
   if (!one_element("tc_item_int", x)) return 0;
@@ -77,7 +80,8 @@ double tc_at(const tc_tensor *x, tc_ints index) {
   for (int i = 0; i < index.n; i++) {
     int64_t at = index.v[i] < 0 ? index.v[i] + x->dim[i] : index.v[i];
     if (at < 0 || at >= x->dim[i]) {
-      tc_fail("tc_at: index %" PRId64 " of axis %d is out of range for %s", index.v[i], i, tc_describe(x).text);
+      tc_fail("tc_at: index %" PRId64 " of axis %d is out of range for %s", index.v[i], i,
+              tc_describe(x).text);
       return (double)NAN;
     }
     one.data = (char *)one.data + at * x->stride[i] * (int64_t)tc_dtype_bytes(x->key.dtype);
@@ -85,7 +89,7 @@ double tc_at(const tc_tensor *x, tc_ints index) {
   return tc_scalar_f(&one);
 }
 
-/* ---- comparison ------------------------------------------------------------------------------------------ */
+/* ---- comparison --------------------------------------------------------------------------- */
 
 /* Both walks over the common shape, or an error. */
 static bool pair(const char *function, const tc_tensor *a, const tc_tensor *b, tc_seq s[2]) {
@@ -93,7 +97,8 @@ static bool pair(const char *function, const tc_tensor *a, const tc_tensor *b, t
   bool same = a->key.rank == b->key.rank && a->key.device == TC_CPU && b->key.device == TC_CPU;
   for (int i = 0; i < a->key.rank && same; i++) same = a->dim[i] == b->dim[i];
   if (!same) {
-    tc_fail("%s: %s and %s have different shapes", function, tc_describe(a).text, tc_describe(b).text);
+    tc_fail("%s: %s and %s have different shapes", function, tc_describe(a).text,
+            tc_describe(b).text);
     return false;
   }
   s[0] = tc_seq_of(a);

@@ -1,13 +1,13 @@
 /* Strided elements in row-major order.
  *
- * Reading element k of a shape by divisions would be right but slow; a cursor keeps the index of the
- * current element and moves over the last axis in runs. */
+ * Reading element k of a shape by divisions would be right but slow; a cursor keeps the index of
+ * the current element and moves over the last axis in runs. */
 #include "runtime/libtcrt/src/eager.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- making ---------------------------------------------------------------------------------------- */
+/* ---- making ------------------------------------------------------------------------------- */
 
 tc_seq tc_seq_make(const tc_tensor *t, int rank, const int64_t *dim, const int64_t *stride) {
   tc_seq s = {.data = t->data, .dtype = (tc_dtype)t->key.dtype};
@@ -39,7 +39,7 @@ tc_seq tc_seq_broadcast(const tc_tensor *t, int rank, const int64_t *dim) {
 
 tc_seq tc_seq_of(const tc_tensor *t) { return tc_seq_make(t, t->key.rank, t->dim, t->stride); }
 
-/* ---- walking ---------------------------------------------------------------------------------------- */
+/* ---- walking ------------------------------------------------------------------------------ */
 
 typedef struct cursor {
   const tc_seq *s;
@@ -144,7 +144,7 @@ void tc_seq_offsets(const tc_seq *s, int64_t start, int64_t n, int64_t *offset) 
   }
 }
 
-/* ---- copying ------------------------------------------------------------------------------------------ */
+/* ---- copying ------------------------------------------------------------------------------ */
 
 static bool is_contiguous(const tc_seq *s) { return s->rank == 1 && s->stride[0] == 1; }
 
@@ -231,7 +231,8 @@ static bool pack_tiled(const tc_tensor *x, char *dst) {
       int64_t width = cols - c0 < TILE ? cols - c0 : TILE, stride = x->stride[rank - 1];
       for (int64_t r = r0; r < r0 + height; r++)
         tc_copy_elements(dst + (size_t)((batch * rows + r) * cols + c0) * size, 1,
-                         (char *)x->data + (offset + r + c0 * stride) * (int64_t)size, stride, size, width);
+                         (char *)x->data + (offset + r + c0 * stride) * (int64_t)size, stride, size,
+                         width);
     }
   }
   return true;
@@ -245,7 +246,7 @@ void tcrt_pack(const struct tc_tensor *x, void *dst) {
   tc_assign(&to, x);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------ */
+/* ---- rows --------------------------------------------------------------------------------- */
 
 tc_rows tc_rows_of(const tc_tensor *x, uint32_t mask) {
   tc_rows r = {.outer = 1, .inner = 1};

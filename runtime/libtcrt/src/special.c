@@ -4,7 +4,7 @@
 
 #include "runtime/libtcrt/src/eager.h"
 
-/* ---- creation --------------------------------------------------------------------------------------- */
+/* ---- creation ----------------------------------------------------------------------------- */
 
 tc_tensor *tc_zeros(tc_ints dims, tc_dtype dtype) { return tc_full(dims, 0, dtype); }
 tc_tensor *tc_ones(tc_ints dims, tc_dtype dtype) { return tc_full(dims, 1, dtype); }
@@ -18,7 +18,9 @@ static tc_tensor *full_like(const char *name, const tc_tensor *x, double value) 
 
 tc_tensor *tc_zeros_like(const tc_tensor *x) { return full_like("tc_zeros_like", x, 0); }
 tc_tensor *tc_ones_like(const tc_tensor *x) { return full_like("tc_ones_like", x, 1); }
-tc_tensor *tc_full_like(const tc_tensor *x, double value) { return full_like("tc_full_like", x, value); }
+tc_tensor *tc_full_like(const tc_tensor *x, double value) {
+  return full_like("tc_full_like", x, value);
+}
 
 tc_tensor *tc_scalar(double value) {
   tc_tensor *t = tc_tensor_new(TC_F64, 0, NULL);
@@ -38,7 +40,7 @@ tc_tensor *tc_clone(const tc_tensor *x) {
   return y;
 }
 
-/* ---- split ---------------------------------------------------------------------------------------------- */
+/* ---- split -------------------------------------------------------------------------------- */
 
 int tc_split(const tc_tensor *x, int n, int axis, tc_tensor **out) {
   int at;
@@ -58,15 +60,17 @@ int tc_split(const tc_tensor *x, int n, int axis, tc_tensor **out) {
   return n;
 }
 
-/* ---- in place -------------------------------------------------------------------------------------------- */
+/* ---- in place ----------------------------------------------------------------------------- */
 
 /* Can x be written, element by element? */
 static bool check_target(const char *name, const tc_tensor *x) {
   if (!x) tc_fail("%s: operand 1 is NULL", name);
   else if (x->key.device != TC_CPU) tc_fail("%s: operand 1 is not on the CPU", name);
-  else if (x->key.flags & TC_FLAG_READONLY) tc_fail("%s: the memory of operand 1 is read-only", name);
+  else if (x->key.flags & TC_FLAG_READONLY)
+    tc_fail("%s: the memory of operand 1 is read-only", name);
   else if (tc_self_overlaps(x))
-    tc_fail("%s: elements of operand 1, %s, share memory; clone it first", name, tc_describe(x).text);
+    tc_fail("%s: elements of operand 1, %s, share memory; clone it first", name,
+            tc_describe(x).text);
   else return true;
   return false;
 }
@@ -119,7 +123,8 @@ static bool converts(const tc_tensor *x, const tc_tensor *y) {
   return y->key.dtype != x->key.dtype || (overlap(x, y) && !identical(x, y));
 }
 
-/* x = x op y.  The op runs straight into x where it gives x's dtype; else its result is converted. */
+/* x = x op y.  The op runs straight into x where it gives x's dtype; else its result is converted.
+ */
 static tc_tensor *update(const char *name, tc_op op, tc_tensor *x, const tc_tensor *y) {
   if (!check_target(name, x) || !check_source(name, x, y)) return NULL;
   tc_tensor *copy = NULL;

@@ -1,10 +1,10 @@
 /* The cache of freed storages.
  *
  * Sizes are rounded up to classes, four per power of two, so that a freed block serves the next
- * result of about its size.  Each thread keeps a few small blocks and tensor headers for itself, which
- * need no lock; everything else goes to one list per class under a mutex, and when the cap is passed
- * the oldest blocks go back to the system.  Counters live with their thread, each written by its
- * thread only, and are summed when asked for. */
+ * result of about its size.  Each thread keeps a few small blocks and tensor headers for itself,
+ * which need no lock; everything else goes to one list per class under a mutex, and when the cap is
+ * passed the oldest blocks go back to the system.  Counters live with their thread, each written by
+ * its thread only, and are summed when asked for. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ enum {
 _Static_assert(sizeof(tc_storage) <= ALIGN + ALIGN, "a storage header is at most two cache lines");
 enum { HEADER = (sizeof(tc_storage) + ALIGN - 1) / ALIGN * ALIGN };
 
-/* ---- size classes ------------------------------------------------------------------------------- */
+/* ---- size classes ------------------------------------------------------------------------- */
 
 /* Class c = 4*e + q holds (4+q) * 2^e * 32 bytes: 128, 160, 192, 224, 256, 320, ... */
 static size_t class_bytes(int c) { return (size_t)(4 + c % 4) << (c / 4 + 5); }
@@ -41,7 +41,7 @@ static int class_of(size_t bytes) {
   return c;
 }
 
-/* ---- per thread ----------------------------------------------------------------------------------- */
+/* ---- per thread --------------------------------------------------------------------------- */
 
 typedef struct local_cache {
   tc_storage *block[LOCAL_CLASSES];
@@ -103,7 +103,8 @@ static void leave_thread(void *p) {
 static void start(void) {
   cache.cap = parse_bytes(getenv("TC_CACHE"), (size_t)1 << 30);
   pthread_key_create(&thread_end, leave_thread);
-  pthread_atfork(lock_cache, unlock_cache, unlock_cache); /* a child gets an unlocked, whole cache */
+  pthread_atfork(lock_cache, unlock_cache,
+                 unlock_cache); /* a child gets an unlocked, whole cache */
 }
 
 /* This thread's cache, one of an ended thread where there is one. NULL: out of memory. */
@@ -130,7 +131,7 @@ static local_cache *enter_thread(void) {
 
 static local_cache *local(void) { return mine ? mine : enter_thread(); }
 
-/* ---- the shared lists -------------------------------------------------------------------------------- */
+/* ---- the shared lists --------------------------------------------------------------------- */
 
 static void unlink_age(tc_storage *s) {
   if (s->older) s->older->newer = s->newer;
@@ -224,7 +225,7 @@ static void flush_local(local_cache *l) {
   l->headers = 0;
 }
 
-/* ---- storages ------------------------------------------------------------------------------------------ */
+/* ---- storages ----------------------------------------------------------------------------- */
 
 static tc_storage *take_cached(local_cache *l, int c) {
   tc_storage *s = NULL;
@@ -312,7 +313,7 @@ void tc_storage_unref(tc_storage *s) {
   }
 }
 
-/* ---- tensor headers -------------------------------------------------------------------------------------- */
+/* ---- tensor headers ----------------------------------------------------------------------- */
 
 tc_tensor *tc_header_new(void) {
   local_cache *l = local();
@@ -337,9 +338,10 @@ void tc_header_free(tc_tensor *t) {
   l->headers++;
 }
 
-/* ---- the public view ----------------------------------------------------------------------------------------- */
+/* ---- the public view ---------------------------------------------------------------------- */
 
-/* Blocks that other threads keep for themselves stay with them: a few per thread, of 64 KiB at most. */
+/* Blocks that other threads keep for themselves stay with them: a few per thread, of 64 KiB at
+ * most. */
 size_t tc_trim(void) {
   local_cache *l = local();
   if (l) flush_local(l);

@@ -6,7 +6,8 @@
 
 #include "runtime/libtcrt/src/internal.h"
 
-/* In front of the data it owns (one cache line), or alone for memory that belongs to somebody else. */
+/* In front of the data it owns (one cache line), or alone for memory that belongs to somebody else.
+ */
 typedef struct tc_storage {
   _Atomic int32_t refs;
   int32_t size_class; /* index of a size class */
@@ -14,11 +15,12 @@ typedef struct tc_storage {
   void *data;
   void (*release)(void *context); /* called in place of freeing foreign data; may be NULL */
   void *context;
-  struct tc_storage *next;         /* in a list of one class of the cache */
+  struct tc_storage *next;          /* in a list of one class of the cache */
   struct tc_storage *older, *newer; /* among all cached storages */
 } tc_storage;
 
-/* Memory for `bytes` of data, 64-byte aligned, contents undefined, one reference.  NULL with an error. */
+/* Memory for `bytes` of data, 64-byte aligned, contents undefined, one reference.  NULL with an
+ * error. */
 tc_storage *tc_storage_new(size_t bytes);
 /* A storage of memory that `release` gives back. NULL with an error. */
 tc_storage *tc_storage_foreign(void *data, void (*release)(void *), void *context);

@@ -8,7 +8,7 @@
 
 #include "graph/graph.h"
 
-/* ---- shape arithmetic ----------------------------------------------------------------------------- */
+/* ---- shape arithmetic --------------------------------------------------------------------- */
 
 int64_t tc_count(int rank, const int64_t *dim, size_t element) {
   int64_t n = (int64_t)element;
@@ -49,7 +49,8 @@ bool tc_self_overlaps(const tc_tensor *t) {
   for (int i = 0; i < t->key.rank; i++) {
     if (t->dim[i] == 1) continue;
     int at = n++;
-    for (; at > 0 && llabs(t->stride[order[at - 1]]) > llabs(t->stride[i]); at--) order[at] = order[at - 1];
+    for (; at > 0 && llabs(t->stride[order[at - 1]]) > llabs(t->stride[i]); at--)
+      order[at] = order[at - 1];
     order[at] = i;
   }
   int64_t span = 0; /* from the first to the last element of the axes so far */
@@ -61,7 +62,7 @@ bool tc_self_overlaps(const tc_tensor *t) {
   return false;
 }
 
-/* ---- making and freeing ------------------------------------------------------------------------------ */
+/* ---- making and freeing ------------------------------------------------------------------- */
 
 tc_tensor *tc_tensor_header(tc_dtype dtype, int rank, const int64_t *dim) {
   tc_tensor *t = tc_header_new();
@@ -125,7 +126,7 @@ tc_tensor tc_alias(const tc_tensor *x) {
   return t;
 }
 
-/* ---- the generated code's way in ------------------------------------------------------------------------ */
+/* ---- the generated code's way in ---------------------------------------------------------- */
 
 struct tc_tensor *tcrt_new(tc_dtype dtype, int rank, const int64_t *dim) {
   return tc_tensor_new(dtype, rank, dim);
@@ -146,7 +147,7 @@ bool tcrt_extent(const struct tc_tensor *t, uintptr_t *lo, uintptr_t *hi) {
   return true;
 }
 
-/* ---- checks with messages --------------------------------------------------------------------------------- */
+/* ---- checks with messages ----------------------------------------------------------------- */
 
 bool tc_check_list(const char *function, const tc_ints *list) {
   if (list->n >= 0 && list->n <= TC_MAX_RANK) return true;
@@ -187,7 +188,7 @@ static bool check_dims(const char *function, tc_dtype dtype, const tc_ints *dims
   return false;
 }
 
-/* ---- the public constructors ---------------------------------------------------------------------------------- */
+/* ---- the public constructors -------------------------------------------------------------- */
 
 tc_tensor *tc_empty(tc_dtype dtype, tc_ints dims) {
   return check_dims("tc_empty", dtype, &dims) ? tc_tensor_new(dtype, dims.n, dims.v) : NULL;
@@ -207,15 +208,16 @@ static bool reachable(tc_dtype dtype, const tc_ints *dims, const int64_t *stride
   int64_t reach = 0, size = (int64_t)tc_dtype_bytes(dtype), step;
   for (int i = 0; i < dims->n; i++) {
     if (dims->v[i] == 0) return true;
-    if (strides[i] == INT64_MIN || __builtin_mul_overflow(llabs(strides[i]), dims->v[i] - 1, &step) ||
+    if (strides[i] == INT64_MIN ||
+        __builtin_mul_overflow(llabs(strides[i]), dims->v[i] - 1, &step) ||
         __builtin_mul_overflow(step, size, &step) || __builtin_add_overflow(reach, step, &reach))
       return false;
   }
   return reach < INT64_MAX / 2;
 }
 
-static tc_tensor *wrap(const char *function, tc_dtype dtype, const tc_ints *dims, const int64_t *strides,
-                       void *data, void (*release)(void *), void *context) {
+static tc_tensor *wrap(const char *function, tc_dtype dtype, const tc_ints *dims,
+                       const int64_t *strides, void *data, void (*release)(void *), void *context) {
   if (!check_dims(function, dtype, dims)) return NULL;
   if (!data && tc_count(dims->n, dims->v, 1) > 0) return tc_fail("%s: data is NULL", function);
   if (strides && !reachable(dtype, dims, strides))

@@ -1,8 +1,9 @@
 /* locations.h - every call that can fail first notes where it stands, for the error message.
  *
  * Each macro names the function itself, which the preprocessor does not expand again; without
- * parentheses (&tc_add) and in parentheses ((tc_add)(a, b)) the plain function is meant.  Define
- * TC_NO_LOCATIONS before <tcompile.h> to do without. */
+ * parentheses (&tc_add) and in parentheses ((tc_add)(a, b)) the plain function is meant.  The place is
+ * noted before the arguments are evaluated: where those call functions on other lines, the message
+ * names the last of these.  Define TC_NO_LOCATIONS before <tcompile.h> to do without. */
 #ifndef TCOMPILE_LOCATIONS_H
 #define TCOMPILE_LOCATIONS_H
 
