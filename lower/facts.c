@@ -62,9 +62,8 @@ static void add_operand(lo *L, lo_fact *f, tc_ref r) {
   if (tc_dim_same(o->numel, f->numel)) f->reads = (uint8_t)saturate(f->reads, o->reads, 200);
   f->costly |= o->costly;
   f->product |= o->product && tc_dim_same(o->numel, f->numel);
-  f->rowwise |= o->rowwise && tc_dim_same(o->numel, f->numel);
   f->sources |= o->sources;
-  if (tc_dim_is(f->reduced, 0)) f->reduced = o->reduced;
+  if (tc_dim_is(f->reduced, 0)) f->reduced = o->reduced, f->rows = o->rows;
 }
 
 static void source_facts(lo *L, uint32_t id, const tc_node *n, lo_fact *f) {
@@ -73,8 +72,8 @@ static void source_facts(lo *L, uint32_t id, const tc_node *n, lo_fact *f) {
   f->cone = 0;
   f->costly = false;
   f->product = c == TC_CLASS_MATMUL && !lo_is_dot(L, n);
-  f->rowwise = c == TC_CLASS_REDUCE || (c == TC_CLASS_MATMUL && lo_is_dot(L, n));
   f->reduced = tc_dim_const(0);
+  f->rows = f->numel;
   if (c == TC_CLASS_REDUCE) f->reduced = L->fact[n->in[0].id].numel;
   else f->sources = source_bit(id);
 }

@@ -35,16 +35,18 @@ tc_dim lo_group_numel(lo *L, const lo_group *g, uint32_t axes) {
 static uint32_t all_axes(const lo_group *g) { return (1u << g->naxis) - 1; }
 
 /* Every dimension runs along an axis of its own, whole. */
-static bool canonical(lo *L, const lo_group *g, const tc_type *t, const lo_index *at) {
+static bool canonical(const lo_group *g, const tc_type *t, const lo_index *at) {
   uint32_t used = 0;
   if (at->flat || at->terms) return false;
   for (int i = 0; i < t->rank; i++) {
-    if (tc_dim_is(t->dim[i], 1)) continue;
+    if (tc_dim_is(t->dim[i], 1)) {
+      if (!lo_lin_is_zero(&at->dim[i])) return false;
+      continue;
+    }
     int a = lo_lin_axis(&at->dim[i]);
     if (a < 0 || (used >> a & 1) || !tc_dim_same(g->extent[a], t->dim[i])) return false;
     used |= 1u << a;
   }
-  (void)L;
   return true;
 }
 
@@ -56,7 +58,7 @@ static bool can_be_inner(const lo_group *g, uint32_t m) {
 }
 
 bool lo_can_host(lo *L, const lo_group *g, tc_ref n, const lo_index *at) {
-  if (g->closed || !lo_has_room(g) || !canonical(L, g, tc_graph_type(L->g, n), at)) return false;
+  if (g->closed || !lo_has_room(g) || !canonical(g, tc_graph_type(L->g, n), at)) return false;
   if (g->k >= 0 && g->matmul.id) return at->axes == (all_axes(g) & ~(1u << g->k));
   uint32_t missing = all_axes(g) & ~at->axes;
   if (g->split) return missing == g->inner;
@@ -122,7 +124,7 @@ static bool match_axes(lo_group *g, const shape *s, uint32_t unused, lo_reduce *
 
 bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds_reduce) {
   const tc_node *node = lo_node(L, n);
-  if (g->closed || g->matmul.id || !lo_has_room(g) || !canonical(L, g, &node->type, at))
+  if (g->closed || g->matmul.id || !lo_has_room(g) || !canonical(g, &node->type, at))
     return false;
   shape s = shape_of(L, node);
   uint32_t unused = all_axes(g) & ~at->axes, axes = 0;
@@ -170,7 +172,10 @@ bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at) 
   if (g->naxis + 1 >= LO_AXES) return false;
   uint32_t used = 0;
   for (int i = 0; i < t->rank; i++) {
-    if (tc_dim_is(t->dim[i], 1)) continue;
+    if (tc_dim_is(t->dim[i], 1)) {
+      if (!lo_lin_is_zero(&at->dim[i])) return false;
+      continue;
+    }
     uint32_t m = merged_axes(L, g, &at->dim[i], t->dim[i]);
     if (!m || (m & used) || (i == t->rank - 1 && (m & (m - 1)))) return false;
     used |= m;

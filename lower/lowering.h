@@ -68,12 +68,13 @@ struct lo_index {
 typedef struct lo_fact {
   tc_dim numel;
   tc_dim reduced;   /* elements that a reduction in the cone combines; 0: none */
+  tc_dim rows;      /* results of that reduction */
   uint64_t sources; /* bloom filter of the arrays that the node is made of */
   uint16_t cone;    /* operations to recompute one element from materialised arrays, saturated */
   uint8_t reads;    /* arrays of the node's own size among them, saturated */
   bool costly;      /* the cone has a transcendental */
   bool product;     /* elementwise on a matmul's result: fit for its epilogue */
-  bool rowwise;     /* elementwise on the results of reductions */
+
 } lo_fact;
 
 /* ---- groups ---------------------------------------------------------------------------------------------- */

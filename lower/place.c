@@ -106,7 +106,9 @@ static bool fits_prologue(lo *L, tc_ref r) {
 
 /* What follows a reduction belongs to its nest, which the reader's is not. */
 static bool belongs_elsewhere(lo *L, tc_ref r, const lo_demand *d) {
-  return L->fact[r.id].rowwise && (d->at->axes & group_of(L, d)->inner);
+  const lo_fact *f = &L->fact[r.id];
+  bool rowwise = !tc_dim_is(f->reduced, 0) && tc_dim_same(f->rows, f->numel);
+  return rowwise && (d->at->axes & group_of(L, d)->inner);
 }
 
 static bool allows(lo *L, tc_ref r, const lo_demand *d) {
