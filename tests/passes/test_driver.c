@@ -63,7 +63,7 @@ static tc_ref link_of(tc_graph *g, tc_ref x, tc_ref y, int i) {
   }
 }
 
-Test(driver, chain_of_100000, .timeout = 120) {
+Test(driver, chain_of_100000) {
   static const tc_loc loc = {0, 1, 1, 0};
   tc_graph *g = tc_graph_new("chain", NULL);
   tc_type t = {.dtype = TC_F32, .rank = 2, .dim = {tc_dim_const(3), tc_dim_const(4)}};
@@ -77,7 +77,7 @@ Test(driver, chain_of_100000, .timeout = 120) {
 }
 
 /* Every value is used twice: what is moved or duplicated along paths would explode. */
-Test(driver, diamonds, .timeout = 60) {
+Test(driver, diamonds) {
   static const tc_loc loc = {0, 1, 1, 0};
   tc_graph *g = tc_graph_new("diamonds", NULL);
   tc_type t = {.dtype = TC_F32, .rank = 2, .dim = {tc_dim_const(3), tc_dim_const(4)}};

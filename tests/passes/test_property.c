@@ -143,7 +143,7 @@ static const uint32_t doubles =
     1u << TC_F64 | 1u << TC_I64 | 1u << TC_I32 | 1u << TC_U8 | 1u << TC_BOOL;
 
 /* Each op of the table alone, in many settings. */
-Test(property, every_op, .timeout = 300) {
+Test(property, every_op) {
   for (int op = 1; op < OP_COUNT; op++)
     for (uint64_t k = 0; k < 24; k++) {
       random_options o = {.seed = (uint64_t)op * 100 + k,
@@ -156,7 +156,7 @@ Test(property, every_op, .timeout = 300) {
 }
 
 /* Narrow types round at other places in a composite: the tolerance is that of the dtype. */
-Test(property, every_op_narrow, .timeout = 300) {
+Test(property, every_op_narrow) {
   static const tc_dtype narrow[] = {TC_F32, TC_F16, TC_BF16};
   for (int op = 1; op < OP_COUNT; op++)
     for (int d = 0; d < 3; d++)
@@ -170,7 +170,7 @@ Test(property, every_op_narrow, .timeout = 300) {
       }
 }
 
-Test(property, random_graphs, .timeout = 600) {
+Test(property, random_graphs) {
   uint32_t used[OP_COUNT] = {0};
   const char *count = getenv("TC_TEST_GRAPHS");
   uint64_t n = count ? strtoull(count, NULL, 10) : 400;
