@@ -7,7 +7,8 @@ namespace tc {
 
 using llvm::StringRef;
 
-static bool name_char(char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; }
+// A dollar sign starts an immediate operand ($.LCPI0_0); within a name it ends what is compared.
+static bool name_char(char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; }
 
 // Length of the string literal that starts at text[0] == '"', with both quotes.
 static size_t string_length(StringRef text) {

@@ -13,6 +13,7 @@
 #include "clang/Basic/Diagnostic.h"
 #include "clang/Basic/DiagnosticFrontend.h"
 #include "clang/Basic/SourceManager.h"
+#include "clang/Basic/Stack.h"
 #include "clang/Basic/TargetInfo.h"
 #include "clang/CodeGen/CodeGenAction.h"
 #include "clang/Frontend/CompilerInstance.h"
@@ -29,6 +30,7 @@
 #include "llvm/IR/PassManager.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/VirtualFileSystem.h"
@@ -95,6 +97,24 @@ template <class Pass> void add_last_pass(llvm::PassBuilder &pb, Pass pass) {
 template <class Pass> void add_first_pass(llvm::PassBuilder &pb, Pass pass) {
   pb.registerPipelineStartEPCallback(
       [pass](llvm::ModulePassManager &pm, llvm::OptimizationLevel) { pm.addPass(Pass(pass)); });
+}
+
+// Runs `work` on a thread with that much stack and waits; false: it crashed, or asked the process to
+// exit, which it survives.
+template <class Work> bool run_protected(unsigned stack_bytes, Work work) {
+  bool outermost = !llvm::CrashRecoveryContext::GetCurrent();
+  if (outermost)
+    llvm::CrashRecoveryContext::Enable();
+  llvm::CrashRecoveryContext context;
+  bool done = context.RunSafelyOnThread(
+      [&] {
+        clang::noteBottomOfStack();
+        work();
+      },
+      stack_bytes);
+  if (outermost)
+    llvm::CrashRecoveryContext::Disable();
+  return done;
 }
 
 } // namespace tc::compat

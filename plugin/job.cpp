@@ -185,8 +185,11 @@ void Job::use(const tc_texts &texts) {
   }
   if (!unit.error.empty())
     return;
+  if (unit.form == Form::Assembly)
+    rewriter.append(assembly_declarations(unit));
   rewriter.apply(user);
-  embed_unit(user, std::move(unit));
+  if (unit.form == Form::Bitcode)
+    link_unit(user, std::move(unit));
 }
 
 void Job::show(FunctionJob &f) {
@@ -271,12 +274,20 @@ std::shared_ptr<CompilerInvocation> inner_invocation(CompilerInstance &user) {
 
 } // namespace
 
+// A thread of its own has stack for deep code (capture recurses), and a crash in it ends there.
+static const unsigned stack_bytes = 512u << 20; // reserved, not used
+
 void compile_annotated(CompilerInstance &user, const Options &options) {
-  IgnoringDiagConsumer ignore;
-  auto ci = compat::make_instance(inner_invocation(user), &ignore, &user.getFileManager(), nullptr);
-  ci->setVerboseOutputStream(llvm::nulls());
-  InnerAction action(user, options);
-  ci->ExecuteAction(action);
+  bool done = compat::run_protected(stack_bytes, [&] {
+    IgnoringDiagConsumer ignore;
+    auto ci = compat::make_instance(inner_invocation(user), &ignore, &user.getFileManager(), nullptr);
+    ci->setVerboseOutputStream(llvm::nulls());
+    InnerAction action(user, options);
+    ci->ExecuteAction(action);
+  });
+  if (!done)
+    user.getDiagnostics().Report(diag::warn_fe_backend_plugin)
+        << "tcompile failed on this file and left its functions as they are; please report this";
 }
 
 } // namespace tc

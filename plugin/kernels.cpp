@@ -75,7 +75,7 @@ std::vector<std::string> common_flags(const CompilerInstance &user) {
 
 // Kernels, named by the hash of their text, become linkonce so that the linker keeps one of equals.
 // In assembly, entries become local symbols: the user's code refers to them by name in the same
-// object.  (Linking of bitcode resolves external names only; Embed makes them local afterwards.)
+// object.  (Linking of bitcode resolves external names only; LinkParts makes them local afterwards.)
 struct SetLinkage : llvm::PassInfoMixin<SetLinkage> {
   const std::vector<std::string> *entries;
   bool host, elf;
@@ -122,8 +122,6 @@ struct Finish : llvm::PassInfoMixin<Finish> {
       function.addFnAttr(llvm::Attribute::NoSanitizeCoverage);
       function.addFnAttr(llvm::Attribute::DisableSanitizerInstrumentation);
     }
-    if (llvm::GlobalVariable *used = module.getGlobalVariable("llvm.compiler.used"))
-      used->eraseFromParent();
     for (const char *name : {"llvm.module.flags", "llvm.ident"})
       if (llvm::NamedMDNode *node = module.getNamedMetadata(name))
         node->eraseFromParent();
@@ -206,8 +204,12 @@ void compile_parts(std::vector<Part> &parts, Form form, bool elf,
                    const std::vector<std::string> &entries) {
   std::atomic<size_t> next{parts.size()};
   auto work = [&] {
-    for (size_t i; (i = next.fetch_sub(1)) - 1 < parts.size();)
-      compile_part(parts[i - 1], form, elf, entries);
+    for (size_t i; (i = next.fetch_sub(1)) - 1 < parts.size();) {
+      Part &part = parts[i - 1];
+      llvm::CrashRecoveryContext recovery; // job.cpp enabled it
+      if (!recovery.RunSafely([&] { compile_part(part, form, elf, entries); }))
+        part.error = "the compiler crashed on " + part.name + " code";
+    }
   };
   unsigned threads = std::min<size_t>(parts.size(), llvm::hardware_concurrency().compute_thread_count());
   std::vector<llvm::thread> others;
@@ -235,7 +237,7 @@ Form choose_form(const CompilerInstance &user) {
   bool machine_code = action == frontend::EmitObj || action == frontend::EmitAssembly;
   bool lto = code.PrepareForLTO || code.PrepareForThinLTO;
   bool elf = user.getTarget().getTriple().isOSBinFormatELF();
-  return machine_code && !lto && elf ? Form::Assembly : Form::Bitcode;
+  return elf && (code.DisableLLVMPasses || (machine_code && !lto)) ? Form::Assembly : Form::Bitcode;
 }
 
 CompiledUnit compile_texts(const CompilerInstance &user, const tc_texts &texts, uint32_t levels,
@@ -271,20 +273,16 @@ CompiledUnit compile_texts(const CompilerInstance &user, const tc_texts &texts, 
 
 namespace {
 
-struct Embed : llvm::PassInfoMixin<Embed> {
+struct LinkParts : llvm::PassInfoMixin<LinkParts> {
   std::shared_ptr<CompiledUnit> unit;
 
   llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
-    for (const std::string &part : unit->parts) {
-      if (unit->form == Form::Assembly)
-        module.appendModuleInlineAsm(part);
-      else if (!link(module, part))
+    for (const std::string &part : unit->parts)
+      if (!link(module, part))
         break;
-    }
-    if (unit->form == Form::Bitcode)
-      for (const std::string &name : unit->entries)
-        if (llvm::Function *entry = module.getFunction(name); entry && !entry->isDeclaration())
-          entry->setLinkage(llvm::GlobalValue::InternalLinkage);
+    for (const std::string &name : unit->entries)
+      if (llvm::Function *entry = module.getFunction(name); entry && !entry->isDeclaration())
+        entry->setLinkage(llvm::GlobalValue::InternalLinkage);
     return llvm::PreservedAnalyses::none();
   }
 
@@ -295,6 +293,9 @@ struct Embed : llvm::PassInfoMixin<Embed> {
       module.getContext().emitError("tc: " + llvm::toString(part.takeError()));
       return false;
     }
+    // From here on the user's code decides what is needed.
+    if (llvm::GlobalVariable *used = (*part)->getGlobalVariable("llvm.compiler.used"))
+      used->eraseFromParent();
     return !llvm::Linker::linkModules(module, std::move(*part));
   }
   static bool isRequired() { return true; }
@@ -302,10 +303,28 @@ struct Embed : llvm::PassInfoMixin<Embed> {
 
 } // namespace
 
-void embed_unit(CompilerInstance &user, CompiledUnit unit) {
+void link_unit(CompilerInstance &user, CompiledUnit unit) {
   auto shared = std::make_shared<CompiledUnit>(std::move(unit));
   user.getCodeGenOpts().PassBuilderCallbacks.push_back(
-      [shared](llvm::PassBuilder &pb) { compat::add_first_pass(pb, Embed{{}, shared}); });
+      [shared](llvm::PassBuilder &pb) { compat::add_first_pass(pb, LinkParts{{}, shared}); });
+}
+
+std::string assembly_declarations(const CompiledUnit &unit) {
+  std::string out = "\n#pragma clang diagnostic push\n"
+                    "#pragma clang diagnostic ignored \"-Weverything\"\n";
+  for (const std::string &part : unit.parts) {
+    out += "__asm__(\"";
+    for (char c : part) {
+      if (c == '\n')
+        out += "\\n\"\n\"";
+      else if (c == '"' || c == '\\')
+        (out += '\\') += c;
+      else
+        out += c == '\t' ? ' ' : c;
+    }
+    out += "\");\n";
+  }
+  return out + "#pragma clang diagnostic pop\n";
 }
 
 } // namespace tc

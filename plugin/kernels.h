@@ -4,11 +4,11 @@
 // (sharing the user's would crash), with flags of its own: -O3, OpenMP, one CPU level.  What comes
 // out is put into the user's module in one of two forms:
 //
-//   Assembly  finished machine code as module-level assembly.  The user's -O0, sanitizers, coverage
+//   Assembly  finished machine code, as file-scope __asm__ in the rewritten text.  The user's -O0, sanitizers, coverage
 //             or instrumentation cannot touch it.  (The code generator's effort is a property of a
 //             whole module, so bitcode linked into an -O0 compilation would be ruined.)
-//   Bitcode   optimised IR, linked when the user's pipeline starts.  For -emit-llvm, LTO and object
-//             formats other than ELF.
+//   Bitcode   optimised IR, linked when the user's pipeline starts.  For -emit-llvm, LTO (where equal
+//             kernels of several files must be one) and object formats other than ELF.
 #ifndef TC_PLUGIN_KERNELS_H
 #define TC_PLUGIN_KERNELS_H
 
@@ -39,8 +39,11 @@ struct CompiledUnit {
 CompiledUnit compile_texts(const clang::CompilerInstance &user, const tc_texts &texts,
                            uint32_t levels, std::vector<std::string> entries);
 
-// Adds the unit to the module that `user` is going to compile.
-void embed_unit(clang::CompilerInstance &user, CompiledUnit unit);
+// Bitcode: links the unit into the module that `user` is going to compile.
+void link_unit(clang::CompilerInstance &user, CompiledUnit unit);
+
+// Assembly: C declarations that put the unit into the object of the file that they stand in.
+std::string assembly_declarations(const CompiledUnit &unit);
 
 } // namespace tc
 

@@ -89,6 +89,11 @@ void Rewriter::insert(const FunctionDecl *function, const std::string &call) {
   edits[file].push_back({close + 1, "}"});
 }
 
+void Rewriter::append(const std::string &text) {
+  FileID file = inner.getMainFileID();
+  edits[file].push_back({static_cast<unsigned>(inner.getBufferData(file).size()), text});
+}
+
 std::string Rewriter::edited(FileID file, const std::vector<Edit> &edits) const {
   std::vector<Edit> sorted = edits;
   std::sort(sorted.begin(), sorted.end(), [](const Edit &a, const Edit &b) { return a.offset < b.offset; });

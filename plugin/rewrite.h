@@ -31,6 +31,9 @@ public:
 
   void insert(const clang::FunctionDecl *function, const std::string &call);
 
+  // Adds text behind the main file.
+  void append(const std::string &text);
+
   // Gives the new texts to the user's compilation, which has not entered any of the files yet.
   void apply(clang::CompilerInstance &outer) const;
 

@@ -249,7 +249,7 @@ Value Evaluator::result(tc_ref ref, tc_op op, const Tensor *viewed) {
     return {};
   Tensor t;
   t.ref = ref;
-  if (tc_op_get(op)->cls == TC_CLASS_VIEW && viewed) {
+  if (viewed && tc_op_get(op)->cls == TC_CLASS_VIEW) {
     t.storage = viewed->storage;
     t.version = storages[viewed->storage].version;
     t.whole = false;

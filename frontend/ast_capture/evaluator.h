@@ -43,6 +43,7 @@ private:
 
   // statements.cpp
   Flow execute(const clang::Stmt *s);
+  Flow execute_one(const clang::Stmt *s);
   Flow execute_if(const clang::IfStmt *s);
   Flow execute_switch(const clang::SwitchStmt *s);
   Flow execute_loop(const clang::Stmt *init, const clang::Expr *condition, const clang::Expr *step,
@@ -52,6 +53,7 @@ private:
 
   // expressions.cpp
   Value evaluate(const clang::Expr *e);
+  Value evaluate_one(const clang::Expr *e);
   Value evaluate_unary(const clang::UnaryOperator *e);
   Value evaluate_binary(const clang::BinaryOperator *e);
   Value evaluate_assignment(const clang::BinaryOperator *e);
@@ -174,7 +176,11 @@ private:
   std::map<std::string, std::string> scalar_symbols; // symbol name -> text of the scalar
   int ops = 0;
   int iterations = 0;
+  int depth = 0; // of nested expressions and statements being evaluated
 };
+
+// Nesting that the stack of the capturing thread holds (see plugin/job.cpp).
+inline constexpr int max_depth = 10000;
 
 bool is_tensor_pointer(clang::QualType type);
 

@@ -190,9 +190,17 @@ static const Expr *constant_global(const Expr *e) {
 }
 
 Value Evaluator::evaluate(const Expr *e) {
+  if (depth >= max_depth)
+    fail(e->getExprLoc(), "the code is nested too deeply");
   if (failed)
     return {};
-  e = e->IgnoreParens();
+  depth++;
+  Value v = evaluate_one(e->IgnoreParens());
+  depth--;
+  return v;
+}
+
+Value Evaluator::evaluate_one(const Expr *e) {
   if (e->getType()->isArithmeticType() || e->getType()->isEnumeralType())
     if (auto v = constant_expression(e))
       return Value::of(*v);

@@ -108,7 +108,7 @@ Value Evaluator::do_tc_clone(const CallExpr *e) {
   if (!x)
     return {};
   ops++;
-  return result(build(OP_CONTIGUOUS, {x->ref}, {}, nullptr, e), OP_NONE, nullptr);
+  return result(build(OP_CONTIGUOUS, {x->ref}, {}, nullptr, e), OP_CONTIGUOUS, nullptr);
 }
 
 // ---- structure ---------------------------------------------------------------------------------------------

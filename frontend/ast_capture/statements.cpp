@@ -18,8 +18,17 @@ static const char *obstacle(const Stmt *s) {
 }
 
 Evaluator::Flow Evaluator::execute(const Stmt *s) {
+  if (s && depth >= max_depth)
+    fail(s->getBeginLoc(), "the code is nested too deeply");
   if (failed || !s || isa<NullStmt>(s))
     return failed ? Flow::Return : Flow::Next;
+  depth++;
+  Flow flow = execute_one(s);
+  depth--;
+  return flow;
+}
+
+Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
   if (const auto *block = dyn_cast<CompoundStmt>(s)) {
     for (const Stmt *step : block->body())
       if (Flow flow = execute(step); flow != Flow::Next)
