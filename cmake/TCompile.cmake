@@ -23,6 +23,12 @@ function(tcompile_enable)
     message(FATAL_ERROR "tcompile_enable: ${reason}. Set CMAKE_C_COMPILER=clang-${TCompile_LLVM_VERSION}, "
                         "or link TCompile::tcrt alone: the same sources then run eagerly.")
   endif()
+  # Objects are made anew when the plugin changes; OBJECT_DEPENDS wants a path.
+  get_target_property(plugin_file TCompile::plugin IMPORTED_LOCATION)
+  if(NOT plugin_file)
+    get_target_property(plugin_folder TCompile::plugin BINARY_DIR)
+    set(plugin_file ${plugin_folder}/libtcplugin.so)
+  endif()
   foreach(target ${ARGV})
     target_link_libraries(${target} PRIVATE TCompile::tcrt)
     target_compile_options(${target} PRIVATE
@@ -30,7 +36,7 @@ function(tcompile_enable)
     add_dependencies(${target} TCompile::plugin)
     get_target_property(sources ${target} SOURCES)
     set_property(SOURCE ${sources} TARGET_DIRECTORY ${target} APPEND PROPERTY
-                 OBJECT_DEPENDS $<TARGET_FILE:TCompile::plugin>)
+                 OBJECT_DEPENDS ${plugin_file})
   endforeach()
 endfunction()
 
