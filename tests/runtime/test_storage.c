@@ -91,8 +91,8 @@ Test(storage, a_forked_child_goes_on) {
   pid_t child = fork();
   if (child == 0) {
     TC_SCOPE {
-      tc_tensor *x = tc_ones(TC_DIMS(100, 100), TC_F32);
-      _exit(tc_item(tc_sum(tc_add(x, x), TC_ALL, false)) == 20000 ? 0 : 1);
+      tc_tensor *x = tc_ones(TC_DIMS(1000, 100), TC_F32);
+      _exit(tc_item(tc_sum(tc_add(x, x), TC_ALL, false)) == 200000 ? 0 : 1);
     }
   }
   int status = -1;

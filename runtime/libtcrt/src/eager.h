@@ -54,6 +54,11 @@ enum {
   TC_SEQ_RANK = 2 * TC_MAX_RANK
 };
 
+/* Are so many elements worth a parallel region? */
+static inline bool tc_threads_pay(int64_t elements) {
+  return elements >= TC_PARALLEL && !tc_no_threads;
+}
+
 /* Elements of a tensor in row-major order of a shape.  Axes that step alike are merged. */
 typedef struct tc_seq {
   char *data;
@@ -94,10 +99,6 @@ typedef struct tc_rows {
 tc_rows tc_rows_of(const tc_tensor *x, uint32_t mask);
 /* Mask of the axes listed at attribute k; an empty list means all. */
 uint32_t tc_arg_axes(const tc_eager_call *c, int k, int rank);
-
-/* Dtype that an elementwise op computes in: the operands' common one, or the result's where that is
- * floating and they are not. */
-tc_dtype tc_compute_dtype(const tc_eager_call *c);
 
 /* ---- the functions of the `eager` column, with tc_ in front ------------------------------- */
 

@@ -12,7 +12,7 @@ bool tc_eager_arange(tc_eager_call *c) {
   double first = tc_scalar_f(c->in[0]), step = tc_scalar_f(c->in[1]);
   int64_t total = tc_elements(c->out);
   tc_seq y = tc_seq_of(c->out);
-#pragma omp parallel for schedule(static) if (total >= TC_PARALLEL)
+#pragma omp parallel for schedule(static) if (tc_threads_pay(total))
   for (int64_t start = 0; start < total; start += TC_BLOCK) {
     int64_t n = total - start < TC_BLOCK ? total - start : TC_BLOCK;
     double v[TC_BLOCK];
@@ -59,7 +59,7 @@ static bool random_numbers(tc_eager_call *c, double (*draw)(tc_dtype, uint64_t, 
   uint64_t seed = (uint64_t)tc_scalar_i(c->in[0]);
   int64_t total = tc_elements(c->out);
   tc_seq y = tc_seq_of(c->out);
-#pragma omp parallel for schedule(static) if (total >= TC_PARALLEL)
+#pragma omp parallel for schedule(static) if (tc_threads_pay(total))
   for (int64_t start = 0; start < total; start += TC_BLOCK) {
     int64_t n = total - start < TC_BLOCK ? total - start : TC_BLOCK;
     double v[TC_BLOCK];

@@ -115,7 +115,7 @@ static int64_t sum_i(const space *s, int64_t o) {
 
 static void run(const space *s, const tc_tensor *out) {
   tc_seq y = tc_seq_of(out);
-#pragma omp parallel for schedule(static) if (s->outer * s->inner >= TC_PARALLEL)
+#pragma omp parallel for schedule(static) if (tc_threads_pay(s->outer * s->inner))
   for (int64_t o = 0; o < s->outer; o++) {
     if (tc_is_float(s->dtype)) {
       double v = sum_f(s, o);

@@ -89,7 +89,8 @@ static const bool has_ints[OP_COUNT] = {
 #include "runtime/libtcrt/src/formulas.def"
 };
 
-tc_dtype tc_compute_dtype(const tc_eager_call *c) {
+/* What the op computes in: the operands' common dtype, or the result's where that is floating. */
+static tc_dtype compute_dtype(const tc_eager_call *c) {
   tc_type t = *c->type[0];
   for (int i = 1; i < c->nin; i++) {
     tc_dtype d = tc_promote(&t, c->type[i]);
@@ -110,7 +111,7 @@ typedef struct elementwise {
 
 static elementwise prepare(const tc_eager_call *c) {
   const tc_tensor *y = c->out;
-  elementwise e = {.op = c->op, .compute = tc_compute_dtype(c), .nin = c->nin, .out = tc_seq_of(y)};
+  elementwise e = {.op = c->op, .compute = compute_dtype(c), .nin = c->nin, .out = tc_seq_of(y)};
   e.bits = y->key.dtype == TC_BOOL ? 1 : 8 * (int)tc_dtype_bytes(y->key.dtype);
   for (int i = 0; i < c->nin; i++) e.in[i] = tc_seq_broadcast(c->in[i], y->key.rank, y->dim);
   return e;
@@ -143,7 +144,7 @@ static bool run(tc_eager_call *c) {
   int64_t total = tc_elements(c->out);
   if (!(tc_is_float(e.compute) ? has_floats : has_ints)[c->op])
     return tc_fail("%s: not defined for %s", c->name, tc_dtype_text(e.compute));
-  if (total < TC_PARALLEL) { /* not even a parallel region of one thread, which costs as much */
+  if (!tc_threads_pay(total)) { /* not even a parallel region of one thread, which costs as much */
     run_range(&e, 0, total);
     return true;
   }
@@ -172,7 +173,7 @@ static void choose(const tc_tensor *condition, const tc_tensor *a, const tc_tens
   tc_seq s[3], y = tc_seq_of(out);
   for (int i = 0; i < 3; i++) s[i] = tc_seq_broadcast(operand[i], out->key.rank, out->dim);
   int64_t total = tc_elements(out);
-#pragma omp parallel for schedule(static) if (total >= TC_PARALLEL)
+#pragma omp parallel for schedule(static) if (tc_threads_pay(total))
   for (int64_t start = 0; start < total; start += TC_BLOCK) {
     int64_t n = total - start < TC_BLOCK ? total - start : TC_BLOCK, test[TC_BLOCK];
     tc_seq_read_i(&s[0], start, n, test);

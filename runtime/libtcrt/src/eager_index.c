@@ -33,7 +33,7 @@ static bool take(const tc_eager_call *c, const tc_seq *place, const tc_seq *inde
   int64_t total = tc_elements(c->out), bad = 0;
   bool failed = false;
   size_t bytes = tc_dtype_bytes(x->key.dtype);
-#pragma omp parallel for schedule(static) if (total >= TC_PARALLEL)
+#pragma omp parallel for schedule(static) if (tc_threads_pay(total))
   for (int64_t start = 0; start < total; start += TC_BLOCK) {
     int64_t n = total - start < TC_BLOCK ? total - start : TC_BLOCK, at[TC_BLOCK], i[TC_BLOCK];
     tc_seq_offsets(place, start, n, at);

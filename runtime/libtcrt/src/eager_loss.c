@@ -39,7 +39,7 @@ static void class_losses(const tc_eager_call *c, const tc_rows *x, const tc_seq 
                          double *loss) {
   tc_dtype dtype = (tc_dtype)c->out->key.dtype;
   bool logits = c->op == OP_CROSS_ENTROPY;
-#pragma omp parallel for schedule(static) if (x->outer * x->inner >= TC_PARALLEL)
+#pragma omp parallel for schedule(static) if (tc_threads_pay(x->outer * x->inner))
   for (int64_t o = 0; o < x->outer; o++) {
     int64_t t;
     tc_seq_read_i(target, o, 1, &t);
@@ -77,7 +77,7 @@ static double pair_loss(tc_op op, double a, double b) {
 
 static void pair_losses(const tc_eager_call *c, const tc_seq in[2], int64_t total, double *loss) {
   tc_dtype dtype = (tc_dtype)c->out->key.dtype;
-#pragma omp parallel for schedule(static) if (total >= TC_PARALLEL)
+#pragma omp parallel for schedule(static) if (tc_threads_pay(total))
   for (int64_t start = 0; start < total; start += TC_BLOCK) {
     int64_t n = total - start < TC_BLOCK ? total - start : TC_BLOCK;
     double a[TC_BLOCK], b[TC_BLOCK];
@@ -90,7 +90,7 @@ static void pair_losses(const tc_eager_call *c, const tc_seq in[2], int64_t tota
 bool tc_eager_pair_loss(tc_eager_call *c) {
   const tc_tensor *a = c->in[0], *b = c->in[1];
   int rank = a->key.rank > b->key.rank ? a->key.rank : b->key.rank;
-  int64_t dim[TC_MAX_RANK], total = 1;
+  int64_t dim[TC_MAX_RANK] = {0}, total = 1;
   for (int i = 0; i < rank; i++) {
     int ia = i - (rank - a->key.rank), ib = i - (rank - b->key.rank);
     dim[i] = ia >= 0 && a->dim[ia] != 1 ? a->dim[ia] : ib >= 0 ? b->dim[ib] : 1;

@@ -96,7 +96,7 @@ static void tile_i(const product *p, const tile *t) {
 static void multiply(const product *p, int64_t batches) {
   int64_t down = (p->m + ROWS - 1) / ROWS, across = (p->n + COLUMNS - 1) / COLUMNS;
   int64_t jobs = batches * down * across;
-#pragma omp parallel for schedule(dynamic) if (batches * p->m * p->n * p->k >= TC_PARALLEL)
+#pragma omp parallel for schedule(dynamic) if (tc_threads_pay(batches * p->m * p->n * p->k))
   for (int64_t job = 0; job < jobs; job++) {
     int64_t batch = job / (down * across), i = job / across % down, j = job % across;
     tile t = {.c = batch * p->m * p->n, .row = i * ROWS, .col = j * COLUMNS};

@@ -50,7 +50,7 @@ bool tc_eager_var(tc_eager_call *c) {
   tc_rows rows = tc_rows_of(x, tc_arg_axes(c, 0, x->key.rank));
   double correction = (double)tc_arg(c, 1 + (int)tc_arg(c, 0));
   tc_seq y = tc_seq_of(c->out);
-#pragma omp parallel for schedule(static) if (rows.outer * rows.inner >= TC_PARALLEL)
+#pragma omp parallel for schedule(static) if (tc_threads_pay(rows.outer * rows.inner))
   for (int64_t o = 0; o < rows.outer; o++) {
     double v = variance(&rows, dtype, o, correction);
     if (c->op == OP_STD) v = sqrt(v);
@@ -75,7 +75,7 @@ bool tc_eager_norm(tc_eager_call *c) {
   double p = tc_scalar_f(c->in[1]);
   tc_rows rows = tc_rows_of(x, tc_arg_axes(c, 0, x->key.rank));
   tc_seq y = tc_seq_of(c->out);
-#pragma omp parallel for schedule(static) if (rows.outer * rows.inner >= TC_PARALLEL)
+#pragma omp parallel for schedule(static) if (tc_threads_pay(rows.outer * rows.inner))
   for (int64_t o = 0; o < rows.outer; o++) {
     double v = norm(&rows, dtype, o, p);
     tc_seq_write_f(&y, o, 1, &v);
@@ -117,7 +117,7 @@ bool tc_eager_softmax(tc_eager_call *c) {
   uint32_t mask = 1u << tc_arg_axis(c, 0, x->key.rank);
   tc_rows from = tc_rows_of(x, mask), to = tc_rows_of(c->out, mask);
   bool logarithm = c->op == OP_LOG_SOFTMAX;
-#pragma omp parallel for schedule(static) if (from.outer * from.inner >= TC_PARALLEL)
+#pragma omp parallel for schedule(static) if (tc_threads_pay(from.outer * from.inner))
   for (int64_t o = 0; o < from.outer; o++) {
     double max = row_extremum(&from, dtype, o, false, true);
     double sum = row_sum(&from, dtype, o, exp_distance, max);
@@ -140,7 +140,7 @@ static bool normalise(const tc_eager_call *c, bool centred, const tc_tensor *wei
   tc_dtype dtype = (tc_dtype)c->out->key.dtype;
   tc_rows from = tc_rows_of(x, mask), to = tc_rows_of(c->out, mask);
   tc_seq w = weight ? tc_seq_of(weight) : (tc_seq){0}, b = bias ? tc_seq_of(bias) : (tc_seq){0};
-#pragma omp parallel for schedule(static) if (from.outer * from.inner >= TC_PARALLEL)
+#pragma omp parallel for schedule(static) if (tc_threads_pay(from.outer * from.inner))
   for (int64_t o = 0; o < from.outer; o++) {
     double n = (double)from.inner, mean = centred ? row_sum(&from, dtype, o, value, 0) / n : 0;
     double power = row_sum(&from, dtype, o, squared_distance, mean) / n;
@@ -175,7 +175,7 @@ bool tc_eager_batch_norm(tc_eager_call *c) {
   uint32_t mask = ((1u << x->key.rank) - 1) & ~2u;
   tc_rows from = tc_rows_of(x, mask), to = tc_rows_of(c->out, mask);
   double eps = tc_scalar_f(c->in[5]);
-#pragma omp parallel for schedule(static) if (from.outer * from.inner >= TC_PARALLEL)
+#pragma omp parallel for schedule(static) if (tc_threads_pay(from.outer * from.inner))
   for (int64_t o = 0; o < from.outer; o++) {
     double scale = channel(c->in[3], o, 1) / sqrt(channel(c->in[2], o, 0) + eps),
            bias = channel(c->in[4], o, 0);

@@ -91,7 +91,7 @@ static bool fold_rows(const reduction *r, const tc_rows *x, cell *result) {
   tc_storage *memory = tc_storage_new((size_t)jobs * sizeof(cell));
   if (!memory) return false;
   cell *part = memory->data;
-#pragma omp parallel for schedule(static) if (x->outer * x->inner >= TC_PARALLEL)
+#pragma omp parallel for schedule(static) if (tc_threads_pay(x->outer * x->inner))
   for (int64_t job = 0; job < jobs; job++) {
     int64_t o = job / chunks, at = job % chunks * CHUNK;
     int64_t n = x->inner - at < CHUNK ? x->inner - at : CHUNK;
@@ -109,7 +109,7 @@ static bool fold_rows(const reduction *r, const tc_rows *x, cell *result) {
  */
 static void fold_columns(const reduction *r, const tc_seq *x, int64_t outer, int64_t inner,
                          cell *result) {
-#pragma omp parallel for schedule(static) if (outer * inner >= TC_PARALLEL)
+#pragma omp parallel for schedule(static) if (tc_threads_pay(outer * inner))
   for (int64_t o = 0; o < outer; o += TC_BLOCK) {
     int64_t n = outer - o < TC_BLOCK ? outer - o : TC_BLOCK;
     for (int64_t k = 0; k < n; k++) result[o + k] = identity(r);
@@ -170,7 +170,7 @@ static double logsumexp(const tc_rows *x, tc_dtype dtype, int64_t row) {
 
 static void eager_logsumexp(const reduction *r, const tc_tensor *x, uint32_t mask, cell *result) {
   tc_rows rows = tc_rows_of(x, mask);
-#pragma omp parallel for schedule(static) if (rows.outer * rows.inner >= TC_PARALLEL)
+#pragma omp parallel for schedule(static) if (tc_threads_pay(rows.outer * rows.inner))
   for (int64_t o = 0; o < rows.outer; o++) result[o].f = logsumexp(&rows, r->dtype, o);
 }
 
@@ -239,7 +239,7 @@ bool tc_eager_arg(tc_eager_call *c) {
   tc_rows rows = tc_rows_of(x, tc_arg_axes(c, 0, x->key.rank));
   bool largest = c->op == OP_ARGMAX, is_float = tc_is_float((tc_dtype)x->key.dtype);
   int64_t *y = c->out->data;
-#pragma omp parallel for schedule(static) if (rows.outer * rows.inner >= TC_PARALLEL)
+#pragma omp parallel for schedule(static) if (tc_threads_pay(rows.outer * rows.inner))
   for (int64_t o = 0; o < rows.outer; o++)
     y[o] = is_float ? find_f(&rows, o, largest) : find_i(&rows, o, largest);
   return true;
@@ -272,7 +272,7 @@ bool tc_eager_cum(tc_eager_call *c) {
   uint32_t mask = 1u << tc_arg_axis(c, 0, x->key.rank);
   tc_rows from = tc_rows_of(x, mask), to = tc_rows_of(c->out, mask);
   bool product = c->op == OP_CUMPROD, is_float = tc_is_float((tc_dtype)x->key.dtype);
-#pragma omp parallel for schedule(static) if (from.outer * from.inner >= TC_PARALLEL)
+#pragma omp parallel for schedule(static) if (tc_threads_pay(from.outer * from.inner))
   for (int64_t o = 0; o < from.outer; o++) {
     if (is_float) scan_f(&from, &to, o, product);
     else scan_i(&from, &to, o, product);

@@ -30,7 +30,7 @@ tc_seq tc_seq_make(const tc_tensor *t, int rank, const int64_t *dim, const int64
 }
 
 tc_seq tc_seq_broadcast(const tc_tensor *t, int rank, const int64_t *dim) {
-  int64_t stride[TC_SEQ_RANK];
+  int64_t stride[TC_SEQ_RANK] = {0};
   int lead = rank - t->key.rank;
   for (int i = 0; i < rank; i++)
     stride[i] = i < lead || t->dim[i - lead] == 1 ? 0 : t->stride[i - lead];
@@ -181,7 +181,7 @@ static void assign_range(const tc_seq *d, const tc_seq *s, int64_t start, int64_
 }
 
 void tc_assign_seq(const tc_seq *d, const tc_seq *s, int64_t n) {
-  if (n < TC_PARALLEL) {
+  if (!tc_threads_pay(n)) {
     assign_range(d, s, 0, n);
     return;
   }
@@ -204,7 +204,7 @@ void tc_assign_f(const tc_tensor *dst, double value) {
     if (n > 0) memset(d.data, 0, (size_t)n * tc_dtype_bytes(d.dtype));
     return;
   }
-#pragma omp parallel for schedule(static) if (n >= TC_PARALLEL)
+#pragma omp parallel for schedule(static) if (tc_threads_pay(n))
   for (int64_t start = 0; start < n; start += TC_BLOCK)
     tc_seq_write_f(&d, start, n - start < TC_BLOCK ? n - start : TC_BLOCK, v);
 }
@@ -222,7 +222,7 @@ static bool pack_tiled(const tc_tensor *x, char *dst) {
   size_t size = tc_dtype_bytes(x->key.dtype);
   tc_seq outer = tc_seq_make(x, rank - 2, x->dim, x->stride);
   int64_t bands = (rows + TILE - 1) / TILE;
-#pragma omp parallel for schedule(static) if (batches * rows * cols >= TC_PARALLEL)
+#pragma omp parallel for schedule(static) if (tc_threads_pay(batches * rows * cols))
   for (int64_t job = 0; job < batches * bands; job++) {
     int64_t batch = job / bands, r0 = job % bands * TILE, offset;
     int64_t height = rows - r0 < TILE ? rows - r0 : TILE;

@@ -30,6 +30,9 @@ static inline tc_storage *tc_storage_ref(tc_storage *s) {
 }
 void tc_storage_unref(tc_storage *s); /* NULL is fine */
 
+/* Set in a forked child where its OpenMP runtime cannot start threads again (libgomp). */
+extern bool tc_no_threads;
+
 /* Tensor headers, from a list of this thread.  NULL with an error. */
 tc_tensor *tc_header_new(void);
 void tc_header_free(tc_tensor *t);
