@@ -149,8 +149,7 @@ bool Evaluator::append_attribute(const AttributeSlot &slot, const Value &v, cons
       fail(loc, "'" + slot.name.str() + "' has to be a string literal");
       return false;
     }
-    string = v.string;
-    attrs.push_back(tc_dim_const(0));
+    string = v.string; // tc_build makes the attribute
     return true;
   }
   if (slot.kind != 'I')

@@ -104,7 +104,7 @@ void Evaluator::bind_parameter(unsigned index) {
     t.storage = static_cast<unsigned>(storages.size());
     storages.push_back({{0}, 0, parameter});
     v = Value::of(t);
-  } else if (shape) {
+  } else if (shape && collecting) {
     sink({TC_WARNING, shape->getBeginLoc(),
           "TC_SHAPE stands on '" + parameter->getNameAsString() + "', which is not a tensor", {}, {}});
   }
