@@ -7,11 +7,10 @@
 #include <string.h>
 
 enum {
-  KC_BYTES = 2048,          /* of a packed row of A: one block of k */
-  ROWS = 144, COLS = 1024,  /* TC_MM_ROWS, TC_MM_COLS of the prelude */
-  PAD = 64,                 /* TC_MM_PAD */
-  B_BYTES = 8 << 20,        /* packed B that is kept at a time, at least */
-  B_COLUMNS = 256           /* and at least so many columns */
+  A_BYTES = 573440,   /* TC_MM_A_BYTES of the prelude */
+  SUMS = 1 << 20,     /* the most of any level */
+  B_BYTES = 8 << 20,  /* packed B that is kept at a time, at least */
+  B_COLUMNS = 256     /* and at least so many columns */
 };
 
 /* The tiles of one level. */
@@ -21,15 +20,17 @@ typedef struct level {
   int lanes;        /* f32 lanes of a register; nr is two registers */
   int pair;         /* k elements in a word of B: 2 where bf16 is multiplied in pairs */
   int kp;           /* k is padded to a multiple */
+  int block;        /* bytes of a k block of a row of A */
+  int sums;         /* bytes of sums that a task keeps between k blocks */
   const char *tile; /* NULL: by element */
 } level;
 
 static const level levels[] = {
-    {"TC_ISA == TC_LEVEL_amx", {32, 16, 0}, 16, 2, 32, "amx"},
-    {"TC_ISA == TC_LEVEL_bf16", {14, 8, 4}, 16, 2, 2, "bf16"},
-    {"TC_L == 16", {14, 8, 4}, 16, 1, 1, NULL},
-    {"TC_L == 8", {6, 4, 2}, 8, 1, 1, NULL},
-    {"TC_L == 4", {6, 4, 2}, 4, 1, 1, NULL},
+    {"TC_ISA == TC_LEVEL_amx", {32, 16, 0}, 16, 2, 32, 1024, SUMS, "amx"},
+    {"TC_ISA == TC_LEVEL_bf16", {14, 8, 4}, 16, 2, 2, 2048, SUMS / 4, "bf16"},
+    {"TC_L == 16", {14, 8, 4}, 16, 1, 1, 2048, SUMS / 4, NULL},
+    {"TC_L == 8", {6, 4, 2}, 8, 1, 1, 2048, SUMS / 4, NULL},
+    {"TC_L == 4", {6, 4, 2}, 4, 1, 1, 2048, SUMS / 4, NULL},
 };
 enum { LEVELS = sizeof levels / sizeof *levels };
 
@@ -106,8 +107,8 @@ static void put_level(const tc_omp_matmul *x, const level *l) {
   const int n = heights_of(l, x->mm->axis[x->am].extent, rows), nr = nr_of(x, l);
   const int bytes = l->pair == 2 ? 2 : x->e.bytes;
   const unsigned widths = widths_of(nr, x->mm->axis[x->an].extent);
-  tc_putf(x->out, "      .kc = %d, .es = %d, .cs = %d, .mr = %d, .nr = %d, .ku = %d, .kp = %d,\n      .rows = {",
-          KC_BYTES / bytes, bytes, l->pair == 2 ? 4 : x->e.sum, rows[0], nr, l->pair, l->kp);
+  tc_putf(x->out, "      .kc = %d, .sums = %d, .es = %d, .cs = %d, .mr = %d, .nr = %d, .ku = %d, .kp = %d,\n      .rows = {",
+          l->block / bytes, l->sums, bytes, l->pair == 2 ? 4 : x->e.sum, rows[0], nr, l->pair, l->kp);
   for (int r = 0; r < n; ++r) tc_putf(x->out, "%s%d", r ? ", " : "", rows[r]);
   tc_put(x->out, "}, .micro = {");
   for (int r = 0; r < n; ++r) {
@@ -216,7 +217,7 @@ static void put_description(const tc_omp_matmul *x) {
     else tc_put(x->out, ".a_cols = 1, ");
   }
   tc_put(x->out, ".a_pack = @NAME@_a_pack, .b_pack = @NAME@_b_pack, .epilogue = @NAME@_epilogue,\n"
-                 "      .buf = buf, .sym = sym, .scalar = scalar, .bad = &bad};\n");
+                 "      .ahead = @NAME@_ahead, .buf = buf, .sym = sym, .scalar = scalar, .bad = &bad};\n");
 }
 
 static bool open_kernel(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, tc_buf *out) {
@@ -251,6 +252,7 @@ bool tc_omp_emit_matmul(const tc_kernel *k, const tc_program *p, tc_buf *out) {
     put_tiles(&x);
     tc_omp_mm_put_operands(&x);
     tc_omp_mm_put_epilogue(&x);
+    tc_omp_mm_put_ahead(&x);
     tc_omp_kernel_head(k, p, out);
     put_description(&x);
     tc_putf(out, "  tc_mm_run(&g, buf[%u], %s, buf[%u], %s);\n", k->nbuffer, shared.text, k->nbuffer + 1, own.text);
@@ -291,5 +293,5 @@ void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shar
   for (int i = 0; i < mm->nbatch; ++i) whole = tc_dim_mul(c, whole, mm->axis[i].extent);
   const tc_dim least = tc_dim_max(c, tc_dim_const(B_BYTES), tc_dim_mul(c, deep, tc_dim_const(B_COLUMNS)));
   tc_omp_dim(p, tc_dim_min(c, whole, least), shared);
-  tc_putf(per_thread, "%d", ROWS * (KC_BYTES + PAD) + ROWS * COLS);
+  tc_putf(per_thread, "%d", A_BYTES + SUMS);
 }

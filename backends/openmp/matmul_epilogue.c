@@ -38,6 +38,36 @@ static void put_point(tc_omp_matmul *x) {
   for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i) tc_omp_store(&x->s, &x->mm->epilogue.action[i]);
 }
 
+/* ---- what the epilogue will touch ------------------------------------------------------------------- */
+
+/* One line per row and 64 bytes: a tile's rows are far apart, which no hardware prefetcher follows. */
+static void put_touch(tc_omp_matmul *x, uint32_t buffer, const tc_address *a, bool write) {
+  if (a->nterm || !tc_dim_is(a->coef[x->an], 1) || tc_dim_is(a->coef[x->am], 0)) return;
+  tc_buf at = {0};
+  tc_omp_address(&x->s, a, &at);
+  const int64_t line = 64 / (int64_t)tc_dtype_bytes(x->p->buffer[x->k->buffer[buffer]].dtype);
+  tc_omp_line(&x->s, "for (int64_t n = n0; n < n0 + cols; n += %lld) __builtin_prefetch(b%u + %s, %d, 3);",
+              (long long)line, buffer, at.text, write);
+  tc_buf_free(&at);
+}
+
+void tc_omp_mm_put_ahead(tc_omp_matmul *x) {
+  const tc_stage *st = &x->mm->epilogue;
+  tc_omp_mm_open(x, "static void @NAME@_ahead(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t n0, int64_t cols)");
+  tc_omp_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
+  x->s.indent += 2;
+  for (uint32_t i = 1; i < x->k->nexpr; ++i) {
+    const tc_expr *e = &x->k->expr[i];
+    const bool column = x->s.depends[i] >> x->ak & 1; /* of A or B */
+    if (e->kind == TC_EX_LOAD && !e->guard.id && !column) put_touch(x, e->buffer, &e->address, false);
+  }
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (st->action[i].kind == TC_ACT_STORE) put_touch(x, st->action[i].buffer, &st->action[i].address, true);
+  x->s.indent -= 2;
+  tc_omp_line(&x->s, "}");
+  tc_put(x->out, "}\n");
+}
+
 void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
   const tc_action *direct = tc_omp_mm_direct(x);
   const uint32_t batch = (1u << x->mm->nbatch) - 1, column = batch | 1u << x->an;

@@ -163,12 +163,27 @@ static void put_a_pack(tc_omp_matmul *x) {
   "static TC_WIDE void @NAME@_b_pack(const tc_mm *g, int64_t batch, int64_t n0, int64_t cols, "    \
   "int64_t nr,\n                                 int64_t k0, int64_t kn, char *dst)"
 
+/* Rows of B that a panel needs are far apart: asks for the one `ahead` of row k. */
+static void put_b_prefetch(tc_omp_matmul *x, const char *ahead, const char *column) {
+  const tc_expr *b = tc_omp_mm_plain(x, x->mm->b);
+  const char *const n = x->s.axis[x->an], *const k = x->s.axis[x->ak];
+  tc_buf at = {0};
+  if (!b) return;
+  x->s.axis[x->ak] = ahead, x->s.axis[x->an] = column;
+  tc_omp_address(&x->s, &b->address, &at);
+  tc_omp_line(&x->s, "__builtin_prefetch(b%u + %s);", b->buffer, at.text);
+  x->s.axis[x->ak] = k, x->s.axis[x->an] = n;
+  tc_buf_free(&at);
+}
+
 /* dst[k][nr], vectors along n. */
 static void put_b_rows(tc_omp_matmul *x) {
   char place[96];
   snprintf(place, sizeof place, "(tc_%s *)dst + (k - k0) * nr + (n - n0)", x->e.store);
   tc_omp_line(&x->s, "for (int64_t k = k0; k < k0 + kn; ++k) {");
   x->s.indent += 2;
+  put_b_prefetch(x, "(k + 16)", "n0");
+  put_b_prefetch(x, "(k + 16)", "(n0 + cols - 1)");
   open_lanes(x, x->an, "n0", "n0 + cols");
   put_vector(x, x->mm->b, x->e.store, place);
   close_lanes(x);
@@ -180,6 +195,8 @@ static void put_b_rows(tc_omp_matmul *x) {
 static void put_b_pairs(tc_omp_matmul *x) {
   tc_omp_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += 2) {");
   x->s.indent += 2;
+  put_b_prefetch(x, "(kb + 32)", "n0");
+  put_b_prefetch(x, "(kb + 33)", "n0");
   open_lanes(x, x->an, "n0", "n0 + cols");
   tc_omp_line(&x->s, "tc_vf32 half[2] = {{0}, {0}};");
   tc_omp_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h) {");

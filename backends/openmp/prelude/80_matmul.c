@@ -2,8 +2,8 @@
  *
  * A micro-kernel keeps a tile of C (up to mr rows by two vectors) in registers while k runs.  It
  * reads A by any two strides, one broadcast per row, and B in panels of nr columns whose rows of
- * two vectors follow each other.  K is cut in blocks of kc, so that a panel of B (kc x nr) and the
- * rows of A that meet it (up to TC_MM_ROWS x kc) stay in the near caches.
+ * two vectors follow each other.  K is cut in blocks of about kc, so that a panel of B (kc x nr) and
+ * the rows of A that meet it (TC_MM_A_BYTES) stay in the near caches.
  *
  *   superblock   batches x column panels whose packed B fits the shared scratch
  *     all threads pack B together; barrier
@@ -11,21 +11,23 @@
  *       k block  A's rows are packed where their strides hurt, else read in place
  *         panel of B, panel of A: micro-kernel; after the last k block the epilogue
  *
- * An element of C is a sum in order of k, cut only at multiples of kc: no choice made here changes a
- * result, so tasks may depend on the number of threads. */
-/* @ tc_mm tc_mm_micro TC_MM_ROWS TC_MM_COLS TC_MM_PAD */
-#define TC_MM_ROWS 144  /* most rows of a task */
-#define TC_MM_COLS 1024 /* most bytes of a row of C that a task accumulates */
-#define TC_MM_PAD 64    /* between packed rows of A, so that they meet different cache sets */
+ * An element of C is a sum in order of k, cut at blocks that depend on K alone: no other choice made
+ * here changes a result, so tasks may depend on the number of threads. */
+/* @ tc_mm tc_mm_micro TC_MM_A_BYTES TC_MM_PANELS TC_MM_PAD */
+#define TC_MM_A_BYTES 573440 /* A's rows of a task, for one k block: half of a second-level cache */
+#define TC_MM_PANELS 64      /* most panels of rows in a task */
+#define TC_MM_PAD 64         /* between packed rows of A, so that they meet different cache sets */
 
-/* c[i][j] (+)= sum over k of a[i * rs + k * ks] * b[k * bs + j]; strides in bytes. */
+/* c[i][j] (+)= sum over k of a[i * rs + k * ks] * b[k * bs + j]; strides in bytes.  On its way it
+ * asks for k lines of memory from `ahead` on: a part of the next panel of B. */
 typedef void tc_mm_micro(int64_t k, const char *a, int64_t rs, int64_t ks, const char *b, int64_t bs,
-                         char *c, int64_t cs, int add);
+                         char *c, int64_t cs, int add, const char *ahead);
 
 typedef struct tc_mm tc_mm;
 struct tc_mm {
   int64_t batch, m, n, k;
-  int64_t kc;               /* a multiple of ku; the last block is shorter */
+  int64_t kc;               /* wanted length of a k block */
+  int64_t sums;             /* bytes of sums that a task keeps between k blocks */
   int es, cs;               /* bytes of an element of packed A and B, of an accumulator */
   int mr, nr;               /* rows and columns of the largest tile */
   int ku, kp;               /* k elements side by side in a packed row of B; k is padded to kp */
@@ -47,6 +49,8 @@ struct tc_mm {
   /* Consumes a finished tile; stride in bytes. */
   void (*epilogue)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t n0, int64_t cols,
                    const char *tile, int64_t stride);
+  /* Asks for the memory that the tile's epilogue will touch, while the sums are made; or 0. */
+  void (*ahead)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t n0, int64_t cols);
   void (*begin)(void), (*end)(void); /* around a thread's tiles, or 0 */
   void *const *buf;
   const int64_t *sym;
@@ -73,9 +77,10 @@ typedef struct tc_mm_call {
   char *b, *own;          /* packed B; the threads' parts */
   int64_t own_bytes;
   int64_t npanel, mpanel; /* panels of nr columns, of mr rows */
-  int64_t kblocks;
+  int64_t kc, kblocks;    /* length of a k block, a multiple of kp (the last is shorter) */
   int64_t panel_bytes;    /* of a packed panel of B */
   int64_t row_bytes;      /* between packed rows of A */
+  int64_t high, wide;     /* most row panels, column panels of a task */
   int64_t group, panels;  /* batches and column panels of a superblock */
   int a_direct, b_direct;
   int64_t next[2];        /* task counters of even and odd superblocks */
@@ -99,8 +104,8 @@ typedef struct tc_mm_task {
   const char *b;
   int fresh; /* A's rows are not in the thread's scratch from the last task */
   char *rows, *sums;
-  const char *a[TC_MM_ROWS];
-  int64_t rs[TC_MM_ROWS], ks[TC_MM_ROWS];
+  const char *a[TC_MM_PANELS];
+  int64_t rs[TC_MM_PANELS], ks[TC_MM_PANELS];
 } tc_mm_task;
 
 static inline int64_t tc_mm_min(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -126,10 +131,10 @@ TC_MM_FN void tc_mm_pack_b(const tc_mm_call *c, const tc_mm_super *s, int id, in
   const tc_mm *g = c->g;
   const int64_t per = s->nq * c->kblocks, count = per * (g->b_shared ? 1 : s->nb);
   for (int64_t i = id; i < count; i += threads) {
-    const int64_t batch = i / per, q = i % per / c->kblocks, k0 = i % c->kblocks * g->kc;
+    const int64_t batch = i / per, q = i % per / c->kblocks, k0 = i % c->kblocks * c->kc;
     const tc_mm_panel p = tc_mm_panel_at(c, s->q0 + q);
     if (!p.inplace)
-      g->b_pack(g, s->b0 + batch, p.n0, p.cols, p.width, k0, tc_mm_min(g->kc, g->k - k0),
+      g->b_pack(g, s->b0 + batch, p.n0, p.cols, p.width, k0, tc_mm_min(c->kc, g->k - k0),
                 c->b + (batch * s->nq + q) * c->panel_bytes + k0 * p.width * g->es);
   }
 }
@@ -162,18 +167,22 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, const tc_mm_task *t, int64_t q, 
   const char *b = n.inplace ? g->b_at(g, t->batch, k0, n.n0)
                             : t->b + (q - t->q0) * c->panel_bytes + k0 * n.width * g->es;
   const int64_t bs = n.inplace ? g->b_ks : n.width * g->es * g->ku;
+  const char *next = q + 1 < t->q1 && !n.inplace ? b + c->panel_bytes : b, *stop = next + kn * n.width * g->es;
   char *tile = t->sums;
   if (c->kblocks > 1) tile += (q - t->q0) * (t->p1 - t->p0) * g->mr * cs;
   for (int64_t i = 0; i < t->p1 - t->p0; ++i) {
     const int64_t m0 = (t->p0 + i) * g->mr, rows = tc_mm_min(g->mr, g->m - m0);
     const int v = tc_mm_height(g, rows);
+    if (g->ahead && k0 + kn == g->k) g->ahead(g, t->batch, m0, rows, n.n0, n.cols);
     tc_mm_micro *micro = g->micro[v][n.width < g->nr];
+    const char *line = next + i * steps * 64;
+    if (line >= stop) line = b;
     if (g->c_at && rows == g->rows[v] && n.cols == n.width) {
-      micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, g->c_at(g, t->batch, m0, n.n0), g->c_rs, k0 > 0);
+      micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, g->c_at(g, t->batch, m0, n.n0), g->c_rs, k0 > 0, line);
       continue;
     }
     char *sums = c->kblocks > 1 ? tile + i * g->mr * cs : tile;
-    micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, sums, cs, k0 > 0);
+    micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, sums, cs, k0 > 0, line);
     if (k0 + kn == g->k) g->epilogue(g, t->batch, m0, rows, n.n0, n.cols, sums, cs);
   }
 }
@@ -181,7 +190,7 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, const tc_mm_task *t, int64_t q, 
 TC_MM_FN void tc_mm_do(const tc_mm_call *c, tc_mm_task *t) {
   const tc_mm *g = c->g;
   for (int64_t kb = 0; kb < c->kblocks; ++kb) {
-    const int64_t k0 = kb * g->kc, kn = tc_mm_min(g->kc, g->k - k0);
+    const int64_t k0 = kb * c->kc, kn = tc_mm_min(c->kc, g->k - k0);
     for (int64_t p = t->p0; p < t->p1; ++p) tc_mm_a_panel(c, t, p, k0, kn);
     for (int64_t q = t->q0; q < t->q1; ++q) tc_mm_column(c, t, q, k0, kn);
   }
@@ -191,7 +200,7 @@ TC_MM_FN void tc_mm_do(const tc_mm_call *c, tc_mm_task *t) {
 TC_MM_FN void tc_mm_tasks(tc_mm_call *c, const tc_mm_super *s, int64_t *next, char *own) {
   tc_mm_task t;
   int64_t held = -1;
-  t.rows = own, t.sums = own + TC_MM_ROWS * c->row_bytes;
+  t.rows = own, t.sums = own + TC_MM_A_BYTES;
   for (;;) {
     const int64_t i = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
     if (i >= s->nb * s->gm * s->gn) return;
@@ -210,7 +219,7 @@ TC_MM_FN void tc_mm_tasks(tc_mm_call *c, const tc_mm_super *s, int64_t *next, ch
  * allow it, and a multiple of the number of threads when there are few. */
 TC_MM_FN void tc_mm_split(const tc_mm_call *c, tc_mm_super *s, int64_t threads) {
   const tc_mm *g = c->g;
-  s->gn = tc_mm_up(s->nq, TC_MM_COLS / (g->nr * g->cs)), s->gm = tc_mm_up(c->mpanel, TC_MM_ROWS / g->mr);
+  s->gn = tc_mm_up(s->nq, c->wide), s->gm = tc_mm_up(c->mpanel, c->high);
   if (threads == 1) return;
   for (;;) {
     const int64_t n = s->nb * s->gm * s->gn;
@@ -244,9 +253,16 @@ TC_MM_FN void tc_mm_worker(tc_mm_call *c, int id, int threads) {
   if (g->end) g->end();
 }
 
-/* How much of B is packed at a time: what the shared scratch holds. */
+/* Blocks of k: of equal length, one where it is not much longer than wanted.  How many rows of A and
+ * sums that allows.  How much of B is packed at a time: what the shared scratch holds. */
 TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes) {
   const tc_mm *g = c->g;
+  c->kblocks = g->k * 2 <= g->kc * 3 ? 1 : tc_mm_up(g->k, g->kc);
+  c->kc = tc_mm_up(tc_mm_up(g->k, c->kblocks), 32) * 32;
+  c->row_bytes = c->kc * g->es + TC_MM_PAD;
+  c->high = tc_mm_min(TC_MM_A_BYTES / (c->row_bytes * g->mr), TC_MM_PANELS);
+  c->high = tc_mm_up(c->mpanel, tc_mm_up(c->mpanel, c->high));
+  c->wide = c->kblocks > 1 ? g->sums / (c->high * g->mr * g->nr * g->cs) : c->npanel;
   const int64_t fit = c->panel_bytes ? shared_bytes / c->panel_bytes : c->npanel;
   c->panels = tc_mm_min(c->npanel, fit > 0 ? fit : 1);
   c->group = g->batch;
@@ -262,9 +278,7 @@ __attribute__((weak, visibility("hidden"), minsize)) void tc_mm_run(const tc_mm 
   if (g->batch <= 0 || g->m <= 0 || g->n <= 0) return;
   tc_mm_call c = {.g = g, .b = shared, .own = own, .own_bytes = own_bytes,
                   .npanel = tc_mm_up(g->n, g->nr), .mpanel = tc_mm_up(g->m, g->mr),
-                  .kblocks = g->k > 0 ? tc_mm_up(g->k, g->kc) : 1,
-                  .panel_bytes = tc_mm_up(g->k, g->kp) * g->kp * g->nr * g->es,
-                  .row_bytes = g->kc * g->es + TC_MM_PAD};
+                  .panel_bytes = tc_mm_up(g->k, g->kp) * g->kp * g->nr * g->es};
   const int even = g->k % g->kp == 0;
   c.a_direct = g->a_at && even && (g->a_rs % 2048 != 0 || g->m <= 2 * g->mr);
   c.b_direct = g->b_at && even && (g->m <= 2 * g->mr || g->k * g->b_ks <= 65536);

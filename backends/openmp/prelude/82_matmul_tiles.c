@@ -28,7 +28,7 @@ static void tc_mm_amx_begin(void) {
 }
 static void tc_mm_amx_end(void) { __builtin_ia32_tilerelease(); }
 TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, int64_t rs, int64_t ks,
-                          const char *b, int64_t bs, char *c, int64_t cs, int add) {
+                          const char *b, int64_t bs, char *c, int64_t cs, int add, const char *ahead) {
   const int tall = mr > 16, broad = nv > 1;
   if (add) {
     __builtin_ia32_tileloadd64(0, c, cs);
@@ -41,7 +41,8 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
     __builtin_ia32_tilezero(2);
     __builtin_ia32_tilezero(3);
   }
-  for (; k > 0; k -= 16, a += 16 * ks, b += 16 * bs) {
+  for (; k > 0; k -= 16, a += 16 * ks, b += 16 * bs, ahead += 1024) {
+    TC_UNROLL for (int i = 0; i < 16; ++i) __builtin_prefetch(ahead + i * 64, 0, 2);
     __builtin_ia32_tileloadd64(6, b, bs);
     __builtin_ia32_tileloadd64(4, a, rs);
     if (broad) __builtin_ia32_tileloadd64(7, b + 64, bs);
