@@ -48,7 +48,18 @@ static tc_omp_element element_of(tc_dtype d) {
 
 /* ---- which tiles a shape needs ----------------------------------------------------------------------- */
 
-static int nr_of(const tc_omp_matmul *x, const level *l) { return 2 * l->lanes * 4 / (l->pair == 2 ? 4 : x->e.sum); }
+/* Vectors in a row of a tile.  A product of few rows is bound by reading B: wide tiles read longer
+ * pieces of its rows. */
+static int vectors_of(const tc_omp_matmul *x, const level *l) {
+  const tc_dim m = x->mm->axis[x->am].extent;
+  const bool amx = l->tile && !strcmp(l->tile, "amx");
+  if (amx || !tc_dim_is_const(m) || tc_dim_value(m) > l->heights[2]) return 2;
+  return l->lanes == 16 ? 6 : 4; /* registers: rows * vectors of sums, and the vectors */
+}
+
+static int nr_of(const tc_omp_matmul *x, const level *l) {
+  return vectors_of(x, l) * l->lanes * 4 / (l->pair == 2 ? 4 : x->e.sum);
+}
 
 /* Tile heights for M rows: the largest, and for what is left the smallest that holds it.  Returns
  * how many.  An unknown M gets two: each more would cost every unit's compile time. */
@@ -96,7 +107,7 @@ static void put_tiles(const tc_omp_matmul *x) {
     const unsigned widths = widths_of(nr_of(x, l), x->mm->axis[x->an].extent);
     for (int r = 0; r < n; ++r)
       for (int j = 0; j < 2; ++j)
-        if (widths >> j & 1) tc_omp_mm_put_tile(x->out, tile_of(x, l), rows[r], 2 - j);
+        if (widths >> j & 1) tc_omp_mm_put_tile(x->out, tile_of(x, l), rows[r], vectors_of(x, l) >> j);
   }
   tc_put(x->out, "#endif\n");
 }
@@ -114,7 +125,7 @@ static void put_level(const tc_omp_matmul *x, const level *l) {
   for (int r = 0; r < n; ++r) {
     tc_put(x->out, r ? ", {" : "{");
     for (int j = 0; j < 2; ++j) {
-      if (widths >> j & 1) tc_putf(x->out, "%stc_mm_%s_%dx%d", j ? ", " : "", tile_of(x, l), rows[r], 2 - j);
+      if (widths >> j & 1) tc_putf(x->out, "%stc_mm_%s_%dx%d", j ? ", " : "", tile_of(x, l), rows[r], vectors_of(x, l) >> j);
       else tc_put(x->out, j ? ", 0" : "0");
     }
     tc_put(x->out, "}");
@@ -242,26 +253,34 @@ static bool open_kernel(tc_omp_matmul *x, const tc_kernel *k, const tc_program *
   return true;
 }
 
+static void close_kernel(tc_omp_matmul *x) {
+  free(x->s.depends);
+  free(x->s.printed);
+}
+
+static void put_kernel(tc_omp_matmul *x) {
+  const uint32_t n = x->k->nbuffer;
+  tc_buf shared = {0}, own = {0};
+  tc_omp_matmul_scratch(x->k, x->p, &shared, &own);
+  tc_put(x->out, "\n");
+  put_tiles(x);
+  tc_omp_mm_put_operands(x);
+  tc_omp_mm_put_epilogue(x);
+  tc_omp_mm_put_ahead(x);
+  tc_omp_kernel_head(x->k, x->p, x->out);
+  put_description(x);
+  tc_putf(x->out, "  tc_mm_run(&g, buf[%u], %s, buf[%u], %s);\n", n, shared.text, n + 1, own.text);
+  tc_omp_kernel_tail(x->out);
+  tc_buf_free(&shared);
+  tc_buf_free(&own);
+}
+
 bool tc_omp_emit_matmul(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   tc_omp_matmul x;
-  const bool ok = open_kernel(&x, k, p, out);
-  if (ok) {
-    tc_buf shared = {0}, own = {0};
-    tc_omp_matmul_scratch(k, p, &shared, &own);
-    tc_put(out, "\n");
-    put_tiles(&x);
-    tc_omp_mm_put_operands(&x);
-    tc_omp_mm_put_epilogue(&x);
-    tc_omp_mm_put_ahead(&x);
-    tc_omp_kernel_head(k, p, out);
-    put_description(&x);
-    tc_putf(out, "  tc_mm_run(&g, buf[%u], %s, buf[%u], %s);\n", k->nbuffer, shared.text, k->nbuffer + 1, own.text);
-    tc_omp_kernel_tail(out);
-    tc_buf_free(&shared);
-    tc_buf_free(&own);
-  }
-  free(x.s.depends);
-  free(x.s.printed);
+  bool ok = open_kernel(&x, k, p, out);
+  if (ok && tc_omp_mm_is_dot(&x)) ok = tc_omp_mm_emit_dot(&x);
+  else if (ok) put_kernel(&x);
+  close_kernel(&x);
   return ok && !out->failed;
 }
 
@@ -282,10 +301,14 @@ uint32_t tc_omp_matmul_levels(const tc_kernel *k, const tc_program *p) {
 /* Packed B: all of it, or what B_BYTES hold, but at least B_COLUMNS columns.  Per thread: rows of A
  * for one block of k, and a block of sums. */
 void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shared, tc_buf *per_thread) {
+  tc_omp_matmul x;
+  const bool dot = open_kernel(&x, k, p, shared) && tc_omp_mm_is_dot(&x);
+  close_kernel(&x);
+  if (dot) return;
   tc_dims *c = tc_graph_dims(p->graph);
   const tc_matmul *mm = &k->mm;
   const tc_omp_element e = element_of(mm->operand);
-  const tc_dim unit = tc_dim_const(64), depth = tc_dim_const(32);
+  const tc_dim unit = tc_dim_const(192), depth = tc_dim_const(32);
   tc_dim deep = tc_dim_mul(c, tc_dim_ceildiv(c, mm->axis[mm->nbatch + 2].extent, depth), depth);
   deep = tc_dim_mul(c, deep, tc_dim_const(e.bytes));
   tc_dim whole = tc_dim_mul(c, tc_dim_ceildiv(c, mm->axis[mm->nbatch + 1].extent, unit), unit);

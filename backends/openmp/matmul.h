@@ -34,6 +34,11 @@ typedef struct tc_omp_matmul {
 const tc_expr *tc_omp_mm_plain(const tc_omp_matmul *x, tc_val v);
 /* Whether memory of this dtype is what the micro-kernel reads. */
 bool tc_omp_mm_same(const tc_omp_matmul *x, tc_dtype d);
+/* Of the axes `usual` and `other`, the one along which more loads of v are contiguous. */
+int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other);
+/* One row or column: dot products (matmul_dot.c). */
+bool tc_omp_mm_is_dot(const tc_omp_matmul *x);
+bool tc_omp_mm_emit_dot(const tc_omp_matmul *x);
 /* Product of the batch extents. */
 void tc_omp_mm_batches(const tc_omp_matmul *x, tc_buf *out);
 bool tc_omp_mm_shared_b(const tc_omp_matmul *x); /* B does not depend on the batch */

@@ -29,8 +29,7 @@ static uint8_t *reach(const tc_omp_matmul *x, tc_val v) {
   return seen;
 }
 
-/* Of the axes `usual` and `other`, the one along which more loads are contiguous. */
-static int lanes_axis(const tc_omp_matmul *x, tc_val v, int usual, int other) {
+int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other) {
   uint8_t *seen = reach(x, v);
   int votes = 0;
   for (uint32_t i = 1; seen && i <= v.id; ++i) {
@@ -43,7 +42,7 @@ static int lanes_axis(const tc_omp_matmul *x, tc_val v, int usual, int other) {
   return votes < 0 ? other : usual;
 }
 
-bool tc_omp_mm_a_cols(const tc_omp_matmul *x) { return lanes_axis(x, x->mm->a, x->ak, x->am) == x->am; }
+bool tc_omp_mm_a_cols(const tc_omp_matmul *x) { return tc_omp_mm_lanes(x, x->mm->a, x->ak, x->am) == x->am; }
 
 /* ---- in place ------------------------------------------------------------------------------------------ */
 
@@ -249,7 +248,7 @@ static void put_b_turned(tc_omp_matmul *x, const char *store, const char *word, 
 static const char *word_of(int bytes) { return bytes == 2 ? "u16" : bytes == 4 ? "u32" : "u64"; }
 
 static void put_b_pack(tc_omp_matmul *x) {
-  const bool cols = lanes_axis(x, x->mm->b, x->an, x->ak) == x->ak;
+  const bool cols = tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak;
   tc_omp_mm_open(x, B_PACK);
   if (x->pairs) {
     tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");

@@ -206,12 +206,14 @@ bool mm_emit(const mm_case *c, int number, tc_buf *out) {
 }
 
 /* The scratch sizes are expressions over the symbols: the same case with its sizes as constants has
- * their values. */
+ * their values (one row or column, as a constant, is another template and needs none). */
 void mm_scratch(const mm_case *c, int64_t *shared, int64_t *own) {
   build b;
   tc_buf s = {0}, t = {0};
   mm_case fixed = *c;
   fixed.symbolic = false;
+  if (c->symbolic && c->m == 1) fixed.m = 2;
+  if (c->symbolic && c->n == 1) fixed.n = 2;
   *shared = *own = 0;
   if (open_build(&b, &fixed)) tc_omp_matmul_scratch(&b.kernel, &b.p, &s, &t);
   if (s.text && t.text) *shared = atoll(s.text), *own = atoll(t.text);
