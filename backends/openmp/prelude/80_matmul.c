@@ -159,6 +159,14 @@ TC_MM_FN void tc_mm_a_panel(const tc_mm_call *c, tc_mm_task *t, int64_t p, int64
   g->a_pack(g, t->batch, m0, rows, k0, kn, dst, g->a_cols ? step : c->row_bytes);
 }
 
+/* Where a tile's sums wait for the next k block.  Where C is written in place only tiles at its edge
+ * wait: those of the last, incomplete column panel, else of the last row panel. */
+TC_MM_FN int64_t tc_mm_slot(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t i, int edge) {
+  if (c->kblocks == 1) return 0;
+  if (!c->g->c_at) return (q - t->q0) * (t->p1 - t->p0) + i;
+  return edge ? t->q1 - t->q0 + i : q - t->q0;
+}
+
 /* One panel of B against the task's panels of A. */
 TC_MM_FN void tc_mm_column(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t k0, int64_t kn) {
   const tc_mm *g = c->g;
@@ -168,8 +176,6 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, const tc_mm_task *t, int64_t q, 
                             : t->b + (q - t->q0) * c->panel_bytes + k0 * n.width * g->es;
   const int64_t bs = n.inplace ? g->b_ks : n.width * g->es * g->ku;
   const char *next = q + 1 < t->q1 && !n.inplace ? b + c->panel_bytes : b, *stop = next + kn * n.width * g->es;
-  char *tile = t->sums;
-  if (c->kblocks > 1) tile += (q - t->q0) * (t->p1 - t->p0) * g->mr * cs;
   for (int64_t i = 0; i < t->p1 - t->p0; ++i) {
     const int64_t m0 = (t->p0 + i) * g->mr, rows = tc_mm_min(g->mr, g->m - m0);
     const int v = tc_mm_height(g, rows);
@@ -181,7 +187,7 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, const tc_mm_task *t, int64_t q, 
       micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, g->c_at(g, t->batch, m0, n.n0), g->c_rs, k0 > 0, line);
       continue;
     }
-    char *sums = c->kblocks > 1 ? tile + i * g->mr * cs : tile;
+    char *sums = t->sums + tc_mm_slot(c, t, q, i, n.cols < n.width) * g->mr * cs;
     micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, sums, cs, k0 > 0, line);
     if (k0 + kn == g->k) g->epilogue(g, t->batch, m0, rows, n.n0, n.cols, sums, cs);
   }
@@ -262,7 +268,8 @@ TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes) {
   c->row_bytes = c->kc * g->es + TC_MM_PAD;
   c->high = tc_mm_min(TC_MM_A_BYTES / (c->row_bytes * g->mr), TC_MM_PANELS);
   c->high = tc_mm_up(c->mpanel, tc_mm_up(c->mpanel, c->high));
-  c->wide = c->kblocks > 1 ? g->sums / (c->high * g->mr * g->nr * g->cs) : c->npanel;
+  const int64_t slots = g->sums / (g->mr * g->nr * g->cs);
+  c->wide = c->kblocks == 1 ? c->npanel : g->c_at ? slots - c->high : slots / c->high;
   const int64_t fit = c->panel_bytes ? shared_bytes / c->panel_bytes : c->npanel;
   c->panels = tc_mm_min(c->npanel, fit > 0 ? fit : 1);
   c->group = g->batch;
