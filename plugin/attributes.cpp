@@ -40,9 +40,7 @@ void attach(Sema &sema, Decl *decl, const ParsedAttr &attr, const char *name,
 struct CompileAttribute : ParsedAttrInfo {
   CompileAttribute() {
     OptArgs = 15;
-    static constexpr Spelling spellings[] = {{ParsedAttr::AS_GNU, "tc_compile"},
-                                             {ParsedAttr::AS_C23, "tc::compile"},
-                                             {ParsedAttr::AS_CXX11, "tc::compile"}};
+    static constexpr Spelling spellings[] = {{ParsedAttr::AS_GNU, "tc_compile"}};
     Spellings = spellings;
   }
 
@@ -63,8 +61,7 @@ struct CompileAttribute : ParsedAttrInfo {
     }
     Options options;
     for (Expr *arg : args) {
-      std::string problem = apply_option(llvm::cast<StringLiteral>(arg)->getString(),
-                                         OptionPlace::Attribute, options);
+      std::string problem = apply_option(llvm::cast<StringLiteral>(arg)->getString(), options);
       if (!problem.empty())
         warn(sema, arg->getBeginLoc(), problem);
     }
@@ -79,10 +76,8 @@ struct CompileAttribute : ParsedAttrInfo {
 
 struct ShapeAttribute : ParsedAttrInfo {
   ShapeAttribute() {
-    NumArgs = 1;
-    static constexpr Spelling spellings[] = {{ParsedAttr::AS_GNU, "tc_shape"},
-                                             {ParsedAttr::AS_C23, "tc::shape"},
-                                             {ParsedAttr::AS_CXX11, "tc::shape"}};
+    OptArgs = 15;
+    static constexpr Spelling spellings[] = {{ParsedAttr::AS_GNU, "tc_shape"}};
     Spellings = spellings;
   }
 
@@ -97,6 +92,10 @@ struct ShapeAttribute : ParsedAttrInfo {
     llvm::SmallVector<Expr *, 1> args;
     if (!string_arguments(sema, attr, args))
       return AttributeNotApplied;
+    if (args.size() != 1) {
+      warn(sema, attr.getLoc(), "'tc_shape' takes one string, such as \"f32[N,4]\"; it is ignored");
+      return AttributeNotApplied;
+    }
     if (inner_parse(sema))
       attach(sema, decl, attr, shape_attribute, args);
     return AttributeApplied;

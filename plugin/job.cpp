@@ -169,7 +169,7 @@ void Job::use(const tc_texts &texts) {
   for (FunctionJob &f : functions)
     if (f.compiled)
       entries.push_back(f.captured.symbol);
-  CompiledUnit unit = compile_texts(user, texts, options.levels, entries);
+  CompiledUnit unit = compile_texts(user, texts, entries);
   for (FunctionJob &f : functions) {
     if (!f.compiled)
       continue;
@@ -269,6 +269,14 @@ std::shared_ptr<CompilerInvocation> inner_invocation(CompilerInstance &user) {
   diagnostics.DiagnosticLogFile.clear();
   diagnostics.DiagnosticSerializationFile.clear();
   invocation->getPreprocessorOpts().addMacroDef(inner_macro);
+  // A pipe can be read once.  (The file manager keeps what came through standard input.)
+  SourceManager &sources = user.getSourceManager();
+  auto main = sources.getFileEntryRefForID(sources.getMainFileID());
+  if (main && main->getFileEntry().isNamedPipe() && main->getName() != "<stdin>")
+    invocation->getPreprocessorOpts().addRemappedFile(
+        main->getName(), llvm::MemoryBuffer::getMemBufferCopy(
+                             sources.getBufferData(sources.getMainFileID()), main->getName())
+                             .release());
   return invocation;
 }
 

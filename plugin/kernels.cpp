@@ -84,7 +84,7 @@ struct SetLinkage : llvm::PassInfoMixin<SetLinkage> {
   llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
     llvm::SmallVector<llvm::GlobalValue *, 16> keep;
     for (llvm::GlobalObject &object : module.global_objects())
-      if (!object.isDeclaration() && object.hasExternalLinkage())
+      if (!object.isDeclaration() && !object.hasLocalLinkage() && !object.hasAppendingLinkage())
         keep.push_back(&object);
     for (llvm::GlobalValue *value : keep) {
       if (host && form == Form::Assembly && llvm::is_contained(*entries, value->getName())) {
@@ -104,6 +104,45 @@ struct SetLinkage : llvm::PassInfoMixin<SetLinkage> {
   static bool isRequired() { return true; }
 };
 
+// The kernel that alone leads to each local function.
+class Owners {
+public:
+  explicit Owners(llvm::Module &module) {
+    for (llvm::Function &function : module)
+      if (function.hasLinkOnceLinkage() && function.hasComdat())
+        visit(function, function);
+  }
+
+  // Puts functions that one kernel owns into its group, so that the linker drops them together.
+  void group() {
+    for (auto [function, kernel] : owner)
+      if (kernel)
+        function->setComdat(kernel->getComdat());
+  }
+
+private:
+  void visit(llvm::Function &kernel, llvm::Function &function) {
+    for (llvm::BasicBlock &block : function)
+      for (llvm::Instruction &instruction : block)
+        for (llvm::Value *operand : instruction.operands())
+          reach(kernel, operand);
+  }
+
+  void reach(llvm::Function &kernel, llvm::Value *value) {
+    auto *function = llvm::dyn_cast<llvm::Function>(value->stripPointerCasts());
+    if (!function || !function->hasLocalLinkage())
+      return;
+    auto [at, fresh] = owner.insert({function, &kernel});
+    if (!fresh && (!at->second || at->second == &kernel))
+      return;
+    if (!fresh)
+      at->second = nullptr; // shared, and so is what it leads to
+    visit(kernel, *function);
+  }
+
+  llvm::DenseMap<llvm::Function *, llvm::Function *> owner;
+};
+
 // After optimisation.  Local names get a suffix of this part, since all parts share one assembly
 // file; attributes keep the user's instrumentation out; flags of this module must not clash with
 // the user's.
@@ -112,6 +151,7 @@ struct Finish : llvm::PassInfoMixin<Finish> {
   const std::vector<std::string> *entries;
 
   llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
+    Owners(module).group();
     for (llvm::GlobalValue &value : module.global_values()) {
       bool entry = llvm::is_contained(*entries, value.getName());
       if (value.hasLocalLinkage() && value.hasName() && !entry)
@@ -240,7 +280,7 @@ Form choose_form(const CompilerInstance &user) {
   return elf && (code.DisableLLVMPasses || (machine_code && !lto)) ? Form::Assembly : Form::Bitcode;
 }
 
-CompiledUnit compile_texts(const CompilerInstance &user, const tc_texts &texts, uint32_t levels,
+CompiledUnit compile_texts(const CompilerInstance &user, const tc_texts &texts,
                            std::vector<std::string> entries) {
   CompiledUnit unit{choose_form(user), {}, entries, ""};
   const llvm::Triple &triple = user.getTarget().getTriple();
@@ -249,7 +289,7 @@ CompiledUnit compile_texts(const CompilerInstance &user, const tc_texts &texts, 
   StringRef kernels(texts.kernels.text ? texts.kernels.text : "", texts.kernels.len);
   parts.push_back({"host", StringRef(texts.host.text, texts.host.len), common, true, "tch", "", ""});
   for (unsigned level = 0; level < TC_ISA_COUNT; level++) {
-    if (!(levels & texts.levels & 1u << level))
+    if (!(texts.levels & 1u << level))
       continue;
     Part part{level_names[level], kernels, common, false, std::string("tc") + level_names[level],
               "", ""};

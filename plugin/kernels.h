@@ -37,7 +37,7 @@ struct CompiledUnit {
 
 // `entries` are the names of the entry functions in the host text: they become local symbols.
 CompiledUnit compile_texts(const clang::CompilerInstance &user, const tc_texts &texts,
-                           uint32_t levels, std::vector<std::string> entries);
+                           std::vector<std::string> entries);
 
 // Bitcode: links the unit into the module that `user` is going to compile.
 void link_unit(clang::CompilerInstance &user, CompiledUnit unit);

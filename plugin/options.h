@@ -2,7 +2,6 @@
 #ifndef TC_PLUGIN_OPTIONS_H
 #define TC_PLUGIN_OPTIONS_H
 
-#include <cstdint>
 #include <string>
 
 #include "clang_compat.h"
@@ -10,14 +9,11 @@
 namespace tc {
 
 struct Options {
-  bool fullgraph = false;  // "could not be compiled" is an error
-  uint32_t levels = ~0u;   // CPU levels to build kernels for; bit i: tc_isa i
+  bool fullgraph = false; // "could not be compiled" is an error
 };
 
-enum class OptionPlace { Attribute, CommandLine };
-
 // Applies "key" or "key=value".  Returns what is wrong with it, or "".
-std::string apply_option(llvm::StringRef text, OptionPlace place, Options &options);
+std::string apply_option(llvm::StringRef text, Options &options);
 
 // The options of an annotated function: those of the file, then those of its attributes.
 Options options_of(const clang::FunctionDecl *function, const Options &file);

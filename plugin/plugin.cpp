@@ -26,7 +26,7 @@ protected:
       if (macro.first == inner_macro)
         return false;
     for (const std::string &arg : args) {
-      std::string problem = apply_option(arg, OptionPlace::CommandLine, options);
+      std::string problem = apply_option(arg, options);
       if (!problem.empty())
         ci.getDiagnostics().Report(diag::warn_fe_backend_plugin)
             << "-fplugin-arg-tc-" + arg + ": " + problem;
@@ -48,7 +48,7 @@ private:
       return false;
     SourceManager &sources = ci.getSourceManager();
     auto main = sources.getFileEntryRefForID(sources.getMainFileID());
-    return main && !main->getFileEntry().isNamedPipe() && may_be_annotated(ci, *main);
+    return main && may_be_annotated(ci, *main);
   }
 
   Options options;

@@ -11,7 +11,7 @@ using namespace clang;
 using llvm::StringRef;
 
 bool mentions_annotation(StringRef text) {
-  return text.contains("tc_compile") || text.contains("TC_COMPILE") || text.contains("tc::compile");
+  return text.contains("tc_compile") || text.contains("TC_COMPILE");
 }
 
 // Calls found(name, quoted) for each #include in text.

@@ -170,17 +170,12 @@ bool Evaluator::append_attribute(const AttributeSlot &slot, const Value &v, cons
 
 // ---- building ----------------------------------------------------------------------------------------------
 
-namespace {
-struct FirstMessage {
-  std::string text;
-  tc_severity severity = TC_ERROR;
-};
-} // namespace
-
-static void keep_first(void *self, tc_severity severity, tc_loc, const char *text) {
-  auto *first = static_cast<FirstMessage *>(self);
-  if (first->text.empty())
-    *first = {text, severity};
+void CoreMessage::keep(void *self, tc_severity severity, tc_loc, const char *text) {
+  auto *first = static_cast<CoreMessage *>(self);
+  if (first->text.empty()) {
+    first->text = text;
+    first->severity = severity;
+  }
 }
 
 // Whether swapping the last two axes of operand i makes the op right: then that is the fix-it.
@@ -207,19 +202,19 @@ tc_ref Evaluator::build(tc_op op, const std::vector<tc_ref> &in, const std::vect
                         const char *string, const CallExpr *e) {
   if (failed)
     return {0};
-  // The core's message is taken here and completed with what only the source shows.
-  FirstMessage first;
-  tc_diag saved = *diag;
-  *diag = {keep_first, &first};
-  tc_ref ref = tc_build(graph, op, static_cast<int>(in.size()), in.data(),
-                        static_cast<int>(attrs.size()), attrs.data(), string,
-                        graph_loc(e->getExprLoc()));
-  *diag = saved;
+  // The core's message is completed with what only the source shows.
+  CoreMessage core;
+  tc_ref ref = {0};
+  {
+    CoreMessage::Catch here(diag, core);
+    ref = tc_build(graph, op, static_cast<int>(in.size()), in.data(),
+                   static_cast<int>(attrs.size()), attrs.data(), string,
+                   graph_loc(e->getExprLoc()));
+  }
   if (ref.id)
     return ref;
-  std::string &message = first.text;
-  if (first.severity == TC_MISSED) { // a limit of ours, not a mistake in the program
-    fail(e->getExprLoc(), message);
+  if (core.severity != TC_ERROR) { // a limit of ours, not a mistake in the program
+    fail(e->getExprLoc(), core.text.empty() ? "out of memory" : core.text);
     return {0};
   }
   std::vector<CharSourceRange> ranges;
@@ -235,10 +230,10 @@ tc_ref Evaluator::build(tc_op op, const std::vector<tc_ref> &in, const std::vect
     std::string text = Lexer::getSourceText(file, sources, context.getLangOpts()).str();
     int rank = tc_graph_type(graph, in[i])->rank;
     std::string call = "tc_transpose(" + text + ", " + (rank == 2 ? "0, 1)" : "-2, -1)");
-    message += "; did you mean " + call + "?";
+    core.text += "; did you mean " + call + "?";
     fixits.push_back({range, call});
   }
-  error(e->getExprLoc(), message.empty() ? "out of memory" : message, ranges, fixits);
+  error(e->getExprLoc(), core.text, ranges, fixits);
   return {0};
 }
 

@@ -24,6 +24,24 @@ struct Discovered {
   std::vector<ScalarUse> scalars;
 };
 
+// The first message of the core within a scope, kept from the user until it is completed.
+struct CoreMessage {
+  std::string text;
+  tc_severity severity = TC_MISSED;
+
+  static void keep(void *self, tc_severity severity, tc_loc loc, const char *text);
+  class Catch {
+  public:
+    Catch(tc_diag *diag, CoreMessage &message) : diag(diag), saved(*diag) {
+      *diag = {keep, &message};
+    }
+    ~Catch() { *diag = saved; }
+
+  private:
+    tc_diag *diag, saved;
+  };
+};
+
 class Evaluator {
 public:
   // `discovered`: filled when `collecting`, else declared.
@@ -135,7 +153,7 @@ private:
   Value do_tc_div_(const clang::CallExpr *e);
   Value do_tc_fill_(const clang::CallExpr *e);
   Value write_in_place(const clang::CallExpr *e, tc_op op);
-  tc_ref spread(tc_ref value, const tc_type &like, clang::SourceLocation loc);
+  tc_ref spread(tc_ref value, const tc_type &like, const clang::CallExpr *e);
 
   // shapes.cpp
   bool bind_parameters();

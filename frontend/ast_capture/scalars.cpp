@@ -373,8 +373,8 @@ tc_ref Evaluator::scalar_node(const std::string &text, tc_dtype dtype, SourceLoc
 tc_dim Evaluator::as_dim(const Scalar &v, SourceLocation loc) {
   if (v.dim)
     return *v.dim;
-  if (!is_integer(v.type)) {
-    fail(loc, "a size has to be an integer");
+  if (!is_integer(v.type) || v.constant) {
+    fail(loc, v.constant ? "a size of more than 61 bits" : "a size has to be an integer");
     return TC_DIM_INVALID;
   }
   std::string text = "((long long)" + v.text + ")";

@@ -215,17 +215,26 @@ Value Evaluator::do_tc_dtype_of(const CallExpr *e) {
 // ---- writes in place ---------------------------------------------------------------------------------------
 
 // value, converted to the dtype and broadcast to the shape of `like`
-tc_ref Evaluator::spread(tc_ref value, const tc_type &like, SourceLocation loc) {
-  value = tc_build_cast(graph, value, static_cast<tc_dtype>(like.dtype), graph_loc(loc));
+tc_ref Evaluator::spread(tc_ref value, const tc_type &like, const CallExpr *e) {
+  tc_loc loc = graph_loc(e->getExprLoc());
+  value = tc_build_cast(graph, value, static_cast<tc_dtype>(like.dtype), loc);
   const tc_type *type = value.id ? tc_graph_type(graph, value) : nullptr;
   bool same = type && type->rank == like.rank;
   for (int i = 0; same && i < like.rank; i++)
     same = tc_dim_same(type->dim[i], like.dim[i]);
-  if (!same && type)
-    value = tc_build_expand(graph, value, like.rank, like.dim, graph_loc(loc));
-  if (!value.id)
-    failed = true; // reported by the core
-  return value;
+  if (same || !type)
+    return value;
+  CoreMessage core;
+  tc_ref wide;
+  {
+    CoreMessage::Catch here(diag, core);
+    wide = tc_build_expand(graph, value, like.rank, like.dim, loc);
+  }
+  if (!wide.id)
+    error(e->getExprLoc(), e->getDirectCallee()->getNameAsString() + ": " + describe(value) +
+                               " does not fit into the tensor that is written (" + core.text + ")",
+          {CharSourceRange::getTokenRange(e->getArg(1)->getSourceRange())});
+  return wide;
 }
 
 // x = op(x, y) in the memory of x; op OP_NONE: x = y
@@ -253,7 +262,9 @@ Value Evaluator::write_in_place(const CallExpr *e, tc_op op) {
   }
   if (failed)
     return {};
-  value = spread(value, type, loc);
+  value = spread(value, type, e);
+  if (failed)
+    return {};
   Storage &storage = storages[x->storage];
   storage.current = value;
   storage.version++;

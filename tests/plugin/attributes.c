@@ -1,0 +1,47 @@
+// Misused attributes: a warning at the place, and the code around it compiles as it stands.
+// RUN: %tc -O1 -c %s -o %t.o -Rpass-missed=tc 2>&1 | %check %s
+// RUN: %tc -O1 -c %s -o %t.o -w 2>&1 | %check --allow-empty --check-prefix=QUIET %s
+// RUN: %not %tc -O1 -c %s -o %t.o -Werror 2>&1 | %check --check-prefix=ERROR %s
+// RUN: %plain -O1 -c %s -o %t.o -Wall -Wextra -Werror
+#include <tcompile.h>
+
+// QUIET-NOT: warning
+// ERROR: error: 'tc_compile' marks functions; here it is ignored [-Werror,-Wbackend-plugin]
+
+TC_COMPILE int variable;
+// CHECK-DAG: attributes.c:[[#@LINE-1]]:1: warning: 'tc_compile' marks functions; here it is ignored [-Wbackend-plugin]
+
+TC_SHAPE("f32[N]") int shaped;
+// CHECK-DAG: attributes.c:[[#@LINE-1]]:1: warning: 'tc_shape' describes tensor parameters; here it is ignored
+
+TC_COMPILE_WITH("fulgraph") tc_tensor *misspelt(const tc_tensor *x TC_SHAPE("f32[N]")) {
+  // CHECK-DAG: attributes.c:[[#@LINE-1]]:17: warning: unknown option 'fulgraph'; did you mean 'fullgraph'? (options: fullgraph, backend=openmp)
+  return tc_exp(x);
+}
+
+TC_COMPILE_WITH("backend=abacus") tc_tensor *wrong_value(const tc_tensor *x TC_SHAPE("f32[N]")) {
+  // CHECK-DAG: attributes.c:[[#@LINE-1]]:17: warning: option 'backend' cannot be 'abacus'; it can be openmp
+  return tc_exp(x);
+}
+
+TC_COMPILE_WITH(3) tc_tensor *number(const tc_tensor *x TC_SHAPE("f32[N]")) {
+  // CHECK-DAG: attributes.c:[[#@LINE-1]]:17: warning: arguments of 'tc_compile' are string literals; the attribute is ignored
+  return tc_exp(x);
+}
+
+TC_COMPILE tc_tensor *no_text(const tc_tensor *x TC_SHAPE()) { return tc_exp(x); }
+// CHECK-DAG: attributes.c:[[#@LINE-1]]:50: warning: 'tc_shape' takes one string, such as "f32[N,4]"; it is ignored
+
+TC_COMPILE tc_tensor *shape_of_int(const tc_tensor *x TC_SHAPE("f32[N]"), int n TC_SHAPE("f32[]")) {
+  // CHECK-DAG: attributes.c:[[#@LINE-1]]:90: warning: TC_SHAPE stands on 'n', which is not a tensor
+  return tc_exp(tc_add_s(x, n));
+}
+
+// Declared only, twice, on a redeclaration, with options on both: no complaint.
+TC_COMPILE tc_tensor *declared(const tc_tensor *x TC_SHAPE("f32[N]"));
+TC_COMPILE TC_COMPILE tc_tensor *twice(const tc_tensor *x TC_SHAPE("f32[N]")) { return tc_exp(x); }
+TC_COMPILE tc_tensor *again(const tc_tensor *x TC_SHAPE("f32[N]"));
+TC_COMPILE_WITH("fullgraph") tc_tensor *again(const tc_tensor *x) { return tc_exp(x); }
+// CHECK-NOT: 'declared'
+// CHECK-NOT: 'twice'
+// CHECK-NOT: 'again'

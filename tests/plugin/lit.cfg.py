@@ -1,0 +1,32 @@
+# Tests of the plugin as a user meets it: diagnostics with their places, flags, rewritten programs.
+#
+#   %clang    clang of the plugin's version       %tc       the same with the plugin and the headers
+#   %run      what programs link with             %check    FileCheck --match-full-lines is not set
+import os
+
+import lit.formats
+
+config.name = "plugin"
+config.test_format = lit.formats.ShTest(execute_external=True)
+config.suffixes = [".c", ".cpp", ".test"]
+config.excludes = ["Inputs", "lit.cfg.py"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.tc_binary, "tests", "plugin", "out")
+config.environment["LD_LIBRARY_PATH"] = config.tc_library
+config.environment["OMP_NUM_THREADS"] = "2"
+for name in ("TC_DUMP", "TC_ISA", "TC_LOGS", "TC_FALLBACK"):
+    config.environment.pop(name, None)
+
+headers = "-I " + config.tc_include
+config.substitutions += [
+    ("%tcxx", "%s -x c++ -fplugin=%s %s" % (config.tc_clang, config.tc_plugin, headers)),
+    ("%tc", "%s -fplugin=%s %s" % (config.tc_clang, config.tc_plugin, headers)),
+    ("%plain", "%s %s" % (config.tc_clang, headers)),
+    ("%plugin", config.tc_plugin),
+    ("%include", config.tc_include),
+    ("%run", "-L %s -ltcrt -fopenmp -lm -Wl,-rpath,%s" % (config.tc_library, config.tc_library)),
+    ("%check", config.tc_filecheck),
+    ("%inputs", os.path.join(config.test_source_root, "Inputs")),
+    ("%nm", config.tc_nm),
+    ("%not", config.tc_not),
+]
