@@ -231,11 +231,22 @@ Value Evaluator::evaluate_one(const Expr *e) {
     auto place = locate(e);
     return place ? load(*place, e->getExprLoc()) : Value();
   }
-  if (isa<StmtExpr>(e))
-    fail(e->getExprLoc(), "a statement expression; use a function");
-  else
-    fail(e->getExprLoc(), "an expression of this form is not captured");
+  if (const auto *block = dyn_cast<StmtExpr>(e))
+    return evaluate_block(block);
+  fail(e->getExprLoc(), "an expression of this form is not captured");
   return {};
+}
+
+// ({ ... }): the value of the last expression.  assert() is one.
+Value Evaluator::evaluate_block(const StmtExpr *e) {
+  Value last = Value::of(Value::Void);
+  for (const Stmt *step : e->getSubStmt()->body()) {
+    if (const auto *value = dyn_cast<Expr>(step))
+      last = evaluate(value);
+    else if (execute(step) != Flow::Next)
+      fail(e->getExprLoc(), "control leaves a statement expression");
+  }
+  return last;
 }
 
 Value Evaluator::evaluate_cast(const CastExpr *e) {

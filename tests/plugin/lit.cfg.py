@@ -3,6 +3,8 @@
 #   %clang    clang of the plugin's version       %tc       the same with the plugin and the headers
 #   %run      what programs link with             %check    FileCheck --match-full-lines is not set
 import os
+import shutil
+import sys
 
 import lit.formats
 
@@ -22,6 +24,8 @@ config.substitutions += [
     ("%tcxx", "%s -x c++ -fplugin=%s %s" % (config.tc_clang, config.tc_plugin, headers)),
     ("%tc", "%s -fplugin=%s %s" % (config.tc_clang, config.tc_plugin, headers)),
     ("%plain", "%s %s" % (config.tc_clang, headers)),
+    ("%clang_bare", config.tc_clang),
+    ("%python", sys.executable),
     ("%plugin", config.tc_plugin),
     ("%include", config.tc_include),
     ("%run", "-L %s -ltcrt -fopenmp -lm -Wl,-rpath,%s" % (config.tc_library, config.tc_library)),
@@ -30,3 +34,7 @@ config.substitutions += [
     ("%nm", config.tc_nm),
     ("%not", config.tc_not),
 ]
+
+for version in range(13, 30):
+    if shutil.which("clang-%d" % version):
+        config.available_features.add("clang-%d" % version)
