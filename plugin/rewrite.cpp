@@ -70,23 +70,30 @@ std::string Rewriter::obstacle(const FunctionDecl *function) const {
   return "";
 }
 
+// Blanks as wide as the text of the line up to and with the character at `offset`.
+static std::string blanks(const SourceManager &sources, FileID file, unsigned offset) {
+  unsigned column = sources.getColumnNumber(file, offset);
+  std::string pad = sources.getBufferData(file).substr(offset + 1 - column, column).str();
+  for (char &c : pad)
+    c = c == '\t' ? c : ' ';
+  return pad;
+}
+
+static std::string line_directive(unsigned line) { return "\n#line " + std::to_string(line) + "\n"; }
+
 void Rewriter::insert(const FunctionDecl *function, const std::string &call) {
   const auto *body = llvm::cast<CompoundStmt>(function->getBody());
   auto [file, open] = inner.getDecomposedLoc(body->getLBracLoc());
   unsigned close = inner.getFileOffset(body->getRBracLoc());
-  std::string line = std::to_string(inner.getPresumedLineNumber(body->getLBracLoc()));
-  std::string before = std::to_string(inner.getPresumedLineNumber(body->getLBracLoc()) - 1);
-  unsigned column = inner.getColumnNumber(file, open);
-  // Blanks up to the column behind the brace, with the tabs of the line.
-  std::string pad = inner.getBufferData(file).substr(open + 1 - column, column).str();
-  for (char &c : pad)
-    c = c == '\t' ? c : ' ';
+  unsigned first = inner.getPresumedLineNumber(body->getLBracLoc());
+  unsigned last = inner.getPresumedLineNumber(body->getRBracLoc());
   edits[file].push_back({open + 1, "\n#pragma clang diagnostic push\n"
-                                   "#pragma clang diagnostic ignored \"-Weverything\"\n"
-                                   "#line " + line + "\n" + call + "{\n"
-                                   "#line " + before + "\n"
-                                   "#pragma clang diagnostic pop\n" + pad});
-  edits[file].push_back({close + 1, "}"});
+                                   "#pragma clang diagnostic ignored \"-Weverything\"" +
+                                       line_directive(first) + call + "{" +
+                                       line_directive(first - 1) + "#pragma clang diagnostic pop\n" +
+                                       blanks(inner, file, open)});
+  edits[file].push_back({close + 1, line_directive(last) + "}" + line_directive(last) +
+                                        blanks(inner, file, close)});
 }
 
 void Rewriter::append(const std::string &text) {

@@ -200,8 +200,18 @@ Value Evaluator::evaluate(const Expr *e) {
   return v;
 }
 
+// What C knows the value of at a glance.  Larger constant expressions are folded on the way up: to
+// ask Clang about each of them would take time quadratic in their size.
+static bool is_atom(const Expr *e) {
+  if (const auto *ref = dyn_cast<DeclRefExpr>(e))
+    return isa<EnumConstantDecl>(ref->getDecl());
+  return isa<IntegerLiteral>(e) || isa<FloatingLiteral>(e) || isa<CharacterLiteral>(e) ||
+         isa<UnaryExprOrTypeTraitExpr>(e) || isa<OffsetOfExpr>(e) || isa<TypeTraitExpr>(e) ||
+         isa<ConstantExpr>(e) || e->getStmtClass() == Stmt::CXXBoolLiteralExprClass;
+}
+
 Value Evaluator::evaluate_one(const Expr *e) {
-  if (e->getType()->isArithmeticType() || e->getType()->isEnumeralType())
+  if (is_atom(e))
     if (auto v = constant_expression(e))
       return Value::of(*v);
   if (const auto *full = dyn_cast<FullExpr>(e))

@@ -1,0 +1,32 @@
+// Annotated functions of headers, of headers included twice, of precompiled headers.
+// RUN: %tc -O1 %s -I %inputs -o %t %run -Rpass=tc -Rpass-missed=tc 2>&1 | %check %s
+// RUN: %t
+// RUN: %tc -O1 %s -I %inputs -o %t %run -include prefix.h -DPREFIX -Rpass=tc 2>&1 | %check --check-prefix=PREFIX %s
+// RUN: %tc -fopenmp -x c-header %inputs/prefix.h -o %t.pch
+// RUN: %tc %s -I %inputs -o %t %run -include-pch %t.pch -DPREFIX -fopenmp -Rpass=tc -Rpass-missed=tc 2>&1 | %check --check-prefix=PCH %s
+#include "shared.h"
+
+// CHECK-DAG: shared.h:5:37: remark: 'standardised' compiled
+// PREFIX-DAG: prefix.h:2:23: remark: 'in_prefix' compiled
+// PCH-DAG: remark: 'standardised' compiled
+
+#define NAME negative
+#define OP tc_neg
+#include "twice.h"
+#undef NAME
+#undef OP
+#define NAME absolute
+#define OP tc_abs
+#include "twice.h"
+// CHECK-DAG: remark: 'negative' not compiled: the header that defines it is included more than once without a guard
+// CHECK-DAG: remark: 'absolute' not compiled: the header
+
+#ifdef PREFIX
+tc_tensor *use_prefix(const tc_tensor *x) { return in_prefix(x); }
+#endif
+
+int main(void) {
+  tc_tensor *x = tc_ones(TC_DIMS(3, 4), TC_F32);
+  tc_tensor *y = standardised(negative(absolute(x)));
+  return y == NULL;
+}
