@@ -13,8 +13,7 @@ static bool name_char(char c) { return llvm::isAlnum(c) || c == '_' || c == '.';
 // Length of the string literal that starts at text[0] == '"', with both quotes.
 static size_t string_length(StringRef text) {
   size_t i = 1;
-  while (i < text.size() && text[i] != '"')
-    i += text[i] == '\\' ? 2 : 1;
+  while (i < text.size() && text[i] != '"') i += text[i] == '\\' ? 2 : 1;
   return std::min(i + 1, text.size());
 }
 
@@ -27,8 +26,7 @@ static void rename_labels(StringRef line, StringRef suffix, std::string &out) {
     } else if (name_char(line[0])) {
       StringRef name = line.take_while(name_char);
       out += name;
-      if (name.starts_with(".L"))
-        out += ("." + suffix).str();
+      if (name.starts_with(".L")) out += ("." + suffix).str();
       line = line.drop_front(name.size());
     } else {
       out += line[0];
@@ -49,8 +47,7 @@ std::string embeddable_assembly(StringRef text, StringRef suffix) {
   while (!text.empty()) {
     StringRef line;
     std::tie(line, text) = text.split('\n');
-    if (for_whole_file(line))
-      continue;
+    if (for_whole_file(line)) continue;
     rename_labels(line, suffix, out);
     out += '\n';
   }

@@ -1,5 +1,5 @@
-// attributes.cpp - parsing and checking of the two attributes.  Misuse is a warning at the attribute
-// and leaves the code as it is: an annotation never breaks a build.
+// attributes.cpp - parsing and checking of the two attributes.  Misuse is a warning at the
+// attribute and leaves the code as it is: an annotation never breaks a build.
 #include "attributes.h"
 
 #include "options.h"
@@ -45,16 +45,14 @@ struct CompileAttribute : ParsedAttrInfo {
   }
 
   bool diagAppertainsToDecl(Sema &sema, const ParsedAttr &attr, const Decl *decl) const override {
-    if (llvm::isa<FunctionDecl>(decl))
-      return true;
+    if (llvm::isa<FunctionDecl>(decl)) return true;
     warn(sema, attr.getLoc(), "'tc_compile' marks functions; here it is ignored");
     return false;
   }
 
   AttrHandling handleDeclAttribute(Sema &sema, Decl *decl, const ParsedAttr &attr) const override {
     llvm::SmallVector<Expr *, 4> args;
-    if (!string_arguments(sema, attr, args))
-      return AttributeNotApplied;
+    if (!string_arguments(sema, attr, args)) return AttributeNotApplied;
     if (inner_parse(sema)) {
       attach(sema, decl, attr, compile_attribute, args);
       return AttributeApplied;
@@ -62,8 +60,7 @@ struct CompileAttribute : ParsedAttrInfo {
     Options options;
     for (Expr *arg : args) {
       std::string problem = apply_option(llvm::cast<StringLiteral>(arg)->getString(), options);
-      if (!problem.empty())
-        warn(sema, arg->getBeginLoc(), problem);
+      if (!problem.empty()) warn(sema, arg->getBeginLoc(), problem);
     }
     if (sema.getLangOpts().CPlusPlus)
       sema.getDiagnostics().Report(decl->getLocation(),
@@ -82,22 +79,19 @@ struct ShapeAttribute : ParsedAttrInfo {
   }
 
   bool diagAppertainsToDecl(Sema &sema, const ParsedAttr &attr, const Decl *decl) const override {
-    if (llvm::isa<ParmVarDecl>(decl))
-      return true;
+    if (llvm::isa<ParmVarDecl>(decl)) return true;
     warn(sema, attr.getLoc(), "'tc_shape' describes tensor parameters; here it is ignored");
     return false;
   }
 
   AttrHandling handleDeclAttribute(Sema &sema, Decl *decl, const ParsedAttr &attr) const override {
     llvm::SmallVector<Expr *, 1> args;
-    if (!string_arguments(sema, attr, args))
-      return AttributeNotApplied;
+    if (!string_arguments(sema, attr, args)) return AttributeNotApplied;
     if (args.size() != 1) {
       warn(sema, attr.getLoc(), "'tc_shape' takes one string, such as \"f32[N,4]\"; it is ignored");
       return AttributeNotApplied;
     }
-    if (inner_parse(sema))
-      attach(sema, decl, attr, shape_attribute, args);
+    if (inner_parse(sema)) attach(sema, decl, attr, shape_attribute, args);
     return AttributeApplied;
   }
 };

@@ -18,8 +18,7 @@ inline constexpr const char *inner_macro = "__TC_INNER_PARSE__";
 
 inline const clang::AnnotateAttr *find_attribute(const clang::Decl *decl, llvm::StringRef name) {
   for (const auto *attr : decl->specific_attrs<clang::AnnotateAttr>())
-    if (attr->getAnnotation() == name)
-      return attr;
+    if (attr->getAnnotation() == name) return attr;
   return nullptr;
 }
 

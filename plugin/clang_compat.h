@@ -50,27 +50,23 @@ make_instance(std::shared_ptr<clang::CompilerInvocation> invocation,
   auto ci = std::make_unique<clang::CompilerInstance>(std::move(invocation));
   ci->setVirtualFileSystem(files ? files->getVirtualFileSystemPtr() : fs);
   ci->createDiagnostics(diags, /*ShouldOwnClient=*/false);
-  if (files)
-    ci->setFileManager(files);
-  else
-    ci->createFileManager();
+  if (files) ci->setFileManager(files);
+  else ci->createFileManager();
   ci->createSourceManager();
 #else
   auto ci = std::make_unique<clang::CompilerInstance>();
   ci->setInvocation(std::move(invocation));
   ci->createDiagnostics(diags, /*ShouldOwnClient=*/false);
-  if (files)
-    ci->setFileManager(files);
-  else
-    ci->createFileManager(fs);
+  if (files) ci->setFileManager(files);
+  else ci->createFileManager(fs);
   ci->createSourceManager(ci->getFileManager());
 #endif
   return ci;
 }
 
 // Parses arguments of `clang -cc1`; false: they are not valid.
-inline bool parse_cc1(clang::CompilerInvocation &invocation,
-                      llvm::ArrayRef<const char *> arguments, clang::DiagnosticConsumer *consumer) {
+inline bool parse_cc1(clang::CompilerInvocation &invocation, llvm::ArrayRef<const char *> arguments,
+                      clang::DiagnosticConsumer *consumer) {
 #if LLVM_VERSION_MAJOR >= 22
   clang::DiagnosticOptions options;
   clang::DiagnosticsEngine diags(clang::DiagnosticIDs::create(), options, consumer, false);
@@ -84,10 +80,8 @@ inline bool parse_cc1(clang::CompilerInvocation &invocation,
 // `run(module)` as the last step of the optimisation pipeline.
 template <class Pass> void add_last_pass(llvm::PassBuilder &pb, Pass pass) {
 #if LLVM_VERSION_MAJOR >= 20
-  pb.registerOptimizerLastEPCallback(
-      [pass](llvm::ModulePassManager &pm, llvm::OptimizationLevel, llvm::ThinOrFullLTOPhase) {
-        pm.addPass(Pass(pass));
-      });
+  pb.registerOptimizerLastEPCallback([pass](llvm::ModulePassManager &pm, llvm::OptimizationLevel,
+                                            llvm::ThinOrFullLTOPhase) { pm.addPass(Pass(pass)); });
 #else
   pb.registerOptimizerLastEPCallback(
       [pass](llvm::ModulePassManager &pm, llvm::OptimizationLevel) { pm.addPass(Pass(pass)); });
@@ -99,12 +93,11 @@ template <class Pass> void add_first_pass(llvm::PassBuilder &pb, Pass pass) {
       [pass](llvm::ModulePassManager &pm, llvm::OptimizationLevel) { pm.addPass(Pass(pass)); });
 }
 
-// Runs `work` on a thread with that much stack and waits; false: it crashed, or asked the process to
-// exit, which it survives.
+// Runs `work` on a thread with that much stack and waits; false: it crashed, or asked the process
+// to exit, which it survives.
 template <class Work> bool run_protected(unsigned stack_bytes, Work work) {
   bool outermost = !llvm::CrashRecoveryContext::GetCurrent();
-  if (outermost)
-    llvm::CrashRecoveryContext::Enable();
+  if (outermost) llvm::CrashRecoveryContext::Enable();
   llvm::CrashRecoveryContext context;
   bool done = context.RunSafelyOnThread(
       [&] {
@@ -112,8 +105,7 @@ template <class Work> bool run_protected(unsigned stack_bytes, Work work) {
         work();
       },
       stack_bytes);
-  if (outermost)
-    llvm::CrashRecoveryContext::Disable();
+  if (outermost) llvm::CrashRecoveryContext::Disable();
   return done;
 }
 

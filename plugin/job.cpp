@@ -18,10 +18,10 @@ namespace {
 using namespace clang;
 using llvm::StringRef;
 
-// ---- one function ------------------------------------------------------------------------------------
+// ---- one function -------------------------------------------------------------------------------
 
-// Messages wait until it is known whether the function was compiled: with fullgraph, the reasons why
-// not are errors.
+// Messages wait until it is known whether the function was compiled: with fullgraph, the reasons
+// why not are errors.
 struct FunctionJob {
   const FunctionDecl *decl = nullptr;
   Options options;
@@ -33,7 +33,8 @@ struct FunctionJob {
   int kernels = 0;
 
   void missed(const std::string &why) {
-    messages.push_back({TC_MISSED, decl->getLocation(), "'" + name + "' not compiled: " + why, {}, {}});
+    messages.push_back(
+        {TC_MISSED, decl->getLocation(), "'" + name + "' not compiled: " + why, {}, {}});
   }
 };
 
@@ -58,7 +59,7 @@ void dump_graph(tc_graph *graph) {
   tc_buf_free(&text);
 }
 
-// ---- one file ----------------------------------------------------------------------------------------
+// ---- one file -----------------------------------------------------------------------------------
 
 class Job {
 public:
@@ -72,11 +73,9 @@ public:
   }
 
   void run() {
-    for (FunctionJob &f : functions)
-      capture(f);
+    for (FunctionJob &f : functions) capture(f);
     compile();
-    for (FunctionJob &f : functions)
-      show(f);
+    for (FunctionJob &f : functions) show(f);
   }
 
 private:
@@ -115,8 +114,8 @@ std::string Job::symbol(const FunctionJob &f) const {
   std::string key = sources.getFilename(f.decl->getLocation()).str() + ":" + f.name;
   llvm::raw_string_ostream(key) << ":" << sources.getFileOffset(f.decl->getLocation());
   llvm::SmallString<32> hash;
-  llvm::raw_svector_ostream(hash)
-      << llvm::format_hex_no_prefix(tc_hash(key.data(), key.size(), 0), 16);
+  llvm::raw_svector_ostream(hash) << llvm::format_hex_no_prefix(tc_hash(key.data(), key.size(), 0),
+                                                                16);
   return "__tc_" + f.name + "_" + std::string(hash);
 }
 
@@ -126,28 +125,24 @@ void Job::capture(FunctionJob &f) {
   f.diag = {collect_message, &f};
   PresumedLoc place = sources.getPresumedLoc(sources.getFileLoc(f.decl->getLocation()));
   f.file = place.isValid() ? place.getFilename() : "";
-  if (std::string why = rewriter.obstacle(f.decl); !why.empty())
-    return f.missed(why);
+  if (std::string why = rewriter.obstacle(f.decl); !why.empty()) return f.missed(why);
   f.captured = capture_function(context, f.decl, &f.diag,
                                 [&f](Message m) { f.messages.push_back(std::move(m)); });
   f.captured.symbol = symbol(f);
-  if (f.captured.graph && dump_wanted("capture"))
-    dump_graph(f.captured.graph.get());
+  if (f.captured.graph && dump_wanted("capture")) dump_graph(f.captured.graph.get());
 }
 
 void Job::compile() {
   std::vector<tc_function> list;
   std::vector<FunctionJob *> jobs;
   for (FunctionJob &f : functions) {
-    if (!f.captured.graph)
-      continue;
+    if (!f.captured.graph) continue;
     unsigned line = sources.getPresumedLineNumber(sources.getFileLoc(f.decl->getLocation()));
     list.push_back({f.captured.symbol.c_str(), f.name.c_str(), f.file.c_str(), line,
                     f.captured.graph.release(), f.captured.ops});
     jobs.push_back(&f);
   }
-  if (list.empty())
-    return;
+  if (list.empty()) return;
   std::vector<tc_result> results(list.size());
   tc_texts texts = {};
   bool done = tc_compile_functions(&tc_backend_openmp, list.data(), static_cast<int>(list.size()),
@@ -155,11 +150,9 @@ void Job::compile() {
   for (size_t i = 0; i < jobs.size(); i++) {
     jobs[i]->compiled = done && results[i].compiled;
     jobs[i]->kernels = results[i].kernels;
-    if (!done)
-      jobs[i]->missed("internal failure of the compiler core");
+    if (!done) jobs[i]->missed("internal failure of the compiler core");
   }
-  if (done && texts.functions && makes_code())
-    use(texts);
+  if (done && texts.functions && makes_code()) use(texts);
   tc_buf_free(&texts.host);
   tc_buf_free(&texts.kernels);
 }
@@ -167,38 +160,37 @@ void Job::compile() {
 void Job::use(const tc_texts &texts) {
   std::vector<std::string> entries;
   for (FunctionJob &f : functions)
-    if (f.compiled)
-      entries.push_back(f.captured.symbol);
+    if (f.compiled) entries.push_back(f.captured.symbol);
   CompiledUnit unit = compile_texts(user, texts, entries);
   for (FunctionJob &f : functions) {
-    if (!f.compiled)
-      continue;
+    if (!f.compiled) continue;
     if (unit.error.empty()) {
       rewriter.insert(f.decl, guarded_call(f.captured));
       continue;
     }
     f.compiled = false;
-    f.messages.push_back({TC_WARNING, f.decl->getLocation(),
+    f.messages.push_back({TC_WARNING,
+                          f.decl->getLocation(),
                           "'" + f.name + "' not compiled: the generated code was rejected (" +
                               unit.error + "); please report this",
-                          {}, {}});
+                          {},
+                          {}});
   }
-  if (!unit.error.empty())
-    return;
-  if (unit.form == Form::Assembly)
-    rewriter.append(assembly_declarations(unit));
+  if (!unit.error.empty()) return;
+  if (unit.form == Form::Assembly) rewriter.append(assembly_declarations(unit));
   rewriter.apply(user);
-  if (unit.form == Form::Bitcode)
-    link_unit(user, std::move(unit));
+  if (unit.form == Form::Bitcode) link_unit(user, std::move(unit));
 }
 
 void Job::show(FunctionJob &f) {
   if (f.compiled)
     f.messages.insert(f.messages.begin(),
-                      {TC_REMARK, f.decl->getLocation(),
+                      {TC_REMARK,
+                       f.decl->getLocation(),
                        "'" + f.name + "' compiled: " + std::to_string(f.captured.ops) + " ops in " +
                            std::to_string(f.kernels) + (f.kernels == 1 ? " kernel" : " kernels"),
-                       {}, {}});
+                       {},
+                       {}});
   for (Message &message : f.messages) {
     if (!f.compiled && f.options.fullgraph && message.severity == TC_MISSED)
       message.severity = TC_ERROR;
@@ -206,7 +198,7 @@ void Job::show(FunctionJob &f) {
   }
 }
 
-// ---- the inner parse -----------------------------------------------------------------------------------
+// ---- the inner parse ----------------------------------------------------------------------------
 
 class InnerConsumer : public ASTConsumer {
 public:
@@ -215,20 +207,17 @@ public:
   bool HandleTopLevelDecl(DeclGroupRef group) override {
     for (Decl *decl : group)
       if (auto *function = llvm::dyn_cast<FunctionDecl>(decl))
-        if (function->isThisDeclarationADefinition() &&
-            find_attribute(function, compile_attribute))
+        if (function->isThisDeclarationADefinition() && find_attribute(function, compile_attribute))
           definitions.push_back(function);
     return true;
   }
 
   // A file with errors is left to the user's compilation, which reports them.
   void HandleTranslationUnit(ASTContext &context) override {
-    if (context.getDiagnostics().hasErrorOccurred())
-      return;
+    if (context.getDiagnostics().hasErrorOccurred()) return;
     Job job(user, context, options);
     for (const FunctionDecl *function : definitions)
-      if (function->getStorageClass() != SC_Static || function->isReferenced())
-        job.add(function);
+      if (function->getStorageClass() != SC_Static || function->isReferenced()) job.add(function);
     job.run();
   }
 
@@ -288,7 +277,8 @@ static const unsigned stack_bytes = 512u << 20; // reserved, not used
 void compile_annotated(CompilerInstance &user, const Options &options) {
   bool done = compat::run_protected(stack_bytes, [&] {
     IgnoringDiagConsumer ignore;
-    auto ci = compat::make_instance(inner_invocation(user), &ignore, &user.getFileManager(), nullptr);
+    auto ci =
+        compat::make_instance(inner_invocation(user), &ignore, &user.getFileManager(), nullptr);
     ci->setVerboseOutputStream(llvm::nulls());
     InnerAction action(user, options);
     ci->ExecuteAction(action);

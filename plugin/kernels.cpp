@@ -13,7 +13,7 @@ namespace {
 using namespace clang;
 using llvm::StringRef;
 
-// ---- flags ---------------------------------------------------------------------------------------
+// ---- flags --------------------------------------------------------------------------------------
 
 // CPU and features of each tc_isa.  AVX-512 levels ask for full vectors by name: x86-64-v4 alone
 // would have the code generator split them.
@@ -29,8 +29,9 @@ const char *const level_flags[TC_ISA_COUNT] = {
 const char *const level_names[TC_ISA_COUNT] = {"v2", "v3", "v4", "bf16", "amx"};
 
 const char *relocation(llvm::Reloc::Model model) {
-  return model == llvm::Reloc::Static ? "static"
-         : model == llvm::Reloc::DynamicNoPIC ? "dynamic-no-pic" : "pic";
+  return model == llvm::Reloc::Static         ? "static"
+         : model == llvm::Reloc::DynamicNoPIC ? "dynamic-no-pic"
+                                              : "pic";
 }
 
 // What the generated code has to share with the code around it: target, position independence,
@@ -51,31 +52,27 @@ std::vector<std::string> common_flags(const CompilerInstance &user) {
   if (lang.PICLevel) {
     flags.push_back("-pic-level");
     flags.push_back(std::to_string(lang.PICLevel));
-    if (lang.PIE)
-      flags.push_back("-pic-is-pie");
+    if (lang.PIE) flags.push_back("-pic-is-pie");
   }
-  if (!code.CodeModel.empty() && code.CodeModel != "default")
-    add("-mcmodel=", code.CodeModel);
+  if (!code.CodeModel.empty() && code.CodeModel != "default") add("-mcmodel=", code.CodeModel);
   add("-funwind-tables=", llvm::Twine(2));
-  if (code.CFProtectionBranch && code.CFProtectionReturn)
-    add("-fcf-protection=", "full");
-  else if (code.CFProtectionBranch)
-    add("-fcf-protection=", "branch");
-  else if (code.CFProtectionReturn)
-    add("-fcf-protection=", "return");
-  for (const char *flag : {"-O3", "-vectorize-loops", "-vectorize-slp", "-fopenmp", "-std=gnu17",
-                           "-ffp-contract=on", "-mframe-pointer=none", "-ffunction-sections",
-                           "-fgnuc-version=4.2.1", "-w", "-D"})
+  if (code.CFProtectionBranch && code.CFProtectionReturn) add("-fcf-protection=", "full");
+  else if (code.CFProtectionBranch) add("-fcf-protection=", "branch");
+  else if (code.CFProtectionReturn) add("-fcf-protection=", "return");
+  for (const char *flag :
+       {"-O3", "-vectorize-loops", "-vectorize-slp", "-fopenmp", "-std=gnu17", "-ffp-contract=on",
+        "-mframe-pointer=none", "-ffunction-sections", "-fgnuc-version=4.2.1", "-w", "-D"})
     flags.push_back(flag);
   flags.push_back(inner_macro);
   return flags;
 }
 
-// ---- linkage -------------------------------------------------------------------------------------
+// ---- linkage ------------------------------------------------------------------------------------
 
 // Kernels, named by the hash of their text, become linkonce so that the linker keeps one of equals.
 // In assembly, entries become local symbols: the user's code refers to them by name in the same
-// object.  (Linking of bitcode resolves external names only; LinkParts makes them local afterwards.)
+// object.  (Linking of bitcode resolves external names only; LinkParts makes them local
+// afterwards.)
 struct SetLinkage : llvm::PassInfoMixin<SetLinkage> {
   const std::vector<std::string> *entries;
   bool host, elf;
@@ -109,34 +106,28 @@ class Owners {
 public:
   explicit Owners(llvm::Module &module) {
     for (llvm::Function &function : module)
-      if (function.hasLinkOnceLinkage() && function.hasComdat())
-        visit(function, function);
+      if (function.hasLinkOnceLinkage() && function.hasComdat()) visit(function, function);
   }
 
   // Puts functions that one kernel owns into its group, so that the linker drops them together.
   void group() {
     for (auto [function, kernel] : owner)
-      if (kernel)
-        function->setComdat(kernel->getComdat());
+      if (kernel) function->setComdat(kernel->getComdat());
   }
 
 private:
   void visit(llvm::Function &kernel, llvm::Function &function) {
     for (llvm::BasicBlock &block : function)
       for (llvm::Instruction &instruction : block)
-        for (llvm::Value *operand : instruction.operands())
-          reach(kernel, operand);
+        for (llvm::Value *operand : instruction.operands()) reach(kernel, operand);
   }
 
   void reach(llvm::Function &kernel, llvm::Value *value) {
     auto *function = llvm::dyn_cast<llvm::Function>(value->stripPointerCasts());
-    if (!function || !function->hasLocalLinkage())
-      return;
+    if (!function || !function->hasLocalLinkage()) return;
     auto [at, fresh] = owner.insert({function, &kernel});
-    if (!fresh && (!at->second || at->second == &kernel))
-      return;
-    if (!fresh)
-      at->second = nullptr; // shared, and so is what it leads to
+    if (!fresh && (!at->second || at->second == &kernel)) return;
+    if (!fresh) at->second = nullptr; // shared, and so is what it leads to
     visit(kernel, *function);
   }
 
@@ -163,22 +154,20 @@ struct Finish : llvm::PassInfoMixin<Finish> {
       function.addFnAttr(llvm::Attribute::DisableSanitizerInstrumentation);
     }
     for (const char *name : {"llvm.module.flags", "llvm.ident"})
-      if (llvm::NamedMDNode *node = module.getNamedMetadata(name))
-        node->eraseFromParent();
+      if (llvm::NamedMDNode *node = module.getNamedMetadata(name)) node->eraseFromParent();
     return llvm::PreservedAnalyses::none();
   }
   static bool isRequired() { return true; }
 };
 
-// ---- one text --------------------------------------------------------------------------------------
+// ---- one text -----------------------------------------------------------------------------------
 
 // Remembers the first error.
 struct FirstError : DiagnosticConsumer {
   std::string text;
   void HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &info) override {
     DiagnosticConsumer::HandleDiagnostic(level, info);
-    if (level < DiagnosticsEngine::Error || !text.empty())
-      return;
+    if (level < DiagnosticsEngine::Error || !text.empty()) return;
     llvm::SmallString<128> message;
     info.FormatDiagnostic(message);
     if (info.getLocation().isValid() && info.hasSourceManager())
@@ -200,8 +189,7 @@ struct Part {
 void compile_part(Part &part, Form form, bool elf, const std::vector<std::string> &entries) {
   FirstError diags;
   std::vector<const char *> arguments;
-  for (const std::string &flag : part.flags)
-    arguments.push_back(flag.c_str());
+  for (const std::string &flag : part.flags) arguments.push_back(flag.c_str());
   arguments.push_back("tcompile.c"); // replaced by the buffer below
   auto invocation = std::make_shared<CompilerInvocation>();
   if (!compat::parse_cc1(*invocation, arguments, &diags)) {
@@ -235,8 +223,8 @@ void compile_part(Part &part, Form form, bool elf, const std::vector<std::string
   if (!done || diags.getNumErrors())
     part.error = file + ": " + (diags.text.empty() ? "compilation failed" : diags.text);
   else
-    part.output = form == Form::Assembly ? embeddable_assembly(output, part.suffix)
-                                         : std::string(output);
+    part.output =
+        form == Form::Assembly ? embeddable_assembly(output, part.suffix) : std::string(output);
 }
 
 // Runs the parts on as many threads as the machine has, the longest (kernel texts) first.
@@ -251,23 +239,22 @@ void compile_parts(std::vector<Part> &parts, Form form, bool elf,
         part.error = "the compiler crashed on " + part.name + " code";
     }
   };
-  unsigned threads = std::min<size_t>(parts.size(), llvm::hardware_concurrency().compute_thread_count());
+  unsigned threads =
+      std::min<size_t>(parts.size(), llvm::hardware_concurrency().compute_thread_count());
   std::vector<llvm::thread> others;
   for (unsigned i = 1; i < threads; i++)
     others.emplace_back(std::optional<unsigned>(8u << 20), work);
   work();
-  for (llvm::thread &thread : others)
-    thread.join();
+  for (llvm::thread &thread : others) thread.join();
 }
 
 } // namespace
 
-// ---- the interface -----------------------------------------------------------------------------------
+// ---- the interface ------------------------------------------------------------------------------
 
 std::string unsupported_target(const CompilerInstance &user) {
   const llvm::Triple &triple = user.getTarget().getTriple();
-  if (triple.getArch() == llvm::Triple::x86_64 || triple.isAArch64(64))
-    return "";
+  if (triple.getArch() == llvm::Triple::x86_64 || triple.isAArch64(64)) return "";
   return "code is generated for x86-64 and aarch64, not for " + triple.getArchName().str();
 }
 
@@ -287,25 +274,23 @@ CompiledUnit compile_texts(const CompilerInstance &user, const tc_texts &texts,
   std::vector<std::string> common = common_flags(user);
   std::vector<Part> parts;
   StringRef kernels(texts.kernels.text ? texts.kernels.text : "", texts.kernels.len);
-  parts.push_back({"host", StringRef(texts.host.text, texts.host.len), common, true, "tch", "", ""});
+  parts.push_back(
+      {"host", StringRef(texts.host.text, texts.host.len), common, true, "tch", "", ""});
   for (unsigned level = 0; level < TC_ISA_COUNT; level++) {
-    if (!(texts.levels & 1u << level))
-      continue;
-    Part part{level_names[level], kernels, common, false, std::string("tc") + level_names[level],
-              "", ""};
+    if (!(texts.levels & 1u << level)) continue;
+    Part part{
+        level_names[level], kernels, common, false, std::string("tc") + level_names[level], "", ""};
     part.flags.push_back(std::string("-DTC_LEVEL=") + level_names[level]);
     if (triple.getArch() == llvm::Triple::x86_64) {
       llvm::SmallVector<StringRef, 8> flags;
       StringRef(level_flags[level]).split(flags, ' ');
-      for (StringRef flag : flags)
-        part.flags.push_back(flag.str());
+      for (StringRef flag : flags) part.flags.push_back(flag.str());
     }
     parts.push_back(std::move(part));
   }
   compile_parts(parts, unit.form, triple.isOSBinFormatELF(), entries);
   for (Part &part : parts) {
-    if (!part.error.empty() && unit.error.empty())
-      unit.error = part.error;
+    if (!part.error.empty() && unit.error.empty()) unit.error = part.error;
     unit.parts.push_back(std::move(part.output));
   }
   return unit;
@@ -318,8 +303,7 @@ struct LinkParts : llvm::PassInfoMixin<LinkParts> {
 
   llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
     for (const std::string &part : unit->parts)
-      if (!link(module, part))
-        break;
+      if (!link(module, part)) break;
     for (const std::string &name : unit->entries)
       if (llvm::Function *entry = module.getFunction(name); entry && !entry->isDeclaration())
         entry->setLinkage(llvm::GlobalValue::InternalLinkage);
@@ -327,8 +311,8 @@ struct LinkParts : llvm::PassInfoMixin<LinkParts> {
   }
 
   static bool link(llvm::Module &module, const std::string &bitcode) {
-    auto part = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "tcompile"),
-                                       module.getContext());
+    auto part =
+        llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "tcompile"), module.getContext());
     if (!part) {
       module.getContext().emitError("tc: " + llvm::toString(part.takeError()));
       return false;
@@ -355,12 +339,9 @@ std::string assembly_declarations(const CompiledUnit &unit) {
   for (const std::string &part : unit.parts) {
     out += "__asm__(\"";
     for (char c : part) {
-      if (c == '\n')
-        out += "\\n\"\n\"";
-      else if (c == '"' || c == '\\')
-        (out += '\\') += c;
-      else
-        out += c == '\t' ? ' ' : c;
+      if (c == '\n') out += "\\n\"\n\"";
+      else if (c == '"' || c == '\\') (out += '\\') += c;
+      else out += c == '\t' ? ' ' : c;
     }
     out += "\");\n";
   }

@@ -4,10 +4,12 @@
 // (sharing the user's would crash), with flags of its own: -O3, OpenMP, one CPU level.  What comes
 // out is put into the user's module in one of two forms:
 //
-//   Assembly  finished machine code, as file-scope __asm__ in the rewritten text.  The user's -O0, sanitizers, coverage
+//   Assembly  finished machine code, as file-scope __asm__ in the rewritten text.  The user's -O0,
+//   sanitizers, coverage
 //             or instrumentation cannot touch it.  (The code generator's effort is a property of a
 //             whole module, so bitcode linked into an -O0 compilation would be ruined.)
-//   Bitcode   optimised IR, linked when the user's pipeline starts.  For -emit-llvm, LTO (where equal
+//   Bitcode   optimised IR, linked when the user's pipeline starts.  For -emit-llvm, LTO (where
+//   equal
 //             kernels of several files must be one) and object formats other than ELF.
 #ifndef TC_PLUGIN_KERNELS_H
 #define TC_PLUGIN_KERNELS_H
@@ -32,7 +34,7 @@ struct CompiledUnit {
   Form form;
   std::vector<std::string> parts; // host text, then the kernel text once per level
   std::vector<std::string> entries;
-  std::string error;              // not empty: the generated text did not compile
+  std::string error; // not empty: the generated text did not compile
 };
 
 // `entries` are the names of the entry functions in the host text: they become local symbols.

@@ -13,12 +13,9 @@ std::string one_of(StringRef key, StringRef value, StringRef list) {
 }
 
 std::string set_flag(StringRef key, StringRef value, bool &flag) {
-  if (value.empty() || value == "true" || value == "1")
-    flag = true;
-  else if (value == "false" || value == "0")
-    flag = false;
-  else
-    return one_of(key, value, "true or false");
+  if (value.empty() || value == "true" || value == "1") flag = true;
+  else if (value == "false" || value == "0") flag = false;
+  else return one_of(key, value, "true or false");
   return "";
 }
 
@@ -53,8 +50,7 @@ std::string unknown(StringRef key) {
       close = &row;
     }
   }
-  if (close)
-    text += "; did you mean '" + std::string(close->key) + "'?";
+  if (close) text += "; did you mean '" + std::string(close->key) + "'?";
   return text + " (options: " + list + ")";
 }
 
@@ -63,16 +59,14 @@ std::string unknown(StringRef key) {
 std::string apply_option(StringRef text, Options &options) {
   auto [key, value] = text.split('=');
   for (const Row &row : rows)
-    if (key == row.key)
-      return row.set(key, value, options);
+    if (key == row.key) return row.set(key, value, options);
   return unknown(key);
 }
 
 Options options_of(const clang::FunctionDecl *function, const Options &file) {
   Options options = file;
   for (const auto *attr : function->specific_attrs<clang::AnnotateAttr>()) {
-    if (attr->getAnnotation() != compile_attribute)
-      continue;
+    if (attr->getAnnotation() != compile_attribute) continue;
     for (const clang::Expr *arg : attr->args())
       if (const auto *text = llvm::dyn_cast<clang::StringLiteral>(arg->IgnoreParenImpCasts()))
         apply_option(text->getString(), options);

@@ -1,10 +1,10 @@
 // plugin.cpp - the entry: an action that Clang runs before the main one.
 //
-// Two passes.  When the consumers of the user's compilation are made, its main file has an entry but
-// has not been read.  At that moment an inner compiler instance parses the file, the annotated
+// Two passes.  When the consumers of the user's compilation are made, its main file has an entry
+// but has not been read.  At that moment an inner compiler instance parses the file, the annotated
 // functions are captured and compiled, and the file's contents are replaced in the user's source
-// manager.  The user's compilation then runs unchanged, whatever it is: -c, -S, -emit-llvm, LTO, -g.
-// A file that cannot contain annotations costs one text search.
+// manager.  The user's compilation then runs unchanged, whatever it is: -c, -S, -emit-llvm, LTO,
+// -g. A file that cannot contain annotations costs one text search.
 #include "attributes.h"
 #include "job.h"
 #include "kernels.h"
@@ -23,8 +23,7 @@ protected:
   // false: the plugin takes no part (its own compilations).
   bool ParseArgs(const CompilerInstance &ci, const std::vector<std::string> &args) override {
     for (const auto &macro : ci.getPreprocessorOpts().Macros)
-      if (macro.first == inner_macro)
-        return false;
+      if (macro.first == inner_macro) return false;
     for (const std::string &arg : args) {
       std::string problem = apply_option(arg, options);
       if (!problem.empty())
@@ -35,8 +34,7 @@ protected:
   }
 
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &ci, llvm::StringRef) override {
-    if (wanted(ci))
-      compile_annotated(ci, options);
+    if (wanted(ci)) compile_annotated(ci, options);
     return std::make_unique<ASTConsumer>();
   }
 

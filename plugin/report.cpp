@@ -1,5 +1,5 @@
-// report.cpp - see report.h.  Severities follow the compiler's own: remarks are gated by -Rpass= and
-// -Rpass-missed=, warnings belong to -Wbackend-plugin (so -w and -Werror act on them).
+// report.cpp - see report.h.  Severities follow the compiler's own: remarks are gated by -Rpass=
+// and -Rpass-missed=, warnings belong to -Wbackend-plugin (so -w and -Werror act on them).
 #include "report.h"
 
 namespace tc {
@@ -24,37 +24,32 @@ static unsigned diagnostic_id(DiagnosticsEngine &diags, tc_severity severity) {
 
 bool Reporter::wanted(tc_severity severity) const {
   const CodeGenOptions &options = outer.getCodeGenOpts();
-  if (severity == TC_REMARK)
-    return options.OptimizationRemark.patternMatches("tc");
-  if (severity == TC_MISSED)
-    return options.OptimizationRemarkMissed.patternMatches("tc");
+  if (severity == TC_REMARK) return options.OptimizationRemark.patternMatches("tc");
+  if (severity == TC_MISSED) return options.OptimizationRemarkMissed.patternMatches("tc");
   return true;
 }
 
 FileID Reporter::mirror(FileID file) {
   FileID &copy = mirrors[file];
-  if (copy.isValid())
-    return copy;
+  if (copy.isValid()) return copy;
   SourceManager &sources = outer.getSourceManager();
   SourceLocation start = inner.getLocForStartOfFile(file);
   StringRef name = inner.getFilename(start);
-  copy = sources.createFileID(
-      llvm::MemoryBuffer::getMemBufferCopy(inner.getBufferData(file), name));
+  copy =
+      sources.createFileID(llvm::MemoryBuffer::getMemBufferCopy(inner.getBufferData(file), name));
   return copy;
 }
 
 // Where the user's #line directives (or a preprocessed input) say that the place is elsewhere, the
 // mirror learns it through a line note; a fresh mirror, since notes must come in file order.
 SourceLocation Reporter::translate(SourceLocation loc) {
-  if (loc.isInvalid())
-    return loc;
+  if (loc.isInvalid()) return loc;
   auto [file, offset] = inner.getDecomposedLoc(inner.getFileLoc(loc));
   PresumedLoc presumed = inner.getPresumedLoc(inner.getFileLoc(loc));
   SourceManager &sources = outer.getSourceManager();
   bool moved = presumed.isValid() && (presumed.getLine() != inner.getLineNumber(file, offset) ||
                                       presumed.getFileID() != file);
-  if (!moved)
-    return sources.getComposedLoc(mirror(file), offset);
+  if (!moved) return sources.getComposedLoc(mirror(file), offset);
   FileID fresh = sources.createFileID(
       llvm::MemoryBuffer::getMemBufferCopy(inner.getBufferData(file), presumed.getFilename()));
   unsigned column = inner.getColumnNumber(file, offset);
@@ -67,23 +62,19 @@ SourceLocation Reporter::translate(SourceLocation loc) {
 
 CharSourceRange Reporter::translate(CharSourceRange range) {
   range = Lexer::makeFileCharRange(range, inner, outer.getLangOpts());
-  if (range.isInvalid())
-    return range;
+  if (range.isInvalid()) return range;
   return CharSourceRange::getCharRange(translate(range.getBegin()), translate(range.getEnd()));
 }
 
 void Reporter::show(const Message &message) {
-  if (!wanted(message.severity))
-    return;
+  if (!wanted(message.severity)) return;
   DiagnosticsEngine &diags = outer.getDiagnostics();
   DiagnosticBuilder builder =
       diags.Report(translate(message.loc), diagnostic_id(diags, message.severity));
-  if (message.severity == TC_REMARK || message.severity == TC_MISSED)
-    builder << AddFlagValue("tc");
+  if (message.severity == TC_REMARK || message.severity == TC_MISSED) builder << AddFlagValue("tc");
   builder << message.text;
   for (CharSourceRange range : message.ranges)
-    if (CharSourceRange there = translate(range); there.isValid())
-      builder << there;
+    if (CharSourceRange there = translate(range); there.isValid()) builder << there;
   for (const FixIt &fixit : message.fixits)
     if (CharSourceRange there = translate(fixit.range); there.isValid())
       builder << FixItHint::CreateReplacement(there, fixit.text);

@@ -1,9 +1,9 @@
 // report.h - messages at the caret.
 //
-// They arise in the inner parse, or in the core, at places of the inner source manager, and are shown
-// by the user's compilation before it has entered the file, whose text may be replaced later.  So the
-// text as the user wrote it gets a buffer of its own in the outer source manager, and messages point
-// there: snippets, carets and fix-its never show generated text.
+// They arise in the inner parse, or in the core, at places of the inner source manager, and are
+// shown by the user's compilation before it has entered the file, whose text may be replaced later.
+// So the text as the user wrote it gets a buffer of its own in the outer source manager, and
+// messages point there: snippets, carets and fix-its never show generated text.
 #ifndef TC_PLUGIN_REPORT_H
 #define TC_PLUGIN_REPORT_H
 

@@ -8,7 +8,7 @@ namespace tc {
 using namespace clang;
 using llvm::StringRef;
 
-// ---- the guarded call ------------------------------------------------------------------------------
+// ---- the guarded call ---------------------------------------------------------------------------
 
 std::string guarded_call(const CapturedFunction &f) {
   std::string out;
@@ -17,12 +17,9 @@ std::string guarded_call(const CapturedFunction &f) {
      << "(const struct tc_tensor *const *, const union tc_value *, struct tc_tensor **);";
   for (const auto &size : f.sizes)
     os << " const long long " << size.name << " = " << size.text << ";";
-  if (!f.inputs.empty())
-    os << " const struct tc_tensor *__tc_in[" << f.inputs.size() << "];";
-  if (!f.scalars.empty())
-    os << " union tc_value __tc_scalar[" << f.scalars.size() << "];";
-  if (f.results)
-    os << " struct tc_tensor *__tc_out[" << f.results << "];";
+  if (!f.inputs.empty()) os << " const struct tc_tensor *__tc_in[" << f.inputs.size() << "];";
+  if (!f.scalars.empty()) os << " union tc_value __tc_scalar[" << f.scalars.size() << "];";
+  if (f.results) os << " struct tc_tensor *__tc_out[" << f.results << "];";
   for (size_t i = 0; i < f.inputs.size(); i++)
     os << " __tc_in[" << i << "] = " << f.inputs[i] << ";";
   for (size_t i = 0; i < f.scalars.size(); i++)
@@ -31,13 +28,12 @@ std::string guarded_call(const CapturedFunction &f) {
   os << " if (" << f.symbol << "(" << (f.inputs.empty() ? "0" : "__tc_in") << ", "
      << (f.scalars.empty() ? "0" : "__tc_scalar") << ", " << (f.results ? "__tc_out" : "0")
      << ")) {";
-  for (const auto &store : f.stores)
-    os << " " << store.lvalue << " = " << store.text << ";";
+  for (const auto &store : f.stores) os << " " << store.lvalue << " = " << store.text << ";";
   os << " return" << (f.returned.empty() ? "" : " ") << f.returned << "; } }";
   return out;
 }
 
-// ---- where it goes -----------------------------------------------------------------------------------
+// ---- where it goes ------------------------------------------------------------------------------
 
 static unsigned entered(const SourceManager &sources, FileID file) {
   const FileEntry *entry = sources.getFileEntryForID(file);
@@ -53,18 +49,15 @@ static unsigned entered(const SourceManager &sources, FileID file) {
 
 std::string Rewriter::obstacle(const FunctionDecl *function) const {
   const auto *body = llvm::dyn_cast_or_null<CompoundStmt>(function->getBody());
-  if (!body)
-    return "it has no body of the usual form";
+  if (!body) return "it has no body of the usual form";
   SourceLocation open = body->getLBracLoc(), close = body->getRBracLoc();
   if (open.isMacroID() || close.isMacroID())
     return "its braces come from a macro; write them in the file";
   if (inner.isLoadedSourceLocation(open))
     return "it comes from a precompiled header or module; define it in a source file";
   FileID file = inner.getFileID(open);
-  if (inner.getFileID(close) != file)
-    return "its body spreads over two files";
-  if (file != inner.getMainFileID() && !inner.getFileEntryForID(file))
-    return "it is not in a file";
+  if (inner.getFileID(close) != file) return "its body spreads over two files";
+  if (file != inner.getMainFileID() && !inner.getFileEntryForID(file)) return "it is not in a file";
   if (file != inner.getMainFileID() && entered(inner, file) > 1)
     return "the header that defines it is included more than once without a guard";
   return "";
@@ -74,12 +67,13 @@ std::string Rewriter::obstacle(const FunctionDecl *function) const {
 static std::string blanks(const SourceManager &sources, FileID file, unsigned offset) {
   unsigned column = sources.getColumnNumber(file, offset);
   std::string pad = sources.getBufferData(file).substr(offset + 1 - column, column).str();
-  for (char &c : pad)
-    c = c == '\t' ? c : ' ';
+  for (char &c : pad) c = c == '\t' ? c : ' ';
   return pad;
 }
 
-static std::string line_directive(unsigned line) { return "\n#line " + std::to_string(line) + "\n"; }
+static std::string line_directive(unsigned line) {
+  return "\n#line " + std::to_string(line) + "\n";
+}
 
 void Rewriter::insert(const FunctionDecl *function, const std::string &call) {
   const auto *body = llvm::cast<CompoundStmt>(function->getBody());
@@ -87,13 +81,13 @@ void Rewriter::insert(const FunctionDecl *function, const std::string &call) {
   unsigned close = inner.getFileOffset(body->getRBracLoc());
   unsigned first = inner.getPresumedLineNumber(body->getLBracLoc());
   unsigned last = inner.getPresumedLineNumber(body->getRBracLoc());
-  edits[file].push_back({open + 1, "\n#pragma clang diagnostic push\n"
-                                   "#pragma clang diagnostic ignored \"-Weverything\"" +
-                                       line_directive(first) + call + "{" +
-                                       line_directive(first - 1) + "#pragma clang diagnostic pop\n" +
-                                       blanks(inner, file, open)});
-  edits[file].push_back({close + 1, line_directive(last) + "}" + line_directive(last) +
-                                        blanks(inner, file, close)});
+  edits[file].push_back(
+      {open + 1, "\n#pragma clang diagnostic push\n"
+                 "#pragma clang diagnostic ignored \"-Weverything\"" +
+                     line_directive(first) + call + "{" + line_directive(first - 1) +
+                     "#pragma clang diagnostic pop\n" + blanks(inner, file, open)});
+  edits[file].push_back(
+      {close + 1, line_directive(last) + "}" + line_directive(last) + blanks(inner, file, close)});
 }
 
 void Rewriter::append(const std::string &text) {
@@ -103,7 +97,8 @@ void Rewriter::append(const std::string &text) {
 
 std::string Rewriter::edited(FileID file, const std::vector<Edit> &edits) const {
   std::vector<Edit> sorted = edits;
-  std::sort(sorted.begin(), sorted.end(), [](const Edit &a, const Edit &b) { return a.offset < b.offset; });
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Edit &a, const Edit &b) { return a.offset < b.offset; });
   StringRef text = inner.getBufferData(file);
   std::string out;
   unsigned done = 0;
@@ -122,14 +117,12 @@ void Rewriter::apply(CompilerInstance &outer) const {
     bool main = file == inner.getMainFileID();
     auto entry = main ? sources.getFileEntryRefForID(sources.getMainFileID())
                       : inner.getFileEntryRefForID(file);
-    if (!entry)
-      continue;
+    if (!entry) continue;
     sources.overrideFileContents(
         *entry, llvm::MemoryBuffer::getMemBufferCopy(edited(file, list), entry->getName()));
     if (main)
-      sources.setMainFileID(
-          sources.createFileID(*entry, SourceLocation(), inner.getFileCharacteristic(
-                                                             inner.getLocForStartOfFile(file))));
+      sources.setMainFileID(sources.createFileID(
+          *entry, SourceLocation(), inner.getFileCharacteristic(inner.getLocForStartOfFile(file))));
   }
 }
 

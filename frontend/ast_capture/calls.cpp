@@ -12,7 +12,7 @@ using llvm::StringRef;
 
 static const int max_ops = 10000; // of a function: the time to compile it stays bearable
 
-// ---- the table ---------------------------------------------------------------------------------------------
+// ---- the table ----------------------------------------------------------------------------------
 
 struct ApiRow {
   const char *name;
@@ -27,8 +27,7 @@ static const ApiRow api_rows[] = {
 
 static const ApiRow *find_row(StringRef name) {
   for (const ApiRow &row : api_rows)
-    if (name == row.name)
-      return &row;
+    if (name == row.name) return &row;
   return nullptr;
 }
 
@@ -42,8 +41,7 @@ static llvm::SmallVector<AttributeSlot, 4> attribute_slots(tc_op op) {
   llvm::SmallVector<StringRef, 4> words;
   StringRef(tc_op_get(op)->attrs).split(words, ' ', -1, false);
   llvm::SmallVector<AttributeSlot, 4> slots;
-  for (StringRef word : words)
-    slots.push_back({word.split(':').first, word.back()});
+  for (StringRef word : words) slots.push_back({word.split(':').first, word.back()});
   return slots;
 }
 
@@ -51,12 +49,11 @@ static llvm::SmallVector<AttributeSlot, 4> attribute_slots(tc_op op) {
 static bool may_be_symbolic(StringRef name) {
   for (const char *each : {"dims", "times", "before", "after", "n", "m", "start", "stop", "index",
                            "shift", "k", "classes"})
-    if (name == each)
-      return true;
+    if (name == each) return true;
   return false;
 }
 
-// ---- operands ----------------------------------------------------------------------------------------------
+// ---- operands -----------------------------------------------------------------------------------
 
 tc_loc Evaluator::graph_loc(SourceLocation loc) const { return graph_location(sources, loc); }
 
@@ -73,10 +70,8 @@ tc_ref Evaluator::contents(const Tensor &t, SourceLocation loc) {
   const Storage &storage = storages[t.storage];
   if (storage.parameter && !llvm::is_contained(discovered.inputs, storage.parameter))
     discovered.inputs.push_back(storage.parameter);
-  if (t.whole)
-    return storage.current;
-  if (t.version == storage.version)
-    return t.ref;
+  if (t.whole) return storage.current;
+  if (t.version == storage.version) return t.ref;
   fail(loc, "a view is read after its tensor was written in place; take the view after the write");
   return {0};
 }
@@ -86,8 +81,7 @@ std::optional<Tensor> Evaluator::tensor_argument(const Expr *e) {
 }
 
 std::optional<Tensor> Evaluator::as_tensor(Value v, const Expr *e) {
-  if (failed)
-    return std::nullopt;
+  if (failed) return std::nullopt;
   if (v.kind == Value::Foreign) {
     fail(v.parameter->getLocation(),
          "parameter '" + v.parameter->getNameAsString() +
@@ -118,13 +112,12 @@ bool Evaluator::append_tensors(const Value &array, const Expr *arg, int64_t n,
     Value v = load(offset_place(array.place, i), arg->getExprLoc());
     if (!failed && v.kind != Value::Tensors)
       fail(arg->getExprLoc(), "an element of the list is not a tensor that is followed");
-    if (!failed)
-      in.push_back(contents(v.tensor, arg->getExprLoc()));
+    if (!failed) in.push_back(contents(v.tensor, arg->getExprLoc()));
   }
   return !failed;
 }
 
-// ---- attributes --------------------------------------------------------------------------------------------
+// ---- attributes ---------------------------------------------------------------------------------
 
 bool Evaluator::append_attribute(const AttributeSlot &slot, const Value &v, const Expr *arg,
                                  std::vector<tc_dim> &attrs, std::string &string) {
@@ -154,23 +147,22 @@ bool Evaluator::append_attribute(const AttributeSlot &slot, const Value &v, cons
     string = v.string; // tc_build makes the attribute
     return true;
   }
-  if (slot.kind != 'I')
-    return number(v);
+  if (slot.kind != 'I') return number(v);
   // tc_ints: {n, {v[0], v[1], ...}}
   auto n = v.kind == Value::Aggregate && v.parts.size() == 2 && v.parts[0].kind == Value::Scalars
-               ? as_constant(v.parts[0].scalar) : std::nullopt;
+               ? as_constant(v.parts[0].scalar)
+               : std::nullopt;
   if (!n || *n < 0 || *n > static_cast<int64_t>(v.parts[1].parts.size())) {
     fail(loc, "'" + slot.name.str() + "' is not a list whose length is known at build time");
     return false;
   }
   attrs.push_back(tc_dim_const(*n));
   for (int64_t i = 0; i < *n; i++)
-    if (!number(v.parts[1].parts[static_cast<size_t>(i)]))
-      return false;
+    if (!number(v.parts[1].parts[static_cast<size_t>(i)])) return false;
   return true;
 }
 
-// ---- building ----------------------------------------------------------------------------------------------
+// ---- building -----------------------------------------------------------------------------------
 
 void CoreMessage::keep(void *self, tc_severity severity, tc_loc, const char *text) {
   auto *first = static_cast<CoreMessage *>(self);
@@ -185,36 +177,39 @@ static bool transposing_helps(tc_graph *graph, tc_dims *dims, tc_op op, std::vec
                               size_t which) {
   std::vector<tc_type> types;
   std::vector<const tc_type *> pointers;
-  for (tc_ref ref : in)
-    types.push_back(*tc_graph_type(graph, ref));
+  for (tc_ref ref : in) types.push_back(*tc_graph_type(graph, ref));
   tc_type &t = types[which];
-  if (t.rank < 2)
-    return false;
+  if (t.rank < 2) return false;
   std::swap(t.dim[t.rank - 1], t.dim[t.rank - 2]);
-  for (const tc_type &type : types)
-    pointers.push_back(&type);
+  for (const tc_type &type : types) pointers.push_back(&type);
   char message[256];
-  tc_infer c = {op, dims, static_cast<int>(in.size()), pointers.data(), 0, nullptr, nullptr,
-                message, sizeof message, false};
+  tc_infer c = {op,
+                dims,
+                static_cast<int>(in.size()),
+                pointers.data(),
+                0,
+                nullptr,
+                nullptr,
+                message,
+                sizeof message,
+                false};
   tc_type out;
   return tc_infer_type(&c, &out);
 }
 
 tc_ref Evaluator::build(tc_op op, const std::vector<tc_ref> &in, const std::vector<tc_dim> &attrs,
                         const char *string, const CallExpr *e) {
-  if (failed)
-    return {0};
+  if (failed) return {0};
   // The core's message is completed with what only the source shows.
   CoreMessage core;
   tc_ref ref = {0};
   {
     CoreMessage::Catch here(diag, core);
-    ref = tc_build(graph, op, static_cast<int>(in.size()), in.data(),
-                   static_cast<int>(attrs.size()), attrs.data(), string,
-                   graph_loc(e->getExprLoc()));
+    ref =
+        tc_build(graph, op, static_cast<int>(in.size()), in.data(), static_cast<int>(attrs.size()),
+                 attrs.data(), string, graph_loc(e->getExprLoc()));
   }
-  if (ref.id)
-    return ref;
+  if (ref.id) return ref;
   if (core.severity != TC_ERROR) { // a limit of ours, not a mistake in the program
     fail(e->getExprLoc(), core.text.empty() ? "out of memory" : core.text);
     return {0};
@@ -225,8 +220,7 @@ tc_ref Evaluator::build(tc_op op, const std::vector<tc_ref> &in, const std::vect
     if (is_tensor_pointer(arg->getType()))
       ranges.push_back(CharSourceRange::getTokenRange(arg->getSourceRange()));
   for (size_t i = in.size(); op == OP_MATMUL && i-- > 0 && fixits.empty();) {
-    if (!transposing_helps(graph, dims, op, in, i))
-      continue;
+    if (!transposing_helps(graph, dims, op, in, i)) continue;
     CharSourceRange range = CharSourceRange::getTokenRange(e->getArg(i)->getSourceRange());
     CharSourceRange file = Lexer::makeFileCharRange(range, sources, context.getLangOpts());
     std::string text = Lexer::getSourceText(file, sources, context.getLangOpts()).str();
@@ -241,8 +235,7 @@ tc_ref Evaluator::build(tc_op op, const std::vector<tc_ref> &in, const std::vect
 
 // A view shares the memory of what it shows; everything else is new.
 Value Evaluator::result(tc_ref ref, tc_op op, const Tensor *viewed) {
-  if (failed || !ref.id)
-    return {};
+  if (failed || !ref.id) return {};
   Tensor t;
   t.ref = ref;
   if (viewed && tc_op_get(op)->cls == TC_CLASS_VIEW) {
@@ -282,29 +275,26 @@ Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
         continue;
       }
       auto tensor = as_tensor(v, expression);
-      if (!tensor)
-        return {};
-      if (!first)
-        first = tensor;
+      if (!tensor) return {};
+      if (!first) first = tensor;
       in.push_back(tensor->ref);
       continue;
     }
     Value v = evaluate(expression);
-    if (failed)
-      return {};
+    if (failed) return {};
     if (*at == 'T') {
       Value count = evaluate(e->getArg(arg++));
       auto n = count.kind == Value::Scalars ? as_constant(count.scalar) : std::nullopt;
       if (!n)
         fail(expression->getExprLoc(), "the length of the list has to be known at build time");
-      else
-        append_tensors(v, expression, *n, in);
+      else append_tensors(v, expression, *n, in);
     } else if (*at == 's' || *at == 'u') {
       if (v.kind != Value::Scalars) {
         fail(expression->getExprLoc(), "a number that is not followed");
         return {};
       }
-      tc_ref ref = as_operand(v.scalar, like && first ? &*first : nullptr, expression->getExprLoc());
+      tc_ref ref =
+          as_operand(v.scalar, like && first ? &*first : nullptr, expression->getExprLoc());
       in.insert(front ? in.begin() : in.end(), ref);
       like = front = false;
     } else {
@@ -316,33 +306,29 @@ Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
   return result(ref, row.op, first ? &*first : nullptr);
 }
 
-// ---- other functions ---------------------------------------------------------------------------------------
+// ---- other functions ----------------------------------------------------------------------------
 
 // Functions of <math.h> and <stdlib.h> without side effects: called in the text of a scalar.
 std::optional<Value> Evaluator::call_math(const CallExpr *e, const FunctionDecl *callee) {
   static const char *const names[] = {
-      "abs", "labs", "llabs", "fabs", "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2",
-      "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh",
-      "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "tgamma", "pow", "hypot", "floor", "ceil",
-      "round", "trunc", "nearbyint", "rint", "fmod", "remainder", "fmin", "fmax", "fma", "fdim",
-      "copysign"};
-  if (!callee->getBuiltinID() || !callee->getType()->isFunctionProtoType())
-    return std::nullopt;
+      "abs",  "labs",   "llabs",     "fabs",  "sqrt",  "cbrt",  "exp",   "exp2",    "expm1",
+      "log",  "log2",   "log10",     "log1p", "sin",   "cos",   "tan",   "asin",    "acos",
+      "atan", "atan2",  "sinh",      "cosh",  "tanh",  "asinh", "acosh", "atanh",   "erf",
+      "erfc", "tgamma", "pow",       "hypot", "floor", "ceil",  "round", "trunc",   "nearbyint",
+      "rint", "fmod",   "remainder", "fmin",  "fmax",  "fma",   "fdim",  "copysign"};
+  if (!callee->getBuiltinID() || !callee->getType()->isFunctionProtoType()) return std::nullopt;
   StringRef name = callee->getName();
   name.consume_front("__builtin_");
   bool known = llvm::any_of(names, [&](StringRef each) {
     return name == each || (name.size() == each.size() + 1 && name.starts_with(each) &&
                             (name.back() == 'f' || name.back() == 'l'));
   });
-  if (!known)
-    return std::nullopt;
+  if (!known) return std::nullopt;
   std::string text = "__builtin_" + name.str() + "(";
   for (const Expr *arg : e->arguments()) {
     Value v = evaluate(arg);
-    if (failed)
-      return Value();
-    if (v.kind != Value::Scalars)
-      return std::nullopt;
+    if (failed) return Value();
+    if (v.kind != Value::Scalars) return std::nullopt;
     text += (arg == e->getArg(0) ? "" : ", ") + v.scalar.text;
   }
   return Value::of(opaque(text + ")", e->getType()));
@@ -361,10 +347,8 @@ Value Evaluator::call_visible(const CallExpr *e, const FunctionDecl *callee) {
     return {};
   }
   std::vector<Value> arguments;
-  for (const Expr *arg : e->arguments())
-    arguments.push_back(evaluate(arg));
-  if (failed || !check_declared(callee, arguments, e))
-    return {};
+  for (const Expr *arg : e->arguments()) arguments.push_back(evaluate(arg));
+  if (failed || !check_declared(callee, arguments, e)) return {};
   Frame frame;
   frame.function = callee;
   for (unsigned i = 0; i < arguments.size(); i++)
@@ -385,8 +369,9 @@ static std::string why_not(StringRef name) {
     return "gradients are not compiled yet; call tc_grad outside of the function";
   if (name.starts_with("tc_"))
     return "'" + name.str() + "' works on finished tensors; call it outside of the function";
-  return "'" + name.str() + "' is called, whose body is not visible in this file; define it here, "
-                            "or call it outside of the function";
+  return "'" + name.str() +
+         "' is called, whose body is not visible in this file; define it here, "
+         "or call it outside of the function";
 }
 
 Value Evaluator::evaluate_call(const CallExpr *e) {
@@ -401,18 +386,13 @@ Value Evaluator::evaluate_call(const CallExpr *e) {
                               " operations; split the function, or work on larger tensors");
     return {};
   }
-  if (const ApiRow *row = find_row(name))
-    return call_api(e, *row);
-  if (Special special = find_special(name))
-    return (this->*special)(e);
+  if (const ApiRow *row = find_row(name)) return call_api(e, *row);
+  if (Special special = find_special(name)) return (this->*special)(e);
   if (callee->getBuiltinID())
-    if (auto v = constant_expression(e))
-      return Value::of(*v);
-  if (auto v = call_math(e, callee))
-    return *v;
+    if (auto v = constant_expression(e)) return Value::of(*v);
+  if (auto v = call_math(e, callee)) return *v;
   const FunctionDecl *definition = nullptr;
-  if (callee->hasBody(definition))
-    return call_visible(e, definition);
+  if (callee->hasBody(definition)) return call_visible(e, definition);
   fail(e->getExprLoc(), why_not(name));
   return {};
 }

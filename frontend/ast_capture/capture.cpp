@@ -9,8 +9,7 @@ using namespace clang;
 
 tc_loc graph_location(const SourceManager &sources, SourceLocation loc) {
   PresumedLoc presumed = sources.getPresumedLoc(sources.getFileLoc(loc));
-  if (presumed.isInvalid())
-    return {0, 0, 0, loc.getRawEncoding()};
+  if (presumed.isInvalid()) return {0, 0, 0, loc.getRawEncoding()};
   return {1, presumed.getLine(), presumed.getColumn(), loc.getRawEncoding()};
 }
 
@@ -28,8 +27,7 @@ void Evaluator::fail(SourceLocation loc, const std::string &why) {
 
 void Evaluator::error(SourceLocation loc, const std::string &what,
                       std::vector<CharSourceRange> ranges, std::vector<FixIt> fixits) {
-  if (!failed)
-    sink({TC_ERROR, loc, what, std::move(ranges), std::move(fixits)});
+  if (!failed) sink({TC_ERROR, loc, what, std::move(ranges), std::move(fixits)});
   failed = true;
 }
 
@@ -37,20 +35,17 @@ bool Evaluator::run(CapturedFunction &result) {
   Frame frame;
   frame.function = function;
   frames.push_back(std::move(frame));
-  if (!bind_parameters())
-    return false;
+  if (!bind_parameters()) return false;
   execute(function->getBody());
   return !failed && finish(frames.back().returned, result);
 }
 
 // Properties of the whole function that rule it out.
 static std::string unfit(const FunctionDecl *function) {
-  if (function->isVariadic())
-    return "it takes a variable number of arguments";
+  if (function->isVariadic()) return "it takes a variable number of arguments";
   if (!function->hasWrittenPrototype() && function->getNumParams())
     return "it is defined in the style of before C89; write its parameters as a prototype";
-  if (function->hasAttr<NakedAttr>())
-    return "it is a naked function";
+  if (function->hasAttr<NakedAttr>()) return "it is a naked function";
   QualType type = function->getReturnType();
   if (!type->isVoidType() && !type->isArithmeticType() && !type->isEnumeralType() &&
       !is_tensor_pointer(type))
@@ -72,13 +67,10 @@ CapturedFunction capture_function(ASTContext &context, const FunctionDecl *funct
     CapturedFunction attempt = {};
     attempt.function = function;
     attempt.graph.reset(tc_graph_new(name.c_str(), diag));
-    if (!attempt.graph)
-      return result;
+    if (!attempt.graph) return result;
     Evaluator evaluator(context, function, attempt.graph.get(), discovered, collecting, sink);
-    if (!evaluator.run(attempt))
-      return result;
-    if (!collecting)
-      return attempt;
+    if (!evaluator.run(attempt)) return result;
+    if (!collecting) return attempt;
     // Inputs in the order of the parameters.
     std::sort(discovered.inputs.begin(), discovered.inputs.end(),
               [](const ParmVarDecl *a, const ParmVarDecl *b) {

@@ -1,7 +1,7 @@
 // evaluator.h - symbolic evaluation of one function body; see capture.h for the method.
 //
-// Failure: the first thing that cannot be captured is reported once by fail(), and from then on every
-// step returns at once with a value of kind Unset.  No exceptions.
+// Failure: the first thing that cannot be captured is reported once by fail(), and from then on
+// every step returns at once with a value of kind Unset.  No exceptions.
 #ifndef TC_CAPTURE_EVALUATOR_H
 #define TC_CAPTURE_EVALUATOR_H
 
@@ -95,7 +95,8 @@ private:
   Scalar from_dim(tc_dim dim, clang::QualType type);
   Scalar opaque(std::string text, clang::QualType type);
   Scalar convert(const Scalar &v, clang::QualType to, bool explicit_cast = false);
-  Scalar binary(clang::BinaryOperatorKind op, const Scalar &a, const Scalar &b, clang::QualType type);
+  Scalar binary(clang::BinaryOperatorKind op, const Scalar &a, const Scalar &b,
+                clang::QualType type);
   Scalar unary(clang::UnaryOperatorKind op, const Scalar &a, clang::QualType type);
   std::optional<bool> truth(const Scalar &v);
   std::optional<Scalar> constant_expression(const clang::Expr *e);
@@ -191,7 +192,7 @@ private:
   std::deque<Value> memory;
   std::deque<Storage> storages;
   std::map<std::pair<const clang::ParmVarDecl *, int64_t>, Value> outputs;
-  std::map<unsigned, std::string> results; // storage -> C text of the result that owns it
+  std::map<unsigned, std::string> results;           // storage -> C text of the result that owns it
   std::map<std::string, std::string> scalar_symbols; // symbol name -> text of the scalar
   int ops = 0;
   int iterations = 0;

@@ -11,13 +11,12 @@ static const int64_t max_elements = 65536; // of a local array
 
 bool is_tensor_pointer(QualType type) {
   const auto *pointer = type->getAs<PointerType>();
-  if (!pointer)
-    return false;
+  if (!pointer) return false;
   const auto *record = pointer->getPointeeType()->getAs<RecordType>();
   return record && record->getDecl()->getName() == "tc_tensor";
 }
 
-// ---- objects ---------------------------------------------------------------------------------------------
+// ---- objects ------------------------------------------------------------------------------------
 
 unsigned Evaluator::new_slot(Value value) {
   memory.push_back(std::move(value));
@@ -39,21 +38,17 @@ Value Evaluator::zero_of(QualType type) {
       v.parts.push_back(zero_of(field->getType()));
     return v;
   }
-  if (type->isPointerType())
-    return Value::of(Value::Null);
+  if (type->isPointerType()) return Value::of(Value::Null);
   if (type->isIntegralOrEnumerationType())
     return Value::of(integer_constant(llvm::APSInt::get(0), type));
-  if (type->isRealFloatingType())
-    return Value::of(floating_constant(0, type));
+  if (type->isRealFloatingType()) return Value::of(floating_constant(0, type));
   return {};
 }
 
 // The object as it is before anything was stored: aggregates have their parts.
 static void unset_leaves(Value &v) {
-  for (Value &part : v.parts)
-    unset_leaves(part);
-  if (v.kind != Value::Aggregate)
-    v = Value();
+  for (Value &part : v.parts) unset_leaves(part);
+  if (v.kind != Value::Aggregate) v = Value();
 }
 
 Value *Evaluator::resolve(const Place &place, SourceLocation loc) {
@@ -72,15 +67,13 @@ Value *Evaluator::resolve(const Place &place, SourceLocation loc) {
 Value Evaluator::load(const Place &place, SourceLocation loc) {
   if (place.out) {
     auto found = outputs.find({place.out, place.path.empty() ? 0 : place.path[0]});
-    if (found != outputs.end())
-      return found->second;
+    if (found != outputs.end()) return found->second;
     fail(loc, "'" + place.out->getNameAsString() +
                   "' is read through; tensors come in as parameters with TC_SHAPE");
     return {};
   }
   Value *v = resolve(place, loc);
-  if (!v)
-    return {};
+  if (!v) return {};
   if (v->kind == Value::Unset)
     fail(loc, "a variable that has no value yet, or none that is followed");
   if (v->kind == Value::Foreign && !is_tensor_pointer(v->parameter->getType()))
@@ -91,27 +84,23 @@ Value Evaluator::load(const Place &place, SourceLocation loc) {
 }
 
 void Evaluator::store(const Place &place, Value value, SourceLocation loc) {
-  if (failed)
-    return;
+  if (failed) return;
   if (place.out) {
     outputs[{place.out, place.path.empty() ? 0 : place.path[0]}] = std::move(value);
     return;
   }
-  if (Value *v = resolve(place, loc))
-    *v = std::move(value);
+  if (Value *v = resolve(place, loc)) *v = std::move(value);
 }
 
 Place Evaluator::offset_place(Place place, int64_t by) {
-  if (place.path.empty())
-    place.path.push_back(0);
+  if (place.path.empty()) place.path.push_back(0);
   place.path.back() += by;
   return place;
 }
 
 std::optional<Place> Evaluator::locate_variable(const DeclRefExpr *e) {
   const auto *variable = dyn_cast<VarDecl>(e->getDecl());
-  if (!variable)
-    return std::nullopt;
+  if (!variable) return std::nullopt;
   auto found = frames.back().variables.find(variable);
   if (found != frames.back().variables.end()) {
     Place place;
@@ -122,28 +111,27 @@ std::optional<Place> Evaluator::locate_variable(const DeclRefExpr *e) {
     fail(e->getExprLoc(), "'" + variable->getNameAsString() +
                               "' keeps its value between calls; pass it as a parameter");
   else
-    fail(e->getExprLoc(), "'" + variable->getNameAsString() +
-                              "' is not a local variable; pass it as a parameter");
+    fail(e->getExprLoc(),
+         "'" + variable->getNameAsString() + "' is not a local variable; pass it as a parameter");
   return std::nullopt;
 }
 
 // The object that an lvalue names.
 std::optional<Place> Evaluator::locate(const Expr *e) {
   e = e->IgnoreParens();
-  if (const auto *ref = dyn_cast<DeclRefExpr>(e))
-    return locate_variable(ref);
+  if (const auto *ref = dyn_cast<DeclRefExpr>(e)) return locate_variable(ref);
   if (const auto *member = dyn_cast<MemberExpr>(e)) {
     const auto *field = dyn_cast<FieldDecl>(member->getMemberDecl());
     std::optional<Place> base;
     if (member->isArrow()) {
       Value pointer = evaluate(member->getBase());
-      if (pointer.kind == Value::Pointer && !pointer.place.out)
-        base = pointer.place;
+      if (pointer.kind == Value::Pointer && !pointer.place.out) base = pointer.place;
     } else {
       base = locate(member->getBase());
     }
     if (failed || !base || !field || field->getParent()->isUnion()) {
-      fail(e->getExprLoc(), "a member of an object that is not local; pass the tensor as a parameter");
+      fail(e->getExprLoc(),
+           "a member of an object that is not local; pass the tensor as a parameter");
       return std::nullopt;
     }
     base->path.push_back(field->getFieldIndex());
@@ -151,13 +139,12 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
   }
   if (const auto *element = dyn_cast<ArraySubscriptExpr>(e)) {
     Value base = evaluate(element->getBase()), index = evaluate(element->getIdx());
-    if (failed)
-      return std::nullopt;
+    if (failed) return std::nullopt;
     auto i = index.kind == Value::Scalars ? as_constant(index.scalar) : std::nullopt;
-    if (base.kind == Value::Pointer && i)
-      return offset_place(base.place, *i);
-    fail(e->getExprLoc(), i ? "memory of another function is indexed; pass the tensor as a parameter"
-                            : "the index is not known at build time");
+    if (base.kind == Value::Pointer && i) return offset_place(base.place, *i);
+    fail(e->getExprLoc(),
+         i ? "memory of another function is indexed; pass the tensor as a parameter"
+           : "the index is not known at build time");
     return std::nullopt;
   }
   if (const auto *deref = dyn_cast<UnaryOperator>(e); deref && deref->getOpcode() == UO_Deref) {
@@ -176,7 +163,7 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
   return std::nullopt;
 }
 
-// ---- values ------------------------------------------------------------------------------------------------
+// ---- values -------------------------------------------------------------------------------------
 
 // const-qualified globals with an initialiser are constants.
 static const Expr *constant_global(const Expr *e) {
@@ -190,10 +177,8 @@ static const Expr *constant_global(const Expr *e) {
 }
 
 Value Evaluator::evaluate(const Expr *e) {
-  if (depth >= max_depth)
-    fail(e->getExprLoc(), "the code is nested too deeply");
-  if (failed)
-    return {};
+  if (depth >= max_depth) fail(e->getExprLoc(), "the code is nested too deeply");
+  if (failed) return {};
   depth++;
   Value v = evaluate_one(e->IgnoreParens());
   depth--;
@@ -203,8 +188,7 @@ Value Evaluator::evaluate(const Expr *e) {
 // What C knows the value of at a glance.  Larger constant expressions are folded on the way up: to
 // ask Clang about each of them would take time quadratic in their size.
 static bool is_atom(const Expr *e) {
-  if (const auto *ref = dyn_cast<DeclRefExpr>(e))
-    return isa<EnumConstantDecl>(ref->getDecl());
+  if (const auto *ref = dyn_cast<DeclRefExpr>(e)) return isa<EnumConstantDecl>(ref->getDecl());
   return isa<IntegerLiteral>(e) || isa<FloatingLiteral>(e) || isa<CharacterLiteral>(e) ||
          isa<UnaryExprOrTypeTraitExpr>(e) || isa<OffsetOfExpr>(e) || isa<TypeTraitExpr>(e) ||
          isa<ConstantExpr>(e) || e->getStmtClass() == Stmt::CXXBoolLiteralExprClass;
@@ -212,22 +196,15 @@ static bool is_atom(const Expr *e) {
 
 Value Evaluator::evaluate_one(const Expr *e) {
   if (is_atom(e))
-    if (auto v = constant_expression(e))
-      return Value::of(*v);
-  if (const auto *full = dyn_cast<FullExpr>(e))
-    return evaluate(full->getSubExpr());
-  if (const auto *cast = dyn_cast<CastExpr>(e))
-    return evaluate_cast(cast);
-  if (const auto *call = dyn_cast<CallExpr>(e))
-    return evaluate_call(call);
-  if (const auto *op = dyn_cast<UnaryOperator>(e))
-    return evaluate_unary(op);
-  if (const auto *op = dyn_cast<BinaryOperator>(e))
-    return evaluate_binary(op);
+    if (auto v = constant_expression(e)) return Value::of(*v);
+  if (const auto *full = dyn_cast<FullExpr>(e)) return evaluate(full->getSubExpr());
+  if (const auto *cast = dyn_cast<CastExpr>(e)) return evaluate_cast(cast);
+  if (const auto *call = dyn_cast<CallExpr>(e)) return evaluate_call(call);
+  if (const auto *op = dyn_cast<UnaryOperator>(e)) return evaluate_unary(op);
+  if (const auto *op = dyn_cast<BinaryOperator>(e)) return evaluate_binary(op);
   if (const auto *choice = dyn_cast<AbstractConditionalOperator>(e))
     return evaluate_conditional(choice);
-  if (const auto *choice = dyn_cast<ChooseExpr>(e))
-    return evaluate(choice->getChosenSubExpr());
+  if (const auto *choice = dyn_cast<ChooseExpr>(e)) return evaluate(choice->getChosenSubExpr());
   if (const auto *generic = dyn_cast<GenericSelectionExpr>(e))
     return evaluate(generic->getResultExpr());
   if (const auto *text = dyn_cast<StringLiteral>(e)) {
@@ -235,14 +212,12 @@ Value Evaluator::evaluate_one(const Expr *e) {
     v.string = text->getCharByteWidth() == 1 ? text->getString().str() : "";
     return v;
   }
-  if (isa<InitListExpr>(e))
-    return evaluate_initializer(e, e->getType());
+  if (isa<InitListExpr>(e)) return evaluate_initializer(e, e->getType());
   if (isa<CompoundLiteralExpr>(e) || isa<MemberExpr>(e)) {
     auto place = locate(e);
     return place ? load(*place, e->getExprLoc()) : Value();
   }
-  if (const auto *block = dyn_cast<StmtExpr>(e))
-    return evaluate_block(block);
+  if (const auto *block = dyn_cast<StmtExpr>(e)) return evaluate_block(block);
   fail(e->getExprLoc(), "an expression of this form is not captured");
   return {};
 }
@@ -251,8 +226,7 @@ Value Evaluator::evaluate_one(const Expr *e) {
 Value Evaluator::evaluate_block(const StmtExpr *e) {
   Value last = Value::of(Value::Void);
   for (const Stmt *step : e->getSubStmt()->body()) {
-    if (const auto *value = dyn_cast<Expr>(step))
-      last = evaluate(value);
+    if (const auto *value = dyn_cast<Expr>(step)) last = evaluate(value);
     else if (execute(step) != Flow::Next)
       fail(e->getExprLoc(), "control leaves a statement expression");
   }
@@ -264,19 +238,16 @@ Value Evaluator::evaluate_cast(const CastExpr *e) {
   switch (e->getCastKind()) {
   case CK_LValueToRValue: {
     if (const Expr *init = constant_global(from))
-      if (auto v = constant_expression(init))
-        return Value::of(convert(*v, e->getType()));
+      if (auto v = constant_expression(init)) return Value::of(convert(*v, e->getType()));
     auto place = locate(from);
     return place ? load(*place, e->getExprLoc()) : Value();
   }
   case CK_NullToPointer:
     return Value::of(Value::Null);
   case CK_ArrayToPointerDecay: {
-    if (isa<StringLiteral>(from->IgnoreParens()))
-      return evaluate(from);
+    if (isa<StringLiteral>(from->IgnoreParens())) return evaluate(from);
     auto place = locate(from);
-    if (!place)
-      return {};
+    if (!place) return {};
     place->path.push_back(0);
     return Value::of(*place);
   }
@@ -301,8 +272,7 @@ Value Evaluator::evaluate_cast(const CastExpr *e) {
   case CK_FloatingToBoolean:
   case CK_BooleanToSignedIntegral: {
     Value v = evaluate(from);
-    if (v.kind == Value::Scalars)
-      return Value::of(convert(v.scalar, e->getType()));
+    if (v.kind == Value::Scalars) return Value::of(convert(v.scalar, e->getType()));
     break;
   }
   default:
@@ -314,8 +284,7 @@ Value Evaluator::evaluate_cast(const CastExpr *e) {
 
 Value Evaluator::evaluate_unary(const UnaryOperator *e) {
   SourceLocation loc = e->getExprLoc();
-  if (e->getOpcode() == UO_Extension)
-    return evaluate(e->getSubExpr());
+  if (e->getOpcode() == UO_Extension) return evaluate(e->getSubExpr());
   if (e->getOpcode() == UO_AddrOf) {
     auto place = locate(e->getSubExpr());
     return place ? Value::of(*place) : Value();
@@ -323,8 +292,7 @@ Value Evaluator::evaluate_unary(const UnaryOperator *e) {
   if (e->isIncrementDecrementOp()) {
     auto place = locate(e->getSubExpr());
     Value old = place ? load(*place, loc) : Value();
-    if (failed)
-      return {};
+    if (failed) return {};
     if (old.kind == Value::Pointer) {
       Value moved = Value::of(offset_place(old.place, e->isIncrementOp() ? 1 : -1));
       store(*place, moved, loc);
@@ -337,9 +305,11 @@ Value Evaluator::evaluate_unary(const UnaryOperator *e) {
     Scalar one = integer_constant(llvm::APSInt::get(1), context.IntTy);
     QualType type = old.scalar.type;
     QualType wide = type->isIntegerType() && context.isPromotableIntegerType(type)
-                        ? context.getPromotedIntegerType(type) : type;
+                        ? context.getPromotedIntegerType(type)
+                        : type;
     Scalar changed = convert(binary(e->isIncrementOp() ? BO_Add : BO_Sub, convert(old.scalar, wide),
-                                    convert(one, wide), wide), type);
+                                    convert(one, wide), wide),
+                             type);
     store(*place, Value::of(changed), loc);
     return e->isPrefix() ? Value::of(changed) : old;
   }
@@ -348,10 +318,9 @@ Value Evaluator::evaluate_unary(const UnaryOperator *e) {
     return place ? load(*place, loc) : Value();
   }
   Value v = evaluate(e->getSubExpr());
-  if (failed)
-    return {};
-  if (e->getOpcode() == UO_LNot && (v.kind == Value::Tensors || v.kind == Value::Null ||
-                                    v.kind == Value::Foreign))
+  if (failed) return {};
+  if (e->getOpcode() == UO_LNot &&
+      (v.kind == Value::Tensors || v.kind == Value::Null || v.kind == Value::Foreign))
     return Value::of(integer_constant(llvm::APSInt::get(v.kind == Value::Null), e->getType()));
   if (v.kind == Value::Scalars && (e->getOpcode() == UO_Plus || e->getOpcode() == UO_Minus ||
                                    e->getOpcode() == UO_Not || e->getOpcode() == UO_LNot))
@@ -367,8 +336,8 @@ Value Evaluator::compare_pointers(const BinaryOperator *e, const Value &a, const
   bool one_null = (a.kind == Value::Null) != (b.kind == Value::Null);
   bool both_null = a.kind == Value::Null && b.kind == Value::Null;
   if (e->isEqualityOp() && known(a) && known(b) && (one_null || both_null))
-    return Value::of(integer_constant(llvm::APSInt::get(both_null == (e->getOpcode() == BO_EQ)),
-                                      e->getType()));
+    return Value::of(
+        integer_constant(llvm::APSInt::get(both_null == (e->getOpcode() == BO_EQ)), e->getType()));
   fail(e->getExprLoc(), "pointers are compared");
   return {};
 }
@@ -381,28 +350,30 @@ static bool calls(const Expr *e, llvm::StringRef name) {
 
 Value Evaluator::evaluate_binary(const BinaryOperator *e) {
   SourceLocation loc = e->getExprLoc();
-  if (e->isAssignmentOp())
-    return evaluate_assignment(e);
+  if (e->isAssignmentOp()) return evaluate_assignment(e);
   if (e->getOpcode() == BO_Comma) {
     if (!calls(e->getLHS(), "tc_here")) // a note for run-time messages, from tcompile/locations.h
       evaluate(e->getLHS());
     return evaluate(e->getRHS());
   }
   Value a = evaluate(e->getLHS());
-  if (failed)
-    return {};
+  if (failed) return {};
   if (e->isLogicalOp()) { // the right side runs only when it is asked for
     auto left = a.kind == Value::Scalars ? truth(a.scalar)
                 : a.kind == Value::Null || a.kind == Value::Tensors || a.kind == Value::Foreign
-                    ? std::optional<bool>(a.kind != Value::Null) : std::nullopt;
+                    ? std::optional<bool>(a.kind != Value::Null)
+                    : std::nullopt;
     if (left && *left == (e->getOpcode() == BO_LOr))
       return Value::of(integer_constant(llvm::APSInt::get(*left), e->getType()));
     if (left) {
       Value right = evaluate(e->getRHS());
       if (right.kind == Value::Scalars)
-        return Value::of(convert(unary(UO_LNot, unary(UO_LNot, right.scalar, e->getType()), e->getType()), e->getType()));
+        return Value::of(
+            convert(unary(UO_LNot, unary(UO_LNot, right.scalar, e->getType()), e->getType()),
+                    e->getType()));
       if (right.kind == Value::Null || right.kind == Value::Tensors || right.kind == Value::Foreign)
-        return Value::of(integer_constant(llvm::APSInt::get(right.kind != Value::Null), e->getType()));
+        return Value::of(
+            integer_constant(llvm::APSInt::get(right.kind != Value::Null), e->getType()));
     }
   }
   if (e->isLogicalOp() && e->getRHS()->HasSideEffects(context)) {
@@ -410,23 +381,22 @@ Value Evaluator::evaluate_binary(const BinaryOperator *e) {
     return {};
   }
   Value b = evaluate(e->getRHS());
-  if (failed)
-    return {};
+  if (failed) return {};
   auto scalar = [&](Value &v) {
-    if (e->isLogicalOp() && (v.kind == Value::Null || v.kind == Value::Tensors ||
-                             v.kind == Value::Foreign))
+    if (e->isLogicalOp() &&
+        (v.kind == Value::Null || v.kind == Value::Tensors || v.kind == Value::Foreign))
       v = Value::of(integer_constant(llvm::APSInt::get(v.kind != Value::Null), context.IntTy));
     return v.kind == Value::Scalars;
   };
   if (scalar(a) && scalar(b))
     return Value::of(binary(e->getOpcode(), a.scalar, b.scalar, e->getType()));
   if (e->isAdditiveOp() && (a.kind == Value::Pointer) != (b.kind == Value::Pointer)) {
-    const Value &pointer = a.kind == Value::Pointer ? a : b, &offset = a.kind == Value::Pointer ? b : a;
+    const Value &pointer = a.kind == Value::Pointer ? a : b,
+                &offset = a.kind == Value::Pointer ? b : a;
     if (auto n = offset.kind == Value::Scalars ? as_constant(offset.scalar) : std::nullopt)
       return Value::of(offset_place(pointer.place, e->getOpcode() == BO_Sub ? -*n : *n));
   }
-  if (e->getLHS()->getType()->isPointerType())
-    return compare_pointers(e, a, b);
+  if (e->getLHS()->getType()->isPointerType()) return compare_pointers(e, a, b);
   fail(loc, "this operator is not captured for these operands");
   return {};
 }
@@ -435,12 +405,10 @@ Value Evaluator::evaluate_assignment(const BinaryOperator *e) {
   SourceLocation loc = e->getExprLoc();
   Value v = evaluate(e->getRHS());
   auto place = failed ? std::nullopt : locate(e->getLHS());
-  if (failed || !place)
-    return {};
+  if (failed || !place) return {};
   if (const auto *compound = dyn_cast<CompoundAssignOperator>(e)) {
     Value old = load(*place, loc);
-    if (failed)
-      return {};
+    if (failed) return {};
     BinaryOperatorKind op = BinaryOperator::getOpForCompoundAssignment(e->getOpcode());
     if (old.kind == Value::Pointer && v.kind == Value::Scalars && as_constant(v.scalar)) {
       int64_t n = *as_constant(v.scalar);
@@ -469,37 +437,35 @@ Value Evaluator::evaluate_conditional(const AbstractConditionalOperator *e) {
     return {};
   }
   Value condition = evaluate(e->getCond());
-  if (failed)
-    return {};
+  if (failed) return {};
   auto known = condition.kind == Value::Scalars ? truth(condition.scalar)
-               : condition.kind == Value::Null ? std::optional<bool>(false)
+               : condition.kind == Value::Null  ? std::optional<bool>(false)
                : condition.kind == Value::Tensors || condition.kind == Value::Foreign
-                   ? std::optional<bool>(true) : std::nullopt;
-  if (known)
-    return evaluate(*known ? e->getTrueExpr() : e->getFalseExpr());
+                   ? std::optional<bool>(true)
+                   : std::nullopt;
+  if (known) return evaluate(*known ? e->getTrueExpr() : e->getFalseExpr());
   if (condition.kind == Value::Scalars && e->getType()->isArithmeticType() &&
       !e->getTrueExpr()->HasSideEffects(context) && !e->getFalseExpr()->HasSideEffects(context)) {
     Value a = evaluate(e->getTrueExpr()), b = evaluate(e->getFalseExpr());
     if (!failed && a.kind == Value::Scalars && b.kind == Value::Scalars)
-      return Value::of(opaque("(" + condition.scalar.text + " ? " + a.scalar.text + " : " +
-                                  b.scalar.text + ")", e->getType()));
+      return Value::of(
+          opaque("(" + condition.scalar.text + " ? " + a.scalar.text + " : " + b.scalar.text + ")",
+                 e->getType()));
   }
-  fail(e->getExprLoc(), "the choice depends on a value that is not known at build time; compute both "
-                        "sides and use tc_where, or choose outside of the function");
+  fail(e->getExprLoc(),
+       "the choice depends on a value that is not known at build time; compute both "
+       "sides and use tc_where, or choose outside of the function");
   return {};
 }
 
-// ---- initialisers --------------------------------------------------------------------------------------------
+// ---- initialisers -------------------------------------------------------------------------------
 
 Value Evaluator::evaluate_initializer(const Expr *e, QualType type) {
   e = e->IgnoreParens();
-  if (const auto *full = dyn_cast<FullExpr>(e))
-    e = full->getSubExpr()->IgnoreParens();
-  if (isa<ImplicitValueInitExpr>(e))
-    return zero_of(type);
+  if (const auto *full = dyn_cast<FullExpr>(e)) e = full->getSubExpr()->IgnoreParens();
+  if (isa<ImplicitValueInitExpr>(e)) return zero_of(type);
   const auto *list = dyn_cast<InitListExpr>(e);
-  if (!list)
-    return evaluate(e);
+  if (!list) return evaluate(e);
   if (!type->isArrayType() && !type->isRecordType())
     return list->getNumInits() ? evaluate(list->getInit(0)) : zero_of(type);
   if (const auto *array = context.getAsConstantArrayType(type);
@@ -520,10 +486,8 @@ Value Evaluator::evaluate_initializer(const Expr *e, QualType type) {
 void Evaluator::declare(const VarDecl *variable) {
   QualType type = variable->getType();
   SourceLocation loc = variable->getLocation();
-  if (type->isVariableArrayType())
-    return fail(loc, "an array whose length is not constant");
-  if (type.isVolatileQualified())
-    return fail(loc, "a volatile variable");
+  if (type->isVariableArrayType()) return fail(loc, "an array whose length is not constant");
+  if (type.isVolatileQualified()) return fail(loc, "a volatile variable");
   if (variable->isStaticLocal() || variable->hasExternalStorage())
     return; // reported where it is used
   Value v;
@@ -533,8 +497,7 @@ void Evaluator::declare(const VarDecl *variable) {
     v = zero_of(type);
     unset_leaves(v);
   }
-  if (!failed)
-    frames.back().variables[variable] = new_slot(std::move(v));
+  if (!failed) frames.back().variables[variable] = new_slot(std::move(v));
 }
 
 } // namespace tc

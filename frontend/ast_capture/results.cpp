@@ -8,12 +8,9 @@ using namespace clang;
 
 // C text of a value that leaves the function; "" after failing.
 std::string Evaluator::result_text(const Value &v, SourceLocation loc, CapturedFunction &result) {
-  if (v.kind == Value::Null)
-    return "0";
-  if (v.kind == Value::Scalars)
-    return v.scalar.text;
-  if (v.kind == Value::Foreign)
-    return "(struct tc_tensor *)" + v.parameter->getNameAsString();
+  if (v.kind == Value::Null) return "0";
+  if (v.kind == Value::Scalars) return v.scalar.text;
+  if (v.kind == Value::Foreign) return "(struct tc_tensor *)" + v.parameter->getNameAsString();
   if (v.kind != Value::Tensors) {
     fail(loc, "a result that is not a tensor or a number");
     return "";
@@ -27,16 +24,15 @@ std::string Evaluator::result_text(const Value &v, SourceLocation loc, CapturedF
                   "' and shares its memory; return tc_clone of it");
     return "";
   }
-  auto [known, fresh] = results.insert({t.storage, "__tc_out[" + std::to_string(result.results) + "]"});
-  if (!fresh && t.whole)
-    return known->second;
+  auto [known, fresh] =
+      results.insert({t.storage, "__tc_out[" + std::to_string(result.results) + "]"});
+  if (!fresh && t.whole) return known->second;
   if (!fresh) {
     fail(loc, "two results share memory; return tc_clone of one");
     return "";
   }
   tc_ref ref = contents(t, loc);
-  if (failed)
-    return "";
+  if (failed) return "";
   if (!tc_graph_output(graph, ref)) {
     fail(loc, "out of memory");
     return "";
@@ -50,19 +46,17 @@ bool Evaluator::bind_sizes(CapturedFunction &result) {
   for (uint32_t i = 0; i < tc_dims_sym_count(dims); i++) {
     const tc_sym *symbol = tc_dims_sym(dims, i);
     std::string name = std::string("__tc_size_") + symbol->name;
-    bool named = llvm::any_of(result.scalars, [&](const auto &s) {
-      return llvm::StringRef(s.text).contains(name);
-    });
+    bool named = llvm::any_of(
+        result.scalars, [&](const auto &s) { return llvm::StringRef(s.text).contains(name); });
     named = named || llvm::StringRef(result.returned).contains(name);
     if (symbol->input < 0) {
-      fail(function->getLocation(),
-           std::string("size '") + symbol->name + "' stands only inside of expressions; declare a "
-                                                  "parameter with '" + symbol->name +
-               "' as a size of its own");
+      fail(function->getLocation(), std::string("size '") + symbol->name +
+                                        "' stands only inside of expressions; declare a "
+                                        "parameter with '" +
+                                        symbol->name + "' as a size of its own");
       return false;
     }
-    if (!named)
-      continue;
+    if (!named) continue;
     if (symbol->axis < 0) {
       result.sizes.push_back({name, scalar_symbols[symbol->name]});
     } else {
@@ -76,8 +70,7 @@ bool Evaluator::bind_sizes(CapturedFunction &result) {
 
 bool Evaluator::finish(const Value &returned, CapturedFunction &result) {
   SourceLocation loc = frames.back().return_loc;
-  if (loc.isInvalid())
-    loc = function->getLocation();
+  if (loc.isInvalid()) loc = function->getLocation();
   for (const ParmVarDecl *parameter : discovered.inputs)
     result.inputs.push_back(parameter->getNameAsString());
   for (const auto &scalar : discovered.scalars)

@@ -1,5 +1,5 @@
-// scalars.cpp - C arithmetic on integers and floating-point values: folded where constant, kept as an
-// expression of sizes where the result is one, and always kept as C text of the same type.
+// scalars.cpp - C arithmetic on integers and floating-point values: folded where constant, kept as
+// an expression of sizes where the result is one, and always kept as C text of the same type.
 #include "frontend/ast_capture/evaluator.h"
 
 #include <cmath>
@@ -10,7 +10,7 @@ using namespace clang;
 
 static const char *const size_prefix = "__tc_size_";
 
-// ---- types ---------------------------------------------------------------------------------------------
+// ---- types --------------------------------------------------------------------------------------
 
 static QualType plain(ASTContext &context, QualType type) {
   type = context.getCanonicalType(type).getUnqualifiedType();
@@ -36,18 +36,15 @@ std::string Evaluator::type_name(QualType type) const {
 }
 
 static std::string floating_text(double v) {
-  if (std::isnan(v))
-    return "__builtin_nan(\"\")";
-  if (std::isinf(v))
-    return v < 0 ? "(-__builtin_inf())" : "__builtin_inf()";
+  if (std::isnan(v)) return "__builtin_nan(\"\")";
+  if (std::isinf(v)) return v < 0 ? "(-__builtin_inf())" : "__builtin_inf()";
   char text[40];
   snprintf(text, sizeof text, "(%.17g)", v);
-  if (!strpbrk(text, ".e"))
-    snprintf(text, sizeof text, "(%.17g.0)", v);
+  if (!strpbrk(text, ".e")) snprintf(text, sizeof text, "(%.17g.0)", v);
   return text;
 }
 
-// ---- making scalars --------------------------------------------------------------------------------------
+// ---- making scalars -----------------------------------------------------------------------------
 
 Scalar Evaluator::integer_constant(const llvm::APSInt &v, QualType type) {
   Scalar s;
@@ -56,17 +53,14 @@ Scalar Evaluator::integer_constant(const llvm::APSInt &v, QualType type) {
   unsigned width = s.type->isBooleanType() ? 1 : context.getIntWidth(s.type);
   s.integer = v.extOrTrunc(width);
   s.integer.setIsUnsigned(s.type->isUnsignedIntegerOrEnumerationType());
-  if (s.integer.getSignificantBits() <= 63)
-    s.dim = tc_dim_const(s.integer.getExtValue());
-  if (s.dim && tc_dim_bad(*s.dim))
-    s.dim.reset();
+  if (s.integer.getSignificantBits() <= 63) s.dim = tc_dim_const(s.integer.getExtValue());
+  if (s.dim && tc_dim_bad(*s.dim)) s.dim.reset();
   std::string literal = llvm::toString(s.integer, 10);
   llvm::APSInt next = s.integer;
   ++next;
   if (s.integer.isSigned() && s.integer.isMinSignedValue()) // not a literal in C
     literal = llvm::toString(next, 10) + (width > 32 ? "LL - 1" : " - 1");
-  else if (s.integer.isUnsigned() && width == 64)
-    literal += "ULL";
+  else if (s.integer.isUnsigned() && width == 64) literal += "ULL";
   bool simple = s.type->isSpecificBuiltinType(BuiltinType::Int) && !s.integer.isNegative();
   s.text = simple ? literal : "((" + type_name(s.type) + ")(" + literal + "))";
   return s;
@@ -99,8 +93,7 @@ std::string Evaluator::dim_text(tc_dim dim) {
 }
 
 Scalar Evaluator::from_dim(tc_dim dim, QualType type) {
-  if (tc_dim_is_const(dim))
-    return integer_constant(llvm::APSInt::get(tc_dim_value(dim)), type);
+  if (tc_dim_is_const(dim)) return integer_constant(llvm::APSInt::get(tc_dim_value(dim)), type);
   Scalar s = opaque("", type);
   s.text = "((" + type_name(s.type) + ")" + dim_text(dim) + ")";
   s.dim = dim;
@@ -111,21 +104,18 @@ std::optional<Scalar> Evaluator::constant_expression(const Expr *e) {
   QualType type = e->getType();
   if (type->isIntegralOrEnumerationType()) {
     Expr::EvalResult r;
-    if (e->EvaluateAsInt(r, context))
-      return integer_constant(r.Val.getInt(), type);
+    if (e->EvaluateAsInt(r, context)) return integer_constant(r.Val.getInt(), type);
   } else if (type->isRealFloatingType()) {
     llvm::APFloat v(0.0);
-    if (!e->EvaluateAsFloat(v, context))
-      return std::nullopt;
+    if (!e->EvaluateAsFloat(v, context)) return std::nullopt;
     bool inexact = false;
     v.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &inexact);
-    if (!inexact)
-      return floating_constant(v.convertToDouble(), type);
+    if (!inexact) return floating_constant(v.convertToDouble(), type);
   }
   return std::nullopt;
 }
 
-// ---- conversion ------------------------------------------------------------------------------------------
+// ---- conversion ---------------------------------------------------------------------------------
 
 static llvm::APFloat as_float(ASTContext &context, const llvm::APSInt &v, QualType type) {
   llvm::APFloat f(context.getFloatTypeSemantics(type));
@@ -139,35 +129,26 @@ static llvm::APFloat as_float(ASTContext &context, const llvm::APSInt &v, QualTy
 bool Evaluator::fits(tc_dim dim, QualType type) {
   int64_t lo, hi;
   tc_dim_range(dims, dim, &lo, &hi);
-  if (type->isBooleanType())
-    return false;
+  if (type->isBooleanType()) return false;
   unsigned width = context.getIntWidth(type);
   bool is_signed = type->isSignedIntegerOrEnumerationType();
   int64_t least = is_signed ? (width >= 64 ? INT64_MIN : -(INT64_C(1) << (width - 1))) : 0;
   int64_t most = width >= 64 ? INT64_MAX : (INT64_C(1) << (width - is_signed)) - 1;
-  if (lo >= least && hi <= most)
-    return true;
-  if (least == 0 && lo < 0)
-    return false;
+  if (lo >= least && hi <= most) return true;
+  if (least == 0 && lo < 0) return false;
   return tc_dim_assume_range(dims, dim, least, most);
 }
 
 Scalar Evaluator::convert(const Scalar &v, QualType to, bool explicit_cast) {
   to = plain(context, to);
-  if (to == v.type && !explicit_cast)
-    return v;
+  if (to == v.type && !explicit_cast) return v;
   if (v.constant && is_integer(v.type)) {
-    if (to->isBooleanType())
-      return integer_constant(llvm::APSInt::get(v.integer != 0), to);
-    if (is_integer(to))
-      return integer_constant(v.integer, to);
-    if (folds(to))
-      return floating_constant(as_float(context, v.integer, to).convertToDouble(), to);
+    if (to->isBooleanType()) return integer_constant(llvm::APSInt::get(v.integer != 0), to);
+    if (is_integer(to)) return integer_constant(v.integer, to);
+    if (folds(to)) return floating_constant(as_float(context, v.integer, to).convertToDouble(), to);
   } else if (v.constant) {
-    if (to->isBooleanType())
-      return integer_constant(llvm::APSInt::get(v.floating != 0), to);
-    if (folds(to))
-      return floating_constant(v.floating, to);
+    if (to->isBooleanType()) return integer_constant(llvm::APSInt::get(v.floating != 0), to);
+    if (folds(to)) return floating_constant(v.floating, to);
     if (is_integer(to)) {
       llvm::APSInt i(context.getIntWidth(to), to->isUnsignedIntegerOrEnumerationType());
       bool exact;
@@ -177,22 +158,28 @@ Scalar Evaluator::convert(const Scalar &v, QualType to, bool explicit_cast) {
     }
   }
   Scalar s = opaque("((" + type_name(to) + ")" + v.text + ")", to);
-  if (v.dim && is_integer(to) && fits(*v.dim, to))
-    s.dim = v.dim;
+  if (v.dim && is_integer(to) && fits(*v.dim, to)) s.dim = v.dim;
   return s;
 }
 
-// ---- operators -------------------------------------------------------------------------------------------
+// ---- operators ----------------------------------------------------------------------------------
 
 static std::optional<bool> compare(BinaryOperatorKind op, int order) { // order: <0, 0, >0
   switch (op) {
-  case BO_LT: return order < 0;
-  case BO_LE: return order <= 0;
-  case BO_GT: return order > 0;
-  case BO_GE: return order >= 0;
-  case BO_EQ: return order == 0;
-  case BO_NE: return order != 0;
-  default: return std::nullopt;
+  case BO_LT:
+    return order < 0;
+  case BO_LE:
+    return order <= 0;
+  case BO_GT:
+    return order > 0;
+  case BO_GE:
+    return order >= 0;
+  case BO_EQ:
+    return order == 0;
+  case BO_NE:
+    return order != 0;
+  default:
+    return std::nullopt;
   }
 }
 
@@ -200,79 +187,76 @@ static std::optional<llvm::APSInt> fold_integers(BinaryOperatorKind op, const ll
                                                  const llvm::APSInt &b) {
   unsigned width = a.getBitWidth();
   switch (op) {
-  case BO_Add: return a + b;
-  case BO_Sub: return a - b;
-  case BO_Mul: return a * b;
+  case BO_Add:
+    return a + b;
+  case BO_Sub:
+    return a - b;
+  case BO_Mul:
+    return a * b;
   case BO_Div:
     if (b == 0 || (a.isSigned() && a.isMinSignedValue() && b.isAllOnes())) return std::nullopt;
     return a / b;
   case BO_Rem:
     if (b == 0 || (a.isSigned() && a.isMinSignedValue() && b.isAllOnes())) return std::nullopt;
     return a % b;
-  case BO_And: return a & b;
-  case BO_Or: return a | b;
-  case BO_Xor: return a ^ b;
+  case BO_And:
+    return a & b;
+  case BO_Or:
+    return a | b;
+  case BO_Xor:
+    return a ^ b;
   case BO_Shl:
   case BO_Shr: {
     if (b.isNegative() || b.getLimitedValue(width) >= width) return std::nullopt;
     unsigned n = static_cast<unsigned>(b.getZExtValue());
     return op == BO_Shl ? a << n : a >> n;
   }
-  default: return std::nullopt;
+  default:
+    return std::nullopt;
   }
 }
 
 static std::optional<double> fold_floats(BinaryOperatorKind op, double a, double b) {
   switch (op) {
-  case BO_Add: return a + b;
-  case BO_Sub: return a - b;
-  case BO_Mul: return a * b;
-  case BO_Div: return a / b;
-  default: return std::nullopt;
+  case BO_Add:
+    return a + b;
+  case BO_Sub:
+    return a - b;
+  case BO_Mul:
+    return a * b;
+  case BO_Div:
+    return a / b;
+  default:
+    return std::nullopt;
   }
 }
 
 // C's division truncates and a dim's floors: equal where both sides are known not to be negative.
 std::optional<tc_dim> Evaluator::dim_arithmetic(BinaryOperatorKind op, const Scalar &a,
                                                 const Scalar &b) {
-  if (!a.dim || !b.dim)
-    return std::nullopt;
+  if (!a.dim || !b.dim) return std::nullopt;
   int64_t lo_a, lo_b, hi;
   tc_dim_range(dims, *a.dim, &lo_a, &hi);
   tc_dim_range(dims, *b.dim, &lo_b, &hi);
   tc_dim r = TC_DIM_INVALID;
-  if (op == BO_Add)
-    r = tc_dim_add(dims, *a.dim, *b.dim);
-  else if (op == BO_Sub)
-    r = tc_dim_sub(dims, *a.dim, *b.dim);
-  else if (op == BO_Mul)
-    r = tc_dim_mul(dims, *a.dim, *b.dim);
-  else if (op == BO_Div && lo_a >= 0 && lo_b >= 1)
-    r = tc_dim_div(dims, *a.dim, *b.dim);
-  else if (op == BO_Rem && lo_a >= 0 && lo_b >= 1)
-    r = tc_dim_mod(dims, *a.dim, *b.dim);
-  if (tc_dim_bad(r))
-    return std::nullopt;
+  if (op == BO_Add) r = tc_dim_add(dims, *a.dim, *b.dim);
+  else if (op == BO_Sub) r = tc_dim_sub(dims, *a.dim, *b.dim);
+  else if (op == BO_Mul) r = tc_dim_mul(dims, *a.dim, *b.dim);
+  else if (op == BO_Div && lo_a >= 0 && lo_b >= 1) r = tc_dim_div(dims, *a.dim, *b.dim);
+  else if (op == BO_Rem && lo_a >= 0 && lo_b >= 1) r = tc_dim_mod(dims, *a.dim, *b.dim);
+  if (tc_dim_bad(r)) return std::nullopt;
   return r;
 }
 
 std::optional<bool> Evaluator::compare_dims(BinaryOperatorKind op, tc_dim a, tc_dim b) {
-  if (tc_dim_same(tc_dim_norm(dims, a), tc_dim_norm(dims, b)))
-    return compare(op, 0);
-  if (tc_dim_known_le(dims, tc_dim_add(dims, a, tc_dim_const(1)), b))
-    return compare(op, -1);
-  if (tc_dim_known_le(dims, tc_dim_add(dims, b, tc_dim_const(1)), a))
-    return compare(op, 1);
-  if (op == BO_LE && tc_dim_known_le(dims, a, b))
-    return true;
-  if (op == BO_GT && tc_dim_known_le(dims, a, b))
-    return false;
-  if (op == BO_GE && tc_dim_known_le(dims, b, a))
-    return true;
-  if (op == BO_LT && tc_dim_known_le(dims, b, a))
-    return false;
-  if ((op == BO_EQ || op == BO_NE) && tc_dim_known_ne(dims, a, b))
-    return op == BO_NE;
+  if (tc_dim_same(tc_dim_norm(dims, a), tc_dim_norm(dims, b))) return compare(op, 0);
+  if (tc_dim_known_le(dims, tc_dim_add(dims, a, tc_dim_const(1)), b)) return compare(op, -1);
+  if (tc_dim_known_le(dims, tc_dim_add(dims, b, tc_dim_const(1)), a)) return compare(op, 1);
+  if (op == BO_LE && tc_dim_known_le(dims, a, b)) return true;
+  if (op == BO_GT && tc_dim_known_le(dims, a, b)) return false;
+  if (op == BO_GE && tc_dim_known_le(dims, b, a)) return true;
+  if (op == BO_LT && tc_dim_known_le(dims, b, a)) return false;
+  if ((op == BO_EQ || op == BO_NE) && tc_dim_known_ne(dims, a, b)) return op == BO_NE;
   return std::nullopt;
 }
 
@@ -283,8 +267,7 @@ Scalar Evaluator::binary(BinaryOperatorKind op, const Scalar &a, const Scalar &b
   if (a.constant && b.constant && integers) {
     if (comparison)
       return boolean(*compare(op, a.integer < b.integer ? -1 : a.integer > b.integer));
-    if (auto v = fold_integers(op, a.integer, b.integer))
-      return integer_constant(*v, type);
+    if (auto v = fold_integers(op, a.integer, b.integer)) return integer_constant(*v, type);
   } else if (a.constant && b.constant && !is_integer(a.type) && !is_integer(b.type)) {
     bool ordered = !std::isnan(a.floating) && !std::isnan(b.floating);
     if (comparison)
@@ -293,68 +276,56 @@ Scalar Evaluator::binary(BinaryOperatorKind op, const Scalar &a, const Scalar &b
     if (auto v = fold_floats(op, a.floating, b.floating))
       return floating_constant(rounded(*v, plain(context, type)), type);
   } else if (comparison && a.dim && b.dim) {
-    if (auto v = compare_dims(op, *a.dim, *b.dim))
-      return boolean(*v);
+    if (auto v = compare_dims(op, *a.dim, *b.dim)) return boolean(*v);
   }
   if (op == BO_LAnd || op == BO_LOr) {
     auto left = truth(a), right = truth(b);
-    if (left && *left == (op == BO_LOr))
-      return boolean(*left);
-    if (left && right)
-      return boolean(*right);
+    if (left && *left == (op == BO_LOr)) return boolean(*left);
+    if (left && right) return boolean(*right);
   }
-  Scalar s = opaque(("(" + a.text + " " + BinaryOperator::getOpcodeStr(op) + " " + b.text + ")").str(),
-                    type);
+  Scalar s = opaque(
+      ("(" + a.text + " " + BinaryOperator::getOpcodeStr(op) + " " + b.text + ")").str(), type);
   if (integers)
-    if (auto dim = dim_arithmetic(op, a, b); dim && fits(*dim, s.type))
-      s.dim = dim;
+    if (auto dim = dim_arithmetic(op, a, b); dim && fits(*dim, s.type)) s.dim = dim;
   return s;
 }
 
 Scalar Evaluator::unary(UnaryOperatorKind op, const Scalar &a, QualType type) {
-  if (op == UO_Plus)
-    return a;
+  if (op == UO_Plus) return a;
   if (op == UO_LNot) {
-    if (auto v = truth(a))
-      return integer_constant(llvm::APSInt::get(!*v), type);
+    if (auto v = truth(a)) return integer_constant(llvm::APSInt::get(!*v), type);
     return opaque("(!" + a.text + ")", type);
   }
   if (a.constant && is_integer(a.type) && (op == UO_Minus || op == UO_Not))
     return integer_constant(op == UO_Minus ? llvm::APSInt(-a.integer, a.integer.isUnsigned())
                                            : llvm::APSInt(~a.integer, a.integer.isUnsigned()),
                             type);
-  if (a.constant && op == UO_Minus)
-    return floating_constant(-a.floating, type);
+  if (a.constant && op == UO_Minus) return floating_constant(-a.floating, type);
   Scalar s = opaque((op == UO_Minus ? "(-" : "(~") + a.text + ")", type);
   if (a.dim && op == UO_Minus) {
     tc_dim negative = tc_dim_sub(dims, tc_dim_const(0), *a.dim);
-    if (!tc_dim_bad(negative) && fits(negative, s.type))
-      s.dim = negative;
+    if (!tc_dim_bad(negative) && fits(negative, s.type)) s.dim = negative;
   }
   return s;
 }
 
 std::optional<bool> Evaluator::truth(const Scalar &v) {
-  if (v.constant)
-    return is_integer(v.type) ? v.integer != 0 : v.floating != 0;
-  if (v.dim)
-    return compare_dims(BO_NE, *v.dim, tc_dim_const(0));
+  if (v.constant) return is_integer(v.type) ? v.integer != 0 : v.floating != 0;
+  if (v.dim) return compare_dims(BO_NE, *v.dim, tc_dim_const(0));
   return std::nullopt;
 }
 
-// ---- into the graph ----------------------------------------------------------------------------------------
+// ---- into the graph -----------------------------------------------------------------------------
 
 std::optional<int64_t> Evaluator::as_constant(const Scalar &v) const {
-  if (v.dim && tc_dim_is_const(*v.dim))
-    return tc_dim_value(*v.dim);
+  if (v.dim && tc_dim_is_const(*v.dim)) return tc_dim_value(*v.dim);
   return std::nullopt;
 }
 
 tc_ref Evaluator::scalar_node(const std::string &text, tc_dtype dtype, SourceLocation loc) {
   for (size_t i = 0; i < discovered.scalars.size(); i++)
     if (discovered.scalars[i].text == text && discovered.scalars[i].dtype == dtype) {
-      if (collecting)
-        break;
+      if (collecting) break;
       return tc_graph_scalar_at(graph, static_cast<uint32_t>(i))->node;
     }
   if (!collecting) {
@@ -362,8 +333,7 @@ tc_ref Evaluator::scalar_node(const std::string &text, tc_dtype dtype, SourceLoc
     return {0};
   }
   auto known = [&](const Discovered::ScalarUse &s) { return s.text == text && s.dtype == dtype; };
-  if (llvm::none_of(discovered.scalars, known))
-    discovered.scalars.push_back({text, dtype, loc});
+  if (llvm::none_of(discovered.scalars, known)) discovered.scalars.push_back({text, dtype, loc});
   // A stand-in of the same type: types are all that the first evaluation is about.
   return dtype == TC_F64 ? tc_graph_const_f(graph, TC_F64, true, 0.5, graph_loc(loc))
                          : tc_graph_const_i(graph, TC_I64, true, 1, graph_loc(loc));
@@ -371,24 +341,20 @@ tc_ref Evaluator::scalar_node(const std::string &text, tc_dtype dtype, SourceLoc
 
 // A run-time integer becomes a symbol that is read from a scalar argument.
 tc_dim Evaluator::as_dim(const Scalar &v, SourceLocation loc) {
-  if (v.dim)
-    return *v.dim;
+  if (v.dim) return *v.dim;
   if (!is_integer(v.type) || v.constant) {
     fail(loc, v.constant ? "a size of more than 61 bits" : "a size has to be an integer");
     return TC_DIM_INVALID;
   }
   std::string text = "((long long)" + v.text + ")";
   scalar_node(text, TC_I64, loc);
-  if (failed)
-    return TC_DIM_INVALID;
+  if (failed) return TC_DIM_INVALID;
   for (const auto &[name, known] : scalar_symbols)
-    if (known == text)
-      return tc_dim_sym(dims, name.c_str(), INT64_MIN / 8, INT64_MAX / 8, 1);
+    if (known == text) return tc_dim_sym(dims, name.c_str(), INT64_MIN / 8, INT64_MAX / 8, 1);
   bool identifier = llvm::all_of(v.text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
   std::string name = identifier ? v.text : "v" + std::to_string(scalar_symbols.size());
   uint32_t index;
-  while (tc_dim_find_sym(dims, name.c_str(), &index))
-    name += "_";
+  while (tc_dim_find_sym(dims, name.c_str(), &index)) name += "_";
   unsigned width = std::min(context.getIntWidth(v.type), 60u);
   bool is_signed = v.type->isSignedIntegerOrEnumerationType();
   int64_t most = (INT64_C(1) << (width - is_signed)) - 1;
@@ -407,18 +373,16 @@ tc_dim Evaluator::as_dim(const Scalar &v, SourceLocation loc) {
 // A scalar operand: weak, or of the dtype of `like` (the *_s functions).
 tc_ref Evaluator::as_operand(const Scalar &v, const Tensor *like, SourceLocation loc) {
   tc_dtype dtype = is_integer(v.type) ? TC_I64 : TC_F64;
-  if (like)
-    dtype = static_cast<tc_dtype>(tc_graph_type(graph, like->ref)->dtype);
+  if (like) dtype = static_cast<tc_dtype>(tc_graph_type(graph, like->ref)->dtype);
   if (v.constant) {
     if (is_integer(v.type))
       return tc_graph_const_i(graph, dtype, true, v.integer.getExtValue(), graph_loc(loc));
     return tc_graph_const_f(graph, dtype, true, v.floating, graph_loc(loc));
   }
   std::string c_type = is_integer(v.type) ? "long long" : "double";
-  tc_ref node = scalar_node("((" + c_type + ")" + v.text + ")",
-                            is_integer(v.type) ? TC_I64 : TC_F64, loc);
-  if (failed || !like)
-    return node;
+  tc_ref node =
+      scalar_node("((" + c_type + ")" + v.text + ")", is_integer(v.type) ? TC_I64 : TC_F64, loc);
+  if (failed || !like) return node;
   return tc_build_cast(graph, node, dtype, graph_loc(loc));
 }
 

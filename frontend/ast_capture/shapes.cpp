@@ -22,15 +22,14 @@ static const StringLiteral *declared_shape(const FunctionDecl *function, unsigne
 static const char *meant_dtype(StringRef word) {
   static const struct {
     const char *written, *meant;
-  } rows[] = {{"float", "f32"},    {"double", "f64"},   {"float32", "f32"},  {"float64", "f64"},
-              {"fp32", "f32"},     {"fp64", "f64"},     {"float16", "f16"},  {"fp16", "f16"},
-              {"half", "f16"},     {"bfloat16", "bf16"}, {"int", "i32"},     {"int8", "i8"},
-              {"int16", "i16"},    {"int32", "i32"},    {"int64", "i64"},    {"uint8", "u8"},
-              {"long", "i64"},     {"short", "i16"},    {"char", "i8"},      {"_Bool", "bool"},
-              {"b8", "bool"},      {"boolean", "bool"}};
+  } rows[] = {{"float", "f32"}, {"double", "f64"},    {"float32", "f32"}, {"float64", "f64"},
+              {"fp32", "f32"},  {"fp64", "f64"},      {"float16", "f16"}, {"fp16", "f16"},
+              {"half", "f16"},  {"bfloat16", "bf16"}, {"int", "i32"},     {"int8", "i8"},
+              {"int16", "i16"}, {"int32", "i32"},     {"int64", "i64"},   {"uint8", "u8"},
+              {"long", "i64"},  {"short", "i16"},     {"char", "i8"},     {"_Bool", "bool"},
+              {"b8", "bool"},   {"boolean", "bool"}};
   for (const auto &row : rows)
-    if (word.equals_insensitive(row.written))
-      return row.meant;
+    if (word.equals_insensitive(row.written)) return row.meant;
   static const char *const names[] = {"f32", "f64", "f16", "bf16", "i8",
                                       "u8",  "i16", "i32", "i64",  "bool"};
   const char *best = nullptr;
@@ -53,9 +52,13 @@ bool Evaluator::bind_input(const ParmVarDecl *parameter, const StringLiteral *sh
                                     context.getLangOpts(), context.getTargetInfo());
   };
   if (!tc_type_parse(dims, text.c_str(), &type, &problem, &at)) {
-    Message message = {TC_WARNING, byte(at),
-                       std::string("TC_SHAPE: ") + (problem ? problem : "not understood"), {}, {}};
-    StringRef word = StringRef(text).take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+    Message message = {TC_WARNING,
+                       byte(at),
+                       std::string("TC_SHAPE: ") + (problem ? problem : "not understood"),
+                       {},
+                       {}};
+    StringRef word =
+        StringRef(text).take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
     const char *meant = at <= word.size() ? meant_dtype(word) : nullptr;
     if (meant && word != meant) {
       message.loc = byte(0);
@@ -63,8 +66,8 @@ bool Evaluator::bind_input(const ParmVarDecl *parameter, const StringLiteral *sh
       message.fixits.push_back({CharSourceRange::getCharRange(byte(0), byte(word.size())), meant});
     }
     sink(message);
-    fail(parameter->getLocation(), "the shape of parameter '" + parameter->getNameAsString() +
-                                       "' is not understood");
+    fail(parameter->getLocation(),
+         "the shape of parameter '" + parameter->getNameAsString() + "' is not understood");
     return false;
   }
   tc_ref node = tc_graph_input(graph, parameter->getNameAsString().c_str(), &type,
@@ -105,8 +108,11 @@ void Evaluator::bind_parameter(unsigned index) {
     storages.push_back({{0}, 0, parameter});
     v = Value::of(t);
   } else if (shape && collecting) {
-    sink({TC_WARNING, shape->getBeginLoc(),
-          "TC_SHAPE stands on '" + parameter->getNameAsString() + "', which is not a tensor", {}, {}});
+    sink({TC_WARNING,
+          shape->getBeginLoc(),
+          "TC_SHAPE stands on '" + parameter->getNameAsString() + "', which is not a tensor",
+          {},
+          {}});
   }
   if (type->isArithmeticType() || type->isEnumeralType())
     v = Value::of(opaque(parameter->getNameAsString(), type));
@@ -120,10 +126,8 @@ void Evaluator::bind_parameter(unsigned index) {
 }
 
 bool Evaluator::bind_parameters() {
-  for (unsigned i = 0; i < function->getNumParams() && !failed; i++)
-    bind_parameter(i);
-  if (failed || collecting)
-    return !failed;
+  for (unsigned i = 0; i < function->getNumParams() && !failed; i++) bind_parameter(i);
+  if (failed || collecting) return !failed;
   for (const auto &scalar : discovered.scalars)
     if (!tc_graph_scalar(graph, scalar.text.c_str(), scalar.dtype, graph_loc(scalar.loc)).id) {
       fail(scalar.loc, "out of memory");
@@ -132,16 +136,14 @@ bool Evaluator::bind_parameters() {
   return true;
 }
 
-// ---- declared shapes of a function that is entered -----------------------------------------------------------
+// ---- declared shapes of a function that is entered ----------------------------------------------
 
 // A size that contradicts the declaration, where both are known.
 static bool contradicts(tc_dims *caller, tc_dims *callee, tc_dim given, tc_dim declared,
                         std::map<uint32_t, tc_dim> &bound) {
   uint32_t symbol;
-  if (tc_dim_is_const(declared))
-    return tc_dim_is_const(given) && !tc_dim_same(given, declared);
-  if (!tc_dim_is_sym(callee, declared, &symbol))
-    return false;
+  if (tc_dim_is_const(declared)) return tc_dim_is_const(given) && !tc_dim_same(given, declared);
+  if (!tc_dim_is_sym(callee, declared, &symbol)) return false;
   const tc_sym *s = tc_dims_sym(callee, symbol);
   if (tc_dim_is_const(given) && (tc_dim_value(given) < s->lo || tc_dim_value(given) > s->hi ||
                                  tc_dim_value(given) % s->multiple))
@@ -156,11 +158,9 @@ bool Evaluator::check_declared(const FunctionDecl *callee, const std::vector<Val
   std::map<uint32_t, tc_dim> bound;
   for (unsigned i = 0; theirs && i < arguments.size(); i++) {
     const StringLiteral *shape = declared_shape(callee, i);
-    if (!shape || arguments[i].kind != Value::Tensors)
-      continue;
+    if (!shape || arguments[i].kind != Value::Tensors) continue;
     auto x = as_tensor(arguments[i], e->getArg(i));
-    if (!x)
-      return false;
+    if (!x) return false;
     const tc_type *given = tc_graph_type(graph, x->ref);
     tc_type declared;
     const char *problem;

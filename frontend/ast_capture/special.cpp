@@ -18,12 +18,11 @@ Evaluator::Special Evaluator::find_special(llvm::StringRef name) {
       {"tc_dtype_of", &Evaluator::do_tc_dtype_of},
   };
   for (const auto &row : rows)
-    if (name == row.name)
-      return row.function;
+    if (name == row.name) return row.function;
   return nullptr;
 }
 
-// ---- creation ----------------------------------------------------------------------------------------------
+// ---- creation -----------------------------------------------------------------------------------
 
 static std::vector<tc_dim> full_attributes(const tc_type &type) {
   std::vector<tc_dim> attrs = {tc_dim_const(type.rank)};
@@ -35,11 +34,11 @@ static std::vector<tc_dim> full_attributes(const tc_type &type) {
 // tc_zeros(dims, dtype) and tc_ones(dims, dtype)
 Value Evaluator::filled(const CallExpr *e, double value) {
   Value list = evaluate(e->getArg(0)), dtype = evaluate(e->getArg(1));
-  if (failed)
-    return {};
+  if (failed) return {};
   auto n = list.kind == Value::Aggregate && list.parts.size() == 2 &&
                    list.parts[0].kind == Value::Scalars
-               ? as_constant(list.parts[0].scalar) : std::nullopt;
+               ? as_constant(list.parts[0].scalar)
+               : std::nullopt;
   auto d = dtype.kind == Value::Scalars ? as_constant(dtype.scalar) : std::nullopt;
   if (!n || !d || *n < 0 || *n > TC_MAX_RANK || *d < 0 || *d >= TC_DTYPE_COUNT) {
     fail(e->getExprLoc(), "rank and dtype have to be known at build time");
@@ -58,8 +57,7 @@ Value Evaluator::filled(const CallExpr *e, double value) {
     if (!failed && !tc_dim_is_const(type.dim[i]))
       tc_dim_assume_range(dims, type.dim[i], 0, INT64_MAX / 8);
   }
-  if (failed)
-    return {};
+  if (failed) return {};
   ops++;
   tc_ref v = tc_graph_const_f(graph, TC_F64, true, value, graph_loc(e->getExprLoc()));
   return result(build(OP_FULL, {v}, full_attributes(type), nullptr, e), OP_FULL, nullptr);
@@ -70,8 +68,7 @@ Value Evaluator::do_tc_ones(const CallExpr *e) { return filled(e, 1); }
 
 Value Evaluator::filled_like(const CallExpr *e, std::optional<double> value) {
   auto like = tensor_argument(e->getArg(0));
-  if (!like)
-    return {};
+  if (!like) return {};
   tc_ref v;
   if (value) {
     v = tc_graph_const_f(graph, TC_F64, true, *value, graph_loc(e->getExprLoc()));
@@ -105,21 +102,20 @@ Value Evaluator::do_tc_scalar(const CallExpr *e) {
 // New memory, same contents.
 Value Evaluator::do_tc_clone(const CallExpr *e) {
   auto x = tensor_argument(e->getArg(0));
-  if (!x)
-    return {};
+  if (!x) return {};
   ops++;
   return result(build(OP_CONTIGUOUS, {x->ref}, {}, nullptr, e), OP_CONTIGUOUS, nullptr);
 }
 
-// ---- structure ---------------------------------------------------------------------------------------------
+// ---- structure ----------------------------------------------------------------------------------
 
 // tc_split(x, n, axis, out): n views along the axis
 Value Evaluator::do_tc_split(const CallExpr *e) {
   SourceLocation loc = e->getExprLoc();
   auto x = tensor_argument(e->getArg(0));
-  Value count = evaluate(e->getArg(1)), where = evaluate(e->getArg(2)), out = evaluate(e->getArg(3));
-  if (failed)
-    return {};
+  Value count = evaluate(e->getArg(1)), where = evaluate(e->getArg(2)),
+        out = evaluate(e->getArg(3));
+  if (failed) return {};
   auto n = count.kind == Value::Scalars ? as_constant(count.scalar) : std::nullopt;
   auto axis = where.kind == Value::Scalars ? as_constant(where.scalar) : std::nullopt;
   if (!n || !axis || *n < 1 || out.kind != Value::Pointer) {
@@ -164,13 +160,12 @@ Value Evaluator::do_tc_free(const CallExpr *e) {
   return Value::of(Value::Void);
 }
 
-// ---- questions ---------------------------------------------------------------------------------------------
+// ---- questions ----------------------------------------------------------------------------------
 
 Value Evaluator::do_tc_size(const CallExpr *e) {
   auto x = tensor_argument(e->getArg(0));
   Value where = evaluate(e->getArg(1));
-  if (failed)
-    return {};
+  if (failed) return {};
   auto axis = where.kind == Value::Scalars ? as_constant(where.scalar) : std::nullopt;
   if (!axis) {
     fail(e->getExprLoc(), "the axis has to be known at build time");
@@ -193,12 +188,10 @@ Value Evaluator::do_tc_rank(const CallExpr *e) {
 
 Value Evaluator::do_tc_numel(const CallExpr *e) {
   auto x = tensor_argument(e->getArg(0));
-  if (!x)
-    return {};
+  if (!x) return {};
   const tc_type *type = tc_graph_type(graph, x->ref);
   tc_dim n = tc_dim_const(1);
-  for (int i = 0; i < type->rank; i++)
-    n = tc_dim_mul(dims, n, type->dim[i]);
+  for (int i = 0; i < type->rank; i++) n = tc_dim_mul(dims, n, type->dim[i]);
   if (tc_dim_bad(n)) {
     error(e->getExprLoc(), "numel: the product of the sizes exceeds 64 bits");
     return {};
@@ -212,7 +205,7 @@ Value Evaluator::do_tc_dtype_of(const CallExpr *e) {
            : Value();
 }
 
-// ---- writes in place ---------------------------------------------------------------------------------------
+// ---- writes in place ----------------------------------------------------------------------------
 
 // value, converted to the dtype and broadcast to the shape of `like`
 tc_ref Evaluator::spread(tc_ref value, const tc_type &like, const CallExpr *e) {
@@ -220,10 +213,8 @@ tc_ref Evaluator::spread(tc_ref value, const tc_type &like, const CallExpr *e) {
   value = tc_build_cast(graph, value, static_cast<tc_dtype>(like.dtype), loc);
   const tc_type *type = value.id ? tc_graph_type(graph, value) : nullptr;
   bool same = type && type->rank == like.rank;
-  for (int i = 0; same && i < like.rank; i++)
-    same = tc_dim_same(type->dim[i], like.dim[i]);
-  if (same || !type)
-    return value;
+  for (int i = 0; same && i < like.rank; i++) same = tc_dim_same(type->dim[i], like.dim[i]);
+  if (same || !type) return value;
   CoreMessage core;
   tc_ref wide;
   {
@@ -231,8 +222,9 @@ tc_ref Evaluator::spread(tc_ref value, const tc_type &like, const CallExpr *e) {
     wide = tc_build_expand(graph, value, like.rank, like.dim, loc);
   }
   if (!wide.id)
-    error(e->getExprLoc(), e->getDirectCallee()->getNameAsString() + ": " + describe(value) +
-                               " does not fit into the tensor that is written (" + core.text + ")",
+    error(e->getExprLoc(),
+          e->getDirectCallee()->getNameAsString() + ": " + describe(value) +
+              " does not fit into the tensor that is written (" + core.text + ")",
           {CharSourceRange::getTokenRange(e->getArg(1)->getSourceRange())});
   return wide;
 }
@@ -243,8 +235,7 @@ Value Evaluator::write_in_place(const CallExpr *e, tc_op op) {
   Value target = evaluate(e->getArg(0));
   auto x = as_tensor(target, e->getArg(0));
   auto y = failed ? std::nullopt : tensor_argument(e->getArg(1));
-  if (!x || !y)
-    return {};
+  if (!x || !y) return {};
   if (!x->whole) {
     fail(loc, "a view is written; write the whole tensor, or use tc_where or tc_concat");
     return {};
@@ -260,11 +251,9 @@ Value Evaluator::write_in_place(const CallExpr *e, tc_op op) {
     value = tc_build_cast(graph, value, static_cast<tc_dtype>(type.dtype), graph_loc(loc));
     value = build(op, {x->ref, value}, {}, nullptr, e);
   }
-  if (failed)
-    return {};
+  if (failed) return {};
   value = spread(value, type, e);
-  if (failed)
-    return {};
+  if (failed) return {};
   Storage &storage = storages[x->storage];
   storage.current = value;
   storage.version++;
@@ -281,16 +270,16 @@ Value Evaluator::do_tc_fill_(const CallExpr *e) {
   Value target = evaluate(e->getArg(0));
   auto x = as_tensor(target, e->getArg(0));
   Value v = evaluate(e->getArg(1));
-  if (failed || !x)
-    return {};
+  if (failed || !x) return {};
   if (!x->whole || v.kind != Value::Scalars) {
-    fail(e->getExprLoc(), x->whole ? "a number that is not followed"
-                                   : "a view is written; write the whole tensor");
+    fail(e->getExprLoc(),
+         x->whole ? "a number that is not followed" : "a view is written; write the whole tensor");
     return {};
   }
   ops++;
   tc_ref number = as_operand(v.scalar, nullptr, e->getExprLoc());
-  tc_ref value = build(OP_FULL, {number}, full_attributes(*tc_graph_type(graph, x->ref)), nullptr, e);
+  tc_ref value =
+      build(OP_FULL, {number}, full_attributes(*tc_graph_type(graph, x->ref)), nullptr, e);
   Storage &storage = storages[x->storage];
   storage.current = value;
   storage.version++;

@@ -1,4 +1,5 @@
-// statements.cpp - control flow: what C decides at build time is followed, what it cannot ends capture.
+// statements.cpp - control flow: what C decides at build time is followed, what it cannot ends
+// capture.
 #include "frontend/ast_capture/evaluator.h"
 
 namespace tc {
@@ -10,18 +11,14 @@ using llvm::isa;
 static const int max_iterations = 16384; // of all loops of a function together
 
 static const char *obstacle(const Stmt *s) {
-  if (isa<GotoStmt>(s) || isa<IndirectGotoStmt>(s))
-    return "goto";
-  if (isa<AsmStmt>(s))
-    return "inline assembly";
+  if (isa<GotoStmt>(s) || isa<IndirectGotoStmt>(s)) return "goto";
+  if (isa<AsmStmt>(s)) return "inline assembly";
   return "a statement of this kind";
 }
 
 Evaluator::Flow Evaluator::execute(const Stmt *s) {
-  if (s && depth >= max_depth)
-    fail(s->getBeginLoc(), "the code is nested too deeply");
-  if (failed || !s || isa<NullStmt>(s))
-    return failed ? Flow::Return : Flow::Next;
+  if (s && depth >= max_depth) fail(s->getBeginLoc(), "the code is nested too deeply");
+  if (failed || !s || isa<NullStmt>(s)) return failed ? Flow::Return : Flow::Next;
   depth++;
   Flow flow = execute_one(s);
   depth--;
@@ -31,14 +28,12 @@ Evaluator::Flow Evaluator::execute(const Stmt *s) {
 Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
   if (const auto *block = dyn_cast<CompoundStmt>(s)) {
     for (const Stmt *step : block->body())
-      if (Flow flow = execute(step); flow != Flow::Next)
-        return flow;
+      if (Flow flow = execute(step); flow != Flow::Next) return flow;
     return Flow::Next;
   }
   if (const auto *declaration = dyn_cast<DeclStmt>(s)) {
     for (const Decl *d : declaration->decls())
-      if (const auto *variable = dyn_cast<VarDecl>(d))
-        declare(variable);
+      if (const auto *variable = dyn_cast<VarDecl>(d)) declare(variable);
     return failed ? Flow::Return : Flow::Next;
   }
   if (const auto *e = dyn_cast<Expr>(s)) {
@@ -51,10 +46,8 @@ Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
         ret->getRetValue() ? evaluate(ret->getRetValue()) : Value::of(Value::Void);
     return Flow::Return;
   }
-  if (const auto *branch = dyn_cast<IfStmt>(s))
-    return execute_if(branch);
-  if (const auto *choice = dyn_cast<SwitchStmt>(s))
-    return execute_switch(choice);
+  if (const auto *branch = dyn_cast<IfStmt>(s)) return execute_if(branch);
+  if (const auto *choice = dyn_cast<SwitchStmt>(s)) return execute_switch(choice);
   if (const auto *loop = dyn_cast<ForStmt>(s))
     return execute_loop(loop->getInit(), loop->getCond(), loop->getInc(), loop->getBody(), false,
                         loop->getForLoc());
@@ -63,24 +56,19 @@ Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
                         loop->getWhileLoc());
   if (const auto *loop = dyn_cast<DoStmt>(s))
     return execute_loop(nullptr, loop->getCond(), nullptr, loop->getBody(), true, loop->getDoLoc());
-  if (isa<BreakStmt>(s))
-    return Flow::Break;
-  if (isa<ContinueStmt>(s))
-    return Flow::Continue;
+  if (isa<BreakStmt>(s)) return Flow::Break;
+  if (isa<ContinueStmt>(s)) return Flow::Continue;
   if (const auto *attributed = dyn_cast<AttributedStmt>(s))
     return execute(attributed->getSubStmt());
-  if (const auto *label = dyn_cast<SwitchCase>(s))
-    return execute(label->getSubStmt());
-  if (const auto *label = dyn_cast<LabelStmt>(s))
-    return execute(label->getSubStmt());
+  if (const auto *label = dyn_cast<SwitchCase>(s)) return execute(label->getSubStmt());
+  if (const auto *label = dyn_cast<LabelStmt>(s)) return execute(label->getSubStmt());
   fail(s->getBeginLoc(), std::string(obstacle(s)) + " is not captured");
   return Flow::Return;
 }
 
 std::optional<bool> Evaluator::decide(const Expr *condition, const char *what) {
   Value v = evaluate(condition);
-  if (failed)
-    return std::nullopt;
+  if (failed) return std::nullopt;
   if (v.kind == Value::Tensors || v.kind == Value::Foreign || v.kind == Value::Null)
     return v.kind != Value::Null;
   auto known = v.kind == Value::Scalars ? truth(v.scalar) : std::nullopt;
@@ -97,22 +85,21 @@ Evaluator::Flow Evaluator::execute_if(const IfStmt *s) {
     return Flow::Return;
   }
   auto taken = decide(s->getCond(), "the branch");
-  if (!taken)
-    return Flow::Return;
+  if (!taken) return Flow::Return;
   return execute(*taken ? s->getThen() : s->getElse());
 }
 
 Evaluator::Flow Evaluator::execute_switch(const SwitchStmt *s) {
   Value v = evaluate(s->getCond());
   const auto *body = dyn_cast<CompoundStmt>(s->getBody());
-  if (failed)
-    return Flow::Return;
+  if (failed) return Flow::Return;
   if (v.kind != Value::Scalars || !v.scalar.constant || !body) {
     fail(s->getSwitchLoc(), "the switch depends on a value that is not known at build time");
     return Flow::Return;
   }
   const SwitchCase *target = nullptr;
-  for (const SwitchCase *label = s->getSwitchCaseList(); label; label = label->getNextSwitchCase()) {
+  for (const SwitchCase *label = s->getSwitchCaseList(); label;
+       label = label->getNextSwitchCase()) {
     const auto *one = dyn_cast<CaseStmt>(label);
     if (!one) {
       target = target ? target : label;
@@ -123,12 +110,10 @@ Evaluator::Flow Evaluator::execute_switch(const SwitchStmt *s) {
     if (llvm::APSInt::compareValues(lo, v.scalar.integer) <= 0 &&
         llvm::APSInt::compareValues(v.scalar.integer, hi) <= 0)
       target = label;
-    else
-      continue;
+    else continue;
     break;
   }
-  if (!target)
-    return Flow::Next;
+  if (!target) return Flow::Next;
   // Runs from the label on; labels stand directly in the body, maybe one behind the other.
   bool found = false;
   for (const Stmt *step : body->body()) {
@@ -137,13 +122,10 @@ Evaluator::Flow Evaluator::execute_switch(const SwitchStmt *s) {
       found = found || label == target;
       inner = label->getSubStmt();
     }
-    if (!found)
-      continue;
+    if (!found) continue;
     Flow flow = execute(step);
-    if (flow == Flow::Break)
-      return Flow::Next;
-    if (flow != Flow::Next)
-      return flow;
+    if (flow == Flow::Break) return Flow::Next;
+    if (flow != Flow::Next) return flow;
   }
   if (!found)
     fail(target->getKeywordLoc(), "a case label inside of another statement is not captured");
@@ -153,11 +135,9 @@ Evaluator::Flow Evaluator::execute_switch(const SwitchStmt *s) {
 // TC_SCOPE is a loop that runs once; what it frees at its end lives on in the graph where needed.
 static bool is_scope(const Stmt *init) {
   const auto *declaration = init ? dyn_cast<DeclStmt>(init) : nullptr;
-  if (!declaration)
-    return false;
+  if (!declaration) return false;
   for (const Decl *d : declaration->decls())
-    if (const auto *variable = dyn_cast<VarDecl>(d))
-      return variable->getName() == "tc_scope_here";
+    if (const auto *variable = dyn_cast<VarDecl>(d)) return variable->getName() == "tc_scope_here";
   return false;
 }
 
@@ -171,10 +151,8 @@ Evaluator::Flow Evaluator::execute_loop(const Stmt *init, const Expr *condition,
   for (bool first = true; !failed; first = false) {
     if (condition && !(first && body_first)) {
       auto again = decide(condition, "the number of rounds of the loop");
-      if (!again)
-        return Flow::Return;
-      if (!*again)
-        return Flow::Next;
+      if (!again) return Flow::Return;
+      if (!*again) return Flow::Next;
     }
     if (++iterations > max_iterations) {
       fail(loc, "loops of more than " + std::to_string(max_iterations) +
@@ -182,12 +160,9 @@ Evaluator::Flow Evaluator::execute_loop(const Stmt *init, const Expr *condition,
       return Flow::Return;
     }
     Flow flow = execute(body);
-    if (flow == Flow::Return)
-      return flow;
-    if (flow == Flow::Break)
-      return Flow::Next;
-    if (step)
-      evaluate(step);
+    if (flow == Flow::Return) return flow;
+    if (flow == Flow::Break) return Flow::Next;
+    if (step) evaluate(step);
   }
   return Flow::Return;
 }

@@ -25,32 +25,33 @@ struct Scalar {
   clang::QualType type; // canonical, unqualified
   bool constant = false;
   llvm::APSInt integer{1, true}; // of a constant of integer type
-  double floating = 0;    // of a constant of type float or double
-  std::optional<tc_dim> dim; // integers that are expressions of sizes (constants too)
+  double floating = 0;           // of a constant of type float or double
+  std::optional<tc_dim> dim;     // integers that are expressions of sizes (constants too)
   std::string text;
 };
 
-// A tensor.  Tensors share memory through views; writes in place make views of older contents stale.
+// A tensor.  Tensors share memory through views; writes in place make views of older contents
+// stale.
 struct Tensor {
-  tc_ref ref = {0};      // contents when the value was made
-  unsigned storage = 0;  // index in the evaluator's storages
-  unsigned version = 0;  // of the storage when the value was made
-  bool whole = true;     // all of the storage in its own shape: contents are always the newest
+  tc_ref ref = {0};     // contents when the value was made
+  unsigned storage = 0; // index in the evaluator's storages
+  unsigned version = 0; // of the storage when the value was made
+  bool whole = true;    // all of the storage in its own shape: contents are always the newest
 };
 
 // Memory of a tensor.
 struct Storage {
   tc_ref current = {0};
-  unsigned version = 0;  // counts writes
+  unsigned version = 0;                          // counts writes
   const clang::ParmVarDecl *parameter = nullptr; // whose memory this is; null: made here
 };
 
 struct Value {
   enum Kind {
-    Unset,     // an uninitialised object, or the result of a failed evaluation
+    Unset, // an uninitialised object, or the result of a failed evaluation
     Void,
-    Null,      // a null pointer
-    Tensors,   // a tensor
+    Null,    // a null pointer
+    Tensors, // a tensor
     Scalars,
     String,    // a string literal
     Aggregate, // array or struct
