@@ -240,7 +240,8 @@ static bool check_size(tc_infer *c, const tc_type *t) {
 static bool run_rule(tc_infer *c, const tc_op_info *info, tc_type *out) {
   if (!check_operands(c, info) || !check_attrs(c, info->attrs)) return false;
   if (!info->infer(c, out)) return false;
-  if (c->nin > 0) out->weak = out->rank == 0 && all_weak(c);
+  /* What is created with a dtype has that dtype, even from a C scalar. */
+  if (c->nin > 0 && info->cls != TC_CLASS_GEN) out->weak = out->rank == 0 && all_weak(c);
   return check_size(c, out);
 }
 

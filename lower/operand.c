@@ -91,9 +91,14 @@ static const lo_index *slice(lo *L, const tc_node *n, const lo_index *at) {
   int axis = lo_axis_attr(n, (int)at->rank);
   memcpy(d.dim, at->dim, at->rank * sizeof *d.dim);
   memset(&d.dim[axis], 0, sizeof d.dim[axis]);
-  if (tc_dim_is(tc_graph_type(L->g, n->in[0])->dim[axis], 1)) return lo_intern(L, &d);
-  lo_lin_add(L, &d.dim[axis], &at->dim[axis], tc_attr_int(n, "step"));
-  d.dim[axis].offset = tc_dim_add(L->dims, d.dim[axis].offset, tc_attr_int(n, "start"));
+  tc_dim size = tc_graph_type(L->g, n->in[0])->dim[axis], step = tc_attr_int(n, "step");
+  tc_dim first, length;
+  if (tc_dim_is(size, 1)) return lo_intern(L, &d);
+  if (!tc_slice_bounds(L->dims, size, tc_attr_int(n, "start"), tc_attr_int(n, "stop"),
+                       tc_dim_value(step), &first, &length))
+    return NULL;
+  lo_lin_add(L, &d.dim[axis], &at->dim[axis], step);
+  d.dim[axis].offset = tc_dim_add(L->dims, d.dim[axis].offset, first);
   return lo_intern(L, &d);
 }
 
