@@ -161,11 +161,18 @@ static void put_tile(tc_omp_nest *x, int tile) {
   tc_omp_leave(&x->s, outer);
 }
 
+/* Each thread takes one run of tasks.  Written out: a worksharing construct costs a call of the
+ * OpenMP runtime even where one thread does it all. */
 static void put_tasks(tc_omp_nest *x, bool team) {
   tasks t = count_tasks(x);
-  if (x->nest->serial && team) tc_omp_line(&x->s, "#pragma omp single");
-  if (!x->nest->serial) tc_omp_line(&x->s, "#pragma omp for schedule(static)");
-  tc_omp_line(&x->s, "for (int64_t task = 0; task < %s; ++task) {", t.count.text);
+  tc_omp_line(&x->s, "const int64_t tasks = %s;", t.count.text);
+  if (!team) tc_omp_line(&x->s, "for (int64_t task = 0; task < tasks; ++task) {");
+  else if (x->nest->serial)
+    tc_omp_line(&x->s, "for (int64_t task = 0; part == 0 && task < tasks; ++task) {");
+  else
+    tc_omp_line(&x->s,
+                "for (int64_t task = tasks * part / parts, last = tasks * (part + 1) / parts; "
+                "task < last; ++task) {");
   x->s.indent += 2;
   put_decode(x, t.tile);
   put_split_guards(x);
@@ -256,8 +263,11 @@ bool tc_omp_emit_nests(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   for (uint32_t i = 0; i < k->nnest; ++i) team |= !k->nest[i].serial;
   tc_omp_team_head(k, p, out);
   tc_omp_locals(k, p, 2, out);
+  if (team)
+    tc_put(out, "  const int64_t part = omp_get_thread_num(), parts = omp_get_num_threads();\n");
   for (uint32_t i = 0; i < k->nnest; ++i) {
     tc_omp_nest x;
+    if (team && i) tc_put(out, "  if (parts > 1) {\n#pragma omp barrier\n  }\n");
     ok = open_nest(&x, k, p, &k->nest[i], out) && ok;
     if (ok) put_nest(&x, i, team);
     close_nest(&x);

@@ -58,7 +58,7 @@ typedef unsigned short tc_f16, tc_bf16, tc_u16; /* bits */
 typedef uint32_t tc_u32;
 typedef uint64_t tc_u64;
 
-int omp_get_thread_num(void), omp_in_parallel(void);
+int omp_get_thread_num(void), omp_get_num_threads(void), omp_in_parallel(void);
 
 typedef union tc_value {
   double f;
