@@ -199,10 +199,11 @@ void tc_omp_team_tail(const tc_kernel *k, const tc_program *p, const char *work,
   if (work) {
     tc_putf(out,
             "  const int team = %s > TC_PARALLEL_WORK;\n"
-            "  if (team | omp_in_parallel()) {\n#pragma omp parallel if (team)%s\n    %s",
-            work, checks ? " reduction(| : bad)" : "", checks ? "bad |= " : "");
+            "  if (team | omp_in_parallel()) {\n#pragma omp parallel if (team)\n    %s",
+            work, checks ? "if (" : "");
     put_call(k, p, out);
-    tc_put(out, ";\n  } else\n  ");
+    tc_put(out, checks ? ") __atomic_store_n(&bad, 1, __ATOMIC_RELAXED);\n  } else\n  "
+                       : ";\n  } else\n  ");
   }
   tc_put(out, "  bad = ");
   put_call(k, p, out);
