@@ -212,7 +212,10 @@ static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, c
   }
   x->result_text = calloc(n->nresult + 1, sizeof *x->result_text);
   x->result = calloc(n->nresult + 1, sizeof *x->result);
-  x->result_axes = calloc(n->nresult + 1, sizeof *x->result_axes);
+  uint32_t most = 0; /* expressions of the other nests name results too */
+  for (uint32_t i = 0; i < k->nnest; ++i)
+    if (k->nest[i].nresult > most) most = k->nest[i].nresult;
+  x->result_axes = calloc(most + 1, sizeof *x->result_axes);
   x->s.depends = calloc(k->nexpr + 1, sizeof *x->s.depends);
   x->s.printed = calloc(k->nexpr + 1, 1);
   if (!x->result_text || !x->result || !x->result_axes || !x->s.depends || !x->s.printed)
