@@ -24,6 +24,38 @@ function(tc_build_settings)
     add_compile_options(-fsanitize=${TC_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     add_link_options(-fsanitize=${TC_SANITIZE})
   endif()
+  tc_sanitizer_environment(environment)
+  set(TC_TEST_ENVIRONMENT ${environment} PARENT_SCOPE)
+endfunction()
+
+# The environment that tests need under TC_SANITIZE.  libomp keeps memory of its own until the end.
+# It is not built with TSan either, so that libarcher tells TSan what OpenMP orders.
+function(tc_sanitizer_environment out)
+  set(environment)
+  if(TC_SANITIZE MATCHES address)
+    set(suppressions ${PROJECT_BINARY_DIR}/leaks)
+    file(WRITE ${suppressions} "leak:libomp\n")
+    list(APPEND environment ASAN_OPTIONS=allocator_may_return_null=1
+         LSAN_OPTIONS=suppressions=${suppressions}:print_suppressions=0)
+  endif()
+  if(TC_SANITIZE MATCHES undefined)
+    list(APPEND environment UBSAN_OPTIONS=print_stacktrace=1)
+  endif()
+  if(TC_SANITIZE MATCHES thread)
+    find_library(TC_ARCHER archer HINTS /usr/lib/llvm-${TC_LLVM}/lib REQUIRED)
+    list(APPEND environment OMP_TOOL_LIBRARIES=${TC_ARCHER} TSAN_OPTIONS=ignore_noninstrumented_modules=1)
+  endif()
+  set(${out} ${environment} PARENT_SCOPE)
+endfunction()
+
+# tc_add_test(name COMMAND ... [TIMEOUT seconds]): a CTest test, in the environment of the sanitizers.
+function(tc_add_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "COMMAND" ${ARGN})
+  add_test(NAME ${name} COMMAND ${arg_COMMAND})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 600)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${TC_TEST_ENVIRONMENT}")
 endfunction()
 
 # A static library of all C files of this folder (and the named subfolders).
@@ -54,8 +86,7 @@ function(tc_unit_tests prefix)
     set(target ${prefix}_${stem})
     add_executable(${target} ${file} ${arg_SHARED})
     target_link_libraries(${target} PRIVATE ${arg_LINK} tc_flags ${TC_CRITERION} m)
-    add_test(NAME ${prefix}.${stem} COMMAND ${target})
-    set_tests_properties(${prefix}.${stem} PROPERTIES TIMEOUT 600)
+    tc_add_test(${prefix}.${stem} COMMAND ${target})
   endforeach()
 endfunction()
 

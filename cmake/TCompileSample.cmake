@@ -1,4 +1,5 @@
-# tc_add_sample(name SOURCES files... [LINK libraries...] [ARGS arguments of the test run...])
+# tc_add_sample(name SOURCES files... [LINK libraries...] [ARGS arguments of the test run...]
+#               [SHORT_ARGS arguments of a run under sanitizers...])
 #
 # Builds a sample three times: <name> with the plugin, <name>_clang by the same compiler without it,
 # <name>_gcc by gcc.  CTest runs all three and checks that they print the same answers (the lines
@@ -7,7 +8,7 @@ find_program(TC_GCC gcc)
 add_custom_target(samples)
 
 function(tc_add_sample name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK;ARGS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK;ARGS;SHORT_ARGS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   tcompile_enable(${name})
   add_executable(${name}_clang ${arg_SOURCES})
@@ -44,7 +45,9 @@ function(tc_add_sample name)
       list(APPEND programs ${variant})
     endif()
   endforeach()
-  add_test(NAME sample.${name}
+  if(TC_SANITIZE)
+    set(arg_ARGS ${arg_SHORT_ARGS})
+  endif()
+  tc_add_test(sample.${name} TIMEOUT 900
     COMMAND ${PROJECT_SOURCE_DIR}/tests/same_answers ${programs} -- ${arg_ARGS})
-  set_tests_properties(sample.${name} PROPERTIES TIMEOUT 900)
 endfunction()
