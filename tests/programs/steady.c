@@ -22,7 +22,8 @@ int main(void) {
   tc_tensor *x = tc_randn(TC_DIMS(128, 784), 1, TC_F32), *w1 = tc_randn(TC_DIMS(784, 512), 2, TC_F32);
   tc_tensor *b1 = tc_randn(TC_DIMS(512), 3, TC_F32), *w2 = tc_randn(TC_DIMS(512, 10), 4, TC_F32);
   tc_tensor *b2 = tc_randn(TC_DIMS(10), 5, TC_F32);
-  tc_tensor *xt = tc_transpose(tc_contiguous(tc_transpose(x, 0, 1)), 0, 1); /* strided: is packed at each call */
+  tc_tensor *t = tc_transpose(x, 0, 1), *columns = tc_contiguous(t);
+  tc_tensor *xt = tc_transpose(columns, 0, 1); /* strided: is packed at each call */
   for (int i = 0; i < 20; i++) {
     tc_free(mlp(x, w1, b1, w2, b2));
     tc_free(mlp(xt, w1, b1, w2, b2));
@@ -47,5 +48,7 @@ int main(void) {
 #endif
   size_t cached = tc_memory().cached;
   CHECK(cached > 0 && tc_trim() >= cached && tc_memory().cached == 0);
+  tc_tensor *all[] = {x, w1, b1, w2, b2, t, columns, xt};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) tc_free(all[i]);
   return 0;
 }
