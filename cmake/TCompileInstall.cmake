@@ -44,6 +44,8 @@ endif()
 include("@CMAKE_CURRENT_SOURCE_DIR@/cmake/TCompile.cmake")
 ]])
 
+# Paths in tcrt.pc are relative to the file: an installation can be moved.
+file(RELATIVE_PATH TCompile_PC_INCLUDE /${CMAKE_INSTALL_LIBDIR}/pkgconfig /${CMAKE_INSTALL_INCLUDEDIR})
 list(JOIN OpenMP_C_LIBRARIES " " TCompile_OPENMP)
 configure_file(cmake/tcrt.pc.in ${CMAKE_CURRENT_BINARY_DIR}/tcrt.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tcrt.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
