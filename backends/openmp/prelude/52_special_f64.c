@@ -173,7 +173,8 @@ TC_FN tc_vf64 tc_fmod_f64(tc_vf64 x, tc_vf64 y) {
                 inf = (tc_vf64)__builtin_inf();
   const tc_vf64 ratio = a / b, q = __builtin_elementwise_trunc(ratio);
   const tc_vb8 far = TC_TRUTH((ratio >= 0x1p52) & (a < inf) & (b > 0)) |
-                     TC_TRUTH((a < inf) & (b > 0) & (b < 0x1p-900));
+                     TC_TRUTH((a < inf) & (b > 0) & (b < 0x1p-900)) |
+                     TC_TRUTH((a < inf) & (b > 0x1p900) & (b < inf)); /* b splits, without FMA */
   tc_vf64 e;
   const tc_vf64 p = tc_two_product(q, b, &e);
   tc_vf64 r = (a - p) - e;
