@@ -161,7 +161,7 @@ TC_SLOW tc_f64 tc_fmod_large(tc_f64 x, tc_f64 y) {
   eb += !eb;
   for (m %= d; ea > eb && m; --ea) m = 2 * m % d;
   const tc_f64 unit = __builtin_bit_cast(tc_f64, (uint64_t)eb << 52); /* 2^(eb - 1023) */
-  const tc_f64 r = (tc_f64)m * unit * 0x1p-52;
+  const tc_f64 r = (tc_f64)m * 0x1p-52 * unit; /* in this order: m * unit may overflow */
   return __builtin_copysign(
       eb > 60 ? r : (tc_f64)m * 0x1p-1022 * __builtin_bit_cast(tc_f64, (uint64_t)(eb + 970) << 52),
       x);
