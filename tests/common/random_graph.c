@@ -295,3 +295,11 @@ bool random_graph_make(const random_options *o, tc_diag *diag, random_graph *out
   free(r.pool.at);
   return ok;
 }
+
+tc_dtype random_coarsest_dtype(tc_graph *g) {
+  static const tc_dtype order[] = {TC_BF16, TC_F16, TC_F32};
+  for (int i = 0; i < 3; i++)
+    for (uint32_t id = 1; id <= tc_graph_count(g); id++)
+      if (tc_graph_type(g, (tc_ref){id})->dtype == order[i]) return order[i];
+  return TC_F64;
+}

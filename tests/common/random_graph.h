@@ -27,6 +27,8 @@ bool random_graph_make(const random_options *options, tc_diag *diag, random_grap
 /* Arguments that differ from those of r by about `by`, relatively: shows how well conditioned the
  * graph is. */
 interp_array **random_graph_perturbed(const random_graph *r, double by);
+/* The floating dtype with the fewest digits in the graph: what its results can be held to. */
+tc_dtype random_coarsest_dtype(tc_graph *g);
 void random_graph_free_input(const random_graph *r, interp_array **input);
 
 #endif

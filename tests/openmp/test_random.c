@@ -31,14 +31,6 @@ static tolerance tolerance_of(tc_dtype coarsest) {
   }
 }
 
-static tc_dtype coarsest_dtype(tc_graph *g) {
-  static const tc_dtype order[] = {TC_BF16, TC_F16, TC_F32};
-  for (int i = 0; i < 3; i++)
-    for (uint32_t id = 1; id <= tc_graph_count(g); id++)
-      if (tc_graph_type(g, (tc_ref){id})->dtype == order[i]) return order[i];
-  return TC_F64;
-}
-
 /* Element of want and got that differ too much, or -1. */
 static int64_t mismatch(const interp_array *want, const interp_array *near, const interp_array *got,
                         tolerance t) {
@@ -80,7 +72,7 @@ static bool make(const random_options *o, item *it) {
   cr_assert(random_graph_make(o, &diag, &copy), "the same graph once more");
   it->copy = copy.g;
   random_graph_free_input(&copy, copy.input);
-  it->t = tolerance_of(coarsest_dtype(it->r.g));
+  it->t = tolerance_of(random_coarsest_dtype(it->r.g));
   it->near = random_graph_perturbed(&it->r, it->t.change);
   tc_buf text = {0};
   tc_graph_print(it->r.g, &text);

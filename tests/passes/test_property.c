@@ -48,15 +48,6 @@ static tolerance tolerance_of(tc_dtype coarsest) {
   }
 }
 
-/* The floating dtype with the fewest digits in the graph. */
-static tc_dtype coarsest_dtype(tc_graph *g) {
-  static const tc_dtype order[] = {TC_BF16, TC_F16, TC_F32};
-  for (int i = 0; i < 3; i++)
-    for (uint32_t id = 1; id <= tc_graph_count(g); id++)
-      if (tc_graph_type(g, (tc_ref){id})->dtype == order[i]) return order[i];
-  return TC_F64;
-}
-
 /* Is y as close to x as the tolerance and the conditioning (x against near) allow? */
 static bool close_enough(const interp_array *x, const interp_array *y, const interp_array *near,
                          tolerance t) {
@@ -126,7 +117,7 @@ static void check_graph(const random_options *o, uint32_t *used) {
   const tc_op_info *op = tc_op_get(o->always);
   cr_assert(made, "seed %llu: no place for %s", (unsigned long long)o->seed,
             op ? op->text : "anything");
-  tolerance t = tolerance_of(coarsest_dtype(r.g));
+  tolerance t = tolerance_of(random_coarsest_dtype(r.g));
   interp_array **near = random_graph_perturbed(&r, t.change);
   expectation e = {&r, run_on(r.g, &r, r.input, t.round), run_on(r.g, &r, near, t.round), t};
   loud = true;
