@@ -3,10 +3,9 @@
  *   load FAMILY DTYPE SETS FOLDER   reads FOLDER/in<set>_<operand>.npy, SETS sets of operands
  *   save FILE                       runs set 0 once and writes the result (as f32) for checking
  *   time N                          N timed calls, rotating the sets: "ok ns ns ns ..."
- *   counters                        "ok hits fallbacks mallocs page-faults", since the last call of it
- *   ceiling NAME                    one measured ceiling of the machine: "ok value"
- *   quit
- * Errors answer "error text". */
+ *   counters                        "ok hits fallbacks mallocs page-faults", since the last call of
+ * it ceiling NAME                    one measured ceiling of the machine: "ok value" quit Errors
+ * answer "error text". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +25,14 @@ typedef struct bench_state {
   tc_memory_stats memory;
   long faults;
 } bench_state;
+
+static const bench_case *find_case(const char *family, const char *dtype) {
+  const bench_case *cases = strcmp(dtype, "bf16") == 0 ? bench_cases_bf16 : bench_cases_f32;
+  for (int i = 0; i < BENCH_FAMILIES; i++)
+    if (strcmp(cases[i].family, family) == 0 && strcmp(cases[i].dtype, dtype) == 0)
+      return &cases[i];
+  return NULL;
+}
 
 static double now_ns(void) {
   struct timespec t;
@@ -57,12 +64,13 @@ static tc_tensor *load_operand(const char *folder, int set, int i, tc_dtype dtyp
 static void load(bench_state *b, const char *args) {
   char family[64], dtype[16], folder[2048];
   int sets;
-  if (sscanf(args, "%63s %15s %d %2047s", family, dtype, &sets, folder) != 4 || sets < 1 || sets > MAX_SETS) {
+  if (sscanf(args, "%63s %15s %d %2047s", family, dtype, &sets, folder) != 4 || sets < 1 ||
+      sets > MAX_SETS) {
     puts("error usage: load FAMILY DTYPE SETS FOLDER");
     return;
   }
   if (b->sets) unload(b);
-  b->what = bench_case_find(family, dtype);
+  b->what = find_case(family, dtype);
   if (!b->what) {
     puts("error no such case");
     return;

@@ -15,6 +15,7 @@ typedef struct bench_case {
   bench_fn *run;
 } bench_case;
 
-const bench_case *bench_case_find(const char *family, const char *dtype);
+enum { BENCH_FAMILIES = 7 };
+extern const bench_case bench_cases_f32[BENCH_FAMILIES], bench_cases_bf16[BENCH_FAMILIES];
 
 #endif
