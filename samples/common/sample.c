@@ -6,14 +6,12 @@
 #include <string.h>
 #include <time.h>
 
-enum { BODY = 0, KERNELS = 1, MOST_OPTIONS = 8 };
+enum { BODY = SAMPLE_BODY, KERNELS = SAMPLE_KERNELS, WIDE = SAMPLE_WIDE, MOST_OPTIONS = 8 };
 
 /* ---- options ------------------------------------------------------------------------------------
  */
 
-static struct {
-  const char *key, *value;
-} option[MOST_OPTIONS];
+static struct { const char *key, *value; } option[MOST_OPTIONS];
 static int options;
 
 static bool known(const char *usage, const char *key) {
@@ -85,9 +83,10 @@ static double total(const sample_run *r, int way) {
 }
 
 /* One call each way; for a demo up to a second more each way. */
-static bool wants_more(const sample_run *r, int way) {
-  if (way == KERNELS && !r->compiled) return false;
+static bool wants_more(const sample_run *r, sample_way way) {
+  if (way != BODY && !r->compiled) return false;
   if (r->calls[way] == 0) return true;
+  if (way == WIDE) return false;
   return sample_is_demo() && r->compiled && r->calls[way] < 32 && total(r, way) < 1;
 }
 
@@ -102,26 +101,37 @@ static double median_ms(sample_run *r, int way) {
   return 1e3 * r->seconds[way][n / 2];
 }
 
-/* Floating results: the largest |a - b| / (atol + rtol |b|) with the tolerances of the dtype, 1
- * being the limit.  Integers: how many differ (a class may, where two are equally likely). */
-static void describe_error(char *out, size_t cap, const tc_tensor *a, const tc_tensor *b) {
+tc_tensor *sample_widen_tensor(const tc_tensor *t) {
+  return sample_check(tc_cast(t, tc_dtype_of(t) >= TC_F16 ? TC_F64 : tc_dtype_of(t)));
+}
+
+/* Of a result against the wide one.  Floating results: the largest |a - b| / (atol + rtol |b|) with
+ * the tolerances of a's dtype, 1 being the limit where nothing cancels.  Integers: how many differ
+ * (a class may, where two are equally likely). */
+static double error_of(const tc_tensor *a, const tc_tensor *wide) {
   static const double rtol[TC_DTYPE_COUNT] = {
       [TC_F16] = 1e-3, [TC_BF16] = 1.6e-2, [TC_F32] = 1.3e-6, [TC_F64] = 1e-7};
-  tc_dtype d = tc_dtype_of(b);
-  double atol = d == TC_F64 ? 1e-7 : 1e-5, worst = 0;
-  long long differ = 0;
+  tc_dtype d = tc_dtype_of(a);
+  double atol = d == TC_F64 ? 1e-7 : 1e-5, worst = 0, differ = 0;
   TC_SCOPE {
     const double *p = tc_cdata(sample_check(tc_contiguous(tc_cast(a, TC_F64))));
-    const double *q = tc_cdata(sample_check(tc_contiguous(tc_cast(b, TC_F64))));
-    for (int64_t i = 0, n = tc_numel(b); i < n; i++) {
+    const double *q = tc_cdata(sample_check(tc_contiguous(tc_cast(wide, TC_F64))));
+    for (int64_t i = 0, n = tc_numel(a); i < n; i++) {
       if (p[i] == q[i] || (isnan(p[i]) && isnan(q[i]))) continue;
       double e = fabs(p[i] - q[i]) / (atol + rtol[d] * fabs(q[i]));
       if (!(e <= worst)) worst = isnan(e) ? INFINITY : e;
       differ++;
     }
   }
-  if (d >= TC_F16) snprintf(out, cap, "%.2g tol", worst);
-  else snprintf(out, cap, "%lld differ", differ);
+  return d >= TC_F16 ? worst : differ;
+}
+
+/* "0.21 (0.25) tol": of the kernels and, in brackets, of the body. */
+static void describe_error(char *out, size_t cap, const sample_run *r) {
+  double kernels = error_of(r->first[KERNELS], r->first[WIDE]);
+  double body = error_of(r->first[BODY], r->first[WIDE]);
+  bool floating = tc_dtype_of(r->first[BODY]) >= TC_F16;
+  snprintf(out, cap, floating ? "%.2g (%.2g) tol" : "%.0f (%.0f) differ", kernels, body);
 }
 
 static void append_row(const char *row) {
@@ -135,7 +145,6 @@ static void append_row(const char *row) {
 }
 
 static void report(sample_run *r) {
-  tc_stats s = tc_stats_of(r->name);
   char row[256];
   double eager = median_ms(r, BODY);
   if (!r->compiled) {
@@ -145,8 +154,9 @@ static void report(sample_run *r) {
     return;
   }
   double compiled = median_ms(r, KERNELS);
-  char error[32];
-  describe_error(error, sizeof error, r->first[KERNELS], r->first[BODY]);
+  char error[48];
+  describe_error(error, sizeof error, r);
+  const tc_stats s = r->after;
   unsigned long long hits = s.hits - r->before.hits, misses = s.fallbacks - r->before.fallbacks;
   printf("# %s: %d ops, %d kernels, eager %.3f ms, compiled %.3f ms, ratio %.1f, error %s, %llu "
          "hits, %llu "
@@ -159,15 +169,15 @@ static void report(sample_run *r) {
 }
 
 bool sample_run_next(sample_run *r) {
-  if (wants_more(r, BODY)) r->by_kernels = false;
-  else if (wants_more(r, KERNELS)) r->by_kernels = true;
-  else {
+  r->way = BODY;
+  while (r->way < SAMPLE_WAYS && !wants_more(r, r->way)) r->way++;
+  if (r->way == SAMPLE_WAYS) {
     report(r);
-    tc_free(r->first[BODY]);
-    tc_free(r->first[KERNELS]);
+    for (int way = 0; way < SAMPLE_WAYS; way++) tc_free(r->first[way]);
     return false;
   }
-  tc_set_enabled(r->by_kernels);
+  if (r->way == WIDE) r->after = tc_stats_of(r->name);
+  tc_set_enabled(r->way == KERNELS);
   tc_scope_begin(&r->scope);
   r->started = now();
   return true;
@@ -175,10 +185,10 @@ bool sample_run_next(sample_run *r) {
 
 void sample_run_done(sample_run *r, tc_tensor *result) {
   double seconds = now() - r->started;
-  int way = r->by_kernels ? KERNELS : BODY;
   tc_set_enabled(true);
   sample_check(result);
-  if (r->calls[way] == 0) r->first[way] = tc_keep(result);
+  if (r->calls[r->way] == 0) r->first[r->way] = tc_keep(result);
   tc_scope_end(&r->scope);
-  r->seconds[way][r->calls[way]++] = seconds;
+  if (r->way != WIDE) r->seconds[r->way][r->calls[r->way]] = seconds;
+  r->calls[r->way]++;
 }

@@ -26,20 +26,45 @@ void sample_print(const char *what, const tc_tensor *vector);
 /* Share of equal entries, in percent: the answer as a whole number, digits in a '#' line. */
 void sample_print_accuracy(const char *what, const tc_tensor *predicted, const tc_tensor *truth);
 
-/* SAMPLE_MEASURE(f, a, b): calls f(a, b) by its body and compiled, compares the results, takes
- * times when a demo is asked for, and prints the row.  f returns one tensor. */
+/* SAMPLE_MEASURE(f, a, b): calls f(a, b) by its body and compiled, takes times when a demo is asked
+ * for, compares both results with the body run on operands widened to f64, and prints the row.
+ * f takes tensors and numbers, at most six, and returns one tensor. */
 #define SAMPLE_MEASURE(function, ...)                                                              \
   for (struct sample_run run_ = sample_run_begin(#function); sample_run_next(&run_);)              \
-  sample_run_done(&run_, function(__VA_ARGS__))
+  sample_run_done(&run_, run_.way == SAMPLE_WIDE ? function(SAMPLE_WIDENED(__VA_ARGS__))           \
+                                                 : function(__VA_ARGS__))
+
+#define SAMPLE_WIDENED(...)                                                                        \
+  SAMPLE_PICK(__VA_ARGS__, SAMPLE_W7, SAMPLE_W6, SAMPLE_W5, SAMPLE_W4, SAMPLE_W3, SAMPLE_W2,       \
+              SAMPLE_W1, )                                                                         \
+  (__VA_ARGS__)
+#define SAMPLE_PICK(a, b, c, d, e, f, g, name, ...) name
+#define SAMPLE_W1(a) sample_widen(a)
+#define SAMPLE_W2(a, ...) sample_widen(a), SAMPLE_W1(__VA_ARGS__)
+#define SAMPLE_W3(a, ...) sample_widen(a), SAMPLE_W2(__VA_ARGS__)
+#define SAMPLE_W4(a, ...) sample_widen(a), SAMPLE_W3(__VA_ARGS__)
+#define SAMPLE_W5(a, ...) sample_widen(a), SAMPLE_W4(__VA_ARGS__)
+#define SAMPLE_W6(a, ...) sample_widen(a), SAMPLE_W5(__VA_ARGS__)
+#define SAMPLE_W7(a, ...) sample_widen(a), SAMPLE_W6(__VA_ARGS__)
+
+/* A tensor of a floating dtype becomes f64, all else stays as it is. */
+#define sample_widen(x)                                                                            \
+  _Generic((x), tc_tensor *: sample_widen_tensor, const tc_tensor *: sample_widen_tensor,          \
+           int: sample_same_int, double: sample_same_double)(x)
+tc_tensor *sample_widen_tensor(const tc_tensor *t);
+static inline int sample_same_int(int x) { return x; }
+static inline double sample_same_double(double x) { return x; }
+
+typedef enum { SAMPLE_BODY, SAMPLE_KERNELS, SAMPLE_WIDE, SAMPLE_WAYS } sample_way;
 
 typedef struct sample_run {
   const char *name;
-  tc_stats before;
-  bool compiled;         /* the plugin compiled this function */
-  bool by_kernels;       /* the call under way */
-  tc_tensor *first[2];   /* results of the first calls: body, kernels */
-  double seconds[2][32]; /* of each call */
-  int calls[2];
+  tc_stats before, after;        /* the wide call is not counted */
+  bool compiled;                 /* the plugin compiled this function */
+  sample_way way;                /* of the call under way */
+  tc_tensor *first[SAMPLE_WAYS]; /* results of the first calls */
+  double seconds[2][32];         /* of each call by body, by kernels */
+  int calls[SAMPLE_WAYS];
   double started;
   tc_scope scope;
 } sample_run;

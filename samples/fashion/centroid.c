@@ -10,12 +10,9 @@ TC_COMPILE tc_tensor *fit_centroids(const tc_tensor *x TC_SHAPE("f32[N,D]"),
   return tc_div(sum, tc_unsqueeze(tc_sum(member, TC_AXES(0), false), 1));
 }
 
-/* argmin |x - c|^2 = argmax x.c - |c|^2 / 2 */
-TC_COMPILE tc_tensor *nearest_centroid(const tc_tensor *x TC_SHAPE("f32[B,D]"),
-                                       const tc_tensor *centroids TC_SHAPE("f32[10,D]")) {
-  tc_tensor *half = tc_mul_s(tc_sum(tc_square(centroids), TC_AXES(1), false), 0.5);
-  tc_tensor *score = tc_sub(tc_matmul(x, tc_transpose(centroids, 0, 1)), half);
-  return tc_argmax(score, TC_AXES(1), false);
+TC_COMPILE static tc_tensor *nearest_centroid(const tc_tensor *x TC_SHAPE("f32[B,D]"),
+                                              const tc_tensor *centroids TC_SHAPE("f32[10,D]")) {
+  return nearest_of(x, centroids);
 }
 
 void run_centroids(const images *train, const images *test) {

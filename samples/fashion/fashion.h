@@ -19,7 +19,12 @@ void run_network(const images *train, const images *test);
 
 /* Class means f32[10,D] of x f32[N,D] with classes y; every class has a member. */
 tc_tensor *fit_centroids(const tc_tensor *x, const tc_tensor *y);
-/* The class of the nearest mean, i64[B]. */
-tc_tensor *nearest_centroid(const tc_tensor *x, const tc_tensor *centroids);
+/* The class of the nearest mean, i64[B], of x f32[B,D]: argmin |x - c|^2 = argmax x.c - |c|^2 / 2.
+ * Here, so that compiled functions of several files can take it in. */
+static inline tc_tensor *nearest_of(const tc_tensor *x, const tc_tensor *centroids) {
+  tc_tensor *half = tc_mul_s(tc_sum(tc_square(centroids), TC_AXES(1), false), 0.5);
+  tc_tensor *score = tc_sub(tc_matmul(x, tc_transpose(centroids, 0, 1)), half);
+  return tc_argmax(score, TC_AXES(1), false);
+}
 
 #endif

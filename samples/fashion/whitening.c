@@ -56,7 +56,7 @@ TC_COMPILE static tc_tensor *predict(const tc_tensor *x TC_SHAPE("f32[B,784]"),
                                      const tc_tensor *mean TC_SHAPE("f32[1,784]"),
                                      const tc_tensor *w TC_SHAPE("f32[K,784]"),
                                      const tc_tensor *centroids TC_SHAPE("f32[10,K]")) {
-  return nearest_centroid(project(x, mean, w), centroids);
+  return nearest_of(project(x, mean, w), centroids);
 }
 
 static tc_tensor *leading_components(const tc_tensor *cov) {
