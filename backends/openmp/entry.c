@@ -305,7 +305,7 @@ static void put_launch(entry *e, uint32_t k, bool scratch) {
   if (kernel->kind == TC_KERNEL_MATMUL && scratch)
     tc_putf(e->out, ", ws + shared%u, ws + each%u", k, k);
   tc_putf(e->out, "%s};\n", kernel->nbuffer ? "" : "0");
-  const bool checks = tc_omp_checks(kernel);
+  const bool checks = tc_print_checks(kernel);
   tc_putf(e->out, checks ? "    bad |= " : "    ");
   tc_putf(e->out, "%s[tcrt_isa](buf, sym, scalar);\n", e->name[k]);
   tc_put(e->out, "  }\n");
@@ -313,7 +313,7 @@ static void put_launch(entry *e, uint32_t k, bool scratch) {
 
 static void put_launches(entry *e, const bool *scratch) {
   bool checks = false;
-  for (uint32_t k = 0; k < e->p->nkernel; ++k) checks |= tc_omp_checks(&e->p->kernel[k]);
+  for (uint32_t k = 0; k < e->p->nkernel; ++k) checks |= tc_print_checks(&e->p->kernel[k]);
   if (checks) tc_put(e->out, "  int bad = 0;\n");
   for (uint32_t k = 0; k < e->p->nkernel; ++k) put_launch(e, k, scratch[k]);
   if (checks) {

@@ -140,7 +140,7 @@ void tc_omp_mm_batches(const tc_omp_matmul *x, tc_buf *out) {
   tc_dims *c = tc_graph_dims(x->p->graph);
   tc_dim n = tc_dim_const(1);
   for (int i = 0; i < x->mm->nbatch; ++i) n = tc_dim_mul(c, n, x->mm->axis[i].extent);
-  tc_omp_dim(x->p, n, out);
+  tc_print_dim(x->p, n, out);
 }
 
 bool tc_omp_mm_shared_b(const tc_omp_matmul *x) {
@@ -155,7 +155,7 @@ void tc_omp_mm_open(tc_omp_matmul *x, const char *signature) {
   if (x->checks) tc_put(x->out, "  int bad = 0;\n");
   for (int i = x->mm->nbatch - 1; i >= 0; --i) {
     tc_buf e = {0};
-    tc_omp_dim(x->p, x->mm->axis[i].extent, &e);
+    tc_print_dim(x->p, x->mm->axis[i].extent, &e);
     if (i) tc_putf(x->out, "  const int64_t %s = batch %% (%s);\n  batch /= %s;\n", x->axis[i], e.text, e.text);
     else tc_putf(x->out, "  const int64_t %s = batch;\n", x->axis[i]);
     tc_buf_free(&e);
@@ -171,7 +171,7 @@ void tc_omp_mm_close(tc_omp_matmul *x) {
 /* `.name = (coef) * bytes,` of a strided operand. */
 static void put_stride(const tc_omp_matmul *x, const char *name, tc_dim coef, int bytes) {
   tc_buf d = {0};
-  tc_omp_dim(x->p, coef, &d);
+  tc_print_dim(x->p, coef, &d);
   tc_putf(x->out, " .%s = (%s) * %d,", name, d.text, bytes);
   tc_buf_free(&d);
 }
@@ -212,7 +212,7 @@ static void put_description(const tc_omp_matmul *x) {
   tc_omp_mm_batches(x, x->out);
   for (int i = 0; i < 3; ++i) {
     tc_putf(x->out, ", .%s = ", name[i]);
-    tc_omp_dim(x->p, x->mm->axis[x->mm->nbatch + i].extent, x->out);
+    tc_print_dim(x->p, x->mm->axis[x->mm->nbatch + i].extent, x->out);
   }
   tc_put(x->out, ",\n");
   for (int i = 0; i < LEVELS; ++i) {
@@ -235,8 +235,8 @@ static bool open_kernel(tc_omp_matmul *x, const tc_kernel *k, const tc_program *
   const tc_matmul *mm = &k->mm;
   *x = (tc_omp_matmul){.k = k, .p = p, .mm = mm, .out = out, .e = element_of(mm->operand),
                        .pairs = mm->operand == TC_BF16, .am = mm->nbatch, .an = mm->nbatch + 1,
-                       .ak = mm->nbatch + 2, .checks = tc_omp_checks(k)};
-  x->s = (tc_omp_scope){.k = k, .p = p, .out = out, .naxis = mm->nbatch + 3, .vector = -1};
+                       .ak = mm->nbatch + 2, .checks = tc_print_checks(k)};
+  x->s = (tc_print_scope){.k = k, .p = p, .words = &tc_omp_words, .out = out, .naxis = mm->nbatch + 3, .vector = -1};
   for (int i = 0; i < mm->nbatch; ++i) snprintf(x->axis[i], sizeof x->axis[i], "i%d", i);
   strcpy(x->axis[x->am], "m");
   strcpy(x->axis[x->an], "n");
@@ -249,7 +249,7 @@ static bool open_kernel(tc_omp_matmul *x, const tc_kernel *k, const tc_program *
   x->s.depends = calloc(k->nexpr + 1, sizeof *x->s.depends);
   x->s.printed = calloc(k->nexpr + 1, 1);
   if (!x->s.depends || !x->s.printed) return false;
-  tc_omp_depends(k, x->result_axes, x->s.depends);
+  tc_print_depends(k, x->result_axes, x->s.depends);
   return true;
 }
 
@@ -315,6 +315,6 @@ void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shar
   whole = tc_dim_mul(c, whole, deep);
   for (int i = 0; i < mm->nbatch; ++i) whole = tc_dim_mul(c, whole, mm->axis[i].extent);
   const tc_dim least = tc_dim_max(c, tc_dim_const(B_BYTES), tc_dim_mul(c, deep, tc_dim_const(B_COLUMNS)));
-  tc_omp_dim(p, tc_dim_min(c, whole, least), shared);
+  tc_print_dim(p, tc_dim_min(c, whole, least), shared);
   tc_putf(per_thread, "%d", A_BYTES + SUMS);
 }

@@ -25,7 +25,7 @@ typedef struct tc_omp_matmul {
   int am, an, ak;     /* axis numbers of m, n, k */
   bool checks;        /* index operands: the callbacks report through g->bad */
   char axis[TC_MAX_AXES][16];
-  tc_omp_scope s;
+  tc_print_scope s;
   uint32_t result_axes[1];
   const char *result[1];
 } tc_omp_matmul;

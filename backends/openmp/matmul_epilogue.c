@@ -15,27 +15,27 @@ const tc_action *tc_omp_mm_direct(const tc_omp_matmul *x) {
 static void put_c_at(tc_omp_matmul *x, const tc_action *a) {
   tc_buf address = {0};
   tc_omp_mm_open(x, "static char *@NAME@_c_at(const tc_mm *g, int64_t batch, int64_t m, int64_t n)");
-  tc_omp_address(&x->s, &a->address, &address);
-  tc_omp_line(&x->s, "return (char *)(b%u + %s);", a->buffer, address.text);
+  tc_print_address(&x->s, &a->address, &address);
+  tc_print_line(&x->s, "return (char *)(b%u + %s);", a->buffer, address.text);
   tc_put(x->out, "}\n");
   tc_buf_free(&address);
 }
 
 static void hoist(tc_omp_matmul *x, uint32_t mask) {
   for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i)
-    tc_omp_hoist_action(&x->s, &x->mm->epilogue.action[i], mask);
+    tc_print_hoist_action(&x->s, &x->mm->epilogue.action[i], mask);
 }
 
 /* All values first, so that a store in place cannot reach a value of the same point. */
 static void put_point(tc_omp_matmul *x) {
   const tc_dtype d = x->mm->acc;
-  const char *t = tc_omp_compute(d);
+  const char *t = tc_print_compute(d);
   const bool narrow = d == TC_I8 || d == TC_U8;
-  tc_omp_line(&x->s, "const tc_v%s r0 = %stc_load_%s((const tc_%s *)(tile + (m - m0) * stride) + (n - n0))%s;", t,
+  tc_print_line(&x->s, "const tc_v%s r0 = %stc_load_%s((const tc_%s *)(tile + (m - m0) * stride) + (n - n0))%s;", t,
               narrow ? d == TC_I8 ? "TC_CAST(i8, " : "TC_CAST(u8, " : "", x->e.sums, x->e.sums,
               narrow ? ")" : "");
   hoist(x, ~0u);
-  for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i) tc_omp_store(&x->s, &x->mm->epilogue.action[i]);
+  for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i) tc_print_store(&x->s, &x->mm->epilogue.action[i]);
 }
 
 /* ---- what the epilogue will touch ------------------------------------------------------------------- */
@@ -44,9 +44,9 @@ static void put_point(tc_omp_matmul *x) {
 static void put_touch(tc_omp_matmul *x, uint32_t buffer, const tc_address *a, bool write) {
   if (a->nterm || !tc_dim_is(a->coef[x->an], 1) || tc_dim_is(a->coef[x->am], 0)) return;
   tc_buf at = {0};
-  tc_omp_address(&x->s, a, &at);
+  tc_print_address(&x->s, a, &at);
   const int64_t line = 64 / (int64_t)tc_dtype_bytes(x->p->buffer[x->k->buffer[buffer]].dtype);
-  tc_omp_line(&x->s, "for (int64_t n = n0; n < n0 + cols; n += %lld) __builtin_prefetch(b%u + %s, %d, 3);",
+  tc_print_line(&x->s, "for (int64_t n = n0; n < n0 + cols; n += %lld) __builtin_prefetch(b%u + %s, %d, 3);",
               (long long)line, buffer, at.text, write);
   tc_buf_free(&at);
 }
@@ -54,7 +54,7 @@ static void put_touch(tc_omp_matmul *x, uint32_t buffer, const tc_address *a, bo
 void tc_omp_mm_put_ahead(tc_omp_matmul *x) {
   const tc_stage *st = &x->mm->epilogue;
   tc_omp_mm_open(x, "static void @NAME@_ahead(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t n0, int64_t cols)");
-  tc_omp_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
+  tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
   x->s.indent += 2;
   for (uint32_t i = 1; i < x->k->nexpr; ++i) {
     const tc_expr *e = &x->k->expr[i];
@@ -64,7 +64,7 @@ void tc_omp_mm_put_ahead(tc_omp_matmul *x) {
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_STORE) put_touch(x, st->action[i].buffer, &st->action[i].address, true);
   x->s.indent -= 2;
-  tc_omp_line(&x->s, "}");
+  tc_print_line(&x->s, "}");
   tc_put(x->out, "}\n");
 }
 
@@ -75,23 +75,23 @@ void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
   if (direct) put_c_at(x, direct);
   tc_omp_mm_open(x, "static TC_WIDE void @NAME@_epilogue(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows,\n"
                     "                                    int64_t n0, int64_t cols, const char *tile, int64_t stride)");
-  uint8_t *outer = tc_omp_enter(&x->s);
+  uint8_t *outer = tc_print_enter(&x->s);
   hoist(x, batch);
-  tc_omp_line(&x->s, "for (int64_t n = n0; n < n0 + cols; n += TC_L) {");
+  tc_print_line(&x->s, "for (int64_t n = n0; n < n0 + cols; n += TC_L) {");
   x->s.indent += 2;
-  if (!whole) tc_omp_line(&x->s, "const int64_t rest = TC_MIN(TC_L, n0 + cols - n);");
+  if (!whole) tc_print_line(&x->s, "const int64_t rest = TC_MIN(TC_L, n0 + cols - n);");
   x->s.vector = x->an;
   x->s.lanes = whole ? NULL : "rest";
   hoist(x, column);
-  tc_omp_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
+  tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
   x->s.indent += 2;
   put_point(x);
   x->s.indent -= 2;
-  tc_omp_line(&x->s, "}");
+  tc_print_line(&x->s, "}");
   x->s.indent -= 2;
-  tc_omp_line(&x->s, "}");
+  tc_print_line(&x->s, "}");
   x->s.vector = -1;
   x->s.lanes = NULL;
-  tc_omp_leave(&x->s, outer);
+  tc_print_leave(&x->s, outer);
   tc_omp_mm_close(x);
 }

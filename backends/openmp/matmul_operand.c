@@ -50,8 +50,8 @@ static void put_at(tc_omp_matmul *x, const char *name, const tc_expr *load, cons
   tc_buf head = {0}, address = {0};
   tc_putf(&head, "static const char *@NAME@_%s(const tc_mm *g, int64_t batch, %s)", name, signature);
   tc_omp_mm_open(x, head.text);
-  tc_omp_address(&x->s, &load->address, &address);
-  tc_omp_line(&x->s, "return (const char *)(b%u + %s);", load->buffer, address.text);
+  tc_print_address(&x->s, &load->address, &address);
+  tc_print_line(&x->s, "return (const char *)(b%u + %s);", load->buffer, address.text);
   tc_put(x->out, "}\n");
   tc_buf_free(&head);
   tc_buf_free(&address);
@@ -72,72 +72,72 @@ static void put_element(const tc_omp_matmul *x, tc_val v, tc_buf *out) {
 /* A loop of `axis` from `from` to `to` in vectors, the last one partial; fewer lanes are `rest`. */
 static void open_lanes(tc_omp_matmul *x, int axis, const char *from, const char *to) {
   const char *i = x->axis[axis];
-  tc_omp_line(&x->s, "for (int64_t %s = %s; %s < %s; %s += TC_L) {", i, from, i, to, i);
+  tc_print_line(&x->s, "for (int64_t %s = %s; %s < %s; %s += TC_L) {", i, from, i, to, i);
   x->s.indent += 2;
-  tc_omp_line(&x->s, "const int64_t rest = TC_MIN(TC_L, %s - %s);", to, i);
+  tc_print_line(&x->s, "const int64_t rest = TC_MIN(TC_L, %s - %s);", to, i);
   x->s.lanes = "rest";
   x->s.vector = axis;
 }
 
 static void close_lanes(tc_omp_matmul *x) {
   x->s.indent -= 2;
-  tc_omp_line(&x->s, "}");
+  tc_print_line(&x->s, "}");
   x->s.lanes = NULL;
   x->s.vector = -1;
 }
 
 /* Values of one vector, stored by `format` with the store's suffix and the element's text. */
 static void put_vector(tc_omp_matmul *x, tc_val v, const char *store, const char *place) {
-  uint8_t *outer = tc_omp_enter(&x->s);
+  uint8_t *outer = tc_print_enter(&x->s);
   tc_buf e = {0};
-  tc_omp_value(&x->s, v);
+  tc_print_value(&x->s, v);
   put_element(x, v, &e);
-  tc_omp_line(&x->s, "tc_storen_%s(%s, %s, rest);", store, place, e.text);
+  tc_print_line(&x->s, "tc_storen_%s(%s, %s, rest);", store, place, e.text);
   tc_buf_free(&e);
-  tc_omp_leave(&x->s, outer);
+  tc_print_leave(&x->s, outer);
 }
 
 /* dst[i][k], vectors along k. */
 static void put_a_rows(tc_omp_matmul *x, const char *store) {
   char place[80];
   snprintf(place, sizeof place, "(tc_%s *)(dst + (m - m0) * stride) + (k - k0)", store);
-  tc_omp_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
+  tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
   x->s.indent += 2;
   open_lanes(x, x->ak, "k0", "k0 + kn");
   put_vector(x, x->mm->a, store, place);
   close_lanes(x);
   x->s.indent -= 2;
-  tc_omp_line(&x->s, "}");
+  tc_print_line(&x->s, "}");
 }
 
 /* dst[k][i], vectors along m. */
 static void put_a_cols(tc_omp_matmul *x) {
   char place[80];
   snprintf(place, sizeof place, "(tc_%s *)(dst + (k - k0) * stride) + (m - m0)", x->e.store);
-  tc_omp_line(&x->s, "for (int64_t k = k0; k < k0 + kn; ++k) {");
+  tc_print_line(&x->s, "for (int64_t k = k0; k < k0 + kn; ++k) {");
   x->s.indent += 2;
   open_lanes(x, x->am, "m0", "m0 + rows");
   put_vector(x, x->mm->a, x->e.store, place);
   close_lanes(x);
   x->s.indent -= 2;
-  tc_omp_line(&x->s, "}");
+  tc_print_line(&x->s, "}");
 }
 
 /* dst[i][k] of bf16, vectors along m: blocks of TC_L rows by TC_L values of k are transposed. */
 static void put_a_turned(tc_omp_matmul *x) {
   open_lanes(x, x->am, "m0", "m0 + rows");
-  tc_omp_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += TC_L) {");
+  tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += TC_L) {");
   x->s.indent += 2;
-  tc_omp_line(&x->s, "const int64_t deep = TC_MIN(TC_L, k0 + kn - kb);");
-  tc_omp_line(&x->s, "tc_u16 t[TC_L][TC_L] = {{0}}; /* [k][m] */");
-  tc_omp_line(&x->s, "for (int64_t k = kb; k < kb + deep; ++k) {");
+  tc_print_line(&x->s, "const int64_t deep = TC_MIN(TC_L, k0 + kn - kb);");
+  tc_print_line(&x->s, "tc_u16 t[TC_L][TC_L] = {{0}}; /* [k][m] */");
+  tc_print_line(&x->s, "for (int64_t k = kb; k < kb + deep; ++k) {");
   x->s.indent += 2;
   put_vector(x, x->mm->a, "bf16", "t[k - kb]");
   x->s.indent -= 2;
-  tc_omp_line(&x->s, "}");
-  tc_omp_line(&x->s, "tc_mm_u16_turn(t[0], (tc_u16 *)(dst + (m - m0) * stride) + (kb - k0), stride, rest, deep);");
+  tc_print_line(&x->s, "}");
+  tc_print_line(&x->s, "tc_mm_u16_turn(t[0], (tc_u16 *)(dst + (m - m0) * stride) + (kb - k0), stride, rest, deep);");
   x->s.indent -= 2;
-  tc_omp_line(&x->s, "}");
+  tc_print_line(&x->s, "}");
   close_lanes(x);
 }
 
@@ -169,8 +169,8 @@ static void put_b_prefetch(tc_omp_matmul *x, const char *ahead, const char *colu
   tc_buf at = {0};
   if (!b) return;
   x->s.axis[x->ak] = ahead, x->s.axis[x->an] = column;
-  tc_omp_address(&x->s, &b->address, &at);
-  tc_omp_line(&x->s, "__builtin_prefetch(b%u + %s);", b->buffer, at.text);
+  tc_print_address(&x->s, &b->address, &at);
+  tc_print_line(&x->s, "__builtin_prefetch(b%u + %s);", b->buffer, at.text);
   x->s.axis[x->ak] = k, x->s.axis[x->an] = n;
   tc_buf_free(&at);
 }
@@ -179,7 +179,7 @@ static void put_b_prefetch(tc_omp_matmul *x, const char *ahead, const char *colu
 static void put_b_rows(tc_omp_matmul *x) {
   char place[96];
   snprintf(place, sizeof place, "(tc_%s *)dst + (k - k0) * nr + (n - n0)", x->e.store);
-  tc_omp_line(&x->s, "for (int64_t k = k0; k < k0 + kn; ++k) {");
+  tc_print_line(&x->s, "for (int64_t k = k0; k < k0 + kn; ++k) {");
   x->s.indent += 2;
   put_b_prefetch(x, "(k + 16)", "n0");
   put_b_prefetch(x, "(k + 16)", "(n0 + cols - 1)");
@@ -187,44 +187,44 @@ static void put_b_rows(tc_omp_matmul *x) {
   put_vector(x, x->mm->b, x->e.store, place);
   close_lanes(x);
   x->s.indent -= 2;
-  tc_omp_line(&x->s, "}");
+  tc_print_line(&x->s, "}");
 }
 
 /* dst[k / 2][nr][2] of bf16, vectors along n: two neighbouring k are two halves of a word. */
 static void put_b_pairs(tc_omp_matmul *x) {
-  tc_omp_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += 2) {");
+  tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += 2) {");
   x->s.indent += 2;
   put_b_prefetch(x, "(kb + 32)", "n0");
   put_b_prefetch(x, "(kb + 33)", "n0");
   open_lanes(x, x->an, "n0", "n0 + cols");
-  tc_omp_line(&x->s, "tc_vf32 half[2] = {{0}, {0}};");
-  tc_omp_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h) {");
+  tc_print_line(&x->s, "tc_vf32 half[2] = {{0}, {0}};");
+  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h) {");
   x->s.indent += 2;
-  tc_omp_line(&x->s, "const int64_t k = kb + h;");
-  tc_omp_line(&x->s, "if (k == k0 + kn) break;");
-  uint8_t *outer = tc_omp_enter(&x->s);
-  tc_omp_value(&x->s, x->mm->b);
-  tc_omp_line(&x->s, "half[h] = v%u;", x->mm->b.id);
-  tc_omp_leave(&x->s, outer);
+  tc_print_line(&x->s, "const int64_t k = kb + h;");
+  tc_print_line(&x->s, "if (k == k0 + kn) break;");
+  uint8_t *outer = tc_print_enter(&x->s);
+  tc_print_value(&x->s, x->mm->b);
+  tc_print_line(&x->s, "half[h] = v%u;", x->mm->b.id);
+  tc_print_leave(&x->s, outer);
   x->s.indent -= 2;
-  tc_omp_line(&x->s, "}");
-  tc_omp_line(&x->s, "tc_mm_bf16_pair((tc_u32 *)dst + (kb - k0) / 2 * nr + (n - n0), half[0], half[1]);");
+  tc_print_line(&x->s, "}");
+  tc_print_line(&x->s, "tc_mm_bf16_pair((tc_u32 *)dst + (kb - k0) / 2 * nr + (n - n0), half[0], half[1]);");
   close_lanes(x);
   x->s.indent -= 2;
-  tc_omp_line(&x->s, "}");
+  tc_print_line(&x->s, "}");
 }
 
 /* Vectors along k of TC_L columns to t[r]; columns past the last are zero. */
 static void put_b_columns(tc_omp_matmul *x, const char *store, const char *from, const char *to,
                           const char *place) {
-  tc_omp_line(&x->s, "for (int64_t r = 0; r < TC_MIN(TC_L, n0 + cols - nb); ++r) {");
+  tc_print_line(&x->s, "for (int64_t r = 0; r < TC_MIN(TC_L, n0 + cols - nb); ++r) {");
   x->s.indent += 2;
-  tc_omp_line(&x->s, "const int64_t n = nb + r;");
+  tc_print_line(&x->s, "const int64_t n = nb + r;");
   open_lanes(x, x->ak, from, to);
   put_vector(x, x->mm->b, store, place);
   close_lanes(x);
   x->s.indent -= 2;
-  tc_omp_line(&x->s, "}");
+  tc_print_line(&x->s, "}");
 }
 
 /* dst[k][nr] (depth 1) or dst[k / 2][nr][2] (depth 2), vectors along k: blocks are transposed. */
@@ -232,16 +232,16 @@ static void put_b_turned(tc_omp_matmul *x, const char *store, const char *word, 
   char place[48], stop[64];
   snprintf(place, sizeof place, "t[r] + (k - kb)");
   snprintf(stop, sizeof stop, "TC_MIN(kb + %d * TC_L, k0 + kn)", depth);
-  tc_omp_line(&x->s, "for (int64_t nb = n0; nb < n0 + cols; nb += TC_L)");
-  tc_omp_line(&x->s, "  for (int64_t kb = k0; kb < k0 + kn; kb += %d * TC_L) {", depth);
+  tc_print_line(&x->s, "for (int64_t nb = n0; nb < n0 + cols; nb += TC_L)");
+  tc_print_line(&x->s, "  for (int64_t kb = k0; kb < k0 + kn; kb += %d * TC_L) {", depth);
   x->s.indent += 4;
-  tc_omp_line(&x->s, "const int64_t stop = %s;", stop);
-  tc_omp_line(&x->s, "_Alignas(64) tc_%s t[TC_L][%d * TC_L] = {{0}}; /* [n][k] */", store, depth);
+  tc_print_line(&x->s, "const int64_t stop = %s;", stop);
+  tc_print_line(&x->s, "_Alignas(64) tc_%s t[TC_L][%d * TC_L] = {{0}}; /* [n][k] */", store, depth);
   put_b_columns(x, store, "kb", "stop", place);
-  tc_omp_line(&x->s, "tc_mm_%s_turn((const tc_%s *)t, (tc_%s *)dst + (kb - k0) / %d * nr + (nb - n0), nr * (int64_t)sizeof(tc_%s), (stop - kb + %d) / %d, TC_MIN(TC_L, nr));",
+  tc_print_line(&x->s, "tc_mm_%s_turn((const tc_%s *)t, (tc_%s *)dst + (kb - k0) / %d * nr + (nb - n0), nr * (int64_t)sizeof(tc_%s), (stop - kb + %d) / %d, TC_MIN(TC_L, nr));",
               word, word, word, depth, word, depth - 1, depth);
   x->s.indent -= 4;
-  tc_omp_line(&x->s, "  }");
+  tc_print_line(&x->s, "  }");
 }
 
 /* The word that transposition moves for an element of b bytes. */
@@ -252,8 +252,8 @@ static void put_b_pack(tc_omp_matmul *x) {
   tc_omp_mm_open(x, B_PACK);
   if (x->pairs) {
     tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");
-    tc_omp_line(&x->s, "const int64_t deep = (kn + g->kp - 1) / g->kp * g->kp;");
-    tc_omp_line(&x->s, "__builtin_memset(dst + kn / 2 * nr * 4, 0, (deep - kn / 2 * 2) * nr * 2);");
+    tc_print_line(&x->s, "const int64_t deep = (kn + g->kp - 1) / g->kp * g->kp;");
+    tc_print_line(&x->s, "__builtin_memset(dst + kn / 2 * nr * 4, 0, (deep - kn / 2 * 2) * nr * 2);");
     if (cols) put_b_turned(x, "bf16", "u32", 2);
     else put_b_pairs(x);
     tc_put(x->out, "#else\n");

@@ -10,12 +10,12 @@
 void tc_omp_extent(const tc_omp_nest *x, int axis, tc_buf *out) {
   const tc_axis *a = &x->nest->axis[axis];
   if (a->of < 0) {
-    tc_omp_dim(x->s.p, a->extent, out);
+    tc_print_dim(x->s.p, a->extent, out);
     return;
   }
   tc_buf e = {0}, t = {0};
-  tc_omp_dim(x->s.p, a->extent, &e);
-  tc_omp_dim(x->s.p, a->total, &t);
+  tc_print_dim(x->s.p, a->extent, &e);
+  tc_print_dim(x->s.p, a->total, &t);
   tc_putf(out, "TC_MIN((int64_t)(%s), (%s) - %s * (%s))", e.text, t.text, x->s.axis[a->of], e.text);
   tc_buf_free(&e);
   tc_buf_free(&t);
@@ -30,7 +30,7 @@ static bool streams(const tc_omp_nest *x, uint32_t buffer) {
   const uint32_t id = x->s.k->buffer[buffer];
   for (uint32_t i = 0; i < p->nkernel; ++i)
     for (uint32_t b = 0; b < p->kernel[i].nbuffer; ++b)
-      if (p->kernel[i].buffer[b] == id && tc_omp_reads(&p->kernel[i], b)) return false;
+      if (p->kernel[i].buffer[b] == id && tc_print_reads(&p->kernel[i], b)) return false;
   return true;
 }
 
@@ -56,8 +56,8 @@ static void put_stream(tc_omp_nest *x) {
   if (tc_dim_is(bytes, 0) || tc_dim_bad(bytes)) return;
   if (tc_dim_is_const(bytes) && tc_dim_value(bytes) < (1 << 20)) return;
   tc_buf t = {0};
-  tc_omp_dim(x->s.p, bytes, &t);
-  tc_omp_line(&x->s, "const int nt = %s >= TC_STREAM_BYTES;", t.text);
+  tc_print_dim(x->s.p, bytes, &t);
+  tc_print_line(&x->s, "const int nt = %s >= TC_STREAM_BYTES;", t.text);
   tc_buf_free(&t);
   x->s.stream = "nt";
 }
@@ -77,7 +77,7 @@ static tasks count_tasks(const tc_omp_nest *x) {
   for (int i = 0; i < n->nouter; ++i) {
     if (t.count.len) tc_put(&t.count, " * ");
     tc_buf e = {0};
-    tc_omp_dim(x->s.p, n->axis[i].extent, &e);
+    tc_print_dim(x->s.p, n->axis[i].extent, &e);
     if (x->lanes_are_points && i == n->vector)
       tc_putf(&t.count, "TC_CEILDIV(%s, %d)", e.text, t.tile);
     else tc_putf(&t.count, "(%s)", e.text);
@@ -91,22 +91,22 @@ static tasks count_tasks(const tc_omp_nest *x) {
  * tile number. */
 static void put_decode(tc_omp_nest *x, int tile) {
   const tc_nest *n = x->nest;
-  if (n->nouter > 1) tc_omp_line(&x->s, "int64_t rest = task;");
+  if (n->nouter > 1) tc_print_line(&x->s, "int64_t rest = task;");
   for (int i = n->nouter - 1; i >= 0; --i) {
     const bool tiled = x->lanes_are_points && i == n->vector;
     tc_buf e = {0};
-    tc_omp_dim(x->s.p, n->axis[i].extent, &e);
+    tc_print_dim(x->s.p, n->axis[i].extent, &e);
     char range[16] = "";
     snprintf(range, sizeof range, "%d", tile);
     const char *name = tiled ? "tile" : x->axis_text[i];
-    if (n->nouter == 1) tc_omp_line(&x->s, "const int64_t %s = task;", name);
-    else if (i == 0) tc_omp_line(&x->s, "const int64_t %s = rest;", name);
+    if (n->nouter == 1) tc_print_line(&x->s, "const int64_t %s = task;", name);
+    else if (i == 0) tc_print_line(&x->s, "const int64_t %s = rest;", name);
     else if (tiled) {
-      tc_omp_line(&x->s, "const int64_t %s = rest %% TC_CEILDIV(%s, %s);", name, e.text, range);
-      tc_omp_line(&x->s, "rest /= TC_CEILDIV(%s, %s);", e.text, range);
+      tc_print_line(&x->s, "const int64_t %s = rest %% TC_CEILDIV(%s, %s);", name, e.text, range);
+      tc_print_line(&x->s, "rest /= TC_CEILDIV(%s, %s);", e.text, range);
     } else {
-      tc_omp_line(&x->s, "const int64_t %s = rest %% (%s); /* < %s */", name, e.text, e.text);
-      tc_omp_line(&x->s, "rest /= %s;", e.text);
+      tc_print_line(&x->s, "const int64_t %s = rest %% (%s); /* < %s */", name, e.text, e.text);
+      tc_print_line(&x->s, "rest /= %s;", e.text);
     }
     tc_buf_free(&e);
   }
@@ -117,7 +117,7 @@ static void put_split_guards(tc_omp_nest *x) {
     if (x->nest->axis[i].of < 0 || (x->lanes_are_points && i == x->nest->vector)) continue;
     tc_buf e = {0};
     tc_omp_extent(x, i, &e);
-    tc_omp_line(&x->s, "if (%s >= %s) continue;", x->axis_text[i], e.text);
+    tc_print_line(&x->s, "if (%s >= %s) continue;", x->axis_text[i], e.text);
     tc_buf_free(&e);
   }
 }
@@ -127,7 +127,7 @@ static void hoist_outer(tc_omp_nest *x) {
   const uint32_t mask = x->outer & ~(1u << x->nest->vector);
   for (uint32_t i = 0; i < x->nest->nstage; ++i)
     for (uint32_t j = 0; j < x->nest->stage[i].naction; ++j)
-      tc_omp_hoist_action(&x->s, &x->nest->stage[i].action[j], mask);
+      tc_print_hoist_action(&x->s, &x->nest->stage[i].action[j], mask);
 }
 
 /* One tile of a vectorised outer axis: full vectors, then what is left. */
@@ -136,41 +136,41 @@ static void put_tile(tc_omp_nest *x, int tile) {
   const char *i = x->axis_text[v];
   tc_buf e = {0};
   tc_omp_extent(x, v, &e);
-  tc_omp_line(&x->s, "const int64_t end = TC_MIN(tile * %d + %d, %s);", tile, tile, e.text);
-  tc_omp_line(&x->s, "int64_t %s = tile * %d;", i, tile);
+  tc_print_line(&x->s, "const int64_t end = TC_MIN(tile * %d + %d, %s);", tile, tile, e.text);
+  tc_print_line(&x->s, "int64_t %s = tile * %d;", i, tile);
   tc_buf_free(&e);
-  uint8_t *outer = tc_omp_enter(&x->s);
+  uint8_t *outer = tc_print_enter(&x->s);
   if (x->nest->nstage == 1) hoist_outer(x);
-  tc_omp_line(&x->s, "for (; %s + TC_L <= end; %s += TC_L) {", i, i);
+  tc_print_line(&x->s, "for (; %s + TC_L <= end; %s += TC_L) {", i, i);
   x->s.indent += 2;
   tc_omp_point(x);
   x->s.indent -= 2;
-  tc_omp_line(&x->s, "}");
+  tc_print_line(&x->s, "}");
   tc_dims *c = tc_graph_dims(x->s.p->graph);
   const tc_axis *a = &x->nest->axis[v];
   if (a->of >= 0 || tc_dim_is(a->extent, 0) || tc_dim_multiple(c, a->extent) % 16 != 0) {
-    tc_omp_line(&x->s, "if (%s < end) {", i);
+    tc_print_line(&x->s, "if (%s < end) {", i);
     x->s.indent += 2;
-    tc_omp_line(&x->s, "const int64_t n = end - %s;", i);
+    tc_print_line(&x->s, "const int64_t n = end - %s;", i);
     x->s.lanes = "n";
     tc_omp_point(x);
     x->s.lanes = NULL;
     x->s.indent -= 2;
-    tc_omp_line(&x->s, "}");
+    tc_print_line(&x->s, "}");
   }
-  tc_omp_leave(&x->s, outer);
+  tc_print_leave(&x->s, outer);
 }
 
 /* Each thread takes one run of tasks.  Written out: a worksharing construct costs a call of the
  * OpenMP runtime even where one thread does it all. */
 static void put_tasks(tc_omp_nest *x, bool team) {
   tasks t = count_tasks(x);
-  tc_omp_line(&x->s, "const int64_t tasks = %s;", t.count.text);
-  if (!team) tc_omp_line(&x->s, "for (int64_t task = 0; task < tasks; ++task) {");
+  tc_print_line(&x->s, "const int64_t tasks = %s;", t.count.text);
+  if (!team) tc_print_line(&x->s, "for (int64_t task = 0; task < tasks; ++task) {");
   else if (x->nest->serial)
-    tc_omp_line(&x->s, "for (int64_t task = 0; part == 0 && task < tasks; ++task) {");
+    tc_print_line(&x->s, "for (int64_t task = 0; part == 0 && task < tasks; ++task) {");
   else
-    tc_omp_line(&x->s,
+    tc_print_line(&x->s,
                 "for (int64_t task = tasks * part / parts, last = tasks * (part + 1) / parts; "
                 "task < last; ++task) {");
   x->s.indent += 2;
@@ -179,7 +179,7 @@ static void put_tasks(tc_omp_nest *x, bool team) {
   if (x->lanes_are_points) put_tile(x, t.tile);
   else tc_omp_point(x);
   x->s.indent -= 2;
-  tc_omp_line(&x->s, "}");
+  tc_print_line(&x->s, "}");
   tc_buf_free(&t.count);
 }
 
@@ -202,8 +202,9 @@ static void result_axes(tc_omp_nest *x) {
 static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, const tc_nest *n,
                       tc_buf *out) {
   *x = (tc_omp_nest){.nest = n};
-  x->s = (tc_omp_scope){
-      .k = k, .p = p, .out = out, .indent = 2, .naxis = n->naxis, .vector = n->vector};
+  x->s = (tc_print_scope){
+      .k = k, .p = p, .words = &tc_omp_words, .out = out, .indent = 2, .naxis = n->naxis,
+      .vector = n->vector};
   x->lanes_are_points = n->vector >= 0 && n->vector < n->nouter;
   x->outer = (1u << n->nouter) - 1;
   for (int i = 0; i < n->naxis; ++i) {
@@ -227,7 +228,7 @@ static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, c
   result_axes(x);
   x->s.result = x->result;
   x->s.result_axes = x->result_axes;
-  tc_omp_depends(k, x->result_axes, x->s.depends);
+  tc_print_depends(k, x->result_axes, x->s.depends);
   return true;
 }
 
@@ -241,13 +242,13 @@ static void close_nest(tc_omp_nest *x) {
 
 static void put_nest(tc_omp_nest *x, uint32_t number, bool team) {
   x->s.indent = 2;
-  tc_omp_line(&x->s, "{ /* nest %u:%s */", number, x->nest->serial ? " serial" : "");
+  tc_print_line(&x->s, "{ /* nest %u:%s */", number, x->nest->serial ? " serial" : "");
   x->s.indent += 2;
   put_stream(x);
   put_tasks(x, team);
-  if (x->s.stream) tc_omp_line(&x->s, "if (nt) tc_fence();");
+  if (x->s.stream) tc_print_line(&x->s, "if (nt) tc_fence();");
   x->s.indent -= 2;
-  tc_omp_line(&x->s, "}");
+  tc_print_line(&x->s, "}");
 }
 
 /* ---- the kernel
@@ -256,7 +257,7 @@ static void put_nest(tc_omp_nest *x, uint32_t number, bool team) {
 static void put_work(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   for (uint32_t i = 0; i < k->nnest; ++i) {
     tc_put(out, i ? " + (" : "(");
-    tc_omp_dim(p, k->nest[i].work, out);
+    tc_print_dim(p, k->nest[i].work, out);
     tc_put(out, ")");
   }
 }

@@ -14,7 +14,7 @@ enum {
 };
 
 typedef struct tc_omp_nest {
-  tc_omp_scope s;
+  tc_print_scope s;
   const tc_nest *nest;
   bool lanes_are_points; /* the vector axis is an outer axis */
   uint32_t outer;        /* mask of the outer axes */
@@ -29,10 +29,6 @@ void tc_omp_extent(const tc_omp_nest *x, int axis, tc_buf *out);
 /* All stages of the nest at one outer point (or TC_L of them, or the first `lanes` of TC_L). */
 void tc_omp_point(tc_omp_nest *x);
 
-/* Reductions: names, identities, combination. */
-const char *tc_omp_combine(const tc_action *a); /* add, mul, max, min; argmax, argmin */
-bool tc_omp_is_arg(const tc_action *a);
-void tc_omp_identity(const tc_action *a, tc_buf *out);
 bool tc_omp_wide_sum(const tc_action *a); /* f32 sums and products: totals are kept in f64 */
 
 #endif

@@ -12,64 +12,9 @@
 /* ---- reductions
  * ------------------------------------------------------------------------------------- */
 
-bool tc_omp_is_arg(const tc_action *a) { return a->op == OP_ARGMAX || a->op == OP_ARGMIN; }
-
-const char *tc_omp_combine(const tc_action *a) {
-  switch (a->op) {
-  case OP_PROD:
-  case OP_CUMPROD:
-    return "mul";
-  case OP_AMAX:
-  case OP_ANY:
-    return "max";
-  case OP_AMIN:
-  case OP_ALL:
-    return "min";
-  case OP_ARGMAX:
-    return "argmax";
-  case OP_ARGMIN:
-    return "argmin";
-  default:
-    return "add";
-  }
-}
-
 bool tc_omp_wide_sum(const tc_action *a) {
   return a->dtype == TC_F32 &&
          (a->op == OP_SUM || a->op == OP_PROD || a->op == OP_CUMSUM || a->op == OP_CUMPROD);
-}
-
-static const char *lowest(tc_dtype d, bool least) {
-  switch (d) {
-  case TC_BOOL:
-    return least ? "0" : "1";
-  case TC_U8:
-    return least ? "0" : "255";
-  case TC_I8:
-    return least ? "-128" : "127";
-  case TC_I16:
-    return least ? "-32768" : "32767";
-  case TC_I32:
-    return least ? "-2147483647 - 1" : "2147483647";
-  case TC_I64:
-    return least ? "-0x7fffffffffffffff - 1" : "0x7fffffffffffffff";
-  default:
-    return least ? "-__builtin_inf()" : "__builtin_inf()";
-  }
-}
-
-/* dtype of the values that are compared or summed */
-static tc_dtype value_dtype(const tc_omp_nest *x, const tc_action *a) {
-  return tc_omp_is_arg(a) ? x->s.k->expr[a->value.id].dtype : a->dtype;
-}
-
-static void put_identity(const tc_omp_nest *x, const tc_action *a, tc_buf *out) {
-  const tc_dtype d = value_dtype(x, a);
-  const char *v = "0";
-  if (a->op == OP_PROD || a->op == OP_CUMPROD || a->op == OP_ALL) v = "1";
-  if (a->op == OP_AMAX || a->op == OP_ARGMAX) v = lowest(d, true);
-  if (a->op == OP_AMIN || a->op == OP_ARGMIN) v = lowest(d, false);
-  tc_putf(out, "tc_set_%s(%s)", tc_omp_compute(d), v);
 }
 
 /* How a stage is run. */
@@ -126,20 +71,20 @@ static void put_accumulators(tc_omp_nest *x, const run *r, bool totals) {
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
     if (a->kind != TC_ACT_REDUCE) continue;
-    const char *t = tc_omp_compute(value_dtype(x, a));
+    const char *t = tc_print_compute(tc_print_operand(x->s.k, a));
     const bool wide = r->blocks && tc_omp_wide_sum(a);
     const char *one = a->op == OP_PROD ? "1" : "0";
-    if (totals && wide) tc_omp_line(&x->s, "tc_vf64 total%u = tc_set_f64(%s);", a->index, one);
+    if (totals && wide) tc_print_line(&x->s, "tc_vf64 total%u = tc_set_f64(%s);", a->index, one);
     if (totals == wide) continue;
     tc_buf id = {0};
-    put_identity(x, a, &id);
-    tc_omp_line(&x->s, "tc_v%s acc%u[%d]; /* %s */", t, a->index, r->unroll,
+    tc_print_identity(&x->s, a, &id);
+    tc_print_line(&x->s, "tc_v%s acc%u[%d]; /* %s */", t, a->index, r->unroll,
                 tc_op_get(a->op)->text);
-    if (tc_omp_is_arg(a)) tc_omp_line(&x->s, "tc_vi64 at%u[%d];", a->index, r->unroll);
-    tc_omp_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) acc%u[u] = %s;", r->unroll, a->index,
+    if (tc_print_is_arg(a)) tc_print_line(&x->s, "tc_vi64 at%u[%d];", a->index, r->unroll);
+    tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) acc%u[u] = %s;", r->unroll, a->index,
                 id.text);
-    if (tc_omp_is_arg(a))
-      tc_omp_line(
+    if (tc_print_is_arg(a))
+      tc_print_line(
           &x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) at%u[u] = tc_set_i64(0x7fffffffffffffff);",
           r->unroll, a->index);
     tc_buf_free(&id);
@@ -148,14 +93,14 @@ static void put_accumulators(tc_omp_nest *x, const run *r, bool totals) {
 
 /* acc<i>[0] becomes the combination of all accumulators. */
 static void put_join(tc_omp_nest *x, const run *r, const tc_action *a) {
-  const char *t = tc_omp_compute(value_dtype(x, a)), *op = tc_omp_combine(a);
+  const char *t = tc_print_compute(tc_print_operand(x->s.k, a)), *op = tc_print_combine(a);
   for (int step = r->unroll / 2; step > 0; step /= 2)
     for (int u = 0; u < step; ++u) {
-      if (tc_omp_is_arg(a))
-        tc_omp_line(&x->s, "tc_%s_%s(&acc%u[%d], &at%u[%d], acc%u[%d], at%u[%d], tc_set_b8(1));",
+      if (tc_print_is_arg(a))
+        tc_print_line(&x->s, "tc_%s_%s(&acc%u[%d], &at%u[%d], acc%u[%d], at%u[%d], tc_set_b8(1));",
                     op, t, a->index, u, a->index, u, a->index, u + step, a->index, u + step);
       else
-        tc_omp_line(&x->s, "acc%u[%d] = tc_%s_%s(acc%u[%d], acc%u[%d]);", a->index, u, op, t,
+        tc_print_line(&x->s, "acc%u[%d] = tc_%s_%s(acc%u[%d], acc%u[%d]);", a->index, u, op, t,
                     a->index, u, a->index, u + step);
     }
 }
@@ -165,8 +110,8 @@ static void put_fold(tc_omp_nest *x, const run *r) {
     const tc_action *a = &r->st->action[i];
     if (a->kind != TC_ACT_REDUCE || !tc_omp_wide_sum(a)) continue;
     put_join(x, r, a);
-    tc_omp_line(&x->s, "total%u = tc_%s_f64(total%u, TC_CAST(f64, acc%u[0]));", a->index,
-                tc_omp_combine(a), a->index, a->index);
+    tc_print_line(&x->s, "total%u = tc_%s_f64(total%u, TC_CAST(f64, acc%u[0]));", a->index,
+                tc_print_combine(a), a->index, a->index);
   }
 }
 
@@ -175,19 +120,19 @@ static void put_results(tc_omp_nest *x, const run *r) {
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
     if (a->kind != TC_ACT_REDUCE) continue;
-    const char *t = tc_omp_compute(value_dtype(x, a)), *op = tc_omp_combine(a);
+    const char *t = tc_print_compute(tc_print_operand(x->s.k, a)), *op = tc_print_combine(a);
     const uint32_t n = a->index;
     if (r->blocks && tc_omp_wide_sum(a)) {
-      if (r->along) tc_omp_line(&x->s, "r%u = TC_CAST(f32, tc_lanes_%s_f64(total%u));", n, op, n);
-      else tc_omp_line(&x->s, "r%u = TC_CAST(f32, total%u);", n, n);
+      if (r->along) tc_print_line(&x->s, "r%u = TC_CAST(f32, tc_lanes_%s_f64(total%u));", n, op, n);
+      else tc_print_line(&x->s, "r%u = TC_CAST(f32, total%u);", n, n);
       continue;
     }
     put_join(x, r, a);
-    if (tc_omp_is_arg(a)) {
-      if (r->along) tc_omp_line(&x->s, "tc_lanes_%s_%s(&acc%u[0], &at%u[0]);", op, t, n, n);
-      tc_omp_line(&x->s, "r%u = at%u[0];", n, n);
-    } else if (r->along) tc_omp_line(&x->s, "r%u = tc_lanes_%s_%s(acc%u[0]);", n, op, t, n);
-    else tc_omp_line(&x->s, "r%u = acc%u[0];", n, n);
+    if (tc_print_is_arg(a)) {
+      if (r->along) tc_print_line(&x->s, "tc_lanes_%s_%s(&acc%u[0], &at%u[0]);", op, t, n, n);
+      tc_print_line(&x->s, "r%u = at%u[0];", n, n);
+    } else if (r->along) tc_print_line(&x->s, "r%u = tc_lanes_%s_%s(acc%u[0]);", n, op, t, n);
+    else tc_print_line(&x->s, "r%u = acc%u[0];", n, n);
   }
 }
 
@@ -195,35 +140,35 @@ static void put_results(tc_omp_nest *x, const run *r) {
  * --------------------------------------------------------------------------------- */
 
 static void put_reduce(tc_omp_nest *x, const run *r, const tc_action *a, const char *u) {
-  const char *t = tc_omp_compute(value_dtype(x, a)), *op = tc_omp_combine(a);
+  const char *t = tc_print_compute(tc_print_operand(x->s.k, a)), *op = tc_print_combine(a);
   const uint32_t n = a->index, v = a->value.id;
   const bool part = r->along && x->s.lanes;
   tc_buf live = {0}, id = {0};
   if (part) tc_putf(&live, "TC_TRUTH(TC_FIRST(%s))", x->s.lanes);
   else tc_put(&live, "tc_set_b8(1)");
-  put_identity(x, a, &id);
-  if (tc_omp_is_arg(a))
-    tc_omp_line(&x->s, "tc_%s_%s(&acc%u[%s], &at%u[%s], v%u, v%u, %s);", op, t, n, u, n, u, v,
+  tc_print_identity(&x->s, a, &id);
+  if (tc_print_is_arg(a))
+    tc_print_line(&x->s, "tc_%s_%s(&acc%u[%s], &at%u[%s], v%u, v%u, %s);", op, t, n, u, n, u, v,
                 a->position.id, live.text);
   else if (part)
-    tc_omp_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], tc_where_%s(%s, v%u, %s));", n, u, op, t, n,
+    tc_print_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], tc_where_%s(%s, v%u, %s));", n, u, op, t, n,
                 u, t, live.text, v, id.text);
-  else tc_omp_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], v%u);", n, u, op, t, n, u, v);
+  else tc_print_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], v%u);", n, u, op, t, n, u, v);
   tc_buf_free(&live);
   tc_buf_free(&id);
 }
 
 static void put_scan(tc_omp_nest *x, const run *r, const tc_action *a) {
-  const char *t = tc_omp_compute(a->dtype), *op = a->op == OP_CUMPROD ? "prod" : "sum";
+  const char *t = tc_print_compute(a->dtype), *op = a->op == OP_CUMPROD ? "prod" : "sum";
   const char *total = tc_omp_wide_sum(a) ? "f64" : t;
   const uint32_t n = a->index;
   if (r->along)
-    tc_omp_line(&x->s, "const tc_v%s r%u = tc_prefix_%s_%s(&carry%u, v%u, %s);", t, n, op, t, n,
+    tc_print_line(&x->s, "const tc_v%s r%u = tc_prefix_%s_%s(&carry%u, v%u, %s);", t, n, op, t, n,
                 a->value.id, x->s.lanes ? x->s.lanes : "TC_L");
   else {
-    tc_omp_line(&x->s, "carry%u = tc_%s_%s(carry%u, TC_CAST(%s, v%u));", n, tc_omp_combine(a),
+    tc_print_line(&x->s, "carry%u = tc_%s_%s(carry%u, TC_CAST(%s, v%u));", n, tc_print_combine(a),
                 total, n, total, a->value.id);
-    tc_omp_line(&x->s, "const tc_v%s r%u = TC_CAST(%s, carry%u);", t, n, t, n);
+    tc_print_line(&x->s, "const tc_v%s r%u = TC_CAST(%s, carry%u);", t, n, t, n);
   }
 }
 
@@ -231,11 +176,11 @@ static void put_carries(tc_omp_nest *x, const run *r) {
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
     if (a->kind != TC_ACT_SCAN) continue;
-    const char *t = tc_omp_wide_sum(a) ? "f64" : tc_omp_compute(a->dtype),
+    const char *t = tc_omp_wide_sum(a) ? "f64" : tc_print_compute(a->dtype),
                *one = a->op == OP_CUMPROD ? "1" : "0";
     if (r->along)
-      tc_omp_line(&x->s, "tc_%s carry%u = %s;", a->dtype == TC_I64 ? "u64" : "f64", a->index, one);
-    else tc_omp_line(&x->s, "tc_v%s carry%u = tc_set_%s(%s);", t, a->index, t, one);
+      tc_print_line(&x->s, "tc_%s carry%u = %s;", a->dtype == TC_I64 ? "u64" : "f64", a->index, one);
+    else tc_print_line(&x->s, "tc_v%s carry%u = tc_set_%s(%s);", t, a->index, t, one);
   }
 }
 
@@ -245,14 +190,14 @@ static void put_actions(tc_omp_nest *x, const run *r, const char *u) {
   const tc_stage *st = r->st;
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_SCAN) {
-      tc_omp_value(&x->s, st->action[i].value);
+      tc_print_value(&x->s, st->action[i].value);
       put_scan(x, r, &st->action[i]);
     }
-  for (uint32_t i = 0; i < st->naction; ++i) tc_omp_hoist_action(&x->s, &st->action[i], ~0u);
+  for (uint32_t i = 0; i < st->naction; ++i) tc_print_hoist_action(&x->s, &st->action[i], ~0u);
   for (uint32_t i = 0; i < st->naction; ++i) {
     if (st->action[i].kind == TC_ACT_REDUCE) put_reduce(x, r, &st->action[i], u);
     if (st->action[i].kind == TC_ACT_STORE || st->action[i].kind == TC_ACT_ADD)
-      tc_omp_store(&x->s, &st->action[i]);
+      tc_print_store(&x->s, &st->action[i]);
   }
 }
 
@@ -260,15 +205,15 @@ static void put_actions(tc_omp_nest *x, const run *r, const char *u) {
  * ---------------------------------------------------------------------------------------------- */
 
 static void hoist(tc_omp_nest *x, const run *r, uint32_t mask) {
-  for (uint32_t i = 0; i < r->st->naction; ++i) tc_omp_hoist_action(&x->s, &r->st->action[i], mask);
+  for (uint32_t i = 0; i < r->st->naction; ++i) tc_print_hoist_action(&x->s, &r->st->action[i], mask);
 }
 
 static void put_body(tc_omp_nest *x, const run *r, const char *u) {
-  uint8_t *outer = tc_omp_enter(&x->s);
+  uint8_t *outer = tc_print_enter(&x->s);
   x->s.indent += 2;
   put_actions(x, r, u);
   x->s.indent -= 2;
-  tc_omp_leave(&x->s, outer);
+  tc_print_leave(&x->s, outer);
 }
 
 /* The loop along the vector axis from `from` to `to`: unrolled vectors, then vectors, then the
@@ -280,56 +225,56 @@ static void put_vector_loop(tc_omp_nest *x, const run *r, const char *from, cons
   char base[16], step[16];
   snprintf(base, sizeof base, "%s", i);
   snprintf(step, sizeof step, r->unroll > 1 ? "%d * TC_L" : "TC_L", r->unroll);
-  tc_omp_line(&x->s, "int64_t %s = %s;", base, from);
-  tc_omp_line(&x->s, "for (; %s + %s <= %s; %s += %s) {", base, step, to, base, step);
+  tc_print_line(&x->s, "int64_t %s = %s;", base, from);
+  tc_print_line(&x->s, "for (; %s + %s <= %s; %s += %s) {", base, step, to, base, step);
   if (r->unroll > 1) {
     x->s.indent += 2;
-    tc_omp_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) {", r->unroll);
+    tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) {", r->unroll);
     snprintf(i, sizeof x->axis_text[v], "j%d", v);
-    tc_omp_line(&x->s, "  const int64_t %s = %s + u * TC_L;", i, base);
+    tc_print_line(&x->s, "  const int64_t %s = %s + u * TC_L;", i, base);
     put_body(x, r, "u");
     snprintf(i, sizeof x->axis_text[v], "%s", base);
-    tc_omp_line(&x->s, "}");
+    tc_print_line(&x->s, "}");
     x->s.indent -= 2;
   } else put_body(x, r, "0");
-  tc_omp_line(&x->s, "}");
+  tc_print_line(&x->s, "}");
   if (exact) return;
-  tc_omp_line(&x->s, "for (; %s < %s; %s += TC_L) {", base, to, base);
-  tc_omp_line(&x->s, "  const int64_t n = TC_MIN(TC_L, %s - %s);", to, base);
+  tc_print_line(&x->s, "for (; %s < %s; %s += TC_L) {", base, to, base);
+  tc_print_line(&x->s, "  const int64_t n = TC_MIN(TC_L, %s - %s);", to, base);
   x->s.lanes = "n";
   put_body(x, r, "0");
   x->s.lanes = NULL;
-  tc_omp_line(&x->s, "}");
+  tc_print_line(&x->s, "}");
 }
 
 /* Along the vector axis in blocks, each with fresh f32 accumulators. */
 static void put_blocks(tc_omp_nest *x, const run *r, const char *extent, bool exact) {
   const int v = x->nest->vector;
-  tc_omp_line(&x->s, "for (int64_t block = 0; block < %s; block += %d) {", extent, TC_OMP_BLOCK);
+  tc_print_line(&x->s, "for (int64_t block = 0; block < %s; block += %d) {", extent, TC_OMP_BLOCK);
   x->s.indent += 2;
-  tc_omp_line(&x->s, "const int64_t stop%d = TC_MIN(block + %d, %s);", v, TC_OMP_BLOCK, extent);
+  tc_print_line(&x->s, "const int64_t stop%d = TC_MIN(block + %d, %s);", v, TC_OMP_BLOCK, extent);
   put_accumulators(x, r, false);
   char stop[16];
   snprintf(stop, sizeof stop, "stop%d", v);
   put_vector_loop(x, r, "block", stop, exact);
   put_fold(x, r);
   x->s.indent -= 2;
-  tc_omp_line(&x->s, "}");
+  tc_print_line(&x->s, "}");
 }
 
 /* A scalar loop over an axis whose f32 sums are folded every 64 points. */
 static void put_scalar_blocks(tc_omp_nest *x, const run *r, int axis, const char *extent) {
   const char *i = x->axis_text[axis];
-  tc_omp_line(&x->s, "for (int64_t block = 0; block < %s; block += 64) {", extent);
+  tc_print_line(&x->s, "for (int64_t block = 0; block < %s; block += 64) {", extent);
   x->s.indent += 2;
   put_accumulators(x, r, false);
-  tc_omp_line(&x->s, "for (int64_t %s = block; %s < TC_MIN(block + 64, %s); ++%s) {", i, i, extent,
+  tc_print_line(&x->s, "for (int64_t %s = block; %s < TC_MIN(block + 64, %s); ++%s) {", i, i, extent,
               i);
   put_body(x, r, "0");
-  tc_omp_line(&x->s, "}");
+  tc_print_line(&x->s, "}");
   put_fold(x, r);
   x->s.indent -= 2;
-  tc_omp_line(&x->s, "}");
+  tc_print_line(&x->s, "}");
 }
 
 static void put_innermost(tc_omp_nest *x, const run *r, int axis) {
@@ -340,16 +285,16 @@ static void put_innermost(tc_omp_nest *x, const run *r, int axis) {
   const bool exact = a->of < 0 && multiple % (16 * r->unroll) == 0;
   const char *i = x->axis_text[axis];
   if (r->along) {
-    tc_omp_line(&x->s, "const int64_t end%d = %s;", axis, e.text);
+    tc_print_line(&x->s, "const int64_t end%d = %s;", axis, e.text);
     char end[16];
     snprintf(end, sizeof end, "end%d", axis);
     if (r->blocks) put_blocks(x, r, end, exact);
     else put_vector_loop(x, r, "0", end, exact);
   } else if (r->blocks) put_scalar_blocks(x, r, axis, e.text);
   else {
-    tc_omp_line(&x->s, "for (int64_t %s = 0; %s < %s; ++%s) {", i, i, e.text, i);
+    tc_print_line(&x->s, "for (int64_t %s = 0; %s < %s; ++%s) {", i, i, e.text, i);
     put_body(x, r, "0");
-    tc_omp_line(&x->s, "}");
+    tc_print_line(&x->s, "}");
   }
   tc_buf_free(&e);
 }
@@ -368,22 +313,22 @@ static void put_loops(tc_omp_nest *x, const run *r, int level, uint32_t mask) {
   }
   tc_buf e = {0};
   tc_omp_extent(x, axis, &e);
-  tc_omp_line(&x->s, "for (int64_t %s = 0; %s < %s; ++%s) {", x->axis_text[axis],
+  tc_print_line(&x->s, "for (int64_t %s = 0; %s < %s; ++%s) {", x->axis_text[axis],
               x->axis_text[axis], e.text, x->axis_text[axis]);
   tc_buf_free(&e);
   x->s.indent += 2;
-  uint8_t *outer = tc_omp_enter(&x->s);
+  uint8_t *outer = tc_print_enter(&x->s);
   put_loops(x, r, level + 1, mask | 1u << axis);
-  tc_omp_leave(&x->s, outer);
+  tc_print_leave(&x->s, outer);
   x->s.indent -= 2;
-  tc_omp_line(&x->s, "}");
+  tc_print_line(&x->s, "}");
 }
 
 static void declare_results(tc_omp_nest *x, const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_REDUCE)
-      tc_omp_line(&x->s, "tc_v%s r%u;",
-                  tc_omp_is_arg(&st->action[i]) ? "i64" : tc_omp_compute(st->action[i].dtype),
+      tc_print_line(&x->s, "tc_v%s r%u;",
+                  tc_print_is_arg(&st->action[i]) ? "i64" : tc_print_compute(st->action[i].dtype),
                   st->action[i].index);
 }
 
@@ -394,18 +339,18 @@ static void put_stage(tc_omp_nest *x, uint32_t index) {
   const bool block = x->nest->nstage > 1 || r.ninner > 0;
   declare_results(x, r.st);
   if (block) {
-    tc_omp_line(&x->s, "{");
+    tc_print_line(&x->s, "{");
     x->s.indent += 2;
   }
-  uint8_t *outer = tc_omp_enter(&x->s);
+  uint8_t *outer = tc_print_enter(&x->s);
   put_accumulators(x, &r, true);
   put_carries(x, &r);
   put_loops(x, &r, 0, x->outer);
   put_results(x, &r);
-  tc_omp_leave(&x->s, outer);
+  tc_print_leave(&x->s, outer);
   if (block) {
     x->s.indent -= 2;
-    tc_omp_line(&x->s, "}");
+    tc_print_line(&x->s, "}");
   }
 }
 

@@ -4,10 +4,6 @@
 
 #include "backends/backend.h"
 
-bool tc_omp_writes(const tc_kernel *k, uint32_t buffer); /* some action stores to it */
-bool tc_omp_reads(const tc_kernel *k, uint32_t buffer);  /* some expression loads it */
-bool tc_omp_checks(const tc_kernel *k); /* it has index operands: it can return 1 */
-
 /* Declares b<i>, s_<name>, a<i> from buf, sym, scalar: what a kernel and its helpers begin with. */
 void tc_omp_unpack(const tc_kernel *k, const tc_program *p, tc_buf *out);
 

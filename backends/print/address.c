@@ -1,0 +1,149 @@
+/* address.c - which axes values depend on, and addresses as text. */
+#include "backends/print/print_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- dependence ---------------------------------------------------------------------------------
+ */
+
+uint32_t tc_print_address_axes(const tc_address *a, const uint32_t *depends) {
+  uint32_t m = 0;
+  for (int i = 0; i < TC_MAX_AXES; ++i)
+    if (!tc_dim_is(a->coef[i], 0)) m |= 1u << i;
+  for (int i = 0; i < a->nterm; ++i) m |= depends[a->term[i].value.id];
+  return m;
+}
+
+bool tc_print_has_address(const tc_expr *e) {
+  return e->kind == TC_EX_LOAD || e->kind == TC_EX_INDEX || e->kind == TC_EX_RANDOM;
+}
+
+void tc_print_depends(const tc_kernel *k, const uint32_t *result_axes, uint32_t *depends) {
+  depends[0] = 0;
+  for (uint32_t i = 1; i < k->nexpr; ++i) {
+    const tc_expr *e = &k->expr[i];
+    uint32_t m = depends[e->guard.id];
+    for (int j = 0; j < 3; ++j) m |= depends[e->in[j].id];
+    if (tc_print_has_address(e)) m |= tc_print_address_axes(&e->address, depends);
+    if (e->kind == TC_EX_RESULT && result_axes) m |= result_axes[e->index];
+    depends[i] = m;
+  }
+}
+
+/* Does v differ from lane to lane in this scope? */
+bool tc_print_varies(const tc_print_scope *s, tc_val v) {
+  return s->vector >= 0 && (s->depends[v.id] >> s->vector & 1);
+}
+
+/* ---- addresses ---------------------------------------------------------------------------------
+ */
+
+static bool is_number(const char *t) {
+  for (; *t; ++t)
+    if (*t < '0' || *t > '9') return false;
+  return true;
+}
+
+static void put_product(const tc_program *p, tc_dim coef, const char *text, tc_buf *out) {
+  if (tc_dim_is(coef, 1)) {
+    tc_put(out, text);
+    return;
+  }
+  tc_buf d = {0};
+  tc_print_dim(p, coef, &d);
+  tc_putf(out, is_number(d.text ? d.text : "") ? "%s * %s" : "(%s) * %s", d.text ? d.text : "0",
+          text);
+  tc_buf_free(&d);
+}
+
+void tc_print_address(const tc_print_scope *s, const tc_address *a, tc_buf *out) {
+  bool any = false;
+  if (!tc_dim_is(a->offset, 0)) {
+    tc_put(out, "(");
+    tc_print_dim(s->p, a->offset, out);
+    tc_put(out, ")");
+    any = true;
+  }
+  for (int i = 0; i < s->naxis; ++i) {
+    if (tc_dim_is(a->coef[i], 0)) continue;
+    if (any) tc_put(out, " + ");
+    put_product(s->p, a->coef[i], s->axis[i], out);
+    any = true;
+  }
+  if (!any) tc_put(out, "0");
+}
+
+void tc_print_place_free(tc_print_place *p) {
+  tc_buf_free(&p->base);
+  tc_buf_free(&p->lane);
+}
+
+/* The lanes whose index operands count: valid ones, and where the guard holds. */
+static void put_live(const tc_print_scope *s, tc_val guard, tc_buf *out) {
+  if (s->lanes && s->vector >= 0) tc_putf(out, "TC_TRUTH(TC_FIRST(%s))", s->lanes);
+  else tc_put(out, "tc_set_b8(1)");
+  if (guard.id) tc_putf(out, " & v%u", guard.id);
+}
+
+/* Prints the checked index operands of an address as x<tag>_<j>. */
+void tc_print_terms(tc_print_scope *s, const tc_address *a, tc_val guard, const char *tag) {
+  for (int j = 0; j < a->nterm; ++j) {
+    const tc_term *t = &a->term[j];
+    const bool wide = s->k->expr[t->value.id].dtype == TC_I64;
+    tc_buf b = {0}, live = {0};
+    tc_print_dim(s->p, t->bound, &b);
+    put_live(s, guard, &live);
+    tc_print_line(s, "const %s x%s_%d = tc_index(%sv%u%s, %s, %s, &bad);",
+                  tc_print_varies(s, t->value) ? s->words->index : s->words->uniform_index, tag, j,
+                  wide ? "" : "TC_CAST(i64, ", t->value.id, wide ? "" : ")", b.text ? b.text : "0",
+                  live.text ? live.text : "");
+    tc_buf_free(&b);
+    tc_buf_free(&live);
+  }
+}
+
+static void put_lane_sum(tc_buf *lane, const char *text) {
+  if (lane->len) tc_put(lane, " + ");
+  tc_put(lane, text);
+}
+
+tc_print_place tc_print_locate(tc_print_scope *s, const tc_address *a, const char *tag) {
+  tc_print_place p = {0};
+  tc_print_address(s, a, &p.base);
+  const tc_dim step = s->vector >= 0 ? a->coef[s->vector] : tc_dim_const(0);
+  bool varying = false;
+  for (int j = 0; j < a->nterm; ++j) {
+    char name[48];
+    snprintf(name, sizeof name, "x%s_%d", tag, j);
+    if (tc_print_varies(s, a->term[j].value)) {
+      tc_buf t = {0};
+      put_product(s->p, a->term[j].stride, name, &t);
+      put_lane_sum(&p.lane, t.text ? t.text : "");
+      tc_buf_free(&t);
+      varying = true;
+    } else {
+      strcat(name, "[0]");
+      tc_put(&p.base, " + ");
+      put_product(s->p, a->term[j].stride, name, &p.base);
+    }
+  }
+  if (strchr(p.base.text ? p.base.text : "",
+             ' ')) { /* one sum of indices, then one step from b<i> */
+    tc_buf whole = {0};
+    tc_putf(&whole, "(%s)", p.base.text);
+    tc_buf_free(&p.base);
+    p.base = whole;
+  }
+  p.fixed = !varying && tc_dim_is(step, 0);
+  p.unit = !varying && tc_dim_is(step, 1);
+  if (!p.fixed && !p.unit && !tc_dim_is(step, 0)) {
+    tc_buf t = {0};
+    put_product(s->p, step, s->words->lanes, &t);
+    put_lane_sum(&p.lane, t.text ? t.text : "");
+    tc_buf_free(&t);
+  }
+  return p;
+}
+
+const char *tc_print_valid(const tc_print_scope *s) { return s->lanes ? s->lanes : "TC_L"; }

@@ -1,0 +1,245 @@
+/* expr.c - prints expression DAGs: one `const tc_vT v<i> = ...;` a value, operands first. */
+#include "backends/print/print_impl.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *tc_print_storage(tc_dtype d) {
+  static const char *const text[TC_DTYPE_COUNT] = {
+      [TC_BOOL] = "b8", [TC_U8] = "u8",   [TC_I8] = "i8",     [TC_I16] = "i16", [TC_I32] = "i32",
+      [TC_I64] = "i64", [TC_F16] = "f16", [TC_BF16] = "bf16", [TC_F32] = "f32", [TC_F64] = "f64"};
+  return d < TC_DTYPE_COUNT ? text[d] : "f32";
+}
+
+const char *tc_print_compute(tc_dtype d) {
+  return d == TC_F16 || d == TC_BF16 ? "f32" : tc_print_storage(d);
+}
+
+void tc_print_line(tc_print_scope *s, const char *format, ...) {
+  tc_putf(s->out, "%*s", s->indent, "");
+  va_list ap;
+  va_start(ap, format);
+  tc_vputf(s->out, format, ap);
+  va_end(ap);
+  tc_put(s->out, "\n");
+}
+
+/* ---- values ------------------------------------------------------------------------------------
+ */
+
+static void put_float(const tc_spelling *w, tc_buf *out, double v, bool single) {
+  if (isnan(v)) tc_put(out, w->nan);
+  else if (isinf(v)) tc_putf(out, "%s%s", v < 0 ? "-" : "", w->inf);
+  else if (single && (double)(float)v == v) {
+    char t[40];
+    snprintf(t, sizeof t, "%.9g", v);
+    tc_putf(out, "%s%sf", t, strpbrk(t, ".e") ? "" : ".0");
+  } else tc_putf(out, "%.17g", v);
+}
+
+static void put_const(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
+  tc_putf(out, "tc_set_%s(", tc_print_compute(e->dtype));
+  if (tc_dtype_is_float(e->dtype)) put_float(s->words, out, e->f, e->dtype == TC_F32);
+  else if (e->i == INT64_MIN) tc_put(out, "-0x7fffffffffffffff - 1");
+  else tc_putf(out, "%lld", (long long)e->i);
+  tc_put(out, ")");
+}
+
+static void put_load(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *out) {
+  char tag[16];
+  if (s->load && s->load(s, id, out)) return;
+  snprintf(tag, sizeof tag, "%u", id);
+  tc_print_terms(s, &e->address, e->guard, tag);
+  tc_print_place p = tc_print_locate(s, &e->address, tag);
+  const char *t = tc_print_storage(s->p->buffer[s->k->buffer[e->buffer]].dtype),
+             *base = p.base.text;
+  const uint32_t b = e->buffer, g = e->guard.id;
+  if (!base) base = "0";
+  if (g && p.fixed && !tc_print_varies(s, e->guard))
+    tc_putf(out, "v%u[0] ? tc_splat_%s(b%u + %s) : tc_set_%s(0)", g, t, b, base,
+            tc_print_compute(e->dtype));
+  else if (g && p.unit)
+    tc_putf(out, "tc_loadg_%s(b%u + %s, v%u, %s)", t, b, base, g, tc_print_valid(s));
+  else if (g)
+    tc_putf(out, "tc_gatherg_%s(b%u + %s, %s, v%u, %s)", t, b, base,
+            p.lane.len ? p.lane.text : "tc_set_i64(0)", g, tc_print_valid(s));
+  else if (p.fixed) tc_putf(out, "tc_splat_%s(b%u + %s)", t, b, base);
+  else if (p.unit && s->lanes) tc_putf(out, "tc_loadn_%s(b%u + %s, %s)", t, b, base, s->lanes);
+  else if (p.unit) tc_putf(out, "tc_load_%s(b%u + %s)", t, b, base);
+  else
+    tc_putf(out, "tc_gather_%s(b%u + %s, %s, %s)", t, b, base, p.lane.text ? p.lane.text : "",
+            tc_print_valid(s));
+  tc_print_place_free(&p);
+}
+
+/* The value of an address: i64 in every lane. */
+static void put_index(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *out) {
+  char tag[16];
+  snprintf(tag, sizeof tag, "%u", id);
+  tc_print_terms(s, &e->address, (tc_val){0}, tag);
+  tc_print_place p = tc_print_locate(s, &e->address, tag);
+  tc_putf(out, "tc_set_i64(%s)", p.base.text ? p.base.text : "0");
+  if (p.unit) tc_putf(out, " + %s", s->words->lanes);
+  else if (p.lane.len) tc_putf(out, " + %s", p.lane.text);
+  tc_print_place_free(&p);
+}
+
+static void put_op(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
+  const char *spelling = tc_op_get(e->op)->expr;
+  tc_dtype t = e->dtype;
+  for (int i = 0; i < 3; ++i)
+    if (e->in[i].id) t = s->k->expr[e->in[i].id].dtype;
+  for (const char *c = spelling ? spelling : "0"; *c; ++c) {
+    if (*c != '%') tc_putn(out, c, 1);
+    else if (*++c == 't') tc_put(out, tc_print_compute(t));
+    else tc_putf(out, "v%u", e->in[*c - '0'].id);
+  }
+}
+
+static void put_cast(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
+  const tc_dtype from = s->k->expr[e->in[0].id].dtype, to = e->dtype;
+  const uint32_t v = e->in[0].id;
+  const char *f = tc_print_compute(from), *t = tc_print_compute(to);
+  if (from == to) tc_putf(out, "v%u", v);
+  else if (to == TC_BOOL) tc_putf(out, "tc_ne_%s(v%u, tc_set_%s(0))", f, v, f);
+  else if (tc_dtype_is_float(from) && (to == TC_U8 || to == TC_I8 || to == TC_I16))
+    tc_putf(out, "TC_CAST(%s, TC_CAST(i32, v%u))", t, v);
+  else tc_putf(out, "TC_CAST(%s, v%u)", t, v);
+}
+
+static void put_random(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *out) {
+  const bool half = e->storage == TC_F16 || e->storage == TC_BF16;
+  tc_buf at = {0};
+  put_index(s, e, id, &at);
+  tc_putf(out, "tc_%s_%s(v%u, %s)", e->op == OP_RAND ? "rand" : "randn",
+          tc_print_storage(e->dtype == TC_F32 && half ? e->storage : e->dtype), e->in[0].id,
+          at.text ? at.text : "");
+  tc_buf_free(&at);
+}
+
+static void put_scalar(const tc_expr *e, tc_buf *out) {
+  if (e->dtype == TC_BOOL) tc_putf(out, "tc_set_b8(a%u != 0)", e->index);
+  else tc_putf(out, "tc_set_%s(a%u)", tc_print_compute(e->dtype), e->index);
+}
+
+static void put_value(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *out) {
+  switch (e->kind) {
+  case TC_EX_NONE:
+    break;
+  case TC_EX_CONST:
+    put_const(s, e, out);
+    break;
+  case TC_EX_SCALAR:
+    put_scalar(e, out);
+    break;
+  case TC_EX_DIM:
+    tc_putf(out, "tc_set_%s(", tc_print_compute(e->dtype));
+    tc_print_dim(s->p, e->dim, out);
+    tc_put(out, ")");
+    break;
+  case TC_EX_INDEX:
+    put_index(s, e, id, out);
+    break;
+  case TC_EX_LOAD:
+    put_load(s, e, id, out);
+    break;
+  case TC_EX_OP:
+    put_op(s, e, out);
+    break;
+  case TC_EX_CAST:
+    put_cast(s, e, out);
+    break;
+  case TC_EX_ROUND:
+    tc_putf(out, "tc_round_%s(v%u)", tc_print_storage(e->storage), e->in[0].id);
+    break;
+  case TC_EX_RESULT:
+    tc_put(out, s->result[e->index]);
+    break;
+  case TC_EX_RANDOM:
+    put_random(s, e, id, out);
+    break;
+  }
+}
+
+static void put_definition(tc_print_scope *s, uint32_t id) {
+  const tc_expr *e = &s->k->expr[id];
+  tc_buf text = {0};
+  put_value(s, e, id, &text);
+  const char *kind = tc_print_varies(s, (tc_val){id}) ? s->words->vector : s->words->uniform;
+  const char *type = tc_print_compute(e->dtype), *value = text.text ? text.text : "0";
+  if (e->loc.line)
+    tc_print_line(s, "const %s%s v%u = %s; /* line %u */", kind, type, id, value, e->loc.line);
+  else tc_print_line(s, "const %s%s v%u = %s;", kind, type, id, value);
+  if (text.failed) s->out->failed = true;
+  tc_buf_free(&text);
+  s->printed[id] = 1;
+}
+
+/* ---- walks -------------------------------------------------------------------------------------
+ */
+
+void tc_print_mark_terms(uint8_t *need, const tc_address *a) {
+  for (int j = 0; j < a->nterm; ++j) need[a->term[j].value.id] = 1;
+}
+
+/* Marks everything that marked values need; operands have smaller indices, so one pass does. */
+static void mark_operands(const tc_kernel *k, uint8_t *need) {
+  for (uint32_t i = k->nexpr; i-- > 1;) {
+    if (!need[i]) continue;
+    const tc_expr *e = &k->expr[i];
+    for (int j = 0; j < 3; ++j) need[e->in[j].id] = 1;
+    need[e->guard.id] = 1;
+    if (tc_print_has_address(e)) tc_print_mark_terms(need, &e->address);
+  }
+}
+
+static void print_marked(tc_print_scope *s, uint8_t *need, uint32_t mask) {
+  mark_operands(s->k, need);
+  for (uint32_t i = 1; i < s->k->nexpr; ++i)
+    if (need[i] && !s->printed[i] && (s->depends[i] & ~mask) == 0) put_definition(s, i);
+}
+
+static uint8_t *new_marks(tc_print_scope *s) {
+  uint8_t *need = calloc(s->k->nexpr + 1, 1);
+  if (!need) s->out->failed = true;
+  return need;
+}
+
+void tc_print_hoist(tc_print_scope *s, tc_val v, uint32_t mask) {
+  uint8_t *need = v.id ? new_marks(s) : NULL;
+  if (!need) return;
+  need[v.id] = 1;
+  print_marked(s, need, mask);
+  free(need);
+}
+
+void tc_print_value(tc_print_scope *s, tc_val v) { tc_print_hoist(s, v, ~0u); }
+
+void tc_print_hoist_action(tc_print_scope *s, const tc_action *a, uint32_t mask) {
+  uint8_t *need = new_marks(s);
+  if (!need) return;
+  need[a->value.id] = need[a->position.id] = need[a->guard.id] = 1;
+  if (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD) tc_print_mark_terms(need, &a->address);
+  need[0] = 0;
+  print_marked(s, need, mask);
+  free(need);
+}
+
+uint8_t *tc_print_enter(tc_print_scope *s) {
+  uint8_t *outer = s->printed, *inner = malloc(s->k->nexpr + 1);
+  if (!inner) {
+    s->out->failed = true;
+    return NULL;
+  }
+  memcpy(inner, outer, s->k->nexpr);
+  s->printed = inner;
+  return outer;
+}
+
+void tc_print_leave(tc_print_scope *s, uint8_t *outer) {
+  if (!outer) return;
+  free(s->printed);
+  s->printed = outer;
+}

@@ -1,0 +1,128 @@
+/* kernel.c - what can be asked of a kernel before it is printed, and its comments. */
+#include "backends/print/print.h"
+
+void tc_print_dim(const tc_program *p, tc_dim d, tc_buf *out) {
+  tc_dim_print(tc_graph_dims(p->graph), d, "s_", out);
+}
+
+/* ---- questions ---------------------------------------------------------------------------------
+ */
+
+static void each_action(const tc_kernel *k, void (*f)(const tc_action *, void *), void *arg) {
+  for (uint32_t n = 0; n < k->nnest; ++n)
+    for (uint32_t s = 0; s < k->nest[n].nstage; ++s)
+      for (uint32_t a = 0; a < k->nest[n].stage[s].naction; ++a)
+        f(&k->nest[n].stage[s].action[a], arg);
+  if (k->kind == TC_KERNEL_MATMUL)
+    for (uint32_t a = 0; a < k->mm.epilogue.naction; ++a) f(&k->mm.epilogue.action[a], arg);
+}
+
+typedef struct query {
+  uint32_t buffer;
+  bool found;
+} query;
+
+static void is_write(const tc_action *a, void *arg) {
+  query *q = arg;
+  if ((a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD) && a->buffer == q->buffer) q->found = true;
+}
+
+bool tc_print_writes(const tc_kernel *k, uint32_t buffer) {
+  query q = {buffer, false};
+  each_action(k, is_write, &q);
+  return q.found;
+}
+
+static void has_terms(const tc_action *a, void *arg) {
+  if (a->address.nterm && (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD)) *(bool *)arg = true;
+}
+
+bool tc_print_checks(const tc_kernel *k) {
+  bool any = false;
+  each_action(k, has_terms, &any);
+  for (uint32_t i = 1; i < k->nexpr; ++i) {
+    const tc_expr *e = &k->expr[i];
+    if ((e->kind == TC_EX_LOAD || e->kind == TC_EX_INDEX) && e->address.nterm) any = true;
+  }
+  return any;
+}
+
+bool tc_print_reads(const tc_kernel *k, uint32_t buffer) {
+  for (uint32_t i = 1; i < k->nexpr; ++i)
+    if (k->expr[i].kind == TC_EX_LOAD && k->expr[i].buffer == buffer) return true;
+  return false;
+}
+
+/* Two arena buffers at one place (an input dying where an output is born) must not be restrict, nor
+ * inputs that a kernel writes. */
+bool tc_print_restrict(const tc_kernel *k, const tc_program *p, uint32_t i) {
+  const tc_buffer *b = &p->buffer[k->buffer[i]];
+  if (b->kind == TC_BUF_INPUT) return !b->written;
+  if (b->kind != TC_BUF_ARENA) return true;
+  for (uint32_t j = 0; j < k->nbuffer; ++j) {
+    const tc_buffer *o = &p->buffer[k->buffer[j]];
+    if (j != i && o->kind == TC_BUF_ARENA && tc_dim_same(o->offset, b->offset)) return false;
+  }
+  return true;
+}
+
+static bool good_dim(tc_dim d) { return !tc_dim_bad(d); }
+
+static bool known_expr(const tc_expr *e) {
+  if (e->kind == TC_EX_OP && !tc_op_get(e->op)->expr) return false;
+  if (e->kind == TC_EX_RANDOM && e->op != OP_RAND && e->op != OP_RANDN) return false;
+  if (e->kind == TC_EX_DIM && !good_dim(e->dim)) return false;
+  for (int i = 0; i < e->address.nterm; ++i)
+    if (!good_dim(e->address.term[i].stride)) return false;
+  return true;
+}
+
+static bool known_action(const tc_action *a) {
+  if (a->kind != TC_ACT_REDUCE && a->kind != TC_ACT_SCAN) return true;
+  switch (a->op) {
+  case OP_SUM:
+  case OP_PROD:
+  case OP_AMAX:
+  case OP_AMIN:
+  case OP_ANY:
+  case OP_ALL:
+  case OP_ARGMAX:
+  case OP_ARGMIN:
+    return a->kind == TC_ACT_REDUCE;
+  case OP_CUMSUM:
+  case OP_CUMPROD:
+    return a->kind == TC_ACT_SCAN &&
+           (a->dtype == TC_I64 || a->dtype == TC_F32 || a->dtype == TC_F64);
+  default:
+    return false;
+  }
+}
+
+bool tc_print_known(const tc_kernel *k) {
+  for (uint32_t i = 1; i < k->nexpr; ++i)
+    if (!known_expr(&k->expr[i])) return false;
+  for (uint32_t n = 0; n < k->nnest; ++n)
+    for (uint32_t s = 0; s < k->nest[n].nstage; ++s)
+      for (uint32_t a = 0; a < k->nest[n].stage[s].naction; ++a)
+        if (!known_action(&k->nest[n].stage[s].action[a])) return false;
+  return true;
+}
+
+/* ---- comments ----------------------------------------------------------------------------------
+ */
+
+void tc_print_shape(const tc_program *p, const tc_buffer *b, tc_buf *out) {
+  tc_putf(out, " /* %s: ", b->name ? b->name : "");
+  tc_type_print(tc_graph_dims(p->graph), &b->type, out);
+  tc_put(out, b->kind == TC_BUF_LOCAL ? ", one row of this thread */\n" : " */\n");
+}
+
+void tc_print_fused(const tc_kernel *k, const tc_program *p, tc_buf *out) {
+  tc_putf(out, "\n/* %s", k->name ? k->name : "kernel");
+  for (uint32_t i = 0; i < k->nfused; ++i) {
+    const tc_node *n = tc_graph_node(p->graph, k->fused[i]);
+    tc_putf(out, "%s%s", i ? ", " : ": ", tc_op_get(n->op)->text);
+    if (n->loc.line) tc_putf(out, " (line %u)", n->loc.line);
+  }
+  tc_put(out, " */\n");
+}

@@ -1,0 +1,85 @@
+/* name.c - the last steps of a kernel's text: unused declarations go, the name comes from the hash.
+ */
+#include "backends/print/print.h"
+
+#include <string.h>
+
+/* Appends the text without comments: equal kernels of different lines have one name. */
+static void strip(const char *text, tc_buf *out) {
+  while (*text) {
+    const char *open = strstr(text, "/*"), *close = open ? strstr(open, "*/") : NULL;
+    if (!close) break;
+    tc_putn(out, text, (size_t)(open - text));
+    text = close + 2;
+  }
+  tc_put(out, text);
+}
+
+static bool names_again(const char *line_end, const char *name, size_t n) {
+  for (const char *p = line_end; (p = strstr(p, name)); p += n) {
+    const char c = p[n];
+    if (!(c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')))
+      return true;
+  }
+  return false;
+}
+
+/* Copies text without the symbols and scalars (`  const int64_t s_B = ...`) that nothing below
+ * names. */
+static void drop_unused(const char *text, tc_buf *out) {
+  for (const char *line = text; *line;) {
+    const char *end = strchr(line, '\n');
+    const size_t n = end ? (size_t)(end - line) + 1 : strlen(line);
+    const char *name = NULL;
+    if (strncmp(line, "  const int64_t s_", 18) == 0) name = line + 16;
+    if (strncmp(line, "  const int64_t a", 17) == 0) name = line + 16;
+    if (strncmp(line, "  const double a", 16) == 0) name = line + 15;
+    char word[256];
+    const size_t length = name ? strcspn(name, " ") : 0;
+    bool keep = true;
+    if (name && length < sizeof word) {
+      memcpy(word, name, length);
+      word[length] = 0;
+      keep = names_again(line + n, word, length);
+    }
+    if (keep) tc_putn(out, line, n);
+    line += n;
+  }
+}
+
+/* A C identifier: the kernel's readable name without its number, and the hash. */
+static void put_name(const tc_kernel *k, uint64_t hash, const char *suffix, tc_buf *name) {
+  const char *text = k->name ? k->name : "kernel", *end = text + strlen(text);
+  while (end > text && end[-1] >= '0' && end[-1] <= '9') --end;
+  while (end > text && end[-1] == '_') --end;
+  tc_put(name, "tck_");
+  for (const char *c = text; c < end && name->len < 60; ++c) {
+    const bool ok =
+        (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
+    tc_putn(name, ok ? c : "_", 1);
+  }
+  tc_putf(name, "_%016llx%s", (unsigned long long)hash, suffix);
+}
+
+void tc_print_named(const char *text, const char *name, tc_buf *out) {
+  for (const char *at; (at = strstr(text, "@NAME@")); text = at + 6) {
+    tc_putn(out, text, (size_t)(at - text));
+    tc_put(out, name);
+  }
+  tc_put(out, text);
+}
+
+bool tc_print_finish(const tc_kernel *k, const char *raw, const char *suffix, tc_buf *name,
+                     tc_buf *out) {
+  tc_buf body = {0}, bare = {0};
+  drop_unused(raw, &body);
+  strip(body.text ? body.text : "", &bare);
+  const bool ok = body.text && bare.text && !body.failed && !bare.failed;
+  if (ok) {
+    put_name(k, tc_hash(bare.text, bare.len, 0), suffix, name);
+    tc_print_named(body.text, name->text ? name->text : "", out);
+  }
+  tc_buf_free(&body);
+  tc_buf_free(&bare);
+  return ok && !out->failed && !name->failed;
+}

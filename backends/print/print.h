@@ -1,0 +1,148 @@
+/* print.h - what the printers of all backends share: values of a kernel as text.
+ *
+ * One way to compute.  Every value of a kernel is a vector of TC_L lanes.  A value that does not
+ * depend on the vector axis has equal lanes; a tail computes all lanes and loads and stores only
+ * the first n.  So there is one spelling of an op, no scalar copy of the prelude, and code for "a
+ * scalar" is a vector whose lane 0 is used.  What differs between machines is in the preludes, in
+ * the nest printers, and in the few words of tc_spelling.
+ *
+ * Names in kernel text
+ *   b<i>          buffer i of the kernel's list, restrict pointer to its storage type; for buffers
+ *                 of kind LOCAL the part of the thread (or group of threads) at hand
+ *   s_<name>      symbol, of the index type
+ *   a<i>          scalar argument i, double or int64_t
+ *   v<i>          value of expression i in the scope at hand
+ *   r<i>          result i of the nest, after its reduction
+ *   bad           int, set nonzero when an index operand is out of range
+ *   tc_..., TC_.. prelude
+ *
+ * Types of the prelude (T: f32 f64 i8 u8 i16 i32 i64 b8 f16 bf16; f16 and bf16 compute as f32)
+ *   tc_f32 ...    element in memory; tc_f16 and tc_bf16 are unsigned short, tc_b8 unsigned char
+ *   tc_vf32 ...   TC_L lanes of a compute type (no tc_vf16, tc_vbf16)
+ * Functions of the prelude (p: pointer to elements; n: count of valid lanes, 1..TC_L)
+ *   tc_load_T(p)            TC_L neighbours, widened
+ *   tc_loadn_T(p, n)        the first n; others 0
+ *   tc_splat_T(p)           *p in all lanes
+ *   tc_set_T(x)             x in all lanes
+ *   tc_gather_T(p, i, n)    p[i[l]], i: a vector of indices
+ *   tc_loadg_T, tc_gatherg_T  the same where a guard (tc_vb8) holds, else 0
+ *   tc_store_T(p, v)        rounded to T
+ *   tc_storen_T(p, v, n)    the first n
+ *   tc_store1_T(p, v)       lane 0
+ *   tc_scatter_T, tc_scatteradd_T(p, i, v, g, n)   p[i[l]] = v[l], += v[l], where g[l], in order
+ *   TC_CAST(U, v)           to compute type U, as C (bool: tc_ne_T(v, 0))
+ *   tc_round_f16(v), tc_round_bf16(v)   an f32 rounded to what the type holds
+ *   tc_exp_f32(v) ...       the spellings of the op table
+ *   TC_LANES(T)             {0, 1, 2, ...} of compute type T
+ *   tc_index(v, bound, live, &bad)      checked index operands */
+#ifndef TC_PRINT_H
+#define TC_PRINT_H
+
+#include "lower/loop.h"
+
+/* The words in which texts for different machines differ. */
+typedef struct tc_spelling {
+  const char *vector, *uniform; /* prefix of the type of a value that varies along the lanes, and of
+                                 * one that does not: "tc_v" */
+  const char *index, *uniform_index; /* the same for vectors of indices, whole: "tc_vi64" */
+  const char *lanes;                 /* the lane numbers as a vector of indices */
+  const char *nan, *inf;             /* expressions of type double */
+} tc_spelling;
+
+/* A place in the text where values of a kernel can be computed: which point of the iteration space
+ * (a C expression for every axis), which axis runs along the lanes, and what has been printed. */
+typedef struct tc_print_scope {
+  const tc_kernel *k;
+  const tc_program *p;
+  const tc_spelling *words;
+  tc_buf *out;
+  int indent; /* spaces before each statement */
+  int naxis;
+  const char *axis[TC_MAX_AXES]; /* text of axis i; of the vector axis: its value in lane 0 */
+  int vector;                    /* axis along the lanes, or -1: all lanes are equal */
+  const char *lanes;             /* NULL: all TC_L lanes are valid; else text of their number n */
+  const char *const *result;     /* text of RESULT i, a vector variable */
+  const uint32_t *result_axes;   /* bit j: RESULT i depends on axis j */
+  const char *stream; /* text of the nt flag for stores to OUTPUT buffers, or NULL: tc_store */
+  uint32_t *depends;  /* per expression: bit j: depends on axis j.  tc_print_depends */
+  uint8_t *printed;   /* per expression: v<i> is visible */
+  /* Optional.  LOAD `id` is taken from elsewhere (a register, a tile): writes that text. */
+  bool (*load)(const struct tc_print_scope *s, uint32_t id, tc_buf *out);
+  /* Optional.  A STORE goes elsewhere: prints the statement. */
+  bool (*store)(struct tc_print_scope *s, const tc_action *a);
+  void *self; /* of the two above */
+} tc_print_scope;
+
+/* Fills depends[nexpr]; result_axes as above (may be NULL when there is no RESULT). */
+void tc_print_depends(const tc_kernel *k, const uint32_t *result_axes, uint32_t *depends);
+/* Bit j: the address changes along axis j. */
+uint32_t tc_print_address_axes(const tc_address *a, const uint32_t *depends);
+
+/* Prints `const tc_vT v<i> = ...;` for v and everything it needs that is not printed yet. */
+void tc_print_value(tc_print_scope *s, tc_val v);
+/* Prints those among v and its operands that depend only on the axes in mask: what a caller places
+ * in front of a loop over the other axes.  Such values must not depend on the vector axis unless it
+ * is in mask. */
+void tc_print_hoist(tc_print_scope *s, tc_val v, uint32_t mask);
+/* A STORE or ADD action at the point of the scope, its values included. */
+void tc_print_store(tc_print_scope *s, const tc_action *a);
+/* Values and addresses of an action, as tc_print_hoist. */
+void tc_print_hoist_action(tc_print_scope *s, const tc_action *a, uint32_t mask);
+/* A copy of `printed` for an inner C block, so that what the block declares is forgotten after it.
+ */
+uint8_t *tc_print_enter(tc_print_scope *s);             /* the outer set; NULL: out of memory */
+void tc_print_leave(tc_print_scope *s, uint8_t *outer); /* frees the inner set */
+
+/* The affine part of an address at the point of the scope (lane 0), as a C expression in elements.
+ */
+void tc_print_address(const tc_print_scope *s, const tc_address *a, tc_buf *out);
+
+/* A new line at the scope's indentation, printf-like. */
+void tc_print_line(tc_print_scope *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+const char *
+tc_print_compute(tc_dtype d); /* suffix of the compute type: f32 for f16 and bf16, b8 for bool */
+const char *tc_print_storage(tc_dtype d); /* suffix of the storage type */
+/* A C expression of a size over s_<name>. */
+void tc_print_dim(const tc_program *p, tc_dim d, tc_buf *out);
+
+/* ---- reductions -------------------------------------------------------------------------------
+ */
+
+bool tc_print_is_arg(const tc_action *a);         /* ARGMAX, ARGMIN */
+const char *tc_print_combine(const tc_action *a); /* add, mul, max, min; argmax, argmin */
+tc_dtype tc_print_operand(const tc_kernel *k,
+                          const tc_action *a); /* of what is compared or summed */
+/* tc_set_T(...) of the value that changes nothing. */
+void tc_print_identity(const tc_print_scope *s, const tc_action *a, tc_buf *out);
+
+/* ---- kernels -----------------------------------------------------------------------------------
+ */
+
+bool tc_print_writes(const tc_kernel *k, uint32_t buffer); /* some action stores to it */
+bool tc_print_reads(const tc_kernel *k, uint32_t buffer);  /* some expression loads it */
+bool tc_print_checks(const tc_kernel *k); /* it has index operands: it can find one out of range */
+/* No other buffer of the kernel can be the same memory. */
+bool tc_print_restrict(const tc_kernel *k, const tc_program *p, uint32_t buffer);
+/* Ops and actions that every backend has a spelling for. */
+bool tc_print_known(const tc_kernel *k);
+/* What is fused, from which lines; and name and shape of a buffer. */
+void tc_print_fused(const tc_kernel *k, const tc_program *p, tc_buf *out);
+void tc_print_shape(const tc_program *p, const tc_buffer *b, tc_buf *out);
+
+/* Takes a kernel's raw text, in which @NAME@ stands for its name: drops the declarations
+ * `  const T s_<name> = ...;` and `  const T a<i> = ...;` that nothing below them names, forms the
+ * name tck_<readable>_<hash of the text without comments><suffix>, and puts it in.  Equal texts
+ * have equal names. */
+bool tc_print_finish(const tc_kernel *k, const char *raw, const char *suffix, tc_buf *name,
+                     tc_buf *out);
+/* Appends `text` with @NAME@ replaced. */
+void tc_print_named(const char *text, const char *name, tc_buf *out);
+
+/* Appends to out the chunks of a prelude that text needs, in their order.  A chunk opens with a
+ * line `slash-star @ name name ...`: what it defines; a name may hold one '*'; a chunk that lists
+ * none is always taken. */
+bool tc_print_prelude(const char *prelude, const char *text, tc_buf *out);
+
+#endif

@@ -1,0 +1,26 @@
+/* print_impl.h - addresses in parts, for the files of this folder. */
+#ifndef TC_PRINT_IMPL_H
+#define TC_PRINT_IMPL_H
+
+#include "backends/print/print.h"
+
+/* An address in parts: a scalar base, and per lane the sum of lane * stride and of varying terms.
+ */
+typedef struct tc_print_place {
+  tc_buf base; /* scalar C expression, elements */
+  tc_buf lane; /* vector of indices: what varies beyond a unit stride; empty: none */
+  bool unit;   /* neighbouring elements */
+  bool fixed;  /* the same element in all lanes */
+} tc_print_place;
+
+/* Names of index operands are x<tag>_<j>; tc_print_terms prints them. */
+void tc_print_terms(tc_print_scope *s, const tc_address *a, tc_val guard, const char *tag);
+tc_print_place tc_print_locate(tc_print_scope *s, const tc_address *a, const char *tag);
+void tc_print_place_free(tc_print_place *p);
+
+bool tc_print_varies(const tc_print_scope *s, tc_val v); /* from lane to lane */
+const char *tc_print_valid(const tc_print_scope *s);     /* number of valid lanes */
+bool tc_print_has_address(const tc_expr *e);
+void tc_print_mark_terms(uint8_t *need, const tc_address *a);
+
+#endif
