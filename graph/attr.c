@@ -63,27 +63,37 @@ static void canonical_slice(tc_dims *c, const tc_type *x, tc_dim *attr) {
   attr[2] = stop;
 }
 
-void tc_attr_canonical(tc_dims *c, tc_op op, const tc_type *x, const tc_type *result,
-                       tc_dim *attr) {
+/* An empty list flips every axis, as a reduction's reduces all. */
+static int every_axis(const tc_type *x, tc_dim *attr) {
+  attr[0] = tc_dim_const(x->rank);
+  for (int i = 0; i < x->rank; i++) attr[1 + i] = tc_dim_const(i);
+  return 1 + x->rank;
+}
+
+int tc_attr_canonical(tc_dims *c, tc_op op, const tc_type *x, const tc_type *result, int nattr,
+                      tc_dim *attr) {
   char kind;
   int k;
   switch (op) {
   case OP_RESHAPE:
   case OP_EXPAND:
     for (int i = 0; i < result->rank; i++) attr[1 + i] = result->dim[i];
-    return;
+    return nattr;
   case OP_TRANSPOSE:
   case OP_FLATTEN:
     canonical_axis(&attr[0], x->rank ? x->rank : 1);
     canonical_axis(&attr[1], x->rank ? x->rank : 1);
-    return;
+    return nattr;
   case OP_UNSQUEEZE:
   case OP_STACK:
     canonical_axis(&attr[0], x->rank + 1);
-    return;
+    return nattr;
   case OP_PERMUTE:
     canonical_axes(attr, x->rank, false);
-    return;
+    return nattr;
+  case OP_FLIP:
+    if (tc_dim_is(attr[0], 0)) return every_axis(x, attr);
+    break;
   default:
     break;
   }
@@ -92,4 +102,5 @@ void tc_attr_canonical(tc_dims *c, tc_op op, const tc_type *x, const tc_type *re
   if (op == OP_SLICE) canonical_slice(c, x, attr);
   if (op == OP_SELECT && tc_dim_known_le(c, attr[1], tc_dim_const(-1)))
     attr[1] = tc_dim_add(c, attr[1], x->dim[tc_dim_value(attr[0])]);
+  return nattr;
 }

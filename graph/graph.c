@@ -306,7 +306,7 @@ tc_ref tc_graph_try(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr,
   tc_type type;
   if (!tc_graph_infer(g, &key, string, &type, why)) return (tc_ref){0};
   for (int i = 0; i < nattr; i++) a[i] = tc_dim_norm(dims, a[i]);
-  if (nin) tc_attr_canonical(dims, op, tc_graph_type(g, in[0]), &type, a);
+  if (nin) key.nattr = tc_attr_canonical(dims, op, tc_graph_type(g, in[0]), &type, nattr, a);
   found = tc_graph_find(g, &key);
   if (!found.id) found = append(g, &key, &type, loc);
   return found.id ? found : refuse(why, "out of memory");

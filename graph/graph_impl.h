@@ -51,8 +51,10 @@ tc_ref tc_graph_try(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr,
 tc_ref tc_graph_find(const tc_graph *g, const node_key *key); /* an equal node, or 0 */
 /* Infers the type of op on nodes of g.  attr[] must follow the schema. */
 bool tc_graph_infer(tc_graph *g, const node_key *key, const char *string, tc_type *out, refusal *why);
-/* Rewrites attributes that passed inference to their canonical form (see graph.h). */
-void tc_attr_canonical(tc_dims *c, tc_op op, const tc_type *x, const tc_type *result, tc_dim *attr);
+/* Rewrites attributes that passed inference to their canonical form (see graph.h); attr[] has room
+ * for a list of TC_MAX_RANK.  Returns their number. */
+int tc_attr_canonical(tc_dims *c, tc_op op, const tc_type *x, const tc_type *result, int nattr,
+                      tc_dim *attr);
 /* Position of attribute `name` in the flat list, and its kind; -1: none.  attr may be any list that
  * follows the schema. */
 int tc_attr_find(tc_op op, const tc_dim *attr, const char *name, char *kind);

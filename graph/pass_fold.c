@@ -11,9 +11,9 @@ static bool is_pointwise(tc_op op) {
   return tc_op_get(op)->cls == TC_CLASS_EW && op != OP_TRIL && op != OP_TRIU;
 }
 
-/* What the operands of a comparison are converted to. */
+/* What the operands of a test are converted to. */
 static tc_dtype common_dtype(const tc_graph *g, int n, const tc_ref *in) {
-  if (n < 2) return TC_F64;
+  if (n < 2) return (tc_dtype)tc_graph_type(g, in[0])->dtype;
   return tc_promote(tc_graph_type(g, in[0]), tc_graph_type(g, in[1]));
 }
 

@@ -1,7 +1,7 @@
-/* scalar.h - the value of a primitive elementwise op on constants, as graph.h defines it.
+/* scalar.h - the value of an elementwise op on constants, by the formulas that the runtime applies to
+ * elements (graph/formulas.def).
  *
- * Floating values are computed in double and rounded to the dtype, integers in int64 and wrapped.
- */
+ * Floating values are computed in double and rounded to the dtype, integers in int64 and wrapped. */
 #ifndef TC_SCALAR_H
 #define TC_SCALAR_H
 
@@ -17,8 +17,8 @@ typedef struct tc_scalar_value {
 tc_scalar_value tc_scalar_convert(tc_scalar_value v, tc_dtype dtype);
 /* Is the conversion one that C defines?  (A NaN or a large value is no integer.) */
 bool tc_scalar_converts(tc_scalar_value v, tc_dtype dtype);
-/* `dtype` is that of the result, `common` what a comparison converts its operands to.  false: the
- * op has no value here (it is not elementwise, or C leaves the conversion undefined). */
+/* `dtype` is that of the result, `common` what an op with a bool result converts its operands to.
+ * false: the op has no value here (it is not elementwise, or C leaves the conversion undefined). */
 bool tc_scalar_eval(tc_op op, tc_dtype dtype, tc_dtype common, int n, const tc_scalar_value *in,
                     tc_scalar_value *out);
 

@@ -23,9 +23,9 @@ static void permuted(interp_node *e, const int64_t *index, int64_t *from) {
 
 static void flipped(interp_node *e, int64_t *from) {
   int64_t axes[TC_MAX_RANK];
-  int n = interp_list(e, "axes", axes);
-  for (int i = 0; i < n; i++) {
-    int a = interp_axis(axes[i], e->in[0]->rank);
+  int n = interp_list(e, "axes", axes), all = n ? n : e->in[0]->rank;
+  for (int i = 0; i < all; i++) {
+    int a = n ? interp_axis(axes[i], e->in[0]->rank) : i;
     from[a] = e->in[0]->dim[a] - 1 - from[a];
   }
 }

@@ -254,7 +254,7 @@ for name, args, ref in (
         ("slice", "1, 1, 4, 1", lambda x: x[:, 1:4]), ("slice", "2, -9, -1, 2", lambda x: x[:, :, -9:-1:2]),
         ("slice", "2, 3, 1000000, 5", lambda x: x[:, :, 3::5]), ("slice", "2, 15, 2, -3", lambda x: x[:, :, 15:2:-3]),
         ("select", "1, 2", lambda x: x[:, 2]), ("select", "-1, -1", lambda x: x[:, :, -1]),
-        ("flip", "TC_AXES(2)", lambda x: x[:, :, ::-1]), ("flip", "TC_AXES(0, 1)", lambda x: x[::-1, ::-1]),
+        ("flip", "TC_AXES(2)", lambda x: x[:, :, ::-1]), ("flip", "TC_ALL", np.flip), ("flip", "TC_AXES(0, 1)", lambda x: x[::-1, ::-1]),
         ("unsqueeze", "1", lambda x: x[:, None]), ("unsqueeze", "-1", lambda x: x[..., None]),
         ("flatten", "1, 2", lambda x: x.reshape(x.shape[0], x.shape[1] * x.shape[2]))):
     case(f"tc_{name}", f"tc_neg(tc_{name}(a, {args}))", [T3], lambda x, ref=ref: -ref(x), VIEW_TYPES,

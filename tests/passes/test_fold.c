@@ -20,6 +20,11 @@ RULE(divide_by_zero, "integer division by zero is 0",
 RULE(floor_division, "rounds down",
      "graph g\n%1 = const i32 -7\n%2 = const i32 2\n%3 = floor_div %1 %2\nret %3\n",
      "graph g\n%1 = const i32 -7\n%2 = const i32 2\n%3 = const i32 -4\nret %3\n")
+RULE(exact_quotient, "1 // 0.1 is 9: f32 0.1 is more than a tenth, though 1/0.1 rounds to 10",
+     "graph g\n%1 = const f32 1.0\n%2 = const f32 0.10000000149011612\n%3 = floor_div %1 %2\n"
+     "ret %3\n",
+     "graph g\n%1 = const f32 1.0\n%2 = const f32 0.10000000149011612\n%3 = const f32 9.0\n"
+     "ret %3\n")
 RULE(undefined_cast, "NaN to integer is not folded",
      "graph g\n%1 = const f32 NAN\n%2 = cast %1 dtype=i32\nret %2\n",
      "graph g\n%1 = const f32 NAN\n%2 = cast %1 dtype=i32\nret %2\n")

@@ -57,6 +57,7 @@ Test(view, elements) {
     EXPECT(tc_slice(x, 0, -9, 9, 5), "0 1 2");
     EXPECT(tc_select(x, 1, -1), "2 5");
     EXPECT(tc_flip(x, TC_AXES(0, 1)), "5 4 3 2 1 0");
+    EXPECT(tc_flip(x, TC_ALL), "5 4 3 2 1 0");
     EXPECT(tc_expand(tc_select(x, 0, 1), TC_DIMS(2, -1)), "3 4 5 3 4 5");
     EXPECT(tc_reshape(tc_transpose(x, 0, 1), (tc_ints){1, {-1}}), "0 3 1 4 2 5");
     EXPECT(tc_flatten(c, 1, 2), "0 1 2 3 4 5 6 7");

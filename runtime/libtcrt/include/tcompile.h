@@ -301,7 +301,7 @@ tc_tensor *tc_transpose(const tc_tensor *x, int a, int b);
 tc_tensor *tc_expand(const tc_tensor *x, tc_ints dims); /* size 1 to any; -1 keeps a size */
 tc_tensor *tc_slice(const tc_tensor *x, int axis, int64_t start, int64_t stop, int64_t step);
 tc_tensor *tc_select(const tc_tensor *x, int axis, int64_t index); /* drops the axis */
-tc_tensor *tc_flip(const tc_tensor *x, tc_ints axes);
+tc_tensor *tc_flip(const tc_tensor *x, tc_ints axes); /* TC_ALL: every axis, as NumPy's axis=None */
 tc_tensor *tc_squeeze(const tc_tensor *x, int axis);
 tc_tensor *tc_unsqueeze(const tc_tensor *x, int axis);
 tc_tensor *tc_flatten(const tc_tensor *x, int first, int last);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runtime/libtcrt/src/eager.h"
-#include "runtime/libtcrt/src/formulas.h"
+#include "graph/formulas.h"
 
 enum { LETTERS = 128, LABELS = LETTERS + TC_MAX_RANK };
 

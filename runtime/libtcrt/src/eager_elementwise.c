@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "runtime/libtcrt/src/eager.h"
-#include "runtime/libtcrt/src/formulas.h"
+#include "graph/formulas.h"
 
 enum { MAX_OPERANDS = 3 };
 
@@ -47,7 +47,7 @@ static void apply_floats(tc_op op, floats *b, int64_t n) {
 #define TC_INT1(op, formula)
 #define TC_INT2(op, formula)
 #define TC_INT3(op, formula)
-#include "runtime/libtcrt/src/formulas.def"
+#include "graph/formulas.def"
   default:
     break;
   }
@@ -62,7 +62,7 @@ static void apply_ints(tc_op op, ints *b, int64_t n, int bits) {
 #define TC_INT1(op, formula) ROW1(op, int64_t, formula)
 #define TC_INT2(op, formula) ROW2(op, int64_t, formula)
 #define TC_INT3(op, formula) ROW3(op, int64_t, formula)
-#include "runtime/libtcrt/src/formulas.def"
+#include "graph/formulas.def"
   default:
     break;
   }
@@ -76,7 +76,7 @@ static const bool has_floats[OP_COUNT] = {
 #define TC_INT1(op, formula)
 #define TC_INT2(op, formula)
 #define TC_INT3(op, formula)
-#include "runtime/libtcrt/src/formulas.def"
+#include "graph/formulas.def"
 };
 
 static const bool has_ints[OP_COUNT] = {
@@ -86,7 +86,7 @@ static const bool has_ints[OP_COUNT] = {
 #define TC_INT1(op, formula) [OP_##op] = true,
 #define TC_INT2 TC_INT1
 #define TC_INT3 TC_INT1
-#include "runtime/libtcrt/src/formulas.def"
+#include "graph/formulas.def"
 };
 
 /* What the op computes in: the operands' common dtype, or the result's where that is floating. */

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "runtime/libtcrt/src/eager.h"
-#include "runtime/libtcrt/src/formulas.h"
+#include "graph/formulas.h"
 
 /* loss[0..n-1] to the result, as the reduction says.  The mean of nothing is NaN. */
 static void reduce_loss(const tc_eager_call *c, const double *loss, int64_t n) {

@@ -1,7 +1,7 @@
 /* Variance, norms, and what normalises rows: softmax, layer norm, RMS norm, batch norm.  Every row
  * is read as often as the formula asks, in double. */
 #include "runtime/libtcrt/src/eager.h"
-#include "runtime/libtcrt/src/formulas.h"
+#include "graph/formulas.h"
 
 /* sum of f(x_i, parameter) over a row */
 static double row_sum(const tc_rows *x, tc_dtype dtype, int64_t row, double (*f)(double, double),

@@ -5,7 +5,7 @@
  * Where the last axis is kept, neighbouring results are reduced side by side instead, which reads
  * memory in order. */
 #include "runtime/libtcrt/src/eager.h"
-#include "runtime/libtcrt/src/formulas.h"
+#include "graph/formulas.h"
 
 enum { CHUNK = 1 << 16 };
 

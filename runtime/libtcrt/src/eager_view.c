@@ -19,10 +19,10 @@ static void expand(const tc_tensor *x, tc_tensor *y) {
 
 static int64_t flip(const tc_eager_call *c, const tc_tensor *x, tc_tensor *y) {
   int64_t offset = 0;
-  int n = (int)tc_arg(c, 0);
+  int n = (int)tc_arg(c, 0), all = n == 0 ? x->key.rank : 0; /* an empty list: every axis */
   for (int i = 0; i < x->key.rank; i++) y->stride[i] = x->stride[i];
-  for (int k = 0; k < n; k++) {
-    int axis = tc_arg_axis(c, 1 + k, x->key.rank);
+  for (int k = 0; k < n + all; k++) {
+    int axis = all ? k : tc_arg_axis(c, 1 + k, x->key.rank);
     if (x->dim[axis] > 0) offset += x->stride[axis] * (x->dim[axis] - 1);
     y->stride[axis] = -x->stride[axis];
   }

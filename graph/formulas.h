@@ -77,6 +77,4 @@ static inline int64_t tc_i_shr(int64_t x, int64_t n, int bits) {
   return n < 0 || n >= bits ? (x < 0 ? -1 : 0) : x >> n;
 }
 
-#define TC_INT_TERNARY(X) X(FMA, tc_i_add(tc_i_mul(x, y), z)) X(CLAMP, tc_i_min(tc_i_max(x, y), z))
-
 #endif
