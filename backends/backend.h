@@ -39,6 +39,7 @@ typedef struct tc_result {
 
 typedef struct tc_backend {
   const char *name; /* "openmp" */
+  const tc_target *target; /* what programs are lowered for */
   bool (*supports)(const tc_kernel *k, const tc_program *p); /* false: the function stays eager; never reports */
   uint32_t (*levels)(const tc_kernel *k, const tc_program *p); /* ISA levels that make a difference to this kernel */
   /* The kernel's definition; name receives its external name, from the hash of its text. */

@@ -118,7 +118,7 @@ static bool emit_all(job *j, tc_texts *out) {
 
 static void compile_one(const tc_backend *b, tc_function *f, tc_result *result, tc_texts *out) {
   f->graph = tc_graph_optimize(f->graph);
-  job j = {.b = b, .f = f, .p = f->graph ? tc_lower(f->graph) : NULL};
+  job j = {.b = b, .f = f, .p = f->graph ? tc_lower(f->graph, b->target) : NULL};
   if (!j.p) return;
   dump_loops(&j);
   if (check(&j) && emit_all(&j, out)) {

@@ -26,7 +26,7 @@ static bool read_all(FILE *file, tc_buf *text) {
 
 static int print_loops(tc_graph *g) {
   g = tc_graph_optimize(g);
-  tc_program *p = g ? tc_lower(g) : NULL;
+  tc_program *p = g ? tc_lower(g, &tc_target_cores) : NULL;
   tc_buf out = {0};
   if (p) tc_program_print(p, &out);
   fputs(out.text ? out.text : "", stdout);

@@ -97,11 +97,12 @@ static shape shape_of(lo *L, const tc_node *n) {
 /* Few results from many elements: threads are fed by chunks of the reduction.  Where that would part
  * the reduction from its readers, it takes more than the absence of a bound. */
 static bool wants_split(lo *L, const shape *s, tc_dim results, bool parts) {
-  int64_t few = s->columns ? LO_FEW_COLUMNS : LO_FEW_ROWS, least, most;
+  const tc_target *t = L->target;
+  int64_t few = s->columns ? t->few_columns : t->few_rows, least, most;
   tc_dim size = lo_product(L, s->extent, s->n);
-  if (lo_at_most(L, size, 2 * LO_SPLIT)) return false;
+  if (lo_at_most(L, size, 2 * t->split)) return false;
   tc_dim_range(L->dims, size, &least, &most);
-  if (parts && least <= 2 * LO_SPLIT) few = 2;
+  if (parts && least <= 2 * t->split) few = 2;
   return lo_at_most(L, results, few - 1);
 }
 

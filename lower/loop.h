@@ -190,9 +190,25 @@ typedef struct tc_program {
   uint32_t *output;  /* program buffer of each result (an OUTPUT buffer) */
 } tc_program;
 
+/* What a schedule depends on: how the machine at hand is fed and what it does well.  Sizes are in
+ * elements. */
+typedef struct tc_target {
+  const char *name;
+  int64_t chunk;       /* of one outer point of flat elementwise work; 0: such work is not cut */
+  int64_t split;       /* of one partial reduction ... */
+  int64_t least_part;  /* ... of which at least so many along the axis that is cut */
+  int64_t few_rows;    /* fewer outer points than this do not feed the machine */
+  int64_t few_columns; /* ... when the lanes run along them */
+  bool keep_loads;     /* what several stages load is kept in LOCAL rows, as dear values are */
+  bool scan_lanes;     /* lanes may run along the axis of a scan */
+} tc_target;
+
+/* A few cores, each with caches and vector registers. */
+extern const tc_target tc_target_cores;
+
 /* requires: optimised, verified graph.  NULL after reporting TC_MISSED at the node that cannot be
  * lowered.  The program borrows g. */
-tc_program *tc_lower(tc_graph *g);
+tc_program *tc_lower(tc_graph *g, const tc_target *target);
 void tc_program_free(tc_program *p);
 
 /* Readable dump of the loop IR (TC_DUMP=loops). */

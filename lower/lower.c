@@ -110,10 +110,11 @@ static bool stores_to(const lo_group *g, uint32_t buffer) {
 
 /* g is the tail of group `first`: it works on what the other's outer points leave, no more. */
 static bool is_tail(lo *L, const lo_group *first, const lo_group *g) {
+  enum { TAIL = 4096 };
   uint32_t all = (1u << g->naxis) - 1;
   tc_dim mine = lo_group_numel(L, g, all);
   tc_dim results = lo_group_numel(L, first, ((1u << first->naxis) - 1) & ~first->inner);
-  return first->nreduce && (tc_dim_same(mine, results) || lo_at_most(L, mine, LO_CHUNK));
+  return first->nreduce && (tc_dim_same(mine, results) || lo_at_most(L, mine, TAIL));
 }
 
 /* g reads an array that `first` writes. */
@@ -210,9 +211,16 @@ static tc_program *new_program(tc_graph *g) {
   return p;
 }
 
-tc_program *tc_lower(tc_graph *g) {
+const tc_target tc_target_cores = {.name = "cores",
+                                   .chunk = 4096,
+                                   .split = 16384,
+                                   .least_part = 16,
+                                   .few_rows = 64,
+                                   .few_columns = 1024};
+
+tc_program *tc_lower(tc_graph *g, const tc_target *target) {
   tc_program *p = new_program(g);
-  lo L = {.g = g, .p = p, .dims = tc_graph_dims(g), .count = tc_graph_count(g)};
+  lo L = {.g = g, .target = target, .p = p, .dims = tc_graph_dims(g), .count = tc_graph_count(g)};
   L.scratch = tc_arena_new();
   if (!p || !L.scratch) {
     if (p) tc_program_free(p);

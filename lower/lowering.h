@@ -28,10 +28,6 @@
 enum {
   LO_AXES = 12,         /* axes of a group, before the schedule splits them */
   LO_MEMBERS = 256,     /* nodes of a group: bounds the depth of expressions and the size of kernels */
-  LO_CHUNK = 4096,      /* elements of one outer point of flat elementwise work */
-  LO_SPLIT = 16384,     /* elements of one partial reduction */
-  LO_FEW_ROWS = 64,     /* fewer outer points than this do not feed the threads */
-  LO_FEW_COLUMNS = 1024, /* ... when the lanes run along them */
   LO_LOOK_BACK = 16      /* groups that are tried for independent work */
 };
 
@@ -148,6 +144,7 @@ typedef struct lo_write {
 
 typedef struct lo {
   tc_graph *g;
+  const tc_target *target;
   tc_dims *dims;
   tc_program *p;
   tc_arena *arena;   /* the program's */

@@ -181,7 +181,8 @@ static void schedule_flat(lo_kb *b, int v) {
   if (v < 0 || b->g->serial) return;
   b->slot[v].inner = true;
   for (uint32_t i = 0; i < b->nact; i++) b->act[i].axes |= 1u << v;
-  if (!lo_at_most(b->L, b->slot[v].extent, 2 * LO_CHUNK)) lo_split_slot(b, v, LO_CHUNK);
+  const int64_t chunk = b->L->target->chunk;
+  if (chunk && !lo_at_most(b->L, b->slot[v].extent, 2 * chunk)) lo_split_slot(b, v, chunk);
 }
 
 /* Outer slots first; the lanes' slot last of its kind. */
@@ -295,13 +296,13 @@ static tc_dim cut_chunks(lo_kb *b) {
   lo *L = b->L;
   lo_coalesce(b);
   int first = __builtin_ctz(inner_slots(b));
-  int64_t rest = 1;
+  int64_t rest = 1, split = L->target->split;
   for (int s = 0; s < b->nslot; s++)
     if (!b->slot[s].dead && s != first) {
       int64_t n = lo_guess(L, b->slot[s].extent);
-      rest = n > LO_SPLIT / rest ? LO_SPLIT : rest * (n > 0 ? n : 1);
+      rest = n > split / rest ? split : rest * (n > 0 ? n : 1);
     }
-  int chunk = lo_split_slot(b, first, clamp(LO_SPLIT / rest, 16, LO_SPLIT));
+  int chunk = lo_split_slot(b, first, clamp(split / rest, L->target->least_part, split));
   tc_dim results = lo_group_numel(L, b->g, ~b->g->inner);
   for (uint32_t i = 0; i < b->nact; i++)
     if (b->act[i].a.kind == TC_ACT_STORE) b->act[i].a.address.coef[chunk] = results;

@@ -1,5 +1,5 @@
 /* rows.c - values that are dear and needed in several stages of a nest are computed once and kept in
- * a LOCAL row.  softmax keeps exp(x - max) between the sum and the division. */
+ * a LOCAL row, on some machines loads too.  softmax keeps exp(x - max) between the sum and the division. */
 #include "lower/lowering.h"
 
 #include <string.h>
@@ -85,7 +85,8 @@ static void keep(rows *r, uint32_t id) {
 static bool is_dear(const rows *r, uint32_t id) {
   const lo_kb *b = r->b;
   uint64_t n = r->needed[id];
-  return (n & (n - 1)) && r->cost[id] >= DEAR && b->axes[id] &&
+  const bool load = b->L->target->keep_loads && b->k->expr[id].kind == TC_EX_LOAD;
+  return (n & (n - 1)) && (load || r->cost[id] >= DEAR) && b->axes[id] &&
          (b->axes[id] & stage_axes(b)) == stage_axes(b);
 }
 

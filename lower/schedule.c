@@ -133,7 +133,8 @@ int lo_choose_vector(lo_kb *b) {
   int best = -1;
   int64_t high = 0;
   for (int s = 0; s < b->nslot; s++) {
-    if (b->slot[s].dead || (b->g->scan.id && b->slot[s].inner)) continue;
+    if (b->slot[s].dead) continue;
+    if (b->g->scan.id && b->slot[s].inner && !b->L->target->scan_lanes) continue;
     int64_t score = 2 * slot_score(b, s) + b->slot[s].inner;
     if (best < 0 || score >= high) best = s, high = score;
   }

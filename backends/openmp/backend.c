@@ -74,6 +74,7 @@ static bool omp_emit_unit(const tc_function *f, const tc_result *result, int n, 
 
 const tc_backend tc_backend_openmp = {
     .name = "openmp",
+    .target = &tc_target_cores,
     .supports = omp_supports,
     .levels = omp_levels,
     .emit_kernel = omp_emit_kernel,

@@ -99,7 +99,7 @@ static bool same_results(tc_graph *g, const interp_run *want, const interp_run *
 uint32_t check_lowering(tc_graph *g, interp_array *const *input, interp_array *const *near,
                         const tc_value *scalar) {
   char message[256] = "";
-  tc_program *p = tc_lower(g);
+  tc_program *p = tc_lower(g, &tc_target_cores);
   if (!p) show_lowering(g, NULL);
   cr_assert_not_null(p, "not lowered");
   bool valid = tc_program_verify(p, message, sizeof message);
