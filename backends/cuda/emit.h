@@ -1,0 +1,35 @@
+/* emit.h - the CUDA backend: one kernel of the loop IR as CUDA C, and the C function that launches
+ * it.
+ *
+ * Every nest of a kernel becomes two device functions, launched in the order of the nests on one
+ * stream: one with 16-byte accesses and 32-bit index arithmetic, for operands that are aligned and
+ * small enough, and one without conditions.  The launcher asks sizes and addresses which to take. */
+#ifndef TC_CUDA_EMIT_H
+#define TC_CUDA_EMIT_H
+
+#include "lower/loop.h"
+
+/* A GPU: thousands of threads, so that work is cut finely; on-chip memory for rows. */
+extern const tc_target tc_cuda_target;
+
+typedef struct tc_cuda_text {
+  tc_buf name;        /* tck_<readable>_<hash>_cuda */
+  tc_buf device;      /* CUDA C, complete apart from the prelude: functions `<name>_<j>` */
+  tc_buf host;        /* static int <name>(const tcrt_cuda_call *c, void *const *buf, const int64_t
+                       * *sym, const tc_value *scalar): launches from <name>_image */
+  uint32_t nfunction; /* `<name>_0` .. `<name>_<nfunction - 1>`: function j of the image */
+} tc_cuda_text;
+
+/* Never reports.  false: there is no code for the kernel. */
+bool tc_cuda_supports(const tc_kernel *k, const tc_program *p);
+/* false: out of memory.  buf[] of the launcher is in the order of the kernel's buffers; entries of
+ * LOCAL buffers are not read. */
+bool tc_cuda_emit_kernel(const tc_kernel *k, const tc_program *p, tc_cuda_text *out);
+void tc_cuda_text_free(tc_cuda_text *t);
+
+/* Appends the chunks of the prelude that device text needs: what is put in front of it. */
+bool tc_cuda_put_prelude(const char *device, tc_buf *out);
+/* C that launchers use, once in a host text, behind tcompile/cuda.h. */
+void tc_cuda_put_launch_helpers(tc_buf *out);
+
+#endif
