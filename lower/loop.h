@@ -150,7 +150,7 @@ typedef struct tc_nest {
 } tc_nest;
 
 /* C[b,m,n] = sum_k A[b,m,k] * B[b,k,n], axes numbered batch 0..nbatch-1, then m, n, k. */
-typedef struct tc_matmul {
+typedef struct tc_mm_loop {
   int nbatch;
   tc_axis axis[TC_MAX_AXES]; /* nbatch + 3 */
   tc_dtype operand; /* what the multiplier is fed: f32 f64 bf16 f16 i8 u8 i16 i32 i64 */
@@ -158,7 +158,7 @@ typedef struct tc_matmul {
   tc_val a, b;      /* over (batch, m, k) and (batch, k, n); a bare LOAD is the plain case, any other
                      * expression is a prologue applied while packing */
   tc_stage epilogue; /* axes unused; actions at each (batch, m, n); RESULT 0 is the product, of type acc */
-} tc_matmul;
+} tc_mm_loop;
 
 typedef enum { TC_KERNEL_NESTS, TC_KERNEL_MATMUL } tc_kernel_kind;
 
@@ -171,7 +171,7 @@ typedef struct tc_kernel {
   tc_expr *expr;       /* the pool; expr[0] unused */
   uint32_t nnest;
   tc_nest *nest;
-  tc_matmul mm;
+  tc_mm_loop mm;
   uint32_t nfused;
   tc_ref *fused;       /* graph nodes it computes, for remarks and reports */
   tc_dim flops, bytes; /* estimates: arithmetic, and least traffic (inputs + outputs once) */

@@ -20,7 +20,7 @@ static tc_dtype operand_type(const lo_kb *b, const tc_node *n, tc_val x, tc_val 
   return lo_compute_type(n->type.dtype);
 }
 
-static void emit_operands(lo_kb *b, const tc_node *n, tc_matmul *mm) {
+static void emit_operands(lo_kb *b, const tc_node *n, tc_mm_loop *mm) {
   lo_group *g = b->g;
   tc_val v[2];
   for (int k = 0; k < 2; k++)
@@ -43,21 +43,21 @@ static int unit_axis(const lo_lin *l) {
 }
 
 /* The slot of m: the finest cut of the result's rows, or what it was merged into. */
-static int row_slot(const lo_kb *b, int m, int n, const tc_matmul *mm) {
+static int row_slot(const lo_kb *b, int m, int n, const tc_mm_loop *mm) {
   if (!b->slot[m].dead) return m;
   for (int s = 0; s < b->nslot; s++)
     if (!b->slot[s].dead && s != n && s != b->g->k && !(b->axes[mm->b.id] >> s & 1)) return s;
   return m;
 }
 
-static void finish_epilogue(lo_kb *b, tc_matmul *mm) {
+static void finish_epilogue(lo_kb *b, tc_mm_loop *mm) {
   mm->epilogue.action =
       lo_alloc(b->L, b->L->arena, (b->nact + 1) * sizeof *mm->epilogue.action);
   for (uint32_t i = 0; i < b->nact; i++) mm->epilogue.action[i] = b->act[i].a;
   mm->epilogue.naction = b->nact;
 }
 
-static void estimate(lo_kb *b, tc_matmul *mm, int naxis) {
+static void estimate(lo_kb *b, tc_mm_loop *mm, int naxis) {
   tc_dim flops = tc_dim_const(2);
   for (int i = 0; i < naxis; i++) flops = lo_estimate(b->L, flops, mm->axis[i].extent);
   b->k->flops = flops;
@@ -65,7 +65,7 @@ static void estimate(lo_kb *b, tc_matmul *mm, int naxis) {
 
 void lo_emit_matmul(lo_kb *b, lo_group *g) {
   const tc_node *n = lo_node(b->L, g->matmul);
-  tc_matmul *mm = &b->k->mm;
+  tc_mm_loop *mm = &b->k->mm;
   b->k->kind = TC_KERNEL_MATMUL;
   lo_begin_nest(b, g);
   b->slot[g->k].inner = true; /* merges with nothing */

@@ -162,7 +162,7 @@ static void put_nest(printer *r, const tc_nest *n) {
   }
 }
 
-static void put_matmul(printer *r, const tc_matmul *m) {
+static void put_matmul(printer *r, const tc_mm_loop *m) {
   r->axis = m->axis;
   r->naxis = m->nbatch + 3;
   tc_putf(r->out, "  matmul %s", tc_dtype_text(m->operand));

@@ -141,7 +141,7 @@ static void check_nest(checker *c, const tc_nest *n) {
   }
 }
 
-static void check_matmul(checker *c, const tc_matmul *m) {
+static void check_matmul(checker *c, const tc_mm_loop *m) {
   if (m->nbatch + 3 > TC_MAX_AXES) wrong(c, "axes of a matmul");
   if (!c->ok) return;
   c->naxis = m->nbatch + 3;

@@ -232,7 +232,7 @@ static void put_description(const tc_omp_matmul *x) {
 }
 
 static bool open_kernel(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, tc_buf *out) {
-  const tc_matmul *mm = &k->mm;
+  const tc_mm_loop *mm = &k->mm;
   *x = (tc_omp_matmul){.k = k, .p = p, .mm = mm, .out = out, .e = element_of(mm->operand),
                        .pairs = mm->operand == TC_BF16, .am = mm->nbatch, .an = mm->nbatch + 1,
                        .ak = mm->nbatch + 2, .checks = tc_print_checks(k)};
@@ -306,7 +306,7 @@ void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shar
   close_kernel(&x);
   if (dot) return;
   tc_dims *c = tc_graph_dims(p->graph);
-  const tc_matmul *mm = &k->mm;
+  const tc_mm_loop *mm = &k->mm;
   const tc_omp_element e = element_of(mm->operand);
   const tc_dim unit = tc_dim_const(192), depth = tc_dim_const(32);
   tc_dim deep = tc_dim_mul(c, tc_dim_ceildiv(c, mm->axis[mm->nbatch + 2].extent, depth), depth);

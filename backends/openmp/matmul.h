@@ -18,7 +18,7 @@ typedef struct tc_omp_element {
 typedef struct tc_omp_matmul {
   const tc_kernel *k;
   const tc_program *p;
-  const tc_matmul *mm;
+  const tc_mm_loop *mm;
   tc_buf *out;
   tc_omp_element e;   /* below level bf16 for bf16 operands, else at every level */
   bool pairs;         /* bf16: packed in pairs from level bf16 on */

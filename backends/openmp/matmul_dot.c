@@ -16,7 +16,7 @@ bool tc_omp_mm_is_dot(const tc_omp_matmul *x) {
 /* outer batch, m, n; inner k: reduce #0 = sum of a * b; then the epilogue. */
 bool tc_omp_mm_emit_dot(const tc_omp_matmul *x) {
   tc_dims *c = tc_graph_dims(x->p->graph);
-  const tc_matmul *mm = x->mm;
+  const tc_mm_loop *mm = x->mm;
   tc_kernel k = *x->k;
   tc_expr *pool = malloc((k.nexpr + 1) * sizeof *pool);
   if (!pool) return false;

@@ -358,7 +358,7 @@ static void run_nest(machine *m, const tc_nest *n) {
 /* ---- matmul ------------------------------------------------------------------------------------------------------- */
 
 static void matmul_point(machine *m, const void *arg) {
-  const tc_matmul *mm = arg;
+  const tc_mm_loop *mm = arg;
   int k = mm->nbatch + 2;
   bool f = is_float(mm->acc);
   value sum = {0, 0};
@@ -379,7 +379,7 @@ static void matmul_point(machine *m, const void *arg) {
   for (uint32_t a = 0; a < mm->epilogue.naction; a++) perform(m, &mm->epilogue.action[a], &none);
 }
 
-static void run_matmul(machine *m, const tc_matmul *mm) {
+static void run_matmul(machine *m, const tc_mm_loop *mm) {
   m->nest++;
   m->point = 0;
   m->serial = false;

@@ -125,7 +125,7 @@ static tc_address along(build *b, int axis) {
 
 static void put_operands(build *b) {
   const int m = b->c->nbatch, n = m + 1, k = m + 2;
-  tc_matmul *mm = &b->kernel.mm;
+  tc_mm_loop *mm = &b->kernel.mm;
   mm->a = load(b, MM_A, matrix(b, b->c->a, b->m, b->k, m, k, true));
   mm->b = load(b, MM_B, matrix(b, b->c->b, b->k, b->n, k, n, b->c->b_batched));
   if (!b->c->prologue) return;
@@ -170,7 +170,7 @@ static bool open_build(build *b, const mm_case *c) {
   b->kernel = (tc_kernel){.kind = TC_KERNEL_MATMUL, .name = "matmul", .nbuffer = MM_BUFFERS,
                           .buffer = b->number, .nexpr = 1, .expr = b->expr};
   b->p = (tc_program){.graph = b->g, .nbuffer = MM_BUFFERS, .buffer = b->buffer, .nkernel = 1, .kernel = &b->kernel};
-  tc_matmul *mm = &b->kernel.mm;
+  tc_mm_loop *mm = &b->kernel.mm;
   mm->nbatch = c->nbatch, mm->operand = c->operand;
   mm->acc = compute(c->operand);
   for (int i = 0; i < c->nbatch; ++i) mm->axis[i] = (tc_axis){.extent = tc_dim_const(c->batch[i]), .of = -1};

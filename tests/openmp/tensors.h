@@ -1,5 +1,4 @@
-/* tensors.h - the interpreter's arrays as tensors of the runtime, and back.  Apart from unit.h
- * because tc_matmul names a function in tcompile.h and a type in lower/loop.h. */
+/* tensors.h - the interpreter's arrays as tensors of the runtime, and back. */
 #ifndef TC_TEST_OMP_TENSORS_H
 #define TC_TEST_OMP_TENSORS_H
 
