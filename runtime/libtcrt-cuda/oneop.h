@@ -4,20 +4,25 @@
  * axes) and run the entry of that key; what has no form here is decomposed into ops that have.  The
  * list is derived from graph/ops.def and graph/api.def, so that a new elementwise op is in it.
  *
- *   key            operands                                        result
- *   op.d.v         d[N]                                            [N]    "v": a vector, "s": a
- * scalar op.d.vv        d[N] d[N]                                       [N]    argument, in operand
- * order: op.d.vs        d[N], scalar                                    [N]    vv vs sv vvv vss
- * vvs; where.d.vvv    bool[N] d[N] d[N]                               [N]    masks are bool
- *   cast.d.e       d[N]                                            e[N]
- *   full.d.g       d[N] (never read), value                        d[N]   arange: start, step;
- *   rand.d.g       d[N] (never read), i64 seed                     d[N]   randn likewise
- *   sum.d.r        d[A,B], over axis 1                             [A]    reductions, scans,
- * softmax sum.d.c        d[A,B,C], over axis 1                           [A,C] gather.d.c d[A,B,C]
- * i64[A,J,C], axis 1                     [A,J,C] index_select.d.c   d[A,B,C] i64[J], axis 1 [A,J,C]
- *   scatter.d.c    d[A,B,C] i64[A,J,C] d[A,J,C], axis 1            [A,B,C]
- *   matmul.d.m     d[P,M,K] d[P,K,N]                               [P,M,N]
+ *   key                operands                              result
+ *   exp.d.v            d[N]                                  [N]
+ *   add.d.vv           d[N] d[N]                             [N]
+ *   add.d.vs           d[N], scalar                          [N]
+ *   where.d.vvv        bool[N] d[N] d[N]                     [N]
+ *   cast.d.e           d[N]                                  e[N]
+ *   full.d.g           d[N] (never read), value              [N]
+ *   arange.d.g         d[N] (never read), start, step        [N]
+ *   rand.d.g           d[N] (never read), i64 seed           [N]
+ *   sum.d.r            d[A,B], along axis 1                  [A]
+ *   sum.d.c            d[A,B,C], along axis 1                [A,C]
+ *   gather.d.c         d[A,B,C] i64[A,J,C], axis 1           [A,J,C]
+ *   index_select.d.c   d[A,B,C] i64[J], axis 1               [A,J,C]
+ *   scatter.d.c        d[A,B,C] i64[A,J,C] d[A,J,C], axis 1  [A,B,C]
+ *   matmul.d.m         d[P,M,K] d[P,K,N]                     [P,M,N]
  *
+ * Elementwise forms have a letter per operand, v a vector and s a scalar argument: v vv vs sv vvv
+ * vss vvs; masks are bool.  "Along axis 1" are reductions, scans (whose result has x's shape) and
+ * softmax.
  * Scalar arguments are doubles for floating d and i64 otherwise (arange: doubles), converted to d.
  * gather, index_select and scatter move bits: d is u8, i16, i32 or i64 by size. */
 #ifndef TC_ONEOP_H
