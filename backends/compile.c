@@ -1,23 +1,35 @@
-/* compile.c - the driver: optimise, lower, ask the backend for text.
+/* compile.c - the driver: optimise, lower for each device, ask the backends for text.
  *
- * A function's texts are appended only when all of its parts succeeded, so that one that cannot be
- * compiled leaves no trace. */
+ * A variant's texts are made in buffers of their own and used only when all of its parts succeeded,
+ * so that what cannot be compiled leaves no trace.  Programs live until the entries are printed,
+ * when it is known which variants there are. */
 #include "backends/backend.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/cuda/images.h"
+#include "backends/cuda/unit.h"
+#include "backends/entry/entry.h"
 #include "graph/pass.h"
 
-/* One function on its way. */
-typedef struct job {
+enum { VARIANTS = 2 }; /* by tc_device */
+static const tc_backend *const backends[VARIANTS] = {&tc_backend_openmp, &tc_backend_cuda};
+
+/* What one backend makes of one function. */
+typedef struct variant {
   const tc_backend *b;
-  tc_function *f;
-  tc_program *p;
-  tc_buf *name; /* external name of each kernel */
-  const char **names;
+  tc_program *p; /* NULL: there is no such variant */
+  tc_kernel_text *kernel;
+  const char **names; /* of kernels */
   uint32_t *levels;
+} variant;
+
+typedef struct job {
+  tc_function *f;
+  tc_graph *graph;
+  variant v[VARIANTS];
 } job;
 
 static bool dumps(const char *what) {
@@ -31,111 +43,214 @@ static bool dumps(const char *what) {
   return false;
 }
 
-static void dump_loops(const job *j) {
+/* ---- one variant
+ * ------------------------------------------------------------------------------------- */
+
+static void variant_free(variant *v) {
+  for (uint32_t i = 0; v->p && v->kernel && i < v->p->nkernel; ++i)
+    tc_kernel_text_free(&v->kernel[i]);
+  free(v->kernel);
+  free(v->names);
+  free(v->levels);
+  if (v->p) tc_program_free(v->p);
+  *v = (variant){0};
+}
+
+static tc_severity severity(const job *j, const variant *v) {
+  return v->b == &tc_backend_cuda && j->f->cuda != TC_CUDA_WANT ? TC_REMARK : TC_MISSED;
+}
+
+/* What a missing variant means to the user. */
+static const char *consequence(const variant *v) {
+  return v->b == &tc_backend_cuda ? "has no kernels for CUDA" : "stays as written";
+}
+
+static void dump_loops(const job *j, const variant *v) {
   if (!dumps("loops")) return;
   tc_buf text = {0};
-  tc_program_print(j->p, &text);
-  fprintf(stderr, "; loops of %s\n%s", j->f->name, text.text ? text.text : "");
+  tc_program_print(v->p, &text);
+  fprintf(stderr, "; loops of %s for %s\n%s", j->f->name, v->b->name, text.text ? text.text : "");
   tc_buf_free(&text);
 }
 
-/* -Rpass=tc: what became one kernel. */
-static void remark_kernels(const job *j) {
-  for (uint32_t i = 0; i < j->p->nkernel; ++i) {
-    const tc_kernel *k = &j->p->kernel[i];
-    tc_buf ops = {0};
-    for (uint32_t n = 0; n < k->nfused; ++n)
-      tc_putf(&ops, "%s%s", n ? ", " : "",
-              tc_op_get(tc_graph_node(j->p->graph, k->fused[n])->op)->text);
-    if (k->nfused > 1)
-      tc_report(tc_graph_diag(j->p->graph), TC_REMARK, k->loc,
-                "fused %u operations into kernel %s: %s", k->nfused, k->name ? k->name : "",
-                ops.text ? ops.text : "");
-    else
-      tc_report(tc_graph_diag(j->p->graph), TC_REMARK, k->loc, "kernel %s: %s",
-                k->name ? k->name : "", ops.text ? ops.text : "");
-    tc_buf_free(&ops);
-  }
+static void dump_kernels(const variant *v) {
+  if (v->b != &tc_backend_cuda || !dumps("cuda")) return;
+  for (uint32_t i = 0; i < v->p->nkernel; ++i)
+    fprintf(stderr, "// ---- %s\n%s%s", v->names[i], v->kernel[i].text.text,
+            v->kernel[i].launcher.text);
 }
 
-static bool check(const job *j) {
+static bool check(const job *j, const variant *v) {
   char message[256];
-  tc_diag *d = tc_graph_diag(j->p->graph);
-  if (!tc_program_verify(j->p, message, sizeof message)) {
-    tc_report(d, TC_MISSED, (tc_loc){0}, "'%s' stays as written: internal: %s", j->f->name,
+  tc_diag *d = tc_graph_diag(j->graph);
+  if (!tc_program_verify(v->p, message, sizeof message)) {
+    tc_report(d, severity(j, v), (tc_loc){0}, "'%s' %s: internal: %s", j->f->name, consequence(v),
               message);
     return false;
   }
-  for (uint32_t i = 0; i < j->p->nkernel; ++i)
-    if (!j->b->supports(&j->p->kernel[i], j->p)) {
-      tc_report(d, TC_MISSED, j->p->kernel[i].loc,
-                "'%s' stays as written: the %s backend has no code for %s", j->f->name, j->b->name,
-                j->p->kernel[i].name ? j->p->kernel[i].name : "a kernel");
+  for (uint32_t i = 0; i < v->p->nkernel; ++i)
+    if (!v->b->supports(&v->p->kernel[i], v->p)) {
+      tc_report(d, severity(j, v), v->p->kernel[i].loc,
+                "'%s' %s: the %s backend has no code for %s", j->f->name, consequence(v),
+                v->b->name, v->p->kernel[i].name ? v->p->kernel[i].name : "a kernel");
       return false;
     }
   return true;
 }
 
-static bool emit(job *j, tc_buf *host, tc_buf *kernels) {
-  for (uint32_t i = 0; i < j->p->nkernel; ++i) {
-    if (!j->b->emit_kernel(&j->p->kernel[i], j->p, kernels, &j->name[i])) return false;
-    j->names[i] = j->name[i].text;
-    j->levels[i] = j->b->levels(&j->p->kernel[i], j->p);
+static bool emit_kernels(const job *j, variant *v) {
+  const uint32_t n = v->p->nkernel;
+  v->kernel = calloc(n + 1, sizeof *v->kernel);
+  v->names = calloc(n + 1, sizeof *v->names);
+  v->levels = calloc(n + 1, sizeof *v->levels);
+  bool ok = v->kernel && v->names && v->levels;
+  for (uint32_t i = 0; ok && i < n; ++i) {
+    tc_kernel_text *t = &v->kernel[i];
+    ok = v->b->emit_kernel(&v->p->kernel[i], v->p, t) && t->name.text && t->text.text &&
+         !t->name.failed && !t->text.failed && !t->launcher.failed;
+    v->names[i] = t->name.text;
+    v->levels[i] = t->levels;
   }
-  return j->b->emit_entry(j->f, j->p, j->names, j->levels, host);
-}
-
-/* The texts are rolled back to their lengths when a part fails. */
-static void cut(tc_buf *b, size_t len) {
-  b->len = len;
-  if (b->text) b->text[len] = 0;
-}
-
-static bool emit_all(job *j, tc_texts *out) {
-  const size_t host = out->host.len, kernels = out->kernels.len;
-  const uint32_t n = j->p->nkernel;
-  j->name = calloc(n + 1, sizeof *j->name);
-  j->names = calloc(n + 1, sizeof *j->names);
-  j->levels = calloc(n + 1, sizeof *j->levels);
-  bool ok = j->name && j->names && j->levels && emit(j, &out->host, &out->kernels);
-  if (ok) {
-    for (uint32_t i = 0; i < n; ++i) out->levels |= j->levels[i];
-    out->kernel_count += (int)n;
-    ++out->functions;
-  } else {
-    cut(&out->host, host);
-    cut(&out->kernels, kernels);
-    tc_report(tc_graph_diag(j->p->graph), TC_MISSED, (tc_loc){0},
-              "'%s' stays as written: internal: no text from the %s backend", j->f->name,
-              j->b->name);
-  }
-  for (uint32_t i = 0; j->name && i < n; ++i) tc_buf_free(&j->name[i]);
-  free(j->name);
-  free(j->names);
-  free(j->levels);
+  if (!ok)
+    tc_report(tc_graph_diag(j->graph), severity(j, v), (tc_loc){0},
+              "'%s' %s: internal: no text from the %s backend", j->f->name, consequence(v),
+              v->b->name);
   return ok;
 }
 
-static void compile_one(const tc_backend *b, tc_function *f, tc_result *result, tc_texts *out) {
-  f->graph = tc_graph_optimize(f->graph);
-  job j = {.b = b, .f = f, .p = f->graph ? tc_lower(f->graph, b->target) : NULL};
-  if (!j.p) return;
-  dump_loops(&j);
-  if (check(&j) && emit_all(&j, out)) {
-    remark_kernels(&j);
-    *result = (tc_result){true, (int)j.p->nkernel};
+static bool make_variant(job *j, const tc_backend *b, variant *v) {
+  *v = (variant){.b = b, .p = tc_lower(j->graph, b->target)};
+  if (!v->p) return false;
+  dump_loops(j, v);
+  if (check(j, v) && emit_kernels(j, v)) {
+    dump_kernels(v);
+    return true;
   }
-  tc_program_free(j.p);
+  variant_free(v);
+  return false;
 }
 
-bool tc_compile_functions(const tc_backend *b, tc_function *f, int n, tc_result *result,
+/* ---- the unit
+ * ---------------------------------------------------------------------------------------- */
+
+/* -Rpass=tc: what became one kernel. */
+static void remark_kernels(const job *j) {
+  const tc_program *p = j->v[TC_CPU].p;
+  for (uint32_t i = 0; i < p->nkernel; ++i) {
+    const tc_kernel *k = &p->kernel[i];
+    tc_buf ops = {0};
+    for (uint32_t n = 0; n < k->nfused; ++n)
+      tc_putf(&ops, "%s%s", n ? ", " : "",
+              tc_op_get(tc_graph_node(p->graph, k->fused[n])->op)->text);
+    const char *name = k->name ? k->name : "", *list = ops.text ? ops.text : "";
+    if (k->nfused > 1)
+      tc_report(tc_graph_diag(p->graph), TC_REMARK, k->loc,
+                "fused %u operations into kernel %s: %s", k->nfused, name, list);
+    else tc_report(tc_graph_diag(p->graph), TC_REMARK, k->loc, "kernel %s: %s", name, list);
+    tc_buf_free(&ops);
+  }
+}
+
+/* Equal kernels of several functions are one. */
+static void put_once(tc_buf *out, const tc_kernel_text *t, const char *text) {
+  if (!out->text || !strstr(out->text, t->name.text)) tc_put(out, text);
+}
+
+static bool put_entries(const job *j, tc_texts *out) {
+  const bool alone = !j->v[TC_CUDA].p;
+  tc_entry_record(j->f, (int)j->v[TC_CPU].p->nkernel, &out->host);
+  for (int i = 0; i < VARIANTS; ++i) {
+    const variant *v = &j->v[i];
+    if (v->p && !tc_entry_emit(v->b->entry, j->f, v->p, v->names, v->levels, alone, &out->host))
+      return false;
+  }
+  if (!alone) tc_entry_dispatch(j->f, tc_graph_input_count(j->graph) > 0, &out->host);
+  return true;
+}
+
+static bool use(const job *j, tc_result *result, tc_texts *out) {
+  const variant *cpu = &j->v[TC_CPU], *cuda = &j->v[TC_CUDA];
+  for (uint32_t i = 0; i < cpu->p->nkernel; ++i) {
+    put_once(&out->kernels, &cpu->kernel[i], cpu->kernel[i].text.text);
+    out->levels |= cpu->levels[i];
+  }
+  out->kernel_count += (int)cpu->p->nkernel;
+  out->cuda_count += cuda->p != NULL;
+  ++out->functions;
+  *result = (tc_result){true, cuda->p != NULL, (int)cpu->p->nkernel};
+  remark_kernels(j);
+  return put_entries(j, out);
+}
+
+/* Images of all CUDA kernels, and their launchers.  A variant with a kernel that NVRTC refuses is
+ * dropped. */
+static void compile_cuda(job *job, int n, const tc_cuda_options *o, tc_texts *out) {
+  tc_images images = {0};
+  for (int i = 0; i < n; ++i)
+    for (uint32_t k = 0; job[i].v[TC_CUDA].p && k < job[i].v[TC_CUDA].p->nkernel; ++k)
+      tc_images_add(&images, &job[i].v[TC_CUDA].kernel[k]);
+  tc_images_build(&images, &tc_backend_cuda, o ? o : &tc_cuda_defaults);
+  bool reported = false; /* one remark about the machine is enough */
+  for (int i = 0; i < n; ++i) {
+    variant *v = &job[i].v[TC_CUDA];
+    const char *why = images.problem;
+    for (uint32_t k = 0; v->p && !why && k < v->p->nkernel; ++k)
+      why = tc_images_problem(&images, v->names[k]);
+    if (!v->p || !why) continue;
+    if (!images.problem || !reported || job[i].f->cuda == TC_CUDA_WANT)
+      tc_report(tc_graph_diag(job[i].graph), severity(&job[i], v), (tc_loc){0}, "'%s' %s: %s",
+                job[i].f->name, consequence(v), why);
+    reported |= images.problem != NULL;
+    variant_free(v);
+  }
+  for (int i = 0; i < n; ++i)
+    for (uint32_t k = 0; job[i].v[TC_CUDA].p && k < job[i].v[TC_CUDA].p->nkernel; ++k)
+      tc_images_put(&images, job[i].v[TC_CUDA].names[k], out);
+  tc_images_free(&images);
+}
+
+/* Puts in front of both texts what they use, and behind them the unit's registration. */
+static bool finish(const tc_function *f, const tc_result *result, int n, tc_texts *out) {
+  tc_buf kernels = {0}, host = {0};
+  bool ok = tc_backend_openmp.complete(out->kernels.text ? out->kernels.text : "", &kernels);
+  tc_entry_put_abi(out->cuda_count > 0, &host);
+  tc_entry_put_helpers(&host);
+  if (out->cuda_count > 0) tc_cuda_put_host_helpers(&host);
+  tc_put(&host, out->host.text ? out->host.text : "");
+  tc_entry_put_registration(f, result, n, out->close.text ? out->close.text : "", &host);
+  ok = ok && !kernels.failed && !host.failed && !out->host.failed && !out->kernels.failed;
+  tc_buf_free(&out->kernels);
+  tc_buf_free(&out->host);
+  out->kernels = kernels;
+  out->host = host;
+  return ok;
+}
+
+bool tc_compile_functions(tc_function *f, int n, const tc_cuda_options *cuda, tc_result *result,
                           tc_texts *out) {
   memset(result, 0, (size_t)n * sizeof *result);
+  job *job = calloc((size_t)n + 1, sizeof *job);
+  bool ok = job != NULL;
   for (int i = 0; i < n; ++i) {
-    compile_one(b, &f[i], &result[i], out);
-    tc_graph_free(f[i].graph);
+    tc_graph *g = tc_graph_optimize(f[i].graph);
     f[i].graph = NULL;
+    if (!ok || !g) {
+      tc_graph_free(g);
+      continue;
+    }
+    job[i].f = &f[i];
+    job[i].graph = g;
+    if (make_variant(&job[i], backends[TC_CPU], &job[i].v[TC_CPU]) && f[i].cuda != TC_CUDA_NO)
+      make_variant(&job[i], backends[TC_CUDA], &job[i].v[TC_CUDA]);
   }
-  return out->functions == 0 ||
-         (b->emit_unit(f, result, n, out) && !out->host.failed && !out->kernels.failed);
+  if (ok) compile_cuda(job, n, cuda, out);
+  for (int i = 0; i < n && ok; ++i)
+    if (job[i].v[TC_CPU].p) ok = use(&job[i], &result[i], out);
+  ok = ok && (out->functions == 0 || finish(f, result, n, out));
+  for (int i = 0; job && i < n; ++i) {
+    for (int b = 0; b < VARIANTS; ++b) variant_free(&job[i].v[b]);
+    tc_graph_free(job[i].graph);
+  }
+  free(job);
+  return ok;
 }

@@ -49,11 +49,10 @@ static int print_texts(tc_graph *g, const char *file, bool host, bool kernels) {
   tc_result result;
   tc_texts texts = {0};
   const bool ok =
-      name && tc_compile_functions(&tc_backend_openmp, &f, 1, &result, &texts) && result.compiled;
+      name && tc_compile_functions(&f, 1, NULL, &result, &texts) && result.compiled;
   if (ok && kernels) fputs(texts.kernels.text, stdout);
   if (ok && host) fputs(texts.host.text, stdout);
-  tc_buf_free(&texts.host);
-  tc_buf_free(&texts.kernels);
+  tc_texts_free(&texts);
   free(name);
   return ok ? 0 : 1;
 }

@@ -54,4 +54,37 @@ std::string embeddable_assembly(StringRef text, StringRef suffix) {
   return out + "\t.popsection\n";
 }
 
+// Bytes as strings; long runs of zeros as such.
+static void put_bytes(StringRef bytes, std::string &out) {
+  while (!bytes.empty()) {
+    size_t zeros = std::min(bytes.find_first_not_of('\0'), bytes.size());
+    if (zeros >= 16) {
+      out += "\t.zero " + std::to_string(zeros) + "\n";
+      bytes = bytes.drop_front(zeros);
+      continue;
+    }
+    size_t n =
+        std::min(bytes.find(StringRef("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16)), bytes.size());
+    StringRef line = bytes.take_front(std::min<size_t>(n, 1024));
+    out += "\t.ascii \"";
+    for (unsigned char c : line) {
+      if (c >= ' ' && c < 127 && c != '"' && c != '\\') out += static_cast<char>(c);
+      else
+        (((out += '\\') += static_cast<char>('0' + (c >> 6))) +=
+         static_cast<char>('0' + (c >> 3 & 7))) += static_cast<char>('0' + (c & 7));
+    }
+    out += "\"\n";
+    bytes = bytes.drop_front(line.size());
+  }
+}
+
+std::string data_assembly(StringRef name, StringRef bytes, unsigned alignment) {
+  std::string symbol = name.str();
+  std::string out = "\t.pushsection .rodata." + symbol + ",\"aG\",@progbits," + symbol +
+                    ",comdat\n\t.weak " + symbol + "\n\t.hidden " + symbol + "\n\t.type " + symbol +
+                    ",@object\n\t.balign " + std::to_string(alignment) + "\n" + symbol + ":\n";
+  put_bytes(bytes, out);
+  return out + "\t.size " + symbol + ", " + std::to_string(bytes.size()) + "\n\t.popsection\n";
+}
+
 } // namespace tc

@@ -12,6 +12,9 @@ namespace tc {
 // that speak for a whole file (.file, .ident) go; the current section is kept.
 std::string embeddable_assembly(llvm::StringRef text, llvm::StringRef suffix);
 
+// Constant data under a hidden name, in a group of that name (ELF).
+std::string data_assembly(llvm::StringRef name, llvm::StringRef bytes, unsigned alignment);
+
 } // namespace tc
 
 #endif

@@ -59,7 +59,8 @@ struct CompileAttribute : ParsedAttrInfo {
     }
     Options options;
     for (Expr *arg : args) {
-      std::string problem = apply_option(llvm::cast<StringLiteral>(arg)->getString(), options);
+      std::string problem =
+          apply_option(llvm::cast<StringLiteral>(arg)->getString(), options, Place::Attribute);
       if (!problem.empty()) warn(sema, arg->getBeginLoc(), problem);
     }
     if (sema.getLangOpts().CPlusPlus)

@@ -29,7 +29,7 @@ struct FunctionJob {
   CapturedFunction captured = {};
   std::vector<Message> messages;
   std::string name, file;
-  bool compiled = false;
+  bool compiled = false, cuda = false;
   int kernels = 0;
 
   void missed(const std::string &why) {
@@ -139,22 +139,25 @@ void Job::compile() {
     if (!f.captured.graph) continue;
     unsigned line = sources.getPresumedLineNumber(sources.getFileLoc(f.decl->getLocation()));
     list.push_back({f.captured.symbol.c_str(), f.name.c_str(), f.file.c_str(), line,
-                    f.captured.graph.release(), f.captured.ops});
+                    f.captured.graph.release(), f.captured.ops,
+                    makes_code() ? f.options.cuda : TC_CUDA_NO, f.options.record});
     jobs.push_back(&f);
   }
   if (list.empty()) return;
   std::vector<tc_result> results(list.size());
   tc_texts texts = {};
-  bool done = tc_compile_functions(&tc_backend_openmp, list.data(), static_cast<int>(list.size()),
-                                   results.data(), &texts);
+  tc_cuda_options gpu = options.gpu;
+  gpu.nvrtc = options.nvrtc.empty() ? nullptr : options.nvrtc.c_str();
+  bool done = tc_compile_functions(list.data(), static_cast<int>(list.size()), &gpu, results.data(),
+                                   &texts);
   for (size_t i = 0; i < jobs.size(); i++) {
     jobs[i]->compiled = done && results[i].compiled;
+    jobs[i]->cuda = jobs[i]->compiled && results[i].cuda;
     jobs[i]->kernels = results[i].kernels;
     if (!done) jobs[i]->missed("internal failure of the compiler core");
   }
   if (done && texts.functions && makes_code()) use(texts);
-  tc_buf_free(&texts.host);
-  tc_buf_free(&texts.kernels);
+  tc_texts_free(&texts);
 }
 
 void Job::use(const tc_texts &texts) {
@@ -188,11 +191,13 @@ void Job::show(FunctionJob &f) {
                       {TC_REMARK,
                        f.decl->getLocation(),
                        "'" + f.name + "' compiled: " + std::to_string(f.captured.ops) + " ops in " +
-                           std::to_string(f.kernels) + (f.kernels == 1 ? " kernel" : " kernels"),
+                           std::to_string(f.kernels) + (f.kernels == 1 ? " kernel" : " kernels") +
+                           (f.cuda ? ", for CPU and CUDA" : ""),
                        {},
                        {}});
+  bool wanting = !f.compiled || (f.options.cuda == TC_CUDA_WANT && makes_code() && !f.cuda);
   for (Message &message : f.messages) {
-    if (!f.compiled && f.options.fullgraph && message.severity == TC_MISSED)
+    if (wanting && f.options.fullgraph && message.severity == TC_MISSED)
       message.severity = TC_ERROR;
     reporter.show(message);
   }

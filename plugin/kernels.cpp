@@ -28,6 +28,8 @@ const char *const level_flags[TC_ISA_COUNT] = {
 
 const char *const level_names[TC_ISA_COUNT] = {"v2", "v3", "v4", "bf16", "amx"};
 
+const unsigned data_alignment = 64; // what the driver's loader copies fastest
+
 const char *relocation(llvm::Reloc::Model model) {
   return model == llvm::Reloc::Static         ? "static"
          : model == llvm::Reloc::DynamicNoPIC ? "dynamic-no-pic"
@@ -269,7 +271,11 @@ Form choose_form(const CompilerInstance &user) {
 
 CompiledUnit compile_texts(const CompilerInstance &user, const tc_texts &texts,
                            std::vector<std::string> entries) {
-  CompiledUnit unit{choose_form(user), {}, entries, ""};
+  CompiledUnit unit{choose_form(user), {}, entries, {}, ""};
+  for (size_t i = 0; i < texts.ndata; i++)
+    unit.data.push_back(
+        {texts.data[i].name,
+         {reinterpret_cast<const char *>(texts.data[i].bytes), texts.data[i].size}});
   const llvm::Triple &triple = user.getTarget().getTriple();
   std::vector<std::string> common = common_flags(user);
   std::vector<Part> parts;
@@ -304,6 +310,7 @@ struct LinkParts : llvm::PassInfoMixin<LinkParts> {
   llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
     for (const std::string &part : unit->parts)
       if (!link(module, part)) break;
+    for (const Data &data : unit->data) define(module, data);
     for (const std::string &name : unit->entries)
       if (llvm::Function *entry = module.getFunction(name); entry && !entry->isDeclaration())
         entry->setLinkage(llvm::GlobalValue::InternalLinkage);
@@ -322,6 +329,23 @@ struct LinkParts : llvm::PassInfoMixin<LinkParts> {
       used->eraseFromParent();
     return !llvm::Linker::linkModules(module, std::move(*part));
   }
+  // Gives the declaration, if anything refers to it, its contents.
+  static void define(llvm::Module &module, const Data &data) {
+    llvm::GlobalVariable *declared = module.getGlobalVariable(data.name);
+    if (!declared || !declared->isDeclaration()) return;
+    llvm::Constant *bytes =
+        llvm::ConstantDataArray::getString(module.getContext(), data.bytes, /*AddNull=*/false);
+    auto *defined = new llvm::GlobalVariable(module, bytes->getType(), /*isConstant=*/true,
+                                             llvm::GlobalValue::LinkOnceODRLinkage, bytes);
+    defined->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    defined->setDSOLocal(true);
+    defined->setAlignment(llvm::Align(data_alignment));
+    declared->replaceAllUsesWith(defined);
+    defined->takeName(declared);
+    declared->eraseFromParent();
+    if (llvm::Triple(module.getTargetTriple()).isOSBinFormatELF())
+      defined->setComdat(module.getOrInsertComdat(data.name));
+  }
   static bool isRequired() { return true; }
 };
 
@@ -333,18 +357,22 @@ void link_unit(CompilerInstance &user, CompiledUnit unit) {
       [shared](llvm::PassBuilder &pb) { compat::add_first_pass(pb, LinkParts{{}, shared}); });
 }
 
+static void declare_assembly(const std::string &text, std::string &out) {
+  out += "__asm__(\"";
+  for (char c : text) {
+    if (c == '\n') out += "\\n\"\n\"";
+    else if (c == '"' || c == '\\') (out += '\\') += c;
+    else out += c == '\t' ? ' ' : c;
+  }
+  out += "\");\n";
+}
+
 std::string assembly_declarations(const CompiledUnit &unit) {
   std::string out = "\n#pragma clang diagnostic push\n"
                     "#pragma clang diagnostic ignored \"-Weverything\"\n";
-  for (const std::string &part : unit.parts) {
-    out += "__asm__(\"";
-    for (char c : part) {
-      if (c == '\n') out += "\\n\"\n\"";
-      else if (c == '"' || c == '\\') (out += '\\') += c;
-      else out += c == '\t' ? ' ' : c;
-    }
-    out += "\");\n";
-  }
+  for (const std::string &part : unit.parts) declare_assembly(part, out);
+  for (const Data &data : unit.data)
+    declare_assembly(data_assembly(data.name, data.bytes, data_alignment), out);
   return out + "#pragma clang diagnostic pop\n";
 }
 

@@ -30,10 +30,16 @@ Form choose_form(const clang::CompilerInstance &user);
 // Whether the generated code can be compiled for the user's target; else why not.
 std::string unsupported_target(const clang::CompilerInstance &user);
 
+// Read-only data of the object: machine code for GPUs.  Equal data of several objects is merged.
+struct Data {
+  std::string name, bytes;
+};
+
 struct CompiledUnit {
   Form form;
   std::vector<std::string> parts; // host text, then the kernel text once per level
   std::vector<std::string> entries;
+  std::vector<Data> data;
   std::string error; // not empty: the generated text did not compile
 };
 

@@ -23,26 +23,51 @@ std::string set_fullgraph(StringRef key, StringRef value, Options &options) {
   return set_flag(key, value, options.fullgraph);
 }
 
-std::string set_backend(StringRef key, StringRef value, Options &) {
-  return value == "openmp" ? "" : one_of(key, value, "openmp");
+std::string set_backend(StringRef key, StringRef value, Options &options) {
+  if (value == "openmp") options.cuda = TC_CUDA_NO;
+  else if (value == "cuda") options.cuda = TC_CUDA_WANT;
+  else if (value == "all") options.cuda = TC_CUDA_MAY;
+  else return one_of(key, value, "openmp, cuda or all");
+  return "";
+}
+
+std::string set_mode(StringRef key, StringRef value, Options &options) {
+  options.record = value == "reduce-overhead";
+  return options.record || value == "default" ? ""
+                                              : one_of(key, value, "default or reduce-overhead");
+}
+
+std::string set_arch(StringRef key, StringRef value, Options &options) {
+  if (tc_cuda_parse_arch(value.str().c_str(), &options.gpu)) return "";
+  return one_of(key, value, "a list such as 80,90,ptx80");
+}
+
+std::string set_nvrtc(StringRef, StringRef value, Options &options) {
+  options.nvrtc = value.str();
+  return "";
 }
 
 struct Row {
   const char *key, *values;
   std::string (*set)(StringRef key, StringRef value, Options &options);
+  bool of_file; // for the command line only
 };
 
 const Row rows[] = {
-    {"fullgraph", "fullgraph", set_fullgraph},
-    {"backend", "backend=openmp", set_backend},
+    {"fullgraph", "fullgraph", set_fullgraph, false},
+    {"backend", "backend=openmp|cuda|all", set_backend, false},
+    {"mode", "mode=default|reduce-overhead", set_mode, false},
+    {"cuda-arch", "cuda-arch=80,90,ptx80", set_arch, true},
+    {"nvrtc", "nvrtc=PATH", set_nvrtc, true},
 };
 
-std::string unknown(StringRef key) {
+std::string unknown(StringRef key, Place place) {
   std::string text = "unknown option '" + key.str() + "'";
   const Row *close = nullptr;
   unsigned best = 3;
   std::string list;
   for (const Row &row : rows) {
+    if (row.of_file && place == Place::Attribute) continue;
     list += (list.empty() ? "" : ", ") + std::string(row.values);
     unsigned distance = key.edit_distance(row.key, true, best);
     if (distance < best) {
@@ -56,11 +81,15 @@ std::string unknown(StringRef key) {
 
 } // namespace
 
-std::string apply_option(StringRef text, Options &options) {
+std::string apply_option(StringRef text, Options &options, Place place) {
   auto [key, value] = text.split('=');
-  for (const Row &row : rows)
-    if (key == row.key) return row.set(key, value, options);
-  return unknown(key);
+  for (const Row &row : rows) {
+    if (key != row.key) continue;
+    if (row.of_file && place == Place::Attribute)
+      return ("option '" + key + "' is for a whole file: -fplugin-arg-tc-" + row.values).str();
+    return row.set(key, value, options);
+  }
+  return unknown(key, place);
 }
 
 Options options_of(const clang::FunctionDecl *function, const Options &file) {
@@ -69,7 +98,7 @@ Options options_of(const clang::FunctionDecl *function, const Options &file) {
     if (attr->getAnnotation() != compile_attribute) continue;
     for (const clang::Expr *arg : attr->args())
       if (const auto *text = llvm::dyn_cast<clang::StringLiteral>(arg->IgnoreParenImpCasts()))
-        apply_option(text->getString(), options);
+        apply_option(text->getString(), options, Place::Attribute);
   }
   return options;
 }

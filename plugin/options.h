@@ -4,16 +4,24 @@
 
 #include <string>
 
+#include "backends/backend.h"
 #include "clang_compat.h"
 
 namespace tc {
 
 struct Options {
   bool fullgraph = false; // "could not be compiled" is an error
+  tc_cuda_wish cuda = TC_CUDA_MAY;
+  bool record = false; // launches of a call become one CUDA graph
+  // Of a whole file.
+  tc_cuda_options gpu = tc_cuda_defaults;
+  std::string nvrtc; // path of the library
 };
 
+enum class Place { Attribute, CommandLine };
+
 // Applies "key" or "key=value".  Returns what is wrong with it, or "".
-std::string apply_option(llvm::StringRef text, Options &options);
+std::string apply_option(llvm::StringRef text, Options &options, Place place);
 
 // The options of an annotated function: those of the file, then those of its attributes.
 Options options_of(const clang::FunctionDecl *function, const Options &file);

@@ -25,7 +25,7 @@ protected:
     for (const auto &macro : ci.getPreprocessorOpts().Macros)
       if (macro.first == inner_macro) return false;
     for (const std::string &arg : args) {
-      std::string problem = apply_option(arg, options);
+      std::string problem = apply_option(arg, options, Place::CommandLine);
       if (!problem.empty())
         ci.getDiagnostics().Report(diag::warn_fe_backend_plugin)
             << "-fplugin-arg-tc-" + arg + ": " + problem;

@@ -12,7 +12,8 @@ const tc_spelling tc_omp_words = {.vector = "tc_v",
                                   .uniform_index = "tc_vi64",
                                   .lanes = "TC_LANES(i64)",
                                   .nan = "__builtin_nan(\"\")",
-                                  .inf = "__builtin_inf()"};
+                                  .inf = "__builtin_inf()",
+                                  .size = "s_"};
 
 static bool omp_supports(const tc_kernel *k, const tc_program *p) {
   return tc_print_known(k) && (k->kind != TC_KERNEL_MATMUL || tc_omp_supports_matmul(k, p));
@@ -38,46 +39,33 @@ static void put_condition(uint32_t levels, tc_buf *out) {
   tc_put(out, "\n");
 }
 
-static bool omp_emit_kernel(const tc_kernel *k, const tc_program *p, tc_buf *out, tc_buf *name) {
+static bool omp_emit_kernel(const tc_kernel *k, const tc_program *p, tc_kernel_text *out) {
   tc_buf raw = {0}, text = {0};
   bool ok =
       k->kind == TC_KERNEL_MATMUL ? tc_omp_emit_matmul(k, p, &raw) : tc_omp_emit_nests(k, p, &raw);
-  ok = ok && raw.text && !raw.failed && tc_print_finish(k, raw.text, "", name, &text);
-  if (ok && (!out->text || !strstr(out->text, name->text))) { /* once in a unit */
-    put_condition(omp_levels(k, p), out);
-    tc_put(out, text.text);
-    tc_put(out, "#endif\n");
+  ok = ok && raw.text && !raw.failed && tc_print_finish(k, raw.text, NULL, "", &out->name, &text);
+  out->levels = omp_levels(k, p);
+  if (ok) {
+    put_condition(out->levels, &out->text);
+    tc_put(&out->text, text.text);
+    tc_put(&out->text, "#endif\n");
   }
   tc_buf_free(&raw);
   tc_buf_free(&text);
-  return ok && !out->failed && !name->failed;
+  return ok;
 }
 
-/* ---- texts
- * ---------------------------------------------------------------------------------------------- */
-
-static bool omp_emit_unit(const tc_function *f, const tc_result *result, int n, tc_texts *out) {
-  tc_buf kernels = {0}, host = {0};
-  bool ok = tc_omp_put_prelude(out->kernels.text ? out->kernels.text : "", &kernels);
-  tc_put(&kernels, out->kernels.text ? out->kernels.text : "");
-  tc_omp_put_abi(&host);
-  tc_omp_put_host_helpers(&host);
-  tc_put(&host, out->host.text ? out->host.text : "");
-  tc_omp_put_registration(f, result, n, &host);
-  ok = ok && !kernels.failed && !host.failed;
-  tc_buf_free(&out->kernels);
-  tc_buf_free(&out->host);
-  out->kernels = kernels;
-  out->host = host;
-  return ok;
+static bool omp_complete(const char *kernels, tc_buf *out) {
+  const bool ok = tc_omp_put_prelude(kernels, out);
+  tc_put(out, kernels);
+  return ok && !out->failed;
 }
 
 const tc_backend tc_backend_openmp = {
     .name = "openmp",
     .target = &tc_target_cores,
+    .entry = &tc_omp_entry_style,
     .supports = omp_supports,
-    .levels = omp_levels,
     .emit_kernel = omp_emit_kernel,
-    .emit_entry = tc_omp_emit_entry,
-    .emit_unit = omp_emit_unit,
+    .complete = omp_complete,
 };

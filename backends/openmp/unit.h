@@ -3,6 +3,7 @@
 #define TC_OMP_UNIT_H
 
 #include "backends/backend.h"
+#include "backends/entry/entry.h"
 
 /* Declares b<i>, s_<name>, a<i> from buf, sym, scalar: what a kernel and its helpers begin with. */
 void tc_omp_unpack(const tc_kernel *k, const tc_program *p, tc_buf *out);
@@ -20,14 +21,6 @@ void tc_omp_team_tail(const tc_kernel *k, const tc_program *p, const char *work,
 
 /* Appends to out the chunks of the prelude that text needs, in their order. */
 bool tc_omp_put_prelude(const char *text, tc_buf *out);
-/* abi.h without its includes, and the few type names it takes from them. */
-void tc_omp_put_abi(tc_buf *out);
-
-/* What entries use, and the constructor that registers those that were compiled. */
-void tc_omp_put_host_helpers(tc_buf *out);
-void tc_omp_put_registration(const tc_function *f, const tc_result *result, int n, tc_buf *out);
-
-bool tc_omp_emit_entry(const tc_function *f, const tc_program *p, const char *const *kernel_names,
-                       const uint32_t *kernel_levels, tc_buf *out);
+extern const tc_entry_style tc_omp_entry_style;
 
 #endif

@@ -86,7 +86,7 @@ static bool compile(omp_unit *u, tc_graph **graph, tc_diag *diag) {
     f[i] = (tc_function){
         .symbol = symbol[i], .name = symbol[i], .file = "test.c", .line = 1, .graph = graph[i]};
   }
-  const bool ok = tc_compile_functions(&tc_backend_openmp, f, u->n, u->result, &u->texts);
+  const bool ok = tc_compile_functions(f, u->n, NULL, u->result, &u->texts);
   free(f);
   free(symbol);
   return ok;
@@ -112,8 +112,7 @@ bool omp_unit_build(omp_unit *u, tc_graph **graph, int n, uint32_t levels, tc_di
 
 void omp_unit_free(omp_unit *u) {
   if (u->library) dlclose(u->library);
-  tc_buf_free(&u->texts.host);
-  tc_buf_free(&u->texts.kernels);
+  tc_texts_free(&u->texts);
   free(u->result);
   free(u->entry);
 }

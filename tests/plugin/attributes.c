@@ -15,12 +15,12 @@ TC_SHAPE("f32[N]") int shaped;
 // CHECK-DAG: attributes.c:[[#@LINE-1]]:1: warning: 'tc_shape' describes tensor parameters; here it is ignored
 
 TC_COMPILE_WITH("fulgraph") tc_tensor *misspelt(const tc_tensor *x TC_SHAPE("f32[N]")) {
-  // CHECK-DAG: attributes.c:[[#@LINE-1]]:17: warning: unknown option 'fulgraph'; did you mean 'fullgraph'? (options: fullgraph, backend=openmp)
+  // CHECK-DAG: attributes.c:[[#@LINE-1]]:17: warning: unknown option 'fulgraph'; did you mean 'fullgraph'? (options: fullgraph, backend=openmp|cuda|all, mode=default|reduce-overhead)
   return tc_exp(x);
 }
 
 TC_COMPILE_WITH("backend=abacus") tc_tensor *wrong_value(const tc_tensor *x TC_SHAPE("f32[N]")) {
-  // CHECK-DAG: attributes.c:[[#@LINE-1]]:17: warning: option 'backend' cannot be 'abacus'; it can be openmp
+  // CHECK-DAG: attributes.c:[[#@LINE-1]]:17: warning: option 'backend' cannot be 'abacus'; it can be openmp, cuda or all
   return tc_exp(x);
 }
 

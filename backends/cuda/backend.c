@@ -1,0 +1,30 @@
+/* backend.c - the CUDA backend as the driver sees it. */
+#include "backends/backend.h"
+
+#include "backends/cuda/emit.h"
+#include "backends/cuda/unit.h"
+
+static bool cuda_emit_kernel(const tc_kernel *k, const tc_program *p, tc_kernel_text *out) {
+  tc_cuda_text t = {0};
+  const bool ok = tc_cuda_emit_kernel(k, p, &t);
+  out->name = t.name;
+  out->text = t.device;
+  out->launcher = t.host;
+  out->nfunction = t.nfunction;
+  return ok;
+}
+
+static bool cuda_complete(const char *kernels, tc_buf *out) {
+  const bool ok = tc_cuda_put_prelude(kernels, out);
+  tc_put(out, kernels);
+  return ok && !out->failed;
+}
+
+const tc_backend tc_backend_cuda = {
+    .name = "cuda",
+    .target = &tc_cuda_target,
+    .entry = &tc_cuda_entry_style,
+    .supports = tc_cuda_supports,
+    .emit_kernel = cuda_emit_kernel,
+    .complete = cuda_complete,
+};

@@ -1,0 +1,49 @@
+/* entry.c - what entries of the CUDA backend say.
+ *
+ * A call is what stands between tcrt_cuda_begin and tcrt_cuda_end: everything is queued on the
+ * thread's stream, nothing waits.  Every way out behind the begin goes through the end. */
+#include "backends/cuda/unit.h"
+
+#include "backends/cuda/emit.h"
+
+static const char helpers[] =
+    "\nstatic inline int tc_device_of(const struct tc_tensor *x) {\n"
+    "  return x ? x->key.device : TC_CPU;\n}\n"
+    "\n/* A launch failed behind one that wrote an operand: the body must not run. */\n"
+    "static __attribute__((noinline, cold, unused)) int tc_cuda_late(tcrt_function *f, int code) "
+    "{\n"
+    "  tcrt_fail(\"%s: a kernel could not be launched (CUDA error %d)\", f->name, code);\n"
+    "  return 1;\n}\n";
+
+void tc_cuda_put_host_helpers(tc_buf *out) {
+  tc_put(out, helpers);
+  tc_cuda_put_launch_helpers(out);
+}
+
+static void put_begin(const tc_entry *e) {
+  tc_putf(e->out,
+          "  tcrt_cuda_call call;\n"
+          "  if (!tcrt_cuda_begin(&call, %s)) return tcrt_miss(f, TC_MISS_DEVICE, -1, -1, 0, 0);\n"
+          "  int bad = 0;\n",
+          tc_graph_input_count(e->p->graph) ? "x0" : "0");
+  if (e->f->record) tc_put(e->out, "  tcrt_cuda_record(&call, f);\n");
+}
+
+static void put_call(const tc_entry *e, uint32_t k) {
+  tc_putf(e->out, "%s(&call, buf, sym, scalar)", e->name[k]);
+}
+
+const tc_entry_style tc_cuda_entry_style = {
+    .device = TC_CUDA,
+    .suffix = "_cuda",
+    .workspace = "tcrt_cuda_workspace(&call, ",
+    .create = "tcrt_cuda_new(&call, ",
+    .pack = "tcrt_cuda_pack(&call, ",
+    .call = put_call,
+    .failure = "TC_MISS_MEMORY",
+    .all_can_fail = true,
+    .late = "tc_cuda_late(f, bad)",
+    .leave = "tcrt_cuda_end(&call, 1)",
+    .end = "bad = tcrt_cuda_end(&call, bad)",
+    .begin = put_begin,
+};

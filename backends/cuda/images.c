@@ -1,0 +1,143 @@
+/* images.c - compiles the kernels of a unit and describes the results in the host text:
+ *
+ *   extern const unsigned char tcd_<hash of the bytes>[] TC_HIDDEN;
+ *   static const tcrt_cuda_blob <kernel>_blobs[] = {{80, 0, tcd_..., 5120}, ...};
+ *   static const char *const <kernel>_functions[] = {"<kernel>_0"};
+ *   static tcrt_cuda_image <kernel>_image = {"<kernel>", 1, 3, ...}; */
+#include "backends/cuda/images.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/cuda/nvrtc.h"
+
+struct tc_image {
+  char *name, *text, *launcher;
+  uint32_t nfunction;
+  bool put;
+  tc_nvrtc_job job;
+};
+
+static tc_image *find(const tc_images *m, const char *name) {
+  for (size_t i = 0; i < m->n; ++i)
+    if (strcmp(m->at[i].name, name) == 0) return &m->at[i];
+  return NULL;
+}
+
+static void image_free(tc_image *i) {
+  free(i->name);
+  free(i->text);
+  free(i->launcher);
+  tc_nvrtc_job_free(&i->job);
+}
+
+void tc_images_add(tc_images *m, const tc_kernel_text *t) {
+  if (find(m, t->name.text)) return;
+  tc_image i = {.name = strdup(t->name.text),
+                .text = strdup(t->text.text),
+                .launcher = strdup(t->launcher.text ? t->launcher.text : ""),
+                .nfunction = t->nfunction};
+  if (!i.name || !i.text || !i.launcher || !tc_push(m, i)) image_free(&i);
+}
+
+/* ---- compilation
+ * ------------------------------------------------------------------------------------- */
+
+/* Where TC_CUDA_DUMP names a folder, a text that NVRTC refused is put there. */
+static void dump_refused(const tc_nvrtc_job *job) {
+  const char *folder = getenv("TC_CUDA_DUMP");
+  tc_buf path = {0};
+  if (!folder || !*folder) return;
+  tc_putf(&path, "%s/%s.cu", folder, job->name);
+  FILE *file = path.failed ? NULL : fopen(path.text, "w");
+  if (file) {
+    fprintf(file, "%s\n/* %s */\n", job->text, job->error);
+    fclose(file);
+  }
+  tc_buf_free(&path);
+}
+
+void tc_images_build(tc_images *m, const tc_backend *b, const tc_cuda_options *o) {
+  tc_nvrtc_job *job = calloc(m->n + 1, sizeof *job);
+  tc_buf *text = calloc(m->n + 1, sizeof *text), why = {0};
+  bool ok = job && text;
+  for (size_t i = 0; ok && i < m->n; ++i) {
+    ok = b->complete(m->at[i].text, &text[i]);
+    job[i] = (tc_nvrtc_job){.name = m->at[i].name, .text = text[i].text};
+  }
+  if (!ok) tc_put(&why, "out of memory");
+  else tc_nvrtc_compile(o, job, m->n, &why);
+  for (size_t i = 0; ok && i < m->n; ++i) {
+    m->at[i].job = job[i];
+    if (job[i].error) dump_refused(&job[i]);
+    m->at[i].job.text = NULL;
+  }
+  for (size_t i = 0; text && i < m->n; ++i) tc_buf_free(&text[i]);
+  if (why.len) m->problem = strdup(why.text);
+  tc_buf_free(&why);
+  free(job);
+  free(text);
+}
+
+const char *tc_images_problem(const tc_images *m, const char *name) {
+  const tc_image *i = find(m, name);
+  return i ? i->job.error : "out of memory";
+}
+
+/* ---- the host text
+ * ------------------------------------------------------------------------------------ */
+
+/* Puts a blob into the data under the name that its bytes give it; NULL: out of memory. */
+static const char *put_data(tc_nvrtc_blob *blob, tc_texts *out) {
+  char name[40];
+  snprintf(name, sizeof name, "tcd_%016llx%016llx",
+           (unsigned long long)tc_hash(blob->bytes, blob->size, 0),
+           (unsigned long long)tc_hash(blob->bytes, blob->size, blob->size));
+  for (size_t i = 0; i < out->ndata; ++i)
+    if (strcmp(out->data[i].name, name) == 0) return out->data[i].name;
+  tc_data *data = realloc(out->data, (out->ndata + 1) * sizeof *data);
+  if (!data) return NULL;
+  out->data = data;
+  data[out->ndata] = (tc_data){strdup(name), blob->bytes, blob->size};
+  if (!data[out->ndata].name) return NULL;
+  blob->bytes = NULL; /* moved */
+  return data[out->ndata++].name;
+}
+
+static void put_blobs(tc_image *i, tc_texts *out) {
+  tc_buf table = {0};
+  for (uint32_t b = 0; b < i->job.nblob; ++b) {
+    tc_nvrtc_blob *blob = &i->job.blob[b];
+    const char *name = put_data(blob, out);
+    tc_putf(&out->host, "extern const unsigned char %s[] TC_HIDDEN;\n", name ? name : "");
+    tc_putf(&table, "%s{%u, %d, %s, %zu}", b ? ", " : "", blob->arch, blob->ptx, name ? name : "0",
+            blob->size);
+    out->host.failed |= !name;
+  }
+  tc_putf(&out->host, "static const tcrt_cuda_blob %s_blobs[] = {%s};\n", i->name, table.text);
+  tc_buf_free(&table);
+}
+
+void tc_images_put(tc_images *m, const char *name, tc_texts *out) {
+  tc_image *i = find(m, name);
+  if (!i || i->put) return;
+  i->put = true;
+  tc_put(&out->host, "\n");
+  put_blobs(i, out);
+  tc_putf(&out->host, "static const char *const %s_functions[] = {", name);
+  for (uint32_t f = 0; f < i->nfunction; ++f)
+    tc_putf(&out->host, "%s\"%s_%u\"", f ? ", " : "", name, f);
+  tc_putf(&out->host,
+          "};\nstatic tcrt_cuda_image %s_image = {\"%s\", %u, %u, %s_functions, %s_blobs, 0};\n",
+          name, name, i->nfunction, i->job.nblob, name, name);
+  tc_put(&out->host, i->launcher);
+  tc_putf(&out->close, "  tcrt_cuda_unload(&%s_image);\n", name);
+}
+
+void tc_images_free(tc_images *m) {
+  for (size_t i = 0; i < m->n; ++i) image_free(&m->at[i]);
+  free(m->at);
+  free(m->problem);
+  *m = (tc_images){0};
+}

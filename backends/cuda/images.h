@@ -1,0 +1,25 @@
+/* images.h - the device code of a unit: one image per kernel, its blobs in the object's data. */
+#ifndef TC_CUDA_IMAGES_H
+#define TC_CUDA_IMAGES_H
+
+#include "backends/backend.h"
+
+typedef struct tc_image tc_image;
+
+typedef struct tc_images {
+  tc_image *at; /* one per name */
+  size_t n, cap;
+  char *problem; /* NULL, or why there are none */
+} tc_images;
+
+/* Copies what it needs of t, once per name.  Nothing is added when memory is short: the kernel then
+ * has a problem. */
+void tc_images_add(tc_images *m, const tc_kernel_text *t);
+void tc_images_build(tc_images *m, const tc_backend *b, const tc_cuda_options *o);
+/* Why there is no code for that kernel; NULL: there is. */
+const char *tc_images_problem(const tc_images *m, const char *name);
+/* Adds a kernel's image and launcher to the host text and its blobs to the data, once. */
+void tc_images_put(tc_images *m, const char *name, tc_texts *out);
+void tc_images_free(tc_images *m);
+
+#endif

@@ -1,0 +1,50 @@
+/* nvrtc.h - CUDA C to machine code and PTX, by NVIDIA's NVRTC.
+ *
+ * NVRTC is a shared library, opened where it is found; no GPU and no driver are needed.  It runs in
+ * child processes: two compile faster than one, and neither a crash nor a library that does not fit
+ * reaches the user's compiler. */
+#ifndef TC_CUDA_NVRTC_H
+#define TC_CUDA_NVRTC_H
+
+#include "backends/backend.h"
+
+typedef struct tc_nvrtc_blob {
+  uint32_t arch;
+  bool ptx;             /* text, with its zero byte */
+  unsigned char *bytes; /* NULL: not made */
+  size_t size;
+} tc_nvrtc_blob;
+
+/* One text and what becomes of it. */
+typedef struct tc_nvrtc_job {
+  const char *name, *text;
+  uint32_t nblob;
+  tc_nvrtc_blob blob[TC_MAX_ARCH + 1]; /* machine code in the order of options->arch, then PTX */
+  char *error;                         /* NULL: all blobs are there */
+} tc_nvrtc_job;
+
+/* Compiles n texts.  NVRTC is taken from options->nvrtc or, if that is NULL, the variable TC_NVRTC
+ * ("none": nowhere), else it is looked for: the folder `nvrtc` beside this program or plugin (made
+ * by tools/setup --cuda), a CUDA toolkit (CUDA_HOME, CUDA_PATH, /usr/local/cuda), the active
+ * Python environment, the system's library path.
+ * false: nothing was compiled; why says what to do. */
+bool tc_nvrtc_compile(const tc_cuda_options *options, tc_nvrtc_job *job, size_t n, tc_buf *why);
+
+void tc_nvrtc_job_free(tc_nvrtc_job *job); /* the results */
+
+/* nvrtc_find.c: paths to try in order, each ended by a zero byte, the last by two.  Empty: none. */
+void tc_nvrtc_candidates(const char *asked, tc_buf *out);
+
+/* nvrtc_worker.c: the child.  Takes numbers from *next until they reach `count`, writes messages
+ * to fd, and never returns. */
+typedef struct tc_nvrtc_message {
+  uint32_t task; /* job * blobs per job + blob; TC_NVRTC_NO_LIBRARY */
+  uint32_t failed;
+  uint64_t size; /* bytes that follow: a blob, or the text of an error */
+} tc_nvrtc_message;
+enum { TC_NVRTC_NO_LIBRARY = UINT32_MAX };
+
+_Noreturn void tc_nvrtc_worker(const char *candidates, const tc_nvrtc_job *job, uint32_t count,
+                               uint32_t *next, int fd);
+
+#endif

@@ -1,0 +1,144 @@
+/* entry.c - prints tcrt_entry functions, their records and the unit around them. */
+#include "backends/entry/entry.h"
+
+#include <string.h>
+
+extern const char tc_entry_abi[], tc_entry_cuda[]; /* abi.h and cuda.h, embedded */
+
+static void put_quoted(tc_buf *out, const char *s) {
+  tc_put(out, "\"");
+  for (; s && *s; ++s) {
+    if (*s == '"' || *s == '\\') tc_put(out, "\\");
+    if ((unsigned char)*s >= ' ') tc_putn(out, s, 1);
+  }
+  tc_put(out, "\"");
+}
+
+void tc_entry_dim(const tc_entry *e, tc_dim d) { tc_dim_print(e->dims, d, "s_", e->out); }
+
+/* ---- the function
+ * ------------------------------------------------------------------------------------- */
+
+void tc_entry_record(const tc_function *f, int kernels, tc_buf *out) {
+  tc_putf(out, "\n/* %s (%s:%u) */\n", f->name, f->file ? f->file : "", f->line);
+  tc_putf(out, "static tcrt_function tc_function_%s = {.name = ", f->symbol);
+  put_quoted(out, f->name);
+  tc_buf at = {0};
+  tc_putf(&at, "%s:%u", f->file ? f->file : "", f->line);
+  tc_put(out, ", .location = ");
+  put_quoted(out, at.text);
+  tc_putf(out, ", .ops = %d, .kernels = %d};\n", f->ops, kernels);
+  tc_buf_free(&at);
+}
+
+bool tc_entry_emit(const tc_entry_style *style, const tc_function *f, const tc_program *p,
+                   const char *const *kernel_names, const uint32_t *kernel_levels, bool alone,
+                   tc_buf *out) {
+  bool *scratch = tc_arena_alloc(p->arena, p->nkernel + 1);
+  const tc_entry e = {style,         f,       p,  tc_graph_dims(p->graph), kernel_names,
+                      kernel_levels, scratch, out};
+  if (!scratch) return false;
+  if (style->declare) style->declare(&e);
+  tc_putf(out,
+          "%sint %s%s(const struct tc_tensor *const *in, const tc_value *scalar, struct tc_tensor "
+          "**out) {\n",
+          alone ? "" : "static ", f->symbol, alone ? "" : style->suffix);
+  tc_putf(out, "  tcrt_function *const f = &tc_function_%s;\n", f->symbol);
+  tc_entry_guards(&e);
+  if (style->begin) style->begin(&e);
+  tc_entry_workspace(&e);
+  tc_entry_results(&e);
+  tc_entry_packs(&e);
+  tc_entry_launches(&e);
+  tc_put(out, "  __atomic_fetch_add(&f->hits, 1, __ATOMIC_RELAXED);\n"
+              "  if (__builtin_expect(tcrt_log_kernels, 0)) tcrt_hit_log(f);\n  return 1;\n}\n");
+  return !out->failed;
+}
+
+void tc_entry_dispatch(const tc_function *f, bool operands, tc_buf *out) {
+  tc_putf(out,
+          "int %s(const struct tc_tensor *const *in, const tc_value *scalar, struct tc_tensor "
+          "**out) {\n"
+          "  return %s == TC_CUDA ? %s_cuda(in, scalar, out) : %s_cpu(in, scalar, out);\n}\n",
+          f->symbol, operands ? "tc_device_of(in[0])" : "tcrt_default_kind()", f->symbol,
+          f->symbol);
+}
+
+/* ---- the unit
+ * ----------------------------------------------------------------------------------------- */
+
+static const char helpers[] =
+    "#define TC_HIDDEN __attribute__((visibility(\"hidden\")))\n"
+    "int omp_get_max_threads(void);\n"
+    "static int tc_unit_accepted; /* the runtime has our ABI */\n"
+    "\n"
+    "/* A condition on sizes, or the reason why the body runs. */\n"
+    "#define TC_GUARD(holds, why, operand, axis, got, want) \\\n"
+    "  if (__builtin_expect(!(holds), 0)) return tcrt_miss(f, why, operand, axis, got, want)\n"
+    "\n"
+    "/* dtype, device, rank and the weak flag in one word. */\n"
+    "static inline uint32_t tc_key_of(const struct tc_tensor *x) {\n"
+    "  const tc_key k = x->key;\n"
+    "  return (uint32_t)k.dtype | (uint32_t)k.device << 8 | (uint32_t)k.rank << 16 |\n"
+    "         (uint32_t)(k.flags & TC_FLAG_WEAK) << 24;\n"
+    "}\n"
+    "\n"
+    "static __attribute__((noinline, cold)) int tc_key_miss(tcrt_function *f, const struct "
+    "tc_tensor *x,\n"
+    "                                                       int operand, uint32_t want) {\n"
+    "  if (!x) return tcrt_miss(f, TC_MISS_NULL, operand, -1, 0, 0);\n"
+    "  const tc_key k = x->key;\n"
+    "  if (k.device != (want >> 8 & 255))\n"
+    "    return tcrt_miss(f, TC_MISS_DEVICE, operand, -1, k.device, want >> 8 & 255);\n"
+    "  if (k.rank != (want >> 16 & 255))\n"
+    "    return tcrt_miss(f, TC_MISS_RANK, operand, -1, k.rank, want >> 16 & 255);\n"
+    "  if (tc_key_of(x) != want) return tcrt_miss(f, TC_MISS_DTYPE, operand, -1, k.dtype, want & "
+    "255);\n"
+    "  return tcrt_miss(f, TC_MISS_GRAD, operand, -1, 0, 0);\n"
+    "}\n"
+    "\n"
+    "static inline __attribute__((unused)) int tc_overlap(const struct tc_tensor *a, const struct "
+    "tc_tensor *b) {\n"
+    "  uintptr_t alo, ahi, blo, bhi;\n"
+    "  return tcrt_extent(a, &alo, &ahi) && tcrt_extent(b, &blo, &bhi) && alo <= bhi && blo <= "
+    "ahi;\n"
+    "}\n";
+
+/* The few types that the headers take from the C library. */
+static const char types[] = "#if __STDC_VERSION__ < 202311L\ntypedef _Bool bool;\n#endif\n"
+                            "typedef __SIZE_TYPE__ size_t;\ntypedef __UINTPTR_TYPE__ uintptr_t;\n"
+                            "typedef __UINT8_TYPE__ uint8_t;\ntypedef __INT32_TYPE__ int32_t;\n"
+                            "typedef __UINT32_TYPE__ uint32_t;\ntypedef __INT64_TYPE__ int64_t;\n"
+                            "typedef __UINT64_TYPE__ uint64_t;\n";
+
+static void put_header(const char *text, tc_buf *out) {
+  for (const char *line = text; *line;) {
+    const char *end = strchr(line, '\n');
+    const size_t n = end ? (size_t)(end - line) + 1 : strlen(line);
+    if (strncmp(line, "#include", 8) != 0) tc_putn(out, line, n);
+    line += n;
+  }
+}
+
+void tc_entry_put_abi(bool cuda, tc_buf *out) {
+  tc_put(out, types);
+  put_header(tc_entry_abi, out);
+  if (cuda) put_header(tc_entry_cuda, out);
+}
+
+void tc_entry_put_helpers(tc_buf *out) { tc_put(out, helpers); }
+
+void tc_entry_put_registration(const tc_function *f, const tc_result *result, int n,
+                               const char *close, tc_buf *out) {
+  int count = 0;
+  tc_put(out, "\nstatic tcrt_function *const tc_unit_functions[] = {");
+  for (int i = 0; i < n; ++i)
+    if (result[i].compiled) tc_putf(out, "%s&tc_function_%s", count++ ? ", " : "", f[i].symbol);
+  tc_putf(out,
+          "};\nstatic const tcrt_unit tc_unit = {TC_ABI_VERSION, %d, tc_unit_functions};\n"
+          "__attribute__((constructor)) static void tc_unit_open(void) { tc_unit_accepted = "
+          "tcrt_register(&tc_unit); }\n"
+          "__attribute__((destructor)) static void tc_unit_close(void) {%s%stcrt_unregister("
+          "&tc_unit);%s}\n",
+          count, *close ? "\n" : " ", *close ? close : "", *close ? "\n" : " ");
+}

@@ -1,0 +1,91 @@
+/* entry.h - what the entries of all devices share: guards, packing, workspace, results, launches.
+ *
+ * An entry (tcrt_entry) replaces the body of a function.  A function has one variant for each
+ * device that has kernels for it; with more than one, the variants are static functions
+ * <symbol>_cpu, <symbol>_cuda and the entry itself asks the first operand where it is.
+ *
+ * What differs between devices is a tc_entry_style: words, and a few printers. */
+#ifndef TC_ENTRY_H
+#define TC_ENTRY_H
+
+#include "backends/backend.h"
+
+typedef struct tc_entry_style tc_entry_style;
+
+/* A variant on its way. */
+typedef struct tc_entry {
+  const tc_entry_style *style;
+  const tc_function *f;
+  const tc_program *p;
+  tc_dims *dims;
+  const char *const *name; /* external name of each kernel */
+  const uint32_t *levels;  /* ISA levels of each kernel */
+  bool *scratch;           /* per kernel: it has scratch memory */
+  tc_buf *out;
+} tc_entry;
+
+struct tc_entry_style {
+  tc_device device;
+  const char *suffix; /* of the variant: "_cpu" */
+  /* Heads of calls, with the arguments that all calls share: "tcrt_new(". */
+  const char *workspace, *create, *pack;
+  /* The call of kernel k over buf, sym, scalar: an int, nonzero if it failed. */
+  void (*call)(const tc_entry *e, uint32_t k);
+  /* What failed calls of kernels mean: "TC_MISS_INDEX", "TC_MISS_LAUNCH". */
+  const char *failure;
+  /* Packing and every kernel can fail; else: kernels with index operands alone. */
+  bool all_can_fail;
+  /* What a variant whose operands were written already returns then: an int expression that sets
+   * the error.  NULL: cannot happen. */
+  const char *late;
+  /* Between `begin` and the end of the call: what every early way out says first, and what says
+   * that all was queued.  Optional. */
+  const char *leave, *end;
+  /* In front of the variant: what its launches name.  Optional. */
+  void (*declare)(const tc_entry *e);
+  /* Behind the guards and in front of the first call: what finds the device.  Optional. */
+  void (*begin)(const tc_entry *e);
+  /* More reasons not to run, or-ed: " | (tcrt_isa < 2)".  Optional. */
+  void (*refuse)(const tc_entry *e);
+  /* Declares bytes of kernel k behind the arena, adding them to `scratch<k>`; false: it has none.
+   * Optional. */
+  bool (*scratch)(const tc_entry *e, uint32_t k, tc_buf *out);
+  /* Kernels' memory depends on the number of threads: `threads` is declared.  Optional. */
+  bool (*threaded)(const tc_entry *e);
+  /* The argument for LOCAL buffer i of kernel k, and arguments behind the buffers.  Optional. */
+  void (*local)(const tc_entry *e, uint32_t k, uint32_t i);
+  void (*more)(const tc_entry *e, uint32_t k);
+};
+
+/* One variant: <symbol><suffix> where `alone` is not set, else <symbol> itself. */
+bool tc_entry_emit(const tc_entry_style *style, const tc_function *f, const tc_program *p,
+                   const char *const *kernel_names, const uint32_t *kernel_levels, bool alone,
+                   tc_buf *out);
+
+/* The record of a function (counters), in front of its variants. */
+void tc_entry_record(const tc_function *f, int kernels, tc_buf *out);
+
+/* The entry of a function that has variants on both devices: the first operand decides, the default
+ * device where there is none. */
+void tc_entry_dispatch(const tc_function *f, bool operands, tc_buf *out);
+
+/* Once in a unit.  In front: abi.h without its includes (with cuda.h where `cuda`), and what
+ * entries use.  Behind: the constructor that registers those that were compiled. */
+void tc_entry_put_abi(bool cuda, tc_buf *out);
+void tc_entry_put_helpers(tc_buf *out);
+void tc_entry_put_registration(const tc_function *f, const tc_result *result, int n,
+                               const char *close, tc_buf *out); /* close: statements, or "" */
+
+/* ---- parts --------------------------------------------------------------------------------------
+ */
+
+void tc_entry_dim(const tc_entry *e, tc_dim d); /* as a C expression over s_<name> */
+void tc_entry_guards(const tc_entry *e);
+void tc_entry_workspace(const tc_entry *e);
+void tc_entry_packs(const tc_entry *e);
+void tc_entry_results(const tc_entry *e);
+/* What a way out behind `begin` says first: ends the call, frees the first `made` results. */
+void tc_entry_leave(const tc_entry *e, uint32_t made);
+void tc_entry_launches(const tc_entry *e);
+
+#endif

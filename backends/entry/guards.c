@@ -1,0 +1,165 @@
+/* guards.c - prints what must hold before kernels run.
+ *
+ * In order: enabled; each operand's NULL, key (dtype, device, rank, weak) and autograd link; one
+ * device; symbols bound from sizes; every other size; ranges and multiples; assumed equalities and
+ * bounds; overlap of written operands.  Nothing is allocated before the last of them held. */
+#include "backends/entry/entry.h"
+
+/* ---- operands
+ * --------------------------------------------------------------------------------------- */
+
+static void put_key_guard(const tc_entry *e, uint32_t i, const tc_input *in) {
+  const uint32_t want = in->type.dtype | (uint32_t)e->style->device << 8 |
+                        (uint32_t)in->type.rank << 16 | (in->type.weak ? 0x02000000u : 0);
+  tc_putf(e->out, "  const struct tc_tensor *const x%u = in[%u]; /* %s: ", i, i,
+          in->name ? in->name : "");
+  tc_type_print(e->dims, &in->type, e->out);
+  tc_put(e->out, " */\n");
+  tc_putf(e->out,
+          "  if (__builtin_expect(!x%u || tc_key_of(x%u) != 0x%08xu || x%u->autograd, 0))\n"
+          "    return tc_key_miss(f, x%u, %u, 0x%08xu);\n",
+          i, i, want, i, i, i, want);
+}
+
+/* There are several GPUs; there is one CPU. */
+static void put_device_guards(const tc_entry *e) {
+  if (e->style->device == TC_CPU) return;
+  for (uint32_t i = 1; i < tc_graph_input_count(e->p->graph); ++i)
+    tc_putf(e->out,
+            "  TC_GUARD(x%u->device_index == x0->device_index, TC_MISS_DEVICE, %u, -1,\n"
+            "           x%u->device_index, x0->device_index);\n",
+            i, i, i);
+}
+
+static bool binds(const tc_entry *e, uint32_t input, int axis, tc_dim d, uint32_t *sym) {
+  if (!tc_dim_is_sym(e->dims, d, sym)) return false;
+  const tc_sym *s = tc_dims_sym(e->dims, *sym);
+  return s->input == (int32_t)input && s->axis == axis;
+}
+
+/* ---- sizes
+ * ------------------------------------------------------------------------------------------ */
+
+/* s_<name> of every symbol, from a size or a scalar; sym[] holds them for the kernels. */
+static void put_symbols(const tc_entry *e) {
+  const uint32_t n = tc_dims_sym_count(e->dims);
+  for (uint32_t i = 0; i < n; ++i) {
+    const tc_sym *s = tc_dims_sym(e->dims, i);
+    tc_putf(e->out, "  const int64_t s_%s = ", s->name);
+    if (s->input < 0) tc_put(e->out, "0; /* replaced by an equal size */\n");
+    else if (s->axis < 0) tc_putf(e->out, "scalar[%d].i;\n", s->input);
+    else tc_putf(e->out, "x%d->dim[%d];\n", s->input, s->axis);
+  }
+  tc_putf(e->out, "  const int64_t sym[%u] = {", n ? n : 1);
+  for (uint32_t i = 0; i < n; ++i)
+    tc_putf(e->out, "%ss_%s", i ? ", " : "", tc_dims_sym(e->dims, i)->name);
+  tc_put(e->out, n ? "};\n" : "0};\n");
+}
+
+static void put_size_guards(const tc_entry *e, uint32_t i, const tc_input *in) {
+  for (int a = 0; a < in->type.rank; ++a) {
+    const tc_dim d = in->type.dim[a];
+    uint32_t sym;
+    if (binds(e, i, a, d, &sym)) continue;
+    tc_putf(e->out, "  TC_GUARD(x%u->dim[%d] == ", i, a);
+    tc_entry_dim(e, d);
+    tc_putf(e->out, ", %s, %u, %d, x%u->dim[%d], ",
+            tc_dim_is_const(d) ? "TC_MISS_SIZE" : "TC_MISS_EQUAL", i, a, i, a);
+    tc_entry_dim(e, d);
+    tc_put(e->out, ");\n");
+  }
+}
+
+static void put_range(const tc_entry *e, const char *what, int64_t lo, int64_t hi, int input,
+                      int axis) {
+  if (lo > 0 || (input < 0 && lo != INT64_MIN)) /* sizes of tensors are never negative */
+    tc_putf(e->out, "  TC_GUARD(%s >= %lld, TC_MISS_SIZE, %d, %d, %s, %lld);\n", what,
+            (long long)lo, input, axis, what, (long long)lo);
+  if (hi != INT64_MAX)
+    tc_putf(e->out, "  TC_GUARD(%s <= %lld, TC_MISS_SIZE, %d, %d, %s, %lld);\n", what,
+            (long long)hi, input, axis, what, (long long)hi);
+}
+
+static void put_symbol_guards(const tc_entry *e) {
+  for (uint32_t i = 0; i < tc_dims_sym_count(e->dims); ++i) {
+    const tc_sym *s = tc_dims_sym(e->dims, i);
+    if (s->input < 0) continue;
+    tc_buf name = {0};
+    tc_putf(&name, "s_%s", s->name);
+    put_range(e, name.text, s->lo, s->hi, s->axis < 0 ? -1 : s->input, s->axis);
+    if (s->multiple > 1)
+      tc_putf(e->out, "  TC_GUARD(s_%s %% %lld == 0, TC_MISS_SIZE, %d, %d, s_%s, %lld);\n", s->name,
+              (long long)s->multiple, s->input, s->axis, s->name, (long long)s->multiple);
+    tc_buf_free(&name);
+  }
+}
+
+static void put_equalities(const tc_entry *e) {
+  const tc_dim_pair *pair;
+  for (uint32_t i = 0, n = tc_dims_assumed(e->dims, &pair); i < n; ++i) {
+    tc_buf a = {0}, b = {0};
+    tc_dim_print(e->dims, pair[i].a, "s_", &a);
+    tc_dim_print(e->dims, pair[i].b, "s_", &b);
+    tc_putf(e->out, "  TC_GUARD((%s) == (%s), TC_MISS_EQUAL, -1, -1, %s, %s);\n", a.text, b.text,
+            a.text, b.text);
+    tc_buf_free(&a);
+    tc_buf_free(&b);
+  }
+}
+
+static void put_bounds(const tc_entry *e) {
+  const tc_dim_bound *bound;
+  for (uint32_t i = 0, n = tc_dims_bounds(e->dims, &bound); i < n; ++i) {
+    uint32_t sym;
+    if (tc_dim_is_sym(e->dims, bound[i].d, &sym)) continue; /* part of the symbol's own range */
+    tc_buf d = {0};
+    tc_putf(&d, "(");
+    tc_dim_print(e->dims, bound[i].d, "s_", &d);
+    tc_putf(&d, ")");
+    if (bound[i].lo != INT64_MIN)
+      tc_putf(e->out, "  TC_GUARD(%s >= %lld, TC_MISS_SIZE, -1, -1, %s, %lld);\n", d.text,
+              (long long)bound[i].lo, d.text, (long long)bound[i].lo);
+    if (bound[i].hi != INT64_MAX)
+      tc_putf(e->out, "  TC_GUARD(%s <= %lld, TC_MISS_SIZE, -1, -1, %s, %lld);\n", d.text,
+              (long long)bound[i].hi, d.text, (long long)bound[i].hi);
+    tc_buf_free(&d);
+  }
+}
+
+/* ---- writes
+ * ----------------------------------------------------------------------------------------- */
+
+/* Written operands: contiguous, writable, apart from every other operand. */
+static void put_write_guards(const tc_entry *e) {
+  const uint32_t n = tc_graph_input_count(e->p->graph);
+  for (uint32_t i = 0; i < n; ++i) {
+    if (!tc_graph_input_at(e->p->graph, i)->written) continue;
+    tc_putf(
+        e->out,
+        "  if ((x%u->key.flags & (TC_FLAG_CONTIGUOUS | TC_FLAG_READONLY)) != TC_FLAG_CONTIGUOUS)\n"
+        "    return tcrt_miss(f, TC_MISS_STRIDE, %u, -1, 0, 0);\n",
+        i, i);
+    for (uint32_t j = 0; j < n; ++j)
+      if (j != i)
+        tc_putf(e->out,
+                "  if (tc_overlap(x%u, x%u)) return tcrt_miss(f, TC_MISS_ALIAS, %u, -1, %u, 0);\n",
+                i, j, i, j);
+  }
+}
+
+void tc_entry_guards(const tc_entry *e) {
+  const tc_graph *g = e->p->graph;
+  tc_put(e->out, "  if (__builtin_expect(!tcrt_enabled | !tc_unit_accepted");
+  if (e->style->refuse) e->style->refuse(e);
+  tc_put(e->out, ", 0))\n    return tcrt_miss(f, TC_MISS_DISABLED, -1, -1, 0, 0);\n");
+  for (uint32_t i = 0; i < tc_graph_input_count(g); ++i)
+    put_key_guard(e, i, tc_graph_input_at(g, i));
+  put_device_guards(e);
+  put_symbols(e);
+  for (uint32_t i = 0; i < tc_graph_input_count(g); ++i)
+    put_size_guards(e, i, tc_graph_input_at(g, i));
+  put_symbol_guards(e);
+  put_equalities(e);
+  put_bounds(e);
+  put_write_guards(e);
+}

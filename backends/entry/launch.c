@@ -1,0 +1,105 @@
+/* launch.c - prints the launches of a variant, and what follows from failed ones.
+ *
+ * The body may run after a failure only while no operand has been written in place.  So failures
+ * are looked at in front of the first kernel that writes one; lowering sees to it that no kernel
+ * from there on has index operands (lower/plan.c). */
+#include "backends/entry/entry.h"
+#include "backends/print/print.h"
+
+static uint32_t output_of(const tc_program *p, uint32_t buffer) {
+  for (uint32_t i = 0; i < p->noutput; ++i)
+    if (p->output[i] == buffer) return i;
+  return 0;
+}
+
+static void put_argument(const tc_entry *e, uint32_t k, uint32_t i) {
+  const uint32_t id = e->p->kernel[k].buffer[i];
+  const tc_buffer *b = &e->p->buffer[id];
+  switch (b->kind) {
+  case TC_BUF_INPUT:
+    tc_putf(e->out, "d%u", b->index);
+    break;
+  case TC_BUF_OUTPUT:
+    tc_putf(e->out, "o%u->data", output_of(e->p, id));
+    break;
+  case TC_BUF_ARENA:
+    tc_put(e->out, "ws + (");
+    tc_entry_dim(e, b->offset);
+    tc_put(e->out, ")");
+    break;
+  case TC_BUF_LOCAL:
+    if (e->style->local) e->style->local(e, k, i);
+    else tc_put(e->out, "0");
+    break;
+  }
+}
+
+static bool can_fail(const tc_entry *e, uint32_t k) {
+  return e->style->all_can_fail || tc_print_checks(&e->p->kernel[k]);
+}
+
+static void put_launch(const tc_entry *e, uint32_t k) {
+  const tc_kernel *kernel = &e->p->kernel[k];
+  tc_put(e->out, "  {\n    void *const buf[] = {");
+  for (uint32_t i = 0; i < kernel->nbuffer; ++i) {
+    tc_put(e->out, i ? ", " : "");
+    put_argument(e, k, i);
+  }
+  if (e->style->more) e->style->more(e, k);
+  tc_putf(e->out, "%s};\n", kernel->nbuffer ? "" : "0");
+  if (e->style->all_can_fail) tc_put(e->out, "    if (!bad) bad = ");
+  else tc_put(e->out, can_fail(e, k) ? "    bad |= " : "    ");
+  e->style->call(e, k);
+  tc_put(e->out, ";\n  }\n");
+}
+
+/* nkernel: none. */
+static uint32_t first_in_place(const tc_program *p) {
+  for (uint32_t k = 0; k < p->nkernel; ++k)
+    for (uint32_t i = 0; i < p->kernel[k].nbuffer; ++i)
+      if (p->buffer[p->kernel[k].buffer[i]].kind == TC_BUF_INPUT &&
+          tc_print_writes(&p->kernel[k], i))
+        return k;
+  return p->nkernel;
+}
+
+static bool any_can_fail(const tc_entry *e, uint32_t from, uint32_t to) {
+  for (uint32_t k = from; k < to; ++k)
+    if (can_fail(e, k)) return true;
+  return false;
+}
+
+static void put_drop(const tc_entry *e) {
+  for (uint32_t i = 0; i < e->p->noutput; ++i) tc_putf(e->out, "    tcrt_delete(o%u);\n", i);
+}
+
+/* Before anything was written: the body runs. */
+static void put_check(const tc_entry *e, bool ended) {
+  tc_put(e->out, "  if (__builtin_expect(bad, 0)) {\n");
+  if (!ended && e->style->leave) tc_putf(e->out, "    %s;\n", e->style->leave);
+  put_drop(e);
+  tc_putf(e->out, "    return tcrt_miss(f, %s, -1, -1, %s, 0);\n  }\n", e->style->failure,
+          e->style->all_can_fail ? "bad" : "0");
+}
+
+/* Operands have been written: the body must not run.  The function fails as an operation does. */
+static void put_late_check(const tc_entry *e) {
+  tc_put(e->out, "  if (__builtin_expect(bad, 0)) {\n");
+  put_drop(e);
+  for (uint32_t i = 0; i < e->p->noutput; ++i) tc_putf(e->out, "    out[%u] = 0;\n", i);
+  tc_putf(e->out, "    return %s;\n  }\n", e->style->late);
+}
+
+void tc_entry_launches(const tc_entry *e) {
+  const uint32_t n = e->p->nkernel, write = first_in_place(e->p);
+  const bool check = e->style->all_can_fail || any_can_fail(e, 0, write);
+  if (!e->style->all_can_fail && check) tc_put(e->out, "  int bad = 0;\n");
+  for (uint32_t k = 0; k < n; ++k) {
+    if (k == write && check) put_check(e, false);
+    put_launch(e, k);
+  }
+  if (e->style->end) tc_putf(e->out, "  %s;\n", e->style->end);
+  if (write == n && check) put_check(e, true);
+  if (write < n && e->style->late) put_late_check(e);
+  for (uint32_t i = 0; i < e->p->noutput; ++i) tc_putf(e->out, "  out[%u] = o%u;\n", i, i);
+}

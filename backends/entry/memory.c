@@ -1,0 +1,92 @@
+/* memory.c - prints what an entry allocates: workspace, packed operands, results. */
+#include "backends/entry/entry.h"
+
+static int input_buffer(const tc_program *p, uint32_t input) {
+  for (uint32_t i = 0; i < p->nbuffer; ++i)
+    if (p->buffer[i].kind == TC_BUF_INPUT && p->buffer[i].index == input) return (int)i;
+  return -1;
+}
+
+/* Strided operands get room in the workspace: pack<i> is its offset. */
+static void put_pack_sizes(const tc_entry *e) {
+  for (uint32_t i = 0; i < tc_graph_input_count(e->p->graph); ++i) {
+    const int b = input_buffer(e->p, i);
+    if (b < 0 || tc_graph_input_at(e->p->graph, i)->written) continue;
+    const tc_buffer *buffer = &e->p->buffer[b];
+    tc_putf(e->out, "  const int64_t pack%u = bytes;\n", i);
+    tc_putf(e->out,
+            "  if (__builtin_expect(!(x%u->key.flags & TC_FLAG_CONTIGUOUS), 0))\n    bytes += ((",
+            i);
+    tc_entry_dim(e, buffer->numel);
+    tc_putf(e->out, ") * %zu + 63) / 64 * 64;\n", tc_dtype_bytes(buffer->dtype));
+  }
+}
+
+static void put_pack(const tc_entry *e, uint32_t i) {
+  tc_putf(e->out,
+          "  if (__builtin_expect(!(x%u->key.flags & TC_FLAG_CONTIGUOUS), 0)) {\n"
+          "    d%u = ws + pack%u;\n    %s%sx%u, d%u);\n    packed = 1;\n  }\n",
+          i, i, i, e->style->all_can_fail ? "bad |= " : "", e->style->pack, i, i);
+}
+
+void tc_entry_packs(const tc_entry *e) {
+  tc_putf(e->out, "  uint64_t packed = 0;\n");
+  for (uint32_t i = 0; i < tc_graph_input_count(e->p->graph); ++i) {
+    if (input_buffer(e->p, i) < 0) continue;
+    tc_putf(e->out, "  void *d%u = x%u->data;\n", i, i);
+    if (!tc_graph_input_at(e->p->graph, i)->written) put_pack(e, i);
+  }
+  tc_put(e->out, "  if (packed) __atomic_fetch_add(&f->packed, 1, __ATOMIC_RELAXED);\n");
+}
+
+/* Scratch memory lies behind the arena; all kernels share the place. */
+static void put_scratch(const tc_entry *e, uint32_t k) {
+  tc_buf t = {0};
+  e->scratch[k] = e->style->scratch && e->style->scratch(e, k, &t);
+  if (e->scratch[k])
+    tc_putf(e->out,
+            "  int64_t scratch%u = arena;\n%s"
+            "  if (scratch%u > bytes) bytes = scratch%u;\n",
+            k, t.text ? t.text : "", k, k);
+  tc_buf_free(&t);
+}
+
+void tc_entry_workspace(const tc_entry *e) {
+  tc_put(e->out, "  const int64_t arena = ((");
+  tc_entry_dim(e, e->p->workspace);
+  tc_put(e->out, ") + 63) / 64 * 64;\n  int64_t bytes = arena;\n");
+  if (e->style->threaded && e->style->threaded(e))
+    tc_put(e->out, "  const int64_t threads = omp_get_max_threads();\n  (void)threads;\n");
+  for (uint32_t k = 0; k < e->p->nkernel; ++k) put_scratch(e, k);
+  put_pack_sizes(e);
+  tc_putf(e->out, "  char *ws = 0;\n  if (bytes && !(ws = %s(size_t)bytes)))%s\n",
+          e->style->workspace, e->style->leave ? " {" : "");
+  tc_entry_leave(e, 0);
+  tc_putf(e->out, "    return tcrt_miss(f, TC_MISS_MEMORY, -1, -1, bytes, 0);\n%s",
+          e->style->leave ? "  }\n" : "");
+}
+
+/* ---- results
+ * ---------------------------------------------------------------------------------------- */
+
+void tc_entry_leave(const tc_entry *e, uint32_t made) {
+  if (e->style->leave) tc_putf(e->out, "    %s;\n", e->style->leave);
+  for (uint32_t i = 0; i < made; ++i) tc_putf(e->out, "    tcrt_delete(o%u);\n", i);
+}
+
+void tc_entry_results(const tc_entry *e) {
+  for (uint32_t i = 0; i < e->p->noutput; ++i) {
+    const tc_type *t = &e->p->buffer[e->p->output[i]].type;
+    tc_putf(e->out, "  struct tc_tensor *const o%u = %s%d, %d, (const int64_t[8]){", i,
+            e->style->create, t->dtype, t->rank);
+    for (int a = 0; a < t->rank; ++a) {
+      tc_put(e->out, a ? ", " : "");
+      tc_entry_dim(e, t->dim[a]);
+    }
+    tc_putf(e->out, "%s}); /* ", t->rank ? "" : "0");
+    tc_type_print(e->dims, t, e->out);
+    tc_putf(e->out, " */\n  if (!o%u) {\n", i);
+    tc_entry_leave(e, i);
+    tc_put(e->out, "    return tcrt_miss(f, TC_MISS_MEMORY, -1, -1, 0, 0);\n  }\n");
+  }
+}

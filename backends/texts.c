@@ -1,0 +1,22 @@
+/* texts.c - ownership of what the driver and the backends hand over. */
+#include "backends/backend.h"
+
+#include <stdlib.h>
+
+void tc_texts_free(tc_texts *t) {
+  tc_buf_free(&t->host);
+  tc_buf_free(&t->kernels);
+  tc_buf_free(&t->close);
+  for (size_t i = 0; i < t->ndata; ++i) {
+    free(t->data[i].name);
+    free(t->data[i].bytes);
+  }
+  free(t->data);
+  *t = (tc_texts){0};
+}
+
+void tc_kernel_text_free(tc_kernel_text *t) {
+  tc_buf_free(&t->name);
+  tc_buf_free(&t->text);
+  tc_buf_free(&t->launcher);
+}

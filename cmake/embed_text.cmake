@@ -1,0 +1,10 @@
+# cmake -DFILES=a,b -DSYMBOL=name -DOUT=out.c -P embed_text.cmake (see TCompileEmbed.cmake)
+string(REPLACE "," ";" files "${FILES}")
+set(all "")
+foreach(part IN LISTS files)
+  file(READ ${part} hex HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+  string(APPEND all "${bytes}\n")
+endforeach()
+file(WRITE ${OUT} "/* Generated: see TCompileEmbed.cmake. */\nextern const char ${SYMBOL}[];\n"
+  "const char ${SYMBOL}[] = {\n${all}0};\n")
