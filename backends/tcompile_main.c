@@ -1,9 +1,11 @@
 /* tcompile - the compiler without a C frontend: reads a graph in text form, prints C.
  *
- *   tcompile [--host | --kernels | --loops] [file]     (standard input without a file)
+ *   tcompile [--host | --kernels | --cuda | --loops[=cuda]] [--arch=LIST] [file]
  *
- * Prints both texts by default; the kernel text wants -DTC_LEVEL=v2|v3|v4|bf16|amx.  The name of
- * the graph becomes the entry's symbol. */
+ * Reads standard input without a file.  Prints the texts for the CPU by default; the kernel text
+ * wants -DTC_LEVEL=v2|v3|v4|bf16|amx.  --cuda: the device text of every kernel, with what it uses,
+ * and with --host the host text that has the launchers too (NVRTC makes its images, for the
+ * architectures of LIST: 80,90,ptx80).  The name of the graph becomes the entry's symbol. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +26,16 @@ static bool read_all(FILE *file, tc_buf *text) {
   return !ferror(file) && !text->failed;
 }
 
-static int print_loops(tc_graph *g) {
+typedef struct request {
+  bool host, kernels, cuda, loops;
+  const tc_target *target;
+  tc_cuda_options gpu;
+  const char *path;
+} request;
+
+static int print_loops(tc_graph *g, const tc_target *target) {
   g = tc_graph_optimize(g);
-  tc_program *p = g ? tc_lower(g, &tc_target_cores) : NULL;
+  tc_program *p = g ? tc_lower(g, target) : NULL;
   tc_buf out = {0};
   if (p) tc_program_print(p, &out);
   fputs(out.text ? out.text : "", stdout);
@@ -37,45 +46,81 @@ static int print_loops(tc_graph *g) {
   return status;
 }
 
-static int print_texts(tc_graph *g, const char *file, bool host, bool kernels) {
-  tc_function f = {.symbol = tc_graph_name(g),
-                   .name = tc_graph_name(g),
-                   .file = file,
-                   .line = 1,
-                   .graph = g,
-                   .ops = (int)tc_graph_count(g)};
-  char *name = strdup(f.name);
-  f.symbol = f.name = name;
-  tc_result result;
-  tc_texts texts = {0};
-  const bool ok =
-      name && tc_compile_functions(&f, 1, NULL, &result, &texts) && result.compiled;
-  if (ok && kernels) fputs(texts.kernels.text, stdout);
-  if (ok && host) fputs(texts.host.text, stdout);
-  tc_texts_free(&texts);
-  free(name);
+static bool print_device(const tc_kernel *k, const tc_program *p) {
+  const tc_backend *b = &tc_backend_cuda;
+  tc_kernel_text t = {0};
+  tc_buf whole = {0};
+  const bool ok = b->supports(k, p) && b->emit_kernel(k, p, &t) && b->complete(t.text.text, &whole);
+  if (ok) puts(whole.text);
+  else fprintf(stderr, "tcompile: the cuda backend has no code for %s\n", k->name ? k->name : "");
+  tc_buf_free(&whole);
+  tc_kernel_text_free(&t);
+  return ok;
+}
+
+/* Every kernel is a text of its own. */
+static int print_cuda(tc_graph *g) {
+  g = tc_graph_optimize(g);
+  tc_program *p = g ? tc_lower(g, tc_backend_cuda.target) : NULL;
+  bool ok = p != NULL;
+  for (uint32_t i = 0; ok && i < p->nkernel; ++i) ok = print_device(&p->kernel[i], p);
+  if (p) tc_program_free(p);
+  if (g) tc_graph_free(g);
   return ok ? 0 : 1;
 }
 
+static int print_texts(tc_graph *g, const request *r) {
+  tc_function f = {.file = r->path ? r->path : "-",
+                   .line = 1,
+                   .graph = g,
+                   .ops = (int)tc_graph_count(g),
+                   .cuda = r->cuda ? TC_CUDA_WANT : TC_CUDA_NO};
+  char *name = strdup(tc_graph_name(g));
+  f.symbol = f.name = name;
+  tc_result result;
+  tc_texts texts = {0};
+  const bool ok = name && tc_compile_functions(&f, 1, &r->gpu, &result, &texts) && result.compiled;
+  if (ok && r->kernels) fputs(texts.kernels.text, stdout);
+  if (ok && r->host) fputs(texts.host.text, stdout);
+  tc_texts_free(&texts);
+  free(name);
+  return ok && (!r->cuda || result.cuda) ? 0 : 1;
+}
+
+static bool parse_argument(const char *text, request *r) {
+  if (!strcmp(text, "--host")) r->kernels = false;
+  else if (!strcmp(text, "--kernels")) r->host = false;
+  else if (!strcmp(text, "--cuda")) r->cuda = true;
+  else if (!strcmp(text, "--loops")) r->loops = true;
+  else if (!strcmp(text, "--loops=cuda")) r->loops = true, r->target = tc_backend_cuda.target;
+  else if (!strncmp(text, "--arch=", 7)) return tc_cuda_parse_arch(text + 7, &r->gpu);
+  else if (!strncmp(text, "--", 2)) return false;
+  else r->path = text;
+  return true;
+}
+
 int main(int argc, char **argv) {
-  bool host = true, kernels = true, loops = false;
-  const char *path = NULL;
-  for (int i = 1; i < argc; ++i) {
-    if (!strcmp(argv[i], "--host")) kernels = false;
-    else if (!strcmp(argv[i], "--kernels")) host = false;
-    else if (!strcmp(argv[i], "--loops")) loops = true;
-    else path = argv[i];
-  }
-  FILE *file = path ? fopen(path, "r") : stdin;
+  request r = {.host = true, .kernels = true, .target = &tc_target_cores, .gpu = tc_cuda_defaults};
+  for (int i = 1; i < argc; ++i)
+    if (!parse_argument(argv[i], &r)) {
+      fprintf(stderr,
+              "tcompile: '%s' is not understood\n"
+              "usage: tcompile [--host | --kernels | --cuda | --loops[=cuda]] "
+              "[--arch=80,90,ptx80] [file]\n",
+              argv[i]);
+      return 2;
+    }
+  FILE *file = r.path ? fopen(r.path, "r") : stdin;
   tc_buf text = {0};
   if (!file || !read_all(file, &text)) {
-    fprintf(stderr, "tcompile: cannot read %s\n", path ? path : "standard input");
+    fprintf(stderr, "tcompile: cannot read %s\n", r.path ? r.path : "standard input");
     return 1;
   }
-  if (path) fclose(file);
+  if (r.path) fclose(file);
   tc_diag diag = {print_diag, NULL};
   tc_graph *g = tc_graph_parse(text.text ? text.text : "", &diag);
   tc_buf_free(&text);
   if (!g) return 1;
-  return loops ? print_loops(g) : print_texts(g, path ? path : "-", host, kernels);
+  if (r.loops) return print_loops(g, r.target);
+  return r.cuda && r.kernels ? print_cuda(g) : print_texts(g, &r);
 }

@@ -16,6 +16,7 @@ struct tc_image {
   char *name, *text, *launcher;
   uint32_t nfunction;
   bool put;
+  char *problem; /* one line: why there is no code */
   tc_nvrtc_job job;
 };
 
@@ -29,6 +30,7 @@ static void image_free(tc_image *i) {
   free(i->name);
   free(i->text);
   free(i->launcher);
+  free(i->problem);
   tc_nvrtc_job_free(&i->job);
 }
 
@@ -58,6 +60,17 @@ static void dump_refused(const tc_nvrtc_job *job) {
   tc_buf_free(&path);
 }
 
+/* The first error of a log, or its first line. */
+static char *first_error(const char *log) {
+  for (const char *line = log; line && *line;) {
+    const size_t n = strcspn(line, "\n");
+    const char *at = strstr(line, "error:");
+    if (at && at < line + n) return strndup(line, n);
+    line += n + (line[n] == '\n');
+  }
+  return strndup(log, strcspn(log, "\n"));
+}
+
 void tc_images_build(tc_images *m, const tc_backend *b, const tc_cuda_options *o) {
   tc_nvrtc_job *job = calloc(m->n + 1, sizeof *job);
   tc_buf *text = calloc(m->n + 1, sizeof *text), why = {0};
@@ -70,7 +83,10 @@ void tc_images_build(tc_images *m, const tc_backend *b, const tc_cuda_options *o
   else tc_nvrtc_compile(o, job, m->n, &why);
   for (size_t i = 0; ok && i < m->n; ++i) {
     m->at[i].job = job[i];
-    if (job[i].error) dump_refused(&job[i]);
+    if (job[i].error) {
+      dump_refused(&job[i]);
+      m->at[i].problem = first_error(job[i].error);
+    }
     m->at[i].job.text = NULL;
   }
   for (size_t i = 0; text && i < m->n; ++i) tc_buf_free(&text[i]);
@@ -82,7 +98,8 @@ void tc_images_build(tc_images *m, const tc_backend *b, const tc_cuda_options *o
 
 const char *tc_images_problem(const tc_images *m, const char *name) {
   const tc_image *i = find(m, name);
-  return i ? i->job.error : "out of memory";
+  if (!i) return "out of memory";
+  return i->job.error && !i->problem ? "out of memory" : i->problem;
 }
 
 /* ---- the host text

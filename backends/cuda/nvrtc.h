@@ -20,7 +20,7 @@ typedef struct tc_nvrtc_job {
   const char *name, *text;
   uint32_t nblob;
   tc_nvrtc_blob blob[TC_MAX_ARCH + 1]; /* machine code in the order of options->arch, then PTX */
-  char *error;                         /* NULL: all blobs are there */
+  char *error;                         /* NVRTC's log; NULL: all blobs are there */
 } tc_nvrtc_job;
 
 /* Compiles n texts.  NVRTC is taken from options->nvrtc or, if that is NULL, the variable TC_NVRTC

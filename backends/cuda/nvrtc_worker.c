@@ -96,16 +96,36 @@ static void send_blob(const nvrtc *n, program p, const tc_nvrtc_blob *blob, int 
   free(bytes);
 }
 
-static void compile(const nvrtc *n, const tc_nvrtc_job *job, const tc_nvrtc_blob *blob, int fd,
-                    uint32_t task) {
+/* The blob with PTX for the architecture of machine code `blob`, which comes with it. */
+static uint32_t ptx_beside(const tc_nvrtc_job *job, uint32_t blob) {
+  for (uint32_t i = 0; i < job->nblob; ++i)
+    if (job->blob[i].ptx && !job->blob[blob].ptx && job->blob[i].arch == job->blob[blob].arch)
+      return i;
+  return job->nblob;
+}
+
+static bool comes_with_another(const tc_nvrtc_job *job, uint32_t blob) {
+  for (uint32_t i = 0; i < job->nblob; ++i)
+    if (ptx_beside(job, i) == blob) return true;
+  return false;
+}
+
+/* first: number of the job's first task. */
+static void compile(const nvrtc *n, const tc_nvrtc_job *job, uint32_t first, uint32_t b, int fd) {
+  const tc_nvrtc_blob *blob = &job->blob[b];
+  const uint32_t ptx = ptx_beside(job, b);
   program p = NULL;
   tc_buf arch = {0};
   tc_putf(&arch, "-arch=%s_%u", blob->ptx ? "compute" : "sm", blob->arch);
-  const char *const options[] = {arch.text, "-std=c++17"};
+  const char *const options[] = {arch.text, "-std=c++17", "-default-device", "-w"};
   if (arch.failed || n->create(&p, job->text, job->name, 0, NULL, NULL) != 0)
-    refuse(fd, task, "NVRTC could not start");
-  else if (n->compile(p, sizeof options / sizeof *options, options) != 0) send_log(n, p, fd, task);
-  else send_blob(n, p, blob, fd, task);
+    refuse(fd, first + b, "NVRTC could not start");
+  else if (n->compile(p, sizeof options / sizeof *options, options) != 0)
+    send_log(n, p, fd, first + b);
+  else {
+    send_blob(n, p, blob, fd, first + b);
+    if (ptx < job->nblob) send_blob(n, p, &job->blob[ptx], fd, first + ptx);
+  }
   if (p) n->destroy(&p);
   tc_buf_free(&arch);
 }
@@ -130,7 +150,8 @@ _Noreturn void tc_nvrtc_worker(const char *candidates, const tc_nvrtc_job *job, 
   }
   for (uint32_t task; (task = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED)) < count;) {
     const tc_nvrtc_job *j = &job[task / job->nblob];
-    compile(&n, j, &j->blob[task % job->nblob], fd, task);
+    const uint32_t blob = task % job->nblob;
+    if (!comes_with_another(j, blob)) compile(&n, j, task - blob, blob, fd);
   }
   _exit(0);
 }
