@@ -47,9 +47,9 @@ static void put_const(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
   tc_put(out, ")");
 }
 
-static void put_load(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *out) {
+void tc_print_load(tc_print_scope *s, uint32_t id, tc_buf *out) {
+  const tc_expr *e = &s->k->expr[id];
   char tag[16];
-  if (s->load && s->load(s, id, out)) return;
   snprintf(tag, sizeof tag, "%u", id);
   tc_print_terms(s, &e->address, e->guard, tag);
   tc_print_place p = tc_print_locate(s, &e->address, tag);
@@ -136,14 +136,14 @@ static void put_value(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *
     break;
   case TC_EX_DIM:
     tc_putf(out, "tc_set_%s(", tc_print_compute(e->dtype));
-    tc_print_dim(s->p, e->dim, out);
+    tc_dim_print(tc_graph_dims(s->p->graph), e->dim, s->words->size, out);
     tc_put(out, ")");
     break;
   case TC_EX_INDEX:
     put_index(s, e, id, out);
     break;
   case TC_EX_LOAD:
-    put_load(s, e, id, out);
+    if (!s->load || !s->load(s, id, out)) tc_print_load(s, id, out);
     break;
   case TC_EX_OP:
     put_op(s, e, out);
@@ -185,7 +185,7 @@ void tc_print_mark_terms(uint8_t *need, const tc_address *a) {
 }
 
 /* Marks everything that marked values need; operands have smaller indices, so one pass does. */
-static void mark_operands(const tc_kernel *k, uint8_t *need) {
+void tc_print_mark(const tc_kernel *k, uint8_t *need) {
   for (uint32_t i = k->nexpr; i-- > 1;) {
     if (!need[i]) continue;
     const tc_expr *e = &k->expr[i];
@@ -196,7 +196,7 @@ static void mark_operands(const tc_kernel *k, uint8_t *need) {
 }
 
 static void print_marked(tc_print_scope *s, uint8_t *need, uint32_t mask) {
-  mark_operands(s->k, need);
+  tc_print_mark(s->k, need);
   for (uint32_t i = 1; i < s->k->nexpr; ++i)
     if (need[i] && !s->printed[i] && (s->depends[i] & ~mask) == 0) put_definition(s, i);
 }

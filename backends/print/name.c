@@ -24,16 +24,24 @@ static bool names_again(const char *line_end, const char *name, size_t n) {
   return false;
 }
 
+/* The name that a line `  const <type> s_B = ...` or `  const <type> a0 = ...` declares, or NULL.
+ */
+static const char *declared(const char *line) {
+  if (strncmp(line, "  const ", 8) != 0) return NULL;
+  const char *name = strchr(line + 8, ' ');
+  if (!name++ || memchr(line, '\n', (size_t)(name - line))) return NULL;
+  const bool symbol = name[0] == 's' && name[1] == '_';
+  const bool scalar = name[0] == 'a' && name[1] >= '0' && name[1] <= '9';
+  return symbol || scalar ? name : NULL;
+}
+
 /* Copies text without the symbols and scalars (`  const int64_t s_B = ...`) that nothing below
  * names. */
 static void drop_unused(const char *text, tc_buf *out) {
   for (const char *line = text; *line;) {
     const char *end = strchr(line, '\n');
     const size_t n = end ? (size_t)(end - line) + 1 : strlen(line);
-    const char *name = NULL;
-    if (strncmp(line, "  const int64_t s_", 18) == 0) name = line + 16;
-    if (strncmp(line, "  const int64_t a", 17) == 0) name = line + 16;
-    if (strncmp(line, "  const double a", 16) == 0) name = line + 15;
+    const char *name = declared(line);
     char word[256];
     const size_t length = name ? strcspn(name, " ") : 0;
     bool keep = true;
@@ -69,14 +77,15 @@ void tc_print_named(const char *text, const char *name, tc_buf *out) {
   tc_put(out, text);
 }
 
-bool tc_print_finish(const tc_kernel *k, const char *raw, const char *suffix, tc_buf *name,
-                     tc_buf *out) {
+bool tc_print_finish(const tc_kernel *k, const char *raw, const char *also, const char *suffix,
+                     tc_buf *name, tc_buf *out) {
   tc_buf body = {0}, bare = {0};
   drop_unused(raw, &body);
   strip(body.text ? body.text : "", &bare);
   const bool ok = body.text && bare.text && !body.failed && !bare.failed;
   if (ok) {
-    put_name(k, tc_hash(bare.text, bare.len, 0), suffix, name);
+    const uint64_t seed = also ? tc_hash(also, strlen(also), 0) : 0;
+    put_name(k, tc_hash(bare.text, bare.len, seed), suffix, name);
     tc_print_named(body.text, name->text ? name->text : "", out);
   }
   tc_buf_free(&body);

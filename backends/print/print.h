@@ -47,6 +47,7 @@ typedef struct tc_spelling {
   const char *index, *uniform_index; /* the same for vectors of indices, whole: "tc_vi64" */
   const char *lanes;                 /* the lane numbers as a vector of indices */
   const char *nan, *inf;             /* expressions of type double */
+  const char *size;                  /* prefix of symbols in values: of type int64_t; "s_" */
 } tc_spelling;
 
 /* A place in the text where values of a kernel can be computed: which point of the iteration space
@@ -84,8 +85,13 @@ void tc_print_value(tc_print_scope *s, tc_val v);
  * in front of a loop over the other axes.  Such values must not depend on the vector axis unless it
  * is in mask. */
 void tc_print_hoist(tc_print_scope *s, tc_val v, uint32_t mask);
+/* The expression of LOAD `id`, ahead of its definition; its guard and index operands are printed.
+ */
+void tc_print_load(tc_print_scope *s, uint32_t id, tc_buf *out);
 /* A STORE or ADD action at the point of the scope, its values included. */
 void tc_print_store(tc_print_scope *s, const tc_action *a);
+/* Marks in need[nexpr] everything that the marked expressions are made of. */
+void tc_print_mark(const tc_kernel *k, uint8_t *need);
 /* Values and addresses of an action, as tc_print_hoist. */
 void tc_print_hoist_action(tc_print_scope *s, const tc_action *a, uint32_t mask);
 /* A copy of `printed` for an inner C block, so that what the block declares is forgotten after it.
@@ -134,9 +140,9 @@ void tc_print_shape(const tc_program *p, const tc_buffer *b, tc_buf *out);
 /* Takes a kernel's raw text, in which @NAME@ stands for its name: drops the declarations
  * `  const T s_<name> = ...;` and `  const T a<i> = ...;` that nothing below them names, forms the
  * name tck_<readable>_<hash of the text without comments><suffix>, and puts it in.  Equal texts
- * have equal names. */
-bool tc_print_finish(const tc_kernel *k, const char *raw, const char *suffix, tc_buf *name,
-                     tc_buf *out);
+ * have equal names; `also` (may be NULL) is hashed too. */
+bool tc_print_finish(const tc_kernel *k, const char *raw, const char *also, const char *suffix,
+                     tc_buf *name, tc_buf *out);
 /* Appends `text` with @NAME@ replaced. */
 void tc_print_named(const char *text, const char *name, tc_buf *out);
 

@@ -1,0 +1,219 @@
+/* kernel.c - a kernel's device text: for every nest the function template and its two instances. */
+#include "backends/cuda/emit.h"
+#include "backends/cuda/nest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char tc_cuda_prelude[];
+
+const tc_target tc_cuda_target = {.name = "gpu",
+                                  .chunk = 0,
+                                  .split = 16384,
+                                  .least_part = 64,
+                                  .few_rows = 512,
+                                  .few_columns = 65536,
+                                  .keep_loads = true,
+                                  .scan_lanes = true};
+
+bool tc_cuda_put_prelude(const char *device, tc_buf *out) {
+  return tc_print_prelude(tc_cuda_prelude, device, out);
+}
+
+/* ---- parameters
+ * ---------------------------------------------------------------------------------------- */
+
+static bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+bool tc_cuda_names(const char *text, const char *word) {
+  const size_t n = strlen(word);
+  for (const char *at = text; (at = strstr(at, word)); at += n)
+    if ((at == text || !is_word(at[-1])) && !is_word(at[n])) return true;
+  return false;
+}
+
+typedef struct list {
+  tc_buf *out;
+  bool any;
+} list;
+
+static void separate(list *l, bool lines) {
+  if (l->any) tc_put(l->out, lines ? ",\n    " : ", ");
+  l->any = true;
+}
+
+static void put_buffer(const tc_kernel *k, const tc_program *p, uint32_t i, tc_cuda_form form,
+                       list *l) {
+  const tc_buffer *b = &p->buffer[k->buffer[i]];
+  separate(l, form == TC_CUDA_DECLARE);
+  if (form == TC_CUDA_PASS) tc_putf(l->out, "b%u", i);
+  else if (form == TC_CUDA_ADDRESS) tc_putf(l->out, "(void *)&buf[%u]", i);
+  else {
+    tc_putf(l->out, "%stc_%s *%sb%u /* %s: ", tc_print_writes(k, i) ? "" : "const ",
+            tc_print_storage(b->dtype), tc_print_restrict(k, p, i) ? "__restrict__ " : "", i,
+            b->name ? b->name : "");
+    tc_type_print(tc_graph_dims(p->graph), &b->type, l->out);
+    tc_put(l->out, " */");
+  }
+}
+
+static void put_scalars(const tc_program *p, const char *body, tc_cuda_form form, list *l) {
+  tc_dims *c = tc_graph_dims(p->graph);
+  char word[300];
+  for (uint32_t i = 0; i < tc_dims_sym_count(c); ++i) {
+    snprintf(word, sizeof word, "z_%s", tc_dims_sym(c, i)->name);
+    if (!tc_cuda_names(body, word)) continue;
+    separate(l, form == TC_CUDA_DECLARE);
+    if (form == TC_CUDA_ADDRESS) tc_putf(l->out, "(void *)&sym[%u]", i);
+    else tc_putf(l->out, "%s%s", form == TC_CUDA_DECLARE ? "const tc_i64 " : "", word);
+  }
+  for (uint32_t i = 0; i < tc_graph_scalar_count(p->graph); ++i) {
+    const bool f = tc_dtype_is_float(tc_graph_scalar_at(p->graph, i)->dtype);
+    snprintf(word, sizeof word, "a%u", i);
+    if (!tc_cuda_names(body, word)) continue;
+    separate(l, form == TC_CUDA_DECLARE);
+    if (form == TC_CUDA_ADDRESS) tc_putf(l->out, "(void *)&scalar[%u]", i);
+    else
+      tc_putf(l->out, "%s%s",
+              form != TC_CUDA_DECLARE ? ""
+              : f                     ? "const double "
+                                      : "const tc_i64 ",
+              word);
+  }
+}
+
+void tc_cuda_put_parameters(const tc_kernel *k, const tc_program *p, const char *body,
+                            tc_cuda_form form, tc_buf *out) {
+  list l = {.out = out};
+  char word[32];
+  for (uint32_t i = 0; i < k->nbuffer; ++i) {
+    snprintf(word, sizeof word, "b%u", i);
+    if (p->buffer[k->buffer[i]].kind != TC_BUF_LOCAL && tc_cuda_names(body, word))
+      put_buffer(k, p, i, form, &l);
+  }
+  put_scalars(p, body, form, &l);
+  static const char *const text[] = {"const tc_i64 group", "group", "(void *)&group"};
+  static const char *const flag[] = {"int *flag", "flag", "(void *)&c->bad"};
+  separate(&l, form == TC_CUDA_DECLARE);
+  tc_put(out, text[form]);
+  if (tc_cuda_names(body, "flag")) {
+    separate(&l, form == TC_CUDA_DECLARE);
+    tc_put(out, flag[form]);
+  }
+}
+
+/* ---- functions
+ * --------------------------------------------------------------------------------------------- */
+
+/* One nest on its way: the bodies of its two functions, and both in one text, which says what
+ * parameters they take. */
+typedef struct pair {
+  const tc_kernel *k;
+  const tc_program *p;
+  const tc_cuda_plan *plan;
+  uint32_t nest;
+  tc_buf wide, general, *both;
+} pair;
+
+static void put_template(const pair *x, const char *name, const char *body, tc_buf *out) {
+  tc_putf(out, "template <int TC_L, int TC_U, class tc_int> TC_FN void %s(\n    ", name);
+  tc_cuda_put_parameters(x->k, x->p, x->both->text, TC_CUDA_DECLARE, out);
+  tc_putf(out, ") {\n%s}\n", body);
+}
+
+static void put_global(const pair *x, unsigned number, const char *name, int lanes, int unroll,
+                       const char *index, tc_buf *out) {
+  const int threads = x->plan->kind == TC_CUDA_ROWS ? TC_CUDA_TEAM : TC_CUDA_THREADS;
+  tc_putf(out, "extern \"C\" __global__ void __launch_bounds__(%d) @NAME@_%u(\n    ", threads,
+          number);
+  tc_cuda_put_parameters(x->k, x->p, x->both->text, TC_CUDA_DECLARE, out);
+  tc_putf(out, ") {\n  %s<%d, %d, %s>(", name, lanes, unroll, index);
+  tc_cuda_put_parameters(x->k, x->p, x->both->text, TC_CUDA_PASS, out);
+  tc_put(out, ");\n}\n");
+}
+
+/* Functions 2 * nest (wide) and 2 * nest + 1 (general). */
+static void put_functions(const pair *x, tc_buf *out) {
+  char wide[64], general[64];
+  const bool one = !x->general.len;
+  snprintf(wide, sizeof wide, "@NAME@_nest%u", x->nest);
+  snprintf(general, sizeof general, "@NAME@_nest%u%s", x->nest, one ? "" : "_again");
+  const bool serial = x->plan->kind == TC_CUDA_SERIAL;
+  put_template(x, wide, x->wide.text, out);
+  put_global(x, 2 * x->nest, wide, x->plan->lanes, x->plan->unroll, x->plan->far ? "tc_i64" : "int",
+             out);
+  if (!one) put_template(x, general, x->general.text, out);
+  put_global(x, 2 * x->nest + 1, general, 1, serial ? 1 : TC_CUDA_GENERAL, "tc_i64", out);
+}
+
+static bool put_nest(const tc_kernel *k, const tc_kernel *plain, const tc_program *p, uint32_t i,
+                     const tc_cuda_plan *plan, tc_buf *both, tc_buf *out) {
+  pair x = {.k = k, .p = p, .plan = plan, .nest = i, .both = both};
+  bool ok = tc_cuda_put_body(plan->kept ? k : plain, p, i, plan, plan->kept, &x.wide);
+  if (ok && plan->kept) ok = tc_cuda_put_body(plain, p, i, plan, false, &x.general);
+  tc_put(both, x.wide.text ? x.wide.text : "");
+  tc_put(both, x.general.text ? x.general.text : "");
+  ok = ok && both->text && !both->failed;
+  if (ok) put_functions(&x, out);
+  tc_buf_free(&x.wide);
+  tc_buf_free(&x.general);
+  return ok && !out->failed;
+}
+
+static bool put_nests(const tc_kernel *k, const tc_program *p, tc_arena *arena, tc_buf *device,
+                      tc_buf *host) {
+  tc_kernel plain = *k;
+  tc_cuda_plan *plan = tc_arena_alloc(arena, (k->nnest + 1) * sizeof *plan);
+  tc_buf *both = tc_arena_alloc(arena, (k->nnest + 1) * sizeof *both);
+  bool ok = plan && both;
+  if (ok && tc_cuda_has_rows(k, p)) ok = tc_cuda_without_rows(k, p, &plain, arena);
+  tc_print_fused(k, p, device);
+  for (uint32_t i = 0; ok && i < k->nnest; ++i) {
+    plan[i] = tc_cuda_plan_nest(k, p, &k->nest[i]);
+    ok = put_nest(k, &plain, p, i, &plan[i], &both[i], device);
+  }
+  if (ok) tc_cuda_put_launcher(k, p, plan, both, host);
+  for (uint32_t i = 0; both && i < k->nnest; ++i) tc_buf_free(&both[i]);
+  return ok && !device->failed && !host->failed;
+}
+
+/* ---- the kernel
+ * ---------------------------------------------------------------------------------------------- */
+
+static bool is_split_outside(const tc_nest *n) {
+  for (int i = 0; i < n->nouter; ++i)
+    if (n->axis[i].of >= 0) return true;
+  return false;
+}
+
+bool tc_cuda_supports(const tc_kernel *k, const tc_program *p) {
+  (void)p;
+  if (!tc_print_known(k)) return false;
+  for (uint32_t i = 0; i < k->nnest; ++i)
+    if (is_split_outside(&k->nest[i])) return false;
+  return true;
+}
+
+bool tc_cuda_emit_kernel(const tc_kernel *k, const tc_program *p, tc_cuda_text *out) {
+  tc_buf device = {0}, host = {0};
+  tc_arena *arena = tc_arena_new();
+  bool ok = arena && (k->kind == TC_KERNEL_MATMUL ? tc_cuda_put_matmul(k, p, &device, &host)
+                                                  : put_nests(k, p, arena, &device, &host));
+  ok = ok && device.text && host.text &&
+       tc_print_finish(k, device.text, host.text, "_cuda", &out->name, &out->device);
+  if (ok) tc_print_named(host.text, out->name.text, &out->host);
+  out->nfunction = k->kind == TC_KERNEL_MATMUL ? 2 : 2 * k->nnest;
+  tc_buf_free(&device);
+  tc_buf_free(&host);
+  if (arena) tc_arena_free(arena);
+  return ok && !out->host.failed;
+}
+
+void tc_cuda_text_free(tc_cuda_text *t) {
+  tc_buf_free(&t->name);
+  tc_buf_free(&t->device);
+  tc_buf_free(&t->host);
+}

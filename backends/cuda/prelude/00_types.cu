@@ -1,0 +1,186 @@
+/* The prelude of device text.  It includes nothing.  A line that begins with slash-star-at opens a
+ * chunk and lists the names it defines; the printer emits the chunks that a text needs, and all
+ * chunks that list no name.
+ *
+ * A thread computes TC_L neighbouring elements; TC_L is a template parameter of the function at
+ * hand, as is tc_int, the type of index arithmetic.  tc_v<T> has TC_L lanes, tc_u<T> one, for values
+ * that all lanes share; functions take any mixture. */
+/* @ */
+#pragma nv_diag_suppress 177   /* a function of a chunk that the text does not use */
+#pragma nv_diag_suppress 20012 /* __device__ on defaulted members */
+typedef signed char tc_i8;
+typedef unsigned char tc_u8, tc_b8; /* b8: 0 or 1 */
+typedef short tc_i16;
+typedef int tc_i32;
+typedef long long tc_i64;
+typedef unsigned int tc_u32;
+typedef unsigned long long tc_u64;
+typedef float tc_f32;
+typedef double tc_f64;
+struct tc_f16 {
+  unsigned short bits;
+};
+struct tc_bf16 {
+  unsigned short bits;
+};
+
+#define TC_FN static __device__ __forceinline__
+#define TC_SLOW static __device__ __noinline__
+#define TC_UNROLL _Pragma("unroll")
+#define TC_INF __longlong_as_double(0x7ff0000000000000LL)
+#define TC_NAN __longlong_as_double(0x7ff8000000000000LL)
+#define TC_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define TC_CEILDIV(a, b) (((a) + (b) - 1) / (b))
+
+template <class T, int N> struct tc_vec {
+  T l[N];
+  tc_vec() = default;
+  __device__ __forceinline__ tc_vec(const tc_vec<T, N> &v) = default;
+  template <int M> __device__ __forceinline__ tc_vec(const tc_vec<T, M> &v) {
+    static_assert(M == 1, "only one value fits any number of lanes");
+    TC_UNROLL for (int i = 0; i < N; ++i) l[i] = v.l[0];
+  }
+  tc_vec &operator=(const tc_vec<T, N> &v) = default;
+  __device__ __forceinline__ T &operator[](int i) { return l[i]; }
+  __device__ __forceinline__ const T &operator[](int i) const { return l[i]; }
+};
+
+/* Lane i of a vector, or the one value of all lanes. */
+#define TC_AT(v, i) ((v).l[sizeof(v) == sizeof((v).l[0]) ? 0 : (i)])
+constexpr int tc_most(int a, int b) { return a > b ? a : b; }
+
+#define TC_TYPES                                                                                   \
+  typedef tc_vec<tc_f32, TC_L> tc_vf32;                                                            \
+  typedef tc_vec<tc_f64, TC_L> tc_vf64;                                                            \
+  typedef tc_vec<tc_i8, TC_L> tc_vi8;                                                              \
+  typedef tc_vec<tc_u8, TC_L> tc_vu8;                                                              \
+  typedef tc_vec<tc_b8, TC_L> tc_vb8;                                                              \
+  typedef tc_vec<tc_i16, TC_L> tc_vi16;                                                            \
+  typedef tc_vec<tc_i32, TC_L> tc_vi32;                                                            \
+  typedef tc_vec<tc_i64, TC_L> tc_vi64;                                                            \
+  typedef tc_vec<tc_int, TC_L> tc_vidx;
+typedef tc_vec<tc_f32, 1> tc_uf32;
+typedef tc_vec<tc_f64, 1> tc_uf64;
+typedef tc_vec<tc_i8, 1> tc_ui8;
+typedef tc_vec<tc_u8, 1> tc_uu8, tc_ub8;
+typedef tc_vec<tc_i16, 1> tc_ui16;
+typedef tc_vec<tc_i32, 1> tc_ui32;
+typedef tc_vec<tc_i64, 1> tc_ui64;
+#define tc_uidx tc_vec<tc_int, 1>
+
+template <class T, class X> TC_FN tc_vec<T, 1> tc_set(X x) {
+  tc_vec<T, 1> v;
+  v.l[0] = (T)x;
+  return v;
+}
+#define tc_set_f32(x) tc_set<tc_f32>(x)
+#define tc_set_f64(x) tc_set<tc_f64>(x)
+#define tc_set_i8(x) tc_set<tc_i8>(x)
+#define tc_set_u8(x) tc_set<tc_u8>(x)
+#define tc_set_b8(x) tc_set<tc_b8>(x)
+#define tc_set_i16(x) tc_set<tc_i16>(x)
+#define tc_set_i32(x) tc_set<tc_i32>(x)
+#define tc_set_i64(x) tc_set<tc_i64>(x)
+
+template <class T, class F, int N> TC_FN tc_vec<T, N> tc_cast(const tc_vec<F, N> &a) {
+  tc_vec<T, N> r;
+  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = (T)a.l[i];
+  return r;
+}
+#define TC_CAST(T, v) tc_cast<tc_##T>(v)
+
+template <class T, int N> TC_FN tc_vec<T, N> tc_lanes() {
+  tc_vec<T, N> r;
+  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = (T)i;
+  return r;
+}
+#define TC_LANES(T) tc_lanes<tc_##T, TC_L>()
+#define TC_LANES_IDX tc_lanes<tc_int, TC_L>()
+
+/* Integers wrap: their arithmetic is done on the unsigned type. */
+template <class T> struct tc_wrap {
+  typedef T type;
+};
+template <> struct tc_wrap<tc_i8> {
+  typedef tc_u32 type;
+};
+template <> struct tc_wrap<tc_u8> {
+  typedef tc_u32 type;
+};
+template <> struct tc_wrap<tc_i16> {
+  typedef tc_u32 type;
+};
+template <> struct tc_wrap<tc_i32> {
+  typedef tc_u32 type;
+};
+template <> struct tc_wrap<tc_i64> {
+  typedef tc_u64 type;
+};
+/* The wider of two types of indices, else the type of both. */
+template <class A, class B> struct tc_joint;
+template <class A> struct tc_joint<A, A> {
+  typedef A type;
+};
+template <> struct tc_joint<tc_i64, tc_i32> {
+  typedef tc_i64 type;
+};
+template <> struct tc_joint<tc_i32, tc_i64> {
+  typedef tc_i64 type;
+};
+
+#define TC_OPERATOR(op)                                                                            \
+  template <class A, class B, int M, int N>                                                        \
+  TC_FN tc_vec<typename tc_joint<A, B>::type, tc_most(M, N)> operator op(                          \
+      const tc_vec<A, M> &a, const tc_vec<B, N> &b) {                                              \
+    typedef typename tc_joint<A, B>::type T;                                                       \
+    typedef typename tc_wrap<T>::type W;                                                           \
+    tc_vec<T, tc_most(M, N)> r;                                                                    \
+    TC_UNROLL for (int i = 0; i < tc_most(M, N); ++i)                                              \
+      r.l[i] = (T)((W)TC_AT(a, i) op (W)TC_AT(b, i));                                              \
+    return r;                                                                                      \
+  }
+TC_OPERATOR(+)
+TC_OPERATOR(-)
+TC_OPERATOR(*)
+#define TC_BITWISE(op)                                                                             \
+  template <class T, int M, int N>                                                                 \
+  TC_FN tc_vec<T, tc_most(M, N)> operator op(const tc_vec<T, M> &a, const tc_vec<T, N> &b) {       \
+    tc_vec<T, tc_most(M, N)> r;                                                                    \
+    TC_UNROLL for (int i = 0; i < tc_most(M, N); ++i) r.l[i] = (T)(TC_AT(a, i) op TC_AT(b, i));    \
+    return r;                                                                                      \
+  }
+TC_BITWISE(&)
+TC_BITWISE(|)
+TC_BITWISE(^)
+/* Quotients: `1 / v` and `v / w` of the op table. */
+template <class T, int M, int N>
+TC_FN tc_vec<T, tc_most(M, N)> operator/(const tc_vec<T, M> &a, const tc_vec<T, N> &b) {
+  tc_vec<T, tc_most(M, N)> r;
+  TC_UNROLL for (int i = 0; i < tc_most(M, N); ++i) r.l[i] = TC_AT(a, i) / TC_AT(b, i);
+  return r;
+}
+template <class T, int N> TC_FN tc_vec<T, N> operator/(int a, const tc_vec<T, N> &b) {
+  tc_vec<T, N> r;
+  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = (T)a / b.l[i];
+  return r;
+}
+/* scalar * vector: offsets of lanes */
+template <class S, class T, int N> TC_FN tc_vec<T, N> operator*(S s, const tc_vec<T, N> &v) {
+  tc_vec<T, N> r;
+  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = (T)s * v.l[i];
+  return r;
+}
+/* @ tc_index */
+/* Index operands: a live lane outside [0, bound) sets *bad; outside lanes become 0. */
+template <class I, int N, int M>
+TC_FN tc_vec<I, N> tc_checked(const tc_vec<tc_i64, N> &v, tc_i64 bound, const tc_vec<tc_b8, M> &live,
+                              int *bad) {
+  tc_vec<I, N> r;
+  TC_UNROLL for (int i = 0; i < N; ++i) {
+    const bool out = (tc_u64)v.l[i] >= (tc_u64)bound;
+    if (out && TC_AT(live, i)) *bad = 1;
+    r.l[i] = out ? (I)0 : (I)v.l[i];
+  }
+  return r;
+}
+#define tc_index(v, bound, live, bad) tc_checked<tc_int>(v, bound, live, bad)

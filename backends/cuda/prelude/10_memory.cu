@@ -1,0 +1,209 @@
+/* Loads and stores. */
+/* @ tc_widen tc_narrow tc_load_* tc_splat_* tc_gather_* tc_gatherg_* tc_loadg_* tc_store_* tc_store1_* tc_scatter_* tc_scatteradd_* tc_round_f16 tc_round_bf16 tc_load1 */
+/* f16 and bf16 compute as f32. */
+template <class T> struct tc_computed {
+  typedef T type;
+};
+template <> struct tc_computed<tc_f16> {
+  typedef tc_f32 type;
+};
+template <> struct tc_computed<tc_bf16> {
+  typedef tc_f32 type;
+};
+template <class T> TC_FN T tc_widen(T x) { return x; }
+TC_FN tc_f32 tc_widen(tc_bf16 x) { return __uint_as_float((tc_u32)x.bits << 16); }
+TC_FN tc_f32 tc_widen(tc_f16 x) {
+  tc_f32 r;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x.bits));
+  return r;
+}
+template <class T, class C> TC_FN void tc_narrow(C x, T *r) { *r = (T)x; }
+TC_FN void tc_narrow(tc_f32 x, tc_bf16 *r) {
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r->bits) : "f"(x));
+}
+TC_FN void tc_narrow(tc_f32 x, tc_f16 *r) {
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r->bits) : "f"(x));
+}
+template <class T, int N> TC_FN tc_vec<tc_f32, N> tc_through(const tc_vec<tc_f32, N> &v) {
+  tc_vec<tc_f32, N> r;
+  TC_UNROLL for (int i = 0; i < N; ++i) {
+    T t;
+    tc_narrow(v.l[i], &t);
+    r.l[i] = tc_widen(t);
+  }
+  return r;
+}
+#define tc_round_f16(v) tc_through<tc_f16>(v)
+#define tc_round_bf16(v) tc_through<tc_bf16>(v)
+
+/* One access of `bytes` bytes, aligned to them, at most 16. */
+template <int bytes> struct tc_word;
+template <> struct tc_word<1> {
+  typedef unsigned char type;
+};
+template <> struct tc_word<2> {
+  typedef unsigned short type;
+};
+template <> struct tc_word<4> {
+  typedef unsigned int type;
+};
+template <> struct tc_word<8> {
+  typedef uint2 type;
+};
+template <> struct tc_word<16> {
+  typedef uint4 type;
+};
+template <class T, int N> union tc_raw {
+  enum { all = (int)sizeof(T) * N, each = all < 16 ? all : 16, count = all / each };
+  typedef typename tc_word<each>::type word;
+  T e[N];
+  word w[count];
+};
+template <int N, class T> TC_FN tc_vec<typename tc_computed<T>::type, N> tc_loaded(const T *p) {
+  typedef tc_raw<T, N> raw;
+  raw u;
+  const typename raw::word *from = (const typename raw::word *)p;
+  TC_UNROLL for (int i = 0; i < raw::count; ++i) u.w[i] = from[i];
+  tc_vec<typename tc_computed<T>::type, N> r;
+  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = tc_widen(u.e[i]);
+  return r;
+}
+template <class T> TC_FN tc_vec<typename tc_computed<T>::type, 1> tc_load1(const T *p) {
+  tc_vec<typename tc_computed<T>::type, 1> r;
+  r.l[0] = tc_widen(*p);
+  return r;
+}
+template <class T, class I, int N>
+TC_FN tc_vec<typename tc_computed<T>::type, N> tc_gathered(const T *p, const tc_vec<I, N> &at) {
+  tc_vec<typename tc_computed<T>::type, N> r;
+  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = tc_widen(p[at.l[i]]);
+  return r;
+}
+template <class T, class I, int M, int N>
+TC_FN tc_vec<typename tc_computed<T>::type, tc_most(M, N)>
+tc_gathered_where(const T *p, const tc_vec<I, M> &at, const tc_vec<tc_b8, N> &g) {
+  typedef typename tc_computed<T>::type C;
+  tc_vec<C, tc_most(M, N)> r;
+  TC_UNROLL for (int i = 0; i < tc_most(M, N); ++i) {
+    r.l[i] = (C)0;
+    if (TC_AT(g, i)) r.l[i] = tc_widen(p[TC_AT(at, i)]);
+  }
+  return r;
+}
+template <int N, class T, class C, int M> TC_FN void tc_stored(T *p, const tc_vec<C, M> &v) {
+  typedef tc_raw<T, N> raw;
+  raw u;
+  TC_UNROLL for (int i = 0; i < N; ++i) tc_narrow(TC_AT(v, i), &u.e[i]);
+  typename raw::word *to = (typename raw::word *)p;
+  TC_UNROLL for (int i = 0; i < raw::count; ++i) to[i] = u.w[i];
+}
+template <class T, class C, int M> TC_FN void tc_stored1(T *p, const tc_vec<C, M> &v) {
+  tc_narrow(v.l[0], p);
+}
+/* where g: p[at[l]] = v[l], in the order of the lanes */
+template <int N, class T, class I, int K, class C, int M, int G>
+TC_FN void tc_scattered(T *p, const tc_vec<I, K> &at, const tc_vec<C, M> &v,
+                        const tc_vec<tc_b8, G> &g) {
+  TC_UNROLL for (int i = 0; i < N; ++i)
+    if (TC_AT(g, i)) tc_narrow(TC_AT(v, i), p + TC_AT(at, i));
+}
+template <int N, class T, class I, int K, class C, int M, int G>
+TC_FN void tc_scatter_added(T *p, const tc_vec<I, K> &at, const tc_vec<C, M> &v,
+                            const tc_vec<tc_b8, G> &g) {
+  TC_UNROLL for (int i = 0; i < N; ++i)
+    if (TC_AT(g, i)) {
+      tc_vec<C, 1> x;
+      x.l[0] = TC_AT(v, i);
+      tc_stored1(p + TC_AT(at, i), tc_load1(p + TC_AT(at, i)) + x);
+    }
+}
+#define tc_load_f32(p) tc_loaded<TC_L>(p)
+#define tc_splat_f32(p) tc_load1(p)
+#define tc_gather_f32(p, i, n) tc_gathered(p, i)
+#define tc_gatherg_f32(p, i, g, n) tc_gathered_where(p, i, g)
+#define tc_loadg_f32(p, g, n) tc_gathered_where(p, TC_LANES_IDX, g)
+#define tc_store_f32(p, v) tc_stored<TC_L>(p, v)
+#define tc_store1_f32(p, v) tc_stored1(p, v)
+#define tc_scatter_f32(p, i, v, g, n) tc_scattered<TC_L>(p, i, v, g)
+#define tc_scatteradd_f32(p, i, v, g, n) tc_scatter_added<TC_L>(p, i, v, g)
+#define tc_load_f64(p) tc_loaded<TC_L>(p)
+#define tc_splat_f64(p) tc_load1(p)
+#define tc_gather_f64(p, i, n) tc_gathered(p, i)
+#define tc_gatherg_f64(p, i, g, n) tc_gathered_where(p, i, g)
+#define tc_loadg_f64(p, g, n) tc_gathered_where(p, TC_LANES_IDX, g)
+#define tc_store_f64(p, v) tc_stored<TC_L>(p, v)
+#define tc_store1_f64(p, v) tc_stored1(p, v)
+#define tc_scatter_f64(p, i, v, g, n) tc_scattered<TC_L>(p, i, v, g)
+#define tc_scatteradd_f64(p, i, v, g, n) tc_scatter_added<TC_L>(p, i, v, g)
+#define tc_load_i8(p) tc_loaded<TC_L>(p)
+#define tc_splat_i8(p) tc_load1(p)
+#define tc_gather_i8(p, i, n) tc_gathered(p, i)
+#define tc_gatherg_i8(p, i, g, n) tc_gathered_where(p, i, g)
+#define tc_loadg_i8(p, g, n) tc_gathered_where(p, TC_LANES_IDX, g)
+#define tc_store_i8(p, v) tc_stored<TC_L>(p, v)
+#define tc_store1_i8(p, v) tc_stored1(p, v)
+#define tc_scatter_i8(p, i, v, g, n) tc_scattered<TC_L>(p, i, v, g)
+#define tc_scatteradd_i8(p, i, v, g, n) tc_scatter_added<TC_L>(p, i, v, g)
+#define tc_load_u8(p) tc_loaded<TC_L>(p)
+#define tc_splat_u8(p) tc_load1(p)
+#define tc_gather_u8(p, i, n) tc_gathered(p, i)
+#define tc_gatherg_u8(p, i, g, n) tc_gathered_where(p, i, g)
+#define tc_loadg_u8(p, g, n) tc_gathered_where(p, TC_LANES_IDX, g)
+#define tc_store_u8(p, v) tc_stored<TC_L>(p, v)
+#define tc_store1_u8(p, v) tc_stored1(p, v)
+#define tc_scatter_u8(p, i, v, g, n) tc_scattered<TC_L>(p, i, v, g)
+#define tc_scatteradd_u8(p, i, v, g, n) tc_scatter_added<TC_L>(p, i, v, g)
+#define tc_load_b8(p) tc_loaded<TC_L>(p)
+#define tc_splat_b8(p) tc_load1(p)
+#define tc_gather_b8(p, i, n) tc_gathered(p, i)
+#define tc_gatherg_b8(p, i, g, n) tc_gathered_where(p, i, g)
+#define tc_loadg_b8(p, g, n) tc_gathered_where(p, TC_LANES_IDX, g)
+#define tc_store_b8(p, v) tc_stored<TC_L>(p, v)
+#define tc_store1_b8(p, v) tc_stored1(p, v)
+#define tc_scatter_b8(p, i, v, g, n) tc_scattered<TC_L>(p, i, v, g)
+#define tc_scatteradd_b8(p, i, v, g, n) tc_scatter_added<TC_L>(p, i, v, g)
+#define tc_load_i16(p) tc_loaded<TC_L>(p)
+#define tc_splat_i16(p) tc_load1(p)
+#define tc_gather_i16(p, i, n) tc_gathered(p, i)
+#define tc_gatherg_i16(p, i, g, n) tc_gathered_where(p, i, g)
+#define tc_loadg_i16(p, g, n) tc_gathered_where(p, TC_LANES_IDX, g)
+#define tc_store_i16(p, v) tc_stored<TC_L>(p, v)
+#define tc_store1_i16(p, v) tc_stored1(p, v)
+#define tc_scatter_i16(p, i, v, g, n) tc_scattered<TC_L>(p, i, v, g)
+#define tc_scatteradd_i16(p, i, v, g, n) tc_scatter_added<TC_L>(p, i, v, g)
+#define tc_load_i32(p) tc_loaded<TC_L>(p)
+#define tc_splat_i32(p) tc_load1(p)
+#define tc_gather_i32(p, i, n) tc_gathered(p, i)
+#define tc_gatherg_i32(p, i, g, n) tc_gathered_where(p, i, g)
+#define tc_loadg_i32(p, g, n) tc_gathered_where(p, TC_LANES_IDX, g)
+#define tc_store_i32(p, v) tc_stored<TC_L>(p, v)
+#define tc_store1_i32(p, v) tc_stored1(p, v)
+#define tc_scatter_i32(p, i, v, g, n) tc_scattered<TC_L>(p, i, v, g)
+#define tc_scatteradd_i32(p, i, v, g, n) tc_scatter_added<TC_L>(p, i, v, g)
+#define tc_load_i64(p) tc_loaded<TC_L>(p)
+#define tc_splat_i64(p) tc_load1(p)
+#define tc_gather_i64(p, i, n) tc_gathered(p, i)
+#define tc_gatherg_i64(p, i, g, n) tc_gathered_where(p, i, g)
+#define tc_loadg_i64(p, g, n) tc_gathered_where(p, TC_LANES_IDX, g)
+#define tc_store_i64(p, v) tc_stored<TC_L>(p, v)
+#define tc_store1_i64(p, v) tc_stored1(p, v)
+#define tc_scatter_i64(p, i, v, g, n) tc_scattered<TC_L>(p, i, v, g)
+#define tc_scatteradd_i64(p, i, v, g, n) tc_scatter_added<TC_L>(p, i, v, g)
+#define tc_load_f16(p) tc_loaded<TC_L>(p)
+#define tc_splat_f16(p) tc_load1(p)
+#define tc_gather_f16(p, i, n) tc_gathered(p, i)
+#define tc_gatherg_f16(p, i, g, n) tc_gathered_where(p, i, g)
+#define tc_loadg_f16(p, g, n) tc_gathered_where(p, TC_LANES_IDX, g)
+#define tc_store_f16(p, v) tc_stored<TC_L>(p, v)
+#define tc_store1_f16(p, v) tc_stored1(p, v)
+#define tc_scatter_f16(p, i, v, g, n) tc_scattered<TC_L>(p, i, v, g)
+#define tc_scatteradd_f16(p, i, v, g, n) tc_scatter_added<TC_L>(p, i, v, g)
+#define tc_load_bf16(p) tc_loaded<TC_L>(p)
+#define tc_splat_bf16(p) tc_load1(p)
+#define tc_gather_bf16(p, i, n) tc_gathered(p, i)
+#define tc_gatherg_bf16(p, i, g, n) tc_gathered_where(p, i, g)
+#define tc_loadg_bf16(p, g, n) tc_gathered_where(p, TC_LANES_IDX, g)
+#define tc_store_bf16(p, v) tc_stored<TC_L>(p, v)
+#define tc_store1_bf16(p, v) tc_stored1(p, v)
+#define tc_scatter_bf16(p, i, v, g, n) tc_scattered<TC_L>(p, i, v, g)
+#define tc_scatteradd_bf16(p, i, v, g, n) tc_scatter_added<TC_L>(p, i, v, g)

@@ -1,0 +1,191 @@
+/* Teams: the threads that share one outer point (rows), or one group of TC_L outer points (columns).
+ * Their partial results are combined by trees whose shape depends on the team's size alone, so that
+ * results repeat bit for bit.  Dynamic shared memory holds what crosses warps. */
+/* @ tc_rows tc_columns tc_team tc_shared */
+extern __shared__ uint4 tc_shared[];
+
+/* `size` threads for each outer point: a power of 2 up to 32, or a multiple of 32 that is the whole
+ * block.  t: this thread among them. */
+struct tc_rows {
+  int t, size, row, rows;
+  __device__ __forceinline__ tc_rows(tc_i64 group) {
+    size = (int)group;
+    t = (int)threadIdx.x % size;
+    row = (int)threadIdx.x / size;
+    rows = (int)blockDim.x / size;
+  }
+  __device__ __forceinline__ tc_u32 mask() const {
+    return size >= 32 ? 0xffffffffu : ((1u << size) - 1) << ((int)(threadIdx.x & 31) / size * size);
+  }
+};
+/* `size` threads for each column of TC_L outer points; the block has `width` columns, neighbouring
+ * ones on neighbouring threads. */
+struct tc_columns {
+  int t, size, x, width;
+  __device__ __forceinline__ tc_columns(tc_i64 group) {
+    size = (int)group;
+    width = (int)blockDim.x / size;
+    t = (int)threadIdx.x / width;
+    x = (int)threadIdx.x % width;
+  }
+};
+/* @ tc_shuffle */
+template <class T> TC_FN T tc_shuffle(tc_u32 mask, T v, int with) {
+  return (T)__shfl_xor_sync(mask, (int)v, with);
+}
+TC_FN tc_f32 tc_shuffle(tc_u32 mask, tc_f32 v, int with) {
+  return __int_as_float(__shfl_xor_sync(mask, __float_as_int(v), with));
+}
+TC_FN tc_i64 tc_shuffle(tc_u32 mask, tc_i64 v, int with) {
+  const int lo = __shfl_xor_sync(mask, (int)v, with), hi = __shfl_xor_sync(mask, (int)(v >> 32), with);
+  return (tc_i64)hi << 32 | (tc_u32)lo;
+}
+TC_FN tc_f64 tc_shuffle(tc_u32 mask, tc_f64 v, int with) {
+  return __longlong_as_double(tc_shuffle(mask, (tc_i64)__double_as_longlong(v), with));
+}
+/* @ tc_combine TC_COMBINE */
+#define TC_COMBINE(op, T) [](const auto &a, const auto &b) { return tc_##op##_##T(a, b); }
+template <class T> TC_FN tc_vec<T, 1> tc_one(T x) {
+  tc_vec<T, 1> v;
+  v.l[0] = x;
+  return v;
+}
+/* The combination of all lanes of all threads of the team, in every thread. */
+template <class T, int N, class F>
+TC_FN tc_vec<T, 1> tc_combine(const tc_rows &team, tc_vec<T, N> v, F f) {
+  TC_UNROLL for (int s = N / 2; s > 0; s /= 2)
+    TC_UNROLL for (int i = 0; i < s; ++i) v.l[i] = f(tc_one(v.l[i]), tc_one(v.l[i + s])).l[0];
+  tc_vec<T, 1> x = tc_one(v.l[0]);
+  for (int s = TC_MIN(team.size, 32) / 2; s > 0; s /= 2)
+    x = f(x, tc_one(tc_shuffle(team.mask(), x.l[0], s)));
+  if (team.size > 32) {
+    T *const part = (T *)tc_shared;
+    __syncthreads();
+    if (team.t % 32 == 0) part[team.t / 32] = x.l[0];
+    __syncthreads();
+    x = tc_one(part[0]);
+    for (int w = 1; w < team.size / 32; ++w) x = f(x, tc_one(part[w]));
+  }
+  return x;
+}
+/* The combination, lane by lane, over the threads of a column. */
+template <class T, int N, class F>
+TC_FN tc_vec<T, N> tc_combine(const tc_columns &team, tc_vec<T, N> v, F f) {
+  if (team.size == 1) return v;
+  tc_vec<T, N> *const part = (tc_vec<T, N> *)tc_shared;
+  __syncthreads();
+  part[threadIdx.x] = v;
+  __syncthreads();
+  v = part[team.x];
+  for (int i = 1; i < team.size; ++i) v = f(v, part[i * team.width + team.x]);
+  return v;
+}
+/* @ tc_best TC_BEST */
+/* argmax, argmin: (value, position) pairs; the first of equals; the first NaN wins. */
+#define TC_BEST(more)                                                                              \
+  [](const auto &a, const auto &b) {                                                               \
+    const bool an = a != a, bn = b != b;                                                           \
+    return an || bn ? bn && !an ? 1 : an && bn ? 0 : -1 : b more a ? 1 : a == b ? 0 : -1;          \
+  }
+/* (v, p) joins the best so far, lane by lane; f: is the new value better (1), equal (0)? */
+template <class T, int N, int M, int K, class F>
+TC_FN void tc_take(tc_vec<T, N> *best, tc_vec<tc_i64, N> *at, const tc_vec<T, M> &v,
+                   const tc_vec<tc_i64, K> &p, F f) {
+  TC_UNROLL for (int i = 0; i < N; ++i) {
+    const int better = f(best->l[i], TC_AT(v, i));
+    if (better > 0 || (better == 0 && TC_AT(p, i) < at->l[i])) {
+      best->l[i] = TC_AT(v, i);
+      at->l[i] = TC_AT(p, i);
+    }
+  }
+}
+template <class T, int N, class F>
+TC_FN tc_vec<tc_i64, 1> tc_best(const tc_rows &team, const tc_vec<T, N> &v,
+                                const tc_vec<tc_i64, N> &p, F f) {
+  tc_vec<T, 1> x = tc_one(v.l[0]);
+  tc_vec<tc_i64, 1> at = tc_one(p.l[0]);
+  TC_UNROLL for (int i = 1; i < N; ++i) tc_take(&x, &at, tc_one(v.l[i]), tc_one(p.l[i]), f);
+  for (int s = TC_MIN(team.size, 32) / 2; s > 0; s /= 2)
+    tc_take(&x, &at, tc_one(tc_shuffle(team.mask(), x.l[0], s)),
+            tc_one(tc_shuffle(team.mask(), at.l[0], s)), f);
+  if (team.size > 32) {
+    T *const part = (T *)tc_shared;
+    tc_i64 *const place = (tc_i64 *)(tc_shared + 16); /* behind 32 parts of 8 bytes */
+    __syncthreads();
+    if (team.t % 32 == 0) part[team.t / 32] = x.l[0], place[team.t / 32] = at.l[0];
+    __syncthreads();
+    x = tc_one(part[0]);
+    at = tc_one(place[0]);
+    for (int w = 1; w < team.size / 32; ++w) tc_take(&x, &at, tc_one(part[w]), tc_one(place[w]), f);
+  }
+  return at;
+}
+template <class T, int N, class F>
+TC_FN tc_vec<tc_i64, N> tc_best(const tc_columns &team, tc_vec<T, N> v, tc_vec<tc_i64, N> p, F f) {
+  if (team.size == 1) return p;
+  tc_vec<tc_i64, N> *const place = (tc_vec<tc_i64, N> *)tc_shared;
+  tc_vec<T, N> *const part = (tc_vec<T, N> *)(place + blockDim.x);
+  __syncthreads();
+  part[threadIdx.x] = v;
+  place[threadIdx.x] = p;
+  __syncthreads();
+  v = part[team.x];
+  p = place[team.x];
+  for (int i = 1; i < team.size; ++i)
+    tc_take(&v, &p, part[i * team.width + team.x], place[i * team.width + team.x], f);
+  return p;
+}
+/* @ tc_shuffle_up tc_shuffle_from */
+TC_FN tc_i64 tc_shuffle_up(tc_u32 mask, tc_i64 v, int by, int width) {
+  const int lo = __shfl_up_sync(mask, (int)v, by, width),
+            hi = __shfl_up_sync(mask, (int)(v >> 32), by, width);
+  return (tc_i64)hi << 32 | (tc_u32)lo;
+}
+TC_FN tc_f64 tc_shuffle_up(tc_u32 mask, tc_f64 v, int by, int width) {
+  return __longlong_as_double(tc_shuffle_up(mask, (tc_i64)__double_as_longlong(v), by, width));
+}
+TC_FN tc_i64 tc_shuffle_from(tc_u32 mask, tc_i64 v, int from, int width) {
+  const int lo = __shfl_sync(mask, (int)v, from, width),
+            hi = __shfl_sync(mask, (int)(v >> 32), from, width);
+  return (tc_i64)hi << 32 | (tc_u32)lo;
+}
+TC_FN tc_f64 tc_shuffle_from(tc_u32 mask, tc_f64 v, int from, int width) {
+  return __longlong_as_double(tc_shuffle_from(mask, (tc_i64)__double_as_longlong(v), from, width));
+}
+/* @ tc_scan */
+/* Running combination along the lanes of the team's threads in order; *carry comes in from what was
+ * before and goes out.  A: type of the accumulator. */
+template <class T, class A, int N, class F>
+TC_FN tc_vec<T, N> tc_scan(const tc_rows &team, const tc_vec<T, N> &v, tc_vec<A, 1> *carry,
+                           A identity, F f) {
+  A sum[N];
+  sum[0] = (A)v.l[0];
+  TC_UNROLL for (int i = 1; i < N; ++i) sum[i] = f(tc_one(sum[i - 1]), tc_one((A)v.l[i])).l[0];
+  const int width = TC_MIN(team.size, 32), lane = team.t % width;
+  A all = sum[N - 1]; /* of this thread and those before it in the warp */
+  for (int s = 1; s < width; s *= 2) {
+    const A before = tc_shuffle_up(team.mask(), all, s, width);
+    if (lane >= s) all = f(tc_one(before), tc_one(all)).l[0];
+  }
+  A before = tc_shuffle_up(team.mask(), all, 1, width);
+  if (lane == 0) before = identity;
+  A total = tc_shuffle_from(team.mask(), all, width - 1, width);
+  if (team.size > 32) {
+    A *const part = (A *)tc_shared;
+    __syncthreads();
+    if (lane == 31) part[team.t / 32] = all;
+    __syncthreads();
+    A ahead = identity;
+    total = identity;
+    for (int w = 0; w < team.size / 32; ++w) {
+      if (w == team.t / 32) ahead = total;
+      total = f(tc_one(total), tc_one(part[w])).l[0];
+    }
+    before = f(tc_one(ahead), tc_one(before)).l[0];
+  }
+  before = f(*carry, tc_one(before)).l[0];
+  *carry = f(*carry, tc_one(total));
+  tc_vec<T, N> r;
+  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = (T)f(tc_one(before), tc_one(sum[i])).l[0];
+  return r;
+}

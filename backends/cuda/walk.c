@@ -1,0 +1,171 @@
+/* walk.c - the loops of a thread: items (TC_L neighbouring points each), several of them loaded
+ * before the first is used, so that enough bytes are on their way from memory. */
+#include "backends/cuda/nest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void tc_cuda_extent(const tc_cuda_nest *x, int axis, tc_buf *out) {
+  const tc_axis *a = &x->nest->axis[axis];
+  if (a->of < 0) {
+    tc_print_dim(x->s.p, a->extent, out);
+    return;
+  }
+  tc_buf e = {0}, t = {0};
+  tc_print_dim(x->s.p, a->extent, &e);
+  tc_print_dim(x->s.p, a->total, &t);
+  tc_putf(out, "TC_MIN((tc_int)(%s), (%s) - %s * (%s))", e.text, t.text, x->s.axis[a->of], e.text);
+  tc_buf_free(&e);
+  tc_buf_free(&t);
+}
+
+/* Items along one axis. */
+static void put_items(tc_cuda_nest *x, int axis, tc_buf *out) {
+  tc_putf(out, "(");
+  tc_cuda_extent(x, axis, out);
+  tc_put(out, axis == x->nest->vector && axis == x->s.vector ? ") / TC_L" : ")");
+}
+
+void tc_cuda_put_count(tc_cuda_nest *x, uint32_t axes, tc_buf *out) {
+  bool any = false;
+  for (int i = 0; i < x->nest->naxis; ++i) {
+    if (!(axes >> i & 1)) continue;
+    tc_put(out, any ? " * (" : "(");
+    put_items(x, i, out);
+    tc_put(out, ")");
+    any = true;
+  }
+  if (!any) tc_put(out, "1");
+}
+
+void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item) {
+  int list[TC_MAX_AXES], n = 0;
+  for (int i = 0; i < x->nest->naxis; ++i) /* the vector axis is the fastest */
+    if ((axes >> i & 1) && i != x->s.vector) list[n++] = i;
+  if (x->s.vector >= 0 && (axes >> x->s.vector & 1)) list[n++] = x->s.vector;
+  if (n > 1) tc_print_line(&x->s, "tc_int rest = %s;", item);
+  for (int j = n - 1; j >= 0; --j) {
+    const int i = list[j];
+    const char *name = x->axis_text[i], *lanes = i == x->s.vector ? " * TC_L" : "";
+    const char *from = n > 1 ? "rest" : item;
+    if (j == 0) {
+      tc_print_line(&x->s, "const tc_int %s = %s%s;", name, from, lanes);
+      continue;
+    }
+    tc_buf e = {0};
+    put_items(x, i, &e);
+    tc_print_line(&x->s, "const tc_int %s = rest %% (%s)%s;", name, e.text ? e.text : "1", lanes);
+    tc_print_line(&x->s, "rest /= %s;", e.text ? e.text : "1");
+    tc_buf_free(&e);
+  }
+}
+
+/* ---- loads ahead
+ * ----------------------------------------------------------------------------------- */
+
+static void mark_stage(const tc_cuda_nest *x, const tc_stage *st, uint8_t *need) {
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    need[a->value.id] = need[a->position.id] = need[a->guard.id] = 1;
+    if (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD)
+      for (int t = 0; t < a->address.nterm; ++t) need[a->address.term[t].value.id] = 1;
+  }
+  need[0] = 0;
+  tc_print_mark(x->s.k, need);
+}
+
+static bool is_early(const tc_cuda_nest *x, const tc_cuda_walk *w, uint32_t id) {
+  const tc_expr *e = &x->s.k->expr[id];
+  if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || x->s.printed[id]) return false;
+  if (x->s.p->buffer[x->s.k->buffer[e->buffer]].kind == TC_BUF_LOCAL) return false;
+  return (x->s.depends[id] & w->axes) != 0;
+}
+
+static void put_early(tc_cuda_nest *x, uint32_t id) {
+  tc_buf t = {0};
+  tc_print_load(&x->s, id, &t);
+  tc_print_line(&x->s, "w%u[u] = %s;", id, t.text ? t.text : "0");
+  tc_buf_free(&t);
+}
+
+/* Opens the loop over the items at hand; the item is decoded. */
+static void open_items(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
+  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < TC_U; ++u) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int item = %s + u * %s;", base, w->step);
+  tc_print_line(&x->s, "if (item < items) {");
+  x->s.indent += 2;
+  tc_cuda_put_decode(x, w->axes, "item");
+}
+
+static void close_items(tc_cuda_nest *x) {
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+static void put_loads(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
+  const tc_kernel *k = x->s.k;
+  uint8_t *need = calloc(k->nexpr + 1, 1);
+  if (!need) {
+    x->s.out->failed = true;
+    return;
+  }
+  mark_stage(x, w->st, need);
+  bool any = false;
+  for (uint32_t i = 1; i < k->nexpr; ++i) {
+    need[i] = need[i] && is_early(x, w, i);
+    if (!need[i]) continue;
+    const bool varies = x->s.vector >= 0 && (x->s.depends[i] >> x->s.vector & 1);
+    tc_print_line(&x->s, "%s%s w%u[TC_U];", varies ? "tc_v" : "tc_u",
+                  tc_print_compute(k->expr[i].dtype), i);
+    any = true;
+  }
+  if (any) {
+    open_items(x, w, base);
+    for (uint32_t i = 1; i < k->nexpr; ++i)
+      if (need[i]) put_early(x, i);
+    close_items(x);
+  }
+  memcpy(x->early, need, k->nexpr);
+  free(need);
+}
+
+/* ---- the loop
+ * --------------------------------------------------------------------------------------- */
+
+static void put_hoisted(tc_cuda_nest *x, const tc_cuda_walk *w) {
+  for (uint32_t i = 0; i < w->st->naction; ++i)
+    tc_print_hoist_action(&x->s, &w->st->action[i], ~w->axes);
+}
+
+static void put_pass(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
+  put_loads(x, w, base);
+  if (tc_cuda_folds(x, w->st)) tc_cuda_put_accumulators(x, w->st, false);
+  uint8_t *outer = tc_print_enter(&x->s);
+  open_items(x, w, base);
+  tc_cuda_put_actions(x, w->st);
+  close_items(x);
+  tc_print_leave(&x->s, outer);
+  if (tc_cuda_folds(x, w->st)) tc_cuda_put_fold(x, w->st);
+  memset(x->early, 0, x->s.k->nexpr);
+}
+
+void tc_cuda_put_walk(tc_cuda_nest *x, const tc_cuda_walk *w) {
+  tc_buf count = {0};
+  tc_cuda_put_count(x, w->axes, &count);
+  put_hoisted(x, w);
+  tc_print_line(&x->s, "const tc_int items = %s;", count.text ? count.text : "0");
+  tc_buf_free(&count);
+  if (w->once) {
+    put_pass(x, w, w->first);
+    return;
+  }
+  tc_print_line(&x->s, "for (tc_int base = %s; base < items; base += %s) {", w->first, w->hop);
+  x->s.indent += 2;
+  put_pass(x, w, "base");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
