@@ -110,21 +110,36 @@ static int64_t access_score(const tc_address *a, int slot, int64_t bytes) {
   return tc_dim_is(a->coef[slot], 0) ? 0 : -2 * bytes;
 }
 
+static uint32_t inner_slots(const lo_kb *b) {
+  uint32_t m = 0;
+  for (int s = 0; s < b->nslot; s++)
+    if (!b->slot[s].dead && b->slot[s].inner) m |= 1u << s;
+  return m;
+}
+
+/* How often an access happens, against one that happens once for each outer point. */
+static int64_t times(uint32_t axes, uint32_t inner) {
+  enum { OFTEN = 64 };
+  return axes & inner ? OFTEN : 1;
+}
+
 static int64_t slot_score(lo_kb *b, int s) {
   enum { NARROW = 4 };
   int64_t score = lo_at_most(b->L, b->slot[s].extent, NARROW) ? -4 : 0;
+  const uint32_t inner = inner_slots(b);
   const tc_program *p = b->L->p;
   for (uint32_t id = b->first; id < b->k->nexpr; id++) {
     const tc_expr *e = &b->k->expr[id];
     if (e->kind != TC_EX_LOAD) continue;
     tc_dtype d = p->buffer[b->k->buffer[e->buffer]].dtype;
-    score += access_score(&e->address, s, (int64_t)tc_dtype_bytes(d));
+    score += access_score(&e->address, s, (int64_t)tc_dtype_bytes(d)) * times(b->axes[id], inner);
   }
   for (uint32_t i = 0; i < b->nact; i++) {
     const tc_action *a = &b->act[i].a;
     if (writes(&b->act[i]))
       score += access_score(&a->address, s,
-                            (int64_t)tc_dtype_bytes(p->buffer[b->k->buffer[a->buffer]].dtype));
+                            (int64_t)tc_dtype_bytes(p->buffer[b->k->buffer[a->buffer]].dtype)) *
+               times(b->act[i].axes, inner);
   }
   return score;
 }
