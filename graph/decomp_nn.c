@@ -18,13 +18,15 @@ static bool trivial(const dc *c, tc_ref x, const dc_axes *axis) {
   return rank_of(c, x) > 0 && dc_empty(c, x, axis);
 }
 
-/* exp(x - m) / sum exp(x - m) */
+/* exp(x - m) / sum exp(x - m); the sum is at least 1, so that its reciprocal is harmless, and there
+ * is one division a row. */
 tc_ref decomp_softmax(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   dc_axes axis = the_axis(&c, n, in[0]);
   if (trivial(&c, in[0], &axis)) return dc_out(&c, n, in[0]);
   tc_ref e = dc1(&c, OP_EXP, shifted(&c, dc_in(&c, in[0]), &axis));
-  return dc_out(&c, n, dc2(&c, OP_DIV, e, dc_reduce(&c, OP_SUM, e, &axis, true)));
+  tc_ref sum = dc_reduce(&c, OP_SUM, e, &axis, true);
+  return dc_out(&c, n, dc2(&c, OP_MUL, e, dc1(&c, OP_RECIPROCAL, sum)));
 }
 
 /* (x - m) - log sum exp(x - m) */
