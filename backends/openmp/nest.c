@@ -229,13 +229,14 @@ static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, c
   x->s.result = x->result;
   x->s.result_axes = x->result_axes;
   tc_print_depends(k, x->result_axes, x->s.depends);
-  return true;
+  return tc_omp_plan_ahead(x);
 }
 
 static void close_nest(tc_omp_nest *x) {
   free(x->result_text);
   free(x->result);
   free(x->result_axes);
+  free(x->last);
   free(x->s.depends);
   free(x->s.printed);
 }

@@ -22,12 +22,19 @@ typedef struct tc_omp_nest {
   char (*result_text)[16];
   const char **result;
   uint32_t *result_axes;
+  uint32_t *last; /* per expression: 1 + the stage that asks for the next row of this LOAD, or 0 */
 } tc_omp_nest;
 
 /* Extent of an axis at the point of the scope; a split axis ends with its longer one. */
 void tc_omp_extent(const tc_omp_nest *x, int axis, tc_buf *out);
 /* All stages of the nest at one outer point (or TC_L of them, or the first `lanes` of TC_L). */
 void tc_omp_point(tc_omp_nest *x);
+
+/* ahead.c: which stage asks for the next row of a load (once a nest; false: out of memory), how far
+ * ahead it is (once in the stage), and the request at the point of the scope. */
+bool tc_omp_plan_ahead(tc_omp_nest *x);
+void tc_omp_ahead_distance(tc_omp_nest *x, uint32_t stage);
+void tc_omp_ahead(tc_omp_nest *x, uint32_t stage);
 
 bool tc_omp_wide_sum(const tc_action *a); /* f32 sums and products: totals are kept in f64 */
 

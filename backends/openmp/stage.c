@@ -79,10 +79,10 @@ static void put_accumulators(tc_omp_nest *x, const run *r, bool totals) {
     tc_buf id = {0};
     tc_print_identity(&x->s, a, &id);
     tc_print_line(&x->s, "tc_v%s acc%u[%d]; /* %s */", t, a->index, r->unroll,
-                tc_op_get(a->op)->text);
+                  tc_op_get(a->op)->text);
     if (tc_print_is_arg(a)) tc_print_line(&x->s, "tc_vi64 at%u[%d];", a->index, r->unroll);
-    tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) acc%u[u] = %s;", r->unroll, a->index,
-                id.text);
+    tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) acc%u[u] = %s;", r->unroll,
+                  a->index, id.text);
     if (tc_print_is_arg(a))
       tc_print_line(
           &x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) at%u[u] = tc_set_i64(0x7fffffffffffffff);",
@@ -98,10 +98,10 @@ static void put_join(tc_omp_nest *x, const run *r, const tc_action *a) {
     for (int u = 0; u < step; ++u) {
       if (tc_print_is_arg(a))
         tc_print_line(&x->s, "tc_%s_%s(&acc%u[%d], &at%u[%d], acc%u[%d], at%u[%d], tc_set_b8(1));",
-                    op, t, a->index, u, a->index, u, a->index, u + step, a->index, u + step);
+                      op, t, a->index, u, a->index, u, a->index, u + step, a->index, u + step);
       else
         tc_print_line(&x->s, "acc%u[%d] = tc_%s_%s(acc%u[%d], acc%u[%d]);", a->index, u, op, t,
-                    a->index, u, a->index, u + step);
+                      a->index, u, a->index, u + step);
     }
 }
 
@@ -111,7 +111,7 @@ static void put_fold(tc_omp_nest *x, const run *r) {
     if (a->kind != TC_ACT_REDUCE || !tc_omp_wide_sum(a)) continue;
     put_join(x, r, a);
     tc_print_line(&x->s, "total%u = tc_%s_f64(total%u, TC_CAST(f64, acc%u[0]));", a->index,
-                tc_print_combine(a), a->index, a->index);
+                  tc_print_combine(a), a->index, a->index);
   }
 }
 
@@ -149,10 +149,10 @@ static void put_reduce(tc_omp_nest *x, const run *r, const tc_action *a, const c
   tc_print_identity(&x->s, a, &id);
   if (tc_print_is_arg(a))
     tc_print_line(&x->s, "tc_%s_%s(&acc%u[%s], &at%u[%s], v%u, v%u, %s);", op, t, n, u, n, u, v,
-                a->position.id, live.text);
+                  a->position.id, live.text);
   else if (part)
-    tc_print_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], tc_where_%s(%s, v%u, %s));", n, u, op, t, n,
-                u, t, live.text, v, id.text);
+    tc_print_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], tc_where_%s(%s, v%u, %s));", n, u, op, t,
+                  n, u, t, live.text, v, id.text);
   else tc_print_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], v%u);", n, u, op, t, n, u, v);
   tc_buf_free(&live);
   tc_buf_free(&id);
@@ -164,10 +164,10 @@ static void put_scan(tc_omp_nest *x, const run *r, const tc_action *a) {
   const uint32_t n = a->index;
   if (r->along)
     tc_print_line(&x->s, "const tc_v%s r%u = tc_prefix_%s_%s(&carry%u, v%u, %s);", t, n, op, t, n,
-                a->value.id, x->s.lanes ? x->s.lanes : "TC_L");
+                  a->value.id, x->s.lanes ? x->s.lanes : "TC_L");
   else {
     tc_print_line(&x->s, "carry%u = tc_%s_%s(carry%u, TC_CAST(%s, v%u));", n, tc_print_combine(a),
-                total, n, total, a->value.id);
+                  total, n, total, a->value.id);
     tc_print_line(&x->s, "const tc_v%s r%u = TC_CAST(%s, carry%u);", t, n, t, n);
   }
 }
@@ -179,7 +179,8 @@ static void put_carries(tc_omp_nest *x, const run *r) {
     const char *t = tc_omp_wide_sum(a) ? "f64" : tc_print_compute(a->dtype),
                *one = a->op == OP_CUMPROD ? "1" : "0";
     if (r->along)
-      tc_print_line(&x->s, "tc_%s carry%u = %s;", a->dtype == TC_I64 ? "u64" : "f64", a->index, one);
+      tc_print_line(&x->s, "tc_%s carry%u = %s;", a->dtype == TC_I64 ? "u64" : "f64", a->index,
+                    one);
     else tc_print_line(&x->s, "tc_v%s carry%u = tc_set_%s(%s);", t, a->index, t, one);
   }
 }
@@ -205,12 +206,14 @@ static void put_actions(tc_omp_nest *x, const run *r, const char *u) {
  * ---------------------------------------------------------------------------------------------- */
 
 static void hoist(tc_omp_nest *x, const run *r, uint32_t mask) {
-  for (uint32_t i = 0; i < r->st->naction; ++i) tc_print_hoist_action(&x->s, &r->st->action[i], mask);
+  for (uint32_t i = 0; i < r->st->naction; ++i)
+    tc_print_hoist_action(&x->s, &r->st->action[i], mask);
 }
 
 static void put_body(tc_omp_nest *x, const run *r, const char *u) {
   uint8_t *outer = tc_print_enter(&x->s);
   x->s.indent += 2;
+  if (r->along) tc_omp_ahead(x, r->index);
   put_actions(x, r, u);
   x->s.indent -= 2;
   tc_print_leave(&x->s, outer);
@@ -268,8 +271,8 @@ static void put_scalar_blocks(tc_omp_nest *x, const run *r, int axis, const char
   tc_print_line(&x->s, "for (int64_t block = 0; block < %s; block += 64) {", extent);
   x->s.indent += 2;
   put_accumulators(x, r, false);
-  tc_print_line(&x->s, "for (int64_t %s = block; %s < TC_MIN(block + 64, %s); ++%s) {", i, i, extent,
-              i);
+  tc_print_line(&x->s, "for (int64_t %s = block; %s < TC_MIN(block + 64, %s); ++%s) {", i, i,
+                extent, i);
   put_body(x, r, "0");
   tc_print_line(&x->s, "}");
   put_fold(x, r);
@@ -288,6 +291,7 @@ static void put_innermost(tc_omp_nest *x, const run *r, int axis) {
     tc_print_line(&x->s, "const int64_t end%d = %s;", axis, e.text);
     char end[16];
     snprintf(end, sizeof end, "end%d", axis);
+    tc_omp_ahead_distance(x, r->index);
     if (r->blocks) put_blocks(x, r, end, exact);
     else put_vector_loop(x, r, "0", end, exact);
   } else if (r->blocks) put_scalar_blocks(x, r, axis, e.text);
@@ -314,7 +318,7 @@ static void put_loops(tc_omp_nest *x, const run *r, int level, uint32_t mask) {
   tc_buf e = {0};
   tc_omp_extent(x, axis, &e);
   tc_print_line(&x->s, "for (int64_t %s = 0; %s < %s; ++%s) {", x->axis_text[axis],
-              x->axis_text[axis], e.text, x->axis_text[axis]);
+                x->axis_text[axis], e.text, x->axis_text[axis]);
   tc_buf_free(&e);
   x->s.indent += 2;
   uint8_t *outer = tc_print_enter(&x->s);
@@ -328,8 +332,8 @@ static void declare_results(tc_omp_nest *x, const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_REDUCE)
       tc_print_line(&x->s, "tc_v%s r%u;",
-                  tc_print_is_arg(&st->action[i]) ? "i64" : tc_print_compute(st->action[i].dtype),
-                  st->action[i].index);
+                    tc_print_is_arg(&st->action[i]) ? "i64" : tc_print_compute(st->action[i].dtype),
+                    st->action[i].index);
 }
 
 /* Each stage is a block of its own: what it computed ahead of its loops is forgotten, because a

@@ -32,13 +32,16 @@
 #define TC_WIDE
 #endif
 
-#define TC_KERNEL __attribute__((weak, visibility("hidden"))) TC_WIDE /* equal ones merge at link  \
-                                                                       */
-#define TC_PARALLEL_WORK 40000    /* scalar operations that pay for starting threads */
-#define TC_STREAM_BYTES (8 << 20) /* outputs from here on bypass the caches */
+#define TC_KERNEL                                                                                  \
+  __attribute__((weak, visibility("hidden"))) TC_WIDE /* equal ones merge at link                  \
+                                                       */
+#define TC_PARALLEL_WORK 40000     /* scalar operations that pay for starting threads */
+#define TC_STREAM_BYTES (8 << 20)  /* outputs from here on bypass the caches */
+#define TC_AHEAD_BYTES (256 << 10) /* rows up to this size are asked for one row early */
 #define TC_FN static inline __attribute__((always_inline, unused, nodebug))
-#define TC_SLOW static __attribute__((noinline, unused, nodebug)) TC_WIDE /* too large to inline   \
-                                                                           */
+#define TC_SLOW                                                                                    \
+  static __attribute__((noinline, unused, nodebug)) TC_WIDE /* too large to inline                 \
+                                                             */
 #define TC_UNROLL _Pragma("clang loop unroll(full)")
 
 typedef __INT64_TYPE__ int64_t;
