@@ -133,8 +133,15 @@ TC_FN tc_vb8 tc_isfinite_b8(tc_vb8 a) { return a | 1; }
     const tc_v##T one = tc_copysign_##T((tc_v##T)(tc_##T)1, a);                                    \
     return (a > 0) | (a < 0) ? one : a != a ? a : (tc_v##T)(tc_##T)0;                              \
   }                                                                                                \
-  TC_FN tc_v##T tc_max_##T(tc_v##T a, tc_v##T b) { return (a > b) | (a != a) ? a : b; }            \
-  TC_FN tc_v##T tc_min_##T(tc_v##T a, tc_v##T b) { return (a < b) | (a != a) ? a : b; }            \
+  /* The machine's maximum gives b where either is NaN: one more selection keeps a NaN of a. */    \
+  TC_FN tc_v##T tc_max_##T(tc_v##T a, tc_v##T b) {                                                 \
+    const tc_v##T m = a > b ? a : b;                                                               \
+    return a == a ? m : a;                                                                         \
+  }                                                                                                \
+  TC_FN tc_v##T tc_min_##T(tc_v##T a, tc_v##T b) {                                                 \
+    const tc_v##T m = a < b ? a : b;                                                               \
+    return a == a ? m : a;                                                                         \
+  }                                                                                                \
   TC_FN tc_v##T tc_sqrt_##T(tc_v##T a) { return __builtin_elementwise_sqrt(a); }                   \
   TC_FN tc_v##T tc_rsqrt_##T(tc_v##T a) { return (tc_##T)1 / __builtin_elementwise_sqrt(a); }      \
   TC_FN tc_v##T tc_floor_##T(tc_v##T a) { return __builtin_elementwise_floor(a); }                 \

@@ -11,21 +11,38 @@ TC_FN tc_vf32 tc_scale_f32(tc_vf32 p, tc_vf32 n) {
   return p * TC_BITS(f32, (a + 127) << 23) * TC_BITS(f32, (b + 127) << 23);
 #endif
 }
-/* @ tc_exp_f32 */
-/* e^x = 2^n e^r, n = round(x / ln 2), |r| <= ln 2 / 2; e^r = 1 + r + r^2 q(r).  1.1 ulp. */
-TC_FN tc_vf32 tc_exp_f32(tc_vf32 x) {
-  tc_vf32 c = x > 89.0f ? (tc_vf32)89.0f : x;
-  c = c < -104.0f ? (tc_vf32)-104.0f : c;
-  const tc_vf32 n = __builtin_elementwise_roundeven(c * 1.44269504f);
-  tc_vf32 r = TC_FMA(n, (tc_vf32)-0x1.62e4p-1f, c);
-  r = TC_FMA(n, (tc_vf32)-0x1.7f7d1cp-20f, r);
+/* @ tc_expreduce_f32 */
+/* x = n ln 2 + r, n integral, |r| <= ln 2 / 2, for |x| < 2^21; n by way of a sum whose last place
+ * is 1, which is faster than rounding. */
+TC_FN tc_vf32 tc_expreduce_f32(tc_vf32 x, tc_vf32 *n) {
+  const tc_vf32 big = (tc_vf32)0x1.8p23f;
+  *n = TC_FMA(x, (tc_vf32)1.44269504f, big) - big;
+  const tc_vf32 r = TC_FMA(*n, (tc_vf32)-0x1.62e4p-1f, x);
+  return TC_FMA(*n, (tc_vf32)-0x1.7f7d1cp-20f, r);
+}
+/* @ tc_exppoly_f32 */
+/* (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2 */
+TC_FN tc_vf32 tc_exppoly_f32(tc_vf32 r) {
   tc_vf32 q = TC_FMA(r, (tc_vf32)1.3926250831e-3f, (tc_vf32)8.3632328837e-3f);
   q = TC_FMA(q, r, (tc_vf32)4.1666554213e-2f);
   q = TC_FMA(q, r, (tc_vf32)1.6666576666e-1f);
-  q = TC_FMA(q, r, (tc_vf32)0.5f);
-  q = TC_FMA(q * r, r, r);
-  return tc_scale_f32(q + 1.0f, n);
+  return TC_FMA(q, r, (tc_vf32)0.5f);
 }
+/* @ tc_expsmall_f32 */
+/* e^x = 2^n e^r, e^r = 1 + r (1 + r q(r)), for x <= 89. */
+TC_FN tc_vf32 tc_expsmall_f32(tc_vf32 x) {
+  tc_vf32 n;
+  const tc_vf32 r = tc_expreduce_f32(x < -104.0f ? (tc_vf32)-104.0f : x, &n);
+#if TC_FUSED
+  const tc_vf32 q = TC_FMA(tc_exppoly_f32(r), r, (tc_vf32)1.0f);
+  return tc_scale_f32(TC_FMA(q, r, (tc_vf32)1.0f), n);
+#else
+  return tc_scale_f32(tc_exppoly_f32(r) * r * r + r + 1.0f, n);
+#endif
+}
+/* @ tc_exp_f32 */
+/* 1.1 ulp. */
+TC_FN tc_vf32 tc_exp_f32(tc_vf32 x) { return tc_expsmall_f32(x > 89.0f ? (tc_vf32)89.0f : x); }
 /* @ tc_exp2_f32 */
 /* 2^x = 2^n 2^r, |r| <= 1/2.  1 ulp. */
 TC_FN tc_vf32 tc_exp2_f32(tc_vf32 x) {
@@ -42,16 +59,9 @@ TC_FN tc_vf32 tc_exp2_f32(tc_vf32 x) {
 /* @ tc_expm1_f32 */
 /* 2^n (e^r - 1) + (2^n - 1), the first factor not rounded to 1 + ...  2 ulp. */
 TC_FN tc_vf32 tc_expm1_f32(tc_vf32 x) {
-  tc_vf32 c = x > 88.8f ? (tc_vf32)88.8f : x;
+  tc_vf32 n, c = x > 88.8f ? (tc_vf32)88.8f : x;
   c = c < -18.0f ? (tc_vf32)-18.0f : c;
-  const tc_vf32 n = __builtin_elementwise_roundeven(c * 1.44269504f);
-  tc_vf32 r = TC_FMA(n, (tc_vf32)-0x1.62e4p-1f, c);
-  r = TC_FMA(n, (tc_vf32)-0x1.7f7d1cp-20f, r);
-  tc_vf32 q = TC_FMA(r, (tc_vf32)1.3926250831e-3f, (tc_vf32)8.3632328837e-3f);
-  q = TC_FMA(q, r, (tc_vf32)4.1666554213e-2f);
-  q = TC_FMA(q, r, (tc_vf32)1.6666576666e-1f);
-  q = TC_FMA(q, r, (tc_vf32)0.5f);
-  q = TC_FMA(q * r, r, r);
+  const tc_vf32 r = tc_expreduce_f32(c, &n), q = TC_FMA(tc_exppoly_f32(r) * r, r, r);
   /* n = 128 needs 2^128 without overflow: the last factor 2 is applied to the sum */
   const tc_vf32 half = TC_BITS(f32, (TC_CAST(i32, n) + 126) << 23);
   const tc_vf32 y = TC_FMA(q, half, half - 0.5f) * 2.0f;
@@ -68,16 +78,16 @@ TC_FN tc_vf32 tc_split_f32(tc_vf32 x, tc_vf32 *e) {
   return TC_BITS(f32, (i & 0x7fffff) + 0x3f3504f3);
 }
 /* @ tc_logpoly_f32 */
-/* log(1+f) - f + f^2/2 = f^3 q(f), f in [sqrt(1/2)-1, sqrt(2)-1]: returns f q(f). */
-TC_FN tc_vf32 tc_logpoly_f32(tc_vf32 f) {
-  tc_vf32 q = TC_FMA(f, (tc_vf32)-7.9027437724e-2f, (tc_vf32)1.2622319849e-1f);
-  q = TC_FMA(q, f, (tc_vf32)-1.2998183764e-1f);
-  q = TC_FMA(q, f, (tc_vf32)1.4214495924e-1f);
-  q = TC_FMA(q, f, (tc_vf32)-1.6641281463e-1f);
-  q = TC_FMA(q, f, (tc_vf32)2.0001045094e-1f);
-  q = TC_FMA(q, f, (tc_vf32)-2.5000306423e-1f);
-  q = TC_FMA(q, f, (tc_vf32)3.3333330728e-1f);
-  return q * f;
+/* log(1+f) - f + f^2/2 = f^3 q(f), f in [sqrt(1/2)-1, sqrt(2)-1]: returns f q(f); s = f^2.  Even
+ * and odd powers are summed side by side. */
+TC_FN tc_vf32 tc_logpoly_f32(tc_vf32 f, tc_vf32 s) {
+  tc_vf32 q = TC_FMA(s, (tc_vf32)-7.9027437724e-2f, (tc_vf32)-1.2998183764e-1f);
+  tc_vf32 p = TC_FMA(s, (tc_vf32)1.2622319849e-1f, (tc_vf32)1.4214495924e-1f);
+  q = TC_FMA(q, s, (tc_vf32)-1.6641281463e-1f);
+  p = TC_FMA(p, s, (tc_vf32)2.0001045094e-1f);
+  q = TC_FMA(q, s, (tc_vf32)-2.5000306423e-1f);
+  p = TC_FMA(p, s, (tc_vf32)3.3333330728e-1f);
+  return TC_FMA(q, f, p) * f;
 }
 /* @ tc_logedge_f32 */
 /* What every logarithm does at the edges: 0 to -inf, negative to NaN, inf and NaN to themselves. */
@@ -86,15 +96,26 @@ TC_FN tc_vf32 tc_logedge_f32(tc_vf32 x, tc_vf32 y) {
   y = x == 0 ? (tc_vf32)-__builtin_inff() : y;
   return x < 0 ? (tc_vf32)__builtin_nanf("") : y;
 }
-/* @ tc_log_f32 */
-/* e ln 2 + f - f^2/2 + f^3 q(f), f = m - 1.  1 ulp. */
-TC_FN tc_vf32 tc_log_f32(tc_vf32 x) {
-  tc_vf32 e;
-  const tc_vf32 f = tc_split_f32(x, &e) - 1.0f, s = f * f;
-  tc_vf32 y = TC_FMA(tc_logpoly_f32(f), s, e * -0x1.bd0106p-13f);
+/* @ tc_logsum_f32 */
+/* log(m 2^e) for m near 1: e ln 2 + f - f^2/2 + f^3 q(f), f = m - 1. */
+TC_FN tc_vf32 tc_logsum_f32(tc_vf32 m, tc_vf32 e) {
+  const tc_vf32 f = m - 1.0f, s = f * f;
+  tc_vf32 y = TC_FMA(tc_logpoly_f32(f, s), s, e * -0x1.bd0106p-13f);
   y = TC_FMA(s, (tc_vf32)-0.5f, y);
-  y = TC_FMA(e, (tc_vf32)0x1.63p-1f, y + f);
-  return tc_logedge_f32(x, y);
+  return TC_FMA(e, (tc_vf32)0x1.63p-1f, y + f);
+}
+/* @ tc_log_f32 */
+TC_SLOW tc_vf32 tc_logany_f32(tc_vf32 x) {
+  tc_vf32 e;
+  const tc_vf32 m = tc_split_f32(x, &e);
+  return tc_logedge_f32(x, tc_logsum_f32(m, e));
+}
+/* Vectors of normal positive numbers, nearly all of them, skip the edges.  1 ulp. */
+TC_FN tc_vf32 tc_log_f32(tc_vf32 x) {
+  const tc_vu32 above = TC_BITS(u32, x) - 0x00800000u;
+  if (__builtin_expect(__builtin_reduce_or(above >= 0x7f000000u) != 0, 0)) return tc_logany_f32(x);
+  const tc_vi32 i = TC_BITS(i32, x) - 0x3f3504f3;
+  return tc_logsum_f32(TC_BITS(f32, (i & 0x7fffff) + 0x3f3504f3), TC_CAST(f32, i >> 23));
 }
 /* @ tc_log2_f32 tc_logbase_f32 */
 /* e h + log(1+f) l, with log(1+f) = f + t in two parts and the base's factor l = lh + ll.  2 ulp.
@@ -102,7 +123,7 @@ TC_FN tc_vf32 tc_log_f32(tc_vf32 x) {
 TC_FN tc_vf32 tc_logbase_f32(tc_vf32 x, float hh, float hl, float lh, float ll) {
   tc_vf32 e;
   const tc_vf32 f = tc_split_f32(x, &e) - 1.0f, s = f * f;
-  const tc_vf32 t = TC_FMA(s, (tc_vf32)-0.5f, tc_logpoly_f32(f) * s);
+  const tc_vf32 t = TC_FMA(s, (tc_vf32)-0.5f, tc_logpoly_f32(f, s) * s);
   tc_vf32 y = TC_FMA(f, (tc_vf32)ll, TC_FMA(e, (tc_vf32)hl, t * lh));
   y = TC_FMA(f, (tc_vf32)lh, y);
   return tc_logedge_f32(x, TC_FMA(e, (tc_vf32)hh, y));
@@ -126,7 +147,7 @@ TC_FN tc_vf32 tc_log1p_f32(tc_vf32 x) {
   const tc_vf32 scale =
       TC_BITS(f32, (127 - TC_CAST(i32, __builtin_elementwise_min(e, (tc_vf32)126))) << 23);
   const tc_vf32 f = (m - 1.0f) + lost * scale, s = f * f;
-  tc_vf32 y = TC_FMA(tc_logpoly_f32(f), s, e * -0x1.bd0106p-13f);
+  tc_vf32 y = TC_FMA(tc_logpoly_f32(f, s), s, e * -0x1.bd0106p-13f);
   y = TC_FMA(s, (tc_vf32)-0.5f, y);
   y = TC_FMA(e, (tc_vf32)0x1.63p-1f, y + f);
   y = tc_logedge_f32(u, y);
@@ -136,23 +157,16 @@ TC_FN tc_vf32 tc_log1p_f32(tc_vf32 x) {
 /* 1 / (1 + e^-x); for x < 0 as e^x / (1 + e^x), which keeps small results.  One division.  2 ulp.
  */
 TC_FN tc_vf32 tc_sigmoid_f32(tc_vf32 x) {
-  const tc_vf32 e = tc_exp_f32(-__builtin_elementwise_abs(x));
+  const tc_vf32 e = tc_expsmall_f32(-__builtin_elementwise_abs(x));
   return (x < 0 ? e : (tc_vf32)1.0f) / (1.0f + e);
 }
 /* @ tc_tanh_f32 */
 /* t / (t + 2), t = e^2|x| - 1.  One division.  3 ulp. */
 TC_FN tc_vf32 tc_tanh_f32(tc_vf32 x) {
   const tc_vf32 a = __builtin_elementwise_abs(x);
-  tc_vf32 c = 2.0f * a;
+  tc_vf32 n, c = 2.0f * a;
   c = c > 19.0f ? (tc_vf32)19.0f : c;
-  const tc_vf32 n = __builtin_elementwise_roundeven(c * 1.44269504f);
-  tc_vf32 r = TC_FMA(n, (tc_vf32)-0x1.62e4p-1f, c);
-  r = TC_FMA(n, (tc_vf32)-0x1.7f7d1cp-20f, r);
-  tc_vf32 q = TC_FMA(r, (tc_vf32)1.3926250831e-3f, (tc_vf32)8.3632328837e-3f);
-  q = TC_FMA(q, r, (tc_vf32)4.1666554213e-2f);
-  q = TC_FMA(q, r, (tc_vf32)1.6666576666e-1f);
-  q = TC_FMA(q, r, (tc_vf32)0.5f);
-  q = TC_FMA(q * r, r, r);
+  const tc_vf32 r = tc_expreduce_f32(c, &n), q = TC_FMA(tc_exppoly_f32(r) * r, r, r);
   const tc_vf32 power = TC_BITS(f32, (TC_CAST(i32, n) + 127) << 23);
   const tc_vf32 t = TC_FMA(q, power, power - 1.0f);
   const tc_vf32 y = __builtin_elementwise_copysign(t / (t + 2.0f), x);
