@@ -1,11 +1,14 @@
 /* bench_main.c - the measured program: obeys one-line commands on stdin, answers one line each.
  *
+ *   ready                           "ok": the program has started
  *   load FAMILY DTYPE SETS FOLDER   reads FOLDER/in<set>_<operand>.npy, SETS sets of operands
  *   save FILE                       runs set 0 once and writes the result (as f32) for checking
  *   time N                          N timed calls, rotating the sets: "ok ns ns ns ..."
- *   counters                        "ok hits fallbacks mallocs page-faults", since the last call of
- * it ceiling NAME                    one measured ceiling of the machine: "ok value" quit Errors
- * answer "error text". */
+ *   counters                        "ok hits fallbacks mallocs page-faults", since its last call
+ *   ceiling NAME                    one measured ceiling of the machine: "ok value"
+ *   quit
+ *
+ * Errors answer "error text". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +139,8 @@ static bool obey(bench_state *b, char *line) {
   if (args) *args++ = 0;
   else args = line + strlen(line);
   if (strcmp(line, "quit") == 0) return false;
-  if (strcmp(line, "load") == 0) load(b, args);
+  if (strcmp(line, "ready") == 0) puts("ok");
+  else if (strcmp(line, "load") == 0) load(b, args);
   else if (strcmp(line, "ceiling") == 0) bench_ceiling(args);
   else if (strcmp(line, "counters") == 0) counters(b);
   else if (!b->sets) puts("error nothing is loaded");

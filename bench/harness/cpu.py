@@ -19,6 +19,7 @@ import report
 from families import FAMILIES, ITEM, check
 
 PEERS = ("torch-eager", "torch-default", "torch-max-autotune", "jax")
+QUICK_PEERS = PEERS[:2]
 CEILINGS = ("fma_f32", "dot_bf16", "amx_bf16", "read", "copy", "triad")
 HERE = os.path.dirname(os.path.abspath(__file__))
 JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
@@ -69,6 +70,8 @@ def start(options, threads):
     for peer in options.peers:
         command = [options.python, os.path.join(HERE, "peers.py"), peer, str(threads)]
         contenders.append(Contender(peer, command, threads, peer_env))
+    for c in contenders:  # nobody is still importing while something is measured
+        c.ask("ready")
     return contenders
 
 
@@ -139,8 +142,7 @@ def run_row(contenders, family, dtype, size, threads, options):
     return {"family": family.name, "dtype": dtype, "size": size, "threads": threads, "times": times,
             "errors": errors, "failed": failed, "fallbacks": fallbacks, "hits": hits,
             "mallocs": mallocs, "page_faults": faults,
-            "bytes": family.bytes(size, ITEM[dtype]), "flops": family.flops(size),
-            "memory_bound": family.memory_bound}
+            "bytes": family.bytes(size, ITEM[dtype]), "flops": family.flops(size), "streams": family.streams}
 
 
 def versions(python):
@@ -163,9 +165,16 @@ def main():
     p.add_argument("--only", default="", help="families, comma separated")
     p.add_argument("--dtypes", default="f32,bf16")
     p.add_argument("--threads", default="1,2")
-    p.add_argument("--rounds", type=int, default=5)
-    p.add_argument("--peers", type=lambda s: [x for x in s.split(",") if x], default=list(PEERS))
+    p.add_argument("--sizes", default="", help="sizes such as 4096x4096, comma separated: the rows to run again")
+    p.add_argument("--quick", action="store_true", help="2 rounds, PyTorch eager and default only")
+    p.add_argument("--rounds", type=int)
+    p.add_argument("--peers", type=lambda s: [x for x in s.split(",") if x])
     options = p.parse_args()
+    if options.rounds is None:
+        options.rounds = 2 if options.quick else 5
+    if options.peers is None:
+        options.peers = list(QUICK_PEERS if options.quick else PEERS)
+    sizes = {tuple(map(int, s.split("x"))) for s in options.sizes.split(",") if s}
     wanted = [f for f in FAMILIES if not options.only or f.name in options.only.split(",")]
     result = {"cpu": cpu_model(), "date": time.strftime("%Y-%m-%d"), "versions": versions(options.python),
               "ceilings": {}, "rows": []}
@@ -176,7 +185,7 @@ def main():
             print(report.ceilings(threads, result["ceilings"][threads]), flush=True)
             for family in wanted:
                 for dtype in options.dtypes.split(","):
-                    for size in family.sizes:
+                    for size in (s for s in family.sizes if not sizes or s in sizes):
                         row = run_row(contenders, family, dtype, size, threads, options)
                         result["rows"].append(row)
                         print(report.row(row, result["ceilings"][threads]), flush=True)

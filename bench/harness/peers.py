@@ -129,6 +129,9 @@ class Server:
     def __init__(self, peer):
         self.peer, self.run, self.sets, self.next = peer, None, [], 0
 
+    def ready(self):
+        return "ok"
+
     def load(self, family, dtype, sets, folder):
         self.sets = []
         for s in range(int(sets)):

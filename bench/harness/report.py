@@ -7,10 +7,6 @@ def ceilings(threads, c):
             f"AMX bf16 {c['amx_bf16']:.0f}; read {c['read']:.1f} GB/s, copy {c['copy']:.1f}, triad {c['triad']:.1f}")
 
 
-def bandwidth(c):
-    return max(c["read"], c["copy"], c["triad"])
-
-
 def peers(row):
     return {name: t["median"] for name, t in row["times"].items() if name != "tcompile"}
 
@@ -23,13 +19,20 @@ def ratio(row):
     return best_peer(row)[1] / row["times"]["tcompile"]["median"]
 
 
+def arithmetic(row, c):
+    """The name of the arithmetic ceiling: the fastest unit that a matrix product of this dtype can use."""
+    if row["streams"] or row["dtype"] == "f32":
+        return "fma_f32"
+    return "amx_bf16" if c["amx_bf16"] else "dot_bf16"
+
+
 def limit(row, c):
-    """(share of the ceiling, its name): bandwidth for the least bytes, or the arithmetic peak."""
+    """(share of the ceiling, its name): of the bandwidth for the least bytes where moving them takes
+    longer than the least arithmetic does, else of the arithmetic peak."""
     seconds = row["times"]["tcompile"]["median"] * 1e-9
-    if row["memory_bound"]:
-        return row["bytes"] / seconds * 1e-9 / bandwidth(c), "bandwidth"
-    unit = "fma_f32" if row["dtype"] == "f32" else "dot_bf16"
-    return row["flops"] / seconds * 1e-9 / c[unit], unit
+    unit = arithmetic(row, c)
+    move, compute = (row["bytes"] * 1e-9 / c[row["streams"]] if row["streams"] else 0), row["flops"] * 1e-9 / c[unit]
+    return (move / seconds, row["streams"]) if move > compute else (compute / seconds, unit)
 
 
 def label(row):
@@ -62,7 +65,37 @@ def summary(result):
     for key in sorted({(r["family"], r["dtype"], r["threads"]) for r in rows}):
         mean = geometric_mean([ratio(r) for r in rows if (r["family"], r["dtype"], r["threads"]) == key])
         lines.append(f"  {key[0]} {key[1]} {key[2]}T: {mean:.2f}x")
-    return "\n".join(lines)
+    return "\n".join(lines + acceptance(rows, result["ceilings"]))
+
+
+def acceptance(rows, ceilings_of):
+    """One line for each condition on speed, with the rows that miss it."""
+    def verdict(text, missing):
+        return f"{'holds' if not missing else 'MISSED'}: {text}" + "".join(f"\n    {m}" for m in missing)
+
+    fused = [r for r in rows if r["family"] != "matmul"]
+    products = [r for r in rows if r["family"] == "matmul"]
+    shares = {id(r): limit(r, ceilings_of[r["threads"]]) for r in rows}
+
+    def named(r):
+        share, unit = shares[id(r)]
+        return f"{r['threads']}T {label(r)}: {ratio(r):.2f}x of {best_peer(r)[0]}, {share:.0%} of {unit}"
+
+    lines = []
+    if fused:
+        mean = geometric_mean([ratio(r) for r in fused])
+        lines += [verdict("every fused row is ahead of the best peer", [named(r) for r in fused if ratio(r) <= 1]),
+                  verdict(f"their geometric mean is at least 1.4x: {mean:.2f}x", [] if mean >= 1.4 else ["it is below"]),
+                  verdict("memory-bound rows reach 75 % of the bandwidth",
+                          [named(r) for r in fused if shares[id(r)][1] in ("read", "copy") and shares[id(r)][0] < 0.75])]
+    if products:
+        large = [r for r in products if min(r["size"]) >= 512]
+        need = {"f32": 0.85, "bf16": 0.75}
+        lines += [verdict("matrix products from 512 reach 85 % (f32) and 75 % (bf16) of the peak",
+                          [named(r) for r in large if shares[id(r)][0] < need[r["dtype"]]]),
+                  verdict("smaller and odd ones are ahead of the best peer",
+                          [named(r) for r in products if r not in large and ratio(r) < 1])]
+    return lines
 
 
 def markdown(result):
