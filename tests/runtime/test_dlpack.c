@@ -84,8 +84,11 @@ static void expect_refused(DLManagedTensor m, const char *message) {
 
 Test(dlpack, import_refuses_what_tensors_cannot_be) {
   DLManagedTensor m = foreign();
-  m.dl_tensor.device.device_type = kDLCUDA;
-  expect_refused(m, "device type 2");
+  m.dl_tensor.device.device_type = kDLVulkan;
+  expect_refused(m, "device type 7");
+  m = foreign();
+  m.dl_tensor.device = (DLDevice){kDLCUDA, 999};
+  expect_refused(m, "no cuda:999");
   m = foreign();
   m.dl_tensor.dtype.lanes = 4;
   expect_refused(m, "4 lanes");

@@ -152,6 +152,42 @@ struct DLManagedTensor;
 struct DLManagedTensor *tc_to_dlpack(const tc_tensor *x);
 tc_tensor *tc_from_dlpack(struct DLManagedTensor *m);
 
+/* ---- devices --------------------------------------------------------------------------------------- */
+
+/* TC_CPU, TC_CUDA (the first GPU), tc_gpu(1), ...  Ops run where their operands are; a C scalar goes
+ * along to any device, operands on two devices are an error.  Work on a GPU is queued: an error that
+ * a kernel meets (an index out of range gives element 0 there) is reported by the next call that
+ * waits: tc_synchronize, tc_item and others that read elements, tc_to the CPU.  A machine without a
+ * GPU gives an error value from the first call that asks for one. */
+static inline tc_device tc_gpu(int index) { return (tc_device)(TC_CUDA | index << 8); }
+
+int tc_device_count(tc_device kind); /* of TC_CPU 1, of TC_CUDA the number of GPUs */
+tc_device tc_device_of(const tc_tensor *x);
+/* Where "creation" below makes tensors: TC_CPU, or what TC_DEVICE=cpu|cuda|cuda:1 says.  For the whole
+ * program; false with an error when there is no such device. */
+tc_device tc_default_device(void);
+bool tc_set_default_device(tc_device device);
+
+/* x on the device: a view when it is there already, else a contiguous copy.  From page-locked memory
+ * to a GPU the copy is queued: do not write x before tc_synchronize. */
+tc_tensor *tc_to(const tc_tensor *x, tc_device device);
+void *tc_device_data(const tc_tensor *x); /* address for the device of element (0, ..., 0) */
+bool tc_synchronize(void); /* waits for all devices; false with an error when a kernel failed */
+
+/* Page-locked memory of the CPU.  tc_copy_ from a GPU into it is queued as well. */
+tc_tensor *tc_empty_pinned(tc_dtype dtype, tc_ints dims);
+tc_tensor *tc_pin(const tc_tensor *x); /* a copy of x in it */
+
+/* Queues of a GPU.  Each thread queues on its current one, at first the default stream, which all
+ * threads share and which is in order with other libraries' default stream. A tensor made on one
+ * stream and used on another needs tc_stream_after on both ends of that use. */
+typedef struct tc_stream tc_stream;
+tc_stream *tc_stream_new(tc_device device);
+void tc_stream_free(tc_stream *s);
+tc_stream *tc_stream_use(tc_stream *s); /* from now on; NULL: the default. Returns the one before */
+bool tc_stream_synchronize(tc_stream *s);
+bool tc_stream_after(tc_stream *s, tc_stream *other); /* s waits for what other holds now */
+
 /* ---- creation --------------------------------------------------------------------------------------- */
 
 tc_tensor *tc_zeros(tc_ints dims, tc_dtype dtype);
@@ -373,6 +409,7 @@ typedef struct tc_memory_stats {
   uint64_t mallocs, reuses;  /* storages taken from the system, and from the cache */
 } tc_memory_stats;
 tc_memory_stats tc_memory(void);
+tc_memory_stats tc_device_memory(tc_device device); /* bytes of a GPU's memory; no counts */
 
 /* Counters of compiled functions: sums over the program, or of one function by name (NULL: all).
  * A fallback is a call that ran the body because a guard failed; calls while compiled code was

@@ -1,6 +1,7 @@
 /* Dispatch: one row of graph/api.def says what the C arguments of a public function mean, one row
  * of graph/ops.def what the op infers and computes.  Nothing here knows a particular op. */
 #include "runtime/libtcrt/src/dispatch.h"
+#include "runtime/libtcrt/src/device.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -48,12 +49,12 @@ static void *fail_infer(const tc_eager_call *c, const char *message) {
   return tc_fail("%s: %s", c->name, message);
 }
 
-static tc_tensor *new_result(tc_op op, const tc_type *type) {
+static tc_tensor *new_result(tc_op op, const tc_type *type, tc_device device) {
   int64_t dim[TC_MAX_RANK];
   for (int i = 0; i < type->rank; i++) dim[i] = tc_dim_value(type->dim[i]);
   bool view = tc_op_get(op)->cls == TC_CLASS_VIEW;
-  tc_tensor *t = view ? tc_tensor_header((tc_dtype)type->dtype, type->rank, dim)
-                      : tc_tensor_new((tc_dtype)type->dtype, type->rank, dim);
+  tc_tensor *t = view ? tc_tensor_header((tc_dtype)type->dtype, type->rank, dim, device)
+                      : tc_tensor_new((tc_dtype)type->dtype, type->rank, dim, device);
   if (t && type->weak) t->key.flags |= TC_FLAG_WEAK;
   return t;
 }
@@ -76,7 +77,8 @@ tc_tensor *tc_eager_run(tc_eager_call *c, int nattr) {
   char message[MESSAGE] = "";
   tc_type type;
   if (!infer(c, nattr, &type, message)) return fail_infer(c, message);
-  c->out = new_result(c->op, &type);
+  if (c->device != TC_CPU && !tc_device_native(c->op)) return tc_device_run(c, nattr);
+  c->out = new_result(c->op, &type, c->device);
   if (c->out && eager_table[c->op](c)) return c->out;
   tc_free(c->out);
   return NULL;
@@ -88,6 +90,8 @@ tc_tensor *tc_eager_run(tc_eager_call *c, int nattr) {
 typedef struct arguments {
   const char *name;
   int nin, nscalar, nattr;
+  bool placed; /* a tensor said which device */
+  tc_device device;
   const tc_tensor **in;
   const tc_type **type_at;
   tc_type *type;
@@ -108,6 +112,8 @@ typedef struct arguments {
 static void begin(arguments *a, const char *name) {
   a->name = name;
   a->nin = a->nscalar = a->nattr = 0;
+  a->placed = false;
+  a->device = TC_CPU;
   a->in = a->local_in;
   a->type_at = a->local_type_at;
   a->type = a->local_type;
@@ -129,13 +135,24 @@ static bool reserve(arguments *a, int n) {
   return true;
 }
 
-static bool check_operand(const arguments *a, const tc_tensor *x) {
-  if (!x) {
-    tc_fail("%s: operand %d is NULL", a->name, a->nin + 1); /* keeps the error that made it NULL */
+/* A C scalar goes along to any device; all other operands must be on one. */
+static bool place(arguments *a, const tc_tensor *x) {
+  tc_device at = tc_place(x);
+  if (a->placed && at == a->device) return true;
+  if (x->key.flags & TC_FLAG_WEAK && at == TC_CPU && x->key.rank == 0) return true;
+  if (a->placed) {
+    tc_fail("%s: operand %d is on %s and others on %s; move one of them with tc_to", a->name,
+            a->nin + 1, tc_describe_place(at).text, tc_describe_place(a->device).text);
     return false;
   }
-  if (x->key.device == TC_CPU) return true;
-  tc_fail("%s: operand %d is not on the CPU", a->name, a->nin + 1);
+  a->placed = true;
+  a->device = at;
+  return true;
+}
+
+static bool check_operand(arguments *a, const tc_tensor *x) {
+  if (x) return place(a, x);
+  tc_fail("%s: operand %d is NULL", a->name, a->nin + 1); /* keeps the error that made it NULL */
   return false;
 }
 
@@ -260,7 +277,8 @@ static tc_eager_call call_of(arguments *a, tc_op op) {
                          .in = a->in,
                          .type = a->type_at,
                          .attr = a->attr,
-                         .string = a->string};
+                         .string = a->string,
+                         .device = a->device};
 }
 
 static tc_tensor *run(arguments *a, tc_op op) {
@@ -276,6 +294,7 @@ tc_tensor *tc_call(tc_api function, ...) {
   va_start(ap, function);
   bool taken = take_all(&a, row->arguments, &ap);
   va_end(ap);
+  if (a.nin == a.nscalar) a.device = tc_default_device(); /* creation */
   tc_tensor *result = taken ? run(&a, row->op) : NULL;
   tc_storage_unref(a.memory);
   return result;

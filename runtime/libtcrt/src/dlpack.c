@@ -1,4 +1,6 @@
-/* dlpack.c - exchange of CPU tensors with other libraries, without copying. */
+/* dlpack.c - exchange of tensors with other libraries, without copying.
+ *
+ * On a device both sides use the default stream, unless the program orders its streams itself. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -44,7 +46,7 @@ static exported *export_tensor(const tc_tensor *x, DLTensor *out) {
     e->stride[i] = x->stride[i];
   }
   *out = (DLTensor){.data = x->data,
-                    .device = {kDLCPU, 0},
+                    .device = {x->key.device == TC_CPU ? kDLCPU : kDLCUDA, x->device_index},
                     .ndim = x->key.rank,
                     .dtype = code_of[x->key.dtype],
                     .shape = e->shape,
@@ -98,8 +100,13 @@ static int find_dtype(DLDataType d) {
 }
 
 static tc_tensor *import_tensor(const DLTensor *d, void (*release)(void *), void *context) {
-  if (d->device.device_type != kDLCPU && d->device.device_type != kDLCUDAHost)
-    return tc_fail("tc_from_dlpack: device type %d is not the CPU", (int)d->device.device_type);
+  bool gpu = d->device.device_type == kDLCUDA || d->device.device_type == kDLCUDAManaged;
+  if (!gpu && d->device.device_type != kDLCPU && d->device.device_type != kDLCUDAHost)
+    return tc_fail("tc_from_dlpack: device type %d is neither the CPU nor a CUDA device",
+                   (int)d->device.device_type);
+  int count = gpu ? tc_device_count(TC_CUDA) : 0;
+  if (gpu && (d->device.device_id < 0 || d->device.device_id >= count))
+    return tc_fail("tc_from_dlpack: there is no cuda:%d", (int)d->device.device_id);
   int dtype = find_dtype(d->dtype);
   if (dtype < 0)
     return tc_fail("tc_from_dlpack: no dtype for code %d of %d bits and %d lanes", d->dtype.code,
@@ -111,7 +118,12 @@ static tc_tensor *import_tensor(const DLTensor *d, void (*release)(void *), void
   tc_ints dims = {d->ndim, {0}};
   for (int i = 0; i < d->ndim; i++) dims.v[i] = d->shape[i];
   char *data = d->data ? (char *)d->data + d->byte_offset : NULL;
-  return tc_wrap((tc_dtype)dtype, dims, d->strides, data, release, context);
+  tc_tensor *t = tc_wrap((tc_dtype)dtype, dims, d->strides, data, release, context);
+  if (t && gpu) {
+    t->key.device = TC_CUDA;
+    t->device_index = d->device.device_id;
+  }
+  return t;
 }
 
 tc_tensor *tc_from_dlpack(DLManagedTensor *m) {

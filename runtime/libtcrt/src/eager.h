@@ -17,6 +17,7 @@ typedef struct tc_eager_call {
   const tc_type *const *type; /* of the operands */
   const tc_dim *attr;         /* constants, laid out as graph/ops.def says */
   const char *string;
+  tc_device device; /* of the operands, or where a result without operands is made */
   tc_tensor
       *out; /* contiguous, to be filled; a view op gets a header and supplies strides and memory */
 } tc_eager_call;
@@ -83,12 +84,15 @@ void tc_seq_write_i(const tc_seq *s, int64_t start, int64_t n, const int64_t *sr
 /* Their distance from data, in elements. */
 void tc_seq_offsets(const tc_seq *s, int64_t start, int64_t n, int64_t *offset);
 
-/* dst = src converted to dst's dtype; src broadcasts to dst's shape.  They must not overlap. */
-void tc_assign(const tc_tensor *dst, const tc_tensor *src);
+/* dst = src converted to dst's dtype; src broadcasts to dst's shape.  They must not overlap.  false
+ * with an error: only where one of them is on a device. */
+bool tc_assign(const tc_tensor *dst, const tc_tensor *src);
 /* The same for n elements of two walks. */
 void tc_assign_seq(const tc_seq *dst, const tc_seq *src, int64_t n);
 /* Every element of dst = value. */
-void tc_assign_f(const tc_tensor *dst, double value);
+bool tc_assign_f(const tc_tensor *dst, double value);
+/* tcrt_pack, also of a tensor on a device to memory there.  false with an error. */
+bool tc_pack(const tc_tensor *x, void *dst);
 
 /* x seen as rows: `outer` of them, one for each index of the axes not in the mask, row-major, each
  * `inner` elements long over the axes in the mask.  Element i of row o is element o*inner + i. */

@@ -3,8 +3,7 @@
 #include "runtime/libtcrt/src/philox.h"
 
 bool tc_eager_full(tc_eager_call *c) {
-  tc_assign(c->out, c->in[0]);
-  return true;
+  return tc_assign(c->out, c->in[0]);
 }
 
 /* start + i*step in double, then converted. */

@@ -15,7 +15,7 @@ bool tc_eager_concat(tc_eager_call *c) {
   for (int i = 0; i < c->nin; i++) {
     int64_t length = c->in[i]->dim[axis];
     tc_tensor piece = part(c->out, axis, at, length);
-    tc_assign(&piece, c->in[i]);
+    if (!tc_assign(&piece, c->in[i])) return false;
     at += length;
   }
   return true;
@@ -30,7 +30,7 @@ bool tc_eager_stack(tc_eager_call *c) {
       piece.stride[k] = piece.stride[k + 1];
     }
     piece.key.rank--;
-    tc_assign(&piece, c->in[i]);
+    if (!tc_assign(&piece, c->in[i])) return false;
   }
   return true;
 }
@@ -38,10 +38,8 @@ bool tc_eager_stack(tc_eager_call *c) {
 bool tc_eager_pad(tc_eager_call *c) {
   const tc_tensor *x = c->in[0];
   tc_tensor inner = tc_alias(c->out);
-  tc_assign(c->out, c->in[1]);
   for (int i = 0; i < x->key.rank; i++) inner = part(&inner, i, tc_arg(c, 1 + i), x->dim[i]);
-  tc_assign(&inner, x);
-  return true;
+  return tc_assign(c->out, c->in[1]) && tc_assign(&inner, x);
 }
 
 /* x as a shape of twice the rank, (times, size) for each axis: times has stride 0. */
@@ -68,9 +66,7 @@ bool tc_eager_roll(tc_eager_call *c) {
   if (shift < 0) shift += size;
   tc_tensor head = part(c->out, axis, 0, shift), tail = part(c->out, axis, shift, size - shift);
   tc_tensor last = part(x, axis, size - shift, shift), rest = part(x, axis, 0, size - shift);
-  tc_assign(&head, &last);
-  tc_assign(&tail, &rest);
-  return true;
+  return tc_assign(&head, &last) && tc_assign(&tail, &rest);
 }
 
 /* tril keeps column j of row i where j - i <= k, triu where j - i >= k; the rest is 0.  Each row is

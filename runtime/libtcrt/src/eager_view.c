@@ -77,8 +77,7 @@ static bool reshape(const tc_tensor *x, tc_tensor *y) {
   }
   tc_row_major(y);
   if (!tc_tensor_alloc(y)) return false;
-  tcrt_pack(x, y->data);
-  return true;
+  return tc_pack(x, y->data);
 }
 
 bool tc_eager_view(tc_eager_call *c) {
@@ -118,6 +117,5 @@ bool tc_eager_contiguous(tc_eager_call *c) {
     return true;
   }
   if (!tc_tensor_alloc(c->out)) return false;
-  tcrt_pack(x, c->out->data);
-  return true;
+  return tc_pack(x, c->out->data);
 }

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "runtime/libtcrt/src/eager.h"
+#include "runtime/libtcrt/src/device.h"
 
 /* ---- sizes -------------------------------------------------------------------------------- */
 
@@ -29,14 +29,35 @@ int64_t tc_stride(const tc_tensor *x, int axis) {
 
 int64_t tc_numel(const tc_tensor *x) { return given("tc_numel", x) ? tc_elements(x) : -1; }
 
+/* Has the program an address of x's elements that it may look at? */
+static bool addressable(const char *function, const tc_tensor *x) {
+  if (!given(function, x)) return false;
+  if (x->key.device == TC_CPU) return true;
+  tc_fail(
+      "%s: operand 1 is on %s; copy it with tc_to(x, TC_CPU), or take its address on the device "
+      "with tc_device_data",
+      function, tc_describe_place(tc_place(x)).text);
+  return false;
+}
+
 void *tc_data(tc_tensor *x) {
-  if (!given("tc_data", x)) return NULL;
+  if (!addressable("tc_data", x)) return NULL;
   if (x->key.flags & TC_FLAG_READONLY)
     return tc_fail("tc_data: the memory of operand 1 is read-only; use tc_cdata");
   return x->data;
 }
 
-const void *tc_cdata(const tc_tensor *x) { return given("tc_cdata", x) ? x->data : NULL; }
+const void *tc_cdata(const tc_tensor *x) { return addressable("tc_cdata", x) ? x->data : NULL; }
+
+tc_device tc_device_of(const tc_tensor *x) {
+  return given("tc_device_of", x) ? tc_place(x) : TC_CPU;
+}
+
+void *tc_device_data(const tc_tensor *x) {
+  if (!given("tc_device_data", x)) return NULL;
+  if (x->key.device == TC_CPU) return tc_fail("tc_device_data: operand 1 is on the CPU");
+  return x->data;
+}
 
 bool tc_is_contiguous(const tc_tensor *x) { return x && (x->key.flags & TC_FLAG_CONTIGUOUS); }
 
@@ -52,28 +73,39 @@ const char *tc_dtype_name(tc_dtype dtype) {
 
 static bool one_element(const char *function, const tc_tensor *x) {
   if (!given(function, x)) return false;
-  if (x->key.device != TC_CPU) tc_fail("%s: the tensor is not on the CPU", function);
-  else if (tc_elements(x) != 1)
-    tc_fail("%s: %s has not one element", function, tc_describe(x).text);
-  else return true;
+  if (tc_elements(x) == 1) return true;
+  tc_fail("%s: %s has not one element", function, tc_describe(x).text);
   return false;
 }
 
+static double value_of(const char *function, const tc_tensor *x) {
+  tc_tensor *copy;
+  const tc_tensor *here = tc_on_host(function, x, &copy);
+  double v = here ? tc_scalar_f(here) : (double)NAN;
+  tc_free(copy);
+  return v;
+}
+
 double tc_item(const tc_tensor *x) {
-  return one_element("tc_item", x) ? tc_scalar_f(x) : (double)NAN;
+  return one_element("tc_item", x) ? value_of("tc_item", x) : (double)NAN;
 }
 
 int64_t tc_item_int(const tc_tensor *x) {
   if (!one_element("tc_item_int", x)) return 0;
-  if (!tc_is_float((tc_dtype)x->key.dtype)) return tc_scalar_i(x);
-  tc_fail("tc_item_int: %s is no integer; use tc_item", tc_describe(x).text);
-  return 0;
+  if (tc_is_float((tc_dtype)x->key.dtype)) {
+    tc_fail("tc_item_int: %s is no integer; use tc_item", tc_describe(x).text);
+    return 0;
+  }
+  tc_tensor *copy;
+  const tc_tensor *here = tc_on_host("tc_item_int", x, &copy);
+  int64_t v = here ? tc_scalar_i(here) : 0;
+  tc_free(copy);
+  return v;
 }
 
 double tc_at(const tc_tensor *x, tc_ints index) {
   tc_tensor one;
   if (!given("tc_at", x)) return (double)NAN;
-  if (x->key.device != TC_CPU) return tc_fail("tc_at: the tensor is not on the CPU"), (double)NAN;
   if (index.n != x->key.rank)
     return tc_fail("tc_at: %d indices for %s", index.n, tc_describe(x).text), (double)NAN;
   one = tc_alias(x);
@@ -86,24 +118,23 @@ double tc_at(const tc_tensor *x, tc_ints index) {
     }
     one.data = (char *)one.data + at * x->stride[i] * (int64_t)tc_dtype_bytes(x->key.dtype);
   }
-  return tc_scalar_f(&one);
+  one.key.rank = 0;
+  one.key.flags |= TC_FLAG_CONTIGUOUS;
+  return value_of("tc_at", &one);
 }
 
 /* ---- comparison --------------------------------------------------------------------------- */
 
-/* Both walks over the common shape, or an error. */
-static bool pair(const char *function, const tc_tensor *a, const tc_tensor *b, tc_seq s[2]) {
+/* Of one shape?  Else an error. */
+static bool pair(const char *function, const tc_tensor *a, const tc_tensor *b) {
   if (!a || !b) return given(function, a) && given(function, b);
-  bool same = a->key.rank == b->key.rank && a->key.device == TC_CPU && b->key.device == TC_CPU;
+  bool same = a->key.rank == b->key.rank;
   for (int i = 0; i < a->key.rank && same; i++) same = a->dim[i] == b->dim[i];
   if (!same) {
     tc_fail("%s: %s and %s have different shapes", function, tc_describe(a).text,
             tc_describe(b).text);
-    return false;
   }
-  s[0] = tc_seq_of(a);
-  s[1] = tc_seq_of(b);
-  return true;
+  return same;
 }
 
 /* |a-b|, where equal infinities and two NaN do not differ, and one NaN differs infinitely. */
@@ -130,12 +161,23 @@ static double largest_excess(const tc_seq s[2], int64_t total, double rtol) {
   return largest;
 }
 
+/* Of a and b, wherever they are; NaN with an error. */
+static double compare(const char *function, const tc_tensor *a, const tc_tensor *b, double rtol) {
+  tc_tensor *copy[2] = {NULL, NULL};
+  double d = (double)NAN;
+  if (!pair(function, a, b)) return d;
+  const tc_tensor *x = tc_on_host(function, a, &copy[0]);
+  const tc_tensor *y = x ? tc_on_host(function, b, &copy[1]) : NULL;
+  if (y) d = largest_excess((tc_seq[]){tc_seq_of(x), tc_seq_of(y)}, tc_elements(a), rtol);
+  tc_free(copy[0]);
+  tc_free(copy[1]);
+  return d;
+}
+
 double tc_max_abs_diff(const tc_tensor *a, const tc_tensor *b) {
-  tc_seq s[2];
-  return pair("tc_max_abs_diff", a, b, s) ? largest_excess(s, tc_elements(a), 0) : (double)NAN;
+  return compare("tc_max_abs_diff", a, b, 0);
 }
 
 bool tc_allclose(const tc_tensor *a, const tc_tensor *b, double rtol, double atol) {
-  tc_seq s[2];
-  return pair("tc_allclose", a, b, s) && largest_excess(s, tc_elements(a), rtol) <= atol;
+  return compare("tc_allclose", a, b, rtol) <= atol;
 }

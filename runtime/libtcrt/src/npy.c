@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "runtime/libtcrt/src/tensor.h"
+#include "runtime/libtcrt/src/device.h"
 
 /* Headers of real files are some hundred bytes; structured types are not read. */
 enum { LONGEST_HEADER = 1 << 16 };
@@ -225,7 +225,7 @@ static tc_tensor *read_tensor(FILE *f, const char *path) {
   header h = {0};
   int64_t front = 0;
   if (!read_front(f, path, &h, &front) || !check_size(f, path, &h, front)) return NULL;
-  tc_tensor *t = tc_tensor_new(h.dtype, h.dims.n, h.dims.v);
+  tc_tensor *t = tc_tensor_new(h.dtype, h.dims.n, h.dims.v, TC_CPU);
   if (!t) return NULL;
   size_t bytes = (size_t)tc_elements(t) * tc_dtype_size(h.dtype);
   bool ok = bytes == 0 || read_bytes(f, path, t->data, bytes, "elements");
@@ -281,8 +281,7 @@ static bool write_elements(FILE *f, const tc_tensor *x) {
   return ok;
 }
 
-bool tc_save_npy(const char *path, const tc_tensor *x) {
-  if (!x) return false;
+static bool save(const char *path, const tc_tensor *x) {
   if (!path) return tc_fail("tc_save_npy: path is NULL") != NULL;
   if (!descr_of[x->key.dtype])
     return tc_fail("tc_save_npy: .npy has no %s; cast to f32", tc_dtype_name(x->key.dtype)) != NULL;
@@ -294,5 +293,13 @@ bool tc_save_npy(const char *path, const tc_tensor *x) {
   int error = errno;
   if (fclose(f) != 0 && ok) ok = false, error = errno;
   if (!ok) tc_fail("tc_save_npy: %s: %s", path, strerror(error));
+  return ok;
+}
+
+bool tc_save_npy(const char *path, const tc_tensor *x) {
+  tc_tensor *copy;
+  if (!x || !(x = tc_on_host("tc_save_npy", x, &copy))) return false;
+  bool ok = save(path, x);
+  tc_free(copy);
   return ok;
 }

@@ -3,8 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "runtime/libtcrt/src/convert.h"
-#include "runtime/libtcrt/src/tensor.h"
+#include "runtime/libtcrt/src/device.h"
 
 enum { MOST_ELEMENTS = 1000, EDGE = 3 }; /* past MOST_ELEMENTS an axis shows EDGE at either end */
 
@@ -71,9 +70,16 @@ void tc_print(const tc_tensor *x) {
     printf("NULL%s%s\n", error ? ": " : "", error ? error : "");
     return;
   }
-  printf("%s\n", tc_describe(x).text);
+  bool there = x->key.device != TC_CPU;
+  printf("%s%s%s\n", tc_describe(x).text, there ? " on " : "",
+         there ? tc_describe_place(tc_place(x)).text : "");
   if (tc_elements(x) == 0) {
     puts("[]");
+    return;
+  }
+  tc_tensor *copy;
+  if (!(x = tc_on_host("tc_print", x, &copy))) {
+    printf("(%s)\n", tc_error());
     return;
   }
   printer p = {x, tc_elements(x) > MOST_ELEMENTS, 0, 1};
@@ -81,4 +87,5 @@ void tc_print(const tc_tensor *x) {
   p.width = p.measured;
   visit(&p, 0, x->data);
   putchar('\n');
+  tc_free(copy);
 }

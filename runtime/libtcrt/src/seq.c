@@ -2,7 +2,7 @@
  *
  * Reading element k of a shape by divisions would be right but slow; a cursor keeps the index of
  * the current element and moves over the last axis in runs. */
-#include "runtime/libtcrt/src/eager.h"
+#include "runtime/libtcrt/src/device.h"
 
 #include <math.h>
 #include <string.h>
@@ -190,23 +190,27 @@ void tc_assign_seq(const tc_seq *d, const tc_seq *s, int64_t n) {
     assign_range(d, s, start, n - start < TC_CHUNK ? n - start : TC_CHUNK);
 }
 
-void tc_assign(const tc_tensor *dst, const tc_tensor *src) {
+bool tc_assign(const tc_tensor *dst, const tc_tensor *src) {
+  if (dst->key.device | src->key.device) return tc_device_assign(dst, src);
   tc_seq d = tc_seq_of(dst), s = tc_seq_broadcast(src, dst->key.rank, dst->dim);
   tc_assign_seq(&d, &s, tc_elements(dst));
+  return true;
 }
 
-void tc_assign_f(const tc_tensor *dst, double value) {
+bool tc_assign_f(const tc_tensor *dst, double value) {
+  if (dst->key.device != TC_CPU) return tc_device_fill(dst, value);
   int64_t n = tc_elements(dst);
   tc_seq d = tc_seq_of(dst);
   double v[TC_BLOCK];
   for (int i = 0; i < TC_BLOCK; i++) v[i] = value;
   if (value == 0 && !signbit(value) && is_contiguous(&d)) {
     if (n > 0) memset(d.data, 0, (size_t)n * tc_dtype_bytes(d.dtype));
-    return;
+    return true;
   }
 #pragma omp parallel for schedule(static) if (tc_threads_pay(n))
   for (int64_t start = 0; start < n; start += TC_BLOCK)
     tc_seq_write_f(&d, start, n - start < TC_BLOCK ? n - start : TC_BLOCK, v);
+  return true;
 }
 
 /* A 2-D operand stored column by column (and its batches) is packed tile by tile, so that neither
@@ -244,6 +248,12 @@ void tcrt_pack(const struct tc_tensor *x, void *dst) {
   to.data = dst;
   tc_row_major(&to);
   tc_assign(&to, x);
+}
+
+bool tc_pack(const tc_tensor *x, void *dst) {
+  if (x->key.device != TC_CPU) return tc_device_pack(x, dst);
+  tcrt_pack(x, dst);
+  return true;
 }
 
 /* ---- rows --------------------------------------------------------------------------------- */

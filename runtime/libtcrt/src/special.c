@@ -11,9 +11,10 @@ tc_tensor *tc_ones(tc_ints dims, tc_dtype dtype) { return tc_full(dims, 1, dtype
 
 static tc_tensor *full_like(const char *name, const tc_tensor *x, double value) {
   if (!x) return tc_fail("%s: operand 1 is NULL", name);
-  tc_tensor *y = tc_tensor_new((tc_dtype)x->key.dtype, x->key.rank, x->dim);
-  if (y) tc_assign_f(y, value);
-  return y;
+  tc_tensor *y = tc_tensor_new((tc_dtype)x->key.dtype, x->key.rank, x->dim, tc_place(x));
+  if (!y || tc_assign_f(y, value)) return y;
+  tc_free(y);
+  return NULL;
 }
 
 tc_tensor *tc_zeros_like(const tc_tensor *x) { return full_like("tc_zeros_like", x, 0); }
@@ -23,7 +24,7 @@ tc_tensor *tc_full_like(const tc_tensor *x, double value) {
 }
 
 tc_tensor *tc_scalar(double value) {
-  tc_tensor *t = tc_tensor_new(TC_F64, 0, NULL);
+  tc_tensor *t = tc_tensor_new(TC_F64, 0, NULL, TC_CPU);
   if (!t) return NULL;
   t->key.flags |= TC_FLAG_WEAK;
   *(double *)t->data = value;
@@ -32,12 +33,12 @@ tc_tensor *tc_scalar(double value) {
 
 tc_tensor *tc_clone(const tc_tensor *x) {
   if (!x) return tc_fail("tc_clone: operand 1 is NULL");
-  if (x->key.device != TC_CPU) return tc_fail("tc_clone: operand 1 is not on the CPU");
-  tc_tensor *y = tc_tensor_new((tc_dtype)x->key.dtype, x->key.rank, x->dim);
+  tc_tensor *y = tc_tensor_new((tc_dtype)x->key.dtype, x->key.rank, x->dim, tc_place(x));
   if (!y) return NULL;
   y->key.flags = (uint8_t)(y->key.flags | (x->key.flags & TC_FLAG_WEAK));
-  tcrt_pack(x, y->data);
-  return y;
+  if (tc_pack(x, y->data)) return y;
+  tc_free(y);
+  return NULL;
 }
 
 /* ---- split -------------------------------------------------------------------------------- */
@@ -65,7 +66,6 @@ int tc_split(const tc_tensor *x, int n, int axis, tc_tensor **out) {
 /* Can x be written, element by element? */
 static bool check_target(const char *name, const tc_tensor *x) {
   if (!x) tc_fail("%s: operand 1 is NULL", name);
-  else if (x->key.device != TC_CPU) tc_fail("%s: operand 1 is not on the CPU", name);
   else if (x->key.flags & TC_FLAG_READONLY)
     tc_fail("%s: the memory of operand 1 is read-only", name);
   else if (tc_self_overlaps(x))
@@ -76,9 +76,10 @@ static bool check_target(const char *name, const tc_tensor *x) {
 }
 
 static bool check_source(const char *name, const tc_tensor *x, const tc_tensor *y) {
-  if (!y) tc_fail("%s: operand 2 is NULL", name);
-  else if (y->key.device != TC_CPU) tc_fail("%s: operand 2 is not on the CPU", name);
-  if (!y || y->key.device != TC_CPU) return false;
+  if (!y) {
+    tc_fail("%s: operand 2 is NULL", name);
+    return false;
+  }
   bool fits = y->key.rank <= x->key.rank;
   for (int i = 0; i < y->key.rank && fits; i++) {
     int64_t size = x->dim[x->key.rank - y->key.rank + i];
@@ -91,12 +92,14 @@ static bool check_source(const char *name, const tc_tensor *x, const tc_tensor *
 
 static bool overlap(const tc_tensor *a, const tc_tensor *b) {
   uintptr_t a0, a1, b0, b1;
-  return tcrt_extent(a, &a0, &a1) && tcrt_extent(b, &b0, &b1) && a0 <= b1 && b0 <= a1;
+  return tc_place(a) == tc_place(b) && tcrt_extent(a, &a0, &a1) && tcrt_extent(b, &b0, &b1) &&
+         a0 <= b1 && b0 <= a1;
 }
 
 /* Does reading element k of y before writing element k of x suffice? */
 static bool identical(const tc_tensor *a, const tc_tensor *b) {
-  bool same = a->data == b->data && a->key.rank == b->key.rank && a->key.dtype == b->key.dtype;
+  bool same = a->data == b->data && tc_place(a) == tc_place(b) && a->key.rank == b->key.rank &&
+              a->key.dtype == b->key.dtype;
   for (int i = 0; i < a->key.rank && same; i++)
     same = a->dim[i] == b->dim[i] && (a->dim[i] == 1 || a->stride[i] == b->stride[i]);
   return same;
@@ -107,15 +110,14 @@ tc_tensor *tc_copy_(tc_tensor *x, const tc_tensor *src) {
   if (identical(x, src)) return x;
   tc_tensor *copy = overlap(x, src) ? tc_clone(src) : NULL;
   if (!copy && overlap(x, src)) return NULL;
-  tc_assign(x, copy ? copy : src);
+  bool done = tc_assign(x, copy ? copy : src);
   tc_free(copy);
-  return x;
+  return done ? x : NULL;
 }
 
 tc_tensor *tc_fill_(tc_tensor *x, double value) {
   if (!check_target("tc_fill_", x)) return NULL;
-  tc_assign_f(x, value);
-  return x;
+  return tc_assign_f(x, value) ? x : NULL;
 }
 
 /* y as an operand next to x: of x's dtype, and apart from x's memory unless it is x. */
@@ -123,8 +125,8 @@ static bool converts(const tc_tensor *x, const tc_tensor *y) {
   return y->key.dtype != x->key.dtype || (overlap(x, y) && !identical(x, y));
 }
 
-/* x = x op y.  The op runs straight into x where it gives x's dtype; else its result is converted.
- */
+/* x = x op y.  The op runs straight into x on the CPU where it gives x's dtype; else its result is
+ * converted. */
 static tc_tensor *update(const char *name, tc_op op, tc_tensor *x, const tc_tensor *y) {
   if (!check_target(name, x) || !check_source(name, x, y)) return NULL;
   tc_tensor *copy = NULL;
@@ -134,16 +136,16 @@ static tc_tensor *update(const char *name, tc_op op, tc_tensor *x, const tc_tens
     y = copy;
   }
   const tc_tensor *operand[2] = {x, y};
-  tc_tensor *result = x;
-  if (op == OP_DIV && !tc_is_float((tc_dtype)x->key.dtype)) {
-    result = tc_eager_op(name, op, 2, operand);
-    if (result) tc_assign(x, result);
+  bool done;
+  if ((op == OP_DIV && !tc_is_float((tc_dtype)x->key.dtype)) || x->key.device != TC_CPU) {
+    tc_tensor *result = tc_eager_op(name, op, 2, operand);
+    done = result && tc_assign(x, result);
     tc_free(result);
   } else {
-    result = tc_eager_into(name, op, 2, operand, x) ? x : NULL;
+    done = tc_eager_into(name, op, 2, operand, x);
   }
   tc_free(copy);
-  return result ? x : NULL;
+  return done ? x : NULL;
 }
 
 tc_tensor *tc_add_(tc_tensor *x, const tc_tensor *y) { return update("tc_add_", OP_ADD, x, y); }

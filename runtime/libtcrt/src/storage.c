@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "runtime/libtcrt/src/device.h"
 #include "runtime/libtcrt/src/storage.h"
 
 enum {
@@ -296,6 +297,15 @@ tc_storage *tc_storage_foreign(void *data, void (*release)(void *), void *contex
   return s;
 }
 
+tc_storage *tc_storage_described(void (*release)(void *), size_t bytes) {
+  tc_storage *s = block_new(bytes);
+  if (!s) return NULL;
+  s->data = NULL;
+  s->release = release;
+  s->context = (char *)s + HEADER;
+  return s;
+}
+
 /* The only reference cannot be shared any more, so it is dropped without a locked instruction. */
 static bool drop_reference(tc_storage *s) {
   return atomic_load_explicit(&s->refs, memory_order_acquire) == 1 ||
@@ -359,7 +369,7 @@ size_t tc_trim(void) {
   unlock_cache();
   size_t bytes = free_list(out);
   if (l) count(&l->cached, -(int64_t)bytes);
-  return bytes;
+  return bytes + tc_cuda_trim();
 }
 
 tc_memory_stats tc_memory(void) {

@@ -24,6 +24,8 @@ typedef struct tc_storage {
 tc_storage *tc_storage_new(size_t bytes);
 /* A storage of memory that `release` gives back. NULL with an error. */
 tc_storage *tc_storage_foreign(void *data, void (*release)(void *), void *context);
+/* Likewise, with room for a description of `bytes` bytes: `context` points to it, `data` is NULL. */
+tc_storage *tc_storage_described(void (*release)(void *), size_t bytes);
 static inline tc_storage *tc_storage_ref(tc_storage *s) {
   atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
   return s;

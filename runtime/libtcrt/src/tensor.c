@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "graph/graph.h"
+#include "runtime/libtcrt/src/device.h"
 
 /* ---- shape arithmetic --------------------------------------------------------------------- */
 
@@ -64,11 +65,11 @@ bool tc_self_overlaps(const tc_tensor *t) {
 
 /* ---- making and freeing ------------------------------------------------------------------- */
 
-tc_tensor *tc_tensor_header(tc_dtype dtype, int rank, const int64_t *dim) {
+tc_tensor *tc_tensor_header(tc_dtype dtype, int rank, const int64_t *dim, tc_device device) {
   tc_tensor *t = tc_header_new();
   if (!t) return NULL;
-  t->key = (tc_key){(uint8_t)dtype, TC_CPU, (uint8_t)rank, TC_FLAG_CONTIGUOUS};
-  t->device_index = 0;
+  t->key = (tc_key){(uint8_t)dtype, (uint8_t)device, (uint8_t)rank, TC_FLAG_CONTIGUOUS};
+  t->device_index = device >> 8;
   t->data = NULL;
   t->storage = NULL;
   t->autograd = NULL;
@@ -84,15 +85,17 @@ tc_tensor *tc_tensor_header(tc_dtype dtype, int rank, const int64_t *dim) {
 }
 
 bool tc_tensor_alloc(tc_tensor *t) {
-  t->storage = tc_storage_new((size_t)tc_elements(t) * tc_dtype_bytes(t->key.dtype));
+  size_t bytes = (size_t)tc_elements(t) * tc_dtype_bytes(t->key.dtype);
+  t->storage =
+      t->key.device == TC_CPU ? tc_storage_new(bytes) : tc_device_storage(t->device_index, bytes);
   t->data = t->storage ? t->storage->data : NULL;
   return t->storage != NULL;
 }
 
-tc_tensor *tc_tensor_new(tc_dtype dtype, int rank, const int64_t *dim) {
+tc_tensor *tc_tensor_new(tc_dtype dtype, int rank, const int64_t *dim, tc_device device) {
   if (tc_count(rank, dim, tc_dtype_bytes(dtype)) < 0)
     return tc_fail("a tensor of more than 2^62 bytes");
-  tc_tensor *t = tc_tensor_header(dtype, rank, dim);
+  tc_tensor *t = tc_tensor_header(dtype, rank, dim, device);
   if (t && !tc_tensor_alloc(t)) {
     tc_free(t);
     return NULL;
@@ -103,6 +106,8 @@ tc_tensor *tc_tensor_new(tc_dtype dtype, int rank, const int64_t *dim) {
 void tc_tensor_share(tc_tensor *t, const tc_tensor *x, int64_t offset) {
   t->storage = tc_storage_ref(x->storage);
   t->data = (char *)x->data + offset * (int64_t)tc_dtype_bytes(x->key.dtype);
+  t->key.device = x->key.device;
+  t->device_index = x->device_index;
   t->key.flags = (uint8_t)(t->key.flags | (x->key.flags & TC_FLAG_READONLY));
   tc_update_contiguous(t);
 }
@@ -129,7 +134,7 @@ tc_tensor tc_alias(const tc_tensor *x) {
 /* ---- the generated code's way in ---------------------------------------------------------- */
 
 struct tc_tensor *tcrt_new(tc_dtype dtype, int rank, const int64_t *dim) {
-  return tc_tensor_new(dtype, rank, dim);
+  return tc_tensor_new(dtype, rank, dim, TC_CPU);
 }
 
 void tcrt_delete(struct tc_tensor *t) { tc_free(t); }
@@ -172,7 +177,7 @@ int tc_check_axis(const char *function, const tc_tensor *x, int axis) {
   return -1;
 }
 
-static bool check_dims(const char *function, tc_dtype dtype, const tc_ints *dims) {
+bool tc_check_dims(const char *function, tc_dtype dtype, const tc_ints *dims) {
   if ((unsigned)dtype >= TC_DTYPE_COUNT) {
     tc_fail("%s: %d is no dtype", function, (int)dtype);
     return false;
@@ -191,14 +196,15 @@ static bool check_dims(const char *function, tc_dtype dtype, const tc_ints *dims
 /* ---- the public constructors -------------------------------------------------------------- */
 
 tc_tensor *tc_empty(tc_dtype dtype, tc_ints dims) {
-  return check_dims("tc_empty", dtype, &dims) ? tc_tensor_new(dtype, dims.n, dims.v) : NULL;
+  return tc_check_dims("tc_empty", dtype, &dims) ? tc_tensor_new(dtype, dims.n, dims.v, TC_CPU)
+                                                 : NULL;
 }
 
 tc_tensor *tc_from(tc_dtype dtype, tc_ints dims, const void *data) {
-  if (!check_dims("tc_from", dtype, &dims)) return NULL;
+  if (!tc_check_dims("tc_from", dtype, &dims)) return NULL;
   int64_t n = tc_count(dims.n, dims.v, tc_dtype_bytes(dtype));
   if (!data && n > 0) return tc_fail("tc_from: data is NULL");
-  tc_tensor *t = tc_tensor_new(dtype, dims.n, dims.v);
+  tc_tensor *t = tc_tensor_new(dtype, dims.n, dims.v, TC_CPU);
   if (t && n > 0) memcpy(t->data, data, (size_t)n * tc_dtype_bytes(dtype));
   return t;
 }
@@ -218,13 +224,13 @@ static bool reachable(tc_dtype dtype, const tc_ints *dims, const int64_t *stride
 
 static tc_tensor *wrap(const char *function, tc_dtype dtype, const tc_ints *dims,
                        const int64_t *strides, void *data, void (*release)(void *), void *context) {
-  if (!check_dims(function, dtype, dims)) return NULL;
+  if (!tc_check_dims(function, dtype, dims)) return NULL;
   if (!data && tc_count(dims->n, dims->v, 1) > 0) return tc_fail("%s: data is NULL", function);
   if (strides && !reachable(dtype, dims, strides))
     return tc_fail("%s: the strides leave the address space", function);
   if ((uintptr_t)data % tc_dtype_bytes(dtype))
     return tc_fail("%s: data is not aligned for %s", function, tc_dtype_text(dtype));
-  tc_tensor *t = tc_tensor_header(dtype, dims->n, dims->v);
+  tc_tensor *t = tc_tensor_header(dtype, dims->n, dims->v, TC_CPU);
   tc_storage *s = t ? tc_storage_foreign(data, release, context) : NULL;
   if (!s) {
     tc_free(t);

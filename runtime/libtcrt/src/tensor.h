@@ -8,11 +8,14 @@
 /* All of these give a tensor owned by the current scope, or NULL with an error set. */
 
 /* Contiguous, contents undefined. */
-tc_tensor *tc_tensor_new(tc_dtype dtype, int rank, const int64_t *dim);
+tc_tensor *tc_tensor_new(tc_dtype dtype, int rank, const int64_t *dim, tc_device device);
 /* A header with sizes and row-major strides but no memory yet: set strides, then tc_tensor_share or
  * tc_tensor_alloc. */
-tc_tensor *tc_tensor_header(tc_dtype dtype, int rank, const int64_t *dim);
-bool tc_tensor_alloc(tc_tensor *t); /* memory for a contiguous t */
+tc_tensor *tc_tensor_header(tc_dtype dtype, int rank, const int64_t *dim, tc_device device);
+bool tc_tensor_alloc(tc_tensor *t); /* memory of its device for a contiguous t */
+static inline tc_device tc_place(const tc_tensor *t) {
+  return (tc_device)(t->key.device | t->device_index << 8);
+}
 /* Makes t, its strides set, a view of x's memory that begins `offset` elements further. */
 void tc_tensor_share(tc_tensor *t, const tc_tensor *x, int64_t offset);
 /* Hands t's memory over to another storage, which it takes. */
@@ -29,6 +32,8 @@ void tc_update_contiguous(tc_tensor *t);
 int64_t tc_count(int rank, const int64_t *dim, size_t element);
 /* Can two elements of t have one address? */
 bool tc_self_overlaps(const tc_tensor *t);
+/* Is it a dtype and a shape that fits in memory?  Sets an error in the name of `function` if not. */
+bool tc_check_dims(const char *function, tc_dtype dtype, const tc_ints *dims);
 /* Is the list well formed?  Sets an error in the name of `function` if not. */
 bool tc_check_list(const char *function, const tc_ints *list);
 /* Index of an axis that may be negative, or -1 with an error. */

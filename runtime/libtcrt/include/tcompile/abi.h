@@ -33,7 +33,8 @@ typedef enum tc_dtype {
   TC_DTYPE_COUNT
 } tc_dtype;
 
-typedef enum tc_device { TC_CPU = 0, TC_CUDA = 1 } tc_device;
+/* The kind in the low byte, the index of a device above it: TC_CUDA is the first GPU. */
+typedef enum tc_device { TC_CPU = 0, TC_CUDA = 1, TC_LAST_DEVICE = 0x7fffffff } tc_device;
 
 enum {
   TC_FLAG_CONTIGUOUS = 1, /* row-major, no gaps; kept by the runtime for every tensor */
