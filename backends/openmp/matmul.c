@@ -7,8 +7,9 @@
 #include <string.h>
 
 enum {
-  A_BYTES = 573440,   /* TC_MM_A_BYTES of the prelude */
-  SUMS = 1 << 20,     /* the most of any level */
+  ROWS = 573440,      /* rows of A of a task: half of a second-level cache of 1 MiB */
+  SUMS = 1 << 18,     /* sums of a task between k blocks */
+  MOST = 4 * SUMS + 2 * ROWS, /* of both, of any level */
   B_BYTES = 8 << 20,  /* packed B that is kept at a time, at least */
   B_COLUMNS = 256     /* and at least so many columns */
 };
@@ -21,16 +22,17 @@ typedef struct level {
   int pair;         /* k elements in a word of B: 2 where bf16 is multiplied in pairs */
   int kp;           /* k is padded to a multiple */
   int block;        /* bytes of a k block of a row of A */
+  int rows;         /* bytes of a task's rows of A, for one k block */
   int sums;         /* bytes of sums that a task keeps between k blocks */
   const char *tile; /* NULL: by element */
 } level;
 
 static const level levels[] = {
-    {"TC_ISA == TC_LEVEL_amx", {32, 16, 0}, 16, 2, 32, 1024, SUMS, "amx"},
-    {"TC_ISA == TC_LEVEL_bf16", {14, 8, 4}, 16, 2, 2, 2048, SUMS / 4, "bf16"},
-    {"TC_L == 16", {14, 8, 4}, 16, 1, 1, 2048, SUMS / 4, NULL},
-    {"TC_L == 8", {6, 4, 2}, 8, 1, 1, 2048, SUMS / 4, NULL},
-    {"TC_L == 4", {6, 4, 2}, 4, 1, 1, 2048, SUMS / 4, NULL},
+    {"TC_ISA == TC_LEVEL_amx", {32, 16, 0}, 16, 2, 32, 4096, 2 * ROWS, 4 * SUMS, "amx"},
+    {"TC_ISA == TC_LEVEL_bf16", {14, 8, 4}, 16, 2, 2, 2048, ROWS, SUMS, "bf16"},
+    {"TC_L == 16", {14, 8, 4}, 16, 1, 1, 2048, ROWS, SUMS, NULL},
+    {"TC_L == 8", {6, 4, 2}, 8, 1, 1, 2048, ROWS, SUMS, NULL},
+    {"TC_L == 4", {6, 4, 2}, 4, 1, 1, 2048, ROWS, SUMS, NULL},
 };
 enum { LEVELS = sizeof levels / sizeof *levels };
 
@@ -118,8 +120,8 @@ static void put_level(const tc_omp_matmul *x, const level *l) {
   const int n = heights_of(l, x->mm->axis[x->am].extent, rows), nr = nr_of(x, l);
   const int bytes = l->pair == 2 ? 2 : x->e.bytes;
   const unsigned widths = widths_of(nr, x->mm->axis[x->an].extent);
-  tc_putf(x->out, "      .kc = %d, .sums = %d, .es = %d, .cs = %d, .mr = %d, .nr = %d, .ku = %d, .kp = %d,\n      .rows = {",
-          l->block / bytes, l->sums, bytes, l->pair == 2 ? 4 : x->e.sum, rows[0], nr, l->pair, l->kp);
+  tc_putf(x->out, "      .kc = %d, .rows_bytes = %d, .sums = %d, .es = %d, .cs = %d, .mr = %d, .nr = %d, .ku = %d, .kp = %d, .pace = %d,\n      .rows = {",
+          l->block / bytes, l->rows, l->sums, bytes, l->pair == 2 ? 4 : x->e.sum, rows[0], nr, l->pair, l->kp, l->kp == 32 ? 4 : 1);
   for (int r = 0; r < n; ++r) tc_putf(x->out, "%s%d", r ? ", " : "", rows[r]);
   tc_put(x->out, "}, .micro = {");
   for (int r = 0; r < n; ++r) {
@@ -131,7 +133,7 @@ static void put_level(const tc_omp_matmul *x, const level *l) {
     tc_put(x->out, "}");
   }
   tc_put(x->out, "},\n");
-  if (l->tile && !strcmp(l->tile, "amx")) tc_put(x->out, "      .begin = tc_mm_amx_begin, .end = tc_mm_amx_end,\n");
+  if (l->tile && !strcmp(l->tile, "amx")) tc_put(x->out, "      .a_lines = 1, .begin = tc_mm_amx_begin, .end = tc_mm_amx_end,\n");
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------------------- */
@@ -196,6 +198,13 @@ static void put_in_place(const tc_omp_matmul *x) {
     tc_put(x->out, "     ");
     put_stride(x, "b_ks", b->address.coef[x->ak], x->e.bytes);
     tc_put(x->out, " .b_at = @NAME@_b_at,\n");
+  }
+  const bool along_n = b && tc_dim_is(b->address.coef[x->an], 1);
+  if (along_n || (b && tc_dim_is(b->address.coef[x->ak], 1))) {
+    const int size = (int)tc_dtype_bytes(db);
+    tc_put(x->out, "     ");
+    put_stride(x, "b_pitch", b->address.coef[along_n ? x->ak : x->an], size);
+    tc_putf(x->out, " .b_size = %d, .b_turned = %d, .b_from = @NAME@_b_at,\n", size, !along_n);
   }
   const tc_action *c = tc_omp_mm_direct(x);
   if (c) {
@@ -310,11 +319,12 @@ void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shar
   const tc_omp_element e = element_of(mm->operand);
   const tc_dim unit = tc_dim_const(192), depth = tc_dim_const(32);
   tc_dim deep = tc_dim_mul(c, tc_dim_ceildiv(c, mm->axis[mm->nbatch + 2].extent, depth), depth);
-  deep = tc_dim_mul(c, deep, tc_dim_const(e.bytes));
+  const tc_dim head = tc_dim_add(c, tc_dim_const(8), tc_dim_ceildiv(c, deep, tc_dim_const(512)));
+  deep = tc_dim_add(c, tc_dim_mul(c, deep, tc_dim_const(e.bytes)), head); /* of a column */
   tc_dim whole = tc_dim_mul(c, tc_dim_ceildiv(c, mm->axis[mm->nbatch + 1].extent, unit), unit);
   whole = tc_dim_mul(c, whole, deep);
   for (int i = 0; i < mm->nbatch; ++i) whole = tc_dim_mul(c, whole, mm->axis[i].extent);
   const tc_dim least = tc_dim_max(c, tc_dim_const(B_BYTES), tc_dim_mul(c, deep, tc_dim_const(B_COLUMNS)));
   tc_print_dim(p, tc_dim_min(c, whole, least), shared);
-  tc_putf(per_thread, "%d", A_BYTES + SUMS);
+  tc_putf(per_thread, "%d", MOST);
 }

@@ -1,5 +1,5 @@
-/* matmul_epilogue.c - what becomes of a finished tile: the epilogue's actions, vectors along n, the
- * rows inside so that what depends on n alone (a bias) is loaded once per column. */
+/* matmul_epilogue.c - what becomes of a finished tile: the epilogue's actions, row by row, vectors
+ * along n, so that whole lines of C are written. */
 #include "backends/openmp/matmul.h"
 
 const tc_action *tc_omp_mm_direct(const tc_omp_matmul *x) {
@@ -70,21 +70,21 @@ void tc_omp_mm_put_ahead(tc_omp_matmul *x) {
 
 void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
   const tc_action *direct = tc_omp_mm_direct(x);
-  const uint32_t batch = (1u << x->mm->nbatch) - 1, column = batch | 1u << x->an;
+  const uint32_t batch = (1u << x->mm->nbatch) - 1, row = batch | 1u << x->am;
   const bool whole = tc_dim_multiple(tc_graph_dims(x->p->graph), x->mm->axis[x->an].extent) % 16 == 0;
   if (direct) put_c_at(x, direct);
   tc_omp_mm_open(x, "static TC_WIDE void @NAME@_epilogue(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows,\n"
                     "                                    int64_t n0, int64_t cols, const char *tile, int64_t stride)");
   uint8_t *outer = tc_print_enter(&x->s);
   hoist(x, batch);
+  tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
+  x->s.indent += 2;
+  hoist(x, row);
   tc_print_line(&x->s, "for (int64_t n = n0; n < n0 + cols; n += TC_L) {");
   x->s.indent += 2;
   if (!whole) tc_print_line(&x->s, "const int64_t rest = TC_MIN(TC_L, n0 + cols - n);");
   x->s.vector = x->an;
   x->s.lanes = whole ? NULL : "rest";
-  hoist(x, column);
-  tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
-  x->s.indent += 2;
   put_point(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");

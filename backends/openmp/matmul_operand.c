@@ -61,7 +61,7 @@ static void put_at(tc_omp_matmul *x, const char *name, const tc_expr *load, cons
 
 #define A_PACK                                                                                     \
   "static TC_WIDE void @NAME@_a_pack(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, "    \
-  "int64_t k0,\n                                 int64_t kn, char *dst, int64_t stride)"
+  "int64_t k0,\n                                 int64_t kn, char *dst, int64_t stride, int64_t step)"
 
 /* `v<id>` as the packed element. */
 static void put_element(const tc_omp_matmul *x, tc_val v, tc_buf *out) {
@@ -97,10 +97,46 @@ static void put_vector(tc_omp_matmul *x, tc_val v, const char *store, const char
   tc_print_leave(&x->s, outer);
 }
 
-/* dst[i][k], vectors along k. */
-static void put_a_rows(tc_omp_matmul *x, const char *store) {
-  char place[80];
-  snprintf(place, sizeof place, "(tc_%s *)(dst + (m - m0) * stride) + (k - k0)", store);
+/* Memory of the packed type, contiguous along `axis`: its bytes are copied.  pairs: packed as bf16. */
+static const tc_expr *copied(const tc_omp_matmul *x, tc_val v, int axis, bool pairs) {
+  const tc_expr *e = tc_omp_mm_plain(x, v);
+  if (!e || !tc_dim_is(e->address.coef[axis], 1)) return NULL;
+  const tc_dtype d = x->p->buffer[x->k->buffer[e->buffer]].dtype;
+  return (pairs ? d == TC_BF16 : tc_omp_mm_same(x, d)) ? e : NULL;
+}
+
+/* `(const char *)(address of e)` at row or column i, at k. */
+static void put_source(tc_omp_matmul *x, const tc_expr *e, const char *i, const char *k, tc_buf *out) {
+  const char *const m = x->s.axis[x->am], *const n = x->s.axis[x->an], *const old = x->s.axis[x->ak];
+  x->s.axis[x->am] = x->s.axis[x->an] = i, x->s.axis[x->ak] = k;
+  tc_putf(out, "(const char *)(b%u + ", e->buffer);
+  tc_print_address(&x->s, &e->address, out);
+  tc_put(out, ")");
+  x->s.axis[x->am] = m, x->s.axis[x->an] = n, x->s.axis[x->ak] = old;
+}
+
+/* Bytes between neighbours of e along the axis. */
+static void put_pitch(const tc_omp_matmul *x, const tc_expr *e, int axis, tc_buf *out) {
+  tc_put(out, "(");
+  tc_print_dim(x->p, e->address.coef[axis], out);
+  tc_putf(out, ") * %d", (int)tc_dtype_bytes(x->p->buffer[x->k->buffer[e->buffer]].dtype));
+}
+
+/* dst[i][k], vectors along k.  Pieces of 64 bytes of a row are `step` bytes apart. */
+static void put_a_rows(tc_omp_matmul *x, const char *store, int bytes) {
+  char place[120];
+  const tc_expr *e = copied(x, x->mm->a, x->ak, strcmp(store, "bf16") == 0);
+  if (e) {
+    tc_buf from = {0};
+    put_source(x, e, "m0", "k0", &from);
+    tc_put(&from, ", ");
+    put_pitch(x, e, x->am, &from);
+    tc_print_line(&x->s, "tc_mm_copy(%s, dst, stride, step, rows, kn * %d);", from.text, bytes);
+    tc_buf_free(&from);
+    return;
+  }
+  snprintf(place, sizeof place, "(tc_%s *)(dst + (m - m0) * stride + (k - k0) / %d * step) + (k - k0) %% %d",
+           store, 64 / bytes, 64 / bytes);
   tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
   x->s.indent += 2;
   open_lanes(x, x->ak, "k0", "k0 + kn");
@@ -135,7 +171,8 @@ static void put_a_turned(tc_omp_matmul *x) {
   put_vector(x, x->mm->a, "bf16", "t[k - kb]");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  tc_print_line(&x->s, "tc_mm_u16_turn(t[0], (tc_u16 *)(dst + (m - m0) * stride) + (kb - k0), stride, rest, deep);");
+  tc_print_line(&x->s, "char *const to = dst + (m - m0) * stride + (kb - k0) / 32 * step + (kb - k0) %% 32 * 2;");
+  tc_print_line(&x->s, "tc_mm_u16_turn((const char *)t, sizeof t[0], to, stride, rest, deep);");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   close_lanes(x);
@@ -147,11 +184,11 @@ static void put_a_pack(tc_omp_matmul *x) {
   if (x->pairs) {
     tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");
     if (cols) put_a_turned(x);
-    else put_a_rows(x, "bf16");
+    else put_a_rows(x, "bf16", 2);
     tc_put(x->out, "#else\n");
   }
   if (cols) put_a_cols(x);
-  else put_a_rows(x, x->e.store);
+  else put_a_rows(x, x->e.store, x->e.bytes);
   if (x->pairs) tc_put(x->out, "#endif\n");
   tc_omp_mm_close(x);
 }
@@ -175,8 +212,23 @@ static void put_b_prefetch(tc_omp_matmul *x, const char *ahead, const char *colu
   tc_buf_free(&at);
 }
 
+/* B as memory holds it: a helper of the prelude moves whole vectors. */
+static bool put_b_moved(tc_omp_matmul *x, bool pairs) {
+  const tc_expr *e = copied(x, x->mm->b, x->an, pairs);
+  tc_buf from = {0};
+  if (!e) return false;
+  put_source(x, e, "n0", "k0", &from);
+  tc_put(&from, ", ");
+  put_pitch(x, e, x->ak, &from);
+  if (pairs) tc_print_line(&x->s, "tc_mm_bf16_rows(%s, (tc_u32 *)dst, nr, kn, cols);", from.text);
+  else tc_print_line(&x->s, "tc_mm_rows(%s, dst, nr * %d, kn, cols * %d);", from.text, x->e.bytes, x->e.bytes);
+  tc_buf_free(&from);
+  return true;
+}
+
 /* dst[k][nr], vectors along n. */
 static void put_b_rows(tc_omp_matmul *x) {
+  if (put_b_moved(x, false)) return;
   char place[96];
   snprintf(place, sizeof place, "(tc_%s *)dst + (k - k0) * nr + (n - n0)", x->e.store);
   tc_print_line(&x->s, "for (int64_t k = k0; k < k0 + kn; ++k) {");
@@ -192,6 +244,7 @@ static void put_b_rows(tc_omp_matmul *x) {
 
 /* dst[k / 2][nr][2] of bf16, vectors along n: two neighbouring k are two halves of a word. */
 static void put_b_pairs(tc_omp_matmul *x) {
+  if (put_b_moved(x, true)) return;
   tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += 2) {");
   x->s.indent += 2;
   put_b_prefetch(x, "(kb + 32)", "n0");
@@ -229,17 +282,26 @@ static void put_b_columns(tc_omp_matmul *x, const char *store, const char *from,
 
 /* dst[k][nr] (depth 1) or dst[k / 2][nr][2] (depth 2), vectors along k: blocks are transposed. */
 static void put_b_turned(tc_omp_matmul *x, const char *store, const char *word, int depth) {
-  char place[48], stop[64];
-  snprintf(place, sizeof place, "t[r] + (k - kb)");
-  snprintf(stop, sizeof stop, "TC_MIN(kb + %d * TC_L, k0 + kn)", depth);
+  const tc_expr *e = copied(x, x->mm->b, x->ak, depth == 2);
+  tc_buf from = {0};
   tc_print_line(&x->s, "for (int64_t nb = n0; nb < n0 + cols; nb += TC_L)");
   tc_print_line(&x->s, "  for (int64_t kb = k0; kb < k0 + kn; kb += %d * TC_L) {", depth);
   x->s.indent += 4;
-  tc_print_line(&x->s, "const int64_t stop = %s;", stop);
-  tc_print_line(&x->s, "_Alignas(64) tc_%s t[TC_L][%d * TC_L] = {{0}}; /* [n][k] */", store, depth);
-  put_b_columns(x, store, "kb", "stop", place);
-  tc_print_line(&x->s, "tc_mm_%s_turn((const tc_%s *)t, (tc_%s *)dst + (kb - k0) / %d * nr + (nb - n0), nr * (int64_t)sizeof(tc_%s), (stop - kb + %d) / %d, TC_MIN(TC_L, nr));",
-              word, word, word, depth, word, depth - 1, depth);
+  tc_print_line(&x->s, "const int64_t stop = TC_MIN(kb + %d * TC_L, k0 + kn);", depth);
+  tc_print_line(&x->s, "char *const to = (char *)((tc_%s *)dst + (kb - k0) / %d * nr + (nb - n0));", word, depth);
+  if (e) {
+    put_source(x, e, "nb", "kb", &from);
+    tc_put(&from, ", ");
+    put_pitch(x, e, x->an, &from);
+    tc_print_line(&x->s, "tc_mm_%s_turned(%s, to, nr * (int64_t)sizeof(tc_%s), (stop - kb) * (int64_t)sizeof(tc_%s), TC_MIN(TC_L, n0 + cols - nb), TC_MIN(TC_L, nr));",
+                  word, from.text, word, store);
+  } else {
+    tc_print_line(&x->s, "_Alignas(64) tc_%s t[TC_L][%d * TC_L] = {{0}}; /* [n][k] */", store, depth);
+    put_b_columns(x, store, "kb", "stop", "t[r] + (k - kb)");
+    tc_print_line(&x->s, "tc_mm_%s_turn((const char *)t, sizeof t[0], to, nr * (int64_t)sizeof(tc_%s), (stop - kb + %d) / %d, TC_MIN(TC_L, nr));",
+                  word, word, depth - 1, depth);
+  }
+  tc_buf_free(&from);
   x->s.indent -= 4;
   tc_print_line(&x->s, "  }");
 }

@@ -3,53 +3,61 @@
  * A micro-kernel keeps a tile of C (up to mr rows by two vectors) in registers while k runs.  It
  * reads A by any two strides, one broadcast per row, and B in panels of nr columns whose rows of
  * two vectors follow each other.  K is cut in blocks of about kc, so that a panel of B (kc x nr) and
- * the rows of A that meet it (TC_MM_A_BYTES) stay in the near caches.
+ * the rows of A that meet it (rows_bytes) stay in the near caches.
  *
  *   superblock   batches x column panels whose packed B fits the shared scratch
- *     all threads pack B together; barrier
  *     task       rows x panels of C, taken from a counter by any thread
  *       k block  A's rows are packed where their strides hurt, else read in place
- *         panel of B, panel of A: micro-kernel; after the last k block the epilogue
+ *         panel of B, packed by the first thread that needs it
+ *           panel of A: micro-kernel; after the last k block the epilogue
  *
  * An element of C is a sum in order of k, cut at blocks that depend on K alone: no other choice made
  * here changes a result, so tasks may depend on the number of threads. */
-/* @ tc_mm tc_mm_micro TC_MM_A_BYTES TC_MM_PANELS TC_MM_PAD */
-#define TC_MM_A_BYTES 573440 /* A's rows of a task, for one k block: half of a second-level cache */
+/* @ tc_mm tc_mm_micro TC_MM_PANELS TC_MM_PAD */
 #define TC_MM_PANELS 64      /* most panels of rows in a task */
 #define TC_MM_PAD 64         /* between packed rows of A, so that they meet different cache sets */
 
 /* c[i][j] (+)= sum over k of a[i * rs + k * ks] * b[k * bs + j]; strides in bytes.  On its way it
- * asks for k lines of memory from `ahead` on: a part of the next panel of B. */
+ * asks for k / pace lines of memory from `ahead` on, `as` apart: a part of the next panel of B. */
 typedef void tc_mm_micro(int64_t k, const char *a, int64_t rs, int64_t ks, const char *b, int64_t bs,
-                         char *c, int64_t cs, int add, const char *ahead);
+                         char *c, int64_t cs, int add, const char *ahead, int64_t as);
 
 typedef struct tc_mm tc_mm;
 struct tc_mm {
   int64_t batch, m, n, k;
   int64_t kc;               /* wanted length of a k block */
+  int64_t rows_bytes;       /* bytes of A's rows of a task, for one k block: half of a second-level cache */
   int64_t sums;             /* bytes of sums that a task keeps between k blocks */
   int es, cs;               /* bytes of an element of packed A and B, of an accumulator */
   int mr, nr;               /* rows and columns of the largest tile */
   int ku, kp;               /* k elements side by side in a packed row of B; k is padded to kp */
+  int pace;                 /* steps of a micro-kernel for each line that it asks for */
   int rows[3];              /* tile heights, falling from mr; 0: no more */
   tc_mm_micro *micro[3][2]; /* by height, for nr and nr / 2 columns */
   int b_shared;             /* every batch has the same B */
-  int a_cols;               /* A is packed with rows side by side, else with k side by side */
+  int a_cols;               /* A is packed with rows side by side, else with k side by side, */
+  int a_lines;              /* and then in lines of 64 bytes, the lines of all rows side by side */
   int64_t a_rs, a_ks, b_ks, c_rs; /* strides in bytes where the callbacks below are given */
   /* Addresses of elements of operands that can be read in place, of a C that can be written in place. */
   const char *(*a_at)(const tc_mm *g, int64_t batch, int64_t m, int64_t k);
   const char *(*b_at)(const tc_mm *g, int64_t batch, int64_t k, int64_t n);
   char *(*c_at)(const tc_mm *g, int64_t batch, int64_t m, int64_t n);
-  /* dst[i][k] with `stride` bytes between rows, or, with a_cols, between values of k. */
+  /* Addresses in a B whose n (b_turned: k) is contiguous, with elements of b_size bytes, and b_pitch
+   * from k (n) to the next; or 0. */
+  const char *(*b_from)(const tc_mm *g, int64_t batch, int64_t k, int64_t n);
+  int64_t b_pitch, b_size;
+  int b_turned;
+  /* dst[i][k] with `stride` bytes between rows and `step` between the lines of 64 bytes of a row; or,
+   * with a_cols, dst[k][i] with `stride` between values of k. */
   void (*a_pack)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t k0, int64_t kn,
-                 char *dst, int64_t stride);
+                 char *dst, int64_t stride, int64_t step);
   /* dst[k][nr], columns past `cols` undefined, k padded with zeros to a multiple of kp. */
   void (*b_pack)(const tc_mm *g, int64_t batch, int64_t n0, int64_t cols, int64_t nr, int64_t k0,
                  int64_t kn, char *dst);
   /* Consumes a finished tile; stride in bytes. */
   void (*epilogue)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t n0, int64_t cols,
                    const char *tile, int64_t stride);
-  /* Asks for the memory that the tile's epilogue will touch, while the sums are made; or 0. */
+  /* Asks for the memory that the tile's epilogue will touch, while the sums are made. */
   void (*ahead)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t n0, int64_t cols);
   void (*begin)(void), (*end)(void); /* around a thread's tiles, or 0 */
   void *const *buf;
@@ -61,7 +69,7 @@ struct tc_mm {
 /* The driver holds no vector code: one copy, compiled with the lowest level, serves all levels and
  * units.  The number in its name grows with every change of struct tc_mm or of its meaning, because
  * objects of two versions may meet at link.  TC_ALONE: a text of one level is compiled by itself. */
-#define tc_mm_run tc_mm_run_1
+#define tc_mm_run tc_mm_run_2
 #if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
 __attribute__((visibility("hidden"))) void tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes,
                                                      char *own, int64_t own_bytes);
@@ -78,7 +86,8 @@ typedef struct tc_mm_call {
   int64_t own_bytes;
   int64_t npanel, mpanel; /* panels of nr columns, of mr rows */
   int64_t kc, kblocks;    /* length of a k block, a multiple of kp (the last is shorter) */
-  int64_t panel_bytes;    /* of a packed panel of B */
+  int64_t head;           /* bytes in front of a packed panel: a uint32_t for each k block */
+  int64_t panel_bytes;    /* of a packed panel of B with its head */
   int64_t row_bytes;      /* between packed rows of A */
   int64_t high, wide;     /* most row panels, column panels of a task */
   int64_t group, panels;  /* batches and column panels of a superblock */
@@ -86,9 +95,10 @@ typedef struct tc_mm_call {
   int64_t next[2];        /* task counters of even and odd superblocks */
 } tc_mm_call;
 
-/* One superblock: batches b0 .. b0+nb, panels q0 .. q0+nq; gm x gn tasks a batch. */
+/* One superblock, number `turn`: batches b0 .. b0+nb, panels q0 .. q0+nq; gm x gn tasks a batch. */
 typedef struct tc_mm_super {
   int64_t b0, nb, q0, nq, gm, gn;
+  uint32_t turn;
 } tc_mm_super;
 
 /* A column panel: its first column, how many there are, and the width it is computed with. */
@@ -97,11 +107,21 @@ typedef struct tc_mm_panel {
   int inplace; /* all columns are there, and B can be read in place */
 } tc_mm_panel;
 
+/* A finished tile whose epilogue waits until the next one is under way. */
+typedef struct tc_mm_done {
+  int64_t m0, rows, n0, cols;
+  const char *tile;
+} tc_mm_done;
+
 /* A task: row panels p0 .. p1, column panels q0 .. q1, packed B of q0, and of the k block at hand
  * where the rows of each A panel are. */
 typedef struct tc_mm_task {
   int64_t batch, p0, p1, q0, q1;
-  const char *b;
+  char *b;
+  uint32_t turn;
+  int64_t first; /* the column panel to begin with: threads that share B begin apart */
+  int odd;       /* which of two slots the last tile took */
+  tc_mm_done done; /* rows 0: none */
   int fresh; /* A's rows are not in the thread's scratch from the last task */
   char *rows, *sums;
   const char *a[TC_MM_PANELS];
@@ -110,6 +130,12 @@ typedef struct tc_mm_task {
 
 static inline int64_t tc_mm_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t tc_mm_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+static inline void tc_mm_pause(void) {
+#if defined(__SSE2__)
+  __builtin_ia32_pause();
+#endif
+}
 
 TC_MM_FN tc_mm_panel tc_mm_panel_at(const tc_mm_call *c, int64_t q) {
   const tc_mm *g = c->g;
@@ -126,17 +152,22 @@ TC_MM_FN int tc_mm_height(const tc_mm *g, int64_t rows) {
   return v;
 }
 
-/* Packs this thread's share of B's panels. */
-TC_MM_FN void tc_mm_pack_b(const tc_mm_call *c, const tc_mm_super *s, int id, int threads) {
+/* Block kb of the packed panel q, packed by whoever needs it first.  Its word in the head is
+ * 2 * turn + 1 while that goes on, then 2 * turn + 2. */
+TC_MM_FN const char *tc_mm_b_block(const tc_mm_call *c, const tc_mm_task *t, const tc_mm_panel *n, int64_t q,
+                                   int64_t kb) {
   const tc_mm *g = c->g;
-  const int64_t per = s->nq * c->kblocks, count = per * (g->b_shared ? 1 : s->nb);
-  for (int64_t i = id; i < count; i += threads) {
-    const int64_t batch = i / per, q = i % per / c->kblocks, k0 = i % c->kblocks * c->kc;
-    const tc_mm_panel p = tc_mm_panel_at(c, s->q0 + q);
-    if (!p.inplace)
-      g->b_pack(g, s->b0 + batch, p.n0, p.cols, p.width, k0, tc_mm_min(c->kc, g->k - k0),
-                c->b + (batch * s->nq + q) * c->panel_bytes + k0 * p.width * g->es);
+  char *panel = t->b + (q - t->q0) * c->panel_bytes;
+  char *dst = panel + c->head + kb * c->kc * n->width * g->es;
+  uint32_t *state = (uint32_t *)panel + kb, seen = __atomic_load_n(state, __ATOMIC_ACQUIRE);
+  const uint32_t ready = 2 * t->turn + 2;
+  if (seen < ready - 1 &&
+      __atomic_compare_exchange_n(state, &seen, ready - 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    g->b_pack(g, g->b_shared ? 0 : t->batch, n->n0, n->cols, n->width, kb * c->kc, tc_mm_min(c->kc, g->k - kb * c->kc), dst);
+    __atomic_store_n(state, ready, __ATOMIC_RELEASE);
   }
+  while (__atomic_load_n(state, __ATOMIC_ACQUIRE) != ready) tc_mm_pause();
+  return dst;
 }
 
 /* The rows of the task's A panel p for one k block: in place, or packed. */
@@ -150,63 +181,106 @@ TC_MM_FN void tc_mm_a_panel(const tc_mm_call *c, tc_mm_task *t, int64_t p, int64
     t->a[i] = g->a_at(g, t->batch, m0, k0);
     return;
   }
-  const int64_t step = g->a_cols ? height * g->es : g->es; /* between values of k */
-  t->rs[i] = g->a_cols ? g->es : c->row_bytes;
-  t->ks[i] = step * g->ku;
+  const int64_t side = height * g->es; /* of all rows */
+  t->rs[i] = g->a_cols ? g->es : g->a_lines ? 64 : c->row_bytes;
+  t->ks[i] = (g->a_cols || g->a_lines ? side : g->es) * g->ku;
   t->a[i] = dst;
   if (!t->fresh && k0 == 0) return;
-  if (rows < height || kn < deep) __builtin_memset(dst, 0, g->a_cols ? deep * step : height * c->row_bytes);
-  g->a_pack(g, t->batch, m0, rows, k0, kn, dst, g->a_cols ? step : c->row_bytes);
+  if (rows < height || kn < deep) __builtin_memset(dst, 0, g->a_cols || g->a_lines ? deep * side : height * c->row_bytes);
+  g->a_pack(g, t->batch, m0, rows, k0, kn, dst, g->a_cols ? side : t->rs[i], g->a_lines ? height * 64 : 64);
 }
 
-/* Where a tile's sums wait for the next k block.  Where C is written in place only tiles at its edge
+/* Where a tile's sums wait for the next k block, or the epilogue.  Where C is written in place only tiles at its edge
  * wait: those of the last, incomplete column panel, else of the last row panel. */
 TC_MM_FN int64_t tc_mm_slot(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t i, int edge) {
-  if (c->kblocks == 1) return 0;
+  if (c->kblocks == 1) return t->odd;
   if (!c->g->c_at) return (q - t->q0) * (t->p1 - t->p0) + i;
   return edge ? t->q1 - t->q0 + i : q - t->q0;
 }
 
-/* One panel of B against the task's panels of A. */
-TC_MM_FN void tc_mm_column(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t k0, int64_t kn) {
+/* Where a micro-kernel finds lines of the next panel of B: packed, or where it will be packed from.
+ * Line i is at line + i / per * jump + i % per * step. */
+typedef struct tc_mm_next {
+  const char *line;
+  int64_t count, per, step, jump;
+} tc_mm_next;
+
+TC_MM_FN tc_mm_next tc_mm_next_panel(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t kb, int64_t kn) {
   const tc_mm *g = c->g;
   const tc_mm_panel n = tc_mm_panel_at(c, q);
-  const int64_t steps = tc_mm_up(kn, g->kp) * (g->kp / g->ku), cs = g->nr * g->cs;
-  const char *b = n.inplace ? g->b_at(g, t->batch, k0, n.n0)
-                            : t->b + (q - t->q0) * c->panel_bytes + k0 * n.width * g->es;
-  const int64_t bs = n.inplace ? g->b_ks : n.width * g->es * g->ku;
-  const char *next = q + 1 < t->q1 && !n.inplace ? b + c->panel_bytes : b, *stop = next + kn * n.width * g->es;
+  const char *packed = t->b + (q - t->q0) * c->panel_bytes;
+  const int64_t lines = tc_mm_up(kn * n.width * g->es, 64);
+  tc_mm_next x = {packed + c->head + kb * c->kc * n.width * g->es, lines, lines, 64, 0};
+  if (!n.inplace && __atomic_load_n((const uint32_t *)packed + kb, __ATOMIC_RELAXED) == 2 * t->turn + 2) return x;
+  x.count = 0;
+  if (!g->b_from) return x;
+  x.line = g->b_from(g, t->batch, kb * c->kc, n.n0);
+  x.per = g->b_turned ? tc_mm_up(kn * g->b_size, 64) : kn;
+  x.step = g->b_turned ? 64 : g->b_pitch;
+  x.jump = g->b_turned ? g->b_pitch : 64;
+  x.count = x.per * (g->b_turned ? n.cols : tc_mm_up(n.cols * g->b_size, 64));
+  return x;
+}
+
+/* What micro-kernel number i of a panel shall ask for. */
+TC_MM_FN const char *tc_mm_ask(const tc_mm_next *x, int64_t i, int64_t lines, const char *none) {
+  const int64_t from = i * lines;
+  return from < x->count ? x->line + from / x->per * x->jump + from % x->per * x->step : none;
+}
+
+TC_MM_FN void tc_mm_finish(const tc_mm_call *c, tc_mm_task *t) {
+  const tc_mm_done *d = &t->done;
+  if (d->rows) c->g->epilogue(c->g, t->batch, d->m0, d->rows, d->n0, d->cols, d->tile, c->g->nr * c->g->cs);
+  t->done.rows = 0;
+}
+
+/* One panel of B against the task's panels of A. */
+TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_t kb, int64_t kn) {
+  const tc_mm *g = c->g;
+  const tc_mm_panel n = tc_mm_panel_at(c, q);
+  const int64_t k0 = kb * c->kc, steps = tc_mm_up(kn, g->kp) * (g->kp / g->ku), cs = g->nr * g->cs;
+  const char *b = n.inplace ? g->b_at(g, t->batch, k0, n.n0) : tc_mm_b_block(c, t, &n, q, kb);
+  const int64_t bs = n.inplace ? g->b_ks : n.width * g->es * g->ku, lines = steps / g->pace;
+  const int last = k0 + kn == g->k;
+  tc_mm_next next = {b, 0, 0, 64, 0};
+  if (q + 1 < t->q1) next = tc_mm_next_panel(c, t, q + 1, kb, kn);
   for (int64_t i = 0; i < t->p1 - t->p0; ++i) {
     const int64_t m0 = (t->p0 + i) * g->mr, rows = tc_mm_min(g->mr, g->m - m0);
-    const int v = tc_mm_height(g, rows);
-    if (g->ahead && k0 + kn == g->k) g->ahead(g, t->batch, m0, rows, n.n0, n.cols);
+    const int v = tc_mm_height(g, rows), direct = g->c_at && rows == g->rows[v] && n.cols == n.width;
+    if (last || (direct && kb > 0)) g->ahead(g, t->batch, m0, rows, n.n0, n.cols);
     tc_mm_micro *micro = g->micro[v][n.width < g->nr];
-    const char *line = next + i * steps * 64;
-    if (line >= stop) line = b;
-    if (g->c_at && rows == g->rows[v] && n.cols == n.width) {
-      micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, g->c_at(g, t->batch, m0, n.n0), g->c_rs, k0 > 0, line);
+    const char *line = tc_mm_ask(&next, i, lines, b);
+    if (direct) {
+      micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, g->c_at(g, t->batch, m0, n.n0), g->c_rs, kb > 0, line, next.step);
       continue;
     }
+    t->odd ^= 1;
     char *sums = t->sums + tc_mm_slot(c, t, q, i, n.cols < n.width) * g->mr * cs;
-    micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, sums, cs, k0 > 0, line);
-    if (k0 + kn == g->k) g->epilogue(g, t->batch, m0, rows, n.n0, n.cols, sums, cs);
+    micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, sums, cs, kb > 0, line, next.step);
+    if (!last) continue;
+    tc_mm_finish(c, t);
+    t->done = (tc_mm_done){m0, rows, n.n0, n.cols, sums};
   }
 }
 
 TC_MM_FN void tc_mm_do(const tc_mm_call *c, tc_mm_task *t) {
   const tc_mm *g = c->g;
+  t->done.rows = 0;
   for (int64_t kb = 0; kb < c->kblocks; ++kb) {
     const int64_t k0 = kb * c->kc, kn = tc_mm_min(c->kc, g->k - k0);
     for (int64_t p = t->p0; p < t->p1; ++p) tc_mm_a_panel(c, t, p, k0, kn);
-    for (int64_t q = t->q0; q < t->q1; ++q) tc_mm_column(c, t, q, k0, kn);
+    for (int64_t q = t->first; q < t->q1; ++q) tc_mm_column(c, t, q, kb, kn);
+    for (int64_t q = t->q0; q < t->first; ++q) tc_mm_column(c, t, q, kb, kn);
   }
+  tc_mm_finish(c, t);
 }
 
 /* Tasks of a superblock, until none is left.  Neighbours in number share A's rows. */
-TC_MM_FN void tc_mm_tasks(tc_mm_call *c, const tc_mm_super *s, int64_t *next, char *own) {
+TC_MM_FN void tc_mm_tasks(tc_mm_call *c, const tc_mm_super *s, int64_t *next, int id, int threads) {
   tc_mm_task t;
   int64_t held = -1;
-  t.rows = own, t.sums = own + TC_MM_A_BYTES;
+  t.rows = c->own + id * c->own_bytes, t.sums = t.rows + c->g->rows_bytes;
+  t.turn = s->turn, t.odd = 0;
   for (;;) {
     const int64_t i = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
     if (i >= s->nb * s->gm * s->gn) return;
@@ -214,6 +288,7 @@ TC_MM_FN void tc_mm_tasks(tc_mm_call *c, const tc_mm_super *s, int64_t *next, ch
     t.batch = s->b0 + batch;
     t.p0 = gi * c->mpanel / s->gm, t.p1 = (gi + 1) * c->mpanel / s->gm;
     t.q0 = s->q0 + gj * s->nq / s->gn, t.q1 = s->q0 + (gj + 1) * s->nq / s->gn;
+    t.first = t.q0 + (t.q1 - t.q0) * id / threads;
     t.fresh = c->kblocks > 1 || row != held;
     t.b = c->b + ((c->g->b_shared ? 0 : batch) * s->nq + t.q0 - s->q0) * c->panel_bytes;
     tc_mm_do(c, &t);
@@ -239,19 +314,14 @@ TC_MM_FN void tc_mm_split(const tc_mm_call *c, tc_mm_super *s, int64_t threads) 
 
 TC_MM_FN void tc_mm_worker(tc_mm_call *c, int id, int threads) {
   const tc_mm *g = c->g;
-  const int packs = !c->b_direct || g->n % g->nr;
-  int odd = 0;
+  uint32_t turn = 0;
   if (g->begin) g->begin();
   for (int64_t b0 = 0; b0 < g->batch; b0 += c->group)
-    for (int64_t q0 = 0; q0 < c->npanel; q0 += c->panels, odd ^= 1) {
-      tc_mm_super s = {b0, tc_mm_min(c->group, g->batch - b0), q0, tc_mm_min(c->panels, c->npanel - q0), 1, 1};
+    for (int64_t q0 = 0; q0 < c->npanel; q0 += c->panels, ++turn) {
+      tc_mm_super s = {b0, tc_mm_min(c->group, g->batch - b0), q0, tc_mm_min(c->panels, c->npanel - q0), 1, 1, turn};
       tc_mm_split(c, &s, threads);
-      if (packs) tc_mm_pack_b(c, &s, id, threads);
-      if (packs && threads > 1) {
-#pragma omp barrier
-      }
-      if (id == 0) c->next[!odd] = 0; /* all have left the superblock before */
-      tc_mm_tasks(c, &s, &c->next[odd], c->own + id * c->own_bytes);
+      if (id == 0) c->next[~turn & 1] = 0; /* all have left the superblock before */
+      tc_mm_tasks(c, &s, &c->next[turn & 1], id, threads);
       if (threads > 1 && (b0 + c->group < g->batch || q0 + c->panels < c->npanel)) {
 #pragma omp barrier
       }
@@ -266,11 +336,13 @@ TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes) {
   c->kblocks = g->k * 2 <= g->kc * 3 ? 1 : tc_mm_up(g->k, g->kc);
   c->kc = tc_mm_up(tc_mm_up(g->k, c->kblocks), 32) * 32;
   c->row_bytes = c->kc * g->es + TC_MM_PAD;
-  c->high = tc_mm_min(TC_MM_A_BYTES / (c->row_bytes * g->mr), TC_MM_PANELS);
+  c->high = tc_mm_min(g->rows_bytes / (c->row_bytes * g->mr), TC_MM_PANELS);
   c->high = tc_mm_up(c->mpanel, tc_mm_up(c->mpanel, c->high));
+  c->head = tc_mm_up(c->kblocks * 4, 64) * 64;
+  c->panel_bytes = tc_mm_up(g->k, g->kp) * g->kp * g->nr * g->es + c->head;
   const int64_t slots = g->sums / (g->mr * g->nr * g->cs);
   c->wide = c->kblocks == 1 ? c->npanel : g->c_at ? slots - c->high : slots / c->high;
-  const int64_t fit = c->panel_bytes ? shared_bytes / c->panel_bytes : c->npanel;
+  const int64_t fit = shared_bytes / c->panel_bytes;
   c->panels = tc_mm_min(c->npanel, fit > 0 ? fit : 1);
   c->group = g->batch;
   if (c->b_direct && g->n % g->nr == 0) c->panels = c->npanel;
@@ -284,12 +356,14 @@ __attribute__((weak, visibility("hidden"), minsize)) void tc_mm_run(const tc_mm 
                                                                     int64_t own_bytes) {
   if (g->batch <= 0 || g->m <= 0 || g->n <= 0) return;
   tc_mm_call c = {.g = g, .b = shared, .own = own, .own_bytes = own_bytes,
-                  .npanel = tc_mm_up(g->n, g->nr), .mpanel = tc_mm_up(g->m, g->mr),
-                  .panel_bytes = tc_mm_up(g->k, g->kp) * g->kp * g->nr * g->es};
+                  .npanel = tc_mm_up(g->n, g->nr), .mpanel = tc_mm_up(g->m, g->mr)};
   const int even = g->k % g->kp == 0;
-  c.a_direct = g->a_at && even && (g->a_rs % 2048 != 0 || g->m <= 2 * g->mr);
+  c.a_direct = g->a_at && even && (g->a_rs % 2048 != 0 || g->m <= 2 * g->mr) && (!g->a_lines || g->n <= 16 * g->nr);
   c.b_direct = g->b_at && even && (g->m <= 2 * g->mr || g->k * g->b_ks <= 65536);
   tc_mm_plan(&c, shared_bytes);
+  if (!c.b_direct || g->n % g->nr)
+    for (int64_t i = 0; i < (g->b_shared ? 1 : c.group) * c.panels; ++i)
+      __builtin_memset(shared + i * c.panel_bytes, 0, c.head);
   const int64_t tiles = g->batch * c.mpanel * c.npanel, work = g->batch * g->m * g->n * (g->k + 4);
   const int threads = work < 500000 ? 1 : (int)tc_mm_min(omp_get_max_threads(), tiles);
   if (threads == 1) {

@@ -28,7 +28,7 @@ static void tc_mm_amx_begin(void) {
 }
 static void tc_mm_amx_end(void) { __builtin_ia32_tilerelease(); }
 TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, int64_t rs, int64_t ks,
-                          const char *b, int64_t bs, char *c, int64_t cs, int add, const char *ahead) {
+                          const char *b, int64_t bs, char *c, int64_t cs, int add, const char *ahead, int64_t as) {
   const int tall = mr > 16, broad = nv > 1;
   if (add) {
     __builtin_ia32_tileloadd64(0, c, cs);
@@ -41,8 +41,8 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
     __builtin_ia32_tilezero(2);
     __builtin_ia32_tilezero(3);
   }
-  for (; k > 0; k -= 16, a += 16 * ks, b += 16 * bs, ahead += 1024) {
-    TC_UNROLL for (int i = 0; i < 16; ++i) __builtin_prefetch(ahead + i * 64, 0, 2);
+  for (; k > 0; k -= 16, a += 16 * ks, b += 16 * bs, ahead += 4 * as) {
+    TC_UNROLL for (int i = 0; i < 4; ++i) __builtin_prefetch(ahead + i * as, 0, 2);
     __builtin_ia32_tileloadd64(6, b, bs);
     __builtin_ia32_tileloadd64(4, a, rs);
     if (broad) __builtin_ia32_tileloadd64(7, b + 64, bs);
@@ -70,11 +70,12 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
 #define TC_MM_LOW 0, 4, 1, 5
 #define TC_MM_HIGH 2, 6, 3, 7
 #endif
-/* dst[j][i] = t[i][j] for j < rows, i < n; `stride` bytes between rows of dst. */
+/* turn: dst[j][i] = src[i][j] for j < rows, i < n; ss and ds bytes between rows, of which src has TC_L.
+ * turned: the same where src has only `bytes` of each of `lanes` rows; what is missing is zero. */
 #define TC_MM_TURN(T)                                                                              \
-  TC_SLOW void tc_mm_##T##_turn(const tc_##T *t, tc_##T *dst, int64_t stride, int64_t rows, int64_t n) { \
+  TC_SLOW void tc_mm_##T##_turn(const char *src, int64_t ss, char *dst, int64_t ds, int64_t rows, int64_t n) { \
     tc_v##T x[TC_L], y[TC_L];                                                                      \
-    TC_UNROLL for (int i = 0; i < TC_L; ++i) __builtin_memcpy(&x[i], t + i * TC_L, sizeof x[i]);   \
+    TC_UNROLL for (int i = 0; i < TC_L; ++i) __builtin_memcpy(&x[i], src + i * ss, sizeof x[i]);   \
     TC_UNROLL for (int half = 1; half < TC_L; half *= 2) {                                         \
       TC_UNROLL for (int i = 0; i < TC_L; ++i)                                                     \
         y[i] = i % 2 ? __builtin_shufflevector(x[i / 2], x[i / 2 + TC_L / 2], TC_MM_HIGH)          \
@@ -82,19 +83,83 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
       TC_UNROLL for (int i = 0; i < TC_L; ++i) x[i] = y[i];                                        \
     }                                                                                              \
     if (rows == TC_L && n == TC_L) {                                                               \
-      TC_UNROLL for (int i = 0; i < TC_L; ++i)                                                     \
-        __builtin_memcpy((char *)dst + i * stride, &x[i], sizeof x[i]);                            \
+      TC_UNROLL for (int i = 0; i < TC_L; ++i) __builtin_memcpy(dst + i * ds, &x[i], sizeof x[i]); \
       return;                                                                                      \
     }                                                                                              \
     __builtin_memcpy(y, x, sizeof y);                                                              \
-    for (int64_t i = 0; i < rows; ++i) __builtin_memcpy((char *)dst + i * stride, &y[i], n * sizeof *dst); \
+    for (int64_t i = 0; i < rows; ++i) __builtin_memcpy(dst + i * ds, &y[i], n * sizeof(tc_##T));  \
+  }                                                                                                \
+  TC_FN void tc_mm_##T##_turned(const char *src, int64_t ss, char *dst, int64_t ds, int64_t bytes, \
+                                int64_t lanes, int64_t n) {                                        \
+    const int64_t word = sizeof(tc_##T);                                                           \
+    if (bytes == TC_L * word && lanes == TC_L) {                                                   \
+      tc_mm_##T##_turn(src, ss, dst, ds, TC_L, n);                                                 \
+      return;                                                                                      \
+    }                                                                                              \
+    _Alignas(64) char t[TC_L][TC_L * sizeof(tc_##T)] = {{0}};                                      \
+    for (int64_t i = 0; i < lanes; ++i) __builtin_memcpy(t[i], src + i * ss, bytes);               \
+    tc_mm_##T##_turn((const char *)t, sizeof t[0], dst, ds, (bytes + word - 1) / word, n);         \
   }
 /* @ tc_mm_u16_turn */
 TC_MM_TURN(u16)
-/* @ tc_mm_u32_turn */
+/* @ tc_mm_u32_turn tc_mm_u32_turned */
 TC_MM_TURN(u32)
-/* @ tc_mm_u64_turn */
+/* @ tc_mm_u64_turn tc_mm_u64_turned */
 TC_MM_TURN(u64)
+/* @ tc_mm_line tc_mm_copy tc_mm_rows */
+typedef tc_u8 tc_mm_line __attribute__((vector_size(64), aligned(1), may_alias));
+/* Rows of `bytes`, ss apart, become rows ds apart, whose pieces of 64 bytes are `step` apart. */
+TC_SLOW void tc_mm_copy(const char *src, int64_t ss, char *dst, int64_t ds, int64_t step, int64_t rows,
+                        int64_t bytes) {
+  for (int64_t r = 0; r < rows; ++r, src += ss, dst += ds) {
+    int64_t i = 0;
+    char *to = dst;
+    for (; i + 64 <= bytes; i += 64, to += step) {
+      __builtin_prefetch(src + 4 * ss + i);
+      *(tc_mm_line *)to = *(const tc_mm_line *)(src + i);
+    }
+    if (i < bytes) __builtin_memcpy(to, src + i, bytes - i);
+  }
+}
+/* Short rows that are far apart, which no hardware prefetcher follows. */
+TC_SLOW void tc_mm_rows(const char *src, int64_t ss, char *dst, int64_t ds, int64_t rows, int64_t bytes) {
+  for (int64_t r = 0; r < rows; ++r, src += ss, dst += ds) {
+    int64_t i = 0;
+    __builtin_prefetch(src + 16 * ss + bytes - 1);
+    for (; i + 64 <= bytes; i += 64) {
+      __builtin_prefetch(src + 16 * ss + i);
+      *(tc_mm_line *)(dst + i) = *(const tc_mm_line *)(src + i);
+    }
+    if (i < bytes) __builtin_memcpy(dst + i, src + i, bytes - i);
+  }
+}
+/* @ tc_mm_bf16_rows */
+#if TC_ISA >= TC_LEVEL_bf16
+typedef tc_u16 tc_mm_halves __attribute__((vector_size(64), aligned(1), may_alias));
+#define TC_MM_WEAVE(i) i, i + 32, i + 1, i + 33, i + 2, i + 34, i + 3, i + 35
+#define TC_MM_WEAVE16(i) TC_MM_WEAVE(i), TC_MM_WEAVE(i + 4), TC_MM_WEAVE(i + 8), TC_MM_WEAVE(i + 12)
+/* Two rows of bf16 become one of words, kn rows in all. */
+TC_SLOW void tc_mm_bf16_rows(const char *src, int64_t ss, tc_u32 *dst, int64_t nr, int64_t kn, int64_t cols) {
+  for (int64_t k = 0; k < kn; k += 2, src += 2 * ss, dst += nr) {
+    const char *low = src, *high = src + ss;
+    int64_t n = 0;
+    __builtin_prefetch(src + 16 * ss);
+    __builtin_prefetch(src + 17 * ss);
+    for (; n + 32 <= cols; n += 32) {
+      const tc_mm_halves x = *(const tc_mm_halves *)(low + n * 2);
+      const tc_mm_halves y = k + 1 < kn ? *(const tc_mm_halves *)(high + n * 2) : (tc_mm_halves){0};
+      *(tc_mm_halves *)(dst + n) = __builtin_shufflevector(x, y, TC_MM_WEAVE16(0));
+      *(tc_mm_halves *)(dst + n + 16) = __builtin_shufflevector(x, y, TC_MM_WEAVE16(16));
+    }
+    for (; n < cols; n += TC_L) {
+      const int64_t rest = TC_MIN(TC_L, cols - n);
+      tc_vu32 words = TC_CAST(u32, tc_rawloadn_bf16((const tc_u16 *)low + n, rest));
+      if (k + 1 < kn) words |= TC_CAST(u32, tc_rawloadn_bf16((const tc_u16 *)high + n, rest)) << 16;
+      __builtin_memcpy(dst + n, &words, sizeof words);
+    }
+  }
+}
+#endif
 /* @ tc_mm_bf16_pair */
 /* Two vectors of f32 that bf16 holds exactly, as words of two bf16. */
 TC_FN void tc_mm_bf16_pair(tc_u32 *dst, tc_vf32 low, tc_vf32 high) {
