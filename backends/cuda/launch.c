@@ -37,7 +37,6 @@ static uint32_t outer_axes(const launch *x) { return (1u << x->n->nouter) - 1; }
 static uint32_t all_axes(const launch *x) { return (1u << x->n->naxis) - 1; }
 
 static void put_flat(const launch *x) {
-  tc_putf(x->out, "    const int64_t lanes = wide ? %d : 1;\n", x->plan->lanes);
   put_size(x, "items", all_axes(x), true);
   tc_putf(x->out,
           "    const int64_t group = 1, block = %d, shared = 0;\n"
@@ -48,7 +47,6 @@ static void put_flat(const launch *x) {
 static void put_rows(const launch *x) {
   const tc_cuda_plan *plan = x->plan;
   const int each = plan->scan ? 1 : 4;
-  tc_putf(x->out, "    const int64_t lanes = wide ? %d : 1;\n", plan->lanes);
   put_size(x, "points", outer_axes(x), false);
   put_size(x, "items", all_axes(x) & ~outer_axes(x), true);
   if (plan->group)
@@ -62,10 +60,9 @@ static void put_rows(const launch *x) {
 
 static void put_columns(const launch *x) {
   const int v = x->n->vector;
-  tc_putf(x->out, "    const int64_t lanes = wide ? %d : 1;\n", x->plan->lanes);
   put_size(x, "columns", 1u << v, true);
   put_size(x, "others", outer_axes(x) & ~(1u << v), false);
-  put_size(x, "items", all_axes(x) & ~outer_axes(x), false);
+  if (!x->plan->scan) put_size(x, "items", all_axes(x) & ~outer_axes(x), false);
   tc_putf(x->out,
           "    const int64_t group = %s, width = tc_cuda_width(columns, group);\n"
           "    const int64_t block = width * group, shared = group > 1 ? block * lanes * %d : 0;\n"
@@ -129,11 +126,12 @@ static void put_nest(const launch *x, uint32_t i, const char *body) {
   static const char *const form[] = {"flat", "rows", "columns", "serial"};
   tc_putf(x->out, "  { /* nest %u: %s */\n", i, form[x->plan->kind]);
   put_wide(x);
+  tc_putf(x->out, "    const int64_t lanes = wide ? %d : 1;\n", x->plan->lanes);
   put_shape(x);
   tc_put(x->out, "    void *const args[] = {");
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_ADDRESS, x->out);
   tc_putf(x->out,
-          "};\n    (void)wide;\n    const int status = tc_cuda_start(c, &@NAME@_image, wide ? %u : "
+          "};\n    (void)wide, (void)lanes;\n    const int status = tc_cuda_start(c, &@NAME@_image, wide ? %u : "
           "%u, grid, block, shared,\n                                     args, sizeof args / "
           "sizeof *args);\n    if (status) return status;\n  }\n",
           2 * i, 2 * i + 1);

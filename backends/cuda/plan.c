@@ -155,7 +155,7 @@ static void put_aligned(visit *v, access a) {
 }
 
 static void put_small(const tc_program *p, tc_dim numel, tc_buf *out) {
-  enum { SMALL = 0x70000000 };
+  enum { SMALL = 0x3f000000 }; /* twice that, and what a grid goes past it, fits an int */
   int64_t lo, hi;
   tc_dim_range(tc_graph_dims(p->graph), numel, &lo, &hi);
   if (hi < SMALL) return;

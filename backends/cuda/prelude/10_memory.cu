@@ -1,4 +1,22 @@
 /* Loads and stores. */
+/* @ tc_f16_of tc_bf16_of tc_of_f16 */
+#ifndef TC_EMULATED /* tests run this text on the CPU, with these in C */
+TC_FN tc_f32 tc_of_f16(unsigned short bits) {
+  tc_f32 r;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(bits));
+  return r;
+}
+TC_FN unsigned short tc_f16_of(tc_f32 x) {
+  unsigned short r;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(x));
+  return r;
+}
+TC_FN unsigned short tc_bf16_of(tc_f32 x) {
+  unsigned short r;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r) : "f"(x));
+  return r;
+}
+#endif
 /* @ tc_widen tc_narrow tc_load_* tc_splat_* tc_gather_* tc_gatherg_* tc_loadg_* tc_store_* tc_store1_* tc_scatter_* tc_scatteradd_* tc_round_f16 tc_round_bf16 tc_load1 */
 /* f16 and bf16 compute as f32. */
 template <class T> struct tc_computed {
@@ -12,18 +30,10 @@ template <> struct tc_computed<tc_bf16> {
 };
 template <class T> TC_FN T tc_widen(T x) { return x; }
 TC_FN tc_f32 tc_widen(tc_bf16 x) { return __uint_as_float((tc_u32)x.bits << 16); }
-TC_FN tc_f32 tc_widen(tc_f16 x) {
-  tc_f32 r;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x.bits));
-  return r;
-}
+TC_FN tc_f32 tc_widen(tc_f16 x) { return tc_of_f16(x.bits); }
 template <class T, class C> TC_FN void tc_narrow(C x, T *r) { *r = (T)x; }
-TC_FN void tc_narrow(tc_f32 x, tc_bf16 *r) {
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r->bits) : "f"(x));
-}
-TC_FN void tc_narrow(tc_f32 x, tc_f16 *r) {
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r->bits) : "f"(x));
-}
+TC_FN void tc_narrow(tc_f32 x, tc_bf16 *r) { r->bits = tc_bf16_of(x); }
+TC_FN void tc_narrow(tc_f32 x, tc_f16 *r) { r->bits = tc_f16_of(x); }
 template <class T, int N> TC_FN tc_vec<tc_f32, N> tc_through(const tc_vec<tc_f32, N> &v) {
   tc_vec<tc_f32, N> r;
   TC_UNROLL for (int i = 0; i < N; ++i) {

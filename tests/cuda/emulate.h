@@ -1,0 +1,193 @@
+// emulate.h - runs device text on the CPU: the blocks of a grid one after the other, the threads of a
+// block as coroutines that meet at barriers and shuffles.  What it checks beyond results: that all
+// threads of a block that are still there meet at one barrier.
+#ifndef TC_TEST_CUDA_EMULATE_H
+#define TC_TEST_CUDA_EMULATE_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include <utility>
+#include <vector>
+
+#define TC_EMULATED 1
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __noinline__
+#define __launch_bounds__(n)
+#define __restrict__
+
+struct uint2 {
+  unsigned x, y;
+};
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+struct tc_dim3 {
+  unsigned x = 0, y = 0, z = 0;
+};
+static tc_dim3 threadIdx, blockIdx, blockDim, gridDim;
+uint4 tc_shared[4096];
+
+// ---- threads -------------------------------------------------------------------------------------
+
+struct tc_fiber {
+  ucontext_t context;
+  std::vector<char> stack;
+  bool live = false;
+  int meeting = 0;     // 0: none, 1: barrier, 2: shuffle
+  uint64_t slot[2];    // what it offers to a shuffle; two, for the next must not overwrite the last
+  unsigned turn = 0;
+};
+static ucontext_t tc_main;
+static std::vector<tc_fiber> tc_fibers;
+static int tc_current;
+static void (*tc_body)(void *const *);
+static void *const *tc_arguments;
+
+static void tc_trampoline() {
+  tc_body(tc_arguments);
+  tc_fibers[tc_current].live = false;
+  swapcontext(&tc_fibers[tc_current].context, &tc_main);
+}
+static void tc_meet(int kind) {
+  tc_fibers[tc_current].meeting = kind;
+  swapcontext(&tc_fibers[tc_current].context, &tc_main);
+}
+static inline void __syncthreads() { tc_meet(1); }
+
+template <class T, class F> static T tc_exchange(T v, F from) {
+  tc_fiber &me = tc_fibers[tc_current];
+  const unsigned turn = me.turn++ & 1;
+  memcpy(&me.slot[turn], &v, sizeof v);
+  tc_meet(2);
+  T r;
+  memcpy(&r, &tc_fibers[from].slot[turn], sizeof r);
+  return r;
+}
+static inline int __shfl_xor_sync(unsigned mask, int v, int with) {
+  const int to = tc_current ^ with;
+  if (!(mask >> (tc_current & 31) & 1) || !(mask >> (to & 31) & 1)) abort();
+  return tc_exchange(v, to);
+}
+static inline int __shfl_up_sync(unsigned, int v, int by, int width) {
+  const int lane = tc_current % width;
+  return tc_exchange(v, lane < by ? tc_current : tc_current - by);
+}
+static inline int __shfl_sync(unsigned, int v, int from, int width) {
+  return tc_exchange(v, tc_current / width * width + from);
+}
+
+// One block: rounds of running every thread up to its next meeting.
+static bool tc_run_block() {
+  const int n = (int)blockDim.x;
+  bool any = true;
+  for (int t = 0; t < n; ++t) {
+    tc_fiber &f = tc_fibers[t];
+    if (f.stack.empty()) f.stack.resize(1 << 17);
+    getcontext(&f.context);
+    f.context.uc_stack.ss_sp = f.stack.data();
+    f.context.uc_stack.ss_size = f.stack.size();
+    f.context.uc_link = &tc_main;
+    makecontext(&f.context, tc_trampoline, 0);
+    f.live = true;
+    f.turn = 0;
+  }
+  while (any) {
+    any = false;
+    int barrier = 0, live = 0;
+    for (int t = 0; t < n; ++t) {
+      if (!tc_fibers[t].live) continue;
+      tc_current = t;
+      threadIdx.x = (unsigned)t;
+      swapcontext(&tc_main, &tc_fibers[t].context);
+      if (!tc_fibers[t].live) continue;
+      any = true;
+      ++live;
+      barrier += tc_fibers[t].meeting == 1;
+    }
+    if (barrier && barrier != live) {
+      fprintf(stderr, "%d of %d threads at a barrier\n", barrier, live);
+      return false;
+    }
+  }
+  return true;
+}
+
+template <class... A, size_t... I>
+static void tc_apply(void (*f)(A...), void *const *args, std::index_sequence<I...>) {
+  f(*(A *)args[I]...);
+}
+template <class... A> static void tc_call(void (*f)(A...), void *const *args) {
+  tc_apply(f, args, std::index_sequence_for<A...>());
+}
+
+struct tc_emulated_function {
+  const char *name;
+  void (*run)(void *const *args);
+};
+
+static int tc_emulate(const tc_emulated_function *table, int n, const char *name, unsigned grid,
+                      unsigned block, unsigned shared, void *const *args) {
+  if (shared > sizeof tc_shared || block > 1024 || block == 0) return 1;
+  if (tc_fibers.size() < block) tc_fibers.resize(1024);
+  for (int i = 0; i < n; ++i) {
+    if (strcmp(table[i].name, name) != 0) continue;
+    tc_body = table[i].run;
+    tc_arguments = args;
+    blockDim.x = block;
+    gridDim.x = grid;
+    for (blockIdx.x = 0; blockIdx.x < grid; ++blockIdx.x) {
+      memset(tc_shared, 0xff, sizeof tc_shared);
+      if (!tc_run_block()) return 2;
+    }
+    return 0;
+  }
+  return 3;
+}
+
+// ---- functions of CUDA ------------------------------------------------------------------------------
+
+template <class To, class From> static inline To tc_same_bits(From v) {
+  To r;
+  static_assert(sizeof r == sizeof v, "one size");
+  memcpy(&r, &v, sizeof r);
+  return r;
+}
+static inline float __uint_as_float(unsigned v) { return tc_same_bits<float>(v); }
+static inline float __int_as_float(int v) { return tc_same_bits<float>(v); }
+static inline int __float_as_int(float v) { return tc_same_bits<int>(v); }
+static inline double __longlong_as_double(long long v) { return tc_same_bits<double>(v); }
+static inline long long __double_as_longlong(double v) { return tc_same_bits<long long>(v); }
+static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a * b >> 32); }
+static inline float __fdividef(float a, float b) { return a / b; }
+static inline double sinpi(double x) { return sin(M_PI * x); }
+static inline double cospi(double x) { return cos(M_PI * x); }
+
+static inline float tc_of_f16(unsigned short h) {
+  const unsigned m = h & 0x3ff, e = h >> 10 & 31;
+  const double v = e == 31 ? (m ? NAN : INFINITY) : e ? ldexp(1024.0 + m, (int)e - 25) : ldexp(m, -24);
+  return (float)(h & 0x8000 ? -v : v);
+}
+static inline unsigned short tc_f16_of(float x) {
+  const unsigned short sign = (unsigned short)(__float_as_int(x) >> 16 & 0x8000);
+  if (x != x) return 0x7fff;
+  const double a = fabs((double)x);
+  if (a >= 65520) return sign | 0x7c00;
+  int e = a > 0 ? ilogb(a) : -14;
+  e = e < -14 ? -14 : e;
+  const double q = nearbyint(ldexp(a, 10 - e)); // 0 .. 2048
+  return sign | (unsigned short)((e + 14) * 1024 + (int)q);
+}
+static inline unsigned short tc_bf16_of(float x) {
+  const unsigned u = (unsigned)__float_as_int(x);
+  if (x != x) return 0x7fff;
+  return (unsigned short)((u + 0x7fff + (u >> 16 & 1)) >> 16);
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* program.h - programs of the CUDA backend run on the CPU: device text by emulate.h, launchers as
+ * they are. */
+#ifndef TC_TEST_CUDA_PROGRAM_H
+#define TC_TEST_CUDA_PROGRAM_H
+
+#include "lower/loop.h"
+#include "tests/common/interp.h"
+
+typedef struct cuda_unit {
+  tc_program **program; /* of each graph; NULL: not lowered */
+  char ***name;         /* of each kernel of each program */
+  int n;
+  int kernels; /* different ones */
+  void *library;
+} cuda_unit;
+
+/* Lowers optimised graphs (borrowed), prints their kernels and builds them.  false after printing
+ * why. */
+bool cuda_unit_build(cuda_unit *u, tc_graph *const *graph, int n);
+void cuda_unit_free(cuda_unit *u);
+
+/* Device texts of the program's kernels, each with the prelude, handed to f. */
+bool cuda_each_text(const tc_program *p, bool (*f)(const char *name, const char *text, void *arg),
+                    void *arg);
+
+typedef struct cuda_run {
+  /* in */
+  const tc_program *p;
+  const interp_array *const *input;
+  const tc_value *scalar;
+  bool shifted; /* buffers are not aligned to 16 bytes */
+  /* out, freed by cuda_run_free */
+  interp_array **output, **after;
+  bool bad_index;
+} cuda_run;
+
+bool cuda_program(const cuda_unit *u, int i, cuda_run *run);
+void cuda_run_free(cuda_run *run);
+
+#endif

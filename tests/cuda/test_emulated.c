@@ -1,0 +1,203 @@
+/* Random graphs through lowering and the CUDA printers, run on the CPU by emulate.h, against the
+ * interpreter; once with aligned buffers (16-byte accesses, 32-bit indices) and once without.  The
+ * allowance is a tolerance of the coarsest dtype plus what a tiny change of the arguments does to
+ * the same result. */
+#include <criterion/criterion.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/pass.h"
+#include "graph/text.h"
+#include "tests/common/random_graph.h"
+#include "tests/cuda/program.h"
+
+typedef struct tolerance {
+  double rtol, atol, change, gain;
+  bool round;
+} tolerance;
+
+static tolerance tolerance_of(tc_dtype coarsest) {
+  switch (coarsest) {
+  case TC_BF16: return (tolerance){3.2e-2, 8e-3, 4e-3, 8, true};
+  case TC_F16: return (tolerance){4e-3, 1e-3, 5e-4, 8, true};
+  case TC_F32: return (tolerance){4e-6, 4e-6, 6e-8, 100, false};
+  default: return (tolerance){1e-9, 1e-9, 1e-12, 1e4, false};
+  }
+}
+
+/* Element of want and got that differ too much, or -1. */
+static int64_t mismatch(const interp_array *want, const interp_array *near, const interp_array *got,
+                        tolerance t) {
+  if (want->dtype != got->dtype || want->rank != got->rank || want->count != got->count) return 0;
+  for (int64_t k = 0; k < want->count; k++) {
+    const double a = interp_get(want, k), b = interp_get(got, k), c = interp_get(near, k);
+    if (a == b || (isnan(a) && isnan(b))) continue;
+    if (isnan(a) != isnan(c) || isinf(a) != isinf(c) || fabs(a) > (t.round ? 1e30 : 1e200)) continue;
+    if (t.rtol > 1e-8 && fabs(a) > 1e30) continue; /* steps between may leave the range of f32 */
+    if (!(fabs(a - b) <= t.atol + t.rtol * fabs(a) + t.gain * fabs(a - c))) return k;
+  }
+  return -1;
+}
+
+typedef struct item {
+  random_graph r; /* for the interpreter */
+  tc_graph *copy; /* optimised, for the compiler */
+  interp_array **near;
+  tolerance t;
+} item;
+
+static bool loud;
+static void report(void *self, tc_severity s, tc_loc loc, const char *text) {
+  (void)self, (void)loc;
+  if (loud && s == TC_MISSED) fprintf(stderr, "not lowered: %s\n", text);
+}
+static tc_diag diag = {report, NULL};
+
+static bool make(const random_options *o, item *it) {
+  random_graph copy;
+  if (!random_graph_make(o, &diag, &it->r)) {
+    random_graph_free_input(&it->r, it->r.input);
+    tc_graph_free(it->r.g);
+    return false;
+  }
+  cr_assert(random_graph_make(o, &diag, &copy), "the same graph once more");
+  random_graph_free_input(&copy, copy.input);
+  it->copy = tc_graph_optimize(copy.g);
+  cr_assert_not_null(it->copy);
+  it->t = tolerance_of(random_coarsest_dtype(it->r.g));
+  it->near = random_graph_perturbed(&it->r, it->t.change);
+  return true;
+}
+
+static interp_run interpret(const item *it, interp_array **input) {
+  interp_run run = {.g = it->r.g,
+                    .input = (const interp_array *const *)input,
+                    .scalar = it->r.scalar,
+                    .round = it->t.round};
+  if (!interp_graph(&run)) run.noutput = run.nwrite = 0;
+  return run;
+}
+
+static int differs(const item *it, const char *what, uint32_t i, const interp_array *want,
+                   const interp_array *near, const interp_array *got) {
+  const int64_t k = mismatch(want, near, got, it->t);
+  if (k < 0) return 0;
+  tc_buf text = {0};
+  tc_graph_print(it->r.g, &text);
+  fprintf(stderr, "%s %u element %lld: %.9g, not %.9g (nearby %.9g)\n%s\n", what, i, (long long)k,
+          interp_get(got, k), interp_get(want, k), interp_get(near, k), text.text);
+  tc_buf_free(&text);
+  return 1;
+}
+
+static int check(const cuda_unit *u, int i, const item *it, bool shifted) {
+  cuda_run got = {.input = (const interp_array *const *)it->r.input,
+                  .scalar = it->r.scalar,
+                  .shifted = shifted};
+  int bad = 0;
+  interp_run want = interpret(it, it->r.input), near = interpret(it, it->near);
+  if (want.noutput + want.nwrite == 0) return 0;
+  if (!cuda_program(u, i, &got)) bad = 1;
+  if (!bad && got.bad_index) bad = 1, fprintf(stderr, "an index is out of range\n");
+  for (uint32_t o = 0; !bad && o < want.noutput && o < near.noutput; o++)
+    bad = differs(it, "result", o, want.output[o], near.output[o], got.output[o]);
+  for (uint32_t w = 0; !bad && w < want.nwrite && w < near.nwrite; w++) {
+    uint32_t input;
+    tc_graph_write_at(it->r.g, w, &input);
+    if (got.after[input]) bad = differs(it, "write", w, want.write[w], near.write[w], got.after[input]);
+  }
+  interp_run_free(&want);
+  interp_run_free(&near);
+  cuda_run_free(&got);
+  return bad;
+}
+
+enum { BATCH = 24 };
+
+typedef struct tally {
+  int graphs, kernels, runs, failures;
+} tally;
+
+static void run_batch(item *items, int n, tally *t) {
+  tc_graph *graph[BATCH];
+  cuda_unit u;
+  for (int i = 0; i < n; i++) graph[i] = items[i].copy;
+  loud = true;
+  const bool ok = cuda_unit_build(&u, graph, n);
+  loud = false;
+  cr_assert(ok, "texts do not build");
+  for (int i = 0; i < n; i++) {
+    t->graphs++;
+    for (int shifted = 0; u.program[i] && shifted < 2; shifted++) {
+      t->runs++;
+      t->failures += check(&u, i, &items[i], shifted);
+    }
+  }
+  t->kernels += u.kernels;
+  cuda_unit_free(&u);
+  for (int i = 0; i < n; i++) {
+    random_graph_free_input(&items[i].r, items[i].near);
+    random_graph_free_input(&items[i].r, items[i].r.input);
+    tc_graph_free(items[i].r.g);
+    tc_graph_free(items[i].copy);
+  }
+}
+
+static void run_all(const random_options *o, int n, tally *t) {
+  item items[BATCH];
+  int have = 0;
+  for (int i = 0; i < n; i++) {
+    if (make(&o[i], &items[have])) have++;
+    if (have == BATCH || (have && i == n - 1)) {
+      run_batch(items, have, t);
+      have = 0;
+    }
+  }
+  printf("%d graphs, %d kernels, %d runs, %d failures\n", t->graphs, t->kernels, t->runs, t->failures);
+}
+
+static const uint32_t wide = 1u << TC_F64 | 1u << TC_I64 | 1u << TC_I32 | 1u << TC_U8 | 1u << TC_BOOL;
+
+/* Each op alone, in several dtypes and settings; TC_TEST_SEEDS=8 for more of them, TC_TEST_OP for
+ * one. */
+Test(emulated, every_op, .timeout = 3000) {
+  static const uint32_t dtypes[] = {1u << TC_F32 | 1u << TC_I64 | 1u << TC_BOOL, wide,
+                                    1u << TC_BF16 | 1u << TC_I32,
+                                    1u << TC_F16 | 1u << TC_I16 | 1u << TC_I8 | 1u << TC_I64};
+  static random_options o[OP_COUNT * 8];
+  int n = 0;
+  const char *only = getenv("TC_TEST_OP"), *seeds = getenv("TC_TEST_SEEDS");
+  const int count = seeds ? atoi(seeds) : only ? 8 : 1;
+  for (int op = 1; op < OP_COUNT; op++)
+    for (int k = 0; k < 8; k++) {
+      if ((k + op) % 8 >= count) continue;
+      if (only && strcmp(only, tc_op_get((tc_op)op)->text)) continue;
+      o[n++] = (random_options){.seed = (uint64_t)op * 100 + (uint64_t)k,
+                                .always = (tc_op)op,
+                                .symbolic = k & 1,
+                                .specials = k % 4 == 3,
+                                .dtypes = dtypes[k / 2]};
+    }
+  tally t = {0};
+  run_all(o, n, &t);
+  cr_expect_eq(t.failures, 0);
+}
+
+Test(emulated, graphs, .timeout = 3000) {
+  const char *count = getenv("TC_TEST_GRAPHS");
+  const int n = count ? atoi(count) : 24;
+  random_options *o = calloc((size_t)n + 1, sizeof *o);
+  for (int k = 0; k < n; k++)
+    o[k] = (random_options){.seed = 771000 + (uint64_t)k,
+                            .nodes = 4 + k % 30,
+                            .symbolic = k & 1,
+                            .specials = k % 8 == 7,
+                            .dtypes = k % 3 ? wide : 1u << TC_F32 | 1u << TC_I64 | 1u << TC_BOOL};
+  tally t = {0};
+  run_all(o, n, &t);
+  cr_expect_eq(t.failures, 0);
+  free(o);
+}
