@@ -63,8 +63,9 @@ static bool take_owned_store(tc_print_scope *s, const tc_action *a) {
   else tc_print_line(s, "if (owner == 0)");
   if (a->guard.id) tc_print_line(s, "if (v%u[0])", a->guard.id);
   if (a->kind == TC_ACT_ADD)
-    tc_print_line(s, "tc_store1_%s(b%u + %s, tc_splat_%s(b%u + %s) + v%u);", t, b, p.base.text, t,
-                  b, p.base.text, v);
+    tc_print_line(s, "tc_store1_%s(b%u + %s, tc_add_%s(tc_splat_%s(b%u + %s), v%u));", t, b,
+                  p.base.text, tc_print_compute(s->p->buffer[s->k->buffer[a->buffer]].dtype), t, b,
+                  p.base.text, v);
   else tc_print_line(s, "tc_store1_%s(b%u + %s, v%u);", t, b, p.base.text, v);
   tc_print_place_free(&p);
   s->indent -= 2;

@@ -6,11 +6,12 @@
 static void put_add(tc_print_scope *s, const tc_print_place *p, const char *t, const tc_action *a,
                     const char *guard) {
   const char *base = p->base.text;
+  const char *compute = tc_print_compute(s->p->buffer[s->k->buffer[a->buffer]].dtype);
   const uint32_t b = a->buffer, v = a->value.id;
   if (p->fixed) {
     if (a->guard.id) tc_print_line(s, "if (v%u[0])", a->guard.id);
-    tc_print_line(s, "tc_store1_%s(b%u + %s, tc_splat_%s(b%u + %s) + v%u);", t, b, base, t, b, base,
-                  v);
+    tc_print_line(s, "tc_store1_%s(b%u + %s, tc_add_%s(tc_splat_%s(b%u + %s), v%u));", t, b, base,
+                  compute, t, b, base, v);
   } else
     tc_print_line(s, "tc_scatteradd_%s(b%u + %s, %s, v%u, %s, %s);", t, b, base,
                   p->unit ? s->words->lanes : p->lane.text, v, guard, tc_print_valid(s));
