@@ -7,8 +7,11 @@
 #include "backends/cuda/emit.h"
 
 static const char helpers[] =
-    "\nstatic inline int tc_device_of(const struct tc_tensor *x) {\n"
-    "  return x ? x->key.device : TC_CPU;\n}\n"
+    "\nstatic inline __attribute__((unused)) int tc_is_on_cuda(const struct tc_tensor *x) {\n"
+    "  return x && x->key.device == TC_CUDA;\n}\n"
+    "\ntc_device tc_default_device(void);\n"
+    "static inline __attribute__((unused)) int tc_creates_on_cuda(void) {\n"
+    "  return (tc_default_device() & 255) == TC_CUDA;\n}\n"
     "\n/* A launch failed behind one that wrote an operand: the body must not run. */\n"
     "static __attribute__((noinline, cold, unused)) int tc_cuda_late(tcrt_function *f, int code) "
     "{\n"

@@ -59,8 +59,8 @@ void tc_entry_dispatch(const tc_function *f, bool operands, tc_buf *out) {
   tc_putf(out,
           "int %s(const struct tc_tensor *const *in, const tc_value *scalar, struct tc_tensor "
           "**out) {\n"
-          "  return %s == TC_CUDA ? %s_cuda(in, scalar, out) : %s_cpu(in, scalar, out);\n}\n",
-          f->symbol, operands ? "tc_device_of(in[0])" : "tcrt_default_kind()", f->symbol,
+          "  return %s ? %s_cuda(in, scalar, out) : %s_cpu(in, scalar, out);\n}\n",
+          f->symbol, operands ? "tc_is_on_cuda(in[0])" : "tc_creates_on_cuda()", f->symbol,
           f->symbol);
 }
 

@@ -1,0 +1,11 @@
+/* pack.h - images in the object are compressed: device code is two thirds padding and repetition. */
+#ifndef TC_CUDA_PACK_H
+#define TC_CUDA_PACK_H
+
+#include <stddef.h>
+
+/* LZ4's block format (runtime/libtcrt/src/cuda/unpack.c reads it).  The result is malloc'ed; NULL:
+ * out of memory, or not smaller. */
+unsigned char *tc_pack(const unsigned char *bytes, size_t size, size_t *packed);
+
+#endif
