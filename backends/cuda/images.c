@@ -1,7 +1,7 @@
 /* images.c - compiles the kernels of a unit and describes the results in the host text:
  *
  *   extern const unsigned char tcd_<hash of the bytes>[] TC_HIDDEN;
- *   static const tcrt_cuda_blob <kernel>_blobs[] = {{80, 0, tcd_..., 5120}, ...};
+ *   static const tcrt_cuda_blob <kernel>_blobs[] = {{80, 0, tcd_..., 12008, 4501}, ...};
  *   static const char *const <kernel>_functions[] = {"<kernel>_0"};
  *   static tcrt_cuda_image <kernel>_image = {"<kernel>", 1, 3, ...}; */
 #include "backends/cuda/images.h"
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "backends/cuda/nvrtc.h"
+#include "backends/cuda/pack.h"
 
 struct tc_image {
   char *name, *text, *launcher;
@@ -105,18 +106,29 @@ const char *tc_images_problem(const tc_images *m, const char *name) {
 /* ---- the host text
  * ------------------------------------------------------------------------------------ */
 
-/* Puts a blob into the data under the name that its bytes give it; NULL: out of memory. */
-static const char *put_data(tc_nvrtc_blob *blob, tc_texts *out) {
+/* Packs a blob in place where that saves something.  0: it is as it was. */
+static size_t pack(tc_nvrtc_blob *blob) {
+  size_t packed = 0;
+  unsigned char *bytes = tc_pack(blob->bytes, blob->size, &packed);
+  if (!bytes) return 0;
+  free(blob->bytes);
+  blob->bytes = bytes;
+  return packed;
+}
+
+/* Puts `size` bytes of a blob into the data under the name that they give it; NULL: out of memory.
+ */
+static const char *put_data(tc_nvrtc_blob *blob, size_t size, tc_texts *out) {
   char name[40];
   snprintf(name, sizeof name, "tcd_%016llx%016llx",
-           (unsigned long long)tc_hash(blob->bytes, blob->size, 0),
-           (unsigned long long)tc_hash(blob->bytes, blob->size, blob->size));
+           (unsigned long long)tc_hash(blob->bytes, size, 0),
+           (unsigned long long)tc_hash(blob->bytes, size, size + 1));
   for (size_t i = 0; i < out->ndata; ++i)
     if (strcmp(out->data[i].name, name) == 0) return out->data[i].name;
   tc_data *data = realloc(out->data, (out->ndata + 1) * sizeof *data);
   if (!data) return NULL;
   out->data = data;
-  data[out->ndata] = (tc_data){strdup(name), blob->bytes, blob->size};
+  data[out->ndata] = (tc_data){strdup(name), blob->bytes, size};
   if (!data[out->ndata].name) return NULL;
   blob->bytes = NULL; /* moved */
   return data[out->ndata++].name;
@@ -126,10 +138,11 @@ static void put_blobs(tc_image *i, tc_texts *out) {
   tc_buf table = {0};
   for (uint32_t b = 0; b < i->job.nblob; ++b) {
     tc_nvrtc_blob *blob = &i->job.blob[b];
-    const char *name = put_data(blob, out);
+    const size_t packed = pack(blob);
+    const char *name = put_data(blob, packed ? packed : blob->size, out);
     tc_putf(&out->host, "extern const unsigned char %s[] TC_HIDDEN;\n", name ? name : "");
-    tc_putf(&table, "%s{%u, %d, %s, %zu}", b ? ", " : "", blob->arch, blob->ptx, name ? name : "0",
-            blob->size);
+    tc_putf(&table, "%s{%u, %d, %s, %zu, %zu}", b ? ", " : "", blob->arch, blob->ptx,
+            name ? name : "0", blob->size, packed);
     out->host.failed |= !name;
   }
   tc_putf(&out->host, "static const tcrt_cuda_blob %s_blobs[] = {%s};\n", i->name, table.text);

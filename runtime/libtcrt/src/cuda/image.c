@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/libtcrt/src/cuda/unpack.h"
 #include "runtime/libtcrt/src/settings.h"
 
 /* An image on one device.  failed: why it could not be loaded, so that nobody tries again. */
@@ -39,11 +40,21 @@ static const tcrt_cuda_blob *choose(const tcrt_cuda_image *image, int arch, bool
   return best;
 }
 
+static cu_result load_blob(const tc_cuda_device *d, const tcrt_cuda_blob *b, cu_module *m) {
+  if (!b->packed) return d->cu->module_load(m, b->data);
+  void *bytes = malloc((size_t)b->size);
+  cu_result r = bytes ? CU_INVALID_IMAGE : CU_OUT_OF_MEMORY;
+  if (bytes && tcrt_unpack(b->data, (size_t)b->packed, bytes, (size_t)b->size))
+    r = d->cu->module_load(m, bytes);
+  free(bytes);
+  return r;
+}
+
 static cu_result load_module(const tc_cuda_device *d, const tcrt_cuda_image *image, cu_module *m) {
   cu_result r = CU_NO_BINARY_FOR_GPU;
   for (int ptx = 0; ptx < 2; ptx++) {
     const tcrt_cuda_blob *b = choose(image, d->info.arch, ptx);
-    if (b && (r = d->cu->module_load(m, b->data)) == CU_SUCCESS) return r;
+    if (b && (r = load_blob(d, b, m)) == CU_SUCCESS) return r;
   }
   return r;
 }
@@ -119,8 +130,10 @@ void tcrt_cuda_unload(tcrt_cuda_image *image) {
   for (int i = 0; i < tc_cuda()->devices; i++) {
     loaded *l = atomic_load(&slots[i]);
     tc_cuda_device *d = l ? tc_cuda_opened(i) : NULL;
-    if (d && l->failed == CU_SUCCESS && tc_cuda_current(d) == CU_SUCCESS)
+    if (d && l->failed == CU_SUCCESS) {
+      tc_cuda_current(d);
       d->cu->module_unload(l->module);
+    }
     free(l);
   }
   free((void *)slots);
