@@ -9,7 +9,7 @@
 enum {
   ROWS = 573440,      /* rows of A of a task: half of a second-level cache of 1 MiB */
   SUMS = 1 << 18,     /* sums of a task between k blocks */
-  MOST = 4 * SUMS + 2 * ROWS, /* of both, of any level */
+  MOST = 4 * SUMS + 2 * ROWS + (1 << 18), /* of both, of any level, and a block of a panel of B */
   B_BYTES = 8 << 20,  /* packed B that is kept at a time, at least */
   B_COLUMNS = 256     /* and at least so many columns */
 };
@@ -29,8 +29,8 @@ typedef struct level {
 
 static const level levels[] = {
     {"TC_ISA == TC_LEVEL_amx", {32, 16, 0}, 16, 2, 32, 4096, 2 * ROWS, 4 * SUMS, "amx"},
-    {"TC_ISA == TC_LEVEL_bf16", {14, 8, 4}, 16, 2, 2, 2048, ROWS, SUMS, "bf16"},
-    {"TC_L == 16", {14, 8, 4}, 16, 1, 1, 2048, ROWS, SUMS, NULL},
+    {"TC_ISA == TC_LEVEL_bf16", {14, 8, 4}, 16, 2, 2, 4096, ROWS / 2, SUMS, "bf16"},
+    {"TC_L == 16", {14, 8, 4}, 16, 1, 1, 4096, ROWS / 2, SUMS, NULL},
     {"TC_L == 8", {6, 4, 2}, 8, 1, 1, 2048, ROWS, SUMS, NULL},
     {"TC_L == 4", {6, 4, 2}, 4, 1, 1, 2048, ROWS, SUMS, NULL},
 };

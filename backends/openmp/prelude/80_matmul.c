@@ -8,7 +8,8 @@
  *   superblock   batches x column panels whose packed B fits the shared scratch
  *     task       rows x panels of C, taken from a counter by any thread
  *       k block  A's rows are packed where their strides hurt, else read in place
- *         panel of B, packed by the first thread that needs it
+ *         panel of B, packed by the first thread that needs it (where a task has all rows of C:
+ *           by the only one, into its own scratch, which stays in the near caches)
  *           panel of A: micro-kernel; after the last k block the epilogue
  *
  * An element of C is a sum in order of k, cut at blocks that depend on K alone: no other choice made
@@ -92,6 +93,7 @@ typedef struct tc_mm_call {
   int64_t high, wide;     /* most row panels, column panels of a task */
   int64_t group, panels;  /* batches and column panels of a superblock */
   int a_direct, b_direct;
+  int once;               /* a task has all rows of C, so that packed B is used once */
   int64_t next[2];        /* task counters of even and odd superblocks */
 } tc_mm_call;
 
@@ -157,13 +159,18 @@ TC_MM_FN int tc_mm_height(const tc_mm *g, int64_t rows) {
 TC_MM_FN const char *tc_mm_b_block(const tc_mm_call *c, const tc_mm_task *t, const tc_mm_panel *n, int64_t q,
                                    int64_t kb) {
   const tc_mm *g = c->g;
+  const int64_t k0 = kb * c->kc, kn = tc_mm_min(c->kc, g->k - k0);
+  if (c->once) {
+    g->b_pack(g, t->batch, n->n0, n->cols, n->width, k0, kn, t->b);
+    return t->b;
+  }
   char *panel = t->b + (q - t->q0) * c->panel_bytes;
-  char *dst = panel + c->head + kb * c->kc * n->width * g->es;
+  char *dst = panel + c->head + k0 * n->width * g->es;
   uint32_t *state = (uint32_t *)panel + kb, seen = __atomic_load_n(state, __ATOMIC_ACQUIRE);
   const uint32_t ready = 2 * t->turn + 2;
   if (seen < ready - 1 &&
       __atomic_compare_exchange_n(state, &seen, ready - 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-    g->b_pack(g, g->b_shared ? 0 : t->batch, n->n0, n->cols, n->width, kb * c->kc, tc_mm_min(c->kc, g->k - kb * c->kc), dst);
+    g->b_pack(g, g->b_shared ? 0 : t->batch, n->n0, n->cols, n->width, k0, kn, dst);
     __atomic_store_n(state, ready, __ATOMIC_RELEASE);
   }
   while (__atomic_load_n(state, __ATOMIC_ACQUIRE) != ready) tc_mm_pause();
@@ -208,10 +215,10 @@ typedef struct tc_mm_next {
 TC_MM_FN tc_mm_next tc_mm_next_panel(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t kb, int64_t kn) {
   const tc_mm *g = c->g;
   const tc_mm_panel n = tc_mm_panel_at(c, q);
-  const char *packed = t->b + (q - t->q0) * c->panel_bytes;
+  const char *packed = c->once ? t->b : t->b + (q - t->q0) * c->panel_bytes;
   const int64_t lines = tc_mm_up(kn * n.width * g->es, 64);
   tc_mm_next x = {packed + c->head + kb * c->kc * n.width * g->es, lines, lines, 64, 0};
-  if (!n.inplace && __atomic_load_n((const uint32_t *)packed + kb, __ATOMIC_RELAXED) == 2 * t->turn + 2) return x;
+  if (!n.inplace && !c->once && __atomic_load_n((const uint32_t *)packed + kb, __ATOMIC_RELAXED) == 2 * t->turn + 2) return x;
   x.count = 0;
   if (!g->b_from) return x;
   x.line = g->b_from(g, t->batch, kb * c->kc, n.n0);
@@ -250,13 +257,14 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
     if (last || (direct && kb > 0)) g->ahead(g, t->batch, m0, rows, n.n0, n.cols);
     tc_mm_micro *micro = g->micro[v][n.width < g->nr];
     const char *line = tc_mm_ask(&next, i, lines, b);
+    const int64_t step = line == b ? 0 : next.step;
     if (direct) {
-      micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, g->c_at(g, t->batch, m0, n.n0), g->c_rs, kb > 0, line, next.step);
+      micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, g->c_at(g, t->batch, m0, n.n0), g->c_rs, kb > 0, line, step);
       continue;
     }
     t->odd ^= 1;
     char *sums = t->sums + tc_mm_slot(c, t, q, i, n.cols < n.width) * g->mr * cs;
-    micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, sums, cs, kb > 0, line, next.step);
+    micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, sums, cs, kb > 0, line, step);
     if (!last) continue;
     tc_mm_finish(c, t);
     t->done = (tc_mm_done){m0, rows, n.n0, n.cols, sums};
@@ -290,7 +298,7 @@ TC_MM_FN void tc_mm_tasks(tc_mm_call *c, const tc_mm_super *s, int64_t *next, in
     t.q0 = s->q0 + gj * s->nq / s->gn, t.q1 = s->q0 + (gj + 1) * s->nq / s->gn;
     t.first = t.q0 + (t.q1 - t.q0) * id / threads;
     t.fresh = c->kblocks > 1 || row != held;
-    t.b = c->b + ((c->g->b_shared ? 0 : batch) * s->nq + t.q0 - s->q0) * c->panel_bytes;
+    t.b = c->once ? t.sums + c->g->sums : c->b + ((c->g->b_shared ? 0 : batch) * s->nq + t.q0 - s->q0) * c->panel_bytes;
     tc_mm_do(c, &t);
     held = row;
   }
@@ -306,7 +314,7 @@ TC_MM_FN void tc_mm_split(const tc_mm_call *c, tc_mm_super *s, int64_t threads) 
     const int64_t n = s->nb * s->gm * s->gn;
     const int64_t tall = c->mpanel / s->gm * g->mr, broad = s->nq / s->gn * g->nr;
     if (n > 16 * threads || (n >= 4 * threads && n % threads == 0)) return;
-    if (s->gm < c->mpanel && (tall >= broad || s->gn >= s->nq)) ++s->gm;
+    if (s->gm < c->mpanel && !c->once && (tall >= broad || s->gn >= s->nq)) ++s->gm;
     else if (s->gn < s->nq) ++s->gn;
     else return;
   }
@@ -329,9 +337,16 @@ TC_MM_FN void tc_mm_worker(tc_mm_call *c, int id, int threads) {
   if (g->end) g->end();
 }
 
+/* Does reading A in place cost less than packing it?  Rows a power of two apart share cache sets, and
+ * columns far apart have no neighbours: that pays for few uses only, as lines of tiles do. */
+TC_MM_FN int tc_mm_a_in_place(const tc_mm *g) {
+  if (g->a_ks > g->es) return g->n <= 2 * g->nr;
+  return (g->a_rs % 2048 != 0 || g->m <= 2 * g->mr) && (!g->a_lines || g->n <= 16 * g->nr);
+}
+
 /* Blocks of k: of equal length, one where it is not much longer than wanted.  How many rows of A and
  * sums that allows.  How much of B is packed at a time: what the shared scratch holds. */
-TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes) {
+TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes, int64_t threads) {
   const tc_mm *g = c->g;
   c->kblocks = g->k * 2 <= g->kc * 3 ? 1 : tc_mm_up(g->k, g->kc);
   c->kc = tc_mm_up(tc_mm_up(g->k, c->kblocks), 32) * 32;
@@ -345,7 +360,9 @@ TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes) {
   const int64_t fit = shared_bytes / c->panel_bytes;
   c->panels = tc_mm_min(c->npanel, fit > 0 ? fit : 1);
   c->group = g->batch;
-  if (c->b_direct && g->n % g->nr == 0) c->panels = c->npanel;
+  c->once = c->high >= c->mpanel && c->npanel >= 4 * threads && (!g->b_shared || g->batch == 1) &&
+            g->rows_bytes + g->sums + c->kc * g->nr * g->es <= c->own_bytes;
+  if (c->once || (c->b_direct && g->n % g->nr == 0)) c->panels = c->npanel;
   else if (!g->b_shared && c->panels < c->npanel) c->group = 1;
   else if (!g->b_shared) c->group = tc_mm_min(g->batch, fit / c->npanel);
 }
@@ -358,14 +375,14 @@ __attribute__((weak, visibility("hidden"), minsize)) void tc_mm_run(const tc_mm 
   tc_mm_call c = {.g = g, .b = shared, .own = own, .own_bytes = own_bytes,
                   .npanel = tc_mm_up(g->n, g->nr), .mpanel = tc_mm_up(g->m, g->mr)};
   const int even = g->k % g->kp == 0;
-  c.a_direct = g->a_at && even && (g->a_rs % 2048 != 0 || g->m <= 2 * g->mr) && (!g->a_lines || g->n <= 16 * g->nr);
+  c.a_direct = g->a_at && even && tc_mm_a_in_place(g);
   c.b_direct = g->b_at && even && (g->m <= 2 * g->mr || g->k * g->b_ks <= 65536);
-  tc_mm_plan(&c, shared_bytes);
-  if (!c.b_direct || g->n % g->nr)
-    for (int64_t i = 0; i < (g->b_shared ? 1 : c.group) * c.panels; ++i)
-      __builtin_memset(shared + i * c.panel_bytes, 0, c.head);
   const int64_t tiles = g->batch * c.mpanel * c.npanel, work = g->batch * g->m * g->n * (g->k + 4);
   const int threads = work < 500000 ? 1 : (int)tc_mm_min(omp_get_max_threads(), tiles);
+  tc_mm_plan(&c, shared_bytes, threads);
+  if (!c.once && (!c.b_direct || g->n % g->nr))
+    for (int64_t i = 0; i < (g->b_shared ? 1 : c.group) * c.panels; ++i)
+      __builtin_memset(shared + i * c.panel_bytes, 0, c.head);
   if (threads == 1) {
     tc_mm_worker(&c, 0, 1);
     return;
