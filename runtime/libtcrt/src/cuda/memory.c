@@ -297,7 +297,8 @@ size_t tc_cuda_trim(void) {
   int n = tc_cuda_any() ? tc_cuda()->devices : 0;
   for (int i = 0; i < n; i++) {
     tc_cuda_device *d = tc_cuda_opened(i);
-    if (!d || tc_cuda_current(d) != CU_SUCCESS) continue;
+    if (!d) continue;
+    tc_cuda_current(d);
     tc_cuda_forget_graphs();
     tc_cuda_forget_scratch();
     d->cu->context_wait();

@@ -103,10 +103,9 @@ static void set_args(const list *l, const item *i, void **args) {
 
 static void drop_graph(graph *g) {
   const tc_cuda_driver *cu = g->device->cu;
-  if (tc_cuda_current(g->device) == CU_SUCCESS) {
-    if (g->exec) cu->exec_destroy(g->exec);
-    if (g->graph) cu->graph_destroy(g->graph);
-  }
+  tc_cuda_current(g->device);
+  if (g->exec) cu->exec_destroy(g->exec);
+  if (g->graph) cu->graph_destroy(g->graph);
   free_list(&g->made);
   free(g->node);
   free(g);
@@ -119,8 +118,7 @@ static void forget(void *p) {
     next = g->next;
     drop_graph(g);
   }
-  if (r->capture && tc_cuda_current(r->device) == CU_SUCCESS)
-    r->device->cu->stream_destroy(r->capture);
+  if (r->capture) r->device->cu->stream_destroy(r->capture);
   free_list(&r->now);
   free(r);
 }

@@ -14,10 +14,9 @@ cu_stream tc_cuda_stream(const tc_cuda_device *d, tc_stream **owner) {
 
 void tc_cuda_stream_unref(tc_stream *s) {
   if (!s || atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1) return;
-  if (tc_cuda_current(s->device) == CU_SUCCESS) {
-    s->device->cu->stream_wait(s->stream); /* its memory may go to a stream of the same handle */
-    s->device->cu->stream_destroy(s->stream);
-  }
+  tc_cuda_current(s->device);
+  s->device->cu->stream_wait(s->stream); /* its memory may go to a stream of the same handle */
+  s->device->cu->stream_destroy(s->stream);
   free(s);
 }
 

@@ -1,0 +1,69 @@
+#include "tests/cuda_stub/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t word(const stub_launch *l, int i) {
+  uint64_t v;
+  memcpy(&v, l->args[i], sizeof v);
+  return v;
+}
+
+enum { AXES = 8 };
+
+/* What runtime/libtcrt/src/cuda/strided.c says its PTX does, element by element. */
+static void strided(const stub_launch *l, size_t size) {
+  uint64_t count = word(l, 3), axes = word(l, 4), value = word(l, 2);
+  for (uint64_t at = 0; at < count; at++) {
+    uint64_t to = word(l, 0), from = word(l, 1), i = at;
+    for (int k = 0; k < AXES; k++) {
+      uint64_t n = word(l, 5 + k), step = i;
+      bool outermost = axes <= (uint64_t)k + 1;
+      if (!outermost) step = i % n, i /= n;
+      to += step * word(l, 5 + AXES + k);
+      from += step * word(l, 5 + 2 * AXES + k);
+      if (outermost) break;
+    }
+    memcpy((void *)(uintptr_t)to, word(l, 1) ? (const void *)(uintptr_t)from : &value, size);
+  }
+}
+
+static void strided_1(const stub_launch *l) { strided(l, 1); }
+static void strided_2(const stub_launch *l) { strided(l, 2); }
+static void strided_4(const stub_launch *l) { strided(l, 4); }
+static void strided_8(const stub_launch *l) { strided(l, 8); }
+
+void device_begin(void) {
+  setenv("TC_CUDA_LIBRARY", TC_STUB_LIBRARY, 1);
+  setenv("TC_CUBLASLT_LIBRARY", TC_STUB_LT_LIBRARY, 0);
+  stub_kernel("tc_strided_1", 5 + 3 * AXES, strided_1);
+  stub_kernel("tc_strided_2", 5 + 3 * AXES, strided_2);
+  stub_kernel("tc_strided_4", 5 + 3 * AXES, strided_4);
+  stub_kernel("tc_strided_8", 5 + 3 * AXES, strided_8);
+}
+
+void device_end(void) {
+  stub_fail_at(0);
+  tc_trim(); /* copies that were asked for once are done when asked again */
+  tc_trim();
+  cr_expect_null(stub_misuse(), "%s", stub_misuse());
+  cr_expect_eq(stub_live_bytes(), 0, "%zu bytes of device memory are left", stub_live_bytes());
+  cr_expect_eq(stub_live(STUB_STREAM), 0);
+  cr_expect_eq(stub_live(STUB_EVENT), 0);
+  cr_expect_eq(stub_live(STUB_GRAPH), 0);
+  cr_expect_eq(stub_live(STUB_EXEC), 0);
+  cr_expect_leq(stub_live(STUB_HOST_MEMORY), tc_device_count(TC_CUDA)); /* the index words */
+}
+
+tc_tensor *device_counting(tc_ints dims) {
+  tc_tensor *x = tc_empty(TC_F32, dims);
+  float *v = tc_data(x);
+  for (int64_t i = 0; i < tc_numel(x); i++) v[i] = (float)i;
+  return x;
+}
+
+void device_expect_error(const char *text) {
+  const char *error = tc_error();
+  cr_expect(error && strstr(error, text), "expected '%s', got '%s'", text, error ? error : "none");
+  tc_clear_error();
+}
