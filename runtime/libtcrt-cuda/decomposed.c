@@ -46,8 +46,9 @@ static tc_graph *graph_of(const tc_op_call *o, tc_diag *diag) {
   tc_graph *g = tc_graph_new(c->name, diag);
   tc_ref *ref = calloc((size_t)c->nin + 1, sizeof *ref);
   tc_ref y = {0};
+  int nattr = c->string ? o->nattr - 1 : o->nattr; /* tc_build adds the string's */
   if (g && ref && add_operands(g, c, ref))
-    y = tc_build(g, c->op, c->nin, ref, o->nattr, c->attr, c->string, nowhere);
+    y = tc_build(g, c->op, c->nin, ref, nattr, c->attr, c->string, nowhere);
   free(ref);
   if (y.id && tc_graph_output(g, y)) return tc_graph_optimize(g);
   tc_graph_free(g);
@@ -164,7 +165,7 @@ static const tc_tensor *leaf(const evaluation *e, uint32_t id, const tc_node *n,
 
 static bool is_leaf(tc_op op) { return tc_op_get(op)->cls == TC_CLASS_LEAF; }
 
-/* The result as a tensor of its own: a node may be an operand, a view or a constant. */
+/* The result as a tensor of its own: the node may be an operand, a view or a constant. */
 static tc_tensor *result(const evaluation *e, const tc_tensor *y) {
   const tc_type *type = &e->o->type;
   if (!y) return NULL;
@@ -172,7 +173,9 @@ static tc_tensor *result(const evaluation *e, const tc_tensor *y) {
     tc_tensor *z = tc_result_new(e->o);
     return z && tc_copy_(z, y) ? z : NULL;
   }
-  tc_tensor *z = tc_contiguous(y);
+  const tc_graph *g = e->g;
+  tc_op op = tc_graph_node(g, tc_graph_output_at(g, 0))->op;
+  tc_tensor *z = op == OP_INPUT || is_native(op) ? tc_clone(y) : tc_contiguous(y);
   if (z) tc_result_shape(z, type);
   return z;
 }

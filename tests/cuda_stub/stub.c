@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SYMBOLS = 128, MOST_KERNELS = 128 };
+enum { MOST_SYMBOLS = 128, MOST_KERNELS = 128, MOST_GONE = 256 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static stub_object *objects;
+static stub_object *objects, *gone;
 static char misuse[300];
 static int fail_at, all_calls;
 static bool failed;
@@ -66,18 +66,21 @@ cu_result stub_wrong(const char *format, ...) {
 
 /* ---- objects ------------------------------------------------------------------------------ */
 
+static bool is_memory(const stub_object *o) {
+  return o->kind == STUB_DEVICE_MEMORY || o->kind == STUB_HOST_MEMORY;
+}
+
 stub_object *stub_make(stub_kind kind, size_t bytes) {
   stub_object *o = calloc(1, sizeof *o);
   if (!o) return NULL;
-  bool memory = kind == STUB_DEVICE_MEMORY || kind == STUB_HOST_MEMORY;
+  o->kind = kind;
+  bool memory = is_memory(o);
   void *block = NULL;
   if (memory && posix_memalign(&block, 512, bytes + 1)) {
     free(o);
     return NULL;
   }
   if (memory) memset(block, 0xA5, bytes);
-  o->kind = kind;
-  o->live = true;
   o->at = memory ? block : (void *)o;
   o->bytes = bytes;
   o->next = objects;
@@ -86,31 +89,55 @@ stub_object *stub_make(stub_kind kind, size_t bytes) {
 
 stub_object *stub_find(const char *symbol, stub_kind kind, const void *handle) {
   for (stub_object *o = objects; o; o = o->next)
-    if (o->at == handle && o->kind == kind && o->live) return o;
+    if (o->at == handle && o->kind == kind) return o;
   stub_wrong("%s: %p is no live object of kind %d", symbol, handle, (int)kind);
   return NULL;
 }
 
-/* Freed blocks stay mapped, so that late uses are found by the books, not by a crash. */
+/* What was destroyed lately is kept for a while, so that late uses are found by the books. */
+static void bury(stub_object *o) {
+  stub_object **at = &gone;
+  o->next = gone;
+  gone = o;
+  for (int n = 0; *at && n < MOST_GONE; n++) at = &(*at)->next;
+  stub_object *old = *at;
+  if (!old) return;
+  *at = NULL;
+  if (is_memory(old)) free(old->at);
+  free(old->node);
+  free(old);
+}
+
+static stub_object *function_of(const stub_object *module) {
+  stub_object *o = objects;
+  while (o && !(o->kind == STUB_FUNCTION && o->owner == module)) o = o->next;
+  return o;
+}
+
 void stub_drop(stub_object *o) {
-  o->live = false;
-  if (o->kind == STUB_DEVICE_MEMORY || o->kind == STUB_HOST_MEMORY) memset(o->at, 0xDD, o->bytes);
+  stub_object **at = &objects;
+  while (*at != o) at = &(*at)->next;
+  *at = o->next;
+  if (is_memory(o)) memset(o->at, 0xDD, o->bytes);
+  if (o->kind == STUB_MODULE)
+    for (stub_object *f; (f = function_of(o));) stub_drop(f);
+  bury(o);
 }
 
 static bool holds(const stub_object *o, const void *p, size_t bytes) {
-  const char *first = o->at, *at = p;
-  return at >= first && at + bytes <= first + o->bytes;
+  size_t offset = (uintptr_t)p - (uintptr_t)o->at;
+  return offset < o->bytes + (bytes == 0) && bytes <= o->bytes - offset;
 }
 
 bool stub_owns(stub_kind kind, const void *p) {
   for (const stub_object *o = objects; o; o = o->next)
-    if (o->kind == kind && o->live && holds(o, p, 1)) return true;
+    if (o->kind == kind && holds(o, p, 1)) return true;
   return false;
 }
 
 bool stub_inside(const char *symbol, stub_kind kind, const void *p, size_t bytes) {
   for (const stub_object *o = objects; o; o = o->next)
-    if (o->kind == kind && o->live && holds(o, p, bytes)) return true;
+    if (o->kind == kind && holds(o, p, bytes)) return true;
   stub_wrong("%s: [%p, +%zu) is not inside a live block of kind %d", symbol, p, bytes, (int)kind);
   return false;
 }
@@ -118,7 +145,7 @@ bool stub_inside(const char *symbol, stub_kind kind, const void *p, size_t bytes
 size_t stub_used(void) {
   size_t bytes = 0;
   for (const stub_object *o = objects; o; o = o->next)
-    if (o->kind == STUB_DEVICE_MEMORY && o->live) bytes += o->bytes;
+    if (o->kind == STUB_DEVICE_MEMORY) bytes += o->bytes;
   return bytes;
 }
 
@@ -136,11 +163,11 @@ int stub_nargs(const char *name) { return kernels[find_kernel(name)].nargs; }
 /* A first parameter that points to device memory must be alive: what every kernel writes or reads.
  */
 static bool arguments_live(const char *symbol, const char *name, void **args, int n) {
-  for (const stub_object *o = objects; o; o = o->next)
+  for (const stub_object *o = gone; o; o = o->next)
     for (int i = 0; i < n; i++) {
       void *p;
       memcpy(&p, args[i], sizeof p);
-      if (o->kind == STUB_DEVICE_MEMORY && !o->live && o->bytes && holds(o, p, 1)) {
+      if (o->kind == STUB_DEVICE_MEMORY && holds(o, p, 1)) {
         stub_wrong("%s: argument %d of %s points to freed memory", symbol, i, name);
         return false;
       }
@@ -150,7 +177,7 @@ static bool arguments_live(const char *symbol, const char *name, void **args, in
 
 cu_result stub_run(const char *symbol, const cu_kernel_node *k) {
   stub_object *f = stub_find(symbol, STUB_FUNCTION, k->function);
-  if (!f || !f->owner->live) return stub_wrong("%s: a function of an unloaded module", symbol);
+  if (!f) return CU_INVALID_VALUE;
   if (!k->grid_x || !k->grid_y || !k->grid_z || !k->block_x || k->block_x > 1024 ||
       k->grid_y > 65535)
     return stub_wrong("%s: %s with a grid of %u x %u and blocks of %u", symbol, f->name, k->grid_x,
@@ -187,7 +214,7 @@ int stub_launches(const char *name) {
 
 int stub_live(stub_kind kind) {
   int n = 0;
-  for (const stub_object *o = objects; o; o = o->next) n += o->kind == kind && o->live;
+  for (const stub_object *o = objects; o; o = o->next) n += o->kind == kind;
   return n;
 }
 

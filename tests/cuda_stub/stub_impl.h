@@ -7,12 +7,11 @@
 
 typedef struct stub_object {
   stub_kind kind;
-  bool live;
   void *at; /* memory: its address; else this object */
   size_t bytes;
   char name[64];             /* of a function */
   struct stub_object *owner; /* module of a function, pool of memory, graph of an executable */
-  struct stub_node *node;    /* of a graph, in order */
+  struct stub_node *node;    /* of a graph, in order; freed with it */
   int nodes;
   struct stub_object *next;
 } stub_object;
