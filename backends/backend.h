@@ -34,6 +34,7 @@ typedef struct tc_function {
   int ops;         /* API calls captured */
   tc_cuda_wish cuda;
   bool record; /* CUDA: launches become one CUDA graph (mode=reduce-overhead) */
+  bool always; /* no switch turns it off, and it is not registered */
 } tc_function;
 
 /* Read-only data of the object.  Equal data has equal names, so that linkers keep one. */
@@ -110,6 +111,11 @@ bool tc_cuda_parse_arch(const char *text, tc_cuda_options *o);
  * nothing is to be used then. */
 bool tc_compile_functions(tc_function *f, int n, const tc_cuda_options *cuda, tc_result *result,
                           tc_texts *out);
+
+/* The same for entries that have a variant for CUDA alone and run always: what libtcrt-cuda is made
+ * of.  There is no kernel text. */
+bool tc_compile_for_cuda(tc_function *f, int n, const tc_cuda_options *cuda, tc_result *result,
+                         tc_texts *out);
 
 #ifdef __cplusplus
 }

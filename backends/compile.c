@@ -118,7 +118,9 @@ static bool emit_kernels(const job *j, variant *v) {
   return ok;
 }
 
-static bool make_variant(job *j, const tc_backend *b, variant *v) {
+static bool make_variant(job *j, int device) {
+  const tc_backend *b = backends[device];
+  variant *v = &j->v[device];
   *v = (variant){.b = b, .p = tc_lower(j->graph, b->target)};
   if (!v->p) return false;
   dump_loops(j, v);
@@ -209,48 +211,84 @@ static void compile_cuda(job *job, int n, const tc_cuda_options *o, tc_texts *ou
   tc_images_free(&images);
 }
 
-/* Puts in front of both texts what they use, and behind them the unit's registration. */
-static bool finish(const tc_function *f, const tc_result *result, int n, tc_texts *out) {
-  tc_buf kernels = {0}, host = {0};
-  bool ok = tc_backend_openmp.complete(out->kernels.text ? out->kernels.text : "", &kernels);
+/* Puts what the host text uses in front of it, and behind it what happens when it is loaded and
+ * unloaded. */
+static void put_around(tc_texts *out, const tc_function *f, const tc_result *result, int n) {
+  tc_buf host = {0};
+  const char *close = out->close.text ? out->close.text : "";
   tc_entry_put_abi(out->cuda_count > 0, &host);
   tc_entry_put_helpers(&host);
   if (out->cuda_count > 0) tc_cuda_put_host_helpers(&host);
   tc_put(&host, out->host.text ? out->host.text : "");
-  tc_entry_put_registration(f, result, n, out->close.text ? out->close.text : "", &host);
-  ok = ok && !kernels.failed && !host.failed && !out->host.failed && !out->kernels.failed;
-  tc_buf_free(&out->kernels);
+  tc_entry_put_registration(f, result, n, close, &host);
+  host.failed |= out->host.failed | out->close.failed;
   tc_buf_free(&out->host);
-  out->kernels = kernels;
   out->host = host;
-  return ok;
 }
 
-bool tc_compile_functions(tc_function *f, int n, const tc_cuda_options *cuda, tc_result *result,
-                          tc_texts *out) {
-  memset(result, 0, (size_t)n * sizeof *result);
+static bool finish(const tc_function *f, const tc_result *result, int n, tc_texts *out) {
+  tc_buf kernels = {0};
+  bool ok = tc_backend_openmp.complete(out->kernels.text ? out->kernels.text : "", &kernels);
+  ok = ok && !kernels.failed && !out->kernels.failed;
+  tc_buf_free(&out->kernels);
+  out->kernels = kernels;
+  put_around(out, f, result, n);
+  return ok && !out->host.failed;
+}
+
+/* Takes the graphs over.  NULL: out of memory. */
+static job *begin(tc_function *f, int n) {
   job *job = calloc((size_t)n + 1, sizeof *job);
-  bool ok = job != NULL;
   for (int i = 0; i < n; ++i) {
     tc_graph *g = tc_graph_optimize(f[i].graph);
     f[i].graph = NULL;
-    if (!ok || !g) {
-      tc_graph_free(g);
-      continue;
-    }
-    job[i].f = &f[i];
-    job[i].graph = g;
-    if (make_variant(&job[i], backends[TC_CPU], &job[i].v[TC_CPU]) && f[i].cuda != TC_CUDA_NO)
-      make_variant(&job[i], backends[TC_CUDA], &job[i].v[TC_CUDA]);
+    if (job) job[i].f = &f[i], job[i].graph = g;
+    else tc_graph_free(g);
   }
-  if (ok) compile_cuda(job, n, cuda, out);
-  for (int i = 0; i < n && ok; ++i)
-    if (job[i].v[TC_CPU].p) ok = use(&job[i], &result[i], out);
-  ok = ok && (out->functions == 0 || finish(f, result, n, out));
+  return job;
+}
+
+static void end(job *job, int n) {
   for (int i = 0; job && i < n; ++i) {
     for (int b = 0; b < VARIANTS; ++b) variant_free(&job[i].v[b]);
     tc_graph_free(job[i].graph);
   }
   free(job);
+}
+
+bool tc_compile_functions(tc_function *f, int n, const tc_cuda_options *cuda, tc_result *result,
+                          tc_texts *out) {
+  memset(result, 0, (size_t)n * sizeof *result);
+  job *job = begin(f, n);
+  bool ok = job != NULL;
+  for (int i = 0; ok && i < n; ++i)
+    if (job[i].graph && make_variant(&job[i], TC_CPU) && f[i].cuda != TC_CUDA_NO)
+      make_variant(&job[i], TC_CUDA);
+  if (ok) compile_cuda(job, n, cuda, out);
+  for (int i = 0; i < n && ok; ++i)
+    if (job[i].v[TC_CPU].p) ok = use(&job[i], &result[i], out);
+  ok = ok && (out->functions == 0 || finish(f, result, n, out));
+  end(job, n);
   return ok;
+}
+
+bool tc_compile_for_cuda(tc_function *f, int n, const tc_cuda_options *cuda, tc_result *result,
+                         tc_texts *out) {
+  memset(result, 0, (size_t)n * sizeof *result);
+  job *job = begin(f, n);
+  bool ok = job != NULL;
+  for (int i = 0; ok && i < n; ++i)
+    if (job[i].graph) make_variant(&job[i], TC_CUDA);
+  if (ok) compile_cuda(job, n, cuda, out);
+  for (int i = 0; i < n && ok; ++i) {
+    const variant *v = &job[i].v[TC_CUDA];
+    if (!v->p) continue;
+    tc_entry_record(&f[i], (int)v->p->nkernel, &out->host);
+    ok = tc_entry_emit(v->b->entry, &f[i], v->p, v->names, v->levels, true, &out->host);
+    ++out->functions, ++out->cuda_count;
+    result[i] = (tc_result){true, true, (int)v->p->nkernel};
+  }
+  if (ok) put_around(out, f, result, n);
+  end(job, n);
+  return ok && !out->host.failed;
 }

@@ -138,9 +138,16 @@ void Job::compile() {
   for (FunctionJob &f : functions) {
     if (!f.captured.graph) continue;
     unsigned line = sources.getPresumedLineNumber(sources.getFileLoc(f.decl->getLocation()));
-    list.push_back({f.captured.symbol.c_str(), f.name.c_str(), f.file.c_str(), line,
-                    f.captured.graph.release(), f.captured.ops,
-                    makes_code() ? f.options.cuda : TC_CUDA_NO, f.options.record});
+    tc_function compiled = {};
+    compiled.symbol = f.captured.symbol.c_str();
+    compiled.name = f.name.c_str();
+    compiled.file = f.file.c_str();
+    compiled.line = line;
+    compiled.graph = f.captured.graph.release();
+    compiled.ops = f.captured.ops;
+    compiled.cuda = makes_code() ? f.options.cuda : TC_CUDA_NO;
+    compiled.record = f.options.record;
+    list.push_back(compiled);
     jobs.push_back(&f);
   }
   if (list.empty()) return;

@@ -70,7 +70,7 @@ void tc_entry_dispatch(const tc_function *f, bool operands, tc_buf *out) {
 static const char helpers[] =
     "#define TC_HIDDEN __attribute__((visibility(\"hidden\")))\n"
     "int omp_get_max_threads(void);\n"
-    "static int tc_unit_accepted; /* the runtime has our ABI */\n"
+    "static __attribute__((unused)) int tc_unit_accepted; /* the runtime has our ABI */\n"
     "\n"
     "/* A condition on sizes, or the reason why the body runs. */\n"
     "#define TC_GUARD(holds, why, operand, axis, got, want) \\\n"
@@ -128,17 +128,28 @@ void tc_entry_put_abi(bool cuda, tc_buf *out) {
 
 void tc_entry_put_helpers(tc_buf *out) { tc_put(out, helpers); }
 
+/* Functions that run always are nobody's business: they are not registered. */
+static int put_functions(const tc_function *f, const tc_result *result, int n, tc_buf *out) {
+  int count = 0;
+  for (int i = 0; i < n; ++i)
+    if (result[i].compiled && !f[i].always)
+      tc_putf(out, "%s&tc_function_%s", count++ ? ", " : "", f[i].symbol);
+  return count;
+}
+
 void tc_entry_put_registration(const tc_function *f, const tc_result *result, int n,
                                const char *close, tc_buf *out) {
-  int count = 0;
-  tc_put(out, "\nstatic tcrt_function *const tc_unit_functions[] = {");
-  for (int i = 0; i < n; ++i)
-    if (result[i].compiled) tc_putf(out, "%s&tc_function_%s", count++ ? ", " : "", f[i].symbol);
-  tc_putf(out,
-          "};\nstatic const tcrt_unit tc_unit = {TC_ABI_VERSION, %d, tc_unit_functions};\n"
-          "__attribute__((constructor)) static void tc_unit_open(void) { tc_unit_accepted = "
-          "tcrt_register(&tc_unit); }\n"
-          "__attribute__((destructor)) static void tc_unit_close(void) {%s%stcrt_unregister("
-          "&tc_unit);%s}\n",
-          count, *close ? "\n" : " ", *close ? close : "", *close ? "\n" : " ");
+  tc_buf list = {0};
+  const int count = put_functions(f, result, n, &list);
+  if (count > 0)
+    tc_putf(out,
+            "\nstatic tcrt_function *const tc_unit_functions[] = {%s};\n"
+            "static const tcrt_unit tc_unit = {TC_ABI_VERSION, %d, tc_unit_functions};\n"
+            "__attribute__((constructor)) static void tc_unit_open(void) { tc_unit_accepted = "
+            "tcrt_register(&tc_unit); }\n",
+            list.text ? list.text : "", count);
+  tc_putf(out, "__attribute__((destructor)) static void tc_unit_close(void) {%s%s%s}\n",
+          *close ? "\n" : " ", close, count > 0 ? "  tcrt_unregister(&tc_unit);\n" : "");
+  out->failed |= list.failed;
+  tc_buf_free(&list);
 }

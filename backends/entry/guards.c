@@ -147,11 +147,15 @@ static void put_write_guards(const tc_entry *e) {
   }
 }
 
-void tc_entry_guards(const tc_entry *e) {
-  const tc_graph *g = e->p->graph;
+static void put_switches(const tc_entry *e) {
   tc_put(e->out, "  if (__builtin_expect(!tcrt_enabled | !tc_unit_accepted");
   if (e->style->refuse) e->style->refuse(e);
   tc_put(e->out, ", 0))\n    return tcrt_miss(f, TC_MISS_DISABLED, -1, -1, 0, 0);\n");
+}
+
+void tc_entry_guards(const tc_entry *e) {
+  const tc_graph *g = e->p->graph;
+  if (!e->f->always) put_switches(e);
   for (uint32_t i = 0; i < tc_graph_input_count(g); ++i)
     put_key_guard(e, i, tc_graph_input_at(g, i));
   put_device_guards(e);
