@@ -98,12 +98,16 @@ static shape shape_of(lo *L, const tc_node *n) {
  * the reduction from its readers, it takes more than the absence of a bound. */
 static bool wants_split(lo *L, const shape *s, tc_dim results, bool parts) {
   const tc_target *t = L->target;
-  int64_t few = s->columns ? t->few_columns : t->few_rows, least, most;
+  const bool columns = s->columns;
+  int64_t few = columns ? t->few_columns : t->few_rows, least, most;
+  const int64_t size_limit = columns && t->long_column ? t->long_column : 2 * t->split;
   tc_dim size = lo_product(L, s->extent, s->n);
-  if (lo_at_most(L, size, 2 * t->split)) return false;
+  if (lo_at_most(L, size, size_limit)) return false;
   tc_dim_range(L->dims, size, &least, &most);
-  if (parts && least <= 2 * t->split) few = 2;
-  return lo_at_most(L, results, few - 1);
+  if (parts && least <= size_limit) few = 2;
+  if (lo_at_most(L, results, few - 1)) return true;
+  tc_dim_range(L->dims, results, &least, &most);
+  return t->cut_unknown && columns && !parts && least < few;
 }
 
 /* Finds axes for the reduced dimensions among `unused`, in order, else makes new ones. */

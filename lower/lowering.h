@@ -331,7 +331,7 @@ void lo_keep_rows(lo_kb *b);
 void lo_coalesce(lo_kb *b);
 int lo_choose_vector(lo_kb *b);
 int lo_add_slot(lo_kb *b, tc_dim extent, bool inner);
-int lo_split_slot(lo_kb *b, int s, int64_t chunk); /* returns the new outer slot */
+int lo_split_slot(lo_kb *b, int s, tc_dim chunk); /* returns the new outer slot */
 void lo_finish_axes(lo_kb *b, const int *order, int n, tc_axis *axis);
 void lo_map_addresses(lo_kb *b, void (*f)(lo_kb *, tc_address *, const void *), const void *arg);
 

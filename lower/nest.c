@@ -182,7 +182,7 @@ static void schedule_flat(lo_kb *b, int v) {
   b->slot[v].inner = true;
   for (uint32_t i = 0; i < b->nact; i++) b->act[i].axes |= 1u << v;
   const int64_t chunk = b->L->target->chunk;
-  if (chunk && !lo_at_most(b->L, b->slot[v].extent, 2 * chunk)) lo_split_slot(b, v, chunk);
+  if (chunk && !lo_at_most(b->L, b->slot[v].extent, 2 * chunk)) lo_split_slot(b, v, tc_dim_const(chunk));
 }
 
 /* Outer slots first; the lanes' slot last of its kind. */
@@ -291,6 +291,17 @@ static partial push_partial(lo_kb *b, const lo_reduce *r) {
 
 static int64_t clamp(int64_t v, int64_t lo, int64_t hi) { return v < lo ? lo : v > hi ? hi : v; }
 
+/* Chunks of `size`, or of a multiple of it where there would be too many of them. */
+static tc_dim chunk_size(lo_kb *b, int slot, int64_t size) {
+  tc_dims *c = b->L->dims;
+  const int64_t most = b->L->target->most_parts;
+  const tc_dim unit = tc_dim_const(size);
+  if (!most) return unit;
+  const tc_dim factor = tc_dim_ceildiv(c, b->slot[slot].extent, tc_dim_const(most * size));
+  const tc_dim whole = tc_dim_mul(c, unit, tc_dim_max(c, factor, tc_dim_const(1)));
+  return tc_dim_bad(whole) ? unit : whole;
+}
+
 /* Cuts the first of the reduced slots; results get their place by chunk. */
 static tc_dim cut_chunks(lo_kb *b) {
   lo *L = b->L;
@@ -302,7 +313,9 @@ static tc_dim cut_chunks(lo_kb *b) {
       int64_t n = lo_guess(L, b->slot[s].extent);
       rest = n > split / rest ? split : rest * (n > 0 ? n : 1);
     }
-  int chunk = lo_split_slot(b, first, clamp(split / rest, L->target->least_part, split));
+  const tc_target *t = L->target;
+  const int64_t size = clamp(split / rest, t->least_part, split) / t->least_part * t->least_part;
+  int chunk = lo_split_slot(b, first, chunk_size(b, first, size));
   tc_dim results = lo_group_numel(L, b->g, ~b->g->inner);
   for (uint32_t i = 0; i < b->nact; i++)
     if (b->act[i].a.kind == TC_ACT_STORE) b->act[i].a.address.coef[chunk] = results;

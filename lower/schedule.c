@@ -91,8 +91,8 @@ static void cut_coef(lo_kb *b, tc_address *a, const void *arg) {
   a->coef[c->outer] = tc_dim_mul(b->L->dims, a->coef[c->slot], c->chunk);
 }
 
-int lo_split_slot(lo_kb *b, int s, int64_t chunk) {
-  cut c = {s, 0, tc_dim_const(chunk)};
+int lo_split_slot(lo_kb *b, int s, tc_dim chunk) {
+  cut c = {s, 0, chunk};
   lo_slot *inner = &b->slot[s];
   c.outer = lo_add_slot(b, tc_dim_ceildiv(b->L->dims, inner->extent, c.chunk), false);
   inner->total = inner->extent;

@@ -27,8 +27,9 @@ static bool take_load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
   const tc_cuda_nest *x = s->self;
   const uint32_t buffer = s->k->expr[id].buffer;
   if (is_local(s, buffer)) tc_putf(out, "b%u[u]", buffer);
-  else if (x->early[id]) tc_putf(out, "w%u[u]", id);
-  else return false;
+  else if (x->early[id] && x->plan.kind == TC_CUDA_TILES)
+    tc_putf(out, "tc_load1(&t%u[near][far])", id);
+  else return tc_cuda_take_early(x, id, out);
   return true;
 }
 
@@ -182,6 +183,9 @@ static void put_form(tc_cuda_nest *x) {
   switch (x->plan.kind) {
   case TC_CUDA_FLAT:
     put_flat(x);
+    break;
+  case TC_CUDA_TILES:
+    tc_cuda_put_tiles(x);
     break;
   case TC_CUDA_ROWS:
     put_rows(x);

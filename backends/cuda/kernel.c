@@ -12,8 +12,11 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .chunk = 0,
                                   .split = 16384,
                                   .least_part = 64,
+                                  .most_parts = 1024,
                                   .few_rows = 512,
                                   .few_columns = 65536,
+                                  .long_column = 512,
+                                  .cut_unknown = true,
                                   .keep_loads = true,
                                   .scan_lanes = true};
 

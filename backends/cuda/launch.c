@@ -44,9 +44,21 @@ static void put_flat(const launch *x) {
           TC_CUDA_THREADS, x->plan->unroll, TC_CUDA_GENERAL);
 }
 
+static void put_tiles(const launch *x) {
+  const uint32_t v = 1u << x->plan->along, w = 1u << x->plan->across;
+  put_size(x, "along", v, false);
+  put_size(x, "across", w, false);
+  put_size(x, "others", all_axes(x) & ~v & ~w, false);
+  tc_putf(x->out,
+          "    const int64_t group = 1, block = %d, shared = 0;\n"
+          "    const int64_t grid =\n"
+          "        others * tc_cuda_ceildiv(along, 64) * tc_cuda_ceildiv(across, 64);\n",
+          TC_CUDA_THREADS);
+}
+
 static void put_rows(const launch *x) {
   const tc_cuda_plan *plan = x->plan;
-  const int each = plan->scan ? 1 : 4;
+  const int each = tc_cuda_each(plan);
   put_size(x, "points", outer_axes(x), false);
   put_size(x, "items", all_axes(x) & ~outer_axes(x), true);
   if (plan->group)
@@ -92,6 +104,9 @@ static void put_shape(const launch *x) {
   case TC_CUDA_FLAT:
     put_flat(x);
     break;
+  case TC_CUDA_TILES:
+    put_tiles(x);
+    break;
   case TC_CUDA_ROWS:
     put_rows(x);
     break;
@@ -123,7 +138,7 @@ static void put_wide(const launch *x) {
 }
 
 static void put_nest(const launch *x, uint32_t i, const char *body) {
-  static const char *const form[] = {"flat", "rows", "columns", "serial"};
+  static const char *const form[] = {"flat", "tiles", "rows", "columns", "serial"};
   tc_putf(x->out, "  { /* nest %u: %s */\n", i, form[x->plan->kind]);
   put_wide(x);
   tc_putf(x->out, "    const int64_t lanes = wide ? %d : 1;\n", x->plan->lanes);
@@ -131,7 +146,8 @@ static void put_nest(const launch *x, uint32_t i, const char *body) {
   tc_put(x->out, "    void *const args[] = {");
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_ADDRESS, x->out);
   tc_putf(x->out,
-          "};\n    (void)wide, (void)lanes;\n    const int status = tc_cuda_start(c, &@NAME@_image, wide ? %u : "
+          "};\n    (void)wide, (void)lanes;\n    const int status = tc_cuda_start(c, "
+          "&@NAME@_image, wide ? %u : "
           "%u, grid, block, shared,\n                                     args, sizeof args / "
           "sizeof *args);\n    if (status) return status;\n  }\n",
           2 * i, 2 * i + 1);

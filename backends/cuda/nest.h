@@ -1,7 +1,9 @@
 /* nest.h - a nest on its way to CUDA C.
  *
- * A nest takes one of four forms.
+ * A nest takes one of five forms.
  *   FLAT     one stage of stores: a thread takes TC_L neighbouring points, TC_U of them at a time.
+ *   TILES    the same where loads and stores run along different axes: a block takes a square of
+ *            points, by way of shared memory.
  *   ROWS     stages over inner axes, lanes along them (or none): a team of neighbouring threads for
  *            each outer point.  Rows between stages (LOCAL buffers) live in registers: every thread
  *            keeps the items it computed itself.
@@ -16,7 +18,13 @@
 
 #include "backends/print/print.h"
 
-typedef enum { TC_CUDA_FLAT, TC_CUDA_ROWS, TC_CUDA_COLUMNS, TC_CUDA_SERIAL } tc_cuda_kind;
+typedef enum {
+  TC_CUDA_FLAT,
+  TC_CUDA_TILES,
+  TC_CUDA_ROWS,
+  TC_CUDA_COLUMNS,
+  TC_CUDA_SERIAL
+} tc_cuda_kind;
 
 enum {
   TC_CUDA_THREADS = 256, /* of a block, but for teams of more */
@@ -30,8 +38,9 @@ typedef struct tc_cuda_plan {
   int unroll; /* TC_U of the wide function: items that a thread loads before it uses the first */
   bool kept;  /* the wide function keeps rows in registers: TC_U items a thread */
   int group;  /* kept rows of constant length: threads of a team; 0: the launcher says */
-  bool scan, args; /* has a scan; has argmax or argmin */
-  bool far;        /* index arithmetic may exceed 32 bits whatever the sizes of the buffers */
+  bool scan, args;   /* has a scan; has argmax or argmin */
+  int along, across; /* TILES: axis of the stores, axis of the loads */
+  bool far;          /* index arithmetic may exceed 32 bits whatever the sizes of the buffers */
 } tc_cuda_plan;
 
 typedef struct tc_cuda_nest {
@@ -56,8 +65,14 @@ bool tc_cuda_has_rows(const tc_kernel *k, const tc_program *p);
 /* Operands that only TC_L-wide accesses need: prints ` && (...)` for each. */
 void tc_cuda_put_conditions(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                             const tc_cuda_plan *plan, tc_buf *out);
+int tc_cuda_each(const tc_cuda_plan *plan);
 bool tc_cuda_is_walked(const tc_nest *n, const tc_stage *st); /* over all inner axes */
 uint32_t tc_cuda_parallel_axes(const tc_nest *n); /* SERIAL: those that threads share out */
+
+/* tiles.c */
+bool tc_cuda_plan_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                        const uint8_t *need, tc_cuda_plan *plan);
+void tc_cuda_put_tiles(tc_cuda_nest *x);
 
 /* rows.c: a copy of the kernel in which LOCAL rows are computed again where they are read. */
 bool tc_cuda_without_rows(const tc_kernel *k, const tc_program *p, tc_kernel *out, tc_arena *arena);
@@ -75,6 +90,8 @@ typedef struct tc_cuda_walk {
   bool once;                /* TC_U items are all */
 } tc_cuda_walk;
 void tc_cuda_put_walk(tc_cuda_nest *x, const tc_cuda_walk *w);
+/* Writes what stands for LOAD `id` where it has been issued ahead. */
+bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
 void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item);
 /* Product of the extents of the axes, the vector axis in steps of TC_L. */
 void tc_cuda_put_count(tc_cuda_nest *x, uint32_t axes, tc_buf *out);

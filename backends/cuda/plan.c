@@ -244,10 +244,15 @@ bool tc_cuda_is_walked(const tc_nest *n, const tc_stage *st) {
   return inner && st->axes == inner;
 }
 
-static int count_rows(const tc_kernel *k, const tc_program *p) {
+/* LOCAL rows that the nest stores, in 32-bit registers an element. */
+static int count_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n) {
   int rows = 0;
-  for (uint32_t i = 0; i < k->nbuffer; ++i)
-    if (is_local(k, p, i)) rows += tc_dtype_bytes(p->buffer[k->buffer[i]].dtype) == 8 ? 2 : 1;
+  for (uint32_t s = 0; s < n->nstage; ++s)
+    for (uint32_t i = 0; i < n->stage[s].naction; ++i) {
+      const tc_action *a = &n->stage[s].action[i];
+      if (a->kind == TC_ACT_STORE && is_local(k, p, a->buffer))
+        rows += tc_dtype_bytes(p->buffer[k->buffer[a->buffer]].dtype) == 8 ? 2 : 1;
+    }
   return rows;
 }
 
@@ -263,6 +268,9 @@ static int64_t constant_items(const tc_nest *n, int lanes) {
   }
   return items;
 }
+
+/* Items for each thread of a team where the row is long enough: about 32 elements. */
+int tc_cuda_each(const tc_cuda_plan *plan) { return plan->scan ? 4 : plan->lanes > 4 ? 4 : 8; }
 
 /* Rows in registers: how many items each thread keeps, and the size of the team where the length is
  * constant.  About 96 registers hold rows. */
@@ -281,7 +289,7 @@ static void plan_rows(tc_cuda_plan *plan, const tc_nest *n, int rows) {
     plan->kept = false;
     return;
   }
-  const int each = most < 4 ? most : 4;
+  const int each = tc_cuda_each(plan) < most ? tc_cuda_each(plan) : most;
   int64_t group = 1;
   while (group < 32 && group * each < items) group *= 2;
   if (group == 32 && items > 32 * each) group = (items + each * 32 - 1) / (each * 32) * 32;
@@ -300,10 +308,12 @@ tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_program *p, const tc
     for (uint32_t a = 0; a < n->stage[s].naction; ++a)
       plan.args |=
           n->stage[s].action[a].kind == TC_ACT_REDUCE && tc_print_is_arg(&n->stage[s].action[a]);
-  plan.lanes = choose_lanes(k, p, n, need);
+  if (plan.kind == TC_CUDA_FLAT) tc_cuda_plan_tiles(k, p, n, need, &plan);
+  if (plan.kind != TC_CUDA_TILES) plan.lanes = choose_lanes(k, p, n, need);
   plan.far = is_far(k, p, n, need);
   plan.unroll = choose_unroll(load_registers(k, p, n, need, plan.lanes), count_ops(k, need));
-  if (plan.kind == TC_CUDA_ROWS && tc_cuda_has_rows(k, p)) plan_rows(&plan, n, count_rows(k, p));
+  const int rows = count_rows(k, p, n);
+  if (plan.kind == TC_CUDA_ROWS && rows) plan_rows(&plan, n, rows);
   free(need);
   return plan;
 }

@@ -26,7 +26,7 @@ bool tc_cuda_folds(const tc_cuda_nest *x, const tc_stage *st) {
   enum { SHORT = 16384, SHORT_COLUMN = 2048 };
   bool wide = false;
   for (uint32_t i = 0; i < st->naction; ++i) wide |= is_wide(&st->action[i]);
-  if (!wide) return false;
+  if (!wide || (x->kept && tc_cuda_is_walked(x->nest, st))) return false; /* few items a thread */
   int64_t points = 1, most = x->plan.kind == TC_CUDA_COLUMNS ? SHORT_COLUMN : SHORT;
   for (int i = 0; i < x->nest->naxis; ++i) {
     if (!(st->axes >> i & 1)) continue;

@@ -82,11 +82,39 @@ static bool is_early(const tc_cuda_nest *x, const tc_cuda_walk *w, uint32_t id) 
   return (x->s.depends[id] & w->axes) != 0;
 }
 
+/* How many elements LOAD `id` takes at once where they are neighbours: "TC_L" or "1"; NULL: they
+ * are not. */
+static const char *neighbours(const tc_cuda_nest *x, uint32_t id) {
+  const int v = x->s.vector;
+  const tc_address *a = &x->s.k->expr[id].address;
+  if (v < 0 || tc_dim_is(a->coef[v], 0)) return "1";
+  return tc_dim_is(a->coef[v], 1) ? "TC_L" : NULL;
+}
+
+static void declare_early(tc_cuda_nest *x, uint32_t id) {
+  const tc_expr *e = &x->s.k->expr[id];
+  const char *n = neighbours(x, id);
+  const tc_dtype d = x->s.p->buffer[x->s.k->buffer[e->buffer]].dtype;
+  if (n) tc_print_line(&x->s, "tc_held<tc_%s, %s> w%u[TC_U];", tc_print_storage(d), n, id);
+  else tc_print_line(&x->s, "tc_v%s w%u[TC_U];", tc_print_compute(e->dtype), id);
+}
+
 static void put_early(tc_cuda_nest *x, uint32_t id) {
+  const tc_expr *e = &x->s.k->expr[id];
+  const char *n = neighbours(x, id);
   tc_buf t = {0};
-  tc_print_load(&x->s, id, &t);
-  tc_print_line(&x->s, "w%u[u] = %s;", id, t.text ? t.text : "0");
+  if (n) tc_print_address(&x->s, &e->address, &t);
+  else tc_print_load(&x->s, id, &t);
+  const char *text = t.text ? t.text : "0";
+  if (n) tc_print_line(&x->s, "w%u[u] = tc_hold<%s>(b%u + (%s));", id, n, e->buffer, text);
+  else tc_print_line(&x->s, "w%u[u] = %s;", id, text);
   tc_buf_free(&t);
+}
+
+bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out) {
+  if (!x->early[id]) return false;
+  tc_putf(out, neighbours(x, id) ? "tc_arrived(w%u[u])" : "w%u[u]", id);
+  return true;
 }
 
 /* Opens the loop over the items at hand; the item is decoded. */
@@ -106,6 +134,18 @@ static void close_items(tc_cuda_nest *x) {
   tc_print_line(&x->s, "}");
 }
 
+/* What all rows share is in the caches: it is loaded ahead where that takes few registers. */
+static void drop_shared(const tc_cuda_nest *x, uint8_t *early) {
+  enum { REGISTERS = 32, ACCESS = 4 };
+  const tc_kernel *k = x->s.k;
+  int shared = 0;
+  if (x->plan.kind != TC_CUDA_ROWS || !x->outer) return;
+  for (uint32_t i = 1; i < k->nexpr; ++i) shared += early[i] && !(x->s.depends[i] & x->outer);
+  if (shared * ACCESS * x->plan.unroll <= REGISTERS) return;
+  for (uint32_t i = 1; i < k->nexpr; ++i)
+    if (!(x->s.depends[i] & x->outer)) early[i] = 0;
+}
+
 static void put_loads(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
   const tc_kernel *k = x->s.k;
   uint8_t *need = calloc(k->nexpr + 1, 1);
@@ -115,12 +155,11 @@ static void put_loads(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) 
   }
   mark_stage(x, w->st, need);
   bool any = false;
+  for (uint32_t i = 1; i < k->nexpr; ++i) need[i] = need[i] && is_early(x, w, i);
+  drop_shared(x, need);
   for (uint32_t i = 1; i < k->nexpr; ++i) {
-    need[i] = need[i] && is_early(x, w, i);
     if (!need[i]) continue;
-    const bool varies = x->s.vector >= 0 && (x->s.depends[i] >> x->s.vector & 1);
-    tc_print_line(&x->s, "%s%s w%u[TC_U];", varies ? "tc_v" : "tc_u",
-                  tc_print_compute(k->expr[i].dtype), i);
+    declare_early(x, i);
     any = true;
   }
   if (any) {

@@ -27,6 +27,7 @@ struct tc_bf16 {
 #define TC_FN static __device__ __forceinline__
 #define TC_SLOW static __device__ __noinline__
 #define TC_UNROLL _Pragma("unroll")
+#define TC_ROLLED _Pragma("unroll 1")
 #define TC_INF __longlong_as_double(0x7ff0000000000000LL)
 #define TC_NAN __longlong_as_double(0x7ff8000000000000LL)
 #define TC_MIN(a, b) ((a) < (b) ? (a) : (b))

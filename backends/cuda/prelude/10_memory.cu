@@ -17,7 +17,7 @@ TC_FN unsigned short tc_bf16_of(tc_f32 x) {
   return r;
 }
 #endif
-/* @ tc_widen tc_narrow tc_load_* tc_splat_* tc_gather_* tc_gatherg_* tc_loadg_* tc_store_* tc_store1_* tc_scatter_* tc_scatteradd_* tc_round_f16 tc_round_bf16 tc_load1 */
+/* @ tc_widen tc_narrow tc_load_* tc_splat_* tc_gather_* tc_gatherg_* tc_loadg_* tc_store_* tc_store1_* tc_scatter_* tc_scatteradd_* tc_hold tc_held tc_arrived tc_round_f16 tc_round_bf16 tc_load1 */
 /* f16 and bf16 compute as f32. */
 template <class T> struct tc_computed {
   typedef T type;
@@ -76,6 +76,22 @@ template <int N, class T> TC_FN tc_vec<typename tc_computed<T>::type, N> tc_load
   TC_UNROLL for (int i = 0; i < raw::count; ++i) u.w[i] = from[i];
   tc_vec<typename tc_computed<T>::type, N> r;
   TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = tc_widen(u.e[i]);
+  return r;
+}
+/* Elements on their way from memory, not converted yet: a conversion would wait for them. */
+template <class T, int N> struct tc_held {
+  tc_raw<T, N> raw;
+};
+template <int N, class T> TC_FN tc_held<T, N> tc_hold(const T *p) {
+  typedef tc_raw<T, N> raw;
+  tc_held<T, N> h;
+  const typename raw::word *from = (const typename raw::word *)p;
+  TC_UNROLL for (int i = 0; i < raw::count; ++i) h.raw.w[i] = from[i];
+  return h;
+}
+template <class T, int N> TC_FN tc_vec<typename tc_computed<T>::type, N> tc_arrived(const tc_held<T, N> &h) {
+  tc_vec<typename tc_computed<T>::type, N> r;
+  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = tc_widen(h.raw.e[i]);
   return r;
 }
 template <class T> TC_FN tc_vec<typename tc_computed<T>::type, 1> tc_load1(const T *p) {

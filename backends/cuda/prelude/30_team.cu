@@ -64,7 +64,7 @@ TC_FN tc_vec<T, 1> tc_combine(const tc_rows &team, tc_vec<T, N> v, F f) {
     if (team.t % 32 == 0) part[team.t / 32] = x.l[0];
     __syncthreads();
     x = tc_one(part[0]);
-    for (int w = 1; w < team.size / 32; ++w) x = f(x, tc_one(part[w]));
+    TC_ROLLED for (int w = 1; w < team.size / 32; ++w) x = f(x, tc_one(part[w]));
   }
   return x;
 }
@@ -77,7 +77,7 @@ TC_FN tc_vec<T, N> tc_combine(const tc_columns &team, tc_vec<T, N> v, F f) {
   part[threadIdx.x] = v;
   __syncthreads();
   v = part[team.x];
-  for (int i = 1; i < team.size; ++i) v = f(v, part[i * team.width + team.x]);
+  TC_ROLLED for (int i = 1; i < team.size; ++i) v = f(v, part[i * team.width + team.x]);
   return v;
 }
 /* @ tc_best TC_BEST */
@@ -116,7 +116,7 @@ TC_FN tc_vec<tc_i64, 1> tc_best(const tc_rows &team, const tc_vec<T, N> &v,
     __syncthreads();
     x = tc_one(part[0]);
     at = tc_one(place[0]);
-    for (int w = 1; w < team.size / 32; ++w) tc_take(&x, &at, tc_one(part[w]), tc_one(place[w]), f);
+    TC_ROLLED for (int w = 1; w < team.size / 32; ++w) tc_take(&x, &at, tc_one(part[w]), tc_one(place[w]), f);
   }
   return at;
 }
@@ -131,7 +131,7 @@ TC_FN tc_vec<tc_i64, N> tc_best(const tc_columns &team, tc_vec<T, N> v, tc_vec<t
   __syncthreads();
   v = part[team.x];
   p = place[team.x];
-  for (int i = 1; i < team.size; ++i)
+  TC_ROLLED for (int i = 1; i < team.size; ++i)
     tc_take(&v, &p, part[i * team.width + team.x], place[i * team.width + team.x], f);
   return p;
 }
@@ -177,7 +177,7 @@ TC_FN tc_vec<T, N> tc_scan(const tc_rows &team, const tc_vec<T, N> &v, tc_vec<A,
     __syncthreads();
     A ahead = identity;
     total = identity;
-    for (int w = 0; w < team.size / 32; ++w) {
+    TC_ROLLED for (int w = 0; w < team.size / 32; ++w) {
       if (w == team.t / 32) ahead = total;
       total = f(tc_one(total), tc_one(part[w])).l[0];
     }
