@@ -158,6 +158,7 @@ typedef struct tc_mm_loop {
   tc_val a, b;      /* over (batch, m, k) and (batch, k, n); a bare LOAD is the plain case, any other
                      * expression is a prologue applied while packing */
   tc_stage epilogue; /* axes unused; actions at each (batch, m, n); RESULT 0 is the product, of type acc */
+  bool costly;       /* the epilogue has a transcendental of the product */
 } tc_mm_loop;
 
 typedef enum { TC_KERNEL_NESTS, TC_KERNEL_MATMUL } tc_kernel_kind;

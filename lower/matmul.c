@@ -57,6 +57,20 @@ static void finish_epilogue(lo_kb *b, tc_mm_loop *mm) {
   mm->epilogue.naction = b->nact;
 }
 
+/* Is there a transcendental of the product?  Operands have smaller indices. */
+static bool costly_epilogue(lo_kb *b) {
+  const tc_kernel *k = b->k;
+  bool *of_product = lo_alloc(b->L, b->L->arena, (k->nexpr + 1) * sizeof *of_product);
+  bool costly = false;
+  for (uint32_t i = 1; i < k->nexpr; i++) {
+    const tc_expr *e = &k->expr[i];
+    of_product[i] = e->kind == TC_EX_RESULT;
+    for (int j = 0; j < 3; j++) of_product[i] |= e->in[j].id && of_product[e->in[j].id];
+    costly |= of_product[i] && e->kind == TC_EX_OP && lo_op_costly(e->op);
+  }
+  return costly;
+}
+
 static void estimate(lo_kb *b, tc_mm_loop *mm, int naxis) {
   tc_dim flops = tc_dim_const(2);
   for (int i = 0; i < naxis; i++) flops = lo_estimate(b->L, flops, mm->axis[i].extent);
@@ -90,5 +104,6 @@ void lo_emit_matmul(lo_kb *b, lo_group *g) {
   static const char *const batch[TC_MAX_RANK] = {"b", "c", "d", "e", "f", "g", "h", "i"};
   for (int i = 0; i < mm->nbatch; i++) mm->axis[i].name = batch[i % TC_MAX_RANK];
   finish_epilogue(b, mm);
+  mm->costly = costly_epilogue(b);
   estimate(b, mm, count);
 }

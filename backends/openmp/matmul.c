@@ -133,7 +133,9 @@ static void put_level(const tc_omp_matmul *x, const level *l) {
     tc_put(x->out, "}");
   }
   tc_put(x->out, "},\n");
-  if (l->tile && !strcmp(l->tile, "amx")) tc_put(x->out, "      .a_lines = 1, .begin = tc_mm_amx_begin, .end = tc_mm_amx_end,\n");
+  const bool amx = l->tile && !strcmp(l->tile, "amx");
+  tc_putf(x->out, "      .turns = %d,\n", amx && x->mm->costly ? 16 : 1);
+  if (amx) tc_put(x->out, "      .a_lines = 1, .begin = tc_mm_amx_begin, .end = tc_mm_amx_end,\n");
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------------------- */

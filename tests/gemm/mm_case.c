@@ -179,6 +179,7 @@ static bool open_build(build *b, const mm_case *c) {
   mm->axis[c->nbatch + 2] = (tc_axis){.name = "k", .extent = b->k, .of = -1};
   put_operands(b);
   put_epilogue(b);
+  mm->costly = c->epilogue; /* a schedule, not a value */
   return true;
 }
 

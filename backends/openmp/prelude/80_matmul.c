@@ -14,12 +14,14 @@
  *
  * An element of C is a sum in order of k, cut at blocks that depend on K alone: no other choice made
  * here changes a result, so tasks may depend on the number of threads. */
-/* @ tc_mm tc_mm_micro TC_MM_PANELS TC_MM_PAD */
+/* @ tc_mm tc_mm_micro TC_MM_PANELS TC_MM_PAD TC_MM_ADD TC_MM_KEEP TC_MM_OPEN */
+enum { TC_MM_ADD = 1, TC_MM_KEEP = 2, TC_MM_OPEN = 4 };
 #define TC_MM_PANELS 64      /* most panels of rows in a task */
 #define TC_MM_PAD 64         /* between packed rows of A, so that they meet different cache sets */
 
-/* c[i][j] (+)= sum over k of a[i * rs + k * ks] * b[k * bs + j]; strides in bytes.  On its way it
- * asks for k / pace lines of memory from `ahead` on, `as` apart: a part of the next panel of B. */
+/* c[i][j] (+)= sum over k of a[i * rs + k * ks] * b[k * bs + j]; strides in bytes.  add: TC_MM_ADD to
+ * what is in c; a micro-kernel with `begin` also goes on with the sums that the last call left in
+ * registers (TC_MM_KEEP) and leaves them there (TC_MM_OPEN).  On its way it asks for k / pace lines of memory from `ahead` on, `as` apart: a part of the next panel of B. */
 typedef void tc_mm_micro(int64_t k, const char *a, int64_t rs, int64_t ks, const char *b, int64_t bs,
                          char *c, int64_t cs, int add, const char *ahead, int64_t as);
 
@@ -32,6 +34,7 @@ struct tc_mm {
   int es, cs;               /* bytes of an element of packed A and B, of an accumulator */
   int mr, nr;               /* rows and columns of the largest tile */
   int ku, kp;               /* k elements side by side in a packed row of B; k is padded to kp */
+  int turns;                /* in which a tile of `begin` and the epilogue of the one before run */
   int pace;                 /* steps of a micro-kernel for each line that it asks for */
   int rows[3];              /* tile heights, falling from mr; 0: no more */
   tc_mm_micro *micro[3][2]; /* by height, for nr and nr / 2 columns */
@@ -70,7 +73,7 @@ struct tc_mm {
 /* The driver holds no vector code: one copy, compiled with the lowest level, serves all levels and
  * units.  The number in its name grows with every change of struct tc_mm or of its meaning, because
  * objects of two versions may meet at link.  TC_ALONE: a text of one level is compiled by itself. */
-#define tc_mm_run tc_mm_run_2
+#define tc_mm_run tc_mm_run_3
 #if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
 __attribute__((visibility("hidden"))) void tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes,
                                                      char *own, int64_t own_bytes);
@@ -109,7 +112,8 @@ typedef struct tc_mm_panel {
   int inplace; /* all columns are there, and B can be read in place */
 } tc_mm_panel;
 
-/* A finished tile whose epilogue waits until the next one is under way. */
+/* A finished tile whose epilogue waits until the next one is under way (or, where the multiplier of
+ * tiles leaves the vector units idle, goes along with it). */
 typedef struct tc_mm_done {
   int64_t m0, rows, n0, cols;
   const char *tile;
@@ -235,9 +239,33 @@ TC_MM_FN const char *tc_mm_ask(const tc_mm_next *x, int64_t i, int64_t lines, co
   return from < x->count ? x->line + from / x->per * x->jump + from % x->per * x->step : none;
 }
 
-TC_MM_FN void tc_mm_finish(const tc_mm_call *c, tc_mm_task *t) {
+/* Rows from .. to of the tile that waits. */
+TC_MM_FN void tc_mm_finish(const tc_mm_call *c, const tc_mm_task *t, int64_t from, int64_t to) {
   const tc_mm_done *d = &t->done;
-  if (d->rows) c->g->epilogue(c->g, t->batch, d->m0, d->rows, d->n0, d->cols, d->tile, c->g->nr * c->g->cs);
+  const int64_t stride = c->g->nr * c->g->cs;
+  if (from < to) c->g->epilogue(c->g, t->batch, d->m0 + from, to - from, d->n0, d->cols, d->tile + from * stride, stride);
+}
+
+/* What a micro-kernel is called with, but for its tile. */
+typedef struct tc_mm_args {
+  const char *a, *b, *line;
+  int64_t steps, rs, ks, bs, step;
+} tc_mm_args;
+
+/* One micro-kernel and the epilogue of the tile before: after it, or in turns, some steps of one and
+ * some rows of the other. */
+TC_MM_FN void tc_mm_both(const tc_mm_call *c, tc_mm_task *t, tc_mm_micro *micro, const tc_mm_args *x, char *sums,
+                         int add) {
+  const tc_mm *g = c->g;
+  const int64_t cs = g->nr * g->cs, unit = g->kp / g->ku, all = x->steps / unit, rows = t->done.rows;
+  const int64_t turns = rows && all > 1 ? tc_mm_min(all, g->turns) : 1;
+  for (int64_t i = 0; i < turns; ++i) {
+    const int64_t from = all * i / turns * unit, to = all * (i + 1) / turns * unit;
+    const int held = (i ? TC_MM_KEEP : add) | (i + 1 < turns ? TC_MM_OPEN : 0);
+    micro(turns > 1 ? to - from : x->steps, x->a + from * x->ks, x->rs, x->ks, x->b + from * x->bs, x->bs, sums, cs, held,
+          x->line + from / g->pace * x->step, x->step);
+    tc_mm_finish(c, t, rows * i / turns, rows * (i + 1) / turns);
+  }
   t->done.rows = 0;
 }
 
@@ -264,9 +292,9 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
     }
     t->odd ^= 1;
     char *sums = t->sums + tc_mm_slot(c, t, q, i, n.cols < n.width) * g->mr * cs;
-    micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, sums, cs, kb > 0, line, step);
+    const tc_mm_args x = {t->a[i], b, line, steps, t->rs[i], t->ks[i], bs, step};
+    tc_mm_both(c, t, micro, &x, sums, kb > 0);
     if (!last) continue;
-    tc_mm_finish(c, t);
     t->done = (tc_mm_done){m0, rows, n.n0, n.cols, sums};
   }
 }
@@ -280,7 +308,7 @@ TC_MM_FN void tc_mm_do(const tc_mm_call *c, tc_mm_task *t) {
     for (int64_t q = t->first; q < t->q1; ++q) tc_mm_column(c, t, q, kb, kn);
     for (int64_t q = t->q0; q < t->first; ++q) tc_mm_column(c, t, q, kb, kn);
   }
-  tc_mm_finish(c, t);
+  tc_mm_finish(c, t, 0, t->done.rows);
 }
 
 /* Tasks of a superblock, until none is left.  Neighbours in number share A's rows. */

@@ -30,12 +30,12 @@ static void tc_mm_amx_end(void) { __builtin_ia32_tilerelease(); }
 TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, int64_t rs, int64_t ks,
                           const char *b, int64_t bs, char *c, int64_t cs, int add, const char *ahead, int64_t as) {
   const int tall = mr > 16, broad = nv > 1;
-  if (add) {
+  if (add & TC_MM_ADD) {
     __builtin_ia32_tileloadd64(0, c, cs);
     if (broad) __builtin_ia32_tileloadd64(1, c + 64, cs);
     if (tall) __builtin_ia32_tileloadd64(2, c + 16 * cs, cs);
     if (tall && broad) __builtin_ia32_tileloadd64(3, c + 16 * cs + 64, cs);
-  } else {
+  } else if (!(add & TC_MM_KEEP)) {
     __builtin_ia32_tilezero(0);
     __builtin_ia32_tilezero(1);
     __builtin_ia32_tilezero(2);
@@ -52,6 +52,7 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
     if (tall) __builtin_ia32_tdpbf16ps(2, 5, 6);
     if (tall && broad) __builtin_ia32_tdpbf16ps(3, 5, 7);
   }
+  if (add & TC_MM_OPEN) return;
   __builtin_ia32_tilestored64(0, c, cs);
   if (broad) __builtin_ia32_tilestored64(1, c + 64, cs);
   if (tall) __builtin_ia32_tilestored64(2, c + 16 * cs, cs);
