@@ -16,11 +16,19 @@ config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.tc_binary, "tests", "plugin", "out")
 config.environment["LD_LIBRARY_PATH"] = config.tc_library
 config.environment["OMP_NUM_THREADS"] = "2"
-for name in ("TC_DUMP", "TC_ISA", "TC_LOGS", "TC_FALLBACK"):
+for name in ("TC_DUMP", "TC_ISA", "TC_LOGS", "TC_FALLBACK", "TC_DEVICE", "TC_CUDA_DUMP"):
     config.environment.pop(name, None)
+# Tests see a machine without NVRTC, but for those that ask for it.
+config.environment["TC_NVRTC"] = "none"
+if os.path.exists(config.tc_nvrtc):
+    config.available_features.add("nvrtc")
+else:
+    lit_config.note("libnvrtc was not found: tests that compile device code do not run")
 
 headers = "-I " + config.tc_include
 config.substitutions += [
+    ("%tc_cuda", "%s -fplugin=%s -fplugin-arg-tc-nvrtc=%s %s"
+     % (config.tc_clang, config.tc_plugin, config.tc_nvrtc, headers)),
     ("%tcxx", "%s -x c++ -fplugin=%s %s" % (config.tc_clang, config.tc_plugin, headers)),
     ("%tc", "%s -fplugin=%s %s" % (config.tc_clang, config.tc_plugin, headers)),
     ("%plain", "%s %s" % (config.tc_clang, headers)),
