@@ -34,9 +34,16 @@ tc_tensor *idx_load(const char *folder, const char *file, int64_t most) {
     dims.v[dims.n] = (int64_t)size[0] << 24 | size[1] << 16 | size[2] << 8 | size[3];
   }
   if (dims.v[0] > most) dims.v[0] = most;
-  tc_tensor *t = tc_empty(TC_U8, dims);
-  if (!t) stop(path, tc_error());
-  read_bytes(f, path, tc_data(t), tc_numel(t));
+  int64_t bytes = 1;
+  for (int i = 0; i < dims.n; i++) bytes *= dims.v[i];
+  void *data = malloc((size_t)bytes + 1);
+  if (!data) stop(path, "needs more memory than there is");
+  read_bytes(f, path, data, bytes);
   gzclose(f);
-  return t;
+  tc_tensor *read = tc_wrap_const(TC_U8, dims, NULL, data);
+  tc_tensor *t = tc_clone(read), *here = tc_to(t, tc_default_device());
+  if (!here) stop(path, tc_error());
+  tc_free(read);
+  free(data);
+  return here;
 }

@@ -113,8 +113,9 @@ static void compare_integers(const tc_tensor *y, const tc_tensor *want, verdict 
   }
 }
 
-static verdict compare(const op_case *c, const tc_tensor *y, const tc_tensor *want) {
+static verdict compare(const op_case *c, const tc_tensor *result, const tc_tensor *want) {
   verdict v = {.ok = true};
+  const tc_tensor *y = tc_to(result, TC_CPU);
   if (!y) {
     snprintf(v.why, sizeof v.why, "no result: %s", tc_error() ? tc_error() : "no message");
     v.ok = false;
@@ -159,7 +160,7 @@ static void run_layout(const op_case *c, const tc_safetensors *file, const char 
   for (int i = 0; i < c->operands; i++) {
     char what[8];
     snprintf(what, sizeof what, "%d", i);
-    x[i] = make(tc_cast(stored(file, c, set, what), c->dtype[i]));
+    x[i] = make(tc_to(tc_cast(stored(file, c, set, what), c->dtype[i]), tc_default_device()));
   }
   if (tc_error()) {
     verdict v = {.ok = false};
@@ -214,6 +215,7 @@ int run_op_cases(const op_case *c, size_t n, int argc, char **argv) {
     total.functions++;
   }
   tc_safetensors_close(file);
-  printf("%d functions, %d cases passed, %d failed\n", total.functions, total.cases - total.failed, total.failed);
+  printf("%d functions, %d cases passed, %d failed%s\n", total.functions, total.cases - total.failed, total.failed,
+         tc_default_device() == TC_CPU ? "" : " on the GPU");
   return total.failed != 0;
 }
