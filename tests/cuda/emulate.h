@@ -1,6 +1,6 @@
-// emulate.h - runs device text on the CPU: the blocks of a grid one after the other, the threads of a
-// block as coroutines that meet at barriers and shuffles.  What it checks beyond results: that all
-// threads of a block that are still there meet at one barrier.
+// emulate.h - runs device text on the CPU: the blocks of a grid one after the other, the threads of
+// a block as coroutines that meet at barriers and shuffles.  What it checks beyond results: that
+// all threads of a block that are still there meet at one barrier.
 #ifndef TC_TEST_CUDA_EMULATE_H
 #define TC_TEST_CUDA_EMULATE_H
 
@@ -34,14 +34,15 @@ struct tc_dim3 {
 static tc_dim3 threadIdx, blockIdx, blockDim, gridDim;
 uint4 tc_shared[4096];
 
-// ---- threads -------------------------------------------------------------------------------------
+// ---- threads
+// -------------------------------------------------------------------------------------
 
 struct tc_fiber {
   ucontext_t context;
   std::vector<char> stack;
   bool live = false;
-  int meeting = 0;     // 0: none, 1: barrier, 2: shuffle
-  uint64_t slot[2];    // what it offers to a shuffle; two, for the next must not overwrite the last
+  int meeting = 0;  // 0: none, 1: barrier, 2: shuffle
+  uint64_t slot[2]; // what it offers to a shuffle; two, for the next must not overwrite the last
   unsigned turn = 0;
 };
 static ucontext_t tc_main;
@@ -151,7 +152,8 @@ static int tc_emulate(const tc_emulated_function *table, int n, const char *name
   return 3;
 }
 
-// ---- functions of CUDA ------------------------------------------------------------------------------
+// ---- functions of CUDA
+// ------------------------------------------------------------------------------
 
 template <class To, class From> static inline To tc_same_bits(From v) {
   To r;
@@ -164,14 +166,18 @@ static inline float __int_as_float(int v) { return tc_same_bits<float>(v); }
 static inline int __float_as_int(float v) { return tc_same_bits<int>(v); }
 static inline double __longlong_as_double(long long v) { return tc_same_bits<double>(v); }
 static inline long long __double_as_longlong(double v) { return tc_same_bits<long long>(v); }
-static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a * b >> 32); }
+static inline unsigned __umulhi(unsigned a, unsigned b) {
+  return (unsigned)((uint64_t)a * b >> 32);
+}
 static inline float __fdividef(float a, float b) { return a / b; }
 static inline double sinpi(double x) { return sin(M_PI * x); }
 static inline double cospi(double x) { return cos(M_PI * x); }
 
 static inline float tc_of_f16(unsigned short h) {
   const unsigned m = h & 0x3ff, e = h >> 10 & 31;
-  const double v = e == 31 ? (m ? NAN : INFINITY) : e ? ldexp(1024.0 + m, (int)e - 25) : ldexp(m, -24);
+  const double v = e == 31 ? (m ? NAN : INFINITY)
+                   : e     ? ldexp(1024.0 + m, (int)e - 25)
+                           : ldexp(m, -24);
   return (float)(h & 0x8000 ? -v : v);
 }
 static inline unsigned short tc_f16_of(float x) {

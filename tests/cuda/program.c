@@ -10,7 +10,8 @@
 
 #include "backends/cuda/emit.h"
 
-/* ---- texts ------------------------------------------------------------------------------------------- */
+/* ---- texts
+ * ------------------------------------------------------------------------------------------- */
 
 typedef struct texts {
   tc_buf device, host, table; /* all kernels; launchers; the table of device functions */
@@ -26,8 +27,8 @@ static void add_kernel(texts *t, const tc_cuda_text *k) {
   tc_putf(&t->host, "static const char *const %s_functions[] = {", name);
   for (uint32_t f = 0; f < k->nfunction; f++) {
     tc_putf(&t->host, "\"%s_%u\", ", name, f);
-    tc_putf(&t->device, "static void run_%s_%u(void *const *args) { tc_call(%s_%u, args); }\n", name, f,
-            name, f);
+    tc_putf(&t->device, "static void run_%s_%u(void *const *args) { tc_call(%s_%u, args); }\n",
+            name, f, name, f);
     tc_putf(&t->table, "{\"%s_%u\", run_%s_%u},\n", name, f, name, f);
   }
   tc_putf(&t->host, "};\nstatic tcrt_cuda_image %s_image = {\"%s\", %u, 0, %s_functions, 0, 0};\n",
@@ -72,7 +73,8 @@ bool cuda_each_text(const tc_program *p, bool (*f)(const char *name, const char 
   return ok;
 }
 
-/* ---- building -------------------------------------------------------------------------------------------- */
+/* ---- building
+ * -------------------------------------------------------------------------------------------- */
 
 /* Copies text with `from` replaced by `to`. */
 static void replaced(const char *text, const char *from, const char *to, tc_buf *out) {
@@ -106,11 +108,12 @@ static bool write_texts(const char *dir, const texts *t) {
   tc_put(&own, t->device.text ? t->device.text : "");
   replaced(own.text, "extern __shared__", "extern", &all);
   replaced(all.text, "__shared__", "static", &device);
-  tc_putf(&device,
-          "static const tc_emulated_function table[] = {\n%s{0, 0}};\n"
-          "extern \"C\" int emulate(const char *name, unsigned grid, unsigned block, unsigned shared,\n"
-          "  void *const *args) { return tc_emulate(table, %d, name, grid, block, shared, args); }\n",
-          t->table.text ? t->table.text : "", t->functions);
+  tc_putf(
+      &device,
+      "static const tc_emulated_function table[] = {\n%s{0, 0}};\n"
+      "extern \"C\" int emulate(const char *name, unsigned grid, unsigned block, unsigned shared,\n"
+      "  void *const *args) { return tc_emulate(table, %d, name, grid, block, shared, args); }\n",
+      t->table.text ? t->table.text : "", t->functions);
   tc_put(&host, "#include <tcompile/cuda.h>\n"
                 "int emulate(const char *, unsigned, unsigned, unsigned, void *const *);\n"
                 "#define tcrt_cuda_launch(c, im, f, gx, gy, bx, shared, args, n) \\\n"
@@ -129,13 +132,14 @@ static bool write_texts(const char *dir, const texts *t) {
 static bool build(cuda_unit *u, const texts *t) {
   char dir[] = "/tmp/tc-cuda-XXXXXX", path[300];
   if (!mkdtemp(dir)) return false;
-  bool ok = write_texts(dir, t) &&
-            sh(TC_TEST_CXX " -std=c++17 -O1 -w -fPIC -I" TC_TEST_ROOT " -c -o %s/device.o %s/device.cpp",
-               dir, dir) &&
-            sh(TC_TEST_CC " -O1 -Wall -Wextra -Werror -fPIC -I" TC_TEST_ROOT
-                          "/runtime/libtcrt/include -c -o %s/host.o %s/host.c",
-               dir, dir) &&
-            sh(TC_TEST_CXX " -shared -o %s/unit.so %s/host.o %s/device.o", dir, dir);
+  bool ok =
+      write_texts(dir, t) &&
+      sh(TC_TEST_CXX " -std=c++17 -O1 -w -fPIC -I" TC_TEST_ROOT " -c -o %s/device.o %s/device.cpp",
+         dir, dir) &&
+      sh(TC_TEST_CC " -O1 -Wall -Wextra -Werror -fPIC -I" TC_TEST_ROOT
+                    "/runtime/libtcrt/include -c -o %s/host.o %s/host.c",
+         dir, dir) &&
+      sh(TC_TEST_CXX " -shared -o %s/unit.so %s/host.o %s/device.o", dir, dir);
   snprintf(path, sizeof path, "%s/unit.so", dir);
   if (ok && !(u->library = dlopen(path, RTLD_NOW | RTLD_LOCAL))) fprintf(stderr, "%s\n", dlerror());
   ok = ok && u->library;
@@ -176,7 +180,9 @@ void cuda_unit_free(cuda_unit *u) {
   if (u->library) dlclose(u->library);
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------------- */
+/* ---- memory
+ * --------------------------------------------------------------------------------------------------
+ */
 
 typedef struct machine {
   cuda_run *run;
@@ -190,7 +196,8 @@ typedef struct machine {
 static int64_t value_of(const machine *m, tc_dim d) {
   int64_t v = 0;
   if (tc_dim_is_const(d)) return tc_dim_value(d);
-  if (!tc_dim_eval(tc_graph_dims(m->p->graph), d, m->sym, &v)) fprintf(stderr, "a size has no value\n");
+  if (!tc_dim_eval(tc_graph_dims(m->p->graph), d, m->sym, &v))
+    fprintf(stderr, "a size has no value\n");
   return v;
 }
 
@@ -276,7 +283,9 @@ static interp_array *read_back(const machine *m, uint32_t i) {
   return r;
 }
 
-/* ---- running -------------------------------------------------------------------------------------------------- */
+/* ---- running
+ * --------------------------------------------------------------------------------------------------
+ */
 
 typedef int launcher(const tcrt_cuda_call *, void *const *, const int64_t *, const tc_value *);
 

@@ -21,10 +21,14 @@ typedef struct tolerance {
 
 static tolerance tolerance_of(tc_dtype coarsest) {
   switch (coarsest) {
-  case TC_BF16: return (tolerance){3.2e-2, 8e-3, 4e-3, 8, true};
-  case TC_F16: return (tolerance){4e-3, 1e-3, 5e-4, 8, true};
-  case TC_F32: return (tolerance){4e-6, 4e-6, 6e-8, 100, false};
-  default: return (tolerance){1e-9, 1e-9, 1e-12, 1e4, false};
+  case TC_BF16:
+    return (tolerance){3.2e-2, 8e-3, 4e-3, 8, true};
+  case TC_F16:
+    return (tolerance){4e-3, 1e-3, 5e-4, 8, true};
+  case TC_F32:
+    return (tolerance){4e-6, 4e-6, 6e-8, 100, false};
+  default:
+    return (tolerance){1e-9, 1e-9, 1e-12, 1e4, false};
   }
 }
 
@@ -35,7 +39,8 @@ static int64_t mismatch(const interp_array *want, const interp_array *near, cons
   for (int64_t k = 0; k < want->count; k++) {
     const double a = interp_get(want, k), b = interp_get(got, k), c = interp_get(near, k);
     if (a == b || (isnan(a) && isnan(b))) continue;
-    if (isnan(a) != isnan(c) || isinf(a) != isinf(c) || fabs(a) > (t.round ? 1e30 : 1e200)) continue;
+    if (isnan(a) != isnan(c) || isinf(a) != isinf(c) || fabs(a) > (t.round ? 1e30 : 1e200))
+      continue;
     if (t.rtol > 1e-8 && fabs(a) > 1e30) continue; /* steps between may leave the range of f32 */
     if (!(fabs(a - b) <= t.atol + t.rtol * fabs(a) + t.gain * fabs(a - c))) return k;
   }
@@ -107,7 +112,8 @@ static int check(const cuda_unit *u, int i, const item *it, bool shifted) {
   for (uint32_t w = 0; !bad && w < want.nwrite && w < near.nwrite; w++) {
     uint32_t input;
     tc_graph_write_at(it->r.g, w, &input);
-    if (got.after[input]) bad = differs(it, "write", w, want.write[w], near.write[w], got.after[input]);
+    if (got.after[input])
+      bad = differs(it, "write", w, want.write[w], near.write[w], got.after[input]);
   }
   interp_run_free(&want);
   interp_run_free(&near);
@@ -156,10 +162,12 @@ static void run_all(const random_options *o, int n, tally *t) {
       have = 0;
     }
   }
-  printf("%d graphs, %d kernels, %d runs, %d failures\n", t->graphs, t->kernels, t->runs, t->failures);
+  printf("%d graphs, %d kernels, %d runs, %d failures\n", t->graphs, t->kernels, t->runs,
+         t->failures);
 }
 
-static const uint32_t wide = 1u << TC_F64 | 1u << TC_I64 | 1u << TC_I32 | 1u << TC_U8 | 1u << TC_BOOL;
+static const uint32_t wide =
+    1u << TC_F64 | 1u << TC_I64 | 1u << TC_I32 | 1u << TC_U8 | 1u << TC_BOOL;
 
 /* Each op alone, in several dtypes and settings; TC_TEST_SEEDS=8 for more of them, TC_TEST_OP for
  * one. */
