@@ -10,7 +10,7 @@ enum {
   ROWS = 573440,      /* rows of A of a task: half of a second-level cache of 1 MiB */
   SUMS = 1 << 18,     /* sums of a task between k blocks */
   MOST = 4 * SUMS + 2 * ROWS + (1 << 18), /* of both, of any level, and a block of a panel of B */
-  B_BYTES = 8 << 20,  /* packed B that is kept at a time, at least */
+  B_BYTES = 24 << 20, /* packed B that is kept at a time, at least */
   B_COLUMNS = 256     /* and at least so many columns */
 };
 

@@ -333,17 +333,19 @@ TC_MM_FN void tc_mm_tasks(tc_mm_call *c, const tc_mm_super *s, int64_t *next, in
 }
 
 /* Cuts a superblock into tasks: no larger than the scratch, at least four per thread where the tiles
- * allow it, and a multiple of the number of threads when there are few. */
+ * allow it, and a multiple of the number of threads when there are few.  Rows first, because tasks
+ * side by side both pack their rows of A; and packed B that is used once is asked for while the
+ * panel before is in use, which takes two panels in a task. */
 TC_MM_FN void tc_mm_split(const tc_mm_call *c, tc_mm_super *s, int64_t threads) {
-  const tc_mm *g = c->g;
   s->gn = tc_mm_up(s->nq, c->wide), s->gm = tc_mm_up(c->mpanel, c->high);
   if (threads == 1) return;
+  const int64_t most = c->once ? s->nq / 2 : s->nq;
   for (;;) {
     const int64_t n = s->nb * s->gm * s->gn;
-    const int64_t tall = c->mpanel / s->gm * g->mr, broad = s->nq / s->gn * g->nr;
     if (n > 16 * threads || (n >= 4 * threads && n % threads == 0)) return;
-    if (s->gm < c->mpanel && !c->once && (tall >= broad || s->gn >= s->nq)) ++s->gm;
-    else if (s->gn < s->nq) ++s->gn;
+    const int more = s->gm < c->mpanel && !c->once;
+    if (more && (c->mpanel / s->gm > 4 || s->gn >= most)) ++s->gm;
+    else if (s->gn < most) ++s->gn;
     else return;
   }
 }
@@ -405,8 +407,9 @@ __attribute__((weak, visibility("hidden"), minsize)) void tc_mm_run(const tc_mm 
   const int even = g->k % g->kp == 0;
   c.a_direct = g->a_at && even && tc_mm_a_in_place(g);
   c.b_direct = g->b_at && even && (g->m <= 2 * g->mr || g->k * g->b_ks <= 65536);
+  /* Starting threads costs what one multiplies in the meantime; tiles are some eight times faster. */
   const int64_t tiles = g->batch * c.mpanel * c.npanel, work = g->batch * g->m * g->n * (g->k + 4);
-  const int threads = work < 500000 ? 1 : (int)tc_mm_min(omp_get_max_threads(), tiles);
+  const int threads = work < (g->begin ? 4000000 : 500000) ? 1 : (int)tc_mm_min(omp_get_max_threads(), tiles);
   tc_mm_plan(&c, shared_bytes, threads);
   if (!c.once && (!c.b_direct || g->n % g->nr))
     for (int64_t i = 0; i < (g->b_shared ? 1 : c.group) * c.panels; ++i)
