@@ -36,6 +36,12 @@ bool tc_omp_plan_ahead(tc_omp_nest *x);
 void tc_omp_ahead_distance(tc_omp_nest *x, uint32_t stage);
 void tc_omp_ahead(tc_omp_nest *x, uint32_t stage);
 
+/* pair.c: can the stage's lanes be any elements of two vectors?  What is printed between begin and
+ * end is for the unrolled vector `u`. */
+bool tc_omp_pairs(const tc_omp_nest *x, const tc_stage *st);
+void tc_omp_begin_pairs(tc_omp_nest *x, const tc_stage *st);
+void tc_omp_end_pairs(tc_omp_nest *x);
+
 bool tc_omp_wide_sum(const tc_action *a); /* f32 sums and products: totals are kept in f64 */
 
 #endif

@@ -24,6 +24,7 @@ typedef struct run {
   bool along; /* the vector axis is one of the stage's: reductions cross lanes */
   int unroll; /* accumulators */
   int inner[TC_MAX_AXES], ninner; /* the stage's axes in loop order, the vector axis last */
+  bool pairs;                     /* bf16 vectors are read and written two at a time */
   bool blocks;                    /* f32 sums are folded into f64 totals block by block */
 } run;
 
@@ -63,6 +64,8 @@ static run plan(const tc_omp_nest *x, uint32_t index) {
   if (r.along) r.inner[r.ninner++] = v;
   if (r.along && has_kind(st, TC_ACT_REDUCE) && !has_kind(st, TC_ACT_SCAN))
     r.unroll = TC_OMP_UNROLL;
+  r.pairs = r.along && tc_omp_pairs(x, st);
+  if (r.pairs && r.unroll == 1) r.unroll = 2;
   r.blocks = has_wide(st) && r.ninner > 0 && !is_short(x, st);
   return r;
 }
@@ -232,12 +235,14 @@ static void put_vector_loop(tc_omp_nest *x, const run *r, const char *from, cons
   tc_print_line(&x->s, "for (; %s + %s <= %s; %s += %s) {", base, step, to, base, step);
   if (r->unroll > 1) {
     x->s.indent += 2;
+    if (r->pairs) tc_omp_begin_pairs(x, r->st);
     tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) {", r->unroll);
     snprintf(i, sizeof x->axis_text[v], "j%d", v);
     tc_print_line(&x->s, "  const int64_t %s = %s + u * TC_L;", i, base);
     put_body(x, r, "u");
     snprintf(i, sizeof x->axis_text[v], "%s", base);
     tc_print_line(&x->s, "}");
+    if (r->pairs) tc_omp_end_pairs(x);
     x->s.indent -= 2;
   } else put_body(x, r, "0");
   tc_print_line(&x->s, "}");

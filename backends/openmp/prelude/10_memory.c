@@ -198,6 +198,31 @@ TC_FN tc_vu16 tc_narrow_bf16(tc_vf32 v) {
 #endif
 }
 TC_FN tc_vf32 tc_round_bf16(tc_vf32 v) { return tc_widen_bf16(tc_narrow_bf16(v)); }
+/* @ tc_loadpair_bf16 tc_storepair_bf16 */
+/* Elements 0, 2, 4, .. of the two vectors at p; with odd: elements 1, 3, .. of those at p - TC_L.
+ */
+TC_FN tc_vf32 tc_loadpair_bf16(const tc_bf16 *p, int odd) {
+  tc_vu32 w;
+  __builtin_memcpy(&w, odd ? p - TC_L : p, sizeof w);
+  return TC_BITS(f32, odd ? w & 0xffff0000u : w << 16);
+}
+/* Stores even and odd elements, rounded, in turn. */
+TC_FN void tc_storepair_bf16(tc_bf16 *p, tc_vf32 even, tc_vf32 odd, int nt) {
+#if TC_AVX512 && defined(__AVX512BF16__)
+  typedef tc_u16 tc_words __attribute__((ext_vector_type(2 * TC_L)));
+  typedef float tc_w __attribute__((vector_size(64)));
+  const tc_words s = __builtin_bit_cast(
+      tc_words, __builtin_ia32_cvtne2ps2bf16_512((tc_w)odd, (tc_w)even)); /* even ones, odd ones */
+  const tc_vu32 w =
+      __builtin_bit_cast(tc_vu32, __builtin_shufflevector(s, s, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20,
+                                                          5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10, 26,
+                                                          11, 27, 12, 28, 13, 29, 14, 30, 15, 31));
+#else
+  const tc_vu32 w = TC_BITS(u32, tc_round_bf16(even)) >> 16 | TC_BITS(u32, tc_round_bf16(odd));
+#endif
+  if (nt & (((uintptr_t)p & (sizeof w - 1)) == 0)) __builtin_nontemporal_store(w, (tc_vu32 *)p);
+  else __builtin_memcpy(p, &w, sizeof w);
+}
 /* @ tc_*_bf16 */
 TC_RAW(bf16, u16, 2)
 TC_MEMORY(bf16, f32, tc_widen_bf16, tc_narrow_bf16)
