@@ -152,8 +152,8 @@ static void put_functions(const pair *x, tc_buf *out) {
   put_global(x, 2 * x->nest + 1, general, 1, serial ? 1 : TC_CUDA_GENERAL, "tc_i64", out);
 }
 
-static bool put_nest(const tc_kernel *k, const tc_kernel *plain, const tc_program *p, uint32_t i,
-                     const tc_cuda_plan *plan, tc_buf *both, tc_buf *out) {
+bool tc_cuda_put_nest(const tc_kernel *k, const tc_kernel *plain, const tc_program *p, uint32_t i,
+                      const tc_cuda_plan *plan, tc_buf *both, tc_buf *out) {
   pair x = {.k = k, .p = p, .plan = plan, .nest = i, .both = both};
   bool ok = tc_cuda_put_body(plan->kept ? k : plain, p, i, plan, plan->kept, &x.wide);
   if (ok && plan->kept) ok = tc_cuda_put_body(plain, p, i, plan, false, &x.general);
@@ -176,7 +176,7 @@ static bool put_nests(const tc_kernel *k, const tc_program *p, tc_arena *arena, 
   tc_print_fused(k, p, device);
   for (uint32_t i = 0; ok && i < k->nnest; ++i) {
     plan[i] = tc_cuda_plan_nest(k, p, &k->nest[i]);
-    ok = put_nest(k, &plain, p, i, &plan[i], &both[i], device);
+    ok = tc_cuda_put_nest(k, &plain, p, i, &plan[i], &both[i], device);
   }
   if (ok) tc_cuda_put_launcher(k, p, plan, both, host);
   for (uint32_t i = 0; both && i < k->nnest; ++i) tc_buf_free(&both[i]);
@@ -203,12 +203,13 @@ bool tc_cuda_supports(const tc_kernel *k, const tc_program *p) {
 bool tc_cuda_emit_kernel(const tc_kernel *k, const tc_program *p, tc_cuda_text *out) {
   tc_buf device = {0}, host = {0};
   tc_arena *arena = tc_arena_new();
-  bool ok = arena && (k->kind == TC_KERNEL_MATMUL ? tc_cuda_put_matmul(k, p, &device, &host)
-                                                  : put_nests(k, p, arena, &device, &host));
+  bool ok = arena &&
+            (k->kind == TC_KERNEL_MATMUL ? tc_cuda_put_matmul(k, p, &device, &host, &out->nfunction)
+                                         : put_nests(k, p, arena, &device, &host));
   ok = ok && device.text && host.text &&
        tc_print_finish(k, device.text, host.text, "_cuda", &out->name, &out->device);
   if (ok) tc_print_named(host.text, out->name.text, &out->host);
-  out->nfunction = k->kind == TC_KERNEL_MATMUL ? 2 : 2 * k->nnest;
+  if (k->kind != TC_KERNEL_MATMUL) out->nfunction = 2 * k->nnest;
   tc_buf_free(&device);
   tc_buf_free(&host);
   if (arena) tc_arena_free(arena);

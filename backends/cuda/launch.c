@@ -130,14 +130,16 @@ static void put_fits(const launch *x, tc_buf *out) {
 
 static void put_wide(const launch *x) {
   tc_buf t = {0};
-  tc_cuda_put_conditions(x->k, x->p, x->n, x->plan, &t);
+  tc_cuda_put_conditions(x->k, x->p, x->n, x->plan, true, &t);
   put_fits(x, &t);
   tc_putf(x->out, "    const int wide = 1%s;\n", t.text ? t.text : "");
   if (t.failed) x->out->failed = true;
   tc_buf_free(&t);
 }
 
-static void put_nest(const launch *x, uint32_t i, const char *body) {
+void tc_cuda_put_nest_launch(const tc_kernel *k, const tc_program *p, uint32_t i,
+                             const tc_cuda_plan *plan, const char *body, tc_buf *out) {
+  const launch nest = {k, p, &k->nest[i], plan, out}, *x = &nest;
   static const char *const form[] = {"flat", "tiles", "rows", "columns", "serial"};
   tc_putf(x->out, "  { /* nest %u: %s */\n", i, form[x->plan->kind]);
   put_wide(x);
@@ -169,8 +171,7 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
                           const tc_buf *bodies, tc_buf *out) {
   tc_buf text = {0};
   for (uint32_t i = 0; i < k->nnest; ++i) {
-    const launch x = {k, p, &k->nest[i], &plan[i], &text};
-    put_nest(&x, i, bodies[i].text ? bodies[i].text : "");
+    tc_cuda_put_nest_launch(k, p, i, &plan[i], bodies[i].text ? bodies[i].text : "", &text);
   }
   tc_cuda_put_host_head(p, text.text ? text.text : "", out);
   tc_put(out, text.text ? text.text : "");

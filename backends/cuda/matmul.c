@@ -60,6 +60,17 @@ static void open_operand(const product *x, operand *o, tc_val value, int other) 
   o->plan = tc_cuda_plan_nest(x->k, x->p, &o->nest);
 }
 
+/* The epilogue as a nest, lanes along n. */
+static void open_epilogue(const product *x, operand *o) {
+  *o = (operand){.along = x->n, .across = x->m};
+  o->stage = x->mm->epilogue;
+  o->stage.axes = 1u << x->n;
+  o->nest = (tc_nest){
+      .naxis = x->kk, .nouter = x->n, .nstage = 1, .stage = &o->stage, .vector = x->n};
+  memcpy(o->nest.axis, x->mm->axis, sizeof o->nest.axis);
+  o->plan = tc_cuda_plan_nest(x->k, x->p, &o->nest);
+}
+
 /* ---- text
  * ------------------------------------------------------------------------------------------------
  */
@@ -134,27 +145,49 @@ static void put_multiply(product *x) {
   tc_print_line(&x->s, "}");
 }
 
-static void put_epilogue(product *x) {
-  tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < TC_U; ++i)");
-  tc_print_line(&x->s, "  TC_UNROLL for (int j = 0; j < TC_U; ++j) {");
-  x->s.indent += 4;
+/* Finished sums go through shared memory, sixteen rows of the square at a time, so that neighbours
+ * along n are stored together and the epilogue stands in the text once. */
+static void put_strip(product *x) {
+  tc_print_line(&x->s, "TC_ROLLED for (int i = 0; i < TC_U; ++i) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "TC_UNROLL for (int q = 0; q < TC_U; ++q)");
+  tc_print_line(&x->s, "  if (q == i)");
+  tc_print_line(&x->s,
+                "    TC_UNROLL for (int j = 0; j < TC_U; ++j) strip[y][j / 4 * 64 + x * 4 + j %% "
+                "4] = sum[q][j];");
+  tc_print_line(&x->s, "__syncthreads();");
+}
+
+static void put_epilogue(product *x, int lanes) {
+  put_strip(x);
+  tc_print_line(&x->s, "constexpr int TC_L = c_lanes;");
+  tc_print_line(&x->s, "TC_TYPES");
   tc_print_line(
-      &x->s,
-      "const tc_int %s = m0 + i / 4 * 64 + y * 4 + i %% 4, %s = n0 + j / 4 * 64 + x * 4 + j %% 4;",
-      x->text[x->m], x->text[x->n]);
+      &x->s, "TC_ROLLED for (int e = (int)threadIdx.x * TC_L; e < 16 * side; e += 256 * TC_L) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s,
+                "const tc_int %s = m0 + i / 4 * 64 + e / side * 4 + i %% 4, %s = n0 + e %% side;",
+                x->text[x->m], x->text[x->n]);
   tc_print_line(&x->s, "if (%s < m_end && %s < n_end) {", x->text[x->m], x->text[x->n]);
   x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_u%s r0 = tc_set_%s(sum[i][j]);", acc(x), acc(x));
+  tc_print_line(&x->s, "tc_v%s r0;", acc(x));
+  tc_print_line(&x->s,
+                "TC_UNROLL for (int l = 0; l < TC_L; ++l) r0[l] = strip[e / side][e %% side + l];");
+  x->s.vector = lanes > 1 ? x->n : -1;
   uint8_t *outer = tc_print_enter(&x->s);
   for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i)
     tc_print_hoist_action(&x->s, &x->mm->epilogue.action[i], ~0u);
   for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i)
     tc_print_store(&x->s, &x->mm->epilogue.action[i]);
   tc_print_leave(&x->s, outer);
+  x->s.vector = -1;
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  x->s.indent -= 4;
-  tc_print_line(&x->s, "  }");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_print_line(&x->s, "__syncthreads();");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
 }
 
 static void put_batches(product *x) {
@@ -177,7 +210,7 @@ static void put_batch_count(const product *x, tc_buf *out) {
   }
 }
 
-static void put_tile(product *x, const operand *a, const operand *b) {
+static void put_tile(product *x, const operand *a, const operand *b, int lanes) {
   tc_print_line(&x->s,
                 "const tc_int m0 = tile / n_tiles %% m_tiles * side, n0 = tile %% n_tiles * side;");
   put_batches(x);
@@ -191,15 +224,16 @@ static void put_tile(product *x, const operand *a, const operand *b) {
   tc_print_line(&x->s, "__syncthreads();");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  put_epilogue(x);
+  put_epilogue(x, lanes);
 }
 
-static void put_body(product *x, const operand *a, const operand *b) {
+static void put_body(product *x, const operand *a, const operand *b, int lanes) {
   tc_buf batches = {0};
   put_batch_count(x, &batches);
   tc_print_line(&x->s, "constexpr int side = 16 * TC_U;");
   tc_print_line(&x->s, "__shared__ tc_%s a_tile[%d][side + 4], b_tile[%d][side + 4];", acc(x),
                 DEPTH, DEPTH);
+  tc_print_line(&x->s, "__shared__ tc_%s strip[16][side + 4];", acc(x));
   declare_extent(x, "m_end", x->m);
   declare_extent(x, "n_end", x->n);
   declare_extent(x, "k_end", x->kk);
@@ -210,7 +244,7 @@ static void put_body(product *x, const operand *a, const operand *b) {
       &x->s, "for (tc_int tile = blockIdx.x; tile < %s * m_tiles * n_tiles; tile += gridDim.x) {",
       batches.text);
   x->s.indent += 2;
-  put_tile(x, a, b);
+  put_tile(x, a, b, lanes);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_buf_free(&batches);
@@ -260,10 +294,10 @@ static void put_symbols(const tc_program *p, const char *text, tc_buf *out) {
 }
 
 static void put_global(const product *x, const char *body, int number, int unroll, int a, int b,
-                       const char *index, tc_buf *out) {
+                       int c, const char *index, tc_buf *out) {
   tc_putf(out, "extern \"C\" __global__ void __launch_bounds__(256) @NAME@_%d(\n    ", number);
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
-  tc_putf(out, ") {\n  @NAME@_product<%d, %d, %d, %s>(", unroll, a, b, index);
+  tc_putf(out, ") {\n  @NAME@_product<%d, %d, %d, %d, %s>(", unroll, a, b, c, index);
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_PASS, out);
   tc_put(out, ");\n}\n");
 }
@@ -278,11 +312,12 @@ static int choose_side(const product *x) {
   return m < FEW || n < FEW || wide ? 4 : 8;
 }
 
-static void put_launcher(const product *x, const char *body, const operand *a, const operand *b,
-                         int side, tc_buf *out) {
+static void put_launcher(const product *x, const char *body, const operand *o, int side,
+                         const char *library, tc_buf *out) {
   tc_buf t = {0}, conditions = {0};
-  tc_cuda_put_conditions(x->k, x->p, &a->nest, &a->plan, &conditions);
-  tc_cuda_put_conditions(x->k, x->p, &b->nest, &b->plan, &conditions);
+  tc_put(&t, library);
+  for (int i = 0; i < 3; ++i)
+    tc_cuda_put_conditions(x->k, x->p, &o[i].nest, &o[i].plan, false, &conditions);
   tc_putf(&t, "  const int wide = 1%s;\n  const int64_t side = wide ? %d : 64, group = 1, m = ",
           conditions.text ? conditions.text : "", 16 * side);
   extent(x, x->m, &t);
@@ -301,34 +336,42 @@ static void put_launcher(const product *x, const char *body, const operand *a, c
   tc_buf_free(&conditions);
 }
 
-bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device, tc_buf *host) {
+bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device, tc_buf *host,
+                        uint32_t *functions) {
   product x;
-  tc_buf text = {0}, body = {0};
-  operand a, b;
+  tc_buf text = {0}, body = {0}, library = {0};
+  bool failed = false;
+  operand o[3]; /* A, B, epilogue */
   bool ok = open_product(&x, k, p, &text);
   if (ok) {
     const bool checks = tc_print_checks(k);
-    open_operand(&x, &a, k->mm.a, x.m);
-    open_operand(&x, &b, k->mm.b, x.n);
-    put_body(&x, &a, &b);
+    open_operand(&x, &o[0], k->mm.a, x.m);
+    open_operand(&x, &o[1], k->mm.b, x.n);
+    open_epilogue(&x, &o[2]);
+    put_body(&x, &o[0], &o[1], o[2].plan.lanes);
     tc_putf(&body, "  constexpr int TC_L = 1;\n  TC_TYPES\n%s", checks ? "  int bad = 0;\n" : "");
     put_symbols(p, text.text ? text.text : "", &body);
     tc_putf(&body, "%s%s", text.text ? text.text : "", checks ? "  if (bad) *flag = 1;\n" : "");
     tc_print_fused(k, p, device);
-    tc_put(device, "template <int TC_U, int a_lanes, int b_lanes, class tc_int> TC_FN void "
-                   "@NAME@_product(\n    ");
+    tc_put(device,
+           "template <int TC_U, int a_lanes, int b_lanes, int c_lanes, class tc_int> TC_FN void "
+           "@NAME@_product(\n    ");
     tc_cuda_put_parameters(k, p, body.text, TC_CUDA_DECLARE, device);
     tc_putf(device, ") {\n%s}\n", body.text);
     const int side = choose_side(&x);
-    put_global(&x, body.text, 0, side, a.plan.lanes, b.plan.lanes,
-               a.plan.far || b.plan.far ? "tc_i64" : "int", device);
-    put_global(&x, body.text, 1, 4, 1, 1, "tc_i64", device);
-    put_launcher(&x, body.text, &a, &b, side, host);
+    const bool far = o[0].plan.far || o[1].plan.far || o[2].plan.far;
+    put_global(&x, body.text, 0, side, o[0].plan.lanes, o[1].plan.lanes, o[2].plan.lanes,
+               far ? "tc_i64" : "int", device);
+    put_global(&x, body.text, 1, 4, 1, 1, 1, "tc_i64", device);
+    *functions = 2 + tc_cuda_put_library(k, p, device, &library, &failed);
+    put_launcher(&x, body.text, o, side, library.text ? library.text : "", host);
   }
   free(x.s.depends);
   free(x.s.printed);
-  const bool whole = ok && !text.failed && !body.failed && !device->failed && !host->failed;
+  const bool whole = ok && !failed && !library.failed && !text.failed && !body.failed &&
+                     !device->failed && !host->failed;
   tc_buf_free(&text);
   tc_buf_free(&body);
+  tc_buf_free(&library);
   return whole;
 }

@@ -62,9 +62,10 @@ extern const tc_spelling tc_cuda_words;
 /* plan.c */
 tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_program *p, const tc_nest *n);
 bool tc_cuda_has_rows(const tc_kernel *k, const tc_program *p);
-/* Operands that only TC_L-wide accesses need: prints ` && (...)` for each. */
+/* What the wide function takes for granted, as ` && (...)`: alignment, sizes that are multiples of
+ * TC_L, buffers and (points) iteration spaces that 32-bit indices reach. */
 void tc_cuda_put_conditions(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                            const tc_cuda_plan *plan, tc_buf *out);
+                            const tc_cuda_plan *plan, bool points, tc_buf *out);
 int tc_cuda_each(const tc_cuda_plan *plan);
 bool tc_cuda_is_walked(const tc_nest *n, const tc_stage *st); /* over all inner axes */
 uint32_t tc_cuda_parallel_axes(const tc_nest *n); /* SERIAL: those that threads share out */
@@ -109,8 +110,20 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
                           const tc_buf *bodies, tc_buf *out);
 void tc_cuda_put_host_head(const tc_program *p, const char *body, tc_buf *out);
 
-/* matmul.c */
-bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device, tc_buf *host);
+/* One nest: its functions 2i and 2i + 1; `both` receives the bodies.  And its launch. */
+bool tc_cuda_put_nest(const tc_kernel *k, const tc_kernel *plain, const tc_program *p, uint32_t i,
+                      const tc_cuda_plan *plan, tc_buf *both, tc_buf *out);
+void tc_cuda_put_nest_launch(const tc_kernel *k, const tc_program *p, uint32_t i,
+                             const tc_cuda_plan *plan, const char *body, tc_buf *out);
+
+/* matmul.c; *functions: how many there are */
+bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device, tc_buf *host,
+                        uint32_t *functions);
+
+/* library.c: the product by cuBLASLt, where it can take it: statements of the launcher that return
+ * when it did, and functions 2 and 3 for the rest of the epilogue.  The number of functions. */
+uint32_t tc_cuda_put_library(const tc_kernel *k, const tc_program *p, tc_buf *device, tc_buf *host,
+                             bool *failed);
 
 /* kernel.c: parameters that a body's text names, as declared, as passed on, and as the launcher's
  * array of addresses. */

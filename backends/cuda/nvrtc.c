@@ -110,8 +110,9 @@ static void start(batch *b, int i, const char *candidates) {
   else close(pipe_fd[0]);
 }
 
+/* One generation of workers. */
 static void run(batch *b, const char *candidates) {
-  for (int i = 0; i < WORKERS; ++i) b->worker[i].fd = -1;
+  for (int i = 0; i < WORKERS; ++i) b->worker[i] = (worker){.fd = -1};
   for (int i = 0; i < WORKERS && (uint32_t)i < b->count; ++i) start(b, i, candidates);
   gather(b);
   for (int i = 0; i < WORKERS; ++i) {
@@ -122,6 +123,15 @@ static void run(batch *b, const char *candidates) {
       }
     tc_buf_free(&w->in);
   }
+}
+
+/* A worker that dies takes one task with it; others go on with the rest. */
+static void run_all(batch *b, const char *candidates) {
+  uint32_t before;
+  do {
+    before = *b->next;
+    run(b, candidates);
+  } while (!b->no_library && *b->next < b->count && *b->next > before);
 }
 
 /* ---- the interface
@@ -150,7 +160,7 @@ bool tc_nvrtc_compile(const tc_cuda_options *options, tc_nvrtc_job *job, size_t 
   if (b.next == MAP_FAILED || candidates.failed) {
     tc_put(why, "out of memory");
   } else {
-    run(&b, candidates.text);
+    run_all(&b, candidates.text);
     if (b.no_library)
       tc_put(why, "libnvrtc of CUDA 11.1 or newer was not found: install a CUDA toolkit, or run "
                   "tools/setup --cuda");

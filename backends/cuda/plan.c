@@ -167,8 +167,14 @@ static void put_small(const tc_program *p, tc_dim numel, tc_buf *out) {
   tc_buf_free(&t);
 }
 
+static tc_dim product(const tc_program *p, const tc_nest *n, int from, int to) {
+  tc_dim d = tc_dim_const(1);
+  for (int i = from; i < to; ++i) d = tc_dim_mul(tc_graph_dims(p->graph), d, n->axis[i].extent);
+  return d;
+}
+
 void tc_cuda_put_conditions(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                            const tc_cuda_plan *plan, tc_buf *out) {
+                            const tc_cuda_plan *plan, bool points, tc_buf *out) {
   uint8_t *need = calloc(k->nexpr + 1, 1);
   if (!need) {
     out->failed = true;
@@ -182,10 +188,10 @@ void tc_cuda_put_conditions(const tc_kernel *k, const tc_program *p, const tc_ne
     if (n->axis[n->vector].of >= 0) put_divides(&v, n->axis[n->vector].total);
   }
   if (!plan->far) {
-    tc_dims *c = tc_graph_dims(p->graph);
-    tc_dim points = tc_dim_const(1);
-    for (int i = 0; i < n->naxis; ++i) points = tc_dim_mul(c, points, n->axis[i].extent);
-    if (!tc_dim_bad(points)) put_small(p, points, out);
+    const bool flat = plan->kind == TC_CUDA_FLAT || plan->kind == TC_CUDA_TILES;
+    const int cut = flat ? n->naxis : n->nouter; /* what is counted together */
+    if (points) put_small(p, product(p, n, 0, cut), out);
+    if (points) put_small(p, product(p, n, cut, n->naxis), out);
     for (uint32_t i = 0; i < k->nbuffer; ++i) put_small(p, p->buffer[k->buffer[i]].numel, out);
   }
   free(need);
@@ -198,9 +204,8 @@ void tc_cuda_put_conditions(const tc_kernel *k, const tc_program *p, const tc_ne
 static bool is_far(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need) {
   enum { NEAR = 1 << 24 };
   tc_dims *c = tc_graph_dims(p->graph);
-  tc_dim points = tc_dim_const(1);
-  for (int i = 0; i < n->naxis; ++i) points = tc_dim_mul(c, points, n->axis[i].extent);
-  if (tc_dim_bad(points)) return true;
+  if (tc_dim_bad(product(p, n, 0, n->nouter)) || tc_dim_bad(product(p, n, n->nouter, n->naxis)))
+    return true;
   for (uint32_t i = 1; i < k->nexpr; ++i) {
     const tc_address *a = &k->expr[i].address;
     if (!need[i] || k->expr[i].kind != TC_EX_INDEX) continue;

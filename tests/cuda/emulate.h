@@ -11,6 +11,8 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include <tcompile/cuda.h>
+
 #include <utility>
 #include <vector>
 
@@ -194,6 +196,39 @@ static inline unsigned short tc_bf16_of(float x) {
   const unsigned u = (unsigned)__float_as_int(x);
   if (x != x) return 0x7fff;
   return (unsigned short)((u + 0x7fff + (u >> 16 & 1)) >> 16);
+}
+
+// ---- products of the library ------------------------------------------------------------------------
+
+static double tc_element(const void *p, int64_t i, int dtype) {
+  if (dtype == TC_F64) return ((const double *)p)[i];
+  if (dtype == TC_F32) return ((const float *)p)[i];
+  const unsigned short bits = ((const unsigned short *)p)[i];
+  return dtype == TC_F16 ? tc_of_f16(bits) : __uint_as_float((unsigned)bits << 16);
+}
+static void tc_put_element(void *p, int64_t i, int dtype, double v) {
+  if (dtype == TC_F64) ((double *)p)[i] = v;
+  else if (dtype == TC_F32) ((float *)p)[i] = (float)v;
+  else ((unsigned short *)p)[i] = dtype == TC_F16 ? tc_f16_of((float)v) : tc_bf16_of((float)v);
+}
+// As tcrt_cuda_matmul says; it takes everything but an empty k.
+static int tc_emulate_matmul(const tcrt_cuda_mm *mm) {
+  if (mm->k == 0 || mm->epilogue == TCRT_MM_GELU_TANH) return 1;
+  const int d = mm->dtype;
+  for (int64_t p = 0; p < mm->batch; ++p)
+    for (int64_t i = 0; i < mm->m; ++i)
+      for (int64_t j = 0; j < mm->n; ++j) {
+        double sum = 0;
+        for (int64_t k = 0; k < mm->k; ++k) {
+          const int64_t a = mm->transposed_a ? k * mm->lda + i : i * mm->lda + k;
+          const int64_t b = mm->transposed_b ? j * mm->ldb + k : k * mm->ldb + j;
+          sum += tc_element(mm->a, p * mm->step_a + a, d) * tc_element(mm->b, p * mm->step_b + b, d);
+        }
+        if (mm->bias) sum += tc_element(mm->bias, j, d);
+        if (mm->epilogue == TCRT_MM_RELU && sum < 0) sum = 0;
+        tc_put_element(mm->c, p * mm->step_c + i * mm->ldc + j, d, sum);
+      }
+  return 0;
 }
 
 #endif

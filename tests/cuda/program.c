@@ -112,10 +112,13 @@ static bool write_texts(const char *dir, const texts *t) {
       &device,
       "static const tc_emulated_function table[] = {\n%s{0, 0}};\n"
       "extern \"C\" int emulate(const char *name, unsigned grid, unsigned block, unsigned shared,\n"
-      "  void *const *args) { return tc_emulate(table, %d, name, grid, block, shared, args); }\n",
+      "  void *const *args) { return tc_emulate(table, %d, name, grid, block, shared, args); }\n"
+      "extern \"C\" int multiply(const tcrt_cuda_mm *mm) { return tc_emulate_matmul(mm); }\n",
       t->table.text ? t->table.text : "", t->functions);
   tc_put(&host, "#include <tcompile/cuda.h>\n"
                 "int emulate(const char *, unsigned, unsigned, unsigned, void *const *);\n"
+                "int multiply(const tcrt_cuda_mm *);\n"
+                "#define tcrt_cuda_matmul(c, mm) ((c)->device ? multiply(mm) : 1)\n"
                 "#define tcrt_cuda_launch(c, im, f, gx, gy, bx, shared, args, n) \\\n"
                 "  ((void)(c), (void)(n), emulate((im)->function[f], gx, bx, shared, args))\n");
   tc_cuda_put_launch_helpers(&host);
@@ -132,14 +135,14 @@ static bool write_texts(const char *dir, const texts *t) {
 static bool build(cuda_unit *u, const texts *t) {
   char dir[] = "/tmp/tc-cuda-XXXXXX", path[300];
   if (!mkdtemp(dir)) return false;
-  bool ok =
-      write_texts(dir, t) &&
-      sh(TC_TEST_CXX " -std=c++17 -O1 -w -fPIC -I" TC_TEST_ROOT " -c -o %s/device.o %s/device.cpp",
-         dir, dir) &&
-      sh(TC_TEST_CC " -O1 -Wall -Wextra -Werror -fPIC -I" TC_TEST_ROOT
-                    "/runtime/libtcrt/include -c -o %s/host.o %s/host.c",
-         dir, dir) &&
-      sh(TC_TEST_CXX " -shared -o %s/unit.so %s/host.o %s/device.o", dir, dir);
+  bool ok = write_texts(dir, t) &&
+            sh(TC_TEST_CXX " -std=c++17 -O1 -w -fPIC -I" TC_TEST_ROOT " -I" TC_TEST_ROOT
+                           "/runtime/libtcrt/include -c -o %s/device.o %s/device.cpp",
+               dir, dir) &&
+            sh(TC_TEST_CC " -O1 -Wall -Wextra -Werror -fPIC -I" TC_TEST_ROOT
+                          "/runtime/libtcrt/include -c -o %s/host.o %s/host.c",
+               dir, dir) &&
+            sh(TC_TEST_CXX " -shared -o %s/unit.so %s/host.o %s/device.o", dir, dir);
   snprintf(path, sizeof path, "%s/unit.so", dir);
   if (ok && !(u->library = dlopen(path, RTLD_NOW | RTLD_LOCAL))) fprintf(stderr, "%s\n", dlerror());
   ok = ok && u->library;
@@ -291,7 +294,8 @@ typedef int launcher(const tcrt_cuda_call *, void *const *, const int64_t *, con
 
 static bool launch(const cuda_unit *u, int i, machine *m) {
   int bad = 0;
-  const tcrt_cuda_call call = {.bad = &bad};
+  const tcrt_cuda_call call = {.bad = &bad,
+                               .device = !m->run->shifted}; /* 1: the library is there */
   for (uint32_t k = 0; k < m->p->nkernel; k++) {
     const tc_kernel *kernel = &m->p->kernel[k];
     void **buf = calloc(kernel->nbuffer + 1, sizeof *buf);
