@@ -90,12 +90,19 @@ static tc_cuda_device *open_device(const char *function, const tc_cuda_driver *c
   return tc_cuda_fail(function, what, r);
 }
 
+/* The device if it is open, without the lock. */
+static tc_cuda_device *look_up(int index) {
+  _Atomic(tc_cuda_device *) *at = __atomic_load_n(&devices.at, __ATOMIC_ACQUIRE);
+  return at ? atomic_load_explicit(&at[index], memory_order_acquire) : NULL;
+}
+
+/* Under the lock. */
 static tc_cuda_device *find_device(const char *function, const tc_cuda_driver *cu, int index) {
   if (!devices.at)
     __atomic_store_n(&devices.at, calloc((size_t)cu->devices, sizeof *devices.at),
                      __ATOMIC_RELEASE);
   if (!devices.at) return tc_fail("%s: out of memory", function);
-  tc_cuda_device *d = atomic_load_explicit(&devices.at[index], memory_order_acquire);
+  tc_cuda_device *d = look_up(index);
   if (!d && (d = open_device(function, cu, index)))
     atomic_store_explicit(&devices.at[index], d, memory_order_release);
   return d;
@@ -107,21 +114,19 @@ tc_cuda_device *tc_cuda_enter(const char *function, int index) {
   if (index < 0 || index >= cu->devices)
     return tc_fail("%s: there is no cuda:%d; the driver has %d device%s", function, index,
                    cu->devices, cu->devices == 1 ? "" : "s");
-  pthread_mutex_lock(&devices.lock);
-  tc_cuda_device *d = find_device(function, cu, index);
-  pthread_mutex_unlock(&devices.lock);
+  tc_cuda_device *d = look_up(index);
+  if (!d) {
+    pthread_mutex_lock(&devices.lock);
+    d = find_device(function, cu, index);
+    pthread_mutex_unlock(&devices.lock);
+  }
   cu_result r = d ? tc_cuda_current(d) : CU_SUCCESS;
   return r == CU_SUCCESS ? d : tc_cuda_fail(function, "entering the device", r);
 }
 
 bool tc_cuda_any(void) { return __atomic_load_n(&devices.at, __ATOMIC_ACQUIRE) != NULL; }
 
-tc_cuda_device *tc_cuda_opened(int index) {
-  pthread_mutex_lock(&devices.lock);
-  tc_cuda_device *d = devices.at ? atomic_load(&devices.at[index]) : NULL;
-  pthread_mutex_unlock(&devices.lock);
-  return d;
-}
+tc_cuda_device *tc_cuda_opened(int index) { return look_up(index); }
 
 /* Other libraries change the thread's context, so it is asked for each time. */
 cu_result tc_cuda_current(const tc_cuda_device *d) {
