@@ -109,7 +109,7 @@ const char *tc_images_problem(const tc_images *m, const char *name) {
 /* Packs a blob in place where that saves something.  0: it is as it was. */
 static size_t pack(tc_nvrtc_blob *blob) {
   size_t packed = 0;
-  unsigned char *bytes = tc_pack(blob->bytes, blob->size, &packed);
+  unsigned char *bytes = tc_image_pack(blob->bytes, blob->size, &packed);
   if (!bytes) return 0;
   free(blob->bytes);
   blob->bytes = bytes;

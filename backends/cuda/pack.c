@@ -102,7 +102,7 @@ static void pack_all(packer *p) {
   put_sequence(p, from, p->size, NULL);
 }
 
-unsigned char *tc_pack(const unsigned char *bytes, size_t size, size_t *packed) {
+unsigned char *tc_image_pack(const unsigned char *bytes, size_t size, size_t *packed) {
   if (size < 64 || size > INT32_MAX) return NULL;
   packer *p = malloc(sizeof *p);
   if (!p) return NULL;

@@ -6,6 +6,6 @@
 
 /* LZ4's block format (runtime/libtcrt/src/cuda/unpack.c reads it).  The result is malloc'ed; NULL:
  * out of memory, or not smaller. */
-unsigned char *tc_pack(const unsigned char *bytes, size_t size, size_t *packed);
+unsigned char *tc_image_pack(const unsigned char *bytes, size_t size, size_t *packed);
 
 #endif

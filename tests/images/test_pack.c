@@ -1,0 +1,106 @@
+/* What is packed into objects is what the runtime unpacks; corrupt bytes are refused, and nothing
+ * outside of the buffers is touched (guards around them; sanitizer builds). */
+#include <criterion/criterion.h>
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/cuda/pack.h"
+#include "runtime/libtcrt/src/cuda/unpack.h"
+
+static uint64_t state = 88172645463325252u;
+
+static uint32_t next(void) {
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return (uint32_t)(state >> 16);
+}
+
+/* Texts of every kind: runs, words that repeat at all distances, noise. */
+static void fill(unsigned char *bytes, size_t n, int kind) {
+  for (size_t i = 0; i < n; ++i) {
+    const size_t back = 1 + next() % 90000;
+    switch (kind) {
+    case 0:
+      bytes[i] = 0;
+      break;
+    case 1:
+      bytes[i] = (unsigned char)next();
+      break;
+    case 2:
+      bytes[i] = (unsigned char)("ld.param.u64 %rd1;\n"[i % 19] + (next() % 50 == 0));
+      break;
+    default:
+      bytes[i] = (unsigned char)next();
+      for (size_t k = next() % 400; back <= i && k > 0 && i + 1 < n; --k, ++i)
+        bytes[i] = bytes[i - back];
+    }
+  }
+}
+
+static bool unpacks(const unsigned char *packed, size_t n, const unsigned char *bytes,
+                    size_t size) {
+  unsigned char *out = malloc(size + 2);
+  out[0] = out[size + 1] = 0xa5;
+  const bool done = tcrt_unpack(packed, n, out + 1, size);
+  cr_expect(out[0] == 0xa5 && out[size + 1] == 0xa5, "bytes around the result");
+  const bool same = done && memcmp(out + 1, bytes, size) == 0;
+  free(out);
+  return same;
+}
+
+Test(pack, round_trip) {
+  static const size_t sizes[] = {1, 63, 64, 65, 77, 100, 4095, 4096, 70000, 300000};
+  for (int kind = 0; kind < 4; ++kind)
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; ++s) {
+      const size_t size = sizes[s];
+      unsigned char *bytes = malloc(size);
+      fill(bytes, size, kind);
+      size_t n = 0;
+      unsigned char *packed = tc_image_pack(bytes, size, &n);
+      if (packed) {
+        cr_expect_lt(n, size);
+        cr_expect(unpacks(packed, n, bytes, size), "kind %d, %zu bytes", kind, size);
+      } else cr_expect(kind == 1 || size < 128, "kind %d, %zu bytes were not packed", kind, size);
+      free(packed);
+      free(bytes);
+    }
+}
+
+Test(pack, saves) {
+  unsigned char *bytes = malloc(60000);
+  size_t n = 0;
+  fill(bytes, 60000, 2);
+  unsigned char *packed = tc_image_pack(bytes, 60000, &n);
+  cr_assert_not_null(packed);
+  cr_expect_lt(n, 60000 / 3);
+  free(packed);
+  free(bytes);
+}
+
+/* Every prefix, and bytes changed at random: the exact text or a refusal, never more than the room.
+ */
+Test(pack, corrupt) {
+  unsigned char bytes[3000];
+  fill(bytes, sizeof bytes, 2);
+  size_t n = 0;
+  unsigned char *packed = tc_image_pack(bytes, sizeof bytes, &n);
+  cr_assert_not_null(packed);
+  for (size_t cut = 0; cut < n; ++cut) {
+    unsigned char *part = malloc(cut + 1);
+    memcpy(part, packed, cut);
+    cr_expect_not(unpacks(part, cut, bytes, sizeof bytes), "cut at %zu", cut);
+    free(part);
+  }
+  cr_expect_not(unpacks(packed, n, bytes, sizeof bytes - 1));
+  for (int i = 0; i < 20000; ++i) {
+    unsigned char *bad = malloc(n);
+    memcpy(bad, packed, n);
+    for (int k = 0; k < 3; ++k) bad[next() % n] = (unsigned char)next();
+    unpacks(bad, n, bytes, sizeof bytes);
+    free(bad);
+  }
+  free(packed);
+}
