@@ -51,8 +51,7 @@ static int row_slot(const lo_kb *b, int m, int n, const tc_mm_loop *mm) {
 }
 
 static void finish_epilogue(lo_kb *b, tc_mm_loop *mm) {
-  mm->epilogue.action =
-      lo_alloc(b->L, b->L->arena, (b->nact + 1) * sizeof *mm->epilogue.action);
+  mm->epilogue.action = lo_alloc(b->L, b->L->arena, (b->nact + 1) * sizeof *mm->epilogue.action);
   for (uint32_t i = 0; i < b->nact; i++) mm->epilogue.action[i] = b->act[i].a;
   mm->epilogue.naction = b->nact;
 }

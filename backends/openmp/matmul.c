@@ -7,11 +7,11 @@
 #include <string.h>
 
 enum {
-  ROWS = 573440,      /* rows of A of a task: half of a second-level cache of 1 MiB */
-  SUMS = 1 << 18,     /* sums of a task between k blocks */
-  MOST = 4 * SUMS + 2 * ROWS + (1 << 18), /* of both, of any level, and a block of a panel of B */
-  B_BYTES = 24 << 20, /* packed B that is kept at a time, at least */
-  B_COLUMNS = 256     /* and at least so many columns */
+  ROWS = 286720,  /* rows of A of a task: in a second-level cache of 1 MiB */
+  SUMS = 1 << 18, /* sums of a task between k blocks */
+  MOST = 4 * SUMS + 4 * ROWS + (1 << 18), /* of both, of any level, and a block of a panel of B */
+  B_BYTES = 24 << 20,                     /* packed B that is kept at a time, at least */
+  B_COLUMNS = 256                         /* and at least so many columns */
 };
 
 /* The tiles of one level. */
@@ -28,27 +28,32 @@ typedef struct level {
 } level;
 
 static const level levels[] = {
-    {"TC_ISA == TC_LEVEL_amx", {32, 16, 0}, 16, 2, 32, 4096, 2 * ROWS, 4 * SUMS, "amx"},
-    {"TC_ISA == TC_LEVEL_bf16", {14, 8, 4}, 16, 2, 2, 4096, ROWS / 2, SUMS, "bf16"},
-    {"TC_L == 16", {14, 8, 4}, 16, 1, 1, 4096, ROWS / 2, SUMS, NULL},
-    {"TC_L == 8", {6, 4, 2}, 8, 1, 1, 2048, ROWS, SUMS, NULL},
-    {"TC_L == 4", {6, 4, 2}, 4, 1, 1, 2048, ROWS, SUMS, NULL},
+    {"TC_ISA == TC_LEVEL_amx", {32, 16, 0}, 16, 2, 32, 4096, 4 * ROWS, 4 * SUMS, "amx"},
+    {"TC_ISA == TC_LEVEL_bf16", {14, 8, 4}, 16, 2, 2, 4096, ROWS, SUMS, "bf16"},
+    {"TC_L == 16", {14, 8, 4}, 16, 1, 1, 4096, ROWS, SUMS, NULL},
+    {"TC_L == 8", {6, 4, 2}, 8, 1, 1, 4096, ROWS, SUMS, NULL},
+    {"TC_L == 4", {6, 4, 2}, 4, 1, 1, 4096, ROWS, SUMS, NULL},
 };
 enum { LEVELS = sizeof levels / sizeof *levels };
 
 static tc_omp_element element_of(tc_dtype d) {
   switch (d) {
-  case TC_F64: return (tc_omp_element){"f64", "f64", 8, 8, "f64"};
-  case TC_I64: return (tc_omp_element){"u64", "i64", 8, 8, "i64"};
-  case TC_I32: return (tc_omp_element){"u32", "i32", 4, 4, "i32"};
+  case TC_F64:
+    return (tc_omp_element){"f64", "f64", 8, 8, "f64"};
+  case TC_I64:
+    return (tc_omp_element){"u64", "i64", 8, 8, "i64"};
+  case TC_I32:
+    return (tc_omp_element){"u32", "i32", 4, 4, "i32"};
   case TC_I8:
   case TC_U8:
-  case TC_I16: return (tc_omp_element){"u16", "i16", 2, 2, "i16"};
-  default: return (tc_omp_element){"f32", "f32", 4, 4, "f32"};
+  case TC_I16:
+    return (tc_omp_element){"u16", "i16", 2, 2, "i16"};
+  default:
+    return (tc_omp_element){"f32", "f32", 4, 4, "f32"};
   }
 }
 
-/* ---- which tiles a shape needs ----------------------------------------------------------------------- */
+/* ---- which tiles a shape needs --------------------------------------------------------------- */
 
 /* Vectors in a row of a tile.  A product of few rows is bound by reading B: wide tiles read longer
  * pieces of its rows. */
@@ -88,7 +93,9 @@ static unsigned widths_of(int nr, tc_dim n) {
   return (tc_dim_value(n) >= nr || left * 2 > nr ? 1u : 0u) | (left && left * 2 <= nr ? 2u : 0u);
 }
 
-static const char *tile_of(const tc_omp_matmul *x, const level *l) { return l->tile ? l->tile : x->e.tile; }
+static const char *tile_of(const tc_omp_matmul *x, const level *l) {
+  return l->tile ? l->tile : x->e.tile;
+}
 
 static bool uses(const tc_omp_matmul *x, const level *l) { return l->pair == 1 || x->pairs; }
 
@@ -109,7 +116,8 @@ static void put_tiles(const tc_omp_matmul *x) {
     const unsigned widths = widths_of(nr_of(x, l), x->mm->axis[x->an].extent);
     for (int r = 0; r < n; ++r)
       for (int j = 0; j < 2; ++j)
-        if (widths >> j & 1) tc_omp_mm_put_tile(x->out, tile_of(x, l), rows[r], vectors_of(x, l) >> j);
+        if (widths >> j & 1)
+          tc_omp_mm_put_tile(x->out, tile_of(x, l), rows[r], vectors_of(x, l) >> j);
   }
   tc_put(x->out, "#endif\n");
 }
@@ -120,14 +128,19 @@ static void put_level(const tc_omp_matmul *x, const level *l) {
   const int n = heights_of(l, x->mm->axis[x->am].extent, rows), nr = nr_of(x, l);
   const int bytes = l->pair == 2 ? 2 : x->e.bytes;
   const unsigned widths = widths_of(nr, x->mm->axis[x->an].extent);
-  tc_putf(x->out, "      .kc = %d, .rows_bytes = %d, .sums = %d, .es = %d, .cs = %d, .mr = %d, .nr = %d, .ku = %d, .kp = %d, .pace = %d,\n      .rows = {",
-          l->block / bytes, l->rows, l->sums, bytes, l->pair == 2 ? 4 : x->e.sum, rows[0], nr, l->pair, l->kp, l->kp == 32 ? 4 : 1);
+  tc_putf(x->out,
+          "      .kc = %d, .rows_bytes = %d, .sums = %d, .es = %d, .cs = %d, .mr = %d, .nr = %d, "
+          ".ku = %d, .kp = %d, .pace = %d,\n      .rows = {",
+          l->block / bytes, l->rows, l->sums, bytes, l->pair == 2 ? 4 : x->e.sum, rows[0], nr,
+          l->pair, l->kp, l->kp == 32 ? 4 : 1);
   for (int r = 0; r < n; ++r) tc_putf(x->out, "%s%d", r ? ", " : "", rows[r]);
   tc_put(x->out, "}, .micro = {");
   for (int r = 0; r < n; ++r) {
     tc_put(x->out, r ? ", {" : "{");
     for (int j = 0; j < 2; ++j) {
-      if (widths >> j & 1) tc_putf(x->out, "%stc_mm_%s_%dx%d", j ? ", " : "", tile_of(x, l), rows[r], vectors_of(x, l) >> j);
+      if (widths >> j & 1)
+        tc_putf(x->out, "%stc_mm_%s_%dx%d", j ? ", " : "", tile_of(x, l), rows[r],
+                vectors_of(x, l) >> j);
       else tc_put(x->out, j ? ", 0" : "0");
     }
     tc_put(x->out, "}");
@@ -138,7 +151,7 @@ static void put_level(const tc_omp_matmul *x, const level *l) {
   if (amx) tc_put(x->out, "      .a_lines = 1, .begin = tc_mm_amx_begin, .end = tc_mm_amx_end,\n");
 }
 
-/* ---- the kernel ------------------------------------------------------------------------------------------- */
+/* ---- the kernel ------------------------------------------------------------------------------ */
 
 void tc_omp_mm_batches(const tc_omp_matmul *x, tc_buf *out) {
   tc_dims *c = tc_graph_dims(x->p->graph);
@@ -160,7 +173,9 @@ void tc_omp_mm_open(tc_omp_matmul *x, const char *signature) {
   for (int i = x->mm->nbatch - 1; i >= 0; --i) {
     tc_buf e = {0};
     tc_print_dim(x->p, x->mm->axis[i].extent, &e);
-    if (i) tc_putf(x->out, "  const int64_t %s = batch %% (%s);\n  batch /= %s;\n", x->axis[i], e.text, e.text);
+    if (i)
+      tc_putf(x->out, "  const int64_t %s = batch %% (%s);\n  batch /= %s;\n", x->axis[i], e.text,
+              e.text);
     else tc_putf(x->out, "  const int64_t %s = batch;\n", x->axis[i]);
     tc_buf_free(&e);
   }
@@ -238,16 +253,25 @@ static void put_description(const tc_omp_matmul *x) {
     if (x->pairs) tc_put(x->out, ".a_cols = TC_ISA < TC_LEVEL_bf16, ");
     else tc_put(x->out, ".a_cols = 1, ");
   }
-  tc_put(x->out, ".a_pack = @NAME@_a_pack, .b_pack = @NAME@_b_pack, .epilogue = @NAME@_epilogue,\n"
-                 "      .ahead = @NAME@_ahead, .buf = buf, .sym = sym, .scalar = scalar, .bad = &bad};\n");
+  tc_put(x->out,
+         ".a_pack = @NAME@_a_pack, .b_pack = @NAME@_b_pack, .epilogue = @NAME@_epilogue,\n"
+         "      .ahead = @NAME@_ahead, .buf = buf, .sym = sym, .scalar = scalar, .bad = &bad};\n");
 }
 
 static bool open_kernel(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, tc_buf *out) {
   const tc_mm_loop *mm = &k->mm;
-  *x = (tc_omp_matmul){.k = k, .p = p, .mm = mm, .out = out, .e = element_of(mm->operand),
-                       .pairs = mm->operand == TC_BF16, .am = mm->nbatch, .an = mm->nbatch + 1,
-                       .ak = mm->nbatch + 2, .checks = tc_print_checks(k)};
-  x->s = (tc_print_scope){.k = k, .p = p, .words = &tc_omp_words, .out = out, .naxis = mm->nbatch + 3, .vector = -1};
+  *x = (tc_omp_matmul){.k = k,
+                       .p = p,
+                       .mm = mm,
+                       .out = out,
+                       .e = element_of(mm->operand),
+                       .pairs = mm->operand == TC_BF16,
+                       .am = mm->nbatch,
+                       .an = mm->nbatch + 1,
+                       .ak = mm->nbatch + 2,
+                       .checks = tc_print_checks(k)};
+  x->s = (tc_print_scope){
+      .k = k, .p = p, .words = &tc_omp_words, .out = out, .naxis = mm->nbatch + 3, .vector = -1};
   for (int i = 0; i < mm->nbatch; ++i) snprintf(x->axis[i], sizeof x->axis[i], "i%d", i);
   strcpy(x->axis[x->am], "m");
   strcpy(x->axis[x->an], "n");
@@ -311,7 +335,8 @@ uint32_t tc_omp_matmul_levels(const tc_kernel *k, const tc_program *p) {
 
 /* Packed B: all of it, or what B_BYTES hold, but at least B_COLUMNS columns.  Per thread: rows of A
  * for one block of k, and a block of sums. */
-void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shared, tc_buf *per_thread) {
+void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shared,
+                           tc_buf *per_thread) {
   tc_omp_matmul x;
   const bool dot = open_kernel(&x, k, p, shared) && tc_omp_mm_is_dot(&x);
   close_kernel(&x);
@@ -326,7 +351,8 @@ void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shar
   tc_dim whole = tc_dim_mul(c, tc_dim_ceildiv(c, mm->axis[mm->nbatch + 1].extent, unit), unit);
   whole = tc_dim_mul(c, whole, deep);
   for (int i = 0; i < mm->nbatch; ++i) whole = tc_dim_mul(c, whole, mm->axis[i].extent);
-  const tc_dim least = tc_dim_max(c, tc_dim_const(B_BYTES), tc_dim_mul(c, deep, tc_dim_const(B_COLUMNS)));
+  const tc_dim least =
+      tc_dim_max(c, tc_dim_const(B_BYTES), tc_dim_mul(c, deep, tc_dim_const(B_COLUMNS)));
   tc_print_dim(p, tc_dim_min(c, whole, least), shared);
   tc_putf(per_thread, "%d", MOST);
 }

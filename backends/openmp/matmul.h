@@ -1,6 +1,7 @@
 /* matmul.h - a matmul kernel being printed.  matmul.c prints the kernel and its table of tiles,
- * matmul_tile.c the tiles, matmul_operand.c how A and B are read and packed, matmul_epilogue.c what becomes of finished tiles.
- * The blocked driver and the micro-kernels are prelude text (prelude/80_matmul.c and the next). */
+ * matmul_tile.c the tiles, matmul_operand.c how A and B are read and packed, matmul_epilogue.c what
+ * becomes of finished tiles. The blocked driver and the micro-kernels are prelude text
+ * (prelude/80_matmul.c and the next). */
 #ifndef TC_OMP_MATMUL_H
 #define TC_OMP_MATMUL_H
 
@@ -20,10 +21,10 @@ typedef struct tc_omp_matmul {
   const tc_program *p;
   const tc_mm_loop *mm;
   tc_buf *out;
-  tc_omp_element e;   /* below level bf16 for bf16 operands, else at every level */
-  bool pairs;         /* bf16: packed in pairs from level bf16 on */
-  int am, an, ak;     /* axis numbers of m, n, k */
-  bool checks;        /* index operands: the callbacks report through g->bad */
+  tc_omp_element e; /* below level bf16 for bf16 operands, else at every level */
+  bool pairs;       /* bf16: packed in pairs from level bf16 on */
+  int am, an, ak;   /* axis numbers of m, n, k */
+  bool checks;      /* index operands: the callbacks report through g->bad */
   char axis[TC_MAX_AXES][16];
   tc_print_scope s;
   uint32_t result_axes[1];
@@ -54,7 +55,8 @@ void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors);
 void tc_omp_mm_put_operands(tc_omp_matmul *x); /* @NAME@_a_at, _b_at, _a_pack, _b_pack */
 void tc_omp_mm_put_epilogue(tc_omp_matmul *x); /* @NAME@_c_at, _epilogue */
 void tc_omp_mm_put_ahead(tc_omp_matmul *x);    /* @NAME@_ahead */
-/* The STORE of a bare product of the accumulator's dtype, with n contiguous: C in place; or NULL. */
+/* The STORE of a bare product of the accumulator's dtype, with n contiguous: C in place; or NULL.
+ */
 const tc_action *tc_omp_mm_direct(const tc_omp_matmul *x);
 
 #endif

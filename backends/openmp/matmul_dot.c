@@ -1,6 +1,6 @@
 /* matmul_dot.c - a product with one row (or one column) whose other operand has k contiguous: every
- * element is a dot product of two rows, bound by reading the large operand once.  Packing would move
- * it twice more, so it is printed as a nest that reduces along k. */
+ * element is a dot product of two rows, bound by reading the large operand once.  Packing would
+ * move it twice more, so it is printed as a nest that reduces along k. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,12 +22,18 @@ bool tc_omp_mm_emit_dot(const tc_omp_matmul *x) {
   if (!pool) return false;
   memcpy(pool, k.expr, k.nexpr * sizeof *pool);
   const tc_val product = {k.nexpr};
-  pool[k.nexpr++] = (tc_expr){.kind = TC_EX_OP, .op = OP_MUL, .dtype = mm->acc, .in = {mm->a, mm->b}};
+  pool[k.nexpr++] =
+      (tc_expr){.kind = TC_EX_OP, .op = OP_MUL, .dtype = mm->acc, .in = {mm->a, mm->b}};
   tc_action sum = {.kind = TC_ACT_REDUCE, .op = OP_SUM, .value = product, .dtype = mm->acc};
   tc_stage stage[2] = {{.axes = 1u << x->ak, .naction = 1, .action = &sum}, mm->epilogue};
   stage[1].axes = 0;
-  tc_nest nest = {.naxis = x->ak + 1, .nouter = x->ak, .nstage = 2, .stage = stage, .nresult = 1,
-                  .vector = x->ak, .work = tc_dim_const(1)};
+  tc_nest nest = {.naxis = x->ak + 1,
+                  .nouter = x->ak,
+                  .nstage = 2,
+                  .stage = stage,
+                  .nresult = 1,
+                  .vector = x->ak,
+                  .work = tc_dim_const(1)};
   for (int i = 0; i < nest.naxis; ++i) {
     nest.axis[i] = mm->axis[i];
     nest.work = tc_dim_mul(c, nest.work, mm->axis[i].extent);

@@ -14,7 +14,8 @@ const tc_action *tc_omp_mm_direct(const tc_omp_matmul *x) {
 
 static void put_c_at(tc_omp_matmul *x, const tc_action *a) {
   tc_buf address = {0};
-  tc_omp_mm_open(x, "static char *@NAME@_c_at(const tc_mm *g, int64_t batch, int64_t m, int64_t n)");
+  tc_omp_mm_open(x,
+                 "static char *@NAME@_c_at(const tc_mm *g, int64_t batch, int64_t m, int64_t n)");
   tc_print_address(&x->s, &a->address, &address);
   tc_print_line(&x->s, "return (char *)(b%u + %s);", a->buffer, address.text);
   tc_put(x->out, "}\n");
@@ -31,38 +32,46 @@ static void put_point(tc_omp_matmul *x) {
   const tc_dtype d = x->mm->acc;
   const char *t = tc_print_compute(d);
   const bool narrow = d == TC_I8 || d == TC_U8;
-  tc_print_line(&x->s, "const tc_v%s r0 = %stc_load_%s((const tc_%s *)(tile + (m - m0) * stride) + (n - n0))%s;", t,
-              narrow ? d == TC_I8 ? "TC_CAST(i8, " : "TC_CAST(u8, " : "", x->e.sums, x->e.sums,
-              narrow ? ")" : "");
+  tc_print_line(
+      &x->s,
+      "const tc_v%s r0 = %stc_load_%s((const tc_%s *)(tile + (m - m0) * stride) + (n - n0))%s;", t,
+      narrow ? d == TC_I8 ? "TC_CAST(i8, " : "TC_CAST(u8, " : "", x->e.sums, x->e.sums,
+      narrow ? ")" : "");
   hoist(x, ~0u);
-  for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i) tc_print_store(&x->s, &x->mm->epilogue.action[i]);
+  for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i)
+    tc_print_store(&x->s, &x->mm->epilogue.action[i]);
 }
 
-/* ---- what the epilogue will touch ------------------------------------------------------------------- */
+/* ---- what the epilogue will touch ------------------------------------------------------------ */
 
-/* One line per row and 64 bytes: a tile's rows are far apart, which no hardware prefetcher follows. */
+/* One line per row and 64 bytes: a tile's rows are far apart, which no hardware prefetcher follows.
+ */
 static void put_touch(tc_omp_matmul *x, uint32_t buffer, const tc_address *a, bool write) {
   if (a->nterm || !tc_dim_is(a->coef[x->an], 1) || tc_dim_is(a->coef[x->am], 0)) return;
   tc_buf at = {0};
   tc_print_address(&x->s, a, &at);
   const int64_t line = 64 / (int64_t)tc_dtype_bytes(x->p->buffer[x->k->buffer[buffer]].dtype);
-  tc_print_line(&x->s, "for (int64_t n = n0; n < n0 + cols; n += %lld) __builtin_prefetch(b%u + %s, %d, 3);",
-              (long long)line, buffer, at.text, write);
+  tc_print_line(
+      &x->s, "for (int64_t n = n0; n < n0 + cols; n += %lld) __builtin_prefetch(b%u + %s, %d, 3);",
+      (long long)line, buffer, at.text, write);
   tc_buf_free(&at);
 }
 
 void tc_omp_mm_put_ahead(tc_omp_matmul *x) {
   const tc_stage *st = &x->mm->epilogue;
-  tc_omp_mm_open(x, "static void @NAME@_ahead(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t n0, int64_t cols)");
+  tc_omp_mm_open(x, "static void @NAME@_ahead(const tc_mm *g, int64_t batch, int64_t m0, int64_t "
+                    "rows, int64_t n0, int64_t cols)");
   tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
   x->s.indent += 2;
   for (uint32_t i = 1; i < x->k->nexpr; ++i) {
     const tc_expr *e = &x->k->expr[i];
     const bool column = x->s.depends[i] >> x->ak & 1; /* of A or B */
-    if (e->kind == TC_EX_LOAD && !e->guard.id && !column) put_touch(x, e->buffer, &e->address, false);
+    if (e->kind == TC_EX_LOAD && !e->guard.id && !column)
+      put_touch(x, e->buffer, &e->address, false);
   }
   for (uint32_t i = 0; i < st->naction; ++i)
-    if (st->action[i].kind == TC_ACT_STORE) put_touch(x, st->action[i].buffer, &st->action[i].address, true);
+    if (st->action[i].kind == TC_ACT_STORE)
+      put_touch(x, st->action[i].buffer, &st->action[i].address, true);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_put(x->out, "}\n");
@@ -71,10 +80,13 @@ void tc_omp_mm_put_ahead(tc_omp_matmul *x) {
 void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
   const tc_action *direct = tc_omp_mm_direct(x);
   const uint32_t batch = (1u << x->mm->nbatch) - 1, row = batch | 1u << x->am;
-  const bool whole = tc_dim_multiple(tc_graph_dims(x->p->graph), x->mm->axis[x->an].extent) % 16 == 0;
+  const bool whole =
+      tc_dim_multiple(tc_graph_dims(x->p->graph), x->mm->axis[x->an].extent) % 16 == 0;
   if (direct) put_c_at(x, direct);
-  tc_omp_mm_open(x, "static TC_WIDE void @NAME@_epilogue(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows,\n"
-                    "                                    int64_t n0, int64_t cols, const char *tile, int64_t stride)");
+  tc_omp_mm_open(x, "static TC_WIDE void @NAME@_epilogue(const tc_mm *g, int64_t batch, int64_t "
+                    "m0, int64_t rows,\n"
+                    "                                    int64_t n0, int64_t cols, const char "
+                    "*tile, int64_t stride)");
   uint8_t *outer = tc_print_enter(&x->s);
   hoist(x, batch);
   tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");

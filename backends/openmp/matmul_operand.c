@@ -1,6 +1,6 @@
 /* matmul_operand.c - how a matmul kernel reads A and B: their addresses where micro-kernels read
- * them in place, and the functions that pack them.  A packer evaluates the operand's expression, so a
- * plain matrix, another dtype and a fused producer are one case.  Vectors run along the axis that
+ * them in place, and the functions that pack them.  A packer evaluates the operand's expression, so
+ * a plain matrix, another dtype and a fused producer are one case.  Vectors run along the axis that
  * most loads have contiguous; where the packed form has the other one contiguous, a block is
  * transposed in registers. */
 #include "backends/openmp/matmul.h"
@@ -42,13 +42,16 @@ int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other) {
   return votes < 0 ? other : usual;
 }
 
-bool tc_omp_mm_a_cols(const tc_omp_matmul *x) { return tc_omp_mm_lanes(x, x->mm->a, x->ak, x->am) == x->am; }
+bool tc_omp_mm_a_cols(const tc_omp_matmul *x) {
+  return tc_omp_mm_lanes(x, x->mm->a, x->ak, x->am) == x->am;
+}
 
-/* ---- in place ------------------------------------------------------------------------------------------ */
+/* ---- in place -------------------------------------------------------------------------------- */
 
 static void put_at(tc_omp_matmul *x, const char *name, const tc_expr *load, const char *signature) {
   tc_buf head = {0}, address = {0};
-  tc_putf(&head, "static const char *@NAME@_%s(const tc_mm *g, int64_t batch, %s)", name, signature);
+  tc_putf(&head, "static const char *@NAME@_%s(const tc_mm *g, int64_t batch, %s)", name,
+          signature);
   tc_omp_mm_open(x, head.text);
   tc_print_address(&x->s, &load->address, &address);
   tc_print_line(&x->s, "return (const char *)(b%u + %s);", load->buffer, address.text);
@@ -57,11 +60,12 @@ static void put_at(tc_omp_matmul *x, const char *name, const tc_expr *load, cons
   tc_buf_free(&address);
 }
 
-/* ---- A --------------------------------------------------------------------------------------------------- */
+/* ---- A --------------------------------------------------------------------------------------- */
 
 #define A_PACK                                                                                     \
   "static TC_WIDE void @NAME@_a_pack(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, "    \
-  "int64_t k0,\n                                 int64_t kn, char *dst, int64_t stride, int64_t step)"
+  "int64_t k0,\n                                 int64_t kn, char *dst, int64_t stride, int64_t "  \
+  "step)"
 
 /* `v<id>` as the packed element. */
 static void put_element(const tc_omp_matmul *x, tc_val v, tc_buf *out) {
@@ -97,7 +101,8 @@ static void put_vector(tc_omp_matmul *x, tc_val v, const char *store, const char
   tc_print_leave(&x->s, outer);
 }
 
-/* Memory of the packed type, contiguous along `axis`: its bytes are copied.  pairs: packed as bf16. */
+/* Memory of the packed type, contiguous along `axis`: its bytes are copied.  pairs: packed as bf16.
+ */
 static const tc_expr *copied(const tc_omp_matmul *x, tc_val v, int axis, bool pairs) {
   const tc_expr *e = tc_omp_mm_plain(x, v);
   if (!e || !tc_dim_is(e->address.coef[axis], 1)) return NULL;
@@ -106,8 +111,10 @@ static const tc_expr *copied(const tc_omp_matmul *x, tc_val v, int axis, bool pa
 }
 
 /* `(const char *)(address of e)` at row or column i, at k. */
-static void put_source(tc_omp_matmul *x, const tc_expr *e, const char *i, const char *k, tc_buf *out) {
-  const char *const m = x->s.axis[x->am], *const n = x->s.axis[x->an], *const old = x->s.axis[x->ak];
+static void put_source(tc_omp_matmul *x, const tc_expr *e, const char *i, const char *k,
+                       tc_buf *out) {
+  const char *const m = x->s.axis[x->am], *const n = x->s.axis[x->an],
+                    *const old = x->s.axis[x->ak];
   x->s.axis[x->am] = x->s.axis[x->an] = i, x->s.axis[x->ak] = k;
   tc_putf(out, "(const char *)(b%u + ", e->buffer);
   tc_print_address(&x->s, &e->address, out);
@@ -135,8 +142,9 @@ static void put_a_rows(tc_omp_matmul *x, const char *store, int bytes) {
     tc_buf_free(&from);
     return;
   }
-  snprintf(place, sizeof place, "(tc_%s *)(dst + (m - m0) * stride + (k - k0) / %d * step) + (k - k0) %% %d",
-           store, 64 / bytes, 64 / bytes);
+  snprintf(place, sizeof place,
+           "(tc_%s *)(dst + (m - m0) * stride + (k - k0) / %d * step) + (k - k0) %% %d", store,
+           64 / bytes, 64 / bytes);
   tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
   x->s.indent += 2;
   open_lanes(x, x->ak, "k0", "k0 + kn");
@@ -171,7 +179,9 @@ static void put_a_turned(tc_omp_matmul *x) {
   put_vector(x, x->mm->a, "bf16", "t[k - kb]");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  tc_print_line(&x->s, "char *const to = dst + (m - m0) * stride + (kb - k0) / 32 * step + (kb - k0) %% 32 * 2;");
+  tc_print_line(
+      &x->s,
+      "char *const to = dst + (m - m0) * stride + (kb - k0) / 32 * step + (kb - k0) %% 32 * 2;");
   tc_print_line(&x->s, "tc_mm_u16_turn((const char *)t, sizeof t[0], to, stride, rest, deep);");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
@@ -193,7 +203,7 @@ static void put_a_pack(tc_omp_matmul *x) {
   tc_omp_mm_close(x);
 }
 
-/* ---- B --------------------------------------------------------------------------------------------------- */
+/* ---- B --------------------------------------------------------------------------------------- */
 
 #define B_PACK                                                                                     \
   "static TC_WIDE void @NAME@_b_pack(const tc_mm *g, int64_t batch, int64_t n0, int64_t cols, "    \
@@ -221,7 +231,9 @@ static bool put_b_moved(tc_omp_matmul *x, bool pairs) {
   tc_put(&from, ", ");
   put_pitch(x, e, x->ak, &from);
   if (pairs) tc_print_line(&x->s, "tc_mm_bf16_rows(%s, (tc_u32 *)dst, nr, kn, cols);", from.text);
-  else tc_print_line(&x->s, "tc_mm_rows(%s, dst, nr * %d, kn, cols * %d);", from.text, x->e.bytes, x->e.bytes);
+  else
+    tc_print_line(&x->s, "tc_mm_rows(%s, dst, nr * %d, kn, cols * %d);", from.text, x->e.bytes,
+                  x->e.bytes);
   tc_buf_free(&from);
   return true;
 }
@@ -261,7 +273,8 @@ static void put_b_pairs(tc_omp_matmul *x) {
   tc_print_leave(&x->s, outer);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  tc_print_line(&x->s, "tc_mm_bf16_pair((tc_u32 *)dst + (kb - k0) / 2 * nr + (n - n0), half[0], half[1]);");
+  tc_print_line(
+      &x->s, "tc_mm_bf16_pair((tc_u32 *)dst + (kb - k0) / 2 * nr + (n - n0), half[0], half[1]);");
   close_lanes(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
@@ -288,17 +301,23 @@ static void put_b_turned(tc_omp_matmul *x, const char *store, const char *word, 
   tc_print_line(&x->s, "  for (int64_t kb = k0; kb < k0 + kn; kb += %d * TC_L) {", depth);
   x->s.indent += 4;
   tc_print_line(&x->s, "const int64_t stop = TC_MIN(kb + %d * TC_L, k0 + kn);", depth);
-  tc_print_line(&x->s, "char *const to = (char *)((tc_%s *)dst + (kb - k0) / %d * nr + (nb - n0));", word, depth);
+  tc_print_line(&x->s, "char *const to = (char *)((tc_%s *)dst + (kb - k0) / %d * nr + (nb - n0));",
+                word, depth);
   if (e) {
     put_source(x, e, "nb", "kb", &from);
     tc_put(&from, ", ");
     put_pitch(x, e, x->an, &from);
-    tc_print_line(&x->s, "tc_mm_%s_turned(%s, to, nr * (int64_t)sizeof(tc_%s), (stop - kb) * (int64_t)sizeof(tc_%s), TC_MIN(TC_L, n0 + cols - nb), TC_MIN(TC_L, nr));",
+    tc_print_line(&x->s,
+                  "tc_mm_%s_turned(%s, to, nr * (int64_t)sizeof(tc_%s), (stop - kb) * "
+                  "(int64_t)sizeof(tc_%s), TC_MIN(TC_L, n0 + cols - nb), TC_MIN(TC_L, nr));",
                   word, from.text, word, store);
   } else {
-    tc_print_line(&x->s, "_Alignas(64) tc_%s t[TC_L][%d * TC_L] = {{0}}; /* [n][k] */", store, depth);
+    tc_print_line(&x->s, "_Alignas(64) tc_%s t[TC_L][%d * TC_L] = {{0}}; /* [n][k] */", store,
+                  depth);
     put_b_columns(x, store, "kb", "stop", "t[r] + (k - kb)");
-    tc_print_line(&x->s, "tc_mm_%s_turn((const char *)t, sizeof t[0], to, nr * (int64_t)sizeof(tc_%s), (stop - kb + %d) / %d, TC_MIN(TC_L, nr));",
+    tc_print_line(&x->s,
+                  "tc_mm_%s_turn((const char *)t, sizeof t[0], to, nr * (int64_t)sizeof(tc_%s), "
+                  "(stop - kb + %d) / %d, TC_MIN(TC_L, nr));",
                   word, word, depth - 1, depth);
   }
   tc_buf_free(&from);
@@ -315,7 +334,8 @@ static void put_b_pack(tc_omp_matmul *x) {
   if (x->pairs) {
     tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");
     tc_print_line(&x->s, "const int64_t deep = (kn + g->kp - 1) / g->kp * g->kp;");
-    tc_print_line(&x->s, "__builtin_memset(dst + kn / 2 * nr * 4, 0, (deep - kn / 2 * 2) * nr * 2);");
+    tc_print_line(&x->s,
+                  "__builtin_memset(dst + kn / 2 * nr * 4, 0, (deep - kn / 2 * 2) * nr * 2);");
     if (cols) put_b_turned(x, "bf16", "u32", 2);
     else put_b_pairs(x);
     tc_put(x->out, "#else\n");

@@ -1,6 +1,6 @@
-/* matmul_tile.c - micro-kernels (tc_mm_micro), written out: every accumulator is a variable and every
- * multiply-add a statement, which the compiler keeps in registers and compiles in half the time that
- * loops to be unrolled take.
+/* matmul_tile.c - micro-kernels (tc_mm_micro), written out: every accumulator is a variable and
+ * every multiply-add a statement, which the compiler keeps in registers and compiles in half the
+ * time that loops to be unrolled take.
  *
  * Three rows of A share a pointer that the compiler cannot see through: it then addresses them as
  * base, base + s, base + 2s instead of keeping one register for each row. */
@@ -17,10 +17,10 @@ typedef struct tile {
 
 /* V: a vector of B; S: of sums; U and W: the same in memory. */
 static void put_types(const tile *t) {
-  if (t->pairs)
-    tc_put(t->out, "  typedef tc_mm_sums S;\n  typedef tc_mm_pairs V;\n");
+  if (t->pairs) tc_put(t->out, "  typedef tc_mm_sums S;\n  typedef tc_mm_pairs V;\n");
   else
-    tc_putf(t->out, "  typedef tc_%s V __attribute__((vector_size(TC_L * 4)));\n  typedef V S;\n", t->type);
+    tc_putf(t->out, "  typedef tc_%s V __attribute__((vector_size(TC_L * 4)));\n  typedef V S;\n",
+            t->type);
   tc_put(t->out, "  typedef V U __attribute__((aligned(1), may_alias));\n"
                  "  typedef S W __attribute__((aligned(1), may_alias));\n");
 }
@@ -40,14 +40,16 @@ static void put_row(const tile *t, int i) {
   if (t->pairs) tc_putf(t->out, "    x = tc_mm_bf16_splat(a%d%s);", i - i % 3, offset[i % 3]);
   else tc_putf(t->out, "    x = *(const tc_%s *)(a%d%s);", t->type, i - i % 3, offset[i % 3]);
   for (int j = 0; j < t->vectors; ++j)
-    if (t->pairs) tc_putf(t->out, " c%d_%d = __builtin_ia32_dpbf16ps_512(c%d_%d, x, b%d);", i, j, i, j, j);
+    if (t->pairs)
+      tc_putf(t->out, " c%d_%d = __builtin_ia32_dpbf16ps_512(c%d_%d, x, b%d);", i, j, i, j, j);
     else tc_putf(t->out, " c%d_%d += x * b%d;", i, j, j);
   tc_put(t->out, "\n");
 }
 
 static void put_loop(const tile *t) {
   tc_put(t->out, "  for (; k > 0; --k) {\n");
-  for (int j = 0; j < t->vectors; ++j) tc_putf(t->out, "    const V b%d = *(const U *)(b + %d * sizeof(V));\n", j, j);
+  for (int j = 0; j < t->vectors; ++j)
+    tc_putf(t->out, "    const V b%d = *(const U *)(b + %d * sizeof(V));\n", j, j);
   if (t->pairs) tc_put(t->out, "    V x;\n");
   else tc_putf(t->out, "    tc_%s x;\n", t->type);
   for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, "    tc_mm_opaque(a%d);\n", i);
@@ -61,25 +63,32 @@ static void put_results(const tile *t) {
   tc_put(t->out, "  if (add) {\n");
   for (int i = 0; i < t->rows; ++i) {
     tc_put(t->out, "   ");
-    for (int j = 0; j < t->vectors; ++j) tc_putf(t->out, " c%d_%d += *(W *)(c + %d * cs + %d * sizeof(V));", i, j, i, j);
+    for (int j = 0; j < t->vectors; ++j)
+      tc_putf(t->out, " c%d_%d += *(W *)(c + %d * cs + %d * sizeof(V));", i, j, i, j);
     tc_put(t->out, "\n");
   }
   tc_put(t->out, "  }\n");
   for (int i = 0; i < t->rows; ++i) {
     tc_put(t->out, " ");
-    for (int j = 0; j < t->vectors; ++j) tc_putf(t->out, " *(W *)(c + %d * cs + %d * sizeof(V)) = c%d_%d;", i, j, i, j);
+    for (int j = 0; j < t->vectors; ++j)
+      tc_putf(t->out, " *(W *)(c + %d * cs + %d * sizeof(V)) = c%d_%d;", i, j, i, j);
     tc_put(t->out, "\n");
   }
 }
 
 void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors) {
   const tile t = {out, type, rows, vectors, strcmp(type, "bf16") == 0};
-  tc_putf(out, "#ifndef TC_MM_%s_%dx%d\n#define TC_MM_%s_%dx%d\n", type, rows, vectors, type, rows, vectors);
-  tc_putf(out, "static TC_WIDE void tc_mm_%s_%dx%d(int64_t k, const char *a, int64_t rs, int64_t ks, const char *b,\n"
-               "                                int64_t bs, char *c, int64_t cs, int add, const char *ahead, int64_t as) {\n",
+  tc_putf(out, "#ifndef TC_MM_%s_%dx%d\n#define TC_MM_%s_%dx%d\n", type, rows, vectors, type, rows,
+          vectors);
+  tc_putf(out,
+          "static TC_WIDE void tc_mm_%s_%dx%d(int64_t k, const char *a, int64_t rs, int64_t ks, "
+          "const char *b,\n"
+          "                                int64_t bs, char *c, int64_t cs, int add, const char "
+          "*ahead, int64_t as) {\n",
           type, rows, vectors);
   if (strcmp(type, "amx") == 0) {
-    tc_putf(out, "  tc_mm_amx_tile(%d, %d, k, a, rs, ks, b, bs, c, cs, add, ahead, as);\n", rows, vectors);
+    tc_putf(out, "  tc_mm_amx_tile(%d, %d, k, a, rs, ks, b, bs, c, cs, add, ahead, as);\n", rows,
+            vectors);
   } else {
     put_types(&t);
     put_declarations(&t);

@@ -1,5 +1,5 @@
-/* bench_gemm.c - generated matrix products against the peak of the multipliers, measured between the
- * runs: shapes x layouts x dtypes, on 1 and on 2 threads.
+/* bench_gemm.c - generated matrix products against the peak of the multipliers, measured between
+ * the runs: shapes x layouts x dtypes, on 1 and on 2 threads.
  *
  *   bench_gemm [dtype [level [threads [seconds per row]]]]      e.g. bench_gemm bf16 amx 2 0.3
  *
@@ -74,9 +74,11 @@ static void measure(const mm_case *c, mm_function *f, tc_isa level, int threads,
   top = (again > top ? again : top) * threads * (c->operand == TC_F64 ? 0.5 : 1);
   qsort(t, (size_t)n, sizeof *t, by_value);
   const double flops = 2e-9 * (double)(mm_batches(c) * c->m * c->n * c->k);
-  printf("%-4s %s %d thr  %5lldx%5lldx%5lld%s%s%s%s  best %9.4f ms  median %9.4f ms  %7.1f of %7.1f GFLOP/s  %5.1f %%  (median %5.1f %%)\n",
-         mm_level(level), tc_dtype_text(c->operand), threads, (long long)c->m, (long long)c->n, (long long)c->k,
-         c->a ? " A^T" : "    ", c->b ? " B^T" : "    ", c->epilogue ? " +ep" : "    ", c->nbatch ? " x12" : "    ", t[0] * 1e3, t[n / 2] * 1e3,
+  printf("%-4s %s %d thr  %5lldx%5lldx%5lld%s%s%s%s  best %9.4f ms  median %9.4f ms  %7.1f of "
+         "%7.1f GFLOP/s  %5.1f %%  (median %5.1f %%)\n",
+         mm_level(level), tc_dtype_text(c->operand), threads, (long long)c->m, (long long)c->n,
+         (long long)c->k, c->a ? " A^T" : "    ", c->b ? " B^T" : "    ",
+         c->epilogue ? " +ep" : "    ", c->nbatch ? " x12" : "    ", t[0] * 1e3, t[n / 2] * 1e3,
          flops / t[0], top, 100 * flops / t[0] / top, 100 * flops / t[n / 2] / top);
   fflush(stdout);
   for (int i = 0; i < MM_BUFFERS + 2; ++i) free(buf[i]);

@@ -24,14 +24,17 @@ typedef __bf16 pairs __attribute__((vector_size(64)));
     for (int i = 0; i < CHAINS; ++i) s[i] = (T){0} + (float)i;                                     \
     for (int64_t n = 0; n < TURNS; ++n) {                                                          \
       _Pragma("clang loop unroll(full)") for (int i = 0; i < CHAINS; ++i) { step; }                \
-      __asm__ volatile("" : "+v"(s[0]), "+v"(s[1]), "+v"(s[2]), "+v"(s[3]), "+v"(s[4]), "+v"(s[5]), \
-                            "+v"(s[6]), "+v"(s[7]), "+v"(s[8]), "+v"(s[9]), "+v"(s[10]), "+v"(s[11])); \
+      __asm__ volatile(""                                                                          \
+                       : "+v"(s[0]), "+v"(s[1]), "+v"(s[2]), "+v"(s[3]), "+v"(s[4]), "+v"(s[5]),   \
+                         "+v"(s[6]), "+v"(s[7]), "+v"(s[8]), "+v"(s[9]), "+v"(s[10]),              \
+                         "+v"(s[11]));                                                             \
     }                                                                                              \
   }
 #pragma clang fp contract(fast)
 CHAIN(fma512, "avx512f", vec16, s[i] = s[i] * 0.5f + 1.0f)
 CHAIN(fma256, "avx2,fma", vec8, s[i] = s[i] * 0.5f + 1.0f)
-CHAIN(dot512, "avx512f,avx512bf16", vec16, s[i] = __builtin_ia32_dpbf16ps_512(s[i], (pairs)s[i], (pairs)s[i]))
+CHAIN(dot512, "avx512f,avx512bf16", vec16,
+      s[i] = __builtin_ia32_dpbf16ps_512(s[i], (pairs)s[i], (pairs)s[i]))
 
 __attribute__((target("amx-tile,amx-bf16"))) static void tiles(void) {
   struct {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- layout ------------------------------------------------------------------------------------------ */
+/* ---- layout ---------------------------------------------------------------------------------- */
 
 int64_t mm_batches(const mm_case *c) {
   int64_t n = 1;
@@ -15,7 +15,8 @@ int64_t mm_batches(const mm_case *c) {
 }
 
 /* Strides of a rows x columns operand: of the row index, of the column index, of the batch. */
-static void strides(mm_layout l, int64_t rows, int64_t cols, int64_t *row, int64_t *col, int64_t *batch) {
+static void strides(mm_layout l, int64_t rows, int64_t cols, int64_t *row, int64_t *col,
+                    int64_t *batch) {
   *row = l == MM_COLS ? 1 : l == MM_STRIDED ? 2 * cols + 3 : cols;
   *col = l == MM_COLS ? rows : l == MM_STRIDED ? 2 : 1;
   *batch = l == MM_STRIDED ? rows * (2 * cols + 3) : rows * cols;
@@ -27,11 +28,15 @@ static int64_t place(mm_layout l, int64_t rows, int64_t cols, int64_t b, int64_t
   return b * batch + i * row + j * col;
 }
 
-int64_t mm_a_at(const mm_case *c, int64_t b, int64_t m, int64_t k) { return place(c->a, c->m, c->k, b, m, k); }
+int64_t mm_a_at(const mm_case *c, int64_t b, int64_t m, int64_t k) {
+  return place(c->a, c->m, c->k, b, m, k);
+}
 int64_t mm_b_at(const mm_case *c, int64_t b, int64_t k, int64_t n) {
   return place(c->b, c->k, c->n, c->b_batched ? b : 0, k, n);
 }
-int64_t mm_c_at(const mm_case *c, int64_t b, int64_t m, int64_t n) { return (b * c->m + m) * c->n + n; }
+int64_t mm_c_at(const mm_case *c, int64_t b, int64_t m, int64_t n) {
+  return (b * c->m + m) * c->n + n;
+}
 
 tc_dtype mm_dtype(const mm_case *c, int buffer) {
   return buffer == MM_C || buffer == MM_BIAS || buffer == MM_C0 ? c->out : c->operand;
@@ -40,14 +45,15 @@ tc_dtype mm_dtype(const mm_case *c, int buffer) {
 int64_t mm_numel(const mm_case *c, int buffer) {
   int64_t row, col, batch, n = 0;
   if (buffer == MM_A) strides(c->a, c->m, c->k, &row, &col, &batch), n = mm_batches(c) * batch;
-  if (buffer == MM_B) strides(c->b, c->k, c->n, &row, &col, &batch), n = (c->b_batched ? mm_batches(c) : 1) * batch;
+  if (buffer == MM_B)
+    strides(c->b, c->k, c->n, &row, &col, &batch), n = (c->b_batched ? mm_batches(c) : 1) * batch;
   if (buffer == MM_C || buffer == MM_C0) n = mm_batches(c) * c->m * c->n;
   if (buffer == MM_BIAS || buffer == MM_COL) n = c->n;
   if (buffer == MM_ROW) n = c->m;
   return n > 0 ? n : 1;
 }
 
-/* ---- loop IR --------------------------------------------------------------------------------------------- */
+/* ---- loop IR --------------------------------------------------------------------------------- */
 
 typedef struct build {
   const mm_case *c;
@@ -70,7 +76,9 @@ static tc_val add(build *b, tc_expr e) {
 }
 
 static tc_val load(build *b, int buffer, tc_address a) {
-  return add(b, (tc_expr){.kind = TC_EX_LOAD, .buffer = (uint32_t)buffer, .address = a,
+  return add(b, (tc_expr){.kind = TC_EX_LOAD,
+                          .buffer = (uint32_t)buffer,
+                          .address = a,
                           .dtype = compute(mm_dtype(b->c, buffer))});
 }
 
@@ -83,7 +91,9 @@ static tc_val cast(build *b, tc_val x, tc_dtype d) {
   return add(b, (tc_expr){.kind = TC_EX_CAST, .dtype = d, .in = {x}});
 }
 
-static tc_val zero(build *b, tc_dtype d) { return add(b, (tc_expr){.kind = TC_EX_CONST, .dtype = d}); }
+static tc_val zero(build *b, tc_dtype d) {
+  return add(b, (tc_expr){.kind = TC_EX_CONST, .dtype = d});
+}
 
 static tc_val rounded(build *b, tc_val x, tc_dtype d) {
   if (d != TC_F16 && d != TC_BF16) return x;
@@ -101,7 +111,8 @@ static tc_address address(build *b) {
   return a;
 }
 
-static tc_address matrix(build *b, mm_layout l, tc_dim rows, tc_dim cols, int row_axis, int col_axis, bool batched) {
+static tc_address matrix(build *b, mm_layout l, tc_dim rows, tc_dim cols, int row_axis,
+                         int col_axis, bool batched) {
   tc_address a = address(b);
   tc_dim row = cols, col = tc_dim_const(1), batch = mul(b, rows, cols);
   if (l == MM_COLS) row = tc_dim_const(1), col = rows;
@@ -145,7 +156,8 @@ static void put_epilogue(build *b) {
     v = op2(b, OP_MAXIMUM, v, zero(b, d));
     v = op2(b, OP_ADD, v, load(b, MM_C0, c));
   }
-  b->store = (tc_action){.kind = TC_ACT_STORE, .value = v, .buffer = MM_C, .dtype = b->c->out, .address = c};
+  b->store = (tc_action){
+      .kind = TC_ACT_STORE, .value = v, .buffer = MM_C, .dtype = b->c->out, .address = c};
   b->kernel.mm.epilogue = (tc_stage){.naction = 1, .action = &b->store};
 }
 
@@ -163,17 +175,29 @@ static bool open_build(build *b, const mm_case *c) {
   b->m = size(b, "M", c->m), b->n = size(b, "N", c->n), b->k = size(b, "K", c->k);
   for (uint32_t i = 0; i < MM_BUFFERS; ++i) {
     b->number[i] = i;
-    b->buffer[i] = (tc_buffer){.kind = i == MM_C ? TC_BUF_OUTPUT : TC_BUF_INPUT, .index = i, .name = name[i],
-                               .dtype = mm_dtype(c, (int)i), .numel = tc_dim_const(0)};
+    b->buffer[i] = (tc_buffer){.kind = i == MM_C ? TC_BUF_OUTPUT : TC_BUF_INPUT,
+                               .index = i,
+                               .name = name[i],
+                               .dtype = mm_dtype(c, (int)i),
+                               .numel = tc_dim_const(0)};
     b->buffer[i].type.dtype = (uint8_t)mm_dtype(c, (int)i);
   }
-  b->kernel = (tc_kernel){.kind = TC_KERNEL_MATMUL, .name = "matmul", .nbuffer = MM_BUFFERS,
-                          .buffer = b->number, .nexpr = 1, .expr = b->expr};
-  b->p = (tc_program){.graph = b->g, .nbuffer = MM_BUFFERS, .buffer = b->buffer, .nkernel = 1, .kernel = &b->kernel};
+  b->kernel = (tc_kernel){.kind = TC_KERNEL_MATMUL,
+                          .name = "matmul",
+                          .nbuffer = MM_BUFFERS,
+                          .buffer = b->number,
+                          .nexpr = 1,
+                          .expr = b->expr};
+  b->p = (tc_program){.graph = b->g,
+                      .nbuffer = MM_BUFFERS,
+                      .buffer = b->buffer,
+                      .nkernel = 1,
+                      .kernel = &b->kernel};
   tc_mm_loop *mm = &b->kernel.mm;
   mm->nbatch = c->nbatch, mm->operand = c->operand;
   mm->acc = compute(c->operand);
-  for (int i = 0; i < c->nbatch; ++i) mm->axis[i] = (tc_axis){.extent = tc_dim_const(c->batch[i]), .of = -1};
+  for (int i = 0; i < c->nbatch; ++i)
+    mm->axis[i] = (tc_axis){.extent = tc_dim_const(c->batch[i]), .of = -1};
   mm->axis[c->nbatch] = (tc_axis){.name = "m", .extent = b->m, .of = -1};
   mm->axis[c->nbatch + 1] = (tc_axis){.name = "n", .extent = b->n, .of = -1};
   mm->axis[c->nbatch + 2] = (tc_axis){.name = "k", .extent = b->k, .of = -1};
@@ -183,7 +207,7 @@ static bool open_build(build *b, const mm_case *c) {
   return true;
 }
 
-/* ---- text ------------------------------------------------------------------------------------------------ */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void put_named(const char *text, int number, tc_buf *out) {
   for (const char *at; (at = strstr(text, "@NAME@")); text = at + 6) {
@@ -198,8 +222,10 @@ bool mm_emit(const mm_case *c, int number, tc_buf *out) {
   tc_buf text = {0};
   bool ok = open_build(&b, c) && tc_omp_emit_matmul(&b.kernel, &b.p, &text);
   if (ok) put_named(text.text, number, out);
-  tc_putf(out, "__attribute__((visibility(\"default\"))) int mm_%d(void *const *buf, const int64_t *sym, const "
-               "tc_value *scalar) {\n  return TC_NAME(kernel_%d)(buf, sym, scalar);\n}\n",
+  tc_putf(out,
+          "__attribute__((visibility(\"default\"))) int mm_%d(void *const *buf, const int64_t "
+          "*sym, const "
+          "tc_value *scalar) {\n  return TC_NAME(kernel_%d)(buf, sym, scalar);\n}\n",
           number, number);
   tc_buf_free(&text);
   tc_graph_free(b.g);

@@ -1,6 +1,6 @@
-/* mm_case.h - matmul kernels built by hand in the loop IR, emitted, compiled for an ISA level by the
- * compiler that built the tests, and loaded: for the tests of generated matrix products and their
- * benchmark.
+/* mm_case.h - matmul kernels built by hand in the loop IR, emitted, compiled for an ISA level by
+ * the compiler that built the tests, and loaded: for the tests of generated matrix products and
+ * their benchmark.
  *
  *   C[b,m,n] = epilogue(sum over k of prologue(A[b,m,k]) * prologue(B[b,k,n])) */
 #ifndef TC_MM_CASE_H
@@ -8,25 +8,29 @@
 
 #include "backends/openmp/emit.h"
 
-typedef enum { MM_ROWS, MM_COLS, MM_STRIDED } mm_layout; /* k of A (n of B) contiguous; m (k); neither */
+typedef enum {
+  MM_ROWS,
+  MM_COLS,
+  MM_STRIDED
+} mm_layout; /* k of A (n of B) contiguous; m (k); neither */
 
 typedef struct mm_case {
   tc_dtype operand, out;
   int64_t m, n, k;
   mm_layout a, b;
-  int nbatch;         /* 0 .. 2 */
+  int nbatch; /* 0 .. 2 */
   int64_t batch[2];
-  bool b_batched;     /* B has the batch axes too */
-  bool symbolic;      /* sizes are symbols M, N, K */
-  bool prologue;      /* relu(A) + row[m], B * col[n] */
-  bool epilogue;      /* relu(product + bias[n]) + C0[b,m,n] */
+  bool b_batched; /* B has the batch axes too */
+  bool symbolic;  /* sizes are symbols M, N, K */
+  bool prologue;  /* relu(A) + row[m], B * col[n] */
+  bool epilogue;  /* relu(product + bias[n]) + C0[b,m,n] */
 } mm_case;
 
 /* Buffers of a case in the kernel's order.  Pad: elements between rows, batches. */
 enum { MM_A, MM_B, MM_C, MM_BIAS, MM_C0, MM_ROW, MM_COL, MM_BUFFERS };
 
 int64_t mm_batches(const mm_case *c);
-int64_t mm_numel(const mm_case *c, int buffer);       /* elements with gaps; at least 1 */
+int64_t mm_numel(const mm_case *c, int buffer); /* elements with gaps; at least 1 */
 tc_dtype mm_dtype(const mm_case *c, int buffer);
 int64_t mm_a_at(const mm_case *c, int64_t batch, int64_t m, int64_t k);
 int64_t mm_b_at(const mm_case *c, int64_t batch, int64_t k, int64_t n);

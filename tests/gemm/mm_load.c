@@ -36,12 +36,17 @@ bool mm_runs(tc_isa level) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   switch (level) {
-  case TC_ISA_V2: return __builtin_cpu_supports("sse4.2");
-  case TC_ISA_V3: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  case TC_ISA_V4: return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-                         __builtin_cpu_supports("avx512vl");
-  case TC_ISA_BF16: return __builtin_cpu_supports("avx512bf16");
-  default: return has_amx();
+  case TC_ISA_V2:
+    return __builtin_cpu_supports("sse4.2");
+  case TC_ISA_V3:
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  case TC_ISA_V4:
+    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+  case TC_ISA_BF16:
+    return __builtin_cpu_supports("avx512bf16");
+  default:
+    return has_amx();
   }
 #else
   return level == TC_ISA_V2;
@@ -64,9 +69,11 @@ void *mm_load(const char *kernels, tc_isa level, const char *options) {
   void *handle = NULL;
   tc_omp_put_prelude(kernels, &text);
   tc_put(&text, kernels);
-  snprintf(command, sizeof command, "%s %s %s -DTC_LEVEL=%s -DTC_ALONE -fopenmp -fPIC -shared -w -o %s %s", MM_COMPILER, options,
-           flags[level], name[level], library, source);
-  if (!text.failed && write_file(source, text.text) && system(command) == 0) handle = dlopen(library, RTLD_NOW);
+  snprintf(command, sizeof command,
+           "%s %s %s -DTC_LEVEL=%s -DTC_ALONE -fopenmp -fPIC -shared -w -o %s %s", MM_COMPILER,
+           options, flags[level], name[level], library, source);
+  if (!text.failed && write_file(source, text.text) && system(command) == 0)
+    handle = dlopen(library, RTLD_NOW);
   if (!handle) fprintf(stderr, "cannot build %s: see %s\n", name[level], source);
   else unlink(source), unlink(library), rmdir(folder);
   tc_buf_free(&text);
@@ -82,7 +89,7 @@ mm_function *mm_find(void *library, int number) {
   return f;
 }
 
-/* ---- elements ---------------------------------------------------------------------------------------------- */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 static float f16_value(uint16_t h) {
   const int e = h >> 10 & 31;
@@ -118,29 +125,58 @@ double mm_get(const void *p, tc_dtype d, int64_t i) {
   float f;
   switch (d) {
   case TC_BOOL:
-  case TC_U8: return ((const uint8_t *)p)[i];
-  case TC_I8: return ((const int8_t *)p)[i];
-  case TC_I16: return ((const int16_t *)p)[i];
-  case TC_I32: return ((const int32_t *)p)[i];
-  case TC_I64: return (double)((const int64_t *)p)[i];
-  case TC_F16: return f16_value(((const uint16_t *)p)[i]);
-  case TC_BF16: u = (uint32_t)((const uint16_t *)p)[i] << 16; memcpy(&f, &u, 4); return f;
-  case TC_F32: return ((const float *)p)[i];
-  default: return ((const double *)p)[i];
+  case TC_U8:
+    return ((const uint8_t *)p)[i];
+  case TC_I8:
+    return ((const int8_t *)p)[i];
+  case TC_I16:
+    return ((const int16_t *)p)[i];
+  case TC_I32:
+    return ((const int32_t *)p)[i];
+  case TC_I64:
+    return (double)((const int64_t *)p)[i];
+  case TC_F16:
+    return f16_value(((const uint16_t *)p)[i]);
+  case TC_BF16:
+    u = (uint32_t)((const uint16_t *)p)[i] << 16;
+    memcpy(&f, &u, 4);
+    return f;
+  case TC_F32:
+    return ((const float *)p)[i];
+  default:
+    return ((const double *)p)[i];
   }
 }
 
 void mm_set(void *p, tc_dtype d, int64_t i, double v) {
   switch (d) {
   case TC_BOOL:
-  case TC_U8: ((uint8_t *)p)[i] = (uint8_t)(int64_t)v; break;
-  case TC_I8: ((int8_t *)p)[i] = (int8_t)(int64_t)v; break;
-  case TC_I16: ((int16_t *)p)[i] = (int16_t)(int64_t)v; break;
-  case TC_I32: ((int32_t *)p)[i] = (int32_t)(int64_t)v; break;
-  case TC_I64: ((int64_t *)p)[i] = (int64_t)v; break;
-  case TC_F16: ((uint16_t *)p)[i] = f16_bits(v); break;
-  case TC_BF16: ((uint16_t *)p)[i] = bf16_bits(v); break;
-  case TC_F32: ((float *)p)[i] = (float)v; break;
-  default: ((double *)p)[i] = v; break;
+  case TC_U8:
+    ((uint8_t *)p)[i] = (uint8_t)(int64_t)v;
+    break;
+  case TC_I8:
+    ((int8_t *)p)[i] = (int8_t)(int64_t)v;
+    break;
+  case TC_I16:
+    ((int16_t *)p)[i] = (int16_t)(int64_t)v;
+    break;
+  case TC_I32:
+    ((int32_t *)p)[i] = (int32_t)(int64_t)v;
+    break;
+  case TC_I64:
+    ((int64_t *)p)[i] = (int64_t)v;
+    break;
+  case TC_F16:
+    ((uint16_t *)p)[i] = f16_bits(v);
+    break;
+  case TC_BF16:
+    ((uint16_t *)p)[i] = bf16_bits(v);
+    break;
+  case TC_F32:
+    ((float *)p)[i] = (float)v;
+    break;
+  default:
+    ((double *)p)[i] = v;
+    break;
   }
 }

@@ -1,6 +1,6 @@
 /* Generated matrix products against their definition in f64 (integers: exactly, modulo 2^bits), for
- * every level this machine has: dtypes, layouts, sizes around the tiles and blocks, batches, symbolic
- * sizes, prologue and epilogue; and bit for bit the same on 1, 2 and 7 threads. */
+ * every level this machine has: dtypes, layouts, sizes around the tiles and blocks, batches,
+ * symbolic sizes, prologue and epilogue; and bit for bit the same on 1, 2 and 7 threads. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <omp.h>
@@ -18,7 +18,8 @@ typedef struct data {
 static uint64_t state = 88172645463325252u;
 static double random_value(tc_dtype d) {
   state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-  if (!tc_dtype_is_float(d)) return (double)(int64_t)(state >> 33 & 0xffff) - 32768; /* wraps where narrower */
+  if (!tc_dtype_is_float(d))
+    return (double)(int64_t)(state >> 33 & 0xffff) - 32768; /* wraps where narrower */
   return (double)(int64_t)(state >> 40 & 0x7ff) / 1024 - 1;
 }
 
@@ -28,7 +29,8 @@ static void open_data(const mm_case *c, data *d) {
   for (int i = 0; i < MM_BUFFERS; ++i) {
     const int64_t n = mm_numel(c, i);
     d->buf[i] = malloc((size_t)n * tc_dtype_bytes(mm_dtype(c, i)));
-    for (int64_t j = 0; j < n; ++j) mm_set(d->buf[i], mm_dtype(c, i), j, random_value(mm_dtype(c, i)));
+    for (int64_t j = 0; j < n; ++j)
+      mm_set(d->buf[i], mm_dtype(c, i), j, random_value(mm_dtype(c, i)));
   }
   mm_scratch(c, &shared, &own);
   own = (own + 63) / 64 * 64;
@@ -44,7 +46,7 @@ static void close_data(data *d) {
   for (int i = 0; i < MM_BUFFERS + 2; ++i) free(d->buf[i]);
 }
 
-/* ---- reference ----------------------------------------------------------------------------------------- */
+/* ---- reference ------------------------------------------------------------------------------- */
 
 static double round_to(tc_dtype d, double v) {
   uint64_t t = 0;
@@ -63,7 +65,8 @@ static double right(const mm_case *c, const data *d, int64_t b, int64_t k, int64
 }
 
 /* The element, and the sum of the magnitudes of its terms, to which its error is relative. */
-static double expected(const mm_case *c, const data *d, int64_t b, int64_t m, int64_t n, double *size) {
+static double expected(const mm_case *c, const data *d, int64_t b, int64_t m, int64_t n,
+                       double *size) {
   double sum = 0;
   uint64_t whole = 0;
   *size = 0;
@@ -72,7 +75,8 @@ static double expected(const mm_case *c, const data *d, int64_t b, int64_t m, in
     sum += x * y, *size += fabs(x * y);
     if (!tc_dtype_is_float(c->operand)) whole += (uint64_t)(int64_t)x * (uint64_t)(int64_t)y;
   }
-  if (!tc_dtype_is_float(c->operand)) sum = round_to(c->operand, (double)(int64_t)(whole << 16) / 65536);
+  if (!tc_dtype_is_float(c->operand))
+    sum = round_to(c->operand, (double)(int64_t)(whole << 16) / 65536);
   if (c->epilogue) {
     sum = fmax(sum + mm_get(d->buf[MM_BIAS], c->out, n), 0);
     sum += mm_get(d->buf[MM_C0], c->out, mm_c_at(c, b, m, n));
@@ -83,11 +87,16 @@ static double expected(const mm_case *c, const data *d, int64_t b, int64_t m, in
 
 static double tolerance(const mm_case *c) {
   switch (c->out) {
-  case TC_F64: return 1e-14;
-  case TC_F32: return c->operand == TC_F32 ? 1e-6 : 2e-6;
-  case TC_F16: return 1e-3;
-  case TC_BF16: return 8e-3;
-  default: return 0;
+  case TC_F64:
+    return 1e-14;
+  case TC_F32:
+    return c->operand == TC_F32 ? 1e-6 : 2e-6;
+  case TC_F16:
+    return 1e-3;
+  case TC_BF16:
+    return 8e-3;
+  default:
+    return 0;
   }
 }
 
@@ -100,8 +109,8 @@ static int wrong(const mm_case *c, const data *d, char *what, size_t room) {
     const double got = mm_get(d->buf[MM_C], c->out, mm_c_at(c, b, m, n));
     want = round_to(c->out, want);
     if (!(fabs(got - want) <= tolerance(c) * (size + fabs(want)))) {
-      snprintf(what, room, "[%lld,%lld,%lld]: %.9g, expected %.9g", (long long)b, (long long)m, (long long)n,
-               got, want);
+      snprintf(what, room, "[%lld,%lld,%lld]: %.9g, expected %.9g", (long long)b, (long long)m,
+               (long long)n, got, want);
       return 1;
     }
   }
@@ -111,12 +120,13 @@ static int wrong(const mm_case *c, const data *d, char *what, size_t room) {
 static void describe(const mm_case *c, char *t, size_t room) {
   static const char layout[] = "ncs";
   snprintf(t, room, "%s->%s %lldx%lldx%lld a:%c b:%c batch %lld%s%s%s%s", tc_dtype_text(c->operand),
-           tc_dtype_text(c->out), (long long)c->m, (long long)c->n, (long long)c->k, layout[c->a], layout[c->b],
-           (long long)mm_batches(c), c->b_batched ? " of both" : "", c->symbolic ? " symbolic" : "",
-           c->prologue ? " prologue" : "", c->epilogue ? " epilogue" : "");
+           tc_dtype_text(c->out), (long long)c->m, (long long)c->n, (long long)c->k, layout[c->a],
+           layout[c->b], (long long)mm_batches(c), c->b_batched ? " of both" : "",
+           c->symbolic ? " symbolic" : "", c->prologue ? " prologue" : "",
+           c->epilogue ? " epilogue" : "");
 }
 
-/* ---- running -------------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static int check(const mm_case *c, mm_function *f, const char *level) {
   char name[160], what[160] = "";
@@ -132,7 +142,8 @@ static int check(const mm_case *c, mm_function *f, const char *level) {
     omp_set_num_threads(threads[i]);
     if (f(d.buf, d.sym, NULL) != 0) snprintf(what, sizeof what, "returned 1"), bad = 1;
     if (i == 0) memcpy(first, d.buf[MM_C], bytes);
-    else if (memcmp(first, d.buf[MM_C], bytes)) snprintf(what, sizeof what, "differs on %d threads", threads[i]), bad = 1;
+    else if (memcmp(first, d.buf[MM_C], bytes))
+      snprintf(what, sizeof what, "differs on %d threads", threads[i]), bad = 1;
   }
   if (!bad) bad = wrong(c, &d, what, sizeof what);
   cr_expect(!bad, "%s %s: %s", level, name, what);
@@ -158,7 +169,7 @@ static void run(const mm_case *c, int n, tc_isa lowest) {
   tc_buf_free(&text);
 }
 
-/* ---- cases ----------------------------------------------------------------------------------------------- */
+/* ---- cases ----------------------------------------------------------------------------------- */
 
 enum { MOST = 400 };
 typedef struct list {
@@ -172,7 +183,8 @@ static void add(list *l, mm_case c) {
   l->at[l->n++] = c;
 }
 
-static const tc_dtype dtypes[] = {TC_F32, TC_F64, TC_BF16, TC_F16, TC_I8, TC_U8, TC_I16, TC_I32, TC_I64};
+static const tc_dtype dtypes[] = {TC_F32, TC_F64, TC_BF16, TC_F16, TC_I8,
+                                  TC_U8,  TC_I16, TC_I32,  TC_I64};
 
 /* Every dtype x layout of A x layout of B, with and without prologue and epilogue. */
 Test(matmul, layouts) {
@@ -181,9 +193,15 @@ Test(matmul, layouts) {
     for (int a = MM_ROWS; a <= MM_STRIDED; ++a)
       for (int b = MM_ROWS; b <= MM_STRIDED; ++b)
         for (int fused = 0; fused < 2; ++fused)
-          add(&l, (mm_case){.operand = dtypes[d], .m = 45, .n = 83, .k = 37, .a = (mm_layout)a, .b = (mm_layout)b,
+          add(&l, (mm_case){.operand = dtypes[d],
+                            .m = 45,
+                            .n = 83,
+                            .k = 37,
+                            .a = (mm_layout)a,
+                            .b = (mm_layout)b,
                             .prologue = fused && tc_dtype_is_float(dtypes[d]),
-                            .epilogue = fused && tc_dtype_is_float(dtypes[d]), .symbolic = fused});
+                            .epilogue = fused && tc_dtype_is_float(dtypes[d]),
+                            .symbolic = fused});
   run(l.at, l.n, TC_ISA_V2);
 }
 
@@ -195,7 +213,11 @@ static void sizes(tc_dtype d) {
   l.n = 0;
   for (int i = 0; i < 9; ++i)
     for (int j = 0; j < 7; ++j)
-      add(&l, (mm_case){.operand = d, .m = m[i], .n = n[j], .k = 19 + (i + j) % 3, .a = (mm_layout)(i % 2),
+      add(&l, (mm_case){.operand = d,
+                        .m = m[i],
+                        .n = n[j],
+                        .k = 19 + (i + j) % 3,
+                        .a = (mm_layout)(i % 2),
                         .b = (mm_layout)(j % 2)});
   run(l.at, l.n, TC_ISA_V2);
 }
@@ -208,12 +230,17 @@ Test(matmul, empty) {
   for (int zero = 0; zero < 3; ++zero)
     for (int s = 0; s < 2; ++s)
       for (int e = 0; e < 2; ++e)
-        add(&l, (mm_case){.operand = s ? TC_F32 : TC_BF16, .m = zero == 0 ? 0 : 5, .n = zero == 1 ? 0 : 6,
-                          .k = zero == 2 ? 0 : 7, .symbolic = s, .epilogue = e});
+        add(&l, (mm_case){.operand = s ? TC_F32 : TC_BF16,
+                          .m = zero == 0 ? 0 : 5,
+                          .n = zero == 1 ? 0 : 6,
+                          .k = zero == 2 ? 0 : 7,
+                          .symbolic = s,
+                          .epilogue = e});
   run(l.at, l.n, TC_ISA_V2);
 }
 
-/* Several blocks of k, several tasks, several superblocks; strides that are and are not read in place. */
+/* Several blocks of k, several tasks, several superblocks; strides that are and are not read in
+ * place. */
 Test(matmul, blocks) {
   static list l;
   static const tc_dtype few[] = {TC_F32, TC_BF16, TC_F64, TC_I8};
@@ -221,11 +248,25 @@ Test(matmul, blocks) {
     for (int v = 0; v < 4; ++v) {
       const mm_layout a = v & 1 ? MM_COLS : MM_ROWS, b = v & 2 ? MM_COLS : MM_ROWS;
       add(&l, (mm_case){.operand = few[d], .m = 150, .n = 300, .k = 1100 + v, .a = a, .b = b});
-      add(&l, (mm_case){.operand = few[d], .m = 300, .n = 140, .k = 2048, .a = a, .b = b, .symbolic = true,
+      add(&l, (mm_case){.operand = few[d],
+                        .m = 300,
+                        .n = 140,
+                        .k = 2048,
+                        .a = a,
+                        .b = b,
+                        .symbolic = true,
                         .epilogue = tc_dtype_is_float(few[d])});
     }
-  add(&l, (mm_case){.operand = TC_F32, .out = TC_F32, .m = 40, .n = 700, .k = 9000, .b = MM_COLS, .epilogue = true});
-  add(&l, (mm_case){.operand = TC_BF16, .out = TC_F32, .m = 40, .n = 700, .k = 9000, .b = MM_COLS, .epilogue = true});
+  /* With all rows of C in a task and not; more B than is packed at a time; C in place on tiles. */
+  for (int v = 0; v < 4; ++v)
+    add(&l, (mm_case){.operand = v & 1 ? TC_BF16 : TC_F32,
+                      .out = TC_F32,
+                      .m = v & 2 ? 140 : 40,
+                      .n = v == 3 ? 1440 : 700,
+                      .k = 9000,
+                      .b = MM_COLS,
+                      .epilogue = v != 3});
+  add(&l, (mm_case){.operand = TC_I8, .m = 70, .n = 90, .k = 7000});
   run(l.at, l.n, TC_ISA_V2);
 }
 
@@ -236,8 +277,16 @@ Test(matmul, batches) {
     for (int i = 0; i < 3; ++i)
       for (int both = 0; both < 2; ++both)
         for (int s = 0; s < 2; ++s)
-          add(&l, (mm_case){.operand = d ? TC_BF16 : TC_F32, .m = m[i], .n = n[i], .k = 50, .nbatch = 2,
-                            .batch = {3, 4}, .b_batched = both, .b = s ? MM_COLS : MM_ROWS, .symbolic = s,
-                            .epilogue = i == 2, .prologue = i == 1});
+          add(&l, (mm_case){.operand = d ? TC_BF16 : TC_F32,
+                            .m = m[i],
+                            .n = n[i],
+                            .k = 50,
+                            .nbatch = 2,
+                            .batch = {3, 4},
+                            .b_batched = both,
+                            .b = s ? MM_COLS : MM_ROWS,
+                            .symbolic = s,
+                            .epilogue = i == 2,
+                            .prologue = i == 1});
   run(l.at, l.n, TC_ISA_V2);
 }

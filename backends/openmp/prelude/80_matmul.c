@@ -2,8 +2,8 @@
  *
  * A micro-kernel keeps a tile of C (up to mr rows by two vectors) in registers while k runs.  It
  * reads A by any two strides, one broadcast per row, and B in panels of nr columns whose rows of
- * two vectors follow each other.  K is cut in blocks of about kc, so that a panel of B (kc x nr) and
- * the rows of A that meet it (rows_bytes) stay in the near caches.
+ * two vectors follow each other.  K is cut in blocks of about kc, so that a panel of B (kc x nr)
+ * and the rows of A that meet it (rows_bytes) stay in the near caches.
  *
  *   superblock   batches x column panels whose packed B fits the shared scratch
  *     task       rows x panels of C, taken from a counter by any thread
@@ -12,55 +12,58 @@
  *           by the only one, into its own scratch, which stays in the near caches)
  *           panel of A: micro-kernel; after the last k block the epilogue
  *
- * An element of C is a sum in order of k, cut at blocks that depend on K alone: no other choice made
- * here changes a result, so tasks may depend on the number of threads. */
+ * An element of C is a sum in order of k, cut at blocks that depend on K alone: no other choice
+ * made here changes a result, so tasks may depend on the number of threads. */
 /* @ tc_mm tc_mm_micro TC_MM_PANELS TC_MM_PAD TC_MM_ADD TC_MM_KEEP TC_MM_OPEN */
 enum { TC_MM_ADD = 1, TC_MM_KEEP = 2, TC_MM_OPEN = 4 };
-#define TC_MM_PANELS 64      /* most panels of rows in a task */
-#define TC_MM_PAD 64         /* between packed rows of A, so that they meet different cache sets */
+#define TC_MM_PANELS 64 /* most panels of rows in a task */
+#define TC_MM_PAD 64    /* between packed rows of A, so that they meet different cache sets */
 
-/* c[i][j] (+)= sum over k of a[i * rs + k * ks] * b[k * bs + j]; strides in bytes.  add: TC_MM_ADD to
- * what is in c; a micro-kernel with `begin` also goes on with the sums that the last call left in
- * registers (TC_MM_KEEP) and leaves them there (TC_MM_OPEN).  On its way it asks for k / pace lines of memory from `ahead` on, `as` apart: a part of the next panel of B. */
-typedef void tc_mm_micro(int64_t k, const char *a, int64_t rs, int64_t ks, const char *b, int64_t bs,
-                         char *c, int64_t cs, int add, const char *ahead, int64_t as);
+/* c[i][j] (+)= sum over k of a[i * rs + k * ks] * b[k * bs + j]; strides in bytes.  add: TC_MM_ADD
+ * to what is in c; a micro-kernel with `begin` also goes on with the sums that the last call left
+ * in registers (TC_MM_KEEP) and leaves them there (TC_MM_OPEN).  On its way it asks for k / pace
+ * lines of memory from `ahead` on, `as` apart: a part of the next panel of B. */
+typedef void tc_mm_micro(int64_t k, const char *a, int64_t rs, int64_t ks, const char *b,
+                         int64_t bs, char *c, int64_t cs, int add, const char *ahead, int64_t as);
 
 typedef struct tc_mm tc_mm;
 struct tc_mm {
   int64_t batch, m, n, k;
-  int64_t kc;               /* wanted length of a k block */
-  int64_t rows_bytes;       /* bytes of A's rows of a task, for one k block: half of a second-level cache */
-  int64_t sums;             /* bytes of sums that a task keeps between k blocks */
-  int es, cs;               /* bytes of an element of packed A and B, of an accumulator */
-  int mr, nr;               /* rows and columns of the largest tile */
-  int ku, kp;               /* k elements side by side in a packed row of B; k is padded to kp */
-  int turns;                /* in which a tile of `begin` and the epilogue of the one before run */
-  int pace;                 /* steps of a micro-kernel for each line that it asks for */
-  int rows[3];              /* tile heights, falling from mr; 0: no more */
+  int64_t kc;         /* wanted length of a k block */
+  int64_t rows_bytes; /* bytes of A's rows of a task, for one k block: they stay in the second-level
+                         cache */
+  int64_t sums;       /* bytes of sums that a task keeps between k blocks */
+  int es, cs;         /* bytes of an element of packed A and B, of an accumulator */
+  int mr, nr;         /* rows and columns of the largest tile */
+  int ku, kp;         /* k elements side by side in a packed row of B; k is padded to kp */
+  int turns;          /* in which a tile of `begin` and the epilogue of the one before run */
+  int pace;           /* steps of a micro-kernel for each line that it asks for */
+  int rows[3];        /* tile heights, falling from mr; 0: no more */
   tc_mm_micro *micro[3][2]; /* by height, for nr and nr / 2 columns */
   int b_shared;             /* every batch has the same B */
   int a_cols;               /* A is packed with rows side by side, else with k side by side, */
   int a_lines;              /* and then in lines of 64 bytes, the lines of all rows side by side */
   int64_t a_rs, a_ks, b_ks, c_rs; /* strides in bytes where the callbacks below are given */
-  /* Addresses of elements of operands that can be read in place, of a C that can be written in place. */
+  /* Addresses of elements of operands that can be read in place, of a C that can be written in
+   * place. */
   const char *(*a_at)(const tc_mm *g, int64_t batch, int64_t m, int64_t k);
   const char *(*b_at)(const tc_mm *g, int64_t batch, int64_t k, int64_t n);
   char *(*c_at)(const tc_mm *g, int64_t batch, int64_t m, int64_t n);
-  /* Addresses in a B whose n (b_turned: k) is contiguous, with elements of b_size bytes, and b_pitch
-   * from k (n) to the next; or 0. */
+  /* Addresses in a B whose n (b_turned: k) is contiguous, with elements of b_size bytes, and
+   * b_pitch from k (n) to the next; or 0. */
   const char *(*b_from)(const tc_mm *g, int64_t batch, int64_t k, int64_t n);
   int64_t b_pitch, b_size;
   int b_turned;
-  /* dst[i][k] with `stride` bytes between rows and `step` between the lines of 64 bytes of a row; or,
-   * with a_cols, dst[k][i] with `stride` between values of k. */
+  /* dst[i][k] with `stride` bytes between rows and `step` between the lines of 64 bytes of a row;
+   * or, with a_cols, dst[k][i] with `stride` between values of k. */
   void (*a_pack)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t k0, int64_t kn,
                  char *dst, int64_t stride, int64_t step);
   /* dst[k][nr], columns past `cols` undefined, k padded with zeros to a multiple of kp. */
   void (*b_pack)(const tc_mm *g, int64_t batch, int64_t n0, int64_t cols, int64_t nr, int64_t k0,
                  int64_t kn, char *dst);
   /* Consumes a finished tile; stride in bytes. */
-  void (*epilogue)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t n0, int64_t cols,
-                   const char *tile, int64_t stride);
+  void (*epilogue)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t n0,
+                   int64_t cols, const char *tile, int64_t stride);
   /* Asks for the memory that the tile's epilogue will touch, while the sums are made. */
   void (*ahead)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t n0, int64_t cols);
   void (*begin)(void), (*end)(void); /* around a thread's tiles, or 0 */
@@ -72,21 +75,23 @@ struct tc_mm {
 /* @ tc_mm_run */
 /* The driver holds no vector code: one copy, compiled with the lowest level, serves all levels and
  * units.  The number in its name grows with every change of struct tc_mm or of its meaning, because
- * objects of two versions may meet at link.  TC_ALONE: a text of one level is compiled by itself. */
+ * objects of two versions may meet at link.  TC_ALONE: a text of one level is compiled by itself.
+ */
 #define tc_mm_run tc_mm_run_3
 #if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
-__attribute__((visibility("hidden"))) void tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes,
-                                                     char *own, int64_t own_bytes);
+__attribute__((visibility("hidden"))) void
+tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t own_bytes);
 #else
 #define TC_MM_FN static __attribute__((noinline, minsize, nodebug))
 extern int omp_get_max_threads(void);
 extern int omp_get_num_threads(void);
 extern int omp_get_thread_num(void);
+extern int sched_yield(void);
 
 /* What one call shares. */
 typedef struct tc_mm_call {
   const tc_mm *g;
-  char *b, *own;          /* packed B; the threads' parts */
+  char *b, *own; /* packed B; the threads' parts */
   int64_t own_bytes;
   int64_t npanel, mpanel; /* panels of nr columns, of mr rows */
   int64_t kc, kblocks;    /* length of a k block, a multiple of kp (the last is shorter) */
@@ -96,8 +101,8 @@ typedef struct tc_mm_call {
   int64_t high, wide;     /* most row panels, column panels of a task */
   int64_t group, panels;  /* batches and column panels of a superblock */
   int a_direct, b_direct;
-  int once;               /* a task has all rows of C, so that packed B is used once */
-  int64_t next[2];        /* task counters of even and odd superblocks */
+  int once;        /* a task has all rows of C, so that packed B is used once */
+  int64_t next[2]; /* task counters of even and odd superblocks */
 } tc_mm_call;
 
 /* One superblock, number `turn`: batches b0 .. b0+nb, panels q0 .. q0+nq; gm x gn tasks a batch. */
@@ -125,10 +130,10 @@ typedef struct tc_mm_task {
   int64_t batch, p0, p1, q0, q1;
   char *b;
   uint32_t turn;
-  int64_t first; /* the column panel to begin with: threads that share B begin apart */
-  int odd;       /* which of two slots the last tile took */
+  int64_t first;   /* the column panel to begin with: threads that share B begin apart */
+  int odd;         /* which of two slots the last tile took */
   tc_mm_done done; /* rows 0: none */
-  int fresh; /* A's rows are not in the thread's scratch from the last task */
+  int fresh;       /* A's rows are not in the thread's scratch from the last task */
   char *rows, *sums;
   const char *a[TC_MM_PANELS];
   int64_t rs[TC_MM_PANELS], ks[TC_MM_PANELS];
@@ -137,10 +142,12 @@ typedef struct tc_mm_task {
 static inline int64_t tc_mm_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t tc_mm_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-static inline void tc_mm_pause(void) {
+/* Waits a moment, turn number n: the thread that is waited for may need this processor. */
+TC_MM_FN void tc_mm_wait(int n) {
 #if defined(__SSE2__)
   __builtin_ia32_pause();
 #endif
+  if (n > 1000) sched_yield();
 }
 
 TC_MM_FN tc_mm_panel tc_mm_panel_at(const tc_mm_call *c, int64_t q) {
@@ -160,8 +167,8 @@ TC_MM_FN int tc_mm_height(const tc_mm *g, int64_t rows) {
 
 /* Block kb of the packed panel q, packed by whoever needs it first.  Its word in the head is
  * 2 * turn + 1 while that goes on, then 2 * turn + 2. */
-TC_MM_FN const char *tc_mm_b_block(const tc_mm_call *c, const tc_mm_task *t, const tc_mm_panel *n, int64_t q,
-                                   int64_t kb) {
+TC_MM_FN const char *tc_mm_b_block(const tc_mm_call *c, const tc_mm_task *t, const tc_mm_panel *n,
+                                   int64_t q, int64_t kb) {
   const tc_mm *g = c->g;
   const int64_t k0 = kb * c->kc, kn = tc_mm_min(c->kc, g->k - k0);
   if (c->once) {
@@ -177,7 +184,7 @@ TC_MM_FN const char *tc_mm_b_block(const tc_mm_call *c, const tc_mm_task *t, con
     g->b_pack(g, g->b_shared ? 0 : t->batch, n->n0, n->cols, n->width, k0, kn, dst);
     __atomic_store_n(state, ready, __ATOMIC_RELEASE);
   }
-  while (__atomic_load_n(state, __ATOMIC_ACQUIRE) != ready) tc_mm_pause();
+  for (int n = 0; __atomic_load_n(state, __ATOMIC_ACQUIRE) != ready; ++n) tc_mm_wait(n);
   return dst;
 }
 
@@ -197,13 +204,17 @@ TC_MM_FN void tc_mm_a_panel(const tc_mm_call *c, tc_mm_task *t, int64_t p, int64
   t->ks[i] = (g->a_cols || g->a_lines ? side : g->es) * g->ku;
   t->a[i] = dst;
   if (!t->fresh && k0 == 0) return;
-  if (rows < height || kn < deep) __builtin_memset(dst, 0, g->a_cols || g->a_lines ? deep * side : height * c->row_bytes);
-  g->a_pack(g, t->batch, m0, rows, k0, kn, dst, g->a_cols ? side : t->rs[i], g->a_lines ? height * 64 : 64);
+  if (rows < height || kn < deep)
+    __builtin_memset(dst, 0, g->a_cols || g->a_lines ? deep * side : height * c->row_bytes);
+  g->a_pack(g, t->batch, m0, rows, k0, kn, dst, g->a_cols ? side : t->rs[i],
+            g->a_lines ? height * 64 : 64);
 }
 
-/* Where a tile's sums wait for the next k block, or the epilogue.  Where C is written in place only tiles at its edge
- * wait: those of the last, incomplete column panel, else of the last row panel. */
-TC_MM_FN int64_t tc_mm_slot(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t i, int edge) {
+/* Where a tile's sums wait for the next k block, or the epilogue.  Where C is written in place only
+ * tiles at its edge wait: those of the last, incomplete column panel, else of the last row panel.
+ */
+TC_MM_FN int64_t tc_mm_slot(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t i,
+                            int edge) {
   if (c->kblocks == 1) return t->odd;
   if (!c->g->c_at) return (q - t->q0) * (t->p1 - t->p0) + i;
   return edge ? t->q1 - t->q0 + i : q - t->q0;
@@ -216,13 +227,16 @@ typedef struct tc_mm_next {
   int64_t count, per, step, jump;
 } tc_mm_next;
 
-TC_MM_FN tc_mm_next tc_mm_next_panel(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t kb, int64_t kn) {
+TC_MM_FN tc_mm_next tc_mm_next_panel(const tc_mm_call *c, const tc_mm_task *t, int64_t q,
+                                     int64_t kb, int64_t kn) {
   const tc_mm *g = c->g;
   const tc_mm_panel n = tc_mm_panel_at(c, q);
   const char *packed = c->once ? t->b : t->b + (q - t->q0) * c->panel_bytes;
   const int64_t lines = tc_mm_up(kn * n.width * g->es, 64);
   tc_mm_next x = {packed + c->head + kb * c->kc * n.width * g->es, lines, lines, 64, 0};
-  if (!n.inplace && !c->once && __atomic_load_n((const uint32_t *)packed + kb, __ATOMIC_RELAXED) == 2 * t->turn + 2) return x;
+  if (!n.inplace && !c->once &&
+      __atomic_load_n((const uint32_t *)packed + kb, __ATOMIC_RELAXED) == 2 * t->turn + 2)
+    return x;
   x.count = 0;
   if (!g->b_from) return x;
   x.line = g->b_from(g, t->batch, kb * c->kc, n.n0);
@@ -233,7 +247,7 @@ TC_MM_FN tc_mm_next tc_mm_next_panel(const tc_mm_call *c, const tc_mm_task *t, i
   return x;
 }
 
-/* What micro-kernel number i of a panel shall ask for. */
+/* What micro-kernel number i of a panel shall ask for: a part of the next panel of B. */
 TC_MM_FN const char *tc_mm_ask(const tc_mm_next *x, int64_t i, int64_t lines, const char *none) {
   const int64_t from = i * lines;
   return from < x->count ? x->line + from / x->per * x->jump + from % x->per * x->step : none;
@@ -243,7 +257,9 @@ TC_MM_FN const char *tc_mm_ask(const tc_mm_next *x, int64_t i, int64_t lines, co
 TC_MM_FN void tc_mm_finish(const tc_mm_call *c, const tc_mm_task *t, int64_t from, int64_t to) {
   const tc_mm_done *d = &t->done;
   const int64_t stride = c->g->nr * c->g->cs;
-  if (from < to) c->g->epilogue(c->g, t->batch, d->m0 + from, to - from, d->n0, d->cols, d->tile + from * stride, stride);
+  if (from < to)
+    c->g->epilogue(c->g, t->batch, d->m0 + from, to - from, d->n0, d->cols, d->tile + from * stride,
+                   stride);
 }
 
 /* What a micro-kernel is called with, but for its tile. */
@@ -252,18 +268,19 @@ typedef struct tc_mm_args {
   int64_t steps, rs, ks, bs, step;
 } tc_mm_args;
 
-/* One micro-kernel and the epilogue of the tile before: after it, or in turns, some steps of one and
- * some rows of the other. */
-TC_MM_FN void tc_mm_both(const tc_mm_call *c, tc_mm_task *t, tc_mm_micro *micro, const tc_mm_args *x, char *sums,
-                         int add) {
+/* One micro-kernel and the epilogue of the tile before: after it, or in turns, some steps of one
+ * and some rows of the other. */
+TC_MM_FN void tc_mm_both(const tc_mm_call *c, tc_mm_task *t, tc_mm_micro *micro,
+                         const tc_mm_args *x, char *sums, int add) {
   const tc_mm *g = c->g;
-  const int64_t cs = g->nr * g->cs, unit = g->kp / g->ku, all = x->steps / unit, rows = t->done.rows;
+  const int64_t cs = g->nr * g->cs, unit = g->kp / g->ku, all = x->steps / unit,
+                rows = t->done.rows;
   const int64_t turns = rows && all > 1 ? tc_mm_min(all, g->turns) : 1;
   for (int64_t i = 0; i < turns; ++i) {
     const int64_t from = all * i / turns * unit, to = all * (i + 1) / turns * unit;
     const int held = (i ? TC_MM_KEEP : add) | (i + 1 < turns ? TC_MM_OPEN : 0);
-    micro(turns > 1 ? to - from : x->steps, x->a + from * x->ks, x->rs, x->ks, x->b + from * x->bs, x->bs, sums, cs, held,
-          x->line + from / g->pace * x->step, x->step);
+    micro(turns > 1 ? to - from : x->steps, x->a + from * x->ks, x->rs, x->ks, x->b + from * x->bs,
+          x->bs, sums, cs, held, x->line + from / g->pace * x->step, x->step);
     tc_mm_finish(c, t, rows * i / turns, rows * (i + 1) / turns);
   }
   t->done.rows = 0;
@@ -281,13 +298,15 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
   if (q + 1 < t->q1) next = tc_mm_next_panel(c, t, q + 1, kb, kn);
   for (int64_t i = 0; i < t->p1 - t->p0; ++i) {
     const int64_t m0 = (t->p0 + i) * g->mr, rows = tc_mm_min(g->mr, g->m - m0);
-    const int v = tc_mm_height(g, rows), direct = g->c_at && rows == g->rows[v] && n.cols == n.width;
+    const int v = tc_mm_height(g, rows),
+              direct = g->c_at && rows == g->rows[v] && n.cols == n.width;
     if (last || (direct && kb > 0)) g->ahead(g, t->batch, m0, rows, n.n0, n.cols);
     tc_mm_micro *micro = g->micro[v][n.width < g->nr];
     const char *line = tc_mm_ask(&next, i, lines, b);
     const int64_t step = line == b ? 0 : next.step;
     if (direct) {
-      micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, g->c_at(g, t->batch, m0, n.n0), g->c_rs, kb > 0, line, step);
+      micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, g->c_at(g, t->batch, m0, n.n0), g->c_rs,
+            kb > 0, line, step);
       continue;
     }
     t->odd ^= 1;
@@ -326,16 +345,17 @@ TC_MM_FN void tc_mm_tasks(tc_mm_call *c, const tc_mm_super *s, int64_t *next, in
     t.q0 = s->q0 + gj * s->nq / s->gn, t.q1 = s->q0 + (gj + 1) * s->nq / s->gn;
     t.first = t.q0 + (t.q1 - t.q0) * id / threads;
     t.fresh = c->kblocks > 1 || row != held;
-    t.b = c->once ? t.sums + c->g->sums : c->b + ((c->g->b_shared ? 0 : batch) * s->nq + t.q0 - s->q0) * c->panel_bytes;
+    t.b = c->once ? t.sums + c->g->sums
+                  : c->b + ((c->g->b_shared ? 0 : batch) * s->nq + t.q0 - s->q0) * c->panel_bytes;
     tc_mm_do(c, &t);
     held = row;
   }
 }
 
-/* Cuts a superblock into tasks: no larger than the scratch, at least four per thread where the tiles
- * allow it, and a multiple of the number of threads when there are few.  Rows first, because tasks
- * side by side both pack their rows of A; and packed B that is used once is asked for while the
- * panel before is in use, which takes two panels in a task. */
+/* Cuts a superblock into tasks: no larger than the scratch, at least four per thread where the
+ * tiles allow it, and a multiple of the number of threads when there are few.  Rows first, because
+ * tasks side by side both pack their rows of A; and packed B that is used once is asked for while
+ * the panel before is in use, which takes two panels in a task. */
 TC_MM_FN void tc_mm_split(const tc_mm_call *c, tc_mm_super *s, int64_t threads) {
   s->gn = tc_mm_up(s->nq, c->wide), s->gm = tc_mm_up(c->mpanel, c->high);
   if (threads == 1) return;
@@ -356,7 +376,9 @@ TC_MM_FN void tc_mm_worker(tc_mm_call *c, int id, int threads) {
   if (g->begin) g->begin();
   for (int64_t b0 = 0; b0 < g->batch; b0 += c->group)
     for (int64_t q0 = 0; q0 < c->npanel; q0 += c->panels, ++turn) {
-      tc_mm_super s = {b0, tc_mm_min(c->group, g->batch - b0), q0, tc_mm_min(c->panels, c->npanel - q0), 1, 1, turn};
+      tc_mm_super s = {
+          b0,  tc_mm_min(c->group, g->batch - b0), q0, tc_mm_min(c->panels, c->npanel - q0), 1, 1,
+          turn};
       tc_mm_split(c, &s, threads);
       if (id == 0) c->next[~turn & 1] = 0; /* all have left the superblock before */
       tc_mm_tasks(c, &s, &c->next[turn & 1], id, threads);
@@ -367,15 +389,15 @@ TC_MM_FN void tc_mm_worker(tc_mm_call *c, int id, int threads) {
   if (g->end) g->end();
 }
 
-/* Does reading A in place cost less than packing it?  Rows a power of two apart share cache sets, and
- * columns far apart have no neighbours: that pays for few uses only, as lines of tiles do. */
+/* Does reading A in place cost less than packing it?  Rows a power of two apart share cache sets,
+ * and columns far apart have no neighbours: that pays for few uses only, as lines of tiles do. */
 TC_MM_FN int tc_mm_a_in_place(const tc_mm *g) {
   if (g->a_ks > g->es) return g->n <= 2 * g->nr;
   return (g->a_rs % 2048 != 0 || g->m <= 2 * g->mr) && (!g->a_lines || g->n <= 16 * g->nr);
 }
 
-/* Blocks of k: of equal length, one where it is not much longer than wanted.  How many rows of A and
- * sums that allows.  How much of B is packed at a time: what the shared scratch holds. */
+/* Blocks of k: of equal length, one where it is not much longer than wanted.  How many rows of A
+ * and sums that allows.  How much of B is packed at a time: what the shared scratch holds. */
 TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes, int64_t threads) {
   const tc_mm *g = c->g;
   c->kblocks = g->k * 2 <= g->kc * 3 ? 1 : tc_mm_up(g->k, g->kc);
@@ -398,18 +420,23 @@ TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes, int64_t threads) {
 }
 
 /* shared: packed B, shared_bytes; own: own_bytes for each thread. */
-__attribute__((weak, visibility("hidden"), minsize)) void tc_mm_run(const tc_mm *g, char *shared,
-                                                                    int64_t shared_bytes, char *own,
-                                                                    int64_t own_bytes) {
+__attribute__((weak, visibility("hidden"), minsize)) void
+tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t own_bytes) {
   if (g->batch <= 0 || g->m <= 0 || g->n <= 0) return;
-  tc_mm_call c = {.g = g, .b = shared, .own = own, .own_bytes = own_bytes,
-                  .npanel = tc_mm_up(g->n, g->nr), .mpanel = tc_mm_up(g->m, g->mr)};
+  tc_mm_call c = {.g = g,
+                  .b = shared,
+                  .own = own,
+                  .own_bytes = own_bytes,
+                  .npanel = tc_mm_up(g->n, g->nr),
+                  .mpanel = tc_mm_up(g->m, g->mr)};
   const int even = g->k % g->kp == 0;
   c.a_direct = g->a_at && even && tc_mm_a_in_place(g);
   c.b_direct = g->b_at && even && (g->m <= 2 * g->mr || g->k * g->b_ks <= 65536);
-  /* Starting threads costs what one multiplies in the meantime; tiles are some eight times faster. */
+  /* Starting threads costs what one multiplies in the meantime; tiles are some eight times faster.
+   */
   const int64_t tiles = g->batch * c.mpanel * c.npanel, work = g->batch * g->m * g->n * (g->k + 4);
-  const int threads = work < (g->begin ? 4000000 : 500000) ? 1 : (int)tc_mm_min(omp_get_max_threads(), tiles);
+  const int threads =
+      work < (g->begin ? 4000000 : 500000) ? 1 : (int)tc_mm_min(omp_get_max_threads(), tiles);
   tc_mm_plan(&c, shared_bytes, threads);
   if (!c.once && (!c.b_direct || g->n % g->nr))
     for (int64_t i = 0; i < (g->b_shared ? 1 : c.group) * c.panels; ++i)

@@ -27,8 +27,9 @@ static void tc_mm_amx_begin(void) {
   __builtin_ia32_tile_loadconfig(&config);
 }
 static void tc_mm_amx_end(void) { __builtin_ia32_tilerelease(); }
-TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, int64_t rs, int64_t ks,
-                          const char *b, int64_t bs, char *c, int64_t cs, int add, const char *ahead, int64_t as) {
+TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, int64_t rs,
+                          int64_t ks, const char *b, int64_t bs, char *c, int64_t cs, int add,
+                          const char *ahead, int64_t as) {
   const int tall = mr > 16, broad = nv > 1;
   if (add & TC_MM_ADD) {
     __builtin_ia32_tileloadd64(0, c, cs);
@@ -60,7 +61,8 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
 }
 #endif
 /* @ TC_MM_TURN */
-/* Transposition of TC_L x TC_L words: interleaving the halves of the list of rows, log2(TC_L) times. */
+/* Transposition of TC_L x TC_L words: interleaving the halves of the list of rows, log2(TC_L)
+ * times. */
 #if TC_L == 16
 #define TC_MM_LOW 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
 #define TC_MM_HIGH 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
@@ -71,16 +73,18 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
 #define TC_MM_LOW 0, 4, 1, 5
 #define TC_MM_HIGH 2, 6, 3, 7
 #endif
-/* turn: dst[j][i] = src[i][j] for j < rows, i < n; ss and ds bytes between rows, of which src has TC_L.
- * turned: the same where src has only `bytes` of each of `lanes` rows; what is missing is zero. */
+/* turn: dst[j][i] = src[i][j] for j < rows, i < n; ss and ds bytes between rows, of which src has
+ * TC_L. turned: the same where src has only `bytes` of each of `lanes` rows; what is missing is
+ * zero. */
 #define TC_MM_TURN(T)                                                                              \
-  TC_SLOW void tc_mm_##T##_turn(const char *src, int64_t ss, char *dst, int64_t ds, int64_t rows, int64_t n) { \
+  TC_SLOW void tc_mm_##T##_turn(const char *src, int64_t ss, char *dst, int64_t ds, int64_t rows,  \
+                                int64_t n) {                                                       \
     tc_v##T x[TC_L], y[TC_L];                                                                      \
     TC_UNROLL for (int i = 0; i < TC_L; ++i) __builtin_memcpy(&x[i], src + i * ss, sizeof x[i]);   \
     TC_UNROLL for (int half = 1; half < TC_L; half *= 2) {                                         \
-      TC_UNROLL for (int i = 0; i < TC_L; ++i)                                                     \
-        y[i] = i % 2 ? __builtin_shufflevector(x[i / 2], x[i / 2 + TC_L / 2], TC_MM_HIGH)          \
-                     : __builtin_shufflevector(x[i / 2], x[i / 2 + TC_L / 2], TC_MM_LOW);          \
+      TC_UNROLL for (int i = 0; i < TC_L; ++i) y[i] =                                              \
+          i % 2 ? __builtin_shufflevector(x[i / 2], x[i / 2 + TC_L / 2], TC_MM_HIGH)               \
+                : __builtin_shufflevector(x[i / 2], x[i / 2 + TC_L / 2], TC_MM_LOW);               \
       TC_UNROLL for (int i = 0; i < TC_L; ++i) x[i] = y[i];                                        \
     }                                                                                              \
     if (rows == TC_L && n == TC_L) {                                                               \
@@ -110,8 +114,8 @@ TC_MM_TURN(u64)
 /* @ tc_mm_line tc_mm_copy tc_mm_rows */
 typedef tc_u8 tc_mm_line __attribute__((vector_size(64), aligned(1), may_alias));
 /* Rows of `bytes`, ss apart, become rows ds apart, whose pieces of 64 bytes are `step` apart. */
-TC_SLOW void tc_mm_copy(const char *src, int64_t ss, char *dst, int64_t ds, int64_t step, int64_t rows,
-                        int64_t bytes) {
+TC_SLOW void tc_mm_copy(const char *src, int64_t ss, char *dst, int64_t ds, int64_t step,
+                        int64_t rows, int64_t bytes) {
   for (int64_t r = 0; r < rows; ++r, src += ss, dst += ds) {
     int64_t i = 0;
     char *to = dst;
@@ -123,7 +127,8 @@ TC_SLOW void tc_mm_copy(const char *src, int64_t ss, char *dst, int64_t ds, int6
   }
 }
 /* Short rows that are far apart, which no hardware prefetcher follows. */
-TC_SLOW void tc_mm_rows(const char *src, int64_t ss, char *dst, int64_t ds, int64_t rows, int64_t bytes) {
+TC_SLOW void tc_mm_rows(const char *src, int64_t ss, char *dst, int64_t ds, int64_t rows,
+                        int64_t bytes) {
   for (int64_t r = 0; r < rows; ++r, src += ss, dst += ds) {
     int64_t i = 0;
     __builtin_prefetch(src + 16 * ss + bytes - 1);
@@ -140,7 +145,8 @@ typedef tc_u16 tc_mm_halves __attribute__((vector_size(64), aligned(1), may_alia
 #define TC_MM_WEAVE(i) i, i + 32, i + 1, i + 33, i + 2, i + 34, i + 3, i + 35
 #define TC_MM_WEAVE16(i) TC_MM_WEAVE(i), TC_MM_WEAVE(i + 4), TC_MM_WEAVE(i + 8), TC_MM_WEAVE(i + 12)
 /* Two rows of bf16 become one of words, kn rows in all. */
-TC_SLOW void tc_mm_bf16_rows(const char *src, int64_t ss, tc_u32 *dst, int64_t nr, int64_t kn, int64_t cols) {
+TC_SLOW void tc_mm_bf16_rows(const char *src, int64_t ss, tc_u32 *dst, int64_t nr, int64_t kn,
+                             int64_t cols) {
   for (int64_t k = 0; k < kn; k += 2, src += 2 * ss, dst += nr) {
     const char *low = src, *high = src + ss;
     int64_t n = 0;
