@@ -1,4 +1,4 @@
-/* pack.h - images in the object are compressed: device code is two thirds padding and repetition. */
+/* pack.h - images in the object are packed: device code is two thirds padding and repetition. */
 #ifndef TC_CUDA_PACK_H
 #define TC_CUDA_PACK_H
 
