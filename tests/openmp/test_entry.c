@@ -140,3 +140,32 @@ Test(entry, long_sum) {
   interp_free(got);
   omp_unit_free(&u);
 }
+
+/* bf16 rows are taken two vectors at a time, even and odd elements: each result is in its place,
+ * for rows of every remainder.  All values are small integers, so that all sums are exact. */
+Test(entry, bf16_pairs) {
+  omp_unit u = unit_of("graph pairs\n%1 = param bf16[B,C] \"x\"\n%2 = param bf16[C] \"w\"\n"
+                       "%3 = sum %1 axes=[1] keep=1\n%4 = sub %1 %3\n%5 = mul %4 %2\nret %5\n");
+  for (int64_t cols = 1; cols < 200; cols += 13) {
+    interp_array *x = interp_new(TC_BF16, 2, (int64_t[]){3, cols});
+    interp_array *w = interp_new(TC_BF16, 1, (int64_t[]){cols});
+    for (int64_t k = 0; k < x->count; k++) interp_set(x, k, (double)(k % 3 - 1));
+    for (int64_t k = 0; k < cols; k++) interp_set(w, k, (double)(k * 5 % 31));
+    const struct tc_tensor *in[] = {omp_tensor(x, false), omp_tensor(w, false)};
+    struct tc_tensor *out;
+    cr_assert(u.entry[0](in, NULL, &out));
+    interp_array *y = omp_array(out);
+    for (int64_t r = 0; r < 3; r++) {
+      double sum = 0;
+      for (int64_t c = 0; c < cols; c++) sum += x->f[r * cols + c];
+      for (int64_t c = 0; c < cols; c++)
+        cr_expect_eq(y->f[r * cols + c], (x->f[r * cols + c] - sum) * w->f[c],
+                     "row %d of %d, column %d", (int)r, (int)cols, (int)c);
+    }
+    interp_free(x);
+    interp_free(w);
+    interp_free(y);
+    omp_tensors_free();
+  }
+  omp_unit_free(&u);
+}
