@@ -138,6 +138,25 @@ Test(unit, set_enabled_returns_what_was_set) {
   cr_expect_eq(tcrt_enabled, 0);
 }
 
+Test(unit, a_stance_holds_until_the_next, .init = cr_redirect_stderr) {
+  char text[512];
+  cr_expect_eq(tc_set_stance(TC_STANCE_EAGER), TC_STANCE_DEFAULT);
+  cr_expect_eq(tcrt_enabled, 0);
+  cr_expect_eq(tc_set_stance(TC_STANCE_FAIL_ON_FALLBACK), TC_STANCE_EAGER);
+  cr_expect_eq(tcrt_enabled, 1);
+  tcrt_miss(&f, TC_MISS_DISABLED, -1, -1, 0, 0);
+  cr_expect_null(tc_error());
+  tcrt_miss(&f, TC_MISS_RANK, 0, -1, 3, 2);
+  cr_expect(tc_error() && strstr(tc_error(), "f fell back") && strstr(tc_error(), "rank 3"));
+  tc_clear_error();
+  cr_expect_eq(tc_set_stance(TC_STANCE_DEFAULT), TC_STANCE_FAIL_ON_FALLBACK);
+  cr_expect(strstr(said(text, sizeof text), "error: f (t.c:1) fell back"));
+  tcrt_miss(&f, TC_MISS_RANK, 0, -1, 3, 2);
+  cr_expect_null(tc_error());
+  cr_expect_eq(tc_set_stance((tc_stance)7), TC_STANCE_DEFAULT);
+  cr_expect(tc_error() && strstr(tc_error(), "7 is no stance"));
+}
+
 Test(unit, version_is_the_headers) { cr_expect_str_eq(tc_version(), TC_VERSION); }
 
 Test(unit, table_names_functions_and_reasons, .init = cr_redirect_stderr) {

@@ -426,6 +426,16 @@ void tc_stats_print(void); /* a table, to stderr */
  * keeps it false. */
 bool tc_set_enabled(bool enabled);
 
+/* What compiled functions do, in all threads; returns what was set before.  FAIL_ON_FALLBACK: a call
+ * whose guards do not hold sets tc_error and says so on stderr (its body still runs), as with
+ * TC_FALLBACK=disabled. */
+typedef enum tc_stance {
+  TC_STANCE_DEFAULT,
+  TC_STANCE_EAGER, /* original bodies only */
+  TC_STANCE_FAIL_ON_FALLBACK
+} tc_stance;
+tc_stance tc_set_stance(tc_stance stance);
+
 #define TC_VERSION "0.1.0"
 const char *tc_version(void); /* of the library that runs: TC_VERSION of its build */
 

@@ -1,4 +1,5 @@
 /* settings.c - reads TC_ISA, TC_LOGS and TC_FALLBACK before any generated code registers. */
+#include "internal.h"
 #include "settings.h"
 
 #include <stdio.h>
@@ -59,4 +60,22 @@ __attribute__((constructor(101))) static void load_settings(void) {
 bool tc_set_enabled(bool enabled) {
   int allowed = enabled && tc_settings_now.fallback != TC_FALLBACK_MANDATORY;
   return __atomic_exchange_n(&tcrt_enabled, allowed, __ATOMIC_RELAXED) != 0;
+}
+
+/* ---- the program's own wish ----------------------------------------------------------------- */
+
+static int stance = TC_STANCE_DEFAULT;
+
+tc_fallback tc_fallback_now(void) {
+  int now = __atomic_load_n(&stance, __ATOMIC_RELAXED);
+  return now == TC_STANCE_FAIL_ON_FALLBACK ? TC_FALLBACK_DISABLED : tc_settings_now.fallback;
+}
+
+tc_stance tc_set_stance(tc_stance wish) {
+  if ((unsigned)wish > TC_STANCE_FAIL_ON_FALLBACK) {
+    tc_fail("tc_set_stance: %d is no stance", (int)wish);
+    return (tc_stance)__atomic_load_n(&stance, __ATOMIC_RELAXED);
+  }
+  tc_set_enabled(wish != TC_STANCE_EAGER);
+  return (tc_stance)__atomic_exchange_n(&stance, (int)wish, __ATOMIC_RELAXED);
 }

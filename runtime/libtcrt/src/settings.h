@@ -20,6 +20,9 @@ typedef struct tc_settings {
 
 extern tc_settings tc_settings_now;
 
+/* What a miss leads to now: the environment's wish, or that of tc_set_stance. */
+tc_fallback tc_fallback_now(void);
+
 /* Parsers, for tests.  A word that is not known gives one line on stderr that names the known ones.
  */
 unsigned tc_parse_logs(const char *text);

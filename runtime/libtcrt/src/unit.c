@@ -132,13 +132,13 @@ int tcrt_miss(tcrt_function *f, tc_miss why, int operand, int axis, int64_t got,
   uint64_t before = __atomic_fetch_add(&f->miss[why], 1, __ATOMIC_RELAXED);
   if (why == TC_MISS_DISABLED) return 0;
   unsigned logs = tc_settings_now.logs;
-  tc_fallback mode = tc_settings_now.fallback;
+  tc_fallback mode = tc_fallback_now();
   bool once = before == 0 && ((logs & TC_LOG_FALLBACK) || mode == TC_FALLBACK_WARN);
   if (!once && !(logs & TC_LOG_GUARDS) && mode != TC_FALLBACK_DISABLED) return 0;
   char text[160];
   describe(text, sizeof text, why, operand, axis, got, want);
   if (mode == TC_FALLBACK_DISABLED) {
-    tc_fail("%s fell back, and TC_FALLBACK=disabled: %s", f->name, text);
+    tc_fail("%s fell back, which is not allowed now: %s", f->name, text);
     fprintf(stderr, "tcompile: error: %s (%s) fell back: %s\n", f->name, f->location, text);
   } else fprintf(stderr, "tcompile: %s (%s) ran its body: %s\n", f->name, f->location, text);
   return 0;
