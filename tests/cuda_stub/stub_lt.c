@@ -9,19 +9,21 @@ enum { INVALID = 7, UNSUPPORTED = 15 };
 enum { TRANS_A = 3, TRANS_B = 4, EPILOGUE = 7, BIAS = 8 };
 enum { R32 = 0, R64 = 1 };
 
-typedef struct desc {
+struct CUstream_st;
+
+typedef struct lt_desc {
   int sum, scale, trans_a, trans_b, epilogue;
   const void *bias;
 } desc;
 
-typedef struct layout {
+typedef struct lt_layout {
   int type;
   uint64_t rows, cols;
   int64_t ld, step;
   int32_t batches;
 } layout;
 
-typedef struct choice {
+typedef struct lt_choice {
   uint64_t algo[8];
   size_t workspace;
   int status;
@@ -29,9 +31,17 @@ typedef struct choice {
   int reserved[4];
 } choice;
 
-int cublasLtCreate(void **h) {
-  static int handle;
-  *h = &handle;
+/* The types are named as in runtime/libtcrt/src/cuda/matmul.c, which calls these functions. */
+typedef struct lt_context {
+  int made;
+} lt_context;
+typedef struct lt_preference {
+  int unused;
+} lt_preference;
+
+int cublasLtCreate(lt_context **h) {
+  static lt_context context;
+  *h = &context;
   return 0;
 }
 
@@ -79,17 +89,17 @@ int cublasLtMatrixLayoutSetAttribute(layout *l, int what, const void *v, size_t 
   return 0;
 }
 
-int cublasLtMatmulPreferenceCreate(int **p) {
+int cublasLtMatmulPreferenceCreate(lt_preference **p) {
   *p = malloc(sizeof **p);
   return *p ? 0 : INVALID;
 }
 
-int cublasLtMatmulPreferenceDestroy(int *p) {
+int cublasLtMatmulPreferenceDestroy(lt_preference *p) {
   free(p);
   return 0;
 }
 
-int cublasLtMatmulPreferenceSetAttribute(int *p, int what, const void *v, size_t n) {
+int cublasLtMatmulPreferenceSetAttribute(lt_preference *p, int what, const void *v, size_t n) {
   (void)p;
   (void)v;
   return (what == 1 && n == 8) || (what >= 5 && what <= 8 && n == 4) ? 0 : INVALID;
@@ -103,8 +113,9 @@ static bool fits(const desc *d, const layout *a, const layout *b, const layout *
          b->batches == c->batches;
 }
 
-int cublasLtMatmulAlgoGetHeuristic(void *h, desc *d, layout *a, layout *b, layout *c, layout *out,
-                                   int *p, int want, choice *result, int *found) {
+int cublasLtMatmulAlgoGetHeuristic(lt_context *h, desc *d, layout *a, layout *b, layout *c,
+                                   layout *out, lt_preference *p, int want, choice *result,
+                                   int *found) {
   (void)h;
   (void)p;
   *found = 0;
@@ -139,9 +150,10 @@ static double element(const desc *d, const void *a, const layout *la, const void
   return d->epilogue & 2 && sum < 0 ? 0 : sum;
 }
 
-int cublasLtMatmul(void *h, desc *d, const void *alpha, const void *a, layout *la, const void *b,
-                   layout *lb, const void *beta, const void *c, layout *lc, void *out, layout *lout,
-                   const uint64_t *algo, void *workspace, size_t bytes, void *s) {
+int cublasLtMatmul(lt_context *h, desc *d, const void *alpha, const void *a, layout *la,
+                   const void *b, layout *lb, const void *beta, const void *c, layout *lc,
+                   void *out, layout *lout, const uint64_t *algo, void *workspace, size_t bytes,
+                   struct CUstream_st *s) {
   (void)h;
   (void)alpha;
   (void)beta;

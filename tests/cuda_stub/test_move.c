@@ -143,7 +143,8 @@ Test(move, reading) {
 }
 
 Test(move, dlpack) {
-  tc_tensor *x = tc_to(device_counting(TC_DIMS(3, 4)), TC_CUDA);
+  tc_tensor *v = device_counting(TC_DIMS(3, 4)), *x = tc_to(v, TC_CUDA);
+  tc_free(v);
   DLManagedTensor *m = tc_to_dlpack(x);
   cr_assert_not_null(m);
   cr_expect_eq(m->dl_tensor.device.device_type, kDLCUDA);

@@ -105,7 +105,8 @@ tc_tensor *tc_tensor_new(tc_dtype dtype, int rank, const int64_t *dim, tc_device
 
 void tc_tensor_share(tc_tensor *t, const tc_tensor *x, int64_t offset) {
   t->storage = tc_storage_ref(x->storage);
-  t->data = (char *)x->data + offset * (int64_t)tc_dtype_bytes(x->key.dtype);
+  t->data = x->data; /* NULL where a device has nothing to hold */
+  if (offset) t->data = (char *)x->data + offset * (int64_t)tc_dtype_bytes(x->key.dtype);
   t->key.device = x->key.device;
   t->device_index = x->device_index;
   t->key.flags = (uint8_t)(t->key.flags | (x->key.flags & TC_FLAG_READONLY));
