@@ -1,4 +1,4 @@
-// attributes.cpp - parsing and checking of the two attributes.  Misuse is a warning at the
+// attributes.cpp - parsing and checking of the attributes.  Misuse is a warning at the
 // attribute and leaves the code as it is: an annotation never breaks a build.
 #include "attributes.h"
 
@@ -72,6 +72,34 @@ struct CompileAttribute : ParsedAttrInfo {
   }
 };
 
+// A tensor, or an array of tensors.
+bool describes(QualType type) {
+  while (!type.isNull() && type->isArrayType())
+    type = QualType(type->getArrayElementTypeNoTypeQual(), 0);
+  const auto *pointer = type.isNull() ? nullptr : type->getAs<PointerType>();
+  const auto *record = pointer ? pointer->getPointeeType()->getAs<RecordType>() : nullptr;
+  return record && record->getDecl()->getName() == "tc_tensor";
+}
+
+struct DisableAttribute : ParsedAttrInfo {
+  DisableAttribute() {
+    static constexpr Spelling spellings[] = {{ParsedAttr::AS_GNU, "tc_disable"}};
+    Spellings = spellings;
+  }
+
+  bool diagAppertainsToDecl(Sema &sema, const ParsedAttr &attr, const Decl *decl) const override {
+    if (llvm::isa<FunctionDecl>(decl)) return true;
+    warn(sema, attr.getLoc(), "'tc_disable' marks functions; here it is ignored");
+    return false;
+  }
+
+  AttrHandling handleDeclAttribute(Sema &sema, Decl *decl, const ParsedAttr &attr) const override {
+    llvm::SmallVector<Expr *, 1> none;
+    if (inner_parse(sema)) attach(sema, decl, attr, disable_attribute, none);
+    return AttributeApplied;
+  }
+};
+
 struct ShapeAttribute : ParsedAttrInfo {
   ShapeAttribute() {
     OptArgs = 15;
@@ -80,8 +108,13 @@ struct ShapeAttribute : ParsedAttrInfo {
   }
 
   bool diagAppertainsToDecl(Sema &sema, const ParsedAttr &attr, const Decl *decl) const override {
-    if (llvm::isa<ParmVarDecl>(decl)) return true;
-    warn(sema, attr.getLoc(), "'tc_shape' describes tensor parameters; here it is ignored");
+    QualType type;
+    if (llvm::isa<VarDecl>(decl) || llvm::isa<FieldDecl>(decl))
+      type = llvm::cast<ValueDecl>(decl)->getType();
+    if (llvm::isa<ParmVarDecl>(decl) || describes(type)) return true;
+    warn(sema, attr.getLoc(),
+         "'tc_shape' describes parameters, members and variables that are tensors; here it is "
+         "ignored");
     return false;
   }
 
@@ -101,6 +134,8 @@ struct ShapeAttribute : ParsedAttrInfo {
 
 static ParsedAttrInfoRegistry::Add<CompileAttribute> add_compile(compile_attribute,
                                                                  "compile this function");
+static ParsedAttrInfoRegistry::Add<DisableAttribute> add_disable(disable_attribute,
+                                                                 "never inline into graphs");
 static ParsedAttrInfoRegistry::Add<ShapeAttribute> add_shape(shape_attribute,
                                                              "shape of a tensor parameter");
 

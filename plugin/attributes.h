@@ -1,6 +1,6 @@
-// attributes.h - tc_compile and tc_shape, and how later stages find them.
+// attributes.h - tc_compile, tc_shape and tc_disable, and how later stages find them.
 //
-// In the inner parse (see plugin.cpp) both become AnnotateAttr nodes of these names, whose
+// In the inner parse (see plugin.cpp) they become AnnotateAttr nodes of these names, whose
 // arguments are the string literals as written.  In the user's own compilation they are checked,
 // reported and dropped, so that nothing of them reaches the object.
 #ifndef TC_PLUGIN_ATTRIBUTES_H
@@ -12,6 +12,7 @@ namespace tc {
 
 inline constexpr const char *compile_attribute = "tc_compile";
 inline constexpr const char *shape_attribute = "tc_shape";
+inline constexpr const char *disable_attribute = "tc_disable";
 
 // Defined in every compilation that the plugin starts by itself.
 inline constexpr const char *inner_macro = "__TC_INNER_PARSE__";

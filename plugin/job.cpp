@@ -29,8 +29,9 @@ struct FunctionJob {
   CapturedFunction captured = {};
   std::vector<Message> messages;
   std::string name, file;
-  bool compiled = false, cuda = false;
-  int kernels = 0;
+  unsigned compiled = 0; // segments
+  bool cuda = false;
+  int kernels = 0, ops = 0;
 
   void missed(const std::string &why) {
     messages.push_back(
@@ -81,9 +82,9 @@ public:
 private:
   void capture(FunctionJob &f);
   void compile();
-  void use(const tc_texts &texts);
+  void use(const tc_texts &texts, const std::vector<std::pair<FunctionJob *, Segment *>> &compiled);
   void show(FunctionJob &f);
-  std::string symbol(const FunctionJob &f) const;
+  std::string symbol(const FunctionJob &f, size_t segment) const;
   bool makes_code() const;
 
   CompilerInstance &user;
@@ -110,9 +111,10 @@ bool Job::makes_code() const {
 }
 
 // Entries are local to their object: the name has to be unique in this file, and readable.
-std::string Job::symbol(const FunctionJob &f) const {
+std::string Job::symbol(const FunctionJob &f, size_t segment) const {
   std::string key = sources.getFilename(f.decl->getLocation()).str() + ":" + f.name;
-  llvm::raw_string_ostream(key) << ":" << sources.getFileOffset(f.decl->getLocation());
+  llvm::raw_string_ostream(key) << ":" << sources.getFileOffset(f.decl->getLocation()) << ":"
+                                << segment;
   llvm::SmallString<32> hash;
   llvm::raw_svector_ostream(hash) << llvm::format_hex_no_prefix(tc_hash(key.data(), key.size(), 0),
                                                                 16);
@@ -126,30 +128,33 @@ void Job::capture(FunctionJob &f) {
   PresumedLoc place = sources.getPresumedLoc(sources.getFileLoc(f.decl->getLocation()));
   f.file = place.isValid() ? place.getFilename() : "";
   if (std::string why = rewriter.obstacle(f.decl); !why.empty()) return f.missed(why);
-  f.captured = capture_function(context, f.decl, &f.diag,
+  f.captured = capture_function(context, f.decl, f.options.fullgraph, &f.diag,
                                 [&f](Message m) { f.messages.push_back(std::move(m)); });
-  f.captured.symbol = symbol(f);
-  if (f.captured.graph && dump_wanted("capture")) dump_graph(f.captured.graph.get());
+  for (size_t i = 0; i < f.captured.segments.size(); i++) {
+    Segment &segment = f.captured.segments[i];
+    segment.symbol = symbol(f, i);
+    if (dump_wanted("capture")) dump_graph(segment.graph.get());
+  }
 }
 
 void Job::compile() {
   std::vector<tc_function> list;
-  std::vector<FunctionJob *> jobs;
-  for (FunctionJob &f : functions) {
-    if (!f.captured.graph) continue;
-    unsigned line = sources.getPresumedLineNumber(sources.getFileLoc(f.decl->getLocation()));
-    tc_function compiled = {};
-    compiled.symbol = f.captured.symbol.c_str();
-    compiled.name = f.name.c_str();
-    compiled.file = f.file.c_str();
-    compiled.line = line;
-    compiled.graph = f.captured.graph.release();
-    compiled.ops = f.captured.ops;
-    compiled.cuda = makes_code() ? f.options.cuda : TC_CUDA_NO;
-    compiled.record = f.options.record;
-    list.push_back(compiled);
-    jobs.push_back(&f);
-  }
+  std::vector<std::pair<FunctionJob *, Segment *>> jobs;
+  for (FunctionJob &f : functions)
+    for (Segment &segment : f.captured.segments) {
+      SourceLocation place = segment.whole ? f.decl->getLocation() : segment.loc;
+      tc_function compiled = {};
+      compiled.symbol = segment.symbol.c_str();
+      compiled.name = f.name.c_str();
+      compiled.file = f.file.c_str();
+      compiled.line = sources.getPresumedLineNumber(sources.getFileLoc(place));
+      compiled.graph = segment.graph.release();
+      compiled.ops = segment.ops;
+      compiled.cuda = makes_code() ? f.options.cuda : TC_CUDA_NO;
+      compiled.record = f.options.record;
+      list.push_back(compiled);
+      jobs.push_back({&f, &segment});
+    }
   if (list.empty()) return;
   std::vector<tc_result> results(list.size());
   tc_texts texts = {};
@@ -157,34 +162,39 @@ void Job::compile() {
   gpu.nvrtc = options.nvrtc.empty() ? nullptr : options.nvrtc.c_str();
   bool done = tc_compile_functions(list.data(), static_cast<int>(list.size()), &gpu, results.data(),
                                    &texts);
+  std::vector<std::pair<FunctionJob *, Segment *>> compiled;
   for (size_t i = 0; i < jobs.size(); i++) {
-    jobs[i]->compiled = done && results[i].compiled;
-    jobs[i]->cuda = jobs[i]->compiled && results[i].cuda;
-    jobs[i]->kernels = results[i].kernels;
-    if (!done) jobs[i]->missed("internal failure of the compiler core");
+    FunctionJob &f = *jobs[i].first;
+    if (!done) f.missed("internal failure of the compiler core");
+    if (!done || !results[i].compiled) continue;
+    f.cuda = results[i].cuda && (f.cuda || !f.compiled);
+    f.compiled++;
+    f.kernels += results[i].kernels;
+    f.ops += jobs[i].second->ops;
+    compiled.push_back(jobs[i]);
   }
-  if (done && texts.functions && makes_code()) use(texts);
+  if (done && texts.functions && makes_code()) use(texts, compiled);
   tc_texts_free(&texts);
 }
 
-void Job::use(const tc_texts &texts) {
+void Job::use(const tc_texts &texts,
+              const std::vector<std::pair<FunctionJob *, Segment *>> &compiled) {
   std::vector<std::string> entries;
-  for (FunctionJob &f : functions)
-    if (f.compiled) entries.push_back(f.captured.symbol);
+  for (const auto &[f, segment] : compiled) entries.push_back(segment->symbol);
   CompiledUnit unit = compile_texts(user, texts, entries);
-  for (FunctionJob &f : functions) {
-    if (!f.compiled) continue;
+  for (const auto &[f, segment] : compiled) {
     if (unit.error.empty()) {
-      rewriter.insert(f.decl, guarded_call(f.captured));
+      rewriter.insert(f->decl, *segment);
       continue;
     }
-    f.compiled = false;
-    f.messages.push_back({TC_WARNING,
-                          f.decl->getLocation(),
-                          "'" + f.name + "' not compiled: the generated code was rejected (" +
-                              unit.error + "); please report this",
-                          {},
-                          {}});
+    if (!f->compiled) continue;
+    f->compiled = 0;
+    f->messages.push_back({TC_WARNING,
+                           f->decl->getLocation(),
+                           "'" + f->name + "' not compiled: the generated code was rejected (" +
+                               unit.error + "); please report this",
+                           {},
+                           {}});
   }
   if (!unit.error.empty()) return;
   if (unit.form == Form::Assembly) rewriter.append(assembly_declarations(unit));
@@ -194,14 +204,18 @@ void Job::use(const tc_texts &texts) {
 
 void Job::show(FunctionJob &f) {
   if (f.compiled)
-    f.messages.insert(f.messages.begin(),
-                      {TC_REMARK,
-                       f.decl->getLocation(),
-                       "'" + f.name + "' compiled: " + std::to_string(f.captured.ops) + " ops in " +
-                           std::to_string(f.kernels) + (f.kernels == 1 ? " kernel" : " kernels") +
-                           (f.cuda ? ", for CPU and CUDA" : ""),
-                       {},
-                       {}});
+    f.messages.insert(
+        f.messages.begin(),
+        {TC_REMARK,
+         f.decl->getLocation(),
+         "'" + f.name + "' compiled: " + std::to_string(f.ops) + " ops in " +
+             std::to_string(f.kernels) + (f.kernels == 1 ? " kernel" : " kernels") +
+             (f.captured.breaks || f.compiled > 1
+                  ? ", " + std::to_string(f.compiled) + (f.compiled == 1 ? " segment" : " segments")
+                  : "") +
+             (f.cuda ? ", for CPU and CUDA" : ""),
+         {},
+         {}});
   bool wanting = !f.compiled || (f.options.cuda == TC_CUDA_WANT && makes_code() && !f.cuda);
   for (Message &message : f.messages) {
     if (wanting && f.options.fullgraph && message.severity == TC_MISSED)

@@ -10,27 +10,92 @@ using llvm::StringRef;
 
 // ---- the guarded call ---------------------------------------------------------------------------
 
-std::string guarded_call(const CapturedFunction &f) {
+using llvm::raw_ostream;
+
+static std::string temporary(unsigned label, size_t i) {
+  return "__tc_t" + std::to_string(label) + "_" + std::to_string(i);
+}
+
+static void put_operands(const Segment &s, raw_ostream &os) {
+  auto sizes = [&](int input) {
+    for (const auto &size : s.sizes)
+      if (size.input == input) os << " const long long " << size.name << " = " << size.text << ";";
+  };
+  sizes(-1);
+  if (!s.inputs.empty()) os << " const struct tc_tensor *__tc_in[" << s.inputs.size() << "];";
+  if (!s.scalars.empty()) os << " union tc_value __tc_scalar[" << s.scalars.size() << "];";
+  if (s.results) os << " struct tc_tensor *__tc_out[" << s.results << "];";
+  for (size_t i = 0; i < s.inputs.size(); i++) {
+    os << " __tc_in[" << i << "] = " << s.inputs[i] << ";";
+    sizes(static_cast<int>(i));
+  }
+  for (size_t i = 0; i < s.scalars.size(); i++)
+    os << " __tc_scalar[" << i << "]." << (s.scalars[i].floating ? "f" : "i") << " = "
+       << s.scalars[i].text << ";";
+}
+
+static std::string assignment(const Segment::Store &store, const std::string &value) {
+  std::string target = store.lvalue;
+  if (store.constant) target = "*(__typeof_unqual__(" + target + ") *)&" + target;
+  return " " + target + " = " + value + ";";
+}
+
+// Addresses and values first, since they are meant as of before the statements.
+static void put_results(const Segment &s, unsigned label, raw_ostream &os) {
+  for (size_t i = 0; i < s.stores.size(); i++) {
+    const Segment::Store &store = s.stores[i];
+    if (store.where == Segment::Store::Memory)
+      os << " __typeof__(" << store.lvalue << ") *const __tc_p" << i << " = &(" << store.lvalue
+         << ");";
+    if (store.where != Segment::Store::Inner) os << " " << store.type << " const";
+    os << " " << temporary(label, i) << " = " << store.text << ";";
+  }
+  bool value = !s.returned.empty();
+  bool simple = s.stores.empty() && s.effects.empty();
+  if (value && !simple) os << " " << s.return_type << " const __tc_result = " << s.returned << ";";
+  for (size_t i = 0; i < s.stores.size(); i++) {
+    const Segment::Store &store = s.stores[i];
+    if (store.where == Segment::Store::Memory)
+      os << " *__tc_p" << i << " = " << temporary(label, i) << ";";
+    if (store.where == Segment::Store::Variable) os << assignment(store, temporary(label, i));
+  }
+  for (const std::string &effect : s.effects) os << " " << effect;
+  if (s.exit == Segment::Return)
+    os << " return" << (!value ? "" : simple ? " " + s.returned : " __tc_result") << ";";
+  else if (s.exit == Segment::Break) os << " break;";
+  else if (s.exit == Segment::Continue) os << " continue;";
+  else os << " goto __tc_done" << label << ";";
+}
+
+// The call, and what follows if the entry did the work.
+static std::string guarded_call(const Segment &s, unsigned label) {
   std::string out;
   llvm::raw_string_ostream os(out);
-  os << "{ extern int " << f.symbol
-     << "(const struct tc_tensor *const *, const union tc_value *, struct tc_tensor **);";
-  for (const auto &size : f.sizes)
-    os << " const long long " << size.name << " = " << size.text << ";";
-  if (!f.inputs.empty()) os << " const struct tc_tensor *__tc_in[" << f.inputs.size() << "];";
-  if (!f.scalars.empty()) os << " union tc_value __tc_scalar[" << f.scalars.size() << "];";
-  if (f.results) os << " struct tc_tensor *__tc_out[" << f.results << "];";
-  for (size_t i = 0; i < f.inputs.size(); i++)
-    os << " __tc_in[" << i << "] = " << f.inputs[i] << ";";
-  for (size_t i = 0; i < f.scalars.size(); i++)
-    os << " __tc_scalar[" << i << "]." << (f.scalars[i].floating ? "f" : "i") << " = "
-       << f.scalars[i].text << ";";
-  os << " if (" << f.symbol << "(" << (f.inputs.empty() ? "0" : "__tc_in") << ", "
-     << (f.scalars.empty() ? "0" : "__tc_scalar") << ", " << (f.results ? "__tc_out" : "0")
+  for (size_t i = 0; i < s.stores.size(); i++)
+    if (s.stores[i].where == Segment::Store::Inner)
+      os << s.stores[i].type << " " << temporary(label, i) << "; ";
+  os << "{ extern int " << s.symbol
+     << "(const struct tc_tensor *const *, const union tc_value *, struct tc_tensor **)"
+     << " __asm__(\"" << s.symbol << "\");";
+  for (const std::string &condition : s.conditions) os << " if (" << condition << ")";
+  if (!s.conditions.empty()) os << " {";
+  put_operands(s, os);
+  os << " if (" << s.symbol << "(" << (s.inputs.empty() ? "0" : "__tc_in") << ", "
+     << (s.scalars.empty() ? "0" : "__tc_scalar") << ", " << (s.results ? "__tc_out" : "0")
      << ")) {";
-  for (const auto &store : f.stores) os << " " << store.lvalue << " = " << store.text << ";";
-  os << " return" << (f.returned.empty() ? "" : " ") << f.returned << "; } }";
+  put_results(s, label, os);
+  os << " }" << (s.conditions.empty() ? "" : " }") << " }";
   return out;
+}
+
+// Behind the statements: where the call leads, and the variables that they would have declared.
+static std::string tail_of(const Segment &s, unsigned label) {
+  if (s.exit != Segment::Next) return "";
+  std::string out = "; if (0) { __tc_done" + std::to_string(label) + ":;";
+  for (size_t i = 0; i < s.stores.size(); i++)
+    if (s.stores[i].where == Segment::Store::Inner)
+      out += assignment(s.stores[i], temporary(label, i));
+  return out + " }";
 }
 
 // ---- where it goes ------------------------------------------------------------------------------
@@ -63,10 +128,14 @@ std::string Rewriter::obstacle(const FunctionDecl *function) const {
   return "";
 }
 
-// Blanks as wide as the text of the line up to and with the character at `offset`.
+static const char *const silent_begin = "\n#pragma clang diagnostic push\n"
+                                        "#pragma clang diagnostic ignored \"-Weverything\"";
+static const char *const silent_end = "#pragma clang diagnostic pop\n";
+
+// Blanks as wide as the text of the line in front of `offset`.
 static std::string blanks(const SourceManager &sources, FileID file, unsigned offset) {
-  unsigned column = sources.getColumnNumber(file, offset);
-  std::string pad = sources.getBufferData(file).substr(offset + 1 - column, column).str();
+  unsigned column = sources.getColumnNumber(file, offset) - 1;
+  std::string pad = sources.getBufferData(file).substr(offset - column, column).str();
   for (char &c : pad) c = c == '\t' ? c : ' ';
   return pad;
 }
@@ -75,19 +144,36 @@ static std::string line_directive(unsigned line) {
   return "\n#line " + std::to_string(line) + "\n";
 }
 
-void Rewriter::insert(const FunctionDecl *function, const std::string &call) {
+void Rewriter::insert_whole(const FunctionDecl *function, const std::string &call) {
   const auto *body = llvm::cast<CompoundStmt>(function->getBody());
   auto [file, open] = inner.getDecomposedLoc(body->getLBracLoc());
   unsigned close = inner.getFileOffset(body->getRBracLoc());
   unsigned first = inner.getPresumedLineNumber(body->getLBracLoc());
   unsigned last = inner.getPresumedLineNumber(body->getRBracLoc());
-  edits[file].push_back(
-      {open + 1, "\n#pragma clang diagnostic push\n"
-                 "#pragma clang diagnostic ignored \"-Weverything\"" +
-                     line_directive(first) + call + "{" + line_directive(first - 1) +
-                     "#pragma clang diagnostic pop\n" + blanks(inner, file, open)});
-  edits[file].push_back(
-      {close + 1, line_directive(last) + "}" + line_directive(last) + blanks(inner, file, close)});
+  edits[file].push_back({open + 1, silent_begin + line_directive(first) + call + "{" +
+                                       line_directive(first - 1) + silent_end +
+                                       blanks(inner, file, open + 1)});
+  edits[file].push_back({close + 1, line_directive(last) + "}" + line_directive(last) +
+                                        blanks(inner, file, close + 1)});
+}
+
+void Rewriter::insert_part(const Segment &s, const std::string &call, const std::string &tail) {
+  auto put = [&](unsigned offset, const std::string &text) {
+    if (text.empty()) return;
+    unsigned line = inner.getPresumedLineNumber(inner.getComposedLoc(s.file, offset));
+    edits[s.file].push_back({offset, silent_begin + line_directive(line) + text +
+                                         line_directive(line - 1) + silent_end +
+                                         blanks(inner, s.file, offset)});
+  };
+  put(s.begin, (s.braces ? "{ " : "; ") + call);
+  put(s.end, tail + (s.braces ? " }" : ""));
+}
+
+void Rewriter::insert(const FunctionDecl *function, const Segment &segment) {
+  unsigned label = labels++;
+  std::string call = guarded_call(segment, label);
+  if (segment.whole) insert_whole(function, call);
+  else insert_part(segment, call, tail_of(segment, label));
 }
 
 void Rewriter::append(const std::string &text) {
@@ -97,8 +183,9 @@ void Rewriter::append(const std::string &text) {
 
 std::string Rewriter::edited(FileID file, const std::vector<Edit> &edits) const {
   std::vector<Edit> sorted = edits;
-  std::sort(sorted.begin(), sorted.end(),
-            [](const Edit &a, const Edit &b) { return a.offset < b.offset; });
+  // Of edits at one place, what closes a segment comes before what opens the next.
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Edit &a, const Edit &b) { return a.offset < b.offset; });
   StringRef text = inner.getBufferData(file);
   std::string out;
   unsigned done = 0;

@@ -5,6 +5,9 @@
 //   }                                               return tc_exp(x);
 //                                                 }}
 //
+// A segment that is not the whole body is called in front of its first statement; when the call
+// did the work, a goto leads behind the last one.
+//
 // #line directives keep the lines (and padding the columns) of the body as they were; pragmas keep
 // the inserted text silent under every warning flag; the extra braces keep declarations in front of
 // statements for -Wdeclaration-after-statement.
@@ -19,9 +22,6 @@
 
 namespace tc {
 
-// The statement that calls the entry and returns if it did the work.
-std::string guarded_call(const CapturedFunction &function);
-
 class Rewriter {
 public:
   explicit Rewriter(const clang::SourceManager &inner) : inner(inner) {}
@@ -29,7 +29,8 @@ public:
   // Whether the function's text can be replaced; else why not.
   std::string obstacle(const clang::FunctionDecl *function) const;
 
-  void insert(const clang::FunctionDecl *function, const std::string &call);
+  // Puts the guarded call of a segment around its statements.
+  void insert(const clang::FunctionDecl *function, const Segment &segment);
 
   // Adds text behind the main file.
   void append(const std::string &text);
@@ -42,9 +43,12 @@ private:
     unsigned offset; // behind this many bytes of the original
     std::string text;
   };
+  void insert_whole(const clang::FunctionDecl *function, const std::string &call);
+  void insert_part(const Segment &segment, const std::string &call, const std::string &tail);
   std::string edited(clang::FileID file, const std::vector<Edit> &edits) const;
 
   const clang::SourceManager &inner;
+  unsigned labels = 0;
   std::map<clang::FileID, std::vector<Edit>> edits; // in order of insertion
 };
 

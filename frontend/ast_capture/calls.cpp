@@ -10,7 +10,8 @@ using namespace clang;
 using llvm::dyn_cast;
 using llvm::StringRef;
 
-static const int max_ops = 10000; // of a function: the time to compile it stays bearable
+static const size_t max_frames = 64; // of calls in calls
+static const int max_ops = 10000;    // of a segment: the time to compile it stays bearable
 
 // ---- the table ----------------------------------------------------------------------------------
 
@@ -24,6 +25,10 @@ static const ApiRow api_rows[] = {
 #define TC_API(function, op, arguments) {#function, OP_##op, arguments},
 #include "graph/api.def"
 };
+
+bool is_api(const FunctionDecl *callee) {
+  return callee && callee->getDeclName().isIdentifier() && callee->getName().starts_with("tc_");
+}
 
 static const ApiRow *find_row(StringRef name) {
   for (const ApiRow &row : api_rows)
@@ -67,9 +72,23 @@ std::string Evaluator::describe(tc_ref ref) {
 
 // The newest contents of a tensor.
 tc_ref Evaluator::contents(const Tensor &t, SourceLocation loc) {
-  const Storage &storage = storages[t.storage];
-  if (storage.parameter && !llvm::is_contained(discovered.inputs, storage.parameter))
-    discovered.inputs.push_back(storage.parameter);
+  Storage &storage = storages[t.storage];
+  if (storage.outer.outer && storage.input < 0) {
+    auto same = [&](const Place &p) { return p.lvalue() == storage.outer.lvalue(); };
+    auto found = llvm::find_if(discovered.inputs, same);
+    if (found == discovered.inputs.end()) {
+      if (maybe && storage.outer.deref) {
+        fail(loc, "whether '" + storage.outer.lvalue() + "' is read is not known at build time");
+        return {0};
+      }
+      discovered.inputs.push_back(storage.outer);
+      again = true;
+      fail(loc, "internal: an input appeared late");
+      return {0};
+    }
+    storage.input = static_cast<int>(found - discovered.inputs.begin());
+    storage.current = input_refs[static_cast<size_t>(storage.input)];
+  }
   if (t.whole) return storage.current;
   if (t.version == storage.version) return t.ref;
   fail(loc, "a view is read after its tensor was written in place; take the view after the write");
@@ -82,11 +101,14 @@ std::optional<Tensor> Evaluator::tensor_argument(const Expr *e) {
 
 std::optional<Tensor> Evaluator::as_tensor(Value v, const Expr *e) {
   if (failed) return std::nullopt;
-  if (v.kind == Value::Foreign) {
-    fail(v.parameter->getLocation(),
-         "parameter '" + v.parameter->getNameAsString() +
-             "' has no TC_SHAPE, so its rank is not known; write it behind the parameter, such as "
-             "TC_SHAPE(\"f32[N,M]\")");
+  if (v.kind == Value::Foreign && is_tensor_pointer(v.place.type)) {
+    const auto *declared = v.place.declared;
+    const char *what = llvm::isa_and_nonnull<ParmVarDecl>(declared) ? "parameter"
+                       : llvm::isa_and_nonnull<FieldDecl>(declared) ? "member"
+                                                                    : "variable";
+    fail(llvm::isa_and_nonnull<ParmVarDecl>(declared) ? declared->getLocation() : e->getExprLoc(),
+         what + (" '" + v.place.lvalue()) + "' has no TC_SHAPE, so its rank is not known; write " +
+             "it behind the " + what + ", such as TC_SHAPE(\"f32[N,M]\")");
     return std::nullopt;
   }
   if (v.kind != Value::Tensors) {
@@ -242,9 +264,13 @@ Value Evaluator::result(tc_ref ref, tc_op op, const Tensor *viewed) {
     t.storage = viewed->storage;
     t.version = storages[viewed->storage].version;
     t.whole = false;
+    t.base = viewed->whole ? viewed->ref : viewed->base;
   } else {
     t.storage = static_cast<unsigned>(storages.size());
-    storages.push_back({ref, 0, nullptr});
+    Storage storage;
+    storage.current = ref;
+    storage.depth = scopes;
+    storages.push_back(storage);
   }
   return Value::of(t);
 }
@@ -324,26 +350,32 @@ std::optional<Value> Evaluator::call_math(const CallExpr *e, const FunctionDecl 
                             (name.back() == 'f' || name.back() == 'l'));
   });
   if (!known) return std::nullopt;
+  bool late_argument = false;
   std::string text = "__builtin_" + name.str() + "(";
   for (const Expr *arg : e->arguments()) {
     Value v = evaluate(arg);
     if (failed) return Value();
     if (v.kind != Value::Scalars) return std::nullopt;
     text += (arg == e->getArg(0) ? "" : ", ") + v.scalar.text;
+    late_argument = late_argument || v.scalar.late;
   }
-  return Value::of(opaque(text + ")", e->getType()));
+  Scalar s = opaque(text + ")", e->getType());
+  s.late = late_argument;
+  return Value::of(s);
 }
 
 Value Evaluator::call_visible(const CallExpr *e, const FunctionDecl *callee) {
-  for (const Frame &frame : frames)
-    if (frame.function->getCanonicalDecl() == callee->getCanonicalDecl()) {
-      fail(e->getExprLoc(), "'" + callee->getNameAsString() + "' calls itself; use a loop");
-      return {};
-    }
-  if (callee->isVariadic() || callee->getNumParams() != e->getNumArgs() || frames.size() >= 100) {
-    fail(e->getExprLoc(), callee->isVariadic()
-                              ? "a function with a variable number of arguments is called"
-                              : "the call of '" + callee->getNameAsString() + "' is not captured");
+  if (callee->isVariadic() || callee->getNumParams() != e->getNumArgs() ||
+      frames.size() >= max_frames) {
+    auto same = [&](const Frame &f) {
+      return f.function->getCanonicalDecl() == callee->getCanonicalDecl();
+    };
+    std::string name = "'" + callee->getNameAsString() + "'";
+    fail(e->getExprLoc(),
+         callee->isVariadic() ? "a function with a variable number of arguments is called"
+         : frames.size() >= max_frames && llvm::any_of(frames, same)
+             ? name + " calls itself, and where that ends is not known at build time; use a loop"
+             : "the call of " + name + " is not captured");
     return {};
   }
   std::vector<Value> arguments;
@@ -376,8 +408,16 @@ static std::string why_not(StringRef name) {
 
 Value Evaluator::evaluate_call(const CallExpr *e) {
   const FunctionDecl *callee = e->getDirectCallee();
+  if (!callee) {
+    Value pointer = evaluate(e->getCallee());
+    callee = pointer.kind == Value::Function ? pointer.function : nullptr;
+  }
   if (!callee || !callee->getDeclName().isIdentifier()) {
     fail(e->getExprLoc(), "a function is called through a pointer; call it by its name");
+    return {};
+  }
+  if (find_attribute(callee, disable_attribute)) {
+    fail(e->getExprLoc(), "'" + callee->getNameAsString() + "' is marked TC_DISABLE");
     return {};
   }
   StringRef name = callee->getName();

@@ -1,14 +1,18 @@
-// capture.h - from the body of an annotated function to a dataflow graph.
+// capture.h - from the body of an annotated function to dataflow graphs.
 //
-// The body is evaluated symbolically, statement by statement, the way C would run it: tensor
-// variables hold graph nodes, integers and floating-point values are constants, symbolic sizes, or
-// C text over the function's parameters, which the guarded call evaluates.  Calls with a visible
-// body are entered, loops run as often as their constant conditions say, and the untaken side of a
-// constant branch is never looked at.  What C could do and this cannot ends the capture with a
-// reason and a remedy; the function then stays as it is.
+// Statements are evaluated symbolically the way C would run them: tensor variables hold graph
+// nodes, integers and floating-point values are constants, symbolic sizes, or C text over what
+// exists when the statements begin, which the guarded call evaluates.  Calls with a visible body
+// are entered, loops run as often as their constant conditions say, and the untaken side of a
+// constant branch is never looked at.
 //
-// A graph wants its scalars before all other nodes, and they are only known after the body was
-// read: so the body is evaluated twice, first to collect them, then to build.
+// Within each compound statement, the longest runs of statements for which that works become
+// segments (segments.cpp): each is one graph and one guarded call in front of its statements, which
+// stay as its fallback.  What C could do and this cannot is a break: it stays as it is, in order,
+// is reported with a reason and a remedy, and capture goes on behind it and inside of it.
+//
+// A graph wants its inputs and scalars before all other nodes, and they are only known after the
+// statements were read: so these are evaluated twice, first to collect them, then to build.
 #ifndef TC_CAPTURE_H
 #define TC_CAPTURE_H
 
@@ -26,35 +30,58 @@ struct GraphDeleter {
   void operator()(tc_graph *g) const { tc_graph_free(g); }
 };
 
-// What the guarded call has to write: the graph and the C around it.
-struct CapturedFunction {
-  const clang::FunctionDecl *function;
-  std::unique_ptr<tc_graph, GraphDeleter> graph; // null: not captured, the reason was reported
-  std::string symbol;                            // of the entry
-  int ops = 0;                                   // API calls
-  std::vector<std::string> inputs;               // C text of the operands, in graph order
+// What a guarded call has to write: the graph and the C around it.
+struct Segment {
+  std::unique_ptr<tc_graph, GraphDeleter> graph;
+  std::string symbol; // of the entry
+  int ops = 0;        // API calls
+  clang::SourceLocation loc;
+
+  // Text in front of the call.
+  std::vector<std::string> conditions; // hold before anything else may be evaluated
+  std::vector<std::string> inputs;     // operands, in graph order
   struct Scalar {
     std::string text;
     bool floating;
   };
   std::vector<Scalar> scalars; // in graph order
   struct Local {
-    std::string name, text; // int64_t name = text, used by the texts of scalars
+    std::string name, text; // int64_t name = text, used by other texts
+    int input;              // behind this operand; -1: before all
   };
   std::vector<Local> sizes;
   unsigned results = 0; // tensors that the entry makes: __tc_out[0 .. results)
+
+  // What follows when the entry did the work.
   struct Store {
-    std::string lvalue, text;
+    enum Where { Variable, Inner, Memory } where; // Inner: declared by the segment's statements
+    std::string lvalue, type, text;
+    bool constant; // the variable is const
   };
-  std::vector<Store> stores; // through output parameters, when the entry did the work
-  std::string returned;      // C text after `return`; "" for void
+  std::vector<Store> stores;
+  std::vector<std::string> effects; // statements
+  enum Exit { Next, Return, Break, Continue } exit = Next;
+  std::string returned, return_type; // C text after `return`; "" for void
+
+  // Where it goes: in front of and behind these bytes of a file.
+  clang::FileID file;
+  unsigned begin = 0, end = 0;
+  bool whole = false;  // the body of the function from its first statement to its last
+  bool braces = false; // a single statement that needs them
 };
 
-// Captures one function.  `sink` receives what was found wrong (errors), and why the function was
-// not captured (TC_MISSED); the graph keeps `diag`, through which the core reports.
+struct CapturedFunction {
+  const clang::FunctionDecl *function = nullptr;
+  std::vector<Segment> segments;
+  int breaks = 0;
+};
+
+// Captures one function; `fullgraph`: as one segment, or not at all.  `sink` receives what was
+// found wrong (errors), and why parts of the function were not captured (TC_MISSED); the graphs
+// keep `diag`, through which the core reports.
 using Sink = std::function<void(Message)>;
 CapturedFunction capture_function(clang::ASTContext &context, const clang::FunctionDecl *function,
-                                  tc_diag *diag, const Sink &sink);
+                                  bool fullgraph, tc_diag *diag, const Sink &sink);
 
 inline clang::SourceLocation source_location(tc_loc loc) {
   return clang::SourceLocation::getFromRawEncoding(loc.raw);

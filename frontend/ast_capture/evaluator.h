@@ -1,7 +1,7 @@
 // evaluator.h - symbolic evaluation of one function body; see capture.h for the method.
 //
-// Failure: the first thing that cannot be captured is reported once by fail(), and from then on
-// every step returns at once with a value of kind Unset.  No exceptions.
+// Failure: the first thing that cannot be captured is noted by fail(), and from then on every step
+// returns at once with a value of kind Unset.  No exceptions.
 #ifndef TC_CAPTURE_EVALUATOR_H
 #define TC_CAPTURE_EVALUATOR_H
 
@@ -9,19 +9,21 @@
 #include <map>
 
 #include "frontend/ast_capture/capture.h"
-#include "frontend/ast_capture/value.h"
+#include "frontend/ast_capture/facts.h"
 
 namespace tc {
 
 // What the first evaluation finds and the second declares before anything else.
 struct Discovered {
-  std::vector<const clang::ParmVarDecl *> inputs; // tensor parameters in use
+  std::vector<Place> inputs; // tensors in use
   struct ScalarUse {
     std::string text;
     tc_dtype dtype; // TC_F64 or TC_I64
     clang::SourceLocation loc;
   };
   std::vector<ScalarUse> scalars;
+  // Symbols that stand only inside of expressions, such as N in "f32[2*N+1]": text of a scalar.
+  std::vector<std::pair<std::string, std::string>> hidden;
 };
 
 // The first message of the core within a scope, kept from the user until it is completed.
@@ -42,25 +44,48 @@ struct CoreMessage {
   };
 };
 
+// Why statements could not be captured.
+struct Obstacle {
+  clang::SourceLocation loc;
+  std::string why;
+  bool hard = false;  // a mistake in the program
+  bool quiet = false; // nothing that the programmer would call a break
+  std::vector<clang::CharSourceRange> ranges;
+  std::vector<FixIt> fixits;
+};
+
 class Evaluator {
 public:
-  // `discovered`: filled when `collecting`, else declared.
-  Evaluator(clang::ASTContext &context, const clang::FunctionDecl *function, tc_graph *graph,
-            Discovered &discovered, bool collecting, const Sink &sink);
+  enum class Flow { Next, Break, Continue, Return };
 
-  bool run(CapturedFunction &result); // false: reported
+  // Begins at statements before which `facts` hold.  `discovered`: filled when `collecting`, else
+  // declared.
+  Evaluator(clang::ASTContext &context, const clang::FunctionDecl *function, const Reading &reading,
+            const Facts &facts, clang::SourceLocation begins, tc_graph *graph,
+            Discovered &discovered, bool collecting);
+
+  bool begin(); // false: see obstacle
+  Flow execute(const clang::Stmt *s);
+
+  // What the statements from `first` to `last` leave behind; false: see obstacle.
+  bool finish(Flow flow, const clang::Stmt *first, const clang::Stmt *last, Segment &result);
+  // What is known behind them.
+  Facts harvest();
+
+  Obstacle obstacle;
+  bool again = false;   // stopped because of an input that was not known before
+  bool nothing = false; // finish: the statements compute no tensor
+  int ops = 0;
+  int effects_count() const { return static_cast<int>(effects.size()); }
+  bool stopped() const { return failed; }
 
   // ---- shared by the parts below ----
   void fail(clang::SourceLocation loc, const std::string &why);
   void error(clang::SourceLocation loc, const std::string &what,
              std::vector<clang::CharSourceRange> ranges = {}, std::vector<FixIt> fixits = {});
-  bool stopped() const { return failed; }
 
 private:
-  enum class Flow { Next, Break, Continue, Return };
-
   // statements.cpp
-  Flow execute(const clang::Stmt *s);
   Flow execute_one(const clang::Stmt *s);
   Flow execute_if(const clang::IfStmt *s);
   Flow execute_switch(const clang::SwitchStmt *s);
@@ -68,6 +93,22 @@ private:
                     const clang::Stmt *body, bool body_first, clang::SourceLocation loc);
   void declare(const clang::VarDecl *variable);
   std::optional<bool> decide(const clang::Expr *condition, const char *what);
+
+  // outer.cpp
+  Place outer_variable(const clang::VarDecl *variable);
+  Place member_of(const Place &place, const clang::FieldDecl *field);
+  std::optional<Place> element_of(const Value &pointer, const Scalar &index,
+                                  clang::SourceLocation loc);
+  std::optional<Place> locate_outer(const clang::VarDecl *variable, clang::SourceLocation loc);
+  Value import(const Place &place, clang::SourceLocation loc);
+  Value import_tensor(const Place &place);
+  Value load_outer(const Place &place, clang::SourceLocation loc);
+  void store_outer(const Place &place, Value value, clang::SourceLocation loc);
+  void open(Value &v);
+  bool nameable(const clang::ValueDecl *decl, clang::SourceLocation loc);
+  bool declare_input(const Place &place);
+  std::optional<tc_type> known_type(const Place &place);
+  std::optional<bool> pointer_truth(const Value &v);
 
   // expressions.cpp
   Value evaluate(const clang::Expr *e);
@@ -94,6 +135,10 @@ private:
   Scalar floating_constant(double v, clang::QualType type);
   Scalar from_dim(tc_dim dim, clang::QualType type);
   Scalar opaque(std::string text, clang::QualType type);
+  Scalar late(std::string text, clang::QualType type, tc_ref ref);
+  Scalar late_binary(clang::BinaryOperatorKind op, const Scalar &a, const Scalar &b,
+                     clang::QualType type);
+  tc_ref late_ref(const Scalar &v, clang::QualType type);
   Scalar convert(const Scalar &v, clang::QualType to, bool explicit_cast = false);
   Scalar binary(clang::BinaryOperatorKind op, const Scalar &a, const Scalar &b,
                 clang::QualType type);
@@ -148,6 +193,10 @@ private:
   Value do_tc_rank(const clang::CallExpr *e);
   Value do_tc_numel(const clang::CallExpr *e);
   Value do_tc_dtype_of(const clang::CallExpr *e);
+  Value do_tc_item(const clang::CallExpr *e);
+  Value do_tc_item_int(const clang::CallExpr *e);
+  Value item(const clang::CallExpr *e, tc_dtype dtype);
+  Value do_tc_is_compiling(const clang::CallExpr *e);
   Value do_tc_copy_(const clang::CallExpr *e);
   Value do_tc_add_(const clang::CallExpr *e);
   Value do_tc_sub_(const clang::CallExpr *e);
@@ -158,17 +207,32 @@ private:
   tc_ref spread(tc_ref value, const tc_type &like, const clang::CallExpr *e);
 
   // shapes.cpp
-  bool bind_parameters();
-  void bind_parameter(unsigned index);
-  bool bind_input(const clang::ParmVarDecl *parameter, const clang::StringLiteral *shape);
   bool check_declared(const clang::FunctionDecl *callee, const std::vector<Value> &arguments,
                       const clang::CallExpr *e);
   std::string describe(tc_ref ref);
 
   // results.cpp
-  bool finish(const Value &returned, CapturedFunction &result);
-  std::string result_text(const Value &v, clang::SourceLocation loc, CapturedFunction &result);
-  bool bind_sizes(CapturedFunction &result);
+  struct Export {
+    Segment::Store::Where where;
+    const clang::VarDecl *variable; // Variable, Inner
+    std::string lvalue;
+    clang::QualType type;
+    Value value;
+  };
+  void gather(const Value &v, const std::string &lvalue, clang::QualType type,
+              const clang::VarDecl *variable, bool inner, std::vector<Export> &out);
+  std::vector<Export> exports(Flow flow, const clang::Stmt *first, const clang::Stmt *last);
+  void count_export(const Value &v);
+  std::string value_text(const Value &v, clang::SourceLocation loc);
+  std::string tensor_text(const Tensor &t, clang::SourceLocation loc);
+  std::string view_text(tc_ref ref, tc_ref base, const std::string &base_text);
+  std::string list_text(const tc_node *n, const char *name);
+  std::string number_text(const tc_node *n, const char *name);
+  std::string new_result(tc_ref ref, clang::SourceLocation loc);
+  void write_inputs(clang::SourceLocation loc);
+  void write_scopes();
+  bool bind_sizes(Segment &result);
+  void bind_hidden_symbols();
 
   struct Frame {
     const clang::FunctionDecl *function;
@@ -180,29 +244,51 @@ private:
   clang::ASTContext &context;
   const clang::SourceManager &sources;
   const clang::FunctionDecl *function;
+  const Reading &reading;
+  const Facts &facts;
   tc_graph *graph;
   tc_dims *dims;
   tc_diag *diag;
   Discovered &discovered;
   bool collecting;
-  const Sink &sink;
 
   bool failed = false;
+  clang::SourceLocation begins; // where texts are evaluated
   std::deque<Frame> frames;
   std::deque<Value> memory;
   std::deque<Storage> storages;
-  std::map<std::pair<const clang::ParmVarDecl *, int64_t>, Value> outputs;
-  std::map<unsigned, std::string> results;           // storage -> C text of the result that owns it
+  std::set<const clang::VarDecl *> inner;            // variables that the statements declare
+  std::map<const clang::VarDecl *, unsigned> tables; // constant globals: slots
+  std::vector<std::pair<Place, Value>> stored;       // to outer objects, in order
+  std::vector<tc_ref> input_refs;
+  struct Effect {
+    const char *call; // of the value
+    Value value;
+    std::string text; // what is called instead
+  };
+  std::vector<std::string> conditions;
+  std::vector<Effect> effects;
+  std::vector<tc_ref> results;
+  std::map<unsigned, std::string> result_of; // storage -> C text of the result that owns it
+  std::map<unsigned, int> exported;          // storage -> how many values that leave share it
   std::map<std::string, std::string> scalar_symbols; // symbol name -> text of the scalar
-  int ops = 0;
   int iterations = 0;
-  int depth = 0; // of nested expressions and statements being evaluated
+  int depth = 0;      // of nested expressions and statements being evaluated
+  int maybe = 0;      // around what may not run: nothing may be read through pointers
+  int scopes = 0;     // open TC_SCOPEs
+  bool exits = false; // the condition leads out of the statements when a pointer is NULL
 };
 
 // Nesting that the stack of the capturing thread holds (see plugin/job.cpp).
 inline constexpr int max_depth = 10000;
 
 bool is_tensor_pointer(clang::QualType type);
+bool is_api(const clang::FunctionDecl *callee);
+const clang::StringLiteral *declared_shape(const clang::ValueDecl *decl);
+
+// Warns about texts of TC_SHAPE on parameters; false: one of them is not understood.
+bool check_shapes(clang::ASTContext &context, const clang::FunctionDecl *function,
+                  const Sink &sink);
 
 } // namespace tc
 

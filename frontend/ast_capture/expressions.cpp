@@ -47,6 +47,7 @@ Value Evaluator::zero_of(QualType type) {
 
 // The object as it is before anything was stored: aggregates have their parts.
 static void unset_leaves(Value &v) {
+  v.origin.clear();
   for (Value &part : v.parts) unset_leaves(part);
   if (v.kind != Value::Aggregate) v = Value();
 }
@@ -54,6 +55,7 @@ static void unset_leaves(Value &v) {
 Value *Evaluator::resolve(const Place &place, SourceLocation loc) {
   Value *v = &memory[place.slot];
   for (int64_t i : place.path) {
+    if (v->kind == Value::Outer) open(*v);
     if (v->kind != Value::Aggregate || i < 0 || i >= static_cast<int64_t>(v->parts.size())) {
       fail(loc, v->kind == Value::Aggregate ? "an index outside of the array"
                                             : "an object of a type that is not followed");
@@ -65,34 +67,34 @@ Value *Evaluator::resolve(const Place &place, SourceLocation loc) {
 }
 
 Value Evaluator::load(const Place &place, SourceLocation loc) {
-  if (place.out) {
-    auto found = outputs.find({place.out, place.path.empty() ? 0 : place.path[0]});
-    if (found != outputs.end()) return found->second;
-    fail(loc, "'" + place.out->getNameAsString() +
-                  "' is read through; tensors come in as parameters with TC_SHAPE");
-    return {};
-  }
+  if (place.outer) return load_outer(place, loc);
   Value *v = resolve(place, loc);
   if (!v) return {};
   if (v->kind == Value::Unset)
     fail(loc, "a variable that has no value yet, or none that is followed");
-  if (v->kind == Value::Foreign && !is_tensor_pointer(v->parameter->getType()))
-    fail(loc, "parameter '" + v->parameter->getNameAsString() + "' of type '" +
-                  type_name(v->parameter->getType()) +
-                  "' is not followed; pass its tensors and numbers as parameters");
+  if (v->kind == Value::Outer) {
+    Value found = import(v->place, loc);
+    if (!failed) *v = std::move(found);
+  }
   return *v;
 }
 
 void Evaluator::store(const Place &place, Value value, SourceLocation loc) {
   if (failed) return;
-  if (place.out) {
-    outputs[{place.out, place.path.empty() ? 0 : place.path[0]}] = std::move(value);
-    return;
-  }
+  if (place.outer) return store_outer(place, std::move(value), loc);
+  if (maybe) return fail(loc, "whether this is written is not known at build time");
   if (Value *v = resolve(place, loc)) *v = std::move(value);
 }
 
 Place Evaluator::offset_place(Place place, int64_t by) {
+  if (place.outer) {
+    if (!place.indexed && by) {
+      place.text = "(&" + place.text + ")";
+      place.indexed = true;
+    }
+    place.index += by;
+    return place;
+  }
   if (place.path.empty()) place.path.push_back(0);
   place.path.back() += by;
   return place;
@@ -107,13 +109,7 @@ std::optional<Place> Evaluator::locate_variable(const DeclRefExpr *e) {
     place.slot = found->second;
     return place;
   }
-  if (variable->isStaticLocal())
-    fail(e->getExprLoc(), "'" + variable->getNameAsString() +
-                              "' keeps its value between calls; pass it as a parameter");
-  else
-    fail(e->getExprLoc(),
-         "'" + variable->getNameAsString() + "' is not a local variable; pass it as a parameter");
-  return std::nullopt;
+  return locate_outer(variable, e->getExprLoc());
 }
 
 // The object that an lvalue names.
@@ -125,15 +121,15 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
     std::optional<Place> base;
     if (member->isArrow()) {
       Value pointer = evaluate(member->getBase());
-      if (pointer.kind == Value::Pointer && !pointer.place.out) base = pointer.place;
+      if (pointer.kind == Value::Pointer) base = pointer.place;
     } else {
       base = locate(member->getBase());
     }
-    if (failed || !base || !field || field->getParent()->isUnion()) {
-      fail(e->getExprLoc(),
-           "a member of an object that is not local; pass the tensor as a parameter");
+    if (failed || !base || !field || (!base->outer && field->getParent()->isUnion())) {
+      fail(e->getExprLoc(), "a member of an object that is not followed");
       return std::nullopt;
     }
+    if (base->outer) return member_of(*base, field);
     base->path.push_back(field->getFieldIndex());
     return base;
   }
@@ -142,16 +138,15 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
     if (failed) return std::nullopt;
     auto i = index.kind == Value::Scalars ? as_constant(index.scalar) : std::nullopt;
     if (base.kind == Value::Pointer && i) return offset_place(base.place, *i);
-    fail(e->getExprLoc(),
-         i ? "memory of another function is indexed; pass the tensor as a parameter"
-           : "the index is not known at build time");
+    if (base.kind == Value::Pointer && index.kind == Value::Scalars)
+      return element_of(base, index.scalar, e->getExprLoc());
+    fail(e->getExprLoc(), "an element of an object that is not followed");
     return std::nullopt;
   }
   if (const auto *deref = dyn_cast<UnaryOperator>(e); deref && deref->getOpcode() == UO_Deref) {
     Value pointer = evaluate(deref->getSubExpr());
-    if (!failed && pointer.kind == Value::Pointer)
-      return pointer.place.out ? offset_place(pointer.place, 0) : pointer.place;
-    fail(e->getExprLoc(), "a pointer to memory of another function is followed");
+    if (!failed && pointer.kind == Value::Pointer) return pointer.place;
+    fail(e->getExprLoc(), "what this pointer leads to is not followed");
     return std::nullopt;
   }
   if (const auto *literal = dyn_cast<CompoundLiteralExpr>(e)) {
@@ -248,20 +243,43 @@ Value Evaluator::evaluate_cast(const CastExpr *e) {
     if (isa<StringLiteral>(from->IgnoreParens())) return evaluate(from);
     auto place = locate(from);
     if (!place) return {};
-    place->path.push_back(0);
-    return Value::of(*place);
+    if (place->outer) {
+      const auto *array = context.getAsArrayType(place->type);
+      place->text = place->lvalue();
+      place->index = 0;
+      place->indexed = true;
+      if (array) place->type = array->getElementType();
+    } else {
+      place->path.push_back(0);
+    }
+    return Value::of(Value::Pointer, *place);
   }
   case CK_NoOp:
-  case CK_BitCast:
     return evaluate(from);
+  case CK_BitCast: {
+    Value v = evaluate(from);
+    QualType to = e->getType()->getPointeeType();
+    if (v.kind == Value::Pointer && v.place.outer && !v.place.type.isNull() && !to.isNull() &&
+        !context.hasSameUnqualifiedType(to, v.place.type)) {
+      fail(e->getExprLoc(), "a pointer is taken for one of another type");
+      return {};
+    }
+    return v;
+  }
+  case CK_FunctionToPointerDecay: {
+    const auto *name = dyn_cast<DeclRefExpr>(from->IgnoreParens());
+    const auto *named = name ? dyn_cast<FunctionDecl>(name->getDecl()) : nullptr;
+    if (!named) return evaluate(from);
+    Value v = Value::of(Value::Function);
+    v.function = named;
+    return v;
+  }
   case CK_ToVoid:
     evaluate(from);
     return Value::of(Value::Void);
   case CK_PointerToBoolean: {
-    Value v = evaluate(from);
-    if (v.kind == Value::Null || v.kind == Value::Tensors || v.kind == Value::Foreign ||
-        (v.kind == Value::Pointer && !v.place.out))
-      return Value::of(integer_constant(llvm::APSInt::get(v.kind != Value::Null), e->getType()));
+    if (auto known = pointer_truth(evaluate(from)))
+      return Value::of(integer_constant(llvm::APSInt::get(*known), e->getType()));
     break;
   }
   case CK_IntegralCast:
@@ -287,14 +305,14 @@ Value Evaluator::evaluate_unary(const UnaryOperator *e) {
   if (e->getOpcode() == UO_Extension) return evaluate(e->getSubExpr());
   if (e->getOpcode() == UO_AddrOf) {
     auto place = locate(e->getSubExpr());
-    return place ? Value::of(*place) : Value();
+    return place ? Value::of(Value::Pointer, *place) : Value();
   }
   if (e->isIncrementDecrementOp()) {
     auto place = locate(e->getSubExpr());
     Value old = place ? load(*place, loc) : Value();
     if (failed) return {};
     if (old.kind == Value::Pointer) {
-      Value moved = Value::of(offset_place(old.place, e->isIncrementOp() ? 1 : -1));
+      Value moved = Value::of(Value::Pointer, offset_place(old.place, e->isIncrementOp() ? 1 : -1));
       store(*place, moved, loc);
       return e->isPrefix() ? moved : old;
     }
@@ -319,9 +337,9 @@ Value Evaluator::evaluate_unary(const UnaryOperator *e) {
   }
   Value v = evaluate(e->getSubExpr());
   if (failed) return {};
-  if (e->getOpcode() == UO_LNot &&
-      (v.kind == Value::Tensors || v.kind == Value::Null || v.kind == Value::Foreign))
-    return Value::of(integer_constant(llvm::APSInt::get(v.kind == Value::Null), e->getType()));
+  if (e->getOpcode() == UO_LNot)
+    if (auto known = pointer_truth(v))
+      return Value::of(integer_constant(llvm::APSInt::get(!*known), e->getType()));
   if (v.kind == Value::Scalars && (e->getOpcode() == UO_Plus || e->getOpcode() == UO_Minus ||
                                    e->getOpcode() == UO_Not || e->getOpcode() == UO_LNot))
     return Value::of(unary(e->getOpcode(), v.scalar, e->getType()));
@@ -330,14 +348,10 @@ Value Evaluator::evaluate_unary(const UnaryOperator *e) {
 }
 
 Value Evaluator::compare_pointers(const BinaryOperator *e, const Value &a, const Value &b) {
-  auto known = [](const Value &v) {
-    return v.kind == Value::Tensors || v.kind == Value::Null || v.kind == Value::Foreign;
-  };
-  bool one_null = (a.kind == Value::Null) != (b.kind == Value::Null);
-  bool both_null = a.kind == Value::Null && b.kind == Value::Null;
-  if (e->isEqualityOp() && known(a) && known(b) && (one_null || both_null))
-    return Value::of(
-        integer_constant(llvm::APSInt::get(both_null == (e->getOpcode() == BO_EQ)), e->getType()));
+  if (e->isEqualityOp() && (a.kind == Value::Null || b.kind == Value::Null))
+    if (auto known = pointer_truth(a.kind == Value::Null ? b : a))
+      return Value::of(
+          integer_constant(llvm::APSInt::get(*known == (e->getOpcode() == BO_NE)), e->getType()));
   fail(e->getExprLoc(), "pointers are compared");
   return {};
 }
@@ -359,10 +373,7 @@ Value Evaluator::evaluate_binary(const BinaryOperator *e) {
   Value a = evaluate(e->getLHS());
   if (failed) return {};
   if (e->isLogicalOp()) { // the right side runs only when it is asked for
-    auto left = a.kind == Value::Scalars ? truth(a.scalar)
-                : a.kind == Value::Null || a.kind == Value::Tensors || a.kind == Value::Foreign
-                    ? std::optional<bool>(a.kind != Value::Null)
-                    : std::nullopt;
+    auto left = a.kind == Value::Scalars ? truth(a.scalar) : pointer_truth(a);
     if (left && *left == (e->getOpcode() == BO_LOr))
       return Value::of(integer_constant(llvm::APSInt::get(*left), e->getType()));
     if (left) {
@@ -371,21 +382,22 @@ Value Evaluator::evaluate_binary(const BinaryOperator *e) {
         return Value::of(
             convert(unary(UO_LNot, unary(UO_LNot, right.scalar, e->getType()), e->getType()),
                     e->getType()));
-      if (right.kind == Value::Null || right.kind == Value::Tensors || right.kind == Value::Foreign)
-        return Value::of(
-            integer_constant(llvm::APSInt::get(right.kind != Value::Null), e->getType()));
+      if (auto known = pointer_truth(right))
+        return Value::of(integer_constant(llvm::APSInt::get(*known), e->getType()));
     }
   }
   if (e->isLogicalOp() && e->getRHS()->HasSideEffects(context)) {
     fail(loc, "whether the right side runs is not known at build time");
     return {};
   }
+  maybe += e->isLogicalOp();
   Value b = evaluate(e->getRHS());
+  maybe -= e->isLogicalOp();
   if (failed) return {};
   auto scalar = [&](Value &v) {
-    if (e->isLogicalOp() &&
-        (v.kind == Value::Null || v.kind == Value::Tensors || v.kind == Value::Foreign))
-      v = Value::of(integer_constant(llvm::APSInt::get(v.kind != Value::Null), context.IntTy));
+    if (e->isLogicalOp() && v.kind != Value::Scalars)
+      if (auto known = pointer_truth(v))
+        v = Value::of(integer_constant(llvm::APSInt::get(*known), context.IntTy));
     return v.kind == Value::Scalars;
   };
   if (scalar(a) && scalar(b))
@@ -394,7 +406,8 @@ Value Evaluator::evaluate_binary(const BinaryOperator *e) {
     const Value &pointer = a.kind == Value::Pointer ? a : b,
                 &offset = a.kind == Value::Pointer ? b : a;
     if (auto n = offset.kind == Value::Scalars ? as_constant(offset.scalar) : std::nullopt)
-      return Value::of(offset_place(pointer.place, e->getOpcode() == BO_Sub ? -*n : *n));
+      return Value::of(Value::Pointer,
+                       offset_place(pointer.place, e->getOpcode() == BO_Sub ? -*n : *n));
   }
   if (e->getLHS()->getType()->isPointerType()) return compare_pointers(e, a, b);
   fail(loc, "this operator is not captured for these operands");
@@ -412,7 +425,7 @@ Value Evaluator::evaluate_assignment(const BinaryOperator *e) {
     BinaryOperatorKind op = BinaryOperator::getOpForCompoundAssignment(e->getOpcode());
     if (old.kind == Value::Pointer && v.kind == Value::Scalars && as_constant(v.scalar)) {
       int64_t n = *as_constant(v.scalar);
-      v = Value::of(offset_place(old.place, op == BO_Sub ? -n : n));
+      v = Value::of(Value::Pointer, offset_place(old.place, op == BO_Sub ? -n : n));
     } else if (old.kind == Value::Scalars && v.kind == Value::Scalars) {
       Scalar left = convert(old.scalar, compound->getComputationLHSType());
       v = Value::of(convert(binary(op, left, v.scalar, compound->getComputationResultType()),
@@ -438,19 +451,21 @@ Value Evaluator::evaluate_conditional(const AbstractConditionalOperator *e) {
   }
   Value condition = evaluate(e->getCond());
   if (failed) return {};
-  auto known = condition.kind == Value::Scalars ? truth(condition.scalar)
-               : condition.kind == Value::Null  ? std::optional<bool>(false)
-               : condition.kind == Value::Tensors || condition.kind == Value::Foreign
-                   ? std::optional<bool>(true)
-                   : std::nullopt;
+  auto known =
+      condition.kind == Value::Scalars ? truth(condition.scalar) : pointer_truth(condition);
   if (known) return evaluate(*known ? e->getTrueExpr() : e->getFalseExpr());
   if (condition.kind == Value::Scalars && e->getType()->isArithmeticType() &&
       !e->getTrueExpr()->HasSideEffects(context) && !e->getFalseExpr()->HasSideEffects(context)) {
+    maybe++;
     Value a = evaluate(e->getTrueExpr()), b = evaluate(e->getFalseExpr());
-    if (!failed && a.kind == Value::Scalars && b.kind == Value::Scalars)
-      return Value::of(
+    maybe--;
+    if (!failed && a.kind == Value::Scalars && b.kind == Value::Scalars) {
+      Scalar s =
           opaque("(" + condition.scalar.text + " ? " + a.scalar.text + " : " + b.scalar.text + ")",
-                 e->getType()));
+                 e->getType());
+      s.late = condition.scalar.late || a.scalar.late || b.scalar.late;
+      return Value::of(s);
+    }
   }
   fail(e->getExprLoc(),
        "the choice depends on a value that is not known at build time; compute both "
@@ -488,8 +503,14 @@ void Evaluator::declare(const VarDecl *variable) {
   SourceLocation loc = variable->getLocation();
   if (type->isVariableArrayType()) return fail(loc, "an array whose length is not constant");
   if (type.isVolatileQualified()) return fail(loc, "a volatile variable");
-  if (variable->isStaticLocal() || variable->hasExternalStorage())
-    return; // reported where it is used
+  bool keeps = variable->isStaticLocal() || variable->hasExternalStorage();
+  if (keeps || variable->hasAttr<CleanupAttr>()) {
+    fail(loc, "'" + variable->getNameAsString() + "' " +
+                  (keeps ? "keeps its value between calls" : "is cleaned up by a function"));
+    obstacle.quiet = keeps && obstacle.loc == loc && frames.size() == 1;
+    return;
+  }
+  if (frames.size() == 1) inner.insert(variable);
   Value v;
   if (const Expr *init = variable->getInit()) {
     v = evaluate_initializer(init, type);
@@ -497,7 +518,9 @@ void Evaluator::declare(const VarDecl *variable) {
     v = zero_of(type);
     unset_leaves(v);
   }
-  if (!failed) frames.back().variables[variable] = new_slot(std::move(v));
+  if (failed) return;
+  v.origin.clear();
+  frames.back().variables[variable] = new_slot(std::move(v));
 }
 
 } // namespace tc

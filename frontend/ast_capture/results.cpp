@@ -1,54 +1,238 @@
-// results.cpp - what the function gives back: new tensors are results of the graph, parameters and
-// numbers are C text of the guarded call, writes to parameters are writes of the graph.
+// results.cpp - what the statements leave behind: new tensors are results of the graph, views and
+// numbers are C text behind the call, writes to operands are writes of the graph.
+#include <functional>
+
 #include "frontend/ast_capture/evaluator.h"
 
 namespace tc {
 
 using namespace clang;
+using llvm::StringRef;
 
-// C text of a value that leaves the function; "" after failing.
-std::string Evaluator::result_text(const Value &v, SourceLocation loc, CapturedFunction &result) {
-  if (v.kind == Value::Null) return "0";
-  if (v.kind == Value::Scalars) return v.scalar.text;
-  if (v.kind == Value::Foreign) return "(struct tc_tensor *)" + v.parameter->getNameAsString();
-  if (v.kind != Value::Tensors) {
-    fail(loc, "a result that is not a tensor or a number");
+// ---- text of values -----------------------------------------------------------------------------
+
+std::string Evaluator::new_result(tc_ref ref, SourceLocation loc) {
+  if (results.size() >= 1024) {
+    fail(loc, "more than 1024 tensors are handed on");
     return "";
   }
-  const Tensor &t = v.tensor;
-  const Storage &storage = storages[t.storage];
-  if (storage.parameter && t.whole)
-    return "(struct tc_tensor *)" + storage.parameter->getNameAsString();
-  if (storage.parameter) {
-    fail(loc, "the result is a view of parameter '" + storage.parameter->getNameAsString() +
-                  "' and shares its memory; return tc_clone of it");
-    return "";
-  }
-  auto [known, fresh] =
-      results.insert({t.storage, "__tc_out[" + std::to_string(result.results) + "]"});
-  if (!fresh && t.whole) return known->second;
-  if (!fresh) {
-    fail(loc, "two results share memory; return tc_clone of one");
-    return "";
-  }
-  tc_ref ref = contents(t, loc);
-  if (failed) return "";
-  if (!tc_graph_output(graph, ref)) {
-    fail(loc, "out of memory");
-    return "";
-  }
-  result.results++;
-  return known->second;
+  results.push_back(ref);
+  return "__tc_out[" + std::to_string(results.size() - 1) + "]";
 }
 
-// Sizes that texts of scalars speak of are read from the operands, which the guards check later.
-bool Evaluator::bind_sizes(CapturedFunction &result) {
+std::string Evaluator::number_text(const tc_node *n, const char *name) {
+  tc_dim dim = tc_attr_int(n, name);
+  return tc_dim_is_const(dim) ? "(" + std::to_string(tc_dim_value(dim)) + "LL)" : dim_text(dim);
+}
+
+std::string Evaluator::list_text(const tc_node *n, const char *name) {
+  const tc_dim *items;
+  int count = tc_attr_list(n, name, &items);
+  std::string text = "(struct tc_ints){" + std::to_string(count) + ", {";
+  for (int i = 0; i < count; i++) {
+    text += i ? ", " : "";
+    text += tc_dim_is_const(items[i]) ? std::to_string(tc_dim_value(items[i])) + "LL"
+                                      : dim_text(items[i]);
+  }
+  return text + (count ? "}}" : "0}}");
+}
+
+// The calls that make a view of `base_text`, whose contents are `base`, out of it.
+std::string Evaluator::view_text(tc_ref ref, tc_ref base, const std::string &base_text) {
+  if (ref.id == base.id) return base_text;
+  const tc_node *n = tc_graph_node(graph, ref);
+  if (!n || tc_op_get(n->op)->cls != TC_CLASS_VIEW) {
+    fail(begins, "a view that cannot be made again");
+    return "";
+  }
+  std::string x = view_text(n->in[0], base, base_text);
+  auto numbers = [&](std::initializer_list<const char *> names) {
+    std::string text;
+    for (const char *name : names) text += ", " + number_text(n, name);
+    return text;
+  };
+  std::string rest;
+  switch (n->op) {
+  case OP_RESHAPE:
+  case OP_EXPAND:
+    rest = ", " + list_text(n, "dims");
+    break;
+  case OP_PERMUTE:
+  case OP_FLIP:
+    rest = ", " + list_text(n, "axes");
+    break;
+  case OP_SLICE:
+    rest = numbers({"axis", "start", "stop", "step"});
+    break;
+  case OP_TRANSPOSE:
+    rest = numbers({"a", "b"});
+    break;
+  case OP_SELECT:
+    rest = numbers({"axis", "index"});
+    break;
+  case OP_SQUEEZE:
+  case OP_UNSQUEEZE:
+    rest = numbers({"axis"});
+    break;
+  case OP_FLATTEN:
+    rest = numbers({"first", "last"});
+    break;
+  default:
+    break;
+  }
+  return std::string("(tc_") + tc_op_get(n->op)->text + ")(" + x + rest + ")";
+}
+
+// A view is made again of what it shows, so that it shares its memory; a view that is all that is
+// left of its tensor is a tensor of its own.
+std::string Evaluator::tensor_text(const Tensor &t, SourceLocation loc) {
+  Storage &storage = storages[t.storage];
+  std::string base;
+  if (storage.outer.outer) {
+    base = storage.input >= 0 ? "__tc_in[" + std::to_string(storage.input) + "]"
+                              : storage.outer.lvalue();
+    base = "((struct tc_tensor *)" + base + ")";
+  } else if (storage.freed) {
+    return "0";
+  } else if (!t.whole && exported[t.storage] <= 1) {
+    tc_ref ref = contents(t, loc);
+    return failed ? "" : new_result(ref, loc);
+  } else {
+    std::string &known = result_of[t.storage];
+    if (known.empty()) known = new_result(storage.current, loc);
+    base = known;
+  }
+  return t.whole ? base : view_text(t.ref, t.base, base);
+}
+
+// C text of a value behind the call; "" after failing.
+std::string Evaluator::value_text(const Value &v, SourceLocation loc) {
+  switch (v.kind) {
+  case Value::Null:
+    return "0";
+  case Value::Scalars:
+    return v.scalar.text;
+  case Value::Tensors:
+    return tensor_text(v.tensor, loc);
+  case Value::Foreign:
+    return (is_tensor_pointer(v.place.type) ? "(struct tc_tensor *)" : "") + v.place.lvalue();
+  case Value::Pointer:
+    if (v.place.outer && !v.place.indexed) return "(&" + v.place.text + ")";
+    if (v.place.outer)
+      return v.place.index ? "(" + v.place.text + " + " + std::to_string(v.place.index) + ")"
+                           : v.place.text;
+    break;
+  default:
+    break;
+  }
+  fail(loc, "a value that cannot be handed on from here");
+  return "";
+}
+
+// ---- what is handed on --------------------------------------------------------------------------
+
+void Evaluator::count_export(const Value &v) {
+  if (v.kind == Value::Tensors) exported[v.tensor.storage]++;
+}
+
+void Evaluator::gather(const Value &v, const std::string &lvalue, QualType type,
+                       const VarDecl *variable, bool is_inner, std::vector<Export> &out) {
+  if (v.kind == Value::Unset || v.kind == Value::Outer || v.kind == Value::Void) return;
+  if (v.kind == Value::Aggregate) {
+    if (const auto *array = context.getAsConstantArrayType(type)) {
+      for (size_t i = 0; i < v.parts.size(); i++)
+        gather(v.parts[i], lvalue + "[" + std::to_string(i) + "]", array->getElementType(),
+               variable, is_inner, out);
+    } else if (const auto *record = type->getAs<RecordType>()) {
+      size_t i = 0;
+      for (const FieldDecl *field : record->getDecl()->fields()) {
+        std::string name = field->getName().empty() ? "" : "." + field->getNameAsString();
+        if (i < v.parts.size())
+          gather(v.parts[i++], lvalue + name, field->getType(), variable, is_inner, out);
+      }
+    }
+    return;
+  }
+  if (v.origin == lvalue) return;
+  out.push_back(
+      {is_inner ? Segment::Store::Inner : Segment::Store::Variable, variable, lvalue, type, v});
+}
+
+// In order of first mention, so that texts do not depend on addresses.
+std::vector<Evaluator::Export> Evaluator::exports(Flow flow, const Stmt *first, const Stmt *last) {
+  std::vector<std::pair<unsigned, const VarDecl *>> order;
+  std::vector<Export> out;
+  if (flow == Flow::Return) return out;
+  Reading::Range range = {reading.range(first).first, reading.range(last).last};
+  for (const auto &[variable, slot] : frames.front().variables)
+    if (reading.live_behind(variable, range)) order.push_back({slot, variable});
+  llvm::sort(order);
+  for (const auto &[slot, variable] : order)
+    gather(memory[slot], variable->getNameAsString(), variable->getType(), variable,
+           inner.count(variable), out);
+  return out;
+}
+
+void Evaluator::write_inputs(SourceLocation loc) {
+  for (const Storage &storage : storages) {
+    if (failed || !storage.version || !storage.outer.outer || storage.input < 0) continue;
+    if (storage.outer.type->getPointeeType().isConstQualified())
+      fail(loc, "'" + storage.outer.lvalue() + "' is const and written");
+    else if (!tc_graph_write(graph, static_cast<uint32_t>(storage.input), storage.current))
+      fail(loc, "a write in place is not possible");
+  }
+}
+
+// ---- sizes --------------------------------------------------------------------------------------
+
+// In "f32[2*N+1]", N is read as (dim - 1) / 2, and the guard checks the dim.
+void Evaluator::bind_hidden_symbols() {
+  uint32_t count = tc_dims_sym_count(dims);
+  for (uint32_t i = 0; i < count; i++) {
+    const tc_sym *symbol = tc_dims_sym(dims, i);
+    for (uint32_t k = 0; symbol->input < 0 && k < tc_graph_input_count(graph); k++) {
+      const tc_input *input = tc_graph_input_at(graph, k);
+      for (int axis = 0; axis < input->type.rank; axis++) {
+        int64_t f[3];
+        bool linear = true;
+        for (int64_t n = 0; n < 3; n++)
+          for (int64_t others : {11, 5}) {
+            std::vector<int64_t> at(count, others);
+            at[i] = n + 4;
+            int64_t v;
+            linear = linear && tc_dim_eval(dims, input->type.dim[axis], at.data(), &v) &&
+                     (others == 11 || v == f[n]);
+            if (linear) f[n] = v;
+          }
+        if (!linear || f[1] == f[0] || f[2] - f[1] != f[1] - f[0]) continue;
+        int64_t slope = f[1] - f[0];
+        std::string x = "(" + discovered.inputs[k].lvalue() + ")";
+        std::string text = "((long long)(" + x + " ? (" + x + "->dim[" + std::to_string(axis) +
+                           "] - " + std::to_string(f[0] - 4 * slope) + ") / " +
+                           std::to_string(slope) + " : 0))";
+        scalar_node(text, TC_I64, begins);
+        discovered.hidden.push_back({symbol->name, text});
+        k = UINT32_MAX - 1;
+        break;
+      }
+    }
+  }
+}
+
+static bool mentions(const Segment &s, const std::string &name) {
+  auto in = [&](const std::string &text) { return StringRef(text).contains(name); };
+  for (const auto &each : s.scalars)
+    if (in(each.text)) return true;
+  for (const auto &each : s.stores)
+    if (in(each.text) || in(each.lvalue)) return true;
+  return in(s.returned) || llvm::any_of(s.effects, in) || llvm::any_of(s.inputs, in);
+}
+
+// Sizes that texts speak of are read from the operands, which the guards check later.
+bool Evaluator::bind_sizes(Segment &result) {
   for (uint32_t i = 0; i < tc_dims_sym_count(dims); i++) {
     const tc_sym *symbol = tc_dims_sym(dims, i);
     std::string name = std::string("__tc_size_") + symbol->name;
-    bool named = llvm::any_of(
-        result.scalars, [&](const auto &s) { return llvm::StringRef(s.text).contains(name); });
-    named = named || llvm::StringRef(result.returned).contains(name);
     if (symbol->input < 0) {
       fail(function->getLocation(), std::string("size '") + symbol->name +
                                         "' stands only inside of expressions; declare a "
@@ -56,49 +240,162 @@ bool Evaluator::bind_sizes(CapturedFunction &result) {
                                         symbol->name + "' as a size of its own");
       return false;
     }
-    if (!named) continue;
+    if (!mentions(result, name)) continue;
     if (symbol->axis < 0) {
-      result.sizes.push_back({name, scalar_symbols[symbol->name]});
+      std::string text = scalar_symbols[symbol->name];
+      for (const auto &[hidden, hidden_text] : discovered.hidden)
+        if (hidden == symbol->name) text = hidden_text;
+      result.sizes.push_back({name, text, -1});
     } else {
-      const std::string &x = result.inputs[static_cast<size_t>(symbol->input)];
+      std::string x = "__tc_in[" + std::to_string(symbol->input) + "]";
       result.sizes.push_back(
-          {name, "(" + x + " ? " + x + "->dim[" + std::to_string(symbol->axis) + "] : 1)"});
+          {name, "(" + x + " ? " + x + "->dim[" + std::to_string(symbol->axis) + "] : 1)",
+           symbol->input});
     }
   }
-  return true;
+  for (size_t i = 0; i < result.inputs.size(); i++)
+    for (const auto &size : result.sizes)
+      if (size.input >= static_cast<int>(i) && StringRef(result.inputs[i]).contains(size.name))
+        fail(begins, "an operand is found by the size of another");
+  return !failed;
 }
 
-bool Evaluator::finish(const Value &returned, CapturedFunction &result) {
-  SourceLocation loc = frames.back().return_loc;
-  if (loc.isInvalid()) loc = function->getLocation();
-  for (const ParmVarDecl *parameter : discovered.inputs)
-    result.inputs.push_back(parameter->getNameAsString());
+// ---- the end ------------------------------------------------------------------------------------
+
+static std::string temporary_type(const std::string &name, QualType type) {
+  if (is_tensor_pointer(type)) return "struct tc_tensor *";
+  return type->isPointerType() ? "void *" : name;
+}
+
+bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &result) {
+  SourceLocation loc = last->getBeginLoc();
+  const Frame &frame = frames.back();
+  std::vector<Export> list = exports(flow, first, last);
+  for (const Export &each : list) count_export(each.value);
+  for (const auto &each : stored) count_export(each.second);
+  for (const Effect &each : effects) count_export(each.value);
+  if (flow == Flow::Return) count_export(frame.returned);
+
+  auto add = [&](Segment::Store::Where where, const std::string &lvalue, QualType type,
+                 const Value &v, bool constant) {
+    QualType plain = context.getCanonicalType(type).getUnqualifiedType();
+    result.stores.push_back(
+        {where, lvalue, temporary_type(type_name(plain), plain), value_text(v, loc), constant});
+  };
+  for (const auto &[place, value] : stored)
+    add(Segment::Store::Memory, place.lvalue(), place.type, value, false);
+  for (const Export &each : list)
+    add(each.where, each.lvalue, each.type, each.value, each.type.isConstQualified());
+  for (const Effect &each : effects)
+    result.effects.push_back(each.text.empty() ? each.call + value_text(each.value, loc) + ");"
+                                               : each.text);
+  result.exit = flow == Flow::Next     ? Segment::Next
+                : flow == Flow::Return ? Segment::Return
+                : flow == Flow::Break  ? Segment::Break
+                                       : Segment::Continue;
+  if (flow == Flow::Return && frame.returned.kind != Value::Void) {
+    QualType type = context.getCanonicalType(function->getReturnType()).getUnqualifiedType();
+    result.returned = value_text(frame.returned, frame.return_loc);
+    result.return_type = temporary_type(type_name(type), type);
+  }
+  write_inputs(loc);
+  if (failed) return false;
+  nothing = results.empty() &&
+            llvm::none_of(storages, [](const Storage &s) { return s.version && s.outer.outer; });
+  if (nothing) {
+    fail(function->getLocation(), "there is nothing to compile: no tensor is computed");
+    return false;
+  }
+  for (tc_ref ref : results)
+    if (!tc_graph_output(graph, ref)) fail(loc, "out of memory");
+  result.results = static_cast<unsigned>(results.size());
+  result.ops = ops;
+  result.conditions = conditions;
+  for (const Place &place : discovered.inputs) result.inputs.push_back(place.lvalue());
+  if (collecting) {
+    bind_hidden_symbols();
+    return !failed;
+  }
   for (const auto &scalar : discovered.scalars)
     result.scalars.push_back({scalar.text, scalar.dtype == TC_F64});
-  if (returned.kind != Value::Void && returned.kind != Value::Unset)
-    result.returned = result_text(returned, loc, result);
-  else if (!function->getReturnType()->isVoidType())
-    fail(loc, "the function ends without a result");
-  for (const auto &[where, v] : outputs) {
-    std::string lvalue = where.first->getNameAsString() + "[" + std::to_string(where.second) + "]";
-    result.stores.push_back({lvalue, result_text(v, loc, result)});
-  }
-  bool writes = false;
-  for (const Storage &storage : storages) {
-    auto input = std::find(discovered.inputs.begin(), discovered.inputs.end(), storage.parameter);
-    if (failed || !storage.version || !storage.parameter || input == discovered.inputs.end())
-      continue;
-    writes = true;
-    if (storage.parameter->getType()->getPointeeType().isConstQualified())
-      fail(loc, "parameter '" + storage.parameter->getNameAsString() + "' is const and written");
-    else if (!tc_graph_write(graph, static_cast<uint32_t>(input - discovered.inputs.begin()),
-                             storage.current))
-      fail(loc, "a write in place is not possible");
-  }
-  if (!failed && !result.results && !writes)
-    fail(loc, "there is nothing to compile: no tensor is computed");
-  result.ops = ops;
   return !failed && bind_sizes(result);
+}
+
+// ---- what is known behind the statements --------------------------------------------------------
+
+static bool constant_tree(Value &v, const std::string &lvalue) {
+  if (v.kind == Value::Aggregate) {
+    if (v.parts.size() > 256) return false;
+    for (size_t i = 0; i < v.parts.size(); i++)
+      if (!constant_tree(v.parts[i], "")) return false;
+    return lvalue.empty() || v.parts.size() > 0;
+  }
+  v.origin = lvalue;
+  return v.kind == Value::Null || (v.kind == Value::Scalars && v.scalar.constant);
+}
+
+Facts Evaluator::harvest() {
+  Facts after = facts;
+  auto note = [&](const Place &place, const Value &v) {
+    if (v.kind != Value::Tensors) return;
+    const Storage &storage = storages[v.tensor.storage];
+    tc_ref ref = v.tensor.whole ? storage.current : v.tensor.ref;
+    const tc_type *type = ref.id ? tc_graph_type(graph, ref) : nullptr;
+    if (!type) {
+      auto known = facts.types.find(place_key(storage.outer));
+      if (known != facts.types.end()) after.types[place_key(place)] = known->second;
+      return;
+    }
+    TypeFact fact;
+    fact.type = *type;
+    for (int i = 0; i < type->rank; i++) {
+      tc_dim dim = tc_dim_norm(dims, type->dim[i]);
+      TypeFact::Size size = {tc_dim_is_const(dim), 0, "", 0, INT64_MAX, 1};
+      uint32_t symbol;
+      if (size.constant) {
+        size.value = tc_dim_value(dim);
+      } else if (tc_dim_is_sym(dims, dim, &symbol)) {
+        const tc_sym *s = tc_dims_sym(dims, symbol);
+        size.symbol = s->name;
+        size.lo = std::max<int64_t>(s->lo, 0);
+        size.hi = s->hi;
+        size.multiple = s->multiple;
+      } else {
+        for (char c : place.lvalue()) size.symbol += llvm::isAlnum(c) ? c : '_';
+        size.symbol += "_" + std::to_string(i);
+      }
+      fact.sizes.push_back(size);
+    }
+    after.types[place_key(place)] = fact;
+  };
+  std::function<void(const Place &, const Value &)> visit = [&](const Place &place,
+                                                                const Value &v) {
+    note(place, v);
+    const auto *array = context.getAsConstantArrayType(place.type);
+    const auto *record = place.type->getAs<RecordType>();
+    for (size_t i = 0; v.kind == Value::Aggregate && i < v.parts.size(); i++) {
+      Place part = place;
+      if (array) {
+        part.text = place.lvalue();
+        part.indexed = true;
+        part.index = static_cast<int64_t>(i);
+        part.type = array->getElementType();
+      } else if (record && !record->isUnionType()) {
+        part = member_of(place, *std::next(record->getDecl()->field_begin(), i));
+      }
+      visit(part, v.parts[i]);
+    }
+  };
+  for (const auto &[variable, slot] : frames.front().variables) {
+    after.constants.erase(variable);
+    Value v = memory[slot];
+    visit(outer_variable(variable), v);
+    bool simple = v.kind == Value::Null || v.kind == Value::Scalars;
+    if (!reading.escapes(variable) && constant_tree(v, simple ? variable->getNameAsString() : ""))
+      after.constants[variable] = v;
+  }
+  for (const auto &[place, value] : stored) note(place, value);
+  return after;
 }
 
 } // namespace tc

@@ -84,6 +84,49 @@ Scalar Evaluator::opaque(std::string text, QualType type) {
   return s;
 }
 
+Scalar Evaluator::late(std::string text, QualType type, tc_ref ref) {
+  Scalar s = opaque(std::move(text), type);
+  s.late = true;
+  s.ref = ref;
+  return s;
+}
+
+// A late value's node in the dtype of a C type: those that a graph computes like C.
+static std::optional<tc_dtype> like_c(QualType type, ASTContext &context) {
+  if (type->isSpecificBuiltinType(BuiltinType::Double)) return TC_F64;
+  if (type->isSpecificBuiltinType(BuiltinType::Float)) return TC_F32;
+  if (type->isSignedIntegerType() && context.getIntWidth(type) == 64) return TC_I64;
+  return std::nullopt;
+}
+
+tc_ref Evaluator::late_ref(const Scalar &v, QualType type) {
+  auto dtype = like_c(type, context);
+  if (!dtype || (v.late && !v.ref.id)) return {0};
+  tc_ref ref = v.ref;
+  if (v.constant && is_integer(v.type) && v.integer.getSignificantBits() <= 64)
+    ref = tc_graph_const_i(graph, TC_I64, true, v.integer.getExtValue(), graph_loc(begins));
+  else if (v.constant) ref = tc_graph_const_f(graph, TC_F64, true, v.floating, graph_loc(begins));
+  else if (!v.late) ref = as_operand(v, nullptr, begins);
+  return failed || !ref.id ? tc_ref{0} : tc_build_cast(graph, ref, *dtype, graph_loc(begins));
+}
+
+// The value goes on in the graph where C's arithmetic is the graph's.
+Scalar Evaluator::late_binary(BinaryOperatorKind op, const Scalar &a, const Scalar &b,
+                              QualType type) {
+  Scalar s =
+      late(("(" + a.text + " " + BinaryOperator::getOpcodeStr(op) + " " + b.text + ")").str(), type,
+           {0});
+  tc_op node = op == BO_Add                          ? OP_ADD
+               : op == BO_Sub                        ? OP_SUB
+               : op == BO_Mul                        ? OP_MUL
+               : op == BO_Div && !is_integer(s.type) ? OP_DIV
+                                                     : OP_NONE;
+  if (node == OP_NONE || a.type != s.type || b.type != s.type) return s;
+  tc_ref x = late_ref(a, s.type), y = late_ref(b, s.type);
+  if (x.id && y.id) s.ref = tc_build2(graph, node, x, y, graph_loc(begins));
+  return s;
+}
+
 std::string Evaluator::dim_text(tc_dim dim) {
   tc_buf out = {};
   tc_dim_print(dims, dim, size_prefix, &out);
@@ -158,6 +201,9 @@ Scalar Evaluator::convert(const Scalar &v, QualType to, bool explicit_cast) {
     }
   }
   Scalar s = opaque("((" + type_name(to) + ")" + v.text + ")", to);
+  s.late = v.late;
+  if (v.late && !is_integer(to)) s.ref = late_ref(v, to);
+  else if (v.late && v.type == to) s.ref = v.ref;
   if (v.dim && is_integer(to) && fits(*v.dim, to)) s.dim = v.dim;
   return s;
 }
@@ -283,6 +329,7 @@ Scalar Evaluator::binary(BinaryOperatorKind op, const Scalar &a, const Scalar &b
     if (left && *left == (op == BO_LOr)) return boolean(*left);
     if (left && right) return boolean(*right);
   }
+  if (a.late || b.late) return late_binary(op, a, b, type);
   Scalar s = opaque(
       ("(" + a.text + " " + BinaryOperator::getOpcodeStr(op) + " " + b.text + ")").str(), type);
   if (integers)
@@ -294,7 +341,9 @@ Scalar Evaluator::unary(UnaryOperatorKind op, const Scalar &a, QualType type) {
   if (op == UO_Plus) return a;
   if (op == UO_LNot) {
     if (auto v = truth(a)) return integer_constant(llvm::APSInt::get(!*v), type);
-    return opaque("(!" + a.text + ")", type);
+    Scalar s = opaque("(!" + a.text + ")", type);
+    s.late = a.late;
+    return s;
   }
   if (a.constant && is_integer(a.type) && (op == UO_Minus || op == UO_Not))
     return integer_constant(op == UO_Minus ? llvm::APSInt(-a.integer, a.integer.isUnsigned())
@@ -302,6 +351,10 @@ Scalar Evaluator::unary(UnaryOperatorKind op, const Scalar &a, QualType type) {
                             type);
   if (a.constant && op == UO_Minus) return floating_constant(-a.floating, type);
   Scalar s = opaque((op == UO_Minus ? "(-" : "(~") + a.text + ")", type);
+  s.late = a.late;
+  if (a.late && op == UO_Minus)
+    if (tc_ref x = late_ref(a, s.type); x.id)
+      s.ref = tc_build1(graph, OP_NEG, x, graph_loc(begins));
   if (a.dim && op == UO_Minus) {
     tc_dim negative = tc_dim_sub(dims, tc_dim_const(0), *a.dim);
     if (!tc_dim_bad(negative) && fits(negative, s.type)) s.dim = negative;
@@ -342,6 +395,10 @@ tc_ref Evaluator::scalar_node(const std::string &text, tc_dtype dtype, SourceLoc
 // A run-time integer becomes a symbol that is read from a scalar argument.
 tc_dim Evaluator::as_dim(const Scalar &v, SourceLocation loc) {
   if (v.dim) return *v.dim;
+  if (v.late) {
+    fail(loc, "a size that is read from a tensor");
+    return TC_DIM_INVALID;
+  }
   if (!is_integer(v.type) || v.constant) {
     fail(loc, v.constant ? "a size of more than 61 bits" : "a size has to be an integer");
     return TC_DIM_INVALID;
@@ -378,6 +435,11 @@ tc_ref Evaluator::as_operand(const Scalar &v, const Tensor *like, SourceLocation
     if (is_integer(v.type))
       return tc_graph_const_i(graph, dtype, true, v.integer.getExtValue(), graph_loc(loc));
     return tc_graph_const_f(graph, dtype, true, v.floating, graph_loc(loc));
+  }
+  if (v.late) {
+    if (!v.ref.id)
+      fail(loc, "a number that is computed from a tensor in a way that is not captured");
+    return failed || !like ? v.ref : tc_build_cast(graph, v.ref, dtype, graph_loc(loc));
   }
   std::string c_type = is_integer(v.type) ? "long long" : "double";
   tc_ref node =

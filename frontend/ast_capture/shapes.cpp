@@ -9,12 +9,26 @@ namespace tc {
 using namespace clang;
 using llvm::StringRef;
 
-// The attribute may stand on any declaration of the function.
+// The attribute may stand on any declaration of the function or variable.
+static const StringLiteral *attribute_of(const Decl *decl) {
+  const AnnotateAttr *attr = find_attribute(decl, shape_attribute);
+  return attr ? llvm::cast<StringLiteral>((*attr->args_begin())->IgnoreParenImpCasts()) : nullptr;
+}
+
 static const StringLiteral *declared_shape(const FunctionDecl *function, unsigned index) {
   for (const FunctionDecl *each : function->redecls())
     if (index < each->getNumParams())
-      if (const AnnotateAttr *attr = find_attribute(each->getParamDecl(index), shape_attribute))
-        return llvm::cast<StringLiteral>((*attr->args_begin())->IgnoreParenImpCasts());
+      if (const auto *shape = attribute_of(each->getParamDecl(index))) return shape;
+  return nullptr;
+}
+
+const StringLiteral *declared_shape(const ValueDecl *decl) {
+  const auto *parameter = llvm::dyn_cast<ParmVarDecl>(decl);
+  const auto *function =
+      parameter ? llvm::dyn_cast<FunctionDecl>(parameter->getDeclContext()) : nullptr;
+  if (function) return declared_shape(function, parameter->getFunctionScopeIndex());
+  for (const Decl *each : decl->redecls())
+    if (const auto *shape = attribute_of(each)) return shape;
   return nullptr;
 }
 
@@ -42,97 +56,56 @@ static const char *meant_dtype(StringRef word) {
   return best;
 }
 
-bool Evaluator::bind_input(const ParmVarDecl *parameter, const StringLiteral *shape) {
+static bool check_shape(ASTContext &context, tc_dims *dims, const StringLiteral *shape,
+                        const Sink &sink) {
   tc_type type;
   const char *problem = nullptr;
   size_t at = 0;
   std::string text = shape->getString().str();
+  if (tc_type_parse(dims, text.c_str(), &type, &problem, &at)) return true;
   auto byte = [&](size_t i) {
-    return shape->getLocationOfByte(static_cast<unsigned>(std::min(i, text.size())), sources,
-                                    context.getLangOpts(), context.getTargetInfo());
+    return shape->getLocationOfByte(static_cast<unsigned>(std::min(i, text.size())),
+                                    context.getSourceManager(), context.getLangOpts(),
+                                    context.getTargetInfo());
   };
-  if (!tc_type_parse(dims, text.c_str(), &type, &problem, &at)) {
-    Message message = {TC_WARNING,
-                       byte(at),
-                       std::string("TC_SHAPE: ") + (problem ? problem : "not understood"),
-                       {},
-                       {}};
-    StringRef word =
-        StringRef(text).take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
-    const char *meant = at <= word.size() ? meant_dtype(word) : nullptr;
-    if (meant && word != meant) {
-      message.loc = byte(0);
-      message.text += std::string("; did you mean '") + meant + "'?";
-      message.fixits.push_back({CharSourceRange::getCharRange(byte(0), byte(word.size())), meant});
-    }
-    sink(message);
-    fail(parameter->getLocation(),
-         "the shape of parameter '" + parameter->getNameAsString() + "' is not understood");
-    return false;
+  Message message = {TC_WARNING,
+                     byte(at),
+                     std::string("TC_SHAPE: ") + (problem ? problem : "not understood"),
+                     {},
+                     {}};
+  StringRef word = StringRef(text).take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+  const char *meant = at <= word.size() ? meant_dtype(word) : nullptr;
+  if (meant && word != meant) {
+    message.loc = byte(0);
+    message.text += std::string("; did you mean '") + meant + "'?";
+    message.fixits.push_back({CharSourceRange::getCharRange(byte(0), byte(word.size())), meant});
   }
-  tc_ref node = tc_graph_input(graph, parameter->getNameAsString().c_str(), &type,
-                               graph_loc(parameter->getLocation()));
-  if (!node.id) {
-    fail(parameter->getLocation(), "out of memory");
-    return false;
-  }
-  Tensor t;
-  t.ref = node;
-  t.storage = static_cast<unsigned>(storages.size());
-  storages.push_back({node, 0, parameter});
-  frames.back().variables[parameter] = new_slot(Value::of(t));
-  return true;
+  sink(message);
+  return false;
 }
 
-static bool is_output_pointer(QualType type) {
-  const auto *pointer = type->getAs<PointerType>();
-  return pointer && is_tensor_pointer(pointer->getPointeeType()) &&
-         !pointer->getPointeeType().isConstQualified();
-}
-
-void Evaluator::bind_parameter(unsigned index) {
-  const ParmVarDecl *parameter = function->getParamDecl(index);
-  QualType type = parameter->getType();
-  Value v = Value::of(Value::Foreign);
-  v.parameter = parameter;
-  const StringLiteral *shape = declared_shape(function, index);
-  if (is_tensor_pointer(type) && shape) {
-    bool used = llvm::is_contained(discovered.inputs, parameter);
-    if (collecting || used) {
-      bind_input(parameter, shape);
-      return;
-    }
-    // Not looked into: it may still be handed back.
-    Tensor t;
-    t.storage = static_cast<unsigned>(storages.size());
-    storages.push_back({{0}, 0, parameter});
-    v = Value::of(t);
-  } else if (shape && collecting) {
-    sink({TC_WARNING,
-          shape->getBeginLoc(),
-          "TC_SHAPE stands on '" + parameter->getNameAsString() + "', which is not a tensor",
-          {},
-          {}});
-  }
-  if (type->isArithmeticType() || type->isEnumeralType())
-    v = Value::of(opaque(parameter->getNameAsString(), type));
-  else if (is_output_pointer(type)) {
-    Place place;
-    place.out = parameter;
-    place.path.push_back(0);
-    v = Value::of(place);
-  }
-  frames.back().variables[parameter] = new_slot(std::move(v));
-}
-
-bool Evaluator::bind_parameters() {
-  for (unsigned i = 0; i < function->getNumParams() && !failed; i++) bind_parameter(i);
-  if (failed || collecting) return !failed;
-  for (const auto &scalar : discovered.scalars)
-    if (!tc_graph_scalar(graph, scalar.text.c_str(), scalar.dtype, graph_loc(scalar.loc)).id) {
-      fail(scalar.loc, "out of memory");
+bool check_shapes(ASTContext &context, const FunctionDecl *function, const Sink &sink) {
+  std::unique_ptr<tc_dims, void (*)(tc_dims *)> dims(tc_dims_new(), tc_dims_free);
+  for (const ParmVarDecl *parameter : function->parameters()) {
+    const StringLiteral *shape = declared_shape(parameter);
+    std::string name = parameter->getNameAsString();
+    if (!shape || !dims) continue;
+    if (!is_tensor_pointer(parameter->getType())) {
+      sink({TC_WARNING,
+            shape->getBeginLoc(),
+            "TC_SHAPE stands on '" + name + "', which is not a tensor",
+            {},
+            {}});
+    } else if (!check_shape(context, dims.get(), shape, sink)) {
+      sink({TC_MISSED,
+            parameter->getLocation(),
+            "'" + function->getNameAsString() + "' not compiled: the shape of parameter '" + name +
+                "' is not understood",
+            {},
+            {}});
       return false;
     }
+  }
   return true;
 }
 

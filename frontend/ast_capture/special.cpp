@@ -16,6 +16,9 @@ Evaluator::Special Evaluator::find_special(llvm::StringRef name) {
 #include "graph/api.def"
       {"tc_free", &Evaluator::do_tc_free},
       {"tc_dtype_of", &Evaluator::do_tc_dtype_of},
+      {"tc_item", &Evaluator::do_tc_item},
+      {"tc_item_int", &Evaluator::do_tc_item_int},
+      {"tc_is_compiling", &Evaluator::do_tc_is_compiling},
   };
   for (const auto &row : rows)
     if (name == row.name) return row.function;
@@ -150,13 +153,37 @@ Value Evaluator::do_tc_split(const CallExpr *e) {
   return count;
 }
 
-// Ownership is the runtime's business: values live as long as the graph needs them.
-Value Evaluator::do_tc_keep(const CallExpr *e) { return evaluate(e->getArg(0)); }
+// A scope that the statements open themselves leaves no trace: what it would free need not exist.
+// What a tensor does beyond that is done behind the kernels.
+Value Evaluator::do_tc_keep(const CallExpr *e) {
+  Value v = evaluate(e->getArg(0));
+  if (failed || v.kind == Value::Null) return v;
+  if (v.kind != Value::Tensors && v.kind != Value::Foreign) {
+    fail(e->getExprLoc(), "a tensor that is not followed is kept");
+    return {};
+  }
+  bool made = v.kind == Value::Tensors && !storages[v.tensor.storage].outer.outer;
+  if (made && (scopes || !v.tensor.whole)) {
+    Storage &storage = storages[v.tensor.storage];
+    if (storage.depth == scopes) storage.depth = scopes - 1;
+    if (scopes) return v;
+  }
+  if (scopes) return v; // of an outer scope already
+  effects.push_back({"(tc_keep)(", v, ""});
+  return v;
+}
 
 Value Evaluator::do_tc_free(const CallExpr *e) {
   Value v = evaluate(e->getArg(0));
-  if (!failed && v.kind == Value::Tensors && storages[v.tensor.storage].parameter)
-    fail(e->getExprLoc(), "a parameter is freed");
+  if (failed || v.kind == Value::Null) return Value::of(Value::Void);
+  bool outer = v.kind == Value::Foreign ||
+               (v.kind == Value::Tensors && storages[v.tensor.storage].outer.outer);
+  if (outer && (v.kind == Value::Foreign || v.tensor.whole) && !maybe) {
+    effects.push_back({"(tc_free)(", v, ""});
+  } else if (v.kind != Value::Tensors) {
+    fail(e->getExprLoc(), "what is freed is not followed");
+  }
+  if (v.kind == Value::Tensors && v.tensor.whole) storages[v.tensor.storage].freed = true;
   return Value::of(Value::Void);
 }
 
@@ -203,6 +230,35 @@ Value Evaluator::do_tc_dtype_of(const CallExpr *e) {
   auto x = tensor_argument(e->getArg(0));
   return x ? Value::of(from_dim(tc_dim_const(tc_graph_type(graph, x->ref)->dtype), e->getType()))
            : Value();
+}
+
+// The value of a tensor with one element: read from a result of the kernels, behind them.
+Value Evaluator::item(const CallExpr *e, tc_dtype dtype) {
+  auto x = tensor_argument(e->getArg(0));
+  if (!x) return {};
+  const tc_type *type = tc_graph_type(graph, x->ref);
+  for (int i = 0; i < type->rank; i++)
+    if (!tc_dim_is(type->dim[i], 1)) {
+      fail(e->getExprLoc(),
+           "tc_item of " + describe(x->ref) + ", which is not known to have one element");
+      return {};
+    }
+  std::string result = new_result(x->ref, e->getExprLoc());
+  if (failed) return {};
+  ops++;
+  effects.push_back({"", {}, "(tc_free)(" + result + ");"});
+  tc_loc loc = graph_loc(e->getExprLoc());
+  tc_ref ref = type->rank ? tc_build_reshape(graph, x->ref, 0, nullptr, loc) : x->ref;
+  ref = tc_build_cast(graph, ref, dtype, loc);
+  std::string function = dtype == TC_F64 ? "(tc_item)(" : "(tc_item_int)(";
+  return Value::of(late(function + result + ")", e->getType(), ref));
+}
+
+Value Evaluator::do_tc_item(const CallExpr *e) { return item(e, TC_F64); }
+Value Evaluator::do_tc_item_int(const CallExpr *e) { return item(e, TC_I64); }
+
+Value Evaluator::do_tc_is_compiling(const CallExpr *e) {
+  return Value::of(integer_constant(llvm::APSInt::get(1), e->getType()));
 }
 
 // ---- writes in place ----------------------------------------------------------------------------

@@ -8,9 +8,10 @@ using namespace clang;
 using llvm::dyn_cast;
 using llvm::isa;
 
-static const int max_iterations = 16384; // of all loops of a function together
+static const int max_iterations = 16384; // of all loops of a segment together
+static const int max_unrolled = 2048;    // operations of one loop
 
-static const char *obstacle(const Stmt *s) {
+static const char *kind_of(const Stmt *s) {
   if (isa<GotoStmt>(s) || isa<IndirectGotoStmt>(s)) return "goto";
   if (isa<AsmStmt>(s)) return "inline assembly";
   return "a statement of this kind";
@@ -62,16 +63,14 @@ Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
     return execute(attributed->getSubStmt());
   if (const auto *label = dyn_cast<SwitchCase>(s)) return execute(label->getSubStmt());
   if (const auto *label = dyn_cast<LabelStmt>(s)) return execute(label->getSubStmt());
-  fail(s->getBeginLoc(), std::string(obstacle(s)) + " is not captured");
+  fail(s->getBeginLoc(), std::string(kind_of(s)) + " is not captured");
   return Flow::Return;
 }
 
 std::optional<bool> Evaluator::decide(const Expr *condition, const char *what) {
   Value v = evaluate(condition);
   if (failed) return std::nullopt;
-  if (v.kind == Value::Tensors || v.kind == Value::Foreign || v.kind == Value::Null)
-    return v.kind != Value::Null;
-  auto known = v.kind == Value::Scalars ? truth(v.scalar) : std::nullopt;
+  auto known = v.kind == Value::Scalars ? truth(v.scalar) : pointer_truth(v);
   if (!known)
     fail(condition->getExprLoc(),
          std::string(what) + " depends on a value that is not known at build time; compute with "
@@ -79,12 +78,23 @@ std::optional<bool> Evaluator::decide(const Expr *condition, const char *what) {
   return known;
 }
 
+// Whether control does not come out behind the statement.
+static bool leaves(const Stmt *s) {
+  if (const auto *block = dyn_cast<CompoundStmt>(s))
+    return !block->body_empty() && leaves(block->body_back());
+  return isa<ReturnStmt>(s) || isa<GotoStmt>(s) || isa<BreakStmt>(s) || isa<ContinueStmt>(s);
+}
+
 Evaluator::Flow Evaluator::execute_if(const IfStmt *s) {
   if (s->getInit() || s->getConditionVariable()) {
     fail(s->getIfLoc(), "a declaration in a condition is not captured");
     return Flow::Return;
   }
+  // `if (!t) return NULL;`
+  bool before = exits;
+  exits = !s->getElse() && leaves(s->getThen());
   auto taken = decide(s->getCond(), "the branch");
+  exits = before;
   if (!taken) return Flow::Return;
   return execute(*taken ? s->getThen() : s->getElse());
 }
@@ -144,10 +154,13 @@ static bool is_scope(const Stmt *init) {
 Evaluator::Flow Evaluator::execute_loop(const Stmt *init, const Expr *condition, const Expr *step,
                                         const Stmt *body, bool body_first, SourceLocation loc) {
   if (is_scope(init)) {
+    scopes++;
     Flow flow = execute(body);
+    scopes--;
     return flow == Flow::Break || flow == Flow::Continue ? Flow::Next : flow;
   }
   execute(init);
+  const int before = ops;
   for (bool first = true; !failed; first = false) {
     if (condition && !(first && body_first)) {
       auto again = decide(condition, "the number of rounds of the loop");
@@ -157,6 +170,11 @@ Evaluator::Flow Evaluator::execute_loop(const Stmt *init, const Expr *condition,
     if (++iterations > max_iterations) {
       fail(loc, "loops of more than " + std::to_string(max_iterations) +
                     " rounds in all are not unrolled; work on a whole tensor instead");
+      return Flow::Return;
+    }
+    if (ops - before > max_unrolled) {
+      fail(loc, "the loop makes more than " + std::to_string(max_unrolled) +
+                    " operations; its body is compiled instead");
       return Flow::Return;
     }
     Flow flow = execute(body);

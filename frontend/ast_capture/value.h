@@ -11,16 +11,30 @@
 
 namespace tc {
 
-// A C object: a variable of the captured code, or an element of an output parameter (`out[1]`), and
-// within it the member or element that `path` leads to.
+// A C object.  Local: a variable of the captured statements, and within it the member or element
+// that `path` leads to.  Outer: memory that exists when the statements begin, named by C text that
+// is evaluated then: a variable of the function around them, a global, what a pointer leads to.
 struct Place {
-  const clang::ParmVarDecl *out = nullptr; // output parameter; path is the one index
-  unsigned slot = 0;                       // else: index in the evaluator's memory
+  unsigned slot = 0; // local: index in the evaluator's memory
   std::vector<int64_t> path;
+
+  bool outer = false;
+  std::string text; // an lvalue; with `indexed`: what is indexed to get it
+  bool indexed = false;
+  int64_t index = 0;
+  bool deref = false; // the text follows a pointer
+  bool in_union = false;
+  clang::QualType type;                       // of the object
+  const clang::ValueDecl *declared = nullptr; // variable or member that names it
+  std::string instance;                       // object that it is a member of; "" for variables
+  const clang::VarDecl *root = nullptr;       // variable that the text starts from
+
+  std::string lvalue() const { return indexed ? text + "[" + std::to_string(index) + "]" : text; }
 };
 
-// A value of arithmetic type.  `text` is a C expression of exactly this type and value over the
-// function's parameters, without side effects; constants have it too.
+// A value of arithmetic type.  `text` is a C expression of exactly this type and value over what
+// exists when the statements begin, without side effects; constants have it too.  Of a late one the
+// text holds only after the kernels ran (it reads their results); `ref` is its value in the graph.
 struct Scalar {
   clang::QualType type; // canonical, unqualified
   bool constant = false;
@@ -28,12 +42,15 @@ struct Scalar {
   double floating = 0;           // of a constant of type float or double
   std::optional<tc_dim> dim;     // integers that are expressions of sizes (constants too)
   std::string text;
+  bool late = false;
+  tc_ref ref = {0}; // late: node of rank 0, or none
 };
 
 // A tensor.  Tensors share memory through views; writes in place make views of older contents
 // stale.
 struct Tensor {
   tc_ref ref = {0};     // contents when the value was made
+  tc_ref base = {0};    // a view: contents of the whole storage then
   unsigned storage = 0; // index in the evaluator's storages
   unsigned version = 0; // of the storage when the value was made
   bool whole = true;    // all of the storage in its own shape: contents are always the newest
@@ -42,8 +59,11 @@ struct Tensor {
 // Memory of a tensor.
 struct Storage {
   tc_ref current = {0};
-  unsigned version = 0;                          // counts writes
-  const clang::ParmVarDecl *parameter = nullptr; // whose memory this is; null: made here
+  unsigned version = 0; // counts writes
+  Place outer;          // where the tensor was found; outer.outer is false: made here
+  int input = -1;       // index among the graph's inputs, once it is one
+  bool freed = false;
+  int depth = 0; // TC_SCOPEs open around its making
 };
 
 struct Value {
@@ -56,15 +76,18 @@ struct Value {
     String,    // a string literal
     Aggregate, // array or struct
     Pointer,   // to a place
-    Foreign    // a parameter that is not followed; a tensor without TC_SHAPE
+    Function,  // a pointer to a function that is known
+    Outer,     // contents of an outer object that nobody has looked at
+    Foreign    // a pointer that is not followed; a tensor of unknown shape
   };
   Kind kind = Unset;
   Tensor tensor;
   Scalar scalar;
   std::string string;
   std::vector<Value> parts;
-  Place place;
-  const clang::ParmVarDecl *parameter = nullptr; // Foreign
+  Place place; // Pointer: to what; Outer, Foreign: where it was found
+  const clang::FunctionDecl *function = nullptr;
+  std::string origin; // lvalue that holds this value already
 
   static Value of(Kind kind) {
     Value v;
@@ -81,8 +104,8 @@ struct Value {
     v.tensor = tensor;
     return v;
   }
-  static Value of(Place place) {
-    Value v = of(Pointer);
+  static Value of(Kind kind, Place place) {
+    Value v = of(kind);
     v.place = std::move(place);
     return v;
   }

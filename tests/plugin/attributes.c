@@ -12,7 +12,7 @@ TC_COMPILE int variable;
 // CHECK-DAG: attributes.c:[[#@LINE-1]]:1: warning: 'tc_compile' marks functions; here it is ignored [-Wbackend-plugin]
 
 TC_SHAPE("f32[N]") int shaped;
-// CHECK-DAG: attributes.c:[[#@LINE-1]]:1: warning: 'tc_shape' describes tensor parameters; here it is ignored
+// CHECK-DAG: attributes.c:[[#@LINE-1]]:1: warning: 'tc_shape' describes parameters, members and variables that are tensors; here it is ignored
 
 TC_COMPILE_WITH("fulgraph") tc_tensor *misspelt(const tc_tensor *x TC_SHAPE("f32[N]")) {
   // CHECK-DAG: attributes.c:[[#@LINE-1]]:17: warning: unknown option 'fulgraph'; did you mean 'fullgraph'? (options: fullgraph, backend=openmp|cuda|all, mode=default|reduce-overhead)

@@ -52,13 +52,19 @@ typedef struct tc_tensor tc_tensor; /* opaque for users; see tcompile/abi.h */
 /* Compile this function.  Options: TC_COMPILE_WITH("fullgraph", "backend=openmp"). */
 #define TC_COMPILE __attribute__((tc_compile))
 #define TC_COMPILE_WITH(...) __attribute__((tc_compile(__VA_ARGS__)))
-/* On a parameter: "f32[B,784]", ranges and multiples "bf16[B<=64,T%8,768]"; equal names are equal sizes. */
+/* On a parameter, a member of a struct or a variable: "f32[B,784]", ranges and multiples "bf16[B<=64,T%8,768]"; equal names are equal sizes. */
 #define TC_SHAPE(spec) __attribute__((tc_shape(spec)))
+/* On a function: never inlined into compiled code; its calls stay calls. */
+#define TC_DISABLE __attribute__((tc_disable))
 #else
 #define TC_COMPILE
 #define TC_COMPILE_WITH(...)
 #define TC_SHAPE(spec)
+#define TC_DISABLE
 #endif
+
+/* True where compiled code is being made of the function, false where its body runs. */
+static inline bool tc_is_compiling(void) { return false; }
 
 /* ---- lists of sizes, axes, indices ------------------------------------------------------------ */
 

@@ -1,0 +1,141 @@
+// facts.cpp - see facts.h.
+#include "frontend/ast_capture/facts.h"
+
+namespace tc {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+
+std::string place_key(const Place &place) {
+  std::string key;
+  llvm::raw_string_ostream(key) << static_cast<const void *>(place.root) << ":" << place.lvalue();
+  return key;
+}
+
+Reading::Reading(const FunctionDecl *function, ASTContext &context) : context(context) {
+  for (const ParmVarDecl *parameter : function->parameters()) {
+    names.insert(parameter->getNameAsString());
+    declared[parameter] = 0;
+  }
+  walk(function->getBody(), false);
+}
+
+Reading::Range Reading::range(const Stmt *s) const {
+  auto found = ranges.find(s);
+  return found == ranges.end() ? Range{0, 0} : found->second;
+}
+
+void Reading::mention(const DeclRefExpr *e) {
+  if (const auto *variable = dyn_cast<VarDecl>(e->getDecl())) mentions[variable].push_back(next);
+}
+
+// The variable whose memory an lvalue names; null: what a pointer leads to.
+static const VarDecl *named_variable(const Expr *e) {
+  for (;;) {
+    e = e->IgnoreParens();
+    if (const auto *ref = dyn_cast<DeclRefExpr>(e)) return dyn_cast<VarDecl>(ref->getDecl());
+    if (const auto *member = dyn_cast<MemberExpr>(e)) {
+      if (member->isArrow()) return nullptr;
+      e = member->getBase();
+    } else if (const auto *element = dyn_cast<ArraySubscriptExpr>(e)) {
+      const auto *decay = dyn_cast<ImplicitCastExpr>(element->getBase()->IgnoreParens());
+      if (!decay || decay->getCastKind() != CK_ArrayToPointerDecay) return nullptr;
+      e = decay->getSubExpr();
+    } else {
+      return nullptr;
+    }
+  }
+}
+
+static bool is_loop(const Stmt *s) {
+  return isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s) ||
+         s->getStmtClass() == Stmt::CXXForRangeStmtClass;
+}
+
+// Arguments of the tensor API are not remembered by it.
+void Reading::walk_call(const CallExpr *call) {
+  const FunctionDecl *callee = call->getDirectCallee();
+  bool api = callee && callee->getDeclName().isIdentifier() &&
+             callee->getName().starts_with("tc_") && !callee->hasBody();
+  if (callee && callee->hasAttr<ReturnsTwiceAttr>()) oddities.insert("setjmp");
+  walk(call->getCallee(), false);
+  for (const Expr *argument : call->arguments()) walk(argument, api);
+}
+
+// `allowed`: an address taken right here does not outlive the expression.
+void Reading::walk(const Stmt *s, bool allowed) {
+  if (!s) return;
+  unsigned first = next++;
+  bool loop = is_loop(s);
+  if (const auto *ref = dyn_cast<DeclRefExpr>(s)) mention(ref);
+  if (isa<LabelStmt>(s) || isa<IndirectGotoStmt>(s)) oddities.insert("goto");
+  if (const auto *d = dyn_cast<DeclStmt>(s))
+    for (const Decl *decl : d->decls())
+      if (const auto *variable = dyn_cast<VarDecl>(decl)) {
+        names.insert(variable->getNameAsString());
+        declared[variable] = first;
+      }
+  const Expr *address = nullptr;
+  if (const auto *op = dyn_cast<UnaryOperator>(s); op && op->getOpcode() == UO_AddrOf)
+    address = op->getSubExpr();
+  if (const auto *cast = dyn_cast<CastExpr>(s);
+      cast && cast->getCastKind() == CK_ArrayToPointerDecay)
+    address = cast->getSubExpr();
+  if (address && !allowed)
+    if (const VarDecl *variable = named_variable(address)) escaped.insert(variable);
+  if (const auto *call = dyn_cast<CallExpr>(s)) {
+    walk_call(call);
+  } else {
+    bool passes = isa<ParenExpr>(s) || isa<ImplicitCastExpr>(s) || isa<UnaryOperator>(s);
+    for (const Stmt *child : s->children()) {
+      bool base = false;
+      if (const auto *element = dyn_cast<ArraySubscriptExpr>(s)) base = child == element->getBase();
+      walk(child, base || (passes && allowed && !address));
+    }
+  }
+  ranges[s] = {first, next};
+  if (loop) loops.push_back({first, next});
+}
+
+bool Reading::live_behind(const VarDecl *variable, Range statements) const {
+  if (escapes(variable) || variable->hasGlobalStorage()) return true;
+  auto found = mentions.find(variable);
+  if (found == mentions.end()) return false;
+  if (has("goto")) return true;
+  auto where = declared.find(variable);
+  unsigned born = where == declared.end() ? 0 : where->second;
+  for (unsigned at : found->second) {
+    if (at > statements.last) return true;
+    for (const Range &loop : loops) // around the statements, but not around the declaration
+      if (loop.first < statements.first && statements.last <= loop.last && born < loop.first &&
+          at >= loop.first && at <= loop.last)
+        return true;
+  }
+  return false;
+}
+
+void Reading::forget(const Stmt *s, Facts &facts, bool types) const {
+  if (!s) return;
+  if (const auto *cast = dyn_cast<CastExpr>(s); cast && cast->getCastKind() == CK_LValueToRValue) {
+    const Expr *from = cast->getSubExpr()->IgnoreParens();
+    if (isa<DeclRefExpr>(from)) return;
+  }
+  if (const auto *ref = dyn_cast<DeclRefExpr>(s))
+    if (const auto *variable = dyn_cast<VarDecl>(ref->getDecl())) {
+      facts.constants.erase(variable);
+      if (types) {
+        Place place;
+        place.root = variable;
+        std::string prefix = place_key(place);
+        for (auto at = facts.types.lower_bound(prefix);
+             at != facts.types.end() && llvm::StringRef(at->first).starts_with(prefix);)
+          at = facts.types.erase(at);
+      }
+    }
+  for (const Stmt *child : s->children()) forget(child, facts, types);
+  for (auto at = facts.constants.begin(); at != facts.constants.end();)
+    at = escapes(at->first) ? facts.constants.erase(at) : std::next(at);
+}
+
+} // namespace tc

@@ -1,0 +1,73 @@
+// facts.h - what is known between segments: by flow (constants, likely types of tensors) and by
+// reading the function (who mentions which variable where, whose address is taken).
+#ifndef TC_CAPTURE_FACTS_H
+#define TC_CAPTURE_FACTS_H
+
+#include <map>
+#include <set>
+
+#include "frontend/ast_capture/value.h"
+
+namespace tc {
+
+// A type without the graph that it was found in.  A guess: the guards of a segment check it.
+struct TypeFact {
+  tc_type type = {}; // dtype, rank, weak
+  struct Size {
+    bool constant;
+    int64_t value;
+    std::string symbol;
+    int64_t lo, hi, multiple;
+  };
+  std::vector<Size> sizes;
+};
+
+struct Facts {
+  std::map<const clang::VarDecl *, Value> constants; // leaves: constants, NULL
+  std::map<std::string, TypeFact> types;             // by place_key
+};
+
+std::string place_key(const Place &place);
+
+// One walk over a function.  Statements and mentions are numbered in the order of the text.
+class Reading {
+public:
+  Reading(const clang::FunctionDecl *function, clang::ASTContext &context);
+
+  struct Range {
+    unsigned first, last;
+  };
+  Range range(const clang::Stmt *s) const;
+
+  // Whether the value of the variable behind `statements` can be asked for.
+  bool live_behind(const clang::VarDecl *variable, Range statements) const;
+
+  // Whether something that is not in sight may read or write the variable.
+  bool escapes(const clang::VarDecl *variable) const { return escaped.count(variable); }
+
+  // A local variable or parameter of this name exists.
+  bool hides(llvm::StringRef name) const { return names.count(name.str()); }
+
+  bool has(const char *what) const { return oddities.count(what); }
+
+  // Forgets what the statement may change.
+  void forget(const clang::Stmt *s, Facts &facts, bool types) const;
+
+private:
+  void walk(const clang::Stmt *s, bool allowed);
+  void walk_call(const clang::CallExpr *call);
+  void mention(const clang::DeclRefExpr *e);
+
+  clang::ASTContext &context;
+  unsigned next = 1;
+  std::map<const clang::Stmt *, Range> ranges;
+  std::map<const clang::VarDecl *, std::vector<unsigned>> mentions;
+  std::map<const clang::VarDecl *, unsigned> declared;
+  std::vector<Range> loops;
+  std::set<const clang::VarDecl *> escaped;
+  std::set<std::string> names, oddities;
+};
+
+} // namespace tc
+
+#endif

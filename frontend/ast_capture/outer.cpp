@@ -1,0 +1,353 @@
+// outer.cpp - objects that exist when the captured statements begin: variables of the function
+// around them, members, elements, globals, what pointers lead to.  They are named by C text that
+// the guarded call evaluates once, before anything else, so a read is right only while nothing that
+// could be the same memory was written by the statements themselves.
+//
+// Local variables whose address nobody takes are followed like those that the statements declare.
+#include "frontend/ast_capture/evaluator.h"
+
+#include "plugin/attributes.h"
+
+namespace tc {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::StringRef;
+
+static const uint64_t max_elements = 65536; // of a local array
+
+// ---- names --------------------------------------------------------------------------------------
+
+// Whether the name means this object where the texts are evaluated.
+bool Evaluator::nameable(const ValueDecl *decl, SourceLocation loc) {
+  std::string name = decl->getNameAsString();
+  const auto *variable = dyn_cast<VarDecl>(decl);
+  bool local = variable && variable->isStaticLocal();
+  bool before = false;
+  for (const Decl *each : decl->redecls())
+    before = before || sources.isBeforeInTranslationUnit(sources.getFileLoc(each->getLocation()),
+                                                         sources.getFileLoc(begins));
+  if (local && (frames.size() > 1 || !before)) {
+    fail(loc, "'" + name + "' keeps its value between calls; pass it as a parameter");
+    return false;
+  }
+  if (!before || (!local && reading.hides(name))) {
+    fail(loc, "'" + name + "' cannot be named in '" + function->getNameAsString() +
+                  (before ? "', which has a variable of the same name; rename one of them"
+                          : "'; declare it in front of the function"));
+    return false;
+  }
+  return true;
+}
+
+Place Evaluator::outer_variable(const VarDecl *variable) {
+  Place place;
+  place.outer = true;
+  place.text = variable->getNameAsString();
+  place.type = variable->getType();
+  place.declared = place.root = variable;
+  return place;
+}
+
+Place Evaluator::member_of(const Place &place, const FieldDecl *field) {
+  Place member = place;
+  member.indexed = false;
+  member.index = 0;
+  member.text = place.indexed && place.index == 0 ? place.text + "->" : place.lvalue() + ".";
+  if (field->getName().empty()) member.text = place.lvalue(); // an anonymous struct
+  else member.text += field->getName();
+  member.type = field->getType();
+  member.declared = field;
+  member.instance = place.lvalue();
+  member.deref = place.deref || place.indexed;
+  member.in_union = place.in_union || field->getParent()->isUnion();
+  return member;
+}
+
+// Whether the object is as it was when the statements began, under the name it had then.
+static bool untouched(const Value &v, const std::string &lvalue) {
+  if (v.kind == Value::Outer) return true;
+  if (v.kind != Value::Aggregate) return v.origin == lvalue;
+  if (!v.place.outer) return false;
+  for (const Value &part : v.parts) {
+    const std::string &name = part.place.outer ? part.place.lvalue() : part.origin;
+    if (name.empty() || !untouched(part, name)) return false;
+  }
+  return true;
+}
+
+// pointer[index] with an index that is known at run time only.
+std::optional<Place> Evaluator::element_of(const Value &pointer, const Scalar &index,
+                                           SourceLocation loc) {
+  Place place = pointer.place;
+  if (!place.outer) { // a local array that nothing was written to
+    if (place.path.empty()) place.path.push_back(0);
+    int64_t first = place.path.back();
+    place.path.pop_back();
+    bool table = llvm::any_of(tables, [&](auto &each) { return each.second == place.slot; });
+    Value *array = resolve(place, loc);
+    if (!array) return std::nullopt;
+    if (first || !array->place.outer || !(table || untouched(*array, array->place.lvalue()))) {
+      fail(loc, "the index is not known at build time, and the array is written here");
+      return std::nullopt;
+    }
+    QualType element = context.getAsArrayType(array->place.type)->getElementType();
+    place = array->place;
+    place.text = place.lvalue();
+    place.index = 0;
+    place.indexed = true;
+    place.type = element;
+  }
+  if (index.late || maybe) {
+    fail(loc, index.late ? "the index is read from a tensor"
+                         : "whether this element is read is not known at build time");
+    return std::nullopt;
+  }
+  std::string base =
+      place.index ? "(" + place.text + " + " + std::to_string(place.index) + ")" : place.text;
+  place.text = base + "[" + index.text + "]";
+  place.indexed = false;
+  place.index = 0;
+  return place;
+}
+
+std::optional<Place> Evaluator::locate_outer(const VarDecl *variable, SourceLocation loc) {
+  QualType type = variable->getType();
+  if (type.isVolatileQualified() || type->isAtomicType() || type->isReferenceType()) {
+    fail(loc, "'" + variable->getNameAsString() + "' is " +
+                  (type.isVolatileQualified() ? "volatile"
+                   : type->isAtomicType()     ? "atomic"
+                                              : "a reference"));
+    return std::nullopt;
+  }
+  Place place;
+  if (variable->hasLocalStorage() && !reading.escapes(variable)) {
+    auto known = facts.constants.find(variable);
+    Value v = Value::of(Value::Outer, outer_variable(variable));
+    place.slot = new_slot(known == facts.constants.end() ? v : known->second);
+    frames.front().variables[variable] = place.slot;
+    return place;
+  }
+  if (variable->hasGlobalStorage() && type.isConstant(context) &&
+      (type->isArrayType() || type->isRecordType() || type->isPointerType())) {
+    const VarDecl *definition = nullptr;
+    auto [at, fresh] = tables.insert({variable, 0});
+    if (const Expr *init = fresh ? variable->getAnyInitializer(definition) : nullptr) {
+      Value v = evaluate_initializer(init, type);
+      if (failed) return std::nullopt;
+      v.place = outer_variable(variable);
+      at->second = new_slot(std::move(v));
+    } else if (fresh) {
+      tables.erase(at);
+      fresh = false;
+      at = tables.end();
+    }
+    if (at != tables.end()) {
+      place.slot = at->second;
+      return place;
+    }
+  }
+  if (variable->hasGlobalStorage() && !nameable(variable, loc)) return std::nullopt;
+  return outer_variable(variable);
+}
+
+// ---- contents -----------------------------------------------------------------------------------
+
+static std::string rename_symbols(StringRef shape, const std::string &instance) {
+  std::string prefix, out;
+  for (char c : instance) prefix += llvm::isAlnum(c) ? c : '_';
+  size_t at = shape.find('[');
+  if (at == StringRef::npos) return shape.str();
+  out = shape.substr(0, at).str();
+  for (size_t i = at; i < shape.size();) {
+    StringRef word =
+        shape.substr(i).take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+    bool name = !word.empty() && !llvm::isDigit(word[0]) && word != "min" && word != "max";
+    if (name) out += prefix + "_";
+    out += word.empty() ? shape.substr(i, 1).str() : word.str();
+    i += word.empty() ? 1 : word.size();
+  }
+  return out;
+}
+
+// What the tensor is, as far as the program or the statements before tell.
+std::optional<tc_type> Evaluator::known_type(const Place &place) {
+  auto found = facts.types.find(place_key(place));
+  if (found != facts.types.end()) {
+    const TypeFact &fact = found->second;
+    tc_type type = fact.type;
+    for (int i = 0; i < type.rank; i++) {
+      const TypeFact::Size &size = fact.sizes[static_cast<size_t>(i)];
+      type.dim[i] = size.constant
+                        ? tc_dim_const(size.value)
+                        : tc_dim_sym(dims, size.symbol.c_str(), size.lo, size.hi, size.multiple);
+      if (tc_dim_bad(type.dim[i])) return std::nullopt;
+    }
+    return type;
+  }
+  const StringLiteral *shape = place.declared ? declared_shape(place.declared) : nullptr;
+  if (!shape) return std::nullopt;
+  std::string text = llvm::isa<FieldDecl>(place.declared)
+                         ? rename_symbols(shape->getString(), place.instance)
+                         : shape->getString().str();
+  tc_type type;
+  const char *problem;
+  size_t at;
+  if (!tc_type_parse(dims, text.c_str(), &type, &problem, &at)) return std::nullopt;
+  return type;
+}
+
+bool Evaluator::declare_input(const Place &place) {
+  auto type = known_type(place);
+  SourceLocation loc = place.declared ? place.declared->getLocation() : begins;
+  tc_ref node = {0};
+  if (type) node = tc_graph_input(graph, place.lvalue().c_str(), &*type, graph_loc(loc));
+  if (!node.id)
+    fail(loc, type ? "out of memory" : "the shape of '" + place.lvalue() + "' is not understood");
+  input_refs.push_back(node);
+  return node.id != 0;
+}
+
+Value Evaluator::import_tensor(const Place &place) {
+  std::string lvalue = place.lvalue();
+  Tensor t;
+  bool known =
+      facts.types.count(place_key(place)) || (place.declared && declared_shape(place.declared));
+  if (!known) return Value::of(Value::Foreign, place);
+  for (t.storage = 0; t.storage < storages.size(); t.storage++)
+    if (storages[t.storage].outer.outer && storages[t.storage].outer.lvalue() == lvalue)
+      return Value::of(t);
+  Storage storage;
+  storage.outer = place;
+  storages.push_back(storage);
+  return Value::of(t);
+}
+
+// The value of an outer object when the statements begin.
+Value Evaluator::import(const Place &place, SourceLocation loc) {
+  QualType type = context.getCanonicalType(place.type);
+  Value v;
+  if (type.isVolatileQualified() || type->isAtomicType())
+    fail(loc, "'" + place.lvalue() + "' is volatile or atomic");
+  else if (is_tensor_pointer(type)) v = import_tensor(place);
+  else if (type->isArithmeticType() || type->isEnumeralType())
+    v = Value::of(opaque(place.lvalue(), type));
+  else if (type->isPointerType() && !type->isFunctionPointerType()) {
+    Place to = place;
+    to.text = place.lvalue();
+    to.indexed = true;
+    to.index = 0;
+    to.type = type->getPointeeType();
+    to.deref = true;
+    v = Value::of(Value::Pointer, to);
+  } else if (type->isRecordType() || type->isArrayType()) {
+    return Value::of(Value::Outer, place);
+  } else {
+    v = Value::of(Value::Foreign, place);
+  }
+  v.origin = place.lvalue();
+  return v;
+}
+
+// An outer array or struct becomes its parts.
+void Evaluator::open(Value &v) {
+  Place place = v.place;
+  QualType type = context.getCanonicalType(place.type);
+  std::vector<Value> parts;
+  if (const auto *array = context.getAsConstantArrayType(type)) {
+    if (array->getSize().getLimitedValue() > max_elements) return;
+    for (uint64_t i = 0; i < array->getSize().getZExtValue(); i++) {
+      Place part = place;
+      part.text = place.lvalue();
+      part.indexed = true;
+      part.index = static_cast<int64_t>(i);
+      part.type = array->getElementType();
+      parts.push_back(Value::of(Value::Outer, part));
+    }
+  } else if (const auto *record = type->getAs<RecordType>(); record && !record->isUnionType()) {
+    for (const FieldDecl *field : record->getDecl()->fields())
+      parts.push_back(Value::of(Value::Outer, member_of(place, field)));
+  } else {
+    return;
+  }
+  v = Value::of(Value::Aggregate, place);
+  v.parts = std::move(parts);
+}
+
+// Whether two outer objects may be the same memory.
+static bool may_alias(ASTContext &context, const Place &a, const Place &b) {
+  auto plain = [&](const Place &p) {
+    return context.getCanonicalType(p.type).getUnqualifiedType();
+  };
+  QualType x = plain(a), y = plain(b);
+  bool pointers = x->isPointerType() && y->isPointerType();
+  if (x != y && !pointers && !x->isCharType() && !y->isCharType()) return false;
+  return a.deref || b.deref || a.root == b.root;
+}
+
+Value Evaluator::load_outer(const Place &place, SourceLocation loc) {
+  std::string lvalue = place.lvalue();
+  for (auto at = stored.rbegin(); at != stored.rend(); ++at) {
+    if (at->first.lvalue() == lvalue) return at->second;
+    if (may_alias(context, at->first, place)) {
+      fail(loc, "'" + lvalue + "' is read behind a write to '" + at->first.lvalue() +
+                    "', which may be the same memory");
+      return {};
+    }
+  }
+  if (maybe && place.deref && !place.type->isArithmeticType()) {
+    fail(loc, "whether '" + lvalue + "' is read is not known at build time");
+    return {};
+  }
+  return import(place, loc);
+}
+
+void Evaluator::store_outer(const Place &place, Value value, SourceLocation loc) {
+  const auto *field = place.declared ? dyn_cast<FieldDecl>(place.declared) : nullptr;
+  bool leaf = value.kind == Value::Tensors || value.kind == Value::Null ||
+              value.kind == Value::Scalars || value.kind == Value::Foreign ||
+              (value.kind == Value::Pointer && value.place.outer);
+  if (!leaf || place.in_union || (field && field->isBitField()) || maybe ||
+      place.type.isVolatileQualified() || place.type->isAtomicType()) {
+    fail(loc, "this write to '" + place.lvalue() + "' is not captured");
+    return;
+  }
+  std::string lvalue = place.lvalue();
+  stored.erase(std::remove_if(stored.begin(), stored.end(),
+                              [&](auto &each) { return each.first.lvalue() == lvalue; }),
+               stored.end());
+  stored.emplace_back(place, std::move(value));
+}
+
+// Whether a pointer is not NULL.  Tensors that are operands are not, or the guard fails; for others
+// that holds by a condition in front of the call where only an error path asks.
+std::optional<bool> Evaluator::pointer_truth(const Value &v) {
+  const Place *asked = nullptr;
+  switch (v.kind) {
+  case Value::Null:
+    return false;
+  case Value::Function:
+    return true;
+  case Value::Tensors:
+    if (!storages[v.tensor.storage].outer.outer) return true;
+    asked = &storages[v.tensor.storage].outer;
+    break;
+  case Value::Pointer:
+    if (!v.place.outer || !v.place.indexed) return true;
+    if (exits) asked = &v.place;
+    break;
+  case Value::Foreign:
+    if (exits && v.place.outer) asked = &v.place;
+    break;
+  default:
+    break;
+  }
+  if (!asked || (maybe && asked->deref)) return std::nullopt;
+  std::string text = v.kind == Value::Pointer ? asked->text : asked->lvalue();
+  if (StringRef(text).contains("__tc_size_")) return std::nullopt;
+  text = "(" + text + ") != 0";
+  if (!llvm::is_contained(conditions, text)) conditions.push_back(text);
+  return true;
+}
+
+} // namespace tc

@@ -1,0 +1,385 @@
+// segments.cpp - which statements of a function become segments.
+//
+// In each compound statement the evaluator runs from a statement on until one cannot be captured,
+// or control leaves; the statements up to there, without a tail that computes no tensor, are a
+// segment.  A statement that cannot be captured even as the first of a segment is a break: it
+// stays, and the statements inside of it are looked at in the same way.
+#include "frontend/ast_capture/evaluator.h"
+
+namespace tc {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+
+namespace {
+
+const int max_nesting = 200; // of statements around a segment
+
+class Segmenter {
+public:
+  Segmenter(ASTContext &context, const FunctionDecl *function, tc_diag *diag, const Sink &sink,
+            CapturedFunction &out)
+      : context(context), sources(context.getSourceManager()), function(function), diag(diag),
+        sink(sink), out(out), reading(function, context) {}
+
+  void run(bool fullgraph);
+
+private:
+  // A statement of a list, and whether control can come to it from elsewhere.
+  struct Item {
+    const Stmt *s;
+    bool labelled;
+  };
+  struct Attempt {
+    size_t end = 0; // statements that were captured: [begin, end)
+    Evaluator::Flow flow = Evaluator::Flow::Next;
+    int ops = 0;
+    Obstacle obstacle;
+    bool stopped = false; // by the obstacle
+    bool nothing = false;
+    Facts after;
+    std::unique_ptr<Segment> segment;
+  };
+
+  void block(const CompoundStmt *block);
+  void list(const std::vector<Item> &items, SourceLocation close, bool braces);
+  void nested(const Stmt *s);
+  void descend(const Stmt *s);
+  void label(const Stmt *&s, bool &labelled);
+  size_t try_from(const std::vector<Item> &items, size_t at, SourceLocation close, bool braces);
+  Attempt evaluate(const std::vector<Item> &items, size_t from, size_t to, Discovered &discovered,
+                   bool collecting, bool finish);
+  Attempt collect(const std::vector<Item> &items, size_t from, size_t to, Discovered &discovered,
+                  bool finish);
+  std::optional<unsigned> start_of(SourceLocation loc, FileID file);
+  bool place(const std::vector<Item> &items, size_t from, size_t to, SourceLocation close,
+             bool braces, Segment &segment);
+  void report(const Obstacle &o);
+
+  ASTContext &context;
+  const SourceManager &sources;
+  const FunctionDecl *function;
+  tc_diag *diag;
+  const Sink &sink;
+  CapturedFunction &out;
+  Reading reading;
+  Facts facts;
+  std::vector<Message> breaks;
+  int nesting = 0, branches = 0;
+  bool wrong = false; // the program has a mistake: nothing is compiled
+};
+
+void mute(void *, tc_severity, tc_loc, const char *) {}
+
+// ---- one attempt --------------------------------------------------------------------------------
+
+Segmenter::Attempt Segmenter::evaluate(const std::vector<Item> &items, size_t from, size_t to,
+                                       Discovered &discovered, bool collecting, bool finish) {
+  Attempt attempt;
+  attempt.end = from;
+  tc_diag quiet = {mute, nullptr};
+  auto segment = std::make_unique<Segment>();
+  segment->graph.reset(
+      tc_graph_new(function->getNameAsString().c_str(), collecting ? &quiet : diag));
+  if (!segment->graph) return attempt;
+  Evaluator evaluator(context, function, reading, facts, items[from].s->getBeginLoc(),
+                      segment->graph.get(), discovered, collecting);
+  bool fine = evaluator.begin();
+  size_t useful = from;
+  int useful_ops = 0;
+  for (size_t i = from; fine && i < to && attempt.flow == Evaluator::Flow::Next; i++) {
+    if (i > from && items[i].labelled) break;
+    int before = evaluator.ops, effects = evaluator.effects_count();
+    Evaluator::Flow flow = evaluator.execute(items[i].s);
+    if (evaluator.stopped()) break;
+    attempt.flow = flow;
+    attempt.end = i + 1;
+    bool counts = evaluator.ops > before || evaluator.effects_count() > effects ||
+                  flow != Evaluator::Flow::Next;
+    if (!counts || !evaluator.ops) continue;
+    useful = i + 1;
+    useful_ops = evaluator.ops;
+  }
+  attempt.stopped = evaluator.stopped();
+  attempt.obstacle = evaluator.obstacle;
+  attempt.ops = useful_ops;
+  if (!attempt.stopped && finish && attempt.end > from) {
+    attempt.stopped =
+        !evaluator.finish(attempt.flow, items[from].s, items[attempt.end - 1].s, *segment);
+    attempt.obstacle = evaluator.obstacle;
+    attempt.nothing = evaluator.nothing;
+  }
+  attempt.after = evaluator.harvest();
+  if (useful_ops && !finish) attempt.end = useful;
+  if (evaluator.again) attempt.end = SIZE_MAX;
+  else attempt.segment = std::move(segment);
+  return attempt;
+}
+
+// Inputs are found one by one: each has to stand in front of the graph.
+Segmenter::Attempt Segmenter::collect(const std::vector<Item> &items, size_t from, size_t to,
+                                      Discovered &discovered, bool finish) {
+  for (;;) {
+    discovered.scalars.clear();
+    discovered.hidden.clear();
+    Attempt attempt = evaluate(items, from, to, discovered, true, finish);
+    if (attempt.end != SIZE_MAX) return attempt;
+    // Inputs in the order of the parameters, then as they were found.
+    std::stable_sort(discovered.inputs.begin(), discovered.inputs.end(),
+                     [](const Place &a, const Place &b) {
+                       auto rank = [](const Place &p) {
+                         const auto *parameter = llvm::dyn_cast_or_null<ParmVarDecl>(p.declared);
+                         return parameter ? parameter->getFunctionScopeIndex() : UINT_MAX;
+                       };
+                       return rank(a) < rank(b);
+                     });
+  }
+}
+
+// ---- where a segment goes -----------------------------------------------------------------------
+
+std::optional<unsigned> Segmenter::start_of(SourceLocation loc, FileID file) {
+  if (loc.isMacroID() &&
+      !Lexer::isAtStartOfMacroExpansion(loc, sources, context.getLangOpts(), &loc))
+    return std::nullopt;
+  auto [where, offset] = sources.getDecomposedLoc(loc);
+  if (where != file) return std::nullopt;
+  return offset;
+}
+
+bool Segmenter::place(const std::vector<Item> &items, size_t from, size_t to, SourceLocation close,
+                      bool braces, Segment &segment) {
+  segment.file = sources.getFileID(sources.getFileLoc(function->getBody()->getBeginLoc()));
+  auto begin = start_of(items[from].s->getBeginLoc(), segment.file);
+  SourceLocation next = close;
+  if (to < items.size()) next = items[to].s->getBeginLoc();
+  std::optional<unsigned> end;
+  if (braces) {
+    SourceLocation last = items[from].s->getEndLoc();
+    if (last.isMacroID() &&
+        !Lexer::isAtEndOfMacroExpansion(last, sources, context.getLangOpts(), &last))
+      return false;
+    last = Lexer::findLocationAfterToken(last, tok::semi, sources, context.getLangOpts(), false);
+    if (last.isValid() && last.isFileID()) end = start_of(last, segment.file);
+  } else if (to < items.size() && items[to].labelled) {
+    return false; // behind a label there is no place in front of it that is surely passed
+  } else {
+    end = start_of(next, segment.file);
+  }
+  if (!begin || !end || *end <= *begin) return false;
+  segment.begin = *begin;
+  segment.end = *end;
+  segment.braces = braces;
+  segment.loc = items[from].s->getBeginLoc();
+  return true;
+}
+
+// ---- lists of statements ------------------------------------------------------------------------
+
+void Segmenter::report(const Obstacle &o) {
+  if (o.quiet) return;
+  breaks.push_back({o.hard && !branches ? TC_ERROR : TC_MISSED, o.loc, o.why, o.ranges, o.fixits});
+  if (o.hard && !branches) wrong = true;
+}
+
+// Tries a segment at items[at].  Returns how many statements are done with.
+size_t Segmenter::try_from(const std::vector<Item> &items, size_t at, SourceLocation close,
+                           bool braces) {
+  Discovered discovered;
+  Attempt found = collect(items, at, items.size(), discovered, false);
+  if (found.stopped && found.obstacle.hard && !branches) {
+    report(found.obstacle);
+    return items.size();
+  }
+  if (found.end == at) { // the statement itself is a break
+    report(found.obstacle);
+    descend(items[at].s);
+    return at + 1;
+  }
+  Obstacle why;
+  for (size_t end = found.end, tries = 0; found.ops && end > at && tries < 16; end--, tries++) {
+    discovered = {};
+    Segment where;
+    if (!place(items, at, end, close, braces, where)) {
+      why = {items[at].s->getBeginLoc(),
+             "the statement comes out of a macro with others",
+             false,
+             false,
+             {},
+             {}};
+      continue;
+    }
+    Attempt attempt = collect(items, at, end, discovered, true);
+    if (!attempt.stopped) attempt = evaluate(items, at, end, discovered, false, true);
+    if (attempt.stopped) {
+      why = attempt.obstacle;
+      if (attempt.nothing) break;
+      continue;
+    }
+    Segment &s = *attempt.segment;
+    s.file = where.file;
+    s.begin = where.begin;
+    s.end = where.end;
+    s.braces = where.braces;
+    s.loc = where.loc;
+    const auto *body = dyn_cast<CompoundStmt>(function->getBody());
+    s.whole = at == 0 && end == items.size() && !nesting &&
+              (s.exit == Segment::Return || function->getReturnType()->isVoidType()) && body;
+    if (s.whole) s.exit = Segment::Return;
+    out.segments.push_back(std::move(s));
+    facts = std::move(attempt.after);
+    return end;
+  }
+  if (found.ops) { // computes something, and yet it cannot be a segment
+    report(why);
+    if (found.end == at + 1) descend(items[at].s);
+    Discovered none;
+    facts = collect(items, at, found.end, none, false).after;
+    return found.end;
+  }
+  Discovered none;
+  facts = collect(items, at, found.end, none, false).after;
+  return found.end;
+}
+
+void Segmenter::label(const Stmt *&s, bool &labelled) {
+  for (;;) {
+    if (const auto *l = dyn_cast<LabelStmt>(s)) s = l->getSubStmt();
+    else if (const auto *c = dyn_cast<SwitchCase>(s)) s = c->getSubStmt();
+    else return;
+    labelled = true;
+  }
+}
+
+void Segmenter::list(const std::vector<Item> &items, SourceLocation close, bool braces) {
+  for (size_t at = 0; at < items.size() && !wrong;) {
+    if (items[at].labelled) facts.constants.clear();
+    at = try_from(items, at, close, braces);
+  }
+}
+
+void Segmenter::block(const CompoundStmt *block) {
+  std::vector<Item> items;
+  for (const Stmt *s : block->body()) {
+    Item item = {s, false};
+    label(item.s, item.labelled);
+    items.push_back(item);
+  }
+  list(items, block->getRBracLoc(), false);
+}
+
+// The statement that an if, a loop or a label leads to.
+void Segmenter::nested(const Stmt *s) {
+  if (!s || wrong || nesting >= max_nesting) return;
+  nesting++;
+  if (const auto *inner = dyn_cast<CompoundStmt>(s)) block(inner);
+  else if (isa<IfStmt>(s) || isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s) ||
+           isa<SwitchStmt>(s) || isa<AttributedStmt>(s) || isa<LabelStmt>(s))
+    list({{s, false}}, {}, true);
+  else list({{s, false}}, {}, true);
+  nesting--;
+}
+
+// Goes on inside of a break.
+void Segmenter::descend(const Stmt *s) {
+  if (wrong) return;
+  if (const auto *inner = dyn_cast<CompoundStmt>(s)) {
+    nesting++;
+    if (nesting < max_nesting) block(inner);
+    nesting--;
+    return;
+  }
+  if (const auto *attributed = dyn_cast<AttributedStmt>(s))
+    return descend(attributed->getSubStmt());
+  const Facts before = facts;
+  branches++;
+  if (const auto *branch = dyn_cast<IfStmt>(s)) {
+    reading.forget(branch->getCond(), facts, false);
+    Facts entry = facts;
+    nested(branch->getThen());
+    std::map<std::string, TypeFact> types = facts.types;
+    facts = entry;
+    nested(branch->getElse());
+    for (auto &each : types) facts.types.insert(each);
+    facts.constants = before.constants;
+  } else if (isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s)) {
+    const Stmt *body = isa<ForStmt>(s)     ? llvm::cast<ForStmt>(s)->getBody()
+                       : isa<WhileStmt>(s) ? llvm::cast<WhileStmt>(s)->getBody()
+                                           : llvm::cast<DoStmt>(s)->getBody();
+    reading.forget(s, facts, false);
+    nested(body);
+  } else if (const auto *choice = dyn_cast<SwitchStmt>(s)) {
+    reading.forget(s, facts, false);
+    nested(choice->getBody());
+  } else {
+    reading.forget(s, facts, true);
+  }
+  branches--;
+  reading.forget(s, facts, false);
+}
+
+// ---- a function ---------------------------------------------------------------------------------
+
+void Segmenter::run(bool fullgraph) {
+  std::string name = "'" + function->getNameAsString() + "'";
+  if (reading.has("setjmp")) {
+    sink({TC_MISSED,
+          function->getLocation(),
+          name + " not compiled: 'setjmp' is called, which control flow cannot be followed through",
+          {},
+          {}});
+    return;
+  }
+  const auto *body = dyn_cast<CompoundStmt>(function->getBody());
+  if (body) block(body);
+  bool whole = out.segments.size() == 1 && out.segments[0].whole;
+  if (wrong || (fullgraph && !breaks.empty() && !whole)) out.segments.clear();
+  bool partly = !out.segments.empty();
+  std::set<std::pair<unsigned, std::string>> shown;
+  for (Message &m : breaks) {
+    if (wrong && m.severity != TC_ERROR) continue;
+    if (m.severity == TC_MISSED)
+      m.text = (partly ? "graph break in " + name + ": " : name + " not compiled: ") + m.text;
+    if (!shown.insert({m.loc.getRawEncoding(), m.text}).second) continue;
+    sink(m);
+    if (!partly && !fullgraph) break; // the rest may follow from it
+  }
+  out.breaks = static_cast<int>(breaks.size());
+  if (!partly && breaks.empty())
+    sink({TC_MISSED,
+          function->getLocation(),
+          name + " not compiled: there is nothing to compile: no tensor is computed",
+          {},
+          {}});
+}
+
+// Properties of the whole function that rule it out.
+std::string unfit(const FunctionDecl *function) {
+  if (function->isVariadic()) return "it takes a variable number of arguments";
+  if (!function->hasWrittenPrototype() && function->getNumParams())
+    return "it is defined in the style of before C89; write its parameters as a prototype";
+  if (function->hasAttr<NakedAttr>()) return "it is a naked function";
+  return "";
+}
+
+} // namespace
+
+CapturedFunction capture_function(ASTContext &context, const FunctionDecl *function, bool fullgraph,
+                                  tc_diag *diag, const Sink &sink) {
+  CapturedFunction result;
+  result.function = function;
+  if (std::string why = unfit(function); !why.empty()) {
+    sink({TC_MISSED,
+          function->getLocation(),
+          "'" + function->getNameAsString() + "' not compiled: " + why,
+          {},
+          {}});
+    return result;
+  }
+  if (check_shapes(context, function, sink))
+    Segmenter(context, function, diag, sink, result).run(fullgraph);
+  return result;
+}
+
+} // namespace tc
