@@ -298,7 +298,8 @@ static tc_dim chunk_size(lo_kb *b, int slot, int64_t size) {
   const tc_dim unit = tc_dim_const(size);
   if (!most) return unit;
   const tc_dim factor = tc_dim_ceildiv(c, b->slot[slot].extent, tc_dim_const(most * size));
-  const tc_dim whole = tc_dim_mul(c, unit, tc_dim_max(c, factor, tc_dim_const(1)));
+  const bool known = tc_dim_is_const(factor);
+  const tc_dim whole = tc_dim_mul(c, unit, known ? tc_dim_max(c, factor, tc_dim_const(1)) : factor);
   return tc_dim_bad(whole) ? unit : whole;
 }
 
@@ -315,7 +316,10 @@ static tc_dim cut_chunks(lo_kb *b) {
     }
   const tc_target *t = L->target;
   const int64_t size = clamp(split / rest, t->least_part, split) / t->least_part * t->least_part;
+  const tc_dim extent = b->slot[first].extent;
   int chunk = lo_split_slot(b, first, chunk_size(b, first, size));
+  if (t->most_parts && !tc_dim_is_const(extent)) /* the last ones may be empty */
+    b->slot[chunk].extent = tc_dim_const(t->most_parts);
   tc_dim results = lo_group_numel(L, b->g, ~b->g->inner);
   for (uint32_t i = 0; i < b->nact; i++)
     if (b->act[i].a.kind == TC_ACT_STORE) b->act[i].a.address.coef[chunk] = results;

@@ -12,7 +12,7 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .chunk = 0,
                                   .split = 16384,
                                   .least_part = 64,
-                                  .most_parts = 1024,
+                                  .most_parts = 512,
                                   .few_rows = 512,
                                   .few_columns = 65536,
                                   .long_column = 512,
@@ -138,7 +138,8 @@ static void put_global(const pair *x, unsigned number, const char *name, int lan
   tc_put(out, ");\n}\n");
 }
 
-/* Functions 2 * nest (wide) and 2 * nest + 1 (general). */
+/* Functions 2 * nest (wide) and 2 * nest + 1 (general), and one for rows that registers do not
+ * hold. */
 static void put_functions(const pair *x, tc_buf *out) {
   char wide[64], general[64];
   const bool one = !x->general.len;
@@ -146,10 +147,12 @@ static void put_functions(const pair *x, tc_buf *out) {
   snprintf(general, sizeof general, "@NAME@_nest%u%s", x->nest, one ? "" : "_again");
   const bool serial = x->plan->kind == TC_CUDA_SERIAL;
   put_template(x, wide, x->wide.text, out);
-  put_global(x, 2 * x->nest, wide, x->plan->lanes, x->plan->unroll, x->plan->far ? "tc_i64" : "int",
-             out);
+  const char *index = x->plan->far ? "tc_i64" : "int";
+  put_global(x, 2 * x->nest, wide, x->plan->lanes, x->plan->unroll, index, out);
   if (!one) put_template(x, general, x->general.text, out);
   put_global(x, 2 * x->nest + 1, general, 1, serial ? 1 : TC_CUDA_GENERAL, "tc_i64", out);
+  if (x->plan->extra)
+    put_global(x, x->plan->extra, general, x->plan->lanes, x->plan->lanes > 4 ? 2 : 4, index, out);
 }
 
 bool tc_cuda_put_nest(const tc_kernel *k, const tc_kernel *plain, const tc_program *p, uint32_t i,
@@ -167,15 +170,17 @@ bool tc_cuda_put_nest(const tc_kernel *k, const tc_kernel *plain, const tc_progr
 }
 
 static bool put_nests(const tc_kernel *k, const tc_program *p, tc_arena *arena, tc_buf *device,
-                      tc_buf *host) {
+                      tc_buf *host, uint32_t *functions) {
   tc_kernel plain = *k;
   tc_cuda_plan *plan = tc_arena_alloc(arena, (k->nnest + 1) * sizeof *plan);
   tc_buf *both = tc_arena_alloc(arena, (k->nnest + 1) * sizeof *both);
   bool ok = plan && both;
   if (ok && tc_cuda_has_rows(k, p)) ok = tc_cuda_without_rows(k, p, &plain, arena);
   tc_print_fused(k, p, device);
+  *functions = 2 * k->nnest;
   for (uint32_t i = 0; ok && i < k->nnest; ++i) {
     plan[i] = tc_cuda_plan_nest(k, p, &k->nest[i]);
+    if (plan[i].kept && !plan[i].group) plan[i].extra = (*functions)++;
     ok = tc_cuda_put_nest(k, &plain, p, i, &plan[i], &both[i], device);
   }
   if (ok) tc_cuda_put_launcher(k, p, plan, both, host);
@@ -205,11 +210,10 @@ bool tc_cuda_emit_kernel(const tc_kernel *k, const tc_program *p, tc_cuda_text *
   tc_arena *arena = tc_arena_new();
   bool ok = arena &&
             (k->kind == TC_KERNEL_MATMUL ? tc_cuda_put_matmul(k, p, &device, &host, &out->nfunction)
-                                         : put_nests(k, p, arena, &device, &host));
+                                         : put_nests(k, p, arena, &device, &host, &out->nfunction));
   ok = ok && device.text && host.text &&
        tc_print_finish(k, device.text, host.text, "_cuda", &out->name, &out->device);
   if (ok) tc_print_named(host.text, out->name.text, &out->host);
-  if (k->kind != TC_KERNEL_MATMUL) out->nfunction = 2 * k->nnest;
   tc_buf_free(&device);
   tc_buf_free(&host);
   if (arena) tc_arena_free(arena);

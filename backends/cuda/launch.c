@@ -119,22 +119,23 @@ static void put_shape(const launch *x) {
   }
 }
 
-/* Rows of a length that is not constant are kept where they fit the registers of the largest team.
- */
-static void put_fits(const launch *x, tc_buf *out) {
-  if (!x->plan->kept || x->plan->group) return;
-  tc_put(out, " && ");
-  put_extents(x, all_axes(x) & ~outer_axes(x), false, out);
-  tc_putf(out, " <= %d", TC_CUDA_TEAM * x->plan->unroll * x->plan->lanes);
-}
-
 static void put_wide(const launch *x) {
   tc_buf t = {0};
   tc_cuda_put_conditions(x->k, x->p, x->n, x->plan, true, &t);
-  put_fits(x, &t);
   tc_putf(x->out, "    const int wide = 1%s;\n", t.text ? t.text : "");
   if (t.failed) x->out->failed = true;
   tc_buf_free(&t);
+}
+
+/* The function's number.  Rows of any length are kept where they fit the registers of the largest
+ * team. */
+static void put_function(const launch *x, uint32_t i) {
+  if (!x->plan->extra) {
+    tc_putf(x->out, "wide ? %u : %u", 2 * i, 2 * i + 1);
+    return;
+  }
+  tc_putf(x->out, "!wide ? %u : items <= %d ? %u : %u", 2 * i + 1, TC_CUDA_TEAM * x->plan->unroll,
+          2 * i, x->plan->extra);
 }
 
 void tc_cuda_put_nest_launch(const tc_kernel *k, const tc_program *p, uint32_t i,
@@ -147,12 +148,11 @@ void tc_cuda_put_nest_launch(const tc_kernel *k, const tc_program *p, uint32_t i
   put_shape(x);
   tc_put(x->out, "    void *const args[] = {");
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_ADDRESS, x->out);
-  tc_putf(x->out,
-          "};\n    (void)wide, (void)lanes;\n    const int status = tc_cuda_start(c, "
-          "&@NAME@_image, wide ? %u : "
-          "%u, grid, block, shared,\n                                     args, sizeof args / "
-          "sizeof *args);\n    if (status) return status;\n  }\n",
-          2 * i, 2 * i + 1);
+  tc_put(x->out, "};\n    (void)wide, (void)lanes;\n"
+                 "    const int status = tc_cuda_start(c, &@NAME@_image, ");
+  put_function(x, i);
+  tc_put(x->out, ", grid, block,\n                                     shared, args, sizeof args / "
+                 "sizeof *args);\n    if (status) return status;\n  }\n");
 }
 
 /* Sizes as the launchers and conditions name them. */

@@ -40,6 +40,7 @@ typedef struct tc_cuda_plan {
   int group;  /* kept rows of constant length: threads of a team; 0: the launcher says */
   bool scan, args;   /* has a scan; has argmax or argmin */
   int along, across; /* TILES: axis of the stores, axis of the loads */
+  uint32_t extra;    /* kept rows of any length: number of the function for those that do not fit */
   bool far;          /* index arithmetic may exceed 32 bits whatever the sizes of the buffers */
 } tc_cuda_plan;
 

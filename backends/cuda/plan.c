@@ -275,7 +275,10 @@ static int64_t constant_items(const tc_nest *n, int lanes) {
 }
 
 /* Items for each thread of a team where the row is long enough: about 32 elements. */
-int tc_cuda_each(const tc_cuda_plan *plan) { return plan->scan ? 4 : plan->lanes > 4 ? 4 : 8; }
+int tc_cuda_each(const tc_cuda_plan *plan) {
+  const int each = plan->scan || plan->lanes > 4 ? 4 : 8;
+  return plan->kept && plan->unroll < each ? plan->unroll : each; /* it keeps no more than TC_U */
+}
 
 /* Rows in registers: how many items each thread keeps, and the size of the team where the length is
  * constant.  About 96 registers hold rows. */
@@ -294,7 +297,7 @@ static void plan_rows(tc_cuda_plan *plan, const tc_nest *n, int rows) {
     plan->kept = false;
     return;
   }
-  const int each = tc_cuda_each(plan) < most ? tc_cuda_each(plan) : most;
+  const int each = tc_cuda_each(plan);
   int64_t group = 1;
   while (group < 32 && group * each < items) group *= 2;
   if (group == 32 && items > 32 * each) group = (items + each * 32 - 1) / (each * 32) * 32;

@@ -198,6 +198,15 @@ static inline unsigned short tc_bf16_of(float x) {
   return (unsigned short)((u + 0x7fff + (u >> 16 & 1)) >> 16);
 }
 
+static inline float tc_larger(float x, float y) { return x > y || x != x ? x : y; }
+static inline float tc_smaller(float x, float y) { return x < y || x != x ? x : y; }
+static inline unsigned tc_two_bf16(float low, float high) {
+  return tc_bf16_of(low) | (unsigned)tc_bf16_of(high) << 16;
+}
+static inline unsigned tc_two_f16(float low, float high) {
+  return tc_f16_of(low) | (unsigned)tc_f16_of(high) << 16;
+}
+
 // ---- products of the library ------------------------------------------------------------------------
 
 static double tc_element(const void *p, int64_t i, int dtype) {

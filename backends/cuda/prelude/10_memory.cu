@@ -1,5 +1,5 @@
 /* Loads and stores. */
-/* @ tc_f16_of tc_bf16_of tc_of_f16 */
+/* @ tc_f16_of tc_bf16_of tc_of_f16 tc_two_bf16 tc_two_f16 */
 #ifndef TC_EMULATED /* tests run this text on the CPU, with these in C */
 TC_FN tc_f32 tc_of_f16(unsigned short bits) {
   tc_f32 r;
@@ -14,6 +14,16 @@ TC_FN unsigned short tc_f16_of(tc_f32 x) {
 TC_FN unsigned short tc_bf16_of(tc_f32 x) {
   unsigned short r;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r) : "f"(x));
+  return r;
+}
+TC_FN tc_u32 tc_two_bf16(tc_f32 low, tc_f32 high) {
+  tc_u32 r;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+  return r;
+}
+TC_FN tc_u32 tc_two_f16(tc_f32 low, tc_f32 high) {
+  tc_u32 r;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
   return r;
 }
 #endif
@@ -116,10 +126,26 @@ tc_gathered_where(const T *p, const tc_vec<I, M> &at, const tc_vec<tc_b8, N> &g)
   }
   return r;
 }
+/* All lanes to the storage type; halves in pairs, one instruction each. */
+template <int N, class T, class C, int M> TC_FN void tc_packed(const tc_vec<C, M> &v, tc_raw<T, N> *u) {
+  TC_UNROLL for (int i = 0; i < N; ++i) tc_narrow(TC_AT(v, i), &u->e[i]);
+}
+#define TC_PAIRS(T)                                                                                \
+  template <int N, int M>                                                                          \
+  TC_FN void tc_packed(const tc_vec<tc_f32, M> &v, tc_raw<tc_##T, N> *u) {                         \
+    TC_UNROLL for (int i = 0; i + 1 < N; i += 2) {                                                 \
+      const tc_u32 two = tc_two_##T(TC_AT(v, i), TC_AT(v, i + 1));                                 \
+      u->e[i].bits = (unsigned short)two;                                                          \
+      u->e[i + 1].bits = (unsigned short)(two >> 16);                                              \
+    }                                                                                              \
+    if (N == 1) tc_narrow(v.l[0], &u->e[0]);                                                       \
+  }
+TC_PAIRS(bf16)
+TC_PAIRS(f16)
 template <int N, class T, class C, int M> TC_FN void tc_stored(T *p, const tc_vec<C, M> &v) {
   typedef tc_raw<T, N> raw;
   raw u;
-  TC_UNROLL for (int i = 0; i < N; ++i) tc_narrow(TC_AT(v, i), &u.e[i]);
+  tc_packed(v, &u);
   typename raw::word *to = (typename raw::word *)p;
   TC_UNROLL for (int i = 0; i < raw::count; ++i) to[i] = u.w[i];
 }

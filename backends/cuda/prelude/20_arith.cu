@@ -134,10 +134,25 @@ TC_MAP1(tc_isnan_b8, tc_b8, tc_b8, 0)
 TC_MAP1(tc_isinf_b8, tc_b8, tc_b8, 0)
 TC_MAP1(tc_isfinite_b8, tc_b8, tc_b8, 1)
 /* @ TC_FLOATING */
+/* NaN wins. */
+TC_FN tc_f64 tc_larger(tc_f64 x, tc_f64 y) { return x > y || x != x ? x : y; }
+TC_FN tc_f64 tc_smaller(tc_f64 x, tc_f64 y) { return x < y || x != x ? x : y; }
+#ifndef TC_EMULATED
+TC_FN tc_f32 tc_larger(tc_f32 x, tc_f32 y) {
+  tc_f32 r;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+  return r;
+}
+TC_FN tc_f32 tc_smaller(tc_f32 x, tc_f32 y) {
+  tc_f32 r;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+  return r;
+}
+#endif
 #define TC_FLOATING(T)                                                                             \
   TC_ARITH(T)                                                                                      \
-  TC_MAP2(tc_max_##T, tc_##T, tc_##T, x > y || x != x ? x : y)                                     \
-  TC_MAP2(tc_min_##T, tc_##T, tc_##T, x < y || x != x ? x : y)                                     \
+  TC_MAP2(tc_max_##T, tc_##T, tc_##T, tc_larger(x, y))                                             \
+  TC_MAP2(tc_min_##T, tc_##T, tc_##T, tc_smaller(x, y))                                            \
   TC_MAP1(tc_abs_##T, tc_##T, tc_##T, fabs(x))                                                     \
   TC_MAP2(tc_copysign_##T, tc_##T, tc_##T, copysign(x, y))                                         \
   TC_MAP1(tc_sign_##T, tc_##T, tc_##T, x > 0 ? 1 : x < 0 ? -1 : x != x ? x : 0)                    \

@@ -1,0 +1,150 @@
+/* Shapes that random graphs are too small for: rows over several warps, rows that registers do not
+ * hold, squares of transposes, columns that are cut, products of several tiles; at sizes beside the
+ * multiples of everything. */
+#include <criterion/criterion.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "graph/pass.h"
+#include "graph/text.h"
+#include "tests/cuda/program.h"
+
+typedef struct shape {
+  const char *text;
+  int64_t r, c; /* symbols R and C */
+} shape;
+
+static const char softmax[] = "%1 = param f32[R,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n";
+static const char norm[] = "%1 = param f32[R,C] \"x\"\n%2 = param f32[C] \"w\"\n"
+                           "%3 = param f32[C] \"b\"\n%4 = const weak f64 1e-5\n"
+                           "%5 = layer_norm %1 %2 %3 %4 naxes=1\nret %5\n";
+/* four rows between the stages: threads keep fewer items of each */
+static const char many_rows[] =
+    "%1 = param f32[R,C] \"x\"\n%2 = param f32[R,C] \"y\"\n%3 = exp %1\n"
+    "%4 = sum %3 axes=[1] keep=1\n%5 = div %3 %4\n%6 = exp %2\n%7 = sum %6 axes=[1] keep=1\n"
+    "%8 = div %6 %7\n%9 = mul %5 %8\n%10 = tanh %9\n%11 = sum %10 axes=[1] keep=1\n"
+    "%12 = div %10 %11\n%13 = mul %12 %3\n%14 = sigmoid %13\n%15 = sum %14 axes=[1] keep=1\n"
+    "%16 = div %14 %15\n%17 = add %16 %6\nret %17\n";
+static const char columns[] =
+    "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[0] keep=0\n%3 = max %1 axes=[0] keep=0\n"
+    "ret %2 %3\n";
+static const char all[] = "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[] keep=0\nret %2\n";
+static const char argmax[] = "%1 = param f32[R,C] \"x\"\n%2 = argmax %1 axes=[1] keep=0\n%3 = "
+                             "argmax %1 axes=[0] keep=0\nret %2 %3\n";
+static const char scan[] =
+    "%1 = param f32[R,C] \"x\"\n%2 = cumsum %1 axis=1\n%3 = cumsum %1 axis=0\nret %2 %3\n";
+static const char transposed[] =
+    "%1 = param f32[R,C] \"x\"\n%2 = param f32[C,R] \"y\"\n%3 = permute %1 axes=[1,0]\n"
+    "%4 = add %3 %2\nret %4\n";
+static const char product[] =
+    "%1 = param f32[R,C] \"x\"\n%2 = param f32[C,R] \"y\"\n%3 = param f32[R] \"b\"\n"
+    "%4 = matmul %1 %2\n%5 = add %4 %3\n%6 = tanh %5\nret %6\n";
+static const char transposed_product[] =
+    "%1 = param f32[C,R] \"x\"\n%2 = param f32[R,C] \"y\"\n%3 = permute %1 axes=[1,0]\n"
+    "%4 = permute %2 axes=[1,0]\n%5 = matmul %3 %4\nret %5\n";
+
+static const shape shapes[] = {{softmax, 3, 8},
+                               {softmax, 3, 300},
+                               {softmax, 2, 1300},
+                               {softmax, 2, 1301},
+                               {softmax, 2, 17000},
+                               {norm, 5, 64},
+                               {norm, 3, 2052},
+                               {norm, 2, 777},
+                               {many_rows, 2, 1000},
+                               {many_rows, 2, 9000},
+                               {columns, 700, 36},
+                               {columns, 1500, 5},
+                               {all, 130, 260},
+                               {all, 1, 33333},
+                               {argmax, 70, 520},
+                               {scan, 40, 1100},
+                               {scan, 9, 33},
+                               {transposed, 130, 68},
+                               {transposed, 64, 65},
+                               {product, 70, 40},
+                               {product, 131, 20},
+                               {product, 64, 16},
+                               {transposed_product, 68, 33},
+                               {softmax, 0, 8},
+                               {all, 0, 8},
+                               {product, 8, 0}};
+
+static void report(void *self, tc_severity s, tc_loc loc, const char *text) {
+  (void)self, (void)loc;
+  if (s >= TC_MISSED) fprintf(stderr, "%s\n", text);
+}
+static tc_diag diag = {report, NULL};
+
+static tc_graph *parse(const char *text) {
+  tc_buf whole = {0};
+  tc_putf(&whole, "graph g\n%s", text);
+  tc_graph *g = tc_graph_parse(whole.text, &diag);
+  tc_buf_free(&whole);
+  cr_assert_not_null(g);
+  return g;
+}
+
+static interp_array **arguments(tc_graph *g, const shape *s) {
+  const uint32_t n = tc_graph_input_count(g);
+  interp_array **input = calloc(n + 1u, sizeof *input);
+  uint64_t state = 99;
+  for (uint32_t i = 0; i < n; i++) {
+    const tc_type *t = &tc_graph_input_at(g, i)->type;
+    int64_t dim[TC_MAX_RANK];
+    for (int a = 0; a < t->rank; a++) {
+      uint32_t sym;
+      cr_assert(tc_dim_is_sym(tc_graph_dims(g), t->dim[a], &sym));
+      dim[a] = tc_dims_sym(tc_graph_dims(g), sym)->name[0] == 'R' ? s->r : s->c;
+    }
+    input[i] = interp_new((tc_dtype)t->dtype, t->rank, dim);
+    for (int64_t k = 0; k < input[i]->count; k++) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      input[i]->f[k] = (float)((double)(state >> 40) / (1 << 23) - 1);
+    }
+  }
+  return input;
+}
+
+static int check(const cuda_unit *u, int i, tc_graph *g, interp_array **input, bool shifted) {
+  interp_run want = {.g = g, .input = (const interp_array *const *)input};
+  cuda_run got = {.input = (const interp_array *const *)input, .shifted = shifted};
+  const bool meant = interp_graph(&want), ran = cuda_program(u, i, &got);
+  cr_assert(meant, "%s", want.message);
+  int bad = !ran;
+  for (uint32_t o = 0; ran && o < want.noutput; o++) {
+    const double d = interp_distance(got.output[o], want.output[o], 2e-5, 2e-5);
+    if (d > 0 && ++bad)
+      fprintf(stderr, "R=%lld C=%lld%s, result %u is off by %g of\n%s\n", (long long)shapes[i].r,
+              (long long)shapes[i].c, shifted ? " (not aligned)" : "", o, d, shapes[i].text);
+  }
+  interp_run_free(&want);
+  cuda_run_free(&got);
+  return bad;
+}
+
+Test(shapes, agree, .timeout = 3000) {
+  enum { N = sizeof shapes / sizeof *shapes };
+  tc_graph *g[N], *optimised[N];
+  cuda_unit u;
+  int bad = 0;
+  for (int i = 0; i < N; i++) {
+    g[i] = parse(shapes[i].text);
+    optimised[i] = tc_graph_optimize(parse(shapes[i].text));
+  }
+  cr_assert(cuda_unit_build(&u, optimised, N));
+  for (int i = 0; i < N; i++) {
+    interp_array **input = arguments(g[i], &shapes[i]);
+    for (int shifted = 0; shifted < 2; shifted++) bad += check(&u, i, g[i], input, shifted);
+    for (uint32_t k = 0; k < tc_graph_input_count(g[i]); k++) interp_free(input[k]);
+    free(input);
+  }
+  cuda_unit_free(&u);
+  for (int i = 0; i < N; i++) {
+    tc_graph_free(g[i]);
+    tc_graph_free(optimised[i]);
+  }
+  cr_expect_eq(bad, 0);
+}
