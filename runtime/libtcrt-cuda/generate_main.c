@@ -37,11 +37,11 @@ static void put_symbol(const char *key, char *symbol, size_t size) {
     if (*c == '.') *c = '_';
 }
 
-/* ---- a part
+/* ---- a part: kernels of several parts may be equal, and so their data
  * ------------------------------------------------------------------------------------------ */
 
 static void put_data(const tc_data *d, FILE *out) {
-  fprintf(out, "\nTC_HIDDEN const unsigned char %s[%zu] __attribute__((aligned(64))) = {", d->name,
+  fprintf(out, "\n__attribute__((weak, aligned(64))) TC_HIDDEN const unsigned char %s[%zu] = {", d->name,
           d->size);
   for (size_t i = 0; i < d->size; ++i) fprintf(out, i % 32 ? "%u," : "\n%u,", d->bytes[i]);
   fputs("};\n", out);

@@ -6,12 +6,14 @@
 #include <string.h>
 #include <time.h>
 
-enum { BODY = SAMPLE_BODY, KERNELS = SAMPLE_KERNELS, WIDE = SAMPLE_WIDE, MOST_OPTIONS = 8 };
+enum { MOST_OPTIONS = 8 };
 
 /* ---- options ------------------------------------------------------------------------------------
  */
 
-static struct { const char *key, *value; } option[MOST_OPTIONS];
+static struct {
+  const char *key, *value;
+} option[MOST_OPTIONS];
 static int options;
 
 static bool known(const char *usage, const char *key) {
@@ -84,9 +86,9 @@ static double total(const sample_run *r, int way) {
 
 /* One call each way; for a demo up to a second more each way. */
 static bool wants_more(const sample_run *r, sample_way way) {
-  if (way != BODY && !r->compiled) return false;
+  if (way != SAMPLE_BODY && !r->compiled) return false;
   if (r->calls[way] == 0) return true;
-  if (way == WIDE) return false;
+  if (way == SAMPLE_WIDE) return false;
   return sample_is_demo() && r->compiled && r->calls[way] < 32 && total(r, way) < 1;
 }
 
@@ -105,6 +107,11 @@ tc_tensor *sample_widen_tensor(const tc_tensor *t) {
   return sample_check(tc_cast(t, tc_dtype_of(t) >= TC_F16 ? TC_F64 : tc_dtype_of(t)));
 }
 
+/* Row-major, on the CPU. */
+static const double *values_of(const tc_tensor *t) {
+  return tc_cdata(sample_check(tc_contiguous(tc_cast(tc_to(t, TC_CPU), TC_F64))));
+}
+
 /* Of a result against the wide one.  Floating results: the largest |a - b| / (atol + rtol |b|) with
  * the tolerances of a's dtype, 1 being the limit where nothing cancels.  Integers: how many differ
  * (a class may, where two are equally likely). */
@@ -114,8 +121,7 @@ static double error_of(const tc_tensor *a, const tc_tensor *wide) {
   tc_dtype d = tc_dtype_of(a);
   double atol = d == TC_F64 ? 1e-7 : 1e-5, worst = 0, differ = 0;
   TC_SCOPE {
-    const double *p = tc_cdata(sample_check(tc_contiguous(tc_cast(a, TC_F64))));
-    const double *q = tc_cdata(sample_check(tc_contiguous(tc_cast(wide, TC_F64))));
+    const double *p = values_of(a), *q = values_of(wide);
     for (int64_t i = 0, n = tc_numel(a); i < n; i++) {
       if (p[i] == q[i] || (isnan(p[i]) && isnan(q[i]))) continue;
       double e = fabs(p[i] - q[i]) / (atol + rtol[d] * fabs(q[i]));
@@ -128,9 +134,9 @@ static double error_of(const tc_tensor *a, const tc_tensor *wide) {
 
 /* "0.21 (0.25) tol": of the kernels and, in brackets, of the body. */
 static void describe_error(char *out, size_t cap, const sample_run *r) {
-  double kernels = error_of(r->first[KERNELS], r->first[WIDE]);
-  double body = error_of(r->first[BODY], r->first[WIDE]);
-  bool floating = tc_dtype_of(r->first[BODY]) >= TC_F16;
+  double kernels = error_of(r->first[SAMPLE_KERNELS], r->first[SAMPLE_WIDE]);
+  double body = error_of(r->first[SAMPLE_BODY], r->first[SAMPLE_WIDE]);
+  bool floating = tc_dtype_of(r->first[SAMPLE_BODY]) >= TC_F16;
   snprintf(out, cap, floating ? "%.2g (%.2g) tol" : "%.0f (%.0f) differ", kernels, body);
 }
 
@@ -146,14 +152,14 @@ static void append_row(const char *row) {
 
 static void report(sample_run *r) {
   char row[256];
-  double eager = median_ms(r, BODY);
+  double eager = median_ms(r, SAMPLE_BODY);
   if (!r->compiled) {
     printf("# %s: not compiled, %.3f ms\n", r->name, eager);
     snprintf(row, sizeof row, "%s\t-\t-\t%.3f\t-\t-\t-\t-\t-", r->name, eager);
     append_row(row);
     return;
   }
-  double compiled = median_ms(r, KERNELS);
+  double compiled = median_ms(r, SAMPLE_KERNELS);
   char error[48];
   describe_error(error, sizeof error, r);
   const tc_stats s = r->after;
@@ -169,26 +175,27 @@ static void report(sample_run *r) {
 }
 
 bool sample_run_next(sample_run *r) {
-  r->way = BODY;
+  r->way = SAMPLE_BODY;
   while (r->way < SAMPLE_WAYS && !wants_more(r, r->way)) r->way++;
   if (r->way == SAMPLE_WAYS) {
     report(r);
     for (int way = 0; way < SAMPLE_WAYS; way++) tc_free(r->first[way]);
     return false;
   }
-  if (r->way == WIDE) r->after = tc_stats_of(r->name);
-  tc_set_enabled(r->way == KERNELS);
+  if (r->way == SAMPLE_WIDE) r->after = tc_stats_of(r->name);
+  tc_set_enabled(r->way == SAMPLE_KERNELS);
   tc_scope_begin(&r->scope);
   r->started = now();
   return true;
 }
 
 void sample_run_done(sample_run *r, tc_tensor *result) {
+  tc_synchronize();
   double seconds = now() - r->started;
   tc_set_enabled(true);
   sample_check(result);
   if (r->calls[r->way] == 0) r->first[r->way] = tc_keep(result);
   tc_scope_end(&r->scope);
-  if (r->way != WIDE) r->seconds[r->way][r->calls[r->way]] = seconds;
+  if (r->way != SAMPLE_WIDE) r->seconds[r->way][r->calls[r->way]] = seconds;
   r->calls[r->way]++;
 }
