@@ -386,10 +386,6 @@ Value Evaluator::evaluate_binary(const BinaryOperator *e) {
         return Value::of(integer_constant(llvm::APSInt::get(*known), e->getType()));
     }
   }
-  if (e->isLogicalOp() && e->getRHS()->HasSideEffects(context)) {
-    fail(loc, "whether the right side runs is not known at build time");
-    return {};
-  }
   maybe += e->isLogicalOp();
   Value b = evaluate(e->getRHS());
   maybe -= e->isLogicalOp();
@@ -454,8 +450,7 @@ Value Evaluator::evaluate_conditional(const AbstractConditionalOperator *e) {
   auto known =
       condition.kind == Value::Scalars ? truth(condition.scalar) : pointer_truth(condition);
   if (known) return evaluate(*known ? e->getTrueExpr() : e->getFalseExpr());
-  if (condition.kind == Value::Scalars && e->getType()->isArithmeticType() &&
-      !e->getTrueExpr()->HasSideEffects(context) && !e->getFalseExpr()->HasSideEffects(context)) {
+  if (condition.kind == Value::Scalars && e->getType()->isArithmeticType()) {
     maybe++;
     Value a = evaluate(e->getTrueExpr()), b = evaluate(e->getFalseExpr());
     maybe--;

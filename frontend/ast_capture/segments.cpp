@@ -16,6 +16,13 @@ namespace {
 
 const int max_nesting = 200; // of statements around a segment
 
+// A statement of a list, and whether control can come to it from elsewhere.
+struct Item {
+  const Stmt *s;
+  bool labelled;
+  SourceLocation start; // of its label
+};
+
 class Segmenter {
 public:
   Segmenter(ASTContext &context, const FunctionDecl *function, tc_diag *diag, const Sink &sink,
@@ -26,11 +33,6 @@ public:
   void run(bool fullgraph);
 
 private:
-  // A statement of a list, and whether control can come to it from elsewhere.
-  struct Item {
-    const Stmt *s;
-    bool labelled;
-  };
   struct Attempt {
     size_t end = 0; // statements that were captured: [begin, end)
     Evaluator::Flow flow = Evaluator::Flow::Next;
@@ -153,7 +155,7 @@ bool Segmenter::place(const std::vector<Item> &items, size_t from, size_t to, So
   segment.file = sources.getFileID(sources.getFileLoc(function->getBody()->getBeginLoc()));
   auto begin = start_of(items[from].s->getBeginLoc(), segment.file);
   SourceLocation next = close;
-  if (to < items.size()) next = items[to].s->getBeginLoc();
+  if (to < items.size()) next = items[to].start;
   std::optional<unsigned> end;
   if (braces) {
     SourceLocation last = items[from].s->getEndLoc();
@@ -162,8 +164,6 @@ bool Segmenter::place(const std::vector<Item> &items, size_t from, size_t to, So
       return false;
     last = Lexer::findLocationAfterToken(last, tok::semi, sources, context.getLangOpts(), false);
     if (last.isValid() && last.isFileID()) end = start_of(last, segment.file);
-  } else if (to < items.size() && items[to].labelled) {
-    return false; // behind a label there is no place in front of it that is surely passed
   } else {
     end = start_of(next, segment.file);
   }
@@ -181,6 +181,12 @@ void Segmenter::report(const Obstacle &o) {
   if (o.quiet) return;
   breaks.push_back({o.hard && !branches ? TC_ERROR : TC_MISSED, o.loc, o.why, o.ranges, o.fixits});
   if (o.hard && !branches) wrong = true;
+}
+
+// Statements behind a jump are dead up to the next label.
+size_t behind(const std::vector<Item> &items, size_t end, Evaluator::Flow flow) {
+  while (flow != Evaluator::Flow::Next && end < items.size() && !items[end].labelled) end++;
+  return end;
 }
 
 // Tries a segment at items[at].  Returns how many statements are done with.
@@ -229,7 +235,7 @@ size_t Segmenter::try_from(const std::vector<Item> &items, size_t at, SourceLoca
     if (s.whole) s.exit = Segment::Return;
     out.segments.push_back(std::move(s));
     facts = std::move(attempt.after);
-    return end;
+    return behind(items, end, attempt.flow);
   }
   if (found.ops) { // computes something, and yet it cannot be a segment
     report(why);
@@ -240,7 +246,7 @@ size_t Segmenter::try_from(const std::vector<Item> &items, size_t at, SourceLoca
   }
   Discovered none;
   facts = collect(items, at, found.end, none, false).after;
-  return found.end;
+  return behind(items, found.end, found.flow);
 }
 
 void Segmenter::label(const Stmt *&s, bool &labelled) {
@@ -262,7 +268,7 @@ void Segmenter::list(const std::vector<Item> &items, SourceLocation close, bool 
 void Segmenter::block(const CompoundStmt *block) {
   std::vector<Item> items;
   for (const Stmt *s : block->body()) {
-    Item item = {s, false};
+    Item item = {s, false, s->getBeginLoc()};
     label(item.s, item.labelled);
     items.push_back(item);
   }
@@ -274,10 +280,7 @@ void Segmenter::nested(const Stmt *s) {
   if (!s || wrong || nesting >= max_nesting) return;
   nesting++;
   if (const auto *inner = dyn_cast<CompoundStmt>(s)) block(inner);
-  else if (isa<IfStmt>(s) || isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s) ||
-           isa<SwitchStmt>(s) || isa<AttributedStmt>(s) || isa<LabelStmt>(s))
-    list({{s, false}}, {}, true);
-  else list({{s, false}}, {}, true);
+  else list({{s, false, s->getBeginLoc()}}, {}, true);
   nesting--;
 }
 

@@ -59,8 +59,14 @@ Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
     return execute_loop(nullptr, loop->getCond(), nullptr, loop->getBody(), true, loop->getDoLoc());
   if (isa<BreakStmt>(s)) return Flow::Break;
   if (isa<ContinueStmt>(s)) return Flow::Continue;
-  if (const auto *attributed = dyn_cast<AttributedStmt>(s))
+  if (const auto *attributed = dyn_cast<AttributedStmt>(s)) {
+    if (frames.size() == 1 && isa<NullStmt>(attributed->getSubStmt())) {
+      fail(s->getBeginLoc(), "an attribute of the statements around it"); // such as fallthrough
+      obstacle.quiet = true;
+      return Flow::Return;
+    }
     return execute(attributed->getSubStmt());
+  }
   if (const auto *label = dyn_cast<SwitchCase>(s)) return execute(label->getSubStmt());
   if (const auto *label = dyn_cast<LabelStmt>(s)) return execute(label->getSubStmt());
   fail(s->getBeginLoc(), std::string(kind_of(s)) + " is not captured");

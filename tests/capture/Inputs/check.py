@@ -1,0 +1,41 @@
+"""Builds one program with the plugin and without it, and compares what they print: with kernels, with
+the original statements only, and eagerly.  Prints the remarks and the counters of the first run."""
+import os
+import subprocess
+import sys
+
+clang, plugin, include, library, source, out = sys.argv[1:7]
+flags = sys.argv[7:]
+here = os.path.dirname(os.path.abspath(__file__))
+common = [source, "-O1", "-I", include, "-I", here, "-L", library, "-ltcrt", "-fopenmp", "-lm", "-Wl,-rpath," + library] + flags
+remarks = ["-Rpass=tc", "-Rpass-missed=tc", "-Wall", "-Wextra", "-Werror"]
+
+
+def run(command, **more):
+    done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, **more))
+    if done.returncode:
+        sys.exit("%s\nfailed (%d)\n%s%s" % (" ".join(command), done.returncode, done.stdout, done.stderr))
+    return done
+
+
+def same(a, b):
+    """Equal words; numbers within what rounding may do to sums of a few values."""
+    a, b = a.split(), b.split()
+    for x, y in zip(a, b):
+        try:
+            if abs(float(x) - float(y)) > 2e-3 + 1e-5 * abs(float(y)):
+                return False
+        except ValueError:
+            if x != y:
+                return False
+    return len(a) == len(b)
+
+
+os.makedirs(os.path.dirname(out), exist_ok=True)
+built = run([clang, "-fplugin=" + plugin, "-fplugin-arg-tc-backend=openmp", "-o", out] + remarks + common)
+run([clang, "-o", out + ".eager", "-Wall", "-Wextra", "-Werror"] + common)
+compiled, fallback, eager = run([out]), run([out], TC_FALLBACK="mandatory"), run([out + ".eager"])
+for what, other in (("compiled", compiled), ("fallback", fallback)):
+    if not same(other.stdout, eager.stdout):
+        sys.exit("%s prints\n%s\nand eager\n%s" % (what, other.stdout, eager.stdout))
+print(built.stderr + compiled.stderr)
