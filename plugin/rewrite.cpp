@@ -182,17 +182,17 @@ void Rewriter::append(const std::string &text) {
 }
 
 std::string Rewriter::edited(FileID file, const std::vector<Edit> &edits) const {
-  std::vector<Edit> sorted = edits;
-  // Of edits at one place, what closes a segment comes before what opens the next.
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Edit &a, const Edit &b) { return a.offset < b.offset; });
+  // Of edits at one place, what closes a segment comes before what opens the next: entries of one
+  // key stay in order.
+  std::multimap<unsigned, StringRef> sorted;
+  for (const Edit &edit : edits) sorted.emplace(edit.offset, edit.text);
   StringRef text = inner.getBufferData(file);
   std::string out;
   unsigned done = 0;
-  for (const Edit &edit : sorted) {
-    out += text.slice(done, edit.offset);
-    out += edit.text;
-    done = edit.offset;
+  for (auto [offset, inserted] : sorted) {
+    out += text.slice(done, offset);
+    out += inserted;
+    done = offset;
   }
   return out + text.drop_front(done).str();
 }

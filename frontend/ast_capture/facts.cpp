@@ -13,7 +13,7 @@ std::string place_key(const Place &place) {
   return key;
 }
 
-Reading::Reading(const FunctionDecl *function, ASTContext &context) : context(context) {
+Reading::Reading(const FunctionDecl *function) {
   for (const ParmVarDecl *parameter : function->parameters()) {
     names.insert(parameter->getNameAsString());
     declared[parameter] = 0;

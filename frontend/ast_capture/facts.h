@@ -32,7 +32,7 @@ std::string place_key(const Place &place);
 // One walk over a function.  Statements and mentions are numbered in the order of the text.
 class Reading {
 public:
-  Reading(const clang::FunctionDecl *function, clang::ASTContext &context);
+  explicit Reading(const clang::FunctionDecl *function);
 
   struct Range {
     unsigned first, last;
@@ -58,7 +58,6 @@ private:
   void walk_call(const clang::CallExpr *call);
   void mention(const clang::DeclRefExpr *e);
 
-  clang::ASTContext &context;
   unsigned next = 1;
   std::map<const clang::Stmt *, Range> ranges;
   std::map<const clang::VarDecl *, std::vector<unsigned>> mentions;

@@ -28,7 +28,7 @@ public:
   Segmenter(ASTContext &context, const FunctionDecl *function, tc_diag *diag, const Sink &sink,
             CapturedFunction &out)
       : context(context), sources(context.getSourceManager()), function(function), diag(diag),
-        sink(sink), out(out), reading(function, context) {}
+        sink(sink), out(out), reading(function) {}
 
   void run(bool fullgraph);
 
@@ -128,14 +128,14 @@ Segmenter::Attempt Segmenter::collect(const std::vector<Item> &items, size_t fro
     Attempt attempt = evaluate(items, from, to, discovered, true, finish);
     if (attempt.end != SIZE_MAX) return attempt;
     // Inputs in the order of the parameters, then as they were found.
-    std::stable_sort(discovered.inputs.begin(), discovered.inputs.end(),
-                     [](const Place &a, const Place &b) {
-                       auto rank = [](const Place &p) {
-                         const auto *parameter = llvm::dyn_cast_or_null<ParmVarDecl>(p.declared);
-                         return parameter ? parameter->getFunctionScopeIndex() : UINT_MAX;
-                       };
-                       return rank(a) < rank(b);
-                     });
+    auto rank = [](const Place &p) {
+      const auto *parameter = llvm::dyn_cast_or_null<ParmVarDecl>(p.declared);
+      return parameter ? parameter->getFunctionScopeIndex() : UINT_MAX;
+    };
+    Place found = std::move(discovered.inputs.back());
+    discovered.inputs.pop_back();
+    auto after = [&](const Place &p) { return rank(p) > rank(found); };
+    discovered.inputs.insert(llvm::find_if(discovered.inputs, after), std::move(found));
   }
 }
 
