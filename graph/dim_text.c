@@ -23,13 +23,18 @@ static void put_infix(const tc_dims *c, const dim_atom *a, const char *op, const
   put_grouped(c, a->b, prefix, out);
 }
 
-/* C division truncates: where an operand may be negative the quotient or remainder is corrected. */
+/* C division truncates: where an operand may be negative the quotient or remainder is corrected.
+ * By a size that may be 0 both are 0: whatever they count is empty then. */
 static void put_c_division(const tc_dims *c, const dim_atom *a, const char *prefix, tc_buf *out) {
   bool div = a->kind == ATOM_DIV;
   tc_dims *know = (tc_dims *)c; /* range queries only fill caches */
   bool plain =
       tc_dim_known_le(know, tc_dim_const(0), a->a) && tc_dim_known_le(know, tc_dim_const(1), a->b);
   tc_put(out, "(");
+  if (!tc_dim_known_ne(know, a->b, tc_dim_const(0))) {
+    put_grouped(c, a->b, prefix, out);
+    tc_put(out, " == 0 ? 0 : ");
+  }
   put_infix(c, a, div ? " / " : " % ", prefix, out);
   if (!plain) {
     tc_put(out, div ? " - (" : " + (");

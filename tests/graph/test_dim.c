@@ -195,6 +195,9 @@ Test(dim, prints_as_c) {
   tc_dim_print(c, dim(c, "S/4"), "", &b);
   cr_expect_str_eq(b.text, "(S / 4 - (S % 4 != 0 && (S < 0) != (4 < 0)))");
   tc_buf_clear(&b);
+  tc_dim_print(c, dim(c, "3%B"), "", &b);
+  cr_expect_str_eq(b.text, "(B == 0 ? 0 : 3 % B)");
+  tc_buf_clear(&b);
   tc_dim_print(c, dim(c, "max(B, N)"), "", &b);
   cr_expect_str_eq(b.text, "(B > N ? B : N)");
   tc_buf_free(&b);
