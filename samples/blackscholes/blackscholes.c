@@ -69,6 +69,11 @@ static tc_tensor *uniform(int64_t n, uint64_t seed, double lo, double hi) {
   return sample_check(tc_add_s(tc_mul_s(tc_rand(TC_DIMS(n), seed, TC_F32), hi - lo), lo));
 }
 
+/* The elements in the CPU's memory, wherever x is. */
+static const float *on_host(const tc_tensor *x) {
+  return tc_cdata(sample_check(tc_to(x, TC_CPU)));
+}
+
 int main(int argc, char **argv) {
   sample_begin(argc, argv, "[--contracts N]");
   int64_t n = strtoll(sample_option("--contracts", "16777216"), NULL, 10);
@@ -84,8 +89,8 @@ int main(int argc, char **argv) {
     printf("mean put price: %.2f\n", tc_item(tc_mean(put, TC_ALL, false)));
 
     double worst = 0;
-    const float *s = tc_cdata(spot), *k = tc_cdata(strike), *t = tc_cdata(years);
-    const float *v = tc_cdata(volatility), *c = tc_cdata(call);
+    const float *s = on_host(spot), *k = on_host(strike), *t = on_host(years);
+    const float *v = on_host(volatility), *c = on_host(call);
     for (int64_t i = 0; i < n; i += 1 + n / 10000)
       worst = fmax(worst, fabs(c[i] - reference_call(s[i], k[i], t[i], v[i], rate)));
     double gap = tc_item(sample_check(parity_gap(call, put, spot, strike, years, rate)));

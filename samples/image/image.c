@@ -77,8 +77,9 @@ TC_COMPILE static tc_tensor *to_bytes(const tc_tensor *p TC_SHAPE("f32[H,W]")) {
   return tc_cast(tc_round(tc_mul_s(p, 255)), TC_U8);
 }
 
-/* u8[H,W] as a PGM file. */
-static void write_pgm(const char *path, const tc_tensor *picture) {
+/* u8[H,W], wherever it is, as a PGM file. */
+static void write_pgm(const char *path, const tc_tensor *on_device) {
+  const tc_tensor *picture = sample_check(tc_to(on_device, TC_CPU));
   size_t h = (size_t)tc_size(picture, 0), w = (size_t)tc_size(picture, 1);
   FILE *f = fopen(path, "wb");
   bool ok = f && fprintf(f, "P5\n%zu %zu\n255\n", w, h) > 0;
