@@ -29,7 +29,7 @@ static void put_c_division(const tc_dims *c, const dim_atom *a, const char *pref
   bool div = a->kind == ATOM_DIV;
   tc_dims *know = (tc_dims *)c; /* range queries only fill caches */
   bool plain =
-      tc_dim_known_le(know, tc_dim_const(0), a->a) && tc_dim_known_le(know, tc_dim_const(1), a->b);
+      tc_dim_known_le(know, tc_dim_const(0), a->a) && tc_dim_known_le(know, tc_dim_const(0), a->b);
   tc_put(out, "(");
   if (!tc_dim_known_ne(know, a->b, tc_dim_const(0))) {
     put_grouped(c, a->b, prefix, out);

@@ -10,10 +10,11 @@ RULE(relu, "a maximum, which keeps NaN", X "%2 = relu %1\nret %2\n",
      X "%2 = const f32 0.0\n%3 = maximum %1 %2\nret %3\n")
 RULE(softmax, "shifted by the maximum", X "%2 = softmax %1 axis=-1\nret %2\n",
      X "%2 = max %1 axes=[1] keep=1\n%3 = sub %1 %2\n%4 = exp %3\n%5 = sum %4 axes=[1] keep=1\n%6 "
-       "= div %4 %5\nret %6\n")
+       "= reciprocal %5\n%7 = mul %4 %6\nret %7\n")
 RULE(half, "bf16 computes in f32 and rounds once", H "%2 = softmax %1 axis=-1\nret %2\n",
      H "%2 = cast %1 dtype=f32\n%3 = max %2 axes=[1] keep=1\n%4 = sub %2 %3\n%5 = exp %4\n"
-       "%6 = sum %5 axes=[1] keep=1\n%7 = div %5 %6\n%8 = cast %7 dtype=bf16\nret %8\n")
+       "%6 = sum %5 axes=[1] keep=1\n%7 = reciprocal %6\n%8 = mul %5 %7\n"
+       "%9 = cast %8 dtype=bf16\nret %9\n")
 RULE(mean, "divides by a symbolic size",
      "graph g\n%1 = param f32[B,4] \"x\"\n%2 = mean %1 axes=[0] keep=0\nret %2\n",
      "graph g\n%1 = param f32[B,4] \"x\"\n%2 = sum %1 axes=[0] keep=0\n%3 = dim B\n%4 = cast %3 "
