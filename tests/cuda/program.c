@@ -259,7 +259,7 @@ static void fetch(const char *from, interp_array *a, int64_t k) {
   else if (a->dtype == TC_F32) a->f[k] = single;
   else if (a->f) a->f[k] = of_half(half, a->dtype == TC_BF16);
   else if (a->dtype == TC_U8 || a->dtype == TC_BOOL || bytes == 8) a->i[k] = i;
-  else a->i[k] = i << (64 - 8 * bytes) >> (64 - 8 * bytes);
+  else a->i[k] = (int64_t)((uint64_t)i << (64 - 8 * bytes)) >> (64 - 8 * bytes);
 }
 
 /* Fresh memory is poison, and has room on both sides. */

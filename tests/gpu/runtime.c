@@ -295,7 +295,9 @@ static void time_products(void) {
 
 int main(void) {
   if (tc_device_count(TC_CUDA) == 0) {
-    printf("skipped: no GPU (%s)\n", tc_to(tc_scalar(1), TC_CUDA) ? "" : tc_error());
+    tc_tensor *one = tc_scalar(1);
+    printf("skipped: no GPU (%s)\n", tc_to(one, TC_CUDA) ? "" : tc_error());
+    tc_free(one);
     return 77;
   }
   tcrt_cuda_call c;
