@@ -14,7 +14,8 @@ const tc_spelling tc_cuda_words = {.vector = "tc_v",
                                    .lanes = "TC_LANES_IDX",
                                    .nan = "TC_NAN",
                                    .inf = "TC_INF",
-                                   .size = "z_"};
+                                   .size = "z_",
+                                   .integer = "tc_int"};
 
 /* ---- rows in registers, loads ahead
  * ------------------------------------------------------------------ */
@@ -83,7 +84,7 @@ static void put_serial_stage(tc_cuda_nest *x, const tc_stage *st, uint32_t mask)
   for (int i = 0; i < x->nest->naxis; ++i) {
     if (!(rest >> i & 1)) continue;
     tc_buf e = {0};
-    tc_cuda_extent(x, i, &e);
+    tc_print_extent(&x->s, &x->nest->axis[i], &e);
     const char *n = x->axis_text[i];
     tc_print_line(&x->s, "for (tc_int %s = 0; %s < %s; ++%s) {", n, n, e.text, n);
     tc_buf_free(&e);
@@ -157,7 +158,7 @@ static void put_columns(tc_cuda_nest *x) {
   const uint32_t others = x->outer & ~(1u << v);
   tc_buf count = {0}, e = {0};
   tc_cuda_put_count(x, others, &count);
-  tc_cuda_extent(x, v, &e);
+  tc_print_extent(&x->s, &x->nest->axis[v], &e);
   tc_print_line(&x->s, "const tc_columns team(group);");
   tc_print_line(&x->s, "const tc_int end = %s, tiles = TC_CEILDIV(end, team.width * TC_L);",
                 e.text);

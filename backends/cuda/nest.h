@@ -97,7 +97,6 @@ bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
 void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item);
 /* Product of the extents of the axes, the vector axis in steps of TC_L. */
 void tc_cuda_put_count(tc_cuda_nest *x, uint32_t axes, tc_buf *out);
-void tc_cuda_extent(const tc_cuda_nest *x, int axis, tc_buf *out);
 
 /* stage.c */
 void tc_cuda_put_stages(tc_cuda_nest *x);

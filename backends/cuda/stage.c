@@ -145,7 +145,7 @@ static void put_row_scan(tc_cuda_nest *x, const tc_stage *st) {
   const int axis = __builtin_ctz(st->axes);
   const char *i = x->axis_text[axis], *lanes = axis == x->s.vector ? "TC_L" : "1";
   tc_buf e = {0};
-  tc_cuda_extent(x, axis, &e);
+  tc_print_extent(&x->s, &x->nest->axis[axis], &e);
   for (uint32_t j = 0; j < st->naction; ++j) tc_print_hoist_action(&x->s, &st->action[j], x->outer);
   tc_print_line(&x->s, "const tc_int end = %s;", e.text);
   tc_print_line(&x->s, "for (tc_int base = 0; base < end; base += team.size * %s) {", lanes);

@@ -117,7 +117,7 @@ static void put_stores(tc_cuda_nest *x) {
 
 static void declare_axis(tc_cuda_nest *x, int axis) {
   tc_buf e = {0};
-  tc_cuda_extent(x, axis, &e);
+  tc_print_extent(&x->s, &x->nest->axis[axis], &e);
   tc_print_line(&x->s, "const tc_int end%d = %s, tiles%d = TC_CEILDIV(end%d, %d);", axis, e.text,
                 axis, axis, SIDE);
   tc_buf_free(&e);

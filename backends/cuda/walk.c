@@ -6,24 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void tc_cuda_extent(const tc_cuda_nest *x, int axis, tc_buf *out) {
-  const tc_axis *a = &x->nest->axis[axis];
-  if (a->of < 0) {
-    tc_print_dim(x->s.p, a->extent, out);
-    return;
-  }
-  tc_buf e = {0}, t = {0};
-  tc_print_dim(x->s.p, a->extent, &e);
-  tc_print_dim(x->s.p, a->total, &t);
-  tc_putf(out, "TC_MIN((tc_int)(%s), (%s) - %s * (%s))", e.text, t.text, x->s.axis[a->of], e.text);
-  tc_buf_free(&e);
-  tc_buf_free(&t);
-}
-
 /* Items along one axis. */
 static void put_items(tc_cuda_nest *x, int axis, tc_buf *out) {
   tc_putf(out, "(");
-  tc_cuda_extent(x, axis, out);
+  tc_print_extent(&x->s, &x->nest->axis[axis], out);
   tc_put(out, axis == x->nest->vector && axis == x->s.vector ? ") / TC_L" : ")");
 }
 

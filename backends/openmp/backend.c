@@ -13,7 +13,8 @@ const tc_spelling tc_omp_words = {.vector = "tc_v",
                                   .lanes = "TC_LANES(i64)",
                                   .nan = "__builtin_nan(\"\")",
                                   .inf = "__builtin_inf()",
-                                  .size = "s_"};
+                                  .size = "s_",
+                                  .integer = "int64_t"};
 
 static bool omp_supports(const tc_kernel *k, const tc_program *p) {
   return tc_print_known(k) && (k->kind != TC_KERNEL_MATMUL || tc_omp_supports_matmul(k, p));

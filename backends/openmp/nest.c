@@ -7,20 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void tc_omp_extent(const tc_omp_nest *x, int axis, tc_buf *out) {
-  const tc_axis *a = &x->nest->axis[axis];
-  if (a->of < 0) {
-    tc_print_dim(x->s.p, a->extent, out);
-    return;
-  }
-  tc_buf e = {0}, t = {0};
-  tc_print_dim(x->s.p, a->extent, &e);
-  tc_print_dim(x->s.p, a->total, &t);
-  tc_putf(out, "TC_MIN((int64_t)(%s), (%s) - %s * (%s))", e.text, t.text, x->s.axis[a->of], e.text);
-  tc_buf_free(&e);
-  tc_buf_free(&t);
-}
-
 /* ---- streaming
  * -------------------------------------------------------------------------------------- */
 
@@ -116,7 +102,7 @@ static void put_split_guards(tc_omp_nest *x) {
   for (int i = 0; i < x->nest->nouter; ++i) {
     if (x->nest->axis[i].of < 0 || (x->lanes_are_points && i == x->nest->vector)) continue;
     tc_buf e = {0};
-    tc_omp_extent(x, i, &e);
+    tc_print_extent(&x->s, &x->nest->axis[i], &e);
     tc_print_line(&x->s, "if (%s >= %s) continue;", x->axis_text[i], e.text);
     tc_buf_free(&e);
   }
@@ -135,7 +121,7 @@ static void put_tile(tc_omp_nest *x, int tile) {
   const int v = x->nest->vector;
   const char *i = x->axis_text[v];
   tc_buf e = {0};
-  tc_omp_extent(x, v, &e);
+  tc_print_extent(&x->s, &x->nest->axis[v], &e);
   tc_print_line(&x->s, "const int64_t end = TC_MIN(tile * %d + %d, %s);", tile, tile, e.text);
   tc_print_line(&x->s, "int64_t %s = tile * %d;", i, tile);
   tc_buf_free(&e);

@@ -25,8 +25,6 @@ typedef struct tc_omp_nest {
   uint32_t *last; /* per expression: 1 + the stage that asks for the next row of this LOAD, or 0 */
 } tc_omp_nest;
 
-/* Extent of an axis at the point of the scope; a split axis ends with its longer one. */
-void tc_omp_extent(const tc_omp_nest *x, int axis, tc_buf *out);
 /* All stages of the nest at one outer point (or TC_L of them, or the first `lanes` of TC_L). */
 void tc_omp_point(tc_omp_nest *x);
 

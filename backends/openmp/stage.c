@@ -287,7 +287,7 @@ static void put_scalar_blocks(tc_omp_nest *x, const run *r, int axis, const char
 
 static void put_innermost(tc_omp_nest *x, const run *r, int axis) {
   tc_buf e = {0};
-  tc_omp_extent(x, axis, &e);
+  tc_print_extent(&x->s, &x->nest->axis[axis], &e);
   const tc_axis *a = &x->nest->axis[axis];
   const int64_t multiple = tc_dim_multiple(tc_graph_dims(x->s.p->graph), a->extent);
   const bool exact = a->of < 0 && multiple % (16 * r->unroll) == 0;
@@ -321,7 +321,7 @@ static void put_loops(tc_omp_nest *x, const run *r, int level, uint32_t mask) {
     return;
   }
   tc_buf e = {0};
-  tc_omp_extent(x, axis, &e);
+  tc_print_extent(&x->s, &x->nest->axis[axis], &e);
   tc_print_line(&x->s, "for (int64_t %s = 0; %s < %s; ++%s) {", x->axis_text[axis],
                 x->axis_text[axis], e.text, x->axis_text[axis]);
   tc_buf_free(&e);

@@ -36,6 +36,20 @@ bool tc_print_varies(const tc_print_scope *s, tc_val v) {
   return s->vector >= 0 && (s->depends[v.id] >> s->vector & 1);
 }
 
+void tc_print_extent(const tc_print_scope *s, const tc_axis *a, tc_buf *out) {
+  if (a->of < 0) {
+    tc_print_dim(s->p, a->extent, out);
+    return;
+  }
+  tc_buf e = {0}, t = {0};
+  tc_print_dim(s->p, a->extent, &e);
+  tc_print_dim(s->p, a->total, &t);
+  tc_putf(out, "TC_MIN((%s)(%s), (%s) - %s * (%s))", s->words->integer, e.text, t.text,
+          s->axis[a->of], e.text);
+  tc_buf_free(&e);
+  tc_buf_free(&t);
+}
+
 /* ---- addresses ---------------------------------------------------------------------------------
  */
 

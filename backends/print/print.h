@@ -48,6 +48,7 @@ typedef struct tc_spelling {
   const char *lanes;                 /* the lane numbers as a vector of indices */
   const char *nan, *inf;             /* expressions of type double */
   const char *size;                  /* prefix of symbols in values: of type int64_t; "s_" */
+  const char *integer;               /* type of extents and counters */
 } tc_spelling;
 
 /* A place in the text where values of a kernel can be computed: which point of the iteration space
@@ -112,6 +113,8 @@ tc_print_compute(tc_dtype d); /* suffix of the compute type: f32 for f16 and bf1
 const char *tc_print_storage(tc_dtype d); /* suffix of the storage type */
 /* A C expression of a size over s_<name>. */
 void tc_print_dim(const tc_program *p, tc_dim d, tc_buf *out);
+/* Extent of an axis at the point of the scope; a split axis ends with its longer one. */
+void tc_print_extent(const tc_print_scope *s, const tc_axis *a, tc_buf *out);
 
 /* ---- reductions -------------------------------------------------------------------------------
  */

@@ -11,47 +11,15 @@
 
 #include "graph/pass.h"
 #include "graph/text.h"
+#include "tests/common/allowance.h"
 #include "tests/common/random_graph.h"
 #include "tests/cuda/program.h"
-
-typedef struct tolerance {
-  double rtol, atol, change, gain;
-  bool round;
-} tolerance;
-
-static tolerance tolerance_of(tc_dtype coarsest) {
-  switch (coarsest) {
-  case TC_BF16:
-    return (tolerance){3.2e-2, 8e-3, 4e-3, 8, true};
-  case TC_F16:
-    return (tolerance){4e-3, 1e-3, 5e-4, 8, true};
-  case TC_F32:
-    return (tolerance){4e-6, 4e-6, 6e-8, 100, false};
-  default:
-    return (tolerance){1e-9, 1e-9, 1e-12, 1e4, false};
-  }
-}
-
-/* Element of want and got that differ too much, or -1. */
-static int64_t mismatch(const interp_array *want, const interp_array *near, const interp_array *got,
-                        tolerance t) {
-  if (want->dtype != got->dtype || want->rank != got->rank || want->count != got->count) return 0;
-  for (int64_t k = 0; k < want->count; k++) {
-    const double a = interp_get(want, k), b = interp_get(got, k), c = interp_get(near, k);
-    if (a == b || (isnan(a) && isnan(b))) continue;
-    if (isnan(a) != isnan(c) || isinf(a) != isinf(c) || fabs(a) > (t.round ? 1e30 : 1e200))
-      continue;
-    if (t.rtol > 1e-8 && fabs(a) > 1e30) continue; /* steps between may leave the range of f32 */
-    if (!(fabs(a - b) <= t.atol + t.rtol * fabs(a) + t.gain * fabs(a - c))) return k;
-  }
-  return -1;
-}
 
 typedef struct item {
   random_graph r; /* for the interpreter */
   tc_graph *copy; /* optimised, for the compiler */
   interp_array **near;
-  tolerance t;
+  allowance t;
 } item;
 
 static bool loud;
@@ -72,7 +40,7 @@ static bool make(const random_options *o, item *it) {
   random_graph_free_input(&copy, copy.input);
   it->copy = tc_graph_optimize(copy.g);
   cr_assert_not_null(it->copy);
-  it->t = tolerance_of(random_coarsest_dtype(it->r.g));
+  it->t = allowance_of(random_coarsest_dtype(it->r.g));
   it->near = random_graph_perturbed(&it->r, it->t.change);
   return true;
 }
@@ -88,7 +56,7 @@ static interp_run interpret(const item *it, interp_array **input) {
 
 static int differs(const item *it, const char *what, uint32_t i, const interp_array *want,
                    const interp_array *near, const interp_array *got) {
-  const int64_t k = mismatch(want, near, got, it->t);
+  const int64_t k = allowance_mismatch(want, near, got, it->t);
   if (k < 0) return 0;
   tc_buf text = {0};
   tc_graph_print(it->r.g, &text);

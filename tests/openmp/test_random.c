@@ -9,49 +9,16 @@
 #include <string.h>
 
 #include "graph/text.h"
+#include "tests/common/allowance.h"
 #include "tests/common/random_graph.h"
 #include "tests/openmp/tensors.h"
 #include "tests/openmp/unit.h"
-
-typedef struct tolerance {
-  double rtol, atol, change, gain;
-  bool round;
-} tolerance;
-
-static tolerance tolerance_of(tc_dtype coarsest) {
-  switch (coarsest) {
-  case TC_BF16:
-    return (tolerance){3.2e-2, 8e-3, 4e-3, 8, true};
-  case TC_F16:
-    return (tolerance){4e-3, 1e-3, 5e-4, 8, true};
-  case TC_F32:
-    return (tolerance){4e-6, 4e-6, 6e-8, 100, false};
-  default:
-    return (tolerance){1e-9, 1e-9, 1e-12, 1e4, false};
-  }
-}
-
-/* Element of want and got that differ too much, or -1. */
-static int64_t mismatch(const interp_array *want, const interp_array *near, const interp_array *got,
-                        tolerance t) {
-  if (want->dtype != got->dtype || want->rank != got->rank || want->count != got->count) return 0;
-  for (int64_t k = 0; k < want->count; k++) {
-    const double a = interp_get(want, k), b = interp_get(got, k), c = interp_get(near, k);
-    if (a == b || (isnan(a) && isnan(b))) continue;
-    if (isnan(a) != isnan(c) || isinf(a) != isinf(c) || fabs(a) > (t.round ? 1e30 : 1e200))
-      continue;
-    if (t.rtol > 1e-8 && fabs(a) > 1e30)
-      continue; /* intermediate values may leave the range of f32 */
-    if (!(fabs(a - b) <= t.atol + t.rtol * fabs(a) + t.gain * fabs(a - c))) return k;
-  }
-  return -1;
-}
 
 typedef struct item {
   random_graph r; /* for the interpreter */
   tc_graph *copy; /* for the compiler */
   interp_array **near;
-  tolerance t;
+  allowance t;
   char *text;
 } item;
 
@@ -72,7 +39,7 @@ static bool make(const random_options *o, item *it) {
   cr_assert(random_graph_make(o, &diag, &copy), "the same graph once more");
   it->copy = copy.g;
   random_graph_free_input(&copy, copy.input);
-  it->t = tolerance_of(random_coarsest_dtype(it->r.g));
+  it->t = allowance_of(random_coarsest_dtype(it->r.g));
   it->near = random_graph_perturbed(&it->r, it->t.change);
   tc_buf text = {0};
   tc_graph_print(it->r.g, &text);
@@ -102,7 +69,7 @@ static int check(const item *it, tcrt_entry *entry, const char *level, bool stri
   if (!hit && want.noutput) bad = 1, fprintf(stderr, "%s: no hit\n%s\n", level, it->text);
   for (uint32_t i = 0; hit && i < want.noutput && i < near.noutput; i++) {
     interp_array *got = omp_array(out[i]);
-    const int64_t k = mismatch(want.output[i], near.output[i], got, it->t);
+    const int64_t k = allowance_mismatch(want.output[i], near.output[i], got, it->t);
     if (k >= 0 && ++bad)
       fprintf(stderr, "%s: result %u element %lld: %.9g, not %.9g (nearby %.9g)\n%s\n", level, i,
               (long long)k, interp_get(got, k), interp_get(want.output[i], k),
