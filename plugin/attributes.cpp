@@ -5,6 +5,14 @@
 #include "options.h"
 
 namespace tc {
+
+bool describes_tensors(clang::QualType type) {
+  while (!type.isNull() && type->isArrayType())
+    type = clang::QualType(type->getArrayElementTypeNoTypeQual(), 0);
+  if (type.isNull()) return false;
+  return type->isRecordType() || (type->isPointerType() && !type->isFunctionPointerType());
+}
+
 namespace {
 
 using namespace clang;
@@ -72,15 +80,6 @@ struct CompileAttribute : ParsedAttrInfo {
   }
 };
 
-// A tensor, or an array of tensors.
-bool describes(QualType type) {
-  while (!type.isNull() && type->isArrayType())
-    type = QualType(type->getArrayElementTypeNoTypeQual(), 0);
-  const auto *pointer = type.isNull() ? nullptr : type->getAs<PointerType>();
-  const auto *record = pointer ? pointer->getPointeeType()->getAs<RecordType>() : nullptr;
-  return record && record->getDecl()->getName() == "tc_tensor";
-}
-
 struct DisableAttribute : ParsedAttrInfo {
   DisableAttribute() {
     static constexpr Spelling spellings[] = {{ParsedAttr::AS_GNU, "tc_disable"}};
@@ -111,7 +110,7 @@ struct ShapeAttribute : ParsedAttrInfo {
     QualType type;
     if (llvm::isa<VarDecl>(decl) || llvm::isa<FieldDecl>(decl))
       type = llvm::cast<ValueDecl>(decl)->getType();
-    if (llvm::isa<ParmVarDecl>(decl) || describes(type)) return true;
+    if (llvm::isa<ParmVarDecl>(decl) || describes_tensors(type)) return true;
     warn(sema, attr.getLoc(),
          "'tc_shape' describes parameters, members and variables that are tensors; here it is "
          "ignored");

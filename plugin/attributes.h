@@ -23,6 +23,9 @@ inline const clang::AnnotateAttr *find_attribute(const clang::Decl *decl, llvm::
   return nullptr;
 }
 
+// Whether TC_SHAPE can stand on it: tensors, arrays of them, and what a layout may be made from.
+bool describes_tensors(clang::QualType type);
+
 } // namespace tc
 
 #endif

@@ -26,7 +26,11 @@ static void put_operands(const Segment &s, raw_ostream &os) {
   if (!s.scalars.empty()) os << " union tc_value __tc_scalar[" << s.scalars.size() << "];";
   if (s.results) os << " struct tc_tensor *__tc_out[" << s.results << "];";
   for (size_t i = 0; i < s.inputs.size(); i++) {
-    os << " __tc_in[" << i << "] = " << s.inputs[i] << ";";
+    if (s.inputs[i].layout)
+      os << " struct tc_tensor __tc_header" << i << "; struct tc_layout const __tc_layout" << i
+         << " = " << s.inputs[i].text << "; __tc_in[" << i << "] = tcrt_borrow(&__tc_header" << i
+         << ", &__tc_layout" << i << ");";
+    else os << " __tc_in[" << i << "] = " << s.inputs[i].text << ";";
     sizes(static_cast<int>(i));
   }
   for (size_t i = 0; i < s.scalars.size(); i++)

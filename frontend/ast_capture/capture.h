@@ -39,7 +39,11 @@ struct Segment {
 
   // Text in front of the call.
   std::vector<std::string> conditions; // hold before anything else may be evaluated
-  std::vector<std::string> inputs;     // operands, in graph order
+  struct Input {
+    std::string text;
+    bool layout; // a tc_layout, not a tensor
+  };
+  std::vector<Input> inputs; // operands, in graph order
   struct Scalar {
     std::string text;
     bool floating;

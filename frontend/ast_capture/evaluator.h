@@ -196,6 +196,8 @@ private:
   Value do_tc_item(const clang::CallExpr *e);
   Value do_tc_item_int(const clang::CallExpr *e);
   Value item(const clang::CallExpr *e, tc_dtype dtype);
+  Value do_tc_dtype_size(const clang::CallExpr *e); // layouts.cpp
+  Value do_tc_wrap_layout(const clang::CallExpr *e);
   Value do_tc_is_compiling(const clang::CallExpr *e);
   Value do_tc_copy_(const clang::CallExpr *e);
   Value do_tc_add_(const clang::CallExpr *e);
@@ -210,6 +212,11 @@ private:
   bool check_declared(const clang::FunctionDecl *callee, const std::vector<Value> &arguments,
                       const clang::CallExpr *e);
   std::string describe(tc_ref ref);
+
+  // layouts.cpp
+  std::string argument_text(const Value &v, clang::QualType type, Place &shaped,
+                            clang::SourceLocation loc);
+  std::string layout_text(const clang::Expr *e, Place &shaped);
 
   // results.cpp
   struct Export {

@@ -260,7 +260,7 @@ Value Evaluator::evaluate_cast(const CastExpr *e) {
     Value v = evaluate(from);
     QualType to = e->getType()->getPointeeType();
     if (v.kind == Value::Pointer && v.place.outer && !v.place.type.isNull() && !to.isNull() &&
-        !context.hasSameUnqualifiedType(to, v.place.type)) {
+        !to->isVoidType() && !context.hasSameUnqualifiedType(to, v.place.type)) {
       fail(e->getExprLoc(), "a pointer is taken for one of another type");
       return {};
     }

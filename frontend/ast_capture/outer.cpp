@@ -46,6 +46,7 @@ Place Evaluator::outer_variable(const VarDecl *variable) {
   place.text = variable->getNameAsString();
   place.type = variable->getType();
   place.declared = place.root = variable;
+  if (declared_shape(variable)) place.shaped = variable;
   return place;
 }
 
@@ -61,6 +62,10 @@ Place Evaluator::member_of(const Place &place, const FieldDecl *field) {
   member.instance = place.lvalue();
   member.deref = place.deref || place.indexed;
   member.in_union = place.in_union || field->getParent()->isUnion();
+  if (declared_shape(field)) {
+    member.shaped = field;
+    member.shaped_instance = member.instance;
+  }
   return member;
 }
 
@@ -343,6 +348,10 @@ std::optional<bool> Evaluator::pointer_truth(const Value &v) {
     break;
   }
   if (!asked || (maybe && asked->deref)) return std::nullopt;
+  if (asked->layout) { // as an operand it is a tensor, or the guard fails
+    contents(v.tensor, asked->declared->getLocation());
+    return failed ? std::nullopt : std::optional<bool>(true);
+  }
   std::string text = v.kind == Value::Pointer ? asked->text : asked->lvalue();
   if (StringRef(text).contains("__tc_size_")) return std::nullopt;
   text = "(" + text + ") != 0";

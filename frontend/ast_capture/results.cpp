@@ -88,7 +88,9 @@ std::string Evaluator::view_text(tc_ref ref, tc_ref base, const std::string &bas
 std::string Evaluator::tensor_text(const Tensor &t, SourceLocation loc) {
   Storage &storage = storages[t.storage];
   std::string base;
-  if (storage.outer.outer) {
+  if (storage.outer.layout) {
+    base = "(tc_wrap_layout)(" + storage.outer.text + ")";
+  } else if (storage.outer.outer) {
     base = storage.input >= 0 ? "__tc_in[" + std::to_string(storage.input) + "]"
                               : storage.outer.lvalue();
     base = "((struct tc_tensor *)" + base + ")";
@@ -176,7 +178,7 @@ std::vector<Evaluator::Export> Evaluator::exports(Flow flow, const Stmt *first, 
 void Evaluator::write_inputs(SourceLocation loc) {
   for (const Storage &storage : storages) {
     if (failed || !storage.version || !storage.outer.outer || storage.input < 0) continue;
-    if (storage.outer.type->getPointeeType().isConstQualified())
+    if (!storage.outer.layout && storage.outer.type->getPointeeType().isConstQualified())
       fail(loc, "'" + storage.outer.lvalue() + "' is const and written");
     else if (!tc_graph_write(graph, static_cast<uint32_t>(storage.input), storage.current))
       fail(loc, "a write in place is not possible");
@@ -206,10 +208,11 @@ void Evaluator::bind_hidden_symbols() {
           }
         if (!linear || f[1] == f[0] || f[2] - f[1] != f[1] - f[0]) continue;
         int64_t slope = f[1] - f[0];
-        std::string x = "(" + discovered.inputs[k].lvalue() + ")";
-        std::string text = "((long long)(" + x + " ? (" + x + "->dim[" + std::to_string(axis) +
-                           "] - " + std::to_string(f[0] - 4 * slope) + ") / " +
-                           std::to_string(slope) + " : 0))";
+        const Place &place = discovered.inputs[k];
+        std::string x = "(" + place.lvalue() + ")", where = "dim[" + std::to_string(axis) + "]";
+        std::string text = "(" + x + (place.layout ? "." : "->") + where + " - " +
+                           std::to_string(f[0] - 4 * slope) + ") / " + std::to_string(slope);
+        text = "((long long)(" + (place.layout ? text : x + " ? " + text + " : 0") + "))";
         scalar_node(text, TC_I64, begins);
         discovered.hidden.push_back({symbol->name, text});
         k = UINT32_MAX - 1;
@@ -225,7 +228,9 @@ static bool mentions(const Segment &s, const std::string &name) {
     if (in(each.text)) return true;
   for (const auto &each : s.stores)
     if (in(each.text) || in(each.lvalue)) return true;
-  return in(s.returned) || llvm::any_of(s.effects, in) || llvm::any_of(s.inputs, in);
+  for (const auto &each : s.inputs)
+    if (in(each.text)) return true;
+  return in(s.returned) || llvm::any_of(s.effects, in);
 }
 
 // Sizes that texts speak of are read from the operands, which the guards check later.
@@ -255,7 +260,7 @@ bool Evaluator::bind_sizes(Segment &result) {
   }
   for (size_t i = 0; i < result.inputs.size(); i++)
     for (const auto &size : result.sizes)
-      if (size.input >= static_cast<int>(i) && StringRef(result.inputs[i]).contains(size.name))
+      if (size.input >= static_cast<int>(i) && StringRef(result.inputs[i].text).contains(size.name))
         fail(begins, "an operand is found by the size of another");
   return !failed;
 }
@@ -311,7 +316,8 @@ bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &
   result.results = static_cast<unsigned>(results.size());
   result.ops = ops;
   result.conditions = conditions;
-  for (const Place &place : discovered.inputs) result.inputs.push_back(place.lvalue());
+  for (const Place &place : discovered.inputs)
+    result.inputs.push_back({place.lvalue(), place.layout});
   if (collecting) {
     bind_hidden_symbols();
     return !failed;

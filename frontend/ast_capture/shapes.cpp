@@ -90,7 +90,7 @@ bool check_shapes(ASTContext &context, const FunctionDecl *function, const Sink 
     const StringLiteral *shape = declared_shape(parameter);
     std::string name = parameter->getNameAsString();
     if (!shape || !dims) continue;
-    if (!is_tensor_pointer(parameter->getType())) {
+    if (!describes_tensors(parameter->getType())) {
       sink({TC_WARNING,
             shape->getBeginLoc(),
             "TC_SHAPE stands on '" + name + "', which is not a tensor",

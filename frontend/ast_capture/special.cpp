@@ -14,6 +14,8 @@ Evaluator::Special Evaluator::find_special(llvm::StringRef name) {
 #define TC_API(function, op, arguments)
 #define TC_API_SPECIAL(function) {#function, &Evaluator::do_##function},
 #include "graph/api.def"
+      {"tc_dtype_size", &Evaluator::do_tc_dtype_size},
+      {"tc_wrap_layout", &Evaluator::do_tc_wrap_layout},
       {"tc_free", &Evaluator::do_tc_free},
       {"tc_dtype_of", &Evaluator::do_tc_dtype_of},
       {"tc_item", &Evaluator::do_tc_item},
@@ -169,6 +171,10 @@ Value Evaluator::do_tc_keep(const CallExpr *e) {
     if (scopes) return v;
   }
   if (scopes) return v; // of an outer scope already
+  if (v.kind == Value::Tensors && storages[v.tensor.storage].outer.layout) {
+    fail(e->getExprLoc(), "a tensor over memory of the caller's own kind is kept");
+    return {};
+  }
   effects.push_back({"(tc_keep)(", v, ""});
   return v;
 }
@@ -176,6 +182,8 @@ Value Evaluator::do_tc_keep(const CallExpr *e) {
 Value Evaluator::do_tc_free(const CallExpr *e) {
   Value v = evaluate(e->getArg(0));
   if (failed || v.kind == Value::Null) return Value::of(Value::Void);
+  if (v.kind == Value::Tensors && storages[v.tensor.storage].outer.layout)
+    return Value::of(Value::Void); // nothing was made
   bool outer = v.kind == Value::Foreign ||
                (v.kind == Value::Tensors && storages[v.tensor.storage].outer.outer);
   if (outer && (v.kind == Value::Foreign || v.tensor.whole) && !maybe) {

@@ -28,6 +28,12 @@ struct Place {
   const clang::ValueDecl *declared = nullptr; // variable or member that names it
   std::string instance;                       // object that it is a member of; "" for variables
   const clang::VarDecl *root = nullptr;       // variable that the text starts from
+  bool layout = false; // of tensors: the text is a tc_layout, the tensor itself does not exist
+
+  // The nearest declaration with a TC_SHAPE on the way here, and the object that it is a member of:
+  // it describes the tensor that a layout is made from.
+  const clang::ValueDecl *shaped = nullptr;
+  std::string shaped_instance;
 
   std::string lvalue() const { return indexed ? text + "[" + std::to_string(index) + "]" : text; }
 };

@@ -52,7 +52,8 @@ typedef struct tc_tensor tc_tensor; /* opaque for users; see tcompile/abi.h */
 /* Compile this function.  Options: TC_COMPILE_WITH("fullgraph", "backend=openmp"). */
 #define TC_COMPILE __attribute__((tc_compile))
 #define TC_COMPILE_WITH(...) __attribute__((tc_compile(__VA_ARGS__)))
-/* On a parameter, a member of a struct or a variable: "f32[B,784]", ranges and multiples "bf16[B<=64,T%8,768]"; equal names are equal sizes. */
+/* On a parameter, a member of a struct or a variable that is a tensor, or that tc_wrap_layout makes
+ * one of: "f32[B,784]", ranges and multiples "bf16[B<=64,T%8,768]"; equal names are equal sizes. */
 #define TC_SHAPE(spec) __attribute__((tc_shape(spec)))
 /* On a function: never inlined into compiled code; its calls stay calls. */
 #define TC_DISABLE __attribute__((tc_disable))
@@ -108,6 +109,7 @@ void tc_here(const char *file, int line); /* location for messages; see tcompile
 
 /* ---- tensors from and to memory ------------------------------------------------------------------ */
 
+__attribute__((const)) size_t tc_dtype_size(tc_dtype dtype); /* bytes */
 tc_tensor *tc_empty(tc_dtype dtype, tc_ints dims);
 /* Copies numel(dims) elements of dtype from data. */
 tc_tensor *tc_from(tc_dtype dtype, tc_ints dims, const void *data);
@@ -116,6 +118,29 @@ tc_tensor *tc_from(tc_dtype dtype, tc_ints dims, const void *data);
 tc_tensor *tc_wrap(tc_dtype dtype, tc_ints dims, const int64_t *strides, void *data,
                    void (*release)(void *context), void *context);
 tc_tensor *tc_wrap_const(tc_dtype dtype, tc_ints dims, const int64_t *strides, const void *data);
+
+/* Your own tensors: a function of yours says where one lies, tc_wrap_layout makes a tensor of it
+ * that shares its memory (as tc_wrap does; NULL with an error where the layout is none of a
+ * tensor).
+ *
+ *   static inline tc_layout layout_of(const struct matrix *m) {
+ *     return tc_row_major(TC_F32, m->data, TC_DIMS(m->rows, m->cols));
+ *   }
+ *   static inline tc_tensor *view(const struct matrix *m) { return tc_wrap_layout(layout_of(m)); }
+ *
+ * In compiled code no tensor is made: the layout is an operand (docs/programming-model.md). */
+static inline tc_layout tc_row_major(tc_dtype dtype, void *data, tc_ints dims) {
+  tc_layout l = {data, dtype, dims.n, {0}, {0}, false};
+  int64_t stride = (int64_t)tc_dtype_size(dtype);
+  for (int i = dims.n < 0 || dims.n > TC_MAX_RANK ? 0 : dims.n; i-- > 0;) {
+    l.dim[i] = dims.v[i];
+    l.stride[i] = stride;
+    /* Too large: tc_wrap_layout says so. */
+    stride = (int64_t)((uint64_t)stride * (uint64_t)dims.v[i]);
+  }
+  return l;
+}
+tc_tensor *tc_wrap_layout(tc_layout layout);
 tc_tensor *tc_clone(const tc_tensor *x); /* contiguous copy */
 
 tc_dtype tc_dtype_of(const tc_tensor *x);
@@ -126,7 +151,6 @@ int64_t tc_numel(const tc_tensor *x);
 void *tc_data(tc_tensor *x);
 const void *tc_cdata(const tc_tensor *x);
 bool tc_is_contiguous(const tc_tensor *x);
-size_t tc_dtype_size(tc_dtype dtype);     /* bytes */
 const char *tc_dtype_name(tc_dtype dtype); /* "f32" */
 
 double tc_item(const tc_tensor *x);      /* the value of a one-element tensor; NaN with an error */

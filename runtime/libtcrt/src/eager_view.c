@@ -75,7 +75,7 @@ static bool reshape(const tc_tensor *x, tc_tensor *y) {
     tc_tensor_share(y, x, 0);
     return true;
   }
-  tc_row_major(y);
+  tc_set_row_major(y);
   if (!tc_tensor_alloc(y)) return false;
   return tc_pack(x, y->data);
 }

@@ -246,7 +246,7 @@ void tcrt_pack(const struct tc_tensor *x, void *dst) {
   if (tc_elements(x) == 0 || pack_tiled(x, dst)) return;
   tc_tensor to = tc_alias(x);
   to.data = dst;
-  tc_row_major(&to);
+  tc_set_row_major(&to);
   tc_assign(&to, x);
 }
 

@@ -22,7 +22,7 @@ int64_t tc_count(int rank, const int64_t *dim, size_t element) {
   return overflow || n > INT64_MAX / 2 ? -1 : n / (int64_t)element;
 }
 
-void tc_row_major(tc_tensor *t) {
+void tc_set_row_major(tc_tensor *t) {
   int64_t stride = 1;
   for (int i = t->key.rank - 1; i >= 0; i--) {
     t->stride[i] = stride;
@@ -40,6 +40,18 @@ void tc_update_contiguous(tc_tensor *t) {
   }
   int flags = t->key.flags & ~TC_FLAG_CONTIGUOUS;
   t->key.flags = (uint8_t)(contiguous || empty ? flags | TC_FLAG_CONTIGUOUS : flags);
+}
+
+bool tc_reachable(size_t element, int rank, const int64_t *dim, const int64_t *stride) {
+  int64_t reach = 0, step;
+  for (int i = 0; i < rank; i++) {
+    if (dim[i] == 0) return true;
+    if (stride[i] == INT64_MIN || __builtin_mul_overflow(llabs(stride[i]), dim[i] - 1, &step) ||
+        __builtin_mul_overflow(step, (int64_t)element, &step) ||
+        __builtin_add_overflow(reach, step, &reach))
+      return false;
+  }
+  return reach < INT64_MAX / 2;
 }
 
 /* Sorted by stride, each axis must step past all that the smaller ones span; a sufficient test that
@@ -210,24 +222,11 @@ tc_tensor *tc_from(tc_dtype dtype, tc_ints dims, const void *data) {
   return t;
 }
 
-/* Do the farthest elements lie within the address space? */
-static bool reachable(tc_dtype dtype, const tc_ints *dims, const int64_t *strides) {
-  int64_t reach = 0, size = (int64_t)tc_dtype_bytes(dtype), step;
-  for (int i = 0; i < dims->n; i++) {
-    if (dims->v[i] == 0) return true;
-    if (strides[i] == INT64_MIN ||
-        __builtin_mul_overflow(llabs(strides[i]), dims->v[i] - 1, &step) ||
-        __builtin_mul_overflow(step, size, &step) || __builtin_add_overflow(reach, step, &reach))
-      return false;
-  }
-  return reach < INT64_MAX / 2;
-}
-
 static tc_tensor *wrap(const char *function, tc_dtype dtype, const tc_ints *dims,
                        const int64_t *strides, void *data, void (*release)(void *), void *context) {
   if (!tc_check_dims(function, dtype, dims)) return NULL;
   if (!data && tc_count(dims->n, dims->v, 1) > 0) return tc_fail("%s: data is NULL", function);
-  if (strides && !reachable(dtype, dims, strides))
+  if (strides && !tc_reachable(tc_dtype_bytes(dtype), dims->n, dims->v, strides))
     return tc_fail("%s: the strides leave the address space", function);
   if ((uintptr_t)data % tc_dtype_bytes(dtype))
     return tc_fail("%s: data is not aligned for %s", function, tc_dtype_text(dtype));

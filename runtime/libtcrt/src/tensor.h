@@ -25,7 +25,7 @@ void tc_tensor_adopt(tc_tensor *t, struct tc_storage *storage);
 tc_tensor tc_alias(const tc_tensor *x);
 
 /* Row-major strides for t's sizes. */
-void tc_row_major(tc_tensor *t);
+void tc_set_row_major(tc_tensor *t);
 /* Sets TC_FLAG_CONTIGUOUS as sizes and strides say. */
 void tc_update_contiguous(tc_tensor *t);
 /* Elements of a shape; -1: more than fit in memory. */
@@ -34,6 +34,8 @@ int64_t tc_count(int rank, const int64_t *dim, size_t element);
 bool tc_self_overlaps(const tc_tensor *t);
 /* Is it a dtype and a shape that fits in memory?  Sets an error in the name of `function` if not. */
 bool tc_check_dims(const char *function, tc_dtype dtype, const tc_ints *dims);
+/* Do the farthest elements lie within the address space?  Strides in elements. */
+bool tc_reachable(size_t element, int rank, const int64_t *dim, const int64_t *stride);
 /* Is the list well formed?  Sets an error in the name of `function` if not. */
 bool tc_check_list(const char *function, const tc_ints *list);
 /* Index of an axis that may be negative, or -1 with an error. */

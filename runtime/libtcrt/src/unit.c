@@ -69,6 +69,7 @@ const char *tc_miss_text(tc_miss why) {
       [TC_MISS_EQUAL] = "sizes differ",
       [TC_MISS_ALIAS] = "overlap",
       [TC_MISS_STRIDE] = "written operand strided or read-only",
+      [TC_MISS_LAYOUT] = "no layout of a tensor",
       [TC_MISS_GRAD] = "gradients",
       [TC_MISS_INDEX] = "index out of range",
       [TC_MISS_MEMORY] = "no memory",
@@ -112,6 +113,9 @@ static void describe(char *out, size_t n, tc_miss why, int operand, int axis, in
     return;
   case TC_MISS_STRIDE:
     snprintf(out, n, "operand %d is written and is strided or read-only", operand);
+    return;
+  case TC_MISS_LAYOUT:
+    snprintf(out, n, "operand %d is memory whose layout is none of a tensor", operand);
     return;
   case TC_MISS_GRAD:
     snprintf(out, n, "gradients are being recorded");

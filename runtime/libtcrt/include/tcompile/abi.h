@@ -15,7 +15,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-#define TC_ABI_VERSION 1
+#define TC_ABI_VERSION 2
 #define TC_MAX_RANK 8
 
 /* Element types, in promotion order within their category. */
@@ -39,7 +39,8 @@ typedef enum tc_device { TC_CPU = 0, TC_CUDA = 1, TC_LAST_DEVICE = 0x7fffffff } 
 enum {
   TC_FLAG_CONTIGUOUS = 1, /* row-major, no gaps; kept by the runtime for every tensor */
   TC_FLAG_WEAK = 2,       /* a C scalar: it does not take part in dtype promotion */
-  TC_FLAG_READONLY = 4    /* memory must not be written (mapped files, const wraps) */
+  TC_FLAG_READONLY = 4,   /* memory must not be written (mapped files, const wraps) */
+  TC_FLAG_BROKEN = 8      /* a header that tcrt_borrow could not fill; no tensor has it */
 };
 
 /* dtype, device, rank and flags side by side: one 32-bit compare checks them all in a guard. */
@@ -61,6 +62,15 @@ struct tc_tensor {
   struct tc_scope *scope;
 };
 
+/* Where a tensor lies that is not ours, in the words of its owner: see tc_wrap_layout. */
+typedef struct tc_layout {
+  void *data;     /* address of element (0, ..., 0) */
+  tc_dtype dtype; /* TC_DTYPE_COUNT: none of ours */
+  int rank;
+  int64_t dim[TC_MAX_RANK], stride[TC_MAX_RANK]; /* sizes; distances in bytes */
+  bool readonly;
+} tc_layout;
+
 /* Why a compiled function ran its original body.  Counted per function, shown by TC_LOGS=fallback. */
 typedef enum tc_miss {
   TC_MISS_NULL,     /* an operand is NULL */
@@ -71,6 +81,7 @@ typedef enum tc_miss {
   TC_MISS_EQUAL,    /* two sizes that must be equal are not */
   TC_MISS_ALIAS,    /* a written tensor overlaps another operand */
   TC_MISS_STRIDE,   /* a written tensor is not contiguous, or is read-only */
+  TC_MISS_LAYOUT,   /* memory of the caller's own kind that is none of a tensor */
   TC_MISS_GRAD,     /* gradients are being recorded */
   TC_MISS_INDEX,    /* an index operand is out of range: the body reports the error */
   TC_MISS_MEMORY,   /* no workspace or result memory */
@@ -153,6 +164,10 @@ void tcrt_delete(struct tc_tensor *t);
 
 /* Copies the elements of x, of any strides, to dst in row-major order. */
 void tcrt_pack(const struct tc_tensor *x, void *dst);
+
+/* Fills *header, which the caller owns and which lives for the call, as a tensor over the layout's
+ * memory; returns it.  A layout that is none of a tensor gives TC_FLAG_BROKEN and nothing else. */
+const struct tc_tensor *tcrt_borrow(struct tc_tensor *header, const tc_layout *layout);
 
 /* Smallest and largest byte address that t's elements touch: alias guards.  false: empty. */
 bool tcrt_extent(const struct tc_tensor *t, uintptr_t *lo, uintptr_t *hi);

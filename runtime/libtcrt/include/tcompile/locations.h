@@ -13,6 +13,7 @@
 #define tc_from(...) TC_AT(tc_from(__VA_ARGS__))
 #define tc_wrap(...) TC_AT(tc_wrap(__VA_ARGS__))
 #define tc_wrap_const(...) TC_AT(tc_wrap_const(__VA_ARGS__))
+#define tc_wrap_layout(...) TC_AT(tc_wrap_layout(__VA_ARGS__))
 #define tc_clone(...) TC_AT(tc_clone(__VA_ARGS__))
 #define tc_dtype_of(...) TC_AT(tc_dtype_of(__VA_ARGS__))
 #define tc_rank(...) TC_AT(tc_rank(__VA_ARGS__))

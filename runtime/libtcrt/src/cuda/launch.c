@@ -57,7 +57,7 @@ int tcrt_cuda_copy(const tcrt_cuda_call *c, const struct tc_tensor *x, void *dst
 
 int tcrt_cuda_pack(const tcrt_cuda_call *c, const struct tc_tensor *x, void *dst) {
   tc_tensor to = tc_alias(x);
-  tc_row_major(&to);
+  tc_set_row_major(&to);
   return tcrt_cuda_copy(c, x, dst, to.stride);
 }
 

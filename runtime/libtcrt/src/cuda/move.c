@@ -208,6 +208,6 @@ bool tc_device_assign(const tc_tensor *dst, const tc_tensor *src) {
 bool tc_device_pack(const tc_tensor *x, void *dst) {
   tc_tensor to = tc_alias(x);
   to.data = dst;
-  tc_row_major(&to);
+  tc_set_row_major(&to);
   return assign_strided(&to, x);
 }
