@@ -13,7 +13,11 @@ if(TARGET tcplugin)
 endif()
 
 install(TARGETS tcrt tcrt_static EXPORT TCompileTargets
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+list(JOIN OpenMP_C_LIBRARIES " " TCompile_OPENMP)
+configure_file(cmake/libtcrt.so.in ${CMAKE_CURRENT_BINARY_DIR}/install/libtcrt.so @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/install/libtcrt.so DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET tcompile)
   install(TARGETS tcompile RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
@@ -46,6 +50,5 @@ include("@CMAKE_CURRENT_SOURCE_DIR@/cmake/TCompile.cmake")
 
 # Paths in tcrt.pc are relative to the file: an installation can be moved.
 file(RELATIVE_PATH TCompile_PC_INCLUDE /${CMAKE_INSTALL_LIBDIR}/pkgconfig /${CMAKE_INSTALL_INCLUDEDIR})
-list(JOIN OpenMP_C_LIBRARIES " " TCompile_OPENMP)
 configure_file(cmake/tcrt.pc.in ${CMAKE_CURRENT_BINARY_DIR}/tcrt.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tcrt.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
