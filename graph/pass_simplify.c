@@ -1,7 +1,7 @@
 /* pass_simplify.c
  *
  * requires: primitives.  keeps: locations, every bit of every result, NaN, infinities and signed
- * zeros included; the exceptions are small integer powers, where a product is closer than pow.
+ * zeros included; the exceptions are small powers, where products and roots are as close as pow.
  *
  * A rule looks at a node and its already simplified operands and gives what may stand for it, of
  * the same type, or ref 0. */
@@ -187,7 +187,19 @@ static tc_ref rule_div(const site *s) {
   return is_float(s) ? divide_by_power_of_two(s) : none;
 }
 
-/* Whole powers as products; the base first takes the dtype of the result. */
+/* x^p for p = +-0.5, +-1.5, by a root.  pow gives inf at -inf and +0 at -0, where a root does not:
+ * hence inf in place of -inf, and the absolute value.  f16 and bf16 would round in between. */
+static tc_ref root_power(const site *s, tc_ref x, double p) {
+  if (s->n->type.dtype != TC_F32 && s->n->type.dtype != TC_F64) return none;
+  tc_ref low = make2(s, OP_EQ, x, fill(s, -INFINITY));
+  tc_ref base = tc_build3(s->g, OP_WHERE, low, fill(s, INFINITY), x, s->n->loc);
+  tc_ref y = make1(s, OP_SQRT, base);
+  if (fabs(p) == 1.5) y = make2(s, OP_MUL, base, y);
+  y = make1(s, OP_ABS, y);
+  return keep(s, p < 0 ? make1(s, OP_RECIPROCAL, y) : y);
+}
+
+/* Small powers as products; the base first takes the dtype of the result. */
 static tc_ref rule_pow(const site *s) {
   tc_scalar_value c;
   if (!tc_const_value(s->g, s->in[1], &c)) return none;
@@ -195,9 +207,12 @@ static tc_ref rule_pow(const site *s) {
   if (p == 0) return fill(s, 1);
   tc_ref x = s->in[0];
   if (!tc_same_shape(type(s, x), &s->n->type)) return none;
-  if (!(p == 1 || p == 2 || p == 3 || p == 4 || (p == -1 && is_float(s)))) return none;
+  const bool root = fabs(p) == 0.5 || fabs(p) == 1.5;
+  const bool whole = p == 1 || p == 2 || p == 3 || p == 4 || (p == -1 && is_float(s));
+  if (!root && !whole) return none;
   if (type(s, x)->dtype != s->n->type.dtype)
     x = tc_build_cast(s->g, x, (tc_dtype)s->n->type.dtype, s->n->loc);
+  if (root) return root_power(s, x, p);
   if (p == 1) return keep(s, x);
   if (p == -1) return keep(s, make1(s, OP_RECIPROCAL, x));
   tc_ref square = make1(s, OP_SQUARE, x);

@@ -37,7 +37,13 @@ RULE(pow_three, "x^3", X "%2 = const f32 3.0\n%3 = pow %1 %2\nret %3\n",
      X "%2 = const f32 3.0\n%3 = square %1\n%4 = mul %3 %1\nret %4\n")
 RULE(pow_zero, "x^0 is 1, also for NaN", X "%2 = const f32 0.0\n%3 = pow %1 %2\nret %3\n",
      X "%2 = const f32 0.0\n%3 = const f32 1.0\n%4 = full %3 dims=[B,4] dtype=f32\nret %4\n")
-KEPT(pow_half, "sqrt differs at -0 and -inf", X "%2 = const f32 0.5\n%3 = pow %1 %2\nret %3\n")
+RULE(pow_half, "x^0.5 is a root but for -0 and -inf",
+     X "%2 = const f32 0.5\n%3 = pow %1 %2\nret %3\n",
+     X "%2 = const f32 0.5\n%3 = const f32 -inf\n%4 = full %3 dims=[B,4] dtype=f32\n"
+       "%5 = eq %1 %4\n%6 = const f32 inf\n%7 = full %6 dims=[B,4] dtype=f32\n"
+       "%8 = where %5 %7 %1\n%9 = sqrt %8\n%10 = abs %9\nret %10\n")
+KEPT(pow_half_bf16, "bf16 would round the root",
+     "graph g\n%1 = param bf16[B,4] \"x\"\n%2 = const bf16 1.5\n%3 = pow %1 %2\nret %3\n")
 RULE(maximum_twice, "max(max(x, c), c)",
      X "%2 = const f32 0.0\n%3 = maximum %1 %2\n%4 = maximum %3 %2\nret %4\n",
      X "%2 = const f32 0.0\n%3 = maximum %1 %2\nret %3\n")
