@@ -8,7 +8,8 @@
  *               place_heavy.c: reductions, matmuls and what has loops of its own
  *   value.c     value of a node at an index -> expression
  *   expr.c      the pool of expressions of a kernel
- *   nest.c      group -> loop nest;  rows.c: values kept between stages;  schedule.c: axes
+ *   nest.c      group -> loop nest;  rows.c: values kept between stages;  schedule.c: axes;
+ *               lanes.c: which axis runs in vector lanes
  *   matmul.c    group -> matmul template
  *   plan.c      workspace
  *
@@ -327,9 +328,12 @@ int lo_value_level(const lo_kb *b, const tc_action *a); /* of its operands */
 /* rows.c: values that are dear and needed in several stages are kept in LOCAL rows */
 void lo_keep_rows(lo_kb *b);
 
-/* schedule.c */
-void lo_coalesce(lo_kb *b);
+/* lanes.c: the slot whose neighbouring points share a vector, or -1 */
 int lo_choose_vector(lo_kb *b);
+
+/* schedule.c */
+uint32_t lo_inner_slots(const lo_kb *b); /* bits of the axes that run inside of stages */
+void lo_coalesce(lo_kb *b);
 int lo_add_slot(lo_kb *b, tc_dim extent, bool inner);
 int lo_split_slot(lo_kb *b, int s, tc_dim chunk); /* returns the new outer slot */
 void lo_finish_axes(lo_kb *b, const int *order, int n, tc_axis *axis);

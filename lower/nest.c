@@ -23,13 +23,6 @@ void lo_push_act(lo_kb *b, lo_act a) {
   b->act[b->nact++] = a;
 }
 
-static uint32_t inner_slots(const lo_kb *b) {
-  uint32_t m = 0;
-  for (int s = 0; s < b->nslot; s++)
-    if (b->slot[s].inner && !b->slot[s].dead) m |= 1u << s;
-  return m;
-}
-
 static uint32_t address_axes(const lo_kb *b, const tc_address *a) {
   uint32_t m = 0;
   for (int i = 0; i < TC_MAX_AXES; i++)
@@ -45,7 +38,7 @@ static void push_store(lo_kb *b, tc_act_kind kind, tc_val v, uint32_t program_bu
   if (x->kind == TC_EX_ROUND && x->storage == d) v = x->in[0]; /* the store rounds */
   lo_act a = {.a = {.kind = kind, .value = v, .address = to, .dtype = lo_compute_type(d)}};
   a.a.buffer = lo_kernel_buffer(b, program_buffer);
-  a.axes = inner_slots(b) & address_axes(b, &to);
+  a.axes = lo_inner_slots(b) & address_axes(b, &to);
   a.level = lo_value_level(b, &a.a);
   lo_push_act(b, a);
 }
@@ -214,7 +207,7 @@ static tc_dim work_of(lo_kb *b) {
 static void finish_nest(lo_kb *b) {
   lo_coalesce(b);
   int v = lo_choose_vector(b), order[TC_MAX_AXES], nouter = 0;
-  bool rows = inner_slots(b) != 0;
+  bool rows = lo_inner_slots(b) != 0;
   if (rows && v >= 0 && b->slot[v].inner) lo_keep_rows(b);
   if (!rows) schedule_flat(b, v);
   tc_kernel *k = b->k;
@@ -307,7 +300,7 @@ static tc_dim chunk_size(lo_kb *b, int slot, int64_t size) {
 static tc_dim cut_chunks(lo_kb *b) {
   lo *L = b->L;
   lo_coalesce(b);
-  int first = __builtin_ctz(inner_slots(b));
+  int first = __builtin_ctz(lo_inner_slots(b));
   int64_t rest = 1, split = L->target->split;
   for (int s = 0; s < b->nslot; s++)
     if (!b->slot[s].dead && s != first) {

@@ -1,5 +1,6 @@
-/* rows.c - values that are dear and needed in several stages of a nest are computed once and kept in
- * a LOCAL row, on some machines loads too.  softmax keeps exp(x - max) between the sum and the division. */
+/* rows.c - values that are dear and needed in several stages of a nest are computed once and kept
+ * in a LOCAL row, on some machines loads too.  softmax keeps exp(x - max) between the sum and the
+ * division. */
 #include "lower/lowering.h"
 
 #include <string.h>
@@ -15,13 +16,6 @@ typedef struct rows {
 } rows;
 
 enum { DEAR = 10, LEVELS = 64 };
-
-static uint32_t stage_axes(const lo_kb *b) {
-  uint32_t m = 0;
-  for (int s = 0; s < b->nslot; s++)
-    if (!b->slot[s].dead && b->slot[s].inner) m |= 1u << s;
-  return m;
-}
 
 static void each_operand(const tc_expr *e, void (*f)(rows *, uint32_t, uint32_t), rows *r,
                          uint32_t user) {
@@ -76,7 +70,7 @@ static void keep(rows *r, uint32_t id) {
   uint32_t buffer = lo_new_buffer(b->L, TC_BUF_LOCAL, 0, d, &t, "row");
   lo_act a = {.a = {.kind = TC_ACT_STORE, .value = {id}, .address = at, .dtype = d}};
   a.a.buffer = lo_kernel_buffer(b, buffer);
-  a.axes = stage_axes(b);
+  a.axes = lo_inner_slots(b);
   a.level = r->first[id];
   lo_push_act(b, a);
   r->local[id] = lo_load(b, buffer, at, b->k->expr[id].loc).id;
@@ -87,7 +81,7 @@ static bool is_dear(const rows *r, uint32_t id) {
   uint64_t n = r->needed[id];
   const bool load = b->L->target->keep_loads && b->k->expr[id].kind == TC_EX_LOAD;
   return (n & (n - 1)) && (load || r->cost[id] >= DEAR) && b->axes[id] &&
-         (b->axes[id] & stage_axes(b)) == stage_axes(b);
+         (b->axes[id] & lo_inner_slots(b)) == lo_inner_slots(b);
 }
 
 /* From users to operands: what is kept needs its operands only where it is first computed. */
@@ -161,7 +155,7 @@ void lo_keep_rows(lo_kb *b) {
   r.first = array(b, n, sizeof *r.first);
   r.copy = array(b, n, sizeof *r.copy);
   for (uint32_t id = b->first; id < n; id++) {
-    if (!(b->axes[id] & stage_axes(b))) continue; /* hoisted */
+    if (!(b->axes[id] & lo_inner_slots(b))) continue; /* hoisted */
     r.cost[id] = (uint16_t)lo_expr_cost(&b->k->expr[id]);
     each_operand(&b->k->expr[id], add_cost, &r, id);
   }

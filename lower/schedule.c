@@ -1,4 +1,4 @@
-/* schedule.c - axes of a nest: merging neighbours, choosing lanes, cutting long axes, final order.
+/* schedule.c - axes of a nest: merging neighbours, cutting long axes, final order.
  *
  * A slot is an axis under construction; addresses have one coefficient per slot. */
 #include "lower/lowering.h"
@@ -22,6 +22,13 @@ int lo_add_slot(lo_kb *b, tc_dim extent, bool inner) {
   if (b->nslot == TC_MAX_AXES) lo_fail(b->L, b->k->loc, "a loop nest of more than 16 axes");
   b->slot[b->nslot] = (lo_slot){.extent = extent, .of = -1, .inner = inner};
   return b->nslot++;
+}
+
+uint32_t lo_inner_slots(const lo_kb *b) {
+  uint32_t m = 0;
+  for (int s = 0; s < b->nslot; s++)
+    if (!b->slot[s].dead && b->slot[s].inner) m |= 1u << s;
+  return m;
 }
 
 /* ---- merging ------------------------------------------------------------------------------------------ */
@@ -100,60 +107,6 @@ int lo_split_slot(lo_kb *b, int s, tc_dim chunk) {
   inner->of = c.outer;
   lo_map_addresses(b, cut_coef, &c);
   return c.outer;
-}
-
-/* ---- lanes ----------------------------------------------------------------------------------------------- */
-
-/* Neighbouring elements are one access; others are one per lane. */
-static int64_t access_score(const tc_address *a, int slot, int64_t bytes) {
-  if (tc_dim_is(a->coef[slot], 1)) return bytes;
-  return tc_dim_is(a->coef[slot], 0) ? 0 : -2 * bytes;
-}
-
-static uint32_t inner_slots(const lo_kb *b) {
-  uint32_t m = 0;
-  for (int s = 0; s < b->nslot; s++)
-    if (!b->slot[s].dead && b->slot[s].inner) m |= 1u << s;
-  return m;
-}
-
-/* How often an access happens, against one that happens once for each outer point. */
-static int64_t times(uint32_t axes, uint32_t inner) {
-  enum { OFTEN = 64 };
-  return axes & inner ? OFTEN : 1;
-}
-
-static int64_t slot_score(lo_kb *b, int s) {
-  enum { NARROW = 4 };
-  int64_t score = lo_at_most(b->L, b->slot[s].extent, NARROW) ? -4 : 0;
-  const uint32_t inner = inner_slots(b);
-  const tc_program *p = b->L->p;
-  for (uint32_t id = b->first; id < b->k->nexpr; id++) {
-    const tc_expr *e = &b->k->expr[id];
-    if (e->kind != TC_EX_LOAD) continue;
-    tc_dtype d = p->buffer[b->k->buffer[e->buffer]].dtype;
-    score += access_score(&e->address, s, (int64_t)tc_dtype_bytes(d)) * times(b->axes[id], inner);
-  }
-  for (uint32_t i = 0; i < b->nact; i++) {
-    const tc_action *a = &b->act[i].a;
-    if (writes(&b->act[i]))
-      score += access_score(&a->address, s,
-                            (int64_t)tc_dtype_bytes(p->buffer[b->k->buffer[a->buffer]].dtype)) *
-               times(b->act[i].axes, inner);
-  }
-  return score;
-}
-
-int lo_choose_vector(lo_kb *b) {
-  int best = -1;
-  int64_t high = 0;
-  for (int s = 0; s < b->nslot; s++) {
-    if (b->slot[s].dead) continue;
-    if (b->g->scan.id && b->slot[s].inner && !b->L->target->scan_lanes) continue;
-    int64_t score = 2 * slot_score(b, s) + b->slot[s].inner;
-    if (best < 0 || score >= high) best = s, high = score;
-  }
-  return best;
 }
 
 /* ---- final order ------------------------------------------------------------------------------------------- */

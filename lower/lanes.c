@@ -1,0 +1,100 @@
+/* lanes.c - which axis of a nest runs in vector lanes.
+ *
+ * Every axis gets a score, in sixteenths of a byte moved: what it costs or saves that neighbouring
+ * points along it share a vector.  Neighbouring elements are one access; others are one per lane.
+ * An axis shorter than a vector leaves lanes empty, so arithmetic that runs along it costs its
+ * share of them; a reduction along the lanes has to be combined across them at the end of each row.
+ */
+#include "lower/lowering.h"
+
+enum {
+  SCALE = 16,
+  OFTEN = 4096, /* more rounds of the inner loops than this change nothing */
+  CYCLE = 12,   /* an operation on one element alone costs as much as so many bytes moved */
+  ACCESS = 4,   /* operations that an access of a part of a vector costs */
+  ACROSS = 24   /* operations to combine the lanes of a vector */
+};
+
+/* How often something happens, against what happens once for each outer point. */
+static int64_t times(const lo_kb *b, uint32_t axes) {
+  int64_t n = 1;
+  for (int s = 0; s < b->nslot; s++) {
+    if (!(axes >> s & 1) || !b->slot[s].inner || b->slot[s].dead) continue;
+    const int64_t e = lo_guess(b->L, b->slot[s].extent);
+    n = e >= OFTEN / n ? OFTEN : n * (e > 1 ? e : 1);
+  }
+  return n;
+}
+
+/* Elements of `bytes` each in a vector, of those that an axis of this extent fills. */
+static int64_t lanes_of(int64_t bytes) { return bytes > 4 ? 8 : 16; }
+
+static int64_t filled(const lo_kb *b, int s, int64_t lanes) {
+  const int64_t e = lo_guess(b->L, b->slot[s].extent);
+  return e < 1 ? 1 : e < lanes ? e : lanes;
+}
+
+/* Cost per element of `ops` vector operations where only some lanes are used, beyond that of full
+ * ones. */
+static int64_t waste(int64_t ops, int64_t used, int64_t lanes) {
+  return ops * CYCLE * SCALE * (lanes - used) / (lanes * used);
+}
+
+static int64_t access_score(const lo_kb *b, const tc_address *a, int s, uint32_t buffer) {
+  const tc_dtype d = b->L->p->buffer[b->k->buffer[buffer]].dtype;
+  const int64_t bytes = (int64_t)tc_dtype_bytes(d), lanes = lanes_of(bytes);
+  if (tc_dim_is(a->coef[s], 0)) return 0;
+  if (!tc_dim_is(a->coef[s], 1)) return -2 * bytes * SCALE;
+  return bytes * SCALE - waste(ACCESS, filled(b, s, lanes), lanes);
+}
+
+/* Lanes along an inner axis do nothing for what happens once for each outer point. */
+static int64_t arithmetic_score(const lo_kb *b, int64_t ops, tc_dtype d, uint32_t axes, int s) {
+  const int64_t lanes = lanes_of((int64_t)tc_dtype_bytes(d));
+  const bool outside = b->slot[s].inner && !(axes & lo_inner_slots(b));
+  return -waste(ops, outside ? 1 : filled(b, s, lanes), lanes);
+}
+
+static int64_t reduce_score(const lo_kb *b, const lo_act *a, int s) {
+  const int64_t ops = a->a.position.id ? 3 : 1; /* compare, value, position */
+  const int64_t step = arithmetic_score(b, ops, a->a.dtype, a->axes, s);
+  const int64_t across = a->axes >> s & 1 ? ops * ACROSS * CYCLE * SCALE : 0;
+  return step * times(b, a->axes) - across;
+}
+
+static int64_t action_score(const lo_kb *b, const lo_act *a, int s) {
+  switch (a->a.kind) {
+  case TC_ACT_STORE:
+  case TC_ACT_ADD:
+    return access_score(b, &a->a.address, s, a->a.buffer) * times(b, a->axes);
+  case TC_ACT_REDUCE:
+    return reduce_score(b, a, s);
+  default:
+    return 0;
+  }
+}
+
+static int64_t slot_score(const lo_kb *b, int s) {
+  int64_t score = 0;
+  for (uint32_t id = b->first; id < b->k->nexpr; id++) {
+    const tc_expr *e = &b->k->expr[id];
+    const int64_t one = e->kind == TC_EX_LOAD
+                            ? access_score(b, &e->address, s, e->buffer)
+                            : arithmetic_score(b, lo_expr_cost(e), e->dtype, b->axes[id], s);
+    score += one * times(b, b->axes[id]);
+  }
+  for (uint32_t i = 0; i < b->nact; i++) score += action_score(b, &b->act[i], s);
+  return score;
+}
+
+int lo_choose_vector(lo_kb *b) {
+  int best = -1;
+  int64_t high = 0;
+  for (int s = 0; s < b->nslot; s++) {
+    if (b->slot[s].dead) continue;
+    if (b->g->scan.id && b->slot[s].inner && !b->L->target->scan_lanes) continue;
+    const int64_t score = 2 * slot_score(b, s) + b->slot[s].inner;
+    if (best < 0 || score >= high) best = s, high = score;
+  }
+  return best;
+}

@@ -1,0 +1,43 @@
+/* Which axis runs in vector lanes, and that the values are right either way. */
+#include "tests/lower/check.h"
+
+/* Name of the lanes' axis of the nest-th nest, as the dump of the loops has it. */
+static const char *lanes_of(const char *text, uint32_t nest, bool *inner) {
+  tc_graph *g = graph_of(text);
+  interp_array **input = arguments_of(g, 5);
+  tc_value scalar[4] = {{.f = 0.5}, {.f = 0.25}, {.f = 0.75}, {.f = 2}};
+  check_lowering(g, input, NULL, scalar);
+  free_arguments(g, input);
+  tc_program *p = tc_lower(g, &tc_target_cores);
+  cr_assert_not_null(p);
+  const tc_nest *n = &p->kernel[0].nest[nest];
+  const char *name = n->vector < 0 ? "none" : n->axis[n->vector].name;
+  *inner = n->vector >= n->nouter;
+  tc_program_free(p);
+  tc_graph_free(g);
+  return name;
+}
+
+#define LANES(name, along, is_inner, text)                                                         \
+  Test(lanes, name) {                                                                              \
+    bool inner;                                                                                    \
+    cr_expect_str_eq(lanes_of("graph g\n" text, 0, &inner), along);                                \
+    cr_expect_eq(inner, is_inner);                                                                 \
+  }
+
+LANES(long_rows_along_the_row, "j", true,
+      "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[1] keep=0\nret %2\n")
+LANES(rows_of_64_along_the_row, "j", true,
+      "%1 = param f32[R,64] \"x\"\n%2 = softmax %1 axis=1\nret %2\n")
+LANES(columns_along_the_results, "i", false,
+      "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[0] keep=0\nret %2\n")
+LANES(rows_of_3_across_rows, "i", false,
+      "%1 = param f32[R,3] \"x\"\n%2 = square %1\n%3 = sum %2 axes=[1] keep=0\n%4 = sqrt %3\n"
+      "ret %4\n")
+LANES(softmax_of_4_across_rows, "i", false,
+      "%1 = param f32[R,4] \"x\"\n%2 = softmax %1 axis=1\nret %2\n")
+LANES(argmax_of_10_across_rows, "i", false,
+      "%1 = param f32[R,10] \"x\"\n%2 = argmax %1 axes=[1] keep=0\nret %2\n")
+LANES(distances_across_pairs, "j", false,
+      "%1 = param f64[N,3] \"p\"\n%2 = unsqueeze %1 axis=0\n%3 = unsqueeze %1 axis=1\n"
+      "%4 = sub %2 %3\n%5 = square %4\n%6 = sum %5 axes=[2] keep=0\n%7 = sqrt %6\nret %7\n")
