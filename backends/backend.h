@@ -35,6 +35,7 @@ typedef struct tc_function {
   tc_cuda_wish cuda;
   bool record; /* CUDA: launches become one CUDA graph (mode=reduce-overhead) */
   bool always; /* no switch turns it off, and it is not registered */
+  tc_buf *explain; /* receives rows of explain.h when it was compiled; NULL: not wanted */
 } tc_function;
 
 /* Read-only data of the object.  Equal data has equal names, so that linkers keep one. */

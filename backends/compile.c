@@ -12,6 +12,7 @@
 #include "backends/cuda/images.h"
 #include "backends/cuda/unit.h"
 #include "backends/entry/entry.h"
+#include "backends/explain.h"
 #include "graph/pass.h"
 
 enum { VARIANTS = 2 }; /* by tc_device */
@@ -153,6 +154,17 @@ static void remark_kernels(const job *j) {
   }
 }
 
+static void explain(const job *j) {
+  static const char *const device[VARIANTS] = {"cpu", "cuda"};
+  tc_buf *out = j->f->explain;
+  if (!out) return;
+  tc_explain_segment(j->f, j->graph, out);
+  for (int i = 0; i < VARIANTS; ++i) {
+    const variant *v = &j->v[i];
+    if (v->p) tc_explain_variant(device[i], v->p, v->names, v->levels, out);
+  }
+}
+
 /* Equal kernels of several functions are one. */
 static void put_once(tc_buf *out, const tc_kernel_text *t, const char *text) {
   if (!out->text || !strstr(out->text, t->name.text)) tc_put(out, text);
@@ -181,6 +193,7 @@ static bool use(const job *j, tc_result *result, tc_texts *out) {
   ++out->functions;
   *result = (tc_result){true, cuda->p != NULL, (int)cpu->p->nkernel};
   remark_kernels(j);
+  explain(j);
   return put_entries(j, out);
 }
 

@@ -176,6 +176,10 @@ uint32_t tc_graph_count(const tc_graph *g); /* ids are 1 .. count */
 const tc_node *tc_graph_node(const tc_graph *g, tc_ref r);
 const tc_type *tc_graph_type(const tc_graph *g, tc_ref r);
 const char *tc_graph_string(const tc_graph *g, tc_dim attr);
+/* Floating-point operations of a primitive: 1 for each element of elementwise arithmetic, comparisons and
+ * transcendentals, 1 for each element that a reduction or scan combines, 2 for each product of a matmul;
+ * 0 for what moves or converts data, and on integers.  INT64_MAX/4 where that exceeds 64 bits. */
+tc_dim tc_node_flops(tc_graph *g, tc_ref r);
 
 /* Roots: results in order, and writes to inputs (applied after everything was read). */
 bool tc_graph_output(tc_graph *g, tc_ref r);

@@ -129,13 +129,17 @@ static bool match_axes(lo_group *g, const shape *s, uint32_t unused, lo_reduce *
 
 bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds_reduce) {
   const tc_node *node = lo_node(L, n);
-  if (g->closed || g->matmul.id || !lo_has_room(g) || !canonical(g, &node->type, at))
-    return false;
+  if (g->matmul.id) return lo_no(L, "a reduction does not fit into the epilogue of a matmul");
+  if (g->closed || !lo_has_room(g)) return lo_no(L, "the kernel that reads it takes nothing more");
+  if (!canonical(g, &node->type, at))
+    return lo_no(L, "its reader needs other than one result for each of its points");
   shape s = shape_of(L, node);
   uint32_t unused = all_axes(g) & ~at->axes, axes = 0;
   bool split = wants_split(L, &s, lo_group_numel(L, g, at->axes), unused && !g->split);
+  lo_no(L, "it is a reduction along another axis than the loops of its reader");
   if ((at->axes & g->inner) || !can_be_inner(g, unused)) return false;
   if (g->split && (!split || unused != g->inner)) return false;
+  lo_no(L, split ? "few results of many elements: the reduction is cut into chunks" : L->why);
   if (split && !g->split && (unused || g->inner || g->nreduce)) return false;
   if (split && feeds_reduce) return false;
   lo_reduce r = {.node = n, .at = at};
@@ -172,8 +176,12 @@ static uint32_t merged_axes(lo *L, const lo_group *g, const lo_lin *l, tc_dim si
 /* The group computes one point for each element of n, along (batch.., m, n) or a finer cut of m. */
 bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at) {
   const tc_type *t = tc_graph_type(L->g, n);
-  if (g->closed || g->matmul.id || g->nreduce || g->inner || at->flat || !lo_has_room(g))
-    return false;
+  if (g->nreduce || g->inner)
+    return lo_no(L, "its reader reduces, which the epilogue of a matmul cannot");
+  if (g->matmul.id) return lo_no(L, "its reader is the epilogue of another matmul");
+  if (g->closed || at->flat || !lo_has_room(g))
+    return lo_no(L, "the kernel that reads it takes nothing more");
+  lo_no(L, "its reader does not run over the rows and columns of the product");
   if (g->naxis + 1 >= LO_AXES) return false;
   uint32_t used = 0;
   for (int i = 0; i < t->rank; i++) {

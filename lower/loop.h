@@ -52,6 +52,8 @@ typedef struct tc_buffer {
   const char *name; /* for comments and variables: "x", "h" */
   tc_type type;    /* shape for comments */
   bool written;    /* an INPUT that a kernel writes (in-place op) */
+  tc_ref node;     /* OUTPUT, ARENA: the value that it holds; none for scratch of a split reduction */
+  const char *why; /* why the value is an array and is not computed where it is read; NULL: it is a result */
 } tc_buffer;
 
 /* ---- axes and addresses ---------------------------------------------------------------------------- */
@@ -175,7 +177,8 @@ typedef struct tc_kernel {
   tc_mm_loop mm;
   uint32_t nfused;
   tc_ref *fused;       /* graph nodes it computes, for remarks and reports */
-  tc_dim flops, bytes; /* estimates: arithmetic, and least traffic (inputs + outputs once) */
+  tc_dim flops; /* of the nodes in `fused` (tc_node_flops) */
+  tc_dim bytes; /* least traffic: every array that it reads or writes, once */
   tc_loc loc;
 } tc_kernel;
 

@@ -70,6 +70,7 @@ static void set_roots(lo *L) {
     tc_ref r = tc_graph_output_at(L->g, i);
     const tc_type *t = tc_graph_type(L->g, r);
     p->output[i] = lo_new_buffer(L, TC_BUF_OUTPUT, i, t->dtype, t, "result");
+    p->buffer[p->output[i]].node = r;
     add_target(L, r, p->output[i]);
   }
   L->nwrite = tc_graph_write_count(L->g);
@@ -80,6 +81,7 @@ static void set_roots(lo *L) {
     const tc_type *t = tc_graph_type(L->g, w->value);
     w->input = lo_input_buffer(L, w->input);
     w->buffer = lo_new_buffer(L, TC_BUF_ARENA, 0, t->dtype, t, "updated");
+    L->p->buffer[w->buffer].node = w->value;
     add_target(L, w->value, w->buffer);
   }
 }
@@ -138,6 +140,14 @@ static bool same_kernel(lo *L, const lo_group *first, const lo_group *g) {
   return follows(L, first, g) && (first->split || is_tail(L, first, g));
 }
 
+static void estimate_flops(lo *L, tc_kernel *k) {
+  k->flops = tc_dim_const(0);
+  for (uint32_t i = 0; i < k->nfused; i++) {
+    tc_dim sum = tc_dim_add(L->dims, k->flops, tc_node_flops(L->g, k->fused[i]));
+    if (!tc_dim_bad(sum)) k->flops = sum;
+  }
+}
+
 static void estimate_bytes(lo *L, tc_kernel *k) {
   tc_dim sum = tc_dim_const(0);
   for (uint32_t i = 0; i < k->nbuffer; i++) {
@@ -160,6 +170,7 @@ static void emit_kernel(lo *L, uint32_t first, uint32_t last) {
     add_fused(&b, g);
   }
   lo_name_kernel(L, b.k, L->p->nkernel);
+  estimate_flops(L, b.k);
   estimate_bytes(L, b.k);
 }
 

@@ -161,6 +161,7 @@ typedef struct lo {
   uint32_t *input_buffer; /* per graph input: program buffer + 1 */
   uint32_t nwrite;
   lo_write *write;
+  const char *why; /* the last reason not to fuse; see lo_no */
   const lo_index **table; /* interned indices, open addressing */
   uint32_t ntable, ctable;
 } lo;
@@ -170,6 +171,12 @@ void *lo_alloc(lo *L, tc_arena *a, size_t bytes);
 /* items with room for one more than n */
 void *lo_grow(lo *L, tc_arena *a, void *items, uint32_t *cap, uint32_t n, size_t size);
 _Noreturn void lo_fail(lo *L, tc_loc loc, const char *why);
+
+/* false, noting why something was not fused: tc_buffer.why of the array that it becomes. */
+static inline bool lo_no(lo *L, const char *why) {
+  L->why = why;
+  return false;
+}
 
 static inline const tc_node *lo_node(const lo *L, tc_ref r) { return tc_graph_node(L->g, r); }
 static inline tc_class lo_class(const tc_node *n) { return tc_op_get(n->op)->cls; }

@@ -70,12 +70,6 @@ static bool costly_epilogue(lo_kb *b) {
   return costly;
 }
 
-static void estimate(lo_kb *b, tc_mm_loop *mm, int naxis) {
-  tc_dim flops = tc_dim_const(2);
-  for (int i = 0; i < naxis; i++) flops = lo_estimate(b->L, flops, mm->axis[i].extent);
-  b->k->flops = flops;
-}
-
 void lo_emit_matmul(lo_kb *b, lo_group *g) {
   const tc_node *n = lo_node(b->L, g->matmul);
   tc_mm_loop *mm = &b->k->mm;
@@ -104,5 +98,4 @@ void lo_emit_matmul(lo_kb *b, lo_group *g) {
   for (int i = 0; i < mm->nbatch; i++) mm->axis[i].name = batch[i % TC_MAX_RANK];
   finish_epilogue(b, mm);
   mm->costly = costly_epilogue(b);
-  estimate(b, mm, count);
 }

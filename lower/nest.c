@@ -224,8 +224,6 @@ static void finish_nest(lo_kb *b) {
   nest->nresult = b->nresult;
   lo_finish_axes(b, order, nest->naxis, nest->axis);
   build_stages(b, nest);
-  k->flops = tc_dim_add(b->L->dims, k->flops, nest->work);
-  if (tc_dim_bad(k->flops)) k->flops = nest->work;
 }
 
 void lo_begin_nest(lo_kb *b, lo_group *g) {

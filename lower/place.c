@@ -39,6 +39,7 @@ static uint32_t bound(lo *L, tc_ref r, bool opaque, bool *loads) {
   for (lo_demand *d = L->place[r.id].demand; d; d = d->next) {
     if (!d->load && !opaque) d->load = !lo_inlinable(L, n, d->at);
     if (opaque) d->load = true;
+    if (d->load) lo_no(L, "it is read in an order in which it cannot be computed");
     uint32_t min = d->group + d->load;
     if (min > least) least = min;
     *loads |= d->load;
@@ -58,6 +59,10 @@ void lo_make_buffer(lo *L, tc_ref r) {
         lo_new_buffer(L, TC_BUF_ARENA, 0, t->dtype, t, tc_op_get(lo_node(L, r)->op)->text);
   }
   p->buffer = p->target->buffer + 1;
+  for (const lo_target *each = p->target; each; each = each->next) {
+    L->p->buffer[each->buffer].node = r;
+    L->p->buffer[each->buffer].why = L->why;
+  }
 }
 
 void lo_store_all(lo *L, lo_group *g, tc_ref value, const lo_index *at, tc_ref owner,
@@ -114,12 +119,16 @@ static bool belongs_elsewhere(lo *L, tc_ref r, const lo_demand *d) {
 static bool allows(lo *L, tc_ref r, const lo_demand *d) {
   const lo_group *g = group_of(L, d);
   const tc_node *n = lo_node(L, r);
-  if (!lo_has_room(g) || belongs_elsewhere(L, r, d)) return false;
+  if (!lo_has_room(g)) return lo_no(L, "the kernel that reads it is full");
+  if (belongs_elsewhere(L, r, d))
+    return lo_no(L, "it follows a reduction along another axis than that of its reader");
   if (lo_class(n) == TC_CLASS_VIEW) return true;
-  if (d->prologue && !fits_prologue(L, r)) return false;
+  if (d->prologue && !fits_prologue(L, r))
+    return lo_no(L, "it is dearer than what is computed while an operand of a matmul is packed");
   /* the missing axes are those that a reduction is about to turn inner */
   if (tc_dim_same(L->fact[r.id].reduced, lo_group_numel(L, g, (1u << g->naxis) - 1))) return true;
-  return !L->fact[r.id].costly || d->at->terms || !repeats(L, g, d->at);
+  if (!L->fact[r.id].costly || d->at->terms || !repeats(L, g, d->at)) return true;
+  return lo_no(L, "its reader runs over a further axis, and would compute it again at each point");
 }
 
 /* Is it right to compute n at every place that reads it? */
@@ -136,6 +145,7 @@ static bool recompute(lo *L, tc_ref r) {
   }
   bool scalar = tc_dim_is(f->numel, 1) && !f->reads;
   if (whole <= 1 || scalar || lo_class(n) == TC_CLASS_VIEW) return true;
+  lo_no(L, "it is read several times, and computing it again costs more than storing it");
   if (lo_class(n) == TC_CLASS_GEN || f->costly) return !f->costly;
   if (groups == 1) return (whole - 1) * f->cone <= CHEAP;
   return f->reads <= 1 && f->cone <= SAME_READS && whole <= 4;
@@ -263,6 +273,7 @@ static void place_leaf(lo *L, tc_ref r) {
 
 static void place_node(lo *L, tc_ref r) {
   const tc_node *n = lo_node(L, r);
+  L->why = NULL;
   switch (lo_class(n)) {
   case TC_CLASS_LEAF: place_leaf(L, r); return;
   case TC_CLASS_REDUCE: lo_place_reduce(L, r); return;

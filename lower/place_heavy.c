@@ -3,10 +3,18 @@
 #include "lower/lowering.h"
 
 /* Every reader but d needs an array: is d's group early enough to write it? */
-static bool runs_first(const lo_place *p, const lo_demand *d) {
+static bool runs_first(lo *L, const lo_place *p, const lo_demand *d) {
   for (const lo_demand *o = p->demand; o; o = o->next)
-    if (o != d && o->group >= d->group) return false;
+    if (o != d && o->group >= d->group) return lo_no(L, "it is read several times");
   return true;
+}
+
+/* Why no reader can be joined before one is looked at. */
+static void note_readers(lo *L, const lo_place *p) {
+  for (const lo_demand *d = p->demand; d; d = d->next) {
+    if (d->prologue) lo_no(L, "it is an operand of a matmul, and has a kernel of its own");
+    else if (d->load) lo_no(L, "it is read in an order in which it cannot be computed");
+  }
 }
 
 static void load_all(lo_place *p, const lo_demand *except) {
@@ -74,12 +82,15 @@ void lo_place_reduce(lo *L, tc_ref r) {
   lo_demand *d = lo_latest(p);
   lo_group *g = NULL;
   const lo_index *at = NULL;
-  if (d && runs_first(p, d) && lo_join_reduce(L, L->group[d->group], r, d->at, d->in_reduce)) {
+  note_readers(L, p);
+  if (d && runs_first(L, p, d) && lo_join_reduce(L, L->group[d->group], r, d->at, d->in_reduce)) {
     g = L->group[d->group];
     at = d->at;
   } else {
+    const char *why = L->why;
     d = NULL;
     g = reduce_sibling(L, r, least_group(p), &at);
+    L->why = why;
   }
   if (!g) {
     g = lo_new_group(L, t);
@@ -90,6 +101,7 @@ void lo_place_reduce(lo *L, tc_ref r) {
   load_all(p, d);
   p->group = g->id;
   if (others_read(p, d)) {
+    if (d) lo_no(L, "a further kernel reads it");
     lo_make_buffer(L, r);
     lo_store_all(L, g, r, at, r, at, false);
   }
@@ -106,7 +118,8 @@ void lo_place_matmul(lo *L, tc_ref r) {
     return;
   }
   lo_demand *d = lo_latest(p);
-  if (!d || !runs_first(p, d) || !lo_can_join_matmul(L, L->group[d->group], r, d->at)) d = NULL;
+  note_readers(L, p);
+  if (!d || !runs_first(L, p, d) || !lo_can_join_matmul(L, L->group[d->group], r, d->at)) d = NULL;
   lo_group *g = d ? L->group[d->group] : lo_new_group(L, &n->type);
   g->at = d ? d->at : lo_identity(L, &n->type);
   g->matmul = r;
@@ -116,6 +129,7 @@ void lo_place_matmul(lo *L, tc_ref r) {
   load_all(p, d);
   p->group = g->id;
   if (others_read(p, d)) {
+    if (d) lo_no(L, "a further kernel reads it");
     lo_make_buffer(L, r);
     lo_store_all(L, g, r, g->at, r, g->at, false);
   }
@@ -138,6 +152,7 @@ static lo_group *own_group(lo *L, tc_ref r, const tc_type *shape, uint32_t kerne
 void lo_place_scan(lo *L, tc_ref r) {
   const tc_node *n = lo_node(L, r);
   load_all(&L->place[r.id], NULL);
+  lo_no(L, "a scan has a kernel of its own");
   lo_make_buffer(L, r);
   lo_group *g = own_group(L, r, &n->type, 0);
   g->scan = r;
@@ -190,6 +205,7 @@ static void place_pad(lo *L, tc_ref r, uint32_t kernel) {
 void lo_place_join(lo *L, tc_ref r) {
   uint32_t kernel = ++L->nkernelid;
   load_all(&L->place[r.id], NULL);
+  lo_no(L, "its pieces are written one after the other, each by a loop of its own");
   lo_make_buffer(L, r);
   if (lo_node(L, r)->op == OP_CONCAT) place_concat(L, r, kernel);
   else place_pad(L, r, kernel);
@@ -200,6 +216,7 @@ void lo_place_scatter(lo *L, tc_ref r) {
   const tc_node *n = lo_node(L, r);
   uint32_t kernel = ++L->nkernelid;
   load_all(&L->place[r.id], NULL);
+  lo_no(L, "a scatter writes it in the order of its indices");
   lo_make_buffer(L, r);
   const tc_type *updates = tc_graph_type(L->g, n->in[1]);
   lo_group *g = own_group(L, r, updates, kernel);

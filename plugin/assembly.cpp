@@ -87,4 +87,10 @@ std::string data_assembly(StringRef name, StringRef bytes, unsigned alignment) {
   return out + "\t.size " + symbol + ", " + std::to_string(bytes.size()) + "\n\t.popsection\n";
 }
 
+std::string section_assembly(StringRef name, StringRef bytes) {
+  std::string out = "\t.pushsection " + name.str() + ",\"\",@progbits\n";
+  put_bytes(bytes, out);
+  return out + "\t.popsection\n";
+}
+
 } // namespace tc

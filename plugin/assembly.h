@@ -15,6 +15,9 @@ std::string embeddable_assembly(llvm::StringRef text, llvm::StringRef suffix);
 // Constant data under a hidden name, in a group of that name (ELF).
 std::string data_assembly(llvm::StringRef name, llvm::StringRef bytes, unsigned alignment);
 
+// A section of that name that is not loaded (ELF); linkers join those of several objects.
+std::string section_assembly(llvm::StringRef name, llvm::StringRef bytes);
+
 } // namespace tc
 
 #endif

@@ -5,7 +5,7 @@
 #include <deque>
 
 #include "attributes.h"
-#include "backends/backend.h"
+#include "backends/explain.h"
 #include "frontend/ast_capture/capture.h"
 #include "graph/text.h"
 #include "kernels.h"
@@ -32,6 +32,11 @@ struct FunctionJob {
   unsigned compiled = 0; // segments
   bool cuda = false;
   int kernels = 0, ops = 0;
+  tc_buf explain = {}; // rows of its segments
+
+  FunctionJob() = default;
+  FunctionJob(const FunctionJob &) = delete;
+  ~FunctionJob() { tc_buf_free(&explain); }
 
   void missed(const std::string &why) {
     messages.push_back(
@@ -83,6 +88,9 @@ private:
   void capture(FunctionJob &f);
   void compile();
   void use(const tc_texts &texts, const std::vector<std::pair<FunctionJob *, Segment *>> &compiled);
+  std::string explanation() const;
+  void note_explanation();
+  void put(CompiledUnit unit);
   void show(FunctionJob &f);
   std::string symbol(const FunctionJob &f, size_t segment) const;
   bool makes_code() const;
@@ -152,10 +160,11 @@ void Job::compile() {
       compiled.ops = segment.ops;
       compiled.cuda = makes_code() ? f.options.cuda : TC_CUDA_NO;
       compiled.record = f.options.record;
+      compiled.explain = &f.explain;
       list.push_back(compiled);
       jobs.push_back({&f, &segment});
     }
-  if (list.empty()) return;
+  if (list.empty()) return note_explanation();
   std::vector<tc_result> results(list.size());
   tc_texts texts = {};
   tc_cuda_options gpu = options.gpu;
@@ -174,7 +183,48 @@ void Job::compile() {
     compiled.push_back(jobs[i]);
   }
   if (done && texts.functions && makes_code()) use(texts, compiled);
+  else note_explanation();
   tc_texts_free(&texts);
+}
+
+// What tc-explain tells about the file.
+std::string Job::explanation() const {
+  if (!makes_code() || !options.explain || functions.empty() ||
+      !user.getTarget().getTriple().isOSBinFormatELF())
+    return "";
+  tc_buf rows = {};
+  OptionalFileEntryRef main = sources.getFileEntryRefForID(sources.getMainFileID());
+  tc_explain_unit(main ? main->getName().str().c_str() : "", &rows);
+  for (const FunctionJob &f : functions) {
+    unsigned line = sources.getPresumedLineNumber(sources.getFileLoc(f.decl->getLocation()));
+    tc_explain_function(f.name.c_str(), f.file.c_str(), line, &rows);
+    for (const Message &message : f.messages) {
+      StringRef text = message.text;
+      bool stays = text.consume_front("graph break in '" + f.name + "': ") ||
+                   text.consume_front("'" + f.name + "' not compiled: ");
+      if (message.severity != TC_MISSED && !stays) continue;
+      PresumedLoc place = sources.getPresumedLoc(sources.getFileLoc(message.loc));
+      tc_explain_break(place.isValid() ? place.getLine() : line,
+                       place.isValid() ? place.getColumn() : 0, text.str().c_str(), &rows);
+    }
+    tc_put(&rows, f.compiled && f.explain.text ? f.explain.text : "");
+    rows.failed |= f.explain.failed;
+  }
+  std::string out = rows.failed ? "" : std::string(rows.text, rows.len);
+  tc_buf_free(&rows);
+  return out;
+}
+
+// For a file whose functions all stay as they are.
+void Job::note_explanation() {
+  CompiledUnit unit{choose_form(user), {}, {}, {}, explanation(), ""};
+  if (!unit.explain.empty()) put(std::move(unit));
+}
+
+void Job::put(CompiledUnit unit) {
+  if (unit.form == Form::Assembly) rewriter.append(assembly_declarations(unit));
+  rewriter.apply(user);
+  if (unit.form == Form::Bitcode) link_unit(user, std::move(unit));
 }
 
 void Job::use(const tc_texts &texts,
@@ -196,10 +246,9 @@ void Job::use(const tc_texts &texts,
                            {},
                            {}});
   }
-  if (!unit.error.empty()) return;
-  if (unit.form == Form::Assembly) rewriter.append(assembly_declarations(unit));
-  rewriter.apply(user);
-  if (unit.form == Form::Bitcode) link_unit(user, std::move(unit));
+  if (!unit.error.empty()) return note_explanation();
+  unit.explain = explanation();
+  put(std::move(unit));
 }
 
 void Job::show(FunctionJob &f) {

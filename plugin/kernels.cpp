@@ -6,6 +6,7 @@
 
 #include "assembly.h"
 #include "attributes.h"
+#include "backends/explain.h"
 
 namespace tc {
 namespace {
@@ -271,7 +272,7 @@ Form choose_form(const CompilerInstance &user) {
 
 CompiledUnit compile_texts(const CompilerInstance &user, const tc_texts &texts,
                            std::vector<std::string> entries) {
-  CompiledUnit unit{choose_form(user), {}, entries, {}, ""};
+  CompiledUnit unit{choose_form(user), {}, entries, {}, "", ""};
   for (size_t i = 0; i < texts.ndata; i++)
     unit.data.push_back(
         {texts.data[i].name,
@@ -314,6 +315,8 @@ struct LinkParts : llvm::PassInfoMixin<LinkParts> {
     for (const std::string &name : unit->entries)
       if (llvm::Function *entry = module.getFunction(name); entry && !entry->isDeclaration())
         entry->setLinkage(llvm::GlobalValue::InternalLinkage);
+    if (!unit->explain.empty())
+      module.appendModuleInlineAsm(section_assembly(TC_EXPLAIN_SECTION, unit->explain));
     return llvm::PreservedAnalyses::none();
   }
 
@@ -373,6 +376,8 @@ std::string assembly_declarations(const CompiledUnit &unit) {
   for (const std::string &part : unit.parts) declare_assembly(part, out);
   for (const Data &data : unit.data)
     declare_assembly(data_assembly(data.name, data.bytes, data_alignment), out);
+  if (!unit.explain.empty())
+    declare_assembly(section_assembly(TC_EXPLAIN_SECTION, unit.explain), out);
   return out + "#pragma clang diagnostic pop\n";
 }
 

@@ -40,7 +40,8 @@ struct CompiledUnit {
   std::vector<std::string> parts; // host text, then the kernel text once per level
   std::vector<std::string> entries;
   std::vector<Data> data;
-  std::string error; // not empty: the generated text did not compile
+  std::string explain; // rows of backends/explain.h for the section of this name
+  std::string error;   // not empty: the generated text did not compile
 };
 
 // `entries` are the names of the entry functions in the host text: they become local symbols.

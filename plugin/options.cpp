@@ -47,6 +47,10 @@ std::string set_nvrtc(StringRef, StringRef value, Options &options) {
   return "";
 }
 
+std::string set_explain(StringRef key, StringRef value, Options &options) {
+  return set_flag(key, value, options.explain);
+}
+
 struct Row {
   const char *key, *values;
   std::string (*set)(StringRef key, StringRef value, Options &options);
@@ -59,6 +63,7 @@ const Row rows[] = {
     {"mode", "mode=default|reduce-overhead", set_mode, false},
     {"cuda-arch", "cuda-arch=80,90,ptx80", set_arch, true},
     {"nvrtc", "nvrtc=PATH", set_nvrtc, true},
+    {"explain", "explain=true|false", set_explain, true},
 };
 
 std::string unknown(StringRef key, Place place) {

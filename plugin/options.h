@@ -14,6 +14,7 @@ struct Options {
   tc_cuda_wish cuda = TC_CUDA_MAY;
   bool record = false; // launches of a call become one CUDA graph
   // Of a whole file.
+  bool explain = true; // the section that tc-explain reads
   tc_cuda_options gpu = tc_cuda_defaults;
   std::string nvrtc; // path of the library
 };

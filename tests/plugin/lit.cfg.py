@@ -38,6 +38,7 @@ config.substitutions += [
     ("%include", config.tc_include),
     ("%run", "-L %s -ltcrt -fopenmp -lm -Wl,-rpath,%s" % (config.tc_library, config.tc_library)),
     ("%check", config.tc_filecheck),
+    ("%explain", os.path.join(config.tc_binary, "tools", "explain", "tc-explain")),
     ("%inputs", os.path.join(config.test_source_root, "Inputs")),
     ("%nm", config.tc_nm),
     ("%not", config.tc_not),

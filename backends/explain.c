@@ -1,0 +1,256 @@
+/* explain.c - the rows of explain.h, from a graph and the programs it became. */
+#include "backends/explain.h"
+
+#include <string.h>
+
+static const char *const words[] = {
+#define WORD(id, word, ...) [TC_EXPLAIN_##id] = word,
+    TC_EXPLAIN_ROWS(WORD)
+#undef WORD
+};
+
+/* ---- fields -------------------------------------------------------------------------------------
+ */
+
+static void put_escaped(const char *s, size_t n, tc_buf *out) {
+  for (size_t i = 0; i < n; ++i) {
+    if (s[i] == '\t') tc_put(out, "\\t");
+    else if (s[i] == '\n') tc_put(out, "\\n");
+    else if (s[i] == '\\') tc_put(out, "\\\\");
+    else tc_putn(out, &s[i], 1);
+  }
+}
+
+static void begin(tc_explain_row row, tc_buf *out) { tc_put(out, words[row]); }
+
+static void text_n(const char *s, size_t n, tc_buf *out) {
+  tc_put(out, "\t");
+  put_escaped(s, n, out);
+}
+
+static void text(const char *s, tc_buf *out) { text_n(s ? s : "", s ? strlen(s) : 0, out); }
+
+static void number(uint32_t n, tc_buf *out) { tc_putf(out, "\t%u", n); }
+
+static void size(const tc_dims *dims, tc_dim d, tc_buf *out) {
+  tc_put(out, "\t");
+  tc_dim_print(dims, d, NULL, out);
+}
+
+static void end(tc_buf *out) { tc_put(out, "\n"); }
+
+/* ---- units and functions ------------------------------------------------------------------------
+ */
+
+void tc_explain_unit(const char *file, tc_buf *out) {
+  begin(TC_EXPLAIN_UNIT, out);
+  text(TC_EXPLAIN_VERSION, out);
+  text(file, out);
+  end(out);
+}
+
+void tc_explain_function(const char *name, const char *file, uint32_t line, tc_buf *out) {
+  begin(TC_EXPLAIN_FUNCTION, out);
+  text(name, out);
+  text(file, out);
+  number(line, out);
+  end(out);
+}
+
+void tc_explain_break(uint32_t line, uint32_t column, const char *why, tc_buf *out) {
+  const char *remedy = strstr(why, "; ");
+  begin(TC_EXPLAIN_BREAK, out);
+  number(line, out);
+  number(column, out);
+  text_n(why, remedy ? (size_t)(remedy - why) : strlen(why), out);
+  text(remedy ? remedy + 2 : "", out);
+  end(out);
+}
+
+/* ---- segments -----------------------------------------------------------------------------------
+ */
+
+static void guard(tc_buf *condition, tc_buf *out) {
+  begin(TC_EXPLAIN_GUARD, out);
+  text(condition->text, out);
+  end(out);
+  out->failed |= condition->failed;
+  tc_buf_free(condition);
+}
+
+static void operand_guards(tc_graph *g, tc_buf *out) {
+  for (uint32_t i = 0; i < tc_graph_input_count(g); ++i) {
+    const tc_input *in = tc_graph_input_at(g, i);
+    tc_buf c = {0};
+    tc_putf(&c, "%s is ", in->name ? in->name : "");
+    tc_type_print(tc_graph_dims(g), &in->type, &c);
+    if (in->written) tc_put(&c, ", contiguous, writable, and overlaps no other operand");
+    guard(&c, out);
+  }
+}
+
+/* "2 <= B <= 64" of a size, or of any expression (whose lower bound may be negative). */
+static void range_guard(const tc_dims *dims, tc_dim d, int64_t lo, int64_t hi, int64_t least,
+                        tc_buf *out) {
+  if (lo <= least && hi == INT64_MAX) return;
+  tc_buf c = {0};
+  if (lo > least) tc_putf(&c, "%lld <= ", (long long)lo);
+  tc_dim_print(dims, d, NULL, &c);
+  if (hi != INT64_MAX) tc_putf(&c, " <= %lld", (long long)hi);
+  guard(&c, out);
+}
+
+static void size_guards(tc_graph *g, tc_buf *out) {
+  tc_dims *dims = tc_graph_dims(g);
+  for (uint32_t i = 0; i < tc_dims_sym_count(dims); ++i) {
+    const tc_sym *s = tc_dims_sym(dims, i);
+    if (s->input < 0) continue;
+    range_guard(dims, tc_dims_sym_dim(dims, i), s->lo, s->hi, s->axis < 0 ? INT64_MIN : 0, out);
+    tc_buf c = {0};
+    if (s->multiple > 1) {
+      tc_putf(&c, "%s %% %lld == 0", s->name, (long long)s->multiple);
+      guard(&c, out);
+    }
+  }
+  const tc_dim_pair *pair;
+  for (uint32_t i = 0, n = tc_dims_assumed(dims, &pair); i < n; ++i) {
+    tc_buf c = {0};
+    tc_dim_print(dims, pair[i].a, NULL, &c);
+    tc_put(&c, " == ");
+    tc_dim_print(dims, pair[i].b, NULL, &c);
+    guard(&c, out);
+  }
+  const tc_dim_bound *bound;
+  for (uint32_t i = 0, n = tc_dims_bounds(dims, &bound); i < n; ++i) {
+    uint32_t sym;
+    if (!tc_dim_is_sym(dims, bound[i].d, &sym)) /* else part of the symbol's own range */
+      range_guard(dims, bound[i].d, bound[i].lo, bound[i].hi, INT64_MIN, out);
+  }
+}
+
+void tc_explain_segment(const tc_function *f, tc_graph *g, tc_buf *out) {
+  tc_dims *dims = tc_graph_dims(g);
+  tc_dim flops = tc_dim_const(0);
+  for (uint32_t id = 1; id <= tc_graph_count(g); ++id) {
+    const tc_dim sum = tc_dim_add(dims, flops, tc_node_flops(g, (tc_ref){id}));
+    if (!tc_dim_bad(sum)) flops = sum;
+  }
+  begin(TC_EXPLAIN_SEGMENT, out);
+  number(f->line, out);
+  number((uint32_t)f->ops, out);
+  size(dims, flops, out);
+  end(out);
+  operand_guards(g, out);
+  size_guards(g, out);
+}
+
+/* ---- kernels ------------------------------------------------------------------------------------
+ */
+
+static void level_list(uint32_t levels, tc_buf *out) {
+  static const char *const name[TC_ISA_COUNT] = {"v2", "v3", "v4", "bf16", "amx"};
+  const char *comma = "\t";
+  if (!levels) tc_put(out, "\t");
+  for (int i = 0; i < TC_ISA_COUNT; ++i)
+    if (levels >> i & 1) {
+      tc_putf(out, "%s%s", comma, name[i]);
+      comma = ",";
+    }
+}
+
+/* Lines in ascending order, each once. */
+static void line_list(const tc_program *p, const tc_kernel *k, tc_buf *out) {
+  uint32_t last = 0;
+  const char *comma = "\t";
+  for (;;) {
+    uint32_t next = UINT32_MAX;
+    for (uint32_t i = 0; i < k->nfused; ++i) {
+      const uint32_t line = tc_graph_node(p->graph, k->fused[i])->loc.line;
+      if (line > last && line < next) next = line;
+    }
+    if (next == UINT32_MAX) break;
+    tc_putf(out, "%s%u", comma, next);
+    comma = ",";
+    last = next;
+  }
+  if (!last) tc_put(out, "\t");
+}
+
+static void op_list(const tc_program *p, const tc_kernel *k, tc_buf *out) {
+  if (!k->nfused) tc_put(out, "\t");
+  for (uint32_t i = 0; i < k->nfused; ++i)
+    tc_putf(out, "%s%s", i ? "," : "\t", tc_op_get(tc_graph_node(p->graph, k->fused[i])->op)->text);
+}
+
+static bool stores(const tc_action *a, uint32_t n, uint32_t local) {
+  for (uint32_t i = 0; i < n; ++i)
+    if ((a[i].kind == TC_ACT_STORE || a[i].kind == TC_ACT_ADD) && a[i].buffer == local) return true;
+  return false;
+}
+
+static bool writes(const tc_kernel *k, uint32_t local) {
+  if (k->kind == TC_KERNEL_MATMUL)
+    return stores(k->mm.epilogue.action, k->mm.epilogue.naction, local);
+  for (uint32_t i = 0; i < k->nnest; ++i)
+    for (uint32_t s = 0; s < k->nest[i].nstage; ++s)
+      if (stores(k->nest[i].stage[s].action, k->nest[i].stage[s].naction, local)) return true;
+  return false;
+}
+
+static bool reads(const tc_kernel *k, uint32_t buffer) {
+  uint32_t local = 0;
+  while (local < k->nbuffer && k->buffer[local] != buffer) ++local;
+  for (uint32_t i = 1; local < k->nbuffer && i < k->nexpr; ++i)
+    if (k->expr[i].kind == TC_EX_LOAD && k->expr[i].buffer == local) return true;
+  return false;
+}
+
+static const char stored_anyway[] =
+    "it is stored in any case: a result, or the new value of an operand that is written";
+
+/* The array `buffer`, between the kernel that makes it and one that reads it. */
+static void stop(const tc_program *p, uint32_t buffer, const tc_kernel *reader, tc_buf *out) {
+  const tc_buffer *b = &p->buffer[buffer];
+  tc_dims *dims = tc_graph_dims(p->graph);
+  const tc_node *n = tc_graph_node(p->graph, b->node);
+  const tc_dim bytes = tc_dim_const((int64_t)tc_dtype_bytes(b->dtype));
+  begin(TC_EXPLAIN_STOP, out);
+  text(tc_op_get(n->op)->text, out);
+  number(n->loc.line, out);
+  text(reader->name, out);
+  size(dims, tc_dim_mul(dims, b->numel, bytes), out);
+  text(b->why ? b->why : stored_anyway, out);
+  end(out);
+}
+
+static void stops(const tc_program *p, uint32_t kernel, tc_buf *out) {
+  const tc_kernel *k = &p->kernel[kernel];
+  for (uint32_t i = 0; i < k->nbuffer; ++i) {
+    const uint32_t b = k->buffer[i];
+    if (!p->buffer[b].node.id || !writes(k, i)) continue;
+    for (uint32_t next = kernel + 1; next < p->nkernel; ++next)
+      if (reads(&p->kernel[next], b)) stop(p, b, &p->kernel[next], out);
+  }
+}
+
+void tc_explain_variant(const char *device, const tc_program *p, const char *const *names,
+                        const uint32_t *levels, tc_buf *out) {
+  tc_dims *dims = tc_graph_dims(p->graph);
+  begin(TC_EXPLAIN_VARIANT, out);
+  text(device, out);
+  size(dims, p->workspace, out);
+  end(out);
+  for (uint32_t i = 0; i < p->nkernel; ++i) {
+    const tc_kernel *k = &p->kernel[i];
+    begin(TC_EXPLAIN_KERNEL, out);
+    text(k->name, out);
+    text(names[i], out);
+    level_list(levels[i], out);
+    line_list(p, k, out);
+    op_list(p, k, out);
+    size(dims, k->flops, out);
+    size(dims, k->bytes, out);
+    end(out);
+    stops(p, i, out);
+  }
+}

@@ -1,0 +1,57 @@
+/* explain.h - what an object says about how its functions were compiled; tc-explain reads it.
+ *
+ * A section of the object holds text, one row a line: a word that says what the row is, and its
+ * fields, each behind a tab; \t, \n and \\ stand for tab, newline and backslash within fields.  A
+ * row belongs to the nearest row of its parent's kind above it.  The section is not loaded, and
+ * linkers put those of several objects one behind the other: each begins with a UNIT row, whose
+ * first field is the version of the format. */
+#ifndef TC_EXPLAIN_H
+#define TC_EXPLAIN_H
+
+#include "backends/backend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TC_EXPLAIN_SECTION ".tcompile.explain"
+#define TC_EXPLAIN_VERSION "1"
+
+/* X(id, word, name of a list of them, parent, fields).  A field is name:kind, with kind
+ *   s text   n integer >= 0   l list of words, parted by commas
+ *   e integer expression of sizes, in the notation of TC_SHAPE */
+#define TC_EXPLAIN_ROWS(X)                                                                         \
+  X(UNIT, "unit", "units", NONE, "version:n file:s")                                               \
+  X(FUNCTION, "function", "functions", UNIT, "name:s file:s line:n")                               \
+  X(BREAK, "break", "breaks", FUNCTION, "line:n column:n reason:s remedy:s")                       \
+  X(SEGMENT, "segment", "segments", FUNCTION, "line:n ops:n flops:e")                              \
+  X(GUARD, "guard", "guards", SEGMENT, "condition:s")                                              \
+  X(VARIANT, "variant", "variants", SEGMENT, "device:s workspace:e")                               \
+  X(KERNEL, "kernel", "kernels", VARIANT,                                                          \
+    "name:s symbol:s levels:l lines:l ops:l flops:e bytes:e")                                      \
+  X(STOP, "stop", "stops", KERNEL, "value:s line:n reader:s bytes:e reason:s")
+
+typedef enum {
+  TC_EXPLAIN_NONE = -1,
+#define TC_EXPLAIN_ID(id, ...) TC_EXPLAIN_##id,
+  TC_EXPLAIN_ROWS(TC_EXPLAIN_ID)
+#undef TC_EXPLAIN_ID
+      TC_EXPLAIN_COUNT
+} tc_explain_row;
+
+/* Rows without expressions of sizes.  The text of a break is split at the first "; ": reason and
+ * remedy. */
+void tc_explain_unit(const char *file, tc_buf *out);
+void tc_explain_function(const char *name, const char *file, uint32_t line, tc_buf *out);
+void tc_explain_break(uint32_t line, uint32_t column, const char *text, tc_buf *out);
+
+/* A segment and its guards, which do not depend on the device; g: optimised. */
+void tc_explain_segment(const tc_function *f, tc_graph *g, tc_buf *out);
+/* What it was compiled to for one device, with the external names and ISA levels of the kernels. */
+void tc_explain_variant(const char *device, const tc_program *p, const char *const *names,
+                        const uint32_t *levels, tc_buf *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,60 @@
+/* explain.h - inside of tc-explain: files -> text of their sections -> rows -> output. */
+#ifndef TC_TOOL_EXPLAIN_H
+#define TC_TOOL_EXPLAIN_H
+
+#include "backends/explain.h"
+
+/* ---- read.c: ELF and ar -------------------------------------------------------------------------
+ */
+
+/* Appends what an object, executable, shared library or archive (file of n bytes) holds in
+ * TC_EXPLAIN_SECTION.  false: *error says what is wrong with the file. */
+bool explain_read(const unsigned char *file, size_t n, tc_buf *out, const char **error);
+
+/* ---- rows.c -------------------------------------------------------------------------------------
+ */
+
+enum { EXPLAIN_FIELDS = 7 };
+
+typedef struct explain_field {
+  const char *name; /* "line" */
+  size_t length;    /* of the name */
+  char kind;        /* s n l e */
+} explain_field;
+
+typedef struct explain_kind {
+  const char *word, *list;
+  tc_explain_row parent;
+  int level, nfield; /* level: how many rows it belongs to */
+  explain_field field[EXPLAIN_FIELDS];
+} explain_kind;
+
+typedef struct explain_rows {
+  struct explain_row {
+    tc_explain_row kind;
+    const char *field[EXPLAIN_FIELDS];
+    size_t end; /* rows up to here belong to this one */
+  } *at;
+  size_t n, cap;
+} explain_rows;
+
+/* The table of backends/explain.h. */
+explain_kind explain_kind_of(tc_explain_row kind);
+
+/* Cuts text (which is changed, and lives as long as the rows).  false: *error, and *line of the
+ * text, say what is wrong. */
+bool explain_parse(tc_buf *text, explain_rows *rows, const char **error, size_t *line);
+
+/* ---- print.c ------------------------------------------------------------------------------------
+ */
+
+/* Sizes given by the user: NAME=VALUE. */
+typedef struct explain_sizes {
+  int n;
+  char **at;
+} explain_sizes;
+
+void explain_print(const explain_rows *rows, const explain_sizes *sizes, tc_buf *out);
+void explain_print_json(const explain_rows *rows, const explain_sizes *sizes, tc_buf *out);
+
+#endif
