@@ -9,9 +9,10 @@
 enum {
   ROWS = 286720,  /* rows of A of a task: in a second-level cache of 1 MiB */
   SUMS = 1 << 18, /* sums of a task between k blocks */
-  MOST = 4 * SUMS + 4 * ROWS + (1 << 18), /* of both, of any level, and a block of a panel of B */
-  B_BYTES = 24 << 20,                     /* packed B that is kept at a time, at least */
-  B_COLUMNS = 256                         /* and at least so many columns */
+  /* Of both, of any level; a block of a panel of B; counters. */
+  MOST = 2 * SUMS + 4 * ROWS + (1 << 18),
+  B_BYTES = 24 << 20, /* packed B that is kept at a time, at least */
+  B_COLUMNS = 256     /* and at least so many columns */
 };
 
 /* The tiles of one level. */
@@ -28,7 +29,7 @@ typedef struct level {
 } level;
 
 static const level levels[] = {
-    {"TC_ISA == TC_LEVEL_amx", {32, 16, 0}, 16, 2, 32, 4096, 4 * ROWS, 4 * SUMS, "amx"},
+    {"TC_ISA == TC_LEVEL_amx", {32, 16, 0}, 16, 2, 32, 1024, 4 * ROWS, 2 * SUMS, "amx"},
     {"TC_ISA == TC_LEVEL_bf16", {14, 8, 4}, 16, 2, 2, 4096, ROWS, SUMS, "bf16"},
     {"TC_L == 16", {14, 8, 4}, 16, 1, 1, 4096, ROWS, SUMS, NULL},
     {"TC_L == 8", {6, 4, 2}, 8, 1, 1, 4096, ROWS, SUMS, NULL},

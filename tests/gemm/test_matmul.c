@@ -267,6 +267,9 @@ Test(matmul, blocks) {
                       .b = MM_COLS,
                       .epilogue = v != 3});
   add(&l, (mm_case){.operand = TC_I8, .m = 70, .n = 90, .k = 7000});
+  /* Columns in groups that have sums at a time, with A packed once for all of them. */
+  add(&l, (mm_case){.operand = TC_BF16, .m = 260, .n = 700, .k = 1300, .epilogue = true});
+  add(&l, (mm_case){.operand = TC_F32, .m = 100, .n = 1300, .k = 1600, .epilogue = true});
   run(l.at, l.n, TC_ISA_V2);
 }
 

@@ -6,7 +6,7 @@
  * and the rows of A that meet it (rows_bytes) stay in the near caches.
  *
  *   superblock   batches x column panels whose packed B fits the shared scratch
- *     task       rows x panels of C, taken from a counter by any thread
+ *     task       rows x panels of C: a thread does those of its own run, then what others left
  *       k block  A's rows are packed where their strides hurt, else read in place
  *         panel of B, packed by the first thread that needs it (where a task has all rows of C:
  *           by the only one, into its own scratch, which stays in the near caches)
@@ -14,10 +14,8 @@
  *
  * An element of C is a sum in order of k, cut at blocks that depend on K alone: no other choice
  * made here changes a result, so tasks may depend on the number of threads. */
-/* @ tc_mm tc_mm_micro TC_MM_PANELS TC_MM_PAD TC_MM_ADD TC_MM_KEEP TC_MM_OPEN */
+/* @ tc_mm tc_mm_micro TC_MM_ADD TC_MM_KEEP TC_MM_OPEN */
 enum { TC_MM_ADD = 1, TC_MM_KEEP = 2, TC_MM_OPEN = 4 };
-#define TC_MM_PANELS 64 /* most panels of rows in a task */
-#define TC_MM_PAD 64    /* between packed rows of A, so that they meet different cache sets */
 
 /* c[i][j] (+)= sum over k of a[i * rs + k * ks] * b[k * bs + j]; strides in bytes.  add: TC_MM_ADD
  * to what is in c; a micro-kernel with `begin` also goes on with the sums that the last call left
@@ -77,12 +75,16 @@ struct tc_mm {
  * units.  The number in its name grows with every change of struct tc_mm or of its meaning, because
  * objects of two versions may meet at link.  TC_ALONE: a text of one level is compiled by itself.
  */
-#define tc_mm_run tc_mm_run_3
+#define tc_mm_run tc_mm_run_4
 #if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
 __attribute__((visibility("hidden"))) void
 tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t own_bytes);
 #else
 #define TC_MM_FN static __attribute__((noinline, minsize, nodebug))
+#define TC_MM_PANELS 64 /* most panels of rows in a task */
+#define TC_MM_FEW 4     /* panels of rows that make a block of packed B worth fetching */
+#define TC_MM_TAKEN 128 /* bytes of counters at the end of a thread's scratch */
+#define TC_MM_PAD 64    /* between packed rows of A, so that they meet different cache sets */
 extern int omp_get_max_threads(void);
 extern int omp_get_num_threads(void);
 extern int omp_get_thread_num(void);
@@ -98,11 +100,11 @@ typedef struct tc_mm_call {
   int64_t head;           /* bytes in front of a packed panel: a uint32_t for each k block */
   int64_t panel_bytes;    /* of a packed panel of B with its head */
   int64_t row_bytes;      /* between packed rows of A */
-  int64_t high, wide;     /* most row panels, column panels of a task */
+  int64_t deep;           /* k blocks of A's rows that a thread's scratch holds: all, or one */
+  int64_t high, wide;     /* most row panels of a task, column panels with sums at a time */
   int64_t group, panels;  /* batches and column panels of a superblock */
   int a_direct, b_direct;
-  int once;        /* a task has all rows of C, so that packed B is used once */
-  int64_t next[2]; /* task counters of even and odd superblocks */
+  int once; /* a task has all rows of C, so that packed B is used once */
 } tc_mm_call;
 
 /* One superblock, number `turn`: batches b0 .. b0+nb, panels q0 .. q0+nq; gm x gn tasks a batch. */
@@ -130,10 +132,11 @@ typedef struct tc_mm_task {
   int64_t batch, p0, p1, q0, q1;
   char *b;
   uint32_t turn;
-  int64_t first;   /* the column panel to begin with: threads that share B begin apart */
+  int64_t g0, g1;  /* the column panels at hand: q0 .. q1, or as many as `wide` allows */
+  int id, threads; /* threads that share B begin with different columns */
   int odd;         /* which of two slots the last tile took */
   tc_mm_done done; /* rows 0: none */
-  int fresh;       /* A's rows are not in the thread's scratch from the last task */
+  int fresh;       /* A's rows are not in the thread's scratch from the last task or columns */
   char *rows, *sums;
   const char *a[TC_MM_PANELS];
   int64_t rs[TC_MM_PANELS], ks[TC_MM_PANELS];
@@ -141,6 +144,12 @@ typedef struct tc_mm_task {
 
 static inline int64_t tc_mm_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t tc_mm_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/* How many tasks of a thread's run are taken, in even and odd superblocks. */
+static inline int64_t *tc_mm_taken(const tc_mm_call *c, int thread, uint32_t turn) {
+  char *end = c->own + (thread + 1) * c->own_bytes;
+  return (int64_t *)(end - TC_MM_TAKEN) + (turn & 1);
+}
 
 /* Waits a moment, turn number n: the thread that is waited for may need this processor. */
 TC_MM_FN void tc_mm_wait(int n) {
@@ -188,12 +197,12 @@ TC_MM_FN const char *tc_mm_b_block(const tc_mm_call *c, const tc_mm_task *t, con
   return dst;
 }
 
-/* The rows of the task's A panel p for one k block: in place, or packed. */
-TC_MM_FN void tc_mm_a_panel(const tc_mm_call *c, tc_mm_task *t, int64_t p, int64_t k0, int64_t kn) {
+/* The rows of the task's A panel p for k block kb: in place, or packed. */
+TC_MM_FN void tc_mm_a_panel(const tc_mm_call *c, tc_mm_task *t, int64_t p, int64_t kb, int64_t kn) {
   const tc_mm *g = c->g;
-  const int64_t m0 = p * g->mr, rows = tc_mm_min(g->mr, g->m - m0), i = p - t->p0;
+  const int64_t m0 = p * g->mr, rows = tc_mm_min(g->mr, g->m - m0), i = p - t->p0, k0 = kb * c->kc;
   const int64_t height = g->rows[tc_mm_height(g, rows)], deep = tc_mm_up(kn, g->kp) * g->kp;
-  char *dst = t->rows + i * g->mr * c->row_bytes;
+  char *dst = t->rows + (kb % c->deep * (t->p1 - t->p0) + i) * g->mr * c->row_bytes;
   if (c->a_direct && rows == height) {
     t->rs[i] = g->a_rs, t->ks[i] = g->a_ks * g->ku;
     t->a[i] = g->a_at(g, t->batch, m0, k0);
@@ -203,7 +212,7 @@ TC_MM_FN void tc_mm_a_panel(const tc_mm_call *c, tc_mm_task *t, int64_t p, int64
   t->rs[i] = g->a_cols ? g->es : g->a_lines ? 64 : c->row_bytes;
   t->ks[i] = (g->a_cols || g->a_lines ? side : g->es) * g->ku;
   t->a[i] = dst;
-  if (!t->fresh && k0 == 0) return;
+  if (!t->fresh) return;
   if (rows < height || kn < deep)
     __builtin_memset(dst, 0, g->a_cols || g->a_lines ? deep * side : height * c->row_bytes);
   g->a_pack(g, t->batch, m0, rows, k0, kn, dst, g->a_cols ? side : t->rs[i],
@@ -216,8 +225,8 @@ TC_MM_FN void tc_mm_a_panel(const tc_mm_call *c, tc_mm_task *t, int64_t p, int64
 TC_MM_FN int64_t tc_mm_slot(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t i,
                             int edge) {
   if (c->kblocks == 1) return t->odd;
-  if (!c->g->c_at) return (q - t->q0) * (t->p1 - t->p0) + i;
-  return edge ? t->q1 - t->q0 + i : q - t->q0;
+  if (!c->g->c_at) return (q - t->g0) * (t->p1 - t->p0) + i;
+  return edge ? t->g1 - t->g0 + i : q - t->g0;
 }
 
 /* Where a micro-kernel finds lines of the next panel of B: packed, or where it will be packed from.
@@ -295,7 +304,7 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
   const int64_t bs = n.inplace ? g->b_ks : n.width * g->es * g->ku, lines = steps / g->pace;
   const int last = k0 + kn == g->k;
   tc_mm_next next = {b, 0, 0, 64, 0};
-  if (q + 1 < t->q1) next = tc_mm_next_panel(c, t, q + 1, kb, kn);
+  if (q + 1 < t->g1) next = tc_mm_next_panel(c, t, q + 1, kb, kn);
   for (int64_t i = 0; i < t->p1 - t->p0; ++i) {
     const int64_t m0 = (t->p0 + i) * g->mr, rows = tc_mm_min(g->mr, g->m - m0);
     const int v = tc_mm_height(g, rows),
@@ -318,37 +327,59 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
   }
 }
 
-TC_MM_FN void tc_mm_do(const tc_mm_call *c, tc_mm_task *t) {
-  const tc_mm *g = c->g;
-  t->done.rows = 0;
+/* All k blocks of the column panels at hand. */
+TC_MM_FN void tc_mm_columns(const tc_mm_call *c, tc_mm_task *t) {
+  const int64_t first = t->g0 + (t->g1 - t->g0) * t->id / t->threads;
   for (int64_t kb = 0; kb < c->kblocks; ++kb) {
-    const int64_t k0 = kb * c->kc, kn = tc_mm_min(c->kc, g->k - k0);
-    for (int64_t p = t->p0; p < t->p1; ++p) tc_mm_a_panel(c, t, p, k0, kn);
-    for (int64_t q = t->first; q < t->q1; ++q) tc_mm_column(c, t, q, kb, kn);
-    for (int64_t q = t->q0; q < t->first; ++q) tc_mm_column(c, t, q, kb, kn);
+    const int64_t kn = tc_mm_min(c->kc, c->g->k - kb * c->kc);
+    for (int64_t p = t->p0; p < t->p1; ++p) tc_mm_a_panel(c, t, p, kb, kn);
+    for (int64_t q = first; q < t->g1; ++q) tc_mm_column(c, t, q, kb, kn);
+    for (int64_t q = t->g0; q < first; ++q) tc_mm_column(c, t, q, kb, kn);
+  }
+}
+
+TC_MM_FN void tc_mm_do(const tc_mm_call *c, tc_mm_task *t) {
+  t->done.rows = 0;
+  for (t->g0 = t->q0; t->g0 < t->q1; t->g0 = t->g1, t->fresh = c->deep < c->kblocks) {
+    t->g1 = tc_mm_min(t->g0 + c->wide, t->q1);
+    tc_mm_columns(c, t);
   }
   tc_mm_finish(c, t, 0, t->done.rows);
 }
 
-/* Tasks of a superblock, until none is left.  Neighbours in number share A's rows. */
-TC_MM_FN void tc_mm_tasks(tc_mm_call *c, const tc_mm_super *s, int64_t *next, int id, int threads) {
+/* Task number i of a superblock.  Neighbours in number share A's rows; where two threads begin with
+ * different rows, they begin with different columns too, so that each packs another part of B. */
+TC_MM_FN int64_t tc_mm_place(const tc_mm_call *c, const tc_mm_super *s, int64_t i, tc_mm_task *t) {
+  const int64_t row = i / s->gn, batch = row / s->gm, gi = row % s->gm;
+  const int64_t gj = (i + gi * s->gn / s->gm) % s->gn;
+  t->batch = s->b0 + batch;
+  t->p0 = gi * c->mpanel / s->gm, t->p1 = (gi + 1) * c->mpanel / s->gm;
+  t->q0 = s->q0 + gj * s->nq / s->gn, t->q1 = s->q0 + (gj + 1) * s->nq / s->gn;
+  t->b = c->once ? t->sums + c->g->sums
+                 : c->b + ((c->g->b_shared ? 0 : batch) * s->nq + t->q0 - s->q0) * c->panel_bytes;
+  return row;
+}
+
+/* Tasks of a superblock, until none is left.  A thread begins with the run that would also be its
+ * own in the next product of this shape: what it wrote then is in its caches. */
+TC_MM_FN void tc_mm_tasks(tc_mm_call *c, const tc_mm_super *s, int id, int threads) {
+  const int64_t tasks = s->nb * s->gm * s->gn;
   tc_mm_task t;
   int64_t held = -1;
   t.rows = c->own + id * c->own_bytes, t.sums = t.rows + c->g->rows_bytes;
-  t.turn = s->turn, t.odd = 0;
-  for (;;) {
-    const int64_t i = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
-    if (i >= s->nb * s->gm * s->gn) return;
-    const int64_t row = i / s->gn, gj = i % s->gn, batch = row / s->gm, gi = row % s->gm;
-    t.batch = s->b0 + batch;
-    t.p0 = gi * c->mpanel / s->gm, t.p1 = (gi + 1) * c->mpanel / s->gm;
-    t.q0 = s->q0 + gj * s->nq / s->gn, t.q1 = s->q0 + (gj + 1) * s->nq / s->gn;
-    t.first = t.q0 + (t.q1 - t.q0) * id / threads;
-    t.fresh = c->kblocks > 1 || row != held;
-    t.b = c->once ? t.sums + c->g->sums
-                  : c->b + ((c->g->b_shared ? 0 : batch) * s->nq + t.q0 - s->q0) * c->panel_bytes;
-    tc_mm_do(c, &t);
-    held = row;
+  t.turn = s->turn, t.odd = 0, t.id = id, t.threads = threads;
+  for (int v = 0; v < threads; ++v) {
+    const int run = (id + v) % threads;
+    const int64_t first = tasks * run / threads, end = tasks * (run + 1) / threads;
+    int64_t *taken = tc_mm_taken(c, run, s->turn);
+    for (;;) {
+      const int64_t i = first + __atomic_fetch_add(taken, 1, __ATOMIC_RELAXED);
+      if (i >= end) break;
+      const int64_t row = tc_mm_place(c, s, i, &t);
+      t.fresh = c->deep < c->kblocks || row != held;
+      tc_mm_do(c, &t);
+      held = row;
+    }
   }
 }
 
@@ -357,7 +388,8 @@ TC_MM_FN void tc_mm_tasks(tc_mm_call *c, const tc_mm_super *s, int64_t *next, in
  * tasks side by side both pack their rows of A; and packed B that is used once is asked for while
  * the panel before is in use, which takes two panels in a task. */
 TC_MM_FN void tc_mm_split(const tc_mm_call *c, tc_mm_super *s, int64_t threads) {
-  s->gn = tc_mm_up(s->nq, c->wide), s->gm = tc_mm_up(c->mpanel, c->high);
+  s->gn = c->deep < c->kblocks ? tc_mm_up(s->nq, c->wide) : 1;
+  s->gm = tc_mm_up(c->mpanel, c->high);
   if (threads == 1) return;
   const int64_t most = c->once ? s->nq / 2 : s->nq;
   for (;;) {
@@ -380,8 +412,8 @@ TC_MM_FN void tc_mm_worker(tc_mm_call *c, int id, int threads) {
           b0,  tc_mm_min(c->group, g->batch - b0), q0, tc_mm_min(c->panels, c->npanel - q0), 1, 1,
           turn};
       tc_mm_split(c, &s, threads);
-      if (id == 0) c->next[~turn & 1] = 0; /* all have left the superblock before */
-      tc_mm_tasks(c, &s, &c->next[turn & 1], id, threads);
+      *tc_mm_taken(c, id, ~turn) = 0; /* all have left the superblock before */
+      tc_mm_tasks(c, &s, id, threads);
       if (threads > 1 && (b0 + c->group < g->batch || q0 + c->panels < c->npanel)) {
 #pragma omp barrier
       }
@@ -396,6 +428,16 @@ TC_MM_FN int tc_mm_a_in_place(const tc_mm *g) {
   return (g->a_rs % 2048 != 0 || g->m <= 2 * g->mr) && (!g->a_lines || g->n <= 16 * g->nr);
 }
 
+/* Tasks of at most `high` row panels, with one k block of A at a time. */
+TC_MM_FN void tc_mm_area(tc_mm_call *c, int64_t high) {
+  const tc_mm *g = c->g;
+  const int64_t slots = g->sums / (g->mr * g->nr * g->cs);
+  high = tc_mm_min(high, TC_MM_PANELS);
+  c->deep = 1;
+  c->high = tc_mm_up(c->mpanel, tc_mm_up(c->mpanel, high));
+  c->wide = c->kblocks == 1 ? c->npanel : g->c_at ? slots - c->high : slots / c->high;
+}
+
 /* Blocks of k: of equal length, one where it is not much longer than wanted.  How many rows of A
  * and sums that allows.  How much of B is packed at a time: what the shared scratch holds. */
 TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes, int64_t threads) {
@@ -403,17 +445,17 @@ TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes, int64_t threads) {
   c->kblocks = g->k * 2 <= g->kc * 3 ? 1 : tc_mm_up(g->k, g->kc);
   c->kc = tc_mm_up(tc_mm_up(g->k, c->kblocks), 32) * 32;
   c->row_bytes = c->kc * g->es + TC_MM_PAD;
-  c->high = tc_mm_min(g->rows_bytes / (c->row_bytes * g->mr), TC_MM_PANELS);
-  c->high = tc_mm_up(c->mpanel, tc_mm_up(c->mpanel, c->high));
+  const int64_t panel = c->row_bytes * g->mr;
+  const int64_t deep = g->rows_bytes / (panel * c->kblocks); /* row panels of all of k */
+  tc_mm_area(c, g->rows_bytes / panel);
+  if (c->wide < c->npanel && deep >= TC_MM_FEW) tc_mm_area(c, deep), c->deep = c->kblocks;
   c->head = tc_mm_up(c->kblocks * 4, 64) * 64;
   c->panel_bytes = tc_mm_up(g->k, g->kp) * g->kp * g->nr * g->es + c->head;
-  const int64_t slots = g->sums / (g->mr * g->nr * g->cs);
-  c->wide = c->kblocks == 1 ? c->npanel : g->c_at ? slots - c->high : slots / c->high;
   const int64_t fit = shared_bytes / c->panel_bytes;
   c->panels = tc_mm_min(c->npanel, fit > 0 ? fit : 1);
   c->group = g->batch;
   c->once = c->high >= c->mpanel && c->npanel >= 4 * threads && (!g->b_shared || g->batch == 1) &&
-            g->rows_bytes + g->sums + c->kc * g->nr * g->es <= c->own_bytes;
+            g->rows_bytes + g->sums + c->kc * g->nr * g->es <= c->own_bytes - TC_MM_TAKEN;
   if (c->once || (c->b_direct && g->n % g->nr == 0)) c->panels = c->npanel;
   else if (!g->b_shared && c->panels < c->npanel) c->group = 1;
   else if (!g->b_shared) c->group = tc_mm_min(g->batch, fit / c->npanel);
@@ -441,6 +483,7 @@ tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t
   if (!c.once && (!c.b_direct || g->n % g->nr))
     for (int64_t i = 0; i < (g->b_shared ? 1 : c.group) * c.panels; ++i)
       __builtin_memset(shared + i * c.panel_bytes, 0, c.head);
+  for (int i = 0; i < threads; ++i) *tc_mm_taken(&c, i, 0) = *tc_mm_taken(&c, i, 1) = 0;
   if (threads == 1) {
     tc_mm_worker(&c, 0, 1);
     return;

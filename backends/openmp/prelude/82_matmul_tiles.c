@@ -16,7 +16,9 @@ TC_FN tc_mm_pairs tc_mm_bf16_splat(const char *p) {
 /* @ tc_mm_amx_tile tc_mm_amx_begin tc_mm_amx_end */
 #if TC_ISA == TC_LEVEL_amx
 /* All eight tiles are 16 rows of 64 bytes: 0..3 sums, 4..5 rows of A, 6..7 rows of pairs of B.  The
- * numbers of tiles are part of the instruction, so the four products are written out. */
+ * numbers of tiles are part of the instruction, so the four products are written out.  A panel of B
+ * meets one panel of A after the other: A is loaded as what will not be used again soon, so that
+ * it does not drive B out of the first-level cache. */
 static void tc_mm_amx_begin(void) {
   struct {
     tc_u8 palette, start, reserved[14];
@@ -45,9 +47,9 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
   for (; k > 0; k -= 16, a += 16 * ks, b += 16 * bs, ahead += 4 * as) {
     TC_UNROLL for (int i = 0; i < 4; ++i) __builtin_prefetch(ahead + i * as, 0, 2);
     __builtin_ia32_tileloadd64(6, b, bs);
-    __builtin_ia32_tileloadd64(4, a, rs);
+    __builtin_ia32_tileloaddt164(4, a, rs);
     if (broad) __builtin_ia32_tileloadd64(7, b + 64, bs);
-    if (tall) __builtin_ia32_tileloadd64(5, a + 16 * rs, rs);
+    if (tall) __builtin_ia32_tileloaddt164(5, a + 16 * rs, rs);
     __builtin_ia32_tdpbf16ps(0, 4, 6);
     if (broad) __builtin_ia32_tdpbf16ps(1, 4, 7);
     if (tall) __builtin_ia32_tdpbf16ps(2, 5, 6);
