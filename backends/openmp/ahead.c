@@ -56,12 +56,27 @@ static void put_each(tc_omp_nest *x, uint32_t stage,
     if (x->last[id] == stage + 1) put(x, id, &x->s.k->expr[id]);
 }
 
+static size_t element_bytes(const tc_omp_nest *x, const tc_expr *e) {
+  return tc_dtype_bytes(x->s.p->buffer[x->s.k->buffer[e->buffer]].dtype);
+}
+
+void tc_omp_row_bytes(const tc_omp_nest *x, tc_buf *out) {
+  for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
+    const tc_expr *e = &x->s.k->expr[id];
+    if (!x->last[id]) continue;
+    tc_put(out, out->len ? " + (" : "(");
+    tc_print_dim(x->s.p, e->address.coef[x->nest->nouter - 1], out);
+    tc_putf(out, ") * %zu", element_bytes(x, e));
+  }
+}
+
 static void put_distance(tc_omp_nest *x, uint32_t id, const tc_expr *e) {
-  const size_t bytes = tc_dtype_bytes(x->s.p->buffer[x->s.k->buffer[e->buffer]].dtype);
   tc_buf step = {0};
+  tc_put(&step, "(");
   tc_print_dim(x->s.p, e->address.coef[x->nest->nouter - 1], &step);
-  tc_print_line(&x->s, "const int64_t next%u = (%s) * %zu <= TC_AHEAD_BYTES ? (%s) : 0;", id,
-                step.text, bytes, step.text);
+  tc_put(&step, x->grouped ? ") * group" : ")");
+  tc_print_line(&x->s, "const int64_t next%u = %s * %zu <= TC_AHEAD_BYTES ? %s : 0;", id, step.text,
+                element_bytes(x, e), step.text);
   tc_buf_free(&step);
 }
 

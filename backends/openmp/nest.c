@@ -147,18 +147,64 @@ static void put_tile(tc_omp_nest *x, int tile) {
   tc_print_leave(&x->s, outer);
 }
 
+/* ---- groups --------------------------------------------------------------------------------- */
+
+/* Between two stages of a row lie a reduction across the lanes and what is computed of its result:
+ * a chain of some hundred cycles in which a short row leaves the machine nothing else to do.  Rows
+ * that go through the stages together fill it.  A nest with LOCAL rows has one for each thread. */
+static bool can_group(const tc_omp_nest *x) {
+  const tc_nest *n = x->nest;
+  if (n->nouter != 1 || n->axis[0].of >= 0 || n->serial || x->lanes_are_points) return false;
+  for (uint32_t i = 0; i < x->s.k->nbuffer; ++i)
+    if (x->s.p->buffer[x->s.k->buffer[i]].kind == TC_BUF_LOCAL) return false;
+  for (uint32_t i = 0; i < n->nstage; ++i)
+    for (uint32_t j = 0; j < n->stage[i].naction; ++j)
+      if (n->stage[i].action[j].kind == TC_ACT_SCAN) return false;
+  for (uint32_t id = 1; id < x->s.k->nexpr; ++id)
+    if (x->last[id]) return true;
+  return false;
+}
+
+static void name_results(tc_omp_nest *x) {
+  for (uint32_t i = 0; i < x->nest->nresult; ++i) {
+    snprintf(x->result_text[i], sizeof x->result_text[i], x->grouped ? "r%u[q]" : "r%u", i);
+    x->result[i] = x->result_text[i];
+  }
+}
+
+static void put_groups(tc_omp_nest *x) {
+  tc_buf bytes = {0};
+  tc_omp_row_bytes(x, &bytes);
+  tc_print_line(&x->s, "const int64_t fit = TC_GROUP_BYTES / TC_MAX(1, %s);", bytes.text);
+  tc_print_line(&x->s, "const int64_t group = TC_MAX(1, TC_MIN(%d, fit));", TC_OMP_GROUP);
+  tc_print_line(&x->s,
+                "for (int64_t task = tasks * part / parts, last = tasks * (part + 1) / parts; "
+                "task < last; task += group) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int64_t count = TC_MIN(group, last - task);");
+  tc_omp_group(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_buf_free(&bytes);
+}
+
 /* Each thread takes one run of tasks.  Written out: a worksharing construct costs a call of the
  * OpenMP runtime even where one thread does it all. */
 static void put_tasks(tc_omp_nest *x, bool team) {
   tasks t = count_tasks(x);
   tc_print_line(&x->s, "const int64_t tasks = %s;", t.count.text);
+  if (x->grouped) {
+    put_groups(x);
+    tc_buf_free(&t.count);
+    return;
+  }
   if (!team) tc_print_line(&x->s, "for (int64_t task = 0; task < tasks; ++task) {");
   else if (x->nest->serial)
     tc_print_line(&x->s, "for (int64_t task = 0; part == 0 && task < tasks; ++task) {");
   else
     tc_print_line(&x->s,
-                "for (int64_t task = tasks * part / parts, last = tasks * (part + 1) / parts; "
-                "task < last; ++task) {");
+                  "for (int64_t task = tasks * part / parts, last = tasks * (part + 1) / parts; "
+                  "task < last; ++task) {");
   x->s.indent += 2;
   put_decode(x, t.tile);
   put_split_guards(x);
@@ -188,9 +234,13 @@ static void result_axes(tc_omp_nest *x) {
 static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, const tc_nest *n,
                       tc_buf *out) {
   *x = (tc_omp_nest){.nest = n};
-  x->s = (tc_print_scope){
-      .k = k, .p = p, .words = &tc_omp_words, .out = out, .indent = 2, .naxis = n->naxis,
-      .vector = n->vector};
+  x->s = (tc_print_scope){.k = k,
+                          .p = p,
+                          .words = &tc_omp_words,
+                          .out = out,
+                          .indent = 2,
+                          .naxis = n->naxis,
+                          .vector = n->vector};
   x->lanes_are_points = n->vector >= 0 && n->vector < n->nouter;
   x->outer = (1u << n->nouter) - 1;
   for (int i = 0; i < n->naxis; ++i) {
@@ -207,15 +257,14 @@ static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, c
   x->s.printed = calloc(k->nexpr + 1, 1);
   if (!x->result_text || !x->result || !x->result_axes || !x->s.depends || !x->s.printed)
     return false;
-  for (uint32_t i = 0; i < n->nresult; ++i) {
-    snprintf(x->result_text[i], sizeof x->result_text[i], "r%u", i);
-    x->result[i] = x->result_text[i];
-  }
   result_axes(x);
   x->s.result = x->result;
   x->s.result_axes = x->result_axes;
   tc_print_depends(k, x->result_axes, x->s.depends);
-  return tc_omp_plan_ahead(x);
+  if (!tc_omp_plan_ahead(x)) return false;
+  x->grouped = can_group(x);
+  name_results(x);
+  return true;
 }
 
 static void close_nest(tc_omp_nest *x) {

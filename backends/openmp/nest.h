@@ -10,7 +10,8 @@ enum {
   TC_OMP_UNROLL = 4,   /* independent accumulators of a reduction along the vector axis */
   TC_OMP_BLOCK = 4096, /* points that one f32 accumulator set sums before it joins an f64 total */
   TC_OMP_TILE = 4096,  /* points of a vectorised outer axis in one task of a pointwise nest */
-  TC_OMP_STRIP = 256   /* the same when every point has inner loops */
+  TC_OMP_STRIP = 256,  /* the same when every point has inner loops */
+  TC_OMP_GROUP = 4     /* most outer points that go through the stages together */
 };
 
 typedef struct tc_omp_nest {
@@ -18,6 +19,8 @@ typedef struct tc_omp_nest {
   const tc_nest *nest;
   bool lanes_are_points; /* the vector axis is an outer axis */
   uint32_t outer;        /* mask of the outer axes */
+  bool grouped;          /* short rows: `group` outer points, number q of them, pass a stage before
+                          * the next stage begins; results are arrays */
   char axis_text[TC_MAX_AXES][16];
   char (*result_text)[16];
   const char **result;
@@ -27,10 +30,14 @@ typedef struct tc_omp_nest {
 
 /* All stages of the nest at one outer point (or TC_L of them, or the first `lanes` of TC_L). */
 void tc_omp_point(tc_omp_nest *x);
+/* The same of outer points `task` .. `task + count`, stage by stage. */
+void tc_omp_group(tc_omp_nest *x);
 
 /* ahead.c: which stage asks for the next row of a load (once a nest; false: out of memory), how far
- * ahead it is (once in the stage), and the request at the point of the scope. */
+ * ahead it is (once in the stage), and the request at the point of the scope.  Bytes of one outer
+ * point's rows, nothing where there are none. */
 bool tc_omp_plan_ahead(tc_omp_nest *x);
+void tc_omp_row_bytes(const tc_omp_nest *x, tc_buf *out);
 void tc_omp_ahead_distance(tc_omp_nest *x, uint32_t stage);
 void tc_omp_ahead(tc_omp_nest *x, uint32_t stage);
 

@@ -125,17 +125,18 @@ static void put_results(tc_omp_nest *x, const run *r) {
     if (a->kind != TC_ACT_REDUCE) continue;
     const char *t = tc_print_compute(tc_print_operand(x->s.k, a)), *op = tc_print_combine(a);
     const uint32_t n = a->index;
+    const char *to = x->result[n];
     if (r->blocks && tc_omp_wide_sum(a)) {
-      if (r->along) tc_print_line(&x->s, "r%u = TC_CAST(f32, tc_lanes_%s_f64(total%u));", n, op, n);
-      else tc_print_line(&x->s, "r%u = TC_CAST(f32, total%u);", n, n);
+      if (r->along) tc_print_line(&x->s, "%s = TC_CAST(f32, tc_lanes_%s_f64(total%u));", to, op, n);
+      else tc_print_line(&x->s, "%s = TC_CAST(f32, total%u);", to, n);
       continue;
     }
     put_join(x, r, a);
     if (tc_print_is_arg(a)) {
       if (r->along) tc_print_line(&x->s, "tc_lanes_%s_%s(&acc%u[0], &at%u[0]);", op, t, n, n);
-      tc_print_line(&x->s, "r%u = at%u[0];", n, n);
-    } else if (r->along) tc_print_line(&x->s, "r%u = tc_lanes_%s_%s(acc%u[0]);", n, op, t, n);
-    else tc_print_line(&x->s, "r%u = acc%u[0];", n, n);
+      tc_print_line(&x->s, "%s = at%u[0];", to, n);
+    } else if (r->along) tc_print_line(&x->s, "%s = tc_lanes_%s_%s(acc%u[0]);", to, op, t, n);
+    else tc_print_line(&x->s, "%s = acc%u[0];", to, n);
   }
 }
 
@@ -336,9 +337,9 @@ static void put_loops(tc_omp_nest *x, const run *r, int level, uint32_t mask) {
 static void declare_results(tc_omp_nest *x, const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_REDUCE)
-      tc_print_line(&x->s, "tc_v%s r%u;",
+      tc_print_line(&x->s, x->grouped ? "tc_v%s r%u[%d];" : "tc_v%s r%u;",
                     tc_print_is_arg(&st->action[i]) ? "i64" : tc_print_compute(st->action[i].dtype),
-                    st->action[i].index);
+                    st->action[i].index, TC_OMP_GROUP);
 }
 
 /* Each stage is a block of its own: what it computed ahead of its loops is forgotten, because a
@@ -346,7 +347,6 @@ static void declare_results(tc_omp_nest *x, const tc_stage *st) {
 static void put_stage(tc_omp_nest *x, uint32_t index) {
   const run r = plan(x, index);
   const bool block = x->nest->nstage > 1 || r.ninner > 0;
-  declare_results(x, r.st);
   if (block) {
     tc_print_line(&x->s, "{");
     x->s.indent += 2;
@@ -364,5 +364,20 @@ static void put_stage(tc_omp_nest *x, uint32_t index) {
 }
 
 void tc_omp_point(tc_omp_nest *x) {
-  for (uint32_t i = 0; i < x->nest->nstage; ++i) put_stage(x, i);
+  for (uint32_t i = 0; i < x->nest->nstage; ++i) {
+    declare_results(x, &x->nest->stage[i]);
+    put_stage(x, i);
+  }
+}
+
+void tc_omp_group(tc_omp_nest *x) {
+  for (uint32_t i = 0; i < x->nest->nstage; ++i) {
+    declare_results(x, &x->nest->stage[i]);
+    tc_print_line(&x->s, "for (int64_t q = 0; q < count; ++q) {");
+    x->s.indent += 2;
+    tc_print_line(&x->s, "const int64_t %s = task + q;", x->axis_text[0]);
+    put_stage(x, i);
+    x->s.indent -= 2;
+    tc_print_line(&x->s, "}");
+  }
 }
