@@ -43,13 +43,14 @@ TC_FN tc_i64 tc_shuffle(tc_u32 mask, tc_i64 v, int with) {
 TC_FN tc_f64 tc_shuffle(tc_u32 mask, tc_f64 v, int with) {
   return __longlong_as_double(tc_shuffle(mask, (tc_i64)__double_as_longlong(v), with));
 }
-/* @ tc_combine TC_COMBINE */
-#define TC_COMBINE(op, T) [](const auto &a, const auto &b) { return tc_##op##_##T(a, b); }
+/* @ tc_one */
 template <class T> TC_FN tc_vec<T, 1> tc_one(T x) {
   tc_vec<T, 1> v;
   v.l[0] = x;
   return v;
 }
+/* @ tc_combine TC_COMBINE */
+#define TC_COMBINE(op, T) [](const auto &a, const auto &b) { return tc_##op##_##T(a, b); }
 /* The combination of all lanes of all threads of the team, in every thread. */
 template <class T, int N, class F>
 TC_FN tc_vec<T, 1> tc_combine(const tc_rows &team, tc_vec<T, N> v, F f) {
