@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* LZ4's block format (runtime/libtcrt/src/cuda/unpack.c reads it).  The result is malloc'ed; NULL:
- * out of memory, or not smaller. */
+/* In the format of runtime/libtcrt/src/cuda/packed.h.  The result is malloc'ed; NULL: out of memory,
+ * or not smaller. */
 unsigned char *tc_image_pack(const unsigned char *bytes, size_t size, size_t *packed);
 
 #endif

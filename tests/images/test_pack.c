@@ -75,7 +75,7 @@ Test(pack, saves) {
   fill(bytes, 60000, 2);
   unsigned char *packed = tc_image_pack(bytes, 60000, &n);
   cr_assert_not_null(packed);
-  cr_expect_lt(n, 60000 / 3);
+  cr_expect_lt(n, 60000 / 6);
   free(packed);
   free(bytes);
 }

@@ -34,7 +34,7 @@ typedef struct tcrt_cuda_blob {
   uint32_t ptx;  /* 1: text, ended by a zero byte */
   const void *data;
   uint64_t size;   /* bytes, unpacked */
-  uint64_t packed; /* bytes of data, in LZ4's block format; 0: data is as it is */
+  uint64_t packed; /* bytes of data when it is packed; 0: data is as it is */
 } tcrt_cuda_blob;
 
 /* The kernels of one text.  Constant but for `loaded`, which starts as NULL and belongs to the

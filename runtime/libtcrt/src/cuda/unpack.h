@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Writes the `size` bytes that `packed` bytes in LZ4's block format stand for.  false: they do not
- * stand for exactly that many; nothing outside of both ranges is touched. */
+/* Writes the `size` bytes that `packed` bytes in the format of packed.h stand for.  false: they do
+ * not stand for exactly that many, or no memory; nothing outside of both ranges is touched. */
 bool tcrt_unpack(const void *from, size_t packed, void *to, size_t size);
 
 #endif
