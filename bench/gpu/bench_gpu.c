@@ -1,0 +1,117 @@
+/* bench_gpu.c - the measured library: compiled functions on the tensors of the process that loads
+ * it (bench/harness/gpu.py), timed by CUDA events on the default stream, which both sides use.
+ *
+ * Functions give NULL, or a text that says what failed. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cases.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum { MAX_SETS = 64, MAX_OPERANDS = 5 };
+
+static struct {
+  const bench_case *what;
+  int sets, next;
+  const tc_tensor *operand[MAX_SETS][MAX_OPERANDS];
+} bench;
+
+/* ---- events of the driver ----------------------------------------------------------------- */
+
+typedef struct event *event;
+static struct {
+  int (*create)(event *, unsigned flags);
+  int (*record)(event, void *stream);
+  int (*wait)(event);
+  int (*elapsed)(float *ms, event from, event to);
+} cu;
+static event from, to;
+
+static bool open_driver(void) {
+  static const char *const name[] = {"cuEventCreate", "cuEventRecord", "cuEventSynchronize",
+                                     "cuEventElapsedTime"};
+  void *const function[] = {&cu.create, &cu.record, &cu.wait, &cu.elapsed};
+  void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+  for (int i = 0; i < 4; i++) {
+    void *address = driver ? dlsym(driver, name[i]) : NULL;
+    if (!address) return false;
+    memcpy(function[i], &address, sizeof address);
+  }
+  return cu.create(&from, 0) == 0 && cu.create(&to, 0) == 0;
+}
+
+/* ---- cases -------------------------------------------------------------------------------- */
+
+static const bench_case *find_case(const char *family, const char *dtype) {
+  const bench_case *const table[] = {bench_cases_f32, bench_cases_bf16, bench_gpu_cases_f32,
+                                     bench_gpu_cases_bf16};
+  static const int length[] = {BENCH_FAMILIES, BENCH_FAMILIES, BENCH_GPU_FAMILIES,
+                               BENCH_GPU_FAMILIES};
+  for (int t = 0; t < 4; t++)
+    for (int i = 0; i < length[t]; i++)
+      if (!strcmp(table[t][i].family, family) && !strcmp(table[t][i].dtype, dtype))
+        return &table[t][i];
+  return NULL;
+}
+
+EXPORT void bench_unload(void) {
+  for (int s = 0; s < bench.sets; s++)
+    for (int i = 0; i < bench.what->operands; i++) tc_free((tc_tensor *)bench.operand[s][i]);
+  bench.sets = 0;
+}
+
+/* in: the operands of set 0, of set 1, ...; taken over. */
+EXPORT const char *bench_load(const char *family, const char *dtype, int sets,
+                              struct DLManagedTensor *const *in) {
+  if (!from && !open_driver()) return "libcuda has no events";
+  bench_unload();
+  bench.what = find_case(family, dtype);
+  if (!bench.what || sets < 1 || sets > MAX_SETS) return "no such case";
+  for (int s = 0; s < sets; s++)
+    for (int i = 0; i < bench.what->operands; i++) bench.operand[s][i] = tc_from_dlpack(*in++);
+  bench.sets = sets;
+  bench.next = 0;
+  return tc_error();
+}
+
+static tc_tensor *call(void) { return bench.what->run(bench.operand[bench.next++ % bench.sets]); }
+
+/* Runs set 0 and copies the result into `out`; taken over. */
+EXPORT const char *bench_save(struct DLManagedTensor *out) {
+  tc_clear_error();
+  bench.next = 0;
+  TC_SCOPE tc_copy_(tc_from_dlpack(out), call());
+  tc_synchronize();
+  return tc_error();
+}
+
+static double now_us(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+/* n calls, one behind the other: device time by events, and time until the host was through with
+ * them, both per call. */
+EXPORT const char *bench_time(int n, float *ms, double *host_us) {
+  const double start = now_us();
+  int failed = cu.record(from, NULL);
+  for (int i = 0; i < n; i++) tc_free(call());
+  *host_us = (now_us() - start) / n;
+  failed |= cu.record(to, NULL) | cu.wait(to) | cu.elapsed(ms, from, to);
+  *ms /= (float)n;
+  return failed ? "an event failed" : tc_error();
+}
+
+/* Calls since the last time that ran as compiled, and that ran the original body. */
+EXPORT void bench_counters(uint64_t *hits, uint64_t *fallbacks) {
+  static tc_stats before;
+  const tc_stats now = tc_stats_of(NULL);
+  *hits = now.hits - before.hits;
+  *fallbacks = now.fallbacks - before.fallbacks;
+  before = now;
+}

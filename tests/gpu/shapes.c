@@ -1,0 +1,206 @@
+/* Every shape of kernel on a real GPU: elementwise, rows held and read twice, columns, whole
+ * tensors, scans, gathers and scatters, transposes, products with and without a library, random
+ * numbers; sizes that are even and odd, short and long, and operands that are views.  The compiled
+ * function on the GPU against the original body on the CPU.  Small enough for compute-sanitizer.
+ * Exits 77 where there is no GPU (skipped), 1 when a check failed. */
+#include <stdio.h>
+#include <string.h>
+
+#include <tcompile.h>
+
+/* ---- functions ----------------------------------------------------------------------------- */
+
+TC_COMPILE static tc_tensor *chain(const tc_tensor *x TC_SHAPE("f32[R,C]"),
+                                   const tc_tensor *b TC_SHAPE("f32[C]")) {
+  return tc_mul(tc_gelu(tc_add(tc_mul_s(x, 1.5), b)), tc_sigmoid(x));
+}
+TC_COMPILE static tc_tensor *integers(const tc_tensor *x TC_SHAPE("f32[R,C]")) {
+  tc_tensor *n = tc_cast(tc_mul_s(x, 10), TC_I32);
+  return tc_where(tc_gt_s(x, 0), tc_add(n, n), tc_neg(n));
+}
+TC_COMPILE static tc_tensor *softmax(const tc_tensor *x TC_SHAPE("f32[R,C]")) {
+  return tc_softmax(x, -1);
+}
+TC_COMPILE static tc_tensor *norm(const tc_tensor *x TC_SHAPE("f32[R,C]"),
+                                  const tc_tensor *b TC_SHAPE("f32[C]")) {
+  return tc_layer_norm(x, 1, b, b, 1e-5);
+}
+TC_COMPILE static tc_tensor *norm_short(const tc_tensor *x TC_SHAPE("bf16[R,C]"),
+                                        const tc_tensor *b TC_SHAPE("bf16[C]")) {
+  return tc_rms_norm(x, 1, b, 1e-5);
+}
+TC_COMPILE static tc_tensor *best(const tc_tensor *x TC_SHAPE("f32[R,C]")) {
+  return tc_argmax(x, TC_AXES(1), false);
+}
+TC_COMPILE static tc_tensor *best_column(const tc_tensor *x TC_SHAPE("f32[R,C]")) {
+  return tc_argmin(x, TC_AXES(0), false);
+}
+TC_COMPILE static tc_tensor *rows(const tc_tensor *x TC_SHAPE("f32[R,C]")) {
+  return tc_add(tc_mean(x, TC_AXES(1), true), tc_max(x, TC_AXES(1), true));
+}
+TC_COMPILE static tc_tensor *columns(const tc_tensor *x TC_SHAPE("f32[R,C]")) {
+  return tc_sum(tc_square(x), TC_AXES(0), false);
+}
+TC_COMPILE static tc_tensor *whole(const tc_tensor *x TC_SHAPE("f32[R,C]")) {
+  return tc_var(x, TC_ALL, 1, false);
+}
+TC_COMPILE static tc_tensor *running(const tc_tensor *x TC_SHAPE("f32[R,C]")) {
+  return tc_cumsum(x, 1);
+}
+TC_COMPILE static tc_tensor *running_down(const tc_tensor *x TC_SHAPE("f32[R,C]")) {
+  return tc_cumsum(x, 0);
+}
+TC_COMPILE static tc_tensor *turned(const tc_tensor *x TC_SHAPE("f32[R,C]")) {
+  return tc_add_s(tc_contiguous(tc_transpose(x, 0, 1)), 1);
+}
+TC_COMPILE static tc_tensor *picked(const tc_tensor *x TC_SHAPE("f32[R,C]"),
+                                    const tc_tensor *i TC_SHAPE("i64[N]")) {
+  return tc_embedding(x, i);
+}
+TC_COMPILE static tc_tensor *spread(const tc_tensor *x TC_SHAPE("f32[R,C]"),
+                                    const tc_tensor *i TC_SHAPE("i64[N,C]"),
+                                    const tc_tensor *v TC_SHAPE("f32[N,C]")) {
+  return tc_scatter_add(x, 0, i, v);
+}
+TC_COMPILE static tc_tensor *loss(const tc_tensor *x TC_SHAPE("f32[R,C]"),
+                                  const tc_tensor *t TC_SHAPE("i64[R]")) {
+  return tc_nll(tc_log_softmax(x, -1), t, TC_MEAN);
+}
+TC_COMPILE static tc_tensor *product(const tc_tensor *a TC_SHAPE("f32[M,K]"),
+                                     const tc_tensor *b TC_SHAPE("f32[K,N]"),
+                                     const tc_tensor *c TC_SHAPE("f32[N]")) {
+  return tc_gelu(tc_add(tc_matmul(a, b), c));
+}
+TC_COMPILE static tc_tensor *product_short(const tc_tensor *a TC_SHAPE("bf16[M,K]"),
+                                           const tc_tensor *b TC_SHAPE("bf16[N,K]"),
+                                           const tc_tensor *c TC_SHAPE("bf16[N]")) {
+  return tc_gelu(tc_linear(a, b, c));
+}
+TC_COMPILE static tc_tensor *products(const tc_tensor *a TC_SHAPE("f64[B,M,K]"),
+                                      const tc_tensor *b TC_SHAPE("f64[B,K,N]")) {
+  return tc_matmul(a, b);
+}
+TC_COMPILE static tc_tensor *noisy(const tc_tensor *x TC_SHAPE("f32[R,C]")) {
+  return tc_add(x, tc_randn(TC_DIMS(tc_size(x, 0), tc_size(x, 1)), 7, TC_F32));
+}
+
+/* ---- checks -------------------------------------------------------------------------------- */
+
+static int checks, failures;
+
+static bool agree(const tc_tensor *got, const tc_tensor *want) {
+  if (!got || !want) return false;
+  const tc_tensor *y = tc_cast(tc_to(got, TC_CPU), TC_F64), *x = tc_cast(want, TC_F64);
+  const double most = tc_item(tc_max(tc_abs(x), TC_ALL, false));
+  const double rtol = tc_dtype_of(want) == TC_BF16 ? 1.6e-2 : 1e-5;
+  return tc_max_abs_diff(y, x) <= 1e-5 + rtol * most;
+}
+
+typedef tc_tensor *run_fn(const tc_tensor *const *in);
+
+static void check(const char *name, run_fn *run, const tc_tensor *const *in, int n,
+                  const char *what) {
+  const tc_tensor *device[3] = {0};
+  for (int i = 0; i < n; i++) device[i] = tc_to(in[i], TC_CUDA);
+  tc_set_enabled(false);
+  const tc_tensor *want = run(in);
+  tc_set_enabled(true);
+  const tc_stats before = tc_stats_of(name);
+  const tc_tensor *got = run(device);
+  const bool hit = tc_stats_of(name).hits > before.hits;
+  const bool right = agree(got, want);
+  checks++;
+  if (right && hit) return;
+  failures++;
+  printf("FAILED: %s, %s: %s%s\n", name, what, !hit ? "the body ran" : "another result",
+         tc_error() ? tc_error() : "");
+  tc_clear_error();
+}
+
+#define RUN1(f)                                                                                    \
+  static tc_tensor *run_##f(const tc_tensor *const *in) { return f(in[0]); }
+#define RUN2(f)                                                                                    \
+  static tc_tensor *run_##f(const tc_tensor *const *in) { return f(in[0], in[1]); }
+#define RUN3(f)                                                                                    \
+  static tc_tensor *run_##f(const tc_tensor *const *in) { return f(in[0], in[1], in[2]); }
+RUN2(chain)
+RUN1(integers) RUN1(softmax) RUN2(norm) RUN2(norm_short) RUN1(best) RUN1(best_column) RUN1(rows)
+    RUN1(columns) RUN1(whole) RUN1(running) RUN1(running_down) RUN1(turned) RUN2(picked)
+        RUN3(spread) RUN2(loss) RUN3(product) RUN3(product_short) RUN2(products) RUN1(noisy)
+#define CHECK(f, what, ...)                                                                        \
+  check(#f, run_##f, (const tc_tensor *const[]){__VA_ARGS__},                                      \
+        (int)(sizeof((const tc_tensor *[]){__VA_ARGS__}) / sizeof(tc_tensor *)), what)
+
+    /* ---- operands ------------------------------------------------------------------------------
+     */
+
+    /* Values of [R,C]: a tensor, or the inside of one that is larger (rows apart, addresses odd).
+     */
+    static tc_tensor *values(int64_t r, int64_t c, bool view) {
+  if (!view) return tc_randn(TC_DIMS(r, c), 1, TC_F32);
+  tc_tensor *x = tc_randn(TC_DIMS(r + 1, c + 1), 2, TC_F32);
+  return tc_slice(tc_slice(x, 0, 1, r + 1, 1), 1, 1, c + 1, 1);
+}
+
+/* Indices below `limit`, in an order that jumps. */
+static tc_tensor *indices(int64_t n, int64_t limit) {
+  const tc_tensor *x = tc_rand(TC_DIMS(n), 3, TC_F64);
+  return tc_cast(tc_mul_s(x, (double)limit), TC_I64);
+}
+
+static void check_rows(int64_t r, int64_t c, bool view) {
+  char what[64];
+  snprintf(what, sizeof what, "[%lld,%lld]%s", (long long)r, (long long)c, view ? ", a view" : "");
+  TC_SCOPE {
+    const tc_tensor *x = values(r, c, view), *b = tc_randn(TC_DIMS(c), 4, TC_F32);
+    CHECK(chain, what, x, b);
+    CHECK(integers, what, x);
+    CHECK(softmax, what, x);
+    CHECK(norm, what, x, b);
+    CHECK(norm_short, what, tc_cast(x, TC_BF16), tc_cast(b, TC_BF16));
+    CHECK(best, what, x);
+    CHECK(best_column, what, x);
+    CHECK(rows, what, x);
+    CHECK(columns, what, x);
+    CHECK(whole, what, x);
+    CHECK(running, what, x);
+    CHECK(running_down, what, x);
+    CHECK(turned, what, x);
+    CHECK(noisy, what, x);
+    CHECK(loss, what, x, indices(r, c));
+    CHECK(picked, what, x, indices(77, r));
+    CHECK(spread, what, x, tc_expand(tc_reshape(indices(50, r), TC_DIMS(50, 1)), TC_DIMS(50, c)),
+          values(50, c, false));
+  }
+}
+
+static void check_products(int64_t m, int64_t k, int64_t n) {
+  char what[64];
+  snprintf(what, sizeof what, "%lldx%lldx%lld", (long long)m, (long long)k, (long long)n);
+  TC_SCOPE {
+    const tc_tensor *a = values(m, k, false), *b = values(k, n, false),
+                    *c = tc_randn(TC_DIMS(n), 5, TC_F32);
+    const tc_tensor *bt = tc_contiguous(tc_transpose(b, 0, 1));
+    CHECK(product, what, a, b, c);
+    CHECK(product_short, what, tc_cast(a, TC_BF16), tc_cast(bt, TC_BF16), tc_cast(c, TC_BF16));
+    CHECK(products, what, tc_randn(TC_DIMS(3, m, k), 6, TC_F64),
+          tc_randn(TC_DIMS(3, k, n), 7, TC_F64));
+  }
+}
+
+int main(void) {
+  if (tc_device_count(TC_CUDA) == 0) {
+    printf("skipped: %s\n", tc_error() ? tc_error() : "no GPU");
+    return 77;
+  }
+  static const int64_t sizes[][2] = {{1, 1},     {7, 5},     {64, 64},  {130, 67},
+                                     {33, 1024}, {2, 40001}, {9001, 6}, {600, 512}};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (int view = 0; view < 2; view++) check_rows(sizes[i][0], sizes[i][1], view);
+  check_products(1, 1, 1);
+  check_products(64, 64, 64);
+  check_products(33, 70, 129);
+  check_products(128, 256, 192);
+  printf("%d checks, %d failed\n", checks, failures);
+  return failures != 0;
+}
