@@ -5,7 +5,9 @@ function(tc_build_settings)
   find_program(TC_CCACHE ccache)
   if(TC_CCACHE)
     set(CMAKE_C_COMPILER_LAUNCHER ${TC_CCACHE} PARENT_SCOPE)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${TC_CCACHE} PARENT_SCOPE)
+    # without which ccache keeps nothing that includes a precompiled header
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+        ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${TC_CCACHE} PARENT_SCOPE)
   endif()
   set(CMAKE_C_STANDARD 17 PARENT_SCOPE)
   set(CMAKE_C_STANDARD_REQUIRED ON PARENT_SCOPE)
