@@ -29,7 +29,7 @@ static bool take_load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
   const uint32_t buffer = s->k->expr[id].buffer;
   if (is_local(s, buffer)) tc_putf(out, "b%u[u]", buffer);
   else if (x->early[id] && x->plan.kind == TC_CUDA_TILES)
-    tc_putf(out, "tc_load1(&t%u[near][far])", id);
+    tc_putf(out, "tc_column<TC_L>(&t%u[near][far], sizeof t%u[0])", id, id);
   else return tc_cuda_take_early(x, id, out);
   return true;
 }
@@ -102,7 +102,7 @@ static void put_serial_stage(tc_cuda_nest *x, const tc_stage *st, uint32_t mask)
   tc_print_line(&x->s, "}");
 }
 
-static void put_serial(tc_cuda_nest *x) {
+void tc_cuda_put_serial(tc_cuda_nest *x) {
   const uint32_t mask = tc_cuda_parallel_axes(x->nest);
   tc_buf count = {0};
   tc_cuda_put_count(x, mask, &count);
@@ -123,7 +123,7 @@ static void put_serial(tc_cuda_nest *x) {
 /* ---- the other forms
  * ------------------------------------------------------------------------------------- */
 
-static void put_flat(tc_cuda_nest *x) {
+void tc_cuda_put_flat(tc_cuda_nest *x) {
   const tc_cuda_walk w = {
       .st = x->nest->stage,
       .axes = (1u << x->nest->naxis) - 1,
@@ -133,10 +133,33 @@ static void put_flat(tc_cuda_nest *x) {
   if (x->nest->nstage) tc_cuda_put_walk(x, &w);
 }
 
-static void put_rows(tc_cuda_nest *x) {
+/* Loads of stages without axes that wait for no result and that nobody writes: they are issued in
+ * front of the stages, not behind the last reduction. */
+static void put_single_loads(tc_cuda_nest *x) {
+  const tc_kernel *k = x->s.k;
+  uint8_t *need = calloc(k->nexpr + 1, 1), *late = calloc(k->nexpr + 1, 1);
+  for (uint32_t s = 1; need && s < x->nest->nstage; ++s)
+    for (uint32_t i = 0; !x->nest->stage[s].axes && i < x->nest->stage[s].naction; ++i)
+      need[x->nest->stage[s].action[i].value.id] = 1;
+  if (need && late) tc_print_mark(k, need);
+  else x->s.out->failed = true;
+  for (uint32_t i = 1; need && late && i < k->nexpr; ++i) {
+    const tc_expr *e = &k->expr[i];
+    late[i] = e->kind == TC_EX_RESULT || late[e->guard.id];
+    for (int j = 0; j < 3; ++j) late[i] |= late[e->in[j].id];
+    for (int t = 0; t < e->address.nterm; ++t) late[i] |= late[e->address.term[t].value.id];
+    if (e->kind != TC_EX_LOAD) continue;
+    late[i] |= is_local(&x->s, e->buffer) || tc_print_writes(k, e->buffer);
+    if (need[i] && !late[i]) tc_print_hoist(&x->s, (tc_val){i}, x->outer);
+  }
+  free(need);
+  free(late);
+}
+
+void tc_cuda_put_rows(tc_cuda_nest *x) {
   tc_buf count = {0};
   tc_cuda_put_count(x, x->outer, &count);
-  tc_print_line(&x->s, "const tc_rows team(group);");
+  tc_print_line(&x->s, "const tc_rows team(TC_TEAM ? TC_TEAM : group);");
   tc_print_line(&x->s, "const tc_int points = %s;", count.text);
   tc_print_line(&x->s,
                 "for (tc_int point = (tc_int)blockIdx.x * team.rows + team.row; point < points; "
@@ -144,7 +167,10 @@ static void put_rows(tc_cuda_nest *x) {
   x->s.indent += 2;
   if (x->outer) tc_cuda_put_decode(x, x->outer, "point");
   if (x->kept) declare_rows(x);
+  uint8_t *outer = tc_print_enter(&x->s);
+  put_single_loads(x);
   tc_cuda_put_stages(x);
+  tc_print_leave(&x->s, outer);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_buf_free(&count);
@@ -152,7 +178,7 @@ static void put_rows(tc_cuda_nest *x) {
 
 /* The block covers `width` columns of TC_L points; threads past the end repeat the first column and
  * store nothing. */
-static void put_columns(tc_cuda_nest *x) {
+void tc_cuda_put_columns(tc_cuda_nest *x) {
   const int v = x->nest->vector;
   const char *i = x->axis_text[v];
   const uint32_t others = x->outer & ~(1u << v);
@@ -178,26 +204,6 @@ static void put_columns(tc_cuda_nest *x) {
   tc_print_line(&x->s, "}");
   tc_buf_free(&count);
   tc_buf_free(&e);
-}
-
-static void put_form(tc_cuda_nest *x) {
-  switch (x->plan.kind) {
-  case TC_CUDA_FLAT:
-    put_flat(x);
-    break;
-  case TC_CUDA_TILES:
-    tc_cuda_put_tiles(x);
-    break;
-  case TC_CUDA_ROWS:
-    put_rows(x);
-    break;
-  case TC_CUDA_COLUMNS:
-    put_columns(x);
-    break;
-  case TC_CUDA_SERIAL:
-    put_serial(x);
-    break;
-  }
 }
 
 /* ---- the function
@@ -280,7 +286,7 @@ bool tc_cuda_put_body(const tc_kernel *k, const tc_program *p, uint32_t nest,
   tc_cuda_nest x;
   tc_buf text = {0};
   bool ok = open_nest(&x, k, p, nest, plan, kept, &text);
-  if (ok) put_form(&x);
+  if (ok) tc_cuda_kinds[plan->kind].put(&x);
   close_nest(&x);
   ok = ok && !text.failed;
   if (ok) {

@@ -12,7 +12,7 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .chunk = 0,
                                   .split = 16384,
                                   .least_part = 64,
-                                  .most_parts = 512,
+                                  .most_parts = 256,
                                   .few_rows = 512,
                                   .few_columns = 65536,
                                   .long_column = 512,
@@ -48,12 +48,12 @@ static void separate(list *l, bool lines) {
   l->any = true;
 }
 
-static void put_buffer(const tc_kernel *k, const tc_program *p, uint32_t i, tc_cuda_form form,
+static void put_buffer(const tc_kernel *k, const tc_program *p, uint32_t i, tc_cuda_use use,
                        list *l) {
   const tc_buffer *b = &p->buffer[k->buffer[i]];
-  separate(l, form == TC_CUDA_DECLARE);
-  if (form == TC_CUDA_PASS) tc_putf(l->out, "b%u", i);
-  else if (form == TC_CUDA_ADDRESS) tc_putf(l->out, "(void *)&buf[%u]", i);
+  separate(l, use == TC_CUDA_DECLARE);
+  if (use == TC_CUDA_PASS) tc_putf(l->out, "b%u", i);
+  else if (use == TC_CUDA_ADDRESS) tc_putf(l->out, "(void *)&buf[%u]", i);
   else {
     tc_putf(l->out, "%stc_%s *%sb%u /* %s: ", tc_print_writes(k, i) ? "" : "const ",
             tc_print_storage(b->dtype), tc_print_restrict(k, p, i) ? "__restrict__ " : "", i,
@@ -63,48 +63,77 @@ static void put_buffer(const tc_kernel *k, const tc_program *p, uint32_t i, tc_c
   }
 }
 
-static void put_scalars(const tc_program *p, const char *body, tc_cuda_form form, list *l) {
+static void put_scalars(const tc_program *p, const char *body, tc_cuda_use use, list *l) {
   tc_dims *c = tc_graph_dims(p->graph);
   char word[300];
   for (uint32_t i = 0; i < tc_dims_sym_count(c); ++i) {
     snprintf(word, sizeof word, "z_%s", tc_dims_sym(c, i)->name);
     if (!tc_cuda_names(body, word)) continue;
-    separate(l, form == TC_CUDA_DECLARE);
-    if (form == TC_CUDA_ADDRESS) tc_putf(l->out, "(void *)&sym[%u]", i);
-    else tc_putf(l->out, "%s%s", form == TC_CUDA_DECLARE ? "const tc_i64 " : "", word);
+    separate(l, use == TC_CUDA_DECLARE);
+    if (use == TC_CUDA_ADDRESS) tc_putf(l->out, "(void *)&sym[%u]", i);
+    else tc_putf(l->out, "%s%s", use == TC_CUDA_DECLARE ? "const tc_i64 " : "", word);
   }
   for (uint32_t i = 0; i < tc_graph_scalar_count(p->graph); ++i) {
     const bool f = tc_dtype_is_float(tc_graph_scalar_at(p->graph, i)->dtype);
     snprintf(word, sizeof word, "a%u", i);
     if (!tc_cuda_names(body, word)) continue;
-    separate(l, form == TC_CUDA_DECLARE);
-    if (form == TC_CUDA_ADDRESS) tc_putf(l->out, "(void *)&scalar[%u]", i);
+    separate(l, use == TC_CUDA_DECLARE);
+    if (use == TC_CUDA_ADDRESS) tc_putf(l->out, "(void *)&scalar[%u]", i);
     else
       tc_putf(l->out, "%s%s",
-              form != TC_CUDA_DECLARE ? ""
-              : f                     ? "const double "
-                                      : "const tc_i64 ",
+              use != TC_CUDA_DECLARE ? ""
+              : f                    ? "const double "
+                                     : "const tc_i64 ",
               word);
   }
 }
 
 void tc_cuda_put_parameters(const tc_kernel *k, const tc_program *p, const char *body,
-                            tc_cuda_form form, tc_buf *out) {
+                            tc_cuda_use use, tc_buf *out) {
   list l = {.out = out};
   char word[32];
   for (uint32_t i = 0; i < k->nbuffer; ++i) {
     snprintf(word, sizeof word, "b%u", i);
     if (p->buffer[k->buffer[i]].kind != TC_BUF_LOCAL && tc_cuda_names(body, word))
-      put_buffer(k, p, i, form, &l);
+      put_buffer(k, p, i, use, &l);
   }
-  put_scalars(p, body, form, &l);
+  put_scalars(p, body, use, &l);
   static const char *const text[] = {"const tc_i64 group", "group", "(void *)&group"};
   static const char *const flag[] = {"int *flag", "flag", "(void *)&c->bad"};
-  separate(&l, form == TC_CUDA_DECLARE);
-  tc_put(out, text[form]);
+  separate(&l, use == TC_CUDA_DECLARE);
+  tc_put(out, text[use]);
   if (tc_cuda_names(body, "flag")) {
-    separate(&l, form == TC_CUDA_DECLARE);
-    tc_put(out, flag[form]);
+    separate(&l, use == TC_CUDA_DECLARE);
+    tc_put(out, flag[use]);
+  }
+}
+
+/* ---- short functions
+ * ---------------------------------------------------------------------------------------- */
+
+/* Are all results of the kernel of 16 bits? */
+static bool is_short(const tc_kernel *k, const tc_program *p) {
+  for (uint32_t i = 0; i < k->nbuffer; ++i) {
+    const tc_buffer *b = &p->buffer[k->buffer[i]];
+    const bool half = b->dtype == TC_F16 || b->dtype == TC_BF16;
+    if (!half && b->kind != TC_BUF_LOCAL && tc_print_writes(k, i)) return false;
+  }
+  return true;
+}
+
+/* `#define tc_exp_f32 tc_exp_short` for those functions that the kernel computes; and the end. */
+void tc_cuda_put_short(const tc_kernel *k, const tc_program *p, bool begin, tc_buf *out) {
+  static const struct {
+    tc_op op;
+    const char *name;
+  } list[] = {{OP_EXP, "exp"}, {OP_SIGMOID, "sigmoid"}, {OP_TANH, "tanh"}, {OP_ERF, "erf"}};
+  if (!is_short(k, p)) return;
+  for (size_t j = 0; j < sizeof list / sizeof *list; ++j) {
+    bool any = false;
+    for (uint32_t i = 1; i < k->nexpr; ++i)
+      any |= k->expr[i].kind == TC_EX_OP && k->expr[i].op == list[j].op;
+    if (any && begin) tc_putf(out, "#define tc_%s_f32 tc_%s_short\n", list[j].name, list[j].name);
+    else if (any) tc_putf(out, "#undef tc_%s_f32\n", list[j].name);
   }
 }
 
@@ -122,37 +151,45 @@ typedef struct pair {
 } pair;
 
 static void put_template(const pair *x, const char *name, const char *body, tc_buf *out) {
-  tc_putf(out, "template <int TC_L, int TC_U, class tc_int> TC_FN void %s(\n    ", name);
+  tc_putf(out, "template <int TC_L, int TC_U, class tc_int, int TC_TEAM = 0> TC_FN void %s(\n    ",
+          name);
   tc_cuda_put_parameters(x->k, x->p, x->both->text, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", body);
 }
 
-static void put_global(const pair *x, unsigned number, const char *name, int lanes, int unroll,
+static int block_threads(const pair *x, const tc_cuda_instance *f) {
+  if (x->plan->kind == TC_CUDA_COLUMNS) return 2 * TC_CUDA_THREADS;
+  if (x->plan->kind != TC_CUDA_ROWS) return TC_CUDA_THREADS;
+  return f->most > TC_CUDA_BLOCK ? f->most : TC_CUDA_BLOCK;
+}
+
+static void put_global(const pair *x, const tc_cuda_instance *f, const char *name,
                        const char *index, tc_buf *out) {
-  const int threads = x->plan->kind == TC_CUDA_ROWS ? TC_CUDA_TEAM : TC_CUDA_THREADS;
-  tc_putf(out, "extern \"C\" __global__ void __launch_bounds__(%d) @NAME@_%u(\n    ", threads,
-          number);
+  char blocks[16] = "";
+  if (f->blocks) snprintf(blocks, sizeof blocks, ", %d", f->blocks);
+  tc_putf(out, "extern \"C\" __global__ void __launch_bounds__(%d%s) @NAME@_%u(\n    ",
+          block_threads(x, f), blocks, f->number);
   tc_cuda_put_parameters(x->k, x->p, x->both->text, TC_CUDA_DECLARE, out);
-  tc_putf(out, ") {\n  %s<%d, %d, %s>(", name, lanes, unroll, index);
+  tc_putf(out, ") {\n  %s<%d, %d, %s", name, f->lanes, f->unroll, index);
+  if (f->group) tc_putf(out, ", %d", f->group);
+  tc_put(out, ">(");
   tc_cuda_put_parameters(x->k, x->p, x->both->text, TC_CUDA_PASS, out);
   tc_put(out, ");\n}\n");
 }
 
-/* Functions 2 * nest (wide) and 2 * nest + 1 (general), and one for rows that registers do not
- * hold. */
+/* The template for rows in registers and the plain one, and the instances of both. */
 static void put_functions(const pair *x, tc_buf *out) {
-  char wide[64], general[64];
+  char kept[64], plain[64];
   const bool one = !x->general.len;
-  snprintf(wide, sizeof wide, "@NAME@_nest%u", x->nest);
-  snprintf(general, sizeof general, "@NAME@_nest%u%s", x->nest, one ? "" : "_again");
-  const bool serial = x->plan->kind == TC_CUDA_SERIAL;
-  put_template(x, wide, x->wide.text, out);
-  const char *index = x->plan->far ? "tc_i64" : "int";
-  put_global(x, 2 * x->nest, wide, x->plan->lanes, x->plan->unroll, index, out);
-  if (!one) put_template(x, general, x->general.text, out);
-  put_global(x, 2 * x->nest + 1, general, 1, serial ? 1 : TC_CUDA_GENERAL, "tc_i64", out);
-  if (x->plan->extra)
-    put_global(x, x->plan->extra, general, x->plan->lanes, x->plan->lanes > 4 ? 2 : 4, index, out);
+  snprintf(kept, sizeof kept, "@NAME@_nest%u", x->nest);
+  snprintf(plain, sizeof plain, "@NAME@_nest%u%s", x->nest, one ? "" : "_again");
+  put_template(x, kept, x->wide.text, out);
+  if (!one) put_template(x, plain, x->general.text, out);
+  for (int i = 0; i < x->plan->nform; ++i) {
+    const tc_cuda_instance *f = &x->plan->form[i];
+    const char *index = f->small && !x->plan->far ? "int" : "tc_i64";
+    put_global(x, f, f->kept || one ? kept : plain, index, out);
+  }
 }
 
 bool tc_cuda_put_nest(const tc_kernel *k, const tc_kernel *plain, const tc_program *p, uint32_t i,
@@ -177,12 +214,14 @@ static bool put_nests(const tc_kernel *k, const tc_program *p, tc_arena *arena, 
   bool ok = plan && both;
   if (ok && tc_cuda_has_rows(k, p)) ok = tc_cuda_without_rows(k, p, &plain, arena);
   tc_print_fused(k, p, device);
-  *functions = 2 * k->nnest;
+  tc_cuda_put_short(k, p, true, device);
+  *functions = 0;
   for (uint32_t i = 0; ok && i < k->nnest; ++i) {
     plan[i] = tc_cuda_plan_nest(k, p, &k->nest[i]);
-    if (plan[i].kept && !plan[i].group) plan[i].extra = (*functions)++;
+    *functions = tc_cuda_number(&plan[i], *functions);
     ok = tc_cuda_put_nest(k, &plain, p, i, &plan[i], &both[i], device);
   }
+  tc_cuda_put_short(k, p, false, device);
   if (ok) tc_cuda_put_launcher(k, p, plan, both, host);
   for (uint32_t i = 0; both && i < k->nnest; ++i) tc_buf_free(&both[i]);
   return ok && !device->failed && !host->failed;

@@ -186,10 +186,11 @@ static void put_call(const library *x, tc_buf *out) {
           code[x->mm->operand], x->a.transposed, x->b.transposed);
 }
 
-uint32_t tc_cuda_put_library(const tc_kernel *k, const tc_program *p, tc_buf *device, tc_buf *host,
-                             bool *failed) {
+uint32_t tc_cuda_put_library(const tc_kernel *k, const tc_program *p, uint32_t first,
+                             tc_buf *device, tc_buf *host, bool *failed) {
   library x;
-  if (!open_library(&x, k, p)) return 0;
+  uint32_t next = first;
+  if (!open_library(&x, k, p)) return next;
   tc_arena *arena = tc_arena_new();
   tc_kernel rest;
   tc_buf body = {0};
@@ -198,7 +199,8 @@ uint32_t tc_cuda_put_library(const tc_kernel *k, const tc_program *p, tc_buf *de
   if (!x.whole) {
     *failed |= !arena || !rest_kernel(&x, &rest, arena);
     if (!*failed) {
-      const tc_cuda_plan plan = tc_cuda_plan_nest(&rest, p, &rest.nest[1]);
+      tc_cuda_plan plan = tc_cuda_plan_nest(&rest, p, &rest.nest[1]);
+      next = tc_cuda_number(&plan, first);
       *failed |= !tc_cuda_put_nest(&rest, &rest, p, 1, &plan, &body, device);
       tc_cuda_put_nest_launch(&rest, p, 1, &plan, body.text ? body.text : "", host);
     }
@@ -206,5 +208,5 @@ uint32_t tc_cuda_put_library(const tc_kernel *k, const tc_program *p, tc_buf *de
   tc_put(host, "    return 0;\n  }\n");
   tc_buf_free(&body);
   if (arena) tc_arena_free(arena);
-  return x.whole ? 0 : 2;
+  return next;
 }

@@ -11,8 +11,8 @@
  *            points, a team is a column of the block.
  *   SERIAL   points in order (scatter): a thread owns destinations, and looks at every point.
  *
- * plan.c decides; body.c prints what a thread does, walk.c its loops, stage.c reductions and scans;
- * launch.c prints the C that picks function and grid. */
+ * plan.c decides; kinds.c lists what prints each form: body.c what a thread does, walk.c its loops,
+ * stage.c reductions and scans; launch.c prints the C that picks function and grid. */
 #ifndef TC_CUDA_NEST_H
 #define TC_CUDA_NEST_H
 
@@ -28,20 +28,36 @@ typedef enum {
 
 enum {
   TC_CUDA_THREADS = 256, /* of a block, but for teams of more */
-  TC_CUDA_TEAM = 512,    /* threads of the largest team */
-  TC_CUDA_GENERAL = 4    /* items in flight where accesses are of one element */
+  TC_CUDA_TEAM = 1024,   /* threads of the largest team */
+  TC_CUDA_BLOCK = 128,   /* threads of a block of several teams */
+  TC_CUDA_FILE = 65536,  /* registers of a multiprocessor */
+  TC_CUDA_FORMS = 10     /* functions of a nest, at most */
 };
+
+/* A function of a nest: an instance of its template.  The launcher takes the first whose conditions
+ * hold; the last one, with accesses of one element and 64-bit indices, has none. */
+typedef struct tc_cuda_instance {
+  bool wide;  /* asks for what 16-byte accesses need */
+  bool small; /* asks for what 32-bit indices need */
+  bool kept;  /* rows in registers, TC_U items a thread: asks for rows that fit */
+  int lanes;  /* TC_L: elements of an access */
+  int unroll; /* TC_U: items that a thread loads before it uses the first */
+  int group;  /* threads of the team: a constant of the function; 0: the launcher says */
+  int each;   /* items of a thread where the row is long enough */
+  int most;   /* threads of the largest team */
+  int blocks; /* that a multiprocessor is to hold at least; 0: no matter */
+  uint32_t number; /* of the function in the image */
+} tc_cuda_instance;
 
 typedef struct tc_cuda_plan {
   tc_cuda_kind kind;
-  int lanes;  /* TC_L of the wide function: elements of a 16-byte access */
-  int unroll; /* TC_U of the wide function: items that a thread loads before it uses the first */
-  bool kept;  /* the wide function keeps rows in registers: TC_U items a thread */
-  int group;  /* kept rows of constant length: threads of a team; 0: the launcher says */
+  int lanes;         /* of the wide functions */
+  bool kept;         /* some function keeps rows in registers */
   bool scan, args;   /* has a scan; has argmax or argmin */
   int along, across; /* TILES: axis of the stores, axis of the loads */
-  uint32_t extra;    /* kept rows of any length: number of the function for those that do not fit */
   bool far;          /* index arithmetic may exceed 32 bits whatever the sizes of the buffers */
+  int nform;
+  tc_cuda_instance form[TC_CUDA_FORMS];
 } tc_cuda_plan;
 
 typedef struct tc_cuda_nest {
@@ -63,17 +79,22 @@ extern const tc_spelling tc_cuda_words;
 /* plan.c */
 tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_program *p, const tc_nest *n);
 bool tc_cuda_has_rows(const tc_kernel *k, const tc_program *p);
-/* What the wide function takes for granted, as ` && (...)`: alignment, sizes that are multiples of
- * TC_L, buffers and (points) iteration spaces that 32-bit indices reach. */
-void tc_cuda_put_conditions(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                            const tc_cuda_plan *plan, bool points, tc_buf *out);
-int tc_cuda_each(const tc_cuda_plan *plan);
+/* Gives the functions of the nest their numbers from `first` on; the next free one. */
+uint32_t tc_cuda_number(tc_cuda_plan *plan, uint32_t first);
+/* What 16-byte accesses take for granted, as ` && (...)`: alignment, sizes that are multiples of
+ * TC_L.  And what 32-bit indices do: small buffers and (points) iteration spaces. */
+void tc_cuda_put_aligned(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                         const tc_cuda_plan *plan, tc_buf *out);
+void tc_cuda_put_small(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                       const tc_cuda_plan *plan, bool points, tc_buf *out);
 bool tc_cuda_is_walked(const tc_nest *n, const tc_stage *st); /* over all inner axes */
 uint32_t tc_cuda_parallel_axes(const tc_nest *n); /* SERIAL: those that threads share out */
 
 /* tiles.c */
 bool tc_cuda_plan_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                         const uint8_t *need, tc_cuda_plan *plan);
+/* Does a load run along `across` in memory, and not along `along`? */
+bool tc_cuda_crosses(const tc_expr *e, int along, int across);
 void tc_cuda_put_tiles(tc_cuda_nest *x);
 
 /* rows.c: a copy of the kernel in which LOCAL rows are computed again where they are read. */
@@ -105,12 +126,31 @@ void tc_cuda_put_accumulators(tc_cuda_nest *x, const tc_stage *st, bool totals);
 void tc_cuda_put_fold(tc_cuda_nest *x, const tc_stage *st);
 bool tc_cuda_folds(const tc_cuda_nest *x, const tc_stage *st);
 
+/* kinds.c: what is printed for each kind of nest, by tc_cuda_kind. */
+typedef struct tc_cuda_launch {
+  const tc_kernel *k;
+  const tc_program *p;
+  const tc_nest *n;
+  const tc_cuda_plan *plan;
+  tc_buf *out;
+} tc_cuda_launch;
+typedef struct tc_cuda_printer {
+  const char *name;
+  void (*put)(tc_cuda_nest *x);            /* what a thread does */
+  void (*launch)(const tc_cuda_launch *x); /* group, block, shared, grid, from sizes and `f` */
+} tc_cuda_printer;
+extern const tc_cuda_printer tc_cuda_kinds[];
+void tc_cuda_put_flat(tc_cuda_nest *x);
+void tc_cuda_put_rows(tc_cuda_nest *x);
+void tc_cuda_put_columns(tc_cuda_nest *x);
+void tc_cuda_put_serial(tc_cuda_nest *x);
+
 /* launch.c */
 void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda_plan *plan,
                           const tc_buf *bodies, tc_buf *out);
 void tc_cuda_put_host_head(const tc_program *p, const char *body, tc_buf *out);
 
-/* One nest: its functions 2i and 2i + 1; `both` receives the bodies.  And its launch. */
+/* One nest: its functions; `both` receives the bodies.  And its launch. */
 bool tc_cuda_put_nest(const tc_kernel *k, const tc_kernel *plain, const tc_program *p, uint32_t i,
                       const tc_cuda_plan *plan, tc_buf *both, tc_buf *out);
 void tc_cuda_put_nest_launch(const tc_kernel *k, const tc_program *p, uint32_t i,
@@ -121,15 +161,19 @@ bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device,
                         uint32_t *functions);
 
 /* library.c: the product by cuBLASLt, where it can take it: statements of the launcher that return
- * when it did, and functions 2 and 3 for the rest of the epilogue.  The number of functions. */
-uint32_t tc_cuda_put_library(const tc_kernel *k, const tc_program *p, tc_buf *device, tc_buf *host,
-                             bool *failed);
+ * when it did, and functions from number `first` on for the rest of the epilogue.  The next free
+ * number. */
+uint32_t tc_cuda_put_library(const tc_kernel *k, const tc_program *p, uint32_t first,
+                             tc_buf *device, tc_buf *host, bool *failed);
 
 /* kernel.c: parameters that a body's text names, as declared, as passed on, and as the launcher's
  * array of addresses. */
-typedef enum { TC_CUDA_DECLARE, TC_CUDA_PASS, TC_CUDA_ADDRESS } tc_cuda_form;
+typedef enum { TC_CUDA_DECLARE, TC_CUDA_PASS, TC_CUDA_ADDRESS } tc_cuda_use;
 void tc_cuda_put_parameters(const tc_kernel *k, const tc_program *p, const char *body,
-                            tc_cuda_form form, tc_buf *out);
+                            tc_cuda_use use, tc_buf *out);
 bool tc_cuda_names(const char *text, const char *word);
+/* Kernels whose results are halves use shorter elementary functions: the text in front of one, and
+ * behind it. */
+void tc_cuda_put_short(const tc_kernel *k, const tc_program *p, bool begin, tc_buf *out);
 
 #endif

@@ -35,23 +35,27 @@ static tc_cuda_kind kind_of(const tc_nest *n) {
 /* ---- what a nest is made of
  * ---------------------------------------------------------------------- */
 
+static void mark_stage(const tc_stage *st, uint8_t *need) {
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    need[a->value.id] = need[a->position.id] = need[a->guard.id] = 1;
+    for (int t = 0; is_store(a) && t < a->address.nterm; ++t) need[a->address.term[t].value.id] = 1;
+  }
+  need[0] = 0;
+}
+
 /* Marks the expressions that the nest's actions need. */
 static void mark(const tc_kernel *k, const tc_nest *n, uint8_t *need) {
-  for (uint32_t s = 0; s < n->nstage; ++s)
-    for (uint32_t i = 0; i < n->stage[s].naction; ++i) {
-      const tc_action *a = &n->stage[s].action[i];
-      need[a->value.id] = need[a->position.id] = need[a->guard.id] = 1;
-      for (int t = 0; is_store(a) && t < a->address.nterm; ++t)
-        need[a->address.term[t].value.id] = 1;
-    }
+  for (uint32_t s = 0; s < n->nstage; ++s) mark_stage(&n->stage[s], need);
   tc_print_mark(k, need);
   need[0] = 0;
 }
 
-/* One access of TC_L neighbours. */
+/* One access of TC_L neighbours along an axis. */
 typedef struct access {
   const tc_address *address;
   uint32_t buffer;
+  int axis;
 } access;
 
 typedef struct visit {
@@ -59,26 +63,39 @@ typedef struct visit {
   const tc_program *p;
   const tc_nest *n;
   void (*f)(struct visit *, access);
+  int axis, across; /* of the lanes; TILES: of the loads that fill a tile, else -1 */
   int lanes, least, vectors;
-  const tc_cuda_plan *plan;
+  bool odd; /* some size may not be a multiple of the lanes */
   tc_buf *out;
 } visit;
 
+static visit visit_of(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                      const tc_cuda_plan *plan) {
+  const bool tiles = plan->kind == TC_CUDA_TILES;
+  return (visit){.k = k,
+                 .p = p,
+                 .n = n,
+                 .axis = tiles ? plan->along : n->vector,
+                 .across = tiles ? plan->across : -1};
+}
+
+static void each_load(visit *v, const tc_expr *e) {
+  if (e->kind != TC_EX_LOAD || e->guard.id || is_local(v->k, v->p, e->buffer)) return;
+  if (tc_dim_is(e->address.coef[v->axis], 1)) v->f(v, (access){&e->address, e->buffer, v->axis});
+  else if (v->across >= 0 && tc_cuda_crosses(e, v->axis, v->across))
+    v->f(v, (access){&e->address, e->buffer, v->across});
+}
+
 static void each_wide(visit *v, const uint8_t *need) {
-  const int axis = v->n->vector;
-  if (axis < 0) return;
-  for (uint32_t i = 1; i < v->k->nexpr; ++i) {
-    const tc_expr *e = &v->k->expr[i];
-    if (need[i] && e->kind == TC_EX_LOAD && !e->guard.id && !is_local(v->k, v->p, e->buffer) &&
-        tc_dim_is(e->address.coef[axis], 1))
-      v->f(v, (access){&e->address, e->buffer});
-  }
+  if (v->axis < 0) return;
+  for (uint32_t i = 1; i < v->k->nexpr; ++i)
+    if (need[i]) each_load(v, &v->k->expr[i]);
   for (uint32_t s = 0; s < v->n->nstage; ++s)
     for (uint32_t i = 0; i < v->n->stage[s].naction; ++i) {
       const tc_action *a = &v->n->stage[s].action[i];
       if (is_store(a) && !a->guard.id && !is_local(v->k, v->p, a->buffer) &&
-          tc_dim_is(a->address.coef[axis], 1))
-        v->f(v, (access){&a->address, a->buffer});
+          tc_dim_is(a->address.coef[v->axis], 1))
+        v->f(v, (access){&a->address, a->buffer, v->axis});
     }
 }
 
@@ -106,27 +123,32 @@ static int fitting(tc_dims *c, tc_dim d, int lanes) {
   return lanes;
 }
 
-static void each_step(const visit *v, const tc_address *a, void (*f)(visit *, tc_dim), visit *arg) {
-  f(arg, a->offset);
+static void each_step(visit *v, access a, void (*f)(visit *, tc_dim)) {
+  f(v, a.address->offset);
   for (int i = 0; i < v->n->naxis; ++i)
-    if (i != v->n->vector) f(arg, a->coef[i]);
-  for (int t = 0; t < a->nterm; ++t) f(arg, a->term[t].stride);
+    if (i != a.axis) f(v, a.address->coef[i]);
+  for (int t = 0; t < a.address->nterm; ++t) f(v, a.address->term[t].stride);
+}
+
+static void each_extent(visit *v, void (*f)(visit *, tc_dim)) {
+  f(v, v->n->axis[v->axis].extent);
+  if (v->n->axis[v->axis].of >= 0) f(v, v->n->axis[v->axis].total);
+  if (v->across >= 0) f(v, v->n->axis[v->across].extent);
 }
 
 static void fit(visit *v, tc_dim d) { v->lanes = fitting(tc_graph_dims(v->p->graph), d, v->lanes); }
-static void fit_access(visit *v, access a) { each_step(v, a.address, fit, v); }
+static void fit_access(visit *v, access a) { each_step(v, a, fit); }
 
 static int choose_lanes(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                        const uint8_t *need) {
-  visit v = {.k = k, .p = p, .n = n, .f = narrowest};
+                        const tc_cuda_plan *plan, const uint8_t *need) {
+  visit v = visit_of(k, p, n, plan);
+  v.f = narrowest;
   each_wide(&v, need);
   if (!v.vectors) return 1;
   v.lanes = v.least ? 16 / v.least : 8;
   v.f = fit_access;
   each_wide(&v, need);
-  const tc_axis *axis = &n->axis[n->vector];
-  fit(&v, axis->extent);
-  if (axis->of >= 0) fit(&v, axis->total);
+  each_extent(&v, fit);
   return v.lanes;
 }
 
@@ -136,6 +158,8 @@ static int choose_lanes(const tc_kernel *k, const tc_program *p, const tc_nest *
 static void put_divides(visit *v, tc_dim d) {
   tc_dims *c = tc_graph_dims(v->p->graph);
   if (tc_dim_is(d, 0) || tc_dim_multiple(c, d) % v->lanes == 0) return;
+  v->odd = true;
+  if (!v->out) return;
   tc_buf t = {0};
   tc_print_dim(v->p, d, &t);
   tc_buf whole = {0};
@@ -146,7 +170,8 @@ static void put_divides(visit *v, tc_dim d) {
 }
 
 static void put_aligned(visit *v, access a) {
-  each_step(v, a.address, put_divides, v);
+  each_step(v, a, put_divides);
+  if (!v->out) return;
   const size_t bytes = element(v, a.buffer) * (size_t)v->lanes;
   tc_buf t = {0};
   tc_putf(&t, " && (uintptr_t)buf[%u] %% %zu == 0", a.buffer, bytes < 16 ? bytes : (size_t)16);
@@ -173,28 +198,39 @@ static tc_dim product(const tc_program *p, const tc_nest *n, int from, int to) {
   return d;
 }
 
-void tc_cuda_put_conditions(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                            const tc_cuda_plan *plan, bool points, tc_buf *out) {
+/* Visits all that 16-byte accesses depend on; out NULL: only whether sizes may forbid them. */
+static bool visit_aligned(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                          const tc_cuda_plan *plan, const uint8_t *need, tc_buf *out) {
+  visit v = visit_of(k, p, n, plan);
+  if (plan->lanes == 1) return false;
+  v.f = put_aligned;
+  v.lanes = plan->lanes;
+  v.out = out;
+  each_wide(&v, need);
+  each_extent(&v, put_divides);
+  return v.odd;
+}
+
+void tc_cuda_put_aligned(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                         const tc_cuda_plan *plan, tc_buf *out) {
   uint8_t *need = calloc(k->nexpr + 1, 1);
   if (!need) {
     out->failed = true;
     return;
   }
   mark(k, n, need);
-  visit v = {.k = k, .p = p, .n = n, .f = put_aligned, .lanes = plan->lanes, .out = out};
-  if (plan->lanes > 1) {
-    each_wide(&v, need);
-    put_divides(&v, n->axis[n->vector].extent);
-    if (n->axis[n->vector].of >= 0) put_divides(&v, n->axis[n->vector].total);
-  }
-  if (!plan->far) {
-    const bool flat = plan->kind == TC_CUDA_FLAT || plan->kind == TC_CUDA_TILES;
-    const int cut = flat ? n->naxis : n->nouter; /* what is counted together */
-    if (points) put_small(p, product(p, n, 0, cut), out);
-    if (points) put_small(p, product(p, n, cut, n->naxis), out);
-    for (uint32_t i = 0; i < k->nbuffer; ++i) put_small(p, p->buffer[k->buffer[i]].numel, out);
-  }
+  visit_aligned(k, p, n, plan, need, out);
   free(need);
+}
+
+void tc_cuda_put_small(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                       const tc_cuda_plan *plan, bool points, tc_buf *out) {
+  if (plan->far) return;
+  const bool flat = plan->kind == TC_CUDA_FLAT || plan->kind == TC_CUDA_TILES;
+  const int cut = flat ? n->naxis : n->nouter; /* what is counted together */
+  if (points) put_small(p, product(p, n, 0, cut), out);
+  if (points) put_small(p, product(p, n, cut, n->naxis), out);
+  for (uint32_t i = 0; i < k->nbuffer; ++i) put_small(p, p->buffer[k->buffer[i]].numel, out);
 }
 
 /* ---- sizes of what threads do
@@ -249,16 +285,35 @@ bool tc_cuda_is_walked(const tc_nest *n, const tc_stage *st) {
   return inner && st->axes == inner;
 }
 
-/* LOCAL rows that the nest stores, in 32-bit registers an element. */
-static int count_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n) {
-  int rows = 0;
-  for (uint32_t s = 0; s < n->nstage; ++s)
+/* The last stage that reads row `buffer`. */
+static uint32_t last_reader(const tc_kernel *k, const tc_nest *n, uint32_t buffer, uint8_t *need) {
+  uint32_t last = 0;
+  for (uint32_t s = 0; s < n->nstage; ++s) {
+    memset(need, 0, k->nexpr + 1);
+    mark_stage(&n->stage[s], need);
+    tc_print_mark(k, need);
+    for (uint32_t i = 1; i < k->nexpr; ++i)
+      if (need[i] && k->expr[i].kind == TC_EX_LOAD && k->expr[i].buffer == buffer) last = s;
+  }
+  return last;
+}
+
+/* LOCAL rows that live at once between two stages, in 32-bit registers an element.  A row may take
+ * the place of one that is read for the last time where it is stored. */
+static int count_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need) {
+  int most = 0;
+  int *live = calloc(n->nstage + 1, sizeof *live);
+  for (uint32_t s = 0; live && s < n->nstage; ++s)
     for (uint32_t i = 0; i < n->stage[s].naction; ++i) {
       const tc_action *a = &n->stage[s].action[i];
-      if (a->kind == TC_ACT_STORE && is_local(k, p, a->buffer))
-        rows += tc_dtype_bytes(p->buffer[k->buffer[a->buffer]].dtype) == 8 ? 2 : 1;
+      if (a->kind != TC_ACT_STORE || !is_local(k, p, a->buffer)) continue;
+      const int words = tc_dtype_bytes(p->buffer[k->buffer[a->buffer]].dtype) == 8 ? 2 : 1;
+      const uint32_t last = last_reader(k, n, a->buffer, need);
+      for (uint32_t t = s; t < last; ++t) live[t] += words;
     }
-  return rows;
+  for (uint32_t s = 0; live && s < n->nstage; ++s) most = live[s] > most ? live[s] : most;
+  free(live);
+  return most;
 }
 
 /* Items of a row: the points of the inner axes, the vector axis in steps of the lanes; -1: not
@@ -274,41 +329,124 @@ static int64_t constant_items(const tc_nest *n, int lanes) {
   return items;
 }
 
-/* Items for each thread of a team where the row is long enough: about 32 elements. */
-int tc_cuda_each(const tc_cuda_plan *plan) {
-  const int each = plan->scan || plan->lanes > 4 ? 4 : 8;
-  return plan->kept && plan->unroll < each ? plan->unroll : each; /* it keeps no more than TC_U */
+/* ---- the functions of a nest
+ * --------------------------------------------------------------------- */
+
+static void add_form(tc_cuda_plan *plan, tc_cuda_instance f) {
+  if (plan->nform < TC_CUDA_FORMS) plan->form[plan->nform++] = f;
 }
 
-/* Rows in registers: how many items each thread keeps, and the size of the team where the length is
- * constant.  About 96 registers hold rows. */
-static void plan_rows(tc_cuda_plan *plan, const tc_nest *n, int rows) {
+/* What rows in registers depend on. */
+typedef struct rows {
+  int count;  /* that are alive at once, in 32-bit registers an element */
+  int shared; /* loads that all rows share: they are issued ahead */
+  int each;   /* elements of a row for a thread */
+} rows;
+
+static int registers_of(const rows *r, const tc_cuda_instance *f) {
+  enum { OTHERS = 64, AHEAD = 4 };
+  return r->count * f->lanes * f->unroll + OTHERS + r->shared * f->lanes * AHEAD;
+}
+
+/* The largest number of items that a thread keeps: a power of 2. */
+static int most_items(const rows *r, int lanes) {
   enum { REGISTERS = 96 };
-  int most = REGISTERS / (rows * plan->lanes);
+  int most = REGISTERS / (r->count * lanes);
   while (most & (most - 1)) most &= most - 1;
-  if (most > 32 / plan->lanes) most = 32 / plan->lanes;
-  if (most > 16) most = 16;
-  if (most < 1) return;
-  const int64_t items = constant_items(n, plan->lanes);
-  plan->unroll = most;
-  plan->kept = true;
-  if (items < 0) return;
-  if (items > (int64_t)most * TC_CUDA_TEAM) {
-    plan->kept = false;
-    return;
-  }
-  const int each = tc_cuda_each(plan);
+  return most < r->each / lanes ? most : r->each / lanes;
+}
+
+/* A team of constant size that keeps rows.  Registers are given to four warps at a time. */
+static void keep_rows(tc_cuda_instance *f, const rows *r, int group, int unroll) {
+  enum { WARPS = 128 };
+  f->kept = true;
+  f->group = f->most = group;
+  f->unroll = f->each = unroll;
+  const int threads = group > 32 ? group : TC_CUDA_BLOCK;
+  f->blocks = TC_CUDA_FILE / registers_of(r, f) / ((threads + WARPS - 1) / WARPS * WARPS);
+}
+
+/* As tc_cuda_team in launch.c. */
+static int team_of(int64_t items, int each) {
   int64_t group = 1;
   while (group < 32 && group * each < items) group *= 2;
   if (group == 32 && items > 32 * each) group = (items + each * 32 - 1) / (each * 32) * 32;
-  if (group > TC_CUDA_TEAM) group = TC_CUDA_TEAM;
-  plan->group = (int)group;
-  plan->unroll = items ? (int)((items + group - 1) / group) : 1;
+  return group > TC_CUDA_TEAM ? TC_CUDA_TEAM : (int)group;
+}
+
+/* A team for rows of `items`; more threads share a row where there are few rows. */
+static int fixed_team(const tc_program *p, const tc_nest *n, int64_t items, int each) {
+  enum { FULL = 128 * 1024 };
+  int64_t lo, points;
+  tc_dim_range(tc_graph_dims(p->graph), product(p, n, 0, n->nouter), &lo, &points);
+  int group = team_of(items, each);
+  while ((each /= 2) && points < FULL / group) group = team_of(items, each);
+  return group;
+}
+
+/* Rows of constant length: one team, as many items as there are. */
+static bool plan_fixed_rows(const tc_program *p, const tc_nest *n, const rows *r,
+                            tc_cuda_plan *plan, tc_cuda_instance f) {
+  enum { LEAST = 32, FEW = 2 };
+  const int64_t items = constant_items(n, f.lanes);
+  if (items < 0) return false;
+  const int each = r->count ? most_items(r, f.lanes) : f.each;
+  const int group = fixed_team(p, n, items, items <= 32 * FEW && each > FEW ? FEW : each);
+  const int64_t unroll = items ? (items + group - 1) / group : 1;
+  if (r->count && each && unroll <= each &&
+      r->count * f.lanes * unroll + LEAST <= TC_CUDA_FILE / group)
+    keep_rows(&f, r, group, (int)unroll);
+  else f.group = f.most = group;
+  add_form(plan, f);
+  return true;
+}
+
+/* Rows of any length: teams of some sizes that keep them, one that reads them again. */
+static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f) {
+  static const int team[] = {32, 128, 256, 512};
+  enum { FEW = 2, AGAIN = 512 };
+  const int items = r->count ? most_items(r, f.lanes) : 0;
+  for (int i = f.wide ? 0 : 1; items && i < 4; ++i) {
+    tc_cuda_instance kept = f;
+    keep_rows(&kept, r, team[i], items);
+    if (!kept.blocks || (!f.wide && team[i] == 256)) continue;
+    if (team[i] == 32) kept.group = 0, kept.each = items > FEW ? FEW : items;
+    add_form(plan, kept);
+  }
+  if (items) {
+    f.unroll = f.lanes > 4 ? 2 : 4;
+    f.most = AGAIN;
+  }
+  add_form(plan, f);
+}
+
+/* Loads that do not change from row to row, of stages behind the first. */
+static int count_shared(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                        const uint8_t *need) {
+  int shared = 0;
+  for (uint32_t i = 1; i < k->nexpr; ++i) {
+    const tc_expr *e = &k->expr[i];
+    bool outer = !n->nouter;
+    if (!need[i] || e->kind != TC_EX_LOAD || is_local(k, p, e->buffer)) continue;
+    for (int a = 0; a < n->nouter; ++a) outer |= !tc_dim_is(e->address.coef[a], 0);
+    shared += !outer && n->vector >= 0 && tc_dim_is(e->address.coef[n->vector], 1);
+  }
+  return shared;
+}
+
+static void plan_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need,
+                      tc_cuda_plan *plan, tc_cuda_instance f) {
+  enum { ROW = 32, NARROW_ROW = 16, SCAN = 16 };
+  const int elements = !f.wide ? NARROW_ROW : plan->scan ? SCAN : ROW;
+  const int shared = count_shared(k, p, n, need);
+  const rows r = {.count = count_rows(k, p, n, need), .shared = shared, .each = elements};
+  f.each = elements / f.lanes < 8 ? elements / f.lanes : 8;
+  if (!f.wide || !plan_fixed_rows(p, n, &r, plan, f)) plan_free_rows(&r, plan, f);
 }
 
 tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_program *p, const tc_nest *n) {
-  tc_cuda_plan plan = {
-      .kind = kind_of(n), .lanes = 1, .unroll = 1, .scan = has_kind(n, TC_ACT_SCAN)};
+  enum { ONES = 4 }; /* items in flight where accesses are of one element */
+  tc_cuda_plan plan = {.kind = kind_of(n), .lanes = 1, .scan = has_kind(n, TC_ACT_SCAN)};
   uint8_t *need = calloc(k->nexpr + 1, 1);
   if (!need) return plan;
   mark(k, n, need);
@@ -317,13 +455,34 @@ tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_program *p, const tc
       plan.args |=
           n->stage[s].action[a].kind == TC_ACT_REDUCE && tc_print_is_arg(&n->stage[s].action[a]);
   if (plan.kind == TC_CUDA_FLAT) tc_cuda_plan_tiles(k, p, n, need, &plan);
-  if (plan.kind != TC_CUDA_TILES) plan.lanes = choose_lanes(k, p, n, need);
+  plan.lanes = choose_lanes(k, p, n, &plan, need);
   plan.far = is_far(k, p, n, need);
-  plan.unroll = choose_unroll(load_registers(k, p, n, need, plan.lanes), count_ops(k, need));
-  const int rows = count_rows(k, p, n);
-  if (plan.kind == TC_CUDA_ROWS && rows) plan_rows(&plan, n, rows);
+  const int ops = count_ops(k, need);
+  tc_cuda_instance general = {.lanes = 1, .unroll = ONES, .each = 8, .most = TC_CUDA_TEAM};
+  tc_cuda_instance wide = general, narrow = general;
+  wide.wide = wide.small = narrow.small = true;
+  wide.lanes = plan.lanes;
+  wide.unroll = choose_unroll(load_registers(k, p, n, need, plan.lanes), ops);
+  narrow.unroll = 2 * choose_unroll(load_registers(k, p, n, need, 1), ops);
+  const bool odd = !plan.far && visit_aligned(k, p, n, &plan, need, NULL);
+  mark(k, n, need);
+  if (plan.kind == TC_CUDA_ROWS) {
+    plan_rows(k, p, n, need, &plan, wide);
+    if (odd) plan_rows(k, p, n, need, &plan, narrow);
+  } else {
+    add_form(&plan, wide);
+    if (odd) add_form(&plan, narrow);
+  }
+  if (plan.kind == TC_CUDA_SERIAL) general.unroll = 1;
+  add_form(&plan, general);
+  for (int i = 0; i < plan.nform; ++i) plan.kept |= plan.form[i].kept;
   free(need);
   return plan;
+}
+
+uint32_t tc_cuda_number(tc_cuda_plan *plan, uint32_t first) {
+  for (int i = 0; i < plan->nform; ++i) plan->form[i].number = first++;
+  return first;
 }
 
 uint32_t tc_cuda_parallel_axes(const tc_nest *n) {

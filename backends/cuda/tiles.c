@@ -33,7 +33,7 @@ static int store_axis(const tc_nest *n) {
   return -1;
 }
 
-static bool crosses(const tc_expr *e, int along, int across) {
+bool tc_cuda_crosses(const tc_expr *e, int along, int across) {
   return e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm &&
          is_strided(&e->address, along) && is_unit(&e->address, across);
 }
@@ -46,7 +46,7 @@ bool tc_cuda_plan_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *
     if (n->axis[i].of >= 0) return false;
   for (uint32_t i = 1; i < k->nexpr; ++i)
     for (int across = 0; need[i] && across < n->naxis; ++across)
-      if (crosses(&k->expr[i], along, across) && !is_short(p, n->axis[across].extent)) {
+      if (tc_cuda_crosses(&k->expr[i], along, across) && !is_short(p, n->axis[across].extent)) {
         plan->kind = TC_CUDA_TILES;
         plan->along = along;
         plan->across = across;
@@ -59,28 +59,28 @@ bool tc_cuda_plan_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *
  * ------------------------------------------------------------------------------------------------
  */
 
+/* Elements behind a row of a tile: one word, so that rows begin in different banks. */
+static int padding(size_t bytes) { return bytes < 4 ? (int)(4 / bytes) : 1; }
+
 /* Marks as early those loads whose tiles fit into shared memory. */
 static void choose(tc_cuda_nest *x, const uint8_t *need) {
   size_t used = 0;
   for (uint32_t i = 1; i < x->s.k->nexpr; ++i) {
     const tc_expr *e = &x->s.k->expr[i];
-    if (!need[i] || !crosses(e, x->plan.along, x->plan.across)) continue;
+    if (!need[i] || !tc_cuda_crosses(e, x->plan.along, x->plan.across)) continue;
     const tc_dtype d = x->s.p->buffer[x->s.k->buffer[e->buffer]].dtype;
-    const size_t bytes = (size_t)SIDE * (SIDE + 1) * tc_dtype_bytes(d);
+    const int row = SIDE + padding(tc_dtype_bytes(d));
+    const size_t bytes = (size_t)SIDE * (size_t)row * tc_dtype_bytes(d);
     if (used + bytes > SHARED) continue;
     used += bytes;
     x->early[i] = 1;
-    tc_print_line(&x->s, "__shared__ tc_%s t%u[%d][%d];", tc_print_storage(d), i, SIDE, SIDE + 1);
+    tc_print_line(&x->s, "__shared__ __align__(16) tc_%s t%u[%d][%d];", tc_print_storage(d), i,
+                  SIDE, row);
   }
 }
 
-/* The points of a tile: `near` on neighbouring threads. */
-static void open_points(tc_cuda_nest *x, int near, int far) {
-  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < %d; ++e) {", SIDE * SIDE / TC_CUDA_THREADS);
-  x->s.indent += 2;
-  tc_print_line(&x->s,
-                "const int near = (int)threadIdx.x %% %d, far = (int)threadIdx.x / %d + e * %d;",
-                SIDE, SIDE, TC_CUDA_THREADS / SIDE);
+/* The point of the thread, TC_L of them along `near`. */
+static void open_point(tc_cuda_nest *x, int near, int far) {
   tc_print_line(&x->s, "const tc_int %s = first%d + near, %s = first%d + far;", x->axis_text[near],
                 near, x->axis_text[far], far);
   tc_print_line(&x->s, "if (%s < end%d && %s < end%d) {", x->axis_text[near], near,
@@ -96,21 +96,41 @@ static void close_points(tc_cuda_nest *x) {
 }
 
 static void put_loads(tc_cuda_nest *x) {
-  open_points(x, x->plan.across, x->plan.along);
+  tc_print_line(&x->s, "_Pragma(\"unroll 4\") for (int e = 0; e < %d / TC_L; ++e) {",
+                SIDE * SIDE / TC_CUDA_THREADS);
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int item = ((int)threadIdx.x + e * %d) * TC_L;", TC_CUDA_THREADS);
+  tc_print_line(&x->s, "const int near = item %% %d, far = item / %d;", SIDE, SIDE);
+  open_point(x, x->plan.across, x->plan.along);
   for (uint32_t i = 1; i < x->s.k->nexpr; ++i) {
     if (!x->early[i]) continue;
     tc_buf at = {0};
     tc_print_address(&x->s, &x->s.k->expr[i].address, &at);
-    tc_print_line(&x->s, "t%u[far][near] = b%u[%s];", i, x->s.k->expr[i].buffer, at.text);
+    tc_print_line(&x->s, "tc_row_put(&t%u[far][near], tc_hold<TC_L>(b%u + (%s)));", i,
+                  x->s.k->expr[i].buffer, at.text ? at.text : "0");
     tc_buf_free(&at);
   }
   close_points(x);
 }
 
+/* A warp stores the neighbours of `deep` threads for each of 32 / deep rows, such that what it
+ * reads from a tile lies in different banks. */
 static void put_stores(tc_cuda_nest *x) {
   uint8_t *outer = tc_print_enter(&x->s);
-  open_points(x, x->plan.along, x->plan.across);
+  tc_print_line(&x->s, "constexpr int deep = TC_L == 1 ? 32 : TC_L == 8 ? 4 : 8;");
+  tc_print_line(&x->s, "constexpr int pieces = %d / (deep * TC_L);", SIDE);
+  tc_print_line(&x->s, "_Pragma(\"unroll 4\") for (int e = 0; e < %d / TC_L; ++e) {",
+                SIDE * SIDE / TC_CUDA_THREADS);
+  x->s.indent += 2;
+  tc_print_line(&x->s,
+                "const int lane = (int)threadIdx.x %% 32, part = e * %d + (int)threadIdx.x / 32;",
+                TC_CUDA_THREADS / 32);
+  tc_print_line(&x->s, "const int near = (part %% pieces * deep + lane %% deep) * TC_L;");
+  tc_print_line(&x->s, "const int far = part / pieces * (32 / deep) + lane / deep;");
+  open_point(x, x->plan.along, x->plan.across);
+  x->s.vector = x->plan.along;
   tc_cuda_put_actions(x, x->nest->stage);
+  x->s.vector = -1;
   close_points(x);
   tc_print_leave(&x->s, outer);
 }

@@ -41,8 +41,10 @@ void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item) {
     }
     tc_buf e = {0};
     put_items(x, i, &e);
-    tc_print_line(&x->s, "const tc_int %s = rest %% (%s)%s;", name, e.text ? e.text : "1", lanes);
-    tc_print_line(&x->s, "rest /= %s;", e.text ? e.text : "1");
+    const char *n_items = e.text ? e.text : "1";
+    tc_print_line(&x->s, "const tc_int %s = tc_rest_of(rest, (tc_int)(%s))%s;", name, n_items,
+                  lanes);
+    tc_print_line(&x->s, "rest = tc_times_in(rest, (tc_int)(%s));", n_items);
     tc_buf_free(&e);
   }
 }
@@ -127,7 +129,7 @@ static void drop_shared(const tc_cuda_nest *x, uint8_t *early) {
   int shared = 0;
   if (x->plan.kind != TC_CUDA_ROWS || !x->outer) return;
   for (uint32_t i = 1; i < k->nexpr; ++i) shared += early[i] && !(x->s.depends[i] & x->outer);
-  if (shared * ACCESS * x->plan.unroll <= REGISTERS) return;
+  if (shared * ACCESS * x->plan.form[0].unroll <= REGISTERS) return;
   for (uint32_t i = 1; i < k->nexpr; ++i)
     if (!(x->s.depends[i] & x->outer)) early[i] = 0;
 }

@@ -21,8 +21,9 @@
 #define __global__
 #define __forceinline__ inline
 #define __noinline__
-#define __launch_bounds__(n)
+#define __launch_bounds__(...)
 #define __restrict__
+#define __align__(n) __attribute__((aligned(n)))
 
 struct uint2 {
   unsigned x, y;
@@ -34,11 +35,16 @@ struct tc_dim3 {
   unsigned x = 0, y = 0, z = 0;
 };
 static tc_dim3 threadIdx, blockIdx, blockDim, gridDim;
-uint4 tc_shared[4096];
+uint4 tc_shared[14336]; // 224 KiB
 
 // ---- threads
 // -------------------------------------------------------------------------------------
 
+struct tc_pending {
+  void *to;
+  const void *from; // NULL: zeros
+  int group;
+};
 struct tc_fiber {
   ucontext_t context;
   std::vector<char> stack;
@@ -46,6 +52,8 @@ struct tc_fiber {
   int meeting = 0;  // 0: none, 1: barrier, 2: shuffle
   uint64_t slot[2]; // what it offers to a shuffle; two, for the next must not overwrite the last
   unsigned turn = 0;
+  std::vector<tc_pending> copies; // under way, in the order of their groups
+  int group = 0;                  // of the next copy
 };
 static ucontext_t tc_main;
 static std::vector<tc_fiber> tc_fibers;
@@ -82,6 +90,10 @@ static inline int __shfl_up_sync(unsigned, int v, int by, int width) {
   const int lane = tc_current % width;
   return tc_exchange(v, lane < by ? tc_current : tc_current - by);
 }
+static inline int __shfl_down_sync(unsigned, int v, int by) {
+  const int lane = tc_current % 32;
+  return tc_exchange(v, lane + by > 31 ? tc_current : tc_current + by);
+}
 static inline int __shfl_sync(unsigned, int v, int from, int width) {
   return tc_exchange(v, tc_current / width * width + from);
 }
@@ -100,6 +112,8 @@ static bool tc_run_block() {
     makecontext(&f.context, tc_trampoline, 0);
     f.live = true;
     f.turn = 0;
+    f.copies.clear();
+    f.group = 0;
   }
   while (any) {
     any = false;
@@ -146,7 +160,7 @@ static int tc_emulate(const tc_emulated_function *table, int n, const char *name
     blockDim.x = block;
     gridDim.x = grid;
     for (blockIdx.x = 0; blockIdx.x < grid; ++blockIdx.x) {
-      memset(tc_shared, 0xff, sizeof tc_shared);
+      memset(tc_shared, 0xff, shared);
       if (!tc_run_block()) return 2;
     }
     return 0;
@@ -172,6 +186,10 @@ static inline unsigned __umulhi(unsigned a, unsigned b) {
   return (unsigned)((uint64_t)a * b >> 32);
 }
 static inline float __fdividef(float a, float b) { return a / b; }
+static inline float rsqrt(float x) { return 1 / sqrtf(x); }
+static inline double rsqrt(double x) { return 1 / sqrt(x); }
+static inline float tc_exp2_near(float x) { return exp2f(x); }
+static inline float tc_inverse_near(float x) { return 1 / x; }
 static inline double sinpi(double x) { return sin(M_PI * x); }
 static inline double cospi(double x) { return cos(M_PI * x); }
 
@@ -207,7 +225,67 @@ static inline unsigned tc_two_f16(float low, float high) {
   return tc_f16_of(low) | (unsigned)tc_f16_of(high) << 16;
 }
 
-// ---- products of the library ------------------------------------------------------------------------
+// ---- copies in the background, tensor cores
+// ---------------------------------------------------------
+
+// A copy is made when its group is waited for, not before: who reads early reads what was there.
+static inline void tc_copy_ahead(void *to, const void *from, bool live) {
+  tc_fiber &me = tc_fibers[tc_current];
+  if ((uintptr_t)to % 16 || (live && (uintptr_t)from % 16)) abort();
+  me.copies.push_back({to, live ? from : nullptr, me.group});
+}
+static inline void tc_copies_end() { ++tc_fibers[tc_current].group; }
+template <int LEFT> static inline void tc_copies_wait() {
+  tc_fiber &me = tc_fibers[tc_current];
+  size_t n = 0;
+  for (; n < me.copies.size() && me.copies[n].group < me.group - LEFT; ++n) {
+    if (me.copies[n].from) memcpy(me.copies[n].to, me.copies[n].from, 16);
+    else memset(me.copies[n].to, 0, 16);
+  }
+  me.copies.erase(me.copies.begin(), me.copies.begin() + (long)n);
+}
+template <bool turned> static inline void tc_matrices(unsigned *r, const unsigned short *row) {
+  const int warp = tc_current / 32 * 32, lane = tc_current % 32;
+  for (int j = 0; j < 4; ++j) {
+    const unsigned short *one = tc_exchange(row, warp + j * 8 + (turned ? lane % 4 * 2 : lane / 4));
+    const unsigned short *two = turned ? tc_exchange(row, warp + j * 8 + lane % 4 * 2 + 1) : one;
+    const int at = turned ? lane / 4 : lane % 4 * 2;
+    r[j] = one[at] | (unsigned)two[turned ? at : at + 1] << 16;
+  }
+}
+static inline float tc_half(unsigned pair, int high, bool bf16) {
+  const unsigned short bits = (unsigned short)(high ? pair >> 16 : pair);
+  return bf16 ? __uint_as_float((unsigned)bits << 16) : tc_of_f16(bits);
+}
+static inline void tc_multiply_any(float *d, const unsigned *a, const unsigned *b, bool bf16) {
+  const int warp = tc_current / 32 * 32, lane = tc_current % 32;
+  const uint64_t mine[2] = {a[0] | (uint64_t)a[1] << 32, a[2] | (uint64_t)a[3] << 32};
+  const uint64_t column = b[0] | (uint64_t)b[1] << 32;
+  for (int q = 0; q < 4; ++q) { // elements 2 q, 2 q + 1 of both halves of k
+    const uint64_t low = tc_exchange(mine[0], warp + lane / 4 * 4 + q);
+    const uint64_t high = tc_exchange(mine[1], warp + lane / 4 * 4 + q);
+    for (int c = 0; c < 2; ++c) {
+      const uint64_t other = tc_exchange(column, warp + (lane % 4 * 2 + c) * 4 + q);
+      for (int r = 0; r < 2; ++r)
+        for (int e = 0; e < 2; ++e)
+          d[r * 2 + c] +=
+              tc_half((unsigned)(low >> 32 * r), e, bf16) * tc_half((unsigned)other, e, bf16) +
+              tc_half((unsigned)(high >> 32 * r), e, bf16) *
+                  tc_half((unsigned)(other >> 32), e, bf16);
+    }
+  }
+}
+struct tc_f16;
+struct tc_bf16;
+static inline void tc_multiply(const tc_f16 *, float *d, const unsigned *a, const unsigned *b) {
+  tc_multiply_any(d, a, b, false);
+}
+static inline void tc_multiply(const tc_bf16 *, float *d, const unsigned *a, const unsigned *b) {
+  tc_multiply_any(d, a, b, true);
+}
+
+// ---- products of the library
+// ------------------------------------------------------------------------
 
 static double tc_element(const void *p, int64_t i, int dtype) {
   if (dtype == TC_F64) return ((const double *)p)[i];
@@ -231,7 +309,8 @@ static int tc_emulate_matmul(const tcrt_cuda_mm *mm) {
         for (int64_t k = 0; k < mm->k; ++k) {
           const int64_t a = mm->transposed_a ? k * mm->lda + i : i * mm->lda + k;
           const int64_t b = mm->transposed_b ? j * mm->ldb + k : k * mm->ldb + j;
-          sum += tc_element(mm->a, p * mm->step_a + a, d) * tc_element(mm->b, p * mm->step_b + b, d);
+          sum +=
+              tc_element(mm->a, p * mm->step_a + a, d) * tc_element(mm->b, p * mm->step_b + b, d);
         }
         if (mm->bias) sum += tc_element(mm->bias, j, d);
         if (mm->epilogue == TCRT_MM_RELU && sum < 0) sum = 0;

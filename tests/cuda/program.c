@@ -294,7 +294,10 @@ typedef int launcher(const tcrt_cuda_call *, void *const *, const int64_t *, con
 
 static bool launch(const cuda_unit *u, int i, machine *m) {
   int bad = 0;
-  const tcrt_cuda_call call = {.bad = &bad,
+  static const tcrt_cuda_info info = {
+      .arch = 80, .sms = 4, .max_shared = 160 * 1024, .threads_per_sm = 2048};
+  const tcrt_cuda_call call = {.info = &info,
+                               .bad = &bad,
                                .device = !m->run->shifted}; /* 1: the library is there */
   for (uint32_t k = 0; k < m->p->nkernel; k++) {
     const tc_kernel *kernel = &m->p->kernel[k];

@@ -25,6 +25,7 @@ struct tc_bf16 {
 };
 
 #define TC_FN static __device__ __forceinline__
+#define TC_MEMBER __device__ __forceinline__
 #define TC_SLOW static __device__ __noinline__
 #define TC_UNROLL _Pragma("unroll")
 #define TC_ROLLED _Pragma("unroll 1")
@@ -170,6 +171,16 @@ template <class S, class T, int N> TC_FN tc_vec<T, N> operator*(S s, const tc_ve
   tc_vec<T, N> r;
   TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = (T)s * v.l[i];
   return r;
+}
+/* @ tc_rest_of tc_times_in */
+/* Of indices, which are not negative: quotients of unsigned numbers take fewer instructions. */
+template <class I> TC_FN I tc_rest_of(I a, I b) {
+  typedef typename tc_wrap<I>::type W;
+  return (I)((W)a % (W)b);
+}
+template <class I> TC_FN I tc_times_in(I a, I b) {
+  typedef typename tc_wrap<I>::type W;
+  return (I)((W)a / (W)b);
 }
 /* @ tc_index */
 /* Index operands: a live lane outside [0, bound) sets *bad; outside lanes become 0. */

@@ -11,23 +11,20 @@ TC_FN unsigned short tc_f16_of(tc_f32 x) {
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(x));
   return r;
 }
-TC_FN unsigned short tc_bf16_of(tc_f32 x) {
-  unsigned short r;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r) : "f"(x));
-  return r;
-}
 TC_FN tc_u32 tc_two_bf16(tc_f32 low, tc_f32 high) {
   tc_u32 r;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
   return r;
 }
+/* The instruction for one takes four times as long as that for two. */
+TC_FN unsigned short tc_bf16_of(tc_f32 x) { return (unsigned short)tc_two_bf16(x, 0); }
 TC_FN tc_u32 tc_two_f16(tc_f32 low, tc_f32 high) {
   tc_u32 r;
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
   return r;
 }
 #endif
-/* @ tc_widen tc_narrow tc_load_* tc_splat_* tc_gather_* tc_gatherg_* tc_loadg_* tc_store_* tc_store1_* tc_scatter_* tc_scatteradd_* tc_hold tc_held tc_arrived tc_round_f16 tc_round_bf16 tc_load1 */
+/* @ tc_widen tc_narrow tc_load_* tc_splat_* tc_gather_* tc_gatherg_* tc_loadg_* tc_store_* tc_store1_* tc_scatter_* tc_scatteradd_* tc_hold tc_held tc_arrived tc_round_f16 tc_round_bf16 tc_load1 tc_row_put tc_column */
 /* f16 and bf16 compute as f32. */
 template <class T> struct tc_computed {
   typedef T type;
@@ -44,17 +41,6 @@ TC_FN tc_f32 tc_widen(tc_f16 x) { return tc_of_f16(x.bits); }
 template <class T, class C> TC_FN void tc_narrow(C x, T *r) { *r = (T)x; }
 TC_FN void tc_narrow(tc_f32 x, tc_bf16 *r) { r->bits = tc_bf16_of(x); }
 TC_FN void tc_narrow(tc_f32 x, tc_f16 *r) { r->bits = tc_f16_of(x); }
-template <class T, int N> TC_FN tc_vec<tc_f32, N> tc_through(const tc_vec<tc_f32, N> &v) {
-  tc_vec<tc_f32, N> r;
-  TC_UNROLL for (int i = 0; i < N; ++i) {
-    T t;
-    tc_narrow(v.l[i], &t);
-    r.l[i] = tc_widen(t);
-  }
-  return r;
-}
-#define tc_round_f16(v) tc_through<tc_f16>(v)
-#define tc_round_bf16(v) tc_through<tc_bf16>(v)
 
 /* One access of `bytes` bytes, aligned to them, at most 16. */
 template <int bytes> struct tc_word;
@@ -78,15 +64,30 @@ template <class T, int N> union tc_raw {
   typedef typename tc_word<each>::type word;
   T e[N];
   word w[count];
+  tc_u32 pair[all > 4 ? all / 4 : 1];
 };
+/* All elements to the compute type: halves of bf16 from their pairs, one instruction each. */
+template <int N, class T>
+TC_FN tc_vec<typename tc_computed<T>::type, N> tc_widened(const tc_raw<T, N> &u) {
+  tc_vec<typename tc_computed<T>::type, N> r;
+  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = tc_widen(u.e[i]);
+  return r;
+}
+template <int N> TC_FN tc_vec<tc_f32, N> tc_widened(const tc_raw<tc_bf16, N> &u) {
+  tc_vec<tc_f32, N> r;
+  if (N == 1) r.l[0] = tc_widen(u.e[0]);
+  TC_UNROLL for (int i = 0; i + 1 < N; i += 2) {
+    r.l[i] = __uint_as_float(u.pair[i / 2] << 16);
+    r.l[i + 1] = __uint_as_float(u.pair[i / 2] & 0xffff0000u);
+  }
+  return r;
+}
 template <int N, class T> TC_FN tc_vec<typename tc_computed<T>::type, N> tc_loaded(const T *p) {
   typedef tc_raw<T, N> raw;
   raw u;
   const typename raw::word *from = (const typename raw::word *)p;
   TC_UNROLL for (int i = 0; i < raw::count; ++i) u.w[i] = from[i];
-  tc_vec<typename tc_computed<T>::type, N> r;
-  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = tc_widen(u.e[i]);
-  return r;
+  return tc_widened<N>(u);
 }
 /* Elements on their way from memory, not converted yet: a conversion would wait for them. */
 template <class T, int N> struct tc_held {
@@ -100,9 +101,20 @@ template <int N, class T> TC_FN tc_held<T, N> tc_hold(const T *p) {
   return h;
 }
 template <class T, int N> TC_FN tc_vec<typename tc_computed<T>::type, N> tc_arrived(const tc_held<T, N> &h) {
-  tc_vec<typename tc_computed<T>::type, N> r;
-  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = tc_widen(h.raw.e[i]);
-  return r;
+  return tc_widened<N>(h.raw);
+}
+/* N neighbours to a row of a tile, in words of 4 bytes, and N elements `bytes` apart from a column. */
+template <class T, int N> TC_FN void tc_row_put(T *to, const tc_held<T, N> &h) {
+  if (sizeof(T) < 4 && sizeof(T) * N >= 4)
+    TC_UNROLL for (int i = 0; i < (int)sizeof(h) / 4; ++i) ((tc_u32 *)to)[i] = h.raw.pair[i];
+  else
+    TC_UNROLL for (int i = 0; i < N; ++i) to[i] = h.raw.e[i];
+}
+template <int N, class T>
+TC_FN tc_vec<typename tc_computed<T>::type, N> tc_column(const T *from, int bytes) {
+  tc_raw<T, N> u;
+  TC_UNROLL for (int i = 0; i < N; ++i) u.e[i] = *(const T *)((const char *)from + i * bytes);
+  return tc_widened<N>(u);
 }
 template <class T> TC_FN tc_vec<typename tc_computed<T>::type, 1> tc_load1(const T *p) {
   tc_vec<typename tc_computed<T>::type, 1> r;
@@ -133,15 +145,19 @@ template <int N, class T, class C, int M> TC_FN void tc_packed(const tc_vec<C, M
 #define TC_PAIRS(T)                                                                                \
   template <int N, int M>                                                                          \
   TC_FN void tc_packed(const tc_vec<tc_f32, M> &v, tc_raw<tc_##T, N> *u) {                         \
-    TC_UNROLL for (int i = 0; i + 1 < N; i += 2) {                                                 \
-      const tc_u32 two = tc_two_##T(TC_AT(v, i), TC_AT(v, i + 1));                                 \
-      u->e[i].bits = (unsigned short)two;                                                          \
-      u->e[i + 1].bits = (unsigned short)(two >> 16);                                              \
-    }                                                                                              \
+    TC_UNROLL for (int i = 0; i + 1 < N; i += 2)                                                   \
+      u->pair[i / 2] = tc_two_##T(TC_AT(v, i), TC_AT(v, i + 1));                                   \
     if (N == 1) tc_narrow(v.l[0], &u->e[0]);                                                       \
   }
 TC_PAIRS(bf16)
 TC_PAIRS(f16)
+template <class T, int N> TC_FN tc_vec<tc_f32, N> tc_through(const tc_vec<tc_f32, N> &v) {
+  tc_raw<T, N> u;
+  tc_packed(v, &u);
+  return tc_widened<N>(u);
+}
+#define tc_round_f16(v) tc_through<tc_f16>(v)
+#define tc_round_bf16(v) tc_through<tc_bf16>(v)
 template <int N, class T, class C, int M> TC_FN void tc_stored(T *p, const tc_vec<C, M> &v) {
   typedef tc_raw<T, N> raw;
   raw u;

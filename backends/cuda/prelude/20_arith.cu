@@ -157,7 +157,7 @@ TC_FN tc_f32 tc_smaller(tc_f32 x, tc_f32 y) {
   TC_MAP2(tc_copysign_##T, tc_##T, tc_##T, copysign(x, y))                                         \
   TC_MAP1(tc_sign_##T, tc_##T, tc_##T, x > 0 ? 1 : x < 0 ? -1 : x != x ? x : 0)                    \
   TC_MAP1(tc_sqrt_##T, tc_##T, tc_##T, sqrt(x))                                                    \
-  TC_MAP1(tc_rsqrt_##T, tc_##T, tc_##T, (tc_##T)1 / sqrt(x))                                       \
+  TC_MAP1(tc_rsqrt_##T, tc_##T, tc_##T, rsqrt(x))                                                  \
   TC_MAP1(tc_floor_##T, tc_##T, tc_##T, floor(x))                                                  \
   TC_MAP1(tc_ceil_##T, tc_##T, tc_##T, ceil(x))                                                    \
   TC_MAP1(tc_round_##T, tc_##T, tc_##T, rint(x))                                                   \

@@ -8,11 +8,14 @@ extern __shared__ uint4 tc_shared[];
  * block.  t: this thread among them. */
 struct tc_rows {
   int t, size, row, rows;
-  __device__ __forceinline__ tc_rows(tc_i64 group) {
+  mutable int turn; /* which of two places the next tc_combine uses */
+  __device__ __forceinline__ tc_rows(tc_i64 group) : turn(0) {
     size = (int)group;
-    t = (int)threadIdx.x % size;
-    row = (int)threadIdx.x / size;
-    rows = (int)blockDim.x / size;
+    t = (int)(threadIdx.x % (unsigned)size);
+    row = (int)(threadIdx.x / (unsigned)size);
+    rows = (int)(blockDim.x / (unsigned)size);
+    if (size > 32) t = (int)threadIdx.x, row = 0, rows = 1;
+    __builtin_assume(t >= 0 && t < size);
   }
   __device__ __forceinline__ tc_u32 mask() const {
     return size >= 32 ? 0xffffffffu : ((1u << size) - 1) << ((int)(threadIdx.x & 31) / size * size);
@@ -43,6 +46,27 @@ TC_FN tc_i64 tc_shuffle(tc_u32 mask, tc_i64 v, int with) {
 TC_FN tc_f64 tc_shuffle(tc_u32 mask, tc_f64 v, int with) {
   return __longlong_as_double(tc_shuffle(mask, (tc_i64)__double_as_longlong(v), with));
 }
+/* @ tc_shuffle_down tc_shuffle_first */
+template <class T> TC_FN T tc_shuffle_down(T v, int by) {
+  return (T)__shfl_down_sync(0xffffffffu, (int)v, by);
+}
+TC_FN tc_f32 tc_shuffle_down(tc_f32 v, int by) { return __int_as_float(tc_shuffle_down(__float_as_int(v), by)); }
+TC_FN tc_i64 tc_shuffle_down(tc_i64 v, int by) {
+  const int lo = tc_shuffle_down((int)v, by), hi = tc_shuffle_down((int)(v >> 32), by);
+  return (tc_i64)hi << 32 | (tc_u32)lo;
+}
+TC_FN tc_f64 tc_shuffle_down(tc_f64 v, int by) {
+  return __longlong_as_double(tc_shuffle_down((tc_i64)__double_as_longlong(v), by));
+}
+template <class T> TC_FN T tc_shuffle_first(T v) { return (T)__shfl_sync(0xffffffffu, (int)v, 0, 32); }
+TC_FN tc_f32 tc_shuffle_first(tc_f32 v) { return __int_as_float(tc_shuffle_first(__float_as_int(v))); }
+TC_FN tc_i64 tc_shuffle_first(tc_i64 v) {
+  const int lo = tc_shuffle_first((int)v), hi = tc_shuffle_first((int)(v >> 32));
+  return (tc_i64)hi << 32 | (tc_u32)lo;
+}
+TC_FN tc_f64 tc_shuffle_first(tc_f64 v) {
+  return __longlong_as_double(tc_shuffle_first((tc_i64)__double_as_longlong(v)));
+}
 /* @ tc_one */
 template <class T> TC_FN tc_vec<T, 1> tc_one(T x) {
   tc_vec<T, 1> v;
@@ -59,26 +83,46 @@ TC_FN tc_vec<T, 1> tc_combine(const tc_rows &team, tc_vec<T, N> v, F f) {
   tc_vec<T, 1> x = tc_one(v.l[0]);
   for (int s = TC_MIN(team.size, 32) / 2; s > 0; s /= 2)
     x = f(x, tc_one(tc_shuffle(team.mask(), x.l[0], s)));
-  if (team.size > 32) {
-    T *const part = (T *)tc_shared;
-    __syncthreads();
+  if (team.size > 32) { /* two places in turn: the last one is still read behind the barrier */
+    enum { PLACE = 16, FEW = 8 }; /* 256 bytes: 32 warps, 8 bytes each */
+    T *const part = (T *)(tc_shared + team.turn * PLACE);
+    const int warps = team.size / 32;
+    team.turn ^= 1;
     if (team.t % 32 == 0) part[team.t / 32] = x.l[0];
     __syncthreads();
-    x = tc_one(part[0]);
-    TC_ROLLED for (int w = 1; w < team.size / 32; ++w) x = f(x, tc_one(part[w]));
+    x = tc_one(part[warps > FEW ? TC_MIN(team.t % 32, warps - 1) : 0]);
+    if (warps > FEW) {
+      for (int s = 16; s > 0; s /= 2) {
+        const tc_vec<T, 1> y = tc_one(tc_shuffle_down(x.l[0], s));
+        if (team.t % 32 + s < warps) x = f(x, y);
+      }
+      x = tc_one(tc_shuffle_first(x.l[0]));
+    } else
+      TC_UNROLL for (int w = 1; w < FEW; ++w)
+        if (w < warps) x = f(x, tc_one(part[w]));
   }
   return x;
 }
-/* The combination, lane by lane, over the threads of a column. */
+/* The combination, lane by lane, over the threads of a column, as a tree: lanes lie apart in shared
+ * memory, so that neighbouring threads use neighbouring banks. */
 template <class T, int N, class F>
 TC_FN tc_vec<T, N> tc_combine(const tc_columns &team, tc_vec<T, N> v, F f) {
   if (team.size == 1) return v;
-  tc_vec<T, N> *const part = (tc_vec<T, N> *)tc_shared;
+  T *const part = (T *)tc_shared + threadIdx.x;
+  const int step = (int)blockDim.x;
   __syncthreads();
-  part[threadIdx.x] = v;
+  for (int s = team.size / 2; s > 0; s /= 2) {
+    if (team.t >= s && team.t < 2 * s)
+      TC_UNROLL for (int i = 0; i < N; ++i) part[i * step] = v.l[i];
+    __syncthreads();
+    if (team.t < s)
+      TC_UNROLL for (int i = 0; i < N; ++i)
+        v.l[i] = f(tc_one(v.l[i]), tc_one(part[i * step + s * team.width])).l[0];
+  }
+  if (team.t == 0)
+    TC_UNROLL for (int i = 0; i < N; ++i) part[i * step] = v.l[i];
   __syncthreads();
-  v = part[team.x];
-  TC_ROLLED for (int i = 1; i < team.size; ++i) v = f(v, part[i * team.width + team.x]);
+  TC_UNROLL for (int i = 0; i < N; ++i) v.l[i] = part[i * step - team.t * team.width];
   return v;
 }
 /* @ tc_best TC_BEST */
@@ -110,8 +154,8 @@ TC_FN tc_vec<tc_i64, 1> tc_best(const tc_rows &team, const tc_vec<T, N> &v,
     tc_take(&x, &at, tc_one(tc_shuffle(team.mask(), x.l[0], s)),
             tc_one(tc_shuffle(team.mask(), at.l[0], s)), f);
   if (team.size > 32) {
-    T *const part = (T *)tc_shared;
-    tc_i64 *const place = (tc_i64 *)(tc_shared + 16); /* behind 32 parts of 8 bytes */
+    T *const part = (T *)(tc_shared + 32); /* behind the places of tc_combine */
+    tc_i64 *const place = (tc_i64 *)(tc_shared + 48); /* behind 32 parts of 8 bytes */
     __syncthreads();
     if (team.t % 32 == 0) part[team.t / 32] = x.l[0], place[team.t / 32] = at.l[0];
     __syncthreads();
@@ -172,7 +216,7 @@ TC_FN tc_vec<T, N> tc_scan(const tc_rows &team, const tc_vec<T, N> &v, tc_vec<A,
   if (lane == 0) before = identity;
   A total = tc_shuffle_from(team.mask(), all, width - 1, width);
   if (team.size > 32) {
-    A *const part = (A *)tc_shared;
+    A *const part = (A *)(tc_shared + 32); /* behind the places of tc_combine */
     __syncthreads();
     if (lane == 31) part[team.t / 32] = all;
     __syncthreads();
