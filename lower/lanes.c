@@ -87,12 +87,29 @@ static int64_t slot_score(const lo_kb *b, int s) {
   return score;
 }
 
+/* Neighbours along s are put next to each other, never in the same place. */
+static bool scatters_apart(const lo_kb *b, int s) {
+  for (uint32_t i = 0; i < b->nact; i++) {
+    const tc_address *to = &b->act[i].a.address;
+    if (!tc_dim_is(to->coef[s], 1)) return false;
+    for (int t = 0; t < to->nterm; t++)
+      if (b->axes[to->term[t].value.id] >> s & 1) return false;
+  }
+  return true;
+}
+
+static bool allowed(const lo_kb *b, int s) {
+  const tc_target *t = b->L->target;
+  if (b->slot[s].dead) return false;
+  if (b->g->scan.id && b->slot[s].inner) return t->scan_lanes;
+  return !b->g->serial || (t->scatter_lanes && scatters_apart(b, s));
+}
+
 int lo_choose_vector(lo_kb *b) {
   int best = -1;
   int64_t high = 0;
   for (int s = 0; s < b->nslot; s++) {
-    if (b->slot[s].dead) continue;
-    if (b->g->scan.id && b->slot[s].inner && !b->L->target->scan_lanes) continue;
+    if (!allowed(b, s)) continue;
     const int64_t score = 2 * slot_score(b, s) + b->slot[s].inner;
     if (best < 0 || score >= high) best = s, high = score;
   }

@@ -209,6 +209,7 @@ typedef struct tc_target {
   bool cut_unknown;    /* sizes that may be few and long count as such then */
   bool keep_loads;     /* what several stages load is kept in LOCAL rows, as dear values are */
   bool scan_lanes;     /* lanes may run along the axis of a scan */
+  bool scatter_lanes;  /* ... and along one whose points a scatter puts in different places */
 } tc_target;
 
 /* A few cores, each with caches and vector registers. */

@@ -227,7 +227,8 @@ const tc_target tc_target_cores = {.name = "cores",
                                    .split = 16384,
                                    .least_part = 16,
                                    .few_rows = 64,
-                                   .few_columns = 1024};
+                                   .few_columns = 1024,
+                                   .scatter_lanes = true};
 
 tc_program *tc_lower(tc_graph *g, const tc_target *target) {
   tc_program *p = new_program(g);

@@ -171,10 +171,10 @@ static void build_stages(lo_kb *b, tc_nest *nest) {
 
 /* Elementwise work: the lanes' axis becomes the inner one, cut when it may be long. */
 static void schedule_flat(lo_kb *b, int v) {
-  if (v < 0 || b->g->serial) return;
+  if (v < 0) return;
   b->slot[v].inner = true;
   for (uint32_t i = 0; i < b->nact; i++) b->act[i].axes |= 1u << v;
-  const int64_t chunk = b->L->target->chunk;
+  const int64_t chunk = b->g->serial ? 0 : b->L->target->chunk;
   if (chunk && !lo_at_most(b->L, b->slot[v].extent, 2 * chunk)) lo_split_slot(b, v, tc_dim_const(chunk));
 }
 
@@ -215,11 +215,11 @@ static void finish_nest(lo_kb *b) {
   tc_nest *nest = &k->nest[k->nnest++];
   memset(nest, 0, sizeof *nest);
   nest->work = work_of(b);
-  nest->naxis = final_order(b, b->g->serial ? -1 : v, order, &nouter);
+  nest->naxis = final_order(b, v, order, &nouter);
   nest->nouter = nouter;
   nest->vector = -1;
   for (int i = 0; i < nest->naxis; i++)
-    if (order[i] == v && !b->g->serial) nest->vector = i;
+    if (order[i] == v) nest->vector = i;
   nest->serial = b->g->serial;
   nest->nresult = b->nresult;
   lo_finish_axes(b, order, nest->naxis, nest->axis);

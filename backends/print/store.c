@@ -3,6 +3,19 @@
 
 #include <stdio.h>
 
+/* All in different places. */
+static void put_add_neighbours(tc_print_scope *s, const char *base, const char *t,
+                               const tc_action *a) {
+  const char *compute = tc_print_compute(s->p->buffer[s->k->buffer[a->buffer]].dtype);
+  const uint32_t b = a->buffer, v = a->value.id;
+  if (s->lanes)
+    tc_print_line(s, "tc_storen_%s(b%u + %s, tc_add_%s(tc_loadn_%s(b%u + %s, %s), v%u), %s);", t, b,
+                  base, compute, t, b, base, s->lanes, v, s->lanes);
+  else
+    tc_print_line(s, "tc_store_%s(b%u + %s, tc_add_%s(tc_load_%s(b%u + %s), v%u));", t, b, base,
+                  compute, t, b, base, v);
+}
+
 static void put_add(tc_print_scope *s, const tc_print_place *p, const char *t, const tc_action *a,
                     const char *guard) {
   const char *base = p->base.text;
@@ -12,7 +25,8 @@ static void put_add(tc_print_scope *s, const tc_print_place *p, const char *t, c
     if (a->guard.id) tc_print_line(s, "if (v%u[0])", a->guard.id);
     tc_print_line(s, "tc_store1_%s(b%u + %s, tc_add_%s(tc_splat_%s(b%u + %s), v%u));", t, b, base,
                   compute, t, b, base, v);
-  } else
+  } else if (p->unit && !a->guard.id) put_add_neighbours(s, base, t, a);
+  else
     tc_print_line(s, "tc_scatteradd_%s(b%u + %s, %s, v%u, %s, %s);", t, b, base,
                   p->unit ? s->words->lanes : p->lane.text, v, guard, tc_print_valid(s));
 }

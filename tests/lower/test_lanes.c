@@ -18,12 +18,14 @@ static const char *lanes_of(const char *text, uint32_t nest, bool *inner) {
   return name;
 }
 
-#define LANES(name, along, is_inner, text)                                                         \
+#define LANES_OF(name, nest, along, is_inner, text)                                                \
   Test(lanes, name) {                                                                              \
     bool inner;                                                                                    \
-    cr_expect_str_eq(lanes_of("graph g\n" text, 0, &inner), along);                                \
+    cr_expect_str_eq(lanes_of("graph g\n" text, nest, &inner), along);                             \
     cr_expect_eq(inner, is_inner);                                                                 \
   }
+
+#define LANES(name, along, is_inner, text) LANES_OF(name, 0, along, is_inner, text)
 
 LANES(long_rows_along_the_row, "j", true,
       "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[1] keep=0\nret %2\n")
@@ -41,3 +43,10 @@ LANES(argmax_of_10_across_rows, "i", false,
 LANES(distances_across_pairs, "j", false,
       "%1 = param f64[N,3] \"p\"\n%2 = unsqueeze %1 axis=0\n%3 = unsqueeze %1 axis=1\n"
       "%4 = sub %2 %3\n%5 = square %4\n%6 = sum %5 axes=[2] keep=0\n%7 = sqrt %6\nret %7\n")
+LANES_OF(scatter_along_what_it_moves, 1, "j", true,
+         "%1 = param f32[K,D] \"w\"\n%2 = param i64[N] \"i\"\n%3 = param f32[N,D] \"s\"\n"
+         "%4 = unsqueeze %2 axis=1\n%5 = expand %4 dims=[N,D]\n"
+         "%6 = scatter_add %1 %5 %3 axis=0\nret %6\n")
+LANES_OF(scatter_to_anywhere_one_by_one, 1, "none", false,
+         "%1 = param f32[K] \"w\"\n%2 = param i64[N] \"i\"\n%3 = param f32[N] \"s\"\n"
+         "%4 = scatter_add %1 %2 %3 axis=0\nret %4\n")
