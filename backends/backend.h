@@ -30,7 +30,9 @@ typedef struct tc_function {
   const char *name;   /* the user's function */
   const char *file;   /* as written in the user's build, for comments and logs */
   uint32_t line;
-  tc_graph *graph; /* taken over */
+  const char *sizes; /* that it is made for, such as "B=1"; NULL: any */
+  bool passes;       /* other code is tried when its guards fail */
+  tc_graph *graph;   /* taken over */
   int ops;         /* API calls captured */
   tc_cuda_wish cuda;
   bool record; /* CUDA: launches become one CUDA graph (mode=reduce-overhead) */

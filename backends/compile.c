@@ -146,10 +146,13 @@ static void remark_kernels(const job *j) {
       tc_putf(&ops, "%s%s", n ? ", " : "",
               tc_op_get(tc_graph_node(p->graph, k->fused[n])->op)->text);
     const char *name = k->name ? k->name : "", *list = ops.text ? ops.text : "";
+    const char *sizes = j->f->sizes ? j->f->sizes : "", *given = *sizes ? " for " : "";
     if (k->nfused > 1)
       tc_report(tc_graph_diag(p->graph), TC_REMARK, k->loc,
-                "fused %u operations into kernel %s: %s", k->nfused, name, list);
-    else tc_report(tc_graph_diag(p->graph), TC_REMARK, k->loc, "kernel %s: %s", name, list);
+                "fused %u operations into kernel %s%s%s: %s", k->nfused, name, given, sizes, list);
+    else
+      tc_report(tc_graph_diag(p->graph), TC_REMARK, k->loc, "kernel %s%s%s: %s", name, given, sizes,
+                list);
     tc_buf_free(&ops);
   }
 }

@@ -4,6 +4,7 @@
 # Builds a sample three times: <name> with the plugin, <name>_clang by the same compiler without it,
 # <name>_gcc by gcc.  CTest runs all three and checks that they print the same answers (the lines
 # that do not start with '#': those carry times).
+include_guard(GLOBAL)
 find_program(TC_GCC gcc)
 add_custom_target(samples)
 

@@ -13,6 +13,46 @@ bool describes_tensors(clang::QualType type) {
   return type->isRecordType() || (type->isPointerType() && !type->isFunctionPointerType());
 }
 
+std::string parse_sizes(llvm::StringRef text, Sizes &sizes, unsigned &at) {
+  llvm::StringRef rest = text;
+  auto skip = [&] {
+    rest = rest.ltrim();
+    at = static_cast<unsigned>(text.size() - rest.size());
+  };
+  for (bool more = true; more; more = rest.consume_front(",")) {
+    skip();
+    Sizes::Size size = {"", 0, at};
+    size.name = rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; }).str();
+    if (size.name.empty() || llvm::isDigit(size.name[0])) return "expected the name of a size";
+    rest = rest.drop_front(size.name.size());
+    skip();
+    if (!rest.consume_front("=")) return "expected '='";
+    skip();
+    if (rest.consumeInteger(10, size.value)) return "expected a number";
+    for (const Sizes::Size &other : sizes.list)
+      if (other.name == size.name) {
+        at = size.at;
+        return "'" + size.name + "' stands twice";
+      }
+    sizes.text += (sizes.list.empty() ? "" : ",") + size.name + "=" + std::to_string(size.value);
+    sizes.list.push_back(size);
+    skip();
+  }
+  return rest.empty() ? "" : "expected ',' or the end";
+}
+
+std::vector<Sizes> variants_of(const clang::FunctionDecl *function) {
+  std::vector<Sizes> variants;
+  for (const auto *attr : function->specific_attrs<clang::AnnotateAttr>()) {
+    if (attr->getAnnotation() != specialize_attribute) continue;
+    Sizes sizes;
+    unsigned at = 0;
+    sizes.literal = llvm::cast<clang::StringLiteral>((*attr->args_begin())->IgnoreParenImpCasts());
+    if (parse_sizes(sizes.literal->getString(), sizes, at).empty()) variants.push_back(sizes);
+  }
+  return variants;
+}
+
 namespace {
 
 using namespace clang;
@@ -129,12 +169,51 @@ struct ShapeAttribute : ParsedAttrInfo {
   }
 };
 
+struct SpecializeAttribute : ParsedAttrInfo {
+  SpecializeAttribute() {
+    OptArgs = 15;
+    static constexpr Spelling spellings[] = {{ParsedAttr::AS_GNU, "tc_specialize"}};
+    Spellings = spellings;
+  }
+
+  bool diagAppertainsToDecl(Sema &sema, const ParsedAttr &attr, const Decl *decl) const override {
+    if (llvm::isa<FunctionDecl>(decl)) return true;
+    warn(sema, attr.getLoc(), "'tc_specialize' marks functions; here it is ignored");
+    return false;
+  }
+
+  AttrHandling handleDeclAttribute(Sema &sema, Decl *decl, const ParsedAttr &attr) const override {
+    llvm::SmallVector<Expr *, 1> args;
+    if (!string_arguments(sema, attr, args)) return AttributeNotApplied;
+    if (args.size() != 1) {
+      warn(sema, attr.getLoc(),
+           "'tc_specialize' takes one string, such as \"B=1,T=128\"; it is ignored");
+      return AttributeNotApplied;
+    }
+    if (inner_parse(sema)) {
+      attach(sema, decl, attr, specialize_attribute, args);
+      return AttributeApplied;
+    }
+    const auto *text = llvm::cast<StringLiteral>(args[0]->IgnoreParenImpCasts());
+    Sizes sizes;
+    unsigned at = 0;
+    if (std::string problem = parse_sizes(text->getString(), sizes, at); !problem.empty())
+      warn(sema,
+           text->getLocationOfByte(at, sema.getSourceManager(), sema.getLangOpts(),
+                                   sema.Context.getTargetInfo()),
+           "TC_SPECIALIZE: " + problem + "; it is ignored");
+    return AttributeApplied;
+  }
+};
+
 } // namespace
 
 static ParsedAttrInfoRegistry::Add<CompileAttribute> add_compile(compile_attribute,
                                                                  "compile this function");
 static ParsedAttrInfoRegistry::Add<DisableAttribute> add_disable(disable_attribute,
                                                                  "never inline into graphs");
+static ParsedAttrInfoRegistry::Add<SpecializeAttribute> add_specialize(specialize_attribute,
+                                                                       "code for certain sizes");
 static ParsedAttrInfoRegistry::Add<ShapeAttribute> add_shape(shape_attribute,
                                                              "shape of a tensor parameter");
 

@@ -1,4 +1,5 @@
-// attributes.h - tc_compile, tc_shape and tc_disable, and how later stages find them.
+// attributes.h - tc_compile, tc_shape, tc_specialize and tc_disable, and how later stages find
+// them.
 //
 // In the inner parse (see plugin.cpp) they become AnnotateAttr nodes of these names, whose
 // arguments are the string literals as written.  In the user's own compilation they are checked,
@@ -6,12 +7,16 @@
 #ifndef TC_PLUGIN_ATTRIBUTES_H
 #define TC_PLUGIN_ATTRIBUTES_H
 
+#include <string>
+#include <vector>
+
 #include "clang_compat.h"
 
 namespace tc {
 
 inline constexpr const char *compile_attribute = "tc_compile";
 inline constexpr const char *shape_attribute = "tc_shape";
+inline constexpr const char *specialize_attribute = "tc_specialize";
 inline constexpr const char *disable_attribute = "tc_disable";
 
 // Defined in every compilation that the plugin starts by itself.
@@ -25,6 +30,25 @@ inline const clang::AnnotateAttr *find_attribute(const clang::Decl *decl, llvm::
 
 // Whether TC_SHAPE can stand on it: tensors, arrays of them, and what a layout may be made from.
 bool describes_tensors(clang::QualType type);
+
+// Sizes that a variant is made for: the text of TC_SPECIALIZE("B=1,T=128"), where each stands.
+struct Sizes {
+  struct Size {
+    std::string name;
+    int64_t value;
+    unsigned at; // byte of the text
+  };
+  std::vector<Size> list;
+  std::string text; // without spaces
+  const clang::StringLiteral *literal = nullptr;
+};
+
+// Reads such a text; what is wrong with it and where, or "".
+std::string parse_sizes(llvm::StringRef text, Sizes &sizes, unsigned &at);
+
+// The variants that a function's attributes ask for, in their order; those that are not understood
+// are left out (they were reported).
+std::vector<Sizes> variants_of(const clang::FunctionDecl *function);
 
 } // namespace tc
 

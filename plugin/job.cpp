@@ -20,6 +20,13 @@ using llvm::StringRef;
 
 // ---- one function -------------------------------------------------------------------------------
 
+// What was made for certain sizes, or for any.
+struct Made {
+  std::string variant;
+  unsigned segments = 0;
+  int ops = 0, kernels = 0;
+};
+
 // Messages wait until it is known whether the function was compiled: with fullgraph, the reasons
 // why not are errors.
 struct FunctionJob {
@@ -31,12 +38,20 @@ struct FunctionJob {
   std::string name, file;
   unsigned compiled = 0; // segments
   bool cuda = false;
-  int kernels = 0, ops = 0;
   tc_buf explain = {}; // rows of its segments
 
   FunctionJob() = default;
   FunctionJob(const FunctionJob &) = delete;
   ~FunctionJob() { tc_buf_free(&explain); }
+
+  std::vector<Made> made;
+
+  Made &of(const std::string &variant) {
+    for (Made &each : made)
+      if (each.variant == variant) return each;
+    made.push_back({variant, 0, 0, 0});
+    return made.back();
+  }
 
   void missed(const std::string &why) {
     messages.push_back(
@@ -58,11 +73,12 @@ bool dump_wanted(StringRef name) {
   return llvm::is_contained(names, name) || llvm::is_contained(names, "all");
 }
 
-void dump_graph(tc_graph *graph) {
-  tc_buf text = {};
-  tc_graph_print(graph, &text);
-  llvm::errs() << "; after capture\n" << StringRef(text.text ? text.text : "", text.len);
-  tc_buf_free(&text);
+std::string graph_text(tc_graph *graph) {
+  tc_buf out = {};
+  tc_graph_print(graph, &out);
+  std::string text(out.text ? out.text : "", out.len);
+  tc_buf_free(&out);
+  return text;
 }
 
 // ---- one file -----------------------------------------------------------------------------------
@@ -86,6 +102,10 @@ public:
 
 private:
   void capture(FunctionJob &f);
+  void capture_any(FunctionJob &f);
+  void capture_variant(FunctionJob &f, const Sizes &sizes);
+  void no_variant(FunctionJob &f, const Sizes &sizes, StringRef reason);
+  void drop_equal(FunctionJob &f, const Sizes &sizes);
   void compile();
   void use(const tc_texts &texts, const std::vector<std::pair<FunctionJob *, Segment *>> &compiled);
   std::string explanation() const;
@@ -136,26 +156,118 @@ void Job::capture(FunctionJob &f) {
   PresumedLoc place = sources.getPresumedLoc(sources.getFileLoc(f.decl->getLocation()));
   f.file = place.isValid() ? place.getFilename() : "";
   if (std::string why = rewriter.obstacle(f.decl); !why.empty()) return f.missed(why);
-  f.captured = capture_function(context, f.decl, f.options.fullgraph, &f.diag,
-                                [&f](Message m) { f.messages.push_back(std::move(m)); });
+  std::vector<Sizes> variants = variants_of(f.decl);
+  for (const Sizes &sizes : variants) capture_variant(f, sizes);
+  if (!f.options.fixed || variants.empty()) capture_any(f);
+  for (const Sizes &sizes : variants) drop_equal(f, sizes);
   for (size_t i = 0; i < f.captured.segments.size(); i++) {
     Segment &segment = f.captured.segments[i];
     segment.symbol = symbol(f, i);
-    if (dump_wanted("capture")) dump_graph(segment.graph.get());
+    if (dump_wanted("capture"))
+      llvm::errs() << "; after capture\n" << graph_text(segment.graph.get());
   }
+}
+
+static std::string not_fixed(const std::string &size) {
+  return "size '" + size +
+         "' is not known at build time, and dynamic=false; write a number in TC_SHAPE, or add "
+         "TC_SPECIALIZE(\"" +
+         size + "=...\")";
+}
+
+void Job::capture_any(FunctionJob &f) {
+  CapturedFunction any = capture_function(context, f.decl, nullptr, f.options.fullgraph, &f.diag,
+                                          [&f](Message m) { f.messages.push_back(std::move(m)); });
+  f.captured.breaks = any.breaks;
+  for (Segment &segment : any.segments) {
+    std::string open = f.options.fixed ? open_size(segment.graph.get()) : "";
+    if (open.empty()) f.captured.segments.push_back(std::move(segment));
+    else f.missed(not_fixed(open));
+  }
+}
+
+// Code for certain sizes.  What keeps it from being made is a remark: for any sizes there is other
+// code, or the body.
+void Job::capture_variant(FunctionJob &f, const Sizes &sizes) {
+  auto tell = [&f](Message m) { f.messages.push_back(std::move(m)); };
+  if (!check_sizes(context, f.decl, sizes, tell)) return;
+  std::string why;
+  std::vector<Message> told;
+  CapturedFunction captured =
+      capture_function(context, f.decl, &sizes, f.options.fullgraph, &f.diag, [&](Message m) {
+        if (why.empty() && m.severity != TC_REMARK) why = m.text;
+        told.push_back(std::move(m));
+      });
+  if (f.options.fixed && !captured.segments.empty() && f.captured.segments.empty()) {
+    f.captured.breaks = captured.breaks; // nothing else tells of them
+    for (Message &m : told) tell(std::move(m));
+  }
+  size_t before = f.captured.segments.size();
+  for (Segment &segment : captured.segments) {
+    std::string open = f.options.fixed ? open_size(segment.graph.get()) : "";
+    if (!open.empty()) why = not_fixed(open);
+    if (!open.empty()) continue;
+    segment.variant = sizes.text;
+    f.captured.segments.push_back(std::move(segment));
+  }
+  if (f.captured.segments.size() > before) return;
+  StringRef reason = why;
+  reason.consume_front("'" + f.name + "' not compiled: ");
+  no_variant(f, sizes, reason);
+}
+
+void Job::no_variant(FunctionJob &f, const Sizes &sizes, StringRef reason) {
+  f.messages.push_back({TC_MISSED,
+                        sizes.literal->getBeginLoc(),
+                        "'" + f.name + "' not compiled for " + sizes.text + ": " + reason.str(),
+                        {},
+                        {}});
+}
+
+// Statements that do not depend on the sizes of a variant are the same code: that for any.
+void Job::drop_equal(FunctionJob &f, const Sizes &sizes) {
+  std::vector<Segment> &list = f.captured.segments;
+  auto equal = [&](const Segment &s) {
+    return s.variant == sizes.text && llvm::any_of(list, [&](const Segment &any) {
+             return any.variant.empty() && any.begin == s.begin && any.end == s.end &&
+                    any.conditions == s.conditions &&
+                    graph_text(any.graph.get()) == graph_text(s.graph.get());
+           });
+  };
+  std::vector<Segment> kept;
+  std::vector<bool> drop;
+  for (const Segment &s : list) drop.push_back(equal(s));
+  for (size_t i = 0; i < list.size(); i++)
+    if (!drop[i]) kept.push_back(std::move(list[i]));
+  auto of = [&](const Segment &s) { return s.variant == sizes.text; };
+  if (kept.size() < drop.size() && llvm::none_of(kept, of))
+    no_variant(f, sizes, "nothing that is compiled depends on it");
+  list = std::move(kept);
+}
+
+// Whether other code for some of the statements of segment i is tried when its guards fail.
+static bool passes(const std::vector<Segment> &segments, size_t i) {
+  for (size_t k = i + 1; k < segments.size(); k++)
+    if (segments[k].variant != segments[i].variant && segments[k].begin < segments[i].end &&
+        segments[i].begin < segments[k].end)
+      return true;
+  return false;
 }
 
 void Job::compile() {
   std::vector<tc_function> list;
   std::vector<std::pair<FunctionJob *, Segment *>> jobs;
   for (FunctionJob &f : functions)
-    for (Segment &segment : f.captured.segments) {
+    for (size_t i = 0; i < f.captured.segments.size(); i++) {
+      Segment &segment = f.captured.segments[i];
       SourceLocation place = segment.whole ? f.decl->getLocation() : segment.loc;
       tc_function compiled = {};
       compiled.symbol = segment.symbol.c_str();
       compiled.name = f.name.c_str();
       compiled.file = f.file.c_str();
       compiled.line = sources.getPresumedLineNumber(sources.getFileLoc(place));
+      compiled.sizes = segment.variant.empty() ? nullptr : segment.variant.c_str();
+      compiled.passes = passes(f.captured.segments, i);
       compiled.graph = segment.graph.release();
       compiled.ops = segment.ops;
       compiled.cuda = makes_code() ? f.options.cuda : TC_CUDA_NO;
@@ -178,8 +290,10 @@ void Job::compile() {
     if (!done || !results[i].compiled) continue;
     f.cuda = results[i].cuda && (f.cuda || !f.compiled);
     f.compiled++;
-    f.kernels += results[i].kernels;
-    f.ops += jobs[i].second->ops;
+    Made &made = f.of(jobs[i].second->variant);
+    made.segments++;
+    made.kernels += results[i].kernels;
+    made.ops += jobs[i].second->ops;
     compiled.push_back(jobs[i]);
   }
   if (done && texts.functions && makes_code()) use(texts, compiled);
@@ -252,19 +366,23 @@ void Job::use(const tc_texts &texts,
 }
 
 void Job::show(FunctionJob &f) {
-  if (f.compiled)
-    f.messages.insert(
-        f.messages.begin(),
-        {TC_REMARK,
-         f.decl->getLocation(),
-         "'" + f.name + "' compiled: " + std::to_string(f.ops) + " ops in " +
-             std::to_string(f.kernels) + (f.kernels == 1 ? " kernel" : " kernels") +
-             (f.captured.breaks || f.compiled > 1
-                  ? ", " + std::to_string(f.compiled) + (f.compiled == 1 ? " segment" : " segments")
-                  : "") +
-             (f.cuda ? ", for CPU and CUDA" : ""),
-         {},
-         {}});
+  for (size_t i = 0; f.compiled && i < f.made.size(); i++) {
+    const Made &made = f.made[i];
+    f.messages.insert(f.messages.begin() + static_cast<std::ptrdiff_t>(i),
+                      {TC_REMARK,
+                       f.decl->getLocation(),
+                       "'" + f.name + "' compiled" +
+                           (made.variant.empty() ? "" : " for " + made.variant) + ": " +
+                           std::to_string(made.ops) + " ops in " + std::to_string(made.kernels) +
+                           (made.kernels == 1 ? " kernel" : " kernels") +
+                           (f.captured.breaks || made.segments > 1
+                                ? ", " + std::to_string(made.segments) +
+                                      (made.segments == 1 ? " segment" : " segments")
+                                : "") +
+                           (f.cuda ? ", for CPU and CUDA" : ""),
+                       {},
+                       {}});
+  }
   bool wanting = !f.compiled || (f.options.cuda == TC_CUDA_WANT && makes_code() && !f.cuda);
   for (Message &message : f.messages) {
     if (wanting && f.options.fullgraph && message.severity == TC_MISSED)

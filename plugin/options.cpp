@@ -51,6 +51,13 @@ std::string set_explain(StringRef key, StringRef value, Options &options) {
   return set_flag(key, value, options.explain);
 }
 
+std::string set_dynamic(StringRef key, StringRef value, Options &options) {
+  bool dynamic = true;
+  std::string problem = set_flag(key, value, dynamic);
+  options.fixed = !dynamic;
+  return problem;
+}
+
 struct Row {
   const char *key, *values;
   std::string (*set)(StringRef key, StringRef value, Options &options);
@@ -60,6 +67,7 @@ struct Row {
 const Row rows[] = {
     {"fullgraph", "fullgraph", set_fullgraph, false},
     {"backend", "backend=openmp|cuda|all", set_backend, false},
+    {"dynamic", "dynamic=true|false", set_dynamic, false},
     {"mode", "mode=default|reduce-overhead", set_mode, false},
     {"cuda-arch", "cuda-arch=80,90,ptx80", set_arch, true},
     {"nvrtc", "nvrtc=PATH", set_nvrtc, true},

@@ -12,6 +12,7 @@ namespace tc {
 struct Options {
   bool fullgraph = false; // "could not be compiled" is an error
   tc_cuda_wish cuda = TC_CUDA_MAY;
+  bool fixed = false;  // dynamic=false: no code for sizes that are not known at build time
   bool record = false; // launches of a call become one CUDA graph
   // Of a whole file.
   bool explain = true; // the section that tc-explain reads

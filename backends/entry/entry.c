@@ -27,6 +27,11 @@ void tc_entry_record(const tc_function *f, int kernels, tc_buf *out) {
   tc_putf(&at, "%s:%u", f->file ? f->file : "", f->line);
   tc_put(out, ", .location = ");
   put_quoted(out, at.text);
+  if (f->sizes) {
+    tc_put(out, ", .sizes = ");
+    put_quoted(out, f->sizes);
+  }
+  if (f->passes) tc_put(out, ", .passes = 1");
   tc_putf(out, ", .ops = %d, .kernels = %d};\n", f->ops, kernels);
   tc_buf_free(&at);
 }

@@ -312,7 +312,9 @@ Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
       Value count = evaluate(e->getArg(arg++));
       auto n = count.kind == Value::Scalars ? as_constant(count.scalar) : std::nullopt;
       if (!n)
-        fail(expression->getExprLoc(), "the length of the list has to be known at build time");
+        fail(expression->getExprLoc(),
+             "the length of the list has to be known at build time; TC_SPECIALIZE compiles for "
+             "certain values of a parameter");
       else append_tensors(v, expression, *n, in);
     } else if (*at == 's' || *at == 'u') {
       if (v.kind != Value::Scalars) {

@@ -14,12 +14,12 @@ tc_loc graph_location(const SourceManager &sources, SourceLocation loc) {
   return {1, presumed.getLine(), presumed.getColumn(), loc.getRawEncoding()};
 }
 
-Evaluator::Evaluator(ASTContext &context, const FunctionDecl *function, const Reading &reading,
-                     const Facts &facts, SourceLocation begins, tc_graph *graph,
-                     Discovered &discovered, bool collecting)
-    : context(context), sources(context.getSourceManager()), function(function), reading(reading),
-      facts(facts), graph(graph), dims(tc_graph_dims(graph)), diag(tc_graph_diag(graph)),
-      discovered(discovered), collecting(collecting), begins(begins) {}
+Evaluator::Evaluator(ASTContext &context, const FunctionDecl *function, const Sizes *sizes,
+                     const Reading &reading, const Facts &facts, SourceLocation begins,
+                     tc_graph *graph, Discovered &discovered, bool collecting)
+    : context(context), sources(context.getSourceManager()), function(function), sizes(sizes),
+      reading(reading), facts(facts), graph(graph), dims(tc_graph_dims(graph)),
+      diag(tc_graph_diag(graph)), discovered(discovered), collecting(collecting), begins(begins) {}
 
 void Evaluator::fail(SourceLocation loc, const std::string &why) {
   if (!failed) obstacle = {loc, why, false, false, {}, {}};
@@ -39,6 +39,7 @@ bool Evaluator::begin() {
   frames.push_back(std::move(frame));
   for (const Place &place : discovered.inputs)
     if (!declare_input(place)) return false;
+  if (sizes && !fix_sizes()) return false;
   if (collecting) return true;
   for (const auto &scalar : discovered.scalars)
     if (!tc_graph_scalar(graph, scalar.text.c_str(), scalar.dtype, graph_loc(scalar.loc)).id) {

@@ -33,7 +33,8 @@ struct GraphDeleter {
 // What a guarded call has to write: the graph and the C around it.
 struct Segment {
   std::unique_ptr<tc_graph, GraphDeleter> graph;
-  std::string symbol; // of the entry
+  std::string symbol;  // of the entry
+  std::string variant; // sizes that it is made for, such as "B=1"; "": any
   int ops = 0;        // API calls
   clang::SourceLocation loc;
 
@@ -80,12 +81,23 @@ struct CapturedFunction {
   int breaks = 0;
 };
 
-// Captures one function; `fullgraph`: as one segment, or not at all.  `sink` receives what was
+struct Sizes; // of a variant: see plugin/attributes.h
+
+// Captures one function, with `sizes` for these alone; `fullgraph`: as one segment, or not at all.
+// `sink` receives what was
 // found wrong (errors), and why parts of the function were not captured (TC_MISSED); the graphs
 // keep `diag`, through which the core reports.
 using Sink = std::function<void(Message)>;
 CapturedFunction capture_function(clang::ASTContext &context, const clang::FunctionDecl *function,
-                                  bool fullgraph, tc_diag *diag, const Sink &sink);
+                                  const Sizes *sizes, bool fullgraph, tc_diag *diag,
+                                  const Sink &sink);
+
+// Warns about sizes of a variant that the function does not have; false: one of them.
+bool check_sizes(clang::ASTContext &context, const clang::FunctionDecl *function,
+                 const Sizes &sizes, const Sink &sink);
+
+// A size that the graph leaves open: its name, or "".
+std::string open_size(tc_graph *graph);
 
 inline clang::SourceLocation source_location(tc_loc loc) {
   return clang::SourceLocation::getFromRawEncoding(loc.raw);

@@ -60,9 +60,9 @@ public:
 
   // Begins at statements before which `facts` hold.  `discovered`: filled when `collecting`, else
   // declared.
-  Evaluator(clang::ASTContext &context, const clang::FunctionDecl *function, const Reading &reading,
-            const Facts &facts, clang::SourceLocation begins, tc_graph *graph,
-            Discovered &discovered, bool collecting);
+  Evaluator(clang::ASTContext &context, const clang::FunctionDecl *function, const Sizes *sizes,
+            const Reading &reading, const Facts &facts, clang::SourceLocation begins,
+            tc_graph *graph, Discovered &discovered, bool collecting);
 
   bool begin(); // false: see obstacle
   Flow execute(const clang::Stmt *s);
@@ -107,6 +107,8 @@ private:
   void open(Value &v);
   bool nameable(const clang::ValueDecl *decl, clang::SourceLocation loc);
   bool declare_input(const Place &place);
+  bool fix_sizes();
+  std::optional<Scalar> fixed_number(const Place &place);
   std::optional<tc_type> known_type(const Place &place);
   std::optional<bool> pointer_truth(const Value &v);
 
@@ -251,6 +253,7 @@ private:
   clang::ASTContext &context;
   const clang::SourceManager &sources;
   const clang::FunctionDecl *function;
+  const Sizes *sizes; // of the variant; null: any
   const Reading &reading;
   const Facts &facts;
   tc_graph *graph;

@@ -235,6 +235,7 @@ Value Evaluator::import(const Place &place, SourceLocation loc) {
   if (type.isVolatileQualified() || type->isAtomicType())
     fail(loc, "'" + place.lvalue() + "' is volatile or atomic");
   else if (is_tensor_pointer(type)) v = import_tensor(place);
+  else if (auto fixed = sizes ? fixed_number(place) : std::nullopt) v = Value::of(*fixed);
   else if (type->isArithmeticType() || type->isEnumeralType())
     v = Value::of(opaque(place.lvalue(), type));
   else if (type->isPointerType() && !type->isFunctionPointerType()) {

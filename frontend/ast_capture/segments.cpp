@@ -25,10 +25,10 @@ struct Item {
 
 class Segmenter {
 public:
-  Segmenter(ASTContext &context, const FunctionDecl *function, tc_diag *diag, const Sink &sink,
-            CapturedFunction &out)
-      : context(context), sources(context.getSourceManager()), function(function), diag(diag),
-        sink(sink), out(out), reading(function) {}
+  Segmenter(ASTContext &context, const FunctionDecl *function, const Sizes *sizes, tc_diag *diag,
+            const Sink &sink, CapturedFunction &out)
+      : context(context), sources(context.getSourceManager()), function(function), sizes(sizes),
+        diag(diag), sink(sink), out(out), reading(function) {}
 
   void run(bool fullgraph);
 
@@ -62,6 +62,7 @@ private:
   ASTContext &context;
   const SourceManager &sources;
   const FunctionDecl *function;
+  const Sizes *sizes;
   tc_diag *diag;
   const Sink &sink;
   CapturedFunction &out;
@@ -85,7 +86,7 @@ Segmenter::Attempt Segmenter::evaluate(const std::vector<Item> &items, size_t fr
   segment->graph.reset(
       tc_graph_new(function->getNameAsString().c_str(), collecting ? &quiet : diag));
   if (!segment->graph) return attempt;
-  Evaluator evaluator(context, function, reading, facts, items[from].s->getBeginLoc(),
+  Evaluator evaluator(context, function, sizes, reading, facts, items[from].s->getBeginLoc(),
                       segment->graph.get(), discovered, collecting);
   bool fine = evaluator.begin();
   size_t useful = from;
@@ -368,8 +369,9 @@ std::string unfit(const FunctionDecl *function) {
 
 } // namespace
 
-CapturedFunction capture_function(ASTContext &context, const FunctionDecl *function, bool fullgraph,
-                                  tc_diag *diag, const Sink &sink) {
+CapturedFunction capture_function(ASTContext &context, const FunctionDecl *function,
+                                  const Sizes *sizes, bool fullgraph, tc_diag *diag,
+                                  const Sink &sink) {
   CapturedFunction result;
   result.function = function;
   if (std::string why = unfit(function); !why.empty()) {
@@ -381,7 +383,7 @@ CapturedFunction capture_function(ASTContext &context, const FunctionDecl *funct
     return result;
   }
   if (check_shapes(context, function, sink))
-    Segmenter(context, function, diag, sink, result).run(fullgraph);
+    Segmenter(context, function, sizes, diag, sink, result).run(fullgraph);
   return result;
 }
 

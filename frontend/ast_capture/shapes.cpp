@@ -80,6 +80,9 @@ static bool check_shape(ASTContext &context, tc_dims *dims, const StringLiteral 
     message.text += std::string("; did you mean '") + meant + "'?";
     message.fixits.push_back({CharSourceRange::getCharRange(byte(0), byte(word.size())), meant});
   }
+  if (at < text.size() && StringRef(".*?:").contains(text[at]))
+    message.text +=
+        "; the rank has to be known at build time: write a number or a name for each axis";
   sink(message);
   return false;
 }

@@ -3,7 +3,7 @@
 // RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-fullgraph 2>&1 | %check --check-prefix=FULL %s
 #include <tcompile.h>
 
-// UNKNOWN: warning: -fplugin-arg-tc-nothing=1: unknown option 'nothing' (options: fullgraph, backend=openmp|cuda|all, mode=default|reduce-overhead, cuda-arch=80,90,ptx80, nvrtc=PATH, explain=true|false) [-Wbackend-plugin]
+// UNKNOWN: warning: -fplugin-arg-tc-nothing=1: unknown option 'nothing' (options: fullgraph, backend=openmp|cuda|all, dynamic=true|false, mode=default|reduce-overhead, cuda-arch=80,90,ptx80, nvrtc=PATH, explain=true|false) [-Wbackend-plugin]
 // FULL: options.c:[[#@LINE+4]]:3: error: 'shows' not compiled: 'tc_print' works on finished tensors; call it outside of the function
 // NONE-NOT: {{.}}
 

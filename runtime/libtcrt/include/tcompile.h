@@ -55,12 +55,16 @@ typedef struct tc_tensor tc_tensor; /* opaque for users; see tcompile/abi.h */
 /* On a parameter, a member of a struct or a variable that is a tensor, or that tc_wrap_layout makes
  * one of: "f32[B,784]", ranges and multiples "bf16[B<=64,T%8,768]"; equal names are equal sizes. */
 #define TC_SHAPE(spec) __attribute__((tc_shape(spec)))
+/* On a function, behind TC_COMPILE: "B=1,T=128" adds code for these sizes (names of TC_SHAPE, or
+ * integer parameters), tried in front of the code for any.  May stand several times. */
+#define TC_SPECIALIZE(sizes) __attribute__((tc_specialize(sizes)))
 /* On a function: never inlined into compiled code; its calls stay calls. */
 #define TC_DISABLE __attribute__((tc_disable))
 #else
 #define TC_COMPILE
 #define TC_COMPILE_WITH(...)
 #define TC_SHAPE(spec)
+#define TC_SPECIALIZE(sizes)
 #define TC_DISABLE
 #endif
 

@@ -11,6 +11,7 @@ static uint64_t count(const uint64_t *counter) {
 /* Calls that ran the body because a guard failed. */
 static uint64_t fallbacks(const tcrt_function *f) {
   uint64_t sum = 0;
+  if (f->passes) return 0;
   for (int i = 0; i < TC_MISS_COUNT; i++)
     if (i != TC_MISS_DISABLED) sum += count(&f->miss[i]);
   return sum;
@@ -56,7 +57,9 @@ static void print_reasons(const tcrt_function *f) {
 }
 
 static void print_row(const tcrt_function *f) {
-  fprintf(stderr, "%-24s %-24s %5d %7d %10llu %8llu %10llu  ", f->name, f->location, (int)f->ops,
+  char name[64];
+  snprintf(name, sizeof name, f->sizes ? "%s [%s]" : "%s", f->name, f->sizes);
+  fprintf(stderr, "%-24s %-24s %5d %7d %10llu %8llu %10llu  ", name, f->location, (int)f->ops,
           (int)f->kernels, (unsigned long long)count(&f->hits),
           (unsigned long long)count(&f->packed), (unsigned long long)fallbacks(f));
   print_reasons(f);

@@ -134,7 +134,7 @@ static void describe(char *out, size_t n, tc_miss why, int operand, int axis, in
 
 int tcrt_miss(tcrt_function *f, tc_miss why, int operand, int axis, int64_t got, int64_t want) {
   uint64_t before = __atomic_fetch_add(&f->miss[why], 1, __ATOMIC_RELAXED);
-  if (why == TC_MISS_DISABLED) return 0;
+  if (why == TC_MISS_DISABLED || f->passes) return 0;
   unsigned logs = tc_settings_now.logs;
   tc_fallback mode = tc_fallback_now();
   bool once = before == 0 && ((logs & TC_LOG_FALLBACK) || mode == TC_FALLBACK_WARN);
@@ -149,6 +149,7 @@ int tcrt_miss(tcrt_function *f, tc_miss why, int operand, int axis, int64_t got,
 }
 
 void tcrt_hit_log(tcrt_function *f) {
-  fprintf(stderr, "tcompile: %s (%s) ran %d kernel%s for %d ops\n", f->name, f->location,
-          (int)f->kernels, f->kernels == 1 ? "" : "s", (int)f->ops);
+  fprintf(stderr, "tcompile: %s (%s)%s%s ran %d kernel%s for %d ops\n", f->name, f->location,
+          f->sizes ? " for " : "", f->sizes ? f->sizes : "", (int)f->kernels,
+          f->kernels == 1 ? "" : "s", (int)f->ops);
 }

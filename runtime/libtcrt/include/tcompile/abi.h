@@ -93,6 +93,8 @@ typedef enum tc_miss {
 typedef struct tcrt_function {
   const char *name;     /* function name */
   const char *location; /* "file.c:12" */
+  const char *sizes;    /* that it is compiled for, such as "B=1"; NULL: any */
+  bool passes; /* other code for the same statements is tried next: a miss is no fallback */
   int32_t ops, kernels; /* ops captured, kernels made */
   uint64_t hits, packed, miss[TC_MISS_COUNT]; /* packed: calls that first copied strided inputs */
   struct tcrt_function *next;
