@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* In the format of runtime/libtcrt/src/cuda/packed.h.  The result is malloc'ed; NULL: out of memory,
- * or not smaller. */
+/* As .xz.  The result is malloc'ed and smaller than `size`; NULL: out of memory,
+ * or there is no such thing. */
 unsigned char *tc_image_pack(const unsigned char *bytes, size_t size, size_t *packed);
 
 #endif

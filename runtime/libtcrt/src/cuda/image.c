@@ -40,12 +40,18 @@ static const tcrt_cuda_blob *choose(const tcrt_cuda_image *image, int arch, bool
   return best;
 }
 
+static void log_packed(const char *why) {
+  if (tc_settings_now.logs & TC_LOG_FALLBACK)
+    fprintf(stderr, "tcompile: kernels for GPUs cannot be unpacked: %s\n", why);
+}
+
 static cu_result load_blob(const tc_cuda_device *d, const tcrt_cuda_blob *b, cu_module *m) {
   if (!b->packed) return d->cu->module_load(m, b->data);
   void *bytes = malloc((size_t)b->size);
-  cu_result r = bytes ? CU_INVALID_IMAGE : CU_OUT_OF_MEMORY;
-  if (bytes && tcrt_unpack(b->data, (size_t)b->packed, bytes, (size_t)b->size))
-    r = d->cu->module_load(m, bytes);
+  if (!bytes) return CU_OUT_OF_MEMORY;
+  const char *why = tcrt_unpack(b->data, (size_t)b->packed, bytes, (size_t)b->size);
+  if (why) log_packed(why);
+  const cu_result r = why ? CU_INVALID_IMAGE : d->cu->module_load(m, bytes);
   free(bytes);
   return r;
 }

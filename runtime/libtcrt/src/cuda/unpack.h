@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Writes the `size` bytes that `packed` bytes in the format of packed.h stand for.  false: they do
- * not stand for exactly that many, or no memory; nothing outside of both ranges is touched. */
-bool tcrt_unpack(const void *from, size_t packed, void *to, size_t size);
+/* Writes the `size` bytes that `packed` bytes of .xz stand for, by liblzma, which is opened when it
+ * is first needed.  NULL; or why not: they do not stand for exactly that many, no memory, no
+ * liblzma. Nothing outside of both ranges is touched. */
+const char *tcrt_unpack(const void *from, size_t packed, void *to, size_t size);
 
 #endif
