@@ -38,6 +38,7 @@ typedef enum tc_class {
   TC_CLASS_INDEX,   /* element = operand element at an index read from data */
   TC_CLASS_SCATTER, /* written at an index read from data, in order */
   TC_CLASS_MATMUL,  /* template */
+  TC_CLASS_CALL,    /* a function of the program's own computes all of the result */
   TC_CLASS_COMP     /* composite: the decompose pass removes it */
 } tc_class;
 

@@ -32,6 +32,13 @@ bool infer_create(tc_infer *c, tc_type *out) {
   return infer_scalar_operand(c, 0, "value") && shape_from_attr(c, 0, out);
 }
 
+/* The function says nothing of its result: the attributes do. */
+bool infer_call(tc_infer *c, tc_type *out) {
+  if (c->in[0]->rank != 0 || c->in[0]->dtype != TC_I64)
+    return infer_fail(c, "the first operand is the address of a function");
+  return shape_from_attr(c, 0, out);
+}
+
 bool infer_rand(tc_infer *c, tc_type *out) {
   if (!infer_scalar_operand(c, 0, "seed") || !shape_from_attr(c, 0, out)) return false;
   if (!tc_dtype_is_int((tc_dtype)c->in[0]->dtype))

@@ -16,8 +16,10 @@ static tc_ref copy_leaf(tc_graph *g, const tc_node *n) {
 
 tc_ref tc_rewrite_copy(tc_graph *g, tc_graph *of, const tc_node *n, const tc_ref *in) {
   if (n->op == OP_CONST || n->op == OP_DIM) return copy_leaf(g, n);
-  const char *string = n->op == OP_EINSUM ? tc_graph_string(of, n->attr[0]) : NULL;
-  return tc_build(g, n->op, n->nin, in, string ? 0 : n->nattr, n->attr, string, n->loc);
+  const bool named = strstr(tc_op_get(n->op)->attrs, ":S") != NULL; /* the last attribute */
+  const int numbers = n->nattr - named;
+  const char *string = named ? tc_graph_string(of, n->attr[numbers]) : NULL;
+  return tc_build(g, n->op, n->nin, in, numbers, n->attr, string, n->loc);
 }
 
 /* Backwards from the roots: when an id is reached all of its readers have been counted. */

@@ -163,7 +163,8 @@ typedef struct tc_mm_loop {
   bool costly;       /* the epilogue has a transcendental of the product */
 } tc_mm_loop;
 
-typedef enum { TC_KERNEL_NESTS, TC_KERNEL_MATMUL } tc_kernel_kind;
+/* CALL: a function of the program's own, called on the host with tensors over the buffers. */
+typedef enum { TC_KERNEL_NESTS, TC_KERNEL_MATMUL, TC_KERNEL_CALL } tc_kernel_kind;
 
 typedef struct tc_kernel {
   tc_kernel_kind kind;
@@ -175,6 +176,8 @@ typedef struct tc_kernel {
   uint32_t nnest;
   tc_nest *nest;
   tc_mm_loop mm;
+  tc_ref call;         /* CALL: the node; it writes buffer 0 */
+  uint32_t *operand;   /* CALL: for each operand of the node, its buffer; of numbers: UINT32_MAX */
   uint32_t nfused;
   tc_ref *fused;       /* graph nodes it computes, for remarks and reports */
   tc_dim flops; /* of the nodes in `fused` (tc_node_flops) */

@@ -134,7 +134,7 @@ static bool follows(lo *L, const lo_group *first, const lo_group *g) {
 /* Consecutive groups are nests of one kernel when they make one array, when the second is the tail
  * of the first, or when the first is a split reduction, which has a barrier already. */
 static bool same_kernel(lo *L, const lo_group *first, const lo_group *g) {
-  if (first->matmul.id || g->matmul.id) return false;
+  if (first->matmul.id || g->matmul.id || first->call.id || g->call.id) return false;
   if (first->kernel || g->kernel) return first->kernel == g->kernel;
   if (first->scan.id || g->scan.id || first->serial || g->serial) return false;
   return follows(L, first, g) && (first->split || is_tail(L, first, g));
@@ -165,7 +165,8 @@ static void emit_kernel(lo *L, uint32_t first, uint32_t last) {
   lo_kb b = {.L = L, .k = new_kernel(L)};
   for (uint32_t id = first; id >= last; id--) {
     lo_group *g = L->group[id];
-    if (g->matmul.id) lo_emit_matmul(&b, g);
+    if (g->call.id) lo_emit_call(&b, g);
+    else if (g->matmul.id) lo_emit_matmul(&b, g);
     else lo_emit_nest(&b, g);
     add_fused(&b, g);
   }

@@ -101,7 +101,7 @@ typedef struct lo_group {
   bool closed;      /* joins, pads, scatters, scans: nothing joins but what they read */
   bool serial;      /* scatter */
   bool split;       /* reduction with few outer points: partial results of chunks, then one more nest */
-  tc_ref matmul, scan;
+  tc_ref matmul, scan, call;
   const lo_index *at; /* of the matmul's or scan's result */
   int k;            /* matmul: axis of k */
   uint64_t sources;
@@ -250,6 +250,7 @@ void lo_place_matmul(lo *L, tc_ref r);
 void lo_place_scan(lo *L, tc_ref r);
 void lo_place_join(lo *L, tc_ref r);
 void lo_place_scatter(lo *L, tc_ref r);
+void lo_place_call(lo *L, tc_ref r);
 
 /* program buffers */
 uint32_t lo_new_buffer(lo *L, tc_buf_kind kind, uint32_t index, tc_dtype dtype, const tc_type *t,
@@ -326,6 +327,7 @@ void lo_emit_reduce(lo_kb *b, uint32_t i);
 void lo_begin_nest(lo_kb *b, lo_group *g); /* slots are the group's axes; an empty pool */
 void lo_emit_nest(lo_kb *b, lo_group *g);
 void lo_emit_matmul(lo_kb *b, lo_group *g);
+void lo_emit_call(lo_kb *b, lo_group *g); /* call.c */
 /* A nest that copies one buffer to another, both of the shape of that node. */
 void lo_emit_copy(lo_kb *b, tc_ref shape, uint32_t from, uint32_t to);
 void lo_emit_stores(lo_kb *b);

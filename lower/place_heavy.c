@@ -229,3 +229,17 @@ void lo_place_scatter(lo *L, tc_ref r) {
   for (int i = 0; i < TC_MAX_RANK; i++) zero[i] = tc_dim_const(0);
   place_piece(L, r, n->in[0], zero, kernel);
 }
+
+/* Operands are arrays in their own shape. */
+void lo_place_call(lo *L, tc_ref r) {
+  const tc_node *n = lo_node(L, r);
+  lo_place *p = &L->place[r.id];
+  load_all(p, NULL);
+  lo_no(L, "a function of the program computes it");
+  lo_make_buffer(L, r);
+  if (p->target->next) lo_fail(L, n->loc, "the result of a function is a result twice");
+  lo_group *g = own_group(L, r, &n->type, 0);
+  g->call = r;
+  p->group = g->id;
+  for (int k = 1; k < n->nin; k++) lo_demand_value(L, n->in[k], g, NULL, false, false);
+}

@@ -21,7 +21,9 @@ static int find_buffer(const tc_kernel *k, uint32_t program_buffer) {
   return -1;
 }
 
-static bool checks_indices(const tc_kernel *k) {
+/* Kernels that can fail: then the body runs, and may find no operand changed. */
+static bool can_fail(const tc_kernel *k) {
+  if (k->kind == TC_KERNEL_CALL) return true;
   for (uint32_t i = 1; i < k->nexpr; i++)
     if (k->expr[i].address.nterm) return true;
   for (uint32_t n = 0; n < k->nnest; n++)
@@ -59,7 +61,7 @@ static bool direct(lo *L, const lo_write *w) {
     if (in >= 0 && written) return false;
     if (in >= 0 && out >= 0 && !reads_what_it_writes(k, in, out)) return false;
     written |= out >= 0;
-    if (written && checks_indices(k)) return false;
+    if (written && can_fail(k)) return false;
   }
   return written;
 }
@@ -247,6 +249,7 @@ static void drop_unused(lo *L) {
 
 /* Buffers that no expression or action of the kernel names leave its list. */
 static void compact_kernel(lo *L, tc_kernel *k) {
+  if (k->kind == TC_KERNEL_CALL) return; /* all are arguments */
   uint32_t *to = lo_alloc(L, L->scratch, (k->nbuffer + 1) * sizeof *to);
   for (uint32_t i = 1; i < k->nexpr; i++)
     if (k->expr[i].kind == TC_EX_LOAD) to[k->expr[i].buffer] = 1;

@@ -188,6 +188,7 @@ static void put_kernel(printer *r, const tc_kernel *k) {
   tc_put(r->out, "\n");
   for (uint32_t n = 0; n < k->nnest; n++) put_nest(r, &k->nest[n]);
   if (k->kind == TC_KERNEL_MATMUL) put_matmul(r, &k->mm);
+  if (k->kind == TC_KERNEL_CALL) tc_putf(r->out, "  calls a function of the program\n");
   free(r->done);
 }
 

@@ -139,6 +139,101 @@ struct DisableAttribute : ParsedAttrInfo {
   }
 };
 
+// tc_replaces("f"): this function stands in for f where code is captured.
+struct ReplacesAttribute : ParsedAttrInfo {
+  ReplacesAttribute() {
+    NumArgs = 1;
+    static constexpr Spelling spellings[] = {{ParsedAttr::AS_GNU, "tc_replaces"}};
+    Spellings = spellings;
+  }
+
+  bool diagAppertainsToDecl(Sema &sema, const ParsedAttr &attr, const Decl *decl) const override {
+    if (llvm::isa<FunctionDecl>(decl)) return true;
+    warn(sema, attr.getLoc(), "'tc_replaces' marks functions; here it is ignored");
+    return false;
+  }
+
+  AttrHandling handleDeclAttribute(Sema &sema, Decl *decl, const ParsedAttr &attr) const override {
+    llvm::SmallVector<Expr *, 1> args;
+    if (!string_arguments(sema, attr, args)) return AttributeNotApplied;
+    StringRef name = llvm::cast<StringLiteral>(args[0])->getString();
+    const auto *function = llvm::cast<FunctionDecl>(decl);
+    FunctionDecl *other = nullptr;
+    for (NamedDecl *each :
+         sema.Context.getTranslationUnitDecl()->lookup(&sema.Context.Idents.get(name)))
+      if ((other = llvm::dyn_cast<FunctionDecl>(each))) break;
+    if (!other || !sema.Context.hasSameType(other->getType(), function->getType())) {
+      warn(sema, attr.getLoc(),
+           other ? ("'tc_replaces': '" + name + "' has another type than the function that is to "
+                                                "stand in for it; the attribute is ignored")
+                       .str()
+                 : ("'tc_replaces': there is no function '" + name +
+                    "' in front of it; the attribute is ignored")
+                       .str());
+      return AttributeNotApplied;
+    }
+    if (inner_parse(sema)) {
+      attach(sema, decl, attr, replaces_attribute, args);
+      llvm::SmallVector<Expr *, 1> none;
+      attach(sema, other, attr, replaced_attribute, none);
+    }
+    return AttributeApplied;
+  }
+};
+
+// tc_op("f32[N]", "kernel"): a function of the program's own is an operation.
+struct OpAttribute : ParsedAttrInfo {
+  OpAttribute() {
+    NumArgs = 2;
+    static constexpr Spelling spellings[] = {{ParsedAttr::AS_GNU, "tc_op"}};
+    Spellings = spellings;
+  }
+
+  bool diagAppertainsToDecl(Sema &sema, const ParsedAttr &attr, const Decl *decl) const override {
+    const auto *function = llvm::dyn_cast<FunctionDecl>(decl);
+    if (function && function->getReturnType()->isPointerType()) return true;
+    warn(sema, attr.getLoc(), "'tc_op' marks functions that return a tensor; here it is ignored");
+    return false;
+  }
+
+  AttrHandling handleDeclAttribute(Sema &sema, Decl *decl, const ParsedAttr &attr) const override {
+    llvm::SmallVector<Expr *, 2> args;
+    if (!string_arguments(sema, attr, args)) return AttributeNotApplied;
+    if (inner_parse(sema)) attach(sema, decl, attr, op_attribute, args);
+    return AttributeApplied;
+  }
+};
+
+// tc_const, tc_const("12"): a number that depends on the arguments alone, and what it is expected
+// to be.
+struct ConstAttribute : ParsedAttrInfo {
+  ConstAttribute() {
+    OptArgs = 1;
+    static constexpr Spelling spellings[] = {{ParsedAttr::AS_GNU, "tc_const"}};
+    Spellings = spellings;
+  }
+
+  bool diagAppertainsToDecl(Sema &sema, const ParsedAttr &attr, const Decl *decl) const override {
+    const auto *function = llvm::dyn_cast<FunctionDecl>(decl);
+    if (function && function->getReturnType()->isArithmeticType()) return true;
+    warn(sema, attr.getLoc(), "'tc_const' marks functions that return a number; here it is ignored");
+    return false;
+  }
+
+  AttrHandling handleDeclAttribute(Sema &sema, Decl *decl, const ParsedAttr &attr) const override {
+    llvm::SmallVector<Expr *, 1> args;
+    if (!string_arguments(sema, attr, args)) return AttributeNotApplied;
+    double number;
+    if (!args.empty() && llvm::cast<StringLiteral>(args[0])->getString().getAsDouble(number)) {
+      warn(sema, args[0]->getBeginLoc(),
+           "'tc_const' takes a number, such as 12; the attribute is ignored");
+      return AttributeNotApplied;
+    }
+    if (inner_parse(sema)) attach(sema, decl, attr, const_attribute, args);
+    return AttributeApplied;
+  }
+};
+
 struct ShapeAttribute : ParsedAttrInfo {
   ShapeAttribute() {
     OptArgs = 15;
@@ -214,6 +309,11 @@ static ParsedAttrInfoRegistry::Add<DisableAttribute> add_disable(disable_attribu
                                                                  "never inline into graphs");
 static ParsedAttrInfoRegistry::Add<SpecializeAttribute> add_specialize(specialize_attribute,
                                                                        "code for certain sizes");
+static ParsedAttrInfoRegistry::Add<ReplacesAttribute>
+    add_replaces(replaces_attribute, "stands in for another function");
+static ParsedAttrInfoRegistry::Add<OpAttribute> add_op(op_attribute, "an operation of its own");
+static ParsedAttrInfoRegistry::Add<ConstAttribute>
+    add_const(const_attribute, "a number that depends on the arguments alone");
 static ParsedAttrInfoRegistry::Add<ShapeAttribute> add_shape(shape_attribute,
                                                              "shape of a tensor parameter");
 

@@ -1,5 +1,4 @@
-// attributes.h - tc_compile, tc_shape, tc_specialize and tc_disable, and how later stages find
-// them.
+// attributes.h - tc_compile, tc_shape and their kin, and how later stages find them.
 //
 // In the inner parse (see plugin.cpp) they become AnnotateAttr nodes of these names, whose
 // arguments are the string literals as written.  In the user's own compilation they are checked,
@@ -18,6 +17,10 @@ inline constexpr const char *compile_attribute = "tc_compile";
 inline constexpr const char *shape_attribute = "tc_shape";
 inline constexpr const char *specialize_attribute = "tc_specialize";
 inline constexpr const char *disable_attribute = "tc_disable";
+inline constexpr const char *replaces_attribute = "tc_replaces";
+inline constexpr const char *replaced_attribute = "tc_replaced"; // on what is replaced
+inline constexpr const char *op_attribute = "tc_op";
+inline constexpr const char *const_attribute = "tc_const";
 
 // Defined in every compilation that the plugin starts by itself.
 inline constexpr const char *inner_macro = "__TC_INNER_PARSE__";
@@ -26,6 +29,12 @@ inline const clang::AnnotateAttr *find_attribute(const clang::Decl *decl, llvm::
   for (const auto *attr : decl->specific_attrs<clang::AnnotateAttr>())
     if (attr->getAnnotation() == name) return attr;
   return nullptr;
+}
+
+// The string literal that an attribute has as argument, if it has one.
+inline const clang::StringLiteral *first_argument(const clang::AnnotateAttr *attr) {
+  if (!attr || attr->args_begin() == attr->args_end()) return nullptr;
+  return llvm::dyn_cast<clang::StringLiteral>((*attr->args_begin())->IgnoreParenImpCasts());
 }
 
 // Whether TC_SHAPE can stand on it: tensors, arrays of them, and what a layout may be made from.

@@ -237,6 +237,7 @@ static bool is_split_outside(const tc_nest *n) {
 }
 
 bool tc_cuda_supports(const tc_kernel *k, const tc_program *p) {
+  if (k->kind == TC_KERNEL_CALL) return false; /* functions of the program work on the host */
   (void)p;
   if (!tc_print_known(k)) return false;
   for (uint32_t i = 0; i < k->nnest; ++i)

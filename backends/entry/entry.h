@@ -87,5 +87,10 @@ void tc_entry_results(const tc_entry *e);
 /* What a way out behind `begin` says first: ends the call, frees the first `made` results. */
 void tc_entry_leave(const tc_entry *e, uint32_t made);
 void tc_entry_launches(const tc_entry *e);
+/* The call of kernel k, a function of the program's own: an int, nonzero if it failed, is or-ed to
+ * `bad`. */
+void tc_entry_call(const tc_entry *e, uint32_t k);
+void tc_entry_buffer(const tc_entry *e, uint32_t k, uint32_t i); /* address of buffer i of kernel k */
+bool tc_entry_calls(const tc_program *p); /* some kernel is such a call */
 
 #endif

@@ -12,7 +12,7 @@ static uint32_t output_of(const tc_program *p, uint32_t buffer) {
   return 0;
 }
 
-static void put_argument(const tc_entry *e, uint32_t k, uint32_t i) {
+void tc_entry_buffer(const tc_entry *e, uint32_t k, uint32_t i) {
   const uint32_t id = e->p->kernel[k].buffer[i];
   const tc_buffer *b = &e->p->buffer[id];
   switch (b->kind) {
@@ -40,10 +40,14 @@ static bool can_fail(const tc_entry *e, uint32_t k) {
 
 static void put_launch(const tc_entry *e, uint32_t k) {
   const tc_kernel *kernel = &e->p->kernel[k];
+  if (kernel->kind == TC_KERNEL_CALL) {
+    tc_entry_call(e, k);
+    return;
+  }
   tc_put(e->out, "  {\n    void *const buf[] = {");
   for (uint32_t i = 0; i < kernel->nbuffer; ++i) {
     tc_put(e->out, i ? ", " : "");
-    put_argument(e, k, i);
+    tc_entry_buffer(e, k, i);
   }
   if (e->style->more) e->style->more(e, k);
   tc_putf(e->out, "%s};\n", kernel->nbuffer ? "" : "0");
@@ -70,6 +74,7 @@ static bool any_can_fail(const tc_entry *e, uint32_t from, uint32_t to) {
 }
 
 static void put_drop(const tc_entry *e) {
+  if (tc_entry_calls(e->p)) tc_put(e->out, "    tcrt_delete(hold);\n");
   for (uint32_t i = 0; i < e->p->noutput; ++i) tc_putf(e->out, "    tcrt_delete(o%u);\n", i);
 }
 
@@ -101,5 +106,6 @@ void tc_entry_launches(const tc_entry *e) {
   if (e->style->end) tc_putf(e->out, "  %s;\n", e->style->end);
   if (write == n && check) put_check(e, true);
   if (write < n && e->style->late) put_late_check(e);
+  if (tc_entry_calls(e->p)) tc_put(e->out, "  tcrt_delete(hold);\n");
   for (uint32_t i = 0; i < e->p->noutput; ++i) tc_putf(e->out, "  out[%u] = o%u;\n", i, i);
 }

@@ -51,6 +51,13 @@ static void put_scratch(const tc_entry *e, uint32_t k) {
   tc_buf_free(&t);
 }
 
+/* Functions that are called may want the thread's workspace for themselves. */
+static void put_held_workspace(const tc_entry *e) {
+  tc_put(e->out, "  struct tc_tensor *const hold = tcrt_new(TC_U8, 1, (const int64_t[8]){bytes});\n"
+                 "  if (!hold) return tcrt_miss(f, TC_MISS_MEMORY, -1, -1, bytes, 0);\n"
+                 "  char *const ws = hold->data;\n");
+}
+
 void tc_entry_workspace(const tc_entry *e) {
   tc_put(e->out, "  const int64_t arena = ((");
   tc_entry_dim(e, e->p->workspace);
@@ -59,6 +66,10 @@ void tc_entry_workspace(const tc_entry *e) {
     tc_put(e->out, "  const int64_t threads = omp_get_max_threads();\n  (void)threads;\n");
   for (uint32_t k = 0; k < e->p->nkernel; ++k) put_scratch(e, k);
   put_pack_sizes(e);
+  if (tc_entry_calls(e->p)) {
+    put_held_workspace(e);
+    return;
+  }
   tc_putf(e->out, "  char *ws = 0;\n  if (bytes && !(ws = %s(size_t)bytes)))%s\n",
           e->style->workspace, e->style->leave ? " {" : "");
   tc_entry_leave(e, 0);
@@ -71,6 +82,7 @@ void tc_entry_workspace(const tc_entry *e) {
 
 void tc_entry_leave(const tc_entry *e, uint32_t made) {
   if (e->style->leave) tc_putf(e->out, "    %s;\n", e->style->leave);
+  if (tc_entry_calls(e->p)) tc_put(e->out, "    tcrt_delete(hold);\n");
   for (uint32_t i = 0; i < made; ++i) tc_putf(e->out, "    tcrt_delete(o%u);\n", i);
 }
 

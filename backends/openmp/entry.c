@@ -15,6 +15,7 @@ static int lowest_level(uint32_t levels) {
 
 static void put_tables(const tc_entry *e) {
   for (uint32_t k = 0; k < e->p->nkernel; ++k) {
+    if (e->p->kernel[k].kind == TC_KERNEL_CALL) continue;
     tc_buf declared = {0};
     tc_putf(&declared, "tcrt_kernel *const %s[", e->name[k]);
     if (e->out->text && strstr(e->out->text, declared.text)) {
@@ -39,7 +40,8 @@ static void put_tables(const tc_entry *e) {
 static void put_refuse(const tc_entry *e) {
   int least = 0;
   for (uint32_t k = 0; k < e->p->nkernel; ++k)
-    if (lowest_level(e->levels[k]) > least) least = lowest_level(e->levels[k]);
+    if (e->p->kernel[k].kind != TC_KERNEL_CALL && lowest_level(e->levels[k]) > least)
+      least = lowest_level(e->levels[k]);
   if (least > 0) tc_putf(e->out, " | (tcrt_isa < %d)", least);
 }
 

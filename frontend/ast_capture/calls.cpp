@@ -422,6 +422,7 @@ Value Evaluator::evaluate_call(const CallExpr *e) {
     fail(e->getExprLoc(), "'" + callee->getNameAsString() + "' is marked TC_DISABLE");
     return {};
   }
+  if (const FunctionDecl *other = stand_in(callee)) callee = other;
   StringRef name = callee->getName();
   if (ops >= max_ops) {
     fail(e->getExprLoc(), "more than " + std::to_string(max_ops) +
@@ -433,6 +434,10 @@ Value Evaluator::evaluate_call(const CallExpr *e) {
   if (callee->getBuiltinID())
     if (auto v = constant_expression(e)) return Value::of(*v);
   if (auto v = call_math(e, callee)) return *v;
+  for (const FunctionDecl *each : callee->redecls())
+    if (const auto *marked = find_attribute(each, op_attribute))
+      return call_operation(e, callee, marked);
+  if (auto v = call_pure(e, callee)) return *v;
   const FunctionDecl *definition = nullptr;
   if (callee->hasBody(definition)) return call_visible(e, definition);
   fail(e->getExprLoc(), why_not(name));

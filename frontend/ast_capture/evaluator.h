@@ -210,6 +210,15 @@ private:
   Value write_in_place(const clang::CallExpr *e, tc_op op);
   tc_ref spread(tc_ref value, const tc_type &like, const clang::CallExpr *e);
 
+  // functions.cpp: what the programmer says about functions
+  const clang::FunctionDecl *stand_in(const clang::FunctionDecl *callee);
+  Value call_operation(const clang::CallExpr *e, const clang::FunctionDecl *callee,
+                       const clang::AnnotateAttr *marked);
+  const clang::FunctionDecl *kernel_of(const clang::FunctionDecl *callee,
+                                       const clang::AnnotateAttr *marked,
+                                       clang::SourceLocation loc);
+  std::optional<Value> call_pure(const clang::CallExpr *e, const clang::FunctionDecl *callee);
+
   // shapes.cpp
   bool check_declared(const clang::FunctionDecl *callee, const std::vector<Value> &arguments,
                       const clang::CallExpr *e);
@@ -295,6 +304,7 @@ inline constexpr int max_depth = 10000;
 bool is_tensor_pointer(clang::QualType type);
 bool is_api(const clang::FunctionDecl *callee);
 const clang::StringLiteral *declared_shape(const clang::ValueDecl *decl);
+const clang::StringLiteral *declared_shape(const clang::FunctionDecl *function, unsigned index);
 
 // Warns about texts of TC_SHAPE on parameters; false: one of them is not understood.
 bool check_shapes(clang::ASTContext &context, const clang::FunctionDecl *function,

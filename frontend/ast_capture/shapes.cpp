@@ -15,7 +15,7 @@ static const StringLiteral *attribute_of(const Decl *decl) {
   return attr ? llvm::cast<StringLiteral>((*attr->args_begin())->IgnoreParenImpCasts()) : nullptr;
 }
 
-static const StringLiteral *declared_shape(const FunctionDecl *function, unsigned index) {
+const StringLiteral *declared_shape(const FunctionDecl *function, unsigned index) {
   for (const FunctionDecl *each : function->redecls())
     if (index < each->getNumParams())
       if (const auto *shape = attribute_of(each->getParamDecl(index))) return shape;

@@ -26,4 +26,9 @@ config.substitutions += [
     ("%capture", " ".join([sys.executable, script, config.tc_clang, config.tc_plugin, config.tc_include,
                            config.tc_library, "%s", "%t"])),
     ("%check", config.tc_filecheck + " %s"),
+    ("%explain", os.path.join(config.tc_binary, "tools", "explain", "tc-explain")),
+    ("%python", sys.executable),
+    ("%plugin", config.tc_plugin),
+    ("%include", config.tc_include),
+    ("%clang", config.tc_clang),
 ]

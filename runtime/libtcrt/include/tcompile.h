@@ -60,12 +60,31 @@ typedef struct tc_tensor tc_tensor; /* opaque for users; see tcompile/abi.h */
 #define TC_SPECIALIZE(sizes) __attribute__((tc_specialize(sizes)))
 /* On a function: never inlined into compiled code; its calls stay calls. */
 #define TC_DISABLE __attribute__((tc_disable))
+/* On a function of the type of `function`, which stands in front of it: compiled code is made of
+ * this one where `function` is called.  Both have to mean the same. */
+#define TC_REPLACES(function) __attribute__((tc_replaces(#function)))
+/* On a function of tensors and numbers that returns a new tensor and does nothing else: it is an
+ * operation of its own.  `result` is its dtype and shape over the names in TC_SHAPE of the parameters.
+ * Compiled code calls the kernel between its own,
+ *   bool kernel(tc_tensor *result, ...the parameters of the function...)
+ * which stands in front of the function, writes the elements of result, and returns whether it could;
+ * otherwise the body runs.  Its tensors are row-major, live for the call, and have no views. */
+#define TC_CUSTOM_OP(result, kernel) __attribute__((tc_op(result, #kernel)))
+/* On a function that returns a number which depends on its arguments alone, and does nothing else:
+ * compiled code may call it, earlier than written.  TC_CONST_IS(12): it is compiled for 12, and the
+ * body runs where the call gives something else. */
+#define TC_CONST __attribute__((tc_const))
+#define TC_CONST_IS(value) __attribute__((tc_const(#value)))
 #else
 #define TC_COMPILE
 #define TC_COMPILE_WITH(...)
 #define TC_SHAPE(spec)
 #define TC_SPECIALIZE(sizes)
 #define TC_DISABLE
+#define TC_REPLACES(function)
+#define TC_CUSTOM_OP(result, kernel)
+#define TC_CONST
+#define TC_CONST_IS(value)
 #endif
 
 /* True where compiled code is being made of the function, false where its body runs. */

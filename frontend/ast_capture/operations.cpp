@@ -1,0 +1,184 @@
+// operations.cpp - TC_CUSTOM_OP: a function of the program's own is a node of the graph, and its kernel is
+// called between the generated ones.
+#include "frontend/ast_capture/evaluator.h"
+
+#include "plugin/attributes.h"
+
+namespace tc {
+
+using namespace clang;
+using llvm::StringRef;
+
+namespace {
+
+// Names of sizes in the shapes of an operation, and what they are at one call.
+class Binding {
+public:
+  explicit Binding(tc_dims *caller) : dims(caller), theirs(tc_dims_new(), tc_dims_free) {}
+
+  // What is wrong with an operand, or "".
+  std::string operand(const tc_type &given, StringRef declared) {
+    tc_type type;
+    const char *problem = "";
+    size_t at = 0;
+    if (!theirs || !tc_type_parse(theirs.get(), declared.str().c_str(), &type, &problem, &at))
+      return std::string("TC_SHAPE: ") + problem;
+    if (given.dtype != type.dtype || given.rank != type.rank) return "of another dtype or rank";
+    for (int axis = 0; axis < type.rank; axis++) {
+      uint32_t symbol;
+      if (!tc_dim_is_sym(theirs.get(), type.dim[axis], &symbol)) {
+        later.push_back({given.dim[axis], type.dim[axis]});
+        continue;
+      }
+      const tc_sym *s = tc_dims_sym(theirs.get(), symbol);
+      auto [known, fresh] = bound.insert({s->name, given.dim[axis]});
+      if (!fresh && tc_dim_bad(tc_dim_unify(dims, known->second, given.dim[axis])))
+        return std::string("of another size '") + s->name + "'";
+      if (fresh && !keeps(*s, given.dim[axis]))
+        return std::string("outside of the range of '") + s->name + "'";
+    }
+    return "";
+  }
+
+  // Behind the last operand: sizes that are expressions of others.
+  std::string expressions() {
+    for (auto [given, declared] : later) {
+      tc_buf text = {};
+      tc_dim_print(theirs.get(), declared, nullptr, &text);
+      std::string here = substituted(text.text ? text.text : "");
+      tc_buf_free(&text);
+      const char *end, *error;
+      tc_dim expected = tc_dim_parse(dims, here.c_str(), &end, &error);
+      if (tc_dim_bad(expected) || tc_dim_bad(tc_dim_unify(dims, given, expected)))
+        return "of another size than declared";
+    }
+    return "";
+  }
+
+  std::string result(StringRef declared, tc_type &type) {
+    size_t bracket = std::min(declared.find('['), declared.size());
+    std::string text = declared.take_front(bracket).str() + substituted(declared.substr(bracket));
+    const char *problem = "";
+    size_t at = 0;
+    if (!unknown.empty()) return "size '" + unknown + "' is that of no operand";
+    return tc_type_parse(dims, text.c_str(), &type, &problem, &at) ? "" : problem;
+  }
+
+private:
+  bool keeps(const tc_sym &s, tc_dim given) {
+    bool range = s.lo > 0 || s.hi != INT64_MAX;
+    tc_dim rest = tc_dim_mod(dims, given, tc_dim_const(s.multiple));
+    return (!range || tc_dim_assume_range(dims, given, s.lo, s.hi)) &&
+           !tc_dim_bad(tc_dim_unify(dims, rest, tc_dim_const(0)));
+  }
+
+  std::string substituted(StringRef text) {
+    auto in_name = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+    std::string out;
+    while (!text.empty()) {
+      StringRef word = text.take_while(in_name);
+      text = text.drop_front(std::max<size_t>(word.size(), 1));
+      bool number = word.empty() || llvm::isDigit(word[0]) || word == "min" || word == "max";
+      auto known = bound.find(word.str());
+      if (number || known == bound.end()) {
+        if (!number) unknown = word.str();
+        out += word.empty() ? StringRef(text.data() - 1, 1) : word;
+        continue;
+      }
+      tc_buf dim = {};
+      tc_dim_print(dims, known->second, nullptr, &dim);
+      out += std::string("(") + (dim.text ? dim.text : "") + ")";
+      tc_buf_free(&dim);
+    }
+    return out;
+  }
+
+  tc_dims *dims;
+  std::unique_ptr<tc_dims, void (*)(tc_dims *)> theirs;
+  std::map<std::string, tc_dim> bound;
+  std::vector<std::pair<tc_dim, tc_dim>> later;
+  std::string unknown;
+};
+
+std::string literal(const AnnotateAttr *attr, unsigned i) {
+  return llvm::cast<StringLiteral>(attr->args_begin()[i]->IgnoreParenImpCasts())->getString().str();
+}
+
+} // namespace
+
+// The kernel by its name, with the type that it has to have; nullptr after failing.
+const FunctionDecl *Evaluator::kernel_of(const FunctionDecl *callee, const AnnotateAttr *marked,
+                                         SourceLocation loc) {
+  std::string name = literal(marked, 1);
+  const FunctionDecl *kernel = nullptr;
+  for (const NamedDecl *each :
+       context.getTranslationUnitDecl()->lookup(&context.Idents.get(name)))
+    if ((kernel = llvm::dyn_cast<FunctionDecl>(each))) break;
+  bool fits = kernel && kernel->getReturnType()->isBooleanType() && !kernel->isVariadic() &&
+              kernel->getNumParams() == callee->getNumParams() + 1 &&
+              is_tensor_pointer(kernel->getParamDecl(0)->getType());
+  for (unsigned i = 0; fits && i < callee->getNumParams(); i++)
+    fits = context.hasSameUnqualifiedType(kernel->getParamDecl(i + 1)->getType(),
+                                          callee->getParamDecl(i)->getType());
+  if (!fits) {
+    fail(loc, "the kernel '" + name + "' of '" + callee->getNameAsString() + "' " +
+                  (kernel ? "has not the type bool (tc_tensor *, ...the function's parameters)"
+                          : "is not declared"));
+    return nullptr;
+  }
+  return nameable(kernel, loc) ? kernel : nullptr;
+}
+
+Value Evaluator::call_operation(const CallExpr *e, const FunctionDecl *callee,
+                                const AnnotateAttr *marked) {
+  SourceLocation loc = e->getExprLoc();
+  std::string name = "'" + callee->getNameAsString() + "'";
+  const FunctionDecl *kernel = kernel_of(callee, marked, loc);
+  if (!kernel) return {};
+  std::vector<tc_ref> in = {
+      scalar_node("((long long)&" + kernel->getNameAsString() + ")", TC_I64, loc)};
+  Binding binding(dims);
+  std::string types, wrong;
+  for (unsigned i = 0; i < e->getNumArgs() && !failed; i++) {
+    const Expr *argument = e->getArg(i);
+    QualType type = callee->getParamDecl(i)->getType();
+    Value v = evaluate(argument);
+    if (failed) return {};
+    if (is_tensor_pointer(type)) {
+      auto x = as_tensor(v, argument);
+      if (!x) return {};
+      const tc_node *node = tc_graph_node(graph, x->ref);
+      if (tc_op_get(node->op)->cls == TC_CLASS_LEAF && node->op != OP_INPUT)
+        fail(argument->getExprLoc(), "a number is passed to " + name + " as a tensor");
+      const StringLiteral *shape = declared_shape(callee, i);
+      if (shape && wrong.empty()) wrong = binding.operand(node->type, shape->getString());
+      if (!wrong.empty()) fail(argument->getExprLoc(), "an operand of " + name + " is " + wrong);
+      types += ", const struct tc_tensor *";
+      in.push_back(x->ref);
+    } else if (v.kind == Value::Scalars && !v.scalar.late && type->isArithmeticType()) {
+      Scalar number = convert(v.scalar, type);
+      types += ", " + type_name(number.type);
+      in.push_back(as_operand(number, nullptr, argument->getExprLoc()));
+    } else {
+      fail(argument->getExprLoc(), "an argument of " + name +
+                                       " is neither a tensor nor a number that is known before "
+                                       "the statements run");
+    }
+  }
+  if (failed) return {};
+  tc_type type = {};
+  wrong = binding.expressions();
+  if (!wrong.empty()) wrong = "an operand is " + wrong;
+  if (wrong.empty()) wrong = binding.result(literal(marked, 0), type);
+  if (!wrong.empty()) {
+    fail(loc, "the shape of " + name + ": " + wrong);
+    return {};
+  }
+  std::vector<tc_dim> attrs = {tc_dim_const(type.rank)};
+  attrs.insert(attrs.end(), type.dim, type.dim + type.rank);
+  attrs.push_back(tc_dim_const(type.dtype));
+  ops++;
+  return result(build(OP_CALL, in, attrs, types.c_str(), e), OP_CALL, nullptr);
+}
+
+} // namespace tc

@@ -1,0 +1,36 @@
+/* call.c - a call of a function of the program's own, between the kernels. */
+#include <string.h>
+
+#include "lower/lowering.h"
+
+/* Operand k as the function takes it, by the C types of the node. */
+static bool takes_tensor(const lo *L, const tc_node *n, int k) {
+  const char *type = tc_graph_string(L->g, n->attr[n->nattr - 1]);
+  for (; k > 0 && type; k--) type = strchr(type + 1, ',');
+  const char *end = type ? strchr(type + 1, ',') : NULL, *tensor = type ? strstr(type, "tc_tensor") : NULL;
+  return tensor && (!end || tensor < end);
+}
+
+static uint32_t array_of(lo *L, tc_ref r, tc_loc loc) {
+  const tc_node *n = lo_node(L, r);
+  if (n->op == OP_INPUT) return lo_input_buffer(L, (uint32_t)tc_dim_value(tc_attr_int(n, "index")));
+  if (!L->place[r.id].buffer) lo_fail(L, loc, "a number is passed to a function as a tensor");
+  return L->place[r.id].buffer - 1;
+}
+
+void lo_emit_call(lo_kb *b, lo_group *g) {
+  lo *L = b->L;
+  const tc_node *n = lo_node(L, g->call);
+  tc_kernel *k = b->k;
+  k->kind = TC_KERNEL_CALL;
+  k->call = g->call;
+  k->operand = lo_alloc(L, L->arena, n->nin * sizeof *k->operand);
+  lo_kernel_buffer(b, L->place[g->call.id].buffer - 1);
+  for (int i = 0; i < n->nin; i++) {
+    k->operand[i] = UINT32_MAX;
+    if (i > 0 && takes_tensor(L, n, i - 1))
+      k->operand[i] = lo_kernel_buffer(b, array_of(L, n->in[i], n->loc));
+    else if (lo_class(lo_node(L, n->in[i])) != TC_CLASS_LEAF)
+      lo_fail(L, n->loc, "a number that kernels compute is passed to a function");
+  }
+}
