@@ -7,7 +7,8 @@
 static bool takes_tensor(const lo *L, const tc_node *n, int k) {
   const char *type = tc_graph_string(L->g, n->attr[n->nattr - 1]);
   for (; k > 0 && type; k--) type = strchr(type + 1, ',');
-  const char *end = type ? strchr(type + 1, ',') : NULL, *tensor = type ? strstr(type, "tc_tensor") : NULL;
+  const char *end = type ? strchr(type + 1, ',') : NULL,
+             *tensor = type ? strstr(type, "tc_tensor") : NULL;
   return tensor && (!end || tensor < end);
 }
 

@@ -164,8 +164,9 @@ struct ReplacesAttribute : ParsedAttrInfo {
       if ((other = llvm::dyn_cast<FunctionDecl>(each))) break;
     if (!other || !sema.Context.hasSameType(other->getType(), function->getType())) {
       warn(sema, attr.getLoc(),
-           other ? ("'tc_replaces': '" + name + "' has another type than the function that is to "
-                                                "stand in for it; the attribute is ignored")
+           other ? ("'tc_replaces': '" + name +
+                    "' has another type than the function that is to "
+                    "stand in for it; the attribute is ignored")
                        .str()
                  : ("'tc_replaces': there is no function '" + name +
                     "' in front of it; the attribute is ignored")
@@ -216,7 +217,8 @@ struct ConstAttribute : ParsedAttrInfo {
   bool diagAppertainsToDecl(Sema &sema, const ParsedAttr &attr, const Decl *decl) const override {
     const auto *function = llvm::dyn_cast<FunctionDecl>(decl);
     if (function && function->getReturnType()->isArithmeticType()) return true;
-    warn(sema, attr.getLoc(), "'tc_const' marks functions that return a number; here it is ignored");
+    warn(sema, attr.getLoc(),
+         "'tc_const' marks functions that return a number; here it is ignored");
     return false;
   }
 

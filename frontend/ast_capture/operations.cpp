@@ -1,5 +1,5 @@
-// operations.cpp - TC_CUSTOM_OP: a function of the program's own is a node of the graph, and its kernel is
-// called between the generated ones.
+// operations.cpp - TC_CUSTOM_OP: a function of the program's own is a node of the graph, and its
+// kernel is called between the generated ones.
 #include "frontend/ast_capture/evaluator.h"
 
 #include "plugin/attributes.h"
@@ -111,8 +111,7 @@ const FunctionDecl *Evaluator::kernel_of(const FunctionDecl *callee, const Annot
                                          SourceLocation loc) {
   std::string name = literal(marked, 1);
   const FunctionDecl *kernel = nullptr;
-  for (const NamedDecl *each :
-       context.getTranslationUnitDecl()->lookup(&context.Idents.get(name)))
+  for (const NamedDecl *each : context.getTranslationUnitDecl()->lookup(&context.Idents.get(name)))
     if ((kernel = llvm::dyn_cast<FunctionDecl>(each))) break;
   bool fits = kernel && kernel->getReturnType()->isBooleanType() && !kernel->isVariadic() &&
               kernel->getNumParams() == callee->getNumParams() + 1 &&

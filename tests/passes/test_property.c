@@ -173,7 +173,7 @@ Test(property, random_graphs) {
                         .dtypes = doubles};
     check_graph(&o, used);
   }
-  for (int op = 1; n >= 400 && op < OP_COUNT; op++) {
+  for (int op = 1; n >= 400 && op < OP_CALL; op++) {
     bool argument = op == OP_INPUT || op == OP_SCALAR;
     cr_expect(argument || used[op], "%s never occurred", tc_op_get((tc_op)op)->text);
   }
