@@ -24,7 +24,7 @@ extern "C" {
   X(UNIT, "unit", "units", NONE, "version:n file:s")                                               \
   X(FUNCTION, "function", "functions", UNIT, "name:s file:s line:n")                               \
   X(BREAK, "break", "breaks", FUNCTION, "line:n column:n reason:s remedy:s")                       \
-  X(SEGMENT, "segment", "segments", FUNCTION, "line:n ops:n flops:e")                              \
+  X(SEGMENT, "segment", "segments", FUNCTION, "line:n sizes:s ops:n flops:e")                      \
   X(GUARD, "guard", "guards", SEGMENT, "condition:s")                                              \
   X(VARIANT, "variant", "variants", SEGMENT, "device:s workspace:e")                               \
   X(KERNEL, "kernel", "kernels", VARIANT,                                                          \

@@ -8,7 +8,7 @@
 #include "tools/explain/explain.h"
 
 static const char unit[] =
-    "unit\t1\ta.c\nfunction\tf\ta.c\t3\nbreak\t4\t5\twhy\tremedy\nsegment\t6\t2\t8*B\n"
+    "unit\t1\ta.c\nfunction\tf\ta.c\t3\nbreak\t4\t5\twhy\tremedy\nsegment\t6\t\t2\t8*B\n"
     "guard\tx is f32[B]\nvariant\tcpu\t64\n"
     "kernel\texp_1\ttc_exp_1\tv3,v4\t6,7\texp,add\t2*B\tmin(8*B,2*(B + 1))\n"
     "stop\texp\t6\tadd_2\t4*B\ta reason\n";
@@ -114,8 +114,8 @@ Test(damage, rows_that_are_not_understood) {
   refused("unit\t1\ta.c", "cut off");
   refused("unit\t1\ta\\x.c\n", "kind");
   refused("nonsense\t1\n", "unknown");
-  refused("segment\t6\t2\t8*B\n", "belongs to none");
-  refused("unit\t1\ta.c\nsegment\t6\t2\t8*B\n", "belongs to none");
+  refused("segment\t6\t\t2\t8*B\n", "belongs to none");
+  refused("unit\t1\ta.c\nsegment\t6\t\t2\t8*B\n", "belongs to none");
   refused("unit\t1\ta.c\nfunction\tf\ta.c\t-3\n", "kind");
   refused("unit\t1\ta.c\nfunction\tf\ta.c\t99999999999999999999\n", "kind");
 }
@@ -123,11 +123,11 @@ Test(damage, rows_that_are_not_understood) {
 /* Expressions are evaluated as numbers: no polynomial grows, nothing is divided by 0. */
 Test(damage, hostile_expressions) {
   tc_buf text = {0};
-  tc_put(&text, "unit\t1\ta.c\nfunction\tf\ta.c\t1\nsegment\t6\t2\t");
+  tc_put(&text, "unit\t1\ta.c\nfunction\tf\ta.c\t1\nsegment\t6\t\t2\t");
   for (int i = 0; i < 100000; ++i) tc_put(&text, "(");
-  tc_put(&text, "\nsegment\t6\t2\t");
+  tc_put(&text, "\nsegment\t6\t\t2\t");
   for (int i = 0; i < 4000; ++i) tc_put(&text, "(B+C)*(1+B)*");
-  tc_put(&text, "1\nsegment\t6\t2\tB/(B-3)\nsegment\t6\t2\t99999999999999999999*B\n");
+  tc_put(&text, "1\nsegment\t6\t\t2\tB/(B-3)\nsegment\t6\t\t2\t99999999999999999999*B\n");
   tc_buf file = {0}, out = {0};
   const char *error = NULL;
   make_elf(TC_EXPLAIN_SECTION, (const char *[]){text.text}, 1, &file);

@@ -29,6 +29,8 @@ TC_COMPILE tc_tensor *two(const tc_tensor *x TC_SHAPE("f32[N,M%2]")) {
   return tc_mul(h, x);
 }
 
+TC_COMPILE TC_SPECIALIZE("K=7") tc_tensor *special(const tc_tensor *x TC_SHAPE("f32[K]")) { return tc_exp(x); }
+
 TC_COMPILE tc_tensor *none(const tc_tensor *x) { return tc_exp(x); }
 
 int main(void) { return 0; }
@@ -44,14 +46,17 @@ int main(void) { return 0; }
 // CHECK-NEXT: exp_neg_1, line 27: 2*{{M\*N|N\*M}} flops, 8*{{M\*N|N\*M}} bytes [{{.*}}]
 // CHECK-NEXT: ops: neg, exp
 // CHECK: segment at line 29: 1 operations
-// CHECK: none ({{.*}}:32): not compiled
-// CHECK-NEXT: 32:{{.*}}: parameter 'x' has no TC_SHAPE, so its rank is not known
+// CHECK: special ({{.*}}:32): 2 segments, 0 graph breaks
+// CHECK-NEXT: segment at line 32 for K=7: 1 operations, 7 flops
+// CHECK: segment at line 32: 1 operations, K flops
+// CHECK: none ({{.*}}:34): not compiled
+// CHECK-NEXT: 34:{{.*}}: parameter 'x' has no TC_SHAPE, so its rank is not known
 // CHECK-NEXT: remedy: write it behind the parameter
-// CHECK: 2 functions, 2 segments, 2 graph breaks, 2 kernels (2 distinct)
+// CHECK: 3 functions, 4 segments, 2 graph breaks, 4 kernels (4 distinct)
 
 // BOTH: two (
 // BOTH: other (
-// BOTH: 3 functions, 3 segments, 2 graph breaks, 3 kernels (2 distinct)
+// BOTH: 4 functions, 5 segments, 2 graph breaks, 5 kernels (4 distinct)
 
 // SIZED: segment at line 27: 2 operations, 2000 flops
 // SIZED: 2000 flops, 8000 bytes

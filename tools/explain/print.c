@@ -150,8 +150,10 @@ static void put_row(const explain_rows *rows, size_t i, bool compiled, const exp
     put_break(f, compiled, out);
     break;
   case TC_EXPLAIN_SEGMENT:
-    tc_putf(out, "segment at line %s: %s operations, ", f[0], f[1]);
-    put_amount(f[2], sizes, "flops", out);
+    tc_putf(out, "segment at line %s%s", f[0], *f[1] ? " for " : "");
+    put_text(f[1], out);
+    tc_putf(out, ": %s operations, ", f[2]);
+    put_amount(f[3], sizes, "flops", out);
     break;
   case TC_EXPLAIN_GUARD:
     tc_put(out, "guard: ");
