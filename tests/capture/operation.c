@@ -58,6 +58,29 @@ TC_COMPILE_WITH("fullgraph") tc_tensor *two(const tc_tensor *x TC_SHAPE("f32[N]"
 // The operand is written after the call has read it.
 TC_COMPILE_WITH("fullgraph") void in_place(tc_tensor *x TC_SHAPE("f32[N,M]")) { tc_copy_(x, sorted(x, 0, 10)); }
 
+// A kernel that runs compiled code itself, while values wait in the workspace of the code that called it.
+TC_COMPILE tc_tensor *inner(const tc_tensor *x TC_SHAPE("f32[N,N]")) {
+  return tc_matmul(tc_softmax(tc_matmul(x, x), -1), x);
+}
+static bool nested_kernel(tc_tensor *out, const tc_tensor *x) {
+  bool done = false;
+  TC_SCOPE {
+    tc_tensor *y = inner(tc_from(TC_F32, TC_DIMS(tc_size(x, 0), tc_size(x, 1)), tc_cdata(x)));
+    if (y) memcpy(tc_data(out), tc_cdata(y), (size_t)tc_numel(y) * sizeof(float)), done = true;
+  }
+  return done;
+}
+TC_CUSTOM_OP("f32[N,N]", nested_kernel)
+static tc_tensor *nested(const tc_tensor *x TC_SHAPE("f32[N,N]")) {
+  tc_tensor *y = tc_empty(TC_F32, TC_DIMS(tc_size(x, 0), tc_size(x, 1)));
+  nested_kernel(y, tc_contiguous(x));
+  return y;
+}
+TC_COMPILE_WITH("fullgraph") tc_tensor *outer(const tc_tensor *x TC_SHAPE("f32[N,N]")) {
+  tc_tensor *y = tc_softmax(tc_matmul(x, x), -1);
+  return tc_matmul(nested(y), y);
+}
+
 int main(void) {
   tc_tensor *x = tc_randn(TC_DIMS(4, 6), 1, TC_F32), *same = NULL;
   show(middle(x, -0.1));
@@ -71,6 +94,7 @@ int main(void) {
   show(two(tc_randn(TC_DIMS(7), 5, TC_F32), tc_randn(TC_DIMS(4), 3, TC_F32))); // 7 is not 2 * 4 + 1
   in_place(x);
   show(x);
+  show(outer(tc_randn(TC_DIMS(9, 9), 4, TC_F32)));
   return finish();
 }
 // CHECK-NOT: graph break
@@ -82,3 +106,4 @@ int main(void) {
 // CHECK-DAG: ends {{.*}} 1 0 0 
 // CHECK-DAG: two {{.*}} 1 0 1 
 // CHECK-DAG: in_place {{.*}} 1 0 0 
+// CHECK-DAG: outer {{.*}} 1 0 0 
