@@ -99,6 +99,18 @@ static bool check(const job *j, const variant *v) {
   return true;
 }
 
+/* Of the levels that a kernel has texts for, those that run where the levels wanted do. */
+static uint32_t limit_levels(uint32_t levels, uint32_t wanted) {
+  uint32_t out = 0;
+  for (int i = 0; i < TC_ISA_COUNT; ++i) {
+    if (!(wanted >> i & 1)) continue;
+    int best = i;
+    while (best > 0 && !(levels >> best & 1)) --best;
+    out |= levels & 1u << best;
+  }
+  return wanted ? out : levels;
+}
+
 static bool emit_kernels(const job *j, variant *v) {
   const uint32_t n = v->p->nkernel;
   v->kernel = calloc(n + 1, sizeof *v->kernel);
@@ -110,7 +122,7 @@ static bool emit_kernels(const job *j, variant *v) {
     ok = v->b->emit_kernel(&v->p->kernel[i], v->p, t) && t->name.text && t->text.text &&
          !t->name.failed && !t->text.failed && !t->launcher.failed;
     v->names[i] = t->name.text;
-    v->levels[i] = t->levels;
+    v->levels[i] = limit_levels(t->levels, j->f->levels);
   }
   if (!ok)
     tc_report(tc_graph_diag(j->graph), severity(j, v), (tc_loc){0},

@@ -74,18 +74,21 @@ static bool move_past_view(const tc_rewrite *w, moves *m, uint32_t id, const tc_
   return (m->after[n->in[0].id] = new_chain(m, &c)) != NULL;
 }
 
-/* Chains for each operand of n that together act as `c` does on its result. */
+/* Chains for each operand of n that together act as `c` does on its result.  Operands of rank 0
+ * need none, but some operand has to have the rank of the result. */
 static bool adjust_operands(const tc_rewrite *w, const tc_node *n, const tc_view_chain *c,
                             tc_view_chain *edge) {
   tc_dims *dims = tc_graph_dims(w->old);
+  bool ranked = false;
   for (int i = 0; i < n->nin; i++) {
     tc_type whole = n->type, part = *tc_graph_type(w->old, n->in[i]);
     for (int s = 0; s < c->n; s++) {
       if (!tc_view_adjust(dims, &c->at[s], &whole, &part, &edge[i])) return false;
       whole = c->at[s].to;
     }
+    ranked |= part.rank == whole.rank;
   }
-  return true;
+  return ranked;
 }
 
 static bool move_past_pointwise(const tc_rewrite *w, moves *m, uint32_t id, const tc_node *n) {

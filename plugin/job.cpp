@@ -273,6 +273,7 @@ void Job::compile() {
       compiled.cuda = makes_code() ? f.options.cuda : TC_CUDA_NO;
       compiled.record = f.options.record;
       compiled.explain = &f.explain;
+      compiled.levels = options.levels;
       list.push_back(compiled);
       jobs.push_back({&f, &segment});
     }
@@ -345,7 +346,7 @@ void Job::use(const tc_texts &texts,
               const std::vector<std::pair<FunctionJob *, Segment *>> &compiled) {
   std::vector<std::string> entries;
   for (const auto &[f, segment] : compiled) entries.push_back(segment->symbol);
-  CompiledUnit unit = compile_texts(user, texts, entries);
+  CompiledUnit unit = compile_texts(user, texts, entries, options.effort);
   for (const auto &[f, segment] : compiled) {
     if (unit.error.empty()) {
       rewriter.insert(f->decl, *segment);

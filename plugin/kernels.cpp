@@ -39,7 +39,7 @@ const char *relocation(llvm::Reloc::Model model) {
 
 // What the generated code has to share with the code around it: target, position independence,
 // code model, unwind tables, control-flow protection.
-std::vector<std::string> common_flags(const CompilerInstance &user) {
+std::vector<std::string> common_flags(const CompilerInstance &user, unsigned effort) {
   const CodeGenOptions &code = user.getCodeGenOpts();
   const LangOptions &lang = user.getLangOpts();
   std::vector<std::string> flags = {"-triple", user.getTargetOpts().Triple, "-x", "c"};
@@ -62,8 +62,9 @@ std::vector<std::string> common_flags(const CompilerInstance &user) {
   if (code.CFProtectionBranch && code.CFProtectionReturn) add("-fcf-protection=", "full");
   else if (code.CFProtectionBranch) add("-fcf-protection=", "branch");
   else if (code.CFProtectionReturn) add("-fcf-protection=", "return");
+  add("-O", llvm::Twine(effort));
   for (const char *flag :
-       {"-O3", "-vectorize-loops", "-vectorize-slp", "-fopenmp", "-std=gnu17", "-ffp-contract=on",
+       {"-vectorize-loops", "-vectorize-slp", "-fopenmp", "-std=gnu17", "-ffp-contract=on",
         "-mframe-pointer=none", "-ffunction-sections", "-fgnuc-version=4.2.1", "-w", "-D"})
     flags.push_back(flag);
   flags.push_back(inner_macro);
@@ -271,14 +272,14 @@ Form choose_form(const CompilerInstance &user) {
 }
 
 CompiledUnit compile_texts(const CompilerInstance &user, const tc_texts &texts,
-                           std::vector<std::string> entries) {
+                           std::vector<std::string> entries, unsigned effort) {
   CompiledUnit unit{choose_form(user), {}, entries, {}, "", ""};
   for (size_t i = 0; i < texts.ndata; i++)
     unit.data.push_back(
         {texts.data[i].name,
          {reinterpret_cast<const char *>(texts.data[i].bytes), texts.data[i].size}});
   const llvm::Triple &triple = user.getTarget().getTriple();
-  std::vector<std::string> common = common_flags(user);
+  std::vector<std::string> common = common_flags(user, effort);
   std::vector<Part> parts;
   StringRef kernels(texts.kernels.text ? texts.kernels.text : "", texts.kernels.len);
   parts.push_back(
@@ -288,6 +289,7 @@ CompiledUnit compile_texts(const CompilerInstance &user, const tc_texts &texts,
     Part part{
         level_names[level], kernels, common, false, std::string("tc") + level_names[level], "", ""};
     part.flags.push_back(std::string("-DTC_LEVEL=") + level_names[level]);
+    if (!(texts.levels & 1)) part.flags.push_back("-DTC_ALONE"); // see prelude/80_matmul.c
     if (triple.getArch() == llvm::Triple::x86_64) {
       llvm::SmallVector<StringRef, 8> flags;
       StringRef(level_flags[level]).split(flags, ' ');

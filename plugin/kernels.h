@@ -1,7 +1,7 @@
 // kernels.h - from the generated C texts to code in the user's object.
 //
 // Every text is compiled in this process by a compiler instance of its own, in its own LLVMContext
-// (sharing the user's would crash), with flags of its own: -O3, OpenMP, one CPU level.  What comes
+// (sharing the user's would crash), with flags of its own: -O3 (or less on request), OpenMP, one CPU level.  What comes
 // out is put into the user's module in one of two forms:
 //
 //   Assembly  finished machine code, as file-scope __asm__ in the rewritten text.  The user's -O0,
@@ -45,8 +45,9 @@ struct CompiledUnit {
 };
 
 // `entries` are the names of the entry functions in the host text: they become local symbols.
+// `effort` is the -O level.
 CompiledUnit compile_texts(const clang::CompilerInstance &user, const tc_texts &texts,
-                           std::vector<std::string> entries);
+                           std::vector<std::string> entries, unsigned effort);
 
 // Bitcode: links the unit into the module that `user` is going to compile.
 void link_unit(clang::CompilerInstance &user, CompiledUnit unit);

@@ -58,6 +58,27 @@ std::string set_dynamic(StringRef key, StringRef value, Options &options) {
   return problem;
 }
 
+std::string set_isa(StringRef key, StringRef value, Options &options) {
+  static const char *const names[TC_ISA_COUNT] = {"v2", "v3", "v4", "bf16", "amx"};
+  llvm::SmallVector<StringRef, 8> list;
+  value.split(list, ',');
+  uint32_t levels = 0;
+  for (StringRef name : list) {
+    const auto *found = llvm::find(names, name);
+    if (found == std::end(names)) return one_of(key, value, "a list of v2, v3, v4, bf16 and amx");
+    levels |= 1u << (found - names);
+  }
+  options.levels = levels;
+  return "";
+}
+
+std::string set_effort(StringRef key, StringRef value, Options &options) {
+  if (value.size() != 1 || value[0] < '0' || value[0] > '3')
+    return one_of(key, value, "0, 1, 2 or 3");
+  options.effort = static_cast<unsigned>(value[0] - '0');
+  return "";
+}
+
 struct Row {
   const char *key, *values;
   std::string (*set)(StringRef key, StringRef value, Options &options);
@@ -72,6 +93,8 @@ const Row rows[] = {
     {"cuda-arch", "cuda-arch=80,90,ptx80", set_arch, true},
     {"nvrtc", "nvrtc=PATH", set_nvrtc, true},
     {"explain", "explain=true|false", set_explain, true},
+    {"isa", "isa=v2,v3,v4,bf16,amx", set_isa, true},
+    {"opt", "opt=0|1|2|3", set_effort, true},
 };
 
 std::string unknown(StringRef key, Place place) {

@@ -18,6 +18,8 @@ struct Options {
   bool explain = true; // the section that tc-explain reads
   tc_cuda_options gpu = tc_cuda_defaults;
   std::string nvrtc; // path of the library
+  uint32_t levels = 0; // bit i: code for tc_isa i; 0: all levels
+  unsigned effort = 3; // -O of the generated code
 };
 
 enum class Place { Attribute, CommandLine };

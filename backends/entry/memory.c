@@ -100,5 +100,7 @@ void tc_entry_results(const tc_entry *e) {
     tc_putf(e->out, " */\n  if (!o%u) {\n", i);
     tc_entry_leave(e, i);
     tc_put(e->out, "    return tcrt_miss(f, TC_MISS_MEMORY, -1, -1, 0, 0);\n  }\n");
+    if (tc_graph_type(e->p->graph, tc_graph_output_at(e->p->graph, i))->weak)
+      tc_putf(e->out, "  o%u->key.flags |= TC_FLAG_WEAK;\n", i);
   }
 }

@@ -296,7 +296,9 @@ Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
     const Expr *expression = e->getArg(arg++);
     if (*at == 't' || *at == 'o') {
       Value v = evaluate(expression);
-      if (*at == 'o' && v.kind == Value::Null) {
+      if (*at == 'o' && v.kind == Value::Null) { // to an operation, a failure where one is pending
+        std::string none = "!(tc_error)()";
+        if (!llvm::is_contained(conditions, none)) conditions.push_back(none);
         in.push_back({0});
         continue;
       }

@@ -63,11 +63,16 @@ void Reading::walk_call(const CallExpr *call) {
   for (const Expr *argument : call->arguments()) walk(argument, api);
 }
 
+static bool is_scope(const Stmt *s) {
+  return isa<CompoundStmt>(s) || isa<IfStmt>(s) || isa<SwitchStmt>(s) || is_loop(s);
+}
+
 // `allowed`: an address taken right here does not outlive the expression.
 void Reading::walk(const Stmt *s, bool allowed) {
   if (!s) return;
   unsigned first = next++;
   bool loop = is_loop(s);
+  size_t outside = open.size();
   if (const auto *ref = dyn_cast<DeclRefExpr>(s)) mention(ref);
   if (isa<LabelStmt>(s) || isa<IndirectGotoStmt>(s)) oddities.insert("goto");
   if (const auto *d = dyn_cast<DeclStmt>(s))
@@ -75,6 +80,7 @@ void Reading::walk(const Stmt *s, bool allowed) {
       if (const auto *variable = dyn_cast<VarDecl>(decl)) {
         names.insert(variable->getNameAsString());
         declared[variable] = first;
+        open.push_back(variable);
       }
   const Expr *address = nullptr;
   if (const auto *op = dyn_cast<UnaryOperator>(s); op && op->getOpcode() == UO_AddrOf)
@@ -96,9 +102,14 @@ void Reading::walk(const Stmt *s, bool allowed) {
   }
   ranges[s] = {first, next};
   if (loop) loops.push_back({first, next});
+  if (!is_scope(s)) return;
+  for (size_t i = outside; i < open.size(); i++) scope_end[open[i]] = next;
+  open.resize(outside);
 }
 
 bool Reading::live_behind(const VarDecl *variable, Range statements) const {
+  auto end = scope_end.find(variable);
+  if (end != scope_end.end() && end->second <= statements.last) return false;
   if (escapes(variable) || variable->hasGlobalStorage()) return true;
   auto found = mentions.find(variable);
   if (found == mentions.end()) return false;

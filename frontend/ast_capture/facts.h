@@ -61,7 +61,8 @@ private:
   unsigned next = 1;
   std::map<const clang::Stmt *, Range> ranges;
   std::map<const clang::VarDecl *, std::vector<unsigned>> mentions;
-  std::map<const clang::VarDecl *, unsigned> declared;
+  std::map<const clang::VarDecl *, unsigned> declared, scope_end;
+  std::vector<const clang::VarDecl *> open; // variables whose scope is being walked
   std::vector<Range> loops;
   std::set<const clang::VarDecl *> escaped;
   std::set<std::string> names, oddities;

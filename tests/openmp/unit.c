@@ -77,14 +77,14 @@ static bool load(omp_unit *u, const char *dir, uint32_t levels) {
   return u->library != NULL;
 }
 
-static bool compile(omp_unit *u, tc_graph **graph, tc_diag *diag) {
+static bool compile(omp_unit *u, tc_graph **graph, uint32_t levels) {
   tc_function *f = calloc((size_t)u->n, sizeof *f);
   char(*symbol)[16] = calloc((size_t)u->n, sizeof *symbol);
-  (void)diag;
   for (int i = 0; i < u->n; ++i) {
     snprintf(symbol[i], sizeof symbol[i], "test_%d", i);
     f[i] = (tc_function){
-        .symbol = symbol[i], .name = symbol[i], .file = "test.c", .line = 1, .graph = graph[i]};
+        .symbol = symbol[i], .name = symbol[i], .file = "test.c", .line = 1, .graph = graph[i],
+        .levels = levels};
   }
   const bool ok = tc_compile_functions(f, u->n, NULL, u->result, &u->texts);
   free(f);
@@ -92,12 +92,27 @@ static bool compile(omp_unit *u, tc_graph **graph, tc_diag *diag) {
   return ok;
 }
 
+static bool replace_host(omp_unit *u, char *text) {
+  tc_buf_free(&u->texts.host);
+  u->texts.host = (tc_buf){0};
+  if (text) tc_put(&u->texts.host, text);
+  free(text);
+  return text && !u->texts.host.failed;
+}
+
 bool omp_unit_build(omp_unit *u, tc_graph **graph, int n, uint32_t levels, tc_diag *diag) {
+  return omp_unit_build_edited(u, graph, n, levels, diag, NULL);
+}
+
+bool omp_unit_build_edited(omp_unit *u, tc_graph **graph, int n, uint32_t levels, tc_diag *diag,
+                           char *(*edit)(const char *host)) {
   *u = (omp_unit){.n = n};
   u->result = calloc((size_t)n + 1, sizeof *u->result);
   u->entry = calloc((size_t)n + 1, sizeof *u->entry);
-  if (!compile(u, graph, diag)) return false;
+  (void)diag;
+  if (!compile(u, graph, edit ? levels : 0)) return false;
   if (u->texts.functions == 0) return true;
+  if (edit && !replace_host(u, edit(u->texts.host.text))) return false;
   char dir[] = "/tmp/tc-omp-XXXXXX", command[64];
   if (!mkdtemp(dir)) return false;
   const bool ok = load(u, dir, u->texts.levels & (levels | ~omp_levels_here()));

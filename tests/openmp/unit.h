@@ -16,6 +16,10 @@ typedef struct omp_unit {
 /* Compiles graphs (taken over; entries are named test_<i>) for the levels in `levels` that this
  * machine runs.  false after printing why. */
 bool omp_unit_build(omp_unit *u, tc_graph **graph, int n, uint32_t levels, tc_diag *diag);
+/* The same for texts of these levels alone, with `edit` between: what it returns (from malloc)
+ * replaces the host text. */
+bool omp_unit_build_edited(omp_unit *u, tc_graph **graph, int n, uint32_t levels, tc_diag *diag,
+                           char *(*edit)(const char *host));
 void omp_unit_free(omp_unit *u);
 
 uint32_t omp_levels_here(void); /* bit i: this machine runs tc_isa i */

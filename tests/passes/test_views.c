@@ -39,6 +39,9 @@ RULE(expand_twice, "expand of expand",
 
 /* ---- up */
 
+#define SCALAR "graph g\n%1 = param i8[] \"x\"\n%2 = abs %1\n%3 = reshape %2 dims=[1]\nret %3\n"
+KEPT(up_from_scalars, "an axis that only the view makes stays where it is", SCALAR)
+
 RULE(up_reshape, "reshape moves to the argument, the scalar stays",
      X "%2 = const f32 2.0\n%3 = mul %1 %2\n%4 = exp %3\n%5 = reshape %4 dims=[B,24]\nret %5\n",
      X "%2 = const f32 2.0\n%3 = reshape %1 dims=[B,24]\n%4 = mul %3 %2\n%5 = exp %4\nret %5\n")

@@ -73,9 +73,13 @@ struct tc_mm {
 /* @ tc_mm_run */
 /* The driver holds no vector code: one copy, compiled with the lowest level, serves all levels and
  * units.  The number in its name grows with every change of struct tc_mm or of its meaning, because
- * objects of two versions may meet at link.  TC_ALONE: a text of one level is compiled by itself.
- */
+ * objects of two versions may meet at link.  TC_ALONE: no text of that level is compiled beside this
+ * one, which has a driver of its own. */
+#ifdef TC_ALONE
+#define tc_mm_run TC_NAME(tc_mm_run_4)
+#else
 #define tc_mm_run tc_mm_run_4
+#endif
 #if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
 __attribute__((visibility("hidden"))) void
 tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t own_bytes);

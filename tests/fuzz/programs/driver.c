@@ -1,235 +1,233 @@
 /* Runs compiled functions against their original bodies: over sizes, layouts, special values, and
- * operands that the guards must refuse.
- *
- * Two results agree when they differ by no more than the tolerance of the coarsest dtype and what a
- * change of the operands by about one rounding does to the original body (where a program magnifies
- * rounding errors, so may its kernels), or when against the body run in double the kernels' error
- * is at most twice the body's. */
+ * operands that the guards must refuse. */
 #include "driver.h"
 
-#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-typedef enum { AS_IS, TRANSPOSED, STEPPED, NEGATIVE, INNER, LAYOUTS } layout;
-typedef enum { PLAIN, CHANGED, SPECIAL, DOUBLE } variation;
+#include "agree.h"
+#include "operands.h"
 
-static struct { int runs, hits, fallbacks, refused, errors, failed, uncompiled; } total;
+static struct { int runs, hits, fallbacks, refused, errors, segments, failed, uncompiled; } total;
 
-/* ---- operands ------------------------------------------------------------------------------- */
+/* ---- effects ------------------------------------------------------------------------------------ */
 
-static tc_ints sizes(const tc_tensor *x) {
-  tc_ints d = {tc_rank(x), {0}};
-  for (int i = 0; i < d.n; i++) d.v[i] = tc_size(x, i);
-  return d;
+static uint64_t trace;
+
+void fuzz_note(int64_t what) { trace = (trace ^ (uint64_t)what) * 0x9e3779b97f4a7c15u + 1; }
+
+void fuzz_log(const char *format, ...) {
+  char text[100];
+  va_list list;
+  va_start(list, format);
+  const int n = vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  for (int i = 0; i < n; i++) fuzz_note(text[i]);
 }
 
-/* Equal values, stored differently. */
-static tc_tensor *stored(tc_tensor *x, layout l) {
-  tc_ints d = sizes(x);
-  tc_tensor *y = x;
-  if (d.n == 0) return x;
-  switch (l) {
-  case TRANSPOSED: return tc_transpose(tc_clone(tc_transpose(x, 0, -1)), 0, -1);
-  case NEGATIVE: return tc_flip(tc_clone(tc_flip(x, TC_ALL)), TC_ALL);
-  case STEPPED:
-    d.v[d.n - 1] *= 2;
-    y = tc_slice(tc_zeros(d, tc_dtype_of(x)), -1, 0, INT64_MAX, 2);
-    break;
-  case INNER:
-    for (int i = 0; i < d.n; i++) d.v[i]++;
-    y = tc_zeros(d, tc_dtype_of(x));
-    for (int i = 0; i < d.n; i++) y = tc_slice(y, i, 1, INT64_MAX, 1);
-    break;
-  default: return x;
-  }
-  tc_copy_(y, x);
-  return y;
+tc_tensor *fuzz_opaque(const tc_tensor *x) {
+  fuzz_note(5);
+  return tc_neg(x);
 }
 
-static bool floating(tc_dtype d) { return d == TC_F32 || d == TC_F64 || d == TC_F16 || d == TC_BF16; }
-
-static double unit(tc_dtype d) { return d == TC_BF16 ? 4e-3 : d == TC_F16 ? 5e-4 : d == TC_F32 ? 1e-7 : 1e-15; }
-
-static tc_tensor *numbers(const fuzz_operand *o, tc_ints dims, uint64_t seed) {
-  if (o->values == FUZZ_INDEX) return tc_floor(tc_mul_s(tc_rand(dims, seed, TC_F64), (double)o->bound));
-  tc_tensor *x = tc_randn(dims, seed, TC_F64);
-  if (o->values == FUZZ_POSITIVE || o->dtype == TC_U8) x = tc_add_s(tc_abs(x), 0.25);
-  if (o->dtype == TC_BOOL) return tc_gt_s(x, 0);
-  if (!floating(o->dtype)) return tc_trunc(tc_mul_s(x, 3));
-  return x;
+void fuzz_double(tc_tensor *x) {
+  fuzz_note(6);
+  tc_add_(x, x);
 }
 
-/* Every 7th element is one of these. */
-static tc_tensor *specials(tc_tensor *x) {
-  static const double v[] = {NAN, INFINITY, -INFINITY, 0, -0.0, 1, -1};
-  int64_t n = tc_numel(x);
-  tc_tensor *flat = tc_reshape(x, TC_DIMS(-1));
-  for (int64_t i = 0, k = 0; i < n; i += 7, k++) tc_fill_(tc_slice(flat, 0, i, i + 1, 1), v[k % 7]);
-  return x;
-}
+/* ---- one call ----------------------------------------------------------------------------------- */
 
-static tc_tensor *operand(const fuzz_operand *o, int run, int number, variation v, layout l) {
-  tc_ints dims = {o->rank, {0}};
-  memcpy(dims.v, o->dim[run], sizeof dims.v);
-  tc_tensor *x = tc_cast(numbers(o, dims, (uint64_t)(number * 17 + run + 1)), o->dtype);
-  if (!floating(o->dtype)) return stored(x, l);
-  if (v == SPECIAL && tc_numel(x)) specials(x);
-  if (v == CHANGED) {
-    tc_tensor *up = tc_gt_s(tc_rand(dims, (uint64_t)number + 99, TC_F64), 0.5);
-    tc_tensor *wide = tc_cast(x, TC_F64), *more = tc_mul_s(wide, unit(o->dtype));
-    x = tc_cast(tc_where(up, tc_add(wide, more), tc_sub(wide, more)), o->dtype);
-  }
-  if (v == DOUBLE) x = tc_cast(x, TC_F64);
-  return stored(x, l);
-}
+static const int rounds[FUZZ_RUNS] = {3, 1, 0}; /* the n of each run */
 
-/* ---- one call --------------------------------------------------------------------------------- */
-
-typedef struct outcome { tc_tensor *result, *written; char error[200]; } outcome;
-
-static outcome call(const fuzz_case *c, tc_tensor *const *x, bool enabled) {
-  outcome o = {0};
+static outcome call(const fuzz_case *c, tc_tensor *const *x, int run, bool enabled) {
+  outcome o = {.n = c->n};
   tc_clear_error();
   tc_set_enabled(enabled);
-  o.result = c->run(x, 0.75);
+  trace = 0;
+  o.result = c->run(x, 0.75, rounds[run]);
+  o.trace = trace;
   snprintf(o.error, sizeof o.error, "%s", tc_error() ? tc_error() : "");
   tc_clear_error();
   tc_set_enabled(true);
-  if (c->writes && x[0]) o.written = x[0];
+  for (int i = 0; i < c->n; i++) o.operand[i] = x[i];
   return o;
 }
 
-static void make(const fuzz_case *c, int run, variation v, int shift, tc_tensor **x) {
-  for (int i = 0; i < c->n; i++)
-    x[i] = operand(&c->in[i], run, i, v, i == 0 && c->writes ? AS_IS : (layout)(shift ? (i + shift) % LAYOUTS : 0));
+typedef struct counts { uint64_t hits, fallbacks; } counts;
+
+static counts counted(const fuzz_case *c) {
+  const tc_stats s = tc_stats_of(c->name);
+  return (counts){s.hits, s.fallbacks};
 }
 
-/* ---- comparison --------------------------------------------------------------------------------- */
-
-static double at(const tc_tensor *flat, int64_t i) { return tc_at(flat, TC_INTS(i)); }
-
-static bool same_type(const tc_tensor *a, const tc_tensor *b) {
-  tc_ints p = sizes(a), q = sizes(b);
-  return tc_dtype_of(a) == tc_dtype_of(b) && p.n == q.n && !memcmp(p.v, q.v, sizeof p.v);
-}
-
-static tc_tensor *flat(const tc_tensor *x) { return tc_reshape(tc_cast(x, TC_F64), TC_DIMS(-1)); }
-
-typedef struct error_sum { double kernels, body; } error_sum;
-
-static bool agree(const fuzz_case *c, const tc_tensor *got, const tc_tensor *want, const tc_tensor *changed,
-                  const tc_tensor *wide, char why[200]) {
-  static const double rtol[TC_DTYPE_COUNT] = {[TC_F64] = 1e-7, [TC_F32] = 1.3e-6, [TC_F16] = 1e-3, [TC_BF16] = 1.6e-2};
-  snprintf(why, 200, "another dtype or shape");
-  if (!same_type(got, want)) return false;
-  int64_t n = tc_numel(want);
-  if (n == 0) return true;
-  bool real = floating(tc_dtype_of(want)), near = true;
-  if (!real) { /* through int64: exact */
-    tc_tensor *ne = tc_any(tc_ne(got, want), TC_ALL, false);
-    snprintf(why, 200, "integers differ");
-    return !tc_item_int(ne);
+/* Written operands are contiguous: others are not for kernels. */
+static void make(const fuzz_case *c, int run, unsigned v, int shift, tc_tensor **x) {
+  for (int i = 0; i < c->n; i++) {
+    layout l = shift ? (layout)((i + shift) % LAYOUTS) : AS_IS;
+    if (c->in[i].written && l != SHIFTED) l = AS_IS;
+    x[i] = fuzz_operand_of(&c->in[i], run, i, c->in[i].written ? v & ~(unsigned)REPEATED : v, l);
   }
-  tc_tensor *g = flat(got), *w = flat(want), *p = changed && same_type(changed, want) ? flat(changed) : NULL;
-  tc_tensor *r = wide && tc_numel(wide) == n ? flat(wide) : NULL;
-  double scale = 0, tol = rtol[c->coarsest];
-  error_sum e = {0};
-  for (int64_t i = 0; i < n; i++)
-    if (isfinite(at(w, i))) scale = fmax(scale, fabs(at(w, i)));
-  for (int64_t i = 0; i < n; i++) {
-    double a = at(g, i), b = at(w, i), q = p ? at(p, i) : b;
-    if (r) e.kernels = fmax(e.kernels, fabs(a - at(r, i))), e.body = fmax(e.body, fabs(b - at(r, i)));
-    if (a == b || (isnan(a) && isnan(b)) || isnan(b) != isnan(q) || isinf(b) != isinf(q)) continue;
-    if (fabs(a - b) <= 1e-5 + tol * fmax(fabs(b), c->coarsest >= TC_F32 ? 0.1 * scale : scale) + 60 * fabs(b - q)) continue;
-    if (near) snprintf(why, 200, "element %lld is %.9g, not %.9g (changed operands: %.9g)", (long long)i, a, b, q);
-    near = false;
-  }
-  return near || (r && isfinite(e.kernels) && isfinite(e.body) && e.kernels <= 2 * e.body);
 }
 
-static bool same_outcome(const fuzz_case *c, outcome got, outcome want, outcome changed, outcome wide, char why[200]) {
-  if (!got.result != !want.result) {
-    snprintf(why, 200, "%s, the body %s", got.result ? "a result" : got.error, want.result ? "has a result" : want.error);
-    return false;
-  }
-  if (got.result && !agree(c, got.result, want.result, changed.result, wide.result, why)) return false;
-  return !c->writes || !got.written || agree(c, got.written, want.written, changed.written, NULL, why);
-}
-
-/* ---- the runs of a function ------------------------------------------------------------------------ */
+static int subject = -1; /* the operand that does not fit */
 
 static void failed(const fuzz_case *c, const char *what, const char *why) {
   total.failed++;
-  printf("FAIL %s %s: %s\n", c->name, what, why);
+  if (subject < 0) printf("FAIL %s %s: %s\n", c->name, what, why);
+  else printf("FAIL %s %s for operand %d: %s\n", c->name, what, subject, why);
 }
 
-/* Operands that fit: kernels run, unless a size that may broadcast was guessed not to. */
-static void fits(const fuzz_case *c, const char *what, int run, variation v, int shift) {
-  tc_tensor *x[FUZZ_OPERANDS], *y[FUZZ_OPERANDS], *z[FUZZ_OPERANDS], *d[FUZZ_OPERANDS];
+/* ---- operands that fit ---------------------------------------------------------------------------- */
+
+/* What is done to operands that fit, so that they do not. */
+typedef void mutation(const fuzz_case *c, int i, int k, unsigned v, tc_tensor **x);
+
+/* Whether the outcomes agree; where they differ, what changed operands do to the body is allowed. */
+static bool same(const fuzz_case *c, int run, unsigned v, mutation *change, int i, int k, const outcome *got,
+                 const outcome *want, char why[200]) {
+  outcome none = {0};
+  if (fuzz_agree(c, got, want, &none, &none, why)) return true;
+  tc_tensor *z[FUZZ_OPERANDS], *d[FUZZ_OPERANDS];
+  make(c, run, v | CHANGED, 0, z), make(c, run, v | DOUBLE, 0, d);
+  if (change) change(c, i, k, v | CHANGED, z), change(c, i, k, v | DOUBLE, d);
+  const outcome changed = call(c, z, run, false), wide = call(c, d, run, false);
+  return fuzz_agree(c, got, want, &changed, &wide, why);
+}
+
+/* Kernels run and no guard fails, but for sizes 0 and 1, where a size that may broadcast was
+ * guessed not to. */
+static void fits(const fuzz_case *c, const char *what, int run, unsigned v, int shift) {
+  tc_tensor *x[FUZZ_OPERANDS], *y[FUZZ_OPERANDS];
   make(c, run, v, shift, x), make(c, run, v, shift, y);
   tc_clear_error();
-  uint64_t hits = tc_stats_of(c->name).hits;
-  outcome want = call(c, x, false), got = call(c, y, true), changed = {0}, wide = {0};
-  bool hit = tc_stats_of(c->name).hits > hits;
-  if (v == PLAIN) {
-    make(c, run, CHANGED, 0, z), make(c, run, DOUBLE, 0, d);
-    changed = call(c, z, false), wide = call(c, d, false);
-  }
+  const outcome want = call(c, x, run, false);
+  const counts before = counted(c);
+  const outcome got = call(c, y, run, true);
+  const counts after = counted(c);
+  const bool hit = after.hits > before.hits, fell = after.fallbacks > before.fallbacks;
   char why[200];
-  total.runs++, total.hits += hit, total.fallbacks += !hit, total.errors += !want.result;
+  total.runs++, total.hits += hit, total.fallbacks += fell, total.errors += !want.result;
   if (run == 0 && v == PLAIN && !want.result) return failed(c, "generator", want.error);
-  if (run == 0 && !hit) return failed(c, what, "kernels did not run");
-  if (!same_outcome(c, got, want, changed, wide, why)) failed(c, what, why);
+  if (run < 2 && want.result && ((fell && !c->may_fall) || (c->strict && !hit)))
+    return failed(c, what, "kernels did not run");
+  if (!same(c, run, v, NULL, 0, 0, &got, &want, why)) failed(c, what, why);
 }
 
-/* Operand i of another kind: the body has to run, with the same outcome. */
-static void foreign(const fuzz_case *c, const char *what, int i, int kind) {
+/* ---- operands that do not --------------------------------------------------------------------------- */
+
+static void other_dtype(const fuzz_case *c, int i, int k, unsigned v, tc_tensor **x) {
+  (void)c, (void)k, (void)v;
+  x[i] = tc_cast(x[i], tc_dtype_of(x[i]) == TC_F64 ? TC_F32 : TC_F64);
+}
+
+static void other_rank(const fuzz_case *c, int i, int k, unsigned v, tc_tensor **x) {
+  (void)c, (void)k, (void)v;
+  x[i] = tc_clone(tc_unsqueeze(x[i], 0));
+}
+
+static void missing(const fuzz_case *c, int i, int k, unsigned v, tc_tensor **x) {
+  (void)c, (void)k, (void)v;
+  x[i] = NULL;
+}
+
+static void larger(const fuzz_case *c, int i, int axis, unsigned v, tc_tensor **x) {
+  tc_ints dims = fuzz_sizes(x[i]);
+  dims.v[axis]++;
+  x[i] = fuzz_tensor(&c->in[i], dims, 0, i, v);
+}
+
+static void same_memory(const fuzz_case *c, int i, int k, unsigned v, tc_tensor **x) {
+  (void)c, (void)v;
+  x[k] = x[i];
+}
+
+/* Both in one memory, one row apart. */
+static void shared_memory(const fuzz_case *c, int i, int k, unsigned v, tc_tensor **x) {
+  (void)c, (void)v;
+  tc_ints dims = fuzz_sizes(x[i]);
+  const int64_t rows = dims.v[0]++;
+  tc_tensor *room = tc_zeros(dims, tc_dtype_of(x[i]));
+  tc_tensor *low = tc_slice(room, 0, 0, rows, 1), *high = tc_slice(room, 0, 1, rows + 1, 1);
+  tc_copy_(low, x[i]), tc_copy_(high, x[k]);
+  x[i] = low, x[k] = high;
+}
+
+/* The body has to run, with the same outcome; `must`: kernels must not. */
+static void foreign(const fuzz_case *c, const char *what, mutation *change, int i, int k, bool must) {
   tc_tensor *x[FUZZ_OPERANDS], *y[FUZZ_OPERANDS];
   make(c, 0, PLAIN, 0, x), make(c, 0, PLAIN, 0, y);
-  tc_tensor **both[] = {x, y};
-  for (int k = 0; k < 2; k++) {
-    tc_tensor *t = both[k][i];
-    if (kind == 0) t = tc_cast(t, tc_dtype_of(t) == TC_F64 ? TC_F32 : TC_F64);
-    else if (kind == 1) t = tc_clone(tc_unsqueeze(t, 0));
-    else t = NULL;
-    both[k][i] = t;
-  }
+  change(c, i, k, PLAIN, x), change(c, i, k, PLAIN, y);
   tc_clear_error();
-  uint64_t hits = tc_stats_of(c->name).hits;
-  outcome want = call(c, x, false), got = call(c, y, true);
+  subject = i;
+  const uint64_t hits = tc_stats_of(c->name).hits;
+  const outcome want = call(c, x, 0, false), got = call(c, y, 0, true);
   char why[200];
   total.runs++, total.refused++;
-  if (tc_stats_of(c->name).hits > hits) return failed(c, what, "kernels ran on operands they are not made for");
-  if (!same_outcome(c, got, want, (outcome){0}, (outcome){0}, why)) failed(c, what, why);
+  if (must && tc_stats_of(c->name).hits > hits)
+    return failed(c, what, "kernels ran on operands they are not made for");
+  if (!same(c, 0, PLAIN, change, i, k, &got, &want, why)) failed(c, what, why);
 }
 
+static bool alike(const fuzz_operand *a, const fuzz_operand *b) {
+  return a->dtype == b->dtype && a->rank == b->rank && a->values != FUZZ_INDEX && b->values != FUZZ_INDEX &&
+         !memcmp(a->dim[0], b->dim[0], sizeof a->dim[0]);
+}
+
+static void aliases(const fuzz_case *c, int i) {
+  for (int k = 0; k < c->n; k++) {
+    if (k == i || !alike(&c->in[i], &c->in[k])) continue;
+    const bool must = c->strict && c->in[i].written;
+    TC_SCOPE foreign(c, "the same memory twice", same_memory, i, k, must);
+    if (c->in[i].rank) TC_SCOPE foreign(c, "overlapping memory", shared_memory, i, k, must);
+  }
+}
+
+static void misfits(const fuzz_case *c, int i) {
+  TC_SCOPE foreign(c, "another dtype", other_dtype, i, 0, c->strict);
+  TC_SCOPE foreign(c, "another rank", other_rank, i, 0, c->strict);
+  TC_SCOPE foreign(c, "NULL", missing, i, 0, c->strict);
+  for (int a = 0; a < c->in[i].rank; a++)
+    TC_SCOPE foreign(c, "another size", larger, i, a, c->strict && (c->in[i].refused >> a & 1));
+  if (c->writes) aliases(c, i);
+}
+
+/* ---- all runs ----------------------------------------------------------------------------------------- */
+
 static void run_case(const fuzz_case *c) {
-  if (tc_stats_of(c->name).functions == 0) {
+  const uint64_t segments = tc_stats_of(c->name).functions;
+  if (segments == 0) {
     total.uncompiled++;
     printf("uncompiled %s\n", c->name);
     return;
   }
-  TC_SCOPE fits(c, "plain", 0, PLAIN, 0);
-  TC_SCOPE fits(c, "other sizes and layouts", 1, PLAIN, 1);
-  TC_SCOPE fits(c, "more layouts", 0, PLAIN, 3);
-  TC_SCOPE fits(c, "sizes 0 and 1", 2, PLAIN, 0);
-  TC_SCOPE fits(c, "special values", 0, SPECIAL, 0);
-  for (int i = 0; i < c->n; i++) {
-    TC_SCOPE foreign(c, "another dtype", i, 0);
-    TC_SCOPE foreign(c, "another rank", i, 1);
-    TC_SCOPE foreign(c, "NULL", i, 2);
-  }
+  total.segments += (int)segments;
+  fuzz_case it = *c;
+  it.strict = c->strict && segments == 1;
+  TC_SCOPE fits(&it, "plain", 0, PLAIN, 0);
+  TC_SCOPE fits(&it, "other sizes and layouts", 1, PLAIN, 1);
+  TC_SCOPE fits(&it, "more layouts", 0, PLAIN, 4);
+  TC_SCOPE fits(&it, "sizes 0 and 1", 2, PLAIN, 0);
+  TC_SCOPE fits(&it, "special values", 0, SPECIAL, 0);
+  TC_SCOPE fits(&it, "stride 0", 0, REPEATED, 0);
+  for (int i = 0; i < c->n; i++) misfits(&it, i);
+  subject = -1;
+}
+
+static bool chosen(const fuzz_case *c, int argc, char **argv) {
+  for (int i = 1; i < argc; i++)
+    if (!strcmp(argv[i], c->name)) return true;
+  return argc < 2;
 }
 
 int fuzz_main(const fuzz_case *c, size_t n, int argc, char **argv) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   for (size_t i = 0; i < n; i++)
-    if (argc < 2 || !strcmp(argv[1], c[i].name)) {
+    if (chosen(&c[i], argc, argv)) {
       printf("run %s\n", c[i].name); /* the last line names the one that crashed */
       run_case(&c[i]);
     }
-  printf("total %d runs %d hits %d fallbacks %d refused %d errors %d uncompiled %d failed\n", total.runs, total.hits,
-         total.fallbacks, total.refused, total.errors, total.uncompiled, total.failed);
+  printf("total %d runs %d hits %d fallbacks %d refused %d errors %d segments %d uncompiled %d failed\n", total.runs,
+         total.hits, total.fallbacks, total.refused, total.errors, total.segments, total.uncompiled, total.failed);
   return total.failed != 0;
 }

@@ -1,7 +1,8 @@
-/* driver.h - what a file of random programs (tools/fuzz) hands to the driver. */
+/* driver.h - what a file of random programs (tools/fuzz) hands to the driver, and calls. */
 #ifndef TC_FUZZ_DRIVER_H
 #define TC_FUZZ_DRIVER_H
 
+#include <math.h>
 #include <tcompile.h>
 
 enum { FUZZ_OPERANDS = 4, FUZZ_RUNS = 3 }; /* runs: usual sizes, other sizes, sizes 0 and 1 */
@@ -11,22 +12,33 @@ typedef enum fuzz_values { FUZZ_NORMAL, FUZZ_POSITIVE, FUZZ_INDEX } fuzz_values;
 typedef struct fuzz_operand {
   tc_dtype dtype;
   fuzz_values values;
-  int64_t bound; /* INDEX: below this */
+  int64_t bound;    /* INDEX: below this */
+  bool written;     /* in place, as a whole or in part */
+  unsigned refused; /* bit a: kernels must not run when size a is one more; 0 where unknown */
   int rank;
   int64_t dim[FUZZ_RUNS][TC_MAX_RANK];
 } fuzz_operand;
 
 typedef struct fuzz_case {
   const char *name;
-  tc_tensor *(*run)(tc_tensor *const *x, double s);
+  tc_tensor *(*run)(tc_tensor *const *x, double s, int n);
   tc_dtype coarsest; /* of all floating values in it */
-  bool writes;       /* operand 0 is written */
+  bool writes;       /* some operand is written */
+  bool strict;       /* one segment over all operands: kernels run for operands that fit, and no others */
+  bool may_fall;     /* views that are written stand in front of a segment: guards refuse those */
   int n;
   fuzz_operand in[FUZZ_OPERANDS];
 } fuzz_case;
 
-/* Runs all cases, or the one named by argv[1].  Prints one line for each failure and one with the
+/* Runs all cases, or those named by arguments.  Prints one line for each failure and one with the
  * counts; returns 0 when nothing failed. */
 int fuzz_main(const fuzz_case *c, size_t n, int argc, char **argv);
+
+/* ---- calls that the compiler cannot see into: graph breaks with an effect that is checked ---- */
+
+void fuzz_note(int64_t what); /* part of the trace, which has to be the same in order */
+void fuzz_log(const char *format, ...);
+tc_tensor *fuzz_opaque(const tc_tensor *x); /* -x */
+void fuzz_double(tc_tensor *x);             /* x *= 2 in its memory */
 
 #endif

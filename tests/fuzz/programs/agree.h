@@ -1,0 +1,24 @@
+/* agree.h - when two outcomes of a random program are the same.
+ *
+ * Two results agree when they differ by no more than the tolerance of the coarsest dtype and what a
+ * change of the operands by about one rounding does to the original body (where a program magnifies
+ * rounding errors, so may its kernels), or when against the body run in double the kernels' error
+ * is at most twice the body's. */
+#ifndef TC_FUZZ_AGREE_H
+#define TC_FUZZ_AGREE_H
+
+#include "driver.h"
+
+typedef struct outcome {
+  tc_tensor *result;
+  tc_tensor *operand[FUZZ_OPERANDS]; /* as they are afterwards */
+  int n;
+  uint64_t trace;
+  char error[200];
+} outcome;
+
+/* changed, wide: of the body with changed operands, and with operands in f64; may be empty. */
+bool fuzz_agree(const fuzz_case *c, const outcome *got, const outcome *want, const outcome *changed, const outcome *wide,
+                char why[200]);
+
+#endif

@@ -1,0 +1,244 @@
+"""Steps of a random program that are no ops: graph breaks, branches, loops, scopes, writes in place,
+early ends.  Whatever steers a program at run time is exact, so that both ways of running it go the
+same way."""
+from sizes import is_name
+from values import Block, Carried, Effect, Value
+
+LOOP_BODIES = ("tc_tanh(tc_mul_s(%0, 0.5))", "tc_add_s(tc_mul_s(%0, 0.5), 1)", "tc_sub(tc_mul_s(%0, 0.25), %0)")
+HELPER_BODIES = ("tc_silu(tc_add_s(x, 1))", "tc_mul(x, tc_sigmoid(x))", "tc_sub(tc_exp(tc_neg(x)), x)",
+                 "tc_rank(x) > 1 ? tc_transpose(tc_neg(tc_transpose(x, 0, 1)), 0, 1) : tc_sin(x)")
+PARITY = "tc_item_int(tc_sum(tc_gt_s(%0, 0), TC_ALL, false)) % 2"
+
+
+class Control:
+    """self.open: the blocks that are being written, innermost last; self.broken: statements that no
+    segment can hold were written."""
+
+    # ---- breaks
+
+    def effect(self, text, uses=()):
+        e = Effect(text, uses)
+        self.add(e)
+        return e
+
+    def note(self):
+        self.broken = True
+        x = self.pick(lambda v: v.exact) if self.r.random() < 0.6 else None
+        if x:
+            return self.effect(f"fuzz_note({PARITY});", [x])
+        return self.effect(self.r.choice(("fuzz_note(7);", "fuzz_note(n);", 'fuzz_log("%d %g\\n", n, s);',
+                                          '__asm__ volatile("" ::: "memory");', "{ volatile int k = n; fuzz_note(k); }")))
+
+    def opaque(self):
+        self.broken = True
+        x = self.pick(lambda v: v.dtype != "bool")
+        v = x and self.make("fuzz_opaque(%0)", [x], x.dtype, x.shape, x.exact)
+        if v and all(isinstance(d, int) or is_name(d) for d in v.shape) and self.r.random() < 0.7:
+            v.declared = f' TC_SHAPE("{v.dtype}[{",".join(map(str, v.shape))}]")'
+        return v
+
+    def change(self):
+        """A call that nobody sees into writes a tensor."""
+        x = self.target()
+        if not x or self.open:
+            return None
+        self.broken = True
+        return self.effect("fuzz_double(%0);", [x])
+
+    def item(self):
+        x = self.pick(lambda v: v.real and v.shape)
+        y = x and self.pick(lambda v: v.dtype == x.dtype)
+        scale = "tc_item(tc_tanh(tc_sum(tc_cast(%1, TC_F64), TC_ALL, false)))"
+        return y and self.make(f"tc_mul_s(%0, {scale})", [x, y], x.dtype, x.shape)
+
+    # ---- writes in place
+
+    def may_write(self, v):
+        known = v in self.params or any(v in b.inside for b in self.open[-1:]) or not self.open
+        return v.dtype != "bool" and v.values == "normal" and not v.overlaps and known and \
+            all(u.values == "normal" for u in v.family)
+
+    def target(self, test=lambda v: True):
+        v = self.pick(lambda v: self.may_write(v) and test(v))
+        if v and self.open and v in self.params:
+            return None
+        return v
+
+    def written(self, x, exact):
+        for v in x.family:
+            v.exact = v.exact and exact
+            if v in self.params:
+                self.writes = True
+                v.written = True
+
+    def write(self):
+        """A whole tensor: an operand, a result, or something local."""
+        x = self.target(lambda v: bool(v.shape))
+        y = x and self.partner(x)
+        if not y:
+            return None
+        return self.put_write(x, y, x)
+
+    def put_write(self, x, y, whole):
+        op = self.r.choice(("add_", "sub_", "mul_", "copy_", "fill_", "div_"))
+        if (op == "div_" and not x.real) or (op == "copy_" and x is y):
+            return None
+        if op == "fill_":
+            self.effect("tc_fill_(%0, 2);", [x])
+        else:
+            self.effect(f"tc_{op}(%0, %1);", [x, y])
+        self.written(whole, op == "fill_" or (op == "copy_" and y.exact))
+        return x
+
+    def write_view(self):
+        """A part of a tensor, by one view or two."""
+        x = self.target(lambda v: bool(v.shape))
+        kinds = "transpose permute slice slice select flip unsqueeze flatten".split()
+        v = x and self.some_view(x, kinds)
+        self.views_written = self.views_written or bool(v)
+        if v and v.shape and self.r.random() < 0.4:
+            v = self.some_view(v, kinds) or v
+        y = v and self.partner(v)
+        return y and self.put_write(v, y, x)
+
+    def in_place(self):
+        """A write as part of an expression."""
+        x = self.pick(lambda v: v.dtype != "bool" and v.shape)
+        y = x and self.partner(x)
+        if not y:
+            return None
+        op = self.r.choice(("add_", "sub_", "mul_", "copy_", "fill_", "div_"))
+        if op == "div_" and not x.real:
+            return None
+        call = "tc_fill_(tc_clone(%0), 2)" if op == "fill_" else f"tc_{op}(tc_clone(%0), %1)"
+        return self.make(call, [x] if op == "fill_" else [x, y], x.dtype, x.shape, op == "fill_")
+
+    # ---- calls
+
+    def helper(self):
+        x = self.pick(lambda v: v.real)
+        if not x:
+            return None
+        name = f"{self.name}_h{len(self.helpers)}"
+        self.helpers[name] = f"static tc_tensor *{name}(const tc_tensor *x) {{ return {self.r.choice(HELPER_BODIES)}; }}"
+        if self.r.random() < 0.15:  # recursion that constants unwind
+            self.helpers[name] = (f"static tc_tensor *{name}_n(const tc_tensor *x, int k) {{ return k ? {name}_n(tc_tanh(x), k - 1) : tc_neg(x); }}\n"
+                                  f"static tc_tensor *{name}(const tc_tensor *x) {{ return {name}_n(x, 3); }}")
+        if self.r.random() < 0.2:
+            self.helpers[name] = "TC_DISABLE " + self.helpers[name].replace("\nstatic", "\nTC_DISABLE static")
+            self.broken = True
+        return self.make(f"{name}(%0)", [x], x.dtype, x.shape)
+
+    # ---- blocks
+
+    def nested(self, block, carried=True):
+        """Fills the block; what it carries is a value behind it."""
+        x = self.pick(lambda v: v.dtype != "bool" and not v.overlaps) if carried else None
+        if carried and not x:
+            return None
+        if x:
+            block.start, block.copies = x, self.r.random() < 0.6
+            c = block.carried = block.last = Carried(block, f"v{self.count}", x.dtype, x.shape, False)
+            self.count += 1
+            if not block.copies:
+                c.join(x)
+                c.values = "view"  # not written: that would write `start` in some rounds
+        self.add(block)
+        self.open.append(block)
+        if x:
+            block.inside.append(c)
+            c.owner = block
+        for _ in range(self.r.randint(1, 3)):
+            self.step()
+        if x:
+            self.carry(block)
+        self.open.pop()
+        if not x:
+            return block
+        block.inside.remove(c)
+        c.owner = None
+        self.body_of(self.open).append(c)
+        return c
+
+    def carry(self, block):
+        """The last value that fits goes into the next round, kept small."""
+        c = block.carried
+        found = [v for v in block.inside if isinstance(v, Value) and v is not c and (v.dtype, v.shape) == (c.dtype, c.shape)]
+        v = found[-1] if found else c
+        block.last = self.make("tc_tanh(%0)" if c.real else "tc_neg(%0)", [v], c.dtype, c.shape)
+
+    def loop(self):
+        x = self.pick(lambda v: v.real)
+        if self.r.random() < 0.5:
+            rounds = self.r.randint(1, 4)
+            return len(self.open) < 2 and self.nested(Block(f"for (int i{self.count} = 0; i{self.count} < {rounds}; i{self.count}++) {{")) or None
+        v = x and self.make(f"tc_clone(%0); for (int i = 0; i < {self.r.randint(1, 4)}; i++) @ = {self.r.choice(LOOP_BODIES).replace('%0', '@')}",
+                            [x], x.dtype, x.shape)
+        return v
+
+    def run_time_loop(self):
+        if len(self.open) >= 2:
+            return None
+        self.broken, i = True, f"i{self.count}"
+        opening, closing = self.r.choice(((f"for (int {i} = 0; {i} < n; {i}++) {{", "}"), (f"for (int {i} = n; {i} > 0; {i}--) {{", "}"),
+                                          (f"int {i} = n; while ({i}-- > 0) {{", "}"), (f"int {i} = 0; do {{", f"}} while (++{i} < n);"),
+                                          (f"for (int {i} = 0;; {i}++) {{ if ({i} >= n) break;", "}"),
+                                          (f"for (int {i} = 0; {i} < n + 1; {i}++) {{ if ({i} == 1) continue;", "}")))
+        return self.nested(Block(opening, closing))
+
+    def branch(self):
+        if len(self.open) >= 2:
+            return None
+        self.broken = True
+        x = self.pick(lambda v: v.exact)
+        condition, uses = self.r.choice((("s > 0.5", []), ("n > 1", []), ("n & 1", []), ("s > 0.5 && n < 2", []),
+                                         (PARITY, [x] if x else None), (f"{PARITY} == 0", [x] if x else None)))
+        if uses is None:
+            return None
+        block = Block(f"if ({condition}) {{", "}", uses)
+        found = self.nested(block)
+        if found and self.r.random() < 0.4:
+            block.other = []
+            self.other_arm(block)
+        return found
+
+    def other_arm(self, block):
+        """The arm of else notes that it ran; it carries nothing."""
+        e = Effect("fuzz_note(3);", [])
+        e.owner = block
+        block.other.append(e)
+
+    def switch(self):
+        if len(self.open) >= 2:
+            return None
+        self.broken = True
+        return self.nested(Block("switch (n) { case 1: fuzz_note(1); break; case 3: default: {", "} }"))
+
+    def constant_branch(self):
+        self.folded = True
+        return len(self.open) < 2 and self.nested(Block(self.r.choice(("if (sizeof(int) == 4) {", "if (tc_is_compiling() || 1) {")))) or None
+
+    def scope(self):
+        """TC_SCOPE, which the carried tensor leaves by tc_keep."""
+        if len(self.open) >= 2 or any(b.keeps_last for b in self.open):
+            return None
+        block = Block("TC_SCOPE {")
+        block.keeps_last = True
+        found = self.nested(block)
+        return found
+
+    # ---- early ends
+
+    def leave(self):
+        if self.open and any(b.keeps_last for b in self.open):
+            return None
+        x = self.pick(lambda v: v.dtype != "bool")
+        kind = self.r.random()
+        if kind < 0.5:
+            return x and self.effect("if (!%0) goto out;" if self.cleanup else "if (!%0) return NULL;", [x])
+        condition = self.r.choice(("n == 1", "n > 7", "s < 0"))
+        self.broken = True
+        if not x:
+            return None
+        return self.effect(f"if ({condition}) {{ result = tc_neg(%0); goto out; }}" if self.cleanup else f"if ({condition}) return tc_neg(%0);", [x])
+

@@ -1,0 +1,415 @@
+"""Steps of a random program that compute tensors: one method for each class of ops of graph/api.def."""
+from sizes import half, less_one, plus, size, times
+from values import FLOATS, INTS, c_dtype, ints
+
+SMOOTH = ("square sqrt rsqrt reciprocal exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh "
+          "asinh acosh atanh erf erfc sigmoid silu gelu gelu_tanh softplus mish hardswish hardsigmoid").split()
+EXACT = "neg abs relu relu6 contiguous".split()      # of exact operands exact
+JUMPS = "sign floor ceil round trunc".split()        # on exact operands only: rounding would tip them
+TESTS = "isnan isinf isfinite logical_not".split()
+ARITHMETIC = "add sub mul div atan2 hypot copysign".split()
+COMPARE = "eq ne lt le gt ge logical_and logical_or logical_xor".split()
+DIVISIONS = "floor_div remainder fmod".split()
+BITS = "bit_and bit_or bit_xor shl shr".split()
+VIEWS = "transpose permute slice slice select flip unsqueeze flatten expand reshape squeeze contiguous".split()
+
+
+def real_of(v):
+    return v.dtype if v.real else "f32"
+
+
+def whole(shape):
+    return all(isinstance(d, int) for d in shape)
+
+
+class Ops:
+    """self.r: random numbers; make(template, uses, dtype, shape, exact) appends a statement; pick(test) finds
+    a value; parameter(...) makes one, or None; view_of(x, ...) is make for what may share x's memory."""
+
+    def unary(self):
+        x = self.pick(lambda v: v.dtype != "bool")
+        if not x:
+            return None
+        if self.r.random() < 0.3:
+            op = self.r.choice(EXACT)
+            v = self.make(f"tc_{op}(%0)", [x], x.dtype, x.shape, x.exact)
+            if v and op == "contiguous":
+                v.join(x)
+            return v
+        op = self.r.choice(SMOOTH)
+        return self.make(f"tc_{op}(%0)", [x], x.dtype if op == "square" else real_of(x), x.shape)
+
+    def partner(self, x, test=lambda v: True):
+        """A value that broadcasts with x to x's shape, of one dtype with it: promotion has cases of its own."""
+        def fits(v):
+            if not 0 < len(v.shape) <= len(x.shape) or v.dtype != x.dtype or not test(v):
+                return False
+            return all(a in (b, 1) for a, b in zip(v.shape, x.shape[len(x.shape) - len(v.shape):]))
+        return self.pick(fits) if x.shape else None
+
+    def binary(self):
+        x = self.pick(lambda v: v.dtype != "bool")
+        y = x and self.partner(x)
+        if not y:
+            return None
+        op = self.r.choice(ARITHMETIC + ["maximum", "minimum", "maximum", "pow"])
+        if op in ("maximum", "minimum"):
+            return self.make(f"tc_{op}(%0, %1)", [x, y], x.dtype, x.shape, x.exact and y.exact)
+        if op == "pow":
+            call = "tc_pow(tc_add_s(tc_abs(%0), 0.25), tc_tanh(%1))" if x.real else "tc_pow(%0, tc_abs(%1))"
+            return self.make(call, [x, y], x.dtype, x.shape)
+        dtype = x.dtype if op in ("add", "sub", "mul") else real_of(x)
+        return self.make(f"tc_{op}(%0, %1)", [x, y], dtype, x.shape)
+
+    def scalar(self):
+        x = self.pick(lambda v: v.dtype != "bool")
+        if not x:
+            return None
+        s = self.r.choice(("s", "2", "0.5", "-1.25", "3", "s * 2", "s + (double)tc_rank(%0)", "sqrt(s)", "s > 0.5 ? s : 2",
+                           "(float)s + n", "(double)tc_numel(%0) / 64") if x.real else ("2", "3", "1", "n", "(n & 1) + 1"))
+        op = self.r.choice("add_s sub_s rsub_s mul_s maximum_s minimum_s div_s rdiv_s leaky_relu elu clamp pow_s".split())
+        if op == "clamp":
+            return self.make("tc_clamp(%0, -1, 2)" if x.dtype != "u8" else "tc_clamp(%0, 1, 2)", [x], x.dtype, x.shape, x.exact)
+        if op in ("leaky_relu", "elu"):
+            return x.real and self.make(f"tc_{op}(%0, 0.25)", [x], x.dtype, x.shape) or None
+        if op == "pow_s":
+            return self.make(f"tc_pow_s(%0, {self.r.choice((2, 3, 1))})", [x], x.dtype, x.shape)
+        dtype = real_of(x) if op in ("div_s", "rdiv_s") else x.dtype
+        return self.make(f"tc_{op}(%0, {s})", [x], dtype, x.shape, x.exact and op in ("maximum_s", "minimum_s"))
+
+    def ternary(self):
+        x = self.pick(lambda v: v.real)
+        y = x and self.partner(x)
+        if not y:
+            return None
+        op = self.r.choice(("where", "fma", "lerp", "masked_fill", "where"))
+        if op == "lerp":
+            return self.make("tc_lerp(%0, %1, 0.25)", [x, y], x.dtype, x.shape)
+        if op == "fma":
+            return self.make("tc_fma(%0, %1, %2)", [x, y, self.partner(x) or y], x.dtype, x.shape)
+        m = self.pick(lambda v: v.dtype == "bool" and v.shape == x.shape)
+        if not m:
+            return None
+        if op == "where":
+            return self.make("tc_where(%0, %1, %2)", [m, x, y], x.dtype, x.shape, x.exact and y.exact)
+        return self.make("tc_masked_fill(%0, %1, 0.5)", [x, m], x.dtype, x.shape, x.exact)
+
+    def promotion(self):
+        """Operands of two dtypes, whose result is what tc_promote says: f32 with wider or narrower ones."""
+        x = self.pick(lambda v: v.dtype == "f32" and v.shape)
+        y = x and self.pick(lambda v: v.shape == x.shape and v.dtype in ("f64", "f16", "bf16", "i32", "u8", "i64"))
+        if not y:
+            return None
+        dtype = "f64" if y.dtype == "f64" else "f32"
+        return self.make(f"tc_{self.r.choice(('add', 'mul', 'sub', 'maximum'))}(%0, %1)", [x, y], dtype, x.shape)
+
+    def jump(self):
+        x = self.pick(lambda v: v.exact and v.dtype != "bool")
+        if not x:
+            return None
+        if self.r.random() < 0.4:
+            y = self.partner(x, lambda v: v.exact)
+            if y:
+                return self.make(f"tc_{self.r.choice(DIVISIONS)}(%0, %1)", [x, y], x.dtype, x.shape, True)
+            return self.make("tc_remainder_s(%0, 2)", [x], x.dtype, x.shape, True)
+        return self.make(f"tc_{self.r.choice(JUMPS)}(%0)", [x], x.dtype, x.shape, True)
+
+    def compare(self):
+        x = self.pick(lambda v: v.exact)
+        if not x:
+            return None
+        if self.r.random() < 0.25:
+            return self.make(f"tc_{self.r.choice(TESTS)}(%0)", [x], "bool", x.shape)
+        if self.r.random() < 0.4 and x.dtype != "bool":
+            op = self.r.choice(("eq_s", "ne_s", "lt_s", "le_s", "gt_s", "ge_s"))
+            return self.make(f"tc_{op}(%0, 1)", [x], "bool", x.shape)
+        y = self.partner(x, lambda v: v.exact)
+        return y and self.make(f"tc_{self.r.choice(COMPARE)}(%0, %1)", [x, y], "bool", x.shape)
+
+    def integer(self):
+        x = self.pick(lambda v: v.dtype in INTS)
+        y = x and self.partner(x)
+        if not y:
+            return None
+        if self.r.random() < 0.2:
+            return self.make("tc_bit_not(%0)", [x], x.dtype, x.shape)
+        return self.make(f"tc_{self.r.choice(BITS)}(%0, %1)", [x, y], x.dtype, x.shape)
+
+    # ---- reductions
+
+    def axes(self, x):
+        rank = len(x.shape)
+        if rank == 0 or self.r.random() < 0.2:
+            return []
+        chosen = self.r.sample(range(rank), self.r.choice((1, 1, min(2, rank))))
+        return [a if self.r.random() < 0.5 else a - rank for a in chosen]
+
+    @staticmethod
+    def reduced(x, axes, keep):
+        rank = len(x.shape)
+        gone = set(a % rank for a in axes) if axes else set(range(rank))
+        return tuple(1 if i in gone else d for i, d in enumerate(x.shape) if keep or i not in gone)
+
+    def reduce(self):
+        x = self.pick()
+        axes, keep = self.axes(x), self.r.choice(("true", "false"))
+        shape = self.reduced(x, axes, keep == "true")
+        op = self.r.choice("sum sum mean prod max min any all var std logsumexp norm argmax argmin".split())
+        text = ints(axes)
+        if op in ("any", "all"):
+            return x.exact and self.make(f"tc_{op}(%0, {text}, {keep})", [x], "bool", shape) or None
+        if op in ("max", "min"):
+            return x.dtype != "bool" and self.make(f"tc_{op}(%0, {text}, {keep})", [x], x.dtype, shape, x.exact) or None
+        if op in ("argmax", "argmin"):
+            if not x.exact or x.dtype == "bool" or len(axes) > 1:
+                return None
+            return self.make(f"tc_{op}(%0, {text}, {keep})", [x], "i64", shape)
+        if op in ("sum", "prod"):
+            return self.make(f"tc_{op}(%0, {text}, {keep})", [x], x.dtype if x.real else "i64", shape)
+        if not x.real:
+            return None
+        if op in ("var", "std"):
+            return self.make(f"tc_{op}(%0, {text}, {self.r.choice((0, 1))}, {keep})", [x], x.dtype, shape)
+        if op == "norm":
+            return self.make(f"tc_norm(%0, {self.r.choice(('2', '1', '3'))}, {text}, {keep})", [x], x.dtype, shape)
+        return self.make(f"tc_{op}(%0, {text}, {keep})", [x], x.dtype, shape)
+
+    def cumulate(self):
+        x = self.pick(lambda v: v.shape and v.dtype != "bool")
+        if not x:
+            return None
+        op = self.r.choice(("cumsum", "cumprod"))
+        return self.make(f"tc_{op}(%0, {self.r.randrange(len(x.shape))})", [x], x.dtype if x.real else "i64", x.shape)
+
+    # ---- views
+
+    def view(self):
+        x = self.pick(lambda v: v.shape)
+        return x and self.some_view(x)
+
+    def some_view(self, x, kinds=VIEWS):
+        r, rank, s = self.r, len(x.shape), x.shape
+        a = r.randrange(rank)
+        op = r.choice(kinds)
+        if op == "slice":
+            return self.sliced(x, a)
+        if op == "transpose":
+            b, t = r.randrange(rank), list(s)
+            t[a], t[b] = t[b], t[a]
+            return self.view_of(x, f"tc_transpose(%0, {a}, {b - rank})", t)
+        if op == "permute":
+            order = r.sample(range(rank), rank)
+            return self.view_of(x, f"tc_permute(%0, {ints(order)})", [s[i] for i in order])
+        if op == "select":
+            if not isinstance(s[a], int):
+                return None
+            return self.view_of(x, f"tc_select(%0, {a}, {r.choice((0, -1))})", s[:a] + s[a + 1:])
+        if op == "flip":
+            return self.view_of(x, f"tc_flip(%0, {r.choice((ints([a]), 'TC_ALL'))})", s)
+        if op == "contiguous":
+            return self.view_of(x, "tc_contiguous(%0)", s)
+        if op == "unsqueeze":
+            return self.view_of(x, f"tc_unsqueeze(%0, {a})", s[:a] + (1,) + s[a:])
+        if op == "squeeze":
+            return s[a] == 1 and self.view_of(x, f"tc_squeeze(%0, {a})", s[:a] + s[a + 1:]) or None
+        if op == "expand":
+            return self.expanded(x, a)
+        return self.reshaped(x, op)
+
+    def sliced(self, x, a):
+        r, d = self.r, x.shape[a]
+        if isinstance(d, int) and d >= 2:
+            start, stop, step = r.choice(((1, d, 1), (0, d, 2), (d - 1, 0, -1), (-3, 1000, 1)))
+            n = len(range(d)[start:stop:step])
+        else:
+            (start, stop, step), n = r.choice(((("0", "INT64_MAX", 1), d), (("-1", "INT64_MIN", -1), d), (("1", "INT64_MAX", 1), less_one(d)),
+                                               (("0", "INT64_MAX", 2), half(d)), (("0", "-1", 1), less_one(d))))
+        return self.view_of(x, f"tc_slice(%0, {a}, {start}, {stop}, {step})", x.shape[:a] + (n,) + x.shape[a + 1:])
+
+    def expanded(self, x, a):
+        s = x.shape
+        if s[a] != 1:
+            v = self.view_of(x, f"tc_expand(%0, TC_DIMS(3{', -1' * len(s)}))", (3,) + s)
+        else:
+            dims = ["-1"] * len(s)
+            dims[a] = "3"
+            v = self.view_of(x, f"tc_expand(%0, TC_DIMS({', '.join(dims)}))", s[:a] + (3,) + s[a + 1:])
+        if v:
+            v.overlaps = True
+        return v
+
+    def reshaped(self, x, op):
+        s, n = x.shape, 1
+        for d in s:
+            n = times(n, d)
+        if op == "flatten":
+            a = self.r.randrange(len(s))
+            inner = 1
+            for d in s[a:]:
+                inner = times(inner, d)
+            return self.view_of(x, f"tc_flatten(%0, {a}, -1)", s[:a] + (inner,))
+        if len(s) >= 2 and self.r.random() < 0.5:
+            first = times(s[0], s[1])
+            rest = "".join(f", tc_size(%0, {i})" for i in range(2, len(s)))
+            return self.view_of(x, f"tc_reshape(%0, TC_DIMS(tc_size(%0, 0) * tc_size(%0, 1){rest}))", (first,) + s[2:])
+        return self.view_of(x, "tc_reshape(%0, TC_DIMS(1, -1))", (1, n)) if whole(s) else None
+
+    # ---- joining and moving
+
+    def join(self):
+        x = self.pick(lambda v: v.shape)
+        if not x:
+            return None
+        a, s = self.r.randrange(len(x.shape)), x.shape
+        fits = (lambda v: v.shape == s) if self.r.random() < 0.4 else \
+            (lambda v: len(v.shape) == len(s) and v.shape[:a] + v.shape[a + 1:] == s[:a] + s[a + 1:])
+        y = self.pick(lambda v: v.dtype == x.dtype and fits(v))
+        exact = x.exact and y.exact
+        if y.shape == s and self.r.random() < 0.5:
+            return self.make(f"tc_stack((const tc_tensor *[]){{%0, %1}}, 2, {a})", [x, y], x.dtype, s[:a] + (2,) + s[a:], exact)
+        return self.make(f"tc_concat((const tc_tensor *[]){{%0, %1}}, 2, {a})", [x, y], x.dtype,
+                         s[:a] + (plus(s[a], y.shape[a]),) + s[a + 1:], exact)
+
+    def split(self):
+        """The second of equal pieces."""
+        x = self.pick(lambda v: any(isinstance(d, int) and d % 2 == 0 and d > 0 for d in v.shape))
+        if not x:
+            return None
+        a = next(i for i, d in enumerate(x.shape) if isinstance(d, int) and d % 2 == 0 and d > 0)
+        name = f"q{self.count}"
+        return self.view_of(x, f"NULL, *{name}[2] = {{0}}; tc_split(%0, 2, {a}, {name}); @ = {name}[1]", x.shape[:a] + (x.shape[a] // 2,) + x.shape[a + 1:])
+
+    def move(self):
+        x = self.pick(lambda v: v.shape)
+        if not x:
+            return None
+        r, s = self.r, x.shape
+        a, rank = r.randrange(len(s)), len(s)
+        op = r.choice(("roll", "tril", "triu", "pad", "repeat"))
+        if op in ("tril", "triu"):
+            return rank >= 2 and self.make(f"tc_{op}(%0, {r.choice((-1, 0, 2))})", [x], x.dtype, s, x.exact) or None
+        if op == "roll":
+            return self.make(f"tc_roll(%0, {r.choice((1, -2, 5))}, {a})", [x], x.dtype, s, x.exact)
+        one = [0] * rank
+        one[a] = 1
+        if op == "pad":
+            return self.make(f"tc_pad(%0, {ints(one, 'TC_INTS')}, {ints([2 * i for i in one], 'TC_INTS')}, 1)", [x], x.dtype,
+                             s[:a] + (plus(s[a], 3),) + s[a + 1:], x.exact)
+        return self.make(f"tc_repeat(%0, {ints([i + 1 for i in one], 'TC_INTS')})", [x], x.dtype, s[:a] + (times(2, s[a]),) + s[a + 1:], x.exact)
+
+    def index(self):
+        x = self.pick(lambda v: v.shape and isinstance(v.shape[0], int) and v.shape[0] > 0)
+        if not x:
+            return None
+        op = self.r.choice(("index_select", "embedding", "gather", "one_hot", "scatter", "scatter_add"))
+        m = size("M")
+        shape = x.shape if op in ("gather", "scatter", "scatter_add") else (m,)
+        i = self.pick(lambda v: v.values == "index" and v.bound <= x.shape[0] and v.shape == shape)
+        i = i or self.parameter(self.r.choice(("i64", "i32")), shape, "index", x.shape[0])
+        if not i:
+            return None
+        if op == "one_hot":
+            classes = max(9, i.bound)
+            return self.make(f"tc_one_hot(%0, {classes})", [i], "i64", i.shape + (classes,))
+        if op == "embedding":
+            return len(x.shape) == 2 and self.make("tc_embedding(%0, %1)", [x, i], x.dtype, (m,) + x.shape[1:], x.exact) or None
+        if op == "index_select":
+            return self.make("tc_index_select(%0, 0, %1)", [x, i], x.dtype, (m,) + x.shape[1:], x.exact)
+        if op == "gather":
+            return self.make("tc_gather(%0, 0, %1)", [x, i], x.dtype, x.shape, x.exact)
+        y = self.pick(lambda v: v.dtype == x.dtype and v.shape == x.shape)
+        return self.make(f"tc_{op}(%0, 0, %1, %2)", [x, i, y], x.dtype, x.shape, x.exact and y.exact and op == "scatter")
+
+    # ---- products and networks
+
+    def product(self):
+        x = self.pick(lambda v: v.shape and v.dtype != "bool")
+        if not x:
+            return None
+        k = x.shape[-1]
+        op = self.r.choice(("matmul", "matmul", "linear", "outer", "einsum", "batched"))
+        if op == "outer":
+            y = self.pick(lambda v: v.dtype == x.dtype and len(v.shape) == 1)
+            return len(x.shape) == 1 and y and self.make("tc_outer(%0, %1)", [x, y], x.dtype, x.shape + y.shape) or None
+        if op == "batched" and len(x.shape) >= 3:
+            y = self.pick(lambda v: v.dtype == x.dtype and v.shape == x.shape)
+            n = len(x.shape)
+            return self.make(f"tc_matmul(%0, tc_transpose(%1, {n - 2}, {n - 1}))", [x, y], x.dtype, x.shape[:-1] + x.shape[-2:-1])
+        if op == "matmul" and len(x.shape) >= 2:
+            y = self.pick(lambda v: v.dtype == x.dtype and len(v.shape) == 2 and v.shape[0] == k)
+            y = y or self.parameter(x.dtype, (k, self.r.choice((size("N"), size("K"), 7, 1))))
+            return y and self.make("tc_matmul(%0, %1)", [x, y], x.dtype, x.shape[:-1] + y.shape[1:])
+        y = self.pick(lambda v: v.dtype == x.dtype and len(v.shape) == 2 and v.shape[1] == k)
+        y = y or self.parameter(x.dtype, (self.r.choice((size("N"), size("K"), 7)), k))
+        if not y:
+            return None
+        if op == "einsum":
+            if len(x.shape) != 2:
+                return None
+            return self.make('tc_einsum("ij,kj->ki", (const tc_tensor *[]){%0, %1}, 2)', [x, y], x.dtype, (y.shape[0], x.shape[0]))
+        bias = self.pick(lambda v: v.dtype == x.dtype and v.shape == y.shape[:1])
+        return self.make(f"tc_linear(%0, %1, {'%2' if bias else 'NULL'})", [x, y] + [bias] * bool(bias), x.dtype, x.shape[:-1] + y.shape[:1])
+
+    def network(self):
+        x = self.pick(lambda v: v.real and v.shape)
+        if not x:
+            return None
+        r, s = self.r, x.shape
+        op = r.choice("softmax log_softmax layer_norm rms_norm batch_norm cross_entropy nll mse bce_with_logits".split())
+        if op in ("softmax", "log_softmax"):
+            return self.make(f"tc_{op}(%0, {r.choice((-1, 0))})", [x], x.dtype, s)
+        if op in ("layer_norm", "rms_norm"):
+            w = self.pick(lambda v: v.dtype == x.dtype and v.shape == s[-1:])
+            nothing = "NULL, NULL" if op == "layer_norm" else "NULL"
+            weights = ("%1, %1" if op == "layer_norm" else "%1") if w else nothing
+            return self.make(f"tc_{op}(%0, 1, {weights}, 1e-3)", [x] + ([w] if w else []), x.dtype, s)
+        if op == "batch_norm":
+            m = len(s) >= 2 and (self.pick(lambda v: v.dtype == x.dtype and v.shape == s[1:2] and v.values == "positive")
+                                 or self.parameter(x.dtype, s[1:2], "positive"))
+            return m and self.make("tc_batch_norm(%0, %1, %1, NULL, %1, 1e-3)", [x, m], x.dtype, s)
+        how = r.choice(("TC_NONE", "TC_MEAN", "TC_SUM"))
+        if op in ("mse", "bce_with_logits"):
+            y = self.pick(lambda v: v.dtype == x.dtype and v.shape == s)
+            return self.make(f"tc_{op}(%0, %1, {how})", [x, y], x.dtype, s if how == "TC_NONE" else ())
+        if len(s) != 2 or not isinstance(s[1], int) or s[1] < 1:
+            return None
+        i = self.pick(lambda v: v.values == "index" and v.dtype == "i64" and v.bound <= s[1] and v.shape == s[:1])
+        i = i or self.parameter("i64", s[:1], "index", s[1])
+        return i and self.make(f"tc_{op}(%0, %1, {how})", [x, i], x.dtype, s[:1] if how == "TC_NONE" else ())
+
+    # ---- creation and conversion
+
+    def create(self):
+        x = self.pick(lambda v: v.real)
+        if not x:
+            return None
+        r, d = self.r, c_dtype(x.dtype)
+        shape = tuple(r.choice((1, 3, 7)) for _ in range(r.randint(1, 3)))
+        dims = ints(shape, "TC_DIMS")
+        rows = [(f"tc_zeros({dims}, {d})", shape, True), (f"tc_ones({dims}, {d})", shape, True), (f"tc_full({dims}, 1.5, {d})", shape, True),
+                (f"tc_arange(7, -2, 0.5, {d})", (7,), True), (f"tc_eye(3, 7, {d})", (3, 7), True), (f"tc_rand({dims}, 5, {d})", shape, False),
+                (f"tc_randn({dims}, 6, {d})", shape, False), ("tc_zeros_like(%0)", x.shape, True), ("tc_ones_like(%0)", x.shape, True),
+                ("tc_full_like(%0, 2.5)", x.shape, True), ("tc_clone(%0)", x.shape, x.exact),
+                (f"tc_cast(tc_scalar(s), {d})", (), True)]
+        if x.shape:
+            rows += [(f"tc_zeros(TC_DIMS(2, tc_size(%0, 0)), {d})", (2, x.shape[0]), True),
+                     (f"tc_arange(tc_size(%0, 0), 0.5, 1, {d})", (x.shape[0],), True)]
+        call, shape, exact = r.choice(rows)
+        return self.make(call, [x] if "%0" in call else [], x.dtype, shape, exact)
+
+    def cast(self):
+        x = self.pick(lambda v: v.exact)
+        to = self.r.choice(FLOATS + ("i32", "i64", "bool"))
+        if not x or (x.real and to in INTS):  # C leaves NaN and infinity to integers undefined
+            return None
+        return self.make(f"tc_cast(%0, {c_dtype(to)})", [x], to, x.shape, True)
+
+    def parameter_shape(self, rank=None):
+        r = self.r
+        m, n, k = size("M"), size("N"), size("K")
+        rank = r.choice((0, 1, 2, 2, 2, 3, 3, 4)) if rank is None else rank
+        relations = [plus(m, 1), times(2, m), plus(times(2, n), 1), times(2, k)]
+        alone = {d for p in self.params for d in p.shape}
+        relations += [plus(m, n), times(m, n)] * (m in alone and n in alone)
+        return tuple(r.choice(relations) if r.random() < 0.08 else r.choice((m, n, k, m, n, 1, 4, 7)) for _ in range(rank))
+

@@ -1,0 +1,237 @@
+"""One random function of C: its statements, and the text and the table row that the driver needs."""
+import random
+
+from control import Control
+from ops import Ops
+from sizes import names_of, takes_any, value
+from values import COARSE, FLOATS, Effect, Value, c_dtype
+
+OPERANDS, LARGEST = 4, 20000  # operands of a function; elements of a tensor
+LIMITS = {"M": "M<=40", "N": "N<=34", "K": "K%8"}  # what TC_SHAPE says of a size, now and then
+
+
+class Program(Ops, Control):
+    def __init__(self, number, seed):
+        self.name, self.r = f"f{number}", random.Random(f"{seed}.{number}")
+        self.params, self.body, self.helpers, self.open = [], [], {}, []
+        self.count, self.writes, self.broken, self.folded, self.dropped = 0, False, False, False, set()
+        self.views_written = False
+        self.cleanup = self.r.random() < 0.1
+        self.form = self.r.choice(("plain",) * 5 + ("struct", "struct", "nested", "layers", "global"))
+        self.limited = {name for name in LIMITS if self.r.random() < 0.1}
+        plain = self.r.random() < 0.5  # one segment, as a rule
+        self.steps = self.weights(plain)
+        wanted = self.r.randint(1, 3)
+        while len(self.params) < wanted and (self.form != "layers" or not self.params):
+            self.parameter()
+        if self.form == "layers":
+            self.layers()
+        for _ in range(self.r.randint(2, 10)):
+            self.step()
+        self.finish()
+
+    def weights(self, plain):
+        rows = [(self.unary, 5), (self.binary, 6), (self.scalar, 4), (self.ternary, 2), (self.jump, 1), (self.compare, 2),
+                (self.integer, 1), (self.reduce, 4), (self.cumulate, 1), (self.view, 5), (self.join, 2), (self.split, 1), (self.move, 2),
+                (self.index, 2), (self.product, 3), (self.network, 3), (self.create, 2), (self.cast, 1), (self.promotion, 1),
+                (self.in_place, 1), (self.loop, 1), (self.helper, 1), (self.write, 1), (self.write_view, 1), (self.item, 0.5),
+                (self.scope, 0.5), (self.constant_branch, 0.3)]
+        if not plain:
+            rows += [(self.note, 2), (self.opaque, 1), (self.change, 0.5), (self.run_time_loop, 2), (self.branch, 2), (self.switch, 0.7),
+                     (self.leave, 1)]
+        return rows
+
+    def step(self):
+        for _ in range(8):
+            if self.r.choices([k for k, _ in self.steps], [w for _, w in self.steps])[0]():
+                return
+
+    # ---- values
+
+    def parameter(self, dtype=None, shape=None, values="normal", bound=0):
+        if len(self.params) == OPERANDS or self.open or (self.form == "layers" and self.params):
+            return None
+        dtype = dtype or self.r.choice(("f32",) * 5 + ("f64", "f16", "bf16", "i32", "i64", "u8", "i8", "i16", "bool"))
+        if values == "normal" and dtype in FLOATS and self.r.random() < 0.4:
+            values = "positive"
+        given = shape is not None
+        v = Value(self.parameter_name(), dtype, shape if given else self.parameter_shape(), True, values=values, bound=bound)
+        if self.params and not given and self.r.random() < 0.6:
+            v.shape = self.r.choice(self.params).shape
+        if v.largest() > LARGEST:
+            return None
+        v.written = False
+        self.params.append(v)
+        return v
+
+    def parameter_name(self):
+        letter = "abcd"[len(self.params)]
+        forms = {"struct": "p->" + letter, "nested": "p->" + ("in." if letter in "bd" else "") + letter, "layers": f"p[{len(self.params)}].w",
+                 "global": f"{self.name}_g.{letter}"}
+        return forms.get(self.form, letter)
+
+    def layers(self):
+        """Elements of an array of structs are alike."""
+        first = self.params[0]
+        for _ in range(self.r.randint(1, 3)):
+            v = Value(self.parameter_name(), first.dtype, first.shape, True, values=first.values)
+            v.written = False
+            self.params.append(v)
+
+    def body_of(self, blocks):
+        return blocks[-1].inside if blocks else self.body
+
+    def add(self, s):
+        s.owner = self.open[-1] if self.open else None
+        self.body_of(self.open).append(s)
+
+    def make(self, text, uses, dtype, shape, exact=False):
+        """A statement; text is C with %0 %1 ... for the operands."""
+        v = Value(f"v{self.count}", dtype, shape, exact or dtype not in FLOATS, uses, text)
+        if len(v.shape) > 5 or sum(not isinstance(d, int) for d in v.shape) > 4 or v.largest() > LARGEST:
+            return None
+        self.count += 1
+        self.add(v)
+        return v
+
+    def view_of(self, x, text, shape):
+        v = self.make(text, [x], x.dtype, shape, x.exact)
+        if v:
+            v.overlaps = x.overlaps
+            v.join(x)
+        return v
+
+    def visible(self):
+        found = list(self.params)
+        for statements in [self.body] + [b.inside for b in self.open]:
+            found += [s for s in statements if isinstance(s, Value)]
+        return found
+
+    def pick(self, test=lambda v: True):
+        found = [v for v in self.visible() if test(v)]
+        if not found:
+            return None
+        return self.r.choice(found[-4:] if self.r.random() < 0.7 else found)
+
+    def finish(self):
+        """The last statement computes something."""
+        x = self.visible()[-1]
+        self.result = self.make("tc_neg(%0)" if x.dtype != "bool" else "tc_logical_not(%0)", [x], x.dtype, x.shape)
+        if not self.result:
+            self.result = self.make("tc_sum(%0, TC_ALL, false)", [x], x.dtype if x.real else "i64", ())
+        if self.r.random() < 0.1:  # a view of what is there
+            self.result = self.view_of(self.result, "tc_unsqueeze(%0, 0)", (1,) + self.result.shape) or self.result
+
+    # ---- what matters
+
+    def everything(self):
+        found = []
+        for s in self.body:
+            found += s.all()
+        return found
+
+    def live(self):
+        keep = set()
+        todo = [self.result] + [s for s in self.everything() if isinstance(s, Effect) and s not in self.dropped]
+        while todo:
+            s = todo.pop()
+            if s in keep:
+                continue
+            keep.add(s)
+            todo += s.needs() + ([s.owner] if s.owner else [])
+        return keep
+
+    def operands(self):
+        """The parameters that matter: others are no graph inputs, and nothing is asked of them."""
+        live = self.live()
+        return [p for p in self.params if p in live]
+
+    def one_segment(self):
+        return not (self.broken or self.folded or self.views_written)
+
+    # ---- text
+
+    def shape_text(self, p, said):
+        parts = []
+        for d in p.shape:
+            text = str(d)
+            if text in self.limited and text not in said:
+                said.add(text)
+                text = LIMITS[text]
+            parts.append(text)
+        return f'TC_SHAPE("{p.dtype}[{",".join(parts)}]")'
+
+    def declarations(self, operands):
+        """What stands in front of the function, its parameters, and how a call of it looks."""
+        said = set()
+        shapes = {p: self.shape_text(p, said) for p in operands}
+        fields = {p: f"tc_tensor *{p.name[-1]} {shapes[p]};" for p in operands if self.form != "layers"}
+        scalars = [f"double s", f"int n"]
+        if self.form == "plain" or not operands:
+            params = [f'{"" if p.written else "const "}tc_tensor *{p.name} {shapes[p]}' for p in operands]
+            return [], params + scalars, [f"x[{i}]" for i in range(len(operands))]
+        kind = f"struct {self.name}_in"
+        if self.form == "layers":
+            last = int(operands[-1].name[2])
+            at = {int(p.name[2]): i for i, p in enumerate(operands)}
+            rows = ", ".join(f"{{x[{at.get(i, 0)}]}}" for i in range(last + 1))
+            return [f"{kind} {{ tc_tensor *w {shapes[operands[0]]}; }};"], [f"const {kind} *p"] + scalars, [f"(const {kind}[]){{{rows}}}"]
+        inner = [p for p in operands if ".in." in p.name.replace("->", ".")]
+        outer = [p for p in operands if p not in inner]
+        body = " ".join(fields[p] for p in outer)
+        if inner:
+            body += f" struct {self.name}_inner {{ {' '.join(fields[p] for p in inner)} }} in;"
+        values = ", ".join(f".{p.name.replace('p->', '').replace(self.name + '_g.', '')} = x[{operands.index(p)}]" for p in operands)
+        if self.form == "global":
+            return [f"static {kind} {{ {body} }} {self.name}_g;"], scalars, [f"{self.name}_g = ({kind}){{{values}}}"]
+        return [f"{kind} {{ {body} }};"], [f"const {kind} *p"] + scalars, [f"&({kind}){{{values}}}"]
+
+    def text(self):
+        live, operands = self.live(), self.operands()
+        lines, parameters, call = self.declarations(operands)
+        body = []
+        for s in self.body:
+            if s in live:
+                body += s.lines(live)
+        used = "\n".join(body)
+        lines += [text for name, text in self.helpers.items() if name + "(" in used]
+        lines.append(f"TC_COMPILE static tc_tensor *{self.name}({', '.join(parameters)}) {{")
+        lines.append("  (void)s, (void)n;")
+        cleanup = self.cleanup and "goto out" in used
+        lines += ["  tc_tensor *result = NULL;"] * cleanup + ["  " + line for line in body]
+        lines.append(f"  result = {self.result.name};\nout:\n  fuzz_note(9);\n  return result;\n}}" if cleanup else f"  return {self.result.name};\n}}")
+        before, arguments = "", call
+        if self.form == "global" and operands:
+            before, arguments = call[0] + "; ", []
+        lines.append(f"static tc_tensor *r_{self.name}(tc_tensor *const *x, double s, int n) {{ (void)x; {before}"
+                     f"return {self.name}({', '.join(arguments + ['s', 'n'])}); }}\n")
+        return "\n".join(lines)
+
+    # ---- the row of the driver's table
+
+    def object_of(self, p):
+        """Names of sizes belong to the object that the parameter is a member of."""
+        return p.name[:p.name.rfind(".")] if self.form in ("nested", "layers") and "." in p.name else ""
+
+    def refused_axes(self, p, operands):
+        """Bit a: kernels must not run when size a of p is one more."""
+        bits = 0
+        for a, d in enumerate(p.shape):
+            others = [q.shape[b] for q in operands if self.object_of(q) == self.object_of(p) for b in range(len(q.shape)) if (q, b) != (p, a)]
+            tied = not takes_any(d) or any(names_of(d) & names_of(o) for o in others)
+            over = str(d) in self.limited and str(d) in ("K",)
+            bits |= (tied or over) << a
+        return bits
+
+    def row(self):
+        operands, live = self.operands(), self.live()
+        dtypes = [v.dtype for v in live if isinstance(v, Value) and v.real] or ["f32"]
+        coarsest = min(dtypes, key=COARSE.index)
+        strict = self.one_segment()
+        rows = []
+        for p in operands:
+            dims = ", ".join("{" + (", ".join(str(value(d, run)) for d in p.shape) or "0") + "}" for run in range(3))
+            rows.append(f"{{{c_dtype(p.dtype)}, FUZZ_{p.values.upper()}, {p.bound}, {str(p.written).lower()}, {self.refused_axes(p, operands) if strict else 0}, "
+                        f"{len(p.shape)}, {{{dims}}}}}")
+        flags = ", ".join(str(b).lower() for b in (self.writes, strict, self.views_written))
+        return f'  {{"{self.name}", r_{self.name}, {c_dtype(coarsest)}, {flags}, {len(operands)},\n   {{{", ".join(rows)}}}}},\n'

@@ -1,0 +1,76 @@
+"""Builds files of random programs with the plugin and runs them."""
+import os
+import re
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ISAS = (("v2", "sse4_2"), ("v3", "avx2"), ("v4", "avx512vl"), ("bf16", "avx512_bf16"), ("amx", "amx_bf16"))
+SOURCES = ("driver", "operands", "agree")
+
+
+def isas_here():
+    """Levels of code that this machine runs."""
+    with open("/proc/cpuinfo", encoding="ascii") as f:
+        flags = (re.search(r"^flags\s*:(.*)$", f.read(), re.M) or ["", ""])[1].split()
+    return [name for name, flag in ISAS if flag in flags]
+
+
+def build_driver(o):
+    o.driver = [f"{o.out}/{name}.o" for name in SOURCES]
+    for name, path in zip(SOURCES, o.driver):
+        subprocess.run([*o.clang, "-O1", "-w", "-c", "-I", o.include, f"{HERE}/{name}.c", "-o", path], check=True)
+
+
+def write(path, functions):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write('#include "driver.h"\n\n' + "\n".join(x.text() for x in functions))
+        f.write("\nstatic const fuzz_case cases[] = {\n" + "".join(x.row() for x in functions))
+        f.write("};\n\nint main(int argc, char **argv) { return fuzz_main(cases, sizeof cases / sizeof *cases, argc, argv); }\n")
+
+
+def build(o, path, isa):
+    program, folder = path[:-2], os.path.dirname(o.runtime)
+    options = ["backend=openmp"] + [f"isa={isa}"] * bool(isa) + [f"opt={o.opt}"]
+    command = [*o.clang, "-O0", "-g0", "-w", f"-fplugin={o.plugin}", *(f"-fplugin-arg-tc-{x}" for x in options), "-Rpass-missed=tc",
+               "-I", o.include, "-I", HERE, path, *o.driver, "-o", program, o.runtime, f"-Wl,-rpath,{folder}", "-fopenmp", "-lm", *o.link]
+    p = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    return (program if p.returncode == 0 else None), p.stderr
+
+
+def run(program, *names):
+    env = {**os.environ, "OMP_NUM_THREADS": "2"}
+    for name in [n for n in env if n.startswith("TC_")]:
+        del env[name]
+    try:
+        p = subprocess.run([program, *names], capture_output=True, text=True, timeout=300, check=False, env=env)
+        return p.returncode, p.stdout
+    except subprocess.TimeoutExpired as e:
+        return -1, (e.stdout or b"").decode()
+
+
+def fails(o, functions, path, isa):
+    """Names of functions that fail, with the reason; what the programs and the compiler printed."""
+    write(path, functions)
+    program, errors = build(o, path, isa)
+    if not program:
+        if len(functions) == 1:
+            return {functions[0].name: "does not build: " + (re.search(r"error: .*", errors) or [errors[-200:]])[0]}, "", errors
+        found, text, errors = {}, "", ""
+        for part in (functions[:len(functions) // 2], functions[len(functions) // 2:]):
+            f, t, e = fails(o, part, path, isa)
+            found.update(f)
+            text, errors = text + t, errors + e
+        return found, text, errors
+    found, text, left = {}, "", [f.name for f in functions]
+    while left:  # behind one that crashes
+        status, printed = run(program, *left)
+        text += printed
+        for m in re.finditer(r"^FAIL (\w+) (.*)$", printed, re.M):
+            found.setdefault(m[1], m[2])
+        if status in (0, 1):
+            break
+        last = (re.findall(r"^run (\w+)$", printed, re.M) or left)[-1]
+        found[last] = f"crashed with status {status}"
+        left = left[left.index(last) + 1:]
+    os.remove(program)
+    return found, text, errors
