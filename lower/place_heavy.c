@@ -2,6 +2,8 @@
  * scatters. */
 #include "lower/lowering.h"
 
+#include <string.h>
+
 /* Every reader but d needs an array: is d's group early enough to write it? */
 static bool runs_first(lo *L, const lo_place *p, const lo_demand *d) {
   for (const lo_demand *o = p->demand; o; o = o->next)
@@ -174,16 +176,18 @@ static void place_piece(lo *L, tc_ref r, tc_ref x, const tc_dim *offset, uint32_
   lo_demand_value(L, x, g, at, false, false);
 }
 
-static void place_concat(lo *L, tc_ref r, uint32_t kernel) {
-  const tc_node *n = lo_node(L, r);
+/* The pieces of concatenation c go into r's buffer, from `offset` on; those of a concatenation that
+ * is a piece itself, too. */
+static void place_concat(lo *L, tc_ref r, tc_ref c, const tc_dim *offset, uint32_t kernel) {
+  const tc_node *n = lo_node(L, c);
   int axis = lo_axis_attr(n, n->type.rank);
-  tc_dim offset[TC_MAX_RANK];
-  for (int i = 0; i < TC_MAX_RANK; i++) offset[i] = tc_dim_const(0);
-  offset[axis] = n->type.dim[axis];
+  tc_dim at[TC_MAX_RANK];
+  memcpy(at, offset, sizeof at);
+  at[axis] = tc_dim_add(L->dims, at[axis], n->type.dim[axis]);
   for (int k = n->nin - 1; k >= 0; k--) {
-    offset[axis] =
-        tc_dim_sub(L->dims, offset[axis], tc_graph_type(L->g, n->in[k])->dim[axis]);
-    place_piece(L, r, n->in[k], offset, kernel);
+    at[axis] = tc_dim_sub(L->dims, at[axis], tc_graph_type(L->g, n->in[k])->dim[axis]);
+    if (lo_node(L, n->in[k])->op == OP_CONCAT) place_concat(L, r, n->in[k], at, kernel);
+    else place_piece(L, r, n->in[k], at, kernel);
   }
 }
 
@@ -207,7 +211,9 @@ void lo_place_join(lo *L, tc_ref r) {
   load_all(&L->place[r.id], NULL);
   lo_no(L, "its pieces are written one after the other, each by a loop of its own");
   lo_make_buffer(L, r);
-  if (lo_node(L, r)->op == OP_CONCAT) place_concat(L, r, kernel);
+  tc_dim zero[TC_MAX_RANK];
+  for (int i = 0; i < TC_MAX_RANK; i++) zero[i] = tc_dim_const(0);
+  if (lo_node(L, r)->op == OP_CONCAT) place_concat(L, r, r, zero, kernel);
   else place_pad(L, r, kernel);
 }
 

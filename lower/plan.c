@@ -33,22 +33,55 @@ static bool can_fail(const tc_kernel *k) {
   return false;
 }
 
-/* All reads of buffer `in` by a single-stage kernel are of the element that it then overwrites. */
-static bool reads_what_it_writes(const tc_kernel *k, int in, int out) {
+/* Marks what a value is computed from. */
+static void mark(const tc_kernel *k, tc_val v, bool *seen) {
+  if (!v.id || seen[v.id]) return;
+  seen[v.id] = true;
+  const tc_expr *e = &k->expr[v.id];
+  for (int i = 0; i < 3; i++) mark(k, e->in[i], seen);
+  mark(k, e->guard, seen);
+  for (int t = 0; t < e->address.nterm; t++) mark(k, e->address.term[t].value, seen);
+}
+
+/* The one store of a single-stage nest to buffer `out`; NULL: there is none, or more is done. */
+static const tc_action *only_store(const tc_nest *nest, int out) {
   const tc_action *store = NULL;
-  if (k->kind != TC_KERNEL_NESTS || k->nnest != 1 || k->nest[0].nstage != 1) return false;
-  const tc_stage *s = &k->nest[0].stage[0];
+  if (nest->nstage != 1) return NULL;
+  const tc_stage *s = &nest->stage[0];
   for (uint32_t a = 0; a < s->naction; a++) {
-    if (s->action[a].kind == TC_ACT_ADD) return false;
+    if (s->action[a].kind == TC_ACT_ADD) return NULL;
     if (s->action[a].kind != TC_ACT_STORE || s->action[a].buffer != (uint32_t)out) continue;
-    if (store) return false;
+    if (store) return NULL;
     store = &s->action[a];
   }
+  return store;
+}
+
+/* All reads of buffer `in` by the nest are of the element that it then overwrites. */
+static bool reads_what_it_writes(lo *L, const tc_kernel *k, const tc_nest *nest, int in, int out) {
+  const tc_action *store = only_store(nest, out);
+  bool *seen = lo_alloc(L, L->scratch, (k->nexpr + 1u) * sizeof *seen);
+  for (uint32_t s = 0; s < nest->nstage; s++)
+    for (uint32_t a = 0; a < nest->stage[s].naction; a++) {
+      mark(k, nest->stage[s].action[a].value, seen);
+      mark(k, nest->stage[s].action[a].position, seen);
+      mark(k, nest->stage[s].action[a].guard, seen);
+    }
   for (uint32_t i = 1; store && i < k->nexpr; i++)
-    if (k->expr[i].kind == TC_EX_LOAD && k->expr[i].buffer == (uint32_t)in &&
+    if (seen[i] && k->expr[i].kind == TC_EX_LOAD && k->expr[i].buffer == (uint32_t)in &&
         !same_place(&k->expr[i].address, &store->address))
       return false;
   return store != NULL;
+}
+
+/* A kernel that reads and writes the array.  The pieces of a concatenation are apart; other nests of
+ * one kernel are not. */
+static bool updates(lo *L, const lo_write *w, const tc_kernel *k, int in, int out) {
+  if (k->kind != TC_KERNEL_NESTS) return false;
+  if (k->nnest > 1 && lo_node(L, w->value)->op != OP_CONCAT) return false;
+  for (uint32_t n = 0; n < k->nnest; n++)
+    if (!reads_what_it_writes(L, k, &k->nest[n], in, out)) return false;
+  return true;
 }
 
 /* May the kernels write straight into the input?  Nobody may read it afterwards, and no later index
@@ -59,11 +92,29 @@ static bool direct(lo *L, const lo_write *w) {
     const tc_kernel *k = &L->p->kernel[i];
     int in = find_buffer(k, w->input), out = find_buffer(k, w->buffer);
     if (in >= 0 && written) return false;
-    if (in >= 0 && out >= 0 && !reads_what_it_writes(k, in, out)) return false;
+    if (in >= 0 && out >= 0 && !updates(L, w, k, in, out)) return false;
     written |= out >= 0;
     if (written && can_fail(k)) return false;
   }
   return written;
+}
+
+/* Every element is stored where it was loaded from. */
+static bool is_copy(const tc_kernel *k, const tc_nest *nest, uint32_t buffer) {
+  if (nest->nstage != 1 || nest->stage[0].naction != 1) return false;
+  const tc_action *a = &nest->stage[0].action[0];
+  const tc_expr *e = &k->expr[a->value.id];
+  return a->kind == TC_ACT_STORE && !a->guard.id && a->buffer == buffer &&
+         e->kind == TC_EX_LOAD && !e->guard.id && e->buffer == buffer &&
+         same_place(&e->address, &a->address);
+}
+
+/* What a write leaves as it is need not be stored. */
+static void drop_copies(tc_kernel *k, uint32_t buffer) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < k->nnest; i++)
+    if (!is_copy(k, &k->nest[i], buffer)) k->nest[n++] = k->nest[i];
+  if (n) k->nnest = n;
 }
 
 static void rename_loads(tc_kernel *k, uint32_t from, uint32_t to) {
@@ -80,6 +131,7 @@ static void unite(lo *L, const lo_write *w) {
     k->buffer[out] = w->input;
     if (in < 0) continue;
     rename_loads(k, (uint32_t)in, (uint32_t)out);
+    if (k->nnest > 1) drop_copies(k, (uint32_t)out);
     k->buffer[in] = w->buffer; /* unused now; dropped with the unused buffers */
   }
   L->p->buffer[w->input].written = true;

@@ -90,9 +90,7 @@ tc_ref Evaluator::contents(const Tensor &t, SourceLocation loc) {
     storage.current = input_refs[static_cast<size_t>(storage.input)];
   }
   if (t.whole) return storage.current;
-  if (t.version == storage.version) return t.ref;
-  fail(loc, "a view is read after its tensor was written in place; take the view after the write");
-  return {0};
+  return t.version == storage.version ? t.ref : view_again(t.ref, t.base, storage.current, loc);
 }
 
 std::optional<Tensor> Evaluator::tensor_argument(const Expr *e) {
@@ -117,6 +115,11 @@ std::optional<Tensor> Evaluator::as_tensor(Value v, const Expr *e) {
     return std::nullopt;
   }
   v.tensor.ref = contents(v.tensor, e->getExprLoc());
+  const Storage &storage = storages[v.tensor.storage];
+  if (!v.tensor.whole && v.tensor.version != storage.version) {
+    v.tensor.base = storage.current;
+    v.tensor.version = storage.version;
+  }
   return failed ? std::nullopt : std::optional<Tensor>(v.tensor);
 }
 
@@ -141,6 +144,16 @@ bool Evaluator::append_tensors(const Value &array, const Expr *arg, int64_t n,
 
 // ---- attributes ---------------------------------------------------------------------------------
 
+// A constant that is an end of a slice: from 2^60 on it means the end of the axis.
+static std::optional<int64_t> end_of_slice(llvm::StringRef name, const Scalar &v) {
+  if ((name != "start" && name != "stop") || !v.constant || v.dim || !v.type->isIntegerType())
+    return std::nullopt;
+  bool high = v.integer.isNonNegative();
+  return v.integer.isRepresentableByInt64() || high ? std::optional<int64_t>(high ? 1LL << 60
+                                                                                  : -(1LL << 60))
+                                                    : std::nullopt;
+}
+
 bool Evaluator::append_attribute(const AttributeSlot &slot, const Value &v, const Expr *arg,
                                  std::vector<tc_dim> &attrs, std::string &string) {
   SourceLocation loc = arg->getExprLoc();
@@ -150,6 +163,7 @@ bool Evaluator::append_attribute(const AttributeSlot &slot, const Value &v, cons
       return false;
     }
     std::optional<int64_t> constant = as_constant(element.scalar);
+    if (!constant) constant = end_of_slice(slot.name, element.scalar);
     if (!constant && !may_be_symbolic(slot.name)) {
       fail(loc, "'" + slot.name.str() + "' has to be known at build time");
       return false;

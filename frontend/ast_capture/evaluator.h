@@ -201,6 +201,8 @@ private:
   Value do_tc_dtype_size(const clang::CallExpr *e); // layouts.cpp
   Value do_tc_wrap_layout(const clang::CallExpr *e);
   Value do_tc_is_compiling(const clang::CallExpr *e);
+
+  // writes.cpp
   Value do_tc_copy_(const clang::CallExpr *e);
   Value do_tc_add_(const clang::CallExpr *e);
   Value do_tc_sub_(const clang::CallExpr *e);
@@ -208,7 +210,10 @@ private:
   Value do_tc_div_(const clang::CallExpr *e);
   Value do_tc_fill_(const clang::CallExpr *e);
   Value write_in_place(const clang::CallExpr *e, tc_op op);
+  void overwrite(const Tensor &x, tc_ref value, clang::SourceLocation loc);
   tc_ref spread(tc_ref value, const tc_type &like, const clang::CallExpr *e);
+  tc_ref view_again(tc_ref ref, tc_ref base, tc_ref now, clang::SourceLocation loc);
+  tc_ref put_back(tc_ref ref, tc_ref base, tc_ref now, tc_ref value, clang::SourceLocation loc);
 
   // functions.cpp: what the programmer says about functions
   const clang::FunctionDecl *stand_in(const clang::FunctionDecl *callee);
@@ -301,6 +306,7 @@ private:
 // Nesting that the stack of the capturing thread holds (see plugin/job.cpp).
 inline constexpr int max_depth = 10000;
 
+std::vector<tc_dim> full_attributes(const tc_type &type); // of OP_FULL
 bool is_tensor_pointer(clang::QualType type);
 bool is_api(const clang::FunctionDecl *callee);
 const clang::StringLiteral *declared_shape(const clang::ValueDecl *decl);

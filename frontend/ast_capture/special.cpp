@@ -1,5 +1,5 @@
-// special.cpp - the functions of the API that graph/api.def lists as special: shorthands, questions
-// about shapes, and writes in place.
+// special.cpp - the functions of the API that graph/api.def lists as special: shorthands and questions
+// about shapes.  Writes in place are in writes.cpp.
 #include "frontend/ast_capture/evaluator.h"
 
 namespace tc {
@@ -29,7 +29,7 @@ Evaluator::Special Evaluator::find_special(llvm::StringRef name) {
 
 // ---- creation -----------------------------------------------------------------------------------
 
-static std::vector<tc_dim> full_attributes(const tc_type &type) {
+std::vector<tc_dim> full_attributes(const tc_type &type) {
   std::vector<tc_dim> attrs = {tc_dim_const(type.rank)};
   attrs.insert(attrs.end(), type.dim, type.dim + type.rank);
   attrs.push_back(tc_dim_const(type.dtype));
@@ -267,87 +267,6 @@ Value Evaluator::do_tc_item_int(const CallExpr *e) { return item(e, TC_I64); }
 
 Value Evaluator::do_tc_is_compiling(const CallExpr *e) {
   return Value::of(integer_constant(llvm::APSInt::get(1), e->getType()));
-}
-
-// ---- writes in place ----------------------------------------------------------------------------
-
-// value, converted to the dtype and broadcast to the shape of `like`
-tc_ref Evaluator::spread(tc_ref value, const tc_type &like, const CallExpr *e) {
-  tc_loc loc = graph_loc(e->getExprLoc());
-  value = tc_build_cast(graph, value, static_cast<tc_dtype>(like.dtype), loc);
-  const tc_type *type = value.id ? tc_graph_type(graph, value) : nullptr;
-  bool same = type && type->rank == like.rank;
-  for (int i = 0; same && i < like.rank; i++) same = tc_dim_same(type->dim[i], like.dim[i]);
-  if (same || !type) return value;
-  CoreMessage core;
-  tc_ref wide;
-  {
-    CoreMessage::Catch here(diag, core);
-    wide = tc_build_expand(graph, value, like.rank, like.dim, loc);
-  }
-  if (!wide.id)
-    error(e->getExprLoc(),
-          e->getDirectCallee()->getNameAsString() + ": " + describe(value) +
-              " does not fit into the tensor that is written (" + core.text + ")",
-          {CharSourceRange::getTokenRange(e->getArg(1)->getSourceRange())});
-  return wide;
-}
-
-// x = op(x, y) in the memory of x; op OP_NONE: x = y
-Value Evaluator::write_in_place(const CallExpr *e, tc_op op) {
-  SourceLocation loc = e->getExprLoc();
-  Value target = evaluate(e->getArg(0));
-  auto x = as_tensor(target, e->getArg(0));
-  auto y = failed ? std::nullopt : tensor_argument(e->getArg(1));
-  if (!x || !y) return {};
-  if (!x->whole) {
-    fail(loc, "a view is written; write the whole tensor, or use tc_where or tc_concat");
-    return {};
-  }
-  if (y->storage == x->storage && !y->whole) {
-    fail(loc, "a tensor is written from a view of itself; take tc_clone of the view");
-    return {};
-  }
-  ops++;
-  tc_type type = *tc_graph_type(graph, x->ref);
-  tc_ref value = y->ref;
-  if (op != OP_NONE) {
-    value = tc_build_cast(graph, value, static_cast<tc_dtype>(type.dtype), graph_loc(loc));
-    value = build(op, {x->ref, value}, {}, nullptr, e);
-  }
-  if (failed) return {};
-  value = spread(value, type, e);
-  if (failed) return {};
-  Storage &storage = storages[x->storage];
-  storage.current = value;
-  storage.version++;
-  return target;
-}
-
-Value Evaluator::do_tc_copy_(const CallExpr *e) { return write_in_place(e, OP_NONE); }
-Value Evaluator::do_tc_add_(const CallExpr *e) { return write_in_place(e, OP_ADD); }
-Value Evaluator::do_tc_sub_(const CallExpr *e) { return write_in_place(e, OP_SUB); }
-Value Evaluator::do_tc_mul_(const CallExpr *e) { return write_in_place(e, OP_MUL); }
-Value Evaluator::do_tc_div_(const CallExpr *e) { return write_in_place(e, OP_DIV); }
-
-Value Evaluator::do_tc_fill_(const CallExpr *e) {
-  Value target = evaluate(e->getArg(0));
-  auto x = as_tensor(target, e->getArg(0));
-  Value v = evaluate(e->getArg(1));
-  if (failed || !x) return {};
-  if (!x->whole || v.kind != Value::Scalars) {
-    fail(e->getExprLoc(),
-         x->whole ? "a number that is not followed" : "a view is written; write the whole tensor");
-    return {};
-  }
-  ops++;
-  tc_ref number = as_operand(v.scalar, nullptr, e->getExprLoc());
-  tc_ref value =
-      build(OP_FULL, {number}, full_attributes(*tc_graph_type(graph, x->ref)), nullptr, e);
-  Storage &storage = storages[x->storage];
-  storage.current = value;
-  storage.version++;
-  return target;
 }
 
 } // namespace tc

@@ -167,3 +167,16 @@ KERNELS(writes, read_later, 3,
         "%4 = cumsum %3 axis=1\nret %4\n")
 KERNELS(writes, returned_as_it_was, 2,
         "%1 = param f32[6] \"x\"\n%2 = exp %1\nwrite %2 -> %1\nret %1 %1\n")
+#define ROWS "%1 = param f32[R,8] \"x\"\n%2 = param f32[R,3] \"y\"\n"
+KERNELS(writes, part, 1, /* what stays as it is is not stored */
+        ROWS "%3 = slice %1 axis=1 start=2 stop=5 step=1\n%4 = add %3 %2\n"
+             "%5 = slice %1 axis=1 start=0 stop=2 step=1\n%6 = slice %1 axis=1 start=5 stop=8 step=1\n"
+             "%7 = concat %5 %4 %6 axis=1\nwrite %7 -> %1\n")
+KERNELS(writes, part_of_part, 1,
+        "%1 = param f32[6,8] \"x\"\n%2 = param f32[2,3] \"y\"\n"
+        "%3 = slice %1 axis=0 start=0 stop=2 step=1\n%4 = slice %1 axis=0 start=2 stop=6 step=1\n"
+        "%5 = slice %3 axis=1 start=0 stop=3 step=1\n%6 = slice %3 axis=1 start=3 stop=8 step=1\n"
+        "%7 = mul %5 %2\n%8 = concat %7 %6 axis=1\n%9 = concat %8 %4 axis=0\nwrite %9 -> %1\n")
+KERNELS(writes, part_from_beside, 2, /* read where another piece is written: not in place */
+        "%1 = param f32[8] \"x\"\n%2 = slice %1 axis=0 start=0 stop=4 step=1\n"
+        "%3 = slice %1 axis=0 start=4 stop=8 step=1\n%4 = concat %3 %2 axis=0\nwrite %4 -> %1\n")

@@ -83,6 +83,7 @@ class Control:
         op = self.r.choice(("add_", "sub_", "mul_", "copy_", "fill_", "div_"))
         if (op == "div_" and not x.real) or (op == "copy_" and x is y):
             return None
+        self.note_views(x)
         if op == "fill_":
             self.effect("tc_fill_(%0, 2);", [x])
         else:
@@ -90,12 +91,21 @@ class Control:
         self.written(whole, op == "fill_" or (op == "copy_" and y.exact))
         return x
 
+    def note_views(self, x):
+        """Writes that are no part of a segment: of slices with steps, and where a reshape may have copied."""
+        chain = [x]
+        while chain[-1].viewed:
+            chain.append(chain[-1].viewed)
+        self.views_written = self.views_written or len(chain) > 1
+        copies = any(v.viewed and v.viewed.viewed and any(op in v.text for op in ("reshape", "flatten", "contiguous")) for v in x.family)
+        if copies or any(", 2)" in v.text or "expand" in v.text for v in chain):
+            self.unfollowed = True
+
     def write_view(self):
         """A part of a tensor, by one view or two."""
         x = self.target(lambda v: bool(v.shape))
         kinds = "transpose permute slice slice select flip unsqueeze flatten".split()
         v = x and self.some_view(x, kinds)
-        self.views_written = self.views_written or bool(v)
         if v and v.shape and self.r.random() < 0.4:
             v = self.some_view(v, kinds) or v
         y = v and self.partner(v)
@@ -143,6 +153,7 @@ class Control:
             if not block.copies:
                 c.join(x)
                 c.values = "view"  # not written: that would write `start` in some rounds
+                self.folded = True  # `start` may not be read
         self.add(block)
         self.open.append(block)
         if x:

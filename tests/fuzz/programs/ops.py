@@ -58,6 +58,8 @@ class Ops:
         if op == "pow":
             call = "tc_pow(tc_add_s(tc_abs(%0), 0.25), tc_tanh(%1))" if x.real else "tc_pow(%0, tc_abs(%1))"
             return self.make(call, [x, y], x.dtype, x.shape)
+        if op == "copysign" and not y.exact:  # the sign of a NaN that is computed is anyone's
+            return None
         dtype = x.dtype if op in ("add", "sub", "mul") else real_of(x)
         return self.make(f"tc_{op}(%0, %1)", [x, y], dtype, x.shape)
 

@@ -15,7 +15,7 @@ class Program(Ops, Control):
         self.name, self.r = f"f{number}", random.Random(f"{seed}.{number}")
         self.params, self.body, self.helpers, self.open = [], [], {}, []
         self.count, self.writes, self.broken, self.folded, self.dropped = 0, False, False, False, set()
-        self.views_written = False
+        self.views_written = self.unfollowed = False
         self.cleanup = self.r.random() < 0.1
         self.form = self.r.choice(("plain",) * 5 + ("struct", "struct", "nested", "layers", "global"))
         self.limited = {name for name in LIMITS if self.r.random() < 0.1}
@@ -97,7 +97,7 @@ class Program(Ops, Control):
     def view_of(self, x, text, shape):
         v = self.make(text, [x], x.dtype, shape, x.exact)
         if v:
-            v.overlaps = x.overlaps
+            v.overlaps, v.viewed = x.overlaps, x
             v.join(x)
         return v
 
@@ -147,7 +147,7 @@ class Program(Ops, Control):
         return [p for p in self.params if p in live]
 
     def one_segment(self):
-        return not (self.broken or self.folded or self.views_written)
+        return not (self.broken or self.folded or self.unfollowed)
 
     # ---- text
 
@@ -155,8 +155,8 @@ class Program(Ops, Control):
         parts = []
         for d in p.shape:
             text = str(d)
-            if text in self.limited and text not in said:
-                said.add(text)
+            if text in self.limited and (self.object_of(p), text) not in said:
+                said.add((self.object_of(p), text))
                 text = LIMITS[text]
             parts.append(text)
         return f'TC_SHAPE("{p.dtype}[{",".join(parts)}]")'
@@ -233,5 +233,5 @@ class Program(Ops, Control):
             dims = ", ".join("{" + (", ".join(str(value(d, run)) for d in p.shape) or "0") + "}" for run in range(3))
             rows.append(f"{{{c_dtype(p.dtype)}, FUZZ_{p.values.upper()}, {p.bound}, {str(p.written).lower()}, {self.refused_axes(p, operands) if strict else 0}, "
                         f"{len(p.shape)}, {{{dims}}}}}")
-        flags = ", ".join(str(b).lower() for b in (self.writes, strict, self.views_written))
+        flags = ", ".join(str(b).lower() for b in (self.writes, strict, self.views_written and (self.broken or self.unfollowed)))
         return f'  {{"{self.name}", r_{self.name}, {c_dtype(coarsest)}, {flags}, {len(operands)},\n   {{{", ".join(rows)}}}}},\n'

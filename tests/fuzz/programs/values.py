@@ -31,6 +31,7 @@ class Value:
         self.uses, self.text, self.values, self.bound = list(uses), text, values, bound
         self.family = {self}
         self.declared = ""     # TC_SHAPE behind the variable
+        self.viewed = None     # what it is a view of
         self.overlaps = False  # two of its elements may be one
 
     @property
