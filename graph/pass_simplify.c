@@ -48,8 +48,9 @@ static tc_ref rule_involution(const site *s) {
   return inside(s, s->in[0], s->n->op);
 } /* f f x = x */
 
-/* |-x| = |x|, (-x)^2 = x^2 */
+/* |-x| = |x|, (-x)^2 = x^2; of unsigned numbers -x is another magnitude */
 static tc_ref rule_even(const site *s) {
+  if (s->n->type.dtype == TC_U8) return none;
   tc_ref x = inside(s, s->in[0], OP_NEG);
   if (!x.id) x = inside(s, s->in[0], OP_ABS);
   return x.id ? make1(s, s->n->op, x) : none;

@@ -98,9 +98,16 @@ static bool scatters_apart(const lo_kb *b, int s) {
   return true;
 }
 
+/* Points along s are parts of an axis, the last of them shorter: lanes would end at different places. */
+static bool counts_parts(const lo_kb *b, int s) {
+  for (int k = 0; k < b->nslot; k++)
+    if (!b->slot[k].dead && b->slot[k].of == s) return true;
+  return false;
+}
+
 static bool allowed(const lo_kb *b, int s) {
   const tc_target *t = b->L->target;
-  if (b->slot[s].dead) return false;
+  if (b->slot[s].dead || counts_parts(b, s)) return false;
   if (b->g->scan.id && b->slot[s].inner) return t->scan_lanes;
   return !b->g->serial || (t->scatter_lanes && scatters_apart(b, s));
 }

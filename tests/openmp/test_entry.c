@@ -141,6 +141,20 @@ Test(entry, long_sum) {
   omp_unit_free(&u);
 }
 
+/* The last part of a sum in parts is shorter, also where no operand says so. */
+Test(entry, sum_of_a_number) {
+  omp_unit u = unit_of("graph total\n%1 = param f32[B,C] \"x\"\n%2 = const f32 2.5\n"
+                       "%3 = full %2 dims=[B,C] dtype=f32\n%4 = sum %3 axes=[] keep=0\n"
+                       "%5 = exp %1\nret %4\nret %5\n");
+  struct tc_tensor *out[2];
+  const struct tc_tensor *x = matrix(19, 1031, 1e-3, false);
+  cr_assert(u.entry[0](&x, NULL, out));
+  interp_array *got = omp_array(out[0]);
+  cr_expect_eq(got->f[0], 2.5 * 19 * 1031);
+  interp_free(got);
+  omp_unit_free(&u);
+}
+
 /* bf16 rows are taken two vectors at a time, even and odd elements: each result is in its place,
  * for rows of every remainder.  All values are small integers, so that all sums are exact. */
 Test(entry, bf16_pairs) {

@@ -22,6 +22,8 @@ RULE(mul_zero_int, "integers: x * 0 is 0", I "%2 = const i32 0\n%3 = mul %1 %2\n
      I "%2 = const i32 0\n%3 = full %2 dims=[B,4] dtype=i32\nret %3\n")
 RULE(mul_self, "x * x is a square", X "%2 = mul %1 %1\nret %2\n", X "%2 = square %1\nret %2\n")
 RULE(neg_neg, "--x is x", X "%2 = neg %1\n%3 = neg %2\nret %3\n", X "%2 = neg %1\nret %1\n")
+KEPT(abs_neg_unsigned, "|-x| of unsigned numbers",
+     "graph g\n%1 = param u8[4] \"x\"\n%2 = neg %1\n%3 = abs %2\nret %3\n")
 RULE(abs_neg, "|-x| is |x|", X "%2 = neg %1\n%3 = abs %2\nret %3\n",
      X "%2 = neg %1\n%3 = abs %1\nret %3\n")
 RULE(div_power_of_two, "x / 8 is x * 0.125, exactly",

@@ -9,6 +9,8 @@
 
 #include "driver.h"
 
+enum { FUZZ_SAMPLES = 3 }; /* changes that are tried */
+
 typedef struct outcome {
   tc_tensor *result;
   tc_tensor *operand[FUZZ_OPERANDS]; /* as they are afterwards */
@@ -18,7 +20,7 @@ typedef struct outcome {
 } outcome;
 
 /* changed, wide: of the body with changed operands, and with operands in f64; may be empty. */
-bool fuzz_agree(const fuzz_case *c, const outcome *got, const outcome *want, const outcome *changed, const outcome *wide,
+bool fuzz_agree(const fuzz_case *c, const outcome *got, const outcome *want, const outcome changed[FUZZ_SAMPLES], const outcome *wide,
                 char why[200]);
 
 #endif

@@ -81,7 +81,7 @@ class Control:
 
     def put_write(self, x, y, whole):
         op = self.r.choice(("add_", "sub_", "mul_", "copy_", "fill_", "div_"))
-        if (op == "div_" and not x.real) or (op == "copy_" and x is y):
+        if (op == "div_" and (not x.real or y not in self.params)) or (op == "copy_" and x is y):
             return None
         self.note_views(x)
         if op == "fill_":
@@ -98,7 +98,8 @@ class Control:
             chain.append(chain[-1].viewed)
         self.views_written = self.views_written or len(chain) > 1
         copies = any(v.viewed and v.viewed.viewed and any(op in v.text for op in ("reshape", "flatten", "contiguous")) for v in x.family)
-        if copies or any(", 2)" in v.text or "expand" in v.text for v in chain):
+        sliced = any("tc_slice" in v.text and not all(isinstance(d, int) for d in v.viewed.shape) for v in chain)
+        if copies or sliced or any(", 2)" in v.text or "expand" in v.text for v in chain):
             self.unfollowed = True
 
     def write_view(self):
@@ -118,7 +119,7 @@ class Control:
         if not y:
             return None
         op = self.r.choice(("add_", "sub_", "mul_", "copy_", "fill_", "div_"))
-        if op == "div_" and not x.real:
+        if op == "div_" and (not x.real or y not in self.params):
             return None
         call = "tc_fill_(tc_clone(%0), 2)" if op == "fill_" else f"tc_{op}(tc_clone(%0), %1)"
         return self.make(call, [x] if op == "fill_" else [x, y], x.dtype, x.shape, op == "fill_")
@@ -246,6 +247,7 @@ class Control:
         x = self.pick(lambda v: v.dtype != "bool")
         kind = self.r.random()
         if kind < 0.5:
+            self.folded = self.folded or x in self.params  # which nobody else may use
             return x and self.effect("if (!%0) goto out;" if self.cleanup else "if (!%0) return NULL;", [x])
         condition = self.r.choice(("n == 1", "n > 7", "s < 0"))
         self.broken = True

@@ -62,11 +62,11 @@ static counts counted(const fuzz_case *c) {
 }
 
 /* Written operands are contiguous: others are not for kernels. */
-static void make(const fuzz_case *c, int run, unsigned v, int shift, tc_tensor **x) {
+static void make(const fuzz_case *c, int run, unsigned v, int shift, int sample, tc_tensor **x) {
   for (int i = 0; i < c->n; i++) {
     layout l = shift ? (layout)((i + shift) % LAYOUTS) : AS_IS;
     if (c->in[i].written && l != SHIFTED) l = AS_IS;
-    x[i] = fuzz_operand_of(&c->in[i], run, i, c->in[i].written ? v & ~(unsigned)REPEATED : v, l);
+    x[i] = fuzz_operand_of(&c->in[i], run, i, c->in[i].written ? v & ~(unsigned)REPEATED : v, l, sample);
   }
 }
 
@@ -81,25 +81,31 @@ static void failed(const fuzz_case *c, const char *what, const char *why) {
 /* ---- operands that fit ---------------------------------------------------------------------------- */
 
 /* What is done to operands that fit, so that they do not. */
-typedef void mutation(const fuzz_case *c, int i, int k, unsigned v, tc_tensor **x);
+typedef void mutation(const fuzz_case *c, int i, int k, unsigned v, int sample, tc_tensor **x);
 
 /* Whether the outcomes agree; where they differ, what changed operands do to the body is allowed. */
 static bool same(const fuzz_case *c, int run, unsigned v, mutation *change, int i, int k, const outcome *got,
                  const outcome *want, char why[200]) {
-  outcome none = {0};
-  if (fuzz_agree(c, got, want, &none, &none, why)) return true;
-  tc_tensor *z[FUZZ_OPERANDS], *d[FUZZ_OPERANDS];
-  make(c, run, v | CHANGED, 0, z), make(c, run, v | DOUBLE, 0, d);
-  if (change) change(c, i, k, v | CHANGED, z), change(c, i, k, v | DOUBLE, d);
-  const outcome changed = call(c, z, run, false), wide = call(c, d, run, false);
-  return fuzz_agree(c, got, want, &changed, &wide, why);
+  const outcome none[FUZZ_SAMPLES] = {0};
+  outcome changed[FUZZ_SAMPLES] = {0};
+  if (fuzz_agree(c, got, want, none, none, why)) return true;
+  for (int sample = 0; sample <= FUZZ_SAMPLES; sample++) { /* the last is in f64 */
+    tc_tensor *z[FUZZ_OPERANDS];
+    const unsigned variation = v | (sample == FUZZ_SAMPLES ? DOUBLE : CHANGED);
+    make(c, run, variation, 0, sample, z);
+    if (change) change(c, i, k, variation, sample, z);
+    const outcome o = call(c, z, run, false);
+    if (sample == FUZZ_SAMPLES) return fuzz_agree(c, got, want, changed, &o, why);
+    changed[sample] = o;
+  }
+  return false;
 }
 
 /* Kernels run and no guard fails, but for sizes 0 and 1, where a size that may broadcast was
  * guessed not to. */
 static void fits(const fuzz_case *c, const char *what, int run, unsigned v, int shift) {
   tc_tensor *x[FUZZ_OPERANDS], *y[FUZZ_OPERANDS];
-  make(c, run, v, shift, x), make(c, run, v, shift, y);
+  make(c, run, v, shift, 0, x), make(c, run, v, shift, 0, y);
   tc_clear_error();
   const outcome want = call(c, x, run, false);
   const counts before = counted(c);
@@ -116,35 +122,35 @@ static void fits(const fuzz_case *c, const char *what, int run, unsigned v, int 
 
 /* ---- operands that do not --------------------------------------------------------------------------- */
 
-static void other_dtype(const fuzz_case *c, int i, int k, unsigned v, tc_tensor **x) {
-  (void)c, (void)k, (void)v;
+static void other_dtype(const fuzz_case *c, int i, int k, unsigned v, int sample, tc_tensor **x) {
+  (void)c, (void)k, (void)v, (void)sample;
   x[i] = tc_cast(x[i], tc_dtype_of(x[i]) == TC_F64 ? TC_F32 : TC_F64);
 }
 
-static void other_rank(const fuzz_case *c, int i, int k, unsigned v, tc_tensor **x) {
-  (void)c, (void)k, (void)v;
+static void other_rank(const fuzz_case *c, int i, int k, unsigned v, int sample, tc_tensor **x) {
+  (void)c, (void)k, (void)v, (void)sample;
   x[i] = tc_clone(tc_unsqueeze(x[i], 0));
 }
 
-static void missing(const fuzz_case *c, int i, int k, unsigned v, tc_tensor **x) {
-  (void)c, (void)k, (void)v;
+static void missing(const fuzz_case *c, int i, int k, unsigned v, int sample, tc_tensor **x) {
+  (void)c, (void)k, (void)v, (void)sample;
   x[i] = NULL;
 }
 
-static void larger(const fuzz_case *c, int i, int axis, unsigned v, tc_tensor **x) {
+static void larger(const fuzz_case *c, int i, int axis, unsigned v, int sample, tc_tensor **x) {
   tc_ints dims = fuzz_sizes(x[i]);
   dims.v[axis]++;
-  x[i] = fuzz_tensor(&c->in[i], dims, 0, i, v);
+  x[i] = fuzz_tensor(&c->in[i], dims, 0, i, v, sample);
 }
 
-static void same_memory(const fuzz_case *c, int i, int k, unsigned v, tc_tensor **x) {
-  (void)c, (void)v;
+static void same_memory(const fuzz_case *c, int i, int k, unsigned v, int sample, tc_tensor **x) {
+  (void)c, (void)v, (void)sample;
   x[k] = x[i];
 }
 
 /* Both in one memory, one row apart. */
-static void shared_memory(const fuzz_case *c, int i, int k, unsigned v, tc_tensor **x) {
-  (void)c, (void)v;
+static void shared_memory(const fuzz_case *c, int i, int k, unsigned v, int sample, tc_tensor **x) {
+  (void)c, (void)v, (void)sample;
   tc_ints dims = fuzz_sizes(x[i]);
   const int64_t rows = dims.v[0]++;
   tc_tensor *room = tc_zeros(dims, tc_dtype_of(x[i]));
@@ -156,8 +162,8 @@ static void shared_memory(const fuzz_case *c, int i, int k, unsigned v, tc_tenso
 /* The body has to run, with the same outcome; `must`: kernels must not. */
 static void foreign(const fuzz_case *c, const char *what, mutation *change, int i, int k, bool must) {
   tc_tensor *x[FUZZ_OPERANDS], *y[FUZZ_OPERANDS];
-  make(c, 0, PLAIN, 0, x), make(c, 0, PLAIN, 0, y);
-  change(c, i, k, PLAIN, x), change(c, i, k, PLAIN, y);
+  make(c, 0, PLAIN, 0, 0, x), make(c, 0, PLAIN, 0, 0, y);
+  change(c, i, k, PLAIN, 0, x), change(c, i, k, PLAIN, 0, y);
   tc_clear_error();
   subject = i;
   const uint64_t hits = tc_stats_of(c->name).hits;

@@ -66,19 +66,19 @@ static tc_tensor *changed(tc_tensor *x, uint64_t seed) {
   return tc_cast(tc_where(up, tc_add(wide, more), tc_sub(wide, more)), dtype);
 }
 
-tc_tensor *fuzz_tensor(const fuzz_operand *o, tc_ints dims, int run, int number, unsigned v) {
+tc_tensor *fuzz_tensor(const fuzz_operand *o, tc_ints dims, int run, int number, unsigned v, int sample) {
   tc_tensor *x = tc_cast(numbers(o, dims, (uint64_t)(number * 17 + run + 1)), o->dtype);
   if (fuzz_floating(o->dtype)) {
-    if (v & CHANGED) x = changed(x, (uint64_t)number + 99);
+    if (v & CHANGED) x = changed(x, (uint64_t)(number + 99 + 10 * sample));
     if (v & SPECIAL && tc_numel(x)) x = specials(x);
     if (v & DOUBLE) x = tc_cast(x, TC_F64);
   }
   return v & REPEATED && dims.n && dims.v[0] ? tc_expand(tc_slice(x, 0, 0, 1, 1), dims) : x;
 }
 
-tc_tensor *fuzz_operand_of(const fuzz_operand *o, int run, int number, unsigned v, layout l) {
+tc_tensor *fuzz_operand_of(const fuzz_operand *o, int run, int number, unsigned v, layout l, int sample) {
   tc_ints dims = {o->rank, {0}};
   memcpy(dims.v, o->dim[run], sizeof dims.v);
-  tc_tensor *x = fuzz_tensor(o, dims, run, number, v);
+  tc_tensor *x = fuzz_tensor(o, dims, run, number, v, sample);
   return v & REPEATED ? x : fuzz_stored(x, l);
 }

@@ -26,8 +26,8 @@ typedef enum variation {
 bool fuzz_floating(tc_dtype d);
 tc_ints fuzz_sizes(const tc_tensor *x);
 tc_tensor *fuzz_stored(tc_tensor *x, layout l); /* equal values, stored so */
-tc_tensor *fuzz_tensor(const fuzz_operand *o, tc_ints dims, int run, int number, unsigned v);
-/* Operand `number` of a case in this run. */
-tc_tensor *fuzz_operand_of(const fuzz_operand *o, int run, int number, unsigned v, layout l);
+tc_tensor *fuzz_tensor(const fuzz_operand *o, tc_ints dims, int run, int number, unsigned v, int sample);
+/* Operand `number` of a case in this run; sample: which of the changes. */
+tc_tensor *fuzz_operand_of(const fuzz_operand *o, int run, int number, unsigned v, layout l, int sample);
 
 #endif

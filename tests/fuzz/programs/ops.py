@@ -4,6 +4,7 @@ from values import FLOATS, INTS, c_dtype, ints
 
 SMOOTH = ("square sqrt rsqrt reciprocal exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh "
           "asinh acosh atanh erf erfc sigmoid silu gelu gelu_tanh softplus mish hardswish hardsigmoid").split()
+POLES = "rsqrt reciprocal log log2 log10 log1p acosh atanh".split()
 EXACT = "neg abs relu relu6 contiguous".split()      # of exact operands exact
 JUMPS = "sign floor ceil round trunc".split()        # on exact operands only: rounding would tip them
 TESTS = "isnan isinf isfinite logical_not".split()
@@ -11,6 +12,7 @@ ARITHMETIC = "add sub mul div atan2 hypot copysign".split()
 COMPARE = "eq ne lt le gt ge logical_and logical_or logical_xor".split()
 DIVISIONS = "floor_div remainder fmod".split()
 BITS = "bit_and bit_or bit_xor shl shr".split()
+AWAY = "tc_add_s(tc_abs(%), 1)"  # from zero, whose neighbourhood magnifies what is allowed without bound
 VIEWS = "transpose permute slice slice select flip unsqueeze flatten expand reshape squeeze contiguous".split()
 
 
@@ -37,6 +39,8 @@ class Ops:
                 v.join(x)
             return v
         op = self.r.choice(SMOOTH)
+        if op in POLES and x not in self.params:
+            return self.make(f"tc_{op}({AWAY.replace('%', '%0')})", [x], real_of(x), x.shape)
         return self.make(f"tc_{op}(%0)", [x], x.dtype if op == "square" else real_of(x), x.shape)
 
     def partner(self, x, test=lambda v: True):
@@ -58,8 +62,12 @@ class Ops:
         if op == "pow":
             call = "tc_pow(tc_add_s(tc_abs(%0), 0.25), tc_tanh(%1))" if x.real else "tc_pow(%0, tc_abs(%1))"
             return self.make(call, [x, y], x.dtype, x.shape)
-        if op == "copysign" and not y.exact:  # the sign of a NaN that is computed is anyone's
+        if op == "copysign" and y not in self.params:  # signs of zeros and of NaN that are computed are anyone's
             return None
+        if op == "atan2":
+            return self.make(f"tc_atan2({AWAY.replace('%', '%0')}, %1)", [x, y], real_of(x), x.shape)
+        if op == "div" and y not in self.params:
+            return self.make(f"tc_div(%0, {AWAY.replace('%', '%1')})", [x, y], real_of(x), x.shape)
         dtype = x.dtype if op in ("add", "sub", "mul") else real_of(x)
         return self.make(f"tc_{op}(%0, %1)", [x, y], dtype, x.shape)
 
@@ -76,6 +84,8 @@ class Ops:
             return x.real and self.make(f"tc_{op}(%0, 0.25)", [x], x.dtype, x.shape) or None
         if op == "pow_s":
             return self.make(f"tc_pow_s(%0, {self.r.choice((2, 3, 1))})", [x], x.dtype, x.shape)
+        if op == "rdiv_s" and x not in self.params:
+            return self.make(f"tc_rdiv_s({AWAY.replace('%', '%0')}, {s})", [x], real_of(x), x.shape)
         dtype = real_of(x) if op in ("div_s", "rdiv_s") else x.dtype
         return self.make(f"tc_{op}(%0, {s})", [x], dtype, x.shape, x.exact and op in ("maximum_s", "minimum_s"))
 

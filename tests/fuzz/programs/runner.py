@@ -31,9 +31,12 @@ def write(path, functions):
 def build(o, path, isa):
     program, folder = path[:-2], os.path.dirname(o.runtime)
     options = ["backend=openmp"] + [f"isa={isa}"] * bool(isa) + [f"opt={o.opt}"]
-    command = [*o.clang, "-O0", "-g0", "-w", f"-fplugin={o.plugin}", *(f"-fplugin-arg-tc-{x}" for x in options), "-Rpass-missed=tc",
+    command = [*o.clang, "-O0", "-g0", "-Wno-everything", "-Wbackend-plugin", f"-fplugin={o.plugin}", *(f"-fplugin-arg-tc-{x}" for x in options), "-Rpass-missed=tc",
                "-I", o.include, "-I", HERE, path, *o.driver, "-o", program, o.runtime, f"-Wl,-rpath,{folder}", "-fopenmp", "-lm", *o.link]
     p = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    broken = re.search(r"warning: (.*please report this)", p.stderr)
+    if broken:
+        return None, f"error: {broken[1]}\n" + p.stderr
     return (program if p.returncode == 0 else None), p.stderr
 
 
