@@ -351,17 +351,20 @@ TC_MM_FN void tc_mm_do(const tc_mm_call *c, tc_mm_task *t) {
   tc_mm_finish(c, t, 0, t->done.rows);
 }
 
-/* Task number i of a superblock.  Neighbours in number share A's rows; where two threads begin with
- * different rows, they begin with different columns too, so that each packs another part of B. */
+/* Task number i of a superblock.  Neighbours in number share A's rows where those are packed; where
+ * two threads begin with different rows, they begin with different columns too, so that each packs
+ * another part of B.  Where A is read in place neighbours share columns, so that a thread packs the
+ * B that it uses. */
 TC_MM_FN int64_t tc_mm_place(const tc_mm_call *c, const tc_mm_super *s, int64_t i, tc_mm_task *t) {
-  const int64_t row = i / s->gn, batch = row / s->gm, gi = row % s->gm;
-  const int64_t gj = (i + gi * s->gn / s->gm) % s->gn;
+  const int64_t each = s->gm * s->gn, batch = i / each, in = i % each;
+  const int64_t gi = c->a_direct ? in % s->gm : in / s->gn;
+  const int64_t gj = c->a_direct ? in / s->gm : (in + gi * s->gn / s->gm) % s->gn;
   t->batch = s->b0 + batch;
   t->p0 = gi * c->mpanel / s->gm, t->p1 = (gi + 1) * c->mpanel / s->gm;
   t->q0 = s->q0 + gj * s->nq / s->gn, t->q1 = s->q0 + (gj + 1) * s->nq / s->gn;
   t->b = c->once ? t->sums + c->g->sums
                  : c->b + ((c->g->b_shared ? 0 : batch) * s->nq + t->q0 - s->q0) * c->panel_bytes;
-  return row;
+  return batch * s->gm + gi;
 }
 
 /* Tasks of a superblock, until none is left.  A thread begins with the run that would also be its
