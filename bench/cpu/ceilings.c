@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <tcompile/abi.h>
+
 enum { CHAINS = 14, ROUNDS = 200000, TRIES = 7 };
 static const size_t stream_floats = (size_t)32 << 20; /* 128 MiB a stream */
 
@@ -86,7 +88,8 @@ static peak_fn *peak_of(const char *name) {
   if (strcmp(name, "fma_f32") == 0) return wide ? fma_f32_512 : fma_f32_256;
   if (strcmp(name, "fma_f64") == 0) return wide ? fma_f64_512 : fma_f64_256;
   if (strcmp(name, "dot_bf16") == 0) return wide && (cpuid7(1, 0) >> 5 & 1) ? dot_bf16_512 : no_such_unit;
-  if (strcmp(name, "amx_bf16") == 0) return (cpuid7(0, 3) >> 22 & 1) && amx_permitted() ? amx_bf16 : no_such_unit;
+  if (strcmp(name, "amx_bf16") == 0) /* not where TC_ISA forbids it to the measured kernels */
+    return tcrt_isa == TC_ISA_AMX && amx_permitted() ? amx_bf16 : no_such_unit;
   return NULL;
 }
 

@@ -5,6 +5,8 @@ alike; between blocks everybody's idle threads have gone to sleep.  Every result
 float64 reference first.  Prints one row per measurement and writes JSON and Markdown.
 """
 import argparse
+import contextlib
+import fcntl
 import json
 import os
 import platform
@@ -23,14 +25,16 @@ QUICK_PEERS = PEERS[:2]
 CEILINGS = ("fma_f32", "dot_bf16", "amx_bf16", "read", "copy", "triad")
 HERE = os.path.dirname(os.path.abspath(__file__))
 JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
+# What keeps a peer's library to the instructions that TC_ISA leaves to the compiled functions.
+PEERS_AT = {"bf16": "AVX512_CORE_BF16", "v4": "AVX512_CORE", "v3": "AVX2", "v2": "SSE41"}
 
 
 class Contender:
     """One process behind a pipe."""
 
-    def __init__(self, name, command, threads, extra_env):
+    def __init__(self, name, command, options, threads, extra_env):
         env = dict(os.environ, OMP_NUM_THREADS=str(threads), **extra_env)
-        cpus = ",".join(map(str, range(threads)))
+        cpus = ",".join(map(str, range(options.first_cpu, options.first_cpu + threads)))
         self.name = name
         self.log = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
@@ -59,17 +63,20 @@ class Contender:
 
 
 def start(options, threads):
-    ours = Contender("tcompile", [options.program], threads, {})
+    ours = Contender("tcompile", [options.program], options, threads, {"TC_ISA": options.isa} if options.isa else {})
     contenders = [ours]
     peer_env = {
         "LD_PRELOAD": JEMALLOC if os.path.exists(JEMALLOC) else "",
         "MALLOC_CONF": "dirty_decay_ms:-1,muzzy_decay_ms:-1",
         "XLA_FLAGS": f"--xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'}",
         "JAX_PLATFORMS": "cpu",
+        "TC_COMPILE_CPUS": options.compile_cpus,
     }
+    if options.isa in PEERS_AT:
+        peer_env["ONEDNN_MAX_CPU_ISA"] = PEERS_AT[options.isa]
     for peer in options.peers:
         command = [options.python, os.path.join(HERE, "peers.py"), peer, str(threads)]
-        contenders.append(Contender(peer, command, threads, peer_env))
+        contenders.append(Contender(peer, command, options, threads, peer_env))
     for c in contenders:  # nobody is still importing while something is measured
         c.ask("ready")
     return contenders
@@ -129,6 +136,17 @@ def measure(contenders, rounds):
                    "p90": float(np.percentile(t, 90)), "runs": len(t)} for name, t in samples.items()}
 
 
+@contextlib.contextmanager
+def turn(options):
+    """Runs side by side that share a lock file measure one at a time."""
+    if not options.lock:
+        yield
+        return
+    with open(options.lock, "w", encoding="utf-8") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        yield
+
+
 def run_row(contenders, family, dtype, size, threads, options):
     with tempfile.TemporaryDirectory() as folder:
         sets = write_inputs(family, size, ITEM[dtype], folder)
@@ -137,7 +155,8 @@ def run_row(contenders, family, dtype, size, threads, options):
         if "tcompile" not in errors:
             raise SystemExit(failed["tcompile"])
         contenders[0].ask("counters")
-        times = measure(able, options.rounds)
+        with turn(options):
+            times = measure(able, options.rounds)
         hits, fallbacks, mallocs, faults = map(int, contenders[0].ask("counters"))
     return {"family": family.name, "dtype": dtype, "size": size, "threads": threads, "times": times,
             "errors": errors, "failed": failed, "fallbacks": fallbacks, "hits": hits,
@@ -157,6 +176,14 @@ def cpu_model():
         return next((line.split(":", 1)[1].strip() for line in f if line.startswith("model name")), platform.machine())
 
 
+def write(options, result):
+    os.makedirs(options.out, exist_ok=True)
+    with open(os.path.join(options.out, "cpu.json"), "w", encoding="utf-8") as f:
+        json.dump(result, f, indent=1)
+    with open(os.path.join(options.out, "cpu.md"), "w", encoding="utf-8") as f:
+        f.write(report.markdown(result))
+
+
 def main():
     p = argparse.ArgumentParser(prog="tools/bench cpu")
     p.add_argument("--program", required=True, help=argparse.SUPPRESS)
@@ -168,6 +195,10 @@ def main():
     p.add_argument("--sizes", default="", help="sizes such as 4096x4096, comma separated: the rows to run again")
     p.add_argument("--quick", action="store_true", help="2 rounds, PyTorch eager and default only")
     p.add_argument("--rounds", type=int)
+    p.add_argument("--isa", default="", help="highest level of the CPU to use, such as bf16: without AMX")
+    p.add_argument("--first-cpu", type=int, default=0, help="measure on this CPU and the next ones")
+    p.add_argument("--compile-cpus", default="", help="CPUs on which the peers compile, such as 12-15")
+    p.add_argument("--lock", default="", help="file by which runs side by side take turns to measure")
     p.add_argument("--peers", type=lambda s: [x for x in s.split(",") if x])
     options = p.parse_args()
     if options.rounds is None:
@@ -181,7 +212,8 @@ def main():
     for threads in map(int, options.threads.split(",")):
         contenders = start(options, threads)
         try:
-            result["ceilings"][threads] = {c: float(contenders[0].ask(f"ceiling {c}")[0]) for c in CEILINGS}
+            with turn(options):
+                result["ceilings"][threads] = {c: float(contenders[0].ask(f"ceiling {c}")[0]) for c in CEILINGS}
             print(report.ceilings(threads, result["ceilings"][threads]), flush=True)
             for family in wanted:
                 for dtype in options.dtypes.split(","):
@@ -189,15 +221,12 @@ def main():
                         row = run_row(contenders, family, dtype, size, threads, options)
                         result["rows"].append(row)
                         print(report.row(row, result["ceilings"][threads]), flush=True)
+                        write(options, result)
         finally:
             for c in contenders:
                 c.quit()
     print(report.summary(result))
-    os.makedirs(options.out, exist_ok=True)
-    with open(os.path.join(options.out, "cpu.json"), "w", encoding="utf-8") as f:
-        json.dump(result, f, indent=1)
-    with open(os.path.join(options.out, "cpu.md"), "w", encoding="utf-8") as f:
-        f.write(report.markdown(result))
+    write(options, result)
 
 
 if __name__ == "__main__":
