@@ -116,6 +116,65 @@ static void hoist_outer(tc_omp_nest *x) {
       tc_print_hoist_action(&x->s, &x->nest->stage[i].action[j], mask);
 }
 
+/* Reductions of neighbouring columns run side by side where that is all a nest does: a vector of
+ * columns takes one line of each row, and the next row is far away. */
+static bool can_widen(const tc_omp_nest *x) {
+  const tc_nest *n = x->nest;
+  bool reduces = false;
+  int ops = 0;
+  if (n->naxis == n->nouter || n->serial) return false;
+  for (uint32_t i = 0; i < n->nstage; ++i)
+    for (uint32_t j = 0; j < n->stage[i].naction; ++j) {
+      const tc_action *a = &n->stage[i].action[j];
+      if (a->kind == TC_ACT_REDUCE) reduces = true;
+      else if (a->kind != TC_ACT_STORE || n->stage[i].axes) return false;
+    }
+  for (uint32_t id = 1; id < x->s.k->nexpr; ++id) ops += x->s.k->expr[id].kind == TC_EX_OP;
+  return reduces && ops <= TC_OMP_LIGHT;
+}
+
+static void name_results(tc_omp_nest *x) {
+  const char *format = x->wide ? "r%u[u]" : x->grouped ? "r%u[q]" : "r%u";
+  for (uint32_t i = 0; i < x->nest->nresult; ++i) {
+    snprintf(x->result_text[i], sizeof x->result_text[i], format, i);
+    x->result[i] = x->result_text[i];
+  }
+}
+
+/* Registers that the accumulators of one vector of columns take, a power of two. */
+static int accumulators(const tc_omp_nest *x) {
+  int n = 0, power = 1;
+  for (uint32_t i = 0; i < x->nest->nstage; ++i)
+    for (uint32_t j = 0; j < x->nest->stage[i].naction; ++j) {
+      const tc_action *a = &x->nest->stage[i].action[j];
+      if (a->kind == TC_ACT_REDUCE) n += tc_print_is_arg(a) || tc_dtype_bytes(a->dtype) > 4 ? 2 : 1;
+    }
+  while (power < n) power *= 2;
+  return power;
+}
+
+/* Vectors of columns side by side, as many as the machine has registers for; then a few. */
+static void put_wide(tc_omp_nest *x) {
+  const char *i = x->axis_text[x->nest->vector];
+  const int registers = accumulators(x);
+  x->wide = true;
+  name_results(x);
+  for (int fewer = 1; fewer <= 4; fewer *= 4) {
+    tc_print_line(&x->s, "{");
+    x->s.indent += 2;
+    tc_print_line(&x->s, "enum { wide = TC_MAX(1, TC_COLUMNS / %d) };", registers * fewer);
+    tc_print_line(&x->s, "for (; %s + wide * TC_L <= end; %s += wide * TC_L) {", i, i);
+    x->s.indent += 2;
+    tc_omp_point(x);
+    x->s.indent -= 2;
+    tc_print_line(&x->s, "}");
+    x->s.indent -= 2;
+    tc_print_line(&x->s, "}");
+  }
+  x->wide = false;
+  name_results(x);
+}
+
 /* One tile of a vectorised outer axis: full vectors, then what is left. */
 static void put_tile(tc_omp_nest *x, int tile) {
   const int v = x->nest->vector;
@@ -126,6 +185,7 @@ static void put_tile(tc_omp_nest *x, int tile) {
   tc_print_line(&x->s, "int64_t %s = tile * %d;", i, tile);
   tc_buf_free(&e);
   uint8_t *outer = tc_print_enter(&x->s);
+  if (can_widen(x)) put_wide(x);
   if (x->nest->nstage == 1) hoist_outer(x);
   tc_print_line(&x->s, "for (; %s + TC_L <= end; %s += TC_L) {", i, i);
   x->s.indent += 2;
@@ -163,13 +223,6 @@ static bool can_group(const tc_omp_nest *x) {
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id)
     if (x->last[id]) return true;
   return false;
-}
-
-static void name_results(tc_omp_nest *x) {
-  for (uint32_t i = 0; i < x->nest->nresult; ++i) {
-    snprintf(x->result_text[i], sizeof x->result_text[i], x->grouped ? "r%u[q]" : "r%u", i);
-    x->result[i] = x->result_text[i];
-  }
 }
 
 static void put_groups(tc_omp_nest *x) {

@@ -8,6 +8,7 @@
 
 enum {
   TC_OMP_UNROLL = 4,   /* independent accumulators of a reduction along the vector axis */
+  TC_OMP_LIGHT = 8,    /* operations of a nest whose vectors of points run side by side */
   TC_OMP_BLOCK = 4096, /* points that one f32 accumulator set sums before it joins an f64 total */
   TC_OMP_TILE = 4096,  /* points of a vectorised outer axis in one task of a pointwise nest */
   TC_OMP_STRIP = 256,  /* the same when every point has inner loops */
@@ -25,6 +26,7 @@ typedef struct tc_omp_nest {
   char (*result_text)[16];
   const char **result;
   uint32_t *result_axes;
+  bool wide; /* `wide` vectors of points, number u of them, run side by side; results are arrays */
   uint32_t *last; /* per expression: 1 + the stage that asks for the next row of this LOAD, or 0 */
 } tc_omp_nest;
 

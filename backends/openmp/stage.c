@@ -21,8 +21,9 @@ bool tc_omp_wide_sum(const tc_action *a) {
 typedef struct run {
   const tc_stage *st;
   uint32_t index;
-  bool along; /* the vector axis is one of the stage's: reductions cross lanes */
-  int unroll; /* accumulators */
+  bool along;        /* the vector axis is one of the stage's: reductions cross lanes */
+  int unroll;        /* accumulators */
+  const char *count; /* the same as text; `wide` where vectors of points run side by side */
   int inner[TC_MAX_AXES], ninner; /* the stage's axes in loop order, the vector axis last */
   bool pairs;                     /* bf16 vectors are read and written two at a time */
   bool blocks;                    /* f32 sums are folded into f64 totals block by block */
@@ -66,8 +67,19 @@ static run plan(const tc_omp_nest *x, uint32_t index) {
     r.unroll = TC_OMP_UNROLL;
   r.pairs = r.along && tc_omp_pairs(x, st);
   if (r.pairs && r.unroll == 1) r.unroll = 2;
+  r.count = x->wide ? "wide" : r.unroll == 1 ? "1" : r.unroll == 2 ? "2" : "4";
   r.blocks = has_wide(st) && r.ninner > 0 && !is_short(x, st);
   return r;
+}
+
+static void put_total(tc_omp_nest *x, uint32_t n, const char *start) {
+  if (!x->wide) {
+    tc_print_line(&x->s, "tc_vf64 total%u = tc_set_f64(%s);", n, start);
+    return;
+  }
+  tc_print_line(&x->s, "tc_vf64 total%u[wide];", n);
+  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < wide; ++u) total%u[u] = tc_set_f64(%s);", n,
+                start);
 }
 
 static void put_accumulators(tc_omp_nest *x, const run *r, bool totals) {
@@ -77,19 +89,19 @@ static void put_accumulators(tc_omp_nest *x, const run *r, bool totals) {
     const char *t = tc_print_compute(tc_print_operand(x->s.k, a));
     const bool wide = r->blocks && tc_omp_wide_sum(a);
     const char *one = a->op == OP_PROD ? "1" : "0";
-    if (totals && wide) tc_print_line(&x->s, "tc_vf64 total%u = tc_set_f64(%s);", a->index, one);
+    if (totals && wide) put_total(x, a->index, one);
     if (totals == wide) continue;
     tc_buf id = {0};
     tc_print_identity(&x->s, a, &id);
-    tc_print_line(&x->s, "tc_v%s acc%u[%d]; /* %s */", t, a->index, r->unroll,
+    tc_print_line(&x->s, "tc_v%s acc%u[%s]; /* %s */", t, a->index, r->count,
                   tc_op_get(a->op)->text);
-    if (tc_print_is_arg(a)) tc_print_line(&x->s, "tc_vi64 at%u[%d];", a->index, r->unroll);
-    tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) acc%u[u] = %s;", r->unroll,
+    if (tc_print_is_arg(a)) tc_print_line(&x->s, "tc_vi64 at%u[%s];", a->index, r->count);
+    tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %s; ++u) acc%u[u] = %s;", r->count,
                   a->index, id.text);
     if (tc_print_is_arg(a))
       tc_print_line(
-          &x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) at%u[u] = tc_set_i64(0x7fffffffffffffff);",
-          r->unroll, a->index);
+          &x->s, "TC_UNROLL for (int u = 0; u < %s; ++u) at%u[u] = tc_set_i64(0x7fffffffffffffff);",
+          r->count, a->index);
     tc_buf_free(&id);
   }
 }
@@ -112,10 +124,31 @@ static void put_fold(tc_omp_nest *x, const run *r) {
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
     if (a->kind != TC_ACT_REDUCE || !tc_omp_wide_sum(a)) continue;
+    if (x->wide) {
+      tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < wide; ++u)");
+      tc_print_line(&x->s, "  total%u[u] = tc_%s_f64(total%u[u], TC_CAST(f64, acc%u[u]));",
+                    a->index, tc_print_combine(a), a->index, a->index);
+      continue;
+    }
     put_join(x, r, a);
     tc_print_line(&x->s, "total%u = tc_%s_f64(total%u, TC_CAST(f64, acc%u[0]));", a->index,
                   tc_print_combine(a), a->index, a->index);
   }
+}
+
+/* r<i>[u] from the accumulators of the vectors u. */
+static void put_wide_results(tc_omp_nest *x, const run *r) {
+  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < wide; ++u) {");
+  for (uint32_t i = 0; i < r->st->naction; ++i) {
+    const tc_action *a = &r->st->action[i];
+    if (a->kind != TC_ACT_REDUCE) continue;
+    if (r->blocks && tc_omp_wide_sum(a))
+      tc_print_line(&x->s, "  r%u[u] = TC_CAST(f32, total%u[u]);", a->index, a->index);
+    else
+      tc_print_line(&x->s, "  r%u[u] = %s%u[u];", a->index, tc_print_is_arg(a) ? "at" : "acc",
+                    a->index);
+  }
+  tc_print_line(&x->s, "}");
 }
 
 /* r<i> from the accumulators. */
@@ -214,11 +247,29 @@ static void hoist(tc_omp_nest *x, const run *r, uint32_t mask) {
     tc_print_hoist_action(&x->s, &r->st->action[i], mask);
 }
 
+/* What happens at one point of the inner axes, for every vector of outer points. */
+static void put_wide_actions(tc_omp_nest *x, const run *r) {
+  const int v = x->nest->vector;
+  char *i = x->axis_text[v], base[16];
+  snprintf(base, sizeof base, "%s", i);
+  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < wide; ++u) {");
+  snprintf(i, sizeof x->axis_text[v], "j%d", v);
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int64_t %s = %s + u * TC_L;", i, base);
+  uint8_t *outer = tc_print_enter(&x->s);
+  put_actions(x, r, "u");
+  tc_print_leave(&x->s, outer);
+  x->s.indent -= 2;
+  snprintf(i, sizeof x->axis_text[v], "%s", base);
+  tc_print_line(&x->s, "}");
+}
+
 static void put_body(tc_omp_nest *x, const run *r, const char *u) {
   uint8_t *outer = tc_print_enter(&x->s);
   x->s.indent += 2;
   if (r->along) tc_omp_ahead(x, r->index);
-  put_actions(x, r, u);
+  if (x->wide) put_wide_actions(x, r);
+  else put_actions(x, r, u);
   x->s.indent -= 2;
   tc_print_leave(&x->s, outer);
 }
@@ -311,9 +362,10 @@ static void put_innermost(tc_omp_nest *x, const run *r, int axis) {
 
 /* The loops from the level-th axis of the stage inwards; mask: axes that are fixed here. */
 static void put_loops(tc_omp_nest *x, const run *r, int level, uint32_t mask) {
-  hoist(x, r, mask);
+  hoist(x, r, x->wide ? mask & ~(1u << x->nest->vector) : mask);
   if (r->ninner == 0) {
-    put_actions(x, r, "0");
+    if (x->wide) put_wide_actions(x, r);
+    else put_actions(x, r, "0");
     return;
   }
   const int axis = r->inner[level];
@@ -335,11 +387,14 @@ static void put_loops(tc_omp_nest *x, const run *r, int level, uint32_t mask) {
 }
 
 static void declare_results(tc_omp_nest *x, const tc_stage *st) {
+  char many[16] = "";
+  if (x->grouped) snprintf(many, sizeof many, "[%d]", TC_OMP_GROUP);
+  if (x->wide) snprintf(many, sizeof many, "[wide]");
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_REDUCE)
-      tc_print_line(&x->s, x->grouped ? "tc_v%s r%u[%d];" : "tc_v%s r%u;",
+      tc_print_line(&x->s, "tc_v%s r%u%s;",
                     tc_print_is_arg(&st->action[i]) ? "i64" : tc_print_compute(st->action[i].dtype),
-                    st->action[i].index, TC_OMP_GROUP);
+                    st->action[i].index, many);
 }
 
 /* Each stage is a block of its own: what it computed ahead of its loops is forgotten, because a
@@ -355,7 +410,8 @@ static void put_stage(tc_omp_nest *x, uint32_t index) {
   put_accumulators(x, &r, true);
   put_carries(x, &r);
   put_loops(x, &r, 0, x->outer);
-  put_results(x, &r);
+  if (!x->wide) put_results(x, &r);
+  else if (has_kind(r.st, TC_ACT_REDUCE)) put_wide_results(x, &r);
   tc_print_leave(&x->s, outer);
   if (block) {
     x->s.indent -= 2;

@@ -183,3 +183,36 @@ Test(entry, bf16_pairs) {
   }
   omp_unit_free(&u);
 }
+
+/* Columns are reduced many at a time, then few, then one vector and what is left: for every
+ * remainder the sum, the largest and its row are the column's.  Small integers: sums are exact. */
+Test(entry, columns) {
+  omp_unit u = unit_of("graph columns\n%1 = param f32[B,C] \"x\"\n%2 = sum %1 axes=[0] keep=0\n"
+                       "%3 = max %1 axes=[0] keep=0\n%4 = argmax %1 axes=[0] keep=0\n"
+                       "ret %2\nret %3\nret %4\n");
+  enum { ROWS = 70 };
+  for (int64_t cols = 1; cols < 800; cols += 71) {
+    interp_array *x = interp_new(TC_F32, 2, (int64_t[]){ROWS, cols});
+    for (int64_t k = 0; k < x->count; k++) interp_set(x, k, (double)((k * 7919) % 1009) - 500);
+    const struct tc_tensor *in[] = {omp_tensor(x, false)};
+    struct tc_tensor *out[3];
+    cr_assert(u.entry[0](in, NULL, out));
+    interp_array *y[3];
+    for (int i = 0; i < 3; i++) y[i] = omp_array(out[i]);
+    for (int64_t c = 0; c < cols; c++) {
+      double sum = 0;
+      int64_t top = 0;
+      for (int64_t r = 0; r < ROWS; r++) {
+        sum += x->f[r * cols + c];
+        if (x->f[r * cols + c] > x->f[top * cols + c]) top = r;
+      }
+      cr_expect_eq(y[0]->f[c], sum, "sum of column %d of %d", (int)c, (int)cols);
+      cr_expect_eq(y[1]->f[c], x->f[top * cols + c], "column %d of %d", (int)c, (int)cols);
+      cr_expect_eq(interp_int(y[2], c), top, "row of column %d of %d", (int)c, (int)cols);
+    }
+    for (int i = 0; i < 3; i++) interp_free(y[i]);
+    interp_free(x);
+    omp_tensors_free();
+  }
+  omp_unit_free(&u);
+}

@@ -21,14 +21,17 @@
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #define TC_AVX512 1
 #define TC_L 16
+#define TC_COLUMNS 16 /* accumulators of reductions that run side by side: half the registers */
 #define TC_WIDE __attribute__((min_vector_width(512)))
 #elif defined(__AVX2__) && defined(__FMA__)
 #define TC_AVX512 0
 #define TC_L 8
+#define TC_COLUMNS 8
 #define TC_WIDE __attribute__((min_vector_width(256)))
 #else
 #define TC_AVX512 0
 #define TC_L 4
+#define TC_COLUMNS 8
 #define TC_WIDE
 #endif
 
