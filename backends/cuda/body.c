@@ -209,17 +209,6 @@ void tc_cuda_put_columns(tc_cuda_nest *x) {
 /* ---- the function
  * ------------------------------------------------------------------------------------------ */
 
-static void result_axes(tc_cuda_nest *x) {
-  for (uint32_t i = 0; i < x->nest->nstage; ++i) {
-    const tc_stage *st = &x->nest->stage[i];
-    for (uint32_t j = 0; j < st->naction; ++j) {
-      const tc_action *a = &st->action[j];
-      if (a->kind == TC_ACT_REDUCE) x->result_axes[a->index] = x->outer;
-      if (a->kind == TC_ACT_SCAN) x->result_axes[a->index] = x->outer | st->axes;
-    }
-  }
-}
-
 static bool open_nest(tc_cuda_nest *x, const tc_kernel *k, const tc_program *p, uint32_t number,
                       const tc_cuda_plan *plan, bool kept, tc_buf *out) {
   const tc_nest *n = &k->nest[number];
@@ -255,7 +244,7 @@ static bool open_nest(tc_cuda_nest *x, const tc_kernel *k, const tc_program *p, 
     snprintf(x->result_text[i], sizeof x->result_text[i], "r%u", i);
     x->result[i] = x->result_text[i];
   }
-  result_axes(x);
+  tc_print_result_axes(x->nest, x->result_axes);
   x->s.result = x->result;
   x->s.result_axes = x->result_axes;
   tc_print_depends(k, x->result_axes, x->s.depends);
@@ -271,16 +260,6 @@ static void close_nest(tc_cuda_nest *x) {
   free(x->early);
 }
 
-static void put_symbols(const tc_program *p, const char *text, tc_buf *out) {
-  tc_dims *c = tc_graph_dims(p->graph);
-  for (uint32_t i = 0; i < tc_dims_sym_count(c); ++i) {
-    char word[256];
-    snprintf(word, sizeof word, "s_%s", tc_dims_sym(c, i)->name);
-    if (tc_cuda_names(text, word))
-      tc_putf(out, "  const tc_int %s = (tc_int)z_%s;\n", word, tc_dims_sym(c, i)->name);
-  }
-}
-
 bool tc_cuda_put_body(const tc_kernel *k, const tc_program *p, uint32_t nest,
                       const tc_cuda_plan *plan, bool kept, tc_buf *out) {
   tc_cuda_nest x;
@@ -292,7 +271,7 @@ bool tc_cuda_put_body(const tc_kernel *k, const tc_program *p, uint32_t nest,
   if (ok) {
     tc_put(out, "  TC_TYPES\n");
     if (tc_print_checks(k)) tc_put(out, "  int bad = 0;\n");
-    put_symbols(p, text.text ? text.text : "", out);
+    tc_cuda_put_symbols(p, text.text ? text.text : "", out);
     tc_put(out, text.text ? text.text : "");
     if (tc_print_checks(k)) tc_put(out, "  if (bad) *flag = 1;\n");
   }

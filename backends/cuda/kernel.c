@@ -108,17 +108,38 @@ void tc_cuda_put_parameters(const tc_kernel *k, const tc_program *p, const char 
   }
 }
 
+void tc_cuda_put_symbols(const tc_program *p, const char *text, tc_buf *out) {
+  tc_dims *c = tc_graph_dims(p->graph);
+  for (uint32_t i = 0; i < tc_dims_sym_count(c); ++i) {
+    char word[256];
+    snprintf(word, sizeof word, "s_%s", tc_dims_sym(c, i)->name);
+    if (tc_cuda_names(text, word))
+      tc_putf(out, "  const tc_int %s = (tc_int)z_%s;\n", word, tc_dims_sym(c, i)->name);
+  }
+}
+
 /* ---- short functions
  * ---------------------------------------------------------------------------------------- */
 
-/* Are all results of the kernel of 16 bits? */
+/* Does another kernel of the program name the buffer? */
+static bool is_shared(const tc_kernel *k, const tc_program *p, uint32_t buffer) {
+  for (uint32_t i = 0; i < p->nkernel; ++i)
+    for (uint32_t j = 0; p->kernel[i].buffer != k->buffer && j < p->kernel[i].nbuffer; ++j)
+      if (p->kernel[i].buffer[j] == buffer) return true;
+  return false;
+}
+
+/* Are all results of the kernel of 16 bits?  What passes between its own nests is none. */
 static bool is_short(const tc_kernel *k, const tc_program *p) {
+  bool any = false;
   for (uint32_t i = 0; i < k->nbuffer; ++i) {
     const tc_buffer *b = &p->buffer[k->buffer[i]];
     const bool half = b->dtype == TC_F16 || b->dtype == TC_BF16;
-    if (!half && b->kind != TC_BUF_LOCAL && tc_print_writes(k, i)) return false;
+    if (b->kind == TC_BUF_LOCAL || !tc_print_writes(k, i)) continue;
+    if (!half && (b->kind != TC_BUF_ARENA || is_shared(k, p, k->buffer[i]))) return false;
+    any |= half;
   }
-  return true;
+  return any;
 }
 
 /* `#define tc_exp_f32 tc_exp_short` for those functions that the kernel computes; and the end. */
@@ -151,7 +172,9 @@ typedef struct pair {
 } pair;
 
 static void put_template(const pair *x, const char *name, const char *body, tc_buf *out) {
-  tc_putf(out, "template <int TC_L, int TC_U, class tc_int, int TC_TEAM = 0> TC_FN void %s(\n    ",
+  tc_putf(out,
+          "template <int TC_L, int TC_U, class tc_int, int TC_TEAM = 0, bool TC_FULL = false> "
+          "TC_FN void %s(\n    ",
           name);
   tc_cuda_put_parameters(x->k, x->p, x->both->text, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", body);
@@ -171,7 +194,7 @@ static void put_global(const pair *x, const tc_cuda_instance *f, const char *nam
           block_threads(x, f), blocks, f->number);
   tc_cuda_put_parameters(x->k, x->p, x->both->text, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n  %s<%d, %d, %s", name, f->lanes, f->unroll, index);
-  if (f->group) tc_putf(out, ", %d", f->group);
+  if (f->group) tc_putf(out, ", %d%s", f->group, f->full ? ", true" : "");
   tc_put(out, ">(");
   tc_cuda_put_parameters(x->k, x->p, x->both->text, TC_CUDA_PASS, out);
   tc_put(out, ");\n}\n");

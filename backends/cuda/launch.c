@@ -13,9 +13,9 @@ static void put_forms(const tc_cuda_launch *x) {
     const tc_cuda_instance *f = &x->plan->form[i];
     tc_putf(x->out,
             "        {.function = %u, .wide = %d, .small = %d, .lanes = %d, .unroll = %d, "
-            ".group = %d,\n         .each = %d, .most = %d, .keeps = %d},\n",
+            ".group = %d,\n         .each = %d, .most = %d, .keeps = %d, .full = %d},\n",
             f->number, f->wide, f->small, f->lanes, f->unroll, f->group, f->each, f->most,
-            f->kept ? f->unroll * f->most : 0);
+            f->kept ? f->unroll * f->most : 0, f->full);
   }
   tc_put(x->out, "    };\n");
 }
@@ -73,21 +73,22 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
   tc_buf_free(&text);
 }
 
-/* A function of a nest: what it asks for (`keeps`: the items of the largest row that fits; 0: any),
- * and what launch sizes depend on.  tc_cuda_fits: few rows leave a row to the next larger team.
- * tc_cuda_team: threads that share a row of `items`: f->each items a thread, fewer where there are
- * few rows.  tc_cuda_depth: threads that share a column of `items`; tc_cuda_width: columns of a
- * block. */
+/* A function of a nest: what it asks for (`keeps`: the items of the largest row that fits; 0: any;
+ * `full`: of the only one), and what launch sizes depend on.  tc_cuda_fits: few rows leave a row to
+ * the next larger team. tc_cuda_team: threads that share a row of `items`: f->each items a thread,
+ * fewer where there are few rows.  tc_cuda_depth: threads that share a column of `items`;
+ * tc_cuda_width: columns of a block. */
 static const char helpers[] =
     "#define TC_CUDA_FN static inline __attribute__((unused))\n"
     "typedef struct tc_cuda_form {\n"
     "  unsigned function;\n"
     "  int wide, small;\n"
-    "  int64_t lanes, unroll, group, each, most, keeps;\n"
+    "  int64_t lanes, unroll, group, each, most, keeps, full;\n"
     "} tc_cuda_form;\n"
     "TC_CUDA_FN int tc_cuda_fits(const tc_cuda_form *f, int small, int wide, int64_t items,\n"
     "                            int64_t points) {\n"
     "  if (wide < f->wide || small < f->small || (f->keeps && items > f->keeps)) return 0;\n"
+    "  if (f->full) return items == f->keeps && f->most * points >= 64 * 1024;\n"
     "  const int larger = f->keeps && f[1].keeps && f[1].lanes == f->lanes;\n"
     "  return !larger || items <= f->most || f->most * points >= 64 * 1024;\n"
     "}\n"

@@ -150,16 +150,6 @@ static bool open_product(tc_cuda_product *x, const tc_kernel *k, const tc_progra
   return true;
 }
 
-static void put_symbols(const tc_program *p, const char *text, tc_buf *out) {
-  tc_dims *c = tc_graph_dims(p->graph);
-  for (uint32_t i = 0; i < tc_dims_sym_count(c); ++i) {
-    char word[256];
-    snprintf(word, sizeof word, "s_%s", tc_dims_sym(c, i)->name);
-    if (tc_cuda_names(text, word))
-      tc_putf(out, "  const tc_int %s = (tc_int)z_%s;\n", word, tc_dims_sym(c, i)->name);
-  }
-}
-
 static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cuda_operand *o,
                          const tc_cuda_template *t, const char *library, tc_buf *out) {
   tc_buf text = {0}, conditions = {0};
@@ -198,7 +188,7 @@ static void put_whole_body(tc_cuda_product *x, const tc_cuda_operand *o, const t
   tc_buf *text = x->s.out;
   t->body(x, o);
   tc_putf(out, "  constexpr int TC_L = 1;\n  TC_TYPES\n%s", checks ? "  int bad = 0;\n" : "");
-  put_symbols(x->p, text->text ? text->text : "", out);
+  tc_cuda_put_symbols(x->p, text->text ? text->text : "", out);
   tc_putf(out, "%s%s", text->text ? text->text : "", checks ? "  if (bad) *flag = 1;\n" : "");
   if (text->failed) out->failed = true;
 }

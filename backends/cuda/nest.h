@@ -31,7 +31,7 @@ enum {
   TC_CUDA_TEAM = 1024,   /* threads of the largest team */
   TC_CUDA_BLOCK = 128,   /* threads of a block of several teams */
   TC_CUDA_FILE = 65536,  /* registers of a multiprocessor */
-  TC_CUDA_FORMS = 10     /* functions of a nest, at most */
+  TC_CUDA_FORMS = 16     /* functions of a nest, at most */
 };
 
 /* A function of a nest: an instance of its template.  The launcher takes the first whose conditions
@@ -39,7 +39,8 @@ enum {
 typedef struct tc_cuda_instance {
   bool wide;  /* asks for what 16-byte accesses need */
   bool small; /* asks for what 32-bit indices need */
-  bool kept;  /* rows in registers, TC_U items a thread: asks for rows that fit */
+  bool kept;  /* rows in registers, TC_U items a thread: asks for rows that fit ... */
+  bool full;  /* ... exactly: no thread asks whether it has an item */
   int lanes;  /* TC_L: elements of an access */
   int unroll; /* TC_U: items that a thread loads before it uses the first */
   int group;  /* threads of the team: a constant of the function; 0: the launcher says */
@@ -113,6 +114,12 @@ typedef struct tc_cuda_walk {
   bool once;                /* TC_U items are all */
 } tc_cuda_walk;
 void tc_cuda_put_walk(tc_cuda_nest *x, const tc_cuda_walk *w);
+/* The items at hand from `base` on: a loop that decodes each; loads of the stage ahead of it, which
+ * stand until tc_cuda_end_loads. */
+void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base);
+void tc_cuda_close_items(tc_cuda_nest *x);
+void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base);
+void tc_cuda_end_loads(tc_cuda_nest *x);
 /* Writes what stands for LOAD `id` where it has been issued ahead. */
 bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
 void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item);
@@ -125,6 +132,10 @@ void tc_cuda_put_actions(tc_cuda_nest *x, const tc_stage *st);
 void tc_cuda_put_accumulators(tc_cuda_nest *x, const tc_stage *st, bool totals);
 void tc_cuda_put_fold(tc_cuda_nest *x, const tc_stage *st);
 bool tc_cuda_folds(const tc_cuda_nest *x, const tc_stage *st);
+
+/* online.c: stages `stage` (max) and the next (sum of exponentials) together */
+bool tc_cuda_is_online(const tc_cuda_nest *x, uint32_t stage);
+void tc_cuda_put_online(tc_cuda_nest *x, uint32_t stage);
 
 /* kinds.c: what is printed for each kind of nest, by tc_cuda_kind. */
 typedef struct tc_cuda_launch {
@@ -172,6 +183,8 @@ typedef enum { TC_CUDA_DECLARE, TC_CUDA_PASS, TC_CUDA_ADDRESS } tc_cuda_use;
 void tc_cuda_put_parameters(const tc_kernel *k, const tc_program *p, const char *body,
                             tc_cuda_use use, tc_buf *out);
 bool tc_cuda_names(const char *text, const char *word);
+/* Declares the symbols that a body names, of the type of its index arithmetic. */
+void tc_cuda_put_symbols(const tc_program *p, const char *text, tc_buf *out);
 /* Kernels whose results are halves use shorter elementary functions: the text in front of one, and
  * behind it. */
 void tc_cuda_put_short(const tc_kernel *k, const tc_program *p, bool begin, tc_buf *out);

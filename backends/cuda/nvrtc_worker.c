@@ -116,7 +116,9 @@ static void compile(const nvrtc *n, const tc_nvrtc_job *job, uint32_t first, uin
   const uint32_t ptx = ptx_beside(job, b);
   program p = NULL;
   tc_buf arch = {0};
-  tc_putf(&arch, "-arch=%s_%u", blob->ptx ? "compute" : "sm", blob->arch);
+  /* All devices of major version 9 are Hopper, whose own instructions no PTX may ask for. */
+  const bool hopper = blob->arch == 90 && !blob->ptx && ptx == job->nblob;
+  tc_putf(&arch, "-arch=%s_%u%s", blob->ptx ? "compute" : "sm", blob->arch, hopper ? "a" : "");
   const char *const options[] = {arch.text, "-std=c++17", "-default-device", "-w"};
   if (arch.failed || n->create(&p, job->text, job->name, 0, NULL, NULL) != 0)
     refuse(fd, first + b, "NVRTC could not start");

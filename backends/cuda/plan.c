@@ -343,9 +343,13 @@ typedef struct rows {
   int each;   /* elements of a row for a thread */
 } rows;
 
-static int registers_of(const rows *r, const tc_cuda_instance *f) {
-  enum { OTHERS = 64, AHEAD = 4 };
-  return r->count * f->lanes * f->unroll + OTHERS + r->shared * f->lanes * AHEAD;
+/* exact: addresses and conditions are constant; halves wait in pairs for what is done with them. */
+static int registers_of(const rows *r, const tc_cuda_instance *f, bool exact) {
+  enum { OTHERS = 64, AHEAD = 16, HALVES = 40 };
+  const int kept = r->count * f->lanes * f->unroll;
+  return kept + (exact && f->lanes > 4
+                     ? HALVES
+                     : OTHERS + r->shared * (f->lanes < 4 ? f->lanes * 4 : AHEAD));
 }
 
 /* The largest number of items that a thread keeps: a power of 2. */
@@ -356,14 +360,15 @@ static int most_items(const rows *r, int lanes) {
   return most < r->each / lanes ? most : r->each / lanes;
 }
 
-/* A team of constant size that keeps rows.  Registers are given to four warps at a time. */
-static void keep_rows(tc_cuda_instance *f, const rows *r, int group, int unroll) {
+/* A team of constant size that keeps rows; exact: of constant length.  Registers are given to four
+ * warps at a time. */
+static void keep_rows(tc_cuda_instance *f, const rows *r, int group, int unroll, bool exact) {
   enum { WARPS = 128 };
   f->kept = true;
   f->group = f->most = group;
   f->unroll = f->each = unroll;
-  const int threads = group > 32 ? group : TC_CUDA_BLOCK;
-  f->blocks = TC_CUDA_FILE / registers_of(r, f) / ((threads + WARPS - 1) / WARPS * WARPS);
+  const int threads = group > TC_CUDA_BLOCK ? group : TC_CUDA_BLOCK;
+  f->blocks = TC_CUDA_FILE / registers_of(r, f, exact) / ((threads + WARPS - 1) / WARPS * WARPS);
 }
 
 /* As tc_cuda_team in launch.c. */
@@ -395,25 +400,36 @@ static bool plan_fixed_rows(const tc_program *p, const tc_nest *n, const rows *r
   const int64_t unroll = items ? (items + group - 1) / group : 1;
   if (r->count && each && unroll <= each &&
       r->count * f.lanes * unroll + LEAST <= TC_CUDA_FILE / group)
-    keep_rows(&f, r, group, (int)unroll);
+    keep_rows(&f, r, group, (int)unroll, true);
   else f.group = f.most = group;
   add_form(plan, f);
   return true;
 }
 
-/* Rows of any length: teams of some sizes that keep them, one that reads them again. */
-static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f) {
-  static const int team[] = {32, 128, 256, 512};
-  enum { FEW = 2, AGAIN = 512 };
-  const int items = r->count ? most_items(r, f.lanes) : 0;
-  for (int i = f.wide ? 0 : 1; items && i < 4; ++i) {
-    tc_cuda_instance kept = f;
-    keep_rows(&kept, r, team[i], items);
-    if (!kept.blocks || (!f.wide && team[i] == 256)) continue;
-    if (team[i] == 32) kept.group = 0, kept.each = items > FEW ? FEW : items;
+/* Teams of some sizes that keep rows of any length.  0: parts of a warp, few items a thread. */
+static void add_teams(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int items) {
+  static const int wide[] = {0, 32, 128, 256, 512}, narrow[] = {64, 256};
+  enum { FEW = 2 };
+  const int n = f->wide ? 5 : 2;
+  for (int i = 0; i < n; ++i) {
+    const int team = f->wide ? wide[i] : narrow[i];
+    tc_cuda_instance kept = *f, full = *f;
+    keep_rows(&kept, r, team ? team : 32, team || items < FEW ? items : FEW, false);
+    if (!kept.blocks) continue;
+    if (team <= 32) kept.group = 0;
+    keep_rows(&full, r, team, items, true);
+    full.full = true;
+    if (f->wide && kept.group) add_form(plan, full);
     add_form(plan, kept);
   }
+}
+
+/* Rows of any length: teams that keep them, and one that reads them again. */
+static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f) {
+  enum { AGAIN = 512 };
+  const int items = r->count ? most_items(r, f.lanes) : 0;
   if (items) {
+    add_teams(r, plan, &f, items);
     f.unroll = f.lanes > 4 ? 2 : 4;
     f.most = AGAIN;
   }
@@ -436,11 +452,11 @@ static int count_shared(const tc_kernel *k, const tc_program *p, const tc_nest *
 
 static void plan_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need,
                       tc_cuda_plan *plan, tc_cuda_instance f) {
-  enum { ROW = 32, NARROW_ROW = 16, SCAN = 16 };
-  const int elements = !f.wide ? NARROW_ROW : plan->scan ? SCAN : ROW;
+  enum { ROW = 32, PART = 16, MOST = 8 };
+  const int elements = plan->scan ? PART : ROW, kept = f.wide ? elements : PART;
   const int shared = count_shared(k, p, n, need);
-  const rows r = {.count = count_rows(k, p, n, need), .shared = shared, .each = elements};
-  f.each = elements / f.lanes < 8 ? elements / f.lanes : 8;
+  const rows r = {.count = count_rows(k, p, n, need), .shared = shared, .each = kept};
+  f.each = f.wide && elements / f.lanes > MOST ? MOST : elements / f.lanes;
   if (!f.wide || !plan_fixed_rows(p, n, &r, plan, f)) plan_free_rows(&r, plan, f);
 }
 

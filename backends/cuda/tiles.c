@@ -96,7 +96,7 @@ static void close_points(tc_cuda_nest *x) {
 }
 
 static void put_loads(tc_cuda_nest *x) {
-  tc_print_line(&x->s, "_Pragma(\"unroll 4\") for (int e = 0; e < %d / TC_L; ++e) {",
+  tc_print_line(&x->s, "_Pragma(\"unroll 8\") for (int e = 0; e < %d / TC_L; ++e) {",
                 SIDE * SIDE / TC_CUDA_THREADS);
   x->s.indent += 2;
   tc_print_line(&x->s, "const int item = ((int)threadIdx.x + e * %d) * TC_L;", TC_CUDA_THREADS);
@@ -119,7 +119,7 @@ static void put_stores(tc_cuda_nest *x) {
   uint8_t *outer = tc_print_enter(&x->s);
   tc_print_line(&x->s, "constexpr int deep = TC_L == 1 ? 32 : TC_L == 8 ? 4 : 8;");
   tc_print_line(&x->s, "constexpr int pieces = %d / (deep * TC_L);", SIDE);
-  tc_print_line(&x->s, "_Pragma(\"unroll 4\") for (int e = 0; e < %d / TC_L; ++e) {",
+  tc_print_line(&x->s, "_Pragma(\"unroll 8\") for (int e = 0; e < %d / TC_L; ++e) {",
                 SIDE * SIDE / TC_CUDA_THREADS);
   x->s.indent += 2;
   tc_print_line(&x->s,

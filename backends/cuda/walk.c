@@ -106,7 +106,7 @@ bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out) {
 }
 
 /* Opens the loop over the items at hand; the item is decoded. */
-static void open_items(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
+void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
   tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < TC_U; ++u) {");
   x->s.indent += 2;
   tc_print_line(&x->s, "const tc_int item = %s + u * %s;", base, w->step);
@@ -115,7 +115,7 @@ static void open_items(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base)
   tc_cuda_put_decode(x, w->axes, "item");
 }
 
-static void close_items(tc_cuda_nest *x) {
+void tc_cuda_close_items(tc_cuda_nest *x) {
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   x->s.indent -= 2;
@@ -134,7 +134,7 @@ static void drop_shared(const tc_cuda_nest *x, uint8_t *early) {
     if (!(x->s.depends[i] & x->outer)) early[i] = 0;
 }
 
-static void put_loads(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
+void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
   const tc_kernel *k = x->s.k;
   uint8_t *need = calloc(k->nexpr + 1, 1);
   if (!need) {
@@ -151,14 +151,16 @@ static void put_loads(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) 
     any = true;
   }
   if (any) {
-    open_items(x, w, base);
+    tc_cuda_open_items(x, w, base);
     for (uint32_t i = 1; i < k->nexpr; ++i)
       if (need[i]) put_early(x, i);
-    close_items(x);
+    tc_cuda_close_items(x);
   }
   memcpy(x->early, need, k->nexpr);
   free(need);
 }
+
+void tc_cuda_end_loads(tc_cuda_nest *x) { memset(x->early, 0, x->s.k->nexpr); }
 
 /* ---- the loop
  * --------------------------------------------------------------------------------------- */
@@ -169,22 +171,23 @@ static void put_hoisted(tc_cuda_nest *x, const tc_cuda_walk *w) {
 }
 
 static void put_pass(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
-  put_loads(x, w, base);
+  tc_cuda_put_loads(x, w, base);
   if (tc_cuda_folds(x, w->st)) tc_cuda_put_accumulators(x, w->st, false);
   uint8_t *outer = tc_print_enter(&x->s);
-  open_items(x, w, base);
+  tc_cuda_open_items(x, w, base);
   tc_cuda_put_actions(x, w->st);
-  close_items(x);
+  tc_cuda_close_items(x);
   tc_print_leave(&x->s, outer);
   if (tc_cuda_folds(x, w->st)) tc_cuda_put_fold(x, w->st);
-  memset(x->early, 0, x->s.k->nexpr);
+  tc_cuda_end_loads(x);
 }
 
 void tc_cuda_put_walk(tc_cuda_nest *x, const tc_cuda_walk *w) {
   tc_buf count = {0};
   tc_cuda_put_count(x, w->axes, &count);
   put_hoisted(x, w);
-  tc_print_line(&x->s, "const tc_int items = %s;", count.text ? count.text : "0");
+  tc_print_line(&x->s, "const tc_int items = %s%s;", w->once ? "TC_FULL ? TC_U * TC_TEAM : " : "",
+                count.text ? count.text : "0");
   tc_buf_free(&count);
   if (w->once) {
     put_pass(x, w, w->first);

@@ -272,18 +272,6 @@ static void put_tasks(tc_omp_nest *x, bool team) {
  * -----------------------------------------------------------------------------------------------
  */
 
-/* Which axes a result depends on: a reduction's on the outer ones, a scan's on its stage's too. */
-static void result_axes(tc_omp_nest *x) {
-  for (uint32_t i = 0; i < x->nest->nstage; ++i) {
-    const tc_stage *st = &x->nest->stage[i];
-    for (uint32_t j = 0; j < st->naction; ++j) {
-      const tc_action *a = &st->action[j];
-      if (a->kind == TC_ACT_REDUCE) x->result_axes[a->index] = x->outer;
-      if (a->kind == TC_ACT_SCAN) x->result_axes[a->index] = x->outer | st->axes;
-    }
-  }
-}
-
 static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, const tc_nest *n,
                       tc_buf *out) {
   *x = (tc_omp_nest){.nest = n};
@@ -310,7 +298,7 @@ static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, c
   x->s.printed = calloc(k->nexpr + 1, 1);
   if (!x->result_text || !x->result || !x->result_axes || !x->s.depends || !x->s.printed)
     return false;
-  result_axes(x);
+  tc_print_result_axes(x->nest, x->result_axes);
   x->s.result = x->result;
   x->s.result_axes = x->result_axes;
   tc_print_depends(k, x->result_axes, x->s.depends);

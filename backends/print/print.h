@@ -125,6 +125,9 @@ tc_dtype tc_print_operand(const tc_kernel *k,
                           const tc_action *a); /* of what is compared or summed */
 /* tc_set_T(...) of the value that changes nothing. */
 void tc_print_identity(const tc_print_scope *s, const tc_action *a, tc_buf *out);
+/* Which axes the results of a nest depend on: a reduction's on the outer ones, a scan's on those of
+ * its stage too. */
+void tc_print_result_axes(const tc_nest *n, uint32_t *result_axes);
 
 /* ---- kernels -----------------------------------------------------------------------------------
  */

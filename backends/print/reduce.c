@@ -58,3 +58,13 @@ void tc_print_identity(const tc_print_scope *s, const tc_action *a, tc_buf *out)
   else tc_put(out, least || most ? lowest(d, least) : one ? "1" : "0");
   tc_put(out, ")");
 }
+
+void tc_print_result_axes(const tc_nest *n, uint32_t *result_axes) {
+  const uint32_t outer = (1u << n->nouter) - 1;
+  for (uint32_t i = 0; i < n->nstage; ++i)
+    for (uint32_t j = 0; j < n->stage[i].naction; ++j) {
+      const tc_action *a = &n->stage[i].action[j];
+      if (a->kind == TC_ACT_REDUCE) result_axes[a->index] = outer;
+      if (a->kind == TC_ACT_SCAN) result_axes[a->index] = outer | n->stage[i].axes;
+    }
+}

@@ -73,14 +73,19 @@ template <class T> TC_FN tc_vec<T, 1> tc_one(T x) {
   v.l[0] = x;
   return v;
 }
+/* @ tc_across */
+/* The combination of all lanes, as a tree. */
+template <class T, int N, class F> TC_FN tc_vec<T, 1> tc_across(tc_vec<T, N> v, F f) {
+  TC_UNROLL for (int s = N / 2; s > 0; s /= 2)
+    TC_UNROLL for (int i = 0; i < s; ++i) v.l[i] = f(tc_one(v.l[i]), tc_one(v.l[i + s])).l[0];
+  return tc_one(v.l[0]);
+}
 /* @ tc_combine TC_COMBINE */
 #define TC_COMBINE(op, T) [](const auto &a, const auto &b) { return tc_##op##_##T(a, b); }
 /* The combination of all lanes of all threads of the team, in every thread. */
 template <class T, int N, class F>
 TC_FN tc_vec<T, 1> tc_combine(const tc_rows &team, tc_vec<T, N> v, F f) {
-  TC_UNROLL for (int s = N / 2; s > 0; s /= 2)
-    TC_UNROLL for (int i = 0; i < s; ++i) v.l[i] = f(tc_one(v.l[i]), tc_one(v.l[i + s])).l[0];
-  tc_vec<T, 1> x = tc_one(v.l[0]);
+  tc_vec<T, 1> x = tc_across(v, f);
   for (int s = TC_MIN(team.size, 32) / 2; s > 0; s /= 2)
     x = f(x, tc_one(tc_shuffle(team.mask(), x.l[0], s)));
   if (team.size > 32) { /* two places in turn: the last one is still read behind the barrier */
