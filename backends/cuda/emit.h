@@ -1,9 +1,10 @@
 /* emit.h - the CUDA backend: one kernel of the loop IR as CUDA C, and the C function that launches
  * it.
  *
- * Every nest of a kernel becomes two device functions, launched in the order of the nests on one
- * stream: one with 16-byte accesses and 32-bit index arithmetic, for operands that are aligned and
- * small enough, and one without conditions.  The launcher asks sizes and addresses which to take. */
+ * Every nest of a kernel becomes some device functions, launched in the order of the nests on one
+ * stream: some with 16-byte accesses and 32-bit index arithmetic, for operands that are aligned and
+ * small enough, the last one without conditions.  The launcher asks sizes and addresses which to
+ * take. */
 #ifndef TC_CUDA_EMIT_H
 #define TC_CUDA_EMIT_H
 

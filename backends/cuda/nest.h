@@ -37,16 +37,16 @@ enum {
 /* A function of a nest: an instance of its template.  The launcher takes the first whose conditions
  * hold; the last one, with accesses of one element and 64-bit indices, has none. */
 typedef struct tc_cuda_instance {
-  bool wide;  /* asks for what 16-byte accesses need */
-  bool small; /* asks for what 32-bit indices need */
-  bool kept;  /* rows in registers, TC_U items a thread: asks for rows that fit ... */
-  bool full;  /* ... exactly: no thread asks whether it has an item */
-  int lanes;  /* TC_L: elements of an access */
-  int unroll; /* TC_U: items that a thread loads before it uses the first */
-  int group;  /* threads of the team: a constant of the function; 0: the launcher says */
-  int each;   /* items of a thread where the row is long enough */
-  int most;   /* threads of the largest team */
-  int blocks; /* that a multiprocessor is to hold at least; 0: no matter */
+  bool wide;       /* asks for what 16-byte accesses need */
+  bool small;      /* asks for what 32-bit indices need */
+  bool kept;       /* rows in registers, TC_U items a thread: asks for rows that fit ... */
+  bool full;       /* ... exactly: no thread asks whether it has an item */
+  int lanes;       /* TC_L: elements of an access */
+  int unroll;      /* TC_U: items that a thread loads before it uses the first */
+  int group;       /* threads of the team: a constant of the function; 0: the launcher says */
+  int each;        /* items of a thread where the row is long enough */
+  int most;        /* threads of the largest team */
+  int blocks;      /* that a multiprocessor is to hold at least; 0: no matter */
   uint32_t number; /* of the function in the image */
 } tc_cuda_instance;
 
@@ -80,8 +80,20 @@ extern const tc_spelling tc_cuda_words;
 /* plan.c */
 tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_program *p, const tc_nest *n);
 bool tc_cuda_has_rows(const tc_kernel *k, const tc_program *p);
+bool tc_cuda_is_store(const tc_action *a);
+bool tc_cuda_is_local(const tc_kernel *k, const tc_program *p, uint32_t buffer);
+/* Marks the expressions that the nest's actions need. */
+void tc_cuda_mark(const tc_kernel *k, const tc_nest *n, uint8_t *need);
 /* Gives the functions of the nest their numbers from `first` on; the next free one. */
 uint32_t tc_cuda_number(tc_cuda_plan *plan, uint32_t first);
+
+/* lanes.c.  TC_L of the wide functions: elements of 16-byte accesses, of which sizes may forbid
+ * some; could sizes forbid the rest?  Points of the axes from .. to - 1. */
+int tc_cuda_choose_lanes(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                         const tc_cuda_plan *plan, const uint8_t *need);
+bool tc_cuda_may_be_odd(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                        const tc_cuda_plan *plan, const uint8_t *need);
+tc_dim tc_cuda_points(const tc_program *p, const tc_nest *n, int from, int to);
 /* What 16-byte accesses take for granted, as ` && (...)`: alignment, sizes that are multiples of
  * TC_L.  And what 32-bit indices do: small buffers and (points) iteration spaces. */
 void tc_cuda_put_aligned(const tc_kernel *k, const tc_program *p, const tc_nest *n,

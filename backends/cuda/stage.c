@@ -4,10 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_store(const tc_action *a) {
-  return a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD;
-}
-
 /* ---- reductions
  * -------------------------------------------------------------------------------------- */
 
@@ -183,7 +179,7 @@ void tc_cuda_put_actions(tc_cuda_nest *x, const tc_stage *st) {
     if (st->action[i].kind == TC_ACT_SCAN) put_scan(x, st, &st->action[i]);
   for (uint32_t i = 0; i < st->naction; ++i) {
     tc_print_hoist_action(&x->s, &st->action[i], ~0u);
-    stores |= is_store(&st->action[i]);
+    stores |= tc_cuda_is_store(&st->action[i]);
   }
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_REDUCE) put_reduce(x, &st->action[i]);
@@ -192,7 +188,7 @@ void tc_cuda_put_actions(tc_cuda_nest *x, const tc_stage *st) {
   if (live) tc_print_line(&x->s, "if (live) {");
   x->s.indent += live ? 2 : 0;
   for (uint32_t i = 0; i < st->naction; ++i)
-    if (is_store(&st->action[i])) tc_print_store(&x->s, &st->action[i]);
+    if (tc_cuda_is_store(&st->action[i])) tc_print_store(&x->s, &st->action[i]);
   x->s.indent -= live ? 2 : 0;
   if (live) tc_print_line(&x->s, "}");
 }
@@ -240,7 +236,7 @@ static bool crosses(const tc_cuda_nest *x, uint32_t stage) {
   for (uint32_t s = 0; s < stage; ++s)
     for (uint32_t i = 0; i < x->nest->stage[s].naction; ++i) {
       const tc_action *a = &x->nest->stage[s].action[i];
-      if (is_store(a) && x->s.p->buffer[k->buffer[a->buffer]].kind != TC_BUF_LOCAL &&
+      if (tc_cuda_is_store(a) && x->s.p->buffer[k->buffer[a->buffer]].kind != TC_BUF_LOCAL &&
           tc_print_reads(k, a->buffer))
         return true;
     }
