@@ -107,7 +107,7 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
     for (int64_t i = 0; i < lanes; ++i) __builtin_memcpy(t[i], src + i * ss, bytes);               \
     tc_mm_##T##_turn((const char *)t, sizeof t[0], dst, ds, (bytes + word - 1) / word, n);         \
   }
-/* @ tc_mm_u16_turn */
+/* @ tc_mm_u16_turn tc_mm_u16_turned */
 TC_MM_TURN(u16)
 /* @ tc_mm_u32_turn tc_mm_u32_turned */
 TC_MM_TURN(u32)

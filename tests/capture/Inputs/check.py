@@ -32,7 +32,7 @@ def same(a, b):
 
 
 os.makedirs(os.path.dirname(out), exist_ok=True)
-built = run([clang, "-fplugin=" + plugin, "-fplugin-arg-tc-backend=openmp", "-o", out] + remarks + common)
+built = run([clang, "-fplugin=" + plugin, "-fplugin-arg-tc-backend=openmp", "-fplugin-arg-tc-isa=v2", "-fplugin-arg-tc-opt=1", "-o", out] + remarks + common)
 run([clang, "-o", out + ".eager", "-Wall", "-Wextra", "-Werror"] + common)
 compiled, fallback, eager = run([out]), run([out], TC_FALLBACK="mandatory"), run([out + ".eager"])
 for what, other in (("compiled", compiled), ("fallback", fallback)):

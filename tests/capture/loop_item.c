@@ -1,0 +1,19 @@
+// A loop as long as the data say.
+// RUN: %capture > %t.txt && %check < %t.txt
+#include "capture.h"
+
+TC_COMPILE tc_tensor *f(const tc_tensor *x TC_SHAPE("f32[N,M]")) {
+  tc_tensor *h = tc_exp(x);
+  while (tc_item(tc_max(h, TC_ALL, false)) > 0.5) h = tc_mul_s(h, 0.5);
+  return h;
+}
+
+int main(void) {
+  tc_tensor *x = tc_randn(TC_DIMS(4, 6), 1, TC_F32);
+  show(f(x));
+  return finish();
+}
+// CHECK-DAG: remark: 'f' compiled: 2 ops in {{[0-9]+}} kernel{{s?}}, 2 segments
+// CHECK-DAG: remark: graph break in 'f': the number of rounds of the loop depends on a value that is
+// CHECK-DAG: f {{.*}} 1 0 0 
+// CHECK-DAG: f {{.*}} 5 0 0 

@@ -1,0 +1,16 @@
+// Sizes as numbers in arithmetic.
+// RUN: %capture > %t.txt && %check < %t.txt
+#include "capture.h"
+
+TC_COMPILE tc_tensor *f(const tc_tensor *x TC_SHAPE("f32[N,M]")) {
+  double n = (double)tc_numel(x), m = 1.0 / (double)tc_size(x, -1);
+  return tc_mul_s(tc_div_s(tc_sum(x, TC_ALL, false), n), m + (double)tc_rank(x));
+}
+
+int main(void) {
+  tc_tensor *x = tc_randn(TC_DIMS(4, 6), 1, TC_F32);
+  show(f(x));
+  return finish();
+}
+// CHECK-DAG: remark: 'f' compiled: 3 ops in {{[0-9]+}} kernel{{s?}} [
+// CHECK-DAG: f {{.*}} 1 0 0 

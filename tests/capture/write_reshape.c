@@ -1,0 +1,16 @@
+// A tensor in row-major order is written in another shape.
+// RUN: %capture > %t.txt && %check < %t.txt
+#include "capture.h"
+
+TC_COMPILE void f(tc_tensor *x TC_SHAPE("f32[4,6]"), const tc_tensor *y TC_SHAPE("f32[24]")) {
+  tc_add_(tc_reshape(x, TC_DIMS(24)), tc_square(y));
+}
+
+int main(void) {
+  tc_tensor *x = tc_randn(TC_DIMS(4, 6), 1, TC_F32);
+  f(x, tc_randn(TC_DIMS(24), 2, TC_F32));
+  show(x);
+  return finish();
+}
+// CHECK-DAG: remark: 'f' compiled: 3 ops in {{[0-9]+}} kernel{{s?}} [
+// CHECK-DAG: f {{.*}} 1 0 0 

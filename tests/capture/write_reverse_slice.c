@@ -1,0 +1,16 @@
+// A slice that runs backwards is written.
+// RUN: %capture > %t.txt && %check < %t.txt
+#include "capture.h"
+
+TC_COMPILE void f(tc_tensor *x TC_SHAPE("f32[4,6]"), const tc_tensor *y TC_SHAPE("f32[4,3]")) {
+  tc_mul_(tc_slice(x, 1, 4, 1, -1), tc_cos(y));
+}
+
+int main(void) {
+  tc_tensor *x = tc_randn(TC_DIMS(4, 6), 1, TC_F32);
+  f(x, tc_randn(TC_DIMS(4, 3), 2, TC_F32));
+  show(x);
+  return finish();
+}
+// CHECK-DAG: remark: 'f' compiled: 3 ops in {{[0-9]+}} kernel{{s?}} [
+// CHECK-DAG: f {{.*}} 1 0 0 

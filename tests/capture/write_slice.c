@@ -1,0 +1,16 @@
+// A part of an operand is written; the rest stays.
+// RUN: %capture > %t.txt && %check < %t.txt
+#include "capture.h"
+
+TC_COMPILE void f(tc_tensor *x TC_SHAPE("f32[N,3<=M]"), const tc_tensor *y TC_SHAPE("f32[N,2]")) {
+  tc_add_(tc_slice(x, 1, 1, 3, 1), tc_exp(y));
+}
+
+int main(void) {
+  tc_tensor *x = tc_randn(TC_DIMS(4, 6), 1, TC_F32);
+  f(x, tc_randn(TC_DIMS(4, 2), 2, TC_F32));
+  show(x);
+  return finish();
+}
+// CHECK-DAG: remark: 'f' compiled: 3 ops in {{[0-9]+}} kernel{{s?}} [
+// CHECK-DAG: f {{.*}} 1 0 0 

@@ -1,0 +1,20 @@
+// Two writes to one operand.
+// RUN: %capture > %t.txt && %check < %t.txt
+#include "capture.h"
+
+TC_COMPILE tc_tensor *f(tc_tensor *x TC_SHAPE("f32[N,M]"), const tc_tensor *y TC_SHAPE("f32[N,M]")) {
+  tc_add_(x, y);
+  tc_tensor *mid = tc_exp(x);
+  tc_mul_(x, y);
+  return mid;
+}
+
+int main(void) {
+  tc_tensor *x = tc_randn(TC_DIMS(4, 6), 1, TC_F32);
+  tc_tensor *y = tc_randn(TC_DIMS(4, 6), 2, TC_F32);
+  show(f(x, y));
+  show(x);
+  return finish();
+}
+// CHECK-DAG: remark: 'f' compiled: 3 ops in {{[0-9]+}} kernel{{s?}} [
+// CHECK-DAG: f {{.*}} 1 0 0 

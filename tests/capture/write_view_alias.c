@@ -1,0 +1,16 @@
+// A written part that overlaps another operand: the statements run.
+// RUN: %capture > %t.txt && %check < %t.txt
+#include "capture.h"
+
+TC_COMPILE void f(tc_tensor *x TC_SHAPE("f32[N,3<=M]"), const tc_tensor *y TC_SHAPE("f32[N,3<=M]")) {
+  tc_add_(tc_slice(x, 1, 0, 2, 1), tc_slice(y, 1, 1, 3, 1));
+}
+
+int main(void) {
+  tc_tensor *x = tc_randn(TC_DIMS(4, 6), 1, TC_F32);
+  f(x, x);
+  show(x);
+  return finish();
+}
+// CHECK-DAG: remark: 'f' compiled: 3 ops in {{[0-9]+}} kernel{{s?}} [
+// CHECK-DAG: f {{.*}} 0 0 1 
