@@ -97,6 +97,13 @@ const tc_type *tc_graph_type(const tc_graph *g, tc_ref r) {
   return n ? &n->type : NULL;
 }
 
+void tc_graph_update_types(tc_graph *g) {
+  for (uint32_t id = 1; id <= g->count; id++) {
+    tc_type *t = &((tc_node *)tc_graph_node(g, (tc_ref){id}))->type;
+    for (int i = 0; i < t->rank; i++) t->dim[i] = tc_dim_norm(tc_graph_dims(g), t->dim[i]);
+  }
+}
+
 static uint64_t key_hash(const node_key *k) {
   uint64_t h = tc_hash(k->in, (size_t)k->nin * sizeof *k->in, (uint64_t)k->op);
   return tc_hash(k->attr, (size_t)k->nattr * sizeof *k->attr, h);

@@ -176,6 +176,9 @@ tc_ref tc_build_permute(tc_graph *g, tc_ref a, int rank, const int *axes, tc_loc
 uint32_t tc_graph_count(const tc_graph *g); /* ids are 1 .. count */
 const tc_node *tc_graph_node(const tc_graph *g, tc_ref r);
 const tc_type *tc_graph_type(const tc_graph *g, tc_ref r);
+/* Brings the types of all nodes up to date with what was assumed after they were built (tc_dim_norm);
+ * those of tc_graph_input_at stay as declared, since guards bind names from them. */
+void tc_graph_update_types(tc_graph *g);
 const char *tc_graph_string(const tc_graph *g, tc_dim attr);
 /* Floating-point operations of a primitive: 1 for each element of elementwise arithmetic, comparisons and
  * transcendentals, 1 for each element that a reduction or scan combines, 2 for each product of a matmul;

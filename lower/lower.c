@@ -242,6 +242,7 @@ tc_program *tc_lower(tc_graph *g, const tc_target *target) {
     return NULL;
   }
   L.arena = p->arena;
+  tc_graph_update_types(g);
   bool done = false;
   if (!setjmp(L.failed)) {
     run(&L);

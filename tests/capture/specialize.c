@@ -23,6 +23,11 @@ TC_COMPILE TC_SPECIALIZE("N=3") tc_tensor *h(const tc_tensor *x TC_SHAPE("f32[N]
   return tc_concat((const tc_tensor *[]){a, tc_exp(x)}, 2, 0);
 }
 
+// A size of 1 in the type of an operand alone: a row times a matrix.
+TC_COMPILE TC_SPECIALIZE("B=1") tc_tensor *row(const tc_tensor *x TC_SHAPE("f32[B,D]"), const tc_tensor *w TC_SHAPE("f32[D,O]")) {
+  return tc_matmul(x, w);
+}
+
 int main(void) {
   tc_tensor *w = tc_randn(TC_DIMS(6, 5), 1, TC_F32);
   tc_set_stance(TC_STANCE_FAIL_ON_FALLBACK);
@@ -41,6 +46,7 @@ int main(void) {
     printf("%.3f\n", g(acc, tc_reshape(acc, TC_DIMS(n, 1)), 0)); // the same memory
   }
   show(h(tc_randn(TC_DIMS(3), 1, TC_F32), tc_randn(TC_DIMS(4), 1, TC_F32)));
+  for (int n = 1; n < 3; n++) show(row(tc_randn(TC_DIMS(n, 6), 1, TC_F32), w));
   return finish();
 }
 // CHECK: remark: 'f' compiled for B=1: 4 ops
@@ -52,3 +58,4 @@ int main(void) {
 // CHECK-DAG: f [B=1] {{.*}} 1 0 0 {{.*}}sizes differ
 // CHECK-DAG: f [B=4,T=8] {{.*}} 1 0 0 {{.*}}sizes differ
 // CHECK-DAG: g [N=3] {{.*}} 1 0 0 {{.*}}overlap 1
+// CHECK-DAG: row [B=1] {{.*}} 1 0 0 
