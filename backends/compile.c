@@ -190,7 +190,8 @@ static bool put_entries(const job *j, tc_texts *out) {
   tc_entry_record(j->f, (int)j->v[TC_CPU].p->nkernel, &out->host);
   for (int i = 0; i < VARIANTS; ++i) {
     const variant *v = &j->v[i];
-    if (v->p && !tc_entry_emit(v->b->entry, j->f, v->p, v->names, v->levels, alone, &out->host))
+    if (v->p &&
+        !tc_entry_emit(v->b->entry, j->f, v->p, v->names, v->levels, v->kernel, alone, &out->host))
       return false;
   }
   if (!alone) tc_entry_dispatch(j->f, tc_graph_input_count(j->graph) > 0, &out->host);
@@ -312,7 +313,7 @@ bool tc_compile_for_cuda(tc_function *f, int n, const tc_cuda_options *cuda, tc_
     const variant *v = &job[i].v[TC_CUDA];
     if (!v->p) continue;
     tc_entry_record(&f[i], (int)v->p->nkernel, &out->host);
-    ok = tc_entry_emit(v->b->entry, &f[i], v->p, v->names, v->levels, true, &out->host);
+    ok = tc_entry_emit(v->b->entry, &f[i], v->p, v->names, v->levels, v->kernel, true, &out->host);
     ++out->functions, ++out->cuda_count;
     result[i] = (tc_result){true, true, (int)v->p->nkernel};
   }

@@ -19,4 +19,6 @@ void tc_kernel_text_free(tc_kernel_text *t) {
   tc_buf_free(&t->name);
   tc_buf_free(&t->text);
   tc_buf_free(&t->launcher);
+  free(t->sym);
+  free(t->scalar);
 }

@@ -37,11 +37,11 @@ void tc_entry_record(const tc_function *f, int kernels, tc_buf *out) {
 }
 
 bool tc_entry_emit(const tc_entry_style *style, const tc_function *f, const tc_program *p,
-                   const char *const *kernel_names, const uint32_t *kernel_levels, bool alone,
-                   tc_buf *out) {
+                   const char *const *kernel_names, const uint32_t *kernel_levels,
+                   const tc_kernel_text *kernels, bool alone, tc_buf *out) {
   bool *scratch = tc_arena_alloc(p->arena, p->nkernel + 1);
   const tc_entry e = {style,         f,       p,  tc_graph_dims(p->graph), kernel_names,
-                      kernel_levels, scratch, out};
+                      kernel_levels, kernels, scratch, out};
   if (!scratch) return false;
   if (style->declare) style->declare(&e);
   tc_putf(out,

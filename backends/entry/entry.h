@@ -20,7 +20,8 @@ typedef struct tc_entry {
   tc_dims *dims;
   const char *const *name; /* external name of each kernel */
   const uint32_t *levels;  /* ISA levels of each kernel */
-  bool *scratch;           /* per kernel: it has scratch memory */
+  const tc_kernel_text *kernel;
+  bool *scratch; /* per kernel: it has scratch memory */
   tc_buf *out;
 } tc_entry;
 
@@ -29,6 +30,8 @@ struct tc_entry_style {
   const char *suffix; /* of the variant: "_cpu" */
   /* Heads of calls, with the arguments that all calls share: "tcrt_new(". */
   const char *workspace, *create, *pack;
+  /* Kernels take the symbols and scalars that their texts say, as `own_sym` and `own_scalar`. */
+  bool numbered;
   /* The call of kernel k over buf, sym, scalar: an int, nonzero if it failed. */
   void (*call)(const tc_entry *e, uint32_t k);
   /* What failed calls of kernels mean: "TC_MISS_INDEX", "TC_MISS_LAUNCH". */
@@ -59,8 +62,8 @@ struct tc_entry_style {
 
 /* One variant: <symbol><suffix> where `alone` is not set, else <symbol> itself. */
 bool tc_entry_emit(const tc_entry_style *style, const tc_function *f, const tc_program *p,
-                   const char *const *kernel_names, const uint32_t *kernel_levels, bool alone,
-                   tc_buf *out);
+                   const char *const *kernel_names, const uint32_t *kernel_levels,
+                   const tc_kernel_text *kernels, bool alone, tc_buf *out);
 
 /* The record of a function (counters), in front of its variants. */
 void tc_entry_record(const tc_function *f, int kernels, tc_buf *out);
@@ -90,7 +93,8 @@ void tc_entry_launches(const tc_entry *e);
 /* The call of kernel k, a function of the program's own: an int, nonzero if it failed, is or-ed to
  * `bad`. */
 void tc_entry_call(const tc_entry *e, uint32_t k);
-void tc_entry_buffer(const tc_entry *e, uint32_t k, uint32_t i); /* address of buffer i of kernel k */
+void tc_entry_buffer(const tc_entry *e, uint32_t k,
+                     uint32_t i);         /* address of buffer i of kernel k */
 bool tc_entry_calls(const tc_program *p); /* some kernel is such a call */
 
 #endif

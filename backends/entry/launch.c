@@ -38,6 +38,19 @@ static bool can_fail(const tc_entry *e, uint32_t k) {
   return e->style->all_can_fail || tc_print_checks(&e->p->kernel[k]);
 }
 
+static void put_own_arguments(const tc_entry *e, uint32_t k) {
+  const tc_kernel_text *t = &e->kernel[k];
+  tc_putf(e->out, "    %s",
+          t->nsym ? "const int64_t own_sym[] = {" : "const int64_t *const own_sym = 0");
+  for (uint32_t i = 0; i < t->nsym; ++i)
+    tc_putf(e->out, "%ss_%s", i ? ", " : "", tc_dims_sym(e->dims, t->sym[i])->name);
+  tc_putf(e->out, "%s;\n    %s", t->nsym ? "}" : "",
+          t->nscalar ? "const tc_value own_scalar[] = {" : "const tc_value *const own_scalar = 0");
+  for (uint32_t i = 0; i < t->nscalar; ++i)
+    tc_putf(e->out, "%sscalar[%u]", i ? ", " : "", t->scalar[i]);
+  tc_put(e->out, t->nscalar ? "};\n" : ";\n");
+}
+
 static void put_launch(const tc_entry *e, uint32_t k) {
   const tc_kernel *kernel = &e->p->kernel[k];
   if (kernel->kind == TC_KERNEL_CALL) {
@@ -51,6 +64,7 @@ static void put_launch(const tc_entry *e, uint32_t k) {
   }
   if (e->style->more) e->style->more(e, k);
   tc_putf(e->out, "%s};\n", kernel->nbuffer ? "" : "0");
+  if (e->style->numbered) put_own_arguments(e, k);
   if (e->style->all_can_fail) tc_put(e->out, "    if (!bad) bad = ");
   else tc_put(e->out, can_fail(e, k) ? "    bad |= " : "    ");
   e->style->call(e, k);

@@ -87,12 +87,13 @@ static void put_more(const tc_entry *e, uint32_t k) {
 }
 
 static void put_call(const tc_entry *e, uint32_t k) {
-  tc_putf(e->out, "%s[tcrt_isa](buf, sym, scalar)", e->name[k]);
+  tc_putf(e->out, "%s[tcrt_isa](buf, own_sym, own_scalar)", e->name[k]);
 }
 
 const tc_entry_style tc_omp_entry_style = {
     .device = TC_CPU,
     .suffix = "_cpu",
+    .numbered = true,
     .workspace = "tcrt_workspace(",
     .create = "tcrt_new(",
     .pack = "tcrt_pack(",

@@ -15,8 +15,10 @@ static void strip(const char *text, tc_buf *out) {
   tc_put(out, text);
 }
 
+/* Within the function: functions end with a brace in the first column. */
 static bool names_again(const char *line_end, const char *name, size_t n) {
-  for (const char *p = line_end; (p = strstr(p, name)); p += n) {
+  const char *end = strstr(line_end, "\n}");
+  for (const char *p = line_end; (p = strstr(p, name)) && (!end || p < end); p += n) {
     const char c = p[n];
     if (!(c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')))
       return true;
@@ -75,6 +77,23 @@ void tc_print_named(const char *text, const char *name, tc_buf *out) {
     tc_put(out, name);
   }
   tc_put(out, text);
+}
+
+bool tc_print_finish_numbered(const tc_kernel *k, const char *raw, tc_kernel_text *t, tc_buf *out) {
+  tc_buf body = {0}, numbered = {0}, nameless = {0}, bare = {0};
+  drop_unused(raw, &body);
+  bool ok = body.text && !body.failed && tc_print_arguments(body.text, t, &numbered, &nameless);
+  if (ok) strip(nameless.text, &bare);
+  ok = ok && bare.text && !bare.failed;
+  if (ok) {
+    put_name(k, tc_hash(bare.text, bare.len, 0), "", &t->name);
+    tc_print_named(numbered.text, t->name.text ? t->name.text : "", out);
+  }
+  tc_buf_free(&body);
+  tc_buf_free(&numbered);
+  tc_buf_free(&nameless);
+  tc_buf_free(&bare);
+  return ok && !out->failed && !t->name.failed;
 }
 
 bool tc_print_finish(const tc_kernel *k, const char *raw, const char *also, const char *suffix,

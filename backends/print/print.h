@@ -38,7 +38,7 @@
 #ifndef TC_PRINT_H
 #define TC_PRINT_H
 
-#include "lower/loop.h"
+#include "backends/backend.h"
 
 /* The words in which texts for different machines differ. */
 typedef struct tc_spelling {
@@ -149,6 +149,11 @@ void tc_print_shape(const tc_program *p, const tc_buffer *b, tc_buf *out);
  * have equal names; `also` (may be NULL) is hashed too. */
 bool tc_print_finish(const tc_kernel *k, const char *raw, const char *also, const char *suffix,
                      tc_buf *name, tc_buf *out);
+/* The same for kernels that take symbols and scalars as arrays: numbers them by the order of the text
+ * (t->sym and t->scalar are their numbers in the program), and the name does not depend on theirs. */
+bool tc_print_finish_numbered(const tc_kernel *k, const char *raw, tc_kernel_text *t, tc_buf *out);
+/* Numbers the arguments of a text; `nameless` receives it with numbers in place of their names. */
+bool tc_print_arguments(const char *text, tc_kernel_text *t, tc_buf *out, tc_buf *nameless);
 /* Appends `text` with @NAME@ replaced. */
 void tc_print_named(const char *text, const char *name, tc_buf *out);
 

@@ -10,7 +10,7 @@
 #endif
 
 struct layer {
-  tc_tensor *up TC_SHAPE("f32[32,64]"), *down TC_SHAPE("f32[64,32]"), *norm TC_SHAPE("f32[32]");
+  tc_tensor *up TC_SHAPE("f32[32,F]"), *down TC_SHAPE("f32[F,32]"), *norm TC_SHAPE("f32[32]"); // each layer has its F
 };
 struct model {
   int count;
