@@ -1,4 +1,4 @@
-// A view read behind a write to its tensor: the segments part in between.
+// A view read behind a write to its tensor shows what was written.
 // RUN: %capture > %t.txt && %check < %t.txt
 #include "capture.h"
 
@@ -13,4 +13,6 @@ int main(void) {
   show(f(x));
   return finish();
 }
-// CHECK: 'f' compiled: 3 ops in 2 kernels, 2 segments
+// CHECK-NOT: graph break
+// CHECK: 'f' compiled: 3 ops in 1 kernel [
+// CHECK: f {{.*}} 1 0 0 
