@@ -298,7 +298,7 @@ static bool launch(const cuda_unit *u, int i, machine *m) {
       .arch = 80, .sms = 4, .max_shared = 160 * 1024, .threads_per_sm = 2048};
   const tcrt_cuda_call call = {.info = &info,
                                .bad = &bad,
-                               .device = !m->run->shifted}; /* 1: the library is there */
+                               .device = !m->run->shifted && !m->run->alone}; /* 1: the library is there */
   for (uint32_t k = 0; k < m->p->nkernel; k++) {
     const tc_kernel *kernel = &m->p->kernel[k];
     void **buf = calloc(kernel->nbuffer + 1, sizeof *buf);

@@ -29,6 +29,7 @@ typedef struct cuda_run {
   const interp_array *const *input;
   const tc_value *scalar;
   bool shifted; /* buffers are not aligned to 16 bytes */
+  bool alone; /* without the library */
   /* out, freed by cuda_run_free */
   interp_array **output, **after;
   bool bad_index;

@@ -139,9 +139,10 @@ static interp_array **arguments(tc_graph *g, const shape *s) {
   return input;
 }
 
-static int check(const cuda_unit *u, int i, tc_graph *g, interp_array **input, bool shifted) {
+static int check(const cuda_unit *u, int i, tc_graph *g, interp_array **input, bool shifted,
+                 bool alone) {
   interp_run want = {.g = g, .input = (const interp_array *const *)input};
-  cuda_run got = {.input = (const interp_array *const *)input, .shifted = shifted};
+  cuda_run got = {.input = (const interp_array *const *)input, .shifted = shifted, .alone = alone};
   const bool meant = interp_graph(&want), ran = cuda_program(u, i, &got);
   cr_assert(meant, "%s", want.message);
   int bad = !ran;
@@ -171,7 +172,8 @@ Test(shapes, agree, .timeout = 3000) {
   cr_assert(cuda_unit_build(&u, optimised, N));
   for (int i = 0; i < N; i++) {
     interp_array **input = arguments(g[i], &shapes[i]);
-    for (int shifted = 0; shifted < 2; shifted++) bad += check(&u, i, g[i], input, shifted);
+    for (int shifted = 0; shifted < 2; shifted++) bad += check(&u, i, g[i], input, shifted, false);
+    if (strstr(shapes[i].text, "matmul")) bad += check(&u, i, g[i], input, false, true);
     for (uint32_t k = 0; k < tc_graph_input_count(g[i]); k++) interp_free(input[k]);
     free(input);
   }
