@@ -117,6 +117,14 @@ bool tc_cuda_parse_arch(const char *text, tc_cuda_options *o);
 bool tc_compile_functions(tc_function *f, int n, const tc_cuda_options *cuda, tc_result *result,
                           tc_texts *out);
 
+/* The same in two steps.  Behind the first, out->kernels and out->levels are what they will be, and
+ * may be compiled; GPU kernels are compiled meanwhile, by child processes, if tc_unit_waits.  NULL:
+ * internal failure.  The second frees the unit. */
+typedef struct tc_unit tc_unit;
+tc_unit *tc_unit_begin(tc_function *f, int n, const tc_cuda_options *cuda, tc_texts *out);
+bool tc_unit_waits(const tc_unit *u);
+bool tc_unit_finish(tc_unit *u, tc_result *result, tc_texts *out);
+
 /* The same for entries that have a variant for CUDA alone and run always: what libtcrt-cuda is made
  * of.  There is no kernel text. */
 bool tc_compile_for_cuda(tc_function *f, int n, const tc_cuda_options *cuda, tc_result *result,

@@ -200,11 +200,6 @@ static bool put_entries(const job *j, tc_texts *out) {
 
 static bool use(const job *j, tc_result *result, tc_texts *out) {
   const variant *cpu = &j->v[TC_CPU], *cuda = &j->v[TC_CUDA];
-  for (uint32_t i = 0; i < cpu->p->nkernel; ++i) {
-    put_once(&out->kernels, &cpu->kernel[i], cpu->kernel[i].text.text);
-    out->levels |= cpu->levels[i];
-  }
-  out->kernel_count += (int)cpu->p->nkernel;
   out->cuda_count += cuda->p != NULL;
   ++out->functions;
   *result = (tc_result){true, cuda->p != NULL, (int)cpu->p->nkernel};
@@ -213,31 +208,42 @@ static bool use(const job *j, tc_result *result, tc_texts *out) {
   return put_entries(j, out);
 }
 
-/* Images of all CUDA kernels, and their launchers.  A variant with a kernel that NVRTC refuses is
- * dropped. */
-static void compile_cuda(job *job, int n, const tc_cuda_options *o, tc_texts *out) {
-  tc_images images = {0};
+static void put_kernels(const variant *cpu, tc_texts *out) {
+  for (uint32_t i = 0; i < cpu->p->nkernel; ++i) {
+    put_once(&out->kernels, &cpu->kernel[i], cpu->kernel[i].text.text);
+    out->levels |= cpu->levels[i];
+  }
+  out->kernel_count += (int)cpu->p->nkernel;
+}
+
+/* Starts the compilation of all CUDA kernels. */
+static void start_cuda(const job *job, int n, const tc_cuda_options *o, tc_images *images) {
   for (int i = 0; i < n; ++i)
     for (uint32_t k = 0; job[i].v[TC_CUDA].p && k < job[i].v[TC_CUDA].p->nkernel; ++k)
-      tc_images_add(&images, &job[i].v[TC_CUDA].kernel[k]);
-  tc_images_build(&images, &tc_backend_cuda, o ? o : &tc_cuda_defaults);
+      tc_images_add(images, &job[i].v[TC_CUDA].kernel[k]);
+  tc_images_start(images, &tc_backend_cuda, o ? o : &tc_cuda_defaults);
+}
+
+/* Images of all CUDA kernels, and their launchers.  A variant with a kernel that NVRTC refuses is
+ * dropped. */
+static void finish_cuda(job *job, int n, tc_images *images, tc_texts *out) {
+  tc_images_wait(images);
   bool reported = false; /* one remark about the machine is enough */
   for (int i = 0; i < n; ++i) {
     variant *v = &job[i].v[TC_CUDA];
-    const char *why = images.problem;
+    const char *why = images->problem;
     for (uint32_t k = 0; v->p && !why && k < v->p->nkernel; ++k)
-      why = tc_images_problem(&images, v->names[k]);
+      why = tc_images_problem(images, v->names[k]);
     if (!v->p || !why) continue;
-    if (!images.problem || !reported || job[i].f->cuda == TC_CUDA_WANT)
+    if (!images->problem || !reported || job[i].f->cuda == TC_CUDA_WANT)
       tc_report(tc_graph_diag(job[i].graph), severity(&job[i], v), (tc_loc){0}, "'%s' %s: %s",
                 job[i].f->name, consequence(v), why);
-    reported |= images.problem != NULL;
+    reported |= images->problem != NULL;
     variant_free(v);
   }
   for (int i = 0; i < n; ++i)
     for (uint32_t k = 0; job[i].v[TC_CUDA].p && k < job[i].v[TC_CUDA].p->nkernel; ++k)
-      tc_images_put(&images, job[i].v[TC_CUDA].names[k], out);
-  tc_images_free(&images);
+      tc_images_put(images, job[i].v[TC_CUDA].names[k], out);
 }
 
 /* Puts what the host text uses in front of it, and behind it what happens when it is loaded and
@@ -255,14 +261,13 @@ static void put_around(tc_texts *out, const tc_function *f, const tc_result *res
   out->host = host;
 }
 
-static bool finish(const tc_function *f, const tc_result *result, int n, tc_texts *out) {
+static bool complete_kernels(tc_texts *out) {
   tc_buf kernels = {0};
   bool ok = tc_backend_openmp.complete(out->kernels.text ? out->kernels.text : "", &kernels);
   ok = ok && !kernels.failed && !out->kernels.failed;
   tc_buf_free(&out->kernels);
   out->kernels = kernels;
-  put_around(out, f, result, n);
-  return ok && !out->host.failed;
+  return ok;
 }
 
 /* Takes the graphs over.  NULL: out of memory. */
@@ -285,20 +290,56 @@ static void end(job *job, int n) {
   free(job);
 }
 
+struct tc_unit {
+  tc_function *f;
+  int n;
+  job *job;
+  tc_images images;
+  bool ok;
+};
+
+tc_unit *tc_unit_begin(tc_function *f, int n, const tc_cuda_options *cuda, tc_texts *out) {
+  tc_unit *u = calloc(1, sizeof *u);
+  job *job = begin(f, n);
+  if (!u || !job) {
+    end(job, n);
+    free(u);
+    return NULL;
+  }
+  *u = (tc_unit){.f = f, .n = n, .job = job, .ok = true};
+  for (int i = 0; i < n; ++i)
+    if (job[i].graph && make_variant(&job[i], TC_CPU) && f[i].cuda != TC_CUDA_NO)
+      make_variant(&job[i], TC_CUDA);
+  start_cuda(job, n, cuda, &u->images);
+  for (int i = 0; i < n; ++i)
+    if (job[i].v[TC_CPU].p) put_kernels(&job[i].v[TC_CPU], out);
+  if (out->kernel_count) u->ok = complete_kernels(out);
+  return u;
+}
+
+bool tc_unit_waits(const tc_unit *u) { return u->images.n > 0; }
+
+bool tc_unit_finish(tc_unit *u, tc_result *result, tc_texts *out) {
+  memset(result, 0, (size_t)u->n * sizeof *result);
+  finish_cuda(u->job, u->n, &u->images, out);
+  for (int i = 0; i < u->n && u->ok; ++i)
+    if (u->job[i].v[TC_CPU].p) u->ok = use(&u->job[i], &result[i], out);
+  if (u->ok && out->functions > 0) {
+    put_around(out, u->f, result, u->n);
+    u->ok = !out->host.failed;
+  }
+  const bool ok = u->ok;
+  tc_images_free(&u->images);
+  end(u->job, u->n);
+  free(u);
+  return ok;
+}
+
 bool tc_compile_functions(tc_function *f, int n, const tc_cuda_options *cuda, tc_result *result,
                           tc_texts *out) {
   memset(result, 0, (size_t)n * sizeof *result);
-  job *job = begin(f, n);
-  bool ok = job != NULL;
-  for (int i = 0; ok && i < n; ++i)
-    if (job[i].graph && make_variant(&job[i], TC_CPU) && f[i].cuda != TC_CUDA_NO)
-      make_variant(&job[i], TC_CUDA);
-  if (ok) compile_cuda(job, n, cuda, out);
-  for (int i = 0; i < n && ok; ++i)
-    if (job[i].v[TC_CPU].p) ok = use(&job[i], &result[i], out);
-  ok = ok && (out->functions == 0 || finish(f, result, n, out));
-  end(job, n);
-  return ok;
+  tc_unit *u = tc_unit_begin(f, n, cuda, out);
+  return u && tc_unit_finish(u, result, out);
 }
 
 bool tc_compile_for_cuda(tc_function *f, int n, const tc_cuda_options *cuda, tc_result *result,
@@ -308,7 +349,11 @@ bool tc_compile_for_cuda(tc_function *f, int n, const tc_cuda_options *cuda, tc_
   bool ok = job != NULL;
   for (int i = 0; ok && i < n; ++i)
     if (job[i].graph) make_variant(&job[i], TC_CUDA);
-  if (ok) compile_cuda(job, n, cuda, out);
+  tc_images images = {0};
+  if (ok) {
+    start_cuda(job, n, cuda, &images);
+    finish_cuda(job, n, &images, out);
+  }
   for (int i = 0; i < n && ok; ++i) {
     const variant *v = &job[i].v[TC_CUDA];
     if (!v->p) continue;
@@ -318,6 +363,7 @@ bool tc_compile_for_cuda(tc_function *f, int n, const tc_cuda_options *cuda, tc_
     result[i] = (tc_result){true, true, (int)v->p->nkernel};
   }
   if (ok) put_around(out, f, result, n);
+  tc_images_free(&images);
   end(job, n);
   return ok && !out->host.failed;
 }

@@ -107,7 +107,7 @@ private:
   void no_variant(FunctionJob &f, const Sizes &sizes, StringRef reason);
   void drop_equal(FunctionJob &f, const Sizes &sizes);
   void compile();
-  void use(const tc_texts &texts, const std::vector<std::pair<FunctionJob *, Segment *>> &compiled);
+  void use(UnitCompiler &compiler, const tc_texts &texts, const std::vector<std::pair<FunctionJob *, Segment *>> &compiled);
   std::string explanation() const;
   void note_explanation();
   void put(CompiledUnit unit);
@@ -282,8 +282,10 @@ void Job::compile() {
   tc_texts texts = {};
   tc_cuda_options gpu = options.gpu;
   gpu.nvrtc = options.nvrtc.empty() ? nullptr : options.nvrtc.c_str();
-  bool done = tc_compile_functions(list.data(), static_cast<int>(list.size()), &gpu, results.data(),
-                                   &texts);
+  UnitCompiler compiler(user, options.effort);
+  tc_unit *unit = tc_unit_begin(list.data(), static_cast<int>(list.size()), &gpu, &texts);
+  if (unit && makes_code() && tc_unit_waits(unit)) compiler.compile_kernels(texts);
+  bool done = unit && tc_unit_finish(unit, results.data(), &texts);
   std::vector<std::pair<FunctionJob *, Segment *>> compiled;
   for (size_t i = 0; i < jobs.size(); i++) {
     FunctionJob &f = *jobs[i].first;
@@ -297,7 +299,7 @@ void Job::compile() {
     made.ops += jobs[i].second->ops;
     compiled.push_back(jobs[i]);
   }
-  if (done && texts.functions && makes_code()) use(texts, compiled);
+  if (done && texts.functions && makes_code()) use(compiler, texts, compiled);
   else note_explanation();
   tc_texts_free(&texts);
 }
@@ -342,11 +344,11 @@ void Job::put(CompiledUnit unit) {
   if (unit.form == Form::Bitcode) link_unit(user, std::move(unit));
 }
 
-void Job::use(const tc_texts &texts,
+void Job::use(UnitCompiler &compiler, const tc_texts &texts,
               const std::vector<std::pair<FunctionJob *, Segment *>> &compiled) {
   std::vector<std::string> entries;
   for (const auto &[f, segment] : compiled) entries.push_back(segment->symbol);
-  CompiledUnit unit = compile_texts(user, texts, entries, options.effort);
+  CompiledUnit unit = compiler.finish(texts, entries);
   for (const auto &[f, segment] : compiled) {
     if (unit.error.empty()) {
       rewriter.insert(f->decl, *segment);

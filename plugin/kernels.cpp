@@ -271,38 +271,63 @@ Form choose_form(const CompilerInstance &user) {
   return elf && (code.DisableLLVMPasses || (machine_code && !lto)) ? Form::Assembly : Form::Bitcode;
 }
 
-CompiledUnit compile_texts(const CompilerInstance &user, const tc_texts &texts,
-                           std::vector<std::string> entries, unsigned effort) {
-  CompiledUnit unit{choose_form(user), {}, entries, {}, "", ""};
+namespace {
+
+// The kernel text once for each level that makes a difference.
+void add_kernel_parts(const CompilerInstance &user, const tc_texts &texts, unsigned effort,
+                      std::vector<Part> &parts) {
+  StringRef kernels(texts.kernels.text ? texts.kernels.text : "", texts.kernels.len);
+  bool x86 = user.getTarget().getTriple().getArch() == llvm::Triple::x86_64;
+  for (unsigned level = 0; level < TC_ISA_COUNT; level++) {
+    if (!(texts.levels & 1u << level)) continue;
+    Part part{level_names[level],
+              kernels,
+              common_flags(user, effort),
+              false,
+              std::string("tc") + level_names[level],
+              "",
+              ""};
+    part.flags.push_back(std::string("-DTC_LEVEL=") + level_names[level]);
+    if (!(texts.levels & 1)) part.flags.push_back("-DTC_ALONE"); // see prelude/80_matmul.c
+    llvm::SmallVector<StringRef, 8> flags;
+    if (x86) StringRef(level_flags[level]).split(flags, ' ');
+    for (StringRef flag : flags) part.flags.push_back(flag.str());
+    parts.push_back(std::move(part));
+  }
+}
+
+void compile_all(const CompilerInstance &user, std::vector<Part> &parts, CompiledUnit &unit) {
+  bool elf = user.getTarget().getTriple().isOSBinFormatELF();
+  compile_parts(parts, unit.form, elf, unit.entries);
+  for (Part &part : parts)
+    if (!part.error.empty() && unit.error.empty()) unit.error = part.error;
+}
+
+} // namespace
+
+void UnitCompiler::compile_kernels(const tc_texts &texts) {
+  std::vector<Part> parts;
+  add_kernel_parts(user, texts, effort, parts);
+  compile_all(user, parts, unit);
+  for (Part &part : parts) kernels.push_back(std::move(part.output));
+  have_kernels = true;
+}
+
+CompiledUnit UnitCompiler::finish(const tc_texts &texts, std::vector<std::string> entries) {
+  unit.entries = std::move(entries);
   for (size_t i = 0; i < texts.ndata; i++)
     unit.data.push_back(
         {texts.data[i].name,
          {reinterpret_cast<const char *>(texts.data[i].bytes), texts.data[i].size}});
-  const llvm::Triple &triple = user.getTarget().getTriple();
-  std::vector<std::string> common = common_flags(user, effort);
   std::vector<Part> parts;
-  StringRef kernels(texts.kernels.text ? texts.kernels.text : "", texts.kernels.len);
-  parts.push_back(
-      {"host", StringRef(texts.host.text, texts.host.len), common, true, "tch", "", ""});
-  for (unsigned level = 0; level < TC_ISA_COUNT; level++) {
-    if (!(texts.levels & 1u << level)) continue;
-    Part part{
-        level_names[level], kernels, common, false, std::string("tc") + level_names[level], "", ""};
-    part.flags.push_back(std::string("-DTC_LEVEL=") + level_names[level]);
-    if (!(texts.levels & 1)) part.flags.push_back("-DTC_ALONE"); // see prelude/80_matmul.c
-    if (triple.getArch() == llvm::Triple::x86_64) {
-      llvm::SmallVector<StringRef, 8> flags;
-      StringRef(level_flags[level]).split(flags, ' ');
-      for (StringRef flag : flags) part.flags.push_back(flag.str());
-    }
-    parts.push_back(std::move(part));
-  }
-  compile_parts(parts, unit.form, triple.isOSBinFormatELF(), entries);
-  for (Part &part : parts) {
-    if (!part.error.empty() && unit.error.empty()) unit.error = part.error;
-    unit.parts.push_back(std::move(part.output));
-  }
-  return unit;
+  parts.push_back({"host", StringRef(texts.host.text, texts.host.len), common_flags(user, effort),
+                   true, "tch", "", ""});
+  if (effort > 1) parts.back().flags.push_back("-Os"); // guards are many and short
+  if (!have_kernels) add_kernel_parts(user, texts, effort, parts);
+  compile_all(user, parts, unit);
+  for (Part &part : parts) unit.parts.push_back(std::move(part.output));
+  for (std::string &kernel : kernels) unit.parts.push_back(std::move(kernel));
+  return std::move(unit);
 }
 
 namespace {

@@ -1,8 +1,8 @@
 // kernels.h - from the generated C texts to code in the user's object.
 //
 // Every text is compiled in this process by a compiler instance of its own, in its own LLVMContext
-// (sharing the user's would crash), with flags of its own: -O3 (or less on request), OpenMP, one CPU level.  What comes
-// out is put into the user's module in one of two forms:
+// (sharing the user's would crash), with flags of its own: -O3 (or less on request), OpenMP, one
+// CPU level.  What comes out is put into the user's module in one of two forms:
 //
 //   Assembly  finished machine code, as file-scope __asm__ in the rewritten text.  The user's -O0,
 //   sanitizers, coverage
@@ -44,10 +44,27 @@ struct CompiledUnit {
   std::string error;   // not empty: the generated text did not compile
 };
 
-// `entries` are the names of the entry functions in the host text: they become local symbols.
-// `effort` is the -O level.
-CompiledUnit compile_texts(const clang::CompilerInstance &user, const tc_texts &texts,
-                           std::vector<std::string> entries, unsigned effort);
+// Compiles the parts of a unit, each of them once: the kernel text can be compiled while the host
+// text is still waited for.
+class UnitCompiler {
+public:
+  // `effort` is the -O level.
+  UnitCompiler(const clang::CompilerInstance &user, unsigned effort) : user(user), effort(effort) {
+    unit.form = choose_form(user);
+  }
+
+  void compile_kernels(const tc_texts &texts);
+  // The rest.  `entries` are the names of the entry functions in the host text: they become local
+  // symbols.
+  CompiledUnit finish(const tc_texts &texts, std::vector<std::string> entries);
+
+private:
+  const clang::CompilerInstance &user;
+  unsigned effort;
+  CompiledUnit unit = {};
+  std::vector<std::string> kernels; // compiled texts, one per level
+  bool have_kernels = false;
+};
 
 // Bitcode: links the unit into the module that `user` is going to compile.
 void link_unit(clang::CompilerInstance &user, CompiledUnit unit);

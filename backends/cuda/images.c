@@ -72,29 +72,52 @@ static char *first_error(const char *log) {
   return strndup(log, strcspn(log, "\n"));
 }
 
-void tc_images_build(tc_images *m, const tc_backend *b, const tc_cuda_options *o) {
-  tc_nvrtc_job *job = calloc(m->n + 1, sizeof *job);
-  tc_buf *text = calloc(m->n + 1, sizeof *text), why = {0};
-  bool ok = job && text;
+typedef struct tc_building {
+  tc_nvrtc_job *job; /* one for each image */
+  tc_buf *text;
+  tc_nvrtc_run *run;
+} tc_building;
+
+static void end_building(tc_images *m) {
+  tc_building *g = m->building;
+  m->building = NULL;
+  if (!g) return;
+  for (size_t i = 0; g->text && i < m->n; ++i) tc_buf_free(&g->text[i]);
+  free(g->text);
+  free(g->job);
+  free(g);
+}
+
+void tc_images_start(tc_images *m, const tc_backend *b, const tc_cuda_options *o) {
+  tc_building *g = m->building = calloc(1, sizeof *g);
+  if (!g) return;
+  g->job = calloc(m->n + 1, sizeof *g->job);
+  g->text = calloc(m->n + 1, sizeof *g->text);
+  bool ok = g->job && g->text;
   for (size_t i = 0; ok && i < m->n; ++i) {
-    ok = b->complete(m->at[i].text, &text[i]);
-    job[i] = (tc_nvrtc_job){.name = m->at[i].name, .text = text[i].text};
+    ok = b->complete(m->at[i].text, &g->text[i]);
+    g->job[i] = (tc_nvrtc_job){.name = m->at[i].name, .text = g->text[i].text};
   }
-  if (!ok) tc_put(&why, "out of memory");
-  else tc_nvrtc_compile(o, job, m->n, &why);
-  for (size_t i = 0; ok && i < m->n; ++i) {
-    m->at[i].job = job[i];
-    if (job[i].error) {
-      dump_refused(&job[i]);
-      m->at[i].problem = first_error(job[i].error);
+  if (ok) g->run = tc_nvrtc_start(o, g->job, m->n);
+}
+
+void tc_images_wait(tc_images *m) {
+  tc_building *g = m->building;
+  tc_buf why = {0};
+  if (!g || !g->run) tc_put(&why, "out of memory");
+  else tc_nvrtc_finish(g->run, &why);
+  for (size_t i = 0; g && g->run && i < m->n; ++i) {
+    const tc_nvrtc_job *job = &g->job[i];
+    m->at[i].job = *job;
+    if (job->error) {
+      dump_refused(job);
+      m->at[i].problem = first_error(job->error);
     }
     m->at[i].job.text = NULL;
   }
-  for (size_t i = 0; text && i < m->n; ++i) tc_buf_free(&text[i]);
   if (why.len) m->problem = strdup(why.text);
   tc_buf_free(&why);
-  free(job);
-  free(text);
+  end_building(m);
 }
 
 const char *tc_images_problem(const tc_images *m, const char *name) {

@@ -10,12 +10,15 @@ typedef struct tc_images {
   tc_image *at; /* one per name */
   size_t n, cap;
   char *problem; /* NULL, or why there are none */
+  struct tc_building *building;
 } tc_images;
 
 /* Copies what it needs of t, once per name.  Nothing is added when memory is short: the kernel then
  * has a problem. */
 void tc_images_add(tc_images *m, const tc_kernel_text *t);
-void tc_images_build(tc_images *m, const tc_backend *b, const tc_cuda_options *o);
+/* Compilation goes on between the two. */
+void tc_images_start(tc_images *m, const tc_backend *b, const tc_cuda_options *o);
+void tc_images_wait(tc_images *m);
 /* Why there is no code for that kernel; NULL: there is. */
 const char *tc_images_problem(const tc_images *m, const char *name);
 /* Adds a kernel's image and launcher to the host text and its blobs to the data, once. */

@@ -5,13 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WORKERS = 2 };
+enum { MOST_WORKERS = 4 }; /* builds run several compilers already */
 
 typedef struct worker {
   pid_t pid; /* 0: not started */
@@ -19,14 +20,20 @@ typedef struct worker {
   tc_buf in; /* what came and has not been understood yet */
 } worker;
 
-typedef struct batch {
+struct tc_nvrtc_run {
   tc_nvrtc_job *job;
   size_t n;
-  uint32_t count; /* tasks: blobs of all jobs */
-  uint32_t *next; /* shared by the workers */
-  worker worker[WORKERS];
+  uint32_t count;  /* tasks: blobs of all jobs */
+  uint32_t *order; /* of the tasks */
+  uint32_t *next;  /* shared by the workers */
+  tc_buf candidates;
+  int workers;
+  worker worker[MOST_WORKERS];
   bool no_library;
-} batch;
+  bool threaded; /* answers are gathered by `thread` */
+  pthread_t thread;
+};
+typedef struct tc_nvrtc_run batch;
 
 /* ---- answers
  * ----------------------------------------------------------------------------------------- */
@@ -78,15 +85,15 @@ static bool receive(batch *b, worker *w) {
 
 static void gather(batch *b) {
   for (;;) {
-    struct pollfd wait[WORKERS];
+    struct pollfd wait[MOST_WORKERS];
     int open = 0;
-    for (int i = 0; i < WORKERS; ++i) {
+    for (int i = 0; i < b->workers; ++i) {
       wait[i] = (struct pollfd){b->worker[i].fd, POLLIN, 0};
       open += b->worker[i].fd >= 0;
     }
     if (!open) return;
-    if (poll(wait, WORKERS, -1) < 0 && errno != EINTR) return;
-    for (int i = 0; i < WORKERS; ++i)
+    if (poll(wait, (nfds_t)b->workers, -1) < 0 && errno != EINTR) return;
+    for (int i = 0; i < b->workers; ++i)
       if (b->worker[i].fd >= 0 && wait[i].revents && !receive(b, &b->worker[i])) {
         close(b->worker[i].fd);
         b->worker[i].fd = -1;
@@ -94,28 +101,38 @@ static void gather(batch *b) {
   }
 }
 
+static void *gather_all(void *run) {
+  gather(run);
+  return NULL;
+}
+
 /* ---- workers
  * ------------------------------------------------------------------------------------------ */
 
-static void start(batch *b, int i, const char *candidates) {
+static void start(batch *b, int i) {
   int pipe_fd[2];
   if (pipe2(pipe_fd, O_CLOEXEC) != 0) return;
   const pid_t pid = fork();
   if (pid == 0) {
     close(pipe_fd[0]);
-    tc_nvrtc_worker(candidates, b->job, b->count, b->next, pipe_fd[1]);
+    tc_nvrtc_worker(b->candidates.text, b->job, b->order, b->count, b->next, pipe_fd[1]);
   }
   close(pipe_fd[1]);
   if (pid > 0) b->worker[i] = (worker){pid, pipe_fd[0], {0}};
   else close(pipe_fd[0]);
 }
 
-/* One generation of workers. */
-static void run(batch *b, const char *candidates) {
-  for (int i = 0; i < WORKERS; ++i) b->worker[i] = (worker){.fd = -1};
-  for (int i = 0; i < WORKERS && (uint32_t)i < b->count; ++i) start(b, i, candidates);
-  gather(b);
-  for (int i = 0; i < WORKERS; ++i) {
+/* One generation of workers: begun here, and ended by end_workers. */
+static void start_workers(batch *b) {
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  b->workers = cores < 2 ? 2 : cores < MOST_WORKERS ? (int)cores : MOST_WORKERS;
+  if ((uint32_t)b->workers > b->count) b->workers = (int)b->count;
+  for (int i = 0; i < b->workers; ++i) b->worker[i] = (worker){.fd = -1};
+  for (int i = 0; i < b->workers; ++i) start(b, i);
+}
+
+static void end_workers(batch *b) {
+  for (int i = 0; i < b->workers; ++i) {
     worker *w = &b->worker[i];
     if (w->fd >= 0) close(w->fd);
     if (w->pid > 0)
@@ -123,15 +140,20 @@ static void run(batch *b, const char *candidates) {
       }
     tc_buf_free(&w->in);
   }
+  b->workers = 0;
 }
 
 /* A worker that dies takes one task with it; others go on with the rest. */
-static void run_all(batch *b, const char *candidates) {
-  uint32_t before;
-  do {
+static void finish_workers(batch *b) {
+  if (b->threaded) pthread_join(b->thread, NULL);
+  else gather(b);
+  end_workers(b);
+  for (uint32_t before = 0; !b->no_library && *b->next < b->count && *b->next > before;) {
     before = *b->next;
-    run(b, candidates);
-  } while (!b->no_library && *b->next < b->count && *b->next > before);
+    start_workers(b);
+    gather(b);
+    end_workers(b);
+  }
 }
 
 /* ---- the interface
@@ -149,26 +171,73 @@ static void check(tc_nvrtc_job *job) {
     if (!job->blob[i].bytes) fail(job, silent, strlen(silent));
 }
 
-bool tc_nvrtc_compile(const tc_cuda_options *options, tc_nvrtc_job *job, size_t n, tc_buf *why) {
-  batch b = {.job = job, .n = n};
-  tc_buf candidates = {0};
-  for (size_t i = 0; i < n; ++i) plan(options, &job[i]);
-  b.count = n ? (uint32_t)n * job->nblob : 0;
-  if (b.count == 0) return true;
-  tc_nvrtc_candidates(options->nvrtc, &candidates);
-  b.next = mmap(NULL, sizeof *b.next, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (b.next == MAP_FAILED || candidates.failed) {
-    tc_put(why, "out of memory");
-  } else {
-    run_all(&b, candidates.text);
-    if (b.no_library)
-      tc_put(why, "libnvrtc of CUDA 11.1 or newer was not found: install a CUDA toolkit, or run "
-                  "tools/setup --cuda");
-    for (size_t i = 0; i < n; ++i) check(&job[i]);
+static void release(batch *b) {
+  if (b->next && b->next != MAP_FAILED) munmap(b->next, sizeof *b->next);
+  free(b->order);
+  tc_buf_free(&b->candidates);
+  free(b);
+}
+
+typedef struct length {
+  size_t bytes;
+  uint32_t job;
+} length;
+
+static int by_length(const void *a, const void *b) {
+  const length *x = a, *y = b;
+  if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
+  return x->job < y->job ? -1 : 1;
+}
+
+/* The longest texts first: they would keep one worker busy at the end. */
+static bool put_in_order(batch *b) {
+  length *list = malloc(b->n * sizeof *list);
+  b->order = malloc(b->count * sizeof *b->order);
+  if (list && b->order) {
+    for (size_t i = 0; i < b->n; ++i) list[i] = (length){strlen(b->job[i].text), (uint32_t)i};
+    qsort(list, b->n, sizeof *list, by_length);
+    for (uint32_t i = 0; i < b->count; ++i)
+      b->order[i] = list[i / b->job->nblob].job * b->job->nblob + i % b->job->nblob;
   }
-  if (b.next != MAP_FAILED) munmap(b.next, sizeof *b.next);
-  tc_buf_free(&candidates);
+  free(list);
+  return list && b->order;
+}
+
+tc_nvrtc_run *tc_nvrtc_start(const tc_cuda_options *options, tc_nvrtc_job *job, size_t n) {
+  batch *b = calloc(1, sizeof *b);
+  if (!b) return NULL;
+  b->job = job;
+  b->n = n;
+  for (size_t i = 0; i < n; ++i) plan(options, &job[i]);
+  b->count = n ? (uint32_t)n * job->nblob : 0;
+  if (b->count == 0) return b;
+  const bool ordered = put_in_order(b);
+  b->next = mmap(NULL, sizeof *b->next, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  tc_nvrtc_candidates(options->nvrtc, &b->candidates);
+  if (!ordered || b->next == MAP_FAILED || b->candidates.failed) {
+    release(b);
+    return NULL;
+  }
+  start_workers(b);
+  b->threaded = pthread_create(&b->thread, NULL, gather_all, b) == 0;
+  return b;
+}
+
+bool tc_nvrtc_finish(tc_nvrtc_run *b, tc_buf *why) {
+  if (b->count) finish_workers(b);
+  if (b->no_library)
+    tc_put(why, "libnvrtc of CUDA 11.1 or newer was not found: install a CUDA toolkit, or run "
+                "tools/setup --cuda");
+  for (size_t i = 0; b->count && i < b->n; ++i) check(&b->job[i]);
+  release(b);
   return why->len == 0;
+}
+
+bool tc_nvrtc_compile(const tc_cuda_options *options, tc_nvrtc_job *job, size_t n, tc_buf *why) {
+  tc_nvrtc_run *run = tc_nvrtc_start(options, job, n);
+  if (run) return tc_nvrtc_finish(run, why);
+  tc_put(why, "out of memory");
+  return false;
 }
 
 void tc_nvrtc_job_free(tc_nvrtc_job *job) {

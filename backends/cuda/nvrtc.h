@@ -1,8 +1,12 @@
 /* nvrtc.h - CUDA C to machine code and PTX, by NVIDIA's NVRTC.
  *
  * NVRTC is a shared library, opened where it is found; no GPU and no driver are needed.  It runs in
- * child processes: two compile faster than one, and neither a crash nor a library that does not fit
- * reaches the user's compiler. */
+ * child processes: several compile faster than one, while the caller goes on, and neither a crash
+ * nor a library that does not fit reaches the user's compiler.
+ *
+ * Where nvJitLink of the same CUDA lies beside NVRTC, a text is compiled to PTX once, for the
+ * oldest architecture, and its PTX to machine code for the others: most of the time goes into PTX.
+ * Texts that ask for their architecture are compiled for each. */
 #ifndef TC_CUDA_NVRTC_H
 #define TC_CUDA_NVRTC_H
 
@@ -30,13 +34,19 @@ typedef struct tc_nvrtc_job {
  * false: nothing was compiled; why says what to do. */
 bool tc_nvrtc_compile(const tc_cuda_options *options, tc_nvrtc_job *job, size_t n, tc_buf *why);
 
+/* The same in two steps: the work goes on between them.  NULL: out of memory.  The jobs stay where
+ * they are until tc_nvrtc_finish. */
+typedef struct tc_nvrtc_run tc_nvrtc_run;
+tc_nvrtc_run *tc_nvrtc_start(const tc_cuda_options *options, tc_nvrtc_job *job, size_t n);
+bool tc_nvrtc_finish(tc_nvrtc_run *run, tc_buf *why);
+
 void tc_nvrtc_job_free(tc_nvrtc_job *job); /* the results */
 
 /* nvrtc_find.c: paths to try in order, each ended by a zero byte, the last by two.  Empty: none. */
 void tc_nvrtc_candidates(const char *asked, tc_buf *out);
 
 /* nvrtc_worker.c: the child.  Takes numbers from *next until they reach `count`, writes messages
- * to fd, and never returns. */
+ * to fd, and never returns.  Number i is the task order[i]. */
 typedef struct tc_nvrtc_message {
   uint32_t task; /* job * blobs per job + blob; TC_NVRTC_NO_LIBRARY */
   uint32_t failed;
@@ -44,7 +54,14 @@ typedef struct tc_nvrtc_message {
 } tc_nvrtc_message;
 enum { TC_NVRTC_NO_LIBRARY = UINT32_MAX };
 
-_Noreturn void tc_nvrtc_worker(const char *candidates, const tc_nvrtc_job *job, uint32_t count,
-                               uint32_t *next, int fd);
+_Noreturn void tc_nvrtc_worker(const char *candidates, const tc_nvrtc_job *job,
+                               const uint32_t *order, uint32_t count, uint32_t *next, int fd);
+
+/* nvrtc_link.c: nvJitLink, opened beside the NVRTC at `path` that has this major version. */
+typedef struct tc_jitlink tc_jitlink;
+const tc_jitlink *tc_jitlink_open(const char *path, int major);
+/* PTX (with its zero byte) to machine code, malloc'ed; NULL: the library does not take it. */
+unsigned char *tc_jitlink_compile(const tc_jitlink *l, const char *ptx, size_t n, uint32_t arch,
+                                  size_t *size);
 
 #endif

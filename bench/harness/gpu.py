@@ -279,7 +279,7 @@ def line(row, copy):
     for name in ("tcompile", "tcompile recorded") + tuple("torch " + m for m in MODES):
         t = row["times"].get(name)
         if t or name != "tcompile recorded":
-            cells.append(f"{t['ms']:.4f}" if t else "failed")
+            cells.append(f"{t['ms']:.4f}" if t else "failed" if name in row["failed"] else "")
     if "tcompile recorded" in row["times"]:
         cells[1] += " / " + cells.pop(2)
     cells.append(f"{best_peer(row)[0] / ours_of(row):.2f}")
@@ -339,7 +339,7 @@ def main():
     p.add_argument("--only", default="", help="families, comma separated")
     p.add_argument("--peers", default=",".join(MODES), help="PyTorch's modes, comma separated")
     p.add_argument("--rounds", type=int, default=12)
-    p.add_argument("--compile-only", metavar="I/N", help="fills PyTorch's compile cache with every N-th row")
+    p.add_argument("--compile-only", metavar="I/N", help="fills PyTorch's cache of compiled kernels with every N-th row")
     options = p.parse_args()
     torch.set_grad_enabled(False)
     torch._dynamo.config.recompile_limit = 64  # one function, several modes
@@ -349,8 +349,9 @@ def main():
     if options.compile_only:
         part, parts = map(int, options.compile_only.split("/"))
         for family, size, dtype in wanted[part::parts]:
-            for peer in peers:
-                peer.load(family, make_sets(family, size, dtype)[:2])
+            for peer in peers if family.bandwidth else []:  # which product is best is seen when nothing else runs
+                with torch.inference_mode():
+                    peer.load(family, make_sets(family, size, dtype)[:2])
         return
     library = Library(options.library)
     result = {"machine": machine(), "copy": copy_bandwidth(), "rounds": options.rounds, "rows": []}

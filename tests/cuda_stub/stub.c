@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SYMBOLS = 128, MOST_KERNELS = 128, MOST_GONE = 256 };
+enum { MOST_SYMBOLS = 128, MOST_KERNELS = 128, MOST_GONE = 256, FILLED = 16 << 20 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static stub_object *objects, *gone;
@@ -70,6 +70,11 @@ static bool is_memory(const stub_object *o) {
   return o->kind == STUB_DEVICE_MEMORY || o->kind == STUB_HOST_MEMORY;
 }
 
+/* The beginning of a block, so that huge ones cost nothing. */
+static void fill(stub_object *o, int byte) {
+  memset(o->at, byte, o->bytes < FILLED ? o->bytes : FILLED);
+}
+
 stub_object *stub_make(stub_kind kind, size_t bytes) {
   stub_object *o = calloc(1, sizeof *o);
   if (!o) return NULL;
@@ -80,9 +85,9 @@ stub_object *stub_make(stub_kind kind, size_t bytes) {
     free(o);
     return NULL;
   }
-  if (memory) memset(block, 0xA5, bytes);
   o->at = memory ? block : (void *)o;
   o->bytes = bytes;
+  if (memory) fill(o, 0xA5);
   o->next = objects;
   return objects = o;
 }
@@ -105,6 +110,7 @@ static void bury(stub_object *o) {
   *at = NULL;
   if (is_memory(old)) free(old->at);
   free(old->node);
+  free(old->text);
   free(old);
 }
 
@@ -118,7 +124,7 @@ void stub_drop(stub_object *o) {
   stub_object **at = &objects;
   while (*at != o) at = &(*at)->next;
   *at = o->next;
-  if (is_memory(o)) memset(o->at, 0xDD, o->bytes);
+  if (is_memory(o)) fill(o, 0xDD);
   if (o->kind == STUB_MODULE)
     for (stub_object *f; (f = function_of(o));) stub_drop(f);
   bury(o);

@@ -145,7 +145,7 @@ EXPORT cu_result cuModuleLoadData(cu_module *m, const void *image) {
   if (strncmp(image, ".version", 8) && strncmp(image, "STUB:", 5))
     return stub_leave(CU_INVALID_IMAGE);
   stub_object *o = stub_make(STUB_MODULE, 0);
-  o->owner = (stub_object *)(uintptr_t)image; /* its text */
+  o->text = strdup(image); /* callers may free theirs */
   *m = (cu_module)(void *)o;
   return stub_leave(CU_SUCCESS);
 }
@@ -160,7 +160,7 @@ EXPORT cu_result cuModuleUnload(cu_module m) {
 EXPORT cu_result cuModuleGetFunction(cu_function *f, cu_module m, const char *name) {
   ENTER();
   stub_object *o = stub_find(__func__, STUB_MODULE, m);
-  if (!o || !strstr((const char *)o->owner, name)) return stub_leave(500);
+  if (!o || !o->text || !strstr(o->text, name)) return stub_leave(500);
   stub_object *made = stub_make(STUB_FUNCTION, 48 << 10);
   made->owner = o;
   snprintf(made->name, sizeof made->name, "%s", name);

@@ -9,7 +9,8 @@ typedef struct stub_object {
   stub_kind kind;
   void *at; /* memory: its address; else this object */
   size_t bytes;
-  char name[64];             /* of a function */
+  char name[96];             /* of a function */
+  char *text;                /* of a module: its image */
   struct stub_object *owner; /* module of a function, pool of memory, graph of an executable */
   struct stub_node *node;    /* of a graph, in order; freed with it */
   int nodes;

@@ -4,6 +4,11 @@
 
 enum { MOST = 16 }; /* bytes of a text */
 
+int nvrtcVersion(int *major, int *minor) {
+  *major = *minor = 0; /* no nvJitLink is of this version */
+  return 0;
+}
+
 /* A program is its text; void * as callers declare it. */
 int nvrtcCreateProgram(void **p, const char *text, const char *name, int n, const char *const *a,
                        const char *const *b) {

@@ -1,0 +1,133 @@
+/* Compiled entries for CUDA on the stub of the driver: what is not as the kernels want it runs the
+ * body or is an error that says what to do. */
+#include "tests/cuda_stub/device.h"
+#include "tests/cuda_stub/entry_functions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The body's operations run too: their kernels are interpreted graphs. */
+static void with_operations(void) {
+  setenv("TC_CUDA_OPS", TC_STUB_OPS_LIBRARY, 1);
+  device_begin();
+}
+
+TestSuite(entries, .init = with_operations);
+
+static uint64_t hits(const char *f) { return tc_stats_of(f).hits; }
+static uint64_t fallbacks(const char *f) { return tc_stats_of(f).fallbacks; }
+
+/* [r,c] on the device, its elements counted. */
+static tc_tensor *device_matrix(int64_t r, int64_t c) {
+  return tc_to(device_counting(TC_DIMS(r, c)), TC_CUDA);
+}
+
+Test(entries, operands_on_the_device_are_launched) {
+  TC_SCOPE {
+    tc_tensor *x = device_matrix(4, 8), *y = entry_sum(x, x);
+    cr_assert(y, "%s", tc_error());
+    cr_expect_eq(tc_device_of(y), TC_CUDA);
+    cr_expect_eq(hits("entry_sum"), 1);
+    cr_expect_eq(stub_launches(NULL), 1);
+  }
+  device_end();
+}
+
+Test(entries, a_cpu_tensor_among_others_is_an_error_that_names_both) {
+  TC_SCOPE {
+    tc_tensor *x = device_matrix(4, 8), *here = device_counting(TC_DIMS(4, 8));
+    cr_expect_null(entry_sum(x, here));
+    device_expect_error("cpu");
+    cr_expect_null(entry_sum(here, x));
+    device_expect_error("cuda:0");
+    cr_expect_eq(hits("entry_sum"), 0);
+    cr_expect_eq(fallbacks("entry_sum"), 2);
+    cr_expect_eq(stub_launches(NULL), 0);
+    tc_tensor *y = entry_sum(here, here);
+    cr_expect(y && tc_at(y, TC_INTS(0, 3)) == 6, "the CPU's kernels go on");
+  }
+  device_end();
+}
+
+Test(entries, empty_tensors_launch_nothing) {
+  TC_SCOPE {
+    tc_tensor *x = tc_to(tc_empty(TC_F32, TC_DIMS(0, 8)), TC_CUDA), *y = entry_sum(x, x);
+    cr_assert(y, "%s", tc_error());
+    cr_expect_eq(tc_numel(y), 0);
+    cr_expect_eq(hits("entry_sum"), 1);
+    cr_expect_eq(stub_launches(NULL), 0);
+  }
+  device_end();
+}
+
+/* Transposed, stepped, and at an address that is no multiple of 16. */
+Test(entries, views) {
+  TC_SCOPE {
+    tc_tensor *x = device_matrix(8, 8);
+    tc_tensor *view[] = {tc_transpose(x, 0, 1), tc_slice(x, 1, 0, 8, 2), tc_slice(x, 1, 1, 8, 1)};
+    for (size_t i = 0; i < sizeof view / sizeof *view; i++) {
+      tc_tensor *y = entry_sum(view[i], view[i]);
+      cr_expect(y && tc_numel(y) == tc_numel(view[i]), "view %zu: %s", i, tc_error());
+    }
+    cr_expect_eq(hits("entry_sum"), 3);
+    cr_expect_geq(stub_launches(NULL), 3);
+  }
+  device_end();
+}
+
+/* The kernel does nothing here: no memory is touched. */
+Test(entries, more_than_2_31_elements) {
+  const int64_t n = ((int64_t)1 << 31) + 5;
+  tcrt_cuda_call c;
+  cr_assert(tcrt_cuda_begin(&c, NULL), "%s", tc_error());
+  tc_tensor *x = tcrt_cuda_new(&c, TC_U8, 1, &n), *y = x ? entry_invert(x) : NULL;
+  cr_expect(y && tc_numel(y) == n, "%s", tc_error());
+  cr_expect_eq(hits("entry_invert"), 1);
+  cr_expect_eq(stub_launches(NULL), 1);
+  tc_free(x);
+  tc_free(y);
+  device_end();
+}
+
+Test(entries, an_allocation_that_fails) {
+  TC_SCOPE {
+    tc_tensor *x = device_matrix(4, 8);
+    stub_fail_always("cuMemAllocFromPoolAsync", 2);
+    cr_expect_null(entry_sum(x, x));
+    device_expect_error("memory");
+    stub_fail_always(NULL, 0);
+    cr_expect_not_null(entry_sum(x, x), "%s", tc_error());
+  }
+  device_end();
+}
+
+/* The entry's kernels cannot be loaded; the body's are another image. */
+static void expect_body(const char *symbol, int result) {
+  TC_SCOPE {
+    tc_tensor *x = device_matrix(4, 8);
+    tc_free(tc_add(x, x)); /* loads what the body uses */
+    stub_fail_always(symbol, result);
+    tc_tensor *y = entry_sum(x, x);
+    stub_fail_always(NULL, 0);
+    cr_assert(y, "%s", tc_error());
+    cr_expect_eq(tc_at(y, TC_INTS(1, 2)), 20);
+    cr_expect_eq(hits("entry_sum"), 0);
+    cr_expect_eq(fallbacks("entry_sum"), 1);
+  }
+  device_end();
+}
+
+Test(entries, a_corrupt_image_runs_the_body) { expect_body("cuModuleLoadData", 200); }
+Test(entries, a_kernel_that_cannot_launch_runs_the_body) { expect_body("cuLaunchKernel", 701); }
+
+Test(entries, without_a_driver_the_cpu_works) {
+  setenv("TC_CUDA_LIBRARY", "/nowhere/libcuda.so", 1);
+  TC_SCOPE {
+    tc_tensor *x = device_counting(TC_DIMS(4, 8)), *y = entry_sum(x, x);
+    cr_assert(y, "%s", tc_error());
+    cr_expect_eq(tc_at(y, TC_INTS(1, 2)), 20);
+    cr_expect_eq(hits("entry_sum"), 1);
+    cr_expect_null(tc_to(x, TC_CUDA));
+    device_expect_error("libcuda");
+  }
+}
