@@ -33,6 +33,28 @@ static void strided_2(const stub_launch *l) { strided(l, 2); }
 static void strided_4(const stub_launch *l) { strided(l, 4); }
 static void strided_8(const stub_launch *l) { strided(l, 8); }
 
+/* What runtime/libtcrt/src/cuda/turn.c says: the source along y, the destination along x, six other
+ * axes. */
+static void turn(const stub_launch *l, size_t size) {
+  const uint64_t nx = word(l, 3), ny = word(l, 4), outer = word(l, 9);
+  for (uint64_t at = 0; at < outer * nx * ny; at++) {
+    uint64_t x = at % nx, y = at / nx % ny, i = at / (nx * ny);
+    uint64_t to = word(l, 0) + x * size + y * word(l, 6);
+    uint64_t from = word(l, 1) + x * word(l, 5) + y * size;
+    for (int k = 0; k < 6; k++) {
+      to += i % word(l, 10 + k) * word(l, 16 + k);
+      from += i % word(l, 10 + k) * word(l, 22 + k);
+      i /= word(l, 10 + k);
+    }
+    memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
+  }
+}
+
+static void turn_1(const stub_launch *l) { turn(l, 1); }
+static void turn_2(const stub_launch *l) { turn(l, 2); }
+static void turn_4(const stub_launch *l) { turn(l, 4); }
+static void turn_8(const stub_launch *l) { turn(l, 8); }
+
 void device_begin(void) {
   setenv("TC_CUDA_LIBRARY", TC_STUB_LIBRARY, 1);
   setenv("TC_CUBLASLT_LIBRARY", TC_STUB_LT_LIBRARY, 0);
@@ -41,6 +63,10 @@ void device_begin(void) {
   stub_kernel("tc_strided_2", 5 + 3 * AXES, strided_2);
   stub_kernel("tc_strided_4", 5 + 3 * AXES, strided_4);
   stub_kernel("tc_strided_8", 5 + 3 * AXES, strided_8);
+  stub_kernel("tc_turn_1", 28, turn_1);
+  stub_kernel("tc_turn_2", 28, turn_2);
+  stub_kernel("tc_turn_4", 28, turn_4);
+  stub_kernel("tc_turn_8", 28, turn_8);
 }
 
 void device_end(void) {

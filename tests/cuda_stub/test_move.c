@@ -51,6 +51,24 @@ Test(move, strided_sources) {
 }
 
 /* All dtypes and every path of the index through the axes. */
+/* Sides of a copy that run along different axes go through tiles. */
+Test(move, turned_sources) {
+  static const tc_dtype dtypes[] = {TC_U8, TC_BF16, TC_F32, TC_F64};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) TC_SCOPE {
+      tc_tensor *x = tc_cast(device_counting(TC_DIMS(3, 20, 2, 70)), dtypes[d]);
+      tc_tensor *y = tc_to(x, TC_CUDA);
+      tc_tensor *from[] = {tc_transpose(x, 1, 3), tc_permute(x, TC_AXES(3, 2, 0, 1)),
+                           tc_transpose(tc_slice(x, 3, 1, 69, 1), 1, 3)};
+      tc_tensor *to[] = {tc_transpose(y, 1, 3), tc_permute(y, TC_AXES(3, 2, 0, 1)),
+                         tc_transpose(tc_slice(y, 3, 1, 69, 1), 1, 3)};
+      for (int i = 0; i < 3; i++)
+        cr_expect_eq(tc_max_abs_diff(tc_contiguous(to[i]), tc_contiguous(from[i])), 0);
+    }
+  cr_expect_eq(stub_launches("tc_turn_4"), 3);
+  cr_expect_eq(stub_launches("tc_strided_4"), 0);
+  device_end();
+}
+
 Test(move, views_of_rank_8_are_packed) {
   TC_SCOPE {
     tc_ints dims = TC_DIMS(2, 3, 1, 2, 3, 2, 2, 3);

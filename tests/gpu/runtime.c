@@ -32,6 +32,23 @@ static double now(void) {
 
 /* ---- layouts ------------------------------------------------------------------------------- */
 
+/* Copies through tiles: whole ones, parts of them, other axes beside. */
+static void check_turns(void) {
+  static const int64_t sizes[][2] = {{64, 64}, {16, 1000}, {130, 67}, {300, 257}};
+  for (int d = 0; d < TC_DTYPE_COUNT; d++)
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) TC_SCOPE {
+        tc_ints dims = TC_DIMS(2, sizes[s][0], 3, sizes[s][1]);
+        tc_tensor *x = tc_cast(tc_mul_s(tc_randn(dims, 1, TC_F32), 50), (tc_dtype)d);
+        tc_tensor *y = tc_to(x, TC_CUDA);
+        check(tc_max_abs_diff(tc_contiguous(tc_transpose(y, 1, 3)), tc_transpose(x, 1, 3)) == 0,
+              "a turn");
+        tc_tensor *part = tc_slice(y, 3, 1, sizes[s][1], 1), *z = tc_zeros_like(part);
+        z = tc_to(z, TC_CUDA);
+        tc_copy_(tc_transpose(z, 0, 2), tc_transpose(part, 0, 2));
+        check(tc_max_abs_diff(z, tc_slice(x, 3, 1, sizes[s][1], 1)) == 0, "a part of it");
+      }
+}
+
 static void check_layouts(void) {
   tc_ints dims = TC_DIMS(2, 3, 1, 2, 3, 2, 2, 3), order = TC_AXES(7, 1, 3, 0, 5, 2, 6, 4);
   for (int d = 0; d < TC_DTYPE_COUNT; d++) TC_SCOPE {
@@ -306,6 +323,7 @@ int main(void) {
          c.info->max_shared);
   tcrt_cuda_end(&c, 0);
   check_layouts();
+  check_turns();
   check_launches();
   check_errors();
   check_products();

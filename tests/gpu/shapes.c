@@ -125,9 +125,10 @@ static void check(const char *name, run_fn *run, const tc_tensor *const *in, int
   static tc_tensor *run_##f(const tc_tensor *const *in) { return f(in[0], in[1], in[2]); }
 RUN2(chain)
 RUN1(integers)
-RUN1(softmax) RUN2(norm) RUN2(norm_short) RUN1(best) RUN1(best_column) RUN1(rows) RUN1(columns)
-    RUN1(whole) RUN1(running) RUN1(running_down) RUN1(turned) RUN2(picked) RUN3(spread) RUN2(loss)
-        RUN3(product) RUN3(product_short) RUN2(products) RUN1(noisy)
+RUN1(softmax)
+RUN2(norm) RUN2(norm_short) RUN1(best) RUN1(best_column) RUN1(rows) RUN1(columns) RUN1(whole)
+    RUN1(running) RUN1(running_down) RUN1(turned) RUN2(picked) RUN3(spread) RUN2(loss) RUN3(product)
+        RUN3(product_short) RUN2(products) RUN1(noisy)
 #define CHECK(f, what, ...)                                                                        \
   check(#f, run_##f, (const tc_tensor *const[]){__VA_ARGS__},                                      \
         (int)(sizeof((const tc_tensor *[]){__VA_ARGS__}) / sizeof(tc_tensor *)), what)
@@ -175,6 +176,17 @@ static void check_rows(int64_t r, int64_t c, bool view) {
   }
 }
 
+/* The runtime's own copy through tiles. */
+static void check_turn(int64_t r, int64_t c, bool view) {
+  TC_SCOPE {
+    const tc_tensor *x = values(r, c, view), *y = tc_to(x, TC_CUDA);
+    checks++;
+    if (tc_max_abs_diff(tc_contiguous(tc_transpose(y, 0, 1)), tc_transpose(x, 0, 1)) == 0) break;
+    failures++;
+    printf("FAILED: a turn of [%lld,%lld]\n", (long long)r, (long long)c);
+  }
+}
+
 static void check_products(int64_t m, int64_t k, int64_t n) {
   char what[64];
   snprintf(what, sizeof what, "%lldx%lldx%lld", (long long)m, (long long)k, (long long)n);
@@ -206,7 +218,10 @@ int main(int argc, char **argv) {
   const size *list = few ? small : all;
   const size_t n = few ? sizeof small / sizeof *small : sizeof all / sizeof *all;
   for (size_t i = 0; i < n; i++)
-    for (int view = 0; view < (few ? 1 : 2); view++) check_rows(list[i].r, list[i].c, view);
+    for (int view = 0; view < (few ? 1 : 2); view++) {
+      check_rows(list[i].r, list[i].c, view);
+      check_turn(list[i].r, list[i].c, view);
+    }
   check_products(1, 1, 1);
   check_products(64, 64, 64);
   check_products(33, 70, 129);

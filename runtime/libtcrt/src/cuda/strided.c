@@ -4,12 +4,10 @@
  * element size, compiled by the driver when first used.  A thread takes elements one grid apart.
  * Its index in row-major order is taken apart from the innermost axis outwards; axes that step
  * alike are merged beforehand, so there are few. */
-#include "runtime/libtcrt/src/cuda/device.h"
+#include "runtime/libtcrt/src/cuda/strided.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "graph/graph.h"
 
 /* ---- the kernels' text -------------------------------------------------------------------- */
 
@@ -87,7 +85,7 @@ static const char tail_text[] = "OUTERMOST:\n"
                                 "ret;\n"
                                 "}\n";
 
-enum { AXES = TC_MAX_RANK, TEXT = 1 << 15, THREADS = 256, PARAMETERS = 5 + 3 * AXES };
+enum { AXES = TC_CUDA_AXES, TEXT = 1 << 15, THREADS = 256, PARAMETERS = 5 + 3 * AXES };
 
 static const char *const names[] = {"tc_strided_1", "tc_strided_2", "tc_strided_4", "tc_strided_8"};
 static tcrt_cuda_blob blob = {.arch = 75, .ptx = 1};
@@ -110,15 +108,8 @@ static void write_text(void) {
 
 /* ---- launching ---------------------------------------------------------------------------- */
 
-/* Both layouts over one shape, innermost axis first, sizes of 1 gone, merged where both step
- * alike. */
-typedef struct layout {
-  int rank;
-  int64_t dim[AXES], to[AXES], from[AXES]; /* steps in elements */
-} layout;
-
-static layout common_layout(const tc_tensor *dst, const tc_tensor *src) {
-  layout l = {.rank = 0};
+static tc_cuda_layout common_layout(const tc_tensor *dst, const tc_tensor *src) {
+  tc_cuda_layout l = {.rank = 0};
   int lead = dst->key.rank - src->key.rank;
   for (int i = dst->key.rank - 1; i >= 0; i--) {
     int64_t n = dst->dim[i], to = dst->stride[i];
@@ -136,8 +127,8 @@ static layout common_layout(const tc_tensor *dst, const tc_tensor *src) {
   return l;
 }
 
-static cu_result launch(const tcrt_cuda_call *c, const layout *l, int64_t count, size_t size,
-                        const uint64_t first[3]) {
+static cu_result launch(const tcrt_cuda_call *c, const tc_cuda_layout *l, int64_t count,
+                        size_t size, const uint64_t first[3]) {
   uint64_t word[PARAMETERS] = {first[0], first[1], first[2], (uint64_t)count, 1};
   void *args[PARAMETERS];
   for (int i = 0; i < PARAMETERS; i++) args[i] = &word[i];
@@ -156,7 +147,7 @@ static cu_result launch(const tcrt_cuda_call *c, const layout *l, int64_t count,
 }
 
 cu_result tc_cuda_strided(const tcrt_cuda_call *c, const tc_tensor *dst, const tc_tensor *src) {
-  layout l = common_layout(dst, src);
+  tc_cuda_layout l = common_layout(dst, src);
   int64_t count = tc_elements(dst);
   size_t size = tc_dtype_bytes(dst->key.dtype);
   uint64_t to = (uintptr_t)dst->data, from = (uintptr_t)src->data;
@@ -165,12 +156,14 @@ cu_result tc_cuda_strided(const tcrt_cuda_call *c, const tc_tensor *dst, const t
   if (flat && !c->recording)
     return ((tc_cuda_device *)c->state)
         ->cu->copy_async(to, from, (size_t)count * size, (cu_stream)c->stream);
+  cu_result r;
+  if (tc_cuda_turn(c, &l, to, from, size, &r)) return r;
   return launch(c, &l, count, size, (uint64_t[]){to, from, 0});
 }
 
 cu_result tc_cuda_fill(const tcrt_cuda_call *c, const tc_tensor *dst, uint64_t bits) {
   tc_tensor nothing = {.key = {.dtype = dst->key.dtype}};
-  layout l = common_layout(dst, &nothing);
+  tc_cuda_layout l = common_layout(dst, &nothing);
   int64_t count = tc_elements(dst);
   if (count == 0) return CU_SUCCESS;
   return launch(c, &l, count, tc_dtype_bytes(dst->key.dtype),
