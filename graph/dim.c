@@ -227,6 +227,34 @@ tc_dim tc_dim_sub(tc_dims *c, tc_dim a, tc_dim b) {
   return dim_add_scaled(c, tc_dim_norm(c, a), tc_dim_norm(c, b), -1);
 }
 
+/* The term with k*floor(x/k) written as x where k is known to divide x. */
+static tc_dim exact_term(tc_dims *c, dim_term t) {
+  const dim_mono *m = c->mono.at[t.mono];
+  for (uint32_t i = 0; i < m->n; i++) {
+    const dim_atom *a = c->atom.at[m->atom[i]];
+    if (a->kind != ATOM_DIV || !tc_dim_is_const(a->b)) continue;
+    const int64_t k = tc_dim_value(a->b);
+    if (t.coef % k || tc_dim_multiple(c, a->a) % k) continue;
+    const dim_term *atom;
+    dim_term rest = {t.coef / k, 0}, one;
+    dim_terms(c, dim_atom_dim(c, m->atom[i]), &one, &atom);
+    if (!dim_mono_div(c, t.mono, atom->mono, &rest.mono)) continue;
+    return tc_dim_mul(c, dim_term_dim(c, rest), a->a);
+  }
+  return dim_term_dim(c, t);
+}
+
+static tc_dim exact(tc_dims *c, tc_dim d) {
+  const dim_poly *p = dim_poly_of(c, d);
+  if (!p || !p->opaque) return d;
+  tc_dim sum = tc_dim_const(0);
+  for (uint32_t i = 0; i < p->n && !tc_dim_bad(sum); i++) {
+    const tc_dim part = exact_term(c, p->term[i]);
+    sum = tc_dim_bad(part) ? part : dim_add_scaled(c, sum, part, 1);
+  }
+  return sum;
+}
+
 tc_dim tc_dim_mul(tc_dims *c, tc_dim a, tc_dim b) {
   int64_t v;
   if (tc_dim_is_const(a) && tc_dim_is_const(b)) {
@@ -244,7 +272,7 @@ tc_dim tc_dim_mul(tc_dims *c, tc_dim a, tc_dim b) {
     tc_dim part = mul_term(c, a, y[i]);
     sum = tc_dim_bad(part) ? part : dim_add_scaled(c, sum, part, 1);
   }
-  return sum;
+  return exact(c, sum);
 }
 
 /* ---- atoms and symbols ----------------------------------------------------------------------- */
@@ -393,6 +421,7 @@ tc_dim tc_dim_norm(tc_dims *c, tc_dim d) {
     for (uint32_t j = 0; j < m->n; j++) part = tc_dim_mul(c, part, norm_atom(c, m->atom[j]));
     sum = tc_dim_bad(part) ? part : dim_add_scaled(c, sum, part, p->term[i].coef);
   }
+  sum = exact(c, sum);
   p->norm = sum;
   p->norm_at = epoch;
   return sum;

@@ -63,6 +63,10 @@ Test(dim, multiples_decide_divisions) {
   EQUAL(c, "T%8", "0");
   EQUAL(c, "(T+3)%8", "3");
   EQUAL(c, "(T+3)/8", "T/8");
+  EQUAL(c, "8*(T/8)", "T");
+  EQUAL(c, "B*(T/8)*16", "2*B*T");
+  EQUAL(c, "8*((T+B*T)/8)+1", "T+B*T+1");
+  cr_expect(!tc_dim_same(dim(c, "7*(T/7)"), dim(c, "T")), "7 need not divide T");
   cr_expect(tc_dim_known_ne(c, dim(c, "T"), dim(c, "17")));
   cr_expect(!tc_dim_known_ne(c, dim(c, "T"), dim(c, "48")));
   cr_expect(tc_dim_known_ne(c, dim(c, "T"), dim(c, "9600")), "out of range");
