@@ -44,8 +44,7 @@ static bool dumps(const char *what) {
   return false;
 }
 
-/* ---- one variant
- * ------------------------------------------------------------------------------------- */
+/* ---- one variant ----------------------------------------------------------------------------- */
 
 static void variant_free(variant *v) {
   for (uint32_t i = 0; v->p && v->kernel && i < v->p->nkernel; ++i)
@@ -145,8 +144,7 @@ static bool make_variant(job *j, int device) {
   return false;
 }
 
-/* ---- the unit
- * ---------------------------------------------------------------------------------------- */
+/* ---- the unit -------------------------------------------------------------------------------- */
 
 /* -Rpass=tc: what became one kernel. */
 static void remark_kernels(const job *j) {

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdint.h>
 
-/* ---- floating ----------------------------------------------------------------------------- */
+/* ---- floating -------------------------------------------------------------------------------- */
 
 static inline double tc_f_sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
 static inline double tc_f_sigmoid(double x) { return 1 / (1 + exp(-x)); }
@@ -37,7 +37,7 @@ static inline double tc_f_floor_div(double a, double b) {
   return q - f > 0.5 ? f + 1 : f;
 }
 
-/* ---- integers: unsigned arithmetic wraps -------------------------------------------------- */
+/* ---- integers: unsigned arithmetic wraps ----------------------------------------------------- */
 
 typedef uint64_t tc_u;
 

@@ -49,7 +49,7 @@ typedef struct tc_type {
   tc_dim dim[TC_MAX_RANK];
 } tc_type;
 
-/* ---- the op table ------------------------------------------------------------------------------------- */
+/* ---- the op table ---------------------------------------------------------------------------- */
 
 /* What an infer rule sees.  dims is NULL when every size is a constant (the eager runtime). */
 typedef struct tc_infer {
@@ -97,7 +97,7 @@ tc_decomp_fn *tc_op_decomp(tc_op op);
  * "matmul: ..." */
 bool tc_infer_type(tc_infer *c, tc_type *out);
 
-/* ---- attributes ------------------------------------------------------------------------------------------ */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 /* Attributes are a flat list of dims laid out by the schema of the op: i, b, D one entry each; I its
  * length and then the elements; S one entry, an index for tc_graph_string.
@@ -108,7 +108,7 @@ bool tc_infer_type(tc_infer *c, tc_type *out);
 tc_dim tc_attr_int(const tc_node *n, const char *name);
 int tc_attr_list(const tc_node *n, const char *name, const tc_dim **items); /* length */
 
-/* ---- nodes -------------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 struct tc_node {
   tc_op op;
@@ -193,7 +193,7 @@ bool tc_graph_write(tc_graph *g, uint32_t input, tc_ref value); /* value: the in
 uint32_t tc_graph_write_count(const tc_graph *g);
 tc_ref tc_graph_write_at(const tc_graph *g, uint32_t i, uint32_t *input);
 
-/* ---- types ---------------------------------------------------------------------------------------------------- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 bool tc_dtype_is_float(tc_dtype d);
 bool tc_dtype_is_int(tc_dtype d); /* not bool */

@@ -5,7 +5,7 @@
 
 tc_dtype lo_compute_type(tc_dtype d) { return d == TC_F16 || d == TC_BF16 ? TC_F32 : d; }
 
-/* ---- interning --------------------------------------------------------------------------------------- */
+/* ---- interning ------------------------------------------------------------------------------- */
 
 static bool has_address(const tc_expr *e) {
   return e->kind == TC_EX_LOAD || e->kind == TC_EX_INDEX || e->kind == TC_EX_RANDOM;
@@ -52,7 +52,7 @@ static bool same_expr(const tc_expr *a, const tc_expr *b) {
          (!has_address(a) || same_address(&a->address, &b->address));
 }
 
-/* ---- levels and axes ------------------------------------------------------------------------------------ */
+/* ---- levels and axes ------------------------------------------------------------------------- */
 
 static void join(lo_kb *b, tc_val v, int *level, uint32_t *axes) {
   if (!v.id) return;
@@ -82,7 +82,7 @@ void lo_refresh(lo_kb *b) {
   for (uint32_t id = b->first; id < b->k->nexpr; id++) describe(b, id);
 }
 
-/* ---- the pool ------------------------------------------------------------------------------------------- */
+/* ---- the pool -------------------------------------------------------------------------------- */
 
 static void grow_table(lo_kb *b) {
   uint32_t cap = 256;
@@ -125,7 +125,7 @@ tc_val lo_expr(lo_kb *b, const tc_expr *e) {
   return (tc_val){id};
 }
 
-/* ---- makers ------------------------------------------------------------------------------------------------ */
+/* ---- makers ---------------------------------------------------------------------------------- */
 
 tc_val lo_const_f(lo_kb *b, tc_dtype d, double v) {
   if (!tc_dtype_is_float(d)) return lo_const_i(b, d, d == TC_BOOL ? v != 0 : (int64_t)v);

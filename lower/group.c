@@ -70,7 +70,7 @@ bool lo_can_host(lo *L, const lo_group *g, tc_ref n, const lo_index *at) {
          tc_dim_same(L->fact[n.id].reduced, lo_group_numel(L, g, all_axes(g)));
 }
 
-/* ---- reductions ------------------------------------------------------------------------------------- */
+/* ---- reductions ------------------------------------------------------------------------------ */
 
 typedef struct shape { /* what a reduction combines */
   int n;
@@ -157,7 +157,7 @@ bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds
   return true;
 }
 
-/* ---- matmuls ------------------------------------------------------------------------------------------- */
+/* ---- matmuls --------------------------------------------------------------------------------- */
 
 /* l numbers the points of some axes in row-major order: those axes, or 0. */
 static uint32_t merged_axes(lo *L, const lo_group *g, const lo_lin *l, tc_dim size) {

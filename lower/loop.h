@@ -34,7 +34,7 @@ extern "C" {
 
 #define TC_MAX_AXES 16 /* rank 8, each axis split at most once */
 
-/* ---- buffers -------------------------------------------------------------------------------------- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 typedef enum {
   TC_BUF_INPUT,  /* graph input `index`: contiguous (the entry packs strided operands) */
@@ -56,7 +56,7 @@ typedef struct tc_buffer {
   const char *why; /* why the value is an array and is not computed where it is read; NULL: it is a result */
 } tc_buffer;
 
-/* ---- axes and addresses ---------------------------------------------------------------------------- */
+/* ---- axes and addresses ---------------------------------------------------------------------- */
 
 typedef struct tc_axis {
   const char *name; /* loop variable */
@@ -78,7 +78,7 @@ typedef struct tc_address {
   tc_term term[2];
 } tc_address;
 
-/* ---- expressions ------------------------------------------------------------------------------------- */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 typedef enum {
   TC_EX_NONE,
@@ -112,7 +112,7 @@ typedef struct tc_expr {
   tc_loc loc;       /* the source expression it came from */
 } tc_expr;
 
-/* ---- actions, stages, nests ----------------------------------------------------------------------------- */
+/* ---- actions, stages, nests ------------------------------------------------------------------ */
 
 typedef enum {
   TC_ACT_STORE,  /* buffer[address] = value */

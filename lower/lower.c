@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- memory ------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 _Noreturn void lo_fail(lo *L, tc_loc loc, const char *why) {
   tc_report(tc_graph_diag(L->g), TC_MISSED, loc, "not compiled: %s", why);
@@ -27,7 +27,7 @@ void *lo_grow(lo *L, tc_arena *a, void *items, uint32_t *cap, uint32_t n, size_t
   return p;
 }
 
-/* ---- buffers ---------------------------------------------------------------------------------------------- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 uint32_t lo_new_buffer(lo *L, tc_buf_kind kind, uint32_t index, tc_dtype dtype, const tc_type *t,
                        const char *name) {
@@ -86,7 +86,7 @@ static void set_roots(lo *L) {
   }
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------------------ */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 static tc_kernel *new_kernel(lo *L) {
   tc_program *p = L->p;
@@ -199,7 +199,7 @@ static void copy_writes(lo *L) {
   estimate_bytes(L, b.k);
 }
 
-/* ---- the program ------------------------------------------------------------------------------------------------ */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 static void run(lo *L) {
   L->fact = lo_alloc(L, L->scratch, (L->count + 1) * sizeof *L->fact);

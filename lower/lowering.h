@@ -32,7 +32,7 @@ enum {
   LO_LOOK_BACK = 16      /* groups that are tried for independent work */
 };
 
-/* ---- indices -------------------------------------------------------------------------------------- */
+/* ---- indices --------------------------------------------------------------------------------- */
 
 typedef struct lo_index lo_index;
 
@@ -60,7 +60,7 @@ struct lo_index {
   lo_lin dim[TC_MAX_RANK]; /* only [0, rank) is stored */
 };
 
-/* ---- facts --------------------------------------------------------------------------------------------- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 typedef struct lo_fact {
   tc_dim numel;
@@ -74,7 +74,7 @@ typedef struct lo_fact {
 
 } lo_fact;
 
-/* ---- groups ---------------------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 typedef struct lo_reduce {
   tc_ref node;
@@ -112,7 +112,7 @@ typedef struct lo_group {
   lo_store *store;
 } lo_group;
 
-/* ---- placement --------------------------------------------------------------------------------------------- */
+/* ---- placement ------------------------------------------------------------------------------- */
 
 typedef struct lo_demand {
   struct lo_demand *next;
@@ -135,7 +135,7 @@ typedef struct lo_place {
   uint32_t group;    /* that computes it; 0: none or many */
 } lo_place;
 
-/* ---- the whole --------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 typedef struct lo_write {
   uint32_t input, buffer; /* program buffers: the input's, and where the new value is put */
@@ -257,7 +257,7 @@ uint32_t lo_new_buffer(lo *L, tc_buf_kind kind, uint32_t index, tc_dtype dtype, 
                        const char *name);
 uint32_t lo_input_buffer(lo *L, uint32_t input);
 
-/* ---- kernels under construction ------------------------------------------------------------------------------ */
+/* ---- kernels under construction -------------------------------------------------------------- */
 
 typedef struct lo_act {
   tc_action a;

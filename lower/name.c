@@ -55,7 +55,7 @@ void lo_name_kernel(lo *L, tc_kernel *k, uint32_t number) {
   }
 }
 
-/* ---- remarks --------------------------------------------------------------------------------------------- */
+/* ---- remarks --------------------------------------------------------------------------------- */
 
 static void put_ops(const tc_program *p, const tc_kernel *k, tc_buf *out) {
   enum { SHOWN = 8 };

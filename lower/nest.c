@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- actions ------------------------------------------------------------------------------------------ */
+/* ---- actions --------------------------------------------------------------------------------- */
 
 static void raise_level(const lo_kb *b, tc_val v, int *level) {
   if (v.id && b->level[v.id] > *level) *level = b->level[v.id];
@@ -53,7 +53,7 @@ void lo_emit_stores(lo_kb *b) {
   }
 }
 
-/* ---- reductions ------------------------------------------------------------------------------------------ */
+/* ---- reductions ------------------------------------------------------------------------------ */
 
 typedef struct combined { /* what a reduction combines */
   tc_op op;
@@ -121,7 +121,7 @@ void lo_emit_reduce(lo_kb *b, uint32_t i) {
   else b->reduced[i] = c.position.id ? c.position : c.value; /* one element */
 }
 
-/* ---- scans ------------------------------------------------------------------------------------------------- */
+/* ---- scans ----------------------------------------------------------------------------------- */
 
 static void emit_scan(lo_kb *b) {
   const tc_node *n = lo_node(b->L, b->g->scan);
@@ -136,7 +136,7 @@ static void emit_scan(lo_kb *b) {
   b->scanned = lo_result(b, a.a.index, n->loc);
 }
 
-/* ---- stages --------------------------------------------------------------------------------------------------- */
+/* ---- stages ---------------------------------------------------------------------------------- */
 
 static bool before(const lo_act *a, const lo_act *b) {
   if (a->level != b->level) return a->level < b->level;
@@ -167,7 +167,7 @@ static void build_stages(lo_kb *b, tc_nest *nest) {
   }
 }
 
-/* ---- schedule -------------------------------------------------------------------------------------------------- */
+/* ---- schedule -------------------------------------------------------------------------------- */
 
 /* Elementwise work: the lanes' axis becomes the inner one, cut when it may be long. */
 static void schedule_flat(lo_kb *b, int v) {
@@ -237,7 +237,7 @@ void lo_begin_nest(lo_kb *b, lo_group *g) {
   lo_begin_pool(b);
 }
 
-/* ---- split reductions --------------------------------------------------------------------------------------------
+/* ---- split reductions ---------------------------------------------------------------------------
  *
  * Chunks of the reduced elements are outer points of a first nest, which leaves one partial result
  * for each; a second nest combines them in order and does the rest.  The cut depends on sizes alone. */

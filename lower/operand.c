@@ -185,7 +185,7 @@ bool lo_inlinable(lo *L, const tc_node *n, const lo_index *at) {
   return true;
 }
 
-/* ---- matmuls and reductions ------------------------------------------------------------------------ */
+/* ---- matmuls and reductions ------------------------------------------------------------------ */
 
 /* a[batch, m, k], b[batch, k, n]: batch dimensions broadcast; rank 1 drops m or n. */
 const lo_index *lo_matmul_operand(lo *L, const tc_node *mm, int k, const lo_index *at, int kaxis) {

@@ -3,7 +3,7 @@
 
 static lo_group *group_of(lo *L, const lo_demand *d) { return L->group[d->group]; }
 
-/* ---- demands ---------------------------------------------------------------------------------------- */
+/* ---- demands --------------------------------------------------------------------------------- */
 
 /* Node r is read by group g at index `at` (NULL: as an array). */
 void lo_demand_value(lo *L, tc_ref r, lo_group *g, const lo_index *at, bool prologue, bool in_reduce) {
@@ -47,7 +47,7 @@ static uint32_t bound(lo *L, tc_ref r, bool opaque, bool *loads) {
   return least;
 }
 
-/* ---- arrays ----------------------------------------------------------------------------------------------- */
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
 /* Buffers that node r is written to: results, writes, or workspace. */
 void lo_make_buffer(lo *L, tc_ref r) {
@@ -80,7 +80,7 @@ static void host(lo *L, lo_group *g, tc_ref r, const lo_index *at) {
   lo_store_all(L, g, r, at, r, at, false);
 }
 
-/* ---- recompute or store ------------------------------------------------------------------------------------- */
+/* ---- recompute or store ---------------------------------------------------------------------- */
 
 /* An index that picks elements rather than running over all of them. */
 static bool is_thin(lo *L, tc_ref r, const lo_index *at) {
@@ -151,7 +151,7 @@ static bool recompute(lo *L, tc_ref r) {
   return f->reads <= 1 && f->cone <= SAME_READS && whole <= 4;
 }
 
-/* ---- a home for a node that is stored ---------------------------------------------------------------------------- */
+/* ---- a home for a node that is stored -------------------------------------------------------- */
 
 lo_demand *lo_latest(lo_place *p) { /* inline demand of the group that runs first */
   lo_demand *best = NULL;
@@ -269,7 +269,7 @@ static void place_leaf(lo *L, tc_ref r) {
   lo_add_member(L, g, r);
 }
 
-/* ---- the walk --------------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 static void place_node(lo *L, tc_ref r) {
   const tc_node *n = lo_node(L, r);

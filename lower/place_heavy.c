@@ -35,7 +35,7 @@ static uint32_t least_group(const lo_place *p) {
   return least;
 }
 
-/* ---- reductions ------------------------------------------------------------------------------------- */
+/* ---- reductions ------------------------------------------------------------------------------ */
 
 static void compute_reduce(lo *L, lo_group *g, tc_ref r) {
   const lo_reduce red = g->reduce[g->nreduce - 1];
@@ -110,7 +110,7 @@ void lo_place_reduce(lo *L, tc_ref r) {
   compute_reduce(L, g, r);
 }
 
-/* ---- matmuls ------------------------------------------------------------------------------------------- */
+/* ---- matmuls --------------------------------------------------------------------------------- */
 
 void lo_place_matmul(lo *L, tc_ref r) {
   lo_place *p = &L->place[r.id];
@@ -140,7 +140,7 @@ void lo_place_matmul(lo *L, tc_ref r) {
     lo_demand_value(L, n->in[k], g, lo_matmul_operand(L, n, k, g->at, g->k), true, false);
 }
 
-/* ---- arrays by construction ----------------------------------------------------------------------------- */
+/* ---- arrays by construction ------------------------------------------------------------------ */
 
 /* A group that nothing joins: one nest over `shape`. */
 static lo_group *own_group(lo *L, tc_ref r, const tc_type *shape, uint32_t kernel) {

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* ---- writes --------------------------------------------------------------------------------------------- */
+/* ---- writes ---------------------------------------------------------------------------------- */
 
 static bool same_place(const tc_address *a, const tc_address *b) {
   if (a->nterm || b->nterm || !tc_dim_same(a->offset, b->offset)) return false;
@@ -145,7 +145,7 @@ void lo_resolve_writes(lo *L) {
   }
 }
 
-/* ---- lifetimes ------------------------------------------------------------------------------------------- */
+/* ---- lifetimes ------------------------------------------------------------------------------- */
 
 typedef struct life {
   uint32_t buffer, first, last;
@@ -174,7 +174,7 @@ static tc_dim aligned_bytes(lo *L, const tc_buffer *b) {
   return tc_dim_mul(c, tc_dim_ceildiv(c, bytes, line), line);
 }
 
-/* ---- constant sizes: best fit ------------------------------------------------------------------------------ */
+/* ---- constant sizes: best fit ---------------------------------------------------------------- */
 
 typedef struct hole {
   int64_t offset, bytes;
@@ -253,7 +253,7 @@ static int64_t plan_constant(lo *L, life *l, uint32_t n) {
   return h.top;
 }
 
-/* ---- symbolic sizes: equal expressions take turns ------------------------------------------------------------ */
+/* ---- symbolic sizes: equal expressions take turns -------------------------------------------- */
 
 typedef struct turn {
   tc_dim bytes, offset;

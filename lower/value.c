@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- addresses -------------------------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 tc_address lo_lin_address(lo_kb *b, const lo_lin *l) {
   tc_address a = {.offset = l->offset};
@@ -30,7 +30,7 @@ static tc_val index_value(lo_kb *b, const lo_lin *l, tc_loc loc) {
   return lo_expr(b, &e);
 }
 
-/* ---- operands ------------------------------------------------------------------------------------------ */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 static tc_val operand(lo_kb *b, const tc_node *n, int k, const lo_index *at) {
   return lo_value(b, n->in[k], lo_operand_index(b->L, n, k, at));
@@ -51,7 +51,7 @@ static tc_val convert(lo_kb *b, tc_val v, tc_dtype to, tc_loc loc) {
   return rounded(b, lo_cast(b, v, to), to, loc);
 }
 
-/* ---- elementwise ----------------------------------------------------------------------------------------- */
+/* ---- elementwise ----------------------------------------------------------------------------- */
 
 /* The type that the operands of n are computed in. */
 static tc_dtype operand_type(lo_kb *b, const tc_node *n) {
@@ -91,7 +91,7 @@ static tc_val elementwise(lo_kb *b, const tc_node *n, const lo_index *at) {
   return lo_op(b, n->op, lo_compute_type(n->type.dtype), in[0], in[1], in[2], n->loc);
 }
 
-/* ---- creation ---------------------------------------------------------------------------------------------- */
+/* ---- creation -------------------------------------------------------------------------------- */
 
 /* start + i * step; integers count exactly, floats in f64 for f64 and f32 otherwise */
 static tc_val arange(lo_kb *b, const tc_node *n, const lo_index *at) {
@@ -123,7 +123,7 @@ static tc_val created(lo_kb *b, const tc_node *n, const lo_index *at) {
   return lo_cast(b, same, n->type.dtype);
 }
 
-/* ---- the rest ----------------------------------------------------------------------------------------------- */
+/* ---- the rest -------------------------------------------------------------------------------- */
 
 static tc_val leaf(lo_kb *b, const tc_node *n, const lo_index *at) {
   tc_expr e = {.dtype = lo_compute_type(n->type.dtype), .loc = n->loc};
@@ -187,7 +187,7 @@ static tc_val compute(lo_kb *b, tc_ref r, const tc_node *n, const lo_index *at) 
   }
 }
 
-/* ---- memo ---------------------------------------------------------------------------------------------------- */
+/* ---- memo ------------------------------------------------------------------------------------ */
 
 static lo_memo *find(lo_kb *b, uint32_t node, const lo_index *at) {
   uint32_t mask = b->cmemo - 1;

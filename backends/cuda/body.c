@@ -17,8 +17,7 @@ const tc_spelling tc_cuda_words = {.vector = "tc_v",
                                    .size = "z_",
                                    .integer = "tc_int"};
 
-/* ---- rows in registers, loads ahead
- * ------------------------------------------------------------------ */
+/* ---- rows in registers, loads ahead ---------------------------------------------------------- */
 
 static bool is_local(const tc_print_scope *s, uint32_t buffer) {
   return s->p->buffer[s->k->buffer[buffer]].kind == TC_BUF_LOCAL;
@@ -50,8 +49,7 @@ static void declare_rows(tc_cuda_nest *x) {
   }
 }
 
-/* ---- scatter
- * ------------------------------------------------------------------------------------------ */
+/* ---- scatter --------------------------------------------------------------------------------- */
 
 /* Only the thread that owns the destination stores: order is that of the points. */
 static bool take_owned_store(tc_print_scope *s, const tc_action *a) {
@@ -120,8 +118,7 @@ void tc_cuda_put_serial(tc_cuda_nest *x) {
   tc_buf_free(&count);
 }
 
-/* ---- the other forms
- * ------------------------------------------------------------------------------------- */
+/* ---- the other forms ------------------------------------------------------------------------- */
 
 void tc_cuda_put_flat(tc_cuda_nest *x) {
   const tc_cuda_walk w = {
@@ -206,8 +203,7 @@ void tc_cuda_put_columns(tc_cuda_nest *x) {
   tc_buf_free(&e);
 }
 
-/* ---- the function
- * ------------------------------------------------------------------------------------------ */
+/* ---- the function ---------------------------------------------------------------------------- */
 
 static bool open_nest(tc_cuda_nest *x, const tc_kernel *k, const tc_program *p, uint32_t number,
                       const tc_cuda_plan *plan, bool kept, tc_buf *out) {

@@ -44,8 +44,7 @@ void tc_images_add(tc_images *m, const tc_kernel_text *t) {
   if (!i.name || !i.text || !i.launcher || !tc_push(m, i)) image_free(&i);
 }
 
-/* ---- compilation
- * ------------------------------------------------------------------------------------- */
+/* ---- compilation ----------------------------------------------------------------------------- */
 
 /* Where TC_CUDA_DUMP names a folder, a text that NVRTC refused is put there. */
 static void dump_refused(const tc_nvrtc_job *job) {
@@ -126,8 +125,7 @@ const char *tc_images_problem(const tc_images *m, const char *name) {
   return i->job.error && !i->problem ? "out of memory" : i->problem;
 }
 
-/* ---- the host text
- * ------------------------------------------------------------------------------------ */
+/* ---- the host text --------------------------------------------------------------------------- */
 
 /* Packs a blob in place where that saves something.  0: it is as it was. */
 static size_t pack(tc_nvrtc_blob *blob) {

@@ -24,8 +24,7 @@ bool tc_cuda_put_prelude(const char *device, tc_buf *out) {
   return tc_print_prelude(tc_cuda_prelude, device, out);
 }
 
-/* ---- parameters
- * ---------------------------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 static bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -118,8 +117,7 @@ void tc_cuda_put_symbols(const tc_program *p, const char *text, tc_buf *out) {
   }
 }
 
-/* ---- short functions
- * ---------------------------------------------------------------------------------------- */
+/* ---- short functions ------------------------------------------------------------------------- */
 
 /* Does another kernel of the program name the buffer? */
 static bool is_shared(const tc_kernel *k, const tc_program *p, uint32_t buffer) {
@@ -158,8 +156,7 @@ void tc_cuda_put_short(const tc_kernel *k, const tc_program *p, bool begin, tc_b
   }
 }
 
-/* ---- functions
- * --------------------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 /* One nest on its way: the bodies of its two functions, and both in one text, which says what
  * parameters they take. */
@@ -250,8 +247,7 @@ static bool put_nests(const tc_kernel *k, const tc_program *p, tc_arena *arena, 
   return ok && !device->failed && !host->failed;
 }
 
-/* ---- the kernel
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the kernel ------------------------------------------------------------------------------ */
 
 static bool is_split_outside(const tc_nest *n) {
   for (int i = 0; i < n->nouter; ++i)

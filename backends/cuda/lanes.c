@@ -57,8 +57,7 @@ static size_t element(const visit *v, uint32_t buffer) {
   return tc_dtype_bytes(v->p->buffer[v->k->buffer[buffer]].dtype);
 }
 
-/* ---- lanes
- * ------------------------------------------------------------------------------------------ */
+/* ---- lanes ----------------------------------------------------------------------------------- */
 
 static void narrowest(visit *v, access a) {
   const int bytes = (int)element(v, a.buffer);
@@ -106,8 +105,7 @@ int tc_cuda_choose_lanes(const tc_kernel *k, const tc_program *p, const tc_nest 
   return v.lanes;
 }
 
-/* ---- conditions of the wide function
- * ---------------------------------------------------------------- */
+/* ---- conditions of the wide function --------------------------------------------------------- */
 
 static void put_divides(visit *v, tc_dim d) {
   tc_dims *c = tc_graph_dims(v->p->graph);

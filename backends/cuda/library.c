@@ -108,8 +108,7 @@ static bool open_library(library *x, const tc_kernel *k, const tc_program *p) {
          describe_operand(x, mm->b, x->kk, x->n, &x->b) && describe_result(x);
 }
 
-/* ---- what is left: a nest
- * ------------------------------------------------------------------------------- */
+/* ---- what is left: a nest -------------------------------------------------------------------- */
 
 /* The kernel as a product, already done, and one flat nest: nest[1]. */
 static bool rest_kernel(const library *x, tc_kernel *out, tc_arena *arena) {
@@ -141,9 +140,7 @@ static bool rest_kernel(const library *x, tc_kernel *out, tc_arena *arena) {
   return true;
 }
 
-/* ---- text
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void put_dim(const library *x, const char *name, tc_dim d, tc_buf *out) {
   tc_putf(out, ".%s = ", name);

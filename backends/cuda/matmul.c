@@ -6,8 +6,7 @@
 
 #include "backends/cuda/product.h"
 
-/* ---- operands as nests, for lanes and conditions
- * ------------------------------------------------------- */
+/* ---- operands as nests, for lanes and conditions --------------------------------------------- */
 
 /* Is every load of v that changes along `axis` of neighbours? */
 static int neighbours(const tc_cuda_product *x, tc_val v, int axis) {
@@ -57,9 +56,7 @@ static void open_epilogue(const tc_cuda_product *x, tc_cuda_operand *o) {
   o->plan = tc_cuda_plan_nest(x->k, x->p, &o->nest);
 }
 
-/* ---- text
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void extent(const tc_cuda_product *x, int axis, tc_buf *out) {
   tc_print_dim(x->p, x->mm->axis[axis].extent, out);
@@ -117,8 +114,7 @@ void tc_cuda_put_finish(tc_cuda_product *x, int lanes) {
   x->s.vector = -1;
 }
 
-/* ---- the kernel
- * -------------------------------------------------------------------------------------------- */
+/* ---- the kernel ------------------------------------------------------------------------------ */
 
 static bool open_product(tc_cuda_product *x, const tc_kernel *k, const tc_program *p, tc_buf *out) {
   const tc_mm_loop *mm = &k->mm;

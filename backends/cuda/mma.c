@@ -15,8 +15,7 @@ bool tc_cuda_takes_mma(const tc_mm_loop *mm) {
   return mm->operand == TC_F16 || mm->operand == TC_BF16;
 }
 
-/* ---- filling a place
- * ------------------------------------------------------------------------------------ */
+/* ---- filling a place ------------------------------------------------------------------------- */
 
 /* Opens the walk over a tile, `step` neighbours along the operand's own axis at a time: `near` and
  * `far` in the tile, the axes' numbers, and whether they are inside. */
@@ -91,8 +90,7 @@ static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
   tc_print_line(&x->s, "}");
 }
 
-/* ---- a tile of the product
- * ------------------------------------------------------------------------------ */
+/* ---- a tile of the product ------------------------------------------------------------------- */
 
 static void put_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_print_line(&x->s, "square_t square;");
@@ -186,8 +184,7 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_buf_free(&batches);
 }
 
-/* ---- functions
- * ------------------------------------------------------------------------------------------ */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 /* A function: the tile of a block. */
 typedef struct tile {

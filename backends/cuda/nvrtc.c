@@ -35,8 +35,7 @@ struct tc_nvrtc_run {
 };
 typedef struct tc_nvrtc_run batch;
 
-/* ---- answers
- * ----------------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static void fail(tc_nvrtc_job *job, const char *text, size_t n) {
   if (!job->error) job->error = strndup(text, n);
@@ -106,8 +105,7 @@ static void *gather_all(void *run) {
   return NULL;
 }
 
-/* ---- workers
- * ------------------------------------------------------------------------------------------ */
+/* ---- workers --------------------------------------------------------------------------------- */
 
 static void start(batch *b, int i) {
   int pipe_fd[2];
@@ -156,8 +154,7 @@ static void finish_workers(batch *b) {
   }
 }
 
-/* ---- the interface
- * ------------------------------------------------------------------------------------ */
+/* ---- the interface --------------------------------------------------------------------------- */
 
 static void plan(const tc_cuda_options *o, tc_nvrtc_job *job) {
   for (job->nblob = 0; job->nblob < o->narch; ++job->nblob)

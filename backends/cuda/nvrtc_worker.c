@@ -53,8 +53,7 @@ static bool load(nvrtc *n, const char *path) {
   return true;
 }
 
-/* ---- messages
- * ---------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static void send_bytes(int fd, const void *data, size_t n) {
   for (const char *p = data; n > 0;) {
@@ -74,8 +73,7 @@ static void refuse(int fd, uint32_t task, const char *why) {
   answer(fd, task, true, why, strlen(why));
 }
 
-/* ---- one text for one architecture
- * ------------------------------------------------------------------- */
+/* ---- one text for one architecture ----------------------------------------------------------- */
 
 /* What NVRTC says about the text. */
 static void send_log(const nvrtc *n, program p, int fd, uint32_t task) {

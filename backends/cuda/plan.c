@@ -32,8 +32,7 @@ static tc_cuda_kind kind_of(const tc_nest *n) {
   return n->vector >= 0 && n->vector < n->nouter ? TC_CUDA_COLUMNS : TC_CUDA_ROWS;
 }
 
-/* ---- what a nest is made of
- * ---------------------------------------------------------------------- */
+/* ---- what a nest is made of ------------------------------------------------------------------ */
 
 static void mark_stage(const tc_stage *st, uint8_t *need) {
   for (uint32_t i = 0; i < st->naction; ++i) {
@@ -51,8 +50,7 @@ void tc_cuda_mark(const tc_kernel *k, const tc_nest *n, uint8_t *need) {
   need[0] = 0;
 }
 
-/* ---- sizes of what threads do
- * ------------------------------------------------------------------------ */
+/* ---- sizes of what threads do ---------------------------------------------------------------- */
 
 /* Addresses without a buffer (positions) and constants in them may be larger than any buffer. */
 static bool is_far(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need) {
@@ -148,8 +146,7 @@ static int64_t constant_items(const tc_nest *n, int lanes) {
   return items;
 }
 
-/* ---- the functions of a nest
- * --------------------------------------------------------------------- */
+/* ---- the functions of a nest ----------------------------------------------------------------- */
 
 static void add_form(tc_cuda_plan *plan, tc_cuda_instance f) {
   if (plan->nform < TC_CUDA_FORMS) plan->form[plan->nform++] = f;

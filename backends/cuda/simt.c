@@ -5,9 +5,7 @@
 
 enum { DEPTH = 16 }; /* of a tile, along k */
 
-/* ---- text
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 /* Tile `name` of [DEPTH][TC_U * 16] elements; LANES neighbours of the axis `along` at a time.  What
  * lies outside of the operand is 0. */
@@ -138,8 +136,7 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_buf_free(&batches);
 }
 
-/* ---- functions
- * ------------------------------------------------------------------------------------------ */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static void put_global(const tc_cuda_product *x, const char *body, int number, int unroll, int a,
                        int b, int c, const char *index, tc_buf *out) {

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- reductions
- * -------------------------------------------------------------------------------------- */
+/* ---- reductions ------------------------------------------------------------------------------ */
 
 /* Does the stage run along the lanes?  Then partial results are vectors. */
 static const char *kind(const tc_cuda_nest *x, const tc_stage *st) {
@@ -103,8 +102,7 @@ static void declare_results(tc_cuda_nest *x, const tc_stage *st) {
   }
 }
 
-/* ---- scans
- * --------------------------------------------------------------------------------------------- */
+/* ---- scans ----------------------------------------------------------------------------------- */
 
 static const char *carry_type(const tc_action *a) { return a->dtype == TC_I64 ? "i64" : "f64"; }
 
@@ -157,8 +155,7 @@ static void put_row_scan(tc_cuda_nest *x, const tc_stage *st) {
   tc_buf_free(&e);
 }
 
-/* ---- actions at a point
- * ----------------------------------------------------------------------------------- */
+/* ---- actions at a point ---------------------------------------------------------------------- */
 
 static bool has_scan(const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i)
@@ -193,9 +190,7 @@ void tc_cuda_put_actions(tc_cuda_nest *x, const tc_stage *st) {
   if (live) tc_print_line(&x->s, "}");
 }
 
-/* ---- stages
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- stages ---------------------------------------------------------------------------------- */
 
 /* Once per outer point: by the first thread of the team. */
 static void put_single(tc_cuda_nest *x, const tc_stage *st) {

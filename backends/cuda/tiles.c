@@ -55,9 +55,7 @@ bool tc_cuda_plan_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *
   return false;
 }
 
-/* ---- text
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 /* Elements behind a row of a tile: one word, so that rows begin in different banks. */
 static int padding(size_t bytes) { return bytes < 4 ? (int)(4 / bytes) : 1; }

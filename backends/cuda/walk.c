@@ -49,8 +49,7 @@ void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item) {
   }
 }
 
-/* ---- loads ahead
- * ----------------------------------------------------------------------------------- */
+/* ---- loads ahead ----------------------------------------------------------------------------- */
 
 static void mark_stage(const tc_cuda_nest *x, const tc_stage *st, uint8_t *need) {
   for (uint32_t i = 0; i < st->naction; ++i) {
@@ -162,8 +161,7 @@ void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base)
 
 void tc_cuda_end_loads(tc_cuda_nest *x) { memset(x->early, 0, x->s.k->nexpr); }
 
-/* ---- the loop
- * --------------------------------------------------------------------------------------- */
+/* ---- the loop -------------------------------------------------------------------------------- */
 
 static void put_hoisted(tc_cuda_nest *x, const tc_cuda_walk *w) {
   for (uint32_t i = 0; i < w->st->naction; ++i)

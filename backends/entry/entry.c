@@ -16,8 +16,7 @@ static void put_quoted(tc_buf *out, const char *s) {
 
 void tc_entry_dim(const tc_entry *e, tc_dim d) { tc_dim_print(e->dims, d, "s_", e->out); }
 
-/* ---- the function
- * ------------------------------------------------------------------------------------- */
+/* ---- the function ---------------------------------------------------------------------------- */
 
 void tc_entry_record(const tc_function *f, int kernels, tc_buf *out) {
   tc_putf(out, "\n/* %s (%s:%u) */\n", f->name, f->file ? f->file : "", f->line);
@@ -69,8 +68,7 @@ void tc_entry_dispatch(const tc_function *f, bool operands, tc_buf *out) {
           f->symbol);
 }
 
-/* ---- the unit
- * ----------------------------------------------------------------------------------------- */
+/* ---- the unit -------------------------------------------------------------------------------- */
 
 static const char helpers[] =
     "#define TC_HIDDEN __attribute__((visibility(\"hidden\")))\n"

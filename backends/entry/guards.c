@@ -5,8 +5,7 @@
  * bounds; overlap of written operands.  Nothing is allocated before the last of them held. */
 #include "backends/entry/entry.h"
 
-/* ---- operands
- * --------------------------------------------------------------------------------------- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 static void put_key_guard(const tc_entry *e, uint32_t i, const tc_input *in) {
   const uint32_t want = in->type.dtype | (uint32_t)e->style->device << 8 |
@@ -37,8 +36,7 @@ static bool binds(const tc_entry *e, uint32_t input, int axis, tc_dim d, uint32_
   return s->input == (int32_t)input && s->axis == axis;
 }
 
-/* ---- sizes
- * ------------------------------------------------------------------------------------------ */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 /* s_<name> of every symbol, from a size or a scalar; sym[] holds them for the kernels. */
 static void put_symbols(const tc_entry *e) {
@@ -126,8 +124,7 @@ static void put_bounds(const tc_entry *e) {
   }
 }
 
-/* ---- writes
- * ----------------------------------------------------------------------------------------- */
+/* ---- writes ---------------------------------------------------------------------------------- */
 
 /* Written operands: contiguous, writable, apart from every other operand. */
 static void put_write_guards(const tc_entry *e) {

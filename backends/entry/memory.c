@@ -77,8 +77,7 @@ void tc_entry_workspace(const tc_entry *e) {
           e->style->leave ? "  }\n" : "");
 }
 
-/* ---- results
- * ---------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 void tc_entry_leave(const tc_entry *e, uint32_t made) {
   if (e->style->leave) tc_putf(e->out, "    %s;\n", e->style->leave);

@@ -31,8 +31,7 @@ static uint32_t omp_levels(const tc_kernel *k, const tc_program *p) {
   return levels;
 }
 
-/* ---- kernels
- * ------------------------------------------------------------------------------------------ */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 static void put_condition(uint32_t levels, tc_buf *out) {
   tc_put(out, "#if");

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- streaming
- * -------------------------------------------------------------------------------------- */
+/* ---- streaming ------------------------------------------------------------------------------- */
 
 /* An output that nobody reads again may go past the caches when it is large. */
 static bool streams(const tc_omp_nest *x, uint32_t buffer) {
@@ -48,8 +47,7 @@ static void put_stream(tc_omp_nest *x) {
   x->s.stream = "nt";
 }
 
-/* ---- tasks
- * -------------------------------------------------------------------------------------------- */
+/* ---- tasks ----------------------------------------------------------------------------------- */
 
 /* Tasks of a nest: product of the outer extents, the vectorised one in tiles. */
 typedef struct tasks {
@@ -207,7 +205,7 @@ static void put_tile(tc_omp_nest *x, int tile) {
   tc_print_leave(&x->s, outer);
 }
 
-/* ---- groups --------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 /* Between two stages of a row lie a reduction across the lanes and what is computed of its result:
  * a chain of some hundred cycles in which a short row leaves the machine nothing else to do.  Rows
@@ -268,9 +266,7 @@ static void put_tasks(tc_omp_nest *x, bool team) {
   tc_buf_free(&t.count);
 }
 
-/* ---- a nest
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- a nest ---------------------------------------------------------------------------------- */
 
 static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, const tc_nest *n,
                       tc_buf *out) {
@@ -328,8 +324,7 @@ static void put_nest(tc_omp_nest *x, uint32_t number, bool team) {
   tc_print_line(&x->s, "}");
 }
 
-/* ---- the kernel
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the kernel ------------------------------------------------------------------------------ */
 
 static void put_work(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   for (uint32_t i = 0; i < k->nnest; ++i) {

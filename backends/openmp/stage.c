@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- reductions
- * ------------------------------------------------------------------------------------- */
+/* ---- reductions ------------------------------------------------------------------------------ */
 
 bool tc_omp_wide_sum(const tc_action *a) {
   return a->dtype == TC_F32 &&
@@ -173,8 +172,7 @@ static void put_results(tc_omp_nest *x, const run *r) {
   }
 }
 
-/* ---- actions at a point
- * --------------------------------------------------------------------------------- */
+/* ---- actions at a point ---------------------------------------------------------------------- */
 
 static void put_reduce(tc_omp_nest *x, const run *r, const tc_action *a, const char *u) {
   const char *t = tc_print_compute(tc_print_operand(x->s.k, a)), *op = tc_print_combine(a);
@@ -239,8 +237,7 @@ static void put_actions(tc_omp_nest *x, const run *r, const char *u) {
   }
 }
 
-/* ---- loops
- * ---------------------------------------------------------------------------------------------- */
+/* ---- loops ----------------------------------------------------------------------------------- */
 
 static void hoist(tc_omp_nest *x, const run *r, uint32_t mask) {
   for (uint32_t i = 0; i < r->st->naction; ++i)

@@ -50,7 +50,7 @@ void tc_print_extent(const tc_print_scope *s, const tc_axis *a, tc_buf *out) {
   tc_buf_free(&t);
 }
 
-/* ---- addresses ---------------------------------------------------------------------------------
+/* ---- addresses ----------------------------------------------------------------------------------
  */
 
 static bool is_number(const char *t) {

@@ -20,7 +20,7 @@ static struct {
   const tc_tensor *operand[MAX_SETS][MAX_OPERANDS];
 } bench;
 
-/* ---- events of the driver ----------------------------------------------------------------- */
+/* ---- events of the driver -------------------------------------------------------------------- */
 
 typedef struct event *event;
 static struct {
@@ -44,7 +44,7 @@ static bool open_driver(void) {
   return cu.create(&from, 0) == 0 && cu.create(&to, 0) == 0;
 }
 
-/* ---- cases -------------------------------------------------------------------------------- */
+/* ---- cases ----------------------------------------------------------------------------------- */
 
 static const bench_case *find_case(const char *family, const char *dtype) {
   const bench_case *const table[] = {bench_cases_f32, bench_cases_bf16, bench_gpu_cases_f32,

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* ---- text ---------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 typedef struct tc_buf {
   char *text; /* always NUL-terminated once something was written; NULL before */
@@ -31,7 +31,7 @@ void tc_putf(tc_buf *b, const char *format, ...) __attribute__((format(printf, 2
 void tc_vputf(tc_buf *b, const char *format, va_list ap);
 void tc_put_double(tc_buf *b, double v); /* shortest C literal that reads back equal; INFINITY, NAN */
 
-/* ---- arrays ---------------------------------------------------------------------------------------- */
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
 /* Grows *items (of `size` bytes each) so that one more fits; false: out of memory. */
 bool tc_grow(void **items, size_t *cap, size_t count, size_t size);
@@ -41,7 +41,7 @@ bool tc_grow(void **items, size_t *cap, size_t count, size_t size);
 #define tc_push(v, item) \
   (tc_grow((void **)&(v)->at, &(v)->cap, (v)->n, sizeof *(v)->at) ? ((v)->at[(v)->n++] = (item), true) : false)
 
-/* ---- arena: everything is freed at once -------------------------------------------------------------- */
+/* ---- arena: everything is freed at once ------------------------------------------------------ */
 
 typedef struct tc_arena tc_arena;
 tc_arena *tc_arena_new(void);
@@ -49,11 +49,11 @@ void tc_arena_free(tc_arena *a);
 void *tc_arena_alloc(tc_arena *a, size_t bytes); /* zeroed, 16-byte aligned; NULL */
 char *tc_arena_str(tc_arena *a, const char *s);
 
-/* ---- hashing ------------------------------------------------------------------------------------------- */
+/* ---- hashing --------------------------------------------------------------------------------- */
 
 uint64_t tc_hash(const void *data, size_t n, uint64_t seed); /* stable across runs and machines: names kernels */
 
-/* ---- places in the user's source, and messages there ---------------------------------------------------- */
+/* ---- places in the user's source, and messages there ----------------------------------------- */
 
 typedef struct tc_loc {
   uint32_t file; /* index in the frontend's file table; 0: none */

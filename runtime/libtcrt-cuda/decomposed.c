@@ -9,7 +9,7 @@
 
 static const tc_loc nowhere;
 
-/* ---- the graph ---------------------------------------------------------------------------- */
+/* ---- the graph ------------------------------------------------------------------------------- */
 
 typedef struct message {
   char text[300];
@@ -55,7 +55,7 @@ static tc_graph *graph_of(const tc_op_call *o, tc_diag *diag) {
   return NULL;
 }
 
-/* ---- evaluation --------------------------------------------------------------------------- */
+/* ---- evaluation ------------------------------------------------------------------------------ */
 
 typedef struct evaluation {
   const tc_op_call *o;

@@ -41,7 +41,7 @@ tcrt_entry *tc_entry_find(const char *key);
 tc_tensor *tc_entry_run(const tc_op_call *o, const char *key, const tc_tensor *const *in,
                         const tc_value *scalar);
 
-/* ---- pieces ------------------------------------------------------------------------------- */
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 /* x in the dtype, contiguous, as a header over its own memory with other sizes.  `hold` is what to
  * free afterwards, or NULL. */

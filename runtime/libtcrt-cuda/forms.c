@@ -27,7 +27,7 @@ tc_tensor *tc_form_run(const tc_op_call *o, bool *none) {
   }
 }
 
-/* ---- elementwise -------------------------------------------------------------------------- */
+/* ---- elementwise ----------------------------------------------------------------------------- */
 
 static bool is_mask(tc_op op, int i) {
   return (op == OP_WHERE && i == 0) || (op == OP_MASKED_FILL && i == 1);
@@ -132,7 +132,7 @@ tc_tensor *tc_form_cast(const tc_op_call *o) {
   return y;
 }
 
-/* ---- creation ----------------------------------------------------------------------------- */
+/* ---- creation -------------------------------------------------------------------------------- */
 
 /* 0 .. n-1 along one of two axes, as i64. */
 static tc_tensor *counting(const tc_op_call *o, int64_t n, bool row) {

@@ -37,8 +37,7 @@ static void put_symbol(const char *key, char *symbol, size_t size) {
     if (*c == '.') *c = '_';
 }
 
-/* ---- a part: kernels of several parts may be equal, and so their data
- * ------------------------------------------------------------------------------------------ */
+/* ---- a part: kernels of several parts may be equal, and so their data ------------------------ */
 
 static void put_data(const tc_data *d, FILE *out) {
   fprintf(out, "\n__attribute__((weak, aligned(64))) TC_HIDDEN const unsigned char %s[%zu] = {", d->name,
@@ -104,8 +103,7 @@ static int make_part(char **argument, int n) {
   return ok ? 0 : 1;
 }
 
-/* ---- the table
- * --------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 typedef struct row {
   char key[TC_ONEOP_KEY], symbol[2 * TC_ONEOP_KEY];

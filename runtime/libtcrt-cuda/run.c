@@ -6,7 +6,7 @@
 #include "runtime/libtcrt-cuda/eager.h"
 #include "runtime/libtcrt/src/cuda/build.h"
 
-/* ---- entries ------------------------------------------------------------------------------ */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 static int compare_key(const void *key, const void *row) {
   return strcmp(key, ((const tcrt_cuda_op *)row)->key);
@@ -31,7 +31,7 @@ tc_tensor *tc_entry_run(const tc_op_call *o, const char *key, const tc_tensor *c
   return y;
 }
 
-/* ---- results ------------------------------------------------------------------------------ */
+/* ---- results --------------------------------------------------------------------------------- */
 
 void tc_result_shape(tc_tensor *t, const tc_type *type) {
   int64_t stride = 1;
@@ -57,7 +57,7 @@ tc_tensor *tc_result_new(const tc_op_call *o) {
   return y;
 }
 
-/* ---- operands ----------------------------------------------------------------------------- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 /* The next step's result takes the place of what was held. */
 static bool step(tc_dense *d, tc_tensor *next) {
@@ -108,7 +108,7 @@ void tc_number_i(tc_number *n, int64_t v) {
   n->i = v;
 }
 
-/* ---- one op ------------------------------------------------------------------------------- */
+/* ---- one op ---------------------------------------------------------------------------------- */
 
 enum { MESSAGE = 300, MOST_OPERANDS = 3, MOST_ATTRS = 2 * TC_MAX_RANK + 4 };
 

@@ -63,8 +63,7 @@ void sample_print_accuracy(const char *what, const tc_tensor *predicted, const t
   }
 }
 
-/* ---- comparison
- * ----------------------------------------------------------------------------------- */
+/* ---- comparison ------------------------------------------------------------------------------ */
 
 static double now(void) {
   struct timespec t;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- building blocks ---------------------------------------------------------------------------
+/* ---- building blocks ----------------------------------------------------------------------------
  */
 
 static tc_tensor *rms_norm(const tc_tensor *x, const struct tensor *weight, float eps) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- arrays -------------------------------------------------------------------------------------- */
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
 interp_array *interp_new(tc_dtype dtype, int rank, const int64_t *dim) {
   interp_array *a = calloc(1, sizeof *a);
@@ -59,7 +59,7 @@ double interp_distance(const interp_array *a, const interp_array *b, double rtol
   return worst;
 }
 
-/* ---- indices ------------------------------------------------------------------------------------- */
+/* ---- indices --------------------------------------------------------------------------------- */
 
 bool interp_next(int64_t *index, int rank, const int64_t *dim) {
   for (int a = rank - 1; a >= 0; a--) {
@@ -82,7 +82,7 @@ int64_t interp_at(const interp_array *a, const int64_t *index, int rank) {
   return k;
 }
 
-/* ---- what a node says ---------------------------------------------------------------------------- */
+/* ---- what a node says ------------------------------------------------------------------------ */
 
 bool interp_fail(interp_node *e, const char *format, ...) {
   va_list ap;
@@ -112,7 +112,7 @@ int interp_list(interp_node *e, const char *name, int64_t *items) {
 
 int interp_axis(int64_t axis, int rank) { return (int)(axis < 0 ? axis + rank : axis); }
 
-/* ---- leaves and creation ------------------------------------------------------------------------- */
+/* ---- leaves and creation --------------------------------------------------------------------- */
 
 static bool eval_scalar(interp_node *e) {
   tc_value v = e->run->scalar[value_of(e, e->n->attr[0])];
@@ -147,9 +147,7 @@ bool interp_leaf(interp_node *e) {
   }
 }
 
-/* ---- the loop
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- the loop -------------------------------------------------------------------------------- */
 
 static interp_fn *evaluator(const tc_node *n) {
   switch (n->op) {

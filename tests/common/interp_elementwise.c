@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* ---- one operand --------------------------------------------------------------------------------- */
+/* ---- one operand ----------------------------------------------------------------------------- */
 
 static double softplus(double x) { return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x)); }
 static double ramp(double x) { return isnan(x) ? x : fmin(fmax(x + 3, 0), 6); }
@@ -133,7 +133,7 @@ static int64_t unary_i(tc_op op, int64_t x) {
   }
 }
 
-/* ---- two operands -------------------------------------------------------------------------------- */
+/* ---- two operands ---------------------------------------------------------------------------- */
 
 static double remainder_f(double a, double b) {
   double r = fmod(a, b);
@@ -253,7 +253,7 @@ static bool compare(tc_op op, double a, double b) {
 static bool is_comparison(tc_op op) { return op >= OP_EQ && op <= OP_XOR; }
 static bool is_test(tc_op op) { return op >= OP_ISNAN && op <= OP_NOT; }
 
-/* ---- elements ------------------------------------------------------------------------------------ */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 /* Operand k at the broadcast index, as the result's dtype. */
 static double arg_f(interp_node *e, int k, const int64_t *index) {
@@ -310,7 +310,7 @@ static void triangle(interp_node *e, const int64_t *index, int64_t k) {
   if (e->n->op == OP_TRIL ? d <= limit : d >= limit) interp_copy(e->out, k, e->in[0], k);
 }
 
-/* ---- creation ------------------------------------------------------------------------------------ */
+/* ---- creation -------------------------------------------------------------------------------- */
 
 static double random_value(tc_op op, tc_dtype dtype, uint64_t seed, uint64_t i) {
   if (op == OP_RANDN)

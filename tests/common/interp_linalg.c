@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- matmul -------------------------------------------------------------------------------------- */
+/* ---- matmul ---------------------------------------------------------------------------------- */
 
 /* y[k] += a[i] * b[j], in the arithmetic of y */
 static void add_product(interp_array *y, int64_t k, const interp_array *a, int64_t i,
@@ -76,7 +76,7 @@ bool interp_linalg(interp_node *e) {
   return e->n->op == OP_MATMUL ? matmul(e) : e->n->op == OP_LINEAR ? linear(e) : outer(e);
 }
 
-/* ---- einsum: y[labels of the result] += product of the operands, over all values of all labels ---- */
+/* ---- einsum: y[labels of the result] += product of the operands, over all values of all labels  */
 
 enum { LABELS = 128 + TC_MAX_RANK }; /* characters, and the axes of "..." counted from the right */
 

@@ -46,7 +46,7 @@ static uint32_t axes_mask(interp_node *e) {
   return mask;
 }
 
-/* ---- one group to one number --------------------------------------------------------------------- */
+/* ---- one group to one number ----------------------------------------------------------------- */
 
 static double sum_f(const double *x, int64_t n) {
   double s = 0;
@@ -188,7 +188,7 @@ bool interp_scan(interp_node *e) {
   return true;
 }
 
-/* ---- softmax and normalisations ------------------------------------------------------------------ */
+/* ---- softmax and normalisations -------------------------------------------------------------- */
 
 /* log(exp(x[k]) / sum exp(x)), by way of x - max x: an infinite maximum makes it NaN. */
 static double log_softmax(const double *x, int64_t n, int64_t k) {
@@ -249,9 +249,7 @@ bool interp_norms(interp_node *e) {
   return true;
 }
 
-/* ---- losses
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- losses ---------------------------------------------------------------------------------- */
 
 static bool finish_loss(interp_node *e, const double *loss, int64_t n) {
   int64_t how = interp_attr(e, "reduction");

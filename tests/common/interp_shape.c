@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---- views: the source index of a result index --------------------------------------------------- */
+/* ---- views: the source index of a result index ----------------------------------------------- */
 
 static int64_t clamp(int64_t v, int64_t lo, int64_t hi) { return v < lo ? lo : v > hi ? hi : v; }
 
@@ -87,9 +87,7 @@ bool interp_view(interp_node *e) {
   return true;
 }
 
-/* ---- joins
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- joins ----------------------------------------------------------------------------------- */
 
 static void concat_element(interp_node *e, const int64_t *index, int64_t k) {
   int axis = interp_axis(interp_attr(e, "axis"), e->out->rank), i = 0;
@@ -164,7 +162,7 @@ bool interp_join(interp_node *e) {
   return true;
 }
 
-/* ---- indexing by data ---------------------------------------------------------------------------- */
+/* ---- indexing by data ------------------------------------------------------------------------ */
 
 static bool in_range(interp_node *e, int64_t at, int64_t size) {
   if (at >= 0 && at < size) return true;

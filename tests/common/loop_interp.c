@@ -58,7 +58,7 @@ static int64_t size_of(machine *m, tc_dim d) {
   return v;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static uint64_t stamp(const machine *m) { return m->nest << 32 | m->point; }
 
@@ -105,7 +105,7 @@ static void store(machine *m, uint32_t buffer, int64_t at, value v) {
   else x->i[at] = x->dtype == TC_BOOL ? v.i != 0 : tc_dtype_wrap(x->dtype, v.i);
 }
 
-/* ---- expressions ------------------------------------------------------------------------------------------ */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 static value evaluate(machine *m, tc_val v);
 
@@ -211,7 +211,7 @@ static value evaluate(machine *m, tc_val v) {
   return x;
 }
 
-/* ---- actions ------------------------------------------------------------------------------------------------ */
+/* ---- actions --------------------------------------------------------------------------------- */
 
 static bool greater(value a, value b, bool f) {
   return f ? a.f > b.f || (isnan(a.f) && !isnan(b.f)) : a.i > b.i;
@@ -281,7 +281,7 @@ static void perform(machine *m, const tc_action *a, accumulator *acc) {
   }
 }
 
-/* ---- loops ------------------------------------------------------------------------------------------------------ */
+/* ---- loops ----------------------------------------------------------------------------------- */
 
 static int64_t extent(machine *m, const tc_axis *axis) {
   int64_t n = size_of(m, axis->extent);
@@ -355,7 +355,7 @@ static void run_nest(machine *m, const tc_nest *n) {
   free(m->result);
 }
 
-/* ---- matmul ------------------------------------------------------------------------------------------------------- */
+/* ---- matmul ---------------------------------------------------------------------------------- */
 
 static void matmul_point(machine *m, const void *arg) {
   const tc_mm_loop *mm = arg;
@@ -388,7 +388,7 @@ static void run_matmul(machine *m, const tc_mm_loop *mm) {
   free(m->result);
 }
 
-/* ---- the program ------------------------------------------------------------------------------------------------------ */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 static void make_memory(machine *m, uint32_t i) {
   const tc_buffer *b = &m->p->buffer[i];

@@ -15,8 +15,7 @@ uint64_t random_below(random_state *r, uint64_t n) {
   return (z ^ (z >> 31)) % n;
 }
 
-/* ---- the pool
- * ------------------------------------------------------------------------------------ */
+/* ---- the pool -------------------------------------------------------------------------------- */
 
 static bool has_needs(const random_value *v, int need) {
   tc_dtype d = (tc_dtype)v->type.dtype;
@@ -89,8 +88,7 @@ static bool add_value(random_state *r, tc_ref ref, bool exact) {
   return count <= MAX_ELEMENTS && tc_push(&r->pool, v);
 }
 
-/* ---- small things
- * -------------------------------------------------------------------------------- */
+/* ---- small things ---------------------------------------------------------------------------- */
 
 tc_ref random_const(random_state *r, double v) {
   return tc_graph_const_f(r->g, TC_F64, true, v, nowhere);
@@ -147,8 +145,7 @@ static tc_ref random_creation(random_state *r, tc_op op) {
                   nowhere);
 }
 
-/* ---- arguments
- * ----------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static double element(random_state *r, bool specials) {
   static const double special[] = {NAN, INFINITY, -INFINITY, -0.0, 0.0, 1, -1, 1e30};
@@ -222,8 +219,7 @@ static bool declare(random_state *r, const random_options *o, random_graph *out)
   return r->scalar[1].id && add_value(r, r->scalar[0], true) && add_value(r, r->scalar[1], true);
 }
 
-/* ---- the loop
- * ------------------------------------------------------------------------------------ */
+/* ---- the loop -------------------------------------------------------------------------------- */
 
 static tc_ref random_op(random_state *r, tc_op op) {
   if (op == OP_CALL) op = OP_CONST; /* calls need a program around them: tests/capture */

@@ -6,8 +6,7 @@
 static const tc_loc nowhere = {0, 0, 0, 0};
 static const tc_ref none = {0};
 
-/* ---- linear algebra
- * ------------------------------------------------------------------------------ */
+/* ---- linear algebra -------------------------------------------------------------------------- */
 
 static bool multiplies(const random_value *a, const random_value *b) {
   int ra = a->type.rank, rb = b->type.rank;
@@ -95,8 +94,7 @@ tc_ref random_linalg(random_state *r, tc_op op) {
   }
 }
 
-/* ---- neural networks
- * ----------------------------------------------------------------------------- */
+/* ---- neural networks ------------------------------------------------------------------------- */
 
 static tc_ref maybe(random_state *r, const random_value *v) {
   return v && random_below(r, 3) ? v->ref : none;

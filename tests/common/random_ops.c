@@ -4,8 +4,7 @@
 static const tc_loc nowhere = {0, 0, 0, 0};
 static const tc_ref none = {0};
 
-/* ---- elementwise
- * --------------------------------------------------------------------------------- */
+/* ---- elementwise ----------------------------------------------------------------------------- */
 
 /* Ops whose result jumps: a rounding error in the operand would show. */
 static bool decides(tc_op op) {
@@ -72,8 +71,7 @@ tc_ref random_pointwise(random_state *r, tc_op op) {
                             : tc_build2(r->g, op, other, x->ref, nowhere);
 }
 
-/* ---- reductions
- * ---------------------------------------------------------------------------------- */
+/* ---- reductions ------------------------------------------------------------------------------ */
 
 static int random_axes(random_state *r, int rank, int64_t *axes) {
   int n = 0;
@@ -102,9 +100,7 @@ tc_ref random_reduction(random_state *r, tc_op op) {
   return random_node(r, op, op == OP_NORM ? 2 : 1, (tc_ref[]){x->ref, p}, n, attr);
 }
 
-/* ---- views
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- views ----------------------------------------------------------------------------------- */
 
 /* One of: flat, a new axis of size 1, two axes merged, an axis of 4 split, ones dropped. */
 static tc_ref random_reshape(random_state *r, const random_value *x) {
@@ -190,9 +186,7 @@ tc_ref random_view(random_state *r, tc_op op) {
   }
 }
 
-/* ---- joins
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- joins ----------------------------------------------------------------------------------- */
 
 tc_ref random_join(random_state *r, tc_op op) {
   const random_value *x = random_pick(r, 0, 1, 4);
@@ -220,9 +214,7 @@ tc_ref random_join(random_state *r, tc_op op) {
   }
 }
 
-/* ---- indexing
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- indexing -------------------------------------------------------------------------------- */
 
 tc_ref random_indexing(random_state *r, tc_op op) {
   const random_value *x =

@@ -10,8 +10,7 @@
 
 #include "backends/cuda/emit.h"
 
-/* ---- texts
- * ------------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 typedef struct texts {
   tc_buf device, host, table; /* all kernels; launchers; the table of device functions */
@@ -73,8 +72,7 @@ bool cuda_each_text(const tc_program *p, bool (*f)(const char *name, const char 
   return ok;
 }
 
-/* ---- building
- * -------------------------------------------------------------------------------------------- */
+/* ---- building -------------------------------------------------------------------------------- */
 
 /* Copies text with `from` replaced by `to`. */
 static void replaced(const char *text, const char *from, const char *to, tc_buf *out) {
@@ -183,9 +181,7 @@ void cuda_unit_free(cuda_unit *u) {
   if (u->library) dlclose(u->library);
 }
 
-/* ---- memory
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 typedef struct machine {
   cuda_run *run;
@@ -286,9 +282,7 @@ static interp_array *read_back(const machine *m, uint32_t i) {
   return r;
 }
 
-/* ---- running
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 typedef int launcher(const tcrt_cuda_call *, void *const *, const int64_t *, const tc_value *);
 

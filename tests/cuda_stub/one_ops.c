@@ -16,7 +16,7 @@ static tc_oneop op[MOST];
 static tcrt_cuda_op row[MOST];
 static unsigned count;
 
-/* ---- one call ----------------------------------------------------------------------------- */
+/* ---- one call -------------------------------------------------------------------------------- */
 
 /* The elements of a contiguous tensor of whatever place, as its CPU twin. */
 static tc_tensor *twin(const tc_tensor *x) {
@@ -83,7 +83,7 @@ static int run(unsigned k, const tc_tensor *const *in, const tc_value *scalar, t
   return *out != NULL;
 }
 
-/* ---- the table: a function per row -------------------------------------------------------- */
+/* ---- the table: a function per row ----------------------------------------------------------- */
 
 /* Rows are numbered in base 8: k is 1000 more than the row, so that it has four digits. */
 #define ENTRY(k)                                                                                   \

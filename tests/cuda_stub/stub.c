@@ -28,7 +28,7 @@ static struct {
   void (*run)(const stub_launch *l);
 } kernels[MOST_KERNELS];
 
-/* ---- calls -------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static int *calls_of(const char *symbol) {
   int i = 0;
@@ -64,7 +64,7 @@ cu_result stub_wrong(const char *format, ...) {
   return CU_INVALID_VALUE;
 }
 
-/* ---- objects ------------------------------------------------------------------------------ */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 static bool is_memory(const stub_object *o) {
   return o->kind == STUB_DEVICE_MEMORY || o->kind == STUB_HOST_MEMORY;
@@ -155,7 +155,7 @@ size_t stub_used(void) {
   return bytes;
 }
 
-/* ---- kernels ------------------------------------------------------------------------------ */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 static int find_kernel(const char *name) {
   int i = 0;
@@ -199,7 +199,7 @@ cu_result stub_run(const char *symbol, const cu_kernel_node *k) {
   return CU_SUCCESS;
 }
 
-/* ---- what tests ask ----------------------------------------------------------------------- */
+/* ---- what tests ask -------------------------------------------------------------------------- */
 
 void stub_kernel(const char *name, int nargs, void (*run)(const stub_launch *)) {
   pthread_mutex_lock(&lock);

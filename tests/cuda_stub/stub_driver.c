@@ -33,7 +33,7 @@ static long number(const char *name, long otherwise) {
   return text ? atol(text) : otherwise;
 }
 
-/* ---- the machine -------------------------------------------------------------------------- */
+/* ---- the machine ----------------------------------------------------------------------------- */
 
 EXPORT cu_result cuInit(unsigned flags) {
   ENTER();
@@ -100,7 +100,7 @@ EXPORT cu_result cuDeviceGetAttribute(int *v, int attribute, cu_device d) {
   return stub_leave(CU_SUCCESS);
 }
 
-/* ---- contexts ----------------------------------------------------------------------------- */
+/* ---- contexts -------------------------------------------------------------------------------- */
 
 EXPORT cu_result cuDevicePrimaryCtxRetain(cu_context *c, cu_device d) {
   ENTER();
@@ -136,7 +136,7 @@ EXPORT cu_result cuCtxSynchronize(void) {
   return stub_leave(need_context(__func__));
 }
 
-/* ---- modules ------------------------------------------------------------------------------ */
+/* ---- modules --------------------------------------------------------------------------------- */
 
 /* PTX, or for tests "STUB: kernel kernel". */
 EXPORT cu_result cuModuleLoadData(cu_module *m, const void *image) {
@@ -190,7 +190,7 @@ EXPORT cu_result cuLaunchKernel(cu_function f, unsigned gx, unsigned gy, unsigne
   return stub_leave(r ? r : stub_run(__func__, &k));
 }
 
-/* ---- memory ------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static cu_result take(const char *symbol, cu_ptr *p, size_t bytes, stub_object *pool) {
   if (need_context(symbol)) return CU_INVALID_VALUE;
@@ -283,7 +283,7 @@ EXPORT cu_result cuMemcpyPeerAsync(cu_ptr to, cu_context to_c, cu_ptr from, cu_c
   return stub_leave(copy(__func__, s, pointer(to), true, pointer(from), true, bytes));
 }
 
-/* ---- streams and events ------------------------------------------------------------------- */
+/* ---- streams and events ---------------------------------------------------------------------- */
 
 static cu_result make(stub_kind kind, void *handle) {
   stub_object *o = stub_make(kind, 0);
@@ -350,7 +350,7 @@ EXPORT cu_result cuEventSynchronize(cu_event e) {
   return stub_leave(stub_find(__func__, STUB_EVENT, e) ? CU_SUCCESS : CU_INVALID_VALUE);
 }
 
-/* ---- pools -------------------------------------------------------------------------------- */
+/* ---- pools ----------------------------------------------------------------------------------- */
 
 EXPORT cu_result cuMemPoolCreate(cu_pool *p, const cu_pool_props *props) {
   ENTER();
@@ -396,7 +396,7 @@ EXPORT cu_result cuMemFreeAsync(cu_ptr p, cu_stream s) {
   return stub_leave(r ? r : give_back(__func__, p));
 }
 
-/* ---- graphs ------------------------------------------------------------------------------- */
+/* ---- graphs ---------------------------------------------------------------------------------- */
 
 EXPORT cu_result cuGraphCreate(cu_graph *g, unsigned flags) {
   ENTER();

@@ -167,7 +167,7 @@ Test(launch, an_index_out_of_range_is_reported_by_the_next_wait) {
   device_end();
 }
 
-/* ---- calls as one graph --------------------------------------------------------------------- */
+/* ---- calls as one graph ---------------------------------------------------------------------- */
 
 /* y = 2 (x + s), recorded. */
 static tc_tensor *recorded(tcrt_cuda_image *image, const void *tag, const tc_tensor *x, double s) {
@@ -236,7 +236,7 @@ Test(launch, a_failed_recording_is_dropped) {
   device_end();
 }
 
-/* ---- products ------------------------------------------------------------------------------- */
+/* ---- products -------------------------------------------------------------------------------- */
 
 static double value(const tc_tensor *t, int64_t p, int64_t i, int64_t j) {
   return tc_at(t, TC_INTS(p, i, j));

@@ -30,7 +30,7 @@ static double now(void) {
   return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-/* ---- layouts ------------------------------------------------------------------------------- */
+/* ---- layouts --------------------------------------------------------------------------------- */
 
 /* Copies through tiles: whole ones, parts of them, other axes beside. */
 static void check_turns(void) {
@@ -104,7 +104,7 @@ static void time_copies(void) {
   }
 }
 
-/* ---- launches ------------------------------------------------------------------------------ */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 /* y[i] = 2 x[i] + s, and *bad = 1 where x[i] < 0 */
 static const char axpb[] =
@@ -205,7 +205,7 @@ static void check_errors(void) {
   }
 }
 
-/* ---- products ------------------------------------------------------------------------------ */
+/* ---- products -------------------------------------------------------------------------------- */
 
 static double gelu(double x) {
   return 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));

@@ -8,7 +8,7 @@
 
 #include <tcompile.h>
 
-/* ---- functions ----------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 TC_COMPILE static tc_tensor *chain(const tc_tensor *x TC_SHAPE("f32[R,C]"),
                                    const tc_tensor *b TC_SHAPE("f32[C]")) {
@@ -84,7 +84,7 @@ TC_COMPILE static tc_tensor *noisy(const tc_tensor *x TC_SHAPE("f32[R,C]")) {
   return tc_add(x, tc_randn(TC_DIMS(tc_size(x, 0), tc_size(x, 1)), 7, TC_F32));
 }
 
-/* ---- checks -------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 static int checks, failures;
 

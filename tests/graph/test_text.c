@@ -28,7 +28,7 @@ static void check_round_trip(tc_graph *g) {
   tc_buf_free(&a), tc_buf_free(&b), tc_buf_free(&x), tc_buf_free(&y);
 }
 
-/* ---- one node of every op, found by trying operands and attributes until inference accepts ---- */
+/* ---- one node of every op, found by trying operands and attributes until inference accepts --- */
 
 static const char pool[] =
     "%1 = param f32[4,4] \"x\"\n%2 = param i64[4,4] \"i\"\n%3 = param bool[4,4] \"p\"\n"

@@ -14,7 +14,7 @@ static uint32_t kernels_of(const char *text) {
 #define KERNELS(suite, name, most, text)                                                         \
   Test(suite, name) { cr_expect_leq(kernels_of("graph g\n" text), most); }
 
-/* ---- rows ------------------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 KERNELS(rows, softmax, 1, "%1 = param f32[R,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n")
 KERNELS(rows, softmax_bf16, 1, "%1 = param bf16[R,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n")
@@ -50,7 +50,7 @@ KERNELS(rows, argmax_and_max, 1,
 KERNELS(rows, sum_of_squares_with_output, 1,
         "%1 = param f32[R,C] \"x\"\n%2 = square %1\n%3 = sum %2 axes=[1] keep=0\nret %2 %3\n")
 
-/* ---- columns and everything ------------------------------------------------------------------------------ */
+/* ---- columns and everything ------------------------------------------------------------------ */
 
 KERNELS(sums, columns, 1, "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[0] keep=0\nret %2\n")
 KERNELS(sums, tall_columns, 1,
@@ -67,7 +67,7 @@ KERNELS(sums, channels, 1,
         "%1 = param f32[4,3,100,90] \"x\"\n%2 = mean %1 axes=[0,2,3] keep=0\nret %2\n")
 KERNELS(sums, empty, 1, "%1 = param f32[0,3] \"x\"\n%2 = sum %1 axes=[0] keep=0\nret %2\n")
 
-/* ---- elementwise --------------------------------------------------------------------------------------------- */
+/* ---- elementwise ----------------------------------------------------------------------------- */
 
 KERNELS(pointwise, chain_of_twelve, 1,
         "%1 = param f32[R,C] \"x\"\n%2 = param f32[C] \"b\"\n%3 = param f32[R,1] \"s\"\n"
@@ -102,7 +102,7 @@ KERNELS(pointwise, pad, 1,
         "%1 = param f32[R,3] \"x\"\n%2 = const weak f64 7\n%3 = exp %1\n"
         "%4 = pad %3 %2 before=[1,2] after=[0,3]\nret %4\n")
 
-/* ---- matmuls -------------------------------------------------------------------------------------------------- */
+/* ---- matmuls --------------------------------------------------------------------------------- */
 
 KERNELS(matmul, mlp, 3,
         "%1 = param f32[B,12] \"x\"\n%2 = param f32[12,8] \"w1\"\n%3 = param f32[8] \"b1\"\n"
@@ -141,7 +141,7 @@ KERNELS(matmul, residual_stream, 2,
         "%1 = param f32[M,8] \"x\"\n%2 = param f32[8,8] \"w\"\n%3 = matmul %1 %2\n"
         "%4 = add %3 %1\n%5 = softmax %4 axis=1\n%6 = add %5 %4\nret %6\n")
 
-/* ---- indexing and writes ------------------------------------------------------------------------------------------- */
+/* ---- indexing and writes --------------------------------------------------------------------- */
 
 KERNELS(indexing, embedding_scaled, 1,
         "%1 = param f32[3,D] \"w\"\n%2 = param i64[B,T] \"i\"\n%3 = embedding %1 %2\n"

@@ -169,7 +169,7 @@ static void apply(const change *c, const struct tc_tensor **in) {
   }
 }
 
-/* ---- the checks of the host text ------------------------------------------------------------------
+/* ---- the checks of the host text ----------------------------------------------------------------
  */
 
 static int checks, sites; /* checks that can be taken out; places that they stand in */
@@ -239,7 +239,7 @@ static char *edit(const char *host) {
   return out.text;
 }
 
-/* ---- trying ------------------------------------------------------------------------------------------
+/* ---- trying -------------------------------------------------------------------------------------
  */
 
 static omp_unit unit;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- layouts: the same values, stored differently ------------------------------------------------ */
+/* ---- layouts: the same values, stored differently -------------------------------------------- */
 
 typedef tc_tensor *layout_fn(const tc_tensor *x);
 
@@ -53,7 +53,7 @@ static tc_tensor *repeated(const tc_tensor *x) {
 static const struct { const char *name; layout_fn *make; } plain_layouts[] = {
     {"contiguous", as_is}, {"transposed", transposed}, {"stepped", stepped}, {"negative", negative}, {"inner", inner}};
 
-/* ---- comparison ------------------------------------------------------------------------------------ */
+/* ---- comparison ------------------------------------------------------------------------------ */
 
 static void tolerance(tc_dtype dtype, double *rtol, double *atol) {
   static const double table[TC_DTYPE_COUNT][2] = {
@@ -135,7 +135,7 @@ static verdict compare(const op_case *c, const tc_tensor *result, const tc_tenso
   return v;
 }
 
-/* ---- running --------------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 typedef struct counts {
   int cases, failed, functions, eager_functions;

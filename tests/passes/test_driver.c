@@ -40,8 +40,7 @@ Test(driver, keeps_locations) {
   tc_graph_free(g);
 }
 
-/* ---- size: every pass is one walk
- * ----------------------------------------------------------------- */
+/* ---- size: every pass is one walk ------------------------------------------------------------ */
 
 static tc_ref link_of(tc_graph *g, tc_ref x, tc_ref y, int i) {
   static const tc_loc loc = {0, 1, 1, 0};
@@ -93,8 +92,7 @@ Test(driver, diamonds) {
   tc_graph_free(g);
 }
 
-/* ---- TC_DUMP
- * ------------------------------------------------------------------------------------------ */
+/* ---- TC_DUMP --------------------------------------------------------------------------------- */
 
 Test(driver, dump) {
   char text[4096] = "";

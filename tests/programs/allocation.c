@@ -84,7 +84,7 @@ void free(void *p) {
   __libc_free(p);
 }
 
-/* ---- what is tried -------------------------------------------------------------------------- */
+/* ---- what is tried --------------------------------------------------------------------------- */
 
 typedef struct operands {
   tc_tensor *a, *b, *v, *index, *square; /* f32[4,6], f32[4,6], f32[6], i64[3], f32[4,4] */
@@ -195,7 +195,7 @@ static const struct {
              {"dlpack", exchanged},        {"load .npy", loaded},    {"save .npy", saved},       {"safetensors", mapped},
              {"kernels", kernels}};
 
-/* ---- trying --------------------------------------------------------------------------------- */
+/* ---- trying ---------------------------------------------------------------------------------- */
 
 static void *armed(tc_tensor *(*run)(const operands *), const operands *o, bool once, long at) {
   faults.once = once;

@@ -40,7 +40,7 @@ extern "C" {
 
 typedef struct tc_tensor tc_tensor; /* opaque for users; see tcompile/abi.h */
 
-/* ---- the attributes; nothing without the plugin --------------------------------------------- */
+/* ---- the attributes; nothing without the plugin ---------------------------------------------- */
 
 #if defined(__has_attribute)
 #if __has_attribute(tc_compile)
@@ -90,7 +90,7 @@ typedef struct tc_tensor tc_tensor; /* opaque for users; see tcompile/abi.h */
 /* True where compiled code is being made of the function, false where its body runs. */
 static inline bool tc_is_compiling(void) { return false; }
 
-/* ---- lists of sizes, axes, indices ------------------------------------------------------------ */
+/* ---- lists of sizes, axes, indices ----------------------------------------------------------- */
 
 typedef struct tc_ints {
   int n;
@@ -103,7 +103,7 @@ typedef struct tc_ints {
 #define TC_AXES(...) TC_INTS(__VA_ARGS__) /* TC_AXES(0, -1) */
 #define TC_ALL ((tc_ints){0, {0}})        /* every axis; as dims: a scalar */
 
-/* ---- scopes and errors ------------------------------------------------------------------------- */
+/* ---- scopes and errors ----------------------------------------------------------------------- */
 
 typedef struct tc_scope {
   struct tc_scope *outer;
@@ -130,7 +130,7 @@ void tc_clear_error(void);
 
 void tc_here(const char *file, int line); /* location for messages; see tcompile/locations.h */
 
-/* ---- tensors from and to memory ------------------------------------------------------------------ */
+/* ---- tensors from and to memory -------------------------------------------------------------- */
 
 __attribute__((const)) size_t tc_dtype_size(tc_dtype dtype); /* bytes */
 tc_tensor *tc_empty(tc_dtype dtype, tc_ints dims);
@@ -205,7 +205,7 @@ struct DLManagedTensor;
 struct DLManagedTensor *tc_to_dlpack(const tc_tensor *x);
 tc_tensor *tc_from_dlpack(struct DLManagedTensor *m);
 
-/* ---- devices --------------------------------------------------------------------------------------- */
+/* ---- devices --------------------------------------------------------------------------------- */
 
 /* TC_CPU, TC_CUDA (the first GPU), tc_gpu(1), ...  Ops run where their operands are; a C scalar goes
  * along to any device, operands on two devices are an error.  Work on a GPU is queued: an error that
@@ -241,7 +241,7 @@ tc_stream *tc_stream_use(tc_stream *s); /* from now on; NULL: the default. Retur
 bool tc_stream_synchronize(tc_stream *s);
 bool tc_stream_after(tc_stream *s, tc_stream *other); /* s waits for what other holds now */
 
-/* ---- creation --------------------------------------------------------------------------------------- */
+/* ---- creation -------------------------------------------------------------------------------- */
 
 tc_tensor *tc_zeros(tc_ints dims, tc_dtype dtype);
 tc_tensor *tc_ones(tc_ints dims, tc_dtype dtype);
@@ -257,7 +257,7 @@ tc_tensor *tc_rand(tc_ints dims, uint64_t seed, tc_dtype dtype);  /* uniform in 
 tc_tensor *tc_randn(tc_ints dims, uint64_t seed, tc_dtype dtype); /* standard normal, Box-Muller */
 tc_tensor *tc_cast(const tc_tensor *x, tc_dtype dtype);
 
-/* ---- elementwise ------------------------------------------------------------------------------------- */
+/* ---- elementwise ----------------------------------------------------------------------------- */
 
 tc_tensor *tc_neg(const tc_tensor *x);
 tc_tensor *tc_abs(const tc_tensor *x);
@@ -350,7 +350,7 @@ tc_tensor *tc_clamp(const tc_tensor *x, double lo, double hi); /* min(max(x, lo)
 tc_tensor *tc_lerp(const tc_tensor *a, const tc_tensor *b, double weight); /* a + weight*(b-a) */
 tc_tensor *tc_masked_fill(const tc_tensor *x, const tc_tensor *mask, double value);
 
-/* ---- activations -------------------------------------------------------------------------------------- */
+/* ---- activations ----------------------------------------------------------------------------- */
 
 tc_tensor *tc_relu(const tc_tensor *x);
 tc_tensor *tc_relu6(const tc_tensor *x);
@@ -364,7 +364,7 @@ tc_tensor *tc_mish(const tc_tensor *x);
 tc_tensor *tc_hardswish(const tc_tensor *x);
 tc_tensor *tc_hardsigmoid(const tc_tensor *x);
 
-/* ---- reductions; TC_ALL or TC_AXES(...); keepdim leaves axes of size 1 ---------------------------------- */
+/* ---- reductions; TC_ALL or TC_AXES(...); keepdim leaves axes of size 1 ----------------------- */
 
 tc_tensor *tc_sum(const tc_tensor *x, tc_ints axes, bool keepdim);  /* integers and bool sum to i64 */
 tc_tensor *tc_prod(const tc_tensor *x, tc_ints axes, bool keepdim); /* likewise */
@@ -382,7 +382,7 @@ tc_tensor *tc_norm(const tc_tensor *x, double p, tc_ints axes, bool keepdim); /*
 tc_tensor *tc_cumsum(const tc_tensor *x, int axis); /* integers to i64 */
 tc_tensor *tc_cumprod(const tc_tensor *x, int axis);
 
-/* ---- views: results share storage with x ------------------------------------------------------------------ */
+/* ---- views: results share storage with x ----------------------------------------------------- */
 
 tc_tensor *tc_reshape(const tc_tensor *x, tc_ints dims); /* one size may be -1; copies if strides force it */
 tc_tensor *tc_permute(const tc_tensor *x, tc_ints axes);
@@ -396,7 +396,7 @@ tc_tensor *tc_unsqueeze(const tc_tensor *x, int axis);
 tc_tensor *tc_flatten(const tc_tensor *x, int first, int last);
 tc_tensor *tc_contiguous(const tc_tensor *x); /* a view when x is contiguous already */
 
-/* ---- joining and moving ------------------------------------------------------------------------------------- */
+/* ---- joining and moving ---------------------------------------------------------------------- */
 
 tc_tensor *tc_concat(const tc_tensor *const *x, int n, int axis);
 tc_tensor *tc_stack(const tc_tensor *const *x, int n, int axis);
@@ -408,7 +408,7 @@ tc_tensor *tc_triu(const tc_tensor *x, int64_t k);
 tc_tensor *tc_repeat(const tc_tensor *x, tc_ints times); /* tiles */
 tc_tensor *tc_roll(const tc_tensor *x, int64_t shift, int axis);
 
-/* ---- indexing by data; indices are i32 or i64, in range, not negative ----------------------------------------- */
+/* ---- indexing by data; indices are i32 or i64, in range, not negative ------------------------ */
 
 tc_tensor *tc_gather(const tc_tensor *x, int axis, const tc_tensor *index); /* out[i][j] = x[index[i][j]][j] for axis 0 */
 tc_tensor *tc_index_select(const tc_tensor *x, int axis, const tc_tensor *index); /* index of rank 1 */
@@ -417,7 +417,7 @@ tc_tensor *tc_one_hot(const tc_tensor *index, int64_t classes);           /* [..
 tc_tensor *tc_scatter(const tc_tensor *x, int axis, const tc_tensor *index, const tc_tensor *src);     /* last write wins */
 tc_tensor *tc_scatter_add(const tc_tensor *x, int axis, const tc_tensor *index, const tc_tensor *src); /* in order */
 
-/* ---- linear algebra --------------------------------------------------------------------------------------------- */
+/* ---- linear algebra -------------------------------------------------------------------------- */
 
 /* [..,M,K] x [..,K,N] -> [..,M,N], leading axes broadcast; a rank-1 operand is a row (left) or a
  * column (right) whose axis is dropped.  f16, bf16 accumulate in f32; integers wrap. */
@@ -426,7 +426,7 @@ tc_tensor *tc_linear(const tc_tensor *x, const tc_tensor *w, const tc_tensor *bi
 tc_tensor *tc_outer(const tc_tensor *a, const tc_tensor *b); /* [M], [N] -> [M,N] */
 tc_tensor *tc_einsum(const char *spec, const tc_tensor *const *x, int n); /* "bik,bkj->bij" */
 
-/* ---- neural networks ----------------------------------------------------------------------------------------------- */
+/* ---- neural networks ------------------------------------------------------------------------- */
 
 typedef enum tc_reduction { TC_NONE = 0, TC_MEAN = 1, TC_SUM = 2 } tc_reduction;
 
@@ -443,7 +443,7 @@ tc_tensor *tc_nll(const tc_tensor *log_probability, const tc_tensor *target, tc_
 tc_tensor *tc_mse(const tc_tensor *a, const tc_tensor *b, tc_reduction r);
 tc_tensor *tc_bce_with_logits(const tc_tensor *logits, const tc_tensor *target, tc_reduction r);
 
-/* ---- in place: x must be writable; operands broadcast to x's shape and convert to its dtype -------------------------- */
+/* ---- in place: x must be writable; operands broadcast to x's shape and convert to its dtype -- */
 
 tc_tensor *tc_copy_(tc_tensor *x, const tc_tensor *src); /* returns x, owned as before */
 tc_tensor *tc_add_(tc_tensor *x, const tc_tensor *y);
@@ -452,7 +452,7 @@ tc_tensor *tc_mul_(tc_tensor *x, const tc_tensor *y);
 tc_tensor *tc_div_(tc_tensor *x, const tc_tensor *y);
 tc_tensor *tc_fill_(tc_tensor *x, double value);
 
-/* ---- the runtime ------------------------------------------------------------------------------------------------------- */
+/* ---- the runtime ----------------------------------------------------------------------------- */
 
 /* Memory of freed tensors is kept for the next results, up to a cap (TC_CACHE=bytes, K, M, G; default 1G).
  * tc_trim returns all of it to the system and gives the number of bytes. */

@@ -4,7 +4,7 @@
 
 typedef const tc_tensor *in;
 
-/* ---- one or two tensors: straight from the table ------------------------------------------ */
+/* ---- one or two tensors: straight from the table --------------------------------------------- */
 
 #define TC_API(function, op, arguments)
 #define TC_API1(function, op)                                                                      \
@@ -13,7 +13,7 @@ typedef const tc_tensor *in;
   tc_tensor *function(in a, in b) { return tc_call(TC_API_##function, a, b); }
 #include "graph/api.def"
 
-/* ---- signatures that several functions share ---------------------------------------------- */
+/* ---- signatures that several functions share ------------------------------------------------- */
 
 #define SCALAR(function)                                                                           \
   tc_tensor *function(in x, double s) { return tc_call(TC_API_##function, x, s); }
@@ -125,7 +125,7 @@ WRITTEN(tc_scatter_add)
 RANDOM(tc_rand)
 RANDOM(tc_randn)
 
-/* ---- the rest ----------------------------------------------------------------------------- */
+/* ---- the rest -------------------------------------------------------------------------------- */
 
 tc_tensor *tc_full(tc_ints dims, double value, tc_dtype dtype) {
   return tc_call(TC_API_tc_full, &dims, value, (int64_t)dtype);

@@ -12,7 +12,7 @@ enum {
   MAX_ATTRS = 2 * (TC_MAX_RANK + 1) + 4
 };
 
-/* ---- the tables --------------------------------------------------------------------------- */
+/* ---- the tables ------------------------------------------------------------------------------ */
 
 typedef struct api_row {
   const char *name;
@@ -32,7 +32,7 @@ static tc_eager_fn *const eager_table[OP_COUNT] = {
 };
 #undef tc_0
 
-/* ---- running an op ------------------------------------------------------------------------ */
+/* ---- running an op --------------------------------------------------------------------------- */
 
 tc_type tc_type_of(const tc_tensor *x) {
   tc_type t = {
@@ -84,7 +84,7 @@ tc_tensor *tc_eager_run(tc_eager_call *c, int nattr) {
   return NULL;
 }
 
-/* ---- operands ----------------------------------------------------------------------------- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 /* Operands, and what holds their scalars and types. */
 typedef struct arguments {
@@ -204,7 +204,7 @@ static void push_seed(arguments *a, uint64_t v) {
   a->in[a->nin++] = &a->scalar[a->nscalar++];
 }
 
-/* ---- attributes --------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 /* Past what a size can be, every value means the same ("to the end"). */
 static void push_int(arguments *a, int64_t v) {
@@ -219,7 +219,7 @@ static bool push_ints(arguments *a, const tc_ints *list) {
   return true;
 }
 
-/* ---- a call ------------------------------------------------------------------------------- */
+/* ---- a call ---------------------------------------------------------------------------------- */
 
 typedef struct marks {
   bool like, first; /* "~", "x" */

@@ -15,8 +15,7 @@ static const DLDataType code_of[TC_DTYPE_COUNT] = {
     [TC_F64] = {kDLFloat, 64, 1},
 };
 
-/* ---- export
- * ------------------------------------------------------------------------------------------ */
+/* ---- export ---------------------------------------------------------------------------------- */
 
 /* What a deleter frees: the managed tensor, its lists, a reference to the memory. */
 typedef struct {
@@ -79,8 +78,7 @@ DLManagedTensorVersioned *tc_to_dlpack_versioned(const tc_tensor *x) {
   return &e->managed.versioned;
 }
 
-/* ---- import
- * ------------------------------------------------------------------------------------------- */
+/* ---- import ---------------------------------------------------------------------------------- */
 
 static void release_plain(void *context) {
   DLManagedTensor *m = context;

@@ -7,7 +7,7 @@
 #include "runtime/libtcrt/src/convert.h"
 #include "runtime/libtcrt/src/tensor.h"
 
-/* ---- a call ------------------------------------------------------------------------------- */
+/* ---- a call ---------------------------------------------------------------------------------- */
 
 typedef struct tc_eager_call {
   tc_op op;
@@ -46,7 +46,7 @@ static inline int tc_arg_axis(const tc_eager_call *c, int k, int rank) {
 double tc_scalar_f(const tc_tensor *x);
 int64_t tc_scalar_i(const tc_tensor *x);
 
-/* ---- walking ------------------------------------------------------------------------------ */
+/* ---- walking --------------------------------------------------------------------------------- */
 
 enum {
   TC_BLOCK = 256,           /* elements converted at a time */
@@ -104,7 +104,7 @@ tc_rows tc_rows_of(const tc_tensor *x, uint32_t mask);
 /* Mask of the axes listed at attribute k; an empty list means all. */
 uint32_t tc_arg_axes(const tc_eager_call *c, int k, int rank);
 
-/* ---- the functions of the `eager` column, with tc_ in front ------------------------------- */
+/* ---- the functions of the `eager` column, with tc_ in front ---------------------------------- */
 
 #define TC_OP(id, text, lo, hi, cls, attrs, infer, decomp, eager, expr) tc_eager_fn tc_##eager;
 #include "graph/ops.def"

@@ -163,7 +163,7 @@ bool tc_eager_cast(tc_eager_call *c) {
   return true;
 }
 
-/* ---- selection by a bool ------------------------------------------------------------------ */
+/* ---- selection by a bool --------------------------------------------------------------------- */
 
 /* out = condition ? a : b, both converted to out's dtype. */
 static void choose(const tc_tensor *condition, const tc_tensor *a, const tc_tensor *b,

@@ -18,7 +18,7 @@ static void reduce_loss(const tc_eager_call *c, const double *loss, int64_t n) {
   tc_seq_write_f(&y, 0, 1, &sum);
 }
 
-/* ---- classes ------------------------------------------------------------------------------ */
+/* ---- classes --------------------------------------------------------------------------------- */
 
 static double at(const tc_rows *x, tc_dtype dtype, int64_t row, int64_t i) {
   double v;
@@ -67,7 +67,7 @@ bool tc_eager_nll(tc_eager_call *c) {
   return true;
 }
 
-/* ---- pairs -------------------------------------------------------------------------------- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 /* mse: (a-b)^2;  bce: max(x,0) - x t + log(1 + exp(-|x|)) */
 static double pair_loss(tc_op op, double a, double b) {

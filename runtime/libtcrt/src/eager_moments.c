@@ -36,7 +36,7 @@ static double row_extremum(const tc_rows *x, tc_dtype dtype, int64_t row, bool o
   return best;
 }
 
-/* ---- variance ----------------------------------------------------------------------------- */
+/* ---- variance -------------------------------------------------------------------------------- */
 
 /* sum (x - mean)^2 / max(n - correction, 0): in two passes, without cancellation. */
 static double variance(const tc_rows *x, tc_dtype dtype, int64_t row, double correction) {
@@ -59,7 +59,7 @@ bool tc_eager_var(tc_eager_call *c) {
   return true;
 }
 
-/* ---- norm: (sum |x|^p)^(1/p), its limits at p = inf and -inf, and the count at 0 ---------- */
+/* ---- norm: (sum |x|^p)^(1/p), its limits at p = inf and -inf, and the count at 0 ------------- */
 
 static double norm(const tc_rows *x, tc_dtype dtype, int64_t row, double p) {
   if (p == INFINITY) return x->inner ? row_extremum(x, dtype, row, true, true) : 0;
@@ -83,7 +83,7 @@ bool tc_eager_norm(tc_eager_call *c) {
   return true;
 }
 
-/* ---- y = (x - shift) * scale per row, then f ---------------------------------------------- */
+/* ---- y = (x - shift) * scale per row, then f ------------------------------------------------- */
 
 typedef struct row_map {
   const tc_rows *x, *y;
@@ -130,7 +130,7 @@ bool tc_eager_softmax(tc_eager_call *c) {
   return true;
 }
 
-/* ---- layer norm and RMS norm: over the last axes ------------------------------------------ */
+/* ---- layer norm and RMS norm: over the last axes --------------------------------------------- */
 
 static bool normalise(const tc_eager_call *c, bool centred, const tc_tensor *weight,
                       const tc_tensor *bias, double eps) {
@@ -159,7 +159,7 @@ bool tc_eager_rms_norm(tc_eager_call *c) {
   return normalise(c, false, c->in[1], NULL, tc_scalar_f(c->in[2]));
 }
 
-/* ---- batch norm: statistics given per channel --------------------------------------------- */
+/* ---- batch norm: statistics given per channel ------------------------------------------------ */
 
 static double channel(const tc_tensor *t, int64_t i, double otherwise) {
   double v = otherwise;

@@ -149,7 +149,7 @@ static void store(const reduction *r, const cell *result, const tc_tensor *out, 
   }
 }
 
-/* ---- log-sum-exp -------------------------------------------------------------------------- */
+/* ---- log-sum-exp ----------------------------------------------------------------------------- */
 
 /* m + log sum exp(x - m) with m the maximum, or 0 where that is infinite. */
 static double logsumexp(const tc_rows *x, tc_dtype dtype, int64_t row) {
@@ -174,7 +174,7 @@ static void eager_logsumexp(const reduction *r, const tc_tensor *x, uint32_t mas
   for (int64_t o = 0; o < rows.outer; o++) result[o].f = logsumexp(&rows, r->dtype, o);
 }
 
-/* ---- the ops ------------------------------------------------------------------------------ */
+/* ---- the ops --------------------------------------------------------------------------------- */
 
 /* Number of elements in each reduced row. */
 static int64_t reduced_count(const tc_tensor *x, uint32_t mask) {
@@ -201,7 +201,7 @@ bool tc_eager_reduce(tc_eager_call *c) {
   return done;
 }
 
-/* ---- position of the extremum ------------------------------------------------------------- */
+/* ---- position of the extremum ---------------------------------------------------------------- */
 
 /* Index of the first largest (smallest) element of a row; a NaN counts as such. */
 static int64_t find_f(const tc_rows *x, int64_t row, bool largest) {
@@ -245,7 +245,7 @@ bool tc_eager_arg(tc_eager_call *c) {
   return true;
 }
 
-/* ---- running sums and products ------------------------------------------------------------ */
+/* ---- running sums and products --------------------------------------------------------------- */
 
 static void scan_f(const tc_rows *x, const tc_rows *y, int64_t row, bool product) {
   double v[TC_BLOCK], a = product;

@@ -4,7 +4,7 @@
 
 #include "runtime/libtcrt/src/device.h"
 
-/* ---- sizes -------------------------------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 static bool given(const char *function, const tc_tensor *x) {
   if (!x) tc_fail("%s: operand 1 is NULL", function);
@@ -69,7 +69,7 @@ const char *tc_dtype_name(tc_dtype dtype) {
   return (unsigned)dtype < TC_DTYPE_COUNT ? tc_dtype_text(dtype) : "?";
 }
 
-/* ---- elements ----------------------------------------------------------------------------- */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 static bool one_element(const char *function, const tc_tensor *x) {
   if (!given(function, x)) return false;
@@ -123,7 +123,7 @@ double tc_at(const tc_tensor *x, tc_ints index) {
   return value_of("tc_at", &one);
 }
 
-/* ---- comparison --------------------------------------------------------------------------- */
+/* ---- comparison ------------------------------------------------------------------------------ */
 
 /* Of one shape?  Else an error. */
 static bool pair(const char *function, const tc_tensor *a, const tc_tensor *b) {

@@ -64,8 +64,7 @@ bool tc_json_natural(tc_json *j, int64_t *out) {
   return true;
 }
 
-/* ---- strings
- * -------------------------------------------------------------------------------------- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 /* Length of the UTF-8 sequence at s, or 0: overlong forms, surrogates and values past U+10FFFF
  * are none. */

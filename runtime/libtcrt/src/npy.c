@@ -26,8 +26,7 @@ static const char *const descr_of[TC_DTYPE_COUNT] = {
     [TC_I64] = "<i8",  [TC_F16] = "<f2", [TC_F32] = "<f4", [TC_F64] = "<f8",
 };
 
-/* ---- the header's text
- * --------------------------------------------------------------------------- */
+/* ---- the header's text ----------------------------------------------------------------------- */
 
 typedef struct {
   const char *path;
@@ -155,8 +154,7 @@ static bool read_header(reader *r, header *h) {
   return true;
 }
 
-/* ---- the file
- * ------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 /* Reads exactly n bytes. */
 static bool read_bytes(FILE *f, const char *path, void *out, size_t n, const char *what) {
@@ -247,8 +245,7 @@ tc_tensor *tc_load_npy(const char *path) {
   return t;
 }
 
-/* ---- writing
- * ----------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* Version 1.0; the elements begin at a multiple of 64 bytes.  Returns the length. */
 static size_t format_front(char out[512], const tc_tensor *x) {

@@ -61,8 +61,7 @@ static void unref(void *context) {
   free(s);
 }
 
-/* ---- one entry
- * -------------------------------------------------------------------------------------- */
+/* ---- one entry ------------------------------------------------------------------------------- */
 
 static bool read_dtype(tc_json *j, entry *e) {
   char *text;
@@ -134,8 +133,7 @@ static bool read_metadata(tc_json *j) {
   return !j->error;
 }
 
-/* ---- the header
- * --------------------------------------------------------------------------------------- */
+/* ---- the header ------------------------------------------------------------------------------ */
 
 /* Room for one more entry, zeroed. */
 static entry *push(tc_safetensors *s) {
@@ -247,8 +245,7 @@ static bool parse(const char *path, tc_safetensors *s) {
   return check_names(path, s) && check_cover(path, s, (int64_t)(s->size - 8 - n));
 }
 
-/* ---- the handle
- * -------------------------------------------------------------------------------------------- */
+/* ---- the handle ------------------------------------------------------------------------------ */
 
 static bool map_file(const char *path, int fd, tc_safetensors *s) {
   struct stat st;

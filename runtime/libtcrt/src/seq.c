@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- making ------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 tc_seq tc_seq_make(const tc_tensor *t, int rank, const int64_t *dim, const int64_t *stride) {
   tc_seq s = {.data = t->data, .dtype = (tc_dtype)t->key.dtype};
@@ -39,7 +39,7 @@ tc_seq tc_seq_broadcast(const tc_tensor *t, int rank, const int64_t *dim) {
 
 tc_seq tc_seq_of(const tc_tensor *t) { return tc_seq_make(t, t->key.rank, t->dim, t->stride); }
 
-/* ---- walking ------------------------------------------------------------------------------ */
+/* ---- walking --------------------------------------------------------------------------------- */
 
 typedef struct cursor {
   const tc_seq *s;
@@ -144,7 +144,7 @@ void tc_seq_offsets(const tc_seq *s, int64_t start, int64_t n, int64_t *offset) 
   }
 }
 
-/* ---- copying ------------------------------------------------------------------------------ */
+/* ---- copying --------------------------------------------------------------------------------- */
 
 static bool is_contiguous(const tc_seq *s) { return s->rank == 1 && s->stride[0] == 1; }
 
@@ -256,7 +256,7 @@ bool tc_pack(const tc_tensor *x, void *dst) {
   return true;
 }
 
-/* ---- rows --------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 tc_rows tc_rows_of(const tc_tensor *x, uint32_t mask) {
   tc_rows r = {.outer = 1, .inner = 1};

@@ -62,7 +62,7 @@ bool tc_set_enabled(bool enabled) {
   return __atomic_exchange_n(&tcrt_enabled, allowed, __ATOMIC_RELAXED) != 0;
 }
 
-/* ---- the program's own wish ----------------------------------------------------------------- */
+/* ---- the program's own wish ------------------------------------------------------------------ */
 
 static int stance = TC_STANCE_DEFAULT;
 

@@ -4,7 +4,7 @@
 
 #include "runtime/libtcrt/src/eager.h"
 
-/* ---- creation ----------------------------------------------------------------------------- */
+/* ---- creation -------------------------------------------------------------------------------- */
 
 tc_tensor *tc_zeros(tc_ints dims, tc_dtype dtype) { return tc_full(dims, 0, dtype); }
 tc_tensor *tc_ones(tc_ints dims, tc_dtype dtype) { return tc_full(dims, 1, dtype); }
@@ -41,7 +41,7 @@ tc_tensor *tc_clone(const tc_tensor *x) {
   return NULL;
 }
 
-/* ---- split -------------------------------------------------------------------------------- */
+/* ---- split ----------------------------------------------------------------------------------- */
 
 int tc_split(const tc_tensor *x, int n, int axis, tc_tensor **out) {
   int at;
@@ -61,7 +61,7 @@ int tc_split(const tc_tensor *x, int n, int axis, tc_tensor **out) {
   return n;
 }
 
-/* ---- in place ----------------------------------------------------------------------------- */
+/* ---- in place -------------------------------------------------------------------------------- */
 
 /* Can x be written, element by element? */
 static bool check_target(const char *name, const tc_tensor *x) {

@@ -27,7 +27,7 @@ enum {
 _Static_assert(sizeof(tc_storage) <= ALIGN + ALIGN, "a storage header is at most two cache lines");
 enum { HEADER = (sizeof(tc_storage) + ALIGN - 1) / ALIGN * ALIGN };
 
-/* ---- size classes ------------------------------------------------------------------------- */
+/* ---- size classes ---------------------------------------------------------------------------- */
 
 /* Class c = 4*e + q holds (4+q) * 2^e * 32 bytes: 128, 160, 192, 224, 256, 320, ... */
 static size_t class_bytes(int c) { return (size_t)(4 + c % 4) << (c / 4 + 5); }
@@ -42,7 +42,7 @@ static int class_of(size_t bytes) {
   return c;
 }
 
-/* ---- per thread --------------------------------------------------------------------------- */
+/* ---- per thread ------------------------------------------------------------------------------ */
 
 typedef struct local_cache {
   tc_storage *block[LOCAL_CLASSES];
@@ -141,7 +141,7 @@ static local_cache *enter_thread(void) {
 
 static local_cache *local(void) { return mine ? mine : enter_thread(); }
 
-/* ---- the shared lists --------------------------------------------------------------------- */
+/* ---- the shared lists ------------------------------------------------------------------------ */
 
 static void unlink_age(tc_storage *s) {
   if (s->older) s->older->newer = s->newer;
@@ -235,7 +235,7 @@ static void flush_local(local_cache *l) {
   l->headers = 0;
 }
 
-/* ---- storages ----------------------------------------------------------------------------- */
+/* ---- storages -------------------------------------------------------------------------------- */
 
 static tc_storage *take_cached(local_cache *l, int c) {
   tc_storage *s = NULL;
@@ -332,7 +332,7 @@ void tc_storage_unref(tc_storage *s) {
   }
 }
 
-/* ---- tensor headers ----------------------------------------------------------------------- */
+/* ---- tensor headers -------------------------------------------------------------------------- */
 
 tc_tensor *tc_header_new(void) {
   local_cache *l = local();
@@ -357,7 +357,7 @@ void tc_header_free(tc_tensor *t) {
   l->headers++;
 }
 
-/* ---- the public view ---------------------------------------------------------------------- */
+/* ---- the public view ------------------------------------------------------------------------- */
 
 /* Blocks that other threads keep for themselves stay with them: a few per thread, of 64 KiB at
  * most. */

@@ -9,7 +9,7 @@
 #include "graph/graph.h"
 #include "runtime/libtcrt/src/device.h"
 
-/* ---- shape arithmetic --------------------------------------------------------------------- */
+/* ---- shape arithmetic ------------------------------------------------------------------------ */
 
 int64_t tc_count(int rank, const int64_t *dim, size_t element) {
   int64_t n = (int64_t)element;
@@ -75,7 +75,7 @@ bool tc_self_overlaps(const tc_tensor *t) {
   return false;
 }
 
-/* ---- making and freeing ------------------------------------------------------------------- */
+/* ---- making and freeing ---------------------------------------------------------------------- */
 
 tc_tensor *tc_tensor_header(tc_dtype dtype, int rank, const int64_t *dim, tc_device device) {
   tc_tensor *t = tc_header_new();
@@ -144,7 +144,7 @@ tc_tensor tc_alias(const tc_tensor *x) {
   return t;
 }
 
-/* ---- the generated code's way in ---------------------------------------------------------- */
+/* ---- the generated code's way in ------------------------------------------------------------- */
 
 struct tc_tensor *tcrt_new(tc_dtype dtype, int rank, const int64_t *dim) {
   return tc_tensor_new(dtype, rank, dim, TC_CPU);
@@ -165,7 +165,7 @@ bool tcrt_extent(const struct tc_tensor *t, uintptr_t *lo, uintptr_t *hi) {
   return true;
 }
 
-/* ---- checks with messages ----------------------------------------------------------------- */
+/* ---- checks with messages -------------------------------------------------------------------- */
 
 bool tc_check_list(const char *function, const tc_ints *list) {
   if (list->n >= 0 && list->n <= TC_MAX_RANK) return true;
@@ -206,7 +206,7 @@ bool tc_check_dims(const char *function, tc_dtype dtype, const tc_ints *dims) {
   return false;
 }
 
-/* ---- the public constructors -------------------------------------------------------------- */
+/* ---- the public constructors ----------------------------------------------------------------- */
 
 tc_tensor *tc_empty(tc_dtype dtype, tc_ints dims) {
   return tc_check_dims("tc_empty", dtype, &dims) ? tc_tensor_new(dtype, dims.n, dims.v, TC_CPU)

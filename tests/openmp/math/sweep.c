@@ -25,8 +25,7 @@ typedef tc_vf64 unary64(tc_vf64);
 typedef tc_vf32 binary32(tc_vf32, tc_vf32);
 typedef tc_vf64 binary64(tc_vf64, tc_vf64);
 
-/* ---- references
- * -------------------------------------------------------------------------------------- */
+/* ---- references ------------------------------------------------------------------------------ */
 
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 static double rsqrt(double x) { return 1 / sqrt(x); }
@@ -68,8 +67,7 @@ static long double remainder_l(long double a, long double b) {
 UNARY(WRAP1)
 BINARY(WRAP2)
 
-/* ---- errors
- * --------------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 typedef struct worst {
   double ulp, x, y;
@@ -111,8 +109,7 @@ static int report(const char *name, const char *type, const worst *w, double bou
   return bad;
 }
 
-/* ---- arguments
- * -------------------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static unsigned long long state = 88172645463325252ull;
 static unsigned long long next(void) {

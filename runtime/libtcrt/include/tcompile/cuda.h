@@ -26,7 +26,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* ---- images -------------------------------------------------------------------------------- */
+/* ---- images ---------------------------------------------------------------------------------- */
 
 /* Machine code for one architecture, or PTX that the driver compiles for any newer one. */
 typedef struct tcrt_cuda_blob {
@@ -53,7 +53,7 @@ typedef struct tcrt_cuda_image {
  * images that nobody launched are fine. */
 void tcrt_cuda_unload(tcrt_cuda_image *image);
 
-/* ---- a call -------------------------------------------------------------------------------- */
+/* ---- a call ---------------------------------------------------------------------------------- */
 
 /* What launch sizes depend on. */
 typedef struct tcrt_cuda_info {
@@ -113,7 +113,7 @@ int tcrt_cuda_pack(const tcrt_cuda_call *c, const struct tc_tensor *x, void *dst
 int tcrt_cuda_copy(const tcrt_cuda_call *c, const struct tc_tensor *x, void *dst,
                    const int64_t *stride);
 
-/* ---- products by cuBLASLt ------------------------------------------------------------------- */
+/* ---- products by cuBLASLt -------------------------------------------------------------------- */
 
 typedef enum tcrt_cuda_epilogue {
   TCRT_MM_NONE,

@@ -14,7 +14,7 @@ void *tc_cuda_fail(const char *function, const char *what, cu_result r) {
   return tc_fail("%s: %s: %s", function, what, tc_cuda_describe(r).text);
 }
 
-/* ---- opening ------------------------------------------------------------------------------ */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static cu_result read_info(tc_cuda_device *d) {
   int major = 0, minor = 0;
@@ -135,7 +135,7 @@ cu_result tc_cuda_current(const tc_cuda_device *d) {
   return r == CU_SUCCESS && now != d->context ? d->cu->context_set(d->context) : r;
 }
 
-/* ---- waiting ------------------------------------------------------------------------------ */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 bool tc_cuda_indices_fine(const char *function, tc_cuda_device *d) {
   if (!__atomic_exchange_n(d->bad, 0, __ATOMIC_RELAXED)) return true;
@@ -163,7 +163,7 @@ bool tc_synchronize(void) {
   return fine;
 }
 
-/* ---- which device ------------------------------------------------------------------------- */
+/* ---- which device ---------------------------------------------------------------------------- */
 
 int tc_device_count(tc_device kind) {
   if ((kind & 0xff) == TC_CPU) return 1;

@@ -76,7 +76,7 @@ bool tc_cuda_indices_fine(const char *function, tc_cuda_device *d);
 /* A call on a device that was entered. */
 void tc_cuda_call_on(tc_cuda_device *d, tcrt_cuda_call *c);
 
-/* ---- memory ------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* In the order of the stream; *bytes becomes the size of the block.  Unused memory is given back
  * before out of memory is said. */
@@ -96,7 +96,7 @@ bool tc_cuda_is_pinned(const tc_storage *s);
 /* Keeps s until what is queued on the stream by now is done. */
 cu_result tc_cuda_hold(tc_cuda_device *d, tc_storage *s, cu_stream on);
 
-/* ---- kernels ------------------------------------------------------------------------------ */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 /* Counts images that were unloaded: functions found before may be gone. */
 extern _Atomic unsigned tc_cuda_epoch;
@@ -114,7 +114,7 @@ cu_result tc_cuda_fill(const tcrt_cuda_call *c, const tc_tensor *dst, uint64_t b
  */
 cu_result tc_cuda_product(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm, cu_stream s, bool dry);
 
-/* ---- recording ---------------------------------------------------------------------------- */
+/* ---- recording ------------------------------------------------------------------------------- */
 
 typedef struct tc_cuda_kernel {
   cu_function function;

@@ -91,7 +91,7 @@ static void open_library(void) {
   usable = library != NULL;
 }
 
-/* ---- what the library answered ------------------------------------------------------------ */
+/* ---- what the library answered --------------------------------------------------------------- */
 
 enum { SLOTS = 512, MOST_WORKSPACE = 32 << 20 };
 
@@ -224,7 +224,7 @@ static plan *find_plan(struct tc_cuda_products *t, const problem *of) {
   return p;
 }
 
-/* ---- running ------------------------------------------------------------------------------ */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static struct tc_cuda_products *open_products(void) {
   struct tc_cuda_products *t = calloc(1, sizeof *t);

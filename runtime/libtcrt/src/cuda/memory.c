@@ -9,7 +9,7 @@
 
 #include "runtime/libtcrt/src/device.h"
 
-/* ---- copies that still read host memory ----------------------------------------------------- */
+/* ---- copies that still read host memory ------------------------------------------------------ */
 
 /* Lets go of what finished copies held. */
 static void reap(tc_cuda_device *d) {
@@ -53,7 +53,7 @@ cu_result tc_cuda_hold(tc_cuda_device *d, tc_storage *s, cu_stream on) {
   return r;
 }
 
-/* ---- without pools ------------------------------------------------------------------------ */
+/* ---- without pools --------------------------------------------------------------------------- */
 
 enum { GRAIN = 512, LARGE_GRAIN = 2 << 20 };
 
@@ -118,7 +118,7 @@ static void free_plain(tc_cuda_device *d, cu_ptr p, size_t bytes, cu_stream s) {
   pthread_mutex_unlock(&d->lock);
 }
 
-/* ---- allocation --------------------------------------------------------------------------- */
+/* ---- allocation ------------------------------------------------------------------------------ */
 
 static cu_result alloc_once(tc_cuda_device *d, size_t *bytes, cu_stream s, cu_ptr *p) {
   return d->pool ? d->cu->pool_alloc(p, *bytes, d->pool, s) : alloc_plain(d, bytes, s, p);
@@ -156,7 +156,7 @@ void tc_cuda_release(tc_cuda_device *d, cu_ptr p, size_t bytes, cu_stream s) {
   else if (d->cu->free_async(p, s)) d->cu->free(p); /* at once, after what uses it */
 }
 
-/* ---- storages ----------------------------------------------------------------------------- */
+/* ---- storages -------------------------------------------------------------------------------- */
 
 typedef struct owned {
   tc_cuda_device *device;
@@ -224,7 +224,7 @@ tc_tensor *tc_empty_pinned(tc_dtype dtype, tc_ints dims) {
   return t;
 }
 
-/* ---- scratch ------------------------------------------------------------------------------ */
+/* ---- scratch --------------------------------------------------------------------------------- */
 
 typedef struct scratch {
   owned memory;
@@ -290,7 +290,7 @@ void *tc_cuda_scratch(tc_cuda_device *d, tc_scratch_use use, size_t bytes) {
   return (void *)(uintptr_t)o->data;
 }
 
-/* ---- the public view ---------------------------------------------------------------------- */
+/* ---- the public view ------------------------------------------------------------------------- */
 
 size_t tc_cuda_trim(void) {
   size_t bytes = 0;

@@ -24,7 +24,7 @@ static tc_cuda_device *begin(const char *function, const tc_tensor *x, tcrt_cuda
   return d;
 }
 
-/* ---- copying ------------------------------------------------------------------------------ */
+/* ---- copying --------------------------------------------------------------------------------- */
 
 static size_t bytes_of(const tc_tensor *x) {
   return (size_t)tc_elements(x) * tc_dtype_size((tc_dtype)x->key.dtype);
@@ -146,7 +146,7 @@ const tc_tensor *tc_on_host(const char *function, const tc_tensor *x, tc_tensor 
   return *copy = move_to(function, x, TC_CPU);
 }
 
-/* ---- assignment --------------------------------------------------------------------------- */
+/* ---- assignment ------------------------------------------------------------------------------ */
 
 /* A one-element tensor's value in dst's dtype, as bits. */
 static uint64_t bits_for(const tc_tensor *dst, const tc_tensor *value) {

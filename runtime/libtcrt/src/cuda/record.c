@@ -54,7 +54,7 @@ static pthread_key_t thread_end;
 static bool have_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* ---- lists -------------------------------------------------------------------------------- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 static bool grow(void **at, uint32_t *room, uint32_t need, size_t size) {
   if (need <= *room) return true;
@@ -99,7 +99,7 @@ static void set_args(const list *l, const item *i, void **args) {
   for (unsigned k = 0; k < i->as.kernel.nargs; k++) args[k] = &l->word[i->word + k];
 }
 
-/* ---- collecting --------------------------------------------------------------------------- */
+/* ---- collecting ------------------------------------------------------------------------------ */
 
 static void drop_graph(graph *g) {
   const tc_cuda_driver *cu = g->device->cu;
@@ -171,7 +171,7 @@ cu_result tc_cuda_record_product(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm
   return CU_SUCCESS;
 }
 
-/* ---- making a graph ----------------------------------------------------------------------- */
+/* ---- making a graph -------------------------------------------------------------------------- */
 
 static void node_of(const list *l, const item *i, cu_kernel_node *node, void **args) {
   const tc_cuda_kernel *k = &i->as.kernel;
@@ -254,7 +254,7 @@ static graph *make_graph(recorder *r, const tcrt_cuda_call *c) {
   return NULL;
 }
 
-/* ---- finding one, and bringing it up to date ------------------------------------------------ */
+/* ---- finding one, and bringing it up to date ------------------------------------------------- */
 
 /* One problem but for its addresses?  Sizes and flags lie side by side, without gaps. */
 static bool same_problem(const tcrt_cuda_mm *a, const tcrt_cuda_mm *b) {
@@ -345,7 +345,7 @@ static cu_result update_graph(recorder *r, const tcrt_cuda_call *c, graph *g) {
   return q;
 }
 
-/* ---- submitting --------------------------------------------------------------------------- */
+/* ---- submitting ------------------------------------------------------------------------------ */
 
 /* Without a graph. */
 static cu_result run_one_by_one(const recorder *r, const tcrt_cuda_call *c) {

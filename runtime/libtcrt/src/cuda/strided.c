@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- the kernels' text -------------------------------------------------------------------- */
+/* ---- the kernels' text ----------------------------------------------------------------------- */
 
 static const char head_text[] = ".version 6.3\n.target sm_75\n.address_size 64\n";
 
@@ -106,7 +106,7 @@ static void write_text(void) {
   blob.data = text;
 }
 
-/* ---- launching ---------------------------------------------------------------------------- */
+/* ---- launching ------------------------------------------------------------------------------- */
 
 static tc_cuda_layout common_layout(const tc_tensor *dst, const tc_tensor *src) {
   tc_cuda_layout l = {.rank = 0};
