@@ -31,4 +31,11 @@ interp_array **random_graph_perturbed(const random_graph *r, double by);
 tc_dtype random_coarsest_dtype(tc_graph *g);
 void random_graph_free_input(const random_graph *r, interp_array **input);
 
+/* What tests of generated code run.  Both lists end at n; the caller frees them.
+ *   every op alone, in `settings` of 8 (dtypes, sizes, special values); TC_TEST_SEEDS asks for more of
+ *   them, TC_TEST_OP for one op
+ *   *n graphs of 4 to 33 ops; TC_TEST_GRAPHS asks for more */
+random_options *random_every_op(int settings, int *n);
+random_options *random_many_ops(uint64_t seed, int *n);
+
 #endif

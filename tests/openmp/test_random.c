@@ -131,46 +131,20 @@ static void run_all(const random_options *o, int n, tally *t) {
   }
 }
 
-static const uint32_t wide =
-    1u << TC_F64 | 1u << TC_I64 | 1u << TC_I32 | 1u << TC_U8 | 1u << TC_BOOL;
-
-/* Each op alone, in several dtypes and settings; TC_TEST_SEEDS=8 for more of them, TC_TEST_OP for
- * one. */
 Test(random, every_op, .timeout = 3000) {
-  static const uint32_t dtypes[] = {1u << TC_F32 | 1u << TC_I64 | 1u << TC_BOOL, wide,
-                                    1u << TC_BF16 | 1u << TC_I32,
-                                    1u << TC_F16 | 1u << TC_I16 | 1u << TC_I8 | 1u << TC_I64};
-  static random_options o[OP_COUNT * 8];
   int n = 0;
-  const char *only = getenv("TC_TEST_OP"), *seeds = getenv("TC_TEST_SEEDS");
-  const int count = seeds ? atoi(seeds) : only ? 8 : 2;
-  for (int op = 1; op < OP_COUNT; op++)
-    for (int k = 0; k < 8; k++) {
-      if ((k + op) % 8 >= count) continue;
-      if (only && strcmp(only, tc_op_get((tc_op)op)->text)) continue;
-      o[n++] = (random_options){.seed = (uint64_t)op * 100 + (uint64_t)k,
-                                .always = (tc_op)op,
-                                .symbolic = k & 1,
-                                .specials = k % 4 == 3,
-                                .dtypes = dtypes[k / 2]};
-    }
+  random_options *o = random_every_op(2, &n);
   tally t = {0};
   run_all(o, n, &t);
   printf("%d graphs, %d compiled, %d runs, %d failures\n", t.graphs, t.compiled, t.runs,
          t.failures);
   cr_expect_eq(t.failures, 0);
+  free(o);
 }
 
 Test(random, graphs, .timeout = 3000) {
-  const char *count = getenv("TC_TEST_GRAPHS");
-  const int n = count ? atoi(count) : 48;
-  random_options *o = calloc((size_t)n + 1, sizeof *o);
-  for (int k = 0; k < n; k++)
-    o[k] = (random_options){.seed = 991000 + (uint64_t)k,
-                            .nodes = 4 + k % 30,
-                            .symbolic = k & 1,
-                            .specials = k % 8 == 7,
-                            .dtypes = k % 3 ? wide : 1u << TC_F32 | 1u << TC_I64 | 1u << TC_BOOL};
+  int n = 48;
+  random_options *o = random_many_ops(991000, &n);
   tally t = {0};
   run_all(o, n, &t);
   printf("%d graphs, %d compiled, %d runs, %d failures\n", t.graphs, t.compiled, t.runs,
