@@ -1,9 +1,9 @@
 /* agree.h - when two outcomes of a random program are the same.
  *
  * Two results agree when they differ by no more than the tolerance of the coarsest dtype and what a
- * change of the operands by about one rounding does to the original body (where a program magnifies
- * rounding errors, so may its kernels), or when against the body run in double the kernels' error
- * is at most twice the body's. */
+ * change of the operands by about one rounding does to the original body, as it is and in double
+ * (where a program magnifies rounding errors, so may its kernels), or when against the body run in
+ * double the kernels' error is at most twice the body's. */
 #ifndef TC_FUZZ_AGREE_H
 #define TC_FUZZ_AGREE_H
 
@@ -19,8 +19,13 @@ typedef struct outcome {
   char error[200];
 } outcome;
 
-/* changed, wide: of the body with changed operands, and with operands in f64; may be empty. */
-bool fuzz_agree(const fuzz_case *c, const outcome *got, const outcome *want, const outcome changed[FUZZ_SAMPLES], const outcome *wide,
-                char why[200]);
+/* The original body, over the operands and over changed ones (no result: not run). */
+typedef struct body_runs {
+  outcome as_is, changed[FUZZ_SAMPLES];
+} body_runs;
+
+/* wide: with operands in f64; NULL: not run. */
+bool fuzz_agree(const fuzz_case *c, const outcome *got, const body_runs *body,
+                const body_runs *wide, char why[200]);
 
 #endif

@@ -9,9 +9,12 @@
 #include "agree.h"
 #include "operands.h"
 
-static struct { int runs, hits, fallbacks, refused, errors, segments, failed, uncompiled; } total;
+static struct {
+  int runs, hits, fallbacks, refused, errors, segments, failed, uncompiled;
+} total;
 
-/* ---- effects ------------------------------------------------------------------------------------ */
+/* ---- effects ------------------------------------------------------------------------------------
+ */
 
 static uint64_t trace;
 
@@ -36,7 +39,8 @@ void fuzz_double(tc_tensor *x) {
   tc_add_(x, x);
 }
 
-/* ---- one call ----------------------------------------------------------------------------------- */
+/* ---- one call -----------------------------------------------------------------------------------
+ */
 
 static const int rounds[FUZZ_RUNS] = {3, 1, 0}; /* the n of each run */
 
@@ -54,7 +58,9 @@ static outcome call(const fuzz_case *c, tc_tensor *const *x, int run, bool enabl
   return o;
 }
 
-typedef struct counts { uint64_t hits, fallbacks; } counts;
+typedef struct counts {
+  uint64_t hits, fallbacks;
+} counts;
 
 static counts counted(const fuzz_case *c) {
   const tc_stats s = tc_stats_of(c->name);
@@ -66,7 +72,8 @@ static void make(const fuzz_case *c, int run, unsigned v, int shift, int sample,
   for (int i = 0; i < c->n; i++) {
     layout l = shift ? (layout)((i + shift) % LAYOUTS) : AS_IS;
     if (c->in[i].written && l != SHIFTED) l = AS_IS;
-    x[i] = fuzz_operand_of(&c->in[i], run, i, c->in[i].written ? v & ~(unsigned)REPEATED : v, l, sample);
+    x[i] = fuzz_operand_of(&c->in[i], run, i, c->in[i].written ? v & ~(unsigned)REPEATED : v, l,
+                           sample);
   }
 }
 
@@ -78,27 +85,33 @@ static void failed(const fuzz_case *c, const char *what, const char *why) {
   else printf("FAIL %s %s for operand %d: %s\n", c->name, what, subject, why);
 }
 
-/* ---- operands that fit ---------------------------------------------------------------------------- */
+/* ---- operands that fit
+ * ---------------------------------------------------------------------------- */
 
 /* What is done to operands that fit, so that they do not. */
 typedef void mutation(const fuzz_case *c, int i, int k, unsigned v, int sample, tc_tensor **x);
 
-/* Whether the outcomes agree; where they differ, what changed operands do to the body is allowed. */
-static bool same(const fuzz_case *c, int run, unsigned v, mutation *change, int i, int k, const outcome *got,
-                 const outcome *want, char why[200]) {
-  const outcome none[FUZZ_SAMPLES] = {0};
-  outcome changed[FUZZ_SAMPLES] = {0};
-  if (fuzz_agree(c, got, want, none, none, why)) return true;
-  for (int sample = 0; sample <= FUZZ_SAMPLES; sample++) { /* the last is in f64 */
+/* The body over changed operands, and over unchanged ones too where they are in f64. */
+static void run_changed(const fuzz_case *c, int run, unsigned v, mutation *change, int i, int k,
+                        body_runs *runs) {
+  for (int sample = v & DOUBLE ? -1 : 0; sample < FUZZ_SAMPLES; sample++) {
     tc_tensor *z[FUZZ_OPERANDS];
-    const unsigned variation = v | (sample == FUZZ_SAMPLES ? DOUBLE : CHANGED);
+    const unsigned variation = sample < 0 ? v : v | CHANGED;
     make(c, run, variation, 0, sample, z);
     if (change) change(c, i, k, variation, sample, z);
-    const outcome o = call(c, z, run, false);
-    if (sample == FUZZ_SAMPLES) return fuzz_agree(c, got, want, changed, &o, why);
-    changed[sample] = o;
+    *(sample < 0 ? &runs->as_is : &runs->changed[sample]) = call(c, z, run, false);
   }
-  return false;
+}
+
+/* Whether the outcomes agree; where they differ, what changed operands do to the body is allowed.
+ */
+static bool same(const fuzz_case *c, int run, unsigned v, mutation *change, int i, int k,
+                 const outcome *got, const outcome *want, char why[200]) {
+  body_runs body = {.as_is = *want}, wide = {0};
+  if (fuzz_agree(c, got, &body, NULL, why)) return true;
+  run_changed(c, run, v, change, i, k, &body);
+  run_changed(c, run, v | DOUBLE, change, i, k, &wide);
+  return fuzz_agree(c, got, &body, &wide, why);
 }
 
 /* Kernels run and no guard fails, but for sizes 0 and 1, where a size that may broadcast was
@@ -120,7 +133,8 @@ static void fits(const fuzz_case *c, const char *what, int run, unsigned v, int 
   if (!same(c, run, v, NULL, 0, 0, &got, &want, why)) failed(c, what, why);
 }
 
-/* ---- operands that do not --------------------------------------------------------------------------- */
+/* ---- operands that do not
+ * --------------------------------------------------------------------------- */
 
 static void other_dtype(const fuzz_case *c, int i, int k, unsigned v, int sample, tc_tensor **x) {
   (void)c, (void)k, (void)v, (void)sample;
@@ -160,7 +174,8 @@ static void shared_memory(const fuzz_case *c, int i, int k, unsigned v, int samp
 }
 
 /* The body has to run, with the same outcome; `must`: kernels must not. */
-static void foreign(const fuzz_case *c, const char *what, mutation *change, int i, int k, bool must) {
+static void foreign(const fuzz_case *c, const char *what, mutation *change, int i, int k,
+                    bool must) {
   tc_tensor *x[FUZZ_OPERANDS], *y[FUZZ_OPERANDS];
   make(c, 0, PLAIN, 0, 0, x), make(c, 0, PLAIN, 0, 0, y);
   change(c, i, k, PLAIN, 0, x), change(c, i, k, PLAIN, 0, y);
@@ -176,8 +191,8 @@ static void foreign(const fuzz_case *c, const char *what, mutation *change, int 
 }
 
 static bool alike(const fuzz_operand *a, const fuzz_operand *b) {
-  return a->dtype == b->dtype && a->rank == b->rank && a->values != FUZZ_INDEX && b->values != FUZZ_INDEX &&
-         !memcmp(a->dim[0], b->dim[0], sizeof a->dim[0]);
+  return a->dtype == b->dtype && a->rank == b->rank && a->values != FUZZ_INDEX &&
+         b->values != FUZZ_INDEX && !memcmp(a->dim[0], b->dim[0], sizeof a->dim[0]);
 }
 
 static void aliases(const fuzz_case *c, int i) {
@@ -199,7 +214,8 @@ static void misfits(const fuzz_case *c, int i) {
   if (c->writes) aliases(c, i);
 }
 
-/* ---- all runs ----------------------------------------------------------------------------------------- */
+/* ---- all runs
+ * ----------------------------------------------------------------------------------------- */
 
 static void run_case(const fuzz_case *c) {
   const uint64_t segments = tc_stats_of(c->name).functions;
@@ -234,7 +250,9 @@ int fuzz_main(const fuzz_case *c, size_t n, int argc, char **argv) {
       printf("run %s\n", c[i].name); /* the last line names the one that crashed */
       run_case(&c[i]);
     }
-  printf("total %d runs %d hits %d fallbacks %d refused %d errors %d segments %d uncompiled %d failed\n", total.runs,
-         total.hits, total.fallbacks, total.refused, total.errors, total.segments, total.uncompiled, total.failed);
+  printf("total %d runs %d hits %d fallbacks %d refused %d errors %d segments %d uncompiled %d "
+         "failed\n",
+         total.runs, total.hits, total.fallbacks, total.refused, total.errors, total.segments,
+         total.uncompiled, total.failed);
   return total.failed != 0;
 }
