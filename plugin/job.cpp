@@ -4,10 +4,11 @@
 #include <cstdlib>
 #include <deque>
 
-#include "attributes.h"
 #include "backends/explain.h"
+#include "check.h"
 #include "frontend/ast_capture/capture.h"
 #include "graph/text.h"
+#include "inner.h"
 #include "kernels.h"
 #include "report.h"
 #include "rewrite.h"
@@ -85,9 +86,10 @@ std::string graph_text(tc_graph *graph) {
 
 class Job {
 public:
-  Job(CompilerInstance &user, ASTContext &context, const Options &options)
+  Job(CompilerInstance &user, ASTContext &context, const Expansions &expansions,
+      const Options &options)
       : user(user), context(context), sources(context.getSourceManager()), options(options),
-        reporter(user, sources), rewriter(sources) {}
+        reporter(user, sources), rewriter(sources, expansions) {}
 
   void add(const FunctionDecl *decl) {
     functions.emplace_back();
@@ -96,6 +98,7 @@ public:
 
   void run() {
     for (FunctionJob &f : functions) capture(f);
+    verify();
     compile();
     for (FunctionJob &f : functions) show(f);
   }
@@ -106,11 +109,14 @@ private:
   void capture_variant(FunctionJob &f, const Sizes &sizes);
   void no_variant(FunctionJob &f, const Sizes &sizes, StringRef reason);
   void drop_equal(FunctionJob &f, const Sizes &sizes);
+  void insert(FunctionJob &f);
+  void verify();
   void compile();
   void use(UnitCompiler &compiler, const tc_texts &texts, const std::vector<std::pair<FunctionJob *, Segment *>> &compiled);
   std::string explanation() const;
   void note_explanation();
   void put(CompiledUnit unit);
+  void reject(const std::string &error);
   void show(FunctionJob &f);
   std::string symbol(const FunctionJob &f, size_t segment) const;
   bool makes_code() const;
@@ -166,6 +172,31 @@ void Job::capture(FunctionJob &f) {
     if (dump_wanted("capture"))
       llvm::errs() << "; after capture\n" << graph_text(segment.graph.get());
   }
+  if (makes_code()) insert(f);
+}
+
+void Job::insert(FunctionJob &f) {
+  for (const Segment &segment : f.captured.segments) {
+    std::string why = rewriter.insert(f.decl, segment);
+    if (why.empty()) continue;
+    rewriter.withdraw(f.decl);
+    f.captured.segments.clear();
+    return f.missed(why + "; write its braces and statements in the file");
+  }
+}
+
+// Functions that would not read as before with their calls in them are left alone.
+void Job::verify() {
+  std::vector<const FunctionDecl *> list;
+  for (FunctionJob &f : functions)
+    if (!f.captured.segments.empty()) list.push_back(f.decl);
+  for (const Suspect &suspect : check_rewritten(user, rewriter, context, list))
+    for (FunctionJob &f : functions) {
+      if (f.decl != suspect.function) continue;
+      f.captured.segments.clear();
+      f.missed("calls of kernels cannot be put between its statements (" + suspect.why +
+               "); write one statement a line, without macros and labels of the block");
+    }
 }
 
 static std::string not_fixed(const std::string &size) {
@@ -230,6 +261,7 @@ void Job::drop_equal(FunctionJob &f, const Sizes &sizes) {
   auto equal = [&](const Segment &s) {
     return s.variant == sizes.text && llvm::any_of(list, [&](const Segment &any) {
              return any.variant.empty() && any.begin == s.begin && any.end == s.end &&
+                    any.begin_token == s.begin_token && any.end_token == s.end_token &&
                     any.conditions == s.conditions &&
                     graph_text(any.graph.get()) == graph_text(s.graph.get());
            });
@@ -245,11 +277,16 @@ void Job::drop_equal(FunctionJob &f, const Sizes &sizes) {
   list = std::move(kept);
 }
 
+// Places in one invocation of a macro are taken for the same.
+static bool overlap(const Segment &a, const Segment &b) {
+  bool inside = a.begin == b.begin && (a.begin_token.isValid() || b.begin_token.isValid());
+  return inside || (a.begin < b.end && b.begin < a.end);
+}
+
 // Whether other code for some of the statements of segment i is tried when its guards fail.
 static bool passes(const std::vector<Segment> &segments, size_t i) {
   for (size_t k = i + 1; k < segments.size(); k++)
-    if (segments[k].variant != segments[i].variant && segments[k].begin < segments[i].end &&
-        segments[i].begin < segments[k].end)
+    if (segments[k].variant != segments[i].variant && overlap(segments[k], segments[i]))
       return true;
   return false;
 }
@@ -290,7 +327,10 @@ void Job::compile() {
   for (size_t i = 0; i < jobs.size(); i++) {
     FunctionJob &f = *jobs[i].first;
     if (!done) f.missed("internal failure of the compiler core");
-    if (!done || !results[i].compiled) continue;
+    if (!done || !results[i].compiled) {
+      rewriter.withdraw(*jobs[i].second);
+      continue;
+    }
     f.cuda = results[i].cuda && (f.cuda || !f.compiled);
     f.compiled++;
     Made &made = f.of(jobs[i].second->variant);
@@ -349,23 +389,24 @@ void Job::use(UnitCompiler &compiler, const tc_texts &texts,
   std::vector<std::string> entries;
   for (const auto &[f, segment] : compiled) entries.push_back(segment->symbol);
   CompiledUnit unit = compiler.finish(texts, entries);
-  for (const auto &[f, segment] : compiled) {
-    if (unit.error.empty()) {
-      rewriter.insert(f->decl, *segment);
-      continue;
-    }
-    if (!f->compiled) continue;
-    f->compiled = 0;
-    f->messages.push_back({TC_WARNING,
-                           f->decl->getLocation(),
-                           "'" + f->name + "' not compiled: the generated code was rejected (" +
-                               unit.error + "); please report this",
-                           {},
-                           {}});
-  }
-  if (!unit.error.empty()) return note_explanation();
+  if (!unit.error.empty()) return reject(unit.error);
   unit.explain = explanation();
   put(std::move(unit));
+}
+
+void Job::reject(const std::string &error) {
+  for (FunctionJob &f : functions) {
+    if (!f.compiled) continue;
+    f.compiled = 0;
+    rewriter.withdraw(f.decl);
+    f.messages.push_back({TC_WARNING,
+                          f.decl->getLocation(),
+                          "'" + f.name + "' not compiled: the generated code was rejected (" +
+                              error + "); please report this",
+                          {},
+                          {}});
+  }
+  note_explanation();
 }
 
 void Job::show(FunctionJob &f) {
@@ -398,21 +439,21 @@ void Job::show(FunctionJob &f) {
 
 class InnerConsumer : public ASTConsumer {
 public:
-  InnerConsumer(CompilerInstance &user, const Options &options) : user(user), options(options) {}
+  InnerConsumer(CompilerInstance &user, Preprocessor &preprocessor, const Options &options)
+      : user(user), options(options) {
+    expansions.watch(preprocessor);
+  }
 
   bool HandleTopLevelDecl(DeclGroupRef group) override {
-    for (Decl *decl : group)
-      if (auto *function = llvm::dyn_cast<FunctionDecl>(decl))
-        if (function->isThisDeclarationADefinition() && find_attribute(function, compile_attribute))
-          definitions.push_back(function);
+    for (Decl *decl : group) definitions.add(decl);
     return true;
   }
 
   // A file with errors is left to the user's compilation, which reports them.
   void HandleTranslationUnit(ASTContext &context) override {
     if (context.getDiagnostics().hasErrorOccurred()) return;
-    Job job(user, context, options);
-    for (const FunctionDecl *function : definitions)
+    Job job(user, context, expansions, options);
+    for (const FunctionDecl *function : definitions.list)
       if (function->getStorageClass() != SC_Static || function->isReferenced()) job.add(function);
     job.run();
   }
@@ -420,50 +461,21 @@ public:
 private:
   CompilerInstance &user;
   Options options;
-  std::vector<const FunctionDecl *> definitions;
+  Expansions expansions;
+  Definitions definitions;
 };
 
 class InnerAction : public ASTFrontendAction {
 public:
   InnerAction(CompilerInstance &user, const Options &options) : user(user), options(options) {}
-  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &, StringRef) override {
-    return std::make_unique<InnerConsumer>(user, options);
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &ci, StringRef) override {
+    return std::make_unique<InnerConsumer>(user, ci.getPreprocessor(), options);
   }
 
 private:
   CompilerInstance &user;
   Options options;
 };
-
-// The user's invocation without anything that it would write or print.
-std::shared_ptr<CompilerInvocation> inner_invocation(CompilerInstance &user) {
-  auto invocation = std::make_shared<CompilerInvocation>(user.getInvocation());
-  FrontendOptions &frontend = invocation->getFrontendOpts();
-  frontend.ProgramAction = frontend::ParseSyntaxOnly;
-  frontend.OutputFile.clear();
-  frontend.StatsFile.clear();
-  frontend.ShowStats = false;
-  frontend.DisableFree = false;
-  frontend.AddPluginActions.clear();
-  invocation->getDependencyOutputOpts() = DependencyOutputOptions();
-  invocation->getPreprocessorOutputOpts() = PreprocessorOutputOptions();
-  DiagnosticOptions &diagnostics = invocation->getDiagnosticOpts();
-  diagnostics.VerifyDiagnostics = false;
-  diagnostics.ShowCarets = false;
-  diagnostics.IgnoreWarnings = true;
-  diagnostics.DiagnosticLogFile.clear();
-  diagnostics.DiagnosticSerializationFile.clear();
-  invocation->getPreprocessorOpts().addMacroDef(inner_macro);
-  // A pipe can be read once.  (The file manager keeps what came through standard input.)
-  SourceManager &sources = user.getSourceManager();
-  auto main = sources.getFileEntryRefForID(sources.getMainFileID());
-  if (main && main->getFileEntry().isNamedPipe() && main->getName() != "<stdin>")
-    invocation->getPreprocessorOpts().addRemappedFile(
-        main->getName(), llvm::MemoryBuffer::getMemBufferCopy(
-                             sources.getBufferData(sources.getMainFileID()), main->getName())
-                             .release());
-  return invocation;
-}
 
 } // namespace
 
@@ -473,11 +485,8 @@ static const unsigned stack_bytes = 512u << 20; // reserved, not used
 void compile_annotated(CompilerInstance &user, const Options &options) {
   bool done = compat::run_protected(stack_bytes, [&] {
     IgnoringDiagConsumer ignore;
-    auto ci =
-        compat::make_instance(inner_invocation(user), &ignore, &user.getFileManager(), nullptr);
-    ci->setVerboseOutputStream(llvm::nulls());
     InnerAction action(user, options);
-    ci->ExecuteAction(action);
+    parse_inner(user, ignore, action);
   });
   if (!done)
     user.getDiagnostics().Report(diag::warn_fe_backend_plugin)

@@ -120,10 +120,10 @@ std::string Rewriter::obstacle(const FunctionDecl *function) const {
   const auto *body = llvm::dyn_cast_or_null<CompoundStmt>(function->getBody());
   if (!body) return "it has no body of the usual form";
   SourceLocation open = body->getLBracLoc(), close = body->getRBracLoc();
-  if (open.isMacroID() || close.isMacroID())
-    return "its braces come from a macro; write them in the file";
   if (inner.isLoadedSourceLocation(open))
     return "it comes from a precompiled header or module; define it in a source file";
+  open = inner.getExpansionLoc(open);
+  close = inner.getExpansionLoc(close);
   FileID file = inner.getFileID(open);
   if (inner.getFileID(close) != file) return "its body spreads over two files";
   if (file != inner.getMainFileID() && !inner.getFileEntryForID(file)) return "it is not in a file";
@@ -148,57 +148,177 @@ static std::string line_directive(unsigned line) {
   return "\n#line " + std::to_string(line) + "\n";
 }
 
-void Rewriter::insert_whole(const FunctionDecl *function, const std::string &call) {
+// Text on lines of its own, in the line that the place has in the original.
+void Rewriter::put_line(FileID file, Edit edit) {
+  unsigned line = inner.getPresumedLineNumber(inner.getComposedLoc(file, edit.offset));
+  edit.text = silent_begin + line_directive(line) + edit.text + line_directive(line - 1) +
+              silent_end + blanks(inner, file, edit.offset);
+  edits[file].push_back(std::move(edit));
+}
+
+// Beside a token that a macro made.
+std::string Rewriter::put_inside(SourceLocation loc, bool after, Edit edit) {
+  edit.token = expansions.find(loc);
+  edit.after = after;
+  if (edit.token == Expansions::none) return "its text cannot be found in what a macro expands to";
+  Expansions::Invocation invocation = expansions.around(edit.token, inner);
+  if (invocation.pragmas) return "it comes out of a macro that contains _Pragma";
+  edit.offset = invocation.begin;
+  edits[invocation.file].push_back(std::move(edit));
+  return "";
+}
+
+// A body that whole macros make is wrapped; else what was written goes behind its braces.
+std::string Rewriter::insert_whole(const FunctionDecl *function, const Segment &segment,
+                                   const std::string &call) {
   const auto *body = llvm::cast<CompoundStmt>(function->getBody());
-  auto [file, open] = inner.getDecomposedLoc(body->getLBracLoc());
-  unsigned close = inner.getFileOffset(body->getRBracLoc());
-  unsigned first = inner.getPresumedLineNumber(body->getLBracLoc());
-  unsigned last = inner.getPresumedLineNumber(body->getRBracLoc());
-  edits[file].push_back({open + 1, silent_begin + line_directive(first) + call + "{" +
-                                       line_directive(first - 1) + silent_end +
-                                       blanks(inner, file, open + 1)});
-  edits[file].push_back({close + 1, line_directive(last) + "}" + line_directive(last) +
-                                        blanks(inner, file, close + 1)});
+  SourceLocation open = body->getLBracLoc(), close = body->getRBracLoc();
+  const LangOptions &language = function->getLangOpts();
+  if (open.isMacroID() && close.isMacroID() &&
+      Lexer::isAtStartOfMacroExpansion(open, inner, language, &open) &&
+      Lexer::isAtEndOfMacroExpansion(close, inner, language, &close)) {
+    FileID file = inner.getFileID(open);
+    unsigned end = inner.getFileOffset(Lexer::getLocForEndOfToken(close, 0, inner, language));
+    put_line(file, {inner.getFileOffset(open), "{ " + call, function, &segment});
+    put_line(file, {end, "}", function, &segment});
+    return "";
+  }
+  open = body->getLBracLoc();
+  close = body->getRBracLoc();
+  if (open.isMacroID()) {
+    Edit edit = {0, " " + call + " { ", function, &segment};
+    if (std::string why = put_inside(open, true, std::move(edit)); !why.empty()) return why;
+  } else {
+    auto [file, offset] = inner.getDecomposedLoc(open);
+    put_line(file, {offset + 1, call + "{", function, &segment});
+  }
+  if (close.isMacroID()) return put_inside(close, true, {0, " }", function, &segment});
+  auto [file, offset] = inner.getDecomposedLoc(close);
+  std::string line = line_directive(inner.getPresumedLineNumber(close));
+  edits[file].push_back(
+      {offset + 1, line + "}" + line + blanks(inner, file, offset + 1), function, &segment});
+  return "";
 }
 
-void Rewriter::insert_part(const Segment &s, const std::string &call, const std::string &tail) {
-  auto put = [&](unsigned offset, const std::string &text) {
-    if (text.empty()) return;
-    unsigned line = inner.getPresumedLineNumber(inner.getComposedLoc(s.file, offset));
-    edits[s.file].push_back({offset, silent_begin + line_directive(line) + text +
-                                         line_directive(line - 1) + silent_end +
-                                         blanks(inner, s.file, offset)});
+std::string Rewriter::insert_part(const FunctionDecl *function, const Segment &s,
+                                  const std::string &call, const std::string &tail) {
+  auto put = [&](unsigned offset, SourceLocation token, bool after, const std::string &text) {
+    Edit edit = {offset, text, function, &s};
+    if (token.isValid()) return put_inside(token, after, std::move(edit));
+    put_line(s.file, std::move(edit));
+    return std::string();
   };
-  put(s.begin, (s.braces ? "{ " : "; ") + call);
-  put(s.end, tail + (s.braces ? " }" : ""));
+  std::string why = put(s.begin, s.begin_token, false, (s.braces ? "{ " : "; ") + call);
+  std::string close = tail + (s.braces ? " }" : "");
+  if (!why.empty() || close.empty()) return why;
+  SourceLocation token = s.end_token;
+  if (size_t last = expansions.find(token); s.end_behind && expansions.is_semicolon(last + 1))
+    token = expansions.location(last + 1);
+  return put(s.end, token, s.end_behind, close);
 }
 
-void Rewriter::insert(const FunctionDecl *function, const Segment &segment) {
+std::string Rewriter::insert(const FunctionDecl *function, const Segment &segment) {
   unsigned label = labels++;
   std::string call = guarded_call(segment, label);
-  if (segment.whole) insert_whole(function, call);
-  else insert_part(segment, call, tail_of(segment, label));
+  if (segment.whole) return insert_whole(function, segment, call);
+  return insert_part(function, segment, call, tail_of(segment, label));
+}
+
+template <class Which> void Rewriter::drop(Which which) {
+  for (auto at = edits.begin(); at != edits.end();) {
+    llvm::erase_if(at->second, which);
+    at = at->second.empty() ? edits.erase(at) : std::next(at);
+  }
+}
+
+void Rewriter::withdraw(const Segment &segment) {
+  drop([&](const Edit &edit) { return edit.segment == &segment; });
+}
+
+void Rewriter::withdraw(const FunctionDecl *function) {
+  drop([=](const Edit &edit) { return edit.function == function; });
 }
 
 void Rewriter::append(const std::string &text) {
   FileID file = inner.getMainFileID();
-  edits[file].push_back({static_cast<unsigned>(inner.getBufferData(file).size()), text});
+  edits[file].push_back(
+      {static_cast<unsigned>(inner.getBufferData(file).size()), text, nullptr, nullptr});
 }
 
-std::string Rewriter::edited(FileID file, const std::vector<Edit> &edits) const {
-  // Of edits at one place, what closes a segment comes before what opens the next: entries of one
-  // key stay in order.
-  std::multimap<unsigned, StringRef> sorted;
-  for (const Edit &edit : edits) sorted.emplace(edit.offset, edit.text);
-  StringRef text = inner.getBufferData(file);
-  std::string out;
-  unsigned done = 0;
-  for (auto [offset, inserted] : sorted) {
-    out += text.slice(done, offset);
-    out += inserted;
-    done = offset;
+// Of edits at one place, what closes a segment comes before what opens the next: they stay in
+// order.
+Rewriter::Edits Rewriter::sorted(const std::vector<Edit> &edits) {
+  Edits list;
+  for (const Edit &edit : edits) list.push_back(&edit);
+  auto key = [](const Edit *e) { return std::tuple(e->offset, e->token + 1, e->after, e); };
+  llvm::sort(list, [&](const Edit *a, const Edit *b) { return key(a) < key(b); });
+  return list;
+}
+
+// The tokens of an invocation, with the edits between them.  Macros of the names that are left were
+// being expanded already.
+void Rewriter::expand(const Expansions::Invocation &invocation, llvm::ArrayRef<const Edit *> inside,
+                      Output &out) const {
+  auto append = [&](const std::string &text, unsigned offset, bool inserted) {
+    out.pieces.push_back({static_cast<unsigned>(out.text.size()),
+                          static_cast<unsigned>(text.size()), offset, invocation.end, inserted});
+    out.text += text;
+  };
+  auto line = [&](unsigned offset) {
+    return inner.getPresumedLineNumber(inner.getComposedLoc(invocation.file, offset));
+  };
+  std::string head = silent_begin, tail;
+  for (const std::string &name : expansions.macros(invocation)) {
+    head += "\n#pragma push_macro(\"" + name + "\")\n#undef " + name;
+    tail += "\n#pragma pop_macro(\"" + name + "\")";
   }
-  return out + text.drop_front(done).str();
+  append(head + line_directive(line(invocation.begin)), invocation.begin, true);
+  for (size_t token = invocation.first; token < invocation.last; token++) {
+    auto put = [&](bool after) {
+      for (const Edit *edit : inside)
+        if (edit->token == token && edit->after == after)
+          append(edit->text + " ", invocation.begin, true);
+    };
+    put(false);
+    SourceLocation loc = inner.getFileLoc(expansions.location(token));
+    append(expansions.spelling(token, inner) + " ", inner.getFileOffset(loc), false);
+    put(true);
+  }
+  append(tail + line_directive(line(invocation.end) - 1) + silent_end +
+             blanks(inner, invocation.file, invocation.end),
+         invocation.end, true);
+}
+
+Rewriter::Output Rewriter::edited(FileID file, const std::vector<Edit> &edits) const {
+  StringRef text = inner.getBufferData(file);
+  Output out;
+  unsigned done = 0;
+  Edits list = sorted(edits);
+  for (size_t i = 0, next; i < list.size(); i = next) {
+    const Edit &edit = *list[i];
+    out.text += text.slice(done, edit.offset);
+    done = edit.offset;
+    next = i + 1;
+    if (edit.token == Expansions::none) {
+      out.pieces.push_back({static_cast<unsigned>(out.text.size()),
+                            static_cast<unsigned>(edit.text.size()), done, done, true});
+      out.text += edit.text;
+      continue;
+    }
+    while (next < list.size() && list[next]->offset == edit.offset) next++;
+    Expansions::Invocation invocation = expansions.around(edit.token, inner);
+    expand(invocation, llvm::ArrayRef(list).slice(i, next - i), out);
+    done = invocation.end;
+  }
+  out.text += text.drop_front(done);
+  return out;
+}
+
+std::map<const FileEntry *, std::vector<Rewriter::Piece>> Rewriter::pieces() const {
+  std::map<const FileEntry *, std::vector<Piece>> result;
+  for (const auto &[file, list] : edits)
+    result[inner.getFileEntryForID(file)] = edited(file, list).pieces;
+  return result;
 }
 
 // The main file already has an id, made for its old length: it gets a new one.
@@ -210,7 +330,7 @@ void Rewriter::apply(CompilerInstance &outer) const {
                       : inner.getFileEntryRefForID(file);
     if (!entry) continue;
     sources.overrideFileContents(
-        *entry, llvm::MemoryBuffer::getMemBufferCopy(edited(file, list), entry->getName()));
+        *entry, llvm::MemoryBuffer::getMemBufferCopy(edited(file, list).text, entry->getName()));
     if (main)
       sources.setMainFileID(sources.createFileID(
           *entry, SourceLocation(), inner.getFileCharacteristic(inner.getLocForStartOfFile(file))));

@@ -8,6 +8,9 @@
 // A segment that is not the whole body is called in front of its first statement; when the call
 // did the work, a goto leads behind the last one.
 //
+// Where the place of a call is inside of what a macro expands to, the invocation is replaced by its
+// expansion, on one line and without warnings.
+//
 // #line directives keep the lines (and padding the columns) of the body as they were; pragmas keep
 // the inserted text silent under every warning flag; the extra braces keep declarations in front of
 // statements for -Wdeclaration-after-statement.
@@ -18,36 +21,70 @@
 #include <string>
 #include <vector>
 
+#include "expansion.h"
 #include "frontend/ast_capture/capture.h"
 
 namespace tc {
 
 class Rewriter {
 public:
-  explicit Rewriter(const clang::SourceManager &inner) : inner(inner) {}
+  Rewriter(const clang::SourceManager &inner, const Expansions &expansions)
+      : inner(inner), expansions(expansions) {}
 
   // Whether the function's text can be replaced; else why not.
   std::string obstacle(const clang::FunctionDecl *function) const;
 
-  // Puts the guarded call of a segment around its statements.
-  void insert(const clang::FunctionDecl *function, const Segment &segment);
+  // Puts the guarded call of a segment, which stays where it is, around its statements.  Returns
+  // why that cannot be, or "".
+  std::string insert(const clang::FunctionDecl *function, const Segment &segment);
+  void withdraw(const Segment &segment);
+  void withdraw(const clang::FunctionDecl *function);
+  bool empty() const { return edits.empty(); }
 
   // Adds text behind the main file.
   void append(const std::string &text);
 
-  // Gives the new texts to the user's compilation, which has not entered any of the files yet.
+  // Gives the new texts to a compilation that has not entered any of the files yet.
   void apply(clang::CompilerInstance &outer) const;
+
+  // What is new in the files, in order: what was inserted, and tokens of expansions.
+  struct Piece {
+    unsigned begin, size; // in the new text
+    unsigned offset;      // what it stands for, or stands behind, in the original
+    unsigned behind;      // where the original goes on
+    bool inserted;
+  };
+  std::map<const clang::FileEntry *, std::vector<Piece>> pieces() const;
 
 private:
   struct Edit {
     unsigned offset; // behind this many bytes of the original
     std::string text;
+    const clang::FunctionDecl *function; // whose statements these are; none: appended
+    const Segment *segment;              // whose call this is
+    size_t token = Expansions::none;     // in the expansion at `offset`: in front of this one
+    bool after = false;                  // or behind it
   };
-  void insert_whole(const clang::FunctionDecl *function, const std::string &call);
-  void insert_part(const Segment &segment, const std::string &call, const std::string &tail);
-  std::string edited(clang::FileID file, const std::vector<Edit> &edits) const;
+  struct Output {
+    std::string text;
+    std::vector<Piece> pieces;
+  };
+  using Edits = std::vector<const Edit *>;
+
+  std::string insert_whole(const clang::FunctionDecl *function, const Segment &segment,
+                           const std::string &call);
+  std::string insert_part(const clang::FunctionDecl *function, const Segment &segment,
+                          const std::string &call, const std::string &tail);
+  std::string put_inside(clang::SourceLocation loc, bool after, Edit edit);
+  void put_line(clang::FileID file, Edit edit);
+  static Edits sorted(const std::vector<Edit> &edits);
+  Output edited(clang::FileID file, const std::vector<Edit> &edits) const;
+  void expand(const Expansions::Invocation &invocation, llvm::ArrayRef<const Edit *> inside,
+              Output &out) const;
+  template <class Which> void drop(Which which);
 
   const clang::SourceManager &inner;
+  const Expansions &expansions;
   unsigned labels = 0;
   std::map<clang::FileID, std::vector<Edit>> edits; // in order of insertion
 };

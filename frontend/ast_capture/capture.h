@@ -71,8 +71,11 @@ struct Segment {
   // Where it goes: in front of and behind these bytes of a file.
   clang::FileID file;
   unsigned begin = 0, end = 0;
-  bool whole = false;  // the body of the function from its first statement to its last
-  bool braces = false; // a single statement that needs them
+  // Or, where that is within what a macro expands to, the token that they stand in front of.
+  clang::SourceLocation begin_token, end_token;
+  bool end_behind = false; // behind the token and its semicolon
+  bool whole = false;      // the body of the function from its first statement to its last
+  bool braces = false;     // a single statement that needs them
 };
 
 struct CapturedFunction {

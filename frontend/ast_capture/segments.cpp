@@ -54,7 +54,8 @@ private:
                    bool collecting, bool finish);
   Attempt collect(const std::vector<Item> &items, size_t from, size_t to, Discovered &discovered,
                   bool finish);
-  std::optional<unsigned> start_of(SourceLocation loc, FileID file);
+  std::optional<unsigned> start_of(SourceLocation loc, FileID file, SourceLocation &token);
+  std::optional<unsigned> end_of(const Stmt *s, FileID file, Segment &segment);
   bool place(const std::vector<Item> &items, size_t from, size_t to, SourceLocation close,
              bool braces, Segment &segment);
   void report(const Obstacle &o);
@@ -142,33 +143,42 @@ Segmenter::Attempt Segmenter::collect(const std::vector<Item> &items, size_t fro
 
 // ---- where a segment goes -----------------------------------------------------------------------
 
-std::optional<unsigned> Segmenter::start_of(SourceLocation loc, FileID file) {
+// The bytes in front of what begins at `loc`; `token`: it is within an expansion.
+std::optional<unsigned> Segmenter::start_of(SourceLocation loc, FileID file,
+                                            SourceLocation &token) {
+  SourceLocation start = loc;
   if (loc.isMacroID() &&
-      !Lexer::isAtStartOfMacroExpansion(loc, sources, context.getLangOpts(), &loc))
-    return std::nullopt;
-  auto [where, offset] = sources.getDecomposedLoc(loc);
+      !Lexer::isAtStartOfMacroExpansion(loc, sources, context.getLangOpts(), &start)) {
+    token = loc;
+    start = sources.getExpansionLoc(loc);
+  }
+  auto [where, offset] = sources.getDecomposedLoc(start);
   if (where != file) return std::nullopt;
   return offset;
 }
 
+// Behind a single statement and its semicolon.
+std::optional<unsigned> Segmenter::end_of(const Stmt *s, FileID file, Segment &segment) {
+  SourceLocation last = s->getEndLoc(), end = last;
+  if (last.isMacroID() &&
+      !Lexer::isAtEndOfMacroExpansion(last, sources, context.getLangOpts(), &end)) {
+    segment.end_token = last;
+    segment.end_behind = true;
+    return sources.getFileOffset(sources.getExpansionLoc(last));
+  }
+  end = Lexer::findLocationAfterToken(end, tok::semi, sources, context.getLangOpts(), false);
+  if (end.isInvalid() || !end.isFileID() || sources.getFileID(end) != file) return std::nullopt;
+  return sources.getFileOffset(end);
+}
+
 bool Segmenter::place(const std::vector<Item> &items, size_t from, size_t to, SourceLocation close,
                       bool braces, Segment &segment) {
-  segment.file = sources.getFileID(sources.getFileLoc(function->getBody()->getBeginLoc()));
-  auto begin = start_of(items[from].s->getBeginLoc(), segment.file);
-  SourceLocation next = close;
-  if (to < items.size()) next = items[to].start;
-  std::optional<unsigned> end;
-  if (braces) {
-    SourceLocation last = items[from].s->getEndLoc();
-    if (last.isMacroID() &&
-        !Lexer::isAtEndOfMacroExpansion(last, sources, context.getLangOpts(), &last))
-      return false;
-    last = Lexer::findLocationAfterToken(last, tok::semi, sources, context.getLangOpts(), false);
-    if (last.isValid() && last.isFileID()) end = start_of(last, segment.file);
-  } else {
-    end = start_of(next, segment.file);
-  }
-  if (!begin || !end || *end <= *begin) return false;
+  segment.file = sources.getFileID(sources.getExpansionLoc(function->getBody()->getBeginLoc()));
+  auto begin = start_of(items[from].s->getBeginLoc(), segment.file, segment.begin_token);
+  auto end = braces ? end_of(items[from].s, segment.file, segment)
+                    : start_of(to < items.size() ? items[to].start : close, segment.file,
+                               segment.end_token);
+  if (!begin || !end || *end < *begin) return false;
   segment.begin = *begin;
   segment.end = *end;
   segment.braces = braces;
@@ -210,7 +220,7 @@ size_t Segmenter::try_from(const std::vector<Item> &items, size_t at, SourceLoca
     Segment where;
     if (!place(items, at, end, close, braces, where)) {
       why = {items[at].s->getBeginLoc(),
-             "the statement comes out of a macro with others",
+             "the statement is not in the file of the function",
              false,
              false,
              {},
@@ -228,6 +238,9 @@ size_t Segmenter::try_from(const std::vector<Item> &items, size_t at, SourceLoca
     s.file = where.file;
     s.begin = where.begin;
     s.end = where.end;
+    s.begin_token = where.begin_token;
+    s.end_token = where.end_token;
+    s.end_behind = where.end_behind;
     s.braces = where.braces;
     s.loc = where.loc;
     const auto *body = dyn_cast<CompoundStmt>(function->getBody());

@@ -1,0 +1,255 @@
+// check.cpp - see check.h.
+#include "check.h"
+
+#include "inner.h"
+
+namespace tc {
+namespace {
+
+using namespace clang;
+using llvm::dyn_cast;
+
+// ---- places -------------------------------------------------------------------------------------
+
+struct Spot {
+  const FileEntry *file = nullptr;
+  unsigned offset = 0; // in the original
+  bool inserted = false;
+};
+
+// Places of a parse in terms of the original text.
+class Places {
+public:
+  using Pieces = std::map<const FileEntry *, std::vector<Rewriter::Piece>>;
+  Places(const SourceManager &sources, const Pieces &pieces) : sources(sources), pieces(pieces) {}
+
+  Spot spot(SourceLocation loc) const {
+    if (loc.isInvalid()) return {};
+    auto [id, offset] = sources.getDecomposedLoc(sources.getFileLoc(loc));
+    const FileEntry *file = sources.getFileEntryForID(id);
+    auto list = pieces.find(file);
+    if (list == pieces.end()) return {file, offset, false};
+    auto behind =
+        llvm::upper_bound(list->second, offset, [](unsigned at, const Rewriter::Piece &piece) {
+          return at < piece.begin;
+        });
+    if (behind == list->second.begin()) return {file, offset, false};
+    const Rewriter::Piece &last = *std::prev(behind);
+    unsigned end = last.begin + last.size;
+    if (offset < end) return {file, last.offset, last.inserted};
+    return {file, last.behind + (offset - end), false};
+  }
+
+private:
+  const SourceManager &sources;
+  const Pieces &pieces;
+};
+
+// ---- what a function says -----------------------------------------------------------------------
+
+// The nodes of a body in order, without what was inserted.  A label counts as a statement in front
+// of the one that it leads to.
+class Outline {
+public:
+  struct Entry {
+    Spot spot;
+    llvm::hash_code what;
+    bool operator!=(const Entry &e) const {
+      return spot.file != e.spot.file || spot.offset != e.spot.offset || what != e.what;
+    }
+  };
+
+  Outline(const FunctionDecl *function, const Places &places) : places(places) {
+    walk(function->getBody());
+  }
+  std::vector<Entry> entries;
+
+private:
+  void walk(const Stmt *s);
+  static llvm::hash_code details(const Stmt *s);
+  const Places &places;
+};
+
+llvm::hash_code Outline::details(const Stmt *s) {
+  using llvm::hash_value;
+  if (const auto *e = dyn_cast<DeclRefExpr>(s))
+    return hash_value(e->getDecl()->getDeclName().getAsString());
+  if (const auto *e = dyn_cast<MemberExpr>(s))
+    return hash_value(e->getMemberDecl()->getDeclName().getAsString());
+  if (const auto *e = dyn_cast<IntegerLiteral>(s)) return hash_value(e->getValue());
+  if (const auto *e = dyn_cast<StringLiteral>(s)) return hash_value(e->getBytes());
+  if (const auto *e = dyn_cast<BinaryOperator>(s)) return hash_value(e->getOpcode());
+  if (const auto *e = dyn_cast<UnaryOperator>(s)) return hash_value(e->getOpcode());
+  if (const auto *e = dyn_cast<CastExpr>(s)) return hash_value(e->getCastKind());
+  if (const auto *label = dyn_cast<LabelStmt>(s)) return hash_value(StringRef(label->getName()));
+  if (const auto *jump = dyn_cast<GotoStmt>(s)) return hash_value(jump->getLabel()->getName());
+  llvm::hash_code hash(0);
+  if (const auto *declaration = dyn_cast<DeclStmt>(s))
+    for (const Decl *d : declaration->decls())
+      if (const auto *named = dyn_cast<ValueDecl>(d))
+        hash = llvm::hash_combine(hash, named->getDeclName().getAsString(),
+                                  named->getType().getAsString());
+  return hash;
+}
+
+void Outline::walk(const Stmt *s) {
+  Spot spot = s ? places.spot(s->getBeginLoc()) : Spot();
+  if (spot.inserted) {
+    if (const auto *block = dyn_cast<CompoundStmt>(s))
+      for (const Stmt *step : block->body()) walk(step);
+    return;
+  }
+  entries.push_back(
+      {spot, s ? llvm::hash_combine(s->getStmtClass(), details(s)) : llvm::hash_code(0)});
+  if (!s) return;
+  const Stmt *behind = nullptr;
+  if (const auto *label = dyn_cast<LabelStmt>(s)) behind = label->getSubStmt();
+  if (const auto *label = dyn_cast<SwitchCase>(s)) behind = label->getSubStmt();
+  for (const Stmt *child : s->children())
+    if (!behind || child != behind) walk(child);
+  entries.push_back({spot, llvm::hash_code(1)});
+  if (behind) walk(behind);
+}
+
+// ---- the second parse ---------------------------------------------------------------------------
+
+using Key = std::tuple<const FileEntry *, unsigned, std::string>;
+
+Key key_of(const FunctionDecl *function, const Places &places) {
+  Spot spot = places.spot(function->getLocation());
+  return {spot.file, spot.offset, function->getQualifiedNameAsString()};
+}
+
+class CheckAction : public ASTFrontendAction {
+public:
+  CheckAction(const Rewriter &rewriter, const Places::Pieces &pieces)
+      : rewriter(rewriter), pieces(pieces) {}
+
+  std::map<Key, std::vector<Outline::Entry>> outlines;
+
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &ci, StringRef) override {
+    rewriter.apply(ci);
+    return std::make_unique<Consumer>(*this);
+  }
+
+private:
+  struct Consumer : ASTConsumer {
+    explicit Consumer(CheckAction &action) : action(action) {}
+    bool HandleTopLevelDecl(DeclGroupRef group) override {
+      for (Decl *decl : group) definitions.add(decl);
+      return true;
+    }
+    void HandleTranslationUnit(ASTContext &context) override {
+      Places places(context.getSourceManager(), action.pieces);
+      for (const FunctionDecl *function : definitions.list)
+        action.outlines[key_of(function, places)] = Outline(function, places).entries;
+    }
+    CheckAction &action;
+    Definitions definitions;
+  };
+
+  const Rewriter &rewriter;
+  const Places::Pieces &pieces;
+};
+
+struct Errors : DiagnosticConsumer {
+  struct Found {
+    Spot spot;
+    std::string text;
+  };
+  explicit Errors(const Places::Pieces &pieces) : pieces(pieces) {}
+
+  void HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &info) override {
+    DiagnosticConsumer::HandleDiagnostic(level, info);
+    if (level < DiagnosticsEngine::Error) return;
+    llvm::SmallString<128> text;
+    info.FormatDiagnostic(text);
+    Spot spot;
+    if (info.hasSourceManager())
+      spot = Places(info.getSourceManager(), pieces).spot(info.getLocation());
+    list.push_back({spot, std::string(text)});
+  }
+
+  std::vector<Found> list;
+  const Places::Pieces &pieces;
+};
+
+// ---- one round ----------------------------------------------------------------------------------
+
+class Check {
+public:
+  Check(CompilerInstance &user, const Rewriter &rewriter, ASTContext &original)
+      : sources(original.getSourceManager()), pieces(rewriter.pieces()), places(sources, nothing),
+        errors(pieces), action(rewriter, pieces) {
+    parse_inner(user, errors, action);
+  }
+
+  // What is wrong with a function, or "".
+  std::string verdict(const FunctionDecl *function) const {
+    if (!errors.list.empty()) return error_in(function);
+    auto found = action.outlines.find(key_of(function, places));
+    if (found == action.outlines.end()) return "it would not be found there";
+    return difference(Outline(function, places).entries, found->second);
+  }
+
+  std::string first_error() const { return errors.list.empty() ? "" : errors.list[0].text; }
+
+private:
+  std::string error_in(const FunctionDecl *function) const {
+    Spot begin = places.spot(function->getBeginLoc());
+    Spot end = places.spot(sources.getExpansionRange(function->getEndLoc()).getEnd());
+    for (const Errors::Found &error : errors.list)
+      if (error.spot.file == begin.file && error.spot.offset >= begin.offset &&
+          error.spot.offset <= end.offset)
+        return error.text;
+    return "";
+  }
+
+  std::string difference(const std::vector<Outline::Entry> &before,
+                         const std::vector<Outline::Entry> &after) const {
+    for (size_t i = 0; i < before.size() || i < after.size(); i++) {
+      if (i < before.size() && i < after.size() && !(before[i] != after[i])) continue;
+      const Outline::Entry &entry = i < before.size() ? before[i] : after[i];
+      FileID file = sources.translateFile(entry.spot.file);
+      return "line " + std::to_string(sources.getLineNumber(file, entry.spot.offset)) +
+             " would read differently";
+    }
+    return "";
+  }
+
+  const SourceManager &sources;
+  const Places::Pieces pieces, nothing;
+  Places places;
+  Errors errors;
+  CheckAction action;
+};
+
+const int max_rounds = 3; // then nothing is trusted
+
+} // namespace
+
+std::vector<Suspect> check_rewritten(CompilerInstance &user, Rewriter &rewriter,
+                                     ASTContext &original,
+                                     const std::vector<const FunctionDecl *> &functions) {
+  std::vector<Suspect> result;
+  std::vector<const FunctionDecl *> left = functions;
+  for (int round = 0; !rewriter.empty() && !left.empty(); round++) {
+    Check check(user, rewriter, original);
+    std::vector<Suspect> found;
+    for (const FunctionDecl *function : left)
+      if (std::string why = check.verdict(function); !why.empty()) found.push_back({function, why});
+    if (found.empty() && check.first_error().empty()) break;
+    if (found.empty() || round == max_rounds) {
+      found.clear();
+      for (const FunctionDecl *function : left) found.push_back({function, check.first_error()});
+    }
+    for (const Suspect &suspect : found) {
+      rewriter.withdraw(suspect.function);
+      llvm::erase(left, suspect.function);
+      result.push_back(suspect);
+    }
+  }
+  return result;
+}
+
+} // namespace tc

@@ -1,0 +1,27 @@
+// check.h - whether rewritten text still means what the programmer wrote.
+//
+// An edit goes to a place in a file, and what stands there may be a part of something else: the
+// text of a macro, a declaration that has to come first, a statement under a pragma.  So the new
+// text is parsed before it is used.  A function passes when it parses without errors and its
+// statements, but for what was inserted, are those of the original at their places and lines.
+#ifndef TC_PLUGIN_CHECK_H
+#define TC_PLUGIN_CHECK_H
+
+#include "rewrite.h"
+
+namespace tc {
+
+struct Suspect {
+  const clang::FunctionDecl *function;
+  std::string why;
+};
+
+// Which of `functions`, defined in `original`, do not pass.  Their edits are withdrawn from
+// `rewriter`.
+std::vector<Suspect> check_rewritten(clang::CompilerInstance &user, Rewriter &rewriter,
+                                     clang::ASTContext &original,
+                                     const std::vector<const clang::FunctionDecl *> &functions);
+
+} // namespace tc
+
+#endif

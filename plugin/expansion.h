@@ -1,0 +1,53 @@
+// expansion.h - what macros expanded to, token by token.
+//
+// A call of kernels that belongs between two statements of one macro invocation has no place in the
+// file.  The invocation is replaced by its expansion then, and the call goes between two tokens.
+#ifndef TC_PLUGIN_EXPANSION_H
+#define TC_PLUGIN_EXPANSION_H
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "clang_compat.h"
+
+namespace tc {
+
+class Expansions {
+public:
+  // Takes note of everything that the preprocessor makes from now on.
+  void watch(clang::Preprocessor &preprocessor);
+
+  // Tokens are numbered; those of one invocation in the file stand together.
+  static constexpr size_t none = SIZE_MAX;
+  size_t find(clang::SourceLocation loc) const;
+  bool is_semicolon(size_t token) const {
+    return token < tokens.size() && tokens[token].is(clang::tok::semi);
+  }
+
+  // An invocation that stands in the file itself.
+  struct Invocation {
+    clang::FileID file;
+    unsigned begin, end; // bytes of the file
+    size_t first, last;  // tokens [first, last)
+    bool pragmas;        // it holds some, which are no tokens
+  };
+  Invocation around(size_t token, const clang::SourceManager &sources) const;
+
+  std::string spelling(size_t token, const clang::SourceManager &sources) const;
+  clang::SourceLocation location(size_t token) const { return tokens[token].getLocation(); }
+  // Names of the invocation that are macros, and must not be expanded once more.
+  std::set<std::string> macros(const Invocation &invocation) const;
+
+private:
+  struct Pragmas;
+  std::vector<clang::Token> tokens; // out of macros
+  std::map<unsigned, size_t> numbers;
+  std::set<unsigned> pragmas; // raw locations of the invocations
+  clang::LangOptions language;
+};
+
+} // namespace tc
+
+#endif

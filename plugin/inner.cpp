@@ -1,0 +1,57 @@
+// inner.cpp - see inner.h.
+#include "inner.h"
+
+#include "attributes.h"
+
+namespace tc {
+
+using namespace clang;
+
+// The user's invocation without anything that it would write or print.
+std::shared_ptr<CompilerInvocation> inner_invocation(CompilerInstance &user) {
+  auto invocation = std::make_shared<CompilerInvocation>(user.getInvocation());
+  FrontendOptions &frontend = invocation->getFrontendOpts();
+  frontend.ProgramAction = frontend::ParseSyntaxOnly;
+  frontend.OutputFile.clear();
+  frontend.StatsFile.clear();
+  frontend.ShowStats = false;
+  frontend.DisableFree = false;
+  frontend.AddPluginActions.clear();
+  invocation->getDependencyOutputOpts() = DependencyOutputOptions();
+  invocation->getPreprocessorOutputOpts() = PreprocessorOutputOptions();
+  DiagnosticOptions &diagnostics = invocation->getDiagnosticOpts();
+  diagnostics.VerifyDiagnostics = false;
+  diagnostics.ShowCarets = false;
+  diagnostics.IgnoreWarnings = true;
+  diagnostics.DiagnosticLogFile.clear();
+  diagnostics.DiagnosticSerializationFile.clear();
+  invocation->getPreprocessorOpts().addMacroDef(inner_macro);
+  // A pipe can be read once.  (The file manager keeps what came through standard input.)
+  SourceManager &sources = user.getSourceManager();
+  auto main = sources.getFileEntryRefForID(sources.getMainFileID());
+  if (main && main->getFileEntry().isNamedPipe() && main->getName() != "<stdin>")
+    invocation->getPreprocessorOpts().addRemappedFile(
+        main->getName(), llvm::MemoryBuffer::getMemBufferCopy(
+                             sources.getBufferData(sources.getMainFileID()), main->getName())
+                             .release());
+  return invocation;
+}
+
+bool parse_inner(CompilerInstance &user, DiagnosticConsumer &diagnostics, FrontendAction &action) {
+  auto ci =
+      compat::make_instance(inner_invocation(user), &diagnostics, &user.getFileManager(), nullptr);
+  ci->setVerboseOutputStream(llvm::nulls());
+  return ci->ExecuteAction(action);
+}
+
+void Definitions::add(Decl *decl) {
+  if (const auto *context = llvm::dyn_cast<LinkageSpecDecl>(decl))
+    for (Decl *inside : context->decls()) add(inside);
+  if (const auto *context = llvm::dyn_cast<NamespaceDecl>(decl))
+    for (Decl *inside : context->decls()) add(inside);
+  if (auto *function = llvm::dyn_cast<FunctionDecl>(decl))
+    if (function->isThisDeclarationADefinition() && find_attribute(function, compile_attribute))
+      list.push_back(function);
+}
+
+} // namespace tc

@@ -1,0 +1,24 @@
+// inner.h - parses of the user's file that the plugin makes beside the user's own.
+#ifndef TC_PLUGIN_INNER_H
+#define TC_PLUGIN_INNER_H
+
+#include <vector>
+
+#include "clang_compat.h"
+
+namespace tc {
+
+// Runs the action over the user's input with the user's flags; nothing is written or printed, and
+// tc_compile and the other attributes become annotations (see attributes.h).  false: errors.
+bool parse_inner(clang::CompilerInstance &user, clang::DiagnosticConsumer &diagnostics,
+                 clang::FrontendAction &action);
+
+// Definitions of functions marked tc_compile, as they are parsed.
+struct Definitions {
+  std::vector<const clang::FunctionDecl *> list;
+  void add(clang::Decl *decl); // of the top level
+};
+
+} // namespace tc
+
+#endif
