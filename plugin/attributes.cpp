@@ -111,11 +111,6 @@ struct CompileAttribute : ParsedAttrInfo {
           apply_option(llvm::cast<StringLiteral>(arg)->getString(), options, Place::Attribute);
       if (!problem.empty()) warn(sema, arg->getBeginLoc(), problem);
     }
-    if (sema.getLangOpts().CPlusPlus)
-      sema.getDiagnostics().Report(decl->getLocation(),
-                                   diag::remark_fe_backend_optimization_remark_missed)
-          << AddFlagValue("tc")
-          << "not compiled: annotated functions are compiled in C files, and this is C++";
     return AttributeApplied;
   }
 };

@@ -48,7 +48,7 @@ private:
 // ---- what a function says -----------------------------------------------------------------------
 
 // The nodes of a body in order, without what was inserted.  A label counts as a statement in front
-// of the one that it leads to.
+// of the one that it leads to, and so does a declaration with its initial values.
 class Outline {
 public:
   struct Entry {
@@ -93,10 +93,14 @@ llvm::hash_code Outline::details(const Stmt *s) {
 }
 
 void Outline::walk(const Stmt *s) {
+  if (const auto *full = llvm::dyn_cast_or_null<FullExpr>(s)) return walk(full->getSubExpr());
   Spot spot = s ? places.spot(s->getBeginLoc()) : Spot();
   if (spot.inserted) {
     if (const auto *block = dyn_cast<CompoundStmt>(s))
       for (const Stmt *step : block->body()) walk(step);
+    // `x = ` in front of what the declaration of x ended with
+    if (const auto *op = dyn_cast<BinaryOperator>(s); op && op->getOpcode() == BO_Assign)
+      walk(op->getRHS());
     return;
   }
   entries.push_back(
@@ -105,9 +109,11 @@ void Outline::walk(const Stmt *s) {
   const Stmt *behind = nullptr;
   if (const auto *label = dyn_cast<LabelStmt>(s)) behind = label->getSubStmt();
   if (const auto *label = dyn_cast<SwitchCase>(s)) behind = label->getSubStmt();
+  bool declaration = llvm::isa<DeclStmt>(s);
+  if (declaration) entries.push_back({spot, llvm::hash_code(1)});
   for (const Stmt *child : s->children())
     if (!behind || child != behind) walk(child);
-  entries.push_back({spot, llvm::hash_code(1)});
+  if (!declaration) entries.push_back({spot, llvm::hash_code(1)});
   if (behind) walk(behind);
 }
 

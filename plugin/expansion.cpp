@@ -4,25 +4,28 @@
 namespace tc {
 
 using namespace clang;
+using llvm::StringRef;
 
-struct Expansions::Pragmas : PPCallbacks {
-  Pragmas(Expansions &expansions, const SourceManager &sources)
-      : expansions(expansions), sources(sources) {}
-  void PragmaDirective(SourceLocation loc, PragmaIntroducerKind) override {
-    expansions.pragmas.insert(sources.getExpansionLoc(loc).getRawEncoding());
-  }
-  Expansions &expansions;
-  const SourceManager &sources;
-};
-
-void Expansions::watch(Preprocessor &preprocessor) {
-  language = preprocessor.getLangOpts();
-  preprocessor.setTokenWatcher([this](const Token &token) {
+void Expansions::watch(Preprocessor &made_by) {
+  preprocessor = &made_by;
+  preprocessor->setTokenWatcher([this](const Token &token) {
     if (token.isAnnotation() || !token.getLocation().isMacroID()) return;
     numbers.emplace(token.getLocation().getRawEncoding(), tokens.size());
     tokens.push_back(token);
   });
-  preprocessor.addPPCallbacks(std::make_unique<Pragmas>(*this, preprocessor.getSourceManager()));
+}
+
+// Whether the word is _Pragma, or a macro that makes one.
+bool Expansions::has_pragma(StringRef word, SourceLocation at,
+                            std::set<const IdentifierInfo *> &seen) const {
+  if (word == "_Pragma" || word == "__pragma") return true;
+  const IdentifierInfo *name = preprocessor->getIdentifierInfo(word);
+  if (!name->hadMacroDefinition() || !seen.insert(name).second) return false;
+  const MacroInfo *macro = preprocessor->getMacroDefinitionAtLoc(name, at).getMacroInfo();
+  return macro && llvm::any_of(macro->tokens(), [&](const Token &token) {
+           const IdentifierInfo *inside = token.getIdentifierInfo();
+           return inside && has_pragma(inside->getName(), at, seen);
+         });
 }
 
 size_t Expansions::find(SourceLocation loc) const {
@@ -30,23 +33,31 @@ size_t Expansions::find(SourceLocation loc) const {
   return found == numbers.end() ? none : found->second;
 }
 
-Expansions::Invocation Expansions::around(size_t token, const SourceManager &sources) const {
+Expansions::Invocation Expansions::around(size_t token) const {
+  const SourceManager &sources = preprocessor->getSourceManager();
   CharSourceRange range = sources.getExpansionRange(tokens[token].getLocation());
-  SourceLocation end = Lexer::getLocForEndOfToken(range.getEnd(), 0, sources, language);
+  SourceLocation begin = range.getBegin();
+  SourceLocation end =
+      Lexer::getLocForEndOfToken(range.getEnd(), 0, sources, preprocessor->getLangOpts());
   Invocation result;
-  std::tie(result.file, result.begin) = sources.getDecomposedLoc(range.getBegin());
+  std::tie(result.file, result.begin) = sources.getDecomposedLoc(begin);
   result.end = sources.getFileOffset(end);
-  result.pragmas = pragmas.count(range.getBegin().getRawEncoding());
-  auto inside = [&](size_t i) {
-    return sources.getExpansionLoc(tokens[i].getLocation()) == range.getBegin();
-  };
+  auto inside = [&](size_t i) { return sources.getExpansionLoc(tokens[i].getLocation()) == begin; };
   for (result.first = token; result.first && inside(result.first - 1);) result.first--;
   for (result.last = token + 1; result.last < tokens.size() && inside(result.last);) result.last++;
+  StringRef text = sources.getBufferData(result.file).slice(result.begin, result.end);
+  std::set<const IdentifierInfo *> seen;
+  for (result.pragmas = false; !text.empty() && !result.pragmas;) {
+    text = text.drop_until([](char c) { return isAsciiIdentifierStart(c); });
+    StringRef word = text.take_while([](char c) { return isAsciiIdentifierContinue(c); });
+    result.pragmas = !word.empty() && has_pragma(word, begin, seen);
+    text = text.drop_front(word.size());
+  }
   return result;
 }
 
-std::string Expansions::spelling(size_t token, const SourceManager &sources) const {
-  return Lexer::getSpelling(tokens[token], sources, language);
+std::string Expansions::spelling(size_t token) const {
+  return preprocessor->getSpelling(tokens[token]);
 }
 
 std::set<std::string> Expansions::macros(const Invocation &invocation) const {

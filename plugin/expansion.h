@@ -16,8 +16,8 @@ namespace tc {
 
 class Expansions {
 public:
-  // Takes note of everything that the preprocessor makes from now on.
-  void watch(clang::Preprocessor &preprocessor);
+  // Takes note of everything that the preprocessor, which lives longer, makes from now on.
+  void watch(clang::Preprocessor &made_by);
 
   // Tokens are numbered; those of one invocation in the file stand together.
   static constexpr size_t none = SIZE_MAX;
@@ -31,21 +31,22 @@ public:
     clang::FileID file;
     unsigned begin, end; // bytes of the file
     size_t first, last;  // tokens [first, last)
-    bool pragmas;        // it holds some, which are no tokens
+    bool pragmas;        // it may hold some, which are no tokens
   };
-  Invocation around(size_t token, const clang::SourceManager &sources) const;
+  Invocation around(size_t token) const;
 
-  std::string spelling(size_t token, const clang::SourceManager &sources) const;
+  std::string spelling(size_t token) const;
   clang::SourceLocation location(size_t token) const { return tokens[token].getLocation(); }
   // Names of the invocation that are macros, and must not be expanded once more.
   std::set<std::string> macros(const Invocation &invocation) const;
 
 private:
-  struct Pragmas;
+  bool has_pragma(llvm::StringRef word, clang::SourceLocation at,
+                  std::set<const clang::IdentifierInfo *> &seen) const;
+
+  clang::Preprocessor *preprocessor = nullptr;
   std::vector<clang::Token> tokens; // out of macros
   std::map<unsigned, size_t> numbers;
-  std::set<unsigned> pragmas; // raw locations of the invocations
-  clang::LangOptions language;
 };
 
 } // namespace tc

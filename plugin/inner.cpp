@@ -45,10 +45,13 @@ bool parse_inner(CompilerInstance &user, DiagnosticConsumer &diagnostics, Fronte
 }
 
 void Definitions::add(Decl *decl) {
-  if (const auto *context = llvm::dyn_cast<LinkageSpecDecl>(decl))
-    for (Decl *inside : context->decls()) add(inside);
-  if (const auto *context = llvm::dyn_cast<NamespaceDecl>(decl))
-    for (Decl *inside : context->decls()) add(inside);
+  if (llvm::isa<LinkageSpecDecl>(decl) || llvm::isa<NamespaceDecl>(decl) ||
+      llvm::isa<CXXRecordDecl>(decl))
+    for (Decl *inside : llvm::cast<DeclContext>(decl)->decls()) add(inside);
+  if (const auto *pattern = llvm::dyn_cast<FunctionTemplateDecl>(decl))
+    return add(pattern->getTemplatedDecl());
+  if (const auto *pattern = llvm::dyn_cast<ClassTemplateDecl>(decl))
+    return add(pattern->getTemplatedDecl());
   if (auto *function = llvm::dyn_cast<FunctionDecl>(decl))
     if (function->isThisDeclarationADefinition() && find_attribute(function, compile_attribute))
       list.push_back(function);

@@ -39,11 +39,9 @@ protected:
   }
 
 private:
-  // C++ and other languages are told about at the attribute.
   static bool wanted(CompilerInstance &ci) {
     const LangOptions &lang = ci.getLangOpts();
-    if (lang.CPlusPlus || lang.ObjC || lang.OpenCL || lang.CUDA || lang.AsmPreprocessor)
-      return false;
+    if (lang.ObjC || lang.OpenCL || lang.CUDA || lang.AsmPreprocessor) return false;
     SourceManager &sources = ci.getSourceManager();
     auto main = sources.getFileEntryRefForID(sources.getMainFileID());
     return main && may_be_annotated(ci, *main);

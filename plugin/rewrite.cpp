@@ -161,7 +161,7 @@ std::string Rewriter::put_inside(SourceLocation loc, bool after, Edit edit) {
   edit.token = expansions.find(loc);
   edit.after = after;
   if (edit.token == Expansions::none) return "its text cannot be found in what a macro expands to";
-  Expansions::Invocation invocation = expansions.around(edit.token, inner);
+  Expansions::Invocation invocation = expansions.around(edit.token);
   if (invocation.pragmas) return "it comes out of a macro that contains _Pragma";
   edit.offset = invocation.begin;
   edits[invocation.file].push_back(std::move(edit));
@@ -209,6 +209,7 @@ std::string Rewriter::insert_part(const FunctionDecl *function, const Segment &s
     return std::string();
   };
   std::string why = put(s.begin, s.begin_token, false, (s.braces ? "{ " : "; ") + call);
+  for (const auto &[offset, text] : s.splits) put_line(s.file, {offset, text, function, &s});
   std::string close = tail + (s.braces ? " }" : "");
   if (!why.empty() || close.empty()) return why;
   SourceLocation token = s.end_token;
@@ -281,7 +282,7 @@ void Rewriter::expand(const Expansions::Invocation &invocation, llvm::ArrayRef<c
     };
     put(false);
     SourceLocation loc = inner.getFileLoc(expansions.location(token));
-    append(expansions.spelling(token, inner) + " ", inner.getFileOffset(loc), false);
+    append(expansions.spelling(token) + " ", inner.getFileOffset(loc), false);
     put(true);
   }
   append(tail + line_directive(line(invocation.end) - 1) + silent_end +
@@ -306,7 +307,7 @@ Rewriter::Output Rewriter::edited(FileID file, const std::vector<Edit> &edits) c
       continue;
     }
     while (next < list.size() && list[next]->offset == edit.offset) next++;
-    Expansions::Invocation invocation = expansions.around(edit.token, inner);
+    Expansions::Invocation invocation = expansions.around(edit.token);
     expand(invocation, llvm::ArrayRef(list).slice(i, next - i), out);
     done = invocation.end;
   }

@@ -396,6 +396,11 @@ Value Evaluator::call_visible(const CallExpr *e, const FunctionDecl *callee) {
              : "the call of " + name + " is not captured");
     return {};
   }
+  for (const ParmVarDecl *parameter : callee->parameters())
+    if (parameter->getType()->isReferenceType()) {
+      fail(e->getExprLoc(), "'" + callee->getNameAsString() + "' takes a reference");
+      return {};
+    }
   std::vector<Value> arguments;
   for (const Expr *arg : e->arguments()) arguments.push_back(evaluate(arg));
   if (failed || !check_declared(callee, arguments, e)) return {};
@@ -432,6 +437,10 @@ Value Evaluator::evaluate_call(const CallExpr *e) {
   }
   if (!callee || !callee->getDeclName().isIdentifier()) {
     fail(e->getExprLoc(), "a function is called through a pointer; call it by its name");
+    return {};
+  }
+  if (llvm::isa<CXXMethodDecl>(callee)) {
+    fail(e->getExprLoc(), "'" + callee->getNameAsString() + "' is a member of a class");
     return {};
   }
   if (find_attribute(callee, disable_attribute)) {

@@ -74,8 +74,10 @@ struct Segment {
   // Or, where that is within what a macro expands to, the token that they stand in front of.
   clang::SourceLocation begin_token, end_token;
   bool end_behind = false; // behind the token and its semicolon
-  bool whole = false;      // the body of the function from its first statement to its last
-  bool braces = false;     // a single statement that needs them
+  // In C++, where no jump passes an initialisation: what goes in front of its `=`.
+  std::vector<std::pair<unsigned, std::string>> splits;
+  bool whole = false;  // the body of the function from its first statement to its last
+  bool braces = false; // a single statement that needs them
 };
 
 struct CapturedFunction {

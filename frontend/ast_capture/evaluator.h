@@ -116,6 +116,7 @@ private:
   Value evaluate(const clang::Expr *e);
   Value evaluate_one(const clang::Expr *e);
   Value evaluate_block(const clang::StmtExpr *e);
+  Value evaluate_construction(const clang::CXXConstructExpr *e);
   Value evaluate_unary(const clang::UnaryOperator *e);
   Value evaluate_binary(const clang::BinaryOperator *e);
   Value evaluate_assignment(const clang::BinaryOperator *e);

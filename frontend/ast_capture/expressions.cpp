@@ -154,6 +154,15 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
     place.slot = new_slot(evaluate_initializer(literal->getInitializer(), literal->getType()));
     return failed ? std::nullopt : std::optional<Place>(place);
   }
+  if (const auto *op = dyn_cast<BinaryOperator>(e); op && op->isAssignmentOp()) { // C++
+    evaluate(e);
+    return failed ? std::nullopt : locate(op->getLHS());
+  }
+  if (const auto *op = dyn_cast<UnaryOperator>(e);
+      op && op->isIncrementDecrementOp() && op->isPrefix()) {
+    evaluate(e);
+    return failed ? std::nullopt : locate(op->getSubExpr());
+  }
   fail(e->getExprLoc(), "an object of this form is not followed");
   return std::nullopt;
 }
@@ -213,7 +222,27 @@ Value Evaluator::evaluate_one(const Expr *e) {
     return place ? load(*place, e->getExprLoc()) : Value();
   }
   if (const auto *block = dyn_cast<StmtExpr>(e)) return evaluate_block(block);
+  if (const auto *made = dyn_cast<MaterializeTemporaryExpr>(e)) return evaluate(made->getSubExpr());
+  if (const auto *argument = dyn_cast<CXXDefaultArgExpr>(e)) return evaluate(argument->getExpr());
+  if (const auto *made = dyn_cast<CXXConstructExpr>(e)) return evaluate_construction(made);
+  if (isa<DeclRefExpr>(e) && e->isGLValue()) { // C++: where one of two lvalues is chosen, or copied
+    auto place = locate(e);
+    return place ? load(*place, e->getExprLoc()) : Value();
+  }
   fail(e->getExprLoc(), "an expression of this form is not captured");
+  return {};
+}
+
+// Objects without constructors of their own: a copy, or nothing in it yet.
+Value Evaluator::evaluate_construction(const CXXConstructExpr *e) {
+  const CXXConstructorDecl *constructor = e->getConstructor();
+  if (constructor->isTrivial() && e->getNumArgs() == 1) return evaluate(e->getArg(0));
+  if (constructor->isTrivial() && !e->getNumArgs()) {
+    Value v = zero_of(e->getType());
+    if (!e->requiresZeroInitialization()) unset_leaves(v);
+    return v;
+  }
+  fail(e->getExprLoc(), "an object is made by a constructor");
   return {};
 }
 
@@ -232,6 +261,7 @@ Value Evaluator::evaluate_cast(const CastExpr *e) {
   const Expr *from = e->getSubExpr();
   switch (e->getCastKind()) {
   case CK_LValueToRValue: {
+    if (isa<AbstractConditionalOperator>(from->IgnoreParens())) return evaluate(from); // C++
     if (const Expr *init = constant_global(from))
       if (auto v = constant_expression(init)) return Value::of(convert(*v, e->getType()));
     auto place = locate(from);
@@ -255,6 +285,7 @@ Value Evaluator::evaluate_cast(const CastExpr *e) {
     return Value::of(Value::Pointer, *place);
   }
   case CK_NoOp:
+  case CK_ConstructorConversion:
     return evaluate(from);
   case CK_BitCast: {
     Value v = evaluate(from);
@@ -498,6 +529,7 @@ void Evaluator::declare(const VarDecl *variable) {
   SourceLocation loc = variable->getLocation();
   if (type->isVariableArrayType()) return fail(loc, "an array whose length is not constant");
   if (type.isVolatileQualified()) return fail(loc, "a volatile variable");
+  if (type->isReferenceType()) return fail(loc, "a reference");
   bool keeps = variable->isStaticLocal() || variable->hasExternalStorage();
   if (keeps || variable->hasAttr<CleanupAttr>()) {
     fail(loc, "'" + variable->getNameAsString() + "' " +

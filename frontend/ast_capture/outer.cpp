@@ -40,10 +40,25 @@ bool Evaluator::nameable(const ValueDecl *decl, SourceLocation loc) {
   return true;
 }
 
+// Of C++, in a namespace or class: so that nothing nearer is meant.
+static std::string qualified_name(const VarDecl *variable) {
+  std::string name = variable->getNameAsString();
+  if (variable->isLocalVarDeclOrParm()) return name;
+  const DeclContext *around = variable->getDeclContext();
+  bool nested = false;
+  for (; around; around = around->getParent()) {
+    const auto *named = dyn_cast<NamedDecl>(around);
+    if (!named || named->getName().empty()) continue; // extern "C", an unnamed namespace
+    name = named->getNameAsString() + "::" + name;
+    nested = true;
+  }
+  return nested ? "::" + name : name;
+}
+
 Place Evaluator::outer_variable(const VarDecl *variable) {
   Place place;
   place.outer = true;
-  place.text = variable->getNameAsString();
+  place.text = qualified_name(variable);
   place.type = variable->getType();
   place.declared = place.root = variable;
   if (declared_shape(variable)) place.shaped = variable;

@@ -58,6 +58,7 @@ private:
   std::optional<unsigned> end_of(const Stmt *s, FileID file, Segment &segment);
   bool place(const std::vector<Item> &items, size_t from, size_t to, SourceLocation close,
              bool braces, Segment &segment);
+  bool split(const Stmt *s, Segment &segment, Obstacle &why);
   void report(const Obstacle &o);
 
   ASTContext &context;
@@ -186,6 +187,34 @@ bool Segmenter::place(const std::vector<Item> &items, size_t from, size_t to, So
   return true;
 }
 
+// C++ lets no jump pass an initialisation: `T x = v;` is made `T x; x = v;`.
+bool Segmenter::split(const Stmt *s, Segment &segment, Obstacle &why) {
+  const auto *declaration = dyn_cast<DeclStmt>(s);
+  if (!declaration || !context.getLangOpts().CPlusPlus) return true;
+  for (const Decl *d : declaration->decls()) {
+    const auto *variable = dyn_cast<VarDecl>(d);
+    if (!variable || !variable->hasInit()) continue;
+    SourceLocation name = variable->getLocation();
+    std::string text = variable->getNameAsString();
+    auto next = Lexer::findNextToken(name, sources, context.getLangOpts());
+    QualType type = variable->getType();
+    if (!declaration->isSingleDecl() || name.isMacroID() || !next || next->isNot(tok::equal) ||
+        !type->isScalarType() || type.isConstQualified() ||
+        variable->getTypeSourceInfo()->getType()->getContainedAutoType()) {
+      why = {name,
+             "kernels cannot be put in front of the initialisation of '" + text +
+                 "' in C++; write its type, without const, in a declaration of its own",
+             false,
+             false,
+             {},
+             {}};
+      return false;
+    }
+    segment.splits.push_back({sources.getFileOffset(next->getLocation()), "; " + text});
+  }
+  return true;
+}
+
 // ---- lists of statements ------------------------------------------------------------------------
 
 void Segmenter::report(const Obstacle &o) {
@@ -235,6 +264,15 @@ size_t Segmenter::try_from(const std::vector<Item> &items, size_t at, SourceLoca
       continue;
     }
     Segment &s = *attempt.segment;
+    const auto *body = dyn_cast<CompoundStmt>(function->getBody());
+    s.whole = at == 0 && end == items.size() && !nesting &&
+              (s.exit == Segment::Return || function->getReturnType()->isVoidType()) && body;
+    if (s.whole) s.exit = Segment::Return;
+    if (s.exit == Segment::Next) {
+      bool fine = true;
+      for (size_t i = at; i < end && fine; i++) fine = split(items[i].s, s, why);
+      if (!fine) continue;
+    }
     s.file = where.file;
     s.begin = where.begin;
     s.end = where.end;
@@ -243,10 +281,6 @@ size_t Segmenter::try_from(const std::vector<Item> &items, size_t at, SourceLoca
     s.end_behind = where.end_behind;
     s.braces = where.braces;
     s.loc = where.loc;
-    const auto *body = dyn_cast<CompoundStmt>(function->getBody());
-    s.whole = at == 0 && end == items.size() && !nesting &&
-              (s.exit == Segment::Return || function->getReturnType()->isVoidType()) && body;
-    if (s.whole) s.exit = Segment::Return;
     out.segments.push_back(std::move(s));
     facts = std::move(attempt.after);
     return behind(items, end, attempt.flow);
@@ -371,13 +405,26 @@ void Segmenter::run(bool fullgraph) {
           {}});
 }
 
+// What is compiled of C++ is what C has, too.
+std::string unfit_of_cplusplus(const FunctionDecl *function) {
+  if (llvm::isa<CXXMethodDecl>(function))
+    return "it is a member of a class; compile a function that it calls";
+  if (function->isTemplated() || function->isTemplateInstantiation())
+    return "it is a template; compile a function for each type";
+  if (function->isConstexpr()) return "it is constexpr";
+  if (!function->getDeclName().isIdentifier()) return "it is an operator; give it a name";
+  if (function->getReturnType()->isReferenceType()) return "it returns a reference";
+  if (!isa<CompoundStmt>(function->getBody())) return "its body is a try block";
+  return "";
+}
+
 // Properties of the whole function that rule it out.
 std::string unfit(const FunctionDecl *function) {
   if (function->isVariadic()) return "it takes a variable number of arguments";
   if (!function->hasWrittenPrototype() && function->getNumParams())
     return "it is defined in the style of before C89; write its parameters as a prototype";
   if (function->hasAttr<NakedAttr>()) return "it is a naked function";
-  return "";
+  return function->getLangOpts().CPlusPlus ? unfit_of_cplusplus(function) : "";
 }
 
 } // namespace

@@ -1,8 +1,85 @@
-// C++ files stay eager and say so.
-// RUN: %tcxx -c %s -o %t.o -Rpass-missed=tc 2>&1 | %check %s
-// RUN: %tcxx -std=c++20 -Wall -Wextra -Werror -c %s -o %t.o 2>&1 | %check --allow-empty --check-prefix=QUIET %s
-// QUIET-NOT: {{.}}
+// C++: annotated functions that are C in what they say are compiled, wherever they stand.
+// RUN: %tcxx -O1 -c %s -o %t.o -fplugin-arg-tc-backend=openmp -Rpass=tc -Rpass-missed=tc 2>&1 | %check %s
+// RUN: %tcxx -std=c++11 -O1 %s -x none -o %t %run && %t | %check --check-prefix=OUTPUT %s
+// RUN: %tcxx -std=c++14 -O0 -g %s -x none -o %t %run && %t | %check --check-prefix=OUTPUT %s
+// RUN: %tcxx -std=c++17 -O2 %s -x none -o %t %run && %t | %check --check-prefix=OUTPUT %s
+// RUN: %tcxx -std=c++20 -Wall -Wextra -Werror -pedantic -Wshadow %s -x none -o %t %run && %t | %check --check-prefix=OUTPUT %s
+// RUN: %tcxx -std=c++23 -pedantic-errors %s -x none -o %t %run && TC_FALLBACK=mandatory %t | %check --check-prefix=BODIES %s
+// RUN: %plain -x c++ -std=c++11 -Wall -Wextra -Werror -pedantic %s -x none -o %t %run && %t | %check --check-prefix=BODIES %s
+#include <cstdio>
 #include <tcompile.h>
 
-TC_COMPILE tc_tensor *f(const tc_tensor *x TC_SHAPE("f32[N]")) { return tc_exp(x); }
-// CHECK: cplusplus.cpp:[[#@LINE-1]]:23: remark: not compiled: annotated functions are compiled in C files, and this is C++
+#define X const tc_tensor *x TC_SHAPE("f32[N]")
+
+extern "C" TC_COMPILE tc_tensor *c_linkage(X) { return tc_exp(x); }
+// CHECK-DAG: cplusplus.cpp:[[#@LINE-1]]:34: remark: 'c_linkage' compiled: 1 ops in 1 kernel [
+
+namespace outer {
+namespace {
+double scale = 2;
+}
+static const double bias = 0.5;
+inline namespace inner {
+struct options {
+  double factor;
+  int rounds;
+};
+static tc_tensor *step(const tc_tensor *x, options o) { return tc_mul_s(x, o.factor); }
+
+TC_COMPILE inline tc_tensor *in_namespace(X, options o) {
+  options copy = o;
+  const tc_tensor *h = x;
+  for (int i = 0; i < 2; ++i) h = step(h, copy);
+  return tc_add_s(tc_mul_s(h, scale), bias);
+}
+// CHECK-DAG: cplusplus.cpp:[[#@LINE-6]]:30: remark: 'in_namespace' compiled: 4 ops in 1 kernel [
+
+TC_COMPILE static tc_tensor *in_namespace(X) { return tc_sum(tc_reshape(x, TC_DIMS(2, -1)), TC_AXES(-1), true); }
+// CHECK-DAG: cplusplus.cpp:[[#@LINE-1]]:30: remark: 'in_namespace' compiled: 2 ops in 1 kernel [
+} // namespace inner
+} // namespace outer
+
+// The call leads past initialisations, which C++ lets no jump do.
+TC_COMPILE tc_tensor *parted(X, bool twice) {
+  const tc_tensor *a = twice ? tc_mul_s(x, 2) : x;
+  tc_tensor *b = tc_exp(x), *unused = nullptr;
+  std::printf("between\n");
+  tc_tensor *c = tc_neg(b);
+  tc_tensor *d = tc_add(c, b);
+  std::printf("again\n");
+  (void)unused;
+  return tc_add(d, static_cast<const tc_tensor *>(x));
+  (void)a;
+}
+// CHECK-DAG: cplusplus.cpp:[[#@LINE-11]]:23: remark: 'parted' compiled: {{[0-9]}} ops in {{[0-9]}} kernels, {{[23]}} segments [
+
+TC_COMPILE tc_tensor *automatic(X) {
+  auto *h = tc_exp(x);
+  std::printf("between\n");
+  return tc_neg(h);
+}
+// CHECK-DAG: cplusplus.cpp:[[#@LINE-4]]:9: remark: graph break in 'automatic': kernels cannot be put in front of the initialisation of 'h' in C++; write its type, without const, in a declaration of its own
+
+TC_COMPILE void result(tc_tensor *to TC_SHAPE("f32[N]"), X) {
+  tc_tensor *h = tc_exp(x);
+  tc_copy_(to, h);
+}
+// CHECK-DAG: cplusplus.cpp:[[#@LINE-4]]:17: remark: 'result' compiled: 2 ops in 1 kernel [
+
+static void show(const char *name, const tc_tensor *x) { std::printf("%s %.3f\n", name, tc_item(tc_mean(x, TC_ALL, false))); }
+
+int main() {
+  TC_SCOPE {
+    tc_tensor *x = tc_arange(4, 0, 0.25, TC_F32), *y = tc_zeros(TC_DIMS(4), TC_F32);
+    show("c_linkage", c_linkage(x));
+    outer::options o = {0.5, 2};
+    show("in_namespace", outer::in_namespace(x, o));
+    show("in_namespace", outer::in_namespace(x));
+    show("parted", parted(x, true));
+    show("automatic", automatic(x));
+    result(y, x);
+    show("result", y);
+    std::printf("%s\n", tc_error() ? tc_error() : "no error");
+    std::printf("%d hits, %d fallbacks\n", static_cast<int>(tc_stats_of(nullptr).hits), static_cast<int>(tc_stats_of(nullptr).fallbacks));
+  }
+}

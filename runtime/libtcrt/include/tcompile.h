@@ -97,11 +97,24 @@ typedef struct tc_ints {
   int64_t v[TC_MAX_RANK];
 } tc_ints;
 
+#ifdef __cplusplus
+extern "C++" {
+template <class... T> constexpr tc_ints tcompile_ints(T... v) {
+  return {static_cast<int>(sizeof...(v)), {static_cast<int64_t>(v)...}};
+}
+}
+#define TC_INTS(...) tcompile_ints(__VA_ARGS__)
+#else
 #define TC_INTS(...)                                                            \
   (tc_ints) { (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), { __VA_ARGS__ } }
+#endif
 #define TC_DIMS(...) TC_INTS(__VA_ARGS__) /* TC_DIMS(2, 3): a 2x3 shape */
 #define TC_AXES(...) TC_INTS(__VA_ARGS__) /* TC_AXES(0, -1) */
-#define TC_ALL ((tc_ints){0, {0}})        /* every axis; as dims: a scalar */
+#ifdef __cplusplus
+#define TC_ALL tc_ints{0, {0}}
+#else
+#define TC_ALL ((tc_ints){0, {0}}) /* every axis; as dims: a scalar */
+#endif
 
 /* ---- scopes and errors ----------------------------------------------------------------------- */
 

@@ -1,0 +1,40 @@
+// What C++ has and C does not: the function stays as it is, and says so.
+// RUN: %tcxx -c %s -o %t.o -Rpass-missed=tc 2>&1 | %check %s
+// RUN: %tcxx -std=c++20 -Wall -Wextra -Werror -c %s -o %t.o 2>&1 | %check --allow-empty --check-prefix=QUIET %s
+// QUIET-NOT: {{.}}
+#include <cstdio>
+#include <tcompile.h>
+
+#define X const tc_tensor *x TC_SHAPE("f32[N]")
+
+template <class T> TC_COMPILE tc_tensor *pattern(X, T by) { return tc_mul_s(x, by); }
+// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:42: remark: 'pattern' not compiled: it is a template; compile a function for each type [-Rpass-missed=tc]
+struct model {
+  double scale;
+  TC_COMPILE tc_tensor *run(X) const { return tc_mul_s(x, scale); }
+  // CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:25: remark: 'run' not compiled: it is a member of a class; compile a function that it calls
+};
+TC_COMPILE constexpr int constant(int n) { return n + 1; }
+// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:26: remark: 'constant' not compiled: it is constexpr
+struct wrapped { tc_tensor *t; };
+TC_COMPILE wrapped operator+(wrapped a, wrapped b) { return {tc_add(a.t, b.t)}; }
+// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:20: remark: 'operator+' not compiled: it is an operator; give it a name
+TC_COMPILE const wrapped &reference(const wrapped &a) { return a; }
+// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:27: remark: 'reference' not compiled: it returns a reference
+TC_COMPILE tc_tensor *tries(X) try { return tc_exp(x); } catch (...) { return nullptr; }
+// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:23: remark: 'tries' not compiled: it has no body of the usual form
+static tc_tensor *by_reference(const tc_tensor *const &x) { return tc_exp(x); }
+TC_COMPILE tc_tensor *passes(X) { return by_reference(x); }
+// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:42: remark: 'passes' not compiled: 'by_reference' takes a reference
+TC_COMPILE tc_tensor *method(X, const model &m) { return tc_exp(m.run(x)); }
+// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:{{[0-9]+}}: remark: 'method' not compiled: 'run' is a member of a class
+TC_COMPILE tc_tensor *parameter(X, const double &by) { return tc_mul_s(x, by); }
+// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:{{[0-9]+}}: remark: 'parameter' not compiled: 'by' is a reference
+TC_COMPILE tc_tensor *lambda(X) { return [](const tc_tensor *t) { return tc_exp(t); }(x); }
+// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:{{[0-9]+}}: remark: 'lambda' not compiled:
+TC_COMPILE tc_tensor *local_reference(X) { const tc_tensor *const &y = x; std::puts("break"); return tc_exp(y); }
+// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:68: remark: 'local_reference' not compiled: a reference
+struct guarded { int n; guarded(int n) : n(n) {} ~guarded() { std::puts("end"); } };
+TC_COMPILE tc_tensor *cleans(X) { guarded g(3); return tc_mul_s(x, g.n); }
+// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:{{[0-9]+}}: remark: {{.*}}'cleans'{{.*}}: an object is made by a constructor
+tc_tensor *uses(X) { return tc_add(pattern(x, 2.0), pattern(x, 2)); }
