@@ -65,7 +65,8 @@ void tc_texts_free(tc_texts *t);
 typedef struct tc_result {
   bool compiled;
   bool cuda; /* with a variant for CUDA */
-  int kernels;
+  int kernels;       /* of the CPU */
+  int64_t workspace; /* bytes of arrays between them at most; INT64_MAX: no bound is known */
 } tc_result;
 
 /* What a backend makes of one kernel. */

@@ -200,7 +200,9 @@ static bool use(const job *j, tc_result *result, tc_texts *out) {
   const variant *cpu = &j->v[TC_CPU], *cuda = &j->v[TC_CUDA];
   out->cuda_count += cuda->p != NULL;
   ++out->functions;
-  *result = (tc_result){true, cuda->p != NULL, (int)cpu->p->nkernel};
+  int64_t least, workspace;
+  tc_dim_range(tc_graph_dims(cpu->p->graph), cpu->p->workspace, &least, &workspace);
+  *result = (tc_result){true, cuda->p != NULL, (int)cpu->p->nkernel, workspace};
   remark_kernels(j);
   explain(j);
   return put_entries(j, out);
@@ -358,7 +360,7 @@ bool tc_compile_for_cuda(tc_function *f, int n, const tc_cuda_options *cuda, tc_
     tc_entry_record(&f[i], (int)v->p->nkernel, &out->host);
     ok = tc_entry_emit(v->b->entry, &f[i], v->p, v->names, v->levels, v->kernel, true, &out->host);
     ++out->functions, ++out->cuda_count;
-    result[i] = (tc_result){true, true, (int)v->p->nkernel};
+    result[i] = (tc_result){true, true, (int)v->p->nkernel, 0};
   }
   if (ok) put_around(out, f, result, n);
   tc_images_free(&images);

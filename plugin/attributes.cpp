@@ -90,6 +90,14 @@ struct CompileAttribute : ParsedAttrInfo {
     OptArgs = 15;
     static constexpr Spelling spellings[] = {{ParsedAttr::AS_GNU, "tc_compile"}};
     Spellings = spellings;
+    IsSupportedByPragmaAttribute = true;
+  }
+
+  // #pragma clang attribute push(..., apply_to = function)
+  void getPragmaAttributeMatchRules(
+      llvm::SmallVectorImpl<std::pair<attr::SubjectMatchRule, bool>> &rules,
+      const LangOptions &) const override {
+    rules.push_back({attr::SubjectMatchRule_function, true});
   }
 
   bool diagAppertainsToDecl(Sema &sema, const ParsedAttr &attr, const Decl *decl) const override {
@@ -108,7 +116,7 @@ struct CompileAttribute : ParsedAttrInfo {
     Options options;
     for (Expr *arg : args) {
       std::string problem =
-          apply_option(llvm::cast<StringLiteral>(arg)->getString(), options, Place::Attribute);
+          apply_option(llvm::cast<StringLiteral>(arg)->getString(), options, Stands::AtFunction);
       if (!problem.empty()) warn(sema, arg->getBeginLoc(), problem);
     }
     return AttributeApplied;

@@ -39,7 +39,8 @@ struct FunctionJob {
   std::string name, file;
   unsigned compiled = 0; // segments
   bool cuda = false;
-  tc_buf explain = {}; // rows of its segments
+  int64_t workspace = 0; // bytes, of the segment that needs most
+  tc_buf explain = {};   // rows of its segments
 
   FunctionJob() = default;
   FunctionJob(const FunctionJob &) = delete;
@@ -117,6 +118,7 @@ private:
   void note_explanation();
   void put(CompiledUnit unit);
   void reject(const std::string &error);
+  void check_contract(FunctionJob &f);
   void show(FunctionJob &f);
   std::string symbol(const FunctionJob &f, size_t segment) const;
   bool makes_code() const;
@@ -161,6 +163,7 @@ void Job::capture(FunctionJob &f) {
   f.diag = {collect_message, &f};
   PresumedLoc place = sources.getPresumedLoc(sources.getFileLoc(f.decl->getLocation()));
   f.file = place.isValid() ? place.getFilename() : "";
+  if (f.options.disable) return;
   if (std::string why = rewriter.obstacle(f.decl); !why.empty()) return f.missed(why);
   std::vector<Sizes> variants = variants_of(f.decl);
   for (const Sizes &sizes : variants) capture_variant(f, sizes);
@@ -337,6 +340,7 @@ void Job::compile() {
     made.segments++;
     made.kernels += results[i].kernels;
     made.ops += jobs[i].second->ops;
+    f.workspace = std::max(f.workspace, results[i].workspace);
     compiled.push_back(jobs[i]);
   }
   if (done && texts.functions && makes_code()) use(compiler, texts, compiled);
@@ -409,7 +413,33 @@ void Job::reject(const std::string &error) {
   note_explanation();
 }
 
+// max_kernels and max_workspace.
+void Job::check_contract(FunctionJob &f) {
+  auto error = [&](const std::string &text) {
+    f.messages.push_back({TC_ERROR, f.decl->getLocation(), "'" + f.name + "' " + text, {}, {}});
+  };
+  int kernels = 0; // of the sizes that need most
+  for (const Made &made : f.made) kernels = std::max(kernels, made.kernels);
+  if (f.options.max_kernels && kernels > *f.options.max_kernels) {
+    error("needs " + std::to_string(kernels) +
+          " kernels, and max_kernels=" + std::to_string(*f.options.max_kernels));
+    std::vector<Message> notes;
+    for (Message &message : f.messages)
+      if (message.severity == TC_REMARK && StringRef(message.text).contains("kernel "))
+        notes.push_back({TC_NOTE, message.loc, message.text, {}, {}});
+    f.messages.insert(f.messages.end(), notes.begin(), notes.end());
+  }
+  if (f.options.max_workspace && f.workspace == INT64_MAX)
+    error("needs a workspace that has no bound, and max_workspace=" +
+          std::to_string(*f.options.max_workspace) +
+          "; bound the sizes of its operands, as in \"f32[B<=64,10]\"");
+  else if (f.options.max_workspace && f.workspace > *f.options.max_workspace)
+    error("needs a workspace of up to " + std::to_string(f.workspace) +
+          " bytes, and max_workspace=" + std::to_string(*f.options.max_workspace));
+}
+
 void Job::show(FunctionJob &f) {
+  check_contract(f);
   for (size_t i = 0; f.compiled && i < f.made.size(); i++) {
     const Made &made = f.made[i];
     f.messages.insert(f.messages.begin() + static_cast<std::ptrdiff_t>(i),

@@ -31,10 +31,36 @@ std::string set_backend(StringRef key, StringRef value, Options &options) {
   return "";
 }
 
+std::string set_disable(StringRef key, StringRef value, Options &options) {
+  return set_flag(key, value, options.disable);
+}
+
 std::string set_mode(StringRef key, StringRef value, Options &options) {
-  options.record = value == "reduce-overhead";
-  return options.record || value == "default" ? ""
-                                              : one_of(key, value, "default or reduce-overhead");
+  options.record = value == "reduce-overhead" || value == "max-autotune";
+  if (options.record || value == "default" || value == "max-autotune-no-cudagraphs") return "";
+  return one_of(key, value, "default, reduce-overhead, max-autotune or max-autotune-no-cudagraphs");
+}
+
+std::string set_max_kernels(StringRef key, StringRef value, Options &options) {
+  int64_t n;
+  if (value.getAsInteger(10, n) || n < 0) return one_of(key, value, "a number such as 3");
+  options.max_kernels = n;
+  return "";
+}
+
+std::string set_max_workspace(StringRef key, StringRef value, Options &options) {
+  int64_t n;
+  StringRef digits = value.take_while(llvm::isDigit);
+  int shift = llvm::StringSwitch<int>(value.drop_front(digits.size()))
+                  .Cases("", "B", 0)
+                  .Cases("K", "KiB", 10)
+                  .Cases("M", "MiB", 20)
+                  .Cases("G", "GiB", 30)
+                  .Default(-1);
+  if (shift < 0 || digits.getAsInteger(10, n) || n > INT64_MAX >> shift)
+    return one_of(key, value, "a number of bytes such as 4096, 64K, 8M or 1G");
+  options.max_workspace = n << shift;
+  return "";
 }
 
 std::string set_arch(StringRef key, StringRef value, Options &options) {
@@ -86,25 +112,18 @@ struct Row {
 };
 
 const Row rows[] = {
-    {"fullgraph", "fullgraph", set_fullgraph, false},
-    {"backend", "backend=openmp|cuda|all", set_backend, false},
-    {"dynamic", "dynamic=true|false", set_dynamic, false},
-    {"mode", "mode=default|reduce-overhead", set_mode, false},
-    {"cuda-arch", "cuda-arch=80,90,ptx80", set_arch, true},
-    {"nvrtc", "nvrtc=PATH", set_nvrtc, true},
-    {"explain", "explain=true|false", set_explain, true},
-    {"isa", "isa=v2,v3,v4,bf16,amx", set_isa, true},
-    {"opt", "opt=0|1|2|3", set_effort, true},
+#define TC_OPTION(key, setter, values, fallback, of_file, meaning)                                 \
+  {key, values, set_##setter, of_file},
+#include "options.def"
 };
 
-std::string unknown(StringRef key, Place place) {
-  std::string text = "unknown option '" + key.str() + "'";
+std::string unknown(StringRef key, Stands where) {
+  std::string text = "unknown option '" + key.str() + "'", list;
   const Row *close = nullptr;
-  unsigned best = 3;
-  std::string list;
+  unsigned best = 4;
   for (const Row &row : rows) {
-    if (row.of_file && place == Place::Attribute) continue;
-    list += (list.empty() ? "" : ", ") + std::string(row.values);
+    if (row.of_file && where == Stands::AtFunction) continue;
+    list += (list.empty() ? "" : ", ") + std::string(row.key);
     unsigned distance = key.edit_distance(row.key, true, best);
     if (distance < best) {
       best = distance;
@@ -117,15 +136,16 @@ std::string unknown(StringRef key, Place place) {
 
 } // namespace
 
-std::string apply_option(StringRef text, Options &options, Place place) {
+std::string apply_option(StringRef text, Options &options, Stands where) {
   auto [key, value] = text.split('=');
   for (const Row &row : rows) {
     if (key != row.key) continue;
-    if (row.of_file && place == Place::Attribute)
-      return ("option '" + key + "' is for a whole file: -fplugin-arg-tc-" + row.values).str();
+    if (row.of_file && where == Stands::AtFunction)
+      return ("option '" + key + "' is for a whole file: -fplugin-arg-tc-" + key + "=" + value)
+          .str();
     return row.set(key, value, options);
   }
-  return unknown(key, place);
+  return unknown(key, where);
 }
 
 Options options_of(const clang::FunctionDecl *function, const Options &file) {
@@ -134,7 +154,7 @@ Options options_of(const clang::FunctionDecl *function, const Options &file) {
     if (attr->getAnnotation() != compile_attribute) continue;
     for (const clang::Expr *arg : attr->args())
       if (const auto *text = llvm::dyn_cast<clang::StringLiteral>(arg->IgnoreParenImpCasts()))
-        apply_option(text->getString(), options, Place::Attribute);
+        apply_option(text->getString(), options, Stands::AtFunction);
   }
   return options;
 }

@@ -2,6 +2,7 @@
 #ifndef TC_PLUGIN_OPTIONS_H
 #define TC_PLUGIN_OPTIONS_H
 
+#include <optional>
 #include <string>
 
 #include "backends/backend.h"
@@ -14,6 +15,8 @@ struct Options {
   tc_cuda_wish cuda = TC_CUDA_MAY;
   bool fixed = false;  // dynamic=false: no code for sizes that are not known at build time
   bool record = false; // launches of a call become one CUDA graph
+  bool disable = false;
+  std::optional<int64_t> max_kernels, max_workspace; // bytes
   // Of a whole file.
   bool explain = true; // the section that tc-explain reads
   tc_cuda_options gpu = tc_cuda_defaults;
@@ -22,10 +25,10 @@ struct Options {
   unsigned effort = 3; // -O of the generated code
 };
 
-enum class Place { Attribute, CommandLine };
+enum class Stands { AtFunction, OnCommandLine };
 
 // Applies "key" or "key=value".  Returns what is wrong with it, or "".
-std::string apply_option(llvm::StringRef text, Options &options, Place place);
+std::string apply_option(llvm::StringRef text, Options &options, Stands where);
 
 // The options of an annotated function: those of the file, then those of its attributes.
 Options options_of(const clang::FunctionDecl *function, const Options &file);

@@ -25,10 +25,11 @@ protected:
     for (const auto &macro : ci.getPreprocessorOpts().Macros)
       if (macro.first == inner_macro) return false;
     for (const std::string &arg : args) {
-      std::string problem = apply_option(arg, options, Place::CommandLine);
-      if (!problem.empty())
-        ci.getDiagnostics().Report(diag::warn_fe_backend_plugin)
-            << "-fplugin-arg-tc-" + arg + ": " + problem;
+      std::string problem = apply_option(arg, options, Stands::OnCommandLine);
+      if (problem.empty()) continue;
+      DiagnosticsEngine &diags = ci.getDiagnostics();
+      diags.Report(diags.getCustomDiagID(DiagnosticsEngine::Error, "-fplugin-arg-tc-%0: %1"))
+          << arg << problem;
     }
     return true;
   }

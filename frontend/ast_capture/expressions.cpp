@@ -195,7 +195,7 @@ static bool is_atom(const Expr *e) {
   if (const auto *ref = dyn_cast<DeclRefExpr>(e)) return isa<EnumConstantDecl>(ref->getDecl());
   return isa<IntegerLiteral>(e) || isa<FloatingLiteral>(e) || isa<CharacterLiteral>(e) ||
          isa<UnaryExprOrTypeTraitExpr>(e) || isa<OffsetOfExpr>(e) || isa<TypeTraitExpr>(e) ||
-         isa<ConstantExpr>(e) || e->getStmtClass() == Stmt::CXXBoolLiteralExprClass;
+         isa<ConstantExpr>(e) || isa<SizeOfPackExpr>(e) || isa<CXXBoolLiteralExpr>(e);
 }
 
 Value Evaluator::evaluate_one(const Expr *e) {

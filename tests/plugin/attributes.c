@@ -15,7 +15,7 @@ TC_SHAPE("f32[N]") int shaped;
 // CHECK-DAG: attributes.c:[[#@LINE-1]]:1: warning: 'tc_shape' describes parameters, members and variables that are tensors; here it is ignored
 
 TC_COMPILE_WITH("fulgraph") tc_tensor *misspelt(const tc_tensor *x TC_SHAPE("f32[N]")) {
-  // CHECK-DAG: attributes.c:[[#@LINE-1]]:17: warning: unknown option 'fulgraph'; did you mean 'fullgraph'? (options: fullgraph, backend=openmp|cuda|all, dynamic=true|false, mode=default|reduce-overhead)
+  // CHECK-DAG: attributes.c:[[#@LINE-1]]:17: warning: unknown option 'fulgraph'; did you mean 'fullgraph'? (options: fullgraph, disable, backend, dynamic, mode, max_kernels, max_workspace)
   return tc_exp(x);
 }
 

@@ -1,11 +1,11 @@
 // C++: annotated functions that are C in what they say are compiled, wherever they stand.
 // RUN: %tcxx -O1 -c %s -o %t.o -fplugin-arg-tc-backend=openmp -Rpass=tc -Rpass-missed=tc 2>&1 | %check %s
-// RUN: %tcxx -std=c++11 -O1 %s -x none -o %t %run && %t | %check --check-prefix=OUTPUT %s
-// RUN: %tcxx -std=c++14 -O0 -g %s -x none -o %t %run && %t | %check --check-prefix=OUTPUT %s
-// RUN: %tcxx -std=c++17 -O2 %s -x none -o %t %run && %t | %check --check-prefix=OUTPUT %s
-// RUN: %tcxx -std=c++20 -Wall -Wextra -Werror -pedantic -Wshadow %s -x none -o %t %run && %t | %check --check-prefix=OUTPUT %s
-// RUN: %tcxx -std=c++23 -pedantic-errors %s -x none -o %t %run && TC_FALLBACK=mandatory %t | %check --check-prefix=BODIES %s
-// RUN: %plain -x c++ -std=c++11 -Wall -Wextra -Werror -pedantic %s -x none -o %t %run && %t | %check --check-prefix=BODIES %s
+// RUN: %tcxx -std=c++11 -O1 %s -o %t %run -lstdc++ && %t | %check --check-prefix=OUTPUT %s
+// RUN: %tcxx -std=c++14 -O0 -g %s -o %t %run -lstdc++ && %t | %check --check-prefix=OUTPUT %s
+// RUN: %tcxx -std=c++17 -O2 %s -o %t %run -lstdc++ && %t | %check --check-prefix=OUTPUT %s
+// RUN: %tcxx -std=c++20 -Wall -Wextra -Werror -pedantic -Wshadow %s -o %t %run -lstdc++ && %t | %check --check-prefix=OUTPUT %s
+// RUN: %tcxx -std=c++23 -pedantic-errors %s -o %t %run -lstdc++ && TC_FALLBACK=mandatory %t | %check --check-prefix=BODIES %s
+// RUN: %plain -x c++ -std=c++11 -Wall -Wextra -Werror -pedantic %s -o %t %run -lstdc++ && %t | %check --check-prefix=BODIES %s
 #include <cstdio>
 #include <tcompile.h>
 
@@ -83,3 +83,18 @@ int main() {
     std::printf("%d hits, %d fallbacks\n", static_cast<int>(tc_stats_of(nullptr).hits), static_cast<int>(tc_stats_of(nullptr).fallbacks));
   }
 }
+// OUTPUT: c_linkage 1.512
+// OUTPUT-NEXT: in_namespace 0.688
+// OUTPUT-NEXT: in_namespace 0.750
+// OUTPUT-NEXT: between
+// OUTPUT-NEXT: again
+// OUTPUT-NEXT: parted 0.375
+// OUTPUT-NEXT: between
+// OUTPUT-NEXT: automatic -1.512
+// OUTPUT-NEXT: result 1.512
+// OUTPUT-NEXT: no error
+// OUTPUT-NEXT: 7 hits, 0 fallbacks
+// BODIES: parted 0.375
+// BODIES: result 1.512
+// BODIES-NEXT: no error
+// BODIES-NEXT: 0 hits

@@ -39,6 +39,7 @@ config.substitutions += [
     ("%run", "-L %s -ltcrt -fopenmp -lm -Wl,-rpath,%s" % (config.tc_library, config.tc_library)),
     ("%check", config.tc_filecheck),
     ("%explain", os.path.join(config.tc_binary, "tools", "explain", "tc-explain")),
+    ("%options", os.path.join(config.tc_binary, "tools", "options", "tc-options")),
     ("%inputs", os.path.join(config.test_source_root, "Inputs")),
     ("%nm", config.tc_nm),
     ("%not", config.tc_not),

@@ -1,0 +1,123 @@
+// What is not captured, and what is said about it: one function for each reason.  (messages.test counts
+// the messages without a test.)
+// RUN: %tc -w -c %s -o %t.o -fplugin-arg-tc-backend=openmp -Rpass-missed=tc 2>&1 | %check %s
+#include <stdio.h>
+#include <stdlib.h>
+#include <tcompile.h>
+
+#define X const tc_tensor *x TC_SHAPE("f32[N]")
+#define M const tc_tensor *x TC_SHAPE("f32[N,6]")
+struct part { tc_tensor *w TC_SHAPE("f32[N]"); double scale; int n; };
+struct wide { struct part part[2]; union { int i; float f; } u; };
+static volatile int changes;
+static int counter;
+static tc_tensor *known TC_SHAPE("f32[N]");
+int tc_grad(tc_tensor *loss, int n, const tc_tensor **wrt, tc_tensor **out);
+
+// ---- calls
+static double nothing(int n) { if (n < 0) return 1; }
+TC_COMPILE tc_tensor *no_result(X) { return tc_add_s(x, nothing(3)); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:57: remark: 'no_result' not compiled: 'nothing' ends without a result
+TC_COMPILE tc_tensor *text(X, const char *s) { return tc_einsum(s, (const tc_tensor *[]){x}, 1); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:65: remark: 'text' not compiled: 'spec' has to be a string literal
+TC_COMPILE tc_tensor *list(M, int n) { tc_ints axes = {n, {0}}; return tc_sum(x, axes, false); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:82: remark: 'list' not compiled: 'axes' is not a list whose length is known at build time
+static tc_tensor *adds(const tc_tensor *x, ...) { return tc_exp(x); }
+TC_COMPILE tc_tensor *calls_variadic(X) { return adds(x, 1); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:50: remark: 'calls_variadic' not compiled: a function with a variable number of arguments is called
+TC_COMPILE tc_tensor *tensors(X, const tc_tensor *const *all) { return tc_concat(all, 2, 0); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:82: remark: 'tensors' not compiled: an element of the list is not a tensor that is followed
+TC_COMPILE tc_tensor *unset_element(X) { const tc_tensor *all[2] = {x}; return tc_concat(all, 2, 0); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:90: remark: 'unset_element' not compiled: an element of the list is not a tensor that is followed
+TC_COMPILE tc_tensor *many(X) { const tc_tensor *all[300]; for (int i = 0; i < 300; i++) all[i] = x; return tc_concat(all, 300, 0); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:119: remark: 'many' not compiled: lists of more than 255 tensors are not captured
+TC_COMPILE tc_tensor *unknown_length(X, int n) { const tc_tensor *all[3] = {x, x, x}; return tc_concat(all, n, 0); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:104: remark: 'unknown_length' not compiled: the length of the list has to be known at build time
+TC_COMPILE tc_tensor *null_operand(X) { const tc_tensor *y = NULL; return tc_add(x, y); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:85: remark: 'null_operand' not compiled: the operand is NULL
+TC_COMPILE tc_tensor *foreign(X, void *p) { return tc_add(x, (tc_tensor *)p); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:62: remark: 'foreign' not compiled: a pointer is taken for one of another type
+TC_COMPILE tc_tensor *gradients(X) { tc_tensor *y = tc_sum(x, TC_ALL, false), *g; tc_grad(y, 1, &x, &g); return g; }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:83: remark: graph break in 'gradients': gradients are not compiled yet; call tc_grad outside of the function
+TC_COMPILE tc_tensor *long_loop_of_ops(X) { tc_tensor *y = tc_exp(x); for (int i = 0; i < 6; i++) for (int j = 0; j < 2000; j++) y = tc_sin(y); return y; }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:71: remark: graph break in 'long_loop_of_ops': the loop makes more than 2048 operations; its body is compiled instead
+
+// ---- expressions
+TC_COMPILE tc_tensor *elvis(X, double a) { return tc_add_s(x, a ?: 2.0); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:63: remark: 'elvis' not compiled: ?: without a middle operand; write the condition and the value
+TC_COMPILE tc_tensor *conversion(X, void *p) { return tc_add_s(x, (double)(long)p); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:75: remark: 'conversion' not compiled: a conversion of this kind is not captured
+TC_COMPILE tc_tensor *member_of_call(X) { return tc_add_s(x, div(7, 2).quot); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:62: remark: 'member_of_call' not compiled: an object of this form is not followed
+TC_COMPILE tc_tensor *taken_for(X, double *d) { return tc_add_s(x, *(int *)d); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:69: remark: 'taken_for' not compiled: a pointer is taken for one of another type
+TC_COMPILE tc_tensor *writes_volatile(X) { volatile int *p = &changes; *p = 3; return tc_exp(x); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:75: remark: graph break in 'writes_volatile': a volatile object is written
+TC_COMPILE tc_tensor *long_array(X) { char a[70000] = {1}; return tc_add_s(x, a[0]); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:55: remark: 'long_array' not compiled: an array of more than 65536 elements
+TC_COMPILE tc_tensor *outside(X) { double a[2] = {1, 2}; return tc_add_s(x, a[2]); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:77: remark: 'outside' not compiled: an index outside of the array
+TC_COMPILE tc_tensor *of_union(X) { union { int i; float f; } u = {1}; return tc_add_s(x, u.i); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:67: remark: 'of_union' not compiled: an object of this type is not followed
+TC_COMPILE tc_tensor *leaves_block(X) { double a = ({ if (1) return NULL; 2.0; }); return tc_add_s(x, a); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:52: remark: graph break in 'leaves_block': control leaves a statement expression
+static void done(double *a) { printf("%g\n", *a); }
+TC_COMPILE tc_tensor *cleaned(X) { __attribute__((cleanup(done))) double a = 2; return tc_add_s(x, a); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:74: remark: graph break in 'cleaned': 'a' is cleaned up by a function
+TC_COMPILE tc_tensor *compares(X, const double *a, const double *b) { return a < b ? tc_exp(x) : tc_neg(x); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:80: remark: 'compares' not compiled: pointers are compared
+TC_COMPILE tc_tensor *chooses(X, const tc_tensor *y TC_SHAPE("f32[N]"), int n) { return tc_exp(n ? x : y); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:96: remark: 'chooses' not compiled: the choice depends on a value that is not known at build time; compute both sides and use tc_where, or choose outside of the function
+TC_COMPILE tc_tensor *complex_number(X) { _Complex double c = 1; return tc_add_s(x, __real__ c); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:63: remark: 'complex_number' not compiled: a conversion of this kind is not captured
+TC_COMPILE tc_tensor *assigns(X, struct part *p, int n) { p += n; return tc_add_s(x, p->scale); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:61: remark: graph break in 'assigns': this assignment is not captured
+TC_COMPILE tc_tensor *maybe_written(X, int n) { double a = 1; n > 2 && (a = 3); return tc_add_s(x, a); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:75: remark: graph break in 'maybe_written': whether this is written is not known at build time
+
+// ---- outer objects
+static tc_tensor *scaled_by_counter(const tc_tensor *x) { return tc_add_s(x, counter); }
+extern tc_tensor *later(const tc_tensor *x);
+static double defined_later = 2;
+tc_tensor *later(const tc_tensor *x) { return tc_add_s(x, defined_later); }
+TC_COMPILE tc_tensor *atomic(X) { return tc_add_s(x, changes); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:54: remark: 'atomic' not compiled: 'changes' is volatile
+static tc_tensor *counts(const tc_tensor *x) { static int calls; return tc_add_s(x, ++calls); }
+TC_COMPILE tc_tensor *local_table(X, int n) { double a[3] = {1, 2, 3}; return tc_add_s(x, a[n]); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:91: remark: 'local_table' not compiled: the index is not known at build time, and the array is written here
+TC_COMPILE tc_tensor *maybe_read(X, const double *a, int n) { return tc_add_s(x, n > 0 && a[n] > 1); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:91: remark: 'maybe_read' not compiled: whether this element is read is not known at build time
+
+// ---- numbers, results
+TC_COMPILE tc_tensor *size_of_tensor(X) { return tc_zeros(TC_DIMS(tc_item_int(tc_argmax(x, TC_ALL, false))), TC_F32); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:50: remark: 'size_of_tensor' not compiled: a size that is read from a tensor
+TC_COMPILE tc_tensor *odd_number(X) { return tc_add_s(x, (int)tc_item(tc_sum(x, TC_ALL, false)) & 3); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:58: remark: 'odd_number' not compiled: a number that is computed from a tensor in a way that is not captured
+TC_COMPILE tc_tensor *const_written(const tc_tensor *x TC_SHAPE("f32[N]"), const tc_tensor *y TC_SHAPE("f32[N]")) { return tc_add_((tc_tensor *)x, y); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:117: remark: 'const_written' not compiled: 'x' is const and written
+
+// ---- special calls
+TC_COMPILE tc_tensor *split_rows(M) { tc_tensor *p[4]; tc_split(x, 4, 0, p); return tc_exp(p[0]); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:56: remark: 'split_rows' not compiled: the size is not known to divide into 4 pieces; declare a multiple in TC_SHAPE, such as N%4
+TC_COMPILE tc_tensor *split_unknown(M, int n) { tc_tensor *p[4]; tc_split(x, n, 0, p); return tc_exp(p[0]); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:66: remark: 'split_unknown' not compiled: the number of pieces and the axis have to be known at build time, and the pieces go to a local array
+TC_COMPILE tc_tensor *item_of_many(X) { return tc_add_s(x, tc_item(x)); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:60: remark: 'item_of_many' not compiled: tc_item of f32{{[[]}}N], which is not known to have one element
+TC_COMPILE tc_tensor *from_itself(tc_tensor *x TC_SHAPE("f32[N]")) { return tc_copy_(x, tc_flip(x, TC_AXES(0))); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:77: remark: 'from_itself' not compiled: a tensor is written from a view of itself; take tc_clone of the view
+TC_COMPILE tc_tensor *keeps_unknown(X, void *p) { tc_keep((tc_tensor *)p); return tc_exp(x); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:59: remark: graph break in 'keeps_unknown': a pointer is taken for one of another type
+TC_COMPILE tc_tensor *size_axis(X, int n) { return tc_add_s(x, (double)tc_size(x, n)); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:72: remark: 'size_axis' not compiled: the axis has to be known at build time
+TC_COMPILE tc_tensor *unknown_dtype(X, tc_dtype d) { return tc_zeros(TC_DIMS(3), d); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:61: remark: 'unknown_dtype' not compiled: rank and dtype have to be known at build time
+TC_COMPILE tc_tensor *copy_to_view(tc_tensor *x TC_SHAPE("f32[N,6]"), const tc_tensor *y TC_SHAPE("f32[6]")) { return tc_copy_(tc_select(x, 0, 1), y); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:119: remark: 'copy_to_view' not compiled: a view is written; write the whole tensor, or use tc_where or tc_concat
+
+// ---- statements
+TC_COMPILE tc_tensor *switch_inside(X) { switch (3) { case 1: if (counter) { case 3: x = tc_exp(x); } } return tc_neg(x); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:78: remark: graph break in 'switch_inside': a case label inside of another statement is not captured
+TC_COMPILE tc_tensor *of_this_kind(X) { void *p = &&end; if (counter) goto *p; end: return tc_neg(x); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:51: remark: graph break in 'of_this_kind': an expression of this form is not captured
+__attribute__((naked)) TC_COMPILE void naked(void) { __asm__("ret"); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:40: remark: 'naked' not compiled: it is a naked function

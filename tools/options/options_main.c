@@ -1,0 +1,81 @@
+/* tc-options - lists the options of the compiler: defaults, meanings, and where each may stand.
+ *
+ *   tc-options [--json] */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+  const char *key, *values, *fallback;
+  bool of_file;
+  const char *meaning;
+} option_row;
+
+static const option_row rows[] = {
+#define TC_OPTION(key, setter, values, fallback, of_file, meaning)                                 \
+  {key, values, fallback, of_file, meaning},
+#include "plugin/options.def"
+};
+enum { NROWS = sizeof rows / sizeof *rows };
+
+/* Words of `text` in lines of at most `width` characters behind an indent. */
+static void put_wrapped(const char *text, int width) {
+  int column = 0;
+  while (*text) {
+    const int n = (int)strcspn(text, " ");
+    if (column && column + 1 + n > width) column = 0;
+    printf("%s%.*s", column ? " " : "\n    ", n, text);
+    column += n + (column ? 1 : 0);
+    text += n;
+    text += strspn(text, " ");
+  }
+  printf("\n");
+}
+
+static void print_text(void) {
+  printf("At a function: TC_COMPILE_WITH(\"KEY=VALUE\", ...).  For a file: "
+         "-fplugin-arg-tc-KEY=VALUE.\n"
+         "What stands at a function wins.  A flag without a value is true.\n");
+  for (int i = 0; i < NROWS; ++i) {
+    const option_row *r = &rows[i];
+    printf("\n%s=%s\n    default: %s; %s", r->key, r->values, r->fallback,
+           r->of_file ? "for a file" : "at a function or for a file");
+    put_wrapped(r->meaning, 90);
+  }
+}
+
+static void put_json_string(const char *text) {
+  putchar('"');
+  for (; *text; ++text) {
+    if (*text == '"' || *text == '\\') putchar('\\');
+    putchar(*text);
+  }
+  putchar('"');
+}
+
+static void print_json(void) {
+  printf("[");
+  for (int i = 0; i < NROWS; ++i) {
+    const option_row *r = &rows[i];
+    const char *const field[][2] = {
+        {"key", r->key}, {"values", r->values}, {"default", r->fallback}, {"meaning", r->meaning}};
+    printf("%s\n  {", i ? "," : "");
+    for (int j = 0; j < 4; ++j) {
+      printf("\"%s\": ", field[j][0]);
+      put_json_string(field[j][1]);
+      printf(", ");
+    }
+    printf("\"at_function\": %s}", r->of_file ? "false" : "true");
+  }
+  printf("\n]\n");
+}
+
+int main(int argc, char **argv) {
+  const bool json = argc == 2 && !strcmp(argv[1], "--json");
+  if (argc > 1 && !json) {
+    fprintf(stderr, "usage: tc-options [--json]\n");
+    return 2;
+  }
+  (json ? print_json : print_text)();
+  return fflush(stdout) || ferror(stdout);
+}
