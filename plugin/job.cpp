@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <deque>
 
+#include "attributes.h"
 #include "backends/explain.h"
 #include "check.h"
 #include "frontend/ast_capture/capture.h"
