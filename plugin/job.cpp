@@ -114,7 +114,8 @@ private:
   void insert(FunctionJob &f);
   void verify();
   void compile();
-  void use(UnitCompiler &compiler, const tc_texts &texts, const std::vector<std::pair<FunctionJob *, Segment *>> &compiled);
+  void use(UnitCompiler &compiler, const tc_texts &texts,
+           const std::vector<std::pair<FunctionJob *, Segment *>> &compiled);
   std::string explanation() const;
   void note_explanation();
   void put(CompiledUnit unit);
