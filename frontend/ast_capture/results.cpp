@@ -84,8 +84,11 @@ std::string Evaluator::view_text(tc_ref ref, tc_ref base, const std::string &bas
 }
 
 // A view is made again of what it shows, so that it shares its memory; a view that is all that is
-// left of its tensor is a tensor of its own.
+// left of its tensor is a tensor of its own.  One from before a write that may be a copy (a
+// tc_contiguous of a transposed tensor) would be one of the new contents: those fail.
 std::string Evaluator::tensor_text(const Tensor &t, SourceLocation loc) {
+  if (!t.whole && !storages[t.storage].freed) contents(t, loc);
+  if (failed) return "";
   Storage &storage = storages[t.storage];
   std::string base;
   if (storage.outer.layout) {
