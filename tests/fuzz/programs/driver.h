@@ -25,7 +25,7 @@ typedef struct fuzz_case {
   tc_dtype coarsest; /* of all floating values in it */
   bool writes;       /* some operand is written */
   bool strict;       /* one segment over all operands: kernels run for operands that fit, and no others */
-  bool may_fall;     /* views that are written stand in front of a segment: guards refuse those */
+  bool may_fall;     /* written views or weak tensors may be operands of a segment, whose guards refuse them */
   int n;
   fuzz_operand in[FUZZ_OPERANDS];
 } fuzz_case;

@@ -34,10 +34,9 @@ class Ops:
             return None
         if self.r.random() < 0.3:
             op = self.r.choice(EXACT)
-            v = self.make(f"tc_{op}(%0)", [x], x.dtype, x.shape, x.exact)
-            if v and op == "contiguous":
-                v.join(x)
-            return v
+            if op == "contiguous":
+                return self.view_of(x, "tc_contiguous(%0)", x.shape)
+            return self.make(f"tc_{op}(%0)", [x], x.dtype, x.shape, x.exact)
         op = self.r.choice(SMOOTH)
         if op in POLES and x not in self.params:
             return self.make(f"tc_{op}({AWAY.replace('%', '%0')})", [x], real_of(x), x.shape)
@@ -234,8 +233,10 @@ class Ops:
             start, stop, step = r.choice(((1, d, 1), (0, d, 2), (d - 1, 0, -1), (-3, 1000, 1)))
             n = len(range(d)[start:stop:step])
         else:
-            (start, stop, step), n = r.choice(((("0", "INT64_MAX", 1), d), (("-1", "INT64_MIN", -1), d), (("1", "INT64_MAX", 1), less_one(d)),
-                                               (("0", "INT64_MAX", 2), half(d)), (("0", "-1", 1), less_one(d))))
+            rows = [(("0", "INT64_MAX", 1), d), (("-1", "INT64_MIN", -1), d), (("0", "INT64_MAX", 2), half(d))]
+            if not isinstance(d, int):  # of a 1, no element would be left
+                rows += [(("1", "INT64_MAX", 1), less_one(d)), (("0", "-1", 1), less_one(d))]
+            (start, stop, step), n = r.choice(rows)
         return self.view_of(x, f"tc_slice(%0, {a}, {start}, {stop}, {step})", x.shape[:a] + (n,) + x.shape[a + 1:])
 
     def expanded(self, x, a):
@@ -407,6 +408,7 @@ class Ops:
             rows += [(f"tc_zeros(TC_DIMS(2, tc_size(%0, 0)), {d})", (2, x.shape[0]), True),
                      (f"tc_arange(tc_size(%0, 0), 0.5, 1, {d})", (x.shape[0],), True)]
         call, shape, exact = r.choice(rows)
+        self.weak = self.weak or "tc_scalar" in call
         return self.make(call, [x] if "%0" in call else [], x.dtype, shape, exact)
 
     def cast(self):

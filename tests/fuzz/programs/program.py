@@ -16,6 +16,7 @@ class Program(Ops, Control):
         self.params, self.body, self.helpers, self.open = [], [], {}, []
         self.count, self.writes, self.broken, self.folded, self.dropped = 0, False, False, False, set()
         self.views_written = self.unfollowed = False
+        self.weak = False  # a number as a tensor: segments behind a break take it for a tensor like others, and refuse it
         self.cleanup = self.r.random() < 0.1
         self.form = self.r.choice(("plain",) * 5 + ("struct", "struct", "nested", "layers", "global"))
         self.limited = {name for name in LIMITS if self.r.random() < 0.1}
@@ -233,5 +234,5 @@ class Program(Ops, Control):
             dims = ", ".join("{" + (", ".join(str(value(d, run)) for d in p.shape) or "0") + "}" for run in range(3))
             rows.append(f"{{{c_dtype(p.dtype)}, FUZZ_{p.values.upper()}, {p.bound}, {str(p.written).lower()}, {self.refused_axes(p, operands) if strict else 0}, "
                         f"{len(p.shape)}, {{{dims}}}}}")
-        flags = ", ".join(str(b).lower() for b in (self.writes, strict, self.views_written and (self.broken or self.unfollowed)))
+        flags = ", ".join(str(b).lower() for b in (self.writes, strict, (self.views_written or self.weak) and (self.broken or self.unfollowed)))
         return f'  {{"{self.name}", r_{self.name}, {c_dtype(coarsest)}, {flags}, {len(operands)},\n   {{{", ".join(rows)}}}}},\n'
