@@ -39,6 +39,7 @@ Test(nn, softmax_of_large_values) {
     tc_tensor *x = tc_from(TC_F32, TC_DIMS(3), (float[]){3e38f, 3e38f, -3e38f}),
               *y = tc_softmax(x, 0);
     cr_expect(tc_at(y, TC_INTS(0)) == 0.5 && tc_at(y, TC_INTS(2)) == 0);
+    cr_expect(near(-log(2), tc_at(tc_log_softmax(x, 0), TC_INTS(0)), 1e-6));
   }
 }
 

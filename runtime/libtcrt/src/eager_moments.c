@@ -83,7 +83,7 @@ bool tc_eager_norm(tc_eager_call *c) {
   return true;
 }
 
-/* ---- y = (x - shift) * scale per row, then f ------------------------------------------------- */
+/* ---- y = f((x - shift) - second shift) * scale per row --------------------------------------- */
 
 typedef struct row_map {
   const tc_rows *x, *y;
@@ -91,6 +91,7 @@ typedef struct row_map {
   double shift, scale;
   double (*f)(double);         /* NULL: identity */
   const tc_seq *weight, *bias; /* along the row; NULL: 1, 0 */
+  double second_shift;         /* subtracted behind the first */
 } row_map;
 
 static void map_row(const row_map *m, int64_t row) {
@@ -99,7 +100,7 @@ static void map_row(const row_map *m, int64_t row) {
   for (int64_t at = 0; at < inner; at += TC_BLOCK) {
     int64_t n = inner - at < TC_BLOCK ? inner - at : TC_BLOCK;
     tc_seq_read_as_f(&m->x->seq, m->dtype, row * inner + at, n, v);
-    for (int64_t i = 0; i < n; i++) v[i] = (v[i] - m->shift);
+    for (int64_t i = 0; i < n; i++) v[i] = (v[i] - m->shift) - m->second_shift;
     for (int64_t i = 0; i < n && m->f; i++) v[i] = m->f(v[i]);
     for (int64_t i = 0; i < n; i++) v[i] *= m->scale;
     if (m->weight) tc_seq_read_f(m->weight, at, n, w);
@@ -110,7 +111,8 @@ static void map_row(const row_map *m, int64_t row) {
   }
 }
 
-/* softmax: exp(x - max) / sum exp(x - max);  log_softmax: x - (max + log sum exp(x - max)) */
+/* softmax: exp(x - max) / sum exp(x - max);  log_softmax: (x - max) - log sum exp(x - max),
+ * in this order: next to a large max the logarithm would be lost */
 bool tc_eager_softmax(tc_eager_call *c) {
   const tc_tensor *x = c->in[0];
   tc_dtype dtype = (tc_dtype)c->out->key.dtype;
@@ -122,7 +124,8 @@ bool tc_eager_softmax(tc_eager_call *c) {
     double max = row_extremum(&from, dtype, o, false, true);
     double sum = row_sum(&from, dtype, o, exp_distance, max);
     row_map m = {.x = &from, .y = &to, .dtype = dtype};
-    m.shift = logarithm ? max + log(sum) : max;
+    m.shift = max;
+    m.second_shift = logarithm ? log(sum) : 0;
     m.scale = logarithm ? 1 : 1 / sum;
     m.f = logarithm ? NULL : exp;
     map_row(&m, o);
@@ -144,8 +147,9 @@ static bool normalise(const tc_eager_call *c, bool centred, const tc_tensor *wei
   for (int64_t o = 0; o < from.outer; o++) {
     double n = (double)from.inner, mean = centred ? row_sum(&from, dtype, o, value, 0) / n : 0;
     double power = row_sum(&from, dtype, o, squared_distance, mean) / n;
-    row_map m = {&from,           &to, dtype, mean, 1 / sqrt(power + eps), NULL, weight ? &w : NULL,
-                 bias ? &b : NULL};
+    row_map m = {.x = &from, .y = &to, .dtype = dtype, .shift = mean};
+    m.scale = 1 / sqrt(power + eps);
+    m.weight = weight ? &w : NULL, m.bias = bias ? &b : NULL;
     map_row(&m, o);
   }
   return true;
@@ -182,8 +186,8 @@ bool tc_eager_batch_norm(tc_eager_call *c) {
     tc_tensor b = {.key = {TC_F64, TC_CPU, 0, 0}, .data = &bias};
     int64_t zero = 0;
     tc_seq along = tc_seq_make(&b, 1, &from.inner, &zero);
-    row_map m = {&from, &to,   (tc_dtype)c->out->key.dtype, channel(c->in[1], o, 0), scale, NULL,
-                 NULL,  &along};
+    row_map m = {.x = &from, .y = &to, .dtype = (tc_dtype)c->out->key.dtype, .scale = scale};
+    m.shift = channel(c->in[1], o, 0), m.bias = &along;
     map_row(&m, o);
   }
   return true;

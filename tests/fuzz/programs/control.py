@@ -96,7 +96,7 @@ class Control:
         chain = [x]
         while chain[-1].viewed:
             chain.append(chain[-1].viewed)
-        self.views_written = self.views_written or len(chain) > 1
+        self.views_written = self.views_written or any(v.viewed for v in x.family)
         copies = any(v.viewed and v.viewed.viewed and any(op in v.text for op in ("reshape", "flatten", "contiguous")) for v in x.family)
         sliced = any("tc_slice" in v.text and not all(isinstance(d, int) for d in v.viewed.shape) for v in chain)
         if copies or sliced or any(", 2)" in v.text or "expand" in v.text for v in chain):
