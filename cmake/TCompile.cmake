@@ -3,6 +3,10 @@
 #   tcompile_enable(target ...)   compile the annotated functions of these targets with the plugin,
 #                                 and link libtcrt.  An error when the C compiler cannot load it.
 #   tcompile_options(target KEY=VALUE ...)   options for every annotated function of the target
+#
+# TCompile_NVRTC: the library that compiles device code, found here as the plugin would find it (the
+# variable TC_NVRTC wins), or `none`.  It stands on the command line of every object, because a
+# compiler cache does not see what a plugin opens: an object made without it must not come back.
 
 # One clear sentence in `out` when this project's C compiler cannot load the plugin; else empty.
 function(_tcompile_refusal out)
@@ -17,6 +21,27 @@ function(_tcompile_refusal out)
   set(${out} "${reason}" PARENT_SCOPE)
 endfunction()
 
+# The option that names NVRTC, for targets compiled with the plugin in `plugin_file`; else empty.
+function(_tcompile_nvrtc_option plugin_file out)
+  get_filename_component(folder ${plugin_file} DIRECTORY)
+  if(DEFINED ENV{TC_NVRTC})
+    set(TCompile_NVRTC $ENV{TC_NVRTC})
+  else()
+    find_library(TCompile_NVRTC NAMES nvrtc libnvrtc.so.13 libnvrtc.so.12
+                 HINTS ${folder}/nvrtc ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda
+                 PATH_SUFFIXES lib64 lib NO_CMAKE_FIND_ROOT_PATH)
+  endif()
+  set(option "")
+  if(TCompile_NVRTC)
+    set(option -fplugin-arg-tc-nvrtc=${TCompile_NVRTC})
+    if(EXISTS ${TCompile_NVRTC})
+      file(REAL_PATH ${TCompile_NVRTC} file)
+      set(option -fplugin-arg-tc-nvrtc=${file})
+    endif()
+  endif()
+  set(${out} "${option}" PARENT_SCOPE)
+endfunction()
+
 function(tcompile_enable)
   _tcompile_refusal(reason)
   if(reason)
@@ -29,10 +54,11 @@ function(tcompile_enable)
     get_target_property(plugin_folder TCompile::plugin BINARY_DIR)
     set(plugin_file ${plugin_folder}/libtcplugin.so)
   endif()
+  _tcompile_nvrtc_option(${plugin_file} nvrtc)
   foreach(target ${ARGV})
     target_link_libraries(${target} PRIVATE TCompile::tcrt)
     target_compile_options(${target} PRIVATE
-      "$<$<COMPILE_LANGUAGE:C,CXX>:-fplugin=$<TARGET_FILE:TCompile::plugin>>")
+      "$<$<COMPILE_LANGUAGE:C,CXX>:-fplugin=$<TARGET_FILE:TCompile::plugin>;${nvrtc}>")
     add_dependencies(${target} TCompile::plugin)
     get_target_property(sources ${target} SOURCES)
     set_property(SOURCE ${sources} TARGET_DIRECTORY ${target} APPEND PROPERTY
