@@ -52,10 +52,14 @@ std::string set_max_workspace(StringRef key, StringRef value, Options &options) 
   int64_t n;
   StringRef digits = value.take_while(llvm::isDigit);
   int shift = llvm::StringSwitch<int>(value.drop_front(digits.size()))
-                  .Cases("", "B", 0)
-                  .Cases("K", "KiB", 10)
-                  .Cases("M", "MiB", 20)
-                  .Cases("G", "GiB", 30)
+                  .Case("", 0)
+                  .Case("B", 0)
+                  .Case("K", 10)
+                  .Case("KiB", 10)
+                  .Case("M", 20)
+                  .Case("MiB", 20)
+                  .Case("G", 30)
+                  .Case("GiB", 30)
                   .Default(-1);
   if (shift < 0 || digits.getAsInteger(10, n) || n > INT64_MAX >> shift)
     return one_of(key, value, "a number of bytes such as 4096, 64K, 8M or 1G");

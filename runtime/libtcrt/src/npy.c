@@ -19,7 +19,8 @@
 /* Headers of real files are some hundred bytes; structured types are not read. */
 enum { LONGEST_HEADER = 1 << 16 };
 
-static const char magic[6] = "\x93NUMPY";
+enum { MAGIC = 6 };
+static const char magic[] = "\x93NUMPY";
 
 static const char *const descr_of[TC_DTYPE_COUNT] = {
     [TC_BOOL] = "|b1", [TC_U8] = "|u1",  [TC_I8] = "|i1",  [TC_I16] = "<i2", [TC_I32] = "<i4",
@@ -168,7 +169,7 @@ static bool read_bytes(FILE *f, const char *path, void *out, size_t n, const cha
 static bool read_front(FILE *f, const char *path, header *h, int64_t *size) {
   uint8_t front[8], length[4];
   if (!read_bytes(f, path, front, 8, "magic number")) return false;
-  if (memcmp(front, magic, 6)) {
+  if (memcmp(front, magic, MAGIC)) {
     tc_fail("tc_load_npy: %s: not a .npy file (bad magic number)", path);
     return false;
   }
@@ -258,7 +259,7 @@ static size_t format_front(char out[512], const tc_tensor *x) {
   size_t length = (10 + (size_t)n + 1 + 63) / 64 * 64;
   memset(out + 10 + n, ' ', length - 10 - (size_t)n);
   out[length - 1] = '\n';
-  memcpy(out, magic, 6);
+  memcpy(out, magic, MAGIC);
   out[6] = 1;
   out[7] = 0;
   out[8] = (char)((length - 10) & 0xFF);
