@@ -7,6 +7,10 @@ dc dc_begin(tc_graph *g, const tc_node *n) {
   return (dc){g, n->loc, widened((tc_dtype)n->type.dtype), n->type.weak};
 }
 
+dc dc_begin_choice(tc_graph *g, const tc_node *n) {
+  return (dc){g, n->loc, (tc_dtype)n->type.dtype, n->type.weak};
+}
+
 dc dc_begin_reduce(tc_graph *g, const tc_node *n, tc_ref x) {
   dc c = dc_begin(g, n);
   if (x.id && !tc_dtype_is_float((tc_dtype)tc_graph_type(g, x)->dtype)) c.dtype = TC_F64;

@@ -23,6 +23,10 @@ typedef struct dc_axes {
 } dc_axes;
 
 dc dc_begin(tc_graph *g, const tc_node *n);
+/* Like dc_begin for rules that choose one of their operands, which rounds nothing: they stay in the
+ * dtype of the result, since a value that kernels keep in f32 must not be rounded half of the time
+ * (clamp(x) - x is 0 where x is between the bounds). */
+dc dc_begin_choice(tc_graph *g, const tc_node *n);
 /* Like dc_begin for reductions: integers and bool add up in f64, so that sums stay exact. */
 dc dc_begin_reduce(tc_graph *g, const tc_node *n, tc_ref x);
 tc_ref dc_in(const dc *c, tc_ref x);                    /* x in the compute dtype */

@@ -14,9 +14,9 @@ static tc_ref between(const dc *c, tc_ref x, double lo, double hi) {
 }
 
 tc_ref decomp_clamp(tc_graph *g, const tc_node *n, const tc_ref *in) {
-  dc c = dc_begin(g, n);
+  dc c = dc_begin_choice(g, n);
   tc_ref lo = dc2(&c, OP_MAXIMUM, dc_in(&c, in[0]), dc_in(&c, in[1]));
-  return dc_out(&c, n, dc2(&c, OP_MINIMUM, lo, dc_in(&c, in[2])));
+  return dc2(&c, OP_MINIMUM, lo, dc_in(&c, in[2]));
 }
 
 /* a + weight * (b - a) */
@@ -34,13 +34,13 @@ tc_ref decomp_masked_fill(tc_graph *g, const tc_node *n, const tc_ref *in) {
 }
 
 tc_ref decomp_relu(tc_graph *g, const tc_node *n, const tc_ref *in) {
-  dc c = dc_begin(g, n);
-  return dc_out(&c, n, dc2(&c, OP_MAXIMUM, dc_in(&c, in[0]), dc_const(&c, 0)));
+  dc c = dc_begin_choice(g, n);
+  return dc2(&c, OP_MAXIMUM, dc_in(&c, in[0]), dc_const(&c, 0));
 }
 
 tc_ref decomp_relu6(tc_graph *g, const tc_node *n, const tc_ref *in) {
-  dc c = dc_begin(g, n);
-  return dc_out(&c, n, between(&c, dc_in(&c, in[0]), 0, 6));
+  dc c = dc_begin_choice(g, n);
+  return between(&c, dc_in(&c, in[0]), 0, 6);
 }
 
 /* x > 0 ? x : slope * x */

@@ -75,8 +75,16 @@ static tc_ref norm_count(const norm_of *o) {
   return norm_sum(o, dc_in(o->c, dc2(o->c, OP_NE, o->x, dc_const(o->c, 0))));
 }
 
+static dc in_f64(dc c) {
+  c.dtype = TC_F64;
+  return c;
+}
+
+/* In f64, as eager code: |x|^p leaves the range of f32 long before the norm does. */
 static tc_ref norm_power(const norm_of *o, tc_ref p, tc_ref inverse) {
-  return dc2(o->c, OP_POW, norm_sum(o, dc2(o->c, OP_POW, o->abs, p)), inverse);
+  const dc c = in_f64(*o->c);
+  tc_ref terms = dc2(&c, OP_POW, dc_in(&c, o->abs), dc_in(&c, p));
+  return dc_in(o->c, dc2(&c, OP_POW, norm_sum(o, terms), dc_in(&c, inverse)));
 }
 
 static tc_ref norm_known(const norm_of *o, double p) {
@@ -86,7 +94,8 @@ static tc_ref norm_known(const norm_of *o, double p) {
   if (p == 0) return norm_count(o);
   if (p == 1) return norm_sum(o, o->abs);
   if (p == 2) return dc1(c, OP_SQRT, norm_sum(o, dc1(c, OP_SQUARE, o->x)));
-  return norm_power(o, dc_const(c, p), dc_const(c, 1 / p));
+  const dc wide = in_f64(*c);
+  return norm_power(o, dc_const(&wide, p), dc_const(&wide, 1 / p));
 }
 
 static tc_ref choose(const norm_of *o, tc_ref p, double value, tc_ref yes, tc_ref no) {

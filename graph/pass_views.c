@@ -129,11 +129,12 @@ static bool plan(tc_rewrite *w) {
 
 /* ---- expands that broadcasting implies ------------------------------------------------------- */
 
-/* Does some operand other than `except` have the result's size along every axis? */
+/* Has every axis of the result its size from some operand (also 1, in front), `except` being of
+ * type `instead`? */
 static bool covered(const tc_graph *g, const tc_type *whole, int nin, const tc_ref *in, int except,
                     const tc_type *instead) {
   for (int a = 0; a < whole->rank; a++) {
-    bool found = tc_dim_is(whole->dim[a], 1);
+    bool found = false;
     for (int i = 0; i < nin && !found; i++) {
       const tc_type *t = i == except ? instead : tc_graph_type(g, in[i]);
       int mine = a - (whole->rank - t->rank);

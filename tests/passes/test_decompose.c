@@ -15,6 +15,17 @@ RULE(half, "bf16 computes in f32 and rounds once", H "%2 = softmax %1 axis=-1\nr
      H "%2 = cast %1 dtype=f32\n%3 = max %2 axes=[1] keep=1\n%4 = sub %2 %3\n%5 = exp %4\n"
        "%6 = sum %5 axes=[1] keep=1\n%7 = reciprocal %6\n%8 = mul %5 %7\n"
        "%9 = cast %8 dtype=bf16\nret %9\n")
+RULE(clamp_half, "chooses: nothing is rounded",
+     H "%2 = const weak bf16 -1.0\n%3 = clamp %1 %2 %2\nret %3\n",
+     H "%2 = const weak bf16 -1.0\n%3 = maximum %1 %2\n%4 = minimum %3 %2\nret %4\n")
+RULE(relu6_half, "likewise", H "%2 = relu6 %1\nret %2\n",
+     H "%2 = const bf16 0.0\n%3 = maximum %1 %2\n%4 = const bf16 6.0\n%5 = minimum %3 %4\nret %5\n")
+RULE(
+    norm_3, "powers and their sum are f64",
+    X "%2 = const f64 3.0\n%3 = norm %1 %2 axes=[1] keep=0\nret %3\n",
+    X
+    "%2 = const f64 3.0\n%3 = abs %1\n%4 = const f64 0.33333333333333331\n%5 = cast %3 dtype=f64\n"
+    "%6 = pow %5 %2\n%7 = sum %6 axes=[1] keep=0\n%8 = pow %7 %4\n%9 = cast %8 dtype=f32\nret %9\n")
 RULE(mean, "divides by a symbolic size",
      "graph g\n%1 = param f32[B,4] \"x\"\n%2 = mean %1 axes=[0] keep=0\nret %2\n",
      "graph g\n%1 = param f32[B,4] \"x\"\n%2 = sum %1 axes=[0] keep=0\n%3 = dim B\n%4 = cast %3 "

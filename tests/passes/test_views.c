@@ -118,5 +118,7 @@ RULE(expand_outer, "two expands that cover each other",
      "%4 = expand %2 dims=[4,6]\n%5 = mul %3 %4\nret %5\n",
      "graph g\n%1 = param f32[4,1] \"x\"\n%2 = param f32[1,6] \"y\"\n%3 = expand %1 dims=[4,6]\n"
      "%4 = expand %2 dims=[4,6]\n%5 = mul %1 %2\nret %5\n")
+KEPT(expand_rank, "the only one with the rank",
+     "graph g\n%1 = param f32[6] \"x\"\n%2 = expand %1 dims=[1,6]\n%3 = exp %2\nret %3\n")
 KEPT(expand_needed, "the only one with the shape",
      "graph g\n%1 = param f32[1,6] \"x\"\n%2 = expand %1 dims=[4,6]\n%3 = exp %2\nret %3\n")

@@ -8,6 +8,7 @@
 
 #include "agree.h"
 #include "operands.h"
+#include "rounding.h"
 
 static struct {
   int runs, hits, fallbacks, refused, errors, segments, failed, uncompiled;
@@ -44,12 +45,16 @@ void fuzz_double(tc_tensor *x) {
 
 static const int rounds[FUZZ_RUNS] = {3, 1, 0}; /* the n of each run */
 
-static outcome call(const fuzz_case *c, tc_tensor *const *x, int run, bool enabled) {
+/* rounding: how the results of ops are changed, 0: not. */
+static outcome call(const fuzz_case *c, tc_tensor *const *x, int run, bool enabled,
+                    uint64_t rounding) {
   outcome o = {.n = c->n};
   tc_clear_error();
   tc_set_enabled(enabled);
+  fuzz_change_roundings(rounding);
   trace = 0;
   o.result = c->run(x, 0.75, rounds[run]);
+  fuzz_change_roundings(0);
   o.trace = trace;
   snprintf(o.error, sizeof o.error, "%s", tc_error() ? tc_error() : "");
   tc_clear_error();
@@ -91,7 +96,8 @@ static void failed(const fuzz_case *c, const char *what, const char *why) {
 /* What is done to operands that fit, so that they do not. */
 typedef void mutation(const fuzz_case *c, int i, int k, unsigned v, int sample, tc_tensor **x);
 
-/* The body over changed operands, and over unchanged ones too where they are in f64. */
+/* The body over changed operands and with changed roundings, and unchanged too where its operands
+ * are in f64. */
 static void run_changed(const fuzz_case *c, int run, unsigned v, mutation *change, int i, int k,
                         body_runs *runs) {
   for (int sample = v & DOUBLE ? -1 : 0; sample < FUZZ_SAMPLES; sample++) {
@@ -99,7 +105,8 @@ static void run_changed(const fuzz_case *c, int run, unsigned v, mutation *chang
     const unsigned variation = sample < 0 ? v : v | CHANGED;
     make(c, run, variation, 0, sample, z);
     if (change) change(c, i, k, variation, sample, z);
-    *(sample < 0 ? &runs->as_is : &runs->changed[sample]) = call(c, z, run, false);
+    *(sample < 0 ? &runs->as_is : &runs->changed[sample]) =
+        call(c, z, run, false, sample < 0 ? 0 : 1 + 1000 * (uint64_t)sample);
   }
 }
 
@@ -120,9 +127,9 @@ static void fits(const fuzz_case *c, const char *what, int run, unsigned v, int 
   tc_tensor *x[FUZZ_OPERANDS], *y[FUZZ_OPERANDS];
   make(c, run, v, shift, 0, x), make(c, run, v, shift, 0, y);
   tc_clear_error();
-  const outcome want = call(c, x, run, false);
+  const outcome want = call(c, x, run, false, 0);
   const counts before = counted(c);
-  const outcome got = call(c, y, run, true);
+  const outcome got = call(c, y, run, true, 0);
   const counts after = counted(c);
   const bool hit = after.hits > before.hits, fell = after.fallbacks > before.fallbacks;
   char why[200];
@@ -182,7 +189,7 @@ static void foreign(const fuzz_case *c, const char *what, mutation *change, int 
   tc_clear_error();
   subject = i;
   const uint64_t hits = tc_stats_of(c->name).hits;
-  const outcome want = call(c, x, 0, false), got = call(c, y, 0, true);
+  const outcome want = call(c, x, 0, false, 0), got = call(c, y, 0, true, 0);
   char why[200];
   total.runs++, total.refused++;
   if (must && tc_stats_of(c->name).hits > hits)

@@ -22,9 +22,12 @@ tc_tensor *fuzz_stored(tc_tensor *x, layout l) {
   tc_tensor *y = x;
   if (d.n == 0) return x;
   switch (l) {
-  case TRANSPOSED: return tc_transpose(tc_clone(tc_transpose(x, 0, -1)), 0, -1);
-  case NEGATIVE: return tc_flip(tc_clone(tc_flip(x, TC_ALL)), TC_ALL);
-  case SHIFTED: return shifted(x);
+  case TRANSPOSED:
+    return tc_transpose(tc_clone(tc_transpose(x, 0, -1)), 0, -1);
+  case NEGATIVE:
+    return tc_flip(tc_clone(tc_flip(x, TC_ALL)), TC_ALL);
+  case SHIFTED:
+    return shifted(x);
   case STEPPED:
     d.v[d.n - 1] *= 2;
     y = tc_slice(tc_zeros(d, tc_dtype_of(x)), -1, 0, INT64_MAX, 2);
@@ -34,16 +37,20 @@ tc_tensor *fuzz_stored(tc_tensor *x, layout l) {
     y = tc_zeros(d, tc_dtype_of(x));
     for (int i = 0; i < d.n; i++) y = tc_slice(y, i, 1, INT64_MAX, 1);
     break;
-  default: return x;
+  default:
+    return x;
   }
   tc_copy_(y, x);
   return y;
 }
 
-static double unit(tc_dtype d) { return d == TC_BF16 ? 4e-3 : d == TC_F16 ? 5e-4 : d == TC_F32 ? 1e-7 : 1e-15; }
+static double unit(tc_dtype d) {
+  return d == TC_BF16 ? 4e-3 : d == TC_F16 ? 5e-4 : d == TC_F32 ? 1e-7 : 1e-15;
+}
 
 static tc_tensor *numbers(const fuzz_operand *o, tc_ints dims, uint64_t seed) {
-  if (o->values == FUZZ_INDEX) return tc_floor(tc_mul_s(tc_rand(dims, seed, TC_F64), (double)o->bound));
+  if (o->values == FUZZ_INDEX)
+    return tc_floor(tc_mul_s(tc_rand(dims, seed, TC_F64), (double)o->bound));
   tc_tensor *x = tc_randn(dims, seed, TC_F64);
   if (o->values == FUZZ_POSITIVE || o->dtype == TC_U8) x = tc_add_s(tc_abs(x), 0.25);
   if (o->dtype == TC_BOOL) return tc_gt_s(x, 0);
@@ -59,24 +66,26 @@ static tc_tensor *specials(tc_tensor *x) {
   return x;
 }
 
-static tc_tensor *changed(tc_tensor *x, uint64_t seed) {
+tc_tensor *fuzz_changed(const tc_tensor *x, uint64_t seed) {
   tc_dtype dtype = tc_dtype_of(x);
   tc_tensor *up = tc_gt_s(tc_rand(fuzz_sizes(x), seed, TC_F64), 0.5);
   tc_tensor *wide = tc_cast(x, TC_F64), *more = tc_mul_s(wide, unit(dtype));
   return tc_cast(tc_where(up, tc_add(wide, more), tc_sub(wide, more)), dtype);
 }
 
-tc_tensor *fuzz_tensor(const fuzz_operand *o, tc_ints dims, int run, int number, unsigned v, int sample) {
+tc_tensor *fuzz_tensor(const fuzz_operand *o, tc_ints dims, int run, int number, unsigned v,
+                       int sample) {
   tc_tensor *x = tc_cast(numbers(o, dims, (uint64_t)(number * 17 + run + 1)), o->dtype);
   if (fuzz_floating(o->dtype)) {
-    if (v & CHANGED) x = changed(x, (uint64_t)(number + 99 + 10 * sample));
+    if (v & CHANGED) x = fuzz_changed(x, (uint64_t)(number + 99 + 10 * sample));
     if (v & SPECIAL && tc_numel(x)) x = specials(x);
     if (v & DOUBLE) x = tc_cast(x, TC_F64);
   }
   return v & REPEATED && dims.n && dims.v[0] ? tc_expand(tc_slice(x, 0, 0, 1, 1), dims) : x;
 }
 
-tc_tensor *fuzz_operand_of(const fuzz_operand *o, int run, int number, unsigned v, layout l, int sample) {
+tc_tensor *fuzz_operand_of(const fuzz_operand *o, int run, int number, unsigned v, layout l,
+                           int sample) {
   tc_ints dims = {o->rank, {0}};
   memcpy(dims.v, o->dim[run], sizeof dims.v);
   tc_tensor *x = fuzz_tensor(o, dims, run, number, v, sample);

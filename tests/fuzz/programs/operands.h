@@ -26,8 +26,12 @@ typedef enum variation {
 bool fuzz_floating(tc_dtype d);
 tc_ints fuzz_sizes(const tc_tensor *x);
 tc_tensor *fuzz_stored(tc_tensor *x, layout l); /* equal values, stored so */
-tc_tensor *fuzz_tensor(const fuzz_operand *o, tc_ints dims, int run, int number, unsigned v, int sample);
+tc_tensor *fuzz_changed(const tc_tensor *x,
+                        uint64_t seed); /* a copy, each element about one rounding off */
+tc_tensor *fuzz_tensor(const fuzz_operand *o, tc_ints dims, int run, int number, unsigned v,
+                       int sample);
 /* Operand `number` of a case in this run; sample: which of the changes. */
-tc_tensor *fuzz_operand_of(const fuzz_operand *o, int run, int number, unsigned v, layout l, int sample);
+tc_tensor *fuzz_operand_of(const fuzz_operand *o, int run, int number, unsigned v, layout l,
+                           int sample);
 
 #endif

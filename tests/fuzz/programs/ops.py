@@ -4,7 +4,7 @@ from values import FLOATS, INTS, c_dtype, ints
 
 SMOOTH = ("square sqrt rsqrt reciprocal exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh "
           "asinh acosh atanh erf erfc sigmoid silu gelu gelu_tanh softplus mish hardswish hardsigmoid").split()
-POLES = "rsqrt reciprocal log log2 log10 log1p acosh atanh".split()
+POLES = "sqrt rsqrt reciprocal log log2 log10 log1p acosh atanh".split()
 EXACT = "neg abs relu relu6 contiguous".split()      # of exact operands exact
 JUMPS = "sign floor ceil round trunc".split()        # on exact operands only: rounding would tip them
 TESTS = "isnan isinf isfinite logical_not".split()
@@ -12,7 +12,13 @@ ARITHMETIC = "add sub mul div atan2 hypot copysign".split()
 COMPARE = "eq ne lt le gt ge logical_and logical_or logical_xor".split()
 DIVISIONS = "floor_div remainder fmod".split()
 BITS = "bit_and bit_or bit_xor shl shr".split()
-AWAY = "tc_add_s(tc_abs(%), 1)"  # from zero, whose neighbourhood magnifies what is allowed without bound
+AWAY = "tc_add_s(tc_abs(%), 1)"  # from zero, whose neighbourhood magnifies what is allowed without bound, or is NaN
+SCALARS = "add_s sub_s rsub_s mul_s div_s rdiv_s pow_s leaky_relu elu lerp fma".split()
+REDUCTIONS = "sum prod mean var std logsumexp norm cumsum cumprod scatter_add matmul linear outer einsum".split()
+NETWORKS = "softmax log_softmax layer_norm rms_norm batch_norm cross_entropy nll mse bce_with_logits".split()
+# What correct implementations may round differently; the others are exact, of exact operands at least.
+ROUNDED = SMOOTH + ["add", "sub", "mul", "div", "atan2", "hypot", "pow", "randn"] + SCALARS + REDUCTIONS + NETWORKS + \
+    ["add_", "sub_", "mul_", "div_"]
 VIEWS = "transpose permute slice slice select flip unsqueeze flatten expand reshape squeeze contiguous".split()
 
 
@@ -368,7 +374,7 @@ class Ops:
         if not x:
             return None
         r, s = self.r, x.shape
-        op = r.choice("softmax log_softmax layer_norm rms_norm batch_norm cross_entropy nll mse bce_with_logits".split())
+        op = r.choice(NETWORKS)
         if op in ("softmax", "log_softmax"):
             return self.make(f"tc_{op}(%0, {r.choice((-1, 0))})", [x], x.dtype, s)
         if op in ("layer_norm", "rms_norm"):

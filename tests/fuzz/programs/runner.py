@@ -3,9 +3,12 @@ import os
 import re
 import subprocess
 
+from ops import ROUNDED
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ISAS = (("v2", "sse4_2"), ("v3", "avx2"), ("v4", "avx512vl"), ("bf16", "avx512_bf16"), ("amx", "amx_bf16"))
-SOURCES = ("driver", "operands", "agree")
+SOURCES = ("driver", "operands", "agree", "rounding")
+WRAPPED = [f"-Wl,--wrap=tc_{op}" for op in ROUNDED]
 
 
 def isas_here():
@@ -15,10 +18,23 @@ def isas_here():
     return [name for name, flag in ISAS if flag in flags]
 
 
+def write_wrappers(o):
+    """Programs call the functions of ROUNDED through wrappers, which hand the result to fuzz_rounded."""
+    with open(f"{o.include}/tcompile.h", encoding="utf-8") as f:
+        header = f.read()
+    with open(f"{o.out}/wrappers.h", "w", encoding="utf-8") as f:
+        for op in ROUNDED:
+            parameters = re.search(rf"^tc_tensor \*tc_{op}\(([^)]*)\)", header, re.M)[1]
+            names = ", ".join(re.search(r"\w+$", p)[0] for p in parameters.split(","))
+            f.write(f"tc_tensor *__real_tc_{op}({parameters});\ntc_tensor *__wrap_tc_{op}({parameters});\n"
+                    f"tc_tensor *__wrap_tc_{op}({parameters}) {{ return fuzz_rounded(__real_tc_{op}({names})); }}\n")
+
+
 def build_driver(o):
+    write_wrappers(o)
     o.driver = [f"{o.out}/{name}.o" for name in SOURCES]
     for name, path in zip(SOURCES, o.driver):
-        subprocess.run([*o.clang, "-O1", "-w", "-c", "-I", o.include, f"{HERE}/{name}.c", "-o", path], check=True)
+        subprocess.run([*o.clang, "-O1", "-w", "-c", "-I", o.include, "-I", o.out, f"{HERE}/{name}.c", "-o", path], check=True)
 
 
 def write(path, functions):
@@ -28,13 +44,17 @@ def write(path, functions):
         f.write("};\n\nint main(int argc, char **argv) { return fuzz_main(cases, sizeof cases / sizeof *cases, argc, argv); }\n")
 
 
-def build(o, path, isa):
+def build(o, path, isa, functions):
+    """The program, or None; what the compiler printed."""
     program, folder = path[:-2], os.path.dirname(o.runtime)
     options = ["backend=openmp"] + [f"isa={isa}"] * bool(isa) + [f"opt={o.opt}"]
     command = [*o.clang, "-O0", "-g0", "-Wno-everything", "-Wbackend-plugin", f"-fplugin={o.plugin}", *(f"-fplugin-arg-tc-{x}" for x in options), "-Rpass-missed=tc",
-               "-I", o.include, "-I", HERE, path, *o.driver, "-o", program, o.runtime, f"-Wl,-rpath,{folder}", "-fopenmp", "-lm", *o.link]
-    p = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
-    broken = re.search(r"warning: (.*please report this)", p.stderr)
+               "-I", o.include, "-I", HERE, path, *o.driver, "-o", program, o.runtime, f"-Wl,-rpath,{folder}", "-fopenmp", "-lm", *WRAPPED, *o.link]
+    limit = o.limit + functions
+    p = subprocess.run(["timeout", str(limit), *command], capture_output=True, text=True, check=False)
+    if p.returncode == 124:
+        return None, f"error: not compiled within {limit} s"
+    broken = re.search(r"(?:warning|remark): (.*(?:please report this|internal error).*)", p.stderr)
     if broken:
         return None, f"error: {broken[1]}\n" + p.stderr
     return (program if p.returncode == 0 else None), p.stderr
@@ -45,7 +65,7 @@ def run(program, *names):
     for name in [n for n in env if n.startswith("TC_")]:
         del env[name]
     try:
-        p = subprocess.run([program, *names], capture_output=True, text=True, timeout=300, check=False, env=env)
+        p = subprocess.run([program, *names], capture_output=True, text=True, timeout=120, check=False, env=env)
         return p.returncode, p.stdout
     except subprocess.TimeoutExpired as e:
         return -1, (e.stdout or b"").decode()
@@ -54,7 +74,7 @@ def run(program, *names):
 def fails(o, functions, path, isa):
     """Names of functions that fail, with the reason; what the programs and the compiler printed."""
     write(path, functions)
-    program, errors = build(o, path, isa)
+    program, errors = build(o, path, isa, len(functions))
     if not program:
         if len(functions) == 1:
             return {functions[0].name: "does not build: " + (re.search(r"error: .*", errors) or [errors[-200:]])[0]}, "", errors

@@ -1,0 +1,15 @@
+/* rounding.h - how much a body magnifies rounding errors: each result of its ops, and not just its
+ * operands, is changed by about one rounding (Monte Carlo arithmetic, Stott Parker 1997). */
+#ifndef TC_FUZZ_ROUNDING_H
+#define TC_FUZZ_ROUNDING_H
+
+#include <tcompile.h>
+
+/* From now on the floating results of ops that round are changed, in a way that seed chooses; 0:
+ * they stay as they are. */
+void fuzz_change_roundings(uint64_t seed);
+
+/* What an op has to return whose result is x; x is changed in its memory. */
+tc_tensor *fuzz_rounded(tc_tensor *x);
+
+#endif
