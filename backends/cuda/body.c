@@ -7,6 +7,24 @@
 
 #include "backends/print/print_impl.h"
 
+static bool is_one(const tc_print_scope *s, tc_val v) {
+  const tc_expr *e = &s->k->expr[v.id];
+  return e->kind == TC_EX_CONST && tc_dtype_is_float(e->dtype) && e->f == 1;
+}
+
+/* 1 + erf(v), the normal distribution, is one function: its tail does not cancel. */
+static bool take_op(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
+  if (tc_print_compute(e->dtype)[0] != 'f' || e->dtype == TC_F64) return false;
+  for (int i = 0; e->op == OP_ADD && i < 2; ++i) {
+    const tc_expr *erf = &s->k->expr[e->in[i].id];
+    if (erf->kind != TC_EX_OP || erf->op != OP_ERF || !is_one(s, e->in[1 - i])) continue;
+    tc_putf(out, "tc_erf1p_f32(v%u)", erf->in[0].id);
+    return true;
+  }
+  if (e->op == OP_DIV) tc_putf(out, "tc_div_f32(v%u, v%u)", e->in[0].id, e->in[1].id);
+  return e->op == OP_DIV;
+}
+
 const tc_spelling tc_cuda_words = {.vector = "tc_v",
                                    .uniform = "tc_u",
                                    .index = "tc_vidx",
@@ -15,7 +33,8 @@ const tc_spelling tc_cuda_words = {.vector = "tc_v",
                                    .nan = "TC_NAN",
                                    .inf = "TC_INF",
                                    .size = "z_",
-                                   .integer = "tc_int"};
+                                   .integer = "tc_int",
+                                   .op = take_op};
 
 /* ---- rows in registers, loads ahead ---------------------------------------------------------- */
 

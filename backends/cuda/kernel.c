@@ -145,7 +145,8 @@ void tc_cuda_put_short(const tc_kernel *k, const tc_program *p, bool begin, tc_b
   static const struct {
     tc_op op;
     const char *name;
-  } list[] = {{OP_EXP, "exp"}, {OP_SIGMOID, "sigmoid"}, {OP_TANH, "tanh"}, {OP_ERF, "erf"}};
+  } list[] = {{OP_EXP, "exp"},   {OP_SIGMOID, "sigmoid"}, {OP_TANH, "tanh"}, {OP_ERF, "erf"},
+              {OP_ERF, "erf1p"}, {OP_LOG, "log"},         {OP_SQRT, "sqrt"}, {OP_DIV, "div"}};
   if (!is_short(k, p)) return;
   for (size_t j = 0; j < sizeof list / sizeof *list; ++j) {
     bool any = false;
@@ -183,6 +184,17 @@ static int block_threads(const pair *x, const tc_cuda_instance *f) {
   return f->most > TC_CUDA_BLOCK ? f->most : TC_CUDA_BLOCK;
 }
 
+/* The kernel may begin before the one in front of it has ended: it waits, then looks at memory. */
+static void put_wait(const pair *x, tc_buf *out) {
+  char word[16];
+  tc_put(out, "  tc_wait();\n");
+  for (uint32_t i = 0; i < x->k->nbuffer; ++i) {
+    snprintf(word, sizeof word, "b%u", i);
+    if (x->p->buffer[x->k->buffer[i]].kind != TC_BUF_LOCAL && tc_cuda_names(x->both->text, word))
+      tc_putf(out, "  tc_behind(b%u);\n", i);
+  }
+}
+
 static void put_global(const pair *x, const tc_cuda_instance *f, const char *name,
                        const char *index, tc_buf *out) {
   char blocks[16] = "";
@@ -190,7 +202,9 @@ static void put_global(const pair *x, const tc_cuda_instance *f, const char *nam
   tc_putf(out, "extern \"C\" __global__ void __launch_bounds__(%d%s) @NAME@_%u(\n    ",
           block_threads(x, f), blocks, f->number);
   tc_cuda_put_parameters(x->k, x->p, x->both->text, TC_CUDA_DECLARE, out);
-  tc_putf(out, ") {\n  %s<%d, %d, %s", name, f->lanes, f->unroll, index);
+  tc_put(out, ") {\n");
+  put_wait(x, out);
+  tc_putf(out, "  %s<%d, %d, %s", name, f->lanes, f->unroll, index);
   if (f->group) tc_putf(out, ", %d%s", f->group, f->full ? ", true" : "");
   tc_put(out, ">(");
   tc_cuda_put_parameters(x->k, x->p, x->both->text, TC_CUDA_PASS, out);

@@ -35,7 +35,7 @@ static void launch_flat(const tc_cuda_launch *x) {
   put_size(x, "items", all_axes(x), true);
   tc_putf(x->out,
           "    const int64_t group = 1, block = %d, shared = 0;\n"
-          "    const int64_t grid = tc_cuda_ceildiv(items, block * f->unroll);\n",
+          "    const int64_t grid = tc_cuda_blocks(c, f, items, block * f->unroll);\n",
           TC_CUDA_THREADS);
 }
 

@@ -43,8 +43,8 @@ void tc_cuda_put_nest_launch(const tc_kernel *k, const tc_program *p, uint32_t i
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_ADDRESS, x->out);
   tc_put(x->out,
          "};\n"
-         "    const int status = tc_cuda_start(c, &@NAME@_image, f->function, grid, block,\n"
-         "                                     shared, args, sizeof args / sizeof *args);\n"
+         "    const int status = tc_cuda_follow(c, &@NAME@_image, f->function, grid, block,\n"
+         "                                      shared, args, sizeof args / sizeof *args);\n"
          "    if (status) return status;\n  }\n");
 }
 
@@ -75,9 +75,10 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
 
 /* A function of a nest: what it asks for (`keeps`: the items of the largest row that fits; 0: any;
  * `full`: of the only one), and what launch sizes depend on.  tc_cuda_fits: few rows leave a row to
- * the next larger team. tc_cuda_team: threads that share a row of `items`: f->each items a thread,
- * fewer where there are few rows.  tc_cuda_depth: threads that share a column of `items`;
- * tc_cuda_width: columns of a block. */
+ * the next larger team. tc_cuda_blocks: where items are long to compute, a thread takes many of
+ * them, one at a time, for what they share is found once.  tc_cuda_team: threads that share a row
+ * of `items`: f->each items a thread, fewer where there are few rows.  tc_cuda_depth: threads that
+ * share a column of `items`; tc_cuda_width: columns of a block. */
 static const char helpers[] =
     "#define TC_CUDA_FN static inline __attribute__((unused))\n"
     "typedef struct tc_cuda_form {\n"
@@ -93,6 +94,12 @@ static const char helpers[] =
     "  return !larger || items <= f->most || f->most * points >= 64 * 1024;\n"
     "}\n"
     "TC_CUDA_FN int64_t tc_cuda_ceildiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }\n"
+    "TC_CUDA_FN int64_t tc_cuda_blocks(const tcrt_cuda_call *c, const tc_cuda_form *f, int64_t "
+    "items,\n"
+    "                                  int64_t each) {\n"
+    "  const int64_t n = tc_cuda_ceildiv(items, each), most = (int64_t)c->info->sms * 32;\n"
+    "  return f->unroll == 1 && n > most ? most : n;\n"
+    "}\n"
     "TC_CUDA_FN int64_t tc_cuda_share(int64_t items, int64_t each, int64_t most) {\n"
     "  int64_t n = 1;\n"
     "  while (n < 32 && n * each < items) n *= 2;\n"
@@ -136,6 +143,17 @@ static const char helpers[] =
     "  if (grid <= 0) return 0;\n"
     "  if (grid > 1 << 30) grid = 1 << 30; /* threads go on by the size of the grid */\n"
     "  return tcrt_cuda_launch(c, image, function, (unsigned)grid, 1, (unsigned)block, "
+    "(unsigned)shared,\n"
+    "                          args, nargs);\n"
+    "}\n"
+    "TC_CUDA_FN int tc_cuda_follow(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned "
+    "function,\n"
+    "                              int64_t grid, int64_t block, int64_t shared, void *const "
+    "*args,\n"
+    "                              unsigned nargs) {\n"
+    "  if (grid <= 0) return 0;\n"
+    "  if (grid > 1 << 30) grid = 1 << 30;\n"
+    "  return tcrt_cuda_follow(c, image, function, (unsigned)grid, (unsigned)block, "
     "(unsigned)shared,\n"
     "                          args, nargs);\n"
     "}\n";

@@ -68,6 +68,8 @@ typedef struct tc_cuda_nest {
   tc_cuda_plan plan;
   bool kept;      /* this body keeps rows in registers */
   uint32_t outer; /* mask of the outer axes */
+  uint32_t divisors; /* axes whose items tc_divisor n<i> counts in the loop at hand */
+  bool decoded;      /* k<i>[u]: indices of the items at hand, found for the loads ahead */
   char axis_text[TC_MAX_AXES][16];
   char (*result_text)[16];
   const char **result;

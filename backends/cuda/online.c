@@ -41,7 +41,7 @@ static void put_pass(tc_cuda_nest *x, const tc_cuda_walk *w, tc_val v, const cha
   put_each(x, w, v, "part = tc_add_f32(part, tc_exp_f32(tc_sub_f32(v%u, from)));");
   tc_print_line(&x->s,
                 "total = tc_fma_f64(total, TC_CAST(f64, tc_exp_f32(tc_sub_f32(most, from))), "
-                "TC_CAST(f64, part));");
+                "TC_CAST(f64, tc_across(part, TC_COMBINE(add, f32))));");
   tc_print_line(&x->s, "most = next;");
   tc_cuda_end_loads(x);
 }
@@ -63,7 +63,7 @@ void tc_cuda_put_online(tc_cuda_nest *x, uint32_t stage) {
   uint8_t *outer = tc_print_enter(&x->s);
   tc_print_hoist_action(&x->s, max, ~w.axes);
   tc_print_line(&x->s, "tc_uf32 most = tc_set_f32(-TC_INF);");
-  tc_print_line(&x->s, "%sf64 total = tc_set_f64(0);", kind);
+  tc_print_line(&x->s, "tc_uf64 total = tc_set_f64(0);");
   tc_print_line(&x->s, "const tc_int items = %s;", count.text ? count.text : "0");
   tc_print_line(&x->s, "for (tc_int base = %s; base < items; base += %s) {", w.first, w.hop);
   x->s.indent += 2;

@@ -157,6 +157,7 @@ typedef struct rows {
   int count;  /* that are alive at once, in 32-bit registers an element */
   int shared; /* loads that all rows share: they are issued ahead */
   int each;   /* elements of a row for a thread */
+  int passes; /* over rows that no registers hold */
 } rows;
 
 /* exact: addresses and conditions are constant; halves wait in pairs for what is done with them. */
@@ -222,32 +223,37 @@ static bool plan_fixed_rows(const tc_program *p, const tc_nest *n, const rows *r
   return true;
 }
 
-/* Teams of some sizes that keep rows of any length.  0: parts of a warp, few items a thread. */
+/* Teams of some sizes that keep rows of any length.  0: parts of a warp, few items a thread; 64:
+ * half as many items as larger ones. */
 static void add_teams(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int items) {
-  static const int wide[] = {0, 32, 128, 256, 512}, narrow[] = {64, 256};
-  enum { FEW = 2 };
+  static const int wide[] = {0, 64, 128, 256, 512}, narrow[] = {64, 256};
+  enum { FEW = 2, HALF = 64 };
   const int n = f->wide ? 5 : 2;
   for (int i = 0; i < n; ++i) {
     const int team = f->wide ? wide[i] : narrow[i];
     tc_cuda_instance kept = *f, full = *f;
-    keep_rows(&kept, r, team ? team : 32, team || items < FEW ? items : FEW, false);
+    const bool half = f->wide && team == HALF && items > 1;
+    const int each = half ? items / 2 : team || items < FEW ? items : FEW;
+    keep_rows(&kept, r, team ? team : 32, each, false);
     if (!kept.blocks) continue;
-    if (team <= 32) kept.group = 0;
+    if (!team) kept.group = 0;
     keep_rows(&full, r, team, items, true);
     full.full = true;
-    if (f->wide && kept.group) add_form(plan, full);
+    if (f->wide && team > HALF) add_form(plan, full);
     add_form(plan, kept);
   }
 }
 
-/* Rows of any length: teams that keep them, and one that reads them again. */
+/* Rows of any length: teams that keep them, and one that reads them again: a large one, so that few
+ * rows wait in the cache, unless one pass is enough. */
 static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f) {
-  enum { AGAIN = 512 };
+  enum { ONCE = 256, HALVES = 512 };
   const int items = r->count ? most_items(r, f.lanes) : 0;
   if (items) {
     add_teams(r, plan, &f, items);
-    f.unroll = f.lanes > 4 ? 2 : 4;
-    f.most = AGAIN;
+    f.unroll = 4;
+    if (f.lanes > 4) f.most = HALVES;
+    if (r->passes < 2) f.most = ONCE;
   }
   add_form(plan, f);
 }
@@ -266,18 +272,34 @@ static int count_shared(const tc_kernel *k, const tc_program *p, const tc_nest *
   return shared;
 }
 
+/* How often the stages walk over a row; a maximum and the sum behind it are taken for one pass. */
+static int count_passes(const tc_nest *n) {
+  int passes = 0;
+  for (uint32_t s = 0; s < n->nstage; ++s) passes += tc_cuda_is_walked(n, &n->stage[s]);
+  const tc_stage *first = n->stage;
+  const bool most = n->nstage && first->naction && first->action[0].kind == TC_ACT_REDUCE &&
+                    first->action[0].op == OP_AMAX;
+  return passes > 1 && most ? passes - 1 : passes;
+}
+
 static void plan_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need,
                       tc_cuda_plan *plan, tc_cuda_instance f) {
-  enum { ROW = 32, PART = 16, MOST = 8 };
+  enum { ROW = 32, PART = 16, MOST = 4 };
   const int elements = plan->scan ? PART : ROW, kept = f.wide ? elements : PART;
   const int shared = count_shared(k, p, n, need);
-  const rows r = {.count = count_rows(k, p, n, need), .shared = shared, .each = kept};
+  const rows r = {.count = count_rows(k, p, n, need),
+                  .shared = shared,
+                  .each = kept,
+                  .passes = count_passes(n)};
   f.each = f.wide && elements / f.lanes > MOST ? MOST : elements / f.lanes;
   if (!f.wide || !plan_fixed_rows(p, n, &r, plan, f)) plan_free_rows(&r, plan, f);
 }
 
 tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_program *p, const tc_nest *n) {
-  enum { ONES = 4 }; /* items in flight where accesses are of one element */
+  enum {
+    ONES = 4, /* items in flight where accesses are of one element */
+    LIGHT = 6
+  }; /* operations: behind more, other threads hide the loads, not other items */
   tc_cuda_plan plan = {.kind = kind_of(n), .lanes = 1, .scan = has_kind(n, TC_ACT_SCAN)};
   uint8_t *need = calloc(k->nexpr + 1, 1);
   if (!need) return plan;
@@ -295,6 +317,7 @@ tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_program *p, const tc
   wide.wide = wide.small = narrow.small = true;
   wide.lanes = plan.lanes;
   wide.unroll = choose_unroll(load_registers(k, p, n, need, plan.lanes), ops);
+  if (plan.kind == TC_CUDA_FLAT && ops > LIGHT) wide.unroll = 1;
   narrow.unroll = 2 * choose_unroll(load_registers(k, p, n, need, 1), ops);
   const bool odd = !plan.far && tc_cuda_may_be_odd(k, p, n, &plan, need);
   tc_cuda_mark(k, n, need);

@@ -12,6 +12,11 @@ static const char *kind(const tc_cuda_nest *x, const tc_stage *st) {
   return v >= 0 && ((st->axes | x->outer) >> v & 1) ? "tc_v" : "tc_u";
 }
 
+/* The lanes of a row are combined before they join a total: conversions to f64 are slow. */
+static const char *total_kind(const tc_cuda_nest *x, const tc_stage *st) {
+  return x->plan.kind == TC_CUDA_ROWS ? "tc_u" : kind(x, st);
+}
+
 static bool is_wide(const tc_action *a) {
   return a->kind == TC_ACT_REDUCE && a->dtype == TC_F32 && (a->op == OP_SUM || a->op == OP_PROD);
 }
@@ -42,7 +47,7 @@ void tc_cuda_put_accumulators(tc_cuda_nest *x, const tc_stage *st, bool totals) 
     const bool wide = folds && is_wide(a);
     const char *t = tc_print_compute(tc_print_operand(x->s.k, a));
     if (totals && wide)
-      tc_print_line(&x->s, "%sf64 total%u = tc_set_f64(%d);", kind(x, st), a->index,
+      tc_print_line(&x->s, "%sf64 total%u = tc_set_f64(%d);", total_kind(x, st), a->index,
                     a->op == OP_PROD);
     if (totals == wide) continue;
     tc_buf id = {0};
@@ -58,9 +63,15 @@ void tc_cuda_put_accumulators(tc_cuda_nest *x, const tc_stage *st, bool totals) 
 void tc_cuda_put_fold(tc_cuda_nest *x, const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
-    if (is_wide(a))
-      tc_print_line(&x->s, "total%u = tc_%s_f64(total%u, TC_CAST(f64, acc%u));", a->index,
-                    tc_print_combine(a), a->index, a->index);
+    const char *op = tc_print_combine(a);
+    if (is_wide(a) && x->plan.kind == TC_CUDA_ROWS)
+      tc_print_line(&x->s,
+                    "total%u = tc_%s_f64(total%u, TC_CAST(f64, tc_across(acc%u, "
+                    "TC_COMBINE(%s, f32))));",
+                    a->index, op, a->index, a->index, op);
+    else if (is_wide(a))
+      tc_print_line(&x->s, "total%u = tc_%s_f64(total%u, TC_CAST(f64, acc%u));", a->index, op,
+                    a->index, a->index);
   }
 }
 

@@ -25,11 +25,36 @@ void tc_cuda_put_count(tc_cuda_nest *x, uint32_t axes, tc_buf *out) {
   if (!any) tc_put(out, "1");
 }
 
-void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item) {
-  int list[TC_MAX_AXES], n = 0;
+/* Axes in the order in which they are decoded from the last to the first. */
+static int list_axes(const tc_cuda_nest *x, uint32_t axes, int list[TC_MAX_AXES]) {
+  int n = 0;
   for (int i = 0; i < x->nest->naxis; ++i) /* the vector axis is the fastest */
     if ((axes >> i & 1) && i != x->s.vector) list[n++] = i;
   if (x->s.vector >= 0 && (axes >> x->s.vector & 1)) list[n++] = x->s.vector;
+  return n;
+}
+
+/* Divisors n<i> of the axes whose extents only the launch knows: their reciprocals are found once.
+ */
+static void put_divisors(tc_cuda_nest *x, uint32_t axes) {
+  int list[TC_MAX_AXES];
+  const int n = list_axes(x, axes, list);
+  x->divisors = 0;
+  for (int j = n - 1; j > 0; --j) {
+    const tc_axis *a = &x->nest->axis[list[j]];
+    if (tc_dim_is_const(a->extent) && a->of < 0) continue;
+    tc_buf e = {0};
+    put_items(x, list[j], &e);
+    tc_print_line(&x->s, "const tc_divisor<tc_int> n%d((tc_int)(%s));", list[j],
+                  e.text ? e.text : "1");
+    tc_buf_free(&e);
+    x->divisors |= 1u << list[j];
+  }
+}
+
+void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item) {
+  int list[TC_MAX_AXES];
+  const int n = list_axes(x, axes, list);
   if (n > 1) tc_print_line(&x->s, "tc_int rest = %s;", item);
   for (int j = n - 1; j >= 0; --j) {
     const int i = list[j];
@@ -37,6 +62,10 @@ void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item) {
     const char *from = n > 1 ? "rest" : item;
     if (j == 0) {
       tc_print_line(&x->s, "const tc_int %s = %s%s;", name, from, lanes);
+      continue;
+    }
+    if (x->divisors >> i & 1) {
+      tc_print_line(&x->s, "const tc_int %s = n%d.split(&rest)%s;", name, i, lanes);
       continue;
     }
     tc_buf e = {0};
@@ -111,7 +140,10 @@ void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base
   tc_print_line(&x->s, "const tc_int item = %s + u * %s;", base, w->step);
   tc_print_line(&x->s, "if (item < items) {");
   x->s.indent += 2;
-  tc_cuda_put_decode(x, w->axes, "item");
+  for (int i = 0; i < x->nest->naxis; ++i)
+    if (x->decoded && (w->axes >> i & 1))
+      tc_print_line(&x->s, "const tc_int %s = k%d[u];", x->axis_text[i], i);
+  if (!x->decoded) tc_cuda_put_decode(x, w->axes, "item");
 }
 
 void tc_cuda_close_items(tc_cuda_nest *x) {
@@ -150,16 +182,25 @@ void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base)
     any = true;
   }
   if (any) {
+    const uint32_t keep = x->divisors ? w->axes : 0; /* indices that take a while to find */
+    for (int i = 0; i < x->nest->naxis; ++i)
+      if (keep >> i & 1) tc_print_line(&x->s, "tc_int k%d[TC_U];", i);
     tc_cuda_open_items(x, w, base);
+    for (int i = 0; i < x->nest->naxis; ++i)
+      if (keep >> i & 1) tc_print_line(&x->s, "k%d[u] = %s;", i, x->axis_text[i]);
     for (uint32_t i = 1; i < k->nexpr; ++i)
       if (need[i]) put_early(x, i);
     tc_cuda_close_items(x);
+    x->decoded = keep != 0;
   }
   memcpy(x->early, need, k->nexpr);
   free(need);
 }
 
-void tc_cuda_end_loads(tc_cuda_nest *x) { memset(x->early, 0, x->s.k->nexpr); }
+void tc_cuda_end_loads(tc_cuda_nest *x) {
+  memset(x->early, 0, x->s.k->nexpr);
+  x->decoded = false;
+}
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
@@ -184,16 +225,17 @@ void tc_cuda_put_walk(tc_cuda_nest *x, const tc_cuda_walk *w) {
   tc_buf count = {0};
   tc_cuda_put_count(x, w->axes, &count);
   put_hoisted(x, w);
+  put_divisors(x, w->axes);
   tc_print_line(&x->s, "const tc_int items = %s%s;", w->once ? "TC_FULL ? TC_U * TC_TEAM : " : "",
                 count.text ? count.text : "0");
   tc_buf_free(&count);
-  if (w->once) {
-    put_pass(x, w, w->first);
-    return;
+  if (w->once) put_pass(x, w, w->first);
+  else {
+    tc_print_line(&x->s, "for (tc_int base = %s; base < items; base += %s) {", w->first, w->hop);
+    x->s.indent += 2;
+    put_pass(x, w, "base");
+    x->s.indent -= 2;
+    tc_print_line(&x->s, "}");
   }
-  tc_print_line(&x->s, "for (tc_int base = %s; base < items; base += %s) {", w->first, w->hop);
-  x->s.indent += 2;
-  put_pass(x, w, "base");
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
+  x->divisors = 0;
 }

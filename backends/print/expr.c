@@ -88,6 +88,7 @@ static void put_index(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *
 
 static void put_op(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
   const char *spelling = tc_op_get(e->op)->expr;
+  if (s->words->op && s->words->op(s, e, out)) return;
   tc_dtype t = e->dtype;
   for (int i = 0; i < 3; ++i)
     if (e->in[i].id) t = s->k->expr[e->in[i].id].dtype;

@@ -41,6 +41,7 @@
 #include "backends/backend.h"
 
 /* The words in which texts for different machines differ. */
+struct tc_print_scope;
 typedef struct tc_spelling {
   const char *vector, *uniform; /* prefix of the type of a value that varies along the lanes, and of
                                  * one that does not: "tc_v" */
@@ -49,6 +50,8 @@ typedef struct tc_spelling {
   const char *nan, *inf;             /* expressions of type double */
   const char *size;                  /* prefix of symbols in values: of type int64_t; "s_" */
   const char *integer;               /* type of extents and counters */
+  /* Optional.  An OP is spelled otherwise than in the op table: writes that text. */
+  bool (*op)(const struct tc_print_scope *s, const tc_expr *e, tc_buf *out);
 } tc_spelling;
 
 /* A place in the text where values of a kernel can be computed: which point of the iteration space

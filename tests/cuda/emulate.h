@@ -190,6 +190,9 @@ static inline float rsqrt(float x) { return 1 / sqrtf(x); }
 static inline double rsqrt(double x) { return 1 / sqrt(x); }
 static inline float tc_exp2_near(float x) { return exp2f(x); }
 static inline float tc_inverse_near(float x) { return 1 / x; }
+static inline float tc_log2_near(float x) { return log2f(x); }
+static inline float tc_sqrt_near(float x) { return sqrtf(x); }
+static inline float tc_ratio_near(float x, float y) { return x / y; }
 static inline double sinpi(double x) { return sin(M_PI * x); }
 static inline double cospi(double x) { return cos(M_PI * x); }
 

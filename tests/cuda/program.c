@@ -118,7 +118,9 @@ static bool write_texts(const char *dir, const texts *t) {
                 "int multiply(const tcrt_cuda_mm *);\n"
                 "#define tcrt_cuda_matmul(c, mm) ((c)->device ? multiply(mm) : 1)\n"
                 "#define tcrt_cuda_launch(c, im, f, gx, gy, bx, shared, args, n) \\\n"
-                "  ((void)(c), (void)(n), emulate((im)->function[f], gx, bx, shared, args))\n");
+                "  ((void)(c), (void)(n), emulate((im)->function[f], gx, bx, shared, args))\n"
+                "#define tcrt_cuda_follow(c, im, f, g, b, shared, args, n) \\\n"
+                "  tcrt_cuda_launch(c, im, f, g, 1, b, shared, args, n)\n");
   tc_cuda_put_launch_helpers(&host);
   tc_put(&host, t->host.text ? t->host.text : "");
   ok = ok && !device.failed && !host.failed && write_file(dir, "device.cpp", device.text) &&

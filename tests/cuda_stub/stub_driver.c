@@ -190,6 +190,16 @@ EXPORT cu_result cuLaunchKernel(cu_function f, unsigned gx, unsigned gy, unsigne
   return stub_leave(r ? r : stub_run(__func__, &k));
 }
 
+EXPORT cu_result cuLaunchKernelEx(const cu_launch *l, cu_function f, void **params, void **extra) {
+  ENTER();
+  cu_kernel_node k = {f,          l->grid_x,  l->grid_y, l->grid_z, l->block_x,
+                      l->block_y, l->block_z, l->shared, params,    extra};
+  if (l->attributes != 1 || l->attribute->id != 6 || l->attribute->value.allowed != 1)
+    return stub_leave(stub_wrong("%s: attributes are wrong", __func__));
+  cu_result r = check_stream(__func__, l->stream);
+  return stub_leave(r ? r : stub_run(__func__, &k));
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static cu_result take(const char *symbol, cu_ptr *p, size_t bytes, stub_object *pool) {

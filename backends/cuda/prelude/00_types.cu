@@ -172,6 +172,23 @@ template <class S, class T, int N> TC_FN tc_vec<T, N> operator*(S s, const tc_ve
   TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = (T)s * v.l[i];
   return r;
 }
+/* @ tc_wait tc_behind */
+/* From Hopper on, kernels of a stream are launched while the ones in front of them run: this one
+ * lets the next begin, and waits until all in front have ended.  Pointers are hidden from the
+ * compiler until then: it might take reads through them for reads of constants, and move those. */
+TC_FN void tc_wait() {
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+template <class P> TC_FN void tc_behind(P &p) {
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+  asm volatile("" : "+l"(p)::"memory");
+#else
+  (void)p;
+#endif
+}
 /* @ tc_rest_of tc_times_in */
 /* Of indices, which are not negative: quotients of unsigned numbers take fewer instructions. */
 template <class I> TC_FN I tc_rest_of(I a, I b) {
@@ -182,6 +199,23 @@ template <class I> TC_FN I tc_times_in(I a, I b) {
   typedef typename tc_wrap<I>::type W;
   return (I)((W)a / (W)b);
 }
+/* @ tc_divisor */
+/* Quotients by a number known at run time.  32 bits: m = floor((2^32 - 1) / n) makes a m / 2^32 at
+ * most 1 too small for a < 2^31, which the remainder shows. */
+template <class I> struct tc_divisor {
+  I n;
+  tc_u32 m;
+  TC_MEMBER tc_divisor(I by) : n(by), m(sizeof(I) == 4 ? 0xffffffffu / (tc_u32)by : 0) {}
+  /* *a becomes the quotient; the remainder. */
+  TC_MEMBER I split(I *a) const {
+    typedef typename tc_wrap<I>::type W;
+    W q = sizeof(I) == 4 ? (W)__umulhi((tc_u32)*a, m) : (W)*a / (W)n;
+    W r = (W)*a - q * (W)n;
+    if (sizeof(I) == 4 && r >= (W)n) ++q, r -= (W)n;
+    *a = (I)q;
+    return (I)r;
+  }
+};
 /* @ tc_index */
 /* Index operands: a live lane outside [0, bound) sets *bad; outside lanes become 0. */
 template <class I, int N, int M>

@@ -133,7 +133,7 @@ TC_MAP1(tc_sign_b8, tc_b8, tc_b8, x)
 TC_MAP1(tc_isnan_b8, tc_b8, tc_b8, 0)
 TC_MAP1(tc_isinf_b8, tc_b8, tc_b8, 0)
 TC_MAP1(tc_isfinite_b8, tc_b8, tc_b8, 1)
-/* @ TC_FLOATING */
+/* @ TC_FLOATING tc_larger tc_smaller */
 /* NaN wins. */
 TC_FN tc_f64 tc_larger(tc_f64 x, tc_f64 y) { return x > y || x != x ? x : y; }
 TC_FN tc_f64 tc_smaller(tc_f64 x, tc_f64 y) { return x < y || x != x ? x : y; }

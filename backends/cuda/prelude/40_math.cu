@@ -57,12 +57,44 @@ TC_MATH2(atan2)
 TC_MATH2(hypot)
 /* @ tc_fmod_f32 tc_fmod_f64 */
 TC_MATH2(fmod)
+/* @ tc_div_f32 */
+TC_MAP2(tc_div_f32, tc_f32, tc_f32, x / y)
+/* @ tc_exp2_near tc_inverse_near */
+#ifndef TC_EMULATED
+TC_FN tc_f32 tc_exp2_near(tc_f32 x) {
+  tc_f32 r;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+TC_FN tc_f32 tc_inverse_near(tc_f32 x) {
+  tc_f32 r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+#endif
+#define TC_LOG2_E 1.44269504f
+/* @ tc_erf1p_f32 */
+/* 1 + erf(x) = erfc(-x): e = erfc|x| = 2^(|x| P(|x|)), P minimax to 4e-8 of e, else 2 - e. */
+TC_FN tc_f32 tc_normal(tc_f32 x) {
+  const tc_f32 a = fabsf(x);
+  tc_f32 p = fmaf(-2.71266746e-05f, a, 0.000307191865f);
+  p = fmaf(p, a, -0.00108029832f);
+  p = fmaf(p, a, -0.00137732202f);
+  p = fmaf(p, a, 0.0287214348f);
+  p = fmaf(p, a, -0.148667245f);
+  p = fmaf(p, a, -0.918383107f);
+  p = fmaf(p, a, -1.62791051f);
+  const tc_f32 e = tc_exp2_near(p * a);
+  return x < 0 ? e : 2.0f - e;
+}
+TC_MAP1(tc_erf1p_f32, tc_f32, tc_f32, tc_normal(x))
 /* @ tc_sigmoid_f32 tc_sigmoid_f64 */
-/* 1 / (1 + e^-x); for x < 0 as e^x / (1 + e^x), which keeps small results.  The divisor is in [1, 2],
- * where the short division is within 2 ulp. */
+/* 1 / (1 + e^-x).  f32: e^-x = 2^t e^(-x - t ln 2), whose second factor is 1 + r, r below 2^-16;
+ * results below the normal numbers are 0. */
 TC_FN tc_f32 tc_logistic(tc_f32 x) {
-  const tc_f32 e = expf(-fabsf(x));
-  return __fdividef(x < 0 ? e : 1.0f, 1.0f + e);
+  const tc_f32 v = tc_smaller(tc_larger(x, -88.5f), 88.5f), t = v * -TC_LOG2_E;
+  const tc_f32 e = tc_exp2_near(t), r = fmaf(t, 0.693147182f, v);
+  return tc_inverse_near(1.0f + fmaf(e, -r, e));
 }
 TC_FN tc_f64 tc_logistic(tc_f64 x) {
   const tc_f64 e = exp(-fabs(x));

@@ -1,20 +1,30 @@
 /* Elementary functions for kernels whose results are all f16 or bf16, which keep 11 bits at most:
- * relative error below 2^-17 (erf: absolute, 2^-21), for a third of the instructions.  Infinities,
+ * relative error below 2^-17 (erf, and log next to 1: absolute, 2^-20), for a third of the instructions.  Infinities,
  * zeros and NaN come out as they do in f32; what f32 has below its normal numbers is 0. */
-/* @ tc_exp2_near tc_inverse_near */
+/* @ tc_log2_near tc_sqrt_near tc_ratio_near */
 #ifndef TC_EMULATED
-TC_FN tc_f32 tc_exp2_near(tc_f32 x) {
+TC_FN tc_f32 tc_log2_near(tc_f32 x) {
   tc_f32 r;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  asm("lg2.approx.f32 %0, %1;" : "=f"(r) : "f"(x));
   return r;
 }
-TC_FN tc_f32 tc_inverse_near(tc_f32 x) {
+TC_FN tc_f32 tc_sqrt_near(tc_f32 x) {
   tc_f32 r;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+TC_FN tc_f32 tc_ratio_near(tc_f32 x, tc_f32 y) {
+  tc_f32 r;
+  asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
   return r;
 }
 #endif
-#define TC_LOG2_E 1.44269504f
+/* @ tc_log_short */
+TC_MAP1(tc_log_short, tc_f32, tc_f32, tc_log2_near(x) * 0.693147182f)
+/* @ tc_sqrt_short */
+TC_MAP1(tc_sqrt_short, tc_f32, tc_f32, tc_sqrt_near(x))
+/* @ tc_div_short */
+TC_MAP2(tc_div_short, tc_f32, tc_f32, tc_ratio_near(x, y))
 /* @ tc_exp_short */
 TC_MAP1(tc_exp_short, tc_f32, tc_f32, tc_exp2_near(x *TC_LOG2_E))
 /* @ tc_sigmoid_short */
@@ -43,3 +53,15 @@ TC_FN tc_f32 tc_erf_near(tc_f32 x) {
   return a < 0.9f ? x * p : far;
 }
 TC_MAP1(tc_erf_short, tc_f32, tc_f32, tc_erf_near(x))
+/* @ tc_erf1p_short */
+/* As tc_erf1p_f32, to 7e-7. */
+TC_FN tc_f32 tc_normal_near(tc_f32 x) {
+  const tc_f32 a = fabsf(x);
+  tc_f32 p = fmaf(-0.00293303664f, a, 0.0295529014f);
+  p = fmaf(p, a, -0.148625179f);
+  p = fmaf(p, a, -0.918525683f);
+  p = fmaf(p, a, -1.6278871f);
+  const tc_f32 e = tc_exp2_near(p * a);
+  return x < 0 ? e : 2.0f - e;
+}
+TC_MAP1(tc_erf1p_short, tc_f32, tc_f32, tc_normal_near(x))

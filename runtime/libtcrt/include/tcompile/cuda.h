@@ -96,6 +96,12 @@ int tcrt_cuda_launch(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned f
                      unsigned grid_x, unsigned grid_y, unsigned block_x, unsigned shared,
                      void *const *args, unsigned nargs);
 
+/* The same for a kernel that waits for those in front of it by itself where its code is for Hopper
+ * or newer (griddepcontrol): it is launched while they run. */
+int tcrt_cuda_follow(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned function,
+                     unsigned grid, unsigned block, unsigned shared, void *const *args,
+                     unsigned nargs);
+
 /* Scratch memory of this thread, device and stream, 256-byte aligned, kept between calls and grown
  * when needed (old contents are lost); a second call within one begin..end gives the same memory.
  * NULL when there is none. */

@@ -101,6 +101,8 @@ cu_result tc_cuda_hold(tc_cuda_device *d, tc_storage *s, cu_stream on);
 /* Counts images that were unloaded: functions found before may be gone. */
 extern _Atomic unsigned tc_cuda_epoch;
 
+/* Is the image's code on this device made for Hopper or newer? */
+bool tc_cuda_waits(tc_cuda_device *d, tcrt_cuda_image *image);
 /* The function of an image on the device, loaded if need be. */
 cu_result tc_cuda_function(tc_cuda_device *d, tcrt_cuda_image *image, unsigned index,
                            unsigned shared, cu_function *f);

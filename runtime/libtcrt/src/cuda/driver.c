@@ -41,7 +41,8 @@ static const char *find_functions(void *library) {
     if (!address && !function[i].optional) return function[i].symbol;
     if (!address && function[i].offset < offsetof(tc_cuda_driver, graph_create))
       driver.pools = false;
-    if (!address) driver.graphs = false;
+    if (!address && function[i].offset < offsetof(tc_cuda_driver, launch_with))
+      driver.graphs = false;
     *(void **)((char *)&driver + function[i].offset) = address;
   }
   return NULL;

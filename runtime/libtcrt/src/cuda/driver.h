@@ -82,8 +82,24 @@ typedef struct cu_kernel_node {
   void **extra;
 } cu_kernel_node;
 
-/* CU(name, symbol, parameters): missing ones mean that the driver is too old.  CU_OPT: pools and
- * graphs, which older drivers lack and the runtime does without. */
+/* CUlaunchConfig, CUlaunchAttribute */
+typedef struct cu_launch_attribute {
+  int id; /* 6: programmatic stream serialization */
+  char pad[4];
+  union {
+    int allowed;
+    char room[64];
+  } value;
+} cu_launch_attribute;
+typedef struct cu_launch {
+  unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared;
+  cu_stream stream;
+  const cu_launch_attribute *attribute;
+  unsigned attributes;
+} cu_launch;
+
+/* CU(name, symbol, parameters): missing ones mean that the driver is too old.  CU_OPT: pools,
+ * graphs and early launches, which older drivers lack and the runtime does without. */
 #define TC_CUDA_FUNCTIONS(CU, CU_OPT)                                                              \
   CU(init, cuInit, (unsigned flags))                                                               \
   CU(driver_version, cuDriverGetVersion, (int *version))                                           \
@@ -147,7 +163,9 @@ typedef struct cu_kernel_node {
   CU_OPT(exec_launch, cuGraphLaunch, (cu_exec e, cu_stream s))                                     \
   CU_OPT(exec_destroy, cuGraphExecDestroy, (cu_exec e))                                            \
   CU_OPT(capture_begin, cuStreamBeginCapture_v2, (cu_stream s, int mode))                          \
-  CU_OPT(capture_end, cuStreamEndCapture, (cu_stream s, cu_graph * g))
+  CU_OPT(capture_end, cuStreamEndCapture, (cu_stream s, cu_graph * g))                             \
+  CU_OPT(launch_with, cuLaunchKernelEx,                                                            \
+         (const cu_launch *l, cu_function f, void **params, void **extra))
 
 #define TC_CUDA_MEMBER(name, symbol, parameters) cu_result(*name) parameters;
 typedef struct tc_cuda_driver {

@@ -11,6 +11,7 @@
 typedef struct loaded {
   cu_module module;
   cu_result failed;
+  int arch; /* that the code was made for */
   struct {
     cu_function function;
     unsigned shared; /* dynamic shared memory it may use */
@@ -56,17 +57,18 @@ static cu_result load_blob(const tc_cuda_device *d, const tcrt_cuda_blob *b, cu_
   return r;
 }
 
-static cu_result load_module(const tc_cuda_device *d, const tcrt_cuda_image *image, cu_module *m) {
+static cu_result load_module(const tc_cuda_device *d, const tcrt_cuda_image *image, loaded *l) {
   cu_result r = CU_NO_BINARY_FOR_GPU;
   for (int ptx = 0; ptx < 2; ptx++) {
     const tcrt_cuda_blob *b = choose(image, d->info.arch, ptx);
-    if (b && (r = load_blob(d, b, m)) == CU_SUCCESS) return r;
+    if (b) l->arch = (int)b->arch;
+    if (b && (r = load_blob(d, b, &l->module)) == CU_SUCCESS) return r;
   }
   return r;
 }
 
 static cu_result find_functions(const tc_cuda_device *d, const tcrt_cuda_image *image, loaded *l) {
-  cu_result r = load_module(d, image, &l->module);
+  cu_result r = load_module(d, image, l);
   if (r != CU_SUCCESS) return r;
   for (uint32_t i = 0; i < image->nfunction && r == CU_SUCCESS; i++) {
     r = d->cu->module_function(&l->at[i].function, l->module, image->function[i]);
@@ -123,6 +125,12 @@ cu_result tc_cuda_function(tc_cuda_device *d, tcrt_cuda_image *image, unsigned i
   cu_result r = d->cu->function_set(*f, CU_FUNC_MAX_SHARED, (int)shared);
   if (r == CU_SUCCESS) __atomic_store_n(&l->at[index].shared, shared, __ATOMIC_RELAXED);
   return r;
+}
+
+bool tc_cuda_waits(tc_cuda_device *d, tcrt_cuda_image *image) {
+  enum { HOPPER = 90 };
+  const loaded *l = find(d, image);
+  return l && l->failed == CU_SUCCESS && l->arch >= HOPPER;
 }
 
 /* At the program's end the driver may be gone before us; it then refuses, which is fine. */

@@ -25,6 +25,25 @@ cu_result tc_cuda_start(tc_cuda_device *d, const tc_cuda_kernel *k, void *const 
                        (void **)(uintptr_t)args, NULL);
 }
 
+/* The kernel need not wait for those in front of it to end. */
+static cu_result start_early(tc_cuda_device *d, const tc_cuda_kernel *k, void *const *args,
+                             cu_stream s) {
+  const cu_launch_attribute early = {.id = 6, .value.allowed = 1};
+  const cu_launch l = {k->grid_x, k->grid_y, 1, k->block, 1, 1, k->shared, s, &early, 1};
+  return d->cu->launch_with(&l, k->function, (void **)(uintptr_t)args, NULL);
+}
+
+int tcrt_cuda_follow(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned function,
+                     unsigned grid, unsigned block, unsigned shared, void *const *args,
+                     unsigned nargs) {
+  tc_cuda_device *d = c->state;
+  if (c->recording || !d->cu->launch_with || grid == 0 || !tc_cuda_waits(d, image))
+    return tcrt_cuda_launch(c, image, function, grid, 1, block, shared, args, nargs);
+  tc_cuda_kernel k = {.grid_x = grid, .grid_y = 1, .block = block, .shared = shared};
+  cu_result r = tc_cuda_function(d, image, function, shared, &k.function);
+  return r == CU_SUCCESS ? start_early(d, &k, args, (cu_stream)c->stream) : r;
+}
+
 int tcrt_cuda_launch(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned function,
                      unsigned grid_x, unsigned grid_y, unsigned block_x, unsigned shared,
                      void *const *args, unsigned nargs) {
