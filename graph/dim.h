@@ -75,6 +75,10 @@ bool tc_dim_assume_range(tc_dims *c, tc_dim d, int64_t lo, int64_t hi);
 typedef struct tc_dim_bound { tc_dim d; int64_t lo, hi; } tc_dim_bound;
 uint32_t tc_dims_bounds(const tc_dims *c, const tc_dim_bound **bounds);
 
+/* Assumes, as guesses, that min(.., size) and max(.., 0) inside of d are their other operands: what
+ * a slice clamps to its axis lies inside.  false: it does not. */
+bool tc_dim_assume_unclamped(tc_dims *c, tc_dim d, tc_dim size);
+
 /* Marks the last assumption as a guess: valid programs may violate it (a size that could be 1 and
  * broadcast).  What contradicts a guess is not an error of the program. */
 void tc_dims_guess(tc_dims *c);

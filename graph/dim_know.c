@@ -181,10 +181,31 @@ static const dim_atom *bare_atom(const tc_dims *c, tc_dim d, atom_kind k) {
 
 enum { CASES = 4 }; /* nesting of case distinctions: cost is at most 2^CASES */
 
-/* d >= 0 by its range, or in both cases of a min or max that is a factor-free term of it. */
+/* d >= 0 as it is at least an expression with an assumed bound: N - i >= 0 of N - i - 1 >= 0. */
+static bool bounded_nonnegative(tc_dims *c, tc_dim d) {
+  enum { LOOK = 64 };
+  for (size_t i = c->bounds.n, looked = 0; i-- > 0 && looked < LOOK; looked++) {
+    const tc_dim_bound b = c->bounds.at[i];
+    const tc_dim at = tc_dim_norm(c, b.d);
+    if (tc_dim_bad(at)) continue;
+    if (b.lo != INT64_MIN) { /* d = at + rest >= lo + rest */
+      const tc_dim rest = dim_add_scaled(c, d, at, -1);
+      if (!tc_dim_bad(rest) && sat_add(range_of(c, rest).lo, b.lo, INT64_MIN) >= 0) return true;
+    }
+    if (b.hi != INT64_MAX) { /* d = rest - at >= rest - hi */
+      const tc_dim rest = dim_add_scaled(c, d, at, 1);
+      const int64_t lo = tc_dim_bad(rest) ? INT64_MIN : range_of(c, rest).lo;
+      if (lo != INT64_MIN && lo >= b.hi) return true;
+    }
+  }
+  return false;
+}
+
+/* d >= 0 by its range, by what is assumed, or in both cases of a min or max that is a factor-free
+ * term of it. */
 static bool known_nonnegative(tc_dims *c, tc_dim d, int cases) {
   if (tc_dim_bad(d)) return false;
-  if (range_of(c, d).lo >= 0) return true;
+  if (range_of(c, d).lo >= 0 || bounded_nonnegative(c, d)) return true;
   const dim_poly *p = cases ? dim_poly_of(c, d) : NULL;
   for (uint32_t i = 0; p && i < p->n; i++) {
     const dim_mono *m = c->mono.at[p->term[i].mono];
@@ -306,6 +327,24 @@ bool dim_narrow(tc_dims *c, tc_dim d, int64_t lo, int64_t hi) {
   return dim_narrow(c, s, lo, hi);
 }
 
+/* What d >= lo means for its symbols: k*s + rest >= lo with rest at its greatest. */
+static bool narrow_symbols(tc_dims *c, tc_dim d, int64_t lo) {
+  const dim_poly *p = dim_poly_of(c, d);
+  for (uint32_t i = 0; p && i < p->n; i++) {
+    const dim_mono *m = c->mono.at[p->term[i].mono];
+    const int64_t k = p->term[i].coef;
+    if (m->n != 1 || c->atom.at[m->atom[0]]->kind != ATOM_SYM || k == INT64_MIN) continue;
+    const tc_dim s = dim_atom_dim(c, m->atom[0]), rest = dim_add_scaled(c, d, s, -k);
+    const int64_t most = tc_dim_bad(rest) ? INT64_MAX : range_of(c, rest).hi;
+    int64_t need; /* k*s >= need */
+    if (most == INT64_MAX || __builtin_sub_overflow(lo, most, &need) || need == INT64_MIN) continue;
+    const bool fine = k < 0 ? dim_narrow(c, s, INT64_MIN, floor_div(-need, -k))
+                            : dim_narrow(c, s, -floor_div(-need, k), INT64_MAX);
+    if (!fine) return false;
+  }
+  return true;
+}
+
 bool tc_dim_assume_range(tc_dims *c, tc_dim d, int64_t lo, int64_t hi) {
   if (tc_dim_bad(d)) return false;
   if (tc_dim_is_const(d)) return tc_dim_value(d) >= lo && tc_dim_value(d) <= hi;
@@ -318,7 +357,29 @@ bool tc_dim_assume_range(tc_dims *c, tc_dim d, int64_t lo, int64_t hi) {
   int64_t slo = lo, shi = hi;
   if (linear_bounds(c, d, &slo, &shi, &s) && !tc_dim_same(s, d))
     return tc_dim_assume_range(c, s, slo, shi);
-  return tc_push(&c->bounds, ((tc_dim_bound){d, lo, hi})) && dim_narrow(c, d, lo, hi);
+  if (!tc_push(&c->bounds, ((tc_dim_bound){d, lo, hi})) || !dim_narrow(c, d, lo, hi)) return false;
+  return lo == INT64_MIN || narrow_symbols(c, d, lo);
+}
+
+bool tc_dim_assume_unclamped(tc_dims *c, tc_dim d, tc_dim size) {
+  const dim_poly *p = c ? dim_poly_of(c, d) : NULL;
+  for (uint32_t i = 0; p && i < p->n; i++) {
+    const dim_mono *m = c->mono.at[p->term[i].mono];
+    for (uint32_t j = 0; j < m->n; j++) {
+      const dim_atom *a = c->atom.at[m->atom[j]];
+      if (a->kind == ATOM_SYM) continue;
+      if (!tc_dim_assume_unclamped(c, a->a, size) || !tc_dim_assume_unclamped(c, a->b, size))
+        return false;
+      tc_dim left = TC_DIM_INVALID; /* >= 0 */
+      if (a->kind == ATOM_MIN && tc_dim_same(a->b, size)) left = tc_dim_sub(c, size, a->a);
+      else if (a->kind == ATOM_MIN && tc_dim_same(a->a, size)) left = tc_dim_sub(c, size, a->b);
+      else if (a->kind == ATOM_MAX && tc_dim_is(a->b, 0)) left = a->a;
+      if (tc_dim_bad(left) || tc_dim_known_le(c, tc_dim_const(0), left)) continue;
+      if (!tc_dim_assume_range(c, left, 0, INT64_MAX)) return false;
+      tc_dims_guess(c);
+    }
+  }
+  return true;
 }
 
 /* d without the common factor of its coefficients: the same equation d == 0. */

@@ -61,6 +61,30 @@ bool infer_pad(tc_infer *c, tc_type *out) {
   return true;
 }
 
+/* in[0] with in[1] instead of its elements at first[i] + step[i] * j of each axis i; step >= 1. */
+bool infer_put(tc_infer *c, tc_type *out) {
+  const tc_type *part = c->in[1];
+  *out = *c->in[0];
+  int n = (int)tc_dim_value(c->attr[0]), m = (int)tc_dim_value(c->attr[1 + n]);
+  if (n != out->rank || m != out->rank || part->rank != out->rank || part->dtype != out->dtype)
+    return infer_fail(c, "%s is no part of %s", SHAPE(part), SHAPE(out));
+  for (int i = 0; i < n; i++) {
+    tc_dim first = tc_dim_norm(c->dims, c->attr[1 + i]), one = tc_dim_const(1);
+    int64_t step;
+    if (!infer_int(c, 2 + n + i, "step", &step)) return false;
+    if (step < 1) return infer_fail(c, "step %lld is less than 1", (long long)step);
+    tc_dim span = tc_dim_mul(c->dims, tc_dim_sub(c->dims, part->dim[i], one), tc_dim_const(step));
+    tc_dim end = tc_dim_add(c->dims, tc_dim_add(c->dims, first, span), one);
+    tc_dim left = tc_dim_sub(c->dims, out->dim[i], end);
+    if (tc_dim_bad(left)) return infer_overflow(c);
+    if (!infer_nonnegative(c, first, "a position")) return false;
+    if (!tc_dim_assume_range(c->dims, left, 0, INT64_MAX))
+      return infer_fail(c, "%s from %s on does not lie in %s at axis %d", SHAPE(part), SIZE(first),
+                        SHAPE(out), i);
+  }
+  return true;
+}
+
 bool infer_repeat(tc_infer *c, tc_type *out) {
   const tc_type *x = c->in[0];
   int n = (int)tc_dim_value(c->attr[0]), lead = n - x->rank;

@@ -286,6 +286,57 @@ static tc_ref rule_single(const site *s) {
 
 static tc_ref rule_concat(const site *s) { return s->n->nin == 1 ? keep(s, s->in[0]) : none; }
 
+typedef struct span { /* first <= i < end along an axis */
+  tc_dim first, end;
+} span;
+
+/* The elements of a slice of step 1 along its axis. */
+static bool slice_span(const site *s, int axis, span *own) {
+  tc_dims *dims = tc_graph_dims(s->g);
+  tc_dim size = type(s, s->in[0])->dim[axis], length;
+  if (!tc_dim_is(tc_attr_int(s->n, "step"), 1) ||
+      !tc_slice_bounds(dims, size, tc_attr_int(s->n, "start"), tc_attr_int(s->n, "stop"), 1,
+                       &own->first, &length))
+    return false;
+  own->first = tc_dim_norm(dims, own->first);
+  own->end = tc_dim_norm(dims, tc_dim_add(dims, own->first, length));
+  return !tc_dim_bad(own->end);
+}
+
+/* The elements of a part that was put at step 1 along one axis, whole along the others. */
+static bool put_span(const site *s, const tc_node *n, int axis, span *own) {
+  tc_dims *dims = tc_graph_dims(s->g);
+  const tc_type *part = type(s, n->in[1]);
+  const tc_dim *first, *step;
+  tc_attr_list(n, "first", &first);
+  tc_attr_list(n, "step", &step);
+  for (int i = 0; i < part->rank; i++)
+    if (!tc_dim_is(step[i], 1) || (i != axis && !tc_dim_same(part->dim[i], n->type.dim[i])))
+      return false;
+  own->first = tc_dim_norm(dims, first[axis]);
+  own->end = tc_dim_norm(dims, tc_dim_add(dims, own->first, part->dim[axis]));
+  return !tc_dim_bad(own->end);
+}
+
+/* A slice of just what was put into an array, be it before parts that lie elsewhere */
+static tc_ref rule_slice(const site *s) {
+  enum { LOOK = 2048 };
+  tc_dims *dims = tc_graph_dims(s->g);
+  const tc_node *x = node(s, s->in[0]);
+  const int axis = (int)tc_dim_value(tc_attr_int(s->n, "axis"));
+  span want, own;
+  if (x->op != OP_PUT || !slice_span(s, axis, &want)) return none;
+  for (int look = 0; look < LOOK && x->op == OP_PUT; look++) {
+    if (!put_span(s, x, axis, &own)) return none;
+    if (tc_dim_same(own.first, want.first) && tc_dim_same(own.end, want.end))
+      return keep(s, x->in[1]);
+    if (!tc_dim_known_le(dims, own.end, want.first) && !tc_dim_known_le(dims, want.end, own.first))
+      return none;
+    x = node(s, x->in[0]);
+  }
+  return none;
+}
+
 /* No padding on either side of any axis */
 static tc_ref rule_pad(const site *s) {
   const tc_dim *before, *after;
@@ -350,6 +401,7 @@ static rule_fn *const rules[OP_COUNT] = {
     [OP_AMIN] = rule_single,
     [OP_ANY] = rule_single,
     [OP_ALL] = rule_single,
+    [OP_SLICE] = rule_slice,
     [OP_CONCAT] = rule_concat,
     [OP_PAD] = rule_pad,
     [OP_TRIL] = rule_tri,

@@ -11,7 +11,7 @@
  *   nest.c      group -> loop nest;  rows.c: values kept between stages;  schedule.c: axes;
  *               lanes.c: which axis runs in vector lanes
  *   matmul.c    group -> matmul template
- *   plan.c      workspace
+ *   inplace.c   writes into operands;  plan.c: workspace
  *
  * Placement.  Nodes are visited from results to operands, so every reader of a node is known when
  * it is placed.  A reader demands a value at an index over the axes of its own group.  Groups are
@@ -217,6 +217,8 @@ const lo_index *lo_reduce_operand(lo *L, const lo_reduce *r, int k);
 const lo_index *lo_matmul_operand(lo *L, const tc_node *mm, int k, const lo_index *at, int kaxis);
 /* scatter: where element `at` of the index goes */
 const lo_index *lo_scatter_index(lo *L, const tc_node *n, const lo_index *at);
+/* put: where element `at` of the part goes */
+const lo_index *lo_put_index(lo *L, const tc_node *n, const lo_index *at);
 /* `at` shifted by `by` along dimension d */
 const lo_index *lo_shift(lo *L, const lo_index *at, int d, tc_dim by);
 
@@ -348,9 +350,9 @@ int lo_split_slot(lo_kb *b, int s, tc_dim chunk); /* returns the new outer slot 
 void lo_finish_axes(lo_kb *b, const int *order, int n, tc_axis *axis);
 void lo_map_addresses(lo_kb *b, void (*f)(lo_kb *, tc_address *, const void *), const void *arg);
 
-/* plan.c, name.c */
-void lo_plan(lo *L);
+/* inplace.c, plan.c, name.c */
 void lo_resolve_writes(lo *L);
+void lo_plan(lo *L);
 void lo_name_kernel(lo *L, tc_kernel *k, uint32_t number);
 
 #endif

@@ -236,6 +236,18 @@ const lo_index *lo_scatter_index(lo *L, const tc_node *n, const lo_index *at) {
   return lo_intern(L, &d);
 }
 
+const lo_index *lo_put_index(lo *L, const tc_node *n, const lo_index *at) {
+  const tc_dim *first, *step;
+  tc_attr_list(n, "first", &first);
+  tc_attr_list(n, "step", &step);
+  lo_index d = draft((int)at->rank);
+  for (uint32_t i = 0; i < at->rank; i++) {
+    lo_lin_add(L, &d.dim[i], &at->dim[i], step[i]);
+    d.dim[i].offset = tc_dim_norm(L->dims, tc_dim_add(L->dims, d.dim[i].offset, first[i]));
+  }
+  return lo_intern(L, &d);
+}
+
 const lo_index *lo_shift(lo *L, const lo_index *at, int dim, tc_dim by) {
   lo_index d = draft((int)at->rank);
   memcpy(d.dim, at->dim, at->rank * sizeof *d.dim);

@@ -143,6 +143,8 @@ static bool recompute(lo *L, tc_ref r) {
     whole += !is_thin(L, r, d->at);
     groups += d->group != first->group;
   }
+  if (groups > 1 && L->nwrite && lo_class(n) == TC_CLASS_INDEX)
+    return lo_no(L, "its indices are checked once, before an operand is written");
   bool scalar = tc_dim_is(f->numel, 1) && !f->reads;
   if (whole <= 1 || scalar || lo_class(n) == TC_CLASS_VIEW) return true;
   lo_no(L, "it is read several times, and computing it again costs more than storing it");

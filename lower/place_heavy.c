@@ -206,6 +206,65 @@ static void place_pad(lo *L, tc_ref r, uint32_t kernel) {
   lo_demand_value(L, n->in[1], fill, value, false, false);
 }
 
+/* ---- parts that are put into arrays ---------------------------------------------------------- */
+
+/* The array that r is made of by views and by putting parts into it. */
+static tc_ref origin(const lo *L, tc_ref r) {
+  const tc_node *n = lo_node(L, r);
+  while (n->op == OP_PUT || lo_class(n) == TC_CLASS_VIEW) {
+    r = n->in[0];
+    n = lo_node(L, r);
+  }
+  return r;
+}
+
+typedef struct search {
+  tc_ref base, origin; /* what the part is put into */
+  const lo_index *to;  /* where */
+  int left;            /* values to look at */
+} search;
+
+/* May value r at `at` be computed while it is put in place?  Not where it reads other elements of
+ * the array than the one that is written. */
+static bool reads_in_place(lo *L, search *s, tc_ref r, const lo_index *at) {
+  const tc_node *n = lo_node(L, r);
+  if (s->left-- <= 0) return false;
+  if (r.id == s->base.id) return at == s->to;
+  if (n->op == OP_INPUT || n->op == OP_PUT) return origin(L, r).id != s->origin.id;
+  if (!lo_inlinable(L, n, at)) return true; /* an array by itself, which is there before */
+  for (int k = 0; k < n->nin; k++)
+    if (!reads_in_place(L, s, n->in[k], lo_operand_index(L, n, k, at))) return false;
+  return true;
+}
+
+static bool read_once(const lo *L, tc_ref r) {
+  int reads = L->place[r.id].target != NULL;
+  for (uint32_t id = r.id + 1; id <= L->count && reads < 2; id++) {
+    const tc_node *n = lo_node(L, (tc_ref){id});
+    for (int k = 0; k < n->nin; k++) reads += n->in[k].id == r.id;
+  }
+  return reads < 2;
+}
+
+/* Array r is in[0] of put c, or what that is made of, and then the part at its place. */
+static void place_put(lo *L, tc_ref r, tc_ref c, uint32_t kernel) {
+  enum { LOOK = 256 };
+  const tc_node *n = lo_node(L, c);
+  const tc_type *t = tc_graph_type(L->g, n->in[1]);
+  lo_group *g = own_group(L, r, t, kernel);
+  const lo_index *at = lo_identity(L, t), *to = lo_put_index(L, n, at);
+  search s = {n->in[0], origin(L, n->in[0]), to, LOOK};
+  lo_store_all(L, g, n->in[1], at, r, to, false);
+  lo_demand_value(L, n->in[1], g, at, false, false);
+  if (L->place[n->in[1].id].demand && !reads_in_place(L, &s, n->in[1], at))
+    L->place[n->in[1].id].demand->load = true;
+  tc_dim zero[TC_MAX_RANK];
+  for (int i = 0; i < TC_MAX_RANK; i++) zero[i] = tc_dim_const(0);
+  if (lo_node(L, n->in[0])->op == OP_PUT && read_once(L, n->in[0]))
+    place_put(L, r, n->in[0], kernel);
+  else place_piece(L, r, n->in[0], zero, kernel);
+}
+
 void lo_place_join(lo *L, tc_ref r) {
   uint32_t kernel = ++L->nkernelid;
   load_all(&L->place[r.id], NULL);
@@ -214,6 +273,7 @@ void lo_place_join(lo *L, tc_ref r) {
   tc_dim zero[TC_MAX_RANK];
   for (int i = 0; i < TC_MAX_RANK; i++) zero[i] = tc_dim_const(0);
   if (lo_node(L, r)->op == OP_CONCAT) place_concat(L, r, r, zero, kernel);
+  else if (lo_node(L, r)->op == OP_PUT) place_put(L, r, r, kernel);
   else place_pad(L, r, kernel);
 }
 

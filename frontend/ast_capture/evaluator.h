@@ -153,6 +153,7 @@ private:
   std::optional<bool> compare_dims(clang::BinaryOperatorKind op, tc_dim a, tc_dim b);
   bool fits(tc_dim dim, clang::QualType type);
   tc_dim as_dim(const Scalar &v, clang::SourceLocation loc);
+  std::optional<tc_dim> arithmetic_dim(const Arithmetic &made, clang::SourceLocation loc);
   std::optional<int64_t> as_constant(const Scalar &v) const;
   tc_ref as_operand(const Scalar &v, const Tensor *like, clang::SourceLocation loc);
   tc_ref scalar_node(const std::string &text, tc_dtype dtype, clang::SourceLocation loc);
@@ -211,6 +212,8 @@ private:
   Value do_tc_div_(const clang::CallExpr *e);
   Value do_tc_fill_(const clang::CallExpr *e);
   Value write_in_place(const clang::CallExpr *e, tc_op op);
+  void assume_inside(const Tensor &x);
+  tc_type written_type(const Tensor &x);
   void overwrite(const Tensor &x, tc_ref value, clang::SourceLocation loc);
   tc_ref spread(tc_ref value, const tc_type &like, const clang::CallExpr *e);
   tc_ref view_again(tc_ref ref, tc_ref base, tc_ref now, clang::SourceLocation loc);

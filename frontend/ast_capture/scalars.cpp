@@ -182,6 +182,24 @@ bool Evaluator::fits(tc_dim dim, QualType type) {
   return tc_dim_assume_range(dims, dim, least, most);
 }
 
+// Does integer type `to` hold every value of integer type `from`?
+static bool widens(ASTContext &context, QualType from, QualType to) {
+  if (!is_integer(from) || !is_integer(to) || from->isBooleanType() || to->isBooleanType())
+    return false;
+  unsigned narrow = context.getIntWidth(from), wide = context.getIntWidth(to);
+  if (from->isUnsignedIntegerOrEnumerationType()) return wide > narrow;
+  return to->isSignedIntegerOrEnumerationType() && wide >= narrow;
+}
+
+// How a value is made; null for what nobody would follow so far.
+static std::shared_ptr<const Arithmetic> arithmetic(BinaryOperatorKind op, const Scalar &a,
+                                                    const Scalar &b) {
+  const int most = 64;
+  int depth = 1 + std::max(a.made ? a.made->depth : 0, b.made ? b.made->depth : 0);
+  if (depth > most) return nullptr;
+  return std::make_shared<const Arithmetic>(Arithmetic{op, a, b, depth});
+}
+
 Scalar Evaluator::convert(const Scalar &v, QualType to, bool explicit_cast) {
   to = plain(context, to);
   if (to == v.type && !explicit_cast) return v;
@@ -205,6 +223,7 @@ Scalar Evaluator::convert(const Scalar &v, QualType to, bool explicit_cast) {
   if (v.late && !is_integer(to)) s.ref = late_ref(v, to);
   else if (v.late && v.type == to) s.ref = v.ref;
   if (v.dim && is_integer(to) && fits(*v.dim, to)) s.dim = v.dim;
+  else if (!s.late && widens(context, v.type, to)) s.made = arithmetic(BO_Comma, v, v);
   return s;
 }
 
@@ -334,6 +353,9 @@ Scalar Evaluator::binary(BinaryOperatorKind op, const Scalar &a, const Scalar &b
       ("(" + a.text + " " + BinaryOperator::getOpcodeStr(op) + " " + b.text + ")").str(), type);
   if (integers)
     if (auto dim = dim_arithmetic(op, a, b); dim && fits(*dim, s.type)) s.dim = dim;
+  bool follows = op == BO_Add || op == BO_Sub || op == BO_Mul;
+  if (integers && follows && !s.dim && a.type == s.type && b.type == s.type)
+    s.made = arithmetic(op, a, b);
   return s;
 }
 
@@ -392,6 +414,18 @@ tc_ref Evaluator::scalar_node(const std::string &text, tc_dtype dtype, SourceLoc
                          : tc_graph_const_i(graph, TC_I64, true, 1, graph_loc(loc));
 }
 
+// Sums and products of run-time integers, such as `pos + 1`; values that C would wrap are left to
+// guards.
+std::optional<tc_dim> Evaluator::arithmetic_dim(const Arithmetic &made, SourceLocation loc) {
+  Scalar a = made.a, b = made.b;
+  a.dim = as_dim(made.a, loc);
+  if (failed || made.op == BO_Comma) return a.dim;
+  b.dim = as_dim(made.b, loc);
+  if (failed) return std::nullopt;
+  auto dim = dim_arithmetic(made.op, a, b);
+  return dim && fits(*dim, made.a.type) ? dim : std::nullopt;
+}
+
 // A run-time integer becomes a symbol that is read from a scalar argument.
 tc_dim Evaluator::as_dim(const Scalar &v, SourceLocation loc) {
   if (v.dim) return *v.dim;
@@ -403,6 +437,9 @@ tc_dim Evaluator::as_dim(const Scalar &v, SourceLocation loc) {
     fail(loc, v.constant ? "a size of more than 61 bits" : "a size has to be an integer");
     return TC_DIM_INVALID;
   }
+  if (v.made)
+    if (auto dim = arithmetic_dim(*v.made, loc)) return *dim;
+  if (failed) return TC_DIM_INVALID;
   std::string text = "((long long)" + v.text + ")";
   scalar_node(text, TC_I64, loc);
   if (failed) return TC_DIM_INVALID;

@@ -2,6 +2,7 @@
 #ifndef TC_CAPTURE_VALUE_H
 #define TC_CAPTURE_VALUE_H
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,6 +51,15 @@ struct Scalar {
   std::string text;
   bool late = false;
   tc_ref ref = {0}; // late: node of rank 0, or none
+  // Integers: how the value is made of others, for those that become sizes or positions.
+  std::shared_ptr<const struct Arithmetic> made;
+};
+
+// a op b in a's type, or, where op is BO_Comma, a in a wider type.
+struct Arithmetic {
+  clang::BinaryOperatorKind op;
+  Scalar a, b;
+  int depth;
 };
 
 // A tensor.  Tensors share memory through views; writes in place make views of older contents

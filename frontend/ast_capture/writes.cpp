@@ -1,10 +1,9 @@
 // writes.cpp - writes in place, as values.
 //
-// A write through a view becomes new contents of the whole tensor: the views are undone one after the
-// other, and what a slice leaves out comes from the contents before.  Views that were taken before a
-// write are taken again of the new contents when they are read.  Both hold as long as views share
-// memory, which a reshape does of a tensor in row-major order: operands that are written are guarded to
-// be so, and results are.
+// A write through a view becomes new contents of the whole tensor: those before, with a part put at
+// the place that the views lead to.  Views that were taken before a write are taken again of the
+// new contents when they are read.  Both hold as long as views share memory, which a reshape does
+// of a tensor in row-major order: operands that are written are guarded to be so, and results are.
 #include "frontend/ast_capture/evaluator.h"
 
 namespace tc {
@@ -36,115 +35,187 @@ tc_ref Evaluator::view_again(tc_ref ref, tc_ref base, tc_ref now, SourceLocation
                            graph_loc(loc));
 }
 
-// ---- undoing one view -----------------------------------------------------------------------------
+// ---- where a view lies --------------------------------------------------------------------------
 
-static tc_ref flipped(tc_graph *graph, tc_ref x, tc_dim axis, tc_loc loc) {
-  tc_dim attrs[2] = {tc_dim_const(1), axis};
-  return tc_build(graph, OP_FLIP, 1, &x, 2, attrs, nullptr, loc);
-}
+// A value and its place in an array of the same rank: from `first` on in steps of `step`.
+struct Part {
+  tc_ref value;
+  llvm::SmallVector<tc_dim, TC_MAX_RANK> first, step;
 
-static tc_ref sliced(tc_graph *graph, tc_ref x, tc_dim axis, tc_dim start, tc_dim stop, tc_loc loc) {
-  tc_dim attrs[4] = {axis, start, stop, tc_dim_const(1)};
-  return tc_build(graph, OP_SLICE, 1, &x, 4, attrs, nullptr, loc);
-}
+  Part(tc_graph *graph, tc_ref value) : value(value) {
+    size_t rank = value.id ? tc_graph_type(graph, value)->rank : 0;
+    first.assign(rank, tc_dim_const(0));
+    step.assign(rank, tc_dim_const(1));
+  }
+  void insert(int64_t axis, tc_dim at) {
+    first.insert(first.begin() + axis, at);
+    step.insert(step.begin() + axis, tc_dim_const(1));
+  }
+};
 
-// x with `part` instead of the elements from `first` on along the axis; ref 0 where the sizes do not
-// tell.
-static tc_ref spliced(tc_graph *graph, tc_ref x, int axis, tc_dim first, tc_ref part, tc_loc loc) {
-  tc_dims *dims = tc_graph_dims(graph);
-  tc_dim count = tc_dim_norm(dims, tc_graph_type(graph, part)->dim[axis]);
-  tc_dim size = tc_dim_norm(dims, tc_graph_type(graph, x)->dim[axis]);
-  first = tc_dim_norm(dims, first);
-  tc_dim end = tc_dim_add(dims, first, count), zero = tc_dim_const(0);
-  if (tc_dim_bad(end)) return {0};
-  std::vector<tc_ref> parts;
-  if (!tc_dim_is(first, 0))
-    parts.push_back(sliced(graph, x, tc_dim_const(axis), zero, first, loc));
-  parts.push_back(part);
-  if (!tc_dim_same(end, size))
-    parts.push_back(sliced(graph, x, tc_dim_const(axis), end, size, loc));
-  for (tc_ref each : parts)
-    if (!each.id) return {0};
+static tc_ref on_axis(tc_graph *graph, tc_op op, tc_ref x, int64_t axis, tc_loc loc) {
   tc_dim attr = tc_dim_const(axis);
-  tc_ref joined = parts.size() == 1 ? part
-                                    : tc_build(graph, OP_CONCAT, static_cast<int>(parts.size()),
-                                               parts.data(), 1, &attr, nullptr, loc);
-  if (!joined.id) return {0};
-  tc_dim made = tc_dim_norm(dims, tc_graph_type(graph, joined)->dim[axis]);
-  return tc_dim_same(made, size) ? joined : tc_ref{0};
+  return tc_build(graph, op, 1, &x, 1, &attr, nullptr, loc);
 }
 
-// Contents of a slice's operand `x` after the slice became `value`.
-static tc_ref undo_slice(tc_graph *graph, const tc_node *n, tc_ref x, tc_ref value, tc_loc loc) {
+static bool leave_slice(tc_graph *graph, const tc_node *n, const tc_type &before, Part &part) {
   tc_dims *dims = tc_graph_dims(graph);
-  int axis = static_cast<int>(tc_dim_value(tc_attr_int(n, "axis")));
-  int64_t step = tc_dim_value(tc_attr_int(n, "step"));
-  tc_dim first, length, size = tc_graph_type(graph, x)->dim[axis];
-  if ((step != 1 && step != -1) ||
-      !tc_slice_bounds(dims, size, tc_attr_int(n, "start"), tc_attr_int(n, "stop"), step, &first,
-                       &length))
-    return {0};
-  if (step == 1) return spliced(graph, x, axis, first, value, loc);
-  value = flipped(graph, value, tc_dim_const(axis), loc);
-  first = tc_dim_add(dims, tc_dim_sub(dims, first, length), tc_dim_const(1));
-  return value.id && !tc_dim_bad(first) ? spliced(graph, x, axis, first, value, loc) : tc_ref{0};
+  int64_t axis = tc_dim_value(tc_attr_int(n, "axis"));
+  tc_dim step = tc_attr_int(n, "step"), first, length;
+  if (!tc_slice_bounds(dims, before.dim[axis], tc_attr_int(n, "start"), tc_attr_int(n, "stop"),
+                       tc_dim_value(step), &first, &length))
+    return false;
+  part.first[axis] = tc_dim_add(dims, first, tc_dim_mul(dims, part.first[axis], step));
+  part.step[axis] = tc_dim_mul(dims, part.step[axis], step);
+  return true;
 }
 
-static tc_ref undo_permute(tc_graph *graph, const tc_node *n, tc_ref value, tc_loc loc) {
+static bool leave_permute(tc_graph *graph, const tc_node *n, Part &part, tc_loc loc) {
   const tc_dim *axes;
   int back[TC_MAX_RANK], count = tc_attr_list(n, "axes", &axes);
-  for (int i = 0; i < count; i++) back[tc_dim_value(axes[i])] = i;
-  return tc_build_permute(graph, value, count, back, loc);
+  Part old = part;
+  for (int i = 0; i < count; i++) {
+    int64_t to = tc_dim_value(axes[i]);
+    back[to] = i;
+    part.first[to] = old.first[i];
+    part.step[to] = old.step[i];
+  }
+  part.value = tc_build_permute(graph, part.value, count, back, loc);
+  return true;
 }
 
-// Contents of the view's operand `x` (type as before) after the view became `value`; ref 0: not known.
-static tc_ref undo_view(tc_graph *graph, const tc_node *n, tc_ref x, tc_ref value, tc_loc loc) {
-  tc_type before = *tc_graph_type(graph, x);
+static bool leave_flip(tc_graph *graph, const tc_node *n, const tc_type &before, Part &part) {
+  tc_dims *dims = tc_graph_dims(graph);
+  const tc_dim *axes;
+  int count = tc_attr_list(n, "axes", &axes);
+  for (int i = 0; i < count; i++) {
+    int64_t axis = tc_dim_value(axes[i]);
+    tc_dim last = tc_dim_sub(dims, before.dim[axis], tc_dim_const(1));
+    part.first[axis] = tc_dim_sub(dims, last, part.first[axis]);
+    part.step[axis] = tc_dim_sub(dims, tc_dim_const(0), part.step[axis]);
+  }
+  return true;
+}
+
+// From the place in a view to that in its operand, of type `before`; false: it is none.
+static bool leave_view(tc_graph *graph, const tc_node *n, const tc_type &before, Part &part,
+                       tc_loc loc) {
+  tc_dim axis = tc_attr_int(n, "axis");
   switch (n->op) {
-  case OP_RESHAPE:
-  case OP_FLATTEN:
-  case OP_SQUEEZE:
-  case OP_UNSQUEEZE:
-    return tc_build_reshape(graph, value, before.rank, before.dim, loc);
-  case OP_CONTIGUOUS:
-    return value;
-  case OP_PERMUTE:
-    return undo_permute(graph, n, value, loc);
-  case OP_TRANSPOSE:
-  case OP_FLIP:
-    return tc_build(graph, n->op, 1, &value, n->nattr, n->attr, nullptr, loc);
   case OP_SLICE:
-    return undo_slice(graph, n, x, value, loc);
-  case OP_SELECT: {
-    tc_dim axis = tc_attr_int(n, "axis"), index = tc_attr_int(n, "index");
-    value = tc_build(graph, OP_UNSQUEEZE, 1, &value, 1, &axis, nullptr, loc);
-    int at = static_cast<int>(tc_dim_value(axis));
-    return value.id ? spliced(graph, x, at, index, value, loc) : tc_ref{0};
+    return leave_slice(graph, n, before, part);
+  case OP_SELECT:
+    part.insert(tc_dim_value(axis), tc_attr_int(n, "index"));
+    part.value = on_axis(graph, OP_UNSQUEEZE, part.value, tc_dim_value(axis), loc);
+    return true;
+  case OP_SQUEEZE:
+    part.insert(tc_dim_value(axis), tc_dim_const(0));
+    part.value = on_axis(graph, OP_UNSQUEEZE, part.value, tc_dim_value(axis), loc);
+    return true;
+  case OP_UNSQUEEZE:
+    part.first.erase(part.first.begin() + tc_dim_value(axis));
+    part.step.erase(part.step.begin() + tc_dim_value(axis));
+    part.value = on_axis(graph, OP_SQUEEZE, part.value, tc_dim_value(axis), loc);
+    return true;
+  case OP_PERMUTE:
+    return leave_permute(graph, n, part, loc);
+  case OP_TRANSPOSE: {
+    int64_t a = tc_dim_value(tc_attr_int(n, "a")), b = tc_dim_value(tc_attr_int(n, "b"));
+    std::swap(part.first[a], part.first[b]);
+    std::swap(part.step[a], part.step[b]);
+    part.value = tc_build(graph, OP_TRANSPOSE, 1, &part.value, n->nattr, n->attr, nullptr, loc);
+    return true;
   }
+  case OP_FLIP:
+    return leave_flip(graph, n, before, part);
   default: // an expand shows elements more than once
-    return {0};
+    return false;
   }
 }
 
-// Contents of the whole after the view `ref` of the contents `base`, which are `now`, became `value`.
+// x with the part at its place.
+static tc_ref put(tc_graph *graph, tc_ref x, Part part, tc_loc loc) {
+  tc_dims *dims = tc_graph_dims(graph);
+  if (!part.value.id || !x.id) return {0};
+  size_t rank = part.first.size();
+  bool whole = true;
+  for (size_t i = 0; i < rank && part.value.id; i++) {
+    tc_dim count = tc_graph_type(graph, part.value)->dim[i], one = tc_dim_const(1);
+    if (tc_dim_value(part.step[i]) < 0) {
+      tc_dim steps = tc_dim_sub(dims, count, one);
+      part.first[i] = tc_dim_add(dims, part.first[i], tc_dim_mul(dims, steps, part.step[i]));
+      part.step[i] = tc_dim_sub(dims, tc_dim_const(0), part.step[i]);
+      tc_dim attrs[2] = {one, tc_dim_const(static_cast<int64_t>(i))};
+      part.value = tc_build(graph, OP_FLIP, 1, &part.value, 2, attrs, nullptr, loc);
+    }
+    part.first[i] = tc_dim_norm(dims, part.first[i]);
+    whole =
+        whole && tc_dim_is(part.first[i], 0) && tc_dim_is(part.step[i], 1) &&
+        tc_dim_same(tc_dim_norm(dims, count), tc_dim_norm(dims, tc_graph_type(graph, x)->dim[i]));
+  }
+  if (whole) return part.value;
+  std::vector<tc_dim> attrs = {tc_dim_const(static_cast<int64_t>(rank))};
+  attrs.insert(attrs.end(), part.first.begin(), part.first.end());
+  attrs.push_back(attrs[0]);
+  attrs.insert(attrs.end(), part.step.begin(), part.step.end());
+  for (tc_dim each : attrs)
+    if (tc_dim_bad(each)) return {0};
+  tc_ref in[2] = {x, part.value};
+  return tc_build(graph, OP_PUT, 2, in, static_cast<int>(attrs.size()), attrs.data(), nullptr, loc);
+}
+
+// Contents of the whole after the view `ref` of the contents `base`, which are `now`, became
+// `value`.
 tc_ref Evaluator::put_back(tc_ref ref, tc_ref base, tc_ref now, tc_ref value, SourceLocation loc) {
-  if (ref.id == base.id || failed) return value;
-  const tc_node *n = tc_graph_node(graph, ref);
-  tc_ref inner = n->in[0], x = view_again(inner, base, now, loc);
+  Part part(graph, value);
   CoreMessage core;
-  tc_ref after = {0};
-  if (!failed && !may_copy(tc_graph_node(graph, ref), base)) {
-    CoreMessage::Catch here(diag, core);
-    after = undo_view(graph, tc_graph_node(graph, ref), x, value, graph_loc(loc));
+  for (tc_ref inner; ref.id != base.id && !failed; ref = inner) {
+    tc_op op = tc_graph_node(graph, ref)->op;
+    inner = tc_graph_node(graph, ref)->in[0];
+    tc_type before = *tc_graph_type(graph, inner);
+    bool placed = !may_copy(tc_graph_node(graph, ref), base);
+    if (placed && (op == OP_RESHAPE || op == OP_FLATTEN || op == OP_CONTIGUOUS)) {
+      tc_ref x = view_again(ref, base, now, loc);
+      CoreMessage::Catch here(diag, core);
+      tc_ref y = failed ? x : put(graph, x, part, graph_loc(loc));
+      part = Part(graph, y.id ? tc_build_reshape(graph, y, before.rank, before.dim, graph_loc(loc))
+                              : tc_ref{0});
+    } else if (placed) {
+      CoreMessage::Catch here(diag, core);
+      placed = leave_view(graph, tc_graph_node(graph, ref), before, part, graph_loc(loc));
+    }
+    if (!failed && (!placed || !part.value.id))
+      fail(loc, std::string("a view made by tc_") + tc_op_get(op)->text +
+                    " is written whose place in the tensor is not followed; write the whole "
+                    "tensor, or use tc_where or tc_concat");
   }
-  if (!failed && !after.id)
-    fail(loc, std::string("a view made by tc_") + tc_op_get(tc_graph_node(graph, ref)->op)->text +
-                  " is written whose place in the tensor is not followed; write the whole tensor, or "
-                  "use tc_where or tc_concat");
-  return put_back(inner, base, now, after, loc);
+  if (failed) return {0};
+  CoreMessage::Catch here(diag, core);
+  tc_ref after = put(graph, now, part, graph_loc(loc));
+  if (!after.id)
+    fail(loc,
+         "a part is written whose place in the tensor is not followed; write the whole tensor, "
+         "or use tc_where or tc_concat");
+  return after;
 }
 
-// ---- the operations -------------------------------------------------------------------------------
+// Ends of slices that are known at run time only are clamped to the axis.  Those that are written
+// are assumed to lie inside, and others are left to the original body.
+void Evaluator::assume_inside(const Tensor &x) {
+  for (tc_ref ref = x.ref; !x.whole && ref.id != x.base.id;) {
+    const tc_node *n = tc_graph_node(graph, ref);
+    if (tc_op_get(n->op)->cls != TC_CLASS_VIEW) return;
+    ref = n->in[0];
+    if (n->op != OP_SLICE) continue;
+    auto axis = tc_dim_value(tc_attr_int(n, "axis"));
+    tc_dim size = tc_dim_norm(dims, tc_graph_type(graph, ref)->dim[axis]);
+    for (tc_dim each : {tc_attr_int(n, "start"), tc_attr_int(n, "stop"), n->type.dim[axis]})
+      tc_dim_assume_unclamped(dims, tc_dim_norm(dims, each), size);
+  }
+}
+
+// ---- the operations
+// -------------------------------------------------------------------------------
 
 // value, converted to the dtype and broadcast to the shape of `like`
 tc_ref Evaluator::spread(tc_ref value, const tc_type &like, const CallExpr *e) {
@@ -168,6 +239,14 @@ tc_ref Evaluator::spread(tc_ref value, const tc_type &like, const CallExpr *e) {
   return wide;
 }
 
+// The type of what is written.
+tc_type Evaluator::written_type(const Tensor &x) {
+  assume_inside(x);
+  tc_type type = *tc_graph_type(graph, x.ref);
+  for (int i = 0; i < type.rank; i++) type.dim[i] = tc_dim_norm(dims, type.dim[i]);
+  return type;
+}
+
 // The tensor that x is, or is a view of, has new contents: those of x are `value`.
 void Evaluator::overwrite(const Tensor &x, tc_ref value, SourceLocation loc) {
   Storage &storage = storages[x.storage];
@@ -185,7 +264,7 @@ Value Evaluator::write_in_place(const CallExpr *e, tc_op op) {
   auto y = failed ? std::nullopt : tensor_argument(e->getArg(1));
   if (!x || !y) return {};
   ops++;
-  tc_type type = *tc_graph_type(graph, x->ref);
+  tc_type type = written_type(*x);
   tc_ref value = y->ref;
   if (op != OP_NONE) {
     value = tc_build_cast(graph, value, static_cast<tc_dtype>(type.dtype), graph_loc(loc));
@@ -214,8 +293,7 @@ Value Evaluator::do_tc_fill_(const CallExpr *e) {
   }
   ops++;
   tc_ref number = as_operand(v.scalar, nullptr, e->getExprLoc());
-  tc_ref value =
-      build(OP_FULL, {number}, full_attributes(*tc_graph_type(graph, x->ref)), nullptr, e);
+  tc_ref value = build(OP_FULL, {number}, full_attributes(written_type(*x)), nullptr, e);
   if (!failed) overwrite(*x, value, e->getExprLoc());
   return failed ? Value() : target;
 }

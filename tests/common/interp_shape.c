@@ -119,6 +119,21 @@ static void pad_element(interp_node *e, const int64_t *index, int64_t k) {
   else interp_copy(e->out, k, e->in[1], 0);
 }
 
+static void put_element(interp_node *e, const int64_t *index, int64_t k) {
+  const interp_array *x = e->in[0], *part = e->in[1];
+  int64_t first[TC_MAX_RANK], step[TC_MAX_RANK], from[TC_MAX_RANK];
+  bool inside = true;
+  interp_list(e, "first", first);
+  interp_list(e, "step", step);
+  for (int i = 0; i < x->rank; i++) {
+    int64_t by = index[i] - first[i];
+    from[i] = by / step[i];
+    inside &= by >= 0 && by % step[i] == 0 && from[i] < part->dim[i];
+  }
+  if (inside) interp_copy(e->out, k, part, interp_flat(from, part->rank, part->dim));
+  else interp_copy(e->out, k, x, interp_flat(index, x->rank, x->dim));
+}
+
 static void repeat_element(interp_node *e, const int64_t *index, int64_t k) {
   const interp_array *x = e->in[0];
   int64_t from[TC_MAX_RANK];
@@ -149,6 +164,9 @@ bool interp_join(interp_node *e) {
       break;
     case OP_PAD:
       pad_element(e, index, k);
+      break;
+    case OP_PUT:
+      put_element(e, index, k);
       break;
     case OP_REPEAT:
       repeat_element(e, index, k);

@@ -188,6 +188,26 @@ tc_ref random_view(random_state *r, tc_op op) {
 
 /* ---- joins ----------------------------------------------------------------------------------- */
 
+/* What a slice of x made of y's elements, or of its own, is put back into x or another place. */
+static tc_ref random_put(random_state *r, const random_value *x, const random_value *y) {
+  int rank = x->type.rank;
+  int64_t attr[2 * TC_MAX_RANK + 2] = {rank};
+  tc_ref part = random_below(r, 2) ? x->ref : y->ref;
+  attr[rank + 1] = rank;
+  for (int i = 0; i < rank; i++) {
+    bool known = tc_dim_is_const(x->type.dim[i]) && tc_dim_is_const(y->type.dim[i]);
+    int64_t size = x->dim[i], step = known ? 1 + (int64_t)random_below(r, 2) : 1;
+    int64_t take =
+        known ? (int64_t)random_below(r, (uint64_t)((size + step - 1) / step) + 1) : size;
+    int64_t room = take ? size - (take - 1) * step - 1 : size;
+    attr[1 + i] = known ? (int64_t)random_below(r, (uint64_t)room + 1) : 0;
+    attr[2 + rank + i] = step;
+    int64_t from = take ? (int64_t)random_below(r, (uint64_t)(size - take) + 1) : 0;
+    if (known) part = random_node(r, OP_SLICE, 1, &part, 4, (int64_t[]){i, from, from + take, 1});
+  }
+  return random_node(r, OP_PUT, 2, (tc_ref[]){x->ref, part}, 2 * rank + 2, attr);
+}
+
 tc_ref random_join(random_state *r, tc_op op) {
   const random_value *x = random_pick(r, 0, 1, 4);
   if (!x) return none;
@@ -199,6 +219,8 @@ tc_ref random_join(random_state *r, tc_op op) {
   case OP_CONCAT:
   case OP_STACK:
     return random_node(r, op, 1 + (int)random_below(r, 3), pair, 1, attr);
+  case OP_PUT:
+    return random_put(r, x, y && y->type.dtype == x->type.dtype ? y : x);
   case OP_ROLL:
     return random_node(r, op, 1, &x->ref, 2, (int64_t[]){(int64_t)random_below(r, 9) - 4, axis});
   case OP_REPEAT:

@@ -145,6 +145,40 @@ Test(dim, bounds_are_assumed_once) {
   tc_dims_free(c);
 }
 
+Test(dim, bounds_decide_related_comparisons) {
+  tc_dims *c = tc_dims_new();
+  tc_dim before = tc_dim_min(c, dim(c, "P+1"), dim(c, "L"));
+  cr_expect(!tc_dim_same(before, dim(c, "P+1")));
+  cr_expect(tc_dim_assume_range(c, dim(c, "L-P-1"), 0, INT64_MAX));
+  cr_expect(tc_dim_known_le(c, dim(c, "P"), dim(c, "L")));
+  cr_expect(tc_dim_known_le(c, dim(c, "P+1"), dim(c, "L")));
+  cr_expect(!tc_dim_known_le(c, dim(c, "P+2"), dim(c, "L")));
+  cr_expect(!tc_dim_known_le(c, dim(c, "L"), dim(c, "P+9")));
+  cr_expect(tc_dim_same(tc_dim_norm(c, before), dim(c, "P+1")), "the clamp is gone");
+  int64_t lo, hi;
+  tc_dim_sym(c, "Q", 0, INT64_MAX, 1);
+  tc_dim_sym(c, "R", 2, 64, 1);
+  cr_expect(tc_dim_assume_range(c, dim(c, "R-3*Q-1"), 0, INT64_MAX));
+  tc_dim_range(c, dim(c, "Q"), &lo, &hi);
+  cr_expect(lo == 0 && hi == 21, "3*Q <= 63");
+  cr_expect(tc_dim_assume_range(c, dim(c, "2*T-L"), INT64_MIN, 5));
+  cr_expect(tc_dim_known_le(c, dim(c, "2*T-5"), dim(c, "L")), "from above");
+  cr_expect(!tc_dim_known_le(c, dim(c, "2*T-4"), dim(c, "L")));
+  tc_dims_free(c);
+}
+
+Test(dim, clamped_ends_are_assumed_to_lie_inside) {
+  tc_dims *c = tc_dims_new();
+  tc_dim size = dim(c, "L"), end = tc_dim_min(c, dim(c, "P+T"), size);
+  tc_dim length =
+      tc_dim_max(c, tc_dim_sub(c, end, tc_dim_min(c, dim(c, "P"), size)), tc_dim_const(0));
+  cr_expect(tc_dim_assume_unclamped(c, length, size));
+  cr_expect(tc_dim_same(tc_dim_norm(c, length), dim(c, "T")));
+  cr_expect(tc_dims_guessed(c));
+  cr_expect(!tc_dim_assume_range(c, dim(c, "L-P-T"), INT64_MIN, -1), "contradicts");
+  tc_dims_free(c);
+}
+
 Test(dim, what_leaves_64_bits_is_invalid) {
   tc_dims *c = tc_dims_new();
   tc_dim big = tc_dim_mul(c, dim(c, "B"), tc_dim_const(INT64_C(1) << 60));

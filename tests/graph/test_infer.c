@@ -179,7 +179,11 @@ ROWS(joining, {"concat %1 %3 axis=0", "f32[6,4]"}, {"concat %6 %7 axis=0", "f32[
      {"pad %1 %22 before=[1] after=[0,2]",
       "pad: needs one amount before and after each axis of [3,4]; 1 and 2 are given"},
      {"pad %1 %22 before=[1,-1] after=[0,2]", "pad: an amount must not be negative: -1"},
-     {"repeat %1 times=[2,1,3]", "f32[2,3,12]"},
+     {"put %1 %5 first=[0,3] step=[1,1]", "put: [3,1] is no part of [3,4]"},
+     {"put %1 %1 first=[0,0] step=[1,1]", "f32[3,4]"},
+     {"put %1 %1 first=[0,1] step=[1,1]", "put: [3,4] from 1 on does not lie in [3,4] at axis 1"},
+     {"put %1 %1 first=[0,0] step=[1,0]", "put: step 0 is less than 1"},
+     {"put %6 %6 first=[N,0] step=[1,1]", "f32[B,784]"}, {"repeat %1 times=[2,1,3]", "f32[2,3,12]"},
      {"repeat %1 times=[2]", "repeat: 1 counts are too few for [3,4]"},
      {"roll %1 shift=-7 axis=1", "f32[3,4]"},
      {"roll %1 shift=1 axis=-3", "roll: axis -3 is out of range for [3,4]"})

@@ -177,6 +177,23 @@ KERNELS(writes, part_of_part, 1,
         "%3 = slice %1 axis=0 start=0 stop=2 step=1\n%4 = slice %1 axis=0 start=2 stop=6 step=1\n"
         "%5 = slice %3 axis=1 start=0 stop=3 step=1\n%6 = slice %3 axis=1 start=3 stop=8 step=1\n"
         "%7 = mul %5 %2\n%8 = concat %7 %6 axis=1\n%9 = concat %8 %4 axis=0\nwrite %9 -> %1\n")
+KERNELS(writes, put, 1,
+        ROWS "%3 = slice %1 axis=1 start=2 stop=5 step=1\n%4 = add %3 %2\n"
+             "%5 = put %1 %4 first=[0,2] step=[1,1]\nwrite %5 -> %1\n")
+KERNELS(writes, put_steps, 1,
+        ROWS "%3 = put %1 %2 first=[0,1] step=[1,3]\n%4 = put %3 %2 first=[0,0] step=[1,2]\n"
+             "write %4 -> %1\n")
+KERNELS(writes, put_from_beside, 2, /* made before it is put, and only the part is moved */
+        ROWS "%3 = slice %1 axis=1 start=0 stop=3 step=1\n%4 = add %3 %2\n"
+             "%5 = put %1 %4 first=[0,1] step=[1,1]\nwrite %5 -> %1\n")
+KERNELS(writes, put_what_was, 2, /* the second part is of what the first part changes */
+        ROWS "%3 = slice %1 axis=1 start=0 stop=3 step=1\n%4 = exp %3\n"
+             "%5 = put %1 %2 first=[0,0] step=[1,1]\n%6 = put %5 %4 first=[0,5] step=[1,1]\n"
+             "write %6 -> %1\n")
+KERNELS(writes, put_and_read_in_turn, 4, /* one array all along */
+        ROWS "%3 = put %1 %2 first=[0,1] step=[1,1]\n%4 = sum %3 axes=[1] keep=1\n"
+             "%5 = put %3 %4 first=[0,7] step=[1,1]\n%6 = sum %5 axes=[0] keep=1\n"
+             "write %5 -> %1\nret %6\n")
 KERNELS(writes, part_from_beside, 2, /* read where another piece is written: not in place */
         "%1 = param f32[8] \"x\"\n%2 = slice %1 axis=0 start=0 stop=4 step=1\n"
         "%3 = slice %1 axis=0 start=4 stop=8 step=1\n%4 = concat %3 %2 axis=0\nwrite %4 -> %1\n")

@@ -75,6 +75,17 @@ RULE(max_of_one, "the maximum of one element",
      "graph g\n%1 = param f32[B,1] \"x\"\n%2 = max %1 axes=[1] keep=0\nret %2\n",
      "graph g\n%1 = param f32[B,1] \"x\"\n%2 = reshape %1 dims=[B]\nret %2\n")
 RULE(concat_one, "one piece", X "%2 = concat %1 axis=0\nret %2\n", X "ret %1\n")
+#define PUT_TWICE                                                                                  \
+  X "%2 = param f32[1,4] \"a\"\n%3 = param f32[1,4] \"b\"\n"                                       \
+    "%4 = put %1 %2 first=[0,0] step=[1,1]\n%5 = put %4 %3 first=[2,0] step=[1,1]\n"
+RULE(slice_of_put, "a slice of what was put before something else",
+     PUT_TWICE "%6 = slice %5 axis=0 start=0 stop=1 step=1\nret %6\n", PUT_TWICE "ret %2\n")
+KEPT(slice_beside_put, "a slice of more than one part",
+     PUT_TWICE "%6 = slice %5 axis=0 start=1 stop=3 step=1\nret %6\n")
+KEPT(slice_of_overwritten, "a slice of what was written over in part",
+     X "%2 = param f32[2,4] \"a\"\n%3 = param f32[2,4] \"b\"\n"
+       "%4 = put %1 %2 first=[0,0] step=[1,1]\n%5 = put %4 %3 first=[1,0] step=[1,1]\n"
+       "%6 = slice %5 axis=0 start=0 stop=2 step=1\nret %6\n")
 RULE(pad_nothing, "no padding",
      X "%2 = const f32 0.0\n%3 = pad %1 %2 before=[0,0] after=[0,0]\nret %3\n",
      X "%2 = const f32 0.0\nret %1\n")

@@ -101,12 +101,18 @@ static void describe(char *out, size_t n, tc_miss why, int operand, int axis, in
     snprintf(out, n, "operand %d has rank %lld, compiled for %lld", operand, g, w);
     return;
   case TC_MISS_SIZE:
-    snprintf(out, n, "operand %d has size %lld along axis %d, compiled for %lld", operand, g, axis,
-             w);
+    if (operand < 0) /* of a number, or of a relation between sizes and numbers */
+      snprintf(out, n, "a number is %lld, compiled for %s %lld", g, g < w ? "at least" : "at most",
+               w);
+    else
+      snprintf(out, n, "operand %d has size %lld along axis %d, compiled for %lld", operand, g,
+               axis, w);
     return;
   case TC_MISS_EQUAL:
-    snprintf(out, n, "operand %d has size %lld along axis %d, which must equal %lld", operand, g,
-             axis, w);
+    if (operand < 0) snprintf(out, n, "a relation of sizes: %lld must equal %lld", g, w);
+    else
+      snprintf(out, n, "operand %d has size %lld along axis %d, which must equal %lld", operand, g,
+               axis, w);
     return;
   case TC_MISS_ALIAS:
     snprintf(out, n, "operand %d is written and overlaps another operand", operand);

@@ -1,0 +1,202 @@
+/* inplace.c - writes in place: which kernels may write straight into an operand, and which arrays
+ * are one array whose parts are written in turn. */
+#include "lower/lowering.h"
+
+static bool same_place(const tc_address *a, const tc_address *b) {
+  if (a->nterm || b->nterm || !tc_dim_same(a->offset, b->offset)) return false;
+  for (int i = 0; i < TC_MAX_AXES; i++)
+    if (!tc_dim_same(a->coef[i], b->coef[i])) return false;
+  return true;
+}
+
+static int find_buffer(const tc_kernel *k, uint32_t program_buffer) {
+  for (uint32_t i = 0; i < k->nbuffer; i++)
+    if (k->buffer[i] == program_buffer) return (int)i;
+  return -1;
+}
+
+/* Kernels that can fail: then the body runs, and may find no operand changed. */
+static bool can_fail(const tc_kernel *k) {
+  if (k->kind == TC_KERNEL_CALL) return true;
+  for (uint32_t i = 1; i < k->nexpr; i++)
+    if (k->expr[i].address.nterm) return true;
+  for (uint32_t n = 0; n < k->nnest; n++)
+    for (uint32_t s = 0; s < k->nest[n].nstage; s++)
+      for (uint32_t a = 0; a < k->nest[n].stage[s].naction; a++)
+        if (k->nest[n].stage[s].action[a].address.nterm) return true;
+  return false;
+}
+
+/* Marks what a value is computed from. */
+static void mark(const tc_kernel *k, tc_val v, bool *seen) {
+  if (!v.id || seen[v.id]) return;
+  seen[v.id] = true;
+  const tc_expr *e = &k->expr[v.id];
+  for (int i = 0; i < 3; i++) mark(k, e->in[i], seen);
+  mark(k, e->guard, seen);
+  for (int t = 0; t < e->address.nterm; t++) mark(k, e->address.term[t].value, seen);
+}
+
+/* The one store of a single-stage nest to buffer `out`; NULL: there is none, or more is done. */
+static const tc_action *only_store(const tc_nest *nest, int out) {
+  const tc_action *store = NULL;
+  if (nest->nstage != 1) return NULL;
+  const tc_stage *s = &nest->stage[0];
+  for (uint32_t a = 0; a < s->naction; a++) {
+    if (s->action[a].kind == TC_ACT_ADD) return NULL;
+    if (s->action[a].kind != TC_ACT_STORE || s->action[a].buffer != (uint32_t)out) continue;
+    if (store) return NULL;
+    store = &s->action[a];
+  }
+  return store;
+}
+
+/* Marks what a nest computes. */
+static const bool *computed(lo *L, const tc_kernel *k, const tc_nest *nest) {
+  bool *seen = lo_alloc(L, L->scratch, (k->nexpr + 1u) * sizeof *seen);
+  for (uint32_t s = 0; s < nest->nstage; s++)
+    for (uint32_t a = 0; a < nest->stage[s].naction; a++) {
+      mark(k, nest->stage[s].action[a].value, seen);
+      mark(k, nest->stage[s].action[a].position, seen);
+      mark(k, nest->stage[s].action[a].guard, seen);
+    }
+  return seen;
+}
+
+static bool loads(const tc_kernel *k, uint32_t expr, int buffer) {
+  return k->expr[expr].kind == TC_EX_LOAD && k->expr[expr].buffer == (uint32_t)buffer;
+}
+
+/* The nest stores to `out`, and all that it reads of buffer `in` (*reads: anything) is the element
+ * that it then overwrites. */
+static bool reads_what_it_writes(lo *L, const tc_kernel *k, const tc_nest *nest, int in, int out,
+                                 bool *reads) {
+  const tc_action *store = only_store(nest, out);
+  const bool *seen = computed(L, k, nest);
+  *reads = false;
+  for (uint32_t i = 1; store && i < k->nexpr; i++) {
+    if (!seen[i] || !loads(k, i, in)) continue;
+    if (!same_place(&k->expr[i].address, &store->address)) return false;
+    *reads = true;
+  }
+  return store != NULL;
+}
+
+/* The nest only stores elements of `from` where they were in `to`. */
+static bool copies(const tc_kernel *k, const tc_nest *nest, int from, int to) {
+  if (nest->nstage != 1 || nest->stage[0].naction != 1) return false;
+  const tc_action *a = &nest->stage[0].action[0];
+  const tc_expr *e = &k->expr[a->value.id];
+  return a->kind == TC_ACT_STORE && !a->guard.id && a->buffer == (uint32_t)to &&
+         loads(k, a->value.id, from) && !e->guard.id && same_place(&e->address, &a->address);
+}
+
+/* A kernel that reads array `in` and makes `out` may do so in place.  The pieces of a concatenation
+ * are apart; of the parts that are put into an array one after the other, only the first may look
+ * at what it was; other nests of one kernel are not followed. */
+static bool updates(lo *L, tc_ref value, const tc_kernel *k, int in, int out) {
+  const tc_op op = lo_node(L, value)->op;
+  bool stored = false, reads;
+  if (k->kind != TC_KERNEL_NESTS) return false;
+  if (k->nnest > 1 && op != OP_CONCAT && op != OP_PUT) return false;
+  for (uint32_t n = 0; n < k->nnest; n++) {
+    if (copies(k, &k->nest[n], in, out)) continue;
+    if (!reads_what_it_writes(L, k, &k->nest[n], in, out, &reads)) return false;
+    if (stored && reads && op == OP_PUT) return false;
+    stored = true;
+  }
+  return true;
+}
+
+/* May the kernels write straight into the input?  Nobody may read it afterwards, and no later index
+ * check may send the caller back to the original body. */
+static bool direct(lo *L, const lo_write *w) {
+  bool written = false;
+  for (uint32_t i = 0; i < L->p->nkernel; i++) {
+    const tc_kernel *k = &L->p->kernel[i];
+    int in = find_buffer(k, w->input), out = find_buffer(k, w->buffer);
+    if (in >= 0 && written) return false;
+    if (in >= 0 && out >= 0 && !updates(L, w->value, k, in, out)) return false;
+    written |= out >= 0;
+    if (written && can_fail(k)) return false;
+  }
+  return written;
+}
+
+/* What a write leaves as it is need not be stored. */
+static void drop_copies(tc_kernel *k, int buffer) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < k->nnest; i++)
+    if (!copies(k, &k->nest[i], buffer, buffer)) k->nest[n++] = k->nest[i];
+  if (n) k->nnest = n;
+}
+
+static void rename_actions(tc_action *action, uint32_t n, uint32_t from, uint32_t to) {
+  for (uint32_t i = 0; i < n; i++) {
+    const bool stores = action[i].kind == TC_ACT_STORE || action[i].kind == TC_ACT_ADD;
+    if (stores && action[i].buffer == from) action[i].buffer = to;
+  }
+}
+
+static void rename_buffer(tc_kernel *k, uint32_t from, uint32_t to) {
+  for (uint32_t i = 1; i < k->nexpr; i++)
+    if (loads(k, i, (int)from)) k->expr[i].buffer = to;
+  for (uint32_t n = 0; n < k->nnest; n++)
+    for (uint32_t s = 0; s < k->nest[n].nstage; s++)
+      rename_actions(k->nest[n].stage[s].action, k->nest[n].stage[s].naction, from, to);
+  rename_actions(k->mm.epilogue.action, k->mm.epilogue.naction, from, to);
+}
+
+/* Program buffer `other` is `one` from now on: a kernel's two names for the array become one. */
+static void unite(lo *L, uint32_t one, uint32_t other) {
+  for (uint32_t i = 0; i < L->p->nkernel; i++) {
+    tc_kernel *k = &L->p->kernel[i];
+    const int mine = find_buffer(k, one), theirs = find_buffer(k, other);
+    if (theirs < 0) continue;
+    if (mine < 0) {
+      k->buffer[theirs] = one;
+      continue;
+    }
+    rename_buffer(k, (uint32_t)theirs, (uint32_t)mine); /* dropped with the unused buffers */
+    if (k->nnest > 1) drop_copies(k, mine);
+  }
+}
+
+/* ---- arrays that differ in a part ------------------------------------------------------------ */
+
+/* Does kernel `at` put a part into array `from` of the workspace, which nobody reads later, to make
+ * array `to`? */
+static bool continues(lo *L, uint32_t at, uint32_t from, uint32_t to) {
+  const tc_program *p = L->p;
+  const tc_kernel *k = &p->kernel[at];
+  const tc_buffer *a = &p->buffer[from], *b = &p->buffer[to];
+  if (k->kind != TC_KERNEL_NESTS || a->kind != TC_BUF_ARENA || from == to) return false;
+  if (!b->node.id || lo_node(L, b->node)->op != OP_PUT) return false;
+  if (a->dtype != b->dtype || !tc_dim_same(a->numel, b->numel)) return false;
+  for (uint32_t i = 0; i < p->nkernel; i++)
+    if (i != at && find_buffer(&p->kernel[i], i < at ? to : from) >= 0) return false;
+  const int in = find_buffer(k, from), out = find_buffer(k, to);
+  return in >= 0 && out >= 0 && updates(L, b->node, k, in, out);
+}
+
+/* A tensor that is written in several parts, with reads in between, stays one array. */
+static void continue_arrays(lo *L) {
+  for (uint32_t i = 0; i < L->p->nkernel; i++) {
+    const tc_kernel *k = &L->p->kernel[i];
+    for (uint32_t n = 0; n < k->nbuffer * k->nbuffer; n++) {
+      const uint32_t from = k->buffer[n / k->nbuffer], to = k->buffer[n % k->nbuffer];
+      if (continues(L, i, from, to)) unite(L, to, from);
+    }
+  }
+}
+
+void lo_resolve_writes(lo *L) {
+  continue_arrays(L);
+  for (uint32_t i = 0; i < L->nwrite; i++) {
+    lo_write *w = &L->write[i];
+    w->direct = direct(L, w);
+    if (!w->direct) continue;
+    unite(L, w->input, w->buffer);
+    L->p->buffer[w->input].written = true;
+  }
+}
