@@ -225,9 +225,11 @@ void tc_cuda_put_columns(tc_cuda_nest *x) {
 /* ---- the function ---------------------------------------------------------------------------- */
 
 static bool open_nest(tc_cuda_nest *x, const tc_kernel *k, const tc_program *p, uint32_t number,
-                      const tc_cuda_plan *plan, bool kept, tc_buf *out) {
+                      const tc_cuda_plan *plan, tc_cuda_way way, tc_buf *out) {
+  const bool kept = way == TC_CUDA_KEPT;
   const tc_nest *n = &k->nest[number];
   *x = (tc_cuda_nest){.nest = n, .number = number, .plan = *plan, .kept = kept};
+  x->odd = way == TC_CUDA_ODD;
   x->s = (tc_print_scope){.k = k,
                           .p = p,
                           .words = &tc_cuda_words,
@@ -276,10 +278,10 @@ static void close_nest(tc_cuda_nest *x) {
 }
 
 bool tc_cuda_put_body(const tc_kernel *k, const tc_program *p, uint32_t nest,
-                      const tc_cuda_plan *plan, bool kept, tc_buf *out) {
+                      const tc_cuda_plan *plan, tc_cuda_way way, tc_buf *out) {
   tc_cuda_nest x;
   tc_buf text = {0};
-  bool ok = open_nest(&x, k, p, nest, plan, kept, &text);
+  bool ok = open_nest(&x, k, p, nest, plan, way, &text);
   if (ok) tc_cuda_kinds[plan->kind].put(&x);
   close_nest(&x);
   ok = ok && !text.failed;

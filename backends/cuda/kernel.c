@@ -166,7 +166,7 @@ typedef struct pair {
   const tc_program *p;
   const tc_cuda_plan *plan;
   uint32_t nest;
-  tc_buf wide, general, *both;
+  tc_buf wide, general, odd, *both;
 } pair;
 
 static void put_template(const pair *x, const char *name, const char *body, tc_buf *out) {
@@ -211,32 +211,37 @@ static void put_global(const pair *x, const tc_cuda_instance *f, const char *nam
   tc_put(out, ");\n}\n");
 }
 
-/* The template for rows in registers and the plain one, and the instances of both. */
+/* The templates for rows in registers, for odd rows and the plain one, and the instances of all. */
 static void put_functions(const pair *x, tc_buf *out) {
-  char kept[64], plain[64];
+  char kept[64], plain[64], odd[64];
   const bool one = !x->general.len;
   snprintf(kept, sizeof kept, "@NAME@_nest%u", x->nest);
   snprintf(plain, sizeof plain, "@NAME@_nest%u%s", x->nest, one ? "" : "_again");
+  snprintf(odd, sizeof odd, "@NAME@_nest%u_odd", x->nest);
   put_template(x, kept, x->wide.text, out);
   if (!one) put_template(x, plain, x->general.text, out);
+  if (x->odd.len) put_template(x, odd, x->odd.text, out);
   for (int i = 0; i < x->plan->nform; ++i) {
     const tc_cuda_instance *f = &x->plan->form[i];
     const char *index = f->small && !x->plan->far ? "int" : "tc_i64";
-    put_global(x, f, f->kept || one ? kept : plain, index, out);
+    put_global(x, f, f->odd ? odd : f->kept || one ? kept : plain, index, out);
   }
 }
 
 bool tc_cuda_put_nest(const tc_kernel *k, const tc_kernel *plain, const tc_program *p, uint32_t i,
                       const tc_cuda_plan *plan, tc_buf *both, tc_buf *out) {
   pair x = {.k = k, .p = p, .plan = plan, .nest = i, .both = both};
-  bool ok = tc_cuda_put_body(plan->kept ? k : plain, p, i, plan, plan->kept, &x.wide);
-  if (ok && plan->kept) ok = tc_cuda_put_body(plain, p, i, plan, false, &x.general);
+  const tc_cuda_way first = plan->kept ? TC_CUDA_KEPT : TC_CUDA_PLAIN;
+  bool ok = tc_cuda_put_body(plan->kept ? k : plain, p, i, plan, first, &x.wide);
+  if (ok && plan->kept) ok = tc_cuda_put_body(plain, p, i, plan, TC_CUDA_PLAIN, &x.general);
+  if (ok && plan->odd) ok = tc_cuda_put_body(plain, p, i, plan, TC_CUDA_ODD, &x.odd);
   tc_put(both, x.wide.text ? x.wide.text : "");
   tc_put(both, x.general.text ? x.general.text : "");
   ok = ok && both->text && !both->failed;
   if (ok) put_functions(&x, out);
   tc_buf_free(&x.wide);
   tc_buf_free(&x.general);
+  tc_buf_free(&x.odd);
   return ok && !out->failed;
 }
 

@@ -75,8 +75,8 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
 
 /* A function of a nest: what it asks for (`keeps`: the items of the largest row that fits; 0: any;
  * `full`: of the only one), and what launch sizes depend on.  tc_cuda_fits: few rows leave a row to
- * the next larger team. tc_cuda_blocks: where items are long to compute, a thread takes many of
- * them, one at a time, for what they share is found once.  tc_cuda_team: threads that share a row
+ * the next larger team.  tc_cuda_blocks: where halves are long to compute, a thread takes several
+ * items, one at a time, for what they share is found once.  tc_cuda_team: threads that share a row
  * of `items`: f->each items a thread, fewer where there are few rows.  tc_cuda_depth: threads that
  * share a column of `items`; tc_cuda_width: columns of a block. */
 static const char helpers[] =
@@ -97,8 +97,8 @@ static const char helpers[] =
     "TC_CUDA_FN int64_t tc_cuda_blocks(const tcrt_cuda_call *c, const tc_cuda_form *f, int64_t "
     "items,\n"
     "                                  int64_t each) {\n"
-    "  const int64_t n = tc_cuda_ceildiv(items, each), most = (int64_t)c->info->sms * 32;\n"
-    "  return f->unroll == 1 && n > most ? most : n;\n"
+    "  const int64_t n = tc_cuda_ceildiv(items, each), most = (int64_t)c->info->sms * 64;\n"
+    "  return f->unroll == 1 && f->lanes > 4 && n > most ? most : n;\n"
     "}\n"
     "TC_CUDA_FN int64_t tc_cuda_share(int64_t items, int64_t each, int64_t most) {\n"
     "  int64_t n = 1;\n"

@@ -41,6 +41,8 @@ typedef struct tc_cuda_instance {
   bool small;      /* asks for what 32-bit indices need */
   bool kept;       /* rows in registers, TC_U items a thread: asks for rows that fit ... */
   bool full;       /* ... exactly: no thread asks whether it has an item */
+  bool odd;        /* rows begin anywhere: 16-byte accesses where they are aligned, the elements
+                    * in front and behind one by one */
   int lanes;       /* TC_L: elements of an access */
   int unroll;      /* TC_U: items that a thread loads before it uses the first */
   int group;       /* threads of the team: a constant of the function; 0: the launcher says */
@@ -53,7 +55,7 @@ typedef struct tc_cuda_instance {
 typedef struct tc_cuda_plan {
   tc_cuda_kind kind;
   int lanes;         /* of the wide functions */
-  bool kept;         /* some function keeps rows in registers */
+  bool kept, odd;    /* some function keeps rows in registers; takes odd rows */
   bool scan, args;   /* has a scan; has argmax or argmin */
   int along, across; /* TILES: axis of the stores, axis of the loads */
   bool far;          /* index arithmetic may exceed 32 bits whatever the sizes of the buffers */
@@ -66,7 +68,7 @@ typedef struct tc_cuda_nest {
   const tc_nest *nest;
   uint32_t number;
   tc_cuda_plan plan;
-  bool kept;      /* this body keeps rows in registers */
+  bool kept, odd; /* this body keeps rows in registers; takes odd rows */
   uint32_t outer; /* mask of the outer axes */
   uint32_t divisors; /* axes whose items tc_divisor n<i> counts in the loop at hand */
   bool decoded;      /* k<i>[u]: indices of the items at hand, found for the loads ahead */
@@ -116,8 +118,9 @@ void tc_cuda_put_tiles(tc_cuda_nest *x);
 bool tc_cuda_without_rows(const tc_kernel *k, const tc_program *p, tc_kernel *out, tc_arena *arena);
 
 /* body.c: the statements of one thread of a nest, as they stand in the function template. */
+typedef enum { TC_CUDA_PLAIN, TC_CUDA_KEPT, TC_CUDA_ODD } tc_cuda_way;
 bool tc_cuda_put_body(const tc_kernel *k, const tc_program *p, uint32_t nest,
-                      const tc_cuda_plan *plan, bool kept, tc_buf *out);
+                      const tc_cuda_plan *plan, tc_cuda_way way, tc_buf *out);
 
 /* walk.c */
 typedef struct tc_cuda_walk {
@@ -140,11 +143,26 @@ void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item);
 /* Product of the extents of the axes, the vector axis in steps of TC_L. */
 void tc_cuda_put_count(tc_cuda_nest *x, uint32_t axes, tc_buf *out);
 
+/* odd.c: reductions over rows that begin anywhere.  The one load of a row that is wide; 0: the nest
+ * has no such functions. */
+uint32_t tc_cuda_odd_load(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                          const uint8_t *need);
+/* Declares items of the row, head, the elements in front of them, and ends, those and the ones
+ * behind. */
+void tc_cuda_put_odd(tc_cuda_nest *x);
+/* Opens and closes the loop over these elements, whose values are uniform. */
+void tc_cuda_open_ends(tc_cuda_nest *x);
+void tc_cuda_close_ends(tc_cuda_nest *x);
+/* The reductions of a stage over them. */
+void tc_cuda_put_ends(tc_cuda_nest *x, const tc_stage *st);
+
 /* stage.c */
 void tc_cuda_put_stages(tc_cuda_nest *x);
 void tc_cuda_put_actions(tc_cuda_nest *x, const tc_stage *st);
 void tc_cuda_put_accumulators(tc_cuda_nest *x, const tc_stage *st, bool totals);
+void tc_cuda_put_accumulator(tc_cuda_nest *x, const tc_stage *st, const tc_action *a);
 void tc_cuda_put_fold(tc_cuda_nest *x, const tc_stage *st);
+bool tc_cuda_is_total(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a);
 bool tc_cuda_folds(const tc_cuda_nest *x, const tc_stage *st);
 
 /* online.c: stages `stage` (max) and the next (sum of exponentials) together */

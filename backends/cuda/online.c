@@ -3,6 +3,8 @@
  * scaled when a larger one comes.  For rows that registers do not hold: they are read once less. */
 #include "backends/cuda/nest.h"
 
+#include <stdio.h>
+
 static const tc_action *only_reduction(const tc_stage *st, tc_op op) {
   const tc_action *a = st->naction == 1 ? &st->action[0] : NULL;
   return a && a->kind == TC_ACT_REDUCE && a->op == op && a->dtype == TC_F32 ? a : NULL;
@@ -30,20 +32,41 @@ static void put_each(tc_cuda_nest *x, const tc_cuda_walk *w, tc_val v, const cha
 }
 
 /* While all values are -inf, e^-inf is taken from 0: the sum stays 0. */
+static const char from[] = "const tc_uf32 from = tc_where_f32(tc_eq_f32(next, "
+                           "tc_set_f32(-TC_INF)), tc_set_f32(0), next);";
+
+static void put_join(tc_cuda_nest *x, const char *part) {
+  tc_print_line(&x->s,
+                "total = tc_fma_f64(total, TC_CAST(f64, tc_exp_f32(tc_sub_f32(most, from))), "
+                "TC_CAST(f64, %s));",
+                part);
+  tc_print_line(&x->s, "most = next;");
+}
+
 static void put_pass(tc_cuda_nest *x, const tc_cuda_walk *w, tc_val v, const char *kind) {
   tc_cuda_put_loads(x, w, "base");
   tc_print_line(&x->s, "%sf32 top = most;", kind);
   put_each(x, w, v, "top = tc_max_f32(top, v%u);");
   tc_print_line(&x->s, "const tc_uf32 next = tc_across(top, TC_COMBINE(max, f32));");
-  tc_print_line(&x->s, "const tc_uf32 from = tc_where_f32(tc_eq_f32(next, tc_set_f32(-TC_INF)), "
-                       "tc_set_f32(0), next);");
+  tc_print_line(&x->s, "%s", from);
   tc_print_line(&x->s, "%sf32 part = tc_set_f32(0);", kind);
   put_each(x, w, v, "part = tc_add_f32(part, tc_exp_f32(tc_sub_f32(v%u, from)));");
-  tc_print_line(&x->s,
-                "total = tc_fma_f64(total, TC_CAST(f64, tc_exp_f32(tc_sub_f32(most, from))), "
-                "TC_CAST(f64, tc_across(part, TC_COMBINE(add, f32))));");
-  tc_print_line(&x->s, "most = next;");
+  put_join(x, "tc_across(part, TC_COMBINE(add, f32))");
   tc_cuda_end_loads(x);
+}
+
+/* The elements beside the aligned ones of an odd row, one by one. */
+static void put_ends(tc_cuda_nest *x, tc_val v) {
+  char part[64];
+  snprintf(part, sizeof part, "tc_exp_f32(tc_sub_f32(v%u, from))", v.id);
+  uint8_t *outer = tc_print_enter(&x->s);
+  tc_cuda_open_ends(x);
+  tc_print_value(&x->s, v);
+  tc_print_line(&x->s, "const tc_uf32 next = tc_max_f32(most, v%u);", v.id);
+  tc_print_line(&x->s, "%s", from);
+  put_join(x, part);
+  tc_cuda_close_ends(x);
+  tc_print_leave(&x->s, outer);
 }
 
 void tc_cuda_put_online(tc_cuda_nest *x, uint32_t stage) {
@@ -64,12 +87,14 @@ void tc_cuda_put_online(tc_cuda_nest *x, uint32_t stage) {
   tc_print_hoist_action(&x->s, max, ~w.axes);
   tc_print_line(&x->s, "tc_uf32 most = tc_set_f32(-TC_INF);");
   tc_print_line(&x->s, "tc_uf64 total = tc_set_f64(0);");
-  tc_print_line(&x->s, "const tc_int items = %s;", count.text ? count.text : "0");
+  if (x->odd) tc_cuda_put_odd(x);
+  else tc_print_line(&x->s, "const tc_int items = %s;", count.text ? count.text : "0");
   tc_print_line(&x->s, "for (tc_int base = %s; base < items; base += %s) {", w.first, w.hop);
   x->s.indent += 2;
   put_pass(x, &w, max->value, kind);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
+  if (x->odd) put_ends(x, max->value);
   tc_print_line(&x->s, "r%u = tc_combine(team, most, TC_COMBINE(max, f32));", max->index);
   tc_print_line(&x->s,
                 "total = tc_mul_f64(total, TC_CAST(f64, tc_exp_f32(tc_sub_f32(most, r%u))));",

@@ -295,6 +295,16 @@ static void plan_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n,
   if (!f.wide || !plan_fixed_rows(p, n, &r, plan, f)) plan_free_rows(&r, plan, f);
 }
 
+/* Rows that begin anywhere, read once. */
+static void plan_odd_rows(tc_cuda_plan *plan, tc_cuda_instance f) {
+  enum { EACH = 4, TEAM = 256 };
+  f.odd = true;
+  f.lanes = plan->lanes;
+  f.unroll = f.each = EACH;
+  f.most = TEAM;
+  add_form(plan, f);
+}
+
 tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_program *p, const tc_nest *n) {
   enum {
     ONES = 4, /* items in flight where accesses are of one element */
@@ -322,8 +332,10 @@ tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_program *p, const tc
   const bool odd = !plan.far && tc_cuda_may_be_odd(k, p, n, &plan, need);
   tc_cuda_mark(k, n, need);
   if (plan.kind == TC_CUDA_ROWS) {
+    plan.odd = odd && count_passes(n) < 2 && tc_cuda_odd_load(k, p, n, need);
     plan_rows(k, p, n, need, &plan, wide);
-    if (odd) plan_rows(k, p, n, need, &plan, narrow);
+    if (plan.odd) plan_odd_rows(&plan, narrow);
+    else if (odd) plan_rows(k, p, n, need, &plan, narrow);
   } else {
     add_form(&plan, wide);
     if (odd) add_form(&plan, narrow);

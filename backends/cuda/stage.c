@@ -39,24 +39,30 @@ bool tc_cuda_folds(const tc_cuda_nest *x, const tc_stage *st) {
   return false;
 }
 
+bool tc_cuda_is_total(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
+  return is_wide(a) && tc_cuda_folds(x, st);
+}
+
+void tc_cuda_put_accumulator(tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
+  const char *t = tc_print_compute(tc_print_operand(x->s.k, a));
+  tc_buf id = {0};
+  tc_print_identity(&x->s, a, &id);
+  tc_print_line(&x->s, "%s%s acc%u = %s; /* %s */", kind(x, st), t, a->index,
+                id.text ? id.text : "", tc_op_get(a->op)->text);
+  if (tc_print_is_arg(a))
+    tc_print_line(&x->s, "%si64 at%u = tc_set_i64(0x7fffffffffffffff);", kind(x, st), a->index);
+  tc_buf_free(&id);
+}
+
 void tc_cuda_put_accumulators(tc_cuda_nest *x, const tc_stage *st, bool totals) {
-  const bool folds = tc_cuda_folds(x, st);
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
     if (a->kind != TC_ACT_REDUCE) continue;
-    const bool wide = folds && is_wide(a);
-    const char *t = tc_print_compute(tc_print_operand(x->s.k, a));
-    if (totals && wide)
+    const bool total = tc_cuda_is_total(x, st, a);
+    if (totals && total)
       tc_print_line(&x->s, "%sf64 total%u = tc_set_f64(%d);", total_kind(x, st), a->index,
                     a->op == OP_PROD);
-    if (totals == wide) continue;
-    tc_buf id = {0};
-    tc_print_identity(&x->s, a, &id);
-    tc_print_line(&x->s, "%s%s acc%u = %s; /* %s */", kind(x, st), t, a->index, id.text,
-                  tc_op_get(a->op)->text);
-    if (tc_print_is_arg(a))
-      tc_print_line(&x->s, "%si64 at%u = tc_set_i64(0x7fffffffffffffff);", kind(x, st), a->index);
-    tc_buf_free(&id);
+    if (totals != total) tc_cuda_put_accumulator(x, st, a);
   }
 }
 

@@ -140,6 +140,10 @@ void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base
   tc_print_line(&x->s, "const tc_int item = %s + u * %s;", base, w->step);
   tc_print_line(&x->s, "if (item < items) {");
   x->s.indent += 2;
+  if (x->odd) {
+    tc_print_line(&x->s, "const tc_int %s = head + item * TC_L;", x->axis_text[x->nest->vector]);
+    return;
+  }
   for (int i = 0; i < x->nest->naxis; ++i)
     if (x->decoded && (w->axes >> i & 1))
       tc_print_line(&x->s, "const tc_int %s = k%d[u];", x->axis_text[i], i);
@@ -221,14 +225,20 @@ static void put_pass(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
   tc_cuda_end_loads(x);
 }
 
-void tc_cuda_put_walk(tc_cuda_nest *x, const tc_cuda_walk *w) {
+static void put_items_of(tc_cuda_nest *x, const tc_cuda_walk *w) {
   tc_buf count = {0};
   tc_cuda_put_count(x, w->axes, &count);
+  if (x->odd) tc_cuda_put_odd(x);
+  else
+    tc_print_line(&x->s, "const tc_int items = %s%s;", w->once ? "TC_FULL ? TC_U * TC_TEAM : " : "",
+                  count.text ? count.text : "0");
+  tc_buf_free(&count);
+}
+
+void tc_cuda_put_walk(tc_cuda_nest *x, const tc_cuda_walk *w) {
   put_hoisted(x, w);
   put_divisors(x, w->axes);
-  tc_print_line(&x->s, "const tc_int items = %s%s;", w->once ? "TC_FULL ? TC_U * TC_TEAM : " : "",
-                count.text ? count.text : "0");
-  tc_buf_free(&count);
+  put_items_of(x, w);
   if (w->once) put_pass(x, w, w->first);
   else {
     tc_print_line(&x->s, "for (tc_int base = %s; base < items; base += %s) {", w->first, w->hop);
@@ -237,5 +247,6 @@ void tc_cuda_put_walk(tc_cuda_nest *x, const tc_cuda_walk *w) {
     x->s.indent -= 2;
     tc_print_line(&x->s, "}");
   }
+  if (x->odd) tc_cuda_put_ends(x, w->st);
   x->divisors = 0;
 }

@@ -31,6 +31,10 @@ static const char many_rows[] =
 static const char columns[] =
     "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[0] keep=0\n%3 = max %1 axes=[0] keep=0\n"
     "ret %2 %3\n";
+/* Rows read once: of odd widths from where they are aligned. */
+static const char odd[] =
+    "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[1] keep=0\n%3 = max %1 axes=[1] keep=0\n"
+    "%4 = logsumexp %1 axes=[1] keep=0\n%5 = prod %1 axes=[1] keep=0\nret %2 %3 %4 %5\n";
 static const char all[] = "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[] keep=0\nret %2\n";
 static const char argmax[] = "%1 = param f32[R,C] \"x\"\n%2 = argmax %1 axes=[1] keep=0\n%3 = "
                              "argmax %1 axes=[0] keep=0\nret %2 %3\n";
@@ -71,6 +75,9 @@ static const shape shapes[] = {{softmax, 3, 8},
                                {norm, 2, 777},
                                {many_rows, 2, 1000},
                                {many_rows, 2, 9000},
+                               {odd, 3, 5},
+                               {odd, 6, 777},
+                               {odd, 2, 5003},
                                {columns, 700, 36},
                                {columns, 1500, 5},
                                {all, 130, 260},

@@ -216,6 +216,13 @@ template <class I> struct tc_divisor {
     return (I)r;
   }
 };
+/* @ tc_head */
+/* Elements in front of the first address that L of them may be accessed at together, at most n. */
+template <int L, class T, class I> TC_FN I tc_head(const T *p, I n) {
+  enum { BYTES = L * (int)sizeof(T) };
+  const I head = (I)((BYTES - (int)((tc_u64)p % BYTES)) % BYTES / (int)sizeof(T));
+  return head < n ? head : n;
+}
 /* @ tc_index */
 /* Index operands: a live lane outside [0, bound) sets *bad; outside lanes become 0. */
 template <class I, int N, int M>
