@@ -14,7 +14,8 @@ const tc_spelling tc_omp_words = {.vector = "tc_v",
                                   .nan = "__builtin_nan(\"\")",
                                   .inf = "__builtin_inf()",
                                   .size = "s_",
-                                  .integer = "int64_t"};
+                                  .integer = "int64_t",
+                                  .strided = true};
 
 static bool omp_supports(const tc_kernel *k, const tc_program *p) {
   if (k->kind == TC_KERNEL_CALL) return true;

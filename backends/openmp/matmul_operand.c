@@ -293,6 +293,21 @@ static void put_b_columns(tc_omp_matmul *x, const char *store, const char *from,
   tc_print_line(&x->s, "}");
 }
 
+/* Asks for the block that is transposed four blocks later: of the same columns or, past their end,
+ * of the next ones. */
+static void put_b_ahead(tc_omp_matmul *x, const tc_expr *e, int depth) {
+  tc_buf same = {0}, next = {0}, pitch = {0};
+  put_source(x, e, "nb", "(kb + later)", &same);
+  put_source(x, e, "(nb + TC_L)", "(kb + later - kn)", &next);
+  put_pitch(x, e, x->an, &pitch);
+  tc_print_line(&x->s, "enum { later = 4 * %d * TC_L };", depth);
+  tc_print_line(&x->s, "tc_mm_fetch(kb + later < k0 + kn ? %s", same.text);
+  tc_print_line(&x->s, "                                 : %s, %s);", next.text, pitch.text);
+  tc_buf_free(&same);
+  tc_buf_free(&next);
+  tc_buf_free(&pitch);
+}
+
 /* dst[k][nr] (depth 1) or dst[k / 2][nr][2] (depth 2), vectors along k: blocks are transposed. */
 static void put_b_turned(tc_omp_matmul *x, const char *store, const char *word, int depth) {
   const tc_expr *e = copied(x, x->mm->b, x->ak, depth == 2);
@@ -304,6 +319,7 @@ static void put_b_turned(tc_omp_matmul *x, const char *store, const char *word, 
   tc_print_line(&x->s, "char *const to = (char *)((tc_%s *)dst + (kb - k0) / %d * nr + (nb - n0));",
                 word, depth);
   if (e) {
+    put_b_ahead(x, e, depth);
     put_source(x, e, "nb", "kb", &from);
     tc_put(&from, ", ");
     put_pitch(x, e, x->an, &from);

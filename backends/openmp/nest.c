@@ -219,7 +219,7 @@ static bool can_group(const tc_omp_nest *x) {
     for (uint32_t j = 0; j < n->stage[i].naction; ++j)
       if (n->stage[i].action[j].kind == TC_ACT_SCAN) return false;
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id)
-    if (x->last[id]) return true;
+    if (x->readers[id]) return true;
   return false;
 }
 
@@ -308,7 +308,7 @@ static void close_nest(tc_omp_nest *x) {
   free(x->result_text);
   free(x->result);
   free(x->result_axes);
-  free(x->last);
+  free(x->readers);
   free(x->s.depends);
   free(x->s.printed);
 }

@@ -10,6 +10,7 @@ enum {
   TC_OMP_UNROLL = 4,   /* independent accumulators of a reduction along the vector axis */
   TC_OMP_LIGHT = 8,    /* operations of a nest whose vectors of points run side by side */
   TC_OMP_BLOCK = 4096, /* points that one f32 accumulator set sums before it joins an f64 total */
+  TC_OMP_FOLD = 256,   /* the same where each lane sums points of its own */
   TC_OMP_TILE = 4096,  /* points of a vectorised outer axis in one task of a pointwise nest */
   TC_OMP_STRIP = 256,  /* the same when every point has inner loops */
   TC_OMP_GROUP = 4     /* most outer points that go through the stages together */
@@ -27,7 +28,7 @@ typedef struct tc_omp_nest {
   const char **result;
   uint32_t *result_axes;
   bool wide; /* `wide` vectors of points, number u of them, run side by side; results are arrays */
-  uint32_t *last; /* per expression: 1 + the stage that asks for the next row of this LOAD, or 0 */
+  uint64_t *readers; /* per expression: stages that read this row and ask for the next, or 0 */
 } tc_omp_nest;
 
 /* All stages of the nest at one outer point (or TC_L of them, or the first `lanes` of TC_L). */
@@ -35,13 +36,13 @@ void tc_omp_point(tc_omp_nest *x);
 /* The same of outer points `task` .. `task + count`, stage by stage. */
 void tc_omp_group(tc_omp_nest *x);
 
-/* ahead.c: which stage asks for the next row of a load (once a nest; false: out of memory), how far
- * ahead it is (once in the stage), and the request at the point of the scope.  Bytes of one outer
- * point's rows, nothing where there are none. */
+/* ahead.c: which stages ask for the next row of a load (once a nest; false: out of memory), how far
+ * ahead it is (once in the stage), and the request at the point of the scope, on behalf of so many
+ * vectors.  Bytes of one outer point's rows, nothing where there are none. */
 bool tc_omp_plan_ahead(tc_omp_nest *x);
 void tc_omp_row_bytes(const tc_omp_nest *x, tc_buf *out);
 void tc_omp_ahead_distance(tc_omp_nest *x, uint32_t stage);
-void tc_omp_ahead(tc_omp_nest *x, uint32_t stage);
+void tc_omp_ahead(tc_omp_nest *x, uint32_t stage, int vectors);
 
 /* pair.c: can the stage's lanes be any elements of two vectors?  What is printed between begin and
  * end is for the unrolled vector `u`. */

@@ -25,7 +25,8 @@ typedef struct run {
   const char *count; /* the same as text; `wide` where vectors of points run side by side */
   int inner[TC_MAX_AXES], ninner; /* the stage's axes in loop order, the vector axis last */
   bool pairs;                     /* bf16 vectors are read and written two at a time */
-  bool blocks;                    /* f32 sums are folded into f64 totals block by block */
+  bool blocks;                    /* f32 sums are folded into f64 totals block by block, */
+  bool one;                       /* all but the last, so that few points need no f64 at all */
 } run;
 
 static bool has_kind(const tc_stage *st, tc_act_kind kind) {
@@ -68,6 +69,7 @@ static run plan(const tc_omp_nest *x, uint32_t index) {
   if (r.pairs && r.unroll == 1) r.unroll = 2;
   r.count = x->wide ? "wide" : r.unroll == 1 ? "1" : r.unroll == 2 ? "2" : "4";
   r.blocks = has_wide(st) && r.ninner > 0 && !is_short(x, st);
+  r.one = r.blocks && r.ninner == 1;
   return r;
 }
 
@@ -81,28 +83,40 @@ static void put_total(tc_omp_nest *x, uint32_t n, const char *start) {
                 start);
 }
 
-static void put_accumulators(tc_omp_nest *x, const run *r, bool totals) {
+/* Is this reduction folded into an f64 total? */
+static bool is_folded(const run *r, const tc_action *a) {
+  return a->kind == TC_ACT_REDUCE && r->blocks && tc_omp_wide_sum(a);
+}
+
+static void put_identity(tc_omp_nest *x, const run *r, const tc_action *a) {
+  tc_buf id = {0};
+  tc_print_identity(&x->s, a, &id);
+  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %s; ++u) acc%u[u] = %s;", r->count, a->index,
+                id.text);
+  tc_buf_free(&id);
+}
+
+static void put_accumulators(tc_omp_nest *x, const run *r) {
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
     if (a->kind != TC_ACT_REDUCE) continue;
     const char *t = tc_print_compute(tc_print_operand(x->s.k, a));
-    const bool wide = r->blocks && tc_omp_wide_sum(a);
-    const char *one = a->op == OP_PROD ? "1" : "0";
-    if (totals && wide) put_total(x, a->index, one);
-    if (totals == wide) continue;
-    tc_buf id = {0};
-    tc_print_identity(&x->s, a, &id);
+    if (is_folded(r, a)) put_total(x, a->index, a->op == OP_PROD ? "1" : "0");
     tc_print_line(&x->s, "tc_v%s acc%u[%s]; /* %s */", t, a->index, r->count,
                   tc_op_get(a->op)->text);
     if (tc_print_is_arg(a)) tc_print_line(&x->s, "tc_vi64 at%u[%s];", a->index, r->count);
-    tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %s; ++u) acc%u[u] = %s;", r->count,
-                  a->index, id.text);
+    if (!is_folded(r, a)) put_identity(x, r, a);
     if (tc_print_is_arg(a))
       tc_print_line(
           &x->s, "TC_UNROLL for (int u = 0; u < %s; ++u) at%u[u] = tc_set_i64(0x7fffffffffffffff);",
           r->count, a->index);
-    tc_buf_free(&id);
   }
+}
+
+/* At the beginning of a block. */
+static void put_fresh(tc_omp_nest *x, const run *r) {
+  for (uint32_t i = 0; i < r->st->naction; ++i)
+    if (is_folded(r, &r->st->action[i])) put_identity(x, r, &r->st->action[i]);
 }
 
 /* acc<i>[0] becomes the combination of all accumulators. */
@@ -119,34 +133,58 @@ static void put_join(tc_omp_nest *x, const run *r, const tc_action *a) {
     }
 }
 
-static void put_fold(tc_omp_nest *x, const run *r) {
+/* The total of reduction n and the accumulators of its block. */
+static void put_sum(const char *op, uint32_t n, const char *of, tc_buf *out) {
+  tc_putf(out, "tc_%s_f64(total%u%s, TC_CAST(f64, acc%u%s))", op, n, of, n, *of ? of : "[0]");
+}
+
+/* At the end of a block, which may be the last. */
+static void put_fold(tc_omp_nest *x, const run *r, const char *last) {
+  for (uint32_t i = 0; !x->wide && i < r->st->naction; ++i)
+    if (is_folded(r, &r->st->action[i])) put_join(x, r, &r->st->action[i]);
+  if (r->one) tc_print_line(&x->s, "if (%s) break;", last);
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
-    if (a->kind != TC_ACT_REDUCE || !tc_omp_wide_sum(a)) continue;
-    if (x->wide) {
-      tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < wide; ++u)");
-      tc_print_line(&x->s, "  total%u[u] = tc_%s_f64(total%u[u], TC_CAST(f64, acc%u[u]));",
-                    a->index, tc_print_combine(a), a->index, a->index);
-      continue;
-    }
-    put_join(x, r, a);
-    tc_print_line(&x->s, "total%u = tc_%s_f64(total%u, TC_CAST(f64, acc%u[0]));", a->index,
-                  tc_print_combine(a), a->index, a->index);
+    if (!is_folded(r, a)) continue;
+    const char *each = x->wide ? "TC_UNROLL for (int u = 0; u < wide; ++u) " : "",
+               *of = x->wide ? "[u]" : "";
+    tc_buf sum = {0};
+    put_sum(tc_print_combine(a), a->index, of, &sum);
+    tc_print_line(&x->s, "%stotal%u%s = %s;", each, a->index, of, sum.text);
+    tc_buf_free(&sum);
   }
+}
+
+/* `to` = a folded reduction, of vectors u where they run side by side. */
+static void put_folded(tc_omp_nest *x, const run *r, const tc_action *a, const char *to) {
+  const char *op = tc_print_combine(a), *of = x->wide ? "[u]" : "", *all = x->wide ? "[u]" : "[0]";
+  tc_buf sum = {0}, lanes = {0};
+  if (r->along) tc_putf(&lanes, "tc_lanes_%s", op);
+  const char *across = r->along ? lanes.text : "";
+  if (r->one) put_sum(op, a->index, of, &sum);
+  else tc_putf(&sum, "total%u%s", a->index, of);
+  if (r->one)
+    tc_print_line(&x->s, "if (!block) %s = %s%s(acc%u%s);", to, across, r->along ? "_f32" : "",
+                  a->index, all);
+  tc_print_line(&x->s, "%s%s = TC_CAST(f32, %s%s(%s));", r->one ? "else " : "", to, across,
+                r->along ? "_f64" : "", sum.text);
+  tc_buf_free(&sum);
+  tc_buf_free(&lanes);
 }
 
 /* r<i>[u] from the accumulators of the vectors u. */
 static void put_wide_results(tc_omp_nest *x, const run *r) {
   tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < wide; ++u) {");
+  x->s.indent += 2;
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
     if (a->kind != TC_ACT_REDUCE) continue;
-    if (r->blocks && tc_omp_wide_sum(a))
-      tc_print_line(&x->s, "  r%u[u] = TC_CAST(f32, total%u[u]);", a->index, a->index);
+    if (is_folded(r, a)) put_folded(x, r, a, x->result[a->index]);
     else
-      tc_print_line(&x->s, "  r%u[u] = %s%u[u];", a->index, tc_print_is_arg(a) ? "at" : "acc",
+      tc_print_line(&x->s, "r%u[u] = %s%u[u];", a->index, tc_print_is_arg(a) ? "at" : "acc",
                     a->index);
   }
+  x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
 
@@ -158,9 +196,8 @@ static void put_results(tc_omp_nest *x, const run *r) {
     const char *t = tc_print_compute(tc_print_operand(x->s.k, a)), *op = tc_print_combine(a);
     const uint32_t n = a->index;
     const char *to = x->result[n];
-    if (r->blocks && tc_omp_wide_sum(a)) {
-      if (r->along) tc_print_line(&x->s, "%s = TC_CAST(f32, tc_lanes_%s_f64(total%u));", to, op, n);
-      else tc_print_line(&x->s, "%s = TC_CAST(f32, total%u);", to, n);
+    if (is_folded(r, a)) {
+      put_folded(x, r, a, to);
       continue;
     }
     put_join(x, r, a);
@@ -264,7 +301,6 @@ static void put_wide_actions(tc_omp_nest *x, const run *r) {
 static void put_body(tc_omp_nest *x, const run *r, const char *u) {
   uint8_t *outer = tc_print_enter(&x->s);
   x->s.indent += 2;
-  if (r->along) tc_omp_ahead(x, r->index);
   if (x->wide) put_wide_actions(x, r);
   else put_actions(x, r, u);
   x->s.indent -= 2;
@@ -282,6 +318,9 @@ static void put_vector_loop(tc_omp_nest *x, const run *r, const char *from, cons
   snprintf(step, sizeof step, r->unroll > 1 ? "%d * TC_L" : "TC_L", r->unroll);
   tc_print_line(&x->s, "int64_t %s = %s;", base, from);
   tc_print_line(&x->s, "for (; %s + %s <= %s; %s += %s) {", base, step, to, base, step);
+  x->s.indent += 2;
+  tc_omp_ahead(x, r->index, r->unroll);
+  x->s.indent -= 2;
   if (r->unroll > 1) {
     x->s.indent += 2;
     if (r->pairs) tc_omp_begin_pairs(x, r->st);
@@ -297,41 +336,54 @@ static void put_vector_loop(tc_omp_nest *x, const run *r, const char *from, cons
   tc_print_line(&x->s, "}");
   if (exact) return;
   tc_print_line(&x->s, "for (; %s < %s; %s += TC_L) {", base, to, base);
-  tc_print_line(&x->s, "  const int64_t n = TC_MIN(TC_L, %s - %s);", to, base);
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int64_t n = TC_MIN(TC_L, %s - %s);", to, base);
+  tc_omp_ahead(x, r->index, 1);
+  x->s.indent -= 2;
   x->s.lanes = "n";
   put_body(x, r, "0");
   x->s.lanes = NULL;
   tc_print_line(&x->s, "}");
 }
 
+static void open_block(tc_omp_nest *x, const run *r, const char *extent, int size) {
+  if (r->one) {
+    tc_print_line(&x->s, "int64_t block = 0;");
+    tc_print_line(&x->s, "for (;; block += %d) {", size);
+  } else tc_print_line(&x->s, "for (int64_t block = 0; block < %s; block += %d) {", extent, size);
+  x->s.indent += 2;
+}
+
 /* Along the vector axis in blocks, each with fresh f32 accumulators. */
 static void put_blocks(tc_omp_nest *x, const run *r, const char *extent, bool exact) {
   const int v = x->nest->vector;
-  tc_print_line(&x->s, "for (int64_t block = 0; block < %s; block += %d) {", extent, TC_OMP_BLOCK);
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const int64_t stop%d = TC_MIN(block + %d, %s);", v, TC_OMP_BLOCK, extent);
-  put_accumulators(x, r, false);
-  char stop[16];
+  char stop[16], last[48];
   snprintf(stop, sizeof stop, "stop%d", v);
+  snprintf(last, sizeof last, "%s == %s", stop, extent);
+  open_block(x, r, extent, TC_OMP_BLOCK);
+  tc_print_line(&x->s, "const int64_t %s = TC_MIN(block + %d, %s);", stop, TC_OMP_BLOCK, extent);
+  put_fresh(x, r);
   put_vector_loop(x, r, "block", stop, exact);
-  put_fold(x, r);
+  put_fold(x, r, last);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
 
-/* A scalar loop over an axis whose f32 sums are folded every 64 points. */
+/* A scalar loop over an axis whose f32 sums are folded every TC_OMP_FOLD points. */
 static void put_scalar_blocks(tc_omp_nest *x, const run *r, int axis, const char *extent) {
   const char *i = x->axis_text[axis];
-  tc_print_line(&x->s, "for (int64_t block = 0; block < %s; block += 64) {", extent);
-  x->s.indent += 2;
-  put_accumulators(x, r, false);
-  tc_print_line(&x->s, "for (int64_t %s = block; %s < TC_MIN(block + 64, %s); ++%s) {", i, i,
-                extent, i);
+  tc_buf last = {0};
+  tc_putf(&last, "block + %d >= %s", TC_OMP_FOLD, extent);
+  open_block(x, r, extent, TC_OMP_FOLD);
+  put_fresh(x, r);
+  tc_print_line(&x->s, "for (int64_t %s = block; %s < TC_MIN(block + %d, %s); ++%s) {", i, i,
+                TC_OMP_FOLD, extent, i);
   put_body(x, r, "0");
   tc_print_line(&x->s, "}");
-  put_fold(x, r);
+  put_fold(x, r, last.text);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
+  tc_buf_free(&last);
 }
 
 static void put_innermost(tc_omp_nest *x, const run *r, int axis) {
@@ -404,7 +456,7 @@ static void put_stage(tc_omp_nest *x, uint32_t index) {
     x->s.indent += 2;
   }
   uint8_t *outer = tc_print_enter(&x->s);
-  put_accumulators(x, &r, true);
+  put_accumulators(x, &r);
   put_carries(x, &r);
   put_loops(x, &r, 0, x->outer);
   if (!x->wide) put_results(x, &r);

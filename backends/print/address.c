@@ -91,6 +91,7 @@ void tc_print_address(const tc_print_scope *s, const tc_address *a, tc_buf *out)
 void tc_print_place_free(tc_print_place *p) {
   tc_buf_free(&p->base);
   tc_buf_free(&p->lane);
+  tc_buf_free(&p->step);
 }
 
 /* The lanes whose index operands count: valid ones, and where the guard holds. */
@@ -156,6 +157,7 @@ tc_print_place tc_print_locate(tc_print_scope *s, const tc_address *a, const cha
     put_product(s->p, step, s->words->lanes, &t);
     put_lane_sum(&p.lane, t.text ? t.text : "");
     tc_buf_free(&t);
+    if (!varying) tc_print_dim(s->p, step, &p.step);
   }
   return p;
 }

@@ -68,6 +68,8 @@ void tc_print_load(tc_print_scope *s, uint32_t id, tc_buf *out) {
   else if (p.fixed) tc_putf(out, "tc_splat_%s(b%u + %s)", t, b, base);
   else if (p.unit && s->lanes) tc_putf(out, "tc_loadn_%s(b%u + %s, %s)", t, b, base, s->lanes);
   else if (p.unit) tc_putf(out, "tc_load_%s(b%u + %s)", t, b, base);
+  else if (s->words->strided && p.step.len)
+    tc_putf(out, "tc_strided_%s(b%u + %s, %s, %s)", t, b, base, p.step.text, tc_print_valid(s));
   else
     tc_putf(out, "tc_gather_%s(b%u + %s, %s, %s)", t, b, base, p.lane.text ? p.lane.text : "",
             tc_print_valid(s));

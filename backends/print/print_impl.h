@@ -9,6 +9,7 @@
 typedef struct tc_print_place {
   tc_buf base; /* scalar C expression, elements */
   tc_buf lane; /* vector of indices: what varies beyond a unit stride; empty: none */
+  tc_buf step; /* C expression: elements between lanes, where that is all that varies */
   bool unit;   /* neighbouring elements */
   bool fixed;  /* the same element in all lanes */
 } tc_print_place;

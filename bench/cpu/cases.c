@@ -1,7 +1,15 @@
 /* cases.c - the families of `tools/bench cpu`.  Compiled once for each dtype, with
  * -DBENCH_DTYPE=f32 and so on: the dtype is part of the annotation, and a compiled body cannot come
- * from a macro. */
+ * from a macro.  With -DBENCH_CONSTANT there is code for each of the measured sizes. */
 #include "cases.h"
+
+#ifdef BENCH_CONSTANT
+#define SIZES(a, b, c) TC_SPECIALIZE(a) TC_SPECIALIZE(b) TC_SPECIALIZE(c)
+#define MORE_SIZES(a, b) TC_SPECIALIZE(a) TC_SPECIALIZE(b)
+#else
+#define SIZES(a, b, c)
+#define MORE_SIZES(a, b)
+#endif
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
@@ -10,29 +18,31 @@
 #define JOIN(a, b) JOIN_OF(a, b)
 
 /* gelu(x*s + b) * sigmoid(x), s and b of one row */
-TC_COMPILE static tc_tensor *chain(const tc_tensor *x TC_SHAPE(DTYPE "[R,C]"),
-                                   const tc_tensor *s TC_SHAPE(DTYPE "[C]"),
-                                   const tc_tensor *b TC_SHAPE(DTYPE "[C]")) {
+TC_COMPILE SIZES("R=300,C=1000", "R=1024,C=2048", "R=2048,C=4096") static tc_tensor *chain(
+    const tc_tensor *x TC_SHAPE(DTYPE "[R,C]"), const tc_tensor *s TC_SHAPE(DTYPE "[C]"),
+    const tc_tensor *b TC_SHAPE(DTYPE "[C]")) {
   return tc_mul(tc_gelu(tc_add(tc_mul(x, s), b)), tc_sigmoid(x));
 }
 static tc_tensor *run_chain(const tc_tensor *const *in) { return chain(in[0], in[1], in[2]); }
 
-TC_COMPILE static tc_tensor *softmax(const tc_tensor *x TC_SHAPE(DTYPE "[R,C]")) {
+TC_COMPILE SIZES("R=500,C=1000", "R=2048,C=2048",
+                 "R=4096,C=4096") static tc_tensor *softmax(const tc_tensor *x TC_SHAPE(DTYPE
+                                                                                        "[R,C]")) {
   return tc_softmax(x, -1);
 }
 static tc_tensor *run_softmax(const tc_tensor *const *in) { return softmax(in[0]); }
 
-TC_COMPILE static tc_tensor *layer_norm(const tc_tensor *x TC_SHAPE(DTYPE "[R,C]"),
-                                        const tc_tensor *w TC_SHAPE(DTYPE "[C]"),
-                                        const tc_tensor *b TC_SHAPE(DTYPE "[C]")) {
+TC_COMPILE SIZES("R=500,C=768", "R=2048,C=2048", "R=4096,C=4096") static tc_tensor *layer_norm(
+    const tc_tensor *x TC_SHAPE(DTYPE "[R,C]"), const tc_tensor *w TC_SHAPE(DTYPE "[C]"),
+    const tc_tensor *b TC_SHAPE(DTYPE "[C]")) {
   return tc_layer_norm(x, 1, w, b, 1e-5);
 }
 static tc_tensor *run_layer_norm(const tc_tensor *const *in) {
   return layer_norm(in[0], in[1], in[2]);
 }
 
-TC_COMPILE static tc_tensor *cross_entropy(const tc_tensor *x TC_SHAPE(DTYPE "[R,C]"),
-                                           const tc_tensor *t TC_SHAPE("i64[R]")) {
+TC_COMPILE SIZES("R=512,C=1000", "R=2048,C=4096", "R=512,C=50257") static tc_tensor *cross_entropy(
+    const tc_tensor *x TC_SHAPE(DTYPE "[R,C]"), const tc_tensor *t TC_SHAPE("i64[R]")) {
   return tc_nll(tc_log_softmax(x, -1), t, TC_MEAN);
 }
 static tc_tensor *run_cross_entropy(const tc_tensor *const *in) {
@@ -40,10 +50,9 @@ static tc_tensor *run_cross_entropy(const tc_tensor *const *in) {
 }
 
 /* European call, annual rate 2 %: spot, strike, years, volatility, each [N] */
-TC_COMPILE static tc_tensor *black_scholes(const tc_tensor *s TC_SHAPE(DTYPE "[N]"),
-                                           const tc_tensor *k TC_SHAPE(DTYPE "[N]"),
-                                           const tc_tensor *t TC_SHAPE(DTYPE "[N]"),
-                                           const tc_tensor *v TC_SHAPE(DTYPE "[N]")) {
+TC_COMPILE SIZES("N=100000", "N=1000000", "N=8000000") static tc_tensor *black_scholes(
+    const tc_tensor *s TC_SHAPE(DTYPE "[N]"), const tc_tensor *k TC_SHAPE(DTYPE "[N]"),
+    const tc_tensor *t TC_SHAPE(DTYPE "[N]"), const tc_tensor *v TC_SHAPE(DTYPE "[N]")) {
   tc_tensor *root = tc_mul(v, tc_sqrt(t));
   tc_tensor *drift = tc_mul(tc_add_s(tc_mul_s(tc_square(v), 0.5), 0.02), t);
   tc_tensor *d1 = tc_div(tc_add(tc_log(tc_div(s, k)), drift), root);
@@ -57,17 +66,19 @@ static tc_tensor *run_black_scholes(const tc_tensor *const *in) {
 }
 
 /* gelu(x w^T + b), the weight as stored by a linear layer */
-TC_COMPILE static tc_tensor *linear_gelu(const tc_tensor *x TC_SHAPE(DTYPE "[M,K]"),
-                                         const tc_tensor *w TC_SHAPE(DTYPE "[N,K]"),
-                                         const tc_tensor *b TC_SHAPE(DTYPE "[N]")) {
+TC_COMPILE
+SIZES("M=64,K=784,N=512", "M=333,K=1000,N=777", "M=512,K=768,N=3072") static tc_tensor *linear_gelu(
+    const tc_tensor *x TC_SHAPE(DTYPE "[M,K]"), const tc_tensor *w TC_SHAPE(DTYPE "[N,K]"),
+    const tc_tensor *b TC_SHAPE(DTYPE "[N]")) {
   return tc_gelu(tc_linear(x, w, b));
 }
 static tc_tensor *run_linear_gelu(const tc_tensor *const *in) {
   return linear_gelu(in[0], in[1], in[2]);
 }
 
-TC_COMPILE static tc_tensor *matmul(const tc_tensor *a TC_SHAPE(DTYPE "[M,K]"),
-                                    const tc_tensor *b TC_SHAPE(DTYPE "[K,N]")) {
+TC_COMPILE SIZES("M=256,K=256,N=256", "M=512,K=512,N=512", "M=1024,K=1024,N=1024")
+    MORE_SIZES("M=100,K=333,N=77", "M=2048,K=2048,N=2048") static tc_tensor *matmul(
+        const tc_tensor *a TC_SHAPE(DTYPE "[M,K]"), const tc_tensor *b TC_SHAPE(DTYPE "[K,N]")) {
   return tc_matmul(a, b);
 }
 static tc_tensor *run_matmul(const tc_tensor *const *in) { return matmul(in[0], in[1]); }

@@ -34,6 +34,7 @@ class Contender:
 
     def __init__(self, name, command, options, threads, extra_env):
         env = dict(os.environ, OMP_NUM_THREADS=str(threads), **extra_env)
+        self.env = extra_env
         cpus = ",".join(map(str, range(options.first_cpu, options.first_cpu + threads)))
         self.name = name
         self.log = tempfile.TemporaryFile()
@@ -65,6 +66,8 @@ class Contender:
 def start(options, threads):
     ours = Contender("tcompile", [options.program], options, threads, {"TC_ISA": options.isa} if options.isa else {})
     contenders = [ours]
+    if options.symbolic:
+        contenders.append(Contender("constant", [options.program + "_constant"], options, threads, ours.env))
     peer_env = {
         "LD_PRELOAD": JEMALLOC if os.path.exists(JEMALLOC) else "",
         "MALLOC_CONF": "dirty_decay_ms:-1,muzzy_decay_ms:-1",
@@ -194,6 +197,8 @@ def main():
     p.add_argument("--threads", default="1,2")
     p.add_argument("--sizes", default="", help="sizes such as 4096x4096, comma separated: the rows to run again")
     p.add_argument("--quick", action="store_true", help="2 rounds, PyTorch eager and default only")
+    p.add_argument("--symbolic", action="store_true",
+                   help="the only peer is the same program with code for each of the measured sizes")
     p.add_argument("--rounds", type=int)
     p.add_argument("--isa", default="", help="highest level of the CPU to use, such as bf16: without AMX")
     p.add_argument("--first-cpu", type=int, default=0, help="measure on this CPU and the next ones")
@@ -204,7 +209,7 @@ def main():
     if options.rounds is None:
         options.rounds = 2 if options.quick else 5
     if options.peers is None:
-        options.peers = list(QUICK_PEERS if options.quick else PEERS)
+        options.peers = [] if options.symbolic else list(QUICK_PEERS if options.quick else PEERS)
     sizes = {tuple(map(int, s.split("x"))) for s in options.sizes.split(",") if s}
     wanted = [f for f in FAMILIES if not options.only or f.name in options.only.split(",")]
     result = {"cpu": cpu_model(), "date": time.strftime("%Y-%m-%d"), "versions": versions(options.python),

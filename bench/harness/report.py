@@ -73,6 +73,9 @@ def acceptance(rows, ceilings_of):
     def verdict(text, missing):
         return f"{'holds' if not missing else 'MISSED'}: {text}" + "".join(f"\n    {m}" for m in missing)
 
+    if all(set(peers(r)) == {"constant"} for r in rows):  # --symbolic
+        return [verdict("symbolic sizes take at most 1.1x the time of constant ones",
+                        [f"{r['threads']}T {label(r)}: {1 / ratio(r):.2f}x" for r in rows if ratio(r) < 1 / 1.1])]
     fused = [r for r in rows if r["family"] != "matmul"]
     products = [r for r in rows if r["family"] == "matmul"]
     shares = {id(r): limit(r, ceilings_of[r["threads"]]) for r in rows}

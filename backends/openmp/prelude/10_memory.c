@@ -98,11 +98,6 @@ TC_MASKED(store, 8)
     if (nt & (((uintptr_t)p & (sizeof v - 1)) == 0)) __builtin_nontemporal_store(v, (tc_v##V *)p); \
     else tc_rawstore_##T(p, v);                                                                    \
   }                                                                                                \
-  /* Asks for the lines of TC_L elements at p + ahead, which need not exist. */                    \
-  TC_FN void tc_ahead_##T(const tc_##T *p, int64_t ahead) {                                        \
-    const char *line = (const char *)((uintptr_t)p + (uintptr_t)ahead * size);                     \
-    TC_UNROLL for (int i = 0; i < TC_L * size; i += 64) __builtin_prefetch(line + i);              \
-  }                                                                                                \
   TC_FN void tc_rawscatter_##T(tc_##T *p, tc_vi64 i, tc_v##V v, tc_vb8 g, int64_t n) {             \
     for (int64_t l = 0; l < n; ++l)                                                                \
       if (g[l]) p[i[l]] = v[l];                                                                    \
@@ -145,6 +140,12 @@ TC_MASKED(store, 8)
 /* @ tc_alltrue tc_anytrue */
 TC_FN int tc_alltrue(tc_vb8 g) { return __builtin_reduce_min(g) != 0; }
 TC_FN int tc_anytrue(tc_vb8 g) { return __builtin_reduce_max(g) != 0; }
+/* @ tc_ahead */
+/* Asks for the lines of `bytes` at p + ahead, which need not exist. */
+TC_FN void tc_ahead(const void *p, int64_t ahead, int bytes) {
+  const char *line = (const char *)((uintptr_t)p + (uintptr_t)ahead);
+  TC_UNROLL for (int i = 0; i < bytes; i += 64) __builtin_prefetch(line + i);
+}
 /* @ tc_fence */
 /* Streaming stores become visible before what follows. */
 TC_FN void tc_fence(void) {

@@ -260,6 +260,18 @@ TC_MM_FN tc_mm_next tc_mm_next_panel(const tc_mm_call *c, const tc_mm_task *t, i
   return x;
 }
 
+/* The rows of the task's A panel p, where they lie side by side. */
+TC_MM_FN tc_mm_next tc_mm_next_rows(const tc_mm_call *c, const tc_mm_task *t, int64_t p, int64_t kb,
+                                    int64_t kn) {
+  const tc_mm *g = c->g;
+  tc_mm_next x = {0, 0, 1, 64, 0};
+  if (!g->a_at || g->a_ks != g->es || g->a_rs != kn * g->es || p >= t->p1) return x;
+  const int64_t m0 = p * g->mr;
+  x.line = g->a_at(g, t->batch, m0, kb * c->kc);
+  x.count = x.per = tc_mm_up(tc_mm_min(g->mr, g->m - m0) * g->a_rs, 64);
+  return x;
+}
+
 /* What micro-kernel number i of a panel shall ask for: a part of the next panel of B. */
 TC_MM_FN const char *tc_mm_ask(const tc_mm_next *x, int64_t i, int64_t lines, const char *none) {
   const int64_t from = i * lines;
@@ -299,8 +311,10 @@ TC_MM_FN void tc_mm_both(const tc_mm_call *c, tc_mm_task *t, tc_mm_micro *micro,
   t->done.rows = 0;
 }
 
-/* One panel of B against the task's panels of A. */
-TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_t kb, int64_t kn) {
+/* One panel of B against the task's panels of A.  The first one has the rows of A packed, each panel
+ * when its turn comes, while the panel before has asked for what it is packed from. */
+TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_t kb, int64_t kn,
+                           int first) {
   const tc_mm *g = c->g;
   const tc_mm_panel n = tc_mm_panel_at(c, q);
   const int64_t k0 = kb * c->kc, steps = tc_mm_up(kn, g->kp) * (g->kp / g->ku), cs = g->nr * g->cs;
@@ -316,7 +330,12 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
     if (last || (direct && kb > 0)) g->ahead(g, t->batch, m0, rows, n.n0, n.cols);
     tc_mm_micro *micro = g->micro[v][n.width < g->nr];
     const char *line = tc_mm_ask(&next, i, lines, b);
-    const int64_t step = line == b ? 0 : next.step;
+    int64_t step = line == b ? 0 : next.step;
+    if (first) {
+      tc_mm_a_panel(c, t, t->p0 + i, kb, kn);
+      const tc_mm_next more = tc_mm_next_rows(c, t, t->p0 + i + 1, kb, kn);
+      if (more.count && more.count <= lines) line = more.line, step = more.step;
+    }
     if (direct) {
       micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, g->c_at(g, t->batch, m0, n.n0), g->c_rs,
             kb > 0, line, step);
@@ -336,9 +355,8 @@ TC_MM_FN void tc_mm_columns(const tc_mm_call *c, tc_mm_task *t) {
   const int64_t first = t->g0 + (t->g1 - t->g0) * t->id / t->threads;
   for (int64_t kb = 0; kb < c->kblocks; ++kb) {
     const int64_t kn = tc_mm_min(c->kc, c->g->k - kb * c->kc);
-    for (int64_t p = t->p0; p < t->p1; ++p) tc_mm_a_panel(c, t, p, kb, kn);
-    for (int64_t q = first; q < t->g1; ++q) tc_mm_column(c, t, q, kb, kn);
-    for (int64_t q = t->g0; q < first; ++q) tc_mm_column(c, t, q, kb, kn);
+    for (int64_t q = first; q < t->g1; ++q) tc_mm_column(c, t, q, kb, kn, q == first);
+    for (int64_t q = t->g0; q < first; ++q) tc_mm_column(c, t, q, kb, kn, 0);
   }
 }
 

@@ -113,6 +113,12 @@ TC_MM_TURN(u16)
 TC_MM_TURN(u32)
 /* @ tc_mm_u64_turn tc_mm_u64_turned */
 TC_MM_TURN(u64)
+/* @ tc_mm_fetch */
+/* Asks for a line of each of TC_L rows, which need not exist. */
+TC_FN void tc_mm_fetch(const char *line, int64_t ss) {
+  TC_UNROLL for (int i = 0; i < TC_L; ++i)
+      __builtin_prefetch((const char *)((uintptr_t)line + (uintptr_t)(i * ss)));
+}
 /* @ tc_mm_line tc_mm_copy tc_mm_rows */
 typedef tc_u8 tc_mm_line __attribute__((vector_size(64), aligned(1), may_alias));
 /* Rows of `bytes`, ss apart, become rows ds apart, whose pieces of 64 bytes are `step` apart. */
