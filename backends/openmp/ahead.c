@@ -12,9 +12,7 @@
 
 enum { STAGES = 64 }; /* later ones ask for nothing */
 
-/* Marks the expressions that a stage computes. */
-static void mark_stage(const tc_omp_nest *x, uint32_t stage, uint8_t *need) {
-  const tc_stage *st = &x->nest->stage[stage];
+void tc_omp_mark_stage(const tc_omp_nest *x, const tc_stage *st, uint8_t *need) {
   for (uint32_t i = 0; i < st->naction; ++i)
     need[st->action[i].value.id] = need[st->action[i].position.id] = need[st->action[i].guard.id] =
         1;
@@ -45,7 +43,7 @@ bool tc_omp_plan_ahead(tc_omp_nest *x) {
   for (uint32_t i = 0; rows && i < n->nstage && i < STAGES; ++i) {
     if (!(n->stage[i].axes >> n->vector & 1)) continue;
     memset(need, 0, x->s.k->nexpr + 1);
-    mark_stage(x, i, need);
+    tc_omp_mark_stage(x, &n->stage[i], need);
     for (uint32_t id = 1; id < x->s.k->nexpr; ++id)
       if (need[id] && is_row(x, &x->s.k->expr[id])) x->readers[id] |= UINT64_C(1) << i;
   }

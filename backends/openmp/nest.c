@@ -239,6 +239,20 @@ static void put_groups(tc_omp_nest *x) {
   tc_buf_free(&bytes);
 }
 
+/* The last stage of a point that streams is left to the next one, but for the last of a run. */
+static void put_overlapped(tc_omp_nest *x) {
+  tc_omp_point_front(x);
+  tc_print_line(&x->s, "if (nt && task + 1 < last) {");
+  x->s.indent += 2;
+  tc_omp_overlap_hold(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "} else {");
+  x->s.indent += 2;
+  tc_omp_point_back(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
 /* Each thread takes one run of tasks.  Written out: a worksharing construct costs a call of the
  * OpenMP runtime even where one thread does it all. */
 static void put_tasks(tc_omp_nest *x, bool team) {
@@ -249,6 +263,7 @@ static void put_tasks(tc_omp_nest *x, bool team) {
     tc_buf_free(&t.count);
     return;
   }
+  if (x->host >= 0) tc_omp_overlap_declare(x);
   if (!team) tc_print_line(&x->s, "for (int64_t task = 0; task < tasks; ++task) {");
   else if (x->nest->serial)
     tc_print_line(&x->s, "for (int64_t task = 0; part == 0 && task < tasks; ++task) {");
@@ -260,6 +275,7 @@ static void put_tasks(tc_omp_nest *x, bool team) {
   put_decode(x, t.tile);
   put_split_guards(x);
   if (x->lanes_are_points) put_tile(x, t.tile);
+  else if (x->host >= 0) put_overlapped(x);
   else tc_omp_point(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
@@ -301,7 +317,7 @@ static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, c
   if (!tc_omp_plan_ahead(x)) return false;
   x->grouped = can_group(x);
   name_results(x);
-  return true;
+  return tc_omp_plan_overlap(x);
 }
 
 static void close_nest(tc_omp_nest *x) {
@@ -318,6 +334,7 @@ static void put_nest(tc_omp_nest *x, uint32_t number, bool team) {
   tc_print_line(&x->s, "{ /* nest %u:%s */", number, x->nest->serial ? " serial" : "");
   x->s.indent += 2;
   put_stream(x);
+  if (!x->s.stream) x->host = -1;
   put_tasks(x, team);
   if (x->s.stream) tc_print_line(&x->s, "if (nt) tc_fence();");
   x->s.indent -= 2;

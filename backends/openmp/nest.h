@@ -27,12 +27,16 @@ typedef struct tc_omp_nest {
   char (*result_text)[16];
   const char **result;
   uint32_t *result_axes;
+  int host;  /* stage beside which the last stage of the outer point before runs, or -1 */
   bool wide; /* `wide` vectors of points, number u of them, run side by side; results are arrays */
   uint64_t *readers; /* per expression: stages that read this row and ask for the next, or 0 */
 } tc_omp_nest;
 
 /* All stages of the nest at one outer point (or TC_L of them, or the first `lanes` of TC_L). */
 void tc_omp_point(tc_omp_nest *x);
+/* All stages but the last, and the last. */
+void tc_omp_point_front(tc_omp_nest *x);
+void tc_omp_point_back(tc_omp_nest *x);
 /* The same of outer points `task` .. `task + count`, stage by stage. */
 void tc_omp_group(tc_omp_nest *x);
 
@@ -43,6 +47,15 @@ bool tc_omp_plan_ahead(tc_omp_nest *x);
 void tc_omp_row_bytes(const tc_omp_nest *x, tc_buf *out);
 void tc_omp_ahead_distance(tc_omp_nest *x, uint32_t stage);
 void tc_omp_ahead(tc_omp_nest *x, uint32_t stage, int vectors);
+
+/* Marks the expressions that a stage computes. */
+void tc_omp_mark_stage(const tc_omp_nest *x, const tc_stage *st, uint8_t *need);
+
+/* overlap.c: chooses `host` (false: out of memory); what is kept of the outer point before, in
+ * front of the tasks, and behind each whose last stage is left to the next. */
+bool tc_omp_plan_overlap(tc_omp_nest *x);
+void tc_omp_overlap_declare(tc_omp_nest *x);
+void tc_omp_overlap_hold(tc_omp_nest *x);
 
 /* pair.c: can the stage's lanes be any elements of two vectors?  What is printed between begin and
  * end is for the unrolled vector `u`. */

@@ -7,6 +7,7 @@
 #include "backends/openmp/nest.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- reductions ------------------------------------------------------------------------------ */
@@ -307,6 +308,35 @@ static void put_body(tc_omp_nest *x, const run *r, const char *u) {
   tc_print_leave(&x->s, outer);
 }
 
+/* The last stage of the outer point before at `vectors` vectors from `base` on, of which only one
+ * has fewer than all lanes.  Of that point are h<a> and p<i>, and nothing printed so far. */
+static void put_held(tc_omp_nest *x, const char *base, int vectors) {
+  const int v = x->nest->vector;
+  const run late = {.st = &x->nest->stage[x->nest->nstage - 1], .along = true};
+  tc_print_line(&x->s, "if (held) TC_UNROLL for (int u = 0; u < %d; ++u) {", vectors);
+  const tc_print_scope outer = x->s;
+  char axis[TC_MAX_AXES][8], (*result)[16] = calloc(x->nest->nresult + 1, sizeof *result);
+  const char **name = calloc(x->nest->nresult + 1, sizeof *name);
+  uint8_t *printed = calloc(x->s.k->nexpr + 1, 1);
+  if (!result || !name || !printed) x->s.out->failed = true;
+  for (int i = 0; i < x->nest->nouter; ++i) {
+    snprintf(axis[i], sizeof axis[i], "h%d", i);
+    x->s.axis[i] = axis[i];
+  }
+  for (uint32_t i = 0; result && name && i < x->nest->nresult; ++i) {
+    snprintf(result[i], sizeof result[i], "p%u", i);
+    name[i] = result[i];
+  }
+  x->s.axis[v] = "j", x->s.result = name, x->s.printed = printed, x->s.indent += 2;
+  tc_print_line(&x->s, "const int64_t j = %s + u * TC_L;", base);
+  if (!x->s.out->failed) put_actions(x, &late, "u");
+  x->s = outer;
+  tc_print_line(&x->s, "}");
+  free(result);
+  free(name);
+  free(printed);
+}
+
 /* The loop along the vector axis from `from` to `to`: unrolled vectors, then vectors, then the
  * rest. */
 static void put_vector_loop(tc_omp_nest *x, const run *r, const char *from, const char *to,
@@ -320,6 +350,7 @@ static void put_vector_loop(tc_omp_nest *x, const run *r, const char *from, cons
   tc_print_line(&x->s, "for (; %s + %s <= %s; %s += %s) {", base, step, to, base, step);
   x->s.indent += 2;
   tc_omp_ahead(x, r->index, r->unroll);
+  if (x->host == (int)r->index) put_held(x, base, r->unroll);
   x->s.indent -= 2;
   if (r->unroll > 1) {
     x->s.indent += 2;
@@ -339,8 +370,9 @@ static void put_vector_loop(tc_omp_nest *x, const run *r, const char *from, cons
   x->s.indent += 2;
   tc_print_line(&x->s, "const int64_t n = TC_MIN(TC_L, %s - %s);", to, base);
   tc_omp_ahead(x, r->index, 1);
-  x->s.indent -= 2;
   x->s.lanes = "n";
+  if (x->host == (int)r->index) put_held(x, base, 1);
+  x->s.indent -= 2;
   put_body(x, r, "0");
   x->s.lanes = NULL;
   tc_print_line(&x->s, "}");
@@ -468,12 +500,16 @@ static void put_stage(tc_omp_nest *x, uint32_t index) {
   }
 }
 
-void tc_omp_point(tc_omp_nest *x) {
-  for (uint32_t i = 0; i < x->nest->nstage; ++i) {
+static void put_stages(tc_omp_nest *x, uint32_t from, uint32_t to) {
+  for (uint32_t i = from; i < to; ++i) {
     declare_results(x, &x->nest->stage[i]);
     put_stage(x, i);
   }
 }
+
+void tc_omp_point(tc_omp_nest *x) { put_stages(x, 0, x->nest->nstage); }
+void tc_omp_point_front(tc_omp_nest *x) { put_stages(x, 0, x->nest->nstage - 1); }
+void tc_omp_point_back(tc_omp_nest *x) { put_stages(x, x->nest->nstage - 1, x->nest->nstage); }
 
 void tc_omp_group(tc_omp_nest *x) {
   for (uint32_t i = 0; i < x->nest->nstage; ++i) {

@@ -1,6 +1,7 @@
 /* Entries: what the guards let through, what they count, and that threads do not change results. */
 #include <criterion/criterion.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,40 @@ Test(entry, threads_and_strides) {
     }
   }
   for (int i = 0; i < 4; i++) interp_free(want[i]);
+  omp_unit_free(&u);
+}
+
+static double softmax_error(const interp_array *x, const interp_array *y, int64_t rows) {
+  const int64_t n = x->count / rows;
+  double worst = 0;
+  for (int64_t i = 0; i < rows; i++) {
+    double sum = 0;
+    for (int64_t k = 0; k < n; k++) sum += exp(x->f[i * n + k]);
+    for (int64_t k = 0; k < n; k++)
+      worst = fmax(worst, fabs(y->f[i * n + k] * sum / exp(x->f[i * n + k]) - 1));
+  }
+  return worst;
+}
+
+/* Where results stream (at some levels of these units they all do), a row is stored beside the work
+ * on the next: with many rows a thread, and with one. */
+Test(entry, rows_that_overlap) {
+  omp_unit u = unit_of("graph rows\n%1 = param f32[B,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n");
+  const struct tc_tensor *x = matrix(11, 1003, 1e-3, false);
+  interp_array *in = omp_array(x);
+  struct tc_tensor *out[1];
+  cr_assert_not_null(strstr(u.texts.kernels.text, "if (held)"));
+  for (int level = 0; level < TC_ISA_COUNT; level++)
+    for (int threads = 1; threads <= 11; threads += 5) {
+      if (!(omp_levels_here() >> level & 1)) continue;
+      tcrt_isa = level;
+      omp_set_num_threads(threads);
+      cr_assert(u.entry[0](&x, NULL, out));
+      interp_array *got = omp_array(out[0]);
+      cr_expect_lt(softmax_error(in, got, 11), 2e-6, "level %d, %d threads", level, threads);
+      interp_free(got);
+    }
+  interp_free(in);
   omp_unit_free(&u);
 }
 

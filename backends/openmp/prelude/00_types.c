@@ -39,7 +39,9 @@
   __attribute__((weak, visibility("hidden"))) TC_WIDE /* equal ones merge at link                  \
                                                        */
 #define TC_PARALLEL_WORK 80000     /* scalar operations that pay for starting threads: about 3 us */
-#define TC_STREAM_BYTES (8 << 20)  /* outputs from here on bypass the caches */
+#ifndef TC_STREAM_BYTES
+#define TC_STREAM_BYTES (8 << 20) /* outputs from here on bypass the caches */
+#endif
 #define TC_AHEAD_BYTES (256 << 10) /* rows up to this size are asked for one row early */
 #define TC_GROUP_BYTES (8 << 10)   /* of rows that go through the stages of a nest together */
 #define TC_FN static inline __attribute__((always_inline, unused, nodebug))
