@@ -74,7 +74,7 @@ typedef struct tc_kernel_text {
   tc_buf name;        /* external name, from the hash of the text */
   tc_buf text;        /* the definition, without the prelude */
   uint32_t levels;    /* CPU: ISA levels that make a difference to this kernel */
-  uint32_t nsym, nscalar, *sym, *scalar; /* CPU: those of the program that it takes, in order */
+  uint32_t nsym, nscalar, *sym, *scalar; /* those of the program that it takes, in order */
   tc_buf launcher;    /* CUDA: the function for the host text (see cuda/emit.h) */
   uint32_t nfunction; /* CUDA: device functions <name>_0 ... */
 } tc_kernel_text;

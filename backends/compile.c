@@ -80,6 +80,11 @@ static void dump_kernels(const variant *v) {
             v->kernel[i].launcher.text);
 }
 
+/* Why a backend has no code for a kernel. */
+static const char *reason(const tc_kernel *k) {
+  return k->kind == TC_KERNEL_CALL ? ", whose function works on data of the host" : "";
+}
+
 static bool check(const job *j, const variant *v) {
   char message[256];
   tc_diag *d = tc_graph_diag(j->graph);
@@ -91,8 +96,9 @@ static bool check(const job *j, const variant *v) {
   for (uint32_t i = 0; i < v->p->nkernel; ++i)
     if (!v->b->supports(&v->p->kernel[i], v->p)) {
       tc_report(d, severity(j, v), v->p->kernel[i].loc,
-                "'%s' %s: the %s backend has no code for %s", j->f->name, consequence(v),
-                v->b->name, v->p->kernel[i].name ? v->p->kernel[i].name : "a kernel");
+                "'%s' %s: the %s backend has no code for %s%s", j->f->name, consequence(v),
+                v->b->name, v->p->kernel[i].name ? v->p->kernel[i].name : "a kernel",
+                reason(&v->p->kernel[i]));
       return false;
     }
   return true;

@@ -110,6 +110,13 @@ static bool wants_split(lo *L, const shape *s, tc_dim results, bool parts) {
   return t->cut_unknown && columns && !parts && least < few;
 }
 
+/* May a reduction that is split turn out to be short? */
+static bool may_be_short(lo *L, const shape *s) {
+  int64_t least, most;
+  tc_dim_range(L->dims, lo_product(L, s->extent, s->n), &least, &most);
+  return L->target->cut_unknown && s->columns && least <= L->target->long_column;
+}
+
 /* Finds axes for the reduced dimensions among `unused`, in order, else makes new ones. */
 static bool match_axes(lo_group *g, const shape *s, uint32_t unused, lo_reduce *r, uint32_t *axes) {
   r->naxis = s->n;
@@ -152,6 +159,7 @@ bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds
   }
   g->inner = axes;
   g->split = split;
+  g->either = split && may_be_short(L, &s);
   g->reduce = lo_grow(L, L->scratch, g->reduce, &g->creduce, g->nreduce, sizeof *g->reduce);
   g->reduce[g->nreduce++] = r;
   return true;

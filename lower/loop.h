@@ -138,6 +138,10 @@ typedef struct tc_stage {
   tc_action *action;
 } tc_stage;
 
+/* A reduction along columns whose size is a symbol has nests for both ways; the launcher takes one.
+ * CUT: parts of it, and their combination; WHOLE: one nest. */
+typedef enum { TC_ALWAYS, TC_WHERE_CUT, TC_WHERE_WHOLE } tc_when;
+
 typedef struct tc_nest {
   int naxis, nouter; /* axis[0..nouter) outer, the rest inner */
   tc_axis axis[TC_MAX_AXES];
@@ -149,6 +153,8 @@ typedef struct tc_nest {
                    * neighbouring outer points in the lanes of every stage */
   bool serial;    /* outer points in order on one thread (scatter) */
   tc_dim work;    /* estimated scalar operations, for the decision to go parallel */
+  tc_when when;
+  tc_dim elements, results; /* CUT, WHOLE: elements of one result, and results */
 } tc_nest;
 
 /* C[b,m,n] = sum_k A[b,m,k] * B[b,k,n], axes numbered batch 0..nbatch-1, then m, n, k. */
@@ -209,7 +215,8 @@ typedef struct tc_target {
   int64_t few_rows;    /* fewer outer points than this do not feed the machine */
   int64_t few_columns; /* ... when the lanes run along them */
   int64_t long_column; /* elements of one result from which on it is cut then; 0: as otherwise */
-  bool cut_unknown;    /* sizes that may be few and long count as such then */
+  bool cut_unknown;    /* sizes that may be few and long count as such then; where they may be
+                        * short too, there are nests for both ways */
   bool keep_loads;     /* what several stages load is kept in LOCAL rows, as dear values are */
   bool scan_lanes;     /* lanes may run along the axis of a scan */
   bool scatter_lanes;  /* ... and along one whose points a scatter puts in different places */

@@ -101,6 +101,7 @@ typedef struct lo_group {
   bool closed;      /* joins, pads, scatters, scans: nothing joins but what they read */
   bool serial;      /* scatter */
   bool split;       /* reduction with few outer points: partial results of chunks, then one more nest */
+  bool either;      /* split: there is one that is not, too */
   tc_ref matmul, scan, call;
   const lo_index *at; /* of the matmul's or scan's result */
   int k;            /* matmul: axis of k */

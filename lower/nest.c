@@ -289,8 +289,7 @@ static tc_dim chunk_size(lo_kb *b, int slot, int64_t size) {
   const tc_dim unit = tc_dim_const(size);
   if (!most) return unit;
   const tc_dim factor = tc_dim_ceildiv(c, b->slot[slot].extent, tc_dim_const(most * size));
-  const bool known = tc_dim_is_const(factor);
-  const tc_dim whole = tc_dim_mul(c, unit, known ? tc_dim_max(c, factor, tc_dim_const(1)) : factor);
+  const tc_dim whole = tc_dim_mul(c, unit, tc_dim_max(c, factor, tc_dim_const(1)));
   return tc_dim_bad(whole) ? unit : whole;
 }
 
@@ -307,10 +306,7 @@ static tc_dim cut_chunks(lo_kb *b) {
     }
   const tc_target *t = L->target;
   const int64_t size = clamp(split / rest, t->least_part, split) / t->least_part * t->least_part;
-  const tc_dim extent = b->slot[first].extent;
   int chunk = lo_split_slot(b, first, chunk_size(b, first, size));
-  if (t->most_parts && !tc_dim_is_const(extent)) /* the last ones may be empty */
-    b->slot[chunk].extent = tc_dim_const(t->most_parts);
   tc_dim results = lo_group_numel(L, b->g, ~b->g->inner);
   for (uint32_t i = 0; i < b->nact; i++)
     if (b->act[i].a.kind == TC_ACT_STORE) b->act[i].a.address.coef[chunk] = results;
@@ -335,8 +331,28 @@ static void combine_partial(lo_kb *b, uint32_t i, partial p, int chunk) {
   b->reduced[i] = push_reduce(b, c, 1u << chunk, n->loc);
 }
 
+static void emit_whole(lo_kb *b, lo_group *g) {
+  lo_begin_nest(b, g);
+  if (g->scan.id) emit_scan(b);
+  for (uint32_t i = g->nreduce; i-- > 0;)
+    if (!b->reduced[i].id) lo_emit_reduce(b, i);
+  lo_emit_stores(b);
+  finish_nest(b);
+}
+
+/* Says of the nests from `first` on when they run. */
+static void choose_way(lo_kb *b, const lo_group *g, uint32_t first, tc_when when) {
+  for (uint32_t i = first; i < b->k->nnest; i++) {
+    tc_nest *n = &b->k->nest[i];
+    n->when = when;
+    n->elements = lo_group_numel(b->L, g, g->inner);
+    n->results = lo_group_numel(b->L, g, ~g->inner);
+  }
+}
+
 static void emit_split(lo_kb *b, lo_group *g) {
   lo *L = b->L;
+  const uint32_t start = b->k->nnest;
   lo_begin_nest(b, g);
   partial *p = lo_alloc(L, L->scratch, (g->nreduce + 1) * sizeof *p);
   for (uint32_t i = g->nreduce; i-- > 0;) p[i] = push_partial(b, &g->reduce[i]);
@@ -352,19 +368,16 @@ static void emit_split(lo_kb *b, lo_group *g) {
   for (uint32_t i = g->nreduce; i-- > 0;) combine_partial(b, i, p[i], chunk);
   lo_emit_stores(b);
   finish_nest(b);
+  if (!g->either) return;
+  const uint32_t end = b->k->nnest;
+  choose_way(b, g, start, TC_WHERE_CUT);
+  emit_whole(b, g);
+  choose_way(b, g, end, TC_WHERE_WHOLE);
 }
 
 void lo_emit_nest(lo_kb *b, lo_group *g) {
-  if (g->split) {
-    emit_split(b, g);
-    return;
-  }
-  lo_begin_nest(b, g);
-  if (g->scan.id) emit_scan(b);
-  for (uint32_t i = g->nreduce; i-- > 0;)
-    if (!b->reduced[i].id) lo_emit_reduce(b, i);
-  lo_emit_stores(b);
-  finish_nest(b);
+  if (g->split) emit_split(b, g);
+  else emit_whole(b, g);
 }
 
 void lo_emit_copy(lo_kb *b, tc_ref shape, uint32_t from, uint32_t to) {

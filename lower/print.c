@@ -152,7 +152,8 @@ static void put_nest(printer *r, const tc_nest *n) {
     put_axis(r, &n->axis[i], n->axis);
   }
   if (n->vector >= 0) tc_putf(r->out, "  lanes %s", n->axis[n->vector].name);
-  tc_put(r->out, n->serial ? "  serial\n" : "\n");
+  static const char *const when[] = {"", "  where cut", "  where whole"};
+  tc_putf(r->out, "%s%s\n", n->serial ? "  serial" : "", when[n->when]);
   for (uint32_t s = 0; s < n->nstage; s++) {
     tc_put(r->out, "    stage {");
     for (int i = 0; i < n->naxis; i++)

@@ -4,16 +4,6 @@
 #include "backends/cuda/emit.h"
 #include "backends/cuda/unit.h"
 
-static bool cuda_emit_kernel(const tc_kernel *k, const tc_program *p, tc_kernel_text *out) {
-  tc_cuda_text t = {0};
-  const bool ok = tc_cuda_emit_kernel(k, p, &t);
-  out->name = t.name;
-  out->text = t.device;
-  out->launcher = t.host;
-  out->nfunction = t.nfunction;
-  return ok;
-}
-
 static bool cuda_complete(const char *kernels, tc_buf *out) {
   const bool ok = tc_cuda_put_prelude(kernels, out);
   tc_put(out, kernels);
@@ -25,6 +15,6 @@ const tc_backend tc_backend_cuda = {
     .target = &tc_cuda_target,
     .entry = &tc_cuda_entry_style,
     .supports = tc_cuda_supports,
-    .emit_kernel = cuda_emit_kernel,
+    .emit_kernel = tc_cuda_emit_kernel,
     .complete = cuda_complete,
 };

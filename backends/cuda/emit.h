@@ -8,25 +8,21 @@
 #ifndef TC_CUDA_EMIT_H
 #define TC_CUDA_EMIT_H
 
+#include "backends/backend.h"
 #include "lower/loop.h"
 
 /* A GPU: thousands of threads, so that work is cut finely; on-chip memory for rows. */
 extern const tc_target tc_cuda_target;
 
-typedef struct tc_cuda_text {
-  tc_buf name;        /* tck_<readable>_<hash>_cuda */
-  tc_buf device;      /* CUDA C, complete apart from the prelude: functions `<name>_<j>` */
-  tc_buf host;        /* static int <name>(const tcrt_cuda_call *c, void *const *buf, const int64_t
-                       * *sym, const tc_value *scalar): launches from <name>_image */
-  uint32_t nfunction; /* `<name>_0` .. `<name>_<nfunction - 1>`: function j of the image */
-} tc_cuda_text;
-
 /* Never reports.  false: there is no code for the kernel. */
 bool tc_cuda_supports(const tc_kernel *k, const tc_program *p);
-/* false: out of memory.  buf[] of the launcher is in the order of the kernel's buffers; entries of
- * LOCAL buffers are not read. */
-bool tc_cuda_emit_kernel(const tc_kernel *k, const tc_program *p, tc_cuda_text *out);
-void tc_cuda_text_free(tc_cuda_text *t);
+/* The name is tck_<readable>_<hash>_cuda; the text CUDA C, complete apart from the prelude:
+ * functions `<name>_<j>`, function j of the image; the launcher
+ *   static int <name>(const tcrt_cuda_call *c, void *const *buf, const int64_t *sym,
+ *                     const tc_value *scalar)
+ * launches from <name>_image.  Its buf[] is in the order of the kernel's buffers, entries of LOCAL
+ * buffers are not read.  false: out of memory. */
+bool tc_cuda_emit_kernel(const tc_kernel *k, const tc_program *p, tc_kernel_text *out);
 
 /* Appends the chunks of the prelude that device text needs: what is put in front of it. */
 bool tc_cuda_put_prelude(const char *device, tc_buf *out);

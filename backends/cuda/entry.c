@@ -33,12 +33,13 @@ static void put_begin(const tc_entry *e) {
 }
 
 static void put_call(const tc_entry *e, uint32_t k) {
-  tc_putf(e->out, "%s(&call, buf, sym, scalar)", e->name[k]);
+  tc_putf(e->out, "%s(&call, buf, own_sym, own_scalar)", e->name[k]);
 }
 
 const tc_entry_style tc_cuda_entry_style = {
     .device = TC_CUDA,
     .suffix = "_cuda",
+    .numbered = true,
     .workspace = "tcrt_cuda_workspace(&call, ",
     .create = "tcrt_cuda_new(&call, ",
     .pack = "tcrt_cuda_pack(&call, ",

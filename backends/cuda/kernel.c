@@ -11,11 +11,11 @@ extern const char tc_cuda_prelude[];
 const tc_target tc_cuda_target = {.name = "gpu",
                                   .chunk = 0,
                                   .split = 16384,
-                                  .least_part = 64,
+                                  .least_part = 256,
                                   .most_parts = 256,
                                   .few_rows = 512,
                                   .few_columns = 65536,
-                                  .long_column = 512,
+                                  .long_column = 2048,
                                   .cut_unknown = true,
                                   .keep_loads = true,
                                   .scan_lanes = true};
@@ -69,7 +69,7 @@ static void put_scalars(const tc_program *p, const char *body, tc_cuda_use use, 
     snprintf(word, sizeof word, "z_%s", tc_dims_sym(c, i)->name);
     if (!tc_cuda_names(body, word)) continue;
     separate(l, use == TC_CUDA_DECLARE);
-    if (use == TC_CUDA_ADDRESS) tc_putf(l->out, "(void *)&sym[%u]", i);
+    if (use == TC_CUDA_ADDRESS) tc_putf(l->out, "(void *)&s_%s", word + 2);
     else tc_putf(l->out, "%s%s", use == TC_CUDA_DECLARE ? "const tc_i64 " : "", word);
   }
   for (uint32_t i = 0; i < tc_graph_scalar_count(p->graph); ++i) {
@@ -77,7 +77,7 @@ static void put_scalars(const tc_program *p, const char *body, tc_cuda_use use, 
     snprintf(word, sizeof word, "a%u", i);
     if (!tc_cuda_names(body, word)) continue;
     separate(l, use == TC_CUDA_DECLARE);
-    if (use == TC_CUDA_ADDRESS) tc_putf(l->out, "(void *)&scalar[%u]", i);
+    if (use == TC_CUDA_ADDRESS) tc_putf(l->out, "(void *)&a%u", i);
     else
       tc_putf(l->out, "%s%s",
               use != TC_CUDA_DECLARE ? ""
@@ -104,6 +104,16 @@ void tc_cuda_put_parameters(const tc_kernel *k, const tc_program *p, const char 
   if (tc_cuda_names(body, "flag")) {
     separate(&l, use == TC_CUDA_DECLARE);
     tc_put(out, flag[use]);
+  }
+}
+
+void tc_cuda_put_wait(const tc_kernel *k, const tc_program *p, const char *body, tc_buf *out) {
+  char word[16];
+  tc_put(out, "  tc_wait();\n");
+  for (uint32_t i = 0; i < k->nbuffer; ++i) {
+    snprintf(word, sizeof word, "b%u", i);
+    if (!tc_cuda_is_local(k, p, i) && tc_cuda_names(body, word))
+      tc_putf(out, "  tc_behind(b%u);\n", i);
   }
 }
 
@@ -184,17 +194,6 @@ static int block_threads(const pair *x, const tc_cuda_instance *f) {
   return f->most > TC_CUDA_BLOCK ? f->most : TC_CUDA_BLOCK;
 }
 
-/* The kernel may begin before the one in front of it has ended: it waits, then looks at memory. */
-static void put_wait(const pair *x, tc_buf *out) {
-  char word[16];
-  tc_put(out, "  tc_wait();\n");
-  for (uint32_t i = 0; i < x->k->nbuffer; ++i) {
-    snprintf(word, sizeof word, "b%u", i);
-    if (x->p->buffer[x->k->buffer[i]].kind != TC_BUF_LOCAL && tc_cuda_names(x->both->text, word))
-      tc_putf(out, "  tc_behind(b%u);\n", i);
-  }
-}
-
 static void put_global(const pair *x, const tc_cuda_instance *f, const char *name,
                        const char *index, tc_buf *out) {
   char blocks[16] = "";
@@ -203,7 +202,7 @@ static void put_global(const pair *x, const tc_cuda_instance *f, const char *nam
           block_threads(x, f), blocks, f->number);
   tc_cuda_put_parameters(x->k, x->p, x->both->text, TC_CUDA_DECLARE, out);
   tc_put(out, ") {\n");
-  put_wait(x, out);
+  tc_cuda_put_wait(x->k, x->p, x->both->text, out);
   tc_putf(out, "  %s<%d, %d, %s", name, f->lanes, f->unroll, index);
   if (f->group) tc_putf(out, ", %d%s", f->group, f->full ? ", true" : "");
   tc_put(out, ">(");
@@ -283,23 +282,16 @@ bool tc_cuda_supports(const tc_kernel *k, const tc_program *p) {
   return true;
 }
 
-bool tc_cuda_emit_kernel(const tc_kernel *k, const tc_program *p, tc_cuda_text *out) {
+bool tc_cuda_emit_kernel(const tc_kernel *k, const tc_program *p, tc_kernel_text *out) {
   tc_buf device = {0}, host = {0};
   tc_arena *arena = tc_arena_new();
   bool ok = arena &&
             (k->kind == TC_KERNEL_MATMUL ? tc_cuda_put_matmul(k, p, &device, &host, &out->nfunction)
                                          : put_nests(k, p, arena, &device, &host, &out->nfunction));
   ok = ok && device.text && host.text &&
-       tc_print_finish(k, device.text, host.text, "_cuda", &out->name, &out->device);
-  if (ok) tc_print_named(host.text, out->name.text, &out->host);
+       tc_print_finish_pair(k, device.text, host.text, "_cuda", out);
   tc_buf_free(&device);
   tc_buf_free(&host);
   if (arena) tc_arena_free(arena);
-  return ok && !out->host.failed;
-}
-
-void tc_cuda_text_free(tc_cuda_text *t) {
-  tc_buf_free(&t->name);
-  tc_buf_free(&t->device);
-  tc_buf_free(&t->host);
+  return ok;
 }

@@ -31,10 +31,21 @@ static void put_conditions(const tc_cuda_launch *x) {
   tc_buf_free(&wide);
 }
 
+/* The way of a reduction that may be cut: short ones, and those of many results, are not. */
+static void put_when(const tc_cuda_launch *x) {
+  if (x->n->when == TC_ALWAYS) return;
+  tc_putf(x->out, "  if (%s(", x->n->when == TC_WHERE_CUT ? "!" : "");
+  tc_print_dim(x->p, x->n->elements, x->out);
+  tc_putf(x->out, " <= %lld || ", (long long)tc_cuda_target.long_column);
+  tc_print_dim(x->p, x->n->results, x->out);
+  tc_putf(x->out, " >= %lld))\n", (long long)tc_cuda_target.few_columns);
+}
+
 void tc_cuda_put_nest_launch(const tc_kernel *k, const tc_program *p, uint32_t i,
                              const tc_cuda_plan *plan, const char *body, tc_buf *out) {
   const tc_cuda_launch nest = {k, p, &k->nest[i], plan, out}, *x = &nest;
   const tc_cuda_printer *kind = &tc_cuda_kinds[plan->kind];
+  put_when(x);
   tc_putf(x->out, "  { /* nest %u: %s */\n", i, kind->name);
   put_forms(x);
   put_conditions(x);
@@ -48,7 +59,7 @@ void tc_cuda_put_nest_launch(const tc_kernel *k, const tc_program *p, uint32_t i
          "    if (status) return status;\n  }\n");
 }
 
-/* Sizes as the launchers and conditions name them. */
+/* Sizes and scalars as launchers and conditions name them. */
 void tc_cuda_put_host_head(const tc_program *p, const char *body, tc_buf *out) {
   tc_put(out, "static int @NAME@(const tcrt_cuda_call *c, void *const *buf, const int64_t *sym,\n"
               "                  const tc_value *scalar) {\n  (void)sym, (void)scalar;\n");
@@ -57,6 +68,11 @@ void tc_cuda_put_host_head(const tc_program *p, const char *body, tc_buf *out) {
     char word[256];
     snprintf(word, sizeof word, "s_%s", tc_dims_sym(c, i)->name);
     if (tc_cuda_names(body, word)) tc_putf(out, "  const int64_t %s = sym[%u];\n", word, i);
+  }
+  for (uint32_t i = 0; i < tc_graph_scalar_count(p->graph); ++i) {
+    char word[32];
+    snprintf(word, sizeof word, "a%u", i);
+    if (tc_cuda_names(body, word)) tc_putf(out, "  const tc_value %s = scalar[%u];\n", word, i);
   }
 }
 
@@ -78,7 +94,8 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
  * the next larger team.  tc_cuda_blocks: where halves are long to compute, a thread takes several
  * items, one at a time, for what they share is found once.  tc_cuda_team: threads that share a row
  * of `items`: f->each items a thread, fewer where there are few rows.  tc_cuda_depth: threads that
- * share a column of `items`; tc_cuda_width: columns of a block. */
+ * share a column of `items`; tc_cuda_width: columns of a block.  tc_cuda_is_short: a product of few
+ * tiles, short along k, for which the library would take two kernels, and its epilogue one more. */
 static const char helpers[] =
     "#define TC_CUDA_FN static inline __attribute__((unused))\n"
     "typedef struct tc_cuda_form {\n"
@@ -117,10 +134,16 @@ static const char helpers[] =
     "                                 int64_t *width) {\n"
     "  int64_t n = 1, w = 1;\n"
     "  while (w < 32 && w < columns) w *= 2;\n"
-    "  while (n * w < 256 && n * 16 <= items) n *= 2;\n"
+    "  const int64_t threads = others * tc_cuda_ceildiv(columns, w) * w;\n"
+    "  while (n * w < 256 && n * 16 <= items && (n * 64 <= items || n * threads < 128 * 1024)) n "
+    "*= 2;\n"
     "  while (w > 8 && others * tc_cuda_ceildiv(columns, w) < 256) {\n"
     "    w /= 2;\n"
     "    while (n * w < 256 && n * 8 <= items) n *= 2;\n"
+    "  }\n"
+    "  while (w > 2 && others * tc_cuda_ceildiv(columns, w) < 64) {\n"
+    "    w /= 2;\n"
+    "    while (n * w < 512 && n * 4 <= items) n *= 2;\n"
     "  }\n"
     "  while (n * w < 512 && n * 16 <= items && others * tc_cuda_ceildiv(columns, w) < 512) n *= "
     "2;\n"
@@ -132,19 +155,16 @@ static const char helpers[] =
     "  while (n < 128 && n < columns) n *= 2;\n"
     "  return n;\n"
     "}\n"
+    "TC_CUDA_FN int tc_cuda_is_short(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm, int64_t "
+    "side,\n"
+    "                                int64_t most) {\n"
+    "  const int64_t tiles = mm->batch * tc_cuda_ceildiv(mm->m, side) * tc_cuda_ceildiv(mm->n, "
+    "side);\n"
+    "  return mm->k <= most && tiles <= c->info->sms;\n"
+    "}\n"
     "TC_CUDA_FN int64_t tc_cuda_owners(int64_t slices) {\n"
     "  const int64_t n = slices > 0 ? 131072 / slices : 1;\n"
     "  return n > 1024 ? 1024 : n > 1 ? n : 1;\n"
-    "}\n"
-    "TC_CUDA_FN int tc_cuda_start(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned "
-    "function,\n"
-    "                             int64_t grid, int64_t block, int64_t shared, void *const *args,\n"
-    "                             unsigned nargs) {\n"
-    "  if (grid <= 0) return 0;\n"
-    "  if (grid > 1 << 30) grid = 1 << 30; /* threads go on by the size of the grid */\n"
-    "  return tcrt_cuda_launch(c, image, function, (unsigned)grid, 1, (unsigned)block, "
-    "(unsigned)shared,\n"
-    "                          args, nargs);\n"
     "}\n"
     "TC_CUDA_FN int tc_cuda_follow(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned "
     "function,\n"
@@ -152,7 +172,7 @@ static const char helpers[] =
     "*args,\n"
     "                              unsigned nargs) {\n"
     "  if (grid <= 0) return 0;\n"
-    "  if (grid > 1 << 30) grid = 1 << 30;\n"
+    "  if (grid > 1 << 30) grid = 1 << 30; /* threads go on by the size of the grid */\n"
     "  return tcrt_cuda_follow(c, image, function, (unsigned)grid, (unsigned)block, "
     "(unsigned)shared,\n"
     "                          args, nargs);\n"

@@ -184,7 +184,7 @@ static void put_call(const library *x, tc_buf *out) {
 }
 
 uint32_t tc_cuda_put_library(const tc_kernel *k, const tc_program *p, uint32_t first,
-                             tc_buf *device, tc_buf *host, bool *failed) {
+                             const char *own, tc_buf *device, tc_buf *host, bool *failed) {
   library x;
   uint32_t next = first;
   if (!open_library(&x, k, p)) return next;
@@ -192,7 +192,7 @@ uint32_t tc_cuda_put_library(const tc_kernel *k, const tc_program *p, uint32_t f
   tc_kernel rest;
   tc_buf body = {0};
   put_call(&x, host);
-  tc_put(host, "  if (tcrt_cuda_matmul(c, &mm) == 0) {\n");
+  tc_putf(host, "  if (!(%s) && tcrt_cuda_matmul(c, &mm) == 0) {\n", own);
   if (!x.whole) {
     *failed |= !arena || !rest_kernel(&x, &rest, arena);
     if (!*failed) {

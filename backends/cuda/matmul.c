@@ -62,7 +62,7 @@ static void extent(const tc_cuda_product *x, int axis, tc_buf *out) {
   tc_print_dim(x->p, x->mm->axis[axis].extent, out);
 }
 
-void tc_cuda_put_extent(tc_cuda_product *x, const char *name, int axis) {
+static void put_extent(tc_cuda_product *x, const char *name, int axis) {
   tc_buf t = {0};
   extent(x, axis, &t);
   tc_print_line(&x->s, "const tc_int %s = %s;", name, t.text);
@@ -89,6 +89,39 @@ void tc_cuda_put_batch_count(const tc_cuda_product *x, tc_buf *out) {
     extent(x, i, out);
     tc_put(out, ")");
   }
+}
+
+void tc_cuda_open_tiles(tc_cuda_product *x, const char *high, const char *broad) {
+  tc_buf batches = {0};
+  tc_cuda_put_batch_count(x, &batches);
+  put_extent(x, "m_end", x->m);
+  put_extent(x, "n_end", x->n);
+  put_extent(x, "k_end", x->kk);
+  tc_print_line(&x->s,
+                "const tc_int m_tiles = TC_CEILDIV(m_end, %s), n_tiles = TC_CEILDIV(n_end, %s);",
+                high, broad);
+  tc_print_line(
+      &x->s, "for (tc_int tile = blockIdx.x; tile < %s * m_tiles * n_tiles; tile += gridDim.x) {",
+      batches.text ? batches.text : "1");
+  x->s.indent += 2;
+  tc_buf_free(&batches);
+}
+
+void tc_cuda_close_tiles(tc_cuda_product *x) {
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+void tc_cuda_put_instance(const tc_cuda_product *x, const char *body, int number, int threads,
+                          int blocks, const char *arguments, tc_buf *out) {
+  tc_putf(out, "extern \"C\" __global__ void __launch_bounds__(%d, %d) @NAME@_%d(\n    ", threads,
+          blocks, number);
+  tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
+  tc_put(out, ") {\n");
+  tc_cuda_put_wait(x->k, x->p, body, out);
+  tc_putf(out, "  @NAME@_product<%s>(", arguments ? arguments : "");
+  tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_PASS, out);
+  tc_put(out, ");\n}\n");
 }
 
 void tc_cuda_put_part(tc_cuda_product *x, const tc_cuda_operand *o, int lanes) {
@@ -149,13 +182,12 @@ static bool open_product(tc_cuda_product *x, const tc_kernel *k, const tc_progra
 static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cuda_operand *o,
                          const tc_cuda_template *t, const char *library, tc_buf *out) {
   tc_buf text = {0}, conditions = {0};
-  tc_put(&text, library);
   for (int i = 0; i < 3; ++i) {
     tc_cuda_put_aligned(x->k, x->p, &o[i].nest, &o[i].plan, &conditions);
     tc_cuda_put_small(x->k, x->p, &o[i].nest, &o[i].plan, false, &conditions);
   }
-  tc_putf(&text, "  const int wide = 1%s;\n  const int64_t group = 1, m = ",
-          conditions.text ? conditions.text : "");
+  tc_putf(&text, "  const int wide = 1%s;\n%s  const int64_t group = 1, m = ",
+          conditions.text ? conditions.text : "", library);
   extent(x, x->m, &text);
   tc_put(&text, ", n = ");
   extent(x, x->n, &text);
@@ -168,8 +200,8 @@ static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cu
          "  void *const args[] = {");
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_ADDRESS, &text);
   tc_put(&text,
-         "};\n  return tc_cuda_start(c, &@NAME@_image, function, grid, block, shared, args,\n"
-         "                       sizeof args / sizeof *args);\n}\n");
+         "};\n  return tc_cuda_follow(c, &@NAME@_image, function, grid, block, shared, args,\n"
+         "                        sizeof args / sizeof *args);\n}\n");
   tc_cuda_put_host_head(x->p, text.text ? text.text : "", out);
   tc_put(out, text.text ? text.text : "");
   if (text.failed || conditions.failed) out->failed = true;
@@ -204,8 +236,8 @@ bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device,
     put_whole_body(&x, o, t, &body);
     tc_print_fused(k, p, device);
     tc_cuda_put_short(k, p, true, device);
-    t->put(&x, o, body.text ? body.text : "", device);
-    *functions = tc_cuda_put_library(k, p, t->functions, device, &library, &failed);
+    *functions = t->put(&x, o, body.text ? body.text : "", device);
+    *functions = tc_cuda_put_library(k, p, *functions, t->own, device, &library, &failed);
     tc_cuda_put_short(k, p, false, device);
     put_launcher(&x, body.text ? body.text : "", o, t, library.text ? library.text : "", host);
   }

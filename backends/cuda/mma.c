@@ -157,8 +157,6 @@ static void put_order(tc_cuda_product *x) {
 }
 
 static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
-  tc_buf batches = {0};
-  tc_cuda_put_batch_count(x, &batches);
   tc_print_line(&x->s, "constexpr int PLACE = 64 * (M + N); /* elements of a place */");
   tc_print_line(&x->s, "constexpr int GROUPS = THREADS / 128;");
   tc_print_line(&x->s, "typedef tc_square<tc_%s, M, N, GROUPS, %s, %s> square_t;",
@@ -166,22 +164,12 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
                 o[1].along == x->kk ? "true" : "false");
   tc_print_line(&x->s, "constexpr int PLACES = 3 + square_t::behind, AHEAD = 2;");
   tc_print_line(&x->s, "unsigned short *const place = tc_places();");
-  tc_cuda_put_extent(x, "m_end", x->m);
-  tc_cuda_put_extent(x, "n_end", x->n);
-  tc_cuda_put_extent(x, "k_end", x->kk);
-  tc_print_line(&x->s,
-                "const tc_int m_tiles = TC_CEILDIV(m_end, M), n_tiles = TC_CEILDIV(n_end, N);");
-  tc_print_line(
-      &x->s, "for (tc_int tile = blockIdx.x; tile < %s * m_tiles * n_tiles; tile += gridDim.x) {",
-      batches.text ? batches.text : "1");
-  x->s.indent += 2;
+  tc_cuda_open_tiles(x, "M", "N");
   put_order(x);
   tc_cuda_put_batches(x);
   put_loop(x, o);
   put_epilogue(x, o[2].plan.lanes);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-  tc_buf_free(&batches);
+  tc_cuda_close_tiles(x);
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
@@ -192,20 +180,18 @@ typedef struct tile {
 } tile;
 static const tile large = {256, 128, 256, 1}, middle = {128, 128, 128, 2}, small = {64, 64, 128, 2};
 
-static void put_global(const tc_cuda_product *x, const char *body, int number, const tile *t,
-                       const int *lanes, const char *index, tc_buf *out) {
-  tc_putf(out, "extern \"C\" __global__ void __launch_bounds__(%d, %d) @NAME@_%d(\n    ",
-          t->threads, t->blocks, number);
-  tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
-  tc_putf(out, ") {\n  @NAME@_product<%d, %d, %d, %d, %d, %d, %s>(", t->m, t->n, t->threads,
-          lanes[0], lanes[1], lanes[2], index);
-  tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_PASS, out);
-  tc_put(out, ");\n}\n");
+static void put_function(const tc_cuda_product *x, const char *body, int number, const tile *t,
+                         const int *lanes, const char *index, tc_buf *out) {
+  tc_buf arguments = {0};
+  tc_putf(&arguments, "%d, %d, %d, %d, %d, %d, %s", t->m, t->n, t->threads, lanes[0], lanes[1],
+          lanes[2], index);
+  tc_cuda_put_instance(x, body, number, t->threads, t->blocks, arguments.text, out);
+  tc_buf_free(&arguments);
 }
 
 /* Functions 0 to 2: tiles of three sizes, of 16-byte accesses; 3: no conditions. */
-static void put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,
-                          tc_buf *out) {
+static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,
+                              tc_buf *out) {
   const int wide[] = {o[0].plan.lanes, o[1].plan.lanes, o[2].plan.lanes}, one[] = {1, 1, 1};
   const bool far = o[0].plan.far || o[1].plan.far || o[2].plan.far;
   const char *index = far ? "tc_i64" : "int";
@@ -213,10 +199,11 @@ static void put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, co
               "class tc_int>\nTC_FN void @NAME@_product(\n    ");
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", body);
-  put_global(x, body, 0, &large, wide, index, out);
-  put_global(x, body, 1, &middle, wide, index, out);
-  put_global(x, body, 2, &small, wide, index, out);
-  put_global(x, body, 3, &small, one, "tc_i64", out);
+  put_function(x, body, 0, &large, wide, index, out);
+  put_function(x, body, 1, &middle, wide, index, out);
+  put_function(x, body, 2, &small, wide, index, out);
+  put_function(x, body, 3, &small, one, "tc_i64", out);
+  return 4;
 }
 
 /* The largest tiles of which there are enough to feed the machine and for which there is shared
@@ -239,5 +226,7 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
           "  const int64_t shared = function == 0 ? larger : function == 1 ? 99328 : 50176;\n");
 }
 
-const tc_cuda_template tc_cuda_mma = {
-    .functions = 4, .body = put_body, .put = put_functions, .launch = put_launch};
+const tc_cuda_template tc_cuda_mma = {.own = "wide && tc_cuda_is_short(c, &mm, 64, 512)",
+                                      .body = put_body,
+                                      .put = put_functions,
+                                      .launch = put_launch};

@@ -204,10 +204,10 @@ bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device,
                         uint32_t *functions);
 
 /* library.c: the product by cuBLASLt, where it can take it: statements of the launcher that return
- * when it did, and functions from number `first` on for the rest of the epilogue.  The next free
- * number. */
+ * when it did, unless `own` (C; the product is `mm`), and functions from number `first` on for the
+ * rest of the epilogue.  The next free number. */
 uint32_t tc_cuda_put_library(const tc_kernel *k, const tc_program *p, uint32_t first,
-                             tc_buf *device, tc_buf *host, bool *failed);
+                             const char *own, tc_buf *device, tc_buf *host, bool *failed);
 
 /* kernel.c: parameters that a body's text names, as declared, as passed on, and as the launcher's
  * array of addresses. */
@@ -215,6 +215,9 @@ typedef enum { TC_CUDA_DECLARE, TC_CUDA_PASS, TC_CUDA_ADDRESS } tc_cuda_use;
 void tc_cuda_put_parameters(const tc_kernel *k, const tc_program *p, const char *body,
                             tc_cuda_use use, tc_buf *out);
 bool tc_cuda_names(const char *text, const char *word);
+/* The first statements of a function that tc_cuda_follow launches: it begins before the one in front
+ * of it has ended, waits, and looks at memory then. */
+void tc_cuda_put_wait(const tc_kernel *k, const tc_program *p, const char *body, tc_buf *out);
 /* Declares the symbols that a body names, of the type of its index arithmetic. */
 void tc_cuda_put_symbols(const tc_program *p, const char *text, tc_buf *out);
 /* Kernels whose results are halves use shorter elementary functions: the text in front of one, and

@@ -29,10 +29,12 @@ typedef struct tc_cuda_operand {
 
 /* What differs between the templates. */
 typedef struct tc_cuda_template {
-  uint32_t functions;
+  const char *own; /* C: is product `mm`, where `wide` holds, one that is over before the library's
+                    * would be?  */
   void (*body)(tc_cuda_product *x, const tc_cuda_operand *o); /* o: A, B, epilogue */
-  /* The functions 0 .. functions - 1; the text of the body says their parameters. */
-  void (*put)(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body, tc_buf *out);
+  /* The functions, from 0 on; the text of the body says their parameters.  How many they are. */
+  uint32_t (*put)(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,
+                  tc_buf *out);
   /* C: function, block, shared and grid, from m, n, batches, wide. */
   void (*launch)(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out);
 } tc_cuda_template;
@@ -40,7 +42,13 @@ extern const tc_cuda_template tc_cuda_simt, tc_cuda_mma;
 bool tc_cuda_takes_mma(const tc_mm_loop *mm);
 
 const char *tc_cuda_acc(const tc_cuda_product *x); /* compute type of the sums */
-void tc_cuda_put_extent(tc_cuda_product *x, const char *name, int axis);
+/* The loop over tiles of `high` x `broad` results: `tile` is at hand, of m_tiles by n_tiles for
+ * each point of the batch axes. */
+void tc_cuda_open_tiles(tc_cuda_product *x, const char *high, const char *broad);
+void tc_cuda_close_tiles(tc_cuda_product *x);
+/* A function: an instance of the template with these arguments, `blocks` of a multiprocessor. */
+void tc_cuda_put_instance(const tc_cuda_product *x, const char *body, int number, int threads,
+                          int blocks, const char *arguments, tc_buf *out);
 /* The numbers of the batch axes of `tile`. */
 void tc_cuda_put_batches(tc_cuda_product *x);
 void tc_cuda_put_batch_count(const tc_cuda_product *x, tc_buf *out);

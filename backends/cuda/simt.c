@@ -1,182 +1,266 @@
-/* simt.c - the matrix product as every thread's own sums: tiles of both operands in shared memory,
- * a square of TC_U x TC_U sums in the registers of each of 256 threads.  Any dtype; prologues are
- * computed while a tile is filled, the epilogue on finished sums. */
+/* simt.c - the matrix product as every thread's own sums, any dtype.
+ *
+ * A block of 256 threads takes a tile of SIDE x SIDE results; a square of HIGH x WIDE sums is in
+ * the registers of a thread.  Where that takes fewer threads than there are, groups of threads
+ * (slices) have parts of k of their own, and their sums are added at the end, in order: small
+ * products have few tiles, and small tiles few sums.  Squares are as large as that allows, for what
+ * a thread reads from shared memory grows with their sides.  The next tiles of both operands are on
+ * their way from memory to registers while the ones in shared memory are multiplied; there are two
+ * places for each. Prologues are computed while a tile is filled, the epilogue on finished sums. */
 #include "backends/cuda/product.h"
 
-enum { DEPTH = 16 }; /* of a tile, along k */
+enum { THREADS = 256, PAD = 4, PIECE = 4 };
 
-/* ---- text ------------------------------------------------------------------------------------ */
+/* A function: the side of a tile, and the square of a thread. */
+typedef struct square {
+  int side, high, wide;
+} square;
+static const square squares[] = {{128, 8, 8}, {64, 8, 8}, {64, 4, 4}, {32, 8, 4}, {16, 8, 4}};
+enum { SQUARES = sizeof squares / sizeof *squares, GENERAL = 3 };
 
-/* Tile `name` of [DEPTH][TC_U * 16] elements; LANES neighbours of the axis `along` at a time.  What
- * lies outside of the operand is 0. */
-static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, const char *name, int lanes) {
-  const bool by_k = o->along == x->kk;
-  const char *side = name[0] == 'a' ? "m" : "n";
-  const char *type = tc_cuda_acc(x), *row = by_k ? "far" : "near", *deep = by_k ? "near" : "far";
-  tc_print_line(&x->s, "{");
+/* ---- tiles ----------------------------------------------------------------------------------- */
+
+/* Opens the walk over the pieces of a tile [DEEP][SIDE], TC_L neighbours along the operand's own
+ * axis each: `row` and `deep` are where a piece is.  Neighbours along k are turned on their way: a
+ * warp takes 16 elements of some rows, which go to different banks, or to two each. */
+static void open_pieces(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
+  tc_print_line(&x->s, "{ /* %c */", name == 'a' ? 'A' : 'B');
   x->s.indent += 2;
-  tc_print_line(&x->s, "constexpr int TC_L = %s_lanes, wide = %s;", name,
-                by_k ? "16" : "16 * TC_U");
+  tc_print_line(&x->s, "constexpr int TC_L = %c_lanes;", name);
   tc_print_line(&x->s, "TC_TYPES");
-  tc_print_line(
-      &x->s, "TC_UNROLL for (int e = (int)threadIdx.x * TC_L; e < 256 * TC_U; e += 256 * TC_L) {");
+  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < SIDE * DEEP / (%d * TC_L); ++e) {", THREADS);
   x->s.indent += 2;
-  tc_print_line(&x->s, "const int near = e %% wide, far = e / wide;");
-  tc_print_line(&x->s, "const tc_int %s = %s0 + %s, %s = k0 + %s;",
-                x->text[side[0] == 'm' ? x->m : x->n], side, row, x->text[x->kk], deep);
-  tc_print_line(&x->s, "tc_v%s part = tc_set_%s(0);", type, type);
-  tc_print_line(&x->s, "if (%s < %s_end && %s < k_end) {", x->text[side[0] == 'm' ? x->m : x->n],
-                side, x->text[x->kk]);
-  x->s.indent += 2;
-  tc_cuda_put_part(x, o, lanes);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-  tc_print_line(&x->s, "TC_UNROLL for (int l = 0; l < TC_L; ++l) %s_tile[%s%s][%s%s] = part[l];",
-                name, deep, by_k ? " + l" : "", row, by_k ? "" : " + l");
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
+  tc_print_line(&x->s, "const int item = (int)threadIdx.x + e * %d;", THREADS);
+  if (o->along == x->kk) {
+    tc_print_line(&x->s, "constexpr int run = tc_most(TC_MIN(16, DEEP) / TC_L, 32 / SIDE);");
+    tc_print_line(&x->s, "constexpr int rows = 32 / run;");
+    tc_print_line(&x->s, "constexpr int runs = DEEP / (run * TC_L);");
+    tc_print_line(&x->s, "const int row = item / 32 / runs * rows + item %% rows;");
+    tc_print_line(&x->s, "const int deep = (item / 32 %% runs * run + item / rows %% run) * TC_L;");
+  } else {
+    tc_print_line(&x->s, "const int row = item %% (SIDE / TC_L) * TC_L;");
+    tc_print_line(&x->s, "const int deep = item / (SIDE / TC_L);");
+  }
 }
 
+static void close_pieces(tc_cuda_product *x) {
+  for (int i = 0; i < 2; ++i) {
+    x->s.indent -= 2;
+    tc_print_line(&x->s, "}");
+  }
+}
+
+/* The tile at k0 to registers; what lies outside of the operand is 0. */
+static void put_fetch(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
+  const char side = name == 'a' ? 'm' : 'n', *type = tc_cuda_acc(x), *k = x->text[x->kk];
+  const char *across = x->text[name == 'a' ? x->m : x->n];
+  open_pieces(x, o, name);
+  tc_print_line(&x->s, "const tc_int %s = %c0 + row, %s = k0 + deep;", across, side, k);
+  tc_print_line(&x->s, "tc_v%s part = tc_set_%s(0);", type, type);
+  tc_print_line(&x->s, "if (%s < %c_end && %s < k_end) {", across, side, k);
+  x->s.indent += 2;
+  tc_cuda_put_part(x, o, o->plan.lanes);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_print_line(&x->s, "%c_next[turn][e] = part;", name);
+  close_pieces(x);
+}
+
+/* From registers to place `to`. */
+static void put_place(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
+  open_pieces(x, o, name);
+  if (o->along == x->kk)
+    tc_print_line(&x->s,
+                  "TC_UNROLL for (int l = 0; l < TC_L; ++l) %c_tile[to][deep + l][row] = "
+                  "%c_next[next][e][l];",
+                  name, name);
+  else
+    tc_print_line(&x->s, "tc_store_%s(&%c_tile[to][deep][row], %c_next[next][e]);", tc_cuda_acc(x),
+                  name, name);
+  close_pieces(x);
+}
+
+/* The thread's rows (columns) of a tile are runs of four, or of as many as there are. */
 static void put_multiply(tc_cuda_product *x) {
   const char *t = tc_cuda_acc(x);
-  tc_print_line(&x->s, "TC_UNROLL for (int d = 0; d < %d; ++d) {", DEPTH);
+  tc_print_line(&x->s, "TC_UNROLL for (int d = 0; d < DEEP / SLICES; ++d) {");
   x->s.indent += 2;
-  tc_print_line(&x->s, "tc_%s left[TC_U], right[TC_U];", t);
-  tc_print_line(
-      &x->s,
-      "TC_UNROLL for (int i = 0; i < TC_U; ++i) left[i] = a_tile[d][i / 4 * 64 + y * 4 + i %% 4];");
-  tc_print_line(&x->s, "TC_UNROLL for (int j = 0; j < TC_U; ++j) right[j] = b_tile[d][j / 4 * 64 + "
-                       "x * 4 + j %% 4];");
-  tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < TC_U; ++i)");
-  tc_print_line(&x->s, "  TC_UNROLL for (int j = 0; j < TC_U; ++j) sum[i][j] = tc_mad(left[i], "
+  tc_print_line(&x->s, "tc_%s left[HIGH], right[WIDE];", t);
+  tc_print_line(&x->s, "tc_run<HIGH, SIDE>(left, a_tile[from][slice * (DEEP / SLICES) + d], y);");
+  tc_print_line(&x->s, "tc_run<WIDE, SIDE>(right, b_tile[from][slice * (DEEP / SLICES) + d], x);");
+  tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < HIGH; ++i)");
+  tc_print_line(&x->s, "  TC_UNROLL for (int j = 0; j < WIDE; ++j) sum[i][j] = tc_mad(left[i], "
                        "right[j], sum[i][j]);");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
 
-/* Finished sums go through shared memory, sixteen rows of the square at a time, so that neighbours
- * along n are stored together and the epilogue stands in the text once. */
-static void put_strip(tc_cuda_product *x) {
-  tc_print_line(&x->s, "TC_ROLLED for (int i = 0; i < TC_U; ++i) {");
+/* At step s tile s is multiplied, tile s + 1 put in its place, and tile s + AHEAD asked for. */
+static void put_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
+  const char *t = tc_cuda_acc(x);
+  tc_print_line(&x->s, "tc_%s sum[HIGH][WIDE] = {};", t);
+  for (const char *name = "ab"; *name; ++name)
+    tc_print_line(&x->s, "tc_vec<tc_%s, %c_lanes> %c_next[AHEAD][SIDE * DEEP / (%d * %c_lanes)];",
+                  t, *name, *name, THREADS, *name);
+  tc_print_line(&x->s, "const tc_int steps = TC_CEILDIV(k_end, DEEP);");
+  tc_print_line(&x->s, "TC_ROLLED for (tc_int base = -AHEAD; base < steps; base += AHEAD)");
+  tc_print_line(&x->s, "TC_UNROLL for (int turn = 0; turn < AHEAD; ++turn) {");
   x->s.indent += 2;
-  tc_print_line(&x->s, "TC_UNROLL for (int q = 0; q < TC_U; ++q)");
-  tc_print_line(&x->s, "  if (q == i)");
-  tc_print_line(&x->s,
-                "    TC_UNROLL for (int j = 0; j < TC_U; ++j) strip[y][j / 4 * 64 + x * 4 + j %% "
-                "4] = sum[q][j];");
+  tc_print_line(&x->s, "const int next = (turn + 1) %% AHEAD;");
+  tc_print_line(&x->s, "const tc_int step = base + turn, k0 = (step + AHEAD) * DEEP;");
+  tc_print_line(&x->s, "const int from = (int)(step & 1), to = from ^ 1;");
+  put_fetch(x, &o[0], 'a');
+  put_fetch(x, &o[1], 'b');
+  tc_print_line(&x->s, "if (step >= 0) {");
+  x->s.indent += 2;
+  put_multiply(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_print_line(&x->s, "if (step >= -1) {");
+  x->s.indent += 2;
+  put_place(x, &o[0], 'a');
+  put_place(x, &o[1], 'b');
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_print_line(&x->s, "__syncthreads();");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* ---- finished sums --------------------------------------------------------------------------- */
+
+/* Sums of all slices go through shared memory, some rows of them at a time: neighbours along n are
+ * stored together, and the epilogue stands in the text once. */
+static void open_strips(tc_cuda_product *x) {
+  const char *t = tc_cuda_acc(x);
+  tc_print_line(&x->s, "constexpr int ROWS = TC_MIN(SIDE, 4 * DEEP / SLICES);");
+  tc_print_line(&x->s, "TC_ROLLED for (int strip = 0; strip < SIDE; strip += ROWS) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < HIGH; ++i) {");
+  tc_print_line(&x->s, "  const int row = tc_at<HIGH, SIDE>(y, i) - strip;");
+  tc_print_line(&x->s, "  tc_%s *const to = memory + (slice * ROWS + row) * (SIDE + %d);", t, PAD);
+  tc_print_line(&x->s, "  if (row >= 0 && row < ROWS) tc_run_put<WIDE, SIDE>(to, sum[i], x);");
+  tc_print_line(&x->s, "}");
   tc_print_line(&x->s, "__syncthreads();");
 }
 
 static void put_epilogue(tc_cuda_product *x, int lanes) {
-  put_strip(x);
+  const char *t = tc_cuda_acc(x);
+  open_strips(x);
   tc_print_line(&x->s, "constexpr int TC_L = c_lanes;");
   tc_print_line(&x->s, "TC_TYPES");
   tc_print_line(
-      &x->s, "TC_ROLLED for (int e = (int)threadIdx.x * TC_L; e < 16 * side; e += 256 * TC_L) {");
+      &x->s, "TC_ROLLED for (int e = (int)threadIdx.x * TC_L; e < ROWS * SIDE; e += %d * TC_L) {",
+      THREADS);
   x->s.indent += 2;
-  tc_print_line(&x->s,
-                "const tc_int %s = m0 + i / 4 * 64 + e / side * 4 + i %% 4, %s = n0 + e %% side;",
+  tc_print_line(&x->s, "const tc_int %s = m0 + strip + e / SIDE, %s = n0 + e %% SIDE;",
                 x->text[x->m], x->text[x->n]);
   tc_print_line(&x->s, "if (%s < m_end && %s < n_end) {", x->text[x->m], x->text[x->n]);
   x->s.indent += 2;
-  tc_print_line(&x->s, "tc_v%s r0;", tc_cuda_acc(x));
-  tc_print_line(&x->s,
-                "TC_UNROLL for (int l = 0; l < TC_L; ++l) r0[l] = strip[e / side][e %% side + l];");
+  tc_print_line(&x->s, "const tc_%s *const part = memory + e / SIDE * (SIDE + %d) + e %% SIDE;", t,
+                PAD);
+  tc_print_line(&x->s, "tc_v%s r0 = tc_load_%s(part);", t, t);
+  tc_print_line(&x->s, "TC_UNROLL for (int s = 1; s < SLICES; ++s)");
+  tc_print_line(&x->s, "  r0 = tc_add_%s(r0, tc_load_%s(part + s * (ROWS * (SIDE + %d))));", t, t,
+                PAD);
   tc_cuda_put_finish(x, lanes);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
+  for (int i = 0; i < 2; ++i) {
+    x->s.indent -= 2;
+    tc_print_line(&x->s, "}");
+  }
   tc_print_line(&x->s, "__syncthreads();");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-}
-
-static void put_tile(tc_cuda_product *x, const tc_cuda_operand *a, const tc_cuda_operand *b,
-                     int lanes) {
-  tc_print_line(&x->s,
-                "const tc_int m0 = tile / n_tiles %% m_tiles * side, n0 = tile %% n_tiles * side;");
-  tc_cuda_put_batches(x);
-  tc_print_line(&x->s, "tc_%s sum[TC_U][TC_U] = {};", tc_cuda_acc(x));
-  tc_print_line(&x->s, "for (tc_int k0 = 0; k0 < k_end; k0 += %d) {", DEPTH);
-  x->s.indent += 2;
-  put_fill(x, a, "a", a->plan.lanes);
-  put_fill(x, b, "b", b->plan.lanes);
-  tc_print_line(&x->s, "__syncthreads();");
-  put_multiply(x);
-  tc_print_line(&x->s, "__syncthreads();");
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-  put_epilogue(x, lanes);
 }
 
 static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
-  const int lanes = o[2].plan.lanes;
-  tc_buf batches = {0};
-  tc_cuda_put_batch_count(x, &batches);
-  tc_print_line(&x->s, "constexpr int side = 16 * TC_U;");
-  tc_print_line(&x->s, "__shared__ tc_%s a_tile[%d][side + 4], b_tile[%d][side + 4];",
-                tc_cuda_acc(x), DEPTH, DEPTH);
-  tc_print_line(&x->s, "__shared__ tc_%s strip[16][side + 4];", tc_cuda_acc(x));
-  tc_cuda_put_extent(x, "m_end", x->m);
-  tc_cuda_put_extent(x, "n_end", x->n);
-  tc_cuda_put_extent(x, "k_end", x->kk);
-  tc_print_line(
-      &x->s, "const tc_int m_tiles = TC_CEILDIV(m_end, side), n_tiles = TC_CEILDIV(n_end, side);");
-  tc_print_line(&x->s, "const int x = threadIdx.x %% 16, y = threadIdx.x / 16;");
-  tc_print_line(
-      &x->s, "for (tc_int tile = blockIdx.x; tile < %s * m_tiles * n_tiles; tile += gridDim.x) {",
-      batches.text);
-  x->s.indent += 2;
-  put_tile(x, &o[0], &o[1], lanes);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-  tc_buf_free(&batches);
+  const char *t = tc_cuda_acc(x);
+  tc_print_line(&x->s, "constexpr int EACH = SIDE / HIGH * (SIDE / WIDE), SLICES = %d / EACH;",
+                THREADS);
+  tc_print_line(&x->s,
+                "constexpr int DEEP = (SIDE > 32 ? 1024 : 8192 / (int)sizeof(tc_%s)) / SIDE;", t);
+  tc_print_line(&x->s, "constexpr int AHEAD = SIDE > 16 ? 1 : 2;");
+  tc_print_line(&x->s, "__shared__ __align__(16) tc_%s memory[4 * DEEP * (SIDE + %d)];", t, PAD);
+  tc_print_line(&x->s, "tc_%s(*const a_tile)[DEEP][SIDE + %d] = (tc_%s(*)[DEEP][SIDE + %d])memory;",
+                t, PAD, t, PAD);
+  tc_print_line(&x->s, "tc_%s(*const b_tile)[DEEP][SIDE + %d] = a_tile + 2;", t, PAD);
+  tc_print_line(&x->s, "const int slice = (int)threadIdx.x / EACH;");
+  tc_print_line(&x->s, "const int x = (int)threadIdx.x %% (SIDE / WIDE);");
+  tc_print_line(&x->s, "const int y = (int)threadIdx.x %% EACH / (SIDE / WIDE);");
+  tc_cuda_open_tiles(x, "SIDE", "SIDE");
+  tc_print_line(&x->s,
+                "const tc_int m0 = tile / n_tiles %% m_tiles * SIDE, n0 = tile %% n_tiles * SIDE;");
+  tc_cuda_put_batches(x);
+  put_loop(x, o);
+  put_epilogue(x, o[2].plan.lanes);
+  tc_cuda_close_tiles(x);
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-static void put_global(const tc_cuda_product *x, const char *body, int number, int unroll, int a,
-                       int b, int c, const char *index, tc_buf *out) {
-  tc_putf(out, "extern \"C\" __global__ void __launch_bounds__(256) @NAME@_%d(\n    ", number);
-  tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
-  tc_putf(out, ") {\n  @NAME@_product<%d, %d, %d, %d, %s>(", unroll, a, b, c, index);
-  tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_PASS, out);
-  tc_put(out, ");\n}\n");
+static int64_t largest(const tc_cuda_product *x, int axis) {
+  int64_t lo, hi;
+  tc_dim_range(tc_graph_dims(x->p->graph), x->mm->axis[axis].extent, &lo, &hi);
+  return hi;
 }
 
-/* Small products are cut into smaller tiles, for there to be more of them. */
-static int choose_side(const tc_cuda_product *x) {
-  enum { FEW = 512 };
-  int64_t lo, m, n;
-  tc_dim_range(tc_graph_dims(x->p->graph), x->mm->axis[x->m].extent, &lo, &m);
-  tc_dim_range(tc_graph_dims(x->p->graph), x->mm->axis[x->n].extent, &lo, &n);
+/* Is there to be a function with tiles of this square?  Numbers of 8 bytes take twice the room. */
+static bool is_made(const tc_cuda_product *x, const square *q) {
   const bool wide = tc_dtype_bytes(x->mm->acc) == 8;
-  return m < FEW || n < FEW || wide ? 4 : 8;
+  if (wide ? q->side == 128 || (q->side == 64 && q->high == 8) : q->side == 64 && q->high == 4)
+    return false;
+  return q->side == 16 || (largest(x, x->m) > q->side / 2 && largest(x, x->n) > q->side / 2);
 }
 
-/* Function 0: 16-byte accesses; 1: no conditions. */
-static void put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,
-                          tc_buf *out) {
+static void put_function(const tc_cuda_product *x, const char *body, int number, const square *q,
+                         const int *lanes, const char *index, tc_buf *out) {
+  tc_buf arguments = {0};
+  tc_putf(&arguments, "%d, %d, %d, %d, %d, %d, %s", q->side, q->high, q->wide, lanes[0], lanes[1],
+          lanes[2], index);
+  tc_cuda_put_instance(x, body, number, THREADS, q->side > 16 && lanes[0] > 1 ? 2 : 1,
+                       arguments.text, out);
+  tc_buf_free(&arguments);
+}
+
+/* Lanes of an operand: such that every thread has a piece of a tile. */
+static int piece(const tc_cuda_operand *o) { return o->plan.lanes < PIECE ? o->plan.lanes : PIECE; }
+
+/* The functions of 16-byte accesses, and one without conditions. */
+static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,
+                              tc_buf *out) {
   const bool far = o[0].plan.far || o[1].plan.far || o[2].plan.far;
-  tc_put(out, "template <int TC_U, int a_lanes, int b_lanes, int c_lanes, class tc_int> TC_FN void "
-              "@NAME@_product(\n    ");
+  const int wide[] = {piece(&o[0]), piece(&o[1]), o[2].plan.lanes}, one[] = {1, 1, 1};
+  int number = 0;
+  tc_put(out,
+         "template <int SIDE, int HIGH, int WIDE, int a_lanes, int b_lanes, int c_lanes, class "
+         "tc_int> TC_FN void @NAME@_product(\n    ");
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", body);
-  put_global(x, body, 0, choose_side(x), o[0].plan.lanes, o[1].plan.lanes, o[2].plan.lanes,
-             far ? "tc_i64" : "int", out);
-  put_global(x, body, 1, 4, 1, 1, 1, "tc_i64", out);
+  for (int i = 0; i < SQUARES; ++i)
+    if (is_made(x, &squares[i]))
+      put_function(x, body, number++, &squares[i], wide, far ? "tc_i64" : "int", out);
+  put_function(x, body, number++, &squares[GENERAL], one, "tc_i64", out);
+  return (uint32_t)number;
 }
 
+/* The largest tiles of which there are enough to feed the machine, else the smallest. */
 static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out) {
+  int number = 0;
   (void)o;
+  tc_put(out, "  static const int64_t side[] = {");
+  for (int i = 0; i < SQUARES; ++i)
+    if (is_made(x, &squares[i])) tc_putf(out, "%s%d", number++ ? ", " : "", squares[i].side);
+  tc_putf(out, ", %d};\n", squares[GENERAL].side);
   tc_putf(out,
-          "  const unsigned function = wide ? 0 : 1;\n"
-          "  const int64_t high = wide ? %d : 64, broad = high, block = 256, shared = 0;\n",
-          16 * choose_side(x));
+          "  unsigned function = wide ? 0 : %d;\n"
+          "  while (function + 1 < %d && batches * tc_cuda_ceildiv(m, side[function]) *\n"
+          "         tc_cuda_ceildiv(n, side[function]) < c->info->sms * 3 / 4) ++function;\n"
+          "  const int64_t high = side[function], broad = high, block = %d, shared = 0;\n",
+          number, number, THREADS);
 }
 
 const tc_cuda_template tc_cuda_simt = {
-    .functions = 2, .body = put_body, .put = put_functions, .launch = put_launch};
+    .own = "wide && mm.dtype != TC_F64 && tc_cuda_is_short(c, &mm, 32, 1024)",
+    .body = put_body,
+    .put = put_functions,
+    .launch = put_launch};

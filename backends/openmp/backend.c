@@ -50,7 +50,7 @@ static bool omp_emit_kernel(const tc_kernel *k, const tc_program *p, tc_kernel_t
   tc_buf raw = {0}, text = {0};
   bool ok =
       k->kind == TC_KERNEL_MATMUL ? tc_omp_emit_matmul(k, p, &raw) : tc_omp_emit_nests(k, p, &raw);
-  ok = ok && raw.text && !raw.failed && tc_print_finish_numbered(k, raw.text, out, &text);
+  ok = ok && raw.text && !raw.failed && tc_print_finish(k, raw.text, out, &text);
   out->levels = omp_levels(k, p);
   if (ok) {
     put_condition(out->levels, &out->text);

@@ -73,13 +73,23 @@ static bool in_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Names become what no C text has: $s0, $a1. */
+/* The argument that a word names; z_B is symbol s_B as a parameter of device text. */
+static const argument *named(const arguments *list, const char *word, size_t n) {
+  for (size_t i = 0; i < list->n; ++i) {
+    const argument *a = &list->at[i];
+    if (a->length != n || memcmp(a->name + 1, word + 1, n - 1) != 0) continue;
+    if (word[0] == a->name[0] || (!a->scalar && word[0] == 'z')) return a;
+  }
+  return NULL;
+}
+
+/* Names become what no C text has: $s0, $z0, $a1. */
 static void put_nameless(const char *text, const arguments *list, tc_buf *out) {
   while (*text) {
     size_t n = 0;
     while (in_word(text[n])) ++n;
-    const argument *a = n ? find(list, text, n) : NULL;
-    if (a) tc_putf(out, "$%c%u", a->scalar ? 'a' : 's', a->number);
+    const argument *a = n ? named(list, text, n) : NULL;
+    if (a) tc_putf(out, "$%c%u", text[0], a->number);
     else tc_putn(out, text, n ? n : 1);
     text += n ? n : 1;
   }

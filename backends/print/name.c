@@ -79,35 +79,43 @@ void tc_print_named(const char *text, const char *name, tc_buf *out) {
   tc_put(out, text);
 }
 
-bool tc_print_finish_numbered(const tc_kernel *k, const char *raw, tc_kernel_text *t, tc_buf *out) {
-  tc_buf body = {0}, numbered = {0}, nameless = {0}, bare = {0};
-  drop_unused(raw, &body);
-  bool ok = body.text && !body.failed && tc_print_arguments(body.text, t, &numbered, &nameless);
+/* Text and launcher with their arguments numbered: one text in `numbered`, of which the first
+ * `*body` characters are the kernel's; the name. */
+static bool finish(const tc_kernel *k, const char *raw, const char *launcher, const char *suffix,
+                   tc_kernel_text *t, tc_buf *numbered, size_t *body) {
+  tc_buf whole = {0}, nameless = {0}, bare = {0};
+  drop_unused(raw, &whole);
+  *body = whole.len;
+  tc_put(&whole, launcher);
+  bool ok = whole.text && !whole.failed && tc_print_arguments(whole.text, t, numbered, &nameless);
   if (ok) strip(nameless.text, &bare);
   ok = ok && bare.text && !bare.failed;
-  if (ok) {
-    put_name(k, tc_hash(bare.text, bare.len, 0), "", &t->name);
-    tc_print_named(numbered.text, t->name.text ? t->name.text : "", out);
-  }
-  tc_buf_free(&body);
-  tc_buf_free(&numbered);
+  if (ok) put_name(k, tc_hash(bare.text, bare.len, 0), suffix, &t->name);
+  tc_buf_free(&whole);
   tc_buf_free(&nameless);
   tc_buf_free(&bare);
-  return ok && !out->failed && !t->name.failed;
+  return ok && !t->name.failed;
 }
 
-bool tc_print_finish(const tc_kernel *k, const char *raw, const char *also, const char *suffix,
-                     tc_buf *name, tc_buf *out) {
-  tc_buf body = {0}, bare = {0};
-  drop_unused(raw, &body);
-  strip(body.text ? body.text : "", &bare);
-  const bool ok = body.text && bare.text && !body.failed && !bare.failed;
-  if (ok) {
-    const uint64_t seed = also ? tc_hash(also, strlen(also), 0) : 0;
-    put_name(k, tc_hash(bare.text, bare.len, seed), suffix, name);
-    tc_print_named(body.text, name->text ? name->text : "", out);
-  }
-  tc_buf_free(&body);
-  tc_buf_free(&bare);
-  return ok && !out->failed && !name->failed;
+bool tc_print_finish(const tc_kernel *k, const char *raw, tc_kernel_text *t, tc_buf *out) {
+  tc_buf numbered = {0};
+  size_t body;
+  const bool ok = finish(k, raw, "", "", t, &numbered, &body);
+  if (ok) tc_print_named(numbered.text, t->name.text, out);
+  tc_buf_free(&numbered);
+  return ok && !out->failed;
+}
+
+bool tc_print_finish_pair(const tc_kernel *k, const char *raw, const char *launcher,
+                          const char *suffix, tc_kernel_text *t) {
+  tc_buf numbered = {0}, kernel = {0};
+  size_t body;
+  bool ok = finish(k, raw, launcher, suffix, t, &numbered, &body);
+  if (ok) tc_putn(&kernel, numbered.text, body); /* declares nothing by number: as long as it was */
+  ok = ok && kernel.text && !kernel.failed;
+  if (ok) tc_print_named(kernel.text, t->name.text, &t->text);
+  if (ok) tc_print_named(numbered.text + body, t->name.text, &t->launcher);
+  tc_buf_free(&numbered);
+  tc_buf_free(&kernel);
+  return ok && !t->text.failed && !t->launcher.failed;
 }

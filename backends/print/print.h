@@ -148,15 +148,16 @@ void tc_print_fused(const tc_kernel *k, const tc_program *p, tc_buf *out);
 void tc_print_shape(const tc_program *p, const tc_buffer *b, tc_buf *out);
 
 /* Takes a kernel's raw text, in which @NAME@ stands for its name: drops the declarations
- * `  const T s_<name> = ...;` and `  const T a<i> = ...;` that nothing below them names, forms the
- * name tck_<readable>_<hash of the text without comments><suffix>, and puts it in.  Equal texts
- * have equal names; `also` (may be NULL) is hashed too. */
-bool tc_print_finish(const tc_kernel *k, const char *raw, const char *also, const char *suffix,
-                     tc_buf *name, tc_buf *out);
-/* The same for kernels that take symbols and scalars as arrays: numbers them by the order of the text
- * (t->sym and t->scalar are their numbers in the program), and the name does not depend on theirs. */
-bool tc_print_finish_numbered(const tc_kernel *k, const char *raw, tc_kernel_text *t, tc_buf *out);
-/* Numbers the arguments of a text; `nameless` receives it with numbers in place of their names. */
+ * `  const T s_<name> = ...;` and `  const T a<i> = ...;` that nothing below them names, numbers the
+ * symbols and scalars that it takes as arrays by the order of the text (t->sym and t->scalar are
+ * their numbers in the program), forms the name tck_<readable>_<hash>, and puts it in.  Texts that
+ * are equal but for comments and the names of symbols have equal names. */
+bool tc_print_finish(const tc_kernel *k, const char *raw, tc_kernel_text *t, tc_buf *out);
+/* The same for a kernel and its launcher, which takes the arrays; into t->text and t->launcher. */
+bool tc_print_finish_pair(const tc_kernel *k, const char *raw, const char *launcher,
+                          const char *suffix, tc_kernel_text *t);
+/* Numbers the arguments of a text; `nameless` receives it with numbers in place of their names (s_B,
+ * and z_B of the same symbol). */
 bool tc_print_arguments(const char *text, tc_kernel_text *t, tc_buf *out, tc_buf *nameless);
 /* Appends `text` with @NAME@ replaced. */
 void tc_print_named(const char *text, const char *name, tc_buf *out);

@@ -17,12 +17,12 @@ typedef struct texts {
   int kernels, functions;
 } texts;
 
-static void add_kernel(texts *t, const tc_cuda_text *k) {
+static void add_kernel(texts *t, const tc_kernel_text *k) {
   char word[256];
   snprintf(word, sizeof word, "int %s(", k->name.text);
   if (t->host.text && strstr(t->host.text, word)) return;
   const char *name = k->name.text;
-  tc_put(&t->device, k->device.text);
+  tc_put(&t->device, k->text.text);
   tc_putf(&t->host, "static const char *const %s_functions[] = {", name);
   for (uint32_t f = 0; f < k->nfunction; f++) {
     tc_putf(&t->host, "\"%s_%u\", ", name, f);
@@ -32,7 +32,7 @@ static void add_kernel(texts *t, const tc_cuda_text *k) {
   }
   tc_putf(&t->host, "};\nstatic tcrt_cuda_image %s_image = {\"%s\", %u, 0, %s_functions, 0, 0};\n",
           name, name, k->nfunction, name);
-  tc_put(&t->host, k->host.text);
+  tc_put(&t->host, k->launcher.text);
   tc_putf(&t->host,
           "int launch_%s(const tcrt_cuda_call *c, void *const *buf, const int64_t *sym,\n"
           "  const tc_value *scalar) { return %s(c, buf, sym, scalar); }\n",
@@ -41,16 +41,14 @@ static void add_kernel(texts *t, const tc_cuda_text *k) {
   t->functions += (int)k->nfunction;
 }
 
-static bool emit(const tc_program *p, texts *t, char **names) {
+static bool emit(const tc_program *p, texts *t, tc_kernel_text *kernel) {
   for (uint32_t k = 0; k < p->nkernel; k++) {
-    tc_cuda_text text = {0};
-    bool ok = tc_cuda_supports(&p->kernel[k], p) && tc_cuda_emit_kernel(&p->kernel[k], p, &text);
-    if (ok) {
-      if (t) add_kernel(t, &text);
-      if (names) names[k] = strdup(text.name.text);
-    } else fprintf(stderr, "no code for kernel %s\n", p->kernel[k].name);
-    tc_cuda_text_free(&text);
-    if (!ok) return false;
+    if (!tc_cuda_supports(&p->kernel[k], p) ||
+        !tc_cuda_emit_kernel(&p->kernel[k], p, &kernel[k])) {
+      fprintf(stderr, "no code for kernel %s\n", p->kernel[k].name);
+      return false;
+    }
+    add_kernel(t, &kernel[k]);
   }
   return true;
 }
@@ -59,15 +57,15 @@ bool cuda_each_text(const tc_program *p, bool (*f)(const char *name, const char 
                     void *arg) {
   bool ok = true;
   for (uint32_t k = 0; ok && k < p->nkernel; k++) {
-    tc_cuda_text text = {0};
+    tc_kernel_text text = {0};
     tc_buf whole = {0};
     ok = tc_cuda_supports(&p->kernel[k], p) && tc_cuda_emit_kernel(&p->kernel[k], p, &text) &&
-         tc_cuda_put_prelude(text.device.text, &whole);
+         tc_cuda_put_prelude(text.text.text, &whole);
     if (!ok) fprintf(stderr, "no code for kernel %s\n", p->kernel[k].name);
-    tc_put(&whole, text.device.text ? text.device.text : "");
+    tc_put(&whole, text.text.text ? text.text.text : "");
     ok = ok && f(text.name.text, whole.text, arg);
     tc_buf_free(&whole);
-    tc_cuda_text_free(&text);
+    tc_kernel_text_free(&text);
   }
   return ok;
 }
@@ -155,13 +153,13 @@ bool cuda_unit_build(cuda_unit *u, tc_graph *const *graph, int n) {
   texts t = {0};
   *u = (cuda_unit){.n = n};
   u->program = calloc((size_t)n + 1, sizeof *u->program);
-  u->name = calloc((size_t)n + 1, sizeof *u->name);
+  u->kernel = calloc((size_t)n + 1, sizeof *u->kernel);
   bool ok = true;
   for (int i = 0; ok && i < n; i++) {
     u->program[i] = tc_lower(graph[i], &tc_cuda_target);
     if (!u->program[i]) continue;
-    u->name[i] = calloc(u->program[i]->nkernel + 1, sizeof *u->name[i]);
-    ok = emit(u->program[i], &t, u->name[i]);
+    u->kernel[i] = calloc(u->program[i]->nkernel + 1, sizeof *u->kernel[i]);
+    ok = emit(u->program[i], &t, u->kernel[i]);
   }
   u->kernels = t.kernels;
   ok = ok && build(u, &t);
@@ -173,12 +171,12 @@ bool cuda_unit_build(cuda_unit *u, tc_graph *const *graph, int n) {
 
 void cuda_unit_free(cuda_unit *u) {
   for (int i = 0; i < u->n; i++) {
-    for (uint32_t k = 0; u->program[i] && u->name[i] && k < u->program[i]->nkernel; k++)
-      free(u->name[i][k]);
-    free(u->name[i]);
+    for (uint32_t k = 0; u->program[i] && u->kernel[i] && k < u->program[i]->nkernel; k++)
+      tc_kernel_text_free(&u->kernel[i][k]);
+    free(u->kernel[i]);
     if (u->program[i]) tc_program_free(u->program[i]);
   }
-  free(u->name);
+  free(u->kernel);
   free(u->program);
   if (u->library) dlclose(u->library);
 }
@@ -299,11 +297,16 @@ static bool launch(const cuda_unit *u, int i, machine *m) {
     const tc_kernel *kernel = &m->p->kernel[k];
     void **buf = calloc(kernel->nbuffer + 1, sizeof *buf);
     char symbol[300];
+    const tc_kernel_text *text = &u->kernel[i][k];
+    int64_t sym[64];
+    tc_value scalar[64];
     for (uint32_t j = 0; j < kernel->nbuffer; j++) buf[j] = m->data[kernel->buffer[j]];
-    snprintf(symbol, sizeof symbol, "launch_%s", u->name[i][k]);
+    for (uint32_t j = 0; j < text->nsym; j++) sym[j] = m->sym[text->sym[j]];
+    for (uint32_t j = 0; j < text->nscalar; j++) scalar[j] = m->run->scalar[text->scalar[j]];
+    snprintf(symbol, sizeof symbol, "launch_%s", text->name.text);
     launcher *f = NULL;
     *(void **)&f = dlsym(u->library, symbol);
-    const int status = f ? f(&call, buf, m->sym, m->run->scalar) : -1;
+    const int status = f ? f(&call, buf, sym, scalar) : -1;
     free(buf);
     if (status) fprintf(stderr, "%s: status %d\n", symbol, status);
     if (status) return false;

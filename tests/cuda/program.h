@@ -3,12 +3,13 @@
 #ifndef TC_TEST_CUDA_PROGRAM_H
 #define TC_TEST_CUDA_PROGRAM_H
 
+#include "backends/backend.h"
 #include "lower/loop.h"
 #include "tests/common/interp.h"
 
 typedef struct cuda_unit {
   tc_program **program; /* of each graph; NULL: not lowered */
-  char ***name;         /* of each kernel of each program */
+  tc_kernel_text **kernel; /* the texts of each program */
   int n;
   int kernels; /* different ones */
   void *library;

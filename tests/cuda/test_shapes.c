@@ -50,6 +50,10 @@ static const char transposed_product[] =
     "%1 = param f32[C,R] \"x\"\n%2 = param f32[R,C] \"y\"\n%3 = permute %1 axes=[1,0]\n"
     "%4 = permute %2 axes=[1,0]\n%5 = matmul %3 %4\nret %5\n";
 
+static const char doubles[] =
+    "%1 = param f64[R,C] \"x\"\n%2 = param f64[C,R] \"y\"\n%3 = matmul %1 %2\n%4 = tanh %3\n"
+    "ret %4\n";
+
 /* halves: tiles of tensor cores; A and B along k or across it, a prologue, an epilogue that reads
  */
 static const char halves[] =
@@ -80,6 +84,7 @@ static const shape shapes[] = {{softmax, 3, 8},
                                {odd, 2, 5003},
                                {columns, 700, 36},
                                {columns, 1500, 5},
+                               {columns, 2500, 20},
                                {all, 130, 260},
                                {all, 1, 33333},
                                {argmax, 70, 520},
@@ -90,7 +95,12 @@ static const shape shapes[] = {{softmax, 3, 8},
                                {product, 70, 40},
                                {product, 131, 20},
                                {product, 64, 16},
+                               {product, 16, 300},
                                {transposed_product, 68, 33},
+                               {transposed_product, 20, 300},
+                               {doubles, 72, 40},
+                               {doubles, 36, 36},
+                               {doubles, 16, 150},
                                {halves, 72, 200},
                                {halves, 131, 20},
                                {halves, 3, 264},

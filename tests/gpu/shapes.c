@@ -80,6 +80,10 @@ TC_COMPILE static tc_tensor *products(const tc_tensor *a TC_SHAPE("f64[B,M,K]"),
                                       const tc_tensor *b TC_SHAPE("f64[B,K,N]")) {
   return tc_matmul(a, b);
 }
+TC_COMPILE TC_SPECIALIZE("C=64") TC_SPECIALIZE("R=7,C=5")
+static tc_tensor *special(const tc_tensor *x TC_SHAPE("f32[R,C]")) {
+  return tc_softmax(tc_mul_s(x, 2), -1);
+}
 TC_COMPILE static tc_tensor *noisy(const tc_tensor *x TC_SHAPE("f32[R,C]")) {
   return tc_add(x, tc_randn(TC_DIMS(tc_size(x, 0), tc_size(x, 1)), 7, TC_F32));
 }
@@ -128,7 +132,7 @@ RUN1(integers)
 RUN1(softmax)
 RUN2(norm) RUN2(norm_short) RUN1(best) RUN1(best_column) RUN1(rows) RUN1(columns) RUN1(whole)
     RUN1(running) RUN1(running_down) RUN1(turned) RUN2(picked) RUN3(spread) RUN2(loss) RUN3(product)
-        RUN3(product_short) RUN2(products) RUN1(noisy)
+        RUN3(product_short) RUN2(products) RUN1(noisy) RUN1(special)
 #define CHECK(f, what, ...)                                                                        \
   check(#f, run_##f, (const tc_tensor *const[]){__VA_ARGS__},                                      \
         (int)(sizeof((const tc_tensor *[]){__VA_ARGS__}) / sizeof(tc_tensor *)), what)
@@ -169,6 +173,7 @@ static void check_rows(int64_t r, int64_t c, bool view) {
     CHECK(running_down, what, x);
     CHECK(turned, what, x);
     CHECK(noisy, what, x);
+    CHECK(special, what, x);
     CHECK(loss, what, x, indices(r, c));
     CHECK(picked, what, x, indices(77, r));
     CHECK(spread, what, x, tc_expand(tc_reshape(indices(50, r), TC_DIMS(50, 1)), TC_DIMS(50, c)),
@@ -225,7 +230,10 @@ int main(int argc, char **argv) {
   check_products(1, 1, 1);
   check_products(64, 64, 64);
   check_products(33, 70, 129);
-  if (!few) check_products(128, 256, 192);
+  static const int64_t products[][3] = {
+      {128, 256, 192}, {16, 784, 48}, {320, 72, 320}, {640, 40, 640}, {1408, 32, 1408}};
+  for (size_t i = 0; !few && i < sizeof products / sizeof *products; i++)
+    check_products(products[i][0], products[i][1], products[i][2]);
   printf("%d checks, %d failed\n", checks, failures);
   return failures != 0;
 }

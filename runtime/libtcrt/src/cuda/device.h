@@ -122,6 +122,7 @@ typedef struct tc_cuda_kernel {
   cu_function function;
   unsigned grid_x, grid_y, block, shared;
   unsigned nargs;
+  bool waits; /* by itself for those in front of it */
 } tc_cuda_kernel;
 
 /* Adds a kernel (with nargs 8-byte arguments) or a product to what tcrt_cuda_record collects. */

@@ -98,6 +98,11 @@ typedef struct cu_launch {
   unsigned attributes;
 } cu_launch;
 
+/* CUgraphEdgeData; port and type 1: the kernel behind begins while the one in front runs */
+typedef struct cu_edge {
+  unsigned char from_port, to_port, type, reserved[5];
+} cu_edge;
+
 /* CU(name, symbol, parameters): missing ones mean that the driver is too old.  CU_OPT: pools,
  * graphs and early launches, which older drivers lack and the runtime does without. */
 #define TC_CUDA_FUNCTIONS(CU, CU_OPT)                                                              \
@@ -165,7 +170,9 @@ typedef struct cu_launch {
   CU_OPT(capture_begin, cuStreamBeginCapture_v2, (cu_stream s, int mode))                          \
   CU_OPT(capture_end, cuStreamEndCapture, (cu_stream s, cu_graph * g))                             \
   CU_OPT(launch_with, cuLaunchKernelEx,                                                            \
-         (const cu_launch *l, cu_function f, void **params, void **extra))
+         (const cu_launch *l, cu_function f, void **params, void **extra))                         \
+  CU_OPT(graph_edge, cuGraphAddDependencies_v2,                                                    \
+         (cu_graph g, const cu_node *from, const cu_node *to, const cu_edge *e, size_t n))
 
 #define TC_CUDA_MEMBER(name, symbol, parameters) cu_result(*name) parameters;
 typedef struct tc_cuda_driver {

@@ -33,28 +33,33 @@ static cu_result start_early(tc_cuda_device *d, const tc_cuda_kernel *k, void *c
   return d->cu->launch_with(&l, k->function, (void **)(uintptr_t)args, NULL);
 }
 
+static int launch(const tcrt_cuda_call *c, tc_cuda_kernel k, void *const *args) {
+  tc_cuda_device *d = c->state;
+  if (c->recording) return tc_cuda_record_kernel(c, &k, args);
+  if (k.waits && d->cu->launch_with) return start_early(d, &k, args, (cu_stream)c->stream);
+  return tc_cuda_start(d, &k, args, (cu_stream)c->stream);
+}
+
 int tcrt_cuda_follow(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned function,
                      unsigned grid, unsigned block, unsigned shared, void *const *args,
                      unsigned nargs) {
   tc_cuda_device *d = c->state;
-  if (c->recording || !d->cu->launch_with || grid == 0 || !tc_cuda_waits(d, image))
-    return tcrt_cuda_launch(c, image, function, grid, 1, block, shared, args, nargs);
-  tc_cuda_kernel k = {.grid_x = grid, .grid_y = 1, .block = block, .shared = shared};
+  tc_cuda_kernel k = {
+      .grid_x = grid, .grid_y = 1, .block = block, .shared = shared, .nargs = nargs};
+  if (grid == 0) return CU_SUCCESS;
   cu_result r = tc_cuda_function(d, image, function, shared, &k.function);
-  return r == CU_SUCCESS ? start_early(d, &k, args, (cu_stream)c->stream) : r;
+  k.waits = r == CU_SUCCESS && tc_cuda_waits(d, image);
+  return r == CU_SUCCESS ? launch(c, k, args) : r;
 }
 
 int tcrt_cuda_launch(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned function,
                      unsigned grid_x, unsigned grid_y, unsigned block_x, unsigned shared,
                      void *const *args, unsigned nargs) {
-  tc_cuda_device *d = c->state;
+  tc_cuda_kernel k = {
+      .grid_x = grid_x, .grid_y = grid_y, .block = block_x, .shared = shared, .nargs = nargs};
   if (grid_x == 0 || grid_y == 0) return CU_SUCCESS;
-  tc_cuda_kernel k = {.grid_x = grid_x, .grid_y = grid_y, .block = block_x, .shared = shared};
-  k.nargs = nargs;
-  cu_result r = tc_cuda_function(d, image, function, shared, &k.function);
-  if (r != CU_SUCCESS) return r;
-  return c->recording ? tc_cuda_record_kernel(c, &k, args)
-                      : tc_cuda_start(d, &k, args, (cu_stream)c->stream);
+  cu_result r = tc_cuda_function(c->state, image, function, shared, &k.function);
+  return r == CU_SUCCESS ? launch(c, k, args) : r;
 }
 
 void *tcrt_cuda_workspace(const tcrt_cuda_call *c, size_t bytes) {

@@ -211,16 +211,26 @@ static cu_result capture(recorder *r, const tcrt_cuda_call *c, const tcrt_cuda_m
   return q == CU_SUCCESS ? product : q;
 }
 
+/* A kernel; one that waits for those in front of it by itself begins while they run. */
+static cu_result add_kernel(graph *g, uint32_t k) {
+  static const cu_edge early = {.from_port = 1, .type = 1};
+  const item *i = &g->made.at[k];
+  const tc_cuda_driver *cu = g->device->cu;
+  const bool begins = k && i->as.kernel.waits && cu->graph_edge && !g->made.at[k - 1].product;
+  cu_kernel_node node;
+  void *args[MOST_ARGS];
+  node_of(&g->made, i, &node, args);
+  cu_result q = cu->graph_kernel(&g->node[k], g->graph, k ? &g->node[k - 1] : NULL,
+                                 k > 0 && !begins, &node);
+  if (q != CU_SUCCESS || !begins) return q;
+  return cu->graph_edge(g->graph, &g->node[k - 1], &g->node[k], &early, 1);
+}
+
 static cu_result add_node(recorder *r, const tcrt_cuda_call *c, graph *g, uint32_t k) {
   const item *i = &g->made.at[k];
   const tc_cuda_driver *cu = g->device->cu;
   const cu_node *after = k ? &g->node[k - 1] : NULL;
-  if (!i->product) {
-    cu_kernel_node node;
-    void *args[MOST_ARGS];
-    node_of(&g->made, i, &node, args);
-    return cu->graph_kernel(&g->node[k], g->graph, after, k > 0, &node);
-  }
+  if (!i->product) return add_kernel(g, k);
   cu_graph child;
   cu_result q = capture(r, c, &i->as.mm, &child);
   if (q != CU_SUCCESS) return q;

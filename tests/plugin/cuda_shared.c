@@ -1,0 +1,22 @@
+// Kernels of different functions that are equal but for the names of sizes and scalars are one: the
+// images of one.
+// REQUIRES: nvrtc
+// RUN: %tc_cuda -c %s -o %t.o -fplugin-arg-tc-cuda-arch=90 && %nm %t.o | grep -c " V tcd_" | %check --check-prefix=ONE %s
+// RUN: %tc_cuda -DMORE -c %s -o %t.more.o -fplugin-arg-tc-cuda-arch=90 && %nm %t.more.o | grep -c " V tcd_" | %check --check-prefix=TWO %s
+#include <tcompile.h>
+
+// ONE: {{^}}1{{$}}
+// TWO: {{^}}2{{$}}
+
+TC_COMPILE tc_tensor *first(const tc_tensor *x TC_SHAPE("f32[R,C]"), double s) {
+  return tc_softmax(tc_mul_s(x, s), -1);
+}
+TC_COMPILE tc_tensor *second(const tc_tensor *y TC_SHAPE("f32[K]"), const tc_tensor *x TC_SHAPE("f32[B,T]"),
+                             double r, double t) {
+  return tc_softmax(tc_mul_s(x, t), -1);
+}
+#ifdef MORE
+TC_COMPILE tc_tensor *third(const tc_tensor *x TC_SHAPE("f32[R,R]"), double s) {
+  return tc_softmax(tc_mul_s(x, s), -1);
+}
+#endif
