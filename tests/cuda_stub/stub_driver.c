@@ -429,13 +429,15 @@ static cu_result set_kernel(const char *symbol, stub_node *n, const cu_kernel_no
   return CU_SUCCESS;
 }
 
-/* The next node of a graph, behind the one before; nodes are named by their place. */
+/* The next node of a graph, behind the one before, or loose until an edge says so; nodes are named
+ * by their place. */
 static stub_node *next_node(const char *symbol, cu_graph g, const cu_node *after, size_t count,
                             cu_node *handle) {
   stub_object *o = stub_find(symbol, STUB_GRAPH, g);
   if (!o) return NULL;
   uintptr_t last = (uintptr_t)o->nodes;
-  if (count != (o->nodes > 0) || (count && (uintptr_t)*after != last)) {
+  o->node[o->nodes].loose = count == 0 && o->nodes > 0;
+  if (count > (o->nodes > 0) || (count && (uintptr_t)*after != last)) {
     stub_wrong("%s: node %d does not follow the one before", symbol, o->nodes);
     return NULL;
   }
@@ -459,10 +461,25 @@ EXPORT cu_result cuGraphAddChildGraphNode(cu_node *n, cu_graph g, const cu_node 
   return stub_leave(made && c ? CU_SUCCESS : CU_INVALID_VALUE);
 }
 
+EXPORT cu_result cuGraphAddDependencies_v2(cu_graph g, const cu_node *from, const cu_node *to,
+                                           const cu_edge *e, size_t n) {
+  ENTER();
+  stub_object *o = stub_find(__func__, STUB_GRAPH, g);
+  const uintptr_t at = (uintptr_t)*to;
+  const bool early = e->type == 1 && e->from_port == 1 && e->to_port == 0;
+  if (!o || n != 1 || !early || at < 2 || at > (uintptr_t)o->nodes || (uintptr_t)*from != at - 1 ||
+      o->node[at - 1].child || o->node[at - 2].child || !o->node[at - 1].loose)
+    return stub_leave(stub_wrong("%s: not between two kernels that follow", __func__));
+  o->node[at - 1].loose = false;
+  return stub_leave(CU_SUCCESS);
+}
+
 EXPORT cu_result cuGraphInstantiateWithFlags(cu_exec *e, cu_graph g, unsigned long long flags) {
   ENTER();
   stub_object *o = stub_find(__func__, STUB_GRAPH, g);
   if (!o || flags) return stub_leave(CU_INVALID_VALUE);
+  for (int i = 0; i < o->nodes; i++)
+    if (o->node[i].loose) return stub_leave(stub_wrong("%s: node %d is loose", __func__, i));
   cu_result r = make(STUB_EXEC, e);
   stub_object *x = (stub_object *)(void *)*e;
   x->nodes = o->nodes;

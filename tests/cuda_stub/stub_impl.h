@@ -20,7 +20,7 @@ typedef struct stub_object {
 typedef struct stub_node {
   cu_kernel_node kernel;
   uint64_t word[64]; /* arguments */
-  bool child;
+  bool child, loose; /* loose: depends on no other */
   struct stub_node *inner; /* of a child graph */
   int inners;
 } stub_node;

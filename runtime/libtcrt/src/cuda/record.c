@@ -220,8 +220,8 @@ static cu_result add_kernel(graph *g, uint32_t k) {
   cu_kernel_node node;
   void *args[MOST_ARGS];
   node_of(&g->made, i, &node, args);
-  cu_result q = cu->graph_kernel(&g->node[k], g->graph, k ? &g->node[k - 1] : NULL,
-                                 k > 0 && !begins, &node);
+  cu_result q =
+      cu->graph_kernel(&g->node[k], g->graph, k ? &g->node[k - 1] : NULL, k > 0 && !begins, &node);
   if (q != CU_SUCCESS || !begins) return q;
   return cu->graph_edge(g->graph, &g->node[k - 1], &g->node[k], &early, 1);
 }
