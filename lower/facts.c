@@ -12,11 +12,19 @@ bool lo_op_costly(tc_op op) {
   }
 }
 
+/* Many products of matrices too small for the tiles of a template. */
+static bool is_small(lo *L, const tc_type *a, const tc_type *b) {
+  enum { SIDE = 8, DEPTH = 16 };
+  if (a->rank < 3 && b->rank < 3) return false;
+  return lo_at_most(L, a->dim[a->rank - 2], SIDE) && lo_at_most(L, b->dim[b->rank - 1], SIDE) &&
+         lo_at_most(L, a->dim[a->rank - 1], DEPTH);
+}
+
 bool lo_is_dot(lo *L, const tc_node *n) {
   if (n->op != OP_MATMUL) return false;
   const tc_type *a = tc_graph_type(L->g, n->in[0]), *b = tc_graph_type(L->g, n->in[1]);
   return a->rank == 1 || b->rank == 1 || tc_dim_is(a->dim[a->rank - 2], 1) ||
-         tc_dim_is(b->dim[b->rank - 1], 1);
+         tc_dim_is(b->dim[b->rank - 1], 1) || is_small(L, a, b);
 }
 
 tc_dim lo_product(lo *L, const tc_dim *d, int n) {

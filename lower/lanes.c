@@ -44,7 +44,7 @@ static int64_t access_score(const lo_kb *b, const tc_address *a, int s, uint32_t
   const tc_dtype d = b->L->p->buffer[b->k->buffer[buffer]].dtype;
   const int64_t bytes = (int64_t)tc_dtype_bytes(d), lanes = lanes_of(bytes);
   if (tc_dim_is(a->coef[s], 0)) return 0;
-  if (!tc_dim_is(a->coef[s], 1)) return -2 * bytes * SCALE;
+  if (!tc_dim_is(a->coef[s], 1)) return -(bytes > 4 ? 2 * CYCLE : CYCLE) * SCALE; /* line by line */
   return bytes * SCALE - waste(ACCESS, filled(b, s, lanes), lanes);
 }
 

@@ -350,10 +350,13 @@ Facts Evaluator::harvest() {
     const Storage &storage = storages[v.tensor.storage];
     tc_ref ref = v.tensor.whole ? storage.current : v.tensor.ref;
     const tc_type *type = ref.id ? tc_graph_type(graph, ref) : nullptr;
-    if (!type) {
+    std::optional<tc_type> declared;
+    if (!type) { // nothing was computed of it
       auto known = facts.types.find(place_key(storage.outer));
       if (known != facts.types.end()) after.types[place_key(place)] = known->second;
-      return;
+      else declared = known_type(storage.outer);
+      if (!declared) return;
+      type = &*declared;
     }
     TypeFact fact;
     fact.type = *type;

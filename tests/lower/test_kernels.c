@@ -157,6 +157,9 @@ KERNELS(indexing, scatter, 1,
         "%1 = param f32[3,C] \"x\"\n%2 = param i64[2,C] \"i\"\n%3 = param f32[2,C] \"s\"\n"
         "%4 = scatter_add %1 %2 %3 axis=0\nret %4\n")
 
+KERNELS(matmul, small_in_its_reader, 1, /* many small products are reductions */
+        "%1 = param f32[N,3,3] \"r\"\n%2 = param f32[N,3,2] \"p\"\n%3 = param f32[2] \"t\"\n"
+        "%4 = matmul %1 %2\n%5 = add %4 %3\n%6 = sin %5\nret %6\n")
 KERNELS(writes, in_place, 1,
         "%1 = param f32[N] \"x\"\n%2 = param f32[N] \"g\"\n%3 = const weak f64 0.1\n"
         "%4 = mul %2 %3\n%5 = sub %1 %4\nwrite %5 -> %1\nret %5\n")

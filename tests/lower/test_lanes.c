@@ -43,6 +43,8 @@ LANES(argmax_of_10_across_rows, "i", false,
 LANES(distances_across_pairs, "j", false,
       "%1 = param f64[N,3] \"p\"\n%2 = unsqueeze %1 axis=0\n%3 = unsqueeze %1 axis=1\n"
       "%4 = sub %2 %3\n%5 = square %4\n%6 = sum %5 axes=[2] keep=0\n%7 = sqrt %6\nret %7\n")
+LANES(small_products_along_their_columns, "k", false,
+      "%1 = param f32[N,4,4] \"a\"\n%2 = param f32[N,4,4] \"b\"\n%3 = matmul %1 %2\nret %3\n")
 LANES_OF(scatter_along_what_it_moves, 1, "j", true,
          "%1 = param f32[K,D] \"w\"\n%2 = param i64[N] \"i\"\n%3 = param f32[N,D] \"s\"\n"
          "%4 = unsqueeze %2 axis=1\n%5 = expand %4 dims=[N,D]\n"

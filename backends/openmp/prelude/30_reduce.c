@@ -65,7 +65,7 @@ TC_LANES_OP(mul, b8)
 /* @ TC_ARG */
 /* argmax, argmin: (value, position) pairs; the first of equals; the first NaN wins.  v, p join the
  * best so far where g. */
-#define TC_ARG(name, T, CMP)                                                                       \
+#define TC_ARG(name, T, CMP, LANES)                                                                \
   TC_FN void tc_##name##_##T(tc_v##T *best, tc_vi64 *at, tc_v##T v, tc_vi64 p, tc_vb8 g) {         \
     const tc_vb8 first = TC_TRUTH(p < *at), nan = TC_TRUTH(v != v),                                \
                  was = TC_TRUTH(*best != *best);                                                   \
@@ -75,39 +75,38 @@ TC_LANES_OP(mul, b8)
     *best = tc_where_##T(take, v, *best);                                                          \
     *at = TC_CAST(i64, take) != 0 ? p : *at;                                                       \
   }                                                                                                \
-  /* The winner of all lanes, in every lane of *at. */                                             \
+  /* The winner of all lanes, in every lane of *at: the least position among the best, which are   \
+   * NaN where any is. */                                                                          \
   TC_FN void tc_lanes_##name##_##T(tc_v##T *best, tc_vi64 *at) {                                   \
-    tc_v##T b = (tc_v##T)(*best)[0];                                                               \
-    tc_vi64 a = (tc_vi64)(*at)[0];                                                                 \
-    for (int l = 1; l < TC_L; ++l)                                                                 \
-      tc_##name##_##T(&b, &a, (tc_v##T)(*best)[l], (tc_vi64)(*at)[l], (tc_vb8)(tc_b8)1);           \
+    const tc_v##T b = LANES(*best);                                                                \
+    const tc_vb8 win = TC_TRUTH(*best == b) | TC_TRUTH(*best != *best);                            \
+    *at = tc_lanes_min_i64(TC_CAST(i64, win) != 0 ? *at : tc_set_i64(0x7fffffffffffffff));         \
     *best = b;                                                                                     \
-    *at = a;                                                                                       \
   }
 /* @ tc_argmax_f32 tc_argmin_f32 tc_lanes_argmax_f32 tc_lanes_argmin_f32 */
-TC_ARG(argmax, f32, >)
-TC_ARG(argmin, f32, <)
+TC_ARG(argmax, f32, >, tc_lanes_max_f32)
+TC_ARG(argmin, f32, <, tc_lanes_min_f32)
 /* @ tc_argmax_f64 tc_argmin_f64 tc_lanes_argmax_f64 tc_lanes_argmin_f64 */
-TC_ARG(argmax, f64, >)
-TC_ARG(argmin, f64, <)
+TC_ARG(argmax, f64, >, tc_lanes_max_f64)
+TC_ARG(argmin, f64, <, tc_lanes_min_f64)
 /* @ tc_argmax_i8 tc_argmin_i8 tc_lanes_argmax_i8 tc_lanes_argmin_i8 */
-TC_ARG(argmax, i8, >)
-TC_ARG(argmin, i8, <)
+TC_ARG(argmax, i8, >, tc_lanes_max_i8)
+TC_ARG(argmin, i8, <, tc_lanes_min_i8)
 /* @ tc_argmax_u8 tc_argmin_u8 tc_lanes_argmax_u8 tc_lanes_argmin_u8 */
-TC_ARG(argmax, u8, >)
-TC_ARG(argmin, u8, <)
+TC_ARG(argmax, u8, >, tc_lanes_max_u8)
+TC_ARG(argmin, u8, <, tc_lanes_min_u8)
 /* @ tc_argmax_b8 tc_argmin_b8 tc_lanes_argmax_b8 tc_lanes_argmin_b8 */
-TC_ARG(argmax, b8, >)
-TC_ARG(argmin, b8, <)
+TC_ARG(argmax, b8, >, tc_lanes_max_b8)
+TC_ARG(argmin, b8, <, tc_lanes_min_b8)
 /* @ tc_argmax_i16 tc_argmin_i16 tc_lanes_argmax_i16 tc_lanes_argmin_i16 */
-TC_ARG(argmax, i16, >)
-TC_ARG(argmin, i16, <)
+TC_ARG(argmax, i16, >, tc_lanes_max_i16)
+TC_ARG(argmin, i16, <, tc_lanes_min_i16)
 /* @ tc_argmax_i32 tc_argmin_i32 tc_lanes_argmax_i32 tc_lanes_argmin_i32 */
-TC_ARG(argmax, i32, >)
-TC_ARG(argmin, i32, <)
+TC_ARG(argmax, i32, >, tc_lanes_max_i32)
+TC_ARG(argmin, i32, <, tc_lanes_min_i32)
 /* @ tc_argmax_i64 tc_argmin_i64 tc_lanes_argmax_i64 tc_lanes_argmin_i64 */
-TC_ARG(argmax, i64, >)
-TC_ARG(argmin, i64, <)
+TC_ARG(argmax, i64, >, tc_lanes_max_i64)
+TC_ARG(argmin, i64, <, tc_lanes_min_i64)
 /* @ TC_PREFIX */
 /* Running combination along the lanes: *carry comes in and goes out; A: accumulator type. */
 #define TC_PREFIX(name, T, A, op)                                                                  \
