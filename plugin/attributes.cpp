@@ -61,6 +61,22 @@ void warn(Sema &sema, SourceLocation loc, const std::string &text) {
   sema.Diag(loc, diag::warn_fe_backend_plugin) << text;
 }
 
+// An option that does not hold; a key that is misspelt has its fix-it.
+void check_option(Sema &sema, const StringLiteral *text, Options &options) {
+  StringRef meant, key = text->getString().take_until([](char c) { return c == '='; });
+  std::string problem = apply_option(text->getString(), options, Stands::AtFunction, &meant);
+  if (problem.empty()) return;
+  auto byte = [&](size_t i) {
+    return text->getLocationOfByte(static_cast<unsigned>(i), sema.getSourceManager(),
+                                   sema.getLangOpts(), sema.Context.getTargetInfo());
+  };
+  auto builder = sema.Diag(text->getBeginLoc(), diag::warn_fe_backend_plugin);
+  builder << problem;
+  if (!meant.empty())
+    builder << FixItHint::CreateReplacement(
+        CharSourceRange::getCharRange(byte(0), byte(key.size())), meant);
+}
+
 bool inner_parse(Sema &sema) { return sema.getPreprocessor().isMacroDefined(inner_macro); }
 
 // The arguments, all string literals; false after a warning.
@@ -114,11 +130,7 @@ struct CompileAttribute : ParsedAttrInfo {
       return AttributeApplied;
     }
     Options options;
-    for (Expr *arg : args) {
-      std::string problem =
-          apply_option(llvm::cast<StringLiteral>(arg)->getString(), options, Stands::AtFunction);
-      if (!problem.empty()) warn(sema, arg->getBeginLoc(), problem);
-    }
+    for (Expr *arg : args) check_option(sema, llvm::cast<StringLiteral>(arg), options);
     return AttributeApplied;
   }
 };

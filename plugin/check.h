@@ -3,7 +3,8 @@
 // An edit goes to a place in a file, and what stands there may be a part of something else: the
 // text of a macro, a declaration that has to come first, a statement under a pragma.  So the new
 // text is parsed before it is used.  A function passes when it parses without errors and its
-// statements, but for what was inserted, are those of the original at their places and lines.
+// statements, but for what was inserted, are those of the original at their places and lines; and
+// when the file counts as far as before (__COUNTER__), so that the rest of it reads the same.
 #ifndef TC_PLUGIN_CHECK_H
 #define TC_PLUGIN_CHECK_H
 

@@ -15,16 +15,16 @@ void Expansions::watch(Preprocessor &made_by) {
   });
 }
 
-// Whether the word is _Pragma, or a macro that makes one.
-bool Expansions::has_pragma(StringRef word, SourceLocation at,
-                            std::set<const IdentifierInfo *> &seen) const {
-  if (word == "_Pragma" || word == "__pragma") return true;
+// Whether the word is _Pragma or __COUNTER__, or a macro that makes one.
+bool Expansions::fixes(StringRef word, SourceLocation at,
+                       std::set<const IdentifierInfo *> &seen) const {
+  if (word == "_Pragma" || word == "__pragma" || word == "__COUNTER__") return true;
   const IdentifierInfo *name = preprocessor->getIdentifierInfo(word);
   if (!name->hadMacroDefinition() || !seen.insert(name).second) return false;
   const MacroInfo *macro = preprocessor->getMacroDefinitionAtLoc(name, at).getMacroInfo();
   return macro && llvm::any_of(macro->tokens(), [&](const Token &token) {
            const IdentifierInfo *inside = token.getIdentifierInfo();
-           return inside && has_pragma(inside->getName(), at, seen);
+           return inside && fixes(inside->getName(), at, seen);
          });
 }
 
@@ -47,10 +47,10 @@ Expansions::Invocation Expansions::around(size_t token) const {
   for (result.last = token + 1; result.last < tokens.size() && inside(result.last);) result.last++;
   StringRef text = sources.getBufferData(result.file).slice(result.begin, result.end);
   std::set<const IdentifierInfo *> seen;
-  for (result.pragmas = false; !text.empty() && !result.pragmas;) {
+  for (result.fixed = false; !text.empty() && !result.fixed;) {
     text = text.drop_until([](char c) { return isAsciiIdentifierStart(c); });
     StringRef word = text.take_while([](char c) { return isAsciiIdentifierContinue(c); });
-    result.pragmas = !word.empty() && has_pragma(word, begin, seen);
+    result.fixed = !word.empty() && fixes(word, begin, seen);
     text = text.drop_front(word.size());
   }
   return result;

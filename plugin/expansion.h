@@ -31,9 +31,12 @@ public:
     clang::FileID file;
     unsigned begin, end; // bytes of the file
     size_t first, last;  // tokens [first, last)
-    bool pragmas;        // it may hold some, which are no tokens
+    bool fixed;          // not to be replaced: pragmas are no tokens, and __COUNTER__ counts
   };
   Invocation around(size_t token) const;
+
+  // How often __COUNTER__ stands in the file.
+  unsigned count() const { return preprocessor->getCounterValue(); }
 
   std::string spelling(size_t token) const;
   clang::SourceLocation location(size_t token) const { return tokens[token].getLocation(); }
@@ -41,8 +44,8 @@ public:
   std::set<std::string> macros(const Invocation &invocation) const;
 
 private:
-  bool has_pragma(llvm::StringRef word, clang::SourceLocation at,
-                  std::set<const clang::IdentifierInfo *> &seen) const;
+  bool fixes(llvm::StringRef word, clang::SourceLocation at,
+             std::set<const clang::IdentifierInfo *> &seen) const;
 
   clang::Preprocessor *preprocessor = nullptr;
   std::vector<clang::Token> tokens; // out of macros

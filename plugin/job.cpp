@@ -148,6 +148,20 @@ bool Job::makes_code() const {
   }
 }
 
+// Whether what is compiled here is read by other compilations, as it stands.
+bool precompiles(const CompilerInstance &user) {
+  switch (user.getFrontendOpts().ProgramAction) {
+  case frontend::GeneratePCH:
+  case frontend::GenerateModule:
+  case frontend::GenerateModuleInterface:
+  case frontend::GenerateReducedModuleInterface:
+  case frontend::GenerateHeaderUnit:
+    return true;
+  default:
+    return false;
+  }
+}
+
 // Entries are local to their object: the name has to be unique in this file, and readable.
 std::string Job::symbol(const FunctionJob &f, size_t segment) const {
   std::string key = sources.getFilename(f.decl->getLocation()).str() + ":" + f.name;
@@ -166,6 +180,9 @@ void Job::capture(FunctionJob &f) {
   PresumedLoc place = sources.getPresumedLoc(sources.getFileLoc(f.decl->getLocation()));
   f.file = place.isValid() ? place.getFilename() : "";
   if (f.options.disable) return;
+  if (std::string why = unsupported_target(user); !why.empty()) return f.missed(why);
+  if (precompiles(user) || sources.isLoadedSourceLocation(f.decl->getLocation()))
+    return f.missed("it is in a precompiled header or module; define it in a source file");
   if (std::string why = rewriter.obstacle(f.decl); !why.empty()) return f.missed(why);
   std::vector<Sizes> variants = variants_of(f.decl);
   for (const Sizes &sizes : variants) capture_variant(f, sizes);
@@ -486,7 +503,8 @@ public:
     if (context.getDiagnostics().hasErrorOccurred()) return;
     Job job(user, context, expansions, options);
     for (const FunctionDecl *function : definitions.list)
-      if (function->getStorageClass() != SC_Static || function->isReferenced()) job.add(function);
+      if (function->getStorageClass() != SC_Static || function->isReferenced() || precompiles(user))
+        job.add(function);
     job.run();
   }
 

@@ -121,7 +121,7 @@ const Row rows[] = {
 #include "options.def"
 };
 
-std::string unknown(StringRef key, Stands where) {
+std::string unknown(StringRef key, Stands where, StringRef *meant) {
   std::string text = "unknown option '" + key.str() + "'", list;
   const Row *close = nullptr;
   unsigned best = 4;
@@ -135,12 +135,13 @@ std::string unknown(StringRef key, Stands where) {
     }
   }
   if (close) text += "; did you mean '" + std::string(close->key) + "'?";
+  if (close && meant) *meant = close->key;
   return text + " (options: " + list + ")";
 }
 
 } // namespace
 
-std::string apply_option(StringRef text, Options &options, Stands where) {
+std::string apply_option(StringRef text, Options &options, Stands where, StringRef *meant) {
   auto [key, value] = text.split('=');
   for (const Row &row : rows) {
     if (key != row.key) continue;
@@ -149,7 +150,7 @@ std::string apply_option(StringRef text, Options &options, Stands where) {
           .str();
     return row.set(key, value, options);
   }
-  return unknown(key, where);
+  return unknown(key, where, meant);
 }
 
 Options options_of(const clang::FunctionDecl *function, const Options &file) {

@@ -27,8 +27,10 @@ struct Options {
 
 enum class Stands { AtFunction, OnCommandLine };
 
-// Applies "key" or "key=value".  Returns what is wrong with it, or "".
-std::string apply_option(llvm::StringRef text, Options &options, Stands where);
+// Applies "key" or "key=value".  Returns what is wrong with it, or ""; `meant`: the key that it is
+// probably meant to have, where that is what is wrong.
+std::string apply_option(llvm::StringRef text, Options &options, Stands where,
+                         llvm::StringRef *meant = nullptr);
 
 // The options of an annotated function: those of the file, then those of its attributes.
 Options options_of(const clang::FunctionDecl *function, const Options &file);

@@ -120,13 +120,10 @@ std::string Rewriter::obstacle(const FunctionDecl *function) const {
   const auto *body = llvm::dyn_cast_or_null<CompoundStmt>(function->getBody());
   if (!body) return "it has no body of the usual form";
   SourceLocation open = body->getLBracLoc(), close = body->getRBracLoc();
-  if (inner.isLoadedSourceLocation(open))
-    return "it comes from a precompiled header or module; define it in a source file";
   open = inner.getExpansionLoc(open);
   close = inner.getExpansionLoc(close);
   FileID file = inner.getFileID(open);
   if (inner.getFileID(close) != file) return "its body spreads over two files";
-  if (file != inner.getMainFileID() && !inner.getFileEntryForID(file)) return "it is not in a file";
   if (file != inner.getMainFileID() && entered(inner, file) > 1)
     return "the header that defines it is included more than once without a guard";
   return "";
@@ -162,7 +159,7 @@ std::string Rewriter::put_inside(SourceLocation loc, bool after, Edit edit) {
   edit.after = after;
   if (edit.token == Expansions::none) return "its text cannot be found in what a macro expands to";
   Expansions::Invocation invocation = expansions.around(edit.token);
-  if (invocation.pragmas) return "it comes out of a macro that contains _Pragma";
+  if (invocation.fixed) return "it comes out of a macro that contains _Pragma or __COUNTER__";
   edit.offset = invocation.begin;
   edits[invocation.file].push_back(std::move(edit));
   return "";

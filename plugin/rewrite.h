@@ -40,6 +40,7 @@ public:
   void withdraw(const Segment &segment);
   void withdraw(const clang::FunctionDecl *function);
   bool empty() const { return edits.empty(); }
+  unsigned count() const { return expansions.count(); }
 
   // Adds text behind the main file.
   void append(const std::string &text);

@@ -10,7 +10,7 @@ using namespace clang;
 using llvm::dyn_cast;
 using llvm::StringRef;
 
-static const size_t max_frames = 64; // of calls in calls
+static const size_t max_frames = 64; // of calls in calls (a message says so)
 static const int max_ops = 10000;    // of a segment: the time to compile it stays bearable
 
 // ---- the table ----------------------------------------------------------------------------------
@@ -70,31 +70,59 @@ std::string Evaluator::describe(tc_ref ref) {
   return out;
 }
 
+// An input that nobody knew of: it is noted, and the statements are evaluated once more, with it in
+// front of the graph.  Up to their end a node of its type stands in for it, so that others are
+// found.
+bool Evaluator::note_input(const Place &place, SourceLocation loc) {
+  if (!collecting) fail(loc, "internal: an input appeared late");
+  auto type = failed ? std::nullopt : input_type(place);
+  if (!type) return false;
+  tc_loc at = graph_loc(loc);
+  int64_t number = static_cast<int64_t>(input_refs.size()); // tells stand-ins apart
+  tc_ref value = tc_graph_const_i(graph, TC_I64, true, number, at);
+  std::vector<tc_dim> attrs = full_attributes(*type);
+  tc_ref node = tc_build(graph, OP_FULL, 1, &value, static_cast<int>(attrs.size()), attrs.data(),
+                         nullptr, at);
+  discovered.inputs.push_back(place);
+  input_refs.push_back(node);
+  again = true;
+  return node.id != 0;
+}
+
 // The newest contents of a tensor.
 tc_ref Evaluator::contents(const Tensor &t, SourceLocation loc) {
   Storage &storage = storages[t.storage];
   if (storage.outer.outer && storage.input < 0) {
-    auto same = [&](const Place &p) { return p.lvalue() == storage.outer.lvalue(); };
-    auto found = llvm::find_if(discovered.inputs, same);
-    if (found == discovered.inputs.end()) {
-      if (maybe && storage.outer.deref) {
-        fail(loc, "whether '" + storage.outer.lvalue() + "' is read is not known at build time");
-        return {0};
-      }
-      discovered.inputs.push_back(storage.outer);
-      again = true;
-      fail(loc, "internal: an input appeared late");
+    auto [found, late] = inputs.insert({storage.outer.lvalue(), input_refs.size()});
+    if (late && maybe && storage.outer.deref) {
+      inputs.erase(found);
+      fail(loc, "whether '" + storage.outer.lvalue() + "' is read is not known at build time");
       return {0};
     }
-    storage.input = static_cast<int>(found - discovered.inputs.begin());
-    storage.current = input_refs[static_cast<size_t>(storage.input)];
+    if (late && !note_input(storage.outer, loc)) return {0};
+    storage.input = static_cast<int>(found->second);
+    storage.current = input_refs[found->second];
   }
   if (t.whole) return storage.current;
   return t.version == storage.version ? t.ref : view_again(t.ref, t.base, storage.current, loc);
 }
 
+// Argument i; the call itself after failing.  (A program may declare the functions itself.)
+const Expr *Evaluator::argument(const CallExpr *e, unsigned i) {
+  if (i < e->getNumArgs()) return e->getArg(i);
+  fail(e->getExprLoc(), "fewer arguments than the function has");
+  return e;
+}
+
 std::optional<Tensor> Evaluator::tensor_argument(const Expr *e) {
   return as_tensor(evaluate(e), e);
+}
+
+std::optional<Scalar> Evaluator::number_argument(const Expr *e) {
+  Value v = evaluate(e);
+  if (v.kind == Value::Scalars) return v.scalar;
+  fail(e->getExprLoc(), "a number that is not followed");
+  return std::nullopt;
 }
 
 std::optional<Tensor> Evaluator::as_tensor(Value v, const Expr *e) {
@@ -149,9 +177,9 @@ static std::optional<int64_t> end_of_slice(llvm::StringRef name, const Scalar &v
   if ((name != "start" && name != "stop") || !v.constant || v.dim || !v.type->isIntegerType())
     return std::nullopt;
   bool high = v.integer.isNonNegative();
-  return v.integer.isRepresentableByInt64() || high ? std::optional<int64_t>(high ? 1LL << 60
-                                                                                  : -(1LL << 60))
-                                                    : std::nullopt;
+  return v.integer.isRepresentableByInt64() || high
+             ? std::optional<int64_t>(high ? 1LL << 60 : -(1LL << 60))
+             : std::nullopt;
 }
 
 bool Evaluator::append_attribute(const AttributeSlot &slot, const Value &v, const Expr *arg,
@@ -303,11 +331,8 @@ Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
       (*at == '~' ? like : front) = true;
       continue;
     }
-    if (arg >= e->getNumArgs()) {
-      fail(e->getExprLoc(), "fewer arguments than the function has");
-      return {};
-    }
-    const Expr *expression = e->getArg(arg++);
+    const Expr *expression = argument(e, arg++);
+    if (failed) return {};
     if (*at == 't' || *at == 'o') {
       Value v = evaluate(expression);
       if (*at == 'o' && v.kind == Value::Null) { // to an operation, a failure where one is pending
@@ -322,25 +347,24 @@ Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
       in.push_back(tensor->ref);
       continue;
     }
+    if (*at == 's' || *at == 'u') {
+      auto v = number_argument(expression);
+      if (!v) return {};
+      tc_ref ref = as_operand(*v, like && first ? &*first : nullptr, expression->getExprLoc());
+      in.insert(front ? in.begin() : in.end(), ref);
+      like = front = false;
+      continue;
+    }
     Value v = evaluate(expression);
     if (failed) return {};
     if (*at == 'T') {
-      Value count = evaluate(e->getArg(arg++));
+      Value count = evaluate(argument(e, arg++));
       auto n = count.kind == Value::Scalars ? as_constant(count.scalar) : std::nullopt;
       if (!n)
         fail(expression->getExprLoc(),
              "the length of the list has to be known at build time; TC_SPECIALIZE compiles for "
              "certain values of a parameter");
       else append_tensors(v, expression, *n, in);
-    } else if (*at == 's' || *at == 'u') {
-      if (v.kind != Value::Scalars) {
-        fail(expression->getExprLoc(), "a number that is not followed");
-        return {};
-      }
-      tc_ref ref =
-          as_operand(v.scalar, like && first ? &*first : nullptr, expression->getExprLoc());
-      in.insert(front ? in.begin() : in.end(), ref);
-      like = front = false;
     } else {
       append_attribute(slots[slot++], v, expression, attrs, string);
     }
@@ -384,16 +408,17 @@ std::optional<Value> Evaluator::call_math(const CallExpr *e, const FunctionDecl 
 
 Value Evaluator::call_visible(const CallExpr *e, const FunctionDecl *callee) {
   if (callee->isVariadic() || callee->getNumParams() != e->getNumArgs() ||
-      frames.size() >= max_frames) {
+      (callee->getNumParams() && !callee->hasWrittenPrototype()) || frames.size() >= max_frames) {
     auto same = [&](const Frame &f) {
       return f.function->getCanonicalDecl() == callee->getCanonicalDecl();
     };
     std::string name = "'" + callee->getNameAsString() + "'";
     fail(e->getExprLoc(),
-         callee->isVariadic() ? "a function with a variable number of arguments is called"
-         : frames.size() >= max_frames && llvm::any_of(frames, same)
-             ? name + " calls itself, and where that ends is not known at build time; use a loop"
-             : "the call of " + name + " is not captured");
+         callee->isVariadic()         ? "a function with a variable number of arguments is called"
+         : frames.size() < max_frames ? "the call of " + name + " is not captured"
+         : llvm::none_of(frames, same)
+             ? "calls are nested more than 64 deep"
+             : name + " calls itself, and where that ends is not known at build time; use a loop");
     return {};
   }
   for (const ParmVarDecl *parameter : callee->parameters())

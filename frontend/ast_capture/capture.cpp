@@ -41,11 +41,14 @@ bool Evaluator::begin() {
     if (!declare_input(place)) return false;
   if (sizes && !fix_sizes()) return false;
   if (collecting) return true;
-  for (const auto &scalar : discovered.scalars)
+  for (const auto &scalar : discovered.scalars) {
     if (!tc_graph_scalar(graph, scalar.text.c_str(), scalar.dtype, graph_loc(scalar.loc)).id) {
       fail(scalar.loc, "out of memory");
       return false;
     }
+    auto index = static_cast<uint32_t>(scalar_index.size());
+    scalar_index.insert({{scalar.text, scalar.dtype}, index});
+  }
   for (const auto &[name, text] : discovered.hidden) {
     uint32_t index;
     if (!tc_dim_find_sym(dims, name.c_str(), &index)) continue;

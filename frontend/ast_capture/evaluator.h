@@ -106,6 +106,7 @@ private:
   void store_outer(const Place &place, Value value, clang::SourceLocation loc);
   void open(Value &v);
   bool nameable(const clang::ValueDecl *decl, clang::SourceLocation loc);
+  std::optional<tc_type> input_type(const Place &place);
   bool declare_input(const Place &place);
   bool fix_sizes();
   std::optional<Scalar> fixed_number(const Place &place);
@@ -175,6 +176,9 @@ private:
                const char *string, const clang::CallExpr *e);
   Value result(tc_ref ref, tc_op op, const Tensor *viewed);
   tc_ref contents(const Tensor &t, clang::SourceLocation loc);
+  bool note_input(const Place &place, clang::SourceLocation loc);
+  const clang::Expr *argument(const clang::CallExpr *e, unsigned i);
+  std::optional<Scalar> number_argument(const clang::Expr *e);
   tc_loc graph_loc(clang::SourceLocation loc) const;
 
   // special.cpp: calls that the table does not describe
@@ -289,6 +293,9 @@ private:
   std::map<const clang::VarDecl *, unsigned> tables; // constant globals: slots
   std::vector<std::pair<Place, Value>> stored;       // to outer objects, in order
   std::vector<tc_ref> input_refs;
+  std::map<std::string, size_t> inputs;           // lvalue -> index in input_refs
+  std::map<std::string, unsigned> outer_storages; // lvalue -> index in storages
+  std::map<std::pair<std::string, tc_dtype>, uint32_t> scalar_index; // in discovered.scalars
   struct Effect {
     const char *call; // of the value
     Value value;

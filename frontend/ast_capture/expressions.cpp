@@ -8,6 +8,7 @@ using llvm::dyn_cast;
 using llvm::isa;
 
 static const int64_t max_elements = 65536; // of a local array
+static const int64_t beside = INT64_MIN / 2; // index that leads out of an object that is no array
 
 bool is_tensor_pointer(QualType type) {
   const auto *pointer = type->getAs<PointerType>();
@@ -95,8 +96,8 @@ Place Evaluator::offset_place(Place place, int64_t by) {
     place.index += by;
     return place;
   }
-  if (place.path.empty()) place.path.push_back(0);
-  place.path.back() += by;
+  if (place.path.empty() && by) place.path.push_back(beside);
+  if (!place.path.empty()) place.path.back() += by;
   return place;
 }
 
@@ -107,6 +108,7 @@ std::optional<Place> Evaluator::locate_variable(const DeclRefExpr *e) {
   if (found != frames.back().variables.end()) {
     Place place;
     place.slot = found->second;
+    place.type = variable->getType();
     return place;
   }
   return locate_outer(variable, e->getExprLoc());
@@ -131,6 +133,7 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
     }
     if (base->outer) return member_of(*base, field);
     base->path.push_back(field->getFieldIndex());
+    base->type = field->getType();
     return base;
   }
   if (const auto *element = dyn_cast<ArraySubscriptExpr>(e)) {
@@ -152,6 +155,7 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
   if (const auto *literal = dyn_cast<CompoundLiteralExpr>(e)) {
     Place place;
     place.slot = new_slot(evaluate_initializer(literal->getInitializer(), literal->getType()));
+    place.type = literal->getType();
     return failed ? std::nullopt : std::optional<Place>(place);
   }
   if (const auto *op = dyn_cast<BinaryOperator>(e); op && op->isAssignmentOp()) { // C++
@@ -250,7 +254,8 @@ Value Evaluator::evaluate_construction(const CXXConstructExpr *e) {
 Value Evaluator::evaluate_block(const StmtExpr *e) {
   Value last = Value::of(Value::Void);
   for (const Stmt *step : e->getSubStmt()->body()) {
-    if (const auto *value = dyn_cast<Expr>(step)) last = evaluate(value);
+    const auto *labelled = dyn_cast<ValueStmt>(step);
+    if (const Expr *value = labelled ? labelled->getExprStmt() : nullptr) last = evaluate(value);
     else if (execute(step) != Flow::Next)
       fail(e->getExprLoc(), "control leaves a statement expression");
   }
@@ -274,14 +279,14 @@ Value Evaluator::evaluate_cast(const CastExpr *e) {
     auto place = locate(from);
     if (!place) return {};
     if (place->outer) {
-      const auto *array = context.getAsArrayType(place->type);
       place->text = place->lvalue();
       place->index = 0;
       place->indexed = true;
-      if (array) place->type = array->getElementType();
     } else {
       place->path.push_back(0);
     }
+    if (const auto *array = context.getAsArrayType(place->type))
+      place->type = array->getElementType();
     return Value::of(Value::Pointer, *place);
   }
   case CK_NoOp:
@@ -290,8 +295,8 @@ Value Evaluator::evaluate_cast(const CastExpr *e) {
   case CK_BitCast: {
     Value v = evaluate(from);
     QualType to = e->getType()->getPointeeType();
-    if (v.kind == Value::Pointer && v.place.outer && !v.place.type.isNull() && !to.isNull() &&
-        !to->isVoidType() && !context.hasSameUnqualifiedType(to, v.place.type)) {
+    if (v.kind == Value::Pointer && !v.place.type.isNull() && !to.isNull() && !to->isVoidType() &&
+        !context.hasCvrSimilarType(to, v.place.type)) {
       fail(e->getExprLoc(), "a pointer is taken for one of another type");
       return {};
     }
@@ -436,7 +441,8 @@ Value Evaluator::evaluate_binary(const BinaryOperator *e) {
       return Value::of(Value::Pointer,
                        offset_place(pointer.place, e->getOpcode() == BO_Sub ? -*n : *n));
   }
-  if (e->getLHS()->getType()->isPointerType()) return compare_pointers(e, a, b);
+  if (e->isComparisonOp() && e->getLHS()->getType()->isPointerType())
+    return compare_pointers(e, a, b);
   fail(loc, "this operator is not captured for these operands");
   return {};
 }

@@ -126,12 +126,21 @@ bool Reading::live_behind(const VarDecl *variable, Range statements) const {
   return false;
 }
 
+static bool reads_variable(const Stmt *s) {
+  const auto *cast = dyn_cast<CastExpr>(s);
+  return cast && cast->getCastKind() == CK_LValueToRValue &&
+         isa<DeclRefExpr>(cast->getSubExpr()->IgnoreParens());
+}
+
 void Reading::forget(const Stmt *s, Facts &facts, bool types) const {
-  if (!s) return;
-  if (const auto *cast = dyn_cast<CastExpr>(s); cast && cast->getCastKind() == CK_LValueToRValue) {
-    const Expr *from = cast->getSubExpr()->IgnoreParens();
-    if (isa<DeclRefExpr>(from)) return;
-  }
+  if (!s || reads_variable(s)) return;
+  forget_inside(s, facts, types);
+  for (auto at = facts.constants.begin(); at != facts.constants.end();)
+    at = escapes(at->first) ? facts.constants.erase(at) : std::next(at);
+}
+
+void Reading::forget_inside(const Stmt *s, Facts &facts, bool types) const {
+  if (reads_variable(s)) return;
   if (const auto *ref = dyn_cast<DeclRefExpr>(s))
     if (const auto *variable = dyn_cast<VarDecl>(ref->getDecl())) {
       facts.constants.erase(variable);
@@ -144,9 +153,8 @@ void Reading::forget(const Stmt *s, Facts &facts, bool types) const {
           at = facts.types.erase(at);
       }
     }
-  for (const Stmt *child : s->children()) forget(child, facts, types);
-  for (auto at = facts.constants.begin(); at != facts.constants.end();)
-    at = escapes(at->first) ? facts.constants.erase(at) : std::next(at);
+  for (const Stmt *child : s->children())
+    if (child) forget_inside(child, facts, types);
 }
 
 } // namespace tc

@@ -54,6 +54,7 @@ public:
   void forget(const clang::Stmt *s, Facts &facts, bool types) const;
 
 private:
+  void forget_inside(const clang::Stmt *s, Facts &facts, bool types) const;
   void walk(const clang::Stmt *s, bool allowed);
   void walk_call(const clang::CallExpr *call);
   void mention(const clang::DeclRefExpr *e);

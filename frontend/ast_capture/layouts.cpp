@@ -138,7 +138,7 @@ std::string Evaluator::layout_text(const Expr *e, Place &shaped) {
 // ---- the operand --------------------------------------------------------------------------------
 
 Value Evaluator::do_tc_dtype_size(const CallExpr *e) {
-  Value v = evaluate(e->getArg(0));
+  Value v = evaluate(argument(e, 0));
   auto dtype = v.kind == Value::Scalars ? as_constant(v.scalar) : std::nullopt;
   if (!dtype) {
     fail(e->getExprLoc(), "the dtype has to be known at build time");
@@ -152,7 +152,7 @@ Value Evaluator::do_tc_dtype_size(const CallExpr *e) {
 Value Evaluator::do_tc_wrap_layout(const CallExpr *e) {
   SourceLocation loc = e->getExprLoc();
   Place place;
-  place.text = layout_text(e->getArg(0), place);
+  place.text = layout_text(argument(e, 0), place);
   if (failed) return {};
   if (!place.shaped) {
     fail(loc, "the rank of this tensor is not known; write TC_SHAPE(\"f32[N,M]\") behind the "

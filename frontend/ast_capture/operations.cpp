@@ -132,6 +132,10 @@ Value Evaluator::call_operation(const CallExpr *e, const FunctionDecl *callee,
                                 const AnnotateAttr *marked) {
   SourceLocation loc = e->getExprLoc();
   std::string name = "'" + callee->getNameAsString() + "'";
+  if (e->getNumArgs() != callee->getNumParams()) {
+    fail(loc, "the call of " + name + " is not captured");
+    return {};
+  }
   const FunctionDecl *kernel = kernel_of(callee, marked, loc);
   if (!kernel) return {};
   std::vector<tc_ref> in = {

@@ -72,7 +72,8 @@ Place Evaluator::member_of(const Place &place, const FieldDecl *field) {
   member.text = place.indexed && place.index == 0 ? place.text + "->" : place.lvalue() + ".";
   if (field->getName().empty()) member.text = place.lvalue(); // an anonymous struct
   else member.text += field->getName();
-  member.type = field->getType();
+  member.type =
+      place.type.isVolatileQualified() ? field->getType().withVolatile() : field->getType();
   member.declared = field;
   member.instance = place.lvalue();
   member.deref = place.deref || place.indexed;
@@ -145,6 +146,7 @@ std::optional<Place> Evaluator::locate_outer(const VarDecl *variable, SourceLoca
     auto known = facts.constants.find(variable);
     Value v = Value::of(Value::Outer, outer_variable(variable));
     place.slot = new_slot(known == facts.constants.end() ? v : known->second);
+    place.type = type;
     frames.front().variables[variable] = place.slot;
     return place;
   }
@@ -164,6 +166,7 @@ std::optional<Place> Evaluator::locate_outer(const VarDecl *variable, SourceLoca
     }
     if (at != tables.end()) {
       place.slot = at->second;
+      place.type = type;
       return place;
     }
   }
@@ -217,26 +220,34 @@ std::optional<tc_type> Evaluator::known_type(const Place &place) {
   return type;
 }
 
-bool Evaluator::declare_input(const Place &place) {
+std::optional<tc_type> Evaluator::input_type(const Place &place) {
   auto type = known_type(place);
+  if (!type)
+    fail(place.declared ? place.declared->getLocation() : begins,
+         "the shape of '" + place.lvalue() + "' is not understood");
+  return type;
+}
+
+bool Evaluator::declare_input(const Place &place) {
+  auto type = input_type(place);
+  if (!type) return false;
   SourceLocation loc = place.declared ? place.declared->getLocation() : begins;
-  tc_ref node = {0};
-  if (type) node = tc_graph_input(graph, place.lvalue().c_str(), &*type, graph_loc(loc));
-  if (!node.id)
-    fail(loc, type ? "out of memory" : "the shape of '" + place.lvalue() + "' is not understood");
+  tc_ref node = tc_graph_input(graph, place.lvalue().c_str(), &*type, graph_loc(loc));
+  if (!node.id) fail(loc, "out of memory");
+  inputs.insert({place.lvalue(), input_refs.size()});
   input_refs.push_back(node);
   return node.id != 0;
 }
 
 Value Evaluator::import_tensor(const Place &place) {
-  std::string lvalue = place.lvalue();
   Tensor t;
   bool known =
       facts.types.count(place_key(place)) || (place.declared && declared_shape(place.declared));
   if (!known) return Value::of(Value::Foreign, place);
-  for (t.storage = 0; t.storage < storages.size(); t.storage++)
-    if (storages[t.storage].outer.outer && storages[t.storage].outer.lvalue() == lvalue)
-      return Value::of(t);
+  auto [at, fresh] =
+      outer_storages.insert({place.lvalue(), static_cast<unsigned>(storages.size())});
+  t.storage = at->second;
+  if (!fresh) return Value::of(t);
   Storage storage;
   storage.outer = place;
   storages.push_back(storage);

@@ -42,7 +42,7 @@ std::string Evaluator::view_text(tc_ref ref, tc_ref base, const std::string &bas
   if (ref.id == base.id) return base_text;
   const tc_node *n = tc_graph_node(graph, ref);
   if (!n || tc_op_get(n->op)->cls != TC_CLASS_VIEW) {
-    fail(begins, "a view that cannot be made again");
+    fail(begins, "internal: a view that cannot be made again");
     return "";
   }
   std::string x = view_text(n->in[0], base, base_text);
@@ -184,7 +184,7 @@ void Evaluator::write_inputs(SourceLocation loc) {
     if (!storage.outer.layout && storage.outer.type->getPointeeType().isConstQualified())
       fail(loc, "'" + storage.outer.lvalue() + "' is const and written");
     else if (!tc_graph_write(graph, static_cast<uint32_t>(storage.input), storage.current))
-      fail(loc, "a write in place is not possible");
+      fail(loc, "internal: a write in place is not possible");
   }
 }
 

@@ -398,17 +398,14 @@ std::optional<int64_t> Evaluator::as_constant(const Scalar &v) const {
 }
 
 tc_ref Evaluator::scalar_node(const std::string &text, tc_dtype dtype, SourceLocation loc) {
-  for (size_t i = 0; i < discovered.scalars.size(); i++)
-    if (discovered.scalars[i].text == text && discovered.scalars[i].dtype == dtype) {
-      if (collecting) break;
-      return tc_graph_scalar_at(graph, static_cast<uint32_t>(i))->node;
-    }
+  auto index = static_cast<uint32_t>(scalar_index.size());
+  auto [at, fresh] = scalar_index.insert({{text, dtype}, index});
+  if (!fresh && !collecting) return tc_graph_scalar_at(graph, at->second)->node;
   if (!collecting) {
     fail(loc, "internal: a scalar appeared late");
     return {0};
   }
-  auto known = [&](const Discovered::ScalarUse &s) { return s.text == text && s.dtype == dtype; };
-  if (llvm::none_of(discovered.scalars, known)) discovered.scalars.push_back({text, dtype, loc});
+  if (fresh) discovered.scalars.push_back({text, dtype, loc});
   // A stand-in of the same type: types are all that the first evaluation is about.
   return dtype == TC_F64 ? tc_graph_const_f(graph, TC_F64, true, 0.5, graph_loc(loc))
                          : tc_graph_const_i(graph, TC_I64, true, 1, graph_loc(loc));
@@ -457,9 +454,7 @@ tc_dim Evaluator::as_dim(const Scalar &v, SourceLocation loc) {
   if (tc_dim_find_sym(dims, name.c_str(), &index)) {
     tc_sym *symbol = tc_dims_sym(dims, index);
     symbol->axis = -1;
-    for (size_t i = 0; i < discovered.scalars.size(); i++)
-      if (discovered.scalars[i].text == text && discovered.scalars[i].dtype == TC_I64)
-        symbol->input = static_cast<int32_t>(i);
+    symbol->input = static_cast<int32_t>(scalar_index.at({text, TC_I64}));
   }
   return dim;
 }

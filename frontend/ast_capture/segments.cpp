@@ -46,6 +46,7 @@ private:
 
   void block(const CompoundStmt *block);
   void list(const std::vector<Item> &items, SourceLocation close, bool braces);
+  bool too_deep(const Stmt *s);
   void nested(const Stmt *s);
   void descend(const Stmt *s);
   void label(const Stmt *&s, bool &labelled);
@@ -122,7 +123,7 @@ Segmenter::Attempt Segmenter::evaluate(const std::vector<Item> &items, size_t fr
   return attempt;
 }
 
-// Inputs are found one by one: each has to stand in front of the graph.
+// Inputs are found on the way, and have to stand in front of the graph: again until all are known.
 Segmenter::Attempt Segmenter::collect(const std::vector<Item> &items, size_t from, size_t to,
                                       Discovered &discovered, bool finish) {
   for (;;) {
@@ -135,10 +136,11 @@ Segmenter::Attempt Segmenter::collect(const std::vector<Item> &items, size_t fro
       const auto *parameter = llvm::dyn_cast_or_null<ParmVarDecl>(p.declared);
       return parameter ? parameter->getFunctionScopeIndex() : UINT_MAX;
     };
-    Place found = std::move(discovered.inputs.back());
-    discovered.inputs.pop_back();
-    auto after = [&](const Place &p) { return rank(p) > rank(found); };
-    discovered.inputs.insert(llvm::find_if(discovered.inputs, after), std::move(found));
+    auto begin = discovered.inputs.begin();
+    for (auto at = begin; at != discovered.inputs.end(); ++at) {
+      auto after = [&](unsigned found, const Place &p) { return rank(p) > found; };
+      std::rotate(std::upper_bound(begin, at, rank(*at), after), at, std::next(at));
+    }
   }
 }
 
@@ -259,7 +261,7 @@ size_t Segmenter::try_from(const std::vector<Item> &items, size_t at, SourceLoca
     Attempt attempt = collect(items, at, end, discovered, true);
     if (!attempt.stopped) attempt = evaluate(items, at, end, discovered, false, true);
     if (attempt.stopped) {
-      why = attempt.obstacle;
+      if (why.why.empty()) why = attempt.obstacle; // of most statements
       if (attempt.nothing) break;
       continue;
     }
@@ -323,9 +325,15 @@ void Segmenter::block(const CompoundStmt *block) {
   list(items, block->getRBracLoc(), false);
 }
 
+bool Segmenter::too_deep(const Stmt *s) {
+  if (nesting < max_nesting) return false;
+  report({s->getBeginLoc(), "the code is nested too deeply", false, false, {}, {}});
+  return true;
+}
+
 // The statement that an if, a loop or a label leads to.
 void Segmenter::nested(const Stmt *s) {
-  if (!s || wrong || nesting >= max_nesting) return;
+  if (!s || wrong || too_deep(s)) return;
   nesting++;
   if (const auto *inner = dyn_cast<CompoundStmt>(s)) block(inner);
   else list({{s, false, s->getBeginLoc()}}, {}, true);
@@ -336,8 +344,9 @@ void Segmenter::nested(const Stmt *s) {
 void Segmenter::descend(const Stmt *s) {
   if (wrong) return;
   if (const auto *inner = dyn_cast<CompoundStmt>(s)) {
+    if (too_deep(s)) return;
     nesting++;
-    if (nesting < max_nesting) block(inner);
+    block(inner);
     nesting--;
     return;
   }
@@ -414,7 +423,6 @@ std::string unfit_of_cplusplus(const FunctionDecl *function) {
   if (function->isConstexpr()) return "it is constexpr";
   if (!function->getDeclName().isIdentifier()) return "it is an operator; give it a name";
   if (function->getReturnType()->isReferenceType()) return "it returns a reference";
-  if (!isa<CompoundStmt>(function->getBody())) return "its body is a try block";
   return "";
 }
 

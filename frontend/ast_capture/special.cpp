@@ -38,7 +38,7 @@ std::vector<tc_dim> full_attributes(const tc_type &type) {
 
 // tc_zeros(dims, dtype) and tc_ones(dims, dtype)
 Value Evaluator::filled(const CallExpr *e, double value) {
-  Value list = evaluate(e->getArg(0)), dtype = evaluate(e->getArg(1));
+  Value list = evaluate(argument(e, 0)), dtype = evaluate(argument(e, 1));
   if (failed) return {};
   auto n = list.kind == Value::Aggregate && list.parts.size() == 2 &&
                    list.parts[0].kind == Value::Scalars
@@ -72,18 +72,15 @@ Value Evaluator::do_tc_zeros(const CallExpr *e) { return filled(e, 0); }
 Value Evaluator::do_tc_ones(const CallExpr *e) { return filled(e, 1); }
 
 Value Evaluator::filled_like(const CallExpr *e, std::optional<double> value) {
-  auto like = tensor_argument(e->getArg(0));
+  auto like = tensor_argument(argument(e, 0));
   if (!like) return {};
   tc_ref v;
   if (value) {
     v = tc_graph_const_f(graph, TC_F64, true, *value, graph_loc(e->getExprLoc()));
   } else {
-    Value given = evaluate(e->getArg(1));
-    if (failed || given.kind != Value::Scalars) {
-      fail(e->getExprLoc(), "a number that is not followed");
-      return {};
-    }
-    v = as_operand(given.scalar, nullptr, e->getExprLoc());
+    auto given = number_argument(argument(e, 1));
+    if (!given) return {};
+    v = as_operand(*given, nullptr, e->getExprLoc());
   }
   ops++;
   tc_type type = *tc_graph_type(graph, like->ref);
@@ -95,18 +92,15 @@ Value Evaluator::do_tc_ones_like(const CallExpr *e) { return filled_like(e, 1.0)
 Value Evaluator::do_tc_full_like(const CallExpr *e) { return filled_like(e, std::nullopt); }
 
 Value Evaluator::do_tc_scalar(const CallExpr *e) {
-  Value v = evaluate(e->getArg(0));
-  if (failed || v.kind != Value::Scalars) {
-    fail(e->getExprLoc(), "a number that is not followed");
-    return {};
-  }
+  auto v = number_argument(argument(e, 0));
+  if (!v) return {};
   ops++;
-  return result(as_operand(v.scalar, nullptr, e->getExprLoc()), OP_CONST, nullptr);
+  return result(as_operand(*v, nullptr, e->getExprLoc()), OP_CONST, nullptr);
 }
 
 // New memory, same contents.
 Value Evaluator::do_tc_clone(const CallExpr *e) {
-  auto x = tensor_argument(e->getArg(0));
+  auto x = tensor_argument(argument(e, 0));
   if (!x) return {};
   ops++;
   return result(build(OP_CONTIGUOUS, {x->ref}, {}, nullptr, e), OP_CONTIGUOUS, nullptr);
@@ -117,9 +111,9 @@ Value Evaluator::do_tc_clone(const CallExpr *e) {
 // tc_split(x, n, axis, out): n views along the axis
 Value Evaluator::do_tc_split(const CallExpr *e) {
   SourceLocation loc = e->getExprLoc();
-  auto x = tensor_argument(e->getArg(0));
-  Value count = evaluate(e->getArg(1)), where = evaluate(e->getArg(2)),
-        out = evaluate(e->getArg(3));
+  auto x = tensor_argument(argument(e, 0));
+  Value count = evaluate(argument(e, 1)), where = evaluate(argument(e, 2)),
+        out = evaluate(argument(e, 3));
   if (failed) return {};
   auto n = count.kind == Value::Scalars ? as_constant(count.scalar) : std::nullopt;
   auto axis = where.kind == Value::Scalars ? as_constant(where.scalar) : std::nullopt;
@@ -158,7 +152,7 @@ Value Evaluator::do_tc_split(const CallExpr *e) {
 // A scope that the statements open themselves leaves no trace: what it would free need not exist.
 // What a tensor does beyond that is done behind the kernels.
 Value Evaluator::do_tc_keep(const CallExpr *e) {
-  Value v = evaluate(e->getArg(0));
+  Value v = evaluate(argument(e, 0));
   if (failed || v.kind == Value::Null) return v;
   if (v.kind != Value::Tensors && v.kind != Value::Foreign) {
     fail(e->getExprLoc(), "a tensor that is not followed is kept");
@@ -180,7 +174,7 @@ Value Evaluator::do_tc_keep(const CallExpr *e) {
 }
 
 Value Evaluator::do_tc_free(const CallExpr *e) {
-  Value v = evaluate(e->getArg(0));
+  Value v = evaluate(argument(e, 0));
   if (failed || v.kind == Value::Null) return Value::of(Value::Void);
   if (v.kind == Value::Tensors && storages[v.tensor.storage].outer.layout)
     return Value::of(Value::Void); // nothing was made
@@ -198,8 +192,8 @@ Value Evaluator::do_tc_free(const CallExpr *e) {
 // ---- questions ----------------------------------------------------------------------------------
 
 Value Evaluator::do_tc_size(const CallExpr *e) {
-  auto x = tensor_argument(e->getArg(0));
-  Value where = evaluate(e->getArg(1));
+  auto x = tensor_argument(argument(e, 0));
+  Value where = evaluate(argument(e, 1));
   if (failed) return {};
   auto axis = where.kind == Value::Scalars ? as_constant(where.scalar) : std::nullopt;
   if (!axis) {
@@ -216,33 +210,33 @@ Value Evaluator::do_tc_size(const CallExpr *e) {
 }
 
 Value Evaluator::do_tc_rank(const CallExpr *e) {
-  auto x = tensor_argument(e->getArg(0));
+  auto x = tensor_argument(argument(e, 0));
   return x ? Value::of(from_dim(tc_dim_const(tc_graph_type(graph, x->ref)->rank), e->getType()))
            : Value();
 }
 
 Value Evaluator::do_tc_numel(const CallExpr *e) {
-  auto x = tensor_argument(e->getArg(0));
+  auto x = tensor_argument(argument(e, 0));
   if (!x) return {};
   const tc_type *type = tc_graph_type(graph, x->ref);
   tc_dim n = tc_dim_const(1);
   for (int i = 0; i < type->rank; i++) n = tc_dim_mul(dims, n, type->dim[i]);
   if (tc_dim_bad(n)) {
-    error(e->getExprLoc(), "numel: the product of the sizes exceeds 64 bits");
+    fail(e->getExprLoc(), "internal: a tensor of more elements than 64 bits count");
     return {};
   }
   return Value::of(from_dim(n, e->getType()));
 }
 
 Value Evaluator::do_tc_dtype_of(const CallExpr *e) {
-  auto x = tensor_argument(e->getArg(0));
+  auto x = tensor_argument(argument(e, 0));
   return x ? Value::of(from_dim(tc_dim_const(tc_graph_type(graph, x->ref)->dtype), e->getType()))
            : Value();
 }
 
 // The value of a tensor with one element: read from a result of the kernels, behind them.
 Value Evaluator::item(const CallExpr *e, tc_dtype dtype) {
-  auto x = tensor_argument(e->getArg(0));
+  auto x = tensor_argument(argument(e, 0));
   if (!x) return {};
   const tc_type *type = tc_graph_type(graph, x->ref);
   for (int i = 0; i < type->rank; i++)

@@ -61,7 +61,8 @@ Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
   if (isa<ContinueStmt>(s)) return Flow::Continue;
   if (const auto *attributed = dyn_cast<AttributedStmt>(s)) {
     if (frames.size() == 1 && isa<NullStmt>(attributed->getSubStmt())) {
-      fail(s->getBeginLoc(), "an attribute of the statements around it"); // such as fallthrough
+      fail(s->getBeginLoc(),
+           "internal: an attribute of the statements around it"); // such as fallthrough
       obstacle.quiet = true;
       return Flow::Return;
     }

@@ -25,7 +25,7 @@ struct Place {
   int64_t index = 0;
   bool deref = false; // the text follows a pointer
   bool in_union = false;
-  clang::QualType type;                       // of the object
+  clang::QualType type;                       // of the object (a pointer: of what it leads to)
   const clang::ValueDecl *declared = nullptr; // variable or member that names it
   std::string instance;                       // object that it is a member of; "" for variables
   const clang::VarDecl *root = nullptr;       // variable that the text starts from

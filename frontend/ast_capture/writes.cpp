@@ -259,9 +259,9 @@ void Evaluator::overwrite(const Tensor &x, tc_ref value, SourceLocation loc) {
 // x = op(x, y) in the memory of x; op OP_NONE: x = y
 Value Evaluator::write_in_place(const CallExpr *e, tc_op op) {
   SourceLocation loc = e->getExprLoc();
-  Value target = evaluate(e->getArg(0));
-  auto x = as_tensor(target, e->getArg(0));
-  auto y = failed ? std::nullopt : tensor_argument(e->getArg(1));
+  Value target = evaluate(argument(e, 0));
+  auto x = as_tensor(target, argument(e, 0));
+  auto y = failed ? std::nullopt : tensor_argument(argument(e, 1));
   if (!x || !y) return {};
   ops++;
   tc_type type = written_type(*x);
@@ -283,16 +283,12 @@ Value Evaluator::do_tc_mul_(const CallExpr *e) { return write_in_place(e, OP_MUL
 Value Evaluator::do_tc_div_(const CallExpr *e) { return write_in_place(e, OP_DIV); }
 
 Value Evaluator::do_tc_fill_(const CallExpr *e) {
-  Value target = evaluate(e->getArg(0));
-  auto x = as_tensor(target, e->getArg(0));
-  Value v = evaluate(e->getArg(1));
-  if (failed || !x) return {};
-  if (v.kind != Value::Scalars) {
-    fail(e->getExprLoc(), "a number that is not followed");
-    return {};
-  }
+  Value target = evaluate(argument(e, 0));
+  auto x = as_tensor(target, argument(e, 0));
+  auto v = number_argument(argument(e, 1));
+  if (!x || !v) return {};
   ops++;
-  tc_ref number = as_operand(v.scalar, nullptr, e->getExprLoc());
+  tc_ref number = as_operand(*v, nullptr, e->getExprLoc());
   tc_ref value = build(OP_FULL, {number}, full_attributes(written_type(*x)), nullptr, e);
   if (!failed) overwrite(*x, value, e->getExprLoc());
   return failed ? Value() : target;

@@ -14,6 +14,6 @@ int main(void) {
   show(f(x));
   return finish();
 }
-// CHECK: remark: 'f' compiled: 1 ops in 1 kernel, 1 segment 
-// CHECK: remark: graph break in 'f': 'apart' is marked TC_DISABLE
+// CHECK: disable.c:[[#@LINE-11]]:23: remark: 'f' compiled: 1 ops in 1 kernel, 1 segment 
+// CHECK: disable.c:[[#@LINE-10]]:18: remark: graph break in 'f': 'apart' is marked TC_DISABLE
 // CHECK-DAG: f {{.*}} 1 0 0 

@@ -22,14 +22,14 @@ int main(void) {
   }
   return finish();
 }
-// CHECK: remark: 'f' compiled for B=1: 1 ops in 1 kernel
-// CHECK: remark: 'f' compiled for B=2: 1 ops in 1 kernel
+// CHECK: specialize_fixed.c:[[#@LINE-19]]:12: remark: 'f' compiled for B=1: 1 ops in 1 kernel
+// CHECK: specialize_fixed.c:[[#@LINE-20]]:12: remark: 'f' compiled for B=2: 1 ops in 1 kernel
 // CHECK-NOT: 'f' compiled
-// CHECK: remark: 'numbers' compiled: 1 ops in 1 kernel
-// CHECK: remark: 'open' not compiled: size 'B' is not known at build time, and dynamic=false; write a number in TC_SHAPE, or add TC_SPECIALIZE("B=...")
+// CHECK: specialize_fixed.c:[[#@LINE-20]]:45: remark: 'numbers' compiled: 1 ops in 1 kernel
+// CHECK: specialize_fixed.c:[[#@LINE-19]]:45: remark: 'open' not compiled: size 'B' is not known at build time, and dynamic=false; write a number in TC_SHAPE, or add TC_SPECIALIZE("B=...")
 // CHECK-NEXT: tc_tensor *open(
 // CHECK-NEXT: {{^ +\| +}}^
-// CHECK: remark: 'half' not compiled for B=1: size 'T' is not known at build time, and dynamic=false; write a number in TC_SHAPE, or add TC_SPECIALIZE("T=...")
+// CHECK: specialize_fixed.c:[[#@LINE-20]]:48: remark: 'half' not compiled for B=1: size 'T' is not known at build time, and dynamic=false; write a number in TC_SHAPE, or add TC_SPECIALIZE("T=...")
 // CHECK-NEXT: TC_SPECIALIZE("B=1")
 // CHECK-NEXT: {{^ +\| +}}^
 // CHECK-DAG: numbers {{.*}} 1 0 2 

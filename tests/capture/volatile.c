@@ -13,6 +13,6 @@ int main(void) {
   show(f(x));
   return finish();
 }
-// CHECK: remark: 'f' compiled: 1 ops in 1 kernel, 1 segment 
-// CHECK: remark: graph break in 'f': a volatile variable
+// CHECK: volatile.c:[[#@LINE-11]]:23: remark: 'f' compiled: 1 ops in 1 kernel, 1 segment 
+// CHECK: volatile.c:[[#@LINE-10]]:16: remark: graph break in 'f': a volatile variable
 // CHECK-DAG: f {{.*}} 1 0 0 

@@ -27,14 +27,18 @@ static tc_tensor *by_reference(const tc_tensor *const &x) { return tc_exp(x); }
 TC_COMPILE tc_tensor *passes(X) { return by_reference(x); }
 // CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:42: remark: 'passes' not compiled: 'by_reference' takes a reference
 TC_COMPILE tc_tensor *method(X, const model &m) { return tc_exp(m.run(x)); }
-// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:{{[0-9]+}}: remark: 'method' not compiled: 'run' is a member of a class
+// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:67: remark: 'method' not compiled: 'run' is a member of a class
 TC_COMPILE tc_tensor *parameter(X, const double &by) { return tc_mul_s(x, by); }
-// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:{{[0-9]+}}: remark: 'parameter' not compiled: 'by' is a reference
+// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:75: remark: 'parameter' not compiled: 'by' is a reference
 TC_COMPILE tc_tensor *lambda(X) { return [](const tc_tensor *t) { return tc_exp(t); }(x); }
-// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:{{[0-9]+}}: remark: 'lambda' not compiled:
+// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:42: remark: 'lambda' not compiled:
 TC_COMPILE tc_tensor *local_reference(X) { const tc_tensor *const &y = x; std::puts("break"); return tc_exp(y); }
 // CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:68: remark: 'local_reference' not compiled: a reference
 struct guarded { int n; guarded(int n) : n(n) {} ~guarded() { std::puts("end"); } };
 TC_COMPILE tc_tensor *cleans(X) { guarded g(3); return tc_mul_s(x, g.n); }
-// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:{{[0-9]+}}: remark: {{.*}}'cleans'{{.*}}: an object is made by a constructor
+// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:43: remark: {{.*}}'cleans'{{.*}}: an object is made by a constructor
+TC_COMPILE tc_tensor *declares(X) { if (int n = 2) return tc_mul_s(x, n); return tc_exp(x); }
+// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:37: remark: graph break in 'declares': a declaration in a condition is not captured
+TC_COMPILE tc_tensor *catches(X) { try { std::puts("in"); } catch (...) { return nullptr; } return tc_exp(x); }
+// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:36: remark: graph break in 'catches': a statement of this kind is not captured
 tc_tensor *uses(X) { return tc_add(pattern(x, 2.0), pattern(x, 2)); }

@@ -2,13 +2,14 @@
 // RUN: %tc -O1 %s -I %inputs -o %t %run -Rpass=tc -Rpass-missed=tc 2>&1 | %check %s
 // RUN: %t
 // RUN: %tc -O1 %s -I %inputs -o %t %run -include prefix.h -DPREFIX -Rpass=tc 2>&1 | %check --check-prefix=PREFIX %s
-// RUN: %tc -fopenmp -x c-header %inputs/prefix.h -o %t.pch
+// RUN: %tc -fopenmp -x c-header %inputs/prefix.h -o %t.pch -Rpass-missed=tc 2>&1 | %check --check-prefix=MAKES %s
 // RUN: %tc %s -I %inputs -o %t %run -include-pch %t.pch -DPREFIX -fopenmp -Rpass=tc -Rpass-missed=tc 2>&1 | %check --check-prefix=PCH %s
 #include "shared.h"
 
 // CHECK-DAG: shared.h:5:37: remark: 'standardised' compiled
 // PREFIX-DAG: prefix.h:2:23: remark: 'in_prefix' compiled
 // PCH-DAG: remark: 'standardised' compiled
+// MAKES: prefix.h:2:23: remark: 'in_prefix' not compiled: it is in a precompiled header or module; define it in a source file
 
 #define NAME negative
 #define OP tc_neg
@@ -18,7 +19,7 @@
 #define NAME absolute
 #define OP tc_abs
 #include "twice.h"
-// CHECK-DAG: remark: 'negative' not compiled: the header that defines it is included more than once without a guard
+// CHECK-DAG: twice.h:1:37: remark: 'negative' not compiled: the header that defines it is included more than once without a guard
 // CHECK-DAG: remark: 'absolute' not compiled: the header
 
 #ifdef PREFIX

@@ -1,6 +1,7 @@
 // What is not captured, and what is said about it: one function for each reason.  (messages.test counts
 // the messages without a test.)
-// RUN: %tc -w -c %s -o %t.o -fplugin-arg-tc-backend=openmp -Rpass-missed=tc 2>&1 | %check %s
+// RUN: %tc -fopenmp -w -fsyntax-only %s -Rpass-missed=tc 2>&1 | %check %s
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <tcompile.h>
@@ -8,10 +9,9 @@
 #define X const tc_tensor *x TC_SHAPE("f32[N]")
 #define M const tc_tensor *x TC_SHAPE("f32[N,6]")
 struct part { tc_tensor *w TC_SHAPE("f32[N]"); double scale; int n; };
-struct wide { struct part part[2]; union { int i; float f; } u; };
 static volatile int changes;
 static int counter;
-static tc_tensor *known TC_SHAPE("f32[N]");
+static jmp_buf place;
 int tc_grad(tc_tensor *loss, int n, const tc_tensor **wrt, tc_tensor **out);
 
 // ---- calls
@@ -41,6 +41,33 @@ TC_COMPILE tc_tensor *gradients(X) { tc_tensor *y = tc_sum(x, TC_ALL, false), *g
 // CHECK-DAG: messages.c:[[#@LINE-1]]:83: remark: graph break in 'gradients': gradients are not compiled yet; call tc_grad outside of the function
 TC_COMPILE tc_tensor *long_loop_of_ops(X) { tc_tensor *y = tc_exp(x); for (int i = 0; i < 6; i++) for (int j = 0; j < 2000; j++) y = tc_sin(y); return y; }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:71: remark: graph break in 'long_loop_of_ops': the loop makes more than 2048 operations; its body is compiled instead
+TC_COMPILE tc_tensor *longjmps(X) { longjmp(place, 1); return tc_exp(x); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:37: remark: graph break in 'longjmps': 'longjmp' is called, which control flow cannot be followed through
+TC_COMPILE tc_tensor *null_list(X) { return tc_add(x, tc_concat(NULL, 2, 0)); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:65: remark: 'null_list' not compiled: a list of tensors that is not a local array
+TC_COMPILE tc_tensor *of_text(X) { return tc_add(x, (tc_tensor *)"text"); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:53: remark: 'of_text' not compiled: the operand is not a tensor that is followed
+static tc_tensor *unset_axis(const tc_tensor *x) { tc_ints axes; axes.n = 1; return tc_sum(x, axes, false); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:95: remark: 'unset_list' not compiled: 'axes' is not a number that is followed
+TC_COMPILE tc_tensor *unset_list(M) { return unset_axis(x); }
+static tc_tensor *longer(tc_tensor *y) {
+  for (int i = 0; i < 2000; i++) y = tc_sin(y);
+  for (int i = 0; i < 2000; i++) y = tc_sin(y);
+  return y;
+}
+TC_COMPILE tc_tensor *many_operations(X) { return longer(longer(longer(tc_exp(x)))); }
+// CHECK-DAG: messages.c:[[#@LINE-5]]:38: remark: 'many_operations' not compiled: more than 10000 operations; split the function, or work on larger tensors
+#define CALLS(to, from) static tc_tensor *to(const tc_tensor *x) { return from(x); }
+CALLS(c1, tc_exp) CALLS(c2, c1) CALLS(c3, c2) CALLS(c4, c3) CALLS(c5, c4) CALLS(c6, c5) CALLS(c7, c6) CALLS(c8, c7)
+CALLS(d1, c8) CALLS(d2, d1) CALLS(d3, d2) CALLS(d4, d3) CALLS(d5, d4) CALLS(d6, d5) CALLS(d7, d6) CALLS(d8, d7)
+CALLS(e1, d8) CALLS(e2, e1) CALLS(e3, e2) CALLS(e4, e3) CALLS(e5, e4) CALLS(e6, e5) CALLS(e7, e6) CALLS(e8, e7)
+CALLS(f1, e8) CALLS(f2, f1) CALLS(f3, f2) CALLS(f4, f3) CALLS(f5, f4) CALLS(f6, f5) CALLS(f7, f6) CALLS(f8, f7)
+CALLS(g1, f8) CALLS(g2, g1) CALLS(g3, g2) CALLS(g4, g3) CALLS(g5, g4) CALLS(g6, g5) CALLS(g7, g6) CALLS(g8, g7)
+CALLS(h1, g8) CALLS(h2, h1) CALLS(h3, h2) CALLS(h4, h3) CALLS(h5, h4) CALLS(h6, h5) CALLS(h7, h6) CALLS(h8, h7)
+CALLS(i1, h8) CALLS(i2, i1) CALLS(i3, i2) CALLS(i4, i3) CALLS(i5, i4) CALLS(i6, i5) CALLS(i7, i6) CALLS(i8, i7)
+CALLS(j1, i8) CALLS(j2, j1) CALLS(j3, j2) CALLS(j4, j3) CALLS(j5, j4) CALLS(j6, j5) CALLS(j7, j6) CALLS(j8, j7)
+TC_COMPILE tc_tensor *deep_calls(X) { return j8(x); }
+// CHECK-DAG: messages.c:[[#@LINE-9]]:29: remark: 'deep_calls' not compiled: calls are nested more than 64 deep
 
 // ---- expressions
 TC_COMPILE tc_tensor *elvis(X, double a) { return tc_add_s(x, a ?: 2.0); }
@@ -74,15 +101,21 @@ TC_COMPILE tc_tensor *assigns(X, struct part *p, int n) { p += n; return tc_add_
 // CHECK-DAG: messages.c:[[#@LINE-1]]:61: remark: graph break in 'assigns': this assignment is not captured
 TC_COMPILE tc_tensor *maybe_written(X, int n) { double a = 1; n > 2 && (a = 3); return tc_add_s(x, a); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:75: remark: graph break in 'maybe_written': whether this is written is not known at build time
+TC_COMPILE tc_tensor *increments(X) { x++; return tc_exp(x); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:40: remark: graph break in 'increments': ++ and -- of this object are not captured
+TC_COMPILE tc_tensor *difference(X, const double *p, const double *q) { return tc_add_s(x, p - q); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:94: remark: 'difference' not compiled: this operator is not captured for these operands
+TC_COMPILE tc_tensor *negates(X, const void *p) { return tc_add_s(x, !p); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:70: remark: 'negates' not compiled: this operator is not captured for this operand
+TC_COMPILE tc_tensor *barrier(X) {
+#pragma omp barrier
+  return tc_exp(x);
+}
+// CHECK-DAG: messages.c:[[#@LINE-3]]:1: remark: graph break in 'barrier': a statement of this kind is not captured
 
 // ---- outer objects
-static tc_tensor *scaled_by_counter(const tc_tensor *x) { return tc_add_s(x, counter); }
-extern tc_tensor *later(const tc_tensor *x);
-static double defined_later = 2;
-tc_tensor *later(const tc_tensor *x) { return tc_add_s(x, defined_later); }
 TC_COMPILE tc_tensor *atomic(X) { return tc_add_s(x, changes); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:54: remark: 'atomic' not compiled: 'changes' is volatile
-static tc_tensor *counts(const tc_tensor *x) { static int calls; return tc_add_s(x, ++calls); }
 TC_COMPILE tc_tensor *local_table(X, int n) { double a[3] = {1, 2, 3}; return tc_add_s(x, a[n]); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:91: remark: 'local_table' not compiled: the index is not known at build time, and the array is written here
 TC_COMPILE tc_tensor *maybe_read(X, const double *a, int n) { return tc_add_s(x, n > 0 && a[n] > 1); }
@@ -109,6 +142,13 @@ TC_COMPILE tc_tensor *size_axis(X, int n) { return tc_add_s(x, (double)tc_size(x
 // CHECK-DAG: messages.c:[[#@LINE-1]]:72: remark: 'size_axis' not compiled: the axis has to be known at build time
 TC_COMPILE tc_tensor *unknown_dtype(X, tc_dtype d) { return tc_zeros(TC_DIMS(3), d); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:61: remark: 'unknown_dtype' not compiled: rank and dtype have to be known at build time
+static tc_tensor *unset_dims(void) { tc_ints dims; dims.n = 1; return tc_zeros(dims, TC_F32); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:71: remark: 'unset_size' not compiled: a size is not a number that is followed
+TC_COMPILE tc_tensor *unset_size(X) { return tc_add(x, unset_dims()); }
+TC_COMPILE tc_tensor *keeps_text(X) { tc_keep((tc_tensor *)"text"); return tc_exp(x); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:39: remark: graph break in 'keeps_text': a tensor that is not followed is kept
+TC_COMPILE tc_tensor *frees_text(X) { tc_free((tc_tensor *)"text"); return tc_exp(x); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:39: remark: graph break in 'frees_text': what is freed is not followed
 
 // ---- statements
 TC_COMPILE tc_tensor *switch_inside(X) { switch (3) { case 1: if (counter) { case 3: x = tc_exp(x); } } return tc_neg(x); }

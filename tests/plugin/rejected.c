@@ -27,7 +27,7 @@ TC_COMPILE tc_tensor *prints(X) { printf("x"); return tc_exp(x); }
 TC_COMPILE tc_tensor *calls(X) { return tc_exp(elsewhere(x)); }
 // CHECK: [[#@LINE-1]]:48: remark: 'calls' not compiled: 'elsewhere' is called, whose body is not visible in this file; define it here, or call it outside of the function
 TC_COMPILE tc_tensor *pointer(X, tc_tensor *(*f)(const tc_tensor *)) { return f(x); }
-// CHECK: [[#@LINE-1]]:79: remark: 'pointer' not compiled: a function is called through a pointer
+// CHECK: [[#@LINE-1]]:79: remark: 'pointer' not compiled: a function is called through a pointer; call it by its name
 TC_COMPILE tc_tensor *recursive(X) { return recursive(x); }
 // CHECK: [[#@LINE-1]]:45: remark: 'recursive' not compiled: 'recursive' calls itself, and where that ends is not known
 TC_COMPILE tc_tensor *same(X) { return (tc_tensor *)x; }
@@ -39,12 +39,12 @@ TC_COMPILE tc_tensor *branch(X, float a) { if (a > 0) return tc_exp(x); return t
 TC_COMPILE tc_tensor *rounds(tc_tensor *x TC_SHAPE("f32[N]"), int n) { for (int i = 0; i < n; i++) x = tc_exp(x); return x; }
 // CHECK: [[#@LINE-1]]:90: remark: graph break in 'rounds': the number of rounds of the loop depends on
 TC_COMPILE tc_tensor *chooses(X, int k) { switch (k) { case 0: return tc_exp(x); } return tc_neg(x); }
-// CHECK: [[#@LINE-1]]:43: remark: graph break in 'chooses': the switch depends on a value
+// CHECK: [[#@LINE-1]]:43: remark: graph break in 'chooses': the switch depends on a value that is not known at build time
 TC_COMPILE int *returns_pointer(X) { (void)tc_exp(x); return NULL; }
 // CHECK: [[#@LINE-1]]:17: remark: 'returns_pointer' not compiled: there is nothing to compile
 struct model { tc_tensor *w; };
 TC_COMPILE tc_tensor *member(X, const struct model *m) { return tc_mul(x, m->w); }
-// CHECK: [[#@LINE-1]]:75: remark: 'member' not compiled: member 'm->w' has no TC_SHAPE, so its rank is not known; write it behind the member
+// CHECK: [[#@LINE-1]]:75: remark: 'member' not compiled: member 'm->w' has no TC_SHAPE, so its rank is not known; write it behind the member, such as TC_SHAPE("f32[N,M]")
 TC_COMPILE tc_tensor *writes_view(tc_tensor *x TC_SHAPE("f32[N,M]")) {
   return tc_exp(tc_fill_(tc_slice(x, 1, 0, 8, 2), 1));
   // CHECK: [[#@LINE-1]]:17: remark: 'writes_view' not compiled: a view made by tc_slice is written whose place in the tensor is not followed
@@ -54,7 +54,7 @@ TC_COMPILE tc_tensor *long_loop(X) {
   for (int i = 0; i < 100000; i++)
     ;
   return y;
-  // CHECK: [[#@LINE-3]]:3: remark: graph break in 'long_loop': loops of more than 16384 rounds in all are not unrolled
+  // CHECK: [[#@LINE-3]]:3: remark: graph break in 'long_loop': loops of more than 16384 rounds in all are not unrolled; work on a whole tensor instead
 }
 TC_COMPILE tc_tensor *axis_at_run_time(X, int axis) { return tc_softmax(x, axis); }
 // CHECK: [[#@LINE-1]]:76: remark: 'axis_at_run_time' not compiled: 'axis' has to be known at build time

@@ -46,3 +46,10 @@ TC_COMPILE void writes(tc_tensor *x TC_SHAPE("f32[3]"), const tc_tensor *y TC_SH
   tc_add_(x, y);
   // CHECK: shape_errors.c:[[#@LINE-1]]:3: error: tc_add_: f32[2,3] does not fit into the tensor that is written
 }
+
+TC_COMPILE tc_tensor *pieces(const tc_tensor *x TC_SHAPE("f32[7]")) {
+  tc_tensor *p[2];
+  tc_split(x, 2, 0, p);
+  // CHECK: shape_errors.c:[[#@LINE-1]]:3: error: split: size 7 does not divide into 2 pieces
+  return tc_exp(p[0]);
+}

@@ -1,8 +1,9 @@
-"""Lists the messages of the plugin and of capture that no test expects, and fails where there are more of
-them than allowed: messages.py ROOT ALLOWED.
+"""Lists the messages of the plugin and of capture that no test expects at their place, and fails where
+there are any: messages.py ROOT.
 
-A message is a string literal in a statement that reports: its longest words have to stand in a line of
-a test that FileCheck reads.  What no test can bring about is named below, with the reason."""
+A message is a string literal in a statement that reports: its first words have to stand in a line that
+FileCheck reads, behind the line and the column of the caret.  What has no place is named below, and what no
+input can bring about, with the reason."""
 import pathlib
 import re
 import sys
@@ -11,15 +12,19 @@ REPORTS = re.compile(r"\b(fail|error|missed|warn|Report|obstacle|reject|one_of|u
                      r"messages\.push_back|\breturn\b|\bwhy\b|\bsink\(|\btext \+=|\bCoreMessage|Diag\(")
 UNREACHABLE = {
     "out of memory": "of the compiler's own memory",
-    "internal failure of the compiler core": "a defect of the compiler",
-    "internal: an input appeared late": "collected once more, and never shown",
+    "internal": "a defect of the compiler, or never shown",
     "the generated code was rejected": "a defect of the compiler",
     "; please report this": "a defect of the compiler",
     "tcompile failed on this file": "a defect of the compiler",
     "the compiler crashed on": "a defect of the compiler",
     "compilation failed": "a defect of the compiler",
     "flags not understood": "a defect of the compiler",
+    "libtcplugin.so was built for clang": "needs a compiler of another version: versions.test, where there is one",
+    "libtcplugin.so is a plugin for clang": "as above",
 }
+NO_PLACE = {"options.cpp": "options stand on the command line, too"}
+NO_MESSAGE = re.compile(r"#pragma|struct tc_")
+PLACED = re.compile(r"[A-Z]+(-[A-Z]+)*: (.*:)?(\[\[#@LINE[^\]]*\]\]|\d+):\d+: ")
 LITERAL = r'"(?:[^"\\\n]|\\.)*"'
 
 
@@ -41,27 +46,27 @@ def messages(folders):
             for statement in statements(file.read_text()):
                 if REPORTS.search(statement):
                     for text in literals(statement):
-                        if re.search(r"[a-z]{2,} [a-z]{2,}", text):
+                        if re.search(r"[a-z]{2,} [a-z]{2,}", text) and not NO_MESSAGE.search(text):
                             yield file.name, text
 
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    expected = []
+    lines = []
     for folder in ("plugin", "capture"):
         for file in (root / "tests" / folder).glob("*.*"):
-            expected += [line for line in file.read_text().splitlines() if re.search(r"[A-Z]+(-[A-Z]+)*: ", line)]
-    expected = "\n".join(expected)
+            lines += [line for line in file.read_text().splitlines() if re.search(r"[A-Z]+(-[A-Z]+)*: ", line)]
+    anywhere, placed = "\n".join(lines), "\n".join(line for line in lines if PLACED.search(line))
     missing = total = 0
     for file, text in sorted(set(messages([root / "plugin", root / "frontend" / "ast_capture"]))):
         if any(text in each or each in text for each in UNREACHABLE):
             continue
         total += 1
-        if text.strip()[:40].strip() not in expected:
+        if text.strip()[:40].strip() not in (anywhere if file in NO_PLACE else placed):
             missing += 1
             print("no test expects, of %s: %s" % (file, text))
     print("%d messages, %d without a test" % (total, missing))
-    sys.exit(missing > int(sys.argv[2]))
+    sys.exit(missing > 0)
 
 
 main()

@@ -1,0 +1,3 @@
+{
+  puts("in another file");
+  x = tc_exp(x);
