@@ -46,8 +46,12 @@ struct model { tc_tensor *w; };
 TC_COMPILE tc_tensor *member(X, const struct model *m) { return tc_mul(x, m->w); }
 // CHECK: [[#@LINE-1]]:75: remark: 'member' not compiled: member 'm->w' has no TC_SHAPE, so its rank is not known; write it behind the member, such as TC_SHAPE("f32[N,M]")
 TC_COMPILE tc_tensor *writes_view(tc_tensor *x TC_SHAPE("f32[N,M]")) {
-  return tc_exp(tc_fill_(tc_slice(x, 1, 0, 8, 2), 1));
-  // CHECK: [[#@LINE-1]]:17: remark: 'writes_view' not compiled: a view made by tc_slice is written whose place in the tensor is not followed
+  return tc_exp(tc_fill_(tc_reshape(tc_transpose(x, 0, 1), TC_DIMS(-1)), 1));
+  // CHECK: [[#@LINE-1]]:17: remark: 'writes_view' not compiled: a view made by tc_reshape is written whose place in the tensor is not followed
+}
+TC_COMPILE tc_tensor *far_step(tc_tensor *x TC_SHAPE("f32[N]")) {
+  return tc_fill_(tc_slice(tc_slice(x, 0, 0, INT64_MAX, 1LL << 40), 0, 0, INT64_MAX, 1LL << 40), 1);
+  // CHECK: [[#@LINE-1]]:10: remark: 'far_step' not compiled: a part is written whose place in the tensor is not followed
 }
 TC_COMPILE tc_tensor *long_loop(X) {
   tc_tensor *y = tc_exp(x);
