@@ -46,7 +46,7 @@ int main(void) {
     layer model[LAYERS], eager[LAYERS];
     make(model);
     make(eager);
-    tc_tensor *table = tc_randn(TC_DIMS(50, WIDTH), 99, TC_F32);
+    tc_tensor *table = tc_mul_s(tc_randn(TC_DIMS(50, WIDTH), 99, TC_F32), 0.125);
     int64_t token = 3;
     for (int position = 0; position < LENGTH; position++) TC_SCOPE {
       tc_tensor *id = tc_wrap(TC_I64, TC_DIMS(1), NULL, &token, NULL, NULL);
