@@ -109,14 +109,18 @@ static void put_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_print_line(&x->s, "const int next = (turn + 1) %% AHEAD;");
   tc_print_line(&x->s, "const tc_int step = base + turn, k0 = (step + AHEAD) * DEEP;");
   tc_print_line(&x->s, "const int from = (int)(step & 1), to = from ^ 1;");
+  tc_print_line(&x->s, "if (k0 < k_end) {");
+  x->s.indent += 2;
   put_fetch(x, &o[0], 'a');
   put_fetch(x, &o[1], 'b');
-  tc_print_line(&x->s, "if (step >= 0) {");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_print_line(&x->s, "if (step >= 0 && step < steps) {");
   x->s.indent += 2;
   put_multiply(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  tc_print_line(&x->s, "if (step >= -1) {");
+  tc_print_line(&x->s, "if (step >= -1 && step + 1 < steps) {");
   x->s.indent += 2;
   put_place(x, &o[0], 'a');
   put_place(x, &o[1], 'b');
@@ -217,8 +221,7 @@ static void put_function(const tc_cuda_product *x, const char *body, int number,
   tc_buf arguments = {0};
   tc_putf(&arguments, "%d, %d, %d, %d, %d, %d, %s", q->side, q->high, q->wide, lanes[0], lanes[1],
           lanes[2], index);
-  tc_cuda_put_instance(x, body, number, THREADS, q->side > 16 && lanes[0] > 1 ? 2 : 1,
-                       arguments.text, out);
+  tc_cuda_put_instance(x, body, number, THREADS, lanes[0] > 1 ? 2 : 1, arguments.text, out);
   tc_buf_free(&arguments);
 }
 
