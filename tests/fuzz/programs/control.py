@@ -43,6 +43,7 @@ class Control:
         if not x or self.open:
             return None
         self.broken = True
+        self.written(x, x.exact)
         return self.effect("fuzz_double(%0);", [x])
 
     def item(self):
@@ -195,8 +196,12 @@ class Control:
         opening, closing = self.r.choice(((f"for (int {i} = 0; {i} < n; {i}++) {{", "}"), (f"for (int {i} = n; {i} > 0; {i}--) {{", "}"),
                                           (f"int {i} = n; while ({i}-- > 0) {{", "}"), (f"int {i} = 0; do {{", f"}} while (++{i} < n);"),
                                           (f"for (int {i} = 0;; {i}++) {{ if ({i} >= n) break;", "}"),
+                                          (f"int {i} = 0; for (double w{i} = s; w{i} < 1.6; w{i} += 0.5, {i}++) {{", "}"),
+                                          (f"int {i} = 0; while ({i} < n && s > 0) {{", f"{i}++; }}"),
                                           (f"for (int {i} = 0; {i} < n + 1; {i}++) {{ if ({i} == 1) continue;", "}")))
-        return self.nested(Block(opening, closing))
+        block = Block(opening, closing)
+        block.counter = i
+        return self.nested(block)
 
     def branch(self):
         if len(self.open) >= 2:
@@ -224,11 +229,35 @@ class Control:
         if len(self.open) >= 2:
             return None
         self.broken = True
-        return self.nested(Block("switch (n) { case 1: fuzz_note(1); break; case 3: default: {", "} }"))
+        return self.nested(Block(*self.r.choice((("switch (n) { case 1: fuzz_note(1); break; case 3: default: {", "} }"),
+                                                 ("switch (n & 1) { case 0: fuzz_note(2); default: {", "break; } case 7: fuzz_note(7); }"),
+                                                 ("switch (n) { case 0: case 3: {", "} break; default: fuzz_note(4); }")))))
 
     def constant_branch(self):
         self.folded = True
-        return len(self.open) < 2 and self.nested(Block(self.r.choice(("if (sizeof(int) == 4) {", "if (tc_is_compiling() || 1) {")))) or None
+        return len(self.open) < 2 and self.nested(Block(*self.r.choice((("if (sizeof(int) == 4) {", "}"), ("if (tc_is_compiling() || 1) {", "}"),
+                                                                      ("switch (sizeof(int)) { default: fuzz_note(1); break; case 4: {", "} }"))))) or None
+
+    def choice(self, conditions):
+        x = self.pick(lambda v: v.dtype != "bool")
+        y = x and self.partner(x)
+        return y and self.make(f"{self.r.choice(conditions)} ? tc_maximum(%0, %1) : tc_sub(%0, %1)", [x, y], x.dtype, x.shape)
+
+    def known_choice(self):
+        return self.choice(("sizeof(int) == 4", "tc_rank(%0) > 1", "tc_rank(%0) == tc_rank(%1) && 1"))
+
+    def run_time_choice(self):
+        v = self.choice(("n > 1", "s > 1", "n == 3 && s < 1", "(n & 1) == 0"))
+        self.broken = self.broken or bool(v)
+        return v
+
+    def array_loop(self):
+        """An array of tensors that is the function's own."""
+        x = self.pick(lambda v: v.dtype != "bool")
+        y = x and self.pick(lambda v: (v.dtype, v.shape) == (x.dtype, x.shape))
+        q = f"q{self.count}"
+        return x and self.make(f"NULL, *{q}[2] = {{(tc_tensor *)%0, (tc_tensor *)%1}}; @ = tc_neg({q}[0]); "
+                               f"for (int i = 0; i < 2; i++) @ = tc_sub(@, {q}[i])", [x, y], x.dtype, x.shape) or None
 
     def scope(self):
         """TC_SCOPE, which the carried tensor leaves by tc_keep."""
@@ -249,7 +278,8 @@ class Control:
         if kind < 0.5:
             self.folded = self.folded or x in self.params  # which nobody else may use
             return x and self.effect("if (!%0) goto out;" if self.cleanup else "if (!%0) return NULL;", [x])
-        condition = self.r.choice(("n == 1", "n > 7", "s < 0"))
+        counter = self.open[-1].counter if self.open else None
+        condition = self.r.choice(("n == 1", "n > 7", "s < 0") + (f"{counter} == 1",) * 3 * bool(counter))
         self.broken = True
         if not x:
             return None

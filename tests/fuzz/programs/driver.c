@@ -40,6 +40,17 @@ void fuzz_double(tc_tensor *x) {
   tc_add_(x, x);
 }
 
+fuzz_box fuzz_box_of(tc_tensor *x) {
+  fuzz_box b = {.dtype = x ? tc_dtype_of(x) : TC_DTYPE_COUNT,
+                .rank = x ? tc_rank(x) : 0,
+                .data = x ? tc_data(x) : NULL};
+  for (int i = 0; i < b.rank; i++) {
+    b.ne[i] = tc_size(x, b.rank - 1 - i);
+    b.nb[i] = tc_stride(x, b.rank - 1 - i) * (int64_t)tc_dtype_size(b.dtype);
+  }
+  return b;
+}
+
 /* ---- one call -----------------------------------------------------------------------------------
  */
 

@@ -5,6 +5,10 @@
 #include <math.h>
 #include <tcompile.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { FUZZ_OPERANDS = 4, FUZZ_RUNS = 3 }; /* runs: usual sizes, other sizes, sizes 0 and 1 */
 
 typedef enum fuzz_values { FUZZ_NORMAL, FUZZ_POSITIVE, FUZZ_INDEX } fuzz_values;
@@ -24,8 +28,9 @@ typedef struct fuzz_case {
   tc_tensor *(*run)(tc_tensor *const *x, double s, int n);
   tc_dtype coarsest; /* of all floating values in it */
   bool writes;       /* some operand is written */
-  bool strict;       /* one segment over all operands: kernels run for operands that fit, and no others */
-  bool may_fall;     /* written views or weak tensors may be operands of a segment, whose guards refuse them */
+  bool strict; /* one segment over all operands: kernels run for operands that fit, and no others */
+  bool may_fall; /* written views or weak tensors may be operands of a segment, whose guards refuse
+                    them */
   int n;
   fuzz_operand in[FUZZ_OPERANDS];
 } fuzz_case;
@@ -34,11 +39,38 @@ typedef struct fuzz_case {
  * counts; returns 0 when nothing failed. */
 int fuzz_main(const fuzz_case *c, size_t n, int argc, char **argv);
 
+/* ---- a struct that programs have instead of tensors ---- */
+
+typedef struct fuzz_box {
+  tc_dtype dtype;
+  int rank;
+  int64_t ne[TC_MAX_RANK], nb[TC_MAX_RANK]; /* innermost first; nb in bytes */
+  void *data;
+} fuzz_box;
+
+fuzz_box fuzz_box_of(tc_tensor *x);
+
+static inline tc_layout fuzz_layout(const fuzz_box *b) {
+  tc_layout l = {};
+  l.data = b->data, l.dtype = b->dtype, l.rank = b->rank;
+  for (int i = 0; i < b->rank; i++) {
+    l.dim[b->rank - 1 - i] = b->ne[i];
+    l.stride[b->rank - 1 - i] = b->nb[i];
+  }
+  return l;
+}
+
+static inline tc_tensor *fuzz_view(const fuzz_box *b) { return tc_wrap_layout(fuzz_layout(b)); }
+
 /* ---- calls that the compiler cannot see into: graph breaks with an effect that is checked ---- */
 
 void fuzz_note(int64_t what); /* part of the trace, which has to be the same in order */
 void fuzz_log(const char *format, ...);
 tc_tensor *fuzz_opaque(const tc_tensor *x); /* -x */
 void fuzz_double(tc_tensor *x);             /* x *= 2 in its memory */
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -428,8 +428,8 @@ class Ops:
         r = self.r
         m, n, k = size("M"), size("N"), size("K")
         rank = r.choice((0, 1, 2, 2, 2, 3, 3, 4)) if rank is None else rank
-        relations = [plus(m, 1), times(2, m), plus(times(2, n), 1), times(2, k)]
+        relations = [plus(m, 1), times(2, m), plus(times(2, n), 1), times(2, k), plus(times(3, k), 2)]
         alone = {d for p in self.params for d in p.shape}
-        relations += [plus(m, n), times(m, n)] * (m in alone and n in alone)
-        return tuple(r.choice(relations) if r.random() < 0.08 else r.choice((m, n, k, m, n, 1, 4, 7)) for _ in range(rank))
+        relations += [plus(m, n), times(m, n), plus(times(2, m), plus(n, 1))] * (m in alone and n in alone)
+        return tuple(r.choice(relations) if r.random() < 0.12 else r.choice((m, n, k, m, n, 1, 4, 7)) for _ in range(rank))
 

@@ -1,5 +1,6 @@
 """One random function of C: its statements, and the text and the table row that the driver needs."""
 import random
+import re
 
 from control import Control
 from ops import Ops
@@ -7,6 +8,8 @@ from sizes import names_of, takes_any, value
 from values import COARSE, FLOATS, Effect, Value, c_dtype
 
 OPERANDS, LARGEST = 4, 20000  # operands of a function; elements of a tensor
+ALIKE = ("layers", "array", "members")  # forms whose operands share dtype and shape: elements of an array
+NO_CXX = re.compile(r"goto|\*\[\]\)|\*q\d+\[")  # jumps past initialisations, arrays as values
 LIMITS = {"M": "M<=40", "N": "N<=34", "K": "K%8"}  # what TC_SHAPE says of a size, now and then
 
 
@@ -18,15 +21,16 @@ class Program(Ops, Control):
         self.views_written = self.unfollowed = False
         self.weak = False  # a number as a tensor: segments behind a break take it for a tensor like others, and refuse it
         self.cleanup = self.r.random() < 0.1
-        self.form = self.r.choice(("plain",) * 5 + ("struct", "struct", "nested", "layers", "global"))
+        self.form = self.r.choice(("plain",) * 6 + ("struct", "struct", "nested", "layers", "global", "array", "members", "own"))
         self.limited = {name for name in LIMITS if self.r.random() < 0.1}
         plain = self.r.random() < 0.5  # one segment, as a rule
         self.steps = self.weights(plain)
         wanted = self.r.randint(1, 3)
-        while len(self.params) < wanted and (self.form != "layers" or not self.params):
+        while len(self.params) < wanted and (self.form not in ALIKE or not self.params):
             self.parameter()
-        if self.form == "layers":
-            self.layers()
+        if self.form in ALIKE:
+            self.elements()
+        self.special = self.r.choice(("M=5", "M=3", "N=34", "M=5,N=19", "K=8", "n=3", "n=1")) if self.r.random() < 0.15 else ""
         for _ in range(self.r.randint(2, 10)):
             self.step()
         self.finish()
@@ -36,10 +40,10 @@ class Program(Ops, Control):
                 (self.integer, 1), (self.reduce, 4), (self.cumulate, 1), (self.view, 5), (self.join, 2), (self.split, 1), (self.move, 2),
                 (self.index, 2), (self.product, 3), (self.network, 3), (self.create, 2), (self.cast, 1), (self.promotion, 1),
                 (self.in_place, 1), (self.loop, 1), (self.helper, 1), (self.write, 1), (self.write_view, 1), (self.item, 0.5),
-                (self.scope, 0.5), (self.constant_branch, 0.3)]
+                (self.scope, 0.5), (self.constant_branch, 0.3), (self.known_choice, 0.5), (self.array_loop, 0.5)]
         if not plain:
             rows += [(self.note, 2), (self.opaque, 1), (self.change, 0.5), (self.run_time_loop, 2), (self.branch, 2), (self.switch, 0.7),
-                     (self.leave, 1)]
+                     (self.leave, 1), (self.run_time_choice, 1)]
         return rows
 
     def step(self):
@@ -50,7 +54,7 @@ class Program(Ops, Control):
     # ---- values
 
     def parameter(self, dtype=None, shape=None, values="normal", bound=0):
-        if len(self.params) == OPERANDS or self.open or (self.form == "layers" and self.params):
+        if len(self.params) == OPERANDS or self.open or (self.form in ALIKE and self.params):
             return None
         dtype = dtype or self.r.choice(("f32",) * 5 + ("f64", "f16", "bf16", "i32", "i64", "u8", "i8", "i16", "bool"))
         if values == "normal" and dtype in FLOATS and self.r.random() < 0.4:
@@ -68,11 +72,11 @@ class Program(Ops, Control):
     def parameter_name(self):
         letter = "abcd"[len(self.params)]
         forms = {"struct": "p->" + letter, "nested": "p->" + ("in." if letter in "bd" else "") + letter, "layers": f"p[{len(self.params)}].w",
-                 "global": f"{self.name}_g.{letter}"}
+                 "array": f"p[{len(self.params)}]", "members": f"p->t[{len(self.params)}]", "global": f"{self.name}_g.{letter}"}
         return forms.get(self.form, letter)
 
-    def layers(self):
-        """Elements of an array of structs are alike."""
+    def elements(self):
+        """More operands like the first."""
         first = self.params[0]
         for _ in range(self.r.randint(1, 3)):
             v = Value(self.parameter_name(), first.dtype, first.shape, True, values=first.values)
@@ -163,50 +167,73 @@ class Program(Ops, Control):
         return f'TC_SHAPE("{p.dtype}[{",".join(parts)}]")'
 
     def declarations(self, operands):
-        """What stands in front of the function, its parameters, and how a call of it looks."""
+        """What stands in front of the function, its parameters, how the function begins, and what a call of it
+        needs: statements in front, arguments."""
         said = set()
         shapes = {p: self.shape_text(p, said) for p in operands}
-        fields = {p: f"tc_tensor *{p.name[-1]} {shapes[p]};" for p in operands if self.form != "layers"}
-        scalars = [f"double s", f"int n"]
         if self.form == "plain" or not operands:
             params = [f'{"" if p.written else "const "}tc_tensor *{p.name} {shapes[p]}' for p in operands]
-            return [], params + scalars, [f"x[{i}]" for i in range(len(operands))]
+            return [], params, [], "", [f"x[{i}]" for i in range(len(operands))]
+        if self.form == "own":
+            boxes = "".join(f"fuzz_box b{i} = fuzz_box_of(x[{i}]); " for i in range(len(operands)))
+            return ([], [f"const fuzz_box *o{p.name} {shapes[p]}" for p in operands],
+                    [f"tc_tensor *{p.name} = fuzz_view(o{p.name});" for p in operands], boxes, [f"&b{i}" for i in range(len(operands))])
+        if self.form in ALIKE:
+            return self.declared_array(operands, shapes[operands[0]])
+        return self.declared_struct(operands, shapes)
+
+    def declared_array(self, operands, shape):
+        """Elements that nobody reads are the first operand."""
+        index = [int(re.search(r"\[(\d)\]", p.name)[1]) for p in operands]
+        items = [f"x[{index.index(i) if i in index else 0}]" for i in range(index[-1] + 1)]
+        kind, count = f"struct {self.name}_in", len(items)
+        if self.form == "array":
+            return [], [f"tc_tensor *const p[{count}] {shape}"], [], f"tc_tensor *t[] = {{{', '.join(items)}}}; ", ["t"]
+        if self.form == "members":
+            fill = " ".join(f"in.t[{i}] = {x};" for i, x in enumerate(items))
+            return [f"{kind} {{ tc_tensor *t[{count}] {shape}; }};"], [f"const {kind} *p"], [], f"{kind} in; {fill} ", ["&in"]
+        rows = ", ".join(f"{{{x}}}" for x in items)
+        return [f"{kind} {{ tc_tensor *w {shape}; }};"], [f"const {kind} *p"], [], f"const {kind} in[] = {{{rows}}}; ", ["in"]
+
+    def declared_struct(self, operands, shapes):
         kind = f"struct {self.name}_in"
-        if self.form == "layers":
-            last = int(operands[-1].name[2])
-            at = {int(p.name[2]): i for i, p in enumerate(operands)}
-            rows = ", ".join(f"{{x[{at.get(i, 0)}]}}" for i in range(last + 1))
-            return [f"{kind} {{ tc_tensor *w {shapes[operands[0]]}; }};"], [f"const {kind} *p"] + scalars, [f"(const {kind}[]){{{rows}}}"]
+        fields = {p: f"tc_tensor *{p.name[-1]} {shapes[p]};" for p in operands}
         inner = [p for p in operands if ".in." in p.name.replace("->", ".")]
-        outer = [p for p in operands if p not in inner]
-        body = " ".join(fields[p] for p in outer)
+        body = " ".join(fields[p] for p in operands if p not in inner)
         if inner:
             body += f" struct {self.name}_inner {{ {' '.join(fields[p] for p in inner)} }} in;"
-        values = ", ".join(f".{p.name.replace('p->', '').replace(self.name + '_g.', '')} = x[{operands.index(p)}]" for p in operands)
         if self.form == "global":
-            return [f"static {kind} {{ {body} }} {self.name}_g;"], scalars, [f"{self.name}_g = ({kind}){{{values}}}"]
-        return [f"{kind} {{ {body} }};"], [f"const {kind} *p"] + scalars, [f"&({kind}){{{values}}}"]
+            fill = "".join(f"{p.name} = x[{i}]; " for i, p in enumerate(operands))
+            return [f"static {kind} {{ {body} }} {self.name}_g;"], [], [], fill, []
+        fill = "".join(f"{p.name.replace('p->', 'in.')} = x[{i}]; " for i, p in enumerate(operands))
+        return [f"{kind} {{ {body} }};"], [f"const {kind} *p"], [], f"{kind} in; {fill}", ["&in"]
+
+    def attributes(self, operands):
+        """TC_SPECIALIZE only names what the function has."""
+        alone = {str(d) for p in operands for d in p.shape} | {"n"}
+        fits = self.special and self.form not in ("nested", "layers") and all(x[0] in alone for x in self.special.split(","))
+        return f'TC_COMPILE TC_SPECIALIZE("{self.special}")' if fits else "TC_COMPILE"
 
     def text(self):
         live, operands = self.live(), self.operands()
-        lines, parameters, call = self.declarations(operands)
-        body = []
+        lines, parameters, body, before, arguments = self.declarations(operands)
+        lines = list(lines)
         for s in self.body:
             if s in live:
                 body += s.lines(live)
         used = "\n".join(body)
         lines += [text for name, text in self.helpers.items() if name + "(" in used]
-        lines.append(f"TC_COMPILE static tc_tensor *{self.name}({', '.join(parameters)}) {{")
+        lines.append(f"{self.attributes(operands)} static tc_tensor *{self.name}({', '.join(parameters + ['double s', 'int n'])}) {{")
         lines.append("  (void)s, (void)n;")
         cleanup = self.cleanup and "goto out" in used
         lines += ["  tc_tensor *result = NULL;"] * cleanup + ["  " + line for line in body]
         lines.append(f"  result = {self.result.name};\nout:\n  fuzz_note(9);\n  return result;\n}}" if cleanup else f"  return {self.result.name};\n}}")
-        before, arguments = "", call
-        if self.form == "global" and operands:
-            before, arguments = call[0] + "; ", []
         lines.append(f"static tc_tensor *r_{self.name}(tc_tensor *const *x, double s, int n) {{ (void)x; {before}"
                      f"return {self.name}({', '.join(arguments + ['s', 'n'])}); }}\n")
         return "\n".join(lines)
+
+    def is_cxx(self):
+        return not NO_CXX.search(self.text())
 
     # ---- the row of the driver's table
 

@@ -46,9 +46,9 @@ def write(path, functions):
 
 def build(o, path, isa, functions):
     """The program, or None; what the compiler printed."""
-    program, folder = path[:-2], os.path.dirname(o.runtime)
+    program, folder = os.path.splitext(path)[0], os.path.dirname(o.runtime)
     options = ["backend=openmp"] + [f"isa={isa}"] * bool(isa) + [f"opt={o.opt}"]
-    command = [*o.clang, "-O0", "-g0", "-Wno-everything", "-Wbackend-plugin", f"-fplugin={o.plugin}", *(f"-fplugin-arg-tc-{x}" for x in options), "-Rpass-missed=tc",
+    command = [*o.clang, "-O0", "-g0", "-fno-exceptions", "-Wno-everything", "-Wbackend-plugin", f"-fplugin={o.plugin}", *(f"-fplugin-arg-tc-{x}" for x in options), "-Rpass-missed=tc",
                "-I", o.include, "-I", HERE, path, *o.driver, "-o", program, o.runtime, f"-Wl,-rpath,{folder}", "-fopenmp", "-lm", *WRAPPED, *o.link]
     limit = o.limit + functions
     p = subprocess.run(["timeout", str(limit), *command], capture_output=True, text=True, check=False)

@@ -8,9 +8,9 @@ def kind(why):
 
 
 class Shrinker:
-    def __init__(self, o, f, why, isa):
+    def __init__(self, o, f, why, isa, suffix):
         self.o, self.f, self.kind, self.isa = o, f, kind(why), isa
-        self.path = f"{o.out}/shrunk_{o.seed}_{f.name}.c"
+        self.path = f"{o.out}/shrunk_{o.seed}_{f.name}{suffix}"
 
     def still(self):
         found, _, _ = fails(self.o, [self.f], self.path, self.isa)

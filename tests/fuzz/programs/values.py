@@ -87,6 +87,7 @@ class Block:
         self.copies = True  # `start` is cloned
         self.keeps_last = False  # a scope: the carried tensor leaves it
         self.inside, self.other = [], None  # other: the arm of else
+        self.counter = None  # of a loop: the name of a number that counts its rounds
 
     def lines(self, live):
         out = []
