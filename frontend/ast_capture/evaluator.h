@@ -99,6 +99,9 @@ private:
   Place member_of(const Place &place, const clang::FieldDecl *field);
   std::optional<Place> element_of(const Value &pointer, const Scalar &index,
                                   clang::SourceLocation loc);
+  Place part_of(const Place &place, size_t i); // element or member i
+  bool collect_assumptions(const Place &place, const Value &v, std::vector<std::string> &texts);
+  bool assume(const Place &place, const Value &v);
   std::optional<Place> locate_outer(const clang::VarDecl *variable, clang::SourceLocation loc);
   Value import(const Place &place, clang::SourceLocation loc);
   Value import_tensor(const Place &place);

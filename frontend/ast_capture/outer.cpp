@@ -15,6 +15,7 @@ using llvm::dyn_cast;
 using llvm::StringRef;
 
 static const uint64_t max_elements = 65536; // of a local array
+static const size_t max_assumptions = 64;   // about one variable
 
 // ---- names --------------------------------------------------------------------------------------
 
@@ -132,6 +133,42 @@ std::optional<Place> Evaluator::element_of(const Value &pointer, const Scalar &i
   return place;
 }
 
+Place Evaluator::part_of(const Place &place, size_t i) {
+  if (const auto *record = place.type->getAs<RecordType>())
+    return member_of(place, *std::next(record->getDecl()->field_begin(), i));
+  Place part = place;
+  part.text = place.lvalue();
+  part.indexed = true;
+  part.index = static_cast<int64_t>(i);
+  part.type = context.getAsConstantArrayType(place.type)->getElementType();
+  return part;
+}
+
+bool Evaluator::collect_assumptions(const Place &place, const Value &v,
+                                    std::vector<std::string> &texts) {
+  if (v.kind == Value::Null) {
+    texts.push_back("(" + place.lvalue() + ") == 0");
+  } else if (v.kind == Value::Scalars) {
+    texts.push_back("(" + place.lvalue() + ") == " + v.scalar.text);
+  } else {
+    const auto *record = place.type->getAs<RecordType>();
+    if (v.kind != Value::Aggregate || (record && record->isUnionType())) return false;
+    for (size_t i = 0; i < v.parts.size(); i++)
+      if (!collect_assumptions(part_of(place, i), v.parts[i], texts)) return false;
+  }
+  return texts.size() <= max_assumptions;
+}
+
+// What is known of a variable at a break holds where the kernels in front of it ran: it may come
+// from the size of an operand, or be the number of a variant.  Here it is asked for again.
+bool Evaluator::assume(const Place &place, const Value &v) {
+  std::vector<std::string> texts;
+  if (!collect_assumptions(place, v, texts)) return false;
+  for (std::string &text : texts)
+    if (!llvm::is_contained(conditions, text)) conditions.push_back(std::move(text));
+  return true;
+}
+
 std::optional<Place> Evaluator::locate_outer(const VarDecl *variable, SourceLocation loc) {
   QualType type = variable->getType();
   if (type.isVolatileQualified() || type->isAtomicType() || type->isReferenceType()) {
@@ -143,9 +180,11 @@ std::optional<Place> Evaluator::locate_outer(const VarDecl *variable, SourceLoca
   }
   Place place;
   if (variable->hasLocalStorage() && !reading.escapes(variable)) {
+    const Place outer = outer_variable(variable);
     auto known = facts.constants.find(variable);
-    Value v = Value::of(Value::Outer, outer_variable(variable));
-    place.slot = new_slot(known == facts.constants.end() ? v : known->second);
+    place.slot = new_slot(known != facts.constants.end() && assume(outer, known->second)
+                              ? known->second
+                              : Value::of(Value::Outer, outer));
     place.type = type;
     frames.front().variables[variable] = place.slot;
     return place;

@@ -383,20 +383,10 @@ Facts Evaluator::harvest() {
   std::function<void(const Place &, const Value &)> visit = [&](const Place &place,
                                                                 const Value &v) {
     note(place, v);
-    const auto *array = context.getAsConstantArrayType(place.type);
     const auto *record = place.type->getAs<RecordType>();
-    for (size_t i = 0; v.kind == Value::Aggregate && i < v.parts.size(); i++) {
-      Place part = place;
-      if (array) {
-        part.text = place.lvalue();
-        part.indexed = true;
-        part.index = static_cast<int64_t>(i);
-        part.type = array->getElementType();
-      } else if (record && !record->isUnionType()) {
-        part = member_of(place, *std::next(record->getDecl()->field_begin(), i));
-      }
-      visit(part, v.parts[i]);
-    }
+    const bool named = v.kind == Value::Aggregate && !(record && record->isUnionType());
+    for (size_t i = 0; i < v.parts.size(); i++)
+      visit(named ? part_of(place, i) : place, v.parts[i]);
   };
   for (const auto &[variable, slot] : frames.front().variables) {
     after.constants.erase(variable);
