@@ -169,13 +169,41 @@ static void build_stages(lo_kb *b, tc_nest *nest) {
 
 /* ---- schedule -------------------------------------------------------------------------------- */
 
-/* Elementwise work: the lanes' axis becomes the inner one, cut when it may be long. */
+static int64_t clamp(int64_t v, int64_t lo, int64_t hi) { return v < lo ? lo : v > hi ? hi : v; }
+
+static void make_inner(lo_kb *b, int s, int64_t chunk) {
+  b->slot[s].inner = true;
+  for (uint32_t i = 0; i < b->nact; i++) b->act[i].axes |= 1u << s;
+  if (chunk && !lo_at_most(b->L, b->slot[s].extent, 2 * chunk))
+    lo_split_slot(b, s, tc_dim_const(chunk));
+}
+
+/* An axis along which a load has the neighbours that it does not have along v, or -1. */
+static int turned_slot(const lo_kb *b, int v) {
+  for (uint32_t id = b->first; id < b->k->nexpr; id++) {
+    const tc_expr *e = &b->k->expr[id];
+    const tc_dim step = e->address.coef[v];
+    if (e->kind != TC_EX_LOAD || tc_dim_is(step, 0) || tc_dim_is(step, 1)) continue;
+    for (int s = 0; s < b->nslot; s++)
+      if (!b->slot[s].dead && s != v && tc_dim_is(e->address.coef[s], 1)) return s;
+  }
+  return -1;
+}
+
+/* Elementwise work: the lanes' axis becomes the inner one, cut when it may be long.  Where an array
+ * is read across its rows, a tile of it stays in the nearest cache until all of its lines are used. */
 static void schedule_flat(lo_kb *b, int v) {
+  enum { TURNED = 16, DEEP = 64 };
   if (v < 0) return;
-  b->slot[v].inner = true;
-  for (uint32_t i = 0; i < b->nact; i++) b->act[i].axes |= 1u << v;
   const int64_t chunk = b->g->serial ? 0 : b->L->target->chunk;
-  if (chunk && !lo_at_most(b->L, b->slot[v].extent, 2 * chunk)) lo_split_slot(b, v, tc_dim_const(chunk));
+  const int turned = chunk ? turned_slot(b, v) : -1;
+  if (turned < 0) {
+    make_inner(b, v, chunk);
+    return;
+  }
+  const int64_t wide = clamp(lo_guess(b->L, b->slot[turned].extent), 1, TURNED);
+  make_inner(b, turned, TURNED);
+  make_inner(b, v, TURNED * DEEP / wide / 16 * 16);
 }
 
 /* Outer slots first; the lanes' slot last of its kind. */
@@ -279,8 +307,6 @@ static partial push_partial(lo_kb *b, const lo_reduce *r) {
   push_store(b, TC_ACT_STORE, push_reduce(b, c, axes, loc), p.value, to);
   return p;
 }
-
-static int64_t clamp(int64_t v, int64_t lo, int64_t hi) { return v < lo ? lo : v > hi ? hi : v; }
 
 /* Chunks of `size`, or of a multiple of it where there would be too many of them. */
 static tc_dim chunk_size(lo_kb *b, int slot, int64_t size) {

@@ -52,3 +52,21 @@ LANES_OF(scatter_along_what_it_moves, 1, "j", true,
 LANES_OF(scatter_to_anywhere_one_by_one, 1, "none", false,
          "%1 = param f32[K] \"w\"\n%2 = param i64[N] \"i\"\n%3 = param f32[N] \"s\"\n"
          "%4 = scatter_add %1 %2 %3 axis=0\nret %4\n")
+
+/* What is read across its rows is read in tiles: an inner axis of neighbouring columns, then lanes. */
+Test(lanes, transposed_copies_in_tiles) {
+  tc_graph *g = graph_of("graph g\n%1 = param f32[R,C] \"x\"\n%2 = permute %1 axes=[1,0]\n"
+                         "%3 = square %2\nret %3\n");
+  interp_array **input = arguments_of(g, 70);
+  check_lowering(g, input, NULL, NULL);
+  free_arguments(g, input);
+  tc_program *p = tc_lower(g, &tc_target_cores);
+  cr_assert_not_null(p);
+  const tc_nest *n = &p->kernel[0].nest[0];
+  cr_expect_eq(n->naxis - n->nouter, 2);
+  cr_expect_eq(n->vector, n->naxis - 1);
+  cr_expect(tc_dim_is(n->axis[n->nouter].extent, 16));
+  cr_expect(tc_dim_is(n->axis[n->vector].extent, 64));
+  tc_program_free(p);
+  tc_graph_free(g);
+}
