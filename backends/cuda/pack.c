@@ -1,15 +1,18 @@
-/* pack.c - .xz by liblzma, with contexts for instructions of 16 bytes. */
+/* pack.c - .xz by liblzma, with contexts for instructions of 16 bytes, or for text (PTX). */
 #include "backends/cuda/pack.h"
 
 #include <lzma.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Contexts by the position in 16 bytes; a window that holds the whole image, and no more memory. */
-static bool options(lzma_options_lzma *o, size_t size) {
+/* Contexts by the position in 16 bytes, in text by the letter in front; a window that holds the whole
+ * image, and no more memory. */
+static bool options(lzma_options_lzma *o, const unsigned char *bytes, size_t size) {
   if (lzma_lzma_preset(o, 9 | LZMA_PRESET_EXTREME)) return false;
-  o->lc = 0;
-  o->lp = o->pb = 4;
+  const bool code = size >= 4 && memcmp(bytes, "\177ELF", 4) == 0;
+  o->lc = code ? 0 : 3;
+  o->lp = o->pb = code ? 4 : 0;
   if (size < o->dict_size)
     o->dict_size = size > LZMA_DICT_SIZE_MIN ? (uint32_t)size : LZMA_DICT_SIZE_MIN;
   return true;
@@ -17,7 +20,7 @@ static bool options(lzma_options_lzma *o, size_t size) {
 
 unsigned char *tc_image_pack(const unsigned char *bytes, size_t size, size_t *packed) {
   lzma_options_lzma o;
-  if (!options(&o, size)) return NULL;
+  if (!options(&o, bytes, size)) return NULL;
   lzma_filter filters[] = {{LZMA_FILTER_LZMA2, &o}, {LZMA_VLI_UNKNOWN, NULL}};
   unsigned char *out = malloc(size + 1);
   *packed = 0;
