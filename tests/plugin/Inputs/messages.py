@@ -3,7 +3,8 @@ there are any: messages.py ROOT.
 
 A message is a string literal in a statement that reports: its first words have to stand in a line that
 FileCheck reads, behind the line and the column of the caret.  What has no place is named below, and what no
-input can bring about, with the reason."""
+input can bring about, with the reason.  Of the rules of operations (graph/infer*.c), which have the place of
+the call, the longest words have to stand in a test of the graph or of the plugin."""
 import pathlib
 import re
 import sys
@@ -19,6 +20,10 @@ UNREACHABLE = {
     "the compiler crashed on": "a defect of the compiler",
     "compilation failed": "a defect of the compiler",
     "flags not understood": "a defect of the compiler",
+    "has no valid length": "lists have one by then",
+    "has no specification": "a string literal by then",
+    "declared by the graph, not built": "no function of the API",
+    "the first operand is the address of a function": "no function of the API",
     "libtcplugin.so was built for clang": "needs a compiler of another version: versions.test, where there is one",
     "libtcplugin.so is a plugin for clang": "as above",
 }
@@ -50,6 +55,12 @@ def messages(folders):
                             yield file.name, text
 
 
+def rules(folder):
+    for file in sorted(folder.glob("infer*.c")):
+        for text in re.findall(r"infer_fail\([^,\"]*, (" + LITERAL + ")", file.read_text()):
+            yield file.name, max(re.split(r'%[-.*0-9]*(?:ll)?[a-z]|\\"', text[1:-1]), key=len).strip()
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     lines = []
@@ -63,6 +74,12 @@ def main():
             continue
         total += 1
         if text.strip()[:40].strip() not in (anywhere if file in NO_PLACE else placed):
+            missing += 1
+            print("no test expects, of %s: %s" % (file, text))
+    tested = anywhere + "".join(file.read_text() for file in (root / "tests" / "graph").glob("*.c"))
+    for file, text in sorted(set(rules(root / "graph"))):
+        total += text not in UNREACHABLE
+        if text not in UNREACHABLE and text not in tested:
             missing += 1
             print("no test expects, of %s: %s" % (file, text))
     print("%d messages, %d without a test" % (total, missing))
