@@ -224,8 +224,7 @@ static bool plan_fixed_rows(const tc_program *p, const tc_nest *n, const rows *r
 }
 
 /* Teams of some sizes that keep rows of any length.  0: parts of a warp, few items a thread; 64:
- * half as many items as larger ones.  Rows that fill a team have functions without tests for halves
- * alone: f32 does not gain by them. */
+ * half as many items as larger ones. */
 static void add_teams(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int items) {
   static const int wide[] = {0, 64, 128, 256, 512}, narrow[] = {64, 256};
   enum { FEW = 2, HALF = 64 };
@@ -240,7 +239,7 @@ static void add_teams(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance 
     if (!team) kept.group = 0;
     keep_rows(&full, r, team, items, true);
     full.full = true;
-    if (f->lanes > 4 && team > HALF) add_form(plan, full);
+    if (f->wide && team > HALF) add_form(plan, full);
     add_form(plan, kept);
   }
 }
