@@ -247,12 +247,12 @@ static void add_teams(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance 
 /* Rows of any length: teams that keep them, and one that reads them again: a large one, so that few
  * rows wait in the cache, unless one pass is enough. */
 static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f) {
-  enum { ONCE = 256, HALVES = 512 };
+  enum { ONCE = 256, REGISTERS = 512 }; /* threads that have registers for more than the row */
   const int items = r->count ? most_items(r, f.lanes) : 0;
   if (items) {
     add_teams(r, plan, &f, items);
     f.unroll = 4;
-    if (f.lanes > 4) f.most = HALVES;
+    if (f.lanes > 4 || r->shared) f.most = REGISTERS;
     if (r->passes < 2) f.most = ONCE;
   }
   add_form(plan, f);
