@@ -93,5 +93,5 @@ tc_ref decomp_roll(tc_graph *g, const tc_node *n, const tc_ref *in) {
   tc_dim cut = tc_dim_sub(dims, size, shift);
   tc_ref parts[2] = {dc_slice(&c, in[0], axis, cut, size),
                      dc_slice(&c, in[0], axis, tc_dim_const(0), cut)};
-  return dc_axis_op(&c, OP_CONCAT, 2, parts, axis);
+  return dc_reshape_to(&c, dc_axis_op(&c, OP_CONCAT, 2, parts, axis), n); /* the size, as it was */
 }

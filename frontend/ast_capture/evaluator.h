@@ -256,6 +256,7 @@ private:
   void gather(const Value &v, const std::string &lvalue, clang::QualType type,
               const clang::VarDecl *variable, bool inner, std::vector<Export> &out);
   std::vector<Export> exports(Flow flow, const clang::Stmt *first, const clang::Stmt *last);
+  void for_copies(const Tensor &t, llvm::function_ref<void(uint32_t)> act);
   void count_export(const Value &v);
   std::string value_text(const Value &v, clang::SourceLocation loc);
   std::string tensor_text(const Tensor &t, clang::SourceLocation loc);
@@ -309,6 +310,7 @@ private:
   std::vector<tc_ref> results;
   std::map<unsigned, std::string> result_of; // storage -> C text of the result that owns it
   std::map<unsigned, int> exported;          // storage -> how many values that leave share it
+  std::map<uint32_t, int> copied;            // view that may copy -> likewise
   std::map<std::string, std::string> scalar_symbols; // symbol name -> text of the scalar
   int iterations = 0;
   int depth = 0;      // of nested expressions and statements being evaluated

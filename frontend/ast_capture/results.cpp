@@ -107,6 +107,11 @@ std::string Evaluator::tensor_text(const Tensor &t, SourceLocation loc) {
     if (known.empty()) known = new_result(storage.current, loc);
     base = known;
   }
+  // Two values that share what may be a copy would not share it, made again one by one.
+  for_copies(t, [&](uint32_t id) {
+    if (copied[id] > 1) fail(loc, "a value that cannot be handed on from here");
+  });
+  if (failed) return "";
   return t.whole ? base : view_text(t.ref, t.base, base);
 }
 
@@ -136,8 +141,22 @@ std::string Evaluator::value_text(const Value &v, SourceLocation loc) {
 
 // ---- what is handed on --------------------------------------------------------------------------
 
+// Calls do(node) for the views from t to what it shows that copy where strides force it.
+void Evaluator::for_copies(const Tensor &t, llvm::function_ref<void(uint32_t)> act) {
+  for (tc_ref r = t.ref; !t.whole && r.id != t.base.id;) {
+    const tc_node *n = tc_graph_node(graph, r);
+    if (!n || tc_op_get(n->op)->cls != TC_CLASS_VIEW) return;
+    const bool row_major = n->in[0].id == t.base.id && !storages[t.storage].outer.outer;
+    const bool reshapes = n->op == OP_RESHAPE || n->op == OP_FLATTEN || n->op == OP_CONTIGUOUS;
+    if (reshapes && !row_major) act(r.id);
+    r = n->in[0];
+  }
+}
+
 void Evaluator::count_export(const Value &v) {
-  if (v.kind == Value::Tensors) exported[v.tensor.storage]++;
+  if (v.kind != Value::Tensors) return;
+  exported[v.tensor.storage]++;
+  for_copies(v.tensor, [&](uint32_t id) { copied[id]++; });
 }
 
 void Evaluator::gather(const Value &v, const std::string &lvalue, QualType type,

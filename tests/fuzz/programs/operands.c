@@ -76,12 +76,13 @@ tc_tensor *fuzz_changed(const tc_tensor *x, uint64_t seed) {
 tc_tensor *fuzz_tensor(const fuzz_operand *o, tc_ints dims, int run, int number, unsigned v,
                        int sample) {
   tc_tensor *x = tc_cast(numbers(o, dims, (uint64_t)(number * 17 + run + 1)), o->dtype);
+  if (v & REPEATED && dims.n && dims.v[0]) x = tc_expand(tc_slice(x, 0, 0, 1, 1), dims);
   if (fuzz_floating(o->dtype)) {
     if (v & CHANGED) x = fuzz_changed(x, (uint64_t)(number + 99 + 10 * sample));
     if (v & SPECIAL && tc_numel(x)) x = specials(x);
     if (v & DOUBLE) x = tc_cast(x, TC_F64);
   }
-  return v & REPEATED && dims.n && dims.v[0] ? tc_expand(tc_slice(x, 0, 0, 1, 1), dims) : x;
+  return x;
 }
 
 tc_tensor *fuzz_operand_of(const fuzz_operand *o, int run, int number, unsigned v, layout l,

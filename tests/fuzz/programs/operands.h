@@ -20,7 +20,7 @@ typedef enum variation {
   CHANGED = 1, /* by about one rounding, up or down */
   SPECIAL = 2, /* every 7th element is NaN, an infinity, a zero or one */
   DOUBLE = 4,  /* in f64 */
-  REPEATED = 8 /* with stride 0 along the first axis */
+  REPEATED = 8 /* with stride 0 along the first axis (changed: each element by itself) */
 } variation;
 
 bool fuzz_floating(tc_dtype d);
