@@ -9,8 +9,7 @@ static const char *const words[] = {
 #undef WORD
 };
 
-/* ---- fields -------------------------------------------------------------------------------------
- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 static void put_escaped(const char *s, size_t n, tc_buf *out) {
   for (size_t i = 0; i < n; ++i) {
@@ -39,8 +38,7 @@ static void size(const tc_dims *dims, tc_dim d, tc_buf *out) {
 
 static void end(tc_buf *out) { tc_put(out, "\n"); }
 
-/* ---- units and functions ------------------------------------------------------------------------
- */
+/* ---- units and functions --------------------------------------------------------------------- */
 
 void tc_explain_unit(const char *file, tc_buf *out) {
   begin(TC_EXPLAIN_UNIT, out);
@@ -67,8 +65,7 @@ void tc_explain_break(uint32_t line, uint32_t column, const char *why, tc_buf *o
   end(out);
 }
 
-/* ---- segments -----------------------------------------------------------------------------------
- */
+/* ---- segments -------------------------------------------------------------------------------- */
 
 static void guard(tc_buf *condition, tc_buf *out) {
   begin(TC_EXPLAIN_GUARD, out);
@@ -145,8 +142,7 @@ void tc_explain_segment(const tc_function *f, tc_graph *g, tc_buf *out) {
   size_guards(g, out);
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------
- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 static void level_list(uint32_t levels, tc_buf *out) {
   static const char *const name[TC_ISA_COUNT] = {"v2", "v3", "v4", "bf16", "amx"};

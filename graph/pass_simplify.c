@@ -41,8 +41,7 @@ static tc_ref inside(const site *s, tc_ref r, tc_op op) {
   return is_op(s, r, op) ? keep(s, node(s, r)->in[0]) : none;
 }
 
-/* ---- one operand --------------------------------------------------------------------------------
- */
+/* ---- one operand ----------------------------------------------------------------------------- */
 
 static tc_ref rule_involution(const site *s) {
   return inside(s, s->in[0], s->n->op);

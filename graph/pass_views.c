@@ -36,8 +36,7 @@ static bool is_pointwise(const tc_node *n) {
 
 static bool is_view(const tc_node *n) { return tc_op_get(n->op)->cls == TC_CLASS_VIEW; }
 
-/* ---- up: which nodes take over the views of their reader ----------------------------------------
- */
+/* ---- up: which nodes take over the views of their reader ------------------------------------- */
 
 static bool compute_light(const tc_rewrite *w, const moves *m, uint32_t id, const tc_node *n) {
   if (tc_op_get(n->op)->cls == TC_CLASS_LEAF || n->op == OP_FULL) return true;

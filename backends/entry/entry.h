@@ -79,8 +79,7 @@ void tc_entry_put_helpers(tc_buf *out);
 void tc_entry_put_registration(const tc_function *f, const tc_result *result, int n,
                                const char *close, tc_buf *out); /* close: statements, or "" */
 
-/* ---- parts --------------------------------------------------------------------------------------
- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 void tc_entry_dim(const tc_entry *e, tc_dim d); /* as a C expression over s_<name> */
 void tc_entry_guards(const tc_entry *e);

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- dependence ---------------------------------------------------------------------------------
- */
+/* ---- dependence ------------------------------------------------------------------------------ */
 
 uint32_t tc_print_address_axes(const tc_address *a, const uint32_t *depends) {
   uint32_t m = 0;
@@ -50,8 +49,7 @@ void tc_print_extent(const tc_print_scope *s, const tc_axis *a, tc_buf *out) {
   tc_buf_free(&t);
 }
 
-/* ---- addresses ----------------------------------------------------------------------------------
- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 static bool is_number(const char *t) {
   for (; *t; ++t)

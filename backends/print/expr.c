@@ -26,8 +26,7 @@ void tc_print_line(tc_print_scope *s, const char *format, ...) {
   tc_put(s->out, "\n");
 }
 
-/* ---- values -------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static void put_float(const tc_spelling *w, tc_buf *out, double v, bool single) {
   if (isnan(v)) tc_put(out, w->nan);
@@ -180,8 +179,7 @@ static void put_definition(tc_print_scope *s, uint32_t id) {
   s->printed[id] = 1;
 }
 
-/* ---- walks --------------------------------------------------------------------------------------
- */
+/* ---- walks ----------------------------------------------------------------------------------- */
 
 void tc_print_mark_terms(uint8_t *need, const tc_address *a) {
   for (int j = 0; j < a->nterm; ++j) need[a->term[j].value.id] = 1;

@@ -5,8 +5,7 @@ void tc_print_dim(const tc_program *p, tc_dim d, tc_buf *out) {
   tc_dim_print(tc_graph_dims(p->graph), d, "s_", out);
 }
 
-/* ---- questions ----------------------------------------------------------------------------------
- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 static void each_action(const tc_kernel *k, void (*f)(const tc_action *, void *), void *arg) {
   for (uint32_t n = 0; n < k->nnest; ++n)
@@ -108,8 +107,7 @@ bool tc_print_known(const tc_kernel *k) {
   return true;
 }
 
-/* ---- comments -----------------------------------------------------------------------------------
- */
+/* ---- comments -------------------------------------------------------------------------------- */
 
 void tc_print_shape(const tc_program *p, const tc_buffer *b, tc_buf *out) {
   tc_putf(out, " /* %s: ", b->name ? b->name : "");

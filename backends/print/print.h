@@ -120,8 +120,7 @@ void tc_print_dim(const tc_program *p, tc_dim d, tc_buf *out);
 /* Extent of an axis at the point of the scope; a split axis ends with its longer one. */
 void tc_print_extent(const tc_print_scope *s, const tc_axis *a, tc_buf *out);
 
-/* ---- reductions ---------------------------------------------------------------------------------
- */
+/* ---- reductions ------------------------------------------------------------------------------ */
 
 bool tc_print_is_arg(const tc_action *a);         /* ARGMAX, ARGMIN */
 const char *tc_print_combine(const tc_action *a); /* add, mul, max, min; argmax, argmin */
@@ -133,8 +132,7 @@ void tc_print_identity(const tc_print_scope *s, const tc_action *a, tc_buf *out)
  * its stage too. */
 void tc_print_result_axes(const tc_nest *n, uint32_t *result_axes);
 
-/* ---- kernels ------------------------------------------------------------------------------------
- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 bool tc_print_writes(const tc_kernel *k, uint32_t buffer); /* some action stores to it */
 bool tc_print_reads(const tc_kernel *k, uint32_t buffer);  /* some expression loads it */

@@ -214,8 +214,7 @@ void Evaluator::assume_inside(const Tensor &x) {
   }
 }
 
-// ---- the operations
-// -------------------------------------------------------------------------------
+// ---- the operations -----------------------------------------------------------------------------
 
 // value, converted to the dtype and broadcast to the shape of `like`
 tc_ref Evaluator::spread(tc_ref value, const tc_type &like, const CallExpr *e) {

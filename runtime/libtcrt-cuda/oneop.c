@@ -12,8 +12,7 @@ typedef struct walk {
 
 static const tc_loc nowhere;
 
-/* ---- the graph of one ---------------------------------------------------------------------------
- */
+/* ---- the graph of one ------------------------------------------------------------------------ */
 
 static tc_ref operand(tc_graph *g, const char *name, tc_dtype dtype, const char *axes) {
   tc_type t = {.dtype = (uint8_t)dtype};
@@ -112,8 +111,7 @@ tc_graph *tc_oneop_graph(const tc_oneop *o, tc_diag *diag) {
   return NULL;
 }
 
-/* ---- the list -----------------------------------------------------------------------------------
- */
+/* ---- the list -------------------------------------------------------------------------------- */
 
 /* Is it a form of its own?  An op that computes in another dtype than d (exp of integers) gets its
  * operands converted first; tests and comparisons give bool for every d. */

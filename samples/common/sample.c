@@ -8,8 +8,7 @@
 
 enum { MOST_OPTIONS = 8 };
 
-/* ---- options ------------------------------------------------------------------------------------
- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static struct {
   const char *key, *value;
@@ -41,8 +40,7 @@ const char *sample_option(const char *key, const char *otherwise) {
 
 bool sample_is_demo(void) { return sample_option("--demo", NULL) != NULL; }
 
-/* ---- answers ------------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 tc_tensor *sample_check(tc_tensor *t) {
   if (t) return t;

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- building blocks ----------------------------------------------------------------------------
- */
+/* ---- building blocks ------------------------------------------------------------------------- */
 
 static tc_tensor *rms_norm(const tc_tensor *x, const struct tensor *weight, float eps) {
   return tc_rms_norm(x, 1, view(weight, 1), eps);
@@ -55,8 +54,7 @@ static tc_tensor *block(const struct model *m, const struct layer *l, const tc_t
   return tc_add(h, feed_forward(l, rms_norm(h, &l->ff_norm, m->eps)));
 }
 
-/* ---- the pass -----------------------------------------------------------------------------------
- */
+/* ---- the pass -------------------------------------------------------------------------------- */
 
 TC_COMPILE static bool forward(const struct model *m,
                                const struct tensor *x TC_SHAPE("f32[T<=256,E%32]"),
@@ -85,8 +83,7 @@ bool model_forward(const struct model *m, const struct tensor *x, struct tensor 
   return forward(m, x, out);
 }
 
-/* ---- weights ------------------------------------------------------------------------------------
- */
+/* ---- weights --------------------------------------------------------------------------------- */
 
 enum { ROOM = 4096 /* for alignment */ };
 

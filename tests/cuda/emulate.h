@@ -37,8 +37,7 @@ struct tc_dim3 {
 static tc_dim3 threadIdx, blockIdx, blockDim, gridDim;
 uint4 tc_shared[14336]; // 224 KiB
 
-// ---- threads
-// -------------------------------------------------------------------------------------
+// ---- threads ------------------------------------------------------------------------------------
 
 struct tc_pending {
   void *to;
@@ -168,8 +167,7 @@ static int tc_emulate(const tc_emulated_function *table, int n, const char *name
   return 3;
 }
 
-// ---- functions of CUDA
-// ------------------------------------------------------------------------------
+// ---- functions of CUDA --------------------------------------------------------------------------
 
 template <class To, class From> static inline To tc_same_bits(From v) {
   To r;
@@ -228,8 +226,7 @@ static inline unsigned tc_two_f16(float low, float high) {
   return tc_f16_of(low) | (unsigned)tc_f16_of(high) << 16;
 }
 
-// ---- copies in the background, tensor cores
-// ---------------------------------------------------------
+// ---- copies in the background, tensor cores -----------------------------------------------------
 
 // A copy is made when its group is waited for, not before: who reads early reads what was there.
 static inline void tc_copy_ahead(void *to, const void *from, bool live) {
@@ -287,8 +284,7 @@ static inline void tc_multiply(const tc_bf16 *, float *d, const unsigned *a, con
   tc_multiply_any(d, a, b, true);
 }
 
-// ---- products of the library
-// ------------------------------------------------------------------------
+// ---- products of the library --------------------------------------------------------------------
 
 static double tc_element(const void *p, int64_t i, int dtype) {
   if (dtype == TC_F64) return ((const double *)p)[i];

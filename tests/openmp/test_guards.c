@@ -16,8 +16,7 @@
 #include "graph/text.h"
 #include "tests/openmp/unit.h"
 
-/* ---- graphs -------------------------------------------------------------------------------------
- */
+/* ---- graphs ---------------------------------------------------------------------------------- */
 
 static const char *const graphs[] = {
     /* fixed sizes, equal sizes */
@@ -54,8 +53,7 @@ static const shape usual[GRAPHS][OPERANDS] = {
 };
 static const int operands[GRAPHS] = {2, 1, 2, 2, 1, 3, 2};
 
-/* ---- mutations ----------------------------------------------------------------------------------
- */
+/* ---- mutations ------------------------------------------------------------------------------- */
 
 typedef enum kind {
   NOTHING, MISSING, DTYPE, DEVICE, RANK, WEAK, GRADIENT, SIZE, SCALAR, SWITCHED_OFF,
@@ -88,8 +86,7 @@ static const change changes[] = {
 };
 enum { CHANGES = sizeof changes / sizeof *changes };
 
-/* ---- operands -----------------------------------------------------------------------------------
- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 static char memory[OPERANDS][BYTES] __attribute__((aligned(64)));
 static struct tc_tensor tensor[OPERANDS];
@@ -169,8 +166,7 @@ static void apply(const change *c, const struct tc_tensor **in) {
   }
 }
 
-/* ---- the checks of the host text ----------------------------------------------------------------
- */
+/* ---- the checks of the host text ------------------------------------------------------------- */
 
 static int checks, sites; /* checks that can be taken out; places that they stand in */
 
@@ -239,8 +235,7 @@ static char *edit(const char *host) {
   return out.text;
 }
 
-/* ---- trying -------------------------------------------------------------------------------------
- */
+/* ---- trying ---------------------------------------------------------------------------------- */
 
 static omp_unit unit;
 static int *without, right, made;

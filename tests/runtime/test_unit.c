@@ -180,8 +180,7 @@ Test(unit, totals_are_told_at_the_end, .init = cr_redirect_stderr) {
                    "tcompile: f (t.c:1) in all: 7 calls ran kernels, 3 the body: another size 3\n");
 }
 
-/* ---- the workspace ------------------------------------------------------------------------------
- */
+/* ---- the workspace --------------------------------------------------------------------------- */
 
 Test(workspace, is_aligned_kept_and_grown) {
   char *p = tcrt_workspace(100);

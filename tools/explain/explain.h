@@ -4,15 +4,13 @@
 
 #include "backends/explain.h"
 
-/* ---- read.c: ELF and ar -------------------------------------------------------------------------
- */
+/* ---- read.c: ELF and ar ---------------------------------------------------------------------- */
 
 /* Appends what an object, executable, shared library or archive (file of n bytes) holds in
  * TC_EXPLAIN_SECTION.  false: *error says what is wrong with the file. */
 bool explain_read(const unsigned char *file, size_t n, tc_buf *out, const char **error);
 
-/* ---- rows.c -------------------------------------------------------------------------------------
- */
+/* ---- rows.c ---------------------------------------------------------------------------------- */
 
 enum { EXPLAIN_FIELDS = 7 };
 
@@ -45,8 +43,7 @@ explain_kind explain_kind_of(tc_explain_row kind);
  * text, say what is wrong. */
 bool explain_parse(tc_buf *text, explain_rows *rows, const char **error, size_t *line);
 
-/* ---- print.c ------------------------------------------------------------------------------------
- */
+/* ---- print.c --------------------------------------------------------------------------------- */
 
 /* Sizes given by the user: NAME=VALUE. */
 typedef struct explain_sizes {

@@ -4,8 +4,7 @@
 
 #include "tools/explain/explain.h"
 
-/* ---- expressions of sizes -----------------------------------------------------------------------
- */
+/* ---- expressions of sizes -------------------------------------------------------------------- */
 
 static bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9');
@@ -48,8 +47,7 @@ static bool evaluate(const char *s, const explain_sizes *sizes, int64_t *value) 
   return known && dims != NULL;
 }
 
-/* ---- for people ---------------------------------------------------------------------------------
- */
+/* ---- for people ------------------------------------------------------------------------------ */
 
 /* Without control characters, which terminals act on. */
 static void put_text(const char *s, tc_buf *out) {
@@ -218,8 +216,7 @@ void explain_print(const explain_rows *rows, const explain_sizes *sizes, tc_buf 
   tc_putf(out, " (%zu distinct)\n", distinct);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 /* Bytes of the UTF-8 character at s; 0: it is none. */
 static size_t utf8(const unsigned char *s) {

@@ -19,8 +19,7 @@ static bool fail(const char **error, const char *why) {
   return false;
 }
 
-/* ---- ELF ----------------------------------------------------------------------------------------
- */
+/* ---- ELF ------------------------------------------------------------------------------------- */
 
 typedef struct elf_file {
   image f;
@@ -77,8 +76,7 @@ static bool read_elf(image f, tc_buf *out, const char **error) {
   return true;
 }
 
-/* ---- archives -----------------------------------------------------------------------------------
- */
+/* ---- archives -------------------------------------------------------------------------------- */
 
 enum { AR_MAGIC = 8, AR_HEADER = 60, AR_SIZE = 48, AR_SIZE_DIGITS = 10, AR_END = 58 };
 

@@ -28,8 +28,7 @@ explain_kind explain_kind_of(tc_explain_row kind) {
   return k;
 }
 
-/* ---- fields -------------------------------------------------------------------------------------
- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 /* Escapes within one field, in place. */
 static bool unescape(char *s) {
@@ -64,8 +63,7 @@ static bool fits(char kind, const char *s) {
   return kind == 'n' ? is_number(s) : kind == 'e' ? is_expression(s) : true;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static const char *parse_row(char *line, struct explain_row *row) {
   char *next = strchr(line, '\t');

@@ -56,8 +56,7 @@ void tcrt_unregister(const tcrt_unit *unit) {
   tc_unlock_functions();
 }
 
-/* ---- failed guards ------------------------------------------------------------------------------
- */
+/* ---- failed guards --------------------------------------------------------------------------- */
 
 const char *tc_miss_text(tc_miss why) {
   static const char *const text[TC_MISS_COUNT] = {

@@ -14,8 +14,7 @@ static struct {
   int runs, hits, fallbacks, refused, errors, segments, failed, uncompiled;
 } total;
 
-/* ---- effects ------------------------------------------------------------------------------------
- */
+/* ---- effects --------------------------------------------------------------------------------- */
 
 static uint64_t trace;
 
@@ -51,8 +50,7 @@ fuzz_box fuzz_box_of(tc_tensor *x) {
   return b;
 }
 
-/* ---- one call -----------------------------------------------------------------------------------
- */
+/* ---- one call -------------------------------------------------------------------------------- */
 
 static const int rounds[FUZZ_RUNS] = {3, 1, 0}; /* the n of each run */
 
