@@ -162,6 +162,17 @@ static void unite(lo *L, uint32_t one, uint32_t other) {
   }
 }
 
+static bool stores(const tc_kernel *k, int buffer) {
+  for (uint32_t n = 0; n < k->nnest; n++)
+    for (uint32_t s = 0; s < k->nest[n].nstage; s++)
+      for (uint32_t a = 0; a < k->nest[n].stage[s].naction; a++) {
+        const tc_action *action = &k->nest[n].stage[s].action[a];
+        const bool store = action->kind == TC_ACT_STORE || action->kind == TC_ACT_ADD;
+        if (store && action->buffer == (uint32_t)buffer) return true;
+      }
+  return false;
+}
+
 /* ---- arrays that differ in a part ------------------------------------------------------------ */
 
 /* Does kernel `at` put a part into array `from` of the workspace, which nobody reads later, to make
@@ -176,7 +187,7 @@ static bool continues(lo *L, uint32_t at, uint32_t from, uint32_t to) {
   for (uint32_t i = 0; i < p->nkernel; i++)
     if (i != at && find_buffer(&p->kernel[i], i < at ? to : from) >= 0) return false;
   const int in = find_buffer(k, from), out = find_buffer(k, to);
-  return in >= 0 && out >= 0 && updates(L, b->node, k, in, out);
+  return in >= 0 && out >= 0 && !stores(k, in) && updates(L, b->node, k, in, out);
 }
 
 /* A tensor that is written in several parts, with reads in between, stays one array. */
