@@ -131,11 +131,13 @@ static void drop_copies(tc_kernel *k, int buffer) {
   if (n) k->nnest = n;
 }
 
+static bool stores_to(const tc_action *a, uint32_t buffer) {
+  return (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD) && a->buffer == buffer;
+}
+
 static void rename_actions(tc_action *action, uint32_t n, uint32_t from, uint32_t to) {
-  for (uint32_t i = 0; i < n; i++) {
-    const bool stores = action[i].kind == TC_ACT_STORE || action[i].kind == TC_ACT_ADD;
-    if (stores && action[i].buffer == from) action[i].buffer = to;
-  }
+  for (uint32_t i = 0; i < n; i++)
+    if (stores_to(&action[i], from)) action[i].buffer = to;
 }
 
 static void rename_buffer(tc_kernel *k, uint32_t from, uint32_t to) {
@@ -162,18 +164,15 @@ static void unite(lo *L, uint32_t one, uint32_t other) {
   }
 }
 
+/* ---- arrays that differ in a part ------------------------------------------------------------ */
+
 static bool stores(const tc_kernel *k, int buffer) {
   for (uint32_t n = 0; n < k->nnest; n++)
     for (uint32_t s = 0; s < k->nest[n].nstage; s++)
-      for (uint32_t a = 0; a < k->nest[n].stage[s].naction; a++) {
-        const tc_action *action = &k->nest[n].stage[s].action[a];
-        const bool store = action->kind == TC_ACT_STORE || action->kind == TC_ACT_ADD;
-        if (store && action->buffer == (uint32_t)buffer) return true;
-      }
+      for (uint32_t a = 0; a < k->nest[n].stage[s].naction; a++)
+        if (stores_to(&k->nest[n].stage[s].action[a], (uint32_t)buffer)) return true;
   return false;
 }
-
-/* ---- arrays that differ in a part ------------------------------------------------------------ */
 
 /* Does kernel `at` put a part into array `from` of the workspace, which nobody reads later, to make
  * array `to`? */
