@@ -93,17 +93,17 @@ static bool copies(const tc_kernel *k, const tc_nest *nest, int from, int to) {
 
 /* A kernel that reads array `in` and makes `out` may do so in place.  The pieces of a concatenation
  * are apart; of the parts that are put into an array one after the other, only the first may look
- * at what it was; other nests of one kernel are not followed. */
+ * at what it was, or leave it as it is; other nests of one kernel are not followed. */
 static bool updates(lo *L, tc_ref value, const tc_kernel *k, int in, int out) {
   const tc_op op = lo_node(L, value)->op;
   bool stored = false, reads;
   if (k->kind != TC_KERNEL_NESTS) return false;
   if (k->nnest > 1 && op != OP_CONCAT && op != OP_PUT) return false;
   for (uint32_t n = 0; n < k->nnest; n++) {
-    if (copies(k, &k->nest[n], in, out)) continue;
-    if (!reads_what_it_writes(L, k, &k->nest[n], in, out, &reads)) return false;
-    if (stored && reads && op == OP_PUT) return false;
-    stored = true;
+    const bool copied = copies(k, &k->nest[n], in, out);
+    if (!copied && !reads_what_it_writes(L, k, &k->nest[n], in, out, &reads)) return false;
+    if (stored && (copied || reads) && op == OP_PUT) return false;
+    stored |= !copied;
   }
   return true;
 }
@@ -174,6 +174,13 @@ static bool stores(const tc_kernel *k, int buffer) {
   return false;
 }
 
+/* Is the array the new value of an operand?  That one is read at the end. */
+static bool is_written_back(const lo *L, uint32_t buffer) {
+  for (uint32_t i = 0; i < L->nwrite; i++)
+    if (L->write[i].buffer == buffer) return true;
+  return false;
+}
+
 /* Does kernel `at` put a part into array `from` of the workspace, which nobody reads later, to make
  * array `to`? */
 static bool continues(lo *L, uint32_t at, uint32_t from, uint32_t to) {
@@ -181,6 +188,7 @@ static bool continues(lo *L, uint32_t at, uint32_t from, uint32_t to) {
   const tc_kernel *k = &p->kernel[at];
   const tc_buffer *a = &p->buffer[from], *b = &p->buffer[to];
   if (k->kind != TC_KERNEL_NESTS || a->kind != TC_BUF_ARENA || from == to) return false;
+  if (is_written_back(L, from)) return false;
   if (!b->node.id || lo_node(L, b->node)->op != OP_PUT) return false;
   if (a->dtype != b->dtype || !tc_dim_same(a->numel, b->numel)) return false;
   for (uint32_t i = 0; i < p->nkernel; i++)
