@@ -12,10 +12,9 @@ bool lo_op_costly(tc_op op) {
   }
 }
 
-/* Many products of matrices too small for the tiles of a template. */
+/* Matrices too small for the tiles of a template, which packs them first. */
 static bool is_small(lo *L, const tc_type *a, const tc_type *b) {
   enum { SIDE = 8, DEPTH = 16 };
-  if (a->rank < 3 && b->rank < 3) return false;
   return lo_at_most(L, a->dim[a->rank - 2], SIDE) && lo_at_most(L, b->dim[b->rank - 1], SIDE) &&
          lo_at_most(L, a->dim[a->rank - 1], DEPTH);
 }

@@ -220,6 +220,8 @@ typedef struct tc_target {
   bool keep_loads;     /* what several stages load is kept in LOCAL rows, as dear values are */
   bool scan_lanes;     /* lanes may run along the axis of a scan */
   bool scatter_lanes;  /* ... and along one whose points a scatter puts in different places */
+  int64_t channels;    /* stores of up to so many neighbours at each point are put together along
+                        * the lanes; 0: they are not */
 } tc_target;
 
 /* A few cores, each with caches and vector registers. */

@@ -170,6 +170,7 @@ static void emit_kernel(lo *L, uint32_t first, uint32_t last) {
     else lo_emit_nest(&b, g);
     add_fused(&b, g);
   }
+  lo_join_channels(L, b.k);
   lo_name_kernel(L, b.k, L->p->nkernel);
   estimate_flops(L, b.k);
   estimate_bytes(L, b.k);
@@ -229,7 +230,9 @@ const tc_target tc_target_cores = {.name = "cores",
                                    .least_part = 16,
                                    .few_rows = 64,
                                    .few_columns = 1024,
-                                   .scatter_lanes = true};
+                                   .scan_lanes = true,
+                                   .scatter_lanes = true,
+                                   .channels = 4};
 
 tc_program *tc_lower(tc_graph *g, const tc_target *target) {
   tc_program *p = new_program(g);

@@ -9,7 +9,7 @@
  *   value.c     value of a node at an index -> expression
  *   expr.c      the pool of expressions of a kernel
  *   nest.c      group -> loop nest;  rows.c: values kept between stages;  schedule.c: axes;
- *               lanes.c: which axis runs in vector lanes
+ *               lanes.c: which axis runs in vector lanes;  pixels.c: short last axes
  *   matmul.c    group -> matmul template
  *   inplace.c   writes into operands;  plan.c: workspace
  *
@@ -342,6 +342,10 @@ void lo_keep_rows(lo_kb *b);
 
 /* lanes.c: the slot whose neighbouring points share a vector, or -1 */
 int lo_choose_vector(lo_kb *b);
+/* pixels.c: an axis of few channels that all stores have becomes actions at the same point; nests of
+ * a kernel that each store one channel become one. */
+void lo_unroll_channels(lo_kb *b);
+void lo_join_channels(lo *L, tc_kernel *k);
 
 /* schedule.c */
 uint32_t lo_inner_slots(const lo_kb *b); /* bits of the axes that run inside of stages */

@@ -15,7 +15,8 @@ const tc_spelling tc_omp_words = {.vector = "tc_v",
                                   .inf = "__builtin_inf()",
                                   .size = "s_",
                                   .integer = "int64_t",
-                                  .strided = true};
+                                  .strided = true,
+                                  .channels = TC_OMP_CHANNELS};
 
 static bool omp_supports(const tc_kernel *k, const tc_program *p) {
   if (k->kind == TC_KERNEL_CALL) return true;

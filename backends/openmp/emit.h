@@ -12,6 +12,8 @@
 #include "backends/backend.h"
 #include "backends/print/print.h"
 
+enum { TC_OMP_CHANNELS = 4 }; /* of pixels that the prelude puts together and takes apart */
+
 extern const tc_spelling tc_omp_words;
 
 /* The definition's head: comment (what is fused, from which lines), signature with the name

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "backends/openmp/nest.h"
 #include "backends/openmp/unit.h"
 
 static const tc_buffer *buffer_of(const tc_kernel *k, const tc_program *p, uint32_t i) {
@@ -39,8 +40,8 @@ void tc_omp_locals(const tc_kernel *k, const tc_program *p, int indent, tc_buf *
       tc_putf(out, "%*s_Alignas(64) tc_%s b%u[%lld];", indent, "", t, i,
               (long long)(tc_dim_value(b->numel) > 0 ? tc_dim_value(b->numel) : 1));
     } else {
-      tc_putf(out, "%*stc_%s *restrict b%u = (tc_%s *)((char *)buf[%u] + omp_get_thread_num() * ",
-              indent, "", t, i, t, i);
+      tc_putf(out, "%*stc_%s *restrict b%u = (tc_%s *)((char *)buf[%u] + part * ", indent, "", t, i,
+              t, i);
       tc_omp_local_bytes(p, b, out);
       tc_put(out, ");");
     }
@@ -86,7 +87,8 @@ void tc_omp_kernel_head(const tc_kernel *k, const tc_program *p, tc_buf *out) {
 
 void tc_omp_kernel_tail(tc_buf *out) { tc_put(out, "  return bad != 0;\n}\n"); }
 
-/* What every thread runs: pointers are parameters, the only place where restrict is heeded. */
+/* What thread `part` of `parts` runs: pointers are parameters, the only place where restrict is
+ * heeded. */
 void tc_omp_team_head(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   tc_print_fused(k, p, out);
   tc_put(out, "static __attribute__((noinline)) TC_WIDE int TC_NAME(@NAME@_team)(\n");
@@ -97,21 +99,21 @@ void tc_omp_team_head(const tc_kernel *k, const tc_program *p, tc_buf *out) {
     tc_put(out, ",");
     tc_print_shape(p, buffer_of(k, p, i), out);
   }
-  tc_put(out, "    void *const *buf, const int64_t *sym, const tc_value *scalar) {\n");
+  tc_put(out, "    void *const *buf, const int64_t *sym, const tc_value *scalar, int64_t part, "
+              "int64_t parts) {\n");
   put_sizes(p, out);
   tc_put(out, "  int bad = 0;\n");
 }
 
-static void put_call(const tc_kernel *k, const tc_program *p, tc_buf *out) {
+static void put_call(const tc_kernel *k, const tc_program *p, const char *share, tc_buf *out) {
   tc_put(out, "TC_NAME(@NAME@_team)(");
   for (uint32_t i = 0; i < k->nbuffer; ++i)
     if (buffer_of(k, p, i)->kind != TC_BUF_LOCAL) tc_putf(out, "buf[%u], ", i);
-  tc_put(out, "buf, sym, scalar)");
+  tc_putf(out, "buf, sym, scalar, %s)", share);
 }
 
-/* The kernel: a team of threads where the work pays for it, else this thread alone.  Inside a
- * parallel region of the caller's the team is one of its own, so that its loops do not bind to that
- * region. */
+/* The kernel: a team of threads where the work pays for it, else this thread alone, which then asks
+ * the OpenMP runtime for nothing. */
 void tc_omp_team_tail(const tc_kernel *k, const tc_program *p, const char *work, tc_buf *out) {
   const bool checks = tc_print_checks(k);
   tc_put(out, "  return bad != 0;\n}\n");
@@ -119,15 +121,13 @@ void tc_omp_team_tail(const tc_kernel *k, const tc_program *p, const char *work,
   put_sizes(p, out);
   tc_put(out, "  int bad = 0;\n");
   if (work) {
-    tc_putf(out,
-            "  const int team = %s > TC_PARALLEL_WORK;\n"
-            "  if (team | omp_in_parallel()) {\n#pragma omp parallel if (team)\n    %s",
-            work, checks ? "if (" : "");
-    put_call(k, p, out);
+    tc_putf(out, "  if (%s > %d) {\n#pragma omp parallel\n    %s", work, TC_OMP_PARALLEL_WORK,
+            checks ? "if (" : "");
+    put_call(k, p, "omp_get_thread_num(), omp_get_num_threads()", out);
     tc_put(out, checks ? ") __atomic_store_n(&bad, 1, __ATOMIC_RELAXED);\n  } else\n  "
                        : ";\n  } else\n  ");
   }
   tc_put(out, "  bad = ");
-  put_call(k, p, out);
+  put_call(k, p, "0, 1", out);
   tc_put(out, ";\n  return bad;\n}\n");
 }

@@ -19,7 +19,9 @@ static bool streams(const tc_omp_nest *x, uint32_t buffer) {
   return true;
 }
 
-static bool is_unit_store(const tc_omp_nest *x, const tc_action *a) {
+static bool is_whole_store(const tc_omp_nest *x, const tc_stage *st, const tc_action *a) {
+  bool first;
+  if (tc_omp_is_channel(x, st, a, &first)) return true;
   return a->kind == TC_ACT_STORE && !a->guard.id && !a->address.nterm && x->nest->vector >= 0 &&
          tc_dim_is(a->address.coef[x->nest->vector], 1);
 }
@@ -33,7 +35,7 @@ static void put_stream(tc_omp_nest *x) {
       const tc_action *a = &x->nest->stage[i].action[j];
       if (a->kind != TC_ACT_STORE) continue;
       const tc_buffer *b = &x->s.p->buffer[x->s.k->buffer[a->buffer]];
-      if (!is_unit_store(x, a) || b->kind != TC_BUF_OUTPUT) continue;
+      if (!is_whole_store(x, &x->nest->stage[i], a) || b->kind != TC_BUF_OUTPUT) continue;
       if (!streams(x, a->buffer)) return;
       bytes = tc_dim_add(c, bytes,
                          tc_dim_mul(c, b->numel, tc_dim_const((int64_t)tc_dtype_bytes(b->dtype))));
@@ -114,9 +116,8 @@ static void hoist_outer(tc_omp_nest *x) {
       tc_print_hoist_action(&x->s, &x->nest->stage[i].action[j], mask);
 }
 
-/* Reductions of neighbouring columns run side by side where that is all a nest does: a vector of
- * columns takes one line of each row, and the next row is far away. */
-static bool can_widen(const tc_omp_nest *x) {
+/* Does the nest reduce, and nothing else, with few operations? */
+static bool only_reduces(const tc_omp_nest *x) {
   const tc_nest *n = x->nest;
   bool reduces = false;
   int ops = 0;
@@ -129,6 +130,23 @@ static bool can_widen(const tc_omp_nest *x) {
     }
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) ops += x->s.k->expr[id].kind == TC_EX_OP;
   return reduces && ops <= TC_OMP_LIGHT;
+}
+
+/* Reductions of neighbouring columns run side by side: a vector of columns takes one line of each
+ * row, and the next row is far away. */
+static bool can_widen(const tc_omp_nest *x) {
+  if (!only_reduces(x)) return false;
+  uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
+  bool ok = need;
+  for (uint32_t i = 0; ok && i < x->nest->nstage; ++i)
+    tc_omp_mark_stage(x, &x->nest->stage[i], need);
+  for (uint32_t id = 1; ok && id < x->s.k->nexpr; ++id) {
+    const tc_expr *e = &x->s.k->expr[id];
+    const tc_dim step = e->address.coef[x->nest->vector];
+    ok = !need[id] || e->kind != TC_EX_LOAD || tc_dim_is(step, 0) || tc_dim_is(step, 1);
+  }
+  free(need);
+  return ok;
 }
 
 static void name_results(tc_omp_nest *x) {
@@ -223,14 +241,22 @@ static bool can_group(const tc_omp_nest *x) {
   return false;
 }
 
-static void put_groups(tc_omp_nest *x) {
+/* The loop over the tasks of this thread; without a team: over all of them. */
+static void put_task_loop(tc_omp_nest *x, bool team, const char *step) {
+  if (!team) tc_print_line(&x->s, "for (int64_t task = 0, last = tasks; task < last; %s) {", step);
+  else
+    tc_print_line(&x->s,
+                  "for (int64_t task = tc_share(tasks, part, parts), "
+                  "last = tc_share(tasks, part + 1, parts); task < last; %s) {",
+                  step);
+}
+
+static void put_groups(tc_omp_nest *x, bool team) {
   tc_buf bytes = {0};
   tc_omp_row_bytes(x, &bytes);
   tc_print_line(&x->s, "const int64_t fit = TC_GROUP_BYTES / TC_MAX(1, %s);", bytes.text);
   tc_print_line(&x->s, "const int64_t group = TC_MAX(1, TC_MIN(%d, fit));", TC_OMP_GROUP);
-  tc_print_line(&x->s,
-                "for (int64_t task = tasks * part / parts, last = tasks * (part + 1) / parts; "
-                "task < last; task += group) {");
+  put_task_loop(x, team, "task += group");
   x->s.indent += 2;
   tc_print_line(&x->s, "const int64_t count = TC_MIN(group, last - task);");
   tc_omp_group(x);
@@ -259,18 +285,14 @@ static void put_tasks(tc_omp_nest *x, bool team) {
   tasks t = count_tasks(x);
   tc_print_line(&x->s, "const int64_t tasks = %s;", t.count.text);
   if (x->grouped) {
-    put_groups(x);
+    put_groups(x, team);
     tc_buf_free(&t.count);
     return;
   }
   if (x->host >= 0) tc_omp_overlap_declare(x);
-  if (!team) tc_print_line(&x->s, "for (int64_t task = 0; task < tasks; ++task) {");
-  else if (x->nest->serial)
+  if (team && x->nest->serial)
     tc_print_line(&x->s, "for (int64_t task = 0; part == 0 && task < tasks; ++task) {");
-  else
-    tc_print_line(&x->s,
-                  "for (int64_t task = tasks * part / parts, last = tasks * (part + 1) / parts; "
-                  "task < last; ++task) {");
+  else put_task_loop(x, team, "++task");
   x->s.indent += 2;
   put_decode(x, t.tile);
   put_split_guards(x);
@@ -329,16 +351,61 @@ static void close_nest(tc_omp_nest *x) {
   free(x->s.printed);
 }
 
-static void put_nest(tc_omp_nest *x, uint32_t number, bool team) {
-  x->s.indent = 2;
-  tc_print_line(&x->s, "{ /* nest %u:%s */", number, x->nest->serial ? " serial" : "");
+static void put_way(tc_omp_nest *x, bool team) {
   x->s.indent += 2;
   put_stream(x);
   if (!x->s.stream) x->host = -1;
   put_tasks(x, team);
   if (x->s.stream) tc_print_line(&x->s, "if (nt) tc_fence();");
   x->s.indent -= 2;
+}
+
+/* Rows of unknown length that are reduced and may be shorter than a vector. */
+static bool may_be_short(const tc_omp_nest *x) {
+  const tc_nest *n = x->nest;
+  int64_t lo, hi;
+  if (n->nouter != 1 || n->naxis != 2 || n->vector != 1 || !only_reduces(x)) return false;
+  for (int i = 0; i < n->naxis; ++i)
+    if (n->axis[i].of >= 0) return false;
+  tc_dim_range(tc_graph_dims(x->s.p->graph), n->axis[1].extent, &lo, &hi);
+  return lo < TC_OMP_SHORT && hi > TC_OMP_SHORT;
+}
+
+/* Such rows fill the lanes one by one where they are short. */
+static bool put_short(tc_omp_nest *x, bool team) {
+  tc_nest turned = *x->nest;
+  tc_omp_nest rows;
+  tc_buf count = {0}, length = {0};
+  turned.vector = 0;
+  const bool ok = open_nest(&rows, x->s.k, x->s.p, &turned, x->s.out);
+  rows.s.indent = x->s.indent;
+  tc_print_dim(x->s.p, x->nest->axis[0].extent, &count);
+  tc_print_dim(x->s.p, x->nest->axis[1].extent, &length);
+  tc_print_line(&x->s, "if (%s < %d && %s >= TC_L) {", length.text, TC_OMP_SHORT, count.text);
+  if (ok) put_way(&rows, team);
+  tc_print_line(&x->s, "} else {");
+  close_nest(&rows);
+  tc_buf_free(&count);
+  tc_buf_free(&length);
+  return ok;
+}
+
+static bool put_nest(tc_omp_nest *x, uint32_t number, bool team) {
+  const bool either = may_be_short(x);
+  bool ok = true;
+  x->s.indent = 2;
+  tc_print_line(&x->s, "{ /* nest %u:%s */", number, x->nest->serial ? " serial" : "");
+  if (either) {
+    x->s.indent += 2;
+    ok = put_short(x, team);
+  }
+  put_way(x, team);
+  if (either) {
+    tc_print_line(&x->s, "}");
+    x->s.indent -= 2;
+  }
   tc_print_line(&x->s, "}");
+  return ok;
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
@@ -351,18 +418,29 @@ static void put_work(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   }
 }
 
+/* Can it be that the work pays for a team of threads? */
+static bool wants_team(const tc_kernel *k, const tc_program *p) {
+  bool team = false;
+  int64_t work = 0;
+  for (uint32_t i = 0; i < k->nnest; ++i) {
+    int64_t lo, hi;
+    tc_dim_range(tc_graph_dims(p->graph), k->nest[i].work, &lo, &hi);
+    team |= !k->nest[i].serial;
+    if (hi < 0 || __builtin_add_overflow(work, hi, &work)) work = INT64_MAX;
+  }
+  return team && work > TC_OMP_PARALLEL_WORK;
+}
+
 bool tc_omp_emit_nests(const tc_kernel *k, const tc_program *p, tc_buf *out) {
-  bool team = false, ok = true;
-  for (uint32_t i = 0; i < k->nnest; ++i) team |= !k->nest[i].serial;
+  const bool team = wants_team(k, p);
+  bool ok = true;
   tc_omp_team_head(k, p, out);
   tc_omp_locals(k, p, 2, out);
-  if (team)
-    tc_put(out, "  const int64_t part = omp_get_thread_num(), parts = omp_get_num_threads();\n");
   for (uint32_t i = 0; i < k->nnest; ++i) {
     tc_omp_nest x;
     if (team && i) tc_put(out, "  if (parts > 1) {\n#pragma omp barrier\n  }\n");
     ok = open_nest(&x, k, p, &k->nest[i], out) && ok;
-    if (ok) put_nest(&x, i, team);
+    if (ok) ok = put_nest(&x, i, team);
     close_nest(&x);
   }
   tc_buf work = {0};

@@ -13,7 +13,9 @@ enum {
   TC_OMP_FOLD = 256,   /* the same where each lane sums points of its own */
   TC_OMP_TILE = 4096,  /* points of a vectorised outer axis in one task of a pointwise nest */
   TC_OMP_STRIP = 256,  /* the same when every point has inner loops */
-  TC_OMP_GROUP = 4     /* most outer points that go through the stages together */
+  TC_OMP_SHORT = 16,   /* rows from here on fill lanes by themselves */
+  TC_OMP_GROUP = 4,    /* most outer points that go through the stages together */
+  TC_OMP_PARALLEL_WORK = 80000 /* scalar operations that pay for starting threads: about 3 us */
 };
 
 typedef struct tc_omp_nest {
@@ -62,6 +64,11 @@ void tc_omp_overlap_hold(tc_omp_nest *x);
 bool tc_omp_pairs(const tc_omp_nest *x, const tc_stage *st);
 void tc_omp_begin_pairs(tc_omp_nest *x, const tc_stage *st);
 void tc_omp_end_pairs(tc_omp_nest *x);
+
+/* channels.c: is the action one of the stores that together fill pixels along the lanes, and the
+ * first of them?  Prints them all, their values printed, where no lane is idle. */
+bool tc_omp_is_channel(const tc_omp_nest *x, const tc_stage *st, const tc_action *a, bool *first);
+void tc_omp_put_channels(tc_omp_nest *x, const tc_stage *st, const tc_action *first);
 
 bool tc_omp_wide_sum(const tc_action *a); /* f32 sums and products: totals are kept in f64 */
 

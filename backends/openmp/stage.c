@@ -56,6 +56,18 @@ static bool is_short(const tc_omp_nest *x, const tc_stage *st) {
   return true;
 }
 
+/* Does the stage store bytes or words, by few operations?  A vector of them is a part of a register,
+ * over which the loop has to be no longer than what is done. */
+static bool is_narrow(const tc_omp_nest *x, const tc_stage *st) {
+  int ops = 0;
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    if (a->kind != TC_ACT_STORE || tc_dtype_bytes(a->dtype) > 2) return false;
+  }
+  for (uint32_t id = 1; id < x->s.k->nexpr; ++id) ops += x->s.k->expr[id].kind == TC_EX_OP;
+  return ops <= TC_OMP_LIGHT;
+}
+
 static run plan(const tc_omp_nest *x, uint32_t index) {
   const tc_stage *st = &x->nest->stage[index];
   const int v = x->nest->vector;
@@ -66,6 +78,7 @@ static run plan(const tc_omp_nest *x, uint32_t index) {
   if (r.along) r.inner[r.ninner++] = v;
   if (r.along && has_kind(st, TC_ACT_REDUCE) && !has_kind(st, TC_ACT_SCAN))
     r.unroll = TC_OMP_UNROLL;
+  if (r.along && r.unroll == 1 && is_narrow(x, st)) r.unroll = TC_OMP_UNROLL;
   r.pairs = r.along && tc_omp_pairs(x, st);
   if (r.pairs && r.unroll == 1) r.unroll = 2;
   r.count = x->wide ? "wide" : r.unroll == 1 ? "1" : r.unroll == 2 ? "2" : "4";
@@ -132,6 +145,22 @@ static void put_join(tc_omp_nest *x, const run *r, const tc_action *a) {
         tc_print_line(&x->s, "acc%u[%d] = tc_%s_%s(acc%u[%d], acc%u[%d]);", a->index, u, op, t,
                       a->index, u, a->index, u + step);
     }
+}
+
+/* The same where joining is dear and short rows have left all accumulators but the first alone. */
+static void put_used_join(tc_omp_nest *x, const run *r, const tc_action *a) {
+  const bool dear = r->unroll > 1 && tc_print_is_arg(a);
+  if (dear) {
+    tc_buf e = {0};
+    tc_print_extent(&x->s, &x->nest->axis[x->nest->vector], &e);
+    tc_print_line(&x->s, "if (%s >= %d * TC_L) {", e.text, r->unroll);
+    tc_buf_free(&e);
+    x->s.indent += 2;
+  }
+  put_join(x, r, a);
+  if (!dear) return;
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
 }
 
 /* The total of reduction n and the accumulators of its block. */
@@ -201,7 +230,7 @@ static void put_results(tc_omp_nest *x, const run *r) {
       put_folded(x, r, a, to);
       continue;
     }
-    put_join(x, r, a);
+    put_used_join(x, r, a);
     if (tc_print_is_arg(a)) {
       if (r->along) tc_print_line(&x->s, "tc_lanes_%s_%s(&acc%u[0], &at%u[0]);", op, t, n, n);
       tc_print_line(&x->s, "%s = at%u[0];", to, n);
@@ -236,8 +265,8 @@ static void put_scan(tc_omp_nest *x, const run *r, const tc_action *a) {
   const char *total = tc_omp_wide_sum(a) ? "f64" : t;
   const uint32_t n = a->index;
   if (r->along)
-    tc_print_line(&x->s, "const tc_v%s r%u = tc_prefix_%s_%s(&carry%u, v%u, %s);", t, n, op, t, n,
-                  a->value.id, x->s.lanes ? x->s.lanes : "TC_L");
+    tc_print_line(&x->s, "const tc_v%s r%u = tc_prefix_%s_%s(&carry%u, v%u);", t, n, op, t, n,
+                  a->value.id);
   else {
     tc_print_line(&x->s, "carry%u = tc_%s_%s(carry%u, TC_CAST(%s, v%u));", n, tc_print_combine(a),
                   total, n, total, a->value.id);
@@ -251,11 +280,15 @@ static void put_carries(tc_omp_nest *x, const run *r) {
     if (a->kind != TC_ACT_SCAN) continue;
     const char *t = tc_omp_wide_sum(a) ? "f64" : tc_print_compute(a->dtype),
                *one = a->op == OP_CUMPROD ? "1" : "0";
-    if (r->along)
-      tc_print_line(&x->s, "tc_%s carry%u = %s;", a->dtype == TC_I64 ? "u64" : "f64", a->index,
-                    one);
-    else tc_print_line(&x->s, "tc_v%s carry%u = tc_set_%s(%s);", t, a->index, t, one);
+    if (r->along && a->dtype == TC_I64) t = "u64";
+    tc_print_line(&x->s, "tc_v%s carry%u = (tc_v%s)(tc_%s)%s;", t, a->index, t, t, one);
   }
+}
+
+static void put_store(tc_omp_nest *x, const tc_stage *st, const tc_action *a) {
+  bool first = false;
+  if (x->s.lanes || !tc_omp_is_channel(x, st, a, &first)) tc_print_store(&x->s, a);
+  else if (first) tc_omp_put_channels(x, st, a);
 }
 
 /* All values first, so that an in-place store cannot reach a value of the same point; values that
@@ -271,7 +304,7 @@ static void put_actions(tc_omp_nest *x, const run *r, const char *u) {
   for (uint32_t i = 0; i < st->naction; ++i) {
     if (st->action[i].kind == TC_ACT_REDUCE) put_reduce(x, r, &st->action[i], u);
     if (st->action[i].kind == TC_ACT_STORE || st->action[i].kind == TC_ACT_ADD)
-      tc_print_store(&x->s, &st->action[i]);
+      put_store(x, st, &st->action[i]);
   }
 }
 

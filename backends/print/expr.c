@@ -46,6 +46,13 @@ static void put_const(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
   tc_put(out, ")");
 }
 
+/* One of a few elements at each place along the lanes. */
+static bool is_channel(const tc_print_scope *s, const tc_address *a) {
+  const tc_dim step = s->vector >= 0 ? a->coef[s->vector] : tc_dim_const(0);
+  return tc_dim_is_const(step) && tc_dim_value(step) > 1 &&
+         tc_dim_value(step) <= s->words->channels;
+}
+
 void tc_print_load(tc_print_scope *s, uint32_t id, tc_buf *out) {
   const tc_expr *e = &s->k->expr[id];
   char tag[16];
@@ -67,6 +74,8 @@ void tc_print_load(tc_print_scope *s, uint32_t id, tc_buf *out) {
   else if (p.fixed) tc_putf(out, "tc_splat_%s(b%u + %s)", t, b, base);
   else if (p.unit && s->lanes) tc_putf(out, "tc_loadn_%s(b%u + %s, %s)", t, b, base, s->lanes);
   else if (p.unit) tc_putf(out, "tc_load_%s(b%u + %s)", t, b, base);
+  else if (!s->lanes && is_channel(s, &e->address) && p.step.len)
+    tc_putf(out, "tc_apart%s_%s(b%u + %s)", p.step.text, t, b, base);
   else if (s->words->strided && p.step.len)
     tc_putf(out, "tc_strided_%s(b%u + %s, %s, %s)", t, b, base, p.step.text, tc_print_valid(s));
   else

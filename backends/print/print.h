@@ -51,6 +51,7 @@ typedef struct tc_spelling {
   const char *size;                  /* prefix of symbols in values: of type int64_t; "s_" */
   const char *integer;               /* type of extents and counters */
   bool strided;                      /* there is tc_strided_T(p, s, n): p[l * s] */
+  int channels; /* there is tc_apart<s>_T(p): p[l * s] of all lanes, for s = 2 .. channels */
   /* Optional.  An OP is spelled otherwise than in the op table: writes that text. */
   bool (*op)(const struct tc_print_scope *s, const tc_expr *e, tc_buf *out);
 } tc_spelling;

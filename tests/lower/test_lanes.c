@@ -53,6 +53,33 @@ LANES_OF(scatter_to_anywhere_one_by_one, 1, "none", false,
          "%1 = param f32[K] \"w\"\n%2 = param i64[N] \"i\"\n%3 = param f32[N] \"s\"\n"
          "%4 = scatter_add %1 %2 %3 axis=0\nret %4\n")
 
+/* Stores of the one nest that the kernel has to have. */
+static uint32_t stores_of(const char *text) {
+  tc_graph *g = graph_of(text);
+  interp_array **input = arguments_of(g, 5);
+  check_lowering(g, input, NULL, NULL);
+  free_arguments(g, input);
+  tc_program *p = tc_lower(g, &tc_target_cores);
+  cr_assert_not_null(p);
+  cr_assert(p->nkernel == 1 && p->kernel[0].nnest == 1 && p->kernel[0].nest[0].nstage == 1);
+  const uint32_t n = p->kernel[0].nest[0].stage[0].naction;
+  tc_program_free(p);
+  tc_graph_free(g);
+  return n;
+}
+
+Test(lanes, channels_of_pixels_are_stored_together) {
+  cr_expect_eq(stores_of("graph g\n%1 = param f32[H,W,3] \"x\"\n%2 = param f32[3] \"m\"\n"
+                         "%3 = sub %1 %2\nret %3\n"),
+               3);
+  cr_expect_eq(stores_of("graph g\n%1 = param u8[H,W,3] \"x\"\n%2 = select %1 axis=2 index=2\n"
+                         "%3 = select %1 axis=2 index=0\n%4 = stack %2 %3 axis=2\nret %4\n"),
+               2);
+  cr_expect_eq(stores_of("graph g\n%1 = param f32[N,5] \"x\"\n%2 = param f32[5] \"m\"\n"
+                         "%3 = sub %1 %2\nret %3\n"),
+               1);
+}
+
 /* What is read across its rows is read in tiles: an inner axis of neighbouring columns, then lanes. */
 Test(lanes, transposed_copies_in_tiles) {
   tc_graph *g = graph_of("graph g\n%1 = param f32[R,C] \"x\"\n%2 = permute %1 axes=[1,0]\n"

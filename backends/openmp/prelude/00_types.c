@@ -38,7 +38,6 @@
 #define TC_KERNEL                                                                                  \
   __attribute__((weak, visibility("hidden"))) TC_WIDE /* equal ones merge at link                  \
                                                        */
-#define TC_PARALLEL_WORK 80000     /* scalar operations that pay for starting threads: about 3 us */
 #ifndef TC_STREAM_BYTES
 #define TC_STREAM_BYTES (8 << 20) /* outputs from here on bypass the caches */
 #endif
@@ -67,7 +66,7 @@ typedef unsigned short tc_f16, tc_bf16, tc_u16; /* bits */
 typedef uint32_t tc_u32;
 typedef uint64_t tc_u64;
 
-int omp_get_thread_num(void), omp_get_num_threads(void), omp_in_parallel(void);
+int omp_get_thread_num(void), omp_get_num_threads(void);
 
 typedef union tc_value {
   double f;
@@ -112,3 +111,7 @@ typedef tc_vu8 tc_vb8;
 #define TC_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define TC_MAX(a, b) ((a) > (b) ? (a) : (b))
 #define TC_CEILDIV(a, b) (((a) + (b) - 1) / (b))
+/* The first task of thread `part`; of thread `parts`: the end. */
+TC_FN int64_t tc_share(int64_t tasks, int64_t part, int64_t parts) {
+  return parts == 1 ? tasks * part : tasks * part / parts;
+}

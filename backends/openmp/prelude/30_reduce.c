@@ -108,23 +108,29 @@ TC_ARG(argmin, i32, <, tc_lanes_min_i32)
 TC_ARG(argmax, i64, >, tc_lanes_max_i64)
 TC_ARG(argmin, i64, <, tc_lanes_min_i64)
 /* @ TC_PREFIX */
-/* Running combination along the lanes: *carry comes in and goes out; A: accumulator type. */
-#define TC_PREFIX(name, T, A, op)                                                                  \
-  TC_FN tc_v##T tc_prefix_##name##_##T(tc_##A *carry, tc_v##T v, int64_t n) {                      \
-    tc_##A c = *carry;                                                                             \
-    tc_##T t[TC_L];                                                                                \
-    __builtin_memcpy(t, &v, sizeof t);                                                             \
-    for (int64_t l = 0; l < n; ++l) t[l] = (tc_##T)(c = c op(tc_##A) t[l]);                        \
-    *carry = c;                                                                                    \
-    __builtin_memcpy(&v, t, sizeof t);                                                             \
-    return v;                                                                                      \
+/* Running combination along the lanes, in log2(TC_L) steps: lane l takes up what stands 1, 2, 4, ..
+ * lanes before it.  *carry, equal in all lanes, comes in and goes out; only it has to wait for the
+ * vector before.  A: accumulator type; what lanes that count for nothing hold reaches none before
+ * them. */
+#define TC_BEHIND(l, s, u) ((l) >= (s) ? (l) - (s) : TC_L)
+#define TC_LAST(l, s, u) (TC_L - 1)
+#define TC_PREFIX(name, T, A, op, none)                                                            \
+  TC_FN tc_v##T tc_prefix_##name##_##T(tc_v##A *carry, tc_v##T v) {                                \
+    const tc_v##A id = (tc_v##A)(tc_##A)none, c = *carry;                                          \
+    tc_v##A t = TC_CAST(A, v);                                                                     \
+    t = t op __builtin_shufflevector(t, id, TC_EACH(TC_BEHIND, 1, 0));                             \
+    t = t op __builtin_shufflevector(t, id, TC_EACH(TC_BEHIND, 2, 0));                             \
+    if (TC_L > 4) t = t op __builtin_shufflevector(t, id, TC_EACH(TC_BEHIND, 4, 0));               \
+    if (TC_L > 8) t = t op __builtin_shufflevector(t, id, TC_EACH(TC_BEHIND, 8, 0));               \
+    *carry = c op __builtin_shufflevector(t, t, TC_EACH(TC_LAST, 0, 0));                           \
+    return TC_CAST(T, c op t);                                                                     \
   }
 /* @ tc_prefix_sum_f32 tc_prefix_prod_f32 */
-TC_PREFIX(sum, f32, f64, +)
-TC_PREFIX(prod, f32, f64, *)
+TC_PREFIX(sum, f32, f64, +, 0)
+TC_PREFIX(prod, f32, f64, *, 1)
 /* @ tc_prefix_sum_f64 tc_prefix_prod_f64 */
-TC_PREFIX(sum, f64, f64, +)
-TC_PREFIX(prod, f64, f64, *)
+TC_PREFIX(sum, f64, f64, +, 0)
+TC_PREFIX(prod, f64, f64, *, 1)
 /* @ tc_prefix_sum_i64 tc_prefix_prod_i64 */
-TC_PREFIX(sum, i64, u64, +)
-TC_PREFIX(prod, i64, u64, *)
+TC_PREFIX(sum, i64, u64, +, 0)
+TC_PREFIX(prod, i64, u64, *, 1)

@@ -1,0 +1,203 @@
+/* What runs in lanes in ways of its own: channels of pixels, short rows, bytes, running sums, small
+ * products.  Sizes around those of vectors, against the original bodies. */
+#include <math.h>
+#include <string.h>
+
+#include "check.h"
+
+typedef const tc_tensor *operand;
+
+/* `call` compiled and eager, equal within the tolerance of its dtype. */
+#define SAME(name, call)                                                                           \
+  TC_SCOPE {                                                                                       \
+    const uint64_t before = hits_of(name);                                                         \
+    tc_tensor *got = call;                                                                         \
+    CHECK(got &&hits_of(name) == before + 1);                                                      \
+    const tc_stance stance = tc_set_stance(TC_STANCE_EAGER);                                       \
+    tc_tensor *want = call;                                                                        \
+    tc_set_stance(stance);                                                                         \
+    check_same(name, got, want);                                                                   \
+  }
+
+static void check_same(const char *name, operand got, operand want) {
+  const tc_dtype d = tc_dtype_of(want);
+  const double rtol = d == TC_BF16 ? 1.6e-2 : d == TC_F16 ? 1e-3 : d == TC_F32 ? 1.3e-6 : 0;
+  const double atol = d == TC_F32 || d == TC_BF16 || d == TC_F16 ? 1e-5 : 0;
+  if (d == TC_F64 ? tc_allclose(got, want, 1e-7, 1e-7) : tc_allclose(got, want, rtol, atol)) return;
+  fprintf(stderr, "%s: wrong values\n", name);
+  tc_print(got);
+  tc_print(want);
+  exit(1);
+}
+
+/* ---- pixels ---------------------------------------------------------------------------------- */
+
+TC_COMPILE static tc_tensor *normalised(operand x TC_SHAPE("f32[H,W,3]"),
+                                        operand m TC_SHAPE("f32[3]"),
+                                        operand s TC_SHAPE("f32[3]")) {
+  return tc_mul(tc_sub(x, m), s);
+}
+TC_COMPILE static tc_tensor *normalised_bytes(operand x TC_SHAPE("u8[H,W,3]"),
+                                              operand m TC_SHAPE("f32[3]"),
+                                              operand s TC_SHAPE("f32[3]")) {
+  return tc_mul(tc_sub(tc_cast(x, TC_F32), m), s);
+}
+TC_COMPILE static tc_tensor *scaled16(operand x TC_SHAPE("bf16[N,4]"),
+                                      operand s TC_SHAPE("bf16[4]")) {
+  return tc_mul(x, s);
+}
+TC_COMPILE static tc_tensor *turned(operand p TC_SHAPE("f64[N,2]"),
+                                    operand r TC_SHAPE("f64[N,1]")) {
+  return tc_add(tc_mul(p, r), tc_sin(r));
+}
+TC_COMPILE static tc_tensor *swapped(operand x TC_SHAPE("u8[H,W,3]")) {
+  operand c[3] = {tc_select(x, 2, 2), tc_select(x, 2, 1), tc_select(x, 2, 0)};
+  return tc_stack(c, 3, 2);
+}
+TC_COMPILE static tc_tensor *planar(operand x TC_SHAPE("i16[H,W,4]")) {
+  operand c[4] = {tc_select(x, 2, 0), tc_select(x, 2, 1), tc_select(x, 2, 2), tc_select(x, 2, 3)};
+  return tc_stack(c, 4, 0);
+}
+TC_COMPILE static tc_tensor *interleaved(operand x TC_SHAPE("f16[2,H,W]")) {
+  operand c[2] = {tc_select(x, 0, 1), tc_select(x, 0, 0)};
+  return tc_stack(c, 2, 2);
+}
+/* Stored where they stand. */
+TC_COMPILE static void brighter(tc_tensor *x TC_SHAPE("f32[N,4]"), operand s TC_SHAPE("f32[4]")) {
+  tc_mul_(x, s);
+}
+TC_COMPILE static tc_tensor *padded(operand a TC_SHAPE("f32[N,1]"),
+                                    operand b TC_SHAPE("f32[N,2]")) {
+  operand c[2] = {b, a};
+  return tc_concat(c, 2, 1);
+}
+
+static void check_pixels(int64_t h, int64_t w) {
+  tc_tensor *x = tc_rand(TC_DIMS(h, w, 3), 1, TC_F32), *m = tc_rand(TC_DIMS(3), 2, TC_F32);
+  tc_tensor *s = tc_add_s(m, 1), *bytes = tc_cast(tc_mul_s(x, 255), TC_U8);
+  SAME("normalised", normalised(x, m, s));
+  SAME("normalised_bytes", normalised_bytes(bytes, m, s));
+  SAME("swapped", swapped(bytes));
+  SAME("planar", planar(tc_cast(tc_mul_s(tc_randn(TC_DIMS(h, w, 4), 3, TC_F32), 999), TC_I16)));
+  SAME("interleaved", interleaved(tc_randn(TC_DIMS(2, h, w), 4, TC_F16)));
+  tc_tensor *four = tc_randn(TC_DIMS(h * w, 4), 5, TC_BF16);
+  SAME("scaled16", scaled16(four, tc_randn(TC_DIMS(4), 6, TC_BF16)));
+  tc_tensor *points = tc_randn(TC_DIMS(h * w, 2), 7, TC_F64);
+  SAME("turned", turned(points, tc_randn(TC_DIMS(h * w, 1), 8, TC_F64)));
+  SAME("padded",
+       padded(tc_randn(TC_DIMS(h * w, 1), 9, TC_F32), tc_randn(TC_DIMS(h * w, 2), 10, TC_F32)));
+  tc_tensor *image = tc_randn(TC_DIMS(h * w, 4), 11, TC_F32),
+            *by = tc_randn(TC_DIMS(4), 12, TC_F32);
+  tc_tensor *want = tc_mul(image, by);
+  brighter(image, by);
+  check_same("brighter", image, want);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+TC_COMPILE static tc_tensor *most(operand x TC_SHAPE("f32[R,C]")) {
+  return tc_argmax(x, TC_AXES(1), false);
+}
+TC_COMPILE static tc_tensor *least(operand x TC_SHAPE("i8[R,C]")) {
+  return tc_argmin(x, TC_AXES(1), false);
+}
+TC_COMPILE static tc_tensor *top(operand x TC_SHAPE("f32[R,C]")) {
+  return tc_max(x, TC_AXES(1), false);
+}
+TC_COMPILE static tc_tensor *squares(operand x TC_SHAPE("f64[R,C]")) {
+  return tc_sum(tc_square(x), TC_AXES(1), false);
+}
+
+/* Ties, rows of -inf alone, and rows with NaN. */
+static tc_tensor *rows_of(int64_t r, int64_t c) {
+  tc_tensor *x = tc_round(tc_mul_s(tc_randn(TC_DIMS(r, c), (uint64_t)(r * 100 + c), TC_F32), 2));
+  float *f = tc_data(x);
+  for (int64_t i = 0; i < r; i++)
+    for (int64_t j = 0; j < c; j++)
+      if (i % 7 == 3) f[i * c + j] = -INFINITY;
+      else if (i % 7 == 5 && j == (i + 1) % c) f[i * c + j] = NAN;
+  return x;
+}
+
+static void check_rows(int64_t r, int64_t c) {
+  tc_tensor *x = rows_of(r, c);
+  SAME("most", most(x));
+  tc_tensor *whole = tc_round(tc_mul_s(tc_randn(TC_DIMS(r, c), 2, TC_F32), 50));
+  SAME("least", least(tc_cast(whole, TC_I8)));
+  SAME("top", top(whole));
+  SAME("squares", squares(tc_cast(whole, TC_F64)));
+}
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+TC_COMPILE static tc_tensor *blend(operand a TC_SHAPE("u8[N]"), operand b TC_SHAPE("u8[N]")) {
+  tc_tensor *x = tc_add(tc_mul_s(tc_cast(a, TC_F32), 0.25), tc_mul_s(tc_cast(b, TC_F32), 0.75));
+  return tc_cast(tc_clamp(tc_round(x), 0, 255), TC_U8);
+}
+TC_COMPILE static tc_tensor *wrapped(operand a TC_SHAPE("u8[N]"), operand b TC_SHAPE("u8[N]")) {
+  return tc_maximum(tc_add(a, b), tc_sub(a, tc_bit_xor(a, b)));
+}
+
+static void check_bytes(int64_t n) {
+  tc_tensor *a = tc_cast(tc_mul_s(tc_rand(TC_DIMS(n), 1, TC_F32), 255.9), TC_U8);
+  tc_tensor *b = tc_cast(tc_mul_s(tc_rand(TC_DIMS(n), 2, TC_F32), 255.9), TC_U8);
+  SAME("blend", blend(a, b));
+  SAME("wrapped", wrapped(a, b));
+}
+
+/* ---- running sums ---------------------------------------------------------------------------- */
+
+TC_COMPILE static tc_tensor *running(operand x TC_SHAPE("f32[R,C]")) {
+  return tc_mul_s(tc_cumsum(tc_square(x), 1), 0.5);
+}
+TC_COMPILE static tc_tensor *counted(operand x TC_SHAPE("i32[R,C]")) { return tc_cumsum(x, 1); }
+TC_COMPILE static tc_tensor *grown(operand x TC_SHAPE("f64[R,C]")) { return tc_cumprod(x, 1); }
+TC_COMPILE static tc_tensor *running16(operand x TC_SHAPE("f16[R,C]")) { return tc_cumsum(x, 1); }
+
+static void check_scans(int64_t r, int64_t c) {
+  tc_tensor *x = tc_randn(TC_DIMS(r, c), 1, TC_F32);
+  SAME("running", running(x));
+  SAME("counted", counted(tc_cast(tc_mul_s(x, 1e6), TC_I32)));
+  SAME("grown", grown(tc_cast(tc_add_s(tc_mul_s(x, 0.01), 1), TC_F64)));
+  SAME("running16", running16(tc_cast(tc_mul_s(tc_abs(x), 0.1), TC_F16)));
+}
+
+/* ---- small products -------------------------------------------------------------------------- */
+
+/* P' = (I - K H) P with P = F P F^T + Q, K = P H^T (H P H^T + R)^-1 */
+TC_COMPILE static tc_tensor *kalman(operand f TC_SHAPE("f64[4,4]"), operand p TC_SHAPE("f64[4,4]"),
+                                    operand q TC_SHAPE("f64[4,4]"), operand h TC_SHAPE("f64[2,4]"),
+                                    operand r TC_SHAPE("f64[2,2]")) {
+  tc_tensor *ahead = tc_add(tc_matmul(tc_matmul(f, p), tc_transpose(f, 0, 1)), q);
+  tc_tensor *ht = tc_transpose(h, 0, 1);
+  tc_tensor *s = tc_reshape(tc_add(tc_matmul(tc_matmul(h, ahead), ht), r), TC_DIMS(4));
+  tc_tensor *a = tc_select(s, 0, 0), *b = tc_select(s, 0, 1), *c = tc_select(s, 0, 2),
+            *d = tc_select(s, 0, 3);
+  operand adjoint[4] = {d, tc_neg(b), tc_neg(c), a};
+  tc_tensor *det = tc_sub(tc_mul(a, d), tc_mul(b, c));
+  tc_tensor *inverse = tc_div(tc_reshape(tc_stack(adjoint, 4, 0), TC_DIMS(2, 2)), det);
+  tc_tensor *k = tc_matmul(tc_matmul(ahead, ht), inverse);
+  return tc_sub(ahead, tc_matmul(tc_matmul(k, h), ahead));
+}
+
+static void check_products(void) {
+  tc_tensor *f = tc_randn(TC_DIMS(4, 4), 1, TC_F64), *l = tc_randn(TC_DIMS(4, 4), 2, TC_F64);
+  tc_tensor *p = tc_matmul(l, tc_transpose(l, 0, 1)), *h = tc_randn(TC_DIMS(2, 4), 3, TC_F64);
+  SAME("kalman", kalman(f, tc_contiguous(p), tc_eye(4, 4, TC_F64), h, tc_eye(2, 2, TC_F64)));
+}
+
+int main(void) {
+  static const int64_t size[][2] = {{1, 1}, {1, 15}, {3, 5}, {4, 16}, {7, 33}, {90, 101}};
+  for (size_t i = 0; i < sizeof size / sizeof *size; i++) TC_SCOPE {
+      check_pixels(size[i][0], size[i][1]);
+      check_bytes(size[i][0] * size[i][1]);
+      check_scans(size[i][0], size[i][1]);
+    }
+  for (int64_t c = 1; c <= 70; c += c < 20 ? 1 : 7)
+    for (int64_t r = 1; r <= 40; r += 13) TC_SCOPE {
+        check_rows(r, c);
+      }
+  check_products();
+  puts("short_axes: ok");
+  return 0;
+}
