@@ -222,7 +222,7 @@ static void put_in_place(const tc_omp_matmul *x) {
     const int size = (int)tc_dtype_bytes(db);
     tc_put(x->out, "     ");
     put_stride(x, "b_pitch", b->address.coef[along_n ? x->ak : x->an], size);
-    tc_putf(x->out, " .b_size = %d, .b_turned = %d, .b_from = @NAME@_b_at,\n", size, !along_n);
+    tc_putf(x->out, " .b_size = %d, .b_from = @NAME@_b_at,\n", size);
   }
   const tc_action *c = tc_omp_mm_direct(x);
   if (c) {
@@ -249,7 +249,8 @@ static void put_description(const tc_omp_matmul *x) {
   }
   tc_put(x->out, "#endif\n");
   put_in_place(x);
-  tc_putf(x->out, "      .b_shared = %d, ", tc_omp_mm_shared_b(x));
+  tc_putf(x->out, "      .b_shared = %d, .b_turned = %d, ", tc_omp_mm_shared_b(x),
+          tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak);
   if (tc_omp_mm_a_cols(x)) {
     if (x->pairs) tc_put(x->out, ".a_cols = TC_ISA < TC_LEVEL_bf16, ");
     else tc_put(x->out, ".a_cols = 1, ");

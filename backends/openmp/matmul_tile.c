@@ -37,8 +37,8 @@ static void put_declarations(const tile *t) {
 /* One row of A against the vectors of B. */
 static void put_row(const tile *t, int i) {
   static const char *const offset[3] = {"", " + rs", " + 2 * rs"};
-  if (t->pairs) tc_putf(t->out, "    x = tc_mm_bf16_splat(a%d%s);", i - i % 3, offset[i % 3]);
-  else tc_putf(t->out, "    x = *(const tc_%s *)(a%d%s);", t->type, i - i % 3, offset[i % 3]);
+  if (t->pairs) tc_putf(t->out, "      x = tc_mm_bf16_splat(a%d%s);", i - i % 3, offset[i % 3]);
+  else tc_putf(t->out, "      x = *(const tc_%s *)(a%d%s);", t->type, i - i % 3, offset[i % 3]);
   for (int j = 0; j < t->vectors; ++j)
     if (t->pairs)
       tc_putf(t->out, " c%d_%d = __builtin_ia32_dpbf16ps_512(c%d_%d, x, b%d);", i, j, i, j, j);
@@ -46,17 +46,30 @@ static void put_row(const tile *t, int i) {
   tc_put(t->out, "\n");
 }
 
+/* k in as many parts as the tile has rows: each begins by asking for a row of C, so that all are
+ * there at the end and never many on their way at once. */
+static void put_parts(const tile *t) {
+  tc_putf(
+      t->out,
+      "  const int64_t part = k / %d + 1;\n"
+      "  for (const char *row = c; k > 0; row += cs) {\n"
+      "    for (uint64_t i = 0; i < %d * sizeof(V); i += 64) __builtin_prefetch(row + i, 1, 3);\n"
+      "    const int64_t rest = k > part ? k - part : 0;\n",
+      t->rows, t->vectors);
+}
+
 static void put_loop(const tile *t) {
-  tc_put(t->out, "  for (; k > 0; --k) {\n");
+  put_parts(t);
+  tc_put(t->out, "    for (; k > rest; --k) {\n");
   for (int j = 0; j < t->vectors; ++j)
-    tc_putf(t->out, "    const V b%d = *(const U *)(b + %d * sizeof(V));\n", j, j);
-  if (t->pairs) tc_put(t->out, "    V x;\n");
-  else tc_putf(t->out, "    tc_%s x;\n", t->type);
-  for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, "    tc_mm_opaque(a%d);\n", i);
+    tc_putf(t->out, "      const V b%d = *(const U *)(b + %d * sizeof(V));\n", j, j);
+  if (t->pairs) tc_put(t->out, "      V x;\n");
+  else tc_putf(t->out, "      tc_%s x;\n", t->type);
+  for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, "      tc_mm_opaque(a%d);\n", i);
   for (int i = 0; i < t->rows; ++i) put_row(t, i);
-  tc_put(t->out, "    __builtin_prefetch(ahead, 0, 2);\n    ahead += as, b += bs");
+  tc_put(t->out, "      __builtin_prefetch(ahead, 0, 2);\n      ahead += as, b += bs");
   for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, ", a%d += ks", i);
-  tc_put(t->out, ";\n  }\n");
+  tc_put(t->out, ";\n    }\n  }\n");
 }
 
 static void put_results(const tile *t) {

@@ -8,8 +8,9 @@
  *   superblock   batches x column panels whose packed B fits the shared scratch
  *     task       rows x panels of C: a thread does those of its own run, then what others left
  *       k block  A's rows are packed where their strides hurt, else read in place
- *         panel of B, packed by the first thread that needs it (where a task has all rows of C:
- *           by the only one, into its own scratch, which stays in the near caches)
+ *         panel of B, packed with some after it by the first thread that needs it (where a task
+ *           has all rows of C: by the only one, into its own scratch, which stays in the near
+ *           caches)
  *           panel of A: micro-kernel; after the last k block the epilogue
  *
  * An element of C is a sum in order of k, cut at blocks that depend on K alone: no other choice
@@ -47,11 +48,11 @@ struct tc_mm {
   const char *(*a_at)(const tc_mm *g, int64_t batch, int64_t m, int64_t k);
   const char *(*b_at)(const tc_mm *g, int64_t batch, int64_t k, int64_t n);
   char *(*c_at)(const tc_mm *g, int64_t batch, int64_t m, int64_t n);
-  /* Addresses in a B whose n (b_turned: k) is contiguous, with elements of b_size bytes, and
-   * b_pitch from k (n) to the next; or 0. */
+  int b_turned; /* B is read along k, else along n */
+  /* Addresses in a B that is contiguous along that axis, with elements of b_size bytes, and b_pitch
+   * along the other; or 0. */
   const char *(*b_from)(const tc_mm *g, int64_t batch, int64_t k, int64_t n);
   int64_t b_pitch, b_size;
-  int b_turned;
   /* dst[i][k] with `stride` bytes between rows and `step` between the lines of 64 bytes of a row;
    * or, with a_cols, dst[k][i] with `stride` between values of k. */
   void (*a_pack)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t k0, int64_t kn,
@@ -76,19 +77,20 @@ struct tc_mm {
  * objects of two versions may meet at link.  TC_ALONE: no text of that level is compiled beside this
  * one, which has a driver of its own. */
 #ifdef TC_ALONE
-#define tc_mm_run TC_NAME(tc_mm_run_4)
+#define tc_mm_run TC_NAME(tc_mm_run_5)
 #else
-#define tc_mm_run tc_mm_run_4
+#define tc_mm_run tc_mm_run_5
 #endif
 #if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
 __attribute__((visibility("hidden"))) void
 tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t own_bytes);
 #else
 #define TC_MM_FN static __attribute__((noinline, minsize, nodebug))
-#define TC_MM_PANELS 64 /* most panels of rows in a task */
-#define TC_MM_FEW 4     /* panels of rows that make a block of packed B worth fetching */
-#define TC_MM_TAKEN 128 /* bytes of counters at the end of a thread's scratch */
-#define TC_MM_PAD 64    /* between packed rows of A, so that they meet different cache sets */
+#define TC_MM_PANELS 64  /* most panels of rows in a task */
+#define TC_MM_FEW 4      /* panels of rows that make a block of packed B worth fetching */
+#define TC_MM_TAKEN 128  /* bytes of counters at the end of a thread's scratch */
+#define TC_MM_PIECE 1024 /* bytes of a row of B that are packed at a time */
+#define TC_MM_PAD 64     /* between packed rows of A, so that they meet different cache sets */
 extern int omp_get_max_threads(void);
 extern int omp_get_num_threads(void);
 extern int omp_get_thread_num(void);
@@ -103,6 +105,7 @@ typedef struct tc_mm_call {
   int64_t kc, kblocks;    /* length of a k block, a multiple of kp (the last is shorter) */
   int64_t head;           /* bytes in front of a packed panel: a uint32_t for each k block */
   int64_t panel_bytes;    /* of a packed panel of B with its head */
+  int64_t span;           /* panels that are packed together */
   int64_t row_bytes;      /* between packed rows of A */
   int64_t deep;           /* k blocks of A's rows that a thread's scratch holds: all, or one */
   int64_t high, wide;     /* most row panels of a task, column panels with sums at a time */
@@ -178,27 +181,59 @@ TC_MM_FN int tc_mm_height(const tc_mm *g, int64_t rows) {
   return v;
 }
 
-/* Block kb of the packed panel q, packed by whoever needs it first.  Its word in the head is
- * 2 * turn + 1 while that goes on, then 2 * turn + 2. */
+/* Block kb of the packed panel q, and its word in the panel's head. */
+static inline char *tc_mm_packed(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t kb,
+                                 uint32_t **state) {
+  char *panel = t->b + (q - t->q0) * c->panel_bytes;
+  *state = (uint32_t *)panel + kb;
+  return panel + c->head + kb * c->kc * tc_mm_panel_at(c, q).width * c->g->es;
+}
+
+/* Packs block kb of `count` panels from q on, some rows of all of them in turn: they are neighbours
+ * in memory, where one panel's pieces are a row apart. */
+TC_MM_FN void tc_mm_b_pack(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t count,
+                           int64_t kb) {
+  const tc_mm *g = c->g;
+  const int64_t k0 = kb * c->kc, kn = tc_mm_min(c->kc, g->k - k0);
+  const int64_t rows = count > 1 ? tc_mm_up(16, g->kp) * g->kp : kn;
+  for (int64_t k = 0; k < kn; k += rows)
+    for (int64_t i = 0; i < count; ++i) {
+      const tc_mm_panel n = tc_mm_panel_at(c, q + i);
+      uint32_t *state;
+      char *dst = tc_mm_packed(c, t, q + i, kb, &state);
+      g->b_pack(g, g->b_shared ? 0 : t->batch, n.n0, n.cols, n.width, k0 + k,
+                tc_mm_min(rows, kn - k), dst + k * n.width * g->es);
+    }
+}
+
+/* Block kb of the packed panel q, packed by whoever needs it first, with the panels after it that
+ * nobody has begun.  Its word in the head is 2 * turn + 1 while that goes on, then 2 * turn + 2. */
 TC_MM_FN const char *tc_mm_b_block(const tc_mm_call *c, const tc_mm_task *t, const tc_mm_panel *n,
                                    int64_t q, int64_t kb) {
   const tc_mm *g = c->g;
-  const int64_t k0 = kb * c->kc, kn = tc_mm_min(c->kc, g->k - k0);
+  const uint32_t ready = 2 * t->turn + 2;
   if (c->once) {
-    g->b_pack(g, t->batch, n->n0, n->cols, n->width, k0, kn, t->b);
+    const int64_t k0 = kb * c->kc;
+    g->b_pack(g, t->batch, n->n0, n->cols, n->width, k0, tc_mm_min(c->kc, g->k - k0), t->b);
     return t->b;
   }
-  char *panel = t->b + (q - t->q0) * c->panel_bytes;
-  char *dst = panel + c->head + k0 * n->width * g->es;
-  uint32_t *state = (uint32_t *)panel + kb, seen = __atomic_load_n(state, __ATOMIC_ACQUIRE);
-  const uint32_t ready = 2 * t->turn + 2;
-  if (seen < ready - 1 &&
-      __atomic_compare_exchange_n(state, &seen, ready - 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-    g->b_pack(g, g->b_shared ? 0 : t->batch, n->n0, n->cols, n->width, k0, kn, dst);
+  uint32_t *state;
+  int64_t count = 0;
+  for (; count < c->span && q + count < t->g1; ++count) {
+    tc_mm_packed(c, t, q + count, kb, &state);
+    uint32_t seen = __atomic_load_n(state, __ATOMIC_RELAXED);
+    if (seen >= ready - 1 || !__atomic_compare_exchange_n(state, &seen, ready - 1, 0,
+                                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      break;
+  }
+  if (count) tc_mm_b_pack(c, t, q, count, kb);
+  for (int64_t i = 0; i < count; ++i) {
+    tc_mm_packed(c, t, q + i, kb, &state);
     __atomic_store_n(state, ready, __ATOMIC_RELEASE);
   }
-  for (int n = 0; __atomic_load_n(state, __ATOMIC_ACQUIRE) != ready; ++n) tc_mm_wait(n);
-  return dst;
+  const char *block = tc_mm_packed(c, t, q, kb, &state);
+  for (int i = 0; __atomic_load_n(state, __ATOMIC_ACQUIRE) != ready; ++i) tc_mm_wait(i);
+  return block;
 }
 
 /* The rows of the task's A panel p for k block kb: in place, or packed. */
@@ -251,7 +286,7 @@ TC_MM_FN tc_mm_next tc_mm_next_panel(const tc_mm_call *c, const tc_mm_task *t, i
       __atomic_load_n((const uint32_t *)packed + kb, __ATOMIC_RELAXED) == 2 * t->turn + 2)
     return x;
   x.count = 0;
-  if (!g->b_from) return x;
+  if (!g->b_from || (c->span > 1 && !n.inplace && !c->once)) return x;
   x.line = g->b_from(g, t->batch, kb * c->kc, n.n0);
   x.per = g->b_turned ? tc_mm_up(kn * g->b_size, 64) : kn;
   x.step = g->b_turned ? 64 : g->b_pitch;
@@ -319,31 +354,38 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
   const tc_mm_panel n = tc_mm_panel_at(c, q);
   const int64_t k0 = kb * c->kc, steps = tc_mm_up(kn, g->kp) * (g->kp / g->ku), cs = g->nr * g->cs;
   const char *b = n.inplace ? g->b_at(g, t->batch, k0, n.n0) : tc_mm_b_block(c, t, &n, q, kb);
-  const int64_t bs = n.inplace ? g->b_ks : n.width * g->es * g->ku, lines = steps / g->pace;
+  const int64_t bs = n.inplace ? g->b_ks : n.width * g->es * g->ku, most = steps / g->pace;
   const int last = k0 + kn == g->k;
   tc_mm_next next = {b, 0, 0, 64, 0};
   if (q + 1 < t->g1) next = tc_mm_next_panel(c, t, q + 1, kb, kn);
+  /* Lines that follow each other are asked for in parts of a line. */
+  int64_t lines = most, step = next.step;
+  if (step == 64 && most > 0) {
+    lines = tc_mm_min(most, tc_mm_up(next.count, t->p1 - t->p0));
+    step = tc_mm_up(lines * 64, most);
+  }
   for (int64_t i = 0; i < t->p1 - t->p0; ++i) {
     const int64_t m0 = (t->p0 + i) * g->mr, rows = tc_mm_min(g->mr, g->m - m0);
     const int v = tc_mm_height(g, rows),
               direct = g->c_at && rows == g->rows[v] && n.cols == n.width;
-    if (last || (direct && kb > 0)) g->ahead(g, t->batch, m0, rows, n.n0, n.cols);
+    /* Micro-kernels ask for C themselves, but for those with `begin`. */
+    if (direct ? g->begin && (last || kb > 0) : last) g->ahead(g, t->batch, m0, rows, n.n0, n.cols);
     tc_mm_micro *micro = g->micro[v][n.width < g->nr];
     const char *line = tc_mm_ask(&next, i, lines, b);
-    int64_t step = line == b ? 0 : next.step;
+    int64_t pitch = line == b ? 0 : step;
     if (first) {
       tc_mm_a_panel(c, t, t->p0 + i, kb, kn);
       const tc_mm_next more = tc_mm_next_rows(c, t, t->p0 + i + 1, kb, kn);
-      if (more.count && more.count <= lines) line = more.line, step = more.step;
+      if (more.count && more.count <= most) line = more.line, pitch = more.step;
     }
     if (direct) {
       micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, g->c_at(g, t->batch, m0, n.n0), g->c_rs,
-            kb > 0, line, step);
+            kb > 0, line, pitch);
       continue;
     }
     t->odd ^= 1;
     char *sums = t->sums + tc_mm_slot(c, t, q, i, n.cols < n.width) * g->mr * cs;
-    const tc_mm_args x = {t->a[i], b, line, steps, t->rs[i], t->ks[i], bs, step};
+    const tc_mm_args x = {t->a[i], b, line, steps, t->rs[i], t->ks[i], bs, pitch};
     tc_mm_both(c, t, micro, &x, sums, kb > 0);
     if (!last) continue;
     t->done = (tc_mm_done){m0, rows, n.n0, n.cols, sums};
@@ -476,6 +518,7 @@ TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes, int64_t threads) {
   if (c->wide < c->npanel && deep >= TC_MM_FEW) tc_mm_area(c, deep), c->deep = c->kblocks;
   c->head = tc_mm_up(c->kblocks * 4, 64) * 64;
   c->panel_bytes = tc_mm_up(g->k, g->kp) * g->kp * g->nr * g->es + c->head;
+  c->span = g->b_turned ? 1 : tc_mm_up(TC_MM_PIECE, g->nr * g->es);
   const int64_t fit = shared_bytes / c->panel_bytes;
   c->panels = tc_mm_min(c->npanel, fit > 0 ? fit : 1);
   c->group = g->batch;
