@@ -89,7 +89,9 @@ static void put_expr(const printer *r, const tc_expr *e) {
     tc_put(r->out, "load "), put_place(r, e->buffer, &e->address);
     if (e->guard.id) tc_putf(r->out, " where %%%u", e->guard.id);
     break;
-  case TC_EX_OP: tc_put(r->out, tc_op_get(e->op)->text), put_operands(r, e); break;
+  case TC_EX_OP:
+    tc_putf(r->out, "%s%s", tc_op_get(e->op)->text, e->apart ? " apart" : ""), put_operands(r, e);
+    break;
   case TC_EX_CAST: tc_put(r->out, "cast"), put_operands(r, e); break;
   case TC_EX_ROUND:
     tc_putf(r->out, "round %s", tc_dtype_text(e->storage)), put_operands(r, e);

@@ -79,6 +79,16 @@ static tc_val triangle(lo_kb *b, const tc_node *n, const lo_index *at) {
   return lo_op(b, OP_WHERE, d, keep, operand(b, n, 0, at), lo_const_i(b, d, 0), n->loc);
 }
 
+/* x - max x is at most 0, and 0 somewhere, where the maximum is of x as it was rounded: with a product
+ * x that were not, it would be as large as half a unit of x, and its exponential infinite. */
+static bool less_maximum(const lo_kb *b, const tc_node *n) {
+  if (n->op != OP_SUB) return false;
+  const tc_node *m = lo_node(b->L, n->in[1]);
+  while (lo_class(m) == TC_CLASS_VIEW || m->op == OP_CAST || m->op == OP_WHERE)
+    m = lo_node(b->L, m->in[m->op == OP_WHERE]);
+  return m->op == OP_AMAX;
+}
+
 static tc_val elementwise(lo_kb *b, const tc_node *n, const lo_index *at) {
   if (n->op == OP_CAST) return convert(b, operand(b, n, 0, at), n->type.dtype, n->loc);
   if (n->op == OP_TRIL || n->op == OP_TRIU) return triangle(b, n, at);
@@ -88,7 +98,13 @@ static tc_val elementwise(lo_kb *b, const tc_node *n, const lo_index *at) {
   tc_val in[3] = {{0}, {0}, {0}};
   for (int k = 0; k < n->nin; k++)
     in[k] = lo_cast(b, operand(b, n, k, at), n->op == OP_WHERE && k == 0 ? TC_BOOL : t);
-  return lo_op(b, n->op, lo_compute_type(n->type.dtype), in[0], in[1], in[2], n->loc);
+  tc_expr e = {.kind = TC_EX_OP,
+               .op = n->op,
+               .dtype = lo_compute_type(n->type.dtype),
+               .in = {in[0], in[1], in[2]},
+               .apart = less_maximum(b, n),
+               .loc = n->loc};
+  return lo_expr(b, &e);
 }
 
 /* ---- creation -------------------------------------------------------------------------------- */

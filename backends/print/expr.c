@@ -102,6 +102,7 @@ static void put_op(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
   tc_dtype t = e->dtype;
   for (int i = 0; i < 3; ++i)
     if (e->in[i].id) t = s->k->expr[e->in[i].id].dtype;
+  if (e->apart && tc_dtype_is_float(t)) spelling = "tc_apart_%t(%0, %1)";
   for (const char *c = spelling ? spelling : "0"; *c; ++c) {
     if (*c != '%') tc_putn(out, c, 1);
     else if (*++c == 't') tc_put(out, tc_print_compute(t));

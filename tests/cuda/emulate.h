@@ -217,6 +217,8 @@ static inline unsigned short tc_bf16_of(float x) {
   return (unsigned short)((u + 0x7fff + (u >> 16 & 1)) >> 16);
 }
 
+static inline float tc_minus(float x, float y) { return x - y; }
+static inline double tc_minus(double x, double y) { return x - y; }
 static inline float tc_larger(float x, float y) { return x > y || x != x ? x : y; }
 static inline float tc_smaller(float x, float y) { return x < y || x != x ? x : y; }
 static inline unsigned tc_two_bf16(float low, float high) {
