@@ -317,6 +317,18 @@ Value Evaluator::result(tc_ref ref, tc_op op, const Tensor *viewed) {
   return Value::of(t);
 }
 
+// To an operation an operand that is NULL is a failure where an error is pending: none may be in front
+// of the kernels, nor come of a layout that is none of a tensor's, be it used or not.
+void Evaluator::expect_no_error(SourceLocation loc) {
+  std::string none = "!(tc_error)()";
+  if (!llvm::is_contained(conditions, none)) conditions.push_back(none);
+  for (unsigned i = 0; i < storages.size() && !failed; i++) {
+    Tensor t;
+    t.storage = i;
+    if (storages[i].outer.layout) contents(t, loc);
+  }
+}
+
 Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
   auto slots = attribute_slots(row.op);
   std::vector<tc_ref> in;
@@ -335,9 +347,8 @@ Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
     if (failed) return {};
     if (*at == 't' || *at == 'o') {
       Value v = evaluate(expression);
-      if (*at == 'o' && v.kind == Value::Null) { // to an operation, a failure where one is pending
-        std::string none = "!(tc_error)()";
-        if (!llvm::is_contained(conditions, none)) conditions.push_back(none);
+      if (*at == 'o' && v.kind == Value::Null) {
+        expect_no_error(expression->getExprLoc());
         in.push_back({0});
         continue;
       }

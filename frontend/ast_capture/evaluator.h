@@ -167,6 +167,7 @@ private:
   // calls.cpp
   Value evaluate_call(const clang::CallExpr *e);
   Value call_api(const clang::CallExpr *e, struct ApiRow const &row);
+  void expect_no_error(clang::SourceLocation loc);
   Value call_visible(const clang::CallExpr *e, const clang::FunctionDecl *callee);
   std::optional<Value> call_math(const clang::CallExpr *e, const clang::FunctionDecl *callee);
   std::optional<Tensor> tensor_argument(const clang::Expr *e);
