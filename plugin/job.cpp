@@ -341,7 +341,7 @@ void Job::compile() {
   tc_texts texts = {};
   tc_cuda_options gpu = options.gpu;
   gpu.nvrtc = options.nvrtc.empty() ? nullptr : options.nvrtc.c_str();
-  UnitCompiler compiler(user, options.effort);
+  UnitCompiler compiler(user, options.effort, options.thresholds);
   tc_unit *unit = tc_unit_begin(list.data(), static_cast<int>(list.size()), &gpu, &texts);
   if (unit && makes_code() && tc_unit_waits(unit)) compiler.compile_kernels(texts);
   bool done = unit && tc_unit_finish(unit, results.data(), &texts);

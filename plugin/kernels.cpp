@@ -275,7 +275,7 @@ namespace {
 
 // The kernel text once for each level that makes a difference.
 void add_kernel_parts(const CompilerInstance &user, const tc_texts &texts, unsigned effort,
-                      std::vector<Part> &parts) {
+                      const std::vector<std::string> &macros, std::vector<Part> &parts) {
   StringRef kernels(texts.kernels.text ? texts.kernels.text : "", texts.kernels.len);
   bool x86 = user.getTarget().getTriple().getArch() == llvm::Triple::x86_64;
   for (unsigned level = 0; level < TC_ISA_COUNT; level++) {
@@ -288,6 +288,7 @@ void add_kernel_parts(const CompilerInstance &user, const tc_texts &texts, unsig
               "",
               ""};
     part.flags.push_back(std::string("-DTC_LEVEL=") + level_names[level]);
+    for (const std::string &macro : macros) part.flags.push_back("-D" + macro);
     if (!(texts.levels & 1)) part.flags.push_back("-DTC_ALONE"); // see prelude/80_matmul.c
     llvm::SmallVector<StringRef, 8> flags;
     if (x86) StringRef(level_flags[level]).split(flags, ' ');
@@ -307,7 +308,7 @@ void compile_all(const CompilerInstance &user, std::vector<Part> &parts, Compile
 
 void UnitCompiler::compile_kernels(const tc_texts &texts) {
   std::vector<Part> parts;
-  add_kernel_parts(user, texts, effort, parts);
+  add_kernel_parts(user, texts, effort, macros, parts);
   compile_all(user, parts, unit);
   for (Part &part : parts) kernels.push_back(std::move(part.output));
   have_kernels = true;
@@ -323,7 +324,7 @@ CompiledUnit UnitCompiler::finish(const tc_texts &texts, std::vector<std::string
   parts.push_back({"host", StringRef(texts.host.text, texts.host.len), common_flags(user, effort),
                    true, "tch", "", ""});
   if (effort > 1) parts.back().flags.push_back("-Os"); // guards are many and short
-  if (!have_kernels) add_kernel_parts(user, texts, effort, parts);
+  if (!have_kernels) add_kernel_parts(user, texts, effort, macros, parts);
   compile_all(user, parts, unit);
   for (Part &part : parts) unit.parts.push_back(std::move(part.output));
   for (std::string &kernel : kernels) unit.parts.push_back(std::move(kernel));

@@ -48,8 +48,10 @@ struct CompiledUnit {
 // text is still waited for.
 class UnitCompiler {
 public:
-  // `effort` is the -O level.
-  UnitCompiler(const clang::CompilerInstance &user, unsigned effort) : user(user), effort(effort) {
+  // `effort` is the -O level; `macros` are NAME=NUMBER for the kernel text.
+  UnitCompiler(const clang::CompilerInstance &user, unsigned effort,
+               const std::vector<std::string> &macros)
+      : user(user), effort(effort), macros(macros) {
     unit.form = choose_form(user);
   }
 
@@ -61,6 +63,7 @@ public:
 private:
   const clang::CompilerInstance &user;
   unsigned effort;
+  std::vector<std::string> macros;
   CompiledUnit unit = {};
   std::vector<std::string> kernels; // compiled texts, one per level
   bool have_kernels = false;

@@ -109,6 +109,22 @@ std::string set_effort(StringRef key, StringRef value, Options &options) {
   return "";
 }
 
+std::string set_thresholds(StringRef key, StringRef value, Options &options) {
+  static const char *const names[] = {"TC_PARALLEL_WORK", "TC_STREAM_BYTES", "TC_AHEAD_BYTES",
+                                      "TC_GROUP_BYTES"};
+  llvm::SmallVector<StringRef, 4> list;
+  value.split(list, ',');
+  options.thresholds.clear();
+  for (StringRef each : list) {
+    auto [name, text] = each.split('=');
+    int64_t number;
+    if (!llvm::is_contained(names, name) || text.getAsInteger(10, number) || number < 0)
+      return one_of(key, value, "a list such as TC_PARALLEL_WORK=0,TC_STREAM_BYTES=1");
+    options.thresholds.push_back(each.str());
+  }
+  return "";
+}
+
 struct Row {
   const char *key, *values;
   std::string (*set)(StringRef key, StringRef value, Options &options);

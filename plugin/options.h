@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backends/backend.h"
 #include "clang_compat.h"
@@ -23,6 +24,7 @@ struct Options {
   std::string nvrtc; // path of the library
   uint32_t levels = 0; // bit i: code for tc_isa i; 0: all levels
   unsigned effort = 3; // -O of the generated code
+  std::vector<std::string> thresholds; // NAME=NUMBER, macros of the kernel text
 };
 
 enum class Stands { AtFunction, OnCommandLine };

@@ -121,8 +121,8 @@ void tc_omp_team_tail(const tc_kernel *k, const tc_program *p, const char *work,
   put_sizes(p, out);
   tc_put(out, "  int bad = 0;\n");
   if (work) {
-    tc_putf(out, "  if (%s > %d) {\n#pragma omp parallel\n    %s", work, TC_OMP_PARALLEL_WORK,
-            checks ? "if (" : "");
+    tc_putf(out, "  if (TC_PAYS(%s, %d)) {\n#pragma omp parallel\n    %s", work,
+            TC_OMP_PARALLEL_WORK, checks ? "if (" : "");
     put_call(k, p, "omp_get_thread_num(), omp_get_num_threads()", out);
     tc_put(out, checks ? ") __atomic_store_n(&bad, 1, __ATOMIC_RELAXED);\n  } else\n  "
                        : ";\n  } else\n  ");

@@ -5,6 +5,9 @@
 // RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-fullgraph 2>&1 | %check --check-prefix=FULL %s
 // RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-isa=v3,v5 2>&1 | %check --check-prefix=ISA %s
 // RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-opt=4 2>&1 | %check --check-prefix=OPT %s
+// RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-thresholds=TC_PARALLEL_WORK=0,TC_L=1 2>&1 | %check --check-prefix=THRESHOLDS %s
+// RUN: %tc -S %s -o - -fplugin-arg-tc-backend=openmp -fplugin-arg-tc-isa=v2 | %check --check-prefix=USUAL %s
+// RUN: %tc -S %s -o - -fplugin-arg-tc-backend=openmp -fplugin-arg-tc-isa=v2 -fplugin-arg-tc-thresholds=TC_PARALLEL_WORK=0,TC_STREAM_BYTES=1048576 | %check --check-prefix=OTHERS %s
 // RUN: %tc -c %s -o %t.o -fplugin-arg-tc-isa=v3 -fplugin-arg-tc-opt=1 && %nm %t.o | %check --check-prefix=LEVELS %s
 // RUN: %tc -c %s -o %t.o -Rpass=tc -Rpass-missed=tc -fplugin-arg-tc-disable 2>&1 | %check --allow-empty --check-prefix=NONE %s
 // RUN: %tc -c %s -o %t.o -Rpass=tc 2>&1 | %check --check-prefix=PASS %s
@@ -13,13 +16,18 @@
 // RUN: %not %options --nothing 2>&1 | %check --check-prefix=USAGE %s
 #include <tcompile.h>
 
-// UNKNOWN: error: -fplugin-arg-tc-nothing=1: unknown option 'nothing' (options: fullgraph, disable, backend, dynamic, mode, max_kernels, max_workspace, cuda-arch, nvrtc, explain, isa, opt)
+// UNKNOWN: error: -fplugin-arg-tc-nothing=1: unknown option 'nothing' (options: fullgraph, disable, backend, dynamic, mode, max_kernels, max_workspace, cuda-arch, nvrtc, explain, isa, opt, thresholds)
 // NEAR: error: -fplugin-arg-tc-max_kernel=1: unknown option 'max_kernel'; did you mean 'max_kernels'?
 // VALUES: error: -fplugin-arg-tc-mode=fast: option 'mode' cannot be 'fast'; it can be default, reduce-overhead, max-autotune or max-autotune-no-cudagraphs
 // VALUES: error: -fplugin-arg-tc-max_workspace=12Q: option 'max_workspace' cannot be '12Q'; it can be a number of bytes such as 4096, 64K, 8M or 1G
 // VALUES: error: -fplugin-arg-tc-max_kernels=x: option 'max_kernels' cannot be 'x'; it can be a number such as 3
 // ISA: option 'isa' cannot be 'v3,v5'; it can be a list of v2, v3, v4, bf16 and amx
 // OPT: option 'opt' cannot be '4'; it can be 0, 1, 2 or 3
+// THRESHOLDS: option 'thresholds' cannot be 'TC_PARALLEL_WORK=0,TC_L=1'; it can be a list such as TC_PARALLEL_WORK=0,TC_STREAM_BYTES=1
+// USUAL: $2097152
+// OTHERS-NOT: $2097152
+// OTHERS: $262144
+// OTHERS-NOT: $2097152
 // LEVELS-NOT: _v2
 // LEVELS: tck_exp_{{.*}}_v3
 // LEVELS-NOT: _v4
@@ -40,5 +48,5 @@ TC_COMPILE_WITH("disable=false", "mode=max-autotune") tc_tensor *enabled(const t
 // LIST-NEXT: default: none; at a function or for a file
 // LIST: nvrtc=PATH
 // LIST-NEXT: default: found; for a file
-// JSON: 12 ['cuda-arch', 'nvrtc', 'explain', 'isa', 'opt']
+// JSON: 13 ['cuda-arch', 'nvrtc', 'explain', 'isa', 'opt', 'thresholds']
 // USAGE: usage: tc-options [--json]

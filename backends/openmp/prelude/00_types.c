@@ -38,11 +38,21 @@
 #define TC_KERNEL                                                                                  \
   __attribute__((weak, visibility("hidden"))) TC_WIDE /* equal ones merge at link                  \
                                                        */
+/* The option `thresholds` sets others. */
+#ifdef TC_PARALLEL_WORK
+#define TC_PAYS(work, most) ((work) > TC_PARALLEL_WORK)
+#else
+#define TC_PAYS(work, most) ((work) > (most))
+#endif
 #ifndef TC_STREAM_BYTES
 #define TC_STREAM_BYTES (8 << 20) /* outputs from here on bypass the caches */
 #endif
+#ifndef TC_AHEAD_BYTES
 #define TC_AHEAD_BYTES (256 << 10) /* rows up to this size are asked for one row early */
-#define TC_GROUP_BYTES (8 << 10)   /* of rows that go through the stages of a nest together */
+#endif
+#ifndef TC_GROUP_BYTES
+#define TC_GROUP_BYTES (8 << 10) /* of rows that go through the stages of a nest together */
+#endif
 #define TC_FN static inline __attribute__((always_inline, unused, nodebug))
 #define TC_SLOW                                                                                    \
   static __attribute__((noinline, unused, nodebug)) TC_WIDE /* too large to inline                 \
