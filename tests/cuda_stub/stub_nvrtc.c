@@ -1,11 +1,13 @@
 /* An NVRTC whose machine code is what the stub of the driver loads: "STUB:" and the names of the
- * kernels in the text.  With it entries for CUDA are tested where there is no NVRTC. */
+ * kernels in the text.  With it entries for CUDA are tested where there is no NVRTC.  It refuses
+ * the text "error", and dies of the text "crash". */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char mark[] = "__global__";
+static const char mark[] = "__global__", refused[] = "refused";
+static const char log_text[] = "x.cu(1): warning: first\nx.cu(2): error: planted\n1 error\n";
 
 static int is_name(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -19,7 +21,7 @@ static const char *kernel_name(const char *at, size_t *n) {
 }
 
 int nvrtcVersion(int *major, int *minor) {
-  *major = *minor = 0;
+  *major = *minor = 0; /* no nvJitLink is of this version */
   return 0;
 }
 
@@ -29,19 +31,21 @@ int nvrtcCreateProgram(void **p, const char *text, const char *name, int n, cons
   (void)name, (void)n, (void)a, (void)b;
   char *code = malloc(strlen(text) + 8), *to = code;
   if (!code) return 1;
+  if (strcmp(text, "crash") == 0) abort();
   to += sprintf(to, "STUB:");
   for (const char *at = text; (at = strstr(at, mark));) {
     size_t length;
     at = kernel_name(at + strlen(mark), &length);
     to += sprintf(to, " %.*s", (int)length, at);
   }
+  if (strcmp(text, "error") == 0) strcpy(code, refused);
   *p = code;
   return 0;
 }
 
 int nvrtcCompileProgram(void *p, int n, const char *const *options) {
-  (void)p, (void)n, (void)options;
-  return 0;
+  (void)n, (void)options;
+  return strcmp(p, refused) == 0;
 }
 
 int nvrtcDestroyProgram(void **p) {
@@ -51,13 +55,13 @@ int nvrtcDestroyProgram(void **p) {
 
 int nvrtcGetProgramLogSize(void *p, size_t *n) {
   (void)p;
-  *n = 1;
+  *n = sizeof log_text;
   return 0;
 }
 
 int nvrtcGetProgramLog(void *p, char *log) {
   (void)p;
-  *log = 0;
+  memcpy(log, log_text, sizeof log_text);
   return 0;
 }
 
