@@ -224,15 +224,17 @@ static void put_kernels(const variant *cpu, tc_texts *out) {
 
 /* Starts the compilation of all CUDA kernels. */
 static void start_cuda(const job *job, int n, const tc_cuda_options *o, tc_images *images) {
-  for (int i = 0; i < n; ++i)
-    for (uint32_t k = 0; job[i].v[TC_CUDA].p && k < job[i].v[TC_CUDA].p->nkernel; ++k)
-      tc_images_add(images, &job[i].v[TC_CUDA].kernel[k]);
+  for (int i = 0; i < n; ++i) {
+    const variant *v = &job[i].v[TC_CUDA];
+    for (uint32_t k = 0; v->p && k < v->p->nkernel; ++k)
+      tc_images_add(images, &v->kernel[k], v->p->kernel[k].loc.file);
+  }
   tc_images_start(images, &tc_backend_cuda, o ? o : &tc_cuda_defaults);
 }
 
-/* Images of all CUDA kernels, and their launchers.  A variant with a kernel that NVRTC refuses is
- * dropped. */
-static void finish_cuda(job *job, int n, tc_images *images, tc_texts *out) {
+/* Images of all CUDA kernels (together: packed so), and their launchers.  A variant with a kernel
+ * that NVRTC refuses is dropped. */
+static void finish_cuda(job *job, int n, tc_images *images, bool together, tc_texts *out) {
   tc_images_wait(images);
   bool reported = false; /* one remark about the machine is enough */
   for (int i = 0; i < n; ++i) {
@@ -249,7 +251,8 @@ static void finish_cuda(job *job, int n, tc_images *images, tc_texts *out) {
   }
   for (int i = 0; i < n; ++i)
     for (uint32_t k = 0; job[i].v[TC_CUDA].p && k < job[i].v[TC_CUDA].p->nkernel; ++k)
-      tc_images_put(images, job[i].v[TC_CUDA].names[k], out);
+      tc_images_use(images, job[i].v[TC_CUDA].names[k]);
+  tc_images_put(images, together, out);
 }
 
 /* Puts what the host text uses in front of it, and behind it what happens when it is loaded and
@@ -327,7 +330,7 @@ bool tc_unit_waits(const tc_unit *u) { return u->images.n > 0; }
 
 bool tc_unit_finish(tc_unit *u, tc_result *result, tc_texts *out) {
   memset(result, 0, (size_t)u->n * sizeof *result);
-  finish_cuda(u->job, u->n, &u->images, out);
+  finish_cuda(u->job, u->n, &u->images, true, out);
   for (int i = 0; i < u->n && u->ok; ++i)
     if (u->job[i].v[TC_CPU].p) u->ok = use(&u->job[i], &result[i], out);
   if (u->ok && out->functions > 0) {
@@ -358,7 +361,7 @@ bool tc_compile_for_cuda(tc_function *f, int n, const tc_cuda_options *cuda, tc_
   tc_images images = {0};
   if (ok) {
     start_cuda(job, n, cuda, &images);
-    finish_cuda(job, n, &images, out);
+    finish_cuda(job, n, &images, false, out);
   }
   for (int i = 0; i < n && ok; ++i) {
     const variant *v = &job[i].v[TC_CUDA];

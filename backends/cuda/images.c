@@ -1,7 +1,8 @@
 /* images.c - compiles the kernels of a unit and describes the results in the host text:
  *
  *   extern const unsigned char tcd_<hash of the bytes>[] TC_HIDDEN;
- *   static const tcrt_cuda_blob <kernel>_blobs[] = {{80, 0, tcd_..., 12008, 4501}, ...};
+ *   static tcrt_cuda_packed tc_pack_0 = {tcd_..., 12032, 4501, 0};
+ *   static const tcrt_cuda_blob <kernel>_blobs[] = {{80, 0, 0, &tc_pack_0, 0}, ...};
  *   static const char *const <kernel>_functions[] = {"<kernel>_0"};
  *   static tcrt_cuda_image <kernel>_image = {"<kernel>", 1, 3, ...}; */
 #include "backends/cuda/images.h"
@@ -13,12 +14,21 @@
 #include "backends/cuda/nvrtc.h"
 #include "backends/cuda/pack.h"
 
+/* Where a blob is: from a byte of these data on, or of what is unpacked from this pack. */
+typedef struct place {
+  const char *data; /* NULL: in the pack */
+  uint32_t pack;
+  size_t at;
+} place;
+
 struct tc_image {
   char *name, *text, *launcher;
   uint32_t nfunction;
-  bool put;
+  uint32_t file; /* that the kernel comes from; 0: not known */
+  bool used;
   char *problem; /* one line: why there is no code */
   tc_nvrtc_job job;
+  place place[TC_MAX_ARCH + 1]; /* of the blobs */
 };
 
 static tc_image *find(const tc_images *m, const char *name) {
@@ -35,12 +45,13 @@ static void image_free(tc_image *i) {
   tc_nvrtc_job_free(&i->job);
 }
 
-void tc_images_add(tc_images *m, const tc_kernel_text *t) {
+void tc_images_add(tc_images *m, const tc_kernel_text *t, uint32_t file) {
   if (find(m, t->name.text)) return;
   tc_image i = {.name = strdup(t->name.text),
                 .text = strdup(t->text.text),
                 .launcher = strdup(t->launcher.text ? t->launcher.text : ""),
-                .nfunction = t->nfunction};
+                .nfunction = t->nfunction,
+                .file = file};
   if (!i.name || !i.text || !i.launcher || !tc_push(m, i)) image_free(&i);
 }
 
@@ -125,65 +136,132 @@ const char *tc_images_problem(const tc_images *m, const char *name) {
   return i->job.error && !i->problem ? "out of memory" : i->problem;
 }
 
+/* ---- packs -----------------------------------------------------------------------------------
+ *
+ * Device code has much in common: the images of the kernels that come from one source file are
+ * packed together for each architecture, up to a size that is unpacked in some milliseconds.  By
+ * file and in the order of their names, so that what a header brings is equal in all objects. */
+
+enum { PACK = 1 << 20, ALIGN = 64 /* what the driver's loader copies fastest */ };
+
+/* Puts bytes, which are taken over, into the data under the name that they give it; NULL: out of
+ * memory. */
+static const char *put_data(unsigned char *bytes, size_t size, tc_texts *out) {
+  char name[40];
+  snprintf(name, sizeof name, "tcd_%016llx%016llx", (unsigned long long)tc_hash(bytes, size, 0),
+           (unsigned long long)tc_hash(bytes, size, size + 1));
+  tc_data *data = realloc(out->data, (out->ndata + 1) * sizeof *data);
+  if (data) out->data = data;
+  for (size_t i = 0; data && i < out->ndata; ++i)
+    if (strcmp(data[i].name, name) == 0) {
+      free(bytes);
+      return data[i].name;
+    }
+  char *kept = data ? strdup(name) : NULL;
+  if (kept) data[out->ndata++] = (tc_data){kept, bytes, size};
+  else free(bytes);
+  return kept;
+}
+
+/* The blobs of number b of n images, one behind the other. */
+static void join(tc_image *const *image, size_t n, uint32_t b, tc_buf *out) {
+  static const char zeros[ALIGN];
+  for (size_t i = 0; i < n; ++i) {
+    const tc_nvrtc_blob *blob = &image[i]->job.blob[b];
+    image[i]->place[b].at = out->len;
+    tc_putn(out, (const char *)blob->bytes, blob->size);
+    tc_putn(out, zeros, (ALIGN - out->len % ALIGN) % ALIGN);
+  }
+}
+
+/* The same as a pack, or as they are where packing saves nothing. */
+static void put_blobs(tc_images *m, tc_image *const *image, size_t n, uint32_t b, tc_texts *out) {
+  tc_buf all = {0};
+  join(image, n, b, &all);
+  const size_t size = all.len;
+  size_t packed = 0;
+  unsigned char *bytes =
+      all.failed ? NULL : tc_image_pack((unsigned char *)all.text, size, &packed);
+  const bool is_packed = bytes != NULL;
+  if (is_packed || all.failed) tc_buf_free(&all);
+  else bytes = (unsigned char *)all.text;
+  const char *name = bytes ? put_data(bytes, is_packed ? packed : size, out) : NULL;
+  if (!name) {
+    out->host.failed = true;
+    return;
+  }
+  for (size_t i = 0; i < n; ++i) {
+    image[i]->place[b].data = is_packed ? NULL : name;
+    image[i]->place[b].pack = m->npack;
+  }
+  tc_putf(&out->host, "extern const unsigned char %s[] TC_HIDDEN;\n", name);
+  if (is_packed)
+    tc_putf(&out->host, "static tcrt_cuda_packed tc_pack_%u = {%s, %zu, %zu, 0};\n", m->npack++,
+            name, size, packed);
+}
+
+static int by_file(const void *a, const void *b) {
+  const tc_image *x = *(tc_image *const *)a, *y = *(tc_image *const *)b;
+  if (x->file != y->file) return x->file < y->file ? -1 : 1;
+  return strcmp(x->name, y->name);
+}
+
+/* Bytes of the largest blob. */
+static size_t size_of(const tc_image *i) {
+  size_t most = 0;
+  for (uint32_t b = 0; b < i->job.nblob; ++b)
+    if (i->job.blob[b].size > most) most = i->job.blob[b].size;
+  return most;
+}
+
+static void put_packs(tc_images *m, bool together, tc_texts *out) {
+  tc_image **list = calloc(m->n + 1, sizeof(tc_image *));
+  size_t n = 0;
+  for (size_t i = 0; list && i < m->n; ++i)
+    if (m->at[i].used) list[n++] = &m->at[i];
+  if (n) qsort(list, n, sizeof(tc_image *), by_file);
+  for (size_t first = 0, end; first < n; first = end) {
+    size_t size = size_of(list[first]);
+    for (end = first + 1; together && end < n && list[end]->file == list[first]->file; ++end)
+      if ((size += size_of(list[end])) > PACK) break;
+    for (uint32_t b = 0; b < list[first]->job.nblob; ++b)
+      put_blobs(m, list + first, end - first, b, out);
+  }
+  if (!list) out->host.failed = true;
+  free(list);
+}
+
 /* ---- the host text --------------------------------------------------------------------------- */
 
-/* Packs a blob in place where that saves something.  0: it is as it was. */
-static size_t pack(tc_nvrtc_blob *blob) {
-  size_t packed = 0;
-  unsigned char *bytes = tc_image_pack(blob->bytes, blob->size, &packed);
-  if (!bytes) return 0;
-  free(blob->bytes);
-  blob->bytes = bytes;
-  return packed;
-}
-
-/* Puts `size` bytes of a blob into the data under the name that they give it; NULL: out of memory.
- */
-static const char *put_data(tc_nvrtc_blob *blob, size_t size, tc_texts *out) {
-  char name[40];
-  snprintf(name, sizeof name, "tcd_%016llx%016llx",
-           (unsigned long long)tc_hash(blob->bytes, size, 0),
-           (unsigned long long)tc_hash(blob->bytes, size, size + 1));
-  for (size_t i = 0; i < out->ndata; ++i)
-    if (strcmp(out->data[i].name, name) == 0) return out->data[i].name;
-  tc_data *data = realloc(out->data, (out->ndata + 1) * sizeof *data);
-  if (!data) return NULL;
-  out->data = data;
-  data[out->ndata] = (tc_data){strdup(name), blob->bytes, size};
-  if (!data[out->ndata].name) return NULL;
-  blob->bytes = NULL; /* moved */
-  return data[out->ndata++].name;
-}
-
-static void put_blobs(tc_image *i, tc_texts *out) {
-  tc_buf table = {0};
+static void put_image(const tc_image *i, tc_texts *out) {
+  tc_putf(&out->host, "\nstatic const tcrt_cuda_blob %s_blobs[] = {", i->name);
   for (uint32_t b = 0; b < i->job.nblob; ++b) {
-    tc_nvrtc_blob *blob = &i->job.blob[b];
-    const size_t packed = pack(blob);
-    const char *name = put_data(blob, packed ? packed : blob->size, out);
-    tc_putf(&out->host, "extern const unsigned char %s[] TC_HIDDEN;\n", name ? name : "");
-    tc_putf(&table, "%s{%u, %d, %s, %zu, %zu}", b ? ", " : "", blob->arch, blob->ptx,
-            name ? name : "0", blob->size, packed);
-    out->host.failed |= !name;
+    const place *at = &i->place[b];
+    tc_putf(&out->host, "%s{%u, %d, ", b ? ", " : "", i->job.blob[b].arch, i->job.blob[b].ptx);
+    if (at->data) tc_putf(&out->host, "%s + %zu, 0, 0}", at->data, at->at);
+    else tc_putf(&out->host, "0, &tc_pack_%u, %zu}", at->pack, at->at);
   }
-  tc_putf(&out->host, "static const tcrt_cuda_blob %s_blobs[] = {%s};\n", i->name, table.text);
-  tc_buf_free(&table);
-}
-
-void tc_images_put(tc_images *m, const char *name, tc_texts *out) {
-  tc_image *i = find(m, name);
-  if (!i || i->put) return;
-  i->put = true;
-  tc_put(&out->host, "\n");
-  put_blobs(i, out);
-  tc_putf(&out->host, "static const char *const %s_functions[] = {", name);
+  tc_putf(&out->host, "};\nstatic const char *const %s_functions[] = {", i->name);
   for (uint32_t f = 0; f < i->nfunction; ++f)
-    tc_putf(&out->host, "%s\"%s_%u\"", f ? ", " : "", name, f);
+    tc_putf(&out->host, "%s\"%s_%u\"", f ? ", " : "", i->name, f);
   tc_putf(&out->host,
           "};\nstatic tcrt_cuda_image %s_image = {\"%s\", %u, %u, %s_functions, %s_blobs, 0};\n",
-          name, name, i->nfunction, i->job.nblob, name, name);
+          i->name, i->name, i->nfunction, i->job.nblob, i->name, i->name);
   tc_put(&out->host, i->launcher);
-  tc_putf(&out->close, "  tcrt_cuda_unload(&%s_image);\n", name);
+  tc_putf(&out->close, "  tcrt_cuda_unload(&%s_image);\n", i->name);
+}
+
+void tc_images_use(tc_images *m, const char *name) {
+  tc_image *i = find(m, name);
+  if (i) i->used = true;
+}
+
+void tc_images_put(tc_images *m, bool together, tc_texts *out) {
+  put_packs(m, together, out);
+  for (size_t i = 0; i < m->n; ++i)
+    if (m->at[i].used) put_image(&m->at[i], out);
+  for (uint32_t i = 0; i < m->npack; ++i)
+    tc_putf(&out->close, "  tcrt_cuda_drop(&tc_pack_%u);\n", i);
 }
 
 void tc_images_free(tc_images *m) {

@@ -9,9 +9,11 @@ namespace tc {
 using namespace clang;
 
 tc_loc graph_location(const SourceManager &sources, SourceLocation loc) {
-  PresumedLoc presumed = sources.getPresumedLoc(sources.getFileLoc(loc));
+  const SourceLocation place = sources.getFileLoc(loc);
+  PresumedLoc presumed = sources.getPresumedLoc(place);
   if (presumed.isInvalid()) return {0, 0, 0, loc.getRawEncoding()};
-  return {1, presumed.getLine(), presumed.getColumn(), loc.getRawEncoding()};
+  return {sources.getFileID(place).getHashValue(), presumed.getLine(), presumed.getColumn(),
+          loc.getRawEncoding()};
 }
 
 Evaluator::Evaluator(ASTContext &context, const FunctionDecl *function, const Sizes *sizes,

@@ -56,7 +56,7 @@ uint64_t tc_hash(const void *data, size_t n, uint64_t seed); /* stable across ru
 /* ---- places in the user's source, and messages there ----------------------------------------- */
 
 typedef struct tc_loc {
-  uint32_t file; /* index in the frontend's file table; 0: none */
+  uint32_t file; /* number that the frontend gives the file; 0: none */
   uint32_t line, col;
   uint32_t raw; /* the frontend's own encoding, carried through unchanged */
 } tc_loc;

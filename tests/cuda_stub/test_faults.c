@@ -7,7 +7,7 @@
 
 static const char *const functions[] = {"plus"};
 static const char machine[] = "STUB: plus";
-static const tcrt_cuda_blob blob = {.arch = 90, .data = machine, .size = sizeof machine};
+static const tcrt_cuda_blob blob = {.arch = 90, .data = machine};
 
 static void plus(const stub_launch *l) {
   float *x, *y;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/cuda/pack.h"
+
 TestSuite(launch, .init = device_begin);
 
 static const char *const functions[] = {"twice", "plus"};
@@ -44,7 +46,7 @@ static int run_plus(const tcrt_cuda_call *c, tcrt_cuda_image *image, void *y, co
   return tcrt_cuda_launch(c, image, 1, (unsigned)(n + 255) / 256, 1, 256, 0, args, 4);
 }
 
-#define BLOB(a, p, text) {.arch = a, .ptx = p, .data = text, .size = sizeof text}
+#define BLOB(a, p, text) {.arch = a, .ptx = p, .data = text}
 #define IMAGE(...)                                                                                 \
   {                                                                                                \
     .name = "test", .nfunction = 2,                                                                \
@@ -96,21 +98,83 @@ Test(launch, images) {
   device_end();
 }
 
-static tcrt_cuda_image shared_image = IMAGE(BLOB(90, 0, machine_80));
+/* Machine code at byte 0 of a pack, and PTX at byte SECOND. */
+enum { SECOND = 512 };
+#define MACHINE(p) {.arch = 90, .pack = p}
+#define TEXT(p) {.arch = 80, .ptx = 1, .pack = p, .at = SECOND}
 
-static void *run_many(void *nothing) {
-  for (int i = 0; i < 50; i++) expect_runs(&shared_image, 0);
-  return nothing;
+static tcrt_cuda_packed make_pack(void) {
+  unsigned char both[2 * SECOND] = {0};
+  memcpy(both, machine_80, sizeof machine_80);
+  memcpy(both + SECOND, ptx, sizeof ptx);
+  size_t packed = 0;
+  const void *data = tc_image_pack(both, sizeof both, &packed);
+  cr_assert_not_null(data);
+  return (tcrt_cuda_packed){.data = data, .size = sizeof both, .packed = packed};
+}
+
+static void end_pack(tcrt_cuda_packed *p) {
+  tcrt_cuda_drop(p);
+  cr_expect_null(p->bytes);
+  free((void *)p->data);
+}
+
+Test(launch, packs) {
+  stub_kernel("twice", 3, twice);
+  tcrt_cuda_packed pack = make_pack();
+  tcrt_cuda_image first = IMAGE(MACHINE(&pack)), second = IMAGE(TEXT(&pack));
+  expect_runs(&first, 0);
+  const void *bytes = pack.bytes;
+  cr_expect_not_null(bytes);
+  expect_runs(&second, 0);
+  cr_expect_eq(pack.bytes, bytes, "unpacked once");
+  tcrt_cuda_unload(&first);
+  tcrt_cuda_drop(&pack);
+  expect_runs(&second, 0); /* it is loaded */
+  cr_expect_null(pack.bytes);
+  expect_runs(&first, 0);
+  tcrt_cuda_unload(&first);
+  tcrt_cuda_unload(&second);
+  end_pack(&pack);
+  device_end();
+}
+
+/* The machine code is in a pack that is damaged; PTX of another one serves. */
+Test(launch, damaged_packs) {
+  stub_kernel("twice", 3, twice);
+  tcrt_cuda_packed good = make_pack(), bad = make_pack();
+  ((unsigned char *)bad.data)[bad.packed / 2] ^= 0x10;
+  tcrt_cuda_image broken = IMAGE(MACHINE(&bad)), other = IMAGE(MACHINE(&bad), TEXT(&good));
+  expect_runs(&broken, 200);
+  expect_runs(&broken, 200);
+  cr_expect_null(bad.bytes);
+  expect_runs(&other, 0);
+  tcrt_cuda_unload(&broken);
+  tcrt_cuda_unload(&other);
+  end_pack(&good);
+  end_pack(&bad);
+  device_end();
+}
+
+static tcrt_cuda_packed shared_pack;
+static tcrt_cuda_image shared_images[2] = {IMAGE(MACHINE(&shared_pack)), IMAGE(TEXT(&shared_pack))};
+
+static void *run_many(void *image) {
+  for (int i = 0; i < 50; i++) expect_runs(image, 0);
+  return NULL;
 }
 
 Test(launch, threads_load_an_image_once) {
   stub_kernel("twice", 3, twice);
+  shared_pack = make_pack();
   pthread_t thread[4];
-  for (int i = 0; i < 4; i++) cr_assert_eq(pthread_create(&thread[i], NULL, run_many, NULL), 0);
+  for (int i = 0; i < 4; i++)
+    cr_assert_eq(pthread_create(&thread[i], NULL, run_many, &shared_images[i % 2]), 0);
   for (int i = 0; i < 4; i++) pthread_join(thread[i], NULL);
-  cr_expect_eq(stub_calls("cuModuleLoadData"), 1);
+  cr_expect_eq(stub_calls("cuModuleLoadData"), 2);
   cr_expect_eq(stub_launches("twice"), 200);
-  tcrt_cuda_unload(&shared_image);
+  for (int i = 0; i < 2; i++) tcrt_cuda_unload(&shared_images[i]);
+  end_pack(&shared_pack);
   device_end();
 }
 

@@ -123,7 +123,7 @@ static const char axpb[] =
     "setp.ge.f32 %p, %v, 0f00000000;\n@%p ret;\n"
     "ld.param.u64 %o, [bad];\nmov.u32 %a, 1;\nst.global.u32 [%o], %a;\nret;\n}\n";
 static const char *const functions[] = {"axpb"};
-static const tcrt_cuda_blob blob = {.arch = 75, .ptx = 1, .data = axpb, .size = sizeof axpb};
+static const tcrt_cuda_blob blob = {.arch = 75, .ptx = 1, .data = axpb};
 static tcrt_cuda_image image = {
     .name = "test", .nfunction = 1, .nblob = 1, .function = functions, .blob = &blob};
 
@@ -188,8 +188,8 @@ static void check_errors(void) {
     check(run(&c, &image, x->data, x->data, 8, 1, (unsigned)c.info->max_shared) == 0,
           "all of the shared memory");
     tcrt_cuda_image corrupt = image, newer = image;
-    tcrt_cuda_blob bad = {.arch = 80, .ptx = 1, .data = "no PTX", .size = 7};
-    tcrt_cuda_blob future = {.arch = 999, .data = axpb, .size = sizeof axpb};
+    tcrt_cuda_blob bad = {.arch = 80, .ptx = 1, .data = "no PTX"};
+    tcrt_cuda_blob future = {.arch = 999, .data = axpb};
     corrupt.loaded = newer.loaded = NULL;
     corrupt.blob = &bad;
     newer.blob = &future;

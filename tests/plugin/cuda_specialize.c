@@ -2,7 +2,7 @@
 // variant's guard is in front of its launch.
 // REQUIRES: nvrtc
 // RUN: env TC_DUMP=cuda,c %tc_cuda -fplugin-arg-tc-backend=cuda -c %s -o %t.o 2>&1 | %check %s
-// RUN: %tc_cuda -fplugin-arg-tc-backend=cuda -fplugin-arg-tc-cuda-arch=90 -c %s -o %t.one.o && %nm %t.one.o | grep -c " V tcd_" | %check --check-prefix=TWO %s
+// RUN: %tc_cuda -fplugin-arg-tc-backend=cuda -fplugin-arg-tc-cuda-arch=90 -c %s -o %t.one.o && %nm %t.one.o | grep -c "_cuda_image" | %check --check-prefix=TWO %s
 #include <tcompile.h>
 
 // CHECK-DAG: f32[R,64] */

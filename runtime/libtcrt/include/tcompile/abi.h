@@ -15,7 +15,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-#define TC_ABI_VERSION 2
+#define TC_ABI_VERSION 3
 #define TC_MAX_RANK 8
 
 /* Element types, in promotion order within their category. */

@@ -28,13 +28,22 @@ extern "C" {
 
 /* ---- images ---------------------------------------------------------------------------------- */
 
+/* Blobs of several images for one architecture, packed together, for they have much in common.
+ * Constant but for `bytes`, which starts as NULL and belongs to the runtime: they are unpacked once,
+ * by the first launch that needs one of them, whatever thread makes it. */
+typedef struct tcrt_cuda_packed {
+  const void *data;
+  uint64_t size, packed; /* bytes when unpacked, and of data */
+  void *bytes;
+} tcrt_cuda_packed;
+
 /* Machine code for one architecture, or PTX that the driver compiles for any newer one. */
 typedef struct tcrt_cuda_blob {
   uint32_t arch; /* 80, 90 */
   uint32_t ptx;  /* 1: text, ended by a zero byte */
-  const void *data;
-  uint64_t size;   /* bytes, unpacked */
-  uint64_t packed; /* bytes of data when it is packed; 0: data is as it is */
+  const void *data; /* NULL: it is in a pack, and begins at this byte when that is unpacked */
+  tcrt_cuda_packed *pack;
+  uint64_t at;
 } tcrt_cuda_blob;
 
 /* The kernels of one text.  Constant but for `loaded`, which starts as NULL and belongs to the
@@ -52,6 +61,9 @@ typedef struct tcrt_cuda_image {
 /* Frees what was loaded; for destructors in generated text (a library that is closed).  NULL and
  * images that nobody launched are fine. */
 void tcrt_cuda_unload(tcrt_cuda_image *image);
+
+/* Frees what a pack was unpacked into, behind the unloading of its images. */
+void tcrt_cuda_drop(tcrt_cuda_packed *pack);
 
 /* ---- a call ---------------------------------------------------------------------------------- */
 

@@ -46,15 +46,25 @@ static void log_packed(const char *why) {
     fprintf(stderr, "tcompile: kernels for GPUs cannot be unpacked: %s\n", why);
 }
 
-static cu_result load_blob(const tc_cuda_device *d, const tcrt_cuda_blob *b, cu_module *m) {
-  if (!b->packed) return d->cu->module_load(m, b->data);
-  void *bytes = malloc((size_t)b->size);
+/* Makes p->bytes.  Under the lock. */
+static cu_result unpack(tcrt_cuda_packed *p) {
+  if (p->bytes) return CU_SUCCESS;
+  void *bytes = malloc((size_t)p->size);
   if (!bytes) return CU_OUT_OF_MEMORY;
-  const char *why = tcrt_unpack(b->data, (size_t)b->packed, bytes, (size_t)b->size);
-  if (why) log_packed(why);
-  const cu_result r = why ? CU_INVALID_IMAGE : d->cu->module_load(m, bytes);
+  const char *why = tcrt_unpack(p->data, (size_t)p->packed, bytes, (size_t)p->size);
+  if (!why) {
+    p->bytes = bytes;
+    return CU_SUCCESS;
+  }
+  log_packed(why);
   free(bytes);
-  return r;
+  return CU_INVALID_IMAGE;
+}
+
+static cu_result load_blob(const tc_cuda_device *d, const tcrt_cuda_blob *b, cu_module *m) {
+  if (b->data) return d->cu->module_load(m, b->data);
+  const cu_result r = unpack(b->pack);
+  return r == CU_SUCCESS ? d->cu->module_load(m, (const char *)b->pack->bytes + b->at) : r;
 }
 
 static cu_result load_module(const tc_cuda_device *d, const tcrt_cuda_image *image, loaded *l) {
@@ -151,4 +161,11 @@ void tcrt_cuda_unload(tcrt_cuda_image *image) {
     free(l);
   }
   free((void *)slots);
+}
+
+void tcrt_cuda_drop(tcrt_cuda_packed *pack) {
+  pthread_mutex_lock(&lock);
+  free(pack->bytes);
+  pack->bytes = NULL;
+  pthread_mutex_unlock(&lock);
 }

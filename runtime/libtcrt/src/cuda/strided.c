@@ -102,7 +102,6 @@ static void write_text(void) {
     for (int k = 0; k < AXES; k++) n += (size_t)snprintf(text + n, TEXT - n, axis_text, k);
     n += (size_t)snprintf(text + n, TEXT - n, tail_text, 8 * size);
   }
-  blob.size = n + 1;
   blob.data = text;
 }
 

@@ -125,7 +125,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 #define ADD(...) n += (size_t)snprintf(text + n, TEXT - n, __VA_ARGS__)
 
-static size_t write_kernel(char *text, int size) {
+static void write_kernel(char *text, int size) {
   const int bits = 8 * size;
   size_t n = 0;
   ADD("%s", ".version 6.3\n.target sm_75\n.address_size 64\n");
@@ -137,15 +137,14 @@ static size_t write_kernel(char *text, int size) {
   ADD(turn_text, size);
   for (int k = 0; k < STEPS; k++) ADD(store_text, bits, k, k * LINES * size);
   ADD("%s", tail_text);
-  return n;
 }
 
 static void write_text(void) {
   for (int i = 0; i < SIZES; i++) {
     char *text = malloc(TEXT);
     if (!text) continue;
-    blob[i] = (tcrt_cuda_blob){.arch = 75, .ptx = 1, .size = write_kernel(text, 1 << i) + 1};
-    blob[i].data = text;
+    write_kernel(text, 1 << i);
+    blob[i] = (tcrt_cuda_blob){.arch = 75, .ptx = 1, .data = text};
     image[i] = (tcrt_cuda_image){
         .name = names[i], .nfunction = 1, .nblob = 1, .function = &names[i], .blob = &blob[i]};
   }
