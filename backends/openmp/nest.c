@@ -336,7 +336,7 @@ static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, c
   x->s.result = x->result;
   x->s.result_axes = x->result_axes;
   tc_print_depends(k, x->result_axes, x->s.depends);
-  if (!tc_omp_plan_ahead(x)) return false;
+  if (!tc_omp_plan_ahead(x) || !tc_omp_plan_coarse(x)) return false;
   x->grouped = can_group(x);
   name_results(x);
   return tc_omp_plan_overlap(x);
@@ -347,6 +347,7 @@ static void close_nest(tc_omp_nest *x) {
   free(x->result);
   free(x->result_axes);
   free(x->readers);
+  free(x->coarse);
   free(x->s.depends);
   free(x->s.printed);
 }

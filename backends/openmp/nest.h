@@ -31,6 +31,7 @@ typedef struct tc_omp_nest {
   uint32_t *result_axes;
   int host;  /* stage beside which the last stage of the outer point before runs, or -1 */
   bool wide; /* `wide` vectors of points, number u of them, run side by side; results are arrays */
+  uint8_t *coarse;   /* per expression: 16 bits of it are all that is seen */
   uint64_t *readers; /* per expression: stages that read this row and ask for the next, or 0 */
 } tc_omp_nest;
 
@@ -64,6 +65,9 @@ void tc_omp_overlap_hold(tc_omp_nest *x);
 bool tc_omp_pairs(const tc_omp_nest *x, const tc_stage *st);
 void tc_omp_begin_pairs(tc_omp_nest *x, const tc_stage *st);
 void tc_omp_end_pairs(tc_omp_nest *x);
+
+/* coarse.c: which values need no more digits than 16 bits hold (false: out of memory). */
+bool tc_omp_plan_coarse(tc_omp_nest *x);
 
 /* channels.c: is the action one of the stores that together fill pixels along the lanes, and the
  * first of them?  Prints them all, their values printed, where no lane is idle. */

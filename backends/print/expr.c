@@ -99,6 +99,8 @@ static void put_index(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *
 static void put_op(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
   const char *spelling = tc_op_get(e->op)->expr;
   if (s->words->op && s->words->op(s, e, out)) return;
+  if (e->op == OP_EXP && e->dtype == TC_F32 && s->coarse && s->coarse[e - s->k->expr])
+    spelling = "tc_expcoarse_f32(%0)";
   tc_dtype t = e->dtype;
   for (int i = 0; i < 3; ++i)
     if (e->in[i].id) t = s->k->expr[e->in[i].id].dtype;

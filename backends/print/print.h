@@ -72,6 +72,7 @@ typedef struct tc_print_scope {
   const uint32_t *result_axes;   /* bit j: RESULT i depends on axis j */
   const char *stream; /* text of the nt flag for stores to OUTPUT buffers, or NULL: tc_store */
   uint32_t *depends;  /* per expression: bit j: depends on axis j.  tc_print_depends */
+  const uint8_t *coarse; /* per expression: its 17 leading bits will do; NULL: nowhere */
   uint8_t *printed;   /* per expression: v<i> is visible */
   /* Optional.  LOAD `id` is taken from elsewhere (a register, a tile): writes that text. */
   bool (*load)(const struct tc_print_scope *s, uint32_t id, tc_buf *out);

@@ -128,6 +128,21 @@ static void check_rows(int64_t r, int64_t c) {
   SAME("squares", squares(tc_cast(whole, TC_F64)));
 }
 
+/* ---- exponentials of 16 bits ----------------------------------------------------------------- */
+
+TC_COMPILE static tc_tensor *shares(operand x TC_SHAPE("bf16[R,C]")) { return tc_softmax(x, 1); }
+TC_COMPILE static tc_tensor *shares16(operand x TC_SHAPE("f16[R,C]")) { return tc_softmax(x, 1); }
+
+/* Masked places, far apart values, a row of one. */
+static void check_shares(int64_t r, int64_t c) {
+  tc_tensor *x = tc_mul_s(tc_randn(TC_DIMS(r, c), 1, TC_F32), 20);
+  float *f = tc_data(x);
+  for (int64_t i = 0; i < r * c; i++)
+    if (i % 5 == 1 && c > 1) f[i] = -INFINITY;
+  SAME("shares", shares(tc_cast(x, TC_BF16)));
+  SAME("shares16", shares16(tc_cast(x, TC_F16)));
+}
+
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 TC_COMPILE static tc_tensor *blend(operand a TC_SHAPE("u8[N]"), operand b TC_SHAPE("u8[N]")) {
@@ -192,6 +207,7 @@ int main(void) {
       check_pixels(size[i][0], size[i][1]);
       check_bytes(size[i][0] * size[i][1]);
       check_scans(size[i][0], size[i][1]);
+      check_shares(size[i][0], size[i][1]);
     }
   for (int64_t c = 1; c <= 70; c += c < 20 ? 1 : 7)
     for (int64_t r = 1; r <= 40; r += 13) TC_SCOPE {

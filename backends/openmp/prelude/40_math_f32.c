@@ -43,6 +43,23 @@ TC_FN tc_vf32 tc_expsmall_f32(tc_vf32 x) {
 /* @ tc_exp_f32 */
 /* 1.1 ulp. */
 TC_FN tc_vf32 tc_exp_f32(tc_vf32 x) { return tc_expsmall_f32(x > 89.0f ? (tc_vf32)89.0f : x); }
+/* @ tc_expcoarse_f32 */
+/* 2^t = 2^floor(t) 2^r, 0 <= r < 1, to 17 bits: infinities and what is out of range come right by
+ * themselves. */
+TC_FN tc_vf32 tc_expcoarse_f32(tc_vf32 x) {
+#if TC_AVX512
+  typedef float tc_w __attribute__((vector_size(64)));
+  const tc_w t = (tc_w)(x * 1.44269504f), none = {0};
+  const tc_vf32 r = (tc_vf32)__builtin_ia32_reduceps512_mask(t, 9, none, (tc_u16)-1, 4); /* floor */
+  tc_vf32 q = TC_FMA(r, (tc_vf32)1.3426685532e-2f, (tc_vf32)5.2242472200e-2f);
+  q = TC_FMA(q, r, (tc_vf32)2.4128020570e-1f);
+  q = TC_FMA(q, r, (tc_vf32)6.9304484478e-1f);
+  q = TC_FMA(q, r, (tc_vf32)1.0f);
+  return (tc_vf32)__builtin_ia32_scalefps512_mask((tc_w)q, t, none, (tc_u16)-1, 4);
+#else
+  return tc_exp_f32(x);
+#endif
+}
 /* @ tc_exp2_f32 */
 /* 2^x = 2^n 2^r, |r| <= 1/2.  1.2 ulp. */
 TC_FN tc_vf32 tc_exp2_f32(tc_vf32 x) {

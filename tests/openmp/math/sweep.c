@@ -66,6 +66,7 @@ static long double remainder_l(long double a, long double b) {
   static TC_WIDE tc_vf64 name##_64(tc_vf64 x, tc_vf64 y) { return tc_##name##_f64(x, y); }
 UNARY(WRAP1)
 BINARY(WRAP2)
+static TC_WIDE tc_vf32 expcoarse_32(tc_vf32 x) { return tc_expcoarse_f32(x); }
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
@@ -246,6 +247,7 @@ int main(int argc, char **argv) {
   failed += sweep32(#name, name##_32, ref, step ? step : 1, b32);                                  \
   failed += sweep64(#name, name##_64, refl, count, b64);
   UNARY(RUN1)
+  failed += sweep32("expcoarse", expcoarse_32, exp, step ? step : 1, 128);
 #define RUN2(name, ref, refl, b32, b64)                                                            \
   failed += pairs32(#name, name##_32, ref, count, b32);                                            \
   failed += pairs64(#name, name##_64, refl, count, b64);
