@@ -1,6 +1,7 @@
 /* value.c - the value of a node at an index, as an expression over the axes of a nest. */
 #include "lower/lowering.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- addresses ------------------------------------------------------------------------------- */
@@ -109,11 +110,19 @@ static tc_val elementwise(lo_kb *b, const tc_node *n, const lo_index *at) {
 
 /* ---- creation -------------------------------------------------------------------------------- */
 
-/* start + i * step; integers count exactly, floats in f64 for f64 and f32 otherwise */
+/* A whole number with which index arithmetic gives the same in i64 as in f64, for all sizes that there
+ * are; -0 is none, for 0 would take its place. */
+static bool is_whole(const tc_expr *e) {
+  enum { SMALL = 1024 };
+  if (!tc_dtype_is_float(e->dtype)) return true;
+  return e->kind == TC_EX_CONST && fabs(e->f) <= SMALL && e->f == trunc(e->f) &&
+         !(e->f == 0 && signbit(e->f));
+}
+
+/* start + i * step; whole numbers count exactly, others in f64 */
 static tc_val arange(lo_kb *b, const tc_node *n, const lo_index *at) {
   tc_val start = operand(b, n, 0, at), step = operand(b, n, 1, at);
-  bool whole = !tc_dtype_is_float(b->k->expr[start.id].dtype) &&
-               !tc_dtype_is_float(b->k->expr[step.id].dtype);
+  bool whole = is_whole(&b->k->expr[start.id]) && is_whole(&b->k->expr[step.id]);
   tc_dtype d = whole ? TC_I64 : TC_F64;
   tc_val i = lo_cast(b, index_value(b, &at->dim[0], n->loc), d);
   tc_val x = lo_op(b, OP_MUL, d, i, lo_cast(b, step, d), (tc_val){0}, n->loc);
