@@ -50,7 +50,8 @@ bool infer_expand(tc_infer *c, tc_type *out) {
       return infer_fail(c, "size -1 at axis %d keeps a size that %s does not have", i, SHAPE(x));
     if (!keeps && !infer_nonnegative(c, want, "a size")) return false;
     tc_dim size = keeps ? have : want;
-    if (!keeps && !tc_dim_is(tc_dim_norm(c->dims, have), 1))
+    if (!keeps) have = infer_guess_one(c, tc_dim_norm(c->dims, have), want);
+    if (!keeps && !tc_dim_is(have, 1))
       size = infer_unify_guess(c, have, want);
     if (tc_dim_bad(size))
       return infer_fail(c, "cannot expand %s: size %s at axis %d does not become %s", SHAPE(x),
@@ -172,6 +173,15 @@ bool tc_slice_bounds(tc_dims *c, tc_dim size, tc_dim start, tc_dim stop, int64_t
   return !tc_dim_bad(*length);
 }
 
+/* x[n:n+3], where n is known at run time only, lies inside of x as a rule; then its length is 3. */
+static void guess_inside(tc_infer *c, tc_dim size, tc_dim start, tc_dim stop) {
+  const tc_dim length = tc_dim_norm(c->dims, tc_dim_sub(c->dims, stop, start));
+  if (tc_dim_is_const(start) || !tc_dim_is_const(length) || tc_dim_value(length) < 1) return;
+  if (tc_dim_known_le(c->dims, stop, size)) return;
+  if (tc_dim_assume_range(c->dims, tc_dim_sub(c->dims, size, stop), 0, INT64_MAX))
+    tc_dims_guess(c->dims);
+}
+
 bool infer_slice(tc_infer *c, tc_type *out) {
   int axis;
   int64_t step;
@@ -180,6 +190,7 @@ bool infer_slice(tc_infer *c, tc_type *out) {
   if (!infer_axis(c, out, out->rank, c->attr[0], &axis) || !infer_int(c, 3, "step", &step))
     return false;
   if (!step) return infer_fail(c, "step must not be 0");
+  if (step > 0) guess_inside(c, out->dim[axis], start, stop);
   if (tc_slice_bounds(c->dims, out->dim[axis], start, stop, step, &first, &out->dim[axis]))
     return true;
   return infer_unsupported(c, "cannot resolve %s:%s of %s", SIZE(start), SIZE(stop),
