@@ -29,7 +29,7 @@ typedef struct level {
 } level;
 
 static const level levels[] = {
-    {"TC_ISA == TC_LEVEL_amx", {32, 16, 0}, 16, 2, 32, 1024, 4 * ROWS, 2 * SUMS, "amx"},
+    {"TC_ISA == TC_LEVEL_amx", {32, 16, 0}, 16, 2, 32, 1024, 4 * ROWS, SUMS + SUMS / 2, "amx"},
     {"TC_ISA == TC_LEVEL_bf16", {14, 8, 4}, 16, 2, 2, 4096, ROWS, SUMS, "bf16"},
     {"TC_L == 16", {14, 8, 4}, 16, 1, 1, 4096, ROWS, SUMS, NULL},
     {"TC_L == 8", {6, 4, 2}, 8, 1, 1, 4096, ROWS, SUMS, NULL},

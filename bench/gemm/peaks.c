@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "peaks.h"
 
+#include <omp.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -13,7 +14,7 @@ double now(void) {
 }
 
 #if defined(__x86_64__) && defined(__clang__)
-enum { CHAINS = 12, TURNS = 100000 };
+enum { CHAINS = 12, TURNS = 4000, TILES = 500 };
 typedef float vec16 __attribute__((vector_size(64)));
 typedef float vec8 __attribute__((vector_size(32)));
 typedef __bf16 pairs __attribute__((vector_size(64)));
@@ -44,7 +45,7 @@ __attribute__((target("amx-tile,amx-bf16"))) static void tiles(void) {
   } config = {.palette = 1};
   for (int i = 0; i < 8; ++i) config.bytes[i] = 64, config.rows[i] = 16;
   __builtin_ia32_tile_loadconfig(&config);
-  for (int n = 0; n < 20000; ++n) {
+  for (int n = 0; n < TILES; ++n) {
     __builtin_ia32_tdpbf16ps(0, 4, 6);
     __builtin_ia32_tdpbf16ps(1, 4, 7);
     __builtin_ia32_tdpbf16ps(2, 5, 6);
@@ -55,7 +56,7 @@ __attribute__((target("amx-tile,amx-bf16"))) static void tiles(void) {
 
 static double best_of(void (*f)(void), double flops) {
   double best = 0;
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 3; ++i) {
     const double t = now();
     f();
     const double g = flops / (now() - t) * 1e-9;
@@ -66,7 +67,7 @@ static double best_of(void (*f)(void), double flops) {
 
 double peak(tc_isa level, int bf16) {
   const double chain = (double)CHAINS * TURNS;
-  if (bf16 && level == TC_ISA_AMX) return best_of(tiles, 20000.0 * 4 * 16 * 16 * 64);
+  if (bf16 && level == TC_ISA_AMX) return best_of(tiles, TILES * 4.0 * 16 * 16 * 64);
   if (bf16 && level == TC_ISA_BF16) return best_of(dot512, chain * 64);
   if (level >= TC_ISA_V4) return best_of(fma512, chain * 32);
   return level == TC_ISA_V3 ? best_of(fma256, chain * 16) : 0;
@@ -77,3 +78,10 @@ double peak(tc_isa level, int bf16) {
   return 0;
 }
 #endif
+
+double peak_of(tc_isa level, int bf16, int threads) {
+  double all = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : all)
+  all += peak(level, bf16);
+  return all;
+}

@@ -88,6 +88,7 @@ tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t
 #define TC_MM_FN static __attribute__((noinline, minsize, nodebug))
 #define TC_MM_PANELS 64  /* most panels of rows in a task */
 #define TC_MM_FEW 4      /* panels of rows that make a block of packed B worth fetching */
+#define TC_MM_DEEP 8     /* most of those that are packed for all of k: one k block stays near */
 #define TC_MM_TAKEN 128  /* bytes of counters at the end of a thread's scratch */
 #define TC_MM_PIECE 1024 /* bytes of a row of B that are packed at a time */
 #define TC_MM_PAD 64     /* between packed rows of A, so that they meet different cache sets */
@@ -495,6 +496,12 @@ TC_MM_FN int tc_mm_a_in_place(const tc_mm *g) {
   return (g->a_rs % 2048 != 0 || g->m <= 2 * g->mr) && (!g->a_lines || g->n <= 16 * g->nr);
 }
 
+/* Does reading B in place cost less than packing it?  Where it is used a few times only, and where
+ * all of it stays near and several rows share a page. */
+TC_MM_FN int tc_mm_b_in_place(const tc_mm *g) {
+  return g->m <= 2 * g->mr || g->k * g->b_ks <= (g->b_ks < 4096 ? 1 << 18 : 1 << 16);
+}
+
 /* Tasks of at most `high` row panels, with one k block of A at a time. */
 TC_MM_FN void tc_mm_area(tc_mm_call *c, int64_t high) {
   const tc_mm *g = c->g;
@@ -515,7 +522,8 @@ TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes, int64_t threads) {
   const int64_t panel = c->row_bytes * g->mr;
   const int64_t deep = g->rows_bytes / (panel * c->kblocks); /* row panels of all of k */
   tc_mm_area(c, g->rows_bytes / panel);
-  if (c->wide < c->npanel && deep >= TC_MM_FEW) tc_mm_area(c, deep), c->deep = c->kblocks;
+  if (c->wide < c->npanel && deep >= TC_MM_FEW)
+    tc_mm_area(c, tc_mm_min(deep, TC_MM_DEEP)), c->deep = c->kblocks;
   c->head = tc_mm_up(c->kblocks * 4, 64) * 64;
   c->panel_bytes = tc_mm_up(g->k, g->kp) * g->kp * g->nr * g->es + c->head;
   c->span = g->b_turned ? 1 : tc_mm_up(TC_MM_PIECE, g->nr * g->es);
@@ -541,7 +549,7 @@ tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t
                   .mpanel = tc_mm_up(g->m, g->mr)};
   const int even = g->k % g->kp == 0;
   c.a_direct = g->a_at && even && tc_mm_a_in_place(g);
-  c.b_direct = g->b_at && even && (g->m <= 2 * g->mr || g->k * g->b_ks <= 65536);
+  c.b_direct = g->b_at && even && tc_mm_b_in_place(g);
   /* Starting threads costs what one multiplies in the meantime; tiles are some eight times faster.
    */
   const int64_t tiles = g->batch * c.mpanel * c.npanel, work = g->batch * g->m * g->n * (g->k + 4);
