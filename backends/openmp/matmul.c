@@ -19,7 +19,8 @@ enum {
 typedef struct level {
   const char *test; /* preprocessor condition */
   int heights[3];
-  int lanes;        /* f32 lanes of a register; nr is two registers */
+  int vectors;      /* registers in a row of the tile */
+  int lanes;        /* of a register, in f32 */
   int pair;         /* k elements in a word of B: 2 where bf16 is multiplied in pairs */
   int kp;           /* k is padded to a multiple */
   int block;        /* bytes of a k block of a row of A */
@@ -29,11 +30,11 @@ typedef struct level {
 } level;
 
 static const level levels[] = {
-    {"TC_ISA == TC_LEVEL_amx", {32, 16, 0}, 16, 2, 32, 1024, 4 * ROWS, SUMS + SUMS / 2, "amx"},
-    {"TC_ISA == TC_LEVEL_bf16", {14, 8, 4}, 16, 2, 2, 4096, ROWS, SUMS, "bf16"},
-    {"TC_L == 16", {14, 8, 4}, 16, 1, 1, 4096, ROWS, SUMS, NULL},
-    {"TC_L == 8", {6, 4, 2}, 8, 1, 1, 4096, ROWS, SUMS, NULL},
-    {"TC_L == 4", {6, 4, 2}, 4, 1, 1, 4096, ROWS, SUMS, NULL},
+    {"TC_ISA == TC_LEVEL_amx", {32, 16, 0}, 2, 16, 2, 32, 1024, 4 * ROWS, SUMS + SUMS / 2, "amx"},
+    {"TC_ISA == TC_LEVEL_bf16", {14, 8, 4}, 2, 16, 2, 2, 4096, ROWS, SUMS, "bf16"},
+    {"TC_L == 16", {8, 4, 2}, 3, 16, 1, 1, 4096, ROWS, SUMS, NULL},
+    {"TC_L == 8", {6, 4, 2}, 2, 8, 1, 1, 4096, ROWS, SUMS, NULL},
+    {"TC_L == 4", {6, 4, 2}, 2, 4, 1, 1, 4096, ROWS, SUMS, NULL},
 };
 enum { LEVELS = sizeof levels / sizeof *levels };
 
@@ -61,7 +62,8 @@ static tc_omp_element element_of(tc_dtype d) {
 static int vectors_of(const tc_omp_matmul *x, const level *l) {
   const tc_dim m = x->mm->axis[x->am].extent;
   const bool amx = l->tile && !strcmp(l->tile, "amx");
-  if (amx || !tc_dim_is_const(m) || tc_dim_value(m) > l->heights[2]) return 2;
+  const int few = l->lanes == 16 ? 4 : 2;
+  if (amx || !tc_dim_is_const(m) || tc_dim_value(m) > few) return l->vectors;
   return l->lanes == 16 ? 6 : 4; /* registers: rows * vectors of sums, and the vectors */
 }
 
@@ -87,11 +89,19 @@ static int heights_of(const level *l, tc_dim m, int *rows) {
   return n;
 }
 
-/* Bit j: some panel is computed with nr >> j columns. */
-static unsigned widths_of(int nr, tc_dim n) {
-  if (!tc_dim_is_const(n)) return 3;
-  const int64_t left = tc_dim_value(n) % nr;
-  return (tc_dim_value(n) >= nr || left * 2 > nr ? 1u : 0u) | (left && left * 2 <= nr ? 2u : 0u);
+/* Widths in vectors for N columns in panels of nr: the largest, and for what is left the smallest
+ * that holds it, of one vector where there are three, else of a half.  Returns how many.  An
+ * unknown N gets the largest and the smallest. */
+static int widths_of(int vectors, int nr, tc_dim n, int *width) {
+  const int least = vectors == 3 ? 1 : vectors / 2;
+  width[0] = vectors, width[1] = least;
+  if (!tc_dim_is_const(n)) return 2;
+  const int64_t each = nr / vectors * least, left = tc_dim_value(n) % nr;
+  const int tail = (int)((left + each - 1) / each) * least;
+  if (tail == 0 || tail == vectors) return 1;
+  int count = tc_dim_value(n) >= nr ? 1 : 0;
+  width[count++] = tail;
+  return count;
 }
 
 static const char *tile_of(const tc_omp_matmul *x, const level *l) {
@@ -112,38 +122,35 @@ static void put_tiles(const tc_omp_matmul *x) {
     const level *l = &levels[i];
     if (!uses(x, l)) continue;
     put_test(x, i, &first);
-    int rows[3];
+    int rows[3], width[3];
     const int n = heights_of(l, x->mm->axis[x->am].extent, rows);
-    const unsigned widths = widths_of(nr_of(x, l), x->mm->axis[x->an].extent);
+    const int w = widths_of(vectors_of(x, l), nr_of(x, l), x->mm->axis[x->an].extent, width);
     for (int r = 0; r < n; ++r)
-      for (int j = 0; j < 2; ++j)
-        if (widths >> j & 1)
-          tc_omp_mm_put_tile(x->out, tile_of(x, l), rows[r], vectors_of(x, l) >> j);
+      for (int j = 0; j < w; ++j) tc_omp_mm_put_tile(x->out, tile_of(x, l), rows[r], width[j]);
   }
   tc_put(x->out, "#endif\n");
 }
 
 /* The part of the description that differs between levels. */
 static void put_level(const tc_omp_matmul *x, const level *l) {
-  int rows[3];
-  const int n = heights_of(l, x->mm->axis[x->am].extent, rows), nr = nr_of(x, l);
-  const int bytes = l->pair == 2 ? 2 : x->e.bytes;
-  const unsigned widths = widths_of(nr, x->mm->axis[x->an].extent);
+  int rows[3], width[3];
+  const int n = heights_of(l, x->mm->axis[x->am].extent, rows), all = nr_of(x, l);
+  const int bytes = l->pair == 2 ? 2 : x->e.bytes, vectors = vectors_of(x, l);
+  const int w = widths_of(vectors, all, x->mm->axis[x->an].extent, width);
+  const int nr = all / vectors * width[0];
   tc_putf(x->out,
           "      .kc = %d, .rows_bytes = %d, .sums = %d, .es = %d, .cs = %d, .mr = %d, .nr = %d, "
           ".ku = %d, .kp = %d, .pace = %d,\n      .rows = {",
           l->block / bytes, l->rows, l->sums, bytes, l->pair == 2 ? 4 : x->e.sum, rows[0], nr,
           l->pair, l->kp, l->kp == 32 ? 4 : 1);
   for (int r = 0; r < n; ++r) tc_putf(x->out, "%s%d", r ? ", " : "", rows[r]);
+  tc_put(x->out, "}, .cols = {");
+  for (int j = 0; j < w; ++j) tc_putf(x->out, "%s%d", j ? ", " : "", all / vectors * width[j]);
   tc_put(x->out, "}, .micro = {");
   for (int r = 0; r < n; ++r) {
     tc_put(x->out, r ? ", {" : "{");
-    for (int j = 0; j < 2; ++j) {
-      if (widths >> j & 1)
-        tc_putf(x->out, "%stc_mm_%s_%dx%d", j ? ", " : "", tile_of(x, l), rows[r],
-                vectors_of(x, l) >> j);
-      else tc_put(x->out, j ? ", 0" : "0");
-    }
+    for (int j = 0; j < w; ++j)
+      tc_putf(x->out, "%stc_mm_%s_%dx%d", j ? ", " : "", tile_of(x, l), rows[r], width[j]);
     tc_put(x->out, "}");
   }
   tc_put(x->out, "},\n");

@@ -80,8 +80,10 @@ void tc_omp_mm_put_ahead(tc_omp_matmul *x) {
 void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
   const tc_action *direct = tc_omp_mm_direct(x);
   const uint32_t batch = (1u << x->mm->nbatch) - 1, row = batch | 1u << x->am;
+  /* Panels of 8-byte elements need not be a multiple of TC_L wide. */
   const bool whole =
-      tc_dim_multiple(tc_graph_dims(x->p->graph), x->mm->axis[x->an].extent) % 16 == 0;
+      tc_dim_multiple(tc_graph_dims(x->p->graph), x->mm->axis[x->an].extent) % 16 == 0 &&
+      x->e.sum <= 4;
   if (direct) put_c_at(x, direct);
   tc_omp_mm_open(x, "static TC_WIDE void @NAME@_epilogue(const tc_mm *g, int64_t batch, int64_t "
                     "m0, int64_t rows,\n"

@@ -323,17 +323,18 @@ static void put_b_turned(tc_omp_matmul *x, const char *store, const char *word, 
     put_source(x, e, "nb", "kb", &from);
     tc_put(&from, ", ");
     put_pitch(x, e, x->an, &from);
-    tc_print_line(&x->s,
-                  "tc_mm_%s_turned(%s, to, nr * (int64_t)sizeof(tc_%s), (stop - kb) * "
-                  "(int64_t)sizeof(tc_%s), TC_MIN(TC_L, n0 + cols - nb), TC_MIN(TC_L, nr));",
-                  word, from.text, word, store);
+    tc_print_line(
+        &x->s,
+        "tc_mm_%s_turned(%s, to, nr * (int64_t)sizeof(tc_%s), (stop - kb) * "
+        "(int64_t)sizeof(tc_%s), TC_MIN(TC_L, n0 + cols - nb), TC_MIN(TC_L, n0 + nr - nb));",
+        word, from.text, word, store);
   } else {
     tc_print_line(&x->s, "_Alignas(64) tc_%s t[TC_L][%d * TC_L] = {{0}}; /* [n][k] */", store,
                   depth);
     put_b_columns(x, store, "kb", "stop", "t[r] + (k - kb)");
     tc_print_line(&x->s,
                   "tc_mm_%s_turn((const char *)t, sizeof t[0], to, nr * (int64_t)sizeof(tc_%s), "
-                  "(stop - kb + %d) / %d, TC_MIN(TC_L, nr));",
+                  "(stop - kb + %d) / %d, TC_MIN(TC_L, n0 + nr - nb));",
                   word, word, depth - 1, depth);
   }
   tc_buf_free(&from);

@@ -1,11 +1,11 @@
 /* bench_gemm.c - generated matrix products against the peak of the multipliers: shapes x layouts x
  * dtypes, on 1 and on 2 threads.
  *
- *   bench_gemm [dtype [level [threads [seconds per row [layers]]]]]   e.g. bench_gemm bf16 amx 2 0.3
+ *   bench_gemm [dtype [level [threads [seconds per row [layers]]]]]    e.g. bench_gemm bf16 amx 2 1
  *
- * One row: what was multiplied, best and median time, GFLOP/s, peak, share of the peak.  The peak is
- * measured between any two runs, because the clock falls with the load and with what neighbours do:
- * a run's share is that of the peaks around it.  With `layers` a second line says how fast the
+ * One row: what was multiplied, best and median time, GFLOP/s, peak, share of the peak.  The peak
+ * is measured between any two runs, because the clock falls with the load and with what neighbours
+ * do: a run's share is that of the peaks around it.  With `layers` a second line says how fast the
  * largest tile alone is, and what part of the threads' time goes where. */
 #include <omp.h>
 #include <stdio.h>

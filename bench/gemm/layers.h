@@ -14,7 +14,7 @@ typedef struct layers {
   double alone;                 /* GFLOP/s of the largest tile on panels in the near caches */
 } layers;
 
-/* One call of f from the library, with its time taken apart; best of several for `alone`.  False
+/* The fastest of some calls of f from the library, its time taken apart; and the tile alone.  False
  * where f multiplies without the driver. */
 bool layers_measure(void *library, mm_function *f, void *const *buf, const int64_t *sym,
                     int threads, layers *l);

@@ -209,7 +209,7 @@ Test(matmul, layouts) {
  * constants so that the choice is the emitter's. */
 static void sizes(tc_dtype d) {
   static list l;
-  static const int64_t m[] = {1, 2, 5, 8, 14, 15, 28, 31, 33}, n[] = {1, 7, 16, 17, 32, 33, 65};
+  static const int64_t m[] = {1, 2, 5, 8, 14, 15, 28, 31, 33}, n[] = {1, 7, 16, 17, 33, 48, 97};
   l.n = 0;
   for (int i = 0; i < 9; ++i)
     for (int j = 0; j < 7; ++j)
@@ -218,10 +218,12 @@ static void sizes(tc_dtype d) {
                         .n = n[j],
                         .k = 19 + (i + j) % 3,
                         .a = (mm_layout)(i % 2),
-                        .b = (mm_layout)(j % 2)});
+                        .b = (mm_layout)(j % 2),
+                        .epilogue = i / 2 % 2});
   run(l.at, l.n, TC_ISA_V2);
 }
 Test(matmul, sizes_f32) { sizes(TC_F32); }
+Test(matmul, sizes_f64) { sizes(TC_F64); }
 Test(matmul, sizes_bf16) { sizes(TC_BF16); }
 
 /* Nothing to do, and sums of nothing. */

@@ -1,8 +1,8 @@
 /* Matrix products: blocking, packing and work split.  C[b,m,n] = sum over k of A[b,m,k] * B[b,k,n].
  *
- * A micro-kernel keeps a tile of C (up to mr rows by two vectors) in registers while k runs.  It
+ * A micro-kernel keeps a tile of C (up to mr rows by some vectors) in registers while k runs.  It
  * reads A by any two strides, one broadcast per row, and B in panels of nr columns whose rows of
- * two vectors follow each other.  K is cut in blocks of about kc, so that a panel of B (kc x nr)
+ * vectors follow each other.  K is cut in blocks of about kc, so that a panel of B (kc x nr)
  * and the rows of A that meet it (rows_bytes) stay in the near caches.
  *
  *   superblock   batches x column panels whose packed B fits the shared scratch
@@ -37,8 +37,8 @@ struct tc_mm {
   int ku, kp;         /* k elements side by side in a packed row of B; k is padded to kp */
   int turns;          /* in which a tile of `begin` and the epilogue of the one before run */
   int pace;           /* steps of a micro-kernel for each line that it asks for */
-  int rows[3];        /* tile heights, falling from mr; 0: no more */
-  tc_mm_micro *micro[3][2]; /* by height, for nr and nr / 2 columns */
+  int rows[3], cols[3];     /* heights and widths of tiles, falling from mr and nr; 0: no more */
+  tc_mm_micro *micro[3][3]; /* by height and width */
   int b_shared;             /* every batch has the same B */
   int a_cols;               /* A is packed with rows side by side, else with k side by side, */
   int a_lines;              /* and then in lines of 64 bytes, the lines of all rows side by side */
@@ -77,9 +77,9 @@ struct tc_mm {
  * objects of two versions may meet at link.  TC_ALONE: no text of that level is compiled beside this
  * one, which has a driver of its own. */
 #ifdef TC_ALONE
-#define tc_mm_run TC_NAME(tc_mm_run_5)
+#define tc_mm_run TC_NAME(tc_mm_run_6)
 #else
-#define tc_mm_run tc_mm_run_5
+#define tc_mm_run tc_mm_run_6
 #endif
 #if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
 __attribute__((visibility("hidden"))) void
@@ -121,9 +121,11 @@ typedef struct tc_mm_super {
   uint32_t turn;
 } tc_mm_super;
 
-/* A column panel: its first column, how many there are, and the width it is computed with. */
+/* A column panel: its first column, how many there are, and the width it is computed with, which
+ * is number v. */
 typedef struct tc_mm_panel {
   int64_t n0, cols, width;
+  int v;
   int inplace; /* all columns are there, and B can be read in place */
 } tc_mm_panel;
 
@@ -167,19 +169,20 @@ TC_MM_FN void tc_mm_wait(int n) {
   if (n > 1000) sched_yield();
 }
 
-TC_MM_FN tc_mm_panel tc_mm_panel_at(const tc_mm_call *c, int64_t q) {
-  const tc_mm *g = c->g;
-  tc_mm_panel p = {q * g->nr, tc_mm_min(g->nr, g->n - q * g->nr), g->nr, 0};
-  if (p.cols * 2 <= g->nr) p.width = g->nr / 2;
-  p.inplace = c->b_direct && p.cols == p.width;
-  return p;
+/* The smallest of the falling sizes that holds n: its number. */
+TC_MM_FN int tc_mm_fit(const int *size, int64_t n) {
+  int v = 0;
+  while (v < 2 && size[v + 1] >= n) ++v;
+  return v;
 }
 
-/* Smallest tile height that holds `rows`. */
-TC_MM_FN int tc_mm_height(const tc_mm *g, int64_t rows) {
-  int v = 0;
-  while (v < 2 && g->rows[v + 1] >= rows) ++v;
-  return v;
+TC_MM_FN tc_mm_panel tc_mm_panel_at(const tc_mm_call *c, int64_t q) {
+  const tc_mm *g = c->g;
+  tc_mm_panel p = {.n0 = q * g->nr, .cols = tc_mm_min(g->nr, g->n - q * g->nr)};
+  p.v = tc_mm_fit(g->cols, p.cols);
+  p.width = g->cols[p.v];
+  p.inplace = c->b_direct && p.cols == p.width;
+  return p;
 }
 
 /* Block kb of the packed panel q, and its word in the panel's head. */
@@ -241,7 +244,7 @@ TC_MM_FN const char *tc_mm_b_block(const tc_mm_call *c, const tc_mm_task *t, con
 TC_MM_FN void tc_mm_a_panel(const tc_mm_call *c, tc_mm_task *t, int64_t p, int64_t kb, int64_t kn) {
   const tc_mm *g = c->g;
   const int64_t m0 = p * g->mr, rows = tc_mm_min(g->mr, g->m - m0), i = p - t->p0, k0 = kb * c->kc;
-  const int64_t height = g->rows[tc_mm_height(g, rows)], deep = tc_mm_up(kn, g->kp) * g->kp;
+  const int64_t height = g->rows[tc_mm_fit(g->rows, rows)], deep = tc_mm_up(kn, g->kp) * g->kp;
   char *dst = t->rows + (kb % c->deep * (t->p1 - t->p0) + i) * g->mr * c->row_bytes;
   if (c->a_direct && rows == height) {
     t->rs[i] = g->a_rs, t->ks[i] = g->a_ks * g->ku;
@@ -367,11 +370,11 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
   }
   for (int64_t i = 0; i < t->p1 - t->p0; ++i) {
     const int64_t m0 = (t->p0 + i) * g->mr, rows = tc_mm_min(g->mr, g->m - m0);
-    const int v = tc_mm_height(g, rows),
+    const int v = tc_mm_fit(g->rows, rows),
               direct = g->c_at && rows == g->rows[v] && n.cols == n.width;
     /* Micro-kernels ask for C themselves, but for those with `begin`. */
     if (direct ? g->begin && (last || kb > 0) : last) g->ahead(g, t->batch, m0, rows, n.n0, n.cols);
-    tc_mm_micro *micro = g->micro[v][n.width < g->nr];
+    tc_mm_micro *micro = g->micro[v][n.v];
     const char *line = tc_mm_ask(&next, i, lines, b);
     int64_t pitch = line == b ? 0 : step;
     if (first) {
