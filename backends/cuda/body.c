@@ -46,6 +46,7 @@ static bool take_load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
   const tc_cuda_nest *x = s->self;
   const uint32_t buffer = s->k->expr[id].buffer;
   if (is_local(s, buffer)) tc_putf(out, "b%u[u]", buffer);
+  else if (x->odd && x->plan.kind == TC_CUDA_TILES) return tc_cuda_take_odd_load(x, id, out);
   else if (x->early[id] && x->plan.kind == TC_CUDA_TILES)
     tc_putf(out, "tc_column<TC_L>(&t%u[near][far], sizeof t%u[0])", id, id);
   else return tc_cuda_take_early(x, id, out);

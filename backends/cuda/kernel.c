@@ -191,7 +191,7 @@ static void put_template(const pair *x, const char *name, const char *body, tc_b
 static int block_threads(const pair *x, const tc_cuda_instance *f) {
   if (x->plan->kind == TC_CUDA_COLUMNS) return 2 * TC_CUDA_THREADS;
   if (x->plan->kind != TC_CUDA_ROWS) return TC_CUDA_THREADS;
-  return f->most > TC_CUDA_BLOCK ? f->most : TC_CUDA_BLOCK;
+  return f->most > f->threads ? f->most : f->threads;
 }
 
 static void put_global(const pair *x, const tc_cuda_instance *f, const char *name,

@@ -47,9 +47,9 @@ static void launch_tiles(const tc_cuda_launch *x) {
   put_size(x, "others", all_axes(x) & ~v & ~w, false);
   tc_putf(x->out,
           "    const int64_t group = 1, block = %d, shared = 0;\n"
-          "    const int64_t grid =\n"
-          "        others * tc_cuda_ceildiv(along, 64) * tc_cuda_ceildiv(across, 64);\n",
-          TC_CUDA_THREADS);
+          "    const int64_t grid = others * tc_cuda_ceildiv(along + f->over, %d) *\n"
+          "                         tc_cuda_ceildiv(across, f->side);\n",
+          TC_CUDA_THREADS, TC_CUDA_SIDE);
 }
 
 static void launch_rows(const tc_cuda_launch *x) {
@@ -59,11 +59,11 @@ static void launch_rows(const tc_cuda_launch *x) {
   put_size(x, "points", outer_axes(x), false);
   put_pick(x, items.text ? items.text : "1", "points");
   put_size(x, "items", inner, true);
-  tc_putf(x->out,
-          "    const int64_t group = tc_cuda_team(f, items, points);\n"
-          "    const int64_t block = group > 32 ? group : %d, shared = group > 32 ? 1024 : 0;\n"
-          "    const int64_t grid = tc_cuda_ceildiv(points, block / group);\n",
-          TC_CUDA_BLOCK);
+  tc_put(
+      x->out,
+      "    const int64_t group = tc_cuda_team(f, items, points);\n"
+      "    const int64_t block = group > 32 ? group : f->threads, shared = group > 32 ? 1024 : 0;\n"
+      "    const int64_t grid = tc_cuda_ceildiv(points, block / group);\n");
   tc_buf_free(&items);
 }
 

@@ -13,9 +13,11 @@ static void put_forms(const tc_cuda_launch *x) {
     const tc_cuda_instance *f = &x->plan->form[i];
     tc_putf(x->out,
             "        {.function = %u, .wide = %d, .small = %d, .lanes = %d, .unroll = %d, "
-            ".group = %d,\n         .each = %d, .most = %d, .keeps = %d, .full = %d},\n",
+            ".group = %d,\n         .each = %d, .most = %d, .keeps = %d, .full = %d, .least = %d, "
+            ".threads = %d,\n         .side = %d, .over = %d},\n",
             f->number, f->wide, f->small, f->lanes, f->unroll, f->group, f->each, f->most,
-            f->kept ? f->unroll * f->most : 0, f->full);
+            f->kept ? f->unroll * f->most : 0, f->full, f->least, f->threads,
+            f->odd ? x->plan->side : TC_CUDA_SIDE, f->odd ? x->plan->over - 1 : 0);
   }
   tc_put(x->out, "    };\n");
 }
@@ -90,7 +92,8 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
 }
 
 /* A function of a nest: what it asks for (`keeps`: the items of the largest row that fits; 0: any;
- * `full`: of the only one), and what launch sizes depend on.  tc_cuda_fits: few rows leave a row to
+ * `full`: of the only one; `least`: of the shortest, where there are many), and what launch sizes
+ * depend on.  tc_cuda_fits: few rows leave a row to
  * the next larger team.  tc_cuda_blocks: where halves are long to compute, a thread takes several
  * items, one at a time, for what they share is found once.  tc_cuda_team: threads that share a row
  * of `items`: f->each items a thread, fewer where there are few rows.  tc_cuda_depth: threads that
@@ -101,11 +104,12 @@ static const char helpers[] =
     "typedef struct tc_cuda_form {\n"
     "  unsigned function;\n"
     "  int wide, small;\n"
-    "  int64_t lanes, unroll, group, each, most, keeps, full;\n"
+    "  int64_t lanes, unroll, group, each, most, keeps, full, least, threads, side, over;\n"
     "} tc_cuda_form;\n"
     "TC_CUDA_FN int tc_cuda_fits(const tc_cuda_form *f, int small, int wide, int64_t items,\n"
     "                            int64_t points) {\n"
     "  if (wide < f->wide || small < f->small || (f->keeps && items > f->keeps)) return 0;\n"
+    "  if (f->least && (items < f->least || f->most * points < 64 * 1024)) return 0;\n"
     "  if (f->full) return items == f->keeps && f->most * points >= 64 * 1024;\n"
     "  const int larger = f->keeps && f[1].keeps && f[1].lanes == f->lanes;\n"
     "  return !larger || items <= f->most || f->most * points >= 64 * 1024;\n"
@@ -134,6 +138,7 @@ static const char helpers[] =
     "                                 int64_t *width) {\n"
     "  int64_t n = 1, w = 1;\n"
     "  while (w < 32 && w < columns) w *= 2;\n"
+    "  if (others * tc_cuda_ceildiv(columns, 64) >= 512) w = 64;\n"
     "  const int64_t threads = others * tc_cuda_ceildiv(columns, w) * w;\n"
     "  while (n * w < 256 && n * 16 <= items && (n * 64 <= items || n * threads < 128 * 1024)) n "
     "*= 2;\n"

@@ -42,12 +42,14 @@ typedef struct tc_cuda_instance {
   bool kept;       /* rows in registers, TC_U items a thread: asks for rows that fit ... */
   bool full;       /* ... exactly: no thread asks whether it has an item */
   bool odd;        /* rows begin anywhere: 16-byte accesses where they are aligned, the elements
-                    * in front and behind one by one */
+                    * in front and behind one by one; TILES: and 8-byte stores */
   int lanes;       /* TC_L: elements of an access */
   int unroll;      /* TC_U: items that a thread loads before it uses the first */
   int group;       /* threads of the team: a constant of the function; 0: the launcher says */
   int each;        /* items of a thread where the row is long enough */
   int most;        /* threads of the largest team */
+  int least;       /* items of the shortest row, where that is more than one; and there are many */
+  int threads;     /* ROWS: of a block of several teams */
   int blocks;      /* that a multiprocessor is to hold at least; 0: no matter */
   uint32_t number; /* of the function in the image */
 } tc_cuda_instance;
@@ -58,6 +60,7 @@ typedef struct tc_cuda_plan {
   bool kept, odd;    /* some function keeps rows in registers; takes odd rows */
   bool scan, args;   /* has a scan; has argmax or argmin */
   int along, across; /* TILES: axis of the stores, axis of the loads */
+  int side, over;    /* TILES that begin anywhere: points of one across; rows in front of it */
   bool far;          /* index arithmetic may exceed 32 bits whatever the sizes of the buffers */
   int nform;
   tc_cuda_instance form[TC_CUDA_FORMS];
@@ -71,6 +74,7 @@ typedef struct tc_cuda_nest {
   bool kept, odd; /* this body keeps rows in registers; takes odd rows */
   uint32_t outer; /* mask of the outer axes */
   uint32_t divisors; /* axes whose items tc_divisor n<i> counts in the loop at hand */
+  bool whole;        /* all TC_U items at hand are there */
   bool decoded;      /* k<i>[u]: indices of the items at hand, found for the loads ahead */
   char axis_text[TC_MAX_AXES][16];
   char (*result_text)[16];
@@ -113,6 +117,19 @@ bool tc_cuda_plan_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *
 /* Does a load run along `across` in memory, and not along `along`? */
 bool tc_cuda_crosses(const tc_expr *e, int along, int across);
 void tc_cuda_put_tiles(tc_cuda_nest *x);
+enum { TC_CUDA_SIDE = 64 }; /* points of a tile along the axis of the stores */
+
+/* tiles_odd.c: tiles of arrays whose rows begin anywhere.  Is there such a function (*f)? */
+bool tc_cuda_plan_odd_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                            const uint8_t *need, tc_cuda_plan *plan, tc_cuda_instance *f);
+/* The tile at hand: fills shared memory, and stores. */
+void tc_cuda_put_odd_tile(tc_cuda_nest *x);
+/* Writes what stands for LOAD `id` there. */
+bool tc_cuda_take_odd_load(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
+/* tiles.c: the load of a tile that an action stores as it is, or 0; loads that all actions only
+ * copy need no value. */
+uint32_t tc_cuda_copied(const tc_cuda_nest *x, const tc_action *a);
+void tc_cuda_skip_copied(tc_cuda_nest *x);
 
 /* rows.c: a copy of the kernel in which LOCAL rows are computed again where they are read. */
 bool tc_cuda_without_rows(const tc_kernel *k, const tc_program *p, tc_kernel *out, tc_arena *arena);

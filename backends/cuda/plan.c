@@ -244,6 +244,19 @@ static void add_teams(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance 
   }
 }
 
+/* Short rows that are only reduced: a few threads, a number that the compiler knows, and one pass.
+ * Larger blocks: such rows are many, and a block has little to do. */
+static void add_short(tc_cuda_plan *plan, const tc_cuda_instance *f) {
+  enum { TEAM = 4, ITEMS = 4 };
+  tc_cuda_instance few = *f;
+  few.kept = true;
+  few.group = few.most = TEAM;
+  few.unroll = few.each = ITEMS;
+  few.least = 2 * TEAM;
+  few.threads = TC_CUDA_THREADS;
+  add_form(plan, few);
+}
+
 /* Rows of any length: teams that keep them, and one that reads them again: a large one, so that few
  * rows wait in the cache, unless one pass is enough. */
 static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f) {
@@ -254,6 +267,8 @@ static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f
     f.unroll = 4;
     if (f.lanes > 4 || r->shared) f.most = REGISTERS;
     if (r->passes < 2) f.most = ONCE;
+  } else if (f.wide && f.lanes > 1 && r->passes == 1 && !plan->scan && !plan->args) {
+    add_short(plan, &f);
   }
   add_form(plan, f);
 }
@@ -305,6 +320,35 @@ static void plan_odd_rows(tc_cuda_plan *plan, tc_cuda_instance f) {
   add_form(plan, f);
 }
 
+/* Columns: registers for one sum of every lane, in f32 and f64, and for what is loaded ahead; where
+ * they are few, two of the largest blocks fit a multiprocessor. */
+static int column_blocks(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                         const uint8_t *need, const tc_cuda_instance *f) {
+  enum { FEW = 48, SUM = 3, BLOCKS = 2 };
+  int sums = 0, loads = 0;
+  for (uint32_t s = 0; s < n->nstage; ++s)
+    for (uint32_t i = 0; i < n->stage[s].naction; ++i)
+      sums += n->stage[s].action[i].kind != TC_ACT_STORE;
+  for (uint32_t i = 1; i < k->nexpr; ++i)
+    if (need[i] && k->expr[i].kind == TC_EX_LOAD)
+      loads += (int)tc_dtype_bytes(p->buffer[k->buffer[k->expr[i].buffer]].dtype);
+  const int registers = sums * f->lanes * SUM + (loads * f->lanes * f->unroll + 3) / 4;
+  return registers <= FEW ? BLOCKS : 0;
+}
+
+/* Tiles with 16-byte accesses, unless sizes forbid them, and tiles that begin anywhere; or else with
+ * accesses of one element. */
+static void plan_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                       const uint8_t *need, tc_cuda_plan *plan, tc_cuda_instance wide, bool odd) {
+  tc_cuda_instance narrow = wide;
+  narrow.wide = false;
+  narrow.lanes = 1;
+  const bool any = tc_cuda_plan_odd_tiles(k, p, n, need, plan, &narrow);
+  if (!any || wide.lanes >= narrow.lanes) add_form(plan, wide);
+  plan->odd = any && (odd || wide.lanes < narrow.lanes);
+  if (odd || plan->odd) add_form(plan, narrow);
+}
+
 tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_program *p, const tc_nest *n) {
   enum {
     ONES = 4, /* items in flight where accesses are of one element */
@@ -322,7 +366,8 @@ tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_program *p, const tc
   plan.lanes = tc_cuda_choose_lanes(k, p, n, &plan, need);
   plan.far = is_far(k, p, n, need);
   const int ops = count_ops(k, need);
-  tc_cuda_instance general = {.lanes = 1, .unroll = ONES, .each = 8, .most = TC_CUDA_TEAM};
+  tc_cuda_instance general = {
+      .lanes = 1, .unroll = ONES, .each = 8, .most = TC_CUDA_TEAM, .threads = TC_CUDA_BLOCK};
   tc_cuda_instance wide = general, narrow = general;
   wide.wide = wide.small = narrow.small = true;
   wide.lanes = plan.lanes;
@@ -336,7 +381,10 @@ tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_program *p, const tc
     plan_rows(k, p, n, need, &plan, wide);
     if (plan.odd) plan_odd_rows(&plan, narrow);
     else if (odd) plan_rows(k, p, n, need, &plan, narrow);
+  } else if (plan.kind == TC_CUDA_TILES) {
+    plan_tiles(k, p, n, need, &plan, wide, odd);
   } else {
+    if (plan.kind == TC_CUDA_COLUMNS) wide.blocks = column_blocks(k, p, n, need, &wide);
     add_form(&plan, wide);
     if (odd) add_form(&plan, narrow);
   }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDE = 64, SHARED = 49152 };
+enum { SIDE = TC_CUDA_SIDE, SHARED = 49152 };
 
 static bool is_unit(const tc_address *a, int axis) { return tc_dim_is(a->coef[axis], 1); }
 
@@ -62,18 +62,20 @@ static int padding(size_t bytes) { return bytes < 4 ? (int)(4 / bytes) : 1; }
 
 /* Marks as early those loads whose tiles fit into shared memory. */
 static void choose(tc_cuda_nest *x, const uint8_t *need) {
+  enum { ROW = 256 }; /* bytes of a row that begins anywhere */
   size_t used = 0;
   for (uint32_t i = 1; i < x->s.k->nexpr; ++i) {
     const tc_expr *e = &x->s.k->expr[i];
     if (!need[i] || !tc_cuda_crosses(e, x->plan.along, x->plan.across)) continue;
     const tc_dtype d = x->s.p->buffer[x->s.k->buffer[e->buffer]].dtype;
-    const int row = SIDE + padding(tc_dtype_bytes(d));
-    const size_t bytes = (size_t)SIDE * (size_t)row * tc_dtype_bytes(d);
-    if (used + bytes > SHARED) continue;
-    used += bytes;
+    const size_t size = tc_dtype_bytes(d);
+    const int rows = SIDE + (x->odd ? x->plan.over : 0);
+    const int row = (x->odd ? ROW / (int)size : SIDE) + padding(size);
+    if (used + (size_t)rows * (size_t)row * size > SHARED) continue;
+    used += (size_t)rows * (size_t)row * size;
     x->early[i] = 1;
     tc_print_line(&x->s, "__shared__ __align__(16) tc_%s t%u[%d][%d];", tc_print_storage(d), i,
-                  SIDE, row);
+                  rows, row);
   }
 }
 
@@ -111,6 +113,44 @@ static void put_loads(tc_cuda_nest *x) {
   close_points(x);
 }
 
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+/* Its bits go without a conversion. */
+uint32_t tc_cuda_copied(const tc_cuda_nest *x, const tc_action *a) {
+  const tc_expr *e = &x->s.k->expr[a->value.id];
+  const uint32_t *buffer = x->s.k->buffer;
+  return a->kind == TC_ACT_STORE && !a->guard.id && !a->address.nterm && x->early[a->value.id] &&
+                 x->s.p->buffer[buffer[e->buffer]].dtype == x->s.p->buffer[buffer[a->buffer]].dtype
+             ? a->value.id
+             : 0;
+}
+
+static bool take_copy(tc_print_scope *s, const tc_action *a) {
+  const uint32_t id = tc_cuda_copied(s->self, a);
+  tc_buf at = {0};
+  if (!id) return false;
+  tc_print_address(s, &a->address, &at);
+  tc_print_line(s, "tc_put_held(b%u + (%s), tc_column_held<TC_L>(&t%u[near][far], sizeof t%u[0]));",
+                a->buffer, at.text ? at.text : "0", id, id);
+  tc_buf_free(&at);
+  return true;
+}
+
+void tc_cuda_skip_copied(tc_cuda_nest *x) {
+  const tc_stage *st = x->nest->stage;
+  uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
+  for (uint32_t i = 0; need && i < st->naction; ++i)
+    if (!tc_cuda_copied(x, &st->action[i]))
+      need[st->action[i].value.id] = need[st->action[i].guard.id] = 1;
+  if (need) tc_print_mark(x->s.k, need);
+  else x->s.out->failed = true;
+  for (uint32_t i = 0; need && i < st->naction; ++i) {
+    const uint32_t id = tc_cuda_copied(x, &st->action[i]);
+    if (id && !need[id]) x->s.printed[id] = 1;
+  }
+  free(need);
+}
+
 /* A warp stores the neighbours of `deep` threads for each of 32 / deep rows, such that what it
  * reads from a tile lies in different banks. */
 static void put_stores(tc_cuda_nest *x) {
@@ -127,52 +167,69 @@ static void put_stores(tc_cuda_nest *x) {
   tc_print_line(&x->s, "const int far = part / pieces * (32 / deep) + lane / deep;");
   open_point(x, x->plan.along, x->plan.across);
   x->s.vector = x->plan.along;
+  x->s.store = take_copy;
+  tc_cuda_skip_copied(x);
   tc_cuda_put_actions(x, x->nest->stage);
   x->s.vector = -1;
   close_points(x);
   tc_print_leave(&x->s, outer);
 }
 
-static void declare_axis(tc_cuda_nest *x, int axis) {
+static void declare_axis(tc_cuda_nest *x, int axis, int side, int over) {
   tc_buf e = {0};
   tc_print_extent(&x->s, &x->nest->axis[axis], &e);
-  tc_print_line(&x->s, "const tc_int end%d = %s, tiles%d = TC_CEILDIV(end%d, %d);", axis, e.text,
-                axis, axis, SIDE);
+  tc_print_line(&x->s, "const tc_int end%d = %s, tiles%d = TC_CEILDIV(end%d + %d, %d);", axis,
+                e.text ? e.text : "0", axis, axis, over, side);
   tc_buf_free(&e);
 }
 
-void tc_cuda_put_tiles(tc_cuda_nest *x) {
-  const int v = x->plan.along, w = x->plan.across;
-  const uint32_t others = ((1u << x->nest->naxis) - 1) & ~(1u << v) & ~(1u << w);
+static void put_tile(tc_cuda_nest *x) {
+  if (x->odd) tc_cuda_put_odd_tile(x);
+  else {
+    put_loads(x);
+    tc_print_line(&x->s, "__syncthreads();");
+    put_stores(x);
+  }
+  tc_print_line(&x->s, "__syncthreads();");
+}
+
+/* Marks all that the actions' values are made of, and what tiles hold of it. */
+static void choose_loads(tc_cuda_nest *x) {
+  const tc_stage *st = x->nest->stage;
   uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
-  tc_buf count = {0};
   if (!need) {
     x->s.out->failed = true;
     return;
   }
-  x->s.vector = -1;
-  for (uint32_t i = 0; i < x->nest->stage[0].naction; ++i)
-    need[x->nest->stage[0].action[i].value.id] = need[x->nest->stage[0].action[i].guard.id] = 1;
+  for (uint32_t i = 0; i < st->naction; ++i)
+    need[st->action[i].value.id] = need[st->action[i].guard.id] = 1;
   tc_print_mark(x->s.k, need);
   choose(x, need);
-  declare_axis(x, v);
-  declare_axis(x, w);
+  free(need);
+}
+
+/* Tiles that follow one another are neighbours along the stores. */
+void tc_cuda_put_tiles(tc_cuda_nest *x) {
+  const int v = x->plan.along, w = x->plan.across, side = x->odd ? x->plan.side : SIDE;
+  const uint32_t others = ((1u << x->nest->naxis) - 1) & ~(1u << v) & ~(1u << w);
+  tc_buf count = {0};
+  x->s.vector = -1;
+  choose_loads(x);
+  declare_axis(x, v, SIDE, x->odd ? x->plan.over - 1 : 0);
+  declare_axis(x, w, side, 0);
   tc_cuda_put_count(x, others, &count);
-  tc_print_line(&x->s, "const tc_int tiles = %s * tiles%d * tiles%d;", count.text, v, w);
+  tc_print_line(&x->s, "const tc_int tiles = %s * tiles%d * tiles%d;",
+                count.text ? count.text : "1", v, w);
   tc_print_line(&x->s, "for (tc_int tile = blockIdx.x; tile < tiles; tile += (tc_int)gridDim.x) {");
   x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_int first%d = tile %% tiles%d * %d;", w, w, SIDE);
-  tc_print_line(&x->s, "const tc_int first%d = tile / tiles%d %% tiles%d * %d;", v, w, v, SIDE);
+  tc_print_line(&x->s, "const tc_int first%d = tile %% tiles%d * %d;", v, v, SIDE);
+  tc_print_line(&x->s, "const tc_int first%d = tile / tiles%d %% tiles%d * %d;", w, v, w, side);
   if (others) {
     tc_print_line(&x->s, "const tc_int other = tile / tiles%d / tiles%d;", w, v);
     tc_cuda_put_decode(x, others, "other");
   }
-  put_loads(x);
-  tc_print_line(&x->s, "__syncthreads();");
-  put_stores(x);
-  tc_print_line(&x->s, "__syncthreads();");
+  put_tile(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_buf_free(&count);
-  free(need);
 }

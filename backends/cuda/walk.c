@@ -133,13 +133,14 @@ bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out) {
   return true;
 }
 
-/* Opens the loop over the items at hand; the item is decoded. */
+/* Opens the loop over the items at hand; the item is decoded.  Are all of them there, none is asked
+ * for. */
 void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
   tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < TC_U; ++u) {");
   x->s.indent += 2;
   tc_print_line(&x->s, "const tc_int item = %s + u * %s;", base, w->step);
-  tc_print_line(&x->s, "if (item < items) {");
-  x->s.indent += 2;
+  if (!x->whole) tc_print_line(&x->s, "if (item < items) {");
+  x->s.indent += x->whole ? 0 : 2;
   if (x->odd) {
     tc_print_line(&x->s, "const tc_int %s = head + item * TC_L;", x->axis_text[x->nest->vector]);
     return;
@@ -151,8 +152,8 @@ void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base
 }
 
 void tc_cuda_close_items(tc_cuda_nest *x) {
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
+  x->s.indent -= x->whole ? 0 : 2;
+  if (!x->whole) tc_print_line(&x->s, "}");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
@@ -235,11 +236,29 @@ static void put_items_of(tc_cuda_nest *x, const tc_cuda_walk *w) {
   tc_buf_free(&count);
 }
 
+/* Down a column: TC_U items as long as there are as many, then the others. */
+static void put_column_passes(tc_cuda_nest *x, const tc_cuda_walk *w) {
+  tc_print_line(&x->s, "tc_int base = %s;", w->first);
+  tc_print_line(&x->s, "for (; base + (TC_U - 1) * %s < items; base += %s) {", w->step, w->hop);
+  x->s.indent += 2;
+  x->whole = true;
+  put_pass(x, w, "base");
+  x->whole = false;
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_print_line(&x->s, "if (TC_U > 1 && base < items) {");
+  x->s.indent += 2;
+  put_pass(x, w, "base");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
 void tc_cuda_put_walk(tc_cuda_nest *x, const tc_cuda_walk *w) {
   put_hoisted(x, w);
   put_divisors(x, w->axes);
   put_items_of(x, w);
   if (w->once) put_pass(x, w, w->first);
+  else if (x->plan.kind == TC_CUDA_COLUMNS && !x->plan.scan) put_column_passes(x, w);
   else {
     tc_print_line(&x->s, "for (tc_int base = %s; base < items; base += %s) {", w->first, w->hop);
     x->s.indent += 2;

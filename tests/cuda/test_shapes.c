@@ -43,6 +43,20 @@ static const char scan[] =
 static const char transposed[] =
     "%1 = param f32[R,C] \"x\"\n%2 = param f32[C,R] \"y\"\n%3 = permute %1 axes=[1,0]\n"
     "%4 = add %3 %2\nret %4\n";
+/* Copies as they are: of halves, of bytes, of doubles; and computed ones of mixed widths. */
+static const char turned[] =
+    "%1 = param bf16[R,C] \"x\"\n%2 = permute %1 axes=[1,0]\n%3 = contiguous %2\nret %3\n";
+static const char turned_bytes[] = "%1 = param f32[R,C] \"x\"\n%2 = const weak f64 0\n"
+                                   "%3 = gt %1 %2\n%4 = permute %3 axes=[1,0]\n"
+                                   "%5 = contiguous %4\n%6 = contiguous %3\nret %5 %6\n";
+static const char turned_doubles[] =
+    "%1 = param f64[3,R,C] \"x\"\n%2 = permute %1 axes=[0,2,1]\n%3 = contiguous %2\nret %3\n";
+static const char turned_mixed[] =
+    "%1 = param bf16[R,C] \"x\"\n%2 = param f32[C,R] \"y\"\n%3 = param f32[R,C] \"z\"\n"
+    "%4 = permute %1 axes=[1,0]\n%5 = cast %4 dtype=f32\n%6 = add %5 %2\n"
+    "%7 = permute %3 axes=[1,0]\n%8 = mul %6 %7\nret %8\n";
+static const char short_rows[] =
+    "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[1] keep=0\nret %2\n";
 static const char product[] =
     "%1 = param f32[R,C] \"x\"\n%2 = param f32[C,R] \"y\"\n%3 = param f32[R] \"b\"\n"
     "%4 = matmul %1 %2\n%5 = add %4 %3\n%6 = tanh %5\nret %6\n";
@@ -92,6 +106,14 @@ static const shape shapes[] = {{softmax, 3, 8},
                                {scan, 9, 33},
                                {transposed, 130, 68},
                                {transposed, 64, 65},
+                               {transposed, 31, 200},
+                               {turned, 64, 128},
+                               {turned, 131, 250},
+                               {turned, 77, 16},
+                               {turned_bytes, 100, 263},
+                               {turned_doubles, 67, 70},
+                               {turned_mixed, 130, 67},
+                               {short_rows, 16500, 36},
                                {product, 70, 40},
                                {product, 131, 20},
                                {product, 64, 16},

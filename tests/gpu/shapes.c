@@ -53,6 +53,9 @@ TC_COMPILE static tc_tensor *running_down(const tc_tensor *x TC_SHAPE("f32[R,C]"
 TC_COMPILE static tc_tensor *turned(const tc_tensor *x TC_SHAPE("f32[R,C]")) {
   return tc_add_s(tc_contiguous(tc_transpose(x, 0, 1)), 1);
 }
+TC_COMPILE static tc_tensor *turned_copy(const tc_tensor *x TC_SHAPE("bf16[R,C]")) {
+  return tc_clone(tc_transpose(x, 0, 1));
+}
 TC_COMPILE static tc_tensor *picked(const tc_tensor *x TC_SHAPE("f32[R,C]"),
                                     const tc_tensor *i TC_SHAPE("i64[N]")) {
   return tc_embedding(x, i);
@@ -131,7 +134,8 @@ RUN2(chain)
 RUN1(integers)
 RUN1(softmax)
 RUN2(norm) RUN2(norm_short) RUN1(best) RUN1(best_column) RUN1(rows) RUN1(columns) RUN1(whole)
-    RUN1(running) RUN1(running_down) RUN1(turned) RUN2(picked) RUN3(spread) RUN2(loss) RUN3(product)
+    RUN1(running) RUN1(running_down) RUN1(turned) RUN1(turned_copy)
+        RUN2(picked) RUN3(spread) RUN2(loss) RUN3(product)
         RUN3(product_short) RUN2(products) RUN1(noisy) RUN1(special)
 #define CHECK(f, what, ...)                                                                        \
   check(#f, run_##f, (const tc_tensor *const[]){__VA_ARGS__},                                      \
@@ -172,6 +176,7 @@ static void check_rows(int64_t r, int64_t c, bool view) {
     CHECK(running, what, x);
     CHECK(running_down, what, x);
     CHECK(turned, what, x);
+    CHECK(turned_copy, what, tc_cast(x, TC_BF16));
     CHECK(noisy, what, x);
     CHECK(special, what, x);
     CHECK(loss, what, x, indices(r, c));

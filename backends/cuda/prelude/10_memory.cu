@@ -24,7 +24,7 @@ TC_FN tc_u32 tc_two_f16(tc_f32 low, tc_f32 high) {
   return r;
 }
 #endif
-/* @ tc_widen tc_narrow tc_load_* tc_splat_* tc_gather_* tc_gatherg_* tc_loadg_* tc_store_* tc_store1_* tc_scatter_* tc_scatteradd_* tc_hold tc_held tc_arrived tc_round_f16 tc_round_bf16 tc_load1 tc_row_put tc_column */
+/* @ tc_widen tc_narrow tc_load_* tc_splat_* tc_gather_* tc_gatherg_* tc_loadg_* tc_store_* tc_store1_* tc_scatter_* tc_scatteradd_* tc_hold tc_held tc_arrived tc_round_f16 tc_round_bf16 tc_load1 tc_row_put tc_column tc_column_held tc_put_held */
 /* f16 and bf16 compute as f32. */
 template <class T> struct tc_computed {
   typedef T type;
@@ -110,11 +110,19 @@ template <class T, int N> TC_FN void tc_row_put(T *to, const tc_held<T, N> &h) {
   else
     TC_UNROLL for (int i = 0; i < N; ++i) to[i] = h.raw.e[i];
 }
+template <int N, class T> TC_FN tc_held<T, N> tc_column_held(const T *from, int bytes) {
+  tc_held<T, N> h;
+  TC_UNROLL for (int i = 0; i < N; ++i) h.raw.e[i] = *(const T *)((const char *)from + i * bytes);
+  return h;
+}
 template <int N, class T>
 TC_FN tc_vec<typename tc_computed<T>::type, N> tc_column(const T *from, int bytes) {
-  tc_raw<T, N> u;
-  TC_UNROLL for (int i = 0; i < N; ++i) u.e[i] = *(const T *)((const char *)from + i * bytes);
-  return tc_widened<N>(u);
+  return tc_arrived(tc_column_held<N>(from, bytes));
+}
+/* Elements stored as they are. */
+template <class T, int N> TC_FN void tc_put_held(T *p, const tc_held<T, N> &h) {
+  typename tc_raw<T, N>::word *to = (typename tc_raw<T, N>::word *)p;
+  TC_UNROLL for (int i = 0; i < tc_raw<T, N>::count; ++i) to[i] = h.raw.w[i];
 }
 template <class T> TC_FN tc_vec<typename tc_computed<T>::type, 1> tc_load1(const T *p) {
   tc_vec<typename tc_computed<T>::type, 1> r;
@@ -275,3 +283,46 @@ TC_FN void tc_scatter_added(T *p, const tc_vec<I, K> &at, const tc_vec<C, M> &v,
 #define tc_store1_bf16(p, v) tc_stored1(p, v)
 #define tc_scatter_bf16(p, i, v, g, n) tc_scattered<TC_L>(p, i, v, g)
 #define tc_scatteradd_bf16(p, i, v, g, n) tc_scatter_added<TC_L>(p, i, v, g)
+/* @ tc_tile_head tc_tile_place tc_tile_shift tc_tile_fill tc_picked */
+/* Tiles of arrays whose rows begin anywhere: element (i, j) is from[i * stride + j].  A row of a tile
+ * has 16 times 16 bytes, and begins at the last boundary of 16 bytes in front of element
+ * (i, column): `head` elements before it.  256 threads fill a tile. */
+template <class T, class I> TC_FN int tc_tile_head(const T *from, I stride, I i, I column) {
+  return (int)(((tc_u64)from / sizeof(T) + (tc_u64)i * (tc_u64)stride + (tc_u64)column) % (16 / sizeof(T)));
+}
+/* Where element (i, column) lies in a tile whose first row is `row`. */
+template <class T, int S, class I>
+TC_FN const T *tc_tile_place(const T (*t)[S], const T *from, I stride, I row, I i, I column) {
+  return t[i - row] + tc_tile_head(from, stride, i, column);
+}
+/* Elements from the last boundary of 32 bytes to p. */
+template <class T> TC_FN int tc_tile_shift(const T *p) {
+  return (int)((tc_u64)p / sizeof(T) % (32 / sizeof(T)));
+}
+/* Rows `row` to `row` + ROWS - 1 of an array of rows x columns, as far as it has them. */
+template <int ROWS, class T, int S, class I>
+TC_FN void tc_tile_fill(T (*t)[S], const T *from, I stride, I row, I rows, I column, I columns) {
+  enum { V = 16 / (int)sizeof(T), STEP = 16, N = (ROWS + STEP - 1) / STEP };
+  const int x = (int)threadIdx.x, v = (x % 8 + x / 32 % 2 * 8) * V, r = x / 8 % 4 + x / 64 * 4;
+  const I j = column - tc_tile_head(from, stride, (I)(row + r), column) + v; /* of all N rows */
+  const bool whole = j >= 0 && j + V <= columns;
+  const int first = row < 0 ? (int)-row : 0, end = (int)TC_MIN((I)ROWS, rows - row); /* that are there */
+  tc_held<T, V> w[N];
+  TC_UNROLL for (int e = 0; e < N; ++e) {
+    const int at = r + e * STEP;
+    if (whole && at >= first && at < end) w[e] = tc_hold<V>(from + ((row + at) * stride + j));
+  }
+  TC_UNROLL for (int e = 0; e < N; ++e) {
+    const int at = r + e * STEP;
+    if (whole && at >= first && at < end) tc_row_put(&t[at][v], w[e]);
+  }
+  TC_ROLLED for (int at = r; !whole && at < end; at += STEP)
+    TC_ROLLED for (int k = 0; k < V; ++k)
+      if (at >= first && j + k >= 0 && j + k < columns) t[at][v + k] = from[(row + at) * stride + j + k];
+}
+/* Element e of N rows. */
+template <int N, class T> TC_FN tc_held<T, N> tc_picked(const T *const (&row)[N], int e) {
+  tc_held<T, N> h;
+  TC_UNROLL for (int i = 0; i < N; ++i) h.raw.e[i] = row[i][e];
+  return h;
+}
