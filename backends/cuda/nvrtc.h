@@ -2,11 +2,8 @@
  *
  * NVRTC is a shared library, opened where it is found; no GPU and no driver are needed.  It runs in
  * child processes: several compile faster than one, while the caller goes on, and neither a crash
- * nor a library that does not fit reaches the user's compiler.
- *
- * Where nvJitLink of the same CUDA lies beside NVRTC, a text is compiled to PTX once, for the
- * oldest architecture, and its PTX to machine code for the others: most of the time goes into PTX.
- * Texts that ask for their architecture are compiled for each. */
+ * nor a library that does not fit reaches the user's compiler.  PTX comes with machine code of its
+ * architecture; every other blob is compiled from the text. */
 #ifndef TC_CUDA_NVRTC_H
 #define TC_CUDA_NVRTC_H
 
@@ -56,12 +53,5 @@ enum { TC_NVRTC_NO_LIBRARY = UINT32_MAX };
 
 _Noreturn void tc_nvrtc_worker(const char *candidates, const tc_nvrtc_job *job,
                                const uint32_t *order, uint32_t count, uint32_t *next, int fd);
-
-/* nvrtc_link.c: nvJitLink, opened beside the NVRTC at `path` that has this major version. */
-typedef struct tc_jitlink tc_jitlink;
-const tc_jitlink *tc_jitlink_open(const char *path, int major);
-/* PTX (with its zero byte) to machine code, malloc'ed; NULL: the library does not take it. */
-unsigned char *tc_jitlink_compile(const tc_jitlink *l, const char *ptx, size_t n, uint32_t arch,
-                                  size_t *size);
 
 #endif

@@ -13,7 +13,6 @@ typedef void *program;
 
 /* The functions that are used of nvrtc.h; results are nvrtcResult, 0 for success. */
 typedef struct nvrtc {
-  int (*version)(int *major, int *minor);
   int (*create)(program *, const char *text, const char *name, int, const char *const *,
                 const char *const *);
   int (*compile)(program, int n, const char *const *options);
@@ -24,7 +23,6 @@ typedef struct nvrtc {
   int (*cubin)(program, char *);
   int (*ptx_size)(program, size_t *);
   int (*ptx)(program, char *);
-  const tc_jitlink *link; /* NULL: none */
 } nvrtc;
 
 static bool load(nvrtc *n, const char *path) {
@@ -34,7 +32,6 @@ static bool load(nvrtc *n, const char *path) {
     const char *name;
     void *to;
   } function[] = {
-      {"nvrtcVersion", &n->version},
       {"nvrtcCreateProgram", &n->create},
       {"nvrtcCompileProgram", &n->compile},
       {"nvrtcDestroyProgram", &n->destroy},
@@ -97,9 +94,6 @@ static void send_blob(const nvrtc *n, program p, const tc_nvrtc_blob *blob, int 
   free(bytes);
 }
 
-/* Is the text the same for every architecture? */
-static bool is_neutral(const tc_nvrtc_job *job) { return !strstr(job->text, "__CUDA_ARCH"); }
-
 /* Machine code of this architecture; job->nblob: none. */
 static uint32_t code_for(const tc_nvrtc_job *job, uint32_t arch) {
   uint32_t i = 0;
@@ -109,50 +103,14 @@ static uint32_t code_for(const tc_nvrtc_job *job, uint32_t arch) {
 
 static bool has_ptx(const tc_nvrtc_job *job, uint32_t arch) {
   bool found = false;
-  for (uint32_t i = 0; i < job->nblob; ++i)
-    found |= job->blob[i].ptx && job->blob[i].arch == arch;
+  for (uint32_t i = 0; i < job->nblob; ++i) found |= job->blob[i].ptx && job->blob[i].arch == arch;
   return found;
 }
 
-static uint32_t oldest(const tc_nvrtc_job *job) {
-  uint32_t arch = UINT32_MAX;
-  for (uint32_t i = 0; i < job->nblob; ++i)
-    if (!job->blob[i].ptx && job->blob[i].arch < arch) arch = job->blob[i].arch;
-  return arch;
-}
-
-/* The blob that blob b is made with: machine code is linked from the PTX of the oldest
- * architecture, and PTX comes beside machine code of its architecture. */
-static uint32_t leader(const nvrtc *n, const tc_nvrtc_job *job, uint32_t b) {
-  const bool links = n->link && is_neutral(job);
-  const uint32_t from = links ? code_for(job, oldest(job)) : job->nblob;
+/* The blob that blob b is made with: PTX comes beside machine code of its architecture. */
+static uint32_t leader(const tc_nvrtc_job *job, uint32_t b) {
   const uint32_t beside = job->blob[b].ptx ? code_for(job, job->blob[b].arch) : b;
-  if (beside == job->nblob) return b;
-  if (!job->blob[b].ptx) return links ? from : b;
-  return links && beside != from ? b : beside;
-}
-
-/* What NVRTC made of the text as PTX; malloc'ed. */
-static char *read_ptx(const nvrtc *n, program p, size_t *size) {
-  char *ptx = n->ptx_size(p, size) == 0 && *size > 0 ? malloc(*size) : NULL;
-  if (ptx && n->ptx(p, ptx) == 0) return ptx;
-  free(ptx);
-  return NULL;
-}
-
-static void compile(const nvrtc *n, const tc_nvrtc_job *job, uint32_t first, uint32_t b, int fd);
-
-/* Machine code for a newer architecture, from PTX where that works. */
-static void follow(const nvrtc *n, const tc_nvrtc_job *job, uint32_t first, uint32_t b, program p,
-                   int fd) {
-  size_t size = 0, linked = 0;
-  char *ptx = read_ptx(n, p, &size);
-  unsigned char *bytes = NULL;
-  if (ptx) bytes = tc_jitlink_compile(n->link, ptx, size, job->blob[b].arch, &linked);
-  if (bytes) answer(fd, first + b, false, bytes, linked);
-  else compile(n, job, first, b, fd);
-  free(bytes);
-  free(ptx);
+  return beside == job->nblob ? b : beside;
 }
 
 /* Blob b alone; p gets the program. */
@@ -177,21 +135,12 @@ static bool compile_one(const nvrtc *n, const tc_nvrtc_job *job, uint32_t first,
   return ok;
 }
 
-static void compile(const nvrtc *n, const tc_nvrtc_job *job, uint32_t first, uint32_t b, int fd) {
-  program p = NULL;
-  compile_one(n, job, first, b, fd, &p);
-  if (p) n->destroy(&p);
-}
-
-/* Blob b and those that are made with it.  first: number of the job's first task. */
+/* Blob b and the PTX that is made with it.  first: number of the job's first task. */
 static void lead(const nvrtc *n, const tc_nvrtc_job *job, uint32_t first, uint32_t b, int fd) {
   program p = NULL;
   const bool ok = compile_one(n, job, first, b, fd, &p);
-  for (uint32_t i = 0; ok && i < job->nblob; ++i) {
-    if (i == b || leader(n, job, i) != b) continue;
-    if (job->blob[i].ptx) send_blob(n, p, &job->blob[i], fd, first + i);
-    else follow(n, job, first, i, p, fd);
-  }
+  for (uint32_t i = 0; ok && i < job->nblob; ++i)
+    if (i != b && leader(job, i) == b) send_blob(n, p, &job->blob[i], fd, first + i);
   if (p) n->destroy(&p);
 }
 
@@ -213,13 +162,11 @@ _Noreturn void tc_nvrtc_worker(const char *candidates, const tc_nvrtc_job *job,
     refuse(fd, TC_NVRTC_NO_LIBRARY, "");
     _exit(0);
   }
-  int major = 0, minor = 0;
-  if (n.version(&major, &minor) == 0) n.link = tc_jitlink_open(path, major);
   for (uint32_t i; (i = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED)) < count;) {
     const uint32_t task = order[i];
     const tc_nvrtc_job *j = &job[task / job->nblob];
     const uint32_t blob = task % job->nblob;
-    if (leader(&n, j, blob) == blob) lead(&n, j, task - blob, blob, fd);
+    if (leader(j, blob) == blob) lead(&n, j, task - blob, blob, fd);
   }
   _exit(0);
 }

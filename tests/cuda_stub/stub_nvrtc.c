@@ -20,11 +20,6 @@ static const char *kernel_name(const char *at, size_t *n) {
   return name ? name : at + strlen(at);
 }
 
-int nvrtcVersion(int *major, int *minor) {
-  *major = *minor = 0; /* no nvJitLink is of this version */
-  return 0;
-}
-
 /* A program is its machine code; void * as callers declare it. */
 int nvrtcCreateProgram(void **p, const char *text, const char *name, int n, const char *const *a,
                        const char *const *b) {
