@@ -79,8 +79,18 @@ static bool near_enough(const fuzz_case *c, const elements *e, char why[200]) {
   return near || (e->wide.as_is && isfinite(kernels) && isfinite(body) && kernels <= 2 * body);
 }
 
-/* The result of an outcome (i is -1), or operand i. */
-static const tc_tensor *part(const outcome *o, int i) { return i < 0 ? o->result : o->operand[i]; }
+/* What the function made comes in front of its operands. */
+enum { MADE = 1 + FUZZ_OUTPUTS, PARTS = MADE + FUZZ_OPERANDS };
+
+static tc_tensor *part(const outcome *o, int i) {
+  return i == 0 ? o->result : i < MADE ? o->output[i - 1] : o->operand[i - MADE];
+}
+
+static const char *name_of(int i, char text[20]) {
+  if (i == 0) return "the result";
+  snprintf(text, 20, i < MADE ? "output %d" : "operand %d", i < MADE ? i - 1 : i - MADE);
+  return text;
+}
 
 static body_elements elements_of(const body_runs *runs, int i) {
   const tc_tensor *x = part(&runs->as_is, i);
@@ -112,22 +122,78 @@ static bool part_agrees(const fuzz_case *c, int i, const outcome *got, const bod
   return near_enough(c, &e, why);
 }
 
-bool fuzz_agree(const fuzz_case *c, const outcome *got, const body_runs *body,
-                const body_runs *wide, char why[200]) {
-  const outcome *want = &body->as_is;
-  if (!got->result != !want->result) {
-    snprintf(why, 200, "%s, the body %s", got->result ? "a result" : got->error,
-             want->result ? "has a result" : want->error);
+/* Parts that both outcomes have to have, or neither. */
+static bool same_parts(const outcome *got, const outcome *want, char why[200]) {
+  char text[20];
+  for (int i = 0; i < MADE; i++) {
+    if (!part(got, i) == !part(want, i)) continue;
+    snprintf(why, 200, "%s: %s, the body %s", name_of(i, text), part(got, i) ? "made" : got->error,
+             part(want, i) ? "makes it" : want->error);
     return false;
   }
-  if (got->result && !part_agrees(c, -1, got, body, wide, why)) return false;
   snprintf(why, 200, "what was noted differs");
-  if (got->trace != want->trace) return false;
-  for (int i = 0; c->writes && i < c->n; i++) {
-    char what[160];
-    if (!got->operand[i] || part_agrees(c, i, got, body, wide, why)) continue;
-    snprintf(what, sizeof what, "%s", why);
-    snprintf(why, 200, "operand %d is wrong: %s", i, what);
+  return got->trace == want->trace;
+}
+
+bool fuzz_agree(const fuzz_case *c, const outcome *got, const body_runs *body,
+                const body_runs *wide, char why[200]) {
+  char what[200], text[20];
+  if (!same_parts(got, &body->as_is, why)) return false;
+  for (int i = 0; i < (c->writes ? MADE + c->n : MADE); i++) {
+    if (!part(got, i) || part_agrees(c, i, got, body, wide, what)) continue;
+    snprintf(why, 200, "%s: %.160s", name_of(i, text), what);
+    return false;
+  }
+  return true;
+}
+
+static bool same_bits(const tc_tensor *a, const tc_tensor *b) {
+  const int64_t n = tc_numel(a);
+  if (!same_type(a, b)) return false;
+  if (n && !fuzz_floating(tc_dtype_of(a))) return !tc_item_int(tc_any(tc_ne(a, b), TC_ALL, false));
+  const double *x = flat(a), *y = flat(b);
+  for (int64_t i = 0; i < n; i++)
+    if (memcmp(&x[i], &y[i], sizeof *x) && !(isnan(x[i]) && isnan(y[i]))) return false;
+  return true;
+}
+
+bool fuzz_equal(const outcome *a, const outcome *b, char why[200]) {
+  char text[20];
+  if (!same_parts(a, b, why)) return false;
+  for (int i = 0; i < MADE + a->n; i++) {
+    const tc_tensor *p = part(a, i), *q = part(b, i);
+    if (!p || same_bits(p, q)) continue;
+    snprintf(why, 200, "%s: other bits", name_of(i, text));
+    return false;
+  }
+  return true;
+}
+
+/* The first element of x lies among those of y. */
+static bool lies_in(const tc_tensor *x, const tc_tensor *y) {
+  const char *low = tc_cdata(y), *high = low, *at = tc_cdata(x);
+  for (int i = 0; i < tc_rank(y); i++) {
+    const int64_t reach =
+        (tc_size(y, i) - 1) * tc_stride(y, i) * (int64_t)tc_dtype_size(tc_dtype_of(y));
+    *(reach < 0 ? &low : &high) += reach;
+  }
+  return tc_numel(x) && tc_numel(y) && low <= at && at <= high;
+}
+
+/* The first operand that x lies in, or -1. */
+static int home_of(const outcome *o, const tc_tensor *x) {
+  for (int i = 0; x && i < o->n; i++)
+    if (o->operand[i] && lies_in(x, o->operand[i])) return i;
+  return -1;
+}
+
+bool fuzz_same_sharing(const outcome *got, const outcome *want, char why[200]) {
+  char text[20];
+  for (int i = 0; i < MADE; i++) {
+    const int mine = home_of(got, part(got, i)), theirs = home_of(want, part(want, i));
+    if (mine == theirs) continue;
+    snprintf(why, 200, "%s lies in operand %d, the body's in %d (-1: none)", name_of(i, text), mine,
+             theirs);
     return false;
   }
   return true;

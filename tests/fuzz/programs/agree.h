@@ -15,6 +15,7 @@ enum { FUZZ_SAMPLES = 16 }; /* changes that are tried */
 
 typedef struct outcome {
   tc_tensor *result;
+  tc_tensor *output[FUZZ_OUTPUTS];   /* stored through a parameter; NULL: not */
   tc_tensor *operand[FUZZ_OPERANDS]; /* as they are afterwards */
   int n;
   uint64_t trace;
@@ -29,5 +30,11 @@ typedef struct body_runs {
 /* wide: with operands in f64; NULL: not run. */
 bool fuzz_agree(const fuzz_case *c, const outcome *got, const body_runs *body,
                 const body_runs *wide, char why[200]);
+
+/* Whether the outcomes are equal in every bit, but for the bits of NaNs. */
+bool fuzz_equal(const outcome *a, const outcome *b, char why[200]);
+
+/* Whether results and outputs are in the memory of operands in both outcomes or in none. */
+bool fuzz_same_sharing(const outcome *got, const outcome *want, char why[200]);
 
 #endif

@@ -1,7 +1,6 @@
-"""Steps of a random program that are no ops: graph breaks, branches, loops, scopes, writes in place,
-early ends.  Whatever steers a program at run time is exact, so that both ways of running it go the
-same way."""
-from sizes import is_name
+"""Steps of a random program that are no ops: graph breaks, branches, loops, scopes, early ends.  Whatever
+steers a program at run time is exact, so that both ways of running it go the same way."""
+from sizes import is_name, times
 from values import Block, Carried, Effect, Value
 
 LOOP_BODIES = ("tc_tanh(tc_mul_s(%0, 0.5))", "tc_add_s(tc_mul_s(%0, 0.5), 1)", "tc_sub(tc_mul_s(%0, 0.25), %0)")
@@ -39,7 +38,7 @@ class Control:
 
     def change(self):
         """A call that nobody sees into writes a tensor."""
-        x = self.target()
+        x = self.target(lambda v: v.dtype != "bool")
         if not x or self.open:
             return None
         self.broken = True
@@ -51,79 +50,6 @@ class Control:
         y = x and self.pick(lambda v: v.dtype == x.dtype)
         scale = "tc_item(tc_tanh(tc_sum(tc_cast(%1, TC_F64), TC_ALL, false)))"
         return y and self.make(f"tc_mul_s(%0, {scale})", [x, y], x.dtype, x.shape)
-
-    # ---- writes in place
-
-    def may_write(self, v):
-        known = v in self.params or any(v in b.inside for b in self.open[-1:]) or not self.open
-        return v.dtype != "bool" and v.values == "normal" and not v.overlaps and known and \
-            all(u.values == "normal" for u in v.family)
-
-    def target(self, test=lambda v: True):
-        v = self.pick(lambda v: self.may_write(v) and test(v))
-        if v and self.open and v in self.params:
-            return None
-        return v
-
-    def written(self, x, exact):
-        for v in x.family:
-            v.exact = v.exact and exact
-            if v in self.params:
-                self.writes = True
-                v.written = True
-
-    def write(self):
-        """A whole tensor: an operand, a result, or something local."""
-        x = self.target(lambda v: bool(v.shape))
-        y = x and self.partner(x)
-        if not y:
-            return None
-        return self.put_write(x, y, x)
-
-    def put_write(self, x, y, whole):
-        op = self.r.choice(("add_", "sub_", "mul_", "copy_", "fill_", "div_"))
-        if (op == "div_" and (not x.real or y not in self.params)) or (op == "copy_" and x is y):
-            return None
-        self.note_views(x)
-        if op == "fill_":
-            self.effect("tc_fill_(%0, 2);", [x])
-        else:
-            self.effect(f"tc_{op}(%0, %1);", [x, y])
-        self.written(whole, op == "fill_" or (op == "copy_" and y.exact))
-        return x
-
-    def note_views(self, x):
-        """Writes that are no part of a segment: of slices with steps, and where a reshape may have copied."""
-        chain = [x]
-        while chain[-1].viewed:
-            chain.append(chain[-1].viewed)
-        self.views_written = self.views_written or any(v.viewed for v in x.family)
-        copies = any(v.viewed and v.viewed.viewed and any(op in v.text for op in ("reshape", "flatten", "contiguous")) for v in x.family)
-        sliced = any("tc_slice" in v.text and not all(isinstance(d, int) for d in v.viewed.shape) for v in chain)
-        if copies or sliced or any(", 2)" in v.text or "expand" in v.text for v in chain):
-            self.unfollowed = True
-
-    def write_view(self):
-        """A part of a tensor, by one view or two."""
-        x = self.target(lambda v: bool(v.shape))
-        kinds = "transpose permute slice slice select flip unsqueeze flatten".split()
-        v = x and self.some_view(x, kinds)
-        if v and v.shape and self.r.random() < 0.4:
-            v = self.some_view(v, kinds) or v
-        y = v and self.partner(v)
-        return y and self.put_write(v, y, x)
-
-    def in_place(self):
-        """A write as part of an expression."""
-        x = self.pick(lambda v: v.dtype != "bool" and v.shape)
-        y = x and self.partner(x)
-        if not y:
-            return None
-        op = self.r.choice(("add_", "sub_", "mul_", "copy_", "fill_", "div_"))
-        if op == "div_" and (not x.real or y not in self.params):
-            return None
-        call = "tc_fill_(tc_clone(%0), 2)" if op == "fill_" else f"tc_{op}(tc_clone(%0), %1)"
-        return self.make(call, [x] if op == "fill_" else [x, y], x.dtype, x.shape, op == "fill_")
 
     # ---- calls
 
@@ -141,10 +67,15 @@ class Control:
             self.broken = True
         return self.make(f"{name}(%0)", [x], x.dtype, x.shape)
 
+    def custom(self):
+        """An operation of the program's own, with a kernel."""
+        x = self.pick(lambda v: v.dtype == "f32" and len(v.shape) == 2)
+        return x and self.make("fuzz_mirrored(%0, 0.5)", [x], "f32", (times(2, x.shape[0]), x.shape[1])) or None
+
     # ---- blocks
 
-    def nested(self, block, carried=True):
-        """Fills the block; what it carries is a value behind it."""
+    def nested(self, block, carried=True, first=lambda: None):
+        """Fills the block, with the step `first` in front; what it carries is a value behind it."""
         x = self.pick(lambda v: v.dtype != "bool" and not v.overlaps) if carried else None
         if carried and not x:
             return None
@@ -161,6 +92,7 @@ class Control:
         if x:
             block.inside.append(c)
             c.owner = block
+        first()
         for _ in range(self.r.randint(1, 3)):
             self.step()
         if x:
@@ -183,8 +115,10 @@ class Control:
     def loop(self):
         x = self.pick(lambda v: v.real)
         if self.r.random() < 0.5:
-            rounds = self.r.randint(1, 4)
-            return len(self.open) < 2 and self.nested(Block(f"for (int i{self.count} = 0; i{self.count} < {rounds}; i{self.count}++) {{")) or None
+            i, rounds = f"i{self.count}", self.r.randint(1, 4)
+            block = Block(f"for (int {i} = 0; {i} < {rounds}; {i}++) {{")
+            block.counter, block.rounds = i, (range(rounds),) * 3
+            return len(self.open) < 2 and self.nested(block) or None
         v = x and self.make(f"tc_clone(%0); for (int i = 0; i < {self.r.randint(1, 4)}; i++) @ = {self.r.choice(LOOP_BODIES).replace('%0', '@')}",
                             [x], x.dtype, x.shape)
         return v
@@ -192,16 +126,8 @@ class Control:
     def run_time_loop(self):
         if len(self.open) >= 2:
             return None
-        self.broken, i = True, f"i{self.count}"
-        opening, closing = self.r.choice(((f"for (int {i} = 0; {i} < n; {i}++) {{", "}"), (f"for (int {i} = n; {i} > 0; {i}--) {{", "}"),
-                                          (f"int {i} = n; while ({i}-- > 0) {{", "}"), (f"int {i} = 0; do {{", f"}} while (++{i} < n);"),
-                                          (f"for (int {i} = 0;; {i}++) {{ if ({i} >= n) break;", "}"),
-                                          (f"int {i} = 0; for (double w{i} = s; w{i} < 1.6; w{i} += 0.5, {i}++) {{", "}"),
-                                          (f"int {i} = 0; while ({i} < n && s > 0) {{", f"{i}++; }}"),
-                                          (f"for (int {i} = 0; {i} < n + 1; {i}++) {{ if ({i} == 1) continue;", "}")))
-        block = Block(opening, closing)
-        block.counter = i
-        return self.nested(block)
+        self.broken = True
+        return self.nested(self.counted())
 
     def branch(self):
         if len(self.open) >= 2:

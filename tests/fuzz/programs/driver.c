@@ -2,6 +2,7 @@
  * operands that the guards must refuse. */
 #include "driver.h"
 
+#include <omp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "rounding.h"
 
 static struct {
-  int runs, hits, fallbacks, refused, errors, segments, failed, uncompiled;
+  int runs, hits, fallbacks, refused, repeated, errors, segments, failed, uncompiled;
 } total;
 
 /* ---- effects --------------------------------------------------------------------------------- */
@@ -39,6 +40,16 @@ void fuzz_double(tc_tensor *x) {
   tc_add_(x, x);
 }
 
+tc_tensor *fuzz_mirrored(const tc_tensor *x, double scale) {
+  return tc_concat((const tc_tensor *[]){x, tc_mul_s(x, scale)}, 2, 0);
+}
+
+bool fuzz_mirrored_kernel(tc_tensor *out, const tc_tensor *x, double scale) {
+  bool done = false;
+  TC_SCOPE done = tc_copy_(out, fuzz_mirrored(x, scale)) != NULL;
+  return done;
+}
+
 fuzz_box fuzz_box_of(tc_tensor *x) {
   fuzz_box b = {.dtype = x ? tc_dtype_of(x) : TC_DTYPE_COUNT,
                 .rank = x ? tc_rank(x) : 0,
@@ -62,7 +73,7 @@ static outcome call(const fuzz_case *c, tc_tensor *const *x, int run, bool enabl
   tc_set_enabled(enabled);
   fuzz_change_roundings(rounding);
   trace = 0;
-  o.result = c->run(x, 0.75, rounds[run]);
+  o.result = c->run(x, o.output, 0.75, rounds[run]);
   fuzz_change_roundings(0);
   o.trace = trace;
   snprintf(o.error, sizeof o.error, "%s", tc_error() ? tc_error() : "");
@@ -130,6 +141,23 @@ static bool same(const fuzz_case *c, int run, unsigned v, mutation *change, int 
   return fuzz_agree(c, got, &body, &wide, why);
 }
 
+enum { THREADS = 2, MORE_THREADS = 7 };
+
+/* What the function did with THREADS, it does with MORE_THREADS, to the bit. */
+static void same_for_threads(const fuzz_case *c, const char *what, int run, unsigned v, int shift,
+                             const outcome *got) {
+  tc_tensor *x[FUZZ_OPERANDS];
+  char why[200], text[220];
+  make(c, run, v, shift, 0, x);
+  omp_set_num_threads(MORE_THREADS);
+  const outcome more = call(c, x, run, true, 0);
+  omp_set_num_threads(THREADS);
+  total.repeated++;
+  if (fuzz_equal(got, &more, why)) return;
+  snprintf(text, sizeof text, "other threads: %s", why);
+  failed(c, what, text);
+}
+
 /* Kernels run and no guard fails, but for sizes 0 and 1, where a size that may broadcast was
  * guessed not to. */
 static void fits(const fuzz_case *c, const char *what, int run, unsigned v, int shift) {
@@ -146,7 +174,9 @@ static void fits(const fuzz_case *c, const char *what, int run, unsigned v, int 
   if (run == 0 && v == PLAIN && !want.result) return failed(c, "generator", want.error);
   if (run < 2 && want.result && ((fell && !c->may_fall) || (c->strict && !hit)))
     return failed(c, what, "kernels did not run");
-  if (!same(c, run, v, NULL, 0, 0, &got, &want, why)) failed(c, what, why);
+  if (!same(c, run, v, NULL, 0, 0, &got, &want, why) || !fuzz_same_sharing(&got, &want, why))
+    return failed(c, what, why);
+  same_for_threads(c, what, run, v, shift, &got);
 }
 
 /* ---- operands that do not
@@ -261,14 +291,15 @@ static bool chosen(const fuzz_case *c, int argc, char **argv) {
 
 int fuzz_main(const fuzz_case *c, size_t n, int argc, char **argv) {
   setvbuf(stdout, NULL, _IOLBF, 0);
+  omp_set_num_threads(THREADS);
   for (size_t i = 0; i < n; i++)
     if (chosen(&c[i], argc, argv)) {
       printf("run %s\n", c[i].name); /* the last line names the one that crashed */
       run_case(&c[i]);
     }
-  printf("total %d runs %d hits %d fallbacks %d refused %d errors %d segments %d uncompiled %d "
-         "failed\n",
-         total.runs, total.hits, total.fallbacks, total.refused, total.errors, total.segments,
-         total.uncompiled, total.failed);
+  printf("total %d runs %d hits %d fallbacks %d refused %d repeated %d errors %d segments "
+         "%d uncompiled %d failed\n",
+         total.runs, total.hits, total.fallbacks, total.refused, total.repeated, total.errors,
+         total.segments, total.uncompiled, total.failed);
   return total.failed != 0;
 }

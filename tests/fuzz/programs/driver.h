@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-enum { FUZZ_OPERANDS = 4, FUZZ_RUNS = 3 }; /* runs: usual sizes, other sizes, sizes 0 and 1 */
+/* Runs: usual sizes, other sizes, sizes 0 and 1. */
+enum { FUZZ_OPERANDS = 4, FUZZ_OUTPUTS = 2, FUZZ_RUNS = 3 };
 
 typedef enum fuzz_values { FUZZ_NORMAL, FUZZ_POSITIVE, FUZZ_INDEX } fuzz_values;
 
@@ -25,7 +26,7 @@ typedef struct fuzz_operand {
 
 typedef struct fuzz_case {
   const char *name;
-  tc_tensor *(*run)(tc_tensor *const *x, double s, int n);
+  tc_tensor *(*run)(tc_tensor *const *x, tc_tensor **out, double s, int n);
   tc_dtype coarsest; /* of all floating values in it */
   bool writes;       /* some operand is written */
   bool strict; /* one segment over all operands: kernels run for operands that fit, and no others */
@@ -68,6 +69,12 @@ void fuzz_note(int64_t what); /* part of the trace, which has to be the same in 
 void fuzz_log(const char *format, ...);
 tc_tensor *fuzz_opaque(const tc_tensor *x); /* -x */
 void fuzz_double(tc_tensor *x);             /* x *= 2 in its memory */
+
+/* ---- an operation with a kernel of its own: x, and below it x * scale ---- */
+
+bool fuzz_mirrored_kernel(tc_tensor *out, const tc_tensor *x, double scale);
+TC_CUSTOM_OP("f32[2*R,C]", fuzz_mirrored_kernel)
+tc_tensor *fuzz_mirrored(const tc_tensor *x TC_SHAPE("f32[R,C]"), double scale);
 
 #ifdef __cplusplus
 }

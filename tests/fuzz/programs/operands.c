@@ -66,10 +66,11 @@ static tc_tensor *specials(tc_tensor *x) {
   return x;
 }
 
-tc_tensor *fuzz_changed(const tc_tensor *x, uint64_t seed) {
+tc_tensor *fuzz_changed(const tc_tensor *x, double least, uint64_t seed) {
   tc_dtype dtype = tc_dtype_of(x);
   tc_tensor *up = tc_gt_s(tc_rand(fuzz_sizes(x), seed, TC_F64), 0.5);
-  tc_tensor *wide = tc_cast(x, TC_F64), *more = tc_mul_s(wide, unit(dtype));
+  tc_tensor *wide = tc_cast(x, TC_F64);
+  tc_tensor *more = tc_mul_s(tc_maximum_s(tc_abs(wide), least), unit(dtype));
   return tc_cast(tc_where(up, tc_add(wide, more), tc_sub(wide, more)), dtype);
 }
 
@@ -78,7 +79,7 @@ tc_tensor *fuzz_tensor(const fuzz_operand *o, tc_ints dims, int run, int number,
   tc_tensor *x = tc_cast(numbers(o, dims, (uint64_t)(number * 17 + run + 1)), o->dtype);
   if (v & REPEATED && dims.n && dims.v[0]) x = tc_expand(tc_slice(x, 0, 0, 1, 1), dims);
   if (fuzz_floating(o->dtype)) {
-    if (v & CHANGED) x = fuzz_changed(x, (uint64_t)(number + 99 + 10 * sample));
+    if (v & CHANGED) x = fuzz_changed(x, 0, (uint64_t)(number + 99 + 10 * sample));
     if (v & SPECIAL && tc_numel(x)) x = specials(x);
     if (v & DOUBLE) x = tc_cast(x, TC_F64);
   }

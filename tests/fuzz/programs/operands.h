@@ -26,8 +26,8 @@ typedef enum variation {
 bool fuzz_floating(tc_dtype d);
 tc_ints fuzz_sizes(const tc_tensor *x);
 tc_tensor *fuzz_stored(tc_tensor *x, layout l); /* equal values, stored so */
-tc_tensor *fuzz_changed(const tc_tensor *x,
-                        uint64_t seed); /* a copy, each element about one rounding off */
+/* A copy, each element about one rounding of itself off, or of `least` where it is smaller. */
+tc_tensor *fuzz_changed(const tc_tensor *x, double least, uint64_t seed);
 tc_tensor *fuzz_tensor(const fuzz_operand *o, tc_ints dims, int run, int number, unsigned v,
                        int sample);
 /* Operand `number` of a case in this run; sample: which of the changes. */

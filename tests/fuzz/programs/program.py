@@ -4,24 +4,29 @@ import re
 
 from control import Control
 from ops import Ops
-from sizes import names_of, takes_any, value
+from sizes import USUAL, names_of, takes_any, value
 from values import COARSE, FLOATS, Effect, Value, c_dtype
+from writes import Writes
 
-OPERANDS, LARGEST = 4, 20000  # operands of a function; elements of a tensor
+OPERANDS, OUTPUTS, LARGEST = 4, 2, 20000  # operands and outputs of a function; elements of a tensor
 ALIKE = ("layers", "array", "members")  # forms whose operands share dtype and shape: elements of an array
 NO_CXX = re.compile(r"goto|\*\[\]\)|\*q\d+\[")  # jumps past initialisations, arrays as values
 LIMITS = {"M": "M<=40", "N": "N<=34", "K": "K%8"}  # what TC_SHAPE says of a size, now and then
+FORMS = ("plain", "struct", "nested", "layers", "global", "array", "members", "own")
+MODES = tuple(f"mode={mode}" for mode in ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"))
 
 
-class Program(Ops, Control):
+class Program(Ops, Control, Writes):
     def __init__(self, number, seed):
         self.name, self.r = f"f{number}", random.Random(f"{seed}.{number}")
         self.params, self.body, self.helpers, self.open = [], [], {}, []
         self.count, self.writes, self.broken, self.folded, self.dropped = 0, False, False, False, set()
         self.views_written = self.unfollowed = False
+        self.may_fall = False  # operands that fit are refused, now and then
+        self.kinds = set()  # of steps
         self.weak = False  # a number as a tensor: segments behind a break take it for a tensor like others, and refuse it
         self.cleanup = self.r.random() < 0.1
-        self.form = self.r.choice(("plain",) * 6 + ("struct", "struct", "nested", "layers", "global", "array", "members", "own"))
+        self.form = self.r.choice(("plain",) * 5 + ("struct",) + FORMS)
         self.limited = {name for name in LIMITS if self.r.random() < 0.1}
         plain = self.r.random() < 0.5  # one segment, as a rule
         self.steps = self.weights(plain)
@@ -30,6 +35,7 @@ class Program(Ops, Control):
             self.parameter()
         if self.form in ALIKE:
             self.elements()
+        self.mode = self.r.choice(MODES) if self.r.random() < 0.1 else ""
         self.special = self.r.choice(("M=5", "M=3", "N=34", "M=5,N=19", "K=8", "n=3", "n=1")) if self.r.random() < 0.15 else ""
         for _ in range(self.r.randint(2, 10)):
             self.step()
@@ -39,16 +45,20 @@ class Program(Ops, Control):
         rows = [(self.unary, 5), (self.binary, 6), (self.scalar, 4), (self.ternary, 2), (self.jump, 1), (self.compare, 2),
                 (self.integer, 1), (self.reduce, 4), (self.cumulate, 1), (self.view, 5), (self.join, 2), (self.split, 1), (self.move, 2),
                 (self.index, 2), (self.product, 3), (self.network, 3), (self.create, 2), (self.cast, 1), (self.promotion, 1),
-                (self.in_place, 1), (self.loop, 1), (self.helper, 1), (self.write, 1), (self.write_view, 1), (self.item, 0.5),
+                (self.in_place, 1), (self.loop, 1), (self.helper, 1), (self.custom, 0.5), (self.write, 1), (self.write_view, 1), (self.put, 1),
+                (self.read_part, 0.7), (self.item, 0.5),
                 (self.scope, 0.5), (self.constant_branch, 0.3), (self.known_choice, 0.5), (self.array_loop, 0.5)]
         if not plain:
-            rows += [(self.note, 2), (self.opaque, 1), (self.change, 0.5), (self.run_time_loop, 2), (self.branch, 2), (self.switch, 0.7),
+            rows += [(self.note, 2), (self.opaque, 1), (self.change, 0.5), (self.run_time_loop, 2),
+                     (self.position_loop, 1), (self.strided_part, 0.2), (self.branch, 2), (self.switch, 0.7),
                      (self.leave, 1), (self.run_time_choice, 1)]
         return rows
 
     def step(self):
         for _ in range(8):
-            if self.r.choices([k for k, _ in self.steps], [w for _, w in self.steps])[0]():
+            kind = self.r.choices([k for k, _ in self.steps], [w for _, w in self.steps])[0]
+            if kind():
+                self.kinds.add(kind.__name__)
                 return
 
     # ---- values
@@ -63,7 +73,7 @@ class Program(Ops, Control):
         v = Value(self.parameter_name(), dtype, shape if given else self.parameter_shape(), True, values=values, bound=bound)
         if self.params and not given and self.r.random() < 0.6:
             v.shape = self.r.choice(self.params).shape
-        if v.largest() > LARGEST:
+        if v.largest() > LARGEST or any(name not in USUAL for d in v.shape for name in names_of(d)):
             return None
         v.written = False
         self.params.append(v)
@@ -126,6 +136,16 @@ class Program(Ops, Control):
             self.result = self.make("tc_sum(%0, TC_ALL, false)", [x], x.dtype if x.real else "i64", ())
         if self.r.random() < 0.1:  # a view of what is there
             self.result = self.view_of(self.result, "tc_unsqueeze(%0, 0)", (1,) + self.result.shape) or self.result
+        for i in range(OUTPUTS):
+            self.output(i)
+
+    def output(self, i):
+        """A tensor that nobody has read goes out through a parameter, what was written first."""
+        live = self.live()
+        unread = [v for v in self.body if isinstance(v, Value) and v not in live]
+        unread = [v for v in unread if v.changed] or unread
+        if unread and self.r.random() < 0.5:
+            self.effect(f"out[{i}] = (tc_tensor *)%0;", [self.r.choice(unread)])
 
     # ---- what matters
 
@@ -152,7 +172,12 @@ class Program(Ops, Control):
         return [p for p in self.params if p in live]
 
     def one_segment(self):
-        return not (self.broken or self.folded or self.unfollowed)
+        return not (self.broken or self.folded or self.unfollowed or self.may_fall)
+
+    def names_stand_alone(self, operands):
+        """Sizes that are found in expressions only are not known; tensors that have them are in no segment."""
+        alone = {(self.object_of(p), str(d)) for p in operands for d in p.shape}
+        return all((self.object_of(p), name) in alone for p in operands for d in p.shape for name in names_of(d))
 
     # ---- text
 
@@ -209,10 +234,13 @@ class Program(Ops, Control):
         return [f"{kind} {{ {body} }};"], [f"const {kind} *p"], [], f"{kind} in; {fill}", ["&in"]
 
     def attributes(self, operands):
-        """TC_SPECIALIZE only names what the function has."""
+        """TC_SPECIALIZE only names what the function has; where there is nothing to name, sizes need not be open."""
         alone = {str(d) for p in operands for d in p.shape} | {"n"}
         fits = self.special and self.form not in ("nested", "layers") and all(x[0] in alone for x in self.special.split(","))
-        return f'TC_COMPILE TC_SPECIALIZE("{self.special}")' if fits else "TC_COMPILE"
+        fixed = all(isinstance(d, int) for p in operands for d in p.shape)
+        options = [f'"{self.mode}"'] * bool(self.mode) + ['"dynamic=false"'] * bool(self.mode and fixed)
+        compile_it = f'TC_COMPILE_WITH({", ".join(options)})' if options else "TC_COMPILE"
+        return f'{compile_it} TC_SPECIALIZE("{self.special}")' if fits else compile_it
 
     def text(self):
         live, operands = self.live(), self.operands()
@@ -222,14 +250,15 @@ class Program(Ops, Control):
             if s in live:
                 body += s.lines(live)
         used = "\n".join(body)
+        outputs = ["tc_tensor **out"] * ("out[" in used)
         lines += [text for name, text in self.helpers.items() if name + "(" in used]
-        lines.append(f"{self.attributes(operands)} static tc_tensor *{self.name}({', '.join(parameters + ['double s', 'int n'])}) {{")
+        lines.append(f"{self.attributes(operands)} static tc_tensor *{self.name}({', '.join(parameters + outputs + ['double s', 'int n'])}) {{")
         lines.append("  (void)s, (void)n;")
         cleanup = self.cleanup and "goto out" in used
         lines += ["  tc_tensor *result = NULL;"] * cleanup + ["  " + line for line in body]
         lines.append(f"  result = {self.result.name};\nout:\n  fuzz_note(9);\n  return result;\n}}" if cleanup else f"  return {self.result.name};\n}}")
-        lines.append(f"static tc_tensor *r_{self.name}(tc_tensor *const *x, double s, int n) {{ (void)x; {before}"
-                     f"return {self.name}({', '.join(arguments + ['s', 'n'])}); }}\n")
+        lines.append(f"static tc_tensor *r_{self.name}(tc_tensor *const *x, tc_tensor **out, double s, int n) {{ (void)x, (void)out; {before}"
+                     f"return {self.name}({', '.join(arguments + ['out'] * len(outputs) + ['s', 'n'])}); }}\n")
         return "\n".join(lines)
 
     def is_cxx(self):
@@ -255,11 +284,11 @@ class Program(Ops, Control):
         operands, live = self.operands(), self.live()
         dtypes = [v.dtype for v in live if isinstance(v, Value) and v.real] or ["f32"]
         coarsest = min(dtypes, key=COARSE.index)
-        strict = self.one_segment()
+        strict = self.one_segment() and self.names_stand_alone(operands)
         rows = []
         for p in operands:
             dims = ", ".join("{" + (", ".join(str(value(d, run)) for d in p.shape) or "0") + "}" for run in range(3))
             rows.append(f"{{{c_dtype(p.dtype)}, FUZZ_{p.values.upper()}, {p.bound}, {str(p.written).lower()}, {self.refused_axes(p, operands) if strict else 0}, "
                         f"{len(p.shape)}, {{{dims}}}}}")
-        flags = ", ".join(str(b).lower() for b in (self.writes, strict, (self.views_written or self.weak) and (self.broken or self.unfollowed)))
+        flags = ", ".join(str(b).lower() for b in (self.writes, strict, self.may_fall or ((self.views_written or self.weak) and (self.broken or self.unfollowed))))
         return f'  {{"{self.name}", r_{self.name}, {c_dtype(coarsest)}, {flags}, {len(operands)},\n   {{{", ".join(rows)}}}}},\n'

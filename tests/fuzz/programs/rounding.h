@@ -9,7 +9,8 @@
  * they stay as they are. */
 void fuzz_change_roundings(uint64_t seed);
 
-/* What an op has to return whose result is x; x is changed in its memory. */
-tc_tensor *fuzz_rounded(tc_tensor *x);
+/* What an op has to return whose result is x, made of numbers of the size of `least` at least; x is
+ * changed in its memory. */
+tc_tensor *fuzz_rounded(tc_tensor *x, double least);
 
 #endif

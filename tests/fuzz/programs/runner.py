@@ -3,7 +3,7 @@ import os
 import re
 import subprocess
 
-from ops import ROUNDED
+from ops import OF_LOGS, ROUNDED
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ISAS = (("v2", "sse4_2"), ("v3", "avx2"), ("v4", "avx512vl"), ("bf16", "avx512_bf16"), ("amx", "amx_bf16"))
@@ -27,14 +27,14 @@ def write_wrappers(o):
             parameters = re.search(rf"^tc_tensor \*tc_{op}\(([^)]*)\)", header, re.M)[1]
             names = ", ".join(re.search(r"\w+$", p)[0] for p in parameters.split(","))
             f.write(f"tc_tensor *__real_tc_{op}({parameters});\ntc_tensor *__wrap_tc_{op}({parameters});\n"
-                    f"tc_tensor *__wrap_tc_{op}({parameters}) {{ return fuzz_rounded(__real_tc_{op}({names})); }}\n")
+                    f"tc_tensor *__wrap_tc_{op}({parameters}) {{ return fuzz_rounded(__real_tc_{op}({names}), {int(op in OF_LOGS)}); }}\n")
 
 
 def build_driver(o):
     write_wrappers(o)
     o.driver = [f"{o.out}/{name}.o" for name in SOURCES]
     for name, path in zip(SOURCES, o.driver):
-        subprocess.run([*o.clang, "-O1", "-w", "-c", "-I", o.include, "-I", o.out, f"{HERE}/{name}.c", "-o", path], check=True)
+        subprocess.run([*o.clang, "-O1", "-w", "-fopenmp", "-c", "-I", o.include, "-I", o.out, f"{HERE}/{name}.c", "-o", path], check=True)
 
 
 def write(path, functions):
@@ -44,10 +44,10 @@ def write(path, functions):
         f.write("};\n\nint main(int argc, char **argv) { return fuzz_main(cases, sizeof cases / sizeof *cases, argc, argv); }\n")
 
 
-def build(o, path, isa, functions):
+def build(o, path, ways, functions):
     """The program, or None; what the compiler printed."""
     program, folder = os.path.splitext(path)[0], os.path.dirname(o.runtime)
-    options = ["backend=openmp"] + [f"isa={isa}"] * bool(isa) + [f"opt={o.opt}"]
+    options = ["backend=openmp", f"opt={o.opt}"] + ways
     command = [*o.clang, "-O0", "-g0", "-fno-exceptions", "-Wno-everything", "-Wbackend-plugin", f"-fplugin={o.plugin}", *(f"-fplugin-arg-tc-{x}" for x in options), "-Rpass-missed=tc",
                "-I", o.include, "-I", HERE, path, *o.driver, "-o", program, o.runtime, f"-Wl,-rpath,{folder}", "-fopenmp", "-lm", *WRAPPED, *o.link]
     limit = o.limit + functions
@@ -61,7 +61,7 @@ def build(o, path, isa, functions):
 
 
 def run(program, *names):
-    env = {**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
+    env = {**os.environ, "OMP_WAIT_POLICY": "passive"}
     for name in [n for n in env if n.startswith("TC_")]:
         del env[name]
     try:
@@ -71,16 +71,16 @@ def run(program, *names):
         return -1, (e.stdout or b"").decode()
 
 
-def fails(o, functions, path, isa):
+def fails(o, functions, path, ways):
     """Names of functions that fail, with the reason; what the programs and the compiler printed."""
     write(path, functions)
-    program, errors = build(o, path, isa, len(functions))
+    program, errors = build(o, path, ways, len(functions))
     if not program:
         if len(functions) == 1:
             return {functions[0].name: "does not build: " + (re.search(r"error: .*", errors) or [errors[-200:]])[0]}, "", errors
         found, text, errors = {}, "", ""
         for part in (functions[:len(functions) // 2], functions[len(functions) // 2:]):
-            f, t, e = fails(o, part, path, isa)
+            f, t, e = fails(o, part, path, ways)
             found.update(f)
             text, errors = text + t, errors + e
         return found, text, errors

@@ -8,12 +8,12 @@ def kind(why):
 
 
 class Shrinker:
-    def __init__(self, o, f, why, isa, suffix):
-        self.o, self.f, self.kind, self.isa = o, f, kind(why), isa
+    def __init__(self, o, f, why, ways, suffix):
+        self.o, self.f, self.kind, self.ways = o, f, kind(why), ways
         self.path = f"{o.out}/shrunk_{o.seed}_{f.name}{suffix}"
 
     def still(self):
-        found, _, _ = fails(self.o, [self.f], self.path, self.isa)
+        found, _, _ = fails(self.o, [self.f], self.path, self.ways)
         return kind(found[self.f.name]) == self.kind if found else False
 
     def attempt(self, change, undo):
@@ -65,5 +65,5 @@ class Shrinker:
         self.fewer_effects()
         self.fewer_values()
         self.fewer_effects()
-        found, _, _ = fails(self.o, [self.f], self.path, self.isa)
+        found, _, _ = fails(self.o, [self.f], self.path, self.ways)
         return self.path, found.get(self.f.name, why)

@@ -32,6 +32,7 @@ class Value:
         self.family = {self}
         self.declared = ""     # TC_SHAPE behind the variable
         self.viewed = None     # what it is a view of
+        self.changed = False   # written in place
         self.overlaps = False  # two of its elements may be one
 
     @property
@@ -87,7 +88,7 @@ class Block:
         self.copies = True  # `start` is cloned
         self.keeps_last = False  # a scope: the carried tensor leaves it
         self.inside, self.other = [], None  # other: the arm of else
-        self.counter = None  # of a loop: the name of a number that counts its rounds
+        self.counter = self.rounds = None  # of a loop: a number that counts, and its values in each run
 
     def lines(self, live):
         out = []
