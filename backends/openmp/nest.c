@@ -223,6 +223,67 @@ static void put_tile(tc_omp_nest *x, int tile) {
   tc_print_leave(&x->s, outer);
 }
 
+/* The loop over the tasks of this thread; without a team: over all of them. */
+static void put_task_loop(tc_omp_nest *x, bool team, const char *step) {
+  if (!team) tc_print_line(&x->s, "for (int64_t task = 0, last = tasks; task < last; %s) {", step);
+  else
+    tc_print_line(&x->s,
+                  "for (int64_t task = tc_share(tasks, part, parts), "
+                  "last = tc_share(tasks, part + 1, parts); task < last; %s) {",
+                  step);
+}
+
+/* ---- rows side by side ------------------------------------------------------------------------ */
+
+/* Are rows reduced with what all of them read, such as the vector that a matrix is multiplied by?
+ * Side by side they read it once. */
+static bool shares_loads(const tc_omp_nest *x) {
+  const tc_nest *n = x->nest;
+  if (n->nouter != 1 || n->naxis != 2 || n->vector != 1 || x->grouped || !only_reduces(x))
+    return false;
+  if (n->axis[0].of >= 0 || n->axis[1].of >= 0) return false;
+  bool shared = false, own = false;
+  uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
+  for (uint32_t i = 0; need && i < n->nstage; ++i)
+    if (n->stage[i].axes && !tc_omp_pairs(x, &n->stage[i]))
+      tc_omp_mark_stage(x, &n->stage[i], need);
+  for (uint32_t id = 1; need && id < x->s.k->nexpr; ++id) {
+    if (!need[id] || x->s.k->expr[id].kind != TC_EX_LOAD || !(x->s.depends[id] & 2)) continue;
+    shared |= !(x->s.depends[id] & 1);
+    own |= x->s.depends[id] & 1;
+  }
+  free(need);
+  return shared && own;
+}
+
+/* Tasks are runs of rows, so that which rows stand side by side does not depend on threads. */
+static void put_shared_rows(tc_omp_nest *x, bool team) {
+  const char *i = x->axis_text[0];
+  tc_buf rows = {0};
+  tc_print_dim(x->s.p, x->nest->axis[0].extent, &rows);
+  tc_print_line(&x->s, "enum { wide = %d };", TC_OMP_ROWS);
+  tc_print_line(&x->s, "const int64_t tasks = TC_CEILDIV(%s, wide);", rows.text);
+  put_task_loop(x, team, "++task");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "int64_t %s = task * wide;", i);
+  tc_print_line(&x->s, "if (%s + wide <= %s) {", i, rows.text);
+  x->s.indent += 2;
+  x->wide = x->rows = true;
+  name_results(x);
+  tc_omp_point(x);
+  x->wide = x->rows = false;
+  name_results(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "} else for (; %s < %s; ++%s) {", i, rows.text, i);
+  x->s.indent += 2;
+  tc_omp_point(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_buf_free(&rows);
+}
+
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 /* Between two stages of a row lie a reduction across the lanes and what is computed of its result:
@@ -239,16 +300,6 @@ static bool can_group(const tc_omp_nest *x) {
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id)
     if (x->readers[id]) return true;
   return false;
-}
-
-/* The loop over the tasks of this thread; without a team: over all of them. */
-static void put_task_loop(tc_omp_nest *x, bool team, const char *step) {
-  if (!team) tc_print_line(&x->s, "for (int64_t task = 0, last = tasks; task < last; %s) {", step);
-  else
-    tc_print_line(&x->s,
-                  "for (int64_t task = tc_share(tasks, part, parts), "
-                  "last = tc_share(tasks, part + 1, parts); task < last; %s) {",
-                  step);
 }
 
 static void put_groups(tc_omp_nest *x, bool team) {
@@ -282,6 +333,10 @@ static void put_overlapped(tc_omp_nest *x) {
 /* Each thread takes one run of tasks.  Written out: a worksharing construct costs a call of the
  * OpenMP runtime even where one thread does it all. */
 static void put_tasks(tc_omp_nest *x, bool team) {
+  if (!x->nest->serial && shares_loads(x)) {
+    put_shared_rows(x, team);
+    return;
+  }
   tasks t = count_tasks(x);
   tc_print_line(&x->s, "const int64_t tasks = %s;", t.count.text);
   if (x->grouped) {

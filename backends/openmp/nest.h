@@ -14,6 +14,7 @@ enum {
   TC_OMP_TILE = 4096,  /* points of a vectorised outer axis in one task of a pointwise nest */
   TC_OMP_STRIP = 256,  /* the same when every point has inner loops */
   TC_OMP_SHORT = 16,   /* rows from here on fill lanes by themselves */
+  TC_OMP_ROWS = 4,     /* rows that are reduced side by side with what they share */
   TC_OMP_GROUP = 4,    /* most outer points that go through the stages together */
   TC_OMP_PARALLEL_WORK = 80000 /* scalar operations that pay for starting threads: about 3 us */
 };
@@ -31,6 +32,7 @@ typedef struct tc_omp_nest {
   uint32_t *result_axes;
   int host;  /* stage beside which the last stage of the outer point before runs, or -1 */
   bool wide; /* `wide` vectors of points, number u of them, run side by side; results are arrays */
+  bool rows; /* with wide: not vectors of points but points whose lanes run along an inner axis */
   uint8_t *coarse;   /* per expression: 16 bits of it are all that is seen */
   uint64_t *readers; /* per expression: stages that read this row and ask for the next, or 0 */
 } tc_omp_nest;

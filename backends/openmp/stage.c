@@ -42,6 +42,11 @@ static bool has_wide(const tc_stage *st) {
   return false;
 }
 
+/* Points that the accumulators sum before they join the total: of rows side by side each has one. */
+static int block_size(const tc_omp_nest *x) {
+  return x->rows ? TC_OMP_BLOCK / TC_OMP_UNROLL : TC_OMP_BLOCK;
+}
+
 /* Is the number of points that one accumulator set sums known to be small? */
 static bool is_short(const tc_omp_nest *x, const tc_stage *st) {
   int64_t points = 1;
@@ -49,9 +54,9 @@ static bool is_short(const tc_omp_nest *x, const tc_stage *st) {
     if (!(st->axes >> i & 1)) continue;
     int64_t lo, hi;
     tc_dim_range(tc_graph_dims(x->s.p->graph), x->nest->axis[i].extent, &lo, &hi);
-    if (hi > TC_OMP_BLOCK || hi < 0) return false;
+    if (hi > block_size(x) || hi < 0) return false;
     points *= hi;
-    if (points > TC_OMP_BLOCK) return false;
+    if (points > block_size(x)) return false;
   }
   return true;
 }
@@ -76,10 +81,10 @@ static run plan(const tc_omp_nest *x, uint32_t index) {
   for (int i = x->nest->nouter; i < x->nest->naxis; ++i)
     if ((st->axes >> i & 1) && !(r.along && i == v)) r.inner[r.ninner++] = i;
   if (r.along) r.inner[r.ninner++] = v;
-  if (r.along && has_kind(st, TC_ACT_REDUCE) && !has_kind(st, TC_ACT_SCAN))
+  if (r.along && !x->wide && has_kind(st, TC_ACT_REDUCE) && !has_kind(st, TC_ACT_SCAN))
     r.unroll = TC_OMP_UNROLL;
   if (r.along && r.unroll == 1 && is_narrow(x, st)) r.unroll = TC_OMP_UNROLL;
-  r.pairs = r.along && tc_omp_pairs(x, st);
+  r.pairs = r.along && !x->wide && tc_omp_pairs(x, st);
   if (r.pairs && r.unroll == 1) r.unroll = 2;
   r.count = x->wide ? "wide" : r.unroll == 1 ? "1" : r.unroll == 2 ? "2" : "4";
   r.blocks = has_wide(st) && r.ninner > 0 && !is_short(x, st);
@@ -202,6 +207,15 @@ static void put_folded(tc_omp_nest *x, const run *r, const tc_action *a, const c
   tc_buf_free(&lanes);
 }
 
+/* Combines the lanes of accumulator `of`: the place in at<i> stays there, a value becomes r<i>. */
+static void put_lanes(tc_omp_nest *x, const tc_action *a, const char *of) {
+  const char *t = tc_print_compute(tc_print_operand(x->s.k, a)), *op = tc_print_combine(a);
+  const uint32_t n = a->index;
+  if (tc_print_is_arg(a))
+    tc_print_line(&x->s, "tc_lanes_%s_%s(&acc%u%s, &at%u%s);", op, t, n, of, n, of);
+  else tc_print_line(&x->s, "%s = tc_lanes_%s_%s(acc%u%s);", x->result[n], op, t, n, of);
+}
+
 /* r<i>[u] from the accumulators of the vectors u. */
 static void put_wide_results(tc_omp_nest *x, const run *r) {
   tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < wide; ++u) {");
@@ -209,10 +223,13 @@ static void put_wide_results(tc_omp_nest *x, const run *r) {
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
     if (a->kind != TC_ACT_REDUCE) continue;
-    if (is_folded(r, a)) put_folded(x, r, a, x->result[a->index]);
-    else
-      tc_print_line(&x->s, "r%u[u] = %s%u[u];", a->index, tc_print_is_arg(a) ? "at" : "acc",
-                    a->index);
+    const uint32_t n = a->index;
+    if (is_folded(r, a)) put_folded(x, r, a, x->result[n]);
+    else if (tc_print_is_arg(a)) {
+      if (r->along) put_lanes(x, a, "[u]");
+      tc_print_line(&x->s, "r%u[u] = at%u[u];", n, n);
+    } else if (r->along) put_lanes(x, a, "[u]");
+    else tc_print_line(&x->s, "r%u[u] = acc%u[u];", n, n);
   }
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
@@ -223,7 +240,6 @@ static void put_results(tc_omp_nest *x, const run *r) {
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
     if (a->kind != TC_ACT_REDUCE) continue;
-    const char *t = tc_print_compute(tc_print_operand(x->s.k, a)), *op = tc_print_combine(a);
     const uint32_t n = a->index;
     const char *to = x->result[n];
     if (is_folded(r, a)) {
@@ -232,9 +248,9 @@ static void put_results(tc_omp_nest *x, const run *r) {
     }
     put_used_join(x, r, a);
     if (tc_print_is_arg(a)) {
-      if (r->along) tc_print_line(&x->s, "tc_lanes_%s_%s(&acc%u[0], &at%u[0]);", op, t, n, n);
+      if (r->along) put_lanes(x, a, "[0]");
       tc_print_line(&x->s, "%s = at%u[0];", to, n);
-    } else if (r->along) tc_print_line(&x->s, "%s = tc_lanes_%s_%s(acc%u[0]);", to, op, t, n);
+    } else if (r->along) put_lanes(x, a, "[0]");
     else tc_print_line(&x->s, "%s = acc%u[0];", to, n);
   }
 }
@@ -315,15 +331,18 @@ static void hoist(tc_omp_nest *x, const run *r, uint32_t mask) {
     tc_print_hoist_action(&x->s, &r->st->action[i], mask);
 }
 
+/* The outer axis of the points that run side by side. */
+static int side_axis(const tc_omp_nest *x) { return x->rows ? 0 : x->nest->vector; }
+
 /* What happens at one point of the inner axes, for every vector of outer points. */
 static void put_wide_actions(tc_omp_nest *x, const run *r) {
-  const int v = x->nest->vector;
+  const int v = side_axis(x);
   char *i = x->axis_text[v], base[16];
   snprintf(base, sizeof base, "%s", i);
   tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < wide; ++u) {");
   snprintf(i, sizeof x->axis_text[v], "j%d", v);
   x->s.indent += 2;
-  tc_print_line(&x->s, "const int64_t %s = %s + u * TC_L;", i, base);
+  tc_print_line(&x->s, "const int64_t %s = %s + u%s;", i, base, x->rows ? "" : " * TC_L");
   uint8_t *outer = tc_print_enter(&x->s);
   put_actions(x, r, "u");
   tc_print_leave(&x->s, outer);
@@ -425,8 +444,9 @@ static void put_blocks(tc_omp_nest *x, const run *r, const char *extent, bool ex
   char stop[16], last[48];
   snprintf(stop, sizeof stop, "stop%d", v);
   snprintf(last, sizeof last, "%s == %s", stop, extent);
-  open_block(x, r, extent, TC_OMP_BLOCK);
-  tc_print_line(&x->s, "const int64_t %s = TC_MIN(block + %d, %s);", stop, TC_OMP_BLOCK, extent);
+  const int size = block_size(x);
+  open_block(x, r, extent, size);
+  tc_print_line(&x->s, "const int64_t %s = TC_MIN(block + %d, %s);", stop, size, extent);
   put_fresh(x, r);
   put_vector_loop(x, r, "block", stop, exact);
   put_fold(x, r, last);
@@ -476,7 +496,7 @@ static void put_innermost(tc_omp_nest *x, const run *r, int axis) {
 
 /* The loops from the level-th axis of the stage inwards; mask: axes that are fixed here. */
 static void put_loops(tc_omp_nest *x, const run *r, int level, uint32_t mask) {
-  hoist(x, r, x->wide ? mask & ~(1u << x->nest->vector) : mask);
+  hoist(x, r, x->wide ? mask & ~(1u << side_axis(x)) : mask);
   if (r->ninner == 0) {
     if (x->wide) put_wide_actions(x, r);
     else put_actions(x, r, "0");

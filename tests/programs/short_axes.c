@@ -108,6 +108,17 @@ TC_COMPILE static tc_tensor *squares(operand x TC_SHAPE("f64[R,C]")) {
   return tc_sum(tc_square(x), TC_AXES(1), false);
 }
 
+/* What all rows share is read for four of them at once. */
+TC_COMPILE static tc_tensor *times(operand a TC_SHAPE("f32[R,C]"), operand x TC_SHAPE("f32[C]")) {
+  return tc_matmul(a, x);
+}
+TC_COMPILE static tc_tensor *times_integers(operand a TC_SHAPE("i32[R,C]"), operand x TC_SHAPE("i32[C]")) {
+  return tc_matmul(a, x);
+}
+TC_COMPILE static tc_tensor *nearest(operand a TC_SHAPE("f64[R,C]"), operand x TC_SHAPE("f64[C]")) {
+  return tc_argmin(tc_abs(tc_sub(a, x)), TC_AXES(1), false);
+}
+
 /* Ties, rows of -inf alone, and rows with NaN. */
 static tc_tensor *rows_of(int64_t r, int64_t c) {
   tc_tensor *x = tc_round(tc_mul_s(tc_randn(TC_DIMS(r, c), (uint64_t)(r * 100 + c), TC_F32), 2));
@@ -126,6 +137,10 @@ static void check_rows(int64_t r, int64_t c) {
   SAME("least", least(tc_cast(whole, TC_I8)));
   SAME("top", top(whole));
   SAME("squares", squares(tc_cast(whole, TC_F64)));
+  tc_tensor *each = tc_round(tc_mul_s(tc_randn(TC_DIMS(c), 3, TC_F32), 9)); /* sums are exact */
+  SAME("times", times(whole, each));
+  SAME("times_integers", times_integers(tc_cast(whole, TC_I32), tc_cast(each, TC_I32)));
+  SAME("nearest", nearest(tc_cast(whole, TC_F64), tc_cast(each, TC_F64)));
 }
 
 /* ---- exponentials of 16 bits ----------------------------------------------------------------- */

@@ -21,6 +21,10 @@ TC_COMPILE static tc_tensor *product16(const tc_tensor *a TC_SHAPE("bf16[M,K]"),
 TC_COMPILE static tc_tensor *scan(const tc_tensor *x TC_SHAPE("f32[R,C]")) { return tc_cumsum(x, 0); }
 TC_COMPILE static tc_tensor *row_scan(const tc_tensor *x TC_SHAPE("f32[R,C]")) { return tc_cumsum(x, 1); }
 
+TC_COMPILE static tc_tensor *column(const tc_tensor *a TC_SHAPE("f32[M,K]"), const tc_tensor *x TC_SHAPE("f32[K]")) {
+  return tc_matmul(a, x);
+}
+
 static void show(const char *name, const tc_tensor *y) {
   CHECK(y && hits_of(name) == 1);
   const unsigned char *bytes = tc_cdata(y);
@@ -45,6 +49,7 @@ int main(void) {
     show("product16", product16(tc_cast(x, TC_BF16), tc_cast(w, TC_BF16)));
     show("scan", scan(x));
     show("row_scan", row_scan(x));
+    show("column", column(x, b));
   }
   return 0;
 }

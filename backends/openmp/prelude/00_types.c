@@ -58,6 +58,7 @@
   static __attribute__((noinline, unused, nodebug)) TC_WIDE /* too large to inline                 \
                                                              */
 #define TC_UNROLL _Pragma("clang loop unroll(full)")
+#define TC_ONE_BY_ONE _Pragma("clang loop unroll(disable) vectorize(disable)")
 
 typedef __INT64_TYPE__ int64_t;
 typedef __UINT64_TYPE__ uint64_t;
