@@ -76,7 +76,7 @@ TC_MASKED(store, 8)
   }                                                                                                \
   TC_FN tc_v##V tc_rawstrided_##T(const tc_##T *p, int64_t s, int64_t n) {                         \
     tc_##T t[TC_L] = {0};                                                                          \
-    if (n == TC_L) TC_UNROLL for (int64_t l = 0; l < TC_L; ++l) t[l] = p[l * s];                   \
+    if (__builtin_constant_p(n)) for (int64_t l = 0; l < n; ++l) t[l] = p[l * s];                  \
     else TC_ONE_BY_ONE for (int64_t l = 0; l < n; ++l) t[l] = p[l * s];                            \
     return tc_rawload_##T(t);                                                                      \
   }                                                                                                \
