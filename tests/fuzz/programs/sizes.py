@@ -79,7 +79,7 @@ def half(x):
     """How many elements a step of 2 takes."""
     if isinstance(x, int):
         return (x + 1) // 2
-    name = f"half({x})"
+    name = f"(({x}+1)/2)"
     Size.VALUES[name] = tuple((value(x, run) + 1) // 2 for run in range(3))
     return size(name)
 
