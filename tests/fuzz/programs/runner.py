@@ -1,6 +1,7 @@
 """Builds files of random programs with the plugin and runs them."""
 import os
 import re
+import resource
 import subprocess
 
 from ops import OF_LOGS, ROUNDED
@@ -44,15 +45,26 @@ def write(path, functions):
         f.write("};\n\nint main(int argc, char **argv) { return fuzz_main(cases, sizeof cases / sizeof *cases, argc, argv); }\n")
 
 
+def limited(command, seconds, env=None):
+    """What the command did, or None where it stood still; each of its processes has so many seconds of a
+    processor, however many others want it."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 10))
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=30 * seconds, check=False, env=env, preexec_fn=limit)
+    except subprocess.TimeoutExpired:
+        return None
+
+
 def build(o, path, ways, functions):
     """The program, or None; what the compiler printed."""
     program, folder = os.path.splitext(path)[0], os.path.dirname(o.runtime)
     options = ["backend=openmp", f"opt={o.opt}"] + ways
-    command = [*o.clang, "-O0", "-g0", "-fno-exceptions", "-Wno-everything", "-Wbackend-plugin", f"-fplugin={o.plugin}", *(f"-fplugin-arg-tc-{x}" for x in options), "-Rpass-missed=tc",
+    command = [*o.clang, "-O0", "-g0", "-fno-exceptions", "-fno-crash-diagnostics", "-Wno-everything", "-Wbackend-plugin", f"-fplugin={o.plugin}", *(f"-fplugin-arg-tc-{x}" for x in options), "-Rpass-missed=tc",
                "-I", o.include, "-I", HERE, path, *o.driver, "-o", program, o.runtime, f"-Wl,-rpath,{folder}", "-fopenmp", "-lm", *WRAPPED, *o.link]
     limit = o.limit + functions
-    p = subprocess.run(["timeout", str(limit), *command], capture_output=True, text=True, check=False)
-    if p.returncode == 124:
+    p = limited(command, limit)
+    if not p or re.search("CPU time limit exceeded|unable to execute command: Killed", p.stderr):
         return None, f"error: not compiled within {limit} s"
     broken = re.search(r"(?:warning|remark): (.*(?:please report this|internal error).*)", p.stderr)
     if broken:
@@ -64,11 +76,8 @@ def run(program, *names):
     env = {**os.environ, "OMP_WAIT_POLICY": "passive"}
     for name in [n for n in env if n.startswith("TC_")]:
         del env[name]
-    try:
-        p = subprocess.run([program, *names], capture_output=True, text=True, timeout=120, check=False, env=env)
-        return p.returncode, p.stdout
-    except subprocess.TimeoutExpired as e:
-        return -1, (e.stdout or b"").decode()
+    p = limited([program, *names], 120, env)
+    return (p.returncode, p.stdout) if p else (-1, "")
 
 
 def fails(o, functions, path, ways):
