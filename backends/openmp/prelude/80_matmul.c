@@ -106,6 +106,7 @@ typedef struct tc_mm_call {
   int64_t kc, kblocks;    /* length of a k block, a multiple of kp (the last is shorter) */
   int64_t head;           /* bytes in front of a packed panel: a uint32_t for each k block */
   int64_t panel_bytes;    /* of a packed panel of B with its head */
+  int64_t block_bytes;    /* of a k block of it that is used once, with a line to spare */
   int64_t span;           /* panels that are packed together */
   int64_t row_bytes;      /* between packed rows of A */
   int64_t deep;           /* k blocks of A's rows that a thread's scratch holds: all, or one */
@@ -141,6 +142,7 @@ typedef struct tc_mm_done {
 typedef struct tc_mm_task {
   int64_t batch, p0, p1, q0, q1;
   char *b;
+  int64_t b0, b1, bk; /* where packed B is used once: the panels and the k block that are there */
   uint32_t turn;
   int64_t g0, g1;  /* the column panels at hand: q0 .. q1, or as many as `wide` allows */
   int id, threads; /* threads that share B begin with different columns */
@@ -185,12 +187,14 @@ TC_MM_FN tc_mm_panel tc_mm_panel_at(const tc_mm_call *c, int64_t q) {
   return p;
 }
 
-/* Block kb of the packed panel q, and its word in the panel's head. */
+/* Block kb of the packed panel q; and its word in the panel's head, where threads share B. */
 static inline char *tc_mm_packed(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t kb,
                                  uint32_t **state) {
+  const tc_mm *g = c->g;
+  if (c->once) return t->b + (q - t->b0) * c->block_bytes;
   char *panel = t->b + (q - t->q0) * c->panel_bytes;
   *state = (uint32_t *)panel + kb;
-  return panel + c->head + kb * c->kc * tc_mm_panel_at(c, q).width * c->g->es;
+  return panel + c->head + kb * c->kc * tc_mm_panel_at(c, q).width * g->es;
 }
 
 /* Packs block kb of `count` panels from q on, some rows of all of them in turn: they are neighbours
@@ -212,16 +216,14 @@ TC_MM_FN void tc_mm_b_pack(const tc_mm_call *c, const tc_mm_task *t, int64_t q, 
 
 /* Block kb of the packed panel q, packed by whoever needs it first, with the panels after it that
  * nobody has begun.  Its word in the head is 2 * turn + 1 while that goes on, then 2 * turn + 2. */
-TC_MM_FN const char *tc_mm_b_block(const tc_mm_call *c, const tc_mm_task *t, const tc_mm_panel *n,
-                                   int64_t q, int64_t kb) {
-  const tc_mm *g = c->g;
+TC_MM_FN const char *tc_mm_b_block(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_t kb) {
   const uint32_t ready = 2 * t->turn + 2;
-  if (c->once) {
-    const int64_t k0 = kb * c->kc;
-    g->b_pack(g, t->batch, n->n0, n->cols, n->width, k0, tc_mm_min(c->kc, g->k - k0), t->b);
-    return t->b;
+  if (c->once && (kb != t->bk || q < t->b0 || q >= t->b1)) {
+    t->b0 = q, t->b1 = tc_mm_min(q + c->span, t->g1), t->bk = kb;
+    tc_mm_b_pack(c, t, q, t->b1 - q, kb);
   }
   uint32_t *state;
+  if (c->once) return tc_mm_packed(c, t, q, kb, &state);
   int64_t count = 0;
   for (; count < c->span && q + count < t->g1; ++count) {
     tc_mm_packed(c, t, q + count, kb, &state);
@@ -290,7 +292,7 @@ TC_MM_FN tc_mm_next tc_mm_next_panel(const tc_mm_call *c, const tc_mm_task *t, i
       __atomic_load_n((const uint32_t *)packed + kb, __ATOMIC_RELAXED) == 2 * t->turn + 2)
     return x;
   x.count = 0;
-  if (!g->b_from || (c->span > 1 && !n.inplace && !c->once)) return x;
+  if (!g->b_from || (c->span > 1 && !n.inplace)) return x;
   x.line = g->b_from(g, t->batch, kb * c->kc, n.n0);
   x.per = g->b_turned ? tc_mm_up(kn * g->b_size, 64) : kn;
   x.step = g->b_turned ? 64 : g->b_pitch;
@@ -357,7 +359,7 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
   const tc_mm *g = c->g;
   const tc_mm_panel n = tc_mm_panel_at(c, q);
   const int64_t k0 = kb * c->kc, steps = tc_mm_up(kn, g->kp) * (g->kp / g->ku), cs = g->nr * g->cs;
-  const char *b = n.inplace ? g->b_at(g, t->batch, k0, n.n0) : tc_mm_b_block(c, t, &n, q, kb);
+  const char *b = n.inplace ? g->b_at(g, t->batch, k0, n.n0) : tc_mm_b_block(c, t, q, kb);
   const int64_t bs = n.inplace ? g->b_ks : n.width * g->es * g->ku, most = steps / g->pace;
   const int last = k0 + kn == g->k;
   tc_mm_next next = {b, 0, 0, 64, 0};
@@ -407,7 +409,7 @@ TC_MM_FN void tc_mm_columns(const tc_mm_call *c, tc_mm_task *t) {
 }
 
 TC_MM_FN void tc_mm_do(const tc_mm_call *c, tc_mm_task *t) {
-  t->done.rows = 0;
+  t->done.rows = 0, t->b1 = 0;
   for (t->g0 = t->q0; t->g0 < t->q1; t->g0 = t->g1, t->fresh = c->deep < c->kblocks) {
     t->g1 = tc_mm_min(t->g0 + c->wide, t->q1);
     tc_mm_columns(c, t);
@@ -533,8 +535,11 @@ TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes, int64_t threads) {
   const int64_t fit = shared_bytes / c->panel_bytes;
   c->panels = tc_mm_min(c->npanel, fit > 0 ? fit : 1);
   c->group = g->batch;
+  const int64_t room = c->own_bytes - TC_MM_TAKEN - g->rows_bytes - g->sums;
+  c->block_bytes = c->kc * g->nr * g->es + 64;
   c->once = c->high >= c->mpanel && c->npanel >= 4 * threads && (!g->b_shared || g->batch == 1) &&
-            g->rows_bytes + g->sums + c->kc * g->nr * g->es <= c->own_bytes - TC_MM_TAKEN;
+            room >= c->block_bytes;
+  if (c->once) c->span = tc_mm_min(c->span, room / c->block_bytes);
   if (c->once || (c->b_direct && g->n % g->nr == 0)) c->panels = c->npanel;
   else if (!g->b_shared && c->panels < c->npanel) c->group = 1;
   else if (!g->b_shared) c->group = tc_mm_min(g->batch, fit / c->npanel);
