@@ -269,6 +269,8 @@ Test(matmul, blocks) {
                       .b = MM_COLS,
                       .epilogue = v != 3});
   add(&l, (mm_case){.operand = TC_I8, .m = 70, .n = 90, .k = 7000});
+  for (int v = 0; v < 3; ++v)
+    add(&l, (mm_case){.operand = few[v], .m = 40, .n = 1111, .k = 1700, .epilogue = v});
   /* Columns in groups that have sums at a time, with A packed once for all of them. */
   add(&l, (mm_case){.operand = TC_BF16, .m = 260, .n = 700, .k = 1300, .epilogue = true});
   add(&l, (mm_case){.operand = TC_F32, .m = 100, .n = 1300, .k = 1600, .epilogue = true});
