@@ -169,7 +169,8 @@ static void join(tc_image *const *image, size_t n, uint32_t b, tc_buf *out) {
   for (size_t i = 0; i < n; ++i) {
     const tc_nvrtc_blob *blob = &image[i]->job.blob[b];
     image[i]->place[b].at = out->len;
-    tc_putn(out, (const char *)blob->bytes, blob->size);
+    if (blob->ptx) tc_ptx_renumber((const char *)blob->bytes, out);
+    else tc_putn(out, (const char *)blob->bytes, blob->size);
     tc_putn(out, zeros, (ALIGN - out->len % ALIGN) % ALIGN);
   }
 }

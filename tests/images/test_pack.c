@@ -104,3 +104,22 @@ Test(pack, corrupt) {
   }
   free(packed);
 }
+
+/* Registers are numbered by their first place in a function, from 0 on, each kind by itself; what looks
+ * like one and is none stays. */
+Test(pack, ptx_registers) {
+  static const char text[] = ".entry a(.param .u64 a_param_0)\n{\n.reg .f32 %f<9>;\n"
+                             "mov.u32 %r7, %tid.x;\nadd.s32 %r3, %r7, %r7;\n"
+                             "ld.v2.f32 {%f8, %f1}, [%rd12+%r3];\n@%p5 bra $L_3;\n}\n"
+                             ".entry b()\n{\nadd.s32 %r3, %r9, 7; // 100%\n}\n";
+  static const char want[] = ".entry a(.param .u64 a_param_0)\n{\n.reg .f32 %f<9>;\n"
+                             "mov.u32 %r0, %tid.x;\nadd.s32 %r1, %r0, %r0;\n"
+                             "ld.v2.f32 {%f0, %f1}, [%rd0+%r1];\n@%p0 bra $L_3;\n}\n"
+                             ".entry b()\n{\nadd.s32 %r0, %r1, 7; // 100%\n}\n";
+  tc_buf out = {0};
+  tc_ptx_renumber(text, &out);
+  cr_assert_not(out.failed);
+  cr_expect_str_eq(out.text, want);
+  cr_expect_eq(out.len, sizeof want, "with its zero byte");
+  tc_buf_free(&out);
+}
