@@ -123,20 +123,30 @@ def prepare(contenders, family, dtype, sets, folder):
     return errors, failed
 
 
-def measure(contenders, rounds):
-    """Medians and p10/p90 in ns; blocks of about 80 ms, interleaved."""
+def ceiling(ours, name):
+    """GFLOP/s or GB/s."""
+    return float(ours.ask(f"ceiling {name}")[0])
+
+
+def measure(contenders, rounds, limits):
+    """Medians and p10/p90 in ns; blocks of about 80 ms, interleaved, and with them the ceilings that limit the row:
+    clocks and bandwidths change within a run."""
     blocks = {}
     for c in contenders:
         c.times(3)
         blocks[c.name] = int(np.clip(80e6 / statistics.median(c.times(3)), 3, 50))
     samples = {c.name: [] for c in contenders}
+    ceilings = {name: [] for name in limits}
     for _ in range(rounds):
+        for name in limits:
+            ceilings[name].append(ceiling(contenders[0], name))
         for c in contenders:
             time.sleep(0.22)  # idle OpenMP threads of the one before stop spinning
             c.times(2)
             samples[c.name] += c.times(blocks[c.name])
-    return {name: {"median": statistics.median(t), "p10": float(np.percentile(t, 10)),
-                   "p90": float(np.percentile(t, 90)), "runs": len(t)} for name, t in samples.items()}
+    times = {name: {"median": statistics.median(t), "p10": float(np.percentile(t, 10)),
+                    "p90": float(np.percentile(t, 90)), "runs": len(t)} for name, t in samples.items()}
+    return times, {name: statistics.median(t) for name, t in ceilings.items()}
 
 
 @contextlib.contextmanager
@@ -159,9 +169,9 @@ def run_row(contenders, family, dtype, size, threads, options):
             raise SystemExit(failed["tcompile"])
         contenders[0].ask("counters")
         with turn(options):
-            times = measure(able, options.rounds)
+            times, ceilings = measure(able, options.rounds, report.limits(family.streams, dtype))
         hits, fallbacks, mallocs, faults = map(int, contenders[0].ask("counters"))
-    return {"family": family.name, "dtype": dtype, "size": size, "threads": threads, "times": times,
+    return {"family": family.name, "dtype": dtype, "size": size, "threads": threads, "times": times, "ceilings": ceilings,
             "errors": errors, "failed": failed, "fallbacks": fallbacks, "hits": hits,
             "mallocs": mallocs, "page_faults": faults,
             "bytes": family.bytes(size, ITEM[dtype]), "flops": family.flops(size), "streams": family.streams}
@@ -218,14 +228,14 @@ def main():
         contenders = start(options, threads)
         try:
             with turn(options):
-                result["ceilings"][threads] = {c: float(contenders[0].ask(f"ceiling {c}")[0]) for c in CEILINGS}
+                result["ceilings"][threads] = {c: ceiling(contenders[0], c) for c in CEILINGS}
             print(report.ceilings(threads, result["ceilings"][threads]), flush=True)
             for family in wanted:
                 for dtype in options.dtypes.split(","):
                     for size in (s for s in family.sizes if not sizes or s in sizes):
                         row = run_row(contenders, family, dtype, size, threads, options)
                         result["rows"].append(row)
-                        print(report.row(row, result["ceilings"][threads]), flush=True)
+                        print(report.row(row), flush=True)
                         write(options, result)
         finally:
             for c in contenders:

@@ -19,18 +19,25 @@ def ratio(row):
     return best_peer(row)[1] / row["times"]["tcompile"]["median"]
 
 
-def arithmetic(row, c):
+def limits(streams, dtype):
+    """The names of the ceilings of a row."""
+    if streams:
+        return [streams, "fma_f32"]
+    return ["fma_f32"] if dtype == "f32" else ["dot_bf16", "amx_bf16"]
+
+
+def arithmetic(row):
     """The name of the arithmetic ceiling: the fastest unit that a matrix product of this dtype can use."""
     if row["streams"] or row["dtype"] == "f32":
         return "fma_f32"
-    return "amx_bf16" if c["amx_bf16"] else "dot_bf16"
+    return "amx_bf16" if row["ceilings"]["amx_bf16"] else "dot_bf16"
 
 
-def limit(row, c):
+def limit(row):
     """(share of the ceiling, its name): of the bandwidth for the least bytes where moving them takes
     longer than the least arithmetic does, else of the arithmetic peak."""
     seconds = row["times"]["tcompile"]["median"] * 1e-9
-    unit = arithmetic(row, c)
+    unit, c = arithmetic(row), row["ceilings"]
     move, compute = (row["bytes"] * 1e-9 / c[row["streams"]] if row["streams"] else 0), row["flops"] * 1e-9 / c[unit]
     return (move / seconds, row["streams"]) if move > compute else (compute / seconds, unit)
 
@@ -39,8 +46,8 @@ def label(row):
     return f"{row['family']} {row['dtype']} {'x'.join(map(str, row['size']))}"
 
 
-def row(r, c):
-    share, name = limit(r, c)
+def row(r):
+    share, name = limit(r)
     them = ", ".join(f"{n} {t * 1e-6:.3f}" for n, t in peers(r).items())
     notes = "".join(f"; {n} failed" for n in r["failed"])
     if r["errors"]["tcompile"] > 1:
@@ -65,10 +72,10 @@ def summary(result):
     for key in sorted({(r["family"], r["dtype"], r["threads"]) for r in rows}):
         mean = geometric_mean([ratio(r) for r in rows if (r["family"], r["dtype"], r["threads"]) == key])
         lines.append(f"  {key[0]} {key[1]} {key[2]}T: {mean:.2f}x")
-    return "\n".join(lines + acceptance(rows, result["ceilings"]))
+    return "\n".join(lines + acceptance(rows))
 
 
-def acceptance(rows, ceilings_of):
+def acceptance(rows):
     """One line for each condition on speed, with the rows that miss it."""
     def verdict(text, missing):
         return f"{'holds' if not missing else 'MISSED'}: {text}" + "".join(f"\n    {m}" for m in missing)
@@ -78,7 +85,7 @@ def acceptance(rows, ceilings_of):
                         [f"{r['threads']}T {label(r)}: {1 / ratio(r):.2f}x" for r in rows if ratio(r) < 1 / 1.1])]
     fused = [r for r in rows if r["family"] != "matmul"]
     products = [r for r in rows if r["family"] == "matmul"]
-    shares = {id(r): limit(r, ceilings_of[r["threads"]]) for r in rows}
+    shares = {id(r): limit(r) for r in rows}
 
     def named(r):
         share, unit = shares[id(r)]
@@ -96,7 +103,7 @@ def acceptance(rows, ceilings_of):
         need = {"f32": (0.85, "fma_f32"), "bf16": (0.75, "dot_bf16")}
 
         def rate(r):  # of the vector units' peak, also where AMX is faster
-            return r["flops"] / r["times"]["tcompile"]["median"] / ceilings_of[r["threads"]][need[r["dtype"]][1]]
+            return r["flops"] / r["times"]["tcompile"]["median"] / r["ceilings"][need[r["dtype"]][1]]
 
         lines += [verdict("matrix products from 512 reach 85 % of the FMA peak (f32) and 75 % of the vdpbf16ps peak (bf16)",
                           [named(r) for r in large if rate(r) < need[r["dtype"]][0]]),
@@ -109,14 +116,14 @@ def markdown(result):
     out = [f"# CPU benchmark, {result['date']}", "", f"{result['cpu']}; " + ", ".join(
         f"{k} {v}" for k, v in result["versions"].items() if v), ""]
     for threads, c in result["ceilings"].items():
-        out += [f"- {ceilings(threads, c)}"]
+        out += [f"- before the rows: {ceilings(threads, c)}"]
     names = sorted({n for r in result["rows"] for n in peers(r)})
-    out += ["", "Median ms (tcompile with p10-p90); ratio: best peer / tcompile; share of the ceiling measured in the run.", "",
+    out += ["", "Median ms (tcompile with p10-p90); ratio: best peer / tcompile; share of the ceiling, the median of what was measured between the row's rounds.", "",
             "| row | threads | tcompile | " + " | ".join(names) + " | ratio | ceiling | error / tolerance |",
             "|---|---|---|" + "---|" * len(names) + "---|---|---|"]
     for r in result["rows"]:
         t = r["times"]["tcompile"]
-        share, name = limit(r, result["ceilings"][r["threads"]])
+        share, name = limit(r)
         cells = [f"{r['times'][n]['median'] * 1e-6:.3f}" if n in r["times"] else "failed" for n in names]
         out.append(f"| {label(r)} | {r['threads']} | {t['median'] * 1e-6:.3f} ({t['p10'] * 1e-6:.3f}-{t['p90'] * 1e-6:.3f}) | "
                    + " | ".join(cells) + f" | {ratio(r):.2f} | {share:.0%} {name} | {r['errors']['tcompile']:.2f} |")
