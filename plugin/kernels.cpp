@@ -31,6 +31,15 @@ const char *const level_names[TC_ISA_COUNT] = {"v2", "v3", "v4", "bf16", "amx"};
 
 const unsigned data_alignment = 64; // what the driver's loader copies fastest
 
+// Bytes of kernel text.  Optimising takes some 5 s a megabyte and level; from `many` on long
+// functions are called, not inlined, and -O is at most 1; from `very_many` on values are only put
+// into registers.
+const size_t many = 3u << 20, very_many = 8u << 20;
+
+unsigned effort_for(size_t bytes, unsigned wanted) {
+  return bytes >= very_many ? 0 : bytes >= many ? std::min(wanted, 1u) : wanted;
+}
+
 const char *relocation(llvm::Reloc::Model model) {
   return model == llvm::Reloc::Static         ? "static"
          : model == llvm::Reloc::DynamicNoPIC ? "dynamic-no-pic"
@@ -63,9 +72,10 @@ std::vector<std::string> common_flags(const CompilerInstance &user, unsigned eff
   else if (code.CFProtectionBranch) add("-fcf-protection=", "branch");
   else if (code.CFProtectionReturn) add("-fcf-protection=", "return");
   add("-O", llvm::Twine(effort));
-  for (const char *flag :
-       {"-vectorize-loops", "-vectorize-slp", "-fopenmp", "-std=gnu17", "-ffp-contract=on",
-        "-mframe-pointer=none", "-ffunction-sections", "-fgnuc-version=4.2.1", "-w", "-D"})
+  if (!effort) flags.push_back("-disable-O0-optnone"); // see PutIntoRegisters
+  for (const char *flag : {"-vectorize-loops", "-vectorize-slp", "-fopenmp", "-std=gnu17",
+                           "-ffp-contract=on", "-mframe-pointer=none", "-ffunction-sections",
+                           "-fgnuc-version=4.2.1", "-discard-value-names", "-w", "-D"})
     flags.push_back(flag);
   flags.push_back(inner_macro);
   return flags;
@@ -164,6 +174,18 @@ struct Finish : llvm::PassInfoMixin<Finish> {
   static bool isRequired() { return true; }
 };
 
+// -O0: the text is made of small functions that pass vectors by value, and would live on the stack.
+struct PutIntoRegisters : llvm::PassInfoMixin<PutIntoRegisters> {
+  llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &manager) {
+    llvm::FunctionPassManager passes;
+    passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+    passes.addPass(llvm::EarlyCSEPass());
+    passes.addPass(llvm::ADCEPass());
+    return llvm::createModuleToFunctionPassAdaptor(std::move(passes)).run(module, manager);
+  }
+  static bool isRequired() { return true; }
+};
+
 // ---- one text -----------------------------------------------------------------------------------
 
 // Remembers the first error.
@@ -208,6 +230,8 @@ void compile_part(Part &part, Form form, bool elf, const std::vector<std::string
   invocation->getDiagnosticOpts().ShowCarets = false;
   invocation->getCodeGenOpts().PassBuilderCallbacks.push_back([&](llvm::PassBuilder &pb) {
     compat::add_first_pass(pb, SetLinkage{{}, &entries, part.host, elf, form});
+    if (!invocation->getCodeGenOpts().OptimizationLevel)
+      compat::add_last_pass(pb, PutIntoRegisters());
     compat::add_last_pass(pb, Finish{{}, part.suffix, &entries});
   });
 
@@ -282,13 +306,14 @@ void add_kernel_parts(const CompilerInstance &user, const tc_texts &texts, unsig
     if (!(texts.levels & 1u << level)) continue;
     Part part{level_names[level],
               kernels,
-              common_flags(user, effort),
+              common_flags(user, effort_for(kernels.size(), effort)),
               false,
               std::string("tc") + level_names[level],
               "",
               ""};
     part.flags.push_back(std::string("-DTC_LEVEL=") + level_names[level]);
     for (const std::string &macro : macros) part.flags.push_back("-D" + macro);
+    if (kernels.size() >= many) part.flags.push_back("-DTC_COMPACT");
     if (!(texts.levels & 1)) part.flags.push_back("-DTC_ALONE"); // see prelude/80_matmul.c
     llvm::SmallVector<StringRef, 8> flags;
     if (x86) StringRef(level_flags[level]).split(flags, ' ');

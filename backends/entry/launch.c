@@ -89,7 +89,7 @@ static bool any_can_fail(const tc_entry *e, uint32_t from, uint32_t to) {
 
 static void put_drop(const tc_entry *e) {
   if (tc_entry_calls(e->p)) tc_put(e->out, "    tcrt_delete(hold);\n");
-  for (uint32_t i = 0; i < e->p->noutput; ++i) tc_putf(e->out, "    tcrt_delete(o%u);\n", i);
+  if (e->p->noutput) tc_putf(e->out, "    tc_drop(out, %u);\n", e->p->noutput);
 }
 
 /* Before anything was written: the body runs. */
@@ -105,7 +105,6 @@ static void put_check(const tc_entry *e, bool ended) {
 static void put_late_check(const tc_entry *e) {
   tc_put(e->out, "  if (__builtin_expect(bad, 0)) {\n");
   put_drop(e);
-  for (uint32_t i = 0; i < e->p->noutput; ++i) tc_putf(e->out, "    out[%u] = 0;\n", i);
   tc_putf(e->out, "    return %s;\n  }\n", e->style->late);
 }
 
@@ -121,5 +120,4 @@ void tc_entry_launches(const tc_entry *e) {
   if (write == n && check) put_check(e, true);
   if (write < n && e->style->late) put_late_check(e);
   if (tc_entry_calls(e->p)) tc_put(e->out, "  tcrt_delete(hold);\n");
-  for (uint32_t i = 0; i < e->p->noutput; ++i) tc_putf(e->out, "  out[%u] = o%u;\n", i, i);
 }

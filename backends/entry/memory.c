@@ -82,7 +82,7 @@ void tc_entry_workspace(const tc_entry *e) {
 void tc_entry_leave(const tc_entry *e, uint32_t made) {
   if (e->style->leave) tc_putf(e->out, "    %s;\n", e->style->leave);
   if (tc_entry_calls(e->p)) tc_put(e->out, "    tcrt_delete(hold);\n");
-  for (uint32_t i = 0; i < made; ++i) tc_putf(e->out, "    tcrt_delete(o%u);\n", i);
+  if (made) tc_putf(e->out, "    tc_drop(out, %u);\n", made);
 }
 
 void tc_entry_results(const tc_entry *e) {
@@ -98,7 +98,9 @@ void tc_entry_results(const tc_entry *e) {
     tc_type_print(e->dims, t, e->out);
     tc_putf(e->out, " */\n  if (!o%u) {\n", i);
     tc_entry_leave(e, i);
-    tc_put(e->out, "    return tcrt_miss(f, TC_MISS_MEMORY, -1, -1, 0, 0);\n  }\n");
+    tc_putf(e->out,
+            "    return tcrt_miss(f, TC_MISS_MEMORY, -1, -1, 0, 0);\n  }\n  out[%u] = o%u;\n", i,
+            i);
     if (tc_graph_type(e->p->graph, tc_graph_output_at(e->p->graph, i))->weak)
       tc_putf(e->out, "  o%u->key.flags |= TC_FLAG_WEAK;\n", i);
   }

@@ -73,7 +73,8 @@ private:
   Facts facts;
   std::vector<Message> breaks;
   int nesting = 0, branches = 0;
-  bool wrong = false; // the program has a mistake: nothing is compiled
+  unsigned refused = 0; // places in a row where no segment could begin: twice as many are passed by
+  bool wrong = false;   // the program has a mistake: nothing is compiled
 };
 
 void mute(void *, tc_severity, tc_loc, const char *) {}
@@ -231,6 +232,12 @@ size_t behind(const std::vector<Item> &items, size_t end, Evaluator::Flow flow) 
   return end;
 }
 
+// The end of the next try: a few statements less, then half of them.
+size_t fewer(size_t at, size_t end, size_t tries) {
+  const size_t few = 16, many = 1024;
+  return tries < few && end - at <= many ? end - 1 : at + (end - at) / 2;
+}
+
 // Tries a segment at items[at].  Returns how many statements are done with.
 size_t Segmenter::try_from(const std::vector<Item> &items, size_t at, SourceLocation close,
                            bool braces) {
@@ -246,7 +253,7 @@ size_t Segmenter::try_from(const std::vector<Item> &items, size_t at, SourceLoca
     return at + 1;
   }
   Obstacle why;
-  for (size_t end = found.end, tries = 0; found.ops && end > at && tries < 16; end--, tries++) {
+  for (size_t end = found.end, tries = 0; found.ops && end > at; end = fewer(at, end, tries++)) {
     discovered = {};
     Segment where;
     if (!place(items, at, end, close, braces, where)) {
@@ -285,14 +292,19 @@ size_t Segmenter::try_from(const std::vector<Item> &items, size_t at, SourceLoca
     s.loc = where.loc;
     out.segments.push_back(std::move(s));
     facts = std::move(attempt.after);
+    refused = 0;
     return behind(items, end, attempt.flow);
   }
-  if (found.ops) { // computes something, and yet it cannot be a segment
+  if (found.ops) { // computes something, and yet no segment can begin here
+    const size_t end = std::min(found.end, at + (size_t(1) << std::min(refused++, 30u)));
+    if (sources.isBeforeInTranslationUnit(items[end - 1].s->getEndLoc(), why.loc))
+      why = {
+          items[at].s->getBeginLoc(), why.why, why.hard, why.quiet, {}, {}}; // may be captured yet
     report(why);
-    if (found.end == at + 1) descend(items[at].s);
+    if (end == at + 1) descend(items[at].s);
     Discovered none;
-    facts = collect(items, at, found.end, none, false).after;
-    return found.end;
+    facts = collect(items, at, end, none, false).after;
+    return end;
   }
   Discovered none;
   facts = collect(items, at, found.end, none, false).after;

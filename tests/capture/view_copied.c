@@ -21,5 +21,6 @@ int main(void) {
   show(x);
   return finish();
 }
-// CHECK: 'returned' not compiled
-// CHECK: used {{.*}} 1 0 0 
+// CHECK: :6:3: remark: graph break in 'returned'
+// CHECK-DAG: returned {{.*}} 1 0 0 
+// CHECK-DAG: used {{.*}} 1 0 0 

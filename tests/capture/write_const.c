@@ -12,4 +12,5 @@ int main(void) {
   show(f(x));
   return finish();
 }
-// CHECK-DAG: remark: 'f' not compiled: 'x' is const and written
+// CHECK-DAG: :6:3: remark: graph break in 'f': 'x' is const and written
+// CHECK-DAG: f {{.*}} 1 0 0 

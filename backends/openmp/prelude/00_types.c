@@ -57,6 +57,11 @@
 #define TC_SLOW                                                                                    \
   static __attribute__((noinline, unused, nodebug)) TC_WIDE /* too large to inline                 \
                                                              */
+#ifdef TC_COMPACT /* a text of very many operations: what is long is called */
+#define TC_LONG TC_SLOW
+#else
+#define TC_LONG TC_FN
+#endif
 #define TC_UNROLL _Pragma("clang loop unroll(full)")
 #define TC_ONE_BY_ONE _Pragma("clang loop unroll(disable) vectorize(disable)")
 

@@ -41,7 +41,7 @@ TC_FN void tc_maskstore_8(void *p, const void *s, int64_t n) {
 #else
 /* Pieces of 4, 2, 1 elements. */
 #define TC_MASKED(name, size)                                                                      \
-  TC_FN void tc_mask##name##_##size(void *d, const void *p, int64_t n) {                           \
+  TC_LONG void tc_mask##name##_##size(void *d, const void *p, int64_t n) {                         \
     char *to = d;                                                                                  \
     const char *from = p;                                                                          \
     if (n >= TC_L) {                                                                               \

@@ -42,7 +42,7 @@ TC_FN tc_vf32 tc_expsmall_f32(tc_vf32 x) {
 }
 /* @ tc_exp_f32 */
 /* 1.1 ulp. */
-TC_FN tc_vf32 tc_exp_f32(tc_vf32 x) { return tc_expsmall_f32(x > 89.0f ? (tc_vf32)89.0f : x); }
+TC_LONG tc_vf32 tc_exp_f32(tc_vf32 x) { return tc_expsmall_f32(x > 89.0f ? (tc_vf32)89.0f : x); }
 /* @ tc_expcoarse_f32 */
 /* 2^t = 2^floor(t) 2^r, 0 <= r < 1, to 17 bits: infinities and what is out of range come right by
  * themselves. */
@@ -62,7 +62,7 @@ TC_FN tc_vf32 tc_expcoarse_f32(tc_vf32 x) {
 }
 /* @ tc_exp2_f32 */
 /* 2^x = 2^n 2^r, |r| <= 1/2.  1.2 ulp. */
-TC_FN tc_vf32 tc_exp2_f32(tc_vf32 x) {
+TC_LONG tc_vf32 tc_exp2_f32(tc_vf32 x) {
   tc_vf32 c = x > 129.0f ? (tc_vf32)129.0f : x;
   c = c < -151.0f ? (tc_vf32)-151.0f : c;
   const tc_vf32 n = __builtin_elementwise_roundeven(c), r = c - n;
@@ -75,7 +75,7 @@ TC_FN tc_vf32 tc_exp2_f32(tc_vf32 x) {
 }
 /* @ tc_expm1_f32 */
 /* 2^n (e^r - 1) + (2^n - 1), the first factor not rounded to 1 + ...  2 ulp. */
-TC_FN tc_vf32 tc_expm1_f32(tc_vf32 x) {
+TC_LONG tc_vf32 tc_expm1_f32(tc_vf32 x) {
   tc_vf32 n, c = x > 88.8f ? (tc_vf32)88.8f : x;
   c = c < -18.0f ? (tc_vf32)-18.0f : c;
   const tc_vf32 r = tc_expreduce_f32(c, &n), q = TC_FMA(tc_exppoly_f32(r) * r, r, r);
@@ -128,7 +128,7 @@ TC_SLOW tc_vf32 tc_logany_f32(tc_vf32 x) {
   return tc_logedge_f32(x, tc_logsum_f32(m, e));
 }
 /* Vectors of normal positive numbers, nearly all of them, skip the edges.  1 ulp. */
-TC_FN tc_vf32 tc_log_f32(tc_vf32 x) {
+TC_LONG tc_vf32 tc_log_f32(tc_vf32 x) {
   const tc_vu32 above = TC_BITS(u32, x) - 0x00800000u;
   if (__builtin_expect(__builtin_reduce_or(above >= 0x7f000000u) != 0, 0)) return tc_logany_f32(x);
   const tc_vi32 i = TC_BITS(i32, x) - 0x3f3504f3;
@@ -145,16 +145,16 @@ TC_FN tc_vf32 tc_logbase_f32(tc_vf32 x, float hh, float hl, float lh, float ll) 
   y = TC_FMA(f, (tc_vf32)lh, y);
   return tc_logedge_f32(x, TC_FMA(e, (tc_vf32)hh, y));
 }
-TC_FN tc_vf32 tc_log2_f32(tc_vf32 x) {
+TC_LONG tc_vf32 tc_log2_f32(tc_vf32 x) {
   return tc_logbase_f32(x, 1.0f, 0.0f, 0x1.715476p+0f, 0x1.4ae0cp-26f);
 }
 /* @ tc_log10_f32 */
-TC_FN tc_vf32 tc_log10_f32(tc_vf32 x) {
+TC_LONG tc_vf32 tc_log10_f32(tc_vf32 x) {
   return tc_logbase_f32(x, 0x1.3441p-2f, 0x1.a84fbcp-21f, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f);
 }
 /* @ tc_log1p_f32 */
 /* u = 1 + x rounded, u = m 2^e; f = m - 1 + 2^-e (x + 1 - u) is free of that rounding.  2 ulp. */
-TC_FN tc_vf32 tc_log1p_f32(tc_vf32 x) {
+TC_LONG tc_vf32 tc_log1p_f32(tc_vf32 x) {
 #pragma clang fp contract(off)
   tc_vf32 e;
   const tc_vf32 u = x + 1.0f, big = __builtin_elementwise_abs(x) < 1 ? (tc_vf32)1.0f : x;
@@ -173,13 +173,13 @@ TC_FN tc_vf32 tc_log1p_f32(tc_vf32 x) {
 /* @ tc_sigmoid_f32 */
 /* 1 / (1 + e^-x); for x < 0 as e^x / (1 + e^x), which keeps small results.  One division.  2 ulp.
  */
-TC_FN tc_vf32 tc_sigmoid_f32(tc_vf32 x) {
+TC_LONG tc_vf32 tc_sigmoid_f32(tc_vf32 x) {
   const tc_vf32 e = tc_expsmall_f32(-__builtin_elementwise_abs(x));
   return (x < 0 ? e : (tc_vf32)1.0f) / (1.0f + e);
 }
 /* @ tc_tanh_f32 */
 /* t / (t + 2), t = e^2|x| - 1.  One division.  3 ulp. */
-TC_FN tc_vf32 tc_tanh_f32(tc_vf32 x) {
+TC_LONG tc_vf32 tc_tanh_f32(tc_vf32 x) {
   const tc_vf32 a = __builtin_elementwise_abs(x);
   tc_vf32 n, c = 2.0f * a;
   c = c > 19.0f ? (tc_vf32)19.0f : c;
@@ -203,7 +203,7 @@ TC_FN tc_vf32 tc_quintic_f32(tc_vf32 t, float a, float b, float c, float d, floa
  * places for the least error after rounding.  One division.  Without fused multiply-add: x P(x^2),
  * P in powers of u = 2 x^2 / 3.92^2 - 1, where |P| <= 2 / sqrt(pi) keeps it well conditioned.
  * 4.2 ulp, 4 where multiply-adds are fused. */
-TC_FN tc_vf32 tc_erf_f32(tc_vf32 x) {
+TC_LONG tc_vf32 tc_erf_f32(tc_vf32 x) {
   tc_vf32 c = x > 3.92f ? (tc_vf32)3.92f : x;
   c = c < -3.92f ? (tc_vf32)-3.92f : c;
 #if TC_FUSED
@@ -302,6 +302,6 @@ TC_FN tc_vf32 tc_sincos_f32(tc_vf32 x, int add) {
   return TC_BITS(f32, TC_BITS(u32, y) ^ (TC_BITS(u32, q & 2) << 30));
 }
 /* @ tc_sin_f32 */
-TC_FN tc_vf32 tc_sin_f32(tc_vf32 x) { return x == 0 ? x : tc_sincos_f32(x, 0); }
+TC_LONG tc_vf32 tc_sin_f32(tc_vf32 x) { return x == 0 ? x : tc_sincos_f32(x, 0); }
 /* @ tc_cos_f32 */
-TC_FN tc_vf32 tc_cos_f32(tc_vf32 x) { return tc_sincos_f32(x, 1); }
+TC_LONG tc_vf32 tc_cos_f32(tc_vf32 x) { return tc_sincos_f32(x, 1); }

@@ -26,7 +26,7 @@ TC_FN tc_vf64 tc_expparts_f64(tc_vf64 x, tc_vf64 low, tc_vf64 *n) {
 }
 /* @ tc_exp_f64 */
 /* 1 ulp. */
-TC_FN tc_vf64 tc_exp_f64(tc_vf64 x) {
+TC_LONG tc_vf64 tc_exp_f64(tc_vf64 x) {
   tc_vf64 n, c = x > 710.0 ? (tc_vf64)710.0 : x;
   c = c < -746.0 ? (tc_vf64)-746.0 : c;
   const tc_vf64 m = tc_expparts_f64(c, (tc_vf64)0.0, &n);
@@ -34,7 +34,7 @@ TC_FN tc_vf64 tc_exp_f64(tc_vf64 x) {
 }
 /* @ tc_exp2_f64 */
 /* 1 ulp. */
-TC_FN tc_vf64 tc_exp2_f64(tc_vf64 x) {
+TC_LONG tc_vf64 tc_exp2_f64(tc_vf64 x) {
   tc_vf64 c = x > 1025.0 ? (tc_vf64)1025.0 : x;
   c = c < -1076.0 ? (tc_vf64)-1076.0 : c;
   const tc_vf64 n = __builtin_elementwise_roundeven(c), r = c - n;
@@ -53,7 +53,7 @@ TC_FN tc_vf64 tc_exp2_f64(tc_vf64 x) {
 }
 /* @ tc_expm1_f64 */
 /* 2^n (e^r - 1) + (2^n - 1).  2 ulp. */
-TC_FN tc_vf64 tc_expm1_f64(tc_vf64 x) {
+TC_LONG tc_vf64 tc_expm1_f64(tc_vf64 x) {
   tc_vf64 n, c = x > 709.8 ? (tc_vf64)709.8 : x;
   c = c < -40.0 ? (tc_vf64)-40.0 : c;
   const tc_vf64 m = tc_expparts_f64(c, (tc_vf64)0.0, &n);
@@ -91,7 +91,7 @@ TC_FN tc_vf64 tc_logtail_f64(tc_vf64 f) {
 }
 /* @ tc_log_f64 */
 /* 1 ulp. */
-TC_FN tc_vf64 tc_log_f64(tc_vf64 x) {
+TC_LONG tc_vf64 tc_log_f64(tc_vf64 x) {
 #pragma clang fp contract(off)
   tc_vf64 e;
   const tc_vf64 f = tc_split_f64(x, &e) - 1.0;
@@ -108,16 +108,16 @@ TC_FN tc_vf64 tc_logbase_f64(tc_vf64 x, double hh, double hl, double lh, double 
   const tc_vf64 a = e * hh, s = a + p, lost = (a - s) + p; /* |a| >= |p| or a == 0 */
   return tc_logedge_f64(x, s + ((lost + p1) + (f * ll + (e * hl - tail * lh))));
 }
-TC_FN tc_vf64 tc_log2_f64(tc_vf64 x) {
+TC_LONG tc_vf64 tc_log2_f64(tc_vf64 x) {
   return tc_logbase_f64(x, 1.0, 0.0, 0x1.71547652b82fep+0, 0x1.777d0ffda0d23p-56);
 }
-TC_FN tc_vf64 tc_log10_f64(tc_vf64 x) {
+TC_LONG tc_vf64 tc_log10_f64(tc_vf64 x) {
   return tc_logbase_f64(x, 0x1.3441350800000p-2, 0x1.f79fef311f12bp-34, 0x1.bcb7b1526e50ep-2,
                         0x1.95355baaafad3p-57);
 }
 /* @ tc_log1p_f64 */
 /* As tc_log1p_f32.  2 ulp. */
-TC_FN tc_vf64 tc_log1p_f64(tc_vf64 x) {
+TC_LONG tc_vf64 tc_log1p_f64(tc_vf64 x) {
 #pragma clang fp contract(off)
   tc_vf64 e;
   const tc_vf64 u = x + 1.0, big = __builtin_elementwise_abs(x) < 1 ? (tc_vf64)1.0 : x;
@@ -133,13 +133,13 @@ TC_FN tc_vf64 tc_log1p_f64(tc_vf64 x) {
 }
 /* @ tc_sigmoid_f64 */
 /* One division.  2 ulp. */
-TC_FN tc_vf64 tc_sigmoid_f64(tc_vf64 x) {
+TC_LONG tc_vf64 tc_sigmoid_f64(tc_vf64 x) {
   const tc_vf64 e = tc_exp_f64(-__builtin_elementwise_abs(x));
   return (x < 0 ? e : (tc_vf64)1.0) / (1.0 + e);
 }
 /* @ tc_tanh_f64 */
 /* t / (t + 2), t = e^2|x| - 1.  3 ulp. */
-TC_FN tc_vf64 tc_tanh_f64(tc_vf64 x) {
+TC_LONG tc_vf64 tc_tanh_f64(tc_vf64 x) {
   const tc_vf64 a = __builtin_elementwise_abs(x), c = a > 20.0 ? (tc_vf64)20.0 : a;
   const tc_vf64 t = tc_expm1_f64(2.0 * c);
   return __builtin_elementwise_copysign(t / (t + 2.0), x);
@@ -154,7 +154,7 @@ TC_FN tc_vf64 tc_halfexp_f64(tc_vf64 x) {
 }
 /* @ tc_sinh_f64 */
 /* (t + t / (t + 1)) / 2, t = e^|x| - 1; large arguments in two halves.  3 ulp. */
-TC_FN tc_vf64 tc_sinh_f64(tc_vf64 x) {
+TC_LONG tc_vf64 tc_sinh_f64(tc_vf64 x) {
   const tc_vf64 a = __builtin_elementwise_abs(x), c = a > 40.0 ? (tc_vf64)40.0 : a;
   const tc_vf64 t = tc_expm1_f64(c);
   const tc_vf64 y = a > 40.0 ? tc_halfexp_f64(a) : 0.5 * (t + t / (t + 1.0));
@@ -162,7 +162,7 @@ TC_FN tc_vf64 tc_sinh_f64(tc_vf64 x) {
 }
 /* @ tc_cosh_f64 */
 /* (e + 1/e) / 2.  2 ulp. */
-TC_FN tc_vf64 tc_cosh_f64(tc_vf64 x) {
+TC_LONG tc_vf64 tc_cosh_f64(tc_vf64 x) {
   const tc_vf64 a = __builtin_elementwise_abs(x), h = tc_halfexp_f64(a);
   return h + 0.25 / h;
 }

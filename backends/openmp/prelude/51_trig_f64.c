@@ -105,12 +105,12 @@ TC_FN tc_vf64 tc_sincos_f64(tc_vf64 x, int add) {
   return TC_BITS(f64, TC_BITS(u64, y) ^ (TC_BITS(u64, q & 2) << 62));
 }
 /* @ tc_sin_f64 */
-TC_FN tc_vf64 tc_sin_f64(tc_vf64 x) { return x == 0 ? x : tc_sincos_f64(x, 0); }
+TC_LONG tc_vf64 tc_sin_f64(tc_vf64 x) { return x == 0 ? x : tc_sincos_f64(x, 0); }
 /* @ tc_cos_f64 */
-TC_FN tc_vf64 tc_cos_f64(tc_vf64 x) { return tc_sincos_f64(x, 1); }
+TC_LONG tc_vf64 tc_cos_f64(tc_vf64 x) { return tc_sincos_f64(x, 1); }
 /* @ tc_tan_f64 */
 /* One division.  3 ulp. */
-TC_FN tc_vf64 tc_tan_f64(tc_vf64 x) {
+TC_LONG tc_vf64 tc_tan_f64(tc_vf64 x) {
   tc_vi64 q;
   tc_vf64 low;
   const tc_vf64 r = tc_reduce_f64(x, &low, &q);
@@ -137,7 +137,7 @@ TC_FN tc_vf64 tc_asinpoly_f64(tc_vf64 t) {
 }
 /* @ tc_asin_f64 */
 /* From 1/2 on: pi/2 - 2 asin(sqrt((1 - |x|) / 2)).  2.5 ulp. */
-TC_FN tc_vf64 tc_asin_f64(tc_vf64 x) {
+TC_LONG tc_vf64 tc_asin_f64(tc_vf64 x) {
   const tc_vf64 a = __builtin_elementwise_abs(x), half = (1.0 - a) * 0.5;
   const tc_vf64 t = a > 0.5 ? half : a * a, s = a > 0.5 ? __builtin_elementwise_sqrt(half) : a;
   const tc_vf64 p = TC_FMA(s, tc_asinpoly_f64(t), s);
@@ -146,7 +146,7 @@ TC_FN tc_vf64 tc_asin_f64(tc_vf64 x) {
 }
 /* @ tc_acos_f64 */
 /* pi/2 - asin in the middle; 2 asin(sqrt((1 - |x|) / 2)), mirrored for x < 0, outside.  2 ulp. */
-TC_FN tc_vf64 tc_acos_f64(tc_vf64 x) {
+TC_LONG tc_vf64 tc_acos_f64(tc_vf64 x) {
   const tc_vf64 a = __builtin_elementwise_abs(x), half = (1.0 - a) * 0.5;
   const tc_vf64 t = a > 0.5 ? half : a * a, s = a > 0.5 ? __builtin_elementwise_sqrt(half) : x;
   const tc_vf64 p = TC_FMA(s, tc_asinpoly_f64(t), s);
@@ -175,7 +175,7 @@ TC_FN tc_vf64 tc_atanparts_f64(tc_vf64 y, tc_vf64 x) {
 }
 /* @ tc_atan_f64 */
 /* 2.5 ulp. */
-TC_FN tc_vf64 tc_atan_f64(tc_vf64 x) {
+TC_LONG tc_vf64 tc_atan_f64(tc_vf64 x) {
   const tc_vf64 a = __builtin_elementwise_abs(x), c = a > 0x1p60 ? (tc_vf64)0x1p60 : a;
   return __builtin_elementwise_copysign(a == a ? tc_atanparts_f64(c, (tc_vf64)1.0) : a, x);
 }

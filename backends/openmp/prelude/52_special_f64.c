@@ -135,7 +135,7 @@ TC_SLOW tc_vf64 tc_pow_f64(tc_vf64 x, tc_vf64 y) {
 }
 /* @ tc_hypot_f64 */
 /* sqrt(a^2 + b^2), scaled where the squares would leave the range.  1 ulp. */
-TC_FN tc_vf64 tc_hypot_f64(tc_vf64 x, tc_vf64 y) {
+TC_LONG tc_vf64 tc_hypot_f64(tc_vf64 x, tc_vf64 y) {
   const tc_vf64 a = __builtin_elementwise_abs(x), b = __builtin_elementwise_abs(y),
                 hi = a > b ? a : b;
   const tc_vf64 scale = hi > 0x1p500    ? (tc_vf64)0x1p-600
@@ -167,7 +167,7 @@ TC_SLOW tc_f64 tc_fmod_large(tc_f64 x, tc_f64 y) {
       x);
 }
 /* x - trunc(x / y) y, exact: the quotient is corrected where x / y rounded to the next integer. */
-TC_FN tc_vf64 tc_fmod_f64(tc_vf64 x, tc_vf64 y) {
+TC_LONG tc_vf64 tc_fmod_f64(tc_vf64 x, tc_vf64 y) {
 #pragma clang fp contract(off)
   const tc_vf64 a = __builtin_elementwise_abs(x), b = __builtin_elementwise_abs(y),
                 inf = (tc_vf64)__builtin_inf();
@@ -188,7 +188,7 @@ TC_FN tc_vf64 tc_fmod_f64(tc_vf64 x, tc_vf64 y) {
   return (b == 0) | !(a < inf) | (y != y) ? (tc_vf64)__builtin_nan("") : r;
 }
 /* @ tc_remainder_f64 */
-TC_FN tc_vf64 tc_remainder_f64(tc_vf64 x, tc_vf64 y) {
+TC_LONG tc_vf64 tc_remainder_f64(tc_vf64 x, tc_vf64 y) {
   const tc_vf64 r = tc_fmod_f64(x, y);
   return (r != 0) & ((r < 0) != (y < 0)) ? r + y : r;
 }

@@ -38,7 +38,7 @@ TC_BY_F64_2(remainder) /* tc_remainder_f64 */
 TC_BY_F64_2(floordiv) /* tc_floordiv_f64 */
 /* @ tc_hypot_f32 */
 /* The squares are exact in f64. */
-TC_FN tc_vf32 tc_hypot_f32(tc_vf32 x, tc_vf32 y) {
+TC_LONG tc_vf32 tc_hypot_f32(tc_vf32 x, tc_vf32 y) {
   const tc_vf64 a = TC_CAST(f64, x), b = TC_CAST(f64, y);
   const tc_vf32 h = TC_CAST(f32, __builtin_elementwise_sqrt(a * a + b * b));
   const tc_vf32 inf = (tc_vf32)__builtin_inff();

@@ -1,6 +1,7 @@
 """Compiles programs of very many operations, operands, numbers and statements, prints what each takes, and
 fails where that is more than a minute: large.py WORKING_FOLDER COMPILER..."""
 import pathlib
+import random
 import resource
 import subprocess
 import sys
@@ -32,6 +33,30 @@ def many_breaks(n):
     return function(x + ", void (*g)(void)", (f"y = tc_add_s(y, {i}); g();" for i in range(n)))
 
 
+def random_dag(n):
+    """Operations on two of the 64 values before, so that hundreds of arrays pass from kernel to kernel."""
+    pick, values = random.Random(n), ["x", "y"]
+    lines = []
+    for i in range(n):
+        a, b = pick.choices(values[-64:], k=2)
+        lines.append(f"tc_tensor *v{i} = tc_{pick.choice(['add', 'mul', 'sub', 'maximum'])}({a}, {b});")
+        values.append(f"v{i}")
+    return function(x, lines + [f"y = tc_add(y, v{i});" for i in range(n - 64, n)])
+
+
+def far_dag(n):
+    """Operations on any two values before, with a break among them: more are alive than a segment hands on."""
+    pick = random.Random(n)
+    lines = [f"v[{i + 1}] = tc_add(v[{pick.randrange(i + 1)}], v[{pick.randrange(i + 1)}]);" for i in range(n)]
+    lines.insert(n // 2, "g();")
+    return function(x + ", void (*g)(void)", [f"tc_tensor *v[{n + 1}];", "v[0] = y;"] + lines + [f"y = v[{n}];"])
+
+
+def many_results(n):
+    return (head + "TC_COMPILE void f(" + x + ", tc_tensor **out) {\n"
+            + "\n".join(f"out[{i}] = tc_add_s(x, {i});" for i in range(n)) + "\n}\n")
+
+
 def measure(make, n, *flags):
     source = folder / (make.__name__ + ".c")
     source.write_text(make(n))
@@ -47,5 +72,6 @@ def measure(make, n, *flags):
 
 
 results = [measure(many_operands, 1000, "-c"), measure(many_numbers, 2000, "-c"), measure(many_breaks, 200, "-c"),
+           measure(many_results, 1000, "-c"), measure(far_dag, 2200, "-c"), measure(random_dag, 20000, "-c"),
            measure(long_chain, 100000, "-c")]
 sys.exit(not all(results))
