@@ -178,6 +178,7 @@ void tc_cuda_put_rows(tc_cuda_nest *x) {
   tc_cuda_put_count(x, x->outer, &count);
   tc_print_line(&x->s, "const tc_rows team(TC_TEAM ? TC_TEAM : group);");
   tc_print_line(&x->s, "const tc_int points = %s;", count.text);
+  if (x->plan.staged && !x->kept) tc_cuda_declare_staged(x);
   tc_print_line(&x->s,
                 "for (tc_int point = (tc_int)blockIdx.x * team.rows + team.row; point < points; "
                 "point += (tc_int)gridDim.x * team.rows) {");
@@ -229,7 +230,7 @@ static bool open_nest(tc_cuda_nest *x, const tc_kernel *k, const tc_program *p, 
                       const tc_cuda_plan *plan, tc_cuda_way way, tc_buf *out) {
   const bool kept = way == TC_CUDA_KEPT;
   const tc_nest *n = &k->nest[number];
-  *x = (tc_cuda_nest){.nest = n, .number = number, .plan = *plan, .kept = kept};
+  *x = (tc_cuda_nest){.nest = n, .number = number, .plan = *plan, .kept = kept, .unroll = "TC_U"};
   x->odd = way == TC_CUDA_ODD;
   x->s = (tc_print_scope){.k = k,
                           .p = p,
@@ -255,9 +256,11 @@ static bool open_nest(tc_cuda_nest *x, const tc_kernel *k, const tc_program *p, 
   x->s.depends = calloc(k->nexpr + 1, sizeof *x->s.depends);
   x->s.printed = calloc(k->nexpr + 1, 1);
   x->early = calloc(k->nexpr + 1, 1);
+  x->staged = calloc(k->nexpr + 1, 1);
   if (!x->result_text || !x->result || !x->result_axes || !x->s.depends || !x->s.printed ||
-      !x->early)
+      !x->early || !x->staged)
     return false;
+  if (way == TC_CUDA_PLAIN && plan->staged) tc_cuda_find_staged(k, p, n, plan->lanes, x->staged);
   for (uint32_t i = 0; i < most; ++i) {
     snprintf(x->result_text[i], sizeof x->result_text[i], "r%u", i);
     x->result[i] = x->result_text[i];
@@ -276,6 +279,7 @@ static void close_nest(tc_cuda_nest *x) {
   free(x->s.depends);
   free(x->s.printed);
   free(x->early);
+  free(x->staged);
 }
 
 bool tc_cuda_put_body(const tc_kernel *k, const tc_program *p, uint32_t nest,

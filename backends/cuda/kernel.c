@@ -101,6 +101,11 @@ void tc_cuda_put_parameters(const tc_kernel *k, const tc_program *p, const char 
   static const char *const flag[] = {"int *flag", "flag", "(void *)&c->bad"};
   separate(&l, use == TC_CUDA_DECLARE);
   tc_put(out, text[use]);
+  if (tc_cuda_names(body, "staged")) {
+    static const char *const staged[] = {"const tc_i64 staged", "staged", "(void *)&staged"};
+    separate(&l, use == TC_CUDA_DECLARE);
+    tc_put(out, staged[use]);
+  }
   if (tc_cuda_names(body, "flag")) {
     separate(&l, use == TC_CUDA_DECLARE);
     tc_put(out, flag[use]);
@@ -255,7 +260,7 @@ static bool put_nests(const tc_kernel *k, const tc_program *p, tc_arena *arena, 
   tc_cuda_put_short(k, p, true, device);
   *functions = 0;
   for (uint32_t i = 0; ok && i < k->nnest; ++i) {
-    plan[i] = tc_cuda_plan_nest(k, p, &k->nest[i]);
+    plan[i] = tc_cuda_plan_nest(k, &plain, p, &k->nest[i]);
     *functions = tc_cuda_number(&plan[i], *functions);
     ok = tc_cuda_put_nest(k, &plain, p, i, &plan[i], &both[i], device);
   }

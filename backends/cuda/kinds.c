@@ -59,11 +59,14 @@ static void launch_rows(const tc_cuda_launch *x) {
   put_size(x, "points", outer_axes(x), false);
   put_pick(x, items.text ? items.text : "1", "points");
   put_size(x, "items", inner, true);
-  tc_put(
-      x->out,
-      "    const int64_t group = tc_cuda_team(f, items, points);\n"
-      "    const int64_t block = group > 32 ? group : f->threads, shared = group > 32 ? 1024 : 0;\n"
-      "    const int64_t grid = tc_cuda_ceildiv(points, block / group);\n");
+  tc_putf(x->out,
+          "    const int64_t group = tc_cuda_team(f, items, points)%s;\n"
+          "    const int64_t block = group > 32 ? group : f->threads;\n"
+          "    const int64_t shared = %s;\n"
+          "    const int64_t grid = tc_cuda_ceildiv(points, block / group);\n",
+          x->plan->staged ? ",\n                  staged = tc_cuda_staged(c, f, items, group)" : "",
+          x->plan->staged ? "(group > 32 ? 1024 : 0) + staged * f->staged"
+                          : "group > 32 ? 1024 : 0");
   tc_buf_free(&items);
 }
 

@@ -14,10 +14,10 @@ static void put_forms(const tc_cuda_launch *x) {
     tc_putf(x->out,
             "        {.function = %u, .wide = %d, .small = %d, .lanes = %d, .unroll = %d, "
             ".group = %d,\n         .each = %d, .most = %d, .keeps = %d, .full = %d, .least = %d, "
-            ".threads = %d,\n         .side = %d, .over = %d},\n",
-            f->number, f->wide, f->small, f->lanes, f->unroll, f->group, f->each, f->most,
-            f->kept ? f->unroll * f->most : 0, f->full, f->least, f->threads,
-            f->odd ? x->plan->side : TC_CUDA_SIDE, f->odd ? x->plan->over - 1 : 0);
+            ".threads = %d,\n         .side = %d, .over = %d, .staged = %d},\n",
+            f->number, f->wide, f->small, f->lanes, f->unroll, f->group, f->each, f->most, f->keeps,
+            f->full, f->least, f->threads, f->odd ? x->plan->side : TC_CUDA_SIDE,
+            f->odd ? x->plan->over - 1 : 0, f->staged);
   }
   tc_put(x->out, "    };\n");
 }
@@ -93,18 +93,21 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
 
 /* A function of a nest: what it asks for (`keeps`: the items of the largest row that fits; 0: any;
  * `full`: of the only one; `least`: of the shortest, where there are many), and what launch sizes
- * depend on.  tc_cuda_fits: few rows leave a row to
- * the next larger team.  tc_cuda_blocks: where halves are long to compute, a thread takes several
- * items, one at a time, for what they share is found once.  tc_cuda_team: threads that share a row
- * of `items`: f->each items a thread, fewer where there are few rows.  tc_cuda_depth: threads that
- * share a column of `items`; tc_cuda_width: columns of a block.  tc_cuda_is_short: a product of few
- * tiles, short along k, for which the library would take two kernels, and its epilogue one more. */
+ * depend on (`staged`: bytes of an item in shared memory).  tc_cuda_fits: few rows leave a row to the
+ * next larger team.  tc_cuda_blocks: where halves are long to compute, a thread takes several items,
+ * one at a time, for what they share is found once.  tc_cuda_team: threads that share a row of
+ * `items`: f->each items a thread, fewer where there are few rows.  tc_cuda_staged: items of a row
+ * that find room in shared memory where a multiprocessor has one to three rows; 16 at a time, so that
+ * what lies behind them is aligned; a block takes 2 KiB beside them, half of that unseen.
+ * tc_cuda_depth: threads that share a column of `items`; tc_cuda_width: columns of a block.
+ * tc_cuda_is_short: a product of few tiles, short along k, for which the library would take two
+ * kernels, and its epilogue one more. */
 static const char helpers[] =
     "#define TC_CUDA_FN static inline __attribute__((unused))\n"
     "typedef struct tc_cuda_form {\n"
     "  unsigned function;\n"
     "  int wide, small;\n"
-    "  int64_t lanes, unroll, group, each, most, keeps, full, least, threads, side, over;\n"
+    "  int64_t lanes, unroll, group, each, most, keeps, full, least, threads, side, over, staged;\n"
     "} tc_cuda_form;\n"
     "TC_CUDA_FN int tc_cuda_fits(const tc_cuda_form *f, int small, int wide, int64_t items,\n"
     "                            int64_t points) {\n"
@@ -133,6 +136,15 @@ static const char helpers[] =
     "  for (int64_t each = f->each / 2; each && n * points < 128 * 1024; each /= 2)\n"
     "    n = tc_cuda_share(items, each, f->most);\n"
     "  return n;\n"
+    "}\n"
+    "TC_CUDA_FN int64_t tc_cuda_staged(const tcrt_cuda_call *c, const tc_cuda_form *f, int64_t "
+    "items,\n"
+    "                                  int64_t group) {\n"
+    "  if (!f->staged || group <= 32) return 0;\n"
+    "  const int64_t blocks = group > 512 ? 1 : group > 256 ? 2 : 3;\n"
+    "  const int64_t all = (c->info->shared_per_sm / blocks - 2048) / f->staged / 16 * 16;\n"
+    "  const int64_t whole = tc_cuda_ceildiv(items, 16) * 16;\n"
+    "  return all < 0 ? 0 : whole < all ? whole : all;\n"
     "}\n"
     "TC_CUDA_FN int64_t tc_cuda_depth(int64_t columns, int64_t items, int64_t others,\n"
     "                                 int64_t *width) {\n"

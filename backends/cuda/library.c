@@ -196,7 +196,7 @@ uint32_t tc_cuda_put_library(const tc_kernel *k, const tc_program *p, uint32_t f
   if (!x.whole) {
     *failed |= !arena || !rest_kernel(&x, &rest, arena);
     if (!*failed) {
-      tc_cuda_plan plan = tc_cuda_plan_nest(&rest, p, &rest.nest[1]);
+      tc_cuda_plan plan = tc_cuda_plan_nest(&rest, NULL, p, &rest.nest[1]);
       next = tc_cuda_number(&plan, first);
       *failed |= !tc_cuda_put_nest(&rest, &rest, p, 1, &plan, &body, device);
       tc_cuda_put_nest_launch(&rest, p, 1, &plan, body.text ? body.text : "", host);

@@ -42,7 +42,7 @@ static void open_operand(const tc_cuda_product *x, tc_cuda_operand *o, tc_val va
   o->nest =
       (tc_nest){.naxis = x->mm->nbatch + 3, .nstage = 1, .stage = &o->stage, .vector = o->along};
   memcpy(o->nest.axis, x->mm->axis, sizeof o->nest.axis);
-  o->plan = tc_cuda_plan_nest(x->k, x->p, &o->nest);
+  o->plan = tc_cuda_plan_nest(x->k, NULL, x->p, &o->nest);
 }
 
 /* The epilogue as a nest, lanes along n. */
@@ -53,7 +53,7 @@ static void open_epilogue(const tc_cuda_product *x, tc_cuda_operand *o) {
   o->nest =
       (tc_nest){.naxis = x->kk, .nouter = x->n, .nstage = 1, .stage = &o->stage, .vector = x->n};
   memcpy(o->nest.axis, x->mm->axis, sizeof o->nest.axis);
-  o->plan = tc_cuda_plan_nest(x->k, x->p, &o->nest);
+  o->plan = tc_cuda_plan_nest(x->k, NULL, x->p, &o->nest);
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */

@@ -47,6 +47,8 @@ typedef struct tc_cuda_instance {
   int unroll;      /* TC_U: items that a thread loads before it uses the first */
   int group;       /* threads of the team: a constant of the function; 0: the launcher says */
   int each;        /* items of a thread where the row is long enough */
+  int keeps;       /* items of the longest row that it takes (full: of the only one); 0: any */
+  int staged;      /* bytes of shared memory for an item; 0: rows are not left there */
   int most;        /* threads of the largest team */
   int least;       /* items of the shortest row, where that is more than one; and there are many */
   int threads;     /* ROWS: of a block of several teams */
@@ -59,6 +61,7 @@ typedef struct tc_cuda_plan {
   int lanes;         /* of the wide functions */
   bool kept, odd;    /* some function keeps rows in registers; takes odd rows */
   bool scan, args;   /* has a scan; has argmax or argmin */
+  bool staged;       /* functions without rows in registers leave them in shared memory */
   int along, across; /* TILES: axis of the stores, axis of the loads */
   int side, over;    /* TILES that begin anywhere: points of one across; rows in front of it */
   bool far;          /* index arithmetic may exceed 32 bits whatever the sizes of the buffers */
@@ -76,22 +79,27 @@ typedef struct tc_cuda_nest {
   uint32_t divisors; /* axes whose items tc_divisor n<i> counts in the loop at hand */
   bool whole;        /* all TC_U items at hand are there */
   bool decoded;      /* k<i>[u]: indices of the items at hand, found for the loads ahead */
+  const char *unroll; /* items at hand: TC_U, or half of them */
   char axis_text[TC_MAX_AXES][16];
   char (*result_text)[16];
   const char **result;
   uint32_t *result_axes;
   uint8_t *early; /* per expression: a LOAD that has been issued ahead, as w<id>[u] */
+  uint8_t *staged; /* per expression: a tc_cuda_stay */
 } tc_cuda_nest;
 
 extern const tc_spelling tc_cuda_words;
 
-/* plan.c */
-tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_program *p, const tc_nest *n);
+/* plan.c.  plain, if there is one: the kernel without LOCAL rows, of which the functions that keep
+ * none in registers are made. */
+tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_kernel *plain, const tc_program *p,
+                               const tc_nest *n);
 bool tc_cuda_has_rows(const tc_kernel *k, const tc_program *p);
 bool tc_cuda_is_store(const tc_action *a);
 bool tc_cuda_is_local(const tc_kernel *k, const tc_program *p, uint32_t buffer);
 /* Marks the expressions that the nest's actions need. */
 void tc_cuda_mark(const tc_kernel *k, const tc_nest *n, uint8_t *need);
+void tc_cuda_mark_stage(const tc_kernel *k, const tc_stage *st, uint8_t *need);
 /* Gives the functions of the nest their numbers from `first` on; the next free one. */
 uint32_t tc_cuda_number(tc_cuda_plan *plan, uint32_t first);
 
@@ -160,6 +168,16 @@ void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item);
 /* Product of the extents of the axes, the vector axis in steps of TC_L. */
 void tc_cuda_put_count(tc_cuda_nest *x, uint32_t axes, tc_buf *out);
 
+/* staged.c: rows that several passes read, left in shared memory by the first.  `staged`, if there
+ * is one: marks the LOADs of such rows; the bytes that an item of all of them takes, 0: none. */
+typedef enum { TC_CUDA_PASSING, TC_CUDA_TO_STAGE, TC_CUDA_STAGED } tc_cuda_stay;
+int tc_cuda_find_staged(const tc_kernel *k, const tc_program *p, const tc_nest *n, int lanes,
+                        uint8_t *staged);
+/* Declares stay, the number of items that find room, and s<id>, where those of LOAD id lie. */
+void tc_cuda_declare_staged(tc_cuda_nest *x);
+/* The loads at hand that later passes need, to shared memory. */
+void tc_cuda_put_staged(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base);
+
 /* odd.c: reductions over rows that begin anywhere.  The one load of a row that is wide; 0: the nest
  * has no such functions. */
 uint32_t tc_cuda_odd_load(const tc_kernel *k, const tc_program *p, const tc_nest *n,
@@ -183,6 +201,7 @@ bool tc_cuda_is_total(const tc_cuda_nest *x, const tc_stage *st, const tc_action
 bool tc_cuda_folds(const tc_cuda_nest *x, const tc_stage *st);
 
 /* online.c: stages `stage` (max) and the next (sum of exponentials) together */
+bool tc_cuda_can_online(const tc_kernel *k, const tc_nest *n, uint32_t stage);
 bool tc_cuda_is_online(const tc_cuda_nest *x, uint32_t stage);
 void tc_cuda_put_online(tc_cuda_nest *x, uint32_t stage);
 

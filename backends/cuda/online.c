@@ -10,15 +10,19 @@ static const tc_action *only_reduction(const tc_stage *st, tc_op op) {
   return a && a->kind == TC_ACT_REDUCE && a->op == op && a->dtype == TC_F32 ? a : NULL;
 }
 
-bool tc_cuda_is_online(const tc_cuda_nest *x, uint32_t stage) {
-  const tc_stage *st = &x->nest->stage[stage];
-  if (x->kept || x->plan.kind != TC_CUDA_ROWS || stage + 1 >= x->nest->nstage) return false;
+bool tc_cuda_can_online(const tc_kernel *k, const tc_nest *n, uint32_t stage) {
+  const tc_stage *st = &n->stage[stage];
+  if (stage + 1 >= n->nstage) return false;
   const tc_action *max = only_reduction(&st[0], OP_AMAX), *sum = only_reduction(&st[1], OP_SUM);
   if (!max || !sum || !st[0].axes || st[0].axes != st[1].axes) return false;
-  const tc_expr *expr = x->s.k->expr, *e = &expr[sum->value.id], *d = &expr[e->in[0].id];
+  const tc_expr *expr = k->expr, *e = &expr[sum->value.id], *d = &expr[e->in[0].id];
   return e->kind == TC_EX_OP && e->op == OP_EXP && d->kind == TC_EX_OP && d->op == OP_SUB &&
          d->in[0].id == max->value.id && expr[d->in[1].id].kind == TC_EX_RESULT &&
          expr[d->in[1].id].index == max->index;
+}
+
+bool tc_cuda_is_online(const tc_cuda_nest *x, uint32_t stage) {
+  return !x->kept && x->plan.kind == TC_CUDA_ROWS && tc_cuda_can_online(x->s.k, x->nest, stage);
 }
 
 /* One statement for every item at hand, of its value `v`. */

@@ -34,7 +34,7 @@ static tc_cuda_kind kind_of(const tc_nest *n) {
 
 /* ---- what a nest is made of ------------------------------------------------------------------ */
 
-static void mark_stage(const tc_stage *st, uint8_t *need) {
+static void name_values(const tc_stage *st, uint8_t *need) {
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
     need[a->value.id] = need[a->position.id] = need[a->guard.id] = 1;
@@ -45,9 +45,14 @@ static void mark_stage(const tc_stage *st, uint8_t *need) {
 }
 
 void tc_cuda_mark(const tc_kernel *k, const tc_nest *n, uint8_t *need) {
-  for (uint32_t s = 0; s < n->nstage; ++s) mark_stage(&n->stage[s], need);
+  for (uint32_t s = 0; s < n->nstage; ++s) name_values(&n->stage[s], need);
   tc_print_mark(k, need);
   need[0] = 0;
+}
+
+void tc_cuda_mark_stage(const tc_kernel *k, const tc_stage *st, uint8_t *need) {
+  name_values(st, need);
+  tc_print_mark(k, need);
 }
 
 /* ---- sizes of what threads do ---------------------------------------------------------------- */
@@ -107,8 +112,7 @@ static uint32_t last_reader(const tc_kernel *k, const tc_nest *n, uint32_t buffe
   uint32_t last = 0;
   for (uint32_t s = 0; s < n->nstage; ++s) {
     memset(need, 0, k->nexpr + 1);
-    mark_stage(&n->stage[s], need);
-    tc_print_mark(k, need);
+    tc_cuda_mark_stage(k, &n->stage[s], need);
     for (uint32_t i = 1; i < k->nexpr; ++i)
       if (need[i] && k->expr[i].kind == TC_EX_LOAD && k->expr[i].buffer == buffer) last = s;
   }
@@ -158,21 +162,23 @@ typedef struct rows {
   int shared; /* loads that all rows share: they are issued ahead */
   int each;   /* elements of a row for a thread */
   int passes; /* over rows that no registers hold */
+  int others; /* loads that differ from row to row, but for the first */
+  bool large; /* 8 bytes an element */
 } rows;
 
-/* exact: addresses and conditions are constant; halves wait in pairs for what is done with them. */
+/* exact: conditions and distances are constant, others take registers; halves wait in pairs for what is done with them. */
 static int registers_of(const rows *r, const tc_cuda_instance *f, bool exact) {
   enum { OTHERS = 64, AHEAD = 16, HALVES = 40 };
-  const int kept = r->count * f->lanes * f->unroll;
-  return kept + (exact && f->lanes > 4
-                     ? HALVES
-                     : OTHERS + r->shared * (f->lanes < 4 ? f->lanes * 4 : AHEAD));
+  const int row = (r->count + r->others) * f->lanes * f->unroll, kept = exact ? row : row + row / 2;
+  if (exact && f->lanes > 4) return kept + HALVES;
+  return kept + OTHERS + r->others * AHEAD + r->shared * (f->lanes < 4 ? f->lanes * 8 : AHEAD);
 }
 
-/* The largest number of items that a thread keeps: a power of 2. */
+/* The largest number of items that a thread keeps: a power of 2.  Functions of f64 are long: they
+ * take many registers for each of the items that wait for them. */
 static int most_items(const rows *r, int lanes) {
-  enum { REGISTERS = 96 };
-  int most = REGISTERS / (r->count * lanes);
+  enum { REGISTERS = 96, FEW_REGISTERS = 24 };
+  int most = (r->large ? FEW_REGISTERS : REGISTERS) / (r->count * lanes);
   while (most & (most - 1)) most &= most - 1;
   return most < r->each / lanes ? most : r->each / lanes;
 }
@@ -184,6 +190,8 @@ static void keep_rows(tc_cuda_instance *f, const rows *r, int group, int unroll,
   f->kept = true;
   f->group = f->most = group;
   f->unroll = f->each = unroll;
+  f->keeps = unroll * group;
+  f->staged = 0;
   const int threads = group > TC_CUDA_BLOCK ? group : TC_CUDA_BLOCK;
   f->blocks = TC_CUDA_FILE / registers_of(r, f, exact) / ((threads + WARPS - 1) / WARPS * WARPS);
 }
@@ -206,21 +214,64 @@ static int fixed_team(const tc_program *p, const tc_nest *n, int64_t items, int 
   return group;
 }
 
+/* Teams for rows that several passes read and registers do not hold: shared memory does, for the
+ * later passes.  Of rows below `bytes` (0: any), a multiprocessor is to have `blocks` at once: one
+ * is read while another is written. */
+static const struct {
+  int group, blocks, bytes;
+} staged_teams[] = {{256, 3, 64 << 10}, {512, 2, 192 << 10}, {1024, 1, 0}};
+enum { STAGED_TEAMS = sizeof staged_teams / sizeof *staged_teams };
+
+static tc_cuda_instance staged_team(const rows *r, tc_cuda_instance f, int i) {
+  enum { WORDS = 32 }; /* registers for items on their way */
+  const int bytes = staged_teams[i].bytes, words = f.staged / (int)sizeof(int32_t);
+  const int room = WORDS / (i ? 2 : 1) / (r->large ? 4 : r->shared || r->others ? 2 : 1);
+  f.group = f.most = staged_teams[i].group;
+  f.blocks = staged_teams[i].blocks;
+  f.unroll = f.lanes > 4 && i == 0 ? 8 : 4;
+  while (f.unroll > 1 && f.unroll * words > room) f.unroll /= 2;
+  f.keeps = (bytes ? bytes - 1 : 0) / f.staged;
+  return f;
+}
+
+/* Teams for rows that one pass reads: small ones, for all threads join in every result. */
+static void add_once(tc_cuda_plan *plan, tc_cuda_instance f) {
+  static const int team[] = {64, 128, 256}, items[] = {1024, 4096, 0};
+  for (int i = 0; i < 3; ++i) {
+    f.group = f.most = team[i];
+    f.keeps = items[i];
+    f.unroll = f.lanes > 4 && items[i] ? 8 : 4;
+    add_form(plan, f);
+  }
+}
+
 /* Rows of constant length: one team, as many items as there are. */
 static bool plan_fixed_rows(const tc_program *p, const tc_nest *n, const rows *r,
                             tc_cuda_plan *plan, tc_cuda_instance f) {
-  enum { LEAST = 32, FEW = 2 };
+  enum { LEAST = 32, FEW = 2, LARGE = 256 };
   const int64_t items = constant_items(n, f.lanes);
   if (items < 0) return false;
   const int each = r->count ? most_items(r, f.lanes) : f.each;
   const int group = fixed_team(p, n, items, items <= 32 * FEW && each > FEW ? FEW : each);
   const int64_t unroll = items ? (items + group - 1) / group : 1;
-  if (r->count && each && unroll <= each &&
-      r->count * f.lanes * unroll + LEAST <= TC_CUDA_FILE / group)
-    keep_rows(&f, r, group, (int)unroll, true);
+  const bool fits = r->count && each && unroll <= each &&
+                    r->count * f.lanes * unroll + LEAST <= TC_CUDA_FILE / group;
+  if (f.staged && group > LARGE && !(fits && group > team_of(items, each))) {
+    int i = 0;
+    while (staged_teams[i].bytes && items * f.staged >= staged_teams[i].bytes) ++i;
+    f = staged_team(r, f, i);
+    f.keeps = 0;
+  } else if (fits) keep_rows(&f, r, group, (int)unroll, true);
   else f.group = f.most = group;
   add_form(plan, f);
   return true;
+}
+
+/* Is a row of exactly so many threads times `items` common, and better kept than read again? */
+static bool has_full(const rows *r, const tc_cuda_instance *f, int team) {
+  enum { HALF = 64, LARGE = 256 };
+  if (!f->wide || !team) return false;
+  return r->passes < 2 && f->lanes > 4 ? team < LARGE : team > HALF;
 }
 
 /* Teams of some sizes that keep rows of any length.  0: parts of a warp, few items a thread; 64:
@@ -228,7 +279,8 @@ static bool plan_fixed_rows(const tc_program *p, const tc_nest *n, const rows *r
 static void add_teams(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int items) {
   static const int wide[] = {0, 64, 128, 256, 512}, narrow[] = {64, 256};
   enum { FEW = 2, HALF = 64 };
-  const int n = f->wide ? 5 : 2;
+  const bool once = f->wide && r->passes < 2;
+  const int n = !f->wide ? 2 : f->staged || once ? 4 : 5;
   for (int i = 0; i < n; ++i) {
     const int team = f->wide ? wide[i] : narrow[i];
     tc_cuda_instance kept = *f, full = *f;
@@ -239,8 +291,8 @@ static void add_teams(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance 
     if (!team) kept.group = 0;
     keep_rows(&full, r, team, items, true);
     full.full = true;
-    if (f->wide && team > HALF) add_form(plan, full);
-    add_form(plan, kept);
+    if (has_full(r, f, team)) add_form(plan, full);
+    if (!once || team <= HALF) add_form(plan, kept);
   }
 }
 
@@ -252,39 +304,49 @@ static void add_short(tc_cuda_plan *plan, const tc_cuda_instance *f) {
   few.kept = true;
   few.group = few.most = TEAM;
   few.unroll = few.each = ITEMS;
+  few.keeps = TEAM * ITEMS;
   few.least = 2 * TEAM;
   few.threads = TC_CUDA_THREADS;
   add_form(plan, few);
 }
 
-/* Rows of any length: teams that keep them, and one that reads them again: a large one, so that few
- * rows wait in the cache, unless one pass is enough. */
+/* Rows of any length: teams that keep them in registers, and those that do not. */
 static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f) {
   enum { ONCE = 256, REGISTERS = 512 }; /* threads that have registers for more than the row */
   const int items = r->count ? most_items(r, f.lanes) : 0;
-  if (items) {
-    add_teams(r, plan, &f, items);
-    f.unroll = 4;
-    if (f.lanes > 4 || r->shared) f.most = REGISTERS;
-    if (r->passes < 2) f.most = ONCE;
-  } else if (f.wide && f.lanes > 1 && r->passes == 1 && !plan->scan && !plan->args) {
+  if (items) add_teams(r, plan, &f, items);
+  else if (f.wide && f.lanes > 1 && r->passes == 1 && !plan->scan && !plan->args)
     add_short(plan, &f);
+  if (f.staged)
+    for (int i = f.wide ? 0 : 1; i < STAGED_TEAMS; ++i) add_form(plan, staged_team(r, f, i));
+  else if (items && f.wide && r->passes < 2) add_once(plan, f);
+  else {
+    if (items) f.unroll = 4;
+    if (items && (f.lanes > 4 || r->shared)) f.most = REGISTERS;
+    if (items && r->passes < 2) f.most = ONCE;
+    add_form(plan, f);
   }
-  add_form(plan, f);
 }
 
-/* Loads that do not change from row to row, of stages behind the first. */
-static int count_shared(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                        const uint8_t *need) {
-  int shared = 0;
+/* Loads along the lanes that do not change from row to row (of stages behind the first), or do. */
+static int count_loads(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                       const uint8_t *need, bool change) {
+  int loads = 0;
   for (uint32_t i = 1; i < k->nexpr; ++i) {
     const tc_expr *e = &k->expr[i];
     bool outer = !n->nouter;
     if (!need[i] || e->kind != TC_EX_LOAD || tc_cuda_is_local(k, p, e->buffer)) continue;
     for (int a = 0; a < n->nouter; ++a) outer |= !tc_dim_is(e->address.coef[a], 0);
-    shared += !outer && n->vector >= 0 && tc_dim_is(e->address.coef[n->vector], 1);
+    loads += outer == change && n->vector >= 0 && tc_dim_is(e->address.coef[n->vector], 1);
   }
-  return shared;
+  return loads;
+}
+
+static bool has_large_rows(const tc_kernel *k, const tc_program *p) {
+  for (uint32_t i = 0; i < k->nbuffer; ++i)
+    if (tc_cuda_is_local(k, p, i) && tc_dtype_bytes(p->buffer[k->buffer[i]].dtype) == 8)
+      return true;
+  return false;
 }
 
 /* How often the stages walk over a row; a maximum and the sum behind it are taken for one pass. */
@@ -299,13 +361,18 @@ static int count_passes(const tc_nest *n) {
 
 static void plan_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need,
                       tc_cuda_plan *plan, tc_cuda_instance f) {
-  enum { ROW = 32, PART = 16, MOST = 4 };
-  const int elements = plan->scan ? PART : ROW, kept = f.wide ? elements : PART;
-  const int shared = count_shared(k, p, n, need);
+  enum { ROW = 32, PART = 16, LONG = 64, MOST = 4 };
+  const int elements = plan->scan ? PART : ROW, passes = count_passes(n);
+  const bool once = passes < 2 && f.lanes > 4; /* registers are left */
+  const int shared = count_loads(k, p, n, need, false), own = count_loads(k, p, n, need, true);
   const rows r = {.count = count_rows(k, p, n, need),
                   .shared = shared,
-                  .each = kept,
-                  .passes = count_passes(n)};
+                  .others = own > 1 ? own - 1 : 0,
+                  .large = has_large_rows(k, p),
+                  .each = !f.wide ? PART
+                          : once  ? LONG
+                                  : elements,
+                  .passes = passes};
   f.each = f.wide && elements / f.lanes > MOST ? MOST : elements / f.lanes;
   if (!f.wide || !plan_fixed_rows(p, n, &r, plan, f)) plan_free_rows(&r, plan, f);
 }
@@ -317,6 +384,10 @@ static void plan_odd_rows(tc_cuda_plan *plan, tc_cuda_instance f) {
   f.lanes = plan->lanes;
   f.unroll = f.each = EACH;
   f.most = TEAM;
+  f.keeps = EACH * TEAM;
+  add_form(plan, f);
+  f.group = TEAM; /* a constant of the function */
+  f.keeps = 0;
   add_form(plan, f);
 }
 
@@ -349,7 +420,8 @@ static void plan_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *n
   if (odd || plan->odd) add_form(plan, narrow);
 }
 
-tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_program *p, const tc_nest *n) {
+tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_kernel *plain, const tc_program *p,
+                               const tc_nest *n) {
   enum {
     ONES = 4, /* items in flight where accesses are of one element */
     LIGHT = 6
@@ -368,9 +440,13 @@ tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_program *p, const tc
   const int ops = count_ops(k, need);
   tc_cuda_instance general = {
       .lanes = 1, .unroll = ONES, .each = 8, .most = TC_CUDA_TEAM, .threads = TC_CUDA_BLOCK};
+  const tc_nest *again = plain && plan.kind == TC_CUDA_ROWS ? &plain->nest[n - k->nest] : NULL;
+  if (again) general.staged = tc_cuda_find_staged(plain, p, again, 1, NULL);
+  plan.staged = general.staged > 0;
   tc_cuda_instance wide = general, narrow = general;
   wide.wide = wide.small = narrow.small = true;
   wide.lanes = plan.lanes;
+  if (plan.staged) wide.staged = tc_cuda_find_staged(plain, p, again, plan.lanes, NULL);
   wide.unroll = choose_unroll(load_registers(k, p, n, need, plan.lanes), ops);
   if (plan.kind == TC_CUDA_FLAT && ops > LIGHT) wide.unroll = 1;
   narrow.unroll = 2 * choose_unroll(load_registers(k, p, n, need, 1), ops);

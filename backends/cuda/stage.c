@@ -218,6 +218,13 @@ static void put_single(tc_cuda_nest *x, const tc_stage *st) {
   tc_print_line(&x->s, "}");
 }
 
+/* Passes that write rows have a part of the registers for what they write. */
+static bool stores(const tc_cuda_nest *x, const tc_stage *st) {
+  bool any = false;
+  for (uint32_t i = 0; !x->kept && i < st->naction; ++i) any |= tc_cuda_is_store(&st->action[i]);
+  return any;
+}
+
 static void put_stage(tc_cuda_nest *x, const tc_stage *st) {
   declare_results(x, st);
   tc_print_line(&x->s, "{");
@@ -225,12 +232,16 @@ static void put_stage(tc_cuda_nest *x, const tc_stage *st) {
   uint8_t *outer = tc_print_enter(&x->s);
   const bool serial = x->plan.kind == TC_CUDA_COLUMNS && has_scan(st); /* the team is one thread */
   const bool once = x->kept && tc_cuda_is_walked(x->nest, st);
+  const bool half = x->plan.staged && stores(x, st);
   const tc_cuda_walk w = {.st = st,
                           .axes = st->axes,
                           .first = serial ? "0" : "team.t",
                           .step = serial ? "1" : "team.size",
-                          .hop = serial ? "TC_U" : "team.size * TC_U",
+                          .hop = serial ? "TC_U"
+                                 : half ? "team.size * TC_HALF"
+                                        : "team.size * TC_U",
                           .once = once};
+  x->unroll = half ? "TC_HALF" : "TC_U";
   tc_cuda_put_accumulators(x, st, true);
   put_carries(x, st);
   if (!st->axes) put_single(x, st);

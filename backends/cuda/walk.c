@@ -80,17 +80,6 @@ void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item) {
 
 /* ---- loads ahead ----------------------------------------------------------------------------- */
 
-static void mark_stage(const tc_cuda_nest *x, const tc_stage *st, uint8_t *need) {
-  for (uint32_t i = 0; i < st->naction; ++i) {
-    const tc_action *a = &st->action[i];
-    need[a->value.id] = need[a->position.id] = need[a->guard.id] = 1;
-    if (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD)
-      for (int t = 0; t < a->address.nterm; ++t) need[a->address.term[t].value.id] = 1;
-  }
-  need[0] = 0;
-  tc_print_mark(x->s.k, need);
-}
-
 static bool is_early(const tc_cuda_nest *x, const tc_cuda_walk *w, uint32_t id) {
   const tc_expr *e = &x->s.k->expr[id];
   if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || x->s.printed[id]) return false;
@@ -111,8 +100,8 @@ static void declare_early(tc_cuda_nest *x, uint32_t id) {
   const tc_expr *e = &x->s.k->expr[id];
   const char *n = neighbours(x, id);
   const tc_dtype d = x->s.p->buffer[x->s.k->buffer[e->buffer]].dtype;
-  if (n) tc_print_line(&x->s, "tc_held<tc_%s, %s> w%u[TC_U];", tc_print_storage(d), n, id);
-  else tc_print_line(&x->s, "tc_v%s w%u[TC_U];", tc_print_compute(e->dtype), id);
+  if (n) tc_print_line(&x->s, "tc_held<tc_%s, %s> w%u[%s];", tc_print_storage(d), n, id, x->unroll);
+  else tc_print_line(&x->s, "tc_v%s w%u[%s];", tc_print_compute(e->dtype), id, x->unroll);
 }
 
 static void put_early(tc_cuda_nest *x, uint32_t id) {
@@ -122,7 +111,11 @@ static void put_early(tc_cuda_nest *x, uint32_t id) {
   if (n) tc_print_address(&x->s, &e->address, &t);
   else tc_print_load(&x->s, id, &t);
   const char *text = t.text ? t.text : "0";
-  if (n) tc_print_line(&x->s, "w%u[u] = tc_hold<%s>(b%u + (%s));", id, n, e->buffer, text);
+  const bool staged = x->staged[id] == TC_CUDA_STAGED;
+  if (staged) tc_print_line(&x->s, "if (item < stay) w%u[u] = s%u[item];", id, id);
+  if (n)
+    tc_print_line(&x->s, "%sw%u[u] = tc_hold<%s>(b%u + (%s));", staged ? "else " : "", id, n,
+                  e->buffer, text);
   else tc_print_line(&x->s, "w%u[u] = %s;", id, text);
   tc_buf_free(&t);
 }
@@ -136,7 +129,7 @@ bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out) {
 /* Opens the loop over the items at hand; the item is decoded.  Are all of them there, none is asked
  * for. */
 void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
-  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < TC_U; ++u) {");
+  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %s; ++u) {", x->unroll);
   x->s.indent += 2;
   tc_print_line(&x->s, "const tc_int item = %s + u * %s;", base, w->step);
   if (!x->whole) tc_print_line(&x->s, "if (item < items) {");
@@ -177,7 +170,7 @@ void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base)
     x->s.out->failed = true;
     return;
   }
-  mark_stage(x, w->st, need);
+  tc_cuda_mark_stage(k, w->st, need);
   bool any = false;
   for (uint32_t i = 1; i < k->nexpr; ++i) need[i] = need[i] && is_early(x, w, i);
   drop_shared(x, need);
@@ -189,7 +182,7 @@ void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base)
   if (any) {
     const uint32_t keep = x->divisors ? w->axes : 0; /* indices that take a while to find */
     for (int i = 0; i < x->nest->naxis; ++i)
-      if (keep >> i & 1) tc_print_line(&x->s, "tc_int k%d[TC_U];", i);
+      if (keep >> i & 1) tc_print_line(&x->s, "tc_int k%d[%s];", i, x->unroll);
     tc_cuda_open_items(x, w, base);
     for (int i = 0; i < x->nest->naxis; ++i)
       if (keep >> i & 1) tc_print_line(&x->s, "k%d[u] = %s;", i, x->axis_text[i]);
@@ -200,6 +193,7 @@ void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base)
   }
   memcpy(x->early, need, k->nexpr);
   free(need);
+  tc_cuda_put_staged(x, w, base);
 }
 
 void tc_cuda_end_loads(tc_cuda_nest *x) {

@@ -1,6 +1,7 @@
 // emulate.h - runs device text on the CPU: the blocks of a grid one after the other, the threads of
 // a block as coroutines that meet at barriers and shuffles.  What it checks beyond results: that
-// all threads of a block that are still there meet at one barrier.
+// all threads of a block that are still there meet at one barrier, and that none writes behind the
+// shared memory that the launch asked for.
 #ifndef TC_TEST_CUDA_EMULATE_H
 #define TC_TEST_CUDA_EMULATE_H
 
@@ -158,9 +159,16 @@ static int tc_emulate(const tc_emulated_function *table, int n, const char *name
     tc_arguments = args;
     blockDim.x = block;
     gridDim.x = grid;
+    const size_t behind = sizeof tc_shared - shared;
+    std::vector<char> untouched(behind, 0x5a);
+    memset((char *)tc_shared + shared, 0x5a, behind);
     for (blockIdx.x = 0; blockIdx.x < grid; ++blockIdx.x) {
       memset(tc_shared, 0xff, shared);
       if (!tc_run_block()) return 2;
+    }
+    if (memcmp((char *)tc_shared + shared, untouched.data(), behind) != 0) {
+      fprintf(stderr, "%s wrote behind %u bytes of shared memory\n", name, shared);
+      return 4;
     }
     return 0;
   }

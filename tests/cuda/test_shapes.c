@@ -21,6 +21,16 @@ static const char softmax[] = "%1 = param f32[R,C] \"x\"\n%2 = softmax %1 axis=1
 static const char norm[] = "%1 = param f32[R,C] \"x\"\n%2 = param f32[C] \"w\"\n"
                            "%3 = param f32[C] \"b\"\n%4 = const weak f64 1e-5\n"
                            "%5 = layer_norm %1 %2 %3 %4 naxes=1\nret %5\n";
+/* softmax step by step: the interpreter's own takes a time that grows with the square of a row */
+#define SOFTMAX(from)                                                                              \
+  "%11 = max " from " axes=[1] keep=1\n%12 = sub " from " %11\n%13 = exp %12\n"                    \
+  "%14 = sum %13 axes=[1] keep=1\n%15 = div %13 %14\nret %15\n"
+static const char long_rows[] = "%1 = param f32[R,C] \"x\"\n" SOFTMAX("%1");
+static const char long_halves[] = "%1 = param bf16[R,C] \"x\"\n" SOFTMAX("%1");
+static const char long_doubles[] = "%1 = param f64[R,C] \"x\"\n" SOFTMAX("%1");
+/* rows of two operands that wait in shared memory together, of different widths */
+static const char two_rows[] = "%1 = param bf16[R,C] \"x\"\n%2 = param f32[R,C] \"y\"\n"
+                               "%3 = cast %1 dtype=f32\n%4 = add %3 %2\n" SOFTMAX("%4");
 /* four rows between the stages: threads keep fewer items of each */
 static const char many_rows[] =
     "%1 = param f32[R,C] \"x\"\n%2 = param f32[R,C] \"y\"\n%3 = exp %1\n"
@@ -55,8 +65,7 @@ static const char turned_mixed[] =
     "%1 = param bf16[R,C] \"x\"\n%2 = param f32[C,R] \"y\"\n%3 = param f32[R,C] \"z\"\n"
     "%4 = permute %1 axes=[1,0]\n%5 = cast %4 dtype=f32\n%6 = add %5 %2\n"
     "%7 = permute %3 axes=[1,0]\n%8 = mul %6 %7\nret %8\n";
-static const char short_rows[] =
-    "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[1] keep=0\nret %2\n";
+static const char short_rows[] = "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[1] keep=0\nret %2\n";
 static const char product[] =
     "%1 = param f32[R,C] \"x\"\n%2 = param f32[C,R] \"y\"\n%3 = param f32[R] \"b\"\n"
     "%4 = matmul %1 %2\n%5 = add %4 %3\n%6 = tanh %5\nret %6\n";
@@ -88,6 +97,10 @@ static const shape shapes[] = {{softmax, 3, 8},
                                {softmax, 2, 1300},
                                {softmax, 2, 1301},
                                {softmax, 2, 17000},
+                               {long_rows, 2, 50000}, /* more than shared memory holds */
+                               {two_rows, 2, 20003},
+                               {long_doubles, 256, 2052}, /* many: three on a multiprocessor */
+                               {long_halves, 3, 33008},
                                {norm, 5, 64},
                                {norm, 3, 2052},
                                {norm, 2, 777},

@@ -222,8 +222,9 @@ int main(int argc, char **argv) {
     return 77;
   }
   static const size all[] = {{1, 1},     {7, 5},     {64, 64},  {130, 67},
-                             {33, 1024}, {2, 40001}, {9001, 6}, {600, 512}};
-  static const size small[] = {{7, 5}, {64, 64}, {33, 257}, {2, 9001}, {1501, 6}};
+                             {33, 1024}, {2, 40001}, {9001, 6}, {600, 512},
+                             {3, 40000}, {300, 8200}};
+  static const size small[] = {{7, 5}, {64, 64}, {33, 257}, {2, 9001}, {2, 9008}, {1501, 6}};
   const bool few = argc > 1; /* any argument: the small sizes, no views */
   const size *list = few ? small : all;
   const size_t n = few ? sizeof small / sizeof *small : sizeof all / sizeof *all;
