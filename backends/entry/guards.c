@@ -2,8 +2,10 @@
  *
  * In order: enabled; each operand's NULL, key (dtype, device, rank, weak) and autograd link; one
  * device; symbols bound from sizes; every other size; ranges and multiples; assumed equalities and
- * bounds; overlap of written operands.  Nothing is allocated before the last of them held. */
+ * bounds; overlap of written operands; elements for index operands to pick.  Nothing is allocated
+ * before the last of them held. */
 #include "backends/entry/entry.h"
+#include "backends/print/print.h"
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
@@ -144,6 +146,51 @@ static void put_write_guards(const tc_entry *e) {
   }
 }
 
+/* ---- index operands -------------------------------------------------------------------------- */
+
+/* Some nest of the kernel runs over a point at all. */
+static void put_has_points(const tc_entry *e, const tc_kernel *k) {
+  for (uint32_t n = 0; n < k->nnest; ++n) {
+    tc_put(e->out, n ? " || (1" : "(1");
+    for (int a = 0; a < k->nest[n].naxis; ++a) {
+      const tc_dim extent = k->nest[n].axis[a].extent;
+      if (tc_dim_is_const(extent) && tc_dim_value(extent) > 0) continue;
+      tc_put(e->out, " && (");
+      tc_entry_dim(e, extent);
+      tc_put(e->out, ") > 0");
+    }
+    tc_put(e->out, ")");
+  }
+  if (!k->nnest) tc_put(e->out, "1"); /* a product */
+}
+
+typedef struct indexed {
+  const tc_entry *e;
+  const tc_kernel *k;
+  tc_dim last; /* what the guard before asks for */
+} indexed;
+
+static void put_index_guard(tc_dim bound, void *arg) {
+  indexed *x = arg;
+  int64_t lo, hi;
+  tc_dim_range(x->e->dims, bound, &lo, &hi);
+  if (lo > 0 || tc_dim_same(bound, x->last)) return;
+  x->last = bound;
+  tc_put(x->e->out, "  TC_GUARD((");
+  tc_entry_dim(x->e, bound);
+  tc_put(x->e->out, ") > 0 || !(");
+  put_has_points(x->e, x->k);
+  tc_put(x->e->out, "), TC_MISS_INDEX, -1, -1, 0, 0);\n");
+}
+
+/* Kernels take element 0 for one that is out of range, and say so: there has to be one. */
+static void put_index_guards(const tc_entry *e) {
+  for (uint32_t i = 0; i < e->p->nkernel; ++i) {
+    indexed x = {e, &e->p->kernel[i], tc_dim_const(1)};
+    tc_print_each_bound(x.k, put_index_guard, &x);
+  }
+}
+
 static void put_switches(const tc_entry *e) {
   tc_put(e->out, "  if (__builtin_expect(!tcrt_enabled | !tc_unit_accepted");
   if (e->style->refuse) e->style->refuse(e);
@@ -163,4 +210,5 @@ void tc_entry_guards(const tc_entry *e) {
   put_equalities(e);
   put_bounds(e);
   put_write_guards(e);
+  put_index_guards(e);
 }

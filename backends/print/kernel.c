@@ -46,6 +46,26 @@ bool tc_print_checks(const tc_kernel *k) {
   return any;
 }
 
+typedef struct bounds {
+  void (*each)(tc_dim bound, void *arg);
+  void *arg;
+} bounds;
+
+static void put_bounds(const tc_address *a, const bounds *b) {
+  for (int t = 0; t < a->nterm; ++t) b->each(a->term[t].bound, b->arg);
+}
+
+static void bounds_of_store(const tc_action *a, void *arg) {
+  if (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD) put_bounds(&a->address, arg);
+}
+
+void tc_print_each_bound(const tc_kernel *k, void (*each)(tc_dim bound, void *arg), void *arg) {
+  bounds b = {each, arg};
+  each_action(k, bounds_of_store, &b);
+  for (uint32_t i = 1; i < k->nexpr; ++i)
+    if (k->expr[i].kind == TC_EX_LOAD) put_bounds(&k->expr[i].address, &b);
+}
+
 bool tc_print_reads(const tc_kernel *k, uint32_t buffer) {
   for (uint32_t i = 1; i < k->nexpr; ++i)
     if (k->expr[i].kind == TC_EX_LOAD && k->expr[i].buffer == buffer) return true;

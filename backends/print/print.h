@@ -139,6 +139,8 @@ void tc_print_result_axes(const tc_nest *n, uint32_t *result_axes);
 bool tc_print_writes(const tc_kernel *k, uint32_t buffer); /* some action stores to it */
 bool tc_print_reads(const tc_kernel *k, uint32_t buffer);  /* some expression loads it */
 bool tc_print_checks(const tc_kernel *k); /* it has index operands: it can find one out of range */
+/* The sizes of the axes that its index operands pick elements from. */
+void tc_print_each_bound(const tc_kernel *k, void (*each)(tc_dim bound, void *arg), void *arg);
 /* No other buffer of the kernel can be the same memory. */
 bool tc_print_restrict(const tc_kernel *k, const tc_program *p, uint32_t buffer);
 /* Ops and actions that every backend has a spelling for. */

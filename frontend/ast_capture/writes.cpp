@@ -230,11 +230,12 @@ tc_ref Evaluator::spread(tc_ref value, const tc_type &like, const CallExpr *e) {
     CoreMessage::Catch here(diag, core);
     wide = tc_build_expand(graph, value, like.rank, like.dim, loc);
   }
-  if (!wide.id)
-    error(e->getExprLoc(),
-          e->getDirectCallee()->getNameAsString() + ": " + describe(value) +
-              " does not fit into the tensor that is written (" + core.text + ")",
-          {CharSourceRange::getTokenRange(e->getArg(1)->getSourceRange())});
+  if (wide.id) return wide;
+  std::string why = e->getDirectCallee()->getNameAsString() + ": " + describe(value) +
+                    " does not fit into the tensor that is written (" + core.text + ")";
+  if (core.severity == TC_ERROR)
+    error(e->getExprLoc(), why, {CharSourceRange::getTokenRange(e->getArg(1)->getSourceRange())});
+  else fail(e->getExprLoc(), why); // it contradicts what was taken to be so, and may be right
   return wide;
 }
 

@@ -50,13 +50,14 @@ Test(unit, counts_by_function_and_in_all) {
 }
 
 Test(unit, another_abi_is_refused_with_one_line, .init = cr_redirect_stderr) {
-  char text[512];
+  char text[512], ours[32];
   tcrt_unit other = {TC_ABI_VERSION + 1, 1000, NULL};
+  snprintf(ours, sizeof ours, "this libtcrt has ABI %d;", TC_ABI_VERSION);
   cr_expect_not(tcrt_register(&other));
   tcrt_unregister(&other);
   cr_expect_eq(tc_stats_of(NULL).functions, 0);
   said(text, sizeof text);
-  cr_expect(strstr(text, "ABI 2") && strchr(text, '\n') == text + strlen(text) - 1, "%s", text);
+  cr_expect(strstr(text, ours) && strchr(text, '\n') == text + strlen(text) - 1, "%s", text);
 }
 
 Test(unit, misses_are_silent_by_default, .init = cr_redirect_stderr) {

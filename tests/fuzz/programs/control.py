@@ -116,6 +116,7 @@ class Control:
         x = self.pick(lambda v: v.real)
         if self.r.random() < 0.5:
             i, rounds = f"i{self.count}", self.r.randint(1, 4)
+            self.count += 1
             block = Block(f"for (int {i} = 0; {i} < {rounds}; {i}++) {{")
             block.counter, block.rounds = i, (range(rounds),) * 3
             return len(self.open) < 2 and self.nested(block) or None

@@ -383,7 +383,9 @@ class Ops:
             w = self.pick(lambda v: v.dtype == x.dtype and v.shape == s[-1:])
             nothing = "NULL, NULL" if op == "layer_norm" else "NULL"
             weights = ("%1, %1" if op == "layer_norm" else "%1") if w else nothing
-            return self.make(f"tc_{op}(%0, 1, {weights}, 1e-3)", [x] + ([w] if w else []), x.dtype, s)
+            # squares of what was computed may leave the range of f32, and their root is 0 in the result then
+            of = "tc_clamp(%0, -1e15, 1e15)" if x.uses else "%0"
+            return self.make(f"tc_{op}({of}, 1, {weights}, 1e-3)", [x] + ([w] if w else []), x.dtype, s)
         if op == "batch_norm":
             m = len(s) >= 2 and (self.pick(lambda v: v.dtype == x.dtype and v.shape == s[1:2] and v.values == "positive")
                                  or self.parameter(x.dtype, s[1:2], "positive"))

@@ -234,13 +234,14 @@ class Program(Ops, Control, Writes):
         return [f"{kind} {{ {body} }};"], [f"const {kind} *p"], [], f"{kind} in; {fill}", ["&in"]
 
     def attributes(self, operands):
-        """TC_SPECIALIZE only names what the function has; where there is nothing to name, sizes need not be open."""
+        """TC_SPECIALIZE only names what the function has; where there is nothing to name, sizes need not be open, and
+        a variant for one number would be the only one."""
         alone = {str(d) for p in operands for d in p.shape} | {"n"}
         fits = self.special and self.form not in ("nested", "layers") and all(x[0] in alone for x in self.special.split(","))
         fixed = all(isinstance(d, int) for p in operands for d in p.shape)
         options = [f'"{self.mode}"'] * bool(self.mode) + ['"dynamic=false"'] * bool(self.mode and fixed)
         compile_it = f'TC_COMPILE_WITH({", ".join(options)})' if options else "TC_COMPILE"
-        return f'{compile_it} TC_SPECIALIZE("{self.special}")' if fits else compile_it
+        return f'{compile_it} TC_SPECIALIZE("{self.special}")' if fits and len(options) < 2 else compile_it
 
     def text(self):
         live, operands = self.live(), self.operands()

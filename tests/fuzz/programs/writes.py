@@ -217,6 +217,7 @@ class Writes:
     def counted(self):
         """A loop whose count is known at run time only."""
         i = f"i{self.count}"
+        self.count += 1
         opening, closing, rounds = self.r.choice(COUNTED)
         block = Block(opening.replace("@", i), closing.replace("@", i))
         block.counter, block.rounds = i, rounds
