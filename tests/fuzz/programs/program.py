@@ -285,11 +285,13 @@ class Program(Ops, Control, Writes):
         operands, live = self.operands(), self.live()
         dtypes = [v.dtype for v in live if isinstance(v, Value) and v.real] or ["f32"]
         coarsest = min(dtypes, key=COARSE.index)
-        strict = self.one_segment() and self.names_stand_alone(operands)
+        alone = self.names_stand_alone(operands)
+        strict = self.one_segment() and alone
+        falls = self.may_fall or ((self.views_written or self.weak) and (self.broken or self.unfollowed or not alone))
         rows = []
         for p in operands:
             dims = ", ".join("{" + (", ".join(str(value(d, run)) for d in p.shape) or "0") + "}" for run in range(3))
             rows.append(f"{{{c_dtype(p.dtype)}, FUZZ_{p.values.upper()}, {p.bound}, {str(p.written).lower()}, {self.refused_axes(p, operands) if strict else 0}, "
                         f"{len(p.shape)}, {{{dims}}}}}")
-        flags = ", ".join(str(b).lower() for b in (self.writes, strict, self.may_fall or ((self.views_written or self.weak) and (self.broken or self.unfollowed))))
+        flags = ", ".join(str(b).lower() for b in (self.writes, strict, falls))
         return f'  {{"{self.name}", r_{self.name}, {c_dtype(coarsest)}, {flags}, {len(operands)},\n   {{{", ".join(rows)}}}}},\n'

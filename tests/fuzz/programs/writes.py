@@ -136,8 +136,8 @@ class Writes:
         return size(f"{self.name}_{name}")
 
     def part(self, x):
-        """A view of x at a position.  Kernels run where it lies inside of x; other positions are for the body, and
-        rare.  In the first run there are elements."""
+        """A view of x at a position.  Kernels run where it lies inside of x and has a known length; others may be for
+        the body, and are rare.  In the first run there are elements."""
         a, at = self.r.randrange(len(x.shape)), self.position()
         sizes = [value(x.shape[a], run) for run in RUNS[:2]]
         if self.r.random() < 0.4:
@@ -150,6 +150,8 @@ class Writes:
             outside = any(not 0 <= i <= d - (step < 0 and p is begin) and i != FAR
                           for p in (begin, end) for d, row in zip(sizes, p.values) for i in row)
             empty = not all(counts[0])
+            # a length that depends on the position may be taken for that of what it meets, where it is 1
+            outside = outside or begin.text == "0" or end.text == "INT64_MAX" or "tc_size" in end.text
             text = f"tc_slice(%0, {a}, {begin.text}, {end.text}, {step})"
             shape = x.shape[:a] + (self.length(f"{x.name}({text})", counts),) + x.shape[a + 1:]
         if empty or (outside and self.r.random() < 0.8):
