@@ -90,7 +90,7 @@ TC_COMPILE tc_tensor *found_by_size(const tc_tensor *const *t TC_SHAPE("f32[N]")
 TC_COMPILE tc_tensor *too_many(X) { tc_tensor *a[1025]; for (int i = 0; i < 1025; i++) a[i] = tc_add_s(x, i); puts("."); return a[counter]; }
 // CHECK-DAG: messages_objects.c:[[#@LINE-1]]:57: remark: graph break in 'too_many': more than 1024 tensors are handed on
 TC_COMPILE tc_tensor *points_inside(X) { struct part local = {NULL, 2}, *p = &local; double *d = &p->scale; x = tc_exp(x); puts("."); return tc_add_s(x, *d); }
-// CHECK-DAG: messages_objects.c:[[#@LINE-1]]:109: remark: graph break in 'points_inside': a value that cannot be handed on from here
+// CHECK-DAG: messages_objects.c:[[#@LINE-1]]:42: remark: graph break in 'points_inside': a value that cannot be handed on from here
 static tc_tensor *through_copy(tc_tensor *x) {
   tc_tensor *v = tc_reshape(tc_transpose(x, 0, 1), TC_DIMS(6 * tc_size(x, 0)));
   tc_fill_(x, 1);
