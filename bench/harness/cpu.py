@@ -171,6 +171,8 @@ def run_row(contenders, family, dtype, size, threads, options):
         with turn(options):
             times, ceilings = measure(able, options.rounds, report.limits(family.streams, dtype))
         hits, fallbacks, mallocs, faults = map(int, contenders[0].ask("counters"))
+    if not hits:
+        raise SystemExit(f"{family.name}: no kernel ran; build the benchmark again")
     return {"family": family.name, "dtype": dtype, "size": size, "threads": threads, "times": times, "ceilings": ceilings,
             "errors": errors, "failed": failed, "fallbacks": fallbacks, "hits": hits,
             "mallocs": mallocs, "page_faults": faults,
