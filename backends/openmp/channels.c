@@ -36,7 +36,7 @@ static int64_t collect(const tc_omp_nest *x, const tc_stage *st, const tc_action
 
 bool tc_omp_is_channel(const tc_omp_nest *x, const tc_stage *st, const tc_action *a, bool *first) {
   const tc_action *channel[TC_OMP_CHANNELS];
-  for (uint32_t i = 0; i < st->naction; ++i) {
+  for (uint32_t i = 0; channels_of(x, a) && i < st->naction; ++i) {
     const int64_t n = collect(x, st, &st->action[i], channel);
     for (int64_t c = 0; c < n; ++c)
       if (channel[c] == a) {

@@ -149,6 +149,14 @@ static bool can_widen(const tc_omp_nest *x) {
   return ok;
 }
 
+/* What a loop over points does, and its end. */
+static void put_body(tc_omp_nest *x) {
+  x->s.indent += 2;
+  tc_omp_point(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
 static void name_results(tc_omp_nest *x) {
   const char *format = x->wide ? "r%u[u]" : x->grouped ? "r%u[q]" : "r%u";
   for (uint32_t i = 0; i < x->nest->nresult; ++i) {
@@ -180,10 +188,7 @@ static void put_wide(tc_omp_nest *x) {
     x->s.indent += 2;
     tc_print_line(&x->s, "enum { wide = TC_MAX(1, TC_COLUMNS / %d) };", registers * fewer);
     tc_print_line(&x->s, "for (; %s + wide * TC_L <= end; %s += wide * TC_L) {", i, i);
-    x->s.indent += 2;
-    tc_omp_point(x);
-    x->s.indent -= 2;
-    tc_print_line(&x->s, "}");
+    put_body(x);
     x->s.indent -= 2;
     tc_print_line(&x->s, "}");
   }
@@ -204,10 +209,7 @@ static void put_tile(tc_omp_nest *x, int tile) {
   if (can_widen(x)) put_wide(x);
   if (x->nest->nstage == 1) hoist_outer(x);
   tc_print_line(&x->s, "for (; %s + TC_L <= end; %s += TC_L) {", i, i);
-  x->s.indent += 2;
-  tc_omp_point(x);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
+  put_body(x);
   tc_dims *c = tc_graph_dims(x->s.p->graph);
   const tc_axis *a = &x->nest->axis[v];
   if (a->of >= 0 || tc_dim_is(a->extent, 0) || tc_dim_multiple(c, a->extent) % 16 != 0) {
@@ -233,7 +235,7 @@ static void put_task_loop(tc_omp_nest *x, bool team, const char *step) {
                   step);
 }
 
-/* ---- rows side by side ------------------------------------------------------------------------ */
+/* ---- rows side by side ----------------------------------------------------------------------- */
 
 /* Are rows reduced with what all of them read, such as the vector that a matrix is multiplied by?
  * Side by side they read it once. */
@@ -275,10 +277,7 @@ static void put_shared_rows(tc_omp_nest *x, bool team) {
   name_results(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "} else for (; %s < %s; ++%s) {", i, rows.text, i);
-  x->s.indent += 2;
-  tc_omp_point(x);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
+  put_body(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_buf_free(&rows);
