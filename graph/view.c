@@ -55,9 +55,8 @@ static tc_dim product(tc_dims *dims, const tc_dim *dim, int from, int to) {
   return p;
 }
 
-/* From (i, j): the least (i2, j2) such that a[i..i2) and b[j..j2) have equal products. */
-static bool next_group(tc_dims *dims, const tc_type *a, const tc_type *b, int i, int j, int *i2,
-                       int *j2) {
+bool tc_view_next_group(tc_dims *dims, const tc_type *a, const tc_type *b, int i, int j, int *i2,
+                        int *j2) {
   if (i < a->rank && j < b->rank && tc_dim_same(a->dim[i], b->dim[j])) {
     *i2 = i + 1, *j2 = j + 1;
     return true;
@@ -107,7 +106,7 @@ static bool adjust_reshape(tc_dims *dims, const tc_view_step *s, const tc_type *
   tc_type from = padded(part, whole->rank), to = s->to;
   to.dtype = part->dtype;
   for (int i = 0, j = 0, i2, j2; i < whole->rank || j < to.rank; i = i2, j = j2) {
-    if (!next_group(dims, whole, &s->to, i, j, &i2, &j2)) return false;
+    if (!tc_view_next_group(dims, whole, &s->to, i, j, &i2, &j2)) return false;
     if (all_same(from.dim, whole->dim, i, i2)) continue;
     if (!all_ones(from.dim, i, i2)) return false;
     for (int k = j; k < j2; k++) to.dim[k] = tc_dim_const(1);

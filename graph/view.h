@@ -35,6 +35,11 @@ bool tc_view_append(tc_view_chain *c, const tc_view_step *s);
 bool tc_view_adjust(tc_dims *dims, const tc_view_step *s, const tc_type *whole, tc_type *part,
                     tc_view_chain *c);
 
+/* A reshape from a to b, from axes (i, j) on: the least (i2, j2) such that a[i..i2) and b[j..j2) have
+ * equal products. */
+bool tc_view_next_group(tc_dims *dims, const tc_type *a, const tc_type *b, int i, int j, int *i2,
+                        int *j2);
+
 /* x seen through s or c: composed with the view that x may be already; identities vanish. */
 tc_ref tc_view_apply(tc_graph *g, tc_ref x, const tc_view_step *s, tc_loc loc);
 tc_ref tc_view_apply_all(tc_graph *g, tc_ref x, const tc_view_chain *c, tc_loc loc);

@@ -116,7 +116,7 @@ static bool direct(lo *L, const lo_write *w) {
     const tc_kernel *k = &L->p->kernel[i];
     int in = find_buffer(k, w->input), out = find_buffer(k, w->buffer);
     if (in >= 0 && written) return false;
-    if (in >= 0 && out >= 0 && !updates(L, w->value, k, in, out)) return false;
+    if (in >= 0 && out >= 0 && !updates(L, L->p->buffer[w->buffer].node, k, in, out)) return false;
     written |= out >= 0;
     if (written && can_fail(k)) return false;
   }

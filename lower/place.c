@@ -261,6 +261,20 @@ static void place_pointwise(lo *L, tc_ref r) {
   }
 }
 
+/* A reshape that only results and writes are: they are what it shows, which is in the same order. */
+static bool passes_on(lo *L, tc_ref r) {
+  lo_place *p = &L->place[r.id];
+  const tc_node *n = lo_node(L, r);
+  if (n->op != OP_RESHAPE || p->demand) return false;
+  lo_place *shown = &L->place[n->in[0].id];
+  lo_target **end = &shown->target;
+  while (*end) end = &(*end)->next;
+  *end = p->target;
+  p->target = NULL;
+  for (lo_target *t = *end; t; t = t->next) L->p->buffer[t->buffer].node = n->in[0];
+  return true;
+}
+
 /* A leaf that is a result: copied. */
 static void place_leaf(lo *L, tc_ref r) {
   const tc_type *t = tc_graph_type(L->g, r);
@@ -276,6 +290,7 @@ static void place_leaf(lo *L, tc_ref r) {
 static void place_node(lo *L, tc_ref r) {
   const tc_node *n = lo_node(L, r);
   L->why = NULL;
+  if (passes_on(L, r)) return;
   switch (lo_class(n)) {
   case TC_CLASS_LEAF: place_leaf(L, r); return;
   case TC_CLASS_REDUCE: lo_place_reduce(L, r); return;

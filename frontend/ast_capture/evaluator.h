@@ -261,6 +261,7 @@ private:
   void count_export(const Value &v);
   std::string value_text(const Value &v, clang::SourceLocation loc);
   std::string tensor_text(const Tensor &t, clang::SourceLocation loc);
+  bool copies(tc_ref ref, tc_ref base);
   std::string view_text(tc_ref ref, tc_ref base, const std::string &base_text);
   std::string list_text(const tc_node *n, const char *name);
   std::string number_text(const tc_node *n, const char *name);

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "frontend/ast_capture/evaluator.h"
+#include "graph/strides.h"
 
 namespace tc {
 
@@ -37,7 +38,26 @@ std::string Evaluator::list_text(const tc_node *n, const char *name) {
   return text + (count ? "}}" : "0}}");
 }
 
-// The calls that make a view of `base_text`, whose contents are `base`, out of it.
+// Where the view `ref` of the row-major contents `base` lies; *copies: in memory of its own.
+static tc_strides strides_of(tc_graph *graph, tc_ref ref, tc_ref base, bool *copies) {
+  tc_dims *dims = tc_graph_dims(graph);
+  const tc_node *n = tc_graph_node(graph, ref);
+  *copies = false;
+  if (ref.id == base.id || tc_op_get(n->op)->cls != TC_CLASS_VIEW)
+    return tc_strides_row_major(dims, &n->type);
+  tc_strides s = strides_of(graph, n->in[0], base, copies);
+  *copies = !tc_strides_view(dims, n, tc_graph_type(graph, n->in[0]), &s);
+  return s;
+}
+
+bool Evaluator::copies(tc_ref ref, tc_ref base) {
+  bool copies;
+  strides_of(graph, ref, base, &copies);
+  return copies;
+}
+
+// The calls that make a view of `base_text`, whose contents are `base`, out of it.  What strides
+// force the body to copy is a result of the kernels: whether they do is seen when the view is made.
 std::string Evaluator::view_text(tc_ref ref, tc_ref base, const std::string &base_text) {
   if (ref.id == base.id) return base_text;
   const tc_node *n = tc_graph_node(graph, ref);
@@ -46,6 +66,10 @@ std::string Evaluator::view_text(tc_ref ref, tc_ref base, const std::string &bas
     return "";
   }
   std::string x = view_text(n->in[0], base, base_text);
+  if (failed) return "";
+  if (copies(ref, base))
+    return "tcrt_view_or_copy(" + x + ", " + new_result(ref, begins) +
+           (n->op == OP_CONTIGUOUS ? ", 1)" : ", 0)");
   auto numbers = [&](std::initializer_list<const char *> names) {
     std::string text;
     for (const char *name : names) text += ", " + number_text(n, name);
@@ -84,12 +108,15 @@ std::string Evaluator::view_text(tc_ref ref, tc_ref base, const std::string &bas
 }
 
 // A view is made again of what it shows, so that it shares its memory; a view that is all that is
-// left of its tensor is a tensor of its own.  One from before a write that may be a copy (a
-// tc_contiguous of a transposed tensor) would be one of the new contents: those fail.
+// left of its tensor is a tensor of its own.  One from before a write that may be a copy would be one
+// of the new contents: those fail, but for copies that are results of the kernels.
 std::string Evaluator::tensor_text(const Tensor &t, SourceLocation loc) {
-  if (!t.whole && !storages[t.storage].freed) contents(t, loc);
-  if (failed) return "";
   Storage &storage = storages[t.storage];
+  const bool old = !t.whole && t.version != storage.version;
+  bool kept = false, unknown = false;
+  for_copies(t, [&](uint32_t id) { (copies({id}, t.base) ? kept : unknown) = true; });
+  if (!t.whole && !storage.freed && (unknown || !kept)) contents(t, loc);
+  if (failed) return "";
   std::string base;
   if (storage.outer.layout) {
     base = "(tc_wrap_layout)(" + storage.outer.text + ")";
@@ -99,7 +126,7 @@ std::string Evaluator::tensor_text(const Tensor &t, SourceLocation loc) {
     base = "((struct tc_tensor *)" + base + ")";
   } else if (storage.freed) {
     return "0";
-  } else if (!t.whole && exported[t.storage] <= 1) {
+  } else if (!t.whole && exported[t.storage] <= 1 && !(old && kept)) {
     tc_ref ref = contents(t, loc);
     return failed ? "" : new_result(ref, loc);
   } else {
@@ -146,7 +173,9 @@ void Evaluator::for_copies(const Tensor &t, llvm::function_ref<void(uint32_t)> a
   for (tc_ref r = t.ref; !t.whole && r.id != t.base.id;) {
     const tc_node *n = tc_graph_node(graph, r);
     if (!n || tc_op_get(n->op)->cls != TC_CLASS_VIEW) return;
-    const bool row_major = n->in[0].id == t.base.id && !storages[t.storage].outer.outer;
+    const bool row_major = n->in[0].id == t.base.id
+                               ? !storages[t.storage].outer.outer
+                               : tc_graph_node(graph, n->in[0])->op == OP_CONTIGUOUS;
     const bool reshapes = n->op == OP_RESHAPE || n->op == OP_FLATTEN || n->op == OP_CONTIGUOUS;
     if (reshapes && !row_major) act(r.id);
     r = n->in[0];

@@ -21,6 +21,7 @@ int main(void) {
   show(x);
   return finish();
 }
-// CHECK: :6:3: remark: graph break in 'returned'
+// CHECK-DAG: remark: 'returned' compiled: 3 ops in 2 kernels
+// CHECK-DAG: remark: 'used' compiled: 4 ops in 3 kernels, 2 segments
 // CHECK-DAG: returned {{.*}} 1 0 0 
 // CHECK-DAG: used {{.*}} 1 0 0 

@@ -74,6 +74,12 @@ KERNELS(pointwise, chain_of_twelve, 1,
         "%4 = mul %1 %3\n%5 = add %4 %2\n%6 = sigmoid %5\n%7 = mul %6 %5\n%8 = tanh %7\n"
         "%9 = sub %8 %1\n%10 = abs %9\n%11 = sqrt %10\n%12 = add %11 %2\n%13 = neg %12\n"
         "%14 = exp %13\n%15 = maximum %14 %3\nret %15\n")
+KERNELS(pointwise, reshape_of_permuted, 1,
+        "%1 = param f32[B,T,H,8] \"x\"\n%2 = permute %1 axes=[0,2,1,3]\n"
+        "%3 = reshape %2 dims=[B*H,T*8]\nret %3\n")
+KERNELS(pointwise, reshape_of_joined, 1,
+        "%1 = param f32[N,3] \"x\"\n%2 = param f32[M,3] \"y\"\n"
+        "%3 = concat %1 %2 axis=0\n%4 = reshape %3 dims=[3,N+M]\nret %4 %4\n")
 KERNELS(pointwise, long_and_flat, 1,
         "%1 = param f32[20000] \"x\"\n%2 = exp %1\n%3 = add %2 %1\nret %3\n")
 KERNELS(pointwise, black_scholes, 1,

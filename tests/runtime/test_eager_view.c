@@ -43,6 +43,36 @@ Test(view, share_memory) {
   }
 }
 
+/* What tc_reshape or tc_contiguous makes of x, and where: in memory shared with x, or in the copy that
+ * the kernels made. */
+static void same_as_eager(const tc_tensor *x, tc_ints dims, bool contiguous) {
+  tc_tensor *copy = tc_zeros(dims, TC_I32), *view = tc_slice(x, 0, 0, tc_size(x, 0), 1);
+  const struct tc_storage *made = copy->storage;
+  tc_tensor *eager = contiguous ? tc_contiguous(x) : tc_reshape(x, dims);
+  tc_tensor *y = tcrt_view_or_copy(view, copy, contiguous);
+  const bool shared = eager->storage == x->storage;
+  cr_expect(y && y->storage == (shared ? x->storage : made));
+  for (int i = 0; i < dims.n; i++)
+    cr_expect(y->dim[i] == dims.v[i] && (dims.v[i] < 2 || y->stride[i] == eager->stride[i]));
+}
+
+Test(view, or_copy) {
+  TC_SCOPE {
+    tc_tensor *x = counting(TC_DIMS(2, 3, 4)), *row = counting(TC_DIMS(1, 6));
+    same_as_eager(x, TC_DIMS(6, 4), false);
+    same_as_eager(x, TC_DIMS(2, 3, 4), true);
+    same_as_eager(tc_transpose(x, 0, 1), TC_DIMS(6, 4), false);
+    same_as_eager(tc_transpose(x, 0, 1), TC_DIMS(3, 2, 2, 2), false);
+    same_as_eager(tc_transpose(x, 0, 1), TC_DIMS(3, 2, 4), true);
+    same_as_eager(tc_slice(x, 2, 0, 4, 2), TC_DIMS(6, 2), false);
+    same_as_eager(tc_slice(x, 2, 0, 4, 2), TC_DIMS(2, 3, 2), true);
+    same_as_eager(tc_transpose(row, 0, 1), TC_DIMS(6, 1), true);
+    same_as_eager(tc_slice(tc_transpose(x, 0, 2), 0, 2, 2, 1), TC_DIMS(0, 3, 2), true);
+    cr_expect_null(tcrt_view_or_copy(NULL, counting(TC_DIMS(2)), true));
+    cr_expect_null(tc_error());
+  }
+}
+
 Test(view, elements) {
   TC_SCOPE {
     tc_tensor *x = counting(TC_DIMS(2, 3)), *c = counting(TC_DIMS(2, 2, 2));

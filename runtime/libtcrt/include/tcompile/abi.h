@@ -164,6 +164,11 @@ struct tc_tensor *tcrt_new(tc_dtype dtype, int rank, const int64_t *dim);
 /* Frees a tensor that tcrt_new made and that nobody has seen. */
 void tcrt_delete(struct tc_tensor *t);
 
+/* What the body makes of x, a view that it no longer needs, where it asks for the shape of `copy`, for
+ * row-major order too if `contiguous` is set, and for memory shared with x if strides allow that: such
+ * a view, or else `copy`.  Frees x and the one that it is not.  NULL where x is. */
+struct tc_tensor *tcrt_view_or_copy(struct tc_tensor *x, struct tc_tensor *copy, bool contiguous);
+
 /* Copies the elements of x, of any strides, to dst in row-major order. */
 void tcrt_pack(const struct tc_tensor *x, void *dst);
 
