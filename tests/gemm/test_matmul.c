@@ -295,5 +295,19 @@ Test(matmul, batches) {
                             .symbolic = s,
                             .epilogue = i == 2,
                             .prologue = i == 1});
+  /* Enough for several threads: B in place but for its last columns, which each packs for itself;
+   * and B that each packs a part of, or all share. */
+  for (int d = 0; d < 2; ++d)
+    for (int both = 0; both < 2; ++both)
+      for (int s = 0; s < 3; ++s)
+        add(&l, (mm_case){.operand = d ? TC_BF16 : TC_F32,
+                          .m = s == 1 ? 12 : 90,
+                          .n = s == 1 ? 900 : 83,
+                          .k = 220,
+                          .nbatch = 1,
+                          .batch = {5},
+                          .b_batched = both,
+                          .b = s == 2 ? MM_COLS : MM_ROWS,
+                          .epilogue = s == 0});
   run(l.at, l.n, TC_ISA_V2);
 }

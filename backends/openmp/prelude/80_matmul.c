@@ -6,7 +6,9 @@
  * and the rows of A that meet it (rows_bytes) stay in the near caches.
  *
  *   superblock   batches x column panels whose packed B fits the shared scratch
- *     task       rows x panels of C: a thread does those of its own run, then what others left
+ *     task       rows x panels of C: a thread takes ever smaller ones from its own run, then from
+ *                what others left.  Where B is packed, runs are columns: what a thread packs it uses
+ *                itself, from its own cache
  *       k block  A's rows are packed where their strides hurt, else read in place
  *         panel of B, packed with some after it by the first thread that needs it (where a task
  *           has all rows of C: by the only one, into its own scratch, which stays in the near
@@ -88,6 +90,8 @@ tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t
 #define TC_MM_FN static __attribute__((noinline, minsize, nodebug))
 #define TC_MM_PANELS 64  /* most panels of rows in a task */
 #define TC_MM_FEW 4      /* panels of rows that make a block of packed B worth fetching */
+#define TC_MM_BLOCKS 8   /* blocks of rows in a thread's run, where rows are many */
+#define TC_MM_UNITS 8    /* units of work in it, where tiles are many */
 #define TC_MM_DEEP 8     /* most of those that are packed for all of k: one k block stays near */
 #define TC_MM_TAKEN 128  /* bytes of counters at the end of a thread's scratch */
 #define TC_MM_PIECE 1024 /* bytes of a row of B that are packed at a time */
@@ -106,21 +110,31 @@ typedef struct tc_mm_call {
   int64_t kc, kblocks;    /* length of a k block, a multiple of kp (the last is shorter) */
   int64_t head;           /* bytes in front of a packed panel: a uint32_t for each k block */
   int64_t panel_bytes;    /* of a packed panel of B with its head */
-  int64_t block_bytes;    /* of a k block of it that is used once, with a line to spare */
+  int64_t block_bytes;    /* of a k block of it that is kept, with a line to spare */
   int64_t span;           /* panels that are packed together */
   int64_t row_bytes;      /* between packed rows of A */
   int64_t deep;           /* k blocks of A's rows that a thread's scratch holds: all, or one */
   int64_t high, wide;     /* most row panels of a task, column panels with sums at a time */
   int64_t group, panels;  /* batches and column panels of a superblock */
   int a_direct, b_direct;
-  int once; /* a task has all rows of C, so that packed B is used once */
+  int apart; /* threads have columns of their own */
+  int once;  /* a task has all rows of C, so that packed B is used once */
+  int kept;  /* what a thread packs of B stays its own */
 } tc_mm_call;
 
-/* One superblock, number `turn`: batches b0 .. b0+nb, panels q0 .. q0+nq; gm x gn tasks a batch. */
+/* One superblock, number `turn`: batches b0 .. b0+nb, panels q0 .. q0+nq, rows in gm blocks. */
 typedef struct tc_mm_super {
-  int64_t b0, nb, q0, nq, gm, gn;
+  int64_t b0, nb, q0, nq, gm;
   uint32_t turn;
 } tc_mm_super;
+
+/* What a thread does first, or others when they have nothing left: units from .. to of those of the
+ * panels q0 .. q0+nq.  A unit is a block of rows of one panel.  They are numbered by batch, block,
+ * panel; where packed B is used once, by batch, panel, block.  Those that follow each other are a
+ * line of `line` units, of which a batch has `lines`, and a task at most `high`. */
+typedef struct tc_mm_part {
+  int64_t q0, nq, from, to, line, lines, high;
+} tc_mm_part;
 
 /* A column panel: its first column, how many there are, and the width it is computed with, which
  * is number v. */
@@ -142,7 +156,7 @@ typedef struct tc_mm_done {
 typedef struct tc_mm_task {
   int64_t batch, p0, p1, q0, q1;
   char *b;
-  int64_t b0, b1, bk; /* where packed B is used once: the panels and the k block that are there */
+  int64_t b0, b1, bk; /* in B of its own: the panels and the k block that are there */
   uint32_t turn;
   int64_t g0, g1;  /* the column panels at hand: q0 .. q1, or as many as `wide` allows */
   int id, threads; /* threads that share B begin with different columns */
@@ -157,7 +171,7 @@ typedef struct tc_mm_task {
 static inline int64_t tc_mm_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t tc_mm_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/* How many tasks of a thread's run are taken, in even and odd superblocks. */
+/* How many units of a thread's run are taken, in even and odd superblocks. */
 static inline int64_t *tc_mm_taken(const tc_mm_call *c, int thread, uint32_t turn) {
   char *end = c->own + (thread + 1) * c->own_bytes;
   return (int64_t *)(end - TC_MM_TAKEN) + (turn & 1);
@@ -191,7 +205,7 @@ TC_MM_FN tc_mm_panel tc_mm_panel_at(const tc_mm_call *c, int64_t q) {
 static inline char *tc_mm_packed(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t kb,
                                  uint32_t **state) {
   const tc_mm *g = c->g;
-  if (c->once) return t->b + (q - t->b0) * c->block_bytes;
+  if (c->kept) return t->b + (q - t->b0) * c->block_bytes;
   char *panel = t->b + (q - t->q0) * c->panel_bytes;
   *state = (uint32_t *)panel + kb;
   return panel + c->head + kb * c->kc * tc_mm_panel_at(c, q).width * g->es;
@@ -218,12 +232,12 @@ TC_MM_FN void tc_mm_b_pack(const tc_mm_call *c, const tc_mm_task *t, int64_t q, 
  * nobody has begun.  Its word in the head is 2 * turn + 1 while that goes on, then 2 * turn + 2. */
 TC_MM_FN const char *tc_mm_b_block(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_t kb) {
   const uint32_t ready = 2 * t->turn + 2;
-  if (c->once && (kb != t->bk || q < t->b0 || q >= t->b1)) {
+  if (c->kept && (kb != t->bk || q < t->b0 || q >= t->b1)) {
     t->b0 = q, t->b1 = tc_mm_min(q + c->span, t->g1), t->bk = kb;
     tc_mm_b_pack(c, t, q, t->b1 - q, kb);
   }
   uint32_t *state;
-  if (c->once) return tc_mm_packed(c, t, q, kb, &state);
+  if (c->kept) return tc_mm_packed(c, t, q, kb, &state);
   int64_t count = 0;
   for (; count < c->span && q + count < t->g1; ++count) {
     tc_mm_packed(c, t, q + count, kb, &state);
@@ -285,10 +299,10 @@ TC_MM_FN tc_mm_next tc_mm_next_panel(const tc_mm_call *c, const tc_mm_task *t, i
                                      int64_t kb, int64_t kn) {
   const tc_mm *g = c->g;
   const tc_mm_panel n = tc_mm_panel_at(c, q);
-  const char *packed = c->once ? t->b : t->b + (q - t->q0) * c->panel_bytes;
+  const char *packed = c->kept ? t->b : t->b + (q - t->q0) * c->panel_bytes;
   const int64_t lines = tc_mm_up(kn * n.width * g->es, 64);
   tc_mm_next x = {packed + c->head + kb * c->kc * n.width * g->es, lines, lines, 64, 0};
-  if (!n.inplace && !c->once &&
+  if (!n.inplace && !c->kept &&
       __atomic_load_n((const uint32_t *)packed + kb, __ATOMIC_RELAXED) == 2 * t->turn + 2)
     return x;
   x.count = 0;
@@ -409,7 +423,7 @@ TC_MM_FN void tc_mm_columns(const tc_mm_call *c, tc_mm_task *t) {
 }
 
 TC_MM_FN void tc_mm_do(const tc_mm_call *c, tc_mm_task *t) {
-  t->done.rows = 0, t->b1 = 0;
+  t->done.rows = 0;
   for (t->g0 = t->q0; t->g0 < t->q1; t->g0 = t->g1, t->fresh = c->deep < c->kblocks) {
     t->g1 = tc_mm_min(t->g0 + c->wide, t->q1);
     tc_mm_columns(c, t);
@@ -417,62 +431,85 @@ TC_MM_FN void tc_mm_do(const tc_mm_call *c, tc_mm_task *t) {
   tc_mm_finish(c, t, 0, t->done.rows);
 }
 
-/* Task number i of a superblock.  Neighbours in number share A's rows where those are packed; where
- * two threads begin with different rows, they begin with different columns too, so that each packs
- * another part of B.  Where A is read in place neighbours share columns, so that a thread packs the
- * B that it uses. */
-TC_MM_FN int64_t tc_mm_place(const tc_mm_call *c, const tc_mm_super *s, int64_t i, tc_mm_task *t) {
-  const int64_t each = s->gm * s->gn, batch = i / each, in = i % each;
-  const int64_t gi = c->a_direct ? in % s->gm : in / s->gn;
-  const int64_t gj = c->a_direct ? in / s->gm : (in + gi * s->gn / s->gm) % s->gn;
-  t->batch = s->b0 + batch;
-  t->p0 = gi * c->mpanel / s->gm, t->p1 = (gi + 1) * c->mpanel / s->gm;
-  t->q0 = s->q0 + gj * s->nq / s->gn, t->q1 = s->q0 + (gj + 1) * s->nq / s->gn;
-  t->b = c->once ? t->sums + c->g->sums
-                 : c->b + ((c->g->b_shared ? 0 : batch) * s->nq + t->q0 - s->q0) * c->panel_bytes;
-  return batch * s->gm + gi;
+TC_MM_FN tc_mm_part tc_mm_part_of(const tc_mm_call *c, const tc_mm_super *s, int run,
+                                  int64_t threads) {
+  tc_mm_part p = {.q0 = s->q0, .nq = s->nq};
+  if (c->apart) {
+    p.q0 = s->q0 + s->nq * run / threads;
+    p.nq = s->q0 + s->nq * (run + 1) / threads - p.q0;
+  }
+  const int64_t units = s->nb * s->gm * p.nq;
+  p.from = c->apart ? 0 : units * run / threads;
+  p.to = c->apart ? units : units * (run + 1) / threads;
+  p.line = c->once ? s->gm : p.nq, p.lines = c->once ? p.nq : s->gm;
+  p.high = c->once ? p.nq : c->high / tc_mm_up(c->mpanel, s->gm);
+  return p;
 }
 
-/* Tasks of a superblock, until none is left.  A thread begins with the run that would also be its
+/* How many units from number i on make a task: half of those that are left, so that threads end
+ * together, but a rectangle. */
+TC_MM_FN int64_t tc_mm_size(const tc_mm_part *p, int64_t i, int threads) {
+  const int64_t in = i % p->line, across = i / p->line % p->lines;
+  const int64_t n = threads > 1 ? tc_mm_up(p->to - i, 2) : p->to - i;
+  if (in || n < p->line) return tc_mm_min(n, p->line - in);
+  return tc_mm_min(tc_mm_min(n / p->line, p->high), p->lines - across) * p->line;
+}
+
+/* Makes a task of n units from number i on. */
+TC_MM_FN void tc_mm_place(const tc_mm_call *c, const tc_mm_super *s, const tc_mm_part *p, int64_t i,
+                          int64_t n, tc_mm_task *t) {
+  const int64_t batch = i / (p->line * p->lines), along = i % p->line,
+                across = i / p->line % p->lines;
+  const int64_t length = tc_mm_min(n, p->line), width = tc_mm_up(n, p->line);
+  const int64_t g0 = c->once ? along : across, gn = c->once ? length : width;
+  t->batch = s->b0 + batch;
+  t->p0 = g0 * c->mpanel / s->gm, t->p1 = (g0 + gn) * c->mpanel / s->gm;
+  t->q0 = p->q0 + (c->once ? across : along), t->q1 = t->q0 + (c->once ? width : length);
+  t->b = c->kept ? t->sums + c->g->sums
+                 : c->b + ((c->g->b_shared ? 0 : batch) * s->nq + t->q0 - s->q0) * c->panel_bytes;
+}
+
+/* Takes a task from a part of which `taken` units are gone; 0 when none is left. */
+TC_MM_FN int tc_mm_take(const tc_mm_call *c, const tc_mm_super *s, const tc_mm_part *p,
+                        int64_t *taken, tc_mm_task *t) {
+  int64_t seen = __atomic_load_n(taken, __ATOMIC_RELAXED), n;
+  do {
+    if (p->from + seen >= p->to) return 0;
+    n = tc_mm_size(p, p->from + seen, t->threads);
+  } while (
+      !__atomic_compare_exchange_n(taken, &seen, seen + n, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  tc_mm_place(c, s, p, p->from + seen, n, t);
+  return 1;
+}
+
+/* Tasks of a superblock, until none is left.  A thread begins with the part that would also be its
  * own in the next product of this shape: what it wrote then is in its caches. */
 TC_MM_FN void tc_mm_tasks(tc_mm_call *c, const tc_mm_super *s, int id, int threads) {
-  const int64_t tasks = s->nb * s->gm * s->gn;
+  int64_t batch = -1, p0 = 0, p1 = 0; /* whose rows of A are in the scratch */
   tc_mm_task t;
-  int64_t held = -1;
   t.rows = c->own + id * c->own_bytes, t.sums = t.rows + c->g->rows_bytes;
-  t.turn = s->turn, t.odd = 0, t.id = id, t.threads = threads;
+  t.turn = s->turn, t.odd = 0, t.id = c->apart || c->kept ? 0 : id, t.threads = threads, t.b1 = 0;
   for (int v = 0; v < threads; ++v) {
     const int run = (id + v) % threads;
-    const int64_t first = tasks * run / threads, end = tasks * (run + 1) / threads;
-    int64_t *taken = tc_mm_taken(c, run, s->turn);
-    for (;;) {
-      const int64_t i = first + __atomic_fetch_add(taken, 1, __ATOMIC_RELAXED);
-      if (i >= end) break;
-      const int64_t row = tc_mm_place(c, s, i, &t);
-      t.fresh = c->deep < c->kblocks || row != held;
+    const tc_mm_part p = tc_mm_part_of(c, s, run, threads);
+    while (tc_mm_take(c, s, &p, tc_mm_taken(c, run, s->turn), &t)) {
+      t.fresh = c->deep < c->kblocks || t.batch != batch || t.p0 != p0 || t.p1 != p1;
+      if (t.batch != batch) t.b1 = 0;
       tc_mm_do(c, &t);
-      held = row;
+      batch = t.batch, p0 = t.p0, p1 = t.p1;
     }
   }
 }
 
-/* Cuts a superblock into tasks: no larger than the scratch, at least four per thread where the
- * tiles allow it, and a multiple of the number of threads when there are few.  Rows first, because
- * tasks side by side both pack their rows of A; and packed B that is used once is asked for while
- * the panel before is in use, which takes two panels in a task. */
-TC_MM_FN void tc_mm_split(const tc_mm_call *c, tc_mm_super *s, int64_t threads) {
-  s->gn = c->deep < c->kblocks ? tc_mm_up(s->nq, c->wide) : 1;
-  s->gm = tc_mm_up(c->mpanel, c->high);
-  if (threads == 1) return;
-  const int64_t most = c->once ? s->nq / 2 : s->nq;
-  for (;;) {
-    const int64_t n = s->nb * s->gm * s->gn;
-    if (n > 16 * threads || (n >= 4 * threads && n % threads == 0)) return;
-    const int more = s->gm < c->mpanel && !c->once;
-    if (more && (c->mpanel / s->gm > 4 || s->gn >= most)) ++s->gm;
-    else if (s->gn < most) ++s->gn;
-    else return;
-  }
+/* Blocks of rows of a superblock: no larger than the scratch, and some for each thread, but not so
+ * low that B is fetched for few rows, unless there are few tiles. */
+TC_MM_FN int64_t tc_mm_blocks(const tc_mm_call *c, const tc_mm_super *s, int64_t threads) {
+  const int64_t least = tc_mm_up(c->mpanel, c->high), runs = c->apart ? 1 : threads;
+  if (threads == 1) return least;
+  const int64_t some = tc_mm_min(tc_mm_up(TC_MM_BLOCKS * runs, s->nb), c->mpanel / TC_MM_FEW);
+  const int64_t many = tc_mm_min(tc_mm_up(TC_MM_UNITS * threads, s->nb * s->nq), c->mpanel);
+  const int64_t most = some > many ? some : many;
+  return most > least ? most : least;
 }
 
 TC_MM_FN void tc_mm_worker(tc_mm_call *c, int id, int threads) {
@@ -481,10 +518,10 @@ TC_MM_FN void tc_mm_worker(tc_mm_call *c, int id, int threads) {
   if (g->begin) g->begin();
   for (int64_t b0 = 0; b0 < g->batch; b0 += c->group)
     for (int64_t q0 = 0; q0 < c->npanel; q0 += c->panels, ++turn) {
-      tc_mm_super s = {
-          b0,  tc_mm_min(c->group, g->batch - b0), q0, tc_mm_min(c->panels, c->npanel - q0), 1, 1,
-          turn};
-      tc_mm_split(c, &s, threads);
+      tc_mm_super s = {b0, tc_mm_min(c->group, g->batch - b0),
+                       q0, tc_mm_min(c->panels, c->npanel - q0),
+                       1,  turn};
+      s.gm = tc_mm_blocks(c, &s, threads);
       *tc_mm_taken(c, id, ~turn) = 0; /* all have left the superblock before */
       tc_mm_tasks(c, &s, id, threads);
       if (threads > 1 && (b0 + c->group < g->batch || q0 + c->panels < c->npanel)) {
@@ -501,10 +538,9 @@ TC_MM_FN int tc_mm_a_in_place(const tc_mm *g) {
   return (g->a_rs % 2048 != 0 || g->m <= 2 * g->mr) && (!g->a_lines || g->n <= 16 * g->nr);
 }
 
-/* Does reading B in place cost less than packing it?  Where it is used a few times only, and where
- * all of it stays near and several rows share a page. */
-TC_MM_FN int tc_mm_b_in_place(const tc_mm *g) {
-  return g->m <= 2 * g->mr || g->k * g->b_ks <= (g->b_ks < 4096 ? 1 << 18 : 1 << 16);
+/* Does all of B stay near, several rows of it in a page? */
+TC_MM_FN int tc_mm_b_near(const tc_mm *g) {
+  return g->k * g->b_ks <= (g->b_ks < 4096 ? 1 << 18 : 1 << 16);
 }
 
 /* Tasks of at most `high` row panels, with one k block of A at a time. */
@@ -539,8 +575,16 @@ TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes, int64_t threads) {
   c->block_bytes = c->kc * g->nr * g->es + 64;
   c->once = c->high >= c->mpanel && c->npanel >= 4 * threads && (!g->b_shared || g->batch == 1) &&
             room >= c->block_bytes;
-  if (c->once) c->span = tc_mm_min(c->span, room / c->block_bytes);
-  if (c->once || (c->b_direct && g->n % g->nr == 0)) c->panels = c->npanel;
+  c->kept = c->once || (c->b_direct && c->kblocks == 1 && room >= c->block_bytes);
+  if (c->kept) c->span = tc_mm_min(c->span, room / c->block_bytes);
+  /* Where all threads read what any packed of B, lines wander between their caches; where they have
+   * columns of their own, each packs all rows of A.  No share of the columns shall be a quarter
+   * larger than others are on average. */
+  const int64_t share = tc_mm_up(c->npanel, threads) * g->nr;
+  c->apart = threads > 1 && !(c->b_direct && tc_mm_b_near(g)) &&
+             (g->b_shared || g->batch < threads) && (c->a_direct || g->m <= g->n) &&
+             share * threads * 4 <= g->n * 5;
+  if (c->kept || (c->b_direct && g->n % g->nr == 0)) c->panels = c->npanel;
   else if (!g->b_shared && c->panels < c->npanel) c->group = 1;
   else if (!g->b_shared) c->group = tc_mm_min(g->batch, fit / c->npanel);
 }
@@ -557,14 +601,15 @@ tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t
                   .mpanel = tc_mm_up(g->m, g->mr)};
   const int even = g->k % g->kp == 0;
   c.a_direct = g->a_at && even && tc_mm_a_in_place(g);
-  c.b_direct = g->b_at && even && tc_mm_b_in_place(g);
+  /* Reading B in place costs less than packing it where it is used a few times only, too. */
+  c.b_direct = g->b_at && even && (g->m <= 2 * g->mr || tc_mm_b_near(g));
   /* Starting threads costs what one multiplies in the meantime; tiles are some eight times faster.
    */
   const int64_t tiles = g->batch * c.mpanel * c.npanel, work = g->batch * g->m * g->n * (g->k + 4);
   const int threads =
       work < (g->begin ? 4000000 : 500000) ? 1 : (int)tc_mm_min(omp_get_max_threads(), tiles);
   tc_mm_plan(&c, shared_bytes, threads);
-  if (!c.once && (!c.b_direct || g->n % g->nr))
+  if (!c.kept && (!c.b_direct || g->n % g->nr))
     for (int64_t i = 0; i < (g->b_shared ? 1 : c.group) * c.panels; ++i)
       __builtin_memset(shared + i * c.panel_bytes, 0, c.head);
   for (int i = 0; i < threads; ++i) *tc_mm_taken(&c, i, 0) = *tc_mm_taken(&c, i, 1) = 0;
