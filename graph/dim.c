@@ -391,9 +391,12 @@ bool dim_has_atom(const tc_dims *c, tc_dim d, uint32_t atom) {
 
 static tc_dim norm_atom(tc_dims *c, uint32_t id) {
   const dim_atom *a = c->atom.at[id];
+  const tc_dim d = dim_atom_dim(c, id);
+  const dim_poly *p = a->kind == ATOM_SYM ? NULL : dim_poly_of(c, d);
+  if (p && p->lo == p->hi) return tc_dim_const(p->lo); /* assumed to be so */
   switch (a->kind) {
   case ATOM_SYM:
-    return a->replaced ? tc_dim_norm(c, a->by) : dim_atom_dim(c, id);
+    return a->replaced ? tc_dim_norm(c, a->by) : d;
   case ATOM_DIV:
     return tc_dim_div(c, a->a, a->b);
   case ATOM_MOD:

@@ -276,15 +276,15 @@ static bool replace(tc_dims *c, uint32_t atom, tc_dim by) {
   return dim_narrow(c, by, lo, hi);
 }
 
-/* If d is c1*s + c0 for a symbol s: *s, with the bounds that lo <= d <= hi means for it. */
+/* If d is c1*s + c0 for a symbol, quotient, min or max s: *s, with the bounds that lo <= d <= hi
+ * means for it. */
 static bool linear_bounds(tc_dims *c, tc_dim d, int64_t *lo, int64_t *hi, tc_dim *s) {
   const dim_poly *p = dim_poly_of(c, d);
   if (!p || p->n > 2 || (p->n == 2 && p->term[1].mono)) return false;
   dim_term t = p->term[0];
   int64_t c0 = p->n == 2 ? p->term[1].coef : 0;
   const dim_mono *m = c->mono.at[t.mono];
-  if (m->n != 1 || c->atom.at[m->atom[0]]->kind != ATOM_SYM) return false;
-  if (t.coef == INT64_MIN || c0 == INT64_MIN) return false;
+  if (m->n != 1 || t.coef == INT64_MIN || c0 == INT64_MIN) return false;
   if (t.coef < 0) {
     int64_t swap = *lo == INT64_MIN ? INT64_MAX : -*lo;
     *lo = *hi == INT64_MAX ? INT64_MIN : -*hi;

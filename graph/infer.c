@@ -104,7 +104,8 @@ tc_dim infer_unify_guess(tc_infer *c, tc_dim a, tc_dim b) {
 tc_dim infer_guess_one(tc_infer *c, tc_dim a, tc_dim other) {
   const tc_dim one = tc_dim_const(1);
   if (!c->dims || tc_dim_is_const(a) || tc_dim_same(a, other)) return a;
-  if (!tc_dim_known_le(c->dims, a, one) || tc_dim_known_ne(c->dims, a, one)) return a;
+  if (tc_dim_known_ne(c->dims, a, one)) return a;
+  if (!tc_dim_known_le(c->dims, a, one) && !tc_dim_known_ne(c->dims, a, other)) return a;
   const tc_dim found = tc_dim_unify(c->dims, a, one);
   if (tc_dim_bad(found)) return a;
   tc_dims_guess(c->dims);

@@ -131,6 +131,17 @@ Test(dim, unify_solves_and_remembers) {
   tc_dims_free(c);
 }
 
+Test(dim, clamped_sizes_are_what_they_are_assumed_to_be) {
+  tc_dims *c = tc_dims_new();
+  tc_dim one = tc_dim_const(1), least = dim(c, "2*min(N, 2)+3"), part = dim(c, "max(M-N, 0)");
+  cr_assert_not(tc_dim_bad(tc_dim_unify(c, dim(c, "min(N, 2)"), one)));
+  cr_assert(tc_dim_same(tc_dim_norm(c, least), tc_dim_const(5)));
+  cr_assert_not(tc_dim_bad(tc_dim_unify(c, part, one)));
+  cr_assert(tc_dim_same(tc_dim_norm(c, dim(c, "M*max(M-N, 0)")), dim(c, "M")));
+  cr_assert(tc_dim_bad(tc_dim_unify(c, dim(c, "min(N, 2)"), tc_dim_const(2))));
+  tc_dims_free(c);
+}
+
 Test(dim, bounds_are_assumed_once) {
   tc_dims *c = tc_dims_new();
   const tc_dim_bound *bound;
