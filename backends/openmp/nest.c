@@ -116,26 +116,28 @@ static void hoist_outer(tc_omp_nest *x) {
       tc_print_hoist_action(&x->s, &x->nest->stage[i].action[j], mask);
 }
 
-/* Does the nest reduce, and nothing else, with few operations? */
-static bool only_reduces(const tc_omp_nest *x) {
+/* Does the nest do this along its inner axes, and nothing else, with few operations? */
+static bool only(const tc_omp_nest *x, tc_act_kind kind) {
   const tc_nest *n = x->nest;
-  bool reduces = false;
+  bool found = false;
   int ops = 0;
   if (n->naxis == n->nouter || n->serial) return false;
   for (uint32_t i = 0; i < n->nstage; ++i)
     for (uint32_t j = 0; j < n->stage[i].naction; ++j) {
       const tc_action *a = &n->stage[i].action[j];
-      if (a->kind == TC_ACT_REDUCE) reduces = true;
-      else if (a->kind != TC_ACT_STORE || n->stage[i].axes) return false;
+      if (a->kind == kind) found = true;
+      else if (a->kind != TC_ACT_STORE || (n->stage[i].axes && kind != TC_ACT_SCAN)) return false;
     }
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) ops += x->s.k->expr[id].kind == TC_EX_OP;
-  return reduces && ops <= TC_OMP_LIGHT;
+  return found && ops <= TC_OMP_LIGHT;
 }
 
-/* Reductions of neighbouring columns run side by side: a vector of columns takes one line of each
- * row, and the next row is far away. */
+static bool only_reduces(const tc_omp_nest *x) { return only(x, TC_ACT_REDUCE); }
+
+/* Reductions and scans of neighbouring columns run side by side: a vector of columns takes one line
+ * of each row, and the next row is far away. */
 static bool can_widen(const tc_omp_nest *x) {
-  if (!only_reduces(x)) return false;
+  if (!only_reduces(x) && !only(x, TC_ACT_SCAN)) return false;
   uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
   bool ok = need;
   for (uint32_t i = 0; ok && i < x->nest->nstage; ++i)
@@ -157,8 +159,10 @@ static void put_body(tc_omp_nest *x) {
   tc_print_line(&x->s, "}");
 }
 
+/* A scan's result lives at its point. */
 static void name_results(tc_omp_nest *x) {
-  const char *format = x->wide ? "r%u[u]" : x->grouped ? "r%u[q]" : "r%u";
+  const bool scans = only(x, TC_ACT_SCAN);
+  const char *format = x->wide && !scans ? "r%u[u]" : x->grouped ? "r%u[q]" : "r%u";
   for (uint32_t i = 0; i < x->nest->nresult; ++i) {
     snprintf(x->result_text[i], sizeof x->result_text[i], format, i);
     x->result[i] = x->result_text[i];
@@ -171,7 +175,9 @@ static int accumulators(const tc_omp_nest *x) {
   for (uint32_t i = 0; i < x->nest->nstage; ++i)
     for (uint32_t j = 0; j < x->nest->stage[i].naction; ++j) {
       const tc_action *a = &x->nest->stage[i].action[j];
-      if (a->kind == TC_ACT_REDUCE) n += tc_print_is_arg(a) || tc_dtype_bytes(a->dtype) > 4 ? 2 : 1;
+      const bool twice = tc_dtype_bytes(a->dtype) > 4 ||
+                         (a->kind == TC_ACT_SCAN ? tc_omp_wide_sum(a) : tc_print_is_arg(a));
+      if (a->kind == TC_ACT_REDUCE || a->kind == TC_ACT_SCAN) n += twice ? 2 : 1;
     }
   while (power < n) power *= 2;
   return power;

@@ -278,15 +278,15 @@ static void put_reduce(tc_omp_nest *x, const run *r, const tc_action *a, const c
 
 static void put_scan(tc_omp_nest *x, const run *r, const tc_action *a) {
   const char *t = tc_print_compute(a->dtype), *op = a->op == OP_CUMPROD ? "prod" : "sum";
-  const char *total = tc_omp_wide_sum(a) ? "f64" : t;
+  const char *total = tc_omp_wide_sum(a) ? "f64" : t, *of = x->wide ? "[u]" : "";
   const uint32_t n = a->index;
   if (r->along)
     tc_print_line(&x->s, "const tc_v%s r%u = tc_prefix_%s_%s(&carry%u, v%u);", t, n, op, t, n,
                   a->value.id);
   else {
-    tc_print_line(&x->s, "carry%u = tc_%s_%s(carry%u, TC_CAST(%s, v%u));", n, tc_print_combine(a),
-                  total, n, total, a->value.id);
-    tc_print_line(&x->s, "const tc_v%s r%u = TC_CAST(%s, carry%u);", t, n, t, n);
+    tc_print_line(&x->s, "carry%u%s = tc_%s_%s(carry%u%s, TC_CAST(%s, v%u));", n, of,
+                  tc_print_combine(a), total, n, of, total, a->value.id);
+    tc_print_line(&x->s, "const tc_v%s r%u = TC_CAST(%s, carry%u%s);", t, n, t, n, of);
   }
 }
 
@@ -297,7 +297,11 @@ static void put_carries(tc_omp_nest *x, const run *r) {
     const char *t = tc_omp_wide_sum(a) ? "f64" : tc_print_compute(a->dtype),
                *one = a->op == OP_CUMPROD ? "1" : "0";
     if (r->along && a->dtype == TC_I64) t = "u64";
-    tc_print_line(&x->s, "tc_v%s carry%u = (tc_v%s)(tc_%s)%s;", t, a->index, t, t, one);
+    if (x->wide) {
+      tc_print_line(&x->s, "tc_v%s carry%u[wide];", t, a->index);
+      tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < wide; ++u) carry%u[u] = tc_set_%s(%s);",
+                    a->index, t, one);
+    } else tc_print_line(&x->s, "tc_v%s carry%u = (tc_v%s)(tc_%s)%s;", t, a->index, t, t, one);
   }
 }
 

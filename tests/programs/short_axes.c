@@ -184,12 +184,25 @@ TC_COMPILE static tc_tensor *counted(operand x TC_SHAPE("i32[R,C]")) { return tc
 TC_COMPILE static tc_tensor *grown(operand x TC_SHAPE("f64[R,C]")) { return tc_cumprod(x, 1); }
 TC_COMPILE static tc_tensor *running16(operand x TC_SHAPE("f16[R,C]")) { return tc_cumsum(x, 1); }
 
+/* Down the columns, some vectors of which run side by side. */
+TC_COMPILE static tc_tensor *running_down(operand x TC_SHAPE("f32[R,C]")) {
+  return tc_mul_s(tc_cumsum(tc_square(x), 0), 0.5);
+}
+TC_COMPILE static tc_tensor *counted_down(operand x TC_SHAPE("u8[R,C]")) { return tc_cumsum(x, 0); }
+TC_COMPILE static tc_tensor *grown_down(operand x TC_SHAPE("f64[2,R,C]")) {
+  return tc_cumprod(x, 1);
+}
+
 static void check_scans(int64_t r, int64_t c) {
   tc_tensor *x = tc_randn(TC_DIMS(r, c), 1, TC_F32);
   SAME("running", running(x));
   SAME("counted", counted(tc_cast(tc_mul_s(x, 1e6), TC_I32)));
   SAME("grown", grown(tc_cast(tc_add_s(tc_mul_s(x, 0.01), 1), TC_F64)));
   SAME("running16", running16(tc_cast(tc_mul_s(tc_abs(x), 0.1), TC_F16)));
+  SAME("running_down", running_down(x));
+  SAME("counted_down", counted_down(tc_cast(tc_mul_s(tc_abs(x), 50), TC_U8)));
+  tc_tensor *pair = tc_randn(TC_DIMS(2, r, c), 2, TC_F64);
+  SAME("grown_down", grown_down(tc_add_s(tc_mul_s(pair, 0.01), 1)));
 }
 
 /* ---- small products -------------------------------------------------------------------------- */
@@ -224,6 +237,9 @@ int main(void) {
       check_scans(size[i][0], size[i][1]);
       check_shares(size[i][0], size[i][1]);
     }
+  TC_SCOPE {
+    check_scans(5, 459);
+  }
   for (int64_t c = 1; c <= 70; c += c < 20 ? 1 : 7)
     for (int64_t r = 1; r <= 40; r += 13) TC_SCOPE {
         check_rows(r, c);
