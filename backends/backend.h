@@ -38,6 +38,8 @@ typedef struct tc_function {
   bool record; /* CUDA: launches become one CUDA graph (mode=reduce-overhead) */
   bool always; /* no switch turns it off, and it is not registered */
   tc_buf *explain; /* receives rows of explain.h when it was compiled; NULL: not wanted */
+  const char *(*file_of)(const void *sources, tc_loc loc); /* file of a place; NULL: `file` */
+  const void *sources;
   uint32_t levels; /* CPU: bit i: code for tc_isa i, by the best text at or below it; 0: all */
 } tc_function;
 

@@ -180,7 +180,7 @@ static void explain(const job *j) {
   tc_explain_segment(j->f, j->graph, out);
   for (int i = 0; i < VARIANTS; ++i) {
     const variant *v = &j->v[i];
-    if (v->p) tc_explain_variant(device[i], v->p, v->names, v->levels, out);
+    if (v->p) tc_explain_variant(j->f, device[i], v->p, v->names, v->levels, out);
   }
 }
 

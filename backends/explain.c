@@ -55,13 +55,15 @@ void tc_explain_function(const char *name, const char *file, uint32_t line, tc_b
   end(out);
 }
 
-void tc_explain_break(uint32_t line, uint32_t column, const char *why, tc_buf *out) {
+void tc_explain_break(const char *file, uint32_t line, uint32_t column, const char *why,
+                      tc_buf *out) {
   const char *remedy = strstr(why, "; ");
   begin(TC_EXPLAIN_BREAK, out);
   number(line, out);
   number(column, out);
   text_n(why, remedy ? (size_t)(remedy - why) : strlen(why), out);
   text(remedy ? remedy + 2 : "", out);
+  text(file, out);
   end(out);
 }
 
@@ -155,22 +157,48 @@ static void level_list(uint32_t levels, tc_buf *out) {
     }
 }
 
-/* Lines in ascending order, each once. */
-static void line_list(const tc_program *p, const tc_kernel *k, tc_buf *out) {
+/* The file of a place, "" where it is the function's.  (A comma would part it in a list.) */
+static const char *other_file(const tc_function *f, tc_loc loc) {
+  const char *file = f->file_of && loc.line ? f->file_of(f->sources, loc) : NULL;
+  return file && strcmp(file, f->file) != 0 && !strchr(file, ',') ? file : "";
+}
+
+/* Of the places in other files: each once, in the order of the operations. */
+static void other_lines(const tc_function *f, const tc_program *p, const tc_kernel *k,
+                        const char *comma, tc_buf *out) {
+  for (uint32_t i = 0; i < k->nfused; ++i) {
+    const tc_loc loc = tc_graph_node(p->graph, k->fused[i])->loc;
+    const char *file = other_file(f, loc);
+    bool known = !*file;
+    for (uint32_t j = 0; j < i && !known; ++j) {
+      const tc_loc other = tc_graph_node(p->graph, k->fused[j])->loc;
+      known = other.line == loc.line && !strcmp(other_file(f, other), file);
+    }
+    if (known) continue;
+    tc_put(out, comma);
+    put_escaped(file, strlen(file), out);
+    tc_putf(out, ":%u", loc.line);
+    comma = ",";
+  }
+  if (*comma == '\t') tc_put(out, "\t");
+}
+
+/* Lines of the function's file in ascending order, each once; then the others. */
+static void line_list(const tc_function *f, const tc_program *p, const tc_kernel *k, tc_buf *out) {
   uint32_t last = 0;
   const char *comma = "\t";
   for (;;) {
     uint32_t next = UINT32_MAX;
     for (uint32_t i = 0; i < k->nfused; ++i) {
-      const uint32_t line = tc_graph_node(p->graph, k->fused[i])->loc.line;
-      if (line > last && line < next) next = line;
+      const tc_loc loc = tc_graph_node(p->graph, k->fused[i])->loc;
+      if (loc.line > last && loc.line < next && !*other_file(f, loc)) next = loc.line;
     }
     if (next == UINT32_MAX) break;
     tc_putf(out, "%s%u", comma, next);
     comma = ",";
     last = next;
   }
-  if (!last) tc_put(out, "\t");
+  other_lines(f, p, k, comma, out);
 }
 
 static void op_list(const tc_program *p, const tc_kernel *k, tc_buf *out) {
@@ -208,7 +236,8 @@ static const char stored_anyway[] =
     "it is stored in any case: a result, or the new value of an operand that is written";
 
 /* The array `buffer`, between the kernel that makes it and one that reads it. */
-static void stop(const tc_program *p, uint32_t buffer, const tc_kernel *reader, tc_buf *out) {
+static void stop(const tc_function *f, const tc_program *p, uint32_t buffer,
+                 const tc_kernel *reader, tc_buf *out) {
   const tc_buffer *b = &p->buffer[buffer];
   tc_dims *dims = tc_graph_dims(p->graph);
   const tc_node *n = tc_graph_node(p->graph, b->node);
@@ -219,21 +248,22 @@ static void stop(const tc_program *p, uint32_t buffer, const tc_kernel *reader, 
   text(reader->name, out);
   size(dims, tc_dim_mul(dims, b->numel, bytes), out);
   text(b->why ? b->why : stored_anyway, out);
+  text(other_file(f, n->loc), out);
   end(out);
 }
 
-static void stops(const tc_program *p, uint32_t kernel, tc_buf *out) {
+static void stops(const tc_function *f, const tc_program *p, uint32_t kernel, tc_buf *out) {
   const tc_kernel *k = &p->kernel[kernel];
   for (uint32_t i = 0; i < k->nbuffer; ++i) {
     const uint32_t b = k->buffer[i];
     if (!p->buffer[b].node.id || !writes(k, i)) continue;
     for (uint32_t next = kernel + 1; next < p->nkernel; ++next)
-      if (reads(&p->kernel[next], b)) stop(p, b, &p->kernel[next], out);
+      if (reads(&p->kernel[next], b)) stop(f, p, b, &p->kernel[next], out);
   }
 }
 
-void tc_explain_variant(const char *device, const tc_program *p, const char *const *names,
-                        const uint32_t *levels, tc_buf *out) {
+void tc_explain_variant(const tc_function *f, const char *device, const tc_program *p,
+                        const char *const *names, const uint32_t *levels, tc_buf *out) {
   tc_dims *dims = tc_graph_dims(p->graph);
   begin(TC_EXPLAIN_VARIANT, out);
   text(device, out);
@@ -245,11 +275,11 @@ void tc_explain_variant(const char *device, const tc_program *p, const char *con
     text(k->name, out);
     text(names[i], out);
     level_list(levels[i], out);
-    line_list(p, k, out);
+    line_list(f, p, k, out);
     op_list(p, k, out);
     size(dims, k->flops, out);
     size(dims, k->bytes, out);
     end(out);
-    stops(p, i, out);
+    stops(f, p, i, out);
   }
 }

@@ -15,21 +15,24 @@ extern "C" {
 #endif
 
 #define TC_EXPLAIN_SECTION ".tcompile.explain"
-#define TC_EXPLAIN_VERSION "1"
+#define TC_EXPLAIN_VERSION "2"
 
-/* X(id, word, name of a list of them, parent, fields).  A field is name:kind, with kind
+/* Places of code that was inlined from another file than the function's name that file: as FILE:LINE
+ * among the lines of a kernel, and as the last field elsewhere, which is empty otherwise.
+ *
+ * X(id, word, name of a list of them, parent, fields).  A field is name:kind, with kind
  *   s text   n integer >= 0   l list of words, parted by commas
  *   e integer expression of sizes, in the notation of TC_SHAPE */
 #define TC_EXPLAIN_ROWS(X)                                                                         \
   X(UNIT, "unit", "units", NONE, "version:n file:s")                                               \
   X(FUNCTION, "function", "functions", UNIT, "name:s file:s line:n")                               \
-  X(BREAK, "break", "breaks", FUNCTION, "line:n column:n reason:s remedy:s")                       \
+  X(BREAK, "break", "breaks", FUNCTION, "line:n column:n reason:s remedy:s file:s")                \
   X(SEGMENT, "segment", "segments", FUNCTION, "line:n sizes:s ops:n flops:e")                      \
   X(GUARD, "guard", "guards", SEGMENT, "condition:s")                                              \
   X(VARIANT, "variant", "variants", SEGMENT, "device:s workspace:e")                               \
   X(KERNEL, "kernel", "kernels", VARIANT,                                                          \
     "name:s symbol:s levels:l lines:l ops:l flops:e bytes:e")                                      \
-  X(STOP, "stop", "stops", KERNEL, "value:s line:n reader:s bytes:e reason:s")
+  X(STOP, "stop", "stops", KERNEL, "value:s line:n reader:s bytes:e reason:s file:s")
 
 typedef enum {
   TC_EXPLAIN_NONE = -1,
@@ -43,13 +46,14 @@ typedef enum {
  * remedy. */
 void tc_explain_unit(const char *file, tc_buf *out);
 void tc_explain_function(const char *name, const char *file, uint32_t line, tc_buf *out);
-void tc_explain_break(uint32_t line, uint32_t column, const char *text, tc_buf *out);
+void tc_explain_break(const char *file, uint32_t line, uint32_t column, const char *text,
+                      tc_buf *out);
 
 /* A segment and its guards, which do not depend on the device; g: optimised. */
 void tc_explain_segment(const tc_function *f, tc_graph *g, tc_buf *out);
 /* What it was compiled to for one device, with the external names and ISA levels of the kernels. */
-void tc_explain_variant(const char *device, const tc_program *p, const char *const *names,
-                        const uint32_t *levels, tc_buf *out);
+void tc_explain_variant(const tc_function *f, const char *device, const tc_program *p,
+                        const char *const *names, const uint32_t *levels, tc_buf *out);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
  * are one array whose parts are written in turn. */
 #include "lower/lowering.h"
 
-static bool same_place(const tc_address *a, const tc_address *b) {
+bool lo_same_place(const tc_address *a, const tc_address *b) {
   if (a->nterm || b->nterm || !tc_dim_same(a->offset, b->offset)) return false;
   for (int i = 0; i < TC_MAX_AXES; i++)
     if (!tc_dim_same(a->coef[i], b->coef[i])) return false;
@@ -76,7 +76,7 @@ static bool reads_what_it_writes(lo *L, const tc_kernel *k, const tc_nest *nest,
   *reads = false;
   for (uint32_t i = 1; store && i < k->nexpr; i++) {
     if (!seen[i] || !loads(k, i, in)) continue;
-    if (!same_place(&k->expr[i].address, &store->address)) return false;
+    if (!lo_same_place(&k->expr[i].address, &store->address)) return false;
     *reads = true;
   }
   return store != NULL;
@@ -88,7 +88,7 @@ static bool copies(const tc_kernel *k, const tc_nest *nest, int from, int to) {
   const tc_action *a = &nest->stage[0].action[0];
   const tc_expr *e = &k->expr[a->value.id];
   return a->kind == TC_ACT_STORE && !a->guard.id && a->buffer == (uint32_t)to &&
-         loads(k, a->value.id, from) && !e->guard.id && same_place(&e->address, &a->address);
+         loads(k, a->value.id, from) && !e->guard.id && lo_same_place(&e->address, &a->address);
 }
 
 /* A kernel that reads array `in` and makes `out` may do so in place.  The pieces of a concatenation

@@ -188,7 +188,7 @@ typedef struct tc_kernel {
   uint32_t nfused;
   tc_ref *fused;       /* graph nodes it computes, for remarks and reports */
   tc_dim flops; /* of the nodes in `fused` (tc_node_flops) */
-  tc_dim bytes; /* least traffic: every array that it reads or writes, once */
+  tc_dim bytes; /* least traffic: every element that it reads or writes, once */
   tc_loc loc;
 } tc_kernel;
 

@@ -148,18 +148,6 @@ static void estimate_flops(lo *L, tc_kernel *k) {
   }
 }
 
-static void estimate_bytes(lo *L, tc_kernel *k) {
-  tc_dim sum = tc_dim_const(0);
-  for (uint32_t i = 0; i < k->nbuffer; i++) {
-    const tc_buffer *b = &L->p->buffer[k->buffer[i]];
-    if (b->kind == TC_BUF_LOCAL) continue;
-    tc_dim size = tc_dim_const((int64_t)tc_dtype_bytes(b->dtype));
-    tc_dim next = tc_dim_add(L->dims, sum, lo_estimate(L, b->numel, size));
-    if (!tc_dim_bad(next)) sum = next;
-  }
-  k->bytes = sum;
-}
-
 /* Groups first .. last (descending) become one kernel. */
 static void emit_kernel(lo *L, uint32_t first, uint32_t last) {
   lo_kb b = {.L = L, .k = new_kernel(L)};
@@ -173,7 +161,6 @@ static void emit_kernel(lo *L, uint32_t first, uint32_t last) {
   lo_join_channels(L, b.k);
   lo_name_kernel(L, b.k, L->p->nkernel);
   estimate_flops(L, b.k);
-  estimate_bytes(L, b.k);
 }
 
 static void emit_all(lo *L) {
@@ -197,7 +184,6 @@ static void copy_writes(lo *L) {
   }
   if (!b.k) return;
   lo_name_kernel(L, b.k, L->p->nkernel);
-  estimate_bytes(L, b.k);
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -214,6 +200,7 @@ static void run(lo *L) {
   lo_resolve_writes(L);
   copy_writes(L);
   lo_plan(L);
+  for (uint32_t i = 0; i < L->p->nkernel; i++) lo_estimate_bytes(L, &L->p->kernel[i]);
 }
 
 static tc_program *new_program(tc_graph *g) {

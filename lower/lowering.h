@@ -355,9 +355,11 @@ int lo_split_slot(lo_kb *b, int s, tc_dim chunk); /* returns the new outer slot 
 void lo_finish_axes(lo_kb *b, const int *order, int n, tc_axis *axis);
 void lo_map_addresses(lo_kb *b, void (*f)(lo_kb *, tc_address *, const void *), const void *arg);
 
-/* inplace.c, plan.c, name.c */
+/* inplace.c, plan.c, traffic.c, name.c */
 void lo_resolve_writes(lo *L);
+bool lo_same_place(const tc_address *a, const tc_address *b); /* provably the same element */
 void lo_plan(lo *L);
+void lo_estimate_bytes(lo *L, tc_kernel *k); /* of the finished program */
 void lo_name_kernel(lo *L, tc_kernel *k, uint32_t number);
 
 #endif

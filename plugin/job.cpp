@@ -69,6 +69,12 @@ void collect_message(void *self, tc_severity severity, tc_loc loc, const char *t
       {severity, where.isValid() ? where : job->decl->getLocation(), text, {}, {}});
 }
 
+const char *file_of(const void *sources, tc_loc loc) {
+  const auto *manager = static_cast<const SourceManager *>(sources);
+  PresumedLoc place = manager->getPresumedLoc(manager->getFileLoc(source_location(loc)));
+  return place.isValid() ? place.getFilename() : nullptr;
+}
+
 bool dump_wanted(StringRef name) {
   const char *list = std::getenv("TC_DUMP");
   llvm::SmallVector<StringRef, 8> names;
@@ -332,6 +338,8 @@ void Job::compile() {
       compiled.cuda = makes_code() ? f.options.cuda : TC_CUDA_NO;
       compiled.record = f.options.record;
       compiled.explain = &f.explain;
+      compiled.file_of = file_of;
+      compiled.sources = &sources;
       compiled.levels = options.levels;
       list.push_back(compiled);
       jobs.push_back({&f, &segment});
@@ -384,7 +392,9 @@ std::string Job::explanation() const {
                    text.consume_front("'" + f.name + "' not compiled: ");
       if (message.severity != TC_MISSED && !stays) continue;
       PresumedLoc place = sources.getPresumedLoc(sources.getFileLoc(message.loc));
-      tc_explain_break(place.isValid() ? place.getLine() : line,
+      StringRef file = place.isValid() ? place.getFilename() : "";
+      tc_explain_break(file == f.file ? "" : file.str().c_str(),
+                       place.isValid() ? place.getLine() : line,
                        place.isValid() ? place.getColumn() : 0, text.str().c_str(), &rows);
     }
     tc_put(&rows, f.compiled && f.explain.text ? f.explain.text : "");

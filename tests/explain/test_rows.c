@@ -117,7 +117,7 @@ Test(explain, breaks_are_split_into_reason_and_remedy) {
   tc_buf section = {0};
   tc_explain_unit("a\tb\\c\n.c", &section);
   tc_explain_function("f", "f.c", 1, &section);
-  tc_explain_break(3, 5, "'printf' is called; call it outside; or not", &section);
+  tc_explain_break("", 3, 5, "'printf' is called; call it outside; or not", &section);
   explain_rows rows = {0};
   const char *error = NULL;
   size_t line;

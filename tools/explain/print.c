@@ -101,8 +101,16 @@ static void put_function(const explain_rows *rows, size_t i, tc_buf *out) {
   }
 }
 
+/* A line of the function's file, or of the one that is named. */
+static void put_place(const char *file, const char *line, tc_buf *out) {
+  put_text(file, out);
+  tc_putf(out, "%s%s", *file ? ":" : "", line);
+}
+
 static void put_break(const char *const *f, bool compiled, tc_buf *out) {
-  tc_putf(out, "%s%s:%s: ", compiled ? "graph break at " : "", f[0], f[1]);
+  tc_put(out, compiled ? "graph break at " : "");
+  put_place(f[4], f[0], out);
+  tc_putf(out, ":%s: ", f[1]);
   put_text(f[2], out);
   if (!*f[3]) return;
   tc_put(out, "\n      remedy: ");
@@ -128,7 +136,9 @@ static void put_stop(const char *const *f, const explain_sizes *sizes, tc_buf *o
   put_text(f[2], out);
   tc_put(out, ": ");
   put_text(f[0], out);
-  tc_putf(out, " of line %s (", f[1]);
+  tc_put(out, " of line ");
+  put_place(f[5], f[1], out);
+  tc_put(out, " (");
   put_amount(f[3], sizes, "bytes", out);
   tc_put(out, "): ");
   put_text(f[4], out);

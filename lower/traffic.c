@@ -1,0 +1,98 @@
+/* traffic.c - how many bytes a kernel moves at least, for reports: every element that it reads or
+ * writes, once.  Of an array those are as many as the points of the axes that move through it, of
+ * each of the places where it is accessed, and no more than it has. */
+#include "lower/lowering.h"
+
+typedef struct access {
+  uint32_t buffer; /* of the kernel */
+  const tc_address *address;
+} access;
+
+typedef struct traffic {
+  lo *L;
+  const tc_kernel *k;
+  const tc_axis *axis; /* of the nest at hand */
+  int naxis;
+  tc_dim *touched; /* per buffer of the kernel: elements */
+  access *seen;
+  uint32_t nseen, cseen;
+} traffic;
+
+/* Points of the axes that an address depends on; of all where data decides.  Chunks and the axis over
+ * their number are one axis. */
+static tc_dim points(const traffic *t, const tc_address *a) {
+  tc_dim n = tc_dim_const(1);
+  uint32_t chunked = 0;
+  for (int i = 0; i < t->naxis; i++)
+    if (t->axis[i].of >= 0) chunked |= 1u << t->axis[i].of;
+  for (int i = 0; i < t->naxis; i++) {
+    const bool moves = a->nterm || !tc_dim_is(a->coef[i], 0);
+    if (!moves || chunked >> i & 1) continue;
+    n = lo_estimate(t->L, n, t->axis[i].of >= 0 ? t->axis[i].total : t->axis[i].extent);
+  }
+  return n;
+}
+
+static void note(traffic *t, uint32_t buffer, const tc_address *a) {
+  for (uint32_t i = 0; i < t->nseen; i++)
+    if (t->seen[i].buffer == buffer && lo_same_place(t->seen[i].address, a)) return;
+  t->seen = lo_grow(t->L, t->L->scratch, t->seen, &t->cseen, t->nseen, sizeof *t->seen);
+  t->seen[t->nseen++] = (access){buffer, a};
+  const tc_dim sum = tc_dim_add(t->L->dims, t->touched[buffer], points(t, a));
+  const tc_dim all = t->L->p->buffer[t->k->buffer[buffer]].numel;
+  t->touched[buffer] = tc_dim_bad(sum) ? all : tc_dim_min(t->L->dims, sum, all);
+}
+
+static void follow(traffic *t, tc_val v, bool *done) {
+  if (!v.id || done[v.id]) return;
+  done[v.id] = true;
+  const tc_expr *e = &t->k->expr[v.id];
+  for (int i = 0; i < 3; i++) follow(t, e->in[i], done);
+  follow(t, e->guard, done);
+  for (int i = 0; i < e->address.nterm; i++) follow(t, e->address.term[i].value, done);
+  if (e->kind == TC_EX_LOAD) note(t, e->buffer, &e->address);
+}
+
+static void follow_stage(traffic *t, const tc_stage *s, bool *done) {
+  for (uint32_t i = 0; i < s->naction; i++) {
+    const tc_action *a = &s->action[i];
+    follow(t, a->value, done);
+    follow(t, a->position, done);
+    follow(t, a->guard, done);
+    for (int k = 0; k < a->address.nterm; k++) follow(t, a->address.term[k].value, done);
+    if (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD) note(t, a->buffer, &a->address);
+  }
+}
+
+static void follow_kernel(traffic *t) {
+  const tc_kernel *k = t->k;
+  bool *done = lo_alloc(t->L, t->L->scratch, (k->nexpr + 1u) * sizeof *done);
+  for (uint32_t n = 0; n < k->nnest; n++) {
+    t->axis = k->nest[n].axis;
+    t->naxis = k->nest[n].naxis;
+    for (uint32_t s = 0; s < k->nest[n].nstage; s++) follow_stage(t, &k->nest[n].stage[s], done);
+  }
+  if (k->kind != TC_KERNEL_MATMUL) return;
+  t->axis = k->mm.axis;
+  t->naxis = k->mm.nbatch + 3;
+  follow(t, k->mm.a, done);
+  follow(t, k->mm.b, done);
+  follow_stage(t, &k->mm.epilogue, done);
+}
+
+void lo_estimate_bytes(lo *L, tc_kernel *k) {
+  traffic t = {.L = L, .k = k};
+  tc_dim sum = tc_dim_const(0);
+  t.touched = lo_alloc(L, L->scratch, (k->nbuffer + 1u) * sizeof *t.touched);
+  for (uint32_t i = 0; i < k->nbuffer; i++) t.touched[i] = tc_dim_const(0);
+  follow_kernel(&t);
+  for (uint32_t i = 0; i < k->nbuffer; i++) {
+    const tc_buffer *b = &L->p->buffer[k->buffer[i]];
+    if (b->kind == TC_BUF_LOCAL) continue;
+    const tc_dim n = k->kind == TC_KERNEL_CALL ? b->numel : t.touched[i];
+    const tc_dim bytes = lo_estimate(L, n, tc_dim_const((int64_t)tc_dtype_bytes(b->dtype)));
+    const tc_dim next = tc_dim_add(L->dims, sum, bytes);
+    if (!tc_dim_bad(next)) sum = next;
+  }
+  k->bytes = sum;
+}
