@@ -409,9 +409,11 @@ static tc_dim norm_atom(tc_dims *c, uint32_t id) {
   return TC_DIM_INVALID;
 }
 
-/* Symbols are replaced; quotients, min and max become simpler when facts since then allow it. */
+/* Symbols are replaced; quotients, min and max become simpler when facts since then allow it, and what was
+ * found equal to a constant is that constant. */
 tc_dim tc_dim_norm(tc_dims *c, tc_dim d) {
   dim_poly *p = c ? dim_poly_of(c, d) : NULL;
+  if (p && p->lo == p->hi && !tc_dim_is_sym(c, d, NULL)) return tc_dim_const(p->lo);
   if (!p || (!c->replaced && !p->opaque)) return d;
   if (p->norm_at == c->epoch) return p->norm;
   p->norm = d; /* what recursion through an atom of p itself would see */

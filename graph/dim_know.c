@@ -425,6 +425,15 @@ static uint32_t solvable(const tc_dims *c, tc_dim d, int64_t *coef) {
   return best;
 }
 
+/* x == y where no symbol can be replaced: their difference is 0 from now on, and what equals a constant is
+ * known as that. */
+static tc_dim equate(tc_dims *c, tc_dim x, tc_dim y, tc_dim difference) {
+  if (!dim_narrow(c, difference, 0, 0)) return TC_DIM_INVALID;
+  if (tc_dim_is_const(y)) note_bounds(c, x, tc_dim_value(y), tc_dim_value(y));
+  if (tc_dim_is_const(x)) note_bounds(c, y, tc_dim_value(x), tc_dim_value(x));
+  return tc_dim_norm(c, x);
+}
+
 tc_dim tc_dim_unify(tc_dims *c, tc_dim a, tc_dim b) {
   if (tc_dim_same(a, b)) return a;
   if (tc_dim_is_const(a) && tc_dim_is_const(b)) return TC_DIM_INVALID;
@@ -438,7 +447,7 @@ tc_dim tc_dim_unify(tc_dims *c, tc_dim a, tc_dim b) {
   int64_t coef = 0;
   d = primitive_part(c, d);
   uint32_t atom = solvable(c, d, &coef);
-  if (!atom) return dim_narrow(c, d, 0, 0) ? x : TC_DIM_INVALID; /* at least: d is 0 from now on */
+  if (!atom) return equate(c, x, y, d);
   /* d = coef*s + rest == 0  =>  s = -coef*rest, as coef is +-1 */
   tc_dim rest = dim_add_scaled(c, d, dim_atom_dim(c, atom), -coef);
   tc_dim by = tc_dim_mul(c, rest, tc_dim_const(-coef));

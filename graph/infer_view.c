@@ -173,12 +173,15 @@ bool tc_slice_bounds(tc_dims *c, tc_dim size, tc_dim start, tc_dim stop, int64_t
   return !tc_dim_bad(*length);
 }
 
-/* x[n:n+3], where n is known at run time only, lies inside of x as a rule; then its length is 3. */
-static void guess_inside(tc_infer *c, tc_dim size, tc_dim start, tc_dim stop) {
-  const tc_dim length = tc_dim_norm(c->dims, tc_dim_sub(c->dims, stop, start));
+/* x[n:n+3] and x[n+3:n:-1], where n is known at run time only, lie inside of x as a rule; then they have 3
+ * elements. */
+static void guess_inside(tc_infer *c, tc_dim size, tc_dim start, tc_dim stop, bool down) {
+  const tc_dim one = tc_dim_const(1), above = down ? tc_dim_add(c->dims, start, one) : stop,
+               below = down ? tc_dim_add(c->dims, stop, one) : start,
+               length = tc_dim_norm(c->dims, tc_dim_sub(c->dims, above, below));
   if (tc_dim_is_const(start) || !tc_dim_is_const(length) || tc_dim_value(length) < 1) return;
-  if (tc_dim_known_le(c->dims, stop, size)) return;
-  if (tc_dim_assume_range(c->dims, tc_dim_sub(c->dims, size, stop), 0, INT64_MAX))
+  if (tc_dim_known_le(c->dims, above, size)) return;
+  if (tc_dim_assume_range(c->dims, tc_dim_sub(c->dims, size, above), 0, INT64_MAX))
     tc_dims_guess(c->dims);
 }
 
@@ -190,7 +193,7 @@ bool infer_slice(tc_infer *c, tc_type *out) {
   if (!infer_axis(c, out, out->rank, c->attr[0], &axis) || !infer_int(c, 3, "step", &step))
     return false;
   if (!step) return infer_fail(c, "step must not be 0");
-  if (step > 0) guess_inside(c, out->dim[axis], start, stop);
+  guess_inside(c, out->dim[axis], start, stop, step < 0);
   if (tc_slice_bounds(c->dims, out->dim[axis], start, stop, step, &first, &out->dim[axis]))
     return true;
   return infer_unsupported(c, "cannot resolve %s:%s of %s", SIZE(start), SIZE(stop),

@@ -312,6 +312,7 @@ private:
   std::vector<tc_ref> results;
   std::map<unsigned, std::string> result_of; // storage -> C text of the result that owns it
   std::map<unsigned, int> exported;          // storage -> how many values that leave share it
+  bool layouts_matter = false;               // views that are handed on keep their strides
   std::map<uint32_t, int> copied;            // view that may copy -> likewise
   std::map<std::string, std::string> scalar_symbols; // symbol name -> text of the scalar
   int iterations = 0;

@@ -13,6 +13,23 @@ std::string place_key(const Place &place) {
   return key;
 }
 
+bool TypeFact::Size::operator==(const Size &other) const {
+  return constant == other.constant && value == other.value && symbol == other.symbol &&
+         lo == other.lo && hi == other.hi && multiple == other.multiple;
+}
+
+bool TypeFact::same(const TypeFact &other) const {
+  return type.dtype == other.type.dtype && type.rank == other.type.rank &&
+         type.weak == other.type.weak && sizes == other.sizes;
+}
+
+void Facts::doubt_since(const Facts &before) {
+  for (auto &[key, fact] : types) {
+    auto known = before.types.find(key);
+    if (known == before.types.end() || !known->second.same(fact)) fact.doubtful = true;
+  }
+}
+
 Reading::Reading(const FunctionDecl *function) {
   for (const ParmVarDecl *parameter : function->parameters()) {
     names.insert(parameter->getNameAsString());
@@ -53,12 +70,18 @@ static bool is_loop(const Stmt *s) {
          s->getStmtClass() == Stmt::CXXForRangeStmtClass;
 }
 
+// These share the memory of a tensor, or copy it, as it lies there.
+static bool looks_at_layout(StringRef name) {
+  return name == "tc_contiguous" || name == "tc_reshape" || name == "tc_flatten";
+}
+
 // Arguments of the tensor API are not remembered by it.
 void Reading::walk_call(const CallExpr *call) {
   const FunctionDecl *callee = call->getDirectCallee();
   bool api = callee && callee->getDeclName().isIdentifier() &&
              callee->getName().starts_with("tc_") && !callee->hasBody();
   if (callee && callee->hasAttr<ReturnsTwiceAttr>()) oddities.insert("setjmp");
+  if (api && looks_at_layout(callee->getName())) oddities.insert("layout");
   walk(call->getCallee(), false);
   for (const Expr *argument : call->arguments()) walk(argument, api);
 }

@@ -12,19 +12,25 @@ namespace tc {
 
 // A type without the graph that it was found in.  A guess: the guards of a segment check it.
 struct TypeFact {
-  tc_type type = {}; // dtype, rank, weak
+  tc_type type = {};     // dtype, rank, weak
+  bool doubtful = false; // a valid program may violate it: what contradicts it is no error
   struct Size {
     bool constant;
     int64_t value;
     std::string symbol;
     int64_t lo, hi, multiple;
+    bool operator==(const Size &other) const;
   };
   std::vector<Size> sizes;
+  bool same(const TypeFact &other) const; // whatever their doubts
 };
 
 struct Facts {
   std::map<const clang::VarDecl *, Value> constants; // leaves: constants, NULL
   std::map<std::string, TypeFact> types;             // by place_key
+
+  // What only one way through the program told since `before` is doubtful behind it.
+  void doubt_since(const Facts &before);
 };
 
 std::string place_key(const Place &place);

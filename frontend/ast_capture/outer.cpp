@@ -245,6 +245,7 @@ std::optional<tc_type> Evaluator::known_type(const Place &place) {
                         : tc_dim_sym(dims, size.symbol.c_str(), size.lo, size.hi, size.multiple);
       if (tc_dim_bad(type.dim[i])) return std::nullopt;
     }
+    if (fact.doubtful) tc_dims_guess(dims);
     return type;
   }
   const StringLiteral *shape = place.declared ? declared_shape(place.declared) : nullptr;

@@ -108,13 +108,15 @@ std::string Evaluator::view_text(tc_ref ref, tc_ref base, const std::string &bas
 }
 
 // A view is made again of what it shows, so that it shares its memory; a view that is all that is
-// left of its tensor is a tensor of its own.  One from before a write that may be a copy would be one
-// of the new contents: those fail, but for copies that are results of the kernels.
+// left of its tensor is a tensor of its own, unless the function looks at its layout later.  One from
+// before a write that may be a copy would be one of the new contents: those fail, but for copies that
+// are results of the kernels.
 std::string Evaluator::tensor_text(const Tensor &t, SourceLocation loc) {
   Storage &storage = storages[t.storage];
   const bool old = !t.whole && t.version != storage.version;
   bool kept = false, unknown = false;
   for_copies(t, [&](uint32_t id) { (copies({id}, t.base) ? kept : unknown) = true; });
+  const bool strided = !kept && !unknown;
   if (!t.whole && !storage.freed && (unknown || !kept)) contents(t, loc);
   if (failed) return "";
   std::string base;
@@ -126,7 +128,8 @@ std::string Evaluator::tensor_text(const Tensor &t, SourceLocation loc) {
     base = "((struct tc_tensor *)" + base + ")";
   } else if (storage.freed) {
     return "0";
-  } else if (!t.whole && exported[t.storage] <= 1 && !(old && kept)) {
+  } else if (!t.whole && exported[t.storage] <= 1 && !(old && kept) &&
+             !(layouts_matter && strided)) {
     tc_ref ref = contents(t, loc);
     return failed ? "" : new_result(ref, loc);
   } else {
@@ -327,6 +330,7 @@ bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &
   SourceLocation loc = last->getBeginLoc();
   const Frame &frame = frames.back();
   std::vector<Export> list = exports(flow, first, last);
+  layouts_matter = flow != Flow::Return && reading.has("layout");
   for (const Export &each : list) count_export(each.value);
   for (const auto &each : stored) count_export(each.second);
   for (const Effect &each : effects) count_export(each.value);
@@ -408,6 +412,7 @@ Facts Evaluator::harvest() {
     }
     TypeFact fact;
     fact.type = *type;
+    fact.doubtful = tc_dims_guessed(dims);
     for (int i = 0; i < type->rank; i++) {
       tc_dim dim = tc_dim_norm(dims, type->dim[i]);
       TypeFact::Size size = {tc_dim_is_const(dim), 0, "", 0, INT64_MAX, 1};

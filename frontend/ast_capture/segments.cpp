@@ -388,6 +388,7 @@ void Segmenter::descend(const Stmt *s) {
     reading.forget(s, facts, true);
   }
   branches--;
+  facts.doubt_since(before);
   reading.forget(s, facts, false);
 }
 

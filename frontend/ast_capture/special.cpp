@@ -130,7 +130,7 @@ Value Evaluator::do_tc_split(const CallExpr *e) {
   }
   tc_dim size = type->dim[at];
   if (!tc_dim_is(tc_dim_mod(dims, size, tc_dim_const(*n)), 0)) {
-    if (tc_dim_is_const(size))
+    if (tc_dim_is_const(size) && !tc_dims_guessed(dims))
       error(loc, "split: size " + std::to_string(tc_dim_value(size)) + " does not divide into " +
                      std::to_string(*n) + " pieces");
     else

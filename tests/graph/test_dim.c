@@ -142,6 +142,17 @@ Test(dim, clamped_sizes_are_what_they_are_assumed_to_be) {
   tc_dims_free(c);
 }
 
+Test(dim, what_equals_a_constant_is_one) {
+  tc_dims *c = tc_dims_new();
+  tc_dim length = dim(c, "min(N,2)-1"), area = dim(c, "P*Q");
+  cr_expect(tc_dim_is(tc_dim_unify(c, length, tc_dim_const(1)), 1));
+  cr_expect(tc_dim_is(tc_dim_norm(c, length), 1), "and not only where it was unified");
+  cr_expect(tc_dim_is(tc_dim_unify(c, tc_dim_const(6), area), 6));
+  cr_expect(tc_dim_is(tc_dim_norm(c, area), 6));
+  cr_expect(tc_dim_bad(tc_dim_unify(c, length, tc_dim_const(0))));
+  tc_dims_free(c);
+}
+
 Test(dim, bounds_are_assumed_once) {
   tc_dims *c = tc_dims_new();
   const tc_dim_bound *bound;

@@ -1,13 +1,18 @@
 /* f32 functions that have to be fast: no division unless stated, no branch, no table.
  * Errors are in units of the last place over all floats, as tests/openmp measures them. */
+/* @ tc_whole_f32 */
+/* n as an integer, n integral in [-2^21, 2^21]: the last bits of a sum.  A conversion of NaN is undefined,
+ * and what clang makes of one among constants has no value at all; of NaN this makes some integer. */
+TC_FN tc_vi32 tc_whole_f32(tc_vf32 n) { return TC_BITS(i32, n + 0x1.8p23f) - 0x4b400000; }
 /* @ tc_scale_f32 */
-/* p * 2^n, n in [-300, 300] integral, right down to subnormals. */
+/* p * 2^n, n in [-300, 300] integral, right down to subnormals; rounded, whatever is done with it next. */
 TC_FN tc_vf32 tc_scale_f32(tc_vf32 p, tc_vf32 n) {
+#pragma clang fp contract(off)
 #if TC_AVX512
   typedef float tc_w __attribute__((vector_size(64)));
   return (tc_vf32)__builtin_ia32_scalefps512_mask((tc_w)p, (tc_w)n, (tc_w){0}, (tc_u16)-1, 4);
 #else
-  const tc_vi32 i = TC_CAST(i32, n), a = i >> 1, b = i - a;
+  const tc_vi32 i = tc_whole_f32(n), a = i >> 1, b = i - a;
   return p * TC_BITS(f32, (a + 127) << 23) * TC_BITS(f32, (b + 127) << 23);
 #endif
 }
@@ -80,7 +85,7 @@ TC_LONG tc_vf32 tc_expm1_f32(tc_vf32 x) {
   c = c < -18.0f ? (tc_vf32)-18.0f : c;
   const tc_vf32 r = tc_expreduce_f32(c, &n), q = TC_FMA(tc_exppoly_f32(r) * r, r, r);
   /* n = 128 needs 2^128 without overflow: the last factor 2 is applied to the sum */
-  const tc_vf32 half = TC_BITS(f32, (TC_CAST(i32, n) + 126) << 23);
+  const tc_vf32 half = TC_BITS(f32, (tc_whole_f32(n) + 126) << 23);
   const tc_vf32 y = TC_FMA(q, half, half - 0.5f) * 2.0f;
   return x > 88.8f ? (tc_vf32)__builtin_inff() : x == 0 ? x : n == 0 ? q : y;
 }
@@ -184,7 +189,7 @@ TC_LONG tc_vf32 tc_tanh_f32(tc_vf32 x) {
   tc_vf32 n, c = 2.0f * a;
   c = c > 19.0f ? (tc_vf32)19.0f : c;
   const tc_vf32 r = tc_expreduce_f32(c, &n), q = TC_FMA(tc_exppoly_f32(r) * r, r, r);
-  const tc_vf32 power = TC_BITS(f32, (TC_CAST(i32, n) + 127) << 23);
+  const tc_vf32 power = TC_BITS(f32, (tc_whole_f32(n) + 127) << 23);
   const tc_vf32 t = TC_FMA(q, power, power - 1.0f);
   const tc_vf32 y = __builtin_elementwise_copysign(t / (t + 2.0f), x);
   return a < 0x1p-12f ? x : y;

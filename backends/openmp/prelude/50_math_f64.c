@@ -1,8 +1,12 @@
 /* f64 functions: polynomials in double, no table, no division unless stated. */
+/* @ tc_whole_f64 */
+/* As tc_whole_f32: n integral in [-2^50, 2^50]. */
+TC_FN tc_vi64 tc_whole_f64(tc_vf64 n) { return TC_BITS(i64, n + 0x1.8p52) - 0x4338000000000000; }
 /* @ tc_scale_f64 */
-/* p * 2^n, n in [-2200, 2200] integral, right down to subnormals. */
+/* p * 2^n, n in [-2200, 2200] integral, right down to subnormals; rounded, whatever is done with it next. */
 TC_FN tc_vf64 tc_scale_f64(tc_vf64 p, tc_vf64 n) {
-  const tc_vi64 i = TC_CAST(i64, TC_CAST(i32, n)), a = i >> 1, b = i - a;
+#pragma clang fp contract(off)
+  const tc_vi64 i = tc_whole_f64(n), a = i >> 1, b = i - a;
   return p * TC_BITS(f64, (a + 1023) << 52) * TC_BITS(f64, (b + 1023) << 52);
 }
 /* @ tc_expparts_f64 */
@@ -57,7 +61,7 @@ TC_LONG tc_vf64 tc_expm1_f64(tc_vf64 x) {
   tc_vf64 n, c = x > 709.8 ? (tc_vf64)709.8 : x;
   c = c < -40.0 ? (tc_vf64)-40.0 : c;
   const tc_vf64 m = tc_expparts_f64(c, (tc_vf64)0.0, &n);
-  const tc_vf64 half = TC_BITS(f64, (TC_CAST(i64, TC_CAST(i32, n)) + 1022) << 52);
+  const tc_vf64 half = TC_BITS(f64, (tc_whole_f64(n) + 1022) << 52);
   const tc_vf64 y = TC_FMA(m, half, half - 0.5) * 2.0;
   return x > 709.8 ? (tc_vf64)__builtin_inf() : x == 0 ? x : n == 0 ? m : y;
 }

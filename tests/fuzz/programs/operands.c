@@ -44,7 +44,7 @@ tc_tensor *fuzz_stored(tc_tensor *x, layout l) {
   return y;
 }
 
-static double unit(tc_dtype d) {
+double fuzz_unit(tc_dtype d) {
   return d == TC_BF16 ? 4e-3 : d == TC_F16 ? 5e-4 : d == TC_F32 ? 1e-7 : 1e-15;
 }
 
@@ -70,7 +70,7 @@ tc_tensor *fuzz_changed(const tc_tensor *x, double least, uint64_t seed) {
   tc_dtype dtype = tc_dtype_of(x);
   tc_tensor *up = tc_gt_s(tc_rand(fuzz_sizes(x), seed, TC_F64), 0.5);
   tc_tensor *wide = tc_cast(x, TC_F64);
-  tc_tensor *more = tc_mul_s(tc_maximum_s(tc_abs(wide), least), unit(dtype));
+  tc_tensor *more = tc_mul_s(tc_maximum_s(tc_abs(wide), least), fuzz_unit(dtype));
   return tc_cast(tc_where(up, tc_add(wide, more), tc_sub(wide, more)), dtype);
 }
 

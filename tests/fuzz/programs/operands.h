@@ -24,6 +24,7 @@ typedef enum variation {
 } variation;
 
 bool fuzz_floating(tc_dtype d);
+double fuzz_unit(tc_dtype d); /* about one rounding of 1 */
 tc_ints fuzz_sizes(const tc_tensor *x);
 tc_tensor *fuzz_stored(tc_tensor *x, layout l); /* equal values, stored so */
 /* A copy, each element about one rounding of itself off, or of `least` where it is smaller. */

@@ -13,4 +13,9 @@ void fuzz_change_roundings(uint64_t seed);
  * changed in its memory. */
 tc_tensor *fuzz_rounded(tc_tensor *x, double least);
 
+/* Likewise of y, a layer norm of x: each row, as if its mean were off by one rounding of the row's
+ * largest element.  No change of x does that: the row of a norm sums to 0. */
+tc_tensor *fuzz_mean_rounded(tc_tensor *y, const tc_tensor *x, int naxes, const tc_tensor *weight,
+                             double eps);
+
 #endif
