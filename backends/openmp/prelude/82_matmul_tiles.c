@@ -134,14 +134,15 @@ TC_SLOW void tc_mm_copy(const char *src, int64_t ss, char *dst, int64_t ds, int6
     if (i < bytes) __builtin_memcpy(to, src + i, bytes - i);
   }
 }
-/* Short rows that are far apart, which no hardware prefetcher follows. */
+/* Short rows that are far apart.  Asking for more than a few of them ahead of time only gets in the
+ * way of the hardware prefetchers. */
 TC_SLOW void tc_mm_rows(const char *src, int64_t ss, char *dst, int64_t ds, int64_t rows,
                         int64_t bytes) {
   for (int64_t r = 0; r < rows; ++r, src += ss, dst += ds) {
     int64_t i = 0;
-    __builtin_prefetch(src + 16 * ss + bytes - 1);
+    __builtin_prefetch(src + 4 * ss + bytes - 1);
     for (; i + 64 <= bytes; i += 64) {
-      __builtin_prefetch(src + 16 * ss + i);
+      __builtin_prefetch(src + 4 * ss + i);
       *(tc_mm_line *)(dst + i) = *(const tc_mm_line *)(src + i);
     }
     if (i < bytes) __builtin_memcpy(dst + i, src + i, bytes - i);
