@@ -40,7 +40,9 @@ bool tc_view_inverse(const tc_view_step *s, const tc_type *from, tc_view_step *o
 }
 
 bool tc_view_append(tc_view_chain *c, const tc_view_step *s) {
-  if (c->n && c->at[c->n - 1].op == OP_RESHAPE && s->op == OP_RESHAPE) c->n--;
+  const tc_view_step *last = c->n ? &c->at[c->n - 1] : NULL;
+  const bool scalar = s->to.rank == 0; /* what it was before decides; see apply_reshape */
+  if (last && last->op == OP_RESHAPE && s->op == OP_RESHAPE && !scalar) c->n--;
   if (c->n == TC_VIEW_CHAIN) return false;
   c->at[c->n++] = *s;
   return true;
@@ -180,8 +182,14 @@ static tc_ref build(tc_graph *g, tc_ref x, tc_op op, int nattr, const tc_dim *at
   return tc_build(g, op, 1, &x, nattr, attr, NULL, loc);
 }
 
+/* Is x a C scalar seen as an array?  As rank 0 again it is none. */
+static bool hardens(const tc_graph *g, const tc_node *x) {
+  return !x->type.weak && tc_graph_type(g, x->in[0])->weak;
+}
+
 static tc_ref apply_reshape(tc_graph *g, tc_ref x, const tc_view_step *s, tc_loc loc) {
-  while (tc_graph_node(g, x)->op == OP_RESHAPE) x = tc_graph_node(g, x)->in[0];
+  for (const tc_node *n; (n = tc_graph_node(g, x))->op == OP_RESHAPE; x = n->in[0])
+    if (s->to.rank == 0 && hardens(g, n)) break;
   if (tc_same_shape(tc_graph_type(g, x), &s->to)) return x;
   return tc_build_reshape(g, x, s->to.rank, s->to.dim, loc);
 }

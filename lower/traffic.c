@@ -33,14 +33,16 @@ static tc_dim points(const traffic *t, const tc_address *a) {
   return n;
 }
 
-static void note(traffic *t, uint32_t buffer, const tc_address *a) {
+/* Stores go to different elements. */
+static void note(traffic *t, uint32_t buffer, const tc_address *a, bool store) {
   for (uint32_t i = 0; i < t->nseen; i++)
     if (t->seen[i].buffer == buffer && lo_same_place(t->seen[i].address, a)) return;
   t->seen = lo_grow(t->L, t->L->scratch, t->seen, &t->cseen, t->nseen, sizeof *t->seen);
   t->seen[t->nseen++] = (access){buffer, a};
-  const tc_dim sum = tc_dim_add(t->L->dims, t->touched[buffer], points(t, a));
-  const tc_dim all = t->L->p->buffer[t->k->buffer[buffer]].numel;
-  t->touched[buffer] = tc_dim_bad(sum) ? all : tc_dim_min(t->L->dims, sum, all);
+  const tc_dim before = t->touched[buffer], all = t->L->p->buffer[t->k->buffer[buffer]].numel;
+  tc_dim now = tc_dim_add(t->L->dims, before, points(t, a));
+  if (!store || a->nterm || !tc_dim_is(before, 0)) now = tc_dim_min(t->L->dims, now, all);
+  t->touched[buffer] = tc_dim_bad(now) ? all : now;
 }
 
 static void follow(traffic *t, tc_val v, bool *done) {
@@ -50,7 +52,7 @@ static void follow(traffic *t, tc_val v, bool *done) {
   for (int i = 0; i < 3; i++) follow(t, e->in[i], done);
   follow(t, e->guard, done);
   for (int i = 0; i < e->address.nterm; i++) follow(t, e->address.term[i].value, done);
-  if (e->kind == TC_EX_LOAD) note(t, e->buffer, &e->address);
+  if (e->kind == TC_EX_LOAD) note(t, e->buffer, &e->address, false);
 }
 
 static void follow_stage(traffic *t, const tc_stage *s, bool *done) {
@@ -60,7 +62,7 @@ static void follow_stage(traffic *t, const tc_stage *s, bool *done) {
     follow(t, a->position, done);
     follow(t, a->guard, done);
     for (int k = 0; k < a->address.nterm; k++) follow(t, a->address.term[k].value, done);
-    if (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD) note(t, a->buffer, &a->address);
+    if (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD) note(t, a->buffer, &a->address, true);
   }
 }
 

@@ -90,6 +90,10 @@ static void describe(char *out, size_t n, tc_miss why, int operand, int axis, in
     snprintf(out, n, "operand %d is NULL", operand);
     return;
   case TC_MISS_DTYPE:
+    if (got == want) { /* the keys differ in TC_FLAG_WEAK */
+      snprintf(out, n, "operand %d is a C number as a tensor, or was compiled for one", operand);
+      return;
+    }
     snprintf(out, n, "operand %d is %s, compiled for %s", operand, dtype_text(got),
              dtype_text(want));
     return;
