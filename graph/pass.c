@@ -45,7 +45,7 @@ static bool keeps_types(tc_graph *a, tc_graph *b) {
   for (uint32_t i = 0; i < tc_graph_output_count(a); i++) {
     const tc_type *ta = tc_graph_type(a, tc_graph_output_at(a, i));
     const tc_type *tb = tc_graph_type(b, tc_graph_output_at(b, i));
-    if (ta->dtype != tb->dtype || ta->rank != tb->rank) return false;
+    if (ta->dtype != tb->dtype || ta->rank != tb->rank || ta->weak != tb->weak) return false;
   }
   return true;
 }
