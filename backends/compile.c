@@ -152,15 +152,23 @@ static bool make_variant(job *j, int device) {
 
 /* ---- the unit -------------------------------------------------------------------------------- */
 
+/* The operations of a kernel, of many the first ones. */
+static void list_operations(const tc_graph *g, const tc_kernel *k, tc_buf *out) {
+  enum { LISTED = 48 };
+  const uint32_t n = k->nfused > LISTED ? LISTED - 8 : k->nfused;
+  for (uint32_t i = 0; i < n; ++i)
+    tc_putf(out, "%s%s", i ? ", " : "", tc_op_get(tc_graph_node(g, k->fused[i])->op)->text);
+  if (n < k->nfused) tc_putf(out, " and %u more", k->nfused - n);
+  if (!n) tc_put(out, "copies");
+}
+
 /* -Rpass=tc: what became one kernel. */
 static void remark_kernels(const job *j) {
   const tc_program *p = j->v[TC_CPU].p;
   for (uint32_t i = 0; i < p->nkernel; ++i) {
     const tc_kernel *k = &p->kernel[i];
     tc_buf ops = {0};
-    for (uint32_t n = 0; n < k->nfused; ++n)
-      tc_putf(&ops, "%s%s", n ? ", " : "",
-              tc_op_get(tc_graph_node(p->graph, k->fused[n])->op)->text);
+    list_operations(p->graph, k, &ops);
     const char *name = k->name ? k->name : "", *list = ops.text ? ops.text : "";
     const char *sizes = j->f->sizes ? j->f->sizes : "", *given = *sizes ? " for " : "";
     if (k->nfused > 1)

@@ -458,6 +458,9 @@ static std::string why_not(StringRef name) {
     return "'" + name.str() + "' is called, which control flow cannot be followed through";
   if (name == "tc_grad")
     return "gradients are not compiled yet; call tc_grad outside of the function";
+  if (name == "tc_scope_begin" || name == "tc_scope_end")
+    return "'" + name.str() +
+           "' is called; write TC_SCOPE { ... }, which goto and return may leave";
   if (name.starts_with("tc_"))
     return "'" + name.str() + "' works on finished tensors; call it outside of the function";
   return "'" + name.str() +

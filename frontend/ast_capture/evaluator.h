@@ -92,7 +92,8 @@ private:
   Flow execute_loop(const clang::Stmt *init, const clang::Expr *condition, const clang::Expr *step,
                     const clang::Stmt *body, bool body_first, clang::SourceLocation loc);
   void declare(const clang::VarDecl *variable);
-  std::optional<bool> decide(const clang::Expr *condition, const char *what);
+  std::optional<bool> decide(const clang::Expr *condition, bool loop);
+  std::string remedy(const Value &v, const char *otherwise) const;
 
   // outer.cpp
   Place outer_variable(const clang::VarDecl *variable);

@@ -383,12 +383,51 @@ Value Evaluator::evaluate_unary(const UnaryOperator *e) {
   return {};
 }
 
+// How many elements a lies behind b, if both lead into one array (or to one object).
+static std::optional<int64_t> pointer_difference(const Place &a, const Place &b) {
+  if (a.outer != b.outer) return std::nullopt;
+  if (a.outer) {
+    if (a.text != b.text || a.indexed != b.indexed) return std::nullopt;
+    return a.index - b.index;
+  }
+  if (a.slot != b.slot || a.path.size() != b.path.size()) return std::nullopt;
+  if (a.path.empty()) return 0;
+  if (!std::equal(a.path.begin(), a.path.end() - 1, b.path.begin())) return std::nullopt;
+  return a.path.back() - b.path.back();
+}
+
+static bool compare(BinaryOperatorKind op, int64_t difference) {
+  switch (op) {
+  case BO_LT:
+    return difference < 0;
+  case BO_LE:
+    return difference <= 0;
+  case BO_GT:
+    return difference > 0;
+  case BO_GE:
+    return difference >= 0;
+  case BO_EQ:
+    return difference == 0;
+  default:
+    return difference != 0;
+  }
+}
+
+// Comparisons and differences.
 Value Evaluator::compare_pointers(const BinaryOperator *e, const Value &a, const Value &b) {
+  auto number = [&](int64_t n) {
+    return Value::of(integer_constant(llvm::APSInt::get(n), e->getType()));
+  };
   if (e->isEqualityOp() && (a.kind == Value::Null || b.kind == Value::Null))
     if (auto known = pointer_truth(a.kind == Value::Null ? b : a))
-      return Value::of(
-          integer_constant(llvm::APSInt::get(*known == (e->getOpcode() == BO_NE)), e->getType()));
-  fail(e->getExprLoc(), "pointers are compared");
+      return number(*known == (e->getOpcode() == BO_NE));
+  if (a.kind == Value::Pointer && b.kind == Value::Pointer)
+    if (auto difference = pointer_difference(a.place, b.place))
+      return number(e->getOpcode() == BO_Sub ? *difference : compare(e->getOpcode(), *difference));
+  fail(e->getExprLoc(), e->getOpcode() == BO_Sub
+                            ? "the difference of pointers is not known at build time; use an index"
+                            : "pointers are compared, and that they lead into one array is not "
+                              "known at build time; use an index");
   return {};
 }
 
@@ -440,8 +479,13 @@ Value Evaluator::evaluate_binary(const BinaryOperator *e) {
     if (auto n = offset.kind == Value::Scalars ? as_constant(offset.scalar) : std::nullopt)
       return Value::of(Value::Pointer,
                        offset_place(pointer.place, e->getOpcode() == BO_Sub ? -*n : *n));
+    if (e->getOpcode() == BO_Add && offset.kind == Value::Scalars) {
+      auto place = element_of(pointer, offset.scalar, loc);
+      return place ? Value::of(Value::Pointer, *place) : Value();
+    }
   }
-  if (e->isComparisonOp() && e->getLHS()->getType()->isPointerType())
+  if ((e->isComparisonOp() || e->getOpcode() == BO_Sub) &&
+      e->getLHS()->getType()->isPointerType() && e->getRHS()->getType()->isPointerType())
     return compare_pointers(e, a, b);
   fail(loc, "this operator is not captured for these operands");
   return {};
@@ -536,6 +580,7 @@ void Evaluator::declare(const VarDecl *variable) {
   if (type->isVariableArrayType()) return fail(loc, "an array whose length is not constant");
   if (type.isVolatileQualified()) return fail(loc, "a volatile variable");
   if (type->isReferenceType()) return fail(loc, "a reference");
+  if (variable->isStaticLocal() && type.isConstant(context)) return; // a table: see locate_outer
   bool keeps = variable->isStaticLocal() || variable->hasExternalStorage();
   if (keeps || variable->hasAttr<CleanupAttr>()) {
     fail(loc, "'" + variable->getNameAsString() + "' " +

@@ -97,7 +97,12 @@ void Reading::walk(const Stmt *s, bool allowed) {
   bool loop = is_loop(s);
   size_t outside = open.size();
   if (const auto *ref = dyn_cast<DeclRefExpr>(s)) mention(ref);
-  if (isa<LabelStmt>(s) || isa<IndirectGotoStmt>(s)) oddities.insert("goto");
+  if (const auto *label = dyn_cast<LabelStmt>(s)) passed.insert(label->getDecl());
+  if (const auto *jump = dyn_cast<GotoStmt>(s)) {
+    jumps[jump->getLabel()].push_back(first);
+    if (passed.count(jump->getLabel())) oddities.insert("goto");
+  }
+  if (isa<IndirectGotoStmt>(s) || isa<AddrLabelExpr>(s)) oddities.insert("goto");
   if (const auto *d = dyn_cast<DeclStmt>(s))
     for (const Decl *decl : d->decls())
       if (const auto *variable = dyn_cast<VarDecl>(decl)) {
@@ -147,6 +152,13 @@ bool Reading::live_behind(const VarDecl *variable, Range statements) const {
         return true;
   }
   return false;
+}
+
+bool Reading::only_from(const LabelDecl *label, Range statements) const {
+  auto found = jumps.find(label);
+  return !has("goto") && (found == jumps.end() || llvm::all_of(found->second, [&](unsigned at) {
+                            return at >= statements.first && at <= statements.last;
+                          }));
 }
 
 static bool reads_variable(const Stmt *s) {

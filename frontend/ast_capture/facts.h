@@ -54,6 +54,10 @@ public:
   // A local variable or parameter of this name exists.
   bool hides(llvm::StringRef name) const { return names.count(name.str()); }
 
+  // Whether the label is a target of forward jumps alone, all of them in `statements`.
+  bool only_from(const clang::LabelDecl *label, Range statements) const;
+
+  // "setjmp"; "goto": there are jumps backwards, or to labels that are not named.
   bool has(const char *what) const { return oddities.count(what); }
 
   // Forgets what the statement may change.
@@ -72,6 +76,8 @@ private:
   std::vector<const clang::VarDecl *> open; // variables whose scope is being walked
   std::vector<Range> loops;
   std::set<const clang::VarDecl *> escaped;
+  std::set<const clang::LabelDecl *> passed; // while walking
+  std::map<const clang::LabelDecl *, std::vector<unsigned>> jumps;
   std::set<std::string> names, oddities;
 };
 

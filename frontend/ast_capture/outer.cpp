@@ -113,6 +113,7 @@ std::optional<Place> Evaluator::element_of(const Value &pointer, const Scalar &i
       fail(loc, "the index is not known at build time, and the array is written here");
       return std::nullopt;
     }
+    if (table && !nameable(array->place.root, loc)) return std::nullopt;
     QualType element = context.getAsArrayType(array->place.type)->getElementType();
     place = array->place;
     place.text = place.lvalue();
@@ -311,6 +312,7 @@ Value Evaluator::import(const Place &place, SourceLocation loc) {
     to.index = 0;
     to.type = type->getPointeeType();
     to.deref = true;
+    to.pointer = to.text.size();
     v = Value::of(Value::Pointer, to);
   } else if (type->isRecordType() || type->isArrayType()) {
     return Value::of(Value::Outer, place);
@@ -346,14 +348,40 @@ void Evaluator::open(Value &v) {
   v.parts = std::move(parts);
 }
 
-// Whether two outer objects may be the same memory.
+// Members and elements at constant indices, one within the other.
+static bool is_constant_path(StringRef text) {
+  text.consume_front("->");
+  while (!text.empty()) {
+    text = text.drop_while([](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
+    if (text.empty()) return true;
+    if (!text.consume_front("[")) return false;
+    StringRef index = text.take_while(llvm::isDigit);
+    text = text.drop_front(index.size());
+    if (index.empty() || !text.consume_front("]")) return false;
+  }
+  return true;
+}
+
+// Whether two objects of one type are different parts of one variable, or of what one pointer leads
+// to; their names differ.
+static bool are_parts(const Place &a, const Place &b) {
+  const std::string x = a.lvalue(), y = b.lvalue();
+  const size_t n = a.pointer;
+  return !a.in_union && !b.in_union && a.root == b.root && n == b.pointer &&
+         !x.compare(0, n, y, 0, n) && is_constant_path(StringRef(x).substr(n)) &&
+         is_constant_path(StringRef(y).substr(n));
+}
+
+// Whether one of two outer objects of different names may lie in the other, or be it.
 static bool may_alias(ASTContext &context, const Place &a, const Place &b) {
   auto plain = [&](const Place &p) {
     return context.getCanonicalType(p.type).getUnqualifiedType();
   };
   QualType x = plain(a), y = plain(b);
   bool pointers = x->isPointerType() && y->isPointerType();
-  if (x != y && !pointers && !x->isCharType() && !y->isCharType()) return false;
+  bool parts = y->isRecordType() || y->isArrayType(); // of b
+  if (x != y && !parts && !pointers && !x->isCharType() && !y->isCharType()) return false;
+  if ((x == y || pointers) && are_parts(a, b)) return false;
   return a.deref || b.deref || a.root == b.root;
 }
 

@@ -20,7 +20,7 @@ const int max_nesting = 200; // of statements around a segment
 struct Item {
   const Stmt *s;
   bool labelled;
-  SourceLocation start; // of its label
+  const Stmt *labels; // with them
 };
 
 class Segmenter {
@@ -50,6 +50,7 @@ private:
   void nested(const Stmt *s);
   void descend(const Stmt *s);
   void label(const Stmt *&s, bool &labelled);
+  bool enters(const std::vector<Item> &items, size_t from, size_t to) const;
   size_t try_from(const std::vector<Item> &items, size_t at, SourceLocation close, bool braces);
   Attempt evaluate(const std::vector<Item> &items, size_t from, size_t to, Discovered &discovered,
                    bool collecting, bool finish);
@@ -96,7 +97,7 @@ Segmenter::Attempt Segmenter::evaluate(const std::vector<Item> &items, size_t fr
   size_t useful = from;
   int useful_ops = 0;
   for (size_t i = from; fine && i < to && attempt.flow == Evaluator::Flow::Next; i++) {
-    if (i > from && items[i].labelled) break;
+    if (i > from && enters(items, from, i)) break;
     int before = evaluator.ops, effects = evaluator.effects_count();
     Evaluator::Flow flow = evaluator.execute(items[i].s);
     if (evaluator.stopped()) break;
@@ -161,6 +162,20 @@ std::optional<unsigned> Segmenter::start_of(SourceLocation loc, FileID file,
   return offset;
 }
 
+// Whether the statement ends with the brace of a block, and not with a semicolon.
+static bool ends_with_block(const Stmt *s) {
+  for (;;) {
+    if (const auto *loop = dyn_cast<ForStmt>(s)) s = loop->getBody();
+    else if (const auto *loop = dyn_cast<WhileStmt>(s)) s = loop->getBody();
+    else if (const auto *choice = dyn_cast<SwitchStmt>(s)) s = choice->getBody();
+    else if (const auto *branch = dyn_cast<IfStmt>(s))
+      s = branch->getElse() ? branch->getElse() : branch->getThen();
+    else if (const auto *attributed = dyn_cast<AttributedStmt>(s)) s = attributed->getSubStmt();
+    else if (const auto *label = dyn_cast<LabelStmt>(s)) s = label->getSubStmt();
+    else return isa<CompoundStmt>(s);
+  }
+}
+
 // Behind a single statement and its semicolon.
 std::optional<unsigned> Segmenter::end_of(const Stmt *s, FileID file, Segment &segment) {
   SourceLocation last = s->getEndLoc(), end = last;
@@ -170,7 +185,9 @@ std::optional<unsigned> Segmenter::end_of(const Stmt *s, FileID file, Segment &s
     segment.end_behind = true;
     return sources.getFileOffset(sources.getExpansionLoc(last));
   }
-  end = Lexer::findLocationAfterToken(end, tok::semi, sources, context.getLangOpts(), false);
+  end = ends_with_block(s)
+            ? Lexer::getLocForEndOfToken(end, 0, sources, context.getLangOpts())
+            : Lexer::findLocationAfterToken(end, tok::semi, sources, context.getLangOpts(), false);
   if (end.isInvalid() || !end.isFileID() || sources.getFileID(end) != file) return std::nullopt;
   return sources.getFileOffset(end);
 }
@@ -180,8 +197,8 @@ bool Segmenter::place(const std::vector<Item> &items, size_t from, size_t to, So
   segment.file = sources.getFileID(sources.getExpansionLoc(function->getBody()->getBeginLoc()));
   auto begin = start_of(items[from].s->getBeginLoc(), segment.file, segment.begin_token);
   auto end = braces ? end_of(items[from].s, segment.file, segment)
-                    : start_of(to < items.size() ? items[to].start : close, segment.file,
-                               segment.end_token);
+                    : start_of(to < items.size() ? items[to].labels->getBeginLoc() : close,
+                               segment.file, segment.end_token);
   if (!begin || !end || *end < *begin) return false;
   segment.begin = *begin;
   segment.end = *end;
@@ -268,7 +285,10 @@ size_t Segmenter::try_from(const std::vector<Item> &items, size_t at, SourceLoca
     Attempt attempt = collect(items, at, end, discovered, true);
     if (!attempt.stopped) attempt = evaluate(items, at, end, discovered, false, true);
     if (attempt.stopped) {
-      if (why.why.empty()) why = attempt.obstacle; // of most statements
+      if (why.why.empty()) { // of most statements
+        why = attempt.obstacle;
+        why.quiet |= attempt.nothing; // views are made as written
+      }
       if (attempt.nothing) break;
       continue;
     }
@@ -320,6 +340,19 @@ void Segmenter::label(const Stmt *&s, bool &labelled) {
   }
 }
 
+// Whether control can come to items[to] from elsewhere than items[from, to).
+bool Segmenter::enters(const std::vector<Item> &items, size_t from, size_t to) const {
+  if (!items[to].labelled) return false;
+  const Reading::Range before = {reading.range(items[from].s).first,
+                                 reading.range(items[to - 1].s).last};
+  const Stmt *s = items[to].labels;
+  while (const auto *label = dyn_cast<LabelStmt>(s)) {
+    if (!reading.only_from(label->getDecl(), before)) return true;
+    s = label->getSubStmt();
+  }
+  return s != items[to].s; // a case
+}
+
 void Segmenter::list(const std::vector<Item> &items, SourceLocation close, bool braces) {
   for (size_t at = 0; at < items.size() && !wrong;) {
     if (items[at].labelled) facts.constants.clear();
@@ -330,7 +363,7 @@ void Segmenter::list(const std::vector<Item> &items, SourceLocation close, bool 
 void Segmenter::block(const CompoundStmt *block) {
   std::vector<Item> items;
   for (const Stmt *s : block->body()) {
-    Item item = {s, false, s->getBeginLoc()};
+    Item item = {s, false, s};
     label(item.s, item.labelled);
     items.push_back(item);
   }
@@ -348,7 +381,7 @@ void Segmenter::nested(const Stmt *s) {
   if (!s || wrong || too_deep(s)) return;
   nesting++;
   if (const auto *inner = dyn_cast<CompoundStmt>(s)) block(inner);
-  else list({{s, false, s->getBeginLoc()}}, {}, true);
+  else list({{s, false, s}}, {}, true);
   nesting--;
 }
 

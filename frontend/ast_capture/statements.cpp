@@ -7,6 +7,7 @@ namespace tc {
 using namespace clang;
 using llvm::dyn_cast;
 using llvm::isa;
+using llvm::StringRef;
 
 static const int max_iterations = 16384; // of all loops of a segment together
 static const int max_unrolled = 2048;    // operations of one loop
@@ -74,14 +75,41 @@ Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
   return Flow::Return;
 }
 
-std::optional<bool> Evaluator::decide(const Expr *condition, const char *what) {
+static bool names(StringRef text, StringRef name) {
+  auto word = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+  for (size_t at = text.find(name); at != StringRef::npos; at = text.find(name, at + 1)) {
+    StringRef before = text.substr(0, at), after = text.substr(at + name.size());
+    bool member = before.ends_with(".") || before.ends_with("->");
+    if (!member && !(before.size() && word(before.back())) && !(after.size() && word(after[0])))
+      return true;
+  }
+  return false;
+}
+
+// What to do where control depends on a value known at run time only.  In a function that is called
+// there are no segments: code for some values of a parameter folds it, or it is marked itself.
+std::string Evaluator::remedy(const Value &v, const char *otherwise) const {
+  if (frames.size() == 1) return otherwise;
+  const std::string text = v.kind == Value::Scalars && !v.scalar.late ? v.scalar.text : "";
+  for (const ParmVarDecl *parameter : function->parameters())
+    if (parameter->getType()->isIntegerType() && names(text, parameter->getName()))
+      return "TC_SPECIALIZE(\"" + parameter->getNameAsString() +
+             "=...\") compiles for a value of it";
+  return "mark '" + frames.back().function->getNameAsString() +
+         "' TC_COMPILE, so that its parts are compiled";
+}
+
+std::optional<bool> Evaluator::decide(const Expr *condition, bool loop) {
   Value v = evaluate(condition);
   if (failed) return std::nullopt;
   auto known = v.kind == Value::Scalars ? truth(v.scalar) : pointer_truth(v);
   if (!known)
     fail(condition->getExprLoc(),
-         std::string(what) + " depends on a value that is not known at build time; compute with "
-                             "tc_where, or decide outside of the function");
+         std::string(loop ? "the number of rounds of the loop" : "the branch") +
+             " depends on a value that is not known at build time; " +
+             remedy(v, loop ? "its body is compiled, and called in each round"
+                            : "its sides are compiled, each for itself; compute with tc_where, or "
+                              "decide outside of the function"));
   return known;
 }
 
@@ -100,7 +128,7 @@ Evaluator::Flow Evaluator::execute_if(const IfStmt *s) {
   // `if (!t) return NULL;`
   bool before = exits;
   exits = !s->getElse() && leaves(s->getThen());
-  auto taken = decide(s->getCond(), "the branch");
+  auto taken = decide(s->getCond(), false);
   exits = before;
   if (!taken) return Flow::Return;
   return execute(*taken ? s->getThen() : s->getElse());
@@ -111,7 +139,8 @@ Evaluator::Flow Evaluator::execute_switch(const SwitchStmt *s) {
   const auto *body = dyn_cast<CompoundStmt>(s->getBody());
   if (failed) return Flow::Return;
   if (v.kind != Value::Scalars || !v.scalar.constant || !body) {
-    fail(s->getSwitchLoc(), "the switch depends on a value that is not known at build time");
+    fail(s->getSwitchLoc(), "the switch depends on a value that is not known at build time; " +
+                                remedy(v, "its cases are compiled, each for itself"));
     return Flow::Return;
   }
   const SwitchCase *target = nullptr;
@@ -170,7 +199,7 @@ Evaluator::Flow Evaluator::execute_loop(const Stmt *init, const Expr *condition,
   const int before = ops;
   for (bool first = true; !failed; first = false) {
     if (condition && !(first && body_first)) {
-      auto again = decide(condition, "the number of rounds of the loop");
+      auto again = decide(condition, true);
       if (!again) return Flow::Return;
       if (!*again) return Flow::Next;
     }

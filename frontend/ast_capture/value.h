@@ -24,6 +24,7 @@ struct Place {
   bool indexed = false;
   int64_t index = 0;
   bool deref = false; // the text follows a pointer
+  size_t pointer = 0; // how much of the text is the last pointer that it follows
   bool in_union = false;
   clang::QualType type;                       // of the object (a pointer: of what it leads to)
   const clang::ValueDecl *declared = nullptr; // variable or member that names it

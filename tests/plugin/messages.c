@@ -92,7 +92,7 @@ static void done(double *a) { printf("%g\n", *a); }
 TC_COMPILE tc_tensor *cleaned(X) { __attribute__((cleanup(done))) double a = 2; return tc_add_s(x, a); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:74: remark: graph break in 'cleaned': 'a' is cleaned up by a function
 TC_COMPILE tc_tensor *compares(X, const double *a, const double *b) { return a < b ? tc_exp(x) : tc_neg(x); }
-// CHECK-DAG: messages.c:[[#@LINE-1]]:80: remark: 'compares' not compiled: pointers are compared
+// CHECK-DAG: messages.c:[[#@LINE-1]]:80: remark: 'compares' not compiled: pointers are compared, and that they lead into one array is not known at build time; use an index
 TC_COMPILE tc_tensor *chooses(X, const tc_tensor *y TC_SHAPE("f32[N]"), int n) { return tc_exp(n ? x : y); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:96: remark: 'chooses' not compiled: the choice depends on a value that is not known at build time; compute both sides and use tc_where, or choose outside of the function
 TC_COMPILE tc_tensor *complex_number(X) { _Complex double c = 1; return tc_add_s(x, __real__ c); }
@@ -104,7 +104,30 @@ TC_COMPILE tc_tensor *maybe_written(X, int n) { double a = 1; n > 2 && (a = 3); 
 TC_COMPILE tc_tensor *increments(X) { x++; return tc_exp(x); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:40: remark: graph break in 'increments': ++ and -- of this object are not captured
 TC_COMPILE tc_tensor *difference(X, const double *p, const double *q) { return tc_add_s(x, p - q); }
-// CHECK-DAG: messages.c:[[#@LINE-1]]:94: remark: 'difference' not compiled: this operator is not captured for these operands
+// CHECK-DAG: messages.c:[[#@LINE-1]]:94: remark: 'difference' not compiled: the difference of pointers is not known at build time; use an index
+TC_COMPILE tc_tensor *in_front(X, const double *p, int n) { return tc_add_s(x, *(p - n)); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:84: remark: 'in_front' not compiled: this operator is not captured for these operands
+static tc_tensor *one_of(const tc_tensor *x, int way) {
+  if (way) return tc_exp(x);
+  return tc_neg(x);
+}
+// CHECK-DAG: messages.c:[[#@LINE-3]]:7: remark: 'steers' not compiled: the branch depends on a value that is not known at build time; TC_SPECIALIZE("mode=...") compiles for a value of it
+TC_COMPILE tc_tensor *steers(X, int mode) { return one_of(x, mode + 1); }
+static tc_tensor *again_and_again(const tc_tensor *x, const struct part *p) {
+  tc_tensor *h = tc_neg(x);
+  for (int i = 0; i < p->scale; i++) h = tc_exp(h);
+  return h;
+}
+// CHECK-DAG: messages.c:[[#@LINE-3]]:21: remark: 'repeats' not compiled: the number of rounds of the loop depends on a value that is not known at build time; mark 'again_and_again' TC_COMPILE, so that its parts are compiled
+TC_COMPILE tc_tensor *repeats(X, const struct part *p) { return again_and_again(x, p); }
+TC_COMPILE tc_tensor *sides(X, int n) { if (n) x = tc_exp(x); else x = tc_neg(x); return tc_exp(x); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:45: remark: graph break in 'sides': the branch depends on a value that is not known at build time; its sides are compiled, each for itself; compute with tc_where, or decide outside of the function
+TC_COMPILE tc_tensor *rounds(X, int n) { while (n--) x = tc_exp(x); return tc_exp(x); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:50: remark: graph break in 'rounds': the number of rounds of the loop depends on a value that is not known at build time; its body is compiled, and called in each round
+TC_COMPILE tc_tensor *cases(X, int n) { switch (n) { case 1: x = tc_exp(x); } return tc_neg(x); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:41: remark: graph break in 'cases': the switch depends on a value that is not known at build time; its cases are compiled, each for itself
+TC_COMPILE void scopes(tc_tensor *x TC_SHAPE("f32[N]")) { tc_scope s; tc_scope_begin(&s); tc_copy_(x, tc_exp(x)); tc_scope_end(&s); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:71: remark: graph break in 'scopes': 'tc_scope_begin' is called; write TC_SCOPE { ... }, which goto and return may leave
 TC_COMPILE tc_tensor *negates(X, const void *p) { return tc_add_s(x, !p); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:70: remark: 'negates' not compiled: this operator is not captured for this operand
 TC_COMPILE tc_tensor *barrier(X) {
