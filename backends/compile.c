@@ -192,11 +192,6 @@ static void explain(const job *j) {
   }
 }
 
-/* Equal kernels of several functions are one. */
-static void put_once(tc_buf *out, const tc_kernel_text *t, const char *text) {
-  if (!out->text || !strstr(out->text, t->name.text)) tc_put(out, text);
-}
-
 static bool put_entries(const job *j, tc_texts *out) {
   const bool alone = !j->v[TC_CUDA].p;
   tc_entry_record(j->f, (int)j->v[TC_CPU].p->nkernel, &out->host);
@@ -222,12 +217,31 @@ static bool use(const job *j, tc_result *result, tc_texts *out) {
   return put_entries(j, out);
 }
 
-static void put_kernels(const variant *cpu, tc_texts *out) {
-  for (uint32_t i = 0; i < cpu->p->nkernel; ++i) {
-    put_once(&out->kernels, &cpu->kernel[i], cpu->kernel[i].text.text);
-    out->levels |= cpu->levels[i];
+/* Adds a name to a table with open addressing that has room for it; false: it was there. */
+static bool is_new(const char **table, size_t size, const char *name) {
+  size_t i = (size_t)tc_hash(name, strlen(name), 0) & (size - 1);
+  for (; table[i]; i = (i + 1) & (size - 1))
+    if (!strcmp(table[i], name)) return false;
+  table[i] = name;
+  return true;
+}
+
+/* Equal kernels, which are named by their text, are put once.  false: out of memory. */
+static bool put_kernels(const job *j, int n, tc_texts *out) {
+  size_t count = 0, size = 2;
+  for (int i = 0; i < n; ++i) count += j[i].v[TC_CPU].p ? j[i].v[TC_CPU].p->nkernel : 0;
+  while (size < 2 * count) size *= 2;
+  const char **names = calloc(size, sizeof *names);
+  for (int i = 0; names && i < n; ++i) {
+    const variant *cpu = &j[i].v[TC_CPU];
+    for (uint32_t k = 0; cpu->p && k < cpu->p->nkernel; ++k) {
+      if (is_new(names, size, cpu->names[k])) tc_put(&out->kernels, cpu->kernel[k].text.text);
+      out->levels |= cpu->levels[k];
+    }
   }
-  out->kernel_count += (int)cpu->p->nkernel;
+  free(names);
+  out->kernel_count = (int)count;
+  return names != NULL;
 }
 
 /* Starts the compilation of all CUDA kernels. */
@@ -328,9 +342,7 @@ tc_unit *tc_unit_begin(tc_function *f, int n, const tc_cuda_options *cuda, tc_te
     if (job[i].graph && make_variant(&job[i], TC_CPU) && f[i].cuda != TC_CUDA_NO)
       make_variant(&job[i], TC_CUDA);
   start_cuda(job, n, cuda, &u->images);
-  for (int i = 0; i < n; ++i)
-    if (job[i].v[TC_CPU].p) put_kernels(&job[i].v[TC_CPU], out);
-  if (out->kernel_count) u->ok = complete_kernels(out);
+  u->ok = put_kernels(job, n, out) && (!out->kernel_count || complete_kernels(out));
   return u;
 }
 
