@@ -121,7 +121,7 @@ std::optional<Place> Evaluator::element_of(const Value &pointer, const Scalar &i
     place.indexed = true;
     place.type = element;
   }
-  if (index.late || maybe) {
+  if (index.late || (maybe && !place.type->isArithmeticType())) {
     fail(loc, index.late ? "the index is read from a tensor"
                          : "whether this element is read is not known at build time");
     return std::nullopt;

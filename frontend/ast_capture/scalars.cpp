@@ -397,7 +397,13 @@ std::optional<int64_t> Evaluator::as_constant(const Scalar &v) const {
   return std::nullopt;
 }
 
+// Operands are evaluated in front of the kernels, also those of what may not run: then without what
+// could go wrong, such as a read through a pointer or a division.
 tc_ref Evaluator::scalar_node(const std::string &text, tc_dtype dtype, SourceLocation loc) {
+  if (maybe && text.find_first_of("*[>/%") != std::string::npos) {
+    fail(loc, "whether this number is asked for is not known at build time");
+    return {0};
+  }
   auto index = static_cast<uint32_t>(scalar_index.size());
   auto [at, fresh] = scalar_index.insert({{text, dtype}, index});
   if (!fresh && !collecting) return tc_graph_scalar_at(graph, at->second)->node;

@@ -107,6 +107,8 @@ TC_COMPILE tc_tensor *difference(X, const double *p, const double *q) { return t
 // CHECK-DAG: messages.c:[[#@LINE-1]]:94: remark: 'difference' not compiled: the difference of pointers is not known at build time; use an index
 TC_COMPILE tc_tensor *in_front(X, const double *p, int n) { return tc_add_s(x, *(p - n)); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:84: remark: 'in_front' not compiled: this operator is not captured for these operands
+TC_COMPILE tc_tensor *asks(X, const double *p, int n) { return tc_add_s(x, n ? tc_item(tc_sum(tc_mul_s(x, *p), TC_ALL, false)) : 0); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:107: remark: 'asks' not compiled: whether this number is asked for is not known at build time
 static tc_tensor *one_of(const tc_tensor *x, int way) {
   if (way) return tc_exp(x);
   return tc_neg(x);
@@ -141,7 +143,7 @@ TC_COMPILE tc_tensor *atomic(X) { return tc_add_s(x, changes); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:54: remark: 'atomic' not compiled: 'changes' is volatile
 TC_COMPILE tc_tensor *local_table(X, int n) { double a[3] = {1, 2, 3}; return tc_add_s(x, a[n]); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:91: remark: 'local_table' not compiled: the index is not known at build time, and the array is written here
-TC_COMPILE tc_tensor *maybe_read(X, const double *a, int n) { return tc_add_s(x, n > 0 && a[n] > 1); }
+TC_COMPILE tc_tensor *maybe_read(X, const struct part *p, int n) { return tc_add_s(x, n ? p[n].scale : 1); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:91: remark: 'maybe_read' not compiled: whether this element is read is not known at build time
 
 // ---- numbers, results
