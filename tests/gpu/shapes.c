@@ -1,8 +1,10 @@
 /* Every shape of kernel on a real GPU: elementwise, rows held and read twice, columns, whole
  * tensors, scans, gathers and scatters, transposes, products with and without a library, random
- * numbers; sizes that are even and odd, short and long, and operands that are views.  The compiled
- * function on the GPU against the original body on the CPU.  Small enough for compute-sanitizer.
+ * numbers; sizes that are even and odd, short and long, and operands that are views, with NaN
+ * around them: who reads past an end gets a NaN.  The compiled function on the GPU against the
+ * original body on the CPU.  Small enough for compute-sanitizer.
  * Exits 77 where there is no GPU (skipped), 1 when a check failed. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +26,10 @@ TC_COMPILE static tc_tensor *softmax(const tc_tensor *x TC_SHAPE("f32[R,C]")) {
 TC_COMPILE static tc_tensor *norm(const tc_tensor *x TC_SHAPE("f32[R,C]"),
                                   const tc_tensor *b TC_SHAPE("f32[C]")) {
   return tc_layer_norm(x, 1, b, b, 1e-5);
+}
+TC_COMPILE static tc_tensor *norm_once(const tc_tensor *x TC_SHAPE("f32[R,C]"),
+                                       const tc_tensor *b TC_SHAPE("f32[C]")) {
+  return tc_rms_norm(x, 1, b, 1e-5);
 }
 TC_COMPILE static tc_tensor *norm_short(const tc_tensor *x TC_SHAPE("bf16[R,C]"),
                                         const tc_tensor *b TC_SHAPE("bf16[C]")) {
@@ -105,10 +111,23 @@ static bool agree(const tc_tensor *got, const tc_tensor *want) {
 
 typedef tc_tensor *run_fn(const tc_tensor *const *in);
 
-static void check(const char *name, run_fn *run, const tc_tensor *const *in, int n,
+/* Where matrices lie on the GPU: alone, as rows of a larger one (addresses are odd where rows are),
+ * or as the inside of one (rows are apart, too). */
+typedef enum place { ALONE, BETWEEN, INSIDE, PLACES } place;
+static const char *const place_text[PLACES] = {"", ", between rows", ", inside"};
+
+static const tc_tensor *placed(const tc_tensor *x, place where) {
+  if (where == ALONE || tc_rank(x) != 2 || tc_dtype_of(x) == TC_I64) return tc_to(x, TC_CUDA);
+  const int64_t side = where == INSIDE;
+  const tc_tensor *all = tc_pad(x, TC_DIMS(1, side), TC_DIMS(1, 2 * side), NAN);
+  const tc_tensor *rows = tc_slice(tc_to(all, TC_CUDA), 0, 1, 1 + tc_size(x, 0), 1);
+  return tc_slice(rows, 1, side, side + tc_size(x, 1), 1);
+}
+
+static void check(const char *name, run_fn *run, const tc_tensor *const *in, int n, place where,
                   const char *what) {
   const tc_tensor *device[3] = {0};
-  for (int i = 0; i < n; i++) device[i] = tc_to(in[i], TC_CUDA);
+  for (int i = 0; i < n; i++) device[i] = placed(in[i], where);
   tc_set_enabled(false);
   const tc_tensor *want = run(in);
   tc_set_enabled(true);
@@ -119,8 +138,8 @@ static void check(const char *name, run_fn *run, const tc_tensor *const *in, int
   checks++;
   if (right && hit) return;
   failures++;
-  printf("FAILED: %s, %s: %s%s\n", name, what, !hit ? "the body ran" : "another result",
-         tc_error() ? tc_error() : "");
+  printf("FAILED: %s, %s%s: %s%s\n", name, what, place_text[where],
+         !hit ? "the body ran" : "another result", tc_error() ? tc_error() : "");
   tc_clear_error();
 }
 
@@ -133,23 +152,19 @@ static void check(const char *name, run_fn *run, const tc_tensor *const *in, int
 RUN2(chain)
 RUN1(integers)
 RUN1(softmax)
-RUN2(norm) RUN2(norm_short) RUN1(best) RUN1(best_column) RUN1(rows) RUN1(columns) RUN1(whole)
-    RUN1(running) RUN1(running_down) RUN1(turned) RUN1(turned_copy)
+RUN2(norm) RUN2(norm_once) RUN2(norm_short) RUN1(best) RUN1(best_column) RUN1(rows) RUN1(columns)
+    RUN1(whole) RUN1(running) RUN1(running_down) RUN1(turned) RUN1(turned_copy)
         RUN2(picked) RUN3(spread) RUN2(loss) RUN3(product)
         RUN3(product_short) RUN2(products) RUN1(noisy) RUN1(special)
-#define CHECK(f, what, ...)                                                                        \
+#define CHECK_AT(f, where, what, ...)                                                              \
   check(#f, run_##f, (const tc_tensor *const[]){__VA_ARGS__},                                      \
-        (int)(sizeof((const tc_tensor *[]){__VA_ARGS__}) / sizeof(tc_tensor *)), what)
+        (int)(sizeof((const tc_tensor *[]){__VA_ARGS__}) / sizeof(tc_tensor *)), where, what)
 
     /* ---- operands ------------------------------------------------------------------------------
      */
 
-    /* Values of [R,C]: a tensor, or the inside of one that is larger (rows apart, addresses odd).
-     */
-    static tc_tensor *values(int64_t r, int64_t c, bool view) {
-  if (!view) return tc_randn(TC_DIMS(r, c), 1, TC_F32);
-  tc_tensor *x = tc_randn(TC_DIMS(r + 1, c + 1), 2, TC_F32);
-  return tc_slice(tc_slice(x, 0, 1, r + 1, 1), 1, 1, c + 1, 1);
+    static tc_tensor *values(int64_t r, int64_t c) {
+  return tc_randn(TC_DIMS(r, c), 1, TC_F32);
 }
 
 /* Indices below `limit`, in an order that jumps. */
@@ -158,11 +173,12 @@ static tc_tensor *indices(int64_t n, int64_t limit) {
   return tc_cast(tc_mul_s(x, (double)limit), TC_I64);
 }
 
-static void check_rows(int64_t r, int64_t c, bool view) {
+#define CHECK(f, what, ...) CHECK_AT(f, where, what, __VA_ARGS__)
+static void check_rows(int64_t r, int64_t c, place where) {
   char what[64];
-  snprintf(what, sizeof what, "[%lld,%lld]%s", (long long)r, (long long)c, view ? ", a view" : "");
+  snprintf(what, sizeof what, "[%lld,%lld]", (long long)r, (long long)c);
   TC_SCOPE {
-    const tc_tensor *x = values(r, c, view), *b = tc_randn(TC_DIMS(c), 4, TC_F32);
+    const tc_tensor *x = values(r, c), *b = tc_randn(TC_DIMS(c), 4, TC_F32);
     CHECK(chain, what, x, b);
     CHECK(integers, what, x);
     CHECK(softmax, what, x);
@@ -182,27 +198,63 @@ static void check_rows(int64_t r, int64_t c, bool view) {
     CHECK(loss, what, x, indices(r, c));
     CHECK(picked, what, x, indices(77, r));
     CHECK(spread, what, x, tc_expand(tc_reshape(indices(50, r), TC_DIMS(50, 1)), TC_DIMS(50, c)),
-          values(50, c, false));
+          values(50, c));
   }
 }
 
+typedef struct size {
+  int64_t r, c;
+} size;
+
+/* Columns whose last round is not full: threads have one to all of its elements, and none past the
+ * end, where NaN is. */
+static void check_columns(void) {
+  static const int64_t rows[] = {9, 23, 31, 47, 93, 201, 635, 1021, 2045, 5003},
+                       columns[] = {8, 68, 516};
+  const place where = BETWEEN;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (size_t j = 0; j < sizeof columns / sizeof *columns; j++) {
+      char what[64];
+      snprintf(what, sizeof what, "[%lld,%lld]", (long long)rows[i], (long long)columns[j]);
+      TC_SCOPE {
+        const tc_tensor *x = values(rows[i], columns[j]);
+        CHECK(columns, what, x);
+        CHECK(best_column, what, x);
+      }
+    }
+}
+
+/* Rows that fill a team exactly, where there are many; parts of a whole tensor, likewise. */
+static void check_many(void) {
+  static const size norms[] = {{300, 4096}, {300, 2048}, {300, 5120}, {150, 8192}};
+  const place where = BETWEEN;
+  for (size_t i = 0; i < sizeof norms / sizeof *norms; i++) TC_SCOPE {
+      const tc_tensor *x = values(norms[i].r, norms[i].c),
+                      *b = tc_randn(TC_DIMS(norms[i].c), 4, TC_F32);
+      CHECK(norm, "many rows", x, b);
+      CHECK(norm_once, "many rows", x, b);
+      CHECK(norm_short, "many rows", tc_cast(x, TC_BF16), tc_cast(b, TC_BF16));
+    }
+  TC_SCOPE CHECK(whole, "many parts", values(2100, 4100));
+}
+
 /* The runtime's own copy through tiles. */
-static void check_turn(int64_t r, int64_t c, bool view) {
+static void check_turn(int64_t r, int64_t c, place where) {
   TC_SCOPE {
-    const tc_tensor *x = values(r, c, view), *y = tc_to(x, TC_CUDA);
+    const tc_tensor *x = values(r, c), *y = placed(x, where);
     checks++;
     if (tc_max_abs_diff(tc_contiguous(tc_transpose(y, 0, 1)), tc_transpose(x, 0, 1)) == 0) break;
     failures++;
-    printf("FAILED: a turn of [%lld,%lld]\n", (long long)r, (long long)c);
+    printf("FAILED: a turn of [%lld,%lld]%s\n", (long long)r, (long long)c, place_text[where]);
   }
 }
 
 static void check_products(int64_t m, int64_t k, int64_t n) {
+  const place where = ALONE;
   char what[64];
   snprintf(what, sizeof what, "%lldx%lldx%lld", (long long)m, (long long)k, (long long)n);
   TC_SCOPE {
-    const tc_tensor *a = values(m, k, false), *b = values(k, n, false),
-                    *c = tc_randn(TC_DIMS(n), 5, TC_F32);
+    const tc_tensor *a = values(m, k), *b = values(k, n), *c = tc_randn(TC_DIMS(n), 5, TC_F32);
     const tc_tensor *bt = tc_contiguous(tc_transpose(b, 0, 1));
     CHECK(product, what, a, b, c);
     CHECK(product_short, what, tc_cast(a, TC_BF16), tc_cast(bt, TC_BF16), tc_cast(c, TC_BF16));
@@ -210,10 +262,6 @@ static void check_products(int64_t m, int64_t k, int64_t n) {
           tc_randn(TC_DIMS(3, k, n), 7, TC_F64));
   }
 }
-
-typedef struct size {
-  int64_t r, c;
-} size;
 
 int main(int argc, char **argv) {
   (void)argv;
@@ -229,10 +277,12 @@ int main(int argc, char **argv) {
   const size *list = few ? small : all;
   const size_t n = few ? sizeof small / sizeof *small : sizeof all / sizeof *all;
   for (size_t i = 0; i < n; i++)
-    for (int view = 0; view < (few ? 1 : 2); view++) {
-      check_rows(list[i].r, list[i].c, view);
-      check_turn(list[i].r, list[i].c, view);
+    for (place where = ALONE; where < (few ? BETWEEN : PLACES); where++) {
+      check_rows(list[i].r, list[i].c, where);
+      check_turn(list[i].r, list[i].c, where);
     }
+  if (!few) check_columns();
+  if (!few) check_many();
   check_products(1, 1, 1);
   check_products(64, 64, 64);
   check_products(33, 70, 129);
