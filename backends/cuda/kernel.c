@@ -112,13 +112,14 @@ void tc_cuda_put_parameters(const tc_kernel *k, const tc_program *p, const char 
   }
 }
 
-void tc_cuda_put_wait(const tc_kernel *k, const tc_program *p, const char *body, tc_buf *out) {
+void tc_cuda_put_wait(const tc_kernel *k, const tc_program *p, const char *body, bool global,
+                      tc_buf *out) {
   char word[16];
   tc_put(out, "  tc_wait();\n");
   for (uint32_t i = 0; i < k->nbuffer; ++i) {
     snprintf(word, sizeof word, "b%u", i);
     if (!tc_cuda_is_local(k, p, i) && tc_cuda_names(body, word))
-      tc_putf(out, "  tc_behind(b%u);\n", i);
+      tc_putf(out, "  tc_behind%s(b%u);\n", global ? "_global" : "", i);
   }
 }
 
@@ -207,7 +208,7 @@ static void put_global(const pair *x, const tc_cuda_instance *f, const char *nam
           block_threads(x, f), blocks, f->number);
   tc_cuda_put_parameters(x->k, x->p, x->both->text, TC_CUDA_DECLARE, out);
   tc_put(out, ") {\n");
-  tc_cuda_put_wait(x->k, x->p, x->both->text, out);
+  tc_cuda_put_wait(x->k, x->p, x->both->text, x->plan->kind == TC_CUDA_TILES, out);
   tc_putf(out, "  %s<%d, %d, %s", name, f->lanes, f->unroll, index);
   if (f->group) tc_putf(out, ", %d%s", f->group, f->full ? ", true" : "");
   tc_put(out, ">(");

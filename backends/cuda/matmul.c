@@ -118,7 +118,7 @@ void tc_cuda_put_instance(const tc_cuda_product *x, const char *body, int number
           blocks, number);
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
   tc_put(out, ") {\n");
-  tc_cuda_put_wait(x->k, x->p, body, out);
+  tc_cuda_put_wait(x->k, x->p, body, false, out);
   tc_putf(out, "  @NAME@_product<%s>(", arguments ? arguments : "");
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_PASS, out);
   tc_put(out, ");\n}\n");

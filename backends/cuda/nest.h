@@ -252,8 +252,10 @@ void tc_cuda_put_parameters(const tc_kernel *k, const tc_program *p, const char 
                             tc_cuda_use use, tc_buf *out);
 bool tc_cuda_names(const char *text, const char *word);
 /* The first statements of a function that tc_cuda_follow launches: it begins before the one in front
- * of it has ended, waits, and looks at memory then. */
-void tc_cuda_put_wait(const tc_kernel *k, const tc_program *p, const char *body, tc_buf *out);
+ * of it has ended, waits, and looks at memory then; global: by addresses that the compiler knows to
+ * be of global memory. */
+void tc_cuda_put_wait(const tc_kernel *k, const tc_program *p, const char *body, bool global,
+                      tc_buf *out);
 /* Declares the symbols that a body names, of the type of its index arithmetic. */
 void tc_cuda_put_symbols(const tc_program *p, const char *text, tc_buf *out);
 /* Kernels whose results are halves use shorter elementary functions: the text in front of one, and

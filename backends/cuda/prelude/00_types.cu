@@ -172,10 +172,13 @@ template <class S, class T, int N> TC_FN tc_vec<T, N> operator*(S s, const tc_ve
   TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = (T)s * v.l[i];
   return r;
 }
-/* @ tc_wait tc_behind */
+/* @ tc_wait tc_behind tc_behind_global */
 /* From Hopper on, kernels of a stream are launched while the ones in front of them run: this one
  * lets the next begin, and waits until all in front have ended.  Pointers are hidden from the
- * compiler until then: it might take reads through them for reads of constants, and move those. */
+ * compiler until then: it might take reads through them for reads of constants, and move those.
+ * tc_behind_global: the compiler learns again that they are of global memory, so that accesses do not
+ * wait for those of shared memory.  Tiles gain from that; rows lose, for addresses of accesses behind
+ * conditions are then found by each, and no access serves both memories. */
 TC_FN void tc_wait() {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
@@ -185,6 +188,15 @@ TC_FN void tc_wait() {
 template <class P> TC_FN void tc_behind(P &p) {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
   asm volatile("" : "+l"(p)::"memory");
+#else
+  (void)p;
+#endif
+}
+template <class P> TC_FN void tc_behind_global(P &p) {
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+  tc_u64 at = __cvta_generic_to_global(p);
+  asm volatile("" : "+l"(at)::"memory");
+  p = (P)__cvta_global_to_generic(at);
 #else
   (void)p;
 #endif
