@@ -33,10 +33,8 @@ static uint32_t all_axes(const tc_cuda_launch *x) { return (1u << x->n->naxis) -
 static void launch_flat(const tc_cuda_launch *x) {
   put_pick(x, "0", "1");
   put_size(x, "items", all_axes(x), true);
-  tc_putf(x->out,
-          "    const int64_t group = 1, block = %d, shared = 0;\n"
-          "    const int64_t grid = tc_cuda_blocks(c, f, items, block * f->unroll);\n",
-          TC_CUDA_THREADS);
+  tc_put(x->out, "    const int64_t group = 1, block = f->threads, shared = 0;\n"
+                 "    const int64_t grid = tc_cuda_blocks(c, f, items, block * f->unroll);\n");
 }
 
 static void launch_tiles(const tc_cuda_launch *x) {

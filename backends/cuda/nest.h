@@ -51,7 +51,7 @@ typedef struct tc_cuda_instance {
   int staged;      /* bytes of shared memory for an item; 0: rows are not left there */
   int most;        /* threads of the largest team */
   int least;       /* items of the shortest row, where that is more than one; and there are many */
-  int threads;     /* ROWS: of a block of several teams */
+  int threads;     /* ROWS: of a block of several teams; FLAT: of a block */
   int blocks;      /* that a multiprocessor is to hold at least; 0: no matter */
   uint32_t number; /* of the function in the image */
 } tc_cuda_instance;

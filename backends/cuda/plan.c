@@ -449,6 +449,7 @@ tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_kernel *plain, const
   if (plan.staged) wide.staged = tc_cuda_find_staged(plain, p, again, plan.lanes, NULL);
   wide.unroll = choose_unroll(load_registers(k, p, n, need, plan.lanes), ops);
   if (plan.kind == TC_CUDA_FLAT && ops > LIGHT) wide.unroll = 1;
+  if (plan.kind == TC_CUDA_FLAT && ops > LIGHT && wide.lanes > 4) wide.threads = TC_CUDA_BLOCK;
   narrow.unroll = 2 * choose_unroll(load_registers(k, p, n, need, 1), ops);
   const bool odd = !plan.far && tc_cuda_may_be_odd(k, p, n, &plan, need);
   tc_cuda_mark(k, n, need);
@@ -484,3 +485,4 @@ uint32_t tc_cuda_parallel_axes(const tc_nest *n) {
         if (tc_dim_is(n->stage[s].action[i].address.coef[a], 0)) m &= ~(1u << a);
   return m;
 }
+  if (plan.kind == TC_CUDA_FLAT) wide.threads = general.threads = narrow.threads = TC_CUDA_THREADS;
