@@ -110,11 +110,14 @@ static bool wants_split(lo *L, const shape *s, tc_dim results, bool parts) {
   return t->cut_unknown && columns && !parts && least < few;
 }
 
-/* May a reduction that is split turn out to be short? */
-static bool may_be_short(lo *L, const shape *s) {
+/* Elements up to which a reduction that is split, and may turn out to be short, is not: rows of one
+ * part take one nest instead of two. */
+static int64_t whole_limit(lo *L, const shape *s) {
+  const tc_target *t = L->target;
+  const int64_t limit = s->columns ? t->long_column : t->split;
   int64_t least, most;
   tc_dim_range(L->dims, lo_product(L, s->extent, s->n), &least, &most);
-  return L->target->cut_unknown && s->columns && least <= L->target->long_column;
+  return t->cut_unknown && least <= limit ? limit : 0;
 }
 
 /* Finds axes for the reduced dimensions among `unused`, in order, else makes new ones. */
@@ -159,7 +162,8 @@ bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds
   }
   g->inner = axes;
   g->split = split;
-  g->either = split && may_be_short(L, &s);
+  g->whole = split ? whole_limit(L, &s) : 0;
+  g->columns = s.columns;
   g->reduce = lo_grow(L, L->scratch, g->reduce, &g->creduce, g->nreduce, sizeof *g->reduce);
   g->reduce[g->nreduce++] = r;
   return true;

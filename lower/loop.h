@@ -139,8 +139,8 @@ typedef struct tc_stage {
   tc_action *action;
 } tc_stage;
 
-/* A reduction along columns whose size is a symbol has nests for both ways; the launcher takes one.
- * CUT: parts of it, and their combination; WHOLE: one nest. */
+/* A reduction whose size is a symbol may have nests for both ways; the launcher takes one.  CUT: parts
+ * of it, and their combination; WHOLE: one nest, for up to `whole` elements or where results are many. */
 typedef enum { TC_ALWAYS, TC_WHERE_CUT, TC_WHERE_WHOLE } tc_when;
 
 typedef struct tc_nest {
@@ -156,6 +156,7 @@ typedef struct tc_nest {
   tc_dim work;    /* estimated scalar operations, for the decision to go parallel */
   tc_when when;
   tc_dim elements, results; /* CUT, WHOLE: elements of one result, and results */
+  int64_t whole;
 } tc_nest;
 
 /* C[b,m,n] = sum_k A[b,m,k] * B[b,k,n], axes numbered batch 0..nbatch-1, then m, n, k. */
@@ -213,6 +214,7 @@ typedef struct tc_target {
   int64_t least_part;  /* ... of which at least so many along the axis that is cut */
   int64_t most_parts;  /* ... and of which there are at most so many, or so many where the size
                         * is a symbol (empty ones at the end); 0: any number */
+  int64_t most_column_parts; /* ... when the lanes run along results */
   int64_t few_rows;    /* fewer outer points than this do not feed the machine */
   int64_t few_columns; /* ... when the lanes run along them */
   int64_t long_column; /* elements of one result from which on it is cut then; 0: as otherwise */

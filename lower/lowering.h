@@ -101,7 +101,8 @@ typedef struct lo_group {
   bool closed;      /* joins, pads, scatters, scans: nothing joins but what they read */
   bool serial;      /* scatter */
   bool split;       /* reduction with few outer points: partial results of chunks, then one more nest */
-  bool either;      /* split: there is one that is not, too */
+  bool columns;     /* split: lanes run along results */
+  int64_t whole;    /* split: elements up to which one nest does it all; 0: there is none */
   tc_ref matmul, scan, call;
   const lo_index *at; /* of the matmul's or scan's result */
   int k;            /* matmul: axis of k */

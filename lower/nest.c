@@ -312,7 +312,8 @@ static partial push_partial(lo_kb *b, const lo_reduce *r) {
 /* Chunks of `size`, or of a multiple of it where there would be too many of them. */
 static tc_dim chunk_size(lo_kb *b, int slot, int64_t size) {
   tc_dims *c = b->L->dims;
-  const int64_t most = b->L->target->most_parts;
+  const tc_target *t = b->L->target;
+  const int64_t most = b->g->columns ? t->most_column_parts : t->most_parts;
   const tc_dim unit = tc_dim_const(size);
   if (!most) return unit;
   const tc_dim factor = tc_dim_ceildiv(c, b->slot[slot].extent, tc_dim_const(most * size));
@@ -372,6 +373,7 @@ static void choose_way(lo_kb *b, const lo_group *g, uint32_t first, tc_when when
   for (uint32_t i = first; i < b->k->nnest; i++) {
     tc_nest *n = &b->k->nest[i];
     n->when = when;
+    n->whole = g->whole;
     n->elements = lo_group_numel(b->L, g, g->inner);
     n->results = lo_group_numel(b->L, g, ~g->inner);
   }
@@ -395,7 +397,7 @@ static void emit_split(lo_kb *b, lo_group *g) {
   for (uint32_t i = g->nreduce; i-- > 0;) combine_partial(b, i, p[i], chunk);
   lo_emit_stores(b);
   finish_nest(b);
-  if (!g->either) return;
+  if (!g->whole) return;
   const uint32_t end = b->k->nnest;
   choose_way(b, g, start, TC_WHERE_CUT);
   emit_whole(b, g);

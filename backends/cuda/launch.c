@@ -35,12 +35,19 @@ static void put_conditions(const tc_cuda_launch *x) {
 
 /* The way of a reduction that may be cut: short ones, and those of many results, are not. */
 static void put_when(const tc_cuda_launch *x) {
+  const int64_t few = tc_cuda_target.few_columns;
+  int64_t least, most;
   if (x->n->when == TC_ALWAYS) return;
   tc_putf(x->out, "  if (%s(", x->n->when == TC_WHERE_CUT ? "!" : "");
   tc_print_dim(x->p, x->n->elements, x->out);
-  tc_putf(x->out, " <= %lld || ", (long long)tc_cuda_target.long_column);
-  tc_print_dim(x->p, x->n->results, x->out);
-  tc_putf(x->out, " >= %lld))\n", (long long)tc_cuda_target.few_columns);
+  tc_putf(x->out, " <= %lld", (long long)x->n->whole);
+  tc_dim_range(tc_graph_dims(x->p->graph), x->n->results, &least, &most);
+  if (most >= few) {
+    tc_put(x->out, " || ");
+    tc_print_dim(x->p, x->n->results, x->out);
+    tc_putf(x->out, " >= %lld", (long long)few);
+  }
+  tc_put(x->out, "))\n");
 }
 
 void tc_cuda_put_nest_launch(const tc_kernel *k, const tc_program *p, uint32_t i,

@@ -315,7 +315,7 @@ static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f
   enum { ONCE = 256, REGISTERS = 512 }; /* threads that have registers for more than the row */
   const int items = r->count ? most_items(r, f.lanes) : 0;
   if (items) add_teams(r, plan, &f, items);
-  else if (f.wide && f.lanes > 1 && r->passes == 1 && !plan->scan && !plan->args)
+  else if (f.wide && f.lanes > 1 && r->passes == 1 && !plan->scan && !plan->args) {
     add_short(plan, &f);
   if (f.staged)
     for (int i = f.wide ? 0 : 1; i < STAGED_TEAMS; ++i) add_form(plan, staged_team(r, f, i));
@@ -338,6 +338,17 @@ static int count_loads(const tc_kernel *k, const tc_program *p, const tc_nest *n
     if (!need[i] || e->kind != TC_EX_LOAD || tc_cuda_is_local(k, p, e->buffer)) continue;
     for (int a = 0; a < n->nouter; ++a) outer |= !tc_dim_is(e->address.coef[a], 0);
     loads += outer == change && n->vector >= 0 && tc_dim_is(e->address.coef[n->vector], 1);
+/* Long rows that are only reduced, where there are many: several teams on a multiprocessor, for one
+ * reads while another ends.  Rows of one array leave registers for more of it. */
+static void add_long(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f) {
+  enum { ROUNDS = 2, MANY = 4 };
+  tc_cuda_instance team = *f;
+  team.group = team.most = TC_CUDA_THREADS;
+  team.least = ROUNDS * TC_CUDA_THREADS * f->unroll;
+  if (f->unroll == MANY && !r->others && !r->shared) team.unroll = 2 * MANY;
+  add_form(plan, team);
+}
+
   }
   return loads;
 }
@@ -345,6 +356,8 @@ static int count_loads(const tc_kernel *k, const tc_program *p, const tc_nest *n
 static bool has_large_rows(const tc_kernel *k, const tc_program *p) {
   for (uint32_t i = 0; i < k->nbuffer; ++i)
     if (tc_cuda_is_local(k, p, i) && tc_dtype_bytes(p->buffer[k->buffer[i]].dtype) == 8)
+    add_long(r, plan, &f);
+  }
       return true;
   return false;
 }
