@@ -185,6 +185,7 @@ void tc_cuda_put_rows(tc_cuda_nest *x) {
   x->s.indent += 2;
   if (x->outer) tc_cuda_put_decode(x, x->outer, "point");
   if (x->kept) declare_rows(x);
+  if (x->kept) tc_cuda_declare_ahead(x);
   uint8_t *outer = tc_print_enter(&x->s);
   put_single_loads(x);
   tc_cuda_put_stages(x);
@@ -256,9 +257,10 @@ static bool open_nest(tc_cuda_nest *x, const tc_kernel *k, const tc_program *p, 
   x->s.depends = calloc(k->nexpr + 1, sizeof *x->s.depends);
   x->s.printed = calloc(k->nexpr + 1, 1);
   x->early = calloc(k->nexpr + 1, 1);
+  x->ahead = calloc(k->nexpr + 1, 1);
   x->staged = calloc(k->nexpr + 1, 1);
   if (!x->result_text || !x->result || !x->result_axes || !x->s.depends || !x->s.printed ||
-      !x->early || !x->staged)
+      !x->early || !x->ahead || !x->staged)
     return false;
   if (way == TC_CUDA_PLAIN && plan->staged) tc_cuda_find_staged(k, p, n, plan->lanes, x->staged);
   for (uint32_t i = 0; i < most; ++i) {
@@ -279,6 +281,7 @@ static void close_nest(tc_cuda_nest *x) {
   free(x->s.depends);
   free(x->s.printed);
   free(x->early);
+  free(x->ahead);
   free(x->staged);
 }
 

@@ -197,8 +197,8 @@ static void put_template(const pair *x, const char *name, const char *body, tc_b
 
 static int block_threads(const pair *x, const tc_cuda_instance *f) {
   if (x->plan->kind == TC_CUDA_COLUMNS) return 2 * TC_CUDA_THREADS;
-  if (x->plan->kind != TC_CUDA_ROWS) return TC_CUDA_THREADS;
   if (x->plan->kind == TC_CUDA_FLAT) return f->threads;
+  if (x->plan->kind != TC_CUDA_ROWS) return TC_CUDA_THREADS;
   return f->most > f->threads ? f->most : f->threads;
 }
 

@@ -31,7 +31,7 @@ enum {
   TC_CUDA_TEAM = 1024,   /* threads of the largest team */
   TC_CUDA_BLOCK = 128,   /* threads of a block of several teams */
   TC_CUDA_FILE = 65536,  /* registers of a multiprocessor */
-  TC_CUDA_FORMS = 16     /* functions of a nest, at most */
+  TC_CUDA_FORMS = 24     /* functions of a nest, at most */
 };
 
 /* A function of a nest: an instance of its template.  The launcher takes the first whose conditions
@@ -85,6 +85,7 @@ typedef struct tc_cuda_nest {
   const char **result;
   uint32_t *result_axes;
   uint8_t *early; /* per expression: a LOAD that has been issued ahead, as w<id>[u] */
+  uint8_t *ahead; /* ... in front of the row's first reduction, until the row ends */
   uint8_t *staged; /* per expression: a tc_cuda_stay */
 } tc_cuda_nest;
 
@@ -162,6 +163,9 @@ void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base
 void tc_cuda_close_items(tc_cuda_nest *x);
 void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base);
 void tc_cuda_end_loads(tc_cuda_nest *x);
+/* Rows in registers: declares what later stages load and all rows share.  The first stage loads it
+ * while it waits for the row itself. */
+void tc_cuda_declare_ahead(tc_cuda_nest *x);
 /* Writes what stands for LOAD `id` where it has been issued ahead. */
 bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
 void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item);

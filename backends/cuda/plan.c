@@ -162,13 +162,14 @@ typedef struct rows {
   int shared; /* loads that all rows share: they are issued ahead */
   int each;   /* elements of a row for a thread */
   int passes; /* over rows that no registers hold */
+  int reductions; /* stages at whose ends the threads of a team wait for each other */
   int others; /* loads that differ from row to row, but for the first */
   bool large; /* 8 bytes an element */
 } rows;
 
 /* exact: conditions and distances are constant, others take registers; halves wait in pairs for what is done with them. */
 static int registers_of(const rows *r, const tc_cuda_instance *f, bool exact) {
-  enum { OTHERS = 64, AHEAD = 16, HALVES = 40 };
+  enum { OTHERS = 64, AHEAD = 14, HALVES = 40 };
   const int row = (r->count + r->others) * f->lanes * f->unroll, kept = exact ? row : row + row / 2;
   if (exact && f->lanes > 4) return kept + HALVES;
   return kept + OTHERS + r->others * AHEAD + r->shared * (f->lanes < 4 ? f->lanes * 8 : AHEAD);
@@ -274,25 +275,52 @@ static bool has_full(const rows *r, const tc_cuda_instance *f, int team) {
   return r->passes < 2 && f->lanes > 4 ? team < LARGE : team > HALF;
 }
 
-/* Teams of some sizes that keep rows of any length.  0: parts of a warp, few items a thread; 64:
- * half as many items as larger ones. */
+/* Teams that keep rows of any length, and the quarters of the most items that a thread has then: what
+ * it has no item for takes registers all the same.  0: parts of a warp. */
+typedef struct team {
+  int threads, quarters;
+} team;
+
+/* Items of a thread; 0: there is such a team with fewer threads. */
+static int items_of(const team *t, int items) {
+  enum { FEW = 2, SMALL = 64, WHOLE = 4 };
+  if (!t->threads) return items < FEW ? items : FEW;
+  if (t->quarters < WHOLE && items < WHOLE) return t->threads > SMALL ? 0 : (items + 1) / 2;
+  return items * t->quarters / WHOLE;
+}
+
+/* A row that is reduced once and fills a team exactly.  With the tests whether there is an item, which
+ * take registers, a multiprocessor has three such teams; four are slower. */
+static bool add_single(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int items) {
+  enum { TEAM = 256 };
+  tc_cuda_instance kept = *f;
+  if (r->reductions != 1 || !r->shared || f->lanes > 4 || items < 4) return false;
+  keep_rows(&kept, r, TEAM, items / 2, false);
+  kept.least = kept.keeps;
+  add_form(plan, kept);
+  return true;
+}
+
 static void add_teams(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int items) {
-  static const int wide[] = {0, 64, 128, 256, 512}, narrow[] = {64, 256};
-  enum { FEW = 2, HALF = 64 };
+  static const team wide[] = {{0, 4}, {64, 2}, {128, 2}, {128, 4}, {256, 3}, {256, 4}, {512, 4}},
+                    narrow[] = {{64, 4}, {256, 4}};
+  enum { SMALL = 64, DOUBLE = 128, WHOLE = 4 };
   const bool once = f->wide && r->passes < 2;
-  const int n = !f->wide ? 2 : f->staged || once ? 4 : 5;
+  const int n = !f->wide ? 2 : f->staged || once ? 6 : 7;
   for (int i = 0; i < n; ++i) {
-    const int team = f->wide ? wide[i] : narrow[i];
+    const team *t = f->wide ? &wide[i] : &narrow[i];
+    const int each = items_of(t, items);
     tc_cuda_instance kept = *f, full = *f;
-    const bool half = f->wide && team == HALF && items > 1;
-    const int each = half ? items / 2 : team || items < FEW ? items : FEW;
-    keep_rows(&kept, r, team ? team : 32, each, false);
+    if (!each) continue;
+    keep_rows(&kept, r, t->threads ? t->threads : 32, each, false);
     if (!kept.blocks) continue;
-    if (!team) kept.group = 0;
-    keep_rows(&full, r, team, items, true);
+    if (!t->threads) kept.group = 0;
+    keep_rows(&full, r, t->threads, items, true);
     full.full = true;
-    if (has_full(r, f, team)) add_form(plan, full);
-    if (!once || team <= HALF) add_form(plan, kept);
+    const bool single =
+        f->wide && t->threads == DOUBLE && t->quarters == WHOLE && add_single(r, plan, f, items);
+    if (!single && t->quarters == WHOLE && has_full(r, f, t->threads)) add_form(plan, full);
+    if (!once || t->threads <= SMALL) add_form(plan, kept);
   }
 }
 
@@ -310,6 +338,17 @@ static void add_short(tc_cuda_plan *plan, const tc_cuda_instance *f) {
   add_form(plan, few);
 }
 
+/* Long rows that are only reduced, where there are many: several teams on a multiprocessor, for one
+ * reads while another ends.  Rows of one array leave registers for more of it. */
+static void add_long(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f) {
+  enum { ROUNDS = 2, MANY = 4 };
+  tc_cuda_instance team = *f;
+  team.group = team.most = TC_CUDA_THREADS;
+  team.least = ROUNDS * TC_CUDA_THREADS * f->unroll;
+  if (f->unroll == MANY && !r->others && !r->shared) team.unroll = 2 * MANY;
+  add_form(plan, team);
+}
+
 /* Rows of any length: teams that keep them in registers, and those that do not. */
 static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f) {
   enum { ONCE = 256, REGISTERS = 512 }; /* threads that have registers for more than the row */
@@ -317,6 +356,8 @@ static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f
   if (items) add_teams(r, plan, &f, items);
   else if (f.wide && f.lanes > 1 && r->passes == 1 && !plan->scan && !plan->args) {
     add_short(plan, &f);
+    add_long(r, plan, &f);
+  }
   if (f.staged)
     for (int i = f.wide ? 0 : 1; i < STAGED_TEAMS; ++i) add_form(plan, staged_team(r, f, i));
   else if (items && f.wide && r->passes < 2) add_once(plan, f);
@@ -338,17 +379,6 @@ static int count_loads(const tc_kernel *k, const tc_program *p, const tc_nest *n
     if (!need[i] || e->kind != TC_EX_LOAD || tc_cuda_is_local(k, p, e->buffer)) continue;
     for (int a = 0; a < n->nouter; ++a) outer |= !tc_dim_is(e->address.coef[a], 0);
     loads += outer == change && n->vector >= 0 && tc_dim_is(e->address.coef[n->vector], 1);
-/* Long rows that are only reduced, where there are many: several teams on a multiprocessor, for one
- * reads while another ends.  Rows of one array leave registers for more of it. */
-static void add_long(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f) {
-  enum { ROUNDS = 2, MANY = 4 };
-  tc_cuda_instance team = *f;
-  team.group = team.most = TC_CUDA_THREADS;
-  team.least = ROUNDS * TC_CUDA_THREADS * f->unroll;
-  if (f->unroll == MANY && !r->others && !r->shared) team.unroll = 2 * MANY;
-  add_form(plan, team);
-}
-
   }
   return loads;
 }
@@ -356,8 +386,6 @@ static void add_long(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *
 static bool has_large_rows(const tc_kernel *k, const tc_program *p) {
   for (uint32_t i = 0; i < k->nbuffer; ++i)
     if (tc_cuda_is_local(k, p, i) && tc_dtype_bytes(p->buffer[k->buffer[i]].dtype) == 8)
-    add_long(r, plan, &f);
-  }
       return true;
   return false;
 }
@@ -370,6 +398,17 @@ static int count_passes(const tc_nest *n) {
   const bool most = n->nstage && first->naction && first->action[0].kind == TC_ACT_REDUCE &&
                     first->action[0].op == OP_AMAX;
   return passes > 1 && most ? passes - 1 : passes;
+}
+
+static int count_reductions(const tc_nest *n) {
+  int reductions = 0;
+  for (uint32_t s = 0; s < n->nstage; ++s) {
+    bool any = false;
+    for (uint32_t i = 0; i < n->stage[s].naction; ++i)
+      any |= n->stage[s].action[i].kind == TC_ACT_REDUCE;
+    reductions += any;
+  }
+  return reductions;
 }
 
 static void plan_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need,
@@ -385,7 +424,8 @@ static void plan_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                   .each = !f.wide ? PART
                           : once  ? LONG
                                   : elements,
-                  .passes = passes};
+                  .passes = passes,
+                  .reductions = count_reductions(n)};
   f.each = f.wide && elements / f.lanes > MOST ? MOST : elements / f.lanes;
   if (!f.wide || !plan_fixed_rows(p, n, &r, plan, f)) plan_free_rows(&r, plan, f);
 }
@@ -461,6 +501,7 @@ tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_kernel *plain, const
   wide.lanes = plan.lanes;
   if (plan.staged) wide.staged = tc_cuda_find_staged(plain, p, again, plan.lanes, NULL);
   wide.unroll = choose_unroll(load_registers(k, p, n, need, plan.lanes), ops);
+  if (plan.kind == TC_CUDA_FLAT) wide.threads = general.threads = narrow.threads = TC_CUDA_THREADS;
   if (plan.kind == TC_CUDA_FLAT && ops > LIGHT) wide.unroll = 1;
   if (plan.kind == TC_CUDA_FLAT && ops > LIGHT && wide.lanes > 4) wide.threads = TC_CUDA_BLOCK;
   narrow.unroll = 2 * choose_unroll(load_registers(k, p, n, need, 1), ops);
@@ -498,4 +539,3 @@ uint32_t tc_cuda_parallel_axes(const tc_nest *n) {
         if (tc_dim_is(n->stage[s].action[i].address.coef[a], 0)) m &= ~(1u << a);
   return m;
 }
-  if (plan.kind == TC_CUDA_FLAT) wide.threads = general.threads = narrow.threads = TC_CUDA_THREADS;

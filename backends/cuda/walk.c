@@ -83,6 +83,7 @@ void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item) {
 static bool is_early(const tc_cuda_nest *x, const tc_cuda_walk *w, uint32_t id) {
   const tc_expr *e = &x->s.k->expr[id];
   if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || x->s.printed[id]) return false;
+  if (x->ahead[id]) return false;
   if (x->s.p->buffer[x->s.k->buffer[e->buffer]].kind == TC_BUF_LOCAL) return false;
   return (x->s.depends[id] & w->axes) != 0;
 }
@@ -121,7 +122,7 @@ static void put_early(tc_cuda_nest *x, uint32_t id) {
 }
 
 bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out) {
-  if (!x->early[id]) return false;
+  if (!x->early[id] && !x->ahead[id]) return false;
   tc_putf(out, neighbours(x, id) ? "tc_arrived(w%u[u])" : "w%u[u]", id);
   return true;
 }
@@ -196,6 +197,52 @@ void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base)
   tc_cuda_put_staged(x, w, base);
 }
 
+/* The first stage over the row. */
+static uint32_t first_walked(const tc_cuda_nest *x) {
+  uint32_t s = 0;
+  while (s < x->nest->nstage && !tc_cuda_is_walked(x->nest, &x->nest->stage[s])) ++s;
+  return s;
+}
+
+static bool is_shared(const tc_cuda_nest *x, uint32_t id) {
+  const tc_expr *e = &x->s.k->expr[id];
+  if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || x->s.vector < 0) return false;
+  if (x->s.p->buffer[x->s.k->buffer[e->buffer]].kind == TC_BUF_LOCAL) return false;
+  return !(x->s.depends[id] & x->outer) && tc_dim_is(e->address.coef[x->s.vector], 1) &&
+         !tc_print_writes(x->s.k, e->buffer);
+}
+
+/* Not those of halves: the registers of more rows on a multiprocessor are worth more. */
+void tc_cuda_declare_ahead(tc_cuda_nest *x) {
+  enum { LANES = 4 };
+  const uint32_t first = first_walked(x);
+  uint8_t *now = calloc(x->s.k->nexpr + 1, 1), *later = calloc(x->s.k->nexpr + 1, 1);
+  const bool any = first < x->nest->nstage && x->outer && !x->plan.scan && x->plan.lanes <= LANES;
+  if (!now || !later) x->s.out->failed = true;
+  if (now && later && any) {
+    tc_cuda_mark_stage(x->s.k, &x->nest->stage[first], now);
+    for (uint32_t s = first + 1; s < x->nest->nstage; ++s)
+      if (tc_cuda_is_walked(x->nest, &x->nest->stage[s]))
+        tc_cuda_mark_stage(x->s.k, &x->nest->stage[s], later);
+    for (uint32_t i = 1; i < x->s.k->nexpr; ++i) {
+      x->ahead[i] = later[i] && !now[i] && is_shared(x, i);
+      if (x->ahead[i]) declare_early(x, i);
+    }
+  }
+  free(now);
+  free(later);
+}
+
+static void put_ahead(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
+  bool any = false;
+  for (uint32_t i = 1; i < x->s.k->nexpr; ++i) any |= x->ahead[i];
+  if (!any || w->st != &x->nest->stage[first_walked(x)]) return;
+  tc_cuda_open_items(x, w, base);
+  for (uint32_t i = 1; i < x->s.k->nexpr; ++i)
+    if (x->ahead[i]) put_early(x, i);
+  tc_cuda_close_items(x);
+}
+
 void tc_cuda_end_loads(tc_cuda_nest *x) {
   memset(x->early, 0, x->s.k->nexpr);
   x->decoded = false;
@@ -210,6 +257,7 @@ static void put_hoisted(tc_cuda_nest *x, const tc_cuda_walk *w) {
 
 static void put_pass(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
   tc_cuda_put_loads(x, w, base);
+  put_ahead(x, w, base);
   if (tc_cuda_folds(x, w->st)) tc_cuda_put_accumulators(x, w->st, false);
   uint8_t *outer = tc_print_enter(&x->s);
   tc_cuda_open_items(x, w, base);
