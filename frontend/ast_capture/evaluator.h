@@ -104,6 +104,7 @@ private:
   bool collect_assumptions(const Place &place, const Value &v, std::vector<std::string> &texts);
   bool assume(const Place &place, const Value &v);
   std::optional<Place> locate_outer(const clang::VarDecl *variable, clang::SourceLocation loc);
+  const clang::Expr *constant_initializer(const clang::VarDecl *variable) const;
   Value import(const Place &place, clang::SourceLocation loc);
   Value import_tensor(const Place &place);
   Value load_outer(const Place &place, clang::SourceLocation loc);

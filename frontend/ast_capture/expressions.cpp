@@ -580,7 +580,8 @@ void Evaluator::declare(const VarDecl *variable) {
   if (type->isVariableArrayType()) return fail(loc, "an array whose length is not constant");
   if (type.isVolatileQualified()) return fail(loc, "a volatile variable");
   if (type->isReferenceType()) return fail(loc, "a reference");
-  if (variable->isStaticLocal() && type.isConstant(context)) return; // a table: see locate_outer
+  if (variable->isStaticLocal() && type.isConstant(context) && constant_initializer(variable))
+    return; // a table: see locate_outer
   bool keeps = variable->isStaticLocal() || variable->hasExternalStorage();
   if (keeps || variable->hasAttr<CleanupAttr>()) {
     fail(loc, "'" + variable->getNameAsString() + "' " +

@@ -170,6 +170,13 @@ bool Evaluator::assume(const Place &place, const Value &v) {
   return true;
 }
 
+// Of C++ objects that are made while the program runs there is none.
+const Expr *Evaluator::constant_initializer(const VarDecl *variable) const {
+  const VarDecl *definition = nullptr;
+  const Expr *init = variable->getAnyInitializer(definition);
+  return init && init->isConstantInitializer(context, false) ? init : nullptr;
+}
+
 std::optional<Place> Evaluator::locate_outer(const VarDecl *variable, SourceLocation loc) {
   QualType type = variable->getType();
   if (type.isVolatileQualified() || type->isAtomicType() || type->isReferenceType()) {
@@ -192,9 +199,8 @@ std::optional<Place> Evaluator::locate_outer(const VarDecl *variable, SourceLoca
   }
   if (variable->hasGlobalStorage() && type.isConstant(context) &&
       (type->isArrayType() || type->isRecordType() || type->isPointerType())) {
-    const VarDecl *definition = nullptr;
     auto [at, fresh] = tables.insert({variable, 0});
-    if (const Expr *init = fresh ? variable->getAnyInitializer(definition) : nullptr) {
+    if (const Expr *init = fresh ? constant_initializer(variable) : nullptr) {
       Value v = evaluate_initializer(init, type);
       if (failed) return std::nullopt;
       v.place = outer_variable(variable);
