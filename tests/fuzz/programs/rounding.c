@@ -13,18 +13,42 @@ static tc_tensor *row_shift(const tc_tensor *x, int naxes, const tc_tensor *weig
   tc_tensor *wide = tc_cast(x, TC_F64);
   tc_tensor *scale = tc_rsqrt(tc_add_s(tc_var(wide, axes, 0, true), eps));
   tc_tensor *shift = tc_mul(tc_max(tc_abs(wide), axes, true), scale);
-  shift = tc_mul_s(shift, fuzz_unit(tc_dtype_of(x) == TC_F64 ? TC_F64 : TC_F32));
   return weight ? tc_mul(shift, weight) : shift;
+}
+
+/* A rounding of 1 where y was computed; 16-bit types are in f32. */
+static double computing_unit(const tc_tensor *y) {
+  return fuzz_unit(tc_dtype_of(y) == TC_F64 ? TC_F64 : TC_F32);
+}
+
+static void add_to(tc_tensor *y, tc_tensor *shift, double factor) {
+  tc_tensor *sum = tc_add(tc_cast(y, TC_F64), tc_mul_s(shift, factor));
+  tc_copy_(y, tc_cast(sum, tc_dtype_of(y)));
+}
+
+static bool is_changed(const tc_tensor *y) {
+  return next && y && tc_numel(y) && fuzz_floating(tc_dtype_of(y));
 }
 
 tc_tensor *fuzz_mean_rounded(tc_tensor *y, const tc_tensor *x, int naxes, const tc_tensor *weight,
                              double eps) {
   const uint64_t seed = next;
-  if (!seed || !y || !tc_numel(y) || !fuzz_floating(tc_dtype_of(y))) return y;
+  if (!is_changed(y)) return y;
+  next = 0;
+  TC_SCOPE add_to(y, row_shift(x, naxes, weight, eps), computing_unit(y) * (seed % 2 ? 1 : -1));
+  next = seed + 1;
+  return y;
+}
+
+tc_tensor *fuzz_factor_rounded(tc_tensor *y, const tc_tensor *x) {
+  const uint64_t seed = next;
+  if (!is_changed(y)) return y;
   next = 0;
   TC_SCOPE {
-    tc_tensor *shift = row_shift(x, naxes, weight, eps), *wide = tc_cast(y, TC_F64);
-    tc_copy_(y, tc_cast(seed % 2 ? tc_add(wide, shift) : tc_sub(wide, shift), tc_dtype_of(y)));
+    tc_tensor *wide = tc_cast(x, TC_F64);
+    wide = tc_masked_fill(wide, tc_logical_not(tc_isfinite(wide)), 0);
+    tc_tensor *up = tc_gt_s(tc_rand(fuzz_sizes(x), seed, TC_F64), 0.5);
+    add_to(y, tc_where(up, wide, tc_neg(wide)), computing_unit(y));
   }
   next = seed + 1;
   return y;

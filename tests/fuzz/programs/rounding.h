@@ -18,4 +18,8 @@ tc_tensor *fuzz_rounded(tc_tensor *x, double least);
 tc_tensor *fuzz_mean_rounded(tc_tensor *y, const tc_tensor *x, int naxes, const tc_tensor *weight,
                              double eps);
 
+/* Likewise of y = x f(x), where f is a difference that may cancel (GELU far below 0): each element is
+ * off by a rounding of x. */
+tc_tensor *fuzz_factor_rounded(tc_tensor *y, const tc_tensor *x);
+
 #endif

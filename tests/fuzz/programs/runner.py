@@ -30,6 +30,8 @@ def write_wrappers(o):
             result = f"__real_tc_{op}({names})"
             if op == "layer_norm":
                 result = f"fuzz_mean_rounded({result}, {names.replace(', bias', '')})"
+            if op in ("gelu", "gelu_tanh"):
+                result = f"fuzz_factor_rounded({result}, {names})"
             f.write(f"tc_tensor *__real_tc_{op}({parameters});\ntc_tensor *__wrap_tc_{op}({parameters});\n"
                     f"tc_tensor *__wrap_tc_{op}({parameters}) {{ return fuzz_rounded({result}, {int(op in OF_LOGS)}); }}\n")
 
