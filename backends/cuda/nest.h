@@ -101,8 +101,16 @@ bool tc_cuda_is_local(const tc_kernel *k, const tc_program *p, uint32_t buffer);
 /* Marks the expressions that the nest's actions need. */
 void tc_cuda_mark(const tc_kernel *k, const tc_nest *n, uint8_t *need);
 void tc_cuda_mark_stage(const tc_kernel *k, const tc_stage *st, uint8_t *need);
+void tc_cuda_add_form(tc_cuda_plan *plan, tc_cuda_instance f);
 /* Gives the functions of the nest their numbers from `first` on; the next free one. */
 uint32_t tc_cuda_number(tc_cuda_plan *plan, uint32_t first);
+
+/* teams.c.  Adds the functions of a nest of rows that are like f, its lanes and widths of indices; those
+ * of rows that begin anywhere and are read once.  And how often a row is walked. */
+void tc_cuda_plan_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need,
+                       tc_cuda_plan *plan, tc_cuda_instance f);
+void tc_cuda_plan_odd_rows(tc_cuda_plan *plan, tc_cuda_instance f);
+int tc_cuda_count_passes(const tc_nest *n);
 
 /* lanes.c.  TC_L of the wide functions: elements of 16-byte accesses, of which sizes may forbid
  * some; could sizes forbid the rest?  Points of the axes from .. to - 1. */
