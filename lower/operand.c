@@ -26,7 +26,8 @@ static lo_index draft(int rank) {
   return d;
 }
 
-/* Dimensions aligned at the right; size 1 repeats. */
+/* Dimensions aligned at the right; size 1 repeats.  An axis that has one element on both sides keeps its
+ * index, which data may have decided: it is checked where the element is read. */
 static const lo_index *broadcast(lo *L, const tc_type *to, const tc_type *from, const lo_index *at) {
   if (at->flat) {
     bool scalar = true, same = from->rank == to->rank;
@@ -42,7 +43,8 @@ static const lo_index *broadcast(lo *L, const tc_type *to, const tc_type *from, 
   lo_index d = draft(from->rank);
   int shift = to->rank - from->rank;
   for (int i = 0; i < from->rank; i++)
-    if (!tc_dim_is(from->dim[i], 1)) d.dim[i] = at->dim[i + shift];
+    if (!tc_dim_is(from->dim[i], 1) || tc_dim_is(to->dim[i + shift], 1))
+      d.dim[i] = at->dim[i + shift];
   return lo_intern(L, &d);
 }
 
@@ -120,13 +122,36 @@ static const lo_index *flip(lo *L, const tc_node *n, const lo_index *at) {
   return lo_intern(L, &d);
 }
 
+static bool reads_term(const lo_index *x, const lo_term *term) {
+  for (uint32_t i = 0; i < x->rank; i++)
+    for (uint64_t t = 0; t < x->dim[i].nterm; t++)
+      if (x->dim[i].term[t].node == term->node && x->dim[i].term[t].at == term->at) return true;
+  return false;
+}
+
+/* `shown` with the data-dependent parts of `at` that it lost, because the axis repeats or has one element:
+ * times 0, so that they are checked.  NULL: there is no room for them. */
+static const lo_index *keep_terms(lo *L, const lo_index *at, const lo_index *shown) {
+  if (!shown) return NULL;
+  lo_index d = *shown;
+  bool lost = false;
+  for (uint32_t i = 0; i < at->rank; i++)
+    for (uint64_t t = 0; t < at->dim[i].nterm; t++) {
+      if (reads_term(shown, &at->dim[i].term[t])) continue;
+      lo_lin part = {.nterm = 1, .term = {at->dim[i].term[t]}};
+      if (!d.rank || !lo_lin_add(L, &d.dim[0], &part, tc_dim_const(0))) return NULL;
+      lost = true;
+    }
+  return lost ? lo_intern(L, &d) : shown;
+}
+
 static const lo_index *view(lo *L, const tc_node *n, const lo_index *at) {
   const tc_type *from = tc_graph_type(L->g, n->in[0]);
-  if (n->op == OP_RESHAPE) return reshape(L, &n->type, from, at);
-  if (n->op == OP_EXPAND) return broadcast(L, &n->type, from, at);
+  if (n->op == OP_RESHAPE) return keep_terms(L, at, reshape(L, &n->type, from, at));
+  if (n->op == OP_EXPAND) return keep_terms(L, at, broadcast(L, &n->type, from, at));
   if (at->flat) return NULL;
   if (n->op == OP_PERMUTE) return permute(L, n, at);
-  if (n->op == OP_SLICE) return slice(L, n, at);
+  if (n->op == OP_SLICE) return keep_terms(L, at, slice(L, n, at));
   return n->op == OP_FLIP ? flip(L, n, at) : NULL;
 }
 

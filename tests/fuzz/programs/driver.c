@@ -5,6 +5,7 @@
 #include <omp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agree.h"
@@ -263,6 +264,14 @@ static void misfits(const fuzz_case *c, int i) {
 /* ---- all runs
  * ----------------------------------------------------------------------------------------- */
 
+/* Does the compiler leave statements of it as they are?  They may make operands that fit of others. */
+static bool is_broken(const fuzz_case *c) {
+  char name[100];
+  const char *all = getenv("FUZZ_BROKEN");
+  snprintf(name, sizeof name, " %s ", c->name);
+  return all && strstr(all, name);
+}
+
 static void run_case(const fuzz_case *c) {
   const uint64_t segments = tc_stats_of(c->name).functions;
   if (segments == 0) {
@@ -272,7 +281,7 @@ static void run_case(const fuzz_case *c) {
   }
   total.segments += (int)segments;
   fuzz_case it = *c;
-  it.strict = c->strict && segments == 1;
+  it.strict = c->strict && segments == 1 && !is_broken(c);
   TC_SCOPE fits(&it, "plain", 0, PLAIN, 0);
   TC_SCOPE fits(&it, "other sizes and layouts", 1, PLAIN, 1);
   TC_SCOPE fits(&it, "more layouts", 0, PLAIN, 4);
