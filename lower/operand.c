@@ -133,8 +133,10 @@ static bool reads_term(const lo_index *x, const lo_term *term) {
  * times 0, so that they are checked.  NULL: there is no room for them. */
 static const lo_index *keep_terms(lo *L, const lo_index *at, const lo_index *shown) {
   if (!shown) return NULL;
-  lo_index d = *shown;
+  lo_index d = draft((int)shown->rank);
   bool lost = false;
+  d.flat = shown->flat;
+  memcpy(d.dim, shown->dim, shown->rank * sizeof *d.dim);
   for (uint32_t i = 0; i < at->rank; i++)
     for (uint64_t t = 0; t < at->dim[i].nterm; t++) {
       if (reads_term(shown, &at->dim[i].term[t])) continue;
