@@ -132,7 +132,7 @@ static bool reads_term(const lo_index *x, const lo_term *term) {
 /* `shown` with the data-dependent parts of `at` that it lost, because the axis repeats or has one element:
  * times 0, so that they are checked.  NULL: there is no room for them. */
 static const lo_index *keep_terms(lo *L, const lo_index *at, const lo_index *shown) {
-  if (!shown) return NULL;
+  if (!shown || !at->terms) return shown;
   lo_index d = draft((int)shown->rank);
   bool lost = false;
   d.flat = shown->flat;

@@ -329,6 +329,8 @@ inline constexpr int max_depth = 10000;
 
 std::vector<tc_dim> full_attributes(const tc_type &type); // of OP_FULL
 bool is_tensor_pointer(clang::QualType type);
+// a op b, where a - b has the sign of `order`; nothing if op is no comparison.
+std::optional<bool> compare(clang::BinaryOperatorKind op, int order);
 bool is_api(const clang::FunctionDecl *callee);
 const clang::StringLiteral *declared_shape(const clang::ValueDecl *decl);
 const clang::StringLiteral *declared_shape(const clang::FunctionDecl *function, unsigned index);

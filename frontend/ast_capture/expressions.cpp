@@ -396,23 +396,6 @@ static std::optional<int64_t> pointer_difference(const Place &a, const Place &b)
   return a.path.back() - b.path.back();
 }
 
-static bool compare(BinaryOperatorKind op, int64_t difference) {
-  switch (op) {
-  case BO_LT:
-    return difference < 0;
-  case BO_LE:
-    return difference <= 0;
-  case BO_GT:
-    return difference > 0;
-  case BO_GE:
-    return difference >= 0;
-  case BO_EQ:
-    return difference == 0;
-  default:
-    return difference != 0;
-  }
-}
-
 // Comparisons and differences.
 Value Evaluator::compare_pointers(const BinaryOperator *e, const Value &a, const Value &b) {
   auto number = [&](int64_t n) {
@@ -422,8 +405,11 @@ Value Evaluator::compare_pointers(const BinaryOperator *e, const Value &a, const
     if (auto known = pointer_truth(a.kind == Value::Null ? b : a))
       return number(*known == (e->getOpcode() == BO_NE));
   if (a.kind == Value::Pointer && b.kind == Value::Pointer)
-    if (auto difference = pointer_difference(a.place, b.place))
-      return number(e->getOpcode() == BO_Sub ? *difference : compare(e->getOpcode(), *difference));
+    if (auto difference = pointer_difference(a.place, b.place)) {
+      if (e->getOpcode() == BO_Sub) return number(*difference);
+      if (auto known = compare(e->getOpcode(), (*difference > 0) - (*difference < 0)))
+        return number(*known);
+    }
   fail(e->getExprLoc(), e->getOpcode() == BO_Sub
                             ? "the difference of pointers is not known at build time; use an index"
                             : "pointers are compared, and that they lead into one array is not "

@@ -229,7 +229,7 @@ Scalar Evaluator::convert(const Scalar &v, QualType to, bool explicit_cast) {
 
 // ---- operators ----------------------------------------------------------------------------------
 
-static std::optional<bool> compare(BinaryOperatorKind op, int order) { // order: <0, 0, >0
+std::optional<bool> compare(BinaryOperatorKind op, int order) {
   switch (op) {
   case BO_LT:
     return order < 0;
