@@ -138,11 +138,12 @@ const char *tc_images_problem(const tc_images *m, const char *name) {
 
 /* ---- packs -----------------------------------------------------------------------------------
  *
- * Device code has much in common: the images of the kernels that come from one source file are
- * packed together for each architecture, up to a size that is unpacked in some milliseconds.  By
- * file and in the order of their names, so that what a header brings is equal in all objects. */
+ * Device code has much in common, with that of other architectures too: the machine code of the
+ * kernels that come from one source file is packed together, and so is their PTX, up to a size that
+ * is unpacked in some milliseconds.  By file and in the order of their names, so that what a header
+ * brings is equal in all objects. */
 
-enum { PACK = 1 << 20, ALIGN = 64 /* what the driver's loader copies fastest */ };
+enum { PACK = 3 << 19, ALIGN = 64 /* what the driver's loader copies fastest */ };
 
 /* Puts bytes, which are taken over, into the data under the name that they give it; NULL: out of
  * memory. */
@@ -163,23 +164,26 @@ static const char *put_data(unsigned char *bytes, size_t size, tc_texts *out) {
   return kept;
 }
 
-/* The blobs of number b of n images, one behind the other. */
-static void join(tc_image *const *image, size_t n, uint32_t b, tc_buf *out) {
+/* The machine code of n images, or their PTX, one behind the other. */
+static void join(tc_image *const *image, size_t n, bool ptx, tc_buf *out) {
   static const char zeros[ALIGN];
-  for (size_t i = 0; i < n; ++i) {
-    const tc_nvrtc_blob *blob = &image[i]->job.blob[b];
-    image[i]->place[b].at = out->len;
-    if (blob->ptx) tc_ptx_renumber((const char *)blob->bytes, out);
-    else tc_putn(out, (const char *)blob->bytes, blob->size);
-    tc_putn(out, zeros, (ALIGN - out->len % ALIGN) % ALIGN);
-  }
+  for (size_t i = 0; i < n; ++i)
+    for (uint32_t b = 0; b < image[i]->job.nblob; ++b) {
+      const tc_nvrtc_blob *blob = &image[i]->job.blob[b];
+      if (blob->ptx != ptx) continue;
+      image[i]->place[b].at = out->len;
+      if (ptx) tc_ptx_renumber((const char *)blob->bytes, out);
+      else tc_putn(out, (const char *)blob->bytes, blob->size);
+      tc_putn(out, zeros, (ALIGN - out->len % ALIGN) % ALIGN);
+    }
 }
 
 /* The same as a pack, or as they are where packing saves nothing. */
-static void put_blobs(tc_images *m, tc_image *const *image, size_t n, uint32_t b, tc_texts *out) {
+static void put_blobs(tc_images *m, tc_image *const *image, size_t n, bool ptx, tc_texts *out) {
   tc_buf all = {0};
-  join(image, n, b, &all);
+  join(image, n, ptx, &all);
   const size_t size = all.len;
+  if (!size && !all.failed) return;
   size_t packed = 0;
   unsigned char *bytes =
       all.failed ? NULL : tc_image_pack((unsigned char *)all.text, size, &packed);
@@ -191,10 +195,12 @@ static void put_blobs(tc_images *m, tc_image *const *image, size_t n, uint32_t b
     out->host.failed = true;
     return;
   }
-  for (size_t i = 0; i < n; ++i) {
-    image[i]->place[b].data = is_packed ? NULL : name;
-    image[i]->place[b].pack = m->npack;
-  }
+  for (size_t i = 0; i < n; ++i)
+    for (uint32_t b = 0; b < image[i]->job.nblob; ++b) {
+      if (image[i]->job.blob[b].ptx != ptx) continue;
+      image[i]->place[b].data = is_packed ? NULL : name;
+      image[i]->place[b].pack = m->npack;
+    }
   tc_putf(&out->host, "extern const unsigned char %s[] TC_HIDDEN;\n", name);
   if (is_packed)
     tc_putf(&out->host, "static tcrt_cuda_packed tc_pack_%u = {%s, %zu, %zu, 0};\n", m->npack++,
@@ -207,12 +213,11 @@ static int by_file(const void *a, const void *b) {
   return strcmp(x->name, y->name);
 }
 
-/* Bytes of the largest blob. */
+/* Bytes of machine code, or of PTX where that is more. */
 static size_t size_of(const tc_image *i) {
-  size_t most = 0;
-  for (uint32_t b = 0; b < i->job.nblob; ++b)
-    if (i->job.blob[b].size > most) most = i->job.blob[b].size;
-  return most;
+  size_t size[2] = {0, 0};
+  for (uint32_t b = 0; b < i->job.nblob; ++b) size[i->job.blob[b].ptx] += i->job.blob[b].size;
+  return size[0] > size[1] ? size[0] : size[1];
 }
 
 static void put_packs(tc_images *m, bool together, tc_texts *out) {
@@ -225,8 +230,8 @@ static void put_packs(tc_images *m, bool together, tc_texts *out) {
     size_t size = size_of(list[first]);
     for (end = first + 1; together && end < n && list[end]->file == list[first]->file; ++end)
       if ((size += size_of(list[end])) > PACK) break;
-    for (uint32_t b = 0; b < list[first]->job.nblob; ++b)
-      put_blobs(m, list + first, end - first, b, out);
+    put_blobs(m, list + first, end - first, false, out);
+    put_blobs(m, list + first, end - first, true, out);
   }
   if (!list) out->host.failed = true;
   free(list);

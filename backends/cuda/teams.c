@@ -60,8 +60,14 @@ typedef struct rows {
   int passes;     /* over rows that no registers hold */
   int reductions; /* stages at whose ends the threads of a team wait for each other */
   int others;     /* loads that differ from row to row, but for the first */
+  int64_t points; /* rows that there are at most */
   bool large;     /* 8 bytes an element */
 } rows;
+
+/* A function for where there are many rows (tc_cuda_fits), unless there never are. */
+static void add_for_many(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f) {
+  if (r->points >= TC_CUDA_MANY / f.most) tc_cuda_add_form(plan, f);
+}
 
 /* exact: conditions and distances are constant, others take registers; halves wait in pairs for what is done with them. */
 static int registers_of(const rows *r, const tc_cuda_instance *f, bool exact) {
@@ -193,7 +199,7 @@ static bool add_single(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance
   if (r->reductions != 1 || !r->shared || f->lanes > 4 || items < 4) return false;
   keep_rows(&kept, r, TEAM, items / 2, false);
   kept.least = kept.keeps;
-  tc_cuda_add_form(plan, kept);
+  add_for_many(r, plan, kept);
   return true;
 }
 
@@ -215,14 +221,14 @@ static void add_teams(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance 
     full.full = true;
     const bool single =
         f->wide && t->threads == DOUBLE && t->quarters == WHOLE && add_single(r, plan, f, items);
-    if (!single && t->quarters == WHOLE && has_full(r, f, t->threads)) tc_cuda_add_form(plan, full);
+    if (!single && t->quarters == WHOLE && has_full(r, f, t->threads)) add_for_many(r, plan, full);
     if (!once || t->threads <= SMALL) tc_cuda_add_form(plan, kept);
   }
 }
 
 /* Short rows that are only reduced: a few threads, a number that the compiler knows, and one pass.
  * Larger blocks: such rows are many, and a block has little to do. */
-static void add_short(tc_cuda_plan *plan, const tc_cuda_instance *f) {
+static void add_short(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f) {
   enum { TEAM = 4, ITEMS = 4 };
   tc_cuda_instance few = *f;
   few.kept = true;
@@ -231,7 +237,7 @@ static void add_short(tc_cuda_plan *plan, const tc_cuda_instance *f) {
   few.keeps = TEAM * ITEMS;
   few.least = 2 * TEAM;
   few.threads = TC_CUDA_THREADS;
-  tc_cuda_add_form(plan, few);
+  add_for_many(r, plan, few);
 }
 
 /* Long rows that are only reduced, where there are many: several teams on a multiprocessor, for one
@@ -242,7 +248,7 @@ static void add_long(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *
   team.group = team.most = TC_CUDA_THREADS;
   team.least = ROUNDS * TC_CUDA_THREADS * f->unroll;
   if (f->unroll == MANY && !r->others && !r->shared) team.unroll = 2 * MANY;
-  tc_cuda_add_form(plan, team);
+  add_for_many(r, plan, team);
 }
 
 /* Rows of any length: teams that keep them in registers, and those that do not. */
@@ -251,7 +257,7 @@ static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f
   const int items = r->count ? most_items(r, f.lanes) : 0;
   if (items) add_teams(r, plan, &f, items);
   else if (f.wide && f.lanes > 1 && r->passes == 1 && !plan->scan && !plan->args) {
-    add_short(plan, &f);
+    add_short(r, plan, &f);
     add_long(r, plan, &f);
   }
   if (f.staged)
@@ -297,6 +303,19 @@ int tc_cuda_count_passes(const tc_nest *n) {
   return passes > 1 && most ? passes - 1 : passes;
 }
 
+/* Points of the outer axes, at most. */
+static int64_t most_points(const tc_program *p, const tc_nest *n) {
+  int64_t points = 1;
+  for (int i = 0; i < n->nouter; ++i) {
+    int64_t least, most;
+    tc_dim_range(tc_graph_dims(p->graph), n->axis[i].extent, &least, &most);
+    if (n->axis[i].of >= 0 || most > TC_CUDA_MANY) return TC_CUDA_MANY;
+    points *= most;
+    if (points > TC_CUDA_MANY) return TC_CUDA_MANY;
+  }
+  return points;
+}
+
 static int count_reductions(const tc_nest *n) {
   int reductions = 0;
   for (uint32_t s = 0; s < n->nstage; ++s) {
@@ -322,6 +341,7 @@ void tc_cuda_plan_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n
                           : once  ? LONG
                                   : elements,
                   .passes = passes,
+                  .points = most_points(p, n),
                   .reductions = count_reductions(n)};
   f.each = f.wide && elements / f.lanes > MOST ? MOST : elements / f.lanes;
   if (!f.wide || !plan_fixed_rows(p, n, &r, plan, f)) plan_free_rows(&r, plan, f);

@@ -28,7 +28,7 @@ extern "C" {
 
 /* ---- images ---------------------------------------------------------------------------------- */
 
-/* Blobs of several images for one architecture, packed together, for they have much in common.
+/* The machine code, or the PTX, of several images, packed together, for it has much in common.
  * Constant but for `bytes`, which starts as NULL and belongs to the runtime: they are unpacked once,
  * by the first launch that needs one of them, whatever thread makes it. */
 typedef struct tcrt_cuda_packed {
