@@ -1,6 +1,7 @@
 /* explain.c - the rows of explain.h, from a graph and the programs it became. */
 #include "backends/explain.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const words[] = {
@@ -163,42 +164,40 @@ static const char *other_file(const tc_function *f, tc_loc loc) {
   return file && strcmp(file, f->file) != 0 && !strchr(file, ',') ? file : "";
 }
 
-/* Of the places in other files: each once, in the order of the operations. */
-static void other_lines(const tc_function *f, const tc_program *p, const tc_kernel *k,
-                        const char *comma, tc_buf *out) {
-  for (uint32_t i = 0; i < k->nfused; ++i) {
-    const tc_loc loc = tc_graph_node(p->graph, k->fused[i])->loc;
-    const char *file = other_file(f, loc);
-    bool known = !*file;
-    for (uint32_t j = 0; j < i && !known; ++j) {
-      const tc_loc other = tc_graph_node(p->graph, k->fused[j])->loc;
-      known = other.line == loc.line && !strcmp(other_file(f, other), file);
-    }
-    if (known) continue;
-    tc_put(out, comma);
-    put_escaped(file, strlen(file), out);
-    tc_putf(out, ":%u", loc.line);
-    comma = ",";
-  }
-  if (*comma == '\t') tc_put(out, "\t");
+/* A line that a kernel comes from. */
+typedef struct place {
+  const char *file; /* "": the function's */
+  uint32_t line;
+} place;
+
+/* By file, the function's first; by line. */
+static int by_place(const void *a, const void *b) {
+  const place *x = a, *y = b;
+  const int files = strcmp(x->file, y->file);
+  return files ? files : (x->line > y->line) - (x->line < y->line);
 }
 
-/* Lines of the function's file in ascending order, each once; then the others. */
+/* The kernel's lines in order, each once. */
 static void line_list(const tc_function *f, const tc_program *p, const tc_kernel *k, tc_buf *out) {
-  uint32_t last = 0;
-  const char *comma = "\t";
-  for (;;) {
-    uint32_t next = UINT32_MAX;
-    for (uint32_t i = 0; i < k->nfused; ++i) {
-      const tc_loc loc = tc_graph_node(p->graph, k->fused[i])->loc;
-      if (loc.line > last && loc.line < next && !*other_file(f, loc)) next = loc.line;
-    }
-    if (next == UINT32_MAX) break;
-    tc_putf(out, "%s%u", comma, next);
-    comma = ",";
-    last = next;
+  place *at = calloc(k->nfused + 1, sizeof *at);
+  uint32_t n = 0;
+  for (uint32_t i = 0; at && i < k->nfused; ++i) {
+    const tc_loc loc = tc_graph_node(p->graph, k->fused[i])->loc;
+    if (loc.line) at[n++] = (place){other_file(f, loc), loc.line};
   }
-  other_lines(f, p, k, comma, out);
+  if (n) qsort(at, n, sizeof *at, by_place);
+  tc_put(out, "\t");
+  for (uint32_t i = 0; i < n; ++i) {
+    if (i && by_place(&at[i], &at[i - 1]) == 0) continue;
+    if (i) tc_put(out, ",");
+    if (*at[i].file) {
+      put_escaped(at[i].file, strlen(at[i].file), out);
+      tc_put(out, ":");
+    }
+    tc_putf(out, "%u", at[i].line);
+  }
+  if (!at) out->failed = true;
+  free(at);
 }
 
 static void op_list(const tc_program *p, const tc_kernel *k, tc_buf *out) {
