@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "common/sample.h"
+
 enum { MOST_RANK = 3 };
 
 static void stop(const char *path, const char *what) {
@@ -41,8 +43,7 @@ tc_tensor *idx_load(const char *folder, const char *file, int64_t most) {
   read_bytes(f, path, data, bytes);
   gzclose(f);
   tc_tensor *read = tc_wrap_const(TC_U8, dims, NULL, data);
-  tc_tensor *t = tc_clone(read), *here = tc_to(t, tc_default_device());
-  if (!here) stop(path, tc_error());
+  tc_tensor *here = sample_check(tc_to(tc_clone(read), tc_default_device()));
   tc_free(read);
   free(data);
   return here;
