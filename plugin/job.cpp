@@ -22,9 +22,10 @@ using llvm::StringRef;
 
 // ---- one function -------------------------------------------------------------------------------
 
-// What was made for certain sizes, or for any.
+// What was made for certain sizes and sides of branches, or for any.
 struct Made {
-  std::string variant;
+  std::string made_for;
+  std::string variant; // the sizes
   unsigned segments = 0;
   int ops = 0, kernels = 0;
 };
@@ -49,11 +50,21 @@ struct FunctionJob {
 
   std::vector<Made> made;
 
-  Made &of(const std::string &variant) {
+  Made &of(const Segment &segment) {
     for (Made &each : made)
-      if (each.variant == variant) return each;
-    made.push_back({variant, 0, 0, 0});
+      if (each.made_for == segment.made_for) return each;
+    made.push_back({segment.made_for, segment.variant, 0, 0, 0});
     return made.back();
+  }
+
+  // Kernels of a call: those for its sizes and sides, and those for all sides.
+  int kernels_of(const Made &one) const {
+    int kernels = one.kernels;
+    for (const Made &each : made)
+      if (each.made_for == each.variant && one.made_for != one.variant &&
+          each.variant == one.variant)
+        kernels += each.kernels;
+    return kernels;
   }
 
   void missed(const std::string &why) {
@@ -197,6 +208,8 @@ void Job::capture(FunctionJob &f) {
   for (size_t i = 0; i < f.captured.segments.size(); i++) {
     Segment &segment = f.captured.segments[i];
     segment.symbol = symbol(f, i);
+    const bool both = !segment.variant.empty() && !segment.choices.empty();
+    segment.made_for = segment.variant + (both ? ", " : "") + segment.choices;
     if (dump_wanted("capture"))
       llvm::errs() << "; after capture\n" << graph_text(segment.graph.get());
   }
@@ -331,7 +344,7 @@ void Job::compile() {
       compiled.name = f.name.c_str();
       compiled.file = f.file.c_str();
       compiled.line = sources.getPresumedLineNumber(sources.getFileLoc(place));
-      compiled.sizes = segment.variant.empty() ? nullptr : segment.variant.c_str();
+      compiled.sizes = segment.made_for.empty() ? nullptr : segment.made_for.c_str();
       compiled.passes = passes(f.captured.segments, i);
       compiled.graph = segment.graph.release();
       compiled.ops = segment.ops;
@@ -363,7 +376,7 @@ void Job::compile() {
     }
     f.cuda = results[i].cuda && (f.cuda || !f.compiled);
     f.compiled++;
-    Made &made = f.of(jobs[i].second->variant);
+    Made &made = f.of(*jobs[i].second);
     made.segments++;
     made.kernels += results[i].kernels;
     made.ops += jobs[i].second->ops;
@@ -448,7 +461,7 @@ void Job::check_contract(FunctionJob &f) {
     f.messages.push_back({TC_ERROR, f.decl->getLocation(), "'" + f.name + "' " + text, {}, {}});
   };
   int kernels = 0; // of the sizes that need most
-  for (const Made &made : f.made) kernels = std::max(kernels, made.kernels);
+  for (const Made &made : f.made) kernels = std::max(kernels, f.kernels_of(made));
   if (f.options.max_kernels && kernels > *f.options.max_kernels) {
     error("needs " + std::to_string(kernels) +
           " kernels, and max_kernels=" + std::to_string(*f.options.max_kernels));
@@ -475,7 +488,7 @@ void Job::show(FunctionJob &f) {
                       {TC_REMARK,
                        f.decl->getLocation(),
                        "'" + f.name + "' compiled" +
-                           (made.variant.empty() ? "" : " for " + made.variant) + ": " +
+                           (made.made_for.empty() ? "" : " for " + made.made_for) + ": " +
                            std::to_string(made.ops) + " ops in " + std::to_string(made.kernels) +
                            (made.kernels == 1 ? " kernel" : " kernels") +
                            (f.captured.breaks || made.segments > 1

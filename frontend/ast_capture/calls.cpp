@@ -140,6 +140,7 @@ std::optional<Tensor> Evaluator::as_tensor(Value v, const Expr *e) {
   if (v.kind != Value::Tensors) {
     fail(e->getExprLoc(), v.kind == Value::Null ? "the operand is NULL"
                                                 : "the operand is not a tensor that is followed");
+    obstacle.dead = v.kind == Value::Null && !chosen.empty(); // on one way alone
     return std::nullopt;
   }
   v.tensor.ref = contents(v.tensor, e->getExprLoc());
@@ -163,8 +164,10 @@ bool Evaluator::append_tensors(const Value &array, const Expr *arg, int64_t n,
       return false;
     }
     Value v = load(offset_place(array.place, i), arg->getExprLoc());
-    if (!failed && v.kind != Value::Tensors)
+    if (!failed && v.kind != Value::Tensors) {
       fail(arg->getExprLoc(), "an element of the list is not a tensor that is followed");
+      obstacle.dead = v.kind == Value::Null && !chosen.empty();
+    }
     if (!failed) in.push_back(contents(v.tensor, arg->getExprLoc()));
   }
   return !failed;

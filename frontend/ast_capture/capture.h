@@ -33,9 +33,11 @@ struct GraphDeleter {
 // What a guarded call has to write: the graph and the C around it.
 struct Segment {
   std::unique_ptr<tc_graph, GraphDeleter> graph;
-  std::string symbol;  // of the entry
-  std::string variant; // sizes that it is made for, such as "B=1"; "": any
-  int ops = 0;        // API calls
+  std::string symbol;   // of the entry
+  std::string variant;  // sizes that it is made for, such as "B=1"; "": any
+  std::string choices;  // what holds where it runs, of what branches ask for, such as "mode == 2"
+  std::string made_for; // both
+  int ops = 0;          // API calls
   clang::SourceLocation loc;
 
   // Text in front of the call.

@@ -44,6 +44,15 @@ struct CoreMessage {
   };
 };
 
+// A side of a branch on what is known at run time only, taken where no segment can stand in the side
+// itself: in a function that is called, in an expression.  The other side is another evaluation.
+struct Choice {
+  std::string text; // the condition
+  bool holds;
+  bool pointer; // it asks whether there is a tensor
+  std::string side() const; // what holds
+};
+
 // Why statements could not be captured.
 struct Obstacle {
   clang::SourceLocation loc;
@@ -52,6 +61,7 @@ struct Obstacle {
   bool quiet = false; // nothing that the programmer would call a break
   std::vector<clang::CharSourceRange> ranges;
   std::vector<FixIt> fixits;
+  bool dead = false; // no program comes here that does as it should
 };
 
 class Evaluator {
@@ -71,6 +81,11 @@ public:
   bool finish(Flow flow, const clang::Stmt *first, const clang::Stmt *last, Segment &result);
   // What is known behind them.
   Facts harvest();
+
+  // Sides to take; of other branches that where the condition holds.  nullptr: none is taken.
+  const std::vector<Choice> *choices = nullptr;
+  bool optional = true; // tensors may be missing
+  std::vector<Choice> chosen; // in the order in which the branches were met
 
   Obstacle obstacle;
   bool again = false;   // stopped because of an input that was not known before
@@ -92,7 +107,12 @@ private:
   Flow execute_loop(const clang::Stmt *init, const clang::Expr *condition, const clang::Expr *step,
                     const clang::Stmt *body, bool body_first, clang::SourceLocation loc);
   void declare(const clang::VarDecl *variable);
-  std::optional<bool> decide(const clang::Expr *condition, bool loop);
+  std::optional<bool> goes_on(const clang::Expr *condition);
+  std::optional<bool> is_case(const Scalar &v, const clang::CaseStmt *label);
+  std::optional<bool> side_of(const Value &condition, const clang::Stmt *yes,
+                              const clang::Stmt *no);
+  std::optional<bool> choose(const std::string &text, bool pointer = false);
+  bool require(const std::string &text, bool holds);
   std::string remedy(const Value &v, const char *otherwise) const;
 
   // outer.cpp
@@ -321,6 +341,7 @@ private:
   int depth = 0;      // of nested expressions and statements being evaluated
   int maybe = 0;      // around what may not run: nothing may be read through pointers
   int scopes = 0;     // open TC_SCOPEs
+  int blocks = 0;     // expressions with statements in them, being evaluated
   bool exits = false; // the condition leads out of the statements when a pointer is NULL
 };
 
@@ -328,6 +349,8 @@ private:
 inline constexpr int max_depth = 10000;
 
 std::vector<tc_dim> full_attributes(const tc_type &type); // of OP_FULL
+std::string bare(llvm::StringRef text);      // without the parentheses around it
+bool ends_program(const clang::Stmt *s); // a call of a function such as abort()
 bool is_tensor_pointer(clang::QualType type);
 // a op b, where a - b has the sign of `order`; nothing if op is no comparison.
 std::optional<bool> compare(clang::BinaryOperatorKind op, int order);

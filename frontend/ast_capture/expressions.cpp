@@ -253,12 +253,14 @@ Value Evaluator::evaluate_construction(const CXXConstructExpr *e) {
 // ({ ... }): the value of the last expression.  assert() is one.
 Value Evaluator::evaluate_block(const StmtExpr *e) {
   Value last = Value::of(Value::Void);
+  blocks++;
   for (const Stmt *step : e->getSubStmt()->body()) {
     const auto *labelled = dyn_cast<ValueStmt>(step);
     if (const Expr *value = labelled ? labelled->getExprStmt() : nullptr) last = evaluate(value);
     else if (execute(step) != Flow::Next)
       fail(e->getExprLoc(), "control leaves a statement expression");
   }
+  blocks--;
   return last;
 }
 
@@ -512,12 +514,18 @@ Value Evaluator::evaluate_conditional(const AbstractConditionalOperator *e) {
     fail(e->getExprLoc(), "?: without a middle operand; write the condition and the value");
     return {};
   }
+  const bool before = exits;
+  exits = exits || ends_program(e->getTrueExpr()) || ends_program(e->getFalseExpr());
   Value condition = evaluate(e->getCond());
+  exits = before;
   if (failed) return {};
-  auto known =
-      condition.kind == Value::Scalars ? truth(condition.scalar) : pointer_truth(condition);
+  const bool number = condition.kind == Value::Scalars && e->getType()->isArithmeticType();
+  auto known = number ? truth(condition.scalar)
+                      : side_of(condition, e->getTrueExpr(), e->getFalseExpr());
+  if (!known && condition.kind == Value::Scalars && !condition.scalar.late && !number)
+    known = choose(bare(condition.scalar.text));
   if (known) return evaluate(*known ? e->getTrueExpr() : e->getFalseExpr());
-  if (condition.kind == Value::Scalars && e->getType()->isArithmeticType()) {
+  if (number) {
     maybe++;
     Value a = evaluate(e->getTrueExpr()), b = evaluate(e->getFalseExpr());
     maybe--;

@@ -456,6 +456,9 @@ std::optional<bool> Evaluator::pointer_truth(const Value &v) {
   std::string text = v.kind == Value::Pointer ? asked->text : asked->lvalue();
   if (StringRef(text).contains("__tc_size_")) return std::nullopt;
   text = "(" + text + ") != 0";
+  bool operand = v.kind == Value::Tensors && storages[v.tensor.storage].input >= 0;
+  if (!exits && optional && v.kind == Value::Tensors && !operand) // such as a bias
+    if (auto side = choose(text, true)) return side;
   if (!llvm::is_contained(conditions, text)) conditions.push_back(text);
   return true;
 }

@@ -61,8 +61,10 @@ Scalar Evaluator::integer_constant(const llvm::APSInt &v, QualType type) {
   if (s.integer.isSigned() && s.integer.isMinSignedValue()) // not a literal in C
     literal = llvm::toString(next, 10) + (width > 32 ? "LL - 1" : " - 1");
   else if (s.integer.isUnsigned() && width == 64) literal += "ULL";
-  bool simple = s.type->isSpecificBuiltinType(BuiltinType::Int) && !s.integer.isNegative();
-  s.text = simple ? literal : "((" + type_name(s.type) + ")(" + literal + "))";
+  bool plain_int = s.type->isSpecificBuiltinType(BuiltinType::Int) && !s.integer.isNegative();
+  if (plain_int) s.text = literal;
+  else if (s.type->isSpecificBuiltinType(BuiltinType::UInt)) s.text = literal + "U";
+  else s.text = "((" + type_name(s.type) + ")(" + literal + "))";
   return s;
 }
 

@@ -41,7 +41,20 @@ private:
     bool stopped = false; // by the obstacle
     bool nothing = false;
     Facts after;
+    std::vector<Choice> choices; // sides of branches that were taken
     std::unique_ptr<Segment> segment;
+  };
+
+  // What came of a place.
+  struct Outcome {
+    size_t next = 0; // statements up to there are done with
+    std::optional<Segment> segment;
+    Facts after;                      // of the segment
+    size_t pass = 0;                  // without one: statements that are passed by
+    std::vector<Choice> choices;
+    std::optional<Obstacle> obstacle; // to be reported
+    bool breaks = false;              // segments may stand in the first statement
+    bool dead = false;                // no program goes this way that does as it should
   };
 
   void block(const CompoundStmt *block);
@@ -51,7 +64,13 @@ private:
   void descend(const Stmt *s);
   void label(const Stmt *&s, bool &labelled);
   bool enters(const std::vector<Item> &items, size_t from, size_t to) const;
+  std::vector<Attempt> ways(const std::vector<Item> &items, size_t at);
+  std::vector<Attempt> all_ways(const std::vector<Item> &items, size_t at);
+  Outcome follow(const std::vector<Item> &items, size_t at, SourceLocation close, bool braces,
+                 Attempt found);
   size_t try_from(const std::vector<Item> &items, size_t at, SourceLocation close, bool braces);
+  void keep(std::vector<Outcome> &outcomes);
+  void doubt(const std::vector<Item> &items, size_t at, size_t next, const Facts &before);
   Attempt evaluate(const std::vector<Item> &items, size_t from, size_t to, Discovered &discovered,
                    bool collecting, bool finish);
   Attempt collect(const std::vector<Item> &items, size_t from, size_t to, Discovered &discovered,
@@ -74,6 +93,10 @@ private:
   Facts facts;
   std::vector<Message> breaks;
   int nesting = 0, branches = 0;
+  std::vector<Choice> choices; // sides that are taken from a place on
+  bool choosing = true;        // others may be met
+  bool optional = true;        // ... that ask whether there is a tensor
+  bool lost = false;           // not all ways through a statement are compiled
   unsigned refused = 0; // places in a row where no segment could begin: twice as many are passed by
   bool wrong = false;   // the program has a mistake: nothing is compiled
 };
@@ -93,6 +116,8 @@ Segmenter::Attempt Segmenter::evaluate(const std::vector<Item> &items, size_t fr
   if (!segment->graph) return attempt;
   Evaluator evaluator(context, function, sizes, reading, facts, items[from].s->getBeginLoc(),
                       segment->graph.get(), discovered, collecting);
+  evaluator.choices = choosing ? &choices : nullptr;
+  evaluator.optional = optional;
   bool fine = evaluator.begin();
   size_t useful = from;
   int useful_ops = 0;
@@ -119,6 +144,7 @@ Segmenter::Attempt Segmenter::evaluate(const std::vector<Item> &items, size_t fr
     attempt.nothing = evaluator.nothing;
   }
   attempt.after = evaluator.harvest();
+  attempt.choices = evaluator.chosen;
   if (useful_ops && !finish) attempt.end = useful;
   if (evaluator.again) attempt.end = SIZE_MAX;
   else attempt.segment = std::move(segment);
@@ -255,19 +281,61 @@ size_t fewer(size_t at, size_t end, size_t tries) {
   return tries < few && end - at <= many ? end - 1 : at + (end - at) / 2;
 }
 
-// Tries a segment at items[at].  Returns how many statements are done with.
-size_t Segmenter::try_from(const std::vector<Item> &items, size_t at, SourceLocation close,
-                           bool braces) {
+// Ways through the branches that have sides to choose from: the first takes those where the conditions
+// hold, each other one the other side of a branch of a way before it.  Empty: there are too many; of
+// tensors that may be missing, more than one.
+std::vector<Segmenter::Attempt> Segmenter::all_ways(const std::vector<Item> &items, size_t at) {
+  const size_t most = 8;
+  std::vector<Attempt> list;
+  choices.clear();
+  while (list.size() < most) {
+    Discovered discovered;
+    list.push_back(collect(items, at, items.size(), discovered, false));
+    choices = list.back().choices;
+    if (llvm::count_if(choices, [](const Choice &each) { return each.pointer; }) > 1) return {};
+    while (!choices.empty() && !choices.back().holds) choices.pop_back();
+    if (choices.empty()) return list;
+    choices.back().holds = false;
+  }
+  return {};
+}
+
+// The same; where there are too many, tensors are taken to be there, and at last such branches for
+// breaks.
+std::vector<Segmenter::Attempt> Segmenter::ways(const std::vector<Item> &items, size_t at) {
+  std::vector<Attempt> list;
+  for (int given_up = 0; list.empty(); given_up++) {
+    optional = given_up < 1;
+    choosing = given_up < 2;
+    list = all_ways(items, at);
+  }
+  return list;
+}
+
+std::string text_of(const std::vector<Choice> &choices) {
+  std::string text;
+  for (const Choice &each : choices)
+    text += (text.empty() ? "" : " && ") + each.side();
+  return text;
+}
+
+// A segment at items[at], on one way.
+Segmenter::Outcome Segmenter::follow(const std::vector<Item> &items, size_t at,
+                                     SourceLocation close, bool braces, Attempt found) {
+  Outcome out;
   Discovered discovered;
-  Attempt found = collect(items, at, items.size(), discovered, false);
+  out.choices = found.choices;
+  out.dead = found.stopped && found.obstacle.dead;
   if (found.stopped && found.obstacle.hard && !branches) {
-    report(found.obstacle);
-    return items.size();
+    out.obstacle = found.obstacle;
+    out.next = items.size();
+    return out;
   }
   if (found.end == at) { // the statement itself is a break
-    report(found.obstacle);
-    descend(items[at].s);
-    return at + 1;
+    out.obstacle = found.obstacle;
+    out.breaks = true;
+    out.next = at + 1;
+    return out;
   }
   Obstacle why;
   for (size_t end = found.end, tries = 0; found.ops && end > at; end = fewer(at, end, tries++)) {
@@ -302,6 +370,7 @@ size_t Segmenter::try_from(const std::vector<Item> &items, size_t at, SourceLoca
       for (size_t i = at; i < end && fine; i++) fine = split(items[i].s, s, why);
       if (!fine) continue;
     }
+    s.choices = text_of(attempt.choices);
     s.file = where.file;
     s.begin = where.begin;
     s.end = where.end;
@@ -310,25 +379,93 @@ size_t Segmenter::try_from(const std::vector<Item> &items, size_t at, SourceLoca
     s.end_behind = where.end_behind;
     s.braces = where.braces;
     s.loc = where.loc;
-    out.segments.push_back(std::move(s));
-    facts = std::move(attempt.after);
+    out.segment = std::move(s);
+    out.after = std::move(attempt.after);
     refused = 0;
-    return behind(items, end, attempt.flow);
+    out.next = behind(items, end, attempt.flow);
+    return out;
   }
+  out.pass = found.end;
+  out.next = behind(items, found.end, found.flow);
   if (found.ops) { // computes something, and yet no segment can begin here
-    const size_t end = std::min(found.end, at + (size_t(1) << std::min(refused++, 30u)));
-    if (sources.isBeforeInTranslationUnit(items[end - 1].s->getEndLoc(), why.loc))
+    out.next = std::min(found.end, at + (size_t(1) << std::min(refused++, 30u)));
+    if (sources.isBeforeInTranslationUnit(items[out.next - 1].s->getEndLoc(), why.loc))
       why = {
           items[at].s->getBeginLoc(), why.why, why.hard, why.quiet, {}, {}}; // may be captured yet
-    report(why);
-    if (end == at + 1) descend(items[at].s);
-    Discovered none;
-    facts = collect(items, at, end, none, false).after;
-    return end;
+    out.obstacle = why;
+    out.breaks = out.next == at + 1;
+    out.pass = out.next;
   }
-  Discovered none;
-  facts = collect(items, at, found.end, none, false).after;
-  return behind(items, found.end, found.flow);
+  return out;
+}
+
+// Whether one for the same sides does all of it.
+static bool done_by(const std::vector<Segment> &segments, const Segment &s) {
+  return llvm::any_of(segments, [&](const Segment &each) {
+    return each.choices == s.choices && each.begin <= s.begin && s.end <= each.end &&
+           each.begin_token.isInvalid() && each.end_token.isInvalid();
+  });
+}
+
+// The segments of a place; one that asks for nothing stands behind the others.
+void Segmenter::keep(std::vector<Outcome> &outcomes) {
+  std::optional<Segment> plain;
+  for (Outcome &each : outcomes) {
+    if (!each.segment || each.dead) continue;
+    const bool asks = !each.segment->choices.empty();
+    if (!asks && !plain) plain = std::move(each.segment);
+    if (asks && !done_by(out.segments, *each.segment))
+      out.segments.push_back(std::move(*each.segment));
+  }
+  if (plain) out.segments.push_back(std::move(*plain));
+}
+
+// Behind statements that one of several ways leads through.
+void Segmenter::doubt(const std::vector<Item> &items, size_t at, size_t next, const Facts &before) {
+  facts.constants = before.constants;
+  facts.doubt_since(before);
+  for (size_t i = at; i < next; i++) reading.forget(items[i].s, facts, false);
+}
+
+// Tries a segment at items[at], on each way.  Returns how many statements are done with: those that
+// are on all of them.
+size_t Segmenter::try_from(const std::vector<Item> &items, size_t at, SourceLocation close,
+                           bool braces) {
+  std::vector<Attempt> found = ways(items, at);
+  if (llvm::all_of(found, [](const Attempt &way) { return way.obstacle.dead; }))
+    for (Attempt &way : found) way.obstacle.dead = false;
+  const bool many = found.size() > 1, chose = choosing;
+  const Facts before = facts;
+  std::vector<Outcome> outcomes;
+  branches += many; // what is wrong on one way is no error
+  for (Attempt &way : found) {
+    choices = way.choices;
+    outcomes.push_back(follow(items, at, close, braces, std::move(way)));
+    if (outcomes.back().dead) continue;
+    if (const auto &obstacle = outcomes.back().obstacle) {
+      report(*obstacle);
+      lost |= many && !obstacle->quiet;
+    }
+  }
+  branches -= many;
+  auto shorter = [](const Outcome &a, const Outcome &b) {
+    if (a.dead != b.dead) return b.dead;
+    return a.next != b.next ? a.next < b.next : a.breaks > b.breaks;
+  };
+  Outcome &least = *std::min_element(outcomes.begin(), outcomes.end(), shorter);
+  const bool captured = least.segment.has_value();
+  keep(outcomes);
+  if (least.breaks) descend(items[at].s);
+  if (captured) {
+    facts = std::move(least.after);
+  } else if (least.pass) {
+    Discovered none;
+    choices = least.choices;
+    choosing = chose;
+    facts = collect(items, at, least.pass, none, false).after;
+  }
+  if (many) doubt(items, at, least.next, before);
+  return least.next;
 }
 
 void Segmenter::label(const Stmt *&s, bool &labelled) {
@@ -439,7 +576,8 @@ void Segmenter::run(bool fullgraph) {
   }
   const auto *body = dyn_cast<CompoundStmt>(function->getBody());
   if (body) block(body);
-  bool whole = out.segments.size() == 1 && out.segments[0].whole;
+  bool whole = !out.segments.empty() && !lost &&
+               llvm::all_of(out.segments, [](const Segment &s) { return s.whole; });
   if (wrong || (fullgraph && !breaks.empty() && !whole)) out.segments.clear();
   bool partly = !out.segments.empty();
   std::set<std::pair<unsigned, std::string>> shown;

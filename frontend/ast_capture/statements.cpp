@@ -99,17 +99,81 @@ std::string Evaluator::remedy(const Value &v, const char *otherwise) const {
          "' TC_COMPILE, so that its parts are compiled";
 }
 
-std::optional<bool> Evaluator::decide(const Expr *condition, bool loop) {
+// ---- what is known at run time only -------------------------------------------------------------
+
+// Without the parentheses around it.
+std::string bare(StringRef text) {
+  const bool plain = !text.contains('"') && !text.contains('\'');
+  while (plain && text.starts_with("(") && text.ends_with(")")) {
+    int open = 0;
+    size_t i = 0;
+    do open += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    while (open && ++i < text.size());
+    if (i + 1 != text.size()) break;
+    text = text.drop_front().drop_back();
+  }
+  return text.str();
+}
+
+std::string Choice::side() const {
+  auto in_name = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; };
+  if (holds) return text;
+  return llvm::all_of(text, in_name) ? "!" + text : "!(" + text + ")";
+}
+
+// A condition of the call, unless it cannot stand there: of what the kernels compute, of sizes.
+bool Evaluator::require(const std::string &text, bool holds) {
+  if (text.empty() || maybe || StringRef(text).contains("__tc_size_")) return false;
+  std::string condition = Choice{text, holds, false}.side();
+  if (!llvm::is_contained(conditions, condition)) conditions.push_back(condition);
+  return true;
+}
+
+std::optional<bool> Evaluator::choose(const std::string &text, bool pointer) {
+  if (!choices) return std::nullopt;
+  auto is_it = [&](const Choice &each) { return each.text == text; };
+  auto given = llvm::find_if(*choices, is_it);
+  const Choice choice = {text, given == choices->end() || given->holds, pointer};
+  if (!require(text, choice.holds)) return std::nullopt;
+  if (llvm::none_of(chosen, is_it)) chosen.push_back(choice);
+  return choice.holds;
+}
+
+bool ends_program(const Stmt *s) {
+  if (!s) return false;
+  if (const auto *block = dyn_cast<CompoundStmt>(s))
+    return !block->body_empty() && ends_program(block->body_back());
+  const auto *e = dyn_cast<Expr>(s);
+  const auto *call = e ? dyn_cast<CallExpr>(e->IgnoreParenCasts()) : nullptr;
+  const FunctionDecl *callee = call ? call->getDirectCallee() : nullptr;
+  return callee && callee->isNoReturn();
+}
+
+// Where the condition leads, as far as that can be told: the program goes on (assert); each side is
+// followed, one at a time, where no segment can stand in it.
+std::optional<bool> Evaluator::side_of(const Value &condition, const Stmt *yes, const Stmt *no) {
+  if (condition.kind != Value::Scalars) return pointer_truth(condition);
+  const Scalar &v = condition.scalar;
+  if (auto known = truth(v)) return known;
+  if (v.late) return std::nullopt;
+  const std::string text = bare(v.text);
+  if (ends_program(no) && require(text, true)) return true;
+  if (ends_program(yes) && require(text, false)) return false;
+  return frames.size() > 1 || blocks ? choose(text) : std::nullopt;
+}
+
+// Whether the loop goes on.
+std::optional<bool> Evaluator::goes_on(const Expr *condition) {
+  const auto *sides = std::exchange(choices, nullptr);
   Value v = evaluate(condition);
-  if (failed) return std::nullopt;
-  auto known = v.kind == Value::Scalars ? truth(v.scalar) : pointer_truth(v);
+  auto known = failed                     ? std::nullopt
+               : v.kind == Value::Scalars ? truth(v.scalar)
+                                          : pointer_truth(v);
+  choices = sides;
   if (!known)
     fail(condition->getExprLoc(),
-         std::string(loop ? "the number of rounds of the loop" : "the branch") +
-             " depends on a value that is not known at build time; " +
-             remedy(v, loop ? "its body is compiled, and called in each round"
-                            : "its sides are compiled, each for itself; compute with tc_where, or "
-                              "decide outside of the function"));
+         "the number of rounds of the loop depends on a value that is not known at build time; " +
+             remedy(v, "its body is compiled, and called in each round"));
   return known;
 }
 
@@ -117,7 +181,8 @@ std::optional<bool> Evaluator::decide(const Expr *condition, bool loop) {
 static bool leaves(const Stmt *s) {
   if (const auto *block = dyn_cast<CompoundStmt>(s))
     return !block->body_empty() && leaves(block->body_back());
-  return isa<ReturnStmt>(s) || isa<GotoStmt>(s) || isa<BreakStmt>(s) || isa<ContinueStmt>(s);
+  return isa<ReturnStmt>(s) || isa<GotoStmt>(s) || isa<BreakStmt>(s) || isa<ContinueStmt>(s) ||
+         ends_program(s);
 }
 
 Evaluator::Flow Evaluator::execute_if(const IfStmt *s) {
@@ -127,38 +192,55 @@ Evaluator::Flow Evaluator::execute_if(const IfStmt *s) {
   }
   // `if (!t) return NULL;`
   bool before = exits;
-  exits = !s->getElse() && leaves(s->getThen());
-  auto taken = decide(s->getCond(), false);
+  exits = (!s->getElse() && leaves(s->getThen())) || ends_program(s->getElse());
+  Value v = evaluate(s->getCond());
+  auto taken = failed ? std::nullopt : side_of(v, s->getThen(), s->getElse());
   exits = before;
-  if (!taken) return Flow::Return;
+  if (!taken) {
+    fail(s->getCond()->getExprLoc(),
+         "the branch depends on a value that is not known at build time; " +
+             remedy(v, "its sides are compiled, each for itself; compute with tc_where, or decide "
+                       "outside of the function"));
+    return Flow::Return;
+  }
   return execute(*taken ? s->getThen() : s->getElse());
+}
+
+std::optional<bool> Evaluator::is_case(const Scalar &v, const CaseStmt *label) {
+  llvm::APSInt lo = label->getLHS()->EvaluateKnownConstInt(context);
+  llvm::APSInt hi = label->getRHS() ? label->getRHS()->EvaluateKnownConstInt(context) : lo;
+  if (v.constant)
+    return llvm::APSInt::compareValues(lo, v.integer) <= 0 &&
+           llvm::APSInt::compareValues(v.integer, hi) <= 0;
+  if (frames.size() == 1 && !blocks) return std::nullopt;
+  auto text = [&](const char *op, const llvm::APSInt &n) {
+    bool small = n.getSignificantBits() < 32;
+    return v.text + op +
+           (small ? llvm::toString(n, 10) : integer_constant(n, label->getLHS()->getType()).text);
+  };
+  return choose(lo == hi ? text(" == ", lo) : text(" >= ", lo) + " && " + text(" <= ", hi));
 }
 
 Evaluator::Flow Evaluator::execute_switch(const SwitchStmt *s) {
   Value v = evaluate(s->getCond());
   const auto *body = dyn_cast<CompoundStmt>(s->getBody());
   if (failed) return Flow::Return;
-  if (v.kind != Value::Scalars || !v.scalar.constant || !body) {
+  const SwitchCase *target = nullptr, *otherwise = nullptr;
+  bool known = v.kind == Value::Scalars && !v.scalar.late && body;
+  for (const SwitchCase *label = s->getSwitchCaseList(); label && known && !target;
+       label = label->getNextSwitchCase()) {
+    const auto *one = dyn_cast<CaseStmt>(label);
+    auto taken = one ? is_case(v.scalar, one) : std::optional<bool>(false);
+    known = taken.has_value();
+    if (!one) otherwise = label;
+    else if (known && *taken) target = label;
+  }
+  if (!known) {
     fail(s->getSwitchLoc(), "the switch depends on a value that is not known at build time; " +
                                 remedy(v, "its cases are compiled, each for itself"));
     return Flow::Return;
   }
-  const SwitchCase *target = nullptr;
-  for (const SwitchCase *label = s->getSwitchCaseList(); label;
-       label = label->getNextSwitchCase()) {
-    const auto *one = dyn_cast<CaseStmt>(label);
-    if (!one) {
-      target = target ? target : label;
-      continue;
-    }
-    llvm::APSInt lo = one->getLHS()->EvaluateKnownConstInt(context);
-    llvm::APSInt hi = one->getRHS() ? one->getRHS()->EvaluateKnownConstInt(context) : lo;
-    if (llvm::APSInt::compareValues(lo, v.scalar.integer) <= 0 &&
-        llvm::APSInt::compareValues(v.scalar.integer, hi) <= 0)
-      target = label;
-    else continue;
-    break;
-  }
+  if (!target) target = otherwise;
   if (!target) return Flow::Next;
   // Runs from the label on; labels stand directly in the body, maybe one behind the other.
   bool found = false;
@@ -199,7 +281,7 @@ Evaluator::Flow Evaluator::execute_loop(const Stmt *init, const Expr *condition,
   const int before = ops;
   for (bool first = true; !failed; first = false) {
     if (condition && !(first && body_first)) {
-      auto again = decide(condition, true);
+      auto again = goes_on(condition);
       if (!again) return Flow::Return;
       if (!*again) return Flow::Next;
     }

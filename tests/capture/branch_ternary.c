@@ -14,6 +14,7 @@ int main(void) {
   show(f(x, y, 3));
   return finish();
 }
-// CHECK-DAG: remark: 'f' compiled: 1 ops in {{[0-9]+}} kernel{{s?}}, 1 segment
-// CHECK-DAG: remark: graph break in 'f': the choice depends on a value that is not known at build tim
-// CHECK-DAG: f {{.*}} 2 0 0 
+// CHECK: remark: 'f' compiled for n > 2: 1 ops in 1 kernel [
+// CHECK: remark: 'f' compiled for !(n > 2): 1 ops in 1 kernel [
+// CHECK-DAG: f [n > 2] {{.*}} 1 0 0 
+// CHECK-DAG: f [!(n > 2)] {{.*}} 1 0 0 

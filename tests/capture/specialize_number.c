@@ -28,7 +28,8 @@ int main(void) {
   return finish();
 }
 // CHECK: remark: 'f' compiled for n=3,kind=1: 4 ops in 1 kernel
-// CHECK: remark: 'f' compiled for n=2: 1 ops in 1 kernel, 1 segment
+// CHECK: remark: 'f' compiled for n=2, kind == 1U: 3 ops in 1 kernel
+// CHECK: remark: 'f' compiled for n=2, !(kind == 1U): 3 ops in 1 kernel
 // CHECK: remark: 'g' compiled for n=2: 2 ops
 // CHECK-DAG: f [n=3,kind=1] {{.*}} 1 0 0 
 // CHECK-DAG: g [n=2] {{.*}} 1 0 0 

@@ -93,7 +93,7 @@ int main() {
 // OUTPUT-NEXT: automatic -1.512
 // OUTPUT-NEXT: result 1.512
 // OUTPUT-NEXT: no error
-// OUTPUT-NEXT: 7 hits, 0 fallbacks
+// OUTPUT-NEXT: 8 hits, 0 fallbacks
 // BODIES: parted 0.375
 // BODIES: result 1.512
 // BODIES-NEXT: no error

@@ -93,8 +93,8 @@ TC_COMPILE tc_tensor *cleaned(X) { __attribute__((cleanup(done))) double a = 2; 
 // CHECK-DAG: messages.c:[[#@LINE-1]]:74: remark: graph break in 'cleaned': 'a' is cleaned up by a function
 TC_COMPILE tc_tensor *compares(X, const double *a, const double *b) { return a < b ? tc_exp(x) : tc_neg(x); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:80: remark: 'compares' not compiled: pointers are compared, and that they lead into one array is not known at build time; use an index
-TC_COMPILE tc_tensor *chooses(X, const tc_tensor *y TC_SHAPE("f32[N]"), int n) { return tc_exp(n ? x : y); }
-// CHECK-DAG: messages.c:[[#@LINE-1]]:96: remark: 'chooses' not compiled: the choice depends on a value that is not known at build time; compute both sides and use tc_where, or choose outside of the function
+TC_COMPILE tc_tensor *chooses(X, const tc_tensor *y TC_SHAPE("f32[N]")) { return tc_exp(tc_item(tc_sum(x, TC_ALL, false)) > 0 ? x : y); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:89: remark: 'chooses' not compiled: the choice depends on a value that is not known at build time; compute both sides and use tc_where, or choose outside of the function
 TC_COMPILE tc_tensor *complex_number(X) { _Complex double c = 1; return tc_add_s(x, __real__ c); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:63: remark: 'complex_number' not compiled: a conversion of this kind is not captured
 TC_COMPILE tc_tensor *assigns(X, struct part *p, int n) { p += n; return tc_add_s(x, p->scale); }
@@ -109,12 +109,13 @@ TC_COMPILE tc_tensor *in_front(X, const double *p, int n) { return tc_add_s(x, *
 // CHECK-DAG: messages.c:[[#@LINE-1]]:84: remark: 'in_front' not compiled: this operator is not captured for these operands
 TC_COMPILE tc_tensor *asks(X, const double *p, int n) { return tc_add_s(x, n ? tc_item(tc_sum(tc_mul_s(x, *p), TC_ALL, false)) : 0); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:107: remark: 'asks' not compiled: whether this number is asked for is not known at build time
-static tc_tensor *one_of(const tc_tensor *x, int way) {
-  if (way) return tc_exp(x);
-  return tc_neg(x);
+static tc_tensor *one_of(tc_tensor *x, int ways) {
+  for (int i = 0; i < 4; i++)
+    if (ways >> i & 1) x = tc_exp(x);
+  return x;
 }
-// CHECK-DAG: messages.c:[[#@LINE-3]]:7: remark: 'steers' not compiled: the branch depends on a value that is not known at build time; TC_SPECIALIZE("mode=...") compiles for a value of it
-TC_COMPILE tc_tensor *steers(X, int mode) { return one_of(x, mode + 1); }
+// CHECK-DAG: messages.c:[[#@LINE-3]]:19: remark: 'steers' not compiled: the branch depends on a value that is not known at build time; TC_SPECIALIZE("mode=...") compiles for a value of it
+TC_COMPILE tc_tensor *steers(X, int mode) { return one_of(tc_neg(x), mode + 1); }
 static tc_tensor *again_and_again(const tc_tensor *x, const struct part *p) {
   tc_tensor *h = tc_neg(x);
   for (int i = 0; i < p->scale; i++) h = tc_exp(h);

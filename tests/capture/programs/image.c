@@ -49,8 +49,7 @@ static tc_tensor *blur(const tc_tensor *x, enum border mode) {
 }
 
 /* Unsharp masking of a whole picture: u8 in, u8 out. */
-TC_COMPILE TC_SPECIALIZE("mode=0") TC_SPECIALIZE("mode=1") TC_SPECIALIZE("mode=2")
-static int sharpen(tc_tensor *out TC_SHAPE("u8[H,W]"), const tc_tensor *in TC_SHAPE("u8[H,W]"),
+TC_COMPILE static int sharpen(tc_tensor *out TC_SHAPE("u8[H,W]"), const tc_tensor *in TC_SHAPE("u8[H,W]"),
                    enum border mode, float amount) {
   int status = -1;
   tc_tensor *soft = NULL, *sharp = NULL, *x = tc_cast(in, TC_F32);
@@ -106,18 +105,13 @@ int main(void) {
   run(3);
   return finish();
 }
-// CHECK-DAG: remark: 'sharpen' compiled for mode=0: 37 ops in {{[0-9]+}} kernel{{s?}}, 1 segment 
-// CHECK-DAG: remark: 'sharpen' compiled for mode=1: 45 ops in {{[0-9]+}} kernel{{s?}}, 1 segment 
-// CHECK-DAG: remark: 'sharpen' compiled for mode=2: 45 ops in {{[0-9]+}} kernel{{s?}}, 1 segment 
-// CHECK-DAG: remark: 'sharpen' compiled: 1 ops in {{[0-9]+}} kernel{{s?}}, 1 segment 
-// CHECK-DAG: remark: graph break in 'sharpen': the switch depends on a value that is not known at build time
-// CHECK-DAG: remark: graph break in 'sharpen': variable 'soft' has no TC_SHAPE, so its rank is not known
-// CHECK-DAG: remark: graph break in 'sharpen': variable 'sharp' has no TC_SHAPE, so its rank is not known
-// CHECK-DAG: remark: graph break in 'sharpen': goto is not captured
-// CHECK-DAG: remark: 'edges' compiled: 14 ops in {{[0-9]+}} kernel{{s?}}, 1 segment 
-// CHECK-DAG: remark: graph break in 'edges': the number of rounds of the loop depends on a value that is not known at build time
+// CHECK: remark: 'sharpen' compiled for mode == 2: 45 ops in {{[0-9]+}} kernels [
+// CHECK: remark: 'sharpen' compiled for !(mode == 2) && mode == 1: 45 ops in {{[0-9]+}} kernels [
+// CHECK: remark: 'sharpen' compiled for !(mode == 2) && !(mode == 1) && mode == 0: 37 ops in {{[0-9]+}} kernels [
+// CHECK-NOT: graph break in 'sharpen'
+// CHECK: remark: 'edges' compiled: 14 ops in {{[0-9]+}} kernel{{s?}}, 1 segment 
+// CHECK: remark: graph break in 'edges': the number of rounds of the loop depends on a value that is not known at build time
 // CHECK-DAG: edges {{.*}} 11 0 0 
-// CHECK-DAG: sharpen {{.*}} 0 0 0 
-// CHECK-DAG: sharpen [mode=2] {{.*}} 2 0 0 
-// CHECK-DAG: sharpen [mode=1] {{.*}} 2 0 0 
-// CHECK-DAG: sharpen [mode=0] {{.*}} 2 0 0 
+// CHECK-DAG: sharpen [mode == 2] {{.*}} 2 0 0 
+// CHECK-DAG: sharpen [!(mode == 2) && mode == 1] {{.*}} 2 0 0 
+// CHECK-DAG: sharpen [!(mode == 2) && !(mode == 1) && mode == 0] {{.*}} 2 0 0 

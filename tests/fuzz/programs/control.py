@@ -67,6 +67,21 @@ class Control:
             self.broken = True
         return self.make(f"{name}(%0)", [x], x.dtype, x.shape)
 
+    def deciding_helper(self):
+        """A call that goes ways of its own by a number of the run: more than eight in all are a break."""
+        x = self.pick(lambda v: v.real)
+        if not x:
+            return None
+        self.broken = True
+        name = f"{self.name}_h{len(self.helpers)}"
+        a, b, c = (self.r.choice(HELPER_BODIES) for _ in range(3))
+        body = self.r.choice((f"if (k > 1) return {a}; return {b};", f"return k % 2 ? {a} : {b};",
+                              f"if (k > 0) {{ x = tc_neg(x); if (k == 3) x = {a}; }} return {b};",
+                              f"switch (k) {{ case 1: return {a}; case 2: case 3: x = tc_neg(x); break; default: return {b}; }} return {c};",
+                              f'if (k == 2) fuzz_log("%d %g\\n", k, 0.0); return {a};'))
+        self.helpers[name] = f"static tc_tensor *{name}(const tc_tensor *x, int k) {{ {body} }}"
+        return self.make(f"{name}(%0, {self.r.choice(('n', 'n', 'n - 1', 'n % 2'))})", [x], x.dtype, x.shape)
+
     def custom(self):
         """An operation of the program's own, with a kernel."""
         x = self.pick(lambda v: v.dtype == "f32" and len(v.shape) == 2)

@@ -1,0 +1,50 @@
+// A tensor that may be missing: a segment with it and one without; of several, all are taken to be there.
+// RUN: %capture > %t.txt && %check < %t.txt
+#include "capture.h"
+
+struct linear { const tc_tensor *w TC_SHAPE("f32[K,M]"), *b TC_SHAPE("f32[M]"); };
+
+static tc_tensor *linear(const tc_tensor *x, const struct linear *l) {
+  tc_tensor *y = tc_matmul(x, l->w);
+  if (l->b) y = tc_add(y, l->b);
+  return y;
+}
+TC_COMPILE tc_tensor *one(const tc_tensor *x TC_SHAPE("f32[N,K]"), const struct linear *l) { return tc_relu(linear(x, l)); }
+
+TC_COMPILE tc_tensor *top(const tc_tensor *x TC_SHAPE("f32[N,M]"), const tc_tensor *b TC_SHAPE("f32[M]"),
+                          const tc_tensor *mask TC_SHAPE("f32[N,M]"), bool masked) {
+  tc_tensor *y = tc_exp(x);
+  if (b != NULL) y = tc_add(y, b);
+  return tc_neg(!masked ? y : tc_mul(y, mask));
+}
+
+TC_COMPILE tc_tensor *two(const tc_tensor *x TC_SHAPE("f32[N,K]"), const struct linear *l, const struct linear *k) {
+  return tc_add(linear(x, l), linear(x, k));
+}
+
+// An operand from there on: to ask whether it is there is no question.
+TC_COMPILE tc_tensor *late(const tc_tensor *x TC_SHAPE("f32[N,M]")) {
+  tc_tensor *y = tc_exp(x);
+  return x ? tc_neg(y) : y;
+}
+
+int main(void) {
+  tc_tensor *x = tc_randn(TC_DIMS(4, 6), 1, TC_F32), *w = tc_randn(TC_DIMS(6, 5), 2, TC_F32);
+  tc_tensor *b = tc_randn(TC_DIMS(5), 3, TC_F32), *row = tc_randn(TC_DIMS(6), 4, TC_F32);
+  struct linear with = {w, b}, without = {w, NULL};
+  show(one(x, &with));
+  show(one(x, &without));
+  show(top(x, row, x, true));
+  show(top(x, NULL, NULL, false));
+  show(two(x, &with, &with));
+  show(two(x, &with, &without));
+  show(late(x));
+  return finish();
+}
+// CHECK: remark: 'one' compiled for (l->b) != 0: 3 ops in 1 kernel [
+// CHECK: remark: 'one' compiled for !((l->b) != 0): 2 ops in 1 kernel [
+// CHECK: remark: 'top' compiled for (b) != 0 && !masked: 3 ops in 1 kernel [
+// CHECK: remark: 'two' compiled: 5 ops in {{[0-9]+}} kernels [
+// CHECK: remark: 'late' compiled: 2 ops in 1 kernel [
+// CHECK-DAG: one [!((l->b) != 0)] {{.*}} 1 0 0 
+// CHECK-DAG: top [!((b) != 0) && !masked] {{.*}} 1 0 0 
