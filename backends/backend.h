@@ -30,7 +30,7 @@ typedef struct tc_function {
   const char *name;   /* the user's function */
   const char *file;   /* as written in the user's build, for comments and logs */
   uint32_t line;
-  const char *sizes; /* that it is made for, such as "B=1"; NULL: any */
+  const char *sizes; /* that it is made for, such as "B=1", or sides of branches, "mode == 2"; NULL: any */
   bool passes;       /* other code is tried when its guards fail */
   tc_graph *graph;   /* taken over */
   int ops;         /* API calls captured */

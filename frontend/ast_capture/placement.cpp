@@ -1,0 +1,108 @@
+// placement.cpp - where in the text of a function the call for a segment goes.
+#include "frontend/ast_capture/segmenter.h"
+
+namespace tc {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+
+// The bytes in front of what begins at `loc`; `token`: it is within an expansion.
+std::optional<unsigned> Segmenter::start_of(SourceLocation loc, FileID file,
+                                            SourceLocation &token) {
+  SourceLocation start = loc;
+  if (loc.isMacroID() &&
+      !Lexer::isAtStartOfMacroExpansion(loc, sources, context.getLangOpts(), &start)) {
+    token = loc;
+    start = sources.getExpansionLoc(loc);
+  }
+  auto [where, offset] = sources.getDecomposedLoc(start);
+  if (where != file) return std::nullopt;
+  return offset;
+}
+
+// Whether the statement ends with the brace of a block, and not with a semicolon.
+static bool ends_with_block(const Stmt *s) {
+  for (;;) {
+    if (const auto *loop = dyn_cast<ForStmt>(s)) s = loop->getBody();
+    else if (const auto *loop = dyn_cast<WhileStmt>(s)) s = loop->getBody();
+    else if (const auto *choice = dyn_cast<SwitchStmt>(s)) s = choice->getBody();
+    else if (const auto *branch = dyn_cast<IfStmt>(s))
+      s = branch->getElse() ? branch->getElse() : branch->getThen();
+    else if (const auto *attributed = dyn_cast<AttributedStmt>(s)) s = attributed->getSubStmt();
+    else if (const auto *label = dyn_cast<LabelStmt>(s)) s = label->getSubStmt();
+    else return isa<CompoundStmt>(s);
+  }
+}
+
+// Behind a single statement and its semicolon.
+std::optional<unsigned> Segmenter::end_of(const Stmt *s, FileID file, Segment &segment) {
+  SourceLocation last = s->getEndLoc(), end = last;
+  if (last.isMacroID() &&
+      !Lexer::isAtEndOfMacroExpansion(last, sources, context.getLangOpts(), &end)) {
+    segment.end_token = last;
+    segment.end_behind = true;
+    return sources.getFileOffset(sources.getExpansionLoc(last));
+  }
+  end = ends_with_block(s)
+            ? Lexer::getLocForEndOfToken(end, 0, sources, context.getLangOpts())
+            : Lexer::findLocationAfterToken(end, tok::semi, sources, context.getLangOpts(), false);
+  if (end.isInvalid() || !end.isFileID() || sources.getFileID(end) != file) return std::nullopt;
+  return sources.getFileOffset(end);
+}
+
+bool Segmenter::place(const List &list, size_t from, size_t to, Segment &segment) {
+  const std::vector<Item> &items = list.items;
+  segment.file = sources.getFileID(sources.getExpansionLoc(function->getBody()->getBeginLoc()));
+  auto begin = start_of(items[from].s->getBeginLoc(), segment.file, segment.begin_token);
+  auto end = list.braces ? end_of(items[from].s, segment.file, segment)
+                         : start_of(to < items.size() ? items[to].labels->getBeginLoc() : list.close,
+                                    segment.file, segment.end_token);
+  if (!begin || !end || *end < *begin) return false;
+  segment.begin = *begin;
+  segment.end = *end;
+  segment.braces = list.braces;
+  segment.loc = items[from].s->getBeginLoc();
+  return true;
+}
+
+void Segmenter::take_place(const Segment &where, Segment &segment) {
+  segment.file = where.file;
+  segment.begin = where.begin;
+  segment.end = where.end;
+  segment.begin_token = where.begin_token;
+  segment.end_token = where.end_token;
+  segment.end_behind = where.end_behind;
+  segment.braces = where.braces;
+  segment.loc = where.loc;
+}
+
+// C++ lets no jump pass an initialisation: `T x = v;` is made `T x; x = v;`.
+bool Segmenter::split(const Stmt *s, Segment &segment, Obstacle &why) {
+  const auto *declaration = dyn_cast<DeclStmt>(s);
+  if (!declaration || !context.getLangOpts().CPlusPlus) return true;
+  for (const Decl *d : declaration->decls()) {
+    const auto *variable = dyn_cast<VarDecl>(d);
+    if (!variable || !variable->hasInit()) continue;
+    SourceLocation name = variable->getLocation();
+    std::string text = variable->getNameAsString();
+    auto next = Lexer::findNextToken(name, sources, context.getLangOpts());
+    QualType type = variable->getType();
+    if (!declaration->isSingleDecl() || name.isMacroID() || !next || next->isNot(tok::equal) ||
+        !type->isScalarType() || type.isConstQualified() ||
+        variable->getTypeSourceInfo()->getType()->getContainedAutoType()) {
+      why = {name,
+             "kernels cannot be put in front of the initialisation of '" + text +
+                 "' in C++; write its type, without const, in a declaration of its own",
+             false,
+             false,
+             {},
+             {}};
+      return false;
+    }
+    segment.splits.push_back({sources.getFileOffset(next->getLocation()), "; " + text});
+  }
+  return true;
+}
+
+} // namespace tc

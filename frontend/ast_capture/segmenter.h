@@ -1,0 +1,109 @@
+// segmenter.h - what segments.cpp, ways.cpp and placement.cpp share: which statements become segments.
+#ifndef TC_CAPTURE_SEGMENTER_H
+#define TC_CAPTURE_SEGMENTER_H
+
+#include "frontend/ast_capture/evaluator.h"
+
+namespace tc {
+
+// A statement of a list, and whether control can come to it from elsewhere.
+struct Item {
+  const clang::Stmt *s;
+  bool labelled;
+  const clang::Stmt *labels; // with them
+};
+
+struct List {
+  std::vector<Item> items;
+  clang::SourceLocation close; // of the block
+  bool braces;                 // a single statement, which needs some
+};
+
+class Segmenter {
+public:
+  Segmenter(clang::ASTContext &context, const clang::FunctionDecl *function, const Sizes *sizes,
+            tc_diag *diag, const Sink &sink, CapturedFunction &out)
+      : context(context), sources(context.getSourceManager()), function(function), sizes(sizes),
+        diag(diag), sink(sink), out(out), reading(function) {}
+
+  void run(bool fullgraph);
+
+private:
+  struct Attempt {
+    size_t end = 0; // statements that were captured: [begin, end)
+    Evaluator::Flow flow = Evaluator::Flow::Next;
+    int ops = 0;
+    Obstacle obstacle;
+    bool stopped = false; // by the obstacle
+    bool nothing = false;
+    Facts after;
+    std::vector<Choice> choices; // sides of branches that were taken
+    std::unique_ptr<Segment> segment;
+  };
+
+  // What came of a place.
+  struct Outcome {
+    size_t next = 0; // statements up to there are done with
+    std::optional<Segment> segment;
+    Facts after;     // of the segment
+    size_t pass = 0; // without one: statements that are passed by
+    std::vector<Choice> choices;
+    std::optional<Obstacle> obstacle; // to be reported
+    bool breaks = false;              // segments may stand in the first statement
+    bool dead = false;                // no program goes this way that does as it should
+  };
+
+  // segments.cpp
+  void block(const clang::CompoundStmt *block);
+  void go_through(const List &list);
+  bool too_deep(const clang::Stmt *s);
+  void nested(const clang::Stmt *s);
+  void descend(const clang::Stmt *s);
+  void label(const clang::Stmt *&s, bool &labelled);
+  bool enters(const std::vector<Item> &items, size_t from, size_t to) const;
+  Attempt evaluate(const std::vector<Item> &items, size_t from, size_t to, Discovered &discovered,
+                   bool collecting, bool finish);
+  Attempt collect(const std::vector<Item> &items, size_t from, size_t to, Discovered &discovered,
+                  bool finish);
+  void report(const Obstacle &o);
+
+  // ways.cpp
+  std::vector<Attempt> ways(const std::vector<Item> &items, size_t at);
+  std::vector<Attempt> all_ways(const std::vector<Item> &items, size_t at);
+  bool make(const List &list, size_t at, size_t end, Outcome &out, Obstacle &why, bool &nothing);
+  Outcome follow(const List &list, size_t at, const Attempt &found);
+  std::vector<Outcome> follow_all(const List &list, size_t at, const std::vector<Attempt> &found);
+  void keep(std::vector<Outcome> &outcomes);
+  void doubt(const std::vector<Item> &items, size_t at, size_t next, const Facts &before);
+  size_t try_from(const List &list, size_t at);
+
+  // placement.cpp
+  std::optional<unsigned> start_of(clang::SourceLocation loc, clang::FileID file,
+                                   clang::SourceLocation &token);
+  std::optional<unsigned> end_of(const clang::Stmt *s, clang::FileID file, Segment &segment);
+  bool place(const List &list, size_t from, size_t to, Segment &segment);
+  static void take_place(const Segment &where, Segment &segment);
+  bool split(const clang::Stmt *s, Segment &segment, Obstacle &why);
+
+  clang::ASTContext &context;
+  const clang::SourceManager &sources;
+  const clang::FunctionDecl *function;
+  const Sizes *sizes;
+  tc_diag *diag;
+  const Sink &sink;
+  CapturedFunction &out;
+  Reading reading;
+  Facts facts;
+  std::vector<Message> breaks;
+  int nesting = 0, branches = 0;
+  std::vector<Choice> choices; // sides that are taken from a place on
+  bool choosing = true;        // others may be met
+  bool optional = true;        // ... that ask whether there is a tensor
+  bool lost = false;           // not all ways through a statement are compiled
+  unsigned refused = 0; // places in a row where no segment could begin: twice as many are passed by
+  bool wrong = false;   // the program has a mistake: nothing is compiled
+};
+
+} // namespace tc
+
+#endif

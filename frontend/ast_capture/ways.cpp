@@ -1,0 +1,220 @@
+// ways.cpp - from a statement on: the segments that begin there, one for each way through branches
+// that depend on what is known at run time only.
+#include "frontend/ast_capture/segmenter.h"
+
+namespace tc {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+
+// Statements behind a jump are dead up to the next label.
+static size_t behind(const std::vector<Item> &items, size_t end, Evaluator::Flow flow) {
+  while (flow != Evaluator::Flow::Next && end < items.size() && !items[end].labelled) end++;
+  return end;
+}
+
+// The end of the next try: a few statements less, then half of them.
+static size_t fewer(size_t at, size_t end, size_t tries) {
+  const size_t few = 16, many = 1024;
+  return tries < few && end - at <= many ? end - 1 : at + (end - at) / 2;
+}
+
+// Ways through the branches that have sides to choose from: the first takes those where the conditions
+// hold, each other one the other side of a branch of a way before it.  Empty: there are too many; of
+// tensors that may be missing, more than one.
+std::vector<Segmenter::Attempt> Segmenter::all_ways(const std::vector<Item> &items, size_t at) {
+  const size_t most = 8;
+  std::vector<Attempt> list;
+  choices.clear();
+  while (list.size() < most) {
+    Discovered discovered;
+    list.push_back(collect(items, at, items.size(), discovered, false));
+    choices = list.back().choices;
+    if (llvm::count_if(choices, [](const Choice &each) { return each.pointer; }) > 1) return {};
+    while (!choices.empty() && !choices.back().holds) choices.pop_back();
+    if (choices.empty()) return list;
+    choices.back().holds = false;
+  }
+  return {};
+}
+
+// The same; where there are too many, tensors are taken to be there, and at last such branches for
+// breaks.
+std::vector<Segmenter::Attempt> Segmenter::ways(const std::vector<Item> &items, size_t at) {
+  std::vector<Attempt> list;
+  for (int given_up = 0; list.empty(); given_up++) {
+    optional = given_up < 1;
+    choosing = given_up < 2;
+    list = all_ways(items, at);
+  }
+  return list;
+}
+
+static std::string text_of(const std::vector<Choice> &choices) {
+  std::string text;
+  for (const Choice &each : choices)
+    text += (text.empty() ? "" : " && ") + each.side();
+  return text;
+}
+
+// The statements from `at` to `end` as a segment; `why`: what keeps them from being one, of the most
+// statements that were tried.
+bool Segmenter::make(const List &list, size_t at, size_t end, Outcome &out, Obstacle &why,
+                     bool &nothing) {
+  const std::vector<Item> &items = list.items;
+  Segment where;
+  if (!place(list, at, end, where)) {
+    why = {items[at].s->getBeginLoc(),
+           "the statement is not in the file of the function",
+           false,
+           false,
+           {},
+           {}};
+    return false;
+  }
+  Discovered discovered;
+  Attempt attempt = collect(items, at, end, discovered, true);
+  if (!attempt.stopped) attempt = evaluate(items, at, end, discovered, false, true);
+  nothing = attempt.nothing;
+  if (attempt.stopped) {
+    if (why.why.empty()) {
+      why = attempt.obstacle;
+      why.quiet |= nothing; // views are made as written
+    }
+    return false;
+  }
+  Segment &s = *attempt.segment;
+  s.whole = at == 0 && end == items.size() && !nesting &&
+            (s.exit == Segment::Return || function->getReturnType()->isVoidType()) &&
+            isa<CompoundStmt>(function->getBody());
+  if (s.whole) s.exit = Segment::Return;
+  for (size_t i = at; i < end && s.exit == Segment::Next; i++)
+    if (!split(items[i].s, s, why)) return false;
+  s.choices = text_of(attempt.choices);
+  take_place(where, s);
+  out.segment = std::move(s);
+  out.after = std::move(attempt.after);
+  out.next = behind(items, end, attempt.flow);
+  return true;
+}
+
+// A segment at items[at], on one way.
+Segmenter::Outcome Segmenter::follow(const List &list, size_t at, const Attempt &found) {
+  const std::vector<Item> &items = list.items;
+  Outcome out;
+  out.choices = found.choices;
+  out.dead = found.stopped && found.obstacle.dead;
+  if (found.stopped && found.obstacle.hard && !branches) {
+    out.obstacle = found.obstacle;
+    out.next = items.size();
+    return out;
+  }
+  if (found.end == at) { // the statement itself is a break
+    out.obstacle = found.obstacle;
+    out.breaks = true;
+    out.next = at + 1;
+    return out;
+  }
+  Obstacle why;
+  bool nothing = false;
+  for (size_t end = found.end, tries = 0; found.ops && end > at && !nothing;
+       end = fewer(at, end, tries++)) {
+    if (!make(list, at, end, out, why, nothing)) continue;
+    refused = 0;
+    return out;
+  }
+  out.pass = found.end;
+  out.next = behind(items, found.end, found.flow);
+  if (!found.ops) return out;
+  // It computes something, and yet no segment can begin here.
+  out.next = std::min(found.end, at + (size_t(1) << std::min(refused++, 30u)));
+  if (sources.isBeforeInTranslationUnit(items[out.next - 1].s->getEndLoc(), why.loc))
+    why = {
+        items[at].s->getBeginLoc(), why.why, why.hard, why.quiet, {}, {}}; // may be captured yet
+  out.obstacle = why;
+  out.breaks = out.next == at + 1;
+  out.pass = out.next;
+  return out;
+}
+
+// Whether one for the same sides does all of it.
+static bool done_by(const std::vector<Segment> &segments, const Segment &s) {
+  return llvm::any_of(segments, [&](const Segment &each) {
+    return each.choices == s.choices && each.begin <= s.begin && s.end <= each.end &&
+           each.begin_token.isInvalid() && each.end_token.isInvalid();
+  });
+}
+
+// The segments of a place; one that asks for nothing stands behind the others.
+void Segmenter::keep(std::vector<Outcome> &outcomes) {
+  std::optional<Segment> plain;
+  for (Outcome &each : outcomes) {
+    if (!each.segment || each.dead) continue;
+    const bool asks = !each.segment->choices.empty();
+    if (!asks && !plain) plain = std::move(each.segment);
+    if (asks && !done_by(out.segments, *each.segment))
+      out.segments.push_back(std::move(*each.segment));
+  }
+  if (plain) out.segments.push_back(std::move(*plain));
+}
+
+// Behind statements that one of several ways leads through.
+void Segmenter::doubt(const std::vector<Item> &items, size_t at, size_t next, const Facts &before) {
+  facts.constants = before.constants;
+  facts.doubt_since(before);
+  for (size_t i = at; i < next; i++) reading.forget(items[i].s, facts, false);
+}
+
+// What comes of each way.
+std::vector<Segmenter::Outcome> Segmenter::follow_all(const List &list, size_t at,
+                                                      const std::vector<Attempt> &found) {
+  const Obstacle &first = found[0].obstacle;
+  const bool wrong_on_all = llvm::all_of(found, [&](const Attempt &way) {
+    return way.stopped && way.obstacle.hard && way.obstacle.loc == first.loc;
+  });
+  const bool many = found.size() > 1, may_be_wrong = many && !wrong_on_all;
+  std::vector<Outcome> outcomes;
+  branches += may_be_wrong; // what is wrong on one of them is no error
+  for (const Attempt &way : found) {
+    choices = way.choices;
+    outcomes.push_back(follow(list, at, way));
+    const auto &obstacle = outcomes.back().obstacle;
+    if (!obstacle || outcomes.back().dead) continue;
+    report(*obstacle);
+    lost |= many && !obstacle->quiet;
+  }
+  branches -= may_be_wrong;
+  return outcomes;
+}
+
+// Tries a segment at items[at], on each way.  Returns how many statements are done with: those that
+// are on all of them.
+size_t Segmenter::try_from(const List &list, size_t at) {
+  std::vector<Attempt> found = ways(list.items, at);
+  if (llvm::all_of(found, [](const Attempt &way) { return way.obstacle.dead; }))
+    for (Attempt &way : found) way.obstacle.dead = false;
+  const bool many = found.size() > 1, chose = choosing;
+  const Facts before = facts;
+  std::vector<Outcome> outcomes = follow_all(list, at, found);
+  auto shorter = [](const Outcome &a, const Outcome &b) {
+    if (a.dead != b.dead) return b.dead;
+    return a.next != b.next ? a.next < b.next : a.breaks > b.breaks;
+  };
+  Outcome &least = *std::min_element(outcomes.begin(), outcomes.end(), shorter);
+  const bool captured = least.segment.has_value();
+  keep(outcomes);
+  if (least.breaks) descend(list.items[at].s);
+  if (captured) {
+    facts = std::move(least.after);
+  } else if (least.pass) {
+    Discovered none;
+    choices = least.choices;
+    choosing = chose;
+    facts = collect(list.items, at, least.pass, none, false).after;
+  }
+  if (many) doubt(list.items, at, least.next, before);
+  return least.next;
+}
+
+} // namespace tc
