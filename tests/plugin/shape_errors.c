@@ -53,3 +53,13 @@ TC_COMPILE tc_tensor *pieces(const tc_tensor *x TC_SHAPE("f32[7]")) {
   // CHECK: shape_errors.c:[[#@LINE-1]]:3: error: split: size 7 does not divide into 2 pieces
   return tc_exp(p[0]);
 }
+
+// Wrong on each way through a function that is called.
+static tc_tensor *activate(tc_tensor *x, int kind) {
+  if (kind == 1) return tc_relu(x);
+  return tc_tanh(x);
+}
+TC_COMPILE tc_tensor *on_all_ways(const tc_tensor *x TC_SHAPE("f32[3,4]"), const tc_tensor *y TC_SHAPE("f32[5]"), int kind) {
+  return tc_add(activate(tc_exp(x), kind), y);
+  // CHECK: shape_errors.c:[[#@LINE-1]]:10: error: add: [3,4] and [5] do not broadcast: 4 != 5 at axis 1
+}
