@@ -157,6 +157,8 @@ std::optional<bool> Evaluator::side_of(const Value &condition, const Stmt *yes, 
   if (auto known = truth(v)) return known;
   if (v.late) return std::nullopt;
   const std::string text = bare(v.text);
+  for (const Choice &each : chosen)
+    if (each.text == text) return each.holds;
   if (ends_program(no) && require(text, true)) return true;
   if (ends_program(yes) && require(text, false)) return false;
   return frames.size() > 1 || blocks ? choose(text) : std::nullopt;

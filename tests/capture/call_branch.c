@@ -39,6 +39,18 @@ TC_COMPILE tc_tensor *through(const tc_tensor *x TC_SHAPE("f32[N,M]"), const str
   return tc_mul_s(h, 3);
 }
 
+// What was asked in the called function is known to its caller.
+static int grow(tc_tensor **x, int by) {
+  if (by < 0) return by;
+  *x = tc_mul_s(*x, by);
+  return by;
+}
+TC_COMPILE tc_tensor *known(const tc_tensor *x TC_SHAPE("f32[N,M]"), int by) {
+  tc_tensor *h = tc_exp(x);
+  if (grow(&h, by) < 0) return tc_neg(h);
+  return tc_add_s(h, by);
+}
+
 int main(void) {
   tc_tensor *x = tc_randn(TC_DIMS(4, 6), 1, TC_F32);
   for (int act = 0; act < 4; act++) {
@@ -48,6 +60,7 @@ int main(void) {
     show(shifted(x, c, act));
     show(through(x, &c, &by));
     printf("%g\n", by);
+    show(known(x, act - 1));
   }
   return finish();
 }
@@ -56,6 +69,8 @@ int main(void) {
 // CHECK: remark: 'layers' compiled for !(c->act == 1) && !(c->act == 2): 5 ops in 1 kernel [
 // CHECK: remark: 'through' compiled for c->square: 3 ops in 1 kernel [
 // CHECK: remark: 'through' compiled for !(c->square): 2 ops in 1 kernel [
+// CHECK: remark: 'known' compiled for by < 0: 2 ops in 1 kernel [
+// CHECK: remark: 'known' compiled for !(by < 0): 3 ops in 1 kernel [
 // CHECK-NOT: graph break
 // CHECK-DAG: layers [c->act == 1] {{.*}} 1 0 0 
 // CHECK-DAG: layers [!(c->act == 1) && !(c->act == 2)] {{.*}} 2 0 0 
