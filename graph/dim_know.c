@@ -428,7 +428,9 @@ static uint32_t solvable(const tc_dims *c, tc_dim d, int64_t *coef) {
 /* x == y where no symbol can be replaced: their difference is 0 from now on, and what equals a constant is
  * known as that. */
 static tc_dim equate(tc_dims *c, tc_dim x, tc_dim y, tc_dim difference) {
+  const tc_dim negated = tc_dim_sub(c, tc_dim_const(0), difference);
   if (!dim_narrow(c, difference, 0, 0)) return TC_DIM_INVALID;
+  if (!tc_dim_bad(negated) && !dim_narrow(c, negated, 0, 0)) return TC_DIM_INVALID;
   if (tc_dim_is_const(y)) note_bounds(c, x, tc_dim_value(y), tc_dim_value(y));
   if (tc_dim_is_const(x)) note_bounds(c, y, tc_dim_value(x), tc_dim_value(x));
   return tc_dim_norm(c, x);
