@@ -137,7 +137,7 @@ void tc_explain_segment(const tc_function *f, tc_graph *g, tc_buf *out) {
   }
   begin(TC_EXPLAIN_SEGMENT, out);
   number(f->line, out);
-  text(f->sizes, out); /* and sides of branches that it is made for; "": any */
+  text(f->sizes, out); /* sizes and sides of branches that it is made for; "": any */
   number((uint32_t)f->ops, out);
   size(dims, flops, out);
   end(out);

@@ -61,6 +61,7 @@ void tc_dim_range(tc_dims *c, tc_dim d, int64_t *lo, int64_t *hi);
 int64_t tc_dim_multiple(tc_dims *c, tc_dim d); /* largest known divisor, >= 1; 0 for constant 0 */
 bool tc_dim_known_le(tc_dims *c, tc_dim a, tc_dim b);
 bool tc_dim_known_ne(tc_dims *c, tc_dim a, tc_dim b);
+bool tc_dim_known_eq(tc_dims *c, tc_dim a, tc_dim b); /* the same now, or assumed equal */
 
 /* Makes a == b an assumption of the graph when it is neither known nor impossible: the guard will
  * check it, and later results use it (a bare symbol is replaced by the other side in everything

@@ -436,14 +436,19 @@ static tc_dim equate(tc_dims *c, tc_dim x, tc_dim y, tc_dim difference) {
   return tc_dim_norm(c, x);
 }
 
+bool tc_dim_known_eq(tc_dims *c, tc_dim a, tc_dim b) {
+  const tc_dim d = tc_dim_sub(c, tc_dim_norm(c, a), tc_dim_norm(c, b));
+  if (tc_dim_bad(d)) return false;
+  const span known = range_of(c, d);
+  return known.lo == 0 && known.hi == 0;
+}
+
 tc_dim tc_dim_unify(tc_dims *c, tc_dim a, tc_dim b) {
   if (tc_dim_same(a, b)) return a;
   if (tc_dim_is_const(a) && tc_dim_is_const(b)) return TC_DIM_INVALID;
   if (!c || tc_dim_bad(a) || tc_dim_bad(b)) return TC_DIM_INVALID;
   tc_dim x = tc_dim_norm(c, a), y = tc_dim_norm(c, b), d = tc_dim_sub(c, x, y);
-  if (tc_dim_is(d, 0)) return x;
-  span known = range_of(c, d);
-  if (!tc_dim_bad(d) && known.lo == 0 && known.hi == 0) return x; /* assumed before */
+  if (tc_dim_known_eq(c, x, y)) return x;
   if (tc_dim_bad(d) || tc_dim_known_ne(c, x, y)) return TC_DIM_INVALID;
   if (!tc_push(&c->assumed, ((tc_dim_pair){x, y}))) return TC_DIM_INVALID;
   int64_t coef = 0;

@@ -51,12 +51,7 @@ static bool same_now(tc_dims *c, tc_type a, tc_type b) {
 /* The same, or equal by an assumption that no symbol was replaced by. */
 static bool equal_now(tc_dims *c, const tc_type *a, const tc_type *b) {
   bool equal = a->dtype == b->dtype && a->rank == b->rank && a->weak == b->weak;
-  for (int i = 0; equal && i < a->rank; i++) {
-    int64_t lo, hi;
-    const tc_dim x = tc_dim_norm(c, a->dim[i]), y = tc_dim_norm(c, b->dim[i]);
-    tc_dim_range(c, tc_dim_sub(c, x, y), &lo, &hi);
-    equal = lo == 0 && hi == 0;
-  }
+  for (int i = 0; equal && i < a->rank; i++) equal = tc_dim_known_eq(c, a->dim[i], b->dim[i]);
   return equal;
 }
 

@@ -31,7 +31,7 @@ enum {
   TC_CUDA_TEAM = 1024,   /* threads of the largest team */
   TC_CUDA_BLOCK = 128,   /* threads of a block of several teams */
   TC_CUDA_FILE = 65536,  /* registers of a multiprocessor */
-  TC_CUDA_MANY = 65536,  /* threads that many rows occupy */
+  TC_CUDA_MANY = 65536,  /* threads that many rows occupy: tc_cuda_fits in launch.c asks for as many */
   TC_CUDA_FORMS = 24     /* functions of a nest, at most */
 };
 

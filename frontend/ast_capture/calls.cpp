@@ -323,8 +323,7 @@ Value Evaluator::result(tc_ref ref, tc_op op, const Tensor *viewed) {
 // To an operation an operand that is NULL is a failure where an error is pending: none may be in front
 // of the kernels, nor come of a layout that is none of a tensor's, be it used or not.
 void Evaluator::expect_no_error(SourceLocation loc) {
-  std::string none = "!(tc_error)()";
-  if (!llvm::is_contained(conditions, none)) conditions.push_back(none);
+  add_condition("!(tc_error)()");
   for (unsigned i = 0; i < storages.size() && !failed; i++) {
     Tensor t;
     t.storage = i;

@@ -111,8 +111,9 @@ private:
   std::optional<bool> is_case(const Scalar &v, const clang::CaseStmt *label);
   std::optional<bool> side_of(const Value &condition, const clang::Stmt *yes,
                               const clang::Stmt *no);
-  std::optional<bool> choose(const std::string &text, bool pointer = false);
+  std::optional<bool> choose(const std::string &condition, bool pointer = false);
   bool require(const std::string &text, bool holds);
+  void add_condition(const std::string &text);
   std::string remedy(const Value &v, const char *otherwise) const;
 
   // outer.cpp
@@ -349,8 +350,7 @@ private:
 inline constexpr int max_depth = 10000;
 
 std::vector<tc_dim> full_attributes(const tc_type &type); // of OP_FULL
-std::string bare(llvm::StringRef text);      // without the parentheses around it
-bool ends_program(const clang::Stmt *s); // a call of a function such as abort()
+bool ends_program(const clang::Stmt *s);                  // a call of a function such as abort()
 bool is_tensor_pointer(clang::QualType type);
 // a op b, where a - b has the sign of `order`; nothing if op is no comparison.
 std::optional<bool> compare(clang::BinaryOperatorKind op, int order);

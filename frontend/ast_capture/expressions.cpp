@@ -523,7 +523,7 @@ Value Evaluator::evaluate_conditional(const AbstractConditionalOperator *e) {
   auto known = number ? truth(condition.scalar)
                       : side_of(condition, e->getTrueExpr(), e->getFalseExpr());
   if (!known && condition.kind == Value::Scalars && !condition.scalar.late && !number)
-    known = choose(bare(condition.scalar.text));
+    known = choose(condition.scalar.text);
   if (known) return evaluate(*known ? e->getTrueExpr() : e->getFalseExpr());
   if (number) {
     maybe++;

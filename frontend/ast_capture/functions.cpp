@@ -63,8 +63,7 @@ std::optional<Value> Evaluator::call_pure(const CallExpr *e, const FunctionDecl 
   Scalar value = integer ? integer_constant(llvm::APSInt::get(whole), context.LongLongTy)
                          : floating_constant(number, context.DoubleTy);
   value = convert(value, type);
-  std::string condition = call.text + " == " + value.text;
-  if (!llvm::is_contained(conditions, condition)) conditions.push_back(condition);
+  add_condition(call.text + " == " + value.text);
   return Value::of(value);
 }
 

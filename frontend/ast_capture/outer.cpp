@@ -165,8 +165,7 @@ bool Evaluator::collect_assumptions(const Place &place, const Value &v,
 bool Evaluator::assume(const Place &place, const Value &v) {
   std::vector<std::string> texts;
   if (!collect_assumptions(place, v, texts)) return false;
-  for (std::string &text : texts)
-    if (!llvm::is_contained(conditions, text)) conditions.push_back(std::move(text));
+  for (const std::string &text : texts) add_condition(text);
   return true;
 }
 
@@ -459,7 +458,7 @@ std::optional<bool> Evaluator::pointer_truth(const Value &v) {
   bool operand = v.kind == Value::Tensors && storages[v.tensor.storage].input >= 0;
   if (!exits && optional && v.kind == Value::Tensors && !operand) // such as a bias
     if (auto side = choose(text, true)) return side;
-  if (!llvm::is_contained(conditions, text)) conditions.push_back(text);
+  add_condition(text);
   return true;
 }
 

@@ -102,7 +102,7 @@ std::string Evaluator::remedy(const Value &v, const char *otherwise) const {
 // ---- what is known at run time only -------------------------------------------------------------
 
 // Without the parentheses around it.
-std::string bare(StringRef text) {
+static std::string bare(StringRef text) {
   const bool plain = !text.contains('"') && !text.contains('\'');
   while (plain && text.starts_with("(") && text.ends_with(")")) {
     int open = 0;
@@ -124,13 +124,18 @@ std::string Choice::side() const {
 // A condition of the call, unless it cannot stand there: of what the kernels compute, of sizes.
 bool Evaluator::require(const std::string &text, bool holds) {
   if (text.empty() || maybe || StringRef(text).contains("__tc_size_")) return false;
-  std::string condition = Choice{text, holds, false}.side();
-  if (!llvm::is_contained(conditions, condition)) conditions.push_back(condition);
+  add_condition(Choice{text, holds, false}.side());
   return true;
 }
 
-std::optional<bool> Evaluator::choose(const std::string &text, bool pointer) {
+// Of the call, once; in the order in which they may be evaluated.
+void Evaluator::add_condition(const std::string &text) {
+  if (!llvm::is_contained(conditions, text)) conditions.push_back(text);
+}
+
+std::optional<bool> Evaluator::choose(const std::string &condition, bool pointer) {
   if (!choices) return std::nullopt;
+  const std::string text = bare(condition);
   auto is_it = [&](const Choice &each) { return each.text == text; };
   auto given = llvm::find_if(*choices, is_it);
   const Choice choice = {text, given == choices->end() || given->holds, pointer};
@@ -161,7 +166,7 @@ std::optional<bool> Evaluator::side_of(const Value &condition, const Stmt *yes, 
     if (each.text == text) return each.holds;
   if (ends_program(no) && require(text, true)) return true;
   if (ends_program(yes) && require(text, false)) return false;
-  return frames.size() > 1 || blocks ? choose(text) : std::nullopt;
+  return frames.size() > 1 || blocks ? choose(v.text) : std::nullopt;
 }
 
 // Whether the loop goes on.

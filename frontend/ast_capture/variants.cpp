@@ -75,8 +75,7 @@ std::optional<Scalar> Evaluator::fixed_number(const Place &place) {
     return std::nullopt;
   for (const Sizes::Size &size : sizes->list) {
     if (size.name != place.text) continue;
-    std::string text = "(" + place.text + ") == " + std::to_string(size.value) + "LL";
-    if (!llvm::is_contained(conditions, text)) conditions.push_back(text);
+    add_condition("(" + place.text + ") == " + std::to_string(size.value) + "LL");
     return integer_constant(llvm::APSInt::get(size.value), parameter->getType());
   }
   return std::nullopt;
