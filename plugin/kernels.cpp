@@ -174,13 +174,15 @@ struct Finish : llvm::PassInfoMixin<Finish> {
   static bool isRequired() { return true; }
 };
 
-// -O0: the text is made of small functions that pass vectors by value, and would live on the stack.
+// -O0: the text is made of small functions that pass vectors by value, and would live on the stack;
+// its selections are written as masks.  What is combined here need not be selected as machine code,
+// which takes longer.
 struct PutIntoRegisters : llvm::PassInfoMixin<PutIntoRegisters> {
   llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &manager) {
     llvm::FunctionPassManager passes;
     passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
     passes.addPass(llvm::EarlyCSEPass());
-    passes.addPass(llvm::ADCEPass());
+    passes.addPass(llvm::InstCombinePass(llvm::InstCombineOptions().setMaxIterations(1)));
     return llvm::createModuleToFunctionPassAdaptor(std::move(passes)).run(module, manager);
   }
   static bool isRequired() { return true; }
