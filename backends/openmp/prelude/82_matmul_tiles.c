@@ -76,8 +76,7 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
 #define TC_MM_HIGH 2, 6, 3, 7
 #endif
 /* turn: dst[j][i] = src[i][j] for j < rows, i < n; ss and ds bytes between rows, of which src has
- * TC_L. turned: the same where src has only `bytes` of each of `lanes` rows; what is missing is
- * zero. */
+ * TC_L. */
 #define TC_MM_TURN(T)                                                                              \
   TC_SLOW void tc_mm_##T##_turn(const char *src, int64_t ss, char *dst, int64_t ds, int64_t rows,  \
                                 int64_t n) {                                                       \
@@ -89,13 +88,22 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
                 : __builtin_shufflevector(x[i / 2], x[i / 2 + TC_L / 2], TC_MM_LOW);               \
       TC_UNROLL for (int i = 0; i < TC_L; ++i) x[i] = y[i];                                        \
     }                                                                                              \
+    tc_mm_##T##_put(x, dst, ds, rows, n);                                                          \
+  }
+/* @ TC_MM_PUT TC_MM_TURNED */
+/* put: the first n of `rows` vectors to rows ds apart. */
+#define TC_MM_PUT(T)                                                                               \
+  TC_FN void tc_mm_##T##_put(const tc_v##T *x, char *dst, int64_t ds, int64_t rows, int64_t n) {   \
     if (rows == TC_L && n == TC_L) {                                                               \
       TC_UNROLL for (int i = 0; i < TC_L; ++i) __builtin_memcpy(dst + i * ds, &x[i], sizeof x[i]); \
       return;                                                                                      \
     }                                                                                              \
+    tc_v##T y[TC_L];                                                                               \
     __builtin_memcpy(y, x, sizeof y);                                                              \
     for (int64_t i = 0; i < rows; ++i) __builtin_memcpy(dst + i * ds, &y[i], n * sizeof(tc_##T));  \
-  }                                                                                                \
+  }
+/* turned: as turn where src has only `bytes` of each of `lanes` rows; what is missing is zero. */
+#define TC_MM_TURNED(T)                                                                            \
   TC_FN void tc_mm_##T##_turned(const char *src, int64_t ss, char *dst, int64_t ds, int64_t bytes, \
                                 int64_t lanes, int64_t n) {                                        \
     const int64_t word = sizeof(tc_##T);                                                           \
@@ -108,11 +116,50 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
     tc_mm_##T##_turn((const char *)t, sizeof t[0], dst, ds, (bytes + word - 1) / word, n);         \
   }
 /* @ tc_mm_u16_turn tc_mm_u16_turned */
+TC_MM_PUT(u16)
 TC_MM_TURN(u16)
-/* @ tc_mm_u32_turn tc_mm_u32_turned */
-TC_MM_TURN(u32)
+TC_MM_TURNED(u16)
 /* @ tc_mm_u64_turn tc_mm_u64_turned */
+TC_MM_PUT(u64)
 TC_MM_TURN(u64)
+TC_MM_TURNED(u64)
+/* @ tc_mm_u32_turn tc_mm_u32_turned */
+TC_MM_PUT(u32)
+/* Words of 4 bytes.  Loading puts pieces of four words of rows 0, 4, 8, .. side by side: insertions
+ * from memory, which keep the port for shuffles free.  What remains are transpositions of 4 x 4
+ * words in each 16 bytes: of the words 0 .. 3 of a piece from two vectors. */
+#if TC_L == 16
+#define TC_MM_PIECES(a, b, c, d)                                                                   \
+  a, b, c, d, a + 4, b + 4, c + 4, d + 4, a + 8, b + 8, c + 8, d + 8, a + 12, b + 12, c + 12, d + 12
+#elif TC_L == 8
+#define TC_MM_PIECES(a, b, c, d) a, b, c, d, a + 4, b + 4, c + 4, d + 4
+#else
+#define TC_MM_PIECES(a, b, c, d) a, b, c, d
+#endif
+TC_FN tc_vu32 tc_mm_u32_pieces(const char *src, int64_t ss) {
+  tc_vu32 x;
+  TC_UNROLL for (int i = 0; i < TC_L / 4; ++i)
+      __builtin_memcpy((char *)&x + 16 * i, src + 4 * i * ss, 16);
+  return x;
+}
+TC_SLOW void tc_mm_u32_turn(const char *src, int64_t ss, char *dst, int64_t ds, int64_t rows,
+                            int64_t n) {
+  tc_vu32 x[TC_L];
+  TC_UNROLL for (int i = 0; i < TC_L; i += 4, src += 16) {
+    const tc_vu32 r0 = tc_mm_u32_pieces(src, ss), r1 = tc_mm_u32_pieces(src + ss, ss);
+    const tc_vu32 r2 = tc_mm_u32_pieces(src + 2 * ss, ss), r3 = tc_mm_u32_pieces(src + 3 * ss, ss);
+    const tc_vu32 a = __builtin_shufflevector(r0, r1, TC_MM_PIECES(0, TC_L, 1, TC_L + 1));
+    const tc_vu32 b = __builtin_shufflevector(r0, r1, TC_MM_PIECES(2, TC_L + 2, 3, TC_L + 3));
+    const tc_vu32 c = __builtin_shufflevector(r2, r3, TC_MM_PIECES(0, TC_L, 1, TC_L + 1));
+    const tc_vu32 d = __builtin_shufflevector(r2, r3, TC_MM_PIECES(2, TC_L + 2, 3, TC_L + 3));
+    x[i] = __builtin_shufflevector(a, c, TC_MM_PIECES(0, 1, TC_L, TC_L + 1));
+    x[i + 1] = __builtin_shufflevector(a, c, TC_MM_PIECES(2, 3, TC_L + 2, TC_L + 3));
+    x[i + 2] = __builtin_shufflevector(b, d, TC_MM_PIECES(0, 1, TC_L, TC_L + 1));
+    x[i + 3] = __builtin_shufflevector(b, d, TC_MM_PIECES(2, 3, TC_L + 2, TC_L + 3));
+  }
+  tc_mm_u32_put(x, dst, ds, rows, n);
+}
+TC_MM_TURNED(u32)
 /* @ tc_mm_fetch */
 /* Asks for a line of each of TC_L rows, which need not exist. */
 TC_FN void tc_mm_fetch(const char *line, int64_t ss) {
