@@ -350,9 +350,9 @@ static void put_b_pack(tc_omp_matmul *x) {
   tc_omp_mm_open(x, B_PACK);
   if (x->pairs) {
     tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");
-    tc_print_line(&x->s, "const int64_t deep = (kn + g->kp - 1) / g->kp * g->kp;");
+    tc_print_line(&x->s, "const int64_t pad = -kn & (g->kp - 1); /* kp is a power of two */");
     tc_print_line(&x->s,
-                  "__builtin_memset(dst + kn / 2 * nr * 4, 0, (deep - kn / 2 * 2) * nr * 2);");
+                  "if (pad) __builtin_memset(dst + kn / 2 * nr * 4, 0, (kn %% 2 + pad) * nr * 2);");
     if (cols) put_b_turned(x, "bf16", "u32", 2);
     else put_b_pairs(x);
     tc_put(x->out, "#else\n");

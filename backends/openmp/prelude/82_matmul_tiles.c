@@ -200,27 +200,31 @@ TC_SLOW void tc_mm_rows(const char *src, int64_t ss, char *dst, int64_t ds, int6
 typedef tc_u16 tc_mm_halves __attribute__((vector_size(64), aligned(1), may_alias));
 #define TC_MM_WEAVE(i) i, i + 32, i + 1, i + 33, i + 2, i + 34, i + 3, i + 35
 #define TC_MM_WEAVE16(i) TC_MM_WEAVE(i), TC_MM_WEAVE(i + 4), TC_MM_WEAVE(i + 8), TC_MM_WEAVE(i + 12)
-/* Two rows of bf16 become one of words, kn rows in all. */
+/* Two rows of bf16, the second of zeros where there is none, become one of words. */
+TC_FN void tc_mm_bf16_weave(const char *low, const char *high, tc_u32 *dst, int64_t cols) {
+  int64_t n = 0;
+  for (; n + 32 <= cols; n += 32) {
+    const tc_mm_halves x = *(const tc_mm_halves *)(low + n * 2);
+    const tc_mm_halves y = high ? *(const tc_mm_halves *)(high + n * 2) : (tc_mm_halves){0};
+    *(tc_mm_halves *)(dst + n) = __builtin_shufflevector(x, y, TC_MM_WEAVE16(0));
+    *(tc_mm_halves *)(dst + n + 16) = __builtin_shufflevector(x, y, TC_MM_WEAVE16(16));
+  }
+  for (; n < cols; n += TC_L) {
+    const int64_t rest = TC_MIN(TC_L, cols - n);
+    tc_vu32 words = TC_CAST(u32, tc_rawloadn_bf16((const tc_u16 *)low + n, rest));
+    if (high) words |= TC_CAST(u32, tc_rawloadn_bf16((const tc_u16 *)high + n, rest)) << 16;
+    __builtin_memcpy(dst + n, &words, sizeof words);
+  }
+}
+/* kn rows, two at a time. */
 TC_SLOW void tc_mm_bf16_rows(const char *src, int64_t ss, tc_u32 *dst, int64_t nr, int64_t kn,
                              int64_t cols) {
-  for (int64_t k = 0; k < kn; k += 2, src += 2 * ss, dst += nr) {
-    const char *low = src, *high = src + ss;
-    int64_t n = 0;
-    __builtin_prefetch(src + 16 * ss);
-    __builtin_prefetch(src + 17 * ss);
-    for (; n + 32 <= cols; n += 32) {
-      const tc_mm_halves x = *(const tc_mm_halves *)(low + n * 2);
-      const tc_mm_halves y = k + 1 < kn ? *(const tc_mm_halves *)(high + n * 2) : (tc_mm_halves){0};
-      *(tc_mm_halves *)(dst + n) = __builtin_shufflevector(x, y, TC_MM_WEAVE16(0));
-      *(tc_mm_halves *)(dst + n + 16) = __builtin_shufflevector(x, y, TC_MM_WEAVE16(16));
-    }
-    for (; n < cols; n += TC_L) {
-      const int64_t rest = TC_MIN(TC_L, cols - n);
-      tc_vu32 words = TC_CAST(u32, tc_rawloadn_bf16((const tc_u16 *)low + n, rest));
-      if (k + 1 < kn) words |= TC_CAST(u32, tc_rawloadn_bf16((const tc_u16 *)high + n, rest)) << 16;
-      __builtin_memcpy(dst + n, &words, sizeof words);
-    }
-  }
+  const int64_t full = cols == 32 ? kn & ~1 : 0; /* a tile's width, as a constant */
+  for (int64_t k = 0; k < full; k += 2, src += 2 * ss, dst += nr)
+    tc_mm_bf16_weave(src, src + ss, dst, 32);
+  for (kn -= full; kn > 1; kn -= 2, src += 2 * ss, dst += nr)
+    tc_mm_bf16_weave(src, src + ss, dst, cols);
+  if (kn) tc_mm_bf16_weave(src, 0, dst, cols);
 }
 #endif
 /* @ tc_mm_bf16_pair */
