@@ -21,52 +21,41 @@
 #define TC_APART(l, s, u) ((l) * (s) + ((l) * (s) < ((s)-1) * TC_L ? 0 : (s)-1))
 /* Where s vectors, one of each channel, hold what lane l of vector u of the pixels gets. */
 #define TC_TOGETHER(l, s, u) (((u) * TC_L + (l)) % (s) * TC_L + ((u) * TC_L + (l)) / (s))
+/* Every s-th element of `s` vectors, and vector u of the pixels at p, of channels in pairs. */
+#define TC_PICK(ab, cd, s) __builtin_shufflevector(ab, cd, TC_EACH(TC_APART, s, 0))
+#define TC_PIXELS(T, ab, cd, s, u)                                                                 \
+  tc_rawstream_##T(p + (u) * TC_L, __builtin_shufflevector(ab, cd, TC_EACH(TC_TOGETHER, s, u)), nt)
 /* tc_apart<s>_T(p): p[l * s].  tc_together<s>_T(p, nt, a, ..): p[l * s] = a[l], p[l * s + 1] = ..;
  * past the caches where nt.  Memory type T, moved as R, computed as V. */
 #define TC_CHANNELS(T, R, V, IN, OUT)                                                              \
   TC_FN tc_v##V tc_apart2_##T(const tc_##T *p) {                                                   \
-    const tc_v##R a = tc_rawload_##T(p), b = tc_rawload_##T(p + TC_L - 1);                         \
-    return IN(__builtin_shufflevector(a, b, TC_EACH(TC_APART, 2, 0)));                             \
+    return IN(TC_PICK(tc_rawload_##T(p), tc_rawload_##T(p + TC_L - 1), 2));                        \
   }                                                                                                \
   TC_FN tc_v##V tc_apart3_##T(const tc_##T *p) {                                                   \
-    const tc_v##R a = tc_rawload_##T(p), b = tc_rawload_##T(p + TC_L),                             \
-                  c = tc_rawload_##T(p + 2 * (TC_L - 1));                                          \
-    return IN(__builtin_shufflevector(TC_BOTH(a, b), TC_BOTH(c, c), TC_EACH(TC_APART, 3, 0)));     \
+    const tc_v##R c = tc_rawload_##T(p + 2 * (TC_L - 1));                                          \
+    return IN(TC_PICK(TC_BOTH(tc_rawload_##T(p), tc_rawload_##T(p + TC_L)), TC_BOTH(c, c), 3));    \
   }                                                                                                \
   TC_FN tc_v##V tc_apart4_##T(const tc_##T *p) {                                                   \
-    const tc_v##R a = tc_rawload_##T(p), b = tc_rawload_##T(p + TC_L),                             \
-                  c = tc_rawload_##T(p + 2 * TC_L), d = tc_rawload_##T(p + 3 * (TC_L - 1));        \
-    return IN(__builtin_shufflevector(TC_BOTH(a, b), TC_BOTH(c, d), TC_EACH(TC_APART, 4, 0)));     \
+    const tc_v##R c = tc_rawload_##T(p + 2 * TC_L), d = tc_rawload_##T(p + 3 * (TC_L - 1));        \
+    return IN(TC_PICK(TC_BOTH(tc_rawload_##T(p), tc_rawload_##T(p + TC_L)), TC_BOTH(c, d), 4));    \
   }                                                                                                \
   TC_FN void tc_together2_##T(tc_##T *p, int nt, tc_v##V v, tc_v##V w) {                           \
     const tc_v##R a = OUT(v), b = OUT(w);                                                          \
-    tc_rawstream_##T(p, __builtin_shufflevector(a, b, TC_EACH(TC_TOGETHER, 2, 0)), nt);            \
-    tc_rawstream_##T(p + TC_L, __builtin_shufflevector(a, b, TC_EACH(TC_TOGETHER, 2, 1)), nt);     \
+    TC_PIXELS(T, a, b, 2, 0);                                                                      \
+    TC_PIXELS(T, a, b, 2, 1);                                                                      \
   }                                                                                                \
   TC_FN void tc_together3_##T(tc_##T *p, int nt, tc_v##V v, tc_v##V w, tc_v##V x) {                \
     const tc_v##R a = OUT(v), b = OUT(w), c = OUT(x);                                              \
-    tc_rawstream_##T(                                                                              \
-        p, __builtin_shufflevector(TC_BOTH(a, b), TC_BOTH(c, c), TC_EACH(TC_TOGETHER, 3, 0)), nt); \
-    tc_rawstream_##T(                                                                              \
-        p + TC_L,                                                                                  \
-        __builtin_shufflevector(TC_BOTH(a, b), TC_BOTH(c, c), TC_EACH(TC_TOGETHER, 3, 1)), nt);    \
-    tc_rawstream_##T(                                                                              \
-        p + 2 * TC_L,                                                                              \
-        __builtin_shufflevector(TC_BOTH(a, b), TC_BOTH(c, c), TC_EACH(TC_TOGETHER, 3, 2)), nt);    \
+    TC_PIXELS(T, TC_BOTH(a, b), TC_BOTH(c, c), 3, 0);                                              \
+    TC_PIXELS(T, TC_BOTH(a, b), TC_BOTH(c, c), 3, 1);                                              \
+    TC_PIXELS(T, TC_BOTH(a, b), TC_BOTH(c, c), 3, 2);                                              \
   }                                                                                                \
   TC_FN void tc_together4_##T(tc_##T *p, int nt, tc_v##V v, tc_v##V w, tc_v##V x, tc_v##V y) {     \
     const tc_v##R a = OUT(v), b = OUT(w), c = OUT(x), d = OUT(y);                                  \
-    tc_rawstream_##T(                                                                              \
-        p, __builtin_shufflevector(TC_BOTH(a, b), TC_BOTH(c, d), TC_EACH(TC_TOGETHER, 4, 0)), nt); \
-    tc_rawstream_##T(                                                                              \
-        p + TC_L,                                                                                  \
-        __builtin_shufflevector(TC_BOTH(a, b), TC_BOTH(c, d), TC_EACH(TC_TOGETHER, 4, 1)), nt);    \
-    tc_rawstream_##T(                                                                              \
-        p + 2 * TC_L,                                                                              \
-        __builtin_shufflevector(TC_BOTH(a, b), TC_BOTH(c, d), TC_EACH(TC_TOGETHER, 4, 2)), nt);    \
-    tc_rawstream_##T(                                                                              \
-        p + 3 * TC_L,                                                                              \
-        __builtin_shufflevector(TC_BOTH(a, b), TC_BOTH(c, d), TC_EACH(TC_TOGETHER, 4, 3)), nt);    \
+    TC_PIXELS(T, TC_BOTH(a, b), TC_BOTH(c, d), 4, 0);                                              \
+    TC_PIXELS(T, TC_BOTH(a, b), TC_BOTH(c, d), 4, 1);                                              \
+    TC_PIXELS(T, TC_BOTH(a, b), TC_BOTH(c, d), 4, 2);                                              \
+    TC_PIXELS(T, TC_BOTH(a, b), TC_BOTH(c, d), 4, 3);                                              \
   }
 /* @ tc_apart*_f32 tc_together*_f32 */
 TC_CHANNELS(f32, f32, f32, TC_PLAIN_f32, TC_PLAIN_f32)
