@@ -389,11 +389,16 @@ bool dim_has_atom(const tc_dims *c, tc_dim d, uint32_t atom) {
   return false;
 }
 
+/* The number that facts since then leave for d, or d; a symbol stays itself. */
+static tc_dim only_value(tc_dims *c, tc_dim d) {
+  const dim_poly *p = dim_poly_of(c, d);
+  return p && p->lo == p->hi && !tc_dim_is_sym(c, d, NULL) ? tc_dim_const(p->lo) : d;
+}
+
 static tc_dim norm_atom(tc_dims *c, uint32_t id) {
   const dim_atom *a = c->atom.at[id];
-  const tc_dim d = dim_atom_dim(c, id);
-  const dim_poly *p = a->kind == ATOM_SYM ? NULL : dim_poly_of(c, d);
-  if (p && p->lo == p->hi) return tc_dim_const(p->lo); /* assumed to be so */
+  const tc_dim d = only_value(c, dim_atom_dim(c, id));
+  if (tc_dim_is_const(d)) return d;
   switch (a->kind) {
   case ATOM_SYM:
     return a->replaced ? tc_dim_norm(c, a->by) : d;
@@ -412,8 +417,8 @@ static tc_dim norm_atom(tc_dims *c, uint32_t id) {
 /* Symbols are replaced; quotients, min and max become simpler when facts since then allow it, and what was
  * found equal to a constant is that constant. */
 tc_dim tc_dim_norm(tc_dims *c, tc_dim d) {
+  if (c) d = only_value(c, d);
   dim_poly *p = c ? dim_poly_of(c, d) : NULL;
-  if (p && p->lo == p->hi && !tc_dim_is_sym(c, d, NULL)) return tc_dim_const(p->lo);
   if (!p || (!c->replaced && !p->opaque)) return d;
   if (p->norm_at == c->epoch) return p->norm;
   p->norm = d; /* what recursion through an atom of p itself would see */
