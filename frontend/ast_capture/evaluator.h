@@ -44,6 +44,9 @@ struct CoreMessage {
   };
 };
 
+// In C texts: the size of an operand that a symbol names.
+inline constexpr char size_prefix[] = "__tc_size_";
+
 // A side of a branch on what is known at run time only, taken where no segment can stand in the side
 // itself: in a function that is called, in an expression.  The other side is another evaluation.
 struct Choice {
@@ -113,6 +116,7 @@ private:
                               const clang::Stmt *no);
   std::optional<bool> choose(const std::string &condition, bool pointer = false);
   bool require(const std::string &text, bool holds);
+  bool learn(const Scalar &v, bool holds);
   void add_condition(const std::string &text);
   std::string remedy(const Value &v, const char *otherwise) const;
 
@@ -293,6 +297,7 @@ private:
   void write_scopes();
   bool bind_sizes(Segment &result);
   void bind_hidden_symbols();
+  std::optional<std::string> with_sizes_read(const std::string &text) const;
 
   struct Frame {
     const clang::FunctionDecl *function;
@@ -351,6 +356,7 @@ inline constexpr int max_depth = 10000;
 
 std::vector<tc_dim> full_attributes(const tc_type &type); // of OP_FULL
 bool ends_program(const clang::Stmt *s);                  // a call of a function such as abort()
+std::string bare(llvm::StringRef text);                   // without the parentheses around it
 bool is_tensor_pointer(clang::QualType type);
 // a op b, where a - b has the sign of `order`; nothing if op is no comparison.
 std::optional<bool> compare(clang::BinaryOperatorKind op, int order);

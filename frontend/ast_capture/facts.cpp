@@ -1,6 +1,8 @@
 // facts.cpp - see facts.h.
 #include "frontend/ast_capture/facts.h"
 
+#include <numeric>
+
 namespace tc {
 
 using namespace clang;
@@ -27,6 +29,35 @@ void Facts::doubt_since(const Facts &before) {
   for (auto &[key, fact] : types) {
     auto known = before.types.find(key);
     if (known == before.types.end() || !known->second.same(fact)) fact.doubtful = true;
+  }
+}
+
+std::string name_of_size(llvm::StringRef of, size_t axis) {
+  std::string name;
+  for (char c : of) name += llvm::isAlnum(c) ? c : '_';
+  return name + "_" + std::to_string(axis);
+}
+
+static TypeFact::Size either(const TypeFact::Size &a, const TypeFact::Size &b,
+                             const std::string &name) {
+  if (a == b) return a;
+  if (a.constant || b.constant || a.symbol != b.symbol) return {false, 0, name, 0, INT64_MAX, 1};
+  return {false,
+          0,
+          a.symbol,
+          std::min(a.lo, b.lo),
+          std::max(a.hi, b.hi),
+          std::gcd(a.multiple, b.multiple)};
+}
+
+void Facts::join(const Facts &other) {
+  for (const auto &[key, theirs] : other.types) {
+    auto [at, fresh] = types.insert({key, theirs});
+    TypeFact &ours = at->second;
+    if (fresh || ours.sizes.size() != theirs.sizes.size()) continue;
+    for (size_t i = 0; i < ours.sizes.size(); i++)
+      ours.sizes[i] = either(ours.sizes[i], theirs.sizes[i],
+                             name_of_size(llvm::StringRef(key).split(":").second, i));
   }
 }
 

@@ -31,9 +31,13 @@ struct Facts {
 
   // What only one way through the program told since `before` is doubtful behind it.
   void doubt_since(const Facts &before);
+
+  // Where another way comes out, too: sizes that differ there are any.
+  void join(const Facts &other);
 };
 
 std::string place_key(const Place &place);
+std::string name_of_size(llvm::StringRef of, size_t axis); // where nothing else names it
 
 // One walk over a function.  Statements and mentions are numbered in the order of the text.
 class Reading {

@@ -453,7 +453,7 @@ std::optional<bool> Evaluator::pointer_truth(const Value &v) {
     return failed ? std::nullopt : std::optional<bool>(true);
   }
   std::string text = v.kind == Value::Pointer ? asked->text : asked->lvalue();
-  if (StringRef(text).contains("__tc_size_")) return std::nullopt;
+  if (StringRef(text).contains(size_prefix)) return std::nullopt;
   text = "(" + text + ") != 0";
   bool operand = v.kind == Value::Tensors && storages[v.tensor.storage].input >= 0;
   if (!exits && optional && v.kind == Value::Tensors && !operand) // such as a bias

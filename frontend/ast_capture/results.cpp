@@ -241,6 +241,32 @@ void Evaluator::write_inputs(SourceLocation loc) {
 
 // ---- sizes --------------------------------------------------------------------------------------
 
+// Of an operand that the guards have not seen yet.
+static std::string read_size(const Place &place, int axis) {
+  const std::string x = "(" + place.lvalue() + ")", dim = "dim[" + std::to_string(axis) + "]";
+  return place.layout ? x + "." + dim : "(" + x + " ? " + x + "->" + dim + " : 1)";
+}
+
+// `text` for use in front of the operands' list; none where a size is not one of an operand's.
+std::optional<std::string> Evaluator::with_sizes_read(const std::string &text) const {
+  const StringRef prefix = size_prefix;
+  std::string out;
+  StringRef rest = text;
+  for (size_t at; (at = rest.find(prefix)) != StringRef::npos;) {
+    out += rest.take_front(at);
+    rest = rest.drop_front(at + prefix.size());
+    StringRef name = rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+    rest = rest.drop_front(name.size());
+    uint32_t index;
+    const bool known = tc_dim_find_sym(dims, name.str().c_str(), &index);
+    const tc_sym *symbol = known ? tc_dims_sym(dims, index) : nullptr;
+    if (!symbol || symbol->input < 0) return std::nullopt;
+    out += symbol->axis < 0 ? scalar_symbols.at(name.str())
+                            : read_size(discovered.inputs[symbol->input], symbol->axis);
+  }
+  return out + rest.str();
+}
+
 // In "f32[2*N+1]", N is read as (dim - 1) / 2, and the guard checks the dim.
 void Evaluator::bind_hidden_symbols() {
   uint32_t count = tc_dims_sym_count(dims);
@@ -262,11 +288,8 @@ void Evaluator::bind_hidden_symbols() {
           }
         if (!linear || f[1] == f[0] || f[2] - f[1] != f[1] - f[0]) continue;
         int64_t slope = f[1] - f[0];
-        const Place &place = discovered.inputs[k];
-        std::string x = "(" + place.lvalue() + ")", where = "dim[" + std::to_string(axis) + "]";
-        std::string text = "(" + x + (place.layout ? "." : "->") + where + " - " +
-                           std::to_string(f[0] - 4 * slope) + ") / " + std::to_string(slope);
-        text = "((long long)(" + (place.layout ? text : x + " ? " + text + " : 0") + "))";
+        std::string text = "((long long)((" + read_size(discovered.inputs[k], axis) + " - " +
+                           std::to_string(f[0] - 4 * slope) + ") / " + std::to_string(slope) + "))";
         scalar_node(text, TC_I64, begins);
         discovered.hidden.push_back({symbol->name, text});
         k = UINT32_MAX - 1;
@@ -291,7 +314,7 @@ static bool mentions(const Segment &s, const std::string &name) {
 bool Evaluator::bind_sizes(Segment &result) {
   for (uint32_t i = 0; i < tc_dims_sym_count(dims); i++) {
     const tc_sym *symbol = tc_dims_sym(dims, i);
-    std::string name = std::string("__tc_size_") + symbol->name;
+    std::string name = std::string(size_prefix) + symbol->name;
     if (symbol->input < 0) {
       fail(function->getLocation(), std::string("size '") + symbol->name +
                                         "' stands only inside of expressions; declare a "
@@ -426,8 +449,7 @@ Facts Evaluator::harvest() {
         size.hi = s->hi;
         size.multiple = s->multiple;
       } else {
-        for (char c : place.lvalue()) size.symbol += llvm::isAlnum(c) ? c : '_';
-        size.symbol += "_" + std::to_string(i);
+        size.symbol = name_of_size(place.lvalue(), static_cast<size_t>(i));
       }
       fact.sizes.push_back(size);
     }

@@ -8,8 +8,6 @@ namespace tc {
 
 using namespace clang;
 
-static const char *const size_prefix = "__tc_size_";
-
 // ---- types --------------------------------------------------------------------------------------
 
 static QualType plain(ASTContext &context, QualType type) {
@@ -132,9 +130,10 @@ Scalar Evaluator::late_binary(BinaryOperatorKind op, const Scalar &a, const Scal
 std::string Evaluator::dim_text(tc_dim dim) {
   tc_buf out = {};
   tc_dim_print(dims, dim, size_prefix, &out);
-  std::string text = "(" + std::string(out.text ? out.text : "0", out.text ? out.len : 1) + ")";
+  std::string text(out.text ? out.text : "0", out.text ? out.len : 1);
   tc_buf_free(&out);
-  return text;
+  const bool one = llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+  return one || bare(text) != text ? text : "(" + text + ")";
 }
 
 Scalar Evaluator::from_dim(tc_dim dim, QualType type) {
@@ -351,13 +350,19 @@ Scalar Evaluator::binary(BinaryOperatorKind op, const Scalar &a, const Scalar &b
     if (left && right) return boolean(*right);
   }
   if (a.late || b.late) return late_binary(op, a, b, type);
+  auto text = [&](const Scalar &v) {
+    if (!comparison || !a.dim || !b.dim) return v.text;
+    if (!v.constant) return dim_text(*v.dim);
+    return llvm::toString(v.integer, 10) + (v.integer.getSignificantBits() > 32 ? "LL" : "");
+  };
   Scalar s = opaque(
-      ("(" + a.text + " " + BinaryOperator::getOpcodeStr(op) + " " + b.text + ")").str(), type);
+      ("(" + text(a) + " " + BinaryOperator::getOpcodeStr(op) + " " + text(b) + ")").str(), type);
   if (integers)
     if (auto dim = dim_arithmetic(op, a, b); dim && fits(*dim, s.type)) s.dim = dim;
   bool follows = op == BO_Add || op == BO_Sub || op == BO_Mul;
   if (integers && follows && !s.dim && a.type == s.type && b.type == s.type)
     s.made = arithmetic(op, a, b);
+  if (comparison && a.dim && b.dim) s.made = arithmetic(op, a, b);
   return s;
 }
 

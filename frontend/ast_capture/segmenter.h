@@ -75,6 +75,7 @@ private:
   std::vector<Outcome> follow_all(const List &list, size_t at, const std::vector<Attempt> &found);
   void keep(std::vector<Outcome> &outcomes);
   void doubt(const std::vector<Item> &items, size_t at, size_t next, const Facts &before);
+  Facts known_behind(const std::vector<Item> &items, size_t at, const Outcome &way, size_t end);
   size_t try_from(const List &list, size_t at);
 
   // placement.cpp

@@ -167,12 +167,11 @@ void Segmenter::descend(const Stmt *s) {
   branches++;
   if (const auto *branch = dyn_cast<IfStmt>(s)) {
     reading.forget(branch->getCond(), facts, false);
-    Facts entry = facts;
+    const Facts entry = facts;
     nested(branch->getThen());
-    std::map<std::string, TypeFact> types = facts.types;
-    facts = entry;
+    const Facts then = std::exchange(facts, entry);
     nested(branch->getElse());
-    for (auto &each : types) facts.types.insert(each);
+    facts.join(then);
     facts.constants = before.constants;
   } else if (isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s)) {
     const Stmt *body = isa<ForStmt>(s)     ? llvm::cast<ForStmt>(s)->getBody()

@@ -102,7 +102,7 @@ std::string Evaluator::remedy(const Value &v, const char *otherwise) const {
 // ---- what is known at run time only -------------------------------------------------------------
 
 // Without the parentheses around it.
-static std::string bare(StringRef text) {
+std::string bare(StringRef text) {
   const bool plain = !text.contains('"') && !text.contains('\'');
   while (plain && text.starts_with("(") && text.ends_with(")")) {
     int open = 0;
@@ -121,10 +121,11 @@ std::string Choice::side() const {
   return llvm::all_of(text, in_name) ? "!" + text : "!(" + text + ")";
 }
 
-// A condition of the call, unless it cannot stand there: of what the kernels compute, of sizes.
+// A condition of the call, unless it cannot stand there.
 bool Evaluator::require(const std::string &text, bool holds) {
-  if (text.empty() || maybe || StringRef(text).contains("__tc_size_")) return false;
-  add_condition(Choice{text, holds, false}.side());
+  auto there = text.empty() || maybe ? std::nullopt : with_sizes_read(text);
+  if (!there) return false;
+  add_condition(Choice{*there, holds, false}.side());
   return true;
 }
 
@@ -154,6 +155,18 @@ bool ends_program(const Stmt *s) {
   return callee && callee->isNoReturn();
 }
 
+// What a comparison of sizes that came out so tells of them; whether all of it became a guard.
+bool Evaluator::learn(const Scalar &v, bool holds) {
+  if (!v.made || maybe || !BinaryOperator::isComparisonOp(v.made->op)) return false;
+  const auto op = holds ? v.made->op : BinaryOperator::negateComparisonOp(v.made->op);
+  const bool less = op == BO_LT || op == BO_LE, strict = op == BO_LT || op == BO_GT;
+  const tc_dim a = *v.made->a.dim, b = *v.made->b.dim;
+  if (op == BO_NE) return false;
+  if (op == BO_EQ) return !tc_dim_bad(tc_dim_unify(dims, a, b));
+  const tc_dim by = less ? tc_dim_sub(dims, b, a) : tc_dim_sub(dims, a, b);
+  return tc_dim_assume_range(dims, by, strict, INT64_MAX);
+}
+
 // Where the condition leads, as far as that can be told: the program goes on (assert); each side is
 // followed, one at a time, where no segment can stand in it.
 std::optional<bool> Evaluator::side_of(const Value &condition, const Stmt *yes, const Stmt *no) {
@@ -164,9 +177,11 @@ std::optional<bool> Evaluator::side_of(const Value &condition, const Stmt *yes, 
   const std::string text = bare(v.text);
   for (const Choice &each : chosen)
     if (each.text == text) return each.holds;
-  if (ends_program(no) && require(text, true)) return true;
-  if (ends_program(yes) && require(text, false)) return false;
-  return frames.size() > 1 || blocks ? choose(v.text) : std::nullopt;
+  if (ends_program(no) && (learn(v, true) || require(text, true))) return true;
+  if (ends_program(yes) && (learn(v, false) || require(text, false))) return false;
+  auto side = frames.size() > 1 || blocks ? choose(v.text) : std::nullopt;
+  if (side) learn(v, *side);
+  return side;
 }
 
 // Whether the loop goes on.
@@ -220,6 +235,9 @@ std::optional<bool> Evaluator::is_case(const Scalar &v, const CaseStmt *label) {
     return llvm::APSInt::compareValues(lo, v.integer) <= 0 &&
            llvm::APSInt::compareValues(v.integer, hi) <= 0;
   if (frames.size() == 1 && !blocks) return std::nullopt;
+  if (v.dim && lo == hi)
+    return side_of(Value::of(binary(BO_EQ, v, integer_constant(lo, v.type), context.IntTy)),
+                   nullptr, nullptr);
   auto text = [&](const char *op, const llvm::APSInt &n) {
     bool small = n.getSignificantBits() < 32;
     return v.text + op +

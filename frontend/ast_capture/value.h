@@ -52,11 +52,12 @@ struct Scalar {
   std::string text;
   bool late = false;
   tc_ref ref = {0}; // late: node of rank 0, or none
-  // Integers: how the value is made of others, for those that become sizes or positions.
+  // Integers: how the value is made of others, for those that become sizes or positions; of sizes,
+  // also what compares them.
   std::shared_ptr<const struct Arithmetic> made;
 };
 
-// a op b in a's type, or, where op is BO_Comma, a in a wider type.
+// a op b in a's type (a comparison: in int), or, where op is BO_Comma, a in a wider type.
 struct Arithmetic {
   clang::BinaryOperatorKind op;
   Scalar a, b;

@@ -51,10 +51,13 @@ std::vector<Segmenter::Attempt> Segmenter::ways(const std::vector<Item> &items, 
   return list;
 }
 
+// For people: sizes by their names.
 static std::string text_of(const std::vector<Choice> &choices) {
+  const llvm::StringRef prefix = size_prefix;
   std::string text;
   for (const Choice &each : choices)
     text += (text.empty() ? "" : " && ") + each.side();
+  for (size_t at; (at = text.find(prefix)) != std::string::npos;) text.erase(at, prefix.size());
   return text;
 }
 
@@ -188,6 +191,15 @@ std::vector<Segmenter::Outcome> Segmenter::follow_all(const List &list, size_t a
   return outcomes;
 }
 
+// What is known on the way that came out so, at items[end] at most.
+Facts Segmenter::known_behind(const std::vector<Item> &items, size_t at, const Outcome &way,
+                              size_t end) {
+  if (way.segment) return way.after;
+  Discovered none;
+  choices = way.choices;
+  return collect(items, at, std::min(way.pass, end), none, false).after;
+}
+
 // Tries a segment at items[at], on each way.  Returns how many statements are done with: those that
 // are on all of them.
 size_t Segmenter::try_from(const List &list, size_t at) {
@@ -202,17 +214,16 @@ size_t Segmenter::try_from(const List &list, size_t at) {
     return a.next != b.next ? a.next < b.next : a.breaks > b.breaks;
   };
   Outcome &least = *std::min_element(outcomes.begin(), outcomes.end(), shorter);
-  const bool captured = least.segment.has_value();
+  choosing = chose;
+  if (least.segment || least.pass) {
+    Facts after = known_behind(list.items, at, least, least.next);
+    for (const Outcome &each : outcomes)
+      if (&each != &least && !each.dead && (each.segment || each.pass))
+        after.join(known_behind(list.items, at, each, least.next));
+    facts = std::move(after);
+  }
   keep(outcomes);
   if (least.breaks) descend(list.items[at].s);
-  if (captured) {
-    facts = std::move(least.after);
-  } else if (least.pass) {
-    Discovered none;
-    choices = least.choices;
-    choosing = chose;
-    facts = collect(list.items, at, least.pass, none, false).after;
-  }
   if (many) doubt(list.items, at, least.next, before);
   return least.next;
 }

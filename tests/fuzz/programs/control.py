@@ -68,7 +68,7 @@ class Control:
         return self.make(f"{name}(%0)", [x], x.dtype, x.shape)
 
     def deciding_helper(self):
-        """A call that goes ways of its own by a number of the run: more than eight in all are a break."""
+        """A call that goes ways of its own by a number of the run or by sizes: more than eight in all are a break."""
         x = self.pick(lambda v: v.real)
         if not x:
             return None
@@ -79,6 +79,11 @@ class Control:
                               f"if (k > 0) {{ x = tc_neg(x); if (k == 3) x = {a}; }} return {b};",
                               f"switch (k) {{ case 1: return {a}; case 2: case 3: x = tc_neg(x); break; default: return {b}; }} return {c};",
                               f'if (k == 2) fuzz_log("%d %g\\n", k, 0.0); return {a};'))
+        if x.shape and self.r.random() < 0.5:
+            body = self.r.choice((f"if (tc_size(x, 0) > k) return {a}; return {b};", f"return tc_size(x, -1) == tc_size(x, 0) ? {a} : {b};",
+                                  f"switch (tc_size(x, -1)) {{ case 1: case 4: return {a}; case 3: x = tc_neg(x); }} return {b};",
+                                  f"if (tc_size(x, 0) % 2 && k < 3) x = tc_neg(x); return {c};",
+                                  f"if (tc_size(x, -1) > 1000000) abort(); return {a};"))
         self.helpers[name] = f"static tc_tensor *{name}(const tc_tensor *x, int k) {{ {body} }}"
         return self.make(f"{name}(%0, {self.r.choice(('n', 'n', 'n - 1', 'n % 2'))})", [x], x.dtype, x.shape)
 

@@ -70,9 +70,11 @@ class Writes:
         return x
 
     def note_views(self, x):
-        """Writes that are no part of a segment: where a reshape may have copied."""
+        """Writes that are no part of a segment: where a reshape may have copied what is a view itself, as a helper's
+        result may be."""
         self.views_written = self.views_written or any(v.viewed for v in x.family)
-        if any(v.viewed and v.viewed.viewed and any(op in v.text for op in ("reshape", "flatten", "contiguous")) for v in x.family):
+        helpers = tuple(f"{name}(" for name in self.helpers)
+        if any(v.viewed and (v.viewed.viewed or v.viewed.text.startswith(helpers)) and any(op in v.text for op in ("reshape", "flatten", "contiguous")) for v in x.family):
             self.unfollowed = True
 
     # ---- whole tensors, and views
