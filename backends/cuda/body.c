@@ -176,7 +176,8 @@ static void put_single_loads(tc_cuda_nest *x) {
 void tc_cuda_put_rows(tc_cuda_nest *x) {
   tc_buf count = {0};
   tc_cuda_put_count(x, x->outer, &count);
-  tc_print_line(&x->s, "const tc_rows team(TC_TEAM ? TC_TEAM : group);");
+  tc_print_line(&x->s, "const tc_rows team(TC_TEAM ? TC_TEAM : group%s);",
+                x->kept ? ", TC_WARPS ? TC_U : 0" : "");
   tc_print_line(&x->s, "const tc_int points = %s;", count.text);
   if (x->plan.staged && !x->kept) tc_cuda_declare_staged(x);
   tc_print_line(&x->s,

@@ -188,8 +188,8 @@ typedef struct pair {
 
 static void put_template(const pair *x, const char *name, const char *body, tc_buf *out) {
   tc_putf(out,
-          "template <int TC_L, int TC_U, class tc_int, int TC_TEAM = 0, bool TC_FULL = false> "
-          "TC_FN void %s(\n    ",
+          "template <int TC_L, int TC_U, class tc_int, int TC_TEAM = 0, bool TC_FULL = false, bool "
+          "TC_WARPS = false> TC_FN void %s(\n    ",
           name);
   tc_cuda_put_parameters(x->k, x->p, x->both->text, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", body);
@@ -212,7 +212,8 @@ static void put_global(const pair *x, const tc_cuda_instance *f, const char *nam
   tc_put(out, ") {\n");
   tc_cuda_put_wait(x->k, x->p, x->both->text, x->plan->kind == TC_CUDA_TILES, out);
   tc_putf(out, "  %s<%d, %d, %s", name, f->lanes, f->unroll, index);
-  if (f->group) tc_putf(out, ", %d%s", f->group, f->full ? ", true" : "");
+  if (f->warps) tc_put(out, ", 0, true, true");
+  else if (f->group) tc_putf(out, ", %d%s", f->group, f->full ? ", true" : "");
   tc_put(out, ">(");
   tc_cuda_put_parameters(x->k, x->p, x->both->text, TC_CUDA_PASS, out);
   tc_put(out, ");\n}\n");

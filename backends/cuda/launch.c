@@ -7,6 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Items of which a row is to fill several; 0: any. */
+static int full_of(const tc_cuda_instance *f) {
+  enum { WARP = 32 };
+  return f->warps ? WARP * f->unroll : f->full ? f->keeps : 0;
+}
+
 static void put_forms(const tc_cuda_launch *x) {
   tc_put(x->out, "    static const tc_cuda_form forms[] = {\n");
   for (int i = 0; i < x->plan->nform; ++i) {
@@ -16,7 +22,7 @@ static void put_forms(const tc_cuda_launch *x) {
             ".group = %d,\n         .each = %d, .most = %d, .keeps = %d, .full = %d, .least = %d, "
             ".threads = %d,\n         .side = %d, .over = %d, .staged = %d},\n",
             f->number, f->wide, f->small, f->lanes, f->unroll, f->group, f->each, f->most, f->keeps,
-            f->full, f->least, f->threads, f->odd ? x->plan->side : TC_CUDA_SIDE,
+            full_of(f), f->least, f->threads, f->odd ? x->plan->side : TC_CUDA_SIDE,
             f->odd ? x->plan->over - 1 : 0, f->staged);
   }
   tc_put(x->out, "    };\n");
@@ -99,16 +105,16 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
 }
 
 /* A function of a nest: what it asks for (`keeps`: the items of the largest row that fits; 0: any;
- * `full`: of the only one; `least`: of the shortest, where there are many), and what launch sizes
- * depend on (`staged`: bytes of an item in shared memory).  tc_cuda_fits: few rows leave a row to the
- * next larger team.  tc_cuda_blocks: where halves are long to compute, a thread takes several items,
- * one at a time, for what they share is found once.  tc_cuda_team: threads that share a row of
- * `items`: f->each items a thread, fewer where there are few rows.  tc_cuda_staged: items of a row
- * that find room in shared memory where a multiprocessor has one to three rows; 16 at a time, so that
- * what lies behind them is aligned; a block takes 2 KiB beside them, half of that unseen.
- * tc_cuda_depth: threads that share a column of `items`; tc_cuda_width: columns of a block.
- * tc_cuda_is_short: a product of few tiles, short along k, for which the library would take two
- * kernels, and its epilogue one more. */
+ * `full`: those of a warp, or of the team, of which a row is to fill some; `least`: of the shortest,
+ * where there are many), and what launch sizes depend on (`staged`: bytes of an item in shared
+ * memory).  tc_cuda_fits: few rows leave a row to the next larger team.  tc_cuda_blocks: where halves
+ * are long to compute, a thread takes several items, one at a time, for what they share is found
+ * once.  tc_cuda_team: threads that share a row of `items`: f->each items a thread, fewer where there
+ * are few rows.  tc_cuda_staged: items of a row that find room in shared memory where a multiprocessor
+ * has one to three rows; 16 at a time, so that what lies behind them is aligned; a block takes 2 KiB
+ * beside them, half of that unseen.  tc_cuda_depth: threads that share a column of `items`;
+ * tc_cuda_width: columns of a block.  tc_cuda_is_short: a product of few tiles, short along k, for
+ * which the library would take two kernels, and its epilogue one more. */
 static const char helpers[] =
     "#define TC_CUDA_FN static inline __attribute__((unused))\n"
     "typedef struct tc_cuda_form {\n"
@@ -120,7 +126,8 @@ static const char helpers[] =
     "                            int64_t points) {\n"
     "  if (wide < f->wide || small < f->small || (f->keeps && items > f->keeps)) return 0;\n"
     "  if (f->least && (items < f->least || f->most * points < 64 * 1024)) return 0;\n"
-    "  if (f->full) return items == f->keeps && f->most * points >= 64 * 1024;\n"
+    "  if (f->full) return items && items % f->full == 0 && items * points >= f->each * 64 * "
+    "1024;\n"
     "  const int larger = f->keeps && f[1].keeps && f[1].lanes == f->lanes;\n"
     "  return !larger || items <= f->most || f->most * points >= 64 * 1024;\n"
     "}\n"
@@ -139,6 +146,7 @@ static const char helpers[] =
     "}\n"
     "TC_CUDA_FN int64_t tc_cuda_team(const tc_cuda_form *f, int64_t items, int64_t points) {\n"
     "  if (f->group) return f->group;\n"
+    "  if (f->full) return items / f->each;\n"
     "  int64_t n = tc_cuda_share(items, f->each, f->most);\n"
     "  for (int64_t each = f->each / 2; each && n * points < 128 * 1024; each /= 2)\n"
     "    n = tc_cuda_share(items, each, f->most);\n"

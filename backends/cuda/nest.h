@@ -41,14 +41,15 @@ typedef struct tc_cuda_instance {
   bool wide;       /* asks for what 16-byte accesses need */
   bool small;      /* asks for what 32-bit indices need */
   bool kept;       /* rows in registers, TC_U items a thread: asks for rows that fit ... */
-  bool full;       /* ... exactly: no thread asks whether it has an item */
+  bool full;       /* ... exactly (warps: all of theirs): no thread asks whether it has an item */
+  bool warps;      /* full, of any number of warps: each of them has neighbouring items */
   bool odd;        /* rows begin anywhere: 16-byte accesses where they are aligned, the elements
                     * in front and behind one by one; TILES: and 8-byte stores */
   int lanes;       /* TC_L: elements of an access */
   int unroll;      /* TC_U: items that a thread loads before it uses the first */
   int group;       /* threads of the team: a constant of the function; 0: the launcher says */
   int each;        /* items of a thread where the row is long enough */
-  int keeps;       /* items of the longest row that it takes (full: of the only one); 0: any */
+  int keeps;       /* items of the longest row that it takes; 0: any */
   int staged;      /* bytes of shared memory for an item; 0: rows are not left there */
   int most;        /* threads of the largest team */
   int least;       /* items of the shortest row, where that is more than one; and there are many */

@@ -235,8 +235,12 @@ static void put_stage(tc_cuda_nest *x, const tc_stage *st) {
   const bool half = x->plan.staged && stores(x, st);
   const tc_cuda_walk w = {.st = st,
                           .axes = st->axes,
-                          .first = serial ? "0" : "team.t",
-                          .step = serial ? "1" : "team.size",
+                          .first = serial ? "0"
+                                   : once ? "team.first"
+                                          : "team.t",
+                          .step = serial ? "1"
+                                  : once ? "team.step"
+                                         : "team.size",
                           .hop = serial ? "TC_U"
                                  : half ? "team.size * TC_HALF"
                                         : "team.size * TC_U",

@@ -69,7 +69,8 @@ static void add_for_many(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f) 
   if (r->points >= TC_CUDA_MANY / f.most) tc_cuda_add_form(plan, f);
 }
 
-/* exact: conditions and distances are constant, others take registers; halves wait in pairs for what is done with them. */
+/* exact: conditions and distances are constant, others take registers; halves wait in pairs for what
+ * is done with them. */
 static int registers_of(const rows *r, const tc_cuda_instance *f, bool exact) {
   enum { OTHERS = 64, AHEAD = 14, HALVES = 40 };
   const int row = (r->count + r->others) * f->lanes * f->unroll, kept = exact ? row : row + row / 2;
@@ -203,25 +204,59 @@ static bool add_single(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance
   return true;
 }
 
+/* Rows that fill warps exactly, of which half of a multiprocessor has registers for as many: one row is
+ * read while another is written.  A warp's items are neighbours: those of a thread are a constant
+ * distance apart, however many warps there are. */
+static void add_warps(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int items) {
+  enum { ROWS = 2, WARP = 32 };
+  tc_cuda_instance full = *f;
+  keep_rows(&full, r, WARP, items, true);
+  const int threads = TC_CUDA_FILE / ROWS / registers_of(r, &full, true) / WARP * WARP;
+  keep_rows(&full, r, threads < TC_CUDA_TEAM ? threads : TC_CUDA_TEAM, items, true);
+  full.full = full.warps = true;
+  full.group = 0;
+  full.blocks = ROWS;
+  if (threads >= TC_CUDA_BLOCK) add_for_many(r, plan, full);
+}
+
+/* Rows that fill a team of constant size. */
+static void add_constant(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int threads,
+                         int items) {
+  tc_cuda_instance full = *f;
+  keep_rows(&full, r, threads, items, true);
+  full.full = true;
+  add_for_many(r, plan, full);
+}
+
+/* Rows that fill a team, `items` for a thread.  Halves load late what rows share: large teams do so
+ * faster where the items of all threads alternate. */
+static void add_full(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int threads,
+                     int items) {
+  enum { DOUBLE = 128, LARGE = 256 };
+  const bool single = threads == DOUBLE && add_single(r, plan, f, items);
+  if (r->passes < 2 || plan->scan) {
+    if (!single && has_full(r, f, threads)) add_constant(r, plan, f, threads, items);
+  } else if (threads == DOUBLE) {
+    if (f->lanes > 4 && r->shared) add_constant(r, plan, f, LARGE, items);
+    add_warps(r, plan, f, items);
+  }
+}
+
 static void add_teams(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int items) {
   static const team wide[] = {{0, 4}, {64, 2}, {128, 2}, {128, 4}, {256, 3}, {256, 4}, {512, 4}},
                     narrow[] = {{64, 4}, {256, 4}};
-  enum { SMALL = 64, DOUBLE = 128, WHOLE = 4 };
+  enum { SMALL = 64, WHOLE = 4 };
   const bool once = f->wide && r->passes < 2;
   const int n = !f->wide ? 2 : f->staged || once ? 6 : 7;
   for (int i = 0; i < n; ++i) {
     const team *t = f->wide ? &wide[i] : &narrow[i];
     const int each = items_of(t, items);
-    tc_cuda_instance kept = *f, full = *f;
+    tc_cuda_instance kept = *f;
     if (!each) continue;
     keep_rows(&kept, r, t->threads ? t->threads : 32, each, false);
     if (!kept.blocks) continue;
     if (!t->threads) kept.group = 0;
-    keep_rows(&full, r, t->threads, items, true);
-    full.full = true;
-    const bool single =
-        f->wide && t->threads == DOUBLE && t->quarters == WHOLE && add_single(r, plan, f, items);
-    if (!single && t->quarters == WHOLE && has_full(r, f, t->threads)) add_for_many(r, plan, full);
+    if (f->wide && t->quarters == WHOLE) add_full(r, plan, f, t->threads, items);
     if (!once || t->threads <= SMALL) tc_cuda_add_form(plan, kept);
   }
 }

@@ -273,7 +273,8 @@ static void put_items_of(tc_cuda_nest *x, const tc_cuda_walk *w) {
   tc_cuda_put_count(x, w->axes, &count);
   if (x->odd) tc_cuda_put_odd(x);
   else
-    tc_print_line(&x->s, "const tc_int items = %s%s;", w->once ? "TC_FULL ? TC_U * TC_TEAM : " : "",
+    tc_print_line(&x->s, "const tc_int items = %s%s;",
+                  w->once ? "TC_FULL ? team.first + TC_U * team.step : " : "",
                   count.text ? count.text : "0");
   tc_buf_free(&count);
 }

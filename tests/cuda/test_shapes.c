@@ -100,6 +100,7 @@ static const shape shapes[] = {{softmax, 3, 8},
                                {long_rows, 2, 50000}, /* more than shared memory holds */
                                {two_rows, 2, 20003},
                                {long_doubles, 256, 2052}, /* many: three on a multiprocessor */
+                               {long_doubles, 683, 768},  /* many: three full warps */
                                {long_halves, 3, 33008},
                                {norm, 5, 64},
                                {norm, 3, 2052},

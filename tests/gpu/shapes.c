@@ -62,6 +62,13 @@ TC_COMPILE static tc_tensor *turned(const tc_tensor *x TC_SHAPE("f32[R,C]")) {
 TC_COMPILE static tc_tensor *turned_copy(const tc_tensor *x TC_SHAPE("bf16[R,C]")) {
   return tc_clone(tc_transpose(x, 0, 1));
 }
+TC_COMPILE static tc_tensor *turned_bytes(const tc_tensor *x TC_SHAPE("i8[R,C]")) {
+  return tc_clone(tc_transpose(x, 0, 1));
+}
+TC_COMPILE static tc_tensor *turned_sum(const tc_tensor *x TC_SHAPE("f32[R,C]"),
+                                        const tc_tensor *y TC_SHAPE("bf16[R,C]")) {
+  return tc_add(tc_transpose(x, 0, 1), tc_cast(tc_transpose(y, 0, 1), TC_F32));
+}
 TC_COMPILE static tc_tensor *picked(const tc_tensor *x TC_SHAPE("f32[R,C]"),
                                     const tc_tensor *i TC_SHAPE("i64[N]")) {
   return tc_embedding(x, i);
@@ -119,7 +126,8 @@ static const char *const place_text[PLACES] = {"", ", between rows", ", inside"}
 static const tc_tensor *placed(const tc_tensor *x, place where) {
   if (where == ALONE || tc_rank(x) != 2 || tc_dtype_of(x) == TC_I64) return tc_to(x, TC_CUDA);
   const int64_t side = where == INSIDE;
-  const tc_tensor *all = tc_pad(x, TC_DIMS(1, side), TC_DIMS(1, 2 * side), NAN);
+  const double around = tc_dtype_of(x) == TC_I8 ? 99 : NAN;
+  const tc_tensor *all = tc_pad(x, TC_DIMS(1, side), TC_DIMS(1, 2 * side), around);
   const tc_tensor *rows = tc_slice(tc_to(all, TC_CUDA), 0, 1, 1 + tc_size(x, 0), 1);
   return tc_slice(rows, 1, side, side + tc_size(x, 1), 1);
 }
@@ -154,6 +162,7 @@ RUN1(integers)
 RUN1(softmax)
 RUN2(norm) RUN2(norm_once) RUN2(norm_short) RUN1(best) RUN1(best_column) RUN1(rows) RUN1(columns)
     RUN1(whole) RUN1(running) RUN1(running_down) RUN1(turned) RUN1(turned_copy)
+        RUN1(turned_bytes) RUN2(turned_sum)
         RUN2(picked) RUN3(spread) RUN2(loss) RUN3(product)
         RUN3(product_short) RUN2(products) RUN1(noisy) RUN1(special)
 #define CHECK_AT(f, where, what, ...)                                                              \
@@ -193,6 +202,8 @@ static void check_rows(int64_t r, int64_t c, place where) {
     CHECK(running_down, what, x);
     CHECK(turned, what, x);
     CHECK(turned_copy, what, tc_cast(x, TC_BF16));
+    CHECK(turned_bytes, what, tc_cast(tc_clamp(tc_mul_s(x, 30), -127, 127), TC_I8));
+    CHECK(turned_sum, what, x, tc_cast(x, TC_BF16));
     CHECK(noisy, what, x);
     CHECK(special, what, x);
     CHECK(loss, what, x, indices(r, c));
@@ -224,9 +235,10 @@ static void check_columns(void) {
     }
 }
 
-/* Rows that fill a team exactly, where there are many; parts of a whole tensor, likewise. */
+/* Rows that fill a team or warps exactly, where there are many; parts of a whole tensor, likewise. */
 static void check_many(void) {
-  static const size norms[] = {{300, 4096}, {300, 2048}, {300, 5120}, {150, 8192}};
+  static const size norms[] = {{530, 4096}, {300, 2048}, {700, 3072}, {420, 5120},
+                               {260, 8192}, {180, 12288}};
   const place where = BETWEEN;
   for (size_t i = 0; i < sizeof norms / sizeof *norms; i++) TC_SCOPE {
       const tc_tensor *x = values(norms[i].r, norms[i].c),
@@ -234,6 +246,7 @@ static void check_many(void) {
       CHECK(norm, "many rows", x, b);
       CHECK(norm_once, "many rows", x, b);
       CHECK(norm_short, "many rows", tc_cast(x, TC_BF16), tc_cast(b, TC_BF16));
+      CHECK(softmax, "many rows", x);
     }
   TC_SCOPE CHECK(whole, "many parts", values(2100, 4100));
 }

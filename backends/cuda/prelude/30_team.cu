@@ -5,16 +5,21 @@
 extern __shared__ uint4 tc_shared[];
 
 /* `size` threads for each outer point: a power of 2 up to 32, or a multiple of 32 that is the whole
- * block.  t: this thread among them. */
+ * block.  t: this thread among them.  first, step: its items of a row that is kept; each warp has `run`
+ * times 32 that are neighbours (0: the items of all threads alternate). */
 struct tc_rows {
-  int t, size, row, rows;
+  int t, size, row, rows, first, step;
   mutable int turn; /* which of two places the next tc_combine uses */
-  __device__ __forceinline__ tc_rows(tc_i64 group) : turn(0) {
+  __device__ __forceinline__ tc_rows(tc_i64 group, int run = 0) : turn(0) {
     size = (int)group;
-    t = (int)(threadIdx.x % (unsigned)size);
-    row = (int)(threadIdx.x / (unsigned)size);
-    rows = (int)(blockDim.x / (unsigned)size);
-    if (size > 32) t = (int)threadIdx.x, row = 0, rows = 1;
+    t = (int)threadIdx.x, row = 0, rows = 1;
+    if (size <= 32) {
+      t = (int)(threadIdx.x % (unsigned)size);
+      row = (int)(threadIdx.x / (unsigned)size);
+      rows = (int)(blockDim.x / (unsigned)size);
+    }
+    first = run ? t / 32 * 32 * run + t % 32 : t;
+    step = run ? 32 : size;
     __builtin_assume(t >= 0 && t < size);
   }
   __device__ __forceinline__ tc_u32 mask() const {
