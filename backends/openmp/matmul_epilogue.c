@@ -45,15 +45,15 @@ static void put_point(tc_omp_matmul *x) {
 /* ---- what the epilogue will touch ------------------------------------------------------------ */
 
 /* One line per row and 64 bytes: a tile's rows are far apart, which no hardware prefetcher follows.
- */
+ * What is written later goes no nearer than the second-level cache: the first holds B's panel. */
 static void put_touch(tc_omp_matmul *x, uint32_t buffer, const tc_address *a, bool write) {
   if (a->nterm || !tc_dim_is(a->coef[x->an], 1) || tc_dim_is(a->coef[x->am], 0)) return;
   tc_buf at = {0};
   tc_print_address(&x->s, a, &at);
   const int64_t line = 64 / (int64_t)tc_dtype_bytes(x->p->buffer[x->k->buffer[buffer]].dtype);
   tc_print_line(
-      &x->s, "for (int64_t n = n0; n < n0 + cols; n += %lld) __builtin_prefetch(b%u + %s, %d, 3);",
-      (long long)line, buffer, at.text, write);
+      &x->s, "for (int64_t n = n0; n < n0 + cols; n += %lld) __builtin_prefetch(b%u + %s, 0, %d);",
+      (long long)line, buffer, at.text, write ? 2 : 3);
   tc_buf_free(&at);
 }
 
