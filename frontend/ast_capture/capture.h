@@ -30,15 +30,25 @@ struct GraphDeleter {
   void operator()(tc_graph *g) const { tc_graph_free(g); }
 };
 
+// Where a call goes: in front of and behind bytes of a file.
+struct Site {
+  clang::SourceLocation loc;
+  clang::FileID file;
+  unsigned begin = 0, end = 0;
+  // Or, where that is within what a macro expands to, the token that they stand in front of.
+  clang::SourceLocation begin_token, end_token;
+  bool end_behind = false; // behind the token and its semicolon
+  bool braces = false;     // a single statement that needs them
+};
+
 // What a guarded call has to write: the graph and the C around it.
-struct Segment {
+struct Segment : Site {
   std::unique_ptr<tc_graph, GraphDeleter> graph;
   std::string symbol;   // of the entry
   std::string variant;  // sizes that it is made for, such as "B=1"; "": any
   std::string choices;  // what holds where it runs, of what branches ask for, such as "mode == 2"
   std::string made_for; // both
   int ops = 0;          // API calls
-  clang::SourceLocation loc;
 
   // Text in front of the call.
   std::vector<std::string> conditions; // hold before anything else may be evaluated
@@ -70,16 +80,9 @@ struct Segment {
   enum Exit { Next, Return, Break, Continue } exit = Next;
   std::string returned, return_type; // C text after `return`; "" for void
 
-  // Where it goes: in front of and behind these bytes of a file.
-  clang::FileID file;
-  unsigned begin = 0, end = 0;
-  // Or, where that is within what a macro expands to, the token that they stand in front of.
-  clang::SourceLocation begin_token, end_token;
-  bool end_behind = false; // behind the token and its semicolon
   // In C++, where no jump passes an initialisation: what goes in front of its `=`.
   std::vector<std::pair<unsigned, std::string>> splits;
-  bool whole = false;  // the body of the function from its first statement to its last
-  bool braces = false; // a single statement that needs them
+  bool whole = false; // the body of the function from its first statement to its last
 };
 
 struct CapturedFunction {
@@ -91,9 +94,8 @@ struct CapturedFunction {
 struct Sizes; // of a variant: see plugin/attributes.h
 
 // Captures one function, with `sizes` for these alone; `fullgraph`: as one segment, or not at all.
-// `sink` receives what was
-// found wrong (errors), and why parts of the function were not captured (TC_MISSED); the graphs
-// keep `diag`, through which the core reports.
+// `sink` receives what was found wrong (errors), and why parts of the function were not captured
+// (TC_MISSED); the graphs keep `diag`, through which the core reports.
 using Sink = std::function<void(Message)>;
 CapturedFunction capture_function(clang::ASTContext &context, const clang::FunctionDecl *function,
                                   const Sizes *sizes, bool fullgraph, tc_diag *diag,

@@ -36,12 +36,12 @@ static bool ends_with_block(const Stmt *s) {
 }
 
 // Behind a single statement and its semicolon.
-std::optional<unsigned> Segmenter::end_of(const Stmt *s, FileID file, Segment &segment) {
+std::optional<unsigned> Segmenter::end_of(const Stmt *s, FileID file, Site &site) {
   SourceLocation last = s->getEndLoc(), end = last;
   if (last.isMacroID() &&
       !Lexer::isAtEndOfMacroExpansion(last, sources, context.getLangOpts(), &end)) {
-    segment.end_token = last;
-    segment.end_behind = true;
+    site.end_token = last;
+    site.end_behind = true;
     return sources.getFileOffset(sources.getExpansionLoc(last));
   }
   end = ends_with_block(s)
@@ -51,30 +51,20 @@ std::optional<unsigned> Segmenter::end_of(const Stmt *s, FileID file, Segment &s
   return sources.getFileOffset(end);
 }
 
-bool Segmenter::place(const List &list, size_t from, size_t to, Segment &segment) {
+bool Segmenter::place(const List &list, size_t from, size_t to, Site &site) {
   const std::vector<Item> &items = list.items;
-  segment.file = sources.getFileID(sources.getExpansionLoc(function->getBody()->getBeginLoc()));
-  auto begin = start_of(items[from].s->getBeginLoc(), segment.file, segment.begin_token);
-  auto end = list.braces ? end_of(items[from].s, segment.file, segment)
-                         : start_of(to < items.size() ? items[to].labels->getBeginLoc() : list.close,
-                                    segment.file, segment.end_token);
+  site.file = sources.getFileID(sources.getExpansionLoc(function->getBody()->getBeginLoc()));
+  auto begin = start_of(items[from].s->getBeginLoc(), site.file, site.begin_token);
+  auto end = list.braces
+                 ? end_of(items[from].s, site.file, site)
+                 : start_of(to < items.size() ? items[to].labels->getBeginLoc() : list.close,
+                            site.file, site.end_token);
   if (!begin || !end || *end < *begin) return false;
-  segment.begin = *begin;
-  segment.end = *end;
-  segment.braces = list.braces;
-  segment.loc = items[from].s->getBeginLoc();
+  site.begin = *begin;
+  site.end = *end;
+  site.braces = list.braces;
+  site.loc = items[from].s->getBeginLoc();
   return true;
-}
-
-void Segmenter::take_place(const Segment &where, Segment &segment) {
-  segment.file = where.file;
-  segment.begin = where.begin;
-  segment.end = where.end;
-  segment.begin_token = where.begin_token;
-  segment.end_token = where.end_token;
-  segment.end_behind = where.end_behind;
-  segment.braces = where.braces;
-  segment.loc = where.loc;
 }
 
 // C++ lets no jump pass an initialisation: `T x = v;` is made `T x; x = v;`.

@@ -69,7 +69,7 @@ private:
 
   // ways.cpp
   std::vector<Attempt> ways(const std::vector<Item> &items, size_t at);
-  std::vector<Attempt> all_ways(const std::vector<Item> &items, size_t at);
+  std::vector<Attempt> all_ways(const std::vector<Item> &items, size_t at, bool &tensors);
   bool make(const List &list, size_t at, size_t end, Outcome &out, Obstacle &why, bool &nothing);
   Outcome follow(const List &list, size_t at, const Attempt &found);
   std::vector<Outcome> follow_all(const List &list, size_t at, const std::vector<Attempt> &found);
@@ -81,9 +81,8 @@ private:
   // placement.cpp
   std::optional<unsigned> start_of(clang::SourceLocation loc, clang::FileID file,
                                    clang::SourceLocation &token);
-  std::optional<unsigned> end_of(const clang::Stmt *s, clang::FileID file, Segment &segment);
-  bool place(const List &list, size_t from, size_t to, Segment &segment);
-  static void take_place(const Segment &where, Segment &segment);
+  std::optional<unsigned> end_of(const clang::Stmt *s, clang::FileID file, Site &site);
+  bool place(const List &list, size_t from, size_t to, Site &site);
   bool split(const clang::Stmt *s, Segment &segment, Obstacle &why);
 
   clang::ASTContext &context;

@@ -22,8 +22,9 @@ static size_t fewer(size_t at, size_t end, size_t tries) {
 
 // Ways through the branches that have sides to choose from: the first takes those where the conditions
 // hold, each other one the other side of a branch of a way before it.  Empty: there are too many; of
-// tensors that may be missing, more than one.
-std::vector<Segmenter::Attempt> Segmenter::all_ways(const std::vector<Item> &items, size_t at) {
+// tensors that may be missing, more than one.  *tensors: a branch asked for one.
+std::vector<Segmenter::Attempt> Segmenter::all_ways(const std::vector<Item> &items, size_t at,
+                                                    bool &tensors) {
   const size_t most = 8;
   std::vector<Attempt> list;
   choices.clear();
@@ -31,7 +32,9 @@ std::vector<Segmenter::Attempt> Segmenter::all_ways(const std::vector<Item> &ite
     Discovered discovered;
     list.push_back(collect(items, at, items.size(), discovered, false));
     choices = list.back().choices;
-    if (llvm::count_if(choices, [](const Choice &each) { return each.pointer; }) > 1) return {};
+    const auto asked = llvm::count_if(choices, [](const Choice &each) { return each.pointer; });
+    tensors |= asked > 0;
+    if (asked > 1) return {};
     while (!choices.empty() && !choices.back().holds) choices.pop_back();
     if (choices.empty()) return list;
     choices.back().holds = false;
@@ -42,11 +45,16 @@ std::vector<Segmenter::Attempt> Segmenter::all_ways(const std::vector<Item> &ite
 // The same; where there are too many, tensors are taken to be there, and at last such branches for
 // breaks.
 std::vector<Segmenter::Attempt> Segmenter::ways(const std::vector<Item> &items, size_t at) {
-  std::vector<Attempt> list;
-  for (int given_up = 0; list.empty(); given_up++) {
-    optional = given_up < 1;
-    choosing = given_up < 2;
-    list = all_ways(items, at);
+  bool tensors = false;
+  choosing = optional = true;
+  std::vector<Attempt> list = all_ways(items, at, tensors);
+  if (list.empty() && tensors) {
+    optional = false;
+    list = all_ways(items, at, tensors);
+  }
+  if (list.empty()) {
+    choosing = false;
+    list = all_ways(items, at, tensors);
   }
   return list;
 }
@@ -66,7 +74,7 @@ static std::string text_of(const std::vector<Choice> &choices) {
 bool Segmenter::make(const List &list, size_t at, size_t end, Outcome &out, Obstacle &why,
                      bool &nothing) {
   const std::vector<Item> &items = list.items;
-  Segment where;
+  Site where;
   if (!place(list, at, end, where)) {
     why = {items[at].s->getBeginLoc(),
            "the statement is not in the file of the function",
@@ -95,7 +103,7 @@ bool Segmenter::make(const List &list, size_t at, size_t end, Outcome &out, Obst
   for (size_t i = at; i < end && s.exit == Segment::Next; i++)
     if (!split(items[i].s, s, why)) return false;
   s.choices = text_of(attempt.choices);
-  take_place(where, s);
+  static_cast<Site &>(s) = where;
   out.segment = std::move(s);
   out.after = std::move(attempt.after);
   out.next = behind(items, end, attempt.flow);
