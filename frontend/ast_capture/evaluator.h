@@ -297,6 +297,7 @@ private:
   void write_scopes();
   bool bind_sizes(Segment &result);
   void bind_hidden_symbols();
+  std::string number_of(const tc_sym *symbol) const;
   std::optional<std::string> with_sizes_read(const std::string &text) const;
 
   struct Frame {

@@ -242,9 +242,20 @@ void Evaluator::write_inputs(SourceLocation loc) {
 // ---- sizes --------------------------------------------------------------------------------------
 
 // Of an operand that the guards have not seen yet.
+static std::string read_size(const std::string &x, int axis, bool layout) {
+  const std::string dim = "dim[" + std::to_string(axis) + "]";
+  return layout ? x + "." + dim : "(" + x + " ? " + x + "->" + dim + " : 1)";
+}
+
 static std::string read_size(const Place &place, int axis) {
-  const std::string x = "(" + place.lvalue() + ")", dim = "dim[" + std::to_string(axis) + "]";
-  return place.layout ? x + "." + dim : "(" + x + " ? " + x + "->" + dim + " : 1)";
+  return read_size("(" + place.lvalue() + ")", axis, place.layout);
+}
+
+// The number that a symbol stands for which is no operand's size.
+std::string Evaluator::number_of(const tc_sym *symbol) const {
+  for (const auto &[hidden, text] : discovered.hidden)
+    if (hidden == symbol->name) return text;
+  return scalar_symbols.at(symbol->name);
 }
 
 // `text` for use in front of the operands' list; none where a size is not one of an operand's.
@@ -261,7 +272,7 @@ std::optional<std::string> Evaluator::with_sizes_read(const std::string &text) c
     const bool known = tc_dim_find_sym(dims, name.str().c_str(), &index);
     const tc_sym *symbol = known ? tc_dims_sym(dims, index) : nullptr;
     if (!symbol || symbol->input < 0) return std::nullopt;
-    out += symbol->axis < 0 ? scalar_symbols.at(name.str())
+    out += symbol->axis < 0 ? number_of(symbol)
                             : read_size(discovered.inputs[symbol->input], symbol->axis);
   }
   return out + rest.str();
@@ -324,15 +335,10 @@ bool Evaluator::bind_sizes(Segment &result) {
     }
     if (!mentions(result, name)) continue;
     if (symbol->axis < 0) {
-      std::string text = scalar_symbols[symbol->name];
-      for (const auto &[hidden, hidden_text] : discovered.hidden)
-        if (hidden == symbol->name) text = hidden_text;
-      result.sizes.push_back({name, text, -1});
+      result.sizes.push_back({name, number_of(symbol), -1});
     } else {
       std::string x = "__tc_in[" + std::to_string(symbol->input) + "]";
-      result.sizes.push_back(
-          {name, "(" + x + " ? " + x + "->dim[" + std::to_string(symbol->axis) + "] : 1)",
-           symbol->input});
+      result.sizes.push_back({name, read_size(x, symbol->axis, false), symbol->input});
     }
   }
   for (size_t i = 0; i < result.inputs.size(); i++)
