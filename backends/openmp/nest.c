@@ -7,48 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- streaming ------------------------------------------------------------------------------- */
-
-/* An output that nobody reads again may go past the caches when it is large. */
-static bool streams(const tc_omp_nest *x, uint32_t buffer) {
-  const tc_program *p = x->s.p;
-  const uint32_t id = x->s.k->buffer[buffer];
-  for (uint32_t i = 0; i < p->nkernel; ++i)
-    for (uint32_t b = 0; b < p->kernel[i].nbuffer; ++b)
-      if (p->kernel[i].buffer[b] == id && tc_print_reads(&p->kernel[i], b)) return false;
-  return true;
-}
-
-static bool is_whole_store(const tc_omp_nest *x, const tc_stage *st, const tc_action *a) {
-  bool first;
-  if (tc_omp_is_channel(x, st, a, &first)) return true;
-  return a->kind == TC_ACT_STORE && !a->guard.id && !a->address.nterm && x->nest->vector >= 0 &&
-         tc_dim_is(a->address.coef[x->nest->vector], 1);
-}
-
-/* Prints `const int nt = ...;` when the nest's vector stores are worth streaming. */
-static void put_stream(tc_omp_nest *x) {
-  tc_dims *c = tc_graph_dims(x->s.p->graph);
-  tc_dim bytes = tc_dim_const(0);
-  for (uint32_t i = 0; i < x->nest->nstage; ++i)
-    for (uint32_t j = 0; j < x->nest->stage[i].naction; ++j) {
-      const tc_action *a = &x->nest->stage[i].action[j];
-      if (a->kind != TC_ACT_STORE) continue;
-      const tc_buffer *b = &x->s.p->buffer[x->s.k->buffer[a->buffer]];
-      if (!is_whole_store(x, &x->nest->stage[i], a) || b->kind != TC_BUF_OUTPUT) continue;
-      if (!streams(x, a->buffer)) return;
-      bytes = tc_dim_add(c, bytes,
-                         tc_dim_mul(c, b->numel, tc_dim_const((int64_t)tc_dtype_bytes(b->dtype))));
-    }
-  if (tc_dim_is(bytes, 0) || tc_dim_bad(bytes)) return;
-  if (tc_dim_is_const(bytes) && tc_dim_value(bytes) < (1 << 20)) return;
-  tc_buf t = {0};
-  tc_print_dim(x->s.p, bytes, &t);
-  tc_print_line(&x->s, "const int nt = %s >= TC_STREAM_BYTES;", t.text);
-  tc_buf_free(&t);
-  x->s.stream = "nt";
-}
-
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
 /* Tasks of a nest: product of the outer extents, the vectorised one in tiles. */
@@ -206,27 +164,28 @@ static void put_wide(tc_omp_nest *x) {
 static void put_tile(tc_omp_nest *x, int tile) {
   const int v = x->nest->vector;
   const char *i = x->axis_text[v];
+  char start[32];
   tc_buf e = {0};
+  snprintf(start, sizeof start, "tile * %d", tile);
   tc_print_extent(&x->s, &x->nest->axis[v], &e);
-  tc_print_line(&x->s, "const int64_t end = TC_MIN(tile * %d + %d, %s);", tile, tile, e.text);
-  tc_print_line(&x->s, "int64_t %s = tile * %d;", i, tile);
+  tc_print_line(&x->s, "const int64_t end = TC_MIN(%s + %d, %s);", start, tile, e.text);
+  tc_print_line(&x->s, "int64_t %s = %s;", i, start);
   tc_buf_free(&e);
   uint8_t *outer = tc_print_enter(&x->s);
   if (can_widen(x)) put_wide(x);
   if (x->nest->nstage == 1) hoist_outer(x);
+  const bool lines = x->nest->nstage == 1 && x->nest->naxis == x->nest->nouter &&
+                     tc_omp_begin_lines(x, x->nest->stage, start, "end");
+  if (lines) tc_print_line(&x->s, "if (%s >= head)", i);
   tc_print_line(&x->s, "for (; %s + TC_L <= end; %s += TC_L) {", i, i);
   put_body(x);
   tc_dims *c = tc_graph_dims(x->s.p->graph);
   const tc_axis *a = &x->nest->axis[v];
-  if (a->of >= 0 || tc_dim_is(a->extent, 0) || tc_dim_multiple(c, a->extent) % 16 != 0) {
-    tc_print_line(&x->s, "if (%s < end) {", i);
-    x->s.indent += 2;
-    tc_print_line(&x->s, "const int64_t n = end - %s;", i);
-    x->s.lanes = "n";
+  const bool exact = a->of < 0 && !tc_dim_is(a->extent, 0) && tc_dim_multiple(c, a->extent) % 16 == 0;
+  if (lines || !exact) {
+    tc_omp_begin_rest(x, lines, i, "end");
     tc_omp_point(x);
-    x->s.lanes = NULL;
-    x->s.indent -= 2;
-    tc_print_line(&x->s, "}");
+    tc_omp_end_rest(x, lines, i);
   }
   tc_print_leave(&x->s, outer);
 }
@@ -303,7 +262,7 @@ static bool can_group(const tc_omp_nest *x) {
     for (uint32_t j = 0; j < n->stage[i].naction; ++j)
       if (n->stage[i].action[j].kind == TC_ACT_SCAN) return false;
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id)
-    if (x->readers[id]) return true;
+    if (x->reader[id]) return true;
   return false;
 }
 
@@ -406,7 +365,7 @@ static void close_nest(tc_omp_nest *x) {
   free(x->result_text);
   free(x->result);
   free(x->result_axes);
-  free(x->readers);
+  free(x->reader);
   free(x->coarse);
   free(x->s.depends);
   free(x->s.printed);
@@ -414,7 +373,7 @@ static void close_nest(tc_omp_nest *x) {
 
 static void put_way(tc_omp_nest *x, bool team) {
   x->s.indent += 2;
-  put_stream(x);
+  tc_omp_put_stream(x);
   if (!x->s.stream) x->host = -1;
   put_tasks(x, team);
   if (x->s.stream) tc_print_line(&x->s, "if (nt) tc_fence();");

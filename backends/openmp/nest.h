@@ -34,7 +34,8 @@ typedef struct tc_omp_nest {
   bool wide; /* `wide` vectors of points, number u of them, run side by side; results are arrays */
   bool rows; /* with wide: not vectors of points but points whose lanes run along an inner axis */
   uint8_t *coarse;   /* per expression: 16 bits of it are all that is seen */
-  uint64_t *readers; /* per expression: stages that read this row and ask for the next, or 0 */
+  uint32_t *reader;  /* per expression: 1 + the last stage that reads this row, and asks for another
+                      * one ahead of time, or 0 */
 } tc_omp_nest;
 
 /* All stages of the nest at one outer point (or TC_L of them, or the first `lanes` of TC_L). */
@@ -45,13 +46,26 @@ void tc_omp_point_back(tc_omp_nest *x);
 /* The same of outer points `task` .. `task + count`, stage by stage. */
 void tc_omp_group(tc_omp_nest *x);
 
-/* ahead.c: which stages ask for the next row of a load (once a nest; false: out of memory), how far
+/* ahead.c: which stage asks for a later row of a load (once a nest; false: out of memory), how far
  * ahead it is (once in the stage), and the request at the point of the scope, on behalf of so many
  * vectors.  Bytes of one outer point's rows, nothing where there are none. */
 bool tc_omp_plan_ahead(tc_omp_nest *x);
 void tc_omp_row_bytes(const tc_omp_nest *x, tc_buf *out);
 void tc_omp_ahead_distance(tc_omp_nest *x, uint32_t stage);
 void tc_omp_ahead(tc_omp_nest *x, uint32_t stage, int vectors);
+
+/* stream.c: prints `const int nt = ...;` when the nest's vector stores are worth streaming. */
+void tc_omp_put_stream(tc_omp_nest *x);
+/* Around a loop along the vector axis, `from` to `end`, of a stage whose results are streamed and may
+ * begin within a line: true, and a loop is open in which the vectors come if their axis is >= `head`,
+ * then the rest. */
+bool tc_omp_begin_lines(tc_omp_nest *x, const tc_stage *st, const char *from, const char *end);
+/* The vectors of fewer than all lanes from i on; lines: what begin_lines gave. */
+void tc_omp_begin_rest(tc_omp_nest *x, bool lines, const char *i, const char *end);
+void tc_omp_end_rest(tc_omp_nest *x, bool lines, const char *i);
+/* Prints how many elements lie between `from` and the first line of such a stage's row; false: it
+ * is no such stage, or all its rows begin at lines. */
+bool tc_omp_put_to_line(tc_omp_nest *x, const tc_stage *st, const char *from, tc_buf *out);
 
 /* Marks the expressions that a stage computes. */
 void tc_omp_mark_stage(const tc_omp_nest *x, const tc_stage *st, uint8_t *need);

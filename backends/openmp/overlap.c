@@ -3,7 +3,8 @@
  * softmax keeps a row of exponentials on chip, and its last stage does nothing but scale and store
  * it: that waits for memory, which has nothing to do while the exponentials of the next row are
  * computed.  Where stores go past the caches, the two run in one loop: at each place the old row is
- * stored, then the new one takes its place on chip. */
+ * stored, then the new one takes its place on chip.  The old row's vectors may lie up to a line
+ * ahead, so that they fill whole lines; its edges are stored first. */
 #include "backends/openmp/nest.h"
 
 #include <stdlib.h>
@@ -93,7 +94,8 @@ bool tc_omp_plan_overlap(tc_omp_nest *x) {
 /* What the last stage needs to know of the outer point before: h<a> of the axes, p<i> of results.
  */
 void tc_omp_overlap_declare(tc_omp_nest *x) {
-  tc_print_line(&x->s, "int held = 0; /* the last stage of the task before is still to be done */");
+  tc_print_line(&x->s, "int64_t held = 0; /* elements that the task before has still to store */");
+  tc_print_line(&x->s, "int64_t shift = 0; /* of them lie in front of the first whole line */");
   for (int i = 0; i < x->nest->nouter; ++i) tc_print_line(&x->s, "int64_t h%d = 0;", i);
   for (uint32_t i = 0; i + 1 < x->nest->nstage; ++i)
     for (uint32_t j = 0; j < x->nest->stage[i].naction; ++j) {
@@ -104,9 +106,24 @@ void tc_omp_overlap_declare(tc_omp_nest *x) {
     }
 }
 
+/* Lines of 16-bit elements take so much more arithmetic that the edges cost more than they save. */
+static bool stores_words(const tc_omp_nest *x) {
+  const tc_stage *last = &x->nest->stage[x->nest->nstage - 1];
+  const uint32_t buffer = x->s.k->buffer[last->action[0].buffer];
+  return tc_dtype_bytes(x->s.p->buffer[buffer].dtype) >= 4;
+}
+
 void tc_omp_overlap_hold(tc_omp_nest *x) {
-  tc_print_line(&x->s, "held = 1;");
+  const int v = x->nest->vector;
+  tc_buf end = {0}, distance = {0};
+  tc_print_extent(&x->s, &x->nest->axis[v], &end);
+  tc_print_line(&x->s, "held = %s;", end.text);
+  if (stores_words(x) &&
+      tc_omp_put_to_line(x, &x->nest->stage[x->nest->nstage - 1], "0", &distance))
+    tc_print_line(&x->s, "shift = TC_MIN(%s, held);", distance.text);
   for (int i = 0; i < x->nest->nouter; ++i) tc_print_line(&x->s, "h%d = %s;", i, x->axis_text[i]);
   for (uint32_t i = 0; i < x->nest->nresult; ++i)
     tc_print_line(&x->s, "p%u = %s;", i, x->result[i]);
+  tc_buf_free(&end);
+  tc_buf_free(&distance);
 }

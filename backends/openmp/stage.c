@@ -364,12 +364,11 @@ static void put_body(tc_omp_nest *x, const run *r, const char *u) {
   tc_print_leave(&x->s, outer);
 }
 
-/* The last stage of the outer point before at `vectors` vectors from `base` on, of which only one
- * has fewer than all lanes.  Of that point are h<a> and p<i>, and nothing printed so far. */
-static void put_held(tc_omp_nest *x, const char *base, int vectors) {
+/* The last stage at element j of the outer point before: of that point are h<a> and p<i>, and nothing
+ * printed so far. */
+static void put_held(tc_omp_nest *x) {
   const int v = x->nest->vector;
   const run late = {.st = &x->nest->stage[x->nest->nstage - 1], .along = true};
-  tc_print_line(&x->s, "if (held) TC_UNROLL for (int u = 0; u < %d; ++u) {", vectors);
   const tc_print_scope outer = x->s;
   char axis[TC_MAX_AXES][8], (*result)[16] = calloc(x->nest->nresult + 1, sizeof *result);
   const char **name = calloc(x->nest->nresult + 1, sizeof *name);
@@ -383,14 +382,38 @@ static void put_held(tc_omp_nest *x, const char *base, int vectors) {
     snprintf(result[i], sizeof result[i], "p%u", i);
     name[i] = result[i];
   }
-  x->s.axis[v] = "j", x->s.result = name, x->s.printed = printed, x->s.indent += 2;
-  tc_print_line(&x->s, "const int64_t j = %s + u * TC_L;", base);
+  x->s.axis[v] = "j", x->s.result = name, x->s.printed = printed;
   if (!x->s.out->failed) put_actions(x, &late, "u");
   x->s = outer;
-  tc_print_line(&x->s, "}");
   free(result);
   free(name);
   free(printed);
+}
+
+/* At one place of the loop: a whole vector for each that is computed there. */
+static void put_held_vectors(tc_omp_nest *x, const run *r, const char *i) {
+  const int n = r->unroll;
+  tc_print_line(&x->s, "if (%s + %d * TC_L + shift <= held) TC_UNROLL for (int u = 0; u < %d; ++u) {",
+                i, n, n);
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int64_t j = %s + shift + u * TC_L;", i);
+  put_held(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* Ahead of the loop: what lies in front of the first of those vectors, and behind the last. */
+static void put_held_edges(tc_omp_nest *x, const run *r) {
+  tc_print_line(&x->s, "const int64_t whole = shift + (held - shift) / (%d * TC_L) * (%d * TC_L);",
+                r->unroll, r->unroll);
+  tc_print_line(&x->s, "for (int64_t j = shift ? 0 : whole, n; j < held; j = j + n == shift ? whole : j + n) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "n = TC_MIN(TC_L, (j < shift ? shift : held) - j);");
+  x->s.lanes = "n";
+  put_held(x);
+  x->s.lanes = NULL;
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
 }
 
 /* The loop along the vector axis from `from` to `to`: unrolled vectors, then vectors, then the
@@ -403,10 +426,12 @@ static void put_vector_loop(tc_omp_nest *x, const run *r, const char *from, cons
   snprintf(base, sizeof base, "%s", i);
   snprintf(step, sizeof step, r->unroll > 1 ? "%d * TC_L" : "TC_L", r->unroll);
   tc_print_line(&x->s, "int64_t %s = %s;", base, from);
+  const bool lines = tc_omp_begin_lines(x, r->st, from, to);
+  if (lines) tc_print_line(&x->s, "if (%s >= head)", base);
   tc_print_line(&x->s, "for (; %s + %s <= %s; %s += %s) {", base, step, to, base, step);
   x->s.indent += 2;
   tc_omp_ahead(x, r->index, r->unroll);
-  if (x->host == (int)r->index) put_held(x, base, r->unroll);
+  if (x->host == (int)r->index) put_held_vectors(x, r, base);
   x->s.indent -= 2;
   if (r->unroll > 1) {
     x->s.indent += 2;
@@ -421,17 +446,13 @@ static void put_vector_loop(tc_omp_nest *x, const run *r, const char *from, cons
     x->s.indent -= 2;
   } else put_body(x, r, "0");
   tc_print_line(&x->s, "}");
-  if (exact) return;
-  tc_print_line(&x->s, "for (; %s < %s; %s += TC_L) {", base, to, base);
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const int64_t n = TC_MIN(TC_L, %s - %s);", to, base);
+  if (exact && !lines) return;
+  tc_omp_begin_rest(x, lines, base, to);
   tc_omp_ahead(x, r->index, 1);
-  x->s.lanes = "n";
-  if (x->host == (int)r->index) put_held(x, base, 1);
   x->s.indent -= 2;
   put_body(x, r, "0");
-  x->s.lanes = NULL;
-  tc_print_line(&x->s, "}");
+  x->s.indent += 2;
+  tc_omp_end_rest(x, lines, base);
 }
 
 static void open_block(tc_omp_nest *x, const run *r, const char *extent, int size) {
@@ -487,6 +508,7 @@ static void put_innermost(tc_omp_nest *x, const run *r, int axis) {
     char end[16];
     snprintf(end, sizeof end, "end%d", axis);
     tc_omp_ahead_distance(x, r->index);
+    if (x->host == (int)r->index) put_held_edges(x, r);
     if (r->blocks) put_blocks(x, r, end, exact);
     else put_vector_loop(x, r, "0", end, exact);
   } else if (r->blocks) put_scalar_blocks(x, r, axis, e.text);

@@ -104,25 +104,37 @@ static double softmax_error(const interp_array *x, const interp_array *y, int64_
   return worst;
 }
 
-/* Where results stream (at some levels of these units they all do), a row is stored beside the work
- * on the next: with many rows a thread, and with one. */
-Test(entry, rows_that_overlap) {
-  omp_unit u = unit_of("graph rows\n%1 = param f32[B,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n");
-  const struct tc_tensor *x = matrix(11, 1003, 1e-3, false);
-  interp_array *in = omp_array(x);
-  struct tc_tensor *out[1];
-  cr_assert_not_null(strstr(u.texts.kernels.text, "if (held)"));
-  for (int level = 0; level < TC_ISA_COUNT; level++)
-    for (int threads = 1; threads <= 11; threads += 5) {
+static void check_overlap(const omp_unit *u, int64_t columns) {
+  enum { ROWS = 11 };
+  const struct tc_tensor *x = matrix(ROWS, columns, 1e-3, false);
+  interp_array *in = omp_array(x), *want = NULL;
+  for (int level = 0; level < TC_ISA_COUNT; level++, interp_free(want), want = NULL)
+    for (int threads = 1; threads <= ROWS; threads += 5) {
+      struct tc_tensor *out[1];
       if (!(omp_levels_here() >> level & 1)) continue;
       tcrt_isa = level;
       omp_set_num_threads(threads);
-      cr_assert(u.entry[0](&x, NULL, out));
+      cr_assert(u->entry[0](&x, NULL, out));
       interp_array *got = omp_array(out[0]);
-      cr_expect_lt(softmax_error(in, got, 11), 2e-6, "level %d, %d threads", level, threads);
-      interp_free(got);
+      cr_expect_lt(softmax_error(in, got, ROWS), 2e-6, "%d columns, level %d, %d threads",
+                   (int)columns, level, threads);
+      if (want)
+        cr_expect_eq(memcmp(got->f, want->f, (size_t)got->count * sizeof *got->f), 0,
+                     "%d columns, level %d, %d threads", (int)columns, level, threads);
+      if (want) interp_free(got);
+      else want = got;
     }
   interp_free(in);
+}
+
+/* Where results stream (at some levels of these units they all do), a row is stored beside the work
+ * on the next, in whole lines: with many rows a thread, and with one; rows that are lines, that begin
+ * within one, that are shorter than one. */
+Test(entry, rows_that_overlap) {
+  const int64_t columns[] = {1, 5, 16, 17, 64, 77, 128, 200, 1003, 4096, 4113};
+  omp_unit u = unit_of("graph rows\n%1 = param f32[B,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n");
+  cr_assert_not_null(strstr(u.texts.kernels.text, "held = "));
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) check_overlap(&u, columns[i]);
   omp_unit_free(&u);
 }
 

@@ -48,7 +48,7 @@
 #define TC_STREAM_BYTES (8 << 20) /* outputs from here on bypass the caches */
 #endif
 #ifndef TC_AHEAD_BYTES
-#define TC_AHEAD_BYTES (256 << 10) /* rows up to this size are asked for one row early */
+#define TC_AHEAD_BYTES (256 << 10) /* rows up to this size are asked for ahead of time */
 #endif
 #ifndef TC_GROUP_BYTES
 #define TC_GROUP_BYTES (8 << 10) /* of rows that go through the stages of a nest together */

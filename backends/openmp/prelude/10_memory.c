@@ -96,7 +96,9 @@ TC_MASKED(store, 8)
   TC_FN void tc_rawstore_##T(tc_##T *p, tc_v##V v) { __builtin_memcpy(p, &v, sizeof v); }          \
   TC_FN void tc_rawstoren_##T(tc_##T *p, tc_v##V v, int64_t n) { tc_maskstore_##size(p, &v, n); }  \
   TC_FN void tc_rawstream_##T(tc_##T *p, tc_v##V v, int nt) {                                      \
-    if (nt & (((uintptr_t)p & (sizeof v - 1)) == 0)) __builtin_nontemporal_store(v, (tc_v##V *)p); \
+    enum { line = sizeof v < 64 ? sizeof v : 64 };                                                 \
+    typedef tc_v##V tc_lines __attribute__((aligned(line)));                                       \
+    if (nt & (((uintptr_t)p & (line - 1)) == 0)) __builtin_nontemporal_store(v, (tc_lines *)p);    \
     else tc_rawstore_##T(p, v);                                                                    \
   }                                                                                                \
   TC_FN void tc_rawscatter_##T(tc_##T *p, tc_vi64 i, tc_v##V v, tc_vb8 g, int64_t n) {             \
@@ -142,10 +144,19 @@ TC_MASKED(store, 8)
 TC_FN int tc_alltrue(tc_vb8 g) { return __builtin_reduce_min(g) != 0; }
 TC_FN int tc_anytrue(tc_vb8 g) { return __builtin_reduce_max(g) != 0; }
 /* @ tc_ahead */
-/* Asks for the lines of `bytes` at p + ahead, which need not exist. */
+/* Asks for the lines of `bytes` at p + ahead, which need not exist, into the second-level cache; and
+ * again for some that were asked for before: processors drop requests while they wait for others. */
 TC_FN void tc_ahead(const void *p, int64_t ahead, int bytes) {
   const char *line = (const char *)((uintptr_t)p + (uintptr_t)ahead);
-  TC_UNROLL for (int i = 0; i < bytes; i += 64) __builtin_prefetch(line + i);
+  TC_UNROLL for (int i = 0; i < bytes; i += 64) {
+    __builtin_prefetch(line + i, 0, 2);
+    __builtin_prefetch(line + i - 512, 0, 2);
+  }
+}
+/* @ tc_to_line */
+/* Elements of so many bytes from p to where the next line begins. */
+TC_FN int64_t tc_to_line(const void *p, int bytes) {
+  return (int64_t)(-(uintptr_t)p & 63) / bytes;
 }
 /* @ tc_fence */
 /* Streaming stores become visible before what follows. */
