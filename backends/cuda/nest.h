@@ -141,6 +141,8 @@ enum { TC_CUDA_SIDE = 64 }; /* points of a tile along the axis of the stores */
 /* tiles_odd.c: tiles of arrays whose rows begin anywhere.  Is there such a function (*f)? */
 bool tc_cuda_plan_odd_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                             const uint8_t *need, tc_cuda_plan *plan, tc_cuda_instance *f);
+/* Elements of one in shared memory. */
+size_t tc_cuda_odd_tile(int over, size_t bytes);
 /* The tile at hand: fills shared memory, and stores. */
 void tc_cuda_put_odd_tile(tc_cuda_nest *x);
 /* Writes what stands for LOAD `id` there. */

@@ -62,20 +62,22 @@ static int padding(size_t bytes) { return bytes < 4 ? (int)(4 / bytes) : 1; }
 
 /* Marks as early those loads whose tiles fit into shared memory. */
 static void choose(tc_cuda_nest *x, const uint8_t *need) {
-  enum { ROW = 256 }; /* bytes of a row that begins anywhere */
   size_t used = 0;
   for (uint32_t i = 1; i < x->s.k->nexpr; ++i) {
     const tc_expr *e = &x->s.k->expr[i];
     if (!need[i] || !tc_cuda_crosses(e, x->plan.along, x->plan.across)) continue;
     const tc_dtype d = x->s.p->buffer[x->s.k->buffer[e->buffer]].dtype;
     const size_t size = tc_dtype_bytes(d);
-    const int rows = SIDE + (x->odd ? x->plan.over : 0);
-    const int row = (x->odd ? ROW / (int)size : SIDE) + padding(size);
-    if (used + (size_t)rows * (size_t)row * size > SHARED) continue;
-    used += (size_t)rows * (size_t)row * size;
+    const int row = SIDE + padding(size);
+    const size_t all = x->odd ? tc_cuda_odd_tile(x->plan.over, size) : (size_t)(SIDE * row);
+    if (used + all * size > SHARED) continue;
+    used += all * size;
     x->early[i] = 1;
-    tc_print_line(&x->s, "__shared__ __align__(16) tc_%s t%u[%d][%d];", tc_print_storage(d), i,
-                  rows, row);
+    if (x->odd)
+      tc_print_line(&x->s, "__shared__ __align__(16) tc_%s t%u[%zu];", tc_print_storage(d), i, all);
+    else
+      tc_print_line(&x->s, "__shared__ __align__(16) tc_%s t%u[%d][%d];", tc_print_storage(d), i,
+                    SIDE, row);
   }
 }
 

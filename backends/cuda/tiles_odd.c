@@ -16,6 +16,12 @@ static size_t size_of(const tc_kernel *k, const tc_program *p, uint32_t buffer) 
   return tc_dtype_bytes(p->buffer[k->buffer[buffer]].dtype);
 }
 
+/* What tc_tile_row begins behind the last row. */
+size_t tc_cuda_odd_tile(int over, size_t bytes) {
+  const size_t rows = (size_t)(TC_CUDA_SIDE + over), group = ACCESS / bytes;
+  return bytes == 1 ? rows * (ROW + 4) : rows * (ROW / bytes) + rows / group * group;
+}
+
 /* One store, whose lanes are neighbours. */
 bool tc_cuda_plan_odd_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                             const uint8_t *need, tc_cuda_plan *plan, tc_cuda_instance *f) {
@@ -36,6 +42,10 @@ bool tc_cuda_plan_odd_tiles(const tc_kernel *k, const tc_program *p, const tc_ne
   f->odd = f->small = true;
   f->wide = false;
   f->lanes = STORE / bytes;
+  const tc_expr *e = &k->expr[a->value.id];
+  const bool copies = e->kind == TC_EX_LOAD && p->buffer[k->buffer[e->buffer]].dtype ==
+                                                   p->buffer[k->buffer[a->buffer]].dtype;
+  if (copies) f->blocks = bytes == 1 ? 4 : 5; /* others would spill */
   return true;
 }
 
@@ -120,40 +130,78 @@ static void put_actions(tc_cuda_nest *x, int vector) {
   tc_print_line(&x->s, "}");
 }
 
+/* Of the columns that the head of a loop names. */
+static void put_columns(tc_cuda_nest *x, const char *loop) {
+  const int w = x->plan.across;
+  tc_print_line(&x->s, "%s {", loop);
+  tc_print_line(&x->s, "  const tc_int i%d = first%d + far;", w, w);
+  put_actions(x, x->plan.along);
+}
+
+/* The lanes of a store that leaves the result: of a copy from the tile, else as they are. */
+static void put_edges(tc_cuda_nest *x, uint32_t copied) {
+  const int v = x->plan.along, w = x->plan.across;
+  const tc_action *a = x->nest->stage[0].action;
+  tc_print_line(&x->s, "TC_ROLLED for (int far = column; far < most; far += step) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int i%d = first%d + far;", w, w);
+  if (copied) {
+    tc_buf at = {0};
+    tc_print_address(&x->s, &a->address, &at);
+    tc_print_line(&x->s, "TC_UNROLL for (int l = 0; l < TC_L; ++l) {");
+    tc_print_line(&x->s, "  const tc_int i%d = near + l;", v);
+    tc_print_line(&x->s, "  if (i%d >= 0 && i%d < end%d) b%u[%s] = p%u[l][far];", v, v, v, a->buffer,
+                  at.text ? at.text : "0", copied);
+    tc_print_line(&x->s, "}");
+    tc_buf_free(&at);
+  } else {
+    tc_print_line(&x->s,
+                  "TC_ROLLED for (tc_int i%d = near < 0 ? 0 : near; i%d < TC_MIN(near + TC_L, "
+                  "end%d); ++i%d) {",
+                  v, v, v, v);
+    put_actions(x, -1);
+  }
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
 /* The thread's points: TC_L along the stores from `near` on, at every `far` across. */
 static void put_stores(tc_cuda_nest *x) {
   const int v = x->plan.along, w = x->plan.across;
   const tc_action *a = x->nest->stage[0].action;
-  char first[32], column[80];
+  const uint32_t copied = tc_cuda_copied(x, a);
+  char first[32], column[80], full[120];
   snprintf(first, sizeof first, "first%d", v);
   snprintf(column, sizeof column, "TC_MIN(first%d + column, end%d - 1)", w, w);
+  snprintf(full, sizeof full, "if (most == %d) TC_UNROLL for (int n = 0; n < %d / step; ++n, far += step)",
+           x->plan.side, x->plan.side);
   tc_buf at = {0};
   put_address(x, &a->address, first, column, &at);
   tc_print_line(&x->s, "constexpr int deep = %d / TC_L, step = %d / deep;", TC_CUDA_SIDE,
                 TC_CUDA_THREADS);
   tc_print_line(&x->s, "const int column = (int)threadIdx.x / deep;");
+  tc_print_line(&x->s, "const int most = (int)TC_MIN((tc_int)%d, end%d - first%d);", x->plan.side, w,
+                w);
   tc_print_line(&x->s,
                 "const tc_int near = first%d + (int)threadIdx.x %% deep * TC_L - "
                 "tc_tile_shift(b%u + (%s));",
                 v, a->buffer, at.text ? at.text : "0");
+  tc_buf_free(&at);
   for (uint32_t i = 1; i < x->s.k->nexpr; ++i)
     if (x->early[i]) put_places(x, i);
-  tc_print_line(&x->s, "_Pragma(\"unroll 4\") for (int far = column; far < %d; far += step) {",
-                x->plan.side);
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_int i%d = first%d + far;", w, w);
-  tc_print_line(&x->s, "if (i%d >= end%d) break;", w, w);
   tc_print_line(&x->s, "if (near >= 0 && near + TC_L <= end%d) {", v);
-  tc_print_line(&x->s, "  const tc_int i%d = near;", v);
-  put_actions(x, v);
-  tc_print_line(&x->s,
-                "else TC_ROLLED for (tc_int i%d = near < 0 ? 0 : near; i%d < near + TC_L && i%d < "
-                "end%d; ++i%d) {",
-                v, v, v, v, v);
-  put_actions(x, -1);
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int i%d = near;", v);
+  tc_print_line(&x->s, "int far = column;");
+  if (copied) put_columns(x, full); /* without a test */
+  put_columns(x, copied ? "TC_ROLLED for (; far < most; far += step)"
+                        : "_Pragma(\"unroll 4\") for (; far < most; far += step)");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "} else {");
+  x->s.indent += 2;
+  put_edges(x, copied);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  tc_buf_free(&at);
 }
 
 void tc_cuda_put_odd_tile(tc_cuda_nest *x) {

@@ -283,42 +283,63 @@ TC_FN void tc_scatter_added(T *p, const tc_vec<I, K> &at, const tc_vec<C, M> &v,
 #define tc_store1_bf16(p, v) tc_stored1(p, v)
 #define tc_scatter_bf16(p, i, v, g, n) tc_scattered<TC_L>(p, i, v, g)
 #define tc_scatteradd_bf16(p, i, v, g, n) tc_scatter_added<TC_L>(p, i, v, g)
-/* @ tc_tile_head tc_tile_place tc_tile_shift tc_tile_fill tc_picked */
+/* @ tc_tile_head tc_tile_row tc_tile_place tc_tile_shift tc_tile_fill tc_picked */
 /* Tiles of arrays whose rows begin anywhere: element (i, j) is from[i * stride + j].  A row of a tile
  * has 16 times 16 bytes, and begins at the last boundary of 16 bytes in front of element
  * (i, column): `head` elements before it.  256 threads fill a tile. */
 template <class T, class I> TC_FN int tc_tile_head(const T *from, I stride, I i, I column) {
   return (int)(((tc_u64)from / sizeof(T) + (tc_u64)i * (tc_u64)stride + (tc_u64)column) % (16 / sizeof(T)));
 }
+/* Where row r of a tile begins.  16 bytes lie between groups of as many rows as 16 bytes have
+ * elements: their heads differ where the array's rows are odd, so that what a warp reads of a column
+ * lies in different banks.  Bytes: a word behind each row. */
+template <class T> TC_FN int tc_tile_row(int r) {
+  constexpr int group = 16 / (int)sizeof(T);
+  return sizeof(T) == 1 ? r * 260 : r * 16 * group + r / group * group;
+}
 /* Where element (i, column) lies in a tile whose first row is `row`. */
-template <class T, int S, class I>
-TC_FN const T *tc_tile_place(const T (*t)[S], const T *from, I stride, I row, I i, I column) {
-  return t[i - row] + tc_tile_head(from, stride, i, column);
+template <class T, class I>
+TC_FN const T *tc_tile_place(const T *t, const T *from, I stride, I row, I i, I column) {
+  return t + tc_tile_row<T>((int)(i - row)) + tc_tile_head(from, stride, i, column);
 }
 /* Elements from the last boundary of 32 bytes to p. */
 template <class T> TC_FN int tc_tile_shift(const T *p) {
   return (int)((tc_u64)p / sizeof(T) % (32 / sizeof(T)));
 }
-/* Rows `row` to `row` + ROWS - 1 of an array of rows x columns, as far as it has them. */
-template <int ROWS, class T, int S, class I>
-TC_FN void tc_tile_fill(T (*t)[S], const T *from, I stride, I row, I rows, I column, I columns) {
-  enum { V = 16 / (int)sizeof(T), STEP = 16, N = (ROWS + STEP - 1) / STEP };
-  const int x = (int)threadIdx.x, v = (x % 8 + x / 32 % 2 * 8) * V, r = x / 8 % 4 + x / 64 * 4;
+/* Rows `row` to `row` + ROWS - 1 of an array of rows x columns, as far as it has them.  16 bytes are
+ * read wherever all of them lie between the array's first element and its last, across the ends of
+ * its rows, too; else one by one.  What is put where no row is, nobody reads. */
+template <int ROWS, class T, class I>
+TC_FN void tc_tile_fill(T *t, const T *from, I stride, I row, I rows, I column, I columns) {
+  enum { V = 16 / (int)sizeof(T), STEP = 16, N = (ROWS + STEP - 1) / STEP, BYTES = sizeof(T) == 1 };
+  const int x = (int)threadIdx.x;
+  const int v = (BYTES ? x % 8 + x / 32 % 2 * 8 : x % 16) * V, r = BYTES ? x / 8 % 4 + x / 64 * 4 : x / 16;
   const I j = column - tc_tile_head(from, stride, (I)(row + r), column) + v; /* of all N rows */
-  const bool whole = j >= 0 && j + V <= columns;
-  const int first = row < 0 ? (int)-row : 0, end = (int)TC_MIN((I)ROWS, rows - row); /* that are there */
+  const I reach = (rows - 1) * stride, low = reach < 0 ? reach : 0; /* elements there are from low */
+  const I high = reach - low + columns - V;                         /* to high + V - 1 */
+  const int first = row < 0 ? (int)-row : 0; /* that is there */
+  const int end = j < columns ? (int)TC_MIN((I)ROWS, rows - row) : 0;
   tc_held<T, V> w[N];
+  bool rest = false;
   TC_UNROLL for (int e = 0; e < N; ++e) {
     const int at = r + e * STEP;
-    if (whole && at >= first && at < end) w[e] = tc_hold<V>(from + ((row + at) * stride + j));
+    if (at < first || at >= end) continue;
+    const I near = (row + at) * stride + j;
+    if (near >= low && near <= high) w[e] = tc_hold<V>(from + near);
+    else rest = true;
   }
   TC_UNROLL for (int e = 0; e < N; ++e) {
     const int at = r + e * STEP;
-    if (whole && at >= first && at < end) tc_row_put(&t[at][v], w[e]);
+    if (ROWS % STEP && at >= ROWS) continue;
+    if (BYTES) tc_row_put(t + tc_tile_row<T>(at) + v, w[e]);
+    else tc_put_held(t + tc_tile_row<T>(at) + v, w[e]);
   }
-  TC_ROLLED for (int at = r; !whole && at < end; at += STEP)
+  if (rest) TC_ROLLED for (int at = r; at < end; at += STEP) {
+    const I near = (row + at) * stride + j;
+    if (at < first || (near >= low && near <= high)) continue;
     TC_ROLLED for (int k = 0; k < V; ++k)
-      if (at >= first && j + k >= 0 && j + k < columns) t[at][v + k] = from[(row + at) * stride + j + k];
+      if (j + k >= 0 && j + k < columns) t[tc_tile_row<T>(at) + v + k] = from[near + k];
+  }
 }
 /* Element e of N rows. */
 template <int N, class T> TC_FN tc_held<T, N> tc_picked(const T *const (&row)[N], int e) {
