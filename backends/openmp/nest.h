@@ -31,6 +31,7 @@ typedef struct tc_omp_nest {
   const char **result;
   uint32_t *result_axes;
   int host;  /* stage beside which the last stage of the outer point before runs, or -1 */
+  bool shifted; /* its vectors begin `shift` elements later, at lines */
   bool wide; /* `wide` vectors of points, number u of them, run side by side; results are arrays */
   bool rows; /* with wide: not vectors of points but points whose lanes run along an inner axis */
   uint8_t *coarse;   /* per expression: 16 bits of it are all that is seen */

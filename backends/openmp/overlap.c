@@ -91,11 +91,28 @@ bool tc_omp_plan_overlap(tc_omp_nest *x) {
   return true;
 }
 
+/* Lines of 16-bit elements take so much more arithmetic that the edges cost more than they save. */
+static bool stores_words(const tc_omp_nest *x) {
+  const tc_stage *last = &x->nest->stage[x->nest->nstage - 1];
+  const uint32_t buffer = x->s.k->buffer[last->action[0].buffer];
+  return tc_dtype_bytes(x->s.p->buffer[buffer].dtype) >= 4;
+}
+
+/* Prints where the first line of the row begins. */
+static bool put_shift(tc_omp_nest *x, tc_buf *out) {
+  return stores_words(x) &&
+         tc_omp_put_to_line(x, &x->nest->stage[x->nest->nstage - 1], "0", out);
+}
+
 /* What the last stage needs to know of the outer point before: h<a> of the axes, p<i> of results.
  */
 void tc_omp_overlap_declare(tc_omp_nest *x) {
+  tc_buf shift = {0};
+  x->shifted = put_shift(x, &shift);
+  tc_buf_free(&shift);
   tc_print_line(&x->s, "int64_t held = 0; /* elements that the task before has still to store */");
-  tc_print_line(&x->s, "int64_t shift = 0; /* of them lie in front of the first whole line */");
+  if (x->shifted)
+    tc_print_line(&x->s, "int64_t shift = 0; /* of them lie in front of the first whole line */");
   for (int i = 0; i < x->nest->nouter; ++i) tc_print_line(&x->s, "int64_t h%d = 0;", i);
   for (uint32_t i = 0; i + 1 < x->nest->nstage; ++i)
     for (uint32_t j = 0; j < x->nest->stage[i].naction; ++j) {
@@ -106,20 +123,12 @@ void tc_omp_overlap_declare(tc_omp_nest *x) {
     }
 }
 
-/* Lines of 16-bit elements take so much more arithmetic that the edges cost more than they save. */
-static bool stores_words(const tc_omp_nest *x) {
-  const tc_stage *last = &x->nest->stage[x->nest->nstage - 1];
-  const uint32_t buffer = x->s.k->buffer[last->action[0].buffer];
-  return tc_dtype_bytes(x->s.p->buffer[buffer].dtype) >= 4;
-}
-
 void tc_omp_overlap_hold(tc_omp_nest *x) {
   const int v = x->nest->vector;
   tc_buf end = {0}, distance = {0};
   tc_print_extent(&x->s, &x->nest->axis[v], &end);
   tc_print_line(&x->s, "held = %s;", end.text);
-  if (stores_words(x) &&
-      tc_omp_put_to_line(x, &x->nest->stage[x->nest->nstage - 1], "0", &distance))
+  if (put_shift(x, &distance))
     tc_print_line(&x->s, "shift = TC_MIN(%s, held);", distance.text);
   for (int i = 0; i < x->nest->nouter; ++i) tc_print_line(&x->s, "h%d = %s;", i, x->axis_text[i]);
   for (uint32_t i = 0; i < x->nest->nresult; ++i)

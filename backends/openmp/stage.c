@@ -390,19 +390,21 @@ static void put_held(tc_omp_nest *x) {
   free(printed);
 }
 
-/* At one place of the loop: a whole vector for each that is computed there. */
-static void put_held_vectors(tc_omp_nest *x, const run *r, const char *i) {
-  const int n = r->unroll;
-  tc_print_line(&x->s, "if (%s + %d * TC_L + shift <= held) TC_UNROLL for (int u = 0; u < %d; ++u) {",
-                i, n, n);
+/* At one place of the loop: as many vectors as are computed there, of all lanes but where the scope
+ * says otherwise. */
+static void put_held_vectors(tc_omp_nest *x, const char *i, int vectors) {
+  if (x->shifted) tc_print_line(&x->s, "if (%s + %d * TC_L + shift <= held)", i, vectors);
+  else tc_print_line(&x->s, "if (held)");
+  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) {", vectors);
   x->s.indent += 2;
-  tc_print_line(&x->s, "const int64_t j = %s + shift + u * TC_L;", i);
+  tc_print_line(&x->s, "const int64_t j = %s + u * TC_L%s;", i, x->shifted ? " + shift" : "");
   put_held(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
 
-/* Ahead of the loop: what lies in front of the first of those vectors, and behind the last. */
+/* Ahead of the loop, where vectors are shifted: what lies in front of the first, and behind the
+ * last. */
 static void put_held_edges(tc_omp_nest *x, const run *r) {
   tc_print_line(&x->s, "const int64_t whole = shift + (held - shift) / (%d * TC_L) * (%d * TC_L);",
                 r->unroll, r->unroll);
@@ -431,7 +433,7 @@ static void put_vector_loop(tc_omp_nest *x, const run *r, const char *from, cons
   tc_print_line(&x->s, "for (; %s + %s <= %s; %s += %s) {", base, step, to, base, step);
   x->s.indent += 2;
   tc_omp_ahead(x, r->index, r->unroll);
-  if (x->host == (int)r->index) put_held_vectors(x, r, base);
+  if (x->host == (int)r->index) put_held_vectors(x, base, r->unroll);
   x->s.indent -= 2;
   if (r->unroll > 1) {
     x->s.indent += 2;
@@ -449,6 +451,7 @@ static void put_vector_loop(tc_omp_nest *x, const run *r, const char *from, cons
   if (exact && !lines) return;
   tc_omp_begin_rest(x, lines, base, to);
   tc_omp_ahead(x, r->index, 1);
+  if (x->host == (int)r->index && !x->shifted) put_held_vectors(x, base, 1);
   x->s.indent -= 2;
   put_body(x, r, "0");
   x->s.indent += 2;
@@ -508,7 +511,7 @@ static void put_innermost(tc_omp_nest *x, const run *r, int axis) {
     char end[16];
     snprintf(end, sizeof end, "end%d", axis);
     tc_omp_ahead_distance(x, r->index);
-    if (x->host == (int)r->index) put_held_edges(x, r);
+    if (x->host == (int)r->index && x->shifted) put_held_edges(x, r);
     if (r->blocks) put_blocks(x, r, end, exact);
     else put_vector_loop(x, r, "0", end, exact);
   } else if (r->blocks) put_scalar_blocks(x, r, axis, e.text);
