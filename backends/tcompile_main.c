@@ -33,12 +33,15 @@ typedef struct request {
   const char *path;
 } request;
 
+/* Nothing where a graph returns nothing. */
+static void print_text(const tc_buf *b) { fputs(b->text ? b->text : "", stdout); }
+
 static int print_loops(tc_graph *g, const tc_target *target) {
   g = tc_graph_optimize(g);
   tc_program *p = g ? tc_lower(g, target) : NULL;
   tc_buf out = {0};
   if (p) tc_program_print(p, &out);
-  fputs(out.text ? out.text : "", stdout);
+  print_text(&out);
   tc_buf_free(&out);
   const int status = p ? 0 : 1;
   if (p) tc_program_free(p);
@@ -80,8 +83,8 @@ static int print_texts(tc_graph *g, const request *r) {
   tc_result result;
   tc_texts texts = {0};
   const bool ok = name && tc_compile_functions(&f, 1, &r->gpu, &result, &texts) && result.compiled;
-  if (ok && r->kernels) fputs(texts.kernels.text, stdout);
-  if (ok && r->host) fputs(texts.host.text, stdout);
+  if (ok && r->kernels) print_text(&texts.kernels);
+  if (ok && r->host) print_text(&texts.host);
   tc_texts_free(&texts);
   free(name);
   return ok && (!r->cuda || result.cuda) ? 0 : 1;
