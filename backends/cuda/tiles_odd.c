@@ -150,8 +150,8 @@ static void put_edges(tc_cuda_nest *x, uint32_t copied) {
     tc_print_address(&x->s, &a->address, &at);
     tc_print_line(&x->s, "TC_UNROLL for (int l = 0; l < TC_L; ++l) {");
     tc_print_line(&x->s, "  const tc_int i%d = near + l;", v);
-    tc_print_line(&x->s, "  if (i%d >= 0 && i%d < end%d) b%u[%s] = p%u[l][far];", v, v, v, a->buffer,
-                  at.text ? at.text : "0", copied);
+    tc_print_line(&x->s, "  if (i%d >= 0 && i%d < end%d) b%u[%s] = p%u[l][far];", v, v, v,
+                  a->buffer, at.text ? at.text : "0", copied);
     tc_print_line(&x->s, "}");
     tc_buf_free(&at);
   } else {
@@ -173,15 +173,16 @@ static void put_stores(tc_cuda_nest *x) {
   char first[32], column[80], full[120];
   snprintf(first, sizeof first, "first%d", v);
   snprintf(column, sizeof column, "TC_MIN(first%d + column, end%d - 1)", w, w);
-  snprintf(full, sizeof full, "if (most == %d) TC_UNROLL for (int n = 0; n < %d / step; ++n, far += step)",
+  snprintf(full, sizeof full,
+           "if (most == %d) TC_UNROLL for (int n = 0; n < %d / step; ++n, far += step)",
            x->plan.side, x->plan.side);
   tc_buf at = {0};
   put_address(x, &a->address, first, column, &at);
   tc_print_line(&x->s, "constexpr int deep = %d / TC_L, step = %d / deep;", TC_CUDA_SIDE,
                 TC_CUDA_THREADS);
   tc_print_line(&x->s, "const int column = (int)threadIdx.x / deep;");
-  tc_print_line(&x->s, "const int most = (int)TC_MIN((tc_int)%d, end%d - first%d);", x->plan.side, w,
-                w);
+  tc_print_line(&x->s, "const int most = (int)TC_MIN((tc_int)%d, end%d - first%d);", x->plan.side,
+                w, w);
   tc_print_line(&x->s,
                 "const tc_int near = first%d + (int)threadIdx.x %% deep * TC_L - "
                 "tc_tile_shift(b%u + (%s));",

@@ -74,8 +74,8 @@ void tc_omp_ahead_distance(tc_omp_nest *x, uint32_t stage) {
     tc_print_dim(x->s.p, e->address.coef[x->nest->nouter - 1], &step);
     tc_print_line(&x->s, "const int64_t step%u = (%s) * %zu%s;", id, step.text, element_bytes(x, e),
                   x->grouped ? " * group" : "");
-    tc_print_line(&x->s, "const int64_t ahead%u = step%u <= TC_AHEAD_BYTES ? %d * step%u : 0;", id, id,
-                  POINTS, id);
+    tc_print_line(&x->s, "const int64_t ahead%u = step%u <= TC_AHEAD_BYTES ? %d * step%u : 0;", id,
+                  id, POINTS, id);
     tc_buf_free(&step);
   }
 }

@@ -181,7 +181,8 @@ static void put_tile(tc_omp_nest *x, int tile) {
   put_body(x);
   tc_dims *c = tc_graph_dims(x->s.p->graph);
   const tc_axis *a = &x->nest->axis[v];
-  const bool exact = a->of < 0 && !tc_dim_is(a->extent, 0) && tc_dim_multiple(c, a->extent) % 16 == 0;
+  const bool exact =
+      a->of < 0 && !tc_dim_is(a->extent, 0) && tc_dim_multiple(c, a->extent) % 16 == 0;
   if (lines || !exact) {
     tc_omp_begin_rest(x, lines, i, "end");
     tc_omp_point(x);

@@ -30,12 +30,12 @@ typedef struct tc_omp_nest {
   char (*result_text)[16];
   const char **result;
   uint32_t *result_axes;
-  int host;  /* stage beside which the last stage of the outer point before runs, or -1 */
+  int host;     /* stage beside which the last stage of the outer point before runs, or -1 */
   bool shifted; /* its vectors begin `shift` elements later, at lines */
   bool wide; /* `wide` vectors of points, number u of them, run side by side; results are arrays */
   bool rows; /* with wide: not vectors of points but points whose lanes run along an inner axis */
-  uint8_t *coarse;   /* per expression: 16 bits of it are all that is seen */
-  uint32_t *reader;  /* per expression: 1 + the last stage that reads this row, and asks for another
+  uint8_t *coarse;  /* per expression: 16 bits of it are all that is seen */
+  uint32_t *reader; /* per expression: 1 + the last stage that reads this row, and asks for another
                       * one ahead of time, or 0 */
 } tc_omp_nest;
 

@@ -100,8 +100,7 @@ static bool stores_words(const tc_omp_nest *x) {
 
 /* Prints where the first line of the row begins. */
 static bool put_shift(tc_omp_nest *x, tc_buf *out) {
-  return stores_words(x) &&
-         tc_omp_put_to_line(x, &x->nest->stage[x->nest->nstage - 1], "0", out);
+  return stores_words(x) && tc_omp_put_to_line(x, &x->nest->stage[x->nest->nstage - 1], "0", out);
 }
 
 /* What the last stage needs to know of the outer point before: h<a> of the axes, p<i> of results.
@@ -128,8 +127,7 @@ void tc_omp_overlap_hold(tc_omp_nest *x) {
   tc_buf end = {0}, distance = {0};
   tc_print_extent(&x->s, &x->nest->axis[v], &end);
   tc_print_line(&x->s, "held = %s;", end.text);
-  if (put_shift(x, &distance))
-    tc_print_line(&x->s, "shift = TC_MIN(%s, held);", distance.text);
+  if (put_shift(x, &distance)) tc_print_line(&x->s, "shift = TC_MIN(%s, held);", distance.text);
   for (int i = 0; i < x->nest->nouter; ++i) tc_print_line(&x->s, "h%d = %s;", i, x->axis_text[i]);
   for (uint32_t i = 0; i < x->nest->nresult; ++i)
     tc_print_line(&x->s, "p%u = %s;", i, x->result[i]);

@@ -408,7 +408,9 @@ static void put_held_vectors(tc_omp_nest *x, const char *i, int vectors) {
 static void put_held_edges(tc_omp_nest *x, const run *r) {
   tc_print_line(&x->s, "const int64_t whole = shift + (held - shift) / (%d * TC_L) * (%d * TC_L);",
                 r->unroll, r->unroll);
-  tc_print_line(&x->s, "for (int64_t j = shift ? 0 : whole, n; j < held; j = j + n == shift ? whole : j + n) {");
+  tc_print_line(
+      &x->s,
+      "for (int64_t j = shift ? 0 : whole, n; j < held; j = j + n == shift ? whole : j + n) {");
   x->s.indent += 2;
   tc_print_line(&x->s, "n = TC_MIN(TC_L, (j < shift ? shift : held) - j);");
   x->s.lanes = "n";

@@ -108,12 +108,15 @@ bool tc_omp_begin_lines(tc_omp_nest *x, const tc_stage *st, const char *from, co
 }
 
 void tc_omp_begin_rest(tc_omp_nest *x, bool lines, const char *i, const char *end) {
-  if (lines) tc_print_line(&x->s, "if (%s >= %s) break;", i, end);
-  else tc_print_line(&x->s, "for (; %s < %s; %s += TC_L) {", i, end, i);
-  x->s.indent += lines ? 0 : 2;
-  if (lines)
-    tc_print_line(&x->s, "const int64_t n = TC_MIN(TC_L, (%s < head ? head : %s) - %s);", i, end, i);
-  else tc_print_line(&x->s, "const int64_t n = TC_MIN(TC_L, %s - %s);", end, i);
+  if (lines) {
+    tc_print_line(&x->s, "if (%s >= %s) break;", i, end);
+    tc_print_line(&x->s, "const int64_t n = TC_MIN(TC_L, (%s < head ? head : %s) - %s);", i, end,
+                  i);
+  } else {
+    tc_print_line(&x->s, "for (; %s < %s; %s += TC_L) {", i, end, i);
+    x->s.indent += 2;
+    tc_print_line(&x->s, "const int64_t n = TC_MIN(TC_L, %s - %s);", end, i);
+  }
   x->s.lanes = "n";
 }
 

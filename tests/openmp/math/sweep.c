@@ -44,9 +44,10 @@ static long double remainder_l(long double a, long double b) {
 /* name, reference, bound in ulp for f32 and for f64 */
 #define UNARY(X)                                                                                   \
   X(exp, exp, expl, 1.1, 1.2)                                                                      \
-  X(exp2, exp2, exp2l, 1.2, 1.2) X(expm1, expm1, expm1l, 2, 2) X(log, log, logl, 1, 1.1)           \
-      X(log2, log2, log2l, 2.2, 2) X(log10, log10, log10l, 2.2, 2) X(log1p, log1p, log1pl, 2, 2)       \
-          X(sigmoid, sigmoid, sigmoidl, 3, 3) X(tanh, tanh, tanhl, 3, 3) X(erf, erf, erfl, 5.1, 2)   \
+  X(exp2, exp2, exp2l, 1.2, 1.2)                                                                   \
+  X(expm1, expm1, expm1l, 2, 2) X(log, log, logl, 1, 1.1) X(log2, log2, log2l, 2.2, 2)             \
+      X(log10, log10, log10l, 2.2, 2) X(log1p, log1p, log1pl, 2, 2)                                \
+          X(sigmoid, sigmoid, sigmoidl, 3, 3) X(tanh, tanh, tanhl, 3, 3) X(erf, erf, erfl, 5.1, 2) \
               X(erfc, erfc, erfcl, 1, 6) X(sin, sin, sinl, 2, 1.5) X(cos, cos, cosl, 2, 1.5)       \
                   X(tan, tan, tanl, 1, 3) X(asin, asin, asinl, 1, 2.5) X(acos, acos, acosl, 1, 2)  \
                       X(atan, atan, atanl, 1, 2.5) X(sinh, sinh, sinhl, 1, 3)                      \
@@ -56,7 +57,8 @@ static long double remainder_l(long double a, long double b) {
                                       X(rsqrt, rsqrt, rsqrtl, 1.6, 1.6)
 #define BINARY(X)                                                                                  \
   X(pow, pow, powl, 1, 2)                                                                          \
-  X(atan2, atan2, atan2l, 1, 3) X(hypot, hypot, hypotl, 1, 1.5) X(fmod, fmod, fmodl, 0, 0)         \
+  X(atan2, atan2, atan2l, 1, 3)                                                                    \
+  X(hypot, hypot, hypotl, 1, 1.5) X(fmod, fmod, fmodl, 0, 0)                                       \
       X(remainder, remainder_, remainder_l, 1, 1)
 
 #define WRAP1(name, ...)                                                                           \
@@ -252,7 +254,8 @@ int main(int argc, char **argv) {
   if (!step || first >= step)
     return fputs("sweep [step [first [count [name]]]], first < step\n", stderr), 2;
   setvbuf(stdout, NULL, _IOLBF, 0);
-  for (unsigned i = 0; i < first; ++i) state = state * 6364136223846793005ull + 1442695040888963407ull;
+  for (unsigned i = 0; i < first; ++i)
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
   int failed = 0;
 #define WANTED(name) (!only || strcmp(only, #name) == 0)
 #define RUN1(name, ref, refl, b32, b64)                                                            \
