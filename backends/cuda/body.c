@@ -179,6 +179,7 @@ void tc_cuda_put_rows(tc_cuda_nest *x) {
   tc_print_line(&x->s, "const tc_rows team(TC_TEAM ? TC_TEAM : group%s);",
                 x->kept ? ", TC_WARPS ? TC_U : 0" : "");
   tc_print_line(&x->s, "const tc_int points = %s;", count.text);
+  tc_cuda_declare_stay(x);
   if (x->plan.staged && !x->kept) tc_cuda_declare_staged(x);
   tc_print_line(&x->s,
                 "for (tc_int point = (tc_int)blockIdx.x * team.rows + team.row; point < points; "
@@ -260,10 +261,12 @@ static bool open_nest(tc_cuda_nest *x, const tc_kernel *k, const tc_program *p, 
   x->early = calloc(k->nexpr + 1, 1);
   x->ahead = calloc(k->nexpr + 1, 1);
   x->staged = calloc(k->nexpr + 1, 1);
+  x->stay = calloc(k->nexpr + 1, 1);
   if (!x->result_text || !x->result || !x->result_axes || !x->s.depends || !x->s.printed ||
-      !x->early || !x->ahead || !x->staged)
+      !x->early || !x->ahead || !x->staged || !x->stay)
     return false;
   if (way == TC_CUDA_PLAIN && plan->staged) tc_cuda_find_staged(k, p, n, plan->lanes, x->staged);
+  if (kept) tc_cuda_find_stay(k, p, n, plan, x->stay);
   for (uint32_t i = 0; i < most; ++i) {
     snprintf(x->result_text[i], sizeof x->result_text[i], "r%u", i);
     x->result[i] = x->result_text[i];
@@ -284,6 +287,7 @@ static void close_nest(tc_cuda_nest *x) {
   free(x->early);
   free(x->ahead);
   free(x->staged);
+  free(x->stay);
 }
 
 bool tc_cuda_put_body(const tc_kernel *k, const tc_program *p, uint32_t nest,

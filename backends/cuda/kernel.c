@@ -107,6 +107,11 @@ void tc_cuda_put_parameters(const tc_kernel *k, const tc_program *p, const char 
     separate(&l, use == TC_CUDA_DECLARE);
     tc_put(out, staged[use]);
   }
+  if (tc_cuda_names(body, "back")) {
+    static const char *const back[] = {"const tc_i64 back", "back", "(void *)&back"};
+    separate(&l, use == TC_CUDA_DECLARE);
+    tc_put(out, back[use]);
+  }
   if (tc_cuda_names(body, "flag")) {
     separate(&l, use == TC_CUDA_DECLARE);
     tc_put(out, flag[use]);

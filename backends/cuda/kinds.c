@@ -52,11 +52,15 @@ static void launch_tiles(const tc_cuda_launch *x) {
 
 static void launch_rows(const tc_cuda_launch *x) {
   const uint32_t inner = all_axes(x) & ~outer_axes(x);
+  const int bytes = tc_cuda_find_stay(x->k, x->p, x->n, x->plan, NULL);
   tc_buf items = {0};
   put_extents(x, inner, true, &items);
   put_size(x, "points", outer_axes(x), false);
   put_pick(x, items.text ? items.text : "1", "points");
   put_size(x, "items", inner, true);
+  if (bytes)
+    tc_putf(x->out, "    const int64_t back = tc_cuda_back(c, points, items%s * %d);\n",
+            x->n->vector >= x->n->nouter ? " * f->lanes" : "", bytes);
   tc_putf(x->out,
           "    const int64_t group = tc_cuda_team(f, items, points)%s;\n"
           "    const int64_t block = group > 32 ? group : f->threads;\n"

@@ -112,7 +112,9 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
  * once.  tc_cuda_team: threads that share a row of `items`: f->each items a thread, fewer where there
  * are few rows.  tc_cuda_staged: items of a row that find room in shared memory where a multiprocessor
  * has one to three rows; 16 at a time, so that what lies behind them is aligned; a block takes 2 KiB
- * beside them, half of that unseen.  tc_cuda_depth: threads that share a column of `items`;
+ * beside them, half of that unseen.  tc_cuda_back: the
+ * first of the last `points` that read as much as the cache holds, `bytes` each; `points`: all together
+ * read no more.  tc_cuda_depth: threads that share a column of `items`;
  * tc_cuda_width: columns of a block.  tc_cuda_is_short: a product of few tiles, short along k, for
  * which the library would take two kernels, and its epilogue one more. */
 static const char helpers[] =
@@ -160,6 +162,10 @@ static const char helpers[] =
     "  const int64_t all = (c->info->shared_per_sm / blocks - 2048) / f->staged / 16 * 16;\n"
     "  const int64_t whole = tc_cuda_ceildiv(items, 16) * 16;\n"
     "  return all < 0 ? 0 : whole < all ? whole : all;\n"
+    "}\n"
+    "TC_CUDA_FN int64_t tc_cuda_back(const tcrt_cuda_call *c, int64_t points, int64_t bytes) {\n"
+    "  const int64_t held = bytes > 0 ? c->info->l2_bytes / bytes : points;\n"
+    "  return points > held ? points - held : points;\n"
     "}\n"
     "TC_CUDA_FN int64_t tc_cuda_depth(int64_t columns, int64_t items, int64_t others,\n"
     "                                 int64_t *width) {\n"

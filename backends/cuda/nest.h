@@ -88,7 +88,8 @@ typedef struct tc_cuda_nest {
   uint32_t *result_axes;
   uint8_t *early; /* per expression: a LOAD that has been issued ahead, as w<id>[u] */
   uint8_t *ahead; /* ... in front of the row's first reduction, until the row ends */
-  uint8_t *staged; /* per expression: a tc_cuda_stay */
+  uint8_t *staged; /* per expression: a tc_cuda_stage */
+  uint8_t *stay;   /* per expression: a tc_cuda_stay */
 } tc_cuda_nest;
 
 extern const tc_spelling tc_cuda_words;
@@ -186,13 +187,25 @@ void tc_cuda_put_count(tc_cuda_nest *x, uint32_t axes, tc_buf *out);
 
 /* staged.c: rows that several passes read, left in shared memory by the first.  `staged`, if there
  * is one: marks the LOADs of such rows; the bytes that an item of all of them takes, 0: none. */
-typedef enum { TC_CUDA_PASSING, TC_CUDA_TO_STAGE, TC_CUDA_STAGED } tc_cuda_stay;
+typedef enum { TC_CUDA_PASSING, TC_CUDA_TO_STAGE, TC_CUDA_STAGED } tc_cuda_stage;
 int tc_cuda_find_staged(const tc_kernel *k, const tc_program *p, const tc_nest *n, int lanes,
                         uint8_t *staged);
 /* Declares stay, the number of items that find room, and s<id>, where those of LOAD id lie. */
 void tc_cuda_declare_staged(tc_cuda_nest *x);
 /* The loads at hand that later passes need, to shared memory. */
 void tc_cuda_put_staged(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base);
+
+/* stay.c: rows of arrays beyond the cache.  `stay`, if there is one: marks LOADs of a nest with such;
+ * the bytes of a point that they read once, 0: there are none. */
+typedef enum { TC_CUDA_ANYHOW, TC_CUDA_ONCE, TC_CUDA_OFTEN } tc_cuda_stay;
+int tc_cuda_find_stay(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                      const tc_cuda_plan *plan, uint8_t *stay);
+/* Declares keep, how lines are kept: for long if the kernel's parameter back, the row from which on
+ * they are given back, is below the number of rows. */
+void tc_cuda_declare_stay(tc_cuda_nest *x);
+/* Does a stage give lines back?  Those of the item at hand. */
+bool tc_cuda_gives_back(const tc_cuda_nest *x, const tc_stage *st);
+void tc_cuda_put_back(tc_cuda_nest *x);
 
 /* odd.c: reductions over rows that begin anywhere.  The one load of a row that is wide; 0: the nest
  * has no such functions. */

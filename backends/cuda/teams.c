@@ -58,7 +58,6 @@ typedef struct rows {
   int shared;     /* loads that all rows share: they are issued ahead */
   int each;       /* elements of a row for a thread */
   int passes;     /* over rows that no registers hold */
-  int reductions; /* stages at whose ends the threads of a team wait for each other */
   int others;     /* loads that differ from row to row, but for the first */
   int64_t points; /* rows that there are at most */
   bool large;     /* 8 bytes an element */
@@ -72,7 +71,7 @@ static void add_for_many(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f) 
 /* exact: conditions and distances are constant, others take registers; halves wait in pairs for what
  * is done with them. */
 static int registers_of(const rows *r, const tc_cuda_instance *f, bool exact) {
-  enum { OTHERS = 64, AHEAD = 14, HALVES = 40 };
+  enum { OTHERS = 64, AHEAD = 14, HALVES = 32 };
   const int row = (r->count + r->others) * f->lanes * f->unroll, kept = exact ? row : row + row / 2;
   if (exact && f->lanes > 4) return kept + HALVES;
   return kept + OTHERS + r->others * AHEAD + r->shared * (f->lanes < 4 ? f->lanes * 8 : AHEAD);
@@ -171,13 +170,6 @@ static bool plan_fixed_rows(const tc_program *p, const tc_nest *n, const rows *r
   return true;
 }
 
-/* Is a row of exactly so many threads times `items` common, and better kept than read again? */
-static bool has_full(const rows *r, const tc_cuda_instance *f, int team) {
-  enum { HALF = 64, LARGE = 256 };
-  if (!f->wide || !team) return false;
-  return r->passes < 2 && f->lanes > 4 ? team < LARGE : team > HALF;
-}
-
 /* Teams that keep rows of any length, and the quarters of the most items that a thread has then: what
  * it has no item for takes registers all the same.  0: parts of a warp. */
 typedef struct team {
@@ -190,18 +182,6 @@ static int items_of(const team *t, int items) {
   if (!t->threads) return items < FEW ? items : FEW;
   if (t->quarters < WHOLE && items < WHOLE) return t->threads > SMALL ? 0 : (items + 1) / 2;
   return items * t->quarters / WHOLE;
-}
-
-/* A row that is reduced once and fills a team exactly.  With the tests whether there is an item, which
- * take registers, a multiprocessor has three such teams; four are slower. */
-static bool add_single(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int items) {
-  enum { TEAM = 256 };
-  tc_cuda_instance kept = *f;
-  if (r->reductions != 1 || !r->shared || f->lanes > 4 || items < 4) return false;
-  keep_rows(&kept, r, TEAM, items / 2, false);
-  kept.least = kept.keeps;
-  add_for_many(r, plan, kept);
-  return true;
 }
 
 /* Rows that fill warps exactly, of which half of a multiprocessor has registers for as many: one row is
@@ -228,18 +208,15 @@ static void add_constant(const rows *r, tc_cuda_plan *plan, const tc_cuda_instan
   add_for_many(r, plan, full);
 }
 
-/* Rows that fill a team, `items` for a thread.  Halves load late what rows share: large teams do so
- * faster where the items of all threads alternate. */
+/* Rows that fill teams: for each of two sizes a function of its own, of all other ones the same. */
 static void add_full(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int threads,
                      int items) {
   enum { DOUBLE = 128, LARGE = 256 };
-  const bool single = threads == DOUBLE && add_single(r, plan, f, items);
-  if (r->passes < 2 || plan->scan) {
-    if (!single && has_full(r, f, threads)) add_constant(r, plan, f, threads, items);
-  } else if (threads == DOUBLE) {
-    if (f->lanes > 4 && r->shared) add_constant(r, plan, f, LARGE, items);
-    add_warps(r, plan, f, items);
-  }
+  if (plan->scan && threads) add_constant(r, plan, f, threads, items);
+  if (plan->scan || threads != DOUBLE) return;
+  add_constant(r, plan, f, DOUBLE, items);
+  add_constant(r, plan, f, LARGE, items);
+  if (r->passes > 1) add_warps(r, plan, f, items);
 }
 
 static void add_teams(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int items) {
@@ -351,17 +328,6 @@ static int64_t most_points(const tc_program *p, const tc_nest *n) {
   return points;
 }
 
-static int count_reductions(const tc_nest *n) {
-  int reductions = 0;
-  for (uint32_t s = 0; s < n->nstage; ++s) {
-    bool any = false;
-    for (uint32_t i = 0; i < n->stage[s].naction; ++i)
-      any |= n->stage[s].action[i].kind == TC_ACT_REDUCE;
-    reductions += any;
-  }
-  return reductions;
-}
-
 void tc_cuda_plan_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need,
                        tc_cuda_plan *plan, tc_cuda_instance f) {
   enum { ROW = 32, PART = 16, LONG = 64, MOST = 4 };
@@ -376,8 +342,7 @@ void tc_cuda_plan_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n
                           : once  ? LONG
                                   : elements,
                   .passes = passes,
-                  .points = most_points(p, n),
-                  .reductions = count_reductions(n)};
+                  .points = most_points(p, n)};
   f.each = f.wide && elements / f.lanes > MOST ? MOST : elements / f.lanes;
   if (!f.wide || !plan_fixed_rows(p, n, &r, plan, f)) plan_free_rows(&r, plan, f);
 }

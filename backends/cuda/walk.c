@@ -115,8 +115,8 @@ static void put_early(tc_cuda_nest *x, uint32_t id) {
   const bool staged = x->staged[id] == TC_CUDA_STAGED;
   if (staged) tc_print_line(&x->s, "if (item < stay) w%u[u] = s%u[item];", id, id);
   if (n)
-    tc_print_line(&x->s, "%sw%u[u] = tc_hold<%s>(b%u + (%s));", staged ? "else " : "", id, n,
-                  e->buffer, text);
+    tc_print_line(&x->s, "%sw%u[u] = tc_hold<%s%s>(b%u + (%s)%s);", staged ? "else " : "", id, n,
+                  x->stay[id] ? ", TC_FULL" : "", e->buffer, text, x->stay[id] ? ", keep" : "");
   else tc_print_line(&x->s, "w%u[u] = %s;", id, text);
   tc_buf_free(&t);
 }
@@ -255,6 +255,17 @@ static void put_hoisted(tc_cuda_nest *x, const tc_cuda_walk *w) {
     tc_print_hoist_action(&x->s, &w->st->action[i], ~w->axes);
 }
 
+static void put_back(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
+  if (!tc_cuda_gives_back(x, w->st)) return;
+  tc_print_line(&x->s, "if (TC_FULL && point >= back) {");
+  x->s.indent += 2;
+  tc_cuda_open_items(x, w, base);
+  tc_cuda_put_back(x);
+  tc_cuda_close_items(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
 static void put_pass(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
   tc_cuda_put_loads(x, w, base);
   put_ahead(x, w, base);
@@ -264,6 +275,7 @@ static void put_pass(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
   tc_cuda_put_actions(x, w->st);
   tc_cuda_close_items(x);
   tc_print_leave(&x->s, outer);
+  put_back(x, w, base);
   if (tc_cuda_folds(x, w->st)) tc_cuda_put_fold(x, w->st);
   tc_cuda_end_loads(x);
 }
