@@ -112,11 +112,10 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
  * once.  tc_cuda_team: threads that share a row of `items`: f->each items a thread, fewer where there
  * are few rows.  tc_cuda_staged: items of a row that find room in shared memory where a multiprocessor
  * has one to three rows; 16 at a time, so that what lies behind them is aligned; a block takes 2 KiB
- * beside them, half of that unseen.  tc_cuda_back: the
- * first of the last `points` that read as much as the cache holds, `bytes` each; `points`: all together
- * read no more.  tc_cuda_depth: threads that share a column of `items`;
- * tc_cuda_width: columns of a block.  tc_cuda_is_short: a product of few tiles, short along k, for
- * which the library would take two kernels, and its epilogue one more. */
+ * beside them, half of that unseen.  tc_cuda_back: the first of the last `points` that together read as
+ * much as the cache holds, `bytes` each; `points`: all of them read no more.  tc_cuda_depth: threads
+ * that share a column of `items`; tc_cuda_width: columns of a block.  tc_cuda_is_short: a product of few
+ * tiles, short along k, for which the library would take two kernels, and its epilogue one more. */
 static const char helpers[] =
     "#define TC_CUDA_FN static inline __attribute__((unused))\n"
     "typedef struct tc_cuda_form {\n"

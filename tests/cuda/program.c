@@ -290,7 +290,7 @@ static bool launch(const cuda_unit *u, int i, machine *m) {
   int bad = 0;
   static const tcrt_cuda_info info = {
       .arch = 80, .sms = 4, .max_shared = 163 * 1024, .shared_per_sm = 164 * 1024,
-      .threads_per_sm = 2048};
+      .threads_per_sm = 2048, .l2_bytes = 4096};
   const tcrt_cuda_call call = {.info = &info,
                                .bad = &bad,
                                .device = !m->run->shifted && !m->run->alone}; /* 1: the library is there */
