@@ -132,7 +132,7 @@ TC_SLOW tc_vf32 tc_logany_f32(tc_vf32 x) {
   const tc_vf32 m = tc_split_f32(x, &e);
   return tc_logedge_f32(x, tc_logsum_f32(m, e));
 }
-/* Vectors of normal positive numbers, nearly all of them, skip the edges.  1 ulp. */
+/* Vectors of normal positive numbers, nearly all of them, skip the edges.  1.1 ulp. */
 TC_LONG tc_vf32 tc_log_f32(tc_vf32 x) {
   const tc_vu32 above = TC_BITS(u32, x) - 0x00800000u;
   if (__builtin_expect(__builtin_reduce_or(above >= 0x7f000000u) != 0, 0)) return tc_logany_f32(x);
