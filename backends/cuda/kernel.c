@@ -98,23 +98,17 @@ void tc_cuda_put_parameters(const tc_kernel *k, const tc_program *p, const char 
       put_buffer(k, p, i, use, &l);
   }
   put_scalars(p, body, use, &l);
-  static const char *const text[] = {"const tc_i64 group", "group", "(void *)&group"};
-  static const char *const flag[] = {"int *flag", "flag", "(void *)&c->bad"};
-  separate(&l, use == TC_CUDA_DECLARE);
-  tc_put(out, text[use]);
-  if (tc_cuda_names(body, "staged")) {
-    static const char *const staged[] = {"const tc_i64 staged", "staged", "(void *)&staged"};
+  static const struct {
+    const char *word; /* NULL: always */
+    const char *text[3];
+  } rest[] = {{NULL, {"const tc_i64 group", "group", "(void *)&group"}},
+              {"staged", {"const tc_i64 staged", "staged", "(void *)&staged"}},
+              {"back", {"const tc_i64 back", "back", "(void *)&back"}},
+              {"flag", {"int *flag", "flag", "(void *)&c->bad"}}};
+  for (size_t i = 0; i < sizeof rest / sizeof *rest; ++i) {
+    if (rest[i].word && !tc_cuda_names(body, rest[i].word)) continue;
     separate(&l, use == TC_CUDA_DECLARE);
-    tc_put(out, staged[use]);
-  }
-  if (tc_cuda_names(body, "back")) {
-    static const char *const back[] = {"const tc_i64 back", "back", "(void *)&back"};
-    separate(&l, use == TC_CUDA_DECLARE);
-    tc_put(out, back[use]);
-  }
-  if (tc_cuda_names(body, "flag")) {
-    separate(&l, use == TC_CUDA_DECLARE);
-    tc_put(out, flag[use]);
+    tc_put(out, rest[i].text[use]);
   }
 }
 

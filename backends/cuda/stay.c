@@ -42,15 +42,21 @@ static bool may_be_large(const tc_program *p, const tc_nest *n, int bytes) {
   const tc_dim points = tc_cuda_points(p, n, 0, n->naxis);
   if (tc_dim_bad(points)) return true;
   tc_dim_range(tc_graph_dims(p->graph), points, &low, &high);
-  return high > LEAST / (bytes ? bytes : 1);
+  return high > LEAST / bytes;
+}
+
+/* Only functions of rows without any test use it. */
+static bool has_full(const tc_cuda_plan *plan) {
+  bool any = false;
+  for (int i = 0; i < plan->nform; ++i) any |= plan->form[i].full;
+  return any;
 }
 
 int tc_cuda_find_stay(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                       const tc_cuda_plan *plan, uint8_t *stay) {
   uint8_t *need = calloc(k->nexpr + 1, 1);
   int bytes = 0;
-  if (need && plan->kind == TC_CUDA_ROWS && plan->kept && !plan->scan && n->nstage &&
-      writes_all(k, p, n, &n->stage[n->nstage - 1]))
+  if (need && has_full(plan) && !plan->scan && writes_all(k, p, n, &n->stage[n->nstage - 1]))
     tc_cuda_mark(k, n, need);
   for (uint32_t i = 1; need && i < k->nexpr; ++i) {
     const tc_expr *e = &k->expr[i];
@@ -60,7 +66,7 @@ int tc_cuda_find_stay(const tc_kernel *k, const tc_program *p, const tc_nest *n,
     if (need[i] == TC_CUDA_ONCE)
       bytes += (int)tc_dtype_bytes(p->buffer[k->buffer[e->buffer]].dtype);
   }
-  if (!may_be_large(p, n, bytes)) bytes = 0;
+  if (bytes && !may_be_large(p, n, bytes)) bytes = 0;
   for (uint32_t i = 1; stay && need && bytes && i < k->nexpr; ++i) stay[i] = need[i];
   free(need);
   return bytes;

@@ -208,7 +208,8 @@ static void add_constant(const rows *r, tc_cuda_plan *plan, const tc_cuda_instan
   add_for_many(r, plan, full);
 }
 
-/* Rows that fill teams: for each of two sizes a function of its own, of all other ones the same. */
+/* Rows that fill a team: two sizes have functions of their own, all others one where rows are read
+ * again; with a scan, every size. */
 static void add_full(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int threads,
                      int items) {
   enum { DOUBLE = 128, LARGE = 256 };
