@@ -26,7 +26,7 @@ void tc_omp_mark_stage(const tc_omp_nest *x, const tc_stage *st, uint8_t *need) 
 /* A row of its own for every outer point, read in order. */
 static bool is_row(const tc_omp_nest *x, const tc_expr *e) {
   if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm) return false;
-  const tc_buf_kind kind = x->s.p->buffer[x->s.k->buffer[e->buffer]].kind;
+  const tc_buf_kind kind = tc_omp_buffer(x, e->buffer)->kind;
   const tc_dim next = e->address.coef[x->nest->nouter - 1];
   return (kind == TC_BUF_INPUT || kind == TC_BUF_ARENA) &&
          tc_dim_is(e->address.coef[x->nest->vector], 1) && !tc_dim_is(next, 0) && !tc_dim_bad(next);
@@ -52,7 +52,7 @@ bool tc_omp_plan_ahead(tc_omp_nest *x) {
 }
 
 static size_t element_bytes(const tc_omp_nest *x, const tc_expr *e) {
-  return tc_dtype_bytes(x->s.p->buffer[x->s.k->buffer[e->buffer]].dtype);
+  return tc_dtype_bytes(tc_omp_buffer(x, e->buffer)->dtype);
 }
 
 void tc_omp_row_bytes(const tc_omp_nest *x, tc_buf *out) {

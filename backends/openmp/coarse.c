@@ -11,10 +11,6 @@
 
 static bool is_half(tc_dtype d) { return d == TC_BF16 || d == TC_F16; }
 
-static const tc_buffer *buffer_of(const tc_omp_nest *x, uint32_t buffer) {
-  return &x->s.p->buffer[x->s.k->buffer[buffer]];
-}
-
 /* Does operand i of the op pass its relative error on, and no more? */
 static bool keeps_error(const tc_expr *e, int i) {
   switch (e->op) {
@@ -49,7 +45,7 @@ static bool action_may(const tc_omp_nest *x, const tc_action *a) {
     return a->op == OP_SUM && is_positive(x->s.k, a->value.id) &&
            all_readers(x, TC_EX_RESULT, a->index);
   if (a->kind != TC_ACT_STORE) return false;
-  const tc_buffer *b = buffer_of(x, a->buffer);
+  const tc_buffer *b = tc_omp_buffer(x, a->buffer);
   return is_half(b->dtype) || (b->kind == TC_BUF_LOCAL && all_readers(x, TC_EX_LOAD, a->buffer));
 }
 

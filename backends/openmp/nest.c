@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+const tc_buffer *tc_omp_buffer(const tc_omp_nest *x, uint32_t buffer) {
+  return &x->s.p->buffer[x->s.k->buffer[buffer]];
+}
+
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
 /* Tasks of a nest: product of the outer extents, the vectorised one in tiles. */
@@ -258,7 +262,7 @@ static bool can_group(const tc_omp_nest *x) {
   const tc_nest *n = x->nest;
   if (n->nouter != 1 || n->axis[0].of >= 0 || n->serial || x->lanes_are_points) return false;
   for (uint32_t i = 0; i < x->s.k->nbuffer; ++i)
-    if (x->s.p->buffer[x->s.k->buffer[i]].kind == TC_BUF_LOCAL) return false;
+    if (tc_omp_buffer(x, i)->kind == TC_BUF_LOCAL) return false;
   for (uint32_t i = 0; i < n->nstage; ++i)
     for (uint32_t j = 0; j < n->stage[i].naction; ++j)
       if (n->stage[i].action[j].kind == TC_ACT_SCAN) return false;

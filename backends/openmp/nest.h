@@ -39,6 +39,9 @@ typedef struct tc_omp_nest {
                       * one ahead of time, or 0 */
 } tc_omp_nest;
 
+/* What the kernel's buffer is. */
+const tc_buffer *tc_omp_buffer(const tc_omp_nest *x, uint32_t buffer);
+
 /* All stages of the nest at one outer point (or TC_L of them, or the first `lanes` of TC_L). */
 void tc_omp_point(tc_omp_nest *x);
 /* All stages but the last, and the last. */

@@ -10,10 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static tc_buf_kind kind_of(const tc_omp_nest *x, uint32_t buffer) {
-  return x->s.p->buffer[x->s.k->buffer[buffer]].kind;
-}
-
 /* One element of a row of this kernel's own at each place of the vector axis. */
 static bool is_place(const tc_omp_nest *x, const tc_address *a) {
   for (int i = 0; i < x->nest->naxis; ++i)
@@ -30,7 +26,7 @@ static bool is_on_chip(const tc_omp_nest *x, const uint8_t *need, bool *rows) {
     if (!need[id]) continue;
     if (e->kind == TC_EX_RANDOM || e->guard.id || e->address.nterm) return false;
     if (e->kind != TC_EX_LOAD) continue;
-    const bool local = kind_of(x, e->buffer) == TC_BUF_LOCAL;
+    const bool local = tc_omp_buffer(x, e->buffer)->kind == TC_BUF_LOCAL;
     if (local ? !is_place(x, &e->address)
               : (x->s.depends[id] & lanes) && (x->s.depends[id] & x->outer))
       return false;
@@ -43,7 +39,8 @@ static bool stores_results(const tc_omp_nest *x, const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
     if (a->kind != TC_ACT_STORE || a->guard.id || a->address.nterm ||
-        kind_of(x, a->buffer) != TC_BUF_OUTPUT || !tc_dim_is(a->address.coef[x->nest->vector], 1))
+        tc_omp_buffer(x, a->buffer)->kind != TC_BUF_OUTPUT ||
+        !tc_dim_is(a->address.coef[x->nest->vector], 1))
       return false;
   }
   return st->axes == 1u << x->nest->vector;
@@ -94,8 +91,7 @@ bool tc_omp_plan_overlap(tc_omp_nest *x) {
 /* Lines of 16-bit elements take so much more arithmetic that the edges cost more than they save. */
 static bool stores_words(const tc_omp_nest *x) {
   const tc_stage *last = &x->nest->stage[x->nest->nstage - 1];
-  const uint32_t buffer = x->s.k->buffer[last->action[0].buffer];
-  return tc_dtype_bytes(x->s.p->buffer[buffer].dtype) >= 4;
+  return tc_dtype_bytes(tc_omp_buffer(x, last->action[0].buffer)->dtype) >= 4;
 }
 
 /* Prints where the first line of the row begins. */

@@ -7,10 +7,6 @@
 
 enum { LINE = 64 }; /* bytes */
 
-static const tc_buffer *buffer_of(const tc_omp_nest *x, const tc_action *a) {
-  return &x->s.p->buffer[x->s.k->buffer[a->buffer]];
-}
-
 /* An output that nobody reads again may go past the caches when it is large. */
 static bool streams(const tc_omp_nest *x, uint32_t buffer) {
   const tc_program *p = x->s.p;
@@ -39,7 +35,7 @@ void tc_omp_put_stream(tc_omp_nest *x) {
     for (uint32_t j = 0; j < x->nest->stage[i].naction; ++j) {
       const tc_action *a = &x->nest->stage[i].action[j];
       if (a->kind != TC_ACT_STORE) continue;
-      const tc_buffer *b = buffer_of(x, a);
+      const tc_buffer *b = tc_omp_buffer(x, a->buffer);
       if (!is_whole_store(x, &x->nest->stage[i], a) || b->kind != TC_BUF_OUTPUT) continue;
       if (!streams(x, a->buffer)) return;
       bytes = tc_dim_add(c, bytes,
@@ -61,7 +57,8 @@ void tc_omp_put_stream(tc_omp_nest *x) {
 static const tc_action *streamed(const tc_omp_nest *x, const tc_stage *st) {
   if (!x->s.stream || x->wide) return NULL;
   for (uint32_t i = 0; i < st->naction; ++i)
-    if (!is_in_order(x, &st->action[i]) || buffer_of(x, &st->action[i])->kind != TC_BUF_OUTPUT)
+    if (!is_in_order(x, &st->action[i]) ||
+        tc_omp_buffer(x, st->action[i].buffer)->kind != TC_BUF_OUTPUT)
       return NULL;
   return st->action;
 }
@@ -70,7 +67,7 @@ static const tc_action *streamed(const tc_omp_nest *x, const tc_stage *st) {
 static bool is_lines(const tc_omp_nest *x, const tc_action *a, tc_dim elements) {
   const int64_t multiple = tc_dim_multiple(tc_graph_dims(x->s.p->graph), elements);
   return tc_dim_is(elements, 0) ||
-         multiple * (int64_t)tc_dtype_bytes(buffer_of(x, a)->dtype) % LINE == 0;
+         multiple * (int64_t)tc_dtype_bytes(tc_omp_buffer(x, a->buffer)->dtype) % LINE == 0;
 }
 
 /* Do all rows of the result begin at a line when the first one does? */
@@ -91,7 +88,7 @@ bool tc_omp_put_to_line(tc_omp_nest *x, const tc_stage *st, const char *from, tc
   tc_print_address(&x->s, &a->address, &at);
   x->s.axis[v] = axis;
   tc_putf(out, "tc_to_line(b%u + (%s), %zu)", a->buffer, at.text,
-          tc_dtype_bytes(buffer_of(x, a)->dtype));
+          tc_dtype_bytes(tc_omp_buffer(x, a->buffer)->dtype));
   tc_buf_free(&at);
   return true;
 }
