@@ -214,7 +214,6 @@ typedef struct tc_target {
   int64_t least_part;  /* ... of which at least so many along the axis that is cut */
   int64_t most_parts;  /* ... and of which there are at most so many, or so many where the size
                         * is a symbol (empty ones at the end); 0: any number */
-  int64_t most_column_parts; /* ... when the lanes run along results */
   int64_t few_rows;    /* fewer outer points than this do not feed the machine */
   int64_t few_columns; /* ... when the lanes run along them */
   int64_t long_column; /* elements of one result from which on it is cut then; 0: as otherwise */

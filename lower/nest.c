@@ -313,10 +313,9 @@ static partial push_partial(lo_kb *b, const lo_reduce *r) {
 static tc_dim chunk_size(lo_kb *b, int slot, int64_t size) {
   tc_dims *c = b->L->dims;
   const tc_target *t = b->L->target;
-  const int64_t most = b->g->columns ? t->most_column_parts : t->most_parts;
   const tc_dim unit = tc_dim_const(size);
-  if (!most) return unit;
-  const tc_dim factor = tc_dim_ceildiv(c, b->slot[slot].extent, tc_dim_const(most * size));
+  if (!t->most_parts) return unit;
+  const tc_dim factor = tc_dim_ceildiv(c, b->slot[slot].extent, tc_dim_const(t->most_parts * size));
   const tc_dim whole = tc_dim_mul(c, unit, tc_dim_max(c, factor, tc_dim_const(1)));
   return tc_dim_bad(whole) ? unit : whole;
 }

@@ -207,11 +207,9 @@ void tc_cuda_put_columns(tc_cuda_nest *x) {
   tc_cuda_put_count(x, others, &count);
   tc_print_extent(&x->s, &x->nest->axis[v], &e);
   tc_print_line(&x->s, "const tc_columns team(group);");
-  tc_print_line(&x->s, "const tc_int end = %s, tiles = TC_CEILDIV(end, team.width * TC_L);",
-                e.text);
-  tc_print_line(&x->s, "const tc_int points = %s * tiles;", count.text);
-  tc_print_line(&x->s,
-                "for (tc_int point = blockIdx.x; point < points; point += (tc_int)gridDim.x) {");
+  tc_print_line(&x->s, "const tc_int end = %s, tiles = team.tiles(TC_CEILDIV(end, TC_L));", e.text);
+  tc_print_line(&x->s, "tc_int point = (tc_int)blockIdx.x;");
+  tc_print_line(&x->s, "do { /* no block is without a point */");
   x->s.indent += 2;
   tc_print_line(&x->s, "const tc_int at = (point %% tiles * team.width + team.x) * TC_L;");
   tc_print_line(&x->s, "const bool live = at < end;");
@@ -222,7 +220,7 @@ void tc_cuda_put_columns(tc_cuda_nest *x) {
   }
   tc_cuda_put_stages(x);
   x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
+  tc_print_line(&x->s, "} while ((point += (tc_int)gridDim.x) < %s * tiles);", count.text);
   tc_buf_free(&count);
   tc_buf_free(&e);
 }

@@ -13,7 +13,6 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .split = 16384,
                                   .least_part = 256,
                                   .most_parts = 1024,
-                                  .most_column_parts = 256,
                                   .few_rows = 512,
                                   .few_columns = 65536,
                                   .long_column = 2048,
@@ -195,7 +194,7 @@ static void put_template(const pair *x, const char *name, const char *body, tc_b
 }
 
 static int block_threads(const pair *x, const tc_cuda_instance *f) {
-  if (x->plan->kind == TC_CUDA_COLUMNS) return 2 * TC_CUDA_THREADS;
+  if (x->plan->kind == TC_CUDA_COLUMNS) return TC_CUDA_BLOCK;
   if (x->plan->kind == TC_CUDA_FLAT) return f->threads;
   if (x->plan->kind != TC_CUDA_ROWS) return TC_CUDA_THREADS;
   return f->most > f->threads ? f->most : f->threads;

@@ -82,7 +82,7 @@ static void launch_columns(const tc_cuda_launch *x) {
     tc_put(x->out, "    const int64_t group = 1, width = tc_cuda_width(columns);\n");
   else
     tc_put(x->out, "    int64_t width;\n"
-                   "    const int64_t group = tc_cuda_depth(columns, items, others, &width);\n");
+                   "    const int64_t group = tc_cuda_depth(f, columns, items, others, &width);\n");
   tc_putf(
       x->out,
       "    const int64_t block = width * group, shared = group > 1 ? block * f->lanes * %d : 0;\n"

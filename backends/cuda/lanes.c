@@ -19,7 +19,8 @@ typedef struct visit {
   void (*f)(struct visit *, access);
   int axis, across; /* of the lanes; TILES: of the loads that fill a tile, else -1 */
   int lanes, least, vectors;
-  bool odd; /* some size may not be a multiple of the lanes */
+  bool odd;   /* some size may not be a multiple of the lanes */
+  bool loads; /* stores count where there is no load */
   tc_buf *out;
 } visit;
 
@@ -44,6 +45,7 @@ static void each_wide(visit *v, const uint8_t *need) {
   if (v->axis < 0) return;
   for (uint32_t i = 1; i < v->k->nexpr; ++i)
     if (need[i]) each_load(v, &v->k->expr[i]);
+  if (v->loads && v->vectors) return;
   for (uint32_t s = 0; s < v->n->nstage; ++s)
     for (uint32_t i = 0; i < v->n->stage[s].naction; ++i) {
       const tc_action *a = &v->n->stage[s].action[i];
@@ -96,7 +98,9 @@ int tc_cuda_choose_lanes(const tc_kernel *k, const tc_program *p, const tc_nest 
                          const tc_cuda_plan *plan, const uint8_t *need) {
   visit v = visit_of(k, p, n, plan);
   v.f = narrowest;
+  v.loads = plan->kind == TC_CUDA_COLUMNS; /* a column has many of them, and one store */
   each_wide(&v, need);
+  v.loads = false;
   if (!v.vectors) return 1;
   v.lanes = v.least ? 16 / v.least : 8;
   v.f = fit_access;

@@ -114,7 +114,8 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
  * has one to three rows; 16 at a time, so that what lies behind them is aligned; a block takes 2 KiB
  * beside them, half of that unseen.  tc_cuda_back: the first of the last `points` that together read as
  * much as the cache holds, `bytes` each; `points`: all of them read no more.  tc_cuda_depth: threads
- * that share a column of `items`; tc_cuda_width: columns of a block.  tc_cuda_is_short: a product of few
+ * that share a column of `items`, of a block as wide as a line of memory, wider where lines are shared,
+ * narrower where blocks would be few; tc_cuda_width: columns of a block.  tc_cuda_is_short: a product of few
  * tiles, short along k, for which the library would take two kernels, and its epilogue one more. */
 static const char helpers[] =
     "#define TC_CUDA_FN static inline __attribute__((unused))\n"
@@ -166,24 +167,22 @@ static const char helpers[] =
     "  const int64_t held = bytes > 0 ? c->info->l2_bytes / bytes : points;\n"
     "  return points > held ? points - held : points;\n"
     "}\n"
-    "TC_CUDA_FN int64_t tc_cuda_depth(int64_t columns, int64_t items, int64_t others,\n"
-    "                                 int64_t *width) {\n"
-    "  int64_t n = 1, w = 1;\n"
-    "  while (w < 32 && w < columns) w *= 2;\n"
-    "  if (others * tc_cuda_ceildiv(columns, 64) >= 512) w = 64;\n"
+    "TC_CUDA_FN int64_t tc_cuda_depth(const tc_cuda_form *f, int64_t columns, int64_t items,\n"
+    "                                 int64_t others, int64_t *width) {\n"
+    "  int64_t n = 1, w = f->lanes == 1 ? 64 : columns % 8 ? 16 : 8;\n"
+    "  while (w > 1 && w / 2 >= columns) w /= 2;\n"
     "  const int64_t threads = others * tc_cuda_ceildiv(columns, w) * w;\n"
-    "  while (n * w < 256 && n * 16 <= items && (n * 64 <= items || n * threads < 128 * 1024)) n "
+    "  while (n * w < 128 && n * 16 <= items && (n * 32 <= items || n * threads < 128 * 1024)) n "
     "*= 2;\n"
     "  while (w > 8 && others * tc_cuda_ceildiv(columns, w) < 256) {\n"
     "    w /= 2;\n"
-    "    while (n * w < 256 && n * 8 <= items) n *= 2;\n"
+    "    while (n * w < 128 && n * 8 <= items) n *= 2;\n"
     "  }\n"
-    "  while (w > 2 && others * tc_cuda_ceildiv(columns, w) < 64) {\n"
+    "  if (w == 8 && n * 64 <= items && others * tc_cuda_ceildiv(columns, w) < 512) w = 4, n *= 2;\n"
+    "  while (w > 1 && others * tc_cuda_ceildiv(columns, w) < (w > 2 ? 128 : 64)) {\n"
     "    w /= 2;\n"
-    "    while (n * w < 512 && n * 4 <= items) n *= 2;\n"
+    "    while (n * w < 128 && n * 4 <= items) n *= 2;\n"
     "  }\n"
-    "  while (n * w < 512 && n * 16 <= items && others * tc_cuda_ceildiv(columns, w) < 512) n *= "
-    "2;\n"
     "  *width = w;\n"
     "  return n;\n"
     "}\n"

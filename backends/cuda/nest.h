@@ -200,6 +200,8 @@ void tc_cuda_put_staged(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base
 typedef enum { TC_CUDA_ANYHOW, TC_CUDA_ONCE, TC_CUDA_OFTEN } tc_cuda_stay;
 int tc_cuda_find_stay(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                       const tc_cuda_plan *plan, uint8_t *stay);
+/* Does LOAD `load` of columns read what no other one of the nest reads, and nobody writes? */
+bool tc_cuda_passes(const tc_cuda_nest *x, uint32_t load);
 /* Declares keep, how lines are kept: for long if the kernel's parameter back, the row from which on
  * they are given back, is below the number of rows. */
 void tc_cuda_declare_stay(tc_cuda_nest *x);

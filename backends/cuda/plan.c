@@ -112,11 +112,12 @@ void tc_cuda_add_form(tc_cuda_plan *plan, tc_cuda_instance f) {
   if (plan->nform < TC_CUDA_FORMS) plan->form[plan->nform++] = f;
 }
 
-/* Columns: registers for one sum of every lane, in f32 and f64, and for what is loaded ahead; where
- * they are few, two of the largest blocks fit a multiprocessor. */
-static int column_blocks(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                         const uint8_t *need, const tc_cuda_instance *f) {
-  enum { FEW = 48, SUM = 3, BLOCKS = 2 };
+/* Columns: registers for one sum of every lane, in f32 and f64, and for the loads ahead, which are
+ * not converted yet; where they are few, twice as many loads are ahead and five blocks fit a
+ * multiprocessor.  One is said in any case: without, ptxas moves loads back to where they are used. */
+static void plan_columns(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                         const uint8_t *need, tc_cuda_instance *f) {
+  enum { AHEAD = 32, FEW = 64, SUM = 3, BLOCKS = 5 };
   int sums = 0, loads = 0;
   for (uint32_t s = 0; s < n->nstage; ++s)
     for (uint32_t i = 0; i < n->stage[s].naction; ++i)
@@ -124,8 +125,9 @@ static int column_blocks(const tc_kernel *k, const tc_program *p, const tc_nest 
   for (uint32_t i = 1; i < k->nexpr; ++i)
     if (need[i] && k->expr[i].kind == TC_EX_LOAD)
       loads += (int)tc_dtype_bytes(p->buffer[k->buffer[k->expr[i].buffer]].dtype);
-  const int registers = sums * f->lanes * SUM + (loads * f->lanes * f->unroll + 3) / 4;
-  return registers <= FEW ? BLOCKS : 0;
+  const int item = (loads * f->lanes + 3) / 4;
+  if (f->unroll == 4 && 2 * f->unroll * item <= AHEAD) f->unroll *= 2;
+  f->blocks = sums * f->lanes * SUM + item * f->unroll <= FEW ? BLOCKS : 1;
 }
 
 /* Tiles with 16-byte accesses, unless sizes forbid them, and tiles that begin anywhere; or else with
@@ -183,7 +185,7 @@ tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_kernel *plain, const
   } else if (plan.kind == TC_CUDA_TILES) {
     plan_tiles(k, p, n, need, &plan, wide, odd);
   } else {
-    if (plan.kind == TC_CUDA_COLUMNS) wide.blocks = column_blocks(k, p, n, need, &wide);
+    if (plan.kind == TC_CUDA_COLUMNS && !plan.scan) plan_columns(k, p, n, need, &wide);
     tc_cuda_add_form(&plan, wide);
     if (odd) tc_cuda_add_form(&plan, narrow);
   }

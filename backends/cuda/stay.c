@@ -33,6 +33,23 @@ static bool is_only_read(const tc_kernel *k, const tc_program *p, const tc_expr 
          !tc_print_writes(k, e->buffer);
 }
 
+static bool writes(const tc_nest *n, uint32_t buffer) {
+  for (uint32_t s = 0; s < n->nstage; ++s)
+    for (uint32_t i = 0; i < n->stage[s].naction; ++i)
+      if (tc_cuda_is_store(&n->stage[s].action[i]) && n->stage[s].action[i].buffer == buffer)
+        return true;
+  return false;
+}
+
+bool tc_cuda_passes(const tc_cuda_nest *x, uint32_t load) {
+  const tc_expr *e = &x->s.k->expr[load];
+  if (x->plan.kind != TC_CUDA_COLUMNS || x->plan.scan) return false;
+  int walks = 0;
+  for (uint32_t s = 0; s < x->nest->nstage; ++s)
+    walks += tc_cuda_is_walked(x->nest, &x->nest->stage[s]);
+  return walks == 1 && !writes(x->nest, e->buffer) && covers(x->nest, &e->address);
+}
+
 /* Can what the nest reads, `bytes` for every point, be more than a cache holds? */
 static bool may_be_large(const tc_program *p, const tc_nest *n, int bytes) {
   enum { LEAST = 16 << 20 };

@@ -115,8 +115,9 @@ static void put_early(tc_cuda_nest *x, uint32_t id) {
   const bool staged = x->staged[id] == TC_CUDA_STAGED;
   if (staged) tc_print_line(&x->s, "if (item < stay) w%u[u] = s%u[item];", id, id);
   if (n)
-    tc_print_line(&x->s, "%sw%u[u] = tc_hold<%s%s>(b%u + (%s)%s);", staged ? "else " : "", id, n,
-                  x->stay[id] ? ", TC_FULL" : "", e->buffer, text, x->stay[id] ? ", keep" : "");
+    tc_print_line(&x->s, "%sw%u[u] = tc_hold%s<%s%s>(b%u + (%s)%s);", staged ? "else " : "", id,
+                  tc_cuda_passes(x, id) ? "_once" : "", n, x->stay[id] ? ", TC_FULL" : "",
+                  e->buffer, text, x->stay[id] ? ", keep" : "");
   else tc_print_line(&x->s, "w%u[u] = %s;", id, text);
   tc_buf_free(&t);
 }
@@ -291,7 +292,8 @@ static void put_items_of(tc_cuda_nest *x, const tc_cuda_walk *w) {
   tc_buf_free(&count);
 }
 
-/* Down a column: TC_U items as long as there are as many, then the others. */
+/* Down a column: TC_U items as long as there are as many, then the others, half as many at a time:
+ * their tests and values share registers with the loads of the first loop. */
 static void put_column_passes(tc_cuda_nest *x, const tc_cuda_walk *w) {
   tc_print_line(&x->s, "tc_int base = %s;", w->first);
   tc_print_line(&x->s, "for (; base + (TC_U - 1) * %s < items; base += %s) {", w->step, w->hop);
@@ -301,9 +303,12 @@ static void put_column_passes(tc_cuda_nest *x, const tc_cuda_walk *w) {
   x->whole = false;
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  tc_print_line(&x->s, "if (TC_U > 1 && base < items) {");
+  const char *all = x->unroll;
+  x->unroll = "(TC_U + 1) / 2";
+  tc_print_line(&x->s, "for (; base < items; base += %s * %s) {", x->unroll, w->step);
   x->s.indent += 2;
   put_pass(x, w, "base");
+  x->unroll = all;
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }

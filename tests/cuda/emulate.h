@@ -191,6 +191,7 @@ static inline long long __double_as_longlong(double v) { return tc_same_bits<lon
 static inline unsigned __umulhi(unsigned a, unsigned b) {
   return (unsigned)((uint64_t)a * b >> 32);
 }
+static inline int __ffs(int v) { return __builtin_ffs(v); }
 static inline float __fdividef(float a, float b) { return a / b; }
 static inline float rsqrt(float x) { return 1 / sqrtf(x); }
 static inline double rsqrt(double x) { return 1 / sqrt(x); }

@@ -41,6 +41,10 @@ static const char many_rows[] =
 static const char columns[] =
     "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[0] keep=0\n%3 = max %1 axes=[0] keep=0\n"
     "ret %2 %3\n";
+static const char columns_short[] =
+    "%1 = param bf16[R,C] \"x\"\n%2 = sum %1 axes=[0] keep=0\nret %2\n";
+static const char columns_soft[] =
+    "%1 = param f32[R,C] \"x\"\n%2 = exp %1\n%3 = sum %2 axes=[0] keep=1\n%4 = div %2 %3\nret %4\n";
 /* Rows read once: of odd widths from where they are aligned. */
 static const char odd[] =
     "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[1] keep=0\n%3 = max %1 axes=[1] keep=0\n"
@@ -115,6 +119,11 @@ static const shape shapes[] = {{softmax, 3, 8},
                                {columns, 700, 36},
                                {columns, 1500, 5},
                                {columns, 2500, 20},
+                               {columns_short, 2500, 264},
+                               {columns_short, 600, 1032},
+                               {columns_short, 2100, 7},
+                               {columns_soft, 300, 260},
+                               {columns_soft, 33, 9},
                                {all, 130, 260},
                                {all, 5, 260}, /* whole */
                                {all, 1, 33333},

@@ -27,14 +27,19 @@ struct tc_rows {
   }
 };
 /* `size` threads for each column of TC_L outer points; the block has `width` columns, neighbouring
- * ones on neighbouring threads. */
+ * ones on neighbouring threads.  Both are powers of 2: divisions would be half of a short block's work. */
 struct tc_columns {
-  int t, size, x, width;
+  int t, size, x, width, shift;
   __device__ __forceinline__ tc_columns(tc_i64 group) {
     size = (int)group;
-    width = (int)blockDim.x / size;
-    t = (int)threadIdx.x / width;
-    x = (int)threadIdx.x % width;
+    width = (int)blockDim.x >> (__ffs(size) - 1);
+    shift = __ffs(width) - 1;
+    t = (int)threadIdx.x >> shift;
+    x = (int)threadIdx.x & (width - 1);
+  }
+  /* Blocks side by side that have `columns` columns. */
+  template <class I> __device__ __forceinline__ I tiles(I columns) const {
+    return (columns + (width - 1)) >> shift;
   }
 };
 /* @ tc_shuffle */
@@ -113,26 +118,32 @@ TC_FN tc_vec<T, 1> tc_combine(const tc_rows &team, tc_vec<T, N> v, F f) {
   }
   return x;
 }
-/* The combination, lane by lane, over the threads of a column, as a tree: lanes lie apart in shared
- * memory, so that neighbouring threads use neighbouring banks. */
+/* The combination, lane by lane, over the threads of a column: those of a warp as a tree, then the
+ * results of all warps in order, each by one thread; lanes lie apart in shared memory, so that
+ * neighbouring threads use neighbouring banks. */
 template <class T, int N, class F>
 TC_FN tc_vec<T, N> tc_combine(const tc_columns &team, tc_vec<T, N> v, F f) {
-  if (team.size == 1) return v;
-  T *const part = (T *)tc_shared + threadIdx.x;
-  const int step = (int)blockDim.x;
+  const int threads = team.size * team.width, warp = TC_MIN(threads, 32);
+  const tc_u32 mask = 0xffffffffu >> (32 - warp);
+  TC_ROLLED for (int s = team.width; s < warp; s *= 2)
+    TC_UNROLL for (int i = 0; i < N; ++i)
+      v.l[i] = f(tc_one(v.l[i]), tc_one(tc_shuffle(mask, v.l[i], s))).l[0];
+  const int shift = team.width < warp ? __ffs(warp) - 1 : team.shift;
+  const int parts = threads >> shift, lanes = N * team.width;
+  if (parts == 1) return v;
+  T *const part = (T *)tc_shared;
+  const int own = ((int)threadIdx.x >> shift) * lanes + team.x;
   __syncthreads();
-  for (int s = team.size / 2; s > 0; s /= 2) {
-    if (team.t >= s && team.t < 2 * s)
-      TC_UNROLL for (int i = 0; i < N; ++i) part[i * step] = v.l[i];
-    __syncthreads();
-    if (team.t < s)
-      TC_UNROLL for (int i = 0; i < N; ++i)
-        v.l[i] = f(tc_one(v.l[i]), tc_one(part[i * step + s * team.width])).l[0];
+  if (((int)threadIdx.x & ((1 << shift) - 1)) < team.width)
+    TC_UNROLL for (int i = 0; i < N; ++i) part[own + i * team.width] = v.l[i];
+  __syncthreads();
+  TC_ROLLED for (int lane = (int)threadIdx.x; lane < lanes; lane += threads) {
+    tc_vec<T, 1> x = tc_one(part[lane]);
+    TC_ROLLED for (int w = 1; w < parts; ++w) x = f(x, tc_one(part[w * lanes + lane]));
+    part[lane] = x.l[0];
   }
-  if (team.t == 0)
-    TC_UNROLL for (int i = 0; i < N; ++i) part[i * step] = v.l[i];
   __syncthreads();
-  TC_UNROLL for (int i = 0; i < N; ++i) v.l[i] = part[i * step - team.t * team.width];
+  TC_UNROLL for (int i = 0; i < N; ++i) v.l[i] = part[i * team.width + team.x];
   return v;
 }
 /* @ tc_best TC_BEST */
