@@ -5,7 +5,7 @@
  *   save FILE                       runs set 0 once and writes the result (as f32) for checking
  *   time N                          N timed calls, rotating the sets: "ok ns ns ns ..."
  *   counters                        "ok hits fallbacks mallocs page-faults", since its last call
- *   ceiling NAME                    one measured ceiling of the machine: "ok value"
+ *   ceiling NAME                    a measured ceiling of the machine: "ok" and several values
  *   quit
  *
  * Errors answer "error text". */

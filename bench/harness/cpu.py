@@ -124,8 +124,13 @@ def prepare(contenders, family, dtype, sets, folder):
 
 
 def ceiling(meter, name):
-    """GFLOP/s or GB/s, by a process of its own: its page faults are not those of what is compared with it."""
-    return float(meter.ask(f"ceiling {name}")[0])
+    """GFLOP/s or GB/s, several times, by a process of its own: its page faults are not those of what is compared with it."""
+    return [float(v) for v in meter.ask(f"ceiling {name}")]
+
+
+def spread(samples):
+    """{name: {median, best}}."""
+    return {name: {"median": statistics.median(v), "best": max(v)} for name, v in samples.items()}
 
 
 def measure(contenders, meter, rounds, limits):
@@ -139,14 +144,14 @@ def measure(contenders, meter, rounds, limits):
     ceilings = {name: [] for name in limits}
     for _ in range(rounds):
         for name in limits:
-            ceilings[name].append(ceiling(meter, name))
+            ceilings[name] += ceiling(meter, name)
         for c in contenders:
             time.sleep(0.22)  # idle OpenMP threads of the one before stop spinning
             c.times(2)
             samples[c.name] += c.times(blocks[c.name])
     times = {name: {"median": statistics.median(t), "p10": float(np.percentile(t, 10)),
                     "p90": float(np.percentile(t, 90)), "runs": len(t)} for name, t in samples.items()}
-    return times, {name: statistics.median(t) for name, t in ceilings.items()}
+    return times, spread(ceilings)
 
 
 @contextlib.contextmanager
@@ -231,7 +236,7 @@ def main():
         meter = Contender("ceilings", [options.program], options, threads, contenders[0].env)
         try:
             with turn(options):
-                result["ceilings"][threads] = {c: ceiling(meter, c) for c in CEILINGS}
+                result["ceilings"][threads] = spread({c: ceiling(meter, c) for c in CEILINGS})
             print(report.ceilings(threads, result["ceilings"][threads]), flush=True)
             for family in wanted:
                 for dtype in options.dtypes.split(","):

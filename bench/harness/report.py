@@ -3,8 +3,11 @@ import math
 
 
 def ceilings(threads, c):
-    return (f"ceilings, {threads} thread(s): f32 FMA {c['fma_f32']:.0f} GFLOP/s, bf16 dot {c['dot_bf16']:.0f}, "
-            f"AMX bf16 {c['amx_bf16']:.0f}; read {c['read']:.1f} GB/s, copy {c['copy']:.1f}, triad {c['triad']:.1f}")
+    def both(name, digits):
+        return f"{c[name]['median']:.{digits}f} ({c[name]['best']:.{digits}f})"
+
+    return (f"ceilings, {threads} thread(s), median (best): f32 FMA {both('fma_f32', 0)} GFLOP/s, bf16 dot {both('dot_bf16', 0)}, "
+            f"AMX bf16 {both('amx_bf16', 0)}; read {both('read', 1)} GB/s, copy {both('copy', 1)}, triad {both('triad', 1)}")
 
 
 def peers(row):
@@ -30,16 +33,23 @@ def arithmetic(row):
     """The name of the arithmetic ceiling: the fastest unit that a matrix product of this dtype can use."""
     if row["streams"] or row["dtype"] == "f32":
         return "fma_f32"
-    return "amx_bf16" if row["ceilings"]["amx_bf16"] else "dot_bf16"
+    return "amx_bf16" if row["ceilings"]["amx_bf16"]["median"] else "dot_bf16"
 
 
-def limit(row):
+def limit(row, statistic="median"):
     """(share of the ceiling, its name): of the bandwidth for the least bytes where moving them takes
-    longer than the least arithmetic does, else of the arithmetic peak."""
+    longer than the least arithmetic does, else of the arithmetic peak.  The row's time is a median, and so
+    is the ceiling, of as short runs between those of the row; its best one is another statistic."""
     seconds = row["times"]["tcompile"]["median"] * 1e-9
-    unit, c = arithmetic(row), row["ceilings"]
+    unit, c = arithmetic(row), {name: v[statistic] for name, v in row["ceilings"].items()}
     move, compute = (row["bytes"] * 1e-9 / c[row["streams"]] if row["streams"] else 0), row["flops"] * 1e-9 / c[unit]
     return (move / seconds, row["streams"]) if move > compute else (compute / seconds, unit)
+
+
+def shares(row):
+    share, name = limit(row)
+    best, other = limit(row, "best")
+    return f"{share:.0%} of {name} ({best:.0%} of the best{'' if other == name else ' ' + other})"
 
 
 def label(row):
@@ -47,7 +57,6 @@ def label(row):
 
 
 def row(r):
-    share, name = limit(r)
     them = ", ".join(f"{n} {t * 1e-6:.3f}" for n, t in peers(r).items())
     notes = "".join(f"; {n} failed" for n in r["failed"])
     if r["errors"]["tcompile"] > 1:
@@ -55,7 +64,7 @@ def row(r):
     if r["fallbacks"]:
         notes += f"; {r['fallbacks']} fallbacks"
     return (f"{r['threads']}T {label(r):34s} {r['times']['tcompile']['median'] * 1e-6:9.3f} ms "
-            f"{ratio(r):5.2f}x of best ({them}); {share:4.0%} of {name}; "
+            f"{ratio(r):5.2f}x of best ({them}); {shares(r)}; "
             f"{r['mallocs']} mallocs {r['page_faults']} faults{notes}")
 
 
@@ -85,11 +94,9 @@ def acceptance(rows):
                         [f"{r['threads']}T {label(r)}: {1 / ratio(r):.2f}x" for r in rows if ratio(r) < 1 / 1.1])]
     fused = [r for r in rows if r["family"] != "matmul"]
     products = [r for r in rows if r["family"] == "matmul"]
-    shares = {id(r): limit(r) for r in rows}
 
     def named(r):
-        share, unit = shares[id(r)]
-        return f"{r['threads']}T {label(r)}: {ratio(r):.2f}x of {best_peer(r)[0]}, {share:.0%} of {unit}"
+        return f"{r['threads']}T {label(r)}: {ratio(r):.2f}x of {best_peer(r)[0]}, {shares(r)}"
 
     lines = []
     if fused:
@@ -97,13 +104,13 @@ def acceptance(rows):
         lines += [verdict("every fused row is ahead of the best peer", [named(r) for r in fused if ratio(r) <= 1]),
                   verdict(f"their geometric mean is at least 1.4x: {mean:.2f}x", [] if mean >= 1.4 else ["it is below"]),
                   verdict("memory-bound rows reach 75 % of the bandwidth",
-                          [named(r) for r in fused if shares[id(r)][1] in ("read", "copy") and shares[id(r)][0] < 0.75])]
+                          [named(r) for r in fused if limit(r)[1] in ("read", "copy") and limit(r)[0] < 0.75])]
     if products:
         large = [r for r in products if min(r["size"]) >= 512]
         need = {"f32": (0.85, "fma_f32"), "bf16": (0.75, "dot_bf16")}
 
         def rate(r):  # of the vector units' peak, also where AMX is faster
-            return r["flops"] / r["times"]["tcompile"]["median"] / r["ceilings"][need[r["dtype"]][1]]
+            return r["flops"] / r["times"]["tcompile"]["median"] / r["ceilings"][need[r["dtype"]][1]]["median"]
 
         lines += [verdict("matrix products from 512 reach 85 % of the FMA peak (f32) and 75 % of the vdpbf16ps peak (bf16)",
                           [named(r) for r in large if rate(r) < need[r["dtype"]][0]]),
@@ -118,14 +125,14 @@ def markdown(result):
     for threads, c in result["ceilings"].items():
         out += [f"- before the rows: {ceilings(threads, c)}"]
     names = sorted({n for r in result["rows"] for n in peers(r)})
-    out += ["", "Median ms (tcompile with p10-p90); ratio: best peer / tcompile; share of the ceiling, the median of what was measured between the row's rounds.", "",
+    out += ["", "Median ms (tcompile with p10-p90); ratio: best peer / tcompile; share of the ceiling: of the median of what was measured between the row's rounds, "
+            "as the row's own time is one, and of the best.", "",
             "| row | threads | tcompile | " + " | ".join(names) + " | ratio | ceiling | error / tolerance |",
             "|---|---|---|" + "---|" * len(names) + "---|---|---|"]
     for r in result["rows"]:
         t = r["times"]["tcompile"]
-        share, name = limit(r)
         cells = [f"{r['times'][n]['median'] * 1e-6:.3f}" if n in r["times"] else "failed" for n in names]
         out.append(f"| {label(r)} | {r['threads']} | {t['median'] * 1e-6:.3f} ({t['p10'] * 1e-6:.3f}-{t['p90'] * 1e-6:.3f}) | "
-                   + " | ".join(cells) + f" | {ratio(r):.2f} | {share:.0%} {name} | {r['errors']['tcompile']:.2f} |")
+                   + " | ".join(cells) + f" | {ratio(r):.2f} | {shares(r)} | {r['errors']['tcompile']:.2f} |")
     out += ["", "```", summary(result), "```", ""]
     return "\n".join(out)
