@@ -104,7 +104,7 @@ static void measure_peak(peak_fn *peak, double rate[TRIES]) {
       flops += peak(&sink);
       __asm__ volatile("" ::"x"(sink));
     }
-    rate[t] = flops / (omp_get_wtime() - start) * 1e-9;
+    rate[t] = flops > 0 ? flops / (omp_get_wtime() - start) * 1e-9 : 0; /* 0: no such unit */
   }
 }
 
