@@ -1,6 +1,6 @@
 /* ceilings.c - arithmetic peaks by independent chains of multiply-adds in registers, bandwidth by
- * streams far larger than the caches; every one of several short runs, for the harness to take the
- * same statistic of them as of what it compares with them. */
+ * streams far larger than the caches; every one of several short runs, for the harness to say
+ * their best and their median. */
 #include "ceilings.h"
 
 #include <immintrin.h>

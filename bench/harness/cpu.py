@@ -128,9 +128,10 @@ def ceiling(meter, name):
     return [float(v) for v in meter.ask(f"ceiling {name}")]
 
 
-def spread(samples):
-    """{name: {median, best}}."""
-    return {name: {"median": statistics.median(v), "best": max(v)} for name, v in samples.items()}
+def spread(rounds):
+    """{name: {best: the best of a round, the median of these; median: of all}}."""
+    return {name: {"best": statistics.median(max(v) for v in lists),
+                   "median": statistics.median(x for v in lists for x in v)} for name, lists in rounds.items()}
 
 
 def measure(contenders, meter, rounds, limits):
@@ -144,7 +145,7 @@ def measure(contenders, meter, rounds, limits):
     ceilings = {name: [] for name in limits}
     for _ in range(rounds):
         for name in limits:
-            ceilings[name] += ceiling(meter, name)
+            ceilings[name].append(ceiling(meter, name))
         for c in contenders:
             time.sleep(0.22)  # idle OpenMP threads of the one before stop spinning
             c.times(2)
@@ -236,7 +237,7 @@ def main():
         meter = Contender("ceilings", [options.program], options, threads, contenders[0].env)
         try:
             with turn(options):
-                result["ceilings"][threads] = spread({c: ceiling(meter, c) for c in CEILINGS})
+                result["ceilings"][threads] = spread({c: [ceiling(meter, c)] for c in CEILINGS})
             print(report.ceilings(threads, result["ceilings"][threads]), flush=True)
             for family in wanted:
                 for dtype in options.dtypes.split(","):

@@ -45,7 +45,7 @@ static long double remainder_l(long double a, long double b) {
 #define UNARY(X)                                                                                   \
   X(exp, exp, expl, 1.1, 1.2)                                                                      \
   X(exp2, exp2, exp2l, 1.2, 1.2)                                                                   \
-  X(expm1, expm1, expm1l, 2, 2) X(log, log, logl, 1.1, 1.1) X(log2, log2, log2l, 2.2, 2)             \
+  X(expm1, expm1, expm1l, 2, 2) X(log, log, logl, 1.1, 1.1) X(log2, log2, log2l, 2.2, 2)           \
       X(log10, log10, log10l, 2.2, 2) X(log1p, log1p, log1pl, 2, 2)                                \
           X(sigmoid, sigmoid, sigmoidl, 3, 3) X(tanh, tanh, tanhl, 3, 3) X(erf, erf, erfl, 5.1, 2) \
               X(erfc, erfc, erfcl, 1, 6) X(sin, sin, sinl, 2, 1.5) X(cos, cos, cosl, 2, 1.5)       \
