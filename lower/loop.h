@@ -130,6 +130,8 @@ typedef struct tc_action {
   tc_val guard;    /* STORE: only where true; 0 = always */
   uint32_t buffer, index;
   tc_dtype dtype;  /* REDUCE, SCAN: of the accumulator */
+  bool helps;      /* REDUCE: only `known` and `instead` of a later stage read the result, which may
+                    * take operands and terms below the normal range as 0 */
   tc_address address;
 } tc_action;
 
@@ -137,6 +139,11 @@ typedef struct tc_stage {
   uint32_t axes; /* bit i: loops over axis i (inner axes only); 0: once per outer point */
   uint32_t naction;
   tc_action *action;
+  /* Optional: where `known` (bool, the same at all points of an outer point) holds, the stage need not
+   * run; the result of its one action, a REDUCE, is `instead` then.  A backend may run it all the same,
+   * and better does where it has fewer than `worth` points. */
+  tc_val known, instead;
+  int64_t worth;
 } tc_stage;
 
 /* A reduction whose size is a symbol may have nests for both ways; the launcher takes one.  CUT: parts
@@ -222,6 +229,8 @@ typedef struct tc_target {
   bool keep_loads;     /* what several stages load is kept in LOCAL rows, as dear values are */
   bool scan_lanes;     /* lanes may run along the axis of a scan */
   bool scatter_lanes;  /* ... and along one whose points a scatter puts in different places */
+  int64_t long_pass;   /* of rows from here on, a pass costs more than a sum in another pass does
+                        * and what is computed of its result; 0: none */
   int64_t channels;    /* stores of up to so many neighbours at each point are put together along
                         * the lanes; 0: they are not */
 } tc_target;

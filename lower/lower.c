@@ -219,6 +219,7 @@ const tc_target tc_target_cores = {.name = "cores",
                                    .few_columns = 1024,
                                    .scan_lanes = true,
                                    .scatter_lanes = true,
+                                   .long_pass = 384,
                                    .channels = 4};
 
 tc_program *tc_lower(tc_graph *g, const tc_target *target) {

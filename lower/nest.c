@@ -161,7 +161,9 @@ static void build_stages(lo_kb *b, tc_nest *nest) {
   for (uint32_t i = 0; i < b->nact; i++) {
     const lo_act *a = &b->act[i];
     bool same = i && b->act[i - 1].level == a->level && b->act[i - 1].axes == a->axes;
-    if (!same) nest->stage[nest->nstage++] = (tc_stage){a->axes, 0, &actions[i]};
+    if (!same)
+      nest->stage[nest->nstage++] = (tc_stage){a->axes,   0,          &actions[i],
+                                                  a->known, a->instead, b->L->target->long_pass};
     nest->stage[nest->nstage - 1].naction++;
     actions[i] = a->a;
   }
@@ -244,6 +246,7 @@ static void finish_nest(lo_kb *b) {
   tc_nest *nest = &k->nest[k->nnest++];
   memset(nest, 0, sizeof *nest);
   nest->work = work_of(b);
+  if (b->L->target->long_pass && rows && v >= 0 && b->slot[v].inner) lo_join_moments(b);
   nest->naxis = final_order(b, v, order, &nouter);
   nest->nouter = nouter;
   nest->vector = -1;

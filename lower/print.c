@@ -131,9 +131,17 @@ static void put_action(printer *r, const tc_action *a, int indent) {
   } else {
     tc_putf(r->out, "#%u = %s %%%u", a->index, tc_op_get(a->op)->text, a->value.id);
     if (a->position.id) tc_putf(r->out, " at %%%u", a->position.id);
-    tc_putf(r->out, " : %s", tc_dtype_text(a->dtype));
+    tc_putf(r->out, " : %s%s", tc_dtype_text(a->dtype), a->helps ? " helps" : "");
   }
   tc_put(r->out, "\n");
+}
+
+static void put_known(printer *r, const tc_stage *s, int indent) {
+  if (!s->known.id) return;
+  put_value(r, s->known, indent);
+  put_value(r, s->instead, indent);
+  tc_putf(r->out, "%*s#%u = %%%u where %%%u, else\n", indent, "", s->action[0].index, s->instead.id,
+          s->known.id);
 }
 
 static void put_axis(const printer *r, const tc_axis *axis, const tc_axis *all) {
@@ -161,6 +169,7 @@ static void put_nest(printer *r, const tc_nest *n) {
     for (int i = 0; i < n->naxis; i++)
       if (n->stage[s].axes >> i & 1) tc_putf(r->out, " %s", n->axis[i].name);
     tc_put(r->out, " }\n");
+    put_known(r, &n->stage[s], 6);
     for (uint32_t a = 0; a < n->stage[s].naction; a++) put_action(r, &n->stage[s].action[a], 6);
   }
 }

@@ -113,6 +113,17 @@ static void check_action(checker *c, const tc_action *a, bool *set) {
   if (value_type(c, a->value) != a->dtype) wrong(c, "%s of another type", tc_op_get(a->op)->text);
 }
 
+static void check_known(checker *c, const tc_stage *s) {
+  const uint32_t end = c->k->nexpr;
+  if (!s->known.id && !s->instead.id) return;
+  check_operand(c, s->known, end, "condition of a stage");
+  check_operand(c, s->instead, end, "replacement of a stage");
+  if (s->naction != 1 || s->action[0].kind != TC_ACT_REDUCE) wrong(c, "a stage that is known acts");
+  if (!c->ok) return;
+  if (value_type(c, s->known) != TC_BOOL) wrong(c, "the condition of a stage is no bool");
+  if (value_type(c, s->instead) != s->action[0].dtype) wrong(c, "a result known by another type");
+}
+
 static void check_axes(checker *c, const tc_axis *axis, int n) {
   for (int i = 0; i < n; i++) {
     if (tc_dim_bad(axis[i].extent)) wrong(c, "axis %d exceeds 64 bits", i);
@@ -134,6 +145,7 @@ static void check_nest(checker *c, const tc_nest *n) {
     const tc_stage *stage = &n->stage[s];
     if (stage->axes >> n->naxis || stage->axes & ((1u << n->nouter) - 1))
       wrong(c, "a stage loops over an outer axis");
+    check_known(c, stage);
     for (uint32_t a = 0; a < stage->naction; a++) {
       check_action(c, &stage->action[a], set);
       if (stage->action[a].kind == TC_ACT_ADD && !n->serial) wrong(c, "adds in a parallel nest");

@@ -49,7 +49,7 @@ static uint32_t copied(copier *c, uint32_t id) {
 static void move(copier *c, tc_val *v) { v->id = copied(c, v->id); }
 
 static void copy_stage(copier *c, const tc_stage *from, tc_stage *to, tc_action *action) {
-  *to = (tc_stage){from->axes, 0, action};
+  *to = (tc_stage){.axes = from->axes, .action = action};
   for (uint32_t i = 0; i < from->naction; ++i) {
     tc_action a = from->action[i];
     if (a.kind == TC_ACT_STORE && is_local(c, a.buffer)) continue;

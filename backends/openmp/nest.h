@@ -85,6 +85,17 @@ void tc_omp_overlap_hold(tc_omp_nest *x);
 bool tc_omp_pairs(const tc_omp_nest *x, const tc_stage *st);
 void tc_omp_begin_pairs(tc_omp_nest *x, const tc_stage *st);
 void tc_omp_end_pairs(tc_omp_nest *x);
+/* Is this, between begin and end, a sum that takes its elements from memory itself?  Prints it. */
+bool tc_omp_is_square_sum(const tc_omp_nest *x, const tc_action *a);
+void tc_omp_put_square_sum(tc_omp_nest *x, const tc_action *a, const char *u);
+
+/* known.c: are results that may stand for a stage's looked at in this way of running the nest?  When
+ * only rows of some length pay for it, prints that condition (of the stage that may be known).  Prints
+ * the look, down to the `if` that the stage is the body of.  Which stage this one helps, or NULL. */
+bool tc_omp_looks(const tc_omp_nest *x);
+bool tc_omp_put_worth(tc_omp_nest *x, const tc_stage *st, tc_buf *out);
+void tc_omp_put_known(tc_omp_nest *x, const tc_stage *st);
+const tc_stage *tc_omp_helped(const tc_omp_nest *x, const tc_stage *st);
 
 /* coarse.c: which values need no more digits than 16 bits hold (false: out of memory). */
 bool tc_omp_plan_coarse(tc_omp_nest *x);

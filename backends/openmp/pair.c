@@ -59,6 +59,27 @@ static bool load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
   return true;
 }
 
+/* Squares of bf16 elements whose sum need not be told from one without the smallest: of the pairs at
+ * hand, or NULL. */
+static const tc_expr *squares(const tc_print_scope *s, const tc_action *a) {
+  const tc_expr *e = &s->k->expr[a->value.id];
+  const bool in_pairs = s->load == load && a->kind == TC_ACT_REDUCE && a->helps;
+  if (!in_pairs || e->kind != TC_EX_OP || e->op != OP_SQUARE) return NULL;
+  const tc_expr *x = &s->k->expr[e->in[0].id];
+  return x->kind == TC_EX_LOAD ? x : NULL;
+}
+
+bool tc_omp_is_square_sum(const tc_omp_nest *x, const tc_action *a) { return squares(&x->s, a); }
+
+void tc_omp_put_square_sum(tc_omp_nest *x, const tc_action *a, const char *u) {
+  const tc_expr *e = squares(&x->s, a);
+  tc_buf at = {0};
+  tc_print_address(&x->s, &e->address, &at);
+  tc_print_line(&x->s, "acc%u[%s] = tc_squarepair_bf16(acc%u[%s], b%u + (%s), u & 1);", a->index, u,
+                a->index, u, e->buffer, at.text ? at.text : "0");
+  tc_buf_free(&at);
+}
+
 static bool store(tc_print_scope *s, const tc_action *a) {
   const tc_buffer *buffer = &s->p->buffer[s->k->buffer[a->buffer]];
   tc_buf at = {0};

@@ -6,6 +6,7 @@
  * an f64 total after every TC_OMP_BLOCK points, which bounds their error by that of a short sum. */
 #include "backends/openmp/nest.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,20 +62,30 @@ static bool is_short(const tc_omp_nest *x, const tc_stage *st) {
   return true;
 }
 
+/* Operations of the stage at each point of the vector axis. */
+static int operations(const tc_omp_nest *x, const tc_stage *st) {
+  uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
+  int n = 0;
+  if (!need) return INT_MAX;
+  tc_omp_mark_stage(x, st, need);
+  for (uint32_t id = 1; id < x->s.k->nexpr; ++id)
+    n += need[id] && x->s.k->expr[id].kind == TC_EX_OP && x->s.depends[id] >> x->nest->vector & 1;
+  free(need);
+  return n;
+}
+
 /* Does the stage store bytes or words, by few operations?  A vector of them is a part of a register,
  * over which the loop has to be no longer than what is done. */
 static bool is_narrow(const tc_omp_nest *x, const tc_stage *st) {
-  int ops = 0;
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
-    if (a->kind != TC_ACT_STORE || tc_dtype_bytes(a->dtype) > 2) return false;
+    if (a->kind != TC_ACT_STORE) return false;
+    if (tc_dtype_bytes(tc_omp_buffer(x, a->buffer)->dtype) > 2) return false;
   }
-  for (uint32_t id = 1; id < x->s.k->nexpr; ++id) ops += x->s.k->expr[id].kind == TC_EX_OP;
-  return ops <= TC_OMP_LIGHT;
+  return operations(x, st) <= TC_OMP_LIGHT;
 }
 
-static run plan(const tc_omp_nest *x, uint32_t index) {
-  const tc_stage *st = &x->nest->stage[index];
+static run plan(const tc_omp_nest *x, const tc_stage *st, uint32_t index) {
   const int v = x->nest->vector;
   run r = {.st = st, .index = index, .unroll = 1};
   r.along = v >= 0 && !x->lanes_are_points && (st->axes >> v & 1);
@@ -320,9 +331,11 @@ static void put_actions(tc_omp_nest *x, const run *r, const char *u) {
       tc_print_value(&x->s, st->action[i].value);
       put_scan(x, r, &st->action[i]);
     }
-  for (uint32_t i = 0; i < st->naction; ++i) tc_print_hoist_action(&x->s, &st->action[i], ~0u);
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (!tc_omp_is_square_sum(x, &st->action[i])) tc_print_hoist_action(&x->s, &st->action[i], ~0u);
   for (uint32_t i = 0; i < st->naction; ++i) {
-    if (st->action[i].kind == TC_ACT_REDUCE) put_reduce(x, r, &st->action[i], u);
+    if (tc_omp_is_square_sum(x, &st->action[i])) tc_omp_put_square_sum(x, &st->action[i], u);
+    else if (st->action[i].kind == TC_ACT_REDUCE) put_reduce(x, r, &st->action[i], u);
     if (st->action[i].kind == TC_ACT_STORE || st->action[i].kind == TC_ACT_ADD)
       put_store(x, st, &st->action[i]);
   }
@@ -564,8 +577,8 @@ static void declare_results(tc_omp_nest *x, const tc_stage *st) {
 
 /* Each stage is a block of its own: what it computed ahead of its loops is forgotten, because a
  * later stage may find other contents in a buffer that this one wrote. */
-static void put_stage(tc_omp_nest *x, uint32_t index) {
-  const run r = plan(x, index);
+static void put_stage(tc_omp_nest *x, const tc_stage *st, uint32_t index) {
+  const run r = plan(x, st, index);
   const bool block = x->nest->nstage > 1 || r.ninner > 0;
   if (block) {
     tc_print_line(&x->s, "{");
@@ -584,10 +597,35 @@ static void put_stage(tc_omp_nest *x, uint32_t index) {
   }
 }
 
+/* The stage, without what helps a later one where that is not looked at. */
+static void put_helping(tc_omp_nest *x, uint32_t index) {
+  const tc_stage *st = &x->nest->stage[index], *late = tc_omp_helped(x, st);
+  tc_buf worth = {0};
+  const bool both = late && tc_omp_looks(x) && tc_omp_put_worth(x, late, &worth);
+  tc_stage plain = *st;
+  plain.action = late ? malloc(st->naction * sizeof *plain.action) : NULL;
+  plain.naction = 0;
+  for (uint32_t i = 0; plain.action && i < st->naction; ++i)
+    if (!st->action[i].helps) plain.action[plain.naction++] = st->action[i];
+  if (late && !plain.action) x->s.out->failed = true;
+  if (both) tc_print_line(&x->s, "if (%s)", worth.text);
+  if (!late || tc_omp_looks(x)) put_stage(x, st, index);
+  if (both) tc_print_line(&x->s, "else");
+  if (late && (both || !tc_omp_looks(x))) put_stage(x, &plain, index);
+  free(plain.action);
+  tc_buf_free(&worth);
+}
+
+static void put_at_point(tc_omp_nest *x, uint32_t index) {
+  const tc_stage *st = &x->nest->stage[index];
+  if (st->known.id && tc_omp_looks(x)) tc_omp_put_known(x, st);
+  put_helping(x, index);
+}
+
 static void put_stages(tc_omp_nest *x, uint32_t from, uint32_t to) {
   for (uint32_t i = from; i < to; ++i) {
     declare_results(x, &x->nest->stage[i]);
-    put_stage(x, i);
+    put_at_point(x, i);
   }
 }
 
@@ -601,7 +639,7 @@ void tc_omp_group(tc_omp_nest *x) {
     tc_print_line(&x->s, "for (int64_t q = 0; q < count; ++q) {");
     x->s.indent += 2;
     tc_print_line(&x->s, "const int64_t %s = task + q;", x->axis_text[0]);
-    put_stage(x, i);
+    put_at_point(x, i);
     x->s.indent -= 2;
     tc_print_line(&x->s, "}");
   }

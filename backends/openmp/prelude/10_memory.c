@@ -236,6 +236,21 @@ TC_FN void tc_storepair_bf16(tc_bf16 *p, tc_vf32 even, tc_vf32 odd, int nt) {
   if (nt & (((uintptr_t)p & (sizeof w - 1)) == 0)) __builtin_nontemporal_store(w, (tc_vu32 *)p);
   else __builtin_memcpy(p, &w, sizeof w);
 }
+/* @ tc_squarepair_bf16 */
+/* acc + the squares of what tc_loadpair_bf16 reads.  A machine that multiplies pairs takes those of
+ * even and odd elements at once, numbers below the normal range as 0. */
+TC_FN tc_vf32 tc_squarepair_bf16(tc_vf32 acc, const tc_bf16 *p, int odd) {
+#if TC_AVX512 && defined(__AVX512BF16__)
+  typedef __bf16 tc_pairs __attribute__((vector_size(64)));
+  typedef float tc_w __attribute__((vector_size(64)));
+  tc_pairs x;
+  __builtin_memcpy(&x, odd ? p - TC_L : p, sizeof x);
+  return odd ? acc : (tc_vf32)__builtin_ia32_dpbf16ps_512((tc_w)acc, x, x);
+#else
+  const tc_vf32 x = tc_loadpair_bf16(p, odd);
+  return acc + x * x;
+#endif
+}
 /* @ tc_*_bf16 */
 TC_RAW(bf16, u16, 2)
 TC_MEMORY(bf16, f32, tc_widen_bf16, tc_narrow_bf16)
