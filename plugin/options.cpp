@@ -111,7 +111,7 @@ std::string set_effort(StringRef key, StringRef value, Options &options) {
 
 std::string set_thresholds(StringRef key, StringRef value, Options &options) {
   static const char *const names[] = {"TC_PARALLEL_WORK", "TC_STREAM_BYTES", "TC_AHEAD_BYTES",
-                                      "TC_GROUP_BYTES"};
+                                      "TC_GROUP_BYTES", "TC_LOOK_POINTS"};
   llvm::SmallVector<StringRef, 4> list;
   value.split(list, ',');
   options.thresholds.clear();

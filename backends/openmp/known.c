@@ -19,8 +19,9 @@ bool tc_omp_put_worth(tc_omp_nest *x, const tc_stage *st, tc_buf *out) {
     if (st->axes >> i & 1) points = tc_dim_mul(c, points, x->nest->axis[i].extent);
   tc_dim_range(c, points, &least, &most);
   if (least >= st->worth) return false;
+  tc_put(out, "TC_LOOKS(");
   tc_print_dim(x->s.p, points, out);
-  tc_putf(out, " >= %lld", (long long)st->worth);
+  tc_putf(out, ", %lld)", (long long)st->worth);
   return true;
 }
 

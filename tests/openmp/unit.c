@@ -50,8 +50,8 @@ static bool build(const char *dir, uint32_t levels) {
     if (!(levels >> i & 1)) continue;
     snprintf(command, sizeof command,
              "%s -O1 -w -fPIC -fopenmp %s -DTC_LEVEL=%s %s -c -o %s/%s.o %s/kernels.c",
-             TC_TEST_CLANG, level_flags[i], level_name[i], i % 2 ? "-DTC_STREAM_BYTES=1" : "", dir,
-             level_name[i], dir);
+             TC_TEST_CLANG, level_flags[i], level_name[i],
+             i % 2 ? "-DTC_STREAM_BYTES=1 -DTC_LOOK_POINTS=1" : "", dir, level_name[i], dir);
     if (!sh(command)) return false;
     snprintf(objects + strlen(objects), sizeof objects - strlen(objects), " %s/%s.o", dir,
              level_name[i]);
@@ -84,9 +84,12 @@ static bool compile(omp_unit *u, tc_graph **graph, uint32_t levels) {
   char(*symbol)[16] = calloc((size_t)u->n, sizeof *symbol);
   for (int i = 0; i < u->n; ++i) {
     snprintf(symbol[i], sizeof symbol[i], "test_%d", i);
-    f[i] = (tc_function){
-        .symbol = symbol[i], .name = symbol[i], .file = "test.c", .line = 1, .graph = graph[i],
-        .levels = levels};
+    f[i] = (tc_function){.symbol = symbol[i],
+                         .name = symbol[i],
+                         .file = "test.c",
+                         .line = 1,
+                         .graph = graph[i],
+                         .levels = levels};
   }
   const bool ok = tc_compile_functions(f, u->n, NULL, u->result, &u->texts);
   free(f);

@@ -44,6 +44,11 @@
 #else
 #define TC_PAYS(work, most) ((work) > (most))
 #endif
+#ifdef TC_LOOK_POINTS /* rows from here on look whether a stage is known */
+#define TC_LOOKS(points, least) ((points) >= TC_LOOK_POINTS)
+#else
+#define TC_LOOKS(points, least) ((points) >= (least))
+#endif
 #ifndef TC_STREAM_BYTES
 #define TC_STREAM_BYTES (8 << 20) /* outputs from here on bypass the caches */
 #endif
