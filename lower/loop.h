@@ -144,6 +144,10 @@ typedef struct tc_stage {
    * and better does where it has fewer than `worth` points. */
   tc_val known, instead;
   int64_t worth;
+  /* Optional: where the stage of result `given` was known, these do what `action` does, each at the same
+   * place, by fewer operations and within the rounding of what they store.  A backend may ignore them. */
+  tc_action *alike;
+  uint32_t given;
 } tc_stage;
 
 /* A reduction whose size is a symbol may have nests for both ways; the launcher takes one.  CUT: parts

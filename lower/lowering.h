@@ -8,8 +8,8 @@
  *               place_heavy.c: reductions, matmuls and what has loops of its own
  *   value.c     value of a node at an index -> expression
  *   expr.c      the pool of expressions of a kernel
- *   nest.c      group -> loop nest;  rows.c: values kept between stages;  moments.c: stages that
- *               earlier ones can replace;  schedule.c: axes;
+ *   nest.c      group -> loop nest;  rows.c: values kept between stages;  moments.c, fold.c: stages
+ *               that earlier ones can replace or make cheaper;  schedule.c: axes;
  *               lanes.c: which axis runs in vector lanes;  pixels.c: short last axes
  *   matmul.c    group -> matmul template
  *   inplace.c   writes into operands;  plan.c: workspace
@@ -269,6 +269,8 @@ typedef struct lo_act {
   int level;     /* stages in order of level */
   uint32_t axes; /* inner axes it runs over */
   tc_val known, instead; /* of the stage, which is its own */
+  tc_val alike;          /* another value to store, where the stage of result `given` was known */
+  uint32_t given;
 } lo_act;
 
 typedef struct lo_slot { /* an axis while it is being scheduled */
@@ -344,6 +346,8 @@ int lo_value_level(const lo_kb *b, const tc_action *a); /* of its operands */
 void lo_keep_rows(lo_kb *b);
 /* moments.c: variances of rows from the pass that sums them, where that keeps their digits */
 void lo_join_moments(lo_kb *b);
+/* fold.c: x - m, times the reciprocal of a deviation whose variance `result` was known */
+void lo_fold_difference(lo_kb *b, tc_val difference, uint32_t result);
 
 /* lanes.c: the slot whose neighbouring points share a vector, or -1 */
 int lo_choose_vector(lo_kb *b);

@@ -99,8 +99,11 @@ static void shorten(lo_kb *b, uint32_t i) {
   const tc_dim n = points(b, late->axes);
   if (!sum || (b->axes[mean.id] & late->axes) || tc_dim_is(n, 0)) return;
   if (lo_at_most(b->L, n, b->L->target->long_pass - 1)) return;
+  const tc_val difference = squared(b, late->a.value);
+  const bool from = e->in[1].id == mean.id;
   const lo_act first = *sum; /* the list of acts grows */
   add_shortcut(b, i, &first, mean, n);
+  if (from) lo_fold_difference(b, difference, b->act[i].a.index);
 }
 
 void lo_join_moments(lo_kb *b) {

@@ -153,6 +153,18 @@ static void sort_acts(lo_kb *b) { /* stable: order within a stage counts */
   }
 }
 
+/* What the stage of these acts may do where another one was known: all of them or none. */
+static void add_alike(lo_kb *b, tc_stage *s, const lo_act *act) {
+  for (uint32_t i = 0; i < s->naction; i++)
+    if (!act[i].alike.id || act[i].given != act[0].given) return;
+  s->given = act[0].given;
+  s->alike = lo_alloc(b->L, b->L->arena, s->naction * sizeof *s->alike);
+  for (uint32_t i = 0; i < s->naction; i++) {
+    s->alike[i] = s->action[i];
+    s->alike[i].value = act[i].alike;
+  }
+}
+
 static void build_stages(lo_kb *b, tc_nest *nest) {
   tc_arena *arena = b->L->arena;
   sort_acts(b);
@@ -162,11 +174,17 @@ static void build_stages(lo_kb *b, tc_nest *nest) {
     const lo_act *a = &b->act[i];
     bool same = i && b->act[i - 1].level == a->level && b->act[i - 1].axes == a->axes;
     if (!same)
-      nest->stage[nest->nstage++] = (tc_stage){a->axes,   0,          &actions[i],
-                                                  a->known, a->instead, b->L->target->long_pass};
+      nest->stage[nest->nstage++] = (tc_stage){.axes = a->axes,
+                                               .action = &actions[i],
+                                               .known = a->known,
+                                               .instead = a->instead,
+                                               .worth = b->L->target->long_pass};
     nest->stage[nest->nstage - 1].naction++;
     actions[i] = a->a;
   }
+  const lo_act *act = b->act;
+  for (uint32_t s = 0; s < nest->nstage; act += nest->stage[s++].naction)
+    add_alike(b, &nest->stage[s], act);
 }
 
 /* ---- schedule -------------------------------------------------------------------------------- */

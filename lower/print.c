@@ -171,6 +171,9 @@ static void put_nest(printer *r, const tc_nest *n) {
     tc_put(r->out, " }\n");
     put_known(r, &n->stage[s], 6);
     for (uint32_t a = 0; a < n->stage[s].naction; a++) put_action(r, &n->stage[s].action[a], 6);
+    if (!n->stage[s].alike) continue;
+    tc_putf(r->out, "      or, where #%u was known\n", n->stage[s].given);
+    for (uint32_t a = 0; a < n->stage[s].naction; a++) put_action(r, &n->stage[s].alike[a], 6);
   }
 }
 

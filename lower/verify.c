@@ -124,6 +124,18 @@ static void check_known(checker *c, const tc_stage *s) {
   if (value_type(c, s->instead) != s->action[0].dtype) wrong(c, "a result known by another type");
 }
 
+/* Stores the same things in the same places. */
+static void check_alike(checker *c, const tc_stage *s) {
+  for (uint32_t i = 0; s->alike && i < s->naction; i++) {
+    const tc_action *a = &s->action[i], *b = &s->alike[i];
+    check_operand(c, b->value, c->k->nexpr, "value");
+    if (!c->ok) return;
+    if (a->kind != TC_ACT_STORE || b->kind != TC_ACT_STORE || a->buffer != b->buffer ||
+        value_type(c, a->value) != value_type(c, b->value))
+      wrong(c, "a stage's other actions are not alike");
+  }
+}
+
 static void check_axes(checker *c, const tc_axis *axis, int n) {
   for (int i = 0; i < n; i++) {
     if (tc_dim_bad(axis[i].extent)) wrong(c, "axis %d exceeds 64 bits", i);
@@ -146,6 +158,7 @@ static void check_nest(checker *c, const tc_nest *n) {
     if (stage->axes >> n->naxis || stage->axes & ((1u << n->nouter) - 1))
       wrong(c, "a stage loops over an outer axis");
     check_known(c, stage);
+    check_alike(c, stage);
     for (uint32_t a = 0; a < stage->naction; a++) {
       check_action(c, &stage->action[a], set);
       if (stage->action[a].kind == TC_ACT_ADD && !n->serial) wrong(c, "adds in a parallel nest");

@@ -5,6 +5,7 @@
  * so short rows do without: both ways are there where the length is a symbol. */
 #include "backends/openmp/nest.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Is a result that may stand for a stage's looked at here?  It is the same in all lanes. */
@@ -25,23 +26,29 @@ bool tc_omp_put_worth(tc_omp_nest *x, const tc_stage *st, tc_buf *out) {
   return true;
 }
 
+/* known<i>, one for each point of a group: r<i> was found without its stage. */
+void tc_omp_known(const tc_omp_nest *x, uint32_t result, char text[24]) {
+  snprintf(text, 24, "known%s", x->result[result] + 1);
+}
+
 /* r<i> = what may stand for the stage's result; known<i> says whether it does. */
 void tc_omp_put_known(tc_omp_nest *x, const tc_stage *st) {
   const uint32_t i = st->action[0].index;
+  char known[24];
   tc_buf worth = {0};
-  tc_print_line(&x->s, "int known%u = 0;", i);
+  tc_omp_known(x, i, known);
   if (tc_omp_put_worth(x, st, &worth)) tc_print_line(&x->s, "if (%s) {", worth.text);
   else tc_print_line(&x->s, "{");
   x->s.indent += 2;
   uint8_t *outer = tc_print_enter(&x->s);
   tc_print_value(&x->s, st->known);
   tc_print_value(&x->s, st->instead);
-  tc_print_line(&x->s, "known%u = tc_alltrue(v%u);", i, st->known.id);
+  tc_print_line(&x->s, "%s = tc_alltrue(v%u);", known, st->known.id);
   tc_print_line(&x->s, "%s = v%u;", x->result[i], st->instead.id);
   tc_print_leave(&x->s, outer);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  tc_print_line(&x->s, "if (!known%u)", i);
+  tc_print_line(&x->s, "if (!%s)", known);
   tc_buf_free(&worth);
 }
 

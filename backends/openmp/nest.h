@@ -95,6 +95,7 @@ void tc_omp_put_square_sum(tc_omp_nest *x, const tc_action *a, const char *u);
 bool tc_omp_looks(const tc_omp_nest *x);
 bool tc_omp_put_worth(tc_omp_nest *x, const tc_stage *st, tc_buf *out);
 void tc_omp_put_known(tc_omp_nest *x, const tc_stage *st);
+void tc_omp_known(const tc_omp_nest *x, uint32_t result, char text[24]); /* of the variable */
 const tc_stage *tc_omp_helped(const tc_omp_nest *x, const tc_stage *st);
 
 /* coarse.c: which values need no more digits than 16 bits hold (false: out of memory). */

@@ -573,6 +573,8 @@ static void declare_results(tc_omp_nest *x, const tc_stage *st) {
       tc_print_line(&x->s, "tc_v%s r%u%s;",
                     tc_print_is_arg(&st->action[i]) ? "i64" : tc_print_compute(st->action[i].dtype),
                     st->action[i].index, many);
+  if (st->known.id && tc_omp_looks(x))
+    tc_print_line(&x->s, "int known%u%s = {0};", st->action[0].index, many);
 }
 
 /* Each stage is a block of its own: what it computed ahead of its loops is forgotten, because a
@@ -616,9 +618,21 @@ static void put_helping(tc_omp_nest *x, uint32_t index) {
   tc_buf_free(&worth);
 }
 
+/* The stage's cheaper actions, where a known result allows them, and the `else` of the others. */
+static void put_alike(tc_omp_nest *x, uint32_t index) {
+  tc_stage st = x->nest->stage[index];
+  char known[24];
+  tc_omp_known(x, st.given, known);
+  st.action = st.alike;
+  tc_print_line(&x->s, "if (%s)", known);
+  put_stage(x, &st, index);
+  tc_print_line(&x->s, "else");
+}
+
 static void put_at_point(tc_omp_nest *x, uint32_t index) {
   const tc_stage *st = &x->nest->stage[index];
   if (st->known.id && tc_omp_looks(x)) tc_omp_put_known(x, st);
+  if (st->alike && tc_omp_looks(x)) put_alike(x, index);
   put_helping(x, index);
 }
 

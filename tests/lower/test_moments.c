@@ -1,8 +1,8 @@
 /* Which sums of squared distances come from an earlier pass, and that what stands for them is right. */
 #include "tests/lower/check.h"
 
-/* Stages that may be known, of rows as long as the symbols say; the values are checked on the way. */
-static int known_stages(const char *text, int64_t symbol) {
+/* Stages that may be known, or that do something alike then; the values are checked on the way. */
+static int stages(const char *text, int64_t symbol, bool alike) {
   tc_graph *g = graph_of(text);
   interp_array **input = arguments_of(g, symbol);
   check_lowering(g, input, NULL, NULL);
@@ -13,14 +13,15 @@ static int known_stages(const char *text, int64_t symbol) {
   for (uint32_t k = 0; k < p->nkernel; k++)
     for (uint32_t i = 0; i < p->kernel[k].nnest; i++)
       for (uint32_t s = 0; s < p->kernel[k].nest[i].nstage; s++)
-        n += p->kernel[k].nest[i].stage[s].known.id != 0;
+        n += alike ? p->kernel[k].nest[i].stage[s].alike != NULL
+                   : p->kernel[k].nest[i].stage[s].known.id != 0;
   tc_program_free(p);
   tc_graph_free(g);
   return n;
 }
 
 #define KNOWN(name, want, text)                                                                    \
-  Test(moments, name) { cr_expect_eq(known_stages("graph g\n" text, 30), want); }
+  Test(moments, name) { cr_expect_eq(stages("graph g\n" text, 30, false), want); }
 
 #define NORM(type, shape, row)                                                                     \
   "%1 = param " type shape " \"x\"\n%2 = param " type row " \"w\"\n%3 = param " type row           \
@@ -49,3 +50,15 @@ KNOWN(not_from_a_row, 0,
 KNOWN(not_without_the_sum, 0,
       "%1 = param f32[R,C] \"x\"\n%2 = max %1 axes=[1] keep=1\n%3 = sub %1 %2\n%4 = square %3\n"
       "%5 = sum %4 axes=[1] keep=0\nret %5\n")
+
+#define ALIKE(name, want, text)                                                                    \
+  Test(alike, name) { cr_expect_eq(stages("graph g\n" text, 30, true), want); }
+
+ALIKE(layer_norm_bf16, 1, NORM("bf16", "[R,C]", "[C]"))
+ALIKE(layer_norm_f16, 1, NORM("f16", "[R,C]", "[C]"))
+ALIKE(not_in_f32, 0, NORM("f32", "[R,C]", "[C]"))
+ALIKE(
+    not_by_any_scale, 0,
+    "%1 = param bf16[R,C] \"x\"\n%2 = cast %1 dtype=f32\n%3 = var %2 axes=[1] correction=0 keep=1\n"
+    "%4 = mean %2 axes=[1] keep=1\n%5 = sub %2 %4\n%6 = exp %3\n%7 = mul %5 %6\n"
+    "%8 = cast %7 dtype=bf16\nret %8\n")
