@@ -6,7 +6,6 @@
 #include "backends/openmp/nest.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 /* Is a result that may stand for a stage's looked at here?  It is the same in all lanes. */
 bool tc_omp_looks(const tc_omp_nest *x) { return !x->lanes_are_points && !x->wide; }

@@ -2,7 +2,6 @@
  * of rows for which it does not, and of lengths around those from which on it is tried.  Against the
  * sums of their definition, in f64. */
 #include <math.h>
-#include <string.h>
 
 #include "check.h"
 
