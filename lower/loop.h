@@ -130,8 +130,8 @@ typedef struct tc_action {
   tc_val guard;    /* STORE: only where true; 0 = always */
   uint32_t buffer, index;
   tc_dtype dtype;  /* REDUCE, SCAN: of the accumulator */
-  bool helps;      /* REDUCE: only `known` and `instead` of a later stage read the result, which may
-                    * take operands and terms below the normal range as 0 */
+  uint32_t helps;  /* REDUCE: 1 + the result of a later stage whose `known` and `instead` alone read this
+                    * one, which may take operands and terms below the normal range as 0; or 0 */
   tc_address address;
 } tc_action;
 
@@ -141,8 +141,9 @@ typedef struct tc_stage {
   tc_action *action;
   /* Optional: where `known` (bool, the same at all points of an outer point) holds, the stage need not
    * run; the result of its one action, a REDUCE, is `instead` then.  A backend may run it all the same,
-   * and better does where it has fewer than `worth` points. */
+   * and better does where its `points` are fewer than `worth`. */
   tc_val known, instead;
+  tc_dim points;
   int64_t worth;
   /* Optional: where the stage of result `given` was known, these do what `action` does, each at the same
    * place, by fewer operations and within the rounding of what they store.  A backend may ignore them. */

@@ -268,7 +268,8 @@ typedef struct lo_act {
   tc_action a;
   int level;     /* stages in order of level */
   uint32_t axes; /* inner axes it runs over */
-  tc_val known, instead; /* of the stage, which is its own */
+  tc_val known, instead; /* of the stage, which is its own, */
+  tc_dim points;         /* and of which there are so many */
   tc_val alike;          /* another value to store, where the stage of result `given` was known */
   uint32_t given;
 } lo_act;

@@ -62,11 +62,12 @@ static tc_val f64_op(lo_kb *b, tc_op op, tc_val x, tc_val y, tc_loc loc) {
   return lo_op(b, op, TC_F64, lo_cast(b, x, TC_F64), lo_cast(b, y, TC_F64), (tc_val){0}, loc);
 }
 
-static tc_val push_squares(lo_kb *b, const lo_act *sum, tc_loc loc) {
+/* For the stage of `result`. */
+static tc_val push_squares(lo_kb *b, const lo_act *sum, uint32_t result, tc_loc loc) {
   lo_act a = *sum;
   a.a.value = lo_op(b, OP_SQUARE, a.a.dtype, a.a.value, (tc_val){0}, (tc_val){0}, loc);
   a.a.index = lo_new_result(b, a.a.dtype, a.level + 1);
-  a.a.helps = true;
+  a.a.helps = 1 + result;
   lo_push_act(b, a);
   return lo_result(b, a.a.index, loc);
 }
@@ -74,7 +75,8 @@ static tc_val push_squares(lo_kb *b, const lo_act *sum, tc_loc loc) {
 /* Act number `late` sums (x - mean)^2. */
 static void add_shortcut(lo_kb *b, uint32_t late, const lo_act *sum, tc_val mean, tc_dim n) {
   const tc_loc loc = b->k->expr[b->act[late].a.value.id].loc;
-  const tc_val total = lo_result(b, sum->a.index, loc), squares = push_squares(b, sum, loc);
+  const tc_val total = lo_result(b, sum->a.index, loc);
+  const tc_val squares = push_squares(b, sum, b->act[late].a.index, loc);
   const tc_expr size = {.kind = TC_EX_DIM, .dtype = TC_I64, .dim = n, .loc = loc};
   /* squares + mean * (n * mean - 2 * total) */
   const tc_val twice = f64_op(b, OP_MUL, total, lo_const_f(b, TC_F64, 2), loc);
@@ -87,6 +89,7 @@ static void add_shortcut(lo_kb *b, uint32_t late, const lo_act *sum, tc_val mean
   lo_act *a = &b->act[late];
   a->known = lo_op(b, OP_LE, TC_BOOL, small, most, (tc_val){0}, loc);
   a->instead = lo_cast(b, value, a->a.dtype);
+  a->points = n;
 }
 
 static void shorten(lo_kb *b, uint32_t i) {

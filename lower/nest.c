@@ -178,6 +178,7 @@ static void build_stages(lo_kb *b, tc_nest *nest) {
                                                .action = &actions[i],
                                                .known = a->known,
                                                .instead = a->instead,
+                                               .points = a->points,
                                                .worth = b->L->target->long_pass};
     nest->stage[nest->nstage - 1].naction++;
     actions[i] = a->a;

@@ -131,7 +131,8 @@ static void put_action(printer *r, const tc_action *a, int indent) {
   } else {
     tc_putf(r->out, "#%u = %s %%%u", a->index, tc_op_get(a->op)->text, a->value.id);
     if (a->position.id) tc_putf(r->out, " at %%%u", a->position.id);
-    tc_putf(r->out, " : %s%s", tc_dtype_text(a->dtype), a->helps ? " helps" : "");
+    tc_putf(r->out, " : %s", tc_dtype_text(a->dtype));
+    if (a->helps) tc_putf(r->out, " helps #%u", a->helps - 1);
   }
   tc_put(r->out, "\n");
 }

@@ -111,6 +111,7 @@ static void check_action(checker *c, const tc_action *a, bool *set) {
   else set[a->index] = true;
   if (arg != (a->position.id != 0)) wrong(c, "position of %s", tc_op_get(a->op)->text);
   if (value_type(c, a->value) != a->dtype) wrong(c, "%s of another type", tc_op_get(a->op)->text);
+  if (a->helps > c->nresult) wrong(c, "helps result %u", a->helps - 1);
 }
 
 static void check_known(checker *c, const tc_stage *s) {

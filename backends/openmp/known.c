@@ -12,15 +12,11 @@ bool tc_omp_looks(const tc_omp_nest *x) { return !x->lanes_are_points && !x->wid
 
 /* Prints the condition under which a look costs less than the stage; false: it always does. */
 bool tc_omp_put_worth(tc_omp_nest *x, const tc_stage *st, tc_buf *out) {
-  tc_dims *c = tc_graph_dims(x->s.p->graph);
-  tc_dim points = tc_dim_const(1);
   int64_t least, most;
-  for (int i = 0; i < x->nest->naxis; ++i)
-    if (st->axes >> i & 1) points = tc_dim_mul(c, points, x->nest->axis[i].extent);
-  tc_dim_range(c, points, &least, &most);
+  tc_dim_range(tc_graph_dims(x->s.p->graph), st->points, &least, &most);
   if (least >= st->worth) return false;
   tc_put(out, "TC_LOOKS(");
-  tc_print_dim(x->s.p, points, out);
+  tc_print_dim(x->s.p, st->points, out);
   tc_putf(out, ", %lld)", (long long)st->worth);
   return true;
 }
@@ -51,11 +47,11 @@ void tc_omp_put_known(tc_omp_nest *x, const tc_stage *st) {
   tc_buf_free(&worth);
 }
 
-/* The later stage that the stage helps to know, or NULL. */
+/* The later stage that the stage helps to know, or NULL; all that it helps have the same points. */
 const tc_stage *tc_omp_helped(const tc_omp_nest *x, const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].helps)
       for (const tc_stage *late = st + 1; late < x->nest->stage + x->nest->nstage; ++late)
-        if (late->known.id) return late;
+        if (late->known.id && late->action[0].index + 1 == st->action[i].helps) return late;
   return NULL;
 }

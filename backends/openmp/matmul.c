@@ -9,6 +9,7 @@
 enum {
   ROWS = 286720,  /* rows of A of a task: in a second-level cache of 1 MiB */
   SUMS = 1 << 18, /* sums of a task between k blocks */
+  MORE = SUMS + SUMS / 2,
   /* Of both, of any level; a block of a panel of B; counters. */
   MOST = 2 * SUMS + 4 * ROWS + (1 << 18),
   B_BYTES = 24 << 20, /* packed B that is kept at a time, at least */
@@ -19,22 +20,26 @@ enum {
 typedef struct level {
   const char *test; /* preprocessor condition */
   int heights[3];
-  int vectors;      /* registers in a row of the tile */
-  int lanes;        /* of a register, in f32 */
-  int pair;         /* k elements in a word of B: 2 where bf16 is multiplied in pairs */
-  int kp;           /* k is padded to a multiple */
-  int block;        /* bytes of a k block of a row of A */
-  int rows;         /* bytes of a task's rows of A, for one k block */
-  int sums;         /* bytes of sums that a task keeps between k blocks */
+  int vectors; /* registers in a row of the tile */
+  int lanes;   /* of a register, in f32 */
+  int pair;    /* k elements in a word of B: 2 where bf16 is multiplied in pairs */
+  int kp;      /* k is padded to a multiple */
+  int block;   /* bytes of a k block of a row of A */
+  int rows;    /* bytes of a task's rows of A, for one k block */
+  int sums;    /* bytes of sums that a task keeps between k blocks */
+  /* Bytes of a row of B that are packed at a time.  A panel has less; its lines are far apart, so that
+   * micro-kernels ask for them while they use the panel before.  AMX leaves no time for that: there the
+   * hardware finds what follows in longer pieces of rows. */
+  int piece;
   const char *tile; /* NULL: by element */
 } level;
 
 static const level levels[] = {
-    {"TC_ISA == TC_LEVEL_amx", {32, 16, 0}, 2, 16, 2, 32, 1024, 4 * ROWS, SUMS + SUMS / 2, "amx"},
-    {"TC_ISA == TC_LEVEL_bf16", {14, 8, 4}, 2, 16, 2, 2, 4096, ROWS, SUMS, "bf16"},
-    {"TC_L == 16", {8, 4, 2}, 3, 16, 1, 1, 4096, ROWS, SUMS, NULL},
-    {"TC_L == 8", {6, 4, 2}, 2, 8, 1, 1, 4096, ROWS, SUMS, NULL},
-    {"TC_L == 4", {6, 4, 2}, 2, 4, 1, 1, 4096, ROWS, SUMS, NULL},
+    {"TC_ISA == TC_LEVEL_amx", {32, 16, 0}, 2, 16, 2, 32, 1024, 4 * ROWS, MORE, 1024, "amx"},
+    {"TC_ISA == TC_LEVEL_bf16", {14, 8, 4}, 2, 16, 2, 2, 4096, ROWS, SUMS, 1, "bf16"},
+    {"TC_L == 16", {8, 4, 2}, 3, 16, 1, 1, 4096, ROWS, SUMS, 1, NULL},
+    {"TC_L == 8", {6, 4, 2}, 2, 8, 1, 1, 4096, ROWS, SUMS, 1, NULL},
+    {"TC_L == 4", {6, 4, 2}, 2, 4, 1, 1, 4096, ROWS, SUMS, 1, NULL},
 };
 enum { LEVELS = sizeof levels / sizeof *levels };
 
@@ -140,9 +145,9 @@ static void put_level(const tc_omp_matmul *x, const level *l) {
   const int nr = all / vectors * width[0];
   tc_putf(x->out,
           "      .kc = %d, .rows_bytes = %d, .sums = %d, .es = %d, .cs = %d, .mr = %d, .nr = %d, "
-          ".ku = %d, .kp = %d, .pace = %d,\n      .rows = {",
+          ".ku = %d, .kp = %d, .pace = %d, .piece = %d,\n      .rows = {",
           l->block / bytes, l->rows, l->sums, bytes, l->pair == 2 ? 4 : x->e.sum, rows[0], nr,
-          l->pair, l->kp, l->kp == 32 ? 4 : 1);
+          l->pair, l->kp, l->kp == 32 ? 4 : 1, l->piece);
   for (int r = 0; r < n; ++r) tc_putf(x->out, "%s%d", r ? ", " : "", rows[r]);
   tc_put(x->out, "}, .cols = {");
   for (int j = 0; j < w; ++j) tc_putf(x->out, "%s%d", j ? ", " : "", all / vectors * width[j]);
@@ -224,12 +229,13 @@ static void put_in_place(const tc_omp_matmul *x) {
     put_stride(x, "b_ks", b->address.coef[x->ak], x->e.bytes);
     tc_put(x->out, " .b_at = @NAME@_b_at,\n");
   }
-  const bool along_n = b && tc_dim_is(b->address.coef[x->an], 1);
-  if (along_n || (b && tc_dim_is(b->address.coef[x->ak], 1))) {
-    const int size = (int)tc_dtype_bytes(db);
+  const tc_expr *from = tc_omp_mm_b_stream(x);
+  if (from) {
+    const int size = (int)tc_dtype_bytes(x->p->buffer[x->k->buffer[from->buffer]].dtype);
+    const bool along_n = tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->an;
     tc_put(x->out, "     ");
-    put_stride(x, "b_pitch", b->address.coef[along_n ? x->ak : x->an], size);
-    tc_putf(x->out, " .b_size = %d, .b_from = @NAME@_b_at,\n", size);
+    put_stride(x, "b_pitch", from->address.coef[along_n ? x->ak : x->an], size);
+    tc_putf(x->out, " .b_size = %d, .b_from = @NAME@_b_%s,\n", size, from == b ? "at" : "from");
   }
   const tc_action *c = tc_omp_mm_direct(x);
   if (c) {

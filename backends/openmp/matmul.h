@@ -37,6 +37,8 @@ const tc_expr *tc_omp_mm_plain(const tc_omp_matmul *x, tc_val v);
 bool tc_omp_mm_same(const tc_omp_matmul *x, tc_dtype d);
 /* Of the axes `usual` and `other`, the one along which more loads of v are contiguous. */
 int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other);
+/* What B is read from along its contiguous axis: of its loads the one of the largest elements, or NULL. */
+const tc_expr *tc_omp_mm_b_stream(const tc_omp_matmul *x);
 /* One row or column: dot products (matmul_dot.c). */
 bool tc_omp_mm_is_dot(const tc_omp_matmul *x);
 bool tc_omp_mm_emit_dot(const tc_omp_matmul *x);

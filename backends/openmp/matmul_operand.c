@@ -42,6 +42,22 @@ int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other) {
   return votes < 0 ? other : usual;
 }
 
+const tc_expr *tc_omp_mm_b_stream(const tc_omp_matmul *x) {
+  const int axis = tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak);
+  uint8_t *seen = reach(x, x->mm->b);
+  const tc_expr *most = NULL;
+  size_t size = 0;
+  for (uint32_t i = 1; seen && i <= x->mm->b.id; ++i) {
+    const tc_expr *e = &x->k->expr[i];
+    if (!seen[i] || e->kind != TC_EX_LOAD || e->address.nterm) continue;
+    const bool both = x->s.depends[i] >> x->an & x->s.depends[i] >> x->ak & 1;
+    const size_t bytes = tc_dtype_bytes(x->p->buffer[x->k->buffer[e->buffer]].dtype);
+    if (both && bytes > size && tc_dim_is(e->address.coef[axis], 1)) most = e, size = bytes;
+  }
+  free(seen);
+  return most;
+}
+
 bool tc_omp_mm_a_cols(const tc_omp_matmul *x) {
   return tc_omp_mm_lanes(x, x->mm->a, x->ak, x->am) == x->am;
 }
@@ -367,6 +383,8 @@ void tc_omp_mm_put_operands(tc_omp_matmul *x) {
   const tc_expr *a = tc_omp_mm_plain(x, x->mm->a), *b = tc_omp_mm_plain(x, x->mm->b);
   if (a) put_at(x, "a_at", a, "int64_t m, int64_t k");
   if (b) put_at(x, "b_at", b, "int64_t k, int64_t n");
+  const tc_expr *stream = tc_omp_mm_b_stream(x);
+  if (stream && stream != b) put_at(x, "b_from", stream, "int64_t k, int64_t n");
   put_a_pack(x);
   put_b_pack(x);
 }

@@ -10,9 +10,9 @@
  *                what others left.  Where B is packed, runs are columns: what a thread packs it uses
  *                itself, from its own cache
  *       k block  A's rows are packed where their strides hurt, else read in place
- *         panel of B, packed with some after it by the first thread that needs it (where a task
- *           has all rows of C: by the only one, into its own scratch, which stays in the near
- *           caches)
+ *         panel of B, packed by the first thread that needs it, from lines that the micro-kernels
+ *           of the panel before have asked for, or with some panels after it (where a task has all
+ *           rows of C: by the only one, into its own scratch, which stays in the near caches)
  *           panel of A: micro-kernel; after the last k block the epilogue
  *
  * An element of C is a sum in order of k, cut at blocks that depend on K alone: no other choice
@@ -39,6 +39,7 @@ struct tc_mm {
   int ku, kp;         /* k elements side by side in a packed row of B; k is padded to kp */
   int turns;          /* in which a tile of `begin` and the epilogue of the one before run */
   int pace;           /* steps of a micro-kernel for each line that it asks for */
+  int piece;          /* bytes of a row of B to pack at a time, one panel at least */
   int rows[3], cols[3];     /* heights and widths of tiles, falling from mr and nr; 0: no more */
   tc_mm_micro *micro[3][3]; /* by height and width */
   int b_shared;             /* every batch has the same B */
@@ -51,8 +52,8 @@ struct tc_mm {
   const char *(*b_at)(const tc_mm *g, int64_t batch, int64_t k, int64_t n);
   char *(*c_at)(const tc_mm *g, int64_t batch, int64_t m, int64_t n);
   int b_turned; /* B is read along k, else along n */
-  /* Addresses in a B that is contiguous along that axis, with elements of b_size bytes, and b_pitch
-   * along the other; or 0. */
+  /* Addresses in what B is read from, contiguous along that axis, with elements of b_size bytes, and
+   * b_pitch along the other; or 0. */
   const char *(*b_from)(const tc_mm *g, int64_t batch, int64_t k, int64_t n);
   int64_t b_pitch, b_size;
   /* dst[i][k] with `stride` bytes between rows and `step` between the lines of 64 bytes of a row;
@@ -79,9 +80,9 @@ struct tc_mm {
  * objects of two versions may meet at link.  TC_ALONE: no text of that level is compiled beside this
  * one, which has a driver of its own. */
 #ifdef TC_ALONE
-#define tc_mm_run TC_NAME(tc_mm_run_6)
+#define tc_mm_run TC_NAME(tc_mm_run_7)
 #else
-#define tc_mm_run tc_mm_run_6
+#define tc_mm_run tc_mm_run_7
 #endif
 #if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
 __attribute__((visibility("hidden"))) void
@@ -94,7 +95,6 @@ tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t
 #define TC_MM_UNITS 8    /* units of work in it, where tiles are many */
 #define TC_MM_DEEP 8     /* most of those that are packed for all of k: one k block stays near */
 #define TC_MM_TAKEN 128  /* bytes of counters at the end of a thread's scratch */
-#define TC_MM_PIECE 1024 /* bytes of a row of B that are packed at a time */
 #define TC_MM_PAD 64     /* between packed rows of A, so that they meet different cache sets */
 extern int omp_get_max_threads(void);
 extern int omp_get_num_threads(void);
@@ -567,7 +567,7 @@ TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes, int64_t threads) {
     tc_mm_area(c, tc_mm_min(deep, TC_MM_DEEP)), c->deep = c->kblocks;
   c->head = tc_mm_up(c->kblocks * 4, 64) * 64;
   c->panel_bytes = tc_mm_up(g->k, g->kp) * g->kp * g->nr * g->es + c->head;
-  c->span = g->b_turned ? 1 : tc_mm_up(TC_MM_PIECE, g->nr * g->es);
+  c->span = g->b_turned ? 1 : tc_mm_up(g->piece, g->nr * g->es);
   const int64_t fit = shared_bytes / c->panel_bytes;
   c->panels = tc_mm_min(c->npanel, fit > 0 ? fit : 1);
   c->group = g->batch;
