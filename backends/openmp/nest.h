@@ -1,5 +1,5 @@
-/* nest.h - a nest being printed: nest.c prints the loops over outer points, stage.c what happens at
- * a point. */
+/* nest.h - a nest being printed: nest.c prints the loops over outer points, stage.c and accumulate.c
+ * what happens at a point. */
 #ifndef TC_OMP_NEST_H
 #define TC_OMP_NEST_H
 
@@ -34,6 +34,7 @@ typedef struct tc_omp_nest {
   bool shifted; /* its vectors begin `shift` elements later, at lines */
   bool wide; /* `wide` vectors of points, number u of them, run side by side; results are arrays */
   bool rows; /* with wide: not vectors of points but points whose lanes run along an inner axis */
+  bool asks;        /* stages ask for rows ahead of time */
   uint8_t *coarse;  /* per expression: 16 bits of it are all that is seen */
   uint32_t *reader; /* per expression: 1 + the last stage that reads this row, and asks for another
                       * one ahead of time, or 0 */
@@ -50,9 +51,9 @@ void tc_omp_point_back(tc_omp_nest *x);
 /* The same of outer points `task` .. `task + count`, stage by stage. */
 void tc_omp_group(tc_omp_nest *x);
 
-/* ahead.c: which stage asks for a later row of a load (once a nest; false: out of memory), how far
- * ahead it is (once in the stage), and the request at the point of the scope, on behalf of so many
- * vectors.  Bytes of one outer point's rows, nothing where there are none. */
+/* ahead.c: which stage asks for a later row of a load or of its own stores (once a nest; false: out of
+ * memory), how far ahead it is (once in the stage), and the request at the point of the scope, on
+ * behalf of so many vectors.  Bytes of one outer point's rows, nothing where there are none. */
 bool tc_omp_plan_ahead(tc_omp_nest *x);
 void tc_omp_row_bytes(const tc_omp_nest *x, tc_buf *out);
 void tc_omp_ahead_distance(tc_omp_nest *x, uint32_t stage);

@@ -1,41 +1,13 @@
-/* stage.c - the stages of a nest at one outer point: loops over inner axes, reductions, scans,
- * stores.
- *
- * A reduction along the vector axis keeps TC_OMP_UNROLL vectors of partial results, one chain of
- * dependent operations each; they are combined by a fixed tree, then the lanes are.  f32 sums join
- * an f64 total after every TC_OMP_BLOCK points, which bounds their error by that of a short sum. */
-#include "backends/openmp/nest.h"
+/* stage.c - the stages of a nest at one outer point: loops over inner axes, stores, and what stages
+ * know of each other. */
+#include "backends/openmp/stage.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- reductions ------------------------------------------------------------------------------ */
-
-bool tc_omp_wide_sum(const tc_action *a) {
-  return a->dtype == TC_F32 &&
-         (a->op == OP_SUM || a->op == OP_PROD || a->op == OP_CUMSUM || a->op == OP_CUMPROD);
-}
-
-/* How a stage is run. */
-typedef struct run {
-  const tc_stage *st;
-  uint32_t index;
-  bool along;        /* the vector axis is one of the stage's: reductions cross lanes */
-  int unroll;        /* accumulators */
-  const char *count; /* the same as text; `wide` where vectors of points run side by side */
-  int inner[TC_MAX_AXES], ninner; /* the stage's axes in loop order, the vector axis last */
-  bool pairs;                     /* bf16 vectors are read and written two at a time */
-  bool blocks;                    /* f32 sums are folded into f64 totals block by block, */
-  bool one;                       /* all but the last, so that few points need no f64 at all */
-} run;
-
-static bool has_kind(const tc_stage *st, tc_act_kind kind) {
-  for (uint32_t i = 0; i < st->naction; ++i)
-    if (st->action[i].kind == kind) return true;
-  return false;
-}
+/* ---- how a stage is run ---------------------------------------------------------------------- */
 
 static bool has_wide(const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i)
@@ -85,14 +57,15 @@ static bool is_narrow(const tc_omp_nest *x, const tc_stage *st) {
   return operations(x, st) <= TC_OMP_LIGHT;
 }
 
-static run plan(const tc_omp_nest *x, const tc_stage *st, uint32_t index) {
+static tc_omp_run plan(const tc_omp_nest *x, const tc_stage *st, uint32_t index) {
   const int v = x->nest->vector;
-  run r = {.st = st, .index = index, .unroll = 1};
+  tc_omp_run r = {.st = st, .index = index, .unroll = 1};
   r.along = v >= 0 && !x->lanes_are_points && (st->axes >> v & 1);
   for (int i = x->nest->nouter; i < x->nest->naxis; ++i)
     if ((st->axes >> i & 1) && !(r.along && i == v)) r.inner[r.ninner++] = i;
   if (r.along) r.inner[r.ninner++] = v;
-  if (r.along && !x->wide && has_kind(st, TC_ACT_REDUCE) && !has_kind(st, TC_ACT_SCAN))
+  if (r.along && !x->wide && tc_omp_has_kind(st, TC_ACT_REDUCE) &&
+      !tc_omp_has_kind(st, TC_ACT_SCAN))
     r.unroll = TC_OMP_UNROLL;
   if (r.along && r.unroll == 1 && is_narrow(x, st)) r.unroll = TC_OMP_UNROLL;
   r.pairs = r.along && !x->wide && tc_omp_pairs(x, st);
@@ -103,218 +76,7 @@ static run plan(const tc_omp_nest *x, const tc_stage *st, uint32_t index) {
   return r;
 }
 
-static void put_total(tc_omp_nest *x, uint32_t n, const char *start) {
-  if (!x->wide) {
-    tc_print_line(&x->s, "tc_vf64 total%u = tc_set_f64(%s);", n, start);
-    return;
-  }
-  tc_print_line(&x->s, "tc_vf64 total%u[wide];", n);
-  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < wide; ++u) total%u[u] = tc_set_f64(%s);", n,
-                start);
-}
-
-/* Is this reduction folded into an f64 total? */
-static bool is_folded(const run *r, const tc_action *a) {
-  return a->kind == TC_ACT_REDUCE && r->blocks && tc_omp_wide_sum(a);
-}
-
-static void put_identity(tc_omp_nest *x, const run *r, const tc_action *a) {
-  tc_buf id = {0};
-  tc_print_identity(&x->s, a, &id);
-  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %s; ++u) acc%u[u] = %s;", r->count, a->index,
-                id.text);
-  tc_buf_free(&id);
-}
-
-static void put_accumulators(tc_omp_nest *x, const run *r) {
-  for (uint32_t i = 0; i < r->st->naction; ++i) {
-    const tc_action *a = &r->st->action[i];
-    if (a->kind != TC_ACT_REDUCE) continue;
-    const char *t = tc_print_compute(tc_print_operand(x->s.k, a));
-    if (is_folded(r, a)) put_total(x, a->index, a->op == OP_PROD ? "1" : "0");
-    tc_print_line(&x->s, "tc_v%s acc%u[%s]; /* %s */", t, a->index, r->count,
-                  tc_op_get(a->op)->text);
-    if (tc_print_is_arg(a)) tc_print_line(&x->s, "tc_vi64 at%u[%s];", a->index, r->count);
-    if (!is_folded(r, a)) put_identity(x, r, a);
-    if (tc_print_is_arg(a))
-      tc_print_line(
-          &x->s, "TC_UNROLL for (int u = 0; u < %s; ++u) at%u[u] = tc_set_i64(0x7fffffffffffffff);",
-          r->count, a->index);
-  }
-}
-
-/* At the beginning of a block. */
-static void put_fresh(tc_omp_nest *x, const run *r) {
-  for (uint32_t i = 0; i < r->st->naction; ++i)
-    if (is_folded(r, &r->st->action[i])) put_identity(x, r, &r->st->action[i]);
-}
-
-/* acc<i>[0] becomes the combination of all accumulators. */
-static void put_join(tc_omp_nest *x, const run *r, const tc_action *a) {
-  const char *t = tc_print_compute(tc_print_operand(x->s.k, a)), *op = tc_print_combine(a);
-  for (int step = r->unroll / 2; step > 0; step /= 2)
-    for (int u = 0; u < step; ++u) {
-      if (tc_print_is_arg(a))
-        tc_print_line(&x->s, "tc_%s_%s(&acc%u[%d], &at%u[%d], acc%u[%d], at%u[%d], tc_set_b8(1));",
-                      op, t, a->index, u, a->index, u, a->index, u + step, a->index, u + step);
-      else
-        tc_print_line(&x->s, "acc%u[%d] = tc_%s_%s(acc%u[%d], acc%u[%d]);", a->index, u, op, t,
-                      a->index, u, a->index, u + step);
-    }
-}
-
-/* The same where joining is dear and short rows have left all accumulators but the first alone. */
-static void put_used_join(tc_omp_nest *x, const run *r, const tc_action *a) {
-  const bool dear = r->unroll > 1 && tc_print_is_arg(a);
-  if (dear) {
-    tc_buf e = {0};
-    tc_print_extent(&x->s, &x->nest->axis[x->nest->vector], &e);
-    tc_print_line(&x->s, "if (%s >= %d * TC_L) {", e.text, r->unroll);
-    tc_buf_free(&e);
-    x->s.indent += 2;
-  }
-  put_join(x, r, a);
-  if (!dear) return;
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-}
-
-/* The total of reduction n and the accumulators of its block. */
-static void put_sum(const char *op, uint32_t n, const char *of, tc_buf *out) {
-  tc_putf(out, "tc_%s_f64(total%u%s, TC_CAST(f64, acc%u%s))", op, n, of, n, *of ? of : "[0]");
-}
-
-/* At the end of a block, which may be the last. */
-static void put_fold(tc_omp_nest *x, const run *r, const char *last) {
-  for (uint32_t i = 0; !x->wide && i < r->st->naction; ++i)
-    if (is_folded(r, &r->st->action[i])) put_join(x, r, &r->st->action[i]);
-  if (r->one) tc_print_line(&x->s, "if (%s) break;", last);
-  for (uint32_t i = 0; i < r->st->naction; ++i) {
-    const tc_action *a = &r->st->action[i];
-    if (!is_folded(r, a)) continue;
-    const char *each = x->wide ? "TC_UNROLL for (int u = 0; u < wide; ++u) " : "",
-               *of = x->wide ? "[u]" : "";
-    tc_buf sum = {0};
-    put_sum(tc_print_combine(a), a->index, of, &sum);
-    tc_print_line(&x->s, "%stotal%u%s = %s;", each, a->index, of, sum.text);
-    tc_buf_free(&sum);
-  }
-}
-
-/* `to` = a folded reduction, of vectors u where they run side by side. */
-static void put_folded(tc_omp_nest *x, const run *r, const tc_action *a, const char *to) {
-  const char *op = tc_print_combine(a), *of = x->wide ? "[u]" : "", *all = x->wide ? "[u]" : "[0]";
-  tc_buf sum = {0}, lanes = {0};
-  if (r->along) tc_putf(&lanes, "tc_lanes_%s", op);
-  const char *across = r->along ? lanes.text : "";
-  if (r->one) put_sum(op, a->index, of, &sum);
-  else tc_putf(&sum, "total%u%s", a->index, of);
-  if (r->one)
-    tc_print_line(&x->s, "if (!block) %s = %s%s(acc%u%s);", to, across, r->along ? "_f32" : "",
-                  a->index, all);
-  tc_print_line(&x->s, "%s%s = TC_CAST(f32, %s%s(%s));", r->one ? "else " : "", to, across,
-                r->along ? "_f64" : "", sum.text);
-  tc_buf_free(&sum);
-  tc_buf_free(&lanes);
-}
-
-/* Combines the lanes of accumulator `of`: the place in at<i> stays there, a value becomes r<i>. */
-static void put_lanes(tc_omp_nest *x, const tc_action *a, const char *of) {
-  const char *t = tc_print_compute(tc_print_operand(x->s.k, a)), *op = tc_print_combine(a);
-  const uint32_t n = a->index;
-  if (tc_print_is_arg(a))
-    tc_print_line(&x->s, "tc_lanes_%s_%s(&acc%u%s, &at%u%s);", op, t, n, of, n, of);
-  else tc_print_line(&x->s, "%s = tc_lanes_%s_%s(acc%u%s);", x->result[n], op, t, n, of);
-}
-
-/* r<i>[u] from the accumulators of the vectors u. */
-static void put_wide_results(tc_omp_nest *x, const run *r) {
-  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < wide; ++u) {");
-  x->s.indent += 2;
-  for (uint32_t i = 0; i < r->st->naction; ++i) {
-    const tc_action *a = &r->st->action[i];
-    if (a->kind != TC_ACT_REDUCE) continue;
-    const uint32_t n = a->index;
-    if (is_folded(r, a)) put_folded(x, r, a, x->result[n]);
-    else if (tc_print_is_arg(a)) {
-      if (r->along) put_lanes(x, a, "[u]");
-      tc_print_line(&x->s, "r%u[u] = at%u[u];", n, n);
-    } else if (r->along) put_lanes(x, a, "[u]");
-    else tc_print_line(&x->s, "r%u[u] = acc%u[u];", n, n);
-  }
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-}
-
-/* r<i> from the accumulators. */
-static void put_results(tc_omp_nest *x, const run *r) {
-  for (uint32_t i = 0; i < r->st->naction; ++i) {
-    const tc_action *a = &r->st->action[i];
-    if (a->kind != TC_ACT_REDUCE) continue;
-    const uint32_t n = a->index;
-    const char *to = x->result[n];
-    if (is_folded(r, a)) {
-      put_folded(x, r, a, to);
-      continue;
-    }
-    put_used_join(x, r, a);
-    if (tc_print_is_arg(a)) {
-      if (r->along) put_lanes(x, a, "[0]");
-      tc_print_line(&x->s, "%s = at%u[0];", to, n);
-    } else if (r->along) put_lanes(x, a, "[0]");
-    else tc_print_line(&x->s, "%s = acc%u[0];", to, n);
-  }
-}
-
 /* ---- actions at a point ---------------------------------------------------------------------- */
-
-static void put_reduce(tc_omp_nest *x, const run *r, const tc_action *a, const char *u) {
-  const char *t = tc_print_compute(tc_print_operand(x->s.k, a)), *op = tc_print_combine(a);
-  const uint32_t n = a->index, v = a->value.id;
-  const bool part = r->along && x->s.lanes;
-  tc_buf live = {0}, id = {0};
-  if (part) tc_putf(&live, "TC_TRUTH(TC_FIRST(%s))", x->s.lanes);
-  else tc_put(&live, "tc_set_b8(1)");
-  tc_print_identity(&x->s, a, &id);
-  if (tc_print_is_arg(a))
-    tc_print_line(&x->s, "tc_%s_%s(&acc%u[%s], &at%u[%s], v%u, v%u, %s);", op, t, n, u, n, u, v,
-                  a->position.id, live.text);
-  else if (part)
-    tc_print_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], tc_where_%s(%s, v%u, %s));", n, u, op, t,
-                  n, u, t, live.text, v, id.text);
-  else tc_print_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], v%u);", n, u, op, t, n, u, v);
-  tc_buf_free(&live);
-  tc_buf_free(&id);
-}
-
-static void put_scan(tc_omp_nest *x, const run *r, const tc_action *a) {
-  const char *t = tc_print_compute(a->dtype), *op = a->op == OP_CUMPROD ? "prod" : "sum";
-  const char *total = tc_omp_wide_sum(a) ? "f64" : t, *of = x->wide ? "[u]" : "";
-  const uint32_t n = a->index;
-  if (r->along)
-    tc_print_line(&x->s, "const tc_v%s r%u = tc_prefix_%s_%s(&carry%u, v%u);", t, n, op, t, n,
-                  a->value.id);
-  else {
-    tc_print_line(&x->s, "carry%u%s = tc_%s_%s(carry%u%s, TC_CAST(%s, v%u));", n, of,
-                  tc_print_combine(a), total, n, of, total, a->value.id);
-    tc_print_line(&x->s, "const tc_v%s r%u = TC_CAST(%s, carry%u%s);", t, n, t, n, of);
-  }
-}
-
-static void put_carries(tc_omp_nest *x, const run *r) {
-  for (uint32_t i = 0; i < r->st->naction; ++i) {
-    const tc_action *a = &r->st->action[i];
-    if (a->kind != TC_ACT_SCAN) continue;
-    const char *t = tc_omp_wide_sum(a) ? "f64" : tc_print_compute(a->dtype),
-               *one = a->op == OP_CUMPROD ? "1" : "0";
-    if (r->along && a->dtype == TC_I64) t = "u64";
-    if (x->wide) {
-      tc_print_line(&x->s, "tc_v%s carry%u[wide];", t, a->index);
-      tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < wide; ++u) carry%u[u] = tc_set_%s(%s);",
-                    a->index, t, one);
-    } else tc_print_line(&x->s, "tc_v%s carry%u = (tc_v%s)(tc_%s)%s;", t, a->index, t, t, one);
-  }
-}
 
 static void put_store(tc_omp_nest *x, const tc_stage *st, const tc_action *a) {
   bool first = false;
@@ -324,18 +86,18 @@ static void put_store(tc_omp_nest *x, const tc_stage *st, const tc_action *a) {
 
 /* All values first, so that an in-place store cannot reach a value of the same point; values that
  * need a scan of this stage come behind it. */
-static void put_actions(tc_omp_nest *x, const run *r, const char *u) {
+static void put_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
   const tc_stage *st = r->st;
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_SCAN) {
       tc_print_value(&x->s, st->action[i].value);
-      put_scan(x, r, &st->action[i]);
+      tc_omp_put_scan(x, r, &st->action[i]);
     }
   for (uint32_t i = 0; i < st->naction; ++i)
     if (!tc_omp_is_square_sum(x, &st->action[i])) tc_print_hoist_action(&x->s, &st->action[i], ~0u);
   for (uint32_t i = 0; i < st->naction; ++i) {
     if (tc_omp_is_square_sum(x, &st->action[i])) tc_omp_put_square_sum(x, &st->action[i], u);
-    else if (st->action[i].kind == TC_ACT_REDUCE) put_reduce(x, r, &st->action[i], u);
+    else if (st->action[i].kind == TC_ACT_REDUCE) tc_omp_put_reduce(x, r, &st->action[i], u);
     if (st->action[i].kind == TC_ACT_STORE || st->action[i].kind == TC_ACT_ADD)
       put_store(x, st, &st->action[i]);
   }
@@ -343,7 +105,7 @@ static void put_actions(tc_omp_nest *x, const run *r, const char *u) {
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
-static void hoist(tc_omp_nest *x, const run *r, uint32_t mask) {
+static void hoist(tc_omp_nest *x, const tc_omp_run *r, uint32_t mask) {
   for (uint32_t i = 0; i < r->st->naction; ++i)
     tc_print_hoist_action(&x->s, &r->st->action[i], mask);
 }
@@ -352,7 +114,7 @@ static void hoist(tc_omp_nest *x, const run *r, uint32_t mask) {
 static int side_axis(const tc_omp_nest *x) { return x->rows ? 0 : x->nest->vector; }
 
 /* What happens at one point of the inner axes, for every vector of outer points. */
-static void put_wide_actions(tc_omp_nest *x, const run *r) {
+static void put_wide_actions(tc_omp_nest *x, const tc_omp_run *r) {
   const int v = side_axis(x);
   char *i = x->axis_text[v], base[16];
   snprintf(base, sizeof base, "%s", i);
@@ -368,7 +130,7 @@ static void put_wide_actions(tc_omp_nest *x, const run *r) {
   tc_print_line(&x->s, "}");
 }
 
-static void put_body(tc_omp_nest *x, const run *r, const char *u) {
+static void put_body(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
   uint8_t *outer = tc_print_enter(&x->s);
   x->s.indent += 2;
   if (x->wide) put_wide_actions(x, r);
@@ -381,7 +143,7 @@ static void put_body(tc_omp_nest *x, const run *r, const char *u) {
  * printed so far. */
 static void put_held(tc_omp_nest *x) {
   const int v = x->nest->vector;
-  const run late = {.st = &x->nest->stage[x->nest->nstage - 1], .along = true};
+  const tc_omp_run late = {.st = &x->nest->stage[x->nest->nstage - 1], .along = true};
   const tc_print_scope outer = x->s;
   char axis[TC_MAX_AXES][8], (*result)[16] = calloc(x->nest->nresult + 1, sizeof *result);
   const char **name = calloc(x->nest->nresult + 1, sizeof *name);
@@ -418,7 +180,7 @@ static void put_held_vectors(tc_omp_nest *x, const char *i, int vectors) {
 
 /* Ahead of the loop, where vectors are shifted: what lies in front of the first, and behind the
  * last. */
-static void put_held_edges(tc_omp_nest *x, const run *r) {
+static void put_held_edges(tc_omp_nest *x, const tc_omp_run *r) {
   tc_print_line(&x->s, "const int64_t whole = shift + (held - shift) / (%d * TC_L) * (%d * TC_L);",
                 r->unroll, r->unroll);
   tc_print_line(
@@ -435,7 +197,7 @@ static void put_held_edges(tc_omp_nest *x, const run *r) {
 
 /* The loop along the vector axis from `from` to `to`: unrolled vectors, then vectors, then the
  * rest. */
-static void put_vector_loop(tc_omp_nest *x, const run *r, const char *from, const char *to,
+static void put_vector_loop(tc_omp_nest *x, const tc_omp_run *r, const char *from, const char *to,
                             bool exact) {
   const int v = x->nest->vector;
   char *i = x->axis_text[v];
@@ -473,7 +235,7 @@ static void put_vector_loop(tc_omp_nest *x, const run *r, const char *from, cons
   tc_omp_end_rest(x, lines, base);
 }
 
-static void open_block(tc_omp_nest *x, const run *r, const char *extent, int size) {
+static void open_block(tc_omp_nest *x, const tc_omp_run *r, const char *extent, int size) {
   if (r->one) {
     tc_print_line(&x->s, "int64_t block = 0;");
     tc_print_line(&x->s, "for (;; block += %d) {", size);
@@ -482,7 +244,7 @@ static void open_block(tc_omp_nest *x, const run *r, const char *extent, int siz
 }
 
 /* Along the vector axis in blocks, each with fresh f32 accumulators. */
-static void put_blocks(tc_omp_nest *x, const run *r, const char *extent, bool exact) {
+static void put_blocks(tc_omp_nest *x, const tc_omp_run *r, const char *extent, bool exact) {
   const int v = x->nest->vector;
   char stop[16], last[48];
   snprintf(stop, sizeof stop, "stop%d", v);
@@ -490,31 +252,31 @@ static void put_blocks(tc_omp_nest *x, const run *r, const char *extent, bool ex
   const int size = block_size(x);
   open_block(x, r, extent, size);
   tc_print_line(&x->s, "const int64_t %s = TC_MIN(block + %d, %s);", stop, size, extent);
-  put_fresh(x, r);
+  tc_omp_put_fresh(x, r);
   put_vector_loop(x, r, "block", stop, exact);
-  put_fold(x, r, last);
+  tc_omp_put_fold(x, r, last);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
 
 /* A scalar loop over an axis whose f32 sums are folded every TC_OMP_FOLD points. */
-static void put_scalar_blocks(tc_omp_nest *x, const run *r, int axis, const char *extent) {
+static void put_scalar_blocks(tc_omp_nest *x, const tc_omp_run *r, int axis, const char *extent) {
   const char *i = x->axis_text[axis];
   tc_buf last = {0};
   tc_putf(&last, "block + %d >= %s", TC_OMP_FOLD, extent);
   open_block(x, r, extent, TC_OMP_FOLD);
-  put_fresh(x, r);
+  tc_omp_put_fresh(x, r);
   tc_print_line(&x->s, "for (int64_t %s = block; %s < TC_MIN(block + %d, %s); ++%s) {", i, i,
                 TC_OMP_FOLD, extent, i);
   put_body(x, r, "0");
   tc_print_line(&x->s, "}");
-  put_fold(x, r, last.text);
+  tc_omp_put_fold(x, r, last.text);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_buf_free(&last);
 }
 
-static void put_innermost(tc_omp_nest *x, const run *r, int axis) {
+static void put_innermost(tc_omp_nest *x, const tc_omp_run *r, int axis) {
   tc_buf e = {0};
   tc_print_extent(&x->s, &x->nest->axis[axis], &e);
   const tc_axis *a = &x->nest->axis[axis];
@@ -539,7 +301,7 @@ static void put_innermost(tc_omp_nest *x, const run *r, int axis) {
 }
 
 /* The loops from the level-th axis of the stage inwards; mask: axes that are fixed here. */
-static void put_loops(tc_omp_nest *x, const run *r, int level, uint32_t mask) {
+static void put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t mask) {
   hoist(x, r, x->wide ? mask & ~(1u << side_axis(x)) : mask);
   if (r->ninner == 0) {
     if (x->wide) put_wide_actions(x, r);
@@ -580,18 +342,17 @@ static void declare_results(tc_omp_nest *x, const tc_stage *st) {
 /* Each stage is a block of its own: what it computed ahead of its loops is forgotten, because a
  * later stage may find other contents in a buffer that this one wrote. */
 static void put_stage(tc_omp_nest *x, const tc_stage *st, uint32_t index) {
-  const run r = plan(x, st, index);
+  const tc_omp_run r = plan(x, st, index);
   const bool block = x->nest->nstage > 1 || r.ninner > 0;
   if (block) {
     tc_print_line(&x->s, "{");
     x->s.indent += 2;
   }
   uint8_t *outer = tc_print_enter(&x->s);
-  put_accumulators(x, &r);
-  put_carries(x, &r);
+  tc_omp_put_accumulators(x, &r);
+  tc_omp_put_carries(x, &r);
   put_loops(x, &r, 0, x->outer);
-  if (!x->wide) put_results(x, &r);
-  else if (has_kind(r.st, TC_ACT_REDUCE)) put_wide_results(x, &r);
+  tc_omp_put_results(x, &r);
   tc_print_leave(&x->s, outer);
   if (block) {
     x->s.indent -= 2;
