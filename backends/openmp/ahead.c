@@ -3,7 +3,8 @@
  * A nest that reads a row in several stages waits for memory in the first of them and for
  * arithmetic in the others.  The last stage that reads a row, which most often stores a result too,
  * asks for the row of the outer point after the next one, into the second-level cache: so memory
- * works all the time, and what is asked for has a whole point's time to arrive. */
+ * works all the time, and what is asked for has a whole point's time to arrive.  The same goes for rows
+ * that are written through the caches, whose lines are read first. */
 #include "backends/openmp/nest.h"
 
 #include <stdio.h>
@@ -23,13 +24,24 @@ void tc_omp_mark_stage(const tc_omp_nest *x, const tc_stage *st, uint8_t *need) 
   }
 }
 
-/* A row of its own for every outer point, read in order. */
-static bool is_row(const tc_omp_nest *x, const tc_expr *e) {
-  if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm) return false;
+/* Elements in order, of which every outer point has its own. */
+static bool is_row(const tc_omp_nest *x, const tc_address *a) {
+  const tc_dim next = a->coef[x->nest->nouter - 1];
+  return !a->nterm && tc_dim_is(a->coef[x->nest->vector], 1) && !tc_dim_is(next, 0) &&
+         !tc_dim_bad(next);
+}
+
+static bool reads_row(const tc_omp_nest *x, const tc_expr *e) {
+  if (e->kind != TC_EX_LOAD || e->guard.id) return false;
   const tc_buf_kind kind = tc_omp_buffer(x, e->buffer)->kind;
-  const tc_dim next = e->address.coef[x->nest->nouter - 1];
-  return (kind == TC_BUF_INPUT || kind == TC_BUF_ARENA) &&
-         tc_dim_is(e->address.coef[x->nest->vector], 1) && !tc_dim_is(next, 0) && !tc_dim_bad(next);
+  return (kind == TC_BUF_INPUT || kind == TC_BUF_ARENA) && is_row(x, &e->address);
+}
+
+static bool writes_row(const tc_omp_nest *x, const tc_stage *st, const tc_action *a) {
+  if (!x->asks || a->kind != TC_ACT_STORE || a->guard.id) return false;
+  const tc_buf_kind kind = tc_omp_buffer(x, a->buffer)->kind;
+  return (kind == TC_BUF_OUTPUT || kind == TC_BUF_ARENA) && st->axes >> x->nest->vector & 1 &&
+         is_row(x, &a->address);
 }
 
 bool tc_omp_plan_ahead(tc_omp_nest *x) {
@@ -39,20 +51,20 @@ bool tc_omp_plan_ahead(tc_omp_nest *x) {
   if (!need) return false;
   int stages = 0;
   for (uint32_t i = 0; i < n->nstage; ++i) stages += n->stage[i].axes != 0;
-  const bool rows = stages > 1 && n->nouter > 0 && n->vector >= n->nouter && !n->serial;
-  for (uint32_t i = 0; rows && i < n->nstage; ++i) {
+  x->asks = stages > 1 && n->nouter > 0 && n->vector >= n->nouter && !n->serial;
+  for (uint32_t i = 0; x->asks && i < n->nstage; ++i) {
     if (!(n->stage[i].axes >> n->vector & 1)) continue;
     memset(need, 0, x->s.k->nexpr + 1);
     tc_omp_mark_stage(x, &n->stage[i], need);
     for (uint32_t id = 1; id < x->s.k->nexpr; ++id)
-      if (need[id] && is_row(x, &x->s.k->expr[id])) x->reader[id] = i + 1;
+      if (need[id] && reads_row(x, &x->s.k->expr[id])) x->reader[id] = i + 1;
   }
   free(need);
   return true;
 }
 
-static size_t element_bytes(const tc_omp_nest *x, const tc_expr *e) {
-  return tc_dtype_bytes(tc_omp_buffer(x, e->buffer)->dtype);
+static size_t element_bytes(const tc_omp_nest *x, uint32_t buffer) {
+  return tc_dtype_bytes(tc_omp_buffer(x, buffer)->dtype);
 }
 
 void tc_omp_row_bytes(const tc_omp_nest *x, tc_buf *out) {
@@ -61,33 +73,65 @@ void tc_omp_row_bytes(const tc_omp_nest *x, tc_buf *out) {
     if (!x->reader[id]) continue;
     tc_put(out, out->len ? " + (" : "(");
     tc_print_dim(x->s.p, e->address.coef[x->nest->nouter - 1], out);
-    tc_putf(out, ") * %zu", element_bytes(x, e));
+    tc_putf(out, ") * %zu", element_bytes(x, e->buffer));
   }
 }
 
-/* In bytes, or 0: too large to be kept.  Each element then asks for itself, which is at hand. */
+/* step<name> and ahead<name>, in bytes; the latter 0 where the row is too large to be kept, or written
+ * past the caches. */
+static void put_distance(tc_omp_nest *x, const char *name, uint32_t buffer, const tc_address *a,
+                         bool written) {
+  tc_buf step = {0}, test = {0};
+  if (written && x->s.stream) tc_putf(&test, "!%s && ", x->s.stream);
+  tc_print_dim(x->s.p, a->coef[x->nest->nouter - 1], &step);
+  tc_print_line(&x->s, "const int64_t step%s = (%s) * %zu%s;", name, step.text,
+                element_bytes(x, buffer), x->grouped ? " * group" : "");
+  tc_print_line(&x->s, "const int64_t ahead%s = %sstep%s <= TC_AHEAD_BYTES ? %d * step%s : 0;",
+                name, test.text ? test.text : "", name, POINTS, name);
+  tc_buf_free(&step);
+  tc_buf_free(&test);
+}
+
+static void put_request(tc_omp_nest *x, const char *name, uint32_t buffer, const tc_address *a,
+                        int vectors, bool always) {
+  tc_buf at = {0}, test = {0};
+  tc_print_address(&x->s, a, &at);
+  if (!always) tc_putf(&test, "if (ahead%s) ", name);
+  tc_print_line(&x->s, "%stc_ahead(b%u + (%s), ahead%s, %d * TC_L);", always ? "" : test.text,
+                buffer, at.text, name, vectors * (int)element_bytes(x, buffer));
+  tc_buf_free(&test);
+  tc_buf_free(&at);
+}
+
+/* Elements that are read and not asked for ask for themselves, which are at hand. */
 void tc_omp_ahead_distance(tc_omp_nest *x, uint32_t stage) {
+  const tc_stage *st = &x->nest->stage[stage];
+  char name[24];
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
     if (x->reader[id] != stage + 1) continue;
-    const tc_expr *e = &x->s.k->expr[id];
-    tc_buf step = {0};
-    tc_print_dim(x->s.p, e->address.coef[x->nest->nouter - 1], &step);
-    tc_print_line(&x->s, "const int64_t step%u = (%s) * %zu%s;", id, step.text, element_bytes(x, e),
-                  x->grouped ? " * group" : "");
-    tc_print_line(&x->s, "const int64_t ahead%u = step%u <= TC_AHEAD_BYTES ? %d * step%u : 0;", id,
-                  id, POINTS, id);
-    tc_buf_free(&step);
+    snprintf(name, sizeof name, "%u", id);
+    put_distance(x, name, x->s.k->expr[id].buffer, &x->s.k->expr[id].address, false);
+  }
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    if (!writes_row(x, st, a)) continue;
+    snprintf(name, sizeof name, "_b%u_%u", a->buffer, i);
+    put_distance(x, name, a->buffer, &a->address, true);
   }
 }
 
 void tc_omp_ahead(tc_omp_nest *x, uint32_t stage, int vectors) {
+  const tc_stage *st = &x->nest->stage[stage];
+  char name[24];
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
     if (x->reader[id] != stage + 1) continue;
-    const tc_expr *e = &x->s.k->expr[id];
-    tc_buf at = {0};
-    tc_print_address(&x->s, &e->address, &at);
-    tc_print_line(&x->s, "tc_ahead(b%u + (%s), ahead%u, %d * TC_L);", e->buffer, at.text, id,
-                  vectors * (int)element_bytes(x, e));
-    tc_buf_free(&at);
+    snprintf(name, sizeof name, "%u", id);
+    put_request(x, name, x->s.k->expr[id].buffer, &x->s.k->expr[id].address, vectors, true);
+  }
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    if (!writes_row(x, st, a)) continue;
+    snprintf(name, sizeof name, "_b%u_%u", a->buffer, i);
+    put_request(x, name, a->buffer, &a->address, vectors, false);
   }
 }

@@ -22,6 +22,8 @@ from families import FAMILIES, ITEM, check
 
 PEERS = ("torch-eager", "torch-default", "torch-max-autotune", "jax")
 QUICK_PEERS = PEERS[:2]
+QUIET = 0.22  # seconds in which idle OpenMP threads of the one before stop spinning
+WARM = 0.03  # seconds in which threads that slept find a CPU each: they may wake on one
 CEILINGS = ("fma_f32", "dot_bf16", "amx_bf16", "read", "copy", "triad")
 HERE = os.path.dirname(os.path.abspath(__file__))
 JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
@@ -137,18 +139,22 @@ def spread(rounds):
 def measure(contenders, meter, rounds, limits):
     """Medians and p10/p90 in ns; blocks of about 80 ms, interleaved, and with them the ceilings that limit the row:
     clocks and bandwidths change within a run."""
-    blocks = {}
+    warm, blocks = {}, {}
     for c in contenders:
         c.times(3)
-        blocks[c.name] = int(np.clip(80e6 / statistics.median(c.times(3)), 3, 50))
+        one = statistics.median(c.times(3))
+        warm[c.name] = int(np.clip(WARM * 1e9 / one, 2, 500))
+        blocks[c.name] = int(np.clip(80e6 / one, 3, 50))
     samples = {c.name: [] for c in contenders}
     ceilings = {name: [] for name in limits}
     for _ in range(rounds):
+        time.sleep(QUIET)
+        ceiling(meter, limits[0])  # warm, as contenders are
         for name in limits:
             ceilings[name].append(ceiling(meter, name))
         for c in contenders:
-            time.sleep(0.22)  # idle OpenMP threads of the one before stop spinning
-            c.times(2)
+            time.sleep(QUIET)
+            c.times(warm[c.name])
             samples[c.name] += c.times(blocks[c.name])
     times = {name: {"median": statistics.median(t), "p10": float(np.percentile(t, 10)),
                     "p90": float(np.percentile(t, 90)), "runs": len(t)} for name, t in samples.items()}
