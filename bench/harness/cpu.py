@@ -37,7 +37,8 @@ class Contender:
     def __init__(self, name, command, options, threads, extra_env):
         env = dict(os.environ, OMP_NUM_THREADS=str(threads), **extra_env)
         self.env = extra_env
-        cpus = ",".join(map(str, range(options.first_cpu, options.first_cpu + threads)))
+        self.cpus = list(range(options.first_cpu, options.first_cpu + threads))
+        cpus = ",".join(map(str, self.cpus))
         self.name = name
         self.log = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
@@ -57,6 +58,27 @@ class Contender:
 
     def times(self, count):
         return [float(t) for t in self.ask(f"time {count}")]
+
+    def run_ns(self):
+        """{thread: ns that it has run}."""
+        ran = {}
+        for thread in os.listdir(f"/proc/{self.process.pid}/task"):
+            with contextlib.suppress(OSError), open(f"/proc/{self.process.pid}/task/{thread}/schedstat") as f:
+                ran[int(thread)] = int(f.read().split()[0])
+        return ran
+
+    def pin(self, work=None):
+        """A CPU of its own for each thread that works in work(): the kernel may leave two on one, the other idle.
+        Without it: any CPU for all threads, and for processes that they start."""
+        before = self.run_ns()
+        if work:
+            work()
+        ran = {t: ns - before.get(t, 0) for t, ns in self.run_ns().items()}
+        busiest = sorted(ran, key=ran.get, reverse=True)[:len(self.cpus)] if work else []
+        for thread in ran:
+            cpus = [self.cpus[busiest.index(thread)]] if thread in busiest else self.cpus
+            with contextlib.suppress(OSError):  # it has ended
+                os.sched_setaffinity(thread, cpus)
 
     def quit(self):
         try:
@@ -145,6 +167,8 @@ def measure(contenders, meter, rounds, limits):
         one = statistics.median(c.times(3))
         warm[c.name] = int(np.clip(WARM * 1e9 / one, 2, 500))
         blocks[c.name] = int(np.clip(80e6 / one, 3, 50))
+        c.pin(lambda: c.times(warm[c.name]))
+    meter.pin(lambda: ceiling(meter, limits[0]))
     samples = {c.name: [] for c in contenders}
     ceilings = {name: [] for name in limits}
     for _ in range(rounds):
@@ -175,6 +199,8 @@ def turn(options):
 def run_row(contenders, meter, family, dtype, size, threads, options):
     with tempfile.TemporaryDirectory() as folder:
         sets = write_inputs(family, size, ITEM[dtype], folder)
+        for c in contenders:
+            c.pin()
         errors, failed = prepare(contenders, family, dtype, sets, folder)
         able = [c for c in contenders if c.name in errors]
         if "tcompile" not in errors:
