@@ -77,61 +77,61 @@ void tc_omp_row_bytes(const tc_omp_nest *x, tc_buf *out) {
   }
 }
 
-/* step<name> and ahead<name>, in bytes; the latter 0 where the row is too large to be kept, or written
- * past the caches. */
-static void put_distance(tc_omp_nest *x, const char *name, uint32_t buffer, const tc_address *a,
-                         bool written) {
-  tc_buf step = {0}, test = {0};
-  if (written && x->s.stream) tc_putf(&test, "!%s && ", x->s.stream);
-  tc_print_dim(x->s.p, a->coef[x->nest->nouter - 1], &step);
-  tc_print_line(&x->s, "const int64_t step%s = (%s) * %zu%s;", name, step.text,
-                element_bytes(x, buffer), x->grouped ? " * group" : "");
-  tc_print_line(&x->s, "const int64_t ahead%s = %sstep%s <= TC_AHEAD_BYTES ? %d * step%s : 0;",
-                name, test.text ? test.text : "", name, POINTS, name);
-  tc_buf_free(&step);
-  tc_buf_free(&test);
+/* A row that a stage asks for; name: of its variables. */
+typedef struct row {
+  char name[24];
+  uint32_t buffer;
+  const tc_address *address;
+  bool written;
+} row;
+
+typedef void row_fn(tc_omp_nest *x, const row *r, int vectors);
+
+static void for_rows(tc_omp_nest *x, uint32_t stage, row_fn *f, int vectors) {
+  const tc_stage *st = &x->nest->stage[stage];
+  for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
+    const tc_expr *e = &x->s.k->expr[id];
+    row r = {.buffer = e->buffer, .address = &e->address};
+    if (x->reader[id] != stage + 1) continue;
+    snprintf(r.name, sizeof r.name, "%u", id);
+    f(x, &r, vectors);
+  }
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    row r = {.buffer = a->buffer, .address = &a->address, .written = true};
+    if (!writes_row(x, st, a)) continue;
+    snprintf(r.name, sizeof r.name, "_b%u_%u", a->buffer, i);
+    f(x, &r, vectors);
+  }
 }
 
-static void put_request(tc_omp_nest *x, const char *name, uint32_t buffer, const tc_address *a,
-                        int vectors, bool always) {
-  tc_buf at = {0}, test = {0};
-  tc_print_address(&x->s, a, &at);
-  if (!always) tc_putf(&test, "if (ahead%s) ", name);
-  tc_print_line(&x->s, "%stc_ahead(b%u + (%s), ahead%s, %d * TC_L);", always ? "" : test.text,
-                buffer, at.text, name, vectors * (int)element_bytes(x, buffer));
-  tc_buf_free(&test);
-  tc_buf_free(&at);
+/* step<name> and ahead<name>, in bytes; the latter 0 where the row is too large to be kept, or written
+ * past the caches. */
+static void put_distance(tc_omp_nest *x, const row *r, int vectors) {
+  (void)vectors;
+  const bool past = r->written && x->s.stream;
+  tc_buf step = {0};
+  tc_print_dim(x->s.p, r->address->coef[x->nest->nouter - 1], &step);
+  tc_print_line(&x->s, "const int64_t step%s = (%s) * %zu%s;", r->name, step.text,
+                element_bytes(x, r->buffer), x->grouped ? " * group" : "");
+  tc_print_line(&x->s, "const int64_t ahead%s = %s%s%sstep%s <= TC_AHEAD_BYTES ? %d * step%s : 0;",
+                r->name, past ? "!" : "", past ? x->s.stream : "", past ? " && " : "", r->name,
+                POINTS, r->name);
+  tc_buf_free(&step);
 }
 
 /* Elements that are read and not asked for ask for themselves, which are at hand. */
-void tc_omp_ahead_distance(tc_omp_nest *x, uint32_t stage) {
-  const tc_stage *st = &x->nest->stage[stage];
-  char name[24];
-  for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
-    if (x->reader[id] != stage + 1) continue;
-    snprintf(name, sizeof name, "%u", id);
-    put_distance(x, name, x->s.k->expr[id].buffer, &x->s.k->expr[id].address, false);
-  }
-  for (uint32_t i = 0; i < st->naction; ++i) {
-    const tc_action *a = &st->action[i];
-    if (!writes_row(x, st, a)) continue;
-    snprintf(name, sizeof name, "_b%u_%u", a->buffer, i);
-    put_distance(x, name, a->buffer, &a->address, true);
-  }
+static void put_request(tc_omp_nest *x, const row *r, int vectors) {
+  tc_buf at = {0};
+  tc_print_address(&x->s, r->address, &at);
+  tc_print_line(&x->s, "%s%s%stc_ahead(b%u + (%s), ahead%s, %d * TC_L);",
+                r->written ? "if (ahead" : "", r->written ? r->name : "", r->written ? ") " : "",
+                r->buffer, at.text, r->name, vectors * (int)element_bytes(x, r->buffer));
+  tc_buf_free(&at);
 }
 
+void tc_omp_ahead_distance(tc_omp_nest *x, uint32_t stage) { for_rows(x, stage, put_distance, 0); }
+
 void tc_omp_ahead(tc_omp_nest *x, uint32_t stage, int vectors) {
-  const tc_stage *st = &x->nest->stage[stage];
-  char name[24];
-  for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
-    if (x->reader[id] != stage + 1) continue;
-    snprintf(name, sizeof name, "%u", id);
-    put_request(x, name, x->s.k->expr[id].buffer, &x->s.k->expr[id].address, vectors, true);
-  }
-  for (uint32_t i = 0; i < st->naction; ++i) {
-    const tc_action *a = &st->action[i];
-    if (!writes_row(x, st, a)) continue;
-    snprintf(name, sizeof name, "_b%u_%u", a->buffer, i);
-    put_request(x, name, a->buffer, &a->address, vectors, false);
-  }
+  for_rows(x, stage, put_request, vectors);
 }
