@@ -87,8 +87,8 @@ bool tc_omp_pairs(const tc_omp_nest *x, const tc_stage *st);
 void tc_omp_begin_pairs(tc_omp_nest *x, const tc_stage *st);
 void tc_omp_end_pairs(tc_omp_nest *x);
 /* Is this, between begin and end, a sum that takes its elements from memory itself?  Prints it. */
-bool tc_omp_is_square_sum(const tc_omp_nest *x, const tc_action *a);
-void tc_omp_put_square_sum(tc_omp_nest *x, const tc_action *a, const char *u);
+bool tc_omp_is_pair_sum(const tc_omp_nest *x, const tc_stage *st, const tc_action *a);
+void tc_omp_put_pair_sum(tc_omp_nest *x, const tc_action *a, const char *u);
 
 /* known.c: are results that may stand for a stage's looked at in this way of running the nest?  When
  * only rows of some length pay for it, prints that condition (of the stage that may be known).  Prints

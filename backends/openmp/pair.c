@@ -69,14 +69,24 @@ static const tc_expr *squares(const tc_print_scope *s, const tc_action *a) {
   return x->kind == TC_EX_LOAD ? x : NULL;
 }
 
-bool tc_omp_is_square_sum(const tc_omp_nest *x, const tc_action *a) { return squares(&x->s, a); }
+/* A sum of bf16 elements beside that of their squares, for which the same holds. */
+static const tc_expr *elements(const tc_print_scope *s, const tc_stage *st, const tc_action *a) {
+  const tc_expr *e = &s->k->expr[a->value.id];
+  for (uint32_t i = 0; a->kind == TC_ACT_REDUCE && a->op == OP_SUM && i < st->naction; ++i)
+    if (squares(s, &st->action[i]) == e) return e;
+  return NULL;
+}
 
-void tc_omp_put_square_sum(tc_omp_nest *x, const tc_action *a, const char *u) {
-  const tc_expr *e = squares(&x->s, a);
+bool tc_omp_is_pair_sum(const tc_omp_nest *x, const tc_stage *st, const tc_action *a) {
+  return squares(&x->s, a) || elements(&x->s, st, a);
+}
+
+void tc_omp_put_pair_sum(tc_omp_nest *x, const tc_action *a, const char *u) {
+  const tc_expr *square = squares(&x->s, a), *e = square ? square : &x->s.k->expr[a->value.id];
   tc_buf at = {0};
   tc_print_address(&x->s, &e->address, &at);
-  tc_print_line(&x->s, "acc%u[%s] = tc_squarepair_bf16(acc%u[%s], b%u + (%s), u & 1);", a->index, u,
-                a->index, u, e->buffer, at.text ? at.text : "0");
+  tc_print_line(&x->s, "acc%u[%s] = tc_%spair_bf16(acc%u[%s], b%u + (%s), u & 1);", a->index, u,
+                square ? "square" : "sum", a->index, u, e->buffer, at.text ? at.text : "0");
   tc_buf_free(&at);
 }
 

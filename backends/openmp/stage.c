@@ -94,9 +94,10 @@ static void put_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
       tc_omp_put_scan(x, r, &st->action[i]);
     }
   for (uint32_t i = 0; i < st->naction; ++i)
-    if (!tc_omp_is_square_sum(x, &st->action[i])) tc_print_hoist_action(&x->s, &st->action[i], ~0u);
+    if (!tc_omp_is_pair_sum(x, st, &st->action[i]))
+      tc_print_hoist_action(&x->s, &st->action[i], ~0u);
   for (uint32_t i = 0; i < st->naction; ++i) {
-    if (tc_omp_is_square_sum(x, &st->action[i])) tc_omp_put_square_sum(x, &st->action[i], u);
+    if (tc_omp_is_pair_sum(x, st, &st->action[i])) tc_omp_put_pair_sum(x, &st->action[i], u);
     else if (st->action[i].kind == TC_ACT_REDUCE) tc_omp_put_reduce(x, r, &st->action[i], u);
     if (st->action[i].kind == TC_ACT_STORE || st->action[i].kind == TC_ACT_ADD)
       put_store(x, st, &st->action[i]);

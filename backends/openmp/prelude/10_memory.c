@@ -236,21 +236,37 @@ TC_FN void tc_storepair_bf16(tc_bf16 *p, tc_vf32 even, tc_vf32 odd, int nt) {
   if (nt & (((uintptr_t)p & (sizeof w - 1)) == 0)) __builtin_nontemporal_store(w, (tc_vu32 *)p);
   else __builtin_memcpy(p, &w, sizeof w);
 }
-/* @ tc_squarepair_bf16 */
-/* acc + the squares of what tc_loadpair_bf16 reads.  A machine that multiplies pairs takes those of
- * even and odd elements at once, numbers below the normal range as 0. */
-TC_FN tc_vf32 tc_squarepair_bf16(tc_vf32 acc, const tc_bf16 *p, int odd) {
+/* @ tc_squarepair_bf16 tc_sumpair_bf16 */
+/* acc + the elements, or their squares, that tc_loadpair_bf16 reads.  A machine that multiplies pairs
+ * takes even and odd elements at once, numbers below the normal range as 0. */
 #if TC_AVX512 && defined(__AVX512BF16__)
-  typedef __bf16 tc_pairs __attribute__((vector_size(64)));
+typedef __bf16 tc_pairs __attribute__((vector_size(64)));
+TC_FN tc_vf32 tc_dotpair_bf16(tc_vf32 acc, tc_pairs a, tc_pairs b) {
   typedef float tc_w __attribute__((vector_size(64)));
+  return (tc_vf32)__builtin_ia32_dpbf16ps_512((tc_w)acc, a, b);
+}
+TC_FN tc_pairs tc_rawpairs_bf16(const tc_bf16 *p, int odd) {
   tc_pairs x;
   __builtin_memcpy(&x, odd ? p - TC_L : p, sizeof x);
-  return odd ? acc : (tc_vf32)__builtin_ia32_dpbf16ps_512((tc_w)acc, x, x);
+  return x;
+}
+TC_FN tc_vf32 tc_squarepair_bf16(tc_vf32 acc, const tc_bf16 *p, int odd) {
+  const tc_pairs x = tc_rawpairs_bf16(p, odd);
+  return odd ? acc : tc_dotpair_bf16(acc, x, x);
+}
+TC_FN tc_vf32 tc_sumpair_bf16(tc_vf32 acc, const tc_bf16 *p, int odd) {
+  const tc_pairs ones = __builtin_bit_cast(tc_pairs, (tc_vu32)0x3f803f80u);
+  return odd ? acc : tc_dotpair_bf16(acc, tc_rawpairs_bf16(p, odd), ones);
+}
 #else
+TC_FN tc_vf32 tc_squarepair_bf16(tc_vf32 acc, const tc_bf16 *p, int odd) {
   const tc_vf32 x = tc_loadpair_bf16(p, odd);
   return acc + x * x;
-#endif
 }
+TC_FN tc_vf32 tc_sumpair_bf16(tc_vf32 acc, const tc_bf16 *p, int odd) {
+  return acc + tc_loadpair_bf16(p, odd);
+}
+#endif
 /* @ tc_*_bf16 */
 TC_RAW(bf16, u16, 2)
 TC_MEMORY(bf16, f32, tc_widen_bf16, tc_narrow_bf16)
