@@ -120,14 +120,17 @@ static void put_distance(tc_omp_nest *x, const row *r, int vectors) {
   tc_buf_free(&step);
 }
 
-/* Elements that are read and not asked for ask for themselves, which are at hand. */
+/* Elements that are read and not asked for ask for themselves, which are at hand.  Those that are
+ * written wait for nothing: one request for each line will do. */
 static void put_request(tc_omp_nest *x, const row *r, int vectors) {
-  tc_buf at = {0};
+  tc_buf at = {0}, asks = {0};
   tc_print_address(&x->s, r->address, &at);
-  tc_print_line(&x->s, "%s%s%stc_ahead(b%u + (%s), ahead%s, %d * TC_L);",
-                r->written ? "if (ahead" : "", r->written ? r->name : "", r->written ? ") " : "",
-                r->buffer, at.text, r->name, vectors * (int)element_bytes(x, r->buffer));
+  if (r->written) tc_putf(&asks, "if (ahead%s) tc_ahead_once", r->name);
+  else tc_put(&asks, "tc_ahead");
+  tc_print_line(&x->s, "%s(b%u + (%s), ahead%s, %d * TC_L);", asks.text, r->buffer, at.text,
+                r->name, vectors * (int)element_bytes(x, r->buffer));
   tc_buf_free(&at);
+  tc_buf_free(&asks);
 }
 
 void tc_omp_ahead_distance(tc_omp_nest *x, uint32_t stage) { for_rows(x, stage, put_distance, 0); }

@@ -143,15 +143,17 @@ TC_MASKED(store, 8)
 /* @ tc_alltrue tc_anytrue */
 TC_FN int tc_alltrue(tc_vb8 g) { return __builtin_reduce_min(g) != 0; }
 TC_FN int tc_anytrue(tc_vb8 g) { return __builtin_reduce_max(g) != 0; }
-/* @ tc_ahead */
-/* Asks for the lines of `bytes` at p + ahead, which need not exist, into the second-level cache; and
- * again for some that were asked for before: processors drop requests while they wait for others. */
-TC_FN void tc_ahead(const void *p, int64_t ahead, int bytes) {
+/* @ tc_ahead tc_ahead_once */
+/* Asks for the lines of `bytes` at p + ahead, which need not exist, into the second-level cache. */
+TC_FN void tc_ahead_once(const void *p, int64_t ahead, int bytes) {
   const char *line = (const char *)((uintptr_t)p + (uintptr_t)ahead);
-  TC_UNROLL for (int i = 0; i < bytes; i += 64) {
-    __builtin_prefetch(line + i, 0, 2);
-    __builtin_prefetch(line + i - 512, 0, 2);
-  }
+  TC_UNROLL for (int i = 0; i < bytes; i += 64) __builtin_prefetch(line + i, 0, 2);
+}
+/* And again for some that were asked for before: processors drop requests while they wait for
+ * others. */
+TC_FN void tc_ahead(const void *p, int64_t ahead, int bytes) {
+  tc_ahead_once(p, ahead, bytes);
+  tc_ahead_once(p, ahead - 512, bytes);
 }
 /* @ tc_to_line */
 /* Elements of so many bytes from p to where the next line begins. */
