@@ -36,9 +36,9 @@ void tc_omp_put_known(tc_omp_nest *x, const tc_stage *st) {
   else tc_print_line(&x->s, "{");
   x->s.indent += 2;
   uint8_t *outer = tc_print_enter(&x->s);
-  tc_print_value(&x->s, st->known);
+  tc_print_one(&x->s, st->known);
   tc_print_value(&x->s, st->instead);
-  tc_print_line(&x->s, "%s = tc_alltrue(v%u);", known, st->known.id);
+  tc_print_line(&x->s, "%s = u%u;", known, st->known.id);
   tc_print_line(&x->s, "%s = v%u;", x->result[i], st->instead.id);
   tc_print_leave(&x->s, outer);
   x->s.indent -= 2;

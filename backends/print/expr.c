@@ -28,7 +28,7 @@ void tc_print_line(tc_print_scope *s, const char *format, ...) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static void put_float(const tc_spelling *w, tc_buf *out, double v, bool single) {
+void tc_print_float(const tc_spelling *w, tc_buf *out, double v, bool single) {
   if (isnan(v)) tc_put(out, w->nan);
   else if (isinf(v)) tc_putf(out, "%s%s", v < 0 ? "-" : "", w->inf);
   else if (single && (double)(float)v == v) {
@@ -40,7 +40,7 @@ static void put_float(const tc_spelling *w, tc_buf *out, double v, bool single) 
 
 static void put_const(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
   tc_putf(out, "tc_set_%s(", tc_print_compute(e->dtype));
-  if (tc_dtype_is_float(e->dtype)) put_float(s->words, out, e->f, e->dtype == TC_F32);
+  if (tc_dtype_is_float(e->dtype)) tc_print_float(s->words, out, e->f, e->dtype == TC_F32);
   else if (e->i == INT64_MIN) tc_put(out, "-0x7fffffffffffffff - 1");
   else tc_putf(out, "%lld", (long long)e->i);
   tc_put(out, ")");
@@ -177,24 +177,47 @@ static void put_value(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *
   }
 }
 
-static void put_definition(tc_print_scope *s, uint32_t id) {
+/* const <prefix>T <letter><id> = <text>; */
+static void put_named(tc_print_scope *s, uint32_t id, const char *prefix, char letter,
+                      const tc_buf *text) {
+  const tc_expr *e = &s->k->expr[id];
+  char line[32] = "";
+  if (e->loc.line) snprintf(line, sizeof line, " /* line %u */", e->loc.line);
+  tc_print_line(s, "const %s%s %c%u = %s;%s", prefix, tc_print_compute(e->dtype), letter, id,
+                text->text ? text->text : "0", line);
+  if (text->failed) s->out->failed = true;
+}
+
+static void put_lanes(tc_print_scope *s, uint32_t id) {
   const tc_expr *e = &s->k->expr[id];
   tc_buf text = {0};
-  put_value(s, e, id, &text);
-  const char *kind = tc_print_varies(s, (tc_val){id}) ? s->words->vector : s->words->uniform;
-  const char *type = tc_print_compute(e->dtype), *value = text.text ? text.text : "0";
-  if (e->loc.line)
-    tc_print_line(s, "const %s%s v%u = %s; /* line %u */", kind, type, id, value, e->loc.line);
-  else tc_print_line(s, "const %s%s v%u = %s;", kind, type, id, value);
-  if (text.failed) s->out->failed = true;
+  if (tc_print_is_single(s, id)) tc_putf(&text, "tc_set_%s(u%u)", tc_print_compute(e->dtype), id);
+  else put_value(s, e, id, &text);
+  const bool varies = tc_print_varies(s, (tc_val){id});
+  put_named(s, id, varies ? s->words->vector : s->words->uniform, 'v', &text);
   tc_buf_free(&text);
-  s->printed[id] = 1;
+}
+
+static void put_single(tc_print_scope *s, uint32_t id) {
+  tc_buf text = {0};
+  if (!tc_print_single(s, id, &text)) tc_putf(&text, "v%u[0]", id);
+  put_named(s, id, s->words->single, 'u', &text);
+  tc_buf_free(&text);
+}
+
+/* In the order that what they are made of demands. */
+static void put_definition(tc_print_scope *s, uint32_t id, uint8_t forms) {
+  const bool first = tc_print_is_single(s, id);
+  if (first && forms & TC_PRINT_SINGLE) put_single(s, id);
+  if (forms & TC_PRINT_LANES) put_lanes(s, id);
+  if (!first && forms & TC_PRINT_SINGLE) put_single(s, id);
+  s->printed[id] |= forms;
 }
 
 /* ---- walks ----------------------------------------------------------------------------------- */
 
 void tc_print_mark_terms(uint8_t *need, const tc_address *a) {
-  for (int j = 0; j < a->nterm; ++j) need[a->term[j].value.id] = 1;
+  for (int j = 0; j < a->nterm; ++j) need[a->term[j].value.id] |= TC_PRINT_LANES;
 }
 
 /* Marks everything that marked values need; operands have smaller indices, so one pass does. */
@@ -208,10 +231,25 @@ void tc_print_mark(const tc_kernel *k, uint8_t *need) {
   }
 }
 
+/* The forms in which everything is needed that marked values are made of. */
+static void mark_forms(const tc_print_scope *s, uint8_t *need) {
+  for (uint32_t i = s->k->nexpr; i-- > 1;) {
+    if (!need[i]) continue;
+    const tc_expr *e = &s->k->expr[i];
+    const bool single = tc_print_is_single(s, i);
+    need[i] |= single ? TC_PRINT_SINGLE : tc_print_is_leaf(s, i) ? 0 : TC_PRINT_LANES;
+    for (int j = 0; j < 3; ++j) need[e->in[j].id] |= single ? TC_PRINT_SINGLE : TC_PRINT_LANES;
+    need[e->guard.id] |= TC_PRINT_LANES;
+    if (tc_print_has_address(e)) tc_print_mark_terms(need, &e->address);
+  }
+}
+
 static void print_marked(tc_print_scope *s, uint8_t *need, uint32_t mask) {
-  tc_print_mark(s->k, need);
-  for (uint32_t i = 1; i < s->k->nexpr; ++i)
-    if (need[i] && !s->printed[i] && (s->depends[i] & ~mask) == 0) put_definition(s, i);
+  mark_forms(s, need);
+  for (uint32_t i = 1; i < s->k->nexpr; ++i) {
+    const uint8_t forms = need[i] & ~s->printed[i];
+    if (forms && (s->depends[i] & ~mask) == 0) put_definition(s, i, forms);
+  }
 }
 
 static uint8_t *new_marks(tc_print_scope *s) {
@@ -220,20 +258,26 @@ static uint8_t *new_marks(tc_print_scope *s) {
   return need;
 }
 
-void tc_print_hoist(tc_print_scope *s, tc_val v, uint32_t mask) {
+static void print_form(tc_print_scope *s, tc_val v, uint8_t form, uint32_t mask) {
   uint8_t *need = v.id ? new_marks(s) : NULL;
   if (!need) return;
-  need[v.id] = 1;
+  need[v.id] = form;
   print_marked(s, need, mask);
   free(need);
 }
 
-void tc_print_value(tc_print_scope *s, tc_val v) { tc_print_hoist(s, v, ~0u); }
+void tc_print_hoist(tc_print_scope *s, tc_val v, uint32_t mask) {
+  print_form(s, v, TC_PRINT_LANES, mask);
+}
+
+void tc_print_value(tc_print_scope *s, tc_val v) { print_form(s, v, TC_PRINT_LANES, ~0u); }
+
+void tc_print_one(tc_print_scope *s, tc_val v) { print_form(s, v, TC_PRINT_SINGLE, ~0u); }
 
 void tc_print_hoist_action(tc_print_scope *s, const tc_action *a, uint32_t mask) {
   uint8_t *need = new_marks(s);
   if (!need) return;
-  need[a->value.id] = need[a->position.id] = need[a->guard.id] = 1;
+  need[a->value.id] = need[a->position.id] = need[a->guard.id] = TC_PRINT_LANES;
   if (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD) tc_print_mark_terms(need, &a->address);
   need[0] = 0;
   print_marked(s, need, mask);

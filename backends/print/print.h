@@ -2,16 +2,18 @@
  *
  * One way to compute.  Every value of a kernel is a vector of TC_L lanes.  A value that does not
  * depend on the vector axis has equal lanes; a tail computes all lanes and loads and stores only
- * the first n.  So there is one spelling of an op, no scalar copy of the prelude, and code for "a
- * scalar" is a vector whose lane 0 is used.  What differs between machines is in the preludes, in
- * the nest printers, and in the few words of tc_spelling.
+ * the first n.  So there is one spelling of an op, and no scalar copy of the prelude.  Plain
+ * arithmetic of values with equal lanes is done once, on u<i> (single.c); any other op on them is one
+ * of vectors.  What differs between machines is in the preludes, in the nest printers, and in the few
+ * words of tc_spelling.
  *
  * Names in kernel text
  *   b<i>          buffer i of the kernel's list, restrict pointer to its storage type; for buffers
  *                 of kind LOCAL the part of the thread (or group of threads) at hand
  *   s_<name>      symbol, of the index type
  *   a<i>          scalar argument i, double or int64_t
- *   v<i>          value of expression i in the scope at hand
+ *   v<i>          value of expression i in the scope at hand, all lanes
+ *   u<i>          the same as one element, tc_<T>
  *   r<i>          result i of the nest, after its reduction
  *   bad           int, set nonzero when an index operand is out of range
  *   tc_..., TC_.. prelude
@@ -47,6 +49,8 @@ typedef struct tc_spelling {
                                  * one that does not: "tc_v" */
   const char *index, *uniform_index; /* the same for vectors of indices, whole: "tc_vi64" */
   const char *lanes;                 /* the lane numbers as a vector of indices */
+  const char *single; /* prefix of the type of u<i>: "tc_"; NULL: values of equal lanes have no form
+                       * of their own */
   const char *nan, *inf;             /* expressions of type double */
   const char *size;                  /* prefix of symbols in values: of type int64_t; "s_" */
   const char *integer;               /* type of extents and counters */
@@ -73,7 +77,7 @@ typedef struct tc_print_scope {
   const char *stream; /* text of the nt flag for stores to OUTPUT buffers, or NULL: tc_store */
   uint32_t *depends;  /* per expression: bit j: depends on axis j.  tc_print_depends */
   const uint8_t *coarse; /* per expression: its 17 leading bits will do; NULL: nowhere */
-  uint8_t *printed;   /* per expression: v<i> is visible */
+  uint8_t *printed;   /* per expression: bit 0: v<i> is visible, bit 1: u<i> */
   /* Optional.  LOAD `id` is taken from elsewhere (a register, a tile): writes that text. */
   bool (*load)(const struct tc_print_scope *s, uint32_t id, tc_buf *out);
   /* Optional.  A STORE goes elsewhere: prints the statement. */
@@ -88,6 +92,8 @@ uint32_t tc_print_address_axes(const tc_address *a, const uint32_t *depends);
 
 /* Prints `const tc_vT v<i> = ...;` for v and everything it needs that is not printed yet. */
 void tc_print_value(tc_print_scope *s, tc_val v);
+/* The same for u<i> of a v that is equal in all lanes. */
+void tc_print_one(tc_print_scope *s, tc_val v);
 /* Prints those among v and its operands that depend only on the axes in mask: what a caller places
  * in front of a loop over the other axes.  Such values must not depend on the vector axis unless it
  * is in mask. */

@@ -21,6 +21,16 @@ void tc_print_place_free(tc_print_place *p);
 
 bool tc_print_varies(const tc_print_scope *s, tc_val v); /* from lane to lane */
 const char *tc_print_valid(const tc_print_scope *s);     /* number of valid lanes */
+
+/* Forms of a value, bits of `printed`: v<i> in all lanes, u<i> as one element. */
+enum { TC_PRINT_LANES = 1, TC_PRINT_SINGLE = 2 };
+/* Is it computed as one element, of others?  Does it take no more in one form than in the other? */
+bool tc_print_is_single(const tc_print_scope *s, uint32_t id);
+bool tc_print_is_leaf(const tc_print_scope *s, uint32_t id);
+/* The expression of u<id>; false: of neither kind. */
+bool tc_print_single(const tc_print_scope *s, uint32_t id, tc_buf *out);
+void tc_print_float(const tc_spelling *w, tc_buf *out, double v, bool single);
+
 bool tc_print_has_address(const tc_expr *e);
 void tc_print_mark_terms(uint8_t *need, const tc_address *a);
 
