@@ -271,10 +271,17 @@ static bool can_group(const tc_omp_nest *x) {
   return false;
 }
 
+/* Rows that go side by side where that helps: they are nearer than memory is, and no page or nearly a
+ * page apart, where the one's loads look like what the other has just stored. */
 static void put_groups(tc_omp_nest *x, bool team) {
   tc_buf bytes = {0};
   tc_omp_row_bytes(x, &bytes);
-  tc_print_line(&x->s, "const int64_t fit = TC_GROUP_BYTES / TC_MAX(1, %s);", bytes.text);
+  tc_print_line(&x->s, "const int64_t bytes = TC_MAX(1, %s);", bytes.text);
+  if (x->can_abreast)
+    tc_print_line(&x->s, "const int abreast = %s(bytes + %d) %% %d >= TC_MIN(bytes, %d);",
+                  x->s.stream ? "!nt && " : "", TC_OMP_NEAR, TC_OMP_PAGE, 2 * TC_OMP_NEAR);
+  tc_print_line(&x->s, "const int64_t fit = TC_GROUP_BYTES%s / bytes;",
+                x->can_abreast ? " * (1 + abreast)" : "");
   tc_print_line(&x->s, "const int64_t group = TC_MAX(1, TC_MIN(%d, fit));", TC_OMP_GROUP);
   put_task_loop(x, team, "task += group");
   x->s.indent += 2;
@@ -352,9 +359,11 @@ static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, c
   for (uint32_t i = 0; i < k->nnest; ++i)
     if (k->nest[i].nresult > most) most = k->nest[i].nresult;
   x->result_axes = calloc(most + 1, sizeof *x->result_axes);
+  x->kept = calloc(k->nexpr + 1, 1);
   x->s.depends = calloc(k->nexpr + 1, sizeof *x->s.depends);
   x->s.printed = calloc(k->nexpr + 1, 1);
-  if (!x->result_text || !x->result || !x->result_axes || !x->s.depends || !x->s.printed)
+  if (!x->result_text || !x->result || !x->result_axes || !x->kept || !x->s.depends ||
+      !x->s.printed)
     return false;
   tc_print_result_axes(x->nest, x->result_axes);
   x->s.result = x->result;
@@ -362,6 +371,8 @@ static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, c
   tc_print_depends(k, x->result_axes, x->s.depends);
   if (!tc_omp_plan_ahead(x) || !tc_omp_plan_coarse(x)) return false;
   x->grouped = can_group(x);
+  for (uint32_t i = 0; x->grouped && i < n->nstage; ++i)
+    x->can_abreast |= tc_omp_abreast(x, &n->stage[i]);
   name_results(x);
   return tc_omp_plan_overlap(x);
 }
@@ -372,6 +383,7 @@ static void close_nest(tc_omp_nest *x) {
   free(x->result_axes);
   free(x->reader);
   free(x->coarse);
+  free(x->kept);
   free(x->s.depends);
   free(x->s.printed);
 }

@@ -16,6 +16,9 @@ enum {
   TC_OMP_SHORT = 16,   /* rows from here on fill lanes by themselves */
   TC_OMP_ROWS = 4,     /* rows that are reduced side by side with what they share */
   TC_OMP_GROUP = 4,    /* most outer points that go through the stages together */
+  TC_OMP_ABREAST = 2,  /* of which so many may pass one side by side */
+  TC_OMP_PAGE = 4096,  /* bytes: accesses so far apart, or */
+  TC_OMP_NEAR = 256,   /* so much more or less, are taken for accesses to the same place */
   TC_OMP_PARALLEL_WORK = 80000 /* scalar operations that pay for starting threads: about 3 us */
 };
 
@@ -34,6 +37,9 @@ typedef struct tc_omp_nest {
   bool shifted; /* its vectors begin `shift` elements later, at lines */
   bool wide; /* `wide` vectors of points, number u of them, run side by side; results are arrays */
   bool rows; /* with wide: not vectors of points but points whose lanes run along an inner axis */
+  bool can_abreast; /* grouped, and there are stages that some points of a group pass abreast */
+  bool abreast;     /* in such a stage: points `first` + p side by side */
+  uint8_t *kept;    /* with abreast, per expression: k<i> has it for these points */
   bool asks;        /* stages ask for rows ahead of time */
   uint8_t *coarse;  /* per expression: 16 bits of it are all that is seen */
   uint32_t *reader; /* per expression: 1 + the last stage that reads this row, and asks for another
@@ -58,6 +64,15 @@ bool tc_omp_plan_ahead(tc_omp_nest *x);
 void tc_omp_row_bytes(const tc_omp_nest *x, tc_buf *out);
 void tc_omp_ahead_distance(tc_omp_nest *x, uint32_t stage);
 void tc_omp_ahead(tc_omp_nest *x, uint32_t stage, int vectors);
+
+/* abreast.c: may points of a group pass the stage side by side?  A loop over them, and its end.  In
+ * front of the stage's loops: what is equal along them, as k<i>[p]; and that, taken in a loop over the
+ * points. */
+bool tc_omp_abreast(const tc_omp_nest *x, const tc_stage *st);
+void tc_omp_begin_points(tc_omp_nest *x);
+void tc_omp_end_points(tc_omp_nest *x);
+void tc_omp_keep_points(tc_omp_nest *x, const tc_stage *st);
+void tc_omp_take_point(tc_omp_nest *x);
 
 /* stream.c: prints `const int nt = ...;` when the nest's vector stores are worth streaming. */
 void tc_omp_put_stream(tc_omp_nest *x);

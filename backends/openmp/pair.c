@@ -94,11 +94,13 @@ static bool store(tc_print_scope *s, const tc_action *a) {
   const tc_buffer *buffer = &s->p->buffer[s->k->buffer[a->buffer]];
   tc_buf at = {0};
   tc_print_address(s, &a->address, &at);
+  const tc_omp_nest *x = s->self;
+  const char *p = x->abreast ? "[p]" : "";
   tc_print_line(s, "if (u & 1)");
-  tc_print_line(s, "  tc_storepair_bf16(b%u + (%s) - TC_L, even%u, v%u, %s);", a->buffer,
-                at.text ? at.text : "0", a->value.id, a->value.id,
+  tc_print_line(s, "  tc_storepair_bf16(b%u + (%s) - TC_L, even%u%s, v%u, %s);", a->buffer,
+                at.text ? at.text : "0", a->value.id, p, a->value.id,
                 s->stream && buffer->kind == TC_BUF_OUTPUT ? s->stream : "0");
-  tc_print_line(s, "else even%u = v%u;", a->value.id, a->value.id);
+  tc_print_line(s, "else even%u%s = v%u;", a->value.id, p, a->value.id);
   tc_buf_free(&at);
   return true;
 }
@@ -109,10 +111,13 @@ void tc_omp_begin_pairs(tc_omp_nest *x, const tc_stage *st) {
     for (uint32_t j = 0; j < i; ++j)
       again |=
           st->action[j].kind == TC_ACT_STORE && st->action[j].value.id == st->action[i].value.id;
-    if (!again) tc_print_line(&x->s, "tc_vf32 even%u;", st->action[i].value.id);
+    if (again) continue;
+    if (!x->abreast) tc_print_line(&x->s, "tc_vf32 even%u;", st->action[i].value.id);
+    else tc_print_line(&x->s, "tc_vf32 even%u[%d];", st->action[i].value.id, TC_OMP_ABREAST);
   }
   x->s.load = load;
   x->s.store = store;
+  x->s.self = x;
 }
 
 void tc_omp_end_pairs(tc_omp_nest *x) {

@@ -69,6 +69,7 @@ static tc_omp_run plan(const tc_omp_nest *x, const tc_stage *st, uint32_t index)
     r.unroll = TC_OMP_UNROLL;
   if (r.along && r.unroll == 1 && is_narrow(x, st)) r.unroll = TC_OMP_UNROLL;
   r.pairs = r.along && !x->wide && tc_omp_pairs(x, st);
+  if (x->abreast) r.unroll = 1;
   if (r.pairs && r.unroll == 1) r.unroll = 2;
   r.count = x->wide ? "wide" : r.unroll == 1 ? "1" : r.unroll == 2 ? "2" : "4";
   r.blocks = has_wide(st) && r.ninner > 0 && !is_short(x, st);
@@ -131,10 +132,22 @@ static void put_wide_actions(tc_omp_nest *x, const tc_omp_run *r) {
   tc_print_line(&x->s, "}");
 }
 
+/* At points side by side: once what they share. */
+static void put_abreast_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
+  hoist(x, r, 1u << x->nest->vector);
+  uint8_t *outer = tc_print_enter(&x->s);
+  tc_omp_begin_points(x);
+  tc_omp_take_point(x);
+  put_actions(x, r, u);
+  tc_omp_end_points(x);
+  tc_print_leave(&x->s, outer);
+}
+
 static void put_body(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
   uint8_t *outer = tc_print_enter(&x->s);
   x->s.indent += 2;
   if (x->wide) put_wide_actions(x, r);
+  else if (x->abreast) put_abreast_actions(x, r, u);
   else put_actions(x, r, u);
   x->s.indent -= 2;
   tc_print_leave(&x->s, outer);
@@ -303,7 +316,8 @@ static void put_innermost(tc_omp_nest *x, const tc_omp_run *r, int axis) {
 
 /* The loops from the level-th axis of the stage inwards; mask: axes that are fixed here. */
 static void put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t mask) {
-  hoist(x, r, x->wide ? mask & ~(1u << side_axis(x)) : mask);
+  if (x->abreast) tc_omp_keep_points(x, r->st);
+  else hoist(x, r, x->wide ? mask & ~(1u << side_axis(x)) : mask);
   if (r->ninner == 0) {
     if (x->wide) put_wide_actions(x, r);
     else put_actions(x, r, "0");
@@ -409,11 +423,36 @@ void tc_omp_point(tc_omp_nest *x) { put_stages(x, 0, x->nest->nstage); }
 void tc_omp_point_front(tc_omp_nest *x) { put_stages(x, 0, x->nest->nstage - 1); }
 void tc_omp_point_back(tc_omp_nest *x) { put_stages(x, x->nest->nstage - 1, x->nest->nstage); }
 
+/* The stage at point q and the next one: in its cheaper form if it has one, where both allow that, and
+ * then in no other, for the function would have too much to keep in registers. */
+static void put_abreast(tc_omp_nest *x, uint32_t index) {
+  tc_stage st = x->nest->stage[index];
+  const char *const stream = x->s.stream;
+  tc_buf known = {0};
+  if (st.alike) {
+    tc_putf(&known, " && known%u[q] && known%u[q + 1]", st.given, st.given);
+    st.action = st.alike;
+  }
+  tc_print_line(&x->s, "if (abreast && q + 1 < count%s) {", known.text ? known.text : "");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int64_t first = q++;");
+  x->s.stream = NULL;
+  x->abreast = true;
+  put_stage(x, &st, index);
+  x->abreast = false;
+  x->s.stream = stream;
+  tc_print_line(&x->s, "continue;");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_buf_free(&known);
+}
+
 void tc_omp_group(tc_omp_nest *x) {
   for (uint32_t i = 0; i < x->nest->nstage; ++i) {
     declare_results(x, &x->nest->stage[i]);
     tc_print_line(&x->s, "for (int64_t q = 0; q < count; ++q) {");
     x->s.indent += 2;
+    if (tc_omp_abreast(x, &x->nest->stage[i])) put_abreast(x, i);
     tc_print_line(&x->s, "const int64_t %s = task + q;", x->axis_text[0]);
     put_at_point(x, i);
     x->s.indent -= 2;

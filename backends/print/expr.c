@@ -231,10 +231,11 @@ void tc_print_mark(const tc_kernel *k, uint8_t *need) {
   }
 }
 
-/* The forms in which everything is needed that marked values are made of. */
+/* The forms in which everything is needed that marked values are made of, but for those that are
+ * printed. */
 static void mark_forms(const tc_print_scope *s, uint8_t *need) {
   for (uint32_t i = s->k->nexpr; i-- > 1;) {
-    if (!need[i]) continue;
+    if (!(need[i] & ~s->printed[i])) continue;
     const tc_expr *e = &s->k->expr[i];
     const bool single = tc_print_is_single(s, i);
     need[i] |= single ? TC_PRINT_SINGLE : tc_print_is_leaf(s, i) ? 0 : TC_PRINT_LANES;
