@@ -200,9 +200,11 @@ TC_MEMORY(i32, i32, TC_PLAIN_i32, TC_PLAIN_i32)
 TC_RAW(i64, i64, 8)
 TC_MEMORY(i64, i64, TC_PLAIN_i64, TC_PLAIN_i64)
 /* @ tc_widen_bf16 tc_narrow_bf16 tc_round_bf16 */
-/* bf16 is the upper half of an f32; rounding to nearest even, NaN stays NaN. */
+/* bf16 is the upper half of an f32; rounding to nearest even, NaN stays NaN.  contract(off): Clang 22
+ * makes one rounding of two otherwise, and of an f64 it calls the C library for each. */
 TC_FN tc_vf32 tc_widen_bf16(tc_vu16 b) { return TC_BITS(f32, TC_CAST(u32, b) << 16); }
 TC_FN tc_vu16 tc_narrow_bf16(tc_vf32 v) {
+#pragma clang fp contract(off)
 #if TC_AVX512 && defined(__AVX512BF16__)
   typedef __bf16 tc_vbrain __attribute__((ext_vector_type(TC_L)));
   return __builtin_bit_cast(tc_vu16, __builtin_convertvector(v, tc_vbrain)); /* vcvtneps2bf16 */
@@ -276,7 +278,10 @@ TC_MEMORY(bf16, f32, tc_widen_bf16, tc_narrow_bf16)
 #if defined(__F16C__)
 typedef _Float16 tc_half __attribute__((ext_vector_type(TC_L)));
 TC_FN tc_vf32 tc_widen_f16(tc_vu16 h) { return TC_CAST(f32, __builtin_bit_cast(tc_half, h)); }
-TC_FN tc_vu16 tc_narrow_f16(tc_vf32 v) { return TC_BITS(u16, __builtin_convertvector(v, tc_half)); }
+TC_FN tc_vu16 tc_narrow_f16(tc_vf32 v) {
+#pragma clang fp contract(off) /* as for bf16 */
+  return TC_BITS(u16, __builtin_convertvector(v, tc_half));
+}
 #else
 /* Normal halves are rebiased by 112; subnormal ones are made by a float subtraction. */
 TC_FN tc_vf32 tc_widen_f16(tc_vu16 h) {
