@@ -7,27 +7,21 @@
 #include "backends/openmp/nest.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static bool is_half(const tc_omp_nest *x, const tc_expr *load) {
   const tc_dtype d = tc_omp_buffer(x, load->buffer)->dtype;
   return d == TC_BF16 || d == TC_F16;
 }
 
-/* Does the stage read rows of its points, and halves that are the same for all of them? */
-static bool shares(const tc_omp_nest *x, const tc_stage *st) {
+bool tc_omp_shares(const tc_omp_nest *x, const uint8_t *need, bool halves) {
   const uint32_t lanes = 1u << x->nest->vector;
   bool shared = false, own = false;
-  uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
-  if (!need) return false;
-  tc_omp_mark_stage(x, st, need);
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
     const tc_expr *e = &x->s.k->expr[id];
     if (!need[id] || e->kind != TC_EX_LOAD || !(x->s.depends[id] & lanes)) continue;
     if (x->s.depends[id] & x->outer) own = true;
-    else shared |= is_half(x, e);
+    else shared |= !halves || is_half(x, e);
   }
-  free(need);
   return shared && own;
 }
 
@@ -35,11 +29,11 @@ bool tc_omp_abreast(const tc_omp_nest *x, const tc_stage *st) {
   if (x->nest->nouter != 1 || st->axes != 1u << x->nest->vector) return false;
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind != TC_ACT_STORE) return false;
-  return shares(x, st);
-}
-
-static void hoist(tc_omp_nest *x, const tc_stage *st, uint32_t mask) {
-  for (uint32_t i = 0; i < st->naction; ++i) tc_print_hoist_action(&x->s, &st->action[i], mask);
+  uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
+  if (need) tc_omp_mark_stage(x, st, need);
+  const bool ok = need && tc_omp_shares(x, need, true);
+  free(need);
+  return ok;
 }
 
 void tc_omp_begin_points(tc_omp_nest *x) {
@@ -69,7 +63,7 @@ void tc_omp_take_point(tc_omp_nest *x) {
 static void put_kept(tc_omp_nest *x, const tc_stage *st) {
   uint8_t *outer = tc_print_enter(&x->s);
   if (!outer) return;
-  hoist(x, st, x->outer);
+  tc_omp_hoist(x, st, x->outer);
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
     x->kept[id] = x->s.printed[id] & ~outer[id] & 1;
     if (x->kept[id]) tc_print_line(&x->s, "k%u[p] = v%u;", id, id);
@@ -80,7 +74,7 @@ static void put_kept(tc_omp_nest *x, const tc_stage *st) {
 void tc_omp_keep_points(tc_omp_nest *x, const tc_stage *st) {
   tc_buf body = {0}, *out = x->s.out;
   bool any = false;
-  hoist(x, st, 0);
+  tc_omp_hoist(x, st, 0);
   x->s.out = &body;
   tc_omp_begin_points(x);
   put_kept(x, st);

@@ -73,9 +73,7 @@ static void put_split_guards(tc_omp_nest *x) {
 /* Values that only outer axes other than the vector axis decide, in front of its loop. */
 static void hoist_outer(tc_omp_nest *x) {
   const uint32_t mask = x->outer & ~(1u << x->nest->vector);
-  for (uint32_t i = 0; i < x->nest->nstage; ++i)
-    for (uint32_t j = 0; j < x->nest->stage[i].naction; ++j)
-      tc_print_hoist_action(&x->s, &x->nest->stage[i].action[j], mask);
+  for (uint32_t i = 0; i < x->nest->nstage; ++i) tc_omp_hoist(x, &x->nest->stage[i], mask);
 }
 
 /* Does the nest do this along its inner axes, and nothing else, with few operations? */
@@ -214,18 +212,13 @@ static bool shares_loads(const tc_omp_nest *x) {
   if (n->nouter != 1 || n->naxis != 2 || n->vector != 1 || x->grouped || !only_reduces(x))
     return false;
   if (n->axis[0].of >= 0 || n->axis[1].of >= 0) return false;
-  bool shared = false, own = false;
   uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
   for (uint32_t i = 0; need && i < n->nstage; ++i)
     if (n->stage[i].axes && !tc_omp_pairs(x, &n->stage[i]))
       tc_omp_mark_stage(x, &n->stage[i], need);
-  for (uint32_t id = 1; need && id < x->s.k->nexpr; ++id) {
-    if (!need[id] || x->s.k->expr[id].kind != TC_EX_LOAD || !(x->s.depends[id] & 2)) continue;
-    shared |= !(x->s.depends[id] & 1);
-    own |= x->s.depends[id] & 1;
-  }
+  const bool shares = need && tc_omp_shares(x, need, false);
   free(need);
-  return shared && own;
+  return shares;
 }
 
 /* Tasks are runs of rows, so that which rows stand side by side does not depend on threads. */

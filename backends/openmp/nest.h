@@ -57,6 +57,9 @@ void tc_omp_point_back(tc_omp_nest *x);
 /* The same of outer points `task` .. `task + count`, stage by stage. */
 void tc_omp_group(tc_omp_nest *x);
 
+/* The stage's values that depend on no other axes than those in mask. */
+void tc_omp_hoist(tc_omp_nest *x, const tc_stage *st, uint32_t mask);
+
 /* ahead.c: which stage asks for a later row of a load or of its own stores (once a nest; false: out of
  * memory), how far ahead it is (once in the stage), and the request at the point of the scope, on
  * behalf of so many vectors.  Bytes of one outer point's rows, nothing where there are none. */
@@ -65,9 +68,11 @@ void tc_omp_row_bytes(const tc_omp_nest *x, tc_buf *out);
 void tc_omp_ahead_distance(tc_omp_nest *x, uint32_t stage);
 void tc_omp_ahead(tc_omp_nest *x, uint32_t stage, int vectors);
 
-/* abreast.c: may points of a group pass the stage side by side?  A loop over them, and its end.  In
- * front of the stage's loops: what is equal along them, as k<i>[p]; and that, taken in a loop over the
- * points. */
+/* abreast.c: are there among the marked expressions rows that each outer point has of its own, and
+ * others that are the same for all (halves: of 16-bit floats)?  May points of a group pass the stage
+ * side by side?  A loop over them, and its end.  In front of the stage's loops: what is equal along
+ * them, as k<i>[p]; and that, taken in a loop over the points. */
+bool tc_omp_shares(const tc_omp_nest *x, const uint8_t *need, bool halves);
 bool tc_omp_abreast(const tc_omp_nest *x, const tc_stage *st);
 void tc_omp_begin_points(tc_omp_nest *x);
 void tc_omp_end_points(tc_omp_nest *x);

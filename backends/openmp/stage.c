@@ -107,9 +107,8 @@ static void put_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
-static void hoist(tc_omp_nest *x, const tc_omp_run *r, uint32_t mask) {
-  for (uint32_t i = 0; i < r->st->naction; ++i)
-    tc_print_hoist_action(&x->s, &r->st->action[i], mask);
+void tc_omp_hoist(tc_omp_nest *x, const tc_stage *st, uint32_t mask) {
+  for (uint32_t i = 0; i < st->naction; ++i) tc_print_hoist_action(&x->s, &st->action[i], mask);
 }
 
 /* The outer axis of the points that run side by side. */
@@ -134,7 +133,7 @@ static void put_wide_actions(tc_omp_nest *x, const tc_omp_run *r) {
 
 /* At points side by side: once what they share. */
 static void put_abreast_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
-  hoist(x, r, 1u << x->nest->vector);
+  tc_omp_hoist(x, r->st, 1u << x->nest->vector);
   uint8_t *outer = tc_print_enter(&x->s);
   tc_omp_begin_points(x);
   tc_omp_take_point(x);
@@ -317,7 +316,7 @@ static void put_innermost(tc_omp_nest *x, const tc_omp_run *r, int axis) {
 /* The loops from the level-th axis of the stage inwards; mask: axes that are fixed here. */
 static void put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t mask) {
   if (x->abreast) tc_omp_keep_points(x, r->st);
-  else hoist(x, r, x->wide ? mask & ~(1u << side_axis(x)) : mask);
+  else tc_omp_hoist(x, r->st, x->wide ? mask & ~(1u << side_axis(x)) : mask);
   if (r->ninner == 0) {
     if (x->wide) put_wide_actions(x, r);
     else put_actions(x, r, "0");

@@ -6,20 +6,20 @@
 
 typedef const tc_tensor *operand;
 
-#define NORMS(name, type)                                                                          \
-  TC_COMPILE static tc_tensor *layer_##name(operand x TC_SHAPE(#type "[R,C]"),                     \
+#define NORMS(type)                                                                                \
+  TC_COMPILE static tc_tensor *layer_##type(operand x TC_SHAPE(#type "[R,C]"),                     \
                                             operand w TC_SHAPE(#type "[C]"),                       \
                                             operand b TC_SHAPE(#type "[C]")) {                     \
     return tc_layer_norm(x, 1, w, b, 1e-5);                                                        \
   }                                                                                                \
-  TC_COMPILE static tc_tensor *rms_##name(operand x TC_SHAPE(#type "[R,C]"),                       \
+  TC_COMPILE static tc_tensor *rms_##type(operand x TC_SHAPE(#type "[R,C]"),                       \
                                           operand w TC_SHAPE(#type "[C]"),                         \
                                           operand b TC_SHAPE(#type "[C]")) {                       \
     return tc_add(tc_rms_norm(x, 1, w, 1e-5), b);                                                  \
   }
-NORMS(bf16, bf16)
-NORMS(f16, f16)
-NORMS(f32, f32)
+NORMS(bf16)
+NORMS(f16)
+NORMS(f32)
 
 /* Rows of one type, and what they share of another. */
 TC_COMPILE static tc_tensor *mixed(operand x TC_SHAPE("f32[R,C]"), operand w TC_SHAPE("bf16[C]"),
