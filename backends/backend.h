@@ -11,6 +11,7 @@
 #ifndef TC_BACKEND_H
 #define TC_BACKEND_H
 
+#include "backends/cache/cache.h"
 #include "lower/loop.h"
 
 #ifdef __cplusplus
@@ -83,6 +84,10 @@ typedef struct tc_kernel_text {
 
 void tc_kernel_text_free(tc_kernel_text *t);
 
+/* Appends kernel texts without the comments that end on their line, which say where things come
+ * from: equal kernels of different lines have one name, and are compiled once. */
+void tc_put_bare(const char *kernels, tc_buf *out);
+
 struct tc_entry_style;
 
 typedef struct tc_backend {
@@ -103,6 +108,8 @@ typedef struct tc_cuda_options {
   const char *nvrtc; /* path of the library; NULL: found (see cuda/nvrtc.h) */
   uint32_t narch, arch[TC_MAX_ARCH]; /* machine code for these compute capabilities: 80, 90 */
   uint32_t ptx;                      /* and PTX for this one; 0: none */
+  tc_cache *cache;                   /* of what was made before; NULL: none */
+  uint32_t jobs;                     /* processes that compile at once; 0: tc_jobs_take's */
 } tc_cuda_options;
 
 /* sm_80, sm_90, and PTX for what is newer. */

@@ -1,11 +1,5 @@
-/* tcompile - the compiler without a C frontend: reads a graph in text form, prints C.
- *
- *   tcompile [--host | --kernels | --cuda | --loops[=cuda]] [--arch=LIST] [file]
- *
- * Reads standard input without a file.  Prints the texts for the CPU by default; the kernel text
- * wants -DTC_LEVEL=v2|v3|v4|bf16|amx.  --cuda: the device text of every kernel, with what it uses,
- * and with --host the host text that has the launchers too (NVRTC makes its images, for the
- * architectures of LIST: 80,90,ptx80).  The name of the graph becomes the entry's symbol. */
+/* tcompile - the compiler without a C frontend: reads a graph in text form, prints C.  The name of the
+ * graph becomes the entry's symbol. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,15 +96,24 @@ static bool parse_argument(const char *text, request *r) {
   return true;
 }
 
+static const char usage[] =
+    "usage: tcompile [--host | --kernels | --cuda | --loops[=cuda]] [--arch=LIST] [FILE]\n"
+    "  prints the C that a graph in text form (FILE, or standard input) becomes: the texts for the "
+    "CPU\n"
+    "  --host       the entry alone\n"
+    "  --kernels    the kernels alone; their text wants -DTC_LEVEL=v2|v3|v4|bf16|amx\n"
+    "  --cuda       the device text of every kernel; with --host the entry that launches them too, "
+    "with\n"
+    "               images from NVRTC for the architectures of LIST\n"
+    "  --arch=LIST  80,90,ptx80\n"
+    "  --loops      the loops instead, as the OpenMP backend (=cuda: the CUDA backend) gets them\n";
+
 int main(int argc, char **argv) {
+  if (argc == 2 && !strcmp(argv[1], "--help")) return fputs(usage, stdout) < 0;
   request r = {.host = true, .kernels = true, .target = &tc_target_cores, .gpu = tc_cuda_defaults};
   for (int i = 1; i < argc; ++i)
     if (!parse_argument(argv[i], &r)) {
-      fprintf(stderr,
-              "tcompile: '%s' is not understood\n"
-              "usage: tcompile [--host | --kernels | --cuda | --loops[=cuda]] "
-              "[--arch=80,90,ptx80] [file]\n",
-              argv[i]);
+      fprintf(stderr, "tcompile: '%s' is not understood\n%s", argv[i], usage);
       return 2;
     }
   FILE *file = r.path ? fopen(r.path, "r") : stdin;

@@ -1,23 +1,63 @@
 # Functions for projects that use TCompile, from an installed package or from its build tree.
 #
-#   tcompile_enable(target ...)   compile the annotated functions of these targets with the plugin,
-#                                 and link libtcrt.  An error when the C compiler cannot load it.
+#   tcompile_enable(target ... [STATIC | SERIAL])   compile the annotated functions of these targets, C
+#                                 and C++, with the plugin, and link libtcrt (STATIC: libtcrt.a; SERIAL:
+#                                 with one thread in place of OpenMP, for -static).  An error when a
+#                                 compiler that they need cannot load the plugin.
 #   tcompile_options(target KEY=VALUE ...)   options for every annotated function of the target
 #
 # TCompile_NVRTC: the library that compiles device code, found here as the plugin would find it (the
 # variable TC_NVRTC wins), or `none`.  It stands on the command line of every object, because a
 # compiler cache does not see what a plugin opens: an object made without it must not come back.
 
-# One clear sentence in `out` when this project's C compiler cannot load the plugin; else empty.
-function(_tcompile_refusal out)
+# The languages that the target's files are in, of C and C++; all that the project has, where the files
+# do not tell (they are added later).
+function(_tcompile_languages target out)
+  get_property(enabled GLOBAL PROPERTY ENABLED_LANGUAGES)
+  get_target_property(files ${target} SOURCES)
+  set(project "")
+  set(used "")
+  foreach(language C CXX)
+    if(NOT language IN_LIST enabled)
+      continue()
+    endif()
+    list(APPEND project ${language})
+    foreach(file ${files})
+      cmake_path(GET file EXTENSION LAST_ONLY extension)
+      string(REGEX REPLACE "^\\." "" extension "${extension}")
+      if(extension IN_LIST CMAKE_${language}_SOURCE_FILE_EXTENSIONS)
+        list(APPEND used ${language})
+        break()
+      endif()
+    endforeach()
+  endforeach()
+  if(NOT used)
+    set(used ${project})
+  endif()
+  set(${out} "${used}" PARENT_SCOPE)
+endfunction()
+
+# One clear sentence in `out` when the compiler of one of the languages cannot load the plugin, and
+# another one when that can be changed; else empty.
+function(_tcompile_refusal languages out)
+  set(version ${TCompile_LLVM_VERSION})
   set(reason "")
   if(NOT TARGET TCompile::plugin)
     set(reason "this TCompile was built without its compiler plugin")
-  elseif(NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
-    set(reason "the plugin needs clang ${TCompile_LLVM_VERSION} as the C compiler, which is ${CMAKE_C_COMPILER_ID}")
-  elseif(NOT CMAKE_C_COMPILER_VERSION MATCHES "^${TCompile_LLVM_VERSION}\\.")
-    set(reason "the plugin is built for clang ${TCompile_LLVM_VERSION}, and the C compiler is clang ${CMAKE_C_COMPILER_VERSION}")
+  elseif(NOT languages)
+    set(reason "the project enables neither C nor CXX")
   endif()
+  set(name_C "C")
+  set(name_CXX "C++")
+  set(clang_C clang-${version})
+  set(clang_CXX clang++-${version})
+  foreach(language ${languages})
+    set(id "${CMAKE_${language}_COMPILER_ID}")
+    set(is "${CMAKE_${language}_COMPILER_VERSION}")
+    if(NOT reason AND NOT (id STREQUAL "Clang" AND is MATCHES "^${version}\\."))
+      set(reason "the plugin needs clang ${version} as the ${name_${language}} compiler, which is ${id} ${is}. Set CMAKE_${language}_COMPILER=${clang_${language}}")
+    endif()
+  endforeach()
   set(${out} "${reason}" PARENT_SCOPE)
 endfunction()
 
@@ -43,11 +83,21 @@ function(_tcompile_nvrtc_option plugin_file out)
 endfunction()
 
 function(tcompile_enable)
-  _tcompile_refusal(reason)
-  if(reason)
-    message(FATAL_ERROR "tcompile_enable: ${reason}. Set CMAKE_C_COMPILER=clang-${TCompile_LLVM_VERSION}, "
-                        "or link TCompile::tcrt alone: the same sources then run eagerly.")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "STATIC;SERIAL" "" "")
+  set(runtime TCompile::tcrt)
+  if(arg_STATIC)
+    set(runtime TCompile::tcrt_static)
+  elseif(arg_SERIAL)
+    set(runtime TCompile::tcrt_serial)
   endif()
+  foreach(target ${arg_UNPARSED_ARGUMENTS})
+    _tcompile_languages(${target} languages)
+    _tcompile_refusal("${languages}" reason)
+    if(reason)
+      message(FATAL_ERROR "tcompile_enable(${target}): ${reason}. "
+                          "With ${runtime} alone, the same sources run eagerly.")
+    endif()
+  endforeach()
   # Objects are made anew when the plugin changes; OBJECT_DEPENDS wants a path.
   get_target_property(plugin_file TCompile::plugin IMPORTED_LOCATION)
   if(NOT plugin_file)
@@ -55,8 +105,8 @@ function(tcompile_enable)
     set(plugin_file ${plugin_folder}/libtcplugin.so)
   endif()
   _tcompile_nvrtc_option(${plugin_file} nvrtc)
-  foreach(target ${ARGV})
-    target_link_libraries(${target} PRIVATE TCompile::tcrt)
+  foreach(target ${arg_UNPARSED_ARGUMENTS})
+    target_link_libraries(${target} PRIVATE ${runtime})
     target_compile_options(${target} PRIVATE
       "$<$<COMPILE_LANGUAGE:C,CXX>:-fplugin=$<TARGET_FILE:TCompile::plugin>;${nvrtc}>")
     add_dependencies(${target} TCompile::plugin)

@@ -4,6 +4,7 @@ include(CMakePackageConfigHelpers)
 set(TCompile_LLVM_VERSION ${TC_LLVM})
 add_library(TCompile::tcrt ALIAS tcrt)
 add_library(TCompile::tcrt_static ALIAS tcrt_static)
+add_library(TCompile::tcrt_serial ALIAS tcrt_serial)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/TCompile)
 set(TCompile_PLUGIN_FILE "")
@@ -12,15 +13,16 @@ if(TARGET tcplugin)
   install(TARGETS tcplugin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 
-install(TARGETS tcrt tcrt_static EXPORT TCompileTargets
+install(TARGETS tcrt tcrt_archive tcserial tcrt_static tcrt_serial EXPORT TCompileTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 list(JOIN OpenMP_C_LIBRARIES " " TCompile_OPENMP)
 configure_file(cmake/libtcrt.so.in ${CMAKE_CURRENT_BINARY_DIR}/install/libtcrt.so @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/install/libtcrt.so DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET tcompile)
-  install(TARGETS tcompile tc-explain tc-options RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS ${TC_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+install(FILES cmake/tsan.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/tcompile)
 install(DIRECTORY runtime/libtcrt/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT TCompileTargets NAMESPACE TCompile:: DESTINATION ${package_dir})
 install(FILES cmake/TCompile.cmake DESTINATION ${package_dir})
@@ -51,4 +53,5 @@ include("@CMAKE_CURRENT_SOURCE_DIR@/cmake/TCompile.cmake")
 # Paths in tcrt.pc are relative to the file: an installation can be moved.
 file(RELATIVE_PATH TCompile_PC_INCLUDE /${CMAKE_INSTALL_LIBDIR}/pkgconfig /${CMAKE_INSTALL_INCLUDEDIR})
 configure_file(cmake/tcrt.pc.in ${CMAKE_CURRENT_BINARY_DIR}/tcrt.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tcrt.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(cmake/tcrt-serial.pc.in ${CMAKE_CURRENT_BINARY_DIR}/tcrt-serial.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tcrt.pc ${CMAKE_CURRENT_BINARY_DIR}/tcrt-serial.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -63,6 +63,14 @@ static void canonical_slice(tc_dims *c, const tc_type *x, tc_dim *attr) {
   attr[2] = stop;
 }
 
+/* A scalar has no axes to go along: the list becomes empty, and what is behind it moves up. */
+static int no_axes(tc_dim *list, int nattr, int k) {
+  const int n = (int)tc_dim_value(list[k]);
+  list[k] = tc_dim_const(0);
+  for (int i = k + 1; i + n < nattr; i++) list[i] = list[i + n];
+  return nattr - n;
+}
+
 /* An empty list flips every axis, as a reduction's reduces all. */
 static int every_axis(const tc_type *x, tc_dim *attr) {
   attr[0] = tc_dim_const(x->rank);
@@ -97,8 +105,12 @@ int tc_attr_canonical(tc_dims *c, tc_op op, const tc_type *x, const tc_type *res
   default:
     break;
   }
-  if ((k = tc_attr_find(op, attr, "axes", &kind)) >= 0) canonical_axes(attr + k, x->rank, true);
-  if ((k = tc_attr_find(op, attr, "axis", &kind)) >= 0) canonical_axis(&attr[k], x->rank);
+  if ((k = tc_attr_find(op, attr, "axes", &kind)) >= 0) {
+    if (!x->rank) return no_axes(attr, nattr, k);
+    canonical_axes(attr + k, x->rank, true);
+  }
+  if ((k = tc_attr_find(op, attr, "axis", &kind)) >= 0)
+    canonical_axis(&attr[k], x->rank ? x->rank : 1);
   if (op == OP_SLICE) canonical_slice(c, x, attr);
   if (op == OP_SELECT && tc_dim_known_le(c, attr[1], tc_dim_const(-1)))
     attr[1] = tc_dim_add(c, attr[1], x->dim[tc_dim_value(attr[0])]);

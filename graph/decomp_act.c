@@ -114,10 +114,12 @@ static tc_ref ramp(const dc *c, tc_ref x) {
   return between(c, dc2(c, OP_ADD, x, dc_const(c, 3)), 0, 6);
 }
 
+/* x times a share of 0 .. 1: no product is larger than x. */
 tc_ref decomp_hardswish(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   tc_ref x = dc_in(&c, in[0]);
-  return dc_out(&c, n, dc2(&c, OP_DIV, dc2(&c, OP_MUL, x, ramp(&c, x)), dc_const(&c, 6)));
+  tc_ref share = dc2(&c, OP_DIV, ramp(&c, x), dc_const(&c, 6));
+  return dc_out(&c, n, dc2(&c, OP_MUL, x, share));
 }
 
 tc_ref decomp_hardsigmoid(tc_graph *g, const tc_node *n, const tc_ref *in) {

@@ -58,11 +58,14 @@ tc_ref decomp_mse(tc_graph *g, const tc_node *n, const tc_ref *in) {
   return reduced(&c, n, dc1(&c, OP_SQUARE, d));
 }
 
-/* max(x, 0) - x t + log1p(exp(-|x|)): no logarithm of a probability that rounded to 0 */
+/* |x| (x > 0 ? 1 - t : t) + log1p(exp(-|x|)): no logarithm of a probability that rounded to 0, and 0
+ * where an infinite x is right */
 tc_ref decomp_bce_logits(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   tc_ref x = dc_in(&c, in[0]), t = dc_in(&c, in[1]);
-  tc_ref decay = dc1(&c, OP_EXP, dc1(&c, OP_NEG, dc1(&c, OP_ABS, x)));
-  tc_ref linear = dc2(&c, OP_SUB, dc2(&c, OP_MAXIMUM, x, dc_const(&c, 0)), dc2(&c, OP_MUL, x, t));
+  tc_ref zero = dc_const(&c, 0), size = dc1(&c, OP_ABS, x);
+  tc_ref off = dc3(&c, OP_WHERE, dc2(&c, OP_GT, x, zero), dc2(&c, OP_SUB, dc_const(&c, 1), t), t);
+  tc_ref linear = dc3(&c, OP_WHERE, dc2(&c, OP_EQ, off, zero), zero, dc2(&c, OP_MUL, size, off));
+  tc_ref decay = dc1(&c, OP_EXP, dc1(&c, OP_NEG, size));
   return reduced(&c, n, dc2(&c, OP_ADD, linear, dc1(&c, OP_LOG1P, decay)));
 }

@@ -9,8 +9,10 @@ static tc_ref shifted(const dc *c, tc_ref x, const dc_axes *axis) {
   return dc2(c, OP_SUB, x, dc_reduce(c, OP_AMAX, x, axis, true));
 }
 
+/* None of a scalar. */
 static dc_axes the_axis(const dc *c, const tc_node *n, tc_ref x) {
-  return (dc_axes){1, {dc_axis(n, "axis", rank_of(c, x))}};
+  const int rank = rank_of(c, x);
+  return (dc_axes){rank > 0, {rank > 0 ? dc_axis(n, "axis", rank) : 0}};
 }
 
 /* A scalar, or an axis without elements: the formulas below need a maximum. */

@@ -223,16 +223,9 @@ static tc_ref constant(tc_graph *g, tc_dtype dtype, bool weak, uint64_t bits, tc
   return tc_build(g, OP_CONST, 0, NULL, 4, attr, NULL, loc);
 }
 
-/* Toward zero; what int64 cannot hold saturates and NaN gives 0. */
-static int64_t to_int(double v) {
-  if (v >= 0x1p63) return INT64_MAX;
-  if (v < -0x1p63) return INT64_MIN;
-  return v == v ? (int64_t)v : 0;
-}
-
 tc_ref tc_graph_const_f(tc_graph *g, tc_dtype dtype, bool weak, double v, tc_loc loc) {
   if (!tc_dtype_is_float(dtype))
-    return tc_graph_const_i(g, dtype, weak, dtype == TC_BOOL ? v != 0 : to_int(v), loc);
+    return tc_graph_const_i(g, dtype, weak, tc_dtype_truncate(dtype, v), loc);
   uint64_t bits;
   v = tc_dtype_round(dtype, v);
   memcpy(&bits, &v, sizeof bits);
@@ -258,7 +251,7 @@ bool tc_node_const(const tc_node *n, double *f, int64_t *i) {
   memcpy(&v, &bits, sizeof v);
   bool floating = tc_dtype_is_float((tc_dtype)n->type.dtype);
   if (f) *f = floating ? v : (double)(int64_t)bits;
-  if (i) *i = floating ? to_int(v) : (int64_t)bits;
+  if (i) *i = floating ? tc_dtype_truncate(TC_I64, v) : (int64_t)bits;
   return true;
 }
 

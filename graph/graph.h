@@ -202,8 +202,15 @@ const char *tc_dtype_text(tc_dtype d); /* "f32" */
 bool tc_dtype_parse(const char *text, size_t n, tc_dtype *d);
 double tc_dtype_round(tc_dtype d, double v); /* to the nearest value of a floating dtype, half to even */
 int64_t tc_dtype_wrap(tc_dtype d, int64_t v); /* to an integer dtype or bool (v != 0) */
+/* What a cast makes of a floating number: towards zero; NaN is 0, what d cannot hold is its nearest
+ * end; for bool v != 0, so that NaN is true. */
+int64_t tc_dtype_truncate(tc_dtype d, double v);
+/* The ends of an integer dtype, or of bool. */
+int64_t tc_dtype_least(tc_dtype d);
+int64_t tc_dtype_most(tc_dtype d);
 /* Result dtype of two operands, as documented in tcompile.h. */
 tc_dtype tc_promote(const tc_type *a, const tc_type *b);
+tc_dtype tc_promote_all(const tc_type *const *t, int n); /* of n; NULL does not count */
 /* NumPy's start:stop:step of an axis (step not 0; +-2^60 and beyond: the ends): the first
  * element taken and how many; false: not resolvable. */
 bool tc_slice_bounds(tc_dims *c, tc_dim size, tc_dim start, tc_dim stop, int64_t step, tc_dim *first,

@@ -75,12 +75,16 @@ bool infer_axis(tc_infer *c, const tc_type *t, int rank, tc_dim axis, int *out) 
   return true;
 }
 
+bool infer_along(tc_infer *c, const tc_type *t, tc_dim axis, int *out) {
+  return infer_axis(c, t, t->rank ? t->rank : 1, axis, out);
+}
+
 bool infer_axes(tc_infer *c, const tc_type *t, int k, uint32_t *mask, int *n) {
   *mask = 0;
   *n = (int)tc_dim_value(c->attr[k]);
   for (int i = 0; i < *n; i++) {
     int axis;
-    if (!infer_axis(c, t, t->rank, c->attr[k + 1 + i], &axis)) return false;
+    if (!infer_along(c, t, c->attr[k + 1 + i], &axis)) return false;
     if (*mask >> axis & 1) return infer_fail(c, "axis %d appears twice", axis);
     *mask |= 1u << axis;
   }

@@ -1,7 +1,7 @@
 /* Result type of einsum: labels of each operand against its shape, then the labels of the result.
  *
  * A label is a letter, or one of the axes that "..." stands for, counted from the right.  Sizes of
- * one label are equal or broadcast.  Without "->" the result has what "..." stands for, then the
+ * one label are equal or broadcast; within one operand, where it means a diagonal, they are equal.  Without "->" the result has what "..." stands for, then the
  * letters that occur once, in alphabetical order (capitals first). */
 #include "graph/infer_impl.h"
 
@@ -12,6 +12,8 @@ typedef struct einsum {
   const char *at;
   tc_dim size[LABELS];
   uint16_t count[LABELS];
+  int operand[LABELS]; /* the last one with the label, counted from 1, and its size there */
+  tc_dim own[LABELS];
   int dots; /* most axes that an ellipsis stands for */
 } einsum;
 
@@ -46,9 +48,14 @@ static bool read_labels(einsum *e, labels *l) {
 }
 
 static bool note(einsum *e, int label, tc_dim size, int operand, int axis) {
-  tc_dim *known = &e->size[label], both;
+  tc_dim *known = &e->size[label], both = size;
+  const bool diagonal = e->operand[label] == operand + 1;
+  bool fits = !diagonal || !tc_dim_bad(both = tc_dim_unify(e->c->dims, e->own[label], size));
+  if (!fits) known = &e->own[label];
+  else e->own[label] = both;
+  e->operand[label] = operand + 1;
   if (!e->count[label]++) return *known = size, true;
-  if (!infer_broadcast_dim(e->c, *known, size, &both)) {
+  if (!fits || !infer_broadcast_dim(e->c, *known, both, &both)) {
     tc_infer *c = e->c;
     return infer_fail(c, "\"%s\": axis %d of operand %d has size %s, but '%c' is %s elsewhere",
                       c->string, axis, operand + 1, SIZE(size), label < LETTERS ? label : '.',

@@ -6,7 +6,7 @@
 #ifndef TC_INFER_IMPL_H
 #define TC_INFER_IMPL_H
 
-#include "graph/type_impl.h"
+#include "graph/graph.h"
 
 /* Sets the message and gives false. */
 bool infer_fail(tc_infer *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -28,7 +28,9 @@ infer_text infer_dim_text(tc_infer *c, tc_dim d);
 bool infer_int(tc_infer *c, int k, const char *name, int64_t *v);
 /* Axis in -rank .. rank-1 to 0 .. rank-1; `t` is named in the message. */
 bool infer_axis(tc_infer *c, const tc_type *t, int rank, tc_dim axis, int *out);
-/* List of distinct axes at attr[k]: bit i of *mask for axis i.  *n: how many were given. */
+/* Likewise of what goes along an axis and leaves the others alone: a scalar is as a row of one. */
+bool infer_along(tc_infer *c, const tc_type *t, tc_dim axis, int *out);
+/* List of distinct such axes at attr[k]: bit i of *mask for axis i.  *n: how many were given. */
 bool infer_axes(tc_infer *c, const tc_type *t, int k, uint32_t *mask, int *n);
 
 /* acc becomes the broadcast of acc and b; the dtype of acc stays. */

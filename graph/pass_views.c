@@ -10,7 +10,8 @@
  *
  * so a region keeps the shape of the heavy op that feeds it, where its kernel is, and views end on
  * arguments, where they are index arithmetic, or on results.  An EXPAND under an elementwise op
- * goes away when broadcasting says the same.
+ * goes away when broadcasting says the same; where it repeats the matrices that products of one row
+ * share, these are the rows of one product.
  *
  * Up is decided backwards, from users to operands: a node that is read once takes over the views of
  * its reader as a short chain (moves).  Down is decided forwards, while the new graph is built.
@@ -199,6 +200,59 @@ static bool before_view(const tc_rewrite *w, const tc_node *n, const tc_ref *in,
   return true;
 }
 
+/* ---- products of one row that share a matrix ------------------------------------------------- */
+
+/* r is x[.., H, K, N] with each matrix repeated along the axis in front of the last two: a reshape to
+ * [.., H*G, K, N] of an expand to [.., H, G, K, N].  x, or ref 0. */
+static tc_ref repeated(tc_graph *g, tc_ref r, tc_loc loc) {
+  const tc_node *merge = tc_graph_node(g, r);
+  const tc_ref none = {0};
+  if (merge->op != OP_RESHAPE || merge->type.rank < 3) return none;
+  const tc_node *expand = tc_graph_node(g, merge->in[0]);
+  const int rank = merge->type.rank, axis = rank - 2; /* that repeats */
+  if (expand->op != OP_EXPAND || expand->type.rank != rank + 1) return none;
+  tc_type from = *tc_graph_type(g, expand->in[0]), merged = expand->type;
+  if (from.rank != rank + 1 || !tc_dim_is(from.dim[axis], 1)) return none;
+  for (int i = 0; i <= rank; i++)
+    if (i != axis && !tc_dim_same(from.dim[i], expand->type.dim[i])) return none;
+  merged.dim[axis] = tc_dim_mul(tc_graph_dims(g), merged.dim[axis - 1], merged.dim[axis]);
+  for (int i = axis; i <= rank; i++) merged.dim[i - 1] = merged.dim[i];
+  merged.rank--;
+  if (!tc_same_shape(&merged, &merge->type)) return none;
+  for (int i = axis; i < rank; i++) from.dim[i] = from.dim[i + 1];
+  from.rank--;
+  const tc_view_step drop = tc_view_reshape(&from);
+  return tc_view_apply(g, expand->in[0], &drop, loc);
+}
+
+/* a[.., H*G, 1, K] times b, which is repeated, perhaps with its matrices transposed behind that:
+ * [.., H, G, K] times what b is made of, seen as the result.  Or ref 0. */
+static tc_ref share_rows(tc_graph *g, const tc_node *n, const tc_ref *in) {
+  tc_type a = *tc_graph_type(g, in[0]);
+  const tc_node b = *tc_graph_node(g, in[1]);
+  const int rank = n->type.rank;
+  const tc_ref none = {0};
+  if (a.rank != rank || b.type.rank != rank || rank < 3 || !tc_dim_is(a.dim[rank - 2], 1))
+    return none;
+  const bool turned = b.op == OP_PERMUTE;
+  tc_view_step turn = turned ? tc_view_of(&b) : (tc_view_step){0};
+  for (int i = 0; turned && i < rank; i++)
+    if (tc_dim_value(turn.arg[i]) != (i < rank - 2 ? i : 2 * rank - 3 - i)) return none;
+  tc_ref x = repeated(g, turned ? b.in[0] : in[1], n->loc);
+  if (!x.id || !tc_dim_same(a.dim[rank - 3], b.type.dim[rank - 3])) return none;
+  tc_type rows = a, whole = n->type;
+  const tc_type t = *tc_graph_type(g, x);
+  rows.dim[rank - 3] = t.dim[rank - 3];
+  rows.dim[rank - 2] = tc_dim_div(tc_graph_dims(g), a.dim[rank - 3], t.dim[rank - 3]);
+  turn.to = t;
+  turn.to.dim[rank - 2] = t.dim[rank - 1];
+  turn.to.dim[rank - 1] = t.dim[rank - 2];
+  const tc_view_step cut = tc_view_reshape(&rows), back = tc_view_reshape(&whole);
+  const tc_ref q = tc_view_apply(g, in[0], &cut, n->loc);
+  if (turned) x = tc_view_apply(g, x, &turn, n->loc);
+  return tc_view_apply(g, tc_build2(g, OP_MATMUL, q, x, n->loc), &back, n->loc);
+}
+
 /* ---- the walk -------------------------------------------------------------------------------- */
 
 /* What is stored where a view splits two kernels should be the narrow value. */
@@ -235,7 +289,8 @@ static tc_ref view_node(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_ref 
     if (!edge) drop_expands(w->g, &n->type, n->nin, now);
     y = edge ? tc_rewrite_copy(w->g, w->old, n, now) : rebuild_pointwise(w, n, now, &n->type);
   } else {
-    y = tc_rewrite_copy(w->g, w->old, n, in);
+    y = n->op == OP_MATMUL ? share_rows(w->g, n, in) : (tc_ref){0};
+    if (!y.id) y = tc_rewrite_copy(w->g, w->old, n, in);
   }
   return tc_view_apply_all(w->g, y, m->after[r.id], n->loc);
 }

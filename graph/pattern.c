@@ -19,7 +19,6 @@ bool tc_const_value(const tc_graph *g, tc_ref r, tc_scalar_value *v) {
   if (n->op == OP_FULL) n = tc_graph_node(g, n->in[0]);
   v->dtype = (tc_dtype)n->type.dtype;
   if (!tc_node_const(n, &v->f, &v->i)) return false;
-  if (!tc_scalar_converts(*v, dtype)) return false;
   if (v->dtype != dtype) *v = tc_scalar_convert(*v, dtype);
   return true;
 }

@@ -1,5 +1,7 @@
 /* Element types, promotion, and types as text for messages. */
-#include "graph/type_impl.h"
+#include "graph/graph.h"
+
+#include "graph/formulas.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,10 +11,18 @@
 static const struct {
   const char *text;
   uint8_t bytes;
+  int64_t least, most; /* of integers and bool */
 } dtypes[TC_DTYPE_COUNT] = {
-    [TC_BOOL] = {"bool", 1}, [TC_U8] = {"u8", 1},   [TC_I8] = {"i8", 1},   [TC_I16] = {"i16", 2},
-    [TC_I32] = {"i32", 4},   [TC_I64] = {"i64", 8}, [TC_F16] = {"f16", 2}, [TC_BF16] = {"bf16", 2},
-    [TC_F32] = {"f32", 4},   [TC_F64] = {"f64", 8},
+    [TC_BOOL] = {"bool", 1, 0, 1},
+    [TC_U8] = {"u8", 1, 0, UINT8_MAX},
+    [TC_I8] = {"i8", 1, INT8_MIN, INT8_MAX},
+    [TC_I16] = {"i16", 2, INT16_MIN, INT16_MAX},
+    [TC_I32] = {"i32", 4, INT32_MIN, INT32_MAX},
+    [TC_I64] = {"i64", 8, INT64_MIN, INT64_MAX},
+    [TC_F16] = {"f16", 2, 0, 0},
+    [TC_BF16] = {"bf16", 2, 0, 0},
+    [TC_F32] = {"f32", 4, 0, 0},
+    [TC_F64] = {"f64", 8, 0, 0},
 };
 
 bool tc_dtype_is_float(tc_dtype d) { return d >= TC_F16 && d <= TC_F64; }
@@ -67,6 +77,13 @@ int64_t tc_dtype_wrap(tc_dtype d, int64_t v) {
   default:
     return v;
   }
+}
+
+int64_t tc_dtype_least(tc_dtype d) { return dtypes[d].least; }
+int64_t tc_dtype_most(tc_dtype d) { return dtypes[d].most; }
+
+int64_t tc_dtype_truncate(tc_dtype d, double v) {
+  return d == TC_BOOL ? v != 0 : tc_f_to_int(v, dtypes[d].least, dtypes[d].most);
 }
 
 /* ---- promotion ------------------------------------------------------------------------------- */

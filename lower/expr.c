@@ -128,7 +128,7 @@ tc_val lo_expr(lo_kb *b, const tc_expr *e) {
 /* ---- makers ---------------------------------------------------------------------------------- */
 
 tc_val lo_const_f(lo_kb *b, tc_dtype d, double v) {
-  if (!tc_dtype_is_float(d)) return lo_const_i(b, d, d == TC_BOOL ? v != 0 : (int64_t)v);
+  if (!tc_dtype_is_float(d)) return lo_const_i(b, d, tc_dtype_truncate(d, v));
   tc_expr e = {.kind = TC_EX_CONST, .dtype = lo_compute_type(d), .f = v};
   if (e.dtype == TC_F32) e.f = (double)(float)v;
   return lo_expr(b, &e);
@@ -148,17 +148,12 @@ tc_val lo_const_i(lo_kb *b, tc_dtype d, int64_t v) {
   return lo_expr(b, &e);
 }
 
-/* Integer range of a double conversion, where C defines it. */
-static bool converts(double v) { return v > -9.2e18 && v < 9.2e18; }
-
 tc_val lo_cast(lo_kb *b, tc_val v, tc_dtype d) {
   d = lo_compute_type(d);
   const tc_expr *x = &b->k->expr[v.id];
   if (x->dtype == d) return v;
-  if (x->kind == TC_EX_CONST) {
-    if (!tc_dtype_is_float(x->dtype)) return lo_const_i(b, d, x->i);
-    if (tc_dtype_is_float(d) || d == TC_BOOL || converts(x->f)) return lo_const_f(b, d, x->f);
-  }
+  if (x->kind == TC_EX_CONST)
+    return tc_dtype_is_float(x->dtype) ? lo_const_f(b, d, x->f) : lo_const_i(b, d, x->i);
   if (x->kind == TC_EX_SCALAR && x->dtype != TC_BOOL && tc_dtype_is_float(x->dtype) == tc_dtype_is_float(d) &&
       tc_dtype_bytes(x->dtype) == 8) {
     tc_expr e = *x;

@@ -118,19 +118,71 @@ bool lo_flatten(lo *L, const lo_index *at, const tc_type *t, lo_lin *out) {
   return true;
 }
 
-const lo_index *lo_unflatten(lo *L, const lo_lin *flat, const tc_type *t) {
+/* d = q * by exactly, or false. */
+static bool divides(lo *L, tc_dim d, tc_dim by, tc_dim *q) {
+  *q = tc_dim_div(L->dims, d, by);
+  return !tc_dim_bad(d) && tc_dim_same(tc_dim_mul(L->dims, *q, by), d);
+}
+
+/* 0 <= l < limit for all points of g. */
+static bool stays_below(lo *L, const lo_group *g, const lo_lin *l, tc_dim limit) {
+  const tc_dim zero = tc_dim_const(0), one = tc_dim_const(1);
+  if (l->nterm || !tc_dim_known_le(L->dims, zero, l->offset)) return false;
+  tc_dim last = l->offset;
+  for (int a = 0; a < g->naxis; a++) {
+    if (tc_dim_is(l->coef[a], 0)) continue;
+    if (!tc_dim_known_le(L->dims, zero, l->coef[a])) return false;
+    const tc_dim steps = tc_dim_sub(L->dims, g->extent[a], one);
+    last = tc_dim_add(L->dims, last, tc_dim_mul(L->dims, l->coef[a], steps));
+  }
+  return tc_dim_known_le(L->dims, tc_dim_add(L->dims, last, one), limit);
+}
+
+bool lo_lin_divide(lo *L, const lo_group *g, const lo_lin *l, tc_dim by, lo_lin *quotient,
+                   lo_lin *rest) {
+  tc_dim q;
+  memset(quotient, 0, sizeof *quotient);
+  memset(rest, 0, sizeof *rest);
+  if (tc_dim_is(by, 0)) return false;
+  if (divides(L, l->offset, by, &q)) quotient->offset = q;
+  else rest->offset = l->offset;
+  for (int a = 0; a < LO_AXES; a++) {
+    if (tc_dim_is(l->coef[a], 0)) continue;
+    if (divides(L, l->coef[a], by, &q)) quotient->coef[a] = q;
+    else rest->coef[a] = l->coef[a];
+  }
+  for (uint64_t t = 0; t < l->nterm; t++) {
+    if (!divides(L, l->term[t].stride, by, &q)) return false;
+    quotient->term[quotient->nterm] = l->term[t];
+    quotient->term[quotient->nterm++].stride = q;
+  }
+  return stays_below(L, g, rest, by);
+}
+
+int lo_first_wide(const tc_type *t) {
+  int i = 0;
+  while (i < t->rank && tc_dim_is(t->dim[i], 1)) i++;
+  return i;
+}
+
+const lo_index *lo_unflatten(lo *L, const lo_group *g, const lo_lin *flat, const tc_type *t) {
   lo_index d;
   memset(&d, 0, sizeof d);
-  int wide = 0, which = 0;
-  for (int i = 0; i < t->rank; i++)
-    if (!tc_dim_is(t->dim[i], 1)) wide++, which = i;
-  if (wide > 1) {
-    d.rank = d.flat = 1;
-    d.dim[0] = *flat;
-  } else {
-    d.rank = t->rank;
-    if (wide) d.dim[which] = *flat;
+  lo_lin left = *flat;
+  const int first = lo_first_wide(t);
+  d.rank = t->rank;
+  for (int i = t->rank - 1; i > first; i--) {
+    lo_lin quotient;
+    if (tc_dim_is(t->dim[i], 1)) continue;
+    if (!lo_lin_divide(L, g, &left, t->dim[i], &quotient, &d.dim[i])) {
+      memset(&d, 0, sizeof d);
+      d.rank = d.flat = 1;
+      d.dim[0] = *flat;
+      return lo_intern(L, &d);
+    }
+    left = quotient;
   }
+  if (first < t->rank) d.dim[first] = left;
   return lo_intern(L, &d);
 }
 

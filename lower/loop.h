@@ -69,7 +69,7 @@ typedef struct tc_axis {
 
 typedef struct tc_val { uint32_t id; } tc_val; /* index in the pool; 0 = none */
 
-/* offset + sum coef[i] * axis[i] + sum value(term[j]) * stride(term[j]), in elements. */
+/* offset + sum coef[i] * axis[i] + sum value(term[j]) * stride(term[j]), in elements from the kernel's base. */
 typedef struct tc_term { tc_val value; tc_dim stride; tc_dim bound; } tc_term; /* 0 <= value < bound is checked */
 typedef struct tc_address {
   tc_dim offset;
@@ -83,13 +83,13 @@ typedef struct tc_address {
 typedef enum {
   TC_EX_NONE,
   TC_EX_CONST,  /* f (floating dtypes) or i */
-  TC_EX_SCALAR, /* scalar argument `index`, converted to dtype */
+  TC_EX_SCALAR, /* scalar argument `index`, converted to dtype: of the graph, then the program's constants */
   TC_EX_DIM,    /* value of a size, i64 */
   TC_EX_INDEX,  /* value of an address expression (no buffer), i64: iota, tril, argmax positions;
                  * its terms are checked as those of a LOAD are (one_hot) */
   TC_EX_LOAD,   /* buffer[address], widened; when `guard` is set: guard ? buffer[address] : 0 */
   TC_EX_OP,     /* elementwise primitive of the op table, all operands of its compute dtype */
-  TC_EX_CAST,   /* converts to dtype as C does, saturating nothing; float to bool is != 0 */
+  TC_EX_CAST,   /* converts to dtype: floats to integers as tc_dtype_truncate, integers wrap; to bool: != 0 */
   TC_EX_ROUND,  /* f32 rounded through `storage` (f16, bf16) */
   TC_EX_RESULT, /* result `index` of a reduction or scan of this nest, or the matmul's product */
   TC_EX_RANDOM  /* Philox: op RAND or RANDN, in[0] seed (i64), address = element number, storage =
@@ -191,6 +191,7 @@ typedef struct tc_kernel {
   const char *name;    /* readable: "softmax_2", from the ops it fuses */
   uint32_t nbuffer;
   uint32_t *buffer;    /* program buffers in argument order; exprs and actions index this list */
+  tc_dim *base;        /* for each, the element that its argument points to: addresses count from there */
   uint32_t nexpr;
   tc_expr *expr;       /* the pool; expr[0] unused */
   uint32_t nnest;
@@ -215,6 +216,8 @@ typedef struct tc_program {
   tc_dim workspace;  /* bytes of all ARENA buffers after planning */
   uint32_t noutput;
   uint32_t *output;  /* program buffer of each result (an OUTPUT buffer) */
+  uint32_t nconstant;
+  double *constant;  /* scalars of kernels that are equal but for them: f64, behind those of the graph */
 } tc_program;
 
 /* What a schedule depends on: how the machine at hand is fed and what it does well.  Sizes are in

@@ -200,7 +200,11 @@ static void run(lo *L) {
   lo_resolve_writes(L);
   copy_writes(L);
   lo_plan(L);
-  for (uint32_t i = 0; i < L->p->nkernel; i++) lo_estimate_bytes(L, &L->p->kernel[i]);
+  for (uint32_t i = 0; i < L->p->nkernel; i++) {
+    lo_estimate_bytes(L, &L->p->kernel[i]);
+    lo_move_bases(L, &L->p->kernel[i]);
+  }
+  lo_share_constants(L);
 }
 
 static tc_program *new_program(tc_graph *g) {

@@ -3,6 +3,7 @@
  *   facts.c     forwards: what each node costs and reads
  *   index.c     affine indices over the axes of a group, interned
  *   operand.c   index of a node -> index of its operand
+ *   cut.c       axes of a group are cut where a view divides them
  *   group.c     groups of nodes that share a loop nest, and what may join them
  *   place.c     backwards: every node gets a group, or is recomputed where it is read;
  *               place_heavy.c: reductions, matmuls and what has loops of its own
@@ -13,6 +14,8 @@
  *               lanes.c: which axis runs in vector lanes;  pixels.c: short last axes
  *   matmul.c    group -> matmul template
  *   inplace.c   writes into operands;  plan.c: workspace
+ *   base.c      constant parts of addresses become parts of pointers;  constants.c: constants of
+ *               kernels that are equal otherwise become arguments
  *
  * Placement.  Nodes are visited from results to operands, so every reader of a node is known when
  * it is placed.  A reader demands a value at an index over the axes of its own group.  Groups are
@@ -107,6 +110,7 @@ typedef struct lo_group {
   tc_ref matmul, scan, call;
   const lo_index *at; /* of the matmul's or scan's result */
   int k;            /* matmul: axis of k */
+  struct lo_demand *demand; /* what it reads */
   uint64_t sources;
   bool is_output;
   uint32_t nmember, cmember, nreduce, creduce, nstore, cstore;
@@ -118,7 +122,8 @@ typedef struct lo_group {
 /* ---- placement ------------------------------------------------------------------------------- */
 
 typedef struct lo_demand {
-  struct lo_demand *next;
+  struct lo_demand *next;  /* of the node that is read */
+  struct lo_demand *other; /* of the group that reads */
   uint32_t group;
   bool load;      /* only a materialised array will do */
   bool prologue;  /* as an operand of the group's matmul */
@@ -160,7 +165,7 @@ typedef struct lo {
   uint32_t ngroup, cgroup;
   lo_group **group; /* [1 .. ngroup] */
   uint32_t nkernelid;
-  uint32_t cbuffer, ckernel;
+  uint32_t cbuffer, ckernel, cconstant;
   uint32_t *input_buffer; /* per graph input: program buffer + 1 */
   uint32_t nwrite;
   lo_write *write;
@@ -206,24 +211,35 @@ bool lo_lin_is_zero(const lo_lin *l);
 uint32_t lo_lin_axes(const lo_lin *l); /* terms included */
 int lo_lin_axis(const lo_lin *l); /* the axis when l is exactly that, else -1 */
 bool lo_flatten(lo *L, const lo_index *at, const tc_type *t, lo_lin *out);
-/* index of element number `flat` of an array of type t, in the plainest form */
-const lo_index *lo_unflatten(lo *L, const lo_lin *flat, const tc_type *t);
+int lo_first_wide(const tc_type *t); /* the first dimension that is not 1; t's rank: there is none */
+/* Index of element number `flat` of an array of type t over the axes of g: one lin per dimension where
+ * dividing by the sizes is exact for all points of g, else flat. */
+const lo_index *lo_unflatten(lo *L, const lo_group *g, const lo_lin *flat, const tc_type *t);
+/* l = quotient * by + rest, 0 <= rest < by for all points of g; false: neither is affine */
+bool lo_lin_divide(lo *L, const lo_group *g, const lo_lin *l, tc_dim by, lo_lin *quotient, lo_lin *rest);
 /* axes, in order, for the dimensions of t that are not 1, in a group that has exactly those */
 const lo_index *lo_identity(lo *L, const tc_type *t);
 
 /* operand.c: NULL when the operand has to be materialised in n's own shape, or n itself has to */
-const lo_index *lo_operand_index(lo *L, const tc_node *n, int k, const lo_index *at);
-bool lo_inlinable(lo *L, const tc_node *n, const lo_index *at);
+const lo_index *lo_operand_index(lo *L, const lo_group *g, const tc_node *n, int k, const lo_index *at);
+bool lo_inlinable(lo *L, const lo_group *g, const tc_node *n, const lo_index *at);
 int lo_axis_attr(const tc_node *n, int rank);              /* attribute "axis", not negative */
 uint32_t lo_reduced_dims(const tc_node *n, int rank);      /* bits of the reduced dimensions */
 const lo_index *lo_reduce_operand(lo *L, const lo_reduce *r, int k);
 const lo_index *lo_matmul_operand(lo *L, const tc_node *mm, int k, const lo_index *at, int kaxis);
+/* Flat `at` as the number of a row of t and the place in it, a row being the last dimensions; flat where
+ * they cannot be told apart */
+const lo_index *lo_trailing(lo *L, const lo_group *g, const tc_type *t, const lo_index *at, int last);
 /* scatter: where element `at` of the index goes */
 const lo_index *lo_scatter_index(lo *L, const tc_node *n, const lo_index *at);
 /* put: where element `at` of the part goes */
 const lo_index *lo_put_index(lo *L, const tc_node *n, const lo_index *at);
 /* `at` shifted by `by` along dimension d */
 const lo_index *lo_shift(lo *L, const lo_index *at, int d, tc_dim by);
+
+/* cut.c: cuts axes of g such that element number `flat` of an array of type t has one lin per dimension.
+ * All indices over g's axes change with them.  false, and nothing is cut: g's loops would suffer. */
+bool lo_cut_axes(lo *L, lo_group *g, const lo_lin *flat, const tc_type *t);
 
 /* group.c */
 lo_group *lo_new_group(lo *L, const tc_type *shape);
@@ -369,6 +385,11 @@ void lo_map_addresses(lo_kb *b, void (*f)(lo_kb *, tc_address *, const void *), 
 void lo_resolve_writes(lo *L);
 bool lo_same_place(const tc_address *a, const tc_address *b); /* provably the same element */
 void lo_plan(lo *L);
+void lo_share_constants(lo *L);
+void lo_move_bases(lo *L, tc_kernel *k);
+/* Calls f for every load and store of a kernel. */
+typedef void lo_access(void *self, uint32_t *buffer, tc_address *a);
+void lo_each_access(tc_kernel *k, lo_access *f, void *self);
 void lo_estimate_bytes(lo *L, tc_kernel *k); /* of the finished program */
 void lo_name_kernel(lo *L, tc_kernel *k, uint32_t number);
 

@@ -69,11 +69,12 @@ static bool merge_runs(lo *L, const tc_type *to, const tc_type *from, const lo_i
   return true;
 }
 
-static const lo_index *reshape(lo *L, const tc_type *to, const tc_type *from, const lo_index *at) {
+static const lo_index *reshape(lo *L, const lo_group *g, const tc_type *to, const tc_type *from,
+                               const lo_index *at) {
   lo_index d = draft(from->rank);
   if (!at->flat && merge_runs(L, to, from, at, &d)) return lo_intern(L, &d);
   lo_lin flat;
-  return lo_flatten(L, at, to, &flat) ? lo_unflatten(L, &flat, from) : NULL;
+  return lo_flatten(L, at, to, &flat) ? lo_unflatten(L, g, &flat, from) : NULL;
 }
 
 static const lo_index *permute(lo *L, const tc_node *n, const lo_index *at) {
@@ -147,9 +148,9 @@ static const lo_index *keep_terms(lo *L, const lo_index *at, const lo_index *sho
   return lost ? lo_intern(L, &d) : shown;
 }
 
-static const lo_index *view(lo *L, const tc_node *n, const lo_index *at) {
+static const lo_index *view(lo *L, const lo_group *g, const tc_node *n, const lo_index *at) {
   const tc_type *from = tc_graph_type(L->g, n->in[0]);
-  if (n->op == OP_RESHAPE) return keep_terms(L, at, reshape(L, &n->type, from, at));
+  if (n->op == OP_RESHAPE) return keep_terms(L, at, reshape(L, g, &n->type, from, at));
   if (n->op == OP_EXPAND) return keep_terms(L, at, broadcast(L, &n->type, from, at));
   if (at->flat) return NULL;
   if (n->op == OP_PERMUTE) return permute(L, n, at);
@@ -165,6 +166,31 @@ static lo_lin term_lin(tc_ref node, const lo_index *at, tc_dim bound) {
   return l;
 }
 
+const lo_index *lo_trailing(lo *L, const lo_group *g, const tc_type *t, const lo_index *at,
+                            int last) {
+  tc_type merged = *t;
+  merged.rank = (uint8_t)(last + 1);
+  merged.dim[0] = lo_product(L, t->dim, t->rank - last);
+  for (int i = 1; i <= last; i++) merged.dim[i] = t->dim[t->rank - last + i - 1];
+  return lo_unflatten(L, g, &at->dim[0], &merged);
+}
+
+/* An element that is known by its number: the index operand's is the number of what stands in front of the
+ * classes of a ONE_HOT, or of the row of an EMBEDDING. */
+static const lo_index *indexed_by_number(lo *L, const lo_group *g, const tc_node *n, int k,
+                                         const lo_index *at) {
+  if (n->op != OP_ONE_HOT && n->op != OP_EMBEDDING) return NULL;
+  const tc_type *of = tc_graph_type(L->g, n->in[n->op == OP_ONE_HOT ? 0 : 1]);
+  const lo_index *parts = lo_trailing(L, g, &n->type, at, n->type.rank - of->rank);
+  if (parts->flat) return NULL;
+  const lo_index *index = lo_unflatten(L, g, &parts->dim[0], of);
+  if (k == 1 || n->op == OP_ONE_HOT) return index;
+  lo_index d = draft((int)parts->rank);
+  memcpy(d.dim, parts->dim, parts->rank * sizeof *d.dim);
+  d.dim[0] = term_lin(n->in[1], index, tc_graph_type(L->g, n->in[0])->dim[0]);
+  return lo_intern(L, &d);
+}
+
 /* The index operand's own index. */
 static const lo_index *of_index(lo *L, const tc_node *n, const lo_index *at) {
   if (n->op == OP_GATHER) return at;
@@ -175,8 +201,9 @@ static const lo_index *of_index(lo *L, const tc_node *n, const lo_index *at) {
   return lo_intern(L, &d);
 }
 
-static const lo_index *indexed(lo *L, const tc_node *n, int k, const lo_index *at) {
-  if (at->flat) return NULL;
+static const lo_index *indexed(lo *L, const lo_group *g, const tc_node *n, int k,
+                               const lo_index *at) {
+  if (at->flat) return indexed_by_number(L, g, n, k, at);
   const lo_index *index = of_index(L, n, at);
   if (k == 1 || n->op == OP_ONE_HOT) return index;
   const tc_type *from = tc_graph_type(L->g, n->in[0]);
@@ -188,27 +215,28 @@ static const lo_index *indexed(lo *L, const tc_node *n, int k, const lo_index *a
   return lo_intern(L, &d);
 }
 
-const lo_index *lo_operand_index(lo *L, const tc_node *n, int k, const lo_index *at) {
+const lo_index *lo_operand_index(lo *L, const lo_group *g, const tc_node *n, int k,
+                                 const lo_index *at) {
   switch (lo_class(n)) {
   case TC_CLASS_EW:
     if (at->flat && (n->op == OP_TRIL || n->op == OP_TRIU)) return NULL;
     return broadcast(L, &n->type, tc_graph_type(L->g, n->in[k]), at);
-  case TC_CLASS_VIEW: return view(L, n, at);
-  case TC_CLASS_INDEX: return indexed(L, n, k, at);
+  case TC_CLASS_VIEW: return view(L, g, n, at);
+  case TC_CLASS_INDEX: return indexed(L, g, n, k, at);
   case TC_CLASS_SCAN: return at;
   case TC_CLASS_GEN: return at->flat && n->op == OP_EYE ? NULL : lo_empty_index(L);
   default: return NULL;
   }
 }
 
-bool lo_inlinable(lo *L, const tc_node *n, const lo_index *at) {
+bool lo_inlinable(lo *L, const lo_group *g, const tc_node *n, const lo_index *at) {
   tc_class cls = lo_class(n);
   if (cls == TC_CLASS_LEAF) return true;
   if (cls == TC_CLASS_GEN && n->op == OP_EYE) return !at->flat;
   if (cls != TC_CLASS_EW && cls != TC_CLASS_VIEW && cls != TC_CLASS_INDEX && cls != TC_CLASS_GEN)
     return false;
   for (int k = 0; k < n->nin; k++)
-    if (!lo_operand_index(L, n, k, at)) return false;
+    if (!lo_operand_index(L, g, n, k, at)) return false;
   return true;
 }
 

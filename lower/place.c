@@ -19,8 +19,8 @@ void lo_demand_value(lo *L, tc_ref r, lo_group *g, const lo_index *at, bool prol
       return;
     }
   lo_demand *d = lo_alloc(L, L->scratch, sizeof *d);
-  *d = (lo_demand){p->demand, g->id, !at, prologue, in_reduce, at};
-  p->demand = d;
+  *d = (lo_demand){p->demand, g->demand, g->id, !at, prologue, in_reduce, at};
+  p->demand = g->demand = d;
 }
 
 /* n is computed in g at `at`. */
@@ -28,7 +28,17 @@ static void compute(lo *L, lo_group *g, tc_ref r, const lo_index *at, bool prolo
   const tc_node *n = lo_node(L, r);
   lo_add_member(L, g, r);
   for (int k = 0; k < n->nin; k++)
-    lo_demand_value(L, n->in[k], g, lo_operand_index(L, n, k, at), prologue, in_reduce);
+    lo_demand_value(L, n->in[k], g, lo_operand_index(L, g, n, k, at), prologue, in_reduce);
+}
+
+/* Can n be computed where d reads it?  An element that d knows by its number has an index per dimension
+ * where the axes of d's group are cut as the dimensions are. */
+static bool can_compute(lo *L, const tc_node *n, lo_demand *d) {
+  lo_group *g = group_of(L, d);
+  if (lo_inlinable(L, g, n, d->at)) return true;
+  if (!d->at->flat || !lo_cut_axes(L, g, &d->at->dim[0], &n->type)) return false;
+  d->at = lo_unflatten(L, g, &d->at->dim[0], &n->type);
+  return lo_inlinable(L, g, n, d->at);
 }
 
 /* The smallest number a group that computes n may have; marks demands that need an array. */
@@ -37,7 +47,7 @@ static uint32_t bound(lo *L, tc_ref r, bool opaque, bool *loads) {
   uint32_t least = 1;
   *loads = L->place[r.id].target != NULL;
   for (lo_demand *d = L->place[r.id].demand; d; d = d->next) {
-    if (!d->load && !opaque) d->load = !lo_inlinable(L, n, d->at);
+    if (!d->load && !opaque) d->load = !can_compute(L, n, d);
     if (opaque) d->load = true;
     if (d->load) lo_no(L, "it is read in an order in which it cannot be computed");
     uint32_t min = d->group + d->load;

@@ -219,6 +219,7 @@ static tc_ref origin(const lo *L, tc_ref r) {
 }
 
 typedef struct search {
+  const lo_group *g;   /* that puts it */
   tc_ref base, origin; /* what the part is put into */
   const lo_index *to;  /* where */
   int left;            /* values to look at */
@@ -231,9 +232,9 @@ static bool reads_in_place(lo *L, search *s, tc_ref r, const lo_index *at) {
   if (s->left-- <= 0) return false;
   if (r.id == s->base.id) return at == s->to;
   if (n->op == OP_INPUT || n->op == OP_PUT) return origin(L, r).id != s->origin.id;
-  if (!lo_inlinable(L, n, at)) return true; /* an array by itself, which is there before */
+  if (!lo_inlinable(L, s->g, n, at)) return true; /* an array by itself, which is there before */
   for (int k = 0; k < n->nin; k++)
-    if (!reads_in_place(L, s, n->in[k], lo_operand_index(L, n, k, at))) return false;
+    if (!reads_in_place(L, s, n->in[k], lo_operand_index(L, s->g, n, k, at))) return false;
   return true;
 }
 
@@ -253,7 +254,7 @@ static void place_put(lo *L, tc_ref r, tc_ref c, uint32_t kernel) {
   const tc_type *t = tc_graph_type(L->g, n->in[1]);
   lo_group *g = own_group(L, r, t, kernel);
   const lo_index *at = lo_identity(L, t), *to = lo_put_index(L, n, at);
-  search s = {n->in[0], origin(L, n->in[0]), to, LOOK};
+  search s = {g, n->in[0], origin(L, n->in[0]), to, LOOK};
   lo_store_all(L, g, n->in[1], at, r, to, false);
   lo_demand_value(L, n->in[1], g, at, false, false);
   if (L->place[n->in[1].id].demand && !reads_in_place(L, &s, n->in[1], at))

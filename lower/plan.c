@@ -160,37 +160,28 @@ static void drop_unused(lo *L) {
       p->kernel[k].buffer[i] = to[p->kernel[k].buffer[i]];
 }
 
+static void mark(void *self, uint32_t *buffer, tc_address *a) {
+  (void)a;
+  ((uint32_t *)self)[*buffer] = 1;
+}
+
+static void renumber(void *self, uint32_t *buffer, tc_address *a) {
+  (void)a;
+  *buffer = ((const uint32_t *)self)[*buffer];
+}
+
 /* Buffers that no expression or action of the kernel names leave its list. */
 static void compact_kernel(lo *L, tc_kernel *k) {
   if (k->kind == TC_KERNEL_CALL) return; /* all are arguments */
-  uint32_t *to = lo_alloc(L, L->scratch, (k->nbuffer + 1) * sizeof *to);
-  for (uint32_t i = 1; i < k->nexpr; i++)
-    if (k->expr[i].kind == TC_EX_LOAD) to[k->expr[i].buffer] = 1;
-  for (int pass = 0; pass < 2; pass++) {
-    for (uint32_t n = 0; n < k->nnest; n++)
-      for (uint32_t s = 0; s < k->nest[n].nstage; s++)
-        for (uint32_t a = 0; a < k->nest[n].stage[s].naction; a++) {
-          tc_action *x = &k->nest[n].stage[s].action[a];
-          if (x->kind != TC_ACT_STORE && x->kind != TC_ACT_ADD) continue;
-          if (pass) x->buffer = to[x->buffer];
-          else to[x->buffer] = 1;
-        }
-    for (uint32_t a = 0; a < k->mm.epilogue.naction; a++) {
-      tc_action *x = &k->mm.epilogue.action[a];
-      if (pass) x->buffer = to[x->buffer];
-      else to[x->buffer] = 1;
+  uint32_t *to = lo_alloc(L, L->scratch, (k->nbuffer + 1) * sizeof *to), count = 0;
+  lo_each_access(k, mark, to);
+  for (uint32_t i = 0; i < k->nbuffer; i++)
+    if (to[i]) {
+      k->buffer[count] = k->buffer[i];
+      to[i] = count++;
     }
-    if (pass) break;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < k->nbuffer; i++)
-      if (to[i]) {
-        k->buffer[count] = k->buffer[i];
-        to[i] = count++;
-      }
-    k->nbuffer = count;
-  }
-  for (uint32_t i = 1; i < k->nexpr; i++)
-    if (k->expr[i].kind == TC_EX_LOAD) k->expr[i].buffer = to[k->expr[i].buffer];
+  k->nbuffer = count;
+  lo_each_access(k, renumber, to);
 }
 
 void lo_plan(lo *L) {

@@ -190,6 +190,17 @@ static void put_matmul(printer *r, const tc_mm_loop *m) {
   for (uint32_t a = 0; a < m->epilogue.naction; a++) put_action(r, &m->epilogue.action[a], 6);
 }
 
+static void put_bases(const printer *r, const tc_kernel *k) {
+  for (uint32_t i = 0; i < k->nbuffer; i++) {
+    if (tc_dim_is(k->base[i], 0)) continue;
+    tc_put(r->out, "  ");
+    put_buffer_name(r, i);
+    tc_put(r->out, " from element ");
+    tc_dim_print(r->dims, k->base[i], "", r->out);
+    tc_put(r->out, "\n");
+  }
+}
+
 static void put_kernel(printer *r, const tc_kernel *k) {
   r->k = k;
   r->done = calloc(k->nexpr + 1u, sizeof *r->done);
@@ -202,6 +213,7 @@ static void put_kernel(printer *r, const tc_kernel *k) {
   tc_put(r->out, "  bytes ");
   tc_dim_print(r->dims, k->bytes, "", r->out);
   tc_put(r->out, "\n");
+  put_bases(r, k);
   for (uint32_t n = 0; n < k->nnest; n++) put_nest(r, &k->nest[n]);
   if (k->kind == TC_KERNEL_MATMUL) put_matmul(r, &k->mm);
   if (k->kind == TC_KERNEL_CALL) tc_putf(r->out, "  calls a function of the program\n");

@@ -1,10 +1,12 @@
-/* traffic.c - how many bytes a kernel moves at least, for reports: every element that it reads or
- * writes, once.  Of an array those are as many as the points of the axes that move through it, of
- * each of the places where it is accessed, and no more than it has. */
+/* traffic.c - how many bytes a kernel moves at least, for reports: every element that it reads, once,
+ * and every one that it writes, once; what it wrote itself is at hand.  Of an array those are as many as
+ * the points of the axes that move through it, of each of the places where it is accessed, and no more
+ * than it has. */
 #include "lower/lowering.h"
 
 typedef struct access {
   uint32_t buffer; /* of the kernel */
+  bool store;
   const tc_address *address;
 } access;
 
@@ -13,7 +15,7 @@ typedef struct traffic {
   const tc_kernel *k;
   const tc_axis *axis; /* of the nest at hand */
   int naxis;
-  tc_dim *touched; /* per buffer of the kernel: elements */
+  tc_dim *read, *written; /* per buffer of the kernel: elements */
   access *seen;
   uint32_t nseen, cseen;
 } traffic;
@@ -33,16 +35,24 @@ static tc_dim points(const traffic *t, const tc_address *a) {
   return n;
 }
 
-/* Stores go to different elements. */
-static void note(traffic *t, uint32_t buffer, const tc_address *a, bool store) {
+static bool was_seen(const traffic *t, uint32_t buffer, const tc_address *a, bool store) {
   for (uint32_t i = 0; i < t->nseen; i++)
-    if (t->seen[i].buffer == buffer && lo_same_place(t->seen[i].address, a)) return;
+    if (t->seen[i].buffer == buffer && (t->seen[i].store || !store) &&
+        lo_same_place(t->seen[i].address, a))
+      return true;
+  return false;
+}
+
+/* Stores go to different elements.  Loads behind them count with them. */
+static void note(traffic *t, uint32_t buffer, const tc_address *a, bool store) {
+  if (was_seen(t, buffer, a, store)) return;
   t->seen = lo_grow(t->L, t->L->scratch, t->seen, &t->cseen, t->nseen, sizeof *t->seen);
-  t->seen[t->nseen++] = (access){buffer, a};
-  const tc_dim before = t->touched[buffer], all = t->L->p->buffer[t->k->buffer[buffer]].numel;
+  t->seen[t->nseen++] = (access){buffer, store, a};
+  tc_dim *touched = store || !tc_dim_is(t->written[buffer], 0) ? t->written : t->read;
+  const tc_dim before = touched[buffer], all = t->L->p->buffer[t->k->buffer[buffer]].numel;
   tc_dim now = tc_dim_add(t->L->dims, before, points(t, a));
   if (!store || a->nterm || !tc_dim_is(before, 0)) now = tc_dim_min(t->L->dims, now, all);
-  t->touched[buffer] = tc_dim_bad(now) ? all : now;
+  touched[buffer] = tc_dim_bad(now) ? all : now;
 }
 
 static void follow(traffic *t, tc_val v, bool *done) {
@@ -82,16 +92,21 @@ static void follow_kernel(traffic *t) {
   follow_stage(t, &k->mm.epilogue, done);
 }
 
+static tc_dim *nothing_of(lo *L, const tc_kernel *k) {
+  tc_dim *elements = lo_alloc(L, L->scratch, (k->nbuffer + 1u) * sizeof *elements);
+  for (uint32_t i = 0; i < k->nbuffer; i++) elements[i] = tc_dim_const(0);
+  return elements;
+}
+
 void lo_estimate_bytes(lo *L, tc_kernel *k) {
-  traffic t = {.L = L, .k = k};
+  traffic t = {.L = L, .k = k, .read = nothing_of(L, k), .written = nothing_of(L, k)};
   tc_dim sum = tc_dim_const(0);
-  t.touched = lo_alloc(L, L->scratch, (k->nbuffer + 1u) * sizeof *t.touched);
-  for (uint32_t i = 0; i < k->nbuffer; i++) t.touched[i] = tc_dim_const(0);
   follow_kernel(&t);
   for (uint32_t i = 0; i < k->nbuffer; i++) {
     const tc_buffer *b = &L->p->buffer[k->buffer[i]];
     if (b->kind == TC_BUF_LOCAL) continue;
-    const tc_dim n = k->kind == TC_KERNEL_CALL ? b->numel : t.touched[i];
+    const tc_dim n =
+        k->kind == TC_KERNEL_CALL ? b->numel : tc_dim_add(L->dims, t.read[i], t.written[i]);
     const tc_dim bytes = lo_estimate(L, n, tc_dim_const((int64_t)tc_dtype_bytes(b->dtype)));
     const tc_dim next = tc_dim_add(L->dims, sum, bytes);
     if (!tc_dim_bad(next)) sum = next;

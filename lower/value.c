@@ -34,7 +34,7 @@ static tc_val index_value(lo_kb *b, const lo_lin *l, tc_loc loc) {
 /* ---- operands -------------------------------------------------------------------------------- */
 
 static tc_val operand(lo_kb *b, const tc_node *n, int k, const lo_index *at) {
-  return lo_value(b, n->in[k], lo_operand_index(b->L, n, k, at));
+  return lo_value(b, n->in[k], lo_operand_index(b->L, b->g, n, k, at));
 }
 
 static tc_dtype type_of(lo_kb *b, tc_ref r) { return tc_graph_type(b->L->g, r)->dtype; }
@@ -119,7 +119,7 @@ static bool is_whole(const tc_expr *e) {
          !(e->f == 0 && signbit(e->f));
 }
 
-/* start + i * step; whole numbers count exactly, others in f64 */
+/* start + i * step; whole numbers count exactly, others in f64.  Integers wrap in both. */
 static tc_val arange(lo_kb *b, const tc_node *n, const lo_index *at) {
   tc_val start = operand(b, n, 0, at), step = operand(b, n, 1, at);
   bool whole = is_whole(&b->k->expr[start.id]) && is_whole(&b->k->expr[step.id]);
@@ -127,6 +127,7 @@ static tc_val arange(lo_kb *b, const tc_node *n, const lo_index *at) {
   tc_val i = lo_cast(b, index_value(b, &at->dim[0], n->loc), d);
   tc_val x = lo_op(b, OP_MUL, d, i, lo_cast(b, step, d), (tc_val){0}, n->loc);
   x = lo_op(b, OP_ADD, d, lo_cast(b, start, d), x, (tc_val){0}, n->loc);
+  if (tc_dtype_is_int(n->type.dtype)) x = lo_cast(b, x, TC_I64);
   return convert(b, x, n->type.dtype, n->loc);
 }
 
@@ -180,10 +181,11 @@ static tc_val one_hot(lo_kb *b, const tc_node *n, const lo_index *at) {
   lo_lin checked;
   memset(&checked, 0, sizeof checked);
   checked.nterm = 1;
-  checked.term[0] = (lo_term){n->in[0].id, lo_operand_index(b->L, n, 0, at), tc_dim_const(1),
+  checked.term[0] = (lo_term){n->in[0].id, lo_operand_index(b->L, b->g, n, 0, at), tc_dim_const(1),
                               n->type.dim[n->type.rank - 1]};
   tc_val i = index_value(b, &checked, n->loc);
-  tc_val c = index_value(b, &at->dim[at->rank - 1], n->loc);
+  const lo_index *parts = at->flat ? lo_trailing(b->L, b->g, &n->type, at, 1) : at;
+  tc_val c = index_value(b, &parts->dim[parts->rank - 1], n->loc);
   return lo_cast(b, lo_op(b, OP_EQ, TC_BOOL, i, c, (tc_val){0}, n->loc), n->type.dtype);
 }
 

@@ -185,8 +185,10 @@ static void check_matmul(checker *c, const tc_mm_loop *m) {
 
 static void check_kernel(checker *c, const tc_kernel *k) {
   c->k = k;
-  for (uint32_t i = 0; i < k->nbuffer; i++)
+  for (uint32_t i = 0; i < k->nbuffer; i++) {
     if (k->buffer[i] >= c->p->nbuffer) wrong(c, "buffer %u does not exist", k->buffer[i]);
+    if (tc_dim_bad(k->base[i])) wrong(c, "argument %u begins outside of 64 bits", i);
+  }
   for (uint32_t id = 1; id < k->nexpr && c->ok; id++) check_expr(c, id);
   for (uint32_t n = 0; n < k->nnest && c->ok; n++) check_nest(c, &k->nest[n]);
   if (k->kind == TC_KERNEL_MATMUL && c->ok) check_matmul(c, &k->mm);

@@ -1,6 +1,7 @@
 // assembly.cpp - line by line; strings are left alone.
 #include "assembly.h"
 
+#include "graph/support/support.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace tc {
@@ -17,6 +18,9 @@ static size_t string_length(StringRef text) {
   return std::min(i + 1, text.size());
 }
 
+// The line table that the assembler makes is one for the whole file.
+static const char line_table[] = ".Lline_table_start0";
+
 static void rename_labels(StringRef line, StringRef suffix, std::string &out) {
   while (!line.empty()) {
     if (line[0] == '"') {
@@ -26,7 +30,7 @@ static void rename_labels(StringRef line, StringRef suffix, std::string &out) {
     } else if (name_char(line[0])) {
       StringRef name = line.take_while(name_char);
       out += name;
-      if (name.starts_with(".L")) out += ("." + suffix).str();
+      if (name.starts_with(".L") && name != line_table) out += ("." + suffix).str();
       line = line.drop_front(name.size());
     } else {
       out += line[0];
@@ -35,21 +39,43 @@ static void rename_labels(StringRef line, StringRef suffix, std::string &out) {
   }
 }
 
-static bool for_whole_file(StringRef line) {
+static bool for_whole_file(StringRef line, bool lines) {
   line = line.ltrim();
-  return line.starts_with(".file") || line.starts_with(".ident") ||
+  if (lines && line.starts_with(".file\t") && line.size() > 6 && llvm::isDigit(line[6]))
+    return false;
+  return line.starts_with(line_table) || line.starts_with(".section\t.debug_line,") ||
+         line.starts_with(".file") || line.starts_with(".ident") ||
          (line.starts_with(".section") && line.contains(".note.GNU-stack"));
 }
 
-std::string embeddable_assembly(StringRef text, StringRef suffix) {
+// Sections about the code are this part's own, for the user's code refers to the beginning of its
+// own ones by the section's name.  So does this part to its abbreviations.
+static void put_line(StringRef line, StringRef suffix, unsigned number, std::string &out) {
+  static const char abbreviations[] = ".debug_abbrev";
+  std::string label = (".Ltc_abbreviations." + suffix).str();
+  StringRef words = line.ltrim();
+  if (words.starts_with(".section\t.debug_")) {
+    rename_labels(line, suffix, out);
+    out += ",unique," + std::to_string(number);
+    if (words.contains(abbreviations)) out += "\n" + label + ":";
+  } else if (words.consume_front(".long\t") && words.starts_with(abbreviations)) {
+    out += "\t.long\t" + label;
+  } else {
+    rename_labels(line, suffix, out);
+  }
+  out += '\n';
+}
+
+std::string embeddable_assembly(StringRef text, StringRef suffix, bool lines) {
+  // One number for each part: linking needs them to differ within a file.
+  const unsigned number =
+      1 + static_cast<unsigned>(tc_hash(suffix.data(), suffix.size(), 0) % 1000000);
   std::string out = "\t.pushsection .text\n";
   out.reserve(text.size() + text.size() / 8);
   while (!text.empty()) {
     StringRef line;
     std::tie(line, text) = text.split('\n');
-    if (for_whole_file(line)) continue;
-    rename_labels(line, suffix, out);
-    out += '\n';
+    if (!for_whole_file(line, lines)) put_line(line, suffix, number, out);
   }
   return out + "\t.popsection\n";
 }

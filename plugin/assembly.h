@@ -10,7 +10,8 @@ namespace tc {
 
 // Private labels (.L...) get `suffix`, so that they do not meet those of other parts; directives
 // that speak for a whole file (.file, .ident) go; the current section is kept.
-std::string embeddable_assembly(llvm::StringRef text, llvm::StringRef suffix);
+// lines: line tables stay, joined to that of the whole file (see lines.h).
+std::string embeddable_assembly(llvm::StringRef text, llvm::StringRef suffix, bool lines);
 
 // Constant data under a hidden name, in a group of that name (ELF).
 std::string data_assembly(llvm::StringRef name, llvm::StringRef bytes, unsigned alignment);

@@ -13,6 +13,25 @@ bool describes_tensors(clang::QualType type) {
   return type->isRecordType() || (type->isPointerType() && !type->isFunctionPointerType());
 }
 
+// A name, and the members and elements that follow it: "m->layer[2].n".
+static llvm::StringRef take_path(llvm::StringRef &rest) {
+  auto in_name = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+  const llvm::StringRef start = rest;
+  rest = rest.drop_while(in_name);
+  for (llvm::StringRef more = rest; rest.size() < start.size(); rest = more) {
+    if (more.consume_front("[")) {
+      llvm::StringRef index = more.take_while(llvm::isDigit);
+      more = more.drop_front(index.size());
+      if (index.empty() || !more.consume_front("]")) break;
+    } else {
+      if (!more.consume_front("->") && !more.consume_front(".")) break;
+      if (more.empty() || !in_name(more[0]) || llvm::isDigit(more[0])) break;
+      more = more.drop_while(in_name);
+    }
+  }
+  return start.drop_back(rest.size());
+}
+
 std::string parse_sizes(llvm::StringRef text, Sizes &sizes, unsigned &at) {
   llvm::StringRef rest = text;
   auto skip = [&] {
@@ -22,9 +41,8 @@ std::string parse_sizes(llvm::StringRef text, Sizes &sizes, unsigned &at) {
   for (bool more = true; more; more = rest.consume_front(",")) {
     skip();
     Sizes::Size size = {"", 0, at};
-    size.name = rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; }).str();
+    size.name = take_path(rest).str();
     if (size.name.empty() || llvm::isDigit(size.name[0])) return "expected the name of a size";
-    rest = rest.drop_front(size.name.size());
     skip();
     if (!rest.consume_front("=")) return "expected '='";
     skip();

@@ -6,6 +6,7 @@
 #ifndef TC_PLUGIN_ATTRIBUTES_H
 #define TC_PLUGIN_ATTRIBUTES_H
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -43,13 +44,15 @@ bool describes_tensors(clang::QualType type);
 // Sizes that a variant is made for: the text of TC_SPECIALIZE("B=1,T=128"), where each stands.
 struct Sizes {
   struct Size {
-    std::string name;
+    std::string name; // also of a number: "n", "m->n", "c.layer[2].n"
     int64_t value;
     unsigned at; // byte of the text
   };
   std::vector<Size> list;
-  std::string text; // without spaces
-  const clang::StringLiteral *literal = nullptr;
+  std::string text;                              // without spaces
+  const clang::StringLiteral *literal = nullptr; // null: of no TC_SPECIALIZE
+  // Which of the dtypes of a TC_SHAPE("i32|i64[N]") it is made for; the first where nothing is said.
+  std::map<const clang::StringLiteral *, size_t> dtypes;
 };
 
 // Reads such a text; what is wrong with it and where, or "".

@@ -65,6 +65,7 @@ public:
   std::vector<Entry> entries;
 
 private:
+  bool inserted(const Stmt *s, const Spot &begin) const;
   void walk(const Stmt *s);
   static llvm::hash_code details(const Stmt *s);
   const Places &places;
@@ -92,15 +93,23 @@ llvm::hash_code Outline::details(const Stmt *s) {
   return hash;
 }
 
+// From its first token to its last.  A block whose braces pair with others, and `x = ` in front of what
+// the declaration of x ended with, are, too.
+bool Outline::inserted(const Stmt *s, const Spot &begin) const {
+  if (!begin.inserted) return false;
+  const auto *op = dyn_cast<BinaryOperator>(s);
+  return llvm::isa<CompoundStmt>(s) || places.spot(s->getEndLoc()).inserted ||
+         (op && op->isAssignmentOp() && places.spot(op->getLHS()->getEndLoc()).inserted);
+}
+
 void Outline::walk(const Stmt *s) {
   if (const auto *full = llvm::dyn_cast_or_null<FullExpr>(s)) return walk(full->getSubExpr());
+  if (const auto *cast = llvm::dyn_cast_or_null<ImplicitCastExpr>(s)) // of what is written
+    return walk(cast->getSubExpr());
   Spot spot = s ? places.spot(s->getBeginLoc()) : Spot();
-  if (spot.inserted) {
-    if (const auto *block = dyn_cast<CompoundStmt>(s))
-      for (const Stmt *step : block->body()) walk(step);
-    // `x = ` in front of what the declaration of x ended with
-    if (const auto *op = dyn_cast<BinaryOperator>(s); op && op->getOpcode() == BO_Assign)
-      walk(op->getRHS());
+  if (s && inserted(s, spot)) {
+    for (const Stmt *child : s->children())
+      if (child) walk(child);
     return;
   }
   entries.push_back(
@@ -242,8 +251,10 @@ const int max_rounds = 3; // then nothing is trusted
 
 std::vector<Suspect> check_rewritten(CompilerInstance &user, Rewriter &rewriter,
                                      ASTContext &original,
-                                     const std::vector<const FunctionDecl *> &functions) {
+                                     const std::vector<const FunctionDecl *> &functions,
+                                     bool &scopes_fit) {
   std::vector<Suspect> result;
+  scopes_fit = true;
   std::vector<const FunctionDecl *> left = functions;
   for (int round = 0; !rewriter.empty() && !left.empty(); round++) {
     Check check(user, rewriter, original);
@@ -254,6 +265,11 @@ std::vector<Suspect> check_rewritten(CompilerInstance &user, Rewriter &rewriter,
     if (found.empty() || round == max_rounds) {
       found.clear();
       for (const FunctionDecl *function : left) found.push_back({function, check.first_error()});
+    }
+    if (!found.empty() && rewriter.withdraw_scopes()) { // which may be all that is wrong
+      scopes_fit = false;
+      round--;
+      continue;
     }
     for (const Suspect &suspect : found) {
       rewriter.withdraw(suspect.function);

@@ -18,10 +18,11 @@ struct Suspect {
 };
 
 // Which of `functions`, defined in `original`, do not pass.  Their edits are withdrawn from
-// `rewriter`.
+// `rewriter`.  Scopes of bodies are tried first to be done without: scopes_fit tells of that.
 std::vector<Suspect> check_rewritten(clang::CompilerInstance &user, Rewriter &rewriter,
                                      clang::ASTContext &original,
-                                     const std::vector<const clang::FunctionDecl *> &functions);
+                                     const std::vector<const clang::FunctionDecl *> &functions,
+                                     bool &scopes_fit);
 
 } // namespace tc
 

@@ -53,8 +53,10 @@ void Definitions::add(Decl *decl) {
   if (const auto *pattern = llvm::dyn_cast<ClassTemplateDecl>(decl))
     return add(pattern->getTemplatedDecl());
   if (auto *function = llvm::dyn_cast<FunctionDecl>(decl))
-    if (function->isThisDeclarationADefinition() && find_attribute(function, compile_attribute))
-      list.push_back(function);
+    if (function->isThisDeclarationADefinition()) {
+      all.push_back(function);
+      if (find_attribute(function, compile_attribute)) list.push_back(function);
+    }
 }
 
 } // namespace tc

@@ -13,9 +13,9 @@ namespace tc {
 bool parse_inner(clang::CompilerInstance &user, clang::DiagnosticConsumer &diagnostics,
                  clang::FrontendAction &action);
 
-// Definitions of functions marked tc_compile, as they are parsed.
+// Definitions of functions, as they are parsed, and among them those marked tc_compile.
 struct Definitions {
-  std::vector<const clang::FunctionDecl *> list;
+  std::vector<const clang::FunctionDecl *> all, list;
   void add(clang::Decl *decl); // of the top level
 };
 

@@ -1,16 +1,20 @@
 // job.cpp - the inner parse and what follows from it.
 #include "job.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <deque>
+#include <set>
 
 #include "attributes.h"
 #include "backends/explain.h"
+#include "backends/jobs.h"
 #include "check.h"
 #include "frontend/ast_capture/capture.h"
 #include "graph/text.h"
 #include "inner.h"
 #include "kernels.h"
+#include "lines.h"
 #include "report.h"
 #include "rewrite.h"
 
@@ -48,6 +52,9 @@ struct FunctionJob {
   FunctionJob(const FunctionJob &) = delete;
   ~FunctionJob() { tc_buf_free(&explain); }
 
+  std::string obstacle;                    // why its text cannot be changed
+  bool scope_open = false, scoped = false; // its body has a scope: in front of its calls; at all
+
   std::vector<Made> made;
 
   Made &of(const Segment &segment) {
@@ -70,6 +77,14 @@ struct FunctionJob {
   void missed(const std::string &why) {
     messages.push_back(
         {TC_MISSED, decl->getLocation(), "'" + name + "' not compiled: " + why, {}, {}});
+  }
+  void no_scope(const std::string &why) {
+    messages.push_back({TC_REMARK,
+                        decl->getLocation(),
+                        "'" + name + "' frees nothing of what its body makes where that runs: " +
+                            why + "; write TC_FUNCTION_SCOPE at its head, or free it",
+                        {},
+                        {}});
   }
 };
 
@@ -115,24 +130,37 @@ public:
     functions.back().decl = decl;
   }
 
+  // Any function, whether it is compiled or not.
+  void look_at(const FunctionDecl *function) {
+    for (const Message &message : lost_results(context, function)) reporter.show(message);
+  }
+
   void run() {
+    for (FunctionJob &f : functions) begin(f);
     for (FunctionJob &f : functions) capture(f);
+    if (makes_code()) rewrite();
     verify();
     compile();
     for (FunctionJob &f : functions) show(f);
   }
 
 private:
+  void begin(FunctionJob &f);
   void capture(FunctionJob &f);
-  void capture_any(FunctionJob &f);
+  void capture_any(FunctionJob &f, const Sizes *dtypes);
+  void rewrite();
   void capture_variant(FunctionJob &f, const Sizes &sizes);
   void no_variant(FunctionJob &f, const Sizes &sizes, StringRef reason);
   void drop_equal(FunctionJob &f, const Sizes &sizes);
-  void insert(FunctionJob &f);
+  void insert(FunctionJob &f, const Ownership *scope);
+  bool insert_scope(FunctionJob &f, const Ownership &scope);
   void verify();
   void compile();
   void use(UnitCompiler &compiler, const tc_texts &texts,
            const std::vector<std::pair<FunctionJob *, Segment *>> &compiled);
+  using Clock = std::chrono::steady_clock;
+  void tell_of_waiting(Clock::time_point start, Clock::time_point waits);
+  void tell_of(const tc_cache *cache);
   std::string explanation() const;
   void note_explanation();
   void put(CompiledUnit unit);
@@ -190,20 +218,45 @@ std::string Job::symbol(const FunctionJob &f, size_t segment) const {
   return "__tc_" + f.name + "_" + std::string(hash);
 }
 
-void Job::capture(FunctionJob &f) {
+// Each variant for each choice of dtypes, and, where there is code for any sizes, the choices for
+// these but for the last, which the code behind all variants is for.
+static std::vector<Sizes> with_dtypes(const std::vector<Sizes> &variants,
+                                      const std::vector<Sizes> &dtypes, bool any) {
+  if (dtypes.empty()) return variants;
+  std::vector<Sizes> list;
+  for (const Sizes &variant : variants)
+    for (const Sizes &choice : dtypes) {
+      list.push_back(variant);
+      list.back().dtypes = choice.dtypes;
+      list.back().text += "," + choice.text;
+    }
+  if (any) list.insert(list.end(), dtypes.begin(), dtypes.end() - 1);
+  return list;
+}
+
+void Job::begin(FunctionJob &f) {
   f.name = f.decl->getNameAsString();
   f.options = options_of(f.decl, options);
   f.diag = {collect_message, &f};
   PresumedLoc place = sources.getPresumedLoc(sources.getFileLoc(f.decl->getLocation()));
   f.file = place.isValid() ? place.getFilename() : "";
+  f.obstacle = rewriter.obstacle(f.decl);
+  if (precompiles(user) || sources.isLoadedSourceLocation(f.decl->getLocation()))
+    f.obstacle = "it is in a precompiled header or module; define it in a source file";
+}
+
+void Job::capture(FunctionJob &f) {
+  if (!check_redeclared(f.decl, [&f](Message m) { f.messages.push_back(std::move(m)); })) return;
   if (f.options.disable) return;
   if (std::string why = unsupported_target(user); !why.empty()) return f.missed(why);
-  if (precompiles(user) || sources.isLoadedSourceLocation(f.decl->getLocation()))
-    return f.missed("it is in a precompiled header or module; define it in a source file");
-  if (std::string why = rewriter.obstacle(f.decl); !why.empty()) return f.missed(why);
+  if (!f.obstacle.empty()) return f.missed(f.obstacle);
   std::vector<Sizes> variants = variants_of(f.decl);
+  const bool any = !f.options.fixed || variants.empty();
+  const std::vector<Sizes> dtypes =
+      dtype_choices(f.decl, [&f](Message m) { f.messages.push_back(std::move(m)); });
+  variants = with_dtypes(variants, dtypes, any);
   for (const Sizes &sizes : variants) capture_variant(f, sizes);
-  if (!f.options.fixed || variants.empty()) capture_any(f);
+  if (any) capture_any(f, dtypes.empty() ? nullptr : &dtypes.back());
   for (const Sizes &sizes : variants) drop_equal(f, sizes);
   for (size_t i = 0; i < f.captured.segments.size(); i++) {
     Segment &segment = f.captured.segments[i];
@@ -213,31 +266,70 @@ void Job::capture(FunctionJob &f) {
     if (dump_wanted("capture"))
       llvm::errs() << "; after capture\n" << graph_text(segment.graph.get());
   }
-  if (makes_code()) insert(f);
 }
 
-void Job::insert(FunctionJob &f) {
+// ---- the new text -------------------------------------------------------------------------------
+
+// Scopes of bodies rely on each other (a call of a function that has one is seen into): all of them,
+// or none.
+void Job::rewrite() {
+  std::set<const FunctionDecl *> scoped;
+  for (FunctionJob &f : functions)
+    if (f.obstacle.empty()) scoped.insert(f.decl);
+  Owners owners(context, scoped);
+  std::vector<const Ownership *> scopes;
+  for (FunctionJob &f : functions) {
+    const Ownership *own = f.obstacle.empty() ? owners.of(f.decl) : nullptr;
+    if (own && own->wanted() && !own->obstacle.empty()) f.no_scope(own->obstacle);
+    const bool fits = own && own->wanted() && own->obstacle.empty();
+    scopes.push_back(fits ? own : nullptr);
+  }
+  for (size_t i = 0; i < functions.size(); i++) insert(functions[i], scopes[i]);
+  for (size_t i = 0; i < functions.size(); i++)
+    if (scopes[i] && !insert_scope(functions[i], *scopes[i])) {
+      rewriter.withdraw_scopes();
+      return;
+    }
+}
+
+// A scope that no call needs stands behind them (insert_scope).
+void Job::insert(FunctionJob &f, const Ownership *scope) {
+  f.scope_open = scope &&
+                 llvm::any_of(f.captured.segments, [](const Segment &s) { return !s.whole; }) &&
+                 rewriter.open_scope(f.decl).empty();
   for (const Segment &segment : f.captured.segments) {
-    std::string why = rewriter.insert(f.decl, segment);
+    std::string why = rewriter.insert(f.decl, segment, f.scope_open ? scope : nullptr);
     if (why.empty()) continue;
     rewriter.withdraw(f.decl);
+    f.scope_open = false;
     f.captured.segments.clear();
     return f.missed(why + "; write its braces and statements in the file");
   }
 }
 
+bool Job::insert_scope(FunctionJob &f, const Ownership &scope) {
+  std::string why = f.scope_open ? "" : rewriter.open_scope(f.decl);
+  if (why.empty()) why = rewriter.insert_exits(f.decl, scope.exits);
+  if (!why.empty()) f.no_scope(why);
+  f.scoped = true;
+  return why.empty();
+}
+
 // Functions that would not read as before with their calls in them are left alone.
 void Job::verify() {
   std::vector<const FunctionDecl *> list;
+  bool scopes_fit;
   for (FunctionJob &f : functions)
-    if (!f.captured.segments.empty()) list.push_back(f.decl);
-  for (const Suspect &suspect : check_rewritten(user, rewriter, context, list))
+    if (!f.captured.segments.empty() || f.scoped) list.push_back(f.decl);
+  for (const Suspect &suspect : check_rewritten(user, rewriter, context, list, scopes_fit))
     for (FunctionJob &f : functions) {
       if (f.decl != suspect.function) continue;
       f.captured.segments.clear();
       f.missed("calls of kernels cannot be put between its statements (" + suspect.why +
                "); write one statement a line, without macros and labels of the block");
     }
+  for (FunctionJob &f : functions)
+    if (f.scoped && !scopes_fit) f.no_scope("the text cannot be changed where tensors leave");
 }
 
 static std::string not_fixed(const std::string &size) {
@@ -247,8 +339,8 @@ static std::string not_fixed(const std::string &size) {
          size + "=...\")";
 }
 
-void Job::capture_any(FunctionJob &f) {
-  CapturedFunction any = capture_function(context, f.decl, nullptr, f.options.fullgraph, &f.diag,
+void Job::capture_any(FunctionJob &f, const Sizes *dtypes) {
+  CapturedFunction any = capture_function(context, f.decl, dtypes, f.options.fullgraph, &f.diag,
                                           [&f](Message m) { f.messages.push_back(std::move(m)); });
   f.captured.breaks = any.breaks;
   for (Segment &segment : any.segments) {
@@ -290,7 +382,7 @@ void Job::capture_variant(FunctionJob &f, const Sizes &sizes) {
 
 void Job::no_variant(FunctionJob &f, const Sizes &sizes, StringRef reason) {
   f.messages.push_back({TC_MISSED,
-                        sizes.literal->getBeginLoc(),
+                        sizes.literal ? sizes.literal->getBeginLoc() : f.decl->getLocation(),
                         "'" + f.name + "' not compiled for " + sizes.text + ": " + reason.str(),
                         {},
                         {}});
@@ -360,12 +452,20 @@ void Job::compile() {
   if (list.empty()) return note_explanation();
   std::vector<tc_result> results(list.size());
   tc_texts texts = {};
+  tc_cache *cache = tc_cache_open(options.cache.c_str(), options.cache_bytes);
   tc_cuda_options gpu = options.gpu;
   gpu.nvrtc = options.nvrtc.empty() ? nullptr : options.nvrtc.c_str();
-  UnitCompiler compiler(user, options.effort, options.thresholds);
+  gpu.cache = cache;
+  tc_jobs at_once = tc_jobs_take(options.jobs);
+  gpu.jobs = at_once.n;
+  UnitCompiler compiler(user, options.effort, options.thresholds, cache, at_once.n);
+  compiler.point_to(file_names(sources));
+  const Clock::time_point start = Clock::now();
   tc_unit *unit = tc_unit_begin(list.data(), static_cast<int>(list.size()), &gpu, &texts);
   if (unit && makes_code() && tc_unit_waits(unit)) compiler.compile_kernels(texts);
+  const Clock::time_point waits = Clock::now();
   bool done = unit && tc_unit_finish(unit, results.data(), &texts);
+  tell_of_waiting(start, waits);
   std::vector<std::pair<FunctionJob *, Segment *>> compiled;
   for (size_t i = 0; i < jobs.size(); i++) {
     FunctionJob &f = *jobs[i].first;
@@ -385,7 +485,40 @@ void Job::compile() {
   }
   if (done && texts.functions && makes_code()) use(compiler, texts, compiled);
   else note_explanation();
+  tc_jobs_give_back(&at_once);
+  tell_of(cache);
+  tc_cache_close(cache);
   tc_texts_free(&texts);
+}
+
+// Says once how to do without kernels for GPUs, where they are what takes the time.
+void Job::tell_of_waiting(Clock::time_point start, Clock::time_point waits) {
+  using Seconds = std::chrono::duration<double>;
+  const Clock::time_point now = Clock::now();
+  const double waited = Seconds(now - waits).count(), whole = Seconds(now - start).count();
+  DiagnosticsEngine &diags = user.getDiagnostics();
+  if (waited < 10 || waited < whole / 2 || options.cuda != TC_CUDA_MAY ||
+      diags.getIgnoreAllWarnings())
+    return;
+  diags.Report(diags.getCustomDiagID(
+      DiagnosticsEngine::Remark,
+      "tcompile: %0 of %1 seconds went into kernels for CUDA; "
+      "-fplugin-arg-tc-backend=openmp leaves them out, -fplugin-arg-tc-cuda-arch=90 makes those of "
+      "one kind of GPU"))
+      << static_cast<unsigned>(waited) << static_cast<unsigned>(whole);
+}
+
+// How much of the file's code was compiled before.
+void Job::tell_of(const tc_cache *cache) {
+  tc_cache_counts n = tc_cache_count(cache);
+  if (!(n.found + n.missed)) return;
+  functions.front().messages.push_back(
+      {TC_REMARK,
+       functions.front().decl->getLocation(),
+       std::to_string(n.found) + " of " + std::to_string(n.found + n.missed) +
+           " compiled parts of this file come from the cache " + tc_cache_folder(cache),
+       {},
+       {}});
 }
 
 // What tc-explain tells about the file.
@@ -420,8 +553,9 @@ std::string Job::explanation() const {
 
 // For a file whose functions all stay as they are.
 void Job::note_explanation() {
-  CompiledUnit unit{choose_form(user), {}, {}, {}, explanation(), ""};
+  CompiledUnit unit{choose_form(user), {}, {}, {}, false, explanation(), ""};
   if (!unit.explain.empty()) put(std::move(unit));
+  else if (!rewriter.empty()) rewriter.apply(user);
 }
 
 void Job::put(CompiledUnit unit) {
@@ -444,7 +578,7 @@ void Job::reject(const std::string &error) {
   for (FunctionJob &f : functions) {
     if (!f.compiled) continue;
     f.compiled = 0;
-    rewriter.withdraw(f.decl);
+    for (const Segment &segment : f.captured.segments) rewriter.withdraw(segment);
     f.messages.push_back({TC_WARNING,
                           f.decl->getLocation(),
                           "'" + f.name + "' not compiled: the generated code was rejected (" +
@@ -528,6 +662,9 @@ public:
     for (const FunctionDecl *function : definitions.list)
       if (function->getStorageClass() != SC_Static || function->isReferenced() || precompiles(user))
         job.add(function);
+    for (const FunctionDecl *function : definitions.all)
+      if (!context.getSourceManager().isInSystemHeader(function->getLocation()))
+        job.look_at(function);
     job.run();
   }
 

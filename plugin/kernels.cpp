@@ -7,6 +7,7 @@
 #include "assembly.h"
 #include "attributes.h"
 #include "backends/explain.h"
+#include "part_cache.h"
 
 namespace tc {
 namespace {
@@ -154,6 +155,7 @@ private:
 struct Finish : llvm::PassInfoMixin<Finish> {
   std::string suffix;
   const std::vector<std::string> *entries;
+  bool lines;
 
   llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
     Owners(module).group();
@@ -167,8 +169,14 @@ struct Finish : llvm::PassInfoMixin<Finish> {
       function.addFnAttr(llvm::Attribute::NoSanitizeCoverage);
       function.addFnAttr(llvm::Attribute::DisableSanitizerInstrumentation);
     }
+    const unsigned dwarf = module.getDwarfVersion();
     for (const char *name : {"llvm.module.flags", "llvm.ident"})
       if (llvm::NamedMDNode *node = module.getNamedMetadata(name)) node->eraseFromParent();
+    if (lines) {
+      module.addModuleFlag(llvm::Module::Max, "Dwarf Version", dwarf);
+      module.addModuleFlag(llvm::Module::Warning, "Debug Info Version",
+                           llvm::DEBUG_METADATA_VERSION);
+    }
     return llvm::PreservedAnalyses::none();
   }
   static bool isRequired() { return true; }
@@ -204,17 +212,7 @@ struct FirstError : DiagnosticConsumer {
   }
 };
 
-struct Part {
-  std::string name; // "host", "v4"
-  StringRef text;
-  std::vector<std::string> flags;
-  bool host;
-  std::string suffix; // of local names
-  // results
-  std::string output, error;
-};
-
-void compile_part(Part &part, Form form, bool elf, const std::vector<std::string> &entries) {
+void compile_part(UnitPart &part, Form form, bool elf, const std::vector<std::string> &entries) {
   FirstError diags;
   std::vector<const char *> arguments;
   for (const std::string &flag : part.flags) arguments.push_back(flag.c_str());
@@ -234,7 +232,7 @@ void compile_part(Part &part, Form form, bool elf, const std::vector<std::string
     compat::add_first_pass(pb, SetLinkage{{}, &entries, part.host, elf, form});
     if (!invocation->getCodeGenOpts().OptimizationLevel)
       compat::add_last_pass(pb, PutIntoRegisters());
-    compat::add_last_pass(pb, Finish{{}, part.suffix, &entries});
+    compat::add_last_pass(pb, Finish{{}, part.suffix, &entries, part.lines});
   });
 
   llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files(new llvm::vfs::InMemoryFileSystem);
@@ -254,23 +252,34 @@ void compile_part(Part &part, Form form, bool elf, const std::vector<std::string
     part.error = file + ": " + (diags.text.empty() ? "compilation failed" : diags.text);
   else
     part.output =
-        form == Form::Assembly ? embeddable_assembly(output, part.suffix) : std::string(output);
+        form == Form::Assembly ? embeddable_assembly(output, part.suffix, part.lines)
+                               : std::string(output);
 }
 
-// Runs the parts on as many threads as the machine has, the longest (kernel texts) first.
-void compile_parts(std::vector<Part> &parts, Form form, bool elf,
-                   const std::vector<std::string> &entries) {
+void compile_part_anyhow(UnitPart &part, Form form, bool elf,
+                         const std::vector<std::string> &entries, const CompilerInstance &user) {
+  compile_part(part, form, elf, entries);
+  if (part.error.empty() || !part.lines) return;
+  part.forgo_lines(line_flags(user).size());
+  compile_part(part, form, elf, entries);
+}
+
+// Runs the parts on `jobs` threads, the longest (kernel texts) first.
+void compile_parts(std::vector<UnitPart> &parts, Form form, bool elf,
+                   const std::vector<std::string> &entries, const PartCache &cache, unsigned jobs,
+                   const CompilerInstance &user) {
   std::atomic<size_t> next{parts.size()};
   auto work = [&] {
     for (size_t i; (i = next.fetch_sub(1)) - 1 < parts.size();) {
-      Part &part = parts[i - 1];
+      UnitPart &part = parts[i - 1];
+      if (cache.get(part)) continue;
       llvm::CrashRecoveryContext recovery; // job.cpp enabled it
-      if (!recovery.RunSafely([&] { compile_part(part, form, elf, entries); }))
+      if (!recovery.RunSafely([&] { compile_part_anyhow(part, form, elf, entries, user); }))
         part.error = "the compiler crashed on " + part.name + " code";
+      cache.put(part);
     }
   };
-  unsigned threads =
-      std::min<size_t>(parts.size(), llvm::hardware_concurrency().compute_thread_count());
+  unsigned threads = std::min<size_t>(parts.size(), jobs);
   std::vector<llvm::thread> others;
   for (unsigned i = 1; i < threads; i++)
     others.emplace_back(std::optional<unsigned>(8u << 20), work);
@@ -301,18 +310,20 @@ namespace {
 
 // The kernel text once for each level that makes a difference.
 void add_kernel_parts(const CompilerInstance &user, const tc_texts &texts, unsigned effort,
-                      const std::vector<std::string> &macros, std::vector<Part> &parts) {
+                      const std::vector<std::string> &macros, std::vector<UnitPart> &parts) {
   StringRef kernels(texts.kernels.text ? texts.kernels.text : "", texts.kernels.len);
   bool x86 = user.getTarget().getTriple().getArch() == llvm::Triple::x86_64;
   for (unsigned level = 0; level < TC_ISA_COUNT; level++) {
     if (!(texts.levels & 1u << level)) continue;
-    Part part{level_names[level],
-              kernels,
-              common_flags(user, effort_for(kernels.size(), effort)),
-              false,
-              std::string("tc") + level_names[level],
-              "",
-              ""};
+    UnitPart part{level_names[level],
+                  kernels,
+                  common_flags(user, effort_for(kernels.size(), effort)),
+                  false,
+                  std::string("tc") + level_names[level],
+                  false,
+                  "",
+                  "",
+                  ""};
     part.flags.push_back(std::string("-DTC_LEVEL=") + level_names[level]);
     for (const std::string &macro : macros) part.flags.push_back("-D" + macro);
     if (kernels.size() >= many) part.flags.push_back("-DTC_COMPACT");
@@ -324,20 +335,36 @@ void add_kernel_parts(const CompilerInstance &user, const tc_texts &texts, unsig
   }
 }
 
-void compile_all(const CompilerInstance &user, std::vector<Part> &parts, CompiledUnit &unit) {
+void compile_all(const CompilerInstance &user, std::vector<UnitPart> &parts, tc_cache *cache,
+                 unsigned jobs, CompiledUnit &unit) {
   bool elf = user.getTarget().getTriple().isOSBinFormatELF();
-  compile_parts(parts, unit.form, elf, unit.entries);
-  for (Part &part : parts)
+  compile_parts(parts, unit.form, elf, unit.entries,
+                PartCache(cache, user, unit.form, unit.entries), jobs, user);
+  for (UnitPart &part : parts)
     if (!part.error.empty() && unit.error.empty()) unit.error = part.error;
 }
 
 } // namespace
 
+// Line tables for the kernel parts; they leave the code as it is.
+void UnitCompiler::add_lines(const tc_texts &texts, std::vector<UnitPart> &parts) {
+  if (files.empty() || unit.form != Form::Assembly || !wants_lines(user)) return;
+  lined = with_lines(StringRef(texts.kernels.text ? texts.kernels.text : "", texts.kernels.len), files);
+  for (UnitPart &part : parts) {
+    if (part.host) continue;
+    part.plain = part.text;
+    part.text = lined;
+    part.lines = unit.lines = true;
+    for (std::string &flag : line_flags(user)) part.flags.push_back(std::move(flag));
+  }
+}
+
 void UnitCompiler::compile_kernels(const tc_texts &texts) {
-  std::vector<Part> parts;
+  std::vector<UnitPart> parts;
   add_kernel_parts(user, texts, effort, macros, parts);
-  compile_all(user, parts, unit);
-  for (Part &part : parts) kernels.push_back(std::move(part.output));
+  add_lines(texts, parts);
+  compile_all(user, parts, cache, jobs, unit);
+  for (UnitPart &part : parts) kernels.push_back(std::move(part.output));
   have_kernels = true;
 }
 
@@ -347,13 +374,14 @@ CompiledUnit UnitCompiler::finish(const tc_texts &texts, std::vector<std::string
     unit.data.push_back(
         {texts.data[i].name,
          {reinterpret_cast<const char *>(texts.data[i].bytes), texts.data[i].size}});
-  std::vector<Part> parts;
+  std::vector<UnitPart> parts;
   parts.push_back({"host", StringRef(texts.host.text, texts.host.len), common_flags(user, effort),
-                   true, "tch", "", ""});
+                   true, "tch", false, "", "", ""});
   if (effort > 1) parts.back().flags.push_back("-Os"); // guards are many and short
   if (!have_kernels) add_kernel_parts(user, texts, effort, macros, parts);
-  compile_all(user, parts, unit);
-  for (Part &part : parts) unit.parts.push_back(std::move(part.output));
+  add_lines(texts, parts);
+  compile_all(user, parts, cache, jobs, unit);
+  for (UnitPart &part : parts) unit.parts.push_back(std::move(part.output));
   for (std::string &kernel : kernels) unit.parts.push_back(std::move(kernel));
   return std::move(unit);
 }
@@ -428,7 +456,9 @@ static void declare_assembly(const std::string &text, std::string &out) {
 std::string assembly_declarations(const CompiledUnit &unit) {
   std::string out = "\n#pragma clang diagnostic push\n"
                     "#pragma clang diagnostic ignored \"-Weverything\"\n";
-  for (const std::string &part : unit.parts) declare_assembly(part, out);
+  LineTables tables;
+  for (const std::string &part : unit.parts)
+    declare_assembly(unit.lines ? tables.merge(part) : part, out);
   for (const Data &data : unit.data)
     declare_assembly(data_assembly(data.name, data.bytes, data_alignment), out);
   if (!unit.explain.empty())

@@ -19,6 +19,7 @@
 
 #include "backends/backend.h"
 #include "clang_compat.h"
+#include "lines.h"
 
 namespace tc {
 
@@ -40,6 +41,7 @@ struct CompiledUnit {
   std::vector<std::string> parts; // host text, then the kernel text once per level
   std::vector<std::string> entries;
   std::vector<Data> data;
+  bool lines = false;  // some parts have line tables
   std::string explain; // rows of backends/explain.h for the section of this name
   std::string error;   // not empty: the generated text did not compile
 };
@@ -49,11 +51,15 @@ struct CompiledUnit {
 class UnitCompiler {
 public:
   // `effort` is the -O level; `macros` are NAME=NUMBER for the kernel text.
+  // What was compiled before comes from the cache.  jobs: texts compiled at once.
   UnitCompiler(const clang::CompilerInstance &user, unsigned effort,
-               const std::vector<std::string> &macros)
-      : user(user), effort(effort), macros(macros) {
+               const std::vector<std::string> &macros, tc_cache *cache, unsigned jobs)
+      : user(user), effort(effort), macros(macros), cache(cache), jobs(jobs) {
     unit.form = choose_form(user);
   }
+
+  // Kernels get line tables that point into these files, where the user's object has such.
+  void point_to(FileNames names) { files = std::move(names); }
 
   void compile_kernels(const tc_texts &texts);
   // The rest.  `entries` are the names of the entry functions in the host text: they become local
@@ -61,10 +67,16 @@ public:
   CompiledUnit finish(const tc_texts &texts, std::vector<std::string> entries);
 
 private:
+  void add_lines(const tc_texts &texts, std::vector<struct UnitPart> &parts);
+
   const clang::CompilerInstance &user;
   unsigned effort;
   std::vector<std::string> macros;
+  tc_cache *cache;
+  unsigned jobs;
   CompiledUnit unit = {};
+  FileNames files;
+  std::string lined;                // the kernel text with lines
   std::vector<std::string> kernels; // compiled texts, one per level
   bool have_kernels = false;
 };

@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "attributes.h"
+#include "backends/jobs.h"
 
 namespace tc {
 namespace {
@@ -48,7 +49,8 @@ std::string set_max_kernels(StringRef key, StringRef value, Options &options) {
   return "";
 }
 
-std::string set_max_workspace(StringRef key, StringRef value, Options &options) {
+// "64K"; -1: not understood.
+int64_t bytes_of(StringRef value) {
   int64_t n;
   StringRef digits = value.take_while(llvm::isDigit);
   int shift = llvm::StringSwitch<int>(value.drop_front(digits.size()))
@@ -61,9 +63,34 @@ std::string set_max_workspace(StringRef key, StringRef value, Options &options) 
                   .Case("G", 30)
                   .Case("GiB", 30)
                   .Default(-1);
-  if (shift < 0 || digits.getAsInteger(10, n) || n > INT64_MAX >> shift)
-    return one_of(key, value, "a number of bytes such as 4096, 64K, 8M or 1G");
-  options.max_workspace = n << shift;
+  const bool understood = shift >= 0 && !digits.getAsInteger(10, n) && n <= INT64_MAX >> shift;
+  return understood ? n << shift : -1;
+}
+
+const char *const sizes = "a number of bytes such as 4096, 64K, 8M or 1G";
+
+std::string set_max_workspace(StringRef key, StringRef value, Options &options) {
+  int64_t bytes = bytes_of(value);
+  if (bytes < 0) return one_of(key, value, sizes);
+  options.max_workspace = bytes;
+  return "";
+}
+
+std::string set_jobs(StringRef key, StringRef value, Options &options) {
+  if (value.getAsInteger(10, options.jobs) || !options.jobs || options.jobs > TC_MOST_JOBS)
+    return one_of(key, value, "a number from 1 to 64");
+  return "";
+}
+
+std::string set_cache(StringRef, StringRef value, Options &options) {
+  options.cache = value.str();
+  return "";
+}
+
+std::string set_cache_size(StringRef key, StringRef value, Options &options) {
+  int64_t bytes = bytes_of(value);
+  if (bytes < 0) return one_of(key, value, sizes);
+  options.cache_bytes = static_cast<uint64_t>(bytes);
   return "";
 }
 

@@ -24,6 +24,9 @@ struct Options {
   std::string nvrtc; // path of the library
   uint32_t levels = 0; // bit i: code for tc_isa i; 0: all levels
   unsigned effort = 3; // -O of the generated code
+  uint32_t jobs = 0;   // texts compiled at once; 0: see backends/jobs.h
+  std::string cache;   // folder of compiled kernels, or "off"; empty: as the environment says
+  uint64_t cache_bytes = 1u << 30;
   std::vector<std::string> thresholds; // NAME=NUMBER, macros of the kernel text
 };
 

@@ -68,6 +68,11 @@ CharSourceRange Reporter::translate(CharSourceRange range) {
 
 void Reporter::show(const Message &message) {
   if (!wanted(message.severity)) return;
+  show_one(message);
+  for (const Message &note : message.notes) show_one(note);
+}
+
+void Reporter::show_one(const Message &message) {
   DiagnosticsEngine &diags = outer.getDiagnostics();
   DiagnosticBuilder builder =
       diags.Report(translate(message.loc), diagnostic_id(diags, message.severity));

@@ -21,6 +21,7 @@ public:
   void show(const Message &message);
 
 private:
+  void show_one(const Message &message);
   clang::FileID mirror(clang::FileID file);
   clang::SourceLocation translate(clang::SourceLocation loc);
   clang::CharSourceRange translate(clang::CharSourceRange range);

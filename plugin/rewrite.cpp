@@ -44,19 +44,32 @@ static std::string assignment(const Segment::Store &store, const std::string &va
   return " " + target + " = " + value + ";";
 }
 
+static const char *const tensor_type = "struct tc_tensor *";
+
+// The value of a store in a body that has a scope.
+static std::string owned(const Segment::Store &store, const Ownership *scope) {
+  const bool stays = store.type == tensor_type && scope && scope->holds(store.variable);
+  if (!scope || !store.tensor || stays) return store.text;
+  return "tcrt_hand_out(" + store.text + ")";
+}
+
 // Addresses and values first, since they are meant as of before the statements.
-static void put_results(const Segment &s, unsigned label, raw_ostream &os) {
+static void put_results(const Segment &s, unsigned label, const Ownership *scope, raw_ostream &os) {
+  for (size_t i = 0; i < s.views.size(); i++)
+    os << " struct tc_tensor *const __tc_view" << i << " = " << s.views[i] << ";";
   for (size_t i = 0; i < s.stores.size(); i++) {
     const Segment::Store &store = s.stores[i];
     if (store.where == Segment::Store::Memory)
       os << " __typeof__(" << store.lvalue << ") *const __tc_p" << i << " = &(" << store.lvalue
          << ");";
     if (store.where != Segment::Store::Inner) os << " " << store.type << " const";
-    os << " " << temporary(label, i) << " = " << store.text << ";";
+    os << " " << temporary(label, i) << " = " << owned(store, scope) << ";";
   }
   bool value = !s.returned.empty();
   bool simple = s.stores.empty() && s.effects.empty();
-  if (value && !simple) os << " " << s.return_type << " const __tc_result = " << s.returned << ";";
+  const char *leaves = s.return_type == tensor_type ? "tcrt_returned(" : "tcrt_hand_out(";
+  const std::string returned = scope && s.returns_tensor ? leaves + s.returned + ")" : s.returned;
+  if (value && !simple) os << " " << s.return_type << " const __tc_result = " << returned << ";";
   for (size_t i = 0; i < s.stores.size(); i++) {
     const Segment::Store &store = s.stores[i];
     if (store.where == Segment::Store::Memory)
@@ -65,14 +78,14 @@ static void put_results(const Segment &s, unsigned label, raw_ostream &os) {
   }
   for (const std::string &effect : s.effects) os << " " << effect;
   if (s.exit == Segment::Return)
-    os << " return" << (!value ? "" : simple ? " " + s.returned : " __tc_result") << ";";
+    os << " return" << (!value ? "" : simple ? " " + returned : " __tc_result") << ";";
   else if (s.exit == Segment::Break) os << " break;";
   else if (s.exit == Segment::Continue) os << " continue;";
   else os << " goto __tc_done" << label << ";";
 }
 
 // The call, and what follows if the entry did the work.
-static std::string guarded_call(const Segment &s, unsigned label) {
+static std::string guarded_call(const Segment &s, unsigned label, const Ownership *scope) {
   std::string out;
   llvm::raw_string_ostream os(out);
   for (size_t i = 0; i < s.stores.size(); i++)
@@ -87,7 +100,7 @@ static std::string guarded_call(const Segment &s, unsigned label) {
   os << " if (" << s.symbol << "(" << (s.inputs.empty() ? "0" : "__tc_in") << ", "
      << (s.scalars.empty() ? "0" : "__tc_scalar") << ", " << (s.results ? "__tc_out" : "0")
      << ")) {";
-  put_results(s, label, os);
+  put_results(s, label, scope, os);
   os << " }" << (s.conditions.empty() ? "" : " }") << " }";
   return out;
 }
@@ -215,11 +228,75 @@ std::string Rewriter::insert_part(const FunctionDecl *function, const Segment &s
   return put(s.end, token, s.end_behind, close);
 }
 
-std::string Rewriter::insert(const FunctionDecl *function, const Segment &segment) {
+std::string Rewriter::insert(const FunctionDecl *function, const Segment &segment,
+                             const Ownership *scope) {
   unsigned label = labels++;
-  std::string call = guarded_call(segment, label);
+  std::string call = guarded_call(segment, label, scope);
   if (segment.whole) return insert_whole(function, segment, call);
   return insert_part(function, segment, call, tail_of(segment, label));
+}
+
+// ---- the scope of a body ------------------------------------------------------------------------
+
+// In front of the token at loc, or behind it.
+std::string Rewriter::put_beside(SourceLocation loc, bool after, Edit edit) {
+  const LangOptions &language = edit.function->getLangOpts();
+  SourceLocation place = loc;
+  if (loc.isMacroID() && !(after ? Lexer::isAtEndOfMacroExpansion(loc, inner, language, &place)
+                                 : Lexer::isAtStartOfMacroExpansion(loc, inner, language, &place)))
+    return put_inside(loc, after, std::move(edit));
+  if (after) place = Lexer::getLocForEndOfToken(place, 0, inner, language);
+  auto [file, offset] = inner.getDecomposedLoc(place);
+  if (place.isInvalid() ||
+      file != inner.getFileID(inner.getExpansionLoc(edit.function->getBody()->getBeginLoc())))
+    return "it is written in two files";
+  edit.offset = offset;
+  put_line(file, std::move(edit));
+  return "";
+}
+
+std::string Rewriter::open_scope(const FunctionDecl *function) {
+  Edit edit = {0,
+               "struct tc_scope __tc_body __attribute__((cleanup(tcrt_body_end))), "
+               "*__tc_in_body = tcrt_body_begin(&__tc_body);",
+               function, nullptr};
+  edit.scope = true;
+  return put_beside(llvm::cast<CompoundStmt>(function->getBody())->getLBracLoc(), true,
+                    std::move(edit));
+}
+
+// What goes in front of an expression through which a tensor leaves, and behind it.
+static std::pair<std::string, std::string> around(const Exit &exit) {
+  const char *leave = "({ struct tc_scope *__tc_left = tcrt_body_leave(); ";
+  const char *resume = "; tcrt_body_resume(__tc_left);";
+  if (exit.kind == Exit::Unseen && exit.e->getType()->isVoidType())
+    return {leave, std::string(resume) + " })"};
+  if (exit.kind == Exit::Unseen)
+    return {std::string(leave) + "__auto_type __tc_value = ",
+            std::string(resume) + " __tc_value; })"};
+  if (exit.kind == Exit::Argument)
+    return {"({ tcrt_body_resume(__tc_left); __auto_type __tc_value = ",
+            "; (void)tcrt_body_leave(); __tc_value; })"};
+  const bool constant = exit.e->getType()->getPointeeType().isConstQualified();
+  return {std::string("((") + (constant ? "const " : "") + "struct tc_tensor *)" +
+              (exit.kind == Exit::Returned ? "tcrt_returned((" : "tcrt_hand_out(("),
+          ")))"};
+}
+
+std::string Rewriter::insert_exits(const FunctionDecl *function, const std::vector<Exit> &exits) {
+  for (const Exit &exit : exits) {
+    const auto [before, behind] = around(exit);
+    auto put = [&](SourceLocation loc, bool after, const std::string &text) {
+      Edit edit = {0, text, function, nullptr};
+      edit.scope = true;
+      return put_beside(loc, after, std::move(edit));
+    };
+    std::string why = put(exit.e->getBeginLoc(), false, before);
+    if (why.empty()) why = insert_exits(function, exit.inside);
+    if (why.empty()) why = put(exit.e->getEndLoc(), true, behind);
+    if (!why.empty()) return why;
+  }
+  return "";
 }
 
 template <class Which> void Rewriter::drop(Which which) {
@@ -235,6 +312,14 @@ void Rewriter::withdraw(const Segment &segment) {
 
 void Rewriter::withdraw(const FunctionDecl *function) {
   drop([=](const Edit &edit) { return edit.function == function; });
+}
+
+bool Rewriter::withdraw_scopes() {
+  size_t before = 0, left = 0;
+  for (const auto &[file, list] : edits) before += list.size();
+  drop([](const Edit &edit) { return edit.scope; });
+  for (const auto &[file, list] : edits) left += list.size();
+  return left < before;
 }
 
 void Rewriter::append(const std::string &text) {

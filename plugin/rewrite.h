@@ -8,6 +8,10 @@
 // A segment that is not the whole body is called in front of its first statement; when the call
 // did the work, a goto leads behind the last one.
 //
+// A body that runs has a scope of its own: a variable at its head whose cleanup frees what was made,
+// and calls around the expressions through which tensors leave it (frontend/ast_capture/ownership.h).
+// Where all that is done in place of the body is one call, the scope stands behind that.
+//
 // Where the place of a call is inside of what a macro expands to, the invocation is replaced by its
 // expansion, on one line and without warnings.
 //
@@ -23,6 +27,7 @@
 
 #include "expansion.h"
 #include "frontend/ast_capture/capture.h"
+#include "frontend/ast_capture/ownership.h"
 
 namespace tc {
 
@@ -36,9 +41,17 @@ public:
 
   // Puts the guarded call of a segment, which stays where it is, around its statements.  Returns
   // why that cannot be, or "".
-  std::string insert(const clang::FunctionDecl *function, const Segment &segment);
+  // `scope`: the ownership of the body whose scope the call stands in, or null.
+  std::string insert(const clang::FunctionDecl *function, const Segment &segment,
+                     const Ownership *scope);
+
+  // Opens the scope of a body, at its head; and puts the calls around what leaves it.  Likewise.
+  std::string open_scope(const clang::FunctionDecl *function);
+  std::string insert_exits(const clang::FunctionDecl *function, const std::vector<Exit> &exits);
+
   void withdraw(const Segment &segment);
   void withdraw(const clang::FunctionDecl *function);
+  bool withdraw_scopes(); // of all functions, which rely on each other; whether there were any
   bool empty() const { return edits.empty(); }
   unsigned count() const { return expansions.count(); }
 
@@ -65,6 +78,7 @@ private:
     const Segment *segment;              // whose call this is
     size_t token = Expansions::none;     // in the expansion at `offset`: in front of this one
     bool after = false;                  // or behind it
+    bool scope = false;                  // of a body
   };
   struct Output {
     std::string text;
@@ -76,6 +90,7 @@ private:
                            const std::string &call);
   std::string insert_part(const clang::FunctionDecl *function, const Segment &segment,
                           const std::string &call, const std::string &tail);
+  std::string put_beside(clang::SourceLocation loc, bool after, Edit edit);
   std::string put_inside(clang::SourceLocation loc, bool after, Edit edit);
   void put_line(clang::FileID file, Edit edit);
   static Edits sorted(const std::vector<Edit> &edits);

@@ -108,6 +108,7 @@ void tc_images_start(tc_images *m, const tc_backend *b, const tc_cuda_options *o
     ok = b->complete(m->at[i].text, &g->text[i]);
     g->job[i] = (tc_nvrtc_job){.name = m->at[i].name, .text = g->text[i].text};
   }
+  m->cache = o->cache;
   if (ok) g->run = tc_nvrtc_start(o, g->job, m->n);
 }
 
@@ -186,7 +187,7 @@ static void put_blobs(tc_images *m, tc_image *const *image, size_t n, bool ptx, 
   if (!size && !all.failed) return;
   size_t packed = 0;
   unsigned char *bytes =
-      all.failed ? NULL : tc_image_pack((unsigned char *)all.text, size, &packed);
+      all.failed ? NULL : tc_image_pack_once(m->cache, (unsigned char *)all.text, size, &packed);
   const bool is_packed = bytes != NULL;
   if (is_packed || all.failed) tc_buf_free(&all);
   else bytes = (unsigned char *)all.text;

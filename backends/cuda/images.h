@@ -12,6 +12,7 @@ typedef struct tc_images {
   size_t n, cap;
   uint32_t npack;
   char *problem; /* NULL, or why there are none */
+  tc_cache *cache;
   struct tc_building *building;
 } tc_images;
 

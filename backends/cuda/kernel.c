@@ -62,7 +62,25 @@ static void put_buffer(const tc_kernel *k, const tc_program *p, uint32_t i, tc_c
   }
 }
 
-static void put_scalars(const tc_program *p, const char *body, tc_cuda_use use, list *l) {
+typedef struct scalars {
+  const char *body;
+  tc_cuda_use use;
+  list *l;
+} scalars;
+
+static void put_scalar(uint32_t i, bool f, void *arg) {
+  const scalars *s = arg;
+  char word[32];
+  snprintf(word, sizeof word, "a%u", i);
+  if (!tc_cuda_names(s->body, word)) return;
+  separate(s->l, s->use == TC_CUDA_DECLARE);
+  if (s->use == TC_CUDA_ADDRESS) tc_put(s->l->out, "(void *)&");
+  if (s->use == TC_CUDA_DECLARE) tc_put(s->l->out, f ? "const double " : "const tc_i64 ");
+  tc_put(s->l->out, word);
+}
+
+static void put_scalars(const tc_kernel *k, const tc_program *p, const char *body, tc_cuda_use use,
+                        list *l) {
   tc_dims *c = tc_graph_dims(p->graph);
   char word[300];
   for (uint32_t i = 0; i < tc_dims_sym_count(c); ++i) {
@@ -72,19 +90,7 @@ static void put_scalars(const tc_program *p, const char *body, tc_cuda_use use, 
     if (use == TC_CUDA_ADDRESS) tc_putf(l->out, "(void *)&s_%s", word + 2);
     else tc_putf(l->out, "%s%s", use == TC_CUDA_DECLARE ? "const tc_i64 " : "", word);
   }
-  for (uint32_t i = 0; i < tc_graph_scalar_count(p->graph); ++i) {
-    const bool f = tc_dtype_is_float(tc_graph_scalar_at(p->graph, i)->dtype);
-    snprintf(word, sizeof word, "a%u", i);
-    if (!tc_cuda_names(body, word)) continue;
-    separate(l, use == TC_CUDA_DECLARE);
-    if (use == TC_CUDA_ADDRESS) tc_putf(l->out, "(void *)&a%u", i);
-    else
-      tc_putf(l->out, "%s%s",
-              use != TC_CUDA_DECLARE ? ""
-              : f                    ? "const double "
-                                     : "const tc_i64 ",
-              word);
-  }
+  tc_print_each_scalar(k, p, put_scalar, &(scalars){body, use, l});
 }
 
 void tc_cuda_put_parameters(const tc_kernel *k, const tc_program *p, const char *body,
@@ -96,7 +102,7 @@ void tc_cuda_put_parameters(const tc_kernel *k, const tc_program *p, const char 
     if (p->buffer[k->buffer[i]].kind != TC_BUF_LOCAL && tc_cuda_names(body, word))
       put_buffer(k, p, i, use, &l);
   }
-  put_scalars(p, body, use, &l);
+  put_scalars(k, p, body, use, &l);
   static const struct {
     const char *word; /* NULL: always */
     const char *text[3];

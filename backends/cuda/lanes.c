@@ -92,7 +92,11 @@ static void each_extent(visit *v, void (*f)(visit *, tc_dim)) {
 }
 
 static void fit(visit *v, tc_dim d) { v->lanes = fitting(tc_graph_dims(v->p->graph), d, v->lanes); }
-static void fit_access(visit *v, access a) { each_step(v, a, fit); }
+
+static void fit_access(visit *v, access a) {
+  fit(v, v->k->base[a.buffer]);
+  each_step(v, a, fit);
+}
 
 int tc_cuda_choose_lanes(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                          const tc_cuda_plan *plan, const uint8_t *need) {

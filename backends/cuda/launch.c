@@ -74,8 +74,21 @@ void tc_cuda_put_nest_launch(const tc_kernel *k, const tc_program *p, uint32_t i
          "    if (status) return status;\n  }\n");
 }
 
+typedef struct scalars {
+  const char *body;
+  tc_buf *out;
+} scalars;
+
+static void put_scalar(uint32_t i, bool f, void *arg) {
+  const scalars *s = arg;
+  char word[32];
+  (void)f;
+  snprintf(word, sizeof word, "a%u", i);
+  if (tc_cuda_names(s->body, word)) tc_putf(s->out, "  const tc_value %s = scalar[%u];\n", word, i);
+}
+
 /* Sizes and scalars as launchers and conditions name them. */
-void tc_cuda_put_host_head(const tc_program *p, const char *body, tc_buf *out) {
+void tc_cuda_put_host_head(const tc_kernel *k, const tc_program *p, const char *body, tc_buf *out) {
   tc_put(out, "static int @NAME@(const tcrt_cuda_call *c, void *const *buf, const int64_t *sym,\n"
               "                  const tc_value *scalar) {\n  (void)sym, (void)scalar;\n");
   tc_dims *c = tc_graph_dims(p->graph);
@@ -84,11 +97,7 @@ void tc_cuda_put_host_head(const tc_program *p, const char *body, tc_buf *out) {
     snprintf(word, sizeof word, "s_%s", tc_dims_sym(c, i)->name);
     if (tc_cuda_names(body, word)) tc_putf(out, "  const int64_t %s = sym[%u];\n", word, i);
   }
-  for (uint32_t i = 0; i < tc_graph_scalar_count(p->graph); ++i) {
-    char word[32];
-    snprintf(word, sizeof word, "a%u", i);
-    if (tc_cuda_names(body, word)) tc_putf(out, "  const tc_value %s = scalar[%u];\n", word, i);
-  }
+  tc_print_each_scalar(k, p, put_scalar, &(scalars){body, out});
 }
 
 void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda_plan *plan,
@@ -97,7 +106,7 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
   for (uint32_t i = 0; i < k->nnest; ++i) {
     tc_cuda_put_nest_launch(k, p, i, &plan[i], bodies[i].text ? bodies[i].text : "", &text);
   }
-  tc_cuda_put_host_head(p, text.text ? text.text : "", out);
+  tc_cuda_put_host_head(k, p, text.text ? text.text : "", out);
   tc_put(out, text.text ? text.text : "");
   tc_put(out, "  return 0;\n}\n");
   if (text.failed) out->failed = true;
@@ -178,7 +187,8 @@ static const char helpers[] =
     "    w /= 2;\n"
     "    while (n * w < 128 && n * 8 <= items) n *= 2;\n"
     "  }\n"
-    "  if (w == 8 && n * 64 <= items && others * tc_cuda_ceildiv(columns, w) < 512) w = 4, n *= 2;\n"
+    "  if (w == 8 && n * 64 <= items && others * tc_cuda_ceildiv(columns, w) < 512) w = 4, n *= "
+    "2;\n"
     "  while (w > 1 && others * tc_cuda_ceildiv(columns, w) < (w > 2 ? 128 : 64)) {\n"
     "    w /= 2;\n"
     "    while (n * w < 128 && n * 4 <= items) n *= 2;\n"

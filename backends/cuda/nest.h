@@ -258,7 +258,7 @@ void tc_cuda_put_serial(tc_cuda_nest *x);
 /* launch.c */
 void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda_plan *plan,
                           const tc_buf *bodies, tc_buf *out);
-void tc_cuda_put_host_head(const tc_program *p, const char *body, tc_buf *out);
+void tc_cuda_put_host_head(const tc_kernel *k, const tc_program *p, const char *body, tc_buf *out);
 
 /* One nest: its functions; `both` receives the bodies.  And its launch. */
 bool tc_cuda_put_nest(const tc_kernel *k, const tc_kernel *plain, const tc_program *p, uint32_t i,

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_WORKERS = 4 }; /* builds run several compilers already */
+#include "backends/jobs.h"
 
 typedef struct worker {
   pid_t pid; /* 0: not started */
@@ -23,12 +23,16 @@ typedef struct worker {
 struct tc_nvrtc_run {
   tc_nvrtc_job *job;
   size_t n;
-  uint32_t count;  /* tasks: blobs of all jobs */
-  uint32_t *order; /* of the tasks */
+  uint32_t blobs;  /* of all jobs */
+  uint32_t count;  /* tasks: blobs that have to be made */
+  uint32_t *order; /* of the tasks: numbers of blobs */
   uint32_t *next;  /* shared by the workers */
   tc_buf candidates;
+  tc_cache *cache;
+  tc_digest library;
+  uint32_t jobs; /* workers at once */
   int workers;
-  worker worker[MOST_WORKERS];
+  worker worker[TC_MOST_JOBS];
   bool no_library;
   bool threaded; /* answers are gathered by `thread` */
   pthread_t thread;
@@ -42,7 +46,7 @@ static void fail(tc_nvrtc_job *job, const char *text, size_t n) {
 }
 
 static void take(batch *b, const tc_nvrtc_message *m, const char *data) {
-  if (m->task >= b->count) {
+  if (m->task >= b->blobs) {
     b->no_library |= m->task == TC_NVRTC_NO_LIBRARY;
     return;
   }
@@ -84,7 +88,7 @@ static bool receive(batch *b, worker *w) {
 
 static void gather(batch *b) {
   for (;;) {
-    struct pollfd wait[MOST_WORKERS];
+    struct pollfd wait[TC_MOST_JOBS];
     int open = 0;
     for (int i = 0; i < b->workers; ++i) {
       wait[i] = (struct pollfd){b->worker[i].fd, POLLIN, 0};
@@ -122,9 +126,7 @@ static void start(batch *b, int i) {
 
 /* One generation of workers: begun here, and ended by end_workers. */
 static void start_workers(batch *b) {
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  b->workers = cores < 2 ? 2 : cores < MOST_WORKERS ? (int)cores : MOST_WORKERS;
-  if ((uint32_t)b->workers > b->count) b->workers = (int)b->count;
+  b->workers = (int)(b->jobs < b->count ? b->jobs : b->count);
   for (int i = 0; i < b->workers; ++i) b->worker[i] = (worker){.fd = -1};
   for (int i = 0; i < b->workers; ++i) start(b, i);
 }
@@ -146,7 +148,7 @@ static void finish_workers(batch *b) {
   if (b->threaded) pthread_join(b->thread, NULL);
   else gather(b);
   end_workers(b);
-  for (uint32_t before = 0; !b->no_library && *b->next < b->count && *b->next > before;) {
+  for (uint32_t before = 0; !b->no_library && *b->next<b->count && * b->next> before;) {
     before = *b->next;
     start_workers(b);
     gather(b);
@@ -186,18 +188,47 @@ static int by_length(const void *a, const void *b) {
   return x->job < y->job ? -1 : 1;
 }
 
-/* The longest texts first: they would keep one worker busy at the end. */
+/* What is still to be made, of the longest texts first: they would keep one worker busy at the
+ * end. */
 static bool put_in_order(batch *b) {
   length *list = malloc(b->n * sizeof *list);
-  b->order = malloc(b->count * sizeof *b->order);
+  b->order = malloc(b->blobs * sizeof *b->order);
   if (list && b->order) {
     for (size_t i = 0; i < b->n; ++i) list[i] = (length){strlen(b->job[i].text), (uint32_t)i};
     qsort(list, b->n, sizeof *list, by_length);
-    for (uint32_t i = 0; i < b->count; ++i)
-      b->order[i] = list[i / b->job->nblob].job * b->job->nblob + i % b->job->nblob;
+    for (uint32_t i = 0; i < b->blobs; ++i) {
+      const uint32_t job = list[i / b->job->nblob].job, blob = i % b->job->nblob;
+      if (!b->job[job].blob[blob].bytes) b->order[b->count++] = job * b->job->nblob + blob;
+    }
   }
   free(list);
   return list && b->order;
+}
+
+/* Which library the workers are going to find; false: none. */
+static bool identify(batch *b) {
+  int pipe_fd[2];
+  if (pipe2(pipe_fd, O_CLOEXEC) != 0) return true;
+  const pid_t pid = fork();
+  if (pid == 0) {
+    close(pipe_fd[0]);
+    tc_nvrtc_identify(b->candidates.text, pipe_fd[1]);
+  }
+  close(pipe_fd[1]);
+  ssize_t n = pid > 0 ? read(pipe_fd[0], &b->library, sizeof b->library) : -1;
+  close(pipe_fd[0]);
+  int status = 0;
+  while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (n != sizeof b->library) b->cache = NULL;
+  return n != 0 || !WIFEXITED(status);
+}
+
+/* Finds out what has to be made; false: there is no library. */
+static bool recall(batch *b) {
+  if (b->cache && !identify(b)) return false;
+  for (size_t i = 0; b->cache && i < b->n; ++i) tc_nvrtc_recall(b->cache, &b->library, &b->job[i]);
+  return true;
 }
 
 tc_nvrtc_run *tc_nvrtc_start(const tc_cuda_options *options, tc_nvrtc_job *job, size_t n) {
@@ -206,15 +237,25 @@ tc_nvrtc_run *tc_nvrtc_start(const tc_cuda_options *options, tc_nvrtc_job *job, 
   b->job = job;
   b->n = n;
   for (size_t i = 0; i < n; ++i) plan(options, &job[i]);
-  b->count = n ? (uint32_t)n * job->nblob : 0;
-  if (b->count == 0) return b;
+  b->blobs = n ? (uint32_t)n * job->nblob : 0;
+  if (b->blobs == 0) return b;
+  b->cache = options->cache;
+  b->jobs = options->jobs;
+  if (!b->jobs) {
+    tc_jobs usual = tc_jobs_take(0);
+    b->jobs = usual.n;
+    tc_jobs_give_back(&usual);
+  }
+  tc_nvrtc_candidates(options->nvrtc, &b->candidates);
+  b->no_library = !b->candidates.failed && !recall(b);
+  if (b->no_library) return b;
   const bool ordered = put_in_order(b);
   b->next = mmap(NULL, sizeof *b->next, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  tc_nvrtc_candidates(options->nvrtc, &b->candidates);
   if (!ordered || b->next == MAP_FAILED || b->candidates.failed) {
     release(b);
     return NULL;
   }
+  if (!b->count) return b;
   start_workers(b);
   b->threaded = pthread_create(&b->thread, NULL, gather_all, b) == 0;
   return b;
@@ -225,7 +266,10 @@ bool tc_nvrtc_finish(tc_nvrtc_run *b, tc_buf *why) {
   if (b->no_library)
     tc_put(why, "libnvrtc of CUDA 11.1 or newer was not found: install a CUDA toolkit, or run "
                 "tools/setup --cuda");
-  for (size_t i = 0; b->count && i < b->n; ++i) check(&b->job[i]);
+  for (size_t i = 0; b->blobs && i < b->n; ++i) {
+    check(&b->job[i]);
+    tc_nvrtc_remember(b->cache, &b->library, &b->job[i]);
+  }
   release(b);
   return why->len == 0;
 }

@@ -94,45 +94,22 @@ static void send_blob(const nvrtc *n, program p, const tc_nvrtc_blob *blob, int 
   free(bytes);
 }
 
-/* Machine code of this architecture; job->nblob: none. */
-static uint32_t code_for(const tc_nvrtc_job *job, uint32_t arch) {
-  uint32_t i = 0;
-  while (i < job->nblob && (job->blob[i].ptx || job->blob[i].arch != arch)) ++i;
-  return i;
-}
-
-static bool has_ptx(const tc_nvrtc_job *job, uint32_t arch) {
-  bool found = false;
-  for (uint32_t i = 0; i < job->nblob; ++i) found |= job->blob[i].ptx && job->blob[i].arch == arch;
-  return found;
-}
-
-/* The blob that blob b is made with: PTX comes beside machine code of its architecture. */
-static uint32_t leader(const tc_nvrtc_job *job, uint32_t b) {
-  const uint32_t beside = job->blob[b].ptx ? code_for(job, job->blob[b].arch) : b;
-  return beside == job->nblob ? b : beside;
-}
-
 /* Blob b alone; p gets the program. */
 static bool compile_one(const nvrtc *n, const tc_nvrtc_job *job, uint32_t first, uint32_t b, int fd,
                         program *p) {
   const tc_nvrtc_blob *blob = &job->blob[b];
-  tc_buf arch = {0};
-  /* All devices of major version 9 are Hopper, whose own instructions no PTX may ask for. */
-  const bool hopper = blob->arch == 90 && !blob->ptx && !has_ptx(job, 90);
-  tc_putf(&arch, "-arch=%s_%u%s", blob->ptx ? "compute" : "sm", blob->arch, hopper ? "a" : "");
-  const char *const options[] = {arch.text, "-std=c++17", "-default-device", "-w"};
-  bool ok = false;
-  if (arch.failed || n->create(p, job->text, job->name, 0, NULL, NULL) != 0)
+  tc_nvrtc_flags flags;
+  tc_nvrtc_put_flags(job, b, &flags);
+  if (n->create(p, job->text, job->name, 0, NULL, NULL) != 0) {
     refuse(fd, first + b, "NVRTC could not start");
-  else if (n->compile(*p, sizeof options / sizeof *options, options) != 0)
-    send_log(n, *p, fd, first + b);
-  else {
-    send_blob(n, *p, blob, fd, first + b);
-    ok = true;
+    return false;
   }
-  tc_buf_free(&arch);
-  return ok;
+  if (n->compile(*p, TC_NVRTC_FLAGS, flags.flag) != 0) {
+    send_log(n, *p, fd, first + b);
+    return false;
+  }
+  send_blob(n, *p, blob, fd, first + b);
+  return true;
 }
 
 /* Blob b and the PTX that is made with it.  first: number of the job's first task. */
@@ -140,7 +117,7 @@ static void lead(const nvrtc *n, const tc_nvrtc_job *job, uint32_t first, uint32
   program p = NULL;
   const bool ok = compile_one(n, job, first, b, fd, &p);
   for (uint32_t i = 0; ok && i < job->nblob; ++i)
-    if (i != b && leader(job, i) == b) send_blob(n, p, &job->blob[i], fd, first + i);
+    if (i != b && tc_nvrtc_leader(job, i) == b) send_blob(n, p, &job->blob[i], fd, first + i);
   if (p) n->destroy(&p);
 }
 
@@ -152,13 +129,30 @@ static void settle(void) {
   setrlimit(RLIMIT_CPU, &(struct rlimit){600, 600});
 }
 
+static bool load_any(const char *candidates, nvrtc *n) {
+  while (*candidates && !load(n, candidates)) candidates += strlen(candidates) + 1;
+  return *candidates != 0;
+}
+
+_Noreturn void tc_nvrtc_identify(const char *candidates, int fd) {
+  settle();
+  nvrtc n = {0};
+  if (!load_any(candidates, &n)) _exit(0);
+  tc_sha256 h;
+  tc_sha256_begin(&h);
+  const void *address;
+  memcpy(&address, &n.compile, sizeof address);
+  tc_add_identity(&h, address);
+  const tc_digest id = tc_sha256_end(&h);
+  send_bytes(fd, &id, sizeof id);
+  _exit(0);
+}
+
 _Noreturn void tc_nvrtc_worker(const char *candidates, const tc_nvrtc_job *job,
                                const uint32_t *order, uint32_t count, uint32_t *next, int fd) {
   settle();
   nvrtc n = {0};
-  const char *path = candidates;
-  while (*path && !load(&n, path)) path += strlen(path) + 1;
-  if (!*path) {
+  if (!load_any(candidates, &n)) {
     refuse(fd, TC_NVRTC_NO_LIBRARY, "");
     _exit(0);
   }
@@ -166,7 +160,7 @@ _Noreturn void tc_nvrtc_worker(const char *candidates, const tc_nvrtc_job *job,
     const uint32_t task = order[i];
     const tc_nvrtc_job *j = &job[task / job->nblob];
     const uint32_t blob = task % job->nblob;
-    if (leader(j, blob) == blob) lead(&n, j, task - blob, blob, fd);
+    if (tc_nvrtc_leader(j, blob) == blob) lead(&n, j, task - blob, blob, fd);
   }
   _exit(0);
 }

@@ -15,7 +15,7 @@ static bool skip(const char **at, const char *word) {
 }
 
 bool tc_cuda_parse_arch(const char *text, tc_cuda_options *o) {
-  tc_cuda_options read = {.nvrtc = o->nvrtc};
+  tc_cuda_options read = {.nvrtc = o->nvrtc, .cache = o->cache, .jobs = o->jobs};
   for (const char *at = text;; ++at) {
     const bool ptx = skip(&at, "ptx") || skip(&at, "compute_");
     if (!ptx) (void)(skip(&at, "sm_"));

@@ -31,3 +31,22 @@ unsigned char *tc_image_pack(const unsigned char *bytes, size_t size, size_t *pa
   free(out); /* LZMA_BUF_ERROR: not smaller */
   return NULL;
 }
+
+unsigned char *tc_image_pack_once(tc_cache *c, const unsigned char *bytes, size_t size,
+                                  size_t *packed) {
+  static const char what[] = "xz 1"; /* counts changes of `options` */
+  tc_sha256 h;
+  tc_sha256_begin(&h);
+  tc_sha256_add_field(&h, what, sizeof what);
+  tc_sha256_add_field(&h, lzma_version_string(), strlen(lzma_version_string()));
+  tc_sha256_add_field(&h, bytes, size);
+  const tc_digest key = tc_sha256_end(&h);
+  tc_buf kept = {0};
+  if (tc_cache_get(c, &key, &kept)) {
+    *packed = kept.len;
+    return (unsigned char *)kept.text;
+  }
+  unsigned char *out = tc_image_pack(bytes, size, packed);
+  if (out) tc_cache_put(c, &key, out, *packed);
+  return out;
+}

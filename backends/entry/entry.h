@@ -50,6 +50,9 @@ struct tc_entry_style {
   void (*begin)(const tc_entry *e);
   /* More reasons not to run, or-ed: " | (tcrt_isa < 2)".  Optional. */
   void (*refuse)(const tc_entry *e);
+  /* Declares bytes that several kernels share, adding them to `arena`; then, with `ws` there and
+   * `begin` set, what they hold at first.  Optional. */
+  void (*kept)(const tc_entry *e, bool begin);
   /* Declares bytes of kernel k behind the arena, adding them to `scratch<k>`; false: it has none.
    * Optional. */
   bool (*scratch)(const tc_entry *e, uint32_t k, tc_buf *out);

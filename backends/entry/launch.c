@@ -34,8 +34,28 @@ void tc_entry_buffer(const tc_entry *e, uint32_t k, uint32_t i) {
   }
 }
 
+/* The pointer that kernel k takes for buffer i. */
+static void put_argument(const tc_entry *e, uint32_t k, uint32_t i) {
+  const tc_kernel *kernel = &e->p->kernel[k];
+  if (tc_dim_is(kernel->base[i], 0)) {
+    tc_entry_buffer(e, k, i);
+    return;
+  }
+  tc_put(e->out, "(void *)((uintptr_t)(");
+  tc_entry_buffer(e, k, i);
+  tc_put(e->out, ") + (uintptr_t)(");
+  tc_entry_dim(e, kernel->base[i]);
+  tc_putf(e->out, ") * %zu)", tc_dtype_bytes(e->p->buffer[kernel->buffer[i]].dtype));
+}
+
 static bool can_fail(const tc_entry *e, uint32_t k) {
   return e->style->all_can_fail || tc_print_checks(&e->p->kernel[k]);
+}
+
+static void put_scalar(const tc_entry *e, uint32_t i) {
+  const uint32_t n = tc_graph_scalar_count(e->p->graph);
+  if (i < n) tc_putf(e->out, "scalar[%u]", i);
+  else tc_putf(e->out, "{.f = %a}", e->p->constant[i - n]);
 }
 
 static void put_own_arguments(const tc_entry *e, uint32_t k) {
@@ -46,8 +66,10 @@ static void put_own_arguments(const tc_entry *e, uint32_t k) {
     tc_putf(e->out, "%ss_%s", i ? ", " : "", tc_dims_sym(e->dims, t->sym[i])->name);
   tc_putf(e->out, "%s;\n    %s", t->nsym ? "}" : "",
           t->nscalar ? "const tc_value own_scalar[] = {" : "const tc_value *const own_scalar = 0");
-  for (uint32_t i = 0; i < t->nscalar; ++i)
-    tc_putf(e->out, "%sscalar[%u]", i ? ", " : "", t->scalar[i]);
+  for (uint32_t i = 0; i < t->nscalar; ++i) {
+    if (i) tc_put(e->out, ", ");
+    put_scalar(e, t->scalar[i]);
+  }
   tc_put(e->out, t->nscalar ? "};\n" : ";\n");
 }
 
@@ -60,7 +82,7 @@ static void put_launch(const tc_entry *e, uint32_t k) {
   tc_put(e->out, "  {\n    void *const buf[] = {");
   for (uint32_t i = 0; i < kernel->nbuffer; ++i) {
     tc_put(e->out, i ? ", " : "");
-    tc_entry_buffer(e, k, i);
+    put_argument(e, k, i);
   }
   if (e->style->more) e->style->more(e, k);
   tc_putf(e->out, "%s};\n", kernel->nbuffer ? "" : "0");

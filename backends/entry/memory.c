@@ -58,10 +58,12 @@ static void put_held_workspace(const tc_entry *e) {
                  "  char *const ws = hold->data;\n");
 }
 
-void tc_entry_workspace(const tc_entry *e) {
-  tc_put(e->out, "  const int64_t arena = ((");
+static void put_workspace(const tc_entry *e) {
+  tc_putf(e->out, "  %sint64_t arena = ((", e->style->kept ? "" : "const ");
   tc_entry_dim(e, e->p->workspace);
-  tc_put(e->out, ") + 63) / 64 * 64;\n  int64_t bytes = arena;\n");
+  tc_put(e->out, ") + 63) / 64 * 64;\n");
+  if (e->style->kept) e->style->kept(e, false);
+  tc_put(e->out, "  int64_t bytes = arena;\n");
   if (e->style->threaded && e->style->threaded(e))
     tc_put(e->out, "  const int64_t threads = omp_get_max_threads();\n  (void)threads;\n");
   for (uint32_t k = 0; k < e->p->nkernel; ++k) put_scratch(e, k);
@@ -75,6 +77,11 @@ void tc_entry_workspace(const tc_entry *e) {
   tc_entry_leave(e, 0);
   tc_putf(e->out, "    return tcrt_miss(f, TC_MISS_MEMORY, -1, -1, bytes, 0);\n%s",
           e->style->leave ? "  }\n" : "");
+}
+
+void tc_entry_workspace(const tc_entry *e) {
+  put_workspace(e);
+  if (e->style->kept) e->style->kept(e, true);
 }
 
 /* ---- results --------------------------------------------------------------------------------- */

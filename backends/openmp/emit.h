@@ -39,5 +39,10 @@ uint32_t tc_omp_matmul_levels(const tc_kernel *k, const tc_program *p); /* bits 
  * the per-thread size rounded up to 64).  Nothing printed: 0. */
 void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shared,
                            tc_buf *per_thread);
+bool tc_omp_packs(const tc_kernel *k, const tc_program *p); /* a matmul may pack its operands */
+/* packing.c: another product of the program packs the same B.  The shared memory of such products is
+ * one piece that outlives the kernels, `packed<first>` of the entry: that of the first of them. */
+bool tc_omp_packed_again(const tc_kernel *k, const tc_program *p);
+uint32_t tc_omp_packed_first(const tc_kernel *k, const tc_program *p);
 
 #endif

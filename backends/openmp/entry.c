@@ -53,6 +53,25 @@ static bool is_threaded(const tc_entry *e) {
   return !tc_dim_is(e->p->workspace, 0);
 }
 
+/* Packed panels that several kernels use: `packed<i>`, of which kernel i is the first, and nothing is
+ * there when the function begins. */
+static void put_kept(const tc_entry *e, bool begin) {
+  for (uint32_t k = 0; k < e->p->nkernel; ++k) {
+    const tc_kernel *kernel = &e->p->kernel[k];
+    if (!tc_omp_packed_again(kernel, e->p) || tc_omp_packed_first(kernel, e->p) != k) continue;
+    if (begin) {
+      tc_putf(e->out, "  *(int64_t *)(ws + packed%u) = 0;\n", k);
+      continue;
+    }
+    tc_buf shared = {0}, each = {0};
+    tc_omp_matmul_scratch(kernel, e->p, &shared, &each);
+    tc_putf(e->out, "  const int64_t packed%u = arena;\n  arena += ((%s) + 63) / 64 * 64;\n", k,
+            shared.text ? shared.text : "0");
+    tc_buf_free(&shared);
+    tc_buf_free(&each);
+  }
+}
+
 /* LOCAL buffers of all threads, and the packed panels of a matmul. */
 static bool put_scratch(const tc_entry *e, uint32_t k, tc_buf *out) {
   const tc_kernel *kernel = &e->p->kernel[k];
@@ -65,12 +84,16 @@ static bool put_scratch(const tc_entry *e, uint32_t k, tc_buf *out) {
     tc_put(out, ";\n");
   }
   if (kernel->kind == TC_KERNEL_MATMUL) tc_omp_matmul_scratch(kernel, e->p, &shared, &each);
-  if (shared.len || each.len)
+  if (each.len && tc_omp_packed_again(kernel, e->p))
+    tc_putf(out, "  const int64_t shared%u = packed%u;\n", k, tc_omp_packed_first(kernel, e->p));
+  else if (each.len)
+    tc_putf(out, "  const int64_t shared%u = scratch%u;\n  scratch%u += ((%s) + 63) / 64 * 64;\n",
+            k, k, k, shared.len ? shared.text : "0");
+  if (each.len)
     tc_putf(out,
-            "  const int64_t shared%u = scratch%u;\n  scratch%u += ((%s) + 63) / 64 * 64;\n"
             "  const int64_t each%u = scratch%u;\n  scratch%u += threads * (((%s) + 63) / 64 * "
             "64);\n",
-            k, k, k, shared.len ? shared.text : "0", k, k, k, each.len ? each.text : "0");
+            k, k, k, each.text);
   tc_buf_free(&shared);
   tc_buf_free(&each);
   return out->len > 0;
@@ -101,6 +124,7 @@ const tc_entry_style tc_omp_entry_style = {
     .failure = "TC_MISS_INDEX",
     .declare = put_tables,
     .refuse = put_refuse,
+    .kept = put_kept,
     .scratch = put_scratch,
     .threaded = is_threaded,
     .local = put_local,

@@ -56,22 +56,21 @@ void tc_omp_local_bytes(const tc_program *p, const tc_buffer *b, tc_buf *out) {
   tc_putf(out, ") * %zu + 63) / 64 * 64)", tc_dtype_bytes(b->dtype));
 }
 
+static void put_scalar(uint32_t i, bool f, void *out) {
+  tc_putf(out, "  const %s a%u = scalar[%u].%s;\n", f ? "double" : "int64_t", i, i, f ? "f" : "i");
+}
+
 /* Symbols and scalars: all of the program's, those that the body does not name are silent. */
-static void put_sizes(const tc_program *p, tc_buf *out) {
+static void put_sizes(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   tc_dims *c = tc_graph_dims(p->graph);
   for (uint32_t i = 0; i < tc_dims_sym_count(c); ++i)
     tc_putf(out, "  const int64_t s_%s = sym[%u];\n", tc_dims_sym(c, i)->name, i);
-  for (uint32_t i = 0; i < tc_graph_scalar_count(p->graph); ++i) {
-    const tc_scalar_arg *a = tc_graph_scalar_at(p->graph, i);
-    const bool f = tc_dtype_is_float(a->dtype);
-    tc_putf(out, "  const %s a%u = scalar[%u].%s;\n", f ? "double" : "int64_t", i, i,
-            f ? "f" : "i");
-  }
+  tc_print_each_scalar(k, p, put_scalar, out);
 }
 
 void tc_omp_unpack(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   put_buffers(k, p, out);
-  put_sizes(p, out);
+  put_sizes(k, p, out);
 }
 
 static const char signature[] = "TC_KERNEL int TC_NAME(@NAME@)(void *const *buf, const int64_t "
@@ -81,7 +80,7 @@ void tc_omp_kernel_head(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   tc_print_fused(k, p, out);
   tc_put(out, signature);
   put_buffers(k, p, out);
-  put_sizes(p, out);
+  put_sizes(k, p, out);
   tc_put(out, "  int bad = 0;\n");
 }
 
@@ -101,33 +100,38 @@ void tc_omp_team_head(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   }
   tc_put(out, "    void *const *buf, const int64_t *sym, const tc_value *scalar, int64_t part, "
               "int64_t parts) {\n");
-  put_sizes(p, out);
+  put_sizes(k, p, out);
   tc_put(out, "  int bad = 0;\n");
 }
 
-static void put_call(const tc_kernel *k, const tc_program *p, const char *share, tc_buf *out) {
-  tc_put(out, "TC_NAME(@NAME@_team)(");
+/* The share of one thread, whose floating-point environment is as before when it is done.  The part
+ * that computes is not inlined, so nothing of it moves out. */
+static void put_thread(const tc_kernel *k, const tc_program *p, tc_buf *out) {
+  tc_put(out, "static int TC_NAME(@NAME@_thread)(void *const *buf, const int64_t *sym,\n"
+              "    const tc_value *scalar, int64_t part, int64_t parts) {\n"
+              "  const tc_fe env = tc_fe_hold();\n  const int bad = TC_NAME(@NAME@_team)(");
   for (uint32_t i = 0; i < k->nbuffer; ++i)
     if (buffer_of(k, p, i)->kind != TC_BUF_LOCAL) tc_putf(out, "buf[%u], ", i);
-  tc_putf(out, "buf, sym, scalar, %s)", share);
+  tc_put(out, "buf, sym, scalar, part, parts);\n  tc_fe_restore(env);\n  return bad;\n}\n");
 }
 
 /* The kernel: a team of threads where the work pays for it, else this thread alone, which then asks
- * the OpenMP runtime for nothing. */
+ * the OpenMP runtime for nothing.  At the end of a team (of one thread, in LLVM 19) that runtime
+ * clears the flags of the thread that started it. */
 void tc_omp_team_tail(const tc_kernel *k, const tc_program *p, const char *work, tc_buf *out) {
+  static const char call[] = "TC_NAME(@NAME@_thread)(buf, sym, scalar, ";
   const bool checks = tc_print_checks(k);
   tc_put(out, "  return bad != 0;\n}\n");
+  put_thread(k, p, out);
   tc_put(out, signature);
-  put_sizes(p, out);
+  put_sizes(k, p, out);
   tc_put(out, "  int bad = 0;\n");
-  if (work) {
-    tc_putf(out, "  if (TC_PAYS(%s, %d)) {\n#pragma omp parallel\n    %s", work,
-            TC_OMP_PARALLEL_WORK, checks ? "if (" : "");
-    put_call(k, p, "omp_get_thread_num(), omp_get_num_threads()", out);
-    tc_put(out, checks ? ") __atomic_store_n(&bad, 1, __ATOMIC_RELAXED);\n  } else\n  "
-                       : ";\n  } else\n  ");
-  }
-  tc_put(out, "  bad = ");
-  put_call(k, p, "0, 1", out);
-  tc_put(out, ";\n  return bad;\n}\n");
+  if (work)
+    tc_putf(out,
+            "  if (TC_PAYS(%s, %d)) {\n    const tc_fe env = tc_fe_hold();\n"
+            "#pragma omp parallel\n    %s%somp_get_thread_num(), omp_get_num_threads())%s;\n"
+            "    tc_fe_restore(env);\n  } else\n  ",
+            work, TC_OMP_PARALLEL_WORK, checks ? "if (" : "", call,
+            checks ? ") __atomic_store_n(&bad, 1, __ATOMIC_RELAXED)" : "");
+  tc_putf(out, "  bad = %s0, 1);\n  return bad;\n}\n", call);
 }

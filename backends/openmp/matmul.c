@@ -62,14 +62,25 @@ static tc_omp_element element_of(tc_dtype d) {
 
 /* ---- which tiles a shape needs --------------------------------------------------------------- */
 
-/* Vectors in a row of a tile.  A product of few rows is bound by reading B: wide tiles read longer
- * pieces of its rows. */
-static int vectors_of(const tc_omp_matmul *x, const level *l) {
-  const tc_dim m = x->mm->axis[x->am].extent;
+/* Vectors in a row of a tile for M rows.  A product of few rows is bound by reading B: wide tiles read
+ * longer pieces of its rows. */
+static int vectors_for(tc_dim m, const level *l) {
   const bool amx = l->tile && !strcmp(l->tile, "amx");
   const int few = l->lanes == 16 ? 4 : 2;
   if (amx || !tc_dim_is_const(m) || tc_dim_value(m) > few) return l->vectors;
   return l->lanes == 16 ? 6 : 4; /* registers: rows * vectors of sums, and the vectors */
+}
+
+static int vectors_of(const tc_omp_matmul *x, const level *l) {
+  return vectors_for(x->mm->axis[x->am].extent, l);
+}
+
+bool tc_omp_mm_same_panels(const tc_kernel *x, const tc_kernel *y) {
+  for (int i = 0; i < LEVELS; ++i)
+    if (vectors_for(x->mm.axis[x->mm.nbatch].extent, &levels[i]) !=
+        vectors_for(y->mm.axis[y->mm.nbatch].extent, &levels[i]))
+      return false;
+  return true;
 }
 
 static int nr_of(const tc_omp_matmul *x, const level *l) {
@@ -264,6 +275,7 @@ static void put_description(const tc_omp_matmul *x) {
   put_in_place(x);
   tc_putf(x->out, "      .b_shared = %d, .b_turned = %d, ", tc_omp_mm_shared_b(x),
           tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak);
+  if (tc_omp_packed_again(x->k, x->p)) tc_put(x->out, ".reuse = 1, ");
   if (tc_omp_mm_a_cols(x)) {
     if (x->pairs) tc_put(x->out, ".a_cols = TC_ISA < TC_LEVEL_bf16, ");
     else tc_put(x->out, ".a_cols = 1, ");
@@ -318,6 +330,12 @@ static void put_kernel(tc_omp_matmul *x) {
   tc_omp_mm_put_epilogue(x);
   tc_omp_mm_put_ahead(x);
   tc_omp_kernel_head(x->k, x->p, x->out);
+  if (tc_omp_mm_may_be_dot(x)) {
+    tc_buf m = {0};
+    tc_print_dim(x->p, x->mm->axis[x->am].extent, &m);
+    tc_putf(x->out, "  if (%s == 1) return TC_NAME(@NAME@_row)(buf, sym, scalar);\n", m.text);
+    tc_buf_free(&m);
+  }
   put_description(x);
   tc_putf(x->out, "  tc_mm_run(&g, buf[%u], %s, buf[%u], %s);\n", n, shared.text, n + 1, own.text);
   tc_omp_kernel_tail(x->out);
@@ -325,11 +343,26 @@ static void put_kernel(tc_omp_matmul *x) {
   tc_buf_free(&own);
 }
 
+/* The same kernel for one row. */
+static bool put_row_kernel(tc_omp_matmul *x) {
+  tc_buf *out = x->out, row = {0};
+  x->out = &row;
+  const bool ok = tc_omp_mm_emit_dot(x) && !row.failed;
+  if (ok) tc_print_named(row.text, "@NAME@_row", out);
+  x->out = out;
+  tc_buf_free(&row);
+  return ok;
+}
+
 bool tc_omp_emit_matmul(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   tc_omp_matmul x;
   bool ok = open_kernel(&x, k, p, out);
-  if (ok && tc_omp_mm_is_dot(&x)) ok = tc_omp_mm_emit_dot(&x);
-  else if (ok) put_kernel(&x);
+  if (ok && tc_omp_mm_is_dot(&x)) {
+    ok = tc_omp_mm_emit_dot(&x);
+  } else if (ok) {
+    if (tc_omp_mm_may_be_dot(&x)) ok = put_row_kernel(&x);
+    put_kernel(&x);
+  }
   close_kernel(&x);
   return ok && !out->failed;
 }
@@ -348,14 +381,18 @@ uint32_t tc_omp_matmul_levels(const tc_kernel *k, const tc_program *p) {
   return k->mm.operand == TC_BF16 ? basic | 1u << TC_ISA_BF16 | 1u << TC_ISA_AMX : basic;
 }
 
+bool tc_omp_packs(const tc_kernel *k, const tc_program *p) {
+  tc_omp_matmul x;
+  const bool dot = open_kernel(&x, k, p, NULL) && tc_omp_mm_is_dot(&x);
+  close_kernel(&x);
+  return !dot;
+}
+
 /* Packed B: all of it, or what B_BYTES hold, but at least B_COLUMNS columns.  Per thread: rows of A
  * for one block of k, and a block of sums. */
 void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shared,
                            tc_buf *per_thread) {
-  tc_omp_matmul x;
-  const bool dot = open_kernel(&x, k, p, shared) && tc_omp_mm_is_dot(&x);
-  close_kernel(&x);
-  if (dot) return;
+  if (!tc_omp_packs(k, p)) return;
   tc_dims *c = tc_graph_dims(p->graph);
   const tc_mm_loop *mm = &k->mm;
   const tc_omp_element e = element_of(mm->operand);
@@ -365,7 +402,11 @@ void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shar
   deep = tc_dim_add(c, tc_dim_mul(c, deep, tc_dim_const(e.bytes)), head); /* of a column */
   tc_dim whole = tc_dim_mul(c, tc_dim_ceildiv(c, mm->axis[mm->nbatch + 1].extent, unit), unit);
   whole = tc_dim_mul(c, whole, deep);
-  for (int i = 0; i < mm->nbatch; ++i) whole = tc_dim_mul(c, whole, mm->axis[i].extent);
+  if (tc_omp_packed_again(k, p)) { /* no batch has a B of its own; a line says what is there */
+    whole = tc_dim_add(c, whole, tc_dim_const(64));
+  } else {
+    for (int i = 0; i < mm->nbatch; ++i) whole = tc_dim_mul(c, whole, mm->axis[i].extent);
+  }
   const tc_dim least =
       tc_dim_max(c, tc_dim_const(B_BYTES), tc_dim_mul(c, deep, tc_dim_const(B_COLUMNS)));
   tc_print_dim(p, tc_dim_min(c, whole, least), shared);

@@ -41,10 +41,14 @@ int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other);
 const tc_expr *tc_omp_mm_b_stream(const tc_omp_matmul *x);
 /* One row or column: dot products (matmul_dot.c). */
 bool tc_omp_mm_is_dot(const tc_omp_matmul *x);
+/* ... where the number of rows, known at run time only, is one. */
+bool tc_omp_mm_may_be_dot(const tc_omp_matmul *x);
 bool tc_omp_mm_emit_dot(const tc_omp_matmul *x);
 /* Product of the batch extents. */
 void tc_omp_mm_batches(const tc_omp_matmul *x, tc_buf *out);
 bool tc_omp_mm_shared_b(const tc_omp_matmul *x); /* B does not depend on the batch */
+/* Are panels of B equally wide in both products, at every level, where N is the same? */
+bool tc_omp_mm_same_panels(const tc_kernel *x, const tc_kernel *y);
 /* Is A packed with rows side by side?  Else with k side by side. */
 bool tc_omp_mm_a_cols(const tc_omp_matmul *x);
 

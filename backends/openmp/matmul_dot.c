@@ -13,6 +13,13 @@ bool tc_omp_mm_is_dot(const tc_omp_matmul *x) {
   return false;
 }
 
+bool tc_omp_mm_may_be_dot(const tc_omp_matmul *x) {
+  int64_t least, most;
+  tc_dim_range(tc_graph_dims(x->p->graph), x->mm->axis[x->am].extent, &least, &most);
+  return least < most && least <= 1 && most >= 1 &&
+         tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak;
+}
+
 /* outer batch, m, n; inner k: reduce #0 = sum of a * b; then the epilogue. */
 bool tc_omp_mm_emit_dot(const tc_omp_matmul *x) {
   tc_dims *c = tc_graph_dims(x->p->graph);

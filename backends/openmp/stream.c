@@ -72,7 +72,7 @@ static bool is_lines(const tc_omp_nest *x, const tc_action *a, tc_dim elements) 
 
 /* Do all rows of the result begin at a line when the first one does? */
 static bool rows_are_lines(const tc_omp_nest *x, const tc_action *a) {
-  if (!is_lines(x, a, a->address.offset)) return false;
+  if (!is_lines(x, a, x->s.k->base[a->buffer]) || !is_lines(x, a, a->address.offset)) return false;
   for (int i = 0; i < x->nest->naxis; ++i)
     if (i != x->nest->vector && !is_lines(x, a, a->address.coef[i])) return false;
   return true;

@@ -118,8 +118,8 @@ static void put_cast(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
   const char *f = tc_print_compute(from), *t = tc_print_compute(to);
   if (from == to) tc_putf(out, "v%u", v);
   else if (to == TC_BOOL) tc_putf(out, "tc_ne_%s(v%u, tc_set_%s(0))", f, v, f);
-  else if (tc_dtype_is_float(from) && (to == TC_U8 || to == TC_I8 || to == TC_I16))
-    tc_putf(out, "TC_CAST(%s, TC_CAST(i32, v%u))", t, v);
+  else if (tc_dtype_is_float(from) && !tc_dtype_is_float(to))
+    tc_putf(out, "tc_%s_of_%s(v%u)", t, f, v);
   else tc_putf(out, "TC_CAST(%s, v%u)", t, v);
 }
 
@@ -181,8 +181,8 @@ static void put_value(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *
 static void put_named(tc_print_scope *s, uint32_t id, const char *prefix, char letter,
                       const tc_buf *text) {
   const tc_expr *e = &s->k->expr[id];
-  char line[32] = "";
-  if (e->loc.line) snprintf(line, sizeof line, " /* line %u */", e->loc.line);
+  char line[48] = ""; /* plugin/lines.cpp reads it back */
+  if (e->loc.line) snprintf(line, sizeof line, " /* line %u@%u */", e->loc.line, e->loc.file);
   tc_print_line(s, "const %s%s %c%u = %s;%s", prefix, tc_print_compute(e->dtype), letter, id,
                 text->text ? text->text : "0", line);
   if (text->failed) s->out->failed = true;

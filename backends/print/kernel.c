@@ -66,6 +66,15 @@ void tc_print_each_bound(const tc_kernel *k, void (*each)(tc_dim bound, void *ar
     if (k->expr[i].kind == TC_EX_LOAD) put_bounds(&k->expr[i].address, &b);
 }
 
+void tc_print_each_scalar(const tc_kernel *k, const tc_program *p, tc_print_scalar *each,
+                          void *arg) {
+  const uint32_t n = tc_graph_scalar_count(p->graph);
+  for (uint32_t i = 0; i < n; ++i)
+    each(i, tc_dtype_is_float(tc_graph_scalar_at(p->graph, i)->dtype), arg);
+  for (uint32_t i = 1; i < k->nexpr; ++i) /* each constant has one expression */
+    if (k->expr[i].kind == TC_EX_SCALAR && k->expr[i].index >= n) each(k->expr[i].index, true, arg);
+}
+
 bool tc_print_reads(const tc_kernel *k, uint32_t buffer) {
   for (uint32_t i = 1; i < k->nexpr; ++i)
     if (k->expr[i].kind == TC_EX_LOAD && k->expr[i].buffer == buffer) return true;

@@ -1,16 +1,17 @@
 /* name.c - the last steps of a kernel's text: unused declarations go, the name comes from the hash.
  */
+#include "backends/backend.h"
 #include "backends/print/print.h"
 
 #include <string.h>
 
-/* Appends the text without comments: equal kernels of different lines have one name. */
-static void strip(const char *text, tc_buf *out) {
-  while (*text) {
-    const char *open = strstr(text, "/*"), *close = open ? strstr(open, "*/") : NULL;
-    if (!close) break;
-    tc_putn(out, text, (size_t)(open - text));
-    text = close + 2;
+void tc_put_bare(const char *text, tc_buf *out) {
+  for (const char *open = text; (open = strstr(open, "/*"));) {
+    const char *close = strstr(open, "*/");
+    const bool within = close && !memchr(open, '\n', (size_t)(close - open));
+    if (within) tc_putn(out, text, (size_t)(open - text));
+    open = within ? close + 2 : open + 2;
+    if (within) text = open;
   }
   tc_put(out, text);
 }
@@ -88,7 +89,7 @@ static bool finish(const tc_kernel *k, const char *raw, const char *launcher, co
   *body = whole.len;
   tc_put(&whole, launcher);
   bool ok = whole.text && !whole.failed && tc_print_arguments(whole.text, t, numbered, &nameless);
-  if (ok) strip(nameless.text, &bare);
+  if (ok) tc_put_bare(nameless.text, &bare);
   ok = ok && bare.text && !bare.failed;
   if (ok) put_name(k, tc_hash(bare.text, bare.len, 0), suffix, &t->name);
   tc_buf_free(&whole);

@@ -146,6 +146,9 @@ bool tc_print_writes(const tc_kernel *k, uint32_t buffer); /* some action stores
 bool tc_print_reads(const tc_kernel *k, uint32_t buffer);  /* some expression loads it */
 bool tc_print_checks(const tc_kernel *k); /* it has index operands: it can find one out of range */
 /* The sizes of the axes that its index operands pick elements from. */
+/* Scalars that the text of k may name as a<index>: the graph's, and those constants that k takes. */
+typedef void tc_print_scalar(uint32_t index, bool is_float, void *arg);
+void tc_print_each_scalar(const tc_kernel *k, const tc_program *p, tc_print_scalar *each, void *arg);
 void tc_print_each_bound(const tc_kernel *k, void (*each)(tc_dim bound, void *arg), void *arg);
 /* No other buffer of the kernel can be the same memory. */
 bool tc_print_restrict(const tc_kernel *k, const tc_program *p, uint32_t buffer);

@@ -67,9 +67,10 @@ static tc_tensor *run_black_scholes(const tc_tensor *const *in) {
 
 /* gelu(x w^T + b), the weight as stored by a linear layer */
 TC_COMPILE
-SIZES("M=64,K=784,N=512", "M=333,K=1000,N=777", "M=512,K=768,N=3072") static tc_tensor *linear_gelu(
-    const tc_tensor *x TC_SHAPE(DTYPE "[M,K]"), const tc_tensor *w TC_SHAPE(DTYPE "[N,K]"),
-    const tc_tensor *b TC_SHAPE(DTYPE "[N]")) {
+SIZES("M=64,K=784,N=512", "M=333,K=1000,N=777", "M=512,K=768,N=3072")
+static tc_tensor *linear_gelu(const tc_tensor *x TC_SHAPE(DTYPE "[M,K]"),
+                              const tc_tensor *w TC_SHAPE(DTYPE "[N,K]"),
+                              const tc_tensor *b TC_SHAPE(DTYPE "[N]")) {
   return tc_gelu(tc_linear(x, w, b));
 }
 static tc_tensor *run_linear_gelu(const tc_tensor *const *in) {
@@ -83,6 +84,73 @@ TC_COMPILE SIZES("M=256,K=256,N=256", "M=512,K=512,N=512", "M=1024,K=1024,N=1024
 }
 static tc_tensor *run_matmul(const tc_tensor *const *in) { return matmul(in[0], in[1]); }
 
+/* ---- grouped queries: each head of keys and values serves this many heads of queries ---------- */
+
+#define GROUP 4
+
+/* x[B,H,T,D] as [B,GROUP*H,T,D] */
+static tc_tensor *repeated(const tc_tensor *x) {
+  const int64_t b = tc_size(x, 0), h = tc_size(x, 1), t = tc_size(x, 2), d = tc_size(x, 3);
+  const tc_tensor *each = tc_expand(tc_unsqueeze(x, 2), TC_DIMS(b, h, GROUP, t, d));
+  return tc_reshape(each, TC_DIMS(b, GROUP * h, t, d));
+}
+
+/* softmax(q k^T / 8) v of keys and values that are repeated first */
+static tc_tensor *attend(const tc_tensor *q, const tc_tensor *k, const tc_tensor *v) {
+  const tc_tensor *scores = tc_matmul(q, tc_transpose(repeated(k), -1, -2));
+  return tc_matmul(tc_softmax(tc_mul_s(scores, 0.125), -1), repeated(v));
+}
+
+TC_COMPILE SIZES("B=1,H=2,M=33,T=500,D=80", "B=2,H=4,M=64,T=1000,D=64",
+                 "B=1,H=8,M=128,T=2048,D=128") static tc_tensor
+    *repeat_kv(const tc_tensor *q TC_SHAPE(DTYPE "[B,4*H,M,D]"),
+               const tc_tensor *k TC_SHAPE(DTYPE "[B,H,T,D]"),
+               const tc_tensor *v TC_SHAPE(DTYPE "[B,H,T,D]")) {
+  return attend(q, k, v);
+}
+static tc_tensor *run_repeat_kv(const tc_tensor *const *in) {
+  return repeat_kv(in[0], in[1], in[2]);
+}
+
+/* One token of each of B texts whose cache holds its keys and values: query, attention, output. */
+TC_COMPILE SIZES("B=1,C=600,H=2,T=500,D=64", "B=4,C=1000,H=4,T=1000,D=64",
+                 "B=1,C=4096,H=8,T=2048,D=128") static tc_tensor
+    *decode(const tc_tensor *x TC_SHAPE(DTYPE "[B,C]"),
+            const tc_tensor *wq TC_SHAPE(DTYPE "[C,4*H*D]"),
+            const tc_tensor *k TC_SHAPE(DTYPE "[B,H,T,D]"),
+            const tc_tensor *v TC_SHAPE(DTYPE "[B,H,T,D]"),
+            const tc_tensor *wo TC_SHAPE(DTYPE "[4*H*D,C]")) {
+  const int64_t b = tc_size(x, 0), heads = GROUP * tc_size(k, 1), d = tc_size(k, 3);
+  const tc_tensor *q = tc_reshape(tc_matmul(x, wq), TC_DIMS(b, heads, 1, d));
+  return tc_matmul(tc_reshape(attend(q, k, v), TC_DIMS(b, heads * d)), wo);
+}
+static tc_tensor *run_decode(const tc_tensor *const *in) {
+  return decode(in[0], in[1], in[2], in[3], in[4]);
+}
+
+/* ---- a recurrence ---------------------------------------------------------------------------- */
+
+enum { STEPS = 50 };
+
+/* The last state of an LSTM over x, which begins with hidden and cell state s. */
+TC_COMPILE SIZES("B=1,I=50,H=100", "B=16,I=64,H=128", "B=40,I=200,H=300") static tc_tensor *lstm(
+    const tc_tensor *x TC_SHAPE(DTYPE "[B,50,I]"), const tc_tensor *wx TC_SHAPE(DTYPE "[I,4*H]"),
+    const tc_tensor *wh TC_SHAPE(DTYPE "[H,4*H]"), const tc_tensor *b TC_SHAPE(DTYPE "[4*H]"),
+    const tc_tensor *s TC_SHAPE(DTYPE "[B,H]")) {
+  tc_tensor *h = tc_mul_s(s, 1), *c = h, *gate[4];
+  for (int t = 0; t < STEPS; t++) {
+    const tc_tensor *now = tc_matmul(tc_select(x, 1, t), wx);
+    tc_split(tc_add(tc_add(now, tc_matmul(h, wh)), b), 4, 1, gate);
+    const tc_tensor *kept = tc_mul(tc_sigmoid(gate[1]), c);
+    c = tc_add(kept, tc_mul(tc_sigmoid(gate[0]), tc_tanh(gate[2])));
+    h = tc_mul(tc_sigmoid(gate[3]), tc_tanh(c));
+  }
+  return h;
+}
+static tc_tensor *run_lstm(const tc_tensor *const *in) {
+  return lstm(in[0], in[1], in[2], in[3], in[4]);
+}
+
 const bench_case JOIN(bench_cases_, BENCH_DTYPE)[BENCH_FAMILIES] = {
     {"chain", DTYPE, 3, run_chain},
     {"softmax", DTYPE, 1, run_softmax},
@@ -91,4 +159,7 @@ const bench_case JOIN(bench_cases_, BENCH_DTYPE)[BENCH_FAMILIES] = {
     {"black_scholes", DTYPE, 4, run_black_scholes},
     {"linear_gelu", DTYPE, 3, run_linear_gelu},
     {"matmul", DTYPE, 2, run_matmul},
+    {"repeat_kv", DTYPE, 3, run_repeat_kv},
+    {"decode", DTYPE, 5, run_decode},
+    {"lstm", DTYPE, 5, run_lstm},
 };

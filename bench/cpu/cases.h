@@ -15,7 +15,7 @@ typedef struct bench_case {
   bench_fn *run;
 } bench_case;
 
-enum { BENCH_FAMILIES = 7 };
+enum { BENCH_FAMILIES = 10 };
 extern const bench_case bench_cases_f32[BENCH_FAMILIES], bench_cases_bf16[BENCH_FAMILIES];
 
 #endif

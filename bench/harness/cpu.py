@@ -92,6 +92,8 @@ def start(options, threads):
     contenders = [ours]
     if options.symbolic:
         contenders.append(Contender("constant", [options.program + "_constant"], options, threads, ours.env))
+    if options.before:
+        contenders.append(Contender("before", [options.before], options, threads, ours.env))
     peer_env = {
         "LD_PRELOAD": JEMALLOC if os.path.exists(JEMALLOC) else "",
         "MALLOC_CONF": "dirty_decay_ms:-1,muzzy_decay_ms:-1",
@@ -249,6 +251,7 @@ def main():
     p.add_argument("--quick", action="store_true", help="2 rounds, PyTorch eager and default only")
     p.add_argument("--symbolic", action="store_true",
                    help="the only peer is the same program with code for each of the measured sizes")
+    p.add_argument("--before", default="", metavar="PROGRAM", help="the only peer is tc_bench of another build")
     p.add_argument("--rounds", type=int)
     p.add_argument("--isa", default="", help="highest level of the CPU to use, such as bf16: without AMX")
     p.add_argument("--first-cpu", type=int, default=0, help="measure on this CPU and the next ones")
@@ -259,7 +262,7 @@ def main():
     if options.rounds is None:
         options.rounds = 2 if options.quick else 5
     if options.peers is None:
-        options.peers = [] if options.symbolic else list(QUICK_PEERS if options.quick else PEERS)
+        options.peers = [] if options.symbolic or options.before else list(QUICK_PEERS if options.quick else PEERS)
     sizes = {tuple(map(int, s.split("x"))) for s in options.sizes.split(",") if s}
     wanted = [f for f in FAMILIES if not options.only or f.name in options.only.split(",")]
     result = {"cpu": cpu_model(), "date": time.strftime("%Y-%m-%d"), "versions": versions(options.python),

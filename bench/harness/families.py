@@ -180,7 +180,97 @@ class Matmul(Family):
         return 2 * size[0] * size[1] * size[2]
 
 
-FAMILIES = (Chain(), Softmax(), LayerNorm(), CrossEntropy(), BlackScholes(), LinearGelu(), Matmul())
+GROUP = 4  # heads of queries that share one of keys and values
+
+
+def attend(q, k, v):
+    k, v = np.repeat(k, GROUP, 1), np.repeat(v, GROUP, 1)
+    s = np.exp((q @ k.swapaxes(2, 3)) * 0.125)
+    return s / s.sum(-1, keepdims=True) @ v
+
+
+class RepeatKV(Family):
+    name = "repeat_kv"
+    sizes = ((1, 2, 33, 500, 80), (2, 4, 64, 1000, 64), (1, 8, 128, 2048, 128))  # B, H, M, T, D
+    streams = None
+    cancels = True
+
+    def inputs(self, size, rng):
+        b, h, m, t, d = size
+        return [rng.standard_normal((b, GROUP * h, m, d)), *rng.standard_normal((2, b, h, t, d))]
+
+    def reference(self, q, k, v):
+        return attend(q, k, v)
+
+    def bytes(self, size, item):
+        b, h, m, t, d = size
+        return item * 2 * b * h * d * (GROUP * m + t)
+
+    def flops(self, size):
+        b, h, m, t, d = size
+        return 2 * b * GROUP * h * m * t * (2 * d + EXP + 4)
+
+
+class Decode(Family):
+    name = "decode"
+    streams = "read"
+    sizes = ((1, 600, 2, 500, 64), (4, 1000, 4, 1000, 64), (1, 4096, 8, 2048, 128))  # B, C, H, T, D
+    cancels = True
+
+    def inputs(self, size, rng):
+        b, c, h, t, d = size
+        wide = GROUP * h * d
+        return [rng.standard_normal((b, c)), rng.standard_normal((c, wide)) / math.sqrt(c),
+                *rng.standard_normal((2, b, h, t, d)), rng.standard_normal((wide, c)) / math.sqrt(wide)]
+
+    def reference(self, x, wq, k, v, wo):
+        b, h, _, d = k.shape
+        y = attend((x @ wq).reshape(b, GROUP * h, 1, d), k, v)
+        return y.reshape(b, -1) @ wo
+
+    def bytes(self, size, item):
+        b, c, h, t, d = size
+        return item * 2 * (b * c + c * GROUP * h * d + b * h * t * d)
+
+    def flops(self, size):
+        b, c, h, t, d = size
+        return 2 * b * GROUP * h * (2 * c * d + t * (2 * d + EXP + 4))
+
+
+class LSTM(Family):
+    name = "lstm"
+    sizes = ((1, 50, 100), (16, 64, 128), (40, 200, 300))  # B, I, H
+    steps = 50
+    streams = None
+    cancels = True
+
+    def inputs(self, size, rng):
+        b, i, h = size
+        bound = 1 / math.sqrt(h)
+        return [rng.standard_normal((b, self.steps, i)), rng.uniform(-bound, bound, (i, 4 * h)),
+                rng.uniform(-bound, bound, (h, 4 * h)), rng.uniform(-bound, bound, 4 * h),
+                rng.uniform(-1, 1, (b, h))]
+
+    def reference(self, x, wx, wh, b, s):
+        sigmoid = lambda z: 1 / (1 + np.exp(-z))
+        h = c = s
+        for t in range(self.steps):
+            i, f, g, o = np.split(x[:, t] @ wx + h @ wh + b, 4, 1)
+            c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+            h = sigmoid(o) * np.tanh(c)
+        return h
+
+    def bytes(self, size, item):
+        b, i, h = size
+        return item * (b * self.steps * i + (i + h + 1) * 4 * h + 2 * b * h)
+
+    def flops(self, size):
+        b, i, h = size
+        return 2 * self.steps * b * h * (4 * (i + h) + 5 * SIGMOID + 4)
+
+
+FAMILIES = (Chain(), Softmax(), LayerNorm(), CrossEntropy(), BlackScholes(), LinearGelu(), Matmul(),
+            RepeatKV(), Decode(), LSTM())
 
 
 def check(family, dtype, result, reference):

@@ -52,6 +52,25 @@ class Torch:
         def matmul(a, b):
             return a @ b
 
+        def attend(q, k, v):
+            k, v = k.repeat_interleave(4, 1), v.repeat_interleave(4, 1)
+            return torch.softmax(q @ k.transpose(-1, -2) * 0.125, -1) @ v
+
+        def repeat_kv(q, k, v):
+            return attend(q, k, v)
+
+        def decode(x, wq, k, v, wo):
+            b, h, _, d = k.shape
+            return attend((x @ wq).reshape(b, 4 * h, 1, d), k, v).reshape(b, -1) @ wo
+
+        def lstm(x, wx, wh, b, s):
+            h = c = s
+            for t in range(x.shape[1]):
+                i, f_, g, o = (x[:, t] @ wx + h @ wh + b).chunk(4, 1)
+                c = torch.sigmoid(f_) * c + torch.sigmoid(i) * torch.tanh(g)
+                h = torch.sigmoid(o) * torch.tanh(c)
+            return h
+
         def rms_norm(x, w):
             return f.rms_norm(x, x.shape[-1:], w, 1e-5)
 
@@ -133,6 +152,25 @@ class Jax:
 
         def matmul(a, b):
             return a @ b
+
+        def attend(q, k, v):
+            k, v = jnp.repeat(k, 4, 1), jnp.repeat(v, 4, 1)
+            return jax.nn.softmax(q @ k.swapaxes(2, 3) * 0.125, -1) @ v
+
+        def repeat_kv(q, k, v):
+            return attend(q, k, v)
+
+        def decode(x, wq, k, v, wo):
+            b, h, _, d = k.shape
+            return attend((x @ wq).reshape(b, 4 * h, 1, d), k, v).reshape(b, -1) @ wo
+
+        def lstm(x, wx, wh, b, s):
+            h = c = s
+            for t in range(x.shape[1]):
+                i, f, g, o = jnp.split(x[:, t] @ wx + h @ wh + b, 4, 1)
+                c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+                h = jax.nn.sigmoid(o) * jnp.tanh(c)
+            return h
 
         return jax.jit(locals()[family])
 

@@ -92,6 +92,9 @@ def acceptance(rows):
     if all(set(peers(r)) == {"constant"} for r in rows):  # --symbolic
         return [verdict("symbolic sizes take at most 1.1x the time of constant ones",
                         [f"{r['threads']}T {label(r)}: {1 / ratio(r):.2f}x" for r in rows if ratio(r) < 1 / 1.1])]
+    if all(set(peers(r)) == {"before"} for r in rows):
+        return [verdict("no row takes more than 1.03x the time of the build before",
+                        [f"{r['threads']}T {label(r)}: {1 / ratio(r):.2f}x" for r in rows if ratio(r) < 1 / 1.03])]
     fused = [r for r in rows if r["family"] != "matmul"]
     products = [r for r in rows if r["family"] == "matmul"]
 

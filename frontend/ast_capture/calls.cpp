@@ -2,6 +2,7 @@
 // visible body.
 #include "frontend/ast_capture/evaluator.h"
 
+#include "graph/scalar.h"
 #include "plugin/attributes.h"
 
 namespace tc {
@@ -173,6 +174,14 @@ bool Evaluator::append_tensors(const Value &array, const Expr *arg, int64_t n,
   return !failed;
 }
 
+// A C scalar among the arguments of a call.
+struct Number {
+  Scalar value;
+  const Expr *expression;
+  size_t at; // in the operands
+  bool like; // it takes the dtype of the first tensor, or else that of the result
+};
+
 // ---- attributes ---------------------------------------------------------------------------------
 
 // A constant that is an end of a slice: from 2^60 on it means the end of the axis.
@@ -239,33 +248,67 @@ void CoreMessage::keep(void *self, tc_severity severity, tc_loc, const char *tex
   }
 }
 
-// Whether swapping the last two axes of operand i makes the op right: then that is the fix-it.
-static bool transposing_helps(tc_graph *graph, tc_dims *dims, tc_op op, std::vector<tc_ref> in,
-                              size_t which) {
-  std::vector<tc_type> types;
-  std::vector<const tc_type *> pointers;
-  for (tc_ref ref : in) types.push_back(*tc_graph_type(graph, ref));
-  tc_type &t = types[which];
+// Whether the inner sizes of a product are known to be equal, and the leading ones to broadcast.
+static bool multiplies(tc_dims *dims, const tc_type &a, const tc_type &b) {
+  if (!a.rank || !b.rank) return false;
+  bool fits = tc_dim_known_eq(dims, a.dim[a.rank - 1], b.dim[b.rank == 1 ? 0 : b.rank - 2]);
+  for (int i = 3; fits && i <= std::min(a.rank, b.rank); i++) {
+    tc_dim x = a.dim[a.rank - i], y = b.dim[b.rank - i];
+    fits = tc_dim_is(x, 1) || tc_dim_is(y, 1) || tc_dim_known_eq(dims, x, y);
+  }
+  return fits;
+}
+
+// Whether swapping the last two axes of operand i makes the product right: then that is the fix-it.
+static bool transposing_helps(tc_graph *graph, tc_dims *dims, const std::vector<tc_ref> &in,
+                              size_t i) {
+  tc_type type[2] = {*tc_graph_type(graph, in[0]), *tc_graph_type(graph, in[1])};
+  tc_type &t = type[i];
   if (t.rank < 2) return false;
   std::swap(t.dim[t.rank - 1], t.dim[t.rank - 2]);
-  for (const tc_type &type : types) pointers.push_back(&type);
-  char message[256];
-  tc_infer c = {op,
-                dims,
-                static_cast<int>(in.size()),
-                pointers.data(),
-                0,
-                nullptr,
-                nullptr,
-                message,
-                sizeof message,
-                false};
-  tc_type out;
-  return tc_infer_type(&c, &out);
+  return multiplies(dims, type[0], type[1]);
+}
+
+// The core names the op, where the program called a function: "full: ..." becomes "zeros: ...".
+static std::string with_function_name(const std::string &message, tc_op op, const CallExpr *e) {
+  const FunctionDecl *callee = e->getDirectCallee();
+  StringRef text = message, name;
+  if (callee && callee->getDeclName().isIdentifier()) name = callee->getName();
+  bool named = name.consume_front("tc_") && text.consume_front(tc_op_get(op)->text);
+  return named && text.starts_with(":") ? (name + text).str() : message;
+}
+
+static std::string integer_condition(tc_graph *graph, const tc_node *n, tc_dtype d) {
+  const auto index = static_cast<uint32_t>(tc_dim_value(tc_attr_int(n, "index")));
+  const std::string v = tc_graph_scalar_at(graph, index)->name;
+  return v + " >= " + std::to_string(tc_dtype_least(d)) + "LL && " + v +
+         " <= " + std::to_string(tc_dtype_most(d)) + "LL";
+}
+
+// C integers are values of the dtype that an elementwise op computes in: those that are known, and the
+// others where the kernels run.
+void Evaluator::expect_integers_fit(tc_op op, const std::vector<tc_ref> &in, const CallExpr *e) {
+  std::vector<const tc_type *> types;
+  for (tc_ref each : in) types.push_back(tc_graph_type(graph, each));
+  const tc_dtype d = tc_promote_all(types.data(), static_cast<int>(types.size()));
+  if (tc_op_get(op)->cls != TC_CLASS_EW || !tc_dtype_is_int(d) || d == TC_I64) return;
+  for (tc_ref each : in) {
+    const tc_node *n = each.id ? tc_graph_node(graph, each) : nullptr;
+    char why[TC_SCALAR_TEXT];
+    int64_t v;
+    if (!n || !n->type.weak || n->type.dtype != TC_I64) continue;
+    if (tc_node_const(n, nullptr, &v) && !tc_scalar_int_fits(v, d, why))
+      error(e->getExprLoc(), std::string(tc_op_get(op)->text) + ": " + why);
+    else if (n->op != OP_CONST &&
+             (n->op != OP_SCALAR || !require(integer_condition(graph, n, d), true)))
+      fail(e->getExprLoc(), std::string("whether a number of it is a value of ") +
+                                tc_dtype_text(d) + " is known at run time only");
+  }
 }
 
 tc_ref Evaluator::build(tc_op op, const std::vector<tc_ref> &in, const std::vector<tc_dim> &attrs,
                         const char *string, const CallExpr *e) {
+  if (!failed) expect_integers_fit(op, in, e);
   if (failed) return {0};
   // The core's message is completed with what only the source shows.
   CoreMessage core;
@@ -277,6 +320,7 @@ tc_ref Evaluator::build(tc_op op, const std::vector<tc_ref> &in, const std::vect
                  attrs.data(), string, graph_loc(e->getExprLoc()));
   }
   if (ref.id) return ref;
+  core.text = with_function_name(core.text, op, e);
   if (core.severity != TC_ERROR) { // a limit of ours, not a mistake in the program
     fail(e->getExprLoc(), core.text.empty() ? "out of memory" : core.text);
     return {0};
@@ -287,7 +331,7 @@ tc_ref Evaluator::build(tc_op op, const std::vector<tc_ref> &in, const std::vect
     if (is_tensor_pointer(arg->getType()))
       ranges.push_back(CharSourceRange::getTokenRange(arg->getSourceRange()));
   for (size_t i = in.size(); op == OP_MATMUL && i-- > 0 && fixits.empty();) {
-    if (!transposing_helps(graph, dims, op, in, i)) continue;
+    if (!transposing_helps(graph, dims, in, i)) continue;
     CharSourceRange range = CharSourceRange::getTokenRange(e->getArg(i)->getSourceRange());
     CharSourceRange file = Lexer::makeFileCharRange(range, sources, context.getLangOpts());
     std::string text = Lexer::getSourceText(file, sources, context.getLangOpts()).str();
@@ -309,6 +353,7 @@ Value Evaluator::result(tc_ref ref, tc_op op, const Tensor *viewed) {
     t.storage = viewed->storage;
     t.version = storages[viewed->storage].version;
     t.whole = false;
+    t.handle = handles++;
     t.base = viewed->whole ? viewed->ref : viewed->base;
   } else {
     t.storage = static_cast<unsigned>(storages.size());
@@ -331,12 +376,28 @@ void Evaluator::expect_no_error(SourceLocation loc) {
   }
 }
 
+// A list of tensors whose length is not known at build time.
+void Evaluator::fail_to_list(const Value &count, SourceLocation loc, tc_op op) {
+  if (failed) return;
+  fail(loc, "the length of the list has to be known at build time");
+  const bool number = count.kind == Value::Scalars && !count.scalar.late;
+  const std::string names = number ? specialized(count.scalar.text) : "";
+  std::string &remedy = obstacle.remedy;
+  if (!names.empty()) remedy = "TC_SPECIALIZE(\"" + names + "\") compiles for a value of it";
+  if (op != OP_CONCAT && op != OP_STACK) return;
+  remedy += remedy.empty() ? "" : ", or ";
+  remedy += "write its parts, one in each round of a loop, to a tensor made by tc_empty: ";
+  remedy += op == OP_STACK ? "tc_copy_(tc_select(y, 0, i), x[i])"
+                           : "tc_copy_(tc_slice(y, 0, from, to, 1), x[i])";
+}
+
 Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
   auto slots = attribute_slots(row.op);
   std::vector<tc_ref> in;
   std::vector<tc_dim> attrs;
   std::string string;
   std::optional<Tensor> first;
+  std::vector<Number> numbers; // their places in `in` are kept
   size_t slot = 0;
   unsigned arg = 0;
   bool like = false, front = false;
@@ -363,8 +424,8 @@ Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
     if (*at == 's' || *at == 'u') {
       auto v = number_argument(expression);
       if (!v) return {};
-      tc_ref ref = as_operand(*v, like && first ? &*first : nullptr, expression->getExprLoc());
-      in.insert(front ? in.begin() : in.end(), ref);
+      numbers.push_back({*v, expression, front ? 0 : in.size(), like});
+      in.insert(front ? in.begin() : in.end(), tc_ref{0});
       like = front = false;
       continue;
     }
@@ -373,18 +434,25 @@ Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
     if (*at == 'T') {
       Value count = evaluate(argument(e, arg++));
       auto n = count.kind == Value::Scalars ? as_constant(count.scalar) : std::nullopt;
-      if (!n)
-        fail(expression->getExprLoc(),
-             "the length of the list has to be known at build time; TC_SPECIALIZE compiles for "
-             "certain values of a parameter");
-      else append_tensors(v, expression, *n, in);
+      if (n) append_tensors(v, expression, *n, in);
+      else fail_to_list(count, expression->getExprLoc(), row.op);
     } else {
       append_attribute(slots[slot++], v, expression, attrs, string);
     }
   }
+  tc_op op = row.op;
+  for (const Number &each : numbers) {
+    if (failed) return {};
+    tc_dtype dtype = TC_F64;
+    if (first) dtype = static_cast<tc_dtype>(tc_graph_type(graph, first->ref)->dtype);
+    else if (each.like) dtype = static_cast<tc_dtype>(tc_dim_value(attrs.back()));
+    in[each.at] = each.like && dtype < TC_DTYPE_COUNT
+                      ? fitted(each.value, dtype, op, row.name, each.expression)
+                      : as_operand(each.value, each.expression->getExprLoc());
+  }
   ops++;
-  tc_ref ref = build(row.op, in, attrs, string.empty() ? nullptr : string.c_str(), e);
-  return result(ref, row.op, first ? &*first : nullptr);
+  tc_ref ref = build(op, in, attrs, string.empty() ? nullptr : string.c_str(), e);
+  return result(ref, op, first ? &*first : nullptr);
 }
 
 // ---- other functions ----------------------------------------------------------------------------
@@ -496,7 +564,10 @@ Value Evaluator::evaluate_call(const CallExpr *e) {
     return {};
   }
   if (const ApiRow *row = find_row(name)) return call_api(e, *row);
+  if (const InPlaceRow *row = find_in_place(name)) return call_in_place(e, *row);
   if (Special special = find_special(name)) return (this->*special)(e);
+  if (callee->getBuiltinID() == Builtin::BI__builtin_expect) // what is likely changes nothing
+    return evaluate(argument(e, 0));
   if (callee->getBuiltinID())
     if (auto v = constant_expression(e)) return Value::of(*v);
   if (auto v = call_math(e, callee)) return *v;
@@ -506,6 +577,14 @@ Value Evaluator::evaluate_call(const CallExpr *e) {
   if (auto v = call_pure(e, callee)) return *v;
   const FunctionDecl *definition = nullptr;
   if (callee->hasBody(definition)) return call_visible(e, definition);
+  if (guessing && e->getType()->isVoidType()) return Value::of(Value::Void);
+  if (guessing && e->getType()->isArithmeticType()) return Value::of(opaque("0", e->getType()));
+  if (guessing && e->getType()->isPointerType()) {
+    Place unknown;
+    unknown.type = e->getType();
+    return Value::of(Value::Foreign, unknown);
+  }
+  check_unseen(callee, e);
   fail(e->getExprLoc(), why_not(name));
   return {};
 }

@@ -23,14 +23,27 @@ Evaluator::Evaluator(ASTContext &context, const FunctionDecl *function, const Si
       reading(reading), facts(facts), graph(graph), dims(tc_graph_dims(graph)),
       diag(tc_graph_diag(graph)), discovered(discovered), collecting(collecting), begins(begins) {}
 
+std::string Evaluator::readable(llvm::StringRef message) const {
+  std::string out;
+  while (!message.empty()) {
+    llvm::StringRef word = message.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+    auto known = shown.find(word.str());
+    out += known != shown.end() ? known->second
+           : word.empty()       ? message.take_front(1).str()
+                                : word.str();
+    message = message.drop_front(std::max<size_t>(word.size(), 1));
+  }
+  return out;
+}
+
 void Evaluator::fail(SourceLocation loc, const std::string &why) {
-  if (!failed) obstacle = {loc, why, false, false, {}, {}};
+  if (!failed) obstacle = {loc, readable(why), false, false, {}, {}};
   failed = true;
 }
 
 void Evaluator::error(SourceLocation loc, const std::string &what,
                       std::vector<CharSourceRange> ranges, std::vector<FixIt> fixits) {
-  if (!failed) obstacle = {loc, what, true, false, std::move(ranges), std::move(fixits)};
+  if (!failed) obstacle = {loc, readable(what), true, false, std::move(ranges), std::move(fixits)};
   failed = true;
 }
 

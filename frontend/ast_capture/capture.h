@@ -70,15 +70,19 @@ struct Segment : Site {
   unsigned results = 0; // tensors that the entry makes: __tc_out[0 .. results)
 
   // What follows when the entry did the work.
+  std::vector<std::string> views; // tensors to make, __tc_view0, ...; used by other texts, in order
   struct Store {
     enum Where { Variable, Inner, Memory } where; // Inner: declared by the segment's statements
     std::string lvalue, type, text;
-    bool constant; // the variable is const
+    bool constant;                  // the variable is const
+    const clang::VarDecl *variable; // unless it is Memory
+    bool tensor;                    // the value is one, whatever it is stored as
   };
   std::vector<Store> stores;
   std::vector<std::string> effects; // statements
   enum Exit { Next, Return, Break, Continue } exit = Next;
   std::string returned, return_type; // C text after `return`; "" for void
+  bool returns_tensor = false;
 
   // In C++, where no jump passes an initialisation: what goes in front of its `=`.
   std::vector<std::pair<unsigned, std::string>> splits;
@@ -104,6 +108,15 @@ CapturedFunction capture_function(clang::ASTContext &context, const clang::Funct
 // Warns about sizes of a variant that the function does not have; false: one of them.
 bool check_sizes(clang::ASTContext &context, const clang::FunctionDecl *function,
                  const Sizes &sizes, const Sink &sink);
+
+// For each combination of the dtypes that TC_SHAPEs of the function's operands leave to choose from, in
+// their order, what chooses it; nothing where there is no choice.  No more than `max_dtypes`, after a
+// warning.
+inline constexpr size_t max_dtypes = 8;
+std::vector<Sizes> dtype_choices(const clang::FunctionDecl *function, const Sink &sink);
+
+// Reports what one declaration says of a parameter and another one denies; false: there is such.
+bool check_redeclared(const clang::FunctionDecl *function, const Sink &sink);
 
 // A size that the graph leaves open: its name, or "".
 std::string open_size(tc_graph *graph);

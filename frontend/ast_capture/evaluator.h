@@ -52,7 +52,7 @@ inline constexpr char size_prefix[] = "__tc_size_";
 struct Choice {
   std::string text; // the condition
   bool holds;
-  bool pointer; // it asks whether there is a tensor
+  bool pointer;             // it asks whether there is a tensor
   std::string side() const; // what holds
 };
 
@@ -64,7 +64,10 @@ struct Obstacle {
   bool quiet = false; // nothing that the programmer would call a break
   std::vector<clang::CharSourceRange> ranges;
   std::vector<FixIt> fixits;
-  bool dead = false; // no program comes here that does as it should
+  bool dead = false;       // no program comes here that does as it should
+  std::string inside = ""; // what is so where its inside is compiled
+  std::string remedy = "";
+  std::vector<Message> notes = {};
 };
 
 class Evaluator {
@@ -87,7 +90,8 @@ public:
 
   // Sides to take; of other branches that where the condition holds.  nullptr: none is taken.
   const std::vector<Choice> *choices = nullptr;
-  bool optional = true; // tensors may be missing
+  bool optional = true;       // tensors may be missing
+  bool guessing = false;      // what types come out: where control leads does not matter
   std::vector<Choice> chosen; // in the order in which the branches were met
 
   Obstacle obstacle;
@@ -107,18 +111,35 @@ private:
   Flow execute_one(const clang::Stmt *s);
   Flow execute_if(const clang::IfStmt *s);
   Flow execute_switch(const clang::SwitchStmt *s);
+  Flow execute_scope(const clang::Stmt *body);
   Flow execute_loop(const clang::Stmt *init, const clang::Expr *condition, const clang::Expr *step,
                     const clang::Stmt *body, bool body_first, clang::SourceLocation loc);
   void declare(const clang::VarDecl *variable);
-  std::optional<bool> goes_on(const clang::Expr *condition);
+  std::optional<bool> goes_on(const clang::Expr *condition, bool first);
   std::optional<bool> is_case(const Scalar &v, const clang::CaseStmt *label);
+  bool refuses(const clang::Stmt *side) const;
+
+  // conditions.cpp
   std::optional<bool> side_of(const Value &condition, const clang::Stmt *yes,
                               const clang::Stmt *no);
+  std::optional<bool> outcome(const clang::Expr *e, bool holds, Value &asked);
   std::optional<bool> choose(const std::string &condition, bool pointer = false);
+  bool demand(const Scalar &v, bool holds);
   bool require(const std::string &text, bool holds);
-  bool learn(const Scalar &v, bool holds);
   void add_condition(const std::string &text);
-  std::string remedy(const Value &v, const char *otherwise) const;
+  bool learn(const Scalar &v, bool holds);
+  bool learn_sizes(const Scalar &v, bool holds);
+  void learn_numbers(const Scalar &v, bool holds);
+  void learn_number(const Scalar &v, const llvm::APSInt &value);
+  Value as_known(Value v);
+  std::string specialized(llvm::StringRef text) const;
+  std::string mark_entered() const;
+  void fail_to_follow(const char *what, const Value &v, clang::SourceLocation loc,
+                      const char *inside, const char *data);
+
+  // What messages call symbols that stand for sizes of members: "b__H" is "b->H".
+  std::map<std::string, std::string> shown;
+  std::string readable(llvm::StringRef message) const;
 
   // outer.cpp
   Place outer_variable(const clang::VarDecl *variable);
@@ -141,6 +162,8 @@ private:
   bool fix_sizes();
   std::optional<Scalar> fixed_number(const Place &place);
   std::optional<tc_type> known_type(const Place &place);
+  std::string rename_symbols(llvm::StringRef shape, llvm::StringRef instance);
+  std::optional<tc_type> type_of(const TypeFact &fact);
   std::optional<bool> pointer_truth(const Value &v);
 
   // expressions.cpp
@@ -186,7 +209,9 @@ private:
   tc_dim as_dim(const Scalar &v, clang::SourceLocation loc);
   std::optional<tc_dim> arithmetic_dim(const Arithmetic &made, clang::SourceLocation loc);
   std::optional<int64_t> as_constant(const Scalar &v) const;
-  tc_ref as_operand(const Scalar &v, const Tensor *like, clang::SourceLocation loc);
+  tc_ref as_operand(const Scalar &v, clang::SourceLocation loc);
+  tc_ref fitted(const Scalar &v, tc_dtype like, tc_op &op, const char *function,
+                const clang::Expr *e);
   tc_ref scalar_node(const std::string &text, tc_dtype dtype, clang::SourceLocation loc);
   std::string type_name(clang::QualType type) const;
   std::string dim_text(tc_dim dim);
@@ -194,6 +219,7 @@ private:
   // calls.cpp
   Value evaluate_call(const clang::CallExpr *e);
   Value call_api(const clang::CallExpr *e, struct ApiRow const &row);
+  void fail_to_list(const Value &count, clang::SourceLocation loc, tc_op op);
   void expect_no_error(clang::SourceLocation loc);
   Value call_visible(const clang::CallExpr *e, const clang::FunctionDecl *callee);
   std::optional<Value> call_math(const clang::CallExpr *e, const clang::FunctionDecl *callee);
@@ -203,6 +229,7 @@ private:
                       std::vector<tc_ref> &in);
   bool append_attribute(struct AttributeSlot const &slot, const Value &v, const clang::Expr *arg,
                         std::vector<tc_dim> &attrs, std::string &string);
+  void expect_integers_fit(tc_op op, const std::vector<tc_ref> &in, const clang::CallExpr *e);
   tc_ref build(tc_op op, const std::vector<tc_ref> &in, const std::vector<tc_dim> &attrs,
                const char *string, const clang::CallExpr *e);
   Value result(tc_ref ref, tc_op op, const Tensor *viewed);
@@ -218,35 +245,46 @@ private:
 
   Value do_tc_zeros(const clang::CallExpr *e);
   Value do_tc_ones(const clang::CallExpr *e);
-  Value filled(const clang::CallExpr *e, double value);
+  Value do_tc_empty(const clang::CallExpr *e);
+  Value filled(const clang::CallExpr *e, const std::optional<tc_type> &type, double value);
+  std::optional<tc_type> made_type(const clang::CallExpr *e, unsigned dims_at, unsigned dtype_at);
+  std::optional<std::vector<Scalar>> numbers_of(const Value &list);
   Value do_tc_zeros_like(const clang::CallExpr *e);
   Value do_tc_ones_like(const clang::CallExpr *e);
   Value do_tc_full_like(const clang::CallExpr *e);
   Value filled_like(const clang::CallExpr *e, std::optional<double> value);
   Value do_tc_scalar(const clang::CallExpr *e);
+  Value do_tc_scalar_int(const clang::CallExpr *e);
   Value do_tc_clone(const clang::CallExpr *e);
   Value do_tc_split(const clang::CallExpr *e);
   Value do_tc_keep(const clang::CallExpr *e);
   Value do_tc_free(const clang::CallExpr *e);
   Value do_tc_size(const clang::CallExpr *e);
+  Value do_tc_shape(const clang::CallExpr *e);
   Value do_tc_rank(const clang::CallExpr *e);
   Value do_tc_numel(const clang::CallExpr *e);
   Value do_tc_dtype_of(const clang::CallExpr *e);
   Value do_tc_item(const clang::CallExpr *e);
   Value do_tc_item_int(const clang::CallExpr *e);
+  Value do_tc_at(const clang::CallExpr *e);
   Value item(const clang::CallExpr *e, tc_dtype dtype);
+  Value read(const clang::CallExpr *e, tc_ref x, tc_dtype dtype);
   Value do_tc_dtype_size(const clang::CallExpr *e); // layouts.cpp
   Value do_tc_wrap_layout(const clang::CallExpr *e);
+  Value do_tc_from(const clang::CallExpr *e);
+  std::string data_text(const clang::Expr *e);
+  std::string sizes_text(const tc_type &type);
   Value do_tc_is_compiling(const clang::CallExpr *e);
 
   // writes.cpp
   Value do_tc_copy_(const clang::CallExpr *e);
-  Value do_tc_add_(const clang::CallExpr *e);
-  Value do_tc_sub_(const clang::CallExpr *e);
-  Value do_tc_mul_(const clang::CallExpr *e);
-  Value do_tc_div_(const clang::CallExpr *e);
   Value do_tc_fill_(const clang::CallExpr *e);
-  Value write_in_place(const clang::CallExpr *e, tc_op op);
+  Value do_tc_zero_(const clang::CallExpr *e);
+  Value fill(const clang::CallExpr *e, llvm::function_ref<tc_ref(tc_dtype)> number);
+  Value call_in_place(const clang::CallExpr *e, struct InPlaceRow const &row);
+  std::optional<Tensor> target_argument(const clang::CallExpr *e, Value &target);
+  Value written(const Tensor &x, tc_ref value, const tc_type &type, const Value &target,
+                const clang::CallExpr *e);
   void assume_inside(const Tensor &x);
   tc_type written_type(const Tensor &x);
   void overwrite(const Tensor &x, tc_ref value, clang::SourceLocation loc);
@@ -266,6 +304,7 @@ private:
   // shapes.cpp
   bool check_declared(const clang::FunctionDecl *callee, const std::vector<Value> &arguments,
                       const clang::CallExpr *e);
+  void check_unseen(const clang::FunctionDecl *callee, const clang::CallExpr *e);
   std::string describe(tc_ref ref);
 
   // layouts.cpp
@@ -289,7 +328,9 @@ private:
   std::string value_text(const Value &v, clang::SourceLocation loc);
   std::string tensor_text(const Tensor &t, clang::SourceLocation loc);
   bool copies(tc_ref ref, tc_ref base);
-  std::string view_text(tc_ref ref, tc_ref base, const std::string &base_text);
+  std::string made_view(const std::string &text);
+  std::string remade_view(tc_ref ref, tc_ref base, const std::string &source);
+  void drop_unowned(Segment &result);
   std::string list_text(const tc_node *n, const char *name);
   std::string number_text(const tc_node *n, const char *name);
   std::string new_result(tc_ref ref, clang::SourceLocation loc);
@@ -337,9 +378,15 @@ private:
     std::string text; // what is called instead
   };
   std::vector<std::string> conditions;
+  std::map<std::string, llvm::APSInt> known_numbers; // by their text: what conditions tell
   std::vector<Effect> effects;
   std::vector<tc_ref> results;
+  std::vector<std::string> views; // made behind the kernels: texts of the variables __tc_view[i]
+  unsigned handles = 0;           // views that the statements have made
+  std::map<unsigned, std::string> view_of;   // handle -> its variable
   std::map<unsigned, std::string> result_of; // storage -> C text of the result that owns it
+  std::vector<std::string> made; // views and results that such texts name, in order
+  std::set<std::string> owned;   // those of them that somebody is handed
   std::map<unsigned, int> exported;          // storage -> how many values that leave share it
   bool layouts_matter = false;               // views that are handed on keep their strides
   std::map<uint32_t, int> copied;            // view that may copy -> likewise
@@ -352,18 +399,32 @@ private:
   bool exits = false; // the condition leads out of the statements when a pointer is NULL
 };
 
+// The row of graph/api.def of a function that works in place; nullptr: it is none.
+const InPlaceRow *find_in_place(llvm::StringRef name);
+
 // Nesting that the stack of the capturing thread holds (see plugin/job.cpp).
 inline constexpr int max_depth = 10000;
 
 std::vector<tc_dim> full_attributes(const tc_type &type); // of OP_FULL
 bool ends_program(const clang::Stmt *s);                  // a call of a function such as abort()
-std::string bare(llvm::StringRef text);                   // without the parentheses around it
+
+// What a text such as "m->n" names where the function begins: a number that TC_SPECIALIZE takes (an
+// integer parameter or global, or one that members of such lead to), another object, or none.
+enum class Named { Nothing, Number, Other };
+Named named_number(clang::ASTContext &context, const clang::FunctionDecl *function,
+                   const Reading &reading, llvm::StringRef path);
+std::string bare(llvm::StringRef text); // without the parentheses around it
 bool is_tensor_pointer(clang::QualType type);
 // a op b, where a - b has the sign of `order`; nothing if op is no comparison.
 std::optional<bool> compare(clang::BinaryOperatorKind op, int order);
 bool is_api(const clang::FunctionDecl *callee);
 const clang::StringLiteral *declared_shape(const clang::ValueDecl *decl);
 const clang::StringLiteral *declared_shape(const clang::FunctionDecl *function, unsigned index);
+
+// The shapes that a TC_SHAPE leaves to choose from ("i32|i64[N]" is i32[N] and i64[N]), and that of a
+// variant.
+std::vector<std::string> alternatives_of(const clang::StringLiteral *shape);
+std::string shape_text(const clang::StringLiteral *shape, const Sizes *sizes);
 
 // Warns about texts of TC_SHAPE on parameters; false: one of them is not understood.
 bool check_shapes(clang::ASTContext &context, const clang::FunctionDecl *function,

@@ -7,7 +7,7 @@ using namespace clang;
 using llvm::dyn_cast;
 using llvm::isa;
 
-static const int64_t max_elements = 65536; // of a local array
+static const int64_t max_elements = 65536;   // of a local array
 static const int64_t beside = INT64_MIN / 2; // index that leads out of an object that is no array
 
 bool is_tensor_pointer(QualType type) {
@@ -167,6 +167,15 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
     evaluate(e);
     return failed ? std::nullopt : locate(op->getSubExpr());
   }
+  // What a call returns, as in tc_shape(x).v[0]: a temporary object.
+  const auto *kept = dyn_cast<MaterializeTemporaryExpr>(e);
+  const Expr *made = kept ? kept->getSubExpr() : e;
+  if (made->isPRValue() && made->getType()->isRecordType()) {
+    Place place;
+    place.slot = new_slot(evaluate(made));
+    place.type = made->getType();
+    return failed ? std::nullopt : std::optional<Place>(place);
+  }
   fail(e->getExprLoc(), "an object of this form is not followed");
   return std::nullopt;
 }
@@ -272,7 +281,7 @@ Value Evaluator::evaluate_cast(const CastExpr *e) {
     if (const Expr *init = constant_global(from))
       if (auto v = constant_expression(init)) return Value::of(convert(*v, e->getType()));
     auto place = locate(from);
-    return place ? load(*place, e->getExprLoc()) : Value();
+    return place ? as_known(load(*place, e->getExprLoc())) : Value();
   }
   case CK_NullToPointer:
     return Value::of(Value::Null);
@@ -520,8 +529,8 @@ Value Evaluator::evaluate_conditional(const AbstractConditionalOperator *e) {
   exits = before;
   if (failed) return {};
   const bool number = condition.kind == Value::Scalars && e->getType()->isArithmeticType();
-  auto known = number ? truth(condition.scalar)
-                      : side_of(condition, e->getTrueExpr(), e->getFalseExpr());
+  auto known =
+      number ? truth(condition.scalar) : side_of(condition, e->getTrueExpr(), e->getFalseExpr());
   if (!known && condition.kind == Value::Scalars && !condition.scalar.late && !number)
     known = choose(condition.scalar.text);
   if (known) return evaluate(*known ? e->getTrueExpr() : e->getFalseExpr());

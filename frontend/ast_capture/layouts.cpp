@@ -170,4 +170,93 @@ Value Evaluator::do_tc_wrap_layout(const CallExpr *e) {
   return import_tensor(place);
 }
 
+// ---- copies of memory ---------------------------------------------------------------------------
+
+// C text of a pointer to data, for use when the statements begin: a local array as it is then, from the
+// start on.
+std::string Evaluator::data_text(const Expr *e) {
+  static const char no_data[] =
+      "the data of a tensor are not followed; pass an array from its start on "
+      "(in C++, a static const one)";
+  const SourceLocation loc = e->getExprLoc();
+  Value data = evaluate(e);
+  if (failed) return "";
+  if (data.kind == Value::Pointer && data.place.outer) return value_text(data, loc);
+  if (data.kind != Value::Pointer || data.place.path.empty() || data.place.path.back()) {
+    fail(loc, no_data);
+    return "";
+  }
+  Place array = data.place;
+  array.path.pop_back();
+  const Value *v = resolve(array, loc);
+  if (!v) return "";
+  if (v->place.outer) { // not written here
+    if (v->place.root && v->place.root->hasGlobalStorage() && !nameable(v->place.root, loc))
+      return "";
+    if (v->kind == Value::Outer ||
+        llvm::any_of(tables, [&](auto &each) { return each.second == array.slot; }))
+      return v->place.lvalue();
+  }
+  if (context.getLangOpts().CPlusPlus) { // where it would not live until the call
+    fail(loc, no_data);
+    return "";
+  }
+  Place none;
+  const QualType element = context.getCanonicalType(data.place.type).getUnqualifiedType();
+  const QualType type = context.getConstantArrayType(element, llvm::APInt(64, v->parts.size()),
+                                                     nullptr, ArraySizeModifier::Normal, 0);
+  return "(" + type_name(element) + "[])" + argument_text(*v, type, none, loc);
+}
+
+// The type of memory that is read: sizes are constants, or symbols of its own.
+static TypeFact fact_of(const tc_type &type, const std::string &name) {
+  TypeFact fact;
+  fact.type = type;
+  for (int i = 0; i < type.rank; i++) {
+    const bool constant = tc_dim_is_const(type.dim[i]);
+    const auto axis = static_cast<size_t>(i);
+    fact.sizes.push_back({constant, constant ? tc_dim_value(type.dim[i]) : 0,
+                          constant ? "" : name_of_size(name, axis), 0, INT64_MAX / 8, 1});
+  }
+  return fact;
+}
+
+// C text of tc_ints.
+std::string Evaluator::sizes_text(const tc_type &type) {
+  std::string text = "(struct tc_ints){" + std::to_string(type.rank) + ", {";
+  for (int i = 0; i < type.rank; i++)
+    text += (i ? ", " : "") + (tc_dim_is_const(type.dim[i])
+                                   ? std::to_string(tc_dim_value(type.dim[i])) + "LL"
+                                   : dim_text(type.dim[i]));
+  return text + (type.rank ? "}}" : "0}}");
+}
+
+// tc_from(dims, data, dtype): a copy of an operand over the memory
+Value Evaluator::do_tc_from(const CallExpr *e) {
+  const SourceLocation loc = e->getExprLoc();
+  auto type = made_type(e, 0, 2);
+  const std::string data = type ? data_text(argument(e, 1)) : "";
+  if (failed) return {};
+  if (!stored.empty() || maybe) {
+    fail(loc, maybe ? "whether this layout is read is not known at build time"
+                    : "memory is read behind a write to '" + stored.back().first.lvalue() +
+                          "', which may be part of it");
+    return {};
+  }
+  Place place;
+  place.text = "(tc_row_major)(" + sizes_text(*type) + ", (void *)(" + data + "), (tc_dtype)" +
+               std::to_string(type->dtype) + ")";
+  const std::string name = "data" + std::to_string(storages.size());
+  place.made = std::make_shared<const TypeFact>(fact_of(*type, name));
+  place.outer = place.layout = place.deref = true;
+  place.type = e->getType();
+  const tc_ref x = contents(import_tensor(place).tensor, loc);
+  for (int i = 0; i < type->rank && !failed; i++)
+    if (tc_dim_bad(tc_dim_unify(dims, tc_graph_type(graph, x)->dim[i], type->dim[i])))
+      fail(loc, "internal: the size of memory is not a size");
+  if (failed) return {};
+  ops++;
+  return result(build(OP_CONTIGUOUS, {x}, {}, nullptr, e), OP_CONTIGUOUS, nullptr);
+}
+
 } // namespace tc

@@ -21,6 +21,7 @@ struct Message {
   std::string text;
   std::vector<clang::CharSourceRange> ranges;
   std::vector<FixIt> fixits;
+  std::vector<Message> notes = {}; // what to see elsewhere
 };
 
 } // namespace tc

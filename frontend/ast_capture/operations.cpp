@@ -100,6 +100,15 @@ private:
   std::string unknown;
 };
 
+// Of the shapes to choose from, that of the operand's dtype.
+std::string shape_like(const StringLiteral *shape, const tc_type &given) {
+  auto list = alternatives_of(shape);
+  const StringRef dtype = tc_dtype_text(static_cast<tc_dtype>(given.dtype));
+  for (const std::string &each : list)
+    if (StringRef(each).split('[').first == dtype) return each;
+  return list[0];
+}
+
 std::string literal(const AnnotateAttr *attr, unsigned i) {
   return llvm::cast<StringLiteral>(attr->args_begin()[i]->IgnoreParenImpCasts())->getString().str();
 }
@@ -154,14 +163,15 @@ Value Evaluator::call_operation(const CallExpr *e, const FunctionDecl *callee,
       if (tc_op_get(node->op)->cls == TC_CLASS_LEAF && node->op != OP_INPUT)
         fail(argument->getExprLoc(), "a number is passed to " + name + " as a tensor");
       const StringLiteral *shape = declared_shape(callee, i);
-      if (shape && wrong.empty()) wrong = binding.operand(node->type, shape->getString());
+      if (shape && wrong.empty())
+        wrong = binding.operand(node->type, shape_like(shape, node->type));
       if (!wrong.empty()) fail(argument->getExprLoc(), "an operand of " + name + " is " + wrong);
       types += ", const struct tc_tensor *";
       in.push_back(x->ref);
     } else if (v.kind == Value::Scalars && !v.scalar.late && type->isArithmeticType()) {
       Scalar number = convert(v.scalar, type);
       types += ", " + type_name(number.type);
-      in.push_back(as_operand(number, nullptr, argument->getExprLoc()));
+      in.push_back(as_operand(number, argument->getExprLoc()));
     } else {
       fail(argument->getExprLoc(), "an argument of " + name +
                                        " is neither a tensor nor a number that is known before "

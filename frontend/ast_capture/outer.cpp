@@ -221,44 +221,52 @@ std::optional<Place> Evaluator::locate_outer(const VarDecl *variable, SourceLoca
 
 // ---- contents -----------------------------------------------------------------------------------
 
-static std::string rename_symbols(StringRef shape, const std::string &instance) {
+// The shape with its names as those of the object: H of b->w is b__H, which messages call b->H.
+std::string Evaluator::rename_symbols(StringRef shape, StringRef instance) {
+  auto in_name = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+  bool pointed = instance.ends_with("[0]") && llvm::all_of(instance.drop_back(3), in_name);
+  if (pointed) instance = instance.drop_back(3);
   std::string prefix, out;
-  for (char c : instance) prefix += llvm::isAlnum(c) ? c : '_';
+  for (char c : instance) prefix += in_name(c) ? c : '_';
+  prefix = StringRef(prefix).rtrim('_').str() + "__";
   size_t at = shape.find('[');
   if (at == StringRef::npos) return shape.str();
   out = shape.substr(0, at).str();
   for (size_t i = at; i < shape.size();) {
-    StringRef word =
-        shape.substr(i).take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+    StringRef word = shape.substr(i).take_while(in_name);
     bool name = !word.empty() && !llvm::isDigit(word[0]) && word != "min" && word != "max";
-    if (name) out += prefix + "_";
+    if (name) {
+      shown[prefix + word.str()] = (instance + (pointed ? "->" : ".") + word).str();
+      out += prefix;
+    }
     out += word.empty() ? shape.substr(i, 1).str() : word.str();
     i += word.empty() ? 1 : word.size();
   }
   return out;
 }
 
+std::optional<tc_type> Evaluator::type_of(const TypeFact &fact) {
+  tc_type type = fact.type;
+  for (int i = 0; i < type.rank; i++) {
+    const TypeFact::Size &size = fact.sizes[static_cast<size_t>(i)];
+    type.dim[i] = size.constant
+                      ? tc_dim_const(size.value)
+                      : tc_dim_sym(dims, size.symbol.c_str(), size.lo, size.hi, size.multiple);
+    if (tc_dim_bad(type.dim[i])) return std::nullopt;
+  }
+  if (fact.doubtful) tc_dims_guess(dims);
+  return type;
+}
+
 // What the tensor is, as far as the program or the statements before tell.
 std::optional<tc_type> Evaluator::known_type(const Place &place) {
+  if (place.made) return type_of(*place.made);
   auto found = facts.types.find(place_key(place));
-  if (found != facts.types.end()) {
-    const TypeFact &fact = found->second;
-    tc_type type = fact.type;
-    for (int i = 0; i < type.rank; i++) {
-      const TypeFact::Size &size = fact.sizes[static_cast<size_t>(i)];
-      type.dim[i] = size.constant
-                        ? tc_dim_const(size.value)
-                        : tc_dim_sym(dims, size.symbol.c_str(), size.lo, size.hi, size.multiple);
-      if (tc_dim_bad(type.dim[i])) return std::nullopt;
-    }
-    if (fact.doubtful) tc_dims_guess(dims);
-    return type;
-  }
+  if (found != facts.types.end()) return type_of(found->second);
   const StringLiteral *shape = place.declared ? declared_shape(place.declared) : nullptr;
   if (!shape) return std::nullopt;
-  std::string text = llvm::isa<FieldDecl>(place.declared)
-                         ? rename_symbols(shape->getString(), place.instance)
-                         : shape->getString().str();
+  std::string text = shape_text(shape, sizes);
+  if (llvm::isa<FieldDecl>(place.declared)) text = rename_symbols(text, place.instance);
   tc_type type;
   const char *problem;
   size_t at;
@@ -287,8 +295,8 @@ bool Evaluator::declare_input(const Place &place) {
 
 Value Evaluator::import_tensor(const Place &place) {
   Tensor t;
-  bool known =
-      facts.types.count(place_key(place)) || (place.declared && declared_shape(place.declared));
+  bool known = place.made || facts.types.count(place_key(place)) ||
+               (place.declared && declared_shape(place.declared));
   if (!known) return Value::of(Value::Foreign, place);
   auto [at, fresh] =
       outer_storages.insert({place.lvalue(), static_cast<unsigned>(storages.size())});

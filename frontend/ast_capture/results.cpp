@@ -56,20 +56,29 @@ bool Evaluator::copies(tc_ref ref, tc_ref base) {
   return copies;
 }
 
-// The calls that make a view of `base_text`, whose contents are `base`, out of it.  What strides
-// force the body to copy is a result of the kernels: whether they do is seen when the view is made.
-std::string Evaluator::view_text(tc_ref ref, tc_ref base, const std::string &base_text) {
-  if (ref.id == base.id) return base_text;
+// The variable that holds what the text makes.
+std::string Evaluator::made_view(const std::string &text) {
+  views.push_back(text);
+  made.push_back("__tc_view" + std::to_string(views.size() - 1));
+  return made.back();
+}
+
+// The variable that holds the view `ref` of `source`, whose contents are `base`.  Each step of the way
+// there borrows the one before and makes a tensor of its own, which ends with the segment unless it is
+// handed on.  What strides force the body to copy is a result of the kernels: whether they do is seen
+// when the view is made.
+std::string Evaluator::remade_view(tc_ref ref, tc_ref base, const std::string &source) {
+  if (ref.id == base.id) return source;
   const tc_node *n = tc_graph_node(graph, ref);
   if (!n || tc_op_get(n->op)->cls != TC_CLASS_VIEW) {
     fail(begins, "internal: a view that cannot be made again");
     return "";
   }
-  std::string x = view_text(n->in[0], base, base_text);
+  std::string x = remade_view(n->in[0], base, source);
   if (failed) return "";
   if (copies(ref, base))
-    return "tcrt_view_or_copy(" + x + ", " + new_result(ref, begins) +
-           (n->op == OP_CONTIGUOUS ? ", 1)" : ", 0)");
+    return made_view("tcrt_view_or_copy(" + x + ", " + new_result(ref, begins) +
+                     (n->op == OP_CONTIGUOUS ? ", 1)" : ", 0)"));
   auto numbers = [&](std::initializer_list<const char *> names) {
     std::string text;
     for (const char *name : names) text += ", " + number_text(n, name);
@@ -104,7 +113,7 @@ std::string Evaluator::view_text(tc_ref ref, tc_ref base, const std::string &bas
   default:
     break;
   }
-  return std::string("(tc_") + tc_op_get(n->op)->text + ")(" + x + rest + ")";
+  return made_view(std::string("(tc_") + tc_op_get(n->op)->text + ")(" + x + rest + ")");
 }
 
 // A view is made again of what it shows, so that it shares its memory; a view that is all that is
@@ -121,7 +130,9 @@ std::string Evaluator::tensor_text(const Tensor &t, SourceLocation loc) {
   if (failed) return "";
   std::string base;
   if (storage.outer.layout) {
-    base = "(tc_wrap_layout)(" + storage.outer.text + ")";
+    std::string &known = result_of[t.storage];
+    if (known.empty()) known = made_view("(tc_wrap_layout)(" + storage.outer.text + ")");
+    base = known;
   } else if (storage.outer.outer) {
     base = storage.input >= 0 ? "__tc_in[" + std::to_string(storage.input) + "]"
                               : storage.outer.lvalue();
@@ -134,7 +145,7 @@ std::string Evaluator::tensor_text(const Tensor &t, SourceLocation loc) {
     return failed ? "" : new_result(ref, loc);
   } else {
     std::string &known = result_of[t.storage];
-    if (known.empty()) known = new_result(storage.current, loc);
+    if (known.empty()) made.push_back(known = new_result(storage.current, loc));
     base = known;
   }
   // Two values that share what may be a copy would not share it, made again one by one.
@@ -142,7 +153,17 @@ std::string Evaluator::tensor_text(const Tensor &t, SourceLocation loc) {
     if (copied[id] > 1) fail(loc, "a value that cannot be handed on from here");
   });
   if (failed) return "";
-  return t.whole ? base : view_text(t.ref, t.base, base);
+  std::string &text = t.whole ? base : view_of[t.handle];
+  if (text.empty()) text = remade_view(t.ref, t.base, base);
+  owned.insert(text);
+  return text;
+}
+
+// What the texts need on the way to what they hand on ends with the segment: views of views, and
+// results that only views are left of.
+void Evaluator::drop_unowned(Segment &result) {
+  for (const std::string &name : llvm::reverse(made))
+    if (!owned.count(name)) result.effects.push_back("(tc_free)(" + name + ");");
 }
 
 // C text of a value behind the call; "" after failing.
@@ -161,6 +182,9 @@ std::string Evaluator::value_text(const Value &v, SourceLocation loc) {
     if (v.place.outer)
       return v.place.index ? "(" + v.place.text + " + " + std::to_string(v.place.index) + ")"
                            : v.place.text;
+    break;
+  case Value::Outer: // a struct, or a part of one
+    if (!v.place.type->isArrayType()) return v.place.lvalue();
     break;
   default:
     break;
@@ -191,9 +215,20 @@ void Evaluator::count_export(const Value &v) {
   for_copies(v.tensor, [&](uint32_t id) { copied[id]++; });
 }
 
+// Whether what nobody has looked at came from another object.
+static bool is_copy(const Value &v, const std::string &lvalue, bool is_inner) {
+  return is_inner || v.place.lvalue() != lvalue;
+}
+
 void Evaluator::gather(const Value &v, const std::string &lvalue, QualType type,
                        const VarDecl *variable, bool is_inner, std::vector<Export> &out) {
-  if (v.kind == Value::Unset || v.kind == Value::Outer || v.kind == Value::Void) return;
+  if (v.kind == Value::Unset || v.kind == Value::Void) return;
+  if (v.kind == Value::Outer && !is_copy(v, lvalue, is_inner)) return;
+  if (v.kind == Value::Outer && type->isArrayType()) { // in a struct that was opened
+    Value parts = v;
+    open(parts);
+    if (parts.kind == Value::Aggregate) return gather(parts, lvalue, type, variable, is_inner, out);
+  }
   if (v.kind == Value::Aggregate) {
     if (const auto *array = context.getAsConstantArrayType(type)) {
       for (size_t i = 0; i < v.parts.size(); i++)
@@ -318,7 +353,7 @@ static bool mentions(const Segment &s, const std::string &name) {
     if (in(each.text) || in(each.lvalue)) return true;
   for (const auto &each : s.inputs)
     if (in(each.text)) return true;
-  return in(s.returned) || llvm::any_of(s.effects, in);
+  return in(s.returned) || llvm::any_of(s.effects, in) || llvm::any_of(s.views, in);
 }
 
 // Sizes that texts speak of are read from the operands, which the guards check later.
@@ -350,9 +385,16 @@ bool Evaluator::bind_sizes(Segment &result) {
 
 // ---- the end ------------------------------------------------------------------------------------
 
-static std::string temporary_type(const std::string &name, QualType type) {
+// Of a variable that holds the value, which the text names.
+static std::string temporary_type(const std::string &name, QualType type, const std::string &text) {
+  const auto *record = type->getAs<RecordType>();
+  if (record && !record->getDecl()->getIdentifier()) return "__typeof_unqual__(" + text + ")";
   if (is_tensor_pointer(type)) return "struct tc_tensor *";
   return type->isPointerType() ? "void *" : name;
+}
+
+static bool may_be_tensor(const Value &v) {
+  return v.kind == Value::Tensors || (v.kind == Value::Foreign && is_tensor_pointer(v.place.type));
 }
 
 bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &result) {
@@ -366,15 +408,16 @@ bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &
   if (flow == Flow::Return) count_export(frame.returned);
 
   auto add = [&](Segment::Store::Where where, const std::string &lvalue, QualType type,
-                 const Value &v, bool constant) {
+                 const Value &v, const VarDecl *variable) {
     QualType plain = context.getCanonicalType(type).getUnqualifiedType();
-    result.stores.push_back(
-        {where, lvalue, temporary_type(type_name(plain), plain), value_text(v, loc), constant});
+    const std::string text = value_text(v, loc);
+    result.stores.push_back({where, lvalue, temporary_type(type_name(plain), plain, text), text,
+                             variable && type.isConstQualified(), variable, may_be_tensor(v)});
   };
   for (const auto &[place, value] : stored)
-    add(Segment::Store::Memory, place.lvalue(), place.type, value, false);
+    add(Segment::Store::Memory, place.lvalue(), place.type, value, nullptr);
   for (const Export &each : list)
-    add(each.where, each.lvalue, each.type, each.value, each.type.isConstQualified());
+    add(each.where, each.lvalue, each.type, each.value, each.variable);
   for (const Effect &each : effects)
     result.effects.push_back(each.text.empty() ? each.call + value_text(each.value, loc) + ");"
                                                : each.text);
@@ -385,8 +428,11 @@ bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &
   if (flow == Flow::Return && frame.returned.kind != Value::Void) {
     QualType type = context.getCanonicalType(function->getReturnType()).getUnqualifiedType();
     result.returned = value_text(frame.returned, frame.return_loc);
-    result.return_type = temporary_type(type_name(type), type);
+    result.return_type = temporary_type(type_name(type), type, result.returned);
+    result.returns_tensor = may_be_tensor(frame.returned);
   }
+  drop_unowned(result);
+  result.views = views;
   write_inputs(loc);
   if (failed) return false;
   nothing = results.empty() &&
@@ -471,7 +517,7 @@ Facts Evaluator::harvest() {
   };
   for (const auto &[variable, slot] : frames.front().variables) {
     after.constants.erase(variable);
-    Value v = memory[slot];
+    Value v = as_known(memory[slot]);
     visit(outer_variable(variable), v);
     bool simple = v.kind == Value::Null || v.kind == Value::Scalars;
     if (!reading.escapes(variable) && constant_tree(v, simple ? variable->getNameAsString() : ""))

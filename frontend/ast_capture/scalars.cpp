@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "graph/scalar.h"
+
 namespace tc {
 
 using namespace clang;
@@ -106,7 +108,7 @@ tc_ref Evaluator::late_ref(const Scalar &v, QualType type) {
   if (v.constant && is_integer(v.type) && v.integer.getSignificantBits() <= 64)
     ref = tc_graph_const_i(graph, TC_I64, true, v.integer.getExtValue(), graph_loc(begins));
   else if (v.constant) ref = tc_graph_const_f(graph, TC_F64, true, v.floating, graph_loc(begins));
-  else if (!v.late) ref = as_operand(v, nullptr, begins);
+  else if (!v.late) ref = as_operand(v, begins);
   return failed || !ref.id ? tc_ref{0} : tc_build_cast(graph, ref, *dtype, graph_loc(begins));
 }
 
@@ -362,7 +364,7 @@ Scalar Evaluator::binary(BinaryOperatorKind op, const Scalar &a, const Scalar &b
   bool follows = op == BO_Add || op == BO_Sub || op == BO_Mul;
   if (integers && follows && !s.dim && a.type == s.type && b.type == s.type)
     s.made = arithmetic(op, a, b);
-  if (comparison && a.dim && b.dim) s.made = arithmetic(op, a, b);
+  if (integers && (comparison || op == BO_LAnd || op == BO_LOr)) s.made = arithmetic(op, a, b);
   return s;
 }
 
@@ -372,6 +374,8 @@ Scalar Evaluator::unary(UnaryOperatorKind op, const Scalar &a, QualType type) {
     if (auto v = truth(a)) return integer_constant(llvm::APSInt::get(!*v), type);
     Scalar s = opaque("(!" + a.text + ")", type);
     s.late = a.late;
+    if (!s.late && is_integer(a.type))
+      s.made = arithmetic(BO_EQ, a, integer_constant(llvm::APSInt::get(0), a.type));
     return s;
   }
   if (a.constant && is_integer(a.type) && (op == UO_Minus || op == UO_Not))
@@ -447,7 +451,9 @@ tc_dim Evaluator::as_dim(const Scalar &v, SourceLocation loc) {
     fail(loc, v.constant ? "a size of more than 61 bits" : "a size has to be an integer");
     return TC_DIM_INVALID;
   }
-  if (v.made)
+  const bool asks = v.made && (v.made->op == BO_LAnd || v.made->op == BO_LOr ||
+                               BinaryOperator::isComparisonOp(v.made->op));
+  if (v.made && !asks)
     if (auto dim = arithmetic_dim(*v.made, loc)) return *dim;
   if (failed) return TC_DIM_INVALID;
   std::string text = "((long long)" + v.text + ")";
@@ -472,25 +478,78 @@ tc_dim Evaluator::as_dim(const Scalar &v, SourceLocation loc) {
   return dim;
 }
 
-// A scalar operand: weak, or of the dtype of `like` (the *_s functions).
-tc_ref Evaluator::as_operand(const Scalar &v, const Tensor *like, SourceLocation loc) {
-  tc_dtype dtype = is_integer(v.type) ? TC_I64 : TC_F64;
-  if (like) dtype = static_cast<tc_dtype>(tc_graph_type(graph, like->ref)->dtype);
+// A scalar operand, weak.
+tc_ref Evaluator::as_operand(const Scalar &v, SourceLocation loc) {
+  const bool integer = is_integer(v.type);
+  if (v.constant && integer)
+    return tc_graph_const_i(graph, TC_I64, true, v.integer.getExtValue(), graph_loc(loc));
+  if (v.constant) return tc_graph_const_f(graph, TC_F64, true, v.floating, graph_loc(loc));
+  if (v.late && !v.ref.id)
+    fail(loc, "a number that is computed from a tensor in a way that is not captured");
+  if (v.late) return v.ref;
+  std::string c_type = integer ? "long long" : "double";
+  return scalar_node("((" + c_type + ")" + v.text + ")", integer ? TC_I64 : TC_F64, loc);
+}
+
+// ---- beside tensors of an integer dtype -----------------------------------------------------------
+
+static std::string exact_text(double v) {
+  char text[40];
+  snprintf(text, sizeof text, "%.17g", v);
+  return std::string(text).find_first_of(".e") == std::string::npos ? std::string(text) + ".0"
+                                                                    : text;
+}
+
+// What a number known at run time only has to fulfil to be handed to the kernels as a value of the
+// dtype (tc_scalar_fit); "": nothing.  For all else the body runs.
+static std::string fitting_condition(const std::string &v, tc_dtype dtype, tc_op op) {
+  const tc_scalar_use use = tc_scalar_use_of(op);
+  const double least = static_cast<double>(tc_dtype_least(dtype)),
+               most = static_cast<double>(tc_dtype_most(dtype));
+  if (use == TC_SCALAR_BOUND) return v + " == " + v;
+  if (use == TC_SCALAR_VALUE && dtype == TC_BOOL) return "";
+  if (use == TC_SCALAR_VALUE)
+    return v + " > " + exact_text(dtype == TC_I64 ? -0x1.0000000000001p63 : least - 1) + " && " +
+           v + " < " + exact_text(dtype == TC_I64 ? 0x1p63 : most + 1);
+  std::string inside = v + " >= " + exact_text(least) + " && " + v +
+                       (dtype == TC_I64 ? " < " + exact_text(0x1p63) : " <= " + exact_text(most));
+  if (op == OP_EQ || op == OP_NE) inside += " && (double)(long long)" + v + " == " + v;
+  return inside;
+}
+
+// The scalar of an *_s form beside a tensor of dtype `like`; of integers, graph/scalar.h says what it is.
+tc_ref Evaluator::fitted(const Scalar &v, tc_dtype like, tc_op &op, const char *function,
+                         const Expr *e) {
+  SourceLocation loc = e->getExprLoc();
+  const tc_loc at = graph_loc(loc);
   if (v.constant) {
-    if (is_integer(v.type))
-      return tc_graph_const_i(graph, dtype, true, v.integer.getExtValue(), graph_loc(loc));
-    return tc_graph_const_f(graph, dtype, true, v.floating, graph_loc(loc));
+    char why[TC_SCALAR_TEXT];
+    tc_scalar_value value;
+    double number = is_integer(v.type) ? static_cast<double>(v.integer.getExtValue()) : v.floating;
+    if (tc_scalar_fit(&op, like, number, &value, why))
+      return tc_dtype_is_float(value.dtype)
+                 ? tc_graph_const_f(graph, value.dtype, true, value.f, at)
+                 : tc_graph_const_i(graph, value.dtype, true, value.i, at);
+    error(loc, std::string(function) + ": " + why,
+          {CharSourceRange::getTokenRange(e->getSourceRange())});
+    return {0};
   }
-  if (v.late) {
-    if (!v.ref.id)
-      fail(loc, "a number that is computed from a tensor in a way that is not captured");
-    return failed || !like ? v.ref : tc_build_cast(graph, v.ref, dtype, graph_loc(loc));
+  const tc_scalar_use use = tc_scalar_use_of(op);
+  if (!tc_dtype_is_float(like) && use != TC_SCALAR_REAL) {
+    std::string condition = fitting_condition("(" + bare(v.text) + ")", like, op);
+    if (!condition.empty() && (v.late || !require(condition, true))) {
+      fail(loc, std::string("whether this number is a value of ") + tc_dtype_text(like) +
+                    " is known at run time only");
+      return {0};
+    }
   }
-  std::string c_type = is_integer(v.type) ? "long long" : "double";
-  tc_ref node =
-      scalar_node("((" + c_type + ")" + v.text + ")", is_integer(v.type) ? TC_I64 : TC_F64, loc);
-  if (failed || !like) return node;
-  return tc_build_cast(graph, node, dtype, graph_loc(loc));
+  tc_ref node = as_operand(v, loc);
+  if (failed || (use == TC_SCALAR_REAL && !tc_dtype_is_float(like))) return node;
+  if (use == TC_SCALAR_COMPARED && !tc_dtype_is_float(like)) {
+    if (op == OP_LT || op == OP_GE) node = tc_build1(graph, OP_CEIL, node, at);
+    if (op == OP_LE || op == OP_GT) node = tc_build1(graph, OP_FLOOR, node, at);
+  }
+  return tc_build_cast(graph, node, like, at);
 }
 
 } // namespace tc

@@ -66,6 +66,8 @@ private:
   Attempt collect(const std::vector<Item> &items, size_t from, size_t to, Discovered &discovered,
                   bool finish);
   void report(const Obstacle &o);
+  void settle(size_t first, size_t inner, bool compiled);
+  std::map<std::string, TypeFact> foresee(const clang::Stmt *s);
 
   // ways.cpp
   std::vector<Attempt> ways(const std::vector<Item> &items, size_t at);
@@ -94,11 +96,18 @@ private:
   CapturedFunction &out;
   Reading reading;
   Facts facts;
-  std::vector<Message> breaks;
+  // What was reported, to be told once it is known what came of the function.
+  struct Break {
+    Message message;
+    std::string inside, remedy;
+    bool around = false; // others, inside of it, are why nothing of it is compiled
+  };
+  std::vector<Break> breaks;
   int nesting = 0, branches = 0;
   std::vector<Choice> choices; // sides that are taken from a place on
   bool choosing = true;        // others may be met
   bool optional = true;        // ... that ask whether there is a tensor
+  bool guessing = false;       // see Evaluator
   bool lost = false;           // not all ways through a statement are compiled
   unsigned refused = 0; // places in a row where no segment could begin: twice as many are passed by
   bool wrong = false;   // the program has a mistake: nothing is compiled

@@ -4,6 +4,7 @@
 // or control leaves; the statements up to there, without a tail that computes no tensor, are a
 // segment.  A statement that cannot be captured even as the first of a segment is a break: it
 // stays, and the statements inside of it are looked at in the same way.
+#include "frontend/ast_capture/ownership.h"
 #include "frontend/ast_capture/segmenter.h"
 
 namespace tc {
@@ -35,11 +36,12 @@ Segmenter::Attempt Segmenter::evaluate(const std::vector<Item> &items, size_t fr
                       segment->graph.get(), discovered, collecting);
   evaluator.choices = choosing ? &choices : nullptr;
   evaluator.optional = optional;
+  evaluator.guessing = guessing;
   bool fine = evaluator.begin();
   size_t useful = from;
   int useful_ops = 0;
   for (size_t i = from; fine && i < to && attempt.flow == Evaluator::Flow::Next; i++) {
-    if (i > from && enters(items, from, i)) break;
+    if (i > from && (enters(items, from, i) || opens_rest(items[i].s))) break;
     int before = evaluator.ops, effects = evaluator.effects_count();
     Evaluator::Flow flow = evaluator.execute(items[i].s);
     if (evaluator.stopped()) break;
@@ -93,8 +95,18 @@ Segmenter::Attempt Segmenter::collect(const std::vector<Item> &items, size_t fro
 
 void Segmenter::report(const Obstacle &o) {
   if (o.quiet) return;
-  breaks.push_back({o.hard && !branches ? TC_ERROR : TC_MISSED, o.loc, o.why, o.ranges, o.fixits});
+  const tc_severity severity = o.hard && !branches ? TC_ERROR : TC_MISSED;
+  breaks.push_back({{severity, o.loc, o.why, o.ranges, o.fixits, o.notes}, o.inside, o.remedy});
   if (o.hard && !branches) wrong = true;
+}
+
+// Of a statement whose breaks are those from `first` on, and within it those from `inner` on:
+// whether something inside of it was compiled.
+void Segmenter::settle(size_t first, size_t inner, bool compiled) {
+  for (size_t i = first; i < inner; i++) {
+    if (!compiled) breaks[i].inside.clear();
+    breaks[i].around = !compiled && inner < breaks.size();
+  }
 }
 
 void Segmenter::label(const Stmt *&s, bool &labelled) {
@@ -142,6 +154,20 @@ bool Segmenter::too_deep(const Stmt *s) {
   return true;
 }
 
+// A statement that stays as it is may make tensors that go on behind it, such as the call of a
+// function with a loop of unknown count: what they are is guessed, and guards check it.
+std::map<std::string, TypeFact> Segmenter::foresee(const Stmt *s) {
+  if (!isa<DeclStmt, Expr>(s)) return {};
+  const std::vector<Item> one = {{s, false, s}};
+  const bool chose = std::exchange(choosing, false);
+  guessing = true;
+  Discovered none;
+  const Attempt guess = collect(one, 0, 1, none, false);
+  guessing = false;
+  choosing = chose;
+  return guess.stopped ? std::map<std::string, TypeFact>() : guess.after.types;
+}
+
 // The statement that an if, a loop or a label leads to.
 void Segmenter::nested(const Stmt *s) {
   if (!s || wrong || too_deep(s)) return;
@@ -183,7 +209,9 @@ void Segmenter::descend(const Stmt *s) {
     reading.forget(s, facts, false);
     nested(choice->getBody());
   } else {
+    const auto types = foresee(s);
     reading.forget(s, facts, true);
+    facts.types.insert(types.begin(), types.end());
   }
   branches--;
   facts.doubt_since(before);
@@ -209,8 +237,11 @@ void Segmenter::run(bool fullgraph) {
   if (wrong || (fullgraph && !breaks.empty() && !whole)) out.segments.clear();
   bool partly = !out.segments.empty();
   std::set<std::pair<unsigned, std::string>> shown;
-  for (Message &m : breaks) {
+  for (auto &[m, inside, remedy, around] : breaks) {
     if (wrong && m.severity != TC_ERROR) continue;
+    if (around && !partly && !fullgraph) continue;
+    if (partly && !inside.empty()) m.text += "; " + inside;
+    if (!remedy.empty()) m.text += "; " + remedy;
     if (m.severity == TC_MISSED)
       m.text = (partly ? "graph break in " + name + ": " : name + " not compiled: ") + m.text;
     if (!shown.insert({m.loc.getRawEncoding(), m.text}).second) continue;

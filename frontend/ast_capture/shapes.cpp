@@ -32,6 +32,27 @@ const StringLiteral *declared_shape(const ValueDecl *decl) {
   return nullptr;
 }
 
+static llvm::SmallVector<StringRef, 4> dtypes_of(StringRef shape) {
+  llvm::SmallVector<StringRef, 4> dtypes;
+  shape.take_front(shape.find('[')).split(dtypes, '|');
+  return dtypes;
+}
+
+std::vector<std::string> alternatives_of(const StringLiteral *shape) {
+  const StringRef text = shape->getString();
+  const StringRef sizes = text.drop_front(std::min(text.find('['), text.size()));
+  std::vector<std::string> list;
+  for (StringRef dtype : dtypes_of(text)) list.push_back((dtype.trim() + sizes).str());
+  return list;
+}
+
+std::string shape_text(const StringLiteral *shape, const Sizes *sizes) {
+  auto list = alternatives_of(shape);
+  auto chosen =
+      sizes ? sizes->dtypes.find(shape) : std::map<const StringLiteral *, size_t>::const_iterator();
+  return list[sizes && chosen != sizes->dtypes.end() ? chosen->second : 0];
+}
+
 // What a wrong dtype was probably meant to be.
 static const char *meant_dtype(StringRef word) {
   static const struct {
@@ -60,13 +81,23 @@ static bool check_shape(ASTContext &context, tc_dims *dims, const StringLiteral 
                         const Sink &sink) {
   tc_type type;
   const char *problem = nullptr;
-  size_t at = 0;
-  std::string text = shape->getString().str();
-  if (tc_type_parse(dims, text.c_str(), &type, &problem, &at)) return true;
+  size_t at = 0, start = 0; // of the dtype in the text
+  std::string text;
+  bool fine = true;
+  for (const std::string &each : alternatives_of(shape)) {
+    const StringRef dtype = StringRef(each).split('[').first;
+    start = shape->getString().find(dtype, start);
+    text = each;
+    if (!(fine = tc_type_parse(dims, each.c_str(), &type, &problem, &at))) break;
+    start += dtype.size();
+  }
+  if (fine) return true;
+  const size_t dtype = text.find('[') == std::string::npos ? text.size() : text.find('[');
   auto byte = [&](size_t i) {
-    return shape->getLocationOfByte(static_cast<unsigned>(std::min(i, text.size())),
-                                    context.getSourceManager(), context.getLangOpts(),
-                                    context.getTargetInfo());
+    i = std::min(i, text.size());
+    const size_t in_shape = i <= dtype ? start + i : shape->getString().find('[') + (i - dtype);
+    return shape->getLocationOfByte(static_cast<unsigned>(in_shape), context.getSourceManager(),
+                                    context.getLangOpts(), context.getTargetInfo());
   };
   Message message = {TC_WARNING,
                      byte(at),
@@ -128,11 +159,20 @@ static bool contradicts(tc_dims *caller, tc_dims *callee, tc_dim given, tc_dim d
   return !fresh && tc_dim_known_ne(caller, at->second, given);
 }
 
+static Message declared_at(const ParmVarDecl *parameter, const StringLiteral *shape) {
+  return {TC_NOTE,
+          shape->getBeginLoc(),
+          "'" + parameter->getNameAsString() + "' is declared as " + shape->getString().str() +
+              " here",
+          {},
+          {}};
+}
+
 bool Evaluator::check_declared(const FunctionDecl *callee, const std::vector<Value> &arguments,
                                const CallExpr *e) {
   std::unique_ptr<tc_dims, void (*)(tc_dims *)> theirs(tc_dims_new(), tc_dims_free);
   std::map<uint32_t, tc_dim> bound;
-  for (unsigned i = 0; theirs && i < arguments.size(); i++) {
+  for (unsigned i = 0; theirs && i < arguments.size() && i < callee->getNumParams(); i++) {
     const StringLiteral *shape = declared_shape(callee, i);
     if (!shape || arguments[i].kind != Value::Tensors) continue;
     auto x = as_tensor(arguments[i], e->getArg(i));
@@ -141,20 +181,102 @@ bool Evaluator::check_declared(const FunctionDecl *callee, const std::vector<Val
     tc_type declared;
     const char *problem;
     size_t at;
-    if (!tc_type_parse(theirs.get(), shape->getString().str().c_str(), &declared, &problem, &at))
-      continue; // told where it is defined
-    bool wrong = given->dtype != declared.dtype || given->rank != declared.rank;
+    bool told = false, wrong = true; // what is not understood is told where it is defined
+    for (const std::string &each : alternatives_of(shape)) {
+      told |= !tc_type_parse(theirs.get(), each.c_str(), &declared, &problem, &at);
+      if (!told && wrong) wrong = given->dtype != declared.dtype || given->rank != declared.rank;
+      if (told || !wrong) break;
+    }
+    if (told) continue;
     for (int axis = 0; !wrong && axis < given->rank; axis++)
       wrong = contradicts(dims, theirs.get(), given->dim[axis], declared.dim[axis], bound);
-    if (wrong) {
-      error(e->getArg(i)->getExprLoc(),
-            "argument '" + callee->getParamDecl(i)->getNameAsString() + "' of '" +
-                callee->getNameAsString() + "' is " + describe(x->ref) + ", declared as " +
-                shape->getString().str(),
+    if (!wrong) continue;
+    const bool fresh = !failed;
+    const std::string what = "argument '" + callee->getParamDecl(i)->getNameAsString() + "' of '" +
+                             callee->getNameAsString() + "' is " + describe(x->ref) +
+                             ", declared as " + shape->getString().str();
+    if (tc_dims_guessed(dims)) fail(e->getArg(i)->getExprLoc(), what);
+    else
+      error(e->getArg(i)->getExprLoc(), what,
             {CharSourceRange::getTokenRange(e->getArg(i)->getSourceRange())});
-      return false;
-    }
+    if (fresh) obstacle.notes = {declared_at(callee->getParamDecl(i), shape)};
+    return false;
   }
+  return true;
+}
+
+// A call that stays as it is: its arguments are looked at where the declaration says what they are.
+void Evaluator::check_unseen(const FunctionDecl *callee, const CallExpr *e) {
+  bool declared = false;
+  for (unsigned i = 0; i < callee->getNumParams(); i++) declared |= !!declared_shape(callee, i);
+  if (!declared || llvm::isa<CXXOperatorCallExpr>(e)) return;
+  std::vector<Value> arguments;
+  for (const Expr *arg : e->arguments()) arguments.push_back(evaluate(arg));
+  if (!failed) check_declared(callee, arguments, e);
+}
+
+// ---- declarations of one function ---------------------------------------------------------------
+
+namespace {
+
+// What a declaration says of the parameters, with names of its own.
+struct Declared {
+  explicit Declared(const FunctionDecl *function)
+      : function(function), dims(tc_dims_new(), tc_dims_free) {}
+  const FunctionDecl *function;
+  std::unique_ptr<tc_dims, void (*)(tc_dims *)> dims;
+  std::map<uint32_t, tc_dim> bound;
+
+  std::optional<tc_type> of(const StringLiteral *shape) {
+    tc_type type;
+    const char *problem;
+    size_t at;
+    if (!dims || !tc_type_parse(dims.get(), shape->getString().str().c_str(), &type, &problem, &at))
+      return std::nullopt; // told elsewhere
+    return type;
+  }
+};
+
+bool contradict(Declared &a, const tc_type &x, Declared &b, const tc_type &y) {
+  if (x.dtype != y.dtype || x.rank != y.rank) return true;
+  for (int axis = 0; axis < x.rank; axis++)
+    if (contradicts(a.dims.get(), b.dims.get(), x.dim[axis], y.dim[axis], b.bound) ||
+        contradicts(b.dims.get(), a.dims.get(), y.dim[axis], x.dim[axis], a.bound))
+      return true;
+  return false;
+}
+
+bool agree(const FunctionDecl *one, const FunctionDecl *other, const Sink &sink) {
+  Declared first(one), later(other);
+  for (unsigned i = 0; i < one->getNumParams() && i < other->getNumParams(); i++) {
+    const StringLiteral *a = attribute_of(one->getParamDecl(i));
+    const StringLiteral *b = attribute_of(other->getParamDecl(i));
+    if (!a || !b) continue;
+    auto x = first.of(a), y = later.of(b);
+    if (!x || !y || !contradict(first, *x, later, *y)) continue;
+    sink({TC_ERROR,
+          b->getBeginLoc(),
+          "parameter '" + other->getParamDecl(i)->getNameAsString() + "' of '" +
+              other->getNameAsString() + "' is declared as " + b->getString().str() +
+              ", which contradicts " + a->getString().str(),
+          {},
+          {},
+          {declared_at(one->getParamDecl(i), a)}});
+    return false;
+  }
+  return true;
+}
+
+} // namespace
+
+bool check_redeclared(const FunctionDecl *function, const Sink &sink) {
+  std::vector<const FunctionDecl *> seen;
+  for (const FunctionDecl *each = function->getMostRecentDecl(); each;
+       each = each->getPreviousDecl())
+    seen.insert(seen.begin(), each);
+  for (size_t i = 1; i < seen.size(); i++)
+    for (size_t k = 0; k < i; k++)
+      if (!agree(seen[k], seen[i], sink)) return false;
   return true;
 }
 

@@ -36,40 +36,60 @@ std::vector<tc_dim> full_attributes(const tc_type &type) {
   return attrs;
 }
 
-// tc_zeros(dims, dtype) and tc_ones(dims, dtype)
-Value Evaluator::filled(const CallExpr *e, double value) {
-  Value list = evaluate(argument(e, 0)), dtype = evaluate(argument(e, 1));
-  if (failed) return {};
-  auto n = list.kind == Value::Aggregate && list.parts.size() == 2 &&
-                   list.parts[0].kind == Value::Scalars
-               ? as_constant(list.parts[0].scalar)
-               : std::nullopt;
+// The length of a tc_ints, where it is known and the numbers are.
+static std::optional<int64_t> length_of(const Value &list, std::optional<int64_t> n) {
+  if (!n || *n < 0 || *n > TC_MAX_RANK) return std::nullopt;
+  return llvm::all_of(llvm::ArrayRef(list.parts[1].parts).take_front(static_cast<size_t>(*n)),
+                      [](const Value &v) { return v.kind == Value::Scalars; })
+             ? n
+             : std::nullopt;
+}
+
+// The numbers of a list of sizes or indices; none: they are not followed.
+std::optional<std::vector<Scalar>> Evaluator::numbers_of(const Value &list) {
+  const bool is_list = list.kind == Value::Aggregate && list.parts.size() == 2 &&
+                       list.parts[0].kind == Value::Scalars;
+  auto n = is_list ? length_of(list, as_constant(list.parts[0].scalar)) : std::nullopt;
+  if (!n) return std::nullopt;
+  std::vector<Scalar> numbers;
+  for (int64_t i = 0; i < *n; i++)
+    numbers.push_back(list.parts[1].parts[static_cast<size_t>(i)].scalar);
+  return numbers;
+}
+
+// The type of a tensor that is made of these.
+std::optional<tc_type> Evaluator::made_type(const CallExpr *e, unsigned dims_at,
+                                            unsigned dtype_at) {
+  Value list = evaluate(argument(e, dims_at)), dtype = evaluate(argument(e, dtype_at));
+  if (failed) return std::nullopt;
+  auto sizes_given = numbers_of(list);
   auto d = dtype.kind == Value::Scalars ? as_constant(dtype.scalar) : std::nullopt;
-  if (!n || !d || *n < 0 || *n > TC_MAX_RANK || *d < 0 || *d >= TC_DTYPE_COUNT) {
+  if (!sizes_given || !d || *d < 0 || *d >= TC_DTYPE_COUNT) {
     fail(e->getExprLoc(), "rank and dtype have to be known at build time");
-    return {};
+    return std::nullopt;
   }
   tc_type type = {};
   type.dtype = static_cast<uint8_t>(*d);
-  type.rank = static_cast<uint8_t>(*n);
-  for (int64_t i = 0; i < *n && !failed; i++) {
-    const Value &size = list.parts[1].parts[static_cast<size_t>(i)];
-    if (size.kind != Value::Scalars) {
-      fail(e->getExprLoc(), "a size is not a number that is followed");
-      return {};
-    }
-    type.dim[i] = as_dim(size.scalar, e->getExprLoc());
+  type.rank = static_cast<uint8_t>(sizes_given->size());
+  for (size_t i = 0; i < sizes_given->size() && !failed; i++) {
+    type.dim[i] = as_dim((*sizes_given)[i], e->getExprLoc());
     if (!failed && !tc_dim_is_const(type.dim[i]))
       tc_dim_assume_range(dims, type.dim[i], 0, INT64_MAX / 8);
   }
-  if (failed) return {};
-  ops++;
-  tc_ref v = tc_graph_const_f(graph, TC_F64, true, value, graph_loc(e->getExprLoc()));
-  return result(build(OP_FULL, {v}, full_attributes(type), nullptr, e), OP_FULL, nullptr);
+  return failed ? std::nullopt : std::optional<tc_type>(type);
 }
 
-Value Evaluator::do_tc_zeros(const CallExpr *e) { return filled(e, 0); }
-Value Evaluator::do_tc_ones(const CallExpr *e) { return filled(e, 1); }
+Value Evaluator::filled(const CallExpr *e, const std::optional<tc_type> &type, double value) {
+  if (!type) return {};
+  ops++;
+  tc_ref v = tc_graph_const_f(graph, TC_F64, true, value, graph_loc(e->getExprLoc()));
+  return result(build(OP_FULL, {v}, full_attributes(*type), nullptr, e), OP_FULL, nullptr);
+}
+
+// What nobody has written may be anything: 0.
+Value Evaluator::do_tc_empty(const CallExpr *e) { return filled(e, made_type(e, 0, 1), 0); }
+Value Evaluator::do_tc_zeros(const CallExpr *e) { return filled(e, made_type(e, 0, 1), 0); }
+Value Evaluator::do_tc_ones(const CallExpr *e) { return filled(e, made_type(e, 0, 1), 1); }
 
 Value Evaluator::filled_like(const CallExpr *e, std::optional<double> value) {
   auto like = tensor_argument(argument(e, 0));
@@ -80,7 +100,9 @@ Value Evaluator::filled_like(const CallExpr *e, std::optional<double> value) {
   } else {
     auto given = number_argument(argument(e, 1));
     if (!given) return {};
-    v = as_operand(*given, nullptr, e->getExprLoc());
+    tc_op fill = OP_FULL;
+    v = fitted(*given, static_cast<tc_dtype>(tc_graph_type(graph, like->ref)->dtype), fill,
+               "tc_full_like", argument(e, 1));
   }
   ops++;
   tc_type type = *tc_graph_type(graph, like->ref);
@@ -95,8 +117,10 @@ Value Evaluator::do_tc_scalar(const CallExpr *e) {
   auto v = number_argument(argument(e, 0));
   if (!v) return {};
   ops++;
-  return result(as_operand(*v, nullptr, e->getExprLoc()), OP_CONST, nullptr);
+  return result(as_operand(*v, e->getExprLoc()), OP_CONST, nullptr);
 }
+
+Value Evaluator::do_tc_scalar_int(const CallExpr *e) { return do_tc_scalar(e); }
 
 // New memory, same contents.
 Value Evaluator::do_tc_clone(const CallExpr *e) {
@@ -209,6 +233,23 @@ Value Evaluator::do_tc_size(const CallExpr *e) {
   return Value::of(from_dim(type->dim[at], e->getType()));
 }
 
+// tc_ints: {n, {v[0], v[1], ...}}
+Value Evaluator::do_tc_shape(const CallExpr *e) {
+  auto x = tensor_argument(argument(e, 0));
+  if (!x) return {};
+  Value list = zero_of(e->getType());
+  const tc_type *type = tc_graph_type(graph, x->ref);
+  if (list.kind != Value::Aggregate || list.parts.size() != 2) {
+    fail(e->getExprLoc(), "'tc_ints' is not what tcompile.h declares");
+    return {};
+  }
+  auto set = [&](Value &part, tc_dim size) { part = Value::of(from_dim(size, part.scalar.type)); };
+  set(list.parts[0], tc_dim_const(type->rank));
+  for (int i = 0; i < type->rank; i++)
+    set(list.parts[1].parts[static_cast<size_t>(i)], type->dim[i]);
+  return list;
+}
+
 Value Evaluator::do_tc_rank(const CallExpr *e) {
   auto x = tensor_argument(argument(e, 0));
   return x ? Value::of(from_dim(tc_dim_const(tc_graph_type(graph, x->ref)->rank), e->getType()))
@@ -235,25 +276,50 @@ Value Evaluator::do_tc_dtype_of(const CallExpr *e) {
 }
 
 // The value of a tensor with one element: read from a result of the kernels, behind them.
-Value Evaluator::item(const CallExpr *e, tc_dtype dtype) {
-  auto x = tensor_argument(argument(e, 0));
-  if (!x) return {};
-  const tc_type *type = tc_graph_type(graph, x->ref);
+Value Evaluator::read(const CallExpr *e, tc_ref x, tc_dtype dtype) {
+  const tc_type *type = tc_graph_type(graph, x);
   for (int i = 0; i < type->rank; i++)
     if (!tc_dim_is(type->dim[i], 1)) {
       fail(e->getExprLoc(),
-           "tc_item of " + describe(x->ref) + ", which is not known to have one element");
+           "tc_item of " + describe(x) + ", which is not known to have one element");
       return {};
     }
-  std::string result = new_result(x->ref, e->getExprLoc());
+  std::string result = new_result(x, e->getExprLoc());
   if (failed) return {};
   ops++;
   effects.push_back({"", {}, "(tc_free)(" + result + ");"});
   tc_loc loc = graph_loc(e->getExprLoc());
-  tc_ref ref = type->rank ? tc_build_reshape(graph, x->ref, 0, nullptr, loc) : x->ref;
+  tc_ref ref = type->rank ? tc_build_reshape(graph, x, 0, nullptr, loc) : x;
   ref = tc_build_cast(graph, ref, dtype, loc);
   std::string function = dtype == TC_F64 ? "(tc_item)(" : "(tc_item_int)(";
   return Value::of(late(function + result + ")", e->getType(), ref));
+}
+
+Value Evaluator::item(const CallExpr *e, tc_dtype dtype) {
+  auto x = tensor_argument(argument(e, 0));
+  return x ? read(e, x->ref, dtype) : Value();
+}
+
+// tc_at(x, index): the element that is left of selecting along each axis
+Value Evaluator::do_tc_at(const CallExpr *e) {
+  const SourceLocation loc = e->getExprLoc();
+  auto x = tensor_argument(argument(e, 0));
+  Value list = failed ? Value() : evaluate(argument(e, 1));
+  if (!x || failed) return {};
+  auto index = numbers_of(list);
+  if (!index) {
+    fail(loc, "'index' is not a list whose length is known at build time");
+    return {};
+  }
+  tc_ref element = x->ref;
+  for (const Scalar &each : *index) {
+    const tc_dim at = as_dim(each, loc);
+    if (failed) return {};
+    if (!tc_dim_is_const(at)) tc_dim_assume_range(dims, at, 0, INT64_MAX / 8);
+    element = build(OP_SELECT, {element}, {tc_dim_const(0), at}, nullptr, e);
+    if (failed) return {};
+  }
+  return read(e, element, TC_F64);
 }
 
 Value Evaluator::do_tc_item(const CallExpr *e) { return item(e, TC_F64); }

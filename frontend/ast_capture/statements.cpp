@@ -1,6 +1,7 @@
 // statements.cpp - control flow: what C decides at build time is followed, what it cannot ends
 // capture.
 #include "frontend/ast_capture/evaluator.h"
+#include "frontend/ast_capture/ownership.h"
 
 namespace tc {
 
@@ -29,10 +30,18 @@ Evaluator::Flow Evaluator::execute(const Stmt *s) {
 
 Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
   if (const auto *block = dyn_cast<CompoundStmt>(s)) {
+    const int before = scopes;
+    Flow flow = Flow::Next;
     for (const Stmt *step : block->body())
-      if (Flow flow = execute(step); flow != Flow::Next) return flow;
+      if (flow = execute(step); flow != Flow::Next) break;
+    scopes = before;
+    return flow;
+  }
+  if (opens_rest(s)) {
+    scopes++;
     return Flow::Next;
   }
+  if (opens_scope(s)) return execute_scope(llvm::cast<ForStmt>(s)->getBody());
   if (const auto *declaration = dyn_cast<DeclStmt>(s)) {
     for (const Decl *d : declaration->decls())
       if (const auto *variable = dyn_cast<VarDecl>(d)) declare(variable);
@@ -75,127 +84,19 @@ Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
   return Flow::Return;
 }
 
-static bool names(StringRef text, StringRef name) {
-  auto word = [](char c) { return llvm::isAlnum(c) || c == '_'; };
-  for (size_t at = text.find(name); at != StringRef::npos; at = text.find(name, at + 1)) {
-    StringRef before = text.substr(0, at), after = text.substr(at + name.size());
-    bool member = before.ends_with(".") || before.ends_with("->");
-    if (!member && !(before.size() && word(before.back())) && !(after.size() && word(after[0])))
-      return true;
-  }
-  return false;
-}
-
-// What to do where control depends on a value known at run time only.  In a function that is called
-// there are no segments: code for some values of a parameter folds it, or it is marked itself.
-std::string Evaluator::remedy(const Value &v, const char *otherwise) const {
-  if (frames.size() == 1) return otherwise;
-  const std::string text = v.kind == Value::Scalars && !v.scalar.late ? v.scalar.text : "";
-  for (const ParmVarDecl *parameter : function->parameters())
-    if (parameter->getType()->isIntegerType() && names(text, parameter->getName()))
-      return "TC_SPECIALIZE(\"" + parameter->getNameAsString() +
-             "=...\") compiles for a value of it";
-  return "mark '" + frames.back().function->getNameAsString() +
-         "' TC_COMPILE, so that its parts are compiled";
-}
-
-// ---- what is known at run time only -------------------------------------------------------------
-
-// Without the parentheses around it.
-std::string bare(StringRef text) {
-  const bool plain = !text.contains('"') && !text.contains('\'');
-  while (plain && text.starts_with("(") && text.ends_with(")")) {
-    int open = 0;
-    size_t i = 0;
-    do open += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
-    while (open && ++i < text.size());
-    if (i + 1 != text.size()) break;
-    text = text.drop_front().drop_back();
-  }
-  return text.str();
-}
-
-std::string Choice::side() const {
-  auto in_name = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; };
-  if (holds) return text;
-  return llvm::all_of(text, in_name) ? "!" + text : "!(" + text + ")";
-}
-
-// A condition of the call, unless it cannot stand there.
-bool Evaluator::require(const std::string &text, bool holds) {
-  auto there = text.empty() || maybe ? std::nullopt : with_sizes_read(text);
-  if (!there) return false;
-  add_condition(Choice{*there, holds, false}.side());
-  return true;
-}
-
-// Of the call, once; in the order in which they may be evaluated.
-void Evaluator::add_condition(const std::string &text) {
-  if (!llvm::is_contained(conditions, text)) conditions.push_back(text);
-}
-
-std::optional<bool> Evaluator::choose(const std::string &condition, bool pointer) {
-  if (!choices) return std::nullopt;
-  const std::string text = bare(condition);
-  auto is_it = [&](const Choice &each) { return each.text == text; };
-  auto given = llvm::find_if(*choices, is_it);
-  const Choice choice = {text, given == choices->end() || given->holds, pointer};
-  if (!require(text, choice.holds)) return std::nullopt;
-  if (llvm::none_of(chosen, is_it)) chosen.push_back(choice);
-  return choice.holds;
-}
-
-bool ends_program(const Stmt *s) {
-  if (!s) return false;
-  if (const auto *block = dyn_cast<CompoundStmt>(s))
-    return !block->body_empty() && ends_program(block->body_back());
-  const auto *e = dyn_cast<Expr>(s);
-  const auto *call = e ? dyn_cast<CallExpr>(e->IgnoreParenCasts()) : nullptr;
-  const FunctionDecl *callee = call ? call->getDirectCallee() : nullptr;
-  return callee && callee->isNoReturn();
-}
-
-// What a comparison of sizes that came out so tells of them; whether all of it became a guard.
-bool Evaluator::learn(const Scalar &v, bool holds) {
-  if (!v.made || maybe || !BinaryOperator::isComparisonOp(v.made->op)) return false;
-  const auto op = holds ? v.made->op : BinaryOperator::negateComparisonOp(v.made->op);
-  const bool less = op == BO_LT || op == BO_LE, strict = op == BO_LT || op == BO_GT;
-  const tc_dim a = *v.made->a.dim, b = *v.made->b.dim;
-  if (op == BO_NE) return false;
-  if (op == BO_EQ) return !tc_dim_bad(tc_dim_unify(dims, a, b));
-  const tc_dim by = less ? tc_dim_sub(dims, b, a) : tc_dim_sub(dims, a, b);
-  return tc_dim_assume_range(dims, by, strict, INT64_MAX);
-}
-
-// Where the condition leads, as far as that can be told: the program goes on (assert); each side is
-// followed, one at a time, where no segment can stand in it.
-std::optional<bool> Evaluator::side_of(const Value &condition, const Stmt *yes, const Stmt *no) {
-  if (condition.kind != Value::Scalars) return pointer_truth(condition);
-  const Scalar &v = condition.scalar;
-  if (auto known = truth(v)) return known;
-  if (v.late) return std::nullopt;
-  const std::string text = bare(v.text);
-  for (const Choice &each : chosen)
-    if (each.text == text) return each.holds;
-  if (ends_program(no) && (learn(v, true) || require(text, true))) return true;
-  if (ends_program(yes) && (learn(v, false) || require(text, false))) return false;
-  auto side = frames.size() > 1 || blocks ? choose(v.text) : std::nullopt;
-  if (side) learn(v, *side);
-  return side;
-}
-
 // Whether the loop goes on.
-std::optional<bool> Evaluator::goes_on(const Expr *condition) {
+std::optional<bool> Evaluator::goes_on(const Expr *condition, bool first) {
   const auto *sides = std::exchange(choices, nullptr);
   Value v = evaluate(condition);
   auto known = failed                     ? std::nullopt
                : v.kind == Value::Scalars ? truth(v.scalar)
                                           : pointer_truth(v);
   choices = sides;
+  if (!known && guessing && !failed) return first; // one round tells the types
   if (!known)
-    fail(condition->getExprLoc(),
-         "the number of rounds of the loop depends on a value that is not known at build time; " +
-             remedy(v, "its body is compiled, and called in each round"));
+    fail_to_follow("the number of rounds of the loop", v, condition->getExprLoc(),
+                   "its body is compiled, and called in each round",
+                   "compute with tc_where in a number of rounds that is known");
   return known;
 }
 
@@ -207,6 +108,53 @@ static bool leaves(const Stmt *s) {
          ends_program(s);
 }
 
+// Whether the statement makes tensors, or calls what may.
+static bool computes(const Stmt *s) {
+  if (!s) return false;
+  if (const auto *call = dyn_cast<CallExpr>(s)) {
+    const FunctionDecl *callee = call->getDirectCallee();
+    if (!callee || callee->hasBody() || is_tensor_pointer(call->getType())) return true;
+  }
+  return llvm::any_of(s->children(), [](const Stmt *child) { return computes(child); });
+}
+
+static const Stmt *last_of(const Stmt *s) {
+  const auto *block = dyn_cast<CompoundStmt>(s);
+  return block ? last_of(block->body_back()) : s;
+}
+
+// Whether a jump leads to what makes tensors: a label that is not one of the outermost block's, or from
+// there on.
+static bool goes_on_computing(const FunctionDecl *function, const Stmt *jump) {
+  const auto *to = dyn_cast<GotoStmt>(jump);
+  const auto *body = dyn_cast<CompoundStmt>(function->getBody());
+  if (!to || !body) return to;
+  auto is_label = [&](const Stmt *s) {
+    const auto *label = dyn_cast<LabelStmt>(s);
+    return label && label->getDecl() == to->getLabel();
+  };
+  auto from = llvm::find_if(body->body(), is_label);
+  return from == body->body_end() || std::any_of(from, body->body_end(), computes);
+}
+
+// Whether the statement returns NULL.
+static bool returns_null(ASTContext &context, const Stmt *s) {
+  const auto *out = dyn_cast<ReturnStmt>(last_of(s));
+  const Expr *value = out ? out->getRetValue() : nullptr;
+  return value && value->getType()->isPointerType() &&
+         value->IgnoreParenImpCasts()->isNullPointerConstant(
+             context, Expr::NPC_ValueDependentIsNotNull) != Expr::NPCK_NotNull;
+}
+
+// `if (m->n != 6) return NULL;`: a side that leads out and computes nothing is left to the original
+// statements.  Behind an operation, only where no result is made there, since all in front of it runs
+// as written then, too.
+bool Evaluator::refuses(const Stmt *side) const {
+  if (frames.size() > 1 || blocks || !side || !leaves(side) || computes(side)) return false;
+  if (goes_on_computing(function, last_of(side))) return false;
+  return !ops || returns_null(context, side);
+}
+
 Evaluator::Flow Evaluator::execute_if(const IfStmt *s) {
   if (s->getInit() || s->getConditionVariable()) {
     fail(s->getIfLoc(), "a declaration in a condition is not captured");
@@ -214,15 +162,22 @@ Evaluator::Flow Evaluator::execute_if(const IfStmt *s) {
   }
   // `if (!t) return NULL;`
   bool before = exits;
-  exits = (!s->getElse() && leaves(s->getThen())) || ends_program(s->getElse());
-  Value v = evaluate(s->getCond());
-  auto taken = failed ? std::nullopt : side_of(v, s->getThen(), s->getElse());
+  exits = (!s->getElse() && leaves(s->getThen())) || refuses(s->getElse()) ||
+          ends_program(s->getElse());
+  Value v;
+  std::optional<bool> taken;
+  const bool refuses_then = refuses(s->getThen());
+  if (refuses_then || refuses(s->getElse())) {
+    taken = outcome(s->getCond(), !refuses_then, v);
+  } else {
+    v = evaluate(s->getCond());
+    if (!failed) taken = side_of(v, s->getThen(), s->getElse());
+  }
   exits = before;
+  if (!taken && guessing && !failed) taken = !leaves(s->getThen()); // either tells the types
   if (!taken) {
-    fail(s->getCond()->getExprLoc(),
-         "the branch depends on a value that is not known at build time; " +
-             remedy(v, "its sides are compiled, each for itself; compute with tc_where, or decide "
-                       "outside of the function"));
+    fail_to_follow("the branch", v, s->getCond()->getExprLoc(),
+                   "its sides are compiled, each for itself", "compute with tc_where");
     return Flow::Return;
   }
   return execute(*taken ? s->getThen() : s->getElse());
@@ -261,8 +216,8 @@ Evaluator::Flow Evaluator::execute_switch(const SwitchStmt *s) {
     else if (known && *taken) target = label;
   }
   if (!known) {
-    fail(s->getSwitchLoc(), "the switch depends on a value that is not known at build time; " +
-                                remedy(v, "its cases are compiled, each for itself"));
+    fail_to_follow("the switch", v, s->getSwitchLoc(), "its cases are compiled, each for itself",
+                   "compute with tc_where");
     return Flow::Return;
   }
   if (!target) target = otherwise;
@@ -286,27 +241,20 @@ Evaluator::Flow Evaluator::execute_switch(const SwitchStmt *s) {
 }
 
 // TC_SCOPE is a loop that runs once; what it frees at its end lives on in the graph where needed.
-static bool is_scope(const Stmt *init) {
-  const auto *declaration = init ? dyn_cast<DeclStmt>(init) : nullptr;
-  if (!declaration) return false;
-  for (const Decl *d : declaration->decls())
-    if (const auto *variable = dyn_cast<VarDecl>(d)) return variable->getName() == "tc_scope_here";
-  return false;
+Evaluator::Flow Evaluator::execute_scope(const Stmt *body) {
+  scopes++;
+  Flow flow = execute(body);
+  scopes--;
+  return flow == Flow::Break || flow == Flow::Continue ? Flow::Next : flow;
 }
 
 Evaluator::Flow Evaluator::execute_loop(const Stmt *init, const Expr *condition, const Expr *step,
                                         const Stmt *body, bool body_first, SourceLocation loc) {
-  if (is_scope(init)) {
-    scopes++;
-    Flow flow = execute(body);
-    scopes--;
-    return flow == Flow::Break || flow == Flow::Continue ? Flow::Next : flow;
-  }
   execute(init);
   const int before = ops;
   for (bool first = true; !failed; first = false) {
     if (condition && !(first && body_first)) {
-      auto again = goes_on(condition);
+      auto again = goes_on(condition, first);
       if (!again) return Flow::Return;
       if (!*again) return Flow::Next;
     }

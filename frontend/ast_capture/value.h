@@ -31,6 +31,7 @@ struct Place {
   std::string instance;                       // object that it is a member of; "" for variables
   const clang::VarDecl *root = nullptr;       // variable that the text starts from
   bool layout = false; // of tensors: the text is a tc_layout, the tensor itself does not exist
+  std::shared_ptr<const struct TypeFact> made; // of a layout: what it is of
 
   // The nearest declaration with a TC_SHAPE on the way here, and the object that it is a member of:
   // it describes the tensor that a layout is made from.
@@ -52,12 +53,12 @@ struct Scalar {
   std::string text;
   bool late = false;
   tc_ref ref = {0}; // late: node of rank 0, or none
-  // Integers: how the value is made of others, for those that become sizes or positions; of sizes,
-  // also what compares them.
+  // Integers: how the value is made of others, for those that become sizes or positions, and what
+  // compares them.
   std::shared_ptr<const struct Arithmetic> made;
 };
 
-// a op b in a's type (a comparison: in int), or, where op is BO_Comma, a in a wider type.
+// a op b in a's type (a comparison, && and ||: in int), or, where op is BO_Comma, a in a wider type.
 struct Arithmetic {
   clang::BinaryOperatorKind op;
   Scalar a, b;
@@ -72,6 +73,7 @@ struct Tensor {
   unsigned storage = 0; // index in the evaluator's storages
   unsigned version = 0; // of the storage when the value was made
   bool whole = true;    // all of the storage in its own shape: contents are always the newest
+  unsigned handle = 0;  // a view: which of the tensors that the statements make
 };
 
 // Memory of a tensor.

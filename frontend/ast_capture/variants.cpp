@@ -1,6 +1,6 @@
 // variants.cpp - code for certain sizes (TC_SPECIALIZE): the whole function is captured once more
-// with names of TC_SHAPE equal to numbers, which guards check, and integer parameters that are
-// constants, which conditions in front of the call check.
+// with names of TC_SHAPE equal to numbers, which guards check, and integer parameters, members and
+// globals that are constants, which conditions in front of the call check.
 #include "frontend/ast_capture/evaluator.h"
 
 #include "plugin/attributes.h"
@@ -9,18 +9,89 @@ namespace tc {
 
 using namespace clang;
 using llvm::dyn_cast;
+using llvm::StringRef;
 
 // ---- the text -----------------------------------------------------------------------------------
 
+// What is at the start of a path: a parameter, or a variable that the function sees.
+static const VarDecl *root_named(ASTContext &context, const FunctionDecl *function,
+                                 StringRef name) {
+  for (const ParmVarDecl *parameter : function->parameters())
+    if (parameter->getName() == name) return parameter;
+  const VarDecl *found = nullptr;
+  for (const NamedDecl *each : context.getTranslationUnitDecl()->lookup(&context.Idents.get(name)))
+    if (const auto *variable = dyn_cast<VarDecl>(each)) found = variable;
+  return found;
+}
+
+static const FieldDecl *member_named(QualType type, StringRef name) {
+  const auto *record = type->getAs<RecordType>();
+  const RecordDecl *definition = record ? record->getDecl()->getDefinition() : nullptr;
+  if (!definition || definition->isUnion()) return nullptr;
+  for (const FieldDecl *field : definition->fields())
+    if (field->getName() == name) return field;
+  return nullptr;
+}
+
+// The type of what a path names; `wrong`: the part that nothing has.
+static QualType type_of_path(ASTContext &context, const FunctionDecl *function, StringRef path,
+                             StringRef &wrong) {
+  auto in_name = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+  wrong = path.take_while(in_name);
+  const VarDecl *root = root_named(context, function, wrong);
+  QualType type = root ? root->getType() : QualType();
+  for (StringRef rest = path.drop_front(wrong.size()); !rest.empty() && !type.isNull();) {
+    const bool element = rest.consume_front("["), arrow = rest.consume_front("->");
+    if (element || arrow) {
+      const auto *array = context.getAsArrayType(type);
+      type = array ? array->getElementType() : type->getPointeeType();
+    }
+    if (element) {
+      wrong = rest.take_while(llvm::isDigit);
+      rest = rest.drop_front(wrong.size() + 1); // the bracket
+      continue;
+    }
+    rest.consume_front(".");
+    wrong = rest.take_while(in_name);
+    rest = rest.drop_front(wrong.size());
+    const FieldDecl *field = type.isNull() ? nullptr : member_named(type, wrong);
+    type = field ? field->getType() : QualType();
+  }
+  return type;
+}
+
+Named named_number(ASTContext &context, const FunctionDecl *function, const Reading &reading,
+                   StringRef path) {
+  StringRef wrong;
+  QualType type = type_of_path(context, function, path, wrong);
+  if (!type.isNull()) return type->isIntegerType() ? Named::Number : Named::Other;
+  StringRef first = path.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+  return reading.hides(first) ? Named::Other : Named::Nothing;
+}
+
+// As texts of objects name it: the first element by its array.
+static std::string lvalue_of(StringRef path) {
+  std::string text = path.str();
+  for (size_t at; (at = text.find("[0].")) != std::string::npos;) text.replace(at, 4, "->");
+  return text;
+}
+
+// What keeps a member from being a constant, or "".
+static std::string no_number(ASTContext &context, const FunctionDecl *function, StringRef path) {
+  StringRef wrong;
+  QualType type = type_of_path(context, function, path, wrong);
+  if (type.isNull()) return "'" + path.str() + "': there is no '" + wrong.str() + "'";
+  return type->isIntegerType() ? "" : "'" + path.str() + "' is not an integer";
+}
+
 // What keeps the size of this name from having this value, or "".
-static std::string contradiction(const FunctionDecl *function, tc_dims *dims,
+static std::string contradiction(ASTContext &context, const FunctionDecl *function, tc_dims *dims,
                                  const Sizes::Size &size) {
-  bool number = llvm::any_of(function->parameters(), [&](const ParmVarDecl *parameter) {
-    return parameter->getName() == size.name && parameter->getType()->isIntegerType();
-  });
   uint32_t symbol;
+  const bool member = StringRef(size.name).find_first_of(".-[") != StringRef::npos;
+  if (member) return no_number(context, function, size.name);
   if (!tc_dim_find_sym(dims, size.name.c_str(), &symbol))
-    return number
+    return no_number(context, function, size.name).empty()
                ? ""
                : "'" + size.name +
                      "' is neither a size in the TC_SHAPE of a parameter nor an integer parameter";
@@ -38,10 +109,11 @@ bool check_sizes(ASTContext &context, const FunctionDecl *function, const Sizes 
     const char *problem;
     size_t at;
     if (shape && dims)
-      (void)tc_type_parse(dims.get(), shape->getString().str().c_str(), &type, &problem, &at);
+      (void)tc_type_parse(dims.get(), shape_text(shape, &sizes).c_str(), &type, &problem, &at);
   }
   for (const Sizes::Size &size : sizes.list) {
-    std::string problem = dims ? contradiction(function, dims.get(), size) : "out of memory";
+    std::string problem =
+        dims ? contradiction(context, function, dims.get(), size) : "out of memory";
     if (problem.empty()) continue;
     SourceLocation loc = sizes.literal->getLocationOfByte(
         size.at, context.getSourceManager(), context.getLangOpts(), context.getTargetInfo());
@@ -49,6 +121,69 @@ bool check_sizes(ASTContext &context, const FunctionDecl *function, const Sizes 
     return false;
   }
   return true;
+}
+
+// ---- dtypes -------------------------------------------------------------------------------------
+
+namespace {
+
+// Operands of a function whose TC_SHAPE has a choice: parameters, and members of what they lead to.
+class Choosers {
+public:
+  struct Chooser {
+    std::string name;
+    const StringLiteral *shape;
+    size_t count;
+  };
+  std::vector<Chooser> list;
+
+  void visit(const ValueDecl *decl, const std::string &name) {
+    const StringLiteral *shape = declared_shape(decl);
+    const size_t count = shape ? alternatives_of(shape).size() : 0;
+    if (count > 1) list.push_back({name, shape, count});
+    QualType type = decl->getType();
+    while (type->isPointerType() || type->isArrayType())
+      type = type->isPointerType() ? type->getPointeeType()
+                                   : QualType(type->getArrayElementTypeNoTypeQual(), 0);
+    const auto *record = type->getAs<RecordType>();
+    const RecordDecl *definition = record ? record->getDecl()->getDefinition() : nullptr;
+    if (!definition || !seen.insert(definition).second) return;
+    for (const FieldDecl *field : definition->fields()) visit(field, field->getNameAsString());
+  }
+
+private:
+  std::set<const RecordDecl *> seen;
+};
+
+} // namespace
+
+std::vector<Sizes> dtype_choices(const FunctionDecl *function, const Sink &sink) {
+  Choosers choosers;
+  size_t count = 1;
+  for (const ParmVarDecl *parameter : function->parameters())
+    choosers.visit(parameter, parameter->getNameAsString());
+  for (const auto &each : choosers.list) count = std::min(count * each.count, 2 * max_dtypes);
+  if (count > max_dtypes)
+    sink({TC_WARNING,
+          choosers.list.back().shape->getBeginLoc(),
+          "TC_SHAPE: the dtypes of the operands of '" + function->getNameAsString() +
+              "' have more than " + std::to_string(max_dtypes) +
+              " combinations; the first ones are compiled",
+          {},
+          {}});
+  std::vector<Sizes> choices;
+  for (size_t i = 0; i < std::min(count, max_dtypes) && count > 1; i++) {
+    Sizes sizes;
+    size_t rest = i;
+    for (auto at = choosers.list.rbegin(); at != choosers.list.rend(); ++at) {
+      sizes.dtypes[at->shape] = rest % at->count;
+      const std::string dtype = StringRef(shape_text(at->shape, &sizes)).split('[').first.str();
+      sizes.text = at->name + "=" + dtype + (sizes.text.empty() ? "" : ",") + sizes.text;
+      rest /= at->count;
+    }
+    choices.push_back(std::move(sizes));
+  }
+  return choices;
 }
 
 // ---- in an evaluation ---------------------------------------------------------------------------
@@ -67,16 +202,14 @@ bool Evaluator::fix_sizes() {
   return true;
 }
 
-// A parameter that the variant has a number for.
+// A number that the variant has a value for.
 std::optional<Scalar> Evaluator::fixed_number(const Place &place) {
-  const auto *parameter = llvm::dyn_cast_or_null<ParmVarDecl>(place.declared);
-  if (!parameter || place.indexed || place.deref || place.text != parameter->getName() ||
-      !parameter->getType()->isIntegerType())
-    return std::nullopt;
+  if (!place.type->isIntegerType() || (maybe && place.deref)) return std::nullopt;
+  const std::string text = place.lvalue();
   for (const Sizes::Size &size : sizes->list) {
-    if (size.name != place.text) continue;
-    add_condition("(" + place.text + ") == " + std::to_string(size.value) + "LL");
-    return integer_constant(llvm::APSInt::get(size.value), parameter->getType());
+    if (lvalue_of(size.name) != text) continue;
+    add_condition("(" + text + ") == " + std::to_string(size.value) + "LL");
+    return integer_constant(llvm::APSInt::get(size.value), place.type);
   }
   return std::nullopt;
 }

@@ -1,5 +1,6 @@
 // ways.cpp - from a statement on: the segments that begin there, one for each way through branches
 // that depend on what is known at run time only.
+#include "frontend/ast_capture/ownership.h"
 #include "frontend/ast_capture/segmenter.h"
 
 namespace tc {
@@ -63,8 +64,7 @@ std::vector<Segmenter::Attempt> Segmenter::ways(const std::vector<Item> &items, 
 static std::string text_of(const std::vector<Choice> &choices) {
   const llvm::StringRef prefix = size_prefix;
   std::string text;
-  for (const Choice &each : choices)
-    text += (text.empty() ? "" : " && ") + each.side();
+  for (const Choice &each : choices) text += (text.empty() ? "" : " && ") + each.side();
   for (size_t at; (at = text.find(prefix)) != std::string::npos;) text.erase(at, prefix.size());
   return text;
 }
@@ -100,6 +100,7 @@ bool Segmenter::make(const List &list, size_t at, size_t end, Outcome &out, Obst
             (s.exit == Segment::Return || function->getReturnType()->isVoidType()) &&
             isa<CompoundStmt>(function->getBody());
   if (s.whole) s.exit = Segment::Return;
+  if (opens_rest(items[at].s) && s.exit == Segment::Next) return false;
   for (size_t i = at; i < end && s.exit == Segment::Next; i++)
     if (!split(items[i].s, s, why)) return false;
   s.choices = text_of(attempt.choices);
@@ -127,6 +128,12 @@ Segmenter::Outcome Segmenter::follow(const List &list, size_t at, const Attempt 
     out.next = at + 1;
     return out;
   }
+  // No jump leads over TC_FUNCTION_SCOPE: what it begins goes on up to where control leaves.
+  const bool rest = found.end == items.size() && !at && !nesting;
+  if (opens_rest(items[at].s) && found.flow == Evaluator::Flow::Next && !rest) {
+    out.next = out.pass = at + 1;
+    return out;
+  }
   Obstacle why;
   bool nothing = false;
   for (size_t end = found.end, tries = 0; found.ops && end > at && !nothing;
@@ -141,8 +148,7 @@ Segmenter::Outcome Segmenter::follow(const List &list, size_t at, const Attempt 
   // It computes something, and yet no segment can begin here.
   out.next = std::min(found.end, at + (size_t(1) << std::min(refused++, 30u)));
   if (sources.isBeforeInTranslationUnit(items[out.next - 1].s->getEndLoc(), why.loc))
-    why = {
-        items[at].s->getBeginLoc(), why.why, why.hard, why.quiet, {}, {}}; // may be captured yet
+    why = {items[at].s->getBeginLoc(), why.why, why.hard, why.quiet, {}, {}}; // may be captured yet
   out.obstacle = why;
   out.breaks = out.next == at + 1;
   out.pass = out.next;
@@ -216,6 +222,7 @@ size_t Segmenter::try_from(const List &list, size_t at) {
     for (Attempt &way : found) way.obstacle.dead = false;
   const bool many = found.size() > 1, chose = choosing;
   const Facts before = facts;
+  const size_t first = breaks.size();
   std::vector<Outcome> outcomes = follow_all(list, at, found);
   auto shorter = [](const Outcome &a, const Outcome &b) {
     if (a.dead != b.dead) return b.dead;
@@ -231,7 +238,9 @@ size_t Segmenter::try_from(const List &list, size_t at) {
     facts = std::move(after);
   }
   keep(outcomes);
+  const size_t inner = breaks.size(), made = out.segments.size();
   if (least.breaks) descend(list.items[at].s);
+  settle(first, inner, out.segments.size() > made);
   if (many) doubt(list.items, at, least.next, before);
   return least.next;
 }

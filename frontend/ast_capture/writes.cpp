@@ -256,42 +256,105 @@ void Evaluator::overwrite(const Tensor &x, tc_ref value, SourceLocation loc) {
   storages[x.storage].version++;
 }
 
-// x = op(x, y) in the memory of x; op OP_NONE: x = y
-Value Evaluator::write_in_place(const CallExpr *e, tc_op op) {
-  SourceLocation loc = e->getExprLoc();
-  Value target = evaluate(argument(e, 0));
-  auto x = as_tensor(target, argument(e, 0));
-  auto y = failed ? std::nullopt : tensor_argument(argument(e, 1));
-  if (!x || !y) return {};
-  ops++;
-  tc_type type = written_type(*x);
-  tc_ref value = y->ref;
-  if (op != OP_NONE) {
-    value = tc_build_cast(graph, value, static_cast<tc_dtype>(type.dtype), graph_loc(loc));
-    value = build(op, {x->ref, value}, {}, nullptr, e);
-  }
+// The tensor that the first argument of the call is, to be written; nothing: not followed.
+std::optional<Tensor> Evaluator::target_argument(const CallExpr *e, Value &target) {
+  target = evaluate(argument(e, 0));
+  return as_tensor(target, argument(e, 0));
+}
+
+// The tensor has the value now, which is spread to it.
+Value Evaluator::written(const Tensor &x, tc_ref value, const tc_type &type, const Value &target,
+                         const CallExpr *e) {
   if (failed) return {};
   value = spread(value, type, e);
-  if (!failed) overwrite(*x, value, loc);
+  if (!failed) overwrite(x, value, e->getExprLoc());
   return failed ? Value() : target;
 }
 
-Value Evaluator::do_tc_copy_(const CallExpr *e) { return write_in_place(e, OP_NONE); }
-Value Evaluator::do_tc_add_(const CallExpr *e) { return write_in_place(e, OP_ADD); }
-Value Evaluator::do_tc_sub_(const CallExpr *e) { return write_in_place(e, OP_SUB); }
-Value Evaluator::do_tc_mul_(const CallExpr *e) { return write_in_place(e, OP_MUL); }
-Value Evaluator::do_tc_div_(const CallExpr *e) { return write_in_place(e, OP_DIV); }
+Value Evaluator::do_tc_copy_(const CallExpr *e) {
+  Value target;
+  auto x = target_argument(e, target);
+  auto y = failed ? std::nullopt : tensor_argument(argument(e, 1));
+  if (!x || !y) return {};
+  ops++;
+  return written(*x, y->ref, written_type(*x), target, e);
+}
+
+Value Evaluator::fill(const CallExpr *e, llvm::function_ref<tc_ref(tc_dtype)> number) {
+  Value target;
+  auto x = target_argument(e, target);
+  if (!x) return {};
+  const auto dtype = static_cast<tc_dtype>(tc_graph_type(graph, x->ref)->dtype);
+  const tc_ref value = number(dtype);
+  if (failed) return {};
+  ops++;
+  const tc_type type = written_type(*x);
+  return written(*x, build(OP_FULL, {value}, full_attributes(type), nullptr, e), type, target, e);
+}
 
 Value Evaluator::do_tc_fill_(const CallExpr *e) {
-  Value target = evaluate(argument(e, 0));
-  auto x = as_tensor(target, argument(e, 0));
-  auto v = number_argument(argument(e, 1));
-  if (!x || !v) return {};
+  return fill(e, [&](tc_dtype dtype) {
+    auto v = number_argument(argument(e, 1));
+    tc_op op = OP_FULL;
+    return v ? fitted(*v, dtype, op, "tc_fill_", argument(e, 1)) : tc_ref{0};
+  });
+}
+
+Value Evaluator::do_tc_zero_(const CallExpr *e) {
+  return fill(e, [&](tc_dtype) {
+    return tc_graph_const_f(graph, TC_F64, true, 0, graph_loc(e->getExprLoc()));
+  });
+}
+
+struct InPlaceRow {
+  const char *name;
+  tc_op op;
+  const char *arguments;
+};
+
+static const InPlaceRow in_place_rows[] = {
+#define TC_IN_PLACE(function, op, arguments) {#function, OP_##op, arguments},
+#include "graph/api.def"
+};
+
+const InPlaceRow *find_in_place(llvm::StringRef name) {
+  for (const InPlaceRow &row : in_place_rows)
+    if (name == row.name) return &row;
+  return nullptr;
+}
+
+// x = op(x, ...) in the memory of x: tensors but masks are converted to its dtype in front, as numbers
+// are.
+Value Evaluator::call_in_place(const CallExpr *e, const InPlaceRow &row) {
+  const SourceLocation loc = e->getExprLoc();
+  Value target;
+  auto x = target_argument(e, target);
+  if (!x) return {};
+  const auto dtype = static_cast<tc_dtype>(tc_graph_type(graph, x->ref)->dtype);
+  std::vector<tc_ref> in = {x->ref};
+  tc_op op = row.op;
+  bool front = false;
+  unsigned arg = 1;
+  for (const char *at = row.arguments + 1; *at && !failed; at++) {
+    if (*at == 'x') front = true;
+    if (*at != 't' && *at != 's') continue;
+    const Expr *expression = argument(e, arg++);
+    if (*at == 't') {
+      auto y = tensor_argument(expression);
+      if (!y) return {};
+      const bool mask = tc_graph_type(graph, y->ref)->dtype == TC_BOOL;
+      in.push_back(mask ? y->ref : tc_build_cast(graph, y->ref, dtype, graph_loc(loc)));
+    } else {
+      auto v = number_argument(expression);
+      if (!v) return {};
+      const tc_ref number = fitted(*v, dtype, op, row.name, expression);
+      in.insert(front ? in.begin() : in.end(), number);
+    }
+  }
+  if (failed) return {};
   ops++;
-  tc_ref number = as_operand(*v, nullptr, e->getExprLoc());
-  tc_ref value = build(OP_FULL, {number}, full_attributes(written_type(*x)), nullptr, e);
-  if (!failed) overwrite(*x, value, e->getExprLoc());
-  return failed ? Value() : target;
+  const tc_type type = written_type(*x);
+  return written(*x, build(op, in, {}, nullptr, e), type, target, e);
 }
 
 } // namespace tc

@@ -50,16 +50,12 @@ static tc_dtype compute_dtype(const tc_op_call *o) {
   return tc_dtype_is_float(out) ? out : (tc_dtype)common.dtype;
 }
 
-/* A scalar in the class of the dtype; a floating value for an integer dtype is truncated. */
+/* A scalar in the class of the dtype. */
 static tc_value scalar_for(const tc_tensor *x, tc_dtype dtype) {
   tc_value v = {.i = 0};
   bool floating = tc_dtype_is_float((tc_dtype)x->key.dtype);
   if (tc_dtype_is_float(dtype)) v.f = floating ? tc_item(x) : (double)tc_item_int(x);
-  else if (!floating) v.i = tc_item_int(x);
-  else {
-    double f = tc_item(x);
-    v.i = f != f ? 0 : f >= 0x1p63 ? INT64_MAX : f <= -0x1p63 ? INT64_MIN : (int64_t)f;
-  }
+  else v.i = floating ? tc_dtype_truncate(dtype, tc_item(x)) : tc_item_int(x);
   return v;
 }
 

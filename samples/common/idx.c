@@ -42,7 +42,7 @@ tc_tensor *idx_load(const char *folder, const char *file, int64_t most) {
   if (!data) stop(path, "needs more memory than there is");
   read_bytes(f, path, data, bytes);
   gzclose(f);
-  tc_tensor *read = tc_wrap_const(TC_U8, dims, NULL, data);
+  tc_tensor *read = tc_wrap_const(dims, NULL, data, TC_U8);
   tc_tensor *here = sample_check(tc_to(tc_clone(read), tc_default_device()));
   tc_free(read);
   free(data);

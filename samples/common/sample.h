@@ -29,8 +29,13 @@ void sample_print_accuracy(const char *what, const tc_tensor *predicted, const t
 /* SAMPLE_MEASURE(f, a, b): calls f(a, b) by its body and compiled, takes times when a demo is asked
  * for, compares both results with the body run on operands widened to f64, and prints the row.
  * f takes tensors and numbers, at most six, and returns one tensor. */
-#define SAMPLE_MEASURE(function, ...)                                                              \
-  for (struct sample_run run_ = sample_run_begin(#function); sample_run_next(&run_);)              \
+#define SAMPLE_MEASURE(function, ...) SAMPLE_MEASURE_TERMS(NULL, function, __VA_ARGS__)
+/* The same of a result that is the difference of larger numbers, of at most `terms` each (a tensor of
+ * its shape): a number that is rounded to p bits is right to 2^-p of itself, and so is the difference to
+ * 2^-p of what it was taken from, however little is left.  Its tolerance is relative to the terms.  An error
+ * of the kernels beyond it ends the program. */
+#define SAMPLE_MEASURE_TERMS(terms, function, ...)                                                 \
+  for (struct sample_run run_ = sample_run_begin(#function, terms); sample_run_next(&run_);)       \
   sample_run_done(&run_, run_.way == SAMPLE_WIDE ? function(SAMPLE_WIDENED(__VA_ARGS__))           \
                                                  : function(__VA_ARGS__))
 
@@ -59,6 +64,7 @@ typedef enum { SAMPLE_BODY, SAMPLE_KERNELS, SAMPLE_WIDE, SAMPLE_WAYS } sample_wa
 
 typedef struct sample_run {
   const char *name;
+  const tc_tensor *terms;        /* or NULL */
   tc_stats before, after;        /* the wide call is not counted */
   bool compiled;                 /* the plugin compiled this function */
   sample_way way;                /* of the call under way */
@@ -69,7 +75,7 @@ typedef struct sample_run {
   tc_scope scope;
 } sample_run;
 
-sample_run sample_run_begin(const char *name);
+sample_run sample_run_begin(const char *name, const tc_tensor *terms);
 bool sample_run_next(sample_run *r);
 void sample_run_done(sample_run *r, tc_tensor *result);
 

@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
     printf("# foreign shape: %d fallbacks\n",
            (int)(tc_stats_of("forward").fallbacks - before.fallbacks));
 
-    for (sample_run r = sample_run_begin("forward"); sample_run_next(&r);)
+    for (sample_run r = sample_run_begin("forward", NULL); sample_run_next(&r);)
       sample_run_done(&r, r.way == SAMPLE_WIDE ? run(&wide, TYPE_F64, tokens)
                                                : run(&model, TYPE_F32, tokens));
   }

@@ -44,7 +44,7 @@ int main(void) {
 // CHECK: remark: graph break in 'decay': the number of rounds
 // CHECK: remark: 'ends' compiled: 3 ops in 1 kernel [
 // CHECK: remark: 'join' compiled for n=2: 2 ops
-// CHECK: remark: {{.*}}'join'{{.*}}: the length of the list has to be known at build time; TC_SPECIALIZE compiles for
+// CHECK: remark: {{.*}}'join'{{.*}}: the length of the list has to be known at build time; TC_SPECIALIZE("n=...") compiles for
 // CHECK-NEXT: tc_concat((const tc_tensor *const *)x, n, 0)
 // CHECK-NEXT: {{^ +\| +}}^
 // CHECK-DAG: join [n=2] {{.*}} 1 0 0 

@@ -1,4 +1,4 @@
-// An early return in front of the work.
+// An early return in front of the work: a condition of the call.
 // RUN: %capture > %t.txt && %check < %t.txt
 #include "capture.h"
 
@@ -13,5 +13,6 @@ int main(void) {
   show(f(x, -1));
   return finish();
 }
-// CHECK: remark: 'f' compiled: 1 ops in 1 kernel, 1 segment 
+// CHECK-NOT: graph break
+// CHECK: remark: 'f' compiled: 1 ops in 1 kernel [
 // CHECK-DAG: f {{.*}} 1 0 0 

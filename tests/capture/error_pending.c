@@ -7,7 +7,7 @@ TC_COMPILE tc_tensor *f(const tc_tensor *x TC_SHAPE("f32[N,M]"), const tc_tensor
 }
 
 struct row { float *data; int n; };
-static tc_tensor *view(const struct row *r) { return tc_wrap_layout(tc_row_major(TC_F32, r->data, TC_DIMS(r->n))); }
+static tc_tensor *view(const struct row *r) { return tc_wrap_layout(tc_row_major(TC_DIMS(r->n), r->data, TC_F32)); }
 
 // So it does behind what is no layout of a tensor, though nobody reads that.
 TC_COMPILE tc_tensor *g(const tc_tensor *x TC_SHAPE("f32[N,M]"), const struct row *r TC_SHAPE("f32[K]")) {

@@ -11,7 +11,7 @@ TC_COMPILE tc_tensor *g(const tc_tensor *x TC_SHAPE("i64[N]"), const tc_tensor *
 }
 
 int main(void) {
-  tc_tensor *x = tc_arange(5, 0, 1, TC_I64), *none = tc_wrap(TC_I64, TC_DIMS(0), NULL, NULL, NULL, NULL);
+  tc_tensor *x = tc_arange(5, 0, 1, TC_I64), *none = tc_wrap(TC_DIMS(0), NULL, NULL, TC_I64, NULL, NULL);
   tc_tensor *index = tc_arange(2, 0, 1, TC_I64);
   show(f(x, index));
   show(f(none, none));

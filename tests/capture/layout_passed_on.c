@@ -4,7 +4,7 @@
 
 struct matrix { double *data; int64_t rows, cols; };
 static inline tc_tensor *view(const struct matrix *m) {
-  tc_layout l = tc_row_major(TC_F64, m->data, TC_DIMS(m->rows, m->cols));
+  tc_layout l = tc_row_major(TC_DIMS(m->rows, m->cols), m->data, TC_F64);
   return tc_wrap_layout(l);
 }
 static inline tc_layout transposed(const struct matrix *m) {

@@ -5,9 +5,9 @@
 struct matrix { float *data; int rows, cols; long reads; };
 static tc_layout counted(struct matrix *m) {
   m->reads++;
-  return tc_row_major(TC_F32, m->data, TC_DIMS(m->rows, m->cols));
+  return tc_row_major(TC_DIMS(m->rows, m->cols), m->data, TC_F32);
 }
-static tc_layout layout_of(const struct matrix *m) { return tc_row_major(TC_F32, m->data, TC_DIMS(m->rows, m->cols)); }
+static tc_layout layout_of(const struct matrix *m) { return tc_row_major(TC_DIMS(m->rows, m->cols), m->data, TC_F32); }
 
 TC_COMPILE tc_tensor *unknown(const struct matrix *m) {
   return tc_exp(tc_wrap_layout(layout_of(m)));
@@ -47,7 +47,7 @@ TC_COMPILE tc_tensor *depends(const struct matrix *m TC_SHAPE("f32[R,C]"), enum 
 // CHECK: layout_refused.c:[[#@LINE-2]]:78: remark: 'depends' not compiled: the dtype has to be known at build time
 // CHECK-NEXT: tc_dtype_size(dtype)
 // CHECK-NEXT: {{^ +\| +}}^
-static tc_layout elsewhere(const float *p, int64_t n) { return tc_row_major(TC_F32, (float *)p, TC_DIMS(n)); }
+static tc_layout elsewhere(const float *p, int64_t n) { return tc_row_major(TC_DIMS(n), (float *)p, TC_F32); }
 TC_COMPILE tc_tensor *late(const float *p TC_SHAPE("f32[N]"), const tc_tensor *n TC_SHAPE("i64[]")) {
   return tc_exp(tc_wrap_layout(elsewhere(p, tc_item_int(n))));
 }
@@ -64,7 +64,7 @@ int main(void) {
   show(perhaps(NULL, x, 0));
   show(written(&m, x));
   show(counting(&m));
-  show(late(data, tc_full(TC_ALL, 4, TC_I64)));
+  show(late(data, tc_full(TC_SCALAR_SHAPE, 4, TC_I64)));
   show(depends(&m, TC_F32));
   show(depends(&m, TC_I32));
   printf("%ld\n", m.reads);

@@ -7,7 +7,7 @@ struct matrix {
   float *data TC_SHAPE("f32[R,C]");
 };
 static inline tc_layout layout_of(const struct matrix *m) {
-  return tc_row_major(TC_F32, m->data, TC_DIMS(m->rows, m->cols));
+  return tc_row_major(TC_DIMS(m->rows, m->cols), m->data, TC_F32);
 }
 static inline tc_tensor *view(const struct matrix *m) { return tc_wrap_layout(layout_of(m)); }
 
@@ -17,7 +17,7 @@ struct mlp { int n; struct matrix w[2]; struct matrix *last; };
 TC_COMPILE tc_tensor *f(const struct mlp *m, const struct matrix *x, const float *scale TC_SHAPE("f32[3]")) {
   tc_tensor *h = tc_tanh(tc_matmul(view(x), view(&m->w[0])));
   for (int i = 1; i < 2; i++) h = tc_tanh(tc_matmul(h, view(&m->w[i])));
-  h = tc_mul(tc_matmul(h, view(m->last)), tc_wrap_layout(tc_row_major(TC_F32, (float *)scale, TC_DIMS(3))));
+  h = tc_mul(tc_matmul(h, view(m->last)), tc_wrap_layout(tc_row_major(TC_DIMS(3), (float *)scale, TC_F32)));
   return tc_mul_s(h, tc_size(view(x), 0) + m->w[0].cols);
 }
 

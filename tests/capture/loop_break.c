@@ -20,7 +20,5 @@ int main(void) {
 }
 // CHECK: remark: 'f' compiled: 3 ops in 3 kernels, 3 segments 
 // CHECK: remark: graph break in 'f': the number of rounds
-// CHECK: remark: graph break in 'f': the branch
-// CHECK: remark: graph break in 'f': the branch
 // CHECK-DAG: f {{.*}} 6 0 0 
 // CHECK-DAG: f {{.*}} 5 0 0 

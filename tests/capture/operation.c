@@ -24,7 +24,7 @@ static bool sort_kernel(tc_tensor *out, const tc_tensor *x, double least, int li
 }
 TC_CUSTOM_OP("f32[R,C]", sort_kernel)
 static tc_tensor *sorted(const tc_tensor *x TC_SHAPE("f32[R,C]"), double least, int limit) {
-  tc_tensor *c = tc_contiguous(x), *y = tc_empty(TC_F32, TC_DIMS(tc_size(x, 0), tc_size(x, 1)));
+  tc_tensor *c = tc_contiguous(x), *y = tc_empty(TC_DIMS(tc_size(x, 0), tc_size(x, 1)), TC_F32);
   sort_kernel(y, c, least, limit < 100 ? 100 : limit);
   return y;
 }
@@ -38,7 +38,7 @@ static bool pairs_kernel(tc_tensor *out, const tc_tensor *x, const tc_tensor *y)
 }
 TC_CUSTOM_OP("f64[2*M+1,M]", pairs_kernel)
 static tc_tensor *pairs(const tc_tensor *x TC_SHAPE("f32[2*M+1]"), const tc_tensor *y TC_SHAPE("f32[M]")) {
-  tc_tensor *out = tc_empty(TC_F64, TC_DIMS(tc_numel(x), tc_numel(y)));
+  tc_tensor *out = tc_empty(TC_DIMS(tc_numel(x), tc_numel(y)), TC_F64);
   pairs_kernel(out, tc_contiguous(x), tc_contiguous(y));
   return out;
 }
@@ -65,14 +65,14 @@ TC_COMPILE tc_tensor *inner(const tc_tensor *x TC_SHAPE("f32[N,N]")) {
 static bool nested_kernel(tc_tensor *out, const tc_tensor *x) {
   bool done = false;
   TC_SCOPE {
-    tc_tensor *y = inner(tc_from(TC_F32, TC_DIMS(tc_size(x, 0), tc_size(x, 1)), tc_cdata(x)));
+    tc_tensor *y = inner(tc_from(TC_DIMS(tc_size(x, 0), tc_size(x, 1)), tc_cdata(x), TC_F32));
     if (y) memcpy(tc_data(out), tc_cdata(y), (size_t)tc_numel(y) * sizeof(float)), done = true;
   }
   return done;
 }
 TC_CUSTOM_OP("f32[N,N]", nested_kernel)
 static tc_tensor *nested(const tc_tensor *x TC_SHAPE("f32[N,N]")) {
-  tc_tensor *y = tc_empty(TC_F32, TC_DIMS(tc_size(x, 0), tc_size(x, 1)));
+  tc_tensor *y = tc_empty(TC_DIMS(tc_size(x, 0), tc_size(x, 1)), TC_F32);
   nested_kernel(y, tc_contiguous(x));
   return y;
 }

@@ -28,16 +28,25 @@ void interp_free(interp_array *a) {
   free(a);
 }
 
-static int64_t truncated(double v) { return fabs(v) < 0x1p63 ? (int64_t)v : INT64_MIN; }
+/* Towards zero; NaN is 0, what the dtype cannot hold is its nearest end. */
+static int64_t truncated(tc_dtype d, double v) {
+  const int bits = 8 * (int)tc_dtype_bytes(d), magnitude = d == TC_U8 ? 8 : bits - 1;
+  const double end = ldexp(1, magnitude);
+  if (isnan(v)) return 0;
+  if (v >= end) return INT64_MAX >> (63 - magnitude);
+  if (d == TC_U8) return v > 0 ? (int64_t)v : 0;
+  return v <= -end ? -(INT64_MAX >> (63 - magnitude)) - 1 : (int64_t)v;
+}
 
 double interp_get(const interp_array *a, int64_t k) { return a->f ? a->f[k] : (double)a->i[k]; }
 
-int64_t interp_int(const interp_array *a, int64_t k) { return a->f ? truncated(a->f[k]) : a->i[k]; }
+int64_t interp_int(const interp_array *a, int64_t k) {
+  return a->f ? truncated(TC_I64, a->f[k]) : a->i[k];
+}
 
 void interp_set(interp_array *a, int64_t k, double v) {
   if (a->f) a->f[k] = v;
-  else if (a->dtype == TC_BOOL) a->i[k] = v != 0;
-  else a->i[k] = tc_dtype_wrap(a->dtype, truncated(v));
+  else a->i[k] = a->dtype == TC_BOOL ? v != 0 : truncated(a->dtype, v);
 }
 
 void interp_copy(interp_array *to, int64_t k, const interp_array *from, int64_t j) {

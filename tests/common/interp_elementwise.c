@@ -151,7 +151,7 @@ static double binary_f(tc_op op, double a, double b) {
   case OP_DIV:
     return a / b;
   case OP_FLOORDIV:
-    return floor(a / b);
+    return b != 0 && isinf(a) ? NAN : floor(a / b);
   case OP_REMAINDER:
     return remainder_f(a, b);
   case OP_FMOD:
@@ -327,6 +327,17 @@ static double random_value(tc_op op, tc_dtype dtype, uint64_t seed, uint64_t i) 
   }
 }
 
+/* Integers wrap, as where the arithmetic is theirs. */
+static void arange(interp_array *y, int64_t k, double v) {
+  interp_array whole = {.dtype = TC_I64, .count = 1, .i = (int64_t[1]){0}};
+  if (y->f || y->dtype == TC_BOOL) {
+    interp_set(y, k, v);
+    return;
+  }
+  interp_set(&whole, 0, v);
+  interp_copy(y, k, &whole, 0);
+}
+
 static void create(interp_node *e, const int64_t *index, int64_t k) {
   interp_array *y = e->out;
   switch (e->n->op) {
@@ -334,7 +345,7 @@ static void create(interp_node *e, const int64_t *index, int64_t k) {
     interp_copy(y, k, e->in[0], 0);
     break;
   case OP_ARANGE:
-    interp_set(y, k, interp_get(e->in[0], 0) + (double)k * interp_get(e->in[1], 0));
+    arange(y, k, interp_get(e->in[0], 0) + (double)k * interp_get(e->in[1], 0));
     break;
   case OP_EYE:
     interp_set(y, k, index[0] == index[1]);

@@ -124,6 +124,11 @@ static int64_t locate(machine *m, const tc_address *a) {
   return at;
 }
 
+/* The element of an array that a kernel's address means. */
+static int64_t place(machine *m, uint32_t buffer, const tc_address *a) {
+  return size_of(m, m->k->base[buffer]) + locate(m, a);
+}
+
 static bool is_float(tc_dtype d) { return tc_dtype_is_float(d); }
 
 /* The reference's own definition of the op, on arrays of rank 0. */
@@ -179,6 +184,8 @@ static value compute(machine *m, const tc_expr *e) {
   switch (e->kind) {
   case TC_EX_CONST: return is_float(e->dtype) ? (value){e->f, 0} : (value){(double)e->i, e->i};
   case TC_EX_SCALAR: {
+    const uint32_t n = tc_graph_scalar_count(m->p->graph);
+    if (e->index >= n) return convert(e->dtype, TC_F64, (value){m->p->constant[e->index - n], 0});
     tc_dtype from = tc_graph_scalar_at(m->p->graph, e->index)->dtype;
     tc_value s = m->run->scalar[e->index];
     value v = from == TC_F64 ? (value){s.f, 0} : (value){(double)s.i, s.i};
@@ -188,7 +195,7 @@ static value compute(machine *m, const tc_expr *e) {
   case TC_EX_INDEX: i = locate(m, &e->address); return (value){(double)i, i};
   case TC_EX_LOAD:
     if (e->guard.id && !evaluate(m, e->guard).i) return (value){0, 0};
-    return load(m, m->k->buffer[e->buffer], locate(m, &e->address));
+    return load(m, m->k->buffer[e->buffer], place(m, e->buffer, &e->address));
   case TC_EX_OP: return apply(m, e);
   case TC_EX_CAST:
     return convert(e->dtype, m->k->expr[e->in[0].id].dtype, evaluate(m, e->in[0]));
@@ -259,7 +266,9 @@ static value finished(const tc_action *a, const accumulator *acc) {
     return (value){f, a->op == OP_PROD || a->op == OP_ALL};
   }
   value v = acc->best;
-  if (!is_float(a->dtype)) v.f = (double)v.i;
+  if (is_float(a->dtype)) return v;
+  if (a->dtype != TC_BOOL) v.i = tc_dtype_wrap(a->dtype, v.i);
+  v.f = (double)v.i;
   return v;
 }
 
@@ -274,7 +283,7 @@ static void perform(machine *m, const tc_action *a, accumulator *acc) {
     if (a->guard.id && !evaluate(m, a->guard).i) return;
     uint32_t buffer = m->k->buffer[a->buffer];
     value v = evaluate(m, a->value);
-    int64_t at = locate(m, &a->address);
+    int64_t at = place(m, a->buffer, &a->address);
     if (m->bad) return;
     if (a->kind == TC_ACT_ADD) v = combine(OP_SUM, m->mem[buffer].f != NULL, load(m, buffer, at), v);
     store(m, buffer, at, v);

@@ -102,11 +102,27 @@ tc_ref random_reduction(random_state *r, tc_op op) {
 
 /* ---- views ----------------------------------------------------------------------------------- */
 
-/* One of: flat, a new axis of size 1, two axes merged, an axis of 4 split, ones dropped. */
+/* An axis whose elements, or which as a whole, repeats: unsqueeze, expand and reshape, as repeat_kv is. */
+static tc_ref random_repeat(random_state *r, const random_value *x, int at) {
+  tc_dims *dims = tc_graph_dims(r->g);
+  tc_dim to[TC_MAX_RANK + 1];
+  const int rank = x->type.rank, new = at + (int)random_below(r, 2);
+  const tc_dim times = tc_dim_const(2 + (int64_t)random_below(r, 2));
+  for (int i = 0; i <= rank; i++) to[i] = i == new ? tc_dim_const(1) : x->type.dim[i - (i > new)];
+  tc_ref y = tc_build_reshape(r->g, x->ref, rank + 1, to, nowhere);
+  to[new] = times;
+  y = tc_build_expand(r->g, y, rank + 1, to, nowhere);
+  for (int i = 0; i < rank; i++)
+    to[i] = i == at ? tc_dim_mul(dims, x->type.dim[i], times) : x->type.dim[i];
+  return tc_build_reshape(r->g, y, rank, to, nowhere);
+}
+
+/* One of: flat, a new axis of size 1, two axes merged, an axis of 4 split, ones dropped, one repeated. */
 static tc_ref random_reshape(random_state *r, const random_value *x) {
   tc_dims *dims = tc_graph_dims(r->g);
   tc_dim to[TC_MAX_RANK + 1];
-  int how = (int)random_below(r, 5), n = 0, at = (int)random_below(r, x->type.rank);
+  int how = (int)random_below(r, 6), n = 0, at = (int)random_below(r, x->type.rank);
+  if (how == 5) return random_repeat(r, x, at);
   if (how == 0)
     return tc_build_reshape(r->g, x->ref, 1, (tc_dim[]){tc_type_numel(dims, &x->type)}, nowhere);
   for (int i = 0; i < x->type.rank; i++) {

@@ -191,6 +191,18 @@ static inline long long __double_as_longlong(double v) { return tc_same_bits<lon
 static inline unsigned __umulhi(unsigned a, unsigned b) {
   return (unsigned)((uint64_t)a * b >> 32);
 }
+// NaN is 0 in the first, the least integer in the others.
+template <class T, class F> static inline T tc_saturated(F x, T of_nan) {
+  const F end = (F)9223372036854775808.0 / (sizeof(T) == 4 ? (F)4294967296.0 : (F)1);
+  if (x != x) return of_nan;
+  return x >= end    ? (T)(~(uint64_t)0 >> (65 - 8 * sizeof(T)))
+         : x <= -end ? (T)((uint64_t)1 << (8 * sizeof(T) - 1))
+                     : (T)x;
+}
+static inline int __float2int_rz(float x) { return tc_saturated<int>(x, 0); }
+static inline int __double2int_rz(double x) { return tc_saturated<int>(x, INT32_MIN); }
+static inline long long __float2ll_rz(float x) { return tc_saturated<long long>(x, INT64_MIN); }
+static inline long long __double2ll_rz(double x) { return tc_saturated<long long>(x, INT64_MIN); }
 static inline int __ffs(int v) { return __builtin_ffs(v); }
 static inline float __fdividef(float a, float b) { return a / b; }
 static inline float rsqrt(float x) { return 1 / sqrtf(x); }

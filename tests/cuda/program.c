@@ -286,6 +286,17 @@ static interp_array *read_back(const machine *m, uint32_t i) {
 
 typedef int launcher(const tcrt_cuda_call *, void *const *, const int64_t *, const tc_value *);
 
+static void *argument(const machine *m, const tc_kernel *k, uint32_t i) {
+  char *data = m->data[k->buffer[i]]; /* NULL: a LOCAL buffer, which the kernel has itself */
+  const size_t size = tc_dtype_bytes(m->p->buffer[k->buffer[i]].dtype);
+  return data ? data + value_of(m, k->base[i]) * (int64_t)size : NULL;
+}
+
+static tc_value scalar_of(const machine *m, uint32_t i) {
+  const uint32_t n = tc_graph_scalar_count(m->p->graph);
+  return i < n ? m->run->scalar[i] : (tc_value){.f = m->p->constant[i - n]};
+}
+
 static bool launch(const cuda_unit *u, int i, machine *m) {
   int bad = 0;
   static const tcrt_cuda_info info = {
@@ -301,9 +312,9 @@ static bool launch(const cuda_unit *u, int i, machine *m) {
     const tc_kernel_text *text = &u->kernel[i][k];
     int64_t sym[64];
     tc_value scalar[64];
-    for (uint32_t j = 0; j < kernel->nbuffer; j++) buf[j] = m->data[kernel->buffer[j]];
+    for (uint32_t j = 0; j < kernel->nbuffer; j++) buf[j] = argument(m, kernel, j);
     for (uint32_t j = 0; j < text->nsym; j++) sym[j] = m->sym[text->sym[j]];
-    for (uint32_t j = 0; j < text->nscalar; j++) scalar[j] = m->run->scalar[text->scalar[j]];
+    for (uint32_t j = 0; j < text->nscalar; j++) scalar[j] = scalar_of(m, text->scalar[j]);
     snprintf(symbol, sizeof symbol, "launch_%s", text->name.text);
     launcher *f = NULL;
     *(void **)&f = dlsym(u->library, symbol);

@@ -96,6 +96,18 @@ static const char halves_computed[] =
 static const char halves_batched[] =
     "%1 = param bf16[R,3,C] \"x\"\n%2 = param bf16[R,C,5] \"y\"\n%3 = matmul %1 %2\nret %3\n";
 
+/* Heads that share keys; parts at other positions, scaled by other numbers. */
+static const char repeated[] =
+    "%1 = param f32[6,R,C] \"q\"\n%2 = param f32[2,R,C] \"k\"\n%3 = reshape %2 dims=[2,1,R,C]\n"
+    "%4 = expand %3 dims=[2,3,R,C]\n%5 = reshape %4 dims=[6,R,C]\n%6 = permute %5 axes=[0,2,1]\n"
+    "%7 = matmul %1 %6\n%8 = add %5 %1\nret %7 %8\n";
+static const char steps[] =
+    "%1 = param f32[R,3,C] \"x\"\n%2 = param f32[C,C] \"w\"\n%3 = param f32[R,C] \"h\"\n"
+    "%4 = const weak f64 0.25\n%5 = const weak f64 0.125\n%6 = const weak f64 0.375\n"
+    "%7 = select %1 axis=1 index=0\n%8 = matmul %7 %2\n%9 = mul %8 %4\n%10 = add %9 %3\n"
+    "%11 = select %1 axis=1 index=1\n%12 = matmul %11 %2\n%13 = mul %12 %5\n%14 = add %13 %10\n"
+    "%15 = select %1 axis=1 index=2\n%16 = matmul %15 %2\n%17 = mul %16 %6\n%18 = add %17 %14\n"
+    "ret %18\n";
 static const shape shapes[] = {{softmax, 3, 8},
                                {softmax, 3, 300},
                                {softmax, 2, 1300},
@@ -162,7 +174,11 @@ static const shape shapes[] = {{softmax, 3, 8},
                                {halves, 16, 0},
                                {softmax, 0, 8},
                                {all, 0, 8},
-                               {product, 8, 0}};
+                               {product, 8, 0},
+                               {repeated, 33, 40},
+                               {repeated, 70, 64},
+                               {steps, 37, 29},
+                               {steps, 64, 128}};
 
 static void report(void *self, tc_severity s, tc_loc loc, const char *text) {
   (void)self, (void)loc;

@@ -83,7 +83,7 @@ void device_end(void) {
 }
 
 tc_tensor *device_counting(tc_ints dims) {
-  tc_tensor *x = tc_empty(TC_F32, dims);
+  tc_tensor *x = tc_empty(dims, TC_F32);
   float *v = tc_data(x);
   for (int64_t i = 0; i < tc_numel(x); i++) v[i] = (float)i;
   return x;

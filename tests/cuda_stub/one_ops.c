@@ -22,7 +22,7 @@ static unsigned count;
 static tc_tensor *twin(const tc_tensor *x) {
   tc_ints dims = {x->key.rank, {0}};
   memcpy(dims.v, x->dim, (size_t)dims.n * sizeof *dims.v);
-  return tc_wrap((tc_dtype)x->key.dtype, dims, NULL, x->data, NULL, NULL);
+  return tc_wrap(dims, NULL, x->data, (tc_dtype)x->key.dtype, NULL, NULL);
 }
 
 static interp_array *read_array(const tc_tensor *x, const char *form) {
@@ -43,7 +43,7 @@ static tc_tensor *write_array(const interp_array *a, const tc_tensor *first) {
   tc_tensor *t = y && a->count ? twin(y) : NULL;
   tc_ints flat = {1, {a->count}};
   tc_tensor *wide =
-      t ? tc_from(a->f ? TC_F64 : TC_I64, flat, a->f ? (void *)a->f : (void *)a->i) : NULL;
+      t ? tc_from(flat, a->f ? (void *)a->f : (void *)a->i, a->f ? TC_F64 : TC_I64) : NULL;
   tc_ints dims = {a->rank, {0}};
   memcpy(dims.v, a->dim, (size_t)dims.n * sizeof *dims.v);
   if (wide) tc_copy_(t, tc_reshape(wide, dims));

@@ -1,10 +1,11 @@
 /* An NVRTC whose machine code is what the stub of the driver loads: "STUB:" and the names of the
  * kernels in the text.  With it entries for CUDA are tested where there is no NVRTC.  It refuses
- * the text "error", and dies of the text "crash". */
+ * the text "error", and dies of the text "crash".  STUB_NVRTC_SECONDS: how long a text takes. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char mark[] = "__global__", refused[] = "refused";
 static const char log_text[] = "x.cu(1): warning: first\nx.cu(2): error: planted\n1 error\n";
@@ -40,6 +41,8 @@ int nvrtcCreateProgram(void **p, const char *text, const char *name, int n, cons
 
 int nvrtcCompileProgram(void *p, int n, const char *const *options) {
   (void)n, (void)options;
+  const char *seconds = getenv("STUB_NVRTC_SECONDS");
+  if (seconds) sleep((unsigned)atoi(seconds));
   return strcmp(p, refused) == 0;
 }
 

@@ -51,7 +51,7 @@ Test(entries, a_cpu_tensor_among_others_is_an_error_that_names_both) {
 
 Test(entries, empty_tensors_launch_nothing) {
   TC_SCOPE {
-    tc_tensor *x = tc_to(tc_empty(TC_F32, TC_DIMS(0, 8)), TC_CUDA), *y = entry_sum(x, x);
+    tc_tensor *x = tc_to(tc_empty(TC_DIMS(0, 8), TC_F32), TC_CUDA), *y = entry_sum(x, x);
     cr_assert(y, "%s", tc_error());
     cr_expect_eq(tc_numel(y), 0);
     cr_expect_eq(hits("entry_sum"), 1);

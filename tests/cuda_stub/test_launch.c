@@ -308,7 +308,7 @@ static double value(const tc_tensor *t, int64_t p, int64_t i, int64_t j) {
 
 /* A stored matrix [batch, rows, cols] of small numbers. */
 static tc_tensor *matrices(tc_dtype dtype, int64_t batch, int64_t rows, int64_t cols, int mod) {
-  tc_tensor *t = tc_empty(dtype, TC_DIMS(batch, rows, cols));
+  tc_tensor *t = tc_empty(TC_DIMS(batch, rows, cols), dtype);
   for (int64_t i = 0; i < tc_numel(t); i++) {
     if (dtype == TC_F64) ((double *)tc_data(t))[i] = (double)(i % mod - mod / 2);
     else ((float *)tc_data(t))[i] = (float)(i % mod - mod / 2);

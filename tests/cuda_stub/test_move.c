@@ -127,7 +127,7 @@ Test(move, assignments) {
     cr_expect_not_null(tc_fill_(tc_slice(y, 0, 1, 2, 1), 7));
     cr_expect_eq(tc_at(y, TC_INTS(1, 3)), 7);
     cr_expect_eq(tc_at(y, TC_INTS(0, 3)), 2);
-    tc_tensor *pinned = tc_empty_pinned(TC_F32, TC_DIMS(4, 6));
+    tc_tensor *pinned = tc_empty_pinned(TC_DIMS(4, 6), TC_F32);
     cr_expect_not_null(tc_copy_(pinned, y));
     cr_expect(tc_synchronize());
     expect_equal(pinned, y);

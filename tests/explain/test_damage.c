@@ -16,7 +16,7 @@ static const char unit[] =
 /* Whole files: where everything succeeds the output; else NULL and the error. */
 static bool explain(const tc_buf *file, bool json, tc_buf *out, const char **error) {
   char size[] = "B=3", *given = size;
-  const explain_sizes sizes = {1, &given};
+  const explain_sizes sizes = {1, &given, NULL, {0}};
   explain_rows rows = {0};
   tc_buf text = {0};
   size_t line;

@@ -33,7 +33,7 @@ static tc_buf section_of(const char *text) {
 static tc_buf printed(const char *graph, bool json, char *size) {
   tc_buf section = section_of(graph), out = {0};
   explain_rows rows = {0};
-  const explain_sizes sizes = {size != NULL, &size};
+  const explain_sizes sizes = {size != NULL, &size, NULL, {0}};
   const char *error = NULL;
   size_t line;
   cr_assert(explain_parse(&section, &rows, &error, &line), "%s", error);
@@ -56,6 +56,12 @@ static void expect(const char *graph, bool json, char *size, const char *const *
 static const char layer[] = "graph f\n%1 = param f32[B,64] \"x\"\n%2 = param f32[64,32] \"w\"\n"
                             "%3 = param f32[32] \"b\"\n%4 = matmul %1 %2\n%5 = add %4 %3\n"
                             "%6 = relu %5\nret %6\n";
+
+/* The moments of Adam: m is read and written, g is read. */
+static const char update[] = "graph f\n%1 = param f32[N] \"m\"\n%2 = param f32[N] \"g\"\n"
+                             "%3 = add %1 %2\nwrite %3 -> %1\n";
+
+Test(explain, bytes_in_place) { EXPECT(update, false, NULL, "12*N bytes"); }
 
 /* 2*64*32 + 2*32 for each row; x, w, b and the result once. */
 Test(explain, costs) {

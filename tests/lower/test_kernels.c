@@ -147,12 +147,57 @@ KERNELS(matmul, residual_stream, 2,
         "%1 = param f32[M,8] \"x\"\n%2 = param f32[8,8] \"w\"\n%3 = matmul %1 %2\n"
         "%4 = add %3 %1\n%5 = softmax %4 axis=1\n%6 = add %5 %4\nret %6\n")
 
+/* ---- views that divide an axis ---------------------------------------------------------------- */
+
+#define REPEATED(heads, rows)                                                                      \
+  "%1 = param f32[B,3*" heads "," rows ",8] \"q\"\n%2 = param f32[B,3,T,8] \"k\"\n"                \
+  "%3 = reshape %2 dims=[B,3,1,T,8]\n%4 = expand %3 dims=[B,3," heads ",T,8]\n"                    \
+  "%5 = reshape %4 dims=[B,3*" heads ",T,8]\n"
+KERNELS(views, repeated_heads, 1,
+        REPEATED("4", "M") "%6 = permute %5 axes=[0,1,3,2]\n%7 = matmul %1 %6\nret %7\n")
+KERNELS(views, repeated_heads_of_unknown_count, 1,
+        "%1 = param f32[B,H*G,M,8] \"q\"\n%2 = param f32[B,H,T,8] \"k\"\n%3 = param f32[H,G,1,1] \"s\"\n"
+        "%4 = reshape %2 dims=[B,H,1,T,8]\n%5 = expand %4 dims=[B,H,G,T,8]\n"
+        "%6 = reshape %5 dims=[B,H*G,T,8]\n%7 = permute %6 axes=[0,1,3,2]\n%8 = matmul %1 %7\n"
+        "%9 = reshape %3 dims=[H*G,1,1]\n%10 = mul %8 %9\nret %10\n")
+KERNELS(views, repeated_heads_of_one_row, 1,
+        REPEATED("4", "1") "%6 = permute %5 axes=[0,1,3,2]\n%7 = matmul %1 %6\nret %7\n")
+KERNELS(views, repeated_values, 3, /* scores and their softmax, and a product with the same heads */
+        REPEATED("4", "M") "%6 = permute %5 axes=[0,1,3,2]\n%7 = matmul %1 %6\n"
+                           "%8 = softmax %7 axis=3\n%9 = matmul %8 %5\nret %9\n")
+KERNELS(views, repeated_added, 1, REPEATED("4", "T") "%6 = add %1 %5\nret %6\n")
+KERNELS(views, repeated_summed, 1,
+        REPEATED("4", "T") "%6 = mul %1 %5\n%7 = sum %6 axes=[3] keep=0\nret %7\n")
+KERNELS(views, repeated_and_all_merged, 1,
+        "%1 = param f32[3,T,8] \"x\"\n%2 = param f32[12*T,8] \"y\"\n%3 = reshape %1 dims=[3,1,T,8]\n"
+        "%4 = expand %3 dims=[3,4,T,8]\n%5 = reshape %4 dims=[12*T,8]\n%6 = sub %5 %2\nret %6\n")
+KERNELS(views, merged_after_permuting, 1,
+        "%1 = param f32[B,T,H,8] \"q\"\n%2 = param f32[B,T,H,8] \"k\"\n"
+        "%3 = permute %1 axes=[0,2,1,3]\n%4 = reshape %3 dims=[B*H,T,8]\n"
+        "%5 = permute %2 axes=[0,2,3,1]\n%6 = reshape %5 dims=[B*H,8,T]\n%7 = matmul %4 %6\nret %7\n")
+KERNELS(views, merged_part, 1, /* a slice has other strides than its size says */
+        "%1 = param f32[B,5,T,8] \"x\"\n%2 = param f32[B*3,T,8] \"y\"\n"
+        "%3 = slice %1 axis=1 start=1 stop=4 step=1\n%4 = reshape %3 dims=[B*3,T,8]\n"
+        "%5 = mul %4 %2\n%6 = add %5 %4\nret %6\n")
+KERNELS(views, repeated_rows_of_a_product, 2, /* rows of a product are not cut into a few */
+        "%1 = param f32[R,6] \"x\"\n%2 = param f32[6,9] \"w\"\n%3 = reshape %1 dims=[R,1,6]\n"
+        "%4 = expand %3 dims=[R,3,6]\n%5 = reshape %4 dims=[R*3,6]\n%6 = matmul %5 %2\nret %6\n")
+
 /* ---- indexing and writes --------------------------------------------------------------------- */
 
 KERNELS(indexing, embedding_scaled, 1,
         "%1 = param f32[3,D] \"w\"\n%2 = param i64[B,T] \"i\"\n%3 = embedding %1 %2\n"
         "%4 = const weak f64 3\n%5 = mul %3 %4\nret %5\n")
 KERNELS(indexing, one_hot, 1, "%1 = param i64[B] \"i\"\n%2 = one_hot %1 classes=4\nret %2\n")
+KERNELS(indexing, one_hot_of_rows_in_a_product, 1, /* rows of a product are not cut */
+        "%1 = param i64[B,T] \"i\"\n%2 = param f32[6,N] \"w\"\n%3 = one_hot %1 classes=6\n"
+        "%4 = cast %3 dtype=f32\n%5 = reshape %4 dims=[B*T,6]\n%6 = matmul %5 %2\nret %6\n")
+KERNELS(indexing, embedding_of_rows_in_a_product, 1,
+        "%1 = param i64[B,T] \"i\"\n%2 = param f32[7,12] \"w\"\n%3 = param f32[12,N] \"u\"\n"
+        "%4 = embedding %2 %1\n%5 = reshape %4 dims=[B*T,12]\n%6 = matmul %5 %3\nret %6\n")
+KERNELS(indexing, one_hot_of_one_index, 1,
+        "%1 = param i64[] \"i\"\n%2 = param f32[2,3] \"w\"\n%3 = one_hot %1 classes=6\n"
+        "%4 = reshape %3 dims=[2,3]\n%5 = add %4 %2\nret %5\n")
 KERNELS(indexing, causal_mask, 1,
         "%1 = param f32[T,T] \"x\"\n%2 = tril %1 k=0\n%3 = exp %2\nret %3\n")
 KERNELS(indexing, cumulative, 1,

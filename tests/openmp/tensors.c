@@ -28,7 +28,7 @@ static tc_ints dims_of(const interp_array *a) {
 tc_tensor *omp_tensor(const interp_array *a, bool strided) {
   ensure_scope();
   const tc_dtype wide = a->f ? TC_F64 : TC_I64;
-  tc_tensor *t = tc_cast(tc_from(wide, dims_of(a), a->f ? (const void *)a->f : a->i), a->dtype);
+  tc_tensor *t = tc_cast(tc_from(dims_of(a), a->f ? (const void *)a->f : a->i, wide), a->dtype);
   if (!strided || a->rank == 0) return t;
   if (a->rank == TC_MAX_RANK) return t;
   /* the second column of [..., 2] */

@@ -263,3 +263,51 @@ Test(entry, columns) {
   }
   omp_unit_free(&u);
 }
+
+static int kernels_in(const char *text) {
+  static const char definition[] = "TC_KERNEL int TC_NAME(";
+  int n = 0;
+  for (const char *at = text; at && (at = strstr(at, definition)); at += sizeof definition) n++;
+  return n;
+}
+
+/* Steps of an unrolled loop differ in a position and a number alone: they share their kernel.
+ * h += x[:, t] w (t + 2); all values are small integers. */
+Test(entry, positions) {
+  enum { STEPS = 6, B = 3, I = 5, O = 4 };
+  tc_buf text = {0};
+  tc_put(&text, "graph steps\n%1 = param f32[B,6,I] \"x\"\n%2 = param f32[I,O] \"w\"\n"
+                "%3 = param f32[B,O] \"h\"\n");
+  for (int t = 0, n = 3; t < STEPS; t++, n += 5)
+    tc_putf(&text,
+            "%%%d = select %%1 axis=1 index=%d\n%%%d = matmul %%%d %%2\n%%%d = const weak f64 %d\n"
+            "%%%d = mul %%%d %%%d\n%%%d = add %%%d %%%d\n",
+            n + 1, t, n + 2, n + 1, n + 3, t + 2, n + 4, n + 2, n + 3, n + 5, n + 4, n);
+  tc_putf(&text, "ret %%%d\n", 3 + 5 * STEPS);
+  omp_unit u = unit_of(text.text);
+  tc_buf_free(&text);
+  cr_expect_leq(kernels_in(u.texts.kernels.text), 2); /* the last returns */
+  interp_array *x = interp_new(TC_F32, 3, (int64_t[]){B, STEPS, I});
+  interp_array *w = interp_new(TC_F32, 2, (int64_t[]){I, O});
+  interp_array *h = interp_new(TC_F32, 2, (int64_t[]){B, O});
+  for (int64_t k = 0; k < x->count; k++) interp_set(x, k, (double)(k * 7 % 11));
+  for (int64_t k = 0; k < w->count; k++) interp_set(w, k, (double)(k * 5 % 13 - 6));
+  for (int64_t k = 0; k < h->count; k++) interp_set(h, k, (double)k);
+  struct tc_tensor *out;
+  cr_assert(u.entry[0]((const struct tc_tensor *[]){omp_tensor(x, false), omp_tensor(w, false),
+                                                    omp_tensor(h, false)},
+                       NULL, &out));
+  interp_array *y = omp_array(out);
+  for (int b = 0; b < B; b++)
+    for (int o = 0; o < O; o++) {
+      double sum = h->f[b * O + o];
+      for (int t = 0; t < STEPS; t++)
+        for (int i = 0; i < I; i++)
+          sum += x->f[(b * STEPS + t) * I + i] * w->f[i * O + o] * (t + 2);
+      cr_expect_eq(y->f[b * O + o], sum, "row %d, column %d", b, o);
+    }
+  interp_array *all[] = {x, w, h, y};
+  for (int i = 0; i < 4; i++) interp_free(all[i]);
+  omp_tensors_free();
+  omp_unit_free(&u);
+}

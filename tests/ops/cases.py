@@ -29,10 +29,11 @@ class Case:
     domain: str = "normal"   # how operand values are made
     domains: tuple = ()      # per operand, overrides domain
     fixed: dict = field(default_factory=dict)  # operand index -> dtype, whatever the case's dtype
-    special: bool = False    # also over NaN, inf, signed zeros, subnormals, huge values (floats)
+    special: bool = None     # also over NaN, inf, signed zeros, subnormals, the ends of the dtype; None: if elementwise
     sum_like: bool = False   # long sums of products: error relative to the sum of magnitudes
     empty: bool = True       # also with the first size 0
     pure_view: bool = False  # returns a view of its operand: runs eagerly by design
+    zeros: bool = False      # the sign of a zero counts
 
 
 CASES = []
@@ -78,17 +79,17 @@ for name, ref, domain in (
 for name, ref in (("neg", lambda x: -x), ("square", lambda x: x * x)):
     case(f"tc_{name}", f"tc_{name}(a)", [M], ref, NUMBERS, special=True)
 for name, ref in (("abs", np.abs), ("sign", np.sign)):
-    case(f"tc_{name}", f"tc_{name}(a)", [M], ref, NUMBERS, special=name == "abs")
+    case(f"tc_{name}", f"tc_{name}(a)", [M], ref, NUMBERS, special=True, zeros=True)
 for name, ref in (("floor", np.floor), ("ceil", np.ceil), ("round", np.round), ("trunc", np.trunc)):
-    case(f"tc_{name}", f"tc_{name}(a)", [M], ref, FLOATS + ("i32",), special=True, domain="halves")
+    case(f"tc_{name}", f"tc_{name}(a)", [M], ref, FLOATS + ("i32",), special=True, domain="halves", zeros=True)
 for name, ref in (("isnan", np.isnan), ("isinf", np.isinf), ("isfinite", np.isfinite)):
     case(f"tc_{name}", f"tc_{name}(a)", [M], ref, FLOATS, "bool", special=True)
 case("tc_logical_not", "tc_logical_not(a)", [M], np.logical_not, ALL, "bool", "small")
 case("tc_bit_not", "tc_bit_not(a)", [M], np.invert, INTS + ("bool",), domain="any")
 
 for name, ref in (
-        ("relu", lambda x: np.maximum(x, 0)), ("relu6", lambda x: np.clip(x, 0, 6))):
-    case(f"tc_{name}", f"tc_{name}(a)", [M], ref, FLOATS + ("i32",), special=True)
+        ("relu", lambda x: np.where(x <= 0, 0, x)), ("relu6", lambda x: np.where(x <= 0, 0, np.minimum(x, 6)))):
+    case(f"tc_{name}", f"tc_{name}(a)", [M], ref, FLOATS + ("i32",), special=True, zeros=True)
 for name, ref in (
         ("silu", lambda x: x * sigmoid(x)), ("gelu", lambda x: 0.5 * x * (1 + erf(x / math.sqrt(2)))),
         ("gelu_tanh", gelu_tanh), ("softplus", softplus), ("mish", lambda x: x * np.tanh(softplus(x))),
@@ -98,8 +99,11 @@ case("tc_leaky_relu", "tc_leaky_relu(a, 0.125)", [M], lambda x: np.where(x > 0, 
 case("tc_elu", "tc_elu(a, 1.5)", [M], lambda x: np.where(x > 0, x, 1.5 * np.expm1(x)))
 for target in ALL:
     case("tc_cast", f"tc_cast(a, TC_{target.upper()})", [M],
-         (lambda x: x != 0) if target == "bool" else (lambda x: np.trunc(x)) if target in INTS else (lambda x: x),
+         (lambda x: x != 0) if target == "bool" else (lambda x: np.trunc(x) if x.dtype == np.float64 else x) if target in INTS else (lambda x: x),
          ALL, target, "count" if target == "u8" else "small")
+    # Past the ends of the dtype: the generator saturates floating values, and wraps integers.
+    case("tc_cast", f"tc_cast(a, TC_{target.upper()})", [["A", "B"]], (lambda x: x != 0) if target == "bool" else (lambda x: x),
+         NUMBERS, target, "ends")
 
 # ---- elementwise, two operands: equal shapes, a row, a column, outer ------------------------------
 BROADCASTS = ([M, M], [M, ["B"]], [M, ["A", 1]], [["A", 1], ["B"]], [T3, ["A", "D"]], [[], M])
@@ -116,7 +120,7 @@ def wrap_shift(left):
 def int_pow(a, b):
     out = np.ones(np.broadcast(a, b).shape, np.int64)
     for i, (x, y) in enumerate(zip(*(np.broadcast_to(v, out.shape).ravel() for v in (a, b)))):
-        out.ravel()[i] = pow(int(x), int(y)) if y >= 0 else (x if x == 1 or (x == -1 and y % 2) else 1 if x == -1 else 0)
+        out.ravel()[i] = np.uint64(pow(int(x), int(y), 2 ** 64)).astype(np.int64) if y >= 0 else (x if x == 1 or (x == -1 and y % 2) else 1 if x == -1 else 0)
     return out
 
 
@@ -139,7 +143,7 @@ def int_fmod(a, b):
 BINARY = (
     ("add", np.add, NUMBERS, "same", ()), ("sub", np.subtract, NUMBERS, "same", ()),
     ("mul", np.multiply, NUMBERS, "same", ()), ("div", np.divide, NUMBERS, "float", ("normal", "nonzero")),
-    ("floor_div", both(lambda a, b: np.floor(a / b), int_floordiv), ("f32", "f64") + INTS, "same", ("quarters", "divisor")),
+    ("floor_div", both(np.floor_divide, int_floordiv), ("f32", "f64") + INTS, "same", ("quarters", "divisor")),
     ("remainder", both(np.mod, int_rem), ("f32", "f64") + INTS, "same", ("quarters", "divisor")),
     ("fmod", both(np.fmod, int_fmod), ("f32", "f64") + INTS, "same", ("quarters", "divisor")),
     ("pow", both(np.power, int_pow), NUMBERS, "same", ("positive", "small")),
@@ -159,7 +163,8 @@ BINARY = (
 for name, ref, dtypes, result, domains in BINARY:
     for i, shapes in enumerate(BROADCASTS):
         case(f"tc_{name}", f"tc_{name}(a, b)", shapes, ref, dtypes if i == 0 else tuple(d for d in dtypes if d in ("f32", "bf16", "i32")),
-             result, domains=domains, special=i == 0 and name in ("add", "sub", "mul", "div", "maximum", "minimum", "eq", "lt"))
+             result, domains=domains, zeros=name == "floor_div",
+             special=i == 0 and name in ("add", "sub", "mul", "div", "maximum", "minimum", "eq", "lt", "floor_div"))
 for name, left in (("shl", True), ("shr", False)):
     for dtype in INTS:
         bits = {"i8": 8, "u8": 8, "i16": 16, "i32": 32, "i64": 64}[dtype]
@@ -186,13 +191,45 @@ for name, s, ref, dtypes, result in (
     case(f"tc_{name}_s", f"tc_{name}_s(a, {s})", [M], scalar_ref, dtypes, result,
          "nonzero" if name == "rdiv" else "quarters" if name == "remainder" else "small")
 
+# Numbers that an integer dtype does not hold: bounds are its nearest value, comparisons those with the number as it
+# is, and what gives floating numbers takes it as one.
+LIMITS = {"i8": (-2**7, 2**7 - 1), "u8": (0, 2**8 - 1), "i16": (-2**15, 2**15 - 1), "i32": (-2**31, 2**31 - 1),
+          "i64": (-2**63, 2**63 - 1), "bool": (0, 1)}
+OUTSIDE = (("300", 300.0), ("-1", -1.0), ("0.5", 0.5), ("-0.5", -0.5), ("-129.5", -129.5), ("3e9", 3e9), ("1e30", 1e30),
+           ("-__builtin_inf()", -math.inf), ("__builtin_inf()", math.inf))
+COMPARISONS = (("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal), ("gt", np.greater), ("ge", np.greater_equal))
+for dtype in ("u8", "i32", "i64"):
+    least, most = LIMITS[dtype]
+    for text, s in OUTSIDE:
+        near = min(max(int(s), least), most) if math.isfinite(s) else most if s > 0 else least
+        for name, f in (("maximum_s", np.maximum), ("clamp_min", np.maximum), ("minimum_s", np.minimum), ("clamp_max", np.minimum)):
+            case(f"tc_{name}", f"tc_{name}(a, {text})", [M], lambda x, f=f, near=near: f(x, np.int64(near)), (dtype,), domain="any")
+    for lo, hi in (("0", "__builtin_inf()"), ("-__builtin_inf()", "7.5"), ("-1", "300")):
+        bounds = [min(max(float(t.replace("__builtin_inf()", "inf")), float(least)), float(most)) for t in (lo, hi)]
+        bounds = [most if b >= most else least if b <= least else int(b) for b in bounds]
+        case("tc_clamp", f"tc_clamp(a, {lo}, {hi})", [M], lambda x, b=bounds: np.minimum(np.maximum(x, np.int64(b[0])), np.int64(b[1])),
+             (dtype,), domain="any")
+for text, s in OUTSIDE + (('__builtin_nan("")', math.nan),):
+    for name, f in COMPARISONS:
+        case(f"tc_{name}_s", f"tc_{name}_s(a, {text})", [M], lambda x, f=f, s=s: f(x.astype(np.float64), s), ("u8", "i32", "i64", "bool"), "bool", "any")
+for name, s, ref in (("div", 300, lambda x, s: x / s), ("div", 2.5, lambda x, s: x / s), ("rdiv", 300.5, lambda x, s: s / x)):
+    case(f"tc_{name}_s", f"tc_{name}_s(a, {s})", [M], lambda x, s=s, ref=ref: ref(x.astype(np.float64), s), INTS, "float", "nonzero")
+case("tc_leaky_relu", "tc_leaky_relu(a, 0.125)", [M], lambda x: np.where(x > 0, x, 0.125 * x), INTS, "float")
+case("tc_elu", "tc_elu(a, 0.5)", [M], lambda x: np.where(x > 0, x, 0.5 * np.expm1(x)), INTS, "float")
+case("tc_lerp", "tc_lerp(a, b, 0.25)", [M, M], lambda a, b: a + 0.25 * (b - a), INTS, "float", domain="small", special=False)
+for name, bound, f in (("clamp_min", 0.25, np.maximum), ("clamp_max", 0.25, np.minimum)):
+    case(f"tc_{name}", f"tc_{name}(a, {bound})", [M], lambda x, f=f, b=bound: f(x, b), FLOATS, special=True)
+    case(f"tc_{name}", f'tc_{name}(a, __builtin_nan(""))', [M], lambda x: x * np.nan, FLOATS, special=True)
+
 # ---- elementwise, three operands -------------------------------------------------------------------
 case("tc_where", "tc_where(a, b, c)", [M, M, M], np.where, ALL, fixed={0: "bool"}, domains=("small", "any", "any"))
 case("tc_where", "tc_where(a, b, c)", [["A", 1], M, ["B"]], np.where, ("f32", "i64"), fixed={0: "bool"}, domains=("small", "any", "any"))
-case("tc_fma", "tc_fma(a, b, c)", [M, M, M], lambda a, b, c: a * b + c, NUMBERS, domain="small")
+case("tc_fma", "tc_fma(a, b, c)", [M, M, M], lambda a, b, c: a * b + c, NUMBERS, domain="small",
+     special=False)  # the reference rounds the product
 case("tc_clamp", "tc_clamp(a, -1, 1.25)", [M], lambda x: np.clip(x, -1, 1.25), FLOATS, special=True)
 case("tc_clamp", "tc_clamp(a, 2, 5)", [M], lambda x: np.clip(x, 2, 5), INTS)
-case("tc_lerp", "tc_lerp(a, b, 0.25)", [M, M], lambda a, b: a + 0.25 * (b - a), FLOATS, domain="small")
+case("tc_lerp", "tc_lerp(a, b, 0.25)", [M, M], lambda a, b: a + 0.25 * (b - a), FLOATS, domain="small",
+     special=False)  # b - a may leave the range of f32
 case("tc_masked_fill", "tc_masked_fill(a, b, 7)", [M, M], lambda x, m: np.where(m, 7, x), NUMBERS, fixed={1: "bool"}, domains=("normal", "small"))
 case("tc_masked_fill", "tc_masked_fill(a, b, -2)", [M, ["B"]], lambda x, m: np.where(m, -2, x), ("f32", "bf16"), fixed={1: "bool"}, domains=("normal", "small"))
 
@@ -244,6 +281,19 @@ for axis in (0, 1, -1):
     case("tc_cumsum", f"tc_cumsum(a, {axis})", [T3], lambda x, axis=axis: np.cumsum(x, axis=axis), ALL, "sum", sum_like=True)
     case("tc_cumprod", f"tc_cumprod(a, {axis})", [T3], lambda x, axis=axis: np.cumprod(x, axis=axis), FLOATS + ("i32",), "sum", "near1", sum_like=True)
 
+# ---- a scalar is as a row of one ------------------------------------------------------------------------
+for axis in (0, -1):
+    for name, ref in (("sum", lambda x: x), ("max", lambda x: x), ("mean", lambda x: x), ("any", lambda x: x != 0),
+                      ("argmin", lambda x: x * 0), ("logsumexp", lambda x: x)):
+        for keep in ("true", "false"):
+            case(f"tc_{name}", f"tc_{name}(tc_neg(a), TC_AXES({axis}), {keep})", [[]], lambda x, ref=ref: ref(-x), ("f32",),
+                 "bool" if name == "any" else "i64" if name == "argmin" else "same")
+    case("tc_var", f"tc_var(tc_neg(a), TC_AXES({axis}), 0, true)", [[]], lambda x: x * 0, ("f32",))
+    case("tc_softmax", f"tc_softmax(tc_neg(a), {axis})", [[]], lambda x: x * 0 + 1, ("f32",))
+    case("tc_log_softmax", f"tc_log_softmax(tc_neg(a), {axis})", [[]], lambda x: x * 0, ("f32",))
+    case("tc_cumsum", f"tc_cumsum(tc_neg(a), {axis})", [[]], lambda x: -x, ("f32", "i32"), "sum", pure_view=True)  # the body runs
+    case("tc_flip", f"tc_flip(tc_neg(a), TC_AXES({axis}))", [[]], lambda x: -x, ("f32",))
+
 # ---- views, each followed by arithmetic so that something is computed -----------------------------------
 VIEW_TYPES = ("f32", "bf16", "u8", "i64")
 for name, args, ref in (
@@ -263,6 +313,8 @@ for name, args, ref in (
          lambda x, ref=ref: ref(-x), ("f32", "i32"), empty="-1)" not in args or name != "reshape")
     case(f"tc_{name}", f"tc_{name}(a, {args})", [T3], ref, ("f32",), pure_view=True,
          empty="-1)" not in args or name != "reshape")
+case("tc_shape", "tc_neg(tc_reshape(b, tc_shape(a)))", [M, M[::-1]], lambda x, y: -y.reshape(x.shape), VIEW_TYPES)
+case("tc_shape", "tc_add(a, tc_ones(tc_shape(a), TC_F32))", [["A", "C", "B"]], lambda x: x + 1, ("f32",))
 case("tc_squeeze", "tc_neg(tc_squeeze(a, 1))", [["A", 1, "B"]], lambda x: -x[:, 0], VIEW_TYPES)
 case("tc_expand", "tc_neg(tc_expand(a, TC_DIMS(3, -1, 37)))", [["A", 1]], lambda x: -np.broadcast_to(x, (3, x.shape[0], 37)), VIEW_TYPES)
 case("tc_contiguous", "tc_neg(tc_contiguous(tc_transpose(a, 0, 1)))", [M], lambda x: -x.T, VIEW_TYPES)
@@ -355,6 +407,12 @@ def loss(values, how):
     return values if how == "TC_NONE" else values.mean() if how == "TC_MEAN" else values.sum()
 
 
+def bce_with_logits(x, y):
+    """0 where an infinite logit is right, infinite where it is not; a NaN stays."""
+    off = np.where(x > 0, 1 - y, y)
+    return np.where(np.isinf(x) & (off == 0), 0, np.abs(x) * off + np.log1p(np.exp(-np.abs(x))))
+
+
 for axis in (-1, 0, 1):
     case("tc_softmax", f"tc_softmax(a, {axis})", [T3], lambda x, axis=axis: softmax(x, axis), empty=axis != 0)
     case("tc_log_softmax", f"tc_log_softmax(a, {axis})", [T3], lambda x, axis=axis: np.log(softmax(x, axis)), empty=axis != 0)
@@ -372,8 +430,8 @@ for how in ("TC_NONE", "TC_MEAN", "TC_SUM"):
          lambda x, t, how=how: loss(-x[np.arange(len(t)), t], how), FLOATS, fixed={1: "i64"}, domains=("normal", "index"), empty=False, sum_like=True)
     case("tc_mse", f"tc_mse(a, b, {how})", [M, M], lambda a, b, how=how: loss((a - b) ** 2, how), FLOATS, empty=False, sum_like=True)
     case("tc_bce_with_logits", f"tc_bce_with_logits(a, b, {how})", [M, M],
-         lambda x, y, how=how: loss(np.maximum(x, 0) - x * y + np.log1p(np.exp(-np.abs(x))), how), FLOATS,
-         domains=("normal", "probability"), empty=False, sum_like=True)
+         lambda x, y, how=how: loss(bce_with_logits(x, y), how), FLOATS,
+         domains=("normal", "probability"), empty=False, sum_like=True, special=how == "TC_NONE")
 
 # ---- creation ------------------------------------------------------------------------------------------------------------
 for target in ALL:
@@ -382,12 +440,22 @@ for target in ALL:
     case("tc_zeros", f"tc_zeros(TC_DIMS(5), {t})", [], lambda: np.zeros(5), (target,), empty=False)
     case("tc_ones", f"tc_ones(TC_DIMS(5), {t})", [], lambda: np.ones(5), (target,), empty=False)
     case("tc_eye", f"tc_eye(5, 7, {t})", [], lambda: np.eye(5, 7), (target,), empty=False)
+    if target in INTS:  # past the end of the narrow ones: integers wrap
+        for step in ("30", "30.5"):
+            case("tc_arange", f"tc_arange(37, 2, {step}, {t})", [], lambda step=step: (np.arange(37) * float(step) + 2).astype(np.int64),
+                 (target,), empty=False)
     if target != "bool":
         case("tc_arange", f"tc_arange(37, 2, 3, {t})", [], lambda: np.arange(37) * 3.0 + 2, (target,), empty=False)
 case("tc_zeros_like", "tc_zeros_like(a)", [M], np.zeros_like, ALL)
 case("tc_ones_like", "tc_ones_like(a)", [M], np.ones_like, NUMBERS)
 case("tc_full_like", "tc_full_like(a, 5)", [M], lambda x: np.full_like(x, 5), NUMBERS)
-case("tc_scalar", "tc_add(a, tc_scalar(2))", [M], lambda x: x + 2, FLOATS)
+case("tc_scalar", "tc_add(a, tc_scalar(2.0))", [M], lambda x: x + 2, FLOATS)
+# By the type of the number: an integer beside integers leaves them what they are.
+case("tc_scalar", "tc_add(a, tc_scalar(2))", [M], lambda x: x + 2, NUMBERS)
+case("tc_scalar", "tc_mul(a, tc_scalar(0.5))", [M], lambda x: x * 0.5, INTS, "float")
+case("tc_scalar", "tc_floor_div(a, tc_scalar(7))", [M], lambda x: x // 7, INTS, domain="any")
+case("tc_scalar", "tc_bit_or(a, tc_scalar(1))", [M], lambda x: x | 1, INTS, domain="any")
+case("tc_scalar_int", "tc_shl(tc_scalar_int(1), a)", [M], lambda x: np.where((x >= 0) & (x < 64), np.int64(1) << np.clip(x, 0, 63), 0), ("i64",), domain="shift")
 
 
 def philox(seed, blocks, stream):

@@ -1,9 +1,14 @@
 #include "driver.h"
 
+#include "guarded/operand.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tcompile/abi.h>
+
+#include "exceptions.h"
 
 /* ---- layouts: the same values, stored differently -------------------------------------------- */
 
@@ -94,6 +99,11 @@ static void compare_floats(const op_case *c, const tc_tensor *y, const tc_tensor
   }
   for (int64_t i = 0; i < n; i++) {
     double got = wide_at(y, i), expect = wide_at(want, i);
+    bool zeros = (c->flags & OP_ZEROS) && got == 0 && expect == 0;
+    if (zeros && v->ok && signbit(got) != signbit(expect)) {
+      v->ok = false;
+      snprintf(v->why, sizeof v->why, "element %lld is %g, not %g", (long long)i, got, expect);
+    }
     if ((isnan(got) && isnan(expect)) || got == expect) continue;
     double error = fabs(got - expect);
     if (error > v->worst) v->worst = error;
@@ -154,13 +164,66 @@ static void report(counts *n, const op_case *c, const char *set, const char *lay
   printf("FAIL %s [%s, %s, %s]: %s (%s)\n", c->text, set, layout, how, v->why, c->symbol);
 }
 
+/* One case over operands in one layout. */
+typedef struct op_run {
+  const op_case *c;
+  const char *set, *layout;
+  tc_tensor *x[3], *want;
+  int raised;             /* exceptions of the body */
+  verdict eager;
+} op_run;
+
+static void run_body(op_run *r, counts *n) {
+  tc_set_enabled(false);
+  tc_tensor *y = run_watched(r->c->run, r->x, 0, &r->raised);
+  r->eager = compare(r->c, y, r->want);
+  tc_clear_error();
+  report(n, r->c, r->set, r->layout, "eager", &r->eager);
+}
+
+#ifdef TC_HAS_PLUGIN
+/* Kernels at the level tcrt_isa, with traps for all exceptions that the body did not raise. */
+static void run_kernels(const op_run *r, counts *n) {
+  const op_case *c = r->c;
+  const int allowed = tc_default_device() == TC_CPU ? r->raised : watched_exceptions();
+  int raised;
+  tc_set_enabled(true);
+  const uint64_t before = tc_stats_of(c->symbol).hits;
+  const tc_tensor *y = run_watched(c->run, r->x, watched_exceptions() & ~allowed, &raised);
+  verdict v = compare(c, y, r->want);
+  tc_clear_error();
+  const bool hit = tc_stats_of(c->symbol).hits > before;
+  if (!v.ok && (c->flags & OP_SUM_LIKE) && r->eager.ok && v.worst <= 2 * r->eager.worst) v.ok = true;
+  if (!hit && !(c->flags & OP_PURE_VIEW)) {
+    v.ok = false;
+    snprintf(v.why, sizeof v.why, "the original body ran");
+  }
+  if (raised & ~allowed) {
+    char of_kernels[64], of_body[64];
+    v.ok = false;
+    name_exceptions(raised, of_kernels), name_exceptions(allowed, of_body);
+    snprintf(v.why, sizeof v.why, "exceptions:%s; of the body:%s", of_kernels, of_body);
+  }
+  static const char *const how[TC_ISA_COUNT] = {"compiled v2", "compiled v3", "compiled v4", "compiled bf16", "compiled amx"};
+  report(n, c, r->set, r->layout, how[tcrt_isa], &v);
+}
+
+/* Every ISA level that the machine has. */
+static void run_levels(const op_run *r, counts *n) {
+  const int best = tcrt_isa;
+  for (tcrt_isa = TC_ISA_V2; tcrt_isa <= best; tcrt_isa++) run_kernels(r, n);
+  tcrt_isa = best;
+}
+#endif
+
 static void run_layout(const op_case *c, const tc_safetensors *file, const char *set, const char *layout,
                        layout_fn *make, counts *n) {
-  tc_tensor *x[3] = {0}, *want = stored(file, c, set, "out");
+  op_run r = {.c = c, .set = set, .layout = layout, .want = stored(file, c, set, "out")};
   for (int i = 0; i < c->operands; i++) {
     char what[8];
     snprintf(what, sizeof what, "%d", i);
-    x[i] = make(tc_to(tc_cast(stored(file, c, set, what), c->dtype[i]), tc_default_device()));
+    r.x[i] = make(tc_to(tc_cast(stored(file, c, set, what), c->dtype[i]), tc_default_device()));
+    if (guarded_wanted()) r.x[i] = guarded_operand(r.x[i], false);
   }
   if (tc_error()) {
     verdict v = {.ok = false};
@@ -169,23 +232,9 @@ static void run_layout(const op_case *c, const tc_safetensors *file, const char 
     report(n, c, set, layout, "setup", &v);
     return;
   }
-  tc_set_enabled(false);
-  verdict eager = compare(c, c->run(x), want);
-  tc_clear_error();
-  report(n, c, set, layout, "eager", &eager);
+  run_body(&r, n);
 #ifdef TC_HAS_PLUGIN
-  tc_set_enabled(true);
-  uint64_t before = tc_stats_of(c->symbol).hits;
-  verdict compiled = compare(c, c->run(x), want);
-  tc_clear_error();
-  bool hit = tc_stats_of(c->symbol).hits > before;
-  if (!hit && !(c->flags & OP_PURE_VIEW)) {
-    compiled.ok = false;
-    snprintf(compiled.why, sizeof compiled.why, "the original body ran");
-  } else if (!compiled.ok && (c->flags & OP_SUM_LIKE) && eager.ok && compiled.worst <= 2 * eager.worst) {
-    compiled.ok = true;
-  }
-  report(n, c, set, layout, "compiled", &compiled);
+  run_levels(&r, n);
 #endif
 }
 

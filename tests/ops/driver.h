@@ -6,8 +6,9 @@
 #include <tcompile.h>
 
 enum {
-  OP_SUM_LIKE = 1, /* a long sum: error relative to the largest result, or to eager's error */
-  OP_PURE_VIEW = 2 /* returns a view of its operand: eager by design */
+  OP_SUM_LIKE = 1,  /* a long sum: error relative to the largest result, or to eager's error */
+  OP_PURE_VIEW = 2, /* returns a view of its operand: eager by design */
+  OP_ZEROS = 4      /* the sign of a zero counts */
 };
 
 typedef struct op_case {

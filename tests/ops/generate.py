@@ -3,6 +3,7 @@
 
 Fails when a function of graph/api.def has no case: the table and the tests cannot drift apart.
 """
+import dataclasses
 import json
 import re
 import struct
@@ -13,6 +14,7 @@ import numpy as np
 import cases
 from cases import CASES, FLOATS, SIZES
 
+ELEMENTWISE = set()  # functions
 RANGE = {"i8": (-128, 127), "u8": (0, 255), "i16": (-2**15, 2**15 - 1), "i32": (-2**31, 2**31 - 1),
          "i64": (-2**63, 2**63 - 1)}
 WIDTH = {"i8": 8, "u8": 8, "i16": 16, "i32": 32, "i64": 64}
@@ -20,12 +22,32 @@ BIG = {"f32": 3e38, "f64": 1e308, "f16": 6e4, "bf16": 3e38}
 TINY = {"f32": 1e-40, "f64": 1e-310, "f16": 1e-6, "bf16": 1e-39}
 
 
+def saturated(a, dtype):
+    """What a cast makes of floating values: towards zero; NaN is 0, what lies outside is the nearest end."""
+    least, most = RANGE[dtype]
+    whole = np.trunc(np.nan_to_num(a, nan=0.0, posinf=np.inf, neginf=-np.inf))
+    inside = (whole > least) & (whole < most)  # ends of i64 become floats that are no i64
+    return np.where(inside, np.where(inside, whole, 0).astype(np.int64), np.where(whole >= most, most, least))
+
+
+def ends(dtype):
+    """Values of dtype at and around the ends of all integer dtypes."""
+    around = [s * (2.0 ** bits + d) for bits in (0, 7, 8, 15, 16, 31, 32, 63, 64) for s in (1, -1) for d in (-1, -0.5, 0, 0.5, 1)]
+    if dtype in FLOATS:
+        with np.errstate(over="ignore"):
+            bounds = [np.nextafter(np.float32(2.0 ** b), np.float32(0)) for b in (7, 8, 15, 16, 31, 63)]
+        return to_dtype(np.concatenate([specials(dtype), around, bounds, [3e9, -3e9, 300.7, -300.7, 1e18, -1e18]]), dtype)
+    least, most = RANGE[dtype]
+    return np.array(sorted({min(max(int(v), least), most) for v in around}), np.int64)
+
+
 def to_dtype(a, dtype):
     """The values that a tensor of dtype holds, as float64, int64 or bool."""
     if dtype == "bool":
         return np.asarray(a) != 0
     if dtype in RANGE:
-        wide = np.asarray(a).astype(np.int64)
+        wide = np.asarray(a)
+        wide = saturated(wide, dtype) if wide.dtype.kind == "f" else wide.astype(np.int64)
         return wide.astype({"i8": np.int8, "u8": np.uint8, "i16": np.int16, "i32": np.int32, "i64": np.int64}[dtype]).astype(np.int64)
     with np.errstate(over="ignore"):
         if dtype == "bf16":
@@ -39,6 +61,8 @@ def values(domain, dtype, shape, rng):
     """Operand values by domain; see the uses in cases.py."""
     if dtype == "bool":
         return rng.random(shape) < (0.05 if domain == "sparse" else 0.5)
+    if domain == "ends":
+        return np.resize(ends(dtype), shape)
     if dtype in FLOATS:
         quarter = lambda lo, hi: rng.integers(lo * 4, hi * 4 + 1, shape) / 4
         sign = rng.choice([-1.0, 1.0], shape)
@@ -63,7 +87,16 @@ def values(domain, dtype, shape, rng):
 
 
 def specials(dtype):
-    return np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -2.5, BIG[dtype], -BIG[dtype], TINY[dtype], -TINY[dtype]])
+    if dtype in RANGE:
+        least, most = RANGE[dtype]
+        return np.array(sorted({least, least + 1, max(least, -1), 0, 1, 2, 7, most - 1, most}), np.int64)
+    return to_dtype(np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -2.5, BIG[dtype], -BIG[dtype], TINY[dtype], -TINY[dtype]]), dtype)
+
+
+def is_special(case):
+    """Elementwise functions see special values, unless their case says why not; they have operands of one shape."""
+    elementwise = case.function in ELEMENTWISE and all(shape == case.shapes[0] and len(shape) == 2 for shape in case.shapes)
+    return elementwise if case.special is None else case.special
 
 
 def result_dtype(case, dtype):
@@ -112,13 +145,23 @@ def data_sets(case, dtype, rng):
     names = [d for s in case.shapes for d in s if isinstance(d, str)]
     if case.empty and names:
         sets["empty"] = make({**SIZES, names[0]: 0})
-    if case.special and dtype in FLOATS:
-        s = to_dtype(specials(dtype), dtype)
-        n = len(s)
-        grids = [s.reshape(1, n)] if len(dtypes) == 1 else [np.repeat(s, n).reshape(n, n), np.tile(s, n).reshape(n, n)]
-        if all(len(shape) == 2 for shape in case.shapes):
-            sets["special"] = grids[:len(dtypes)]
+    if is_special(case) and dtype != "bool":
+        # Every special value beside every other one.
+        lists = [np.array([False, True]) if t == "bool" else specials(t) for t in dtypes]
+        sets["special"] = [grid.reshape(len(lists[0]), -1).copy() for grid in np.meshgrid(*lists, indexing="ij")]
     return sets
+
+
+def in_place_cases(functions):
+    """Of the cases of f, those that f_ can do: a copy of the first operand becomes what f gives."""
+    for case in [c for c in CASES if c.function + "_" in functions]:
+        call = f"{case.function}(a"
+        broadcast = any(s != case.shapes[0][len(case.shapes[0]) - len(s):] for s in case.shapes)
+        dtypes = tuple(d for d in ("f32", "bf16", "i32", "bool") if d in case.dtypes and result_dtype(case, d) == d)
+        if not case.call.startswith(call) or broadcast or not dtypes:
+            continue
+        yield dataclasses.replace(case, function=case.function + "_", dtypes=dtypes,
+                                  call=f"{case.function}_(tc_clone(a)" + case.call[len(call):])
 
 
 def write_safetensors(path, tensors):
@@ -148,19 +191,29 @@ def c_function(number, case, dtype):
 
 def c_row(number, case, dtype, sets):
     dtypes = ", ".join(f"TC_{t.upper()}" for t in operand_dtypes(case, dtype)) or "0"
-    flags = " | ".join(n for n, on in (("OP_SUM_LIKE", case.sum_like), ("OP_PURE_VIEW", case.pure_view)) if on) or "0"
+    flags = " | ".join(n for n, on in (("OP_SUM_LIKE", case.sum_like), ("OP_PURE_VIEW", case.pure_view),
+                                 ("OP_ZEROS", case.zeros)) if on) or "0"
     call = case.call.replace("\\", "\\\\").replace('"', '\\"')
     return (f'    {{"{number}", "f{number}", "{dtype}: {call}", r{number}, {len(case.shapes)}, {{{dtypes}}}, '
             f'TC_{result_dtype(case, dtype).upper()}, "{" ".join(sets)}", {flags}}},\n')
+
+
+def elementwise(api, ops):
+    """Functions of api.def whose op is of class EW in ops.def."""
+    classes = dict(re.findall(r"TC_OP\((\w+),\s*\"\w+\",\s*\d+,\s*\d+,\s*(\w+)", ops))
+    return {f for f, op in re.findall(r"TC_API[12]?\((\w+), (\w+)", api) if classes.get(op) == "EW"} - {"tc_tril", "tc_triu"}
 
 
 def main():
     api, folder, files = sys.argv[1], sys.argv[2], int(sys.argv[3])
     with open(api, encoding="utf-8") as f:
         text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+    with open(api.replace("api.def", "ops.def"), encoding="utf-8") as f:
+        ELEMENTWISE.update(elementwise(text, f.read()))
     functions = set(re.findall(r"\b(tc_\w+)", text))
-    in_other_tests = {"tc_split", "tc_keep", "tc_size", "tc_rank", "tc_numel", "tc_copy_", "tc_add_", "tc_sub_",
-                      "tc_mul_", "tc_div_", "tc_fill_"}  # not functions of values: tests/plugin, tests/programs
+    CASES.extend(in_place_cases(functions))
+    in_other_tests = {"tc_split", "tc_keep", "tc_size", "tc_rank", "tc_numel", "tc_copy_", "tc_fill_", "tc_zero_",
+                      "tc_empty", "tc_from", "tc_at"}  # not functions of values: tests/plugin, tests/programs
     missing = functions - {c.function for c in CASES} - in_other_tests
     if missing:
         sys.exit(f"no test case for {', '.join(sorted(missing))}: add them to tests/ops/cases.py")

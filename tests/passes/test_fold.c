@@ -25,9 +25,20 @@ RULE(exact_quotient, "1 // 0.1 is 9: f32 0.1 is more than a tenth, though 1/0.1 
      "ret %3\n",
      "graph g\n%1 = const f32 1.0\n%2 = const f32 0.10000000149011612\n%3 = const f32 9.0\n"
      "ret %3\n")
-RULE(undefined_cast, "NaN to integer is not folded",
+RULE(cast_of_nan, "NaN as an integer is 0",
      "graph g\n%1 = const f32 NAN\n%2 = cast %1 dtype=i32\nret %2\n",
-     "graph g\n%1 = const f32 NAN\n%2 = cast %1 dtype=i32\nret %2\n")
+     "graph g\n%1 = const f32 NAN\n%2 = const i32 0\nret %2\n")
+RULE(cast_to_truth, "NaN is true", "graph g\n%1 = const f32 NAN\n%2 = cast %1 dtype=bool\nret %2\n",
+     "graph g\n%1 = const f32 NAN\n%2 = const bool 1\nret %2\n")
+RULE(cast_too_large, "a cast saturates in the dtype that it is to",
+     "graph g\n%1 = const f32 3e9\n%2 = cast %1 dtype=i32\nret %2\n",
+     "graph g\n%1 = const f32 3e9\n%2 = const i32 2147483647\nret %2\n")
+RULE(cast_to_narrow, "also in a narrow one",
+     "graph g\n%1 = const f64 -300.5\n%2 = cast %1 dtype=i8\nret %2\n",
+     "graph g\n%1 = const f64 -300.5\n%2 = const i8 -128\nret %2\n")
+RULE(cast_of_infinity, "infinity is the greatest i64",
+     "graph g\n%1 = const f64 INFINITY\n%2 = cast %1 dtype=i64\nret %2\n",
+     "graph g\n%1 = const f64 INFINITY\n%2 = const i64 9223372036854775807\nret %2\n")
 RULE(full, "of full arrays",
      "graph g\n%1 = const f32 2.0\n%2 = full %1 dims=[3] dtype=f32\n%3 = exp2 %2\nret %3\n",
      "graph g\n%1 = const f32 2.0\n%2 = full %1 dims=[3] dtype=f32\n%3 = const f32 4.0\n"

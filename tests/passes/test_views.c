@@ -37,6 +37,22 @@ RULE(expand_twice, "expand of expand",
      "graph g\n%1 = param f32[1,6] \"x\"\n%2 = expand %1 dims=[4,6]\n%3 = expand %1 "
      "dims=[3,4,6]\nret %3\n")
 
+/* ---- products that share a matrix */
+
+#define SHARED                                                                                     \
+  "graph g\n%1 = param f32[B,6,1,8] \"q\"\n%2 = param f32[B,2,T,8] \"k\"\n"                        \
+  "%3 = reshape %2 dims=[B,2,1,T,8]\n%4 = expand %3 dims=[B,2,3,T,8]\n"                            \
+  "%5 = reshape %4 dims=[B,6,T,8]\n"
+RULE(one_row_each, "rows that share a matrix, transposed",
+     SHARED "%6 = permute %5 axes=[0,1,3,2]\n%7 = matmul %1 %6\nret %7\n",
+     SHARED "%6 = permute %5 axes=[0,1,3,2]\n%7 = reshape %1 dims=[B,2,3,8]\n"
+            "%8 = permute %2 axes=[0,1,3,2]\n%9 = matmul %7 %8\n%10 = reshape %9 "
+            "dims=[B,6,1,T]\nret %10\n")
+KEPT(one_column_each, "another axis repeats",
+     "graph g\n%1 = param f32[B,6,1,6] \"q\"\n%2 = param f32[B,6,2,8] \"k\"\n"
+     "%3 = reshape %2 dims=[B,6,2,1,8]\n%4 = expand %3 dims=[B,6,2,3,8]\n"
+     "%5 = reshape %4 dims=[B,6,6,8]\n%6 = matmul %1 %5\nret %6\n")
+
 /* ---- up */
 
 #define SCALAR "graph g\n%1 = param i8[] \"x\"\n%2 = abs %1\n%3 = reshape %2 dims=[1]\nret %3\n"

@@ -19,7 +19,7 @@
 // RUN: %tc -flto -c %s -o bitcode.o && %not %explain bitcode.o 2>&1 | %check --check-prefix=BITCODE %s
 // RUN: %not %explain %s 2>&1 | %check --check-prefix=TEXT %s
 // RUN: %not %explain nowhere 2>&1 | %check --check-prefix=MISSING %s
-// RUN: %not %explain --size N main.o 2>&1 | %check --check-prefix=USAGE %s
+// RUN: cd %t && %not %explain 2>&1 | %check --check-prefix=USAGE %s
 #include <stdio.h>
 #include <tcompile.h>
 
@@ -70,4 +70,13 @@ int main(void) { return 0; }
 // BITCODE: LLVM bitcode
 // TEXT: neither an ELF file nor an archive
 // MISSING: tc-explain: nowhere: cannot be read
-// USAGE: '--size' is not understood
+// SIZE: tc-explain: 'N' is no size: --size NAME=VALUE takes a name and a number, such as B=32
+// UNKNOWN: tc-explain: --size n=5: nothing here has a size of that name; there are N, M, K
+// USAGE: usage: tc-explain [--json] [--size NAME=VALUE]... FILE...
+
+// What is asked wrongly.
+// RUN: cd %t && for size in N N= =5 N=x N=5x 5=N N=-1; do %not %explain --size $size main.o 2>&1 || exit 1; done > sizes.txt
+// RUN: %check --check-prefix=SIZE %s < sizes.txt && test $(grep -c "is no size" sizes.txt) = 7
+// RUN: %not %explain --size n=5 main.o 2>&1 >/dev/null | %check --check-prefix=UNKNOWN %s
+// RUN: %not %explain --jason main.o 2>&1 | %check --check-prefix=USAGE %s
+// RUN: test -z "$(%explain --help 2>&1 >/dev/null)" && %explain --help | %check --check-prefix=USAGE %s

@@ -20,10 +20,15 @@ config.substitutions += [
     ("%check", config.tc_filecheck),
     ("%options", os.path.join(config.tc_binary, "tools", "options", "tc-options")),
     ("%inputs", os.path.join(config.test_source_root, "Inputs")),
+    ("%nvrtc_stub", os.path.join(config.tc_binary, "tests", "cuda_stub", "libnvrtc_stub.so")),
     ("%nm", config.tc_nm),
+    ("%objdump", config.tc_nm.replace("nm", "objdump")),
+    ("%dwarfdump", config.tc_nm.replace("llvm-nm", "llvm-dwarfdump")),
     ("%not", config.tc_not),
 ]
 
-for version in range(13, 30):
-    if shutil.which("clang-%d" % version):
-        config.available_features.add("clang-%d" % version)
+# Compilers that the plugin is not for.
+names = ["gcc", "g++"] + ["clang-%d" % version for version in range(13, 30)]
+paths = [shutil.which(name) for name in names]
+others = [p for p in paths if p and os.path.realpath(p) != os.path.realpath(shutil.which(config.tc_clang) or config.tc_clang)]
+config.substitutions.append(("%others", " ".join(others)))

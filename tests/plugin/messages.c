@@ -22,6 +22,10 @@ TC_COMPILE tc_tensor *text(X, const char *s) { return tc_einsum(s, (const tc_ten
 // CHECK-DAG: messages.c:[[#@LINE-1]]:65: remark: 'text' not compiled: 'spec' has to be a string literal
 TC_COMPILE tc_tensor *list(M, int n) { tc_ints axes = {n, {0}}; return tc_sum(x, axes, false); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:82: remark: 'list' not compiled: 'axes' is not a list whose length is known at build time
+TC_COMPILE tc_tensor *late_number(X, const tc_tensor *u TC_SHAPE("u8[N]")) { return tc_add_s(u, tc_item(tc_sum(x, TC_ALL, false))); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:97: remark: {{.*}}: whether this number is a value of u8 is known at run time only
+TC_COMPILE tc_tensor *made_number(const tc_tensor *u TC_SHAPE("u8[N]"), int n) { return tc_add(u, tc_neg(tc_scalar(n))); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:89: remark: {{.*}}: whether a number of it is a value of u8 is known at run time only
 static tc_tensor *adds(const tc_tensor *x, ...) { return tc_exp(x); }
 TC_COMPILE tc_tensor *calls_variadic(X) { return adds(x, 1); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:50: remark: 'calls_variadic' not compiled: a function with a variable number of arguments is called
@@ -74,8 +78,8 @@ TC_COMPILE tc_tensor *elvis(X, double a) { return tc_add_s(x, a ?: 2.0); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:63: remark: 'elvis' not compiled: ?: without a middle operand; write the condition and the value
 TC_COMPILE tc_tensor *conversion(X, void *p) { return tc_add_s(x, (double)(long)p); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:75: remark: 'conversion' not compiled: a conversion of this kind is not captured
-TC_COMPILE tc_tensor *member_of_call(X) { return tc_add_s(x, div(7, 2).quot); }
-// CHECK-DAG: messages.c:[[#@LINE-1]]:62: remark: 'member_of_call' not compiled: an object of this form is not followed
+TC_COMPILE tc_tensor *real_part(X, double a) { _Complex double z; __real__ z = a; return tc_add_s(x, a); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:67: remark: graph break in 'real_part': an object of this form is not followed
 TC_COMPILE tc_tensor *taken_for(X, double *d) { return tc_add_s(x, *(int *)d); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:69: remark: 'taken_for' not compiled: a pointer is taken for one of another type
 TC_COMPILE tc_tensor *writes_volatile(X) { volatile int *p = &changes; *p = 3; return tc_exp(x); }
@@ -121,10 +125,17 @@ static tc_tensor *again_and_again(const tc_tensor *x, const struct part *p) {
   for (int i = 0; i < p->scale; i++) h = tc_exp(h);
   return h;
 }
-// CHECK-DAG: messages.c:[[#@LINE-3]]:21: remark: 'repeats' not compiled: the number of rounds of the loop depends on a value that is not known at build time; mark 'again_and_again' TC_COMPILE, so that its parts are compiled
+// CHECK-DAG: messages.c:[[#@LINE-3]]:21: remark: 'repeats' not compiled: the number of rounds of the loop depends on a value that is not known at build time; mark 'again_and_again' TC_COMPILE, with TC_SHAPE at the tensors: parts are compiled then, and the call stays
 TC_COMPILE tc_tensor *repeats(X, const struct part *p) { return again_and_again(x, p); }
+TC_COMPILE static tc_tensor *while_large(X) {
+  tc_tensor *h = tc_neg(x);
+  while (tc_item(tc_max(h, TC_ALL, false)) > 1) h = tc_mul_s(h, 0.5);
+  return h;
+}
+// CHECK-DAG: messages.c:[[#@LINE-3]]:44: remark: 'calls_marked' not compiled: the number of rounds of the loop depends on a value that is not known at build time; 'while_large' is compiled apart from this call
+TC_COMPILE tc_tensor *calls_marked(X) { return while_large(x); }
 TC_COMPILE tc_tensor *sides(X, int n) { if (n) x = tc_exp(x); else x = tc_neg(x); return tc_exp(x); }
-// CHECK-DAG: messages.c:[[#@LINE-1]]:45: remark: graph break in 'sides': the branch depends on a value that is not known at build time; its sides are compiled, each for itself; compute with tc_where, or decide outside of the function
+// CHECK-DAG: messages.c:[[#@LINE-1]]:45: remark: graph break in 'sides': the branch depends on a value that is not known at build time; its sides are compiled, each for itself; TC_SPECIALIZE("n=...") compiles for a value of it
 TC_COMPILE tc_tensor *rounds(X, int n) { while (n--) x = tc_exp(x); return tc_exp(x); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:50: remark: graph break in 'rounds': the number of rounds of the loop depends on a value that is not known at build time; its body is compiled, and called in each round
 TC_COMPILE tc_tensor *cases(X, int n) { switch (n) { case 1: x = tc_exp(x); } return tc_neg(x); }
@@ -155,7 +166,16 @@ TC_COMPILE tc_tensor *odd_number(X) { return tc_add_s(x, (int)tc_item(tc_sum(x, 
 TC_COMPILE tc_tensor *const_written(const tc_tensor *x TC_SHAPE("f32[N]"), const tc_tensor *y TC_SHAPE("f32[N]")) { return tc_add_((tc_tensor *)x, y); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:117: remark: 'const_written' not compiled: 'x' is const and written
 
+// ---- memory
+TC_COMPILE tc_tensor *from_behind(X, float *p, float **q) { return tc_add(x, tc_from(TC_DIMS(2), (*q = p), TC_F32)); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:78: remark: 'from_behind' not compiled: memory is read behind a write to 'q[0]', which may be part of it
+static tc_tensor *middle(void) { float k[4] = {1, 2, 3, 4}; return tc_from(TC_DIMS(2), k + 1, TC_F32); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:88: remark: 'from_middle' not compiled: the data of a tensor are not followed; pass an array from its start on (in C++, a static const one)
+TC_COMPILE tc_tensor *from_middle(X) { return tc_add(x, middle()); }
+
 // ---- special calls
+TC_COMPILE double at_list(M, int n) { return tc_at(x, (tc_ints){n, {0}}); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:46: remark: 'at_list' not compiled: 'index' is not a list whose length is known at build time
 TC_COMPILE tc_tensor *split_rows(M) { tc_tensor *p[4]; tc_split(x, 4, 0, p); return tc_exp(p[0]); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:56: remark: 'split_rows' not compiled: the size is not known to divide into 4 pieces; declare a multiple in TC_SHAPE, such as N%4
 TC_COMPILE tc_tensor *split_unknown(M, int n) { tc_tensor *p[4]; tc_split(x, n, 0, p); return tc_exp(p[0]); }
@@ -169,7 +189,7 @@ TC_COMPILE tc_tensor *size_axis(X, int n) { return tc_add_s(x, (double)tc_size(x
 TC_COMPILE tc_tensor *unknown_dtype(X, tc_dtype d) { return tc_zeros(TC_DIMS(3), d); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:61: remark: 'unknown_dtype' not compiled: rank and dtype have to be known at build time
 static tc_tensor *unset_dims(void) { tc_ints dims; dims.n = 1; return tc_zeros(dims, TC_F32); }
-// CHECK-DAG: messages.c:[[#@LINE-1]]:71: remark: 'unset_size' not compiled: a size is not a number that is followed
+// CHECK-DAG: messages.c:[[#@LINE-1]]:71: remark: 'unset_size' not compiled: rank and dtype have to be known at build time
 TC_COMPILE tc_tensor *unset_size(X) { return tc_add(x, unset_dims()); }
 TC_COMPILE tc_tensor *keeps_text(X) { tc_keep((tc_tensor *)"text"); return tc_exp(x); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:39: remark: graph break in 'keeps_text': a tensor that is not followed is kept

@@ -63,11 +63,11 @@ TC_COMPILE tc_tensor *of_misspelt(X, const struct misspelt *p) { return tc_add(x
 // ---- layouts
 struct own { float *data TC_SHAPE("f32[R,C]"); int rows, cols; };
 static inline tc_tensor *view(const struct own *m) {
-  return tc_wrap_layout(tc_row_major(TC_F32, m->data, TC_DIMS(m->rows, m->cols)));
+  return tc_wrap_layout(tc_row_major(TC_DIMS(m->rows, m->cols), m->data, TC_F32));
 }
 TC_COMPILE tc_tensor *keeps_own(struct own *m) { return tc_exp(tc_keep(view(m))); }
 // CHECK-DAG: messages_objects.c:[[#@LINE-1]]:64: remark: 'keeps_own' not compiled: a tensor over memory of the caller's own kind is kept
-static inline tc_layout beside_tensor(const tc_tensor *t, float *p, int n) { return tc_row_major(TC_F32, p, TC_DIMS(n)); }
+static inline tc_layout beside_tensor(const tc_tensor *t, float *p, int n) { return tc_row_major(TC_DIMS(n), p, TC_F32); }
 TC_COMPILE tc_tensor *lies_by_tensor(X, float *p TC_SHAPE("f32[R]"), int n) { return tc_exp(tc_wrap_layout(beside_tensor(x, p, n))); }
 // CHECK-DAG: messages_objects.c:[[#@LINE-1]]:122: remark: 'lies_by_tensor' not compiled: where a tensor lies depends on another tensor
 

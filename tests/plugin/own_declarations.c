@@ -34,6 +34,9 @@ COMPILE tc_tensor *half_a_size(X, double from) { return tc_slice(x, 0, from, 4, 
 static tc_tensor *narrow(x, by) const tc_tensor *x; float by; { return tc_add_s(x, by); }
 COMPILE tc_tensor *calls_old(X) { return narrow(x, 0.1); }
 // CHECK-DAG: own_declarations.c:[[#@LINE-1]]:42: remark: 'calls_old' not compiled: the call of 'narrow' is not captured
+long tc_shape();
+COMPILE tc_tensor *other_list(X) { return tc_add_s(x, (double)tc_shape(x)); }
+// CHECK-DAG: own_declarations.c:[[#@LINE-1]]:63: remark: 'other_list' not compiled: 'tc_ints' is not what tcompile.h declares
 __attribute__((tc_op("f32[N]", "kernel"))) tc_tensor *operation();
 COMPILE tc_tensor *calls_operation(X) { return operation(x, 1, 2); }
 // CHECK-DAG: own_declarations.c:[[#@LINE-1]]:48: remark: 'calls_operation' not compiled: the call of 'operation' is not captured

@@ -63,3 +63,35 @@ TC_COMPILE tc_tensor *on_all_ways(const tc_tensor *x TC_SHAPE("f32[3,4]"), const
   return tc_add(activate(tc_exp(x), kind), y);
   // CHECK: shape_errors.c:[[#@LINE-1]]:10: error: add: [3,4] and [5] do not broadcast: 4 != 5 at axis 1
 }
+
+// A fix-it is one that makes it right: nothing tells that N is M.
+TC_COMPILE tc_tensor *unknown(const tc_tensor *x TC_SHAPE("f32[N,4]"), const tc_tensor *w TC_SHAPE("f32[5,M]")) {
+  return tc_matmul(x, w);
+  // CHECK: shape_errors.c:[[#@LINE-1]]:10: error: matmul: [N,4] x [5,M]: inner sizes differ: 4 != 5{{$}}
+}
+
+// The function that is called is named, not the operation that it becomes.
+TC_COMPILE tc_tensor *shorthand(const tc_tensor *x TC_SHAPE("f32[3]")) {
+  return tc_add(x, tc_zeros(TC_DIMS(-1), TC_F32));
+  // CHECK: shape_errors.c:[[#@LINE-1]]:20: error: zeros: {{.*}}-1
+}
+TC_COMPILE tc_tensor *largest(const tc_tensor *x TC_SHAPE("f32[3]")) {
+  return tc_max(x, TC_AXES(4), false);
+  // CHECK: shape_errors.c:[[#@LINE-1]]:10: error: max: axis 4 is out of range for [3]
+}
+
+// Sizes of members are those of their object.
+struct block { tc_tensor *w TC_SHAPE("f32[4,H]"), *b TC_SHAPE("f32[H]"); };
+struct model { struct block blocks[2]; } whole;
+TC_COMPILE tc_tensor *member(const struct block *b, const tc_tensor *x TC_SHAPE("f32[N,5]")) {
+  return tc_matmul(x, b->w);
+  // CHECK: shape_errors.c:[[#@LINE-1]]:10: error: matmul: [N,5] x [4,b->H]: inner sizes differ: 5 != 4{{$}}
+}
+TC_COMPILE tc_tensor *element(const struct model *m, const tc_tensor *x TC_SHAPE("f32[N,5]")) {
+  return tc_matmul(x, m->blocks[1].w);
+  // CHECK: shape_errors.c:[[#@LINE-1]]:10: error: matmul: [N,5] x [4,m->blocks[1].H]: inner sizes differ
+}
+TC_COMPILE tc_tensor *global(const tc_tensor *x TC_SHAPE("f32[N,5]")) {
+  return tc_matmul(x, whole.blocks[0].w);
+  // CHECK: shape_errors.c:[[#@LINE-1]]:10: error: matmul: [N,5] x [4,whole.blocks[0].H]: inner sizes differ
+}

@@ -15,6 +15,16 @@ TC_COMPILE TC_SPECIALIZE("B=1,B=2") tc_tensor *e(const tc_tensor *x TC_SHAPE("f3
 // CHECK-DAG: specialize.c:[[#@LINE-1]]:31: warning: TC_SPECIALIZE: 'B' stands twice; it is ignored
 TC_COMPILE TC_SPECIALIZE("N=1") tc_tensor *f(const tc_tensor *x TC_SHAPE("f32[B]"), double N) { return tc_mul_s(x, N); }
 // CHECK-DAG: specialize.c:[[#@LINE-1]]:27: warning: TC_SPECIALIZE: 'N' is neither a size in the TC_SHAPE of a parameter nor an integer parameter; it is ignored
+struct part { int n; double scale; };
+TC_COMPILE TC_SPECIALIZE("p->m=2")
+tc_tensor *no_member(const tc_tensor *x TC_SHAPE("f32[N]"), const struct part *p) { return tc_add_s(x, p->n); }
+// CHECK-DAG: specialize.c:[[#@LINE-2]]:27: warning: TC_SPECIALIZE: 'p->m': there is no 'm'; it is ignored
+TC_COMPILE TC_SPECIALIZE("p->scale=2")
+tc_tensor *no_integer(const tc_tensor *x TC_SHAPE("f32[N]"), const struct part *p) { return tc_add_s(x, p->n); }
+// CHECK-DAG: specialize.c:[[#@LINE-2]]:27: warning: TC_SPECIALIZE: 'p->scale' is not an integer; it is ignored
+#define X(name) const tc_tensor *name TC_SHAPE("f32|bf16|f16|f64[N]")
+TC_COMPILE tc_tensor *combinations(X(a), X(b)) { return tc_add(a, b); }
+// CHECK-DAG: specialize.c:[[#@LINE-1]]:{{[0-9]+}}: warning: TC_SHAPE: the dtypes of the operands of 'combinations' have more than 8 combinations; the first ones are compiled
 TC_COMPILE TC_SPECIALIZE("B=4,T=6") tc_tensor *g(const tc_tensor *x TC_SHAPE("f32[B<=4,T%4]")) { return tc_exp(x); }
 // CHECK-DAG: specialize.c:[[#@LINE-1]]:31: warning: TC_SPECIALIZE: 'T' is never 6 by its TC_SHAPE; it is ignored
 TC_COMPILE TC_SPECIALIZE("B=0") tc_tensor *h(const tc_tensor *x TC_SHAPE("f32[B]")) { return tc_max(x, TC_ALL, false); }

@@ -157,7 +157,7 @@ static tc_tensor *wrapped(const operands *o) {
   static int one = 1;
   (void)o;
   int before = released;
-  tc_tensor *t = tc_wrap(TC_F32, TC_DIMS(4), NULL, memory, release, &one), *y = tc_exp(t);
+  tc_tensor *t = tc_wrap(TC_DIMS(4), NULL, memory, TC_F32, release, &one), *y = tc_exp(t);
   tc_free(t);
   CHECK(released - before == (t != NULL)); /* a wrap that failed does not own the memory */
   return y;
@@ -263,7 +263,7 @@ int main(void) {
   main_thread = true;
   operands o = {.a = tc_randn(TC_DIMS(4, 6), 1, TC_F32), .b = tc_randn(TC_DIMS(4, 6), 2, TC_F32),
                 .v = tc_randn(TC_DIMS(6), 3, TC_F32), .square = tc_randn(TC_DIMS(4, 4), 4, TC_F32)};
-  o.index = tc_from(TC_I64, TC_DIMS(3), (int64_t[]){2, 0, 3});
+  o.index = tc_from(TC_DIMS(3), (int64_t[]){2, 0, 3}, TC_I64);
   write_files(&o);
   long injected = 0;
   const size_t n = sizeof tries / sizeof *tries;

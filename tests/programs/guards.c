@@ -52,7 +52,7 @@ int main(void) {
     EXPECT(true, x, tc_slice(tc_randn(TC_DIMS(11, 6), 3, TC_F32), 0, 1, 11, 2));
     char *bytes = malloc(5 * 6 * sizeof(float) + 1);
     CHECK(bytes);
-    tc_tensor *unaligned = tc_wrap(TC_F32, TC_DIMS(5, 6), NULL, bytes + 1, NULL, NULL);
+    tc_tensor *unaligned = tc_wrap(TC_DIMS(5, 6), NULL, bytes + 1, TC_F32, NULL, NULL);
     if (unaligned) {
       tc_copy_(unaligned, y);
       EXPECT(true, x, unaligned);                                           /* unaligned data */

@@ -41,7 +41,7 @@ int main(void) {
     float *constant = malloc(1000 * sizeof *constant);
     CHECK(constant);
     for (int i = 0; i < 1000; i++) constant[i] = 1;
-    tc_tensor *frozen = tc_wrap_const(TC_F32, TC_DIMS(1000), NULL, constant);
+    tc_tensor *frozen = tc_wrap_const(TC_DIMS(1000), NULL, constant, TC_F32);
     update(frozen, g, 0.5); /* read-only: the guard refuses, the body reports, nothing is written */
     CHECK(tc_error() && constant[0] == 1 && constant[999] == 1);
     tc_clear_error();

@@ -49,7 +49,7 @@ int main(void) {
     tc_tensor *table = tc_mul_s(tc_randn(TC_DIMS(50, WIDTH), 99, TC_F32), 0.125);
     int64_t token = 3;
     for (int position = 0; position < LENGTH; position++) TC_SCOPE {
-      tc_tensor *id = tc_wrap(TC_I64, TC_DIMS(1), NULL, &token, NULL, NULL);
+      tc_tensor *id = tc_wrap(TC_DIMS(1), NULL, &token, TC_I64, NULL, NULL);
       tc_tensor *got = decode(model, table, id, position);
       tc_set_enabled(false);
       tc_tensor *want = decode(eager, table, id, position);
@@ -62,7 +62,7 @@ int main(void) {
     printf("kv_cache: %d positions, %d kernels a step, %d fallbacks\n", (int)stats.hits, (int)stats.kernels, (int)stats.fallbacks);
     CHECK(stats.hits == LENGTH && stats.fallbacks == 0);
     CHECK(stats.kernels <= 7 * LAYERS); /* a copy of the whole cache would be one more */
-    CHECK(!decode(model, table, tc_wrap(TC_I64, TC_DIMS(1), NULL, &token, NULL, NULL), LENGTH) && tc_error()); /* the body's error */
+    CHECK(!decode(model, table, tc_wrap(TC_DIMS(1), NULL, &token, TC_I64, NULL, NULL), LENGTH) && tc_error()); /* the body's error */
     tc_clear_error();
   }
   return 0;

@@ -36,7 +36,7 @@ struct matrix {
   double *v TC_SHAPE("f64[R,C]");
 };
 static tc_tensor *of(const struct matrix *m) {
-  return tc_wrap_layout(tc_row_major(TC_F64, m->v, TC_DIMS(m->rows, m->cols)));
+  return tc_wrap_layout(tc_row_major(TC_DIMS(m->rows, m->cols), m->v, TC_F64));
 }
 
 TC_COMPILE static bool attend(struct box *out TC_SHAPE("f32[T,D]"), const struct box *q TC_SHAPE("f32[T,D]"),

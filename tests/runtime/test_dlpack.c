@@ -120,7 +120,7 @@ Test(dlpack, import_refuses_what_tensors_cannot_be) {
 }
 
 Test(dlpack, read_only_travels_in_version_1_alone) {
-  tc_tensor *x = tc_wrap_const(TC_F32, TC_DIMS(8), NULL, values);
+  tc_tensor *x = tc_wrap_const(TC_DIMS(8), NULL, values, TC_F32);
   cr_expect_null(tc_to_dlpack(x));
   cr_expect(strstr(tc_error(), "read-only"));
   tc_clear_error();

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <tcompile.h>
 
@@ -115,7 +116,7 @@ Test(elementwise, promotion) {
       cr_expect_eq(tc_dtype_of(y), rows[i].result, "row %d", i);
     }
     tc_tensor *i8 = tc_ones(TC_DIMS(2), TC_I8);
-    cr_expect_eq(tc_dtype_of(tc_add(i8, tc_empty(TC_I64, TC_ALL))), TC_I8);
+    cr_expect_eq(tc_dtype_of(tc_add(i8, tc_empty(TC_SCALAR_SHAPE, TC_I64))), TC_I8);
     cr_expect_eq(tc_dtype_of(tc_add_s(i8, 2.9)), TC_I8);
     cr_expect_eq(tc_at(tc_add_s(i8, 2.9), TC_INTS(0)), 3); /* the scalar is truncated */
     cr_expect_eq(tc_dtype_of(tc_div(i8, i8)), TC_F32);
@@ -126,11 +127,11 @@ Test(elementwise, promotion) {
 
 Test(elementwise, operands_are_rounded_to_the_common_dtype_first) {
   TC_SCOPE {
-    tc_tensor *i = tc_from(TC_I64, TC_DIMS(1), &(int64_t){16777217});
+    tc_tensor *i = tc_from(TC_DIMS(1), &(int64_t){16777217}, TC_I64);
     tc_tensor *f = tc_full(TC_DIMS(1), 16777216, TC_F32);
     cr_expect_eq(tc_item(tc_sub(i, f)), 0);
     cr_expect_eq(tc_item(tc_eq(i, f)), 1);
-    tc_tensor *wide = tc_from(TC_I32, TC_ALL, &(int32_t){300}),
+    tc_tensor *wide = tc_from(TC_SCALAR_SHAPE, &(int32_t){300}, TC_I32),
               *narrow = tc_full(TC_DIMS(1), 44, TC_I8);
     cr_expect_eq(tc_item(tc_eq(narrow, wide)), 1);
   }
@@ -139,8 +140,8 @@ Test(elementwise, operands_are_rounded_to_the_common_dtype_first) {
 static int64_t int_op(binary_op *op, tc_dtype d, int64_t a, int64_t b) {
   int64_t r = 0;
   TC_SCOPE {
-    tc_tensor *x = tc_cast(tc_from(TC_I64, TC_DIMS(1), &a), d),
-              *y = tc_cast(tc_from(TC_I64, TC_DIMS(1), &b), d);
+    tc_tensor *x = tc_cast(tc_from(TC_DIMS(1), &a, TC_I64), d),
+              *y = tc_cast(tc_from(TC_DIMS(1), &b, TC_I64), d);
     r = tc_item_int(op(x, y));
   }
   return r;
@@ -178,8 +179,8 @@ Test(elementwise, nan_wins_and_stays) {
   double nan[] = {(double)NAN, 1, (double)NAN}, other[] = {1, (double)NAN, (double)NAN};
   TC_SCOPE {
     for (int d = TC_F16; d < TC_DTYPE_COUNT; d++) {
-      tc_tensor *a = tc_cast(tc_from(TC_F64, TC_DIMS(3), nan), (tc_dtype)d);
-      tc_tensor *b = tc_cast(tc_from(TC_F64, TC_DIMS(3), other), (tc_dtype)d);
+      tc_tensor *a = tc_cast(tc_from(TC_DIMS(3), nan, TC_F64), (tc_dtype)d);
+      tc_tensor *b = tc_cast(tc_from(TC_DIMS(3), other, TC_F64), (tc_dtype)d);
       tc_tensor *results[] = {tc_maximum(a, b), tc_minimum(a, b), tc_add(a, b)};
       for (int k = 0; k < 3; k++) cr_expect(tc_item(tc_all(tc_isnan(results[k]), TC_ALL, false)));
       tc_tensor *stays[] = {tc_relu(a),      tc_relu6(a),    tc_clamp(a, 0, 1),
@@ -198,7 +199,7 @@ Test(elementwise, floor_division_is_exact) {
   float a[] = {1, -1, 7, -7, 5, -5}, b[] = {0.1f, 0.1f, 2, 2, (float)INFINITY, (float)INFINITY};
   double want[] = {9, -10, 3, -4, 0, -1};
   TC_SCOPE {
-    tc_tensor *x = tc_from(TC_F32, TC_DIMS(6), a), *y = tc_from(TC_F32, TC_DIMS(6), b),
+    tc_tensor *x = tc_from(TC_DIMS(6), a, TC_F32), *y = tc_from(TC_DIMS(6), b, TC_F32),
               *q = tc_floor_div(x, y);
     for (int i = 0; i < 6; i++)
       cr_expect_eq(tc_at(q, TC_INTS(i)), want[i], "%d: %g", i, tc_at(q, TC_INTS(i)));
@@ -208,16 +209,16 @@ Test(elementwise, floor_division_is_exact) {
 Test(elementwise, casts) {
   double v[] = {2.75, -2.75, 300, -1, (double)NAN, 1e300, 0.0001};
   TC_SCOPE {
-    tc_tensor *x = tc_from(TC_F64, TC_DIMS(7), v);
+    tc_tensor *x = tc_from(TC_DIMS(7), v, TC_F64);
     tc_tensor *i = tc_cast(x, TC_I32), *u = tc_cast(x, TC_U8), *b = tc_cast(x, TC_BOOL),
               *h = tc_cast(x, TC_F16);
     cr_expect(tc_at(i, TC_INTS(0)) == 2 && tc_at(i, TC_INTS(1)) == -2 && tc_at(i, TC_INTS(4)) == 0);
-    cr_expect(tc_at(u, TC_INTS(2)) == 44 && tc_at(u, TC_INTS(3)) == 255);
+    cr_expect(tc_at(u, TC_INTS(2)) == 255 && tc_at(u, TC_INTS(3)) == 0); /* the nearest value */
     cr_expect(tc_at(b, TC_INTS(6)) == 1 && tc_at(b, TC_INTS(4)) == 1);
     cr_expect(isinf(tc_at(h, TC_INTS(5))) && tc_at(h, TC_INTS(0)) == 2.75);
     int64_t odd =
         (1ll << 62) + (1ll << 38) + 1; /* rounds up once; through double it would tie to even */
-    tc_tensor *big = tc_from(TC_I64, TC_DIMS(1), &odd);
+    tc_tensor *big = tc_from(TC_DIMS(1), &odd, TC_I64);
     cr_expect_eq(tc_item(tc_cast(big, TC_F32)), (double)(float)odd);
     cr_expect_eq(tc_item(tc_add(big, tc_zeros(TC_DIMS(1), TC_F32))), (double)(float)odd);
   }
@@ -250,5 +251,51 @@ Test(elementwise, scalars_on_either_side) {
     cr_expect_eq(tc_at(tc_lerp(x, tc_neg(x), 0.25), TC_INTS(0)), 2);
     cr_expect_eq(tc_at(tc_ge_s(x, 4), TC_INTS(0)), 1);
     cr_expect_eq(tc_at(tc_mul_s(x, 0.1), TC_INTS(0)), (double)(4 * 0.1f)); /* 0.1 as an f32 */
+  }
+}
+
+/* ---- numbers that an integer dtype does not hold ---------------------------------------------- */
+
+static void refused(const tc_tensor *y, const char *why) {
+  cr_expect_null(y);
+  cr_expect(tc_error() && strstr(tc_error(), why), "%s, not %s", tc_error() ? tc_error() : "-",
+            why);
+  tc_clear_error();
+}
+
+Test(elementwise, scalars_outside_of_the_dtype) {
+  TC_SCOPE {
+    tc_tensor *u = tc_full(TC_DIMS(2), 200, TC_U8), *i = tc_full(TC_DIMS(2), -7, TC_I32);
+    tc_tensor *m = tc_ones(TC_DIMS(2), TC_BOOL);
+    refused(tc_add_s(u, 300), "tc_add_s: 300 does not fit u8, which holds 0 to 255");
+    refused(tc_rsub_s(u, -1), "tc_rsub_s: -1 does not fit u8");
+    refused(tc_masked_fill(i, m, -INFINITY), "tc_masked_fill: -inf does not fit i32");
+    refused(tc_pad(u, TC_DIMS(1), TC_DIMS(0), NAN), "tc_pad: NaN does not fit u8");
+    refused(tc_full(TC_DIMS(2), 0x1p63, TC_I64),
+            "tc_full: 9.2233720368547758e+18 does not fit i64");
+    refused(tc_full_like(u, 256), "tc_full_like: 256 does not fit u8");
+    refused(tc_fill_(i, 3e9), "tc_fill_: 3000000000 does not fit i32");
+    refused(tc_clamp(i, NAN, 2), "tc_clamp: NaN does not fit i32");
+    refused(tc_add(u, tc_scalar(256)), "tc_add: 256 does not fit u8");
+    cr_expect_eq(tc_at(tc_full(TC_DIMS(1), -0x1p63, TC_I64), TC_INTS(0)), -0x1p63);
+    cr_expect_eq(tc_at(tc_add_s(u, 55.9), TC_INTS(0)), 255);
+    cr_expect_eq(tc_at(tc_sub_s(u, -0.9), TC_INTS(0)), 200);
+    cr_expect_eq(tc_at(tc_clamp(i, 0, INFINITY), TC_INTS(0)), 0);
+    cr_expect_eq(tc_at(tc_minimum_s(u, 300), TC_INTS(0)), 200);
+    cr_expect_null(tc_error());
+  }
+}
+
+Test(elementwise, numbers_by_their_c_type) {
+  TC_SCOPE {
+    tc_tensor *i = tc_full(TC_DIMS(2), 20, TC_I64);
+    float f = 2;
+    size_t n = 3;
+    cr_expect_eq(tc_dtype_of(tc_floor_div(i, tc_scalar(7))), TC_I64);
+    cr_expect_eq(tc_dtype_of(tc_floor_div(i, tc_scalar(n))), TC_I64);
+    cr_expect_eq(tc_dtype_of(tc_floor_div(i, tc_scalar(7.0))), TC_F32);
+    cr_expect_eq(tc_dtype_of(tc_floor_div(i, tc_scalar(f))), TC_F32);
+    cr_expect_eq(tc_dtype_of((tc_scalar)(7)), TC_F64);
+    cr_expect_eq(tc_at(tc_bit_or(i, tc_scalar(1)), TC_INTS(0)), 21);
   }
 }

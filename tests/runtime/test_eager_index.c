@@ -59,7 +59,7 @@ Test(index, embedding_and_one_hot) {
 Test(index, scatter_in_order) {
   for (int d = TC_U8; d < TC_DTYPE_COUNT; d++) TC_SCOPE {
       tc_tensor *x = tc_full(TC_DIMS(4), 1, (tc_dtype)d),
-                *i = tc_from(TC_I64, TC_DIMS(5), (int64_t[]){2, 0, 2, 3, 2});
+                *i = tc_from(TC_DIMS(5), (int64_t[]){2, 0, 2, 3, 2}, TC_I64);
       tc_tensor *v = tc_arange(5, 1, 1, (tc_dtype)d), *set = tc_scatter(x, 0, i, v),
                 *add = tc_scatter_add(x, 0, i, v);
       double want_set[] = {2, 1, 5, 4}, want_add[] = {3, 1, 10, 5};

@@ -36,7 +36,7 @@ Test(nn, softmax_of_every_layout) {
 
 Test(nn, softmax_of_large_values) {
   TC_SCOPE {
-    tc_tensor *x = tc_from(TC_F32, TC_DIMS(3), (float[]){3e38f, 3e38f, -3e38f}),
+    tc_tensor *x = tc_from(TC_DIMS(3), (float[]){3e38f, 3e38f, -3e38f}, TC_F32),
               *y = tc_softmax(x, 0);
     cr_expect(tc_at(y, TC_INTS(0)) == 0.5 && tc_at(y, TC_INTS(2)) == 0);
     cr_expect(near(-log(2), tc_at(tc_log_softmax(x, 0), TC_INTS(0)), 1e-6));
@@ -101,7 +101,7 @@ Test(nn, batch_norm) {
 Test(nn, losses) {
   TC_SCOPE {
     tc_tensor *x = layout_make(TC_F64, TC_DIMS(4, 5), LAYOUT_TRANSPOSED, 1),
-              *t = tc_from(TC_I64, TC_DIMS(4), (int64_t[]){0, 4, 2, 2});
+              *t = tc_from(TC_DIMS(4), (int64_t[]){0, 4, 2, 2}, TC_I64);
     tc_tensor *each = tc_cross_entropy(x, t, TC_NONE),
               *same = tc_nll(tc_log_softmax(x, 1), t, TC_NONE);
     cr_expect(tc_size(each, 0) == 4 && tc_allclose(each, same, 1e-13, 1e-13));

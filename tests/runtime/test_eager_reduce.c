@@ -96,7 +96,7 @@ Test(reduce, no_axes_means_all_and_rank_0) {
     tc_tensor *x = tc_arange(24, 0, 1, TC_F32), *y = tc_reshape(x, TC_DIMS(2, 3, 4));
     cr_expect_eq(tc_item(tc_sum(y, TC_ALL, false)), 276);
     cr_expect_eq(tc_rank(tc_sum(y, TC_ALL, true)), 3);
-    tc_tensor *s = tc_full(TC_ALL, 3, TC_F32);
+    tc_tensor *s = tc_full(TC_SCALAR_SHAPE, 3, TC_F32);
     cr_expect(tc_item(tc_sum(s, TC_ALL, false)) == 3 &&
               tc_item_int(tc_argmax(s, TC_ALL, false)) == 0);
     cr_expect_null(tc_sum(y, TC_AXES(0, 0), false));
@@ -123,7 +123,7 @@ Test(reduce, dtypes_of_results) {
 Test(reduce, argument_of_the_extremum) {
   double v[] = {3, 7, -2, 7, -2, 0};
   for (int d = TC_I8; d < TC_DTYPE_COUNT; d++) TC_SCOPE {
-      tc_tensor *x = tc_cast(tc_from(TC_F64, TC_DIMS(2, 3), v), (tc_dtype)d);
+      tc_tensor *x = tc_cast(tc_from(TC_DIMS(2, 3), v, TC_F64), (tc_dtype)d);
       cr_expect_eq(tc_item_int(tc_argmax(x, TC_ALL, false)), 1);
       cr_expect_eq(tc_item_int(tc_argmin(x, TC_ALL, false)), 2);
       tc_tensor *rows = tc_argmax(x, TC_AXES(1), false),
@@ -136,7 +136,7 @@ Test(reduce, argument_of_the_extremum) {
 
 Test(reduce, moments_and_norms) {
   TC_SCOPE {
-    tc_tensor *x = tc_from(TC_F64, TC_DIMS(4), (double[]){1, -2, 0, 4});
+    tc_tensor *x = tc_from(TC_DIMS(4), (double[]){1, -2, 0, 4}, TC_F64);
     cr_expect(near(6.25, tc_item(tc_var(x, TC_ALL, 1, false)), 1e-15));
     cr_expect(near(2.5, tc_item(tc_std(x, TC_ALL, 1, false)), 1e-15));
     cr_expect_eq(tc_item(tc_norm(x, (double)INFINITY, TC_ALL, false)), 4);

@@ -64,7 +64,7 @@ Test(inplace, operands_convert_to_the_target) {
 Test(inplace, what_may_not_be_written) {
   static const float data[4] = {0};
   TC_SCOPE {
-    tc_tensor *x = tc_ones(TC_DIMS(3), TC_F32), *r = tc_wrap_const(TC_F32, TC_DIMS(4), NULL, data);
+    tc_tensor *x = tc_ones(TC_DIMS(3), TC_F32), *r = tc_wrap_const(TC_DIMS(4), NULL, data, TC_F32);
     cr_expect_null(tc_add_(tc_expand(x, TC_DIMS(2, 3)), x));
     cr_expect(strstr(tc_error(), "share memory"));
     tc_clear_error();
@@ -84,7 +84,7 @@ Test(inplace, what_may_not_be_written) {
 
 Test(inplace, empty_and_rank_0) {
   TC_SCOPE {
-    tc_tensor *e = tc_zeros(TC_DIMS(0, 3), TC_F32), *s = tc_full(TC_ALL, 2, TC_F64);
+    tc_tensor *e = tc_zeros(TC_DIMS(0, 3), TC_F32), *s = tc_full(TC_SCALAR_SHAPE, 2, TC_F64);
     cr_expect_eq(tc_add_(e, tc_ones(TC_DIMS(3), TC_F32)), e);
     cr_expect_eq(tc_item(tc_mul_(s, s)), 4);
     cr_expect_null(tc_error());

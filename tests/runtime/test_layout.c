@@ -17,7 +17,7 @@ static const char *fault(tc_layout l) {
 
 Test(layout, row_major) {
   float data[6] = {1, 2, 3, 4, 5, 6};
-  tc_layout l = tc_row_major(TC_F32, data, TC_DIMS(2, 3));
+  tc_layout l = tc_row_major(TC_DIMS(2, 3), data, TC_F32);
   tc_tensor *t = tc_wrap_layout(l), header;
   cr_assert_not_null(t);
   cr_expect_eq(tc_data(t), (void *)data);
@@ -47,7 +47,7 @@ Test(layout, strides_in_bytes) {
 /* One thing wrong at a time. */
 Test(layout, faults) {
   float data[16] = {0};
-  const tc_layout fine = tc_row_major(TC_F32, data, TC_DIMS(2, 3));
+  const tc_layout fine = tc_row_major(TC_DIMS(2, 3), data, TC_F32);
   tc_layout l = fine;
   cr_expect_str_eq(fault(l), "");
   l = fine, l.dtype = TC_DTYPE_COUNT;
@@ -81,6 +81,6 @@ Test(layout, lenient) {
   cr_expect(tcrt_borrow(&header, &l)->key.flags & TC_FLAG_CONTIGUOUS);
   l = (tc_layout){NULL, TC_F32, 2, {0, 4}, {16, 4}, false};
   cr_expect_str_eq(fault(l), "");
-  l = tc_row_major(TC_F32, data, (tc_ints){9, {0}});
+  l = tc_row_major((tc_ints){9, {0}}, data, TC_F32);
   cr_expect(strstr(fault(l), "rank"));
 }

@@ -1,7 +1,10 @@
 /* The cache of freed storages. */
 #include <criterion/criterion.h>
+#include <criterion/redirect.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +28,19 @@ Test(storage, the_steady_state_takes_nothing_from_the_system) {
   cr_expect_geq(after.reuses, before.reuses + 20 * 7);
   cr_expect_eq(after.live, before.live);
   cr_expect_eq(after.cached, before.cached);
+}
+
+Test(storage, a_cap_that_is_none_is_told_of_once, .init = cr_redirect_stderr) {
+  char text[512];
+  setenv("TC_CACHE", "1.5G", 1);
+  step();
+  step();
+  cr_expect_gt(tc_memory().cached, 0); /* the default */
+  fflush(stderr);
+  size_t n = fread(text, 1, sizeof text - 1, cr_get_redirected_stderr());
+  text[n] = 0;
+  cr_expect_str_eq(text, "tcompile: TC_CACHE=1.5G is no number of bytes such as 0, 4096, 64K, 512M "
+                         "or 2G; it is ignored\n");
 }
 
 Test(storage, trim_gives_everything_back) {

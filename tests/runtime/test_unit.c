@@ -60,8 +60,31 @@ Test(unit, another_abi_is_refused_with_one_line, .init = cr_redirect_stderr) {
   cr_expect(strstr(text, ours) && strchr(text, '\n') == text + strlen(text) - 1, "%s", text);
 }
 
-Test(unit, misses_are_silent_by_default, .init = cr_redirect_stderr) {
+Test(unit, the_third_miss_in_a_row_is_told_once, .init = cr_redirect_stderr) {
   char text[512];
+  for (int i = 0; i < 8; i++) { /* a hit behind every second one */
+    tcrt_miss(&g, TC_MISS_SIZE, 1, 0, 5, 784);
+    g.hits += (uint64_t)(i & 1);
+  }
+  for (int i = 0; i < 8; i++) tcrt_miss(&f, TC_MISS_DTYPE, 1, -1, TC_I32, TC_I64);
+  cr_expect_str_eq(
+      said(text, sizeof text),
+      "tcompile: f (t.c:1) ran its body 3 times in a row, which is slow: operand 1 is i32, "
+      "compiled for i64; write TC_SHAPE(\"i64|i32[...]\"), or convert it with tc_cast "
+      "(TC_FALLBACK=default silences this)\n");
+}
+
+Test(unit, variants_and_switched_off_code_are_no_fallbacks, .init = cr_redirect_stderr) {
+  char text[512];
+  tcrt_function variant = {.name = "v", .location = "t.c:2", .passes = true};
+  for (int i = 0; i < 5; i++) tcrt_miss(&variant, TC_MISS_SIZE, 1, 0, 5, 784);
+  for (int i = 0; i < 5; i++) tcrt_miss(&f, TC_MISS_DISABLED, -1, -1, 0, 0);
+  cr_expect_str_empty(said(text, sizeof text));
+}
+
+Test(unit, misses_are_silent_where_asked_for, .init = cr_redirect_stderr) {
+  char text[512];
+  tc_settings_now.fallback = TC_FALLBACK_DEFAULT;
   for (int why = 0; why < TC_MISS_COUNT; why++) tcrt_miss(&f, (tc_miss)why, 0, 0, 1, 2);
   cr_expect_str_empty(said(text, sizeof text));
   cr_expect_null(tc_error());
@@ -89,6 +112,7 @@ Test(unit, disabled_makes_a_miss_an_error, .init = cr_redirect_stderr) {
 Test(unit, every_reason_reads_as_a_sentence, .init = cr_redirect_stderr) {
   char text[4096];
   tc_settings_now.logs = TC_LOG_GUARDS;
+  tc_settings_now.fallback = TC_FALLBACK_DEFAULT;
   for (int why = 0; why < TC_MISS_DISABLED; why++) tcrt_miss(&f, (tc_miss)why, 1, 0, 1, 2);
   said(text, sizeof text);
   int lines = 0;
@@ -105,16 +129,24 @@ Test(unit, logs_and_fallback_words, .init = cr_redirect_stderr) {
   cr_expect_eq(tc_parse_logs("guards"), TC_LOG_GUARDS);
   cr_expect_eq(tc_parse_logs("fallback,kernels"), TC_LOG_FALLBACK | TC_LOG_KERNELS);
   cr_expect_eq(tc_parse_logs(",guards, kernels,"), TC_LOG_GUARDS | TC_LOG_KERNELS);
-  cr_expect_eq(tc_parse_fallback(NULL), TC_FALLBACK_DEFAULT);
+  cr_expect_eq(tc_parse_fallback(NULL), TC_FALLBACK_NOTICE);
+  cr_expect_eq(tc_parse_fallback("default"), TC_FALLBACK_DEFAULT);
   cr_expect_eq(tc_parse_fallback("warn"), TC_FALLBACK_WARN);
   cr_expect_eq(tc_parse_fallback("mandatory"), TC_FALLBACK_MANDATORY);
   cr_expect_eq(tc_parse_fallback("disabled"), TC_FALLBACK_DISABLED);
+  cr_expect_eq(tc_parse_logs("all"), TC_LOG_GUARDS | TC_LOG_FALLBACK | TC_LOG_KERNELS);
+  cr_expect_eq(tc_parse_errors(NULL), TC_ERRORS_KEEP);
+  cr_expect_eq(tc_parse_errors("print"), TC_ERRORS_PRINT);
+  cr_expect_eq(tc_parse_errors("abort"), TC_ERRORS_ABORT);
   cr_expect_eq(tc_parse_logs("guards,gurads"), TC_LOG_GUARDS);
-  cr_expect_eq(tc_parse_fallback("never"), TC_FALLBACK_DEFAULT);
+  cr_expect_eq(tc_parse_fallback("never"), TC_FALLBACK_NOTICE);
+  cr_expect_eq(tc_parse_errors("exit"), TC_ERRORS_KEEP);
   cr_expect_str_eq(
       said(text, sizeof text),
-      "tcompile: TC_LOGS=gurads is not known; it can list guards, fallback, kernels\n"
-      "tcompile: TC_FALLBACK=never is not known; it can be default, warn, mandatory or disabled\n");
+      "tcompile: TC_LOGS=gurads is not known; it can list guards, fallback, kernels, or be all\n"
+      "tcompile: TC_FALLBACK=never is not known; it can be notice, default, warn, mandatory or "
+      "disabled\n"
+      "tcompile: TC_ERRORS=exit is not known; it can be keep, print or abort\n");
 }
 
 Test(unit, isa_can_only_be_lowered, .init = cr_redirect_stderr) {
@@ -169,16 +201,51 @@ Test(unit, table_names_functions_and_reasons, .init = cr_redirect_stderr) {
   cr_expect(strstr(text, "f ") && strstr(text, "t.c:9") && strstr(text, "overlap 1"), "%s", text);
 }
 
+/* Where the words of a line end. */
+static int ends_of(const char *line, int end[8]) {
+  int n = 0;
+  for (const char *p = line; *p && *p != '\n' && n < 8; p++)
+    if (*p != ' ' && (p[1] == ' ' || p[1] == '\n')) end[n++] = (int)(p - line);
+  return n;
+}
+
+Test(unit, columns_of_the_table_stand_below_each_other, .init = cr_redirect_stderr) {
+  char text[4096];
+  static tcrt_function wide = {.name = "a_function_with_a_name_of_more_than_thirty_letters",
+                               .location = "a/folder/of/some/length/with/a/file.c:1234",
+                               .sizes = "B=1,T=2048",
+                               .ops = 100000,
+                               .kernels = 330,
+                               .hits = UINT64_C(123456789012345678),
+                               .packed = UINT64_C(98765432101234)};
+  static tcrt_function *const three[] = {&f, &wide, &g};
+  const tcrt_unit all = {TC_ABI_VERSION, 3, three};
+  tcrt_register(&all);
+  tc_stats_print();
+  said(text, sizeof text);
+  int head[8], row[8], lines = 0;
+  cr_assert_eq(ends_of(text, head), 8, "%s", text);
+  for (const char *at = strchr(text, '\n') + 1; *at; at = strchr(at, '\n') + 1, lines++) {
+    int n =
+        ends_of(at, row); /* words at the left may have spaces, numbers end where the column does */
+    cr_expect(n >= 7, "%s", text);
+    for (int i = 1; i <= 5; i++) cr_expect_eq(row[n - i], head[7 - i], "%s", text);
+  }
+  cr_expect_eq(lines, 3);
+  cr_expect(strstr(text, "thirty_letters [B=1,T=2048] ") && strstr(text, "123456789012345678"));
+  tcrt_unregister(&all);
+}
+
 /* Programs unregister at exit: TC_LOGS=fallback ends with what happened in all. */
 Test(unit, totals_are_told_at_the_end, .init = cr_redirect_stderr) {
   char text[512];
   tcrt_register(&unit);
   f.hits = 7;
-  for (int i = 0; i < 3; i++) tcrt_miss(&f, TC_MISS_SIZE, 0, 0, 1, 2);
+  for (int i = 0; i < 2; i++) tcrt_miss(&f, TC_MISS_SIZE, 0, 0, 1, 2);
   tc_settings_now.logs = TC_LOG_FALLBACK;
   tcrt_unregister(&unit);
   cr_expect_str_eq(said(text, sizeof text),
-                   "tcompile: f (t.c:1) in all: 7 calls ran kernels, 3 the body: another size 3\n");
+                   "tcompile: f (t.c:1) in all: 7 calls ran kernels, 2 the body: another size 2\n");
 }
 
 /* ---- the workspace --------------------------------------------------------------------------- */

@@ -43,13 +43,20 @@ explain_kind explain_kind_of(tc_explain_row kind);
  * text, say what is wrong. */
 bool explain_parse(tc_buf *text, explain_rows *rows, const char **error, size_t *line);
 
-/* ---- print.c --------------------------------------------------------------------------------- */
+/* ---- sizes.c --------------------------------------------------------------------------------- */
 
-/* Sizes given by the user: NAME=VALUE. */
+/* Sizes given by the user, NAME=VALUE, and the names that the files have. */
 typedef struct explain_sizes {
   int n;
   char **at;
+  bool *met;    /* whether a file has a size of that name */
+  tc_buf names; /* "B, T": sizes that flops and bytes depend on */
 } explain_sizes;
+
+bool explain_is_size(const char *s); /* NAME=VALUE, with a value that sizes can have */
+void explain_meet_sizes(const explain_rows *rows, explain_sizes *sizes);
+
+/* ---- print.c --------------------------------------------------------------------------------- */
 
 void explain_print(const explain_rows *rows, const explain_sizes *sizes, tc_buf *out);
 void explain_print_json(const explain_rows *rows, const explain_sizes *sizes, tc_buf *out);

@@ -1,8 +1,4 @@
-/* tc-explain - how the functions in an object, executable or archive were compiled.
- *
- *   tc-explain [--json] [--size NAME=VALUE]... FILE...
- *
- * --size gives a size that TC_SHAPE names a value, so that flops and bytes come out as numbers. */
+/* tc-explain - how the functions in an object, executable or archive were compiled. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +20,7 @@ static bool complain(const char *path, const char *why) {
   return false;
 }
 
-static bool show(const char *path, tc_buf *text, bool json, const explain_sizes *sizes) {
+static bool show(const char *path, tc_buf *text, bool json, explain_sizes *sizes) {
   explain_rows rows = {0};
   tc_buf out = {0};
   const char *error = NULL;
@@ -34,6 +30,7 @@ static bool show(const char *path, tc_buf *text, bool json, const explain_sizes 
     fprintf(stderr, "tc-explain: %s: the section " TC_EXPLAIN_SECTION " is damaged: %s (row %zu)\n",
             path, error, line);
   } else {
+    explain_meet_sizes(&rows, sizes);
     (json ? explain_print_json : explain_print)(&rows, sizes, &out);
     ok = !out.failed && fwrite(out.text, 1, out.len, stdout) == out.len;
     if (!ok) complain(path, "the output could not be written");
@@ -43,7 +40,7 @@ static bool show(const char *path, tc_buf *text, bool json, const explain_sizes 
   return ok;
 }
 
-static bool explain(const char *path, bool json, const explain_sizes *sizes) {
+static bool explain(const char *path, bool json, explain_sizes *sizes) {
   tc_buf file = {0}, text = {0};
   const char *error = NULL;
   bool ok = read_all(path, &file) || complain(path, "cannot be read");
@@ -59,35 +56,57 @@ static bool explain(const char *path, bool json, const explain_sizes *sizes) {
   return ok;
 }
 
-/* NAME=VALUE, with a value that sizes can have. */
-static bool is_size(const char *s) {
-  const char *value = strchr(s, '=');
-  const size_t n = value ? strspn(value + 1, "0123456789") : 0;
-  return value && value > s && n > 0 && n < 18 && !value[1 + n];
+/* A size that no file has is a slip of the pen. */
+static bool sizes_are_known(const explain_sizes *sizes) {
+  bool known = true;
+  for (int i = 0; i < sizes->n; ++i) {
+    if (sizes->met[i]) continue;
+    known = false;
+    fprintf(stderr, "tc-explain: --size %s: nothing here has a size of that name%s%s\n",
+            sizes->at[i], sizes->names.len ? "; there are " : "",
+            sizes->names.len ? sizes->names.text : "");
+  }
+  return known;
 }
 
-static int usage(const char *what) {
-  fprintf(stderr,
-          "tc-explain: '%s' is not understood\n"
-          "usage: tc-explain [--json] [--size NAME=VALUE]... FILE...\n",
-          what);
+static const char usage[] =
+    "usage: tc-explain [--json] [--size NAME=VALUE]... FILE...\n"
+    "  tells how the functions in objects, executables, shared libraries and archives were "
+    "compiled\n"
+    "  --json             for programs: one JSON document a file\n"
+    "  --size NAME=VALUE  flops and bytes as numbers, for a size that TC_SHAPE names\n";
+
+static int refuse(const char *what, const char *why) {
+  fprintf(stderr, "tc-explain: '%s' %s\n%s", what, why, usage);
   return 2;
+}
+
+/* The index of the first file, or minus the exit status - 1 when there is nothing to do. */
+static int parse(int argc, char **argv, bool *json, explain_sizes *sizes) {
+  int i = 1;
+  for (; i < argc && !strncmp(argv[i], "--", 2); ++i) {
+    if (!strcmp(argv[i], "--help")) return fputs(usage, stdout) < 0 ? -2 : -1;
+    if (!strcmp(argv[i], "--json")) *json = true;
+    else if (strcmp(argv[i], "--size") != 0) return -1 - refuse(argv[i], "is not understood");
+    else if (i + 1 >= argc || !explain_is_size(argv[i + 1]))
+      return -1 - refuse(i + 1 < argc ? argv[i + 1] : "--size",
+                         "is no size: --size NAME=VALUE takes a name and a number, such as B=32");
+    else sizes->at[sizes->n++] = argv[++i];
+  }
+  return i < argc ? i : -1 - refuse("FILE", "is missing");
 }
 
 int main(int argc, char **argv) {
   bool json = false;
-  explain_sizes sizes = {0, calloc((size_t)argc + 1, sizeof(char *))};
-  int first = 1;
-  for (; first < argc && !strncmp(argv[first], "--", 2); ++first) {
-    const bool size =
-        !strcmp(argv[first], "--size") && first + 1 < argc && is_size(argv[first + 1]);
-    if (size && sizes.at) sizes.at[sizes.n++] = argv[++first];
-    else if (!strcmp(argv[first], "--json")) json = true;
-    else return usage(argv[first]);
-  }
-  if (first >= argc) return usage("no file");
-  bool ok = sizes.at != NULL;
-  for (int i = first; ok && i < argc; ++i) ok = explain(argv[i], json, &sizes);
+  explain_sizes sizes = {.at = calloc((size_t)argc + 1, sizeof(char *)),
+                         .met = calloc((size_t)argc + 1, sizeof(bool))};
+  int i = sizes.at && sizes.met ? parse(argc, argv, &json, &sizes) : -2;
+  int status = i < 0 ? -1 - i : 0;
+  for (; i > 0 && i < argc; ++i)
+    if (!explain(argv[i], json, &sizes)) status = 1;
+  if (i > 0 && !status && !sizes_are_known(&sizes)) status = 1;
+  tc_buf_free(&sizes.names);
   free(sizes.at);
-  return ok ? 0 : 1;
+  free(sizes.met);
+  return status;
 }

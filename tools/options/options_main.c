@@ -1,6 +1,4 @@
-/* tc-options - lists the options of the compiler: defaults, meanings, and where each may stand.
- *
- *   tc-options [--json] */
+/* tc-options - lists the options of the compiler: defaults, meanings, and where each may stand. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,12 +68,23 @@ static void print_json(void) {
   printf("\n]\n");
 }
 
+static void print_usage(FILE *to) {
+  fputs("usage: tc-options [--json]\n"
+        "  lists the options of the compiler: defaults, meanings, and where each may stand\n"
+        "  --json  for programs\n",
+        to);
+}
+
+static void print_help(void) { print_usage(stdout); }
+
 int main(int argc, char **argv) {
   const bool json = argc == 2 && !strcmp(argv[1], "--json");
-  if (argc > 1 && !json) {
-    fprintf(stderr, "usage: tc-options [--json]\n");
+  const bool help = argc == 2 && !strcmp(argv[1], "--help");
+  if (argc > 1 && !json && !help) {
+    fprintf(stderr, "tc-options: '%s' is not understood\n", argv[argc > 2 ? 2 : 1]);
+    print_usage(stderr);
     return 2;
   }
-  (json ? print_json : print_text)();
+  (help ? print_help : json ? print_json : print_text)();
   return fflush(stdout) || ferror(stdout);
 }

@@ -110,12 +110,14 @@ template <class T> TC_FN T tc_modulo(T x, T y) {
 TC_MAP2(tc_remainder_f32, tc_f32, tc_f32, tc_modulo((tc_f64)x, (tc_f64)y))
 TC_MAP2(tc_remainder_f64, tc_f64, tc_f64, tc_modulo(x, y))
 /* @ tc_floordiv_f32 tc_floordiv_f64 */
-/* floor of the exact quotient: x / y may round up to the next integer, x - fmod(x, y) does not. */
+/* floor of the exact quotient: x / y may round up to the next integer, x - fmod(x, y) does not.  An
+ * infinite x gives NaN, and a zero has the sign of x / y. */
 TC_FN tc_f64 tc_floored(tc_f64 x, tc_f64 y) {
-  const tc_f64 r = fmod(x, y), plain = floor(x / y);
+  const tc_f64 r = fmod(x, y), plain = x / y;
   tc_f64 q = (x - r) / y;
+  if (y == 0) return plain;
   if (r != 0 && (r < 0) != (y < 0)) q -= 1;
-  if (y == 0 || !(fabs(x) < TC_INF) || q != q) return plain;
+  if (q == 0) return copysign(0.0, plain);
   const tc_f64 f = floor(q);
   return q - f > 0.5 ? f + 1 : f;
 }

@@ -193,11 +193,13 @@ TC_LONG tc_vf64 tc_remainder_f64(tc_vf64 x, tc_vf64 y) {
   return (r != 0) & ((r < 0) != (y < 0)) ? r + y : r;
 }
 /* @ tc_floordiv_f64 */
-/* floor of the exact quotient: x / y may round up to the next integer, x - fmod(x, y) does not. */
+/* floor of the exact quotient: x / y may round up to the next integer, x - fmod(x, y) does not.  An
+ * infinite x gives NaN, and a zero has the sign of x / y. */
 TC_FN tc_vf64 tc_floordiv_f64(tc_vf64 x, tc_vf64 y) {
-  const tc_vf64 r = tc_fmod_f64(x, y), plain = __builtin_elementwise_floor(x / y);
+  const tc_vf64 r = tc_fmod_f64(x, y), plain = x / y;
   tc_vf64 q = (x - r) / y;
   q = (r != 0) & ((r < 0) != (y < 0)) ? q - 1.0 : q;
   const tc_vf64 f = __builtin_elementwise_floor(q), g = q - f > 0.5 ? f + 1.0 : f;
-  return (y == 0) | !(__builtin_elementwise_abs(x) < __builtin_inf()) | (q != q) ? plain : g;
+  const tc_vf64 zero = __builtin_elementwise_copysign((tc_vf64)0.0, plain);
+  return y == 0 ? plain : q == 0 ? zero : g;
 }

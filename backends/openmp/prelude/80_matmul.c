@@ -43,6 +43,8 @@ struct tc_mm {
   int rows[3], cols[3];     /* heights and widths of tiles, falling from mr and nr; 0: no more */
   tc_mm_micro *micro[3][3]; /* by height and width */
   int b_shared;             /* every batch has the same B */
+  int reuse; /* the shared memory begins with a line whose first int64_t is not 0 where the rest has
+              * been in use by a product of the same B, N and K, and keeps what that packed */
   int a_cols;               /* A is packed with rows side by side, else with k side by side, */
   int a_lines;              /* and then in lines of 64 bytes, the lines of all rows side by side */
   int64_t a_rs, a_ks, b_ks, c_rs; /* strides in bytes where the callbacks below are given */
@@ -80,9 +82,9 @@ struct tc_mm {
  * objects of two versions may meet at link.  TC_ALONE: no text of that level is compiled beside this
  * one, which has a driver of its own. */
 #ifdef TC_ALONE
-#define tc_mm_run TC_NAME(tc_mm_run_7)
+#define tc_mm_run TC_NAME(tc_mm_run_8)
 #else
-#define tc_mm_run tc_mm_run_7
+#define tc_mm_run tc_mm_run_8
 #endif
 #if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
 __attribute__((visibility("hidden"))) void
@@ -488,7 +490,8 @@ TC_MM_FN void tc_mm_tasks(tc_mm_call *c, const tc_mm_super *s, int id, int threa
   int64_t batch = -1, p0 = 0, p1 = 0; /* whose rows of A are in the scratch */
   tc_mm_task t;
   t.rows = c->own + id * c->own_bytes, t.sums = t.rows + c->g->rows_bytes;
-  t.turn = s->turn, t.odd = 0, t.id = c->apart || c->kept ? 0 : id, t.threads = threads, t.b1 = 0;
+  t.turn = s->turn, t.odd = 0, t.id = c->apart || c->kept ? 0 : id, t.threads = threads;
+  t.b0 = t.b1 = 0, t.bk = -1;
   for (int v = 0; v < threads; ++v) {
     const int run = (id + v) % threads;
     const tc_mm_part p = tc_mm_part_of(c, s, run, threads);
@@ -514,6 +517,7 @@ TC_MM_FN int64_t tc_mm_blocks(const tc_mm_call *c, const tc_mm_super *s, int64_t
 
 TC_MM_FN void tc_mm_worker(tc_mm_call *c, int id, int threads) {
   const tc_mm *g = c->g;
+  const tc_fe env = tc_fe_hold();
   uint32_t turn = 0;
   if (g->begin) g->begin();
   for (int64_t b0 = 0; b0 < g->batch; b0 += c->group)
@@ -529,6 +533,7 @@ TC_MM_FN void tc_mm_worker(tc_mm_call *c, int id, int threads) {
       }
     }
   if (g->end) g->end();
+  tc_fe_restore(env);
 }
 
 /* Does reading A in place cost less than packing it?  Rows a power of two apart share cache sets,
@@ -568,13 +573,13 @@ TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes, int64_t threads) {
   c->head = tc_mm_up(c->kblocks * 4, 64) * 64;
   c->panel_bytes = tc_mm_up(g->k, g->kp) * g->kp * g->nr * g->es + c->head;
   c->span = g->b_turned ? 1 : tc_mm_up(g->piece, g->nr * g->es);
-  const int64_t fit = shared_bytes / c->panel_bytes;
+  const int64_t fit = (shared_bytes - (g->reuse ? 64 : 0)) / c->panel_bytes;
   c->panels = tc_mm_min(c->npanel, fit > 0 ? fit : 1);
   c->group = g->batch;
   const int64_t room = c->own_bytes - TC_MM_TAKEN - g->rows_bytes - g->sums;
   c->block_bytes = c->kc * g->nr * g->es + 64;
-  c->once = c->high >= c->mpanel && c->npanel >= 4 * threads && (!g->b_shared || g->batch == 1) &&
-            room >= c->block_bytes;
+  c->once = !g->reuse && c->high >= c->mpanel && c->npanel >= 4 * threads &&
+            (!g->b_shared || g->batch == 1) && room >= c->block_bytes;
   c->kept = c->once || (c->b_direct && c->kblocks == 1 && room >= c->block_bytes);
   if (c->kept) c->span = tc_mm_min(c->span, room / c->block_bytes);
   /* Where all threads read what any packed of B, lines wander between their caches; where they have
@@ -589,12 +594,21 @@ TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes, int64_t threads) {
   else if (!g->b_shared) c->group = tc_mm_min(g->batch, fit / c->npanel);
 }
 
+/* Are there packed panels of B from an earlier product?  From now on there may be. */
+TC_MM_FN int tc_mm_there(const tc_mm_call *c, char *shared) {
+  int64_t *const there = (int64_t *)shared;
+  if (!c->g->reuse) return 0;
+  const int all = c->panels == c->npanel, before = (int)*there;
+  *there = all;
+  return all && before;
+}
+
 /* shared: packed B, shared_bytes; own: own_bytes for each thread. */
 __attribute__((weak, visibility("hidden"), minsize)) void
 tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t own_bytes) {
   if (g->batch <= 0 || g->m <= 0 || g->n <= 0) return;
   tc_mm_call c = {.g = g,
-                  .b = shared,
+                  .b = shared + (g->reuse ? 64 : 0),
                   .own = own,
                   .own_bytes = own_bytes,
                   .npanel = tc_mm_up(g->n, g->nr),
@@ -609,15 +623,17 @@ tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t
   const int threads =
       work < (g->begin ? 4000000 : 500000) ? 1 : (int)tc_mm_min(omp_get_max_threads(), tiles);
   tc_mm_plan(&c, shared_bytes, threads);
-  if (!c.kept && (!c.b_direct || g->n % g->nr))
+  if (!c.kept && (!c.b_direct || g->n % g->nr) && !tc_mm_there(&c, shared))
     for (int64_t i = 0; i < (g->b_shared ? 1 : c.group) * c.panels; ++i)
-      __builtin_memset(shared + i * c.panel_bytes, 0, c.head);
+      __builtin_memset(c.b + i * c.panel_bytes, 0, c.head);
   for (int i = 0; i < threads; ++i) *tc_mm_taken(&c, i, 0) = *tc_mm_taken(&c, i, 1) = 0;
   if (threads == 1) {
     tc_mm_worker(&c, 0, 1);
     return;
   }
+  const tc_fe env = tc_fe_hold(); /* flags that the end of a team may clear */
 #pragma omp parallel num_threads(threads)
   tc_mm_worker(&c, omp_get_thread_num(), omp_get_num_threads());
+  tc_fe_restore(env);
 }
 #endif

@@ -16,7 +16,8 @@
  *  - Errors are values: a failed op returns NULL and records a message for tc_error() with the op,
  *    the shapes and the C location.  An op given NULL returns NULL and keeps the first message, so a
  *    chain is checked once, at its end.
- *  - An axis may be negative: -1 is the last.  Sizes are in elements.
+ *  - An axis may be negative: -1 is the last.  Sizes are in elements.  What goes along an axis
+ *    (reductions, scans, softmax, tc_flip) takes a scalar as a row of one: axis 0 or -1.
  *  - Operands broadcast as in NumPy: shapes are aligned at the right and size 1 repeats.
  *  - Mixed dtypes promote as in PyTorch: bool < integer < floating; within a category the wider wins
  *    (f16 with bf16 gives f32; u8 with i8 gives i16); a tensor of rank 0 does not widen tensors of
@@ -111,10 +112,12 @@ template <class... T> constexpr tc_ints tcompile_ints(T... v) {
 #define TC_DIMS(...) TC_INTS(__VA_ARGS__) /* TC_DIMS(2, 3): a 2x3 shape */
 #define TC_AXES(...) TC_INTS(__VA_ARGS__) /* TC_AXES(0, -1) */
 #ifdef __cplusplus
-#define TC_ALL tc_ints{0, {0}}
+#define TC_EMPTY_LIST tc_ints{0, {0}}
 #else
-#define TC_ALL ((tc_ints){0, {0}}) /* every axis; as dims: a scalar */
+#define TC_EMPTY_LIST ((tc_ints){0, {0}})
 #endif
+#define TC_ALL TC_EMPTY_LIST          /* as axes: every axis */
+#define TC_SCALAR_SHAPE TC_EMPTY_LIST /* as dims: rank 0, one element */
 
 /* ---- scopes and errors ----------------------------------------------------------------------- */
 
@@ -122,6 +125,7 @@ typedef struct tc_scope {
   struct tc_scope *outer;
   tc_tensor *first;
   bool open;
+  bool body, unseen; /* the compiler's: of the body of a compiled function; see scope.c */
 } tc_scope;
 
 void tc_scope_begin(tc_scope *s);
@@ -131,41 +135,70 @@ static inline tc_scope *tc_scope_enter(tc_scope *s) { tc_scope_begin(s); s->open
 
 /* TC_SCOPE { ... }: tensors made inside are freed at the end, also on return, break and goto. */
 #define TC_SCOPE                                                                              \
-  for (tc_scope tc_scope_here __attribute__((cleanup(tc_scope_end))) = {0, 0, false},         \
+  for (tc_scope tc_scope_here __attribute__((cleanup(tc_scope_end))) = {0, 0, false, false, false}, \
                 *tc_scope_in = tc_scope_enter(&tc_scope_here);                                \
        tc_scope_in->open; tc_scope_in->open = false)
 
-tc_tensor *tc_keep(tc_tensor *t); /* moves t to the enclosing scope (or to the caller); returns t */
-void tc_free(tc_tensor *t);       /* frees t, in a scope or not; NULL is fine */
+/* TC_FUNCTION_SCOPE; as the first line of a function: a scope up to the end of the braces around it.
+ * Results are handed out: return tc_keep(y); */
+#define TC_FUNCTION_SCOPE                                                                     \
+  tc_scope tc_scope_rest __attribute__((cleanup(tc_scope_end))) = {0, 0, false, false, false}, \
+           *tc_scope_of_rest __attribute__((unused)) = tc_scope_enter(&tc_scope_rest)
 
-const char *tc_error(void); /* message of the first error since tc_clear_error, or NULL */
+tc_tensor *tc_keep(tc_tensor *t); /* moves t to the enclosing scope (or to the caller); returns t */
+/* Frees t, in a scope or not; NULL is fine.  A tensor that was freed is refused by every function,
+ * this one too, with an error value, as long as its handle was not used for another.  TC_CHECK=1 finds
+ * all such uses and what was never freed: docs/debugging.md. */
+void tc_free(tc_tensor *t);
+
+/* What an error is about, as far as a program can do something about it. */
+typedef enum tc_error_kind {
+  TC_ERROR_NONE = 0,
+  TC_ERROR_ARGUMENT, /* a shape, dtype, axis or number that the function does not take */
+  TC_ERROR_NULL,     /* an operand is NULL, though no function had failed */
+  TC_ERROR_FREED,    /* an operand was freed already */
+  TC_ERROR_INDEX,    /* an index among the elements of an operand is out of range */
+  TC_ERROR_MEMORY,   /* there is not enough memory */
+  TC_ERROR_FILE,     /* a file is missing, damaged, or cannot be written */
+  TC_ERROR_DEVICE,   /* a device, or the library for it, is missing or failed */
+  TC_ERROR_FALLBACK  /* a body ran where TC_FALLBACK or tc_set_stance forbids it */
+} tc_error_kind;
+
+const char *tc_error(void);        /* message of the first error since tc_clear_error, or NULL */
+tc_error_kind tc_error_code(void); /* what that error is about, or TC_ERROR_NONE */
+/* Errors since tc_clear_error.  Operations that only pass on the NULL of a failed one are none.
+ * TC_ERRORS=print says each of them on stderr as it happens, TC_ERRORS=abort ends the program at the
+ * first (with abort, so that a debugger or core dump shows where). */
+int tc_error_count(void);
 void tc_clear_error(void);
 
 void tc_here(const char *file, int line); /* location for messages; see tcompile/locations.h */
 
-/* ---- tensors from and to memory -------------------------------------------------------------- */
+/* ---- tensors from and to memory --------------------------------------------------------------
+ *
+ * Whatever makes a tensor takes its sizes first, then what fills it, then the dtype. */
 
 __attribute__((const)) size_t tc_dtype_size(tc_dtype dtype); /* bytes */
-tc_tensor *tc_empty(tc_dtype dtype, tc_ints dims);
+tc_tensor *tc_empty(tc_ints dims, tc_dtype dtype);
 /* Copies numel(dims) elements of dtype from data. */
-tc_tensor *tc_from(tc_dtype dtype, tc_ints dims, const void *data);
+tc_tensor *tc_from(tc_ints dims, const void *data, tc_dtype dtype);
 /* Wraps memory of the caller, which must outlive the tensor and its views.  strides in elements;
  * NULL: row-major.  release(context) is called with the last view gone; may be NULL. */
-tc_tensor *tc_wrap(tc_dtype dtype, tc_ints dims, const int64_t *strides, void *data,
+tc_tensor *tc_wrap(tc_ints dims, const int64_t *strides, void *data, tc_dtype dtype,
                    void (*release)(void *context), void *context);
-tc_tensor *tc_wrap_const(tc_dtype dtype, tc_ints dims, const int64_t *strides, const void *data);
+tc_tensor *tc_wrap_const(tc_ints dims, const int64_t *strides, const void *data, tc_dtype dtype);
 
 /* Your own tensors: a function of yours says where one lies, tc_wrap_layout makes a tensor of it
  * that shares its memory (as tc_wrap does; NULL with an error where the layout is none of a
  * tensor).
  *
  *   static inline tc_layout layout_of(const struct matrix *m) {
- *     return tc_row_major(TC_F32, m->data, TC_DIMS(m->rows, m->cols));
+ *     return tc_row_major(TC_DIMS(m->rows, m->cols), m->data, TC_F32);
  *   }
  *   static inline tc_tensor *view(const struct matrix *m) { return tc_wrap_layout(layout_of(m)); }
  *
  * In compiled code no tensor is made: the layout is an operand (docs/programming-model.md). */
-static inline tc_layout tc_row_major(tc_dtype dtype, void *data, tc_ints dims) {
+static inline tc_layout tc_row_major(tc_ints dims, void *data, tc_dtype dtype) {
   tc_layout l = {data, dtype, dims.n, {0}, {0}, false};
   int64_t stride = (int64_t)tc_dtype_size(dtype);
   for (int i = dims.n < 0 || dims.n > TC_MAX_RANK ? 0 : dims.n; i-- > 0;) {
@@ -182,6 +215,7 @@ tc_tensor *tc_clone(const tc_tensor *x); /* contiguous copy */
 tc_dtype tc_dtype_of(const tc_tensor *x);
 int tc_rank(const tc_tensor *x);
 int64_t tc_size(const tc_tensor *x, int axis); /* -1 with an error for a bad axis */
+tc_ints tc_shape(const tc_tensor *x); /* all sizes, as dims: tc_zeros(tc_shape(x), TC_F32) */
 int64_t tc_stride(const tc_tensor *x, int axis);
 int64_t tc_numel(const tc_tensor *x);
 void *tc_data(tc_tensor *x);
@@ -241,7 +275,7 @@ void *tc_device_data(const tc_tensor *x); /* address for the device of element (
 bool tc_synchronize(void); /* waits for all devices; false with an error when a kernel failed */
 
 /* Page-locked memory of the CPU.  tc_copy_ from a GPU into it is queued as well. */
-tc_tensor *tc_empty_pinned(tc_dtype dtype, tc_ints dims);
+tc_tensor *tc_empty_pinned(tc_ints dims, tc_dtype dtype);
 tc_tensor *tc_pin(const tc_tensor *x); /* a copy of x in it */
 
 /* Queues of a GPU.  Each thread queues on its current one, at first the default stream, which all
@@ -262,20 +296,37 @@ tc_tensor *tc_full(tc_ints dims, double value, tc_dtype dtype);
 tc_tensor *tc_zeros_like(const tc_tensor *x);
 tc_tensor *tc_ones_like(const tc_tensor *x);
 tc_tensor *tc_full_like(const tc_tensor *x, double value);
-tc_tensor *tc_scalar(double value); /* rank 0, f64, weak: promotes like a C scalar */
-tc_tensor *tc_arange(int64_t n, double start, double step, tc_dtype dtype); /* [n]: start + i*step */
+/* Of rank 0; promotes like a C scalar: it does not widen tensors of its category.  tc_scalar goes by the
+ * type of its argument: tc_scalar(7) is the integer tc_scalar_int(7), tc_scalar(7.0) the floating number,
+ * beside which integers become floating.  One outside of the dtype that the op computes in is an error. */
+tc_tensor *tc_scalar(double value);      /* f64 */
+tc_tensor *tc_scalar_int(int64_t value); /* i64 */
+#ifdef __cplusplus
+extern "C++" {
+template <class T> auto tc_scalar(T value) -> decltype(value % 1, tc_scalar_int(0)) {
+  return tc_scalar_int(static_cast<int64_t>(value));
+}
+}
+#else
+#define TC_SCALAR_OF(value)                                                                   \
+  _Generic((value), float: tc_scalar((double)(value)), double: tc_scalar((double)(value)),    \
+           long double: tc_scalar((double)(value)), default: tc_scalar_int((int64_t)(value)))
+#endif
+tc_tensor *tc_arange(int64_t n, double start, double step, tc_dtype dtype); /* [n]: start + i*step; integers wrap */
 tc_tensor *tc_eye(int64_t n, int64_t m, tc_dtype dtype);                    /* [n,m] */
 /* Philox4x32-10 keyed by seed and counted by element index: stateless, equal everywhere. */
 tc_tensor *tc_rand(tc_ints dims, uint64_t seed, tc_dtype dtype);  /* uniform in [0,1) */
 tc_tensor *tc_randn(tc_ints dims, uint64_t seed, tc_dtype dtype); /* standard normal, Box-Muller */
+/* Floating numbers become integers towards zero; NaN is 0, what the dtype cannot hold is its nearest
+ * value.  Integers keep their low bits.  bool is x != 0, NaN is true. */
 tc_tensor *tc_cast(const tc_tensor *x, tc_dtype dtype);
 
 /* ---- elementwise ----------------------------------------------------------------------------- */
 
 tc_tensor *tc_neg(const tc_tensor *x);
 tc_tensor *tc_abs(const tc_tensor *x);
-tc_tensor *tc_sign(const tc_tensor *x);
-tc_tensor *tc_square(const tc_tensor *x);
+tc_tensor *tc_sign(const tc_tensor *x);   /* NaN stays (0 in PyTorch), 0 for -0 */
+tc_tensor *tc_square(const tc_tensor *x); /* bool stays bool (i64 in PyTorch) */
 tc_tensor *tc_sqrt(const tc_tensor *x);
 tc_tensor *tc_rsqrt(const tc_tensor *x);
 tc_tensor *tc_reciprocal(const tc_tensor *x);
@@ -315,7 +366,8 @@ tc_tensor *tc_add(const tc_tensor *a, const tc_tensor *b);
 tc_tensor *tc_sub(const tc_tensor *a, const tc_tensor *b);
 tc_tensor *tc_mul(const tc_tensor *a, const tc_tensor *b);
 tc_tensor *tc_div(const tc_tensor *a, const tc_tensor *b);       /* true division */
-tc_tensor *tc_floor_div(const tc_tensor *a, const tc_tensor *b); /* integers: x/0 is 0 */
+/* floor(a/b); integers: x/0 is 0.  As in NumPy and PyTorch, infinite / finite is NaN; -0 / 3 is -0. */
+tc_tensor *tc_floor_div(const tc_tensor *a, const tc_tensor *b);
 tc_tensor *tc_remainder(const tc_tensor *a, const tc_tensor *b); /* sign of b; integers: x%0 is 0 */
 tc_tensor *tc_fmod(const tc_tensor *a, const tc_tensor *b);      /* sign of a */
 tc_tensor *tc_pow(const tc_tensor *a, const tc_tensor *b); /* integers wrap; negative exponent: 0, or +-1 for base +-1 */
@@ -339,7 +391,10 @@ tc_tensor *tc_bit_xor(const tc_tensor *a, const tc_tensor *b);
 tc_tensor *tc_shl(const tc_tensor *a, const tc_tensor *b); /* integers; counts outside [0,bits) give 0 */
 tc_tensor *tc_shr(const tc_tensor *a, const tc_tensor *b); /* arithmetic; counts outside give 0 or -1 */
 
-/* With a C scalar, which takes the dtype of x (truncated for integers). */
+/* With a C scalar, which takes the dtype of x.  For integers it is truncated; one that is outside of
+ * the dtype, or NaN, is an error.  Bounds (maximum, minimum, clamp) are then the nearest value instead,
+ * comparisons are those with the number as it is (every u8 is < 300, none == 0.5), and what gives floating
+ * numbers (div, and leaky_relu, elu, lerp below) computes with it as one. */
 tc_tensor *tc_add_s(const tc_tensor *x, double s);
 tc_tensor *tc_sub_s(const tc_tensor *x, double s);
 tc_tensor *tc_rsub_s(const tc_tensor *x, double s); /* s - x */
@@ -360,12 +415,14 @@ tc_tensor *tc_ge_s(const tc_tensor *x, double s);
 tc_tensor *tc_where(const tc_tensor *condition, const tc_tensor *a, const tc_tensor *b);
 tc_tensor *tc_fma(const tc_tensor *a, const tc_tensor *b, const tc_tensor *c); /* a*b + c */
 tc_tensor *tc_clamp(const tc_tensor *x, double lo, double hi); /* min(max(x, lo), hi), NaN stays */
+tc_tensor *tc_clamp_min(const tc_tensor *x, double lo); /* one side; a NaN bound gives NaN */
+tc_tensor *tc_clamp_max(const tc_tensor *x, double hi);
 tc_tensor *tc_lerp(const tc_tensor *a, const tc_tensor *b, double weight); /* a + weight*(b-a) */
 tc_tensor *tc_masked_fill(const tc_tensor *x, const tc_tensor *mask, double value);
 
 /* ---- activations ----------------------------------------------------------------------------- */
 
-tc_tensor *tc_relu(const tc_tensor *x);
+tc_tensor *tc_relu(const tc_tensor *x); /* max(x, 0); 0 for -0 */
 tc_tensor *tc_relu6(const tc_tensor *x);
 tc_tensor *tc_leaky_relu(const tc_tensor *x, double slope);
 tc_tensor *tc_elu(const tc_tensor *x, double alpha);
@@ -413,7 +470,7 @@ tc_tensor *tc_contiguous(const tc_tensor *x); /* a view when x is contiguous alr
 
 tc_tensor *tc_concat(const tc_tensor *const *x, int n, int axis);
 tc_tensor *tc_stack(const tc_tensor *const *x, int n, int axis);
-/* n pieces of size/n each (size must divide), written to out; returns n, or -1. */
+/* n pieces of size/n each (size must divide), written to the n places of out; returns n, or -1 and NULLs. */
 int tc_split(const tc_tensor *x, int n, int axis, tc_tensor **out);
 tc_tensor *tc_pad(const tc_tensor *x, tc_ints before, tc_ints after, double value);
 tc_tensor *tc_tril(const tc_tensor *x, int64_t k); /* keeps j - i <= k of the last two axes */
@@ -437,7 +494,7 @@ tc_tensor *tc_scatter_add(const tc_tensor *x, int axis, const tc_tensor *index, 
 tc_tensor *tc_matmul(const tc_tensor *a, const tc_tensor *b);
 tc_tensor *tc_linear(const tc_tensor *x, const tc_tensor *w, const tc_tensor *bias); /* x[..,I], w[O,I], bias[O] or NULL */
 tc_tensor *tc_outer(const tc_tensor *a, const tc_tensor *b); /* [M], [N] -> [M,N] */
-tc_tensor *tc_einsum(const char *spec, const tc_tensor *const *x, int n); /* "bik,bkj->bij" */
+tc_tensor *tc_einsum(const char *spec, const tc_tensor *const *x, int n); /* "bik,bkj->bij"; "ii" is a diagonal, of equal sizes */
 
 /* ---- neural networks ------------------------------------------------------------------------- */
 
@@ -454,16 +511,96 @@ tc_tensor *tc_batch_norm(const tc_tensor *x, const tc_tensor *mean, const tc_ten
 tc_tensor *tc_cross_entropy(const tc_tensor *logits, const tc_tensor *target, tc_reduction r); /* [N,C], i64[N] */
 tc_tensor *tc_nll(const tc_tensor *log_probability, const tc_tensor *target, tc_reduction r);  /* [N,C], i64[N] */
 tc_tensor *tc_mse(const tc_tensor *a, const tc_tensor *b, tc_reduction r);
+/* An infinite logit costs 0 where it is right (target 1 of inf, 0 of -inf), else infinity. */
 tc_tensor *tc_bce_with_logits(const tc_tensor *logits, const tc_tensor *target, tc_reduction r);
 
-/* ---- in place: x must be writable; operands broadcast to x's shape and convert to its dtype -- */
+/* ---- in place: x must be writable; operands broadcast to x's shape and convert to its dtype.  The
+ * result converts to it, too, and is x, owned as before.  NULL with an error: x is as it was. ------ */
 
-tc_tensor *tc_copy_(tc_tensor *x, const tc_tensor *src); /* returns x, owned as before */
+tc_tensor *tc_copy_(tc_tensor *x, const tc_tensor *src);
+tc_tensor *tc_fill_(tc_tensor *x, double value);
+tc_tensor *tc_zero_(tc_tensor *x);
+
 tc_tensor *tc_add_(tc_tensor *x, const tc_tensor *y);
 tc_tensor *tc_sub_(tc_tensor *x, const tc_tensor *y);
 tc_tensor *tc_mul_(tc_tensor *x, const tc_tensor *y);
 tc_tensor *tc_div_(tc_tensor *x, const tc_tensor *y);
-tc_tensor *tc_fill_(tc_tensor *x, double value);
+tc_tensor *tc_floor_div_(tc_tensor *x, const tc_tensor *y);
+tc_tensor *tc_remainder_(tc_tensor *x, const tc_tensor *y);
+tc_tensor *tc_fmod_(tc_tensor *x, const tc_tensor *y);
+tc_tensor *tc_pow_(tc_tensor *x, const tc_tensor *y);
+tc_tensor *tc_maximum_(tc_tensor *x, const tc_tensor *y);
+tc_tensor *tc_minimum_(tc_tensor *x, const tc_tensor *y);
+tc_tensor *tc_atan2_(tc_tensor *x, const tc_tensor *y);
+tc_tensor *tc_hypot_(tc_tensor *x, const tc_tensor *y);
+tc_tensor *tc_copysign_(tc_tensor *x, const tc_tensor *y);
+tc_tensor *tc_bit_and_(tc_tensor *x, const tc_tensor *y);
+tc_tensor *tc_bit_or_(tc_tensor *x, const tc_tensor *y);
+tc_tensor *tc_bit_xor_(tc_tensor *x, const tc_tensor *y);
+tc_tensor *tc_shl_(tc_tensor *x, const tc_tensor *y);
+tc_tensor *tc_shr_(tc_tensor *x, const tc_tensor *y);
+
+tc_tensor *tc_add_s_(tc_tensor *x, double s);
+tc_tensor *tc_sub_s_(tc_tensor *x, double s);
+tc_tensor *tc_mul_s_(tc_tensor *x, double s);
+tc_tensor *tc_div_s_(tc_tensor *x, double s);
+tc_tensor *tc_pow_s_(tc_tensor *x, double s);
+tc_tensor *tc_remainder_s_(tc_tensor *x, double s);
+tc_tensor *tc_maximum_s_(tc_tensor *x, double s);
+tc_tensor *tc_minimum_s_(tc_tensor *x, double s);
+tc_tensor *tc_leaky_relu_(tc_tensor *x, double slope);
+tc_tensor *tc_elu_(tc_tensor *x, double alpha);
+tc_tensor *tc_rsub_s_(tc_tensor *x, double s);
+tc_tensor *tc_rdiv_s_(tc_tensor *x, double s);
+
+tc_tensor *tc_neg_(tc_tensor *x);
+tc_tensor *tc_abs_(tc_tensor *x);
+tc_tensor *tc_sign_(tc_tensor *x);
+tc_tensor *tc_square_(tc_tensor *x);
+tc_tensor *tc_sqrt_(tc_tensor *x);
+tc_tensor *tc_rsqrt_(tc_tensor *x);
+tc_tensor *tc_reciprocal_(tc_tensor *x);
+tc_tensor *tc_exp_(tc_tensor *x);
+tc_tensor *tc_exp2_(tc_tensor *x);
+tc_tensor *tc_expm1_(tc_tensor *x);
+tc_tensor *tc_log_(tc_tensor *x);
+tc_tensor *tc_log2_(tc_tensor *x);
+tc_tensor *tc_log10_(tc_tensor *x);
+tc_tensor *tc_log1p_(tc_tensor *x);
+tc_tensor *tc_sin_(tc_tensor *x);
+tc_tensor *tc_cos_(tc_tensor *x);
+tc_tensor *tc_tan_(tc_tensor *x);
+tc_tensor *tc_asin_(tc_tensor *x);
+tc_tensor *tc_acos_(tc_tensor *x);
+tc_tensor *tc_atan_(tc_tensor *x);
+tc_tensor *tc_sinh_(tc_tensor *x);
+tc_tensor *tc_cosh_(tc_tensor *x);
+tc_tensor *tc_tanh_(tc_tensor *x);
+tc_tensor *tc_asinh_(tc_tensor *x);
+tc_tensor *tc_acosh_(tc_tensor *x);
+tc_tensor *tc_atanh_(tc_tensor *x);
+tc_tensor *tc_erf_(tc_tensor *x);
+tc_tensor *tc_erfc_(tc_tensor *x);
+tc_tensor *tc_sigmoid_(tc_tensor *x);
+tc_tensor *tc_floor_(tc_tensor *x);
+tc_tensor *tc_ceil_(tc_tensor *x);
+tc_tensor *tc_round_(tc_tensor *x);
+tc_tensor *tc_trunc_(tc_tensor *x);
+tc_tensor *tc_bit_not_(tc_tensor *x);
+tc_tensor *tc_relu_(tc_tensor *x);
+tc_tensor *tc_relu6_(tc_tensor *x);
+tc_tensor *tc_silu_(tc_tensor *x);
+tc_tensor *tc_gelu_(tc_tensor *x);
+tc_tensor *tc_gelu_tanh_(tc_tensor *x);
+tc_tensor *tc_softplus_(tc_tensor *x);
+tc_tensor *tc_mish_(tc_tensor *x);
+tc_tensor *tc_hardswish_(tc_tensor *x);
+tc_tensor *tc_hardsigmoid_(tc_tensor *x);
+
+tc_tensor *tc_fma_(tc_tensor *x, const tc_tensor *b, const tc_tensor *c); /* x*b + c */
+tc_tensor *tc_clamp_(tc_tensor *x, double lo, double hi);
+tc_tensor *tc_lerp_(tc_tensor *x, const tc_tensor *b, double weight);
+tc_tensor *tc_masked_fill_(tc_tensor *x, const tc_tensor *mask, double value);
 
 /* ---- the runtime ----------------------------------------------------------------------------- */
 
@@ -512,5 +649,7 @@ const char *tc_version(void); /* of the library that runs: TC_VERSION of its bui
 
 #ifndef TC_NO_LOCATIONS
 #include <tcompile/locations.h>
+#elif !defined(__cplusplus)
+#define tc_scalar(value) TC_SCALAR_OF(value)
 #endif
 #endif

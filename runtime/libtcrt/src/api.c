@@ -13,6 +13,35 @@ typedef const tc_tensor *in;
   tc_tensor *function(in a, in b) { return tc_call(TC_API_##function, a, b); }
 #include "graph/api.def"
 
+/* ---- in place -------------------------------------------------------------------------------- */
+
+#define TC_API(function, op, arguments)
+#define TC_IN_PLACE1(function, op)                                                                 \
+  tc_tensor *function(tc_tensor *x) { return tc_call_in_place(TC_IN_PLACE_##function, x); }
+#define TC_IN_PLACE2(function, op)                                                                 \
+  tc_tensor *function(tc_tensor *x, in y) { return tc_call_in_place(TC_IN_PLACE_##function, x, y); }
+#define TC_IN_PLACE_S(function, op, arguments)                                                     \
+  tc_tensor *function(tc_tensor *x, double s) {                                                    \
+    return tc_call_in_place(TC_IN_PLACE_##function, x, s);                                         \
+  }
+#include "graph/api.def"
+
+tc_tensor *tc_fma_(tc_tensor *x, in b, in c) {
+  return tc_call_in_place(TC_IN_PLACE_tc_fma_, x, b, c);
+}
+
+tc_tensor *tc_clamp_(tc_tensor *x, double lo, double hi) {
+  return tc_call_in_place(TC_IN_PLACE_tc_clamp_, x, lo, hi);
+}
+
+tc_tensor *tc_lerp_(tc_tensor *x, in b, double weight) {
+  return tc_call_in_place(TC_IN_PLACE_tc_lerp_, x, b, weight);
+}
+
+tc_tensor *tc_masked_fill_(tc_tensor *x, in mask, double value) {
+  return tc_call_in_place(TC_IN_PLACE_tc_masked_fill_, x, mask, value);
+}
+
 /* ---- signatures that several functions share ------------------------------------------------- */
 
 #define SCALAR(function)                                                                           \
@@ -27,6 +56,8 @@ SCALAR(tc_pow_s)
 SCALAR(tc_remainder_s)
 SCALAR(tc_maximum_s)
 SCALAR(tc_minimum_s)
+SCALAR(tc_clamp_min)
+SCALAR(tc_clamp_max)
 SCALAR(tc_eq_s)
 SCALAR(tc_ne_s)
 SCALAR(tc_lt_s)

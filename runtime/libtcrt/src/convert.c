@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "graph/formulas.h"
 #include "runtime/libtcrt/src/half.h"
 
 /* X(dtype, C type, element to double, element from double) */
@@ -12,20 +13,21 @@
   X(TC_F32, float, (double), (float))                                                              \
   X(TC_F64, double, (double), (double))
 
-/* X(dtype, C type, element from int64_t); conversion to a narrower type keeps the low bits */
+/* X(dtype, C type, element from int64_t, element from double); conversion of integers to a narrower
+ * type keeps the low bits */
 #define INTS(X)                                                                                    \
-  X(TC_BOOL, uint8_t, 0 !=)                                                                        \
-  X(TC_U8, uint8_t, (uint8_t))                                                                     \
-  X(TC_I8, int8_t, (int8_t))                                                                       \
-  X(TC_I16, int16_t, (int16_t))                                                                    \
-  X(TC_I32, int32_t, (int32_t))                                                                    \
-  X(TC_I64, int64_t, (int64_t))
+  X(TC_BOOL, uint8_t, 0 !=, 0 !=)                                                                  \
+  X(TC_U8, uint8_t, (uint8_t), u8_of)                                                              \
+  X(TC_I8, int8_t, (int8_t), i8_of)                                                                \
+  X(TC_I16, int16_t, (int16_t), i16_of)                                                            \
+  X(TC_I32, int32_t, (int32_t), i32_of)                                                            \
+  X(TC_I64, int64_t, (int64_t), i64_of)
 
-int64_t tc_to_int(double v) {
-  if (v != v) return 0;
-  if (v >= 0x1p63) return INT64_MAX;
-  return v <= -0x1p63 ? INT64_MIN : (int64_t)v;
-}
+static uint8_t u8_of(double v) { return (uint8_t)tc_f_to_int(v, 0, UINT8_MAX); }
+static int8_t i8_of(double v) { return (int8_t)tc_f_to_int(v, INT8_MIN, INT8_MAX); }
+static int16_t i16_of(double v) { return (int16_t)tc_f_to_int(v, INT16_MIN, INT16_MAX); }
+static int32_t i32_of(double v) { return (int32_t)tc_f_to_int(v, INT32_MIN, INT32_MAX); }
+static int64_t i64_of(double v) { return tc_f_to_int(v, INT64_MIN, INT64_MAX); }
 
 /* Integers past 53 bits keep a sticky lowest bit, so that rounding the double again to a narrower
  * format gives what rounding the integer would. */
@@ -41,7 +43,7 @@ void tc_load_f(double *dst, tc_dtype dtype, const void *src, int64_t stride, int
   case D:                                                                                          \
     for (int64_t i = 0; i < n; i++) dst[i] = to(((const T *)src)[i * stride]);                     \
     break;
-#define INT(D, T, from)                                                                            \
+#define INT(D, T, of_int, of_double)                                                               \
   case D:                                                                                          \
     for (int64_t i = 0; i < n; i++) dst[i] = (double)((const T *)src)[i * stride];                 \
     break;
@@ -58,9 +60,9 @@ void tc_load_i(int64_t *dst, tc_dtype dtype, const void *src, int64_t stride, in
   switch (dtype) {
 #define FLOAT(D, T, to, from)                                                                      \
   case D:                                                                                          \
-    for (int64_t i = 0; i < n; i++) dst[i] = tc_to_int(to(((const T *)src)[i * stride]));          \
+    for (int64_t i = 0; i < n; i++) dst[i] = i64_of(to(((const T *)src)[i * stride]));             \
     break;
-#define INT(D, T, from)                                                                            \
+#define INT(D, T, of_int, of_double)                                                               \
   case D:                                                                                          \
     for (int64_t i = 0; i < n; i++) dst[i] = (int64_t)((const T *)src)[i * stride];                \
     break;
@@ -74,18 +76,14 @@ void tc_load_i(int64_t *dst, tc_dtype dtype, const void *src, int64_t stride, in
 }
 
 void tc_store_f(void *dst, tc_dtype dtype, int64_t stride, const double *src, int64_t n) {
-  if (dtype == TC_BOOL) {
-    for (int64_t i = 0; i < n; i++) ((uint8_t *)dst)[i * stride] = src[i] != 0;
-    return;
-  }
   switch (dtype) {
 #define FLOAT(D, T, to, from)                                                                      \
   case D:                                                                                          \
     for (int64_t i = 0; i < n; i++) ((T *)dst)[i * stride] = from(src[i]);                         \
     break;
-#define INT(D, T, from)                                                                            \
+#define INT(D, T, of_int, of_double)                                                               \
   case D:                                                                                          \
-    for (int64_t i = 0; i < n; i++) ((T *)dst)[i * stride] = from(tc_to_int(src[i]));              \
+    for (int64_t i = 0; i < n; i++) ((T *)dst)[i * stride] = of_double(src[i]);                    \
     break;
     FLOATS(FLOAT)
     INTS(INT)
@@ -98,9 +96,9 @@ void tc_store_f(void *dst, tc_dtype dtype, int64_t stride, const double *src, in
 
 void tc_store_i(void *dst, tc_dtype dtype, int64_t stride, const int64_t *src, int64_t n) {
   switch (dtype) {
-#define INT(D, T, from)                                                                            \
+#define INT(D, T, of_int, of_double)                                                               \
   case D:                                                                                          \
-    for (int64_t i = 0; i < n; i++) ((T *)dst)[i * stride] = from(src[i]);                         \
+    for (int64_t i = 0; i < n; i++) ((T *)dst)[i * stride] = of_int(src[i]);                       \
     break;
     INTS(INT)
 #undef INT
@@ -133,9 +131,9 @@ void tc_round_f(double *v, tc_dtype dtype, int64_t n) {
 
 void tc_wrap_i(int64_t *v, tc_dtype dtype, int64_t n) {
   switch (dtype) {
-#define INT(D, T, from)                                                                            \
+#define INT(D, T, of_int, of_double)                                                               \
   case D:                                                                                          \
-    for (int64_t i = 0; i < n; i++) v[i] = (int64_t)(T)(from(v[i]));                               \
+    for (int64_t i = 0; i < n; i++) v[i] = (int64_t)(T)(of_int(v[i]));                             \
     break;
     INTS(INT)
 #undef INT

@@ -7,11 +7,10 @@
 
 /* n elements from src, `stride` elements apart.  Exact, but for i64 to double, which rounds. */
 void tc_load_f(double *dst, tc_dtype dtype, const void *src, int64_t stride, int64_t n);
-/* Integers and bool; floating elements are truncated as by tc_to_int. */
+/* Integers and bool; floating elements become i64 as a cast makes them. */
 void tc_load_i(int64_t *dst, tc_dtype dtype, const void *src, int64_t stride, int64_t n);
 
-/* Rounds once to nearest even.  Into integers truncates (tc_to_int) and wraps to the width; into
- * bool stores v != 0. */
+/* Rounds once to nearest even.  Into integers and bool as a cast does (tc_dtype_truncate). */
 void tc_store_f(void *dst, tc_dtype dtype, int64_t stride, const double *src, int64_t n);
 void tc_store_i(void *dst, tc_dtype dtype, int64_t stride, const int64_t *src, int64_t n);
 
@@ -22,9 +21,6 @@ void tc_int_to_f(double *dst, tc_dtype dtype, const int64_t *src, int64_t n);
 
 /* Every v becomes what an integer dtype (or bool) would store. */
 void tc_wrap_i(int64_t *v, tc_dtype dtype, int64_t n);
-
-/* Towards zero; NaN is 0; what does not fit is the nearest int64. */
-int64_t tc_to_int(double v);
 
 /* n elements of `size` bytes, unchanged. */
 void tc_copy_elements(void *dst, int64_t dst_stride, const void *src, int64_t src_stride,

@@ -1,8 +1,10 @@
 /* Dispatch: one row of graph/api.def says what the C arguments of a public function mean, one row
  * of graph/ops.def what the op infers and computes.  Nothing here knows a particular op. */
 #include "runtime/libtcrt/src/dispatch.h"
+#include "graph/scalar.h"
 #include "runtime/libtcrt/src/device.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -22,6 +24,11 @@ typedef struct api_row {
 
 static const api_row api[TC_API_COUNT] = {
 #define TC_API(function, op, arguments) {#function, OP_##op, arguments},
+#include "graph/api.def"
+};
+
+static const api_row in_place[TC_IN_PLACE_COUNT] = {
+#define TC_IN_PLACE(function, op, arguments) {#function, OP_##op, arguments},
 #include "graph/api.def"
 };
 
@@ -99,6 +106,7 @@ typedef struct arguments {
   const tc_type *local_type_at[MAX_LOCAL];
   tc_type local_type[MAX_LOCAL];
   tc_tensor scalar[MAX_SCALARS];
+  bool like[MAX_SCALARS]; /* takes the dtype of the first tensor, or else that of the result */
   union {
     double f;
     int64_t i;
@@ -151,9 +159,7 @@ static bool place(arguments *a, const tc_tensor *x) {
 }
 
 static bool check_operand(arguments *a, const tc_tensor *x) {
-  if (x) return place(a, x);
-  tc_fail("%s: operand %d is NULL", a->name, a->nin + 1); /* keeps the error that made it NULL */
-  return false;
+  return tc_given(a->name, a->nin + 1, x) && place(a, x);
 }
 
 static bool push(arguments *a, const tc_tensor *x) {
@@ -188,35 +194,71 @@ static tc_tensor scalar_tensor(tc_dtype dtype, void *data, bool weak) {
   return t;
 }
 
-/* A C scalar as an operand of the dtype, behind the others or (first) in front of them. */
-static void push_scalar(arguments *a, tc_dtype dtype, double v, bool first) {
-  void *data = a->value[a->nscalar].bytes;
-  tc_store_f(data, dtype, 1, &v, 1);
-  a->scalar[a->nscalar] = scalar_tensor(dtype, data, true);
+/* A C scalar as an operand, behind the others or (first) in front of them. */
+static void push_scalar(arguments *a, double v, bool like, bool first) {
+  a->value[a->nscalar].f = v;
+  a->like[a->nscalar] = like;
+  a->scalar[a->nscalar] = scalar_tensor(TC_F64, a->value[a->nscalar].bytes, true);
   if (first) memmove(a->in + 1, a->in, (size_t)a->nin * sizeof *a->in);
   a->in[first ? 0 : a->nin] = &a->scalar[a->nscalar++];
   a->nin++;
 }
 
 static void push_seed(arguments *a, uint64_t v) {
+  a->like[a->nscalar] = false;
   memcpy(&a->value[a->nscalar].i, &v, sizeof v);
   a->scalar[a->nscalar] = scalar_tensor(TC_I64, &a->value[a->nscalar].i, true);
   a->in[a->nin++] = &a->scalar[a->nscalar++];
 }
 
+/* The dtype that C scalars take: that of the first tensor; where there is none, the last attribute. */
+static tc_dtype dtype_of_scalars(const arguments *a) {
+  for (int i = 0; i < a->nin; i++)
+    if (a->in[i] && (a->in[i] < a->scalar || a->in[i] >= a->scalar + MAX_SCALARS))
+      return (tc_dtype)a->in[i]->key.dtype;
+  int64_t last = tc_dim_value(a->attr[a->nattr - 1]);
+  return last >= 0 && last < TC_DTYPE_COUNT ? (tc_dtype)last : TC_F64; /* inference reports it */
+}
+
+/* Converts C scalars; the op may become another comparison. */
+static bool settle_scalars(arguments *a, tc_op *op) {
+  char why[TC_SCALAR_TEXT];
+  for (int i = 0; i < a->nscalar; i++) {
+    tc_scalar_value v;
+    if (!a->like[i]) continue;
+    if (!tc_scalar_fit(op, dtype_of_scalars(a), a->value[i].f, &v, why))
+      return tc_fail("%s: %s", a->name, why);
+    a->scalar[i].key.dtype = (uint8_t)v.dtype;
+    if (tc_is_float(v.dtype)) tc_store_f(a->value[i].bytes, v.dtype, 1, &v.f, 1);
+    else tc_store_i(a->value[i].bytes, v.dtype, 1, &v.i, 1);
+  }
+  return true;
+}
+
 /* ---- attributes ------------------------------------------------------------------------------ */
 
-/* Past what a size can be, every value means the same ("to the end"). */
-static void push_int(arguments *a, int64_t v) {
-  int64_t limit = INT64_MAX / 4;
-  a->attr[a->nattr++] = tc_dim_const(v > limit ? limit : v < -limit ? -limit : v);
+enum { LARGEST_BITS = 61 }; /* of a number that a dimension can be */
+
+static bool push_int(arguments *a, int64_t v) {
+  const int64_t limit = ((int64_t)1 << LARGEST_BITS) - 1;
+  if (v > limit || v < -limit) {
+    tc_fail("%s: %" PRId64 " is more than any size or position can be", a->name, v);
+    return false;
+  }
+  a->attr[a->nattr++] = tc_dim_const(v);
+  return true;
+}
+
+/* An end of a range: past every position all values mean the same. */
+static bool push_end(arguments *a, int64_t v) {
+  const int64_t limit = ((int64_t)1 << LARGEST_BITS) - 1;
+  return push_int(a, v > limit ? limit : v < -limit ? -limit : v);
 }
 
 static bool push_ints(arguments *a, const tc_ints *list) {
-  if (!tc_check_list(a->name, list)) return false;
-  push_int(a, list->n);
-  for (int i = 0; i < list->n; i++) push_int(a, list->v[i]);
-  return true;
+  bool taken = tc_check_list(a->name, list) && push_int(a, list->n);
+  for (int i = 0; taken && i < list->n; i++) taken = push_int(a, list->v[i]);
+  return taken;
 }
 
 /* ---- a call ---------------------------------------------------------------------------------- */
@@ -237,7 +279,7 @@ static bool take(arguments *a, char kind, marks m, va_list *ap) {
     list = va_arg(*ap, const tc_tensor *const *);
     return push_list(a, list, va_arg(*ap, int64_t));
   case 's':
-    push_scalar(a, m.like ? (tc_dtype)a->in[0]->key.dtype : TC_F64, va_arg(*ap, double), m.first);
+    push_scalar(a, va_arg(*ap, double), m.like, m.first);
     return true;
   case 'u':
     push_seed(a, va_arg(*ap, uint64_t));
@@ -246,11 +288,11 @@ static bool take(arguments *a, char kind, marks m, va_list *ap) {
     return push_ints(a, va_arg(*ap, const tc_ints *));
   case 'S':
     a->string = va_arg(*ap, const char *);
-    push_int(a, 0);
-    return true;
+    return push_int(a, 0);
+  case 'e':
+    return push_end(a, va_arg(*ap, int64_t));
   default:
-    push_int(a, va_arg(*ap, int64_t));
-    return true; /* i, b, D */
+    return push_int(a, va_arg(*ap, int64_t)); /* i, b, D */
   }
 }
 
@@ -281,22 +323,48 @@ static tc_eager_call call_of(arguments *a, tc_op op) {
                          .device = a->device};
 }
 
+/* C integers are values of the dtype that an elementwise op computes in. */
+static bool check_integers(const tc_eager_call *c) {
+  char why[TC_SCALAR_TEXT];
+  if (tc_op_get(c->op)->cls != TC_CLASS_EW) return true;
+  tc_dtype d = tc_promote_all(c->type, c->nin);
+  for (int i = 0; i < c->nin; i++)
+    if (c->type[i] && c->type[i]->weak && tc_dtype_is_int((tc_dtype)c->type[i]->dtype) &&
+        !tc_scalar_int_fits(tc_scalar_i(c->in[i]), d, why))
+      return tc_fail("%s: %s", c->name, why);
+  return true;
+}
+
 static tc_tensor *run(arguments *a, tc_op op) {
   tc_eager_call c = call_of(a, op);
+  if (!check_integers(&c)) return NULL;
   return tc_eager_run(&c, a->nattr);
 }
 
-tc_tensor *tc_call(tc_api function, ...) {
-  const api_row *row = &api[function];
+static tc_tensor *call(const char *name, const api_row *row, va_list *ap) {
   arguments a;
-  va_list ap;
-  begin(&a, row->name);
-  va_start(ap, function);
-  bool taken = take_all(&a, row->arguments, &ap);
-  va_end(ap);
+  begin(&a, name);
+  bool taken = take_all(&a, row->arguments, ap);
   if (a.nin == a.nscalar) a.device = tc_default_device(); /* creation */
-  tc_tensor *result = taken ? run(&a, row->op) : NULL;
+  tc_op op = row->op;
+  tc_tensor *result = taken && settle_scalars(&a, &op) ? run(&a, op) : NULL;
   tc_storage_unref(a.memory);
+  return result;
+}
+
+tc_tensor *tc_call(tc_api function, ...) {
+  va_list ap;
+  va_start(ap, function);
+  tc_tensor *result = call(api[function].name, &api[function], &ap);
+  va_end(ap);
+  return result;
+}
+
+tc_tensor *tc_call_as(const char *name, tc_api function, ...) {
+  va_list ap;
+  va_start(ap, function);
+  tc_tensor *result = call(name, &api[function], &ap);
+  va_end(ap);
   return result;
 }
 
@@ -308,12 +376,9 @@ static bool take_operands(arguments *a, const char *name, int nin, const tc_tens
   return true;
 }
 
-tc_tensor *tc_eager_op(const char *name, tc_op op, int nin, const tc_tensor *const *in) {
-  arguments a;
-  return take_operands(&a, name, nin, in) ? run(&a, op) : NULL;
-}
-
-bool tc_eager_into(const char *name, tc_op op, int nin, const tc_tensor *const *in, tc_tensor *x) {
+/* The op runs straight into x on the CPU where it gives x's dtype; else its result is converted. */
+bool tc_eager_update(const char *name, tc_op op, int nin, const tc_tensor *const *in,
+                     tc_tensor *x) {
   arguments a;
   char message[MESSAGE] = "";
   tc_type type, want = tc_type_of(x);
@@ -321,10 +386,26 @@ bool tc_eager_into(const char *name, tc_op op, int nin, const tc_tensor *const *
   tc_eager_call c = call_of(&a, op);
   if (!infer(&c, 0, &type, message)) return fail_infer(&c, message);
   type.weak = want.weak;
-  if (!tc_type_same(&type, &want))
-    return tc_fail("%s: the result does not have the type of operand 1", name);
   c.out = x;
-  return eager_table[op](&c);
+  if (tc_type_same(&type, &want) && x->key.device == TC_CPU) return eager_table[op](&c);
+  tc_tensor *result = run(&a, op);
+  bool done = result && tc_assign(x, result);
+  tc_free(result);
+  return done;
+}
+
+tc_tensor *tc_call_in_place(tc_in_place function, tc_tensor *x, ...) {
+  const api_row *row = &in_place[function];
+  arguments a;
+  va_list ap;
+  begin(&a, row->name);
+  if (!push(&a, x)) return NULL;
+  va_start(ap, x);
+  bool taken = take_all(&a, row->arguments + 1, &ap);
+  va_end(ap);
+  tc_op op = row->op;
+  if (!taken || !settle_scalars(&a, &op)) return NULL;
+  return tc_update(row->name, op, a.nin, a.in, x) ? x : NULL;
 }
 
 double tc_scalar_f(const tc_tensor *x) {

@@ -14,5 +14,17 @@ typedef enum tc_api {
 /* Runs the function on its arguments: tensors; tc_ints by address; ints, axes and bools as int64_t;
  * doubles; seeds as uint64_t; arrays of tensors followed by their int64_t count; strings. */
 tc_tensor *tc_call(tc_api function, ...);
+/* The same for a function that is a shorthand of it: messages name that one. */
+tc_tensor *tc_call_as(const char *name, tc_api function, ...);
+
+/* Of its functions that work in place. */
+typedef enum tc_in_place {
+#define TC_IN_PLACE(function, op, arguments) TC_IN_PLACE_##function,
+#include "graph/api.def"
+  TC_IN_PLACE_COUNT
+} tc_in_place;
+
+/* The same for these; x, the first argument, or NULL. */
+tc_tensor *tc_call_in_place(tc_in_place function, tc_tensor *x, ...);
 
 #endif

@@ -38,7 +38,7 @@ static void delete_versioned(DLManagedTensorVersioned *m) { drop(m->manager_ctx)
 /* Without `managed`, which the caller fills from *out. */
 static exported *export_tensor(const tc_tensor *x, DLTensor *out) {
   exported *e = calloc(1, sizeof *e);
-  if (!e) return tc_fail("tc_to_dlpack: out of memory");
+  if (!e) return tc_fail_as(TC_ERROR_MEMORY, "tc_to_dlpack: out of memory");
   e->storage = tc_storage_ref(x->storage);
   for (int i = 0; i < x->key.rank; i++) {
     e->shape[i] = x->dim[i];
@@ -56,7 +56,7 @@ static exported *export_tensor(const tc_tensor *x, DLTensor *out) {
 
 DLManagedTensor *tc_to_dlpack(const tc_tensor *x) {
   DLTensor t;
-  if (!x) return NULL;
+  if (!tc_given("tc_to_dlpack", 1, x)) return NULL;
   if (x->key.flags & TC_FLAG_READONLY)
     return tc_fail(
         "tc_to_dlpack: %s is read-only, which DLPack 0.x cannot say; export a tc_clone, or "
@@ -70,7 +70,7 @@ DLManagedTensor *tc_to_dlpack(const tc_tensor *x) {
 
 DLManagedTensorVersioned *tc_to_dlpack_versioned(const tc_tensor *x) {
   DLTensor t;
-  exported *e = x ? export_tensor(x, &t) : NULL;
+  exported *e = tc_given("tc_to_dlpack_versioned", 1, x) ? export_tensor(x, &t) : NULL;
   if (!e) return NULL;
   uint64_t flags = x->key.flags & TC_FLAG_READONLY ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
   e->managed.versioned = (DLManagedTensorVersioned){
@@ -104,7 +104,8 @@ static tc_tensor *import_tensor(const DLTensor *d, void (*release)(void *), void
                    (int)d->device.device_type);
   int count = gpu ? tc_device_count(TC_CUDA) : 0;
   if (gpu && (d->device.device_id < 0 || d->device.device_id >= count))
-    return tc_fail("tc_from_dlpack: there is no cuda:%d", (int)d->device.device_id);
+    return tc_fail_as(TC_ERROR_DEVICE, "tc_from_dlpack: there is no cuda:%d",
+                      (int)d->device.device_id);
   int dtype = find_dtype(d->dtype);
   if (dtype < 0)
     return tc_fail("tc_from_dlpack: no dtype for code %d of %d bits and %d lanes", d->dtype.code,
@@ -116,7 +117,7 @@ static tc_tensor *import_tensor(const DLTensor *d, void (*release)(void *), void
   tc_ints dims = {d->ndim, {0}};
   for (int i = 0; i < d->ndim; i++) dims.v[i] = d->shape[i];
   char *data = d->data ? (char *)d->data + d->byte_offset : NULL;
-  tc_tensor *t = tc_wrap((tc_dtype)dtype, dims, d->strides, data, release, context);
+  tc_tensor *t = tc_wrap(dims, d->strides, data, (tc_dtype)dtype, release, context);
   if (t && gpu) {
     t->key.device = TC_CUDA;
     t->device_index = d->device.device_id;

@@ -27,19 +27,21 @@ typedef bool tc_eager_fn(tc_eager_call *c);
 
 /* Infers the result, allocates it, runs the op's function. NULL with an error. */
 tc_tensor *tc_eager_run(tc_eager_call *c, int nattr);
-/* An elementwise op without attributes in the name of another function: to a new tensor, or into x,
- * which must have the result's shape and dtype. */
-tc_tensor *tc_eager_op(const char *name, tc_op op, int nin, const tc_tensor *const *in);
-bool tc_eager_into(const char *name, tc_op op, int nin, const tc_tensor *const *in, tc_tensor *x);
+/* An elementwise op without attributes in the name of another function: into x, converted to its dtype;
+ * operands that overlap x's memory are x. */
+bool tc_eager_update(const char *name, tc_op op, int nin, const tc_tensor *const *in, tc_tensor *x);
+/* The same for any operands that broadcast to x; masks keep their dtype, others are converted to that of
+ * x first. */
+bool tc_update(const char *name, tc_op op, int nin, const tc_tensor *const *in, tc_tensor *x);
 /* Type of an operand, as inference wants it. */
 tc_type tc_type_of(const tc_tensor *x);
 
 static inline int64_t tc_arg(const tc_eager_call *c, int k) { return tc_dim_value(c->attr[k]); }
 
-/* Axis from an attribute, checked by inference already. */
+/* Axis from an attribute, checked by inference already.  A scalar is as a row of one. */
 static inline int tc_arg_axis(const tc_eager_call *c, int k, int rank) {
   int axis = (int)tc_arg(c, k);
-  return axis < 0 ? axis + rank : axis;
+  return axis < 0 ? axis + (rank ? rank : 1) : axis;
 }
 
 /* A scalar operand's value. */

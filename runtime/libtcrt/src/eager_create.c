@@ -6,6 +6,17 @@ bool tc_eager_full(tc_eager_call *c) {
   return tc_assign(c->out, c->in[0]);
 }
 
+/* n numbers; integers wrap, as where the arithmetic is theirs. */
+static void write_wrapped(const tc_seq *y, int64_t start, int64_t n, const double *v) {
+  int64_t whole[TC_BLOCK];
+  if (tc_is_float(y->dtype) || y->dtype == TC_BOOL) {
+    tc_seq_write_f(y, start, n, v);
+    return;
+  }
+  tc_store_f(whole, TC_I64, 1, v, n);
+  tc_seq_write_i(y, start, n, whole);
+}
+
 /* start + i*step in double, then converted. */
 bool tc_eager_arange(tc_eager_call *c) {
   double first = tc_scalar_f(c->in[0]), step = tc_scalar_f(c->in[1]);
@@ -19,7 +30,7 @@ bool tc_eager_arange(tc_eager_call *c) {
       double moved = (double)(start + i) * step; /* a statement of its own: rounds before the sum */
       v[i] = first + moved;
     }
-    tc_seq_write_f(&y, start, n, v);
+    write_wrapped(&y, start, n, v);
   }
   return true;
 }

@@ -7,8 +7,8 @@
 #include "runtime/libtcrt/src/eager.h"
 
 static bool fail_index(const tc_eager_call *c, int64_t index, int64_t size) {
-  tc_fail("%s: index %" PRId64 " is out of range for an axis of size %" PRId64, c->name, index,
-          size);
+  tc_fail_as(TC_ERROR_INDEX, "%s: index %" PRId64 " is out of range for an axis of size %" PRId64,
+             c->name, index, size);
   return false;
 }
 

@@ -55,8 +55,8 @@ bool tc_eager_nll(tc_eager_call *c) {
     int64_t t;
     tc_seq_read_i(&target, o, 1, &t);
     if (t >= 0 && t < rows.inner) continue;
-    tc_fail("%s: target %" PRId64 " is out of range for %" PRId64 " classes", c->name, t,
-            rows.inner);
+    tc_fail_as(TC_ERROR_INDEX, "%s: target %" PRId64 " is out of range for %" PRId64 " classes",
+               c->name, t, rows.inner);
     return false;
   }
   tc_storage *memory = tc_storage_new((size_t)rows.outer * sizeof(double));
@@ -69,10 +69,8 @@ bool tc_eager_nll(tc_eager_call *c) {
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-/* mse: (a-b)^2;  bce: max(x,0) - x t + log(1 + exp(-|x|)) */
 static double pair_loss(tc_op op, double a, double b) {
-  if (op == OP_MSE) return (a - b) * (a - b);
-  return tc_f_max(a, 0) - a * b + log1p(exp(-fabs(a)));
+  return op == OP_MSE ? (a - b) * (a - b) : tc_f_bce_logits(a, b);
 }
 
 static void pair_losses(const tc_eager_call *c, const tc_seq in[2], int64_t total, double *loss) {

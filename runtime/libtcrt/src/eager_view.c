@@ -110,16 +110,16 @@ bool tc_eager_view(tc_eager_call *c) {
   return true;
 }
 
-tc_tensor *tcrt_view_or_copy(tc_tensor *x, tc_tensor *copy, bool contiguous) {
+tc_tensor *tcrt_view_or_copy(const tc_tensor *x, tc_tensor *copy, bool contiguous) {
   tc_tensor probe = *copy, *view = NULL;
   const bool row_major = x && x->key.flags & TC_FLAG_CONTIGUOUS;
   const bool shares = row_major || (x && !contiguous && reshape_strides(x, &probe));
+  if (x && !shares) return copy;
   tc_ints dims = {.n = copy->key.rank};
   for (int i = 0; i < dims.n; i++) dims.v[i] = copy->dim[i];
-  if (shares) view = tc_reshape(x, dims);
-  if (shares || !x) tc_free(copy);
-  tc_free(x);
-  return shares || !x ? view : copy;
+  if (x) view = tc_reshape(x, dims);
+  tc_free(copy);
+  return view;
 }
 
 bool tc_eager_contiguous(tc_eager_call *c) {

@@ -6,10 +6,7 @@
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-static bool given(const char *function, const tc_tensor *x) {
-  if (!x) tc_fail("%s: operand 1 is NULL", function);
-  return x != NULL;
-}
+static bool given(const char *function, const tc_tensor *x) { return tc_given(function, 1, x); }
 
 tc_dtype tc_dtype_of(const tc_tensor *x) {
   return given("tc_dtype_of", x) ? (tc_dtype)x->key.dtype : TC_DTYPE_COUNT;
@@ -20,6 +17,13 @@ int tc_rank(const tc_tensor *x) { return given("tc_rank", x) ? x->key.rank : -1;
 int64_t tc_size(const tc_tensor *x, int axis) {
   int at = given("tc_size", x) ? tc_check_axis("tc_size", x, axis) : -1;
   return at < 0 ? -1 : x->dim[at];
+}
+
+/* Of NULL no list that an op takes: the op's own complaint comes second and is dropped. */
+tc_ints tc_shape(const tc_tensor *x) {
+  tc_ints dims = {given("tc_shape", x) ? x->key.rank : -1, {0}};
+  for (int i = 0; i < dims.n; i++) dims.v[i] = x->dim[i];
+  return dims;
 }
 
 int64_t tc_stride(const tc_tensor *x, int axis) {
@@ -59,7 +63,9 @@ void *tc_device_data(const tc_tensor *x) {
   return x->data;
 }
 
-bool tc_is_contiguous(const tc_tensor *x) { return x && (x->key.flags & TC_FLAG_CONTIGUOUS); }
+bool tc_is_contiguous(const tc_tensor *x) {
+  return x && given("tc_is_contiguous", x) && (x->key.flags & TC_FLAG_CONTIGUOUS);
+}
 
 size_t tc_dtype_size(tc_dtype dtype) {
   return (unsigned)dtype < TC_DTYPE_COUNT ? tc_dtype_bytes(dtype) : 0;
@@ -127,7 +133,7 @@ double tc_at(const tc_tensor *x, tc_ints index) {
 
 /* Of one shape?  Else an error. */
 static bool pair(const char *function, const tc_tensor *a, const tc_tensor *b) {
-  if (!a || !b) return given(function, a) && given(function, b);
+  if (!tc_given(function, 1, a) || !tc_given(function, 2, b)) return false;
   bool same = a->key.rank == b->key.rank;
   for (int i = 0; i < a->key.rank && same; i++) same = a->dim[i] == b->dim[i];
   if (!same) {

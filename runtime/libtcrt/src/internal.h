@@ -9,8 +9,10 @@
  * library is loaded late (eight bytes each are in reserve). */
 #define TC_FAST_TLS _Thread_local __attribute__((tls_model("initial-exec")))
 
-/* Records an error of this thread, unless one is recorded already, with the C location of tc_here.
- * Always NULL, so that an op ends with `return tc_fail(...)`. */
-void *tc_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Records an error of this thread, with the C location of tc_here; the message of one that is recorded
+ * already stays.  Always NULL, so that an op ends with `return tc_fail(...)`.  tc_fail: an argument that
+ * the function does not take. */
+void *tc_fail_as(tc_error_kind kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define tc_fail(...) tc_fail_as(TC_ERROR_ARGUMENT, __VA_ARGS__)
 
 #endif

@@ -44,6 +44,6 @@ tc_tensor *tc_wrap_layout(tc_layout layout) {
   if (fault) return tc_fail("tc_wrap_layout: %s", fault);
   tc_ints dims = {.n = layout.rank};
   for (int i = 0; i < layout.rank; i++) dims.v[i] = header.dim[i];
-  return layout.readonly ? tc_wrap_const(layout.dtype, dims, header.stride, layout.data)
-                         : tc_wrap(layout.dtype, dims, header.stride, layout.data, NULL, NULL);
+  return layout.readonly ? tc_wrap_const(dims, header.stride, layout.data, layout.dtype)
+                         : tc_wrap(dims, header.stride, layout.data, layout.dtype, NULL, NULL);
 }

@@ -42,7 +42,7 @@ typedef struct {
 } header;
 
 static bool fail(const reader *r, const char *what) {
-  tc_fail("tc_load_npy: %s: the header %s", r->path, what);
+  tc_fail_as(TC_ERROR_FILE, "tc_load_npy: %s: the header %s", r->path, what);
   return false;
 }
 
@@ -81,7 +81,8 @@ static bool read_descr(reader *r, header *h) {
       h->dtype = (tc_dtype)i;
       return true;
     }
-  tc_fail(
+  tc_fail_as(
+      TC_ERROR_FILE,
       "tc_load_npy: %s: element type '%.31s' is not one of |b1 |u1 |i1 <i2 <i4 <i8 <f2 <f4 <f8%s",
       r->path, text, text[0] == '>' ? " (big endian)" : "");
   return false;
@@ -160,8 +161,8 @@ static bool read_header(reader *r, header *h) {
 /* Reads exactly n bytes. */
 static bool read_bytes(FILE *f, const char *path, void *out, size_t n, const char *what) {
   if (fread(out, 1, n, f) == n) return true;
-  if (ferror(f)) tc_fail("tc_load_npy: %s: %s", path, strerror(errno));
-  else tc_fail("tc_load_npy: %s: the file ends within the %s", path, what);
+  if (ferror(f)) tc_fail_as(TC_ERROR_FILE, "tc_load_npy: %s: %s", path, strerror(errno));
+  else tc_fail_as(TC_ERROR_FILE, "tc_load_npy: %s: the file ends within the %s", path, what);
   return false;
 }
 
@@ -170,23 +171,24 @@ static bool read_front(FILE *f, const char *path, header *h, int64_t *size) {
   uint8_t front[8], length[4];
   if (!read_bytes(f, path, front, 8, "magic number")) return false;
   if (memcmp(front, magic, MAGIC)) {
-    tc_fail("tc_load_npy: %s: not a .npy file (bad magic number)", path);
+    tc_fail_as(TC_ERROR_FILE, "tc_load_npy: %s: not a .npy file (bad magic number)", path);
     return false;
   }
   if (front[6] < 1 || front[6] > 3 || front[7] != 0) {
-    tc_fail("tc_load_npy: %s: format version %d.%d is not 1.0, 2.0 or 3.0", path, front[6],
-            front[7]);
+    tc_fail_as(TC_ERROR_FILE, "tc_load_npy: %s: format version %d.%d is not 1.0, 2.0 or 3.0", path,
+               front[6], front[7]);
     return false;
   }
   size_t wide = front[6] == 1 ? 2 : 4, n = 0;
   if (!read_bytes(f, path, length, wide, "header length")) return false;
   for (size_t i = 0; i < wide; i++) n |= (size_t)length[i] << 8 * i;
   if (n > LONGEST_HEADER) {
-    tc_fail("tc_load_npy: %s: a header of %zu bytes; at most %d", path, n, LONGEST_HEADER);
+    tc_fail_as(TC_ERROR_FILE, "tc_load_npy: %s: a header of %zu bytes; at most %d", path, n,
+               LONGEST_HEADER);
     return false;
   }
   char *text = malloc(n + 1);
-  if (!text) return tc_fail("tc_load_npy: %s: out of memory", path) != NULL;
+  if (!text) return tc_fail_as(TC_ERROR_MEMORY, "tc_load_npy: %s: out of memory", path) != NULL;
   reader r = {path, text, text + n};
   bool ok = read_bytes(f, path, text, n, "header") && read_header(&r, h);
   free(text);
@@ -199,17 +201,19 @@ static bool check_size(FILE *f, const char *path, const header *h, int64_t front
   struct stat st;
   int64_t n = tc_count(h->dims.n, h->dims.v, tc_dtype_size(h->dtype));
   if (n < 0) {
-    tc_fail("tc_load_npy: %s: the product of the sizes in 'shape' is past memory", path);
+    tc_fail_as(TC_ERROR_FILE, "tc_load_npy: %s: the product of the sizes in 'shape' is past memory",
+               path);
     return false;
   }
   if (fstat(fileno(f), &st) != 0 || !S_ISREG(st.st_mode)) {
-    tc_fail("tc_load_npy: %s: not a regular file", path);
+    tc_fail_as(TC_ERROR_FILE, "tc_load_npy: %s: not a regular file", path);
     return false;
   }
   int64_t want = n * (int64_t)tc_dtype_size(h->dtype), have = (int64_t)st.st_size - front;
   if (have == want) return true;
-  tc_fail("tc_load_npy: %s: %" PRId64 " bytes of elements where shape and type need %" PRId64, path,
-          have, want);
+  tc_fail_as(TC_ERROR_FILE,
+             "tc_load_npy: %s: %" PRId64 " bytes of elements where shape and type need %" PRId64,
+             path, have, want);
   return false;
 }
 
@@ -229,7 +233,7 @@ static tc_tensor *read_tensor(FILE *f, const char *path) {
   size_t bytes = (size_t)tc_elements(t) * tc_dtype_size(h.dtype);
   bool ok = bytes == 0 || read_bytes(f, path, t->data, bytes, "elements");
   if (ok && h.dtype == TC_BOOL && !bools_valid(t)) {
-    tc_fail("tc_load_npy: %s: a bool that is neither 0 nor 1", path);
+    tc_fail_as(TC_ERROR_FILE, "tc_load_npy: %s: a bool that is neither 0 nor 1", path);
     ok = false;
   }
   if (ok) return t;
@@ -240,7 +244,7 @@ static tc_tensor *read_tensor(FILE *f, const char *path) {
 tc_tensor *tc_load_npy(const char *path) {
   if (!path) return tc_fail("tc_load_npy: path is NULL");
   FILE *f = fopen(path, "rb");
-  if (!f) return tc_fail("tc_load_npy: %s: %s", path, strerror(errno));
+  if (!f) return tc_fail_as(TC_ERROR_FILE, "tc_load_npy: %s: %s", path, strerror(errno));
   tc_tensor *t = read_tensor(f, path);
   fclose(f);
   return t;
@@ -284,19 +288,19 @@ static bool save(const char *path, const tc_tensor *x) {
   if (!descr_of[x->key.dtype])
     return tc_fail("tc_save_npy: .npy has no %s; cast to f32", tc_dtype_name(x->key.dtype)) != NULL;
   FILE *f = fopen(path, "wb");
-  if (!f) return tc_fail("tc_save_npy: %s: %s", path, strerror(errno)) != NULL;
+  if (!f) return tc_fail_as(TC_ERROR_FILE, "tc_save_npy: %s: %s", path, strerror(errno)) != NULL;
   char front[512];
   size_t n = format_front(front, x);
   bool ok = fwrite(front, 1, n, f) == n && write_elements(f, x);
   int error = errno;
   if (fclose(f) != 0 && ok) ok = false, error = errno;
-  if (!ok) tc_fail("tc_save_npy: %s: %s", path, strerror(error));
+  if (!ok) tc_fail_as(TC_ERROR_FILE, "tc_save_npy: %s: %s", path, strerror(error));
   return ok;
 }
 
 bool tc_save_npy(const char *path, const tc_tensor *x) {
   tc_tensor *copy;
-  if (!x || !(x = tc_on_host("tc_save_npy", x, &copy))) return false;
+  if (!tc_given("tc_save_npy", 1, x) || !(x = tc_on_host("tc_save_npy", x, &copy))) return false;
   bool ok = save(path, x);
   tc_free(copy);
   return ok;

@@ -20,6 +20,7 @@ static int format_element(char out[32], const tc_tensor *x, const char *at) {
   double f;
   if (tc_is_float(d)) {
     tc_load_f(&f, d, at, 1, 1);
+    if (f != f) return snprintf(out, 32, "nan"); /* its sign means nothing */
     return snprintf(out, 32, d == TC_F64 ? "%.8g" : "%.6g", f);
   }
   tc_load_i(&i, d, at, 1, 1);
@@ -65,7 +66,7 @@ static void visit(printer *p, int axis, const char *at) {
 }
 
 void tc_print(const tc_tensor *x) {
-  if (!x) {
+  if (!x || !tc_given("tc_print", 1, x)) {
     const char *error = tc_error();
     printf("NULL%s%s\n", error ? ": " : "", error ? error : "");
     return;

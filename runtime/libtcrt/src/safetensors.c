@@ -194,7 +194,8 @@ static bool check_names(const char *path, tc_safetensors *s) {
   sort(s, by_name);
   for (int i = 1; i < s->count; i++)
     if (!by_name(&s->entry[i - 1], &s->entry[i])) {
-      tc_fail("tc_safetensors_open: %s: the name '%.80s' twice", path, s->entry[i].name);
+      tc_fail_as(TC_ERROR_FILE, "tc_safetensors_open: %s: the name '%.80s' twice", path,
+                 s->entry[i].name);
       return false;
     }
   return true;
@@ -211,34 +212,39 @@ static bool check_cover(const char *path, tc_safetensors *s, int64_t bytes) {
                        : e->end > bytes ? "reaches past the end of the file"
                                         : NULL;
     if (what) {
-      tc_fail("tc_safetensors_open: %s: '%.80s', bytes %" PRId64 " to %" PRId64 ", %s", path,
-              e->name, e->begin, e->end, what);
+      tc_fail_as(TC_ERROR_FILE,
+                 "tc_safetensors_open: %s: '%.80s', bytes %" PRId64 " to %" PRId64 ", %s", path,
+                 e->name, e->begin, e->end, what);
       return false;
     }
     at = e->end;
   }
   if (at == bytes) return true;
-  tc_fail("tc_safetensors_open: %s: %" PRId64 " bytes after the last tensor", path, bytes - at);
+  tc_fail_as(TC_ERROR_FILE, "tc_safetensors_open: %s: %" PRId64 " bytes after the last tensor",
+             path, bytes - at);
   return false;
 }
 
 static bool parse(const char *path, tc_safetensors *s) {
   uint64_t n = 0;
   if (s->size < 8) {
-    tc_fail("tc_safetensors_open: %s: the file ends within the header length", path);
+    tc_fail_as(TC_ERROR_FILE, "tc_safetensors_open: %s: the file ends within the header length",
+               path);
     return false;
   }
   for (int i = 0; i < 8; i++) n |= (uint64_t)s->map[i] << 8 * i;
   if (n > LONGEST_HEADER || n > s->size - 8) {
-    tc_fail("tc_safetensors_open: %s: a header of %" PRIu64 " bytes in a file of %zu (at most %d)",
-            path, n, s->size, LONGEST_HEADER);
+    tc_fail_as(TC_ERROR_FILE,
+               "tc_safetensors_open: %s: a header of %" PRIu64
+               " bytes in a file of %zu (at most %d)",
+               path, n, s->size, LONGEST_HEADER);
     return false;
   }
   tc_json j = {(const char *)s->map + 8, 0, (size_t)n, NULL};
   if (!read_header(&j, s)) {
     const char *name = s->count ? s->entry[s->count - 1].name : "";
-    tc_fail("tc_safetensors_open: %s: header byte %zu%s%.80s%s: %s", path, j.at,
-            s->count ? ", at or after '" : "", name, s->count ? "'" : "", j.error);
+    tc_fail_as(TC_ERROR_FILE, "tc_safetensors_open: %s: header byte %zu%s%.80s%s: %s", path, j.at,
+               s->count ? ", at or after '" : "", name, s->count ? "'" : "", j.error);
     return false;
   }
   s->elements = s->map + 8 + n;
@@ -250,16 +256,16 @@ static bool parse(const char *path, tc_safetensors *s) {
 static bool map_file(const char *path, int fd, tc_safetensors *s) {
   struct stat st;
   if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-    tc_fail("tc_safetensors_open: %s: not a regular file", path);
+    tc_fail_as(TC_ERROR_FILE, "tc_safetensors_open: %s: not a regular file", path);
     return false;
   }
   if (st.st_size == 0) {
-    tc_fail("tc_safetensors_open: %s: the file is empty", path);
+    tc_fail_as(TC_ERROR_FILE, "tc_safetensors_open: %s: the file is empty", path);
     return false;
   }
   void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
   if (map == MAP_FAILED) {
-    tc_fail("tc_safetensors_open: %s: %s", path, strerror(errno));
+    tc_fail_as(TC_ERROR_FILE, "tc_safetensors_open: %s: %s", path, strerror(errno));
     return false;
   }
   s->map = map;
@@ -270,10 +276,11 @@ static bool map_file(const char *path, int fd, tc_safetensors *s) {
 tc_safetensors *tc_safetensors_open(const char *path) {
   if (!path) return tc_fail("tc_safetensors_open: path is NULL");
   int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return tc_fail("tc_safetensors_open: %s: %s", path, strerror(errno));
+  if (fd < 0)
+    return tc_fail_as(TC_ERROR_FILE, "tc_safetensors_open: %s: %s", path, strerror(errno));
   tc_safetensors *s = calloc(1, sizeof *s);
   bool ok = false;
-  if (!s) tc_fail("tc_safetensors_open: %s: out of memory", path);
+  if (!s) tc_fail_as(TC_ERROR_MEMORY, "tc_safetensors_open: %s: out of memory", path);
   else {
     s->refs = 1;
     ok = map_file(path, fd, s) && parse(path, s);
@@ -304,7 +311,7 @@ static const entry *find(const tc_safetensors *s, const char *name) {
 static tc_tensor *view(tc_safetensors *s, const entry *e) {
   void *data = (void *)(uintptr_t)(s->elements + e->begin);
   atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
-  tc_tensor *t = tc_wrap((tc_dtype)e->type->dtype, e->dims, NULL, data, unref, s);
+  tc_tensor *t = tc_wrap(e->dims, NULL, data, (tc_dtype)e->type->dtype, unref, s);
   if (!t) {
     unref(s);
     return NULL;
@@ -325,12 +332,13 @@ tc_tensor *tc_safetensors_get(const tc_safetensors *file, const char *name) {
   const entry *e = find(file, name);
   if (!e) return tc_fail("tc_safetensors_get: no tensor '%.80s' among %d", name, file->count);
   if (e->type->dtype < 0)
-    return tc_fail("tc_safetensors_get: '%.80s' is %s, which tensors cannot have", name,
-                   e->type->name);
+    return tc_fail_as(TC_ERROR_FILE, "tc_safetensors_get: '%.80s' is %s, which tensors cannot have",
+                      name, e->type->name);
   const unsigned char *data = file->elements + e->begin;
   if (e->type->dtype == TC_BOOL && !bools_valid(data, e->end - e->begin))
-    return tc_fail("tc_safetensors_get: '%.80s' has a bool that is neither 0 nor 1", name);
+    return tc_fail_as(TC_ERROR_FILE,
+                      "tc_safetensors_get: '%.80s' has a bool that is neither 0 nor 1", name);
   if ((uintptr_t)data % (uintptr_t)e->type->bytes)
-    return tc_from((tc_dtype)e->type->dtype, e->dims, data);
+    return tc_from(e->dims, data, (tc_dtype)e->type->dtype);
   return view((tc_safetensors *)(uintptr_t)file, e); /* only the reference count changes */
 }

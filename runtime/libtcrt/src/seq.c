@@ -4,6 +4,7 @@
  * the current element and moves over the last axis in runs. */
 #include "runtime/libtcrt/src/device.h"
 
+#include <fenv.h>
 #include <math.h>
 #include <string.h>
 
@@ -242,12 +243,21 @@ static bool pack_tiled(const tc_tensor *x, char *dst) {
   return true;
 }
 
-void tcrt_pack(const struct tc_tensor *x, void *dst) {
+static void pack(const tc_tensor *x, void *dst) {
   if (tc_elements(x) == 0 || pack_tiled(x, dst)) return;
   tc_tensor to = tc_alias(x);
   to.data = dst;
   tc_set_row_major(&to);
   tc_assign(&to, x);
+}
+
+/* Compiled functions keep the flags of their callers, which OpenMP runtimes clear at the end of a team
+ * of one thread. */
+void tcrt_pack(const struct tc_tensor *x, void *dst) {
+  fexcept_t flags;
+  fegetexceptflag(&flags, FE_ALL_EXCEPT);
+  pack(x, dst);
+  fesetexceptflag(&flags, FE_ALL_EXCEPT);
 }
 
 bool tc_pack(const tc_tensor *x, void *dst) {

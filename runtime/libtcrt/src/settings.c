@@ -1,4 +1,4 @@
-/* settings.c - reads TC_ISA, TC_LOGS and TC_FALLBACK before any generated code registers. */
+/* settings.c - reads TC_ISA, TC_LOGS, TC_FALLBACK and TC_ERRORS before any generated code registers. */
 #include "internal.h"
 #include "settings.h"
 
@@ -9,10 +9,14 @@
 int tcrt_isa = TC_ISA_V2;
 int tcrt_enabled = 1;
 int tcrt_log_kernels = 0;
-tc_settings tc_settings_now = {0, TC_FALLBACK_DEFAULT};
+tc_settings tc_settings_now = {0, TC_FALLBACK_NOTICE, TC_ERRORS_KEEP};
 
-static const char *const log_name[] = {"guards", "fallback", "kernels"};
-static const char *const fallback_name[] = {"default", "warn", "mandatory", "disabled"};
+static const char *const log_name[] = {"guards", "fallback", "kernels", "all"};
+static const unsigned log_bits[] = {TC_LOG_GUARDS, TC_LOG_FALLBACK, TC_LOG_KERNELS,
+                                    TC_LOG_GUARDS | TC_LOG_FALLBACK | TC_LOG_KERNELS};
+static const char *const fallback_name[] = {"notice", "default", "warn", "mandatory", "disabled"};
+enum { FALLBACKS = sizeof fallback_name / sizeof *fallback_name };
+static const char *const errors_name[] = {"keep", "print", "abort"};
 
 /* Index of the word among n names, or -1. */
 static int find_word(const char *word, size_t len, const char *const *name, int n) {
@@ -25,31 +29,42 @@ unsigned tc_parse_logs(const char *text) {
   unsigned logs = 0;
   for (const char *p = text ? text : ""; *p;) {
     size_t len = strcspn(p, ", ");
-    int i = find_word(p, len, log_name, 3);
-    if (i >= 0) logs |= 1u << i;
+    int i = find_word(p, len, log_name, 4);
+    if (i >= 0) logs |= log_bits[i];
     else if (len)
-      fprintf(stderr,
-              "tcompile: TC_LOGS=%.*s is not known; it can list guards, fallback, kernels\n",
-              (int)len, p);
+      fprintf(
+          stderr,
+          "tcompile: TC_LOGS=%.*s is not known; it can list guards, fallback, kernels, or be all\n",
+          (int)len, p);
     p += len + (p[len] != 0);
   }
   return logs;
 }
 
 tc_fallback tc_parse_fallback(const char *text) {
-  if (!text || !*text) return TC_FALLBACK_DEFAULT;
-  int i = find_word(text, strlen(text), fallback_name, 4);
+  if (!text || !*text) return TC_FALLBACK_NOTICE;
+  int i = find_word(text, strlen(text), fallback_name, FALLBACKS);
   if (i >= 0) return (tc_fallback)i;
   fprintf(stderr,
-          "tcompile: TC_FALLBACK=%s is not known; it can be default, warn, mandatory or disabled\n",
+          "tcompile: TC_FALLBACK=%s is not known; it can be notice, default, warn, mandatory or "
+          "disabled\n",
           text);
-  return TC_FALLBACK_DEFAULT;
+  return TC_FALLBACK_NOTICE;
+}
+
+tc_errors tc_parse_errors(const char *text) {
+  if (!text || !*text) return TC_ERRORS_KEEP;
+  int i = find_word(text, strlen(text), errors_name, 3);
+  if (i >= 0) return (tc_errors)i;
+  fprintf(stderr, "tcompile: TC_ERRORS=%s is not known; it can be keep, print or abort\n", text);
+  return TC_ERRORS_KEEP;
 }
 
 /* Before the constructors of generated code, also when libtcrt is linked statically. */
 __attribute__((constructor(101))) static void load_settings(void) {
   tc_settings_now.logs = tc_parse_logs(getenv("TC_LOGS"));
   tc_settings_now.fallback = tc_parse_fallback(getenv("TC_FALLBACK"));
+  tc_settings_now.errors = tc_parse_errors(getenv("TC_ERRORS"));
   tcrt_log_kernels = (tc_settings_now.logs & TC_LOG_KERNELS) != 0;
   int isa = tc_detect_isa(getenv("TC_ISA"));
   tcrt_isa = isa < 0 ? TC_ISA_V2 : isa;

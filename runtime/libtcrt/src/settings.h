@@ -7,15 +7,23 @@
 enum { TC_LOG_GUARDS = 1, TC_LOG_FALLBACK = 2, TC_LOG_KERNELS = 4 };
 
 typedef enum {
+  TC_FALLBACK_NOTICE, /* one line on a function that falls back 3 times in a row; where nothing is set */
   TC_FALLBACK_DEFAULT,   /* a miss runs the body, silently */
   TC_FALLBACK_WARN,      /* one line per function and reason */
   TC_FALLBACK_MANDATORY, /* compiled code never runs */
   TC_FALLBACK_DISABLED   /* a miss sets tc_error and says so on stderr; the body still runs */
 } tc_fallback;
 
+typedef enum {
+  TC_ERRORS_KEEP,  /* an error is a value */
+  TC_ERRORS_PRINT, /* and a line on stderr */
+  TC_ERRORS_ABORT  /* and the end of the program */
+} tc_errors;
+
 typedef struct tc_settings {
   unsigned logs; /* TC_LOG_* */
   tc_fallback fallback;
+  tc_errors errors;
 } tc_settings;
 
 extern tc_settings tc_settings_now;
@@ -27,6 +35,7 @@ tc_fallback tc_fallback_now(void);
  */
 unsigned tc_parse_logs(const char *text);
 tc_fallback tc_parse_fallback(const char *text);
+tc_errors tc_parse_errors(const char *text);
 
 /* The CPU's level, lowered by `wish` ("v3"; NULL: no wish); -1 when the CPU is below TC_ISA_V2. */
 int tc_detect_isa(const char *wish);

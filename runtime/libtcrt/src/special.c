@@ -1,16 +1,30 @@
-/* Public functions that are more than one op, or none: *_like, split, in-place ops. */
+/* Public functions that are more than one op, or none: *_like, split, writes in place. */
 #include <inttypes.h>
 #include <string.h>
 
-#include "runtime/libtcrt/src/eager.h"
+#include "graph/scalar.h"
+#include "runtime/libtcrt/src/dispatch.h"
+
+/* Does the dtype hold the number that is to fill a tensor? */
+static bool check_value(const char *name, tc_dtype dtype, double value) {
+  char why[TC_SCALAR_TEXT];
+  tc_scalar_value v;
+  return tc_scalar_fit(&(tc_op){OP_FULL}, dtype, value, &v, why) || tc_fail("%s: %s", name, why);
+}
 
 /* ---- creation -------------------------------------------------------------------------------- */
 
-tc_tensor *tc_zeros(tc_ints dims, tc_dtype dtype) { return tc_full(dims, 0, dtype); }
-tc_tensor *tc_ones(tc_ints dims, tc_dtype dtype) { return tc_full(dims, 1, dtype); }
+tc_tensor *tc_zeros(tc_ints dims, tc_dtype dtype) {
+  return tc_call_as("tc_zeros", TC_API_tc_full, &dims, 0.0, (int64_t)dtype);
+}
+
+tc_tensor *tc_ones(tc_ints dims, tc_dtype dtype) {
+  return tc_call_as("tc_ones", TC_API_tc_full, &dims, 1.0, (int64_t)dtype);
+}
 
 static tc_tensor *full_like(const char *name, const tc_tensor *x, double value) {
-  if (!x) return tc_fail("%s: operand 1 is NULL", name);
+  if (!tc_given(name, 1, x)) return NULL;
+  if (!check_value(name, (tc_dtype)x->key.dtype, value)) return NULL;
   tc_tensor *y = tc_tensor_new((tc_dtype)x->key.dtype, x->key.rank, x->dim, tc_place(x));
   if (!y || tc_assign_f(y, value)) return y;
   tc_free(y);
@@ -23,16 +37,26 @@ tc_tensor *tc_full_like(const tc_tensor *x, double value) {
   return full_like("tc_full_like", x, value);
 }
 
-tc_tensor *tc_scalar(double value) {
-  tc_tensor *t = tc_tensor_new(TC_F64, 0, NULL, TC_CPU);
-  if (!t) return NULL;
-  t->key.flags |= TC_FLAG_WEAK;
-  *(double *)t->data = value;
+static tc_tensor *weak_scalar(tc_dtype dtype) {
+  tc_tensor *t = tc_tensor_new(dtype, 0, NULL, TC_CPU);
+  if (t) t->key.flags |= TC_FLAG_WEAK;
+  return t;
+}
+
+tc_tensor *(tc_scalar)(double value) { /* the header's macro goes by type */
+  tc_tensor *t = weak_scalar(TC_F64);
+  if (t) *(double *)t->data = value;
+  return t;
+}
+
+tc_tensor *tc_scalar_int(int64_t value) {
+  tc_tensor *t = weak_scalar(TC_I64);
+  if (t) *(int64_t *)t->data = value;
   return t;
 }
 
 tc_tensor *tc_clone(const tc_tensor *x) {
-  if (!x) return tc_fail("tc_clone: operand 1 is NULL");
+  if (!tc_given("tc_clone", 1, x)) return NULL;
   tc_tensor *y = tc_tensor_new((tc_dtype)x->key.dtype, x->key.rank, x->dim, tc_place(x));
   if (!y) return NULL;
   y->key.flags = (uint8_t)(y->key.flags | (x->key.flags & TC_FLAG_WEAK));
@@ -43,19 +67,23 @@ tc_tensor *tc_clone(const tc_tensor *x) {
 
 /* ---- split ----------------------------------------------------------------------------------- */
 
+static bool can_split(const tc_tensor *x, int n, int at) {
+  if (n > 0 && x->dim[at] % n == 0) return true;
+  tc_fail("tc_split: size %" PRId64 " of axis %d does not divide in %d pieces", x->dim[at], at, n);
+  return false;
+}
+
+/* Either all pieces or NULLs. */
 int tc_split(const tc_tensor *x, int n, int axis, tc_tensor **out) {
-  int at;
-  if (!x || !out) tc_fail("tc_split: %s is NULL", x ? "out" : "operand 1");
-  if (!x || !out || (at = tc_check_axis("tc_split", x, axis)) < 0) return -1;
-  int64_t size = x->dim[at];
-  if (n <= 0 || size % n) {
-    tc_fail("tc_split: size %" PRId64 " of axis %d does not divide in %d pieces", size, at, n);
-    return -1;
-  }
+  if (!out) tc_fail("tc_split: out is NULL");
+  for (int i = 0; out && i < n; i++) out[i] = NULL;
+  int at = out && tc_given("tc_split", 1, x) ? tc_check_axis("tc_split", x, axis) : -1;
+  if (at < 0 || !can_split(x, n, at)) return -1;
+  const int64_t size = x->dim[at] / n;
   for (int i = 0; i < n; i++) {
-    out[i] = tc_slice(x, at, i * (size / n), (i + 1) * (size / n), 1);
+    out[i] = tc_slice(x, at, i * size, (i + 1) * size, 1);
     if (out[i]) continue;
-    while (i > 0) tc_free(out[--i]);
+    for (; i > 0; out[i] = NULL) tc_free(out[--i]);
     return -1;
   }
   return n;
@@ -65,9 +93,8 @@ int tc_split(const tc_tensor *x, int n, int axis, tc_tensor **out) {
 
 /* Can x be written, element by element? */
 static bool check_target(const char *name, const tc_tensor *x) {
-  if (!x) tc_fail("%s: operand 1 is NULL", name);
-  else if (x->key.flags & TC_FLAG_READONLY)
-    tc_fail("%s: the memory of operand 1 is read-only", name);
+  if (!tc_given(name, 1, x)) return false;
+  if (x->key.flags & TC_FLAG_READONLY) tc_fail("%s: the memory of operand 1 is read-only", name);
   else if (tc_self_overlaps(x))
     tc_fail("%s: elements of operand 1, %s, share memory; clone it first", name,
             tc_describe(x).text);
@@ -75,11 +102,9 @@ static bool check_target(const char *name, const tc_tensor *x) {
   return false;
 }
 
-static bool check_source(const char *name, const tc_tensor *x, const tc_tensor *y) {
-  if (!y) {
-    tc_fail("%s: operand 2 is NULL", name);
-    return false;
-  }
+/* Does y, operand i, broadcast to x? */
+static bool check_source(const char *name, int i, const tc_tensor *x, const tc_tensor *y) {
+  if (!tc_given(name, i + 1, y)) return false;
   bool fits = y->key.rank <= x->key.rank;
   for (int i = 0; i < y->key.rank && fits; i++) {
     int64_t size = x->dim[x->key.rank - y->key.rank + i];
@@ -106,7 +131,7 @@ static bool identical(const tc_tensor *a, const tc_tensor *b) {
 }
 
 tc_tensor *tc_copy_(tc_tensor *x, const tc_tensor *src) {
-  if (!check_target("tc_copy_", x) || !check_source("tc_copy_", x, src)) return NULL;
+  if (!check_target("tc_copy_", x) || !check_source("tc_copy_", 1, x, src)) return NULL;
   if (identical(x, src)) return x;
   tc_tensor *copy = overlap(x, src) ? tc_clone(src) : NULL;
   if (!copy && overlap(x, src)) return NULL;
@@ -116,39 +141,36 @@ tc_tensor *tc_copy_(tc_tensor *x, const tc_tensor *src) {
 }
 
 tc_tensor *tc_fill_(tc_tensor *x, double value) {
-  if (!check_target("tc_fill_", x)) return NULL;
+  if (!check_target("tc_fill_", x) || !check_value("tc_fill_", (tc_dtype)x->key.dtype, value))
+    return NULL;
   return tc_assign_f(x, value) ? x : NULL;
 }
 
-/* y as an operand next to x: of x's dtype, and apart from x's memory unless it is x. */
-static bool converts(const tc_tensor *x, const tc_tensor *y) {
-  return y->key.dtype != x->key.dtype || (overlap(x, y) && !identical(x, y));
+tc_tensor *tc_zero_(tc_tensor *x) {
+  if (!check_target("tc_zero_", x)) return NULL;
+  return tc_assign_f(x, 0) ? x : NULL;
 }
 
-/* x = x op y.  The op runs straight into x on the CPU where it gives x's dtype; else its result is
- * converted. */
-static tc_tensor *update(const char *name, tc_op op, tc_tensor *x, const tc_tensor *y) {
-  if (!check_target(name, x) || !check_source(name, x, y)) return NULL;
-  tc_tensor *copy = NULL;
-  if (converts(x, y)) {
-    copy = tc_cast(y, (tc_dtype)x->key.dtype);
-    if (!copy) return NULL;
-    y = copy;
-  }
-  const tc_tensor *operand[2] = {x, y};
-  bool done;
-  if ((op == OP_DIV && !tc_is_float((tc_dtype)x->key.dtype)) || x->key.device != TC_CPU) {
-    tc_tensor *result = tc_eager_op(name, op, 2, operand);
-    done = result && tc_assign(x, result);
-    tc_free(result);
-  } else {
-    done = tc_eager_into(name, op, 2, operand, x);
-  }
-  tc_free(copy);
-  return done ? x : NULL;
+enum { MAX_OPERANDS = 3 };
+
+/* y as an operand next to x: of x's dtype or a mask, and apart from x's memory unless it is x. */
+static const tc_tensor *beside(const tc_tensor *x, const tc_tensor *y, tc_tensor **copy) {
+  bool other = y->key.dtype != x->key.dtype && y->key.dtype != TC_BOOL;
+  bool apart = identical(x, y) || !overlap(x, y);
+  if (!other && apart) return y;
+  return *copy = other ? tc_cast(y, (tc_dtype)x->key.dtype) : tc_clone(y);
 }
 
-tc_tensor *tc_add_(tc_tensor *x, const tc_tensor *y) { return update("tc_add_", OP_ADD, x, y); }
-tc_tensor *tc_sub_(tc_tensor *x, const tc_tensor *y) { return update("tc_sub_", OP_SUB, x, y); }
-tc_tensor *tc_mul_(tc_tensor *x, const tc_tensor *y) { return update("tc_mul_", OP_MUL, x, y); }
-tc_tensor *tc_div_(tc_tensor *x, const tc_tensor *y) { return update("tc_div_", OP_DIV, x, y); }
+bool tc_update(const char *name, tc_op op, int nin, const tc_tensor *const *in, tc_tensor *x) {
+  const tc_tensor *operand[MAX_OPERANDS];
+  tc_tensor *copy[MAX_OPERANDS] = {NULL};
+  bool done = check_target(name, x);
+  for (int i = 0; i < nin && done; i++) {
+    done = check_source(name, i, x, in[i]);
+    operand[i] = done ? beside(x, in[i], &copy[i]) : NULL;
+    done = operand[i] != NULL;
+  }
+  done = done && tc_eager_update(name, op, nin, operand, x);
+  for (int i = 0; i < nin; i++) tc_free(copy[i]);
+  return done;
+}

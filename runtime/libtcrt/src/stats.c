@@ -56,21 +56,53 @@ static void print_reasons(const tcrt_function *f) {
   }
 }
 
-static void print_row(const tcrt_function *f) {
-  char name[64];
-  snprintf(name, sizeof name, f->sizes ? "%s [%s]" : "%s", f->name, f->sizes);
-  fprintf(stderr, "%-24s %-24s %5d %7d %10llu %8llu %10llu  ", name, f->location, (int)f->ops,
-          (int)f->kernels, (unsigned long long)count(&f->hits),
-          (unsigned long long)count(&f->packed), (unsigned long long)fallbacks(f));
-  print_reasons(f);
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { NAME, PLACE, OPS, KERNELS, HITS, PACKED, FALLBACKS, COLUMNS, CELL = 512 };
+
+static const char *const heading[COLUMNS] = {"function", "place",  "ops",      "kernels",
+                                             "hits",     "packed", "fallbacks"};
+
+static void put_cell(char out[CELL], int column, const tcrt_function *f) {
+  const uint64_t number[COLUMNS] = {[OPS] = (uint64_t)f->ops,
+                                    [KERNELS] = (uint64_t)f->kernels,
+                                    [HITS] = count(&f->hits),
+                                    [PACKED] = count(&f->packed),
+                                    [FALLBACKS] = fallbacks(f)};
+  if (column == NAME) snprintf(out, CELL, f->sizes ? "%s [%s]" : "%s", f->name, f->sizes);
+  else if (column == PLACE) snprintf(out, CELL, "%s", f->location);
+  else snprintf(out, CELL, "%llu", (unsigned long long)number[column]);
+}
+
+/* Columns are as wide as their widest cell; words stand at the left, numbers at the right. */
+static void widen(int width[COLUMNS], const tcrt_function *f) {
+  char cell[CELL];
+  for (int i = 0; i < COLUMNS; i++) {
+    if (f) put_cell(cell, i, f);
+    const int n = (int)strlen(f ? cell : heading[i]);
+    if (n > width[i]) width[i] = n;
+  }
+}
+
+static void print_row(const int width[COLUMNS], const tcrt_function *f) {
+  char cell[CELL];
+  for (int i = 0; i < COLUMNS; i++) {
+    if (f) put_cell(cell, i, f);
+    fprintf(stderr, "%*s ", i <= PLACE ? -width[i] : width[i], f ? cell : heading[i]);
+  }
+  fputs(f ? " " : " reasons", stderr);
+  if (f) print_reasons(f);
   fputc('\n', stderr);
 }
 
 void tc_stats_print(void) {
+  int width[COLUMNS] = {0};
   tc_lock_functions();
-  fprintf(stderr, "%-24s %-24s %5s %7s %10s %8s %10s  reasons\n", "function", "place", "ops",
-          "kernels", "hits", "packed", "fallbacks");
-  for (const tcrt_function *f = tc_first_function(); f; f = tc_next_function(f)) print_row(f);
+  widen(width, NULL);
+  for (const tcrt_function *f = tc_first_function(); f; f = tc_next_function(f)) widen(width, f);
+  print_row(width, NULL);
+  for (const tcrt_function *f = tc_first_function(); f; f = tc_next_function(f))
+    print_row(width, f);
   tc_unlock_functions();
 }
 

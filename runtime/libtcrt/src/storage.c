@@ -3,25 +3,28 @@
  * Sizes are rounded up to classes, four per power of two, so that a freed block serves the next
  * result of about its size.  Each thread keeps a few small blocks and tensor headers for itself,
  * which need no lock; everything else goes to one list per class under a mutex, and when the cap is
- * passed the oldest blocks go back to the system.  Counters live with their thread, each written by
- * its thread only, and are summed when asked for. */
+ * passed the oldest blocks go back to the system.  A cap of 0, and TC_CHECK, keep nothing, and blocks
+ * are as long as what they hold.  Counters live with their thread, each written by its thread only,
+ * and are summed when asked for. */
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "runtime/libtcrt/src/check.h"
 #include "runtime/libtcrt/src/device.h"
-#include "runtime/libtcrt/src/storage.h"
+#include "runtime/libtcrt/src/poison.h"
 
 enum {
   ALIGN = 64,
   PAGE_BYTES = 8 << 10, /* from here on, blocks begin at pages */
   PAGE = 4096,
   CLASSES = 4 * 64,
-  LOCAL_CLASSES = 37, /* a thread keeps blocks of these classes for itself: up to 64 KiB */
-  LOCAL_DEPTH = 8,    /* so many of each */
-  LOCAL_HEADERS = 64,
+  LOCAL_CLASSES = 37,   /* a thread keeps blocks of these classes for itself: up to 64 KiB */
+  LOCAL_DEPTH = 8,      /* so many of each */
+  LOCAL_HEADERS = 64,   /* so many headers; more are everybody's */
   HUGE_BYTES = 4 << 20, /* from here on, pages of 2 MiB */
   HUGE_PAGE = 2 << 20
 };
@@ -62,6 +65,7 @@ static struct {
   tc_storage *block[CLASSES];
   tc_storage *oldest, *newest;
   size_t bytes, cap;
+  _Atomic(tc_tensor *) header; /* linked by scope_next */
   local_cache *locals;
 } cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -79,13 +83,19 @@ static void count_one(_Atomic uint64_t *counter) {
   atomic_store_explicit(counter, v + 1, memory_order_relaxed);
 }
 
-/* "512M" in bytes; the default where it is not a number. */
+/* "512M" in bytes; the default, after one line on stderr, where it is no such number. */
 static size_t parse_bytes(const char *text, size_t otherwise) {
-  char *end;
-  if (!text || *text < '0' || *text > '9') return otherwise;
-  unsigned long long n = strtoull(text, &end, 10);
-  int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
-  if (end[shift != 0] != 0) return otherwise;
+  char *end = NULL;
+  if (!text || !*text) return otherwise;
+  unsigned long long n = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+  int shift = !end ? 0 : *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+  if (!end || end[shift != 0] != 0) {
+    fprintf(stderr,
+            "tcompile: TC_CACHE=%s is no number of bytes such as 0, 4096, 64K, 512M or 2G; it is "
+            "ignored\n",
+            text);
+    return otherwise;
+  }
   return n > SIZE_MAX >> shift ? SIZE_MAX : (size_t)n << shift;
 }
 
@@ -114,7 +124,7 @@ static void leave_thread(void *p) {
 }
 
 static void start(void) {
-  cache.cap = parse_bytes(getenv("TC_CACHE"), (size_t)1 << 30);
+  cache.cap = tc_checks ? 0 : parse_bytes(getenv("TC_CACHE"), (size_t)1 << 30);
   pthread_key_create(&thread_end, leave_thread);
   pthread_atfork(lock_cache, unlock_cache, enter_child);
 }
@@ -184,6 +194,12 @@ static tc_storage *evict(size_t limit) {
   return out;
 }
 
+static void *data_of(tc_storage *s) { return (char *)s + HEADER; }
+
+/* What the owner of a block sees of it. */
+static void poison(tc_storage *s) { tc_poison(data_of(s), s->bytes - HEADER); }
+static void unpoison(tc_storage *s) { tc_unpoison(data_of(s), s->bytes - HEADER); }
+
 static size_t free_list(tc_storage *s) {
   size_t bytes = 0;
   for (tc_storage *next; s; s = next) {
@@ -220,6 +236,8 @@ static void put_shared(tc_storage *s) {
 /* Threads keep blocks of their own only where the cap is no tight one. */
 static bool kept_local(int c) { return c < LOCAL_CLASSES && cache.cap >= (size_t)64 << 20; }
 
+static void give_headers(local_cache *l);
+
 static void flush_local(local_cache *l) {
   for (int c = 0; c < LOCAL_CLASSES; c++) {
     for (tc_storage *s = l->block[c], *next; s; s = next) {
@@ -229,12 +247,7 @@ static void flush_local(local_cache *l) {
     l->block[c] = NULL;
     l->count[c] = 0;
   }
-  for (tc_tensor *t = l->header, *next; t; t = next) {
-    next = t->scope_next;
-    free(t);
-  }
-  l->header = NULL;
-  l->headers = 0;
+  give_headers(l);
 }
 
 /* ---- storages -------------------------------------------------------------------------------- */
@@ -249,6 +262,7 @@ static tc_storage *take_cached(local_cache *l, int c) {
     s = take_shared(c);
   }
   if (!s) return NULL;
+  unpoison(s);
   count(&l->cached, -(int64_t)s->bytes);
   count_one(&l->reuses);
   return s;
@@ -261,8 +275,8 @@ static size_t alignment_of(size_t bytes) {
 }
 
 /* Large blocks ask for large pages: fewer faults, and fewer misses of the address translation. */
-static tc_storage *take_system(local_cache *l, int c) {
-  size_t bytes = class_bytes(c);
+static tc_storage *take_system(local_cache *l, int c, size_t needed) {
+  size_t bytes = cache.cap ? class_bytes(c) : needed;
   void *p = NULL;
   if (posix_memalign(&p, alignment_of(bytes), bytes)) return NULL;
 #ifdef MADV_HUGEPAGE
@@ -280,9 +294,9 @@ static tc_storage *block_new(size_t bytes) {
   int c = bytes > SIZE_MAX - HEADER ? -1 : class_of(bytes + HEADER);
   tc_storage *s = NULL;
   if (l && c >= 0) s = take_cached(l, c);
-  if (l && c >= 0 && !s) s = take_system(l, c);
-  if (l && c >= 0 && !s && tc_trim()) s = take_system(l, c);
-  if (!s) return tc_fail("out of memory: %zu bytes", bytes);
+  if (l && c >= 0 && !s) s = take_system(l, c, bytes + HEADER);
+  if (l && c >= 0 && !s && tc_trim()) s = take_system(l, c, bytes + HEADER);
+  if (!s) return tc_fail_as(TC_ERROR_MEMORY, "out of memory: %zu bytes", bytes);
   count(&l->live, (int64_t)s->bytes);
   atomic_store_explicit(&s->refs, 1, memory_order_relaxed);
   s->release = NULL;
@@ -292,7 +306,7 @@ static tc_storage *block_new(size_t bytes) {
 
 tc_storage *tc_storage_new(size_t bytes) {
   tc_storage *s = block_new(bytes);
-  if (s) s->data = (char *)s + HEADER;
+  if (s) s->data = data_of(s);
   return s;
 }
 
@@ -310,7 +324,7 @@ tc_storage *tc_storage_described(void (*release)(void *), size_t bytes) {
   if (!s) return NULL;
   s->data = NULL;
   s->release = release;
-  s->context = (char *)s + HEADER;
+  s->context = data_of(s);
   return s;
 }
 
@@ -318,6 +332,13 @@ tc_storage *tc_storage_described(void (*release)(void *), size_t bytes) {
 static bool drop_reference(tc_storage *s) {
   return atomic_load_explicit(&s->refs, memory_order_acquire) == 1 ||
          atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1;
+}
+
+/* TC_CHECK: the block that is freed in its place, if any; what waits counts as cached. */
+static tc_storage *wait(tc_storage *s) {
+  tc_storage *out = tc_check_block_free(s, data_of(s));
+  poison(s);
+  return out;
 }
 
 void tc_storage_unref(tc_storage *s) {
@@ -331,6 +352,8 @@ void tc_storage_unref(tc_storage *s) {
   int c = s->size_class;
   count(&l->live, -(int64_t)s->bytes);
   count(&l->cached, (int64_t)s->bytes);
+  if (tc_checks && !(s = wait(s))) return;
+  poison(s);
   if (kept_local(c) && l->count[c] < LOCAL_DEPTH) {
     s->next = l->block[c];
     l->block[c] = s;
@@ -342,27 +365,81 @@ void tc_storage_unref(tc_storage *s) {
 
 /* ---- tensor headers -------------------------------------------------------------------------- */
 
+/* A freed header keeps its key, which says so, and the link; the rest is nobody's. */
+static void mark_freed(tc_tensor *t) {
+  t->key = TC_KEY_FREED;
+  tc_poison(t->dim, offsetof(tc_tensor, scope_next) - offsetof(tc_tensor, dim));
+  tc_poison(&t->scope, sizeof t->scope);
+}
+
+static tc_tensor *revive(tc_tensor *t) {
+  tc_unpoison(t->dim, sizeof *t - offsetof(tc_tensor, dim));
+  return t;
+}
+
+/* The headers of a thread become everybody's.  They stay headers, so that a freed one can be told. */
+static void give_headers(local_cache *l) {
+  if (!l->header) return;
+  tc_tensor *last = l->header;
+  while (last->scope_next) last = last->scope_next;
+  lock_cache();
+  last->scope_next = cache.header;
+  cache.header = l->header;
+  unlock_cache();
+  l->header = NULL;
+  l->headers = 0;
+}
+
+/* Half as many as it may keep, where there are any. */
+static void take_headers(local_cache *l) {
+  lock_cache();
+  tc_tensor *first = cache.header, *last = first;
+  for (l->headers = first != NULL; last && last->scope_next && l->headers < LOCAL_HEADERS / 2;
+       l->headers++)
+    last = last->scope_next;
+  if (first) {
+    cache.header = last->scope_next;
+    last->scope_next = NULL;
+  }
+  unlock_cache();
+  l->header = first;
+}
+
 tc_tensor *tc_header_new(void) {
+  if (tc_checks) return tc_check_header_new();
   local_cache *l = local();
+  if (l && !l->header && atomic_load_explicit(&cache.header, memory_order_relaxed)) take_headers(l);
   tc_tensor *t = l ? l->header : NULL;
   if (t) {
     l->header = t->scope_next;
     l->headers--;
-    return t;
+    return revive(t);
   }
   t = malloc(sizeof *t);
-  return t ? t : tc_fail("out of memory: a tensor header");
+  return t ? t : tc_fail_as(TC_ERROR_MEMORY, "out of memory: a tensor header");
 }
 
 void tc_header_free(tc_tensor *t) {
   local_cache *l = local();
-  if (!l || l->headers >= LOCAL_HEADERS) {
+  mark_freed(t);
+  if (tc_checks) {
+    tc_check_header_free(t);
+    return;
+  }
+  if (!l || !cache.cap) {
     free(t);
     return;
   }
   t->scope_next = l->header;
   l->header = t;
-  l->headers++;
+  if (++l->headers > LOCAL_HEADERS) give_headers(l);
+}
+
+static void free_headers(tc_tensor *t) {
+  for (tc_tensor *next; t; t = next) {
+    next = t->scope_next;
+    free(t);
+  }
 }
 
 /* ---- the public view ------------------------------------------------------------------------- */
@@ -374,7 +451,10 @@ size_t tc_trim(void) {
   if (l) flush_local(l);
   lock_cache();
   tc_storage *out = evict(0);
+  tc_tensor *header = cache.header;
+  cache.header = NULL;
   unlock_cache();
+  free_headers(header);
   size_t bytes = free_list(out);
   if (l) count(&l->cached, -(int64_t)bytes);
   return bytes + tc_cuda_trim();

@@ -17,6 +17,9 @@ typedef struct tc_storage {
   void *context;
   struct tc_storage *next;          /* in a list of one class of the cache */
   struct tc_storage *older, *newer; /* among all cached storages */
+  const char *file; /* check.h: where it was freed, and what is filled from there to the end */
+  int line;
+  const void *waits;
 } tc_storage;
 
 /* Memory for `bytes` of data, 64-byte aligned, contents undefined, one reference.  NULL with an
@@ -35,7 +38,8 @@ void tc_storage_unref(tc_storage *s); /* NULL is fine */
 /* Set in a forked child where its OpenMP runtime cannot start threads again (libgomp). */
 extern bool tc_no_threads;
 
-/* Tensor headers, from a list of this thread.  NULL with an error. */
+/* Tensor headers, from a list of this thread; a freed one says so (TC_KEY_FREED) until it is used
+ * again.  NULL with an error. */
 tc_tensor *tc_header_new(void);
 void tc_header_free(tc_tensor *t);
 

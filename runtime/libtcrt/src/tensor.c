@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "graph/graph.h"
+#include "runtime/libtcrt/src/check.h"
 #include "runtime/libtcrt/src/device.h"
+#include "runtime/libtcrt/src/poison.h"
 
 /* ---- shape arithmetic ------------------------------------------------------------------------ */
 
@@ -106,7 +108,7 @@ bool tc_tensor_alloc(tc_tensor *t) {
 
 tc_tensor *tc_tensor_new(tc_dtype dtype, int rank, const int64_t *dim, tc_device device) {
   if (tc_count(rank, dim, tc_dtype_bytes(dtype)) < 0)
-    return tc_fail("a tensor of more than 2^62 bytes");
+    return tc_fail_as(TC_ERROR_MEMORY, "a tensor of more than 2^62 bytes");
   tc_tensor *t = tc_tensor_header(dtype, rank, dim, device);
   if (t && !tc_tensor_alloc(t)) {
     tc_free(t);
@@ -131,7 +133,7 @@ void tc_tensor_adopt(tc_tensor *t, struct tc_storage *storage) {
 }
 
 void tc_free(tc_tensor *t) {
-  if (!t) return;
+  if (!t || !tc_given("tc_free", 1, t)) return;
   tc_scope_remove(t);
   tc_storage_unref(t->storage);
   tc_header_free(t);
@@ -166,6 +168,14 @@ bool tcrt_extent(const struct tc_tensor *t, uintptr_t *lo, uintptr_t *hi) {
 }
 
 /* ---- checks with messages -------------------------------------------------------------------- */
+
+bool tc_refuse(const char *function, int number, const tc_tensor *x) {
+  if (!x) return tc_fail_as(TC_ERROR_NULL, "%s: operand %d is NULL", function, number);
+  tc_fail_as(TC_ERROR_FREED, "%s: operand %d was freed already", function, number);
+  if (tc_checks) tc_check_refused(function, number, x);
+  tc_report_use(x);
+  return false;
+}
 
 bool tc_check_list(const char *function, const tc_ints *list) {
   if (list->n >= 0 && list->n <= TC_MAX_RANK) return true;
@@ -202,18 +212,19 @@ bool tc_check_dims(const char *function, tc_dtype dtype, const tc_ints *dims) {
     return false;
   }
   if (tc_count(dims->n, dims->v, tc_dtype_bytes(dtype)) >= 0) return true;
-  tc_fail("%s: the product of the sizes is more than memory can hold", function);
+  tc_fail_as(TC_ERROR_MEMORY, "%s: the product of the sizes is more than memory can hold",
+             function);
   return false;
 }
 
 /* ---- the public constructors ----------------------------------------------------------------- */
 
-tc_tensor *tc_empty(tc_dtype dtype, tc_ints dims) {
+tc_tensor *tc_empty(tc_ints dims, tc_dtype dtype) {
   return tc_check_dims("tc_empty", dtype, &dims) ? tc_tensor_new(dtype, dims.n, dims.v, TC_CPU)
                                                  : NULL;
 }
 
-tc_tensor *tc_from(tc_dtype dtype, tc_ints dims, const void *data) {
+tc_tensor *tc_from(tc_ints dims, const void *data, tc_dtype dtype) {
   if (!tc_check_dims("tc_from", dtype, &dims)) return NULL;
   int64_t n = tc_count(dims.n, dims.v, tc_dtype_bytes(dtype));
   if (!data && n > 0) return tc_fail("tc_from: data is NULL");
@@ -242,12 +253,12 @@ static tc_tensor *wrap(const char *function, tc_dtype dtype, const tc_ints *dims
   return t;
 }
 
-tc_tensor *tc_wrap(tc_dtype dtype, tc_ints dims, const int64_t *strides, void *data,
+tc_tensor *tc_wrap(tc_ints dims, const int64_t *strides, void *data, tc_dtype dtype,
                    void (*release)(void *context), void *context) {
   return wrap("tc_wrap", dtype, &dims, strides, data, release, context);
 }
 
-tc_tensor *tc_wrap_const(tc_dtype dtype, tc_ints dims, const int64_t *strides, const void *data) {
+tc_tensor *tc_wrap_const(tc_ints dims, const int64_t *strides, const void *data, tc_dtype dtype) {
   tc_tensor *t = wrap("tc_wrap_const", dtype, &dims, strides, (void *)(uintptr_t)data, NULL, NULL);
   if (t) t->key.flags |= TC_FLAG_READONLY;
   return t;

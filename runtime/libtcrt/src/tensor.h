@@ -1,4 +1,4 @@
-/* tensor.h - making tensors inside libtcrt. */
+/* tensor.h - making and checking tensors inside libtcrt. */
 #ifndef TC_TENSOR_H
 #define TC_TENSOR_H
 
@@ -38,6 +38,12 @@ bool tc_check_dims(const char *function, tc_dtype dtype, const tc_ints *dims);
 bool tc_reachable(size_t element, int rank, const int64_t *dim, const int64_t *stride);
 /* Is the list well formed?  Sets an error in the name of `function` if not. */
 bool tc_check_list(const char *function, const tc_ints *list);
+/* May x be used as operand `number` of `function`?  Sets an error where it is NULL or was freed. */
+bool tc_refuse(const char *function, int number, const tc_tensor *x) __attribute__((cold));
+static inline bool tc_given(const char *function, int number, const tc_tensor *x) {
+  if (__builtin_expect(x && !(x->key.flags & TC_FLAG_FREED), 1)) return true;
+  return tc_refuse(function, number, x);
+}
 /* Index of an axis that may be negative, or -1 with an error. */
 int tc_check_axis(const char *function, const tc_tensor *x, int axis);
 /* "f32[3,4]" */

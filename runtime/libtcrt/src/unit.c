@@ -98,6 +98,10 @@ static void describe(char *out, size_t n, tc_miss why, int operand, int axis, in
              dtype_text(want));
     return;
   case TC_MISS_DEVICE:
+    if (got == TC_DEVICE_FREED) {
+      snprintf(out, n, "operand %d was freed already", operand);
+      return;
+    }
     snprintf(out, n, "operand %d is on device %lld, compiled for %lld", operand, g, w);
     return;
   case TC_MISS_RANK:
@@ -141,19 +145,69 @@ static void describe(char *out, size_t n, tc_miss why, int operand, int axis, in
   }
 }
 
+/* What to do about a guard that fails again and again. */
+static void remedy(char *out, size_t n, tc_miss why, int64_t got, int64_t want) {
+  static const char *const text[TC_MISS_COUNT] = {
+      [TC_MISS_NULL] = "pass a tensor",
+      [TC_MISS_DTYPE] = "pass a tensor in place of a number, or the other way round",
+      [TC_MISS_DEVICE] = "move the tensor with tc_to",
+      [TC_MISS_RANK] = "write a function for this rank, or reshape the tensor",
+      [TC_MISS_SIZE] = "write a name or a wider range for it in TC_SHAPE, or add TC_SPECIALIZE",
+      [TC_MISS_EQUAL] = "give sizes that may differ names of their own in TC_SHAPE",
+      [TC_MISS_ALIAS] = "write to memory that no other operand has",
+      [TC_MISS_STRIDE] = "write to a tensor of tc_clone or tc_contiguous, and copy it back",
+      [TC_MISS_LAYOUT] = "make its layout function give a dtype, strides and aligned data",
+      [TC_MISS_GRAD] = "call it outside of what records gradients",
+      [TC_MISS_INDEX] = "correct the index; the body tells which one",
+      [TC_MISS_MEMORY] = "give the program more memory",
+  };
+  if (why == TC_MISS_DTYPE && got != want)
+    snprintf(out, n, "write TC_SHAPE(\"%s|%s[...]\"), or convert it with tc_cast", dtype_text(want),
+             dtype_text(got));
+  else snprintf(out, n, "%s", text[why] ? text[why] : "see TC_LOGS=guards");
+}
+
+/* Is this the third fallback without a hit between, for the first time?  The hits are those that are
+ * counted anyway. */
+static bool third_in_a_row(tcrt_function *f) {
+  enum { MANY = 3, TOLD = 1 << 30 };
+  uint64_t hits = __atomic_load_n(&f->hits, __ATOMIC_RELAXED);
+  if (__atomic_load_n(&f->row, __ATOMIC_RELAXED) >= TOLD) return false;
+  if (__atomic_exchange_n(&f->row_hits, hits, __ATOMIC_RELAXED) != hits)
+    __atomic_store_n(&f->row, 0, __ATOMIC_RELAXED);
+  if (__atomic_add_fetch(&f->row, 1, __ATOMIC_RELAXED) != MANY) return false;
+  __atomic_store_n(&f->row, TOLD, __ATOMIC_RELAXED);
+  return true;
+}
+
+static void notice(const tcrt_function *f, tc_miss why, const char *text, int64_t got,
+                   int64_t want) {
+  char what[160];
+  remedy(what, sizeof what, why, got, want);
+  fprintf(stderr,
+          "tcompile: %s (%s) ran its body 3 times in a row, which is slow: %s; %s "
+          "(TC_FALLBACK=default silences this)\n",
+          f->name, f->location, text, what);
+}
+
 int tcrt_miss(tcrt_function *f, tc_miss why, int operand, int axis, int64_t got, int64_t want) {
   uint64_t before = __atomic_fetch_add(&f->miss[why], 1, __ATOMIC_RELAXED);
   if (why == TC_MISS_DISABLED || f->passes) return 0;
   unsigned logs = tc_settings_now.logs;
   tc_fallback mode = tc_fallback_now();
   bool once = before == 0 && ((logs & TC_LOG_FALLBACK) || mode == TC_FALLBACK_WARN);
-  if (!once && !(logs & TC_LOG_GUARDS) && mode != TC_FALLBACK_DISABLED) return 0;
+  bool many = mode == TC_FALLBACK_NOTICE && third_in_a_row(f);
+  bool tells = once || logs & TC_LOG_GUARDS;
+  if (!tells && !many && mode != TC_FALLBACK_DISABLED) return 0;
   char text[160];
   describe(text, sizeof text, why, operand, axis, got, want);
+  if (many) notice(f, why, text, got, want);
   if (mode == TC_FALLBACK_DISABLED) {
-    tc_fail("%s fell back, which is not allowed now: %s", f->name, text);
+    tc_fail_as(TC_ERROR_FALLBACK, "%s fell back, which is not allowed now: %s", f->name, text);
     fprintf(stderr, "tcompile: error: %s (%s) fell back: %s\n", f->name, f->location, text);
-  } else fprintf(stderr, "tcompile: %s (%s) ran its body: %s\n", f->name, f->location, text);
+  } else if (tells) {
+    fprintf(stderr, "tcompile: %s (%s) ran its body: %s\n", f->name, f->location, text);
+  }
   return 0;
 }
 

@@ -1,11 +1,12 @@
 """Builds one program with the plugin and without it, and compares what they print: with kernels, with
-the original statements only, and eagerly.  Prints the remarks and the counters of the first run."""
+the original statements only, and eagerly, and again in guarded memory (tests/guarded) unless the last flag is
+--unguarded.  Prints the remarks and the counters of the first run."""
 import os
 import subprocess
 import sys
 
-clang, plugin, include, library, source, out = sys.argv[1:7]
-flags = sys.argv[7:]
+clang, plugin, include, library, guarded, source, out = sys.argv[1:8]
+flags = [f for f in sys.argv[8:] if f != "--unguarded"]
 here = os.path.dirname(os.path.abspath(__file__))
 common = [source, "-O1", "-I", include, "-I", here, "-L", library, "-ltcrt", "-fopenmp", "-lm", "-Wl,-rpath," + library] + flags
 remarks = ["-Rpass=tc", "-Rpass-missed=tc", "-Wall", "-Wextra", "-Werror"]
@@ -35,7 +36,11 @@ os.makedirs(os.path.dirname(out), exist_ok=True)
 built = run([clang, "-fplugin=" + plugin, "-fplugin-arg-tc-backend=openmp", "-fplugin-arg-tc-isa=v2", "-fplugin-arg-tc-opt=1", "-o", out] + remarks + common)
 run([clang, "-o", out + ".eager", "-Wall", "-Wextra", "-Werror"] + common)
 compiled, fallback, eager = run([out]), run([out], TC_FALLBACK="mandatory"), run([out + ".eager"])
-for what, other in (("compiled", compiled), ("fallback", fallback)):
-    if not same(other.stdout, eager.stdout):
-        sys.exit("%s prints\n%s\nand eager\n%s" % (what, other.stdout, eager.stdout))
+guard = [os.path.join(here, "..", "..", "guarded", "run"), guarded]
+runs = [("compiled", compiled, eager), ("fallback", fallback, eager)]
+if "--unguarded" not in sys.argv:
+    runs.append(("compiled in guarded memory", run(guard + [out]), run(guard + [out + ".eager"])))
+for what, other, want in runs:
+    if not same(other.stdout, want.stdout):
+        sys.exit("%s prints\n%s\nand eager\n%s" % (what, other.stdout, want.stdout))
 print(built.stderr + compiled.stderr)

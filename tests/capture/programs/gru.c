@@ -52,7 +52,7 @@ static void run(int scale) {
     };
     tc_tensor *x = tc_randn(TC_DIMS(steps, batch, in), 4, TC_F32);
     tc_tensor *h = tc_zeros(TC_DIMS(batch, hidden), TC_F32);
-    tc_tensor *out = tc_empty(TC_F32, TC_DIMS(steps, batch, hidden));
+    tc_tensor *out = tc_empty(TC_DIMS(steps, batch, hidden), TC_F32);
     printf("%d steps\n", (int)gru_forward(&m, x, h, out));
     show(h);
     show(out);

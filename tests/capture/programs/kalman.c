@@ -64,9 +64,9 @@ static void run(int scale) {
     struct filter k = {
         .x = tc_zeros(TC_DIMS(targets, STATE), TC_F64),
         .p = tc_repeat(tc_unsqueeze(tc_eye(STATE, STATE, TC_F64), 0), TC_DIMS(targets, 1, 1)),
-        .f = tc_from(TC_F64, TC_DIMS(STATE, STATE), f),
+        .f = tc_from(TC_DIMS(STATE, STATE), f, TC_F64),
         .q = tc_mul_s(tc_eye(STATE, STATE, TC_F64), 1e-3),
-        .h = tc_from(TC_F64, TC_DIMS(SEEN, STATE), h),
+        .h = tc_from(TC_DIMS(SEEN, STATE), h, TC_F64),
         .r = tc_mul_s(tc_eye(SEEN, SEEN, TC_F64), 0.04),
     };
     double error = 0;

@@ -43,7 +43,7 @@ TC_COMPILE static struct kmeans kmeans(const tc_tensor *x TC_SHAPE("f32[N,D]"), 
 static void run(int scale) {
   int64_t n = 120 * scale, d = 4, k = 5;
   TC_SCOPE {
-    tc_tensor *label = tc_empty(TC_I64, TC_DIMS(n));
+    tc_tensor *label = tc_empty(TC_DIMS(n), TC_I64);
     tc_tensor *blob = tc_cast(tc_remainder_s(tc_arange(n, 0, 1, TC_I64), (double)k), TC_F32);
     tc_tensor *x = tc_add(tc_randn(TC_DIMS(n, d), 1, TC_F32), tc_mul_s(tc_unsqueeze(blob, 1), 3.5));
     tc_tensor *centres = tc_clone(tc_slice(x, 0, 0, k, 1));

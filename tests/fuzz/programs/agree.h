@@ -19,6 +19,7 @@ typedef struct outcome {
   tc_tensor *operand[FUZZ_OPERANDS]; /* as they are afterwards */
   int n;
   uint64_t trace;
+  int raised; /* floating-point exceptions that the calling thread raised */
   char error[200];
 } outcome;
 

@@ -1,7 +1,9 @@
 /* Runs compiled functions against their original bodies: over sizes, layouts, special values, and
  * operands that the guards must refuse. */
+#define _GNU_SOURCE /* feenableexcept */
 #include "driver.h"
 
+#include <fenv.h>
 #include <omp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +11,7 @@
 #include <string.h>
 
 #include "agree.h"
+#include "guarded/operand.h"
 #include "operands.h"
 #include "rounding.h"
 
@@ -66,6 +69,8 @@ fuzz_box fuzz_box_of(tc_tensor *x) {
 
 static const int rounds[FUZZ_RUNS] = {3, 1, 0}; /* the n of each run */
 
+enum { EXCEPTIONS = FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW }; /* that kernels must not add */
+
 /* rounding: how the results of ops are changed, 0: not. */
 static outcome call(const fuzz_case *c, tc_tensor *const *x, int run, bool enabled,
                     uint64_t rounding) {
@@ -74,7 +79,9 @@ static outcome call(const fuzz_case *c, tc_tensor *const *x, int run, bool enabl
   tc_set_enabled(enabled);
   fuzz_change_roundings(rounding);
   trace = 0;
+  feclearexcept(FE_ALL_EXCEPT);
   o.result = c->run(x, o.output, 0.75, rounds[run]);
+  o.raised = fetestexcept(EXCEPTIONS);
   fuzz_change_roundings(0);
   o.trace = trace;
   snprintf(o.error, sizeof o.error, "%s", tc_error() ? tc_error() : "");
@@ -93,13 +100,15 @@ static counts counted(const fuzz_case *c) {
   return (counts){s.hits, s.fallbacks};
 }
 
-/* Written operands are contiguous: others are not for kernels. */
+/* Written operands are contiguous: others are not for kernels.  In guarded memory those that are not
+ * written can be read only. */
 static void make(const fuzz_case *c, int run, unsigned v, int shift, int sample, tc_tensor **x) {
   for (int i = 0; i < c->n; i++) {
     layout l = shift ? (layout)((i + shift) % LAYOUTS) : AS_IS;
     if (c->in[i].written && l != SHIFTED) l = AS_IS;
     x[i] = fuzz_operand_of(&c->in[i], run, i, c->in[i].written ? v & ~(unsigned)REPEATED : v, l,
                            sample);
+    if (guarded_wanted()) x[i] = guarded_operand(x[i], c->in[i].written);
   }
 }
 
@@ -144,14 +153,17 @@ static bool same(const fuzz_case *c, int run, unsigned v, mutation *change, int 
 
 enum { THREADS = 2, MORE_THREADS = 7 };
 
-/* What the function did with THREADS, it does with MORE_THREADS, to the bit. */
+/* What the function did with THREADS, it does with MORE_THREADS, to the bit; with these traps, of
+ * which one that fires ends the program. */
 static void same_for_threads(const fuzz_case *c, const char *what, int run, unsigned v, int shift,
-                             const outcome *got) {
+                             const outcome *got, int traps) {
   tc_tensor *x[FUZZ_OPERANDS];
   char why[200], text[220];
   make(c, run, v, shift, 0, x);
   omp_set_num_threads(MORE_THREADS);
+  feenableexcept(traps);
   const outcome more = call(c, x, run, true, 0);
+  fedisableexcept(traps);
   omp_set_num_threads(THREADS);
   total.repeated++;
   if (fuzz_equal(got, &more, why)) return;
@@ -177,7 +189,10 @@ static void fits(const fuzz_case *c, const char *what, int run, unsigned v, int 
     return failed(c, what, "kernels did not run");
   if (!same(c, run, v, NULL, 0, 0, &got, &want, why) || !fuzz_same_sharing(&got, &want, why))
     return failed(c, what, why);
-  same_for_threads(c, what, run, v, shift, &got);
+  const bool kernels_only = c->strict && hit && !fell;
+  if (kernels_only && (got.raised & ~want.raised))
+    return failed(c, what, "exceptions that the body does not raise");
+  same_for_threads(c, what, run, v, shift, &got, kernels_only ? EXCEPTIONS & ~got.raised : 0);
 }
 
 /* ---- operands that do not
@@ -205,7 +220,8 @@ static void larger(const fuzz_case *c, int i, int axis, unsigned v, int sample, 
 }
 
 static void same_memory(const fuzz_case *c, int i, int k, unsigned v, int sample, tc_tensor **x) {
-  (void)c, (void)v, (void)sample;
+  (void)v, (void)sample;
+  if (guarded_wanted() && c->in[k].written) x[i] = guarded_operand(x[i], true);
   x[k] = x[i];
 }
 

@@ -12,6 +12,8 @@ ARITHMETIC = "add sub mul div atan2 hypot copysign".split()
 COMPARE = "eq ne lt le gt ge logical_and logical_or logical_xor".split()
 DIVISIONS = "floor_div remainder fmod".split()
 BITS = "bit_and bit_or bit_xor shl shr".split()
+# Beside integers: bounds and comparisons mean something of numbers that their dtype does not hold.
+OUTSIDE = ("300", "-1", "-129.5", "0.5", "3e9", "-1e30", "__builtin_inf()", "-__builtin_inf()")
 AWAY = "tc_add_s(tc_abs(%), 1)"  # from zero, whose neighbourhood magnifies what is allowed without bound, or is NaN
 SCALARS = "add_s sub_s rsub_s mul_s div_s rdiv_s pow_s leaky_relu elu lerp fma".split()
 REDUCTIONS = "sum prod mean var std logsumexp norm cumsum cumprod scatter_add matmul linear outer einsum".split()
@@ -21,7 +23,7 @@ ROUNDED = SMOOTH + ["add", "sub", "mul", "div", "atan2", "hypot", "pow", "randn"
     ["add_", "sub_", "mul_", "div_"]
 # The logarithm of a sum near 1 is off by a rounding of the sum, however small it is.
 OF_LOGS = "log_softmax logsumexp cross_entropy bce_with_logits".split()
-VIEWS = "transpose permute slice slice select flip unsqueeze flatten expand reshape squeeze contiguous".split()
+VIEWS = "transpose permute slice slice select flip unsqueeze flatten expand reshape repeat squeeze contiguous".split()
 
 
 def real_of(v):
@@ -82,6 +84,10 @@ class Ops:
         x = self.pick(lambda v: v.dtype != "bool")
         if not x:
             return None
+        if self.r.random() < (0.1 if x.real else 0.3):
+            bounds = [self.r.choice(OUTSIDE) for _ in range(2)]
+            op = self.r.choice(("minimum_s", "maximum_s", "clamp_min", "clamp_max", "clamp"))
+            return self.make(f"tc_{op}(%0, {', '.join(bounds[:1 + (op == 'clamp')])})", [x], x.dtype, x.shape, x.exact)
         s = self.r.choice(("s", "2", "0.5", "-1.25", "3", "s * 2", "s + (double)tc_rank(%0)", "sqrt(s)", "s > 0.5 ? s : 2",
                            "(float)s + n", "(double)tc_numel(%0) / 64") if x.real else ("2", "3", "1", "n", "(n & 1) + 1"))
         op = self.r.choice("add_s sub_s rsub_s mul_s maximum_s minimum_s div_s rdiv_s leaky_relu elu clamp pow_s".split())
@@ -141,7 +147,8 @@ class Ops:
             return self.make(f"tc_{self.r.choice(TESTS)}(%0)", [x], "bool", x.shape)
         if self.r.random() < 0.4 and x.dtype != "bool":
             op = self.r.choice(("eq_s", "ne_s", "lt_s", "le_s", "gt_s", "ge_s"))
-            return self.make(f"tc_{op}(%0, 1)", [x], "bool", x.shape)
+            s = "1" if x.real or self.r.random() < 0.5 else self.r.choice(OUTSIDE + ("n + 0.5",) * (op not in ("eq_s", "ne_s")))
+            return self.make(f"tc_{op}(%0, {s})", [x], "bool", x.shape)
         y = self.partner(x, lambda v: v.exact)
         return y and self.make(f"tc_{self.r.choice(COMPARE)}(%0, %1)", [x, y], "bool", x.shape)
 
@@ -152,6 +159,8 @@ class Ops:
             return None
         if self.r.random() < 0.2:
             return self.make("tc_bit_not(%0)", [x], x.dtype, x.shape)
+        if self.r.random() < 0.2:
+            return self.make(f"tc_{self.r.choice(('add', 'bit_or', 'floor_div'))}(%0, tc_scalar_int(7))", [x], x.dtype, x.shape)
         return self.make(f"tc_{self.r.choice(BITS)}(%0, %1)", [x, y], x.dtype, x.shape)
 
     # ---- reductions
@@ -233,6 +242,8 @@ class Ops:
             return s[a] == 1 and self.view_of(x, f"tc_squeeze(%0, {a})", s[:a] + s[a + 1:]) or None
         if op == "expand":
             return self.expanded(x, a)
+        if op == "repeat":
+            return self.repeated(x, a)
         return self.reshaped(x, op)
 
     def sliced(self, x, a):
@@ -259,6 +270,20 @@ class Ops:
             v.overlaps = True
         return v
 
+    def repeated(self, x, a):
+        """Each element along an axis twice, or the axis twice: repeat_kv."""
+        s, n, r = x.shape, [f"tc_size(%0, {i})" for i in range(len(x.shape))], self.r
+        if len(s) > 4:
+            return None
+        at = a + r.randrange(2)
+        expanded = ", ".join(n[:at] + ["2"] + n[at:])
+        merged = ", ".join(n[:a] + [f"2 * {n[a]}"] + n[a + 1:])
+        text = f"tc_reshape(tc_expand(tc_unsqueeze(%0, {at}), TC_DIMS({expanded})), TC_DIMS({merged}))"
+        v = self.view_of(x, text, s[:a] + (times(2, s[a]),) + s[a + 1:])
+        if v:
+            v.overlaps = True
+        return v
+
     def reshaped(self, x, op):
         s, n = x.shape, 1
         for d in s:
@@ -274,6 +299,18 @@ class Ops:
             rest = "".join(f", tc_size(%0, {i})" for i in range(2, len(s)))
             return self.view_of(x, f"tc_reshape(%0, TC_DIMS(tc_size(%0, 0) * tc_size(%0, 1){rest}))", (first,) + s[2:])
         return self.view_of(x, "tc_reshape(%0, TC_DIMS(1, -1))", (1, n)) if whole(s) else None
+
+    def handed_view(self):
+        """An operand, reshaped by a number that is known at run time only: whether memory is shared is seen when it
+        is handed on."""
+        x = self.r.choice([p for p in self.params if len(p.shape)] or [None])
+        if not x:
+            return None
+        n = 1
+        for d in x.shape:
+            n = times(n, d)
+        self.may_fall = True  # where others take the size to be another one
+        return self.view_of(x, "tc_reshape(%0, TC_DIMS(-1, 1 + (n > 100)))", (n, 1))
 
     # ---- joining and moving
 
@@ -411,7 +448,8 @@ class Ops:
         dims = ints(shape, "TC_DIMS")
         rows = [(f"tc_zeros({dims}, {d})", shape, True), (f"tc_ones({dims}, {d})", shape, True), (f"tc_full({dims}, 1.5, {d})", shape, True),
                 (f"tc_arange(7, -2, 0.5, {d})", (7,), True), (f"tc_eye(3, 7, {d})", (3, 7), True), (f"tc_rand({dims}, 5, {d})", shape, False),
-                (f"tc_randn({dims}, 6, {d})", shape, False), ("tc_zeros_like(%0)", x.shape, True), ("tc_ones_like(%0)", x.shape, True),
+                (f"tc_randn({dims}, 6, {d})", shape, False), ("tc_zeros_like(%0)", x.shape, True),
+                (f"tc_zeros(tc_shape(%0), {d})", x.shape, True), (f"tc_full(tc_shape(%0), 1.5, {d})", x.shape, True), ("tc_ones_like(%0)", x.shape, True),
                 ("tc_full_like(%0, 2.5)", x.shape, True), ("tc_clone(%0)", x.shape, x.exact),
                 (f"tc_cast(tc_scalar(s), {d})", (), True)]
         if x.shape:
@@ -423,9 +461,11 @@ class Ops:
 
     def cast(self):
         x = self.pick(lambda v: v.exact)
-        to = self.r.choice(FLOATS + ("i32", "i64", "bool"))
-        if not x or (x.real and to in INTS):  # C leaves NaN and infinity to integers undefined
+        to = self.r.choice(FLOATS + INTS + ("bool",))
+        if not x:
             return None
+        if x.dtype in ("f32", "f64") and to in INTS and self.r.random() < 0.5:  # past the end of the integers
+            return self.make(f"tc_cast(tc_mul_s(%0, {self.r.choice(('100', '3e9', '-1e19'))}), {c_dtype(to)})", [x], to, x.shape, True)
         return self.make(f"tc_cast(%0, {c_dtype(to)})", [x], to, x.shape, True)
 
     def parameter_shape(self, rank=None):

@@ -136,6 +136,8 @@ class Program(Ops, Control, Writes):
             self.result = self.make("tc_sum(%0, TC_ALL, false)", [x], x.dtype if x.real else "i64", ())
         if self.r.random() < 0.1:  # a view of what is there
             self.result = self.view_of(self.result, "tc_unsqueeze(%0, 0)", (1,) + self.result.shape) or self.result
+        if random.Random(self.name + str(self.count)).random() < 0.05:
+            self.result = self.handed_view() or self.result
         for i in range(OUTPUTS):
             self.output(i)
 

@@ -7,8 +7,10 @@ import subprocess
 from ops import OF_LOGS, ROUNDED
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+TESTS = os.path.dirname(os.path.dirname(HERE))
 ISAS = (("v2", "sse4_2"), ("v3", "avx2"), ("v4", "avx512vl"), ("bf16", "avx512_bf16"), ("amx", "amx_bf16"))
-SOURCES = ("driver", "operands", "agree", "rounding")
+SOURCES = ("fuzz/programs/driver", "fuzz/programs/operands", "fuzz/programs/agree", "fuzz/programs/rounding",
+           "guarded/operand", "guarded/pages")
 WRAPPED = [f"-Wl,--wrap=tc_{op}" for op in ROUNDED]
 
 
@@ -38,9 +40,16 @@ def write_wrappers(o):
 
 def build_driver(o):
     write_wrappers(o)
-    o.driver = [f"{o.out}/{name}.o" for name in SOURCES]
+    o.driver = [f"{o.out}/{os.path.basename(name)}.o" for name in SOURCES]
     for name, path in zip(SOURCES, o.driver):
-        subprocess.run([*o.clang, "-O1", "-w", "-fopenmp", "-c", "-I", o.include, "-I", o.out, f"{HERE}/{name}.c", "-o", path], check=True)
+        subprocess.run([*o.clang, "-O1", "-w", "-fopenmp", "-c", "-I", o.include, "-I", o.out, "-I", TESTS, f"{TESTS}/{name}.c", "-o", path], check=True)
+    o.malloc = f"{o.out}/libguarded.so"
+    subprocess.run([*o.clang, "-O1", "-w", "-fno-builtin", "-fPIC", "-shared", f"{TESTS}/guarded/malloc.c", f"{TESTS}/guarded/pages.c", "-o", o.malloc], check=True)
+
+
+def is_guarded(o, name):
+    """Does the function run in guarded memory?"""
+    return o.guarded == "all" or (o.guarded == "half" and int(re.search(r"\d+$", name)[0]) % 2 == 1)
 
 
 def write(path, functions):
@@ -64,9 +73,9 @@ def limited(command, seconds, env=None):
 def build(o, path, ways, functions):
     """The program, or None; what the compiler printed."""
     program, folder = os.path.splitext(path)[0], os.path.dirname(o.runtime)
-    options = ["backend=openmp", f"opt={o.opt}"] + ways
+    options = ["backend=openmp", "cache=off", f"opt={o.opt}"] + ways
     command = [*o.clang, "-O0", "-g0", "-fno-exceptions", "-fno-crash-diagnostics", "-Wno-everything", "-Wbackend-plugin", f"-fplugin={o.plugin}", *(f"-fplugin-arg-tc-{x}" for x in options), "-Rpass-missed=tc",
-               "-I", o.include, "-I", HERE, path, *o.driver, "-o", program, o.runtime, f"-Wl,-rpath,{folder}", "-fopenmp", "-lm", *WRAPPED, *o.link]
+               "-I", o.include, "-I", HERE, "-I", TESTS, path, *o.driver, "-o", program, o.runtime, f"-Wl,-rpath,{folder}", "-fopenmp", "-lm", *WRAPPED, *o.link]
     limit = o.limit + functions
     p = limited(command, limit)
     if not p or re.search("CPU time limit exceeded|unable to execute command: Killed", p.stderr):
@@ -77,13 +86,14 @@ def build(o, path, ways, functions):
     return (program if p.returncode == 0 else None), p.stderr
 
 
-def run(program, broken, *names):
+def run(o, program, broken, guarded, names):
     """broken: names of the functions of which some statements stay as they are."""
     env = {**os.environ, "OMP_WAIT_POLICY": "passive"}
     for name in [n for n in env if n.startswith("TC_")]:
         del env[name]
     env["FUZZ_BROKEN"] = " ".join(["", *broken, ""])
-    p = limited([program, *names], 120, env)
+    guard = [f"{TESTS}/guarded/run", o.malloc] if guarded else []
+    p = limited([*guard, program, *names], 120, env)
     return (p.returncode, p.stdout) if p else (-1, "")
 
 
@@ -100,17 +110,19 @@ def fails(o, functions, path, ways):
             found.update(f)
             text, errors = text + t, errors + e
         return found, text, errors
-    found, text, left = {}, "", [f.name for f in functions]
+    found, text = {}, ""
     broken = sorted(set(re.findall(r"graph break in '(\w+)'", errors)))
-    while left:  # behind one that crashes
-        status, printed = run(program, broken, *left)
-        text += printed
-        for m in re.finditer(r"^FAIL (\w+) (.*)$", printed, re.M):
-            found.setdefault(m[1], m[2])
-        if status in (0, 1):
-            break
-        last = (re.findall(r"^run (\w+)$", printed, re.M) or left)[-1]
-        found[last] = f"crashed with status {status}"
-        left = left[left.index(last) + 1:]
+    for guarded in (False, True):
+        left = [f.name for f in functions if is_guarded(o, f.name) == guarded]
+        while left:  # behind one that crashes
+            status, printed = run(o, program, broken, guarded, left)
+            text += printed
+            for m in re.finditer(r"^FAIL (\w+) (.*)$", printed, re.M):
+                found.setdefault(m[1], m[2])
+            if status in (0, 1):
+                break
+            last = (re.findall(r"^run (\w+)$", printed, re.M) or left)[-1]
+            found[last] = f"crashed with status {status}" + " in guarded memory" * guarded
+            left = left[left.index(last) + 1:]
     os.remove(program)
     return found, text, errors

@@ -13,7 +13,8 @@ def c_dtype(dtype):
 
 
 def ints(values, macro="TC_AXES"):
-    return f"{macro}({', '.join(map(str, values))})" if values else "TC_ALL"
+    none = "TC_ALL" if macro == "TC_AXES" else "TC_SCALAR_SHAPE"
+    return f"{macro}({', '.join(map(str, values))})" if values else none
 
 
 def filled(template, uses):

@@ -24,8 +24,10 @@ UNREACHABLE = {
     "has no specification": "a string literal by then",
     "declared by the graph, not built": "no function of the API",
     "the first operand is the address of a function": "no function of the API",
-    "libtcplugin.so was built for clang": "needs a compiler of another version: versions.test, where there is one",
-    "libtcplugin.so is a plugin for clang": "as above",
+    "libtcplugin.so is a plugin for clang": "of what loads the plugin: versions.test",
+    "a program that is no clang": "as above",
+    " compiled parts of this file come from the cache ": "of the whole file: cache.c",
+    "seconds went into kernels for CUDA": "of the whole file: cuda_slow.c",
 }
 NO_PLACE = {"options.cpp": "options stand on the command line, too"}
 NO_MESSAGE = re.compile(r"#pragma|struct tc_")

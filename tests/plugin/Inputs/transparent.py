@@ -1,4 +1,5 @@
-"""Compiles files of which nothing is compiled with and without the plugin and compares the bytes."""
+"""Compiles files of which nothing is compiled, and no body makes what a scope would free, with and without the
+plugin and compares the bytes."""
 import pathlib
 import subprocess
 import sys
@@ -16,11 +17,11 @@ sources = {
     "declared.c": "#include <tcompile.h>\nTC_COMPILE tc_tensor *f(const tc_tensor *x);\n"
                   "tc_tensor *g(const tc_tensor *x) { return f(x); }\n",
     "rejected.c": "#include <stdio.h>\n#include <tcompile.h>\n"
-                  "TC_COMPILE tc_tensor *f(const tc_tensor *x) { puts(\"x\"); return tc_exp(x); }\n",
+                  "TC_COMPILE const tc_tensor *f(const tc_tensor *x) { puts(\"x\"); return x; }\n",
     "line.c": "#line 40 \"other.c\"\nint f(void) { return __LINE__; }\nconst char *n = __FILE__;\n",
     "static.c": "static int n; int f(void) { static int m; return n++ + m--; }\n",
     "cxx.cpp": "#include <vector>\nint f(std::vector<int> &v) { v.push_back(1); return v.size(); }\n",
-    "api.cpp": "#include <tcompile.h>\nTC_COMPILE tc_tensor *f(const tc_tensor *x) { return tc_exp(x); }\n",
+    "api.cpp": "#include <tcompile.h>\nTC_COMPILE int64_t f(const tc_tensor *x) { return tc_numel(x); }\n",
     "asm.S": "\t.text\n\t.globl f\nf:\tret\n",
 }
 flags = ["-O0 -g -c", "-O2 -c", "-O2 -g -flto=thin -c", "-O1 -S", "-O2 -S -emit-llvm", "-E",

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-#define TC_ABI_VERSION 3
+#define TC_ABI_VERSION 4
 #define TC_MAX_RANK 8
 
 /* Element types, in promotion order within their category. */
@@ -40,7 +40,8 @@ enum {
   TC_FLAG_CONTIGUOUS = 1, /* row-major, no gaps; kept by the runtime for every tensor */
   TC_FLAG_WEAK = 2,       /* a C scalar: it does not take part in dtype promotion */
   TC_FLAG_READONLY = 4,   /* memory must not be written (mapped files, const wraps) */
-  TC_FLAG_BROKEN = 8      /* a header that tcrt_borrow could not fill; no tensor has it */
+  TC_FLAG_BROKEN = 8,     /* a header that tcrt_borrow could not fill; no tensor has it */
+  TC_FLAG_FREED = 16      /* in TC_KEY_FREED only */
 };
 
 /* dtype, device, rank and flags side by side: one 32-bit compare checks them all in a guard. */
@@ -48,7 +49,12 @@ typedef struct tc_key {
   uint8_t dtype, device, rank, flags;
 } tc_key;
 
+/* What tc_free leaves in a header: no guard wants this dtype and device, every function refuses it. */
+#define TC_DEVICE_FREED 255
+#define TC_KEY_FREED ((tc_key){255, TC_DEVICE_FREED, 0, TC_FLAG_FREED})
+
 struct tc_storage; /* reference-counted memory; views share it */
+struct tc_scope;   /* see tcompile.h */
 
 struct tc_tensor {
   tc_key key;
@@ -98,6 +104,8 @@ typedef struct tcrt_function {
   int32_t ops, kernels; /* ops captured, kernels made */
   uint64_t hits, packed, miss[TC_MISS_COUNT]; /* packed: calls that first copied strided inputs */
   struct tcrt_function *next;
+  uint64_t row_hits; /* hits when the fallbacks in a row began that are counted in `row` */
+  uint32_t row;      /* see TC_FALLBACK=notice */
 } tcrt_function;
 
 /* One per object file with compiled functions. */
@@ -164,10 +172,25 @@ struct tc_tensor *tcrt_new(tc_dtype dtype, int rank, const int64_t *dim);
 /* Frees a tensor that tcrt_new made and that nobody has seen. */
 void tcrt_delete(struct tc_tensor *t);
 
-/* What the body makes of x, a view that it no longer needs, where it asks for the shape of `copy`, for
- * row-major order too if `contiguous` is set, and for memory shared with x if strides allow that: such
- * a view, or else `copy`.  Frees x and the one that it is not.  NULL where x is. */
-struct tc_tensor *tcrt_view_or_copy(struct tc_tensor *x, struct tc_tensor *copy, bool contiguous);
+/* What the body makes of x where it asks for the shape of `copy`, for row-major order too if `contiguous`
+ * is set, and for memory shared with x if strides allow that: a new view of x, or else `copy`.  Borrows
+ * x, which may be the caller's operand, and takes `copy`: the result is it, or it is freed.  NULL
+ * where x is, or with an error. */
+struct tc_tensor *tcrt_view_or_copy(const struct tc_tensor *x, struct tc_tensor *copy, bool contiguous);
+
+/* The scope of a body: what the statements of a compiled function make belongs to it, and goes with it
+ * but for what they hand out. */
+struct tc_scope *tcrt_body_begin(struct tc_scope *s); /* returns s */
+void tcrt_body_end(struct tc_scope *s);
+/* t leaves its body other than as its result: it belongs to the nearest scope that the program opened
+ * around the body, or to nobody.  Returns t. */
+struct tc_tensor *tcrt_hand_out(const struct tc_tensor *t);
+/* t is the result of the innermost body, and belongs to whatever scope is open around that.  Returns t. */
+struct tc_tensor *tcrt_returned(const struct tc_tensor *t);
+/* Around a call of what nobody sees into: tensors that it makes are not the body's.  The first returns
+ * what the second takes. */
+struct tc_scope *tcrt_body_leave(void);
+void tcrt_body_resume(struct tc_scope *left);
 
 /* Copies the elements of x, of any strides, to dst in row-major order. */
 void tcrt_pack(const struct tc_tensor *x, void *dst);

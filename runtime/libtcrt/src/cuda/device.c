@@ -11,7 +11,7 @@ static struct {
 } devices = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void *tc_cuda_fail(const char *function, const char *what, cu_result r) {
-  return tc_fail("%s: %s: %s", function, what, tc_cuda_describe(r).text);
+  return tc_fail_as(TC_ERROR_DEVICE, "%s: %s: %s", function, what, tc_cuda_describe(r).text);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -78,7 +78,7 @@ static cu_result fill_device(tc_cuda_device *d) {
 
 static tc_cuda_device *open_device(const char *function, const tc_cuda_driver *cu, int index) {
   tc_cuda_device *d = calloc(1, sizeof *d);
-  if (!d) return tc_fail("%s: out of memory", function);
+  if (!d) return tc_fail_as(TC_ERROR_MEMORY, "%s: out of memory", function);
   d->index = index;
   d->cu = cu;
   pthread_mutex_init(&d->lock, NULL);
@@ -101,7 +101,7 @@ static tc_cuda_device *find_device(const char *function, const tc_cuda_driver *c
   if (!devices.at)
     __atomic_store_n(&devices.at, calloc((size_t)cu->devices, sizeof *devices.at),
                      __ATOMIC_RELEASE);
-  if (!devices.at) return tc_fail("%s: out of memory", function);
+  if (!devices.at) return tc_fail_as(TC_ERROR_MEMORY, "%s: out of memory", function);
   tc_cuda_device *d = look_up(index);
   if (!d && (d = open_device(function, cu, index)))
     atomic_store_explicit(&devices.at[index], d, memory_order_release);
@@ -110,10 +110,10 @@ static tc_cuda_device *find_device(const char *function, const tc_cuda_driver *c
 
 tc_cuda_device *tc_cuda_enter(const char *function, int index) {
   const tc_cuda_driver *cu = tc_cuda();
-  if (!cu) return tc_fail("%s: %s", function, tc_cuda_absent());
+  if (!cu) return tc_fail_as(TC_ERROR_DEVICE, "%s: %s", function, tc_cuda_absent());
   if (index < 0 || index >= cu->devices)
-    return tc_fail("%s: there is no cuda:%d; the driver has %d device%s", function, index,
-                   cu->devices, cu->devices == 1 ? "" : "s");
+    return tc_fail_as(TC_ERROR_DEVICE, "%s: there is no cuda:%d; the driver has %d device%s",
+                      function, index, cu->devices, cu->devices == 1 ? "" : "s");
   tc_cuda_device *d = look_up(index);
   if (!d) {
     pthread_mutex_lock(&devices.lock);
@@ -139,7 +139,8 @@ cu_result tc_cuda_current(const tc_cuda_device *d) {
 
 bool tc_cuda_indices_fine(const char *function, tc_cuda_device *d) {
   if (!__atomic_exchange_n(d->bad, 0, __ATOMIC_RELAXED)) return true;
-  tc_fail("%s: an index operand of an earlier op on cuda:%d was out of range", function, d->index);
+  tc_fail_as(TC_ERROR_INDEX, "%s: an index operand of an earlier op on cuda:%d was out of range",
+             function, d->index);
   return false;
 }
 
@@ -197,7 +198,7 @@ tc_device tc_default_device(void) { return (tc_device)standard; }
 
 bool tc_set_default_device(tc_device device) {
   bool known = device == TC_CPU || (device & 0xff) == TC_CUDA;
-  if (!known) tc_fail("tc_set_default_device: %d is no device", (int)device);
+  if (!known) tc_fail_as(TC_ERROR_DEVICE, "tc_set_default_device: %d is no device", (int)device);
   if (known && device != TC_CPU) known = tc_cuda_enter("tc_set_default_device", device >> 8);
   if (known) standard = (int)device;
   return known;

@@ -55,9 +55,10 @@ tc_tensor *tc_device_run(const tc_eager_call *c, int nattr) {
   if (!tc_cuda_enter(c->name, (int)c->device >> 8)) return NULL;
   pthread_once(&once, open_ops);
   if (ops) return ops->run(c, nattr);
-  return tc_fail("%s: eager ops on a GPU need libtcrt-cuda.so beside libtcrt.so (%s); build "
-                 "TCompile with NVRTC, or move the operands with tc_to(x, TC_CPU)",
-                 c->name, absent);
+  return tc_fail_as(TC_ERROR_DEVICE,
+                    "%s: eager ops on a GPU need libtcrt-cuda.so beside libtcrt.so (%s); build "
+                    "TCompile with NVRTC, or move the operands with tc_to(x, TC_CPU)",
+                    c->name, absent);
 }
 
 void *tcrt_fail(const char *format, ...) {
@@ -66,5 +67,5 @@ void *tcrt_fail(const char *format, ...) {
   va_start(ap, format);
   vsnprintf(text, sizeof text, format, ap);
   va_end(ap);
-  return tc_fail("%s", text);
+  return tc_fail_as(TC_ERROR_DEVICE, "%s", text);
 }

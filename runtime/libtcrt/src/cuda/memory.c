@@ -188,7 +188,7 @@ tc_storage *tc_cuda_storage(tc_cuda_device *d, size_t bytes) {
   }
   tc_storage_unref(storage);
   if (r != CU_OUT_OF_MEMORY) return tc_cuda_fail("device memory", "allocation", r);
-  return tc_fail("out of memory: %zu bytes on cuda:%d", bytes, d->index);
+  return tc_fail_as(TC_ERROR_MEMORY, "out of memory: %zu bytes on cuda:%d", bytes, d->index);
 }
 
 static void release_pinned(void *context) {
@@ -199,7 +199,7 @@ static void release_pinned(void *context) {
 
 bool tc_cuda_is_pinned(const tc_storage *s) { return s && s->release == release_pinned; }
 
-tc_tensor *tc_empty_pinned(tc_dtype dtype, tc_ints dims) {
+tc_tensor *tc_empty_pinned(tc_ints dims, tc_dtype dtype) {
   if (!tc_check_dims("tc_empty_pinned", dtype, &dims)) return NULL;
   tc_device at = tc_default_device();
   tc_cuda_device *d = tc_cuda_enter("tc_empty_pinned", at >> 8);

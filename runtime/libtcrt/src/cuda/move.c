@@ -115,9 +115,9 @@ static tc_tensor *move_to(const char *function, const tc_tensor *x, tc_device de
 }
 
 tc_tensor *tc_to(const tc_tensor *x, tc_device device) {
-  if (!x) return tc_fail("tc_to: operand 1 is NULL");
+  if (!tc_given("tc_to", 1, x)) return NULL;
   if (device != TC_CPU && (device & 0xff) != TC_CUDA)
-    return tc_fail("tc_to: %d is no device", (int)device);
+    return tc_fail_as(TC_ERROR_DEVICE, "tc_to: %d is no device", (int)device);
   if (device != TC_CPU && !tc_cuda_enter("tc_to", (int)device >> 8)) return NULL;
   if (tc_place(x) != device) return move_to("tc_to", x, device);
   tc_tensor *y = tc_tensor_header((tc_dtype)x->key.dtype, x->key.rank, x->dim, device);
@@ -129,10 +129,10 @@ tc_tensor *tc_to(const tc_tensor *x, tc_device device) {
 }
 
 tc_tensor *tc_pin(const tc_tensor *x) {
-  if (!x) return tc_fail("tc_pin: operand 1 is NULL");
+  if (!tc_given("tc_pin", 1, x)) return NULL;
   tc_ints dims = {x->key.rank, {0}};
   memcpy(dims.v, x->dim, (size_t)dims.n * sizeof *dims.v);
-  tc_tensor *y = tc_empty_pinned((tc_dtype)x->key.dtype, dims);
+  tc_tensor *y = tc_empty_pinned(dims, (tc_dtype)x->key.dtype);
   if (!y || tc_copy_(y, x) == NULL || (x->key.device != TC_CPU && !tc_synchronize())) {
     tc_free(y);
     return NULL;

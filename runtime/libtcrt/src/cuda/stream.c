@@ -21,11 +21,12 @@ void tc_cuda_stream_unref(tc_stream *s) {
 }
 
 tc_stream *tc_stream_new(tc_device device) {
-  if ((device & 0xff) != TC_CUDA) return tc_fail("tc_stream_new: only a GPU has streams");
+  if ((device & 0xff) != TC_CUDA)
+    return tc_fail_as(TC_ERROR_ARGUMENT, "tc_stream_new: only a GPU has streams");
   tc_cuda_device *d = tc_cuda_enter("tc_stream_new", device >> 8);
   if (!d) return NULL;
   tc_stream *s = calloc(1, sizeof *s);
-  if (!s) return tc_fail("tc_stream_new: out of memory");
+  if (!s) return tc_fail_as(TC_ERROR_MEMORY, "tc_stream_new: out of memory");
   cu_result r = d->cu->stream_create(&s->stream, CU_STREAM_NON_BLOCKING);
   if (r == CU_SUCCESS) {
     s->device = d;

@@ -1,0 +1,115 @@
+/* cut.c - axes of a group are cut where a view divides them.
+ *
+ * A reshape that merges dimensions asks for quotients and rests of an axis: heads h of repeated keys
+ * k[B,H,T,D] -> [B,H,G,T,D] -> [B,H*G,T,D] are those of group h / G.  With axis h cut in two,
+ * h = i * G + j, both are affine, and nothing is divided where elements are read.  Addresses that step
+ * through i and j as through one axis are no reason to keep them apart: lo_coalesce merges them again. */
+#include "lower/lowering.h"
+
+#include <string.h>
+
+/* Axis `axis` becomes two, the inner one with `inner` points, next to each other. */
+typedef struct cut {
+  int axis;
+  tc_dim inner;
+} cut;
+
+/* ---- one cut --------------------------------------------------------------------------------- */
+
+static const lo_index *cut_index(lo *L, const lo_index *at, const cut *c);
+
+static lo_lin cut_lin(lo *L, const lo_lin *l, const cut *c) {
+  lo_lin y = *l;
+  for (int a = LO_AXES - 1; a > c->axis; a--) y.coef[a] = l->coef[a - 1];
+  y.coef[c->axis] = tc_dim_mul(L->dims, l->coef[c->axis], c->inner);
+  for (uint64_t t = 0; t < y.nterm; t++) y.term[t].at = cut_index(L, l->term[t].at, c);
+  return y;
+}
+
+static const lo_index *cut_index(lo *L, const lo_index *at, const cut *c) {
+  if (!at || !(at->axes >> c->axis)) return at;
+  lo_index d;
+  memset(&d, 0, sizeof d);
+  d.rank = at->rank;
+  d.flat = at->flat;
+  for (uint32_t i = 0; i < at->rank; i++) d.dim[i] = cut_lin(L, &at->dim[i], c);
+  return lo_intern(L, &d);
+}
+
+static int moved(int axis, const cut *c) { return axis > c->axis ? axis + 1 : axis; }
+
+static void cut_axis(lo *L, lo_group *g, const cut *c) {
+  const uint32_t below = (1u << c->axis) - 1;
+  for (int a = g->naxis++; a > c->axis + 1; a--) g->extent[a] = g->extent[a - 1];
+  g->extent[c->axis + 1] = c->inner;
+  g->extent[c->axis] = tc_dim_div(L->dims, g->extent[c->axis], c->inner);
+  g->inner = (g->inner & below) | (g->inner & ~below) << 1; /* the axis itself is not in it */
+  g->k = moved(g->k, c);
+  g->at = cut_index(L, g->at, c);
+}
+
+/* Everything else that is said in axes of g. */
+static void cut_readers(lo *L, lo_group *g, const cut *c) {
+  for (uint32_t i = 0; i < g->nreduce; i++) {
+    lo_reduce *r = &g->reduce[i];
+    r->at = cut_index(L, r->at, c);
+    for (int j = 0; j < r->naxis; j++) r->axis[j] = moved(r->axis[j], c);
+  }
+  for (uint32_t i = 0; i < g->nstore; i++) {
+    g->store[i].at = cut_index(L, g->store[i].at, c);
+    g->store[i].to = cut_index(L, g->store[i].to, c);
+  }
+  for (lo_demand *d = g->demand; d; d = d->other) d->at = cut_index(L, d->at, c);
+}
+
+/* ---- which cuts ------------------------------------------------------------------------------ */
+
+/* May axis a of g have an inner part of this size?  Not where lanes run, or rows and columns of a
+ * product do, or what is reduced. */
+static bool can_cut(lo *L, const lo_group *g, int a, tc_dim inner) {
+  enum { LONG = 16 };
+  if (g->closed || g->serial || g->split || g->call.id || g->naxis + 2 >= LO_AXES) return false;
+  if (g->inner >> a & 1 || a == g->k) return false;
+  if (g->matmul.id) {
+    const lo_lin *dim = g->at->dim + g->at->rank - 2;
+    return !((lo_lin_axes(&dim[0]) | lo_lin_axes(&dim[1])) >> a & 1);
+  }
+  return a + 2 < g->naxis || lo_guess(L, inner) >= LONG;
+}
+
+/* The axis along which `l` steps over a multiple of `by` in its middle. */
+static bool find_cut(lo *L, const lo_group *g, const lo_lin *l, tc_dim by, cut *c) {
+  for (int a = 0; a < g->naxis; a++) {
+    if (tc_dim_is(l->coef[a], 0)) continue;
+    const tc_dim inner = tc_dim_div(L->dims, by, l->coef[a]);
+    const tc_dim outer = tc_dim_div(L->dims, g->extent[a], inner);
+    if (tc_dim_is(inner, 1) || tc_dim_is(outer, 1)) continue;
+    if (!tc_dim_same(tc_dim_mul(L->dims, inner, l->coef[a]), by)) continue;
+    if (!tc_dim_same(tc_dim_mul(L->dims, inner, outer), g->extent[a])) continue;
+    *c = (cut){a, inner};
+    return can_cut(L, g, a, inner);
+  }
+  return false;
+}
+
+bool lo_cut_axes(lo *L, lo_group *g, const lo_lin *flat, const tc_type *t) {
+  cut list[TC_MAX_RANK];
+  int n = 0;
+  lo_group trial = *g;
+  lo_lin left = *flat, quotient, rest;
+  const int first = lo_first_wide(t);
+  for (int i = t->rank - 1; i > first; i--) {
+    if (tc_dim_is(t->dim[i], 1)) continue;
+    while (!lo_lin_divide(L, &trial, &left, t->dim[i], &quotient, &rest)) {
+      if (n == TC_MAX_RANK || !find_cut(L, &trial, &left, t->dim[i], &list[n])) return false;
+      left = cut_lin(L, &left, &list[n]);
+      cut_axis(L, &trial, &list[n++]);
+    }
+    left = quotient;
+  }
+  for (int i = 0; i < n; i++) {
+    cut_axis(L, g, &list[i]);
+    cut_readers(L, g, &list[i]);
+  }
+  return n > 0;
+}

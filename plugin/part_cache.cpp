@@ -1,0 +1,69 @@
+// part_cache.cpp - see part_cache.h.
+#include "part_cache.h"
+
+namespace tc {
+
+using llvm::StringRef;
+
+static void add(tc_sha256 &hash, StringRef text) {
+  tc_sha256_add_field(&hash, text.data(), text.size());
+}
+
+static void add(tc_sha256 &hash, const std::vector<std::string> &list) {
+  add(hash, std::to_string(list.size()));
+  for (const std::string &text : list) add(hash, text);
+}
+
+static void add_kernels(tc_sha256 &hash, StringRef text) {
+  tc_buf bare = {};
+  tc_put_bare(text.str().c_str(), &bare);
+  add(hash, bare.failed || !bare.text ? text : StringRef(bare.text, bare.len));
+  tc_buf_free(&bare);
+}
+
+// The program or library that a function is in.
+template <class Function> static void add_identity(tc_sha256 &hash, Function *function) {
+  tc_add_identity(&hash, reinterpret_cast<const void *>(function));
+}
+
+PartCache::PartCache(tc_cache *cache, const clang::CompilerInstance &user, Form form,
+                     const std::vector<std::string> &entries)
+    : cache(cache), entries(entries) {
+  tc_sha256_begin(&common);
+  if (!cache) return;
+  add(common, form == Form::Assembly ? "assembly" : "bitcode");
+  add(common, clang::getClangFullVersion());
+  add_identity(common, &link_unit); // this plugin
+  add_identity(common, &clang::getClangFullVersion);
+  add_identity(common, &llvm::parseBitcodeFile);
+  add(common, user.getFrontendOpts().LLVMArgs);
+}
+
+tc_digest PartCache::key(const UnitPart &part) const {
+  tc_sha256 hash = common;
+  add(hash, part.name);
+  add(hash, part.suffix);
+  add(hash, part.flags);
+  if (part.host) add(hash, entries);
+  if (part.host || part.lines) add(hash, part.text);
+  else add_kernels(hash, part.text);
+  return tc_sha256_end(&hash);
+}
+
+bool PartCache::get(UnitPart &part) const {
+  if (!cache) return false;
+  tc_digest name = key(part);
+  tc_buf found = {};
+  bool there = tc_cache_get(cache, &name, &found);
+  if (there) part.output.assign(found.text ? found.text : "", found.len);
+  tc_buf_free(&found);
+  return there;
+}
+
+void PartCache::put(const UnitPart &part) const {
+  if (!cache || !part.error.empty()) return;
+  tc_digest name = key(part);
+  tc_cache_put(cache, &name, part.output.data(), part.output.size());
+}
+
+} // namespace tc

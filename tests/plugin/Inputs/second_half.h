@@ -1,0 +1,1 @@
+  return tc_exp(tc_neg(x));

@@ -1,0 +1,47 @@
+// Bodies of C++ that can have no scope of their own; those that are C can.
+// RUN: %tc -Rpass=tc -c %s -o %t.o 2>&1 | %check %s
+#include <tcompile.h>
+
+struct made {
+  made() : count(1) {}
+  int count;
+};
+struct counted {
+  ~counted() {}
+  int count;
+};
+struct plain {
+  int n;
+};
+
+extern "C" TC_COMPILE tc_tensor *constructs(const tc_tensor *x TC_SHAPE("f32[N]")) {
+  // CHECK-DAG: ownership.cpp:[[#@LINE-1]]:34: remark: 'constructs' frees nothing {{.*}}: an operator, a constructor or a member of a class is called
+  made here;
+  return tc_exp(tc_add_s(x, here.count));
+}
+
+extern "C" TC_COMPILE tc_tensor *destroys(const tc_tensor *x TC_SHAPE("f32[N]"), counted &from) {
+  // CHECK-DAG: ownership.cpp:[[#@LINE-1]]:34: remark: 'destroys' frees nothing {{.*}}: it has a variable with a destructor
+  counted here = from;
+  return tc_exp(tc_add_s(x, here.count));
+}
+
+extern "C" TC_COMPILE tc_tensor *asks(const tc_tensor *x TC_SHAPE("f32[N]"), plain (*unseen)(int)) {
+  // CHECK-DAG: ownership.cpp:[[#@LINE-1]]:34: remark: 'asks' frees nothing {{.*}}: it calls a function that returns an object of a class
+  plain here = unseen(1);
+  return tc_exp(tc_add_s(x, here.n));
+}
+
+extern "C" TC_COMPILE tc_tensor *like_c(const tc_tensor *x TC_SHAPE("f32[N]"), tc_tensor **out) {
+  tc_tensor *h;
+  h = tc_exp(x);
+  *out = tc_neg(h);
+  return tc_add(h, tc_abs(h));
+}
+// CHECK-NOT: 'like_c' frees nothing
+
+extern "C" TC_COMPILE tc_tensor *shaped(const tc_tensor *x TC_SHAPE("f32[N]")) {
+  tc_tensor *h = tc_reshape(tc_exp(x), TC_DIMS(1, -1));
+  return tc_sum(h, TC_AXES(1), true);
+}
+// CHECK-NOT: 'shaped' frees nothing
