@@ -13,7 +13,7 @@
 #include "backends/cuda/unit.h"
 #include "backends/entry/entry.h"
 #include "backends/explain.h"
-#include "graph/pass.h"
+#include "graph/passes/pass.h"
 
 enum { VARIANTS = 2 }; /* by tc_device */
 static const tc_backend *const backends[VARIANTS] = {&tc_backend_openmp, &tc_backend_cuda};

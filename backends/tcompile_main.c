@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "backends/backend.h"
-#include "graph/pass.h"
+#include "graph/passes/pass.h"
 #include "graph/text.h"
 
 static void print_diag(void *self, tc_severity s, tc_loc loc, const char *text) {

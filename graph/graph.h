@@ -13,7 +13,7 @@
 
 #include <tcompile/abi.h> /* tc_dtype, TC_MAX_RANK */
 
-#include "graph/dim.h"
+#include "graph/dim/dim.h"
 #include "graph/support/support.h"
 
 #ifdef __cplusplus
@@ -23,7 +23,7 @@ extern "C" {
 typedef enum tc_op {
   OP_NONE,
 #define TC_OP(id, ...) OP_##id,
-#include "graph/ops.def"
+#include "graph/ops/ops.def"
   OP_COUNT
 } tc_op;
 

@@ -1,7 +1,7 @@
 /* Element types, promotion, and types as text for messages. */
 #include "graph/graph.h"
 
-#include "graph/formulas.h"
+#include "graph/ops/formulas.h"
 
 #include <math.h>
 #include <string.h>

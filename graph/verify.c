@@ -1,6 +1,6 @@
 /* The rules of graph/graph.h, checked.  Passes run between two of these. */
 #include "graph/graph_impl.h"
-#include "graph/pass.h"
+#include "graph/passes/pass.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* view.c - composing and building views; see view.h. */
 #include "graph/view.h"
-#include "graph/pattern.h"
+#include "graph/passes/pattern.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // visible body.
 #include "frontend/ast_capture/evaluator.h"
 
-#include "graph/scalar.h"
+#include "graph/ops/scalar.h"
 #include "plugin/attributes.h"
 
 namespace tc {
@@ -24,7 +24,7 @@ struct ApiRow {
 
 static const ApiRow api_rows[] = {
 #define TC_API(function, op, arguments) {#function, OP_##op, arguments},
-#include "graph/api.def"
+#include "graph/ops/api.def"
 };
 
 bool is_api(const FunctionDecl *callee) {

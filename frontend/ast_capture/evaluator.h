@@ -399,7 +399,7 @@ private:
   bool exits = false; // the condition leads out of the statements when a pointer is NULL
 };
 
-// The row of graph/api.def of a function that works in place; nullptr: it is none.
+// The row of graph/ops/api.def of a function that works in place; nullptr: it is none.
 const InPlaceRow *find_in_place(llvm::StringRef name);
 
 // Nesting that the stack of the capturing thread holds (see plugin/job.cpp).

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "graph/scalar.h"
+#include "graph/ops/scalar.h"
 
 namespace tc {
 
@@ -517,7 +517,7 @@ static std::string fitting_condition(const std::string &v, tc_dtype dtype, tc_op
   return inside;
 }
 
-// The scalar of an *_s form beside a tensor of dtype `like`; of integers, graph/scalar.h says what it is.
+// The scalar of an *_s form beside a tensor of dtype `like`; of integers, graph/ops/scalar.h says what it is.
 tc_ref Evaluator::fitted(const Scalar &v, tc_dtype like, tc_op &op, const char *function,
                          const Expr *e) {
   SourceLocation loc = e->getExprLoc();

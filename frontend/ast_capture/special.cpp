@@ -1,4 +1,4 @@
-// special.cpp - the functions of the API that graph/api.def lists as special: shorthands and questions
+// special.cpp - the functions of the API that graph/ops/api.def lists as special: shorthands and questions
 // about shapes.  Writes in place are in writes.cpp.
 #include "frontend/ast_capture/evaluator.h"
 
@@ -13,7 +13,7 @@ Evaluator::Special Evaluator::find_special(llvm::StringRef name) {
   } rows[] = {
 #define TC_API(function, op, arguments)
 #define TC_API_SPECIAL(function) {#function, &Evaluator::do_##function},
-#include "graph/api.def"
+#include "graph/ops/api.def"
       {"tc_dtype_size", &Evaluator::do_tc_dtype_size},
       {"tc_wrap_layout", &Evaluator::do_tc_wrap_layout},
       {"tc_free", &Evaluator::do_tc_free},

@@ -314,7 +314,7 @@ struct InPlaceRow {
 
 static const InPlaceRow in_place_rows[] = {
 #define TC_IN_PLACE(function, op, arguments) {#function, OP_##op, arguments},
-#include "graph/api.def"
+#include "graph/ops/api.def"
 };
 
 const InPlaceRow *find_in_place(llvm::StringRef name) {

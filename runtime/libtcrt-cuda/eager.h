@@ -9,7 +9,7 @@
 #define TC_CUDA_EAGER_H
 
 #include "runtime/libtcrt-cuda/oneop.h"
-#include "runtime/libtcrt/src/eager.h"
+#include "runtime/libtcrt/src/eager/eager.h"
 
 #include <tcompile/cuda.h>
 

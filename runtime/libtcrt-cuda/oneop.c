@@ -167,7 +167,7 @@ static const struct {
   const char *arguments;
 } function[] = {
 #define TC_API(name, op, arguments) {OP_##op, arguments},
-#include "graph/api.def"
+#include "graph/ops/api.def"
 };
 
 static bool offer_elementwise(const walk *w) {

@@ -1,6 +1,6 @@
 /* interp_elementwise.c - creation and elementwise ops. */
 #include "tests/common/interp_impl.h"
-#include "runtime/libtcrt/src/philox.h"
+#include "runtime/libtcrt/src/eager/philox.h"
 
 #include <math.h>
 

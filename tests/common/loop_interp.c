@@ -2,7 +2,7 @@
 #include "tests/common/loop_interp.h"
 
 #include "tests/common/interp_impl.h"
-#include "runtime/libtcrt/src/philox.h"
+#include "runtime/libtcrt/src/eager/philox.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/pass.h"
+#include "graph/passes/pass.h"
 #include "graph/text.h"
 #include "tests/common/allowance.h"
 #include "tests/common/random_graph.h"

@@ -9,7 +9,7 @@
 
 #include "backends/cuda/emit.h"
 #include "backends/cuda/nvrtc.h"
-#include "graph/pass.h"
+#include "graph/passes/pass.h"
 #include "tests/common/random_graph.h"
 #include "tests/cuda/cubin.h"
 #include "tests/cuda/program.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/pass.h"
+#include "graph/passes/pass.h"
 #include "graph/text.h"
 #include "tests/cuda/program.h"
 

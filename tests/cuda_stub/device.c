@@ -33,7 +33,7 @@ static void strided_2(const stub_launch *l) { strided(l, 2); }
 static void strided_4(const stub_launch *l) { strided(l, 4); }
 static void strided_8(const stub_launch *l) { strided(l, 8); }
 
-/* What runtime/libtcrt/src/cuda/turn.c says: the source along y, the destination along x, six other
+/* What runtime/libtcrt/src/cuda/transpose.c says: the source along y, the destination along x, six other
  * axes. */
 static void turn(const stub_launch *l, size_t size) {
   const uint64_t nx = word(l, 3), ny = word(l, 4), outer = word(l, 9);

@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "graph/pass.h"
+#include "graph/passes/pass.h"
 #include "graph/text.h"
 
 /* Keeps the last message. */

@@ -4,7 +4,7 @@
 
 #include <criterion/criterion.h>
 
-#include "graph/pass.h"
+#include "graph/passes/pass.h"
 #include "graph/text.h"
 #include "tests/common/loop_interp.h"
 

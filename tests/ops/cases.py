@@ -1,4 +1,4 @@
-"""Every function of graph/api.def with what it has to compute, independently of this project: NumPy
+"""Every function of graph/ops/api.def with what it has to compute, independently of this project: NumPy
 in float64 and int64 over the values that the tensors hold.
 
 A Case is one C expression over operands a, b, c with shapes of named sizes.  The generator makes an

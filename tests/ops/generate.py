@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """generate.py API.def FOLDER FILES: writes ops_<i>.c and ops_<i>.safetensors for the cases of cases.py.
 
-Fails when a function of graph/api.def has no case: the table and the tests cannot drift apart.
+Fails when a function of graph/ops/api.def has no case: the table and the tests cannot drift apart.
 """
 import dataclasses
 import json

@@ -4,7 +4,7 @@
 
 #include <criterion/criterion.h>
 
-#include "graph/pass.h"
+#include "graph/passes/pass.h"
 
 /* Asserts that `pass` turns the graph `before` into `after`, but for nodes that nobody reads. */
 void check_pass(const char *title, tc_pass_fn *pass, const char *before, const char *after);

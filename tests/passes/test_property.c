@@ -5,7 +5,7 @@
  * a graph magnifies rounding errors, so may a rewritten graph. */
 #include <criterion/criterion.h>
 
-#include "graph/pass.h"
+#include "graph/passes/pass.h"
 #include "graph/text.h"
 #include "tests/common/random_graph.h"
 

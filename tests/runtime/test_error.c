@@ -155,7 +155,7 @@ Test(error, every_function_of_one_or_two_tensors_takes_null) {
   tc_clear_error();                                                                                \
   cr_expect_null(function(x, NULL));                                                               \
   cr_expect(tc_error() && strstr(tc_error(), #function ": operand 2 is NULL"));
-#include "graph/api.def"
+#include "graph/ops/api.def"
   }
 }
 
@@ -166,7 +166,7 @@ Test(error, every_function_of_one_or_two_tensors_takes_null) {
 Test(error, every_function_of_the_table_notes_its_place) {
 #define TC_API(function, op, arguments)                                                            \
   cr_expect_eq(strncmp(TEXT(function(0)), "(tc_here", 8), 0, "%s", #function);
-#include "graph/api.def"
+#include "graph/ops/api.def"
 }
 
 Test(error, plain_function_pointers_work) {

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "runtime/libtcrt/src/half.h"
+#include "runtime/libtcrt/src/eager/half.h"
 
 /* Value of a bit pattern, from the definition of the format. */
 static double value_of(unsigned h, int mantissa, int bias) {

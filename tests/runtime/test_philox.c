@@ -1,7 +1,7 @@
 /* Philox4x32-10 against the known answers of its authors, and the numbers made from it. */
 #include <criterion/criterion.h>
 
-#include "runtime/libtcrt/src/philox.h"
+#include "runtime/libtcrt/src/eager/philox.h"
 
 static void expect(tc_philox_block b, uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3) {
   cr_expect_eq(b.word[0], w0);

@@ -1,5 +1,5 @@
 /* Floating numbers as integers: towards zero; NaN is 0, and what T cannot hold is its nearest end
- * (graph/formulas.h). */
+ * (graph/ops/formulas.h). */
 /* @ tc_*_of_f32 tc_*_of_f64 */
 /* The machine's conversions saturate.  NaN is 0 in that of f32 to i32, the least integer in the others. */
 TC_FN tc_i32 tc_whole(tc_f32 x) { return __float2int_rz(x); }

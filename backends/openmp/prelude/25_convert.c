@@ -1,5 +1,5 @@
 /* Floating numbers as integers: towards zero; NaN is 0, and what T cannot hold is its nearest end
- * (graph/formulas.h).  What the machine converts is always in range, so that no lane raises an exception. */
+ * (graph/ops/formulas.h).  What the machine converts is always in range, so that no lane raises an exception. */
 /* @ TC_TO_INTEGER TC_TO_WIDE */
 /* Every end of T is a number of F.  W: the integers that the machine converts to. */
 #define TC_TO_INTEGER(T, F, W, least, most)                                                        \

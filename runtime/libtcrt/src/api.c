@@ -1,4 +1,4 @@
-/* The public functions that are one op each.  What an argument means is said in graph/api.def; here
+/* The public functions that are one op each.  What an argument means is said in graph/ops/api.def; here
  * C arguments are only handed on, ints and bools as int64_t. */
 #include "runtime/libtcrt/src/dispatch.h"
 
@@ -11,7 +11,7 @@ typedef const tc_tensor *in;
   tc_tensor *function(in x) { return tc_call(TC_API_##function, x); }
 #define TC_API2(function, op)                                                                      \
   tc_tensor *function(in a, in b) { return tc_call(TC_API_##function, a, b); }
-#include "graph/api.def"
+#include "graph/ops/api.def"
 
 /* ---- in place -------------------------------------------------------------------------------- */
 
@@ -24,7 +24,7 @@ typedef const tc_tensor *in;
   tc_tensor *function(tc_tensor *x, double s) {                                                    \
     return tc_call_in_place(TC_IN_PLACE_##function, x, s);                                         \
   }
-#include "graph/api.def"
+#include "graph/ops/api.def"
 
 tc_tensor *tc_fma_(tc_tensor *x, in b, in c) {
   return tc_call_in_place(TC_IN_PLACE_tc_fma_, x, b, c);

@@ -3,7 +3,7 @@
 #ifndef TC_DEVICE_H
 #define TC_DEVICE_H
 
-#include "runtime/libtcrt/src/eager.h"
+#include "runtime/libtcrt/src/eager/eager.h"
 
 /* Memory of cuda:index.  NULL with an error. */
 tc_storage *tc_device_storage(int index, size_t bytes);

@@ -1,7 +1,7 @@
-/* Dispatch: one row of graph/api.def says what the C arguments of a public function mean, one row
- * of graph/ops.def what the op infers and computes.  Nothing here knows a particular op. */
+/* Dispatch: one row of graph/ops/api.def says what the C arguments of a public function mean, one row
+ * of graph/ops/ops.def what the op infers and computes.  Nothing here knows a particular op. */
 #include "runtime/libtcrt/src/dispatch.h"
-#include "graph/scalar.h"
+#include "graph/ops/scalar.h"
 #include "runtime/libtcrt/src/device.h"
 
 #include <inttypes.h>
@@ -24,18 +24,18 @@ typedef struct api_row {
 
 static const api_row api[TC_API_COUNT] = {
 #define TC_API(function, op, arguments) {#function, OP_##op, arguments},
-#include "graph/api.def"
+#include "graph/ops/api.def"
 };
 
 static const api_row in_place[TC_IN_PLACE_COUNT] = {
 #define TC_IN_PLACE(function, op, arguments) {#function, OP_##op, arguments},
-#include "graph/api.def"
+#include "graph/ops/api.def"
 };
 
 #define tc_0 NULL /* the rows without an eager function: leaves of a graph */
 static tc_eager_fn *const eager_table[OP_COUNT] = {
 #define TC_OP(id, text, lo, hi, cls, attrs, infer, decomp, eager, expr) [OP_##id] = tc_##eager,
-#include "graph/ops.def"
+#include "graph/ops/ops.def"
 };
 #undef tc_0
 

@@ -2,12 +2,12 @@
 #ifndef TC_DISPATCH_H
 #define TC_DISPATCH_H
 
-#include "runtime/libtcrt/src/eager.h"
+#include "runtime/libtcrt/src/eager/eager.h"
 
-/* Numbers of the public functions of graph/api.def. */
+/* Numbers of the public functions of graph/ops/api.def. */
 typedef enum tc_api {
 #define TC_API(function, op, arguments) TC_API_##function,
-#include "graph/api.def"
+#include "graph/ops/api.def"
   TC_API_COUNT
 } tc_api;
 
@@ -20,7 +20,7 @@ tc_tensor *tc_call_as(const char *name, tc_api function, ...);
 /* Of its functions that work in place. */
 typedef enum tc_in_place {
 #define TC_IN_PLACE(function, op, arguments) TC_IN_PLACE_##function,
-#include "graph/api.def"
+#include "graph/ops/api.def"
   TC_IN_PLACE_COUNT
 } tc_in_place;
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/libtcrt/src/check.h"
+#include "runtime/libtcrt/src/memory/check.h"
 #include "runtime/libtcrt/src/internal.h"
 #include "runtime/libtcrt/src/settings.h"
 

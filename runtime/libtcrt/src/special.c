@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "graph/scalar.h"
+#include "graph/ops/scalar.h"
 #include "runtime/libtcrt/src/dispatch.h"
 
 /* Does the dtype hold the number that is to fill a tensor? */

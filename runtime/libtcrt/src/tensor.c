@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "graph/graph.h"
-#include "runtime/libtcrt/src/check.h"
+#include "runtime/libtcrt/src/memory/check.h"
 #include "runtime/libtcrt/src/device.h"
-#include "runtime/libtcrt/src/poison.h"
+#include "runtime/libtcrt/src/memory/poison.h"
 
 /* ---- shape arithmetic ------------------------------------------------------------------------ */
 

@@ -3,7 +3,7 @@
 #define TC_TENSOR_H
 
 #include "runtime/libtcrt/src/internal.h"
-#include "runtime/libtcrt/src/storage.h"
+#include "runtime/libtcrt/src/memory/storage.h"
 
 /* All of these give a tensor owned by the current scope, or NULL with an error set. */
 

@@ -1,4 +1,4 @@
-"""Steps of a random program that compute tensors: one method for each class of ops of graph/api.def."""
+"""Steps of a random program that compute tensors: one method for each class of ops of graph/ops/api.def."""
 from sizes import half, less_one, plus, size, times
 from values import FLOATS, INTS, c_dtype, ints
 

@@ -14,7 +14,7 @@ typedef struct tc_cuda_layout {
   int64_t dim[TC_CUDA_AXES], to[TC_CUDA_AXES], from[TC_CUDA_AXES]; /* steps in elements */
 } tc_cuda_layout;
 
-/* turn.c.  false: not for this layout; *result is untouched. */
+/* transpose.c.  false: not for this layout; *result is untouched. */
 bool tc_cuda_turn(const tcrt_cuda_call *c, const tc_cuda_layout *l, uint64_t to, uint64_t from,
                   size_t size, cu_result *result);
 

@@ -1,0 +1,104 @@
+/* Losses: one value per sample or element in double, then left alone, averaged or summed. */
+#include <inttypes.h>
+
+#include "runtime/libtcrt/src/eager/eager.h"
+#include "graph/ops/formulas.h"
+
+/* loss[0..n-1] to the result, as the reduction says.  The mean of nothing is NaN. */
+static void reduce_loss(const tc_eager_call *c, const double *loss, int64_t n) {
+  tc_seq y = tc_seq_of(c->out);
+  int64_t how = tc_arg(c, 0);
+  if (how == TC_NONE) {
+    tc_seq_write_f(&y, 0, n, loss);
+    return;
+  }
+  double sum = 0;
+  for (int64_t i = 0; i < n; i++) sum += loss[i];
+  if (how == TC_MEAN) sum /= (double)n;
+  tc_seq_write_f(&y, 0, 1, &sum);
+}
+
+/* ---- classes --------------------------------------------------------------------------------- */
+
+static double at(const tc_rows *x, tc_dtype dtype, int64_t row, int64_t i) {
+  double v;
+  tc_seq_read_as_f(&x->seq, dtype, row * x->inner + i, 1, &v);
+  return v;
+}
+
+/* log sum exp of a row */
+static double log_total(const tc_rows *x, tc_dtype dtype, int64_t row) {
+  double max = -INFINITY, sum = 0;
+  for (int64_t i = 0; i < x->inner; i++) max = tc_f_max(max, at(x, dtype, row, i));
+  for (int64_t i = 0; i < x->inner; i++) sum += exp(at(x, dtype, row, i) - max);
+  return max + log(sum);
+}
+
+/* nll: -x[target];  cross entropy: log sum exp(x) - x[target] */
+static void class_losses(const tc_eager_call *c, const tc_rows *x, const tc_seq *target,
+                         double *loss) {
+  tc_dtype dtype = (tc_dtype)c->out->key.dtype;
+  bool logits = c->op == OP_CROSS_ENTROPY;
+#pragma omp parallel for schedule(static) if (tc_threads_pay(x->outer * x->inner))
+  for (int64_t o = 0; o < x->outer; o++) {
+    int64_t t;
+    tc_seq_read_i(target, o, 1, &t);
+    loss[o] = (logits ? log_total(x, dtype, o) : 0) - at(x, dtype, o, t);
+  }
+}
+
+bool tc_eager_nll(tc_eager_call *c) {
+  const tc_tensor *x = c->in[0];
+  tc_rows rows = tc_rows_of(x, 1u << (x->key.rank - 1));
+  tc_seq target = tc_seq_of(c->in[1]);
+  for (int64_t o = 0; o < rows.outer; o++) {
+    int64_t t;
+    tc_seq_read_i(&target, o, 1, &t);
+    if (t >= 0 && t < rows.inner) continue;
+    tc_fail_as(TC_ERROR_INDEX, "%s: target %" PRId64 " is out of range for %" PRId64 " classes",
+               c->name, t, rows.inner);
+    return false;
+  }
+  tc_storage *memory = tc_storage_new((size_t)rows.outer * sizeof(double));
+  if (!memory) return false;
+  class_losses(c, &rows, &target, memory->data);
+  reduce_loss(c, memory->data, rows.outer);
+  tc_storage_unref(memory);
+  return true;
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+static double pair_loss(tc_op op, double a, double b) {
+  return op == OP_MSE ? (a - b) * (a - b) : tc_f_bce_logits(a, b);
+}
+
+static void pair_losses(const tc_eager_call *c, const tc_seq in[2], int64_t total, double *loss) {
+  tc_dtype dtype = (tc_dtype)c->out->key.dtype;
+#pragma omp parallel for schedule(static) if (tc_threads_pay(total))
+  for (int64_t start = 0; start < total; start += TC_BLOCK) {
+    int64_t n = total - start < TC_BLOCK ? total - start : TC_BLOCK;
+    double a[TC_BLOCK], b[TC_BLOCK];
+    tc_seq_read_as_f(&in[0], dtype, start, n, a);
+    tc_seq_read_as_f(&in[1], dtype, start, n, b);
+    for (int64_t i = 0; i < n; i++) loss[start + i] = pair_loss(c->op, a[i], b[i]);
+  }
+}
+
+bool tc_eager_pair_loss(tc_eager_call *c) {
+  const tc_tensor *a = c->in[0], *b = c->in[1];
+  int rank = a->key.rank > b->key.rank ? a->key.rank : b->key.rank;
+  int64_t dim[TC_MAX_RANK] = {0}, total = 1;
+  for (int i = 0; i < rank; i++) {
+    int ia = i - (rank - a->key.rank), ib = i - (rank - b->key.rank);
+    dim[i] = ia >= 0 && a->dim[ia] != 1 ? a->dim[ia] : ib >= 0 ? b->dim[ib] : 1;
+    total *= dim[i];
+  }
+  tc_seq in[2] = {tc_seq_broadcast(a, rank, dim), tc_seq_broadcast(b, rank, dim)};
+  tc_storage *memory = tc_storage_new((size_t)total * sizeof(double));
+  if (!memory) return false;
+  pair_losses(c, in, total, memory->data);
+  reduce_loss(c, memory->data, total);
+  tc_storage_unref(memory);
+  return true;
+}

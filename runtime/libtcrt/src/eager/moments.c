@@ -1,0 +1,194 @@
+/* Variance, norms, and what normalises rows: softmax, layer norm, RMS norm, batch norm.  Every row
+ * is read as often as the formula asks, in double. */
+#include "runtime/libtcrt/src/eager/eager.h"
+#include "graph/ops/formulas.h"
+
+/* sum of f(x_i, parameter) over a row */
+static double row_sum(const tc_rows *x, tc_dtype dtype, int64_t row, double (*f)(double, double),
+                      double parameter) {
+  double v[TC_BLOCK], sum = 0;
+  for (int64_t at = 0; at < x->inner; at += TC_BLOCK) {
+    int64_t n = x->inner - at < TC_BLOCK ? x->inner - at : TC_BLOCK;
+    tc_seq_read_as_f(&x->seq, dtype, row * x->inner + at, n, v);
+    for (int64_t i = 0; i < n; i++) sum += f(v[i], parameter);
+  }
+  return sum;
+}
+
+static double value(double x, double unused) { return (void)unused, x; }
+static double square(double x, double unused) { return (void)unused, x * x; }
+static double squared_distance(double x, double centre) { return (x - centre) * (x - centre); }
+static double exp_distance(double x, double centre) { return exp(x - centre); }
+static double abs_power(double x, double p) { return pow(fabs(x), p); }
+static double not_zero(double x, double unused) { return (void)unused, x != 0; }
+
+static double row_extremum(const tc_rows *x, tc_dtype dtype, int64_t row, bool of_abs,
+                           bool largest) {
+  double v[TC_BLOCK], best = largest ? -INFINITY : INFINITY;
+  for (int64_t at = 0; at < x->inner; at += TC_BLOCK) {
+    int64_t n = x->inner - at < TC_BLOCK ? x->inner - at : TC_BLOCK;
+    tc_seq_read_as_f(&x->seq, dtype, row * x->inner + at, n, v);
+    for (int64_t i = 0; i < n; i++) {
+      double e = of_abs ? fabs(v[i]) : v[i];
+      best = largest ? tc_f_max(best, e) : tc_f_min(best, e);
+    }
+  }
+  return best;
+}
+
+/* ---- variance -------------------------------------------------------------------------------- */
+
+/* sum (x - mean)^2 / max(n - correction, 0): in two passes, without cancellation. */
+static double variance(const tc_rows *x, tc_dtype dtype, int64_t row, double correction) {
+  double n = (double)x->inner, mean = row_sum(x, dtype, row, value, 0) / n;
+  return row_sum(x, dtype, row, squared_distance, mean) / tc_f_max(n - correction, 0);
+}
+
+bool tc_eager_var(tc_eager_call *c) {
+  const tc_tensor *x = c->in[0];
+  tc_dtype dtype = (tc_dtype)c->out->key.dtype;
+  tc_rows rows = tc_rows_of(x, tc_arg_axes(c, 0, x->key.rank));
+  double correction = (double)tc_arg(c, 1 + (int)tc_arg(c, 0));
+  tc_seq y = tc_seq_of(c->out);
+#pragma omp parallel for schedule(static) if (tc_threads_pay(rows.outer * rows.inner))
+  for (int64_t o = 0; o < rows.outer; o++) {
+    double v = variance(&rows, dtype, o, correction);
+    if (c->op == OP_STD) v = sqrt(v);
+    tc_seq_write_f(&y, o, 1, &v);
+  }
+  return true;
+}
+
+/* ---- norm: (sum |x|^p)^(1/p), its limits at p = inf and -inf, and the count at 0 ------------- */
+
+static double norm(const tc_rows *x, tc_dtype dtype, int64_t row, double p) {
+  if (p == INFINITY) return x->inner ? row_extremum(x, dtype, row, true, true) : 0;
+  if (p == -INFINITY) return row_extremum(x, dtype, row, true, false);
+  if (p == 0) return row_sum(x, dtype, row, not_zero, 0);
+  if (p == 2) return sqrt(row_sum(x, dtype, row, square, 0));
+  return pow(row_sum(x, dtype, row, abs_power, p), 1 / p);
+}
+
+bool tc_eager_norm(tc_eager_call *c) {
+  const tc_tensor *x = c->in[0];
+  tc_dtype dtype = (tc_dtype)c->out->key.dtype;
+  double p = tc_scalar_f(c->in[1]);
+  tc_rows rows = tc_rows_of(x, tc_arg_axes(c, 0, x->key.rank));
+  tc_seq y = tc_seq_of(c->out);
+#pragma omp parallel for schedule(static) if (tc_threads_pay(rows.outer * rows.inner))
+  for (int64_t o = 0; o < rows.outer; o++) {
+    double v = norm(&rows, dtype, o, p);
+    tc_seq_write_f(&y, o, 1, &v);
+  }
+  return true;
+}
+
+/* ---- y = f((x - shift) - second shift) * scale per row --------------------------------------- */
+
+typedef struct row_map {
+  const tc_rows *x, *y;
+  tc_dtype dtype;
+  double shift, scale;
+  double (*f)(double);         /* NULL: identity */
+  const tc_seq *weight, *bias; /* along the row; NULL: 1, 0 */
+  double second_shift;         /* subtracted behind the first */
+} row_map;
+
+static void map_row(const row_map *m, int64_t row) {
+  int64_t inner = m->x->inner;
+  double v[TC_BLOCK], w[TC_BLOCK];
+  for (int64_t at = 0; at < inner; at += TC_BLOCK) {
+    int64_t n = inner - at < TC_BLOCK ? inner - at : TC_BLOCK;
+    tc_seq_read_as_f(&m->x->seq, m->dtype, row * inner + at, n, v);
+    for (int64_t i = 0; i < n; i++) v[i] = (v[i] - m->shift) - m->second_shift;
+    for (int64_t i = 0; i < n && m->f; i++) v[i] = m->f(v[i]);
+    for (int64_t i = 0; i < n; i++) v[i] *= m->scale;
+    if (m->weight) tc_seq_read_f(m->weight, at, n, w);
+    for (int64_t i = 0; i < n && m->weight; i++) v[i] *= w[i];
+    if (m->bias) tc_seq_read_f(m->bias, at, n, w);
+    for (int64_t i = 0; i < n && m->bias; i++) v[i] += w[i];
+    tc_seq_write_f(&m->y->seq, row * inner + at, n, v);
+  }
+}
+
+/* softmax: exp(x - max) / sum exp(x - max);  log_softmax: (x - max) - log sum exp(x - max),
+ * in this order: next to a large max the logarithm would be lost */
+bool tc_eager_softmax(tc_eager_call *c) {
+  const tc_tensor *x = c->in[0];
+  tc_dtype dtype = (tc_dtype)c->out->key.dtype;
+  uint32_t mask = 1u << tc_arg_axis(c, 0, x->key.rank);
+  tc_rows from = tc_rows_of(x, mask), to = tc_rows_of(c->out, mask);
+  bool logarithm = c->op == OP_LOG_SOFTMAX;
+#pragma omp parallel for schedule(static) if (tc_threads_pay(from.outer * from.inner))
+  for (int64_t o = 0; o < from.outer; o++) {
+    double max = row_extremum(&from, dtype, o, false, true);
+    double sum = row_sum(&from, dtype, o, exp_distance, max);
+    row_map m = {.x = &from, .y = &to, .dtype = dtype};
+    m.shift = max;
+    m.second_shift = logarithm ? log(sum) : 0;
+    m.scale = logarithm ? 1 : 1 / sum;
+    m.f = logarithm ? NULL : exp;
+    map_row(&m, o);
+  }
+  return true;
+}
+
+/* ---- layer norm and RMS norm: over the last axes --------------------------------------------- */
+
+static bool normalise(const tc_eager_call *c, bool centred, const tc_tensor *weight,
+                      const tc_tensor *bias, double eps) {
+  const tc_tensor *x = c->in[0];
+  int rank = x->key.rank, naxes = (int)tc_arg(c, 0);
+  uint32_t mask = ((1u << naxes) - 1) << (rank - naxes);
+  tc_dtype dtype = (tc_dtype)c->out->key.dtype;
+  tc_rows from = tc_rows_of(x, mask), to = tc_rows_of(c->out, mask);
+  tc_seq w = weight ? tc_seq_of(weight) : (tc_seq){0}, b = bias ? tc_seq_of(bias) : (tc_seq){0};
+#pragma omp parallel for schedule(static) if (tc_threads_pay(from.outer * from.inner))
+  for (int64_t o = 0; o < from.outer; o++) {
+    double n = (double)from.inner, mean = centred ? row_sum(&from, dtype, o, value, 0) / n : 0;
+    double power = row_sum(&from, dtype, o, squared_distance, mean) / n;
+    row_map m = {.x = &from, .y = &to, .dtype = dtype, .shift = mean};
+    m.scale = 1 / sqrt(power + eps);
+    m.weight = weight ? &w : NULL, m.bias = bias ? &b : NULL;
+    map_row(&m, o);
+  }
+  return true;
+}
+
+bool tc_eager_layer_norm(tc_eager_call *c) {
+  return normalise(c, true, c->in[1], c->in[2], tc_scalar_f(c->in[3]));
+}
+
+bool tc_eager_rms_norm(tc_eager_call *c) {
+  return normalise(c, false, c->in[1], NULL, tc_scalar_f(c->in[2]));
+}
+
+/* ---- batch norm: statistics given per channel ------------------------------------------------ */
+
+static double channel(const tc_tensor *t, int64_t i, double otherwise) {
+  double v = otherwise;
+  if (t)
+    tc_load_f(&v, (tc_dtype)t->key.dtype,
+              (char *)t->data + i * t->stride[0] * (int64_t)tc_dtype_bytes(t->key.dtype), 1, 1);
+  return v;
+}
+
+/* Rows are the elements of one channel. */
+bool tc_eager_batch_norm(tc_eager_call *c) {
+  const tc_tensor *x = c->in[0];
+  uint32_t mask = ((1u << x->key.rank) - 1) & ~2u;
+  tc_rows from = tc_rows_of(x, mask), to = tc_rows_of(c->out, mask);
+  double eps = tc_scalar_f(c->in[5]);
+#pragma omp parallel for schedule(static) if (tc_threads_pay(from.outer * from.inner))
+  for (int64_t o = 0; o < from.outer; o++) {
+    double scale = channel(c->in[3], o, 1) / sqrt(channel(c->in[2], o, 0) + eps),
+           bias = channel(c->in[4], o, 0);
+    tc_tensor b = {.key = {TC_F64, TC_CPU, 0, 0}, .data = &bias};
+    int64_t zero = 0;
+    tc_seq along = tc_seq_make(&b, 1, &from.inner, &zero);
+    row_map m = {.x = &from, .y = &to, .dtype = (tc_dtype)c->out->key.dtype, .scale = scale};
+    m.shift = channel(c->in[1], o, 0), m.bias = &along;
+    map_row(&m, o);
+  }
+  return true;
+}
