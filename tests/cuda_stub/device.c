@@ -50,10 +50,10 @@ static void turn(const stub_launch *l, size_t size) {
   }
 }
 
-static void turn_1(const stub_launch *l) { turn(l, 1); }
-static void turn_2(const stub_launch *l) { turn(l, 2); }
-static void turn_4(const stub_launch *l) { turn(l, 4); }
-static void turn_8(const stub_launch *l) { turn(l, 8); }
+static void transpose_1(const stub_launch *l) { turn(l, 1); }
+static void transpose_2(const stub_launch *l) { turn(l, 2); }
+static void transpose_4(const stub_launch *l) { turn(l, 4); }
+static void transpose_8(const stub_launch *l) { turn(l, 8); }
 
 void device_begin(void) {
   setenv("TC_CUDA_LIBRARY", TC_STUB_LIBRARY, 1);
@@ -63,10 +63,10 @@ void device_begin(void) {
   stub_kernel("tc_strided_2", 5 + 3 * AXES, strided_2);
   stub_kernel("tc_strided_4", 5 + 3 * AXES, strided_4);
   stub_kernel("tc_strided_8", 5 + 3 * AXES, strided_8);
-  stub_kernel("tc_turn_1", 28, turn_1);
-  stub_kernel("tc_turn_2", 28, turn_2);
-  stub_kernel("tc_turn_4", 28, turn_4);
-  stub_kernel("tc_turn_8", 28, turn_8);
+  stub_kernel("tc_transpose_1", 28, transpose_1);
+  stub_kernel("tc_transpose_2", 28, transpose_2);
+  stub_kernel("tc_transpose_4", 28, transpose_4);
+  stub_kernel("tc_transpose_8", 28, transpose_8);
 }
 
 void device_end(void) {

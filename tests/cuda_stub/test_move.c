@@ -64,7 +64,7 @@ Test(move, turned_sources) {
       for (int i = 0; i < 3; i++)
         cr_expect_eq(tc_max_abs_diff(tc_contiguous(to[i]), tc_contiguous(from[i])), 0);
     }
-  cr_expect_eq(stub_launches("tc_turn_4"), 3);
+  cr_expect_eq(stub_launches("tc_transpose_4"), 3);
   cr_expect_eq(stub_launches("tc_strided_4"), 0);
   device_end();
 }

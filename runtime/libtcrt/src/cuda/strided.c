@@ -156,7 +156,7 @@ cu_result tc_cuda_strided(const tcrt_cuda_call *c, const tc_tensor *dst, const t
     return ((tc_cuda_device *)c->state)
         ->cu->copy_async(to, from, (size_t)count * size, (cu_stream)c->stream);
   cu_result r;
-  if (tc_cuda_turn(c, &l, to, from, size, &r)) return r;
+  if (tc_cuda_transpose(c, &l, to, from, size, &r)) return r;
   return launch(c, &l, count, size, (uint64_t[]){to, from, 0});
 }
 

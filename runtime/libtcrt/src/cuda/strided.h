@@ -15,7 +15,7 @@ typedef struct tc_cuda_layout {
 } tc_cuda_layout;
 
 /* transpose.c.  false: not for this layout; *result is untouched. */
-bool tc_cuda_turn(const tcrt_cuda_call *c, const tc_cuda_layout *l, uint64_t to, uint64_t from,
+bool tc_cuda_transpose(const tcrt_cuda_call *c, const tc_cuda_layout *l, uint64_t to, uint64_t from,
                   size_t size, cu_result *result);
 
 #endif

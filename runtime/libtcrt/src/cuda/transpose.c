@@ -14,7 +14,7 @@ enum { PARAMETERS = 10 + 3 * OUTER, TEXT = 1 << 14 };
 
 /* %1$d: bytes of an element; %2$d: bytes of the tile. */
 static const char head_text[] =
-    ".visible .entry tc_turn_%1$d(.param .u64 to, .param .u64 from, .param .u64 tiles,\n"
+    ".visible .entry tc_transpose_%1$d(.param .u64 to, .param .u64 from, .param .u64 tiles,\n"
     "  .param .u64 nx, .param .u64 ny, .param .u64 fx, .param .u64 ty,\n"
     "  .param .u64 tiles_x, .param .u64 tiles_y, .param .u64 outer,\n"
     "  .param .u64 n0, .param .u64 n1, .param .u64 n2, .param .u64 n3, .param .u64 n4, .param .u64 "
@@ -94,16 +94,16 @@ static const char load_text[] = "setp.lt.and.u64 %%p, %%q, %%nx, %%in;\n"
                                 "add.u64 %%from, %%from, %%f;\n";
 /* %3$d: bytes from the thread's first place in the tile. */
 static const char put_text[] = "st.shared.u%1$d [%%put+%3$d], %%v%2$d;\n";
-static const char turn_text[] = "bar.sync 0;\n"
-                                "cvt.u64.u32 %%i, %%lane;\n"
-                                "cvt.u64.u32 %%q, %%line;\n"
-                                "add.u64 %%i, %%i, %%x;\n"
-                                "add.u64 %%q, %%q, %%y;\n"
-                                "setp.lt.u64 %%in, %%i, %%nx;\n"
-                                "ld.param.u64 %%t, [ty];\n"
-                                "mad.lo.u64 %%to, %%i, %1$d, %%to;\n"
-                                "mad.lo.u64 %%to, %%q, %%t, %%to;\n"
-                                "shl.b64 %%t, %%t, 2;\n";
+static const char transpose_text[] = "bar.sync 0;\n"
+                                     "cvt.u64.u32 %%i, %%lane;\n"
+                                     "cvt.u64.u32 %%q, %%line;\n"
+                                     "add.u64 %%i, %%i, %%x;\n"
+                                     "add.u64 %%q, %%q, %%y;\n"
+                                     "setp.lt.u64 %%in, %%i, %%nx;\n"
+                                     "ld.param.u64 %%t, [ty];\n"
+                                     "mad.lo.u64 %%to, %%i, %1$d, %%to;\n"
+                                     "mad.lo.u64 %%to, %%q, %%t, %%to;\n"
+                                     "shl.b64 %%t, %%t, 2;\n";
 static const char store_text[] = "setp.lt.and.u64 %%p, %%q, %%ny, %%in;\n"
                                  "ld.shared.u%1$d %%v%2$d, [%%get+%3$d];\n"
                                  "@%%p st.global.u%1$d [%%to], %%v%2$d;\n"
@@ -117,7 +117,8 @@ static const char tail_text[] = "bar.sync 0;\n"
                                 "}\n";
 
 /* By the logarithm of the element's size; each is compiled by the driver when it is first used. */
-static const char *const names[] = {"tc_turn_1", "tc_turn_2", "tc_turn_4", "tc_turn_8"};
+static const char *const names[] = {"tc_transpose_1", "tc_transpose_2", "tc_transpose_4",
+                                    "tc_transpose_8"};
 enum { SIZES = 4 };
 static tcrt_cuda_blob blob[SIZES];
 static tcrt_cuda_image image[SIZES];
@@ -134,7 +135,7 @@ static void write_kernel(char *text, int size) {
   ADD(read_text, size);
   for (int k = 0; k < STEPS; k++) ADD(load_text, bits, k);
   for (int k = 0; k < STEPS; k++) ADD(put_text, bits, k, k * LINES * (SIDE + 1) * size);
-  ADD(turn_text, size);
+  ADD(transpose_text, size);
   for (int k = 0; k < STEPS; k++) ADD(store_text, bits, k, k * LINES * size);
   ADD("%s", tail_text);
 }
@@ -150,7 +151,7 @@ static void write_text(void) {
   }
 }
 
-/* The axes of a turn: false if a side is contiguous along none, both along the same, or one is
+/* The axes of a transpose: false if a side is contiguous along none, both along the same, or one is
  * too short for tiles. */
 static bool find_axes(const tc_cuda_layout *l, int *x, int *y) {
   *x = *y = -1;
@@ -163,8 +164,8 @@ static bool find_axes(const tc_cuda_layout *l, int *x, int *y) {
 
 static uint64_t tiles_of(int64_t n) { return ((uint64_t)n + SIDE - 1) / SIDE; }
 
-bool tc_cuda_turn(const tcrt_cuda_call *c, const tc_cuda_layout *l, uint64_t to, uint64_t from,
-                  size_t size, cu_result *result) {
+bool tc_cuda_transpose(const tcrt_cuda_call *c, const tc_cuda_layout *l, uint64_t to, uint64_t from,
+                       size_t size, cu_result *result) {
   int x, y, k = 0;
   if (!find_axes(l, &x, &y)) return false;
   uint64_t tiles_x = tiles_of(l->dim[x]), tiles_y = tiles_of(l->dim[y]), outer = 1;
