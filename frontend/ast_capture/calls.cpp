@@ -93,14 +93,14 @@ bool Evaluator::note_input(const Place &place, SourceLocation loc) {
 // The newest contents of a tensor.
 tc_ref Evaluator::contents(const Tensor &t, SourceLocation loc) {
   Storage &storage = storages[t.storage];
-  if (storage.outer.outer && storage.input < 0) {
-    auto [found, late] = inputs.insert({storage.outer.lvalue(), input_refs.size()});
-    if (late && maybe && storage.outer.deref) {
+  if (storage.source.at_entry && storage.input < 0) {
+    auto [found, late] = inputs.insert({storage.source.lvalue(), input_refs.size()});
+    if (late && maybe && storage.source.deref) {
       inputs.erase(found);
-      fail(loc, "whether '" + storage.outer.lvalue() + "' is read is not known at build time");
+      fail(loc, "whether '" + storage.source.lvalue() + "' is read is not known at build time");
       return {0};
     }
-    if (late && !note_input(storage.outer, loc)) return {0};
+    if (late && !note_input(storage.source, loc)) return {0};
     storage.input = static_cast<int>(found->second);
     storage.current = input_refs[found->second];
   }
@@ -372,7 +372,7 @@ void Evaluator::expect_no_error(SourceLocation loc) {
   for (unsigned i = 0; i < storages.size() && !failed; i++) {
     Tensor t;
     t.storage = i;
-    if (storages[i].outer.layout) contents(t, loc);
+    if (storages[i].source.layout) contents(t, loc);
   }
 }
 

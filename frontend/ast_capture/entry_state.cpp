@@ -1,4 +1,4 @@
-// outer.cpp - objects that exist when the captured statements begin: variables of the function
+// entry_state.cpp - objects that exist when the captured statements begin: variables of the function
 // around them, members, elements, globals, what pointers lead to.  They are named by C text that
 // the guarded call evaluates once, before anything else, so a read is right only while nothing that
 // could be the same memory was written by the statements themselves.
@@ -56,9 +56,9 @@ static std::string qualified_name(const VarDecl *variable) {
   return nested ? "::" + name : name;
 }
 
-Place Evaluator::outer_variable(const VarDecl *variable) {
+Place Evaluator::entry_variable(const VarDecl *variable) {
   Place place;
-  place.outer = true;
+  place.at_entry = true;
   place.text = qualified_name(variable);
   place.type = variable->getType();
   place.declared = place.root = variable;
@@ -88,11 +88,11 @@ Place Evaluator::member_of(const Place &place, const FieldDecl *field) {
 
 // Whether the object is as it was when the statements began, under the name it had then.
 static bool untouched(const Value &v, const std::string &lvalue) {
-  if (v.kind == Value::Outer) return true;
+  if (v.kind == Value::AtEntry) return true;
   if (v.kind != Value::Aggregate) return v.origin == lvalue;
-  if (!v.place.outer) return false;
+  if (!v.place.at_entry) return false;
   for (const Value &part : v.parts) {
-    const std::string &name = part.place.outer ? part.place.lvalue() : part.origin;
+    const std::string &name = part.place.at_entry ? part.place.lvalue() : part.origin;
     if (name.empty() || !untouched(part, name)) return false;
   }
   return true;
@@ -102,14 +102,14 @@ static bool untouched(const Value &v, const std::string &lvalue) {
 std::optional<Place> Evaluator::element_of(const Value &pointer, const Scalar &index,
                                            SourceLocation loc) {
   Place place = pointer.place;
-  if (!place.outer) { // a local array that nothing was written to
+  if (!place.at_entry) { // a local array that nothing was written to
     if (place.path.empty()) place.path.push_back(0);
     int64_t first = place.path.back();
     place.path.pop_back();
     bool table = llvm::any_of(tables, [&](auto &each) { return each.second == place.slot; });
     Value *array = resolve(place, loc);
     if (!array) return std::nullopt;
-    if (first || !array->place.outer || !(table || untouched(*array, array->place.lvalue()))) {
+    if (first || !array->place.at_entry || !(table || untouched(*array, array->place.lvalue()))) {
       fail(loc, "the index is not known at build time, and the array is written here");
       return std::nullopt;
     }
@@ -176,7 +176,7 @@ const Expr *Evaluator::constant_initializer(const VarDecl *variable) const {
   return init && init->isConstantInitializer(context, false) ? init : nullptr;
 }
 
-std::optional<Place> Evaluator::locate_outer(const VarDecl *variable, SourceLocation loc) {
+std::optional<Place> Evaluator::locate_entry(const VarDecl *variable, SourceLocation loc) {
   QualType type = variable->getType();
   if (type.isVolatileQualified() || type->isAtomicType() || type->isReferenceType()) {
     fail(loc, "'" + variable->getNameAsString() + "' is " +
@@ -187,11 +187,11 @@ std::optional<Place> Evaluator::locate_outer(const VarDecl *variable, SourceLoca
   }
   Place place;
   if (variable->hasLocalStorage() && !reading.escapes(variable)) {
-    const Place outer = outer_variable(variable);
+    const Place entry = entry_variable(variable);
     auto known = facts.constants.find(variable);
-    place.slot = new_slot(known != facts.constants.end() && assume(outer, known->second)
+    place.slot = new_slot(known != facts.constants.end() && assume(entry, known->second)
                               ? known->second
-                              : Value::of(Value::Outer, outer));
+                              : Value::of(Value::AtEntry, entry));
     place.type = type;
     frames.front().variables[variable] = place.slot;
     return place;
@@ -202,7 +202,7 @@ std::optional<Place> Evaluator::locate_outer(const VarDecl *variable, SourceLoca
     if (const Expr *init = fresh ? constant_initializer(variable) : nullptr) {
       Value v = evaluate_initializer(init, type);
       if (failed) return std::nullopt;
-      v.place = outer_variable(variable);
+      v.place = entry_variable(variable);
       at->second = new_slot(std::move(v));
     } else if (fresh) {
       tables.erase(at);
@@ -216,7 +216,7 @@ std::optional<Place> Evaluator::locate_outer(const VarDecl *variable, SourceLoca
     }
   }
   if (variable->hasGlobalStorage() && !nameable(variable, loc)) return std::nullopt;
-  return outer_variable(variable);
+  return entry_variable(variable);
 }
 
 // ---- contents -----------------------------------------------------------------------------------
@@ -299,16 +299,16 @@ Value Evaluator::import_tensor(const Place &place) {
                (place.declared && declared_shape(place.declared));
   if (!known) return Value::of(Value::Foreign, place);
   auto [at, fresh] =
-      outer_storages.insert({place.lvalue(), static_cast<unsigned>(storages.size())});
+      entry_storages.insert({place.lvalue(), static_cast<unsigned>(storages.size())});
   t.storage = at->second;
   if (!fresh) return Value::of(t);
   Storage storage;
-  storage.outer = place;
+  storage.source = place;
   storages.push_back(storage);
   return Value::of(t);
 }
 
-// The value of an outer object when the statements begin.
+// The value of an object of the entry state when the statements begin.
 Value Evaluator::import(const Place &place, SourceLocation loc) {
   QualType type = context.getCanonicalType(place.type);
   Value v;
@@ -328,7 +328,7 @@ Value Evaluator::import(const Place &place, SourceLocation loc) {
     to.pointer = to.text.size();
     v = Value::of(Value::Pointer, to);
   } else if (type->isRecordType() || type->isArrayType()) {
-    return Value::of(Value::Outer, place);
+    return Value::of(Value::AtEntry, place);
   } else {
     v = Value::of(Value::Foreign, place);
   }
@@ -336,7 +336,7 @@ Value Evaluator::import(const Place &place, SourceLocation loc) {
   return v;
 }
 
-// An outer array or struct becomes its parts.
+// An array or struct of the entry state becomes its parts.
 void Evaluator::open(Value &v) {
   Place place = v.place;
   QualType type = context.getCanonicalType(place.type);
@@ -349,11 +349,11 @@ void Evaluator::open(Value &v) {
       part.indexed = true;
       part.index = static_cast<int64_t>(i);
       part.type = array->getElementType();
-      parts.push_back(Value::of(Value::Outer, part));
+      parts.push_back(Value::of(Value::AtEntry, part));
     }
   } else if (const auto *record = type->getAs<RecordType>(); record && !record->isUnionType()) {
     for (const FieldDecl *field : record->getDecl()->fields())
-      parts.push_back(Value::of(Value::Outer, member_of(place, field)));
+      parts.push_back(Value::of(Value::AtEntry, member_of(place, field)));
   } else {
     return;
   }
@@ -385,7 +385,7 @@ static bool are_parts(const Place &a, const Place &b) {
          is_constant_path(StringRef(y).substr(n));
 }
 
-// Whether one of two outer objects of different names may lie in the other, or be it.
+// Whether one of two objects of the entry state with different names may lie in the other, or be it.
 static bool may_alias(ASTContext &context, const Place &a, const Place &b) {
   auto plain = [&](const Place &p) {
     return context.getCanonicalType(p.type).getUnqualifiedType();
@@ -398,7 +398,7 @@ static bool may_alias(ASTContext &context, const Place &a, const Place &b) {
   return a.deref || b.deref || a.root == b.root;
 }
 
-Value Evaluator::load_outer(const Place &place, SourceLocation loc) {
+Value Evaluator::load_entry(const Place &place, SourceLocation loc) {
   std::string lvalue = place.lvalue();
   for (auto at = stored.rbegin(); at != stored.rend(); ++at) {
     if (at->first.lvalue() == lvalue) return at->second;
@@ -415,11 +415,11 @@ Value Evaluator::load_outer(const Place &place, SourceLocation loc) {
   return import(place, loc);
 }
 
-void Evaluator::store_outer(const Place &place, Value value, SourceLocation loc) {
+void Evaluator::store_entry(const Place &place, Value value, SourceLocation loc) {
   const auto *field = place.declared ? dyn_cast<FieldDecl>(place.declared) : nullptr;
   bool leaf = value.kind == Value::Tensors || value.kind == Value::Null ||
               value.kind == Value::Scalars || value.kind == Value::Foreign ||
-              (value.kind == Value::Pointer && value.place.outer);
+              (value.kind == Value::Pointer && value.place.at_entry);
   if (!leaf || place.in_union || (field && field->isBitField()) || maybe ||
       place.type.isVolatileQualified() || place.type->isAtomicType()) {
     fail(loc, "this write to '" + place.lvalue() + "' is not captured");
@@ -442,15 +442,15 @@ std::optional<bool> Evaluator::pointer_truth(const Value &v) {
   case Value::Function:
     return true;
   case Value::Tensors:
-    if (!storages[v.tensor.storage].outer.outer) return true;
-    asked = &storages[v.tensor.storage].outer;
+    if (!storages[v.tensor.storage].source.at_entry) return true;
+    asked = &storages[v.tensor.storage].source;
     break;
   case Value::Pointer:
-    if (!v.place.outer || !v.place.indexed) return true;
+    if (!v.place.at_entry || !v.place.indexed) return true;
     if (exits) asked = &v.place;
     break;
   case Value::Foreign:
-    if (exits && v.place.outer) asked = &v.place;
+    if (exits && v.place.at_entry) asked = &v.place;
     break;
   default:
     break;

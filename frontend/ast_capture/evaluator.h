@@ -141,20 +141,20 @@ private:
   std::map<std::string, std::string> shown;
   std::string readable(llvm::StringRef message) const;
 
-  // outer.cpp
-  Place outer_variable(const clang::VarDecl *variable);
+  // entry_state.cpp
+  Place entry_variable(const clang::VarDecl *variable);
   Place member_of(const Place &place, const clang::FieldDecl *field);
   std::optional<Place> element_of(const Value &pointer, const Scalar &index,
                                   clang::SourceLocation loc);
   Place part_of(const Place &place, size_t i); // element or member i
   bool collect_assumptions(const Place &place, const Value &v, std::vector<std::string> &texts);
   bool assume(const Place &place, const Value &v);
-  std::optional<Place> locate_outer(const clang::VarDecl *variable, clang::SourceLocation loc);
+  std::optional<Place> locate_entry(const clang::VarDecl *variable, clang::SourceLocation loc);
   const clang::Expr *constant_initializer(const clang::VarDecl *variable) const;
   Value import(const Place &place, clang::SourceLocation loc);
   Value import_tensor(const Place &place);
-  Value load_outer(const Place &place, clang::SourceLocation loc);
-  void store_outer(const Place &place, Value value, clang::SourceLocation loc);
+  Value load_entry(const Place &place, clang::SourceLocation loc);
+  void store_entry(const Place &place, Value value, clang::SourceLocation loc);
   void open(Value &v);
   bool nameable(const clang::ValueDecl *decl, clang::SourceLocation loc);
   std::optional<tc_type> input_type(const Place &place);
@@ -367,10 +367,10 @@ private:
   std::deque<Storage> storages;
   std::set<const clang::VarDecl *> inner;            // variables that the statements declare
   std::map<const clang::VarDecl *, unsigned> tables; // constant globals: slots
-  std::vector<std::pair<Place, Value>> stored;       // to outer objects, in order
+  std::vector<std::pair<Place, Value>> stored;       // to objects of the entry state, in order
   std::vector<tc_ref> input_refs;
   std::map<std::string, size_t> inputs;           // lvalue -> index in input_refs
-  std::map<std::string, unsigned> outer_storages; // lvalue -> index in storages
+  std::map<std::string, unsigned> entry_storages; // lvalue -> index in storages
   std::map<std::pair<std::string, tc_dtype>, uint32_t> scalar_index; // in discovered.scalars
   struct Effect {
     const char *call; // of the value
@@ -385,8 +385,8 @@ private:
   unsigned handles = 0;           // views that the statements have made
   std::map<unsigned, std::string> view_of;   // handle -> its variable
   std::map<unsigned, std::string> result_of; // storage -> C text of the result that owns it
-  std::vector<std::string> made; // views and results that such texts name, in order
-  std::set<std::string> owned;   // those of them that somebody is handed
+  std::vector<std::string> made;             // views and results that such texts name, in order
+  std::set<std::string> owned;               // those of them that somebody is handed
   std::map<unsigned, int> exported;          // storage -> how many values that leave share it
   bool layouts_matter = false;               // views that are handed on keep their strides
   std::map<uint32_t, int> copied;            // view that may copy -> likewise

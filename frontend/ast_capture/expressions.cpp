@@ -56,7 +56,7 @@ static void unset_leaves(Value &v) {
 Value *Evaluator::resolve(const Place &place, SourceLocation loc) {
   Value *v = &memory[place.slot];
   for (int64_t i : place.path) {
-    if (v->kind == Value::Outer) open(*v);
+    if (v->kind == Value::AtEntry) open(*v);
     if (v->kind != Value::Aggregate || i < 0 || i >= static_cast<int64_t>(v->parts.size())) {
       fail(loc, v->kind == Value::Aggregate ? "an index outside of the array"
                                             : "an object of a type that is not followed");
@@ -68,12 +68,12 @@ Value *Evaluator::resolve(const Place &place, SourceLocation loc) {
 }
 
 Value Evaluator::load(const Place &place, SourceLocation loc) {
-  if (place.outer) return load_outer(place, loc);
+  if (place.at_entry) return load_entry(place, loc);
   Value *v = resolve(place, loc);
   if (!v) return {};
   if (v->kind == Value::Unset)
     fail(loc, "a variable that has no value yet, or none that is followed");
-  if (v->kind == Value::Outer) {
+  if (v->kind == Value::AtEntry) {
     Value found = import(v->place, loc);
     if (!failed) *v = std::move(found);
   }
@@ -82,13 +82,13 @@ Value Evaluator::load(const Place &place, SourceLocation loc) {
 
 void Evaluator::store(const Place &place, Value value, SourceLocation loc) {
   if (failed) return;
-  if (place.outer) return store_outer(place, std::move(value), loc);
+  if (place.at_entry) return store_entry(place, std::move(value), loc);
   if (maybe) return fail(loc, "whether this is written is not known at build time");
   if (Value *v = resolve(place, loc)) *v = std::move(value);
 }
 
 Place Evaluator::offset_place(Place place, int64_t by) {
-  if (place.outer) {
+  if (place.at_entry) {
     if (!place.indexed && by) {
       place.text = "(&" + place.text + ")";
       place.indexed = true;
@@ -111,7 +111,7 @@ std::optional<Place> Evaluator::locate_variable(const DeclRefExpr *e) {
     place.type = variable->getType();
     return place;
   }
-  return locate_outer(variable, e->getExprLoc());
+  return locate_entry(variable, e->getExprLoc());
 }
 
 // The object that an lvalue names.
@@ -127,11 +127,11 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
     } else {
       base = locate(member->getBase());
     }
-    if (failed || !base || !field || (!base->outer && field->getParent()->isUnion())) {
+    if (failed || !base || !field || (!base->at_entry && field->getParent()->isUnion())) {
       fail(e->getExprLoc(), "a member of an object that is not followed");
       return std::nullopt;
     }
-    if (base->outer) return member_of(*base, field);
+    if (base->at_entry) return member_of(*base, field);
     base->path.push_back(field->getFieldIndex());
     base->type = field->getType();
     return base;
@@ -289,7 +289,7 @@ Value Evaluator::evaluate_cast(const CastExpr *e) {
     if (isa<StringLiteral>(from->IgnoreParens())) return evaluate(from);
     auto place = locate(from);
     if (!place) return {};
-    if (place->outer) {
+    if (place->at_entry) {
       place->text = place->lvalue();
       place->index = 0;
       place->indexed = true;
@@ -396,8 +396,8 @@ Value Evaluator::evaluate_unary(const UnaryOperator *e) {
 
 // How many elements a lies behind b, if both lead into one array (or to one object).
 static std::optional<int64_t> pointer_difference(const Place &a, const Place &b) {
-  if (a.outer != b.outer) return std::nullopt;
-  if (a.outer) {
+  if (a.at_entry != b.at_entry) return std::nullopt;
+  if (a.at_entry) {
     if (a.text != b.text || a.indexed != b.indexed) return std::nullopt;
     return a.index - b.index;
   }
@@ -584,7 +584,7 @@ void Evaluator::declare(const VarDecl *variable) {
   if (type.isVolatileQualified()) return fail(loc, "a volatile variable");
   if (type->isReferenceType()) return fail(loc, "a reference");
   if (variable->isStaticLocal() && type.isConstant(context) && constant_initializer(variable))
-    return; // a table: see locate_outer
+    return; // a table: see locate_entry
   bool keeps = variable->isStaticLocal() || variable->hasExternalStorage();
   if (keeps || variable->hasAttr<CleanupAttr>()) {
     fail(loc, "'" + variable->getNameAsString() + "' " +

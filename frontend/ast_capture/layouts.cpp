@@ -89,8 +89,8 @@ static void note_shape(const Place &from, Place &shaped) {
 // `shaped` learns the first TC_SHAPE on the way to one of its parts.
 std::string Evaluator::argument_text(const Value &v, QualType type, Place &shaped,
                                      SourceLocation loc) {
-  if (v.place.outer) note_shape(v.place, shaped);
-  if (v.kind == Value::Outer) return v.place.lvalue();
+  if (v.place.at_entry) note_shape(v.place, shaped);
+  if (v.kind == Value::AtEntry) return v.place.lvalue();
   if (v.kind == Value::Aggregate) {
     const auto *array = context.getAsConstantArrayType(type);
     const auto *record = type->getAs<RecordType>();
@@ -163,7 +163,7 @@ Value Evaluator::do_tc_wrap_layout(const CallExpr *e) {
     fail(loc, "whether this layout is read is not known at build time");
     return {};
   }
-  place.outer = place.layout = place.deref = true;
+  place.at_entry = place.layout = place.deref = true;
   place.type = e->getType();
   place.declared = place.shaped;
   place.instance = place.shaped_instance;
@@ -181,7 +181,7 @@ std::string Evaluator::data_text(const Expr *e) {
   const SourceLocation loc = e->getExprLoc();
   Value data = evaluate(e);
   if (failed) return "";
-  if (data.kind == Value::Pointer && data.place.outer) return value_text(data, loc);
+  if (data.kind == Value::Pointer && data.place.at_entry) return value_text(data, loc);
   if (data.kind != Value::Pointer || data.place.path.empty() || data.place.path.back()) {
     fail(loc, no_data);
     return "";
@@ -190,10 +190,10 @@ std::string Evaluator::data_text(const Expr *e) {
   array.path.pop_back();
   const Value *v = resolve(array, loc);
   if (!v) return "";
-  if (v->place.outer) { // not written here
+  if (v->place.at_entry) { // not written here
     if (v->place.root && v->place.root->hasGlobalStorage() && !nameable(v->place.root, loc))
       return "";
-    if (v->kind == Value::Outer ||
+    if (v->kind == Value::AtEntry ||
         llvm::any_of(tables, [&](auto &each) { return each.second == array.slot; }))
       return v->place.lvalue();
   }
@@ -248,7 +248,7 @@ Value Evaluator::do_tc_from(const CallExpr *e) {
                std::to_string(type->dtype) + ")";
   const std::string name = "data" + std::to_string(storages.size());
   place.made = std::make_shared<const TypeFact>(fact_of(*type, name));
-  place.outer = place.layout = place.deref = true;
+  place.at_entry = place.layout = place.deref = true;
   place.type = e->getType();
   const tc_ref x = contents(import_tensor(place).tensor, loc);
   for (int i = 0; i < type->rank && !failed; i++)

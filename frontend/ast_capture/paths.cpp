@@ -1,4 +1,4 @@
-// ways.cpp - from a statement on: the segments that begin there, one for each way through branches
+// paths.cpp - from a statement on: the segments that begin there, one for each path through branches
 // that depend on what is known at run time only.
 #include "frontend/ast_capture/ownership.h"
 #include "frontend/ast_capture/segmenter.h"
@@ -21,11 +21,11 @@ static size_t fewer(size_t at, size_t end, size_t tries) {
   return tries < few && end - at <= many ? end - 1 : at + (end - at) / 2;
 }
 
-// Ways through the branches that have sides to choose from: the first takes those where the conditions
-// hold, each other one the other side of a branch of a way before it.  Empty: there are too many; of
+// Paths through the branches that have sides to choose from: the first takes those where the conditions
+// hold, each other one the other side of a branch of a path before it.  Empty: there are too many; of
 // tensors that may be missing, more than one.  *tensors: a branch asked for one.
-std::vector<Segmenter::Attempt> Segmenter::all_ways(const std::vector<Item> &items, size_t at,
-                                                    bool &tensors) {
+std::vector<Segmenter::Attempt> Segmenter::all_paths(const std::vector<Item> &items, size_t at,
+                                                     bool &tensors) {
   const size_t most = 8;
   std::vector<Attempt> list;
   choices.clear();
@@ -45,17 +45,17 @@ std::vector<Segmenter::Attempt> Segmenter::all_ways(const std::vector<Item> &ite
 
 // The same; where there are too many, tensors are taken to be there, and at last such branches for
 // breaks.
-std::vector<Segmenter::Attempt> Segmenter::ways(const std::vector<Item> &items, size_t at) {
+std::vector<Segmenter::Attempt> Segmenter::paths(const std::vector<Item> &items, size_t at) {
   bool tensors = false;
   choosing = optional = true;
-  std::vector<Attempt> list = all_ways(items, at, tensors);
+  std::vector<Attempt> list = all_paths(items, at, tensors);
   if (list.empty() && tensors) {
     optional = false;
-    list = all_ways(items, at, tensors);
+    list = all_paths(items, at, tensors);
   }
   if (list.empty()) {
     choosing = false;
-    list = all_ways(items, at, tensors);
+    list = all_paths(items, at, tensors);
   }
   return list;
 }
@@ -111,7 +111,7 @@ bool Segmenter::make(const List &list, size_t at, size_t end, Outcome &out, Obst
   return true;
 }
 
-// A segment at items[at], on one way.
+// A segment at items[at], on one path.
 Segmenter::Outcome Segmenter::follow(const List &list, size_t at, const Attempt &found) {
   const std::vector<Item> &items = list.items;
   Outcome out;
@@ -176,26 +176,26 @@ void Segmenter::keep(std::vector<Outcome> &outcomes) {
   if (plain) out.segments.push_back(std::move(*plain));
 }
 
-// Behind statements that one of several ways leads through.
+// Behind statements that one of several paths leads through.
 void Segmenter::doubt(const std::vector<Item> &items, size_t at, size_t next, const Facts &before) {
   facts.constants = before.constants;
   facts.doubt_since(before);
   for (size_t i = at; i < next; i++) reading.forget(items[i].s, facts, false);
 }
 
-// What comes of each way.
+// What comes of each path.
 std::vector<Segmenter::Outcome> Segmenter::follow_all(const List &list, size_t at,
                                                       const std::vector<Attempt> &found) {
   const Obstacle &first = found[0].obstacle;
-  const bool wrong_on_all = llvm::all_of(found, [&](const Attempt &way) {
-    return way.stopped && way.obstacle.hard && way.obstacle.loc == first.loc;
+  const bool wrong_on_all = llvm::all_of(found, [&](const Attempt &path) {
+    return path.stopped && path.obstacle.hard && path.obstacle.loc == first.loc;
   });
   const bool many = found.size() > 1, may_be_wrong = many && !wrong_on_all;
   std::vector<Outcome> outcomes;
   branches += may_be_wrong; // what is wrong on one of them is no error
-  for (const Attempt &way : found) {
-    choices = way.choices;
-    outcomes.push_back(follow(list, at, way));
+  for (const Attempt &path : found) {
+    choices = path.choices;
+    outcomes.push_back(follow(list, at, path));
     const auto &obstacle = outcomes.back().obstacle;
     if (!obstacle || outcomes.back().dead) continue;
     report(*obstacle);
@@ -205,21 +205,21 @@ std::vector<Segmenter::Outcome> Segmenter::follow_all(const List &list, size_t a
   return outcomes;
 }
 
-// What is known on the way that came out so, at items[end] at most.
-Facts Segmenter::known_behind(const std::vector<Item> &items, size_t at, const Outcome &way,
+// What is known on the path that came out so, at items[end] at most.
+Facts Segmenter::known_behind(const std::vector<Item> &items, size_t at, const Outcome &path,
                               size_t end) {
-  if (way.segment) return way.after;
+  if (path.segment) return path.after;
   Discovered none;
-  choices = way.choices;
-  return collect(items, at, std::min(way.pass, end), none, false).after;
+  choices = path.choices;
+  return collect(items, at, std::min(path.pass, end), none, false).after;
 }
 
-// Tries a segment at items[at], on each way.  Returns how many statements are done with: those that
+// Tries a segment at items[at], on each path.  Returns how many statements are done with: those that
 // are on all of them.
 size_t Segmenter::try_from(const List &list, size_t at) {
-  std::vector<Attempt> found = ways(list.items, at);
-  if (llvm::all_of(found, [](const Attempt &way) { return way.obstacle.dead; }))
-    for (Attempt &way : found) way.obstacle.dead = false;
+  std::vector<Attempt> found = paths(list.items, at);
+  if (llvm::all_of(found, [](const Attempt &path) { return path.obstacle.dead; }))
+    for (Attempt &path : found) path.obstacle.dead = false;
   const bool many = found.size() > 1, chose = choosing;
   const Facts before = facts;
   const size_t first = breaks.size();

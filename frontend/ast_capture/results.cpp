@@ -129,13 +129,13 @@ std::string Evaluator::tensor_text(const Tensor &t, SourceLocation loc) {
   if (!t.whole && !storage.freed && (unknown || !kept)) contents(t, loc);
   if (failed) return "";
   std::string base;
-  if (storage.outer.layout) {
+  if (storage.source.layout) {
     std::string &known = result_of[t.storage];
-    if (known.empty()) known = made_view("(tc_wrap_layout)(" + storage.outer.text + ")");
+    if (known.empty()) known = made_view("(tc_wrap_layout)(" + storage.source.text + ")");
     base = known;
-  } else if (storage.outer.outer) {
+  } else if (storage.source.at_entry) {
     base = storage.input >= 0 ? "__tc_in[" + std::to_string(storage.input) + "]"
-                              : storage.outer.lvalue();
+                              : storage.source.lvalue();
     base = "((struct tc_tensor *)" + base + ")";
   } else if (storage.freed) {
     return "0";
@@ -178,12 +178,12 @@ std::string Evaluator::value_text(const Value &v, SourceLocation loc) {
   case Value::Foreign:
     return (is_tensor_pointer(v.place.type) ? "(struct tc_tensor *)" : "") + v.place.lvalue();
   case Value::Pointer:
-    if (v.place.outer && !v.place.indexed) return "(&" + v.place.text + ")";
-    if (v.place.outer)
+    if (v.place.at_entry && !v.place.indexed) return "(&" + v.place.text + ")";
+    if (v.place.at_entry)
       return v.place.index ? "(" + v.place.text + " + " + std::to_string(v.place.index) + ")"
                            : v.place.text;
     break;
-  case Value::Outer: // a struct, or a part of one
+  case Value::AtEntry: // a struct, or a part of one
     if (!v.place.type->isArrayType()) return v.place.lvalue();
     break;
   default:
@@ -201,7 +201,7 @@ void Evaluator::for_copies(const Tensor &t, llvm::function_ref<void(uint32_t)> a
     const tc_node *n = tc_graph_node(graph, r);
     if (!n || tc_op_get(n->op)->cls != TC_CLASS_VIEW) return;
     const bool row_major = n->in[0].id == t.base.id
-                               ? !storages[t.storage].outer.outer
+                               ? !storages[t.storage].source.at_entry
                                : tc_graph_node(graph, n->in[0])->op == OP_CONTIGUOUS;
     const bool reshapes = n->op == OP_RESHAPE || n->op == OP_FLATTEN || n->op == OP_CONTIGUOUS;
     if (reshapes && !row_major) act(r.id);
@@ -223,8 +223,8 @@ static bool is_copy(const Value &v, const std::string &lvalue, bool is_inner) {
 void Evaluator::gather(const Value &v, const std::string &lvalue, QualType type,
                        const VarDecl *variable, bool is_inner, std::vector<Export> &out) {
   if (v.kind == Value::Unset || v.kind == Value::Void) return;
-  if (v.kind == Value::Outer && !is_copy(v, lvalue, is_inner)) return;
-  if (v.kind == Value::Outer && type->isArrayType()) { // in a struct that was opened
+  if (v.kind == Value::AtEntry && !is_copy(v, lvalue, is_inner)) return;
+  if (v.kind == Value::AtEntry && type->isArrayType()) { // in a struct that was opened
     Value parts = v;
     open(parts);
     if (parts.kind == Value::Aggregate) return gather(parts, lvalue, type, variable, is_inner, out);
@@ -266,9 +266,9 @@ std::vector<Evaluator::Export> Evaluator::exports(Flow flow, const Stmt *first, 
 
 void Evaluator::write_inputs(SourceLocation loc) {
   for (const Storage &storage : storages) {
-    if (failed || !storage.version || !storage.outer.outer || storage.input < 0) continue;
-    if (!storage.outer.layout && storage.outer.type->getPointeeType().isConstQualified())
-      fail(loc, "'" + storage.outer.lvalue() + "' is const and written");
+    if (failed || !storage.version || !storage.source.at_entry || storage.input < 0) continue;
+    if (!storage.source.layout && storage.source.type->getPointeeType().isConstQualified())
+      fail(loc, "'" + storage.source.lvalue() + "' is const and written");
     else if (!tc_graph_write(graph, static_cast<uint32_t>(storage.input), storage.current))
       fail(loc, "internal: a write in place is not possible");
   }
@@ -435,8 +435,9 @@ bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &
   result.views = views;
   write_inputs(loc);
   if (failed) return false;
-  nothing = results.empty() &&
-            llvm::none_of(storages, [](const Storage &s) { return s.version && s.outer.outer; });
+  nothing = results.empty() && llvm::none_of(storages, [](const Storage &s) {
+              return s.version && s.source.at_entry;
+            });
   if (nothing) {
     fail(function->getLocation(), "there is nothing to compile: no tensor is computed");
     return false;
@@ -479,9 +480,9 @@ Facts Evaluator::harvest() {
     const tc_type *type = ref.id ? tc_graph_type(graph, ref) : nullptr;
     std::optional<tc_type> declared;
     if (!type) { // nothing was computed of it
-      auto known = facts.types.find(place_key(storage.outer));
+      auto known = facts.types.find(place_key(storage.source));
       if (known != facts.types.end()) after.types[place_key(place)] = known->second;
-      else declared = known_type(storage.outer);
+      else declared = known_type(storage.source);
       if (!declared) return;
       type = &*declared;
     }
@@ -518,7 +519,7 @@ Facts Evaluator::harvest() {
   for (const auto &[variable, slot] : frames.front().variables) {
     after.constants.erase(variable);
     Value v = as_known(memory[slot]);
-    visit(outer_variable(variable), v);
+    visit(entry_variable(variable), v);
     bool simple = v.kind == Value::Null || v.kind == Value::Scalars;
     if (!reading.escapes(variable) && constant_tree(v, simple ? variable->getNameAsString() : ""))
       after.constants[variable] = v;

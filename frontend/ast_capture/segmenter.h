@@ -1,4 +1,4 @@
-// segmenter.h - what segments.cpp, ways.cpp and placement.cpp share: which statements become segments.
+// segmenter.h - what segments.cpp, paths.cpp and placement.cpp share: which statements become segments.
 #ifndef TC_CAPTURE_SEGMENTER_H
 #define TC_CAPTURE_SEGMENTER_H
 
@@ -50,7 +50,7 @@ private:
     std::vector<Choice> choices;
     std::optional<Obstacle> obstacle; // to be reported
     bool breaks = false;              // segments may stand in the first statement
-    bool dead = false;                // no program goes this way that does as it should
+    bool dead = false;                // no program takes this path that does as it should
   };
 
   // segments.cpp
@@ -69,15 +69,15 @@ private:
   void settle(size_t first, size_t inner, bool compiled);
   std::map<std::string, TypeFact> foresee(const clang::Stmt *s);
 
-  // ways.cpp
-  std::vector<Attempt> ways(const std::vector<Item> &items, size_t at);
-  std::vector<Attempt> all_ways(const std::vector<Item> &items, size_t at, bool &tensors);
+  // paths.cpp
+  std::vector<Attempt> paths(const std::vector<Item> &items, size_t at);
+  std::vector<Attempt> all_paths(const std::vector<Item> &items, size_t at, bool &tensors);
   bool make(const List &list, size_t at, size_t end, Outcome &out, Obstacle &why, bool &nothing);
   Outcome follow(const List &list, size_t at, const Attempt &found);
   std::vector<Outcome> follow_all(const List &list, size_t at, const std::vector<Attempt> &found);
   void keep(std::vector<Outcome> &outcomes);
   void doubt(const std::vector<Item> &items, size_t at, size_t next, const Facts &before);
-  Facts known_behind(const std::vector<Item> &items, size_t at, const Outcome &way, size_t end);
+  Facts known_behind(const std::vector<Item> &items, size_t at, const Outcome &path, size_t end);
   size_t try_from(const List &list, size_t at);
 
   // placement.cpp
@@ -108,7 +108,7 @@ private:
   bool choosing = true;        // others may be met
   bool optional = true;        // ... that ask whether there is a tensor
   bool guessing = false;       // see Evaluator
-  bool lost = false;           // not all ways through a statement are compiled
+  bool lost = false;           // not all paths through a statement are compiled
   unsigned refused = 0; // places in a row where no segment could begin: twice as many are passed by
   bool wrong = false;   // the program has a mistake: nothing is compiled
 };

@@ -182,14 +182,14 @@ Value Evaluator::do_tc_keep(const CallExpr *e) {
     fail(e->getExprLoc(), "a tensor that is not followed is kept");
     return {};
   }
-  bool made = v.kind == Value::Tensors && !storages[v.tensor.storage].outer.outer;
+  bool made = v.kind == Value::Tensors && !storages[v.tensor.storage].source.at_entry;
   if (made && (scopes || !v.tensor.whole)) {
     Storage &storage = storages[v.tensor.storage];
     if (storage.depth == scopes) storage.depth = scopes - 1;
     if (scopes) return v;
   }
   if (scopes) return v; // of an outer scope already
-  if (v.kind == Value::Tensors && storages[v.tensor.storage].outer.layout) {
+  if (v.kind == Value::Tensors && storages[v.tensor.storage].source.layout) {
     fail(e->getExprLoc(), "a tensor over memory of the caller's own kind is kept");
     return {};
   }
@@ -200,11 +200,11 @@ Value Evaluator::do_tc_keep(const CallExpr *e) {
 Value Evaluator::do_tc_free(const CallExpr *e) {
   Value v = evaluate(argument(e, 0));
   if (failed || v.kind == Value::Null) return Value::of(Value::Void);
-  if (v.kind == Value::Tensors && storages[v.tensor.storage].outer.layout)
+  if (v.kind == Value::Tensors && storages[v.tensor.storage].source.layout)
     return Value::of(Value::Void); // nothing was made
-  bool outer = v.kind == Value::Foreign ||
-               (v.kind == Value::Tensors && storages[v.tensor.storage].outer.outer);
-  if (outer && (v.kind == Value::Foreign || v.tensor.whole) && !maybe) {
+  bool at_entry = v.kind == Value::Foreign ||
+                  (v.kind == Value::Tensors && storages[v.tensor.storage].source.at_entry);
+  if (at_entry && (v.kind == Value::Foreign || v.tensor.whole) && !maybe) {
     effects.push_back({"(tc_free)(", v, ""});
   } else if (v.kind != Value::Tensors) {
     fail(e->getExprLoc(), "what is freed is not followed");

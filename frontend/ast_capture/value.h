@@ -13,13 +13,13 @@
 namespace tc {
 
 // A C object.  Local: a variable of the captured statements, and within it the member or element
-// that `path` leads to.  Outer: memory that exists when the statements begin, named by C text that
+// that `path` leads to.  At entry: memory that exists when the statements begin, named by C text that
 // is evaluated then: a variable of the function around them, a global, what a pointer leads to.
 struct Place {
   unsigned slot = 0; // local: index in the evaluator's memory
   std::vector<int64_t> path;
 
-  bool outer = false;
+  bool at_entry = false;
   std::string text; // an lvalue; with `indexed`: what is indexed to get it
   bool indexed = false;
   int64_t index = 0;
@@ -80,7 +80,7 @@ struct Tensor {
 struct Storage {
   tc_ref current = {0};
   unsigned version = 0; // counts writes
-  Place outer;          // where the tensor was found; outer.outer is false: made here
+  Place source;         // where the tensor was found; source.at_entry is false: made here
   int input = -1;       // index among the graph's inputs, once it is one
   bool freed = false;
   int depth = 0; // TC_SCOPEs open around its making
@@ -97,7 +97,7 @@ struct Value {
     Aggregate, // array or struct
     Pointer,   // to a place
     Function,  // a pointer to a function that is known
-    Outer,     // contents of an outer object that nobody has looked at
+    AtEntry,   // contents of an object of the entry state that nobody has looked at
     Foreign    // a pointer that is not followed; a tensor of unknown shape
   };
   Kind kind = Unset;
@@ -105,7 +105,7 @@ struct Value {
   Scalar scalar;
   std::string string;
   std::vector<Value> parts;
-  Place place; // Pointer: to what; Outer, Foreign: where it was found
+  Place place; // Pointer: to what; AtEntry, Foreign: where it was found
   const clang::FunctionDecl *function = nullptr;
   std::string origin; // lvalue that holds this value already
 
