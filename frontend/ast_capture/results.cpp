@@ -195,16 +195,18 @@ std::string Evaluator::value_text(const Value &v, SourceLocation loc) {
 
 // ---- what is handed on --------------------------------------------------------------------------
 
-// Calls do(node) for the views from t to what it shows that copy where strides force it.
+// Calls do(node) for the views from t to what it shows that may copy.  Where the strides of that are
+// known (results are in row-major order, and guards ask it of operands that are written), they tell.
 void Evaluator::for_copies(const Tensor &t, llvm::function_ref<void(uint32_t)> act) {
+  const Storage &storage = storages[t.storage];
+  const bool known = !storage.source.at_entry || storage.version;
   for (tc_ref r = t.ref; !t.whole && r.id != t.base.id;) {
     const tc_node *n = tc_graph_node(graph, r);
     if (!n || tc_op_get(n->op)->cls != TC_CLASS_VIEW) return;
-    const bool row_major = n->in[0].id == t.base.id
-                               ? !storages[t.storage].source.at_entry
-                               : tc_graph_node(graph, n->in[0])->op == OP_CONTIGUOUS;
+    const bool shares =
+        known ? !copies(r, t.base) : tc_graph_node(graph, n->in[0])->op == OP_CONTIGUOUS;
     const bool reshapes = n->op == OP_RESHAPE || n->op == OP_FLATTEN || n->op == OP_CONTIGUOUS;
-    if (reshapes && !row_major) act(r.id);
+    if (reshapes && !shares) act(r.id);
     r = n->in[0];
   }
 }

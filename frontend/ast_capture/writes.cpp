@@ -2,8 +2,9 @@
 //
 // A write through a view becomes new contents of the whole tensor: those before, with a part put at
 // the place that the views lead to.  Views that were taken before a write are taken again of the
-// new contents when they are read.  Both hold as long as views share memory, which a reshape does
-// of a tensor in row-major order: operands that are written are guarded to be so, and results are.
+// new contents when they are read.  Both hold as long as views share memory.  Whether a reshape does
+// follows from the strides, for a tensor in row-major order: operands that are written are guarded to
+// be so, and results are.
 #include "frontend/ast_capture/evaluator.h"
 
 namespace tc {
@@ -12,17 +13,16 @@ using namespace clang;
 
 // ---- views of other contents --------------------------------------------------------------------
 
-// Views that copy what is not in row-major order share memory with the whole tensor alone.
-static bool may_copy(const tc_node *n, tc_ref base) {
-  bool reshapes = n->op == OP_RESHAPE || n->op == OP_FLATTEN || n->op == OP_CONTIGUOUS;
-  return reshapes && n->in[0].id != base.id;
+// These views copy where strides force it.
+static bool reshapes(tc_op op) {
+  return op == OP_RESHAPE || op == OP_FLATTEN || op == OP_CONTIGUOUS;
 }
 
 // The views that lead from the contents `base` to `ref`, of the contents `now`.
 tc_ref Evaluator::view_again(tc_ref ref, tc_ref base, tc_ref now, SourceLocation loc) {
   if (ref.id == base.id || failed) return now;
   const tc_node *n = tc_graph_node(graph, ref);
-  if (!n || tc_op_get(n->op)->cls != TC_CLASS_VIEW || may_copy(n, base)) {
+  if (!n || tc_op_get(n->op)->cls != TC_CLASS_VIEW || (reshapes(n->op) && copies(ref, base))) {
     fail(loc, "whether this view shares memory with what was written is not known; take it after "
               "the write");
     return {0};
@@ -173,8 +173,8 @@ tc_ref Evaluator::put_back(tc_ref ref, tc_ref base, tc_ref now, tc_ref value, So
     tc_op op = tc_graph_node(graph, ref)->op;
     inner = tc_graph_node(graph, ref)->in[0];
     tc_type before = *tc_graph_type(graph, inner);
-    bool placed = !may_copy(tc_graph_node(graph, ref), base);
-    if (placed && (op == OP_RESHAPE || op == OP_FLATTEN || op == OP_CONTIGUOUS)) {
+    bool placed = !reshapes(op) || !copies(ref, base);
+    if (placed && reshapes(op)) {
       tc_ref x = view_again(ref, base, now, loc);
       CoreMessage::Catch here(diag, core);
       tc_ref y = failed ? x : put(graph, x, part, graph_loc(loc));

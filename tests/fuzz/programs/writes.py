@@ -74,8 +74,10 @@ class Writes:
         result may be."""
         self.views_written = self.views_written or any(v.viewed for v in x.family)
         helpers = tuple(f"{name}(" for name in self.helpers)
-        if any(v.viewed and (v.viewed.viewed or v.viewed.text.startswith(helpers)) and any(op in v.text for op in ("reshape", "flatten", "contiguous")) for v in x.family):
-            self.unfollowed = True
+        for v in x.family:
+            inner = v.viewed and (v.viewed.viewed or v.viewed.text.startswith(helpers) or "tc_reshape(tc_" in v.text)
+            if inner and any(op in v.text for op in ("reshape", "flatten", "contiguous")):
+                self.unfollowed = True
 
     # ---- whole tensors, and views
 
