@@ -420,8 +420,10 @@ class Ops:
             w = self.pick(lambda v: v.dtype == x.dtype and v.shape == s[-1:])
             nothing = "NULL, NULL" if op == "layer_norm" else "NULL"
             weights = ("%1, %1" if op == "layer_norm" else "%1") if w else nothing
-            # squares of what was computed may leave the range of f32, and their root is 0 in the result then
-            of = "tc_clamp(%0, -1e15, 1e15)" if x.uses else "%0"
+            # squares of what was computed may leave the range of f32, and their root is 0 in the result then; f16 has
+            # no 1e15, and clamps to its infinities then, which kernels that keep it in f32 go past
+            most = "6e4" if x.dtype == "f16" else "1e15"
+            of = f"tc_clamp(%0, -{most}, {most})" if x.uses else "%0"
             return self.make(f"tc_{op}({of}, 1, {weights}, 1e-3)", [x] + ([w] if w else []), x.dtype, s)
         if op == "batch_norm":
             m = len(s) >= 2 and (self.pick(lambda v: v.dtype == x.dtype and v.shape == s[1:2] and v.values == "positive")

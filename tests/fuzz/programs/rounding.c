@@ -21,9 +21,19 @@ static double computing_unit(const tc_tensor *y) {
   return fuzz_unit(tc_dtype_of(y) == TC_F64 ? TC_F64 : TC_F32);
 }
 
-static void add_to(tc_tensor *y, tc_tensor *shift, double factor) {
-  tc_tensor *sum = tc_add(tc_cast(y, TC_F64), tc_mul_s(shift, factor));
+/* Adds what is a rounding of the terms that y is the difference of.  What is no larger than that may be
+ * nothing but rounding: then it is 0 as often, as where the terms are equal. */
+static void add_to(tc_tensor *y, tc_tensor *shift, uint64_t seed) {
+  tc_tensor *wide = tc_cast(y, TC_F64), *least = tc_mul_s(shift, computing_unit(y));
+  tc_tensor *cancels = tc_logical_and(tc_le(tc_abs(wide), tc_abs(least)),
+                                      tc_gt_s(tc_rand(fuzz_sizes(y), seed, TC_F64), 2.0 / 3));
+  tc_tensor *sum = tc_masked_fill(tc_add(wide, least), cancels, 0);
   tc_copy_(y, tc_cast(sum, tc_dtype_of(y)));
+}
+
+/* Up or down, by chance. */
+static tc_tensor *signed_of(tc_tensor *x, tc_ints dims, uint64_t seed) {
+  return tc_where(tc_gt_s(tc_rand(dims, seed, TC_F64), 0.5), x, tc_neg(x));
 }
 
 static bool is_changed(const tc_tensor *y) {
@@ -35,8 +45,11 @@ tc_tensor *fuzz_mean_rounded(tc_tensor *y, const tc_tensor *x, int naxes, const 
   const uint64_t seed = next;
   if (!is_changed(y)) return y;
   next = 0;
-  TC_SCOPE add_to(y, row_shift(x, naxes, weight, eps), computing_unit(y) * (seed % 2 ? 1 : -1));
-  next = seed + 1;
+  TC_SCOPE {
+    tc_tensor *shift = row_shift(x, naxes, weight, eps);
+    add_to(y, signed_of(shift, TC_SCALAR_SHAPE, seed), seed + 1);
+  }
+  next = seed + 2;
   return y;
 }
 
@@ -47,10 +60,9 @@ tc_tensor *fuzz_factor_rounded(tc_tensor *y, const tc_tensor *x) {
   TC_SCOPE {
     tc_tensor *wide = tc_cast(x, TC_F64);
     wide = tc_masked_fill(wide, tc_logical_not(tc_isfinite(wide)), 0);
-    tc_tensor *up = tc_gt_s(tc_rand(fuzz_sizes(x), seed, TC_F64), 0.5);
-    add_to(y, tc_where(up, wide, tc_neg(wide)), computing_unit(y));
+    add_to(y, signed_of(wide, fuzz_sizes(x), seed), seed + 1);
   }
-  next = seed + 1;
+  next = seed + 2;
   return y;
 }
 
