@@ -29,12 +29,20 @@ class Case:
     domain: str = "normal"   # how operand values are made
     domains: tuple = ()      # per operand, overrides domain
     fixed: dict = field(default_factory=dict)  # operand index -> dtype, whatever the case's dtype
-    special: bool = None     # also over NaN, inf, signed zeros, subnormals, the ends of the dtype; None: if elementwise
+    special: bool = None     # also over NaN, inf, signed zeros, subnormals, the ends of the dtype, each beside each other
+                             # (None: if elementwise), or else in the rows of ordinary values (unless False)
+    subnormal: tuple = FLOATS  # dtypes whose special values have subnormals among them
+    large: bool = True       # special values also means the largest ones of the dtype
     sum_like: bool = False   # long sums of products: error relative to the sum of magnitudes
     empty: bool = True       # also with the first size 0
     pure_view: bool = False  # returns a view of its operand: runs eagerly by design
     zeros: bool = False      # the sign of a zero counts
 
+
+# The order decides which partial products leave the dtype.
+ANY_PRODUCT = {"subnormal": (), "large": False}
+# Where the CPU multiplies pairs of bf16, it takes subnormals as 0.
+PAIRS = {"subnormal": ("f32", "f64", "f16")}
 
 CASES = []
 
@@ -249,12 +257,13 @@ def reduce_cases(name, ref, dtypes, result, domain="normal", extra="", **kw):
 
 def logsumexp(x, axis, keepdims):
     m = x.max(axis=axis, keepdims=True)
+    m = np.where(np.isinf(m), 0, m)
     y = np.log(np.exp(x - m).sum(axis=axis, keepdims=True)) + m
     return y if keepdims else y.squeeze(axis=axis)
 
 
 reduce_cases("sum", np.sum, ALL, "sum", sum_like=True)
-reduce_cases("prod", np.prod, NUMBERS, "sum", "near1", sum_like=True)
+reduce_cases("prod", np.prod, NUMBERS, "sum", "near1", sum_like=True, **ANY_PRODUCT)
 reduce_cases("mean", np.mean, NUMBERS, "float", sum_like=True, empty=False)
 reduce_cases("max", np.max, ALL, "same", empty=False)
 reduce_cases("min", np.min, ALL, "same", empty=False)
@@ -279,7 +288,7 @@ for name, f in (("argmax", np.argmax), ("argmin", np.argmin)):
              NUMBERS, "i64", "small", empty=False)
 for axis in (0, 1, -1):
     case("tc_cumsum", f"tc_cumsum(a, {axis})", [T3], lambda x, axis=axis: np.cumsum(x, axis=axis), ALL, "sum", sum_like=True)
-    case("tc_cumprod", f"tc_cumprod(a, {axis})", [T3], lambda x, axis=axis: np.cumprod(x, axis=axis), FLOATS + ("i32",), "sum", "near1", sum_like=True)
+    case("tc_cumprod", f"tc_cumprod(a, {axis})", [T3], lambda x, axis=axis: np.cumprod(x, axis=axis), FLOATS + ("i32",), "sum", "near1", sum_like=True, **ANY_PRODUCT)
 
 # ---- a scalar is as a row of one ------------------------------------------------------------------------
 for axis in (0, -1):
@@ -374,20 +383,21 @@ for shapes in ([["A", "K"], ["K", "N"]], [["K"], ["K"]], [["A", "K"], ["K"]], [[
                [["C", "A", "K"], ["C", "K", "N"]], [["C", "A", "K"], ["K", "N"]], [["A", "K"], ["C", "K", "N"]],
                [["C", 1, "A", "K"], ["V", "K", "N"]]):
     case("tc_matmul", "tc_matmul(a, b)", shapes, np.matmul, NUMBERS if shapes[0] == ["A", "K"] and shapes[1] == ["K", "N"] else ("f32", "f64", "bf16", "i32"),
-         domain="small", sum_like=True)
-case("tc_matmul", "tc_matmul(tc_transpose(a, 0, 1), b)", [["K", "A"], ["K", "N"]], lambda a, b: a.T @ b, FLOATS + ("i32", "i8"), domain="small", sum_like=True)
+         domain="small", sum_like=True, **PAIRS)
+case("tc_matmul", "tc_matmul(tc_transpose(a, 0, 1), b)", [["K", "A"], ["K", "N"]], lambda a, b: a.T @ b, FLOATS + ("i32", "i8"), domain="small", sum_like=True, **PAIRS)
 case("tc_matmul", "tc_gelu(tc_add(tc_matmul(a, b), c))", [["A", "K"], ["K", "N"], ["N"]],
-     lambda a, b, c: (lambda x: 0.5 * x * (1 + erf(x / math.sqrt(2))))(a @ b + c), FLOATS, domain="small", sum_like=True)
-case("tc_linear", "tc_linear(a, b, c)", [["A", "K"], ["N", "K"], ["N"]], lambda x, w, b: x @ w.T + b, FLOATS + ("i32",), domain="small", sum_like=True)
-case("tc_linear", "tc_linear(a, b, NULL)", [["C", "A", "K"], ["N", "K"]], lambda x, w: x @ w.T, FLOATS, domain="small", sum_like=True)
-case("tc_outer", "tc_outer(a, b)", [["A"], ["B"]], np.outer, NUMBERS, domain="small")
+     lambda a, b, c: (lambda x: 0.5 * x * (1 + erf(x / math.sqrt(2))))(a @ b + c), FLOATS, domain="small", sum_like=True, **PAIRS)
+case("tc_linear", "tc_linear(a, b, c)", [["A", "K"], ["N", "K"], ["N"]], lambda x, w, b: x @ w.T + b, FLOATS + ("i32",), domain="small", sum_like=True, **PAIRS)
+case("tc_linear", "tc_linear(a, b, NULL)", [["C", "A", "K"], ["N", "K"]], lambda x, w: x @ w.T, FLOATS, domain="small", sum_like=True, **PAIRS)
+case("tc_outer", "tc_outer(a, b)", [["A"], ["B"]], np.outer, NUMBERS, domain="small", **PAIRS)
 for spec, shapes in (("ik,kj->ij", [["A", "K"], ["K", "N"]]), ("bik,bkj->bij", [["C", "A", "K"], ["C", "K", "N"]]),
                      ("ij->ji", [M]), ("ij->j", [M]), ("ij->", [M]), ("i,j->ij", [["A"], ["B"]]), ("ij,ij->i", [M, M]),
                      ("bhqd,bhkd->bhqk", [["C", "V", "A", "D"], ["C", "V", "N", "D"]]), ("ik,jk", [["A", "K"], ["N", "K"]]),
                      ("ij,jk,k->i", [["A", "K"], ["K", "N"], ["N"]])):
     names = ", ".join("abc"[:len(shapes)])
     case("tc_einsum", f'tc_einsum("{spec}", (const tc_tensor *[]){{{names}}}, {len(shapes)})', shapes,
-         lambda *x, spec=spec: np.einsum(spec, *x), ("f32", "f64", "bf16", "i64"), domain="small", sum_like=True)
+         lambda *x, spec=spec: np.einsum(spec, *x), ("f32", "f64", "bf16", "i64"), domain="small", sum_like=True, **PAIRS,
+         special=None if len(shapes) < 3 else False)  # which product is first decides between inf and NaN
 
 # ---- neural networks ---------------------------------------------------------------------------------------------------
 
@@ -395,6 +405,11 @@ for spec, shapes in (("ik,kj->ij", [["A", "K"], ["K", "N"]]), ("bik,bkj->bij", [
 def softmax(x, axis):
     e = np.exp(x - x.max(axis, keepdims=True))
     return e / e.sum(axis, keepdims=True)
+
+
+def log_softmax(x, axis):
+    d = x - x.max(axis, keepdims=True)
+    return d - np.log(np.exp(d).sum(axis, keepdims=True))
 
 
 def layer_norm(x, w, b, n, eps=1e-5):
@@ -415,7 +430,7 @@ def bce_with_logits(x, y):
 
 for axis in (-1, 0, 1):
     case("tc_softmax", f"tc_softmax(a, {axis})", [T3], lambda x, axis=axis: softmax(x, axis), empty=axis != 0)
-    case("tc_log_softmax", f"tc_log_softmax(a, {axis})", [T3], lambda x, axis=axis: np.log(softmax(x, axis)), empty=axis != 0)
+    case("tc_log_softmax", f"tc_log_softmax(a, {axis})", [T3], lambda x, axis=axis: log_softmax(x, axis), empty=axis != 0)
 case("tc_layer_norm", "tc_layer_norm(a, 1, b, c, 1e-5)", [T3, ["D"], ["D"]], lambda x, w, b: layer_norm(x, w, b, 1))
 case("tc_layer_norm", "tc_layer_norm(a, 2, NULL, NULL, 1e-5)", [T3], lambda x: layer_norm(x, 1, 0, 2))
 case("tc_rms_norm", "tc_rms_norm(a, 1, b, 1e-6)", [T3, ["D"]], lambda x, w: x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6) * w)
@@ -424,14 +439,14 @@ case("tc_batch_norm", "tc_batch_norm(a, b, c, NULL, NULL, 1e-5)", [["A", "C", "D
      lambda x, m, v: (x - m[:, None]) / np.sqrt(v[:, None] + 1e-5), domains=("normal", "small", "positive"))
 for how in ("TC_NONE", "TC_MEAN", "TC_SUM"):
     case("tc_cross_entropy", f"tc_cross_entropy(a, b, {how})", [["A", "V"], ["A"]],
-         lambda x, t, how=how: loss(-np.log(softmax(x, -1))[np.arange(len(t)), t], how), FLOATS, fixed={1: "i64"},
+         lambda x, t, how=how: loss(-log_softmax(x, -1)[np.arange(len(t)), t], how), FLOATS, fixed={1: "i64"},
          domains=("normal", "index"), empty=False, sum_like=True)
     case("tc_nll", f"tc_nll(a, b, {how})", [["A", "V"], ["A"]],
          lambda x, t, how=how: loss(-x[np.arange(len(t)), t], how), FLOATS, fixed={1: "i64"}, domains=("normal", "index"), empty=False, sum_like=True)
     case("tc_mse", f"tc_mse(a, b, {how})", [M, M], lambda a, b, how=how: loss((a - b) ** 2, how), FLOATS, empty=False, sum_like=True)
     case("tc_bce_with_logits", f"tc_bce_with_logits(a, b, {how})", [M, M],
          lambda x, y, how=how: loss(bce_with_logits(x, y), how), FLOATS,
-         domains=("normal", "probability"), empty=False, sum_like=True, special=how == "TC_NONE")
+         domains=("normal", "probability"), empty=False, sum_like=True, special=True if how == "TC_NONE" else None)
 
 # ---- creation ------------------------------------------------------------------------------------------------------------
 for target in ALL:

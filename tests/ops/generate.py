@@ -19,6 +19,7 @@ RANGE = {"i8": (-128, 127), "u8": (0, 255), "i16": (-2**15, 2**15 - 1), "i32": (
          "i64": (-2**63, 2**63 - 1)}
 WIDTH = {"i8": 8, "u8": 8, "i16": 16, "i32": 32, "i64": 64}
 BIG = {"f32": 3e38, "f64": 1e308, "f16": 6e4, "bf16": 3e38}
+TOLERANCE = {"f32": 1.3e-6, "f64": 1e-7, "f16": 1e-3, "bf16": 1.6e-2}  # as in driver.c
 TINY = {"f32": 1e-40, "f64": 1e-310, "f16": 1e-6, "bf16": 1e-39}
 
 
@@ -93,10 +94,49 @@ def specials(dtype):
     return to_dtype(np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -2.5, BIG[dtype], -BIG[dtype], TINY[dtype], -TINY[dtype]]), dtype)
 
 
-def is_special(case):
-    """Elementwise functions see special values, unless their case says why not; they have operands of one shape."""
+def is_grid(case):
+    """Elementwise functions of operands of one shape see every special value beside every other one, unless their case
+    says why not."""
     elementwise = case.function in ELEMENTWISE and all(shape == case.shapes[0] and len(shape) == 2 for shape in case.shapes)
     return elementwise if case.special is None else case.special
+
+
+def rows_of(special, large):
+    """What the rows of an operand hold beside ordinary values: lists of (values, share of the row)."""
+    nan, inf, one = [np.nan], [np.inf], 0.0  # a share of 0: one element
+    return [[], [(nan, one)], [(inf, one)], [([-np.inf], one)], [(inf, one), ([-np.inf], one)], [([0.0, -0.0], 0.5)],
+            [(special, 0.5)], [(inf, 1)], [([-np.inf], 1)], [([-0.0], 1)], [(nan, one), (inf, 0.3)]] if not large else \
+           [[], [(large, one)], [(large[:1], one)], [(large, 0.3)], [(large[:1], 1)], [(special, 1)], [(large, one), (special, 0.5)]]
+
+
+def overlaid(x, dtype, large, subnormal, rng):
+    """x with special values in most of its rows; floating: NaN, infinities, signed zeros and, where asked for, subnormals,
+    or (`large`) the largest of the dtype in their place; integers: the ends of the dtype."""
+    if dtype in RANGE:
+        choices = [[], [(specials(dtype), 0.0)], [(specials(dtype), 0.5)], [(specials(dtype), 1)]]
+    else:
+        choices = rows_of([TINY[dtype], -TINY[dtype]] if subnormal else [0.0], [BIG[dtype], -BIG[dtype]] if large else None)
+    y = np.array(x, x.dtype)
+    rows = y.reshape(-1, y.shape[-1])
+    for k, row in enumerate(rows):
+        for values, share in choices[(k + rng.integers(2)) % len(choices)]:
+            chosen = rng.random(len(row)) < share
+            chosen[rng.integers(len(row))] = True
+            row[chosen] = rng.choice(values, chosen.sum())
+    return to_dtype(y, dtype)
+
+
+def sizes(case, dtype, operands, want):
+    """Of each element of a result over large values: the sum of the magnitudes that were added up (what errors are relative
+    to), or infinite: partial results leave the numbers that kernels compute with, and order and rounding decide what comes
+    out.  That is so where the reference in f32 (f64 for f64, f16 for f16) is not finite, or, in f32, is not that in f64."""
+    wide = {"f64": np.float64, "f16": np.float16}.get(dtype, np.float32)
+    with np.errstate(all="ignore"):
+        narrow = [[f(x).astype(wide) if x.dtype == np.float64 else x for x in operands] for f in (np.asarray, np.abs)]
+        first, second = (np.asarray(case.ref(*x)).astype(np.float64) for x in narrow)
+        size = np.abs(np.asarray(case.ref(*narrow[1])).astype(np.float64)) if case.sum_like else np.abs(want)
+        far = (wide == np.float32) & (np.abs(first - want) > TOLERANCE[dtype] / 2 * np.maximum(size, np.abs(want)))
+    return np.broadcast_to(np.where(np.isfinite(first) & np.isfinite(second) & ~far, size, np.inf), np.shape(want))
 
 
 def result_dtype(case, dtype):
@@ -145,10 +185,15 @@ def data_sets(case, dtype, rng):
     names = [d for s in case.shapes for d in s if isinstance(d, str)]
     if case.empty and names:
         sets["empty"] = make({**SIZES, names[0]: 0})
-    if is_special(case) and dtype != "bool":
-        # Every special value beside every other one.
+    if dtype == "bool":
+        return sets
+    if is_grid(case):
         lists = [np.array([False, True]) if t == "bool" else specials(t) for t in dtypes]
         sets["special"] = [grid.reshape(len(lists[0]), -1).copy() for grid in np.meshgrid(*lists, indexing="ij")]
+    elif case.special is None and case.function not in ELEMENTWISE:
+        for name in ("special", "large")[:2 if case.large and dtype in FLOATS else 1]:
+            sets[name] = [overlaid(x, t, name == "large", t in case.subnormal, rng) if t == dtype and d != "index" and x.ndim else x
+                          for x, d, t in zip(sets["plain"], domains, dtypes)]
     return sets
 
 
@@ -209,7 +254,8 @@ def main():
     with open(api, encoding="utf-8") as f:
         text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
     with open(api.replace("api.def", "ops.def"), encoding="utf-8") as f:
-        ELEMENTWISE.update(elementwise(text, f.read()))
+        elementwise_functions = elementwise(text, f.read())
+        ELEMENTWISE.update(elementwise_functions | {f + "_" for f in elementwise_functions})
     functions = set(re.findall(r"\b(tc_\w+)", text))
     CASES.extend(in_place_cases(functions))
     in_other_tests = {"tc_split", "tc_keep", "tc_size", "tc_rank", "tc_numel", "tc_copy_", "tc_fill_", "tc_zero_",
@@ -227,6 +273,8 @@ def main():
                 for j, x in enumerate(operands):
                     tensors[f"{number}.{name}.{j}"] = x
                 tensors[f"{number}.{name}.out"] = expected(case, dtype, operands)
+                if name == "large":
+                    tensors[f"{number}.{name}.size"] = sizes(case, dtype, operands, tensors[f"{number}.{name}.out"])
             source += c_function(number, case, dtype)
             rows += c_row(number, case, dtype, sets)
         source += f"\nstatic const op_case cases[] = {{\n{rows}}};\n\nint main(int argc, char **argv) {{\n"

@@ -26,24 +26,22 @@ static double at(const tc_rows *x, tc_dtype dtype, int64_t row, int64_t i) {
   return v;
 }
 
-/* log sum exp of a row */
-static double log_total(const tc_rows *x, tc_dtype dtype, int64_t row) {
-  double max = -INFINITY, sum = 0;
-  for (int64_t i = 0; i < x->inner; i++) max = tc_f_max(max, at(x, dtype, row, i));
-  for (int64_t i = 0; i < x->inner; i++) sum += exp(at(x, dtype, row, i) - max);
-  return max + log(sum);
+/* log sum exp(x) - x[target]; in this order, next to a large maximum the logarithm would be lost. */
+static double cross_entropy(const tc_rows *x, tc_dtype dtype, int64_t row, double target) {
+  double max = tc_row_extremum(x, dtype, row, TC_LARGEST);
+  return (max - target) + log(tc_row_exp_sum(x, dtype, row, max));
 }
 
-/* nll: -x[target];  cross entropy: log sum exp(x) - x[target] */
+/* nll: -x[target] */
 static void class_losses(const tc_eager_call *c, const tc_rows *x, const tc_seq *target,
                          double *loss) {
   tc_dtype dtype = (tc_dtype)c->out->key.dtype;
-  bool logits = c->op == OP_CROSS_ENTROPY;
 #pragma omp parallel for schedule(static) if (tc_threads_pay(x->outer * x->inner))
   for (int64_t o = 0; o < x->outer; o++) {
     int64_t t;
     tc_seq_read_i(target, o, 1, &t);
-    loss[o] = (logits ? log_total(x, dtype, o) : 0) - at(x, dtype, o, t);
+    double v = at(x, dtype, o, t);
+    loss[o] = c->op == OP_CROSS_ENTROPY ? cross_entropy(x, dtype, o, v) : -v;
   }
 }
 

@@ -3,45 +3,18 @@
 #include "runtime/libtcrt/src/eager/eager.h"
 #include "graph/ops/formulas.h"
 
-/* sum of f(x_i, parameter) over a row */
-static double row_sum(const tc_rows *x, tc_dtype dtype, int64_t row, double (*f)(double, double),
-                      double parameter) {
-  double v[TC_BLOCK], sum = 0;
-  for (int64_t at = 0; at < x->inner; at += TC_BLOCK) {
-    int64_t n = x->inner - at < TC_BLOCK ? x->inner - at : TC_BLOCK;
-    tc_seq_read_as_f(&x->seq, dtype, row * x->inner + at, n, v);
-    for (int64_t i = 0; i < n; i++) sum += f(v[i], parameter);
-  }
-  return sum;
-}
-
 static double value(double x, double unused) { return (void)unused, x; }
 static double square(double x, double unused) { return (void)unused, x * x; }
 static double squared_distance(double x, double centre) { return (x - centre) * (x - centre); }
-static double exp_distance(double x, double centre) { return exp(x - centre); }
 static double abs_power(double x, double p) { return pow(fabs(x), p); }
 static double not_zero(double x, double unused) { return (void)unused, x != 0; }
-
-static double row_extremum(const tc_rows *x, tc_dtype dtype, int64_t row, bool of_abs,
-                           bool largest) {
-  double v[TC_BLOCK], best = largest ? -INFINITY : INFINITY;
-  for (int64_t at = 0; at < x->inner; at += TC_BLOCK) {
-    int64_t n = x->inner - at < TC_BLOCK ? x->inner - at : TC_BLOCK;
-    tc_seq_read_as_f(&x->seq, dtype, row * x->inner + at, n, v);
-    for (int64_t i = 0; i < n; i++) {
-      double e = of_abs ? fabs(v[i]) : v[i];
-      best = largest ? tc_f_max(best, e) : tc_f_min(best, e);
-    }
-  }
-  return best;
-}
 
 /* ---- variance -------------------------------------------------------------------------------- */
 
 /* sum (x - mean)^2 / max(n - correction, 0): in two passes, without cancellation. */
 static double variance(const tc_rows *x, tc_dtype dtype, int64_t row, double correction) {
-  double n = (double)x->inner, mean = row_sum(x, dtype, row, value, 0) / n;
-  return row_sum(x, dtype, row, squared_distance, mean) / tc_f_max(n - correction, 0);
+  double n = (double)x->inner, mean = tc_row_sum(x, dtype, row, value, 0) / n;
+  return tc_row_sum(x, dtype, row, squared_distance, mean) / tc_f_max(n - correction, 0);
 }
 
 bool tc_eager_var(tc_eager_call *c) {
@@ -62,11 +35,11 @@ bool tc_eager_var(tc_eager_call *c) {
 /* ---- norm: (sum |x|^p)^(1/p), its limits at p = inf and -inf, and the count at 0 ------------- */
 
 static double norm(const tc_rows *x, tc_dtype dtype, int64_t row, double p) {
-  if (p == INFINITY) return x->inner ? row_extremum(x, dtype, row, true, true) : 0;
-  if (p == -INFINITY) return row_extremum(x, dtype, row, true, false);
-  if (p == 0) return row_sum(x, dtype, row, not_zero, 0);
-  if (p == 2) return sqrt(row_sum(x, dtype, row, square, 0));
-  return pow(row_sum(x, dtype, row, abs_power, p), 1 / p);
+  if (p == INFINITY) return x->inner ? tc_row_extremum(x, dtype, row, TC_LARGEST_SIZE) : 0;
+  if (p == -INFINITY) return tc_row_extremum(x, dtype, row, TC_SMALLEST_SIZE);
+  if (p == 0) return tc_row_sum(x, dtype, row, not_zero, 0);
+  if (p == 2) return sqrt(tc_row_sum(x, dtype, row, square, 0));
+  return pow(tc_row_sum(x, dtype, row, abs_power, p), 1 / p);
 }
 
 bool tc_eager_norm(tc_eager_call *c) {
@@ -121,8 +94,8 @@ bool tc_eager_softmax(tc_eager_call *c) {
   bool logarithm = c->op == OP_LOG_SOFTMAX;
 #pragma omp parallel for schedule(static) if (tc_threads_pay(from.outer * from.inner))
   for (int64_t o = 0; o < from.outer; o++) {
-    double max = row_extremum(&from, dtype, o, false, true);
-    double sum = row_sum(&from, dtype, o, exp_distance, max);
+    double max = tc_row_extremum(&from, dtype, o, TC_LARGEST);
+    double sum = tc_row_exp_sum(&from, dtype, o, max);
     row_map m = {.x = &from, .y = &to, .dtype = dtype};
     m.shift = max;
     m.second_shift = logarithm ? log(sum) : 0;
@@ -145,8 +118,8 @@ static bool normalise(const tc_eager_call *c, bool centred, const tc_tensor *wei
   tc_seq w = weight ? tc_seq_of(weight) : (tc_seq){0}, b = bias ? tc_seq_of(bias) : (tc_seq){0};
 #pragma omp parallel for schedule(static) if (tc_threads_pay(from.outer * from.inner))
   for (int64_t o = 0; o < from.outer; o++) {
-    double n = (double)from.inner, mean = centred ? row_sum(&from, dtype, o, value, 0) / n : 0;
-    double power = row_sum(&from, dtype, o, squared_distance, mean) / n;
+    double n = (double)from.inner, mean = centred ? tc_row_sum(&from, dtype, o, value, 0) / n : 0;
+    double power = tc_row_sum(&from, dtype, o, squared_distance, mean) / n;
     row_map m = {.x = &from, .y = &to, .dtype = dtype, .shift = mean};
     m.scale = 1 / sqrt(power + eps);
     m.weight = weight ? &w : NULL, m.bias = bias ? &b : NULL;

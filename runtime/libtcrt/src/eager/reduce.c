@@ -153,19 +153,8 @@ static void store(const reduction *r, const cell *result, const tc_tensor *out, 
 
 /* m + log sum exp(x - m) with m the maximum, or 0 where that is infinite. */
 static double logsumexp(const tc_rows *x, tc_dtype dtype, int64_t row) {
-  double v[TC_BLOCK], m = -INFINITY, sum = 0;
-  for (int64_t at = 0; at < x->inner; at += TC_BLOCK) {
-    int64_t n = x->inner - at < TC_BLOCK ? x->inner - at : TC_BLOCK;
-    tc_seq_read_as_f(&x->seq, dtype, row * x->inner + at, n, v);
-    for (int64_t i = 0; i < n; i++) m = tc_f_max(m, v[i]);
-  }
-  double shift = isinf(m) ? 0 : m;
-  for (int64_t at = 0; at < x->inner; at += TC_BLOCK) {
-    int64_t n = x->inner - at < TC_BLOCK ? x->inner - at : TC_BLOCK;
-    tc_seq_read_as_f(&x->seq, dtype, row * x->inner + at, n, v);
-    for (int64_t i = 0; i < n; i++) sum += exp(v[i] - shift);
-  }
-  return shift + log(sum);
+  double m = tc_row_extremum(x, dtype, row, TC_LARGEST), shift = isinf(m) ? 0 : m;
+  return shift + log(tc_row_exp_sum(x, dtype, row, shift));
 }
 
 static void eager_logsumexp(const reduction *r, const tc_tensor *x, uint32_t mask, cell *result) {

@@ -1,0 +1,34 @@
+/* eager_rows.c - what several ops ask about a row, in double. */
+#include "runtime/libtcrt/src/eager.h"
+#include "graph/formulas.h"
+
+double tc_row_sum(const tc_rows *x, tc_dtype dtype, int64_t row, double (*f)(double, double),
+                  double parameter) {
+  double v[TC_BLOCK], sum = 0;
+  for (int64_t at = 0; at < x->inner; at += TC_BLOCK) {
+    int64_t n = x->inner - at < TC_BLOCK ? x->inner - at : TC_BLOCK;
+    tc_seq_read_as_f(&x->seq, dtype, row * x->inner + at, n, v);
+    for (int64_t i = 0; i < n; i++) sum += f(v[i], parameter);
+  }
+  return sum;
+}
+
+static double exp_distance(double x, double centre) { return exp(x - centre); }
+
+double tc_row_exp_sum(const tc_rows *x, tc_dtype dtype, int64_t row, double centre) {
+  return tc_row_sum(x, dtype, row, exp_distance, centre);
+}
+
+double tc_row_extremum(const tc_rows *x, tc_dtype dtype, int64_t row, tc_extremum which) {
+  const bool largest = which != TC_SMALLEST_SIZE, of_size = which != TC_LARGEST;
+  double v[TC_BLOCK], best = largest ? -INFINITY : INFINITY;
+  for (int64_t at = 0; at < x->inner; at += TC_BLOCK) {
+    int64_t n = x->inner - at < TC_BLOCK ? x->inner - at : TC_BLOCK;
+    tc_seq_read_as_f(&x->seq, dtype, row * x->inner + at, n, v);
+    for (int64_t i = 0; i < n; i++) {
+      double e = of_size ? fabs(v[i]) : v[i];
+      best = largest ? tc_f_max(best, e) : tc_f_min(best, e);
+    }
+  }
+  return best;
+}
