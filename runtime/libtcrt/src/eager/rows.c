@@ -1,6 +1,6 @@
-/* eager_rows.c - what several ops ask about a row, in double. */
-#include "runtime/libtcrt/src/eager.h"
-#include "graph/formulas.h"
+/* rows.c - what several ops ask about a row, in double. */
+#include "runtime/libtcrt/src/eager/eager.h"
+#include "graph/ops/formulas.h"
 
 double tc_row_sum(const tc_rows *x, tc_dtype dtype, int64_t row, double (*f)(double, double),
                   double parameter) {
