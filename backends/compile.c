@@ -74,10 +74,10 @@ static void dump_loops(const job *j, const variant *v) {
 }
 
 static void dump_kernels(const variant *v) {
-  if (v->b != &tc_backend_cuda || !dumps("cuda")) return;
+  if (!dumps(v->b->name)) return;
   for (uint32_t i = 0; i < v->p->nkernel; ++i)
     fprintf(stderr, "// ---- %s\n%s%s", v->names[i], v->kernel[i].text.text,
-            v->kernel[i].launcher.text);
+            v->kernel[i].launcher.text ? v->kernel[i].launcher.text : "");
 }
 
 /* Why a backend has no code for a kernel. */
@@ -192,8 +192,14 @@ static void explain(const job *j) {
   }
 }
 
+static void dump_entries(const job *j, const tc_buf *host, size_t from) {
+  if (host->text && dumps("entries"))
+    fprintf(stderr, "// ---- entry of %s\n%s", j->f->name, host->text + from);
+}
+
 static bool put_entries(const job *j, tc_texts *out) {
   const bool alone = !j->v[TC_CUDA].p;
+  const size_t from = out->host.len;
   tc_entry_record(j->f, (int)j->v[TC_CPU].p->nkernel, &out->host);
   for (int i = 0; i < VARIANTS; ++i) {
     const variant *v = &j->v[i];
@@ -202,6 +208,7 @@ static bool put_entries(const job *j, tc_texts *out) {
       return false;
   }
   if (!alone) tc_entry_dispatch(j->f, tc_graph_input_count(j->graph) > 0, &out->host);
+  dump_entries(j, &out->host, from);
   return true;
 }
 

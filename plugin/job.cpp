@@ -440,7 +440,7 @@ void Job::compile() {
       compiled.passes = passes(f.captured.segments, i);
       compiled.graph = segment.graph.release();
       compiled.ops = segment.ops;
-      compiled.cuda = makes_code() ? f.options.cuda : TC_CUDA_NO;
+      compiled.cuda = makes_code() || dump_wanted("cuda") ? f.options.cuda : TC_CUDA_NO;
       compiled.record = f.options.record;
       compiled.explain = &f.explain;
       compiled.file_of = file_of;
