@@ -1,26 +1,23 @@
-/* compile.c - the driver: optimise, lower for each device, ask the backends for text.
+/* compile.c - the driver: optimise, lower for each backend, ask the backends for text.
  *
- * A variant's texts are made in buffers of their own and used only when all of its parts succeeded,
- * so that what cannot be compiled leaves no trace.  Programs live until the entries are printed,
- * when it is known which variants there are. */
-#include "backends/backend.h"
+ * A variant is what one backend makes of one function.  Its texts are made in buffers of their own and
+ * used only when all of its parts succeeded, so that what cannot be compiled leaves no trace.  Programs
+ * live until the entries are printed, when it is known which variants there are. */
+#include "backends/compile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/cuda/images.h"
-#include "backends/cuda/unit.h"
 #include "backends/entry/entry.h"
 #include "backends/explain.h"
+#include "backends/registry.h"
 #include "graph/passes/pass.h"
 
-enum { VARIANTS = 2 }; /* by tc_device */
-static const tc_backend *const backends[VARIANTS] = {&tc_backend_openmp, &tc_backend_cuda};
-
-/* What one backend makes of one function. */
 typedef struct variant {
   const tc_backend *b;
+  tc_wish wish;
+  bool first;    /* of its function, which is not compiled without it */
   tc_program *p; /* NULL: there is no such variant */
   tc_kernel_text *kernel;
   const char **names; /* of kernels */
@@ -30,8 +27,25 @@ typedef struct variant {
 typedef struct job {
   tc_function *f;
   tc_graph *graph;
-  variant v[VARIANTS];
+  uint32_t nvariant;
+  variant *v;
 } job;
+
+/* A backend that the unit has functions from. */
+typedef struct part {
+  const tc_backend *b;
+  void *code; /* of its compiler; NULL: there is none, or nothing to compile */
+} part;
+
+struct tc_unit {
+  tc_function *f;
+  int n;
+  job *job;
+  part *part;
+  size_t nparts;
+  const tc_unit_options *o;
+  bool ok;
+};
 
 static bool dumps(const char *what) {
   const char *list = getenv("TC_DUMP");
@@ -53,16 +67,21 @@ static void variant_free(variant *v) {
   free(v->names);
   free(v->levels);
   if (v->p) tc_program_free(v->p);
-  *v = (variant){0};
+  *v = (variant){.b = v->b, .wish = v->wish, .first = v->first};
 }
 
-static tc_severity severity(const job *j, const variant *v) {
-  return v->b == &tc_backend_cuda && j->f->cuda != TC_CUDA_WANT ? TC_REMARK : TC_MISSED;
+static tc_severity severity(const variant *v) {
+  return v->first || v->wish == TC_WISH_WANT ? TC_MISSED : TC_REMARK;
 }
 
-/* What a missing variant means to the user. */
-static const char *consequence(const variant *v) {
-  return v->b == &tc_backend_cuda ? "has no kernels for CUDA" : "stays as written";
+/* "'f' <what a missing variant means to the user>: <why>" */
+static void report_missing(const job *j, const variant *v, tc_loc loc, const char *why) {
+  if (v->first)
+    tc_report(tc_graph_diag(j->graph), severity(v), loc, "'%s' stays as written: %s", j->f->name,
+              why);
+  else
+    tc_report(tc_graph_diag(j->graph), severity(v), loc, "'%s' has no kernels for %s: %s",
+              j->f->name, v->b->device_label, why);
 }
 
 static void dump_loops(const job *j, const variant *v) {
@@ -74,10 +93,12 @@ static void dump_loops(const job *j, const variant *v) {
 }
 
 static void dump_kernels(const variant *v) {
-  if (!dumps(v->b->name)) return;
-  for (uint32_t i = 0; i < v->p->nkernel; ++i)
-    fprintf(stderr, "// ---- %s\n%s%s", v->names[i], v->kernel[i].text.text,
-            v->kernel[i].launcher.text ? v->kernel[i].launcher.text : "");
+  if (!dumps(v->b->name) && !dumps("kernels")) return;
+  for (uint32_t i = 0; i < v->p->nkernel; ++i) {
+    const tc_kernel_text *t = &v->kernel[i];
+    fprintf(stderr, "// ---- %s\n%s%s", v->names[i], t->text.text ? t->text.text : "",
+            t->launcher.text ? t->launcher.text : "");
+  }
 }
 
 /* Why a backend has no code for a kernel. */
@@ -86,21 +107,20 @@ static const char *reason(const tc_kernel *k) {
 }
 
 static bool check(const job *j, const variant *v) {
-  char message[256];
-  tc_diag *d = tc_graph_diag(j->graph);
+  char message[256], why[512];
   if (!tc_program_verify(v->p, message, sizeof message)) {
-    tc_report(d, severity(j, v), (tc_loc){0}, "'%s' %s: internal: %s", j->f->name, consequence(v),
-              message);
+    snprintf(why, sizeof why, "internal: %s", message);
+    report_missing(j, v, (tc_loc){0}, why);
     return false;
   }
-  for (uint32_t i = 0; i < v->p->nkernel; ++i)
-    if (!v->b->supports(&v->p->kernel[i], v->p)) {
-      tc_report(d, severity(j, v), v->p->kernel[i].loc,
-                "'%s' %s: the %s backend has no code for %s%s", j->f->name, consequence(v),
-                v->b->name, v->p->kernel[i].name ? v->p->kernel[i].name : "a kernel",
-                reason(&v->p->kernel[i]));
-      return false;
-    }
+  for (uint32_t i = 0; i < v->p->nkernel; ++i) {
+    const tc_kernel *k = &v->p->kernel[i];
+    if (v->b->supports(k, v->p)) continue;
+    snprintf(why, sizeof why, "the %s backend has no code for %s%s", v->b->name,
+             k->name ? k->name : "a kernel", reason(k));
+    report_missing(j, v, k->loc, why);
+    return false;
+  }
   return true;
 }
 
@@ -129,17 +149,14 @@ static bool emit_kernels(const job *j, variant *v) {
     v->names[i] = t->name.text;
     v->levels[i] = limit_levels(t->levels, j->f->levels);
   }
-  if (!ok)
-    tc_report(tc_graph_diag(j->graph), severity(j, v), (tc_loc){0},
-              "'%s' %s: internal: no text from the %s backend", j->f->name, consequence(v),
-              v->b->name);
+  char why[128];
+  snprintf(why, sizeof why, "internal: no text from the %s backend", v->b->name);
+  if (!ok) report_missing(j, v, (tc_loc){0}, why);
   return ok;
 }
 
-static bool make_variant(job *j, int device) {
-  const tc_backend *b = backends[device];
-  variant *v = &j->v[device];
-  *v = (variant){.b = b, .p = tc_lower(j->graph, b->target)};
+static bool make_variant(const job *j, variant *v) {
+  v->p = tc_lower(j->graph, v->b->target);
   if (!v->p) return false;
   dump_loops(j, v);
   if (check(j, v) && emit_kernels(j, v)) {
@@ -150,7 +167,12 @@ static bool make_variant(job *j, int device) {
   return false;
 }
 
-/* ---- the unit -------------------------------------------------------------------------------- */
+static void make_variants(const job *j) {
+  for (uint32_t i = 0; i < j->nvariant; ++i)
+    if (!make_variant(j, &j->v[i]) && i == 0) return;
+}
+
+/* ---- one function -------------------------------------------------------------------------------- */
 
 /* The operations of a kernel, of many the first ones. */
 static void list_operations(const tc_graph *g, const tc_kernel *k, tc_buf *out) {
@@ -164,7 +186,7 @@ static void list_operations(const tc_graph *g, const tc_kernel *k, tc_buf *out) 
 
 /* -Rpass=tc: what became one kernel. */
 static void remark_kernels(const job *j) {
-  const tc_program *p = j->v[TC_CPU].p;
+  const tc_program *p = j->v[0].p;
   for (uint32_t i = 0; i < p->nkernel; ++i) {
     const tc_kernel *k = &p->kernel[i];
     tc_buf ops = {0};
@@ -182,14 +204,27 @@ static void remark_kernels(const job *j) {
 }
 
 static void explain(const job *j) {
-  static const char *const device[VARIANTS] = {"cpu", "cuda"};
   tc_buf *out = j->f->explain;
   if (!out) return;
   tc_explain_segment(j->f, j->graph, out);
-  for (int i = 0; i < VARIANTS; ++i) {
+  for (uint32_t i = 0; i < j->nvariant; ++i) {
     const variant *v = &j->v[i];
-    if (v->p) tc_explain_variant(j->f, device[i], v->p, v->names, v->levels, out);
+    if (v->p) tc_explain_variant(j->f, v->b->device_name, v->p, v->names, v->levels, out);
   }
+}
+
+static uint32_t made(const job *j) {
+  uint32_t bits = 0;
+  for (uint32_t i = 0; i < j->nvariant; ++i) bits |= (uint32_t)(j->v[i].p != NULL) << i;
+  return bits;
+}
+
+/* Others than the first are taken where their device has the operands. */
+static void put_dispatch(const job *j, tc_buf *out) {
+  tc_entry_dispatch_begin(j->f, out);
+  for (uint32_t i = 1; i < j->nvariant; ++i)
+    if (j->v[i].p) tc_entry_dispatch_to(j->v[i].b, j->f, tc_graph_input_count(j->graph) > 0, out);
+  tc_entry_dispatch_end(j->v[0].b, j->f, out);
 }
 
 static void dump_entries(const job *j, const tc_buf *host, size_t from) {
@@ -198,31 +233,31 @@ static void dump_entries(const job *j, const tc_buf *host, size_t from) {
 }
 
 static bool put_entries(const job *j, tc_texts *out) {
-  const bool alone = !j->v[TC_CUDA].p;
+  const bool alone = made(j) == 1;
   const size_t from = out->host.len;
-  tc_entry_record(j->f, (int)j->v[TC_CPU].p->nkernel, &out->host);
-  for (int i = 0; i < VARIANTS; ++i) {
+  tc_entry_record(j->f, (int)j->v[0].p->nkernel, &out->host);
+  for (uint32_t i = 0; i < j->nvariant; ++i) {
     const variant *v = &j->v[i];
-    if (v->p &&
-        !tc_entry_emit(v->b->entry, j->f, v->p, v->names, v->levels, v->kernel, alone, &out->host))
+    if (v->p && !tc_entry_emit(v->b, j->f, v->p, v->names, v->levels, v->kernel, alone, &out->host))
       return false;
   }
-  if (!alone) tc_entry_dispatch(j->f, tc_graph_input_count(j->graph) > 0, &out->host);
+  if (!alone) put_dispatch(j, &out->host);
   dump_entries(j, &out->host, from);
   return true;
 }
 
 static bool use(const job *j, tc_result *result, tc_texts *out) {
-  const variant *cpu = &j->v[TC_CPU], *cuda = &j->v[TC_CUDA];
-  out->cuda_count += cuda->p != NULL;
+  const tc_program *p = j->v[0].p;
   ++out->functions;
   int64_t least, workspace;
-  tc_dim_range(tc_graph_dims(cpu->p->graph), cpu->p->workspace, &least, &workspace);
-  *result = (tc_result){true, cuda->p != NULL, (int)cpu->p->nkernel, workspace};
+  tc_dim_range(tc_graph_dims(p->graph), p->workspace, &least, &workspace);
+  *result = (tc_result){true, made(j), (int)p->nkernel, workspace};
   remark_kernels(j);
   explain(j);
   return put_entries(j, out);
 }
+
+/* ---- kernels for the compiler of the host text ------------------------------------------------ */
 
 /* Adds a name to a table with open addressing that has room for it; false: it was there. */
 static bool is_new(const char **table, size_t size, const char *name) {
@@ -233,173 +268,228 @@ static bool is_new(const char **table, size_t size, const char *name) {
   return true;
 }
 
+/* The variant of function i that comes from the backend, if there is one. */
+static const variant *variant_of(const tc_unit *u, int i, const tc_backend *b) {
+  for (uint32_t v = 0; v < u->job[i].nvariant; ++v)
+    if (u->job[i].v[v].b == b && u->job[i].v[v].p) return &u->job[i].v[v];
+  return NULL;
+}
+
+/* Whether some function has a variant from the backend. */
+static bool has_variants(const tc_unit *u, const tc_backend *b) {
+  for (int i = 0; i < u->n; ++i)
+    if (variant_of(u, i, b)) return true;
+  return false;
+}
+
+static size_t count_kernels(const tc_unit *u, const tc_backend *b) {
+  size_t count = 0;
+  for (int i = 0; i < u->n; ++i) {
+    const variant *v = variant_of(u, i, b);
+    count += v ? v->p->nkernel : 0;
+  }
+  return count;
+}
+
 /* Equal kernels, which are named by their text, are put once.  false: out of memory. */
-static bool put_kernels(const job *j, int n, tc_texts *out) {
-  size_t count = 0, size = 2;
-  for (int i = 0; i < n; ++i) count += j[i].v[TC_CPU].p ? j[i].v[TC_CPU].p->nkernel : 0;
+static bool put_kernels(const tc_unit *u, size_t count, tc_kernels *out) {
+  size_t size = 2;
   while (size < 2 * count) size *= 2;
   const char **names = calloc(size, sizeof *names);
-  for (int i = 0; names && i < n; ++i) {
-    const variant *cpu = &j[i].v[TC_CPU];
-    for (uint32_t k = 0; cpu->p && k < cpu->p->nkernel; ++k) {
-      if (is_new(names, size, cpu->names[k])) tc_put(&out->kernels, cpu->kernel[k].text.text);
-      out->levels |= cpu->levels[k];
+  tc_buf bare = {0};
+  for (int i = 0; names && i < u->n; ++i) {
+    const variant *v = variant_of(u, i, out->backend);
+    for (uint32_t k = 0; v && k < v->p->nkernel; ++k) {
+      if (is_new(names, size, v->names[k])) tc_put(&bare, v->kernel[k].text.text);
+      out->levels |= v->levels[k];
     }
   }
+  const bool ok = names && !bare.failed &&
+                  out->backend->complete(bare.text ? bare.text : "", &out->text) &&
+                  !out->text.failed;
   free(names);
-  out->kernel_count = (int)count;
-  return names != NULL;
+  tc_buf_free(&bare);
+  return ok;
 }
 
-/* Starts the compilation of all CUDA kernels. */
-static void start_cuda(const job *job, int n, const tc_cuda_options *o, tc_images *images) {
-  for (int i = 0; i < n; ++i) {
-    const variant *v = &job[i].v[TC_CUDA];
-    for (uint32_t k = 0; v->p && k < v->p->nkernel; ++k)
-      tc_images_add(images, &v->kernel[k], v->p->kernel[k].loc.file);
+static bool add_kernels(const tc_unit *u, const tc_backend *b, tc_texts *out) {
+  const size_t count = count_kernels(u, b);
+  if (!count) return true;
+  tc_kernels *more = realloc(out->kernels, (out->nkernels + 1) * sizeof *more);
+  if (!more) return false;
+  out->kernels = more;
+  more[out->nkernels] = (tc_kernels){.backend = b};
+  return put_kernels(u, count, &more[out->nkernels++]);
+}
+
+/* ---- kernels for compilers of their own ------------------------------------------------------- */
+
+static bool start_compiler(const tc_unit *u, part *part) {
+  const size_t count = count_kernels(u, part->b);
+  if (!count) return true;
+  tc_device_kernel *kernel = calloc(count, sizeof *kernel);
+  size_t n = 0;
+  for (int i = 0; kernel && i < u->n; ++i) {
+    const variant *v = variant_of(u, i, part->b);
+    for (uint32_t k = 0; v && k < v->p->nkernel; ++k)
+      kernel[n++] = (tc_device_kernel){&v->kernel[k], v->p->kernel[k].loc.file};
   }
-  tc_images_start(images, &tc_backend_cuda, o ? o : &tc_cuda_defaults);
+  part->code = kernel ? part->b->compiler->start(kernel, n, u->o) : NULL;
+  free(kernel);
+  return part->code != NULL;
 }
 
-/* Images of all CUDA kernels (together: packed so), and their launchers.  A variant with a kernel
- * that NVRTC refuses is dropped. */
-static void finish_cuda(job *job, int n, tc_images *images, bool together, tc_texts *out) {
-  tc_images_wait(images);
+/* Why the variant has no code; NULL: it has. */
+static const char *compiler_problem(const part *part, const variant *v, const char *all) {
+  for (uint32_t k = 0; !all && k < v->p->nkernel; ++k)
+    all = part->b->compiler->problem(part->code, v->names[k]);
+  return all;
+}
+
+/* Code of all kernels, and their launchers.  A variant with a kernel that the compiler refuses is
+ * dropped. */
+static void finish_compiler(tc_unit *u, part *part, tc_texts *out) {
+  const tc_device_compiler *compiler = part->b->compiler;
+  const char *all = compiler->wait(part->code);
   bool reported = false; /* one remark about the machine is enough */
-  for (int i = 0; i < n; ++i) {
-    variant *v = &job[i].v[TC_CUDA];
-    const char *why = images->problem;
-    for (uint32_t k = 0; v->p && !why && k < v->p->nkernel; ++k)
-      why = tc_images_problem(images, v->names[k]);
-    if (!v->p || !why) continue;
-    if (!images->problem || !reported || job[i].f->cuda == TC_CUDA_WANT)
-      tc_report(tc_graph_diag(job[i].graph), severity(&job[i], v), (tc_loc){0}, "'%s' %s: %s",
-                job[i].f->name, consequence(v), why);
-    reported |= images->problem != NULL;
+  for (int i = 0; i < u->n; ++i) {
+    variant *v = (variant *)variant_of(u, i, part->b);
+    const char *why = v ? compiler_problem(part, v, all) : NULL;
+    if (!why) continue;
+    if (!all || !reported || severity(v) == TC_MISSED)
+      report_missing(&u->job[i], v, (tc_loc){0}, why);
+    reported |= all != NULL;
     variant_free(v);
   }
-  for (int i = 0; i < n; ++i)
-    for (uint32_t k = 0; job[i].v[TC_CUDA].p && k < job[i].v[TC_CUDA].p->nkernel; ++k)
-      tc_images_use(images, job[i].v[TC_CUDA].names[k]);
-  tc_images_put(images, together, out);
+  for (int i = 0; i < u->n; ++i) {
+    const variant *v = variant_of(u, i, part->b);
+    for (uint32_t k = 0; v && k < v->p->nkernel; ++k) compiler->use(part->code, v->names[k]);
+  }
+  compiler->put(part->code, out);
 }
+
+/* ---- the unit -------------------------------------------------------------------------------- */
 
 /* Puts what the host text uses in front of it, and behind it what happens when it is loaded and
  * unloaded. */
-static void put_around(tc_texts *out, const tc_function *f, const tc_result *result, int n) {
+static bool put_around(const tc_unit *u, tc_texts *out, const tc_result *result) {
   tc_buf host = {0};
+  bool *compiled = calloc((size_t)u->n + 1, sizeof *compiled);
+  for (int i = 0; compiled && i < u->n; ++i) compiled[i] = result[i].compiled;
   const char *close = out->close.text ? out->close.text : "";
-  tc_entry_put_abi(out->cuda_count > 0, &host);
-  tc_entry_put_helpers(&host);
-  if (out->cuda_count > 0) tc_cuda_put_host_helpers(&host);
+  tc_entry_put_abi(&host);
+  for (size_t i = 0; i < u->nparts; ++i) {
+    const tc_entry_style *style = u->part[i].b->entry;
+    if (style->helpers && has_variants(u, u->part[i].b)) style->helpers(&host);
+  }
   tc_put(&host, out->host.text ? out->host.text : "");
-  tc_entry_put_registration(f, result, n, close, &host);
-  host.failed |= out->host.failed | out->close.failed;
+  if (compiled) tc_entry_put_registration(u->f, compiled, u->n, close, &host);
+  const bool ok = compiled && !host.failed && !out->host.failed && !out->close.failed;
+  free(compiled);
   tc_buf_free(&out->host);
   out->host = host;
-}
-
-static bool complete_kernels(tc_texts *out) {
-  tc_buf kernels = {0};
-  bool ok = tc_backend_openmp.complete(out->kernels.text ? out->kernels.text : "", &kernels);
-  ok = ok && !kernels.failed && !out->kernels.failed;
-  tc_buf_free(&out->kernels);
-  out->kernels = kernels;
   return ok;
 }
 
-/* Takes the graphs over.  NULL: out of memory. */
-static job *begin(tc_function *f, int n) {
-  job *job = calloc((size_t)n + 1, sizeof *job);
-  for (int i = 0; i < n; ++i) {
-    tc_graph *g = tc_graph_optimize(f[i].graph);
-    f[i].graph = NULL;
-    if (job) job[i].f = &f[i], job[i].graph = g;
-    else tc_graph_free(g);
-  }
-  return job;
+/* The choices of a function that says none. */
+static const tc_choice *choices(const tc_function *f, tc_choice *one, uint32_t *n) {
+  *one = (tc_choice){tc_backend_of_build(0), TC_WISH_MAY};
+  *n = f->nchoice ? f->nchoice : 1;
+  return f->nchoice ? f->choice : one;
 }
 
-static void end(job *job, int n) {
-  for (int i = 0; job && i < n; ++i) {
-    for (int b = 0; b < VARIANTS; ++b) variant_free(&job[i].v[b]);
-    tc_graph_free(job[i].graph);
-  }
-  free(job);
+/* Takes the graph over.  false: out of memory. */
+static bool begin_job(tc_function *f, job *j) {
+  tc_choice one;
+  uint32_t n;
+  const tc_choice *choice = choices(f, &one, &n);
+  *j = (job){.f = f, .graph = tc_graph_optimize(f->graph), .v = calloc(n, sizeof *j->v)};
+  f->graph = NULL;
+  if (!j->v) return false;
+  j->nvariant = n;
+  for (uint32_t i = 0; i < n; ++i)
+    j->v[i] = (variant){.b = choice[i].backend, .wish = choice[i].wish, .first = i == 0};
+  return true;
 }
 
-struct tc_unit {
-  tc_function *f;
-  int n;
-  job *job;
-  tc_images images;
-  bool ok;
-};
+static void unit_free(tc_unit *u) {
+  for (int i = 0; u->job && i < u->n; ++i) {
+    for (uint32_t v = 0; v < u->job[i].nvariant; ++v) variant_free(&u->job[i].v[v]);
+    free(u->job[i].v);
+    tc_graph_free(u->job[i].graph);
+  }
+  for (size_t i = 0; i < u->nparts; ++i)
+    if (u->part[i].code) u->part[i].b->compiler->free(u->part[i].code);
+  free(u->job);
+  free(u->part);
+  free(u);
+}
 
-tc_unit *tc_unit_begin(tc_function *f, int n, const tc_cuda_options *cuda, tc_texts *out) {
+/* Lists each backend once.  false: out of memory. */
+static bool list_parts(tc_unit *u) {
+  size_t most = 0;
+  for (int i = 0; i < u->n; ++i) most += u->job[i].nvariant;
+  u->part = calloc(most + 1, sizeof *u->part);
+  for (int i = 0; u->part && i < u->n; ++i)
+    for (uint32_t v = 0; v < u->job[i].nvariant; ++v) {
+      size_t at = 0;
+      while (at < u->nparts && u->part[at].b != u->job[i].v[v].b) ++at;
+      if (at == u->nparts) u->part[u->nparts++].b = u->job[i].v[v].b;
+    }
+  return u->part != NULL;
+}
+
+/* Device code first: it is made by others, beside what follows. */
+static bool start(tc_unit *u, tc_texts *out) {
+  bool ok = true;
+  for (size_t i = 0; i < u->nparts; ++i)
+    if (u->part[i].b->compiler) ok = start_compiler(u, &u->part[i]) && ok;
+  for (size_t i = 0; i < u->nparts; ++i)
+    if (!u->part[i].b->compiler) ok = add_kernels(u, u->part[i].b, out) && ok;
+  return ok;
+}
+
+tc_unit *tc_unit_begin(tc_function *f, int n, const tc_unit_options *o, tc_texts *out) {
+  static const tc_unit_options defaults = {0};
   tc_unit *u = calloc(1, sizeof *u);
-  job *job = begin(f, n);
-  if (!u || !job) {
-    end(job, n);
-    free(u);
+  if (u) *u = (tc_unit){.f = f, .n = n, .o = o ? o : &defaults};
+  if (u) u->job = calloc((size_t)n + 1, sizeof *u->job);
+  bool ok = u && u->job;
+  for (int i = 0; i < n; ++i) {
+    if (u && u->job) ok = begin_job(&f[i], &u->job[i]) && ok;
+    else tc_graph_free(f[i].graph), f[i].graph = NULL;
+  }
+  if (!ok || !list_parts(u)) {
+    if (u) unit_free(u);
     return NULL;
   }
-  *u = (tc_unit){.f = f, .n = n, .job = job, .ok = true};
   for (int i = 0; i < n; ++i)
-    if (job[i].graph && make_variant(&job[i], TC_CPU) && f[i].cuda != TC_CUDA_NO)
-      make_variant(&job[i], TC_CUDA);
-  start_cuda(job, n, cuda, &u->images);
-  u->ok = put_kernels(job, n, out) && (!out->kernel_count || complete_kernels(out));
+    if (u->job[i].graph) make_variants(&u->job[i]);
+  u->ok = start(u, out);
   return u;
 }
 
-bool tc_unit_waits(const tc_unit *u) { return u->images.n > 0; }
+bool tc_unit_waits(const tc_unit *u) {
+  for (size_t i = 0; i < u->nparts; ++i)
+    if (u->part[i].code) return true;
+  return false;
+}
 
 bool tc_unit_finish(tc_unit *u, tc_result *result, tc_texts *out) {
   memset(result, 0, (size_t)u->n * sizeof *result);
-  finish_cuda(u->job, u->n, &u->images, true, out);
+  for (size_t i = 0; i < u->nparts; ++i)
+    if (u->part[i].code) finish_compiler(u, &u->part[i], out);
   for (int i = 0; i < u->n && u->ok; ++i)
-    if (u->job[i].v[TC_CPU].p) u->ok = use(&u->job[i], &result[i], out);
-  if (u->ok && out->functions > 0) {
-    put_around(out, u->f, result, u->n);
-    u->ok = !out->host.failed;
-  }
+    if (u->job[i].v[0].p) u->ok = use(&u->job[i], &result[i], out);
+  if (u->ok && out->functions > 0) u->ok = put_around(u, out, result);
   const bool ok = u->ok;
-  tc_images_free(&u->images);
-  end(u->job, u->n);
-  free(u);
+  unit_free(u);
   return ok;
 }
 
-bool tc_compile_functions(tc_function *f, int n, const tc_cuda_options *cuda, tc_result *result,
+bool tc_compile_functions(tc_function *f, int n, const tc_unit_options *o, tc_result *result,
                           tc_texts *out) {
   memset(result, 0, (size_t)n * sizeof *result);
-  tc_unit *u = tc_unit_begin(f, n, cuda, out);
+  tc_unit *u = tc_unit_begin(f, n, o, out);
   return u && tc_unit_finish(u, result, out);
-}
-
-bool tc_compile_for_cuda(tc_function *f, int n, const tc_cuda_options *cuda, tc_result *result,
-                         tc_texts *out) {
-  memset(result, 0, (size_t)n * sizeof *result);
-  job *job = begin(f, n);
-  bool ok = job != NULL;
-  for (int i = 0; ok && i < n; ++i)
-    if (job[i].graph) make_variant(&job[i], TC_CUDA);
-  tc_images images = {0};
-  if (ok) {
-    start_cuda(job, n, cuda, &images);
-    finish_cuda(job, n, &images, false, out);
-  }
-  for (int i = 0; i < n && ok; ++i) {
-    const variant *v = &job[i].v[TC_CUDA];
-    if (!v->p) continue;
-    tc_entry_record(&f[i], (int)v->p->nkernel, &out->host);
-    ok = tc_entry_emit(v->b->entry, &f[i], v->p, v->names, v->levels, v->kernel, true, &out->host);
-    ++out->functions, ++out->cuda_count;
-    result[i] = (tc_result){true, true, (int)v->p->nkernel, 0};
-  }
-  if (ok) put_around(out, f, result, n);
-  tc_images_free(&images);
-  end(job, n);
-  return ok && !out->host.failed;
 }

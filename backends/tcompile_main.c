@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/backend.h"
+#include "backends/compile.h"
+#include "backends/registry.h"
 #include "graph/passes/pass.h"
 #include "graph/text.h"
 
@@ -21,11 +22,16 @@ static bool read_all(FILE *file, tc_buf *text) {
 }
 
 typedef struct request {
-  bool host, kernels, cuda, loops;
-  const tc_target *target;
-  tc_cuda_options gpu;
+  bool host, kernels, loops;
+  tc_choices backends;
+  TC_VEC(tc_setting) setting;
   const char *path;
 } request;
+
+/* The one that was asked for: the first is for the CPU. */
+static const tc_backend *backend_of(const request *r) {
+  return r->backends.at[r->backends.n - 1].backend;
+}
 
 /* Nothing where a graph returns nothing. */
 static void print_text(const tc_buf *b) { fputs(b->text ? b->text : "", stdout); }
@@ -43,90 +49,120 @@ static int print_loops(tc_graph *g, const tc_target *target) {
   return status;
 }
 
-static bool print_device(const tc_kernel *k, const tc_program *p) {
-  const tc_backend *b = &tc_backend_cuda;
+static bool print_kernel(const tc_backend *b, const tc_kernel *k, const tc_program *p) {
   tc_kernel_text t = {0};
   tc_buf whole = {0};
   const bool ok = b->supports(k, p) && b->emit_kernel(k, p, &t) && b->complete(t.text.text, &whole);
   if (ok) puts(whole.text);
-  else fprintf(stderr, "tcompile: the cuda backend has no code for %s\n", k->name ? k->name : "");
+  else
+    fprintf(stderr, "tcompile: the %s backend has no code for %s\n", b->name,
+            k->name ? k->name : "");
   tc_buf_free(&whole);
   tc_kernel_text_free(&t);
   return ok;
 }
 
 /* Every kernel is a text of its own. */
-static int print_cuda(tc_graph *g) {
+static int print_apart(tc_graph *g, const tc_backend *b) {
   g = tc_graph_optimize(g);
-  tc_program *p = g ? tc_lower(g, tc_backend_cuda.target) : NULL;
+  tc_program *p = g ? tc_lower(g, b->target) : NULL;
   bool ok = p != NULL;
-  for (uint32_t i = 0; ok && i < p->nkernel; ++i) ok = print_device(&p->kernel[i], p);
+  for (uint32_t i = 0; ok && i < p->nkernel; ++i) ok = print_kernel(b, &p->kernel[i], p);
   if (p) tc_program_free(p);
   if (g) tc_graph_free(g);
   return ok ? 0 : 1;
 }
 
 static int print_texts(tc_graph *g, const request *r) {
+  const tc_unit_options options = {.setting = r->setting.at, .nsetting = (uint32_t)r->setting.n};
   tc_function f = {.file = r->path ? r->path : "-",
                    .line = 1,
                    .graph = g,
                    .ops = (int)tc_graph_count(g),
-                   .cuda = r->cuda ? TC_CUDA_WANT : TC_CUDA_NO};
+                   .choice = r->backends.at,
+                   .nchoice = r->backends.n,
+                   .setting = options.setting,
+                   .nsetting = options.nsetting};
   char *name = strdup(tc_graph_name(g));
   f.symbol = f.name = name;
   tc_result result;
   tc_texts texts = {0};
-  const bool ok = name && tc_compile_functions(&f, 1, &r->gpu, &result, &texts) && result.compiled;
-  if (ok && r->kernels) print_text(&texts.kernels);
+  const bool ok = name && tc_compile_functions(&f, 1, &options, &result, &texts) && result.compiled;
+  for (size_t i = 0; ok && r->kernels && i < texts.nkernels; ++i)
+    print_text(&texts.kernels[i].text);
   if (ok && r->host) print_text(&texts.host);
   tc_texts_free(&texts);
   free(name);
-  return ok && (!r->cuda || result.cuda) ? 0 : 1;
+  return ok && result.made + 1 == 1u << r->backends.n ? 0 : 1;
 }
 
-static bool parse_argument(const char *text, request *r) {
+static bool choose(const char *text, request *r) {
+  tc_buf why = {0};
+  const bool ok = tc_choose(text, true, &r->backends, &why) && !tc_chose_eager(&r->backends);
+  if (!ok) fprintf(stderr, "tcompile: %s\n", why.len ? why.text : "nothing is compiled by 'eager'");
+  tc_buf_free(&why);
+  return ok;
+}
+
+/* --KEY=VALUE: an option that the backend has; `text` stays. */
+static bool set(char *text, request *r) {
+  const tc_backend *b = backend_of(r);
+  char *value = strchr(text, '=');
+  if (!value) return false;
+  *value++ = 0;
+  for (uint32_t i = 0; i < b->noption; ++i)
+    if (!strcmp(text, b->option[i].key))
+      return !b->option[i].check(value) && tc_push(&r->setting, ((tc_setting){text, value}));
+  return false;
+}
+
+static bool parse_argument(char *text, request *r) {
   if (!strcmp(text, "--host")) r->kernels = false;
   else if (!strcmp(text, "--kernels")) r->host = false;
-  else if (!strcmp(text, "--cuda")) r->cuda = true;
   else if (!strcmp(text, "--loops")) r->loops = true;
-  else if (!strcmp(text, "--loops=cuda")) r->loops = true, r->target = tc_backend_cuda.target;
-  else if (!strncmp(text, "--arch=", 7)) return tc_cuda_parse_arch(text + 7, &r->gpu);
-  else if (!strncmp(text, "--", 2)) return false;
+  else if (!strncmp(text, "--backend=", 10)) return choose(text + 10, r);
+  else if (!strncmp(text, "--", 2)) return set(text + 2, r);
   else r->path = text;
   return true;
 }
 
 static const char usage[] =
-    "usage: tcompile [--host | --kernels | --cuda | --loops[=cuda]] [--arch=LIST] [FILE]\n"
-    "  prints the C that a graph in text form (FILE, or standard input) becomes: the texts for the "
-    "CPU\n"
-    "  --host       the entry alone\n"
-    "  --kernels    the kernels alone; their text wants -DTC_LEVEL=v2|v3|v4|bf16|amx\n"
-    "  --cuda       the device text of every kernel; with --host the entry that launches them too, "
-    "with\n"
-    "               images from NVRTC for the architectures of LIST\n"
-    "  --arch=LIST  80,90,ptx80\n"
-    "  --loops      the loops instead, as the OpenMP backend (=cuda: the CUDA backend) gets them\n";
+    "usage: tcompile [--backend=NAME|PATH] [--host | --kernels | --loops] [--KEY=VALUE] [FILE]\n"
+    "  prints the C that a graph in text form (FILE, or standard input) becomes: kernels, and the "
+    "entry\n"
+    "  --backend    which one makes the kernels (tc-backends lists them), or its shared object\n"
+    "  --host       the entry alone; of a backend for another device with its machine code\n"
+    "  --kernels    the kernels alone, as that backend's compiler gets them; those of openmp want\n"
+    "               -DTC_LEVEL=v2|v3|v4|bf16|amx\n"
+    "  --loops      the loops instead, as the backend gets them\n"
+    "  --KEY=VALUE  an option of the backend named before it (tc-options)\n";
+
+static int run(request *r) {
+  FILE *file = r->path ? fopen(r->path, "r") : stdin;
+  tc_buf text = {0};
+  if (!file || !read_all(file, &text)) {
+    fprintf(stderr, "tcompile: cannot read %s\n", r->path ? r->path : "standard input");
+    return 1;
+  }
+  if (r->path) fclose(file);
+  tc_diag diag = {print_diag, NULL};
+  tc_graph *g = tc_graph_parse(text.text ? text.text : "", &diag);
+  tc_buf_free(&text);
+  if (!g) return 1;
+  if (r->loops) return print_loops(g, backend_of(r)->target);
+  return r->kernels && backend_of(r)->compiler ? print_apart(g, backend_of(r)) : print_texts(g, r);
+}
 
 int main(int argc, char **argv) {
   if (argc == 2 && !strcmp(argv[1], "--help")) return fputs(usage, stdout) < 0;
-  request r = {.host = true, .kernels = true, .target = &tc_target_cores, .gpu = tc_cuda_defaults};
+  request r = {.host = true, .kernels = true};
+  r.backends = (tc_choices){1, {{tc_backend_of_build(0), TC_WISH_WANT}}};
   for (int i = 1; i < argc; ++i)
     if (!parse_argument(argv[i], &r)) {
       fprintf(stderr, "tcompile: '%s' is not understood\n%s", argv[i], usage);
       return 2;
     }
-  FILE *file = r.path ? fopen(r.path, "r") : stdin;
-  tc_buf text = {0};
-  if (!file || !read_all(file, &text)) {
-    fprintf(stderr, "tcompile: cannot read %s\n", r.path ? r.path : "standard input");
-    return 1;
-  }
-  if (r.path) fclose(file);
-  tc_diag diag = {print_diag, NULL};
-  tc_graph *g = tc_graph_parse(text.text ? text.text : "", &diag);
-  tc_buf_free(&text);
-  if (!g) return 1;
-  if (r.loops) return print_loops(g, r.target);
-  return r.cuda && r.kernels ? print_cuda(g) : print_texts(g, &r);
+  const int status = run(&r);
+  free(r.setting.at);
+  return status;
 }

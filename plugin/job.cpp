@@ -7,6 +7,7 @@
 #include <set>
 
 #include "attributes.h"
+#include "backends/cache/cache.h"
 #include "backends/explain.h"
 #include "backends/jobs.h"
 #include "check.h"
@@ -39,12 +40,14 @@ struct Made {
 struct FunctionJob {
   const FunctionDecl *decl = nullptr;
   Options options;
+  std::vector<tc_setting> settings; // of the options
   tc_diag diag = {};
   CapturedFunction captured = {};
   std::vector<Message> messages;
   std::string name, file;
   unsigned compiled = 0; // segments
-  bool cuda = false;
+  bool eager = false;    // it was asked to stay as it is
+  uint32_t made = 0;     // bit i: kernels from choice i of its options, in all segments
   int64_t workspace = 0; // bytes, of the segment that needs most
   tc_buf explain = {};   // rows of its segments
 
@@ -55,19 +58,18 @@ struct FunctionJob {
   std::string obstacle;                    // why its text cannot be changed
   bool scope_open = false, scoped = false; // its body has a scope: in front of its calls; at all
 
-  std::vector<Made> made;
-
+  std::vector<Made> sizes_made;
   Made &of(const Segment &segment) {
-    for (Made &each : made)
+    for (Made &each : sizes_made)
       if (each.made_for == segment.made_for) return each;
-    made.push_back({segment.made_for, segment.variant, 0, 0, 0});
-    return made.back();
+    sizes_made.push_back({segment.made_for, segment.variant, 0, 0, 0});
+    return sizes_made.back();
   }
 
   // Kernels of a call: those for its sizes and sides, and those for all sides.
   int kernels_of(const Made &one) const {
     int kernels = one.kernels;
-    for (const Made &each : made)
+    for (const Made &each : sizes_made)
       if (each.made_for == each.variant && one.made_for != one.variant &&
           each.variant == one.variant)
         kernels += each.kernels;
@@ -77,6 +79,12 @@ struct FunctionJob {
   void missed(const std::string &why) {
     messages.push_back(
         {TC_MISSED, decl->getLocation(), "'" + name + "' not compiled: " + why, {}, {}});
+  }
+  // backend=eager
+  void stays() {
+    eager = true;
+    messages.push_back(
+        {TC_REMARK, decl->getLocation(), "'" + name + "' stays as written: backend=eager", {}, {}});
   }
   void no_scope(const std::string &why) {
     messages.push_back({TC_REMARK,
@@ -106,6 +114,13 @@ bool dump_wanted(StringRef name) {
   llvm::SmallVector<StringRef, 8> names;
   StringRef(list ? list : "").split(names, ',');
   return llvm::is_contained(names, name) || llvm::is_contained(names, "all");
+}
+
+// Kernels of some device are to be shown, also where no code is made.
+bool dumps_kernels(const tc_choices &choices) {
+  bool wanted = dump_wanted("kernels");
+  for (uint32_t i = 0; i < choices.n; i++) wanted |= dump_wanted(choices.at[i].backend->name);
+  return wanted;
 }
 
 std::string graph_text(tc_graph *graph) {
@@ -237,6 +252,7 @@ static std::vector<Sizes> with_dtypes(const std::vector<Sizes> &variants,
 void Job::begin(FunctionJob &f) {
   f.name = f.decl->getNameAsString();
   f.options = options_of(f.decl, options);
+  f.settings = f.options.settings_for_backends();
   f.diag = {collect_message, &f};
   PresumedLoc place = sources.getPresumedLoc(sources.getFileLoc(f.decl->getLocation()));
   f.file = place.isValid() ? place.getFilename() : "";
@@ -248,6 +264,7 @@ void Job::begin(FunctionJob &f) {
 void Job::capture(FunctionJob &f) {
   if (!check_redeclared(f.decl, [&f](Message m) { f.messages.push_back(std::move(m)); })) return;
   if (f.options.disable) return;
+  if (tc_chose_eager(&f.options.backends)) return f.stays();
   if (std::string why = unsupported_target(user); !why.empty()) return f.missed(why);
   if (!f.obstacle.empty()) return f.missed(f.obstacle);
   std::vector<Sizes> variants = variants_of(f.decl);
@@ -440,8 +457,11 @@ void Job::compile() {
       compiled.passes = passes(f.captured.segments, i);
       compiled.graph = segment.graph.release();
       compiled.ops = segment.ops;
-      compiled.cuda = makes_code() || dump_wanted("cuda") ? f.options.cuda : TC_CUDA_NO;
-      compiled.record = f.options.record;
+      compiled.choice = f.options.backends.at;
+      compiled.nchoice =
+          makes_code() || dumps_kernels(f.options.backends) ? f.options.backends.n : 1;
+      compiled.setting = f.settings.data();
+      compiled.nsetting = static_cast<uint32_t>(f.settings.size());
       compiled.explain = &f.explain;
       compiled.file_of = file_of;
       compiled.sources = &sources;
@@ -453,15 +473,14 @@ void Job::compile() {
   std::vector<tc_result> results(list.size());
   tc_texts texts = {};
   tc_cache *cache = tc_cache_open(options.cache.c_str(), options.cache_bytes);
-  tc_cuda_options gpu = options.gpu;
-  gpu.nvrtc = options.nvrtc.empty() ? nullptr : options.nvrtc.c_str();
-  gpu.cache = cache;
   tc_jobs at_once = tc_jobs_take(options.jobs);
-  gpu.jobs = at_once.n;
+  const std::vector<tc_setting> settings = options.settings_for_backends();
+  const tc_unit_options unit_options = {settings.data(), static_cast<uint32_t>(settings.size()),
+                                        cache, at_once.n, false};
   UnitCompiler compiler(user, options.effort, options.thresholds, cache, at_once.n);
   compiler.point_to(file_names(sources));
   const Clock::time_point start = Clock::now();
-  tc_unit *unit = tc_unit_begin(list.data(), static_cast<int>(list.size()), &gpu, &texts);
+  tc_unit *unit = tc_unit_begin(list.data(), static_cast<int>(list.size()), &unit_options, &texts);
   if (unit && makes_code() && tc_unit_waits(unit)) compiler.compile_kernels(texts);
   const Clock::time_point waits = Clock::now();
   bool done = unit && tc_unit_finish(unit, results.data(), &texts);
@@ -474,7 +493,7 @@ void Job::compile() {
       rewriter.withdraw(*jobs[i].second);
       continue;
     }
-    f.cuda = results[i].cuda && (f.cuda || !f.compiled);
+    f.made = results[i].made & (f.compiled ? f.made : ~0u);
     f.compiled++;
     Made &made = f.of(*jobs[i].second);
     made.segments++;
@@ -497,15 +516,18 @@ void Job::tell_of_waiting(Clock::time_point start, Clock::time_point waits) {
   const Clock::time_point now = Clock::now();
   const double waited = Seconds(now - waits).count(), whole = Seconds(now - start).count();
   DiagnosticsEngine &diags = user.getDiagnostics();
-  if (waited < 10 || waited < whole / 2 || options.cuda != TC_CUDA_MAY ||
-      diags.getIgnoreAllWarnings())
-    return;
-  diags.Report(diags.getCustomDiagID(
-      DiagnosticsEngine::Remark,
-      "tcompile: %0 of %1 seconds went into kernels for CUDA; "
-      "-fplugin-arg-tc-backend=openmp leaves them out, -fplugin-arg-tc-cuda-arch=90 makes those of "
-      "one kind of GPU"))
-      << static_cast<unsigned>(waited) << static_cast<unsigned>(whole);
+  if (waited < 10 || waited < whole / 2 || diags.getIgnoreAllWarnings()) return;
+  const tc_choices &choices = options.backends;
+  for (uint32_t i = 1; i < choices.n; i++) {
+    const tc_backend *b = choices.at[i].backend;
+    if (!b->compiler || choices.at[i].wish != TC_WISH_MAY) continue;
+    diags.Report(diags.getCustomDiagID(DiagnosticsEngine::Remark,
+                                       "tcompile: %0 of %1 seconds went into kernels for %2; "
+                                       "-fplugin-arg-tc-backend=%3 leaves them out%4"))
+        << static_cast<unsigned>(waited) << static_cast<unsigned>(whole) << b->device_label
+        << choices.at[0].backend->name
+        << (b->compiler->faster ? std::string(", ") + b->compiler->faster : "");
+  }
 }
 
 // How much of the file's code was compiled before.
@@ -595,7 +617,7 @@ void Job::check_contract(FunctionJob &f) {
     f.messages.push_back({TC_ERROR, f.decl->getLocation(), "'" + f.name + "' " + text, {}, {}});
   };
   int kernels = 0; // of the sizes that need most
-  for (const Made &made : f.made) kernels = std::max(kernels, f.kernels_of(made));
+  for (const Made &made : f.sizes_made) kernels = std::max(kernels, f.kernels_of(made));
   if (f.options.max_kernels && kernels > *f.options.max_kernels) {
     error("needs " + std::to_string(kernels) +
           " kernels, and max_kernels=" + std::to_string(*f.options.max_kernels));
@@ -614,10 +636,29 @@ void Job::check_contract(FunctionJob &f) {
           " bytes, and max_workspace=" + std::to_string(*f.options.max_workspace));
 }
 
+// ", for CPU and CUDA"
+static std::string devices_of(const FunctionJob &f) {
+  std::string list, last;
+  const tc_choices &choices = f.options.backends;
+  for (uint32_t i = 0; i < choices.n; i++) {
+    if (!(f.made >> i & 1)) continue;
+    if (!last.empty()) list += (list.empty() ? "" : ", ") + last;
+    last = choices.at[i].backend->device_label;
+  }
+  return list.empty() ? "" : ", for " + list + " and " + last;
+}
+
+static bool lacks_wanted(const FunctionJob &f) {
+  const tc_choices &choices = f.options.backends;
+  for (uint32_t i = 0; i < choices.n; i++)
+    if (choices.at[i].wish == TC_WISH_WANT && !(f.made >> i & 1)) return true;
+  return false;
+}
+
 void Job::show(FunctionJob &f) {
   check_contract(f);
-  for (size_t i = 0; f.compiled && i < f.made.size(); i++) {
-    const Made &made = f.made[i];
+  for (size_t i = 0; f.compiled && i < f.sizes_made.size(); i++) {
+    const Made &made = f.sizes_made[i];
     f.messages.insert(f.messages.begin() + static_cast<std::ptrdiff_t>(i),
                       {TC_REMARK,
                        f.decl->getLocation(),
@@ -629,11 +670,11 @@ void Job::show(FunctionJob &f) {
                                 ? ", " + std::to_string(made.segments) +
                                       (made.segments == 1 ? " segment" : " segments")
                                 : "") +
-                           (f.cuda ? ", for CPU and CUDA" : ""),
+                           devices_of(f),
                        {},
                        {}});
   }
-  bool wanting = !f.compiled || (f.options.cuda == TC_CUDA_WANT && makes_code() && !f.cuda);
+  bool wanting = !f.eager && (!f.compiled || (makes_code() && lacks_wanted(f)));
   for (Message &message : f.messages) {
     if (wanting && f.options.fullgraph && message.severity == TC_MISSED)
       message.severity = TC_ERROR;

@@ -251,9 +251,8 @@ void compile_part(UnitPart &part, Form form, bool elf, const std::vector<std::st
   if (!done || diags.getNumErrors())
     part.error = file + ": " + (diags.text.empty() ? "compilation failed" : diags.text);
   else
-    part.output =
-        form == Form::Assembly ? embeddable_assembly(output, part.suffix, part.lines)
-                               : std::string(output);
+    part.output = form == Form::Assembly ? embeddable_assembly(output, part.suffix, part.lines)
+                                         : std::string(output);
 }
 
 void compile_part_anyhow(UnitPart &part, Form form, bool elf,
@@ -309,30 +308,33 @@ Form choose_form(const CompilerInstance &user) {
 namespace {
 
 // The kernel text once for each level that makes a difference.
-void add_kernel_parts(const CompilerInstance &user, const tc_texts &texts, unsigned effort,
-                      const std::vector<std::string> &macros, std::vector<UnitPart> &parts) {
-  StringRef kernels(texts.kernels.text ? texts.kernels.text : "", texts.kernels.len);
+void add_kernel_parts(const CompilerInstance &user, const tc_kernels &from, size_t number,
+                      unsigned effort, const std::vector<std::string> &macros,
+                      std::vector<UnitPart> &parts) {
+  StringRef kernels(from.text.text ? from.text.text : "", from.text.len);
   bool x86 = user.getTarget().getTriple().getArch() == llvm::Triple::x86_64;
   for (unsigned level = 0; level < TC_ISA_COUNT; level++) {
-    if (!(texts.levels & 1u << level)) continue;
-    UnitPart part{level_names[level],
-                  kernels,
-                  common_flags(user, effort_for(kernels.size(), effort)),
-                  false,
-                  std::string("tc") + level_names[level],
-                  false,
-                  "",
-                  "",
-                  ""};
+    if (!(from.levels & 1u << level)) continue;
+    const std::string name = level_names[level] + (number ? std::to_string(number) : "");
+    UnitPart part{name,  kernels,     common_flags(user, effort_for(kernels.size(), effort)),
+                  false, "tc" + name, false,
+                  "",    "",          ""};
     part.flags.push_back(std::string("-DTC_LEVEL=") + level_names[level]);
     for (const std::string &macro : macros) part.flags.push_back("-D" + macro);
     if (kernels.size() >= many) part.flags.push_back("-DTC_COMPACT");
-    if (!(texts.levels & 1)) part.flags.push_back("-DTC_ALONE"); // see prelude/80_matmul.c
+    if (!(from.levels & 1)) part.flags.push_back("-DTC_ALONE"); // see prelude/80_matmul.c
     llvm::SmallVector<StringRef, 8> flags;
     if (x86) StringRef(level_flags[level]).split(flags, ' ');
     for (StringRef flag : flags) part.flags.push_back(flag.str());
     parts.push_back(std::move(part));
   }
+}
+
+// Of all backends, which keep off each other's names by the number of their text.
+void add_kernel_parts(const CompilerInstance &user, const tc_texts &texts, unsigned effort,
+                      const std::vector<std::string> &macros, std::vector<UnitPart> &parts) {
+  for (size_t i = 0; i < texts.nkernels; i++)
+    add_kernel_parts(user, texts.kernels[i], i, effort, macros, parts);
 }
 
 void compile_all(const CompilerInstance &user, std::vector<UnitPart> &parts, tc_cache *cache,
@@ -349,11 +351,18 @@ void compile_all(const CompilerInstance &user, std::vector<UnitPart> &parts, tc_
 // Line tables for the kernel parts; they leave the code as it is.
 void UnitCompiler::add_lines(const tc_texts &texts, std::vector<UnitPart> &parts) {
   if (files.empty() || unit.form != Form::Assembly || !wants_lines(user)) return;
-  lined = with_lines(StringRef(texts.kernels.text ? texts.kernels.text : "", texts.kernels.len), files);
+  lined.clear();
+  for (size_t i = 0; i < texts.nkernels; i++)
+    lined.push_back(
+        with_lines(StringRef(texts.kernels[i].text.text, texts.kernels[i].text.len), files));
   for (UnitPart &part : parts) {
     if (part.host) continue;
-    part.plain = part.text;
-    part.text = lined;
+    for (size_t i = 0; i < texts.nkernels; i++)
+      if (part.text.data() == texts.kernels[i].text.text) {
+        part.plain = part.text;
+        part.text = lined[i];
+        break;
+      }
     part.lines = unit.lines = true;
     for (std::string &flag : line_flags(user)) part.flags.push_back(std::move(flag));
   }
@@ -439,8 +448,9 @@ struct LinkParts : llvm::PassInfoMixin<LinkParts> {
 
 void link_unit(CompilerInstance &user, CompiledUnit unit) {
   auto shared = std::make_shared<CompiledUnit>(std::move(unit));
-  user.getCodeGenOpts().PassBuilderCallbacks.push_back(
-      [shared](llvm::PassBuilder &pb) { compat::add_first_pass(pb, LinkParts{{}, shared}); });
+  user.getCodeGenOpts().PassBuilderCallbacks.push_back([shared](llvm::PassBuilder &pb) {
+    compat::add_first_pass(pb, LinkParts{{}, shared});
+  });
 }
 
 static void declare_assembly(const std::string &text, std::string &out) {

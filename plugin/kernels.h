@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/backend.h"
+#include "backends/compile.h"
 #include "clang_compat.h"
 #include "lines.h"
 
@@ -76,7 +76,7 @@ private:
   unsigned jobs;
   CompiledUnit unit = {};
   FileNames files;
-  std::string lined;                // the kernel text with lines
+  std::vector<std::string> lined;   // the kernel texts with lines
   std::vector<std::string> kernels; // compiled texts, one per level
   bool have_kernels = false;
 };

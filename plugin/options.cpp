@@ -20,29 +20,24 @@ std::string set_flag(StringRef key, StringRef value, bool &flag) {
   return "";
 }
 
-std::string set_fullgraph(StringRef key, StringRef value, Options &options) {
+std::string set_fullgraph(StringRef key, StringRef value, Options &options, Stands) {
   return set_flag(key, value, options.fullgraph);
 }
 
-std::string set_backend(StringRef key, StringRef value, Options &options) {
-  if (value == "openmp") options.cuda = TC_CUDA_NO;
-  else if (value == "cuda") options.cuda = TC_CUDA_WANT;
-  else if (value == "all") options.cuda = TC_CUDA_MAY;
-  else return one_of(key, value, "openmp, cuda or all");
-  return "";
+std::string set_backend(StringRef key, StringRef value, Options &options, Stands where) {
+  tc_buf why = {};
+  std::string problem;
+  if (!tc_choose(value.str().c_str(), where == Stands::OnCommandLine, &options.backends, &why))
+    problem = ("option '" + key + "': " + (why.text ? why.text : "")).str();
+  tc_buf_free(&why);
+  return problem;
 }
 
-std::string set_disable(StringRef key, StringRef value, Options &options) {
+std::string set_disable(StringRef key, StringRef value, Options &options, Stands) {
   return set_flag(key, value, options.disable);
 }
 
-std::string set_mode(StringRef key, StringRef value, Options &options) {
-  options.record = value == "reduce-overhead" || value == "max-autotune";
-  if (options.record || value == "default" || value == "max-autotune-no-cudagraphs") return "";
-  return one_of(key, value, "default, reduce-overhead, max-autotune or max-autotune-no-cudagraphs");
-}
-
-std::string set_max_kernels(StringRef key, StringRef value, Options &options) {
+std::string set_max_kernels(StringRef key, StringRef value, Options &options, Stands) {
   int64_t n;
   if (value.getAsInteger(10, n) || n < 0) return one_of(key, value, "a number such as 3");
   options.max_kernels = n;
@@ -69,53 +64,43 @@ int64_t bytes_of(StringRef value) {
 
 const char *const sizes = "a number of bytes such as 4096, 64K, 8M or 1G";
 
-std::string set_max_workspace(StringRef key, StringRef value, Options &options) {
+std::string set_max_workspace(StringRef key, StringRef value, Options &options, Stands) {
   int64_t bytes = bytes_of(value);
   if (bytes < 0) return one_of(key, value, sizes);
   options.max_workspace = bytes;
   return "";
 }
 
-std::string set_jobs(StringRef key, StringRef value, Options &options) {
+std::string set_jobs(StringRef key, StringRef value, Options &options, Stands) {
   if (value.getAsInteger(10, options.jobs) || !options.jobs || options.jobs > TC_MOST_JOBS)
     return one_of(key, value, "a number from 1 to 64");
   return "";
 }
 
-std::string set_cache(StringRef, StringRef value, Options &options) {
+std::string set_cache(StringRef, StringRef value, Options &options, Stands) {
   options.cache = value.str();
   return "";
 }
 
-std::string set_cache_size(StringRef key, StringRef value, Options &options) {
+std::string set_cache_size(StringRef key, StringRef value, Options &options, Stands) {
   int64_t bytes = bytes_of(value);
   if (bytes < 0) return one_of(key, value, sizes);
   options.cache_bytes = static_cast<uint64_t>(bytes);
   return "";
 }
 
-std::string set_arch(StringRef key, StringRef value, Options &options) {
-  if (tc_cuda_parse_arch(value.str().c_str(), &options.gpu)) return "";
-  return one_of(key, value, "a list such as 80,90,ptx80");
-}
-
-std::string set_nvrtc(StringRef, StringRef value, Options &options) {
-  options.nvrtc = value.str();
-  return "";
-}
-
-std::string set_explain(StringRef key, StringRef value, Options &options) {
+std::string set_explain(StringRef key, StringRef value, Options &options, Stands) {
   return set_flag(key, value, options.explain);
 }
 
-std::string set_dynamic(StringRef key, StringRef value, Options &options) {
+std::string set_dynamic(StringRef key, StringRef value, Options &options, Stands) {
   bool dynamic = true;
   std::string problem = set_flag(key, value, dynamic);
   options.fixed = !dynamic;
   return problem;
 }
 
-std::string set_isa(StringRef key, StringRef value, Options &options) {
+std::string set_isa(StringRef key, StringRef value, Options &options, Stands) {
   static const char *const names[TC_ISA_COUNT] = {"v2", "v3", "v4", "bf16", "amx"};
   llvm::SmallVector<StringRef, 8> list;
   value.split(list, ',');
@@ -129,14 +114,14 @@ std::string set_isa(StringRef key, StringRef value, Options &options) {
   return "";
 }
 
-std::string set_effort(StringRef key, StringRef value, Options &options) {
+std::string set_effort(StringRef key, StringRef value, Options &options, Stands) {
   if (value.size() != 1 || value[0] < '0' || value[0] > '3')
     return one_of(key, value, "0, 1, 2 or 3");
   options.effort = static_cast<unsigned>(value[0] - '0');
   return "";
 }
 
-std::string set_thresholds(StringRef key, StringRef value, Options &options) {
+std::string set_thresholds(StringRef key, StringRef value, Options &options, Stands) {
   static const char *const names[] = {"TC_PARALLEL_WORK", "TC_STREAM_BYTES", "TC_AHEAD_BYTES",
                                       "TC_GROUP_BYTES", "TC_LOOK_POINTS"};
   llvm::SmallVector<StringRef, 4> list;
@@ -154,7 +139,7 @@ std::string set_thresholds(StringRef key, StringRef value, Options &options) {
 
 struct Row {
   const char *key, *values;
-  std::string (*set)(StringRef key, StringRef value, Options &options);
+  std::string (*set)(StringRef key, StringRef value, Options &options, Stands where);
   bool of_file; // for the command line only
 };
 
@@ -164,22 +149,47 @@ const Row rows[] = {
 #include "options.def"
 };
 
-std::string unknown(StringRef key, Stands where, StringRef *meant) {
+// Options of the backends of this build, and of those that were chosen so far.
+template <class Each> void each_backend_option(const Options &options, Each each) {
+  for (uint32_t i = 0; const tc_backend *b = tc_backend_of_build(i); i++)
+    for (uint32_t k = 0; k < b->noption; k++) each(b->option[k]);
+  for (uint32_t i = 0; i < options.backends.n; i++) {
+    const tc_backend *b = options.backends.at[i].backend;
+    bool of_build = false;
+    for (uint32_t k = 0; tc_backend_of_build(k); k++) of_build |= tc_backend_of_build(k) == b;
+    for (uint32_t k = 0; !of_build && k < b->noption; k++) each(b->option[k]);
+  }
+}
+
+std::string unknown(StringRef key, const Options &options, Stands where, StringRef *meant) {
   std::string text = "unknown option '" + key.str() + "'", list;
-  const Row *close = nullptr;
+  const char *close = nullptr;
   unsigned best = 4;
-  for (const Row &row : rows) {
-    if (row.of_file && where == Stands::AtFunction) continue;
-    list += (list.empty() ? "" : ", ") + std::string(row.key);
-    unsigned distance = key.edit_distance(row.key, true, best);
+  auto look_at = [&](const char *name, bool of_file) {
+    if (of_file && where == Stands::AtFunction) return;
+    list += (list.empty() ? "" : ", ") + std::string(name);
+    unsigned distance = key.edit_distance(name, true, best);
     if (distance < best) {
       best = distance;
-      close = &row;
+      close = name;
     }
-  }
-  if (close) text += "; did you mean '" + std::string(close->key) + "'?";
-  if (close && meant) *meant = close->key;
+  };
+  for (const Row &row : rows) look_at(row.key, row.of_file);
+  each_backend_option(options, [&](const tc_backend_option &o) { look_at(o.key, o.of_file); });
+  if (close) text += "; did you mean '" + std::string(close) + "'?";
+  if (close && meant) *meant = close;
   return text + " (options: " + list + ")";
+}
+
+std::string of_whole_file(StringRef key, StringRef value) {
+  return ("option '" + key + "' is for a whole file: -fplugin-arg-tc-" + key + "=" + value).str();
+}
+
+std::string set_of_backend(const tc_backend_option &o, StringRef key, StringRef value,
+                           Options &options) {
+  if (const char *wanted = o.check(value.str().c_str())) return one_of(key, value, wanted);
+  options.settings.push_back({key.str(), value.str()});
+  return "";
 }
 
 } // namespace
@@ -188,12 +198,22 @@ std::string apply_option(StringRef text, Options &options, Stands where, StringR
   auto [key, value] = text.split('=');
   for (const Row &row : rows) {
     if (key != row.key) continue;
-    if (row.of_file && where == Stands::AtFunction)
-      return ("option '" + key + "' is for a whole file: -fplugin-arg-tc-" + key + "=" + value)
-          .str();
-    return row.set(key, value, options);
+    if (row.of_file && where == Stands::AtFunction) return of_whole_file(key, value);
+    return row.set(key, value, options, where);
   }
-  return unknown(key, where, meant);
+  const tc_backend_option *found = nullptr;
+  each_backend_option(options, [&, key = key](const tc_backend_option &o) {
+    if (key == o.key) found = &o;
+  });
+  if (!found) return unknown(key, options, where, meant);
+  if (found->of_file && where == Stands::AtFunction) return of_whole_file(key, value);
+  return set_of_backend(*found, key, value, options);
+}
+
+std::vector<tc_setting> Options::settings_for_backends() const {
+  std::vector<tc_setting> list;
+  for (const auto &[key, value] : settings) list.push_back({key.c_str(), value.c_str()});
+  return list;
 }
 
 Options options_of(const clang::FunctionDecl *function, const Options &file) {

@@ -6,28 +6,29 @@
 #include <string>
 #include <vector>
 
-#include "backends/backend.h"
+#include "backends/registry.h"
 #include "clang_compat.h"
 
 namespace tc {
 
 struct Options {
   bool fullgraph = false; // "could not be compiled" is an error
-  tc_cuda_wish cuda = TC_CUDA_MAY;
-  bool fixed = false;  // dynamic=false: no code for sizes that are not known at build time
-  bool record = false; // launches of a call become one CUDA graph
+  tc_choices backends;
+  bool fixed = false; // dynamic=false: no code for sizes that are not known at build time
   bool disable = false;
-  std::optional<int64_t> max_kernels, max_workspace; // bytes
+  std::optional<int64_t> max_kernels, max_workspace;         // bytes
+  std::vector<std::pair<std::string, std::string>> settings; // of options that backends have
   // Of a whole file.
   bool explain = true; // the section that tc-explain reads
-  tc_cuda_options gpu = tc_cuda_defaults;
-  std::string nvrtc; // path of the library
   uint32_t levels = 0; // bit i: code for tc_isa i; 0: all levels
   unsigned effort = 3; // -O of the generated code
   uint32_t jobs = 0;   // texts compiled at once; 0: see backends/jobs.h
   std::string cache;   // folder of compiled kernels, or "off"; empty: as the environment says
   uint64_t cache_bytes = 1u << 30;
   std::vector<std::string> thresholds; // NAME=NUMBER, macros of the kernel text
+
+  Options() { tc_choose_all(&backends); }
+  std::vector<tc_setting> settings_for_backends() const; // names point into this
 };
 
 enum class Stands { AtFunction, OnCommandLine };

@@ -41,8 +41,8 @@ protected:
 
 private:
   static bool wanted(CompilerInstance &ci) {
-    const LangOptions &lang = ci.getLangOpts();
-    if (lang.ObjC || lang.OpenCL || lang.CUDA || lang.AsmPreprocessor) return false;
+    const Language language = ci.getFrontendOpts().Inputs.front().getKind().getLanguage();
+    if (language != Language::C && language != Language::CXX) return false;
     SourceManager &sources = ci.getSourceManager();
     auto main = sources.getFileEntryRefForID(sources.getMainFileID());
     return main && may_be_annotated(ci, *main);

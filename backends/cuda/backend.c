@@ -2,6 +2,7 @@
 #include "backends/backend.h"
 
 #include "backends/cuda/emit.h"
+#include "backends/cuda/options.h"
 #include "backends/cuda/unit.h"
 
 static bool cuda_complete(const char *kernels, tc_buf *out) {
@@ -12,9 +13,16 @@ static bool cuda_complete(const char *kernels, tc_buf *out) {
 
 const tc_backend tc_backend_cuda = {
     .name = "cuda",
+    .about = "kernels for NVIDIA's GPUs, compiled by NVRTC",
+    .device = TC_CUDA,
+    .device_name = "cuda",
+    .device_label = "CUDA",
     .target = &tc_cuda_target,
     .entry = &tc_cuda_entry_style,
     .supports = tc_cuda_supports,
     .emit_kernel = tc_cuda_emit_kernel,
     .complete = cuda_complete,
+    .compiler = &tc_cuda_compiler,
+    .option = tc_cuda_option,
+    .noption = TC_CUDA_OPTIONS,
 };

@@ -5,6 +5,9 @@
 #include "backends/cuda/unit.h"
 
 #include "backends/cuda/emit.h"
+#include "backends/cuda/options.h"
+
+extern const char tc_entry_cuda[]; /* cuda.h, embedded */
 
 static const char helpers[] =
     "\nstatic inline __attribute__((unused)) int tc_is_on_cuda(const struct tc_tensor *x) {\n"
@@ -18,7 +21,8 @@ static const char helpers[] =
     "  tcrt_fail(\"%s: a kernel could not be launched (CUDA error %d)\", f->name, code);\n"
     "  return 1;\n}\n";
 
-void tc_cuda_put_host_helpers(tc_buf *out) {
+static void put_helpers(tc_buf *out) {
+  tc_entry_put_header(tc_entry_cuda, out);
   tc_put(out, helpers);
   tc_cuda_put_launch_helpers(out);
 }
@@ -29,7 +33,7 @@ static void put_begin(const tc_entry *e) {
           "  if (!tcrt_cuda_begin(&call, %s)) return tcrt_miss(f, TC_MISS_DEVICE, -1, -1, 0, 0);\n"
           "  int bad = 0;\n",
           tc_graph_input_count(e->p->graph) ? "x0" : "0");
-  if (e->f->record) tc_put(e->out, "  tcrt_cuda_record(&call, f);\n");
+  if (tc_cuda_records(e->f)) tc_put(e->out, "  tcrt_cuda_record(&call, f);\n");
 }
 
 static void put_call(const tc_entry *e, uint32_t k) {
@@ -37,8 +41,9 @@ static void put_call(const tc_entry *e, uint32_t k) {
 }
 
 const tc_entry_style tc_cuda_entry_style = {
-    .device = TC_CUDA,
-    .suffix = "_cuda",
+    .helpers = put_helpers,
+    .has_operand = "tc_is_on_cuda(in[0])",
+    .creates = "tc_creates_on_cuda()",
     .numbered = true,
     .workspace = "tcrt_cuda_workspace(&call, ",
     .create = "tcrt_cuda_new(&call, ",

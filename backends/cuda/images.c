@@ -1,11 +1,11 @@
-/* images.c - compiles the kernels of a unit and describes the results in the host text:
+/* images.c - the device compiler: compiles the kernels of a unit, one image per kernel, the blobs of
+ * several of them packed together in the object's data, and describes the results in the host text:
  *
  *   extern const unsigned char tcd_<hash of the bytes>[] TC_HIDDEN;
  *   static tcrt_cuda_packed tc_pack_0 = {tcd_..., 12032, 4501, 0};
  *   static const tcrt_cuda_blob <kernel>_blobs[] = {{80, 0, 0, &tc_pack_0, 0}, ...};
  *   static const char *const <kernel>_functions[] = {"<kernel>_0"};
  *   static tcrt_cuda_image <kernel>_image = {"<kernel>", 1, 3, ...}; */
-#include "backends/cuda/images.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 
 #include "backends/cuda/nvrtc.h"
 #include "backends/cuda/pack.h"
+#include "backends/cuda/unit.h"
 
 /* Where a blob is: from a byte of these data on, or of what is unpacked from this pack. */
 typedef struct place {
@@ -21,7 +22,7 @@ typedef struct place {
   size_t at;
 } place;
 
-struct tc_image {
+typedef struct tc_image {
   char *name, *text, *launcher;
   uint32_t nfunction;
   uint32_t file; /* that the kernel comes from; 0: not known */
@@ -29,7 +30,17 @@ struct tc_image {
   char *problem; /* one line: why there is no code */
   tc_nvrtc_job job;
   place place[TC_MAX_ARCH + 1]; /* of the blobs */
-};
+} tc_image;
+
+typedef struct tc_images {
+  tc_image *at; /* one per name */
+  size_t n, cap;
+  bool together; /* blobs are packed together: most of them are used */
+  uint32_t npack;
+  char *problem; /* NULL, or why there are none */
+  tc_cache *cache;
+  struct tc_building *building;
+} tc_images;
 
 static tc_image *find(const tc_images *m, const char *name) {
   for (size_t i = 0; i < m->n; ++i)
@@ -45,7 +56,8 @@ static void image_free(tc_image *i) {
   tc_nvrtc_job_free(&i->job);
 }
 
-void tc_images_add(tc_images *m, const tc_kernel_text *t, uint32_t file) {
+/* Once per name.  Nothing is added when memory is short: the kernel then has a problem. */
+static void add(tc_images *m, const tc_kernel_text *t, uint32_t file) {
   if (find(m, t->name.text)) return;
   tc_image i = {.name = strdup(t->name.text),
                 .text = strdup(t->text.text),
@@ -98,21 +110,32 @@ static void end_building(tc_images *m) {
   free(g);
 }
 
-void tc_images_start(tc_images *m, const tc_backend *b, const tc_cuda_options *o) {
+static void start_building(tc_images *m, const tc_cuda_options *o) {
   tc_building *g = m->building = calloc(1, sizeof *g);
   if (!g) return;
   g->job = calloc(m->n + 1, sizeof *g->job);
   g->text = calloc(m->n + 1, sizeof *g->text);
   bool ok = g->job && g->text;
   for (size_t i = 0; ok && i < m->n; ++i) {
-    ok = b->complete(m->at[i].text, &g->text[i]);
+    ok = tc_backend_cuda.complete(m->at[i].text, &g->text[i]);
     g->job[i] = (tc_nvrtc_job){.name = m->at[i].name, .text = g->text[i].text};
   }
   m->cache = o->cache;
   if (ok) g->run = tc_nvrtc_start(o, g->job, m->n);
 }
 
-void tc_images_wait(tc_images *m) {
+static void *start(const tc_device_kernel *kernel, size_t n, const tc_unit_options *o) {
+  tc_images *m = calloc(1, sizeof *m);
+  if (!m) return NULL;
+  const tc_cuda_options gpu = tc_cuda_options_of(o);
+  for (size_t i = 0; i < n; ++i) add(m, kernel[i].text, kernel[i].file);
+  m->together = !o->apart;
+  start_building(m, &gpu);
+  return m;
+}
+
+static const char *wait_for(void *unit) {
+  tc_images *m = unit;
   tc_building *g = m->building;
   tc_buf why = {0};
   if (!g || !g->run) tc_put(&why, "out of memory");
@@ -129,10 +152,11 @@ void tc_images_wait(tc_images *m) {
   if (why.len) m->problem = strdup(why.text);
   tc_buf_free(&why);
   end_building(m);
+  return m->problem;
 }
 
-const char *tc_images_problem(const tc_images *m, const char *name) {
-  const tc_image *i = find(m, name);
+static const char *problem(const void *unit, const char *name) {
+  const tc_image *i = find(unit, name);
   if (!i) return "out of memory";
   return i->job.error && !i->problem ? "out of memory" : i->problem;
 }
@@ -221,7 +245,7 @@ static size_t size_of(const tc_image *i) {
   return size[0] > size[1] ? size[0] : size[1];
 }
 
-static void put_packs(tc_images *m, bool together, tc_texts *out) {
+static void put_packs(tc_images *m, tc_texts *out) {
   tc_image **list = calloc(m->n + 1, sizeof(tc_image *));
   size_t n = 0;
   for (size_t i = 0; list && i < m->n; ++i)
@@ -229,7 +253,7 @@ static void put_packs(tc_images *m, bool together, tc_texts *out) {
   if (n) qsort(list, n, sizeof(tc_image *), by_file);
   for (size_t first = 0, end; first < n; first = end) {
     size_t size = size_of(list[first]);
-    for (end = first + 1; together && end < n && list[end]->file == list[first]->file; ++end)
+    for (end = first + 1; m->together && end < n && list[end]->file == list[first]->file; ++end)
       if ((size += size_of(list[end])) > PACK) break;
     put_blobs(m, list + first, end - first, false, out);
     put_blobs(m, list + first, end - first, true, out);
@@ -258,22 +282,34 @@ static void put_image(const tc_image *i, tc_texts *out) {
   tc_putf(&out->close, "  tcrt_cuda_unload(&%s_image);\n", i->name);
 }
 
-void tc_images_use(tc_images *m, const char *name) {
-  tc_image *i = find(m, name);
+static void use(void *unit, const char *name) {
+  tc_image *i = find(unit, name);
   if (i) i->used = true;
 }
 
-void tc_images_put(tc_images *m, bool together, tc_texts *out) {
-  put_packs(m, together, out);
+static void put(void *unit, tc_texts *out) {
+  tc_images *m = unit;
+  put_packs(m, out);
   for (size_t i = 0; i < m->n; ++i)
     if (m->at[i].used) put_image(&m->at[i], out);
   for (uint32_t i = 0; i < m->npack; ++i)
     tc_putf(&out->close, "  tcrt_cuda_drop(&tc_pack_%u);\n", i);
 }
 
-void tc_images_free(tc_images *m) {
+static void free_images(void *unit) {
+  tc_images *m = unit;
   for (size_t i = 0; i < m->n; ++i) image_free(&m->at[i]);
   free(m->at);
   free(m->problem);
-  *m = (tc_images){0};
+  free(m);
 }
+
+const tc_device_compiler tc_cuda_compiler = {
+    .start = start,
+    .wait = wait_for,
+    .problem = problem,
+    .use = use,
+    .put = put,
+    .free = free_images,
+    .faster = "-fplugin-arg-tc-cuda-arch=90 makes those of one kind of GPU",
+};

@@ -8,8 +8,7 @@
 #ifndef TC_CUDA_NVRTC_H
 #define TC_CUDA_NVRTC_H
 
-#include "backends/backend.h"
-#include "backends/cache/cache.h"
+#include "backends/cuda/options.h"
 
 typedef struct tc_nvrtc_blob {
   uint32_t arch;

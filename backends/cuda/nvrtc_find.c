@@ -1,11 +1,10 @@
 /* nvrtc_find.c - where NVRTC may be. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/cuda/nvrtc.h"
+#include "backends/folder.h"
 
 static void put_path(tc_buf *out, const char *path) { tc_putn(out, path, strlen(path) + 1); }
 
@@ -22,15 +21,9 @@ static void put_matches(tc_buf *out, const char *folder, const char *pattern) {
   tc_buf_free(&path);
 }
 
-/* The folder of the program or shared library that holds this function. */
 static void put_beside(tc_buf *out) {
-  Dl_info info;
-  const char *slash;
-  if (!dladdr((void *)&put_beside, &info) || !info.dli_fname ||
-      !(slash = strrchr(info.dli_fname, '/')))
-    return;
   tc_buf folder = {0};
-  tc_putn(&folder, info.dli_fname, (size_t)(slash - info.dli_fname));
+  tc_own_folder(&folder);
   if (folder.text && !folder.failed) put_matches(out, folder.text, "nvrtc/libnvrtc.so*");
   tc_buf_free(&folder);
 }

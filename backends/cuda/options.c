@@ -1,8 +1,8 @@
-/* options.c - the list of architectures: "80,90,ptx80". */
+/* options.c - see options.h. */
+#include "backends/cuda/options.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "backends/backend.h"
 
 const tc_cuda_options tc_cuda_defaults = {.narch = 2, .arch = {80, 90}, .ptx = 80};
 
@@ -32,3 +32,51 @@ bool tc_cuda_parse_arch(const char *text, tc_cuda_options *o) {
   *o = read;
   return true;
 }
+
+tc_cuda_options tc_cuda_options_of(const tc_unit_options *o) {
+  tc_cuda_options gpu = tc_cuda_defaults;
+  const char *arch = tc_setting_of(o->setting, o->nsetting, "cuda-arch");
+  if (arch) tc_cuda_parse_arch(arch, &gpu); /* it was checked */
+  gpu.nvrtc = tc_setting_of(o->setting, o->nsetting, "nvrtc");
+  gpu.cache = o->cache;
+  gpu.jobs = o->jobs;
+  return gpu;
+}
+
+bool tc_cuda_records(const tc_function *f) {
+  const char *mode = tc_setting_of(f->setting, f->nsetting, "mode");
+  return mode && (!strcmp(mode, "reduce-overhead") || !strcmp(mode, "max-autotune"));
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static const char *check_mode(const char *value) {
+  static const char *const modes[] = {"default", "reduce-overhead", "max-autotune",
+                                      "max-autotune-no-cudagraphs"};
+  for (int i = 0; i < 4; ++i)
+    if (!strcmp(value, modes[i])) return NULL;
+  return "default, reduce-overhead, max-autotune or max-autotune-no-cudagraphs";
+}
+
+static const char *check_arch(const char *value) {
+  tc_cuda_options o = tc_cuda_defaults;
+  return tc_cuda_parse_arch(value, &o) ? NULL : "a list such as 80,90,ptx80";
+}
+
+static const char *check_nvrtc(const char *value) {
+  (void)value; /* where there is no such library, a remark says so */
+  return NULL;
+}
+
+const tc_backend_option tc_cuda_option[TC_CUDA_OPTIONS] = {
+    {"mode", "default|reduce-overhead|max-autotune|max-autotune-no-cudagraphs", "default", false,
+     check_mode,
+     "reduce-overhead: the launches of a call on a GPU are recorded as one CUDA graph; "
+     "max-autotune: the "
+     "same; max-autotune-no-cudagraphs: as default.  Tiles come from the cost model in every mode"},
+    {"cuda-arch", "list of 80, 90, ..., ptx80, ...", "80,90,ptx80", true, check_arch,
+     "GPUs that machine code, or PTX for newer ones, is made for"},
+    {"nvrtc", "PATH", "found", true, check_nvrtc,
+     "the library that compiles device code; else the folder nvrtc beside the plugin, or the "
+     "system's"},
+};

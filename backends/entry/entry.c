@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-extern const char tc_entry_abi[], tc_entry_cuda[]; /* abi.h and cuda.h, embedded */
+extern const char tc_entry_abi[]; /* abi.h, embedded */
 
 static void put_quoted(tc_buf *out, const char *s) {
   tc_put(out, "\"");
@@ -35,18 +35,28 @@ void tc_entry_record(const tc_function *f, int kernels, tc_buf *out) {
   tc_buf_free(&at);
 }
 
-bool tc_entry_emit(const tc_entry_style *style, const tc_function *f, const tc_program *p,
+bool tc_entry_emit(const tc_backend *b, const tc_function *f, const tc_program *p,
                    const char *const *kernel_names, const uint32_t *kernel_levels,
                    const tc_kernel_text *kernels, bool alone, tc_buf *out) {
+  const tc_entry_style *style = b->entry;
   bool *scratch = tc_arena_alloc(p->arena, p->nkernel + 1);
-  const tc_entry e = {style,         f,       p,  tc_graph_dims(p->graph), kernel_names,
-                      kernel_levels, kernels, scratch, out};
+  const tc_entry e = {.style = style,
+                      .device = b->device,
+                      .f = f,
+                      .p = p,
+                      .dims = tc_graph_dims(p->graph),
+                      .name = kernel_names,
+                      .levels = kernel_levels,
+                      .kernel = kernels,
+                      .scratch = scratch,
+                      .out = out};
   if (!scratch) return false;
   if (style->declare) style->declare(&e);
-  tc_putf(out,
-          "%sint %s%s(const struct tc_tensor *const *in, const tc_value *scalar, struct tc_tensor "
-          "**out) {\n",
-          alone ? "" : "static ", f->symbol, alone ? "" : style->suffix);
+  tc_putf(
+      out,
+      "%sint %s%s%s(const struct tc_tensor *const *in, const tc_value *scalar, struct tc_tensor "
+      "**out) {\n",
+      alone ? "" : "static ", f->symbol, alone ? "" : "_", alone ? "" : b->device_name);
   tc_putf(out, "  tcrt_function *const f = &tc_function_%s;\n", f->symbol);
   tc_entry_guards(&e);
   if (style->begin) style->begin(&e);
@@ -59,13 +69,21 @@ bool tc_entry_emit(const tc_entry_style *style, const tc_function *f, const tc_p
   return !out->failed;
 }
 
-void tc_entry_dispatch(const tc_function *f, bool operands, tc_buf *out) {
+void tc_entry_dispatch_begin(const tc_function *f, tc_buf *out) {
   tc_putf(out,
           "int %s(const struct tc_tensor *const *in, const tc_value *scalar, struct tc_tensor "
-          "**out) {\n"
-          "  return %s ? %s_cuda(in, scalar, out) : %s_cpu(in, scalar, out);\n}\n",
-          f->symbol, operands ? "tc_is_on_cuda(in[0])" : "tc_creates_on_cuda()", f->symbol,
+          "**out) {\n  return ",
           f->symbol);
+}
+
+void tc_entry_dispatch_to(const tc_backend *b, const tc_function *f, bool operands, tc_buf *out) {
+  tc_putf(out,
+          "%s ? %s_%s(in, scalar, out) : ", operands ? b->entry->has_operand : b->entry->creates,
+          f->symbol, b->device_name);
+}
+
+void tc_entry_dispatch_end(const tc_backend *first, const tc_function *f, tc_buf *out) {
+  tc_putf(out, "%s_%s(in, scalar, out);\n}\n", f->symbol, first->device_name);
 }
 
 /* ---- the unit -------------------------------------------------------------------------------- */
@@ -120,7 +138,7 @@ static const char types[] = "#if __STDC_VERSION__ < 202311L\ntypedef _Bool bool;
                             "typedef __UINT32_TYPE__ uint32_t;\ntypedef __INT64_TYPE__ int64_t;\n"
                             "typedef __UINT64_TYPE__ uint64_t;\n";
 
-static void put_header(const char *text, tc_buf *out) {
+void tc_entry_put_header(const char *text, tc_buf *out) {
   for (const char *line = text; *line;) {
     const char *end = strchr(line, '\n');
     const size_t n = end ? (size_t)(end - line) + 1 : strlen(line);
@@ -129,27 +147,25 @@ static void put_header(const char *text, tc_buf *out) {
   }
 }
 
-void tc_entry_put_abi(bool cuda, tc_buf *out) {
+void tc_entry_put_abi(tc_buf *out) {
   tc_put(out, types);
-  put_header(tc_entry_abi, out);
-  if (cuda) put_header(tc_entry_cuda, out);
+  tc_entry_put_header(tc_entry_abi, out);
+  tc_put(out, helpers);
 }
 
-void tc_entry_put_helpers(tc_buf *out) { tc_put(out, helpers); }
-
 /* Functions that run always are nobody's business: they are not registered. */
-static int put_functions(const tc_function *f, const tc_result *result, int n, tc_buf *out) {
+static int put_functions(const tc_function *f, const bool *compiled, int n, tc_buf *out) {
   int count = 0;
   for (int i = 0; i < n; ++i)
-    if (result[i].compiled && !f[i].always)
+    if (compiled[i] && !f[i].always)
       tc_putf(out, "%s&tc_function_%s", count++ ? ", " : "", f[i].symbol);
   return count;
 }
 
-void tc_entry_put_registration(const tc_function *f, const tc_result *result, int n,
-                               const char *close, tc_buf *out) {
+void tc_entry_put_registration(const tc_function *f, const bool *compiled, int n, const char *close,
+                               tc_buf *out) {
   tc_buf list = {0};
-  const int count = put_functions(f, result, n, &list);
+  const int count = put_functions(f, compiled, n, &list);
   if (count > 0)
     tc_putf(out,
             "\nstatic tcrt_function *const tc_unit_functions[] = {%s};\n"

@@ -2,7 +2,7 @@
  *
  * An entry (tcrt_entry) replaces the body of a function.  A function has one variant for each
  * device that has kernels for it; with more than one, the variants are static functions
- * <symbol>_cpu, <symbol>_cuda and the entry itself asks the first operand where it is.
+ * <symbol>_<device> and the entry itself asks the first operand where it is.
  *
  * What differs between devices is a tc_entry_style: words, and a few printers. */
 #ifndef TC_ENTRY_H
@@ -15,6 +15,7 @@ typedef struct tc_entry_style tc_entry_style;
 /* A variant on its way. */
 typedef struct tc_entry {
   const tc_entry_style *style;
+  tc_device device;
   const tc_function *f;
   const tc_program *p;
   tc_dims *dims;
@@ -26,8 +27,11 @@ typedef struct tc_entry {
 } tc_entry;
 
 struct tc_entry_style {
-  tc_device device;
-  const char *suffix; /* of the variant: "_cpu" */
+  /* Once in a host text, behind abi.h: what variants and launchers use.  Optional. */
+  void (*helpers)(tc_buf *out);
+  /* Whether the variant is the one to run, where it is not the first of its function: C conditions on
+   * the first operand in[0], and on where a function without operands creates. */
+  const char *has_operand, *creates;
   /* Heads of calls, with the arguments that all calls share: "tcrt_new(". */
   const char *workspace, *create, *pack;
   /* Kernels take the symbols and scalars that their texts say, as `own_sym` and `own_scalar`. */
@@ -63,24 +67,26 @@ struct tc_entry_style {
   void (*more)(const tc_entry *e, uint32_t k);
 };
 
-/* One variant: <symbol><suffix> where `alone` is not set, else <symbol> itself. */
-bool tc_entry_emit(const tc_entry_style *style, const tc_function *f, const tc_program *p,
+/* One variant: <symbol>_<device> where `alone` is not set, else <symbol> itself. */
+bool tc_entry_emit(const tc_backend *b, const tc_function *f, const tc_program *p,
                    const char *const *kernel_names, const uint32_t *kernel_levels,
                    const tc_kernel_text *kernels, bool alone, tc_buf *out);
 
 /* The record of a function (counters), in front of its variants. */
 void tc_entry_record(const tc_function *f, int kernels, tc_buf *out);
 
-/* The entry of a function that has variants on both devices: the first operand decides, the default
- * device where there is none. */
-void tc_entry_dispatch(const tc_function *f, bool operands, tc_buf *out);
+/* The entry of a function that has several variants: the first operand decides, the default device
+ * where there is none.  In order: begin, one `to` for each variant but the first, end. */
+void tc_entry_dispatch_begin(const tc_function *f, tc_buf *out);
+void tc_entry_dispatch_to(const tc_backend *b, const tc_function *f, bool operands, tc_buf *out);
+void tc_entry_dispatch_end(const tc_backend *first, const tc_function *f, tc_buf *out);
 
-/* Once in a unit.  In front: abi.h without its includes (with cuda.h where `cuda`), and what
- * entries use.  Behind: the constructor that registers those that were compiled. */
-void tc_entry_put_abi(bool cuda, tc_buf *out);
-void tc_entry_put_helpers(tc_buf *out);
-void tc_entry_put_registration(const tc_function *f, const tc_result *result, int n,
-                               const char *close, tc_buf *out); /* close: statements, or "" */
+/* Once in a unit.  In front: abi.h without its includes, and what all entries use.  Behind: the
+ * constructor that registers those functions that were compiled, compiled[i]. */
+void tc_entry_put_abi(tc_buf *out);
+void tc_entry_put_header(const char *text, tc_buf *out); /* a header without its includes */
+void tc_entry_put_registration(const tc_function *f, const bool *compiled, int n, const char *close,
+                               tc_buf *out); /* close: statements, or "" */
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 

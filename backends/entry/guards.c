@@ -10,8 +10,8 @@
 /* ---- operands -------------------------------------------------------------------------------- */
 
 static void put_key_guard(const tc_entry *e, uint32_t i, const tc_input *in) {
-  const uint32_t want = in->type.dtype | (uint32_t)e->style->device << 8 |
-                        (uint32_t)in->type.rank << 16 | (in->type.weak ? 0x02000000u : 0);
+  const uint32_t want = in->type.dtype | (uint32_t)e->device << 8 | (uint32_t)in->type.rank << 16 |
+                        (in->type.weak ? 0x02000000u : 0);
   tc_putf(e->out, "  const struct tc_tensor *const x%u = in[%u]; /* %s: ", i, i,
           in->name ? in->name : "");
   tc_type_print(e->dims, &in->type, e->out);
@@ -24,7 +24,7 @@ static void put_key_guard(const tc_entry *e, uint32_t i, const tc_input *in) {
 
 /* There are several GPUs; there is one CPU. */
 static void put_device_guards(const tc_entry *e) {
-  if (e->style->device == TC_CPU) return;
+  if (e->device == TC_CPU) return;
   for (uint32_t i = 1; i < tc_graph_input_count(e->p->graph); ++i)
     tc_putf(e->out,
             "  TC_GUARD(x%u->device_index == x0->device_index, TC_MISS_DEVICE, %u, -1,\n"

@@ -72,6 +72,10 @@ static bool omp_complete(const char *kernels, tc_buf *out) {
 
 const tc_backend tc_backend_openmp = {
     .name = "openmp",
+    .about = "C with vectors and OpenMP, for five levels of x86-64",
+    .device = TC_CPU,
+    .device_name = "cpu",
+    .device_label = "CPU",
     .target = &tc_target_cores,
     .entry = &tc_omp_entry_style,
     .supports = omp_supports,

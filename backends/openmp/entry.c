@@ -114,8 +114,6 @@ static void put_call(const tc_entry *e, uint32_t k) {
 }
 
 const tc_entry_style tc_omp_entry_style = {
-    .device = TC_CPU,
-    .suffix = "_cpu",
     .numbered = true,
     .workspace = "tcrt_workspace(",
     .create = "tcrt_new(",

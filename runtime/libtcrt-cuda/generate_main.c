@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/backend.h"
+#include "backends/compile.h"
+#include "backends/cuda/options.h"
+#include "backends/cuda/unit.h"
 #include "runtime/libtcrt-cuda/oneop.h"
 
 typedef struct part {
@@ -40,8 +42,8 @@ static void put_symbol(const char *key, char *symbol, size_t size) {
 /* ---- a part: kernels of several parts may be equal, and so their data ------------------------ */
 
 static void put_data(const tc_data *d, FILE *out) {
-  fprintf(out, "\n__attribute__((weak, aligned(64))) TC_HIDDEN const unsigned char %s[%zu] = {", d->name,
-          d->size);
+  fprintf(out, "\n__attribute__((weak, aligned(64))) TC_HIDDEN const unsigned char %s[%zu] = {",
+          d->name, d->size);
   for (size_t i = 0; i < d->size; ++i) fprintf(out, i % 32 ? "%u," : "\n%u,", d->bytes[i]);
   fputs("};\n", out);
 }
@@ -59,7 +61,10 @@ static bool write_part(const part *p, const tc_result *result, const tc_texts *t
   return !ferror(text) && !ferror(list);
 }
 
-static bool compile_part(const part *p, const tc_cuda_options *gpu, FILE *text, FILE *list) {
+static bool compile_part(const part *p, const char *arch, FILE *text, FILE *list) {
+  static const tc_choice gpu = {&tc_backend_cuda, TC_WISH_WANT};
+  const tc_setting setting = {"cuda-arch", arch};
+  const tc_unit_options options = {.setting = &setting, .nsetting = arch != NULL, .apart = true};
   const size_t n = p->op.n;
   tc_function *f = calloc(n + 1, sizeof *f);
   char(*symbol)[2 * TC_ONEOP_KEY] = calloc(n + 1, sizeof *symbol);
@@ -74,11 +79,12 @@ static bool compile_part(const part *p, const tc_cuda_options *gpu, FILE *text, 
                          .file = "libtcrt-cuda",
                          .graph = tc_oneop_graph(o, &diag),
                          .ops = 1,
-                         .cuda = TC_CUDA_WANT,
+                         .choice = &gpu,
+                         .nchoice = 1,
                          .always = true};
     ok = f[i].graph != NULL;
   }
-  ok = ok && tc_compile_for_cuda(f, (int)n, gpu, result, &texts) && texts.functions > 0 &&
+  ok = ok && tc_compile_functions(f, (int)n, &options, result, &texts) && texts.functions > 0 &&
        write_part(p, result, &texts, text, list);
   if (!ok) fprintf(stderr, "generate: nothing was compiled\n");
   tc_texts_free(&texts);
@@ -90,13 +96,13 @@ static bool compile_part(const part *p, const tc_cuda_options *gpu, FILE *text, 
 
 static int make_part(char **argument, int n) {
   part p = {.index = atoi(argument[0]), .parts = atoi(argument[1])};
-  tc_cuda_options gpu = tc_cuda_defaults;
-  if (n > 4 &&
-      (strncmp(argument[4], "--arch=", 7) != 0 || !tc_cuda_parse_arch(argument[4] + 7, &gpu)))
+  const char *arch = n > 4 ? argument[4] : NULL;
+  tc_cuda_options known = tc_cuda_defaults;
+  if (arch && (strncmp(arch, "--arch=", 7) != 0 || !tc_cuda_parse_arch(arch += 7, &known)))
     return 2;
   if (p.parts <= 0 || p.index < 0 || !tc_oneop_each(collect, &p)) return 2;
   FILE *text = fopen(argument[2], "w"), *list = fopen(argument[3], "w");
-  bool ok = text && list && compile_part(&p, &gpu, text, list);
+  bool ok = text && list && compile_part(&p, arch, text, list);
   ok = (!text || fclose(text) == 0) && ok;
   ok = (!list || fclose(list) == 0) && ok;
   free(p.op.at);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/compile.h"
 #include "graph/passes/pass.h"
 #include "graph/text.h"
 #include "tools/explain/explain.h"

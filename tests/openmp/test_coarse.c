@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/backend.h"
+#include "backends/openmp/unit.h"
 #include "graph/passes/pass.h"
 #include "graph/text.h"
 

@@ -133,7 +133,7 @@ static void check_overlap(const omp_unit *u, int64_t columns) {
 Test(entry, rows_that_overlap) {
   const int64_t columns[] = {1, 5, 16, 17, 64, 77, 128, 200, 1003, 4096, 4113};
   omp_unit u = unit_of("graph rows\n%1 = param f32[B,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n");
-  cr_assert_not_null(strstr(u.texts.kernels.text, "held = "));
+  cr_assert_not_null(strstr(u.texts.kernels->text.text, "held = "));
   for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) check_overlap(&u, columns[i]);
   omp_unit_free(&u);
 }
@@ -286,7 +286,7 @@ Test(entry, positions) {
   tc_putf(&text, "ret %%%d\n", 3 + 5 * STEPS);
   omp_unit u = unit_of(text.text);
   tc_buf_free(&text);
-  cr_expect_leq(kernels_in(u.texts.kernels.text), 2); /* the last returns */
+  cr_expect_leq(kernels_in(u.texts.kernels->text.text), 2); /* the last returns */
   interp_array *x = interp_new(TC_F32, 3, (int64_t[]){B, STEPS, I});
   interp_array *w = interp_new(TC_F32, 2, (int64_t[]){I, O});
   interp_array *h = interp_new(TC_F32, 2, (int64_t[]){B, O});

@@ -68,7 +68,9 @@ static bool load(omp_unit *u, const char *dir, uint32_t levels) {
   snprintf(path, sizeof path, "%s/host.c", dir);
   if (!write_file(path, u->texts.host.text)) return false;
   snprintf(path, sizeof path, "%s/kernels.c", dir);
-  if (!write_file(path, u->texts.kernels.text) || !build(dir, levels)) return false;
+  if (!write_file(path, u->texts.nkernels ? u->texts.kernels->text.text : "") ||
+      !build(dir, levels))
+    return false;
   snprintf(path, sizeof path, "%s/unit.so", dir);
   u->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!u->library) fprintf(stderr, "%s\n", dlerror());
@@ -97,6 +99,9 @@ static bool compile(omp_unit *u, tc_graph **graph, uint32_t levels) {
   return ok;
 }
 
+/* None where all results are operands. */
+static uint32_t levels_of(const tc_texts *t) { return t->nkernels ? t->kernels->levels : 0; }
+
 static bool replace_host(omp_unit *u, char *text) {
   tc_buf_free(&u->texts.host);
   u->texts.host = (tc_buf){0};
@@ -120,7 +125,7 @@ bool omp_unit_build_edited(omp_unit *u, tc_graph **graph, int n, uint32_t levels
   if (edit && !replace_host(u, edit(u->texts.host.text))) return false;
   char dir[] = "/tmp/tc-omp-XXXXXX", command[64];
   if (!mkdtemp(dir)) return false;
-  const bool ok = load(u, dir, u->texts.levels & (levels | ~omp_levels_here()));
+  const bool ok = load(u, dir, levels_of(&u->texts) & (levels | ~omp_levels_here()));
   const char *keep = getenv("TC_TEST_KEEP");
   if (keep || !ok) fprintf(stderr, "texts are in %s\n", dir);
   else {

@@ -3,7 +3,7 @@
 #ifndef TC_TEST_OMP_UNIT_H
 #define TC_TEST_OMP_UNIT_H
 
-#include "backends/backend.h"
+#include "backends/compile.h"
 
 typedef struct omp_unit {
   void *library;

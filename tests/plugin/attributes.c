@@ -19,7 +19,7 @@ TC_SHAPE("f32[N]") int shaped;
 // CHECK-DAG: attributes.c:[[#@LINE-1]]:1: warning: 'tc_shape' describes parameters, members and variables that are tensors; here it is ignored
 
 TC_COMPILE_WITH("fulgraph") tc_tensor *misspelt(const tc_tensor *x TC_SHAPE("f32[N]")) {
-  // CHECK-DAG: attributes.c:[[#@LINE-1]]:17: warning: unknown option 'fulgraph'; did you mean 'fullgraph'? (options: fullgraph, disable, backend, dynamic, mode, max_kernels, max_workspace)
+  // CHECK-DAG: attributes.c:[[#@LINE-1]]:17: warning: unknown option 'fulgraph'; did you mean 'fullgraph'? (options: fullgraph, disable, backend, dynamic, max_kernels, max_workspace, mode)
   // FIX-DAG: fix-it:"{{.*}}attributes.c":{[[#@LINE-2]]:18-[[#@LINE-2]]:26}:"fullgraph"
   return tc_exp(x);
 }
@@ -41,7 +41,7 @@ TC_COMPILE_WITH("fullgraph=maybe") tc_tensor *wrong_flag(const tc_tensor *x TC_S
 }
 
 TC_COMPILE_WITH("backend=abacus") tc_tensor *wrong_value(const tc_tensor *x TC_SHAPE("f32[N]")) {
-  // CHECK-DAG: attributes.c:[[#@LINE-1]]:17: warning: option 'backend' cannot be 'abacus'; it can be openmp, cuda or all
+  // CHECK-DAG: attributes.c:[[#@LINE-1]]:17: warning: option 'backend': there is no backend 'abacus'; it can be all, eager, openmp, cuda
   return tc_exp(x);
 }
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backends/registry.h"
+
 typedef struct {
   const char *key, *values, *fallback;
   bool of_file;
@@ -14,7 +16,23 @@ static const option_row rows[] = {
   {key, values, fallback, of_file, meaning},
 #include "plugin/options.def"
 };
-enum { NROWS = sizeof rows / sizeof *rows };
+
+/* The table, then what the backends of this build add to it.  false: there are no more. */
+static bool row_at(size_t i, option_row *row) {
+  const size_t n = sizeof rows / sizeof *rows;
+  if (i < n) {
+    *row = rows[i];
+    return true;
+  }
+  i -= n;
+  for (uint32_t b = 0; tc_backend_of_build(b); i -= tc_backend_of_build(b++)->noption) {
+    if (i >= tc_backend_of_build(b)->noption) continue;
+    const tc_backend_option *o = &tc_backend_of_build(b)->option[i];
+    *row = (option_row){o->key, o->values, o->fallback, o->of_file, o->meaning};
+    return true;
+  }
+  return false;
+}
 
 /* Words of `text` in lines of at most `width` characters behind an indent. */
 static void put_wrapped(const char *text, int width) {
@@ -34,8 +52,8 @@ static void print_text(void) {
   printf("At a function: TC_COMPILE_WITH(\"KEY=VALUE\", ...).  For a file: "
          "-fplugin-arg-tc-KEY=VALUE.\n"
          "What stands at a function wins.  A flag without a value is true.\n");
-  for (int i = 0; i < NROWS; ++i) {
-    const option_row *r = &rows[i];
+  option_row row, *const r = &row;
+  for (size_t i = 0; row_at(i, &row); ++i) {
     printf("\n%s=%s\n    default: %s; %s", r->key, r->values, r->fallback,
            r->of_file ? "for a file" : "at a function or for a file");
     put_wrapped(r->meaning, 90);
@@ -53,8 +71,8 @@ static void put_json_string(const char *text) {
 
 static void print_json(void) {
   printf("[");
-  for (int i = 0; i < NROWS; ++i) {
-    const option_row *r = &rows[i];
+  option_row row, *const r = &row;
+  for (size_t i = 0; row_at(i, &row); ++i) {
     const char *const field[][2] = {
         {"key", r->key}, {"values", r->values}, {"default", r->fallback}, {"meaning", r->meaning}};
     printf("%s\n  {", i ? "," : "");

@@ -27,7 +27,7 @@ UNREACHABLE = {
     "libtcplugin.so is a plugin for clang": "of what loads the plugin: versions.test",
     "a program that is no clang": "as above",
     " compiled parts of this file come from the cache ": "of the whole file: cache.c",
-    "seconds went into kernels for CUDA": "of the whole file: cuda_slow.c",
+    "seconds went into kernels for ": "of the whole file: cuda_slow.c",
 }
 NO_PLACE = {"options.cpp": "options stand on the command line, too"}
 NO_MESSAGE = re.compile(r"#pragma|struct tc_")
