@@ -170,10 +170,18 @@ static const struct {
 #include "graph/ops/api.def"
 };
 
+/* Functions before this one have the same op and arguments: tc_clamp_min is tc_maximum_s. */
+static bool offered(size_t at) {
+  for (size_t i = 0; i < at; i++)
+    if (function[i].op == function[at].op && !strcmp(function[i].arguments, function[at].arguments))
+      return true;
+  return false;
+}
+
 static bool offer_elementwise(const walk *w) {
   for (size_t i = 0; i < sizeof function / sizeof *function; i++) {
     const char *form = form_of(function[i].arguments);
-    if (tc_op_get(function[i].op)->cls != TC_CLASS_EW || !form) continue;
+    if (tc_op_get(function[i].op)->cls != TC_CLASS_EW || !form || offered(i)) continue;
     if (!offer_all(w, function[i].op, EVERY, form)) return false;
   }
   return true;

@@ -122,6 +122,8 @@ static int by_key(const void *a, const void *b) {
 __attribute__((constructor)) static void make_table(void) {
   if (!tc_oneop_each(collect, NULL)) fprintf(stderr, "one_ops: more than %d ops\n", MOST);
   qsort(op, count, sizeof *op, by_key);
+  for (unsigned i = 1; i < count; i++)
+    if (!by_key(&op[i - 1], &op[i])) fprintf(stderr, "one_ops: %s twice\n", op[i].key), abort();
   for (unsigned i = 0; i < MOST; i++)
     row[i] = (tcrt_cuda_op){i < count ? op[i].key : "~", entry[i]};
 }
