@@ -288,7 +288,7 @@ tc_ref tc_graph_try(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr,
   if (!tc_op_get(op)) return refuse(why, "no such op");
   if (nin < 0 || nin > MAX_OPERANDS) return refuse(why, "too many operands");
   if (nattr < 0 || nattr > MAX_ATTRS) return refuse(why, "too many attributes");
-  uint32_t optional = tc_op_optional(op);
+  uint32_t optional = tc_op_get(op)->optional;
   for (int i = 0; i < nin; i++) {
     if (!in[i].id && !(i < 32 && optional >> i & 1)) return (tc_ref){0};
     if (in[i].id > g->count) return refuse(why, "operand of another graph");

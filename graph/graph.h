@@ -77,6 +77,20 @@ typedef struct tc_node tc_node;
  * result, or ref 0 after reporting. Must keep dtype and shape (the driver verifies). */
 typedef tc_ref tc_decomp_fn(tc_graph *g, const tc_node *n, const tc_ref *in);
 
+/* How a reduction or scan joins two values, or SCATTER_ADD an element and what is there.  Of bool, MAX
+ * is or, MIN is and. */
+typedef enum tc_combine {
+  TC_COMBINE_NONE,
+  TC_COMBINE_ADD,
+  TC_COMBINE_MUL,
+  TC_COMBINE_MAX,
+  TC_COMBINE_MIN
+} tc_combine;
+
+/* The dtype that the operands of an elementwise op are converted to. */
+typedef enum tc_computes_in { TC_IN_RESULT, TC_IN_OPERANDS, TC_IN_BOOL } tc_computes_in;
+
+/* A row of the op table.  Bit i of a set of operands is operand i. */
 typedef struct tc_op_info {
   const char *id, *text;
   uint8_t min_in, max_in;
@@ -84,11 +98,27 @@ typedef struct tc_op_info {
   const char *attrs;
   tc_infer_fn *infer;
   const char *expr;
+
+  /* What rows say by name; nothing said is 0. */
+  uint8_t optional;    /* operands that may be missing */
+  uint8_t mask;        /* operands that are bool, whatever the others are */
+  uint8_t keeps_error; /* operands whose relative error is that of the result, and no more */
+  uint8_t flops;       /* elementwise: operations an element takes; nothing said: 1 */
+  bool transcendental; /* as much arithmetic as exp: not lightly repeated */
+  bool moves;          /* elementwise: picks, places or converts elements without arithmetic */
+  bool positional;     /* an element depends on where it stands along single axes */
+  bool commutes;       /* op(a, b) is op(b, a), to the bit */
+  bool whole;          /* floating results are whole numbers */
+  bool may_copy;       /* a view that is a copy where strides ask for it */
+  tc_op swapped;       /* op(a, b) is swapped(b, a) */
+  tc_computes_in computes_in; /* elementwise */
+  tc_combine combine;
+  tc_op position_of; /* the result is where this reduction finds its own */
 } tc_op_info;
 
-const tc_op_info *tc_op_get(tc_op op);
+const tc_op_info *tc_op_get(tc_op op); /* NULL: OP_NONE, or no op */
 tc_op tc_op_find(const char *text);    /* OP_NONE if there is none */
-uint32_t tc_op_optional(tc_op op);     /* bit i: operand i may be missing */
+bool tc_op_is_pointwise(tc_op op);     /* element = f(operand elements), wherever it stands */
 /* The op's decomposition, NULL for primitives.  Apart from the table, so that the runtime links
  * inference without the decompositions. */
 tc_decomp_fn *tc_op_decomp(tc_op op);

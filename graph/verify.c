@@ -35,7 +35,7 @@ static bool check_operands(check *k, uint32_t id, const tc_node *n) {
   for (int i = 0; i < n->nin; i++) {
     if (n->in[i].id >= id)
       return violated(k, id, "operand %d is not older: %%%u", i + 1, n->in[i].id);
-    bool optional = i < 32 && tc_op_optional(n->op) >> i & 1;
+    bool optional = i < 32 && (uint32_t)tc_op_get(n->op)->optional >> i & 1;
     if (!n->in[i].id && !optional) return violated(k, id, "operand %d is missing", i + 1);
   }
   return true;

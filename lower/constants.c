@@ -18,7 +18,7 @@ static bool could_vary(const tc_expr *e) {
 }
 
 static bool keeps_constants(const tc_expr *e) {
-  return e->kind != TC_EX_OP || lo_op_costly(e->op) || e->op == OP_DIV;
+  return e->kind != TC_EX_OP || tc_op_get(e->op)->transcendental || e->op == OP_DIV;
 }
 
 /* may[i]: expression i is a number that only arithmetic reads.  NULL: there is none. */

@@ -207,7 +207,7 @@ tc_val lo_result(lo_kb *b, uint32_t index, tc_loc loc) {
 int lo_expr_cost(const tc_expr *e) {
   enum { COSTLY = 10, GATHERED = 4 };
   switch (e->kind) {
-  case TC_EX_OP: return lo_op_costly(e->op) ? COSTLY : 1;
+  case TC_EX_OP: return tc_op_get(e->op)->transcendental ? COSTLY : 1;
   case TC_EX_RANDOM: return COSTLY;
   case TC_EX_LOAD: return e->address.nterm ? GATHERED : 1;
   case TC_EX_CAST:

@@ -1,17 +1,6 @@
 /* facts.c - what nodes cost: the ground of "recompute or store". */
 #include "lower/lowering.h"
 
-bool lo_op_costly(tc_op op) {
-  switch (op) {
-  case OP_EXP: case OP_EXP2: case OP_EXPM1: case OP_LOG: case OP_LOG2: case OP_LOG10:
-  case OP_LOG1P: case OP_SIN: case OP_COS: case OP_TAN: case OP_ASIN: case OP_ACOS: case OP_ATAN:
-  case OP_SINH: case OP_COSH: case OP_TANH: case OP_ASINH: case OP_ACOSH: case OP_ATANH:
-  case OP_ERF: case OP_ERFC: case OP_SIGMOID: case OP_POW: case OP_ATAN2: case OP_HYPOT:
-  case OP_FMOD: case OP_REMAINDER: case OP_FLOORDIV: case OP_RAND: case OP_RANDN: return true;
-  default: return false;
-  }
-}
-
 /* Matrices too small for the tiles of a template, which packs them first. */
 static bool is_small(lo *L, const tc_type *a, const tc_type *b) {
   enum { SIDE = 8, DEPTH = 16 };
@@ -95,7 +84,7 @@ static lo_fact facts_of(lo *L, uint32_t id) {
   else if (n->op == OP_INPUT) f.reads = 1, f.sources = source_bit(id);
   else if (c != TC_CLASS_LEAF && c != TC_CLASS_VIEW)
     f.cone = (uint16_t)saturate(f.cone, n->op == OP_CAST ? 0 : c == TC_CLASS_INDEX ? 3 : 1, 60000);
-  f.costly |= lo_op_costly(n->op);
+  f.costly |= tc_op_get(n->op)->transcendental;
   if (c == TC_CLASS_VIEW && n->op != OP_RESHAPE) f.product = false;
   return f;
 }

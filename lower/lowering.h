@@ -198,7 +198,6 @@ tc_dim lo_estimate(lo *L, tc_dim a, tc_dim b);
 
 /* facts.c */
 void lo_find_facts(lo *L);
-bool lo_op_costly(tc_op op);
 bool lo_is_dot(lo *L, const tc_node *n); /* a matmul with one row or column, or many small ones: lowered as a reduction */
 
 /* index.c */

@@ -72,7 +72,7 @@ static bool costly_epilogue(lo_kb *b) {
     const tc_expr *e = &k->expr[i];
     of_product[i] = e->kind == TC_EX_RESULT;
     for (int j = 0; j < 3; j++) of_product[i] |= e->in[j].id && of_product[e->in[j].id];
-    costly |= of_product[i] && e->kind == TC_EX_OP && lo_op_costly(e->op);
+    costly |= of_product[i] && e->kind == TC_EX_OP && tc_op_get(e->op)->transcendental;
   }
   return costly;
 }

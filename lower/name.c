@@ -21,7 +21,8 @@ static int telling_ops(const tc_graph *g, const tc_kernel *k, tc_op *op, int max
   for (int heavy = 1; heavy >= 0; heavy--)
     for (uint32_t i = 0; i < k->nfused && n < max; i++) {
       const tc_node *node = tc_graph_node(g, k->fused[i]);
-      bool is_heavy = tc_op_get(node->op)->cls != TC_CLASS_EW || lo_op_costly(node->op);
+      const tc_op_info *info = tc_op_get(node->op);
+      bool is_heavy = info->cls != TC_CLASS_EW || info->transcendental;
       bool seen = !is_telling(node) || is_heavy != heavy;
       for (int j = 0; j < n; j++) seen |= op[j] == node->op;
       if (!seen) op[n++] = node->op;

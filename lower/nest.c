@@ -86,7 +86,7 @@ static combined operand_of(lo_kb *b, const lo_reduce *r) {
     c.op = OP_SUM;
     c.value = lo_op(b, OP_MUL, c.type, lo_cast(b, c.value, c.type), lo_cast(b, y, c.type),
                     (tc_val){0}, n->loc);
-  } else if (n->op == OP_ARGMAX || n->op == OP_ARGMIN) {
+  } else if (tc_op_get(n->op)->position_of) {
     c.type = b->k->expr[c.value.id].dtype;
     c.position = reduced_position(b, r, n->loc);
   }
@@ -324,7 +324,7 @@ static partial push_partial(lo_kb *b, const lo_reduce *r) {
   if (c.position.id) {
     p.position = partial_buffer(b, TC_I64);
     push_store(b, TC_ACT_STORE, push_reduce(b, c, axes, loc), p.position, to);
-    c.op = c.op == OP_ARGMAX ? OP_AMAX : OP_AMIN;
+    c.op = tc_op_get(c.op)->position_of;
     c.position = (tc_val){0};
   }
   push_store(b, TC_ACT_STORE, push_reduce(b, c, axes, loc), p.value, to);

@@ -219,12 +219,12 @@ const lo_index *lo_operand_index(lo *L, const lo_group *g, const tc_node *n, int
                                  const lo_index *at) {
   switch (lo_class(n)) {
   case TC_CLASS_EW:
-    if (at->flat && (n->op == OP_TRIL || n->op == OP_TRIU)) return NULL;
+    if (at->flat && tc_op_get(n->op)->positional) return NULL;
     return broadcast(L, &n->type, tc_graph_type(L->g, n->in[k]), at);
   case TC_CLASS_VIEW: return view(L, g, n, at);
   case TC_CLASS_INDEX: return indexed(L, g, n, k, at);
   case TC_CLASS_SCAN: return at;
-  case TC_CLASS_GEN: return at->flat && n->op == OP_EYE ? NULL : lo_empty_index(L);
+  case TC_CLASS_GEN: return at->flat && tc_op_get(n->op)->positional ? NULL : lo_empty_index(L);
   default: return NULL;
   }
 }
@@ -232,7 +232,7 @@ const lo_index *lo_operand_index(lo *L, const lo_group *g, const tc_node *n, int
 bool lo_inlinable(lo *L, const lo_group *g, const tc_node *n, const lo_index *at) {
   tc_class cls = lo_class(n);
   if (cls == TC_CLASS_LEAF) return true;
-  if (cls == TC_CLASS_GEN && n->op == OP_EYE) return !at->flat;
+  if (at->flat && tc_op_get(n->op)->positional) return false;
   if (cls != TC_CLASS_EW && cls != TC_CLASS_VIEW && cls != TC_CLASS_INDEX && cls != TC_CLASS_GEN)
     return false;
   for (int k = 0; k < n->nin; k++)

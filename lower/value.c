@@ -37,8 +37,6 @@ static tc_val operand(lo_kb *b, const tc_node *n, int k, const lo_index *at) {
   return lo_value(b, n->in[k], lo_operand_index(b->L, b->g, n, k, at));
 }
 
-static tc_dtype type_of(lo_kb *b, tc_ref r) { return tc_graph_type(b->L->g, r)->dtype; }
-
 static tc_val rounded(lo_kb *b, tc_val v, tc_dtype storage, tc_loc loc) {
   const tc_expr *x = &b->k->expr[v.id];
   if (storage != TC_F16 && storage != TC_BF16) return v;
@@ -56,12 +54,11 @@ static tc_val convert(lo_kb *b, tc_val v, tc_dtype to, tc_loc loc) {
 
 /* The type that the operands of n are computed in. */
 static tc_dtype operand_type(lo_kb *b, const tc_node *n) {
-  switch (n->op) {
-  case OP_AND: case OP_OR: case OP_XOR: case OP_NOT: return TC_BOOL;
-  case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE:
-    return lo_compute_type(
-        tc_promote(tc_graph_type(b->L->g, n->in[0]), tc_graph_type(b->L->g, n->in[1])));
-  case OP_ISNAN: case OP_ISINF: case OP_ISFINITE: return lo_compute_type(type_of(b, n->in[0]));
+  const tc_type *a = tc_graph_type(b->L->g, n->in[0]);
+  switch (tc_op_get(n->op)->computes_in) {
+  case TC_IN_BOOL: return TC_BOOL;
+  case TC_IN_OPERANDS:
+    return lo_compute_type(n->nin > 1 ? tc_promote(a, tc_graph_type(b->L->g, n->in[1])) : a->dtype);
   default: return lo_compute_type(n->type.dtype);
   }
 }
@@ -98,7 +95,7 @@ static tc_val elementwise(lo_kb *b, const tc_node *n, const lo_index *at) {
   if (test && !tc_dtype_is_float(t)) return lo_const_i(b, TC_BOOL, n->op == OP_ISFINITE);
   tc_val in[3] = {{0}, {0}, {0}};
   for (int k = 0; k < n->nin; k++)
-    in[k] = lo_cast(b, operand(b, n, k, at), n->op == OP_WHERE && k == 0 ? TC_BOOL : t);
+    in[k] = lo_cast(b, operand(b, n, k, at), tc_op_get(n->op)->mask >> k & 1 ? TC_BOOL : t);
   tc_expr e = {.kind = TC_EX_OP,
                .op = n->op,
                .dtype = lo_compute_type(n->type.dtype),

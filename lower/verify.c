@@ -63,7 +63,7 @@ static void check_op(checker *c, const tc_expr *e, uint32_t id) {
   int n = 0;
   for (int i = 0; i < 3; i++) n += e->in[i].id != 0;
   if (n < info->min_in || n > info->max_in) wrong(c, "expression %u: %d operands", id, n);
-  int first = e->op == OP_WHERE; /* the condition is bool */
+  int first = info->mask & 1; /* the condition is bool */
   for (int i = first + 1; c->ok && i < n; i++)
     if (value_type(c, e->in[i]) != value_type(c, e->in[first]))
       wrong(c, "expression %u: operands of %s differ in type", id, info->text);
@@ -105,7 +105,7 @@ static void check_action(checker *c, const tc_action *a, bool *set) {
       if (!tc_dim_is(a->address.coef[i], 0)) wrong(c, "an address uses axis %d", i);
     return;
   }
-  bool arg = a->op == OP_ARGMAX || a->op == OP_ARGMIN;
+  bool arg = tc_op_get(a->op)->position_of != OP_NONE;
   if (a->index >= c->nresult) wrong(c, "result %u does not exist", a->index);
   else if (set[a->index]) wrong(c, "result %u is set twice", a->index);
   else set[a->index] = true;

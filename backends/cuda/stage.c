@@ -17,9 +17,7 @@ static const char *total_kind(const tc_cuda_nest *x, const tc_stage *st) {
   return x->plan.kind == TC_CUDA_ROWS ? "tc_u" : kind(x, st);
 }
 
-static bool is_wide(const tc_action *a) {
-  return a->kind == TC_ACT_REDUCE && a->dtype == TC_F32 && (a->op == OP_SUM || a->op == OP_PROD);
-}
+static bool is_wide(const tc_action *a) { return a->kind == TC_ACT_REDUCE && tc_print_is_wide(a); }
 
 /* f32 sums that may be long join an f64 total after every TC_U items. */
 bool tc_cuda_folds(const tc_cuda_nest *x, const tc_stage *st) {
@@ -61,7 +59,7 @@ void tc_cuda_put_accumulators(tc_cuda_nest *x, const tc_stage *st, bool totals) 
     const bool total = tc_cuda_is_total(x, st, a);
     if (totals && total)
       tc_print_line(&x->s, "%sf64 total%u = tc_set_f64(%d);", total_kind(x, st), a->index,
-                    a->op == OP_PROD);
+                    tc_print_start(a));
     if (totals != total) tc_cuda_put_accumulator(x, st, a);
   }
 }
@@ -81,7 +79,9 @@ void tc_cuda_put_fold(tc_cuda_nest *x, const tc_stage *st) {
   }
 }
 
-static const char *better(const tc_action *a) { return a->op == OP_ARGMAX ? ">" : "<"; }
+static const char *better(const tc_action *a) {
+  return tc_op_get(a->op)->combine == TC_COMBINE_MAX ? ">" : "<";
+}
 
 static void put_reduce(tc_cuda_nest *x, const tc_action *a) {
   const uint32_t n = a->index, v = a->value.id;
@@ -129,7 +129,7 @@ static void put_carries(tc_cuda_nest *x, const tc_stage *st) {
     const tc_action *a = &st->action[i];
     if (a->kind == TC_ACT_SCAN)
       tc_print_line(&x->s, "%s%s carry%u = tc_set_%s(%d);", prefix, carry_type(a), a->index,
-                    carry_type(a), a->op == OP_CUMPROD);
+                    carry_type(a), tc_print_start(a));
   }
 }
 
@@ -143,7 +143,7 @@ static void put_scan(tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
     tc_print_line(&x->s, "const %s%s r%u = TC_CAST(%s, carry%u);", kind(x, st), t, n, t, n);
     return;
   }
-  const int one = a->op == OP_CUMPROD;
+  const int one = tc_print_start(a);
   tc_print_line(&x->s, "%s%s in%u = v%u;", kind(x, st), t, n, a->value.id);
   tc_print_line(&x->s, "if (!live) in%u = tc_set_%s(%d);", n, t, one);
   tc_print_line(&x->s,

@@ -5,11 +5,6 @@
  * an f64 total after every TC_OMP_BLOCK points, which bounds their error by that of a short sum. */
 #include "backends/openmp/stage.h"
 
-bool tc_omp_wide_sum(const tc_action *a) {
-  return a->dtype == TC_F32 &&
-         (a->op == OP_SUM || a->op == OP_PROD || a->op == OP_CUMSUM || a->op == OP_CUMPROD);
-}
-
 bool tc_omp_has_kind(const tc_stage *st, tc_act_kind kind) {
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == kind) return true;
@@ -28,7 +23,7 @@ static void put_total(tc_omp_nest *x, uint32_t n, const char *start) {
 
 /* Is this reduction folded into an f64 total? */
 static bool is_folded(const tc_omp_run *r, const tc_action *a) {
-  return a->kind == TC_ACT_REDUCE && r->blocks && tc_omp_wide_sum(a);
+  return a->kind == TC_ACT_REDUCE && r->blocks && tc_print_is_wide(a);
 }
 
 static void put_identity(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
@@ -44,7 +39,7 @@ void tc_omp_put_accumulators(tc_omp_nest *x, const tc_omp_run *r) {
     const tc_action *a = &r->st->action[i];
     if (a->kind != TC_ACT_REDUCE) continue;
     const char *t = tc_print_compute(tc_print_operand(x->s.k, a));
-    if (is_folded(r, a)) put_total(x, a->index, a->op == OP_PROD ? "1" : "0");
+    if (is_folded(r, a)) put_total(x, a->index, tc_print_start(a) ? "1" : "0");
     tc_print_line(&x->s, "tc_v%s acc%u[%s]; /* %s */", t, a->index, r->count,
                   tc_op_get(a->op)->text);
     if (tc_print_is_arg(a)) tc_print_line(&x->s, "tc_vi64 at%u[%s];", a->index, r->count);
@@ -189,8 +184,8 @@ void tc_omp_put_reduce(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a, 
 }
 
 void tc_omp_put_scan(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
-  const char *t = tc_print_compute(a->dtype), *op = a->op == OP_CUMPROD ? "prod" : "sum";
-  const char *total = tc_omp_wide_sum(a) ? "f64" : t, *of = x->wide ? "[u]" : "";
+  const char *t = tc_print_compute(a->dtype), *op = tc_print_start(a) ? "prod" : "sum";
+  const char *total = tc_print_is_wide(a) ? "f64" : t, *of = x->wide ? "[u]" : "";
   const uint32_t n = a->index;
   if (r->along)
     tc_print_line(&x->s, "const tc_v%s r%u = tc_prefix_%s_%s(&carry%u, v%u);", t, n, op, t, n,
@@ -206,8 +201,8 @@ void tc_omp_put_carries(tc_omp_nest *x, const tc_omp_run *r) {
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
     if (a->kind != TC_ACT_SCAN) continue;
-    const char *t = tc_omp_wide_sum(a) ? "f64" : tc_print_compute(a->dtype),
-               *one = a->op == OP_CUMPROD ? "1" : "0";
+    const char *t = tc_print_is_wide(a) ? "f64" : tc_print_compute(a->dtype),
+               *one = tc_print_start(a) ? "1" : "0";
     if (r->along && a->dtype == TC_I64) t = "u64";
     if (x->wide) {
       tc_print_line(&x->s, "tc_v%s carry%u[wide];", t, a->index);

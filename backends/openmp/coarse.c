@@ -13,18 +13,7 @@ static bool is_half(tc_dtype d) { return d == TC_BF16 || d == TC_F16; }
 
 /* Does operand i of the op pass its relative error on, and no more? */
 static bool keeps_error(const tc_expr *e, int i) {
-  switch (e->op) {
-  case OP_MUL:
-  case OP_DIV:
-  case OP_RECIPROCAL:
-  case OP_NEG:
-  case OP_ABS:
-    return e->dtype == TC_F32;
-  case OP_WHERE:
-    return i > 0;
-  default:
-    return false;
-  }
+  return e->dtype == TC_F32 && (tc_op_get(e->op)->keeps_error >> i & 1);
 }
 
 /* Nowhere negative: sums of such terms have no larger relative errors than the terms. */

@@ -127,6 +127,4 @@ bool tc_omp_plan_coarse(tc_omp_nest *x);
 bool tc_omp_is_channel(const tc_omp_nest *x, const tc_stage *st, const tc_action *a, bool *first);
 void tc_omp_put_channels(tc_omp_nest *x, const tc_stage *st, const tc_action *first);
 
-bool tc_omp_wide_sum(const tc_action *a); /* f32 sums and products: totals are kept in f64 */
-
 #endif

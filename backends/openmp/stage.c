@@ -11,7 +11,7 @@
 
 static bool has_wide(const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i)
-    if (st->action[i].kind == TC_ACT_REDUCE && tc_omp_wide_sum(&st->action[i])) return true;
+    if (st->action[i].kind == TC_ACT_REDUCE && tc_print_is_wide(&st->action[i])) return true;
   return false;
 }
 

@@ -107,23 +107,11 @@ static bool known_expr(const tc_expr *e) {
 
 static bool known_action(const tc_action *a) {
   if (a->kind != TC_ACT_REDUCE && a->kind != TC_ACT_SCAN) return true;
-  switch (a->op) {
-  case OP_SUM:
-  case OP_PROD:
-  case OP_AMAX:
-  case OP_AMIN:
-  case OP_ANY:
-  case OP_ALL:
-  case OP_ARGMAX:
-  case OP_ARGMIN:
-    return a->kind == TC_ACT_REDUCE;
-  case OP_CUMSUM:
-  case OP_CUMPROD:
-    return a->kind == TC_ACT_SCAN &&
-           (a->dtype == TC_I64 || a->dtype == TC_F32 || a->dtype == TC_F64);
-  default:
-    return false;
-  }
+  const tc_op_info *op = tc_op_get(a->op);
+  if (!op || !op->combine) return false;
+  if (a->kind == TC_ACT_REDUCE) return op->cls == TC_CLASS_REDUCE;
+  return op->cls == TC_CLASS_SCAN &&
+         (a->dtype == TC_I64 || a->dtype == TC_F32 || a->dtype == TC_F64);
 }
 
 bool tc_print_known(const tc_kernel *k) {

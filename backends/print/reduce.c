@@ -1,27 +1,33 @@
 /* reduce.c - names and identities of reductions. */
 #include "backends/print/print.h"
 
-bool tc_print_is_arg(const tc_action *a) { return a->op == OP_ARGMAX || a->op == OP_ARGMIN; }
+bool tc_print_is_arg(const tc_action *a) {
+  return a->op && tc_op_get(a->op)->position_of != OP_NONE;
+}
+
+static tc_combine combine_of(const tc_action *a) {
+  return a->op ? tc_op_get(a->op)->combine : TC_COMBINE_ADD; /* TC_ACT_ADD */
+}
 
 const char *tc_print_combine(const tc_action *a) {
-  switch (a->op) {
-  case OP_PROD:
-  case OP_CUMPROD:
+  switch (combine_of(a)) {
+  case TC_COMBINE_MUL:
     return "mul";
-  case OP_AMAX:
-  case OP_ANY:
-    return "max";
-  case OP_AMIN:
-  case OP_ALL:
-    return "min";
-  case OP_ARGMAX:
-    return "argmax";
-  case OP_ARGMIN:
-    return "argmin";
+  case TC_COMBINE_MAX:
+    return tc_print_is_arg(a) ? "argmax" : "max";
+  case TC_COMBINE_MIN:
+    return tc_print_is_arg(a) ? "argmin" : "min";
   default:
     return "add";
   }
 }
+
+bool tc_print_is_wide(const tc_action *a) {
+  const tc_combine how = combine_of(a);
+  return a->dtype == TC_F32 && (how == TC_COMBINE_ADD || how == TC_COMBINE_MUL);
+}
+
+int tc_print_start(const tc_action *a) { return combine_of(a) == TC_COMBINE_MUL; }
 
 /* Of integers and bool; of floats it is infinity. */
 static const char *lowest(tc_dtype d, bool least) {
@@ -49,13 +55,12 @@ tc_dtype tc_print_operand(const tc_kernel *k, const tc_action *a) {
 
 void tc_print_identity(const tc_print_scope *s, const tc_action *a, tc_buf *out) {
   const tc_dtype d = tc_print_operand(s->k, a);
-  const bool least = a->op == OP_AMAX || a->op == OP_ARGMAX;
-  const bool most = a->op == OP_AMIN || a->op == OP_ARGMIN;
-  const bool one = a->op == OP_PROD || a->op == OP_CUMPROD || a->op == OP_ALL;
+  const bool least = combine_of(a) == TC_COMBINE_MAX, most = combine_of(a) == TC_COMBINE_MIN;
   tc_putf(out, "tc_set_%s(", tc_print_compute(d));
   if ((least || most) && tc_dtype_is_float(d))
     tc_putf(out, "%s%s", least ? "-" : "", s->words->inf);
-  else tc_put(out, least || most ? lowest(d, least) : one ? "1" : "0");
+  else if (least || most) tc_put(out, lowest(d, least));
+  else tc_putf(out, "%d", tc_print_start(a));
   tc_put(out, ")");
 }
 

@@ -35,8 +35,10 @@ static const char *spelling(tc_op op) {
 
 /* Integers wrap as vectors do; as single ones they must not overflow. */
 static bool all_floating(const tc_print_scope *s, const tc_expr *e) {
-  for (int i = e->op == OP_WHERE; i < 3; ++i)
-    if (e->in[i].id && !tc_dtype_is_float(s->k->expr[e->in[i].id].dtype)) return false;
+  for (int i = 0; i < 3; ++i)
+    if (e->in[i].id && !(tc_op_get(e->op)->mask >> i & 1) &&
+        !tc_dtype_is_float(s->k->expr[e->in[i].id].dtype))
+      return false;
   return true;
 }
 

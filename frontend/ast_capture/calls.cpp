@@ -41,22 +41,18 @@ static const ApiRow *find_row(StringRef name) {
 struct AttributeSlot {
   StringRef name;
   char kind;
+  bool size, offset; // may be an expression of sizes: not negative; of either sign
 };
 
 static llvm::SmallVector<AttributeSlot, 4> attribute_slots(tc_op op) {
   llvm::SmallVector<StringRef, 4> words;
   StringRef(tc_op_get(op)->attrs).split(words, ' ', -1, false);
   llvm::SmallVector<AttributeSlot, 4> slots;
-  for (StringRef word : words) slots.push_back({word.split(':').first, word.back()});
+  for (StringRef word : words) {
+    auto [name, kind] = word.split(':');
+    slots.push_back({name, kind.front(), kind.ends_with("+"), kind.ends_with("~")});
+  }
   return slots;
-}
-
-// Attributes that may be expressions of sizes; the others (axes, flags) shape the graph itself.
-static bool may_be_symbolic(StringRef name) {
-  for (const char *each : {"dims", "times", "before", "after", "n", "m", "start", "stop", "index",
-                           "shift", "k", "classes"})
-    if (name == each) return true;
-  return false;
 }
 
 // ---- operands -----------------------------------------------------------------------------------
@@ -204,14 +200,13 @@ bool Evaluator::append_attribute(const AttributeSlot &slot, const Value &v, cons
     }
     std::optional<int64_t> constant = as_constant(element.scalar);
     if (!constant) constant = end_of_slice(slot.name, element.scalar);
-    if (!constant && !may_be_symbolic(slot.name)) {
+    if (!constant && !slot.size && !slot.offset) {
       fail(loc, "'" + slot.name.str() + "' has to be known at build time");
       return false;
     }
     tc_dim dim = constant ? tc_dim_const(*constant) : as_dim(element.scalar, loc);
     // Sizes and positions known at run time only: negative ones are left to the original body.
-    if (!failed && !constant && slot.name != "shift" && slot.name != "k")
-      tc_dim_assume_range(dims, dim, 0, INT64_MAX / 8);
+    if (!failed && !constant && slot.size) tc_dim_assume_range(dims, dim, 0, INT64_MAX / 8);
     attrs.push_back(dim);
     return !failed;
   };

@@ -205,8 +205,7 @@ void Evaluator::for_copies(const Tensor &t, llvm::function_ref<void(uint32_t)> a
     if (!n || tc_op_get(n->op)->cls != TC_CLASS_VIEW) return;
     const bool shares =
         known ? !copies(r, t.base) : tc_graph_node(graph, n->in[0])->op == OP_CONTIGUOUS;
-    const bool reshapes = n->op == OP_RESHAPE || n->op == OP_FLATTEN || n->op == OP_CONTIGUOUS;
-    if (reshapes && !shares) act(r.id);
+    if (tc_op_get(n->op)->may_copy && !shares) act(r.id);
     r = n->in[0];
   }
 }

@@ -13,16 +13,12 @@ using namespace clang;
 
 // ---- views of other contents --------------------------------------------------------------------
 
-// These views copy where strides force it.
-static bool reshapes(tc_op op) {
-  return op == OP_RESHAPE || op == OP_FLATTEN || op == OP_CONTIGUOUS;
-}
-
 // The views that lead from the contents `base` to `ref`, of the contents `now`.
 tc_ref Evaluator::view_again(tc_ref ref, tc_ref base, tc_ref now, SourceLocation loc) {
   if (ref.id == base.id || failed) return now;
   const tc_node *n = tc_graph_node(graph, ref);
-  if (!n || tc_op_get(n->op)->cls != TC_CLASS_VIEW || (reshapes(n->op) && copies(ref, base))) {
+  if (!n || tc_op_get(n->op)->cls != TC_CLASS_VIEW ||
+      (tc_op_get(n->op)->may_copy && copies(ref, base))) {
     fail(loc, "whether this view shares memory with what was written is not known; take it after "
               "the write");
     return {0};
@@ -173,8 +169,8 @@ tc_ref Evaluator::put_back(tc_ref ref, tc_ref base, tc_ref now, tc_ref value, So
     tc_op op = tc_graph_node(graph, ref)->op;
     inner = tc_graph_node(graph, ref)->in[0];
     tc_type before = *tc_graph_type(graph, inner);
-    bool placed = !reshapes(op) || !copies(ref, base);
-    if (placed && reshapes(op)) {
+    bool reshapes = tc_op_get(op)->may_copy, placed = !reshapes || !copies(ref, base);
+    if (placed && reshapes) {
       tc_ref x = view_again(ref, base, now, loc);
       CoreMessage::Catch here(diag, core);
       tc_ref y = failed ? x : put(graph, x, part, graph_loc(loc));

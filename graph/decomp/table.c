@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 static tc_decomp_fn *const rule[OP_COUNT] = {
-#define TC_OP(id, text, lo, hi, cls, attrs, infer, decomp, eager, expr) [OP_##id] = decomp,
+#define TC_OP(id, text, lo, hi, cls, attrs, infer, decomp, ...) [OP_##id] = decomp,
 #include "graph/ops/ops.def"
 };
 

@@ -198,7 +198,7 @@ static bool check_operands(tc_infer *c, const tc_op_info *info) {
   if (c->nin < info->min_in || (c->nin > info->max_in && info->max_in != 255))
     return infer_fail(c, "takes %d operand%s, not %d", info->min_in, info->min_in == 1 ? "" : "s",
                       c->nin);
-  uint32_t optional = tc_op_optional(c->op);
+  uint32_t optional = info->optional;
   for (int i = 0; i < c->nin; i++)
     if (!c->in[i] && !(i < 32 && optional >> i & 1))
       return infer_fail(c, "operand %d is missing", i + 1);

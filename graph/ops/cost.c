@@ -14,11 +14,6 @@ static tc_dim elements(tc_graph *g, const tc_type *t) {
   return n;
 }
 
-/* Elementwise ops that pick or convert. */
-static bool only_moves(tc_op op) {
-  return op == OP_CAST || op == OP_WHERE || op == OP_MASKED_FILL || op == OP_TRIL || op == OP_TRIU;
-}
-
 static bool on_floats(tc_graph *g, const tc_node *n) {
   bool floats = tc_dtype_is_float(n->type.dtype);
   for (int k = 0; k < n->nin; k++)
@@ -30,16 +25,16 @@ tc_dim tc_node_flops(tc_graph *g, tc_ref r) {
   const tc_node *n = tc_graph_node(g, r);
   const tc_dim none = tc_dim_const(0);
   if (!on_floats(g, n)) return none;
-  switch (tc_op_get(n->op)->cls) {
+  const tc_op_info *op = tc_op_get(n->op);
+  switch (op->cls) {
   case TC_CLASS_EW:
-    return only_moves(n->op) ? none
-                             : times(tc_graph_dims(g), elements(g, &n->type),
-                                     tc_dim_const(n->op == OP_FMA ? 2 : 1));
+    if (op->moves) return none;
+    return times(tc_graph_dims(g), elements(g, &n->type), tc_dim_const(op->flops ? op->flops : 1));
   case TC_CLASS_REDUCE:
   case TC_CLASS_SCAN:
     return elements(g, tc_graph_type(g, n->in[0]));
   case TC_CLASS_SCATTER:
-    return n->op == OP_SCATTER_ADD ? elements(g, tc_graph_type(g, n->in[2])) : none;
+    return op->combine ? elements(g, tc_graph_type(g, n->in[2])) : none;
   case TC_CLASS_MATMUL: {
     const tc_type *a = tc_graph_type(g, n->in[0]);
     const tc_dim products = times(tc_graph_dims(g), elements(g, &n->type), a->dim[a->rank - 1]);

@@ -3,9 +3,18 @@
 
 #include <string.h>
 
+#define IN(i) (1 << (i))
+
 static const tc_op_info table[OP_COUNT] = {
-#define TC_OP(id, text, lo, hi, cls, attrs, infer, decomp, eager, expr)                            \
-  [OP_##id] = {#id, text, lo, hi, TC_CLASS_##cls, attrs, infer, expr},
+#define TC_OP(id_, text_, lo, hi, cls_, attrs_, infer_, decomp, eager, ...)                        \
+  [OP_##id_] = {.id = #id_,                                                                        \
+                .text = text_,                                                                     \
+                .min_in = lo,                                                                      \
+                .max_in = hi,                                                                      \
+                .cls = TC_CLASS_##cls_,                                                            \
+                .attrs = attrs_,                                                                   \
+                .infer = infer_,                                                                   \
+                .expr = __VA_ARGS__},
 #include "graph/ops/ops.def"
 };
 
@@ -17,17 +26,4 @@ tc_op tc_op_find(const char *text) {
   return OP_NONE;
 }
 
-uint32_t tc_op_optional(tc_op op) {
-  switch (op) {
-  case OP_LINEAR:
-    return 1u << 2; /* bias */
-  case OP_LAYER_NORM:
-    return 1u << 1 | 1u << 2; /* weight, bias */
-  case OP_RMS_NORM:
-    return 1u << 1; /* weight */
-  case OP_BATCH_NORM:
-    return 1u << 3 | 1u << 4; /* weight, bias */
-  default:
-    return 0;
-  }
-}
+bool tc_op_is_pointwise(tc_op op) { return table[op].cls == TC_CLASS_EW && !table[op].positional; }

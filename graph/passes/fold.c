@@ -7,10 +7,6 @@
 #include "graph/passes/pattern.h"
 #include "graph/passes/rewrite.h"
 
-static bool is_pointwise(tc_op op) {
-  return tc_op_get(op)->cls == TC_CLASS_EW && op != OP_TRIL && op != OP_TRIU;
-}
-
 /* What the operands of a test are converted to. */
 static tc_dtype common_dtype(const tc_graph *g, int n, const tc_ref *in) {
   if (n < 2) return (tc_dtype)tc_graph_type(g, in[0])->dtype;
@@ -39,12 +35,16 @@ static tc_ref scalar_of_full(tc_graph *g, const tc_node *full, tc_loc loc) {
   return t->dtype == dtype && !t->weak ? s : tc_build_cast(g, s, dtype, loc);
 }
 
-/* The operands that decide the result's dtype, all but WHERE's condition, have one dtype: then rank
- * plays no part in promotion. */
+/* The operands that decide the result's dtype, all but masks, have one dtype: then rank plays no part
+ * in promotion. */
 static bool one_dtype(const tc_graph *g, const tc_node *n, const tc_ref *in) {
-  int first = n->op == OP_WHERE;
-  for (int i = first + 1; i < n->nin; i++)
-    if (tc_graph_type(g, in[i])->dtype != tc_graph_type(g, in[first])->dtype) return false;
+  const tc_type *first = NULL;
+  for (int i = 0; i < n->nin; i++) {
+    const tc_type *t = tc_graph_type(g, in[i]);
+    if (tc_op_get(n->op)->mask >> i & 1) continue;
+    if (first && t->dtype != first->dtype) return false;
+    first = t;
+  }
   return true;
 }
 
@@ -76,7 +76,7 @@ static tc_ref fold_view(tc_rewrite *w, const tc_node *n, const tc_ref *in) {
 
 static tc_ref fold_node(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_ref *in) {
   (void)r;
-  if (is_pointwise(n->op)) {
+  if (tc_op_is_pointwise(n->op)) {
     tc_ref y = fold_constants(w->g, n, in);
     return y.id ? y : fold_fulls(w, n, in);
   }

@@ -57,8 +57,7 @@ static tc_ref rule_even(const site *s) {
 
 /* Rounding what is whole already */
 static tc_ref rule_rounding(const site *s) {
-  tc_op op = node(s, s->in[0])->op;
-  bool whole = op == OP_FLOOR || op == OP_CEIL || op == OP_ROUND || op == OP_TRUNC;
+  bool whole = tc_op_get(node(s, s->in[0])->op)->whole;
   return whole || !is_float(s) ? keep(s, s->in[0]) : none;
 }
 

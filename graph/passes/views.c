@@ -31,9 +31,7 @@ typedef struct moves {
   tc_view_chain **edge;  /* [id]: of a pointwise node: one chain per operand; NULL: nothing */
 } moves;
 
-static bool is_pointwise(const tc_node *n) {
-  return tc_op_get(n->op)->cls == TC_CLASS_EW && n->op != OP_TRIL && n->op != OP_TRIU;
-}
+static bool is_pointwise(const tc_node *n) { return tc_op_is_pointwise(n->op); }
 
 static bool is_view(const tc_node *n) { return tc_op_get(n->op)->cls == TC_CLASS_VIEW; }
 

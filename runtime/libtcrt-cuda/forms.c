@@ -29,9 +29,7 @@ tc_tensor *tc_form_run(const tc_op_call *o, bool *none) {
 
 /* ---- elementwise ----------------------------------------------------------------------------- */
 
-static bool is_mask(tc_op op, int i) {
-  return (op == OP_WHERE && i == 0) || (op == OP_MASKED_FILL && i == 1);
-}
+static bool is_mask(tc_op op, int i) { return tc_op_get(op)->mask >> i & 1; }
 
 /* What the op computes in: the operands' common dtype, or the result's where that is floating. */
 static tc_dtype compute_dtype(const tc_op_call *o) {

@@ -33,8 +33,7 @@ static tc_ref as(tc_graph *g, tc_ref x, tc_dtype dtype) {
 
 /* Operand i of an elementwise op is a mask where the op says so. */
 static tc_dtype operand_dtype(const tc_oneop *o, int i) {
-  bool mask = (o->op == OP_WHERE && i == 0) || (o->op == OP_MASKED_FILL && i == 1);
-  return mask ? TC_BOOL : o->dtype;
+  return tc_op_get(o->op)->mask >> i & 1 ? TC_BOOL : o->dtype;
 }
 
 static tc_ref build_elementwise(tc_graph *g, const tc_oneop *o) {
