@@ -23,6 +23,7 @@ static bool read_all(FILE *file, tc_buf *text) {
 
 typedef struct request {
   bool host, kernels, loops;
+  bool told; /* what is wrong */
   tc_choices backends;
   TC_VEC(tc_setting) setting;
   const char *path;
@@ -101,6 +102,7 @@ static bool choose(const char *text, request *r) {
   const bool ok = tc_choose(text, true, &r->backends, &why) && !tc_chose_eager(&r->backends);
   if (!ok) fprintf(stderr, "tcompile: %s\n", why.len ? why.text : "nothing is compiled by 'eager'");
   tc_buf_free(&why);
+  r->told = !ok;
   return ok;
 }
 
@@ -159,7 +161,7 @@ int main(int argc, char **argv) {
   r.backends = (tc_choices){1, {{tc_backend_of_build(0), TC_WISH_WANT}}};
   for (int i = 1; i < argc; ++i)
     if (!parse_argument(argv[i], &r)) {
-      fprintf(stderr, "tcompile: '%s' is not understood\n%s", argv[i], usage);
+      if (!r.told) fprintf(stderr, "tcompile: '%s' is not understood\n%s", argv[i], usage);
       return 2;
     }
   const int status = run(&r);

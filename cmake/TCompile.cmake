@@ -5,6 +5,10 @@
 #                                 with one thread in place of OpenMP, for -static).  An error when a
 #                                 compiler that they need cannot load the plugin.
 #   tcompile_options(target KEY=VALUE ...)   options for every annotated function of the target
+#   tcompile_add_backend(name files ...)     a backend out of tree: the target tc_backend_<name> is the
+#                                 shared object libtc_backend_<name>.so (see docs/adding-a-backend.md)
+#   tcompile_use_backend(target backend)     backend=: a target of tcompile_add_backend, or the path of a
+#                                 shared object; objects are made anew when it changes
 #
 # TCompile_NVRTC: the library that compiles device code, found here as the plugin would find it (the
 # variable TC_NVRTC wins), or `none`.  It stands on the command line of every object, because a
@@ -120,4 +124,29 @@ function(tcompile_options target)
   foreach(option ${ARGN})
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:C,CXX>:-fplugin-arg-tc-${option}>")
   endforeach()
+endfunction()
+
+function(tcompile_add_backend name)
+  add_library(tc_backend_${name} MODULE ${ARGN})
+  set_target_properties(tc_backend_${name} PROPERTIES PREFIX lib C_VISIBILITY_PRESET hidden)
+  target_link_libraries(tc_backend_${name} PRIVATE TCompile::backend)
+  target_link_options(tc_backend_${name} PRIVATE -Wl,--gc-sections -Wl,-z,defs)
+endfunction()
+
+# A compiler cache does not see what a plugin opens, but what the command line loads: the shared object
+# stands there as a plugin too, which does nothing as such.
+function(tcompile_use_backend target backend)
+  set(file ${backend})
+  if(TARGET ${backend})
+    set(file $<TARGET_FILE:${backend}>)
+    add_dependencies(${target} ${backend})
+    get_target_property(folder ${backend} BINARY_DIR)
+    set(made ${folder}/lib${backend}.so)
+  else()
+    set(made ${backend})
+  endif()
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:C,CXX>:-fplugin=${file}>")
+  tcompile_options(${target} backend=${file})
+  get_target_property(sources ${target} SOURCES)
+  set_property(SOURCE ${sources} TARGET_DIRECTORY ${target} APPEND PROPERTY OBJECT_DEPENDS ${made})
 endfunction()

@@ -13,7 +13,7 @@ if(TARGET tcplugin)
   install(TARGETS tcplugin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 
-install(TARGETS tcrt tcrt_archive tcserial tcrt_static tcrt_serial EXPORT TCompileTargets
+install(TARGETS tcrt tcrt_archive tcserial tcrt_static tcrt_serial tcbackend_kit EXPORT TCompileTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 list(JOIN OpenMP_C_LIBRARIES " " TCompile_OPENMP)
@@ -24,6 +24,13 @@ if(TARGET tcompile)
 endif()
 install(FILES cmake/tsan.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/tcompile)
 install(DIRECTORY runtime/libtcrt/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+get_target_property(interface tcbackend_kit TC_INTERFACE)
+foreach(header ${interface})
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tcompile-backend/${folder})
+endforeach()
+install(FILES ${PROJECT_BINARY_DIR}/interface/backends/backend_abi.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tcompile-backend/backends)
 install(EXPORT TCompileTargets NAMESPACE TCompile:: DESTINATION ${package_dir})
 install(FILES cmake/TCompile.cmake DESTINATION ${package_dir})
 

@@ -51,10 +51,10 @@ typedef struct tc_spelling {
   const char *lanes;                 /* the lane numbers as a vector of indices */
   const char *single; /* prefix of the type of u<i>: "tc_"; NULL: values of equal lanes have no form
                        * of their own */
-  const char *nan, *inf;             /* expressions of type double */
-  const char *size;                  /* prefix of symbols in values: of type int64_t; "s_" */
-  const char *integer;               /* type of extents and counters */
-  bool strided;                      /* there is tc_strided_T(p, s, n): p[l * s] */
+  const char *nan, *inf; /* expressions of type double */
+  const char *size;      /* prefix of symbols in values: of type int64_t; "s_" */
+  const char *integer;   /* type of extents and counters */
+  bool strided;          /* there is tc_strided_T(p, s, n): p[l * s] */
   int channels; /* there is tc_apart<s>_T(p): p[l * s] of all lanes, for s = 2 .. channels */
   /* Optional.  An OP is spelled otherwise than in the op table: writes that text. */
   bool (*op)(const struct tc_print_scope *s, const tc_expr *e, tc_buf *out);
@@ -74,10 +74,10 @@ typedef struct tc_print_scope {
   const char *lanes;             /* NULL: all TC_L lanes are valid; else text of their number n */
   const char *const *result;     /* text of RESULT i, a vector variable */
   const uint32_t *result_axes;   /* bit j: RESULT i depends on axis j */
-  const char *stream; /* text of the nt flag for stores to OUTPUT buffers, or NULL: tc_store */
-  uint32_t *depends;  /* per expression: bit j: depends on axis j.  tc_print_depends */
+  const char *stream;    /* text of the nt flag for stores to OUTPUT buffers, or NULL: tc_store */
+  uint32_t *depends;     /* per expression: bit j: depends on axis j.  tc_print_depends */
   const uint8_t *coarse; /* per expression: its 17 leading bits will do; NULL: nowhere */
-  uint8_t *printed;   /* per expression: bit 0: v<i> is visible, bit 1: u<i> */
+  uint8_t *printed;      /* per expression: bit 0: v<i> is visible, bit 1: u<i> */
   /* Optional.  LOAD `id` is taken from elsewhere (a register, a tile): writes that text. */
   bool (*load)(const struct tc_print_scope *s, uint32_t id, tc_buf *out);
   /* Optional.  A STORE goes elsewhere: prints the statement. */
@@ -150,7 +150,8 @@ bool tc_print_checks(const tc_kernel *k); /* it has index operands: it can find 
 /* The sizes of the axes that its index operands pick elements from. */
 /* Scalars that the text of k may name as a<index>: the graph's, and those constants that k takes. */
 typedef void tc_print_scalar(uint32_t index, bool is_float, void *arg);
-void tc_print_each_scalar(const tc_kernel *k, const tc_program *p, tc_print_scalar *each, void *arg);
+void tc_print_each_scalar(const tc_kernel *k, const tc_program *p, tc_print_scalar *each,
+                          void *arg);
 void tc_print_each_bound(const tc_kernel *k, void (*each)(tc_dim bound, void *arg), void *arg);
 /* No other buffer of the kernel can be the same memory. */
 bool tc_print_restrict(const tc_kernel *k, const tc_program *p, uint32_t buffer);
@@ -174,6 +175,14 @@ bool tc_print_finish_pair(const tc_kernel *k, const char *raw, const char *launc
 bool tc_print_arguments(const char *text, tc_kernel_text *t, tc_buf *out, tc_buf *nameless);
 /* Appends `text` with @NAME@ replaced. */
 void tc_print_named(const char *text, const char *name, tc_buf *out);
+
+/* For a prelude that is not made for speed: a C function for each elementwise op that has a formula
+ * (graph/ops/formulas.def), double tc_float_<op>(double x, double y, double z, int bits), and
+ * tc_int_<op> of int64_t; bits: of the result's dtype, 1 of bool; and the functions of
+ * runtime/libtcrt/src/eager/philox.h.  They want int64_t, uint64_t and uint32_t, and bring the
+ * declarations of what they call. */
+void tc_print_formulas(tc_buf *out);
+bool tc_print_has_formula(tc_op op, bool floating);
 
 /* Appends to out the chunks of a prelude that text needs, in their order.  A chunk opens with a
  * line `slash-star @ name name ...`: what it defines; a name may hold one '*'; a chunk that lists
