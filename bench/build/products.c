@@ -1,14 +1,7 @@
 /* products.c - five functions around matrix products. */
 #include <tcompile.h>
 
-TC_COMPILE tc_tensor *mlp(const tc_tensor *x TC_SHAPE("f32[B,784]"),
-                          const tc_tensor *w1 TC_SHAPE("f32[784,512]"),
-                          const tc_tensor *b1 TC_SHAPE("f32[512]"),
-                          const tc_tensor *w2 TC_SHAPE("f32[512,10]"),
-                          const tc_tensor *b2 TC_SHAPE("f32[10]")) {
-  tc_tensor *h = tc_relu(tc_add(tc_matmul(x, w1), b1));
-  return tc_softmax(tc_add(tc_matmul(h, w2), b2), -1);
-}
+#include "mlp.c"
 
 TC_COMPILE tc_tensor *dense(const tc_tensor *x TC_SHAPE("f32[B,I]"),
                             const tc_tensor *w TC_SHAPE("f32[O,I]"),

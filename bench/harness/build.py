@@ -44,7 +44,7 @@ class Bench:
 
     def command(self, name, way, plugin, flags):
         source = os.path.join(self.folder, "changed" if way == "changed" else "as_is", name)
-        command = [self.o.clang, "-O2", "-c", "-I", INCLUDE, *flags, source, "-o", os.devnull]
+        command = [self.o.clang, "-O2", "-c", "-I", INCLUDE, "-I", HERE, *flags, source, "-o", os.devnull]
         if way == "without":
             return command
         return command + ["-fplugin=" + plugin, "-fplugin-arg-tc-backend=" + ("openmp" if way == "cpu" else "all"),

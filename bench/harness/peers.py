@@ -9,6 +9,19 @@ import time
 import numpy as np
 
 
+def attention(softmax, repeat):
+    """repeat_kv and decode, of a framework's softmax(x, axis) and repeat(x, count, axis)."""
+    def repeat_kv(q, k, v):
+        k, v = repeat(k, 4, 1), repeat(v, 4, 1)
+        return softmax(q @ k.swapaxes(2, 3) * 0.125, -1) @ v
+
+    def decode(x, wq, k, v, wo):
+        b, h, _, d = k.shape
+        return repeat_kv((x @ wq).reshape(b, 4 * h, 1, d), k, v).reshape(b, -1) @ wo
+
+    return repeat_kv, decode
+
+
 class Torch:
     """PyTorch under inference_mode; compiled modes with fullgraph and static shapes.  threads 0: on a GPU."""
 
@@ -52,16 +65,7 @@ class Torch:
         def matmul(a, b):
             return a @ b
 
-        def attend(q, k, v):
-            k, v = k.repeat_interleave(4, 1), v.repeat_interleave(4, 1)
-            return torch.softmax(q @ k.transpose(-1, -2) * 0.125, -1) @ v
-
-        def repeat_kv(q, k, v):
-            return attend(q, k, v)
-
-        def decode(x, wq, k, v, wo):
-            b, h, _, d = k.shape
-            return attend((x @ wq).reshape(b, 4 * h, 1, d), k, v).reshape(b, -1) @ wo
+        repeat_kv, decode = attention(torch.softmax, torch.repeat_interleave)
 
         def lstm(x, wx, wh, b, s):
             h = c = s
@@ -153,16 +157,7 @@ class Jax:
         def matmul(a, b):
             return a @ b
 
-        def attend(q, k, v):
-            k, v = jnp.repeat(k, 4, 1), jnp.repeat(v, 4, 1)
-            return jax.nn.softmax(q @ k.swapaxes(2, 3) * 0.125, -1) @ v
-
-        def repeat_kv(q, k, v):
-            return attend(q, k, v)
-
-        def decode(x, wq, k, v, wo):
-            b, h, _, d = k.shape
-            return attend((x @ wq).reshape(b, 4 * h, 1, d), k, v).reshape(b, -1) @ wo
+        repeat_kv, decode = attention(jax.nn.softmax, jnp.repeat)
 
         def lstm(x, wx, wh, b, s):
             h = c = s
