@@ -103,16 +103,6 @@ typedef struct tc_rows {
   int64_t outer, inner;
 } tc_rows;
 tc_rows tc_rows_of(const tc_tensor *x, uint32_t mask);
-
-/* Sum of f(element, parameter) over a row, which is read as values of dtype. */
-double tc_row_sum(const tc_rows *x, tc_dtype dtype, int64_t row, double (*f)(double, double),
-                  double parameter);
-/* Sum of exp(element - centre). */
-double tc_row_exp_sum(const tc_rows *x, tc_dtype dtype, int64_t row, double centre);
-/* The largest element, or the largest or smallest magnitude; NaN where the row has one. */
-typedef enum tc_extremum { TC_LARGEST, TC_LARGEST_SIZE, TC_SMALLEST_SIZE } tc_extremum;
-double tc_row_extremum(const tc_rows *x, tc_dtype dtype, int64_t row, tc_extremum which);
-
 /* Mask of the axes listed at attribute k; an empty list means all. */
 uint32_t tc_arg_axes(const tc_eager_call *c, int k, int rank);
 

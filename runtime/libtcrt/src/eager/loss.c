@@ -1,8 +1,7 @@
 /* Losses: one value per sample or element in double, then left alone, averaged or summed. */
 #include <inttypes.h>
 
-#include "runtime/libtcrt/src/eager/eager.h"
-#include "graph/ops/formulas.h"
+#include "runtime/libtcrt/src/eager/rows.h"
 
 /* loss[0..n-1] to the result, as the reduction says.  The mean of nothing is NaN. */
 static void reduce_loss(const tc_eager_call *c, const double *loss, int64_t n) {

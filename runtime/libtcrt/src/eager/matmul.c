@@ -1,14 +1,16 @@
-/* Matrix products: the textbook loops, in double or int64, for operands of any strides.
+/* Matrix products: the textbook sums, in double or int64, for operands of any strides.
  *
- * A job is a tile of ROWS x COLUMNS results.  For each k in order it adds the outer product of a
- * column of A's rows and a row of B, so B is read along its rows, every sum runs over k in order,
- * and no result depends on the number of threads. */
+ * A job is a tile of ROWS x COLUMNS results.  DEPTH values of k at a time, the operands are copied
+ * to panels of doubles that lie as the loops read them; then each block of WIDTH x WIDTH results
+ * adds their products.  Every sum runs over k in order, and no result depends on the number of
+ * threads. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/libtcrt/src/eager/eager.h"
 #include "graph/ops/formulas.h"
 
-enum { ROWS = 16, COLUMNS = TC_BLOCK };
+enum { WIDTH = 8, ROWS = 32, COLUMNS = 128, DEPTH = 64, LINE = COLUMNS };
 
 /* C[batch] = A[batch] (M,K) * B[batch] (K,N) + bias (N) */
 typedef struct product {
@@ -26,86 +28,166 @@ typedef struct tile {
   int64_t height, width; /* at most ROWS, COLUMNS */
 } tile;
 
-static const void *element(const tc_tensor *t, int64_t at) {
-  return (const char *)t->data + at * (int64_t)tc_dtype_bytes(t->key.dtype);
+/* Which member counts is known from the product's dtype. */
+typedef union word {
+  double f;
+  int64_t i;
+} word;
+
+/* ---- a block of WIDTH x WIDTH results -------------------------------------------------------- */
+
+/* sum[i][j] += a[k][i] * b[k][j] over `depth` values of k; rows of sum are COLUMNS apart. */
+typedef void add_fn(word *sum, const word *a, const word *b, int64_t depth);
+
+typedef double lanes __attribute__((vector_size(WIDTH * sizeof(double)), may_alias));
+
+/* `rows` rows at a time are what the registers hold. */
+static inline __attribute__((always_inline)) void
+add_floats(word *sum, const word *a, const word *b, int64_t depth, int rows) {
+  for (int first = 0; first < WIDTH; first += rows) {
+    lanes s[WIDTH];
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; i++) s[i] = *(const lanes *)(sum + (first + i) * COLUMNS);
+    for (int64_t k = 0; k < depth; k++) {
+#pragma GCC unroll 8
+      for (int i = 0; i < rows; i++)
+        s[i] += a[k * WIDTH + first + i].f * *(const lanes *)(b + k * WIDTH);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; i++) *(lanes *)(sum + (first + i) * COLUMNS) = s[i];
+  }
 }
 
-/* v = n elements of a floating operand as values of the product's dtype. */
-static void load_f(const product *p, const tc_tensor *t, int64_t at, int64_t stride, int64_t n,
-                   double *v) {
-  tc_seq s = {
-      .data = (char *)(uintptr_t)element(t, at), .dtype = (tc_dtype)t->key.dtype, .rank = 1};
+static void add_floats_any(word *sum, const word *a, const word *b, int64_t depth) {
+  add_floats(sum, a, b, depth, WIDTH / 4);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2,fma"))) static void add_floats_v3(word *sum, const word *a,
+                                                              const word *b, int64_t depth) {
+  add_floats(sum, a, b, depth, WIDTH / 2);
+}
+
+__attribute__((target("avx512f"))) static void add_floats_v4(word *sum, const word *a,
+                                                             const word *b, int64_t depth) {
+  add_floats(sum, a, b, depth, WIDTH);
+}
+#endif
+
+static void add_ints(word *sum, const word *a, const word *b, int64_t depth) {
+  for (int i = 0; i < WIDTH; i++) {
+    int64_t s[WIDTH];
+    for (int j = 0; j < WIDTH; j++) s[j] = sum[i * COLUMNS + j].i;
+    for (int64_t k = 0; k < depth; k++)
+      for (int j = 0; j < WIDTH; j++)
+        s[j] = tc_i_add(s[j], tc_i_mul(a[k * WIDTH + i].i, b[k * WIDTH + j].i));
+    for (int j = 0; j < WIDTH; j++) sum[i * COLUMNS + j].i = s[j];
+  }
+}
+
+static add_fn *choose(tc_dtype dtype) {
+  if (!tc_is_float(dtype)) return add_ints;
+#if defined(__x86_64__)
+  if (tcrt_isa >= TC_ISA_V4) return add_floats_v4;
+  if (tcrt_isa >= TC_ISA_V3) return add_floats_v3;
+#endif
+  return add_floats_any;
+}
+
+/* ---- a tile ---------------------------------------------------------------------------------- */
+
+/* WIDTH lanes of an operand. */
+typedef word strip[DEPTH][WIDTH];
+
+static int64_t rounded_up(int64_t n) { return (n + WIDTH - 1) / WIDTH * WIDTH; }
+
+static void *element(const tc_tensor *t, int64_t at) {
+  return (char *)t->data + at * (int64_t)tc_dtype_bytes(t->key.dtype);
+}
+
+/* v = n elements of an operand as values of the product's dtype. */
+static void load(const product *p, const tc_tensor *t, int64_t at, int64_t stride, int64_t n,
+                 word *v) {
+  tc_seq s = {.data = element(t, at), .dtype = (tc_dtype)t->key.dtype, .rank = 1};
   s.dim[0] = n;
   s.stride[0] = stride;
-  tc_seq_read_as_f(&s, p->dtype, 0, n, v);
+  if (tc_is_float(p->dtype)) tc_seq_read_as_f(&s, p->dtype, 0, n, &v->f);
+  else tc_seq_read_as_i(&s, p->dtype, 0, n, &v->i);
 }
 
-static void load_i(const product *p, const tc_tensor *t, int64_t at, int64_t stride, int64_t n,
-                   int64_t *v) {
-  tc_load_i(v, (tc_dtype)t->key.dtype, element(t, at), stride, n);
-  if ((tc_dtype)t->key.dtype != p->dtype) tc_wrap_i(v, p->dtype, n);
+/* What lies behind the last lane repeats it, so that no sum is made that the result does not have. */
+static void repeat_last(word *line, int64_t n) {
+  for (int64_t j = n; j < rounded_up(n); j++) line[j] = line[n - 1];
 }
 
-static int64_t first_stride(const tc_tensor *t) { return t->stride[0]; }
-
-static void tile_f(const product *p, const tile *t) {
-  double sum[ROWS][COLUMNS], a[ROWS][TC_BLOCK], b[COLUMNS];
-  for (int64_t i = 0; i < t->height; i++) {
-    if (p->bias)
-      load_f(p, p->bias, t->col * first_stride(p->bias), first_stride(p->bias), t->width, sum[i]);
-    else memset(sum[i], 0, (size_t)t->width * sizeof *sum[i]);
-  }
-  for (int64_t k0 = 0; k0 < p->k; k0 += TC_BLOCK) {
-    int64_t depth = p->k - k0 < TC_BLOCK ? p->k - k0 : TC_BLOCK;
-    for (int64_t i = 0; i < t->height; i++)
-      load_f(p, p->a, t->a + (t->row + i) * p->a_row + k0 * p->a_col, p->a_col, depth, a[i]);
-    for (int64_t k = 0; k < depth; k++) {
-      load_f(p, p->b, t->b + (k0 + k) * p->b_row + t->col * p->b_col, p->b_col, t->width, b);
-      for (int64_t i = 0; i < t->height; i++)
-        for (int64_t j = 0; j < t->width; j++) sum[i][j] += a[i][k] * b[j];
+/* Element (lane, k) of an operand, where lanes are rows of A or columns of B; at most LINE of each. */
+static void fill(const product *p, const tc_tensor *t, int64_t at, int64_t lane_stride,
+                 int64_t k_stride, int64_t lane_count, int64_t depth, strip *to) {
+  const int64_t end = rounded_up(lane_count);
+  word line[LINE];
+  if (llabs(k_stride) < llabs(lane_stride)) {
+    for (int64_t j = 0; j < end; j++) {
+      if (j < lane_count) load(p, t, at + j * lane_stride, k_stride, depth, line);
+      for (int64_t k = 0; k < depth; k++) to[j / WIDTH][k][j % WIDTH] = line[k];
     }
+    return;
   }
-  for (int64_t i = 0; i < t->height; i++)
-    tc_store_f((void *)(uintptr_t)element(p->c, t->c + (t->row + i) * p->n + t->col), p->dtype, 1,
-               sum[i], t->width);
+  for (int64_t k = 0; k < depth; k++) {
+    load(p, t, at + k * k_stride, lane_stride, lane_count, line);
+    repeat_last(line, lane_count);
+    for (int64_t j = 0; j < end; j += WIDTH)
+      memcpy(to[j / WIDTH][k], line + j, sizeof to[j / WIDTH][k]);
+  }
 }
 
-static void tile_i(const product *p, const tile *t) {
-  int64_t sum[ROWS][COLUMNS], a[ROWS][TC_BLOCK], b[COLUMNS];
+/* Every row of sum = the bias, or 0. */
+static void begin(const product *p, const tile *t, word sum[ROWS][COLUMNS]) {
+  word row[COLUMNS];
+  memset(row, 0, sizeof row);
+  if (p->bias) {
+    const int64_t stride = p->bias->stride[0];
+    load(p, p->bias, t->col * stride, stride, t->width, row);
+    repeat_last(row, t->width);
+  }
+  for (int64_t i = 0; i < rounded_up(t->height); i++) memcpy(sum[i], row, sizeof row);
+}
+
+static void store(const product *p, const tile *t, word sum[ROWS][COLUMNS]) {
   for (int64_t i = 0; i < t->height; i++) {
-    if (p->bias)
-      load_i(p, p->bias, t->col * first_stride(p->bias), first_stride(p->bias), t->width, sum[i]);
-    else memset(sum[i], 0, (size_t)t->width * sizeof *sum[i]);
+    void *to = element(p->c, t->c + (t->row + i) * p->n + t->col);
+    if (tc_is_float(p->dtype)) tc_store_f(to, p->dtype, 1, &sum[i]->f, t->width);
+    else tc_store_i(to, p->dtype, 1, &sum[i]->i, t->width);
   }
-  for (int64_t k0 = 0; k0 < p->k; k0 += TC_BLOCK) {
-    int64_t depth = p->k - k0 < TC_BLOCK ? p->k - k0 : TC_BLOCK;
-    for (int64_t i = 0; i < t->height; i++)
-      load_i(p, p->a, t->a + (t->row + i) * p->a_row + k0 * p->a_col, p->a_col, depth, a[i]);
-    for (int64_t k = 0; k < depth; k++) {
-      load_i(p, p->b, t->b + (k0 + k) * p->b_row + t->col * p->b_col, p->b_col, t->width, b);
-      for (int64_t i = 0; i < t->height; i++)
-        for (int64_t j = 0; j < t->width; j++)
-          sum[i][j] = tc_i_add(sum[i][j], tc_i_mul(a[i][k], b[j]));
-    }
+}
+
+static void compute(const product *p, const tile *t, add_fn *add) {
+  _Alignas(sizeof(lanes)) word sum[ROWS][COLUMNS];
+  _Alignas(sizeof(lanes)) strip a[ROWS / WIDTH], b[COLUMNS / WIDTH];
+  begin(p, t, sum);
+  for (int64_t k = 0; k < p->k; k += DEPTH) {
+    int64_t depth = p->k - k < DEPTH ? p->k - k : DEPTH;
+    fill(p, p->a, t->a + t->row * p->a_row + k * p->a_col, p->a_row, p->a_col, t->height, depth, a);
+    fill(p, p->b, t->b + k * p->b_row + t->col * p->b_col, p->b_col, p->b_row, t->width, depth, b);
+    for (int64_t i = 0; i < t->height; i += WIDTH)
+      for (int64_t j = 0; j < t->width; j += WIDTH)
+        add(&sum[i][j], a[i / WIDTH][0], b[j / WIDTH][0], depth);
   }
-  for (int64_t i = 0; i < t->height; i++)
-    tc_store_i((void *)(uintptr_t)element(p->c, t->c + (t->row + i) * p->n + t->col), p->dtype, 1,
-               sum[i], t->width);
+  store(p, t, sum);
 }
 
 static void multiply(const product *p, int64_t batches) {
   int64_t down = (p->m + ROWS - 1) / ROWS, across = (p->n + COLUMNS - 1) / COLUMNS;
   int64_t jobs = batches * down * across;
+  add_fn *add = choose(p->dtype);
 #pragma omp parallel for schedule(dynamic) if (tc_threads_pay(batches * p->m * p->n * p->k))
   for (int64_t job = 0; job < jobs; job++) {
-    int64_t batch = job / (down * across), i = job / across % down, j = job % across;
+    int64_t batch = job / (down * across), j = job / down % across, i = job % down;
     tile t = {.c = batch * p->m * p->n, .row = i * ROWS, .col = j * COLUMNS};
     tc_seq_offsets(&p->batch_a, batch, 1, &t.a);
     tc_seq_offsets(&p->batch_b, batch, 1, &t.b);
     t.height = p->m - t.row < ROWS ? p->m - t.row : ROWS;
     t.width = p->n - t.col < COLUMNS ? p->n - t.col : COLUMNS;
-    if (tc_is_float(p->dtype)) tile_f(p, &t);
-    else tile_i(p, &t);
+    compute(p, &t, add);
   }
 }
 

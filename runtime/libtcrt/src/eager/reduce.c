@@ -4,8 +4,7 @@
  * chunks of a fixed length whose results are combined in order, so threads never change a result.
  * Where the last axis is kept, neighbouring results are reduced side by side instead, which reads
  * memory in order. */
-#include "runtime/libtcrt/src/eager/eager.h"
-#include "graph/ops/formulas.h"
+#include "runtime/libtcrt/src/eager/rows.h"
 
 enum { CHUNK = 1 << 16 };
 
