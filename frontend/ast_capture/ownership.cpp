@@ -330,6 +330,12 @@ void Reader::parts(const Expr *e, Fate fate) {
   if (isa<CXXOperatorCallExpr>(e) || isa<CXXMemberCallExpr>(e) || isa<CXXDefaultArgExpr>(e) ||
       (constructed && !constructed->getConstructor()->isTrivial()))
     return refuse("an operator, a constructor or a member of a class is called");
+  if (constructed) { // a copy of a plain struct
+    for (const Expr *each : constructed->arguments()) expression(each, fate);
+    return;
+  }
+  if (const auto *made = dyn_cast<MaterializeTemporaryExpr>(e))
+    return expression(made->getSubExpr(), fate);
   if (const auto *called = dyn_cast<CallExpr>(e)) return call(called, fate);
   if (isa<MemberExpr>(e) || isa<ArraySubscriptExpr>(e)) return place(e, fate);
   const bool simple = e->children().empty() || isa<UnaryExprOrTypeTraitExpr>(e) ||

@@ -45,3 +45,9 @@ extern "C" TC_COMPILE tc_tensor *shaped(const tc_tensor *x TC_SHAPE("f32[N]")) {
   return tc_sum(h, TC_AXES(1), true);
 }
 // CHECK-NOT: 'shaped' frees nothing
+
+extern "C" TC_COMPILE tc_tensor *copies(const tc_tensor *x TC_SHAPE("f32[N]"), const plain &from) {
+  plain here = from;
+  return tc_exp(tc_add_s(x, here.n));
+}
+// CHECK-NOT: 'copies' frees nothing
