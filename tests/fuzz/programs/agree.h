@@ -19,7 +19,8 @@ typedef struct outcome {
   tc_tensor *operand[FUZZ_OPERANDS]; /* as they are afterwards */
   int n;
   uint64_t trace;
-  int raised; /* floating-point exceptions that the calling thread raised */
+  int raised;   /* floating-point exceptions that the calling thread raised */
+  size_t bytes; /* that were live behind the call, and not in front of it */
   char error[200];
 } outcome;
 

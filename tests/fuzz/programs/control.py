@@ -87,6 +87,15 @@ class Control:
         self.helpers[name] = f"static tc_tensor *{name}(const tc_tensor *x, int k) {{ {body} }}"
         return self.make(f"{name}(%0, {self.r.choice(('n', 'n', 'n - 1', 'n % 2'))})", [x], x.dtype, x.shape)
 
+    def element(self):
+        """A number that is one element of a tensor."""
+        x = self.pick(lambda v: v.real and v.shape)
+        y = x and self.pick(lambda v: v.dtype == x.dtype and v.shape and all(isinstance(d, int) and d > 0 for d in v.shape))
+        if not y:
+            return None
+        index = ", ".join(str(self.r.randrange(d)) for d in y.shape)
+        return self.make(f"tc_add_s(%0, tc_at(tc_tanh(%1), TC_DIMS({index})))", [x, y], x.dtype, x.shape)
+
     def custom(self):
         """An operation of the program's own, with a kernel."""
         x = self.pick(lambda v: v.dtype == "f32" and len(v.shape) == 2)
@@ -214,6 +223,25 @@ class Control:
         block.keeps_last = True
         found = self.nested(block)
         return found
+
+    # ---- checks
+
+    def count_check(self):
+        """A number that is known behind a check of it, and counts rounds."""
+        x = self.pick(lambda v: v.real)
+        if self.open or self.members or not x or "count_check" in self.kinds:
+            return None
+        leave = "goto out;" if self.cleanup else "return NULL;"
+        self.broken = self.broken or self.cleanup
+        if self.form in ("struct", "nested", "global") and self.r.random() < 0.7:
+            count = f"{self.name}_g.count" if self.form == "global" else "p->count"
+            check, self.members = self.r.choice(((f"if ({count} != 2) {leave}", "n ? 2 : 3"), (f"assert({count} == 2);", "2"),
+                                                 (f"if ({count} < 1 || {count} != 2) {leave}", "n ? 2 : 1")))
+        else:
+            check, count = self.r.choice(((f"if (n != 3) {leave}", "n"), (f"if (n < 1 || n > 5) {leave}", "2"), ("assert(n >= 0);", "2"),
+                                          (f"if (!n) {leave}", "3"), (f"if (n == 3) ; else {leave}", "n")))
+        self.effect(check)
+        return self.make(f"tc_clone(%0); for (int i = 0; i < {count}; i++) @ = {self.r.choice(LOOP_BODIES).replace('%0', '@')}", [x], x.dtype, x.shape)
 
     # ---- early ends
 

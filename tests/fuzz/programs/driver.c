@@ -75,6 +75,7 @@ enum { EXCEPTIONS = FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW }; /* that kernels m
 static outcome call(const fuzz_case *c, tc_tensor *const *x, int run, bool enabled,
                     uint64_t rounding) {
   outcome o = {.n = c->n};
+  const size_t live = tc_memory().live;
   tc_clear_error();
   tc_set_enabled(enabled);
   fuzz_change_roundings(rounding);
@@ -82,6 +83,7 @@ static outcome call(const fuzz_case *c, tc_tensor *const *x, int run, bool enabl
   feclearexcept(FE_ALL_EXCEPT);
   o.result = c->run(x, o.output, 0.75, rounds[run]);
   o.raised = fetestexcept(EXCEPTIONS);
+  o.bytes = tc_memory().live - live;
   fuzz_change_roundings(0);
   o.trace = trace;
   snprintf(o.error, sizeof o.error, "%s", tc_error() ? tc_error() : "");
@@ -94,6 +96,20 @@ static outcome call(const fuzz_case *c, tc_tensor *const *x, int run, bool enabl
 typedef struct counts {
   uint64_t hits, fallbacks;
 } counts;
+
+/* Frees what the function made and handed out; how many bytes that were. */
+static size_t release(outcome *o) {
+  const size_t before = tc_memory().live;
+  tc_tensor *made[1 + FUZZ_OUTPUTS] = {o->result};
+  memcpy(made + 1, o->output, sizeof o->output);
+  for (int i = 0; i < 1 + FUZZ_OUTPUTS; i++) {
+    bool mine = made[i];
+    for (int k = 0; k < i; k++) mine = mine && made[k] != made[i];
+    for (int k = 0; k < o->n; k++) mine = mine && o->operand[k] != made[i];
+    if (mine) tc_free(made[i]);
+  }
+  return before - tc_memory().live;
+}
 
 static counts counted(const fuzz_case *c) {
   const tc_stats s = tc_stats_of(c->name);
@@ -118,6 +134,16 @@ static void failed(const fuzz_case *c, const char *what, const char *why) {
   total.failed++;
   if (subject < 0) printf("FAIL %s %s: %s\n", c->name, what, why);
   else printf("FAIL %s %s for operand %d: %s\n", c->name, what, subject, why);
+}
+
+/* Nothing that was made is left but what was handed out, which is freed here. */
+static void no_leak(const fuzz_case *c, const char *what, outcome *o, const char *who) {
+  char text[100];
+  const size_t handed = release(o);
+  if (c->keeps || handed == o->bytes) return;
+  snprintf(text, sizeof text, "%s leaves %lld bytes, of which %lld are handed out", who,
+           (long long)o->bytes, (long long)handed);
+  failed(c, what, text);
 }
 
 /* ---- operands that fit
@@ -177,9 +203,9 @@ static void fits(const fuzz_case *c, const char *what, int run, unsigned v, int 
   tc_tensor *x[FUZZ_OPERANDS], *y[FUZZ_OPERANDS];
   make(c, run, v, shift, 0, x), make(c, run, v, shift, 0, y);
   tc_clear_error();
-  const outcome want = call(c, x, run, false, 0);
+  outcome want = call(c, x, run, false, 0);
   const counts before = counted(c);
-  const outcome got = call(c, y, run, true, 0);
+  outcome got = call(c, y, run, true, 0);
   const counts after = counted(c);
   const bool hit = after.hits > before.hits, fell = after.fallbacks > before.fallbacks;
   char why[200];
@@ -193,6 +219,8 @@ static void fits(const fuzz_case *c, const char *what, int run, unsigned v, int 
   if (kernels_only && (got.raised & ~want.raised))
     return failed(c, what, "exceptions that the body does not raise");
   same_for_threads(c, what, run, v, shift, &got, kernels_only ? EXCEPTIONS & ~got.raised : 0);
+  no_leak(c, what, &got, hit ? "the function with kernels" : "the function");
+  no_leak(c, what, &want, "the body");
 }
 
 /* ---- operands that do not
@@ -201,6 +229,17 @@ static void fits(const fuzz_case *c, const char *what, int run, unsigned v, int 
 static void other_dtype(const fuzz_case *c, int i, int k, unsigned v, int sample, tc_tensor **x) {
   (void)c, (void)k, (void)v, (void)sample;
   x[i] = tc_cast(x[i], tc_dtype_of(x[i]) == TC_F64 ? TC_F32 : TC_F64);
+}
+
+/* Of which there is code as well. */
+static void chosen_dtype(const fuzz_case *c, int i, int dtype, unsigned v, int sample,
+                         tc_tensor **x) {
+  (void)c;
+  if (v & DOUBLE && fuzz_floating((tc_dtype)dtype)) return;
+  x[i] = tc_cast(x[i], (tc_dtype)dtype);
+  if (v & CHANGED && fuzz_floating((tc_dtype)dtype))
+    x[i] = fuzz_changed(x[i], 0, (uint64_t)(i + 99 + 10 * sample));
+  if (guarded_wanted()) x[i] = guarded_operand(x[i], c->in[i].written);
 }
 
 static void other_rank(const fuzz_case *c, int i, int k, unsigned v, int sample, tc_tensor **x) {
@@ -236,21 +275,26 @@ static void shared_memory(const fuzz_case *c, int i, int k, unsigned v, int samp
   x[i] = low, x[k] = high;
 }
 
-/* The body has to run, with the same outcome; `must`: kernels must not. */
+typedef enum expected { BODY, EITHER, KERNELS } expected;
+
+/* The outcome has to be the same, whether kernels ran or the body. */
 static void foreign(const fuzz_case *c, const char *what, mutation *change, int i, int k,
-                    bool must) {
+                    expected who) {
   tc_tensor *x[FUZZ_OPERANDS], *y[FUZZ_OPERANDS];
   make(c, 0, PLAIN, 0, 0, x), make(c, 0, PLAIN, 0, 0, y);
   change(c, i, k, PLAIN, 0, x), change(c, i, k, PLAIN, 0, y);
   tc_clear_error();
   subject = i;
   const uint64_t hits = tc_stats_of(c->name).hits;
-  const outcome want = call(c, x, 0, false, 0), got = call(c, y, 0, true, 0);
+  outcome want = call(c, x, 0, false, 0), got = call(c, y, 0, true, 0);
   char why[200];
   total.runs++, total.refused++;
-  if (must && tc_stats_of(c->name).hits > hits)
-    return failed(c, what, "kernels ran on operands they are not made for");
+  const bool hit = tc_stats_of(c->name).hits > hits;
+  if (who == BODY && hit) return failed(c, what, "kernels ran on operands they are not made for");
+  if (who == KERNELS && !hit && want.result) return failed(c, what, "kernels did not run");
   if (!same(c, 0, PLAIN, change, i, k, &got, &want, why)) failed(c, what, why);
+  no_leak(c, what, &got, hit ? "the function with kernels" : "the function");
+  no_leak(c, what, &want, "the body");
 }
 
 static bool alike(const fuzz_operand *a, const fuzz_operand *b) {
@@ -261,19 +305,29 @@ static bool alike(const fuzz_operand *a, const fuzz_operand *b) {
 static void aliases(const fuzz_case *c, int i) {
   for (int k = 0; k < c->n; k++) {
     if (k == i || !alike(&c->in[i], &c->in[k])) continue;
-    const bool must = c->strict && c->in[i].written;
-    TC_SCOPE foreign(c, "the same memory twice", same_memory, i, k, must);
+    const expected who = c->strict && c->in[i].written ? BODY : EITHER;
+    TC_SCOPE foreign(c, "the same memory twice", same_memory, i, k, who);
     if (c->in[i].rank && c->in[i].dim[0][0] > 1)
-      TC_SCOPE foreign(c, "overlapping memory", shared_memory, i, k, must);
+      TC_SCOPE foreign(c, "overlapping memory", shared_memory, i, k, who);
   }
 }
 
 static void misfits(const fuzz_case *c, int i) {
-  TC_SCOPE foreign(c, "another dtype", other_dtype, i, 0, c->strict);
-  TC_SCOPE foreign(c, "another rank", other_rank, i, 0, c->strict);
-  TC_SCOPE foreign(c, "NULL", missing, i, 0, c->strict);
-  for (int a = 0; a < c->in[i].rank; a++)
-    TC_SCOPE foreign(c, "another size", larger, i, a, c->strict && (c->in[i].refused >> a & 1));
+  const fuzz_operand *o = &c->in[i];
+  const expected refused = c->strict ? BODY : EITHER;
+  const tc_dtype other = o->dtype == TC_F64 ? TC_F32 : TC_F64; /* as other_dtype has it */
+  TC_SCOPE foreign(c, "another dtype", other_dtype, i, 0,
+                   o->others >> other & 1 ? EITHER : refused);
+  for (int d = 0; d < TC_DTYPE_COUNT; d++) {
+    fuzz_case it = *c;
+    if (fuzz_unit((tc_dtype)d) > fuzz_unit(c->coarsest)) it.coarsest = (tc_dtype)d;
+    if (o->others >> d & 1)
+      TC_SCOPE foreign(&it, "a dtype to choose", chosen_dtype, i, d, c->strict ? KERNELS : EITHER);
+  }
+  TC_SCOPE foreign(c, "another rank", other_rank, i, 0, refused);
+  TC_SCOPE foreign(c, "NULL", missing, i, 0, refused);
+  for (int a = 0; a < o->rank; a++)
+    TC_SCOPE foreign(c, "another size", larger, i, a, o->refused >> a & 1 ? refused : EITHER);
   if (c->writes) aliases(c, i);
 }
 
@@ -297,7 +351,7 @@ static void run_case(const fuzz_case *c) {
   }
   total.segments += (int)segments;
   fuzz_case it = *c;
-  it.strict = c->strict && segments == 1 && !is_broken(c);
+  it.strict = c->strict && segments == (uint64_t)c->combinations && !is_broken(c);
   TC_SCOPE fits(&it, "plain", 0, PLAIN, 0);
   TC_SCOPE fits(&it, "other sizes and layouts", 1, PLAIN, 1);
   TC_SCOPE fits(&it, "more layouts", 0, PLAIN, 4);

@@ -2,6 +2,7 @@
 #ifndef TC_FUZZ_DRIVER_H
 #define TC_FUZZ_DRIVER_H
 
+#include <assert.h>
 #include <math.h>
 #include <tcompile.h>
 
@@ -20,6 +21,7 @@ typedef struct fuzz_operand {
   int64_t bound;    /* INDEX: below this */
   bool written;     /* in place, as a whole or in part */
   unsigned refused; /* bit a: kernels must not run when size a is one more; 0 where unknown */
+  unsigned others;  /* bit d: its TC_SHAPE leaves the choice of dtype d, too */
   int rank;
   int64_t dim[FUZZ_RUNS][TC_MAX_RANK];
 } fuzz_operand;
@@ -32,6 +34,8 @@ typedef struct fuzz_case {
   bool strict; /* one segment over all operands: kernels run for operands that fit, and no others */
   bool may_fall; /* written views or weak tensors may be operands of a segment, whose guards refuse
                     them */
+  bool keeps;    /* calls that nobody sees into may keep what it makes */
+  int combinations; /* of dtypes that operands may have, for each of which there is code */
   int n;
   fuzz_operand in[FUZZ_OPERANDS];
 } fuzz_case;

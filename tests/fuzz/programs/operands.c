@@ -62,7 +62,8 @@ static tc_tensor *specials(tc_tensor *x) {
   static const double v[] = {NAN, INFINITY, -INFINITY, 0, -0.0, 1, -1};
   int64_t n = tc_numel(x);
   tc_tensor *flat = tc_reshape(x, TC_DIMS(-1));
-  for (int64_t i = 0, k = 0; i < n; i += 7, k++) tc_fill_(tc_slice(flat, 0, i, i + 1, 1), v[k % 7]);
+  for (int64_t i = 0, k = 0; i < n; i += 7, k++)
+    TC_SCOPE tc_fill_(tc_slice(flat, 0, i, i + 1, 1), v[k % 7]);
   return x;
 }
 

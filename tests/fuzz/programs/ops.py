@@ -19,10 +19,11 @@ SCALARS = "add_s sub_s rsub_s mul_s div_s rdiv_s pow_s leaky_relu elu lerp fma".
 REDUCTIONS = "sum prod mean var std logsumexp norm cumsum cumprod scatter_add matmul linear outer einsum".split()
 NETWORKS = "softmax log_softmax layer_norm rms_norm batch_norm cross_entropy nll mse bce_with_logits".split()
 # What correct implementations may round differently; the others are exact, of exact operands at least.
-ROUNDED = SMOOTH + ["add", "sub", "mul", "div", "atan2", "hypot", "pow", "randn"] + SCALARS + REDUCTIONS + NETWORKS + \
-    ["add_", "sub_", "mul_", "div_"]
+ELEMENTWISE = SMOOTH + "add sub mul div atan2 hypot pow".split() + SCALARS
+ROUNDED = ELEMENTWISE + ["randn"] + REDUCTIONS + NETWORKS + [f"{op}_" for op in ELEMENTWISE]
 # The logarithm of a sum near 1 is off by a rounding of the sum, however small it is.
 OF_LOGS = "log_softmax logsumexp cross_entropy bce_with_logits".split()
+C_TYPES = {"f32": "float", "f64": "double"}
 VIEWS = "transpose permute slice slice select flip unsqueeze flatten expand reshape repeat squeeze contiguous".split()
 
 
@@ -88,6 +89,8 @@ class Ops:
             bounds = [self.r.choice(OUTSIDE) for _ in range(2)]
             op = self.r.choice(("minimum_s", "maximum_s", "clamp_min", "clamp_max", "clamp"))
             return self.make(f"tc_{op}(%0, {', '.join(bounds[:1 + (op == 'clamp')])})", [x], x.dtype, x.shape, x.exact)
+        if self.r.random() < 0.12:
+            return self.scalar_tensor(x)
         s = self.r.choice(("s", "2", "0.5", "-1.25", "3", "s * 2", "s + (double)tc_rank(%0)", "sqrt(s)", "s > 0.5 ? s : 2",
                            "(float)s + n", "(double)tc_numel(%0) / 64") if x.real else ("2", "3", "1", "n", "(n & 1) + 1"))
         op = self.r.choice("add_s sub_s rsub_s mul_s maximum_s minimum_s div_s rdiv_s leaky_relu elu clamp pow_s".split())
@@ -101,6 +104,14 @@ class Ops:
             return self.make(f"tc_rdiv_s({AWAY.replace('%', '%0')}, {s})", [x], real_of(x), x.shape)
         dtype = real_of(x) if op in ("div_s", "rdiv_s") else x.dtype
         return self.make(f"tc_{op}(%0, {s})", [x], dtype, x.shape, x.exact and op in ("maximum_s", "minimum_s"))
+
+    def scalar_tensor(self, x):
+        """With a number as a tensor, of the type of its argument."""
+        number = self.r.choice(("tc_scalar_int(3)", "tc_scalar(2)", "tc_scalar_int(n)", "tc_scalar_int(n + 1)") +
+                               ("tc_scalar(0.5)", "tc_scalar(s)", "tc_scalar_int(-7)", "tc_scalar(1.5f)") * x.real)
+        op = self.r.choice(("add", "sub", "mul", "maximum", "minimum"))
+        pair = self.r.choice(("%0, " + number, number + ", %0"))
+        return self.make(f"tc_{op}({pair})", [x], x.dtype, x.shape, x.exact and op in ("maximum", "minimum"))
 
     def ternary(self):
         x = self.pick(lambda v: v.real)
@@ -452,8 +463,13 @@ class Ops:
                 (f"tc_arange(7, -2, 0.5, {d})", (7,), True), (f"tc_eye(3, 7, {d})", (3, 7), True), (f"tc_rand({dims}, 5, {d})", shape, False),
                 (f"tc_randn({dims}, 6, {d})", shape, False), ("tc_zeros_like(%0)", x.shape, True),
                 (f"tc_zeros(tc_shape(%0), {d})", x.shape, True), (f"tc_full(tc_shape(%0), 1.5, {d})", x.shape, True), ("tc_ones_like(%0)", x.shape, True),
+                (f"tc_rand(tc_shape(%0), 3, {d})", x.shape, False), (f"tc_ones(tc_shape(%0), {d})", x.shape, True),
+                (f"tc_copy_(tc_empty(tc_shape(%0), {d}), %0)", x.shape, x.exact), (f"tc_fill_(tc_empty({dims}, {d}), s)", shape, True),
+                (f"tc_full(TC_SCALAR_SHAPE, s, {d})", (), True),
                 ("tc_full_like(%0, 2.5)", x.shape, True), ("tc_clone(%0)", x.shape, x.exact),
                 (f"tc_cast(tc_scalar(s), {d})", (), True)]
+        if x.dtype in C_TYPES:
+            rows.append((f"tc_from(TC_DIMS(2, 2), (const {C_TYPES[x.dtype]}[]){{({C_TYPES[x.dtype]})s, 2.5, n, -3}}, {d})", (2, 2), True))
         if x.shape:
             rows += [(f"tc_zeros(TC_DIMS(2, tc_size(%0, 0)), {d})", (2, x.shape[0]), True),
                      (f"tc_arange(tc_size(%0, 0), 0.5, 1, {d})", (x.shape[0],), True)]

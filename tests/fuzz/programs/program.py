@@ -1,22 +1,26 @@
 """One random function of C: its statements, and the text and the table row that the driver needs."""
 import random
 import re
+from math import prod
 
 from control import Control
 from ops import Ops
+from products import Products
 from sizes import USUAL, names_of, takes_any, value
 from values import COARSE, FLOATS, Effect, Value, c_dtype
 from writes import Writes
 
 OPERANDS, OUTPUTS, LARGEST = 4, 2, 20000  # operands and outputs of a function; elements of a tensor
 ALIKE = ("layers", "array", "members")  # forms whose operands share dtype and shape: elements of an array
-NO_CXX = re.compile(r"goto|\*\[\]\)|\*q\d+\[")  # jumps past initialisations, arrays as values
+NO_CXX = re.compile(r"goto|tc_from|\*\[\]\)|\*q\d+\[")  # jumps past initialisations, arrays as values, addresses of temporaries
+KEEP = re.compile(r"fuzz_opaque\(|fuzz_double\(|__asm__|fuzz_log\([^\n]*\); return")  # the last one: in a helper
 LIMITS = {"M": "M<=40", "N": "N<=34", "K": "K%8"}  # what TC_SHAPE says of a size, now and then
 FORMS = ("plain", "struct", "nested", "layers", "global", "array", "members", "own")
+CHOICES = (("f32", "f64"), ("f16", "f32", "bf16"), ("f32", "bf16"), ("i32", "i64"), ("u8", "i32", "i8"), ("i64", "i16"))  # of dtypes
 MODES = tuple(f"mode={mode}" for mode in ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"))
 
 
-class Program(Ops, Control, Writes):
+class Program(Ops, Products, Control, Writes):
     def __init__(self, number, seed):
         self.name, self.r = f"f{number}", random.Random(f"{seed}.{number}")
         self.params, self.body, self.helpers, self.open = [], [], {}, []
@@ -24,6 +28,7 @@ class Program(Ops, Control, Writes):
         self.views_written = self.unfollowed = False
         self.may_fall = False  # operands that fit are refused, now and then
         self.kinds = set()  # of steps
+        self.members = ""  # what the struct says that there are of something, as its caller fills it in
         self.weak = False  # a number as a tensor: segments behind a break take it for a tensor like others, and refuse it
         self.cleanup = self.r.random() < 0.1
         self.form = self.r.choice(("plain",) * 5 + ("struct",) + FORMS)
@@ -44,10 +49,10 @@ class Program(Ops, Control, Writes):
     def weights(self, plain):
         rows = [(self.unary, 5), (self.binary, 6), (self.scalar, 4), (self.ternary, 2), (self.jump, 1), (self.compare, 2),
                 (self.integer, 1), (self.reduce, 4), (self.cumulate, 1), (self.view, 5), (self.join, 2), (self.split, 1), (self.move, 2),
-                (self.index, 2), (self.product, 3), (self.network, 3), (self.create, 2), (self.cast, 1), (self.promotion, 1),
-                (self.in_place, 1), (self.loop, 1), (self.helper, 1), (self.deciding_helper, 0.5), (self.custom, 0.5), (self.write, 1), (self.write_view, 1), (self.put, 1),
-                (self.read_part, 0.7), (self.item, 0.5),
-                (self.scope, 0.5), (self.constant_branch, 0.3), (self.known_choice, 0.5), (self.array_loop, 0.5)]
+                (self.index, 2), (self.product, 3), (self.stacked, 0.5), (self.fused, 0.3), (self.shared_weight, 0.3), (self.grouped, 0.3), (self.network, 3), (self.create, 2), (self.cast, 1), (self.promotion, 1),
+                (self.in_place, 1.5), (self.loop, 1), (self.helper, 1), (self.deciding_helper, 0.5), (self.custom, 0.5), (self.write, 1), (self.write_view, 1), (self.put, 1),
+                (self.read_part, 0.7), (self.item, 0.5), (self.element, 0.4),
+                (self.count_check, 0.4), (self.scope, 0.5), (self.constant_branch, 0.3), (self.known_choice, 0.5), (self.array_loop, 0.5)]
         if not plain:
             rows += [(self.note, 2), (self.opaque, 1), (self.change, 0.5), (self.run_time_loop, 2),
                      (self.position_loop, 1), (self.strided_part, 0.2), (self.branch, 2), (self.switch, 0.7),
@@ -76,8 +81,20 @@ class Program(Ops, Control, Writes):
         if v.largest() > LARGEST or any(name not in USUAL for d in v.shape for name in names_of(d)):
             return None
         v.written = False
+        if self.r.random() < 0.08:
+            v.dtypes = self.dtypes_of(v)
         self.params.append(v)
         return v
+
+    def dtypes_of(self, v):
+        """Of an operand whose TC_SHAPE leaves a choice.  The compiler makes code for eight combinations."""
+        chosen = [("i32", "i64")] if v.values == "index" else [c for c in CHOICES if v.dtype in c]
+        many = any(len(p.dtypes) > 1 for p in self.params)
+        if not chosen or many or self.form in ALIKE + ("global",):
+            return [v.dtype]
+        found = list(self.r.choice(chosen))
+        self.r.shuffle(found)
+        return found
 
     def parameter_name(self):
         letter = "abcd"[len(self.params)]
@@ -191,14 +208,14 @@ class Program(Ops, Control, Writes):
                 said.add((self.object_of(p), text))
                 text = LIMITS[text]
             parts.append(text)
-        return f'TC_SHAPE("{p.dtype}[{",".join(parts)}]")'
+        return f'TC_SHAPE("{"|".join(p.dtypes)}[{",".join(parts)}]")'
 
     def declarations(self, operands):
         """What stands in front of the function, its parameters, how the function begins, and what a call of it
         needs: statements in front, arguments."""
         said = set()
         shapes = {p: self.shape_text(p, said) for p in operands}
-        if self.form == "plain" or not operands:
+        if self.form == "plain" or not (operands or self.members):
             params = [f'{"" if p.written else "const "}tc_tensor *{p.name} {shapes[p]}' for p in operands]
             return [], params, [], "", [f"x[{i}]" for i in range(len(operands))]
         if self.form == "own":
@@ -226,13 +243,15 @@ class Program(Ops, Control, Writes):
         kind = f"struct {self.name}_in"
         fields = {p: f"tc_tensor *{p.name[-1]} {shapes[p]};" for p in operands}
         inner = [p for p in operands if ".in." in p.name.replace("->", ".")]
-        body = " ".join(fields[p] for p in operands if p not in inner)
+        body = " ".join(fields[p] for p in operands if p not in inner) + " int count;" * bool(self.members)
         if inner:
             body += f" struct {self.name}_inner {{ {' '.join(fields[p] for p in inner)} }} in;"
         if self.form == "global":
             fill = "".join(f"{p.name} = x[{i}]; " for i, p in enumerate(operands))
+            fill += f"{self.name}_g.count = {self.members}; " * bool(self.members)
             return [f"static {kind} {{ {body} }} {self.name}_g;"], [], [], fill, []
         fill = "".join(f"{p.name.replace('p->', 'in.')} = x[{i}]; " for i, p in enumerate(operands))
+        fill += f"in.count = {self.members}; " * bool(self.members)
         return [f"{kind} {{ {body} }};"], [f"const {kind} *p"], [], f"{kind} in; {fill}", ["&in"]
 
     def attributes(self, operands):
@@ -283,6 +302,10 @@ class Program(Ops, Control, Writes):
             bits |= (tied or over) << a
         return bits
 
+    def keeps(self):
+        """Calls that nobody sees into get or make tensors, or the body has no scope of its own (docs/memory.md)."""
+        return bool(KEEP.search(self.text()))
+
     def row(self):
         operands, live = self.operands(), self.live()
         dtypes = [v.dtype for v in live if isinstance(v, Value) and v.real] or ["f32"]
@@ -294,6 +317,8 @@ class Program(Ops, Control, Writes):
         for p in operands:
             dims = ", ".join("{" + (", ".join(str(value(d, run)) for d in p.shape) or "0") + "}" for run in range(3))
             rows.append(f"{{{c_dtype(p.dtype)}, FUZZ_{p.values.upper()}, {p.bound}, {str(p.written).lower()}, {self.refused_axes(p, operands) if strict else 0}, "
+                        f"{' | '.join(f'1u << {c_dtype(d)}' for d in p.dtypes if d != p.dtype) or 0}, "
                         f"{len(p.shape)}, {{{dims}}}}}")
-        flags = ", ".join(str(b).lower() for b in (self.writes, strict, falls))
-        return f'  {{"{self.name}", r_{self.name}, {c_dtype(coarsest)}, {flags}, {len(operands)},\n   {{{", ".join(rows)}}}}},\n'
+        combinations = prod(len(p.dtypes) for p in operands)
+        flags = ", ".join(str(b).lower() for b in (self.writes, strict, falls, self.keeps()))
+        return f'  {{"{self.name}", r_{self.name}, {c_dtype(coarsest)}, {flags}, {combinations}, {len(operands)},\n   {{{", ".join(rows)}}}}},\n'

@@ -66,6 +66,8 @@ tc_tensor *fuzz_factor_rounded(tc_tensor *y, const tc_tensor *x) {
   return y;
 }
 
+tc_tensor *fuzz_before(const tc_tensor *x) { return is_changed(x) ? tc_clone(x) : NULL; }
+
 tc_tensor *fuzz_rounded(tc_tensor *x, double least) {
   const uint64_t seed = next;
   if (!seed || !x || !fuzz_floating(tc_dtype_of(x))) return x;

@@ -22,4 +22,7 @@ tc_tensor *fuzz_mean_rounded(tc_tensor *y, const tc_tensor *x, int naxes, const 
  * off by a rounding of x. */
 tc_tensor *fuzz_factor_rounded(tc_tensor *y, const tc_tensor *x);
 
+/* A copy of x for that, where y goes into the memory of x; NULL where nothing is changed. */
+tc_tensor *fuzz_before(const tc_tensor *x);
+
 #endif

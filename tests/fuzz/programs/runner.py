@@ -29,13 +29,15 @@ def write_wrappers(o):
         for op in ROUNDED:
             parameters = re.search(rf"^tc_tensor \*tc_{op}\(([^)]*)\)", header, re.M)[1]
             names = ", ".join(re.search(r"\w+$", p)[0] for p in parameters.split(","))
-            result = f"__real_tc_{op}({names})"
+            before, result = "", f"__real_tc_{op}({names})"
             if op == "layer_norm":
                 result = f"fuzz_mean_rounded({result}, {names.replace(', bias', '')})"
             if op in ("gelu", "gelu_tanh"):
                 result = f"fuzz_factor_rounded({result}, {names})"
+            if op in ("gelu_", "gelu_tanh_"):
+                before, result = f"tc_tensor *was = fuzz_before({names}); ", f"fuzz_factor_rounded({result}, was)"
             f.write(f"tc_tensor *__real_tc_{op}({parameters});\ntc_tensor *__wrap_tc_{op}({parameters});\n"
-                    f"tc_tensor *__wrap_tc_{op}({parameters}) {{ return fuzz_rounded({result}, {int(op in OF_LOGS)}); }}\n")
+                    f"tc_tensor *__wrap_tc_{op}({parameters}) {{ {before}return fuzz_rounded({result}, {int(op in OF_LOGS)}); }}\n")
 
 
 def build_driver(o):

@@ -32,6 +32,7 @@ class Value:
         self.uses, self.text, self.values, self.bound = list(uses), text, values, bound
         self.family = {self}
         self.declared = ""     # TC_SHAPE behind the variable
+        self.dtypes = [dtype]  # of an operand: those that its TC_SHAPE leaves to choose from, in this order
         self.viewed = None     # what it is a view of
         self.changed = False   # written in place
         self.overlaps = False  # two of its elements may be one

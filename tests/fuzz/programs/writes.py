@@ -1,11 +1,11 @@
 """Steps of a random program that write in place: whole tensors, views of them, and parts whose place only
 a number of the run tells."""
+from in_place import InPlace
 from sizes import Size, size, value
 from values import INTS, Block
 
 RUNS = range(3)
 FAR = 1 << 62  # what INT64_MAX is here
-OPERATIONS = ("add_", "sub_", "mul_", "copy_", "copy_", "fill_", "div_")
 
 
 class Position:
@@ -33,7 +33,7 @@ COUNTED = (("for (int @ = 0; @ < n; @++) {", "}", ((0, 1, 2), (0,), ())), ("for 
            ("for (int @ = 0; @ < n + 1; @++) { if (@ == 1) continue;", "}", ((0, 2, 3), (0,), (0,))))
 
 
-class Writes:
+class Writes(InPlace):
     """self.unfollowed: something was written that no segment may hold; views_written: views are operands of
     segments that fall back for them."""
 
@@ -58,14 +58,15 @@ class Writes:
 
     def put_write(self, x, y, whole):
         """x op= y, a part of `whole`.  What comes first in a loop has seen the writes of earlier rounds."""
-        op = self.r.choice(OPERATIONS) if x.dtype != "bool" else "copy_"
-        if (op == "div_" and (not x.real or y not in self.params)) or (op == "copy_" and x is y):
+        form = self.form_of(x, y)
+        if not form:
             return None
-        exact = not x.real or op == "fill_" or (op == "copy_" and y.exact)
+        text, uses, exact = form
+        exact = exact or not x.real
         if self.looping() and not exact and any(v.exact for v in whole.family):
             return None
         self.note_views(x)
-        self.effect("tc_fill_(%0, 2);" if op == "fill_" else f"tc_{op}(%0, %1);", [x] if op == "fill_" else [x, y])
+        self.effect(f"{text};", uses)
         self.written(whole, exact)
         return x
 
@@ -103,11 +104,11 @@ class Writes:
         y = x and self.partner(x)
         if not y:
             return None
-        op = self.r.choice(OPERATIONS)
-        if op == "div_" and (not x.real or y not in self.params):
+        form = self.form_of(x, y)
+        if not form:
             return None
-        call = "tc_fill_(tc_clone(%0), 2)" if op == "fill_" else f"tc_{op}(tc_clone(%0), %1)"
-        return self.make(call, [x] if op == "fill_" else [x, y], x.dtype, x.shape, op == "fill_")
+        text, uses, exact = form
+        return self.make(text.replace("%0", "tc_clone(%0)"), uses, x.dtype, x.shape, exact)
 
     # ---- parts at positions known at run time only
 
