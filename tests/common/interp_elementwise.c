@@ -265,6 +265,23 @@ static int64_t arg_i(interp_node *e, int k, const int64_t *index) {
   return tc_dtype_wrap(e->out->dtype, interp_int(a, interp_at(a, index, e->out->rank)));
 }
 
+/* Numbers are compared in the dtype that they promote to: a tensor of rank 0 beside others may be wider,
+ * and is converted to theirs.  (Expressions of the loop IR, without a graph, convert before.) */
+static bool compared(interp_node *e, const int64_t *index) {
+  const tc_graph *g = e->run->g;
+  const tc_op op = e->n->op;
+  const tc_dtype d =
+      g ? tc_promote(tc_graph_type(g, e->n->in[0]), tc_graph_type(g, e->n->in[1])) : TC_F64;
+  double v[2];
+  for (int k = 0; k < 2; k++) {
+    const interp_array *a = e->in[k];
+    const bool wraps = op <= OP_GE && tc_dtype_is_int(d) && !a->f;
+    const int64_t at = interp_at(a, index, e->out->rank);
+    v[k] = wraps ? (double)tc_dtype_wrap(d, interp_int(a, at)) : interp_get(a, at);
+  }
+  return compare(op, v[0], v[1]);
+}
+
 static double clamp_f(double x, double lo, double hi) {
   return binary_f(OP_MINIMUM, binary_f(OP_MAXIMUM, x, lo), hi);
 }
@@ -292,7 +309,7 @@ static void pointwise(interp_node *e, const int64_t *index, int64_t k) {
   tc_op op = e->n->op;
   if (e->n->nin == 3) ternary(e, index, k);
   else if (op == OP_CAST) interp_copy(y, k, e->in[0], k);
-  else if (is_comparison(op)) y->i[k] = compare(op, arg_f(e, 0, index), arg_f(e, 1, index));
+  else if (is_comparison(op)) y->i[k] = compared(e, index);
   else if (is_test(op)) y->i[k] = unary_f(op, arg_f(e, 0, index)) != 0;
   else if (op == OP_BITNOT && y->dtype == TC_BOOL) y->i[k] = !arg_i(e, 0, index);
   else if (e->n->nin == 1)

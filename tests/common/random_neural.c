@@ -39,16 +39,19 @@ static tc_ref random_linear(random_state *r) {
   return none;
 }
 
-/* Axes with one letter agree in size, or have size 1. */
+/* Axes with one letter agree in size, or have size 1; those of one operand, a diagonal, agree. */
 static bool einsum_fits(const char *spec, int n, const random_value *const *x) {
   int64_t size[128] = {0}; /* 0: not seen, or only as 1 */
   for (int k = 0; k < n; k++, spec += *spec == ',') {
+    int64_t own[128] = {0};
     int a = 0;
     for (; *spec && *spec != ',' && *spec != '-'; spec++, a++) {
-      int64_t *s = &size[(int)*spec];
+      int64_t *s = &size[(int)*spec], *diagonal = &own[(int)*spec];
       if (a >= x[k]->type.rank) return false;
-      if (tc_dim_is(x[k]->type.dim[a], 1)) continue;
       int64_t d = x[k]->dim[a] + 1; /* so that 0 elements is a size too */
+      if (*diagonal && *diagonal != d) return false;
+      *diagonal = d;
+      if (tc_dim_is(x[k]->type.dim[a], 1)) continue;
       if (*s && *s != d) return false;
       *s = d;
     }
