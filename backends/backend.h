@@ -46,6 +46,11 @@ typedef struct tc_choice {
   tc_wish wish;
 } tc_choice;
 
+/* A size of the graph, and what the program calls it: b__H, b->H. */
+typedef struct tc_size_name {
+  const char *name, *written;
+} tc_size_name;
+
 /* One function (or segment) of the user's. */
 typedef struct tc_function {
   const char *symbol; /* external name of the entry (tcrt_entry), unique in the program */
@@ -67,6 +72,8 @@ typedef struct tc_function {
   tc_buf *explain; /* receives rows of explain.h when it was compiled; NULL: not wanted */
   const char *(*file_of)(const void *sources, tc_loc loc); /* file of a place; NULL: `file` */
   const void *sources;
+  const tc_size_name *size_name; /* of sizes whose names are not those that the program has */
+  uint32_t nsize_name;
   uint32_t levels; /* CPU: bit i: code for tc_isa i, by the best text at or below it; 0: all */
 } tc_function;
 

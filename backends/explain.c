@@ -141,6 +141,12 @@ void tc_explain_segment(const tc_function *f, tc_graph *g, tc_buf *out) {
   number((uint32_t)f->ops, out);
   size(dims, flops, out);
   end(out);
+  for (uint32_t i = 0; i < f->nsize_name; ++i) {
+    begin(TC_EXPLAIN_SIZE, out);
+    text(f->size_name[i].name, out);
+    text(f->size_name[i].written, out);
+    end(out);
+  }
   operand_guards(g, out);
   size_guards(g, out);
 }

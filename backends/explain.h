@@ -15,19 +15,21 @@ extern "C" {
 #endif
 
 #define TC_EXPLAIN_SECTION ".tcompile.explain"
-#define TC_EXPLAIN_VERSION "2"
+#define TC_EXPLAIN_VERSION "3"
 
 /* Places of code that was inlined from another file than the function's name that file: as FILE:LINE
  * among the lines of a kernel, and as the last field elsewhere, which is empty otherwise.
  *
  * X(id, word, name of a list of them, parent, fields).  A field is name:kind, with kind
  *   s text   n integer >= 0   l list of words, parted by commas
- *   e integer expression of sizes, in the notation of TC_SHAPE */
+ *   e integer expression of sizes, in the notation of TC_SHAPE; a SIZE says what the program calls one
+ *     that is a member's: b__H, b->H */
 #define TC_EXPLAIN_ROWS(X)                                                                         \
   X(UNIT, "unit", "units", NONE, "version:n file:s")                                               \
   X(FUNCTION, "function", "functions", UNIT, "name:s file:s line:n")                               \
   X(BREAK, "break", "breaks", FUNCTION, "line:n column:n reason:s remedy:s file:s")                \
   X(SEGMENT, "segment", "segments", FUNCTION, "line:n sizes:s ops:n flops:e")                      \
+  X(SIZE, "size", "names", SEGMENT, "name:s written:s")                                            \
   X(GUARD, "guard", "guards", SEGMENT, "condition:s")                                              \
   X(VARIANT, "variant", "variants", SEGMENT, "device:s workspace:e")                               \
   X(KERNEL, "kernel", "kernels", VARIANT,                                                          \

@@ -443,11 +443,15 @@ static bool passes(const std::vector<Segment> &segments, size_t i) {
 
 void Job::compile() {
   std::vector<tc_function> list;
+  std::deque<std::vector<tc_size_name>> size_names; // of each
   std::vector<std::pair<FunctionJob *, Segment *>> jobs;
   for (FunctionJob &f : functions)
     for (size_t i = 0; i < f.captured.segments.size(); i++) {
       Segment &segment = f.captured.segments[i];
       SourceLocation place = segment.whole ? f.decl->getLocation() : segment.loc;
+      size_names.emplace_back();
+      for (const auto &[name, written] : segment.shown)
+        size_names.back().push_back({name.c_str(), written.c_str()});
       tc_function compiled = {};
       compiled.symbol = segment.symbol.c_str();
       compiled.name = f.name.c_str();
@@ -466,6 +470,8 @@ void Job::compile() {
       compiled.file_of = file_of;
       compiled.sources = &sources;
       compiled.levels = options.levels;
+      compiled.size_name = size_names[list.size()].data();
+      compiled.nsize_name = static_cast<uint32_t>(size_names[list.size()].size());
       list.push_back(compiled);
       jobs.push_back({&f, &segment});
     }

@@ -17,6 +17,7 @@
 #define TC_CAPTURE_H
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -67,6 +68,7 @@ struct Segment : Site {
     int input;              // behind this operand; -1: before all
   };
   std::vector<Local> sizes;
+  std::map<std::string, std::string> shown; // of sizes of members: "b__H" is written b->H
   unsigned results = 0; // tensors that the entry makes: __tc_out[0 .. results)
 
   // What follows when the entry did the work.

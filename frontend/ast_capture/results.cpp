@@ -401,6 +401,7 @@ static bool may_be_tensor(const Value &v) {
 bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &result) {
   SourceLocation loc = last->getBeginLoc();
   const Frame &frame = frames.back();
+  result.shown = shown;
   std::vector<Export> list = exports(flow, first, last);
   layouts_matter = flow != Flow::Return && reading.has("layout");
   for (const Export &each : list) count_export(each.value);

@@ -32,12 +32,15 @@ typedef struct explain_rows {
     tc_explain_row kind;
     const char *field[EXPLAIN_FIELDS];
     size_t end; /* rows up to here belong to this one */
-  } *at;
+  } * at;
   size_t n, cap;
 } explain_rows;
 
 /* The table of backends/explain.h. */
 explain_kind explain_kind_of(tc_explain_row kind);
+
+/* What the program calls the size `name` (n bytes) of row i or of one that it belongs to; NULL: that. */
+const char *explain_written(const explain_rows *rows, size_t i, const char *name, size_t n);
 
 /* Cuts text (which is changed, and lives as long as the rows).  false: *error, and *line of the
  * text, say what is wrong. */
@@ -45,7 +48,7 @@ bool explain_parse(tc_buf *text, explain_rows *rows, const char **error, size_t 
 
 /* ---- sizes.c --------------------------------------------------------------------------------- */
 
-/* Sizes given by the user, NAME=VALUE, and the names that the files have. */
+/* Sizes given by the user, NAME=VALUE with a name as in TC_SHAPE or of a member (b->H=8), and the names that the files have. */
 typedef struct explain_sizes {
   int n;
   char **at;
@@ -53,6 +56,9 @@ typedef struct explain_sizes {
   tc_buf names; /* "B, T": sizes that flops and bytes depend on */
 } explain_sizes;
 
+size_t explain_word(const char *s); /* length of the name or number at s */
+/* Is text, NAME=..., about the size `name` (n bytes), which the program calls `written` (or NULL)? */
+bool explain_names(const char *text, const char *name, size_t n, const char *written);
 bool explain_is_size(const char *s); /* NAME=VALUE, with a value that sizes can have */
 void explain_meet_sizes(const explain_rows *rows, explain_sizes *sizes);
 

@@ -6,28 +6,34 @@
 
 /* ---- expressions of sizes -------------------------------------------------------------------- */
 
-static bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9');
-}
+/* Where a text stands, which says what its sizes are called. */
+typedef struct place {
+  const explain_rows *rows;
+  size_t row;
+  const explain_sizes *sizes;
+} place;
 
-static const char *value_of(const explain_sizes *sizes, const char *name, size_t n) {
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static const char *value_of(const place *at, const char *name, size_t n) {
+  const char *written = explain_written(at->rows, at->row, name, n);
+  const explain_sizes *sizes = at->sizes;
   for (int i = 0; i < sizes->n; ++i)
-    if (!strncmp(sizes->at[i], name, n) && sizes->at[i][n] == '=') return sizes->at[i] + n + 1;
+    if (explain_names(sizes->at[i], name, n, written)) return strchr(sizes->at[i], '=') + 1;
   return NULL;
 }
 
 /* The value of an expression whose sizes are all given.  (Names are replaced by numbers, so that
  * hostile text has no polynomials to blow up.) */
-static bool evaluate(const char *s, const explain_sizes *sizes, int64_t *value) {
+static bool evaluate(const char *s, const place *at, int64_t *value) {
   tc_buf numbers = {0};
   bool known = true;
   while (*s && known) {
-    size_t n = 0;
-    while (is_word(s[n])) ++n;
-    const bool name = n && !(*s >= '0' && *s <= '9');
+    const size_t n = explain_word(s);
+    const bool name = n && !is_digit(*s);
     const bool function = n == 3 && (!strncmp(s, "min", 3) || !strncmp(s, "max", 3));
     if (name && !function) {
-      const char *given = value_of(sizes, s, n);
+      const char *given = value_of(at, s, n);
       if (given) tc_putf(&numbers, "(%s)", given);
       known = given != NULL;
     } else {
@@ -54,11 +60,23 @@ static void put_text(const char *s, tc_buf *out) {
   for (; *s; ++s) tc_putn(out, (unsigned char)*s < ' ' || *s == 127 ? "?" : s, 1);
 }
 
-static void put_amount(const char *s, const explain_sizes *sizes, const char *unit, tc_buf *out) {
+/* With sizes by the names that the program has. */
+static void put_sizes(const char *s, const place *at, tc_buf *out) {
+  while (*s) {
+    const size_t n = explain_word(s);
+    const char *written = n ? explain_written(at->rows, at->row, s, n) : NULL;
+    if (written) put_text(written, out);
+    for (size_t i = 0; !written && i < (n ? n : 1); ++i) put_text((const char[]){s[i], 0}, out);
+    s += n ? n : 1;
+  }
+}
+
+static void put_amount(const char *s, const place *at, const char *unit, tc_buf *out) {
   static const char *const prefix[] = {"", "k", "M", "G", "T", "P"};
   int64_t value;
-  if (!evaluate(s, sizes, &value)) {
-    tc_putf(out, "%s %s", s, unit);
+  if (!evaluate(s, at, &value)) {
+    put_sizes(s, at, out);
+    tc_putf(out, " %s", unit);
     return;
   }
   double v = (double)value;
@@ -117,21 +135,21 @@ static void put_break(const char *const *f, bool compiled, tc_buf *out) {
   put_text(f[3], out);
 }
 
-static void put_kernel(const char *const *f, const explain_sizes *sizes, tc_buf *out) {
+static void put_kernel(const char *const *f, const place *at, tc_buf *out) {
   put_text(f[0], out);
   tc_put(out, strchr(f[3], ',') ? ", lines " : *f[3] ? ", line " : "");
   put_list(f[3], ", ", out);
   tc_put(out, ": ");
-  put_amount(f[5], sizes, "flops", out);
+  put_amount(f[5], at, "flops", out);
   tc_put(out, ", ");
-  put_amount(f[6], sizes, "bytes", out);
+  put_amount(f[6], at, "bytes", out);
   if (*f[2]) tc_put(out, " [");
   put_list(f[2], " ", out);
   tc_put(out, *f[2] ? "]\n          ops: " : "\n          ops: ");
   put_list(f[4], ", ", out);
 }
 
-static void put_stop(const char *const *f, const explain_sizes *sizes, tc_buf *out) {
+static void put_stop(const char *const *f, const place *at, tc_buf *out) {
   tc_put(out, "not fused into ");
   put_text(f[2], out);
   tc_put(out, ": ");
@@ -139,7 +157,7 @@ static void put_stop(const char *const *f, const explain_sizes *sizes, tc_buf *o
   tc_put(out, " of line ");
   put_place(f[5], f[1], out);
   tc_put(out, " (");
-  put_amount(f[3], sizes, "bytes", out);
+  put_amount(f[3], at, "bytes", out);
   tc_put(out, "): ");
   put_text(f[4], out);
 }
@@ -147,6 +165,7 @@ static void put_stop(const char *const *f, const explain_sizes *sizes, tc_buf *o
 static void put_row(const explain_rows *rows, size_t i, bool compiled, const explain_sizes *sizes,
                     tc_buf *out) {
   const char *const *f = rows->at[i].field;
+  const place at = {rows, i, sizes};
   switch (rows->at[i].kind) {
   case TC_EXPLAIN_UNIT:
     put_text(f[1], out);
@@ -161,11 +180,11 @@ static void put_row(const explain_rows *rows, size_t i, bool compiled, const exp
     tc_putf(out, "segment at line %s%s", f[0], *f[1] ? " for " : "");
     put_text(f[1], out);
     tc_putf(out, ": %s operations, ", f[2]);
-    put_amount(f[3], sizes, "flops", out);
+    put_amount(f[3], &at, "flops", out);
     break;
   case TC_EXPLAIN_GUARD:
     tc_put(out, "guard: ");
-    put_text(f[0], out);
+    put_sizes(f[0], &at, out);
     break;
   case TC_EXPLAIN_VARIANT:
     tc_put(out, "for ");
@@ -173,14 +192,15 @@ static void put_row(const explain_rows *rows, size_t i, bool compiled, const exp
     tc_put(out, ": ");
     put_count(children(rows, i, TC_EXPLAIN_KERNEL), "kernel", out);
     tc_put(out, ", workspace ");
-    put_amount(f[1], sizes, "bytes", out);
+    put_amount(f[1], &at, "bytes", out);
     break;
   case TC_EXPLAIN_KERNEL:
-    put_kernel(f, sizes, out);
+    put_kernel(f, &at, out);
     break;
   case TC_EXPLAIN_STOP:
-    put_stop(f, sizes, out);
+    put_stop(f, &at, out);
     break;
+  case TC_EXPLAIN_SIZE: /* of the texts of other rows */
   case TC_EXPLAIN_NONE:
   case TC_EXPLAIN_COUNT:
     break;
@@ -210,6 +230,7 @@ void explain_print(const explain_rows *rows, const explain_sizes *sizes, tc_buf 
   for (size_t i = 0; i < rows->n; ++i) {
     const tc_explain_row kind = rows->at[i].kind;
     ++count[kind];
+    if (kind == TC_EXPLAIN_SIZE) continue;
     if (kind == TC_EXPLAIN_FUNCTION) compiled = children(rows, i, TC_EXPLAIN_SEGMENT) > 0;
     tc_putf(out, "%*s", 2 * explain_kind_of(kind).level, "");
     put_row(rows, i, compiled, sizes, out);
@@ -265,10 +286,10 @@ static void json_list(const char *s, tc_buf *out) {
   tc_put(out, "]");
 }
 
-static void json_field(char kind, const char *s, const explain_sizes *sizes, tc_buf *out) {
+static void json_field(char kind, const char *s, const place *at, tc_buf *out) {
   int64_t value;
   if (kind == 'n') tc_putf(out, "%lld", atoll(s));
-  else if (kind == 'e' && evaluate(s, sizes, &value)) tc_putf(out, "%lld", (long long)value);
+  else if (kind == 'e' && evaluate(s, at, &value)) tc_putf(out, "%lld", (long long)value);
   else if (kind == 'l') json_list(s, out);
   else json_text(s, strlen(s), out);
 }
@@ -278,10 +299,11 @@ static void json_rows(const explain_rows *rows, size_t from, size_t to, tc_expla
 
 static void json_row(const explain_rows *rows, size_t i, const explain_sizes *sizes, tc_buf *out) {
   const explain_kind k = explain_kind_of(rows->at[i].kind);
+  const place at = {rows, i, sizes};
   tc_put(out, "{");
   for (int f = 0; f < k.nfield; ++f) {
     tc_putf(out, "%s\"%.*s\": ", f ? ", " : "", (int)k.field[f].length, k.field[f].name);
-    json_field(k.field[f].kind, rows->at[i].field[f], sizes, out);
+    json_field(k.field[f].kind, rows->at[i].field[f], &at, out);
   }
   json_rows(rows, i + 1, rows->at[i].end, rows->at[i].kind, sizes, out);
   tc_put(out, "}");

@@ -126,3 +126,15 @@ bool explain_parse(tc_buf *text, explain_rows *rows, const char **error, size_t 
   close_rows(rows, open, 0);
   return true;
 }
+
+const char *explain_written(const explain_rows *rows, size_t i, const char *name, size_t n) {
+  size_t segment = i;
+  while (segment > 0 && rows->at[segment].kind != TC_EXPLAIN_SEGMENT) --segment;
+  const size_t end = rows->at[segment].end;
+  for (size_t k = segment + 1; i < end && k < end; ++k) {
+    const char *const *f = rows->at[k].field;
+    if (rows->at[k].kind == TC_EXPLAIN_SIZE && strlen(f[0]) == n && !strncmp(f[0], name, n))
+      return f[1];
+  }
+  return NULL;
+}

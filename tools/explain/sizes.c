@@ -3,14 +3,20 @@
 
 #include "tools/explain/explain.h"
 
-static size_t word_length(const char *s) {
+size_t explain_word(const char *s) {
   return strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
 }
 
+bool explain_names(const char *text, const char *name, size_t n, const char *written) {
+  const size_t length = strcspn(text, "=");
+  return (length == n && !strncmp(text, name, n)) ||
+         (written && length == strlen(written) && !strncmp(text, written, length));
+}
+
 bool explain_is_size(const char *s) {
-  const size_t name = word_length(s);
+  const size_t name = strcspn(s, "=");
   const char *value = s + name + 1;
-  if (!name || (*s >= '0' && *s <= '9') || s[name] != '=') return false;
+  if (!explain_word(s) || (*s >= '0' && *s <= '9') || s[name] != '=') return false;
   const size_t n = strspn(value, "0123456789");
   return n > 0 && n < 18 && !value[n];
 }
@@ -18,17 +24,19 @@ bool explain_is_size(const char *s) {
 /* Whether `names`, "B, T", has the word. */
 static bool has_name(const tc_buf *names, const char *word, size_t n) {
   for (const char *at = names->text ? names->text : ""; *at; at += strspn(at, ", ")) {
-    const size_t length = word_length(at);
+    const size_t length = strcspn(at, ", ");
     if (length == n && !strncmp(at, word, n)) return true;
     at += length;
   }
   return false;
 }
 
-static void meet(const char *word, size_t n, bool expression, explain_sizes *sizes) {
+static void meet(const char *word, size_t n, const char *written, bool expression,
+                 explain_sizes *sizes) {
   for (int i = 0; i < sizes->n; ++i)
-    if (!strncmp(sizes->at[i], word, n) && sizes->at[i][n] == '=') sizes->met[i] = true;
+    if (explain_names(sizes->at[i], word, n, written)) sizes->met[i] = true;
   const bool function = n == 3 && (!strncmp(word, "min", 3) || !strncmp(word, "max", 3));
+  if (written) word = written, n = strlen(written);
   if (!expression || function || has_name(&sizes->names, word, n)) return;
   tc_putf(&sizes->names, "%s%.*s", sizes->names.len ? ", " : "", (int)n, word);
 }
@@ -48,8 +56,9 @@ void explain_meet_sizes(const explain_rows *rows, explain_sizes *sizes) {
       if (!expression && rows->at[i].kind != TC_EXPLAIN_GUARD) continue;
       const char *text = rows->at[i].field[f];
       for (const char *s = expression ? text : sizes_of_guard(text); *s;) {
-        const size_t n = word_length(s);
-        if (n && !(*s >= '0' && *s <= '9')) meet(s, n, expression, sizes);
+        const size_t n = explain_word(s);
+        if (n && !(*s >= '0' && *s <= '9'))
+          meet(s, n, explain_written(rows, i, s, n), expression, sizes);
         s += n ? n : 1;
       }
     }
