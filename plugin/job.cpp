@@ -356,9 +356,16 @@ static std::string not_fixed(const std::string &size) {
          size + "=...\")";
 }
 
+// Where there is code for certain values, what keeps it from being made is said of the others.
 void Job::capture_any(FunctionJob &f, const Sizes *dtypes) {
-  CapturedFunction any = capture_function(context, f.decl, dtypes, f.options.fullgraph, &f.diag,
-                                          [&f](Message m) { f.messages.push_back(std::move(m)); });
+  const std::string head = "'" + f.name + "' not compiled";
+  const bool others = !f.captured.segments.empty();
+  CapturedFunction any =
+      capture_function(context, f.decl, dtypes, f.options.fullgraph, &f.diag, [&](Message m) {
+        if (others && StringRef(m.text).starts_with(head + ": "))
+          m.text.insert(head.size(), " for other values");
+        f.messages.push_back(std::move(m));
+      });
   f.captured.breaks = any.breaks;
   for (Segment &segment : any.segments) {
     std::string open = f.options.fixed ? open_size(segment.graph.get()) : "";
@@ -563,7 +570,8 @@ std::string Job::explanation() const {
     for (const Message &message : f.messages) {
       StringRef text = message.text;
       bool stays = text.consume_front("graph break in '" + f.name + "': ") ||
-                   text.consume_front("'" + f.name + "' not compiled: ");
+                   text.consume_front("'" + f.name + "' not compiled: ") ||
+                   text.consume_front("'" + f.name + "' not compiled for other values: ");
       if (message.severity != TC_MISSED && !stays) continue;
       PresumedLoc place = sources.getPresumedLoc(sources.getFileLoc(message.loc));
       StringRef file = place.isValid() ? place.getFilename() : "";

@@ -202,6 +202,7 @@ bool Evaluator::append_attribute(const AttributeSlot &slot, const Value &v, cons
     if (!constant) constant = end_of_slice(slot.name, element.scalar);
     if (!constant && !slot.size && !slot.offset) {
       fail(loc, "'" + slot.name.str() + "' has to be known at build time");
+      obstacle.remedy = remedy_for(element);
       return false;
     }
     tc_dim dim = constant ? tc_dim_const(*constant) : as_dim(element.scalar, loc);
@@ -375,10 +376,8 @@ void Evaluator::expect_no_error(SourceLocation loc) {
 void Evaluator::fail_to_list(const Value &count, SourceLocation loc, tc_op op) {
   if (failed) return;
   fail(loc, "the length of the list has to be known at build time");
-  const bool number = count.kind == Value::Scalars && !count.scalar.late;
-  const std::string names = number ? specialized(count.scalar.text) : "";
   std::string &remedy = obstacle.remedy;
-  if (!names.empty()) remedy = "TC_SPECIALIZE(\"" + names + "\") compiles for a value of it";
+  remedy = remedy_for(count);
   if (op != OP_CONCAT && op != OP_STACK) return;
   remedy += remedy.empty() ? "" : ", or ";
   remedy += "write its parts, one in each round of a loop, to a tensor made by tc_empty: ";

@@ -218,6 +218,13 @@ std::string Evaluator::specialized(StringRef text) const {
   return names;
 }
 
+// What makes v known at build time; "" if nothing does.
+std::string Evaluator::remedy_for(const Value &v) const {
+  if (v.kind != Value::Scalars || v.scalar.late) return "";
+  const std::string names = specialized(v.scalar.text);
+  return names.empty() ? "" : "TC_SPECIALIZE(\"" + names + "\") compiles for a value of it";
+}
+
 // The functions that are entered, each of which would have to be compiled for itself.
 std::string Evaluator::mark_entered() const {
   std::string names;
@@ -242,12 +249,11 @@ void Evaluator::fail_to_follow(const char *what, const Value &v, SourceLocation 
   if (failed) return;
   fail(loc, std::string(what) + " depends on a value that is not known at build time");
   const bool number = v.kind == Value::Scalars && !v.scalar.late;
-  const std::string names = number ? specialized(v.scalar.text) : "";
   const bool entered = frames.size() > 1;
   if (!entered && !blocks) obstacle.inside = inside;
-  if (!names.empty())
-    obstacle.remedy = "TC_SPECIALIZE(\"" + names + "\") compiles for a value of it";
-  else if (entered) obstacle.remedy = mark_entered();
+  obstacle.remedy = remedy_for(v);
+  if (!obstacle.remedy.empty()) return;
+  if (entered) obstacle.remedy = mark_entered();
   else obstacle.remedy = number ? "" : data;
 }
 

@@ -133,6 +133,7 @@ private:
   void learn_number(const Scalar &v, const llvm::APSInt &value);
   Value as_known(Value v);
   std::string specialized(llvm::StringRef text) const;
+  std::string remedy_for(const Value &v) const;
   std::string mark_entered() const;
   void fail_to_follow(const char *what, const Value &v, clang::SourceLocation loc,
                       const char *inside, const char *data);

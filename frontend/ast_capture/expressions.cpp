@@ -546,9 +546,8 @@ Value Evaluator::evaluate_conditional(const AbstractConditionalOperator *e) {
       return Value::of(s);
     }
   }
-  fail(e->getExprLoc(),
-       "the choice depends on a value that is not known at build time; compute both "
-       "sides and use tc_where, or choose outside of the function");
+  fail_to_follow("the choice", condition, e->getExprLoc(), "",
+                 "compute both sides and use tc_where, or choose outside of the function");
   return {};
 }
 

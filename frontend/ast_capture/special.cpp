@@ -144,6 +144,7 @@ Value Evaluator::do_tc_split(const CallExpr *e) {
   if (!n || !axis || *n < 1 || out.kind != Value::Pointer) {
     fail(loc, "the number of pieces and the axis have to be known at build time, and the pieces go "
               "to a local array");
+    obstacle.remedy = remedy_for(n ? where : count);
     return {};
   }
   const tc_type *type = tc_graph_type(graph, x->ref);
@@ -222,6 +223,7 @@ Value Evaluator::do_tc_size(const CallExpr *e) {
   auto axis = where.kind == Value::Scalars ? as_constant(where.scalar) : std::nullopt;
   if (!axis) {
     fail(e->getExprLoc(), "the axis has to be known at build time");
+    obstacle.remedy = remedy_for(where);
     return {};
   }
   const tc_type *type = tc_graph_type(graph, x->ref);

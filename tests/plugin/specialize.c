@@ -39,3 +39,15 @@ TC_COMPILE __attribute__((tc_specialize("B=1", "B=2"))) tc_tensor *j(const tc_te
 // CHECK-DAG: specialize.c:[[#@LINE-1]]:27: warning: 'tc_specialize' takes one string, such as "B=1,T=128"; it is ignored
 TC_COMPILE TC_SPECIALIZE("N=2") tc_tensor *k(const tc_tensor *x TC_SHAPE("f32[B]"), const tc_tensor *y TC_SHAPE("f32[N]")) { return y ? tc_exp(x) : NULL; }
 // CHECK-DAG: specialize.c:[[#@LINE-1]]:26: remark: 'k' not compiled for N=2: nothing that is compiled depends on it
+// What is needed at build time names the number that it can be given for, and speaks of other values where it is.
+TC_COMPILE TC_SPECIALIZE("axis=0") tc_tensor *along(const tc_tensor *x TC_SHAPE("f32[A,B]"), int axis) { return tc_sum(x, TC_AXES(axis), false); }
+// CHECK-DAG: specialize.c:[[#@LINE-1]]:47: remark: 'along' compiled for axis=0: 1 ops
+// CHECK-DAG: specialize.c:[[#@LINE-2]]:{{[0-9]+}}: remark: 'along' not compiled for other values: 'axes' has to be known at build time; TC_SPECIALIZE("axis=...") compiles for a value of it
+static tc_tensor *negated(const tc_tensor *x, int n) { return n ? tc_neg(negated(x, n - 1)) : tc_exp(x); }
+// CHECK-DAG: specialize.c:[[#@LINE-1]]:{{[0-9]+}}: remark: 'recursive' not compiled: the choice depends on a value that is not known at build time; TC_SPECIALIZE("n=...") compiles for a value of it
+TC_COMPILE tc_tensor *recursive(const tc_tensor *x TC_SHAPE("f32[B]"), int n) { return negated(x, n); }
+TC_COMPILE TC_SPECIALIZE("n=2") tc_tensor *twice(const tc_tensor *x TC_SHAPE("f32[B]"), int n) { return negated(x, n); }
+// CHECK-DAG: specialize.c:[[#@LINE-1]]:44: remark: 'twice' compiled for n=2: 3 ops
+TC_COMPILE TC_SPECIALIZE("n=3") tc_tensor *first(const tc_tensor *x TC_SHAPE("f32[B%3]"), int n) { tc_tensor *p[3]; tc_split(tc_exp(x), n, 0, p); return p[0]; }
+// CHECK-DAG: specialize.c:[[#@LINE-1]]:44: remark: 'first' compiled for n=3: 2 ops
+// CHECK-DAG: specialize.c:[[#@LINE-2]]:{{[0-9]+}}: remark: 'first' not compiled for other values: {{.*}}; TC_SPECIALIZE("n=...") compiles for a value of it
