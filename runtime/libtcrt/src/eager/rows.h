@@ -1,4 +1,4 @@
-/* rows.h - what several ops ask about a row, in double.  Inline: the loops take the function in. */
+/* rows.h - what several ops ask about a row, in double.  Sums are inline: the loops take the function in. */
 #ifndef TC_EAGER_ROWS_H
 #define TC_EAGER_ROWS_H
 
@@ -27,19 +27,6 @@ static inline double tc_row_exp_sum(const tc_rows *x, tc_dtype dtype, int64_t ro
 /* The largest element, or the largest or smallest magnitude; NaN where the row has one. */
 typedef enum tc_extremum { TC_LARGEST, TC_LARGEST_SIZE, TC_SMALLEST_SIZE } tc_extremum;
 
-static inline double tc_row_extremum(const tc_rows *x, tc_dtype dtype, int64_t row,
-                                     tc_extremum which) {
-  const bool largest = which != TC_SMALLEST_SIZE, of_size = which != TC_LARGEST;
-  double v[TC_BLOCK], best = largest ? -INFINITY : INFINITY;
-  for (int64_t at = 0; at < x->inner; at += TC_BLOCK) {
-    int64_t n = x->inner - at < TC_BLOCK ? x->inner - at : TC_BLOCK;
-    tc_seq_read_as_f(&x->seq, dtype, row * x->inner + at, n, v);
-    for (int64_t i = 0; i < n; i++) {
-      double e = of_size ? fabs(v[i]) : v[i];
-      best = largest ? tc_f_max(best, e) : tc_f_min(best, e);
-    }
-  }
-  return best;
-}
+double tc_row_extremum(const tc_rows *x, tc_dtype dtype, int64_t row, tc_extremum which);
 
 #endif
