@@ -158,6 +158,7 @@ static bool emit_kernels(const job *j, variant *v) {
 static bool make_variant(const job *j, variant *v) {
   v->p = tc_lower(j->graph, v->b->target);
   if (!v->p) return false;
+  if (v->b->plan) v->b->plan(v->p);
   dump_loops(j, v);
   if (check(j, v) && emit_kernels(j, v)) {
     dump_kernels(v);

@@ -181,6 +181,7 @@ typedef struct tc_mm_loop {
                      * expression is a prologue applied while packing */
   tc_stage epilogue; /* axes unused; actions at each (batch, m, n); RESULT 0 is the product, of type acc */
   bool costly;       /* the epilogue has a transcendental of the product */
+  uint32_t packed;   /* a backend's plan: 1 + the first kernel that packs the same B, where several do */
 } tc_mm_loop;
 
 /* CALL: a function of the program's own, called on the host with tensors over the buffers. */

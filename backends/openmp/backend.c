@@ -79,6 +79,7 @@ const tc_backend tc_backend_openmp = {
     .target = &tc_target_cores,
     .entry = &tc_omp_entry_style,
     .supports = omp_supports,
+    .plan = tc_omp_plan_packing,
     .emit_kernel = omp_emit_kernel,
     .complete = omp_complete,
 };

@@ -40,9 +40,8 @@ uint32_t tc_omp_matmul_levels(const tc_kernel *k, const tc_program *p); /* bits 
 void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shared,
                            tc_buf *per_thread);
 bool tc_omp_packs(const tc_kernel *k, const tc_program *p); /* a matmul may pack its operands */
-/* packing.c: another product of the program packs the same B.  The shared memory of such products is
- * one piece that outlives the kernels, `packed<first>` of the entry: that of the first of them. */
-bool tc_omp_packed_again(const tc_kernel *k, const tc_program *p);
-uint32_t tc_omp_packed_first(const tc_kernel *k, const tc_program *p);
+/* packing.c: sets tc_mm_loop.packed.  The shared memory of products that pack the same B is one piece
+ * that outlives the kernels, `packed<first>` of the entry: that of the first of them. */
+void tc_omp_plan_packing(tc_program *p);
 
 #endif

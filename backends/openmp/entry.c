@@ -58,7 +58,7 @@ static bool is_threaded(const tc_entry *e) {
 static void put_kept(const tc_entry *e, bool begin) {
   for (uint32_t k = 0; k < e->p->nkernel; ++k) {
     const tc_kernel *kernel = &e->p->kernel[k];
-    if (!tc_omp_packed_again(kernel, e->p) || tc_omp_packed_first(kernel, e->p) != k) continue;
+    if (kernel->mm.packed != k + 1) continue;
     if (begin) {
       tc_putf(e->out, "  *(int64_t *)(ws + packed%u) = 0;\n", k);
       continue;
@@ -84,8 +84,8 @@ static bool put_scratch(const tc_entry *e, uint32_t k, tc_buf *out) {
     tc_put(out, ";\n");
   }
   if (kernel->kind == TC_KERNEL_MATMUL) tc_omp_matmul_scratch(kernel, e->p, &shared, &each);
-  if (each.len && tc_omp_packed_again(kernel, e->p))
-    tc_putf(out, "  const int64_t shared%u = packed%u;\n", k, tc_omp_packed_first(kernel, e->p));
+  if (each.len && kernel->mm.packed)
+    tc_putf(out, "  const int64_t shared%u = packed%u;\n", k, kernel->mm.packed - 1);
   else if (each.len)
     tc_putf(out, "  const int64_t shared%u = scratch%u;\n  scratch%u += ((%s) + 63) / 64 * 64;\n",
             k, k, k, shared.len ? shared.text : "0");

@@ -275,7 +275,7 @@ static void put_description(const tc_omp_matmul *x) {
   put_in_place(x);
   tc_putf(x->out, "      .b_shared = %d, .b_turned = %d, ", tc_omp_mm_shared_b(x),
           tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak);
-  if (tc_omp_packed_again(x->k, x->p)) tc_put(x->out, ".reuse = 1, ");
+  if (x->mm->packed) tc_put(x->out, ".reuse = 1, ");
   if (tc_omp_mm_a_cols(x)) {
     if (x->pairs) tc_put(x->out, ".a_cols = TC_ISA < TC_LEVEL_bf16, ");
     else tc_put(x->out, ".a_cols = 1, ");
@@ -402,7 +402,7 @@ void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shar
   deep = tc_dim_add(c, tc_dim_mul(c, deep, tc_dim_const(e.bytes)), head); /* of a column */
   tc_dim whole = tc_dim_mul(c, tc_dim_ceildiv(c, mm->axis[mm->nbatch + 1].extent, unit), unit);
   whole = tc_dim_mul(c, whole, deep);
-  if (tc_omp_packed_again(k, p)) { /* no batch has a B of its own; a line says what is there */
+  if (mm->packed) { /* no batch has a B of its own; a line says what is there */
     whole = tc_dim_add(c, whole, tc_dim_const(64));
   } else {
     for (int i = 0; i < mm->nbatch; ++i) whole = tc_dim_mul(c, whole, mm->axis[i].extent);

@@ -94,22 +94,12 @@ static bool same_packed(const tc_program *p, uint32_t x, uint32_t y) {
   return same;
 }
 
-static uint32_t number_of(const tc_kernel *k, const tc_program *p) {
-  return (uint32_t)(k - p->kernel);
-}
-
-uint32_t tc_omp_packed_first(const tc_kernel *k, const tc_program *p) {
-  const uint32_t y = number_of(k, p);
-  for (uint32_t x = 0; x < y; ++x)
-    if (same_packed(p, x, y)) return x;
-  return y;
-}
-
-bool tc_omp_packed_again(const tc_kernel *k, const tc_program *p) {
-  const uint32_t x = number_of(k, p);
-  if (k->kind != TC_KERNEL_MATMUL || !tc_omp_packs(k, p)) return false;
-  if (tc_omp_packed_first(k, p) < x) return true;
-  for (uint32_t y = x + 1; y < p->nkernel; ++y)
-    if (same_packed(p, x, y)) return true;
-  return false;
+void tc_omp_plan_packing(tc_program *p) {
+  for (uint32_t y = 0; y < p->nkernel; ++y)
+    for (uint32_t x = 0; x < y; ++x) {
+      tc_kernel *first = &p->kernel[x], *again = &p->kernel[y];
+      if (!same_packed(p, x, y) || !tc_omp_packs(first, p) || !tc_omp_packs(again, p)) continue;
+      first->mm.packed = again->mm.packed = x + 1;
+      break;
+    }
 }
