@@ -21,8 +21,8 @@ int main(void) {
 }
 // CHECK-NOT: sometimes {{.*}}in a row
 // CHECK-NOT: variant {{.*}}in a row
-// CHECK: tcompile: tokens ({{.*}}fallback_notice.c:7) ran its body 3 times in a row, which is slow: operand 1 is i32, compiled for i64; write TC_SHAPE("i64|i32[...]"), or convert it with tc_cast (TC_FALLBACK=default silences this)
+// CHECK: tcompile: tokens ({{.*}}fallback_notice.c:7) ran its body 3 times in a row, which is slow: operand 2 is i32, compiled for i64; write TC_SHAPE("i64|i32[...]"), or convert it with tc_cast (TC_FALLBACK=default silences this)
 // CHECK-NOT: in a row
-// CHECK: tcompile: sized ({{.*}}) ran its body 3 times in a row, which is slow: operand 0 has size 3 along axis 1, compiled for 4; write a name or a wider range for it in TC_SHAPE, or add TC_SPECIALIZE
+// CHECK: tcompile: sized ({{.*}}) ran its body 3 times in a row, which is slow: operand 1 has size 3 along axis 1, compiled for 4; write a name or a wider range for it in TC_SHAPE, or add TC_SPECIALIZE
 // CHECK-NOT: in a row
 // CHECK-DAG: tokens {{.*}} 0 0 5 

@@ -69,7 +69,7 @@ Test(unit, the_third_miss_in_a_row_is_told_once, .init = cr_redirect_stderr) {
   for (int i = 0; i < 8; i++) tcrt_miss(&f, TC_MISS_DTYPE, 1, -1, TC_I32, TC_I64);
   cr_expect_str_eq(
       said(text, sizeof text),
-      "tcompile: f (t.c:1) ran its body 3 times in a row, which is slow: operand 1 is i32, "
+      "tcompile: f (t.c:1) ran its body 3 times in a row, which is slow: operand 2 is i32, "
       "compiled for i64; write TC_SHAPE(\"i64|i32[...]\"), or convert it with tc_cast "
       "(TC_FALLBACK=default silences this)\n");
 }
@@ -97,8 +97,8 @@ Test(unit, warn_says_each_reason_once, .init = cr_redirect_stderr) {
   tcrt_miss(&f, TC_MISS_DTYPE, 2, -1, TC_F64, TC_F32);
   cr_expect_str_eq(
       said(text, sizeof text),
-      "tcompile: f (t.c:1) ran its body: operand 1 has size 5 along axis 0, compiled for 784\n"
-      "tcompile: f (t.c:1) ran its body: operand 2 is f64, compiled for f32\n");
+      "tcompile: f (t.c:1) ran its body: operand 2 has size 5 along axis 0, compiled for 784\n"
+      "tcompile: f (t.c:1) ran its body: operand 3 is f64, compiled for f32\n");
 }
 
 Test(unit, disabled_makes_a_miss_an_error, .init = cr_redirect_stderr) {
@@ -106,7 +106,7 @@ Test(unit, disabled_makes_a_miss_an_error, .init = cr_redirect_stderr) {
   tc_settings_now.fallback = TC_FALLBACK_DISABLED;
   tcrt_miss(&f, TC_MISS_RANK, 0, -1, 3, 2);
   cr_expect(tc_error() && strstr(tc_error(), "f fell back") && strstr(tc_error(), "rank 3"));
-  cr_expect(strstr(said(text, sizeof text), "error: f (t.c:1) fell back: operand 0 has rank 3"));
+  cr_expect(strstr(said(text, sizeof text), "error: f (t.c:1) fell back: operand 1 has rank 3"));
 }
 
 Test(unit, every_reason_reads_as_a_sentence, .init = cr_redirect_stderr) {

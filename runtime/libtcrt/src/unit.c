@@ -85,50 +85,50 @@ static const char *dtype_text(int64_t v) {
 static void describe(char *out, size_t n, tc_miss why, int operand, int axis, int64_t got,
                      int64_t want) {
   long long g = got, w = want;
+  const int nth = operand + 1; /* as in errors of operations; 0: not of an operand */
   switch (why) {
   case TC_MISS_NULL:
-    snprintf(out, n, "operand %d is NULL", operand);
+    snprintf(out, n, "operand %d is NULL", nth);
     return;
   case TC_MISS_DTYPE:
     if (got == want) { /* the keys differ in TC_FLAG_WEAK */
-      snprintf(out, n, "operand %d is a C number as a tensor, or was compiled for one", operand);
+      snprintf(out, n, "operand %d is a C number as a tensor, or was compiled for one", nth);
       return;
     }
-    snprintf(out, n, "operand %d is %s, compiled for %s", operand, dtype_text(got),
-             dtype_text(want));
+    snprintf(out, n, "operand %d is %s, compiled for %s", nth, dtype_text(got), dtype_text(want));
     return;
   case TC_MISS_DEVICE:
     if (got == TC_DEVICE_FREED) {
-      snprintf(out, n, "operand %d was freed already", operand);
+      snprintf(out, n, "operand %d was freed already", nth);
       return;
     }
-    snprintf(out, n, "operand %d is on device %lld, compiled for %lld", operand, g, w);
+    snprintf(out, n, "operand %d is on device %lld, compiled for %lld", nth, g, w);
     return;
   case TC_MISS_RANK:
-    snprintf(out, n, "operand %d has rank %lld, compiled for %lld", operand, g, w);
+    snprintf(out, n, "operand %d has rank %lld, compiled for %lld", nth, g, w);
     return;
   case TC_MISS_SIZE:
-    if (operand < 0) /* of a number, or of a relation between sizes and numbers */
+    if (!nth) /* of a number, or of a relation between sizes and numbers */
       snprintf(out, n, "a number is %lld, compiled for %s %lld", g, g < w ? "at least" : "at most",
                w);
     else
-      snprintf(out, n, "operand %d has size %lld along axis %d, compiled for %lld", operand, g,
-               axis, w);
+      snprintf(out, n, "operand %d has size %lld along axis %d, compiled for %lld", nth, g, axis,
+               w);
     return;
   case TC_MISS_EQUAL:
-    if (operand < 0) snprintf(out, n, "a relation of sizes: %lld must equal %lld", g, w);
+    if (!nth) snprintf(out, n, "a relation of sizes: %lld must equal %lld", g, w);
     else
-      snprintf(out, n, "operand %d has size %lld along axis %d, which must equal %lld", operand, g,
+      snprintf(out, n, "operand %d has size %lld along axis %d, which must equal %lld", nth, g,
                axis, w);
     return;
   case TC_MISS_ALIAS:
-    snprintf(out, n, "operand %d is written and overlaps another operand", operand);
+    snprintf(out, n, "operand %d is written and overlaps another operand", nth);
     return;
   case TC_MISS_STRIDE:
-    snprintf(out, n, "operand %d is written and is strided or read-only", operand);
+    snprintf(out, n, "operand %d is written and is strided or read-only", nth);
     return;
   case TC_MISS_LAYOUT:
-    snprintf(out, n, "operand %d is memory whose layout is none of a tensor", operand);
+    snprintf(out, n, "operand %d is memory whose layout is none of a tensor", nth);
     return;
   case TC_MISS_GRAD:
     snprintf(out, n, "gradients are being recorded");
@@ -146,7 +146,7 @@ static void describe(char *out, size_t n, tc_miss why, int operand, int axis, in
 }
 
 /* What to do about a guard that fails again and again. */
-static void remedy(char *out, size_t n, tc_miss why, int64_t got, int64_t want) {
+static void remedy(char *out, size_t n, tc_miss why, int operand, int64_t got, int64_t want) {
   static const char *const text[TC_MISS_COUNT] = {
       [TC_MISS_NULL] = "pass a tensor",
       [TC_MISS_DTYPE] = "pass a tensor in place of a number, or the other way round",
@@ -161,7 +161,9 @@ static void remedy(char *out, size_t n, tc_miss why, int64_t got, int64_t want) 
       [TC_MISS_INDEX] = "correct the index; the body tells which one",
       [TC_MISS_MEMORY] = "give the program more memory",
   };
-  if (why == TC_MISS_DTYPE && got != want)
+  if (why == TC_MISS_EQUAL && operand < 0)
+    snprintf(out, n, "write 1 in TC_SHAPE for a size that repeats, or add TC_SPECIALIZE with it");
+  else if (why == TC_MISS_DTYPE && got != want)
     snprintf(out, n, "write TC_SHAPE(\"%s|%s[...]\"), or convert it with tc_cast", dtype_text(want),
              dtype_text(got));
   else snprintf(out, n, "%s", text[why] ? text[why] : "see TC_LOGS=guards");
@@ -180,10 +182,10 @@ static bool third_in_a_row(tcrt_function *f) {
   return true;
 }
 
-static void notice(const tcrt_function *f, tc_miss why, const char *text, int64_t got,
+static void notice(const tcrt_function *f, tc_miss why, int operand, const char *text, int64_t got,
                    int64_t want) {
   char what[160];
-  remedy(what, sizeof what, why, got, want);
+  remedy(what, sizeof what, why, operand, got, want);
   fprintf(stderr,
           "tcompile: %s (%s) ran its body 3 times in a row, which is slow: %s; %s "
           "(TC_FALLBACK=default silences this)\n",
@@ -201,7 +203,7 @@ int tcrt_miss(tcrt_function *f, tc_miss why, int operand, int axis, int64_t got,
   if (!tells && !many && mode != TC_FALLBACK_DISABLED) return 0;
   char text[160];
   describe(text, sizeof text, why, operand, axis, got, want);
-  if (many) notice(f, why, text, got, want);
+  if (many) notice(f, why, operand, text, got, want);
   if (mode == TC_FALLBACK_DISABLED) {
     tc_fail_as(TC_ERROR_FALLBACK, "%s fell back, which is not allowed now: %s", f->name, text);
     fprintf(stderr, "tcompile: error: %s (%s) fell back: %s\n", f->name, f->location, text);
