@@ -32,7 +32,7 @@ class Program(Ops, Products, Control, Writes):
         self.weak = False  # a number as a tensor: segments behind a break take it for a tensor like others, and refuse it
         self.cleanup = self.r.random() < 0.1
         self.form = self.r.choice(("plain",) * 5 + ("struct",) + FORMS)
-        self.limited = {name for name in LIMITS if self.r.random() < 0.1}
+        self.limited = {name for name in LIMITS if self.r.random() < 0.25}
         plain = self.r.random() < 0.5  # one segment, as a rule
         self.steps = self.weights(plain)
         wanted = self.r.randint(1, 3)
