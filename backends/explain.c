@@ -219,7 +219,7 @@ static bool stores(const tc_action *a, uint32_t n, uint32_t local) {
 }
 
 static bool writes(const tc_kernel *k, uint32_t local) {
-  if (k->kind == TC_KERNEL_CALL) return local == 0;
+  if (k->kind == TC_KERNEL_CALL) return local == 0 && !k->effect;
   if (k->kind == TC_KERNEL_MATMUL)
     return stores(k->mm.epilogue.action, k->mm.epilogue.naction, local);
   for (uint32_t i = 0; i < k->nnest; ++i)
@@ -231,7 +231,7 @@ static bool writes(const tc_kernel *k, uint32_t local) {
 static bool reads(const tc_kernel *k, uint32_t buffer) {
   uint32_t local = 0;
   while (local < k->nbuffer && k->buffer[local] != buffer) ++local;
-  if (k->kind == TC_KERNEL_CALL) return local > 0 && local < k->nbuffer;
+  if (k->kind == TC_KERNEL_CALL) return (local > 0 || k->effect) && local < k->nbuffer;
   for (uint32_t i = 1; local < k->nbuffer && i < k->nexpr; ++i)
     if (k->expr[i].kind == TC_EX_LOAD && k->expr[i].buffer == local) return true;
   return false;

@@ -13,6 +13,15 @@ tc_ref tc_build3(tc_graph *g, tc_op op, tc_ref a, tc_ref b, tc_ref c, tc_loc loc
   return tc_build(g, op, 3, (tc_ref[]){a, b, c}, 0, NULL, NULL, loc);
 }
 
+tc_ref tc_build_tuple(tc_graph *g, int n, const tc_ref *in, tc_loc loc) {
+  return tc_build(g, OP_TUPLE, n, in, 0, NULL, NULL, loc);
+}
+
+tc_ref tc_build_result(tc_graph *g, tc_ref r, int i, tc_loc loc) {
+  tc_dim attr = tc_dim_const(i);
+  return tc_build(g, OP_RESULT, 1, &r, 1, &attr, NULL, loc);
+}
+
 tc_ref tc_build_cast(tc_graph *g, tc_ref a, tc_dtype dtype, tc_loc loc) {
   const tc_type *t = tc_graph_type(g, a);
   if (t && t->dtype == dtype) return a;

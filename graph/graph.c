@@ -2,6 +2,7 @@
  * attributes), so that building n nodes costs O(n). */
 #include "graph/graph_impl.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,13 +95,18 @@ const tc_node *tc_graph_node(const tc_graph *g, tc_ref r) {
 
 const tc_type *tc_graph_type(const tc_graph *g, tc_ref r) {
   const tc_node *n = tc_graph_node(g, r);
-  return n ? &n->type : NULL;
+  return !n ? NULL : n->result ? n->result : &n->type;
+}
+
+static void normalise(tc_dims *c, tc_type *t) {
+  for (int i = 0; i < t->rank; i++) t->dim[i] = tc_dim_norm(c, t->dim[i]);
 }
 
 void tc_graph_update_types(tc_graph *g) {
   for (uint32_t id = 1; id <= g->count; id++) {
-    tc_type *t = &((tc_node *)tc_graph_node(g, (tc_ref){id}))->type;
-    for (int i = 0; i < t->rank; i++) t->dim[i] = tc_dim_norm(tc_graph_dims(g), t->dim[i]);
+    tc_node *n = node_at(g, id);
+    normalise(tc_graph_dims(g), &n->type);
+    for (int k = 0; n->result && k < n->nresult; k++) normalise(tc_graph_dims(g), &n->result[k]);
   }
 }
 
@@ -126,18 +132,28 @@ static void *copy(tc_arena *a, const void *from, size_t bytes) {
   return p && bytes ? memcpy(p, from, bytes) : p;
 }
 
-static tc_ref append(tc_graph *g, const node_key *k, const tc_type *type, tc_loc loc) {
+static tc_ref append(tc_graph *g, const node_key *k, int nresult, const tc_type *type, tc_loc loc) {
   if (g->count >> CHUNK_BITS == g->chunk.n) {
     tc_node *chunk = tc_arena_alloc(g->arena, CHUNK * sizeof *chunk);
     if (!chunk || !tc_push(&g->chunk, chunk)) return (tc_ref){0};
   }
   const tc_ref *in = copy(g->arena, k->in, (size_t)k->nin * sizeof *in);
   const tc_dim *attr = copy(g->arena, k->attr, (size_t)k->nattr * sizeof *attr);
+  tc_type *all = nresult > 1 ? copy(g->arena, type, (size_t)nresult * sizeof *all) : NULL;
   uint32_t id = g->count + 1;
-  if (!in || !attr || id == UINT32_MAX || !tc_table_add(&g->interned, key_hash(k), id))
+  if (!in || !attr || (nresult > 1 && !all) || id == UINT32_MAX ||
+      !tc_table_add(&g->interned, key_hash(k), id))
     return (tc_ref){0};
   g->count = id;
-  *node_at(g, id) = (tc_node){k->op, (uint16_t)k->nin, (uint16_t)k->nattr, in, attr, *type, loc};
+  *node_at(g, id) = (tc_node){.op = k->op,
+                              .nin = (uint16_t)k->nin,
+                              .nattr = (uint16_t)k->nattr,
+                              .nresult = (uint8_t)nresult,
+                              .in = in,
+                              .attr = attr,
+                              .type = *type,
+                              .result = all,
+                              .loc = loc};
   return (tc_ref){id};
 }
 
@@ -175,7 +191,7 @@ static bool leaves_only(const tc_graph *g) { return g->count == g->input.n + g->
 static tc_ref declare(tc_graph *g, tc_op op, size_t index, const tc_type *type, tc_loc loc) {
   tc_dim attr = tc_dim_const((int64_t)index);
   node_key k = {op, 0, 1, NULL, &attr};
-  if (leaves_only(g)) return append(g, &k, type, loc);
+  if (leaves_only(g)) return append(g, &k, 1, type, loc);
   tc_report(g->diag, TC_MISSED, loc, "%s declared behind other nodes", tc_op_get(op)->text);
   return (tc_ref){0};
 }
@@ -259,9 +275,31 @@ bool tc_node_const(const tc_node *n, double *f, int64_t *i) {
 
 enum { MAX_OPERANDS = 255, MAX_ATTRS = 2 * (TC_MAX_RANK + 1) + 2 };
 
-bool tc_graph_infer(tc_graph *g, const node_key *key, const char *string, tc_type *out,
-                    refusal *why) {
+/* Several results are read by RESULT alone, which reads nothing else. */
+static bool reads_values(const tc_graph *g, const node_key *key, refusal *why) {
+  for (int i = 0; i < key->nin; i++) {
+    const tc_node *n = tc_graph_node(g, key->in[i]);
+    if (n && (n->op == OP_EFFECT) != (key->op == OP_EFFECT && i == 1)) {
+      snprintf(why->message, sizeof why->message, "operand %d is %s effect", i + 1,
+               n->op == OP_EFFECT ? "an" : "no");
+      return false;
+    }
+    if (!n || (n->nresult > 1) == (key->op == OP_RESULT)) continue;
+    snprintf(why->message, sizeof why->message, "operand %d has %d results", i + 1, n->nresult);
+    return false;
+  }
+  if (key->op != OP_RESULT || key->nin != 1 || key->nattr != 1) return true;
+  const tc_node *n = tc_graph_node(g, key->in[0]);
+  const tc_dim i = key->attr[0];
+  if (tc_dim_is_const(i) && tc_dim_value(i) >= 0 && tc_dim_value(i) < n->nresult) return true;
+  snprintf(why->message, sizeof why->message, "no such result of %s", tc_op_get(n->op)->text);
+  return false;
+}
+
+int tc_graph_infer(tc_graph *g, const node_key *key, const char *string, tc_type *out,
+                   refusal *why) {
   const tc_type *in[MAX_OPERANDS];
+  if (!reads_values(g, key, why)) return 0;
   for (int i = 0; i < key->nin; i++) in[i] = tc_graph_type(g, key->in[i]);
   tc_dims *dims = tc_graph_dims(g);
   tc_infer c = {.op = key->op, .dims = dims, .nin = key->nin, .in = in, .nattr = key->nattr};
@@ -271,8 +309,8 @@ bool tc_graph_infer(tc_graph *g, const node_key *key, const char *string, tc_typ
   c.message_size = sizeof why->message;
   bool ok = tc_infer_type(&c, out);
   why->soft = c.soft;
-  for (int i = 0; ok && i < out->rank; i++) out->dim[i] = tc_dim_norm(dims, out->dim[i]);
-  return ok;
+  for (int k = 0; ok && k < c.nresult; k++) normalise(dims, &out[k]);
+  return ok ? c.nresult : 0;
 }
 
 /* A failure of ours, not of the program that is compiled. */
@@ -280,6 +318,13 @@ static tc_ref refuse(refusal *why, const char *message) {
   strncpy(why->message, message, sizeof why->message - 1);
   why->soft = true;
   return (tc_ref){0};
+}
+
+/* RESULT of a TUPLE is what the tuple was made of. */
+static tc_ref taken(const tc_node *tuple, int nattr, const tc_dim *attr, refusal *why) {
+  const bool valid = nattr == 1 && tc_dim_is_const(attr[0]) && tc_dim_value(attr[0]) >= 0 &&
+                     tc_dim_value(attr[0]) < tuple->nin;
+  return valid ? tuple->in[tc_dim_value(attr[0])] : refuse(why, "no such result of a tuple");
 }
 
 tc_ref tc_graph_try(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr, const tc_dim *attr,
@@ -293,6 +338,8 @@ tc_ref tc_graph_try(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr,
     if (!in[i].id && !(i < 32 && optional >> i & 1)) return (tc_ref){0};
     if (in[i].id > g->count) return refuse(why, "operand of another graph");
   }
+  if (op == OP_RESULT && nin == 1 && tc_graph_node(g, in[0])->op == OP_TUPLE)
+    return taken(tc_graph_node(g, in[0]), nattr, attr, why);
   tc_dims *dims = tc_graph_dims(g);
   tc_dim a[MAX_ATTRS];
   for (int i = 0; i < nattr; i++) a[i] = tc_dim_norm(dims, attr[i]);
@@ -303,12 +350,13 @@ tc_ref tc_graph_try(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr,
   node_key key = {op, nin, nattr, in, a};
   tc_ref found = tc_graph_find(g, &key);
   if (found.id) return found;
-  tc_type type;
-  if (!tc_graph_infer(g, &key, string, &type, why)) return (tc_ref){0};
+  tc_type type[TC_MAX_RESULTS];
+  const int nresult = tc_graph_infer(g, &key, string, type, why);
+  if (!nresult) return (tc_ref){0};
   for (int i = 0; i < nattr; i++) a[i] = tc_dim_norm(dims, a[i]);
-  if (nin) key.nattr = tc_attr_canonical(dims, op, tc_graph_type(g, in[0]), &type, nattr, a);
+  if (nin) key.nattr = tc_attr_canonical(dims, op, tc_graph_type(g, in[0]), type, nattr, a);
   found = tc_graph_find(g, &key);
-  if (!found.id) found = append(g, &key, &type, loc);
+  if (!found.id) found = append(g, &key, nresult, type, loc);
   return found.id ? found : refuse(why, "out of memory");
 }
 
@@ -324,7 +372,8 @@ tc_ref tc_build(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr, con
 /* ---- roots ----------------------------------------------------------------------------------- */
 
 bool tc_graph_output(tc_graph *g, tc_ref r) {
-  return tc_graph_node(g, r) && tc_push(&g->output, r);
+  const tc_node *n = tc_graph_node(g, r);
+  return n && n->nresult == 1 && n->op != OP_EFFECT && tc_push(&g->output, r);
 }
 uint32_t tc_graph_output_count(const tc_graph *g) { return (uint32_t)g->output.n; }
 tc_ref tc_graph_output_at(const tc_graph *g, uint32_t i) {
@@ -333,7 +382,7 @@ tc_ref tc_graph_output_at(const tc_graph *g, uint32_t i) {
 
 bool tc_graph_write(tc_graph *g, uint32_t input, tc_ref value) {
   const tc_node *v = tc_graph_node(g, value);
-  if (!v || input >= g->input.n) return false;
+  if (!v || v->nresult > 1 || input >= g->input.n) return false;
   tc_input *to = &g->input.at[input];
   bool fits = v->type.dtype == to->type.dtype && v->type.rank == to->type.rank;
   for (int i = 0; i < v->type.rank && fits; i++)
@@ -357,4 +406,37 @@ tc_ref tc_graph_write_at(const tc_graph *g, uint32_t i, uint32_t *input) {
   if (i >= g->written.n) return (tc_ref){0};
   *input = g->written.at[i];
   return g->write.at[i];
+}
+
+/* ---- effects --------------------------------------------------------------------------------- */
+
+tc_ref tc_graph_effect(const tc_graph *g) { return g->effect; }
+
+bool tc_graph_set_effect(tc_graph *g, tc_ref r) {
+  const tc_node *n = tc_graph_node(g, r);
+  if (n && n->op != OP_EFFECT) return false;
+  g->effect = r;
+  return true;
+}
+
+tc_ref tc_build_effect(tc_graph *g, int nin, const tc_ref *in, const char *types, tc_loc loc) {
+  tc_ref all[MAX_OPERANDS];
+  if (nin < 1 || nin >= MAX_OPERANDS) return (tc_ref){0};
+  all[0] = in[0];
+  all[1] = g->effect;
+  memcpy(all + 2, in + 1, (size_t)(nin - 1) * sizeof *in);
+  const tc_ref r = tc_build(g, OP_EFFECT, nin + 1, all, 0, NULL, types, loc);
+  if (r.id) g->effect = r;
+  return r;
+}
+
+bool tc_graph_same_effects(const tc_graph *a, const tc_graph *b) {
+  const tc_node *x = tc_graph_node(a, a->effect), *y = tc_graph_node(b, b->effect);
+  while (x && y) { /* arguments keep their ids, strings their indices */
+    if (x->nin != y->nin || x->in[0].id != y->in[0].id) return false;
+    if (!tc_dim_same(x->attr[0], y->attr[0])) return false;
+    x = tc_graph_node(a, x->in[1]);
+    y = tc_graph_node(b, y->in[1]);
+  }
+  return !x && !y;
 }

@@ -4,6 +4,13 @@
  * operands, attributes) is the same node (interned), except leaves and RAND with different seeds.
  * Types are set by the op's infer rule, never by hand.  A pass builds a new graph.
  *
+ * A node has one result or several.  Several are read through RESULT nodes alone, one for each that is
+ * wanted: one that nobody reads costs nothing.  TUPLE makes several results of nodes that have one each,
+ * which is how a decomposition gives them back.
+ *
+ * Effects (calls that print, communicate, count) have an order: each names the one before as an operand, so
+ * no pass can merge or swap two of them, and the last one is a root.  All else stays pure and free to move.
+ *
  * Semantics: values are immutable arrays.  Integer arithmetic wraps; shifts by a count outside
  * [0,bits) give 0 (or the sign); integer division by zero gives 0; NaN propagates through
  * maximum/minimum/max/min; reductions of an empty axis give the identity, for max/min/arg an error
@@ -39,7 +46,10 @@ typedef enum tc_class {
   TC_CLASS_SCATTER, /* written at an index read from data, in order */
   TC_CLASS_MATMUL,  /* template */
   TC_CLASS_CALL,    /* a function of the program's own computes all of the result */
-  TC_CLASS_COMP     /* composite: the decompose pass removes it */
+  TC_CLASS_EFFECT,  /* a function of the program's own is called for what it does */
+  TC_CLASS_TUPLE,   /* several results made of nodes, or one of several; decomposition leaves none */
+  TC_CLASS_COMP, /* composite: the decompose pass removes it */
+  TC_CLASS_MULTI /* composite with several results: that pass makes it a tuple */
 } tc_class;
 
 typedef struct tc_type {
@@ -48,6 +58,8 @@ typedef struct tc_type {
   bool weak; /* a C scalar: rank 0, does not take part in promotion */
   tc_dim dim[TC_MAX_RANK];
 } tc_type;
+
+enum { TC_MAX_RESULTS = 8 }; /* of a node */
 
 /* ---- the op table ---------------------------------------------------------------------------- */
 
@@ -60,21 +72,27 @@ typedef struct tc_infer {
   int nattr;
   const tc_dim *attr;
   const char *string; /* the S attribute, or NULL */
+  int nresult;        /* set by the rule where there are several results */
   char *message;      /* receives the error, without op name or location */
   size_t message_size;
-  bool soft; /* set with a failure that is no error of the program: a limit of ours, or it contradicts a
+  bool
+      soft; /* set with a failure that is no error of the program: a limit of ours, or it contradicts a
               * guess (tc_dims_guess); the function then stays as it is */
 } tc_infer;
 
-/* Result type, or false with a message that names shapes ("[3,4] and [5] do not broadcast: 4 != 5"). */
+/* Result types, out[0 .. nresult), or false with a message that names shapes ("[3,4] and [5] do not
+ * broadcast: 4 != 5").  out has room for TC_MAX_RESULTS; the first is zeroed. */
 typedef bool tc_infer_fn(tc_infer *c, tc_type *out);
 
 typedef struct tc_graph tc_graph;
-typedef struct tc_ref { uint32_t id; } tc_ref; /* 0 = none */
+typedef struct tc_ref {
+  uint32_t id;
+} tc_ref; /* 0 = none */
 typedef struct tc_node tc_node;
 
 /* Rewrites node n of the old graph with simpler ops in g; in[] are its operands there.  Returns the
- * result, or ref 0 after reporting. Must keep dtype and shape (the driver verifies). */
+ * result, a TUPLE where n has several, or ref 0 after reporting.  Must keep dtypes and shapes (the driver
+ * verifies). */
 typedef tc_ref tc_decomp_fn(tc_graph *g, const tc_node *n, const tc_ref *in);
 
 /* How a reduction or scan joins two values, or SCATTER_ADD an element and what is there.  Of bool, MAX
@@ -123,8 +141,8 @@ bool tc_op_is_pointwise(tc_op op);     /* element = f(operand elements), whereve
  * inference without the decompositions. */
 tc_decomp_fn *tc_op_decomp(tc_op op);
 
-/* Runs the op's rule after checking operand and attribute counts.  On failure message reads
- * "matmul: ..." */
+/* Runs the op's rule after checking operand and attribute counts.  out has room for TC_MAX_RESULTS; of
+ * them c->nresult are set.  On failure message reads "matmul: ..." */
 bool tc_infer_type(tc_infer *c, tc_type *out);
 
 /* ---- attributes ------------------------------------------------------------------------------ */
@@ -143,9 +161,11 @@ int tc_attr_list(const tc_node *n, const char *name, const tc_dim **items); /* l
 struct tc_node {
   tc_op op;
   uint16_t nin, nattr;
+  uint8_t nresult;
   const tc_ref *in;   /* [nin] */
   const tc_dim *attr; /* [nattr] */
-  tc_type type;
+  tc_type type;       /* of the first result */
+  tc_type *result;    /* [nresult] types of all; NULL where there is one */
   tc_loc loc;
 };
 
@@ -185,27 +205,35 @@ const tc_scalar_arg *tc_graph_scalar_at(const tc_graph *g, uint32_t i);
 /* Leaves.  Constants are rank 0; weak ones act as C scalars in promotion. */
 tc_ref tc_graph_const_f(tc_graph *g, tc_dtype dtype, bool weak, double v, tc_loc loc);
 tc_ref tc_graph_const_i(tc_graph *g, tc_dtype dtype, bool weak, int64_t v, tc_loc loc);
-tc_ref tc_graph_dim_value(tc_graph *g, tc_dim d, bool weak, tc_loc loc); /* i64 scalar with a size's value */
-bool tc_node_const(const tc_node *n, double *f, int64_t *i); /* value of a CONST (both are set, converted) */
+tc_ref tc_graph_dim_value(tc_graph *g, tc_dim d, bool weak,
+                          tc_loc loc); /* i64 scalar with a size's value */
+bool tc_node_const(const tc_node *n, double *f,
+                   int64_t *i); /* value of a CONST (both are set, converted) */
 
 /* Appends (or finds) a node.  On misuse reports at loc (TC_ERROR, or TC_MISSED for soft failures and
  * in derived graphs, whose nodes the user did not write) and returns ref 0; a ref 0 operand that is not
  * an optional one gives ref 0 silently. `string` is the S attribute or NULL. */
 tc_ref tc_build(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr, const tc_dim *attr,
                 const char *string, tc_loc loc);
+/* Result i of a node with several. */
+tc_ref tc_build_result(tc_graph *g, tc_ref r, int i, tc_loc loc);
+/* Behind all effects so far: calls in[0], an address, with the operands behind it; `types` as for CALL. */
+tc_ref tc_build_effect(tc_graph *g, int nin, const tc_ref *in, const char *types, tc_loc loc);
 /* Shorthands for passes and decompositions. */
+tc_ref tc_build_tuple(tc_graph *g, int n, const tc_ref *in, tc_loc loc);
 tc_ref tc_build1(tc_graph *g, tc_op op, tc_ref a, tc_loc loc);
 tc_ref tc_build2(tc_graph *g, tc_op op, tc_ref a, tc_ref b, tc_loc loc);
 tc_ref tc_build3(tc_graph *g, tc_op op, tc_ref a, tc_ref b, tc_ref c, tc_loc loc);
 tc_ref tc_build_cast(tc_graph *g, tc_ref a, tc_dtype dtype, tc_loc loc);
-tc_ref tc_build_reduce(tc_graph *g, tc_op op, tc_ref a, int naxes, const int *axes, bool keep, tc_loc loc);
+tc_ref tc_build_reduce(tc_graph *g, tc_op op, tc_ref a, int naxes, const int *axes, bool keep,
+                       tc_loc loc);
 tc_ref tc_build_reshape(tc_graph *g, tc_ref a, int rank, const tc_dim *dims, tc_loc loc);
 tc_ref tc_build_expand(tc_graph *g, tc_ref a, int rank, const tc_dim *dims, tc_loc loc);
 tc_ref tc_build_permute(tc_graph *g, tc_ref a, int rank, const int *axes, tc_loc loc);
 
 uint32_t tc_graph_count(const tc_graph *g); /* ids are 1 .. count */
 const tc_node *tc_graph_node(const tc_graph *g, tc_ref r);
-const tc_type *tc_graph_type(const tc_graph *g, tc_ref r);
+const tc_type *tc_graph_type(const tc_graph *g, tc_ref r); /* those of all results, in order */
 /* Brings the types of all nodes up to date with what was assumed after they were built (tc_dim_norm);
  * those of tc_graph_input_at stay as declared, since guards bind names from them. */
 void tc_graph_update_types(tc_graph *g);
@@ -219,9 +247,16 @@ tc_dim tc_node_flops(tc_graph *g, tc_ref r);
 bool tc_graph_output(tc_graph *g, tc_ref r);
 uint32_t tc_graph_output_count(const tc_graph *g);
 tc_ref tc_graph_output_at(const tc_graph *g, uint32_t i);
-bool tc_graph_write(tc_graph *g, uint32_t input, tc_ref value); /* value: the input's shape and dtype */
+bool tc_graph_write(tc_graph *g, uint32_t input,
+                    tc_ref value); /* value: the input's shape and dtype */
 uint32_t tc_graph_write_count(const tc_graph *g);
 tc_ref tc_graph_write_at(const tc_graph *g, uint32_t i, uint32_t *input);
+
+/* The last effect, with those before it as its operands' operands; ref 0: there is none. */
+tc_ref tc_graph_effect(const tc_graph *g);
+bool tc_graph_set_effect(tc_graph *g, tc_ref r);
+/* The same calls in the same order, of graphs with the same arguments. */
+bool tc_graph_same_effects(const tc_graph *a, const tc_graph *b);
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
@@ -230,7 +265,8 @@ bool tc_dtype_is_int(tc_dtype d); /* not bool */
 size_t tc_dtype_bytes(tc_dtype d);
 const char *tc_dtype_text(tc_dtype d); /* "f32" */
 bool tc_dtype_parse(const char *text, size_t n, tc_dtype *d);
-double tc_dtype_round(tc_dtype d, double v); /* to the nearest value of a floating dtype, half to even */
+double tc_dtype_round(tc_dtype d,
+                      double v); /* to the nearest value of a floating dtype, half to even */
 int64_t tc_dtype_wrap(tc_dtype d, int64_t v); /* to an integer dtype or bool (v != 0) */
 /* What a cast makes of a floating number: towards zero; NaN is 0, what d cannot hold is its nearest
  * end; for bool v != 0, so that NaN is true. */
@@ -243,8 +279,8 @@ tc_dtype tc_promote(const tc_type *a, const tc_type *b);
 tc_dtype tc_promote_all(const tc_type *const *t, int n); /* of n; NULL does not count */
 /* NumPy's start:stop:step of an axis (step not 0; +-2^60 and beyond: the ends): the first
  * element taken and how many; false: not resolvable. */
-bool tc_slice_bounds(tc_dims *c, tc_dim size, tc_dim start, tc_dim stop, int64_t step, tc_dim *first,
-                     tc_dim *length);
+bool tc_slice_bounds(tc_dims *c, tc_dim size, tc_dim start, tc_dim stop, int64_t step,
+                     tc_dim *first, tc_dim *length);
 tc_dim tc_type_numel(tc_dims *c, const tc_type *t);
 bool tc_type_same(const tc_type *a, const tc_type *b);
 void tc_type_print(tc_dims *c, const tc_type *t, tc_buf *out);  /* "f32[B,784]" */

@@ -29,6 +29,7 @@ struct tc_graph {
   TC_VEC(tc_ref) output;
   TC_VEC(tc_ref) write;
   TC_VEC(uint32_t) written; /* input of each write */
+  tc_ref effect;            /* the last one */
 };
 
 /* What makes two nodes equal. */
@@ -49,8 +50,9 @@ typedef struct refusal {
 tc_ref tc_graph_try(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr, const tc_dim *attr,
                     const char *string, tc_loc loc, refusal *why);
 tc_ref tc_graph_find(const tc_graph *g, const node_key *key); /* an equal node, or 0 */
-/* Infers the type of op on nodes of g.  attr[] must follow the schema. */
-bool tc_graph_infer(tc_graph *g, const node_key *key, const char *string, tc_type *out, refusal *why);
+/* Infers the types of op on nodes of g; out has room for TC_MAX_RESULTS.  attr[] must follow the schema.
+ * Returns how many results there are; 0: none, see *why. */
+int tc_graph_infer(tc_graph *g, const node_key *key, const char *string, tc_type *out, refusal *why);
 /* Rewrites attributes that passed inference to their canonical form (see graph.h); attr[] has room
  * for a list of TC_MAX_RANK.  Returns their number. */
 int tc_attr_canonical(tc_dims *c, tc_op op, const tc_type *x, const tc_type *result, int nattr,

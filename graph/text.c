@@ -143,8 +143,11 @@ static void put_node(tc_graph *g, uint32_t id, tc_buf *out) {
       else tc_put(out, " _");
     }
     put_attrs(g, n, out);
-    tc_put(out, " : ");
-    put_type(tc_graph_dims(g), n->type, out);
+    const tc_type *type = tc_graph_type(g, (tc_ref){id});
+    for (int i = 0; i < n->nresult; i++) {
+      tc_put(out, i ? " " : " : ");
+      put_type(tc_graph_dims(g), type[i], out);
+    }
   }
   if (n->loc.line) tc_putf(out, " ; %" PRIu32 ":%" PRIu32, n->loc.line, n->loc.col);
   tc_put(out, "\n");
@@ -162,6 +165,7 @@ void tc_graph_print(tc_graph *g, tc_buf *out) {
     tc_putf(out, "write %%%" PRIu32 " -> %%%" PRIu32 "\n", value,
             tc_graph_input_at(g, input)->node.id);
   }
+  if (tc_graph_effect(g).id) tc_putf(out, "effects %%%" PRIu32 "\n", tc_graph_effect(g).id);
   if (!tc_graph_output_count(g)) return;
   tc_put(out, "ret");
   for (uint32_t i = 0; i < tc_graph_output_count(g); i++)

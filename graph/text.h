@@ -16,6 +16,7 @@
  *   %7 = dim weak 2*B
  *   %8 = layer_norm %1 _ _ %6 naxes=1      _ is a missing operand
  *   write %8 -> %1
+ *   effects %9                             the last effect
  *
  * One node a line; types of other nodes are inferred, and printed behind `:` for the reader (when
  * given they must be right).  Numbers of nodes ascend and may leave gaps.  ';' starts a comment.

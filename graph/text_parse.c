@@ -240,12 +240,9 @@ static bool read_attrs(reader *r, const char *schema, tc_dim *attr, int *n, tc_b
   return true;
 }
 
-/* The type behind ':' is for the reader, but must be right. */
-static bool check_type(reader *r, tc_ref ref) {
+static bool check_type(reader *r, const tc_type *is) {
   tc_type said;
-  const tc_type *is = tc_graph_type(r->g, ref);
   tc_dims *c = tc_graph_dims(r->g);
-  if (!accept(r, ":")) return true;
   if (!read_type(r, &said)) return false;
   for (int i = 0; i < said.rank; i++) said.dim[i] = tc_dim_norm(c, said.dim[i]);
   if (tc_type_same(&said, is)) return true;
@@ -254,6 +251,15 @@ static bool check_type(reader *r, tc_ref ref) {
   fail(r, "the type is %s", b.text);
   tc_buf_free(&b);
   return false;
+}
+
+/* The types behind ':' are for the reader, but must be right. */
+static bool check_types(reader *r, tc_ref ref) {
+  const int count = tc_graph_node(r->g, ref)->nresult;
+  if (!accept(r, ":")) return true;
+  for (int i = 0; i < count; i++)
+    if (!check_type(r, &tc_graph_type(r->g, ref)[i])) return false;
+  return true;
 }
 
 static bool read_op(reader *r, tc_op op, tc_ref *ref) {
@@ -274,7 +280,7 @@ static bool read_op(reader *r, tc_op op, tc_ref *ref) {
     if (!ref->id) ok = fail(r, "%s", why.message[0] ? why.message : "an operand is missing");
   }
   tc_buf_free(&string);
-  return ok && check_type(r, *ref);
+  return ok && check_types(r, *ref);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -348,6 +354,12 @@ static bool read_write(reader *r) {
          fail(r, "the value does not fit the param");
 }
 
+static bool read_effects(reader *r) {
+  tc_ref last;
+  if (!read_ref(r, &last)) return false;
+  return tc_graph_set_effect(r->g, last) || fail(r, "this is no effect");
+}
+
 static bool read_ret(reader *r) {
   do {
     tc_ref ref;
@@ -359,12 +371,13 @@ static bool read_ret(reader *r) {
 
 static bool read_line(reader *r) {
   if (at_end(r)) return true;
-  bool ok = accept(r, "%")             ? read_node(r)
-            : accept_word(r, "ret")    ? read_ret(r)
-            : accept_word(r, "write")  ? read_write(r)
-            : accept_word(r, "sym")    ? read_sym(r)
-            : accept_word(r, "assume") ? read_assume(r)
-                                       : fail(r, "unexpected \"%.20s\"", r->at);
+  bool ok = accept(r, "%")              ? read_node(r)
+            : accept_word(r, "ret")     ? read_ret(r)
+            : accept_word(r, "write")   ? read_write(r)
+            : accept_word(r, "effects") ? read_effects(r)
+            : accept_word(r, "sym")     ? read_sym(r)
+            : accept_word(r, "assume")  ? read_assume(r)
+                                        : fail(r, "unexpected \"%.20s\"", r->at);
   return ok && (at_end(r) || fail(r, "unexpected \"%.20s\"", r->at));
 }
 

@@ -25,11 +25,14 @@ void lo_emit_call(lo_kb *b, lo_group *g) {
   tc_kernel *k = b->k;
   k->kind = TC_KERNEL_CALL;
   k->call = g->call;
+  k->effect = n->op == OP_EFFECT;
   k->operand = lo_alloc(L, L->arena, n->nin * sizeof *k->operand);
-  lo_kernel_buffer(b, L->place[g->call.id].buffer - 1);
+  if (!k->effect) lo_kernel_buffer(b, L->place[g->call.id].buffer - 1);
+  const int first = k->effect ? 2 : 1; /* behind the address, and the effect before */
   for (int i = 0; i < n->nin; i++) {
     k->operand[i] = UINT32_MAX;
-    if (i > 0 && takes_tensor(L, n, i - 1))
+    if (k->effect && i == 1) continue;
+    if (i >= first && takes_tensor(L, n, i - first))
       k->operand[i] = lo_kernel_buffer(b, array_of(L, n->in[i], n->loc));
     else if (lo_class(lo_node(L, n->in[i])) != TC_CLASS_LEAF)
       lo_fail(L, n->loc, "a number that kernels compute is passed to a function");

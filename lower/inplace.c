@@ -17,7 +17,7 @@ static int find_buffer(const tc_kernel *k, uint32_t program_buffer) {
 
 /* Kernels that can fail: then the body runs, and may find no operand changed. */
 static bool can_fail(const tc_kernel *k) {
-  if (k->kind == TC_KERNEL_CALL) return true;
+  if (k->kind == TC_KERNEL_CALL) return !k->effect;
   for (uint32_t i = 1; i < k->nexpr; i++)
     if (k->expr[i].address.nterm) return true;
   for (uint32_t n = 0; n < k->nnest; n++)

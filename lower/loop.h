@@ -198,7 +198,8 @@ typedef struct tc_kernel {
   uint32_t nnest;
   tc_nest *nest;
   tc_mm_loop mm;
-  tc_ref call;         /* CALL: the node; it writes buffer 0 */
+  tc_ref call;         /* CALL: the node; it writes buffer 0, */
+  bool effect;         /* or, called for its effect, nothing */
   uint32_t *operand;   /* CALL: for each operand of the node, its buffer; of numbers: UINT32_MAX */
   uint32_t nfused;
   tc_ref *fused;       /* graph nodes it computes, for remarks and reports */

@@ -271,6 +271,7 @@ void lo_place_scan(lo *L, tc_ref r);
 void lo_place_join(lo *L, tc_ref r);
 void lo_place_scatter(lo *L, tc_ref r);
 void lo_place_call(lo *L, tc_ref r);
+void lo_place_effect(lo *L, tc_ref r);
 
 /* program buffers */
 uint32_t lo_new_buffer(lo *L, tc_buf_kind kind, uint32_t index, tc_dtype dtype, const tc_type *t,

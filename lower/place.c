@@ -309,6 +309,7 @@ static void place_node(lo *L, tc_ref r) {
   case TC_CLASS_JOIN: lo_place_join(L, r); return;
   case TC_CLASS_SCATTER: lo_place_scatter(L, r); return;
   case TC_CLASS_CALL: lo_place_call(L, r); return;
+  case TC_CLASS_EFFECT: lo_place_effect(L, r); return;
   case TC_CLASS_GEN:
   case TC_CLASS_EW:
   case TC_CLASS_VIEW:
@@ -318,6 +319,8 @@ static void place_node(lo *L, tc_ref r) {
 }
 
 void lo_place_all(lo *L) {
-  for (uint32_t id = L->count; id > 0; id--)
-    if (L->place[id].demand || L->place[id].target) place_node(L, (tc_ref){id});
+  for (uint32_t id = L->count; id > 0; id--) {
+    const bool effect = lo_class(lo_node(L, (tc_ref){id})) == TC_CLASS_EFFECT;
+    if (effect || L->place[id].demand || L->place[id].target) place_node(L, (tc_ref){id});
+  }
 }

@@ -216,7 +216,7 @@ static void put_kernel(printer *r, const tc_kernel *k) {
   put_bases(r, k);
   for (uint32_t n = 0; n < k->nnest; n++) put_nest(r, &k->nest[n]);
   if (k->kind == TC_KERNEL_MATMUL) put_matmul(r, &k->mm);
-  if (k->kind == TC_KERNEL_CALL) tc_putf(r->out, "  calls a function of the program\n");
+  if (k->kind == TC_KERNEL_CALL) tc_putf(r->out, "  calls a function of the program%s\n", k->effect ? " for its effect" : "");
   free(r->done);
 }
 

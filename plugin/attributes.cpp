@@ -238,6 +238,28 @@ struct OpAttribute : ParsedAttrInfo {
   }
 };
 
+// tc_effect: a function of the program's own is called between kernels, in order.
+struct EffectAttribute : ParsedAttrInfo {
+  EffectAttribute() {
+    static constexpr Spelling spellings[] = {{ParsedAttr::AS_GNU, "tc_effect"}};
+    Spellings = spellings;
+  }
+
+  bool diagAppertainsToDecl(Sema &sema, const ParsedAttr &attr, const Decl *decl) const override {
+    const auto *function = llvm::dyn_cast<FunctionDecl>(decl);
+    if (function && function->getReturnType()->isVoidType()) return true;
+    warn(sema, attr.getLoc(),
+         "'tc_effect' marks functions that return nothing; here it is ignored");
+    return false;
+  }
+
+  AttrHandling handleDeclAttribute(Sema &sema, Decl *decl, const ParsedAttr &attr) const override {
+    llvm::SmallVector<Expr *, 1> none;
+    if (inner_parse(sema)) attach(sema, decl, attr, effect_attribute, none);
+    return AttributeApplied;
+  }
+};
+
 // tc_const, tc_const("12"): a number that depends on the arguments alone, and what it is expected
 // to be.
 struct ConstAttribute : ParsedAttrInfo {
@@ -347,6 +369,8 @@ static ParsedAttrInfoRegistry::Add<SpecializeAttribute> add_specialize(specializ
 static ParsedAttrInfoRegistry::Add<ReplacesAttribute>
     add_replaces(replaces_attribute, "stands in for another function");
 static ParsedAttrInfoRegistry::Add<OpAttribute> add_op(op_attribute, "an operation of its own");
+static ParsedAttrInfoRegistry::Add<EffectAttribute> add_effect(effect_attribute,
+                                                               "called between kernels, in order");
 static ParsedAttrInfoRegistry::Add<ConstAttribute>
     add_const(const_attribute, "a number that depends on the arguments alone");
 static ParsedAttrInfoRegistry::Add<ShapeAttribute> add_shape(shape_attribute,

@@ -21,6 +21,7 @@ inline constexpr const char *disable_attribute = "tc_disable";
 inline constexpr const char *replaces_attribute = "tc_replaces";
 inline constexpr const char *replaced_attribute = "tc_replaced"; // on what is replaced
 inline constexpr const char *op_attribute = "tc_op";
+inline constexpr const char *effect_attribute = "tc_effect";
 inline constexpr const char *const_attribute = "tc_const";
 
 // Defined in every compilation that the plugin starts by itself.

@@ -22,12 +22,13 @@ static void put_strides(const tc_entry *e, const tc_type *t) {
 }
 
 /* Declares t<i>, a tensor over buffer i of the kernel. */
-static void put_header(const tc_entry *e, uint32_t k, uint32_t i, const tc_type *t) {
+static void put_header(const tc_entry *e, uint32_t k, uint32_t i, bool readonly, const tc_type *t) {
   tc_putf(e->out, "    struct tc_tensor t%u; /* ", i);
   tc_type_print(e->dims, t, e->out);
   tc_putf(e->out, " */\n    tcrt_borrow(&t%u, &(const tc_layout){.data = ", i);
   tc_entry_buffer(e, k, i);
-  tc_putf(e->out, ", .dtype = %d, .rank = %d, .readonly = %d, .dim = {", t->dtype, t->rank, i > 0);
+  tc_putf(e->out, ", .dtype = %d, .rank = %d, .readonly = %d, .dim = {", t->dtype, t->rank,
+          readonly);
   for (int a = 0; a < t->rank; ++a) {
     tc_put(e->out, a ? ", " : "");
     tc_entry_dim(e, t->dim[a]);
@@ -51,29 +52,38 @@ static void put_number(const tc_entry *e, const tc_node *n) {
 
 static void put_headers(const tc_entry *e, uint32_t k, const tc_node *n) {
   const tc_kernel *kernel = &e->p->kernel[k];
-  put_header(e, k, 0, &n->type);
-  for (uint32_t b = 1; b < kernel->nbuffer; ++b)
+  if (!kernel->effect) put_header(e, k, 0, false, &n->type);
+  for (uint32_t b = kernel->effect ? 0 : 1; b < kernel->nbuffer; ++b)
     for (int i = 1; i < n->nin; ++i)
       if (kernel->operand[i] == b) {
-        put_header(e, k, b, tc_graph_type(e->p->graph, n->in[i]));
+        put_header(e, k, b, true, tc_graph_type(e->p->graph, n->in[i]));
         break;
       }
+}
+
+static void put_operand(const tc_entry *e, uint32_t k, int i) {
+  const tc_kernel *kernel = &e->p->kernel[k];
+  const tc_node *n = tc_graph_node(e->p->graph, kernel->call);
+  if (kernel->operand[i] != UINT32_MAX) tc_putf(e->out, "&t%u", kernel->operand[i]);
+  else put_number(e, tc_graph_node(e->p->graph, n->in[i]));
 }
 
 void tc_entry_call(const tc_entry *e, uint32_t k) {
   const tc_kernel *kernel = &e->p->kernel[k];
   tc_graph *g = e->p->graph;
   const tc_node *n = tc_graph_node(g, kernel->call);
+  const char *types = tc_graph_string(g, n->attr[n->nattr - 1]);
   tc_put(e->out, "  {\n");
   put_headers(e, k, n);
-  tc_putf(e->out, "    bad |= !((_Bool (*)(struct tc_tensor *%s))(uintptr_t)",
-          tc_graph_string(g, n->attr[n->nattr - 1]));
+  if (kernel->effect)
+    tc_putf(e->out, "    ((void (*)(%s))(uintptr_t)", *types ? types + 2 : "void");
+  else tc_putf(e->out, "    bad |= !((_Bool (*)(struct tc_tensor *%s))(uintptr_t)", types);
   put_number(e, tc_graph_node(g, n->in[0]));
-  tc_put(e->out, ")(&t0");
-  for (int i = 1; i < n->nin; ++i) {
-    tc_put(e->out, ", ");
-    if (kernel->operand[i] != UINT32_MAX) tc_putf(e->out, "&t%u", kernel->operand[i]);
-    else put_number(e, tc_graph_node(g, n->in[i]));
+  tc_put(e->out, kernel->effect ? ")(" : ")(&t0");
+  const int first = kernel->effect ? 2 : 1;
+  for (int i = first; i < n->nin; ++i) {
+    if (i > first || !kernel->effect) tc_put(e->out, ", ");
+    put_operand(e, k, i);
   }
   tc_put(e->out, ");\n  }\n");
 }

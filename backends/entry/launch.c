@@ -93,13 +93,16 @@ static void put_launch(const tc_entry *e, uint32_t k) {
   tc_put(e->out, ";\n  }\n");
 }
 
-/* nkernel: none. */
-static uint32_t first_in_place(const tc_program *p) {
-  for (uint32_t k = 0; k < p->nkernel; ++k)
+/* The first kernel behind which the body must not run: it writes an operand, or has an effect.  nkernel:
+ * there is none. */
+static uint32_t first_final(const tc_program *p) {
+  for (uint32_t k = 0; k < p->nkernel; ++k) {
+    if (p->kernel[k].effect) return k;
     for (uint32_t i = 0; i < p->kernel[k].nbuffer; ++i)
       if (p->buffer[p->kernel[k].buffer[i]].kind == TC_BUF_INPUT &&
           tc_print_writes(&p->kernel[k], i))
         return k;
+  }
   return p->nkernel;
 }
 
@@ -123,7 +126,8 @@ static void put_check(const tc_entry *e, bool ended) {
           e->style->all_can_fail ? "bad" : "0");
 }
 
-/* Operands have been written: the body must not run.  The function fails as an operation does. */
+/* Operands have been written, or there was an effect: the body must not run.  The function fails as an
+ * operation does. */
 static void put_late_check(const tc_entry *e) {
   tc_put(e->out, "  if (__builtin_expect(bad, 0)) {\n");
   put_drop(e);
@@ -131,15 +135,16 @@ static void put_late_check(const tc_entry *e) {
 }
 
 void tc_entry_launches(const tc_entry *e) {
-  const uint32_t n = e->p->nkernel, write = first_in_place(e->p);
-  const bool check = e->style->all_can_fail || any_can_fail(e, 0, write);
-  if (!e->style->all_can_fail && check) tc_put(e->out, "  int bad = 0;\n");
+  const uint32_t n = e->p->nkernel, final = first_final(e->p);
+  const bool check = e->style->all_can_fail || any_can_fail(e, 0, final);
+  const bool late = any_can_fail(e, final, n);
+  if (!e->style->all_can_fail && (check || late)) tc_put(e->out, "  int bad = 0;\n");
   for (uint32_t k = 0; k < n; ++k) {
-    if (k == write && check) put_check(e, false);
+    if (k == final && check) put_check(e, false);
     put_launch(e, k);
   }
   if (e->style->end) tc_putf(e->out, "  %s;\n", e->style->end);
-  if (write == n && check) put_check(e, true);
-  if (write < n && e->style->late) put_late_check(e);
+  if (final == n && check) put_check(e, true);
+  if (final < n && (late || e->style->all_can_fail)) put_late_check(e);
   if (tc_entry_calls(e->p)) tc_put(e->out, "  tcrt_delete(hold);\n");
 }

@@ -120,6 +120,7 @@ const tc_entry_style tc_omp_entry_style = {
     .pack = "tcrt_pack(",
     .call = put_call,
     .failure = "TC_MISS_INDEX",
+    .late = "tcrt_late(f)",
     .declare = put_tables,
     .refuse = put_refuse,
     .kept = put_kept,

@@ -27,7 +27,7 @@ static void is_write(const tc_action *a, void *arg) {
 }
 
 bool tc_print_writes(const tc_kernel *k, uint32_t buffer) {
-  query q = {buffer, k->kind == TC_KERNEL_CALL && buffer == 0};
+  query q = {buffer, k->kind == TC_KERNEL_CALL && !k->effect && buffer == 0};
   each_action(k, is_write, &q);
   return q.found;
 }
@@ -37,7 +37,7 @@ static void has_terms(const tc_action *a, void *arg) {
 }
 
 bool tc_print_checks(const tc_kernel *k) {
-  bool any = k->kind == TC_KERNEL_CALL; /* the function may say that it failed */
+  bool any = k->kind == TC_KERNEL_CALL && !k->effect; /* the function may say that it failed */
   each_action(k, has_terms, &any);
   for (uint32_t i = 1; i < k->nexpr; ++i) {
     const tc_expr *e = &k->expr[i];

@@ -385,6 +385,11 @@ void Evaluator::fail_to_list(const Value &count, SourceLocation loc, tc_op op) {
                            : "tc_copy_(tc_slice(y, 0, from, to, 1), x[i])";
 }
 
+Value Evaluator::result_of_several(tc_ref ref, size_t i, const CallExpr *e) {
+  const tc_dim index = tc_dim_const(static_cast<int64_t>(i));
+  return result(build(OP_RESULT, {ref}, {index}, nullptr, e), OP_RESULT, nullptr);
+}
+
 Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
   auto slots = attribute_slots(row.op);
   std::vector<tc_ref> in;
@@ -392,6 +397,7 @@ Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
   std::string string;
   std::optional<Tensor> first;
   std::vector<Number> numbers; // their places in `in` are kept
+  std::vector<std::pair<Value, const Expr *>> further;
   size_t slot = 0;
   unsigned arg = 0;
   bool like = false, front = false;
@@ -425,7 +431,11 @@ Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
     }
     Value v = evaluate(expression);
     if (failed) return {};
-    if (*at == 'T') {
+    if (*at == 'r') {
+      if (v.kind != Value::Null && v.kind != Value::Pointer)
+        fail(expression->getExprLoc(), "a result goes to an address that is not followed");
+      further.push_back({v, expression});
+    } else if (*at == 'T') {
       Value count = evaluate(argument(e, arg++));
       auto n = count.kind == Value::Scalars ? as_constant(count.scalar) : std::nullopt;
       if (n) append_tensors(v, expression, *n, in);
@@ -446,7 +456,11 @@ Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
   }
   ops++;
   tc_ref ref = build(op, in, attrs, string.empty() ? nullptr : string.c_str(), e);
-  return result(ref, op, first ? &*first : nullptr);
+  if (further.empty()) return result(ref, op, first ? &*first : nullptr);
+  for (size_t i = 0; i < further.size() && !failed; i++)
+    if (const auto &[to, expression] = further[i]; to.kind == Value::Pointer)
+      store(to.place, result_of_several(ref, i + 1, e), expression->getExprLoc());
+  return result_of_several(ref, 0, e);
 }
 
 // ---- other functions ----------------------------------------------------------------------------
@@ -568,6 +582,8 @@ Value Evaluator::evaluate_call(const CallExpr *e) {
   for (const FunctionDecl *each : callee->redecls())
     if (const auto *marked = find_attribute(each, op_attribute))
       return call_operation(e, callee, marked);
+  for (const FunctionDecl *each : callee->redecls())
+    if (find_attribute(each, effect_attribute)) return call_effect(e, callee);
   if (auto v = call_pure(e, callee)) return *v;
   const FunctionDecl *definition = nullptr;
   if (callee->hasBody(definition)) return call_visible(e, definition);

@@ -219,6 +219,7 @@ private:
 
   // calls.cpp
   Value evaluate_call(const clang::CallExpr *e);
+  Value result_of_several(tc_ref ref, size_t i, const clang::CallExpr *e);
   Value call_api(const clang::CallExpr *e, struct ApiRow const &row);
   void fail_to_list(const Value &count, clang::SourceLocation loc, tc_op op);
   void expect_no_error(clang::SourceLocation loc);
@@ -295,6 +296,10 @@ private:
 
   // functions.cpp: what the programmer says about functions
   const clang::FunctionDecl *stand_in(const clang::FunctionDecl *callee);
+  bool pass_on(const clang::CallExpr *e, const clang::FunctionDecl *callee, std::vector<tc_ref> &in,
+               std::string &types, llvm::function_ref<std::string(unsigned, const tc_type &)> bind);
+  tc_ref address_of(const clang::FunctionDecl *function, clang::SourceLocation loc);
+  Value call_effect(const clang::CallExpr *e, const clang::FunctionDecl *callee);
   Value call_operation(const clang::CallExpr *e, const clang::FunctionDecl *callee,
                        const clang::AnnotateAttr *marked);
   const clang::FunctionDecl *kernel_of(const clang::FunctionDecl *callee,

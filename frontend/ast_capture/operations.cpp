@@ -137,34 +137,26 @@ const FunctionDecl *Evaluator::kernel_of(const FunctionDecl *callee, const Annot
   return nameable(kernel, loc) ? kernel : nullptr;
 }
 
-Value Evaluator::call_operation(const CallExpr *e, const FunctionDecl *callee,
-                                const AnnotateAttr *marked) {
-  SourceLocation loc = e->getExprLoc();
-  std::string name = "'" + callee->getNameAsString() + "'";
-  if (e->getNumArgs() != callee->getNumParams()) {
-    fail(loc, "the call of " + name + " is not captured");
-    return {};
-  }
-  const FunctionDecl *kernel = kernel_of(callee, marked, loc);
-  if (!kernel) return {};
-  std::vector<tc_ref> in = {
-      scalar_node("((long long)&" + kernel->getNameAsString() + ")", TC_I64, loc)};
-  Binding binding(dims);
-  std::string types, wrong;
+// Operands behind the address of the function, and their C types, each behind a comma.  `bind` looks at
+// the tensor for parameter i; what it finds wrong is reported.  false after failing.
+bool Evaluator::pass_on(const CallExpr *e, const FunctionDecl *callee, std::vector<tc_ref> &in,
+                        std::string &types,
+                        llvm::function_ref<std::string(unsigned, const tc_type &)> bind) {
+  const std::string name = "'" + callee->getNameAsString() + "'";
+  if (e->getNumArgs() != callee->getNumParams())
+    fail(e->getExprLoc(), "the call of " + name + " is not captured");
   for (unsigned i = 0; i < e->getNumArgs() && !failed; i++) {
     const Expr *argument = e->getArg(i);
     QualType type = callee->getParamDecl(i)->getType();
     Value v = evaluate(argument);
-    if (failed) return {};
+    if (failed) return false;
     if (is_tensor_pointer(type)) {
       auto x = as_tensor(v, argument);
-      if (!x) return {};
+      if (!x) return false;
       const tc_node *node = tc_graph_node(graph, x->ref);
       if (tc_op_get(node->op)->cls == TC_CLASS_LEAF && node->op != OP_INPUT)
         fail(argument->getExprLoc(), "a number is passed to " + name + " as a tensor");
-      const StringLiteral *shape = declared_shape(callee, i);
-      if (shape && wrong.empty())
-        wrong = binding.operand(node->type, shape_like(shape, node->type));
+      const std::string wrong = bind(i, node->type);
       if (!wrong.empty()) fail(argument->getExprLoc(), "an operand of " + name + " is " + wrong);
       types += ", const struct tc_tensor *";
       in.push_back(x->ref);
@@ -178,7 +170,46 @@ Value Evaluator::call_operation(const CallExpr *e, const FunctionDecl *callee,
                                        "the statements run");
     }
   }
-  if (failed) return {};
+  return !failed;
+}
+
+tc_ref Evaluator::address_of(const FunctionDecl *function, SourceLocation loc) {
+  return scalar_node("((long long)&" + function->getNameAsString() + ")", TC_I64, loc);
+}
+
+// Its tensors are not written, so those of const parameters alone are passed on.
+Value Evaluator::call_effect(const CallExpr *e, const FunctionDecl *callee) {
+  const SourceLocation loc = e->getExprLoc();
+  for (const ParmVarDecl *parameter : callee->parameters())
+    if (is_tensor_pointer(parameter->getType()) &&
+        !parameter->getType()->getPointeeType().isConstQualified())
+      fail(loc,
+           "'" + callee->getNameAsString() + "' may write a tensor; make its parameters const");
+  if (failed || !nameable(callee, loc)) return {};
+  std::vector<tc_ref> in = {address_of(callee, loc)};
+  std::string types;
+  auto any = [](unsigned, const tc_type &) { return std::string(); };
+  if (!pass_on(e, callee, in, types, any)) return {};
+  const tc_ref ref =
+      tc_build_effect(graph, static_cast<int>(in.size()), in.data(), types.c_str(), graph_loc(loc));
+  if (!ref.id) fail(loc, "out of memory");
+  return Value::of(Value::Void);
+}
+
+Value Evaluator::call_operation(const CallExpr *e, const FunctionDecl *callee,
+                                const AnnotateAttr *marked) {
+  SourceLocation loc = e->getExprLoc();
+  std::string name = "'" + callee->getNameAsString() + "'";
+  const FunctionDecl *kernel = kernel_of(callee, marked, loc);
+  if (!kernel) return {};
+  std::vector<tc_ref> in = {address_of(kernel, loc)};
+  Binding binding(dims);
+  std::string types, wrong;
+  auto bind = [&](unsigned i, const tc_type &given) {
+    const StringLiteral *shape = declared_shape(callee, i);
+    return shape ? binding.operand(given, shape_like(shape, given)) : std::string();
+  };
+  if (!pass_on(e, callee, in, types, bind)) return {};
   tc_type type = {};
   wrong = binding.expressions();
   if (!wrong.empty()) wrong = "an operand is " + wrong;

@@ -220,7 +220,8 @@ Reader::Callee Reader::kind_of(const CallExpr *e) {
     return System;
   }
   for (const FunctionDecl *each : callee->redecls())
-    if (find_attribute(each, op_attribute)) return Followed;
+    if (find_attribute(each, op_attribute) || find_attribute(each, effect_attribute))
+      return Followed;
   const FunctionDecl *definition = nullptr;
   if (!callee->hasBody(definition) || definition->hasAttr<WeakAttr>()) return Unseen;
   const bool scoped = owners.has_scope(definition);

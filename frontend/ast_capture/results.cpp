@@ -437,7 +437,7 @@ bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &
   result.views = views;
   write_inputs(loc);
   if (failed) return false;
-  nothing = results.empty() && llvm::none_of(storages, [](const Storage &s) {
+  nothing = results.empty() && !tc_graph_effect(graph).id && llvm::none_of(storages, [](const Storage &s) {
               return s.version && s.source.at_entry;
             });
   if (nothing) {

@@ -19,6 +19,14 @@ tc_ref decomp_clamp(tc_graph *g, const tc_node *n, const tc_ref *in) {
   return dc2(&c, OP_MINIMUM, lo, dc_in(&c, in[2]));
 }
 
+/* The exponent is a whole number of the dtype. */
+tc_ref decomp_frexp(tc_graph *g, const tc_node *n, const tc_ref *in) {
+  const tc_ref exponent = tc_build1(g, OP_EXPONENT, in[0], n->loc);
+  const tc_ref result[] = {tc_build1(g, OP_MANTISSA, in[0], n->loc),
+                           tc_build_cast(g, exponent, TC_I32, n->loc)};
+  return tc_build_tuple(g, 2, result, n->loc);
+}
+
 /* a + weight * (b - a) */
 tc_ref decomp_lerp(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);

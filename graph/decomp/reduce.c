@@ -30,6 +30,30 @@ tc_ref decomp_std(tc_graph *g, const tc_node *n, const tc_ref *in) {
   return dc_out(&c, n, dc1(&c, OP_SQRT, variance(&c, n, in[0])));
 }
 
+/* The mean of a reduction with a correction: its attributes without that. */
+static tc_ref mean_beside(tc_graph *g, const tc_node *n, tc_ref x) {
+  tc_dim attr[TC_MAX_RANK + 2];
+  const int list = 1 + (int)tc_dim_value(n->attr[0]);
+  for (int i = 0; i < list; i++) attr[i] = n->attr[i];
+  attr[list] = tc_attr_int(n, "keep");
+  return tc_build(g, OP_MEAN, 1, &x, list + 1, attr, NULL, n->loc);
+}
+
+tc_ref decomp_var_mean(tc_graph *g, const tc_node *n, const tc_ref *in) {
+  const tc_ref result[] = {tc_build(g, OP_VAR, 1, in, n->nattr, n->attr, NULL, n->loc),
+                           mean_beside(g, n, in[0])};
+  return tc_build_tuple(g, 2, result, n->loc);
+}
+
+tc_ref decomp_with_index(tc_graph *g, const tc_node *n, const tc_ref *in) {
+  const bool most = n->op == OP_MAX_WITH_INDEX;
+  const tc_op op[] = {most ? OP_AMAX : OP_AMIN, most ? OP_ARGMAX : OP_ARGMIN};
+  tc_ref result[2];
+  for (int i = 0; i < 2; i++)
+    result[i] = tc_build(g, op[i], 1, in, n->nattr, n->attr, NULL, n->loc);
+  return tc_build_tuple(g, 2, result, n->loc);
+}
+
 /* Every element v, in the shape of n. */
 static tc_ref filled(const dc *c, const tc_node *n, double v) {
   tc_dim attr[TC_MAX_RANK + 2] = {tc_dim_const(n->type.rank)};

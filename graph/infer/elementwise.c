@@ -39,6 +39,14 @@ bool infer_call(tc_infer *c, tc_type *out) {
   return shape_from_attr(c, 0, out);
 }
 
+/* Its value stands for its place in the order. */
+bool infer_effect(tc_infer *c, tc_type *out) {
+  if (c->in[0]->rank != 0 || c->in[0]->dtype != TC_I64)
+    return infer_fail(c, "the first operand is the address of a function");
+  out->dtype = TC_BOOL;
+  return true;
+}
+
 bool infer_rand(tc_infer *c, tc_type *out) {
   if (!infer_scalar_operand(c, 0, "seed") || !shape_from_attr(c, 0, out)) return false;
   if (!tc_dtype_is_int((tc_dtype)c->in[0]->dtype))
@@ -92,6 +100,14 @@ bool infer_arith(tc_infer *c, tc_type *out) {
 bool infer_float(tc_infer *c, tc_type *out) {
   out->dtype = (uint8_t)infer_real(c);
   return infer_broadcast_all(c, out);
+}
+
+bool infer_frexp(tc_infer *c, tc_type *out) {
+  if (!infer_float(c, out)) return false;
+  out[1] = out[0];
+  out[1].dtype = TC_I32;
+  c->nresult = 2;
+  return true;
 }
 
 bool infer_act(tc_infer *c, tc_type *out) {

@@ -255,11 +255,30 @@ static bool check_size(tc_infer *c, const tc_type *t) {
 }
 
 static bool run_rule(tc_infer *c, const tc_op_info *info, tc_type *out) {
+  c->nresult = 1;
   if (!check_operands(c, info) || !check_attrs(c, info->attrs)) return false;
   if (!info->infer(c, out)) return false;
-  /* What is created with a dtype has that dtype, even from a C scalar. */
-  if (c->nin > 0 && info->cls != TC_CLASS_GEN) out->weak = out->rank == 0 && all_weak(c);
-  return check_size(c, out);
+  /* What is created with a dtype has that dtype, even from a C scalar; tuples hand types on. */
+  const bool derives = c->nin > 0 && info->cls != TC_CLASS_GEN && info->cls != TC_CLASS_TUPLE;
+  const bool weak = derives && all_weak(c);
+  for (int i = 0; i < c->nresult; i++) {
+    if (derives) out[i].weak = out[i].rank == 0 && weak;
+    if (!check_size(c, &out[i])) return false;
+  }
+  return true;
+}
+
+bool infer_tuple(tc_infer *c, tc_type *out) {
+  if (c->nin > TC_MAX_RESULTS) return infer_fail(c, "more than %d results", TC_MAX_RESULTS);
+  c->nresult = c->nin;
+  for (int i = 0; i < c->nin; i++) out[i] = *c->in[i];
+  return true;
+}
+
+/* The types of several results lie side by side (tc_graph_type); the graph has checked the index. */
+bool infer_result(tc_infer *c, tc_type *out) {
+  *out = c->in[0][tc_dim_value(c->attr[0])];
+  return true;
 }
 
 bool tc_infer_type(tc_infer *c, tc_type *out) {

@@ -70,6 +70,20 @@ bool infer_arg(tc_infer *c, tc_type *out) {
   return not_empty(c, mask);
 }
 
+static bool infer_second(tc_infer *c, tc_infer_fn *rule, tc_type *out) {
+  out[1] = (tc_type){0};
+  c->nresult = 2;
+  return rule(c, &out[1]);
+}
+
+bool infer_var_mean(tc_infer *c, tc_type *out) {
+  return infer_var(c, out) && infer_second(c, infer_var, out);
+}
+
+bool infer_with_index(tc_infer *c, tc_type *out) {
+  return infer_extremum(c, out) && infer_second(c, infer_arg, out);
+}
+
 bool infer_cum(tc_infer *c, tc_type *out) {
   int axis;
   *out = *c->in[0];

@@ -20,6 +20,15 @@ static inline int64_t tc_f_to_int(double x, int64_t least, int64_t most) {
 
 static inline double tc_f_sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x; }
 static inline double tc_f_sigmoid(double x) { return 1 / (1 + exp(-x)); }
+/* x = mantissa 2^exponent, 0.5 <= |mantissa| < 1; what has no such form is its own mantissa, exponent 0. */
+static inline double tc_f_mantissa(double x) {
+  int e;
+  return frexp(x, &e);
+}
+static inline double tc_f_exponent(double x) {
+  int e = 0;
+  return fabs(x) < INFINITY && frexp(x, &e) != 0 ? e : 0;
+}
 static inline double tc_f_max(double a, double b) { return a > b || a != a ? a : b; } /* NaN wins */
 static inline double tc_f_min(double a, double b) { return a < b || a != a ? a : b; }
 static inline double tc_f_clamp(double x, double lo, double hi) {

@@ -6,14 +6,21 @@
 #include "graph/passes/pass.h"
 #include "graph/passes/rewrite.h"
 
+static bool keeps_types(const tc_graph *g, tc_ref y, const tc_graph *old, tc_ref r) {
+  const tc_type *now = tc_graph_type(g, y), *was = tc_graph_type(old, r);
+  const int count = tc_graph_node(old, r)->nresult;
+  if (tc_graph_node(g, y)->nresult != count) return false;
+  for (int i = 0; i < count; i++)
+    if (now[i].dtype != was[i].dtype || now[i].rank != was[i].rank || now[i].weak != was[i].weak)
+      return false;
+  return true;
+}
+
 static tc_ref decompose_node(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_ref *in) {
-  (void)r;
   tc_decomp_fn *rule = tc_op_decomp(n->op);
   if (!rule) return tc_rewrite_copy(w->g, w->old, n, in);
   tc_ref y = rule(w->g, n, in);
-  const tc_type *t = tc_graph_type(w->g, y);
-  if (!t || (t->dtype == n->type.dtype && t->rank == n->type.rank && t->weak == n->type.weak))
-    return y;
+  if (!y.id || keeps_types(w->g, y, w->old, r)) return y;
   tc_report(tc_graph_diag(w->g), TC_MISSED, n->loc,
             "not compiled: the decomposition of %s changes its type (internal error)",
             tc_op_get(n->op)->text);

@@ -30,6 +30,7 @@ static uint32_t *count_uses(const tc_graph *g) {
   for (uint32_t i = 0; i < tc_graph_output_count(g); i++) uses[tc_graph_output_at(g, i).id]++;
   for (uint32_t i = 0, input; i < tc_graph_write_count(g); i++)
     uses[tc_graph_write_at(g, i, &input).id]++;
+  if (tc_graph_effect(g).id) uses[tc_graph_effect(g).id]++;
   for (uint32_t id = count; id > 0; id--) {
     const tc_node *n = tc_graph_node(g, (tc_ref){id});
     for (int i = 0; uses[id] && i < n->nin; i++) uses[n->in[i].id]++;
@@ -66,7 +67,7 @@ static bool map_roots(tc_rewrite *w) {
     tc_ref value = tc_graph_write_at(w->old, i, &input);
     if (!tc_graph_write(w->g, input, w->map[value.id])) return false;
   }
-  return true;
+  return tc_graph_set_effect(w->g, w->map[tc_graph_effect(w->old).id]);
 }
 
 tc_graph *tc_rewrite_run(tc_graph *g, tc_rewrite_fn *rule, void *self) {
@@ -88,8 +89,11 @@ tc_graph *tc_rewrite_run_planned(tc_graph *g, tc_rewrite_plan_fn *plan, tc_rewri
 /* ---- equality -------------------------------------------------------------------------------- */
 
 static bool equal_nodes(const tc_node *a, const tc_node *b) {
-  if (a->op != b->op || a->nin != b->nin || a->nattr != b->nattr) return false;
+  if (a->op != b->op || a->nin != b->nin || a->nattr != b->nattr || a->nresult != b->nresult)
+    return false;
   if (!tc_type_same(&a->type, &b->type)) return false;
+  for (int i = 1; i < a->nresult; i++)
+    if (!tc_type_same(&a->result[i], &b->result[i])) return false;
   return (!a->nin || !memcmp(a->in, b->in, a->nin * sizeof *a->in)) &&
          (!a->nattr || !memcmp(a->attr, b->attr, a->nattr * sizeof *a->attr));
 }
@@ -97,6 +101,7 @@ static bool equal_nodes(const tc_node *a, const tc_node *b) {
 static bool equal_roots(const tc_graph *a, const tc_graph *b) {
   if (tc_graph_output_count(a) != tc_graph_output_count(b)) return false;
   if (tc_graph_write_count(a) != tc_graph_write_count(b)) return false;
+  if (tc_graph_effect(a).id != tc_graph_effect(b).id) return false;
   for (uint32_t i = 0; i < tc_graph_output_count(a); i++)
     if (tc_graph_output_at(a, i).id != tc_graph_output_at(b, i).id) return false;
   for (uint32_t i = 0, x, y; i < tc_graph_write_count(a); i++)

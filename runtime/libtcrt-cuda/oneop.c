@@ -167,6 +167,8 @@ static const struct {
 } function[] = {
 #define TC_API(name, op, arguments) {OP_##op, arguments},
 #include "graph/ops/api.def"
+    {OP_MANTISSA, "t"}, /* of tc_frexp, which has several results */
+    {OP_EXPONENT, "t"},
 };
 
 /* Functions before this one have the same op and arguments: tc_clamp_min is tc_maximum_s. */

@@ -207,6 +207,51 @@ static interp_fn *evaluator(const tc_node *n) {
   }
 }
 
+static void interp_convert(interp_array *to, const interp_array *from) {
+  for (int64_t k = 0; k < to->count; k++) interp_copy(to, k, from, k);
+}
+
+/* ---- several results --------------------------------------------------------------------------- */
+
+/* The op that alone gives result i. */
+static tc_op part_of(tc_op op, int64_t i) {
+  switch (op) {
+  case OP_FREXP:
+    return i ? OP_EXPONENT : OP_MANTISSA;
+  case OP_VAR_MEAN:
+    return i ? OP_MEAN : OP_VAR;
+  case OP_MAX_WITH_INDEX:
+    return i ? OP_ARGMAX : OP_AMAX;
+  case OP_MIN_WITH_INDEX:
+    return i ? OP_ARGMIN : OP_AMIN;
+  default:
+    return OP_NONE;
+  }
+}
+
+/* Result i of a node: the node with that op, its attributes read by their names.  An exponent is a
+ * number of the operand's dtype first. */
+static bool eval_result(interp_run *run, const int64_t *sym, const tc_node *n, interp_array **value,
+                        interp_array *out) {
+  const tc_node *whole = tc_graph_node(run->g, n->in[0]);
+  const int64_t i = tc_dim_value(n->attr[0]);
+  interp_array *in[256] = {NULL};
+  tc_node part = *whole;
+  tc_dim attr[TC_MAX_RANK + 2];
+  if (whole->op == OP_TUPLE) return interp_convert(out, value[whole->in[i].id]), true;
+  part.op = part_of(whole->op, i);
+  part.type = whole->result[part.op == OP_EXPONENT ? 0 : i];
+  part.attr = attr;
+  for (int k = 0; k < whole->nattr; k++) attr[k] = whole->attr[k];
+  if (part.op == OP_MEAN) attr[1 + tc_dim_value(attr[0])] = whole->attr[whole->nattr - 1];
+  for (int k = 0; k < part.nin; k++) in[k] = value[part.in[k].id];
+  interp_node e = {run, sym, &part, in, interp_new((tc_dtype)part.type.dtype, out->rank, out->dim)};
+  const bool ok = evaluator(&part)(&e);
+  if (ok) interp_convert(out, e.out);
+  interp_free(e.out);
+  return ok;
+}
+
 static bool eval_node(interp_run *run, const int64_t *sym, const tc_node *n, interp_array **value,
                       interp_array **out) {
   interp_array *in[256] = {NULL};
@@ -218,7 +263,9 @@ static bool eval_node(interp_run *run, const int64_t *sym, const tc_node *n, int
     if (dim[i] < 0) return interp_fail(&e, "axis %d has size %lld", i, (long long)dim[i]);
   }
   e.out = *out = interp_new((tc_dtype)n->type.dtype, n->type.rank, dim);
-  if (!evaluator(n)(&e)) return false;
+  if (n->nresult > 1) return true; /* its RESULTs are evaluated */
+  if (n->op == OP_RESULT ? !eval_result(run, sym, n, value, e.out) : !evaluator(n)(&e))
+    return false;
   for (int64_t k = 0; run->round && e.out->f && k < e.out->count; k++)
     e.out->f[k] = tc_dtype_round(e.out->dtype, e.out->f[k]);
   return true;

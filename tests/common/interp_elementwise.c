@@ -81,6 +81,10 @@ static double unary_f(tc_op op, double x) {
     return isfinite(x) ? copysign(half_even(x), x) : x;
   case OP_TRUNC:
     return trunc(x);
+  case OP_MANTISSA:
+    return isfinite(x) && x != 0 ? ldexp(x, -(ilogb(x) + 1)) : x;
+  case OP_EXPONENT:
+    return isfinite(x) && x != 0 ? ilogb(x) + 1 : 0;
   case OP_ISNAN:
     return isnan(x);
   case OP_ISINF:

@@ -221,9 +221,27 @@ static bool declare(random_state *r, const random_options *o, random_graph *out)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
+/* One of the results of an op with several. */
+static tc_ref random_result(random_state *r, tc_op op) {
+  const tc_ref all = op == OP_FREXP ? random_pointwise(r, op) : random_reduction(r, op);
+  const tc_node *n = tc_graph_node(r->g, all);
+  return n ? tc_build_result(r->g, all, (int)random_below(r, n->nresult), nowhere) : (tc_ref){0};
+}
+
+/* A tuple of two values is each of them. */
+static tc_ref random_tuple(random_state *r) {
+  const random_value *a = random_pick(r, NEED_DATA, 0, 4), *b = random_pick(r, NEED_DATA, 0, 4);
+  if (!a || !b) return (tc_ref){0};
+  const tc_ref all = tc_build_tuple(r->g, 2, (tc_ref[]){a->ref, b->ref}, nowhere);
+  return tc_build_result(r->g, all, (int)random_below(r, 2), nowhere);
+}
+
 static tc_ref random_op(random_state *r, tc_op op) {
-  if (op == OP_CALL) op = OP_CONST; /* calls need a program around them: tests/capture */
+  if (op == OP_CALL || op == OP_EFFECT)
+    op = OP_CONST; /* calls need a program around them: tests/capture */
   tc_class cls = tc_op_get(op)->cls;
+  if (cls == TC_CLASS_MULTI) return random_result(r, op);
+  if (cls == TC_CLASS_TUPLE) return random_tuple(r);
   if (op >= OP_MATMUL && op <= OP_EINSUM) return random_linalg(r, op);
   if (op >= OP_SOFTMAX) return random_neural(r, op);
   if (op >= OP_SUM && op <= OP_CUMPROD) return random_reduction(r, op);
@@ -273,12 +291,26 @@ static tc_op next_op(random_state *r) {
                                  OP_RESHAPE, OP_RESHAPE, OP_PERMUTE, OP_PERMUTE, OP_SLICE,
                                  OP_FLIP,    OP_EXPAND,  OP_SUM,     OP_AMAX,    OP_SOFTMAX,
                                  OP_MATMUL,  OP_WHERE,   OP_CUMSUM};
-  if (random_below(r, 2)) return (tc_op)(1 + random_below(r, OP_CALL - 1)); /* the last one */
+  if (random_below(r, 2)) return (tc_op)(1 + random_below(r, OP_COUNT - 1));
   return common[random_below(r, sizeof common / sizeof *common)];
 }
 
-bool random_graph_make(const random_options *o, tc_diag *diag, random_graph *out) {
-  random_state r = {.s = o->seed, .g = tc_graph_new("random", diag), .sym = {3, 2}};
+/* What inference assumed, for values that were dropped too, is so for these sizes. */
+static bool assumptions_hold(random_state *r) {
+  const tc_dim_pair *pair;
+  const tc_dim_bound *bound;
+  int64_t x, y;
+  const uint32_t pairs = tc_dims_assumed(tc_graph_dims(r->g), &pair),
+                 bounds = tc_dims_bounds(tc_graph_dims(r->g), &bound);
+  for (uint32_t i = 0; i < pairs; i++)
+    if (!size_of(r, pair[i].a, &x) || !size_of(r, pair[i].b, &y) || x != y) return false;
+  for (uint32_t i = 0; i < bounds; i++)
+    if (!size_of(r, bound[i].d, &x) || x < bound[i].lo || x > bound[i].hi) return false;
+  return true;
+}
+
+static bool make(const random_options *o, uint64_t seed, tc_diag *diag, random_graph *out) {
+  random_state r = {.s = seed, .g = tc_graph_new("random", diag), .sym = {3, 2}};
   memset(out, 0, sizeof *out);
   out->g = r.g;
   if (o->symbolic) { /* symbols in this order: r.sym holds their values */
@@ -288,9 +320,20 @@ bool random_graph_make(const random_options *o, tc_diag *diag, random_graph *out
   bool ok = declare(&r, o, out);
   if (ok && o->always) ok = add_op(&r, o->always, out);
   for (int i = 0; ok && i < o->nodes; i++) add_op(&r, next_op(&r), out);
-  ok = ok && set_roots(&r);
+  ok = ok && set_roots(&r) && assumptions_hold(&r);
   free(r.pool.at);
   return ok;
+}
+
+bool random_graph_make(const random_options *o, tc_diag *diag, random_graph *out) {
+  enum { TRIES_OF_SEED = 20 };
+  for (uint64_t i = 0; i < TRIES_OF_SEED; i++) {
+    if (make(o, o->seed + (i << 40), diag, out)) return true;
+    random_graph_free_input(out, out->input);
+    tc_graph_free(out->g);
+  }
+  *out = (random_graph){0};
+  return false;
 }
 
 tc_dtype random_coarsest_dtype(tc_graph *g) {

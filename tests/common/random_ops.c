@@ -8,7 +8,7 @@ static const tc_ref none = {0};
 
 /* Ops whose result jumps: a rounding error in the operand would show. */
 static bool decides(tc_op op) {
-  return (op >= OP_FLOOR && op <= OP_NOT) || op == OP_SIGN ||
+  return (op >= OP_FLOOR && op <= OP_NOT) || op == OP_SIGN || op == OP_FREXP ||
          (op >= OP_FLOORDIV && op <= OP_FMOD) || (op >= OP_EQ && op <= OP_XOR) ||
          op == OP_COPYSIGN || op == OP_POW || op == OP_CAST;
 }
@@ -82,7 +82,9 @@ static int random_axes(random_state *r, int rank, int64_t *axes) {
 
 tc_ref random_reduction(random_state *r, tc_op op) {
   static const double powers[] = {0, 1, 2, 3, 1.5, 1.0 / 0.0, -1.0 / 0.0};
-  bool jumps = op == OP_ANY || op == OP_ALL || op == OP_ARGMAX || op == OP_ARGMIN;
+  const bool index =
+      op == OP_ARGMAX || op == OP_ARGMIN || op == OP_MAX_WITH_INDEX || op == OP_MIN_WITH_INDEX;
+  const bool jumps = op == OP_ANY || op == OP_ALL || index;
   const random_value *x =
       random_pick(r, NEED_DATA | (jumps || op == OP_NORM ? NEED_EXACT : 0), 1, 4);
   int64_t attr[TC_MAX_RANK + 3] = {0};
@@ -92,9 +94,9 @@ tc_ref random_reduction(random_state *r, tc_op op) {
     return random_node(r, op, 1, &x->ref, 1, attr);
   }
   int n = random_axes(r, x->type.rank, attr + 1);
-  if ((op == OP_ARGMAX || op == OP_ARGMIN) && n > 1) n = 1;
+  if (index && n > 1) n = 1;
   attr[0] = n++;
-  if (op == OP_VAR || op == OP_STD) attr[n++] = (int64_t)random_below(r, 3);
+  if (op == OP_VAR || op == OP_STD || op == OP_VAR_MEAN) attr[n++] = (int64_t)random_below(r, 3);
   attr[n++] = (int64_t)random_below(r, 2);
   tc_ref p = random_below(r, 4) ? random_const(r, powers[random_below(r, 7)]) : r->scalar[0];
   return random_node(r, op, op == OP_NORM ? 2 : 1, (tc_ref[]){x->ref, p}, n, attr);

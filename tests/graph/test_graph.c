@@ -270,3 +270,46 @@ Test(graph, limits_of_inference_are_not_errors) {
   cr_expect_eq(s, TC_MISSED, "an axis that is not constant");
   tc_graph_free(g);
 }
+
+Test(graph, several_results_are_read_one_by_one) {
+  messages m;
+  tc_graph *g =
+      parse("%1 = param f32[B,4] \"x\"\n%2 = var_mean %1 axes=[1] correction=0 keep=1\n", &m);
+  const tc_ref x = {1}, all = {2};
+  const tc_node *n = tc_graph_node(g, all);
+  cr_assert_eq(n->nresult, 2);
+  cr_expect_eq(tc_graph_type(g, all)[1].rank, 2);
+  const tc_ref mean = tc_build_result(g, all, 1, (tc_loc){0});
+  cr_expect(tc_type_same(tc_graph_type(g, mean), &tc_graph_type(g, all)[1]));
+  cr_expect_eq(tc_build_result(g, all, 1, (tc_loc){0}).id, mean.id);
+  cr_expect_eq(tc_build_result(g, all, 2, (tc_loc){0}).id, 0);
+  cr_expect_eq(tc_build_result(g, x, 0, (tc_loc){0}).id, 0);
+  cr_expect_eq(tc_build1(g, OP_EXP, all, (tc_loc){0}).id, 0);
+  const tc_ref tuple = tc_build_tuple(g, 2, (tc_ref[]){mean, x}, (tc_loc){0});
+  cr_expect_eq(tc_build_result(g, tuple, 1, (tc_loc){0}).id, x.id);
+  cr_expect_eq(tc_build_result(g, tuple, 2, (tc_loc){0}).id, 0);
+  tc_graph_free(g);
+}
+
+Test(graph, effects_have_an_order) {
+  messages m;
+  tc_graph *g = parse("%1 = param f32[4] \"x\"\n%2 = scalar i64 \"f\"\n", &m);
+  const tc_ref f[] = {{2}, {1}};
+  const tc_ref first = tc_build_effect(g, 2, f, ", const struct tc_tensor *", (tc_loc){0});
+  const tc_ref second = tc_build_effect(g, 2, f, ", const struct tc_tensor *", (tc_loc){0});
+  cr_assert(first.id && second.id);
+  cr_expect_neq(first.id, second.id);
+  cr_expect_eq(tc_graph_node(g, second)->in[1].id, first.id);
+  cr_expect_eq(tc_graph_effect(g).id, second.id);
+  cr_expect(!tc_graph_output(g, second));
+  cr_expect(!tc_graph_set_effect(g, f[1]));
+  cr_expect_eq(tc_build1(g, OP_NOT, first, (tc_loc){0}).id, 0);
+  tc_graph *swapped = tc_graph_derive(g);
+  cr_expect(!tc_graph_same_effects(g, swapped));
+  tc_build_effect(swapped, 2, f, ", const struct tc_tensor *", (tc_loc){0});
+  cr_expect(!tc_graph_same_effects(g, swapped));
+  tc_build_effect(swapped, 2, f, ", const struct tc_tensor *", (tc_loc){0});
+  cr_expect(tc_graph_same_effects(g, swapped));
+  tc_graph_free(swapped);
+  tc_graph_free(g);
+}

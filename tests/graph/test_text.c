@@ -33,8 +33,9 @@ static void check_round_trip(tc_graph *g) {
 static const char pool[] =
     "%1 = param f32[4,4] \"x\"\n%2 = param i64[4,4] \"i\"\n%3 = param bool[4,4] \"p\"\n"
     "%4 = param f32[4] \"v\"\n%5 = param i64[4] \"k\"\n%6 = param f32[B,4] \"b\"\n"
-    "%7 = scalar f64 \"s\"\n%8 = scalar i64 \"n\"\n%9 = const f16 0.1\n";
-enum { POOL = 8, VARIANTS = 6 };
+    "%7 = scalar f64 \"s\"\n%8 = scalar i64 \"n\"\n%9 = const f16 0.1\n"
+    "%10 = var_mean %1 axes=[1] correction=1 keep=1\n";
+enum { POOL = 9, SEVERAL = 10, VARIANTS = 6 };
 
 /* Attribute values of one variant, by kind. */
 static int fill(const char *schema, int variant, tc_dim *attr, const char **string) {
@@ -60,13 +61,15 @@ static int fill(const char *schema, int variant, tc_dim *attr, const char **stri
   return n;
 }
 
-/* The node, or 0.  Operands are the digits of `code` in base POOL. */
+/* The node, or 0.  Operands are the digits of `code` in base POOL: %1 .. %8, and what has several results. */
 static tc_ref attempt(tc_graph *g, tc_op op, int nin, uint32_t code, int variant) {
   tc_ref in[8];
   tc_dim attr[20];
   const char *string;
   refusal why;
-  for (int i = 0; i < nin; i++, code /= POOL) in[i] = (tc_ref){1 + code % POOL};
+  for (int i = 0; i < nin; i++, code /= POOL)
+    in[i] = (tc_ref){code % POOL == POOL - 1 ? SEVERAL : 1 + code % POOL};
+  if (op == OP_EFFECT) in[1] = (tc_ref){0}; /* the first one */
   int n = fill(tc_op_get(op)->attrs, variant, attr, &string);
   return tc_graph_try(g, op, nin, in, n, attr, string, (tc_loc){0}, &why);
 }
@@ -92,7 +95,9 @@ Test(text, every_op_reads_back) {
     tc_ref r = any_node(g, (tc_op)op);
     cr_assert(r.id, "no operands found for %s", tc_op_get((tc_op)op)->text);
     cr_assert_eq(tc_graph_node(g, r)->op, (tc_op)op);
-    tc_graph_output(g, r);
+    const bool several = tc_graph_node(g, r)->nresult > 1, effect = tc_graph_set_effect(g, r);
+    cr_assert_neq(tc_graph_output(g, r), several || effect); /* a result is one value */
+    if (several) tc_graph_output(g, tc_build_result(g, r, 1, (tc_loc){0}));
     check_round_trip(g);
     tc_graph_free(g);
     ops++;

@@ -286,6 +286,28 @@ for name, f in (("argmax", np.argmax), ("argmin", np.argmin)):
     for text, axis in (("TC_ALL", None), ("TC_AXES(-1)", -1), ("TC_AXES(1)", 1)):
         case(f"tc_{name}", f"tc_{name}(a, {text}, false)", [T3], lambda x, f=f, axis=axis: f(x, axis=axis),
              NUMBERS, "i64", "small", empty=False)
+
+# ---- several results: the first is returned, the second comes by its address --------------------------------
+def both(function, arguments, shapes, refs, dtypes, results, **more):
+    first = f"{function}(a, {arguments}NULL)"
+    second = f"({{ tc_tensor *s; tc_free({function}(a, {arguments}&s)); s; }})"
+    for call, ref, result in zip((first, second), refs, results):
+        case(function, call, shapes, ref, dtypes, result, **more)
+
+
+for text, axes in AXES[:4]:
+    for correction in (0, 1):
+        both("tc_var_mean", f"{text}, {correction}, true, ", [T3],
+             (lambda x, axes=axes, c=correction: np.var(x, axis=axes, ddof=c, keepdims=True),
+              lambda x, axes=axes: np.mean(x, axis=axes, keepdims=True)), FLOATS + ("i32",), ("float", "float"),
+             sum_like=True, empty=False)
+for name, of, at in (("max", np.max, np.argmax), ("min", np.min, np.argmin)):
+    for text, axis in (("TC_ALL", None), ("TC_AXES(-1)", -1), ("TC_AXES(1)", 1)):
+        both(f"tc_{name}_with_index", f"{text}, false, ", [T3],
+             (lambda x, of=of, axis=axis: of(x, axis=axis), lambda x, at=at, axis=axis: at(x, axis=axis)),
+             NUMBERS, ("same", "i64"), domain="small", empty=False)
+both("tc_frexp", "", [M], (lambda x: np.frexp(x)[0], lambda x: np.where(np.isfinite(x), np.frexp(x)[1], 0)), FLOATS + ("i16",),
+     ("float", "i32"), special=True)
 for axis in (0, 1, -1):
     case("tc_cumsum", f"tc_cumsum(a, {axis})", [T3], lambda x, axis=axis: np.cumsum(x, axis=axis), ALL, "sum", sum_like=True)
     case("tc_cumprod", f"tc_cumprod(a, {axis})", [T3], lambda x, axis=axis: np.cumprod(x, axis=axis), FLOATS + ("i32",), "sum", "near1", sum_like=True, **ANY_PRODUCT)

@@ -24,6 +24,26 @@ T_PASS(dce, unused, "drops the unused exp, keeps the arguments", tc_pass_dce,
 T_PASS(dce, written, "a write is a root", tc_pass_dce, XY "%3 = exp %1\nwrite %3 -> %2\n",
        XY "%3 = exp %1\nwrite %3 -> %2\n")
 
+/* Equal calls stay as many as they are, in their order, whatever else goes. */
+#define CALLS "graph g\n%1 = param f32[B,4] \"x\"\n%2 = scalar i64 \"f\"\n"
+T_PASS(dce, effects, "an effect is a root, and so are those before it", tc_pass_dce,
+       CALLS "%3 = exp %1\n%4 = effect %2 _ types=\"\"\n%5 = neg %1\n"
+             "%6 = effect %2 %4 %5 types=\", const struct tc_tensor *\"\neffects %6\n",
+       CALLS "%3 = effect %2 _ types=\"\"\n%4 = neg %1\n"
+             "%5 = effect %2 %3 %4 types=\", const struct tc_tensor *\"\neffects %5\n")
+T_PASS(cse, effects, "equal effects are two", tc_pass_cse,
+       CALLS "%3 = effect %2 _ types=\"\"\n%4 = effect %2 %3 types=\"\"\neffects %4\n",
+       CALLS "%3 = effect %2 _ types=\"\"\n%4 = effect %2 %3 types=\"\"\neffects %4\n")
+
+/* A result is that of an op of its own, and nothing is left of the others. */
+Test(driver, several_results) {
+  tc_graph *g = optimized(
+      graph_of(XY "%3 = max_with_index %1 axes=[1] keep=0\n%4 = result %3 index=1\nret %4\n"));
+  cr_expect_eq(tc_graph_count(g), 3);
+  cr_expect_eq(tc_graph_node(g, (tc_ref){3})->op, OP_ARGMAX);
+  tc_graph_free(g);
+}
+
 /* A pass that finds nothing to do gives its argument back. */
 Test(driver, unchanged) {
   tc_graph *g = optimized(graph_of(XY "%3 = softmax %1 axis=1\n%4 = mul %3 %2\nret %4\n"));

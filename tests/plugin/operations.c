@@ -41,3 +41,14 @@ TC_COMPILE tc_tensor *g(PLAIN) {
   // CHECK-DAG: operations.c:[[#@LINE+1]]:33: remark: 'g' not compiled: a number is passed to 'fine' as a tensor
   return tc_add(tc_neg(x), fine(tc_scalar(1)));
 }
+
+// TC_EFFECT that cannot be between kernels: a break, too.
+// CHECK-DAG: operations.c:[[#@LINE+1]]:1: warning: 'tc_effect' marks functions that return nothing; here it is ignored
+TC_EFFECT int counts(const tc_tensor *x);
+TC_EFFECT void writes(tc_tensor *x);
+TC_COMPILE tc_tensor *h(tc_tensor *x TC_SHAPE("f32[N,M]")) {
+  tc_tensor *y = tc_neg(x);
+  // CHECK-DAG: operations.c:[[#@LINE+1]]:3: remark: graph break in 'h': 'writes' may write a tensor; make its parameters const
+  writes(y);
+  return tc_exp(y);
+}

@@ -282,6 +282,21 @@ static void questions(void) {
   tc_free(x);
 }
 
+static void several_results(void) {
+  tc_tensor *x = tc_randn(TC_DIMS(3, 4), 1, TC_F32), *second[4];
+  tc_tensor *first[] = {CALL(tc_var_mean)(x, TC_AXES(1), 1, false, &second[0]),
+                        CALL(tc_max_with_index)(x, TC_AXES(1), true, &second[1]),
+                        CALL(tc_min_with_index)(x, TC_ALL, false, &second[2]),
+                        CALL(tc_frexp)(x, &second[3])};
+  for (int k = 0; k < 4; k++) {
+    expect(first[k] && second[k], "result %d", k);
+    tc_free(first[k]);
+    tc_free(second[k]);
+  }
+  tc_free(tc_frexp(x, NULL));
+  tc_free(x);
+}
+
 static void program(void) {
   CALL(tc_here)(__FILE__, __LINE__);
   expect(!CALL(tc_error)(), "an error: %s", tc_error());
@@ -337,6 +352,7 @@ int main(int argc, char **argv) {
 #endif
   program();
   files();
+  several_results();
   questions();
   devices();
   memory();

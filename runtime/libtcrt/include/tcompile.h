@@ -71,6 +71,11 @@ typedef struct tc_tensor tc_tensor; /* opaque for users; see tcompile/abi.h */
  * which stands in front of the function, writes the elements of result, and returns whether it could;
  * otherwise the body runs.  Its tensors are row-major, live for the call, and have no views. */
 #define TC_CUSTOM_OP(result, kernel) __attribute__((tc_op(result, #kernel)))
+/* On a function of tensors and numbers that returns nothing and is called for what it does: it prints, logs,
+ * sends.  Compiled code calls it between its kernels, in the order of the program, once; all else moves
+ * around it as it likes.  It may read its arguments and must change no tensor; the state of the program that
+ * the compiled function itself changes may be older or newer when it is called.  Tensors are as above. */
+#define TC_EFFECT __attribute__((tc_effect))
 /* On a function that returns a number which depends on its arguments alone, and does nothing else:
  * compiled code may call it, earlier than written.  TC_CONST_IS(12): it is compiled for 12, and the
  * body runs where the call gives something else. */
@@ -84,6 +89,7 @@ typedef struct tc_tensor tc_tensor; /* opaque for users; see tcompile/abi.h */
 #define TC_DISABLE
 #define TC_REPLACES(function)
 #define TC_CUSTOM_OP(result, kernel)
+#define TC_EFFECT
 #define TC_CONST
 #define TC_CONST_IS(value)
 #endif
@@ -448,6 +454,14 @@ tc_tensor *tc_all(const tc_tensor *x, tc_ints axes, bool keepdim);
 tc_tensor *tc_var(const tc_tensor *x, tc_ints axes, int correction, bool keepdim); /* / (n - correction) */
 tc_tensor *tc_std(const tc_tensor *x, tc_ints axes, int correction, bool keepdim);
 tc_tensor *tc_logsumexp(const tc_tensor *x, tc_ints axes, bool keepdim);
+/* Functions with several results return the first.  The others go to addresses, as C's frexp does it: NULL
+ * where one is not wanted, which then costs nothing; NULL is written there when the function fails.  The
+ * caller owns them all. */
+tc_tensor *tc_var_mean(const tc_tensor *x, tc_ints axes, int correction, bool keepdim, tc_tensor **mean);
+tc_tensor *tc_max_with_index(const tc_tensor *x, tc_ints axes, bool keepdim, tc_tensor **index); /* as tc_argmax */
+tc_tensor *tc_min_with_index(const tc_tensor *x, tc_ints axes, bool keepdim, tc_tensor **index);
+/* x = mantissa 2^exponent, 0.5 <= |mantissa| < 1; exponent i32; 0, infinity and NaN: themselves, and 0. */
+tc_tensor *tc_frexp(const tc_tensor *x, tc_tensor **exponent);
 tc_tensor *tc_norm(const tc_tensor *x, double p, tc_ints axes, bool keepdim); /* (sum |x|^p)^(1/p); inf: max |x| */
 tc_tensor *tc_cumsum(const tc_tensor *x, int axis); /* integers to i64 */
 tc_tensor *tc_cumprod(const tc_tensor *x, int axis);

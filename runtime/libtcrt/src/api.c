@@ -156,6 +156,29 @@ WRITTEN(tc_scatter_add)
 RANDOM(tc_rand)
 RANDOM(tc_randn)
 
+/* ---- several results ---------------------------------------------------------------------------- */
+
+static tc_tensor **cleared(tc_tensor **result) {
+  if (result) *result = NULL;
+  return result;
+}
+
+tc_tensor *tc_var_mean(in x, tc_ints axes, int correction, bool keepdim, tc_tensor **mean) {
+  return tc_call(TC_API_tc_var_mean, x, &axes, (int64_t)correction, (int64_t)keepdim,
+                 cleared(mean));
+}
+
+#define WITH_INDEX(function)                                                                       \
+  tc_tensor *function(in x, tc_ints axes, bool keepdim, tc_tensor **index) {                       \
+    return tc_call(TC_API_##function, x, &axes, (int64_t)keepdim, cleared(index));                 \
+  }
+WITH_INDEX(tc_max_with_index)
+WITH_INDEX(tc_min_with_index)
+
+tc_tensor *tc_frexp(in x, tc_tensor **exponent) {
+  return tc_call(TC_API_tc_frexp, x, cleared(exponent));
+}
+
 /* ---- the rest -------------------------------------------------------------------------------- */
 
 tc_tensor *tc_full(tc_ints dims, double value, tc_dtype dtype) {

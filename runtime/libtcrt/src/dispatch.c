@@ -68,7 +68,9 @@ static tc_tensor *new_result(tc_op op, const tc_type *type, tc_device device) {
 
 enum { MESSAGE = 512 };
 
-static bool infer(const tc_eager_call *c, int nattr, tc_type *type, char message[MESSAGE]) {
+/* Returns how many results there are; 0 with a message. */
+static int infer(const tc_eager_call *c, int nattr, tc_type type[TC_MAX_RESULTS],
+                 char message[MESSAGE]) {
   tc_infer i = {.op = c->op,
                 .nin = c->nin,
                 .in = c->type,
@@ -77,18 +79,40 @@ static bool infer(const tc_eager_call *c, int nattr, tc_type *type, char message
                 .string = c->string,
                 .message = message,
                 .message_size = MESSAGE};
-  return tc_infer_type(&i, type);
+  return tc_infer_type(&i, type) ? i.nresult : 0;
+}
+
+/* All results that are wanted, or none. */
+static tc_tensor *run_several(tc_eager_call *c, int nresult) {
+  if (eager_table[c->op](c)) return c->out;
+  tc_free(c->out);
+  for (int i = 0; i < nresult - 1; i++) {
+    if (!c->further[i]) continue;
+    tc_free(*c->further[i]);
+    *c->further[i] = NULL;
+  }
+  return NULL;
 }
 
 tc_tensor *tc_eager_run(tc_eager_call *c, int nattr) {
   char message[MESSAGE] = "";
-  tc_type type;
-  if (!infer(c, nattr, &type, message)) return fail_infer(c, message);
+  tc_type type[TC_MAX_RESULTS];
+  const int nresult = infer(c, nattr, type, message);
+  if (!nresult) return fail_infer(c, message);
+  if (nresult > 1) return run_several(c, nresult);
   if (c->device != TC_CPU && !tc_device_native(c->op)) return tc_device_run(c, nattr);
-  c->out = new_result(c->op, &type, c->device);
+  c->out = new_result(c->op, type, c->device);
   if (c->out && eager_table[c->op](c)) return c->out;
   tc_free(c->out);
   return NULL;
+}
+
+tc_tensor *tc_eager_part(const tc_eager_call *c, tc_op op, int nattr, const tc_dim *attr) {
+  tc_eager_call part = *c;
+  part.op = op;
+  part.attr = attr;
+  part.out = NULL;
+  return tc_eager_run(&part, nattr);
 }
 
 /* ---- operands -------------------------------------------------------------------------------- */
@@ -113,13 +137,15 @@ typedef struct arguments {
     uint8_t bytes[8];
   } value[MAX_SCALARS];
   tc_dim attr[MAX_ATTRS];
+  int nfurther;
+  tc_tensor **further[TC_MAX_RESULTS];
   const char *string;
   tc_storage *memory; /* of long lists */
 } arguments;
 
 static void begin(arguments *a, const char *name) {
   a->name = name;
-  a->nin = a->nscalar = a->nattr = 0;
+  a->nin = a->nscalar = a->nattr = a->nfurther = 0;
   a->placed = false;
   a->device = TC_CPU;
   a->in = a->local_in;
@@ -289,6 +315,9 @@ static bool take(arguments *a, char kind, marks m, va_list *ap) {
   case 'S':
     a->string = va_arg(*ap, const char *);
     return push_int(a, 0);
+  case 'r':
+    a->further[a->nfurther++] = va_arg(*ap, tc_tensor **);
+    return true;
   case 'e':
     return push_end(a, va_arg(*ap, int64_t));
   default:
@@ -319,6 +348,7 @@ static tc_eager_call call_of(arguments *a, tc_op op) {
                          .in = a->in,
                          .type = a->type_at,
                          .attr = a->attr,
+                         .further = a->further,
                          .string = a->string,
                          .device = a->device};
 }
@@ -381,13 +411,13 @@ bool tc_eager_update(const char *name, tc_op op, int nin, const tc_tensor *const
                      tc_tensor *x) {
   arguments a;
   char message[MESSAGE] = "";
-  tc_type type, want = tc_type_of(x);
+  tc_type type[TC_MAX_RESULTS], want = tc_type_of(x);
   if (!take_operands(&a, name, nin, in)) return false;
   tc_eager_call c = call_of(&a, op);
-  if (!infer(&c, 0, &type, message)) return fail_infer(&c, message);
-  type.weak = want.weak;
+  if (!infer(&c, 0, type, message)) return fail_infer(&c, message);
+  type->weak = want.weak;
   c.out = x;
-  if (tc_type_same(&type, &want) && x->key.device == TC_CPU) return eager_table[op](&c);
+  if (tc_type_same(type, &want) && x->key.device == TC_CPU) return eager_table[op](&c);
   tc_tensor *result = run(&a, op);
   bool done = result && tc_assign(x, result);
   tc_free(result);

@@ -213,6 +213,12 @@ int tcrt_miss(tcrt_function *f, tc_miss why, int operand, int axis, int64_t got,
   return 0;
 }
 
+int tcrt_late(tcrt_function *f) {
+  tc_fail("%s: an index is out of range, or a function that it calls failed, behind an effect",
+          f->name);
+  return 1;
+}
+
 void tcrt_hit_log(tcrt_function *f) {
   fprintf(stderr, "tcompile: %s (%s)%s%s ran %d kernel%s for %d ops\n", f->name, f->location,
           f->sizes ? " for " : "", f->sizes ? f->sizes : "", (int)f->kernels,

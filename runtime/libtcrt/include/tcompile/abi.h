@@ -157,6 +157,10 @@ extern int tcrt_enabled;
  * so that a guard reads `return tcrt_miss(...)`. */
 int tcrt_miss(tcrt_function *f, tc_miss why, int operand, int axis, int64_t got, int64_t want);
 
+/* A kernel found an index out of range, or a function of the program failed, behind an effect: the body
+ * must not run.  Sets the error; returns 1. */
+int tcrt_late(tcrt_function *f);
+
 /* Counts a hit; logs with TC_LOGS=kernels. Inline in generated code when logging is off. */
 extern int tcrt_log_kernels;
 void tcrt_hit_log(tcrt_function *f);
