@@ -25,7 +25,7 @@ typedef struct tc_setting {
 /* The last value that the key is given; NULL: none. */
 const char *tc_setting_of(const tc_setting *s, uint32_t n, const char *key);
 
-/* An option that a backend adds to those of plugin/options.def, whose columns these are. */
+/* An option that a backend adds to those of frontend/options.def, whose columns these are. */
 typedef struct tc_backend_option {
   const char *key, *values, *fallback;
   bool of_file;                            /* not at a function */

@@ -8,7 +8,7 @@
 #ifndef TC_PLUGIN_CHECK_H
 #define TC_PLUGIN_CHECK_H
 
-#include "rewrite.h"
+#include "frontend/unit/rewrite.h"
 
 namespace tc {
 

@@ -1,7 +1,7 @@
 // inner.cpp - see inner.h.
 #include "inner.h"
 
-#include "attributes.h"
+#include "frontend/attributes.h"
 
 namespace tc {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "clang_compat.h"
+#include "frontend/clang_compat.h"
 
 namespace tc {
 

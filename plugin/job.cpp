@@ -6,7 +6,7 @@
 #include <deque>
 #include <set>
 
-#include "attributes.h"
+#include "frontend/attributes.h"
 #include "backends/cache/cache.h"
 #include "backends/explain.h"
 #include "backends/jobs.h"
@@ -17,7 +17,7 @@
 #include "kernels.h"
 #include "lines.h"
 #include "report.h"
-#include "rewrite.h"
+#include "frontend/unit/rewrite.h"
 
 namespace tc {
 namespace {

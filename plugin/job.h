@@ -2,7 +2,7 @@
 #ifndef TC_PLUGIN_JOB_H
 #define TC_PLUGIN_JOB_H
 
-#include "options.h"
+#include "frontend/options.h"
 
 namespace tc {
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "assembly.h"
-#include "attributes.h"
+#include "frontend/attributes.h"
 #include "backends/explain.h"
 #include "part_cache.h"
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "backends/compile.h"
-#include "clang_compat.h"
+#include "frontend/clang_compat.h"
 #include "lines.h"
 
 namespace tc {

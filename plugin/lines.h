@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "clang_compat.h"
+#include "frontend/clang_compat.h"
 
 namespace tc {
 

@@ -5,10 +5,10 @@
 // functions are captured and compiled, and the file's contents are replaced in the user's source
 // manager.  The user's compilation then runs unchanged, whatever it is: -c, -S, -emit-llvm, LTO,
 // -g. A file that cannot contain annotations costs one text search.
-#include "attributes.h"
+#include "frontend/attributes.h"
 #include "job.h"
 #include "kernels.h"
-#include "options.h"
+#include "frontend/options.h"
 #include "scan.h"
 
 namespace tc {

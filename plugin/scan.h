@@ -2,7 +2,7 @@
 #ifndef TC_PLUGIN_SCAN_H
 #define TC_PLUGIN_SCAN_H
 
-#include "clang_compat.h"
+#include "frontend/clang_compat.h"
 
 namespace tc {
 

@@ -3,7 +3,7 @@
 #include "frontend/ast_capture/evaluator.h"
 
 #include "graph/ops/scalar.h"
-#include "plugin/attributes.h"
+#include "frontend/attributes.h"
 
 namespace tc {
 

@@ -97,7 +97,7 @@ struct CapturedFunction {
   int breaks = 0;
 };
 
-struct Sizes; // of a variant: see plugin/attributes.h
+struct Sizes; // of a variant: see frontend/attributes.h
 
 // Captures one function, with `sizes` for these alone; `fullgraph`: as one segment, or not at all.
 // `sink` receives what was found wrong (errors), and why parts of the function were not captured

@@ -4,7 +4,7 @@
 // tells holds for all that is captured: `if (m->n != 6) return NULL;` makes m->n the constant 6.
 #include "frontend/ast_capture/evaluator.h"
 
-#include "plugin/attributes.h"
+#include "frontend/attributes.h"
 
 namespace tc {
 

@@ -6,7 +6,7 @@
 // Local variables whose address nobody takes are followed like those that the statements declare.
 #include "frontend/ast_capture/evaluator.h"
 
-#include "plugin/attributes.h"
+#include "frontend/attributes.h"
 
 namespace tc {
 

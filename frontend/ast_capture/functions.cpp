@@ -1,7 +1,7 @@
 // functions.cpp - what the programmer says about functions of his own: TC_REPLACES, TC_CONST.
 #include "frontend/ast_capture/evaluator.h"
 
-#include "plugin/attributes.h"
+#include "frontend/attributes.h"
 
 namespace tc {
 

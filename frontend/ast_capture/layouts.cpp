@@ -6,7 +6,7 @@
 // function that only reads, or else the fields as evaluating such a function gives them.
 #include "frontend/ast_capture/evaluator.h"
 
-#include "plugin/attributes.h"
+#include "frontend/attributes.h"
 
 namespace tc {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "graph/support/support.h"
-#include "plugin/clang_compat.h"
+#include "frontend/clang_compat.h"
 
 namespace tc {
 

@@ -2,7 +2,7 @@
 // kernel is called between the generated ones.
 #include "frontend/ast_capture/evaluator.h"
 
-#include "plugin/attributes.h"
+#include "frontend/attributes.h"
 
 namespace tc {
 

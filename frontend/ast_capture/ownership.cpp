@@ -2,7 +2,7 @@
 #include "frontend/ast_capture/ownership.h"
 
 #include "frontend/ast_capture/evaluator.h"
-#include "plugin/attributes.h"
+#include "frontend/attributes.h"
 
 namespace tc {
 

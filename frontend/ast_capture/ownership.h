@@ -1,6 +1,6 @@
 // ownership.h - which tensors leave the body of a function, and where.
 //
-// A body that runs has a scope of its own, which frees what its statements made (plugin/rewrite.h).
+// A body that runs has a scope of its own, which frees what its statements made (frontend/unit/rewrite.h).
 // For that to mean what the text means without it, every tensor that somebody else may still have when
 // the body ends is handed out, at the moment when its address leaves what is known to be the body's:
 // local variables that nobody else looks into, and calls of functions that do not keep it.  Where that

@@ -2,7 +2,7 @@
 // becomes a place for results.
 #include "frontend/ast_capture/evaluator.h"
 
-#include "plugin/attributes.h"
+#include "frontend/attributes.h"
 
 namespace tc {
 

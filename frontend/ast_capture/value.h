@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "plugin/clang_compat.h"
+#include "frontend/clang_compat.h"
 
 namespace tc {
 

@@ -3,7 +3,7 @@
 // globals that are constants, which conditions in front of the call check.
 #include "frontend/ast_capture/evaluator.h"
 
-#include "plugin/attributes.h"
+#include "frontend/attributes.h"
 
 namespace tc {
 

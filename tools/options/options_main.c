@@ -14,7 +14,7 @@ typedef struct {
 static const option_row rows[] = {
 #define TC_OPTION(key, setter, values, fallback, of_file, meaning)                                 \
   {key, values, fallback, of_file, meaning},
-#include "plugin/options.def"
+#include "frontend/options.def"
 };
 
 /* The table, then what the backends of this build add to it.  false: there are no more. */

@@ -73,7 +73,7 @@ def main():
             lines += [line for line in file.read_text().splitlines() if re.search(r"[A-Z]+(-[A-Z]+)*: ", line)]
     anywhere, placed = "\n".join(lines), "\n".join(line for line in lines if PLACED.search(line))
     missing = total = 0
-    for file, text in sorted(set(messages([root / "plugin", root / "frontend" / "ast_capture"]))):
+    for file, text in sorted(set(messages([root / "plugin", root / "frontend", root / "frontend" / "ast_capture", root / "frontend" / "unit"]))):
         if any(text in each or each in text for each in UNREACHABLE):
             continue
         total += 1

@@ -18,14 +18,14 @@
 // #line directives keep the lines (and padding the columns) of the body as they were; pragmas keep
 // the inserted text silent under every warning flag; the extra braces keep declarations in front of
 // statements for -Wdeclaration-after-statement.
-#ifndef TC_PLUGIN_REWRITE_H
-#define TC_PLUGIN_REWRITE_H
+#ifndef TC_UNIT_REWRITE_H
+#define TC_UNIT_REWRITE_H
 
 #include <map>
 #include <string>
 #include <vector>
 
-#include "expansion.h"
+#include "frontend/unit/expansion.h"
 #include "frontend/ast_capture/capture.h"
 #include "frontend/ast_capture/ownership.h"
 

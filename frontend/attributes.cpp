@@ -1,8 +1,8 @@
 // attributes.cpp - parsing and checking of the attributes.  Misuse is a warning at the
 // attribute and leaves the code as it is: an annotation never breaks a build.
-#include "attributes.h"
+#include "frontend/attributes.h"
 
-#include "options.h"
+#include "frontend/options.h"
 
 namespace tc {
 

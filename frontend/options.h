@@ -1,13 +1,13 @@
 // options.h - options of one annotated function, and of a whole file (-fplugin-arg-tc-KEY=VALUE).
-#ifndef TC_PLUGIN_OPTIONS_H
-#define TC_PLUGIN_OPTIONS_H
+#ifndef TC_OPTIONS_H
+#define TC_OPTIONS_H
 
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "backends/registry.h"
-#include "clang_compat.h"
+#include "frontend/clang_compat.h"
 
 namespace tc {
 

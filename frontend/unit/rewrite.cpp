@@ -1,5 +1,5 @@
 // rewrite.cpp - see rewrite.h.
-#include "rewrite.h"
+#include "frontend/unit/rewrite.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // options.cpp - one table of options serves the attribute and the command line.
-#include "options.h"
+#include "frontend/options.h"
 
-#include "attributes.h"
+#include "frontend/attributes.h"
 #include "backends/jobs.h"
 
 namespace tc {
@@ -146,7 +146,7 @@ struct Row {
 const Row rows[] = {
 #define TC_OPTION(key, setter, values, fallback, of_file, meaning)                                 \
   {key, values, set_##setter, of_file},
-#include "options.def"
+#include "frontend/options.def"
 };
 
 // Options of the backends of this build, and of those that were chosen so far.

@@ -1,5 +1,5 @@
 // expansion.cpp - see expansion.h.
-#include "expansion.h"
+#include "frontend/unit/expansion.h"
 
 namespace tc {
 

@@ -3,14 +3,14 @@
 // In the inner parse (see plugin.cpp) they become AnnotateAttr nodes of these names, whose
 // arguments are the string literals as written.  In the user's own compilation they are checked,
 // reported and dropped, so that nothing of them reaches the object.
-#ifndef TC_PLUGIN_ATTRIBUTES_H
-#define TC_PLUGIN_ATTRIBUTES_H
+#ifndef TC_ATTRIBUTES_H
+#define TC_ATTRIBUTES_H
 
 #include <map>
 #include <string>
 #include <vector>
 
-#include "clang_compat.h"
+#include "frontend/clang_compat.h"
 
 namespace tc {
 

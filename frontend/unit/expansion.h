@@ -2,15 +2,15 @@
 //
 // A call of kernels that belongs between two statements of one macro invocation has no place in the
 // file.  The invocation is replaced by its expansion then, and the call goes between two tokens.
-#ifndef TC_PLUGIN_EXPANSION_H
-#define TC_PLUGIN_EXPANSION_H
+#ifndef TC_UNIT_EXPANSION_H
+#define TC_UNIT_EXPANSION_H
 
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "clang_compat.h"
+#include "frontend/clang_compat.h"
 
 namespace tc {
 
