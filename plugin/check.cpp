@@ -144,7 +144,7 @@ public:
   unsigned count = 0; // of __COUNTER__
 
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &ci, StringRef) override {
-    rewriter.apply(ci);
+    apply_texts(rewriter, ci);
     return std::make_unique<Consumer>(*this, ci.getPreprocessor());
   }
 

@@ -8,14 +8,9 @@
 #ifndef TC_PLUGIN_CHECK_H
 #define TC_PLUGIN_CHECK_H
 
-#include "frontend/unit/rewrite.h"
+#include "frontend/unit/unit.h"
 
 namespace tc {
-
-struct Suspect {
-  const clang::FunctionDecl *function;
-  std::string why;
-};
 
 // Which of `functions`, defined in `original`, do not pass.  Their edits are withdrawn from
 // `rewriter`.  Scopes of bodies are tried first to be done without: scopes_fit tells of that.

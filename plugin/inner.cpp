@@ -59,4 +59,21 @@ void Definitions::add(Decl *decl) {
     }
 }
 
+// The main file already has an id, made for its old length: it gets a new one.
+void apply_texts(const Rewriter &rewriter, CompilerInstance &outer) {
+  const SourceManager &inner = rewriter.original();
+  SourceManager &sources = outer.getSourceManager();
+  for (const auto &[file, text] : rewriter.texts()) {
+    bool main = file == inner.getMainFileID();
+    auto entry = main ? sources.getFileEntryRefForID(sources.getMainFileID())
+                      : inner.getFileEntryRefForID(file);
+    if (!entry) continue;
+    sources.overrideFileContents(*entry,
+                                 llvm::MemoryBuffer::getMemBufferCopy(text, entry->getName()));
+    if (main)
+      sources.setMainFileID(sources.createFileID(
+          *entry, SourceLocation(), inner.getFileCharacteristic(inner.getLocForStartOfFile(file))));
+  }
+}
+
 } // namespace tc

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "frontend/clang_compat.h"
+#include "frontend/unit/rewrite.h"
 
 namespace tc {
 
@@ -12,6 +12,9 @@ namespace tc {
 // tc_compile and the other attributes become annotations (see attributes.h).  false: errors.
 bool parse_inner(clang::CompilerInstance &user, clang::DiagnosticConsumer &diagnostics,
                  clang::FrontendAction &action);
+
+// Gives the new texts to a compilation that has not entered any of the files yet.
+void apply_texts(const Rewriter &rewriter, clang::CompilerInstance &outer);
 
 // Definitions of functions, as they are parsed, and among them those marked tc_compile.
 struct Definitions {

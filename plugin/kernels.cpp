@@ -349,7 +349,7 @@ void compile_all(const CompilerInstance &user, std::vector<UnitPart> &parts, tc_
 } // namespace
 
 // Line tables for the kernel parts; they leave the code as it is.
-void UnitCompiler::add_lines(const tc_texts &texts, std::vector<UnitPart> &parts) {
+void TextCompiler::add_lines(const tc_texts &texts, std::vector<UnitPart> &parts) {
   if (files.empty() || unit.form != Form::Assembly || !wants_lines(user)) return;
   lined.clear();
   for (size_t i = 0; i < texts.nkernels; i++)
@@ -368,7 +368,7 @@ void UnitCompiler::add_lines(const tc_texts &texts, std::vector<UnitPart> &parts
   }
 }
 
-void UnitCompiler::compile_kernels(const tc_texts &texts) {
+void TextCompiler::compile_kernels(const tc_texts &texts) {
   std::vector<UnitPart> parts;
   add_kernel_parts(user, texts, effort, macros, parts);
   add_lines(texts, parts);
@@ -377,7 +377,7 @@ void UnitCompiler::compile_kernels(const tc_texts &texts) {
   have_kernels = true;
 }
 
-CompiledUnit UnitCompiler::finish(const tc_texts &texts, std::vector<std::string> entries) {
+CompiledUnit TextCompiler::finish(const tc_texts &texts, std::vector<std::string> entries) {
   unit.entries = std::move(entries);
   for (size_t i = 0; i < texts.ndata; i++)
     unit.data.push_back(

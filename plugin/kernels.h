@@ -48,11 +48,11 @@ struct CompiledUnit {
 
 // Compiles the parts of a unit, each of them once: the kernel text can be compiled while the host
 // text is still waited for.
-class UnitCompiler {
+class TextCompiler {
 public:
   // `effort` is the -O level; `macros` are NAME=NUMBER for the kernel text.
   // What was compiled before comes from the cache.  jobs: texts compiled at once.
-  UnitCompiler(const clang::CompilerInstance &user, unsigned effort,
+  TextCompiler(const clang::CompilerInstance &user, unsigned effort,
                const std::vector<std::string> &macros, tc_cache *cache, unsigned jobs)
       : user(user), effort(effort), macros(macros), cache(cache), jobs(jobs) {
     unit.form = choose_form(user);

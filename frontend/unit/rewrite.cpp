@@ -404,20 +404,10 @@ std::map<const FileEntry *, std::vector<Rewriter::Piece>> Rewriter::pieces() con
   return result;
 }
 
-// The main file already has an id, made for its old length: it gets a new one.
-void Rewriter::apply(CompilerInstance &outer) const {
-  SourceManager &sources = outer.getSourceManager();
-  for (const auto &[file, list] : edits) {
-    bool main = file == inner.getMainFileID();
-    auto entry = main ? sources.getFileEntryRefForID(sources.getMainFileID())
-                      : inner.getFileEntryRefForID(file);
-    if (!entry) continue;
-    sources.overrideFileContents(
-        *entry, llvm::MemoryBuffer::getMemBufferCopy(edited(file, list).text, entry->getName()));
-    if (main)
-      sources.setMainFileID(sources.createFileID(
-          *entry, SourceLocation(), inner.getFileCharacteristic(inner.getLocForStartOfFile(file))));
-  }
+std::map<FileID, std::string> Rewriter::texts() const {
+  std::map<FileID, std::string> out;
+  for (const auto &[file, list] : edits) out[file] = edited(file, list).text;
+  return out;
 }
 
 } // namespace tc

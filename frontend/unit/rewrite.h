@@ -58,8 +58,9 @@ public:
   // Adds text behind the main file.
   void append(const std::string &text);
 
-  // Gives the new texts to a compilation that has not entered any of the files yet.
-  void apply(clang::CompilerInstance &outer) const;
+  // The new texts of the files that have some.
+  std::map<clang::FileID, std::string> texts() const;
+  const clang::SourceManager &original() const { return inner; }
 
   // What is new in the files, in order: what was inserted, and tokens of expansions.
   struct Piece {
