@@ -10,9 +10,8 @@
 #   tcompile_use_backend(target backend)     backend=: a target of tcompile_add_backend, or the path of a
 #                                 shared object; objects are made anew when it changes
 #
-# TCompile_NVRTC: the library that compiles device code, found here as the plugin would find it (the
-# variable TC_NVRTC wins), or `none`.  It stands on the command line of every object, because a
-# compiler cache does not see what a plugin opens: an object made without it must not come back.
+# What backends need on the command line of every object is in files of their own (backends/*.cmake beside
+# this file; in the tree backends/*/package.cmake), which append to `options`; `folder` is the plugin's.
 
 # The languages that the target's files are in, of C and C++; all that the project has, where the files
 # do not tell (they are added later).
@@ -65,25 +64,16 @@ function(_tcompile_refusal languages out)
   set(${out} "${reason}" PARENT_SCOPE)
 endfunction()
 
-# The option that names NVRTC, for targets compiled with the plugin in `plugin_file`; else empty.
-function(_tcompile_nvrtc_option plugin_file out)
+# What backends want on the command line of targets compiled with the plugin in `plugin_file`.
+set(TCompile_FOLDER ${CMAKE_CURRENT_LIST_DIR})
+function(_tcompile_backend_options plugin_file out)
   get_filename_component(folder ${plugin_file} DIRECTORY)
-  if(DEFINED ENV{TC_NVRTC})
-    set(TCompile_NVRTC $ENV{TC_NVRTC})
-  else()
-    find_library(TCompile_NVRTC NAMES nvrtc libnvrtc.so.13 libnvrtc.so.12
-                 HINTS ${folder}/nvrtc ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda
-                 PATH_SUFFIXES lib64 lib NO_CMAKE_FIND_ROOT_PATH)
-  endif()
-  set(option "")
-  if(TCompile_NVRTC)
-    set(option -fplugin-arg-tc-nvrtc=${TCompile_NVRTC})
-    if(EXISTS ${TCompile_NVRTC})
-      file(REAL_PATH ${TCompile_NVRTC} file)
-      set(option -fplugin-arg-tc-nvrtc=${file})
-    endif()
-  endif()
-  set(${out} "${option}" PARENT_SCOPE)
+  set(options "")
+  file(GLOB files ${TCompile_FOLDER}/backends/*.cmake ${TCompile_FOLDER}/../backends/*/package.cmake)
+  foreach(file ${files})
+    include(${file})
+  endforeach()
+  set(${out} "${options}" PARENT_SCOPE)
 endfunction()
 
 function(tcompile_enable)
@@ -108,11 +98,11 @@ function(tcompile_enable)
     get_target_property(plugin_folder TCompile::plugin BINARY_DIR)
     set(plugin_file ${plugin_folder}/libtcplugin.so)
   endif()
-  _tcompile_nvrtc_option(${plugin_file} nvrtc)
+  _tcompile_backend_options(${plugin_file} options)
   foreach(target ${arg_UNPARSED_ARGUMENTS})
     target_link_libraries(${target} PRIVATE ${runtime})
     target_compile_options(${target} PRIVATE
-      "$<$<COMPILE_LANGUAGE:C,CXX>:-fplugin=$<TARGET_FILE:TCompile::plugin>;${nvrtc}>")
+      "$<$<COMPILE_LANGUAGE:C,CXX>:-fplugin=$<TARGET_FILE:TCompile::plugin>;${options}>")
     add_dependencies(${target} TCompile::plugin)
     get_target_property(sources ${target} SOURCES)
     set_property(SOURCE ${sources} TARGET_DIRECTORY ${target} APPEND PROPERTY

@@ -34,6 +34,13 @@ install(FILES ${PROJECT_BINARY_DIR}/interface/backends/backend_abi.h
 install(EXPORT TCompileTargets NAMESPACE TCompile:: DESTINATION ${package_dir})
 install(FILES cmake/TCompile.cmake DESTINATION ${package_dir})
 
+file(GLOB parts CONFIGURE_DEPENDS backends/*/package.cmake)
+foreach(part ${parts})
+  cmake_path(GET part PARENT_PATH backend)
+  cmake_path(GET backend FILENAME backend)
+  install(FILES ${part} DESTINATION ${package_dir}/backends RENAME ${backend}.cmake)
+endforeach()
+
 configure_package_config_file(cmake/TCompileConfig.cmake.in
   ${CMAKE_CURRENT_BINARY_DIR}/install/TCompileConfig.cmake INSTALL_DESTINATION ${package_dir}
   PATH_VARS TCompile_PLUGIN_FILE)
