@@ -1,0 +1,220 @@
+/* variant.c - see variant.h. */
+#include "backends/variant.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/entry/entry.h"
+#include "backends/explain.h"
+
+static bool dumps(const char *what) {
+  const char *list = getenv("TC_DUMP");
+  for (const char *at = list; at && *at;) {
+    const size_t n = strcspn(at, ",");
+    if ((n == strlen(what) && strncmp(at, what, n) == 0) || (n == 3 && strncmp(at, "all", 3) == 0))
+      return true;
+    at += n + (at[n] == ',');
+  }
+  return false;
+}
+
+/* ---- one variant ----------------------------------------------------------------------------- */
+
+void tc_variant_free(tc_variant *v) {
+  for (uint32_t i = 0; v->p && v->kernel && i < v->p->nkernel; ++i)
+    tc_kernel_text_free(&v->kernel[i]);
+  free(v->kernel);
+  free(v->names);
+  free(v->levels);
+  if (v->p) tc_program_free(v->p);
+  *v = (tc_variant){.b = v->b, .wish = v->wish, .first = v->first};
+}
+
+tc_severity tc_variant_severity(const tc_variant *v) {
+  return v->first || v->wish == TC_WISH_WANT ? TC_MISSED : TC_REMARK;
+}
+
+/* "'f' <what a missing variant means to the user>: <why>" */
+void tc_report_missing(const tc_job *j, const tc_variant *v, tc_loc loc, const char *why) {
+  if (v->first)
+    tc_report(tc_graph_diag(j->graph), tc_variant_severity(v), loc, "'%s' stays as written: %s",
+              j->f->name, why);
+  else
+    tc_report(tc_graph_diag(j->graph), tc_variant_severity(v), loc,
+              "'%s' has no kernels for %s: %s", j->f->name, v->b->device_label, why);
+}
+
+static void dump_loops(const tc_job *j, const tc_variant *v) {
+  if (!dumps("loops")) return;
+  tc_buf text = {0};
+  tc_program_print(v->p, &text);
+  fprintf(stderr, "; loops of %s for %s\n%s", j->f->name, v->b->name, text.text ? text.text : "");
+  tc_buf_free(&text);
+}
+
+static void dump_kernels(const tc_variant *v) {
+  if (!dumps(v->b->name) && !dumps("kernels")) return;
+  for (uint32_t i = 0; i < v->p->nkernel; ++i) {
+    const tc_kernel_text *t = &v->kernel[i];
+    fprintf(stderr, "// ---- %s\n%s%s", v->names[i], t->text.text ? t->text.text : "",
+            t->launcher.text ? t->launcher.text : "");
+  }
+}
+
+/* Why a backend has no code for a kernel. */
+static const char *reason(const tc_kernel *k) {
+  return k->kind == TC_KERNEL_CALL ? ", whose function works on data of the host" : "";
+}
+
+static bool check(const tc_job *j, const tc_variant *v) {
+  char message[256], why[512];
+  if (!tc_program_verify(v->p, message, sizeof message)) {
+    snprintf(why, sizeof why, "internal: %s", message);
+    tc_report_missing(j, v, (tc_loc){0}, why);
+    return false;
+  }
+  for (uint32_t i = 0; i < v->p->nkernel; ++i) {
+    const tc_kernel *k = &v->p->kernel[i];
+    if (v->b->supports(k, v->p)) continue;
+    snprintf(why, sizeof why, "the %s backend has no code for %s%s", v->b->name,
+             k->name ? k->name : "a kernel", reason(k));
+    tc_report_missing(j, v, k->loc, why);
+    return false;
+  }
+  return true;
+}
+
+/* Of the levels that a kernel has texts for, those that run where the levels wanted do. */
+static uint32_t limit_levels(uint32_t levels, uint32_t wanted) {
+  uint32_t out = 0;
+  for (int i = 0; i < TC_ISA_COUNT; ++i) {
+    if (!(wanted >> i & 1)) continue;
+    int best = i;
+    while (best > 0 && !(levels >> best & 1)) --best;
+    out |= levels & 1u << best;
+  }
+  return wanted ? out : levels;
+}
+
+static bool emit_kernels(const tc_job *j, tc_variant *v) {
+  const uint32_t n = v->p->nkernel;
+  v->kernel = calloc(n + 1, sizeof *v->kernel);
+  v->names = calloc(n + 1, sizeof *v->names);
+  v->levels = calloc(n + 1, sizeof *v->levels);
+  bool ok = v->kernel && v->names && v->levels;
+  for (uint32_t i = 0; ok && i < n; ++i) {
+    tc_kernel_text *t = &v->kernel[i];
+    ok = v->b->emit_kernel(&v->p->kernel[i], v->p, t) && t->name.text && t->text.text &&
+         !t->name.failed && !t->text.failed && !t->launcher.failed;
+    v->names[i] = t->name.text;
+    v->levels[i] = limit_levels(t->levels, j->f->levels);
+  }
+  char why[128];
+  snprintf(why, sizeof why, "internal: no text from the %s backend", v->b->name);
+  if (!ok) tc_report_missing(j, v, (tc_loc){0}, why);
+  return ok;
+}
+
+static bool make_variant(const tc_job *j, tc_variant *v) {
+  v->p = tc_lower(j->graph, v->b->target);
+  if (!v->p) return false;
+  if (v->b->plan) v->b->plan(v->p);
+  dump_loops(j, v);
+  if (check(j, v) && emit_kernels(j, v)) {
+    dump_kernels(v);
+    return true;
+  }
+  tc_variant_free(v);
+  return false;
+}
+
+void tc_make_variants(const tc_job *j) {
+  for (uint32_t i = 0; i < j->nvariant; ++i)
+    if (!make_variant(j, &j->v[i]) && i == 0) return;
+}
+
+/* ---- one function -------------------------------------------------------------------------------- */
+
+/* The operations of a kernel, of many the first ones. */
+static void list_operations(const tc_graph *g, const tc_kernel *k, tc_buf *out) {
+  enum { LISTED = 48 };
+  const uint32_t n = k->nfused > LISTED ? LISTED - 8 : k->nfused;
+  for (uint32_t i = 0; i < n; ++i)
+    tc_putf(out, "%s%s", i ? ", " : "", tc_op_get(tc_graph_node(g, k->fused[i])->op)->text);
+  if (n < k->nfused) tc_putf(out, " and %u more", k->nfused - n);
+  if (!n) tc_put(out, "copies");
+}
+
+/* -Rpass=tc: what became one kernel. */
+static void remark_kernels(const tc_job *j) {
+  const tc_program *p = j->v[0].p;
+  for (uint32_t i = 0; i < p->nkernel; ++i) {
+    const tc_kernel *k = &p->kernel[i];
+    tc_buf ops = {0};
+    list_operations(p->graph, k, &ops);
+    const char *name = k->name ? k->name : "", *list = ops.text ? ops.text : "";
+    const char *sizes = j->f->sizes ? j->f->sizes : "", *given = *sizes ? " for " : "";
+    if (k->nfused > 1)
+      tc_report(tc_graph_diag(p->graph), TC_REMARK, k->loc,
+                "fused %u operations into kernel %s%s%s: %s", k->nfused, name, given, sizes, list);
+    else
+      tc_report(tc_graph_diag(p->graph), TC_REMARK, k->loc, "kernel %s%s%s: %s", name, given, sizes,
+                list);
+    tc_buf_free(&ops);
+  }
+}
+
+static void explain(const tc_job *j) {
+  tc_buf *out = j->f->explain;
+  if (!out) return;
+  tc_explain_segment(j->f, j->graph, out);
+  for (uint32_t i = 0; i < j->nvariant; ++i) {
+    const tc_variant *v = &j->v[i];
+    if (v->p) tc_explain_variant(j->f, v->b->device_name, v->p, v->names, v->levels, out);
+  }
+}
+
+static uint32_t made(const tc_job *j) {
+  uint32_t bits = 0;
+  for (uint32_t i = 0; i < j->nvariant; ++i) bits |= (uint32_t)(j->v[i].p != NULL) << i;
+  return bits;
+}
+
+/* Others than the first are taken where their device has the operands. */
+static void put_dispatch(const tc_job *j, tc_buf *out) {
+  tc_entry_dispatch_begin(j->f, out);
+  for (uint32_t i = 1; i < j->nvariant; ++i)
+    if (j->v[i].p) tc_entry_dispatch_to(j->v[i].b, j->f, tc_graph_input_count(j->graph) > 0, out);
+  tc_entry_dispatch_end(j->v[0].b, j->f, out);
+}
+
+static void dump_entries(const tc_job *j, const tc_buf *host, size_t from) {
+  if (host->text && dumps("entries"))
+    fprintf(stderr, "// ---- entry of %s\n%s", j->f->name, host->text + from);
+}
+
+static bool put_entries(const tc_job *j, tc_texts *out) {
+  const bool alone = made(j) == 1;
+  const size_t from = out->host.len;
+  tc_entry_record(j->f, (int)j->v[0].p->nkernel, &out->host);
+  for (uint32_t i = 0; i < j->nvariant; ++i) {
+    const tc_variant *v = &j->v[i];
+    if (v->p && !tc_entry_emit(v->b, j->f, v->p, v->names, v->levels, v->kernel, alone, &out->host))
+      return false;
+  }
+  if (!alone) put_dispatch(j, &out->host);
+  dump_entries(j, &out->host, from);
+  return true;
+}
+
+bool tc_use_function(const tc_job *j, tc_result *result, tc_texts *out) {
+  const tc_program *p = j->v[0].p;
+  ++out->functions;
+  int64_t least, workspace;
+  tc_dim_range(tc_graph_dims(p->graph), p->workspace, &least, &workspace);
+  *result = (tc_result){true, made(j), (int)p->nkernel, workspace};
+  remark_kernels(j);
+  explain(j);
+  return put_entries(j, out);
+}
