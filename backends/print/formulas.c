@@ -40,7 +40,7 @@ static const char functions[] =
     "floor(double);\n"
     "double ceil(double), rint(double), trunc(double), fmod(double, double), pow(double, double);\n"
     "double atan2(double, double), hypot(double, double), copysign(double, double);\n"
-    "double fma(double, double, double);\n";
+    "double fma(double, double, double), frexp(double, int *);\n";
 
 void tc_print_formulas(tc_buf *out) {
   tc_put(out, functions);

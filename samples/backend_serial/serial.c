@@ -260,6 +260,7 @@ static const tc_entry_style entry = {
     .numbered = true,
     .call = call,
     .failure = "TC_MISS_INDEX",
+    .late = "tcrt_late(f)",
     .declare = declare,
     .scratch = scratch,
     .local = local,
