@@ -63,7 +63,7 @@ void Unit::check_contract(FunctionJob &f) {
           " bytes, and max_workspace=" + std::to_string(*f.options.max_workspace));
 }
 
-// ", for CPU and CUDA"
+// ", for CPU and GPU"
 static std::string devices_of(const FunctionJob &f) {
   std::string list, last;
   const tc_choices &choices = f.options.backends;
