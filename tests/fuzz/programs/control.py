@@ -1,7 +1,7 @@
 """Steps of a random program that are no ops: graph breaks, branches, loops, scopes, early ends.  Whatever
 steers a program at run time is exact, so that both ways of running it go the same way."""
 from sizes import is_name, times
-from values import Block, Carried, Effect, Value
+from values import INTS, Block, Carried, Effect, Value
 
 LOOP_BODIES = ("tc_tanh(tc_mul_s(%0, 0.5))", "tc_add_s(tc_mul_s(%0, 0.5), 1)", "tc_sub(tc_mul_s(%0, 0.25), %0)")
 HELPER_BODIES = ("tc_silu(tc_add_s(x, 1))", "tc_mul(x, tc_sigmoid(x))", "tc_sub(tc_exp(tc_neg(x)), x)",
@@ -27,6 +27,13 @@ class Control:
             return self.effect(f"fuzz_note({PARITY});", [x])
         return self.effect(self.r.choice(("fuzz_note(7);", "fuzz_note(n);", 'fuzz_log("%d %g\\n", n, s);',
                                           '__asm__ volatile("" ::: "memory");', "{ volatile int k = n; fuzz_note(k); }")))
+
+    def effect_between(self):
+        """A call that does not break the graph, and has its place in the trace."""
+        x = self.pick(lambda v: v.dtype in INTS or v.dtype == "bool") if self.r.random() < 0.5 else None
+        if x and x not in self.params:
+            return self.effect(f"fuzz_seen(%0, {self.r.randint(10, 90)});", [x])
+        return self.effect(f"fuzz_mark({self.r.choice(('n', '11', '12', '(int)s'))});", [])
 
     def opaque(self):
         self.broken = True

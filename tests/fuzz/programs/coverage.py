@@ -10,6 +10,7 @@ FOUND = {  # in the text
     "TC_DISABLE": r"TC_DISABLE", "recursion": r"_n\(tc_tanh", "inline assembly": r"__asm__", "volatile": r"volatile int", "else": r"\} else \{",
     "tc_item": r"tc_item\(", "output parameter": r"out\[\d\] =", "range or multiple": r'TC_SHAPE\("[^"]*[<%]', "sizes in relation": r'TC_SHAPE\("[^"]*[+*]',
     "choice of dtypes": r'TC_SHAPE\("\w+\|', "count that is checked": r"if \((?:\S*count|n) [!=]= \d", "assert": r"assert\(",
+    "second result": r"tc_mul_s\(q\d+, 1\)", "effect": r"fuzz_(?:mark|seen)\(",
     "tc_scalar_int": r"tc_scalar_int\(", "one-sided clamp": r"tc_clamp_(?:min|max)\(", "tc_shape": r"tc_shape\(",
     "negative step": r"tc_slice\([^;]*, -1\)", "dynamic=false": r"dynamic=false", "write in a loop": r"(?:for|while|do) .*\{\n(?:    .*\n)*?    tc_\w+_\(",
     "write at a position of the run": r"(v\d+) = tc_(?:slice|select)\([^;]*\b(?:n|s|i\d+)\b[^;]*\);(?:.*\n)*?.*tc_\w+_\(\1\b",

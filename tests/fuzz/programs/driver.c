@@ -25,6 +25,16 @@ static uint64_t trace;
 
 void fuzz_note(int64_t what) { trace = (trace ^ (uint64_t)what) * 0x9e3779b97f4a7c15u + 1; }
 
+void fuzz_mark(int what) { fuzz_note(what); }
+
+void fuzz_seen(const tc_tensor *x, int what) {
+  tc_tensor *all = tc_cast(x, TC_I64), *row = tc_contiguous(all);
+  fuzz_note(what);
+  for (int64_t i = 0; row && i < tc_numel(row); i++) fuzz_note(((const int64_t *)tc_cdata(row))[i]);
+  tc_free(row);
+  tc_free(all);
+}
+
 void fuzz_log(const char *format, ...) {
   char text[100];
   va_list list;

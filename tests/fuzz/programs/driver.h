@@ -71,6 +71,9 @@ static inline tc_tensor *fuzz_view(const fuzz_box *b) { return tc_wrap_layout(fu
 
 void fuzz_note(int64_t what); /* part of the trace, which has to be the same in order */
 void fuzz_log(const char *format, ...);
+/* The same from between kernels: a number, and the elements of integers or bool. */
+TC_EFFECT void fuzz_mark(int what);
+TC_EFFECT void fuzz_seen(const tc_tensor *x, int what);
 tc_tensor *fuzz_opaque(const tc_tensor *x); /* -x */
 void fuzz_double(tc_tensor *x);             /* x *= 2 in its memory */
 

@@ -16,7 +16,7 @@ BITS = "bit_and bit_or bit_xor shl shr".split()
 OUTSIDE = ("300", "-1", "-129.5", "0.5", "3e9", "-1e30", "__builtin_inf()", "-__builtin_inf()")
 AWAY = "tc_add_s(tc_abs(%), 1)"  # from zero, whose neighbourhood magnifies what is allowed without bound, or is NaN
 SCALARS = "add_s sub_s rsub_s mul_s div_s rdiv_s pow_s leaky_relu elu lerp fma".split()
-REDUCTIONS = "sum prod mean var std logsumexp norm cumsum cumprod scatter_add matmul linear outer einsum".split()
+REDUCTIONS = "sum prod mean var std var_mean logsumexp norm cumsum cumprod scatter_add matmul linear outer einsum".split()
 NETWORKS = "softmax log_softmax layer_norm rms_norm batch_norm cross_entropy nll mse bce_with_logits".split()
 # What correct implementations may round differently; the others are exact, of exact operands at least.
 ELEMENTWISE = SMOOTH + "add sub mul div atan2 hypot pow".split() + SCALARS
@@ -212,6 +212,25 @@ class Ops:
         if op == "norm":
             return self.make(f"tc_norm(%0, {self.r.choice(('2', '1', '3'))}, {text}, {keep})", [x], x.dtype, shape)
         return self.make(f"tc_{op}(%0, {text}, {keep})", [x], x.dtype, shape)
+
+    def several(self):
+        """A function with several results: the first, the second, or both."""
+        x = self.pick(lambda v: v.dtype != "bool")
+        axes, keep = x and self.axes(x), self.r.choice(("true", "false"))
+        op = x and self.r.choice(("frexp", "var_mean", "max_with_index", "min_with_index"))
+        if not x or (op != "var_mean" and not x.exact) or (op == "var_mean" and not x.real) or (op.endswith("index") and len(axes) > 1):
+            return None
+        shape = self.reduced(x, axes, keep == "true") if op != "frexp" else x.shape
+        text = {"frexp": "", "var_mean": f"{ints(axes)}, {self.r.choice((0, 1))}, {keep}, "}.get(op, f"{ints(axes)}, {keep}, ")
+        dtype, beside = x.dtype if op.endswith("index") else real_of(x), {"frexp": "i32", "var_mean": x.dtype}.get(op, "i64")
+        if self.r.random() < 0.25:
+            return self.make(f"tc_{op}(%0, {text}NULL)", [x], dtype, shape, x.exact and op != "var_mean")
+        name = f"q{self.count}"
+        first = self.make(f"NULL, *{name} = NULL; @ = tc_{op}(%0, {text}&{name})", [x], dtype, shape, x.exact and op != "var_mean")
+        if not first or self.r.random() < 0.25:
+            return first
+        # The second's rounding is that of a product with 1.
+        return self.make(f"tc_mul_s({name}, 1)", [first], beside, shape, op != "var_mean")
 
     def cumulate(self):
         x = self.pick(lambda v: v.shape and v.dtype != "bool")
