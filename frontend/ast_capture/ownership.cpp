@@ -362,8 +362,10 @@ void Reader::library_call(const CallExpr *e, const FunctionDecl *callee, Fate fa
     expression(arg, gives_memory(name) ? fate : takes_memory(name) ? Kept : Looked);
 }
 
-// Whether the library may fill the list: it is a local variable of the body's own.
+// Whether the library may fill the list: it is a local variable of the body's own, or there is none.
 bool Reader::fills_own(const Expr *list_of_tensors) const {
+  if (list_of_tensors->isNullPointerConstant(owners.context, Expr::NPC_ValueDependentIsNotNull))
+    return true;
   const Expr *e = list_of_tensors->IgnoreParenCasts();
   const auto *op = dyn_cast<UnaryOperator>(e);
   if (op && op->getOpcode() == UO_AddrOf) e = op->getSubExpr()->IgnoreParens();
