@@ -21,7 +21,7 @@ function(tc_build_settings)
   add_library(tc_flags INTERFACE)
   target_compile_options(tc_flags INTERFACE -Wall -Wextra -Werror -Wno-unknown-warning-option)
   target_include_directories(tc_flags INTERFACE
-    ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/runtime/libtcrt/include)
+    ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/include)
   if(TC_SANITIZE)
     add_compile_options(-fsanitize=${TC_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     add_link_options(-fsanitize=${TC_SANITIZE})

@@ -31,7 +31,7 @@ function(tc_add_sample name)
     set(gcc_program ${CMAKE_CURRENT_BINARY_DIR}/${name}_gcc)
     add_custom_command(OUTPUT ${gcc_program} DEPENDS ${files} tcrt VERBATIM
       COMMAND ${TC_GCC} -std=gnu17 -O2 -Wall -Wextra -Werror -I${PROJECT_SOURCE_DIR}/samples
-              -I${PROJECT_SOURCE_DIR}/runtime/libtcrt/include ${files} -o ${gcc_program}
+              -I${PROJECT_BINARY_DIR}/include ${files} -o ${gcc_program}
               $<TARGET_FILE:tcrt> -Wl,-rpath,$<TARGET_FILE_DIR:tcrt> ${libraries} -lm)
     add_custom_target(${name}_with_gcc ALL DEPENDS ${gcc_program})
     list(APPEND variants ${gcc_program})

@@ -22,7 +22,7 @@ import tempfile
 import time
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "build")
-INCLUDE = "runtime/libtcrt/include"
+INCLUDE = "build/release/include"
 WAYS = ("without", "cpu", "cold", "warm", "changed")
 
 # Name, files, flags, what changes one kernel: file, text, another text.

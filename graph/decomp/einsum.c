@@ -315,7 +315,7 @@ static tc_ref contract(einsum *e) {
   return arranged(e, &y, 1, (const group *const[]){&order});
 }
 
-tc_ref decomp_einsum(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_einsum(tc_graph *g, const tc_node *n, const tc_ref *in) {
   einsum e = {.c = dc_begin(g, n), .n = n->nin};
   const char *spec = tc_graph_string(g, n->attr[0]);
   e.in = tc_arena_alloc(tc_graph_arena(g), n->nin * sizeof *e.in);

@@ -7,7 +7,7 @@
 #include "graph/decomp/rules.h"
 
 /* x[..,I] w[O,I]^T + bias[O] */
-tc_ref decomp_linear(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_linear(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   tc_ref bias = n->nin > 2 ? in[2] : (tc_ref){0};
   if (!bias.id) c.dtype = (tc_dtype)n->type.dtype; /* the matmul itself rounds once */
@@ -18,7 +18,7 @@ tc_ref decomp_linear(tc_graph *g, const tc_node *n, const tc_ref *in) {
 }
 
 /* a[M,1] * b[N] */
-tc_ref decomp_outer(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_outer(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   tc_dim column[2] = {n->type.dim[0], tc_dim_const(1)};
   tc_ref a = dc_reshape(&c, in[0], 2, column);

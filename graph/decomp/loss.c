@@ -35,7 +35,7 @@ static tc_ref per_sample(const dc *c, tc_ref loss, tc_ref target) {
 
 /* -log softmax(x)[target] = log sum exp(x - m) - (x[target] - m), m = max x: the row of log
  * probabilities is never formed. */
-tc_ref decomp_cross_entropy(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_cross_entropy(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   dc_axes axis = {1, {class_axis(&c, in[0])}};
   tc_ref x = dc_in(&c, in[0]);
@@ -46,13 +46,13 @@ tc_ref decomp_cross_entropy(tc_graph *g, const tc_node *n, const tc_ref *in) {
   return reduced(&c, n, per_sample(&c, loss, in[1]));
 }
 
-tc_ref decomp_nll(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_nll(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   tc_ref loss = dc1(&c, OP_NEG, picked(&c, in[0], in[1]));
   return reduced(&c, n, per_sample(&c, loss, in[1]));
 }
 
-tc_ref decomp_mse(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_mse(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   tc_ref d = dc2(&c, OP_SUB, dc_in(&c, in[0]), dc_in(&c, in[1]));
   return reduced(&c, n, dc1(&c, OP_SQUARE, d));
@@ -60,7 +60,7 @@ tc_ref decomp_mse(tc_graph *g, const tc_node *n, const tc_ref *in) {
 
 /* |x| (x > 0 ? 1 - t : t) + log1p(exp(-|x|)): no logarithm of a probability that rounded to 0, and 0
  * where an infinite x is right */
-tc_ref decomp_bce_logits(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_bce_logits(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   tc_ref x = dc_in(&c, in[0]), t = dc_in(&c, in[1]);
   tc_ref zero = dc_const(&c, 0), size = dc1(&c, OP_ABS, x);

@@ -22,7 +22,7 @@ static bool trivial(const dc *c, tc_ref x, const dc_axes *axis) {
 
 /* exp(x - m) / sum exp(x - m); the sum is at least 1, so that its reciprocal is harmless, and there
  * is one division a row. */
-tc_ref decomp_softmax(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_softmax(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   dc_axes axis = the_axis(&c, n, in[0]);
   if (trivial(&c, in[0], &axis)) return dc_out(&c, n, in[0]);
@@ -32,7 +32,7 @@ tc_ref decomp_softmax(tc_graph *g, const tc_node *n, const tc_ref *in) {
 }
 
 /* (x - m) - log sum exp(x - m) */
-tc_ref decomp_log_softmax(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_log_softmax(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   dc_axes axis = the_axis(&c, n, in[0]);
   if (trivial(&c, in[0], &axis)) return dc_out(&c, n, in[0]);
@@ -55,7 +55,7 @@ static tc_ref scaled(const dc *c, tc_ref x, tc_ref power, tc_ref eps) {
 }
 
 /* (x - mean) / sqrt(var + eps) * weight + bias over the last axes; var with divisor n */
-tc_ref decomp_layer_norm(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_layer_norm(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   dc_axes axes = dc_last((int)tc_dim_value(tc_attr_int(n, "naxes")), rank_of(&c, in[0]));
   tc_ref x = dc_in(&c, in[0]);
@@ -65,7 +65,7 @@ tc_ref decomp_layer_norm(tc_graph *g, const tc_node *n, const tc_ref *in) {
 }
 
 /* x / sqrt(mean(x^2) + eps) * weight over the last axes */
-tc_ref decomp_rms_norm(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_rms_norm(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   dc_axes axes = dc_last((int)tc_dim_value(tc_attr_int(n, "naxes")), rank_of(&c, in[0]));
   tc_ref x = dc_in(&c, in[0]);
@@ -83,7 +83,7 @@ static tc_ref per_channel(const dc *c, tc_ref v, int rank) {
 }
 
 /* (x - mean) / sqrt(var + eps) * weight + bias with statistics given per channel */
-tc_ref decomp_batch_norm(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_batch_norm(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   int rank = rank_of(&c, in[0]);
   tc_ref at[5] = {{0}};

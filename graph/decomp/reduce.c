@@ -9,7 +9,7 @@ static int rank_of(const dc *c, tc_ref x) { return x.id ? tc_graph_type(c->g, x)
 static bool keeps(const tc_node *n) { return tc_dim_value(tc_attr_int(n, "keep")) != 0; }
 
 /* sum / n: dividing rounds once, multiplying by 1/n would round twice. */
-tc_ref decomp_mean(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_mean(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin_reduce(g, n, in[0]);
   dc_axes axes = dc_reduced(n, rank_of(&c, in[0]));
   return dc_out(&c, n, dc_mean(&c, dc_in(&c, in[0]), &axes, keeps(n)));
@@ -20,12 +20,12 @@ static tc_ref variance(const dc *c, const tc_node *n, tc_ref x) {
   return dc_variance(c, dc_in(c, x), &axes, tc_attr_int(n, "correction"), keeps(n));
 }
 
-tc_ref decomp_var(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_var(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin_reduce(g, n, in[0]);
   return dc_out(&c, n, variance(&c, n, in[0]));
 }
 
-tc_ref decomp_std(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_std(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin_reduce(g, n, in[0]);
   return dc_out(&c, n, dc1(&c, OP_SQRT, variance(&c, n, in[0])));
 }
@@ -39,13 +39,13 @@ static tc_ref mean_beside(tc_graph *g, const tc_node *n, tc_ref x) {
   return tc_build(g, OP_MEAN, 1, &x, list + 1, attr, NULL, n->loc);
 }
 
-tc_ref decomp_var_mean(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_var_mean(tc_graph *g, const tc_node *n, const tc_ref *in) {
   const tc_ref result[] = {tc_build(g, OP_VAR, 1, in, n->nattr, n->attr, NULL, n->loc),
                            mean_beside(g, n, in[0])};
   return tc_build_tuple(g, 2, result, n->loc);
 }
 
-tc_ref decomp_with_index(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_with_index(tc_graph *g, const tc_node *n, const tc_ref *in) {
   const bool most = n->op == OP_MAX_WITH_INDEX;
   const tc_op op[] = {most ? OP_AMAX : OP_AMIN, most ? OP_ARGMAX : OP_ARGMIN};
   tc_ref result[2];
@@ -65,7 +65,7 @@ static tc_ref filled(const dc *c, const tc_node *n, double v) {
 
 /* log sum exp(x - m) + m with m = max x, or 0 where the maximum is infinite: then exp(x) itself is
  * already right, and inf - inf never happens. */
-tc_ref decomp_logsumexp(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_logsumexp(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   dc_axes axes = dc_reduced(n, rank_of(&c, in[0]));
   if (dc_empty(&c, in[0], &axes)) return filled(&c, n, -INFINITY);
@@ -141,7 +141,7 @@ static tc_ref refuse_empty(tc_graph *g, const tc_node *n) {
   return (tc_ref){0};
 }
 
-tc_ref decomp_norm(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_norm(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   tc_ref x = dc_in(&c, in[0]);
   norm_of o = {&c, x, dc1(&c, OP_ABS, x), dc_reduced(n, rank_of(&c, x)), keeps(n)};

@@ -6,7 +6,7 @@
 /* Operands before typed refs exist: a failed operand fails the rule. */
 static int rank_of(const dc *c, tc_ref x) { return tc_graph_type(c->g, x)->rank; }
 
-tc_ref decomp_transpose(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_transpose(tc_graph *g, const tc_node *n, const tc_ref *in) {
   int rank = n->type.rank, axes[TC_MAX_RANK];
   int a = dc_axis(n, "a", rank), b = dc_axis(n, "b", rank);
   if (a == b) return in[0];
@@ -15,7 +15,7 @@ tc_ref decomp_transpose(tc_graph *g, const tc_node *n, const tc_ref *in) {
 }
 
 /* x[.., i, ..] = reshape of x[.., i : i+1, ..]; a negative index counts from the end. */
-tc_ref decomp_select(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_select(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   int axis = dc_axis(n, "axis", rank_of(&c, in[0]));
   tc_dim i = tc_attr_int(n, "index");
@@ -27,19 +27,19 @@ tc_ref decomp_select(tc_graph *g, const tc_node *n, const tc_ref *in) {
 }
 
 /* squeeze, unsqueeze, flatten: the inferred shape says it all. */
-tc_ref decomp_reshape_like(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_reshape_like(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   return dc_reshape_to(&c, in[0], n);
 }
 
 /* Values have no layout inside a graph. */
-tc_ref decomp_identity(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_identity(tc_graph *g, const tc_node *n, const tc_ref *in) {
   (void)g, (void)n;
   return in[0];
 }
 
 /* Each operand gets a new axis of size 1; then they join along it. */
-tc_ref decomp_stack(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_stack(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   int axis = dc_axis(n, "axis", n->type.rank);
   tc_type piece = n->type;
@@ -68,7 +68,7 @@ static tc_ref repeat_axis(const dc *c, tc_ref x, int axis, tc_dim times) {
   return dc_reshape(c, tc_build_expand(c->g, y, 3, flat, c->loc), t.rank, t.dim);
 }
 
-tc_ref decomp_repeat(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_repeat(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   const tc_dim *times;
   int rank = tc_attr_list(n, "times", &times);
@@ -82,7 +82,7 @@ tc_ref decomp_repeat(tc_graph *g, const tc_node *n, const tc_ref *in) {
 }
 
 /* y[i] = x[(i - shift) mod size]: the last shift mod size elements come first. */
-tc_ref decomp_roll(tc_graph *g, const tc_node *n, const tc_ref *in) {
+tc_ref tc_decomp_roll(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   tc_dims *dims = tc_graph_dims(g);
   int axis = dc_axis(n, "axis", n->type.rank);

@@ -5,14 +5,17 @@ Fails when a function of graph/ops/api.def has no case: the table and the tests 
 """
 import dataclasses
 import json
+import os
 import re
 import struct
 import sys
 
 import numpy as np
 
-import cases
-from cases import CASES, FLOATS, SIZES
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
+import api_table  # noqa: E402
+import cases  # noqa: E402
+from cases import CASES, FLOATS, SIZES  # noqa: E402
 
 ELEMENTWISE = set()  # functions
 RANGE = {"i8": (-128, 127), "u8": (0, 255), "i16": (-2**15, 2**15 - 1), "i32": (-2**31, 2**31 - 1),
@@ -246,17 +249,14 @@ def c_row(number, case, dtype, sets):
 def elementwise(api, ops):
     """Functions of api.def whose op is of class EW in ops.def."""
     classes = dict(re.findall(r"TC_OP\((\w+),\s*\"\w+\",\s*\d+,\s*\d+,\s*(\w+)", ops))
-    return {f for f, op in re.findall(r"TC_API[12]?\((\w+), (\w+)", api) if classes.get(op) == "EW"} - {"tc_tril", "tc_triu"}
+    return {f for f, op in api_table.rows(api) if classes.get(op) == "EW"} - {"tc_tril", "tc_triu"}
 
 
 def main():
     api, folder, files = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    with open(api, encoding="utf-8") as f:
-        text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
     with open(api.replace("api.def", "ops.def"), encoding="utf-8") as f:
-        elementwise_functions = elementwise(text, f.read())
-        ELEMENTWISE.update(elementwise_functions | {f + "_" for f in elementwise_functions})
-    functions = set(re.findall(r"\b(tc_\w+)", text))
+        ELEMENTWISE.update(elementwise(api, f.read()))
+    functions = api_table.functions(api)
     CASES.extend(in_place_cases(functions))
     in_other_tests = {"tc_split", "tc_keep", "tc_size", "tc_rank", "tc_numel", "tc_copy_", "tc_fill_", "tc_zero_",
                       "tc_empty", "tc_from", "tc_at"}  # not functions of values: tests/plugin, tests/programs

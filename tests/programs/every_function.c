@@ -33,13 +33,17 @@ typedef tc_tensor *function(OPERANDS);
   }
 #define ONE(name) DEFINE(name, name(x))
 #define TWO(name) DEFINE(name, name(x, y))
-#define INTEGERS(name) DEFINE(name, name(i, j))
+#define ONE_INTEGER(name) DEFINE(name, name(i))
+#define TWO_INTEGERS(name) DEFINE(name, name(i, j))
 #define NUMBER(name) DEFINE(name, name(x, 0.5))
 #define AXES(name) DEFINE(name, name(x, TC_AXES(1), false))
 #define ADDED(name, call) DEFINE(name, tc_add(x, call))
-OF_ONE(ONE)
-OF_TWO(TWO)
-OF_INTEGERS(INTEGERS)
+OF_UNARY(ONE)
+OF_UNARY_TEST(ONE)
+OF_UNARY_INT(ONE_INTEGER)
+OF_BINARY(TWO)
+OF_BINARY_TEST(TWO)
+OF_BINARY_INT(TWO_INTEGERS)
 WITH_NUMBER(NUMBER)
 OVER_AXES(AXES)
 OF_OTHERS(DEFINE)
@@ -47,44 +51,27 @@ OF_NUMBERS(ADDED)
 
 /* ---- in place -------------------------------------------------------------------------------- */
 
-/* clang-format off */
-#define IN_PLACE(X)                                                                               \
-  X(tc_copy_, tc_copy_(x, y)) X(tc_add_, tc_add_(x, y)) X(tc_sub_, tc_sub_(x, y))                 \
-  X(tc_mul_, tc_mul_(x, y)) X(tc_div_, tc_div_(x, y)) X(tc_fill_, tc_fill_(x, 2))                 \
-  X(tc_neg_, tc_neg_(x)) X(tc_abs_, tc_abs_(x)) X(tc_sign_, tc_sign_(x))                          \
-  X(tc_square_, tc_square_(x)) X(tc_sqrt_, tc_sqrt_(x)) X(tc_rsqrt_, tc_rsqrt_(x))                \
-  X(tc_reciprocal_, tc_reciprocal_(x)) X(tc_exp_, tc_exp_(x)) X(tc_exp2_, tc_exp2_(x))            \
-  X(tc_expm1_, tc_expm1_(x)) X(tc_log_, tc_log_(x)) X(tc_log2_, tc_log2_(x))                      \
-  X(tc_log10_, tc_log10_(x)) X(tc_log1p_, tc_log1p_(x)) X(tc_sin_, tc_sin_(x))                    \
-  X(tc_cos_, tc_cos_(x)) X(tc_tan_, tc_tan_(x)) X(tc_asin_, tc_asin_(x))                          \
-  X(tc_acos_, tc_acos_(x)) X(tc_atan_, tc_atan_(x)) X(tc_sinh_, tc_sinh_(x))                      \
-  X(tc_cosh_, tc_cosh_(x)) X(tc_tanh_, tc_tanh_(x)) X(tc_asinh_, tc_asinh_(x))                    \
-  X(tc_acosh_, tc_acosh_(x)) X(tc_atanh_, tc_atanh_(x)) X(tc_erf_, tc_erf_(x))                    \
-  X(tc_erfc_, tc_erfc_(x)) X(tc_sigmoid_, tc_sigmoid_(x)) X(tc_floor_, tc_floor_(x))              \
-  X(tc_ceil_, tc_ceil_(x)) X(tc_round_, tc_round_(x)) X(tc_trunc_, tc_trunc_(x))                  \
-  X(tc_relu_, tc_relu_(x)) X(tc_relu6_, tc_relu6_(x)) X(tc_silu_, tc_silu_(x))                    \
-  X(tc_gelu_, tc_gelu_(x)) X(tc_gelu_tanh_, tc_gelu_tanh_(x)) X(tc_softplus_, tc_softplus_(x))    \
-  X(tc_mish_, tc_mish_(x)) X(tc_hardswish_, tc_hardswish_(x))                                     \
-  X(tc_hardsigmoid_, tc_hardsigmoid_(x)) X(tc_floor_div_, tc_floor_div_(x, y))                    \
-  X(tc_remainder_, tc_remainder_(x, y)) X(tc_fmod_, tc_fmod_(x, y)) X(tc_pow_, tc_pow_(x, y))     \
-  X(tc_maximum_, tc_maximum_(x, y)) X(tc_minimum_, tc_minimum_(x, y))                             \
-  X(tc_atan2_, tc_atan2_(x, y)) X(tc_hypot_, tc_hypot_(x, y))                                     \
-  X(tc_copysign_, tc_copysign_(x, y)) X(tc_add_s_, tc_add_s_(x, 0.5))                             \
-  X(tc_sub_s_, tc_sub_s_(x, 0.5)) X(tc_rsub_s_, tc_rsub_s_(x, 0.5))                               \
-  X(tc_mul_s_, tc_mul_s_(x, 0.5)) X(tc_div_s_, tc_div_s_(x, 0.5))                                 \
-  X(tc_rdiv_s_, tc_rdiv_s_(x, 0.5)) X(tc_pow_s_, tc_pow_s_(x, 0.5))                               \
-  X(tc_remainder_s_, tc_remainder_s_(x, 0.5)) X(tc_maximum_s_, tc_maximum_s_(x, 0.5))             \
-  X(tc_minimum_s_, tc_minimum_s_(x, 0.5)) X(tc_leaky_relu_, tc_leaky_relu_(x, 0.5))               \
-  X(tc_elu_, tc_elu_(x, 0.5))                                                                     \
-  X(tc_bit_and_, tc_copy_(x, tc_bit_and_(tc_cast(x, TC_I32), tc_cast(y, TC_I32))))                \
-  X(tc_bit_or_, tc_copy_(x, tc_bit_or_(tc_cast(x, TC_I32), tc_cast(y, TC_I32))))                  \
-  X(tc_bit_xor_, tc_copy_(x, tc_bit_xor_(tc_cast(x, TC_I32), tc_cast(y, TC_I32))))                \
-  X(tc_shl_, tc_copy_(x, tc_shl_(tc_cast(x, TC_I32), tc_cast(y, TC_I32))))                        \
-  X(tc_shr_, tc_copy_(x, tc_shr_(tc_cast(x, TC_I32), tc_cast(y, TC_I32))))                        \
-  X(tc_bit_not_, tc_copy_(x, tc_bit_not_(tc_cast(x, TC_I32)))) X(tc_zero_, tc_zero_(x))           \
-  X(tc_fma_, tc_fma_(x, y, y)) X(tc_clamp_, tc_clamp_(x, 0.25, 0.75))                             \
-  X(tc_lerp_, tc_lerp_(x, y, 0.5)) X(tc_masked_fill_, tc_masked_fill_(x, tc_gt(x, y), 2))
-/* clang-format on */
+#define IN_PLACE(X)                                                                                \
+  X(tc_copy_, tc_copy_(x, y))                                                                      \
+  X(tc_fill_, tc_fill_(x, 2))                                                                      \
+  X(tc_zero_, tc_zero_(x))                                                                         \
+  X(tc_add_s_, tc_add_s_(x, 0.5))                                                                  \
+  X(tc_sub_s_, tc_sub_s_(x, 0.5))                                                                  \
+  X(tc_rsub_s_, tc_rsub_s_(x, 0.5))                                                                \
+  X(tc_mul_s_, tc_mul_s_(x, 0.5))                                                                  \
+  X(tc_div_s_, tc_div_s_(x, 0.5))                                                                  \
+  X(tc_rdiv_s_, tc_rdiv_s_(x, 0.5))                                                                \
+  X(tc_pow_s_, tc_pow_s_(x, 0.5))                                                                  \
+  X(tc_remainder_s_, tc_remainder_s_(x, 0.5))                                                      \
+  X(tc_maximum_s_, tc_maximum_s_(x, 0.5))                                                          \
+  X(tc_minimum_s_, tc_minimum_s_(x, 0.5))                                                          \
+  X(tc_leaky_relu_, tc_leaky_relu_(x, 0.5))                                                        \
+  X(tc_elu_, tc_elu_(x, 0.5))                                                                      \
+  X(tc_fma_, tc_fma_(x, y, y))                                                                     \
+  X(tc_clamp_, tc_clamp_(x, 0.25, 0.75))                                                           \
+  X(tc_lerp_, tc_lerp_(x, y, 0.5))                                                                 \
+  X(tc_masked_fill_, tc_masked_fill_(x, tc_gt(x, y), 2))
+#define INTEGER(x) tc_cast(x, TC_I32)
 
 typedef tc_tensor *updater(tc_tensor *x TC_SHAPE("f32[4,6]"),
                            const tc_tensor *y TC_SHAPE("f32[4,6]"));
@@ -94,14 +81,24 @@ typedef tc_tensor *updater(tc_tensor *x TC_SHAPE("f32[4,6]"),
     (void)y;                                                                                       \
     return call;                                                                                   \
   }
+#define UPDATE_ONE(name) UPDATE(name##_, name##_(x))
+#define UPDATE_TWO(name) UPDATE(name##_, name##_(x, y))
+#define UPDATE_ONE_INTEGER(name) UPDATE(name##_, tc_copy_(x, name##_(INTEGER(x))))
+#define UPDATE_TWO_INTEGERS(name) UPDATE(name##_, tc_copy_(x, name##_(INTEGER(x), INTEGER(y))))
 IN_PLACE(UPDATE)
+OF_UNARY(UPDATE_ONE)
+OF_UNARY_INT(UPDATE_ONE_INTEGER)
+OF_BINARY(UPDATE_TWO)
+OF_BINARY_INT(UPDATE_TWO_INTEGERS)
 
 static const struct {
   const char *name;
   updater *run;
 } updates[] = {
 #define ROW(name, call) {#name, do_##name},
-    IN_PLACE(ROW)
+#define ROW_IN_PLACE(name) {#name "_", do_##name##_},
+    IN_PLACE(ROW) OF_UNARY(ROW_IN_PLACE) OF_UNARY_INT(ROW_IN_PLACE) OF_BINARY(ROW_IN_PLACE)
+        OF_BINARY_INT(ROW_IN_PLACE)
 #undef ROW
 };
 
@@ -111,8 +108,8 @@ static const struct {
 } functions[] = {
 #define ROW(name) {#name, do_##name},
 #define ROW_OF(name, call) {#name, do_##name},
-    OF_ONE(ROW) OF_TWO(ROW) OF_INTEGERS(ROW) WITH_NUMBER(ROW) OVER_AXES(ROW) OF_OTHERS(ROW_OF)
-        OF_NUMBERS(ROW_OF)};
+    OF_UNARY(ROW) OF_UNARY_TEST(ROW) OF_UNARY_INT(ROW) OF_BINARY(ROW) OF_BINARY_TEST(ROW)
+        OF_BINARY_INT(ROW) WITH_NUMBER(ROW) OVER_AXES(ROW) OF_OTHERS(ROW_OF) OF_NUMBERS(ROW_OF)};
 enum {
   FUNCTIONS = sizeof functions / sizeof *functions,
   UPDATES = sizeof updates / sizeof *updates

@@ -1,7 +1,9 @@
 /* every_function.h - a call of every function that makes tensors of tensors and numbers: X(function, call) over the
- * operands of OPERANDS. */
+ * operands of OPERANDS.  The lists of elementwise functions come from graph/ops/api.def (CMakeLists.txt). */
 #ifndef EVERY_FUNCTION_H
 #define EVERY_FUNCTION_H
+
+#include "elementwise_lists.h"
 
 #define OPERANDS                                                                                   \
   const tc_tensor *x TC_SHAPE("f32[4,6]"), const tc_tensor *y TC_SHAPE("f32[4,6]"),                \
@@ -11,22 +13,6 @@
 #define PASSED x, y, w, v, i, j, l, b
 enum { OPERAND_COUNT = 8 };
 
-#define OF_ONE(X)                                                                                  \
-  X(tc_neg)                                                                                        \
-  X(tc_abs) X(tc_sign) X(tc_square) X(tc_sqrt) X(tc_rsqrt) X(tc_reciprocal) X(tc_exp) X(tc_exp2)   \
-      X(tc_expm1) X(tc_log) X(tc_log2) X(tc_log10) X(tc_log1p) X(tc_sin) X(tc_cos) X(tc_tan)       \
-          X(tc_asin) X(tc_acos) X(tc_atan) X(tc_sinh) X(tc_cosh) X(tc_tanh) X(tc_asinh)            \
-              X(tc_acosh) X(tc_atanh) X(tc_erf) X(tc_erfc) X(tc_sigmoid) X(tc_floor) X(tc_ceil)    \
-                  X(tc_round) X(tc_trunc) X(tc_isnan) X(tc_isinf) X(tc_isfinite) X(tc_logical_not) \
-                      X(tc_relu) X(tc_relu6) X(tc_silu) X(tc_gelu) X(tc_gelu_tanh) X(tc_softplus)  \
-                          X(tc_mish) X(tc_hardswish) X(tc_hardsigmoid) X(tc_contiguous)            \
-                              X(tc_zeros_like) X(tc_ones_like) X(tc_clone)
-#define OF_TWO(X)                                                                                  \
-  X(tc_add)                                                                                        \
-  X(tc_sub) X(tc_mul) X(tc_div) X(tc_floor_div) X(tc_remainder) X(tc_fmod) X(tc_pow) X(tc_maximum) \
-      X(tc_minimum) X(tc_atan2) X(tc_hypot) X(tc_copysign) X(tc_eq) X(tc_ne) X(tc_lt) X(tc_le)     \
-          X(tc_gt) X(tc_ge) X(tc_logical_and) X(tc_logical_or) X(tc_logical_xor)
-#define OF_INTEGERS(X) X(tc_bit_and) X(tc_bit_or) X(tc_bit_xor) X(tc_shl) X(tc_shr)
 #define WITH_NUMBER(X)                                                                             \
   X(tc_add_s)                                                                                      \
   X(tc_sub_s) X(tc_rsub_s) X(tc_mul_s) X(tc_div_s) X(tc_rdiv_s) X(tc_pow_s) X(tc_remainder_s)      \
@@ -38,7 +24,10 @@ enum { OPERAND_COUNT = 8 };
       X(tc_logsumexp)
 
 #define OF_OTHERS(X)                                                                               \
-  X(tc_bit_not, tc_bit_not(i))                                                                     \
+  X(tc_contiguous, tc_contiguous(x))                                                               \
+  X(tc_zeros_like, tc_zeros_like(x))                                                               \
+  X(tc_ones_like, tc_ones_like(x))                                                                 \
+  X(tc_clone, tc_clone(x))                                                                         \
   X(tc_cast, tc_cast(x, TC_F64))                                                                   \
   X(tc_where, tc_where(b, x, y))                                                                   \
   X(tc_fma, tc_fma(x, y, v))                                                                       \

@@ -327,75 +327,11 @@ tc_tensor *tc_randn(tc_ints dims, uint64_t seed, tc_dtype dtype); /* standard no
  * value.  Integers keep their low bits.  bool is x != 0, NaN is true. */
 tc_tensor *tc_cast(const tc_tensor *x, tc_dtype dtype);
 
-/* ---- elementwise ----------------------------------------------------------------------------- */
-
-tc_tensor *tc_neg(const tc_tensor *x);
-tc_tensor *tc_abs(const tc_tensor *x);
-tc_tensor *tc_sign(const tc_tensor *x);   /* NaN stays (0 in PyTorch), 0 for -0 */
-tc_tensor *tc_square(const tc_tensor *x); /* bool stays bool (i64 in PyTorch) */
-tc_tensor *tc_sqrt(const tc_tensor *x);
-tc_tensor *tc_rsqrt(const tc_tensor *x);
-tc_tensor *tc_reciprocal(const tc_tensor *x);
-tc_tensor *tc_exp(const tc_tensor *x);
-tc_tensor *tc_exp2(const tc_tensor *x);
-tc_tensor *tc_expm1(const tc_tensor *x);
-tc_tensor *tc_log(const tc_tensor *x);
-tc_tensor *tc_log2(const tc_tensor *x);
-tc_tensor *tc_log10(const tc_tensor *x);
-tc_tensor *tc_log1p(const tc_tensor *x);
-tc_tensor *tc_sin(const tc_tensor *x);
-tc_tensor *tc_cos(const tc_tensor *x);
-tc_tensor *tc_tan(const tc_tensor *x);
-tc_tensor *tc_asin(const tc_tensor *x);
-tc_tensor *tc_acos(const tc_tensor *x);
-tc_tensor *tc_atan(const tc_tensor *x);
-tc_tensor *tc_sinh(const tc_tensor *x);
-tc_tensor *tc_cosh(const tc_tensor *x);
-tc_tensor *tc_tanh(const tc_tensor *x);
-tc_tensor *tc_asinh(const tc_tensor *x);
-tc_tensor *tc_acosh(const tc_tensor *x);
-tc_tensor *tc_atanh(const tc_tensor *x);
-tc_tensor *tc_erf(const tc_tensor *x);
-tc_tensor *tc_erfc(const tc_tensor *x);
-tc_tensor *tc_sigmoid(const tc_tensor *x);
-tc_tensor *tc_floor(const tc_tensor *x);
-tc_tensor *tc_ceil(const tc_tensor *x);
-tc_tensor *tc_round(const tc_tensor *x); /* half to even */
-tc_tensor *tc_trunc(const tc_tensor *x);
-tc_tensor *tc_isnan(const tc_tensor *x); /* bool */
-tc_tensor *tc_isinf(const tc_tensor *x);
-tc_tensor *tc_isfinite(const tc_tensor *x);
-tc_tensor *tc_logical_not(const tc_tensor *x);
-tc_tensor *tc_bit_not(const tc_tensor *x); /* integers and bool */
-
-tc_tensor *tc_add(const tc_tensor *a, const tc_tensor *b);
-tc_tensor *tc_sub(const tc_tensor *a, const tc_tensor *b);
-tc_tensor *tc_mul(const tc_tensor *a, const tc_tensor *b);
-tc_tensor *tc_div(const tc_tensor *a, const tc_tensor *b);       /* true division */
-/* floor(a/b); integers: x/0 is 0.  As in NumPy and PyTorch, infinite / finite is NaN; -0 / 3 is -0. */
-tc_tensor *tc_floor_div(const tc_tensor *a, const tc_tensor *b);
-tc_tensor *tc_remainder(const tc_tensor *a, const tc_tensor *b); /* sign of b; integers: x%0 is 0 */
-tc_tensor *tc_fmod(const tc_tensor *a, const tc_tensor *b);      /* sign of a */
-tc_tensor *tc_pow(const tc_tensor *a, const tc_tensor *b); /* integers wrap; negative exponent: 0, or +-1 for base +-1 */
-tc_tensor *tc_maximum(const tc_tensor *a, const tc_tensor *b); /* NaN wins */
-tc_tensor *tc_minimum(const tc_tensor *a, const tc_tensor *b);
-tc_tensor *tc_atan2(const tc_tensor *y, const tc_tensor *x);
-tc_tensor *tc_hypot(const tc_tensor *a, const tc_tensor *b);
-tc_tensor *tc_copysign(const tc_tensor *a, const tc_tensor *b);
-tc_tensor *tc_eq(const tc_tensor *a, const tc_tensor *b); /* comparisons give bool */
-tc_tensor *tc_ne(const tc_tensor *a, const tc_tensor *b);
-tc_tensor *tc_lt(const tc_tensor *a, const tc_tensor *b);
-tc_tensor *tc_le(const tc_tensor *a, const tc_tensor *b);
-tc_tensor *tc_gt(const tc_tensor *a, const tc_tensor *b);
-tc_tensor *tc_ge(const tc_tensor *a, const tc_tensor *b);
-tc_tensor *tc_logical_and(const tc_tensor *a, const tc_tensor *b);
-tc_tensor *tc_logical_or(const tc_tensor *a, const tc_tensor *b);
-tc_tensor *tc_logical_xor(const tc_tensor *a, const tc_tensor *b);
-tc_tensor *tc_bit_and(const tc_tensor *a, const tc_tensor *b); /* integers and bool */
-tc_tensor *tc_bit_or(const tc_tensor *a, const tc_tensor *b);
-tc_tensor *tc_bit_xor(const tc_tensor *a, const tc_tensor *b);
-tc_tensor *tc_shl(const tc_tensor *a, const tc_tensor *b); /* integers; counts outside [0,bits) give 0 */
-tc_tensor *tc_shr(const tc_tensor *a, const tc_tensor *b); /* arithmetic; counts outside give 0 or -1 */
+/* ---- elementwise -----------------------------------------------------------------------------
+ *
+ * Functions of one tensor and of two, activations among them: tc_exp(x), tc_add(a, b), tc_gelu(x), and the same in
+ * place, tc_exp_(x), tc_add_(x, y). */
+#include <tcompile/elementwise.h>
 
 /* With a C scalar, which takes the dtype of x.  For integers it is truncated; one that is outside of
  * the dtype, or NaN, is an error.  Bounds (maximum, minimum, clamp) are then the nearest value instead,
@@ -428,17 +364,8 @@ tc_tensor *tc_masked_fill(const tc_tensor *x, const tc_tensor *mask, double valu
 
 /* ---- activations ----------------------------------------------------------------------------- */
 
-tc_tensor *tc_relu(const tc_tensor *x); /* max(x, 0); 0 for -0 */
-tc_tensor *tc_relu6(const tc_tensor *x);
 tc_tensor *tc_leaky_relu(const tc_tensor *x, double slope);
 tc_tensor *tc_elu(const tc_tensor *x, double alpha);
-tc_tensor *tc_silu(const tc_tensor *x);
-tc_tensor *tc_gelu(const tc_tensor *x);      /* x*Phi(x), by erf */
-tc_tensor *tc_gelu_tanh(const tc_tensor *x); /* the tanh approximation */
-tc_tensor *tc_softplus(const tc_tensor *x);  /* log(1+exp(x)) */
-tc_tensor *tc_mish(const tc_tensor *x);
-tc_tensor *tc_hardswish(const tc_tensor *x);
-tc_tensor *tc_hardsigmoid(const tc_tensor *x);
 
 /* ---- reductions; TC_ALL or TC_AXES(...); keepdim leaves axes of size 1 ----------------------- */
 
@@ -534,26 +461,6 @@ tc_tensor *tc_bce_with_logits(const tc_tensor *logits, const tc_tensor *target, 
 tc_tensor *tc_copy_(tc_tensor *x, const tc_tensor *src);
 tc_tensor *tc_fill_(tc_tensor *x, double value);
 tc_tensor *tc_zero_(tc_tensor *x);
-
-tc_tensor *tc_add_(tc_tensor *x, const tc_tensor *y);
-tc_tensor *tc_sub_(tc_tensor *x, const tc_tensor *y);
-tc_tensor *tc_mul_(tc_tensor *x, const tc_tensor *y);
-tc_tensor *tc_div_(tc_tensor *x, const tc_tensor *y);
-tc_tensor *tc_floor_div_(tc_tensor *x, const tc_tensor *y);
-tc_tensor *tc_remainder_(tc_tensor *x, const tc_tensor *y);
-tc_tensor *tc_fmod_(tc_tensor *x, const tc_tensor *y);
-tc_tensor *tc_pow_(tc_tensor *x, const tc_tensor *y);
-tc_tensor *tc_maximum_(tc_tensor *x, const tc_tensor *y);
-tc_tensor *tc_minimum_(tc_tensor *x, const tc_tensor *y);
-tc_tensor *tc_atan2_(tc_tensor *x, const tc_tensor *y);
-tc_tensor *tc_hypot_(tc_tensor *x, const tc_tensor *y);
-tc_tensor *tc_copysign_(tc_tensor *x, const tc_tensor *y);
-tc_tensor *tc_bit_and_(tc_tensor *x, const tc_tensor *y);
-tc_tensor *tc_bit_or_(tc_tensor *x, const tc_tensor *y);
-tc_tensor *tc_bit_xor_(tc_tensor *x, const tc_tensor *y);
-tc_tensor *tc_shl_(tc_tensor *x, const tc_tensor *y);
-tc_tensor *tc_shr_(tc_tensor *x, const tc_tensor *y);
-
 tc_tensor *tc_add_s_(tc_tensor *x, double s);
 tc_tensor *tc_sub_s_(tc_tensor *x, double s);
 tc_tensor *tc_mul_s_(tc_tensor *x, double s);
@@ -566,51 +473,6 @@ tc_tensor *tc_leaky_relu_(tc_tensor *x, double slope);
 tc_tensor *tc_elu_(tc_tensor *x, double alpha);
 tc_tensor *tc_rsub_s_(tc_tensor *x, double s);
 tc_tensor *tc_rdiv_s_(tc_tensor *x, double s);
-
-tc_tensor *tc_neg_(tc_tensor *x);
-tc_tensor *tc_abs_(tc_tensor *x);
-tc_tensor *tc_sign_(tc_tensor *x);
-tc_tensor *tc_square_(tc_tensor *x);
-tc_tensor *tc_sqrt_(tc_tensor *x);
-tc_tensor *tc_rsqrt_(tc_tensor *x);
-tc_tensor *tc_reciprocal_(tc_tensor *x);
-tc_tensor *tc_exp_(tc_tensor *x);
-tc_tensor *tc_exp2_(tc_tensor *x);
-tc_tensor *tc_expm1_(tc_tensor *x);
-tc_tensor *tc_log_(tc_tensor *x);
-tc_tensor *tc_log2_(tc_tensor *x);
-tc_tensor *tc_log10_(tc_tensor *x);
-tc_tensor *tc_log1p_(tc_tensor *x);
-tc_tensor *tc_sin_(tc_tensor *x);
-tc_tensor *tc_cos_(tc_tensor *x);
-tc_tensor *tc_tan_(tc_tensor *x);
-tc_tensor *tc_asin_(tc_tensor *x);
-tc_tensor *tc_acos_(tc_tensor *x);
-tc_tensor *tc_atan_(tc_tensor *x);
-tc_tensor *tc_sinh_(tc_tensor *x);
-tc_tensor *tc_cosh_(tc_tensor *x);
-tc_tensor *tc_tanh_(tc_tensor *x);
-tc_tensor *tc_asinh_(tc_tensor *x);
-tc_tensor *tc_acosh_(tc_tensor *x);
-tc_tensor *tc_atanh_(tc_tensor *x);
-tc_tensor *tc_erf_(tc_tensor *x);
-tc_tensor *tc_erfc_(tc_tensor *x);
-tc_tensor *tc_sigmoid_(tc_tensor *x);
-tc_tensor *tc_floor_(tc_tensor *x);
-tc_tensor *tc_ceil_(tc_tensor *x);
-tc_tensor *tc_round_(tc_tensor *x);
-tc_tensor *tc_trunc_(tc_tensor *x);
-tc_tensor *tc_bit_not_(tc_tensor *x);
-tc_tensor *tc_relu_(tc_tensor *x);
-tc_tensor *tc_relu6_(tc_tensor *x);
-tc_tensor *tc_silu_(tc_tensor *x);
-tc_tensor *tc_gelu_(tc_tensor *x);
-tc_tensor *tc_gelu_tanh_(tc_tensor *x);
-tc_tensor *tc_softplus_(tc_tensor *x);
-tc_tensor *tc_mish_(tc_tensor *x);
-tc_tensor *tc_hardswish_(tc_tensor *x);
-tc_tensor *tc_hardsigmoid_(tc_tensor *x);
-
 tc_tensor *tc_fma_(tc_tensor *x, const tc_tensor *b, const tc_tensor *c); /* x*b + c */
 tc_tensor *tc_clamp_(tc_tensor *x, double lo, double hi);
 tc_tensor *tc_lerp_(tc_tensor *x, const tc_tensor *b, double weight);

@@ -23,8 +23,10 @@ def isas_here():
 
 def write_wrappers(o):
     """Programs call the functions of ROUNDED through wrappers, which hand the result to fuzz_rounded."""
-    with open(f"{o.include}/tcompile.h", encoding="utf-8") as f:
-        header = f.read()
+    header = ""
+    for name in ("tcompile.h", "tcompile/elementwise.h"):
+        with open(f"{o.include}/{name}", encoding="utf-8") as f:
+            header += f.read()
     with open(f"{o.out}/wrappers.h", "w", encoding="utf-8") as f:
         for op in ROUNDED:
             parameters = re.search(rf"^tc_tensor \*tc_{op}\(([^)]*)\)", header, re.M)[1]
