@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "graph/ops/scalar.h"
+
 /* ---- one operand ----------------------------------------------------------------------------- */
 
 static double softplus(double x) { return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x)); }
@@ -11,6 +13,13 @@ static double ramp(double x) { return isnan(x) ? x : fmin(fmax(x + 3, 0), 6); }
 static double half_even(double x) {
   double f = floor(x), d = x - f;
   return d < 0.5 ? f : d > 0.5 ? f + 1 : fmod(f, 2) == 0 ? f : f + 1;
+}
+
+/* What has no case of its own below. */
+static double by_formula(tc_op op, int n, double x, double y) {
+  const tc_scalar_value in[] = {{.dtype = TC_F64, .f = x}, {.dtype = TC_F64, .f = y}};
+  tc_scalar_value out;
+  return tc_scalar_eval(op, TC_F64, TC_F64, n, in, &out) ? out.f : NAN;
 }
 
 static double unary_f(tc_op op, double x) {
@@ -111,8 +120,10 @@ static double unary_f(tc_op op, double x) {
     return x * ramp(x) / 6;
   case OP_HARDSIGMOID:
     return ramp(x) / 6;
+  case OP_CAST:
+    return x;
   default:
-    return x; /* CAST */
+    return by_formula(op, 1, x, 0);
   }
 }
 
@@ -174,8 +185,10 @@ static double binary_f(tc_op op, double a, double b) {
     return copysign(a, b);
   case OP_LEAKY_RELU:
     return a > 0 ? a : a * b;
+  case OP_ELU:
+    return a > 0 ? a : b * expm1(a);
   default:
-    return a > 0 ? a : b * expm1(a); /* ELU */
+    return by_formula(op, 2, a, b);
   }
 }
 

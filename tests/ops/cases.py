@@ -79,7 +79,7 @@ for name, ref, domain in (
         ("atan", np.arctan, "normal"), ("sinh", np.sinh, "normal"), ("cosh", np.cosh, "normal"),
         ("tanh", np.tanh, "normal"), ("asinh", np.arcsinh, "normal"), ("acosh", lambda x: np.arccosh(x), "above1"),
         ("atanh", np.arctanh, "unit"), ("erf", erf, "normal"), ("erfc", erfc, "normal"),
-        ("sigmoid", sigmoid, "normal"), ("sqrt", np.sqrt, "positive"),
+        ("sinc", np.sinc, "normal"), ("sigmoid", sigmoid, "normal"), ("sqrt", np.sqrt, "positive"),
         ("rsqrt", lambda x: 1 / np.sqrt(x), "positive"), ("reciprocal", lambda x: 1 / x, "nonzero")):
     case(f"tc_{name}", f"tc_{name}(a)", [M], ref, FLOATS + ("i32", "u8"), "float", domain,
          special=name not in ("sin", "cos", "tan"))
@@ -157,7 +157,7 @@ BINARY = (
     ("pow", both(np.power, int_pow), NUMBERS, "same", ("positive", "small")),
     ("maximum", np.maximum, ALL, "same", ()), ("minimum", np.minimum, ALL, "same", ()),
     ("atan2", np.arctan2, FLOATS, "float", ()), ("hypot", np.hypot, FLOATS, "float", ()),
-    ("copysign", np.copysign, FLOATS, "float", ()),
+    ("logaddexp", np.logaddexp, FLOATS + ("i32",), "float", ()), ("copysign", np.copysign, FLOATS, "float", ()),
     ("eq", np.equal, ALL, "bool", ("small", "small")), ("ne", np.not_equal, ALL, "bool", ("small", "small")),
     ("lt", np.less, ALL, "bool", ("small", "small")), ("le", np.less_equal, ALL, "bool", ("small", "small")),
     ("gt", np.greater, ALL, "bool", ("small", "small")), ("ge", np.greater_equal, ALL, "bool", ("small", "small")),
