@@ -30,13 +30,16 @@ bool opens_scope(const Stmt *s) {
 
 bool opens_rest(const Stmt *s) { return declares(s, "tc_scope_rest"); }
 
-// Of tcompile.h: a function of the API, or what its macros are made of in C++ (tcompile_ints).
+// Of tcompile.h or a header of its folder: a function of the API, or what its macros are made of in C++
+// (tcompile_ints).
 bool is_library(const FunctionDecl *callee) {
   const bool named = callee && callee->getDeclName().isIdentifier();
   if (!is_api(callee) && !(named && callee->getName().starts_with("tcompile_"))) return false;
   const SourceManager &sources = callee->getASTContext().getSourceManager();
   SourceLocation where = sources.getExpansionLoc(callee->getCanonicalDecl()->getLocation());
-  return sources.getFilename(where).ends_with("tcompile.h");
+  const StringRef file = sources.getFilename(where);
+  return llvm::sys::path::filename(file) == "tcompile.h" ||
+         llvm::sys::path::filename(llvm::sys::path::parent_path(file)) == "tcompile";
 }
 
 const Expr *source_of(const Expr *e) {
