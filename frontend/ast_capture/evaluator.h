@@ -298,6 +298,7 @@ private:
   const clang::FunctionDecl *stand_in(const clang::FunctionDecl *callee);
   bool pass_on(const clang::CallExpr *e, const clang::FunctionDecl *callee, std::vector<tc_ref> &in,
                std::string &types, llvm::function_ref<std::string(unsigned, const tc_type &)> bind);
+  bool takes_arguments(const clang::CallExpr *e, const clang::FunctionDecl *callee);
   tc_ref address_of(const clang::FunctionDecl *function, clang::SourceLocation loc);
   Value call_effect(const clang::CallExpr *e, const clang::FunctionDecl *callee);
   Value call_operation(const clang::CallExpr *e, const clang::FunctionDecl *callee,

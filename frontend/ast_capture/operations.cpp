@@ -143,8 +143,6 @@ bool Evaluator::pass_on(const CallExpr *e, const FunctionDecl *callee, std::vect
                         std::string &types,
                         llvm::function_ref<std::string(unsigned, const tc_type &)> bind) {
   const std::string name = "'" + callee->getNameAsString() + "'";
-  if (e->getNumArgs() != callee->getNumParams())
-    fail(e->getExprLoc(), "the call of " + name + " is not captured");
   for (unsigned i = 0; i < e->getNumArgs() && !failed; i++) {
     const Expr *argument = e->getArg(i);
     QualType type = callee->getParamDecl(i)->getType();
@@ -177,9 +175,17 @@ tc_ref Evaluator::address_of(const FunctionDecl *function, SourceLocation loc) {
   return scalar_node("((long long)&" + function->getNameAsString() + ")", TC_I64, loc);
 }
 
+// As a prototype says that it is called; else it fails.
+bool Evaluator::takes_arguments(const CallExpr *e, const FunctionDecl *callee) {
+  if (e->getNumArgs() != callee->getNumParams())
+    fail(e->getExprLoc(), "the call of '" + callee->getNameAsString() + "' is not captured");
+  return !failed;
+}
+
 // Its tensors are not written, so those of const parameters alone are passed on.
 Value Evaluator::call_effect(const CallExpr *e, const FunctionDecl *callee) {
   const SourceLocation loc = e->getExprLoc();
+  if (!takes_arguments(e, callee)) return {};
   for (const ParmVarDecl *parameter : callee->parameters())
     if (is_tensor_pointer(parameter->getType()) &&
         !parameter->getType()->getPointeeType().isConstQualified())
@@ -200,7 +206,8 @@ Value Evaluator::call_operation(const CallExpr *e, const FunctionDecl *callee,
                                 const AnnotateAttr *marked) {
   SourceLocation loc = e->getExprLoc();
   std::string name = "'" + callee->getNameAsString() + "'";
-  const FunctionDecl *kernel = kernel_of(callee, marked, loc);
+  const FunctionDecl *kernel =
+      takes_arguments(e, callee) ? kernel_of(callee, marked, loc) : nullptr;
   if (!kernel) return {};
   std::vector<tc_ref> in = {address_of(kernel, loc)};
   Binding binding(dims);
