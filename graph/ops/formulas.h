@@ -34,12 +34,6 @@ static inline double tc_f_min(double a, double b) { return a < b || a != a ? a :
 static inline double tc_f_clamp(double x, double lo, double hi) {
   return tc_f_min(tc_f_max(x, lo), hi);
 }
-/* Numbers from 2^52 on are whole, where the sine is 0: pi x need not be a number. */
-static inline double tc_f_sinc(double x) {
-  const double t = 3.14159265358979323846 * x;
-  if (fabs(x) >= 0x1p52 && fabs(x) < INFINITY) return 0;
-  return x == 0 ? 1 : sin(t) / t;
-}
 /* log(1+e^x) = max(x,0) + log1p(e^-|x|), which does not overflow. */
 static inline double tc_f_softplus(double x) { return tc_f_max(x, 0) + log1p(exp(-fabs(x))); }
 /* x*Phi(x) = x/2 * erfc(-x/sqrt(2)): no cancellation for negative x. */
