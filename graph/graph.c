@@ -275,6 +275,11 @@ bool tc_node_const(const tc_node *n, double *f, int64_t *i) {
 
 enum { MAX_OPERANDS = 255, MAX_ATTRS = 2 * (TC_MAX_RANK + 1) + 2 };
 
+/* The attribute of RESULT: one of n's. */
+static bool names_result(const tc_node *n, tc_dim i) {
+  return tc_dim_is_const(i) && tc_dim_value(i) >= 0 && tc_dim_value(i) < n->nresult;
+}
+
 /* Several results are read by RESULT alone, which reads nothing else. */
 static bool reads_values(const tc_graph *g, const node_key *key, refusal *why) {
   for (int i = 0; i < key->nin; i++) {
@@ -290,8 +295,7 @@ static bool reads_values(const tc_graph *g, const node_key *key, refusal *why) {
   }
   if (key->op != OP_RESULT || key->nin != 1 || key->nattr != 1) return true;
   const tc_node *n = tc_graph_node(g, key->in[0]);
-  const tc_dim i = key->attr[0];
-  if (tc_dim_is_const(i) && tc_dim_value(i) >= 0 && tc_dim_value(i) < n->nresult) return true;
+  if (names_result(n, key->attr[0])) return true;
   snprintf(why->message, sizeof why->message, "no such result of %s", tc_op_get(n->op)->text);
   return false;
 }
@@ -322,8 +326,7 @@ static tc_ref refuse(refusal *why, const char *message) {
 
 /* RESULT of a TUPLE is what the tuple was made of. */
 static tc_ref taken(const tc_node *tuple, int nattr, const tc_dim *attr, refusal *why) {
-  const bool valid = nattr == 1 && tc_dim_is_const(attr[0]) && tc_dim_value(attr[0]) >= 0 &&
-                     tc_dim_value(attr[0]) < tuple->nin;
+  const bool valid = nattr == 1 && names_result(tuple, attr[0]);
   return valid ? tuple->in[tc_dim_value(attr[0])] : refuse(why, "no such result of a tuple");
 }
 

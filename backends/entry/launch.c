@@ -145,6 +145,6 @@ void tc_entry_launches(const tc_entry *e) {
   }
   if (e->style->end) tc_putf(e->out, "  %s;\n", e->style->end);
   if (final == n && check) put_check(e, true);
-  if (final < n && (late || e->style->all_can_fail)) put_late_check(e);
+  if (late) put_late_check(e);
   if (tc_entry_calls(e->p)) tc_put(e->out, "  tcrt_delete(hold);\n");
 }
