@@ -38,7 +38,8 @@ static void push_store(lo_kb *b, tc_act_kind kind, tc_val v, uint32_t program_bu
   if (x->kind == TC_EX_ROUND && x->storage == d) v = x->in[0]; /* the store rounds */
   lo_act a = {.a = {.kind = kind, .value = v, .address = to, .dtype = lo_compute_type(d)}};
   a.a.buffer = lo_kernel_buffer(b, program_buffer);
-  a.axes = lo_inner_slots(b) & address_axes(b, &to);
+  /* Those of the value, too: where some size is known to be 0, so are strides of the address. */
+  a.axes = lo_inner_slots(b) & (address_axes(b, &to) | b->axes[v.id]);
   a.level = lo_value_level(b, &a.a);
   lo_push_act(b, a);
 }

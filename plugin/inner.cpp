@@ -2,6 +2,7 @@
 #include "inner.h"
 
 #include "frontend/attributes.h"
+#include "frontend/unit/unit.h"
 
 namespace tc {
 
@@ -68,6 +69,8 @@ void apply_texts(const Rewriter &rewriter, CompilerInstance &outer) {
     auto entry = main ? sources.getFileEntryRefForID(sources.getMainFileID())
                       : inner.getFileEntryRefForID(file);
     if (!entry) continue;
+    if (dump_wanted("rewritten"))
+      llvm::errs() << "// ---- " << entry->getName() << " as the compiler reads it\n" << text;
     sources.overrideFileContents(*entry,
                                  llvm::MemoryBuffer::getMemBufferCopy(text, entry->getName()));
     if (main)

@@ -212,20 +212,22 @@ std::string Rewriter::insert_whole(const FunctionDecl *function, const Segment &
 
 std::string Rewriter::insert_part(const FunctionDecl *function, const Segment &s,
                                   const std::string &call, const std::string &tail) {
-  auto put = [&](unsigned offset, SourceLocation token, bool after, const std::string &text) {
+  auto put = [&](unsigned offset, SourceLocation token, bool after, bool closes,
+                 const std::string &text) {
     Edit edit = {offset, text, function, &s};
+    edit.closes = closes;
     if (token.isValid()) return put_inside(token, after, std::move(edit));
     put_line(s.file, std::move(edit));
     return std::string();
   };
-  std::string why = put(s.begin, s.begin_token, false, (s.braces ? "{ " : "; ") + call);
+  std::string why = put(s.begin, s.begin_token, false, false, (s.braces ? "{ " : "; ") + call);
   for (const auto &[offset, text] : s.splits) put_line(s.file, {offset, text, function, &s});
   std::string close = tail + (s.braces ? " }" : "");
   if (!why.empty() || close.empty()) return why;
   SourceLocation token = s.end_token;
   if (size_t last = expansions.find(token); s.end_behind && expansions.is_semicolon(last + 1))
     token = expansions.location(last + 1);
-  return put(s.end, token, s.end_behind, close);
+  return put(s.end, token, s.end_behind, true, close);
 }
 
 std::string Rewriter::insert(const FunctionDecl *function, const Segment &segment,
@@ -328,12 +330,14 @@ void Rewriter::append(const std::string &text) {
       {static_cast<unsigned>(inner.getBufferData(file).size()), text, nullptr, nullptr});
 }
 
-// Of edits at one place, what closes a segment comes before what opens the next: they stay in
-// order.
+// Of edits at one place, what closes segments comes before what opens the next: a call that did its
+// work leads to all of them.  Else they stay in order.
 Rewriter::Edits Rewriter::sorted(const std::vector<Edit> &edits) {
   Edits list;
   for (const Edit &edit : edits) list.push_back(&edit);
-  auto key = [](const Edit *e) { return std::tuple(e->offset, e->token + 1, e->after, e); };
+  auto key = [](const Edit *e) {
+    return std::tuple(e->offset, e->token + 1, e->after, !e->closes, e);
+  };
   llvm::sort(list, [&](const Edit *a, const Edit *b) { return key(a) < key(b); });
   return list;
 }

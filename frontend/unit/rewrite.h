@@ -80,6 +80,7 @@ private:
     size_t token = Expansions::none;     // in the expansion at `offset`: in front of this one
     bool after = false;                  // or behind it
     bool scope = false;                  // of a body
+    bool closes = false;                 // the end of a segment
   };
   struct Output {
     std::string text;

@@ -23,6 +23,16 @@ TC_COMPILE tc_tensor *inlines(const tc_tensor *x TC_SHAPE("f32[N]"), const tc_te
   return tc_add(either(x), either(y));
 }
 
+// The end of statements that are the same for all dtypes stands in front of the code for each of them.
+TC_COMPILE tc_tensor *behind(const tc_tensor *x TC_SHAPE("f32[N]"), const tc_tensor *w TC_SHAPE("bf16|f32|f16[N]"), int n) {
+  tc_tensor *result = NULL, *h = tc_exp(x);
+  if (n != 3) goto out;
+  result = tc_mul(h, w);
+out:
+  printf("out\n");
+  return result;
+}
+
 int main(void) {
   for (int w = 0; w < 2; w++)
     for (int i = 0; i < 3; i++) {
@@ -33,6 +43,8 @@ int main(void) {
     for (int i = 0; i < 3; i++) show(counted(tc_ones(TC_DIMS(n), TC_F32), tc_ones(TC_DIMS(n), i == 0 ? TC_U8 : i == 1 ? TC_I32 : TC_I64)));
   for (int i = 0; i < 2; i++) show(member(&(struct batch){tc_arange(3, 1, 1, i ? TC_I64 : TC_I32), tc_ones(TC_DIMS(3), TC_F32)}));
   show(inlines(tc_ones(TC_DIMS(3), TC_F32), tc_ones(TC_DIMS(3), TC_F64)));
+  for (int i = 0; i < 3; i++)
+    for (int n = 2; n < 4; n++) show(behind(tc_ones(TC_DIMS(3), TC_F32), tc_ones(TC_DIMS(3), i == 0 ? TC_BF16 : i == 1 ? TC_F32 : TC_F16), n));
   return finish();
 }
 // CHECK: remark: 'embed' compiled for w=f32,ids=i32: 5 ops in
@@ -49,3 +61,6 @@ int main(void) {
 // CHECK-DAG: counted {{.*}} 1 0 2 
 // CHECK-DAG: member [ids=i32] {{.*}} 1 0 0 
 // CHECK-DAG: member {{.*}} 1 0 0 
+// CHECK-DAG: behind {{.*}}dtype_choice.c:29 {{.*}} 1 0 0 
+// CHECK-DAG: behind [w=f32] {{.*}} 1 0 0 
+// CHECK-DAG: behind [w=bf16] {{.*}} 1 0 0 

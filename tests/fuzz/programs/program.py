@@ -96,6 +96,10 @@ class Program(Ops, Products, Control, Writes):
         self.r.shuffle(found)
         return found
 
+    def chooses(self):
+        """Values may have another dtype than is said of them, another precision, too."""
+        return any(len(p.dtypes) > 1 for p in self.params if p.values != "index")
+
     def parameter_name(self):
         letter = "abcd"[len(self.params)]
         forms = {"struct": "p->" + letter, "nested": "p->" + ("in." if letter in "bd" else "") + letter, "layers": f"p[{len(self.params)}].w",
