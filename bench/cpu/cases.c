@@ -3,6 +3,8 @@
  * from a macro.  With -DBENCH_CONSTANT there is code for each of the measured sizes. */
 #include "cases.h"
 
+#include <math.h>
+
 #ifdef BENCH_CONSTANT
 #define SIZES(a, b, c) TC_SPECIALIZE(a) TC_SPECIALIZE(b) TC_SPECIALIZE(c)
 #define MORE_SIZES(a, b) TC_SPECIALIZE(a) TC_SPECIALIZE(b)
@@ -151,6 +153,30 @@ static tc_tensor *run_lstm(const tc_tensor *const *in) {
   return lstm(in[0], in[1], in[2], in[3], in[4]);
 }
 
+/* ---- an optimiser ---------------------------------------------------------------------------- */
+
+#define RATE 1e-3
+#define BETA1 0.9
+#define BETA2 0.999
+
+/* The tenth step of AdamW: parameters p and their moments m and v, in place, from gradients g. */
+TC_COMPILE SIZES("N=100003", "N=3000000",
+                 "N=16800000") static void adamw(tc_tensor *p TC_SHAPE(DTYPE "[N]"),
+                                                 const tc_tensor *g TC_SHAPE(DTYPE "[N]"),
+                                                 tc_tensor *m TC_SHAPE(DTYPE "[N]"),
+                                                 tc_tensor *v TC_SHAPE(DTYPE "[N]")) {
+  tc_lerp_(m, g, 1 - BETA1);
+  tc_add_(tc_mul_s_(v, BETA2), tc_mul_s(tc_square(g), 1 - BETA2));
+  const tc_tensor *root = tc_sqrt(tc_div_s(v, 1 - pow(BETA2, 10)));
+  tc_mul_s_(p, 1 - RATE * 0.01);
+  tc_sub_(p, tc_div(tc_mul_s(m, RATE / (1 - pow(BETA1, 10))), tc_add_s(root, 1e-8)));
+}
+static tc_tensor *run_adamw(const tc_tensor *const *in) {
+  tc_tensor *p = (tc_tensor *)in[0];
+  adamw(p, in[1], (tc_tensor *)in[2], (tc_tensor *)in[3]);
+  return tc_slice(p, 0, 0, tc_size(p, 0), 1); /* a view: nothing is copied */
+}
+
 const bench_case JOIN(bench_cases_, BENCH_DTYPE)[BENCH_FAMILIES] = {
     {"chain", DTYPE, 3, run_chain},
     {"softmax", DTYPE, 1, run_softmax},
@@ -162,4 +188,5 @@ const bench_case JOIN(bench_cases_, BENCH_DTYPE)[BENCH_FAMILIES] = {
     {"repeat_kv", DTYPE, 3, run_repeat_kv},
     {"decode", DTYPE, 5, run_decode},
     {"lstm", DTYPE, 5, run_lstm},
+    {"adamw", DTYPE, 4, run_adamw},
 };

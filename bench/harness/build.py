@@ -48,7 +48,7 @@ class Bench:
         if way == "without":
             return command
         return command + ["-fplugin=" + plugin, "-fplugin-arg-tc-backend=" + ("openmp" if way == "cpu" else "all"),
-                          "-fplugin-arg-tc-cuda-arch=" + self.o.arch]
+                          *("-fplugin-arg-tc-" + option for option in self.o.option)]
 
     def environment(self, way):
         kept = os.path.join(self.folder, "kept")
@@ -92,11 +92,11 @@ def write_sources(folder, files, change):
                 f.write(text)
 
 
-def makes_cuda(options, plugin):
-    """Whether the MLP gets kernels for GPUs: NVRTC is found."""
+def makes_for_gpus(options, plugin):
+    """Whether the MLP gets kernels for GPUs: their compiler is found."""
     command = [options.clang, "-O2", "-c", "-I", INCLUDE, os.path.join(HERE, "mlp.c"), "-o", os.devnull,
                "-fplugin=" + plugin, "-Rpass=tc"]
-    return b"for CPU and CUDA" in subprocess.run(command, check=True, stderr=subprocess.PIPE).stderr
+    return b"for CPU and " in subprocess.run(command, check=True, stderr=subprocess.PIPE).stderr
 
 
 def show(name, plugin, ways):
@@ -113,15 +113,15 @@ def main():
     p.add_argument("--out", required=True, help=argparse.SUPPRESS)
     p.add_argument("--clang", default="clang-19")
     p.add_argument("--runs", type=int, default=3)
-    p.add_argument("--arch", default="90", help="architectures, as in cuda-arch=")
+    p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="of the plugin, such as the architectures that kernels are made for")
     p.add_argument("--only", default="", help="rows whose name contains this")
     p.add_argument("--against", help="another libtcplugin.so")
     options = p.parse_args()
     plugins = {"": os.path.join(options.build, "plugin", "libtcplugin.so")}
     if options.against:
         plugins = {" (other)": options.against, **plugins}
-    print("seconds (of all processors together); !: above the bound" if makes_cuda(options, plugins[""]) else
-          "NVRTC was not found: no kernels for GPUs")
+    print("seconds (of all processors together); !: above the bound" if makes_for_gpus(options, plugins[""]) else
+          "no compiler for GPUs was found: no kernels for them")
     print(" " * 32 + "".join(f"{w:>17} " for w in WAYS))
     result = {}
     with tempfile.TemporaryDirectory() as folder:

@@ -269,8 +269,28 @@ class LSTM(Family):
         return 2 * self.steps * b * h * (4 * (i + h) + 5 * SIGMOID + 4)
 
 
+class AdamW(Family):
+    """The tenth step, in place."""
+    name = "adamw"
+    sizes = ((100003,), (3000000,), (16800000,))
+
+    def inputs(self, size, rng):
+        p, g, m, v = rng.standard_normal((4, *size))
+        return [p, g, 0.1 * m, 0.01 * v * v]
+
+    def reference(self, p, g, m, v):
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+        return p * (1 - 1e-5) - 1e-3 * m / (1 - 0.9**10) / (np.sqrt(v / (1 - 0.999**10)) + 1e-8)
+
+    def bytes(self, size, item):
+        return item * 7 * size[0]
+
+    def flops(self, size):
+        return 2 * (9 + 2 * DIV) * size[0]
+
+
 FAMILIES = (Chain(), Softmax(), LayerNorm(), CrossEntropy(), BlackScholes(), LinearGelu(), Matmul(),
-            RepeatKV(), Decode(), LSTM())
+            RepeatKV(), Decode(), LSTM(), AdamW())
 
 
 def check(family, dtype, result, reference):

@@ -75,6 +75,16 @@ class Torch:
                 h = torch.sigmoid(o) * torch.tanh(c)
             return h
 
+        def adamw(p, g, m, v):
+            if self.mode == "eager":
+                torch._fused_adamw_([p], [g], [m], [v], [], [torch.tensor(10.0)], lr=1e-3, beta1=0.9, beta2=0.999,
+                                    weight_decay=0.01, eps=1e-8, amsgrad=False, maximize=False)
+                return p
+            m.lerp_(g, 0.1)
+            v.mul_(0.999).addcmul_(g, g, value=0.001)
+            root = (v / (1 - 0.999**10)).sqrt() + 1e-8
+            return p.mul_(1 - 1e-5).addcdiv_(m, root, value=-1e-3 / (1 - 0.9**10))
+
         def rms_norm(x, w):
             return f.rms_norm(x, x.shape[-1:], w, 1e-5)
 
@@ -167,13 +177,22 @@ class Jax:
                 h = jax.nn.sigmoid(o) * jnp.tanh(c)
             return h
 
-        return jax.jit(locals()[family])
+        def adamw(p, g, m, v):
+            m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+            p = p * (1 - 1e-5) - 1e-3 / (1 - 0.9**10) * m / (jnp.sqrt(v / (1 - 0.999**10)) + 1e-8)
+            return p, g, m, v
+
+        return jax.jit(locals()[family], donate_argnums=(0, 1, 2, 3) if family == "adamw" else ())
 
     def operand(self, array, dtype):
         return self.jnp.asarray(array, None if array.dtype == np.int64 else self.dtypes[dtype])
 
     def call(self, run, operands):
-        return run(*operands).block_until_ready()
+        result = self.jax.block_until_ready(run(*operands))
+        if isinstance(result, tuple):  # operands were given away
+            operands[:] = result
+            return result[0]
+        return result
 
     def numpy(self, result):
         return np.asarray(result, np.float32)
@@ -200,17 +219,18 @@ class Server:
     def ready(self):
         return "ok"
 
+    def operands(self, dtype, folder, s):
+        operands = []
+        while os.path.exists(f"{folder}/in{s}_{len(operands)}.npy"):
+            operands.append(self.peer.operand(np.load(f"{folder}/in{s}_{len(operands)}.npy"), dtype))
+        return operands
+
     def load(self, family, dtype, sets, folder):
-        self.sets = []
-        for s in range(int(sets)):
-            operands = []
-            while os.path.exists(f"{folder}/in{s}_{len(operands)}.npy"):
-                operands.append(self.peer.operand(np.load(f"{folder}/in{s}_{len(operands)}.npy"), dtype))
-            self.sets.append(operands)
+        self.sets = [self.operands(dtype, folder, s) for s in range(int(sets))]
         self.run, self.next = self.peer.function(family), 0
         move(self.compiled_on)
         try:
-            self.peer.call(self.run, self.sets[0])
+            self.peer.call(self.run, self.operands(dtype, folder, 0))  # some are written: not those of `save`
         finally:
             move(self.measured_on)
         return "ok"

@@ -1,6 +1,6 @@
 """tools/bench gpu: compiled functions against PyTorch on one GPU, interleaved in one process.
 
-bench/gpu/bench_gpu.c is loaded into this process: both sides work on the same tensors, on the same
+bench_gpu.c is loaded into this process: both sides work on the same tensors, on the same
 stream, between CUDA events.  A measurement is a block of calls between two events, divided by their
 number; contenders take turns.  Inputs rotate through sets that together are larger than the cache.
 Every result is first compared with the same function in float64.  Writes Markdown and JSON.
