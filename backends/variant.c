@@ -74,6 +74,10 @@ static bool check(const tc_job *j, const tc_variant *v) {
     tc_report_missing(j, v, (tc_loc){0}, why);
     return false;
   }
+  if (!tc_entry_has_memory(v->p)) {
+    tc_report_missing(j, v, (tc_loc){0}, "no memory is kept between calls");
+    return false;
+  }
   for (uint32_t i = 0; i < v->p->nkernel; ++i) {
     const tc_kernel *k = &v->p->kernel[i];
     if (v->b->supports(k, v->p)) continue;

@@ -191,6 +191,7 @@ static bool continues(lo *L, uint32_t at, uint32_t from, uint32_t to) {
   if (is_written_back(L, from)) return false;
   if (!b->node.id || lo_node(L, b->node)->op != OP_PUT) return false;
   if (a->dtype != b->dtype || !tc_dim_same(a->numel, b->numel)) return false;
+  if (!tc_layout_same(&a->layout, &b->layout, a->type.rank)) return false;
   for (uint32_t i = 0; i < p->nkernel; i++)
     if (i != at && find_buffer(&p->kernel[i], i < at ? to : from) >= 0) return false;
   const int in = find_buffer(k, from), out = find_buffer(k, to);

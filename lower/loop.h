@@ -34,23 +34,62 @@ extern "C" {
 
 #define TC_MAX_AXES 16 /* rank 8, each axis split at most once */
 
+/* ---- layouts --------------------------------------------------------------------------------- */
+
+/* Element (i_0, i_1, ...) of an array lies at the sum over its axes of
+ *
+ *   block <= 1:  i * stride
+ *   otherwise:   (i / block) * stride + (i % block) * within
+ *
+ * elements from the array's first one.  A permuted array has the strides of another order of axes; a
+ * padded one has strides larger than what lies between; a packed one has blocks, the last of which is
+ * whole in memory: B[K,N] in panels of 16 columns is {16, 1, -} for k and {16*K, 16, 1} for n. */
+typedef struct tc_buf_axis {
+  tc_dim stride;
+  int64_t block;
+  tc_dim within;
+} tc_buf_axis;
+
+typedef struct tc_buf_layout {
+  bool strided; /* false: row-major without gaps, whatever `axis` says */
+  tc_buf_axis axis[TC_MAX_RANK];
+} tc_buf_layout;
+
+/* Elements of the memory of an array of type t, padding included.  TC_DIM_INVALID: two elements may
+ * share a place, for there is no order of the axes in which each steps over all that those inside of
+ * it take; or the size exceeds 64 bits. */
+tc_dim tc_layout_numel(tc_dims *c, const tc_type *t, const tc_buf_layout *l);
+/* The same for an array of that rank. */
+bool tc_layout_same(const tc_buf_layout *a, const tc_buf_layout *b, int rank);
+
 /* ---- buffers --------------------------------------------------------------------------------- */
 
+/* Whose memory it is, and with it how long it holds a value. */
 typedef enum {
   TC_BUF_INPUT,  /* graph input `index`: contiguous (the entry packs strided operands) */
   TC_BUF_OUTPUT, /* result `index`: fresh, contiguous */
-  TC_BUF_ARENA,  /* workspace at byte `offset`; lifetimes planned */
-  TC_BUF_LOCAL   /* scratch of one thread within one kernel: holds a row between stages */
+  TC_BUF_ARENA,  /* workspace at byte `offset`; lifetimes planned, within the call */
+  TC_BUF_LOCAL,  /* scratch of one thread within one kernel: holds a row between stages */
+  TC_BUF_KEPT    /* the function's own, from call to call, while `version` holds */
 } tc_buf_kind;
+
+/* What the value of a KEPT buffer depends on.  Packed weights depend on an operand, graph input
+ * `version`: they hold for calls of equal sizes in which that operand is the same memory and was not
+ * written to since.  Kernels that store to the buffer run where they do not hold; so these kernels
+ * store nothing else, and read nothing but the operand and what depends on it.  TC_STATE: no operand
+ * decides; the kernels run in each call, and find what the call before left (zeros in the first). */
+#define TC_STATE UINT32_MAX
 
 typedef struct tc_buffer {
   tc_buf_kind kind;
   uint32_t index;
   tc_dtype dtype;
-  tc_dim numel;    /* elements */
+  tc_dim numel;    /* elements of its memory: tc_layout_numel of type and layout */
   tc_dim offset;   /* ARENA: bytes from the start of the workspace, a multiple of 64 */
+  tc_buf_layout layout; /* ARENA, KEPT; others are row-major */
+  uint32_t version; /* KEPT: a graph input, or TC_STATE */
   const char *name; /* for comments and variables: "x", "h" */
-  tc_type type;    /* shape for comments */
+  tc_type type;    /* shape and dtype of the value */
   bool written;    /* an INPUT that a kernel writes (in-place op) */
   tc_ref node;     /* OUTPUT, ARENA: the value that it holds; none for scratch of a split reduction */
   const char *why; /* why the value is an array and is not computed where it is read; NULL: it is a result */
@@ -243,6 +282,9 @@ typedef struct tc_target {
                         * and what is computed of its result; 0: none */
   int64_t channels;    /* stores of up to so many neighbours at each point are put together along
                         * the lanes; 0: they are not */
+  /* Optional: chooses the layout of an ARENA buffer, which holds the value buffer[i].node; false:
+   * row-major.  Taken where every access is affine in it and no function of the program sees it. */
+  bool (*layout)(const struct tc_program *p, uint32_t i, tc_buf_layout *out);
 } tc_target;
 
 /* A few cores, each with caches and vector registers. */

@@ -196,6 +196,7 @@ static void run(lo *L) {
   lo_find_facts(L);
   set_roots(L);
   lo_place_all(L);
+  lo_choose_layouts(L);
   emit_all(L);
   lo_resolve_writes(L);
   copy_writes(L);

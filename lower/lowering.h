@@ -7,6 +7,7 @@
  *   group.c     groups of nodes that share a loop nest, and what may join them
  *   place.c     backwards: every node gets a group, or is recomputed where it is read;
  *               place_heavy.c: reductions, matmuls and what has loops of its own
+ *   element.c   element of a buffer -> address, by the buffer's layout (layout.c)
  *   value.c     value of a node at an index -> expression
  *   expr.c      the pool of expressions of a kernel
  *   nest.c      group -> loop nest;  rows.c: values kept between stages;  moments.c, fold.c: stages
@@ -344,9 +345,14 @@ int lo_expr_cost(const tc_expr *e);
 
 /* value.c */
 tc_val lo_value(lo_kb *b, tc_ref n, const lo_index *at);
-tc_address lo_address(lo_kb *b, const lo_index *at, const tc_type *t);
 tc_address lo_lin_address(lo_kb *b, const lo_lin *l);
 void lo_emit_reduce(lo_kb *b, uint32_t i);
+
+/* element.c */
+/* The address of element `at` of an array of that shape in a program buffer, by its layout */
+tc_address lo_element(lo_kb *b, uint32_t buffer, const tc_type *shape, const lo_index *at);
+/* Asks the target for layouts.  requires: all nodes are placed, and no address is made. */
+void lo_choose_layouts(lo *L);
 
 /* nest.c, matmul.c */
 void lo_begin_nest(lo_kb *b, lo_group *g); /* slots are the group's axes; an empty pool */

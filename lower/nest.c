@@ -49,7 +49,7 @@ void lo_emit_stores(lo_kb *b) {
   for (uint32_t i = b->g->nstore; i-- > 0;) {
     const lo_store *s = &b->g->store[i];
     tc_val v = lo_value(b, s->node, s->at);
-    tc_address to = lo_address(b, s->to, s->shape);
+    tc_address to = lo_element(b, s->buffer, s->shape, s->to);
     push_store(b, s->add ? TC_ACT_ADD : TC_ACT_STORE, v, s->buffer, to);
   }
 }
@@ -437,7 +437,7 @@ void lo_emit_copy(lo_kb *b, tc_ref shape, uint32_t from, uint32_t to) {
   lo_group *g = lo_new_group(L, t);
   const lo_index *at = lo_identity(L, t);
   lo_begin_nest(b, g);
-  tc_address a = lo_address(b, at, t);
-  push_store(b, TC_ACT_STORE, lo_load(b, from, a, lo_node(L, shape)->loc), to, a);
+  const tc_val v = lo_load(b, from, lo_element(b, from, t, at), lo_node(L, shape)->loc);
+  push_store(b, TC_ACT_STORE, v, to, lo_element(b, to, t, at));
   finish_nest(b);
 }

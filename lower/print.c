@@ -220,8 +220,28 @@ static void put_kernel(printer *r, const tc_kernel *k) {
   free(r->done);
 }
 
+/* Steps along each axis in elements; of an axis in blocks: "STRIDE per BLOCK by WITHIN". */
+static void put_layout(const printer *r, const tc_buffer *b) {
+  if (!b->layout.strided) return;
+  tc_put(r->out, " layout [");
+  for (int i = 0; i < b->type.rank; i++) {
+    const tc_buf_axis *x = &b->layout.axis[i];
+    if (i) tc_put(r->out, ", ");
+    tc_dim_print(r->dims, x->stride, "", r->out);
+    if (x->block <= 1) continue;
+    tc_putf(r->out, " per %lld by ", (long long)x->block);
+    tc_dim_print(r->dims, x->within, "", r->out);
+  }
+  tc_put(r->out, "]");
+}
+
+static void put_version(const printer *r, const tc_buffer *b) {
+  if (b->version == TC_STATE) tc_put(r->out, " as the last call left it");
+  else tc_putf(r->out, " while %s is unchanged", tc_graph_input_at(r->p->graph, b->version)->name);
+}
+
 static void put_buffer(const printer *r, uint32_t i) {
-  static const char *const kind[] = {"input", "output", "arena", "local"};
+  static const char *const kind[] = {"input", "output", "arena", "local", "kept"};
   const tc_buffer *b = &r->p->buffer[i];
   tc_putf(r->out, "buffer %u %s", i, kind[b->kind]);
   if (b->kind == TC_BUF_INPUT || b->kind == TC_BUF_OUTPUT) tc_putf(r->out, " %u", b->index);
@@ -231,6 +251,8 @@ static void put_buffer(const printer *r, uint32_t i) {
     tc_put(r->out, " at ");
     tc_dim_print(r->dims, b->offset, "", r->out);
   }
+  put_layout(r, b);
+  if (b->kind == TC_BUF_KEPT) put_version(r, b);
   tc_put(r->out, b->written ? " written\n" : "\n");
 }
 

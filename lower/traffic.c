@@ -49,7 +49,8 @@ static void note(traffic *t, uint32_t buffer, const tc_address *a, bool store) {
   t->seen = lo_grow(t->L, t->L->scratch, t->seen, &t->cseen, t->nseen, sizeof *t->seen);
   t->seen[t->nseen++] = (access){buffer, store, a};
   tc_dim *touched = store || !tc_dim_is(t->written[buffer], 0) ? t->written : t->read;
-  const tc_dim before = touched[buffer], all = t->L->p->buffer[t->k->buffer[buffer]].numel;
+  const tc_buffer *b = &t->L->p->buffer[t->k->buffer[buffer]];
+  const tc_dim before = touched[buffer], all = tc_type_numel(t->L->dims, &b->type);
   tc_dim now = tc_dim_add(t->L->dims, before, points(t, a));
   if (!store || a->nterm || !tc_dim_is(before, 0)) now = tc_dim_min(t->L->dims, now, all);
   touched[buffer] = tc_dim_bad(now) ? all : now;

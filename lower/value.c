@@ -18,7 +18,8 @@ tc_address lo_lin_address(lo_kb *b, const lo_lin *l) {
   return a;
 }
 
-tc_address lo_address(lo_kb *b, const lo_index *at, const tc_type *t) {
+/* The row-major number of an element, which has no place in memory. */
+static tc_address element_number(lo_kb *b, const lo_index *at, const tc_type *t) {
   lo_lin flat;
   if (!lo_flatten(b->L, at, t, &flat))
     lo_fail(b->L, (tc_loc){0}, "an index with more than two data-dependent parts");
@@ -133,7 +134,7 @@ static tc_val random_value(lo_kb *b, const tc_node *n, const lo_index *at) {
   e.dtype = lo_compute_type(n->type.dtype);
   e.storage = n->type.dtype;
   e.in[0] = lo_cast(b, operand(b, n, 0, at), TC_I64);
-  e.address = lo_address(b, at, &n->type);
+  e.address = element_number(b, at, &n->type);
   return rounded(b, lo_expr(b, &e), n->type.dtype, n->loc);
 }
 
@@ -155,7 +156,8 @@ static tc_val leaf(lo_kb *b, const tc_node *n, const lo_index *at) {
   switch (n->op) {
   case OP_INPUT: {
     uint32_t input = (uint32_t)tc_dim_value(tc_attr_int(n, "index"));
-    return lo_load(b, lo_input_buffer(b->L, input), lo_address(b, at, &n->type), n->loc);
+    const uint32_t buffer = lo_input_buffer(b->L, input);
+    return lo_load(b, buffer, lo_element(b, buffer, &n->type, at), n->loc);
   }
   case OP_SCALAR:
     e.kind = TC_EX_SCALAR;
@@ -242,7 +244,7 @@ tc_val lo_value(lo_kb *b, tc_ref r, const lo_index *at) {
   const lo_place *p = &L->place[r.id];
   tc_val v;
   if (p->buffer && p->group != b->g->id && lo_class(n) != TC_CLASS_LEAF)
-    v = lo_load(b, p->buffer - 1, lo_address(b, at, &n->type), n->loc);
+    v = lo_load(b, p->buffer - 1, lo_element(b, p->buffer - 1, &n->type, at), n->loc);
   else v = compute(b, r, n, at);
   remember(b, r.id, at, v);
   return v;

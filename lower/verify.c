@@ -1,21 +1,11 @@
-/* verify.c - the rules of loop.h that hold without running anything. */
-#include "lower/loop.h"
+/* verify.c - the rules of loop.h that hold without running anything; those of memory stand in
+ * verify_memory.c. */
+#include "lower/verify.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-typedef struct checker {
-  const tc_program *p;
-  const tc_kernel *k;
-  char *message;
-  size_t size;
-  bool ok;
-  int naxis;        /* of the nest or matmul at hand */
-  uint32_t nresult;
-} checker;
-
-static void wrong(checker *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void wrong(checker *c, const char *format, ...) {
+void lo_wrong(lo_checker *c, const char *format, ...) {
   if (!c->ok) return;
   c->ok = false;
   int n = snprintf(c->message, c->size, "%s: ", c->k && c->k->name ? c->k->name : "program");
@@ -28,50 +18,50 @@ static void wrong(checker *c, const char *format, ...) {
 
 static bool computes(tc_dtype d) { return d < TC_DTYPE_COUNT && d != TC_F16 && d != TC_BF16; }
 
-static tc_dtype value_type(const checker *c, tc_val v) { return c->k->expr[v.id].dtype; }
+static tc_dtype value_type(const lo_checker *c, tc_val v) { return c->k->expr[v.id].dtype; }
 
 /* v is an operand of expression `user` (or of an action: user = nexpr). */
-static void check_operand(checker *c, tc_val v, uint32_t user, const char *what) {
-  if (!v.id || v.id >= user) wrong(c, "%s %u of expression %u", what, v.id, user);
+static void check_operand(lo_checker *c, tc_val v, uint32_t user, const char *what) {
+  if (!v.id || v.id >= user) lo_wrong(c, "%s %u of expression %u", what, v.id, user);
 }
 
-static void check_address(checker *c, const tc_address *a, uint32_t user) {
-  if (tc_dim_bad(a->offset)) wrong(c, "expression %u: offset exceeds 64 bits", user);
+static void check_address(lo_checker *c, const tc_address *a, uint32_t user) {
+  if (tc_dim_bad(a->offset)) lo_wrong(c, "expression %u: offset exceeds 64 bits", user);
   for (int i = 0; i < TC_MAX_AXES; i++)
-    if (tc_dim_bad(a->coef[i])) wrong(c, "expression %u: stride exceeds 64 bits", user);
+    if (tc_dim_bad(a->coef[i])) lo_wrong(c, "expression %u: stride exceeds 64 bits", user);
   if (a->nterm < 0 || a->nterm > 2) {
-    wrong(c, "expression %u has %d index operands", user, a->nterm);
+    lo_wrong(c, "expression %u has %d index operands", user, a->nterm);
     return;
   }
   for (int t = 0; t < a->nterm; t++) {
     check_operand(c, a->term[t].value, user, "index operand");
     if (c->ok && value_type(c, a->term[t].value) != TC_I64)
-      wrong(c, "expression %u: index operand is not i64", user);
+      lo_wrong(c, "expression %u: index operand is not i64", user);
   }
 }
 
-static void check_buffer(checker *c, uint32_t buffer, uint32_t user) {
-  if (buffer >= c->k->nbuffer) wrong(c, "expression %u names buffer %u", user, buffer);
+static void check_buffer(lo_checker *c, uint32_t buffer, uint32_t user) {
+  if (buffer >= c->k->nbuffer) lo_wrong(c, "expression %u names buffer %u", user, buffer);
 }
 
-static void check_op(checker *c, const tc_expr *e, uint32_t id) {
+static void check_op(lo_checker *c, const tc_expr *e, uint32_t id) {
   const tc_op_info *info = tc_op_get(e->op);
   if (info->cls != TC_CLASS_EW || !info->expr || e->op == OP_CAST) {
-    wrong(c, "expression %u: %s has no spelling", id, info->text);
+    lo_wrong(c, "expression %u: %s has no spelling", id, info->text);
     return;
   }
   int n = 0;
   for (int i = 0; i < 3; i++) n += e->in[i].id != 0;
-  if (n < info->min_in || n > info->max_in) wrong(c, "expression %u: %d operands", id, n);
+  if (n < info->min_in || n > info->max_in) lo_wrong(c, "expression %u: %d operands", id, n);
   int first = info->mask & 1; /* the condition is bool */
   for (int i = first + 1; c->ok && i < n; i++)
     if (value_type(c, e->in[i]) != value_type(c, e->in[first]))
-      wrong(c, "expression %u: operands of %s differ in type", id, info->text);
+      lo_wrong(c, "expression %u: operands of %s differ in type", id, info->text);
 }
 
-static void check_expr(checker *c, uint32_t id) {
+static void check_expr(lo_checker *c, uint32_t id) {
   const tc_expr *e = &c->k->expr[id];
-  if (!computes(e->dtype)) wrong(c, "expression %u has type %s", id, tc_dtype_text(e->dtype));
+  if (!computes(e->dtype)) lo_wrong(c, "expression %u has type %s", id, tc_dtype_text(e->dtype));
   for (int i = 0; i < 3; i++)
     if (e->in[i].id) check_operand(c, e->in[i], id, "operand");
   if (e->guard.id) check_operand(c, e->guard, id, "guard");
@@ -85,12 +75,12 @@ static void check_expr(checker *c, uint32_t id) {
   case TC_EX_OP: check_op(c, e, id); break;
   case TC_EX_CAST:
   case TC_EX_ROUND: check_operand(c, e->in[0], id, "operand"); break;
-  case TC_EX_NONE: wrong(c, "expression %u is nothing", id); break;
+  case TC_EX_NONE: lo_wrong(c, "expression %u is nothing", id); break;
   default: break;
   }
 }
 
-static void check_action(checker *c, const tc_action *a, bool *set) {
+static void check_action(lo_checker *c, const tc_action *a, bool *set) {
   uint32_t end = c->k->nexpr;
   check_operand(c, a->value, end, "value");
   if (a->guard.id) check_operand(c, a->guard, end, "guard");
@@ -100,105 +90,112 @@ static void check_action(checker *c, const tc_action *a, bool *set) {
     check_address(c, &a->address, end);
     if (!c->ok) return;
     const tc_buffer *b = &c->p->buffer[c->k->buffer[a->buffer]];
-    if (b->kind == TC_BUF_INPUT && !b->written) wrong(c, "stores to an input");
+    if (b->kind == TC_BUF_INPUT && !b->written) lo_wrong(c, "stores to an input");
     for (int i = c->naxis; i < TC_MAX_AXES; i++)
-      if (!tc_dim_is(a->address.coef[i], 0)) wrong(c, "an address uses axis %d", i);
+      if (!tc_dim_is(a->address.coef[i], 0)) lo_wrong(c, "an address uses axis %d", i);
+    if (!a->guard.id) lo_check_access(c, a->buffer, &a->address);
     return;
   }
   bool arg = tc_op_get(a->op)->position_of != OP_NONE;
-  if (a->index >= c->nresult) wrong(c, "result %u does not exist", a->index);
-  else if (set[a->index]) wrong(c, "result %u is set twice", a->index);
+  if (a->index >= c->nresult) lo_wrong(c, "result %u does not exist", a->index);
+  else if (set[a->index]) lo_wrong(c, "result %u is set twice", a->index);
   else set[a->index] = true;
-  if (arg != (a->position.id != 0)) wrong(c, "position of %s", tc_op_get(a->op)->text);
-  if (value_type(c, a->value) != a->dtype) wrong(c, "%s of another type", tc_op_get(a->op)->text);
-  if (a->helps > c->nresult) wrong(c, "helps result %u", a->helps - 1);
+  if (arg != (a->position.id != 0)) lo_wrong(c, "position of %s", tc_op_get(a->op)->text);
+  if (value_type(c, a->value) != a->dtype) lo_wrong(c, "%s of another type", tc_op_get(a->op)->text);
+  if (a->helps > c->nresult) lo_wrong(c, "helps result %u", a->helps - 1);
 }
 
-static void check_known(checker *c, const tc_stage *s) {
+static void check_known(lo_checker *c, const tc_stage *s) {
   const uint32_t end = c->k->nexpr;
   if (!s->known.id && !s->instead.id) return;
   check_operand(c, s->known, end, "condition of a stage");
   check_operand(c, s->instead, end, "replacement of a stage");
-  if (s->naction != 1 || s->action[0].kind != TC_ACT_REDUCE) wrong(c, "a stage that is known acts");
+  if (s->naction != 1 || s->action[0].kind != TC_ACT_REDUCE) lo_wrong(c, "a stage that is known acts");
   if (!c->ok) return;
-  if (value_type(c, s->known) != TC_BOOL) wrong(c, "the condition of a stage is no bool");
-  if (value_type(c, s->instead) != s->action[0].dtype) wrong(c, "a result known by another type");
+  if (value_type(c, s->known) != TC_BOOL) lo_wrong(c, "the condition of a stage is no bool");
+  if (value_type(c, s->instead) != s->action[0].dtype) lo_wrong(c, "a result known by another type");
 }
 
 /* Stores the same things in the same places. */
-static void check_alike(checker *c, const tc_stage *s) {
+static void check_alike(lo_checker *c, const tc_stage *s) {
   for (uint32_t i = 0; s->alike && i < s->naction; i++) {
     const tc_action *a = &s->action[i], *b = &s->alike[i];
     check_operand(c, b->value, c->k->nexpr, "value");
     if (!c->ok) return;
     if (a->kind != TC_ACT_STORE || b->kind != TC_ACT_STORE || a->buffer != b->buffer ||
         value_type(c, a->value) != value_type(c, b->value))
-      wrong(c, "a stage's other actions are not alike");
+      lo_wrong(c, "a stage's other actions are not alike");
   }
 }
 
-static void check_axes(checker *c, const tc_axis *axis, int n) {
+static void check_axes(lo_checker *c, const tc_axis *axis, int n) {
   for (int i = 0; i < n; i++) {
-    if (tc_dim_bad(axis[i].extent)) wrong(c, "axis %d exceeds 64 bits", i);
-    if (axis[i].of >= n || axis[i].of == i) wrong(c, "axis %d is a part of axis %d", i, axis[i].of);
+    if (tc_dim_bad(axis[i].extent)) lo_wrong(c, "axis %d exceeds 64 bits", i);
+    if (axis[i].of >= n || axis[i].of == i) lo_wrong(c, "axis %d is a part of axis %d", i, axis[i].of);
   }
 }
 
-static void check_nest(checker *c, const tc_nest *n) {
+static void check_nest(lo_checker *c, const tc_nest *n) {
   enum { RESULTS = 1024 };
   bool set[RESULTS] = {false};
+  c->axis = n->axis;
   c->naxis = n->naxis;
   c->nresult = n->nresult;
   if (n->naxis > TC_MAX_AXES || n->nouter > n->naxis || n->vector >= n->naxis)
-    wrong(c, "axes of a nest");
-  if (n->nresult > RESULTS) wrong(c, "%u results", n->nresult);
+    lo_wrong(c, "axes of a nest");
+  if (n->nresult > RESULTS) lo_wrong(c, "%u results", n->nresult);
   if (!c->ok) return;
   check_axes(c, n->axis, n->naxis);
   for (uint32_t s = 0; s < n->nstage; s++) {
     const tc_stage *stage = &n->stage[s];
     if (stage->axes >> n->naxis || stage->axes & ((1u << n->nouter) - 1))
-      wrong(c, "a stage loops over an outer axis");
+      lo_wrong(c, "a stage loops over an outer axis");
     check_known(c, stage);
     check_alike(c, stage);
     for (uint32_t a = 0; a < stage->naction; a++) {
       check_action(c, &stage->action[a], set);
-      if (stage->action[a].kind == TC_ACT_ADD && !n->serial) wrong(c, "adds in a parallel nest");
+      if (stage->action[a].kind == TC_ACT_ADD && !n->serial) lo_wrong(c, "adds in a parallel nest");
     }
   }
+  if (c->ok) lo_check_loads(c, n->stage, n->nstage, (tc_val){0}, (tc_val){0});
 }
 
-static void check_matmul(checker *c, const tc_mm_loop *m) {
-  if (m->nbatch + 3 > TC_MAX_AXES) wrong(c, "axes of a matmul");
+static void check_matmul(lo_checker *c, const tc_mm_loop *m) {
+  if (m->nbatch + 3 > TC_MAX_AXES) lo_wrong(c, "axes of a matmul");
   if (!c->ok) return;
+  c->axis = m->axis;
   c->naxis = m->nbatch + 3;
   c->nresult = 0;
   check_axes(c, m->axis, c->naxis);
   check_operand(c, m->a, c->k->nexpr, "operand");
   check_operand(c, m->b, c->k->nexpr, "operand");
   if (c->ok && (value_type(c, m->a) != m->acc || value_type(c, m->b) != m->acc))
-    wrong(c, "operands of a matmul differ in type");
+    lo_wrong(c, "operands of a matmul differ in type");
   for (uint32_t a = 0; a < m->epilogue.naction; a++) {
     check_action(c, &m->epilogue.action[a], NULL);
-    if (m->epilogue.action[a].kind != TC_ACT_STORE) wrong(c, "an epilogue only stores");
+    if (m->epilogue.action[a].kind != TC_ACT_STORE) lo_wrong(c, "an epilogue only stores");
   }
+  if (c->ok) lo_check_loads(c, &m->epilogue, 1, m->a, m->b);
 }
 
-static void check_kernel(checker *c, const tc_kernel *k) {
+static void check_kernel(lo_checker *c, const tc_kernel *k) {
   c->k = k;
   for (uint32_t i = 0; i < k->nbuffer; i++) {
-    if (k->buffer[i] >= c->p->nbuffer) wrong(c, "buffer %u does not exist", k->buffer[i]);
-    if (tc_dim_bad(k->base[i])) wrong(c, "argument %u begins outside of 64 bits", i);
+    if (k->buffer[i] >= c->p->nbuffer) lo_wrong(c, "buffer %u does not exist", k->buffer[i]);
+    if (tc_dim_bad(k->base[i])) lo_wrong(c, "argument %u begins outside of 64 bits", i);
   }
   for (uint32_t id = 1; id < k->nexpr && c->ok; id++) check_expr(c, id);
   for (uint32_t n = 0; n < k->nnest && c->ok; n++) check_nest(c, &k->nest[n]);
   if (k->kind == TC_KERNEL_MATMUL && c->ok) check_matmul(c, &k->mm);
+  if (c->ok) lo_check_memory(c);
 }
 
 bool tc_program_verify(const tc_program *p, char *message, size_t size) {
-  checker c = {.p = p, .message = message, .size = size, .ok = true};
+  lo_checker c = {.p = p, .message = message, .size = size, .ok = true};
   for (uint32_t i = 0; i < p->noutput; i++)
     if (p->output[i] >= p->nbuffer || p->buffer[p->output[i]].kind != TC_BUF_OUTPUT)
-      wrong(&c, "result %u has no buffer", i);
+      lo_wrong(&c, "result %u has no buffer", i);
+  for (uint32_t i = 0; i < p->nbuffer && c.ok; i++) lo_check_buffer(&c, i);
   for (uint32_t i = 0; i < p->nkernel && c.ok; i++) check_kernel(&c, &p->kernel[i]);
   return c.ok;
 }

@@ -88,6 +88,9 @@ void tc_entry_put_header(const char *text, tc_buf *out); /* a header without its
 void tc_entry_put_registration(const tc_function *f, const bool *compiled, int n, const char *close,
                                tc_buf *out); /* close: statements, or "" */
 
+/* Can entries give all buffers memory?  Not those that outlive a call. */
+bool tc_entry_has_memory(const tc_program *p);
+
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 void tc_entry_dim(const tc_entry *e, tc_dim d); /* as a C expression over s_<name> */

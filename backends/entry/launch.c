@@ -31,6 +31,9 @@ void tc_entry_buffer(const tc_entry *e, uint32_t k, uint32_t i) {
     if (e->style->local) e->style->local(e, k, i);
     else tc_put(e->out, "0");
     break;
+  case TC_BUF_KEPT: /* tc_entry_has_memory */
+    tc_put(e->out, "0");
+    break;
   }
 }
 

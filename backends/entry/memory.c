@@ -1,6 +1,12 @@
 /* memory.c - prints what an entry allocates: workspace, packed operands, results. */
 #include "backends/entry/entry.h"
 
+bool tc_entry_has_memory(const tc_program *p) {
+  for (uint32_t i = 0; i < p->nbuffer; ++i)
+    if (p->buffer[i].kind == TC_BUF_KEPT) return false;
+  return true;
+}
+
 static int input_buffer(const tc_program *p, uint32_t input) {
   for (uint32_t i = 0; i < p->nbuffer; ++i)
     if (p->buffer[i].kind == TC_BUF_INPUT && p->buffer[i].index == input) return (int)i;

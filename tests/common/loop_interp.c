@@ -15,12 +15,14 @@ typedef struct value {
   int64_t i;
 } value;
 
-typedef struct memory { /* of one program buffer */
+typedef struct loop_memory { /* of one program buffer */
   tc_dtype dtype;
   int64_t count, offset; /* elements; ARENA: bytes */
   double *f;
   int64_t *i;
   uint64_t *writer; /* per element: 0 never written, 1 before the program, else nest and point */
+  bool there;       /* KEPT: made for this version */
+  uint64_t version;
 } memory;
 
 typedef struct machine {
@@ -415,6 +417,40 @@ static void run_matmul(machine *m, const tc_mm_loop *mm) {
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
+static bool is_kept(const machine *m, uint32_t buffer) {
+  return m->p->buffer[buffer].kind == TC_BUF_KEPT;
+}
+
+static bool has_version(const machine *m, uint32_t buffer) {
+  return is_kept(m, buffer) && m->p->buffer[buffer].version != TC_STATE;
+}
+
+/* What the last run left, if it is as large. */
+static void take_kept(machine *m, uint32_t i) {
+  const tc_buffer *b = &m->p->buffer[i];
+  memory *x = &m->mem[i], *before = m->run->kept && m->run->kept->n ? &m->run->kept->memory[i] : NULL;
+  const bool state = !has_version(m, i);
+  if (before && before->count == x->count) {
+    memory fresh = *x;
+    *x = *before;
+    *before = fresh;
+  }
+  x->there = !state && x->there && x->version == m->run->version[b->version];
+  for (int64_t k = 0; k < x->count; k++) x->writer[k] = state || x->there;
+}
+
+static void leave_kept(machine *m) {
+  loop_kept *kept = m->run->kept;
+  if (!kept) return;
+  if (!kept->n) *kept = (loop_kept){m->p->nbuffer, calloc(m->p->nbuffer + 1u, sizeof *kept->memory)};
+  for (uint32_t i = 0; i < kept->n; i++) {
+    if (!is_kept(m, i)) continue;
+    memory old = kept->memory[i];
+    kept->memory[i] = m->mem[i];
+    m->mem[i] = old;
+  }
+}
+
 static void make_memory(machine *m, uint32_t i) {
   const tc_buffer *b = &m->p->buffer[i];
   memory *x = &m->mem[i];
@@ -426,6 +462,7 @@ static void make_memory(machine *m, uint32_t i) {
   if (is_float(b->dtype)) x->f = calloc(n, sizeof *x->f);
   else x->i = calloc(n, sizeof *x->i);
   x->writer = calloc(n, sizeof *x->writer);
+  if (b->kind == TC_BUF_KEPT) take_kept(m, i);
   if (b->kind != TC_BUF_INPUT) return;
   const interp_array *in = m->run->input[b->index];
   if (in->count != x->count) fail(m, "input %u has another size", b->index);
@@ -474,8 +511,28 @@ static void bind_symbols(machine *m) {
   }
 }
 
+/* Does the kernel make what is there already?  Else it will be, afterwards. */
+static bool is_there(machine *m, const tc_kernel *k) {
+  bool there = false;
+  for (uint32_t n = 0; n < k->nnest; n++)
+    for (uint32_t s = 0; s < k->nest[n].nstage; s++)
+      for (uint32_t a = 0; a < k->nest[n].stage[s].naction; a++) {
+        const tc_action *action = &k->nest[n].stage[s].action[a];
+        const uint32_t b = action->kind == TC_ACT_STORE ? k->buffer[action->buffer] : 0;
+        if (action->kind != TC_ACT_STORE || !has_version(m, b)) continue;
+        there |= m->mem[b].there;
+        m->mem[b].version = m->run->version[m->p->buffer[b].version];
+      }
+  return there;
+}
+
+static void note_kept(machine *m) {
+  for (uint32_t i = 0; i < m->p->nbuffer; i++) m->mem[i].there = has_version(m, i);
+}
+
 static void run_kernel(machine *m, const tc_kernel *k) {
   m->k = k;
+  if (is_there(m, k)) return;
   m->memo = calloc(k->nexpr + 1u, sizeof *m->memo);
   m->memo_at = calloc(k->nexpr + 1u, sizeof *m->memo_at);
   if (k->kind == TC_KERNEL_MATMUL) run_matmul(m, &k->mm);
@@ -495,6 +552,8 @@ bool loop_program(loop_run *run) {
   for (uint32_t i = 0; i < p->nkernel && !m.failed && !m.bad; i++) run_kernel(&m, &p->kernel[i]);
   run->bad_index = m.bad;
   if (!m.failed) take_results(&m);
+  note_kept(&m);
+  leave_kept(&m);
   for (uint32_t i = 0; i < p->nbuffer; i++) {
     free(m.mem[i].f);
     free(m.mem[i].i);
@@ -504,6 +563,15 @@ bool loop_program(loop_run *run) {
   free(m.owner);
   free(m.sym);
   return !m.failed;
+}
+
+void loop_kept_free(loop_kept *kept) {
+  for (uint32_t i = 0; i < kept->n; i++) {
+    free(kept->memory[i].f);
+    free(kept->memory[i].i);
+    free(kept->memory[i].writer);
+  }
+  free(kept->memory);
 }
 
 void loop_run_free(loop_run *run) {

@@ -9,11 +9,19 @@
 #include "lower/loop.h"
 #include "tests/common/interp.h"
 
+/* KEPT buffers of a program between its runs.  Begins as zeros. */
+typedef struct loop_kept {
+  uint32_t n; /* of the program's buffers */
+  struct loop_memory *memory;
+} loop_kept;
+
 typedef struct loop_run {
   /* in */
   const tc_program *p;
   const interp_array *const *input;
   const tc_value *scalar;
+  const uint64_t *version; /* with `kept`: of each graph input; changes when it is written to */
+  loop_kept *kept;         /* NULL: the program keeps nothing */
   /* out: results in order, and the value of each graph input afterwards; freed by loop_run_free */
   interp_array **output, **after;
   bool bad_index; /* an index operand was out of range: the outputs mean nothing */
@@ -22,5 +30,6 @@ typedef struct loop_run {
 
 bool loop_program(loop_run *run); /* false: message says which rule was broken */
 void loop_run_free(loop_run *run);
+void loop_kept_free(loop_kept *kept);
 
 #endif

@@ -98,8 +98,13 @@ static bool same_results(tc_graph *g, const interp_run *want, const interp_run *
 
 uint32_t check_lowering(tc_graph *g, interp_array *const *input, interp_array *const *near,
                         const tc_value *scalar) {
+  return check_lowering_for(&tc_target_cores, g, input, near, scalar);
+}
+
+uint32_t check_lowering_for(const tc_target *target, tc_graph *g, interp_array *const *input,
+                            interp_array *const *near, const tc_value *scalar) {
   char message[256] = "";
-  tc_program *p = tc_lower(g, &tc_target_cores);
+  tc_program *p = tc_lower(g, target);
   if (!p) show_lowering(g, NULL);
   cr_assert_not_null(p, "not lowered");
   bool valid = tc_program_verify(p, message, sizeof message);

@@ -15,6 +15,8 @@ void show_lowering(tc_graph *g, const tc_program *p);
  * arguments, which show how well conditioned g is (NULL: no allowance).  Returns the kernel count. */
 uint32_t check_lowering(tc_graph *g, interp_array *const *input, interp_array *const *near,
                         const tc_value *scalar);
+uint32_t check_lowering_for(const tc_target *target, tc_graph *g, interp_array *const *input,
+                            interp_array *const *near, const tc_value *scalar);
 
 /* The text form, optimised; diagnostics go to stderr. */
 tc_graph *graph_of(const char *text);

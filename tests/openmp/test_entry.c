@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/openmp/unit.h"
 #include "graph/text.h"
 #include "tests/openmp/tensors.h"
 #include "tests/openmp/unit.h"
@@ -63,6 +64,28 @@ Test(entry, guards) {
   tcrt_enabled = 0;
   cr_expect_not(u.entry[0]((const struct tc_tensor *[]){x, w}, NULL, out), "disabled");
   tcrt_enabled = 1;
+  omp_unit_free(&u);
+}
+
+static void keep_arrays(tc_program *p) {
+  for (uint32_t i = 0; i < p->nbuffer; i++) {
+    if (p->buffer[i].kind != TC_BUF_ARENA) continue;
+    p->buffer[i].kind = TC_BUF_KEPT;
+    p->buffer[i].version = TC_STATE;
+    p->buffer[i].offset = tc_dim_const(0);
+  }
+}
+
+/* Entries have no memory that outlives a call: the function stays as written. */
+Test(entry, kept_arrays) {
+  tc_backend b = tc_backend_openmp;
+  b.plan = keep_arrays;
+  omp_unit u;
+  tc_graph *g = tc_graph_parse(
+      "graph g\n%1 = param f32[R,C] \"x\"\n%2 = cumsum %1 axis=0\n%3 = cumsum %2 axis=1\nret %3\n",
+      &diag);
+  cr_assert(omp_unit_build_by(&u, &g, 1, ~0u, &b));
+  cr_expect_not(u.result[0].compiled);
   omp_unit_free(&u);
 }
 

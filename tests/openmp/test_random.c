@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/openmp/unit.h"
 #include "graph/text.h"
 #include "tests/common/allowance.h"
+#include "tests/common/layouts.h"
 #include "tests/common/random_graph.h"
 #include "tests/openmp/tensors.h"
 #include "tests/openmp/unit.h"
@@ -94,12 +96,13 @@ typedef struct tally {
 
 enum { BATCH = 48 };
 
-static void run_batch(item *items, int n, tally *t) {
+/* b: NULL: the OpenMP backend */
+static void run_batch(const tc_backend *b, item *items, int n, tally *t) {
   tc_graph *graph[BATCH];
   omp_unit u;
   for (int i = 0; i < n; i++) graph[i] = items[i].copy;
   loud = true;
-  const bool ok = omp_unit_build(&u, graph, n, ~0u, &diag);
+  const bool ok = omp_unit_build_by(&u, graph, n, ~0u, b);
   loud = false;
   cr_assert(ok, "texts do not build");
   static const char *const name[] = {"v2", "v3", "v4", "bf16", "amx"};
@@ -119,13 +122,13 @@ static void run_batch(item *items, int n, tally *t) {
   omp_unit_free(&u);
 }
 
-static void run_all(const random_options *o, int n, tally *t) {
+static void run_all(const tc_backend *b, const random_options *o, int n, tally *t) {
   item items[BATCH];
   int have = 0;
   for (int i = 0; i < n; i++) {
     if (make(&o[i], &items[have])) have++;
     if (have == BATCH || (have && i == n - 1)) {
-      run_batch(items, have, t);
+      run_batch(b, items, have, t);
       have = 0;
     }
   }
@@ -135,7 +138,7 @@ Test(random, every_op, .timeout = 3000) {
   int n = 0;
   random_options *o = random_every_op(2, &n);
   tally t = {0};
-  run_all(o, n, &t);
+  run_all(NULL, o, n, &t);
   printf("%d graphs, %d compiled, %d runs, %d failures\n", t.graphs, t.compiled, t.runs,
          t.failures);
   cr_expect_eq(t.failures, 0);
@@ -146,9 +149,38 @@ Test(random, graphs, .timeout = 3000) {
   int n = 48;
   random_options *o = random_many_ops(991000, &n);
   tally t = {0};
-  run_all(o, n, &t);
+  run_all(NULL, o, n, &t);
   printf("%d graphs, %d compiled, %d runs, %d failures\n", t.graphs, t.compiled, t.runs,
          t.failures);
   cr_expect_eq(t.failures, 0);
+  free(o);
+}
+
+/* ---- layouts --------------------------------------------------------------------------------- */
+
+static uint32_t layouts; /* of programs so far */
+
+static void plan(tc_program *p) {
+  layouts += count_layouts(p);
+  test_layouts_from += 5;
+  tc_backend_openmp.plan(p);
+}
+
+/* Arrays between kernels are permuted, padded and in blocks. */
+Test(random, layouts, .timeout = 3000) {
+  tc_target target = *tc_backend_openmp.target;
+  target.layout = test_layouts;
+  tc_backend laid_out = tc_backend_openmp;
+  laid_out.target = &target;
+  laid_out.plan = plan;
+  int n = 48;
+  random_options *o = random_many_ops(992000, &n);
+  for (int i = 0; i < n; i++) o[i].nodes = 40; /* some arrays between kernels */
+  tally t = {0};
+  run_all(&laid_out, o, n, &t);
+  printf("%u layouts, %d graphs, %d compiled, %d runs, %d failures\n", layouts, t.graphs,
+         t.compiled, t.runs, t.failures);
+  cr_expect_eq(t.failures, 0);
+  cr_expect_geq(layouts, (uint32_t)t.graphs / 2);
   free(o);
 }

@@ -81,7 +81,8 @@ static bool load(omp_unit *u, const char *dir, uint32_t levels) {
   return u->library != NULL;
 }
 
-static bool compile(omp_unit *u, tc_graph **graph, uint32_t levels) {
+static bool compile(omp_unit *u, tc_graph **graph, uint32_t levels, const tc_backend *b) {
+  const tc_choice choice = {b, TC_WISH_WANT};
   tc_function *f = calloc((size_t)u->n, sizeof *f);
   char(*symbol)[16] = calloc((size_t)u->n, sizeof *symbol);
   for (int i = 0; i < u->n; ++i) {
@@ -91,6 +92,8 @@ static bool compile(omp_unit *u, tc_graph **graph, uint32_t levels) {
                          .file = "test.c",
                          .line = 1,
                          .graph = graph[i],
+                         .choice = &choice,
+                         .nchoice = b != NULL,
                          .levels = levels};
   }
   const bool ok = tc_compile_functions(f, u->n, NULL, u->result, &u->texts);
@@ -110,17 +113,12 @@ static bool replace_host(omp_unit *u, char *text) {
   return text && !u->texts.host.failed;
 }
 
-bool omp_unit_build(omp_unit *u, tc_graph **graph, int n, uint32_t levels, tc_diag *diag) {
-  return omp_unit_build_edited(u, graph, n, levels, diag, NULL);
-}
-
-bool omp_unit_build_edited(omp_unit *u, tc_graph **graph, int n, uint32_t levels, tc_diag *diag,
-                           char *(*edit)(const char *host)) {
+static bool make(omp_unit *u, tc_graph **graph, int n, uint32_t levels,
+                 char *(*edit)(const char *host), const tc_backend *b) {
   *u = (omp_unit){.n = n};
   u->result = calloc((size_t)n + 1, sizeof *u->result);
   u->entry = calloc((size_t)n + 1, sizeof *u->entry);
-  (void)diag;
-  if (!compile(u, graph, edit ? levels : 0)) return false;
+  if (!compile(u, graph, edit ? levels : 0, b)) return false;
   if (u->texts.functions == 0) return true;
   if (edit && !replace_host(u, edit(u->texts.host.text))) return false;
   char dir[] = "/tmp/tc-omp-XXXXXX", command[64];
@@ -133,6 +131,20 @@ bool omp_unit_build_edited(omp_unit *u, tc_graph **graph, int n, uint32_t levels
     sh(command);
   }
   return ok;
+}
+
+bool omp_unit_build(omp_unit *u, tc_graph **graph, int n, uint32_t levels, tc_diag *diag) {
+  return omp_unit_build_edited(u, graph, n, levels, diag, NULL);
+}
+
+bool omp_unit_build_edited(omp_unit *u, tc_graph **graph, int n, uint32_t levels, tc_diag *diag,
+                           char *(*edit)(const char *host)) {
+  (void)diag;
+  return make(u, graph, n, levels, edit, NULL);
+}
+
+bool omp_unit_build_by(omp_unit *u, tc_graph **graph, int n, uint32_t levels, const tc_backend *b) {
+  return make(u, graph, n, levels, NULL, b);
 }
 
 void omp_unit_free(omp_unit *u) {

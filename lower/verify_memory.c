@@ -1,0 +1,172 @@
+/* verify_memory.c - the rules of buffers, and of what kernels load and store. */
+#include "lower/verify.h"
+
+#include <stdlib.h>
+
+static tc_dims *dims_of(const lo_checker *c) { return tc_graph_dims(c->p->graph); }
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+static void check_place(lo_checker *c, const tc_buffer *b, uint32_t i) {
+  tc_dims *d = dims_of(c);
+  const tc_dim size = tc_dim_const((int64_t)tc_dtype_bytes(b->dtype));
+  if (b->kind != TC_BUF_ARENA) {
+    if (!tc_dim_is(b->offset, 0)) lo_wrong(c, "buffer %u has a place in the workspace", i);
+    return;
+  }
+  const tc_dim end = tc_dim_add(d, b->offset, tc_dim_mul(d, b->numel, size));
+  if (tc_dim_multiple(d, b->offset) % 64) lo_wrong(c, "buffer %u is not aligned", i);
+  if (tc_dim_known_le(d, tc_dim_add(d, c->p->workspace, tc_dim_const(1)), end))
+    lo_wrong(c, "buffer %u leaves the workspace", i);
+}
+
+void lo_check_buffer(lo_checker *c, uint32_t i) {
+  const tc_buffer *b = &c->p->buffer[i];
+  const tc_dim numel = tc_layout_numel(dims_of(c), &b->type, &b->layout);
+  if (b->layout.strided && b->kind != TC_BUF_ARENA && b->kind != TC_BUF_KEPT)
+    lo_wrong(c, "buffer %u has a layout of its own", i);
+  if (b->layout.strided && tc_dim_bad(numel)) lo_wrong(c, "elements of buffer %u share places", i);
+  if (!tc_dim_bad(numel) && !tc_dim_known_eq(dims_of(c), b->numel, numel))
+    lo_wrong(c, "buffer %u has another size than its layout", i);
+  if (b->kind == TC_BUF_KEPT && b->version != TC_STATE &&
+      b->version >= tc_graph_input_count(c->p->graph))
+    lo_wrong(c, "buffer %u depends on operand %u", i, b->version);
+  if (c->ok) check_place(c, b, i);
+}
+
+/* ---- accesses -------------------------------------------------------------------------------- */
+
+/* Adds what lies between the first and the last point of an axis to the first or last element.  false:
+ * that is not known. */
+static bool add_axis(lo_checker *c, const tc_axis *axis, tc_dim coef, tc_dim *first, tc_dim *last) {
+  tc_dims *d = dims_of(c);
+  const tc_dim zero = tc_dim_const(0), one = tc_dim_const(1);
+  const bool up = tc_dim_known_le(d, zero, coef), down = tc_dim_known_le(d, coef, zero);
+  if (axis->of >= 0 || (!up && !down)) return false;
+  tc_dim *end = up ? last : first;
+  *end = tc_dim_add(d, *end, tc_dim_mul(d, coef, tc_dim_sub(d, axis->extent, one)));
+  return true;
+}
+
+static bool has_points(lo_checker *c, const tc_axis *axis) {
+  return tc_dim_known_le(dims_of(c), tc_dim_const(1), axis->extent);
+}
+
+void lo_check_access(lo_checker *c, uint32_t buffer, const tc_address *a) {
+  tc_dims *d = dims_of(c);
+  const tc_buffer *b = &c->p->buffer[c->k->buffer[buffer]];
+  tc_dim first = tc_dim_add(d, c->k->base[buffer], a->offset), last = first;
+  for (int i = 0; i < c->naxis; i++) {
+    if (!has_points(c, &c->axis[i])) return;
+    if (tc_dim_is(a->coef[i], 0)) continue;
+    if (!add_axis(c, &c->axis[i], a->coef[i], &first, &last)) return;
+  }
+  if (tc_dim_bad(first) || tc_dim_bad(last) || tc_dim_bad(b->numel)) return;
+  if (tc_dim_known_le(d, b->numel, last) || tc_dim_known_le(d, first, tc_dim_const(-1)))
+    lo_wrong(c, "an access leaves buffer %u", c->k->buffer[buffer]);
+}
+
+/* ---- loads ----------------------------------------------------------------------------------- */
+
+static void mark_address(const tc_address *a, bool *used) {
+  for (int t = 0; t < a->nterm; t++) used[a->term[t].value.id] = true;
+}
+
+static void mark_actions(const tc_action *action, uint32_t n, bool *used) {
+  for (uint32_t i = 0; action && i < n; i++) {
+    used[action[i].value.id] = used[action[i].position.id] = used[action[i].guard.id] = true;
+    mark_address(&action[i].address, used);
+  }
+}
+
+static void mark_stage(const tc_stage *s, bool *used) {
+  mark_actions(s->action, s->naction, used);
+  mark_actions(s->alike, s->naction, used);
+  used[s->known.id] = used[s->instead.id] = true;
+}
+
+/* What the marked values load.  Operands have smaller indices. */
+static void check_marked(lo_checker *c, bool *used) {
+  for (uint32_t id = c->k->nexpr; id-- > 1;) {
+    const tc_expr *e = &c->k->expr[id];
+    if (!used[id]) continue;
+    for (int i = 0; i < 3; i++) used[e->in[i].id] = true;
+    used[e->guard.id] = true;
+    mark_address(&e->address, used);
+    if (e->kind == TC_EX_LOAD && !e->guard.id) lo_check_access(c, e->buffer, &e->address);
+  }
+}
+
+void lo_check_loads(lo_checker *c, const tc_stage *stage, uint32_t n, tc_val x, tc_val y) {
+  bool *used = calloc(c->k->nexpr + 1u, sizeof *used);
+  if (!used || !c->ok) {
+    if (!used) lo_wrong(c, "out of memory");
+    free(used);
+    return;
+  }
+  for (uint32_t s = 0; s < n; s++) mark_stage(&stage[s], used);
+  used[x.id] = used[y.id] = true;
+  check_marked(c, used);
+  free(used);
+}
+
+/* ---- what outlives a call -------------------------------------------------------------------- */
+
+static bool has_version(const tc_buffer *b) {
+  return b->kind == TC_BUF_KEPT && b->version != TC_STATE;
+}
+
+/* The KEPT buffer with a version that a stage stores to, or NULL; `other`: it stores elsewhere too. */
+static const tc_buffer *kept_by(const lo_checker *c, const tc_stage *s, bool *other) {
+  const tc_buffer *kept = NULL;
+  for (uint32_t i = 0; i < s->naction; i++) {
+    const tc_action *a = &s->action[i];
+    if (a->kind != TC_ACT_STORE && a->kind != TC_ACT_ADD) continue;
+    const tc_buffer *b = &c->p->buffer[c->k->buffer[a->buffer]];
+    if (has_version(b)) kept = b;
+    else *other |= b->kind != TC_BUF_LOCAL;
+  }
+  return kept;
+}
+
+/* Is all that the kernel reads known by the version? */
+static void check_sources(lo_checker *c, uint32_t version) {
+  for (uint32_t i = 1; i < c->k->nexpr; i++) {
+    const tc_expr *e = &c->k->expr[i];
+    if (e->kind == TC_EX_SCALAR && e->index < tc_graph_scalar_count(c->p->graph))
+      lo_wrong(c, "what is kept depends on a number");
+    if (e->kind != TC_EX_LOAD) continue;
+    const tc_buffer *b = &c->p->buffer[c->k->buffer[e->buffer]];
+    const bool known = b->kind == TC_BUF_LOCAL || (has_version(b) && b->version == version) ||
+                       (b->kind == TC_BUF_INPUT && b->index == version);
+    if (!known) lo_wrong(c, "what is kept depends on buffer %u", c->k->buffer[e->buffer]);
+  }
+}
+
+static void check_call(lo_checker *c) {
+  for (uint32_t i = 0; i < c->k->nbuffer; i++) {
+    const tc_buffer *b = &c->p->buffer[c->k->buffer[i]];
+    if (b->layout.strided) lo_wrong(c, "a function of the program is passed a layout");
+    if (i == 0 && !c->k->effect && has_version(b)) lo_wrong(c, "a call makes what is kept");
+  }
+}
+
+static void check_kept(lo_checker *c) {
+  const tc_kernel *k = c->k;
+  bool other = false;
+  const tc_buffer *kept = kept_by(c, &k->mm.epilogue, &other);
+  for (uint32_t n = 0; n < k->nnest; n++)
+    for (uint32_t s = 0; s < k->nest[n].nstage; s++) {
+      const tc_buffer *b = kept_by(c, &k->nest[n].stage[s], &other);
+      other |= b && kept && b->version != kept->version;
+      if (b) kept = b;
+    }
+  if (!kept) return;
+  if (other) lo_wrong(c, "a kernel stores what is kept, and more");
+  check_sources(c, kept->version);
+}
+
+void lo_check_memory(lo_checker *c) {
+  if (c->k->kind == TC_KERNEL_CALL) check_call(c);
+  else check_kept(c);
+}
