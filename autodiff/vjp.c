@@ -1,0 +1,237 @@
+/* vjp.c - reverse mode: cotangents of the outputs travel to the operands, node by node.
+ *
+ * Ids are a topological order, so each of the three steps is one loop over ids:
+ *   readers   backwards: which values outputs depend on, and through which reader
+ *   sources   forwards: which of them depend on wrt by ops that have derivatives
+ *   sweep     backwards: the rule of each such node gives cotangents to its operands */
+#include "autodiff/vjp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool vj_is_float(const tc_graph *g, tc_ref r) {
+  const tc_node *n = tc_graph_node(g, r);
+  return n && (n->nresult > 1 || tc_dtype_is_float((tc_dtype)tc_graph_type(g, r)->dtype));
+}
+
+/* A derivative may pass from n to its operand i; of a CALL it ought to. */
+static bool passes(const tc_graph *g, tc_ref r, const tc_node *n, int i) {
+  if (!n->in[i].id || !vj_is_float(g, r) || !vj_is_float(g, n->in[i])) return false;
+  return n->op == OP_CALL || tc_vjp_differentiates(n->op, i);
+}
+
+/* ---- what depends on what ---------------------------------------------------------------------- */
+
+/* Conditions are piecewise constant, and other branches are not looked at: their derivative is 0.  Integers
+ * have none. */
+static bool is_constant(const sweep *s, uint32_t id, const tc_node *n) {
+  return s->mark[id] & IS_STOP || (n->nresult == 1 && n->type.dtype == TC_BOOL);
+}
+
+static void find_readers(sweep *s) {
+  for (uint32_t k = 0; k < s->a->noutput; k++) {
+    const uint32_t id = s->a->output[k].id;
+    s->reader[id] = id;
+  }
+  for (uint32_t id = s->last; id > 0; id--) {
+    const tc_node *n = tc_graph_node(s->g, (tc_ref){id});
+    if (!s->reader[id] || is_constant(s, id, n)) continue;
+    for (int i = 0; i < n->nin; i++)
+      if (!s->reader[n->in[i].id]) s->reader[n->in[i].id] = id;
+  }
+}
+
+static void find_sources(sweep *s) {
+  for (uint32_t id = 1; id <= s->last; id++) {
+    const tc_node *n = tc_graph_node(s->g, (tc_ref){id});
+    if (s->mark[id] & IS_WRT) s->source[id] = id;
+    if (!s->reader[id] || s->source[id] || s->mark[id] & IS_STOP) continue;
+    for (int i = 0; i < n->nin && !s->source[id]; i++)
+      if (s->source[n->in[i].id] && passes(s->g, (tc_ref){id}, n, i)) s->source[id] = n->in[i].id;
+  }
+}
+
+/* ---- cotangents -------------------------------------------------------------------------------- */
+
+/* d with the shape of t: sums what the operand was broadcast along, expands what was reduced. */
+static tc_ref fit_shape(tc_graph *g, tc_ref d, const tc_type *t, tc_loc loc) {
+  const tc_type from = *tc_graph_type(g, d);
+  tc_dims *dims = tc_graph_dims(g);
+  int axes[TC_MAX_RANK], n = 0;
+  bool smaller = from.rank < t->rank, same = from.rank == t->rank;
+  for (int i = 1; i <= from.rank; i++) {
+    const tc_dim have = tc_dim_norm(dims, from.dim[from.rank - i]);
+    const tc_dim want = i <= t->rank ? tc_dim_norm(dims, t->dim[t->rank - i]) : tc_dim_const(1);
+    const bool one = tc_dim_is(have, 1), to_one = tc_dim_is(want, 1);
+    if (i > t->rank || (to_one && !one)) axes[n++] = from.rank - i;
+    smaller |= one && !to_one;
+    same &= i <= t->rank && tc_dim_same(have, want);
+  }
+  if (same) return d;
+  if (n) {
+    d = tc_build_reduce(g, OP_SUM, d, n, axes, true, loc);
+    if (!d.id) return d;
+  }
+  if (from.rank > t->rank) { /* leading axes of size 1 */
+    const tc_type *summed = tc_graph_type(g, d);
+    d = tc_build_reshape(g, d, t->rank, summed->dim + from.rank - t->rank, loc);
+  }
+  return smaller ? tc_build_expand(g, d, t->rank, t->dim, loc) : d;
+}
+
+tc_ref vj_fit(tc_graph *g, tc_ref d, const tc_type *type, tc_loc loc) {
+  const tc_type t = *type; /* nodes never move, but results of inference do not outlive it */
+  if (!d.id) return d;
+  d = fit_shape(g, d, &t, loc);
+  return d.id ? tc_build_cast(g, d, (tc_dtype)t.dtype, loc) : d;
+}
+
+static bool add(sweep *s, tc_ref to, tc_ref d, tc_loc loc) {
+  tc_ref *sum = &s->cotangent[to.id];
+  s->mark[to.id] |= IS_REACHED;
+  if (d.id == TC_VJP_ZERO.id) return true;
+  if (tc_graph_node(s->g, to)->nresult == 1) {
+    d = vj_fit(s->g, d, tc_graph_type(s->g, to), loc);
+    *sum = sum->id && d.id ? tc_build2(s->g, OP_ADD, *sum, d, loc) : d;
+  }
+  return d.id != 0;
+}
+
+static tc_dtype widened(tc_dtype d) { return d == TC_F16 || d == TC_BF16 ? TC_F32 : d; }
+
+/* Cotangents of the results of n: those of the RESULT nodes, where there are several. */
+static bool gather_dy(sweep *s, tc_ref r, const tc_node *n, tc_ref *dy) {
+  bool any = false;
+  for (int k = 0; k < n->nresult; k++) {
+    const tc_ref part = n->nresult > 1 ? tc_build_result(s->g, r, k, n->loc) : r;
+    dy[k] = part.id <= s->last ? s->cotangent[part.id] : (tc_ref){0};
+    any |= dy[k].id != 0;
+  }
+  return any;
+}
+
+/* What the rule says; all zero where no cotangent arrived. */
+static void apply(sweep *s, tc_ref r, const tc_node *n, tc_ref *din) {
+  tc_ref dy[TC_MAX_RESULTS];
+  const tc_vjp_rule *rule = tc_vjp_rule_of(n->op);
+  const dc c = {s->g, n->loc, widened((tc_dtype)tc_graph_type(s->g, r)->dtype), true};
+  tc_vjp v = {c, n, r, dy, s->want, din};
+  if (!gather_dy(s, r, n, dy)) {
+    for (int i = 0; i < n->nin; i++) din[i] = TC_VJP_ZERO;
+  } else if (rule->fn) {
+    rule->fn(&v);
+  } else {
+    tc_vjp_formulas(&v, rule->text);
+  }
+}
+
+static bool visit(sweep *s, tc_ref r, const tc_node *n) {
+  tc_ref din[256];
+  bool any = false;
+  for (int i = 0; i < n->nin; i++) {
+    din[i] = (tc_ref){0};
+    any |= s->want[i] = s->source[n->in[i].id] && passes(s->g, r, n, i);
+  }
+  if (!any) return true;
+  if (n->op == OP_CALL) return vj_report_call(s, r);
+  apply(s, r, n, din);
+  for (int i = 0; i < n->nin; i++)
+    if (s->want[i] && !add(s, n->in[i], din[i], n->loc)) return vj_report_limit(s, n);
+  return true;
+}
+
+static bool run(sweep *s) {
+  for (uint32_t id = s->last; id > 0; id--) {
+    const bool stops = s->mark[id] & IS_STOP || !(s->mark[id] & IS_REACHED) || !s->source[id];
+    if (!stops && !visit(s, (tc_ref){id}, tc_graph_node(s->g, (tc_ref){id}))) return false;
+  }
+  return true;
+}
+
+/* ---- the request ------------------------------------------------------------------------------- */
+
+static bool check_value(sweep *s, tc_ref r, const char *what) {
+  const tc_node *n = tc_graph_node(s->g, r);
+  if (!n || n->nresult > 1) return vj_fail(s, s->a->loc, "%s is no value of the graph", what);
+  if (tc_dtype_is_float((tc_dtype)n->type.dtype)) return true;
+  return vj_fail(s, s->a->loc, "gradients are of floating values, and %s is %s", what,
+                 tc_dtype_text((tc_dtype)n->type.dtype));
+}
+
+static bool single(tc_dims *dims, const tc_type *t) {
+  return tc_dim_known_eq(dims, tc_type_numel(dims, t), tc_dim_const(1));
+}
+
+/* The cotangent given for output k, or 1. */
+static tc_ref seed_of(sweep *s, uint32_t k) {
+  const tc_autodiff *a = s->a;
+  const tc_type *t = tc_graph_type(s->g, a->output[k]);
+  tc_ref seed = a->cotangent ? a->cotangent[k] : (tc_ref){0};
+  const tc_vjp v = {.c = {.g = s->g, .loc = a->loc}};
+  if (seed.id) return vj_check_shape(s, seed, t, "the cotangent") ? seed : (tc_ref){0};
+  if (single(tc_graph_dims(s->g), t)) return vj_full(&v, t, (tc_dtype)t->dtype, 1);
+  tc_buf b = {0};
+  tc_type_print(tc_graph_dims(s->g), t, &b);
+  vj_fail(s, a->loc, "the gradient of %s needs a cotangent; only that of a single number does not",
+          b.text ? b.text : "");
+  tc_buf_free(&b);
+  return (tc_ref){0};
+}
+
+static bool begin(sweep *s) {
+  const tc_autodiff *a = s->a;
+  for (uint32_t k = 0; k < a->noutput; k++) {
+    if (!check_value(s, a->output[k], "what is differentiated")) return false;
+    if (a->output[k].id > s->last) s->last = a->output[k].id;
+  }
+  for (uint32_t i = 0; i < a->nwrt; i++)
+    if (!check_value(s, a->wrt[i], "what it is taken with respect to")) return false;
+  const size_t n = tc_graph_count(s->g) + 1u;
+  s->reader = calloc(n, sizeof *s->reader);
+  s->source = calloc(n, sizeof *s->source);
+  s->cotangent = calloc(n, sizeof *s->cotangent);
+  s->mark = calloc(n, 1);
+  if (!s->reader || !s->source || !s->cotangent || !s->mark)
+    return vj_fail(s, a->loc, "out of memory");
+  for (uint32_t i = 0; i < a->nwrt; i++) s->mark[a->wrt[i].id] |= IS_WRT;
+  for (uint32_t i = 0; i < a->nstop; i++)
+    if (a->stop[i].id < n) s->mark[a->stop[i].id] |= IS_STOP;
+  return true;
+}
+
+static bool seed(sweep *s) {
+  for (uint32_t k = 0; k < s->a->noutput; k++) {
+    const tc_ref dy = seed_of(s, k);
+    if (!dy.id || !add(s, s->a->output[k], dy, s->a->loc)) return false;
+  }
+  return true;
+}
+
+static bool finish(sweep *s, tc_ref *grad, bool *reached) {
+  const tc_vjp v = {.c = {.g = s->g, .loc = s->a->loc}};
+  for (uint32_t i = 0; i < s->a->nwrt; i++) {
+    const tc_ref w = s->a->wrt[i];
+    const tc_type *t = tc_graph_type(s->g, w);
+    if (reached) reached[i] = s->mark[w.id] & IS_REACHED;
+    if (!(s->mark[w.id] & IS_REACHED) && s->reader[w.id]) return vj_report_cut(s, w);
+    grad[i] = s->cotangent[w.id];
+    if (!grad[i].id) grad[i] = vj_full(&v, t, (tc_dtype)t->dtype, 0);
+    if (!grad[i].id) return false;
+  }
+  return true;
+}
+
+bool tc_autodiff_vjp(tc_graph *g, const tc_autodiff *a, tc_ref *grad, bool *reached) {
+  sweep s = {.g = g, .a = a};
+  bool ok = begin(&s);
+  if (ok) {
+    find_readers(&s);
+    find_sources(&s);
+    ok = seed(&s) && run(&s) && finish(&s, grad, reached);
+  }
+  free(s.reader);
+  free(s.source);
+  free(s.cotangent);
+  free(s.mark);
+  return ok;
+}

@@ -1,0 +1,41 @@
+/* vjp.h - the state of one reverse sweep; for autodiff/ only. */
+#ifndef TC_AUTODIFF_VJP_H
+#define TC_AUTODIFF_VJP_H
+
+#include "autodiff/autodiff.h"
+#include "autodiff/rules.h"
+
+enum { IS_WRT = 1, IS_STOP = 2, IS_REACHED = 4 };
+
+/* Arrays by id, [nodes before the sweep + 1]. */
+typedef struct sweep {
+  tc_graph *g;
+  const tc_autodiff *a;
+  uint32_t last; /* output with the greatest id */
+  uint32_t *
+      reader; /* a node through which outputs depend on this one (itself: an output); 0: they do not */
+  uint32_t
+      *source; /* an operand through which it depends on wrt (itself: of wrt); 0: it does not */
+  tc_ref *cotangent; /* as far as it was summed up; ref 0: it is 0 */
+  uint8_t *mark;
+  bool want[256];
+} sweep;
+
+bool vj_is_float(const tc_graph *g, tc_ref r); /* true of nodes with several results */
+
+/* d, any shape that broadcasts with the type, as a value of that type. */
+tc_ref vj_fit(tc_graph *g, tc_ref d, const tc_type *type, tc_loc loc);
+
+/* ---- errors (error.c): each reports and gives false --------------------------------------------- */
+
+bool vj_fail(sweep *s, tc_loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* value must have the shape of t (true then). */
+bool vj_check_shape(sweep *s, tc_ref value, const tc_type *t, const char *what);
+/* A function of the program's own stands between wrt and the outputs. */
+bool vj_report_call(sweep *s, tc_ref call);
+/* The rule of n failed, which is no error of the program. */
+bool vj_report_limit(sweep *s, const tc_node *n);
+/* Outputs depend on w, but by no derivative. */
+bool vj_report_cut(sweep *s, tc_ref w);
+
+#endif
