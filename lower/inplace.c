@@ -108,19 +108,21 @@ static bool updates(lo *L, tc_ref value, const tc_kernel *k, int in, int out) {
   return true;
 }
 
-/* May the kernels write straight into the input?  Nobody may read it afterwards, and no later index
- * check may send the caller back to the original body. */
+/* May the kernels write straight into the input?  From the first that does on, nobody may read what it
+ * was, and no check may send the caller back to the original body: kernels that read it or can fail run
+ * in front, unless they need what is written. */
 static bool direct(lo *L, const lo_write *w) {
-  bool written = false;
-  for (uint32_t i = 0; i < L->p->nkernel; i++) {
-    const tc_kernel *k = &L->p->kernel[i];
-    int in = find_buffer(k, w->input), out = find_buffer(k, w->buffer);
-    if (in >= 0 && written) return false;
-    if (in >= 0 && out >= 0 && !updates(L, L->p->buffer[w->buffer].node, k, in, out)) return false;
-    written |= out >= 0;
-    if (written && can_fail(k)) return false;
-  }
-  return written;
+  const tc_program *p = L->p;
+  uint32_t first = 0;
+  while (first < p->nkernel && find_buffer(&p->kernel[first], w->buffer) < 0) first++;
+  if (first == p->nkernel || can_fail(&p->kernel[first])) return false;
+  const tc_kernel *k = &p->kernel[first];
+  const int in = find_buffer(k, w->input), out = find_buffer(k, w->buffer);
+  if (in >= 0 && !updates(L, p->buffer[w->buffer].node, k, in, out)) return false;
+  bool *wanted = lo_alloc(L, L->scratch, p->nkernel * sizeof *wanted);
+  for (uint32_t i = first + 1; i < p->nkernel; i++)
+    wanted[i] = can_fail(&p->kernel[i]) || find_buffer(&p->kernel[i], w->input) >= 0;
+  return lo_run_before(L, first, wanted);
 }
 
 /* What a write leaves as it is need not be stored. */
@@ -133,6 +135,20 @@ static void drop_copies(tc_kernel *k, int buffer) {
 
 static bool stores_to(const tc_action *a, uint32_t buffer) {
   return (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD) && a->buffer == buffer;
+}
+
+static bool any_stores_to(const tc_action *action, uint32_t n, uint32_t buffer) {
+  for (uint32_t i = 0; i < n; i++)
+    if (stores_to(&action[i], buffer)) return true;
+  return false;
+}
+
+bool lo_stores(const tc_kernel *k, uint32_t buffer) {
+  if (k->kind == TC_KERNEL_CALL) return !k->effect && buffer == 0;
+  for (uint32_t n = 0; n < k->nnest; n++)
+    for (uint32_t s = 0; s < k->nest[n].nstage; s++)
+      if (any_stores_to(k->nest[n].stage[s].action, k->nest[n].stage[s].naction, buffer)) return true;
+  return any_stores_to(k->mm.epilogue.action, k->mm.epilogue.naction, buffer);
 }
 
 static void rename_actions(tc_action *action, uint32_t n, uint32_t from, uint32_t to) {
@@ -166,14 +182,6 @@ static void unite(lo *L, uint32_t one, uint32_t other) {
 
 /* ---- arrays that differ in a part ------------------------------------------------------------ */
 
-static bool stores(const tc_kernel *k, int buffer) {
-  for (uint32_t n = 0; n < k->nnest; n++)
-    for (uint32_t s = 0; s < k->nest[n].nstage; s++)
-      for (uint32_t a = 0; a < k->nest[n].stage[s].naction; a++)
-        if (stores_to(&k->nest[n].stage[s].action[a], (uint32_t)buffer)) return true;
-  return false;
-}
-
 /* Is the array the new value of an operand?  That one is read at the end. */
 static bool is_written_back(const lo *L, uint32_t buffer) {
   for (uint32_t i = 0; i < L->nwrite; i++)
@@ -195,7 +203,7 @@ static bool continues(lo *L, uint32_t at, uint32_t from, uint32_t to) {
   for (uint32_t i = 0; i < p->nkernel; i++)
     if (i != at && find_buffer(&p->kernel[i], i < at ? to : from) >= 0) return false;
   const int in = find_buffer(k, from), out = find_buffer(k, to);
-  return in >= 0 && out >= 0 && !stores(k, in) && updates(L, b->node, k, in, out);
+  return in >= 0 && out >= 0 && !lo_stores(k, (uint32_t)in) && updates(L, b->node, k, in, out);
 }
 
 /* A tensor that is written in several parts, with reads in between, stays one array. */

@@ -159,8 +159,6 @@ static void emit_kernel(lo *L, uint32_t first, uint32_t last) {
     add_fused(&b, g);
   }
   lo_join_channels(L, b.k);
-  lo_name_kernel(L, b.k, L->p->nkernel);
-  estimate_flops(L, b.k);
 }
 
 static void emit_all(lo *L) {
@@ -182,8 +180,6 @@ static void copy_writes(lo *L) {
     lo_emit_copy(&b, w->value, w->buffer, w->input);
     L->p->buffer[w->input].written = true;
   }
-  if (!b.k) return;
-  lo_name_kernel(L, b.k, L->p->nkernel);
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -202,6 +198,8 @@ static void run(lo *L) {
   copy_writes(L);
   lo_plan(L);
   for (uint32_t i = 0; i < L->p->nkernel; i++) {
+    lo_name_kernel(L, &L->p->kernel[i], i + 1);
+    estimate_flops(L, &L->p->kernel[i]);
     lo_estimate_bytes(L, &L->p->kernel[i]);
     lo_move_bases(L, &L->p->kernel[i]);
   }

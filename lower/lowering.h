@@ -14,7 +14,7 @@
  *               that earlier ones can replace or make cheaper;  schedule.c: axes;
  *               lanes.c: which axis runs in vector lanes;  pixels.c: short last axes
  *   matmul.c    group -> matmul template
- *   inplace.c   writes into operands;  plan.c: workspace
+ *   inplace.c   writes into operands;  order.c: kernels that move for them;  plan.c: workspace
  *   base.c      constant parts of addresses become parts of pointers;  constants.c: constants of
  *               kernels that are equal otherwise become arguments
  *
@@ -387,9 +387,13 @@ int lo_split_slot(lo_kb *b, int s, tc_dim chunk); /* returns the new outer slot 
 void lo_finish_axes(lo_kb *b, const int *order, int n, tc_axis *axis);
 void lo_map_addresses(lo_kb *b, void (*f)(lo_kb *, tc_address *, const void *), const void *arg);
 
-/* inplace.c, plan.c, traffic.c, name.c */
+/* inplace.c, order.c, plan.c, traffic.c, name.c */
 void lo_resolve_writes(lo *L);
 bool lo_same_place(const tc_address *a, const tc_address *b); /* provably the same element */
+bool lo_stores(const tc_kernel *k, uint32_t buffer); /* of the kernel's */
+/* Moves kernels behind `first` in front of it: those wanted, and those that they follow.  false: one of
+ * them follows `first` itself, and nothing is moved. */
+bool lo_run_before(lo *L, uint32_t first, const bool *wanted);
 void lo_plan(lo *L);
 void lo_share_constants(lo *L);
 void lo_move_bases(lo *L, tc_kernel *k);

@@ -216,9 +216,12 @@ KERNELS(writes, in_place, 1,
         "%4 = mul %2 %3\n%5 = sub %1 %4\nwrite %5 -> %1\nret %5\n")
 KERNELS(writes, shifted, 2,
         "%1 = param f32[8] \"x\"\n%2 = flip %1 axes=[0]\n%3 = add %1 %2\nwrite %3 -> %1\n")
-KERNELS(writes, read_later, 3,
+KERNELS(writes, read_later, 2, /* who reads what was runs in front */
         "%1 = param f32[6,6] \"x\"\n%2 = exp %1\nwrite %2 -> %1\n%3 = permute %1 axes=[1,0]\n"
         "%4 = cumsum %3 axis=1\nret %4\n")
+KERNELS(writes, read_later_with_the_new, 3, /* reads both */
+        "%1 = param f32[6,6] \"x\"\n%2 = exp %1\nwrite %2 -> %1\n%3 = permute %1 axes=[1,0]\n"
+        "%4 = permute %2 axes=[1,0]\n%5 = sub %3 %4\n%6 = cumsum %5 axis=1\nret %6\n")
 KERNELS(writes, returned_as_it_was, 2,
         "%1 = param f32[6] \"x\"\n%2 = exp %1\nwrite %2 -> %1\nret %1 %1\n")
 #define ROWS "%1 = param f32[R,8] \"x\"\n%2 = param f32[R,3] \"y\"\n"
