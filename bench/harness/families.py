@@ -272,6 +272,7 @@ class LSTM(Family):
 class AdamW(Family):
     """The tenth step, in place."""
     name = "adamw"
+    cancels = True
     sizes = ((100003,), (3000000,), (16800000,))
 
     def inputs(self, size, rng):
