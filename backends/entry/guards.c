@@ -73,10 +73,10 @@ static void put_size_guards(const tc_entry *e, uint32_t i, const tc_input *in) {
 static void put_range(const tc_entry *e, const char *what, int64_t lo, int64_t hi, int input,
                       int axis) {
   if (lo > 0 || (input < 0 && lo != INT64_MIN)) /* sizes of tensors are never negative */
-    tc_putf(e->out, "  TC_GUARD(%s >= %lld, TC_MISS_SIZE, %d, %d, %s, %lld);\n", what,
+    tc_putf(e->out, "  TC_GUARD(%s >= %lld, TC_MISS_LEAST, %d, %d, %s, %lld);\n", what,
             (long long)lo, input, axis, what, (long long)lo);
   if (hi != INT64_MAX)
-    tc_putf(e->out, "  TC_GUARD(%s <= %lld, TC_MISS_SIZE, %d, %d, %s, %lld);\n", what,
+    tc_putf(e->out, "  TC_GUARD(%s <= %lld, TC_MISS_MOST, %d, %d, %s, %lld);\n", what,
             (long long)hi, input, axis, what, (long long)hi);
 }
 
@@ -88,8 +88,8 @@ static void put_symbol_guards(const tc_entry *e) {
     tc_putf(&name, "s_%s", s->name);
     put_range(e, name.text, s->lo, s->hi, s->axis < 0 ? -1 : s->input, s->axis);
     if (s->multiple > 1)
-      tc_putf(e->out, "  TC_GUARD(s_%s %% %lld == 0, TC_MISS_SIZE, %d, %d, s_%s, %lld);\n", s->name,
-              (long long)s->multiple, s->input, s->axis, s->name, (long long)s->multiple);
+      tc_putf(e->out, "  TC_GUARD(s_%s %% %lld == 0, TC_MISS_MULTIPLE, %d, %d, s_%s, %lld);\n",
+              s->name, (long long)s->multiple, s->input, s->axis, s->name, (long long)s->multiple);
     tc_buf_free(&name);
   }
 }
@@ -117,10 +117,10 @@ static void put_bounds(const tc_entry *e) {
     tc_dim_print(e->dims, bound[i].d, "s_", &d);
     tc_putf(&d, ")");
     if (bound[i].lo != INT64_MIN)
-      tc_putf(e->out, "  TC_GUARD(%s >= %lld, TC_MISS_SIZE, -1, -1, %s, %lld);\n", d.text,
+      tc_putf(e->out, "  TC_GUARD(%s >= %lld, TC_MISS_LEAST, -1, -1, %s, %lld);\n", d.text,
               (long long)bound[i].lo, d.text, (long long)bound[i].lo);
     if (bound[i].hi != INT64_MAX)
-      tc_putf(e->out, "  TC_GUARD(%s <= %lld, TC_MISS_SIZE, -1, -1, %s, %lld);\n", d.text,
+      tc_putf(e->out, "  TC_GUARD(%s <= %lld, TC_MISS_MOST, -1, -1, %s, %lld);\n", d.text,
               (long long)bound[i].hi, d.text, (long long)bound[i].hi);
     tc_buf_free(&d);
   }

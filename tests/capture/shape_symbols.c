@@ -15,4 +15,4 @@ int main(void) {
   return finish();
 }
 // CHECK: 'f' compiled: {{.*}} 2 segments
-// CHECK: f {{.*}} another size 1
+// CHECK: f {{.*}} above a range 1

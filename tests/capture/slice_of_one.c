@@ -23,5 +23,5 @@ int main(void) {
 }
 // CHECK-DAG: remark: 'scaled' compiled: 2 ops
 // CHECK-DAG: remark: 'filled' compiled: 4 ops
-// CHECK-DAG: scaled {{.*}} 5 {{ *}}0 {{ *}}2 {{ *}}another size 2
-// CHECK-DAG: filled {{.*}} 5 {{ *}}0 {{ *}}2 {{ *}}another size 2
+// CHECK-DAG: scaled {{.*}} 5 {{ *}}0 {{ *}}2 {{ *}}below a range 2
+// CHECK-DAG: filled {{.*}} 5 {{ *}}0 {{ *}}2 {{ *}}below a range 2

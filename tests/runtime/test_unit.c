@@ -101,6 +101,20 @@ Test(unit, warn_says_each_reason_once, .init = cr_redirect_stderr) {
       "tcompile: f (t.c:1) ran its body: operand 3 is f64, compiled for f32\n");
 }
 
+Test(unit, sizes_out_of_a_range, .init = cr_redirect_stderr) {
+  char text[512];
+  tc_settings_now.fallback = TC_FALLBACK_WARN;
+  tcrt_miss(&f, TC_MISS_MOST, 0, 1, 9, 8);
+  tcrt_miss(&f, TC_MISS_LEAST, -1, -1, 1, 2);
+  tcrt_miss(&g, TC_MISS_MULTIPLE, 2, 0, 6, 4);
+  cr_expect_str_eq(said(text, sizeof text),
+                   "tcompile: f (t.c:1) ran its body: operand 1 has size 9 along axis 1, compiled "
+                   "for at most 8\n"
+                   "tcompile: f (t.c:1) ran its body: a number is 1, compiled for at least 2\n"
+                   "tcompile: g (t.c:9) ran its body: operand 3 has size 6 along axis 0, compiled "
+                   "for a multiple of 4\n");
+}
+
 Test(unit, disabled_makes_a_miss_an_error, .init = cr_redirect_stderr) {
   char text[512];
   tc_settings_now.fallback = TC_FALLBACK_DISABLED;

@@ -65,6 +65,9 @@ const char *tc_miss_text(tc_miss why) {
       [TC_MISS_DEVICE] = "another device",
       [TC_MISS_RANK] = "another rank",
       [TC_MISS_SIZE] = "another size",
+      [TC_MISS_LEAST] = "below a range",
+      [TC_MISS_MOST] = "above a range",
+      [TC_MISS_MULTIPLE] = "no multiple",
       [TC_MISS_EQUAL] = "sizes differ",
       [TC_MISS_ALIAS] = "overlap",
       [TC_MISS_STRIDE] = "written operand strided or read-only",
@@ -79,6 +82,20 @@ const char *tc_miss_text(tc_miss why) {
 
 static const char *dtype_text(int64_t v) {
   return v >= 0 && v < TC_DTYPE_COUNT ? tc_dtype_name((tc_dtype)v) : "an unknown dtype";
+}
+
+/* Of a size to the number that it was compiled for. */
+static const char *relation(tc_miss why) {
+  switch (why) {
+  case TC_MISS_LEAST:
+    return "at least ";
+  case TC_MISS_MOST:
+    return "at most ";
+  case TC_MISS_MULTIPLE:
+    return "a multiple of ";
+  default:
+    return "";
+  }
 }
 
 /* What was found and what the code was compiled for, as one phrase. */
@@ -108,12 +125,14 @@ static void describe(char *out, size_t n, tc_miss why, int operand, int axis, in
     snprintf(out, n, "operand %d has rank %lld, compiled for %lld", nth, g, w);
     return;
   case TC_MISS_SIZE:
+  case TC_MISS_LEAST:
+  case TC_MISS_MOST:
+  case TC_MISS_MULTIPLE:
     if (!nth) /* of a number, or of a relation between sizes and numbers */
-      snprintf(out, n, "a number is %lld, compiled for %s %lld", g, g < w ? "at least" : "at most",
-               w);
+      snprintf(out, n, "a number is %lld, compiled for %s%lld", g, relation(why), w);
     else
-      snprintf(out, n, "operand %d has size %lld along axis %d, compiled for %lld", nth, g, axis,
-               w);
+      snprintf(out, n, "operand %d has size %lld along axis %d, compiled for %s%lld", nth, g, axis,
+               relation(why), w);
     return;
   case TC_MISS_EQUAL:
     if (!nth) snprintf(out, n, "a relation of sizes: %lld must equal %lld", g, w);
@@ -147,12 +166,16 @@ static void describe(char *out, size_t n, tc_miss why, int operand, int axis, in
 
 /* What to do about a guard that fails again and again. */
 static void remedy(char *out, size_t n, tc_miss why, int operand, int64_t got, int64_t want) {
+  static const char wider[] = "write a wider range for it in TC_SHAPE, or add TC_SPECIALIZE";
   static const char *const text[TC_MISS_COUNT] = {
       [TC_MISS_NULL] = "pass a tensor",
       [TC_MISS_DTYPE] = "pass a tensor in place of a number, or the other way round",
       [TC_MISS_DEVICE] = "move the tensor with tc_to",
       [TC_MISS_RANK] = "write a function for this rank, or reshape the tensor",
-      [TC_MISS_SIZE] = "write a name or a wider range for it in TC_SHAPE, or add TC_SPECIALIZE",
+      [TC_MISS_SIZE] = "write a name for it in TC_SHAPE, or add TC_SPECIALIZE",
+      [TC_MISS_LEAST] = wider,
+      [TC_MISS_MOST] = wider,
+      [TC_MISS_MULTIPLE] = wider,
       [TC_MISS_EQUAL] = "give sizes that may differ names of their own in TC_SHAPE",
       [TC_MISS_ALIAS] = "write to memory that no other operand has",
       [TC_MISS_STRIDE] = "write to a tensor of tc_clone or tc_contiguous, and copy it back",

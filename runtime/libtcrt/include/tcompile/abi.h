@@ -15,7 +15,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-#define TC_ABI_VERSION 4
+#define TC_ABI_VERSION 5
 #define TC_MAX_RANK 8
 
 /* Element types, in promotion order within their category. */
@@ -83,7 +83,10 @@ typedef enum tc_miss {
   TC_MISS_DTYPE,    /* another element type */
   TC_MISS_DEVICE,   /* another device */
   TC_MISS_RANK,     /* another number of dimensions */
-  TC_MISS_SIZE,     /* a fixed size differs, or a range or multiple does not hold */
+  TC_MISS_SIZE,     /* a fixed size differs */
+  TC_MISS_LEAST,    /* a size or number is less than the least of its range */
+  TC_MISS_MOST,     /* ... or more than the most */
+  TC_MISS_MULTIPLE, /* ... or no multiple of what it should be */
   TC_MISS_EQUAL,    /* two sizes that must be equal are not */
   TC_MISS_ALIAS,    /* a written tensor overlaps another operand */
   TC_MISS_STRIDE,   /* a written tensor is not contiguous, or is read-only */
