@@ -35,7 +35,8 @@ typedef struct tc_autodiff {
  * not NULL, tells those apart: reached[i] is false.  An error, reported at the node in question with the path from
  * wrt[i] to the output:
  *   - outputs depend on wrt[i], but only through integers (argmax, a conversion)
- *   - some dependence leads through a function of the program's own (CALL), floating in, floating out
+ *   - some dependence leads from floating to floating values where no derivative is known: a function of the
+ *     program's own (CALL), the p of a norm
  * Takes time linear in the nodes up to the last output. false after reporting; grad[] is then undefined. */
 bool tc_autodiff_vjp(tc_graph *g, const tc_autodiff *a, tc_ref *grad, bool *reached);
 

@@ -102,12 +102,12 @@ bool vj_report_cut(sweep *s, tc_ref w) {
   return report(s, w.id, at, reason(s, at, operand));
 }
 
-bool vj_report_call(sweep *s, tc_ref call) {
-  uint32_t w = call.id;
-  const char *why = reason(s, call.id, 0);
-  while (s->source[w] != w) { /* the path reported is the one that leads through the call */
-    s->reader[s->source[w]] = w;
-    w = s->source[w];
+bool vj_report_missing(sweep *s, tc_ref at, int operand) {
+  uint32_t w = at.id, below = tc_graph_node(s->g, at)->in[operand].id;
+  for (;; below = s->source[w]) { /* the path reported is the one that leads through `at` */
+    s->reader[below] = w;
+    w = below;
+    if (s->source[w] == w) break;
   }
-  return report(s, w, call.id, why);
+  return report(s, w, at.id, reason(s, at.id, operand));
 }

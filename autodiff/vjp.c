@@ -2,7 +2,7 @@
  *
  * Ids are a topological order, so each of the three steps is one loop over ids:
  *   readers   backwards: which values outputs depend on, and through which reader
- *   sources   forwards: which of them depend on wrt by ops that have derivatives
+ *   sources   forwards: which of them move with wrt
  *   sweep     backwards: the rule of each such node gives cotangents to its operands */
 #include "autodiff/vjp.h"
 
@@ -14,10 +14,9 @@ bool vj_is_float(const tc_graph *g, tc_ref r) {
   return n && (n->nresult > 1 || tc_dtype_is_float((tc_dtype)tc_graph_type(g, r)->dtype));
 }
 
-/* A derivative may pass from n to its operand i; of a CALL it ought to. */
+/* Does the result move with operand i, as far as the types tell? */
 static bool passes(const tc_graph *g, tc_ref r, const tc_node *n, int i) {
-  if (!n->in[i].id || !vj_is_float(g, r) || !vj_is_float(g, n->in[i])) return false;
-  return n->op == OP_CALL || tc_vjp_differentiates(n->op, i);
+  return n->in[i].id && vj_is_float(g, r) && vj_is_float(g, n->in[i]);
 }
 
 /* ---- what depends on what ---------------------------------------------------------------------- */
@@ -131,9 +130,9 @@ static bool visit(sweep *s, tc_ref r, const tc_node *n) {
   for (int i = 0; i < n->nin; i++) {
     din[i] = (tc_ref){0};
     any |= s->want[i] = s->source[n->in[i].id] && passes(s->g, r, n, i);
+    if (s->want[i] && !tc_vjp_differentiates(n->op, i)) return vj_report_missing(s, r, i);
   }
   if (!any) return true;
-  if (n->op == OP_CALL) return vj_report_call(s, r);
   apply(s, r, n, din);
   for (int i = 0; i < n->nin; i++)
     if (s->want[i] && !add(s, n->in[i], din[i], n->loc)) return vj_report_limit(s, n);

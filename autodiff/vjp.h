@@ -31,8 +31,8 @@ tc_ref vj_fit(tc_graph *g, tc_ref d, const tc_type *type, tc_loc loc);
 bool vj_fail(sweep *s, tc_loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* value must have the shape of t (true then). */
 bool vj_check_shape(sweep *s, tc_ref value, const tc_type *t, const char *what);
-/* A function of the program's own stands between wrt and the outputs. */
-bool vj_report_call(sweep *s, tc_ref call);
+/* Outputs depend on wrt through an operand of `at` that has no derivative, though it should. */
+bool vj_report_missing(sweep *s, tc_ref at, int operand);
 /* The rule of n failed, which is no error of the program. */
 bool vj_report_limit(sweep *s, const tc_node *n);
 /* Outputs depend on w, but by no derivative. */
