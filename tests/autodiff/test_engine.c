@@ -158,6 +158,41 @@ Test(conventions, scatter_to_one_place) {
           V(1, 2, 3, 4), V(0, 0, 0, 1));
 }
 
+/* Where one branch is not finite, or the formula is another one. */
+static void expect_second(const char *text, double x, double want) {
+  tc_graph *g = parse(text, NULL);
+  tc_ref grad = {tc_graph_count(g)};
+  const tc_ref argument = {1};
+  for (int k = 0; k < 2; k++) {
+    const tc_autodiff a = {.noutput = 1, .output = &grad, .nwrt = 1, .wrt = &argument};
+    cr_assert(tc_autodiff_vjp(g, &a, &grad, NULL), "%s", text);
+  }
+  interp_array *in = vector(1, &x);
+  interp_run run = {.g = g, .input = (const interp_array *const *)&in};
+  tc_graph_output(g, grad);
+  cr_assert(interp_graph(&run), "%s", run.message);
+  cr_expect(fabs(run.output[0]->f[0] - want) < 1e-12, "%s at %g: %.17g", text, x,
+            run.output[0]->f[0]);
+  interp_run_free(&run);
+  interp_free(in);
+  tc_graph_free(g);
+}
+
+Test(conventions, second_derivatives) {
+#define X "%1 = param f64[1] \"x\"\n%2 = const weak f64 1.0\n"
+  expect_second(X "%3 = elu %1 %2\n", 800, 0);
+  expect_second(X "%3 = sinc %1\n", 0, -9.8696044010893586 / 3);
+  expect_second(X "%3 = const weak f64 2.0\n%4 = pow %1 %3\n", 0, 2);
+  expect_second(X "%3 = logaddexp %1 %2\n", 1, 0.25);
+  expect_second(X "%3 = softplus %1\n", 800, 0);
+  expect_second(X "%3 = gelu %1\n", 0, 0.79788456080286536);
+  expect_second(X "%3 = sigmoid %1\n", -800, 0);
+  expect_second(X "%3 = relu %1\n", 3, 0);
+  expect_second(X "%3 = cumprod %1 axis=0\n", 0, 0);
+  expect_second(X "%3 = prod %1 axes=[] keep=0\n", 0, 0);
+  expect_second(X "%3 = const weak f64 3.0\n%4 = norm %1 %3 axes=[] keep=0\n", 0, 0);
+}
+
 /* ---- cut-offs -------------------------------------------------------------------------------------- */
 
 static double first_of(tc_graph *g, tc_ref r, double x, double y) {
