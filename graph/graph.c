@@ -422,6 +422,8 @@ bool tc_graph_set_effect(tc_graph *g, tc_ref r) {
   return true;
 }
 
+int tc_call_first(const tc_node *n) { return n->op == OP_EFFECT ? 2 : 1; }
+
 tc_ref tc_build_effect(tc_graph *g, int nin, const tc_ref *in, const char *types, tc_loc loc) {
   tc_ref all[MAX_OPERANDS];
   if (nin < 1 || nin >= MAX_OPERANDS) return (tc_ref){0};

@@ -255,6 +255,9 @@ tc_ref tc_graph_write_at(const tc_graph *g, uint32_t i, uint32_t *input);
 /* The last effect, with those before it as its operands' operands; ref 0: there is none. */
 tc_ref tc_graph_effect(const tc_graph *g);
 bool tc_graph_set_effect(tc_graph *g, tc_ref r);
+/* The first operand that the function of a CALL or EFFECT takes: behind its address, and the effect
+ * before. */
+int tc_call_first(const tc_node *n);
 /* The same calls in the same order, of graphs with the same arguments. */
 bool tc_graph_same_effects(const tc_graph *a, const tc_graph *b);
 
@@ -283,6 +286,8 @@ bool tc_slice_bounds(tc_dims *c, tc_dim size, tc_dim start, tc_dim stop, int64_t
                      tc_dim *first, tc_dim *length);
 tc_dim tc_type_numel(tc_dims *c, const tc_type *t);
 bool tc_type_same(const tc_type *a, const tc_type *b);
+/* But for sizes, which later assumptions may say in another way. */
+bool tc_type_alike(const tc_type *a, const tc_type *b);
 void tc_type_print(tc_dims *c, const tc_type *t, tc_buf *out);  /* "f32[B,784]" */
 void tc_shape_print(tc_dims *c, const tc_type *t, tc_buf *out); /* "[B,784]" */
 /* Parses TC_SHAPE text: "f32[B<=64,T%8,2*N+1,768]"; declares its symbols.  false: *error names what

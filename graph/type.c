@@ -131,8 +131,12 @@ tc_dim tc_type_numel(tc_dims *c, const tc_type *t) {
   return n;
 }
 
+bool tc_type_alike(const tc_type *a, const tc_type *b) {
+  return a->dtype == b->dtype && a->rank == b->rank && a->weak == b->weak;
+}
+
 bool tc_type_same(const tc_type *a, const tc_type *b) {
-  if (a->dtype != b->dtype || a->rank != b->rank || a->weak != b->weak) return false;
+  if (!tc_type_alike(a, b)) return false;
   for (int i = 0; i < a->rank; i++)
     if (!tc_dim_same(a->dim[i], b->dim[i])) return false;
   return true;

@@ -19,6 +19,12 @@ static uint32_t array_of(lo *L, tc_ref r, tc_loc loc) {
   return L->place[r.id].buffer - 1;
 }
 
+/* The host knows operand k. */
+static void check_number(lo *L, const tc_node *n, int k) {
+  if (lo_class(lo_node(L, n->in[k])) != TC_CLASS_LEAF)
+    lo_fail(L, n->loc, "a number that kernels compute is passed to a function");
+}
+
 void lo_emit_call(lo_kb *b, lo_group *g) {
   lo *L = b->L;
   const tc_node *n = lo_node(L, g->call);
@@ -28,13 +34,11 @@ void lo_emit_call(lo_kb *b, lo_group *g) {
   k->effect = n->op == OP_EFFECT;
   k->operand = lo_alloc(L, L->arena, n->nin * sizeof *k->operand);
   if (!k->effect) lo_kernel_buffer(b, L->place[g->call.id].buffer - 1);
-  const int first = k->effect ? 2 : 1; /* behind the address, and the effect before */
-  for (int i = 0; i < n->nin; i++) {
-    k->operand[i] = UINT32_MAX;
-    if (k->effect && i == 1) continue;
-    if (i >= first && takes_tensor(L, n, i - first))
-      k->operand[i] = lo_kernel_buffer(b, array_of(L, n->in[i], n->loc));
-    else if (lo_class(lo_node(L, n->in[i])) != TC_CLASS_LEAF)
-      lo_fail(L, n->loc, "a number that kernels compute is passed to a function");
+  const int first = tc_call_first(n);
+  for (int i = 0; i < n->nin; i++) k->operand[i] = UINT32_MAX;
+  check_number(L, n, 0);
+  for (int i = first; i < n->nin; i++) {
+    if (!takes_tensor(L, n, i - first)) check_number(L, n, i);
+    else k->operand[i] = lo_kernel_buffer(b, array_of(L, n->in[i], n->loc));
   }
 }

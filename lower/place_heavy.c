@@ -308,7 +308,8 @@ void lo_place_call(lo *L, tc_ref r) {
   lo_group *g = own_group(L, r, &n->type, 0);
   g->call = r;
   p->group = g->id;
-  for (int k = 1; k < n->nin; k++) lo_demand_value(L, n->in[k], g, NULL, false, false);
+  for (int k = tc_call_first(n); k < n->nin; k++)
+    lo_demand_value(L, n->in[k], g, NULL, false, false);
 }
 
 /* Groups run in the order of their nodes, unless one reads what another makes. */
@@ -317,5 +318,6 @@ void lo_place_effect(lo *L, tc_ref r) {
   lo_no(L, "a function of the program is called with it");
   lo_group *g = own_group(L, r, &n->type, 0);
   g->call = r;
-  for (int k = 2; k < n->nin; k++) lo_demand_value(L, n->in[k], g, NULL, false, false);
+  for (int k = tc_call_first(n); k < n->nin; k++)
+    lo_demand_value(L, n->in[k], g, NULL, false, false);
 }

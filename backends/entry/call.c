@@ -54,7 +54,7 @@ static void put_headers(const tc_entry *e, uint32_t k, const tc_node *n) {
   const tc_kernel *kernel = &e->p->kernel[k];
   if (!kernel->effect) put_header(e, k, 0, false, &n->type);
   for (uint32_t b = kernel->effect ? 0 : 1; b < kernel->nbuffer; ++b)
-    for (int i = 1; i < n->nin; ++i)
+    for (int i = tc_call_first(n); i < n->nin; ++i)
       if (kernel->operand[i] == b) {
         put_header(e, k, b, true, tc_graph_type(e->p->graph, n->in[i]));
         break;
@@ -80,7 +80,7 @@ void tc_entry_call(const tc_entry *e, uint32_t k) {
   else tc_putf(e->out, "    bad |= !((_Bool (*)(struct tc_tensor *%s))(uintptr_t)", types);
   put_number(e, tc_graph_node(g, n->in[0]));
   tc_put(e->out, kernel->effect ? ")(" : ")(&t0");
-  const int first = kernel->effect ? 2 : 1;
+  const int first = tc_call_first(n);
   for (int i = first; i < n->nin; ++i) {
     if (i > first || !kernel->effect) tc_put(e->out, ", ");
     put_operand(e, k, i);

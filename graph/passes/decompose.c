@@ -11,8 +11,7 @@ static bool keeps_types(const tc_graph *g, tc_ref y, const tc_graph *old, tc_ref
   const int count = tc_graph_node(old, r)->nresult;
   if (tc_graph_node(g, y)->nresult != count) return false;
   for (int i = 0; i < count; i++)
-    if (now[i].dtype != was[i].dtype || now[i].rank != was[i].rank || now[i].weak != was[i].weak)
-      return false;
+    if (!tc_type_alike(&now[i], &was[i])) return false;
   return true;
 }
 

@@ -42,11 +42,10 @@ static void dump(tc_graph *g, const char *pass, bool changed) {
 /* The root types of b are those of a. */
 static bool keeps_types(tc_graph *a, tc_graph *b) {
   if (tc_graph_output_count(a) != tc_graph_output_count(b)) return false;
-  for (uint32_t i = 0; i < tc_graph_output_count(a); i++) {
-    const tc_type *ta = tc_graph_type(a, tc_graph_output_at(a, i));
-    const tc_type *tb = tc_graph_type(b, tc_graph_output_at(b, i));
-    if (ta->dtype != tb->dtype || ta->rank != tb->rank || ta->weak != tb->weak) return false;
-  }
+  for (uint32_t i = 0; i < tc_graph_output_count(a); i++)
+    if (!tc_type_alike(tc_graph_type(a, tc_graph_output_at(a, i)),
+                       tc_graph_type(b, tc_graph_output_at(b, i))))
+      return false;
   return true;
 }
 
