@@ -37,11 +37,9 @@ static void mark(const tc_kernel *k, tc_val v, bool *seen) {
   for (int t = 0; t < e->address.nterm; t++) mark(k, e->address.term[t].value, seen);
 }
 
-/* The one store of a single-stage nest to buffer `out`; NULL: there is none, or more is done. */
-static const tc_action *only_store(const tc_nest *nest, int out) {
+/* The one store of a stage to buffer `out`; NULL: there is none, or more is done. */
+static const tc_action *only_store(const tc_stage *s, int out) {
   const tc_action *store = NULL;
-  if (nest->nstage != 1) return NULL;
-  const tc_stage *s = &nest->stage[0];
   for (uint32_t a = 0; a < s->naction; a++) {
     if (s->action[a].kind == TC_ACT_ADD) return NULL;
     if (s->action[a].kind != TC_ACT_STORE || s->action[a].buffer != (uint32_t)out) continue;
@@ -51,15 +49,14 @@ static const tc_action *only_store(const tc_nest *nest, int out) {
   return store;
 }
 
-/* Marks what a nest computes. */
-static const bool *computed(lo *L, const tc_kernel *k, const tc_nest *nest) {
+/* Marks what a stage computes. */
+static const bool *computed(lo *L, const tc_kernel *k, const tc_stage *s) {
   bool *seen = lo_alloc(L, L->scratch, (k->nexpr + 1u) * sizeof *seen);
-  for (uint32_t s = 0; s < nest->nstage; s++)
-    for (uint32_t a = 0; a < nest->stage[s].naction; a++) {
-      mark(k, nest->stage[s].action[a].value, seen);
-      mark(k, nest->stage[s].action[a].position, seen);
-      mark(k, nest->stage[s].action[a].guard, seen);
-    }
+  for (uint32_t a = 0; a < s->naction; a++) {
+    mark(k, s->action[a].value, seen);
+    mark(k, s->action[a].position, seen);
+    mark(k, s->action[a].guard, seen);
+  }
   return seen;
 }
 
@@ -67,12 +64,12 @@ static bool loads(const tc_kernel *k, uint32_t expr, int buffer) {
   return k->expr[expr].kind == TC_EX_LOAD && k->expr[expr].buffer == (uint32_t)buffer;
 }
 
-/* The nest stores to `out`, and all that it reads of buffer `in` (*reads: anything) is the element
- * that it then overwrites. */
-static bool reads_what_it_writes(lo *L, const tc_kernel *k, const tc_nest *nest, int in, int out,
+/* The stage, all that is done at a point, stores to `out`, and all that it reads of buffer `in` (*reads:
+ * anything) is the element that it then overwrites. */
+static bool reads_what_it_writes(lo *L, const tc_kernel *k, const tc_stage *s, int in, int out,
                                  bool *reads) {
-  const tc_action *store = only_store(nest, out);
-  const bool *seen = computed(L, k, nest);
+  const tc_action *store = only_store(s, out);
+  const bool *seen = computed(L, k, s);
   *reads = false;
   for (uint32_t i = 1; store && i < k->nexpr; i++) {
     if (!seen[i] || !loads(k, i, in)) continue;
@@ -91,17 +88,31 @@ static bool copies(const tc_kernel *k, const tc_nest *nest, int from, int to) {
          loads(k, a->value.id, from) && !e->guard.id && lo_same_place(&e->address, &a->address);
 }
 
+/* A product's operands are read many times; its epilogue runs once at each point. */
+static bool product_updates(lo *L, const tc_kernel *k, int in, int out) {
+  bool *operands = lo_alloc(L, L->scratch, (k->nexpr + 1u) * sizeof *operands), reads;
+  if (!L->target->epilogue_in_place) return false;
+  mark(k, k->mm.a, operands);
+  mark(k, k->mm.b, operands);
+  for (uint32_t i = 1; i < k->nexpr; i++)
+    if (operands[i] && loads(k, i, in)) return false;
+  return reads_what_it_writes(L, k, &k->mm.epilogue, in, out, &reads);
+}
+
 /* A kernel that reads array `in` and makes `out` may do so in place.  The pieces of a concatenation
  * are apart; of the parts that are put into an array one after the other, only the first may look
  * at what it was, or leave it as it is; other nests of one kernel are not followed. */
 static bool updates(lo *L, tc_ref value, const tc_kernel *k, int in, int out) {
   const tc_op op = lo_node(L, value)->op;
   bool stored = false, reads;
+  if (k->kind == TC_KERNEL_MATMUL) return product_updates(L, k, in, out);
   if (k->kind != TC_KERNEL_NESTS) return false;
   if (k->nnest > 1 && op != OP_CONCAT && op != OP_PUT) return false;
   for (uint32_t n = 0; n < k->nnest; n++) {
-    const bool copied = copies(k, &k->nest[n], in, out);
-    if (!copied && !reads_what_it_writes(L, k, &k->nest[n], in, out, &reads)) return false;
+    const tc_nest *nest = &k->nest[n];
+    const bool copied = copies(k, nest, in, out);
+    if (!copied && (nest->nstage != 1 || !reads_what_it_writes(L, k, nest->stage, in, out, &reads)))
+      return false;
     if (stored && (copied || reads) && op == OP_PUT) return false;
     stored |= !copied;
   }
@@ -147,7 +158,8 @@ bool lo_stores(const tc_kernel *k, uint32_t buffer) {
   if (k->kind == TC_KERNEL_CALL) return !k->effect && buffer == 0;
   for (uint32_t n = 0; n < k->nnest; n++)
     for (uint32_t s = 0; s < k->nest[n].nstage; s++)
-      if (any_stores_to(k->nest[n].stage[s].action, k->nest[n].stage[s].naction, buffer)) return true;
+      if (any_stores_to(k->nest[n].stage[s].action, k->nest[n].stage[s].naction, buffer))
+        return true;
   return any_stores_to(k->mm.epilogue.action, k->mm.epilogue.naction, buffer);
 }
 

@@ -282,6 +282,7 @@ typedef struct tc_target {
                         * and what is computed of its result; 0: none */
   int64_t channels;    /* stores of up to so many neighbours at each point are put together along
                         * the lanes; 0: they are not */
+  bool epilogue_in_place; /* a product's epilogue may read the element that it overwrites */
   /* Optional: chooses the layout of an ARENA buffer, which holds the value buffer[i].node; false:
    * row-major.  Taken where every access is affine in it and no function of the program sees it. */
   bool (*layout)(const struct tc_program *p, uint32_t i, tc_buf_layout *out);

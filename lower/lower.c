@@ -223,6 +223,7 @@ const tc_target tc_target_cores = {.name = "cores",
                                    .scan_lanes = true,
                                    .scatter_lanes = true,
                                    .long_pass = 384,
+                                   .epilogue_in_place = true,
                                    .channels = 4};
 
 tc_program *tc_lower(tc_graph *g, const tc_target *target) {

@@ -214,6 +214,14 @@ KERNELS(matmul, small_in_its_reader, 1, /* many small products are reductions */
 KERNELS(writes, in_place, 1,
         "%1 = param f32[N] \"x\"\n%2 = param f32[N] \"g\"\n%3 = const weak f64 0.1\n"
         "%4 = mul %2 %3\n%5 = sub %1 %4\nwrite %5 -> %1\nret %5\n")
+#define PRODUCT "%1 = param f32[M,M] \"x\"\n%2 = param f32[M,9] \"a\"\n%3 = param f32[9,M] \"b\"\n"
+KERNELS(writes, product_is_added, 1, /* x -= a b / 2 */
+        PRODUCT "%4 = matmul %2 %3\n%5 = const weak f64 0.5\n%6 = mul %4 %5\n%7 = sub %1 %6\n"
+                "write %7 -> %1\n")
+KERNELS(writes, product_is_added_to_columns, 2,
+        PRODUCT "%4 = matmul %2 %3\n%5 = permute %1 axes=[1,0]\n%6 = add %4 %5\nwrite %6 -> %1\n")
+KERNELS(writes, product_of_what_is_written, 2,
+        PRODUCT "%4 = matmul %1 %1\n%5 = add %4 %1\nwrite %5 -> %1\n")
 KERNELS(writes, shifted, 2,
         "%1 = param f32[8] \"x\"\n%2 = flip %1 axes=[0]\n%3 = add %1 %2\nwrite %3 -> %1\n")
 KERNELS(writes, read_later, 2, /* who reads what was runs in front */

@@ -205,6 +205,40 @@ Test(entry, index_out_of_range_behind_write) {
   check_written(PICKED "%4 = exp %3\nwrite %4 -> %3\n%5 = embedding %1 %2\nret %5\n");
 }
 
+/* A product that is added to an operand in place gives what it gives apart, to the bit. */
+static void check_product_in_place(const omp_unit *apart, const omp_unit *there, const int64_t *n) {
+  struct tc_tensor *x = matrix(n[0], n[2], 1e-2, false), *out[1];
+  const struct tc_tensor *in[] = {x, matrix(n[0], n[1], 1e-3, false),
+                                  matrix(n[1], n[2], 2e-3, false)};
+  cr_assert(apart->entry[0](in, NULL, out));
+  interp_array *want = omp_array(out[0]);
+  cr_assert(there->entry[0](in, NULL, out));
+  interp_array *got = omp_array(x);
+  cr_expect_arr_eq(got->f, want->f, (size_t)want->count * sizeof *want->f, "%lld %lld %lld",
+                   (long long)n[0], (long long)n[1], (long long)n[2]);
+  interp_free(want);
+  interp_free(got);
+}
+
+Test(entry, product_in_place) {
+#define ADDED                                                                                      \
+  "graph added\n%1 = param f32[M,N] \"x\"\n%2 = param f32[M,K] \"a\"\n%3 = param f32[K,N] \"b\"\n" \
+  "%4 = matmul %2 %3\n%5 = add %1 %4\n"
+  static const int64_t sizes[][3] = {{1, 1, 1},      {5, 3, 7},      {33, 700, 257},
+                                     {64, 1500, 64}, {300, 33, 129}, {2, 2000, 2}};
+  omp_unit apart = unit_of(ADDED "ret %5\n"), there = unit_of(ADDED "write %5 -> %1\n");
+  cr_expect_eq(there.result[0].kernels, 1);
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (int level = 0; level < TC_ISA_COUNT; level++) {
+      if (!(omp_levels_here() >> level & 1)) continue;
+      tcrt_isa = level;
+      check_product_in_place(&apart, &there, sizes[i]);
+      omp_tensors_free();
+    }
+  omp_unit_free(&apart);
+  omp_unit_free(&there);
+}
+
 /* A sum of 3 million f32 is as good as one in f64 rounded once. */
 Test(entry, long_sum) {
   omp_unit u =
