@@ -51,7 +51,7 @@ bool vj_wants(const tc_vjp *v, int i) { return i < v->n->nin && v->want[i]; }
 
 tc_ref vj_full(const tc_vjp *v, const tc_type *shape, tc_dtype dtype, double value) {
   tc_dim attr[TC_MAX_RANK + 2] = {tc_dim_const(shape->rank)};
-  tc_ref one = tc_graph_const_f(v->c.g, dtype, true, value, v->c.loc);
+  tc_ref one = tc_graph_const_f(v->c.g, dtype, v->c.weak, value, v->c.loc);
   for (int i = 0; i < shape->rank; i++) attr[1 + i] = shape->dim[i];
   attr[1 + shape->rank] = tc_dim_const(dtype);
   return tc_build(v->c.g, OP_FULL, 1, &one, shape->rank + 2, attr, NULL, v->c.loc);
@@ -70,7 +70,7 @@ tc_ref vj_pad(const tc_vjp *v, tc_ref a, const tc_dim *before, const tc_dim *aft
   if (!a.id) return a;
   const tc_type *t = tc_graph_type(v->c.g, a);
   const int rank = t->rank;
-  tc_ref in[2] = {a, tc_graph_const_f(v->c.g, (tc_dtype)t->dtype, true, 0, v->c.loc)};
+  tc_ref in[2] = {a, tc_graph_const_f(v->c.g, (tc_dtype)t->dtype, v->c.weak, 0, v->c.loc)};
   attr[0] = attr[1 + rank] = tc_dim_const(rank);
   for (int i = 0; i < rank; i++) {
     attr[1 + i] = before[i];

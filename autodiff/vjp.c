@@ -52,29 +52,36 @@ static void find_sources(sweep *s) {
 
 /* ---- cotangents -------------------------------------------------------------------------------- */
 
+/* The axes of `from` that an operand of shape t was broadcast along; *leading: those that t lacks. */
+static int broadcast_axes(tc_dims *dims, const tc_type *from, const tc_type *t, int *axes,
+                          int *leading) {
+  int n = 0;
+  *leading = from->rank > t->rank ? from->rank - t->rank : 0;
+  for (int i = 0; i < from->rank; i++) {
+    const int k = i + t->rank - from->rank; /* of t */
+    const bool to_one = k >= 0 && tc_dim_is(tc_dim_norm(dims, t->dim[k]), 1);
+    if (k < 0 || (to_one && !tc_dim_is(tc_dim_norm(dims, from->dim[i]), 1))) axes[n++] = i;
+  }
+  return n;
+}
+
 /* d with the shape of t: sums what the operand was broadcast along, expands what was reduced. */
 static tc_ref fit_shape(tc_graph *g, tc_ref d, const tc_type *t, tc_loc loc) {
-  const tc_type from = *tc_graph_type(g, d);
   tc_dims *dims = tc_graph_dims(g);
-  int axes[TC_MAX_RANK], n = 0;
-  bool smaller = from.rank < t->rank, same = from.rank == t->rank;
-  for (int i = 1; i <= from.rank; i++) {
-    const tc_dim have = tc_dim_norm(dims, from.dim[from.rank - i]);
-    const tc_dim want = i <= t->rank ? tc_dim_norm(dims, t->dim[t->rank - i]) : tc_dim_const(1);
-    const bool one = tc_dim_is(have, 1), to_one = tc_dim_is(want, 1);
-    if (i > t->rank || (to_one && !one)) axes[n++] = from.rank - i;
-    smaller |= one && !to_one;
-    same &= i <= t->rank && tc_dim_same(have, want);
-  }
-  if (same) return d;
-  if (n) {
-    d = tc_build_reduce(g, OP_SUM, d, n, axes, true, loc);
+  int axes[TC_MAX_RANK], leading;
+  const int n = broadcast_axes(dims, tc_graph_type(g, d), t, axes, &leading);
+  if (n) d = tc_build_reduce(g, OP_SUM, d, n, axes, n > leading, loc);
+  if (!d.id) return d;
+  if (n > leading && leading) { /* of size 1 now */
+    const tc_type *summed = tc_graph_type(g, d);
+    d = tc_build_reshape(g, d, t->rank, summed->dim + leading, loc);
     if (!d.id) return d;
   }
-  if (from.rank > t->rank) { /* leading axes of size 1 */
-    const tc_type *summed = tc_graph_type(g, d);
-    d = tc_build_reshape(g, d, t->rank, summed->dim + from.rank - t->rank, loc);
-  }
+  const tc_type *from = tc_graph_type(g, d);
+  bool smaller = from->rank < t->rank;
+  for (int i = 1; !smaller && i <= from->rank; i++)
+    smaller = tc_dim_is(tc_dim_norm(dims, from->dim[from->rank - i]), 1) &&
+              !tc_dim_is(tc_dim_norm(dims, t->dim[t->rank - i]), 1);
   return smaller ? tc_build_expand(g, d, t->rank, t->dim, loc) : d;
 }
 
@@ -113,7 +120,8 @@ static bool gather_dy(sweep *s, tc_ref r, const tc_node *n, tc_ref *dy) {
 static void apply(sweep *s, tc_ref r, const tc_node *n, tc_ref *din) {
   tc_ref dy[TC_MAX_RESULTS];
   const tc_vjp_rule *rule = tc_vjp_rule_of(n->op);
-  const dc c = {s->g, n->loc, widened((tc_dtype)tc_graph_type(s->g, r)->dtype), true};
+  const dc c = {s->g, n->loc, widened((tc_dtype)tc_graph_type(s->g, r)->dtype),
+                tc_graph_type(s->g, r)->weak}; /* as decompositions, so that equal parts are one */
   tc_vjp v = {c, n, r, dy, s->want, din};
   if (!gather_dy(s, r, n, dy)) {
     for (int i = 0; i < n->nin; i++) din[i] = TC_VJP_ZERO;

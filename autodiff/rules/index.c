@@ -78,6 +78,6 @@ void tc_vjp_scatter(tc_vjp *v) {
     v->din[0] =
         axis_op3(v, OP_SCATTER, v->dy[0], v->n->in[1], vj_full(v, index, dtype, 0), the_axis(v));
   if (!v->want[2]) return;
-  tc_ref none = tc_graph_const_f(v->c.g, dtype, true, 0, v->c.loc);
+  tc_ref none = tc_graph_const_f(v->c.g, dtype, v->c.weak, 0, v->c.loc);
   v->din[2] = to_source(v, dc3(&v->c, OP_WHERE, last_writes(v), read_back(v, v->dy[0]), none));
 }

@@ -77,7 +77,7 @@ void tc_vjp_extremum(tc_vjp *v) {
 void tc_vjp_with_index(tc_vjp *v) {
   const dc_axes axes = axes_of(v);
   const tc_type *t = vj_type(v, 0);
-  tc_ref zero = tc_graph_const_f(v->c.g, v->c.dtype, true, 0, v->c.loc);
+  tc_ref zero = dc_const(&v->c, 0);
   tc_ref index = tc_build_result(v->c.g, v->self, 1, v->c.loc);
   tc_ref here = vj_positions(v, t, axes.n == t->rank && axes.n != 1 ? -1 : axes.at[0]);
   tc_ref hit = dc2(&v->c, OP_EQ, here, restored(v, index));
