@@ -268,7 +268,10 @@ static tc_ref rebuild_pointwise(tc_rewrite *w, const tc_node *n, const tc_ref *i
     tc_view_step v = tc_view_of(&view);
     tc_type from = *tc_graph_type(w->g, view.in[0]);
     if (!before_view(w, n, in, &v, &from, before)) continue;
-    return tc_view_apply(w->g, tc_rewrite_copy(w->g, w->old, n, before), &v, n->loc);
+    const tc_ref y = tc_rewrite_copy(w->g, w->old, n, before);
+    /* An array's dtype wins over that of rank 0, which h may be seen as. */
+    if (y.id && tc_graph_type(w->g, y)->dtype != n->type.dtype) continue;
+    return tc_view_apply(w->g, y, &v, n->loc);
   }
   return tc_rewrite_copy(w->g, w->old, n, in);
 }

@@ -2,7 +2,8 @@
  * against reverse mode, and the passes over what was appended.
  *
  * The interpreter does not round, so graphs of every floating dtype are differentiated exactly.  A direction is left out
- * where two difference quotients disagree (a kink, a jump, or digits lost to large numbers). */
+ * where two difference quotients or two gradients close by disagree (a kink, a jump, or digits lost to large numbers; a
+ * standard deviation that is 0 but for rounding). */
 #include <criterion/criterion.h>
 
 #include "autodiff/autodiff.h"
@@ -158,8 +159,9 @@ static double pairs(const interp_run *run, uint32_t from, uint32_t to) {
   return sum;
 }
 
-/* <y, dy> at x + h v */
-static double along(const problem *p, const layout *l, double h, const interp_run *here) {
+/* <y, dy> at x + h v; *slope: <v, gradient> there */
+static double along(const problem *p, const layout *l, double h, const interp_run *here,
+                    double *slope) {
   interp_array **at = calloc(p->r.ninput + 1u, sizeof *at);
   tc_value scalar[2] = {p->r.scalar[0], p->r.scalar[1]};
   for (uint32_t i = 0; i < p->r.ninput; i++) at[i] = p->at[i];
@@ -175,6 +177,7 @@ static double along(const problem *p, const layout *l, double h, const interp_ru
   }
   interp_run run = run_at(p, p->r.g, at, scalar);
   const double sum = pairs(&run, l->pairs, l->gradients);
+  *slope = pairs(&run, l->gradients, l->tangents);
   interp_run_free(&run);
   for (uint32_t i = 0; i < p->r.ninput; i++)
     if (at[i] != p->at[i]) interp_free(at[i]);
@@ -193,22 +196,49 @@ static void fail_at(const problem *p, const random_options *o, const char *what,
   cr_assert(false, "seed %llu: %s: %.12g and %.12g", (unsigned long long)o->seed, what, a, b);
 }
 
-static void check_passes(problem *p, const random_options *o, const interp_run *want) {
+/* Arguments that differ in the last digits: what that changes, rounding may change. */
+static interp_run run_beside(const problem *p) {
+  uint64_t seed = 3;
+  interp_array **at = calloc(p->r.ninput + 1u, sizeof *at);
+  for (uint32_t i = 0; i < p->r.ninput; i++) {
+    const interp_array *x = p->at[i];
+    at[i] = interp_new(x->dtype, x->rank, x->dim);
+    for (int64_t k = 0; k < x->count; k++)
+      if (x->f) at[i]->f[k] = x->f[k] * (1 + 1e-12 * noise(&seed));
+      else at[i]->i[k] = x->i[k];
+  }
+  interp_run run = run_at(p, p->r.g, at, p->r.scalar);
+  random_graph_free_input(&p->r, at);
+  return run;
+}
+
+static bool same_value(double a, double b, double beside) {
+  if (a == b || !isfinite(a) || !isfinite(b) || !isfinite(beside) || fabs(a) > 1e100) return true;
+  return fabs(a - b) <= 1e-6 * (1 + fabs(a)) + 1e4 * fabs(a - beside);
+}
+
+/* Where not even the results of the graph itself are the same (the sign of a zero decides), nothing is said of its
+ * derivatives: tests/passes looks after those. */
+static void check_passes(problem *p, const random_options *o, const layout *l,
+                         const interp_run *want) {
   char message[256] = "";
+  bool same = true;
   cr_assert(tc_graph_verify(p->r.g, message, sizeof message), "%s", message);
   p->said.text[0] = 0;
+  interp_run beside = run_beside(p);
   tc_graph *g = tc_graph_optimize(p->r.g);
   cr_assert_not_null(g, "seed %llu: %s", (unsigned long long)o->seed, p->said.text);
   p->r.g = g;
   interp_run got = run_at(p, g, p->at, p->r.scalar);
-  for (uint32_t i = 0; i < got.noutput; i++)
+  for (uint32_t i = 0; same && i < got.noutput; i++)
     for (int64_t k = 0; k < got.output[i]->count; k++) {
       const double a = interp_get(want->output[i], k), b = interp_get(got.output[i], k);
-      const bool same =
-          a == b || !isfinite(a) || fabs(a) > 1e100 || fabs(a - b) <= 1e-6 * (1 + fabs(a));
-      if (!same) fail_at(p, o, "the passes change a result", a, b);
+      if (same_value(a, b, interp_get(beside.output[i], k))) continue;
+      same = false;
+      if (i >= l->gradients) fail_at(p, o, "the passes change a derivative", a, b);
     }
   interp_run_free(&got);
+  interp_run_free(&beside);
 }
 
 static void check(const random_options *o, counts *c) {
@@ -226,22 +256,27 @@ static void check(const random_options *o, counts *c) {
   double forward = 0;
   for (uint32_t k = 0; k < p.ny; k++)
     forward += sum_of_products(here.output[l.tangents + k], here.output[l.pairs + 2 * k + 1]);
-  const double wide = (along(&p, &l, h, &here) - along(&p, &l, -h, &here)) / (2 * h);
-  const double right = (along(&p, &l, h / 2, &here) - along(&p, &l, 0, &here)) / (h / 2);
-  const bool smooth = isfinite(wide) && near(wide, right) && value < 1e6 && isfinite(slope);
+  double up, down, ignored;
+  const double right = along(&p, &l, h, &here, &up), left = along(&p, &l, -h, &here, &down);
+  const double wide = (right - left) / (2 * h);
+  const double half =
+      (along(&p, &l, h / 2, &here, &ignored) - along(&p, &l, 0, &here, &ignored)) / (h / 2);
+  const bool smooth = isfinite(wide) && near(wide, half) && value < 1e6 && isfinite(slope) &&
+                      near(up, slope) && near(down, slope);
   c->kinks += !smooth;
   c->compared += smooth;
   c->values += (int)p.nx;
   if (smooth && !near(slope, wide)) fail_at(&p, o, "gradient and difference quotient", slope, wide);
   if (isfinite(slope) && fabs(slope) < 1e9 && fabs(slope - forward) > 1e-6 * (1 + fabs(slope)))
     fail_at(&p, o, "reverse and forward mode", slope, forward);
-  if (o->dtypes & 1u << TC_F64) check_passes(&p, o, &here); /* constants round to narrow dtypes */
+  if (o->dtypes & 1u << TC_F64)
+    check_passes(&p, o, &l, &here); /* constants round to narrow dtypes */
   interp_run_free(&here);
   teardown(&p);
 }
 
-static const uint32_t doubles =
-    1u << TC_F64 | 1u << TC_I64 | 1u << TC_I32 | 1u << TC_U8 | 1u << TC_BOOL;
+/* No u8, where -1 is 255, of which cosh leaves no digits of anything else. */
+static const uint32_t doubles = 1u << TC_F64 | 1u << TC_I64 | 1u << TC_I32 | 1u << TC_BOOL;
 static const uint32_t mixed = 1u << TC_F32 | 1u << TC_BF16 | 1u << TC_I32 | 1u << TC_BOOL;
 
 /* Each op in the middle of others. */

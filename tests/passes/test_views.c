@@ -124,6 +124,10 @@ KEPT(down_heavy, "the other operand is heavy and cannot be viewed for free",
         "dims=[B,4,6]\n"
         "%7 = add %4 %6\nret %7\n")
 
+KEPT(down_dtype, "an array's dtype would win over that of rank 0",
+     "graph g\n%1 = param f32[4] \"x\"\n%2 = param f64[] \"y\"\n%3 = sum %1 axes=[0] keep=1\n"
+     "%4 = reshape %3 dims=[]\n%5 = mul %2 %4\nret %5\n")
+
 /* ---- expands */
 
 RULE(expand_implied, "broadcasting says the same",
