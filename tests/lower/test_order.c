@@ -73,6 +73,11 @@ ORDER(it_can_fail_itself, "FX",
       "%5 = slice %3 axis=0 start=0 stop=1 step=1\n%6 = index_select %2 %5 axis=0\n%7 = add %1 %6\n"
       "write %7 -> %1\n")
 
+/* t is read, and then written with a row of what x was: the reader moves with the writer. */
+ORDER(two_are_written, "-WW",
+      "%5 = add %1 %1\n%6" SUM_OF("%2") "%7 = slice %1 axis=0 start=0 stop=1 step=1\n"
+                                        "%8 = add %2 %7\nwrite %8 -> %2\nwrite %5 -> %1\nret %6\n")
+
 EFFECTS(sees_the_new_value, "WE", DOUBLED "%6" SHOW("_ %5") "effects %6\n")
 EFFECTS(sees_the_old_value, "EW", DOUBLED "%6" SHOW("_ %1") "effects %6\n")
 EFFECTS(sees_both_in_turn, "EWE", DOUBLED "%6" SHOW("_ %1") "%7" SHOW("%6 %5") "effects %7\n")
