@@ -194,14 +194,47 @@ static void refuse(const char *what, tc_tensor *t[OPERAND_COUNT]) {
   tc_clear_error();
 }
 
+static void read_gradient(const tc_tensor *grad, void *context) {
+  *(double *)context += tc_item(grad);
+}
+
+static void refuse_gradients(const char *what, tc_tensor *x) {
+  tc_tensor *out[1], *given = tc_ones(TC_DIMS(1), TC_F32), *leaf = tc_requires_grad_(given, true);
+  const struct {
+    const char *name;
+    bool done;
+  } calls[] = {
+#define REFUSED(name, call)                                                                        \
+  {#name, (tc_clear_error(), call) || !tc_error() || !strstr(tc_error(), what)}
+      REFUSED(tc_requires_grad_, tc_requires_grad_(x, true)),
+      REFUSED(tc_requires_grad, tc_requires_grad(x)),
+      REFUSED(tc_detach, tc_detach(x)),
+      REFUSED(tc_retain_grad, tc_retain_grad(x)),
+      REFUSED(tc_register_hook, tc_register_hook(x, read_gradient, NULL)),
+      REFUSED(tc_grad_of, tc_grad_of(x)),
+      REFUSED(tc_zero_grad, tc_zero_grad(1, &x)),
+      REFUSED(tc_backward, tc_backward(x)),
+      REFUSED(tc_backward_with, tc_backward_with(x, NULL, 0)),
+      REFUSED(tc_grad, tc_grad(leaf, 1, &x, out)),
+      REFUSED(tc_vjp, tc_vjp(leaf, x, 1, &leaf, out)),
+      REFUSED(tc_grad_with, tc_grad_with(x, NULL, 1, &leaf, 0, out)),
+  };
+  for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
+    expect(!calls[k].done, "%s is not refused with '%s'", calls[k].name, what);
+  tc_clear_error();
+  tc_free(leaf);
+}
+
 static void run_misuse(void) {
   tc_tensor *t[OPERAND_COUNT] = {0}, *later[OPERAND_COUNT];
   refuse("is NULL", t);
+  refuse_gradients("is NULL", NULL);
   make(later); /* headers for what the functions make on the way */
   make(t);
   drop(t);
   drop(later);
   refuse("was freed already", t);
+  refuse_gradients("was freed already", t[0]);
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */
@@ -294,6 +327,29 @@ static void several_results(void) {
   tc_free(x);
 }
 
+static void gradients(void) {
+  tc_tensor *x = tc_full(TC_DIMS(1), 3, TC_F32), *out[1] = {NULL};
+  double seen = 0;
+  expect(CALL(tc_requires_grad_)(x, true) == x && CALL(tc_requires_grad)(x), "tc_requires_grad_");
+  expect(CALL(tc_register_hook)(x, read_gradient, &seen), "tc_register_hook");
+  TC_SCOPE {
+    tc_tensor *y = tc_square(x), *one = tc_ones(TC_DIMS(1), TC_F32);
+    expect(CALL(tc_retain_grad)(y) && CALL(tc_backward_with)(y, NULL, TC_RETAIN_GRAPH),
+           "tc_backward_with");
+    expect(CALL(tc_backward)(y) && seen == 12, "tc_backward: %g", seen);
+    expect(tc_item(CALL(tc_grad_of)(x)) == 12 && tc_item(tc_grad_of(y)) == 2, "tc_grad_of");
+    expect(CALL(tc_zero_grad)(1, &x) && !tc_grad_of(x), "tc_zero_grad");
+    expect(CALL(tc_grad)(tc_exp(tc_log(x)), 1, &x, out) && tc_item(out[0]) == 1, "tc_grad");
+    expect(CALL(tc_vjp)(tc_mul_s(x, 2), one, 1, &x, out) && tc_item(out[0]) == 2, "tc_vjp");
+    expect(CALL(tc_grad_with)(tc_square(x), one, 1, &x, TC_CREATE_GRAPH, out), "tc_grad_with");
+    expect(tc_requires_grad(out[0]) && !tc_requires_grad(CALL(tc_detach)(out[0])), "tc_detach");
+    expect(CALL(tc_is_grad_enabled)() && CALL(tc_set_grad_enabled)(true), "tc_set_grad_enabled");
+    TC_NO_GRAD expect(!tc_requires_grad(tc_square(x)), "TC_NO_GRAD");
+    printf("tc_grad_mode_end\n");
+  }
+  tc_free(x);
+}
+
 static void program(void) {
   CALL(tc_here)(__FILE__, __LINE__);
   expect(!CALL(tc_error)(), "an error: %s", tc_error());
@@ -352,6 +408,7 @@ int main(int argc, char **argv) {
   several_results();
   questions();
   devices();
+  gradients();
   memory();
   return failed;
 }

@@ -478,6 +478,73 @@ tc_tensor *tc_clamp_(tc_tensor *x, double lo, double hi);
 tc_tensor *tc_lerp_(tc_tensor *x, const tc_tensor *b, double weight);
 tc_tensor *tc_masked_fill_(tc_tensor *x, const tc_tensor *mask, double value);
 
+/* ---- gradients ----------------------------------------------------------------------------------
+ *
+ * What is computed from tensors that require gradients is tracked: each op is kept on a tape, from which gradients
+ * are made by the rules of autodiff/rules.def.  docs/gradients.md tells the rest.  A gradient has the shape, dtype
+ * and device of its tensor.  Integers and bool have none. */
+
+/* An array of tensors: tc_tensor *p[N] as well as const tc_tensor *p[N]. */
+#ifdef __cplusplus
+typedef const tc_tensor *const *tc_tensor_list;
+#else
+typedef union __attribute__((transparent_union)) tc_tensor_list {
+  const tc_tensor *const *at;
+  tc_tensor *const *written;
+} tc_tensor_list;
+#endif
+
+/* A leaf: t, floating, is tracked from now on, until on = false or tc_free.  Returns t. */
+tc_tensor *tc_requires_grad_(tc_tensor *t, bool on);
+bool tc_requires_grad(const tc_tensor *t); /* Is t tracked: a leaf, or computed from one? */
+/* A view of x that is not tracked. */
+tc_tensor *tc_detach(const tc_tensor *x);
+
+/* Recording, in this thread; returns what was set before. */
+bool tc_set_grad_enabled(bool enabled);
+bool tc_is_grad_enabled(void);
+
+typedef struct tc_grad_mode {
+  bool before, open;
+} tc_grad_mode;
+void tc_grad_mode_end(tc_grad_mode *m);
+
+/* TC_NO_GRAD { ... }: nothing is recorded inside, and leaves may be written in place.  Left by return, break
+ * and goto as well. */
+#define TC_NO_GRAD                                                                                 \
+  for (tc_grad_mode tc_no_grad_here __attribute__((cleanup(tc_grad_mode_end))) =                   \
+           {tc_set_grad_enabled(false), true};                                                     \
+       tc_no_grad_here.open; tc_no_grad_here.open = false)
+
+typedef enum tc_grad_flags {
+  TC_RETAIN_GRAPH = 1, /* the tape can be used again; without it, it is freed */
+  TC_CREATE_GRAPH = 2, /* gradients are tracked, for derivatives of them; retains the tape as well */
+  TC_ALLOW_UNUSED = 4  /* tc_grad_with: 0 for what the value does not depend on, in place of an error */
+} tc_grad_flags;
+
+/* Adds the gradients of loss, one number, to those of the leaves that it was computed from: tc_grad_of.
+ * false with an error; leaves then have what they had. */
+bool tc_backward(const tc_tensor *loss);
+/* The same of y, any shape, times a cotangent of its shape (NULL: 1, of one number); flags: tc_grad_flags. */
+bool tc_backward_with(const tc_tensor *y, const tc_tensor *cotangent, int flags);
+/* The gradient that a leaf has, or a result of tc_retain_grad; NULL, without an error, where none arrived.  It is a
+ * view, owned as any result: what is written there in place is seen by the next tc_grad_of. */
+tc_tensor *tc_grad_of(const tc_tensor *t);
+bool tc_zero_grad(int n, tc_tensor_list t); /* the n tensors have no gradient any more */
+bool tc_retain_grad(tc_tensor *t); /* tc_backward keeps the gradient of a result, as of a leaf */
+/* tc_backward calls the hook with the gradient of t, borrowed, when it is complete. */
+bool tc_register_hook(tc_tensor *t, void (*hook)(const tc_tensor *grad, void *context), void *context);
+
+/* out[i] = gradient of loss, one number, with respect to wrt[i], a leaf or any tracked tensor: a tensor of the
+ * current scope, as results are.  Leaves keep what they have.  false with an error, and NULLs in out; so where
+ * loss does not depend on wrt[i]. */
+bool tc_grad(const tc_tensor *loss, int n, tc_tensor_list wrt, tc_tensor **out);
+/* The same of y, any shape, times a cotangent of its shape: (dy/dwrt[i])^T cotangent. */
+bool tc_vjp(const tc_tensor *y, const tc_tensor *cotangent, int n, tc_tensor_list wrt, tc_tensor **out);
+/* With flags; cotangent NULL: 1, of one number. */
+bool tc_grad_with(const tc_tensor *y, const tc_tensor *cotangent, int n, tc_tensor_list wrt, int flags,
+                  tc_tensor **out);
+
 /* ---- the runtime ----------------------------------------------------------------------------- */
 
 /* Memory of freed tensors is kept for the next results, up to a cap (TC_CACHE=bytes, K, M, G; default 1G).

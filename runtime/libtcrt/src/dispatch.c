@@ -2,6 +2,7 @@
  * of graph/ops/ops.def what the op infers and computes.  Nothing here knows a particular op. */
 #include "runtime/libtcrt/src/dispatch.h"
 #include "graph/ops/scalar.h"
+#include "runtime/libtcrt/src/autograd/tape.h"
 #include "runtime/libtcrt/src/device.h"
 
 #include <inttypes.h>
@@ -122,6 +123,7 @@ typedef struct arguments {
   const char *name;
   int nin, nscalar, nattr;
   bool placed; /* a tensor said which device */
+  bool tracked; /* a tensor has a link to the tape */
   tc_device device;
   const tc_tensor **in;
   const tc_type **type_at;
@@ -146,7 +148,7 @@ typedef struct arguments {
 static void begin(arguments *a, const char *name) {
   a->name = name;
   a->nin = a->nscalar = a->nattr = a->nfurther = 0;
-  a->placed = false;
+  a->placed = a->tracked = false;
   a->device = TC_CPU;
   a->in = a->local_in;
   a->type_at = a->local_type_at;
@@ -190,6 +192,7 @@ static bool check_operand(arguments *a, const tc_tensor *x) {
 
 static bool push(arguments *a, const tc_tensor *x) {
   if (!check_operand(a, x)) return false;
+  a->tracked |= x->autograd != NULL;
   a->in[a->nin++] = x;
   return true;
 }
@@ -368,7 +371,7 @@ static bool check_integers(const tc_eager_call *c) {
 static tc_tensor *run(arguments *a, tc_op op) {
   tc_eager_call c = call_of(a, op);
   if (!check_integers(&c)) return NULL;
-  return tc_eager_run(&c, a->nattr);
+  return a->tracked ? tc_tape_run(&c, a->nattr, a->nfurther) : tc_eager_run(&c, a->nattr);
 }
 
 static tc_tensor *call(const char *name, const api_row *row, va_list *ap) {
@@ -417,9 +420,13 @@ bool tc_eager_update(const char *name, tc_op op, int nin, const tc_tensor *const
   if (!infer(&c, 0, type, message)) return fail_infer(&c, message);
   type->weak = want.weak;
   c.out = x;
-  if (tc_type_same(type, &want) && x->key.device == TC_CPU) return eager_table[op](&c);
+  const bool direct = tc_type_same(type, &want) && x->key.device == TC_CPU;
+  if (direct && (!a.tracked || tc_tape_off)) {
+    tc_written(x);
+    return eager_table[op](&c);
+  }
   tc_tensor *result = run(&a, op);
-  bool done = result && tc_assign(x, result);
+  bool done = result && tc_tape_assign(name, x, result, true);
   tc_free(result);
   return done;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "graph/ops/scalar.h"
+#include "runtime/libtcrt/src/autograd/tape.h"
 #include "runtime/libtcrt/src/dispatch.h"
 
 /* Does the dtype hold the number that is to fill a tensor? */
@@ -60,7 +61,7 @@ tc_tensor *tc_clone(const tc_tensor *x) {
   tc_tensor *y = tc_tensor_new((tc_dtype)x->key.dtype, x->key.rank, x->dim, tc_place(x));
   if (!y) return NULL;
   y->key.flags = (uint8_t)(y->key.flags | (x->key.flags & TC_FLAG_WEAK));
-  if (tc_pack(x, y->data)) return y;
+  if (tc_pack(x, y->data)) return tc_tape_identity("tc_clone", x, y);
   tc_free(y);
   return NULL;
 }
@@ -132,10 +133,10 @@ static bool identical(const tc_tensor *a, const tc_tensor *b) {
 
 tc_tensor *tc_copy_(tc_tensor *x, const tc_tensor *src) {
   if (!check_target("tc_copy_", x) || !check_source("tc_copy_", 1, x, src)) return NULL;
-  if (identical(x, src)) return x;
+  if (identical(x, src) && (x->autograd == src->autograd || !tc_tape_records(x, src))) return x;
   tc_tensor *copy = overlap(x, src) ? tc_clone(src) : NULL;
   if (!copy && overlap(x, src)) return NULL;
-  bool done = tc_assign(x, copy ? copy : src);
+  bool done = tc_tape_assign("tc_copy_", x, copy ? copy : src, false);
   tc_free(copy);
   return done ? x : NULL;
 }
@@ -143,12 +144,12 @@ tc_tensor *tc_copy_(tc_tensor *x, const tc_tensor *src) {
 tc_tensor *tc_fill_(tc_tensor *x, double value) {
   if (!check_target("tc_fill_", x) || !check_value("tc_fill_", (tc_dtype)x->key.dtype, value))
     return NULL;
-  return tc_assign_f(x, value) ? x : NULL;
+  return tc_tape_fill("tc_fill_", x, value) ? x : NULL;
 }
 
 tc_tensor *tc_zero_(tc_tensor *x) {
   if (!check_target("tc_zero_", x)) return NULL;
-  return tc_assign_f(x, 0) ? x : NULL;
+  return tc_tape_fill("tc_zero_", x, 0) ? x : NULL;
 }
 
 enum { MAX_OPERANDS = 3 };

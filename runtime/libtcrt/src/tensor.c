@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "graph/graph.h"
+#include "runtime/libtcrt/src/autograd/tape.h"
 #include "runtime/libtcrt/src/memory/check.h"
 #include "runtime/libtcrt/src/device.h"
 #include "runtime/libtcrt/src/memory/poison.h"
@@ -134,6 +135,7 @@ void tc_tensor_adopt(tc_tensor *t, struct tc_storage *storage) {
 
 void tc_free(tc_tensor *t) {
   if (!t || !tc_given("tc_free", 1, t)) return;
+  if (t->autograd) tc_tape_forget(t);
   tc_scope_remove(t);
   tc_storage_unref(t->storage);
   tc_header_free(t);

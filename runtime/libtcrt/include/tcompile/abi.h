@@ -199,6 +199,12 @@ struct tc_tensor *tcrt_returned(const struct tc_tensor *t);
 struct tc_scope *tcrt_body_leave(void);
 void tcrt_body_resume(struct tc_scope *left);
 
+/* Are gradients recorded in this thread?  Then an operand with an autograd link is the body's. */
+bool tcrt_recording(void);
+
+/* Kernels wrote elements of x: a gradient that needs those before is refused (tcompile.h). */
+void tcrt_written(const struct tc_tensor *x);
+
 /* Copies the elements of x, of any strides, to dst in row-major order. */
 void tcrt_pack(const struct tc_tensor *x, void *dst);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/libtcrt/src/autograd/tape.h"
 #include "runtime/libtcrt/src/device.h"
 
 tc_place_text tc_describe_place(tc_device device) {
@@ -119,13 +120,13 @@ tc_tensor *tc_to(const tc_tensor *x, tc_device device) {
   if (device != TC_CPU && (device & 0xff) != TC_CUDA)
     return tc_fail_as(TC_ERROR_DEVICE, "tc_to: %d is no device", (int)device);
   if (device != TC_CPU && !tc_cuda_enter("tc_to", (int)device >> 8)) return NULL;
-  if (tc_place(x) != device) return move_to("tc_to", x, device);
+  if (tc_place(x) != device) return tc_tape_identity("tc_to", x, move_to("tc_to", x, device));
   tc_tensor *y = tc_tensor_header((tc_dtype)x->key.dtype, x->key.rank, x->dim, device);
   if (!y) return NULL;
   memcpy(y->stride, x->stride, sizeof y->stride);
   tc_tensor_share(y, x, 0);
   y->key.flags = (uint8_t)(y->key.flags | (x->key.flags & TC_FLAG_WEAK));
-  return y;
+  return tc_tape_identity("tc_to", x, y);
 }
 
 tc_tensor *tc_pin(const tc_tensor *x) {

@@ -88,3 +88,15 @@ bool tc_eager_tri(tc_eager_call *c) {
   }
   return true;
 }
+
+/* x with `src` at first[i] + step[i] j along each axis. */
+bool tc_eager_put(tc_eager_call *c) {
+  const tc_tensor *src = c->in[1];
+  const int rank = c->out->key.rank;
+  tc_tensor at = tc_alias(c->out);
+  for (int i = 0; i < rank; i++) {
+    at = part(&at, i, src->dim[i] ? tc_arg(c, 1 + i) : 0, src->dim[i]);
+    at.stride[i] *= tc_arg(c, 2 + rank + i);
+  }
+  return tc_assign(c->out, c->in[0]) && tc_assign(&at, src);
+}

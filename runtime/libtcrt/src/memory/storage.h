@@ -20,6 +20,10 @@ typedef struct tc_storage {
   const char *file; /* check.h: where it was freed, and what is filled from there to the end */
   int line;
   const void *waits;
+  /* For gradients (autograd/tape.h): writes in place so far; how many there were with the last one that was
+   * recorded; references of tapes among refs; leaves over this memory. */
+  uint32_t version, recorded;
+  _Atomic int32_t saved, leaves;
 } tc_storage;
 
 /* Memory for `bytes` of data, 64-byte aligned, contents undefined, one reference.  NULL with an

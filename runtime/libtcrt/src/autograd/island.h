@@ -1,0 +1,35 @@
+/* island.h - the graph of an island, and its evaluation. */
+#ifndef TC_TAPE_ISLAND_H
+#define TC_TAPE_ISLAND_H
+
+#include "runtime/libtcrt/src/autograd/plan.h"
+
+/* What a node of the graph is known to be. */
+typedef struct tape_known {
+  const tc_tensor *at; /* NULL: it is not known; without data: neither */
+  uint32_t version;    /* of the memory, for which that holds */
+} tape_known;
+
+typedef struct island_graph {
+  tape_plan *plan;
+  tape_island of;
+  tc_graph *g;
+  tc_diag diag;
+  bool told;                /* an error has been reported */
+  TC_VEC(tape_known) known; /* by node; those behind the end are not known */
+} island_graph;
+
+/* The tensors of nodes ref[0 .. n), each of its own, in the current scope, as operations on what is known; they
+ * are recorded unless tc_tape_off.  false with an error, and no tensors. */
+bool tc_island_evaluate(const island_graph *i, uint32_t n, const tc_ref *ref, tc_tensor **out);
+
+/* The op that a node was made for, or whose gradient it is part of; NULL: of none. */
+const tape_op *tc_island_op(const island_graph *i, tc_loc loc);
+
+/* "tc_mul (model.c:12)" */
+typedef struct tape_op_text {
+  char text[160];
+} tape_op_text;
+tape_op_text tc_describe_op(const tape_op *op);
+
+#endif
