@@ -1,9 +1,9 @@
 /* guards.c - prints what must hold before kernels run.
  *
- * In order: enabled; each operand's NULL, key (dtype, device, rank, weak) and autograd link; one
- * device; symbols bound from sizes; every other size; ranges and multiples; assumed equalities and
- * bounds; overlap of written operands; elements for index operands to pick.  Nothing is allocated
- * before the last of them held. */
+ * In order: enabled; each operand's NULL, key (dtype, device, rank, weak) and, while gradients are
+ * recorded, autograd link; one device; symbols bound from sizes; every other size; ranges and
+ * multiples; assumed equalities and bounds; overlap of written operands; elements for index operands
+ * to pick.  Nothing is allocated before the last of them held. */
 #include "backends/entry/entry.h"
 #include "backends/print/print.h"
 
@@ -17,7 +17,7 @@ static void put_key_guard(const tc_entry *e, uint32_t i, const tc_input *in) {
   tc_type_print(e->dims, &in->type, e->out);
   tc_put(e->out, " */\n");
   tc_putf(e->out,
-          "  if (__builtin_expect(!x%u || tc_key_of(x%u) != 0x%08xu || x%u->autograd, 0))\n"
+          "  if (__builtin_expect(!x%u || tc_key_of(x%u) != 0x%08xu || (x%u->autograd && tcrt_recording()), 0))\n"
           "    return tc_key_miss(f, x%u, %u, 0x%08xu);\n",
           i, i, want, i, i, i, want);
 }

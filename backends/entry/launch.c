@@ -137,6 +137,12 @@ static void put_late_check(const tc_entry *e) {
   tc_putf(e->out, "    return %s;\n  }\n", e->style->late);
 }
 
+/* What saved a written operand for a gradient has to know. */
+static void put_written(const tc_entry *e) {
+  for (uint32_t i = 0; i < tc_graph_input_count(e->p->graph); ++i)
+    if (tc_graph_input_at(e->p->graph, i)->written) tc_putf(e->out, "  tcrt_written(x%u);\n", i);
+}
+
 void tc_entry_launches(const tc_entry *e) {
   const uint32_t n = e->p->nkernel, final = first_final(e->p);
   const bool check = e->style->all_can_fail || any_can_fail(e, 0, final);
@@ -148,6 +154,7 @@ void tc_entry_launches(const tc_entry *e) {
   }
   if (e->style->end) tc_putf(e->out, "  %s;\n", e->style->end);
   if (final == n && check) put_check(e, true);
+  put_written(e);
   if (late) put_late_check(e);
   if (tc_entry_calls(e->p)) tc_put(e->out, "  tcrt_delete(hold);\n");
 }

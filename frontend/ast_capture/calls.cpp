@@ -531,11 +531,16 @@ Value Evaluator::call_visible(const CallExpr *e, const FunctionDecl *callee) {
   return returned;
 }
 
+static bool makes_gradients(StringRef name) {
+  return name == "tc_grad" || name == "tc_grad_with" || name == "tc_vjp" ||
+         name.starts_with("tc_backward");
+}
+
 static std::string why_not(StringRef name) {
   if (name == "setjmp" || name == "_setjmp" || name == "longjmp" || name == "sigsetjmp")
     return "'" + name.str() + "' is called, which control flow cannot be followed through";
-  if (name == "tc_grad")
-    return "gradients are not compiled yet; call tc_grad outside of the function";
+  if (makes_gradients(name))
+    return "gradients are not compiled yet; call " + name.str() + " outside of the function";
   if (name == "tc_scope_begin" || name == "tc_scope_end")
     return "'" + name.str() +
            "' is called; write TC_SCOPE { ... }, which goto and return may leave";

@@ -56,6 +56,11 @@ bool makes_result(const FunctionDecl *callee) {
          callee->getName() != "tc_keep";
 }
 
+// Results that go to a list of the caller's.
+static bool fills_list(StringRef name) {
+  return name == "tc_split" || name == "tc_vjp" || name == "tc_grad" || name == "tc_grad_with";
+}
+
 static bool gives_memory(StringRef name) {
   return name == "tc_data" || name == "tc_cdata" || name == "tc_device_data";
 }
@@ -354,7 +359,7 @@ void Reader::library_call(const CallExpr *e, const FunctionDecl *callee, Fate fa
   StringRef name = callee->getName();
   if (name == "tc_scope_begin" || name == "tc_scope_end")
     refuse("it calls '" + name.str() + "'; write TC_SCOPE or TC_FUNCTION_SCOPE");
-  out.makes |= makes_result(callee) || name == "tc_split";
+  out.makes |= makes_result(callee) || fills_list(name);
   if (name == "tc_keep" && scopes && e->getNumArgs() == 1) {
     const auto *read = dyn_cast<ImplicitCastExpr>(e->getArg(0)->IgnoreParens());
     kept_inside = true;

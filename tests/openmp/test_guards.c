@@ -175,12 +175,14 @@ static const char keys[] = "  if (__builtin_expect(!x";
 /* NULL, then the parts of the key, then the autograd link: six checks. */
 static void put_key(const char *line, tc_buf *out) {
   unsigned x, want;
-  cr_assert_eq(sscanf(line, "  if (__builtin_expect(!x%u || tc_key_of(x%*u) != 0x%xu", &x, &want), 2,
-               "not the key guard that is known here: %.100s", line);
+  int end = 0;
+  sscanf(line, "  if (__builtin_expect(!x%u || tc_key_of(x%*u) != 0x%xu || (x%*u->autograd && tcrt_recording()), 0))\n%n",
+         &x, &want, &end);
+  cr_assert(end, "not the key guard that is known here: %.150s", line);
   tc_putf(out,
           "  if ((tc_without != %d && !x%u) || ((tc_key_of(x%u) ^ 0x%08xu) & ~(tc_without == %d ? 0xffu : "
           "tc_without == %d ? 0xff00u : tc_without == %d ? 0xff0000u : tc_without == %d ? 0xff000000u : 0u)) ||\n"
-          "      (tc_without != %d && x%u->autograd))\n",
+          "      (tc_without != %d && x%u->autograd && tcrt_recording()))\n",
           checks, x, x, want, checks + 1, checks + 2, checks + 3, checks + 4, checks + 5, x);
   checks += 6;
 }

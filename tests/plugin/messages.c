@@ -12,7 +12,6 @@ struct part { tc_tensor *w TC_SHAPE("f32[N]"); double scale; int n; };
 static volatile int changes;
 static int counter;
 static jmp_buf place;
-int tc_grad(tc_tensor *loss, int n, const tc_tensor **wrt, tc_tensor **out);
 
 // ---- calls
 static double nothing(int n) { if (n < 0) return 1; }
