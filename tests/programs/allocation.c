@@ -183,6 +183,23 @@ static tc_tensor *mapped(const operands *o) {
   tc_safetensors_close(s);
   return y;
 }
+static tc_tensor *gradients(const operands *o) {
+  tc_tensor *x = tc_requires_grad_(tc_clone(o->a), true), *g = NULL;
+  tc_tensor *y = tc_mul(tc_softmax(x, -1), tc_matmul(tc_exp(x), tc_transpose(o->b, 0, 1)) ? o->v : NULL);
+  tc_add_(y, tc_slice(tc_mul(x, x), 0, 0, 4, 1)); /* in place */
+  if (!tc_grad_with(tc_norm(y, 2, TC_ALL, false), NULL, 1, &x, TC_CREATE_GRAPH, &g)) return NULL;
+  return tc_backward(tc_sum(tc_square(g), TC_ALL, false)) ? tc_mul_s(tc_grad_of(x), 1) : NULL;
+}
+static void look(const tc_tensor *g, void *context) { *(bool *)context |= g != NULL; }
+static tc_tensor *hooked(const operands *o) {
+  bool seen = false;
+  tc_tensor *x = tc_requires_grad_(tc_clone(o->v), true), *part[2], *h = tc_tanh(x), *mean;
+  if (!tc_register_hook(h, look, &seen) || !tc_retain_grad(h) || tc_split(h, 2, 0, part) < 0) return NULL;
+  tc_tensor *loss = tc_add(tc_var_mean(tc_stack((const tc_tensor *[]){part[0], part[1]}, 2, 1), TC_ALL, 1, false, &mean), mean);
+  for (int k = 0; k < 2; k++)
+    if (!tc_backward_with(loss, NULL, TC_RETAIN_GRAPH)) return NULL;
+  return seen ? tc_add(tc_grad_of(x), tc_grad_of(h)) : NULL;
+}
 static tc_tensor *kernels(const operands *o) { return compiled(o->a, o->b); }
 
 static const struct {
@@ -193,7 +210,7 @@ static const struct {
              {"long list", long_list},     {"pieces", pieces},       {"moved", moved},           {"indexed", indexed},
              {"losses", losses},           {"random", random_numbers}, {"in place", in_place},   {"wrap", wrapped},
              {"dlpack", exchanged},        {"load .npy", loaded},    {"save .npy", saved},       {"safetensors", mapped},
-             {"kernels", kernels}};
+             {"gradients", gradients},     {"hooks", hooked},        {"kernels", kernels}};
 
 /* ---- trying ---------------------------------------------------------------------------------- */
 

@@ -84,7 +84,9 @@ static bool matters(const tc_eager_call *c, const tc_tensor *out, int nfurther) 
 
 /* What another tensor wrote to x's memory, on the tape, is no part of x's own history. */
 static bool is_current(const char *name, int number, const tc_tensor *x) {
-  if (!x->storage || x->storage->recorded <= tc_tape_link(x)->version) return true;
+  if (!x->storage ||
+      atomic_load_explicit(&x->storage->recorded, memory_order_relaxed) <= tc_tape_link(x)->version)
+    return true;
   tc_fail("%s: operand %d, %s, shares its memory with a tensor that was written in place while "
           "gradients "
           "were recorded, which it does not follow; use that tensor, or write to a tc_clone",

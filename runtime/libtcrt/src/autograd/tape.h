@@ -84,20 +84,21 @@ tc_tensor *tc_tape_identity(const char *name, const tc_tensor *x, tc_tensor *y);
 
 /* ---- writes in place (write.c) ----------------------------------------------------------------- */
 
-/* The elements of x were written, by what the tape does not know. */
+/* Writes to the memory of a tensor so far. */
+static inline uint32_t tc_tape_version(const tc_tensor *x) {
+  return x->storage ? atomic_load_explicit(&x->storage->version, memory_order_relaxed) : 0;
+}
+/* The elements of x were written, by what the tape does not know.  Threads may write parts of one memory: a count
+ * that is lost between them is no lost write. */
 static inline void tc_written(const tc_tensor *x) {
-  if (x->storage) x->storage->version++;
+  if (x->storage)
+    atomic_store_explicit(&x->storage->version, tc_tape_version(x) + 1, memory_order_relaxed);
 }
 /* x takes the elements of y, which broadcasts to x and converts to its dtype, and, where gradients are recorded,
  * its history.  own: y was made for this.  false with an error, x is as it was. */
 bool tc_tape_assign(const char *name, tc_tensor *x, const tc_tensor *y, bool own);
 /* Every element of x = value. */
 bool tc_tape_fill(const char *name, tc_tensor *x, double value);
-
-/* Which memory the version of a tensor counts. */
-static inline uint32_t tc_tape_version(const tc_tensor *x) {
-  return x->storage ? x->storage->version : 0;
-}
 
 /* Recording is switched off in this thread: tc_set_grad_enabled, TC_NO_GRAD, and while an op runs. */
 extern TC_FAST_TLS bool tc_tape_off;

@@ -68,7 +68,8 @@ static bool fits(const tc_tensor *x, const tc_tensor *y) {
 /* Another value is in x's memory: v, which it then links to. */
 static void replaced(tc_tensor *x, tape_value *v) {
   tc_written(x);
-  if (x->storage) x->storage->recorded = x->storage->version;
+  if (x->storage)
+    atomic_store_explicit(&x->storage->recorded, tc_tape_version(x), memory_order_relaxed);
   if (v) v->version = tc_tape_version(x);
   tc_tape_relink(x, v);
 }

@@ -301,7 +301,8 @@ static tc_storage *block_new(size_t bytes) {
   atomic_store_explicit(&s->refs, 1, memory_order_relaxed);
   s->release = NULL;
   s->context = NULL;
-  s->version = s->recorded = 0;
+  atomic_store_explicit(&s->version, 0, memory_order_relaxed);
+  atomic_store_explicit(&s->recorded, 0, memory_order_relaxed);
   atomic_store_explicit(&s->saved, 0, memory_order_relaxed);
   atomic_store_explicit(&s->leaves, 0, memory_order_relaxed);
   return s;

@@ -22,7 +22,7 @@ typedef struct tc_storage {
   const void *waits;
   /* For gradients (autograd/tape.h): writes in place so far; how many there were with the last one that was
    * recorded; references of tapes among refs; leaves over this memory. */
-  uint32_t version, recorded;
+  _Atomic uint32_t version, recorded;
   _Atomic int32_t saved, leaves;
 } tc_storage;
 
