@@ -25,13 +25,13 @@ typedef struct tc_autodiff {
   uint32_t nwrt;
   const tc_ref *wrt; /* [nwrt], floating; arguments or any other values */
   uint32_t nstop;
-  const tc_ref *stop; /* [nstop] values taken as constants (detach, no-grad); NULL: none */
+  const tc_ref *stop; /* [nstop] values taken as constants, beside results of DETACH; NULL: none */
   tc_loc loc;         /* where the derivative is asked for */
 } tc_autodiff;
 
 /* grad[i] = sum over k of (d output[k] / d wrt[i])^T cotangent[k], with shape and dtype of wrt[i].
  *
- * A wrt value that outputs do not depend on, or through conditions and `stop` only, has gradient 0; reached, if
+ * A wrt value that outputs do not depend on, or through conditions and constants only, has gradient 0; reached, if
  * not NULL, tells those apart: reached[i] is false.  An error, reported at the node in question with the path from
  * wrt[i] to the output:
  *   - outputs depend on wrt[i], but only through integers (argmax, a conversion)

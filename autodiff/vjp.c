@@ -21,10 +21,15 @@ static bool passes(const tc_graph *g, tc_ref r, const tc_node *n, int i) {
 
 /* ---- what depends on what ---------------------------------------------------------------------- */
 
+/* What is taken as a constant. */
+static bool is_stop(const sweep *s, uint32_t id, const tc_node *n) {
+  return s->mark[id] & IS_STOP || n->op == OP_DETACH;
+}
+
 /* Conditions are piecewise constant, and other branches are not looked at: their derivative is 0.  Integers
  * have none. */
 static bool is_constant(const sweep *s, uint32_t id, const tc_node *n) {
-  return s->mark[id] & IS_STOP || (n->nresult == 1 && n->type.dtype == TC_BOOL);
+  return is_stop(s, id, n) || (n->nresult == 1 && n->type.dtype == TC_BOOL);
 }
 
 static void find_readers(sweep *s) {
@@ -44,7 +49,7 @@ static void find_sources(sweep *s) {
   for (uint32_t id = 1; id <= s->last; id++) {
     const tc_node *n = tc_graph_node(s->g, (tc_ref){id});
     if (s->mark[id] & IS_WRT) s->source[id] = id;
-    if (!s->reader[id] || s->source[id] || s->mark[id] & IS_STOP) continue;
+    if (!s->reader[id] || s->source[id] || is_stop(s, id, n)) continue;
     for (int i = 0; i < n->nin && !s->source[id]; i++)
       if (s->source[n->in[i].id] && passes(s->g, (tc_ref){id}, n, i)) s->source[id] = n->in[i].id;
   }
@@ -149,8 +154,9 @@ static bool visit(sweep *s, tc_ref r, const tc_node *n) {
 
 static bool run(sweep *s) {
   for (uint32_t id = s->last; id > 0; id--) {
-    const bool stops = s->mark[id] & IS_STOP || !(s->mark[id] & IS_REACHED) || !s->source[id];
-    if (!stops && !visit(s, (tc_ref){id}, tc_graph_node(s->g, (tc_ref){id}))) return false;
+    const tc_node *n = tc_graph_node(s->g, (tc_ref){id});
+    const bool on_path = s->mark[id] & IS_REACHED && s->source[id];
+    if (on_path && !is_stop(s, id, n) && !visit(s, (tc_ref){id}, n)) return false;
   }
   return true;
 }

@@ -229,6 +229,21 @@ Test(engine, stop_makes_constants) {
   tc_graph_free(g);
 }
 
+/* The same by an op: equal values stay two nodes, of which one is a constant. */
+Test(engine, detach_makes_constants) {
+  tc_graph *g = parse(PAIR "%3 = detach %1\n%4 = mul %1 %3\n", NULL);
+  tc_ref grad[2];
+  bool reached[2];
+  cr_assert(gradients(g, 1, NULL, 0, grad, reached));
+  cr_expect(reached[0]);
+  cr_expect_float_eq(first_of(g, grad[0], 3, 0), 3, 1e-12);
+  tc_graph_free(g);
+  g = parse(PAIR "%3 = detach %1\n%4 = mul %2 %3\n", NULL);
+  cr_assert(gradients(g, 2, NULL, 0, grad, reached));
+  cr_expect(!reached[0] && reached[1]);
+  tc_graph_free(g);
+}
+
 /* With respect to h = exp(x) inside of it, and to x through h. */
 Test(engine, inner_values_do_not_cut) {
   tc_graph *g = parse(PAIR "%3 = exp %1\n%4 = square %3\n", NULL);
