@@ -274,9 +274,12 @@ static bool class_loss(interp_node *e) {
   return ok;
 }
 
+static double softplus(double x) { return (x > 0 ? x : 0) + log1p(exp(-fabs(x))); }
+
 static double pair_loss(tc_op op, double x, double t) {
   if (op == OP_MSE) return (x - t) * (x - t);
-  return (x > 0 ? x : isnan(x) ? x : 0) - x * t + log1p(exp(-fabs(x)));
+  /* -t log p - (1-t) log(1-p), p = 1/(1 + exp(-x)); what has no weight is not there */
+  return (t != 0 ? t * softplus(-x) : 0) + (t != 1 ? (1 - t) * softplus(x) : 0);
 }
 
 static int64_t broadcast_shape(const interp_array *a, const interp_array *b, int64_t *dim,
