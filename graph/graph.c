@@ -74,9 +74,11 @@ tc_graph *tc_graph_derive(tc_graph *g) {
     else if (n->op == OP_SCALAR)
       r = tc_graph_scalar(d, g->scalar.at[k].name, g->scalar.at[k].dtype, n->loc);
     else break;
-    if (r.id == id) continue;
-    tc_graph_free(d);
-    return NULL;
+    if (r.id != id) {
+      tc_graph_free(d);
+      return NULL;
+    }
+    if (n->op == OP_INPUT && g->input.at[k].leaf) tc_graph_require_leaf(d, k);
   }
   return d;
 }
@@ -211,7 +213,7 @@ static void bind_symbols(tc_graph *g, const tc_type *type, int32_t input) {
 tc_ref tc_graph_input(tc_graph *g, const char *name, const tc_type *type, tc_loc loc) {
   tc_ref r = declare(g, OP_INPUT, g->input.n, type, loc);
   char *own = tc_arena_str(g->arena, name ? name : "");
-  if (!r.id || !own || !tc_push(&g->input, ((tc_input){own, r, *type, false}))) return (tc_ref){0};
+  if (!r.id || !own || !tc_push(&g->input, ((tc_input){own, r, *type, false, false}))) return (tc_ref){0};
   bind_symbols(g, type, (int32_t)g->input.n - 1);
   return r;
 }
@@ -222,6 +224,10 @@ tc_ref tc_graph_scalar(tc_graph *g, const char *text, tc_dtype dtype, tc_loc loc
   char *own = tc_arena_str(g->arena, text ? text : "");
   if (!r.id || !own || !tc_push(&g->scalar, ((tc_scalar_arg){own, dtype, r}))) return (tc_ref){0};
   return r;
+}
+
+void tc_graph_require_leaf(tc_graph *g, uint32_t input) {
+  if (input < g->input.n) g->input.at[input].leaf = true;
 }
 
 uint32_t tc_graph_input_count(const tc_graph *g) { return (uint32_t)g->input.n; }

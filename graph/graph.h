@@ -175,6 +175,7 @@ typedef struct tc_input {
   tc_ref node;
   tc_type type;
   bool written; /* some tc_graph_write targets it */
+  bool leaf;    /* gradients with respect to it are part of the graph: it has to be a leaf of the tape */
 } tc_input;
 
 /* A scalar argument: a C expression over the function's parameters, passed by value at the call. */
@@ -197,6 +198,7 @@ tc_graph *tc_graph_derive(tc_graph *g);
 /* All inputs and scalars come before any other node. */
 tc_ref tc_graph_input(tc_graph *g, const char *name, const tc_type *type, tc_loc loc);
 tc_ref tc_graph_scalar(tc_graph *g, const char *text, tc_dtype dtype, tc_loc loc);
+void tc_graph_require_leaf(tc_graph *g, uint32_t input);
 uint32_t tc_graph_input_count(const tc_graph *g);
 const tc_input *tc_graph_input_at(const tc_graph *g, uint32_t i);
 uint32_t tc_graph_scalar_count(const tc_graph *g);

@@ -16,10 +16,10 @@ static void put_key_guard(const tc_entry *e, uint32_t i, const tc_input *in) {
           in->name ? in->name : "");
   tc_type_print(e->dims, &in->type, e->out);
   tc_put(e->out, " */\n");
-  tc_putf(e->out,
-          "  if (__builtin_expect(!x%u || tc_key_of(x%u) != 0x%08xu || (x%u->autograd && tcrt_recording()), 0))\n"
-          "    return tc_key_miss(f, x%u, %u, 0x%08xu);\n",
-          i, i, want, i, i, i, want);
+  tc_putf(e->out, "  if (__builtin_expect(!x%u || tc_key_of(x%u) != 0x%08xu", i, i, want);
+  if (!in->leaf) tc_putf(e->out, " || (x%u->autograd && tcrt_recording())", i);
+  tc_putf(e->out, ", 0))\n    return tc_key_miss(f, x%u, %u, 0x%08xu);\n", i, i, want);
+  if (in->leaf) tc_putf(e->out, "  TC_GUARD(tcrt_leaf(x%u), TC_MISS_GRAD, %u, -1, 0, 1);\n", i, i);
 }
 
 /* There are several GPUs; there is one CPU. */
@@ -133,6 +133,8 @@ static void put_write_guards(const tc_entry *e) {
   const uint32_t n = tc_graph_input_count(e->p->graph);
   for (uint32_t i = 0; i < n; ++i) {
     if (!tc_graph_input_at(e->p->graph, i)->written) continue;
+    if (!tc_graph_input_at(e->p->graph, i)->leaf)
+      tc_putf(e->out, "  TC_GUARD(tcrt_may_write(x%u), TC_MISS_GRAD, %u, -1, 0, 0);\n", i, i);
     tc_putf(
         e->out,
         "  if ((x%u->key.flags & (TC_FLAG_CONTIGUOUS | TC_FLAG_READONLY)) != TC_FLAG_CONTIGUOUS)\n"

@@ -343,6 +343,7 @@ tc_ref Evaluator::build(tc_op op, const std::vector<tc_ref> &in, const std::vect
 // A view shares the memory of what it shows; everything else is new.
 Value Evaluator::result(tc_ref ref, tc_op op, const Tensor *viewed) {
   if (failed || !ref.id) return {};
+  if (untracked) ref = detached(ref, begins);
   Tensor t;
   t.ref = ref;
   if (viewed && tc_op_get(op)->cls == TC_CLASS_VIEW) {
@@ -531,16 +532,11 @@ Value Evaluator::call_visible(const CallExpr *e, const FunctionDecl *callee) {
   return returned;
 }
 
-static bool makes_gradients(StringRef name) {
-  return name == "tc_grad" || name == "tc_grad_with" || name == "tc_vjp" ||
-         name.starts_with("tc_backward");
-}
-
 static std::string why_not(StringRef name) {
   if (name == "setjmp" || name == "_setjmp" || name == "longjmp" || name == "sigsetjmp")
     return "'" + name.str() + "' is called, which control flow cannot be followed through";
-  if (makes_gradients(name))
-    return "gradients are not compiled yet; call " + name.str() + " outside of the function";
+  if (name.starts_with("tc_backward"))
+    return "'" + name.str() + "' is called; the gradients of tc_grad are compiled";
   if (name == "tc_scope_begin" || name == "tc_scope_end")
     return "'" + name.str() +
            "' is called; write TC_SCOPE { ... }, which goto and return may leave";

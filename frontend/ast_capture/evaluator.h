@@ -64,6 +64,7 @@ struct Obstacle {
   bool quiet = false; // nothing that the programmer would call a break
   std::vector<clang::CharSourceRange> ranges;
   std::vector<FixIt> fixits;
+  bool follows = false;    // it is so because the segment in front ended here
   bool dead = false;       // no program comes here that does as it should
   std::string inside = ""; // what is so where its inside is compiled
   std::string remedy = "";
@@ -112,6 +113,7 @@ private:
   Flow execute_if(const clang::IfStmt *s);
   Flow execute_switch(const clang::SwitchStmt *s);
   Flow execute_scope(const clang::Stmt *body);
+  Flow execute_no_grad(const clang::Stmt *body);
   Flow execute_loop(const clang::Stmt *init, const clang::Expr *condition, const clang::Expr *step,
                     const clang::Stmt *body, bool body_first, clang::SourceLocation loc);
   void declare(const clang::VarDecl *variable);
@@ -278,6 +280,22 @@ private:
   std::string sizes_text(const tc_type &type);
   Value do_tc_is_compiling(const clang::CallExpr *e);
 
+  // gradients.cpp
+  Value do_tc_detach(const clang::CallExpr *e);
+  Value do_tc_grad(const clang::CallExpr *e);
+  Value do_tc_vjp(const clang::CallExpr *e);
+  Value do_tc_grad_with(const clang::CallExpr *e);
+  Value differentiate(const clang::CallExpr *e, struct GradientCall const &call);
+  std::optional<int64_t> constant_argument(const clang::CallExpr *e, int i, const char *what);
+  bool cotangent_argument(const clang::CallExpr *e, int i, tc_ref y, tc_ref &cotangent);
+  bool wrt_argument(const clang::CallExpr *e, int i, int64_t n, std::vector<tc_ref> &wrt);
+  std::vector<tc_ref> gradients_of(const clang::CallExpr *e, tc_ref y, tc_ref cotangent,
+                                   const std::vector<tc_ref> &wrt, bool unused);
+  void check_leaf_write(const Storage &storage, clang::SourceLocation loc);
+  bool spend(tc_ref y, const std::vector<tc_ref> &wrt, bool retain, clang::SourceLocation loc);
+  tc_ref detached(tc_ref ref, clang::SourceLocation loc);
+  bool settle_gradients(clang::SourceLocation loc);
+
   // writes.cpp
   Value do_tc_copy_(const clang::CallExpr *e);
   Value do_tc_fill_(const clang::CallExpr *e);
@@ -398,6 +416,11 @@ private:
   bool layouts_matter = false;               // views that are handed on keep their strides
   std::map<uint32_t, int> copied;            // view that may copy -> likewise
   std::map<std::string, std::string> scalar_symbols; // symbol name -> text of the scalar
+  int untracked = 0;                               // open TC_NO_GRADs
+  std::set<int> leaf_inputs;                            // inputs that gradients are taken with respect to
+  std::vector<std::pair<tc_ref, clang::SourceLocation>> inner_wrt; // other such values
+  std::set<uint32_t> spent;                        // nodes whose part of the tape was freed
+  std::set<size_t> numbers;                        // results that are only read, as numbers
   int iterations = 0;
   int depth = 0;      // of nested expressions and statements being evaluated
   int maybe = 0;      // around what may not run: nothing may be read through pointers

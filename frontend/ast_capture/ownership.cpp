@@ -28,6 +28,11 @@ bool opens_scope(const Stmt *s) {
   return loop && declares(loop->getInit(), "tc_scope_here");
 }
 
+bool opens_no_grad(const Stmt *s) {
+  const auto *loop = dyn_cast_or_null<ForStmt>(s);
+  return loop && declares(loop->getInit(), "tc_no_grad_here");
+}
+
 bool opens_rest(const Stmt *s) { return declares(s, "tc_scope_rest"); }
 
 // Of tcompile.h or a header of its folder: a function of the API, or what its macros are made of in C++

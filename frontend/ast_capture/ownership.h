@@ -65,6 +65,8 @@ private:
 // Whether it opens a scope: TC_SCOPE for its body, TC_FUNCTION_SCOPE for the rest of its block.
 bool opens_scope(const clang::Stmt *s);
 bool opens_rest(const clang::Stmt *s);
+// Whether it is TC_NO_GRAD, a loop that runs its body once.
+bool opens_no_grad(const clang::Stmt *s);
 
 // Whether the function is one of tcompile.h.
 bool is_library(const clang::FunctionDecl *callee);

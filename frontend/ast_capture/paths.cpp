@@ -140,6 +140,7 @@ Segmenter::Outcome Segmenter::follow(const List &list, size_t at, const Attempt 
        end = fewer(at, end, tries++)) {
     if (!make(list, at, end, out, why, nothing)) continue;
     refused = 0;
+    ended = end < found.end ? why : found.stopped ? found.obstacle : Obstacle();
     return out;
   }
   out.pass = found.end;
@@ -198,7 +199,7 @@ std::vector<Segmenter::Outcome> Segmenter::follow_all(const List &list, size_t a
     outcomes.push_back(follow(list, at, path));
     const auto &obstacle = outcomes.back().obstacle;
     if (!obstacle || outcomes.back().dead) continue;
-    report(*obstacle);
+    report(obstacle->follows && !ended.why.empty() ? ended : *obstacle);
     lost |= many && !obstacle->quiet;
   }
   branches -= may_be_wrong;

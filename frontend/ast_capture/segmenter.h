@@ -108,6 +108,7 @@ private:
   bool choosing = true;        // others may be met
   bool optional = true;        // ... that ask whether there is a tensor
   bool guessing = false;       // see Evaluator
+  Obstacle ended;              // why the last segment does not go on
   bool lost = false;           // not all paths through a statement are compiled
   unsigned refused = 0; // places in a row where no segment could begin: twice as many are passed by
   bool wrong = false;   // the program has a mistake: nothing is compiled

@@ -21,6 +21,10 @@ Evaluator::Special Evaluator::find_special(llvm::StringRef name) {
       {"tc_item", &Evaluator::do_tc_item},
       {"tc_item_int", &Evaluator::do_tc_item_int},
       {"tc_is_compiling", &Evaluator::do_tc_is_compiling},
+      {"tc_detach", &Evaluator::do_tc_detach},
+      {"tc_grad", &Evaluator::do_tc_grad},
+      {"tc_vjp", &Evaluator::do_tc_vjp},
+      {"tc_grad_with", &Evaluator::do_tc_grad_with},
   };
   for (const auto &row : rows)
     if (name == row.name) return row.function;
@@ -288,6 +292,7 @@ Value Evaluator::read(const CallExpr *e, tc_ref x, tc_dtype dtype) {
     }
   std::string result = new_result(x, e->getExprLoc());
   if (failed) return {};
+  numbers.insert(results.size() - 1);
   ops++;
   effects.push_back({"", {}, "(tc_free)(" + result + ");"});
   tc_loc loc = graph_loc(e->getExprLoc());

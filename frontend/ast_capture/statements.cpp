@@ -42,6 +42,7 @@ Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
     return Flow::Next;
   }
   if (opens_scope(s)) return execute_scope(llvm::cast<ForStmt>(s)->getBody());
+  if (opens_no_grad(s)) return execute_no_grad(llvm::cast<ForStmt>(s)->getBody());
   if (const auto *declaration = dyn_cast<DeclStmt>(s)) {
     for (const Decl *d : declaration->decls())
       if (const auto *variable = dyn_cast<VarDecl>(d)) declare(variable);
@@ -245,6 +246,14 @@ Evaluator::Flow Evaluator::execute_scope(const Stmt *body) {
   scopes++;
   Flow flow = execute(body);
   scopes--;
+  return flow == Flow::Break || flow == Flow::Continue ? Flow::Next : flow;
+}
+
+// TC_NO_GRAD, too, is a loop that runs once.
+Evaluator::Flow Evaluator::execute_no_grad(const Stmt *body) {
+  untracked++;
+  Flow flow = execute(body);
+  untracked--;
   return flow == Flow::Break || flow == Flow::Continue ? Flow::Next : flow;
 }
 

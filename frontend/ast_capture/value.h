@@ -83,6 +83,7 @@ struct Storage {
   Place source;         // where the tensor was found; source.at_entry is false: made here
   int input = -1;       // index among the graph's inputs, once it is one
   bool freed = false;
+  bool tracked_write = false; // outside of TC_NO_GRAD
   int depth = 0; // TC_SCOPEs open around its making
 };
 

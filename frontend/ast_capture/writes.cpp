@@ -124,6 +124,8 @@ static bool leave_view(tc_graph *graph, const tc_node *n, const tc_type &before,
   }
   case OP_FLIP:
     return leave_flip(graph, n, before, part);
+  case OP_DETACH:
+    return true;
   default: // an expand shows elements more than once
     return false;
   }
@@ -263,6 +265,9 @@ Value Evaluator::written(const Tensor &x, tc_ref value, const tc_type &type, con
                          const CallExpr *e) {
   if (failed) return {};
   value = spread(value, type, e);
+  if (untracked) value = detached(value, e->getExprLoc());
+  else storages[x.storage].tracked_write = true;
+  if (!failed) check_leaf_write(storages[x.storage], e->getExprLoc());
   if (!failed) overwrite(x, value, e->getExprLoc());
   return failed ? Value() : target;
 }

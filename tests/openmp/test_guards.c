@@ -58,7 +58,7 @@ static const int operands[GRAPHS] = {2, 1, 2, 2, 1, 3, 2};
 typedef enum kind {
   NOTHING, MISSING, DTYPE, DEVICE, RANK, WEAK, GRADIENT, SIZE, SCALAR, SWITCHED_OFF,
   STRIDED, READ_ONLY, SAME_MEMORY, OVERLAP_BEHIND, OVERLAP_BEFORE, INSIDE, ADJACENT,
-  TRANSPOSED, REVERSED, REPEATED, UNALIGNED, KINDS
+  TRANSPOSED, REVERSED, REPEATED, UNALIGNED, OF_LEAF, KINDS
 } kind;
 
 typedef struct change {
@@ -78,7 +78,7 @@ static const change changes[] = {
     {3, 0, SIZE, 0, 8, true}, {3, 0, SIZE, 0, 9, false}, {3, 0, SIZE, 0, 4, false}, {3, 0, SIZE, 1, 8, false}, {3, 1, SIZE, 1, 7, false},
     {4, 0, SIZE, 0, 200, true}, {4, 0, SCALAR, 0, 0, false}, {4, 0, SCALAR, 0, 51, false}, {4, 0, SCALAR, 0, 50, true}, {4, 0, SCALAR, 0, 1, true},
     {5, 0, SIZE, 0, 6, false}, {5, 1, SIZE, 0, 4, false}, {5, 1, SIZE, 1, 5, false}, {5, 2, SIZE, 0, 5, false},
-    {5, 0, STRIDED, 0, 0, false}, {5, 0, TRANSPOSED, 0, 0, false}, {5, 0, REVERSED, 0, 0, false}, {5, 0, READ_ONLY, 0, 0, false},
+    {5, 0, STRIDED, 0, 0, false}, {5, 0, TRANSPOSED, 0, 0, false}, {5, 0, REVERSED, 0, 0, false}, {5, 0, READ_ONLY, 0, 0, false}, {5, 0, OF_LEAF, 0, 0, false}, {5, 1, OF_LEAF, 0, 0, true},
     {5, 1, READ_ONLY, 0, 0, true}, {5, 2, READ_ONLY, 0, 0, true}, {5, 1, SAME_MEMORY, 0, 0, false}, {5, 2, SAME_MEMORY, 0, 0, false},
     {5, 1, OVERLAP_BEHIND, 0, 0, false}, {5, 1, OVERLAP_BEFORE, 0, 0, false}, {5, 2, OVERLAP_BEHIND, 0, 0, false}, {5, 2, INSIDE, 0, 0, false},
     {5, 1, ADJACENT, 0, 0, true}, {5, 2, ADJACENT, 0, 0, true}, {5, 2, SAME_MEMORY, 0, 1, true},
@@ -146,6 +146,16 @@ static void share(struct tc_tensor *t, const struct tc_tensor *other, kind k) {
   t->data = (char *)other->data + from;
 }
 
+/* Of tcompile.h, which does not stand next to the compiler's headers. */
+struct tc_tensor *tc_eye(int64_t n, int64_t m, tc_dtype dtype);
+struct tc_tensor *tc_requires_grad_(struct tc_tensor *t, bool on);
+
+static struct tc_tensor *leaf(void) {
+  static struct tc_tensor *t;
+  if (!t) t = tc_requires_grad_(tc_eye(2, 2, TC_F32), true);
+  return t;
+}
+
 static void apply(const change *c, const struct tc_tensor **in) {
   struct tc_tensor *t = &tensor[c->operand];
   switch (c->kind) {
@@ -161,6 +171,7 @@ static void apply(const change *c, const struct tc_tensor **in) {
   case STRIDED: case TRANSPOSED: case REVERSED: case REPEATED: strided(t, c->kind); break;
   case UNALIGNED: t->data = (char *)t->data + tc_dtype_bytes((tc_dtype)t->key.dtype); break;
   case READ_ONLY: t->key.flags |= TC_FLAG_READONLY; break;
+  case OF_LEAF: t->storage = leaf()->storage; break;
   case NOTHING: case KINDS: break;
   default: share(t, &tensor[c->value], c->kind); break;
   }

@@ -150,7 +150,8 @@ static void describe(char *out, size_t n, tc_miss why, int operand, int axis, in
     snprintf(out, n, "operand %d is memory whose layout is none of a tensor", nth);
     return;
   case TC_MISS_GRAD:
-    snprintf(out, n, "gradients are being recorded");
+    if (w) snprintf(out, n, "operand %d is no leaf, or gradients are not recorded", nth);
+    else snprintf(out, n, "gradients are being recorded");
     return;
   case TC_MISS_INDEX:
     snprintf(out, n, "an index is out of range");

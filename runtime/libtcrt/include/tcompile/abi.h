@@ -202,6 +202,11 @@ void tcrt_body_resume(struct tc_scope *left);
 /* Are gradients recorded in this thread?  Then an operand with an autograd link is the body's. */
 bool tcrt_recording(void);
 
+/* Whether gradients are taken with respect to x: it is a leaf of the tape, and what is computed is recorded. */
+bool tcrt_leaf(const struct tc_tensor *x);
+/* Whether x may be written: it does not share its memory with a leaf, or nothing is recorded. */
+bool tcrt_may_write(const struct tc_tensor *x);
+
 /* Kernels wrote elements of x: a gradient that needs those before is refused (tcompile.h). */
 void tcrt_written(const struct tc_tensor *x);
 

@@ -117,3 +117,13 @@ bool tcrt_recording(void) { return !tc_tape_off; }
 void tcrt_written(const tc_tensor *x) { tc_written(x); }
 
 void tc_grad_mode_end(tc_grad_mode *m) { tc_tape_off = !m->before; }
+
+bool tcrt_leaf(const tc_tensor *x) {
+  const tape_value *v = tc_tape_link(x);
+  return v && v->leaf && !tc_tape_off;
+}
+
+bool tcrt_may_write(const tc_tensor *x) {
+  return tc_tape_off || !x->storage ||
+         atomic_load_explicit(&x->storage->leaves, memory_order_relaxed) == 0;
+}

@@ -1,0 +1,241 @@
+// gradients.cpp - tc_grad and its kin: gradients of what was captured are nodes of the same graph.
+//
+// What the tape would do at run time is followed here.  An operand that gradients are taken with respect to has
+// to be a leaf, which a guard checks; others have no gradients, as in any compiled function.  What is computed
+// in TC_NO_GRAD, and gradients themselves, are detached.  tc_grad frees the tape that it went through: what
+// leaves the statements is not tracked, so it may not be such that the body would still track it.
+#include "frontend/ast_capture/evaluator.h"
+
+#define TC_NO_LOCATIONS
+#include <tcompile.h> /* tc_grad_flags */
+
+#include "autodiff/autodiff.h"
+
+namespace tc {
+
+using namespace clang;
+
+// ---- what is tracked ----------------------------------------------------------------------------
+
+static bool is_floating(const tc_node *n) {
+  return n->nresult > 1 || tc_dtype_is_float(static_cast<tc_dtype>(n->type.dtype));
+}
+
+// By id: the values that move with one of the sources.
+static std::vector<bool> moving_with(tc_graph *graph, const std::vector<tc_ref> &sources) {
+  std::vector<bool> moves(tc_graph_count(graph) + 1);
+  for (tc_ref each : sources) moves[each.id] = true;
+  for (uint32_t id = 1; id < moves.size(); id++) {
+    const tc_node *n = tc_graph_node(graph, {id});
+    if (n->op == OP_DETACH || !is_floating(n)) continue;
+    for (int i = 0; i < n->nin && !moves[id]; i++) moves[id] = moves[n->in[i].id];
+  }
+  return moves;
+}
+
+// By id: what y is computed from, through values that move.
+static std::vector<bool> leading_to(tc_graph *graph, tc_ref y, const std::vector<bool> &moves) {
+  std::vector<bool> leads(moves.size());
+  leads[y.id] = moves[y.id];
+  for (uint32_t id = y.id; id > 0; id--) {
+    const tc_node *n = tc_graph_node(graph, {id});
+    for (int i = 0; leads[id] && i < n->nin; i++)
+      if (moves[n->in[i].id]) leads[n->in[i].id] = true;
+  }
+  return leads;
+}
+
+tc_ref Evaluator::detached(tc_ref ref, SourceLocation loc) {
+  const tc_node *n = tc_graph_node(graph, ref);
+  return n && is_floating(n) ? tc_build1(graph, OP_DETACH, ref, graph_loc(loc)) : ref;
+}
+
+Value Evaluator::do_tc_detach(const CallExpr *e) {
+  auto x = tensor_argument(argument(e, 0));
+  if (!x) return {};
+  ops++;
+  return result(build(OP_DETACH, {x->ref}, {}, nullptr, e), OP_DETACH, &*x);
+}
+
+// ---- the calls ----------------------------------------------------------------------------------
+
+// Positions of arguments; -1: the function has none.
+struct GradientCall {
+  int cotangent, n, flags, out;
+};
+
+Value Evaluator::do_tc_grad(const CallExpr *e) { return differentiate(e, {-1, 1, -1, 3}); }
+Value Evaluator::do_tc_vjp(const CallExpr *e) { return differentiate(e, {1, 2, -1, 4}); }
+Value Evaluator::do_tc_grad_with(const CallExpr *e) { return differentiate(e, {1, 2, 4, 5}); }
+
+// A number that has to be known, such as the length of a list.
+std::optional<int64_t> Evaluator::constant_argument(const CallExpr *e, int i, const char *what) {
+  const Expr *arg = argument(e, static_cast<unsigned>(i));
+  Value v = evaluate(arg);
+  if (failed) return std::nullopt;
+  auto n = v.kind == Value::Scalars ? as_constant(v.scalar) : std::nullopt;
+  if (!n) {
+    fail(arg->getExprLoc(), std::string(what) + " has to be known at build time");
+    obstacle.remedy = remedy_for(v);
+  }
+  return n;
+}
+
+// The cotangent, ref 0 where it is 1; false after failing.
+bool Evaluator::cotangent_argument(const CallExpr *e, int i, tc_ref y, tc_ref &cotangent) {
+  cotangent = {0};
+  Value v = i < 0 ? Value::of(Value::Null) : evaluate(argument(e, static_cast<unsigned>(i)));
+  if (failed) return false;
+  if (v.kind != Value::Null) {
+    auto t = as_tensor(v, argument(e, static_cast<unsigned>(i)));
+    if (t) cotangent = t->ref;
+    return t.has_value();
+  }
+  const tc_type *type = tc_graph_type(graph, y);
+  for (int k = 0; k < type->rank; k++) {
+    const tc_dim size = tc_dim_norm(dims, type->dim[k]);
+    if (tc_dim_is(size, 1)) continue;
+    const std::string what = "the gradient of " + describe(y) +
+                             ", which is not one number; "
+                             "tc_vjp takes a cotangent of its shape";
+    if (tc_dim_is_const(size)) error(e->getExprLoc(), what);
+    else fail(e->getExprLoc(), what);
+    return false;
+  }
+  return true;
+}
+
+// The array behind a tc_tensor_list: in C a union made of it, which no program writes.
+static const Expr *array_of(const Expr *list) {
+  const auto *made = llvm::dyn_cast<CompoundLiteralExpr>(list->IgnoreParenImpCasts());
+  const auto *parts = made ? llvm::dyn_cast<InitListExpr>(made->getInitializer()) : nullptr;
+  const bool is_union = parts && made->getType()->isUnionType() && parts->getNumInits() == 1;
+  return is_union ? parts->getInit(0) : list;
+}
+
+// A write to a leaf fails at run time.
+void Evaluator::check_leaf_write(const Storage &storage, SourceLocation loc) {
+  if (storage.tracked_write && storage.source.at_entry && leaf_inputs.count(storage.input))
+    error(loc, "'" + storage.source.lvalue() +
+                   "' is written while its gradient is tracked; write it in TC_NO_GRAD { ... }");
+}
+
+// The tensors of a list, and which of them are operands.
+bool Evaluator::wrt_argument(const CallExpr *e, int i, int64_t n, std::vector<tc_ref> &wrt) {
+  const Expr *arg = array_of(argument(e, static_cast<unsigned>(i)));
+  Value list = evaluate(arg);
+  if (failed || !append_tensors(list, arg, n, wrt)) return false;
+  for (int64_t k = 0; k < n && !failed; k++) {
+    const Tensor t = load(offset_place(list.place, k), arg->getExprLoc()).tensor;
+    const Storage &storage = storages[t.storage];
+    const bool operand = storage.source.at_entry && t.whole;
+    if (operand) leaf_inputs.insert(storage.input);
+    check_leaf_write(storage, arg->getExprLoc());
+    if (!operand) inner_wrt.push_back({wrt[static_cast<size_t>(k)], arg->getExprLoc()});
+  }
+  return !failed;
+}
+
+// What the tape frees behind a pass from y to wrt, unless it is retained; false: it was freed before.
+bool Evaluator::spend(tc_ref y, const std::vector<tc_ref> &wrt, bool retain, SourceLocation loc) {
+  const std::vector<bool> path = leading_to(graph, y, moving_with(graph, wrt));
+  for (uint32_t id = 1; id < path.size(); id++) {
+    const bool end = llvm::any_of(wrt, [=](tc_ref w) { return w.id == id; });
+    if (!path[id] || end) continue;
+    if (spent.count(id)) {
+      fail(loc, "an earlier call has freed the tape behind this value; give that one "
+                "TC_RETAIN_GRAPH (tc_grad_with)");
+      return false;
+    }
+    if (!retain) spent.insert(id);
+  }
+  return true;
+}
+
+Value Evaluator::differentiate(const CallExpr *e, const GradientCall &call) {
+  const SourceLocation loc = e->getExprLoc();
+  auto y = tensor_argument(argument(e, 0));
+  tc_ref cotangent;
+  if (!y || !cotangent_argument(e, call.cotangent, y->ref, cotangent)) return {};
+  auto n = constant_argument(e, call.n, "how many gradients are wanted");
+  auto flags = n && call.flags >= 0 ? constant_argument(e, call.flags, "'flags'") : int64_t{0};
+  std::vector<tc_ref> wrt;
+  if (!n || !flags || !wrt_argument(e, call.n + 1, *n, wrt)) return {};
+  Value out = evaluate(argument(e, static_cast<unsigned>(call.out)));
+  if (!failed && out.kind != Value::Pointer)
+    fail(loc, "gradients go to a list that is not followed");
+  if (untracked) fail(loc, "gradients are asked for in TC_NO_GRAD");
+  if (failed) return {};
+  std::vector<tc_ref> gradients = gradients_of(e, y->ref, cotangent, wrt, *flags & TC_ALLOW_UNUSED);
+  if (failed || !spend(y->ref, wrt, *flags & (TC_RETAIN_GRAPH | TC_CREATE_GRAPH), loc)) return {};
+  ops++;
+  for (int64_t i = 0; i < *n && !failed; i++) {
+    tc_ref g = gradients[static_cast<size_t>(i)];
+    if (!(*flags & TC_CREATE_GRAPH)) g = detached(g, loc);
+    store(offset_place(out.place, i), result(g, OP_FULL, nullptr), loc);
+  }
+  return Value::of(integer_constant(llvm::APSInt::get(1), e->getType()));
+}
+
+std::vector<tc_ref> Evaluator::gradients_of(const CallExpr *e, tc_ref y, tc_ref cotangent,
+                                            const std::vector<tc_ref> &wrt, bool unused) {
+  const SourceLocation loc = e->getExprLoc();
+  std::vector<tc_ref> gradients(wrt.size());
+  const std::unique_ptr<bool[]> reached(new bool[wrt.size() + 1]);
+  tc_autodiff a = {};
+  a.noutput = 1;
+  a.output = &y;
+  a.cotangent = cotangent.id ? &cotangent : nullptr;
+  a.nwrt = static_cast<uint32_t>(wrt.size());
+  a.wrt = wrt.data();
+  a.loc = graph_loc(loc);
+  CoreMessage core;
+  bool done;
+  {
+    CoreMessage::Catch here(diag, core);
+    done = tc_autodiff_vjp(graph, &a, gradients.data(), reached.get());
+  }
+  if (!done && core.severity == TC_ERROR) error(loc, core.text);
+  else if (!done) fail(loc, core.text.empty() ? "out of memory" : core.text);
+  for (size_t i = 0; i < wrt.size() && !failed; i++)
+    if (!reached[i] && !unused) {
+      fail(loc, "what gradient " + std::to_string(i) + " is wanted of does not lead to " +
+                    describe(y) + " within the statements from here on");
+      obstacle.follows = true;
+    }
+  return gradients;
+}
+
+// ---- the end ------------------------------------------------------------------------------------
+
+// Marks the operands that are leaves.  false: the body would do what kernels do not.
+bool Evaluator::settle_gradients(SourceLocation loc) {
+  if (leaf_inputs.empty() && inner_wrt.empty()) return true;
+  std::vector<tc_ref> sources;
+  for (int input : leaf_inputs) sources.push_back(input_refs[static_cast<size_t>(input)]);
+  for (const Storage &storage : storages) {
+    const bool leaf = storage.source.at_entry && leaf_inputs.count(storage.input);
+    if (leaf && storage.version) sources.push_back(storage.current);
+  }
+  const std::vector<bool> tracked = moving_with(graph, sources);
+  for (const auto &[ref, at] : inner_wrt)
+    if (!tracked[ref.id])
+      fail(at, "the gradient of a value that is computed from none of the operands that gradients "
+               "are taken with respect to");
+  std::vector<tc_ref> gone;
+  for (uint32_t id : spent) gone.push_back({id});
+  const std::vector<bool> freed = moving_with(graph, gone);
+  auto leaves_tracked = [&](tc_ref ref) { return tracked[ref.id] && !freed[ref.id]; };
+  for (size_t i = 0; i < results.size(); i++)
+    if (leaves_tracked(results[i]) && !numbers.count(i))
+      fail(loc, describe(results[i]) + " is handed on while its gradient is tracked; hand on "
+                                       "tc_detach of it");
+  for (const Storage &storage : storages)
+    if (storage.source.at_entry && storage.version && !leaf_inputs.count(storage.input) &&
+        leaves_tracked(storage.current))
+      fail(loc, "'" + storage.source.lvalue() + "' is written with what gradients are tracked of");
+  for (int input : leaf_inputs) tc_graph_require_leaf(graph, static_cast<uint32_t>(input));
+  return !failed;
+}
+
+} // namespace tc
