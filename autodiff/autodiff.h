@@ -26,7 +26,10 @@ typedef struct tc_autodiff {
   const tc_ref *wrt; /* [nwrt], floating; arguments or any other values */
   uint32_t nstop;
   const tc_ref *stop; /* [nstop] values taken as constants, beside results of DETACH; NULL: none */
-  tc_loc loc;         /* where the derivative is asked for */
+  /* Integers count as constants: no error where only they depend on wrt.  For derivatives of derivatives, of which
+   * each depends on fewer values than the function did. */
+  bool through_integers;
+  tc_loc loc; /* where the derivative is asked for */
 } tc_autodiff;
 
 /* grad[i] = sum over k of (d output[k] / d wrt[i])^T cotangent[k], with shape and dtype of wrt[i].
@@ -34,7 +37,8 @@ typedef struct tc_autodiff {
  * A wrt value that outputs do not depend on, or through conditions and constants only, has gradient 0; reached, if
  * not NULL, tells those apart: reached[i] is false.  An error, reported at the node in question with the path from
  * wrt[i] to the output:
- *   - outputs depend on wrt[i], but only through integers (argmax, a conversion)
+ *   - outputs depend on wrt[i], but only through integers (argmax, a conversion), and through_integers is
+ *     not set
  *   - some dependence leads from floating to floating values where no derivative is known: a function of the
  *     program's own (CALL), the p of a norm
  * Takes time linear in the nodes up to the last output. false after reporting; grad[] is then undefined. */

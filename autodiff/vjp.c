@@ -27,9 +27,10 @@ static bool is_stop(const sweep *s, uint32_t id, const tc_node *n) {
 }
 
 /* Conditions are piecewise constant, and other branches are not looked at: their derivative is 0.  Integers
- * have none. */
+ * have none, unless that is to be 0, too. */
 static bool is_constant(const sweep *s, uint32_t id, const tc_node *n) {
-  return is_stop(s, id, n) || (n->nresult == 1 && n->type.dtype == TC_BOOL);
+  const bool discrete = n->nresult == 1 && !tc_dtype_is_float((tc_dtype)n->type.dtype);
+  return is_stop(s, id, n) || (discrete && (n->type.dtype == TC_BOOL || s->a->through_integers));
 }
 
 static void find_readers(sweep *s) {

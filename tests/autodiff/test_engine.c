@@ -244,6 +244,26 @@ Test(engine, detach_makes_constants) {
   tc_graph_free(g);
 }
 
+/* d/dx of y argmax(x) + x^2 has no more to do with the position, and its derivative none with y. */
+Test(engine, integers_may_be_constants) {
+  messages m = {0};
+  tc_diag diag = {keep, &m};
+  tc_graph *g =
+      parse(PAIR "%3 = argmax %1 axes=[0] keep=1\n%4 = mul %2 %3\n%5 = square %1\n%6 = add %4 %5\n",
+            &diag);
+  const tc_ref wrt[] = {{1}, {2}};
+  tc_ref grad[2], second[2];
+  bool reached[2];
+  cr_assert(gradients(g, 2, NULL, 0, grad, reached));
+  tc_autodiff a = {.noutput = 1, .output = &grad[1], .nwrt = 1, .wrt = wrt};
+  cr_expect(!tc_autodiff_vjp(g, &a, second, reached));
+  a.through_integers = true;
+  cr_assert(tc_autodiff_vjp(g, &a, second, reached));
+  cr_expect(!reached[0]);
+  cr_expect_eq(first_of(g, second[0], 1, 1), 0);
+  tc_graph_free(g);
+}
+
 /* With respect to h = exp(x) inside of it, and to x through h. */
 Test(engine, inner_values_do_not_cut) {
   tc_graph *g = parse(PAIR "%3 = exp %1\n%4 = square %3\n", NULL);

@@ -1,4 +1,4 @@
-/* Random graphs over every op: the gradient along a random direction against the difference quotient, forward
+/* Random graphs over every op: first and second derivative along a random direction against difference quotients, forward
  * against reverse mode, and the passes over what was appended.
  *
  * The interpreter does not round, so graphs of every floating dtype are differentiated exactly.  A direction is left out
@@ -19,7 +19,7 @@
 static const tc_loc nowhere = {0, 0, 0, 0};
 
 typedef struct counts {
-  int graphs, compared, kinks, no_float, values;
+  int graphs, compared, twice, kinks, no_float, values;
 } counts;
 
 /* What the generator and the engine say. */
@@ -39,7 +39,7 @@ typedef struct problem {
   listener said;
   tc_diag diag;
   uint32_t ny, nx;
-  tc_ref y[MOST], dy[MOST], x[MOST], v[MOST], grad[MOST];
+  tc_ref y[MOST], dy[MOST], x[MOST], v[MOST], grad[MOST], second[MOST];
   interp_array **at, *direction[MOST]; /* arguments; direction[i] of x[i], NULL: of a scalar */
 } problem;
 
@@ -131,10 +131,14 @@ static double sum_of_products(const interp_array *a, const interp_array *b) {
   return sum;
 }
 
-/* Outputs of the graph: all roots, then pairs y, dy; x's v and gradient; Jv. */
+/* Outputs of the graph: all roots, then pairs y, dy; v, gradient; v, gradient of <v, gradient>; then Jv. */
 typedef struct layout {
-  uint32_t pairs, gradients, tangents, end;
+  uint32_t pairs, gradients, seconds, tangents;
 } layout;
+
+static void append_pairs(tc_graph *g, uint32_t n, const tc_ref *a, const tc_ref *b) {
+  for (uint32_t k = 0; k < n; k++) tc_graph_output(g, a[k]), tc_graph_output(g, b[k]);
+}
 
 static layout append(problem *p) {
   tc_graph *g = p->r.g;
@@ -143,12 +147,20 @@ static layout append(problem *p) {
   layout l = {.pairs = tc_graph_output_count(g)};
   cr_assert(tc_autodiff_vjp(g, &a, p->grad, NULL), "%s", p->said.text);
   cr_assert(tc_autodiff_jvp(g, &a, p->v, out), "%s", p->said.text);
-  for (uint32_t k = 0; k < p->ny; k++) tc_graph_output(g, p->y[k]), tc_graph_output(g, p->dy[k]);
+  const tc_autodiff again = {.noutput = p->nx,
+                             .output = p->grad,
+                             .cotangent = p->v,
+                             .nwrt = p->nx,
+                             .wrt = p->x,
+                             .through_integers = true};
+  cr_assert(tc_autodiff_vjp(g, &again, p->second, NULL), "%s", p->said.text);
+  append_pairs(g, p->ny, p->y, p->dy);
   l.gradients = tc_graph_output_count(g);
-  for (uint32_t i = 0; i < p->nx; i++) tc_graph_output(g, p->v[i]), tc_graph_output(g, p->grad[i]);
+  append_pairs(g, p->nx, p->v, p->grad);
+  l.seconds = tc_graph_output_count(g);
+  append_pairs(g, p->nx, p->v, p->second);
   l.tangents = tc_graph_output_count(g);
   for (uint32_t k = 0; k < p->ny; k++) tc_graph_output(g, out[k]);
-  l.end = tc_graph_output_count(g);
   return l;
 }
 
@@ -159,9 +171,18 @@ static double pairs(const interp_run *run, uint32_t from, uint32_t to) {
   return sum;
 }
 
-/* <y, dy> at x + h v; *slope: <v, gradient> there */
-static double along(const problem *p, const layout *l, double h, const interp_run *here,
-                    double *slope) {
+/* Of <y, dy> along v: its value and derivatives */
+typedef struct sample {
+  double value, slope, second;
+} sample;
+
+static sample sample_of(const interp_run *run, const layout *l) {
+  return (sample){pairs(run, l->pairs, l->gradients), pairs(run, l->gradients, l->seconds),
+                  pairs(run, l->seconds, l->tangents)};
+}
+
+/* At x + h v. */
+static sample along(const problem *p, const layout *l, double h, const interp_run *here) {
   interp_array **at = calloc(p->r.ninput + 1u, sizeof *at);
   tc_value scalar[2] = {p->r.scalar[0], p->r.scalar[1]};
   for (uint32_t i = 0; i < p->r.ninput; i++) at[i] = p->at[i];
@@ -176,13 +197,12 @@ static double along(const problem *p, const layout *l, double h, const interp_ru
     for (int64_t k = 0; k < v->count; k++) at[input]->f[k] = p->at[input]->f[k] + h * v->f[k];
   }
   interp_run run = run_at(p, p->r.g, at, scalar);
-  const double sum = pairs(&run, l->pairs, l->gradients);
-  *slope = pairs(&run, l->gradients, l->tangents);
+  const sample there = sample_of(&run, l);
   interp_run_free(&run);
   for (uint32_t i = 0; i < p->r.ninput; i++)
     if (at[i] != p->at[i]) interp_free(at[i]);
   free(at);
-  return sum;
+  return there;
 }
 
 static bool near(double a, double b) { return fabs(a - b) <= 1e-4 + 1e-3 * fabs(b); }
@@ -241,24 +261,40 @@ static void check_passes(problem *p, const random_options *o, const layout *l,
   interp_run_free(&beside);
 }
 
-/* A difference quotient moves constants, too. */
-static bool has_constants(tc_graph *g) {
+static bool has(tc_graph *g, tc_op op) {
   for (uint32_t id = tc_graph_count(g); id > 0; id--)
-    if (tc_graph_node(g, (tc_ref){id})->op == OP_DETACH) return true;
+    if (tc_graph_node(g, (tc_ref){id})->op == op) return true;
   return false;
 }
 
-/* Is the gradient the same in the neighbourhood? */
-static bool steady(const problem *p, const layout *l, const interp_run *here, double slope) {
-  static const double at[] = {1e-6, -1e-6, 3e-7, -7e-7, 2e-6, -3e-6, 5e-6};
-  for (int i = 0; i < 7; i++) {
-    double there;
-    along(p, l, at[i], here, &there);
-    if (!near(there, slope)) return false;
+/* Difference quotients, and whether the derivatives are the same in the neighbourhood. */
+typedef struct quotients {
+  double slope, second;
+  bool smooth, smooth_twice;
+} quotients;
+
+static quotients quotients_of(const problem *p, const layout *l, const interp_run *here, sample x) {
+  static const double beside[] = {3e-7, -7e-7, 2e-6, -3e-6, 5e-6};
+  const double h = 1e-6;
+  const sample right = along(p, l, h, here), left = along(p, l, -h, here),
+               half = along(p, l, h / 2, here);
+  quotients q = {(right.value - left.value) / (2 * h), (right.slope - left.slope) / (2 * h), true,
+                 true};
+  bool same = near(right.slope, x.slope) && near(left.slope, x.slope);
+  bool same_twice = near(right.second, x.second) && near(left.second, x.second);
+  for (int i = 0; i < 5; i++) {
+    const sample there = along(p, l, beside[i], here);
+    same &= near(there.slope, x.slope);
+    same_twice &= near(there.second, x.second);
   }
-  return true;
+  q.smooth = same && near(q.slope, (half.value - x.value) / (h / 2)) && fabs(x.value) < 1e6;
+  q.smooth_twice = q.smooth && same_twice && near(q.second, (half.slope - x.slope) / (h / 2)) &&
+                   fabs(x.slope) < 1e6;
+  return q;
 }
 
+/* A difference quotient moves the constants of detach, too; cumprod beside a zero, which relu makes, has no second
+ * derivative. */
 static void check(const random_options *o, counts *c) {
   problem p;
   c->graphs++;
@@ -267,25 +303,25 @@ static void check(const random_options *o, counts *c) {
     teardown(&p);
     return;
   }
+  const bool constants = has(p.r.g, OP_DETACH), scans = has(p.r.g, OP_CUMPROD);
   const layout l = append(&p);
   interp_run here = run_at(&p, p.r.g, p.at, p.r.scalar);
-  const double h = 1e-6, value_here = pairs(&here, l.pairs, l.gradients);
-  const double slope = pairs(&here, l.gradients, l.tangents);
+  const sample x = sample_of(&here, &l);
   double forward = 0;
   for (uint32_t k = 0; k < p.ny; k++)
     forward += sum_of_products(here.output[l.tangents + k], here.output[l.pairs + 2 * k + 1]);
-  double ignored;
-  const double right = along(&p, &l, h, &here, &ignored), left = along(&p, &l, -h, &here, &ignored);
-  const double wide = (right - left) / (2 * h);
-  const double half = (along(&p, &l, h / 2, &here, &ignored) - value_here) / (h / 2);
-  const bool smooth = isfinite(wide) && near(wide, half) && fabs(value_here) < 1e6 &&
-                      isfinite(slope) && steady(&p, &l, &here, slope) && !has_constants(p.r.g);
-  c->kinks += !smooth;
-  c->compared += smooth;
+  const quotients q = quotients_of(&p, &l, &here, x);
+  const bool once = q.smooth && !constants, twice = q.smooth_twice && !constants && !scans;
+  c->kinks += !once;
+  c->compared += once;
+  c->twice += twice;
   c->values += (int)p.nx;
-  if (smooth && !near(slope, wide)) fail_at(&p, o, "gradient and difference quotient", slope, wide);
-  if (isfinite(slope) && fabs(slope) < 1e9 && fabs(slope - forward) > 1e-6 * (1 + fabs(slope)))
-    fail_at(&p, o, "reverse and forward mode", slope, forward);
+  if (once && !near(x.slope, q.slope)) fail_at(&p, o, "gradient and quotient", x.slope, q.slope);
+  if (twice && !near(x.second, q.second))
+    fail_at(&p, o, "second derivative and quotient", x.second, q.second);
+  if (isfinite(x.slope) && fabs(x.slope) < 1e9 &&
+      fabs(x.slope - forward) > 1e-6 * (1 + fabs(x.slope)))
+    fail_at(&p, o, "reverse and forward mode", x.slope, forward);
   if (o->dtypes & 1u << TC_F64)
     check_passes(&p, o, &l, &here); /* constants round to narrow dtypes */
   interp_run_free(&here);
@@ -308,8 +344,8 @@ Test(random, every_op) {
                           .dtypes = k % 3 ? doubles : mixed};
       check(&o, &c);
     }
-  fprintf(stderr, "every op: %d graphs, %d compared, %d at kinks, %d without gradient\n", c.graphs,
-          c.compared, c.kinks, c.no_float);
+  fprintf(stderr, "every op: %d graphs, %d compared, %d twice, %d at kinks, %d without gradient\n",
+          c.graphs, c.compared, c.twice, c.kinks, c.no_float);
   cr_expect_gt(c.compared, c.graphs / 3);
 }
 
@@ -324,8 +360,9 @@ Test(random, graphs) {
                         .dtypes = k % 3 ? doubles : mixed};
     check(&o, &c);
   }
-  fprintf(stderr,
-          "random graphs: %d, %d compared (%d arguments), %d at kinks, %d without gradient\n",
-          c.graphs, c.compared, c.values, c.kinks, c.no_float);
+  fprintf(
+      stderr,
+      "random graphs: %d, %d compared (%d arguments), %d twice, %d at kinks, %d without gradient\n",
+      c.graphs, c.compared, c.values, c.twice, c.kinks, c.no_float);
   cr_expect_gt(c.compared, c.graphs / 4);
 }
