@@ -183,8 +183,8 @@ static tc_tensor *gradient(tape_plan *p, int k, int n, const tc_tensor *const *w
   bool again = false;
   if (!e->sum && !(flags & TC_ALLOW_UNUSED))
     return tc_fail(
-        "%s: tensor %d of the list, %s, is not among what operand 1 was computed from; with "
-        "TC_ALLOW_UNUSED its gradient is 0",
+        "%s: tensor %d of the list, %s, is not among what operand 1 was computed from, or only "
+        "through integers; with TC_ALLOW_UNUSED its gradient is 0",
         p->name, k + 1, tc_describe(x).text);
   for (int later = k + 1; later < n; later++) again |= wrt[later]->autograd == x->autograd;
   if (!e->sum || again) return e->sum ? tc_clone(e->sum) : tc_zeros_like(x);
