@@ -14,11 +14,6 @@ typedef struct evaluation {
   tc_tensor **made;
 } evaluation;
 
-static bool no_memory(void) {
-  tc_fail_as(TC_ERROR_MEMORY, "out of memory: a backward pass");
-  return false;
-}
-
 static const tc_node *node_of(const evaluation *e, uint32_t id) {
   return tc_graph_node(e->i->g, (tc_ref){id});
 }
@@ -42,10 +37,9 @@ static bool is_valid(const evaluation *e, uint32_t id, const tc_node *reader) {
   if (!k || tc_tape_version(k->at) == k->version) return true;
   const char *name = e->i->plan->name;
   if (op)
-    tc_fail(
-        "%s: the gradient of %s needs its %s, an operand or the result, which was written in place "
-        "since; write to a tc_clone, or after the gradients",
-        name, tc_describe_op(op).text, tc_describe(k->at).text);
+    tc_fail("%s: the gradient of %s needs its %s, an operand or the result, which was written in "
+            "place since; write to a tc_clone, or after the gradients",
+            name, tc_describe_op(op).text, tc_describe(k->at).text);
   else
     tc_fail("%s: a tensor that it needs, %s, was written in place", name, tc_describe(k->at).text);
   return false;
@@ -155,18 +149,12 @@ static bool run_all(evaluation *e) {
 
 /* ---- what is handed out -------------------------------------------------------------------------- */
 
-/* References that are not the tape's. */
-static int owners(const tc_storage *s) {
-  return s ? atomic_load_explicit(&s->refs, memory_order_relaxed) -
-                 atomic_load_explicit(&s->saved, memory_order_relaxed)
-           : 0;
-}
-
 /* A contiguous tensor over memory of its own. */
 static tc_tensor *take(evaluation *e, uint32_t id) {
   const tc_tensor *x = value(e, id);
   tc_tensor *own = e->made[id];
-  const bool dense = own && own->key.flags & TC_FLAG_CONTIGUOUS && owners(own->storage) == 1;
+  const bool dense = own && own->key.flags & TC_FLAG_CONTIGUOUS && own->storage &&
+                     tc_tape_headers(own->storage) == 1;
   if (!dense || e->reads[id] > 1) return tc_clone(x);
   e->made[id] = NULL;
   return own;
@@ -188,7 +176,7 @@ static bool begin(evaluation *e, uint32_t n, const tc_ref *ref) {
     if (ref[k].id > e->last) e->last = ref[k].id;
   e->reads = calloc(e->last + 1u, sizeof *e->reads);
   e->made = calloc(e->last + 1u, sizeof *e->made);
-  if (!e->reads || !e->made) return no_memory();
+  if (!e->reads || !e->made) return tc_tape_no_memory();
   for (uint32_t k = 0; k < n; k++) {
     e->reads[ref[k].id]++;
     if (!is_valid(e, ref[k].id, NULL)) return false;

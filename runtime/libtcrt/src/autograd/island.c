@@ -25,11 +25,6 @@ typedef struct builder {
   TC_VEC(tape_value *) target; /* of wrt */
 } builder;
 
-static bool no_memory(void) {
-  tc_fail_as(TC_ERROR_MEMORY, "out of memory: a backward pass");
-  return false;
-}
-
 /* ---- messages ---------------------------------------------------------------------------------- */
 
 const tape_op *tc_island_op(const island_graph *i, tc_loc loc) {
@@ -55,7 +50,7 @@ static void report(void *self, tc_severity severity, tc_loc loc, const char *tex
 }
 
 /* What failed in the graph has been reported, or there was no memory.  false. */
-static bool told(const island_graph *i) { return i->told ? false : no_memory(); }
+static bool told(const island_graph *i) { return i->told ? false : tc_tape_no_memory(); }
 
 /* ---- values ------------------------------------------------------------------------------------ */
 
@@ -81,7 +76,7 @@ static bool add_entry(builder *b, tape_use of, bool written, tc_ref ref) {
   const entry e = {of, written, ref};
   if (!ref.id) return false;
   return (tc_push(&b->entry, e) && tc_table_add(&b->index, entry_hash(&e), (uint32_t)b->entry.n)) ||
-         no_memory();
+         tc_tape_no_memory();
 }
 
 /* Position in the island of the op that made v; UINT32_MAX: none there. */
@@ -103,7 +98,7 @@ static bool is_number(const tape_value *v) {
 /* A node of equal inputs may have several tensors: one whose memory still is what it was wins. */
 static bool set_known(island_graph *i, tc_ref ref, const tc_tensor *at, uint32_t version) {
   while (i->known.n <= ref.id)
-    if (!tc_push(&i->known, ((tape_known){0}))) return no_memory();
+    if (!tc_push(&i->known, ((tape_known){0}))) return tc_tape_no_memory();
   tape_known *k = &i->known.at[ref.id];
   if (!k->at || !k->at->data || tc_tape_version(k->at) != k->version)
     *k = (tape_known){at, version};
@@ -115,7 +110,7 @@ static bool set_known(island_graph *i, tc_ref ref, const tc_tensor *at, uint32_t
 static tc_ref input(builder *b, const char *name, const tc_tensor *x) {
   const tc_type type = tc_type_of(x);
   const tc_ref r = tc_graph_input(b->i->g, name, &type, (tc_loc){0});
-  if (!r.id) no_memory();
+  if (!r.id) tc_tape_no_memory();
   return r;
 }
 
@@ -155,7 +150,7 @@ static bool declare_cotangents(builder *b) {
     if (!e->sum || !is_made(b, e->value)) continue;
     const tc_ref r = input(b, "the cotangent", e->sum);
     if (!r.id || !set_known(b->i, r, e->sum, tc_tape_version(e->sum))) return false;
-    if (!tc_push(&b->cotangent, r)) return no_memory();
+    if (!tc_push(&b->cotangent, r)) return tc_tape_no_memory();
   }
   return true;
 }
@@ -217,7 +212,7 @@ static bool build_ops(builder *b) {
 /* ---- what is asked of the engine ---------------------------------------------------------------- */
 
 static bool add_target(builder *b, tape_value *v, tc_ref ref) {
-  return ref.id && ((tc_push(&b->wrt, ref) && tc_push(&b->target, v)) || no_memory());
+  return ref.id && ((tc_push(&b->wrt, ref) && tc_push(&b->target, v)) || tc_tape_no_memory());
 }
 
 /* Values that gradients leave the island for. */
@@ -239,7 +234,7 @@ static bool find_results(builder *b) {
     if (!is_made(b, e->value)) continue;
     const tc_ref r = result(b, e->value);
     if (!r.id) return false;
-    if (e->sum && !tc_push(&b->output, r)) return no_memory();
+    if (e->sum && !tc_push(&b->output, r)) return tc_tape_no_memory();
     if (e->wanted && !add_target(b, e->value, r)) return false;
   }
   return true;
@@ -268,12 +263,13 @@ static bool differentiate(builder *b) {
                          .output = b->output.at,
                          .cotangent = b->cotangent.at,
                          .nwrt = (uint32_t)b->wrt.n,
-                         .wrt = b->wrt.at};
+                         .wrt = b->wrt.at,
+                         .through_integers = true}; /* never tracked */
   tc_ref *grad = calloc(a.nwrt + 1u, sizeof *grad);
   bool *reached = calloc(a.nwrt + 1u, sizeof *reached);
   tc_tensor **out = calloc(a.nwrt + 1u, sizeof *out);
   bool ok = grad && reached && out;
-  if (!ok) no_memory();
+  if (!ok) tc_tape_no_memory();
   ok = ok && (tc_autodiff_vjp(b->i->g, &a, grad, reached) || told(b->i));
   ok = ok && hand_on(b, grad, reached, out);
   free(grad);
@@ -286,7 +282,7 @@ static bool differentiate(builder *b) {
 
 static bool run(builder *b) {
   b->node = calloc(b->i->of.n, sizeof *b->node);
-  if (!b->node) return no_memory();
+  if (!b->node) return tc_tape_no_memory();
   if (!declare_operands(b) || !declare_cotangents(b)) return false;
   if (!b->cotangent.n) return true; /* no gradient arrived */
   return build_ops(b) && find_targets(b) && find_results(b) && (!b->wrt.n || differentiate(b));
@@ -310,7 +306,7 @@ bool tc_island_run(tape_plan *p, tape_island at) {
   builder b = {.i = &i};
   i.diag = (tc_diag){report, &i};
   i.g = tc_graph_new("a tape", &i.diag);
-  const bool ok = i.g ? run(&b) : no_memory();
+  const bool ok = i.g ? run(&b) : tc_tape_no_memory();
   tc_graph_free(i.g);
   free(i.known.at);
   free(b.entry.at);

@@ -3,11 +3,6 @@
 
 #include <stdlib.h>
 
-static bool no_memory(void) {
-  tc_fail_as(TC_ERROR_MEMORY, "out of memory: a backward pass");
-  return false;
-}
-
 static uint64_t hash_of(const void *p) {
   const uintptr_t bits = (uintptr_t)p;
   return tc_hash(&bits, sizeof bits, 0);
@@ -29,7 +24,7 @@ tape_grad *tc_plan_grad(tape_plan *p, tape_value *v) {
   if (found) return found;
   if (!tc_push(&p->grad, ((tape_grad){.value = v})) ||
       !tc_table_add(&p->grad_index, hash_of(v), (uint32_t)p->grad.n)) {
-    no_memory();
+    tc_tape_no_memory();
     return NULL;
   }
   return &p->grad.at[p->grad.n - 1];
@@ -70,9 +65,9 @@ uint32_t tc_plan_position(const tape_plan *p, const tape_op *op) {
 
 static bool add_op(tape_plan *p, tape_op *op) {
   if (!op || tc_plan_position(p, op) != UINT32_MAX) return true;
-  if (!tc_push(&p->op, op)) return no_memory();
+  if (!tc_push(&p->op, op)) return tc_tape_no_memory();
   tc_tape_op_ref(op);
-  return tc_table_add(&p->op_index, hash_of(op), (uint32_t)p->op.n) || no_memory();
+  return tc_table_add(&p->op_index, hash_of(op), (uint32_t)p->op.n) || tc_tape_no_memory();
 }
 
 static bool wants(const tape_value *v) { return v->hook || (!v->lost && (v->leaf || v->retain)); }
@@ -104,7 +99,8 @@ static bool collect(tape_plan *p, tape_value *y) {
 static bool reindex(tape_plan *p) {
   tc_table_free(&p->op_index);
   for (size_t k = 0; k < p->op.n; k++)
-    if (!tc_table_add(&p->op_index, hash_of(p->op.at[k]), (uint32_t)k + 1)) return no_memory();
+    if (!tc_table_add(&p->op_index, hash_of(p->op.at[k]), (uint32_t)k + 1))
+      return tc_tape_no_memory();
   return true;
 }
 
@@ -122,7 +118,7 @@ static bool leads(const tape_plan *p, const tape_op *op, const bool *found) {
 static bool prune(tape_plan *p) {
   bool *found = calloc(p->op.n + 1, sizeof *found);
   size_t n = 0;
-  if (!found) return no_memory();
+  if (!found) return tc_tape_no_memory();
   for (size_t k = 0; k < p->op.n; k++) found[k] = leads(p, p->op.at[k], found);
   for (size_t k = 0; k < p->op.n; k++) {
     if (found[k]) p->op.at[n++] = p->op.at[k];
@@ -158,7 +154,7 @@ static int by_island(const void *a, const void *b) {
 
 static bool sort(tape_plan *p, int (*compare)(const void *, const void *)) {
   place *all = malloc((p->op.n + 1) * sizeof *all);
-  if (!all) return no_memory();
+  if (!all) return tc_tape_no_memory();
   for (size_t k = 0; k < p->op.n; k++) all[k] = (place){p->op.at[k], k};
   qsort(all, p->op.n, sizeof *all, compare);
   for (size_t k = 0; k < p->op.n; k++) p->op.at[k] = all[k].op;

@@ -20,7 +20,8 @@ static tape_op *op_new(const tc_eager_call *c, int nattr) {
   const size_t uses = (size_t)c->nin * sizeof(tape_use), attrs = (size_t)nattr * sizeof(tc_dim);
   const size_t text = c->string ? strlen(c->string) + 1 : 0;
   tape_op *op = calloc(1, sizeof *op + uses + attrs + text);
-  if (!op) return tc_fail_as(TC_ERROR_MEMORY, "out of memory: the tape of gradients");
+  if (!op) tc_tape_no_memory();
+  if (!op) return NULL;
   char *behind = (char *)op->in + uses;
   op->refs = 1;
   op->op = c->op;
@@ -88,8 +89,8 @@ static bool is_current(const char *name, int number, const tc_tensor *x) {
       atomic_load_explicit(&x->storage->recorded, memory_order_relaxed) <= tc_tape_link(x)->version)
     return true;
   tc_fail("%s: operand %d, %s, shares its memory with a tensor that was written in place while "
-          "gradients "
-          "were recorded, which it does not follow; use that tensor, or write to a tc_clone",
+          "gradients were recorded, which it does not follow; use that tensor, or write to a "
+          "tc_clone",
           name, number, tc_describe(x).text);
   return false;
 }

@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool tc_tape_no_memory(void) {
+  tc_fail_as(TC_ERROR_MEMORY, "out of memory: the tape of gradients");
+  return false;
+}
+
 /* ---- values ------------------------------------------------------------------------------------ */
 
 static void hold_memory(tape_value *v, const tc_tensor *x) {
@@ -26,7 +31,8 @@ static void drop_memory(tape_value *v) {
 
 tape_value *tc_tape_value(const tc_tensor *x, tape_op *maker, int result) {
   tape_value *v = calloc(1, sizeof *v);
-  if (!v) return tc_fail_as(TC_ERROR_MEMORY, "out of memory: the tape of gradients");
+  if (!v) tc_tape_no_memory();
+  if (!v) return NULL;
   v->refs = 1;
   v->version = tc_tape_version(x);
   v->result = (uint8_t)result;

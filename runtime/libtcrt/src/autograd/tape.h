@@ -68,6 +68,8 @@ void tc_tape_op_unref(tape_op *op);
 /* Drops the operands.  The caller holds the op, and the makers of the operands. */
 void tc_tape_release(tape_op *op);
 
+bool tc_tape_no_memory(void); /* false, with an error */
+
 /* x links to v, whose reference it takes, in place of what it was linked to.  v NULL: to nothing. */
 void tc_tape_relink(tc_tensor *x, tape_value *v);
 /* The tensor is freed, or a leaf no longer. */
@@ -93,6 +95,11 @@ static inline uint32_t tc_tape_version(const tc_tensor *x) {
 static inline void tc_written(const tc_tensor *x) {
   if (x->storage)
     atomic_store_explicit(&x->storage->version, tc_tape_version(x) + 1, memory_order_relaxed);
+}
+/* References to the memory that are not the tape's: tensors of the program. */
+static inline int tc_tape_headers(const tc_storage *s) {
+  return atomic_load_explicit(&s->refs, memory_order_relaxed) -
+         atomic_load_explicit(&s->saved, memory_order_relaxed);
 }
 /* x takes the elements of y, which broadcasts to x and converts to its dtype, and, where gradients are recorded,
  * its history.  own: y was made for this.  false with an error, x is as it was. */

@@ -8,32 +8,20 @@
 
 #include <string.h>
 
-/* Tensors of the program over this memory. */
-static int headers(const tc_storage *s) {
-  return atomic_load_explicit(&s->refs, memory_order_relaxed) -
-         atomic_load_explicit(&s->saved, memory_order_relaxed);
-}
-
 static bool may_write(const char *name, const tc_tensor *x) {
   const tape_value *v = tc_tape_link(x);
   const tc_storage *s = x->storage;
+  const char *why = NULL;
   if (v && v->leaf)
-    tc_fail(
-        "%s: operand 1 is a leaf that requires gradients; update it inside of TC_NO_GRAD { }, or "
-        "write to a tc_clone of it",
-        name);
+    why = "is a leaf that requires gradients; update it inside of TC_NO_GRAD { }, or write to a "
+          "tc_clone of it";
   else if (s && atomic_load_explicit(&s->leaves, memory_order_relaxed) > 0)
-    tc_fail(
-        "%s: operand 1 shares its memory with a leaf that requires gradients; update it inside of "
-        "TC_NO_GRAD { }, or write to a tc_clone",
-        name);
-  else if (!v && s && headers(s) > 1)
-    tc_fail("%s: operand 1 shares its memory with other tensors, to which gradients of what is "
-            "written do "
-            "not follow; make the whole of its parts (tc_stack, tc_concat), or write to a tc_clone",
-            name);
-  else return true;
-  return false;
+    why = "shares its memory with a leaf that requires gradients; update it inside of "
+          "TC_NO_GRAD { }, or write to a tc_clone";
+  else if (!v && s && tc_tape_headers(s) > 1)
+    why = "shares its memory with other tensors, to which gradients of what is written do not "
+          "follow; make the whole of its parts (tc_stack, tc_concat), or write to a tc_clone";
+  return !why || tc_fail("%s: operand 1 %s", name, why);
 }
 
 /* ---- what x takes ------------------------------------------------------------------------------ */
