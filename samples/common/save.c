@@ -20,6 +20,7 @@ static bool write_all(FILE *f, int n, const char *const *name, tc_tensor *const 
   long long at = 0;
   for (int i = 0; i < n; at += 4LL * tc_numel(t[i++])) describe(text, name[i], t[i], at);
   fputc('}', text);
+  while (ftell(text) % 8) fputc(' ', text); /* elements are aligned */
   bool ok = fclose(text) == 0;
   unsigned char size[8];
   for (int i = 0; i < 8; i++) size[i] = (unsigned char)(bytes >> 8 * i);
