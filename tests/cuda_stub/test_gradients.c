@@ -87,6 +87,24 @@ Test(gradients, of_what_moves) {
   device_end();
 }
 
+/* A buffer that is filled row by row. */
+static tc_tensor *rows(tc_tensor **leaf, const tc_device *at) {
+  tc_tensor *buffer = tc_to(tc_zeros(TC_DIMS(4, 5), TC_F32), at[0]);
+  for (int i = 0; i < 4; i++)
+    if (!tc_copy_(tc_select(buffer, 0, i),
+                  tc_mul(tc_add(tc_select(leaf[1], 0, i), leaf[2]), leaf[3])))
+      return NULL;
+  return tc_sum(tc_square(tc_matmul(leaf[0], buffer)), TC_ALL, false);
+}
+
+Test(gradients, views_are_written) {
+  const tc_device gpu[3] = {TC_CUDA, TC_CUDA, TC_CUDA};
+  for (int flags = 0; flags <= TC_CREATE_GRAPH; flags += TC_CREATE_GRAPH)
+    TC_SCOPE compare(rows, gpu, flags);
+  cr_expect_null(tc_error(), "%s", tc_error());
+  device_end();
+}
+
 Test(gradients, stay_where_their_leaf_is) {
   TC_SCOPE {
     tc_tensor *x = tc_requires_grad_(tc_to(tc_ones(TC_DIMS(3), TC_F32), TC_CUDA), true);

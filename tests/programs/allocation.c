@@ -184,11 +184,15 @@ static tc_tensor *mapped(const operands *o) {
   return y;
 }
 static tc_tensor *gradients(const operands *o) {
+  TC_FUNCTION_SCOPE;
   tc_tensor *x = tc_requires_grad_(tc_clone(o->a), true), *g = NULL;
   tc_tensor *y = tc_mul(tc_softmax(x, -1), tc_matmul(tc_exp(x), tc_transpose(o->b, 0, 1)) ? o->v : NULL);
   tc_add_(y, tc_slice(tc_mul(x, x), 0, 0, 4, 1)); /* in place */
+  tc_tensor *rows = tc_zeros(TC_DIMS(2, 6), TC_F32); /* and through views */
+  for (int k = 0; k < 2; k++) tc_copy_(tc_select(rows, 0, k), tc_select(x, 0, k + 1));
+  y = tc_mul(y, tc_sum(rows, TC_AXES(0), true));
   if (!tc_grad_with(tc_norm(y, 2, TC_ALL, false), NULL, 1, &x, TC_CREATE_GRAPH, &g)) return NULL;
-  return tc_backward(tc_sum(tc_square(g), TC_ALL, false)) ? tc_mul_s(tc_grad_of(x), 1) : NULL;
+  return tc_backward(tc_sum(tc_square(g), TC_ALL, false)) ? tc_keep(tc_mul_s(tc_grad_of(x), 1)) : NULL;
 }
 static void look(const tc_tensor *g, void *context) { *(bool *)context |= g != NULL; }
 static tc_tensor *hooked(const operands *o) {

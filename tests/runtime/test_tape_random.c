@@ -10,7 +10,8 @@
 enum { PROGRAMS = 6000, STEPS = 10, POOL = 24, LEAVES = 2, ELEMENTS = 12 };
 
 typedef struct machine {
-  uint64_t state; /* of the random numbers, which are those of the program */
+  uint64_t state;  /* of the random numbers, which are those of the program */
+  uint32_t writes; /* of ten steps */
   tc_tensor *pool[POOL];
   int n;
 } machine;
@@ -97,11 +98,17 @@ static tc_tensor *write(machine *m, tc_tensor *x) {
 
 /* Leaves are the first of the pool; a write to one is refused, so that there are few. */
 static bool step(machine *m) {
-  const uint32_t what = draw(m, 10);
+  const uint32_t what = draw(m, 11);
+  if (what == 10 && m->n > LEAVES + 1) {
+    tc_tensor **gone = &m->pool[LEAVES + draw(m, (uint32_t)(m->n - LEAVES))];
+    tc_free(*gone);
+    *gone = m->pool[--m->n];
+    return true;
+  }
   tc_tensor *x = pick(m), *y;
-  if (what < 2 && draw(m, 8)) x = m->pool[LEAVES + draw(m, (uint32_t)(m->n - LEAVES))];
-  if (what < 2) return write(m, x) != NULL;
-  y = what < 5 ? view(m, x) : fresh(m, x);
+  if (what < m->writes && draw(m, 8)) x = m->pool[LEAVES + draw(m, (uint32_t)(m->n - LEAVES))];
+  if (what < m->writes) return write(m, x) != NULL;
+  y = what < m->writes + 3 ? view(m, x) : fresh(m, x);
   if (!y) return false;
   if (m->n < POOL) m->pool[m->n++] = y;
   return true;
@@ -109,7 +116,7 @@ static bool step(machine *m) {
 
 /* The loss, of all that is there in the end; NULL with an error. */
 static tc_tensor *run(uint64_t seed, tc_tensor **leaf) {
-  machine m = {.state = seed * 77 + 5};
+  machine m = {.state = seed * 77 + 5, .writes = 1 + (uint32_t)(seed % 4)};
   m.pool[m.n++] = leaf[0];
   m.pool[m.n++] = leaf[1];
   m.pool[m.n++] = tc_add_s(leaf[0], 0.5);
@@ -157,10 +164,12 @@ static void compare(uint64_t seed, tc_tensor **leaf, tc_tensor **grad) {
 }
 
 static bool is_refusal(const char *error) {
-  static const char *const known[] = {
-      "is a leaf that requires gradients",    "shares its memory with a leaf",
-      "shares its memory with other tensors", "shares its memory with a tensor that was written",
-      "was written in place since",           "share memory; clone it first"};
+  static const char *const known[] = {"is a leaf that requires gradients",
+                                      "shares its memory with a leaf",
+                                      "shares its memory with tensors outside",
+                                      "shares its memory with a tensor that was written",
+                                      "was written in place since",
+                                      "share memory; clone it first"};
   for (size_t k = 0; error && k < sizeof known / sizeof *known; k++)
     if (strstr(error, known[k])) return true;
   return false;
@@ -180,6 +189,6 @@ Test(tape, random_programs) {
       } else cr_expect(is_refusal(tc_error()), "program %d: %s", (int)seed, tc_error());
       tc_clear_error();
     }
-  cr_expect(right > PROGRAMS / 5, "%d of %d programs are differentiated", right, PROGRAMS);
+  cr_expect(right > PROGRAMS / 2, "%d of %d programs are differentiated", right, PROGRAMS);
   cr_log_info("%d programs: %d right, %d constant, the others refused", PROGRAMS, right, constant);
 }

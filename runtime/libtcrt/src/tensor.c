@@ -136,6 +136,7 @@ void tc_tensor_adopt(tc_tensor *t, struct tc_storage *storage) {
 void tc_free(tc_tensor *t) {
   if (!t || !tc_given("tc_free", 1, t)) return;
   if (t->autograd) tc_tape_forget(t);
+  if (t->storage && t->storage->written) tc_tape_leave(t->storage);
   tc_scope_remove(t);
   tc_storage_unref(t->storage);
   tc_header_free(t);

@@ -55,6 +55,8 @@ tc_shape_text tc_describe(const tc_tensor *x);
 /* scope.c: t enters the current scope (if one is open); t leaves the one it is in. */
 void tc_scope_add(tc_tensor *t);
 void tc_scope_remove(tc_tensor *t);
+/* Calls `each` for the tensors of all open scopes of this thread over this memory; returns how many. */
+int tc_scope_over(const struct tc_storage *s, void (*each)(tc_tensor *t, void *arg), void *arg);
 
 static inline int64_t tc_elements(const tc_tensor *t) {
   int64_t n = 1;

@@ -35,17 +35,24 @@ static tape_op *op_new(const tc_eager_call *c, int nattr) {
   return op;
 }
 
-static bool take_operand(tape_op *op, const tc_tensor *x) {
-  tape_use *use = &op->in[op->nin++];
-  *use = (tape_use){x ? tc_tape_link(x) : NULL, x ? tc_tape_version(x) : 0};
-  if (!x) return true;
-  if (use->value) tc_tape_ref(use->value);
-  else use->value = tc_tape_value(x, NULL, 0);
-  if (!use->value) return false;
-  const tape_op *before = use->value->maker;
+/* Takes the reference to v. */
+static bool take_value(tape_op *op, tape_value *v, uint32_t version) {
+  if (!v) return false;
+  op->in[op->nin++] = (tape_use){v, version};
+  const tape_op *before = v->maker;
   if (before && before->depth >= op->depth) op->depth = before->depth + 1;
   if (before && before->level > op->level) op->level = before->level;
   return true;
+}
+
+static bool take_operand(tape_op *op, const tc_tensor *x) {
+  if (!x) {
+    op->in[op->nin++] = (tape_use){NULL, 0};
+    return true;
+  }
+  tape_value *v = tc_tape_link(x);
+  if (v) tc_tape_ref(v);
+  return take_value(op, v ? v : tc_tape_value(x, NULL, 0), tc_tape_version(x));
 }
 
 static bool take_operands(tape_op *op, const tc_eager_call *c) {
@@ -71,6 +78,20 @@ static bool record(const tc_eager_call *c, int nattr, tc_tensor *out, int nfurth
   return done;
 }
 
+tape_value *tc_tape_node(tc_op op, const char *name, int nin, tape_value *const *in, int nattr,
+                         const tc_dim *attr, const tc_tensor *like) {
+  const tc_eager_call c = {
+      .op = op, .name = name, .nin = nin, .attr = attr, .device = tc_place(like)};
+  tape_op *node = op_new(&c, nattr);
+  for (int i = 0; node && i < nin; i++) {
+    tc_tape_ref(in[i]);
+    take_value(node, in[i], in[i]->version);
+  }
+  tape_value *v = node ? tc_tape_value(like, node, 0) : NULL;
+  if (node) tc_tape_op_unref(node);
+  return v;
+}
+
 /* ---- what is recorded -------------------------------------------------------------------------- */
 
 /* Does a derivative pass from an operand to a result? */
@@ -83,21 +104,17 @@ static bool matters(const tc_eager_call *c, const tc_tensor *out, int nfurther) 
   return from;
 }
 
-/* What another tensor wrote to x's memory, on the tape, is no part of x's own history. */
-static bool is_current(const char *name, int number, const tc_tensor *x) {
+/* The history of x is that of what its memory holds. */
+static bool is_current(const char *name, const tc_tensor *x) {
   if (!x->storage ||
       atomic_load_explicit(&x->storage->recorded, memory_order_relaxed) <= tc_tape_link(x)->version)
     return true;
-  tc_fail("%s: operand %d, %s, shares its memory with a tensor that was written in place while "
-          "gradients were recorded, which it does not follow; use that tensor, or write to a "
-          "tc_clone",
-          name, number, tc_describe(x).text);
-  return false;
+  return tc_tape_follow(name, (tc_tensor *)(uintptr_t)x);
 }
 
 static bool are_current(const tc_eager_call *c) {
   for (int i = 0; i < c->nin; i++)
-    if (c->in[i] && c->in[i]->autograd && !is_current(c->name, i + 1, c->in[i])) return false;
+    if (c->in[i] && c->in[i]->autograd && !is_current(c->name, c->in[i])) return false;
   if (c->nin <= MOST_OPERANDS) return true;
   tc_fail("%s: gradients are recorded of at most %d operands; join them in parts", c->name,
           MOST_OPERANDS);
@@ -133,7 +150,7 @@ tc_tensor *tc_tape_identity(const char *name, const tc_tensor *x, tc_tensor *y) 
   if (!y || !tc_tape_records(x, NULL) || !tc_is_float((tc_dtype)y->key.dtype)) return y;
   const tc_eager_call c = {
       .op = OP_CONTIGUOUS, .name = name, .nin = 1, .in = &x, .device = tc_place(y)};
-  tape_op *op = is_current(name, 1, x) ? op_new(&c, 0) : NULL;
+  tape_op *op = is_current(name, x) ? op_new(&c, 0) : NULL;
   bool done = op && take_operands(op, &c);
   if (done && tc_place(x) != tc_place(y)) {
     op->move = true;

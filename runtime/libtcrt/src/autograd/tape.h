@@ -84,6 +84,25 @@ tc_tensor *tc_tape_run(tc_eager_call *c, int nattr, int nfurther);
 /* y, made by no op of the table, is x; move: on another device.  Returns y; NULL with an error, y is freed. */
 tc_tensor *tc_tape_identity(const char *name, const tc_tensor *x, tc_tensor *y);
 
+/* Op `op` on values, without running it; the result is like `like`, whose memory, if it has any, is the
+ * value's.  NULL with an error. */
+tape_value *tc_tape_node(tc_op op, const char *name, int nin, tape_value *const *in, int nattr,
+                         const tc_dim *attr, const tc_tensor *like);
+
+/* ---- other tensors over written memory (alias.c) ------------------------------------------------- */
+
+/* x was written, and is v now; NULL: a constant.  false with an error. */
+bool tc_tape_note(const tc_tensor *x, const tape_value *v);
+/* Brings x, tracked, up to date with what was written through others since.  false with an error. */
+bool tc_tape_follow(const char *name, tc_tensor *x);
+/* x is not tracked, and something tracked is to be written to it: may all tensors over its memory be found, so
+ * that they follow?  Links them. */
+bool tc_tape_find_others(tc_tensor *x);
+/* t, which is not tracked, follows what is written to its memory from now on.  false with an error. */
+bool tc_tape_link_constant(tc_tensor *t);
+/* One of the tensors over the memory is freed. */
+void tc_tape_leave(tc_storage *s);
+
 /* ---- writes in place (write.c) ----------------------------------------------------------------- */
 
 /* Writes to the memory of a tensor so far. */

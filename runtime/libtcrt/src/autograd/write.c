@@ -1,14 +1,12 @@
 /* write.c - writes in place: the tensor gets another value, of the op that computed what it takes.
  *
- * Memory is shared by views.  What has been written on the tape is seen by all of them, but only the tensor that
- * was written has the history; so a leaf is not written, nor what untracked tensors share, and other views are
- * refused when they are used again (record.c). */
+ * Memory is shared by views, to which the history has to go as well (alias.c).  A leaf is not written. */
 #include "runtime/libtcrt/src/autograd/tape.h"
 #include "runtime/libtcrt/src/dispatch.h"
 
 #include <string.h>
 
-static bool may_write(const char *name, const tc_tensor *x) {
+static bool may_write(const char *name, tc_tensor *x) {
   const tape_value *v = tc_tape_link(x);
   const tc_storage *s = x->storage;
   const char *why = NULL;
@@ -18,9 +16,10 @@ static bool may_write(const char *name, const tc_tensor *x) {
   else if (s && atomic_load_explicit(&s->leaves, memory_order_relaxed) > 0)
     why = "shares its memory with a leaf that requires gradients; update it inside of "
           "TC_NO_GRAD { }, or write to a tc_clone";
-  else if (!v && s && tc_tape_headers(s) > 1)
-    why = "shares its memory with other tensors, to which gradients of what is written do not "
-          "follow; make the whole of its parts (tc_stack, tc_concat), or write to a tc_clone";
+  else if (!v && s && !tc_tape_find_others(x))
+    why = "shares its memory with tensors outside of all scopes, to which gradients of what is "
+          "written "
+          "cannot follow; open a TC_SCOPE around them, or make the whole of parts (tc_stack)";
   return !why || tc_fail("%s: operand 1 %s", name, why);
 }
 
@@ -53,13 +52,16 @@ static bool fits(const tc_tensor *x, const tc_tensor *y) {
   return same_shape(x, y) && x->key.dtype == y->key.dtype && tc_place(x) == tc_place(y);
 }
 
-/* Another value is in x's memory: v, which it then links to. */
-static void replaced(tc_tensor *x, tape_value *v) {
+/* Another value is in x's memory: v, which it then links to; NULL: a constant.  That is a link as well where others
+ * share the memory, since what they write later has to be followed. */
+static bool replaced(tc_tensor *x, tape_value *v) {
+  const bool shared = x->storage && tc_tape_headers(x->storage) > 1;
   tc_written(x);
   if (x->storage)
     atomic_store_explicit(&x->storage->recorded, tc_tape_version(x), memory_order_relaxed);
   if (v) v->version = tc_tape_version(x);
   tc_tape_relink(x, v);
+  return (v || !shared || tc_tape_link_constant(x)) && tc_tape_note(x, v);
 }
 
 /* t, which fits, into x, which becomes what t is on the tape. */
@@ -67,10 +69,9 @@ static bool take(tc_tensor *x, const tc_tensor *t) {
   const tape_value *of = tc_tape_link(t);
   tape_value *v = of ? tc_tape_value(x, of->maker, of->result) : NULL;
   if (of && !v) return false;
-  const bool done = tc_assign(x, t);
-  if (done) replaced(x, v);
-  else tc_tape_unref(v);
-  return done;
+  if (tc_assign(x, t)) return replaced(x, v);
+  tc_tape_unref(v);
+  return false;
 }
 
 bool tc_tape_assign(const char *name, tc_tensor *x, const tc_tensor *y, bool own) {
@@ -84,15 +85,15 @@ bool tc_tape_assign(const char *name, tc_tensor *x, const tc_tensor *y, bool own
     return done;
   }
   if (!tc_assign(x, y)) return false;
-  if (records) replaced(x, NULL);
-  else tc_written(x);
+  if (records) return replaced(x, NULL);
+  tc_written(x);
   return true;
 }
 
 bool tc_tape_fill(const char *name, tc_tensor *x, double value) {
   const bool records = tc_tape_records(x, NULL);
   if ((records && !may_write(name, x)) || !tc_assign_f(x, value)) return false;
-  if (records) replaced(x, NULL);
-  else tc_written(x);
+  if (records) return replaced(x, NULL);
+  tc_written(x);
   return true;
 }

@@ -50,6 +50,17 @@ void tc_scope_remove(tc_tensor *t) {
   t->scope = NULL;
 }
 
+int tc_scope_over(const struct tc_storage *s, void (*each)(tc_tensor *t, void *arg), void *arg) {
+  int n = 0;
+  for (const tc_scope *at = current; at; at = at->outer)
+    for (tc_tensor *t = at->first; t; t = t->scope_next) {
+      if (t->storage != s) continue;
+      each(t, arg);
+      n++;
+    }
+  return n;
+}
+
 static void move(tc_tensor *t, tc_scope *to) {
   tc_scope_remove(t);
   add(t, to);

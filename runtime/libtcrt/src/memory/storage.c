@@ -305,6 +305,7 @@ static tc_storage *block_new(size_t bytes) {
   atomic_store_explicit(&s->recorded, 0, memory_order_relaxed);
   atomic_store_explicit(&s->saved, 0, memory_order_relaxed);
   atomic_store_explicit(&s->leaves, 0, memory_order_relaxed);
+  s->written = NULL;
   return s;
 }
 

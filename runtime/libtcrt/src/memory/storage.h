@@ -24,6 +24,7 @@ typedef struct tc_storage {
    * recorded; references of tapes among refs; leaves over this memory. */
   _Atomic uint32_t version, recorded;
   _Atomic int32_t saved, leaves;
+  struct tape_write *written; /* recorded writes that other tensors over this memory have to follow */
 } tc_storage;
 
 /* Memory for `bytes` of data, 64-byte aligned, contents undefined, one reference.  NULL with an
