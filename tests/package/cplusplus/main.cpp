@@ -1,5 +1,6 @@
 #include <iostream>
 #include <tcompile.h>
+#include <tcompile/optim.h>
 
 TC_COMPILE tc_tensor *scaled(const tc_tensor *x TC_SHAPE("f32[N]")) {
   return tc_add_s(tc_mul_s(x, 2), 1);
