@@ -416,11 +416,11 @@ private:
   bool layouts_matter = false;               // views that are handed on keep their strides
   std::map<uint32_t, int> copied;            // view that may copy -> likewise
   std::map<std::string, std::string> scalar_symbols; // symbol name -> text of the scalar
-  int untracked = 0;                               // open TC_NO_GRADs
-  std::set<int> leaf_inputs;                            // inputs that gradients are taken with respect to
+  int untracked = 0;                                 // open TC_NO_GRADs
+  std::set<int> leaf_inputs; // inputs that gradients are taken with respect to
   std::vector<std::pair<tc_ref, clang::SourceLocation>> inner_wrt; // other such values
-  std::set<uint32_t> spent;                        // nodes whose part of the tape was freed
-  std::set<size_t> numbers;                        // results that are only read, as numbers
+  std::set<uint32_t> spent; // nodes whose part of the tape was freed
+  std::set<size_t> numbers; // results that are only read, as numbers
   int iterations = 0;
   int depth = 0;      // of nested expressions and statements being evaluated
   int maybe = 0;      // around what may not run: nothing may be read through pointers
