@@ -93,13 +93,20 @@ llvm::hash_code Outline::details(const Stmt *s) {
   return hash;
 }
 
+// The token that only it has, where operands stand on both sides: these may begin and end with what was
+// inserted.
+static SourceLocation token_of(const Stmt *s) {
+  if (const auto *op = dyn_cast<BinaryOperator>(s)) return op->getOperatorLoc();
+  if (const auto *op = dyn_cast<ConditionalOperator>(s)) return op->getQuestionLoc();
+  return {};
+}
+
 // From its first token to its last.  A block whose braces pair with others, and `x = ` in front of what
 // the declaration of x ended with, are, too.
 bool Outline::inserted(const Stmt *s, const Spot &begin) const {
   if (!begin.inserted) return false;
-  const auto *op = dyn_cast<BinaryOperator>(s);
-  return llvm::isa<CompoundStmt>(s) || places.spot(s->getEndLoc()).inserted ||
-         (op && op->isAssignmentOp() && places.spot(op->getLHS()->getEndLoc()).inserted);
+  if (SourceLocation token = token_of(s); token.isValid()) return places.spot(token).inserted;
+  return llvm::isa<CompoundStmt>(s) || places.spot(s->getEndLoc()).inserted;
 }
 
 void Outline::walk(const Stmt *s) {
