@@ -101,10 +101,12 @@ static SourceLocation token_of(const Stmt *s) {
   return {};
 }
 
-// From its first token to its last.  A block whose braces pair with others, and `x = ` in front of what
+// From its first token to its last.  A block whose braces pair with others, and `x ` in front of what
 // the declaration of x ended with, are, too.
 bool Outline::inserted(const Stmt *s, const Spot &begin) const {
   if (!begin.inserted) return false;
+  const auto *op = dyn_cast<BinaryOperator>(s);
+  if (op && op->isAssignmentOp() && places.spot(op->getLHS()->getEndLoc()).inserted) return true;
   if (SourceLocation token = token_of(s); token.isValid()) return places.spot(token).inserted;
   return llvm::isa<CompoundStmt>(s) || places.spot(s->getEndLoc()).inserted;
 }
