@@ -49,6 +49,9 @@ bool tc_autodiff_vjp(tc_graph *g, const tc_autodiff *a, tc_ref *grad, bool *reac
  * transpose, which is what is asked for, is its own vjp with respect to that. */
 bool tc_autodiff_jvp(tc_graph *g, const tc_autodiff *a, const tc_ref *tangent, tc_ref *out);
 
+/* Does r move with its operand i, as far as their types tell?  Not where r is DETACH. */
+bool tc_autodiff_passes(const tc_graph *g, tc_ref r, int i);
+
 /* Has operand i of the op a derivative?  Why not, in words for a message (NULL: it has). */
 const char *tc_autodiff_refusal(tc_op op, int operand);
 

@@ -14,9 +14,9 @@ bool vj_is_float(const tc_graph *g, tc_ref r) {
   return n && (n->nresult > 1 || tc_dtype_is_float((tc_dtype)tc_graph_type(g, r)->dtype));
 }
 
-/* Does the result move with operand i, as far as the types tell? */
-static bool passes(const tc_graph *g, tc_ref r, const tc_node *n, int i) {
-  return n->in[i].id && vj_is_float(g, r) && vj_is_float(g, n->in[i]);
+bool tc_autodiff_passes(const tc_graph *g, tc_ref r, int i) {
+  const tc_node *n = tc_graph_node(g, r);
+  return n->op != OP_DETACH && n->in[i].id && vj_is_float(g, r) && vj_is_float(g, n->in[i]);
 }
 
 /* ---- what depends on what ---------------------------------------------------------------------- */
@@ -52,7 +52,8 @@ static void find_sources(sweep *s) {
     if (s->mark[id] & IS_WRT) s->source[id] = id;
     if (!s->reader[id] || s->source[id] || is_stop(s, id, n)) continue;
     for (int i = 0; i < n->nin && !s->source[id]; i++)
-      if (s->source[n->in[i].id] && passes(s->g, (tc_ref){id}, n, i)) s->source[id] = n->in[i].id;
+      if (s->source[n->in[i].id] && tc_autodiff_passes(s->g, (tc_ref){id}, i))
+        s->source[id] = n->in[i].id;
   }
 }
 
@@ -143,7 +144,7 @@ static bool visit(sweep *s, tc_ref r, const tc_node *n) {
   bool any = false;
   for (int i = 0; i < n->nin; i++) {
     din[i] = (tc_ref){0};
-    any |= s->want[i] = s->source[n->in[i].id] && passes(s->g, r, n, i);
+    any |= s->want[i] = s->source[n->in[i].id] && tc_autodiff_passes(s->g, r, i);
     if (s->want[i] && !tc_vjp_differentiates(n->op, i)) return vj_report_missing(s, r, i);
   }
   if (!any) return true;

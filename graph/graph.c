@@ -213,7 +213,8 @@ static void bind_symbols(tc_graph *g, const tc_type *type, int32_t input) {
 tc_ref tc_graph_input(tc_graph *g, const char *name, const tc_type *type, tc_loc loc) {
   tc_ref r = declare(g, OP_INPUT, g->input.n, type, loc);
   char *own = tc_arena_str(g->arena, name ? name : "");
-  if (!r.id || !own || !tc_push(&g->input, ((tc_input){own, r, *type, false, false}))) return (tc_ref){0};
+  if (!r.id || !own || !tc_push(&g->input, ((tc_input){own, r, *type, false, false})))
+    return (tc_ref){0};
   bind_symbols(g, type, (int32_t)g->input.n - 1);
   return r;
 }

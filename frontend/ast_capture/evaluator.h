@@ -112,8 +112,7 @@ private:
   Flow execute_one(const clang::Stmt *s);
   Flow execute_if(const clang::IfStmt *s);
   Flow execute_switch(const clang::SwitchStmt *s);
-  Flow execute_scope(const clang::Stmt *body);
-  Flow execute_no_grad(const clang::Stmt *body);
+  Flow execute_once(const clang::Stmt *body, int &open);
   Flow execute_loop(const clang::Stmt *init, const clang::Expr *condition, const clang::Expr *step,
                     const clang::Stmt *body, bool body_first, clang::SourceLocation loc);
   void declare(const clang::VarDecl *variable);

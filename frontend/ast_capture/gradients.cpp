@@ -17,18 +17,14 @@ using namespace clang;
 
 // ---- what is tracked ----------------------------------------------------------------------------
 
-static bool is_floating(const tc_node *n) {
-  return n->nresult > 1 || tc_dtype_is_float(static_cast<tc_dtype>(n->type.dtype));
-}
-
 // By id: the values that move with one of the sources.
 static std::vector<bool> moving_with(tc_graph *graph, const std::vector<tc_ref> &sources) {
   std::vector<bool> moves(tc_graph_count(graph) + 1);
   for (tc_ref each : sources) moves[each.id] = true;
   for (uint32_t id = 1; id < moves.size(); id++) {
     const tc_node *n = tc_graph_node(graph, {id});
-    if (n->op == OP_DETACH || !is_floating(n)) continue;
-    for (int i = 0; i < n->nin && !moves[id]; i++) moves[id] = moves[n->in[i].id];
+    for (int i = 0; i < n->nin && !moves[id]; i++)
+      moves[id] = moves[n->in[i].id] && tc_autodiff_passes(graph, {id}, i);
   }
   return moves;
 }
@@ -46,8 +42,9 @@ static std::vector<bool> leading_to(tc_graph *graph, tc_ref y, const std::vector
 }
 
 tc_ref Evaluator::detached(tc_ref ref, SourceLocation loc) {
-  const tc_node *n = tc_graph_node(graph, ref);
-  return n && is_floating(n) ? tc_build1(graph, OP_DETACH, ref, graph_loc(loc)) : ref;
+  const tc_type *type = ref.id ? tc_graph_type(graph, ref) : nullptr;
+  const bool floating = type && tc_dtype_is_float(static_cast<tc_dtype>(type->dtype));
+  return floating ? tc_build1(graph, OP_DETACH, ref, graph_loc(loc)) : ref;
 }
 
 Value Evaluator::do_tc_detach(const CallExpr *e) {
@@ -138,10 +135,10 @@ bool Evaluator::wrt_argument(const CallExpr *e, int i, int64_t n, std::vector<tc
 
 // What the tape frees behind a pass from y to wrt, unless it is retained; false: it was freed before.
 bool Evaluator::spend(tc_ref y, const std::vector<tc_ref> &wrt, bool retain, SourceLocation loc) {
-  const std::vector<bool> path = leading_to(graph, y, moving_with(graph, wrt));
+  std::vector<bool> path = leading_to(graph, y, moving_with(graph, wrt));
+  for (tc_ref end : wrt) path[end.id] = false;
   for (uint32_t id = 1; id < path.size(); id++) {
-    const bool end = llvm::any_of(wrt, [=](tc_ref w) { return w.id == id; });
-    if (!path[id] || end) continue;
+    if (!path[id]) continue;
     if (spent.count(id)) {
       fail(loc, "an earlier call has freed the tape behind this value; give that one "
                 "TC_RETAIN_GRAPH (tc_grad_with)");

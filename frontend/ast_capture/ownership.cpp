@@ -23,16 +23,14 @@ static bool declares(const Stmt *s, StringRef name) {
   return false;
 }
 
-bool opens_scope(const Stmt *s) {
+// A macro's loop, which declares this.
+static bool loops_with(const Stmt *s, StringRef name) {
   const auto *loop = dyn_cast_or_null<ForStmt>(s);
-  return loop && declares(loop->getInit(), "tc_scope_here");
+  return loop && declares(loop->getInit(), name);
 }
 
-bool opens_no_grad(const Stmt *s) {
-  const auto *loop = dyn_cast_or_null<ForStmt>(s);
-  return loop && declares(loop->getInit(), "tc_no_grad_here");
-}
-
+bool opens_scope(const Stmt *s) { return loops_with(s, "tc_scope_here"); }
+bool opens_no_grad(const Stmt *s) { return loops_with(s, "tc_no_grad_here"); }
 bool opens_rest(const Stmt *s) { return declares(s, "tc_scope_rest"); }
 
 // Of tcompile.h or a header of its folder: a function of the API, or what its macros are made of in C++

@@ -41,8 +41,8 @@ Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
     scopes++;
     return Flow::Next;
   }
-  if (opens_scope(s)) return execute_scope(llvm::cast<ForStmt>(s)->getBody());
-  if (opens_no_grad(s)) return execute_no_grad(llvm::cast<ForStmt>(s)->getBody());
+  if (opens_scope(s)) return execute_once(llvm::cast<ForStmt>(s)->getBody(), scopes);
+  if (opens_no_grad(s)) return execute_once(llvm::cast<ForStmt>(s)->getBody(), untracked);
   if (const auto *declaration = dyn_cast<DeclStmt>(s)) {
     for (const Decl *d : declaration->decls())
       if (const auto *variable = dyn_cast<VarDecl>(d)) declare(variable);
@@ -241,19 +241,12 @@ Evaluator::Flow Evaluator::execute_switch(const SwitchStmt *s) {
   return failed ? Flow::Return : Flow::Next;
 }
 
-// TC_SCOPE is a loop that runs once; what it frees at its end lives on in the graph where needed.
-Evaluator::Flow Evaluator::execute_scope(const Stmt *body) {
-  scopes++;
+// TC_SCOPE and TC_NO_GRAD are loops that run once, inside of which one more of them is open.  What a scope
+// frees at its end lives on in the graph where needed.
+Evaluator::Flow Evaluator::execute_once(const Stmt *body, int &open) {
+  open++;
   Flow flow = execute(body);
-  scopes--;
-  return flow == Flow::Break || flow == Flow::Continue ? Flow::Next : flow;
-}
-
-// TC_NO_GRAD, too, is a loop that runs once.
-Evaluator::Flow Evaluator::execute_no_grad(const Stmt *body) {
-  untracked++;
-  Flow flow = execute(body);
-  untracked--;
+  open--;
   return flow == Flow::Break || flow == Flow::Continue ? Flow::Next : flow;
 }
 
