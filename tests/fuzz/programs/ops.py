@@ -405,7 +405,7 @@ class Ops:
             return self.make("tc_index_select(%0, 0, %1)", [x, i], x.dtype, (m,) + x.shape[1:], x.exact)
         if op == "gather":
             return self.make("tc_gather(%0, 0, %1)", [x, i], x.dtype, x.shape, x.exact)
-        y = x if self.chooses() else self.pick(lambda v: v.dtype == x.dtype and v.shape == x.shape)
+        y = x if self.chooses(indices=True) else self.pick(lambda v: v.dtype == x.dtype and v.shape == x.shape)
         return self.make(f"tc_{op}(%0, 0, %1, %2)", [x, i, y], x.dtype, x.shape, x.exact and y.exact and op == "scatter")
 
     # ---- products and networks

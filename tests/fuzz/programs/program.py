@@ -96,9 +96,9 @@ class Program(Ops, Products, Control, Writes):
         self.r.shuffle(found)
         return found
 
-    def chooses(self):
-        """Values may have another dtype than is said of them, another precision, too."""
-        return any(len(p.dtypes) > 1 for p in self.params if p.values != "index")
+    def chooses(self, indices=False):
+        """Values may have another dtype than is said of them, another precision, too; with indices, those made of indices."""
+        return any(len(p.dtypes) > 1 for p in self.params if indices or p.values != "index")
 
     def parameter_name(self):
         letter = "abcd"[len(self.params)]

@@ -73,7 +73,8 @@ class Writes(InPlace):
     def note_views(self, x):
         """Writes that are no part of a segment: where a reshape may have copied what is a view itself, as a helper's
         result may be."""
-        self.views_written = self.views_written or any(v.viewed for v in x.family)
+        viewing = tuple(f"{name}(" for name, text in self.helpers.items() if "tc_transpose(tc_neg(" in text)
+        self.views_written = self.views_written or any(v.viewed or v.text.startswith(viewing) for v in x.family)
         helpers = tuple(f"{name}(" for name in self.helpers)
         for v in x.family:
             inner = v.viewed and (v.viewed.viewed or v.viewed.text.startswith(helpers) or "tc_reshape(tc_" in v.text)
