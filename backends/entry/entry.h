@@ -34,6 +34,8 @@ struct tc_entry_style {
   const char *has_operand, *creates;
   /* Heads of calls, with the arguments that all calls share: "tcrt_new(". */
   const char *workspace, *create, *pack;
+  /* Likewise, of what gives a strided operand the elements that were written.  NULL: such operands are refused. */
+  const char *unpack;
   /* Kernels take the symbols and scalars that their texts say, as `own_sym` and `own_scalar`. */
   bool numbered;
   /* The call of kernel k over buf, sym, scalar: an int, nonzero if it failed. */
@@ -97,6 +99,7 @@ void tc_entry_dim(const tc_entry *e, tc_dim d); /* as a C expression over s_<nam
 void tc_entry_guards(const tc_entry *e);
 void tc_entry_workspace(const tc_entry *e);
 void tc_entry_packs(const tc_entry *e);
+void tc_entry_unpacks(const tc_entry *e); /* of operands that were written */
 void tc_entry_results(const tc_entry *e);
 /* What a way out behind `begin` says first: ends the call, frees the first `made` results. */
 void tc_entry_leave(const tc_entry *e, uint32_t made);

@@ -128,7 +128,7 @@ static void put_bounds(const tc_entry *e) {
 
 /* ---- writes ---------------------------------------------------------------------------------- */
 
-/* Written operands: contiguous, writable, apart from every other operand. */
+/* Written operands: writable, apart from every other operand, and contiguous where they cannot be packed. */
 static void put_write_guards(const tc_entry *e) {
   const uint32_t n = tc_graph_input_count(e->p->graph);
   for (uint32_t i = 0; i < n; ++i) {
@@ -137,9 +137,11 @@ static void put_write_guards(const tc_entry *e) {
       tc_putf(e->out, "  TC_GUARD(tcrt_may_write(x%u), TC_MISS_GRAD, %u, -1, 0, 0);\n", i, i);
     tc_putf(
         e->out,
-        "  if ((x%u->key.flags & (TC_FLAG_CONTIGUOUS | TC_FLAG_READONLY)) != TC_FLAG_CONTIGUOUS)\n"
-        "    return tcrt_miss(f, TC_MISS_STRIDE, %u, -1, 0, 0);\n",
-        i, i);
+        "  if ((x%u->key.flags & (TC_FLAG_CONTIGUOUS | TC_FLAG_READONLY)) != TC_FLAG_CONTIGUOUS",
+        i);
+    if (e->style->unpack) tc_putf(e->out, " && !tcrt_may_unpack(x%u)", i);
+    tc_putf(e->out, ")\n    return tcrt_miss(f, TC_MISS_STRIDE, %u, -1, 0, %d);\n", i,
+            !e->style->unpack);
     for (uint32_t j = 0; j < n; ++j)
       if (j != i)
         tc_putf(e->out,

@@ -13,12 +13,17 @@ static int input_buffer(const tc_program *p, uint32_t input) {
   return -1;
 }
 
+/* Strided, operand i is copied to where kernels work on it, and back if they write it. */
+static bool is_packed(const tc_entry *e, uint32_t i) {
+  if (input_buffer(e->p, i) < 0) return false;
+  return e->style->unpack || !tc_graph_input_at(e->p->graph, i)->written;
+}
+
 /* Strided operands get room in the workspace: pack<i> is its offset. */
 static void put_pack_sizes(const tc_entry *e) {
   for (uint32_t i = 0; i < tc_graph_input_count(e->p->graph); ++i) {
-    const int b = input_buffer(e->p, i);
-    if (b < 0 || tc_graph_input_at(e->p->graph, i)->written) continue;
-    const tc_buffer *buffer = &e->p->buffer[b];
+    if (!is_packed(e, i)) continue;
+    const tc_buffer *buffer = &e->p->buffer[input_buffer(e->p, i)];
     tc_putf(e->out, "  const int64_t pack%u = bytes;\n", i);
     tc_putf(e->out,
             "  if (__builtin_expect(!(x%u->key.flags & TC_FLAG_CONTIGUOUS), 0))\n    bytes += ((",
@@ -40,9 +45,16 @@ void tc_entry_packs(const tc_entry *e) {
   for (uint32_t i = 0; i < tc_graph_input_count(e->p->graph); ++i) {
     if (input_buffer(e->p, i) < 0) continue;
     tc_putf(e->out, "  void *d%u = x%u->data;\n", i, i);
-    if (!tc_graph_input_at(e->p->graph, i)->written) put_pack(e, i);
+    if (is_packed(e, i)) put_pack(e, i);
   }
   tc_put(e->out, "  if (packed) __atomic_fetch_add(&f->packed, 1, __ATOMIC_RELAXED);\n");
+}
+
+void tc_entry_unpacks(const tc_entry *e) {
+  for (uint32_t i = 0; i < tc_graph_input_count(e->p->graph); ++i)
+    if (is_packed(e, i) && tc_graph_input_at(e->p->graph, i)->written)
+      tc_putf(e->out, "  if (__builtin_expect(d%u != x%u->data, 0)) %sx%u, d%u);\n", i, i,
+              e->style->unpack, i, i);
 }
 
 /* Scratch memory lies behind the arena; all kernels share the place. */

@@ -1,4 +1,4 @@
-// A written operand that is strided: the statements run.
+// A written operand that is strided: kernels work on a copy of it, which goes back.
 // RUN: %capture > %t.txt && %check < %t.txt
 #include "capture.h"
 
@@ -16,4 +16,4 @@ int main(void) {
   return finish();
 }
 // CHECK-DAG: remark: 'f' compiled: 3 ops in {{[0-9]+}} kernel{{s?}} [
-// CHECK-DAG: f {{.*}} 0 0 2 
+// CHECK-DAG: f {{.*}} 2 2 0 

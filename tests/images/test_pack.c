@@ -44,7 +44,7 @@ static bool unpacks(const unsigned char *packed, size_t n, const unsigned char *
                     size_t size) {
   unsigned char *out = malloc(size + 2);
   out[0] = out[size + 1] = 0xa5;
-  const bool done = !tcrt_unpack(packed, n, out + 1, size);
+  const bool done = !tcrt_decompress(packed, n, out + 1, size);
   cr_expect(out[0] == 0xa5 && out[size + 1] == 0xa5, "bytes around the result");
   const bool same = done && memcmp(out + 1, bytes, size) == 0;
   free(out);

@@ -78,7 +78,7 @@ static const change changes[] = {
     {3, 0, SIZE, 0, 8, true}, {3, 0, SIZE, 0, 9, false}, {3, 0, SIZE, 0, 4, false}, {3, 0, SIZE, 1, 8, false}, {3, 1, SIZE, 1, 7, false},
     {4, 0, SIZE, 0, 200, true}, {4, 0, SCALAR, 0, 0, false}, {4, 0, SCALAR, 0, 51, false}, {4, 0, SCALAR, 0, 50, true}, {4, 0, SCALAR, 0, 1, true},
     {5, 0, SIZE, 0, 6, false}, {5, 1, SIZE, 0, 4, false}, {5, 1, SIZE, 1, 5, false}, {5, 2, SIZE, 0, 5, false},
-    {5, 0, STRIDED, 0, 0, false}, {5, 0, TRANSPOSED, 0, 0, false}, {5, 0, REVERSED, 0, 0, false}, {5, 0, READ_ONLY, 0, 0, false}, {5, 0, OF_LEAF, 0, 0, false}, {5, 1, OF_LEAF, 0, 0, true},
+    {5, 0, STRIDED, 0, 0, true}, {5, 0, TRANSPOSED, 0, 0, true}, {5, 0, REVERSED, 0, 0, true}, {5, 0, READ_ONLY, 0, 0, false}, {5, 0, OF_LEAF, 0, 0, false}, {5, 1, OF_LEAF, 0, 0, true},
     {5, 1, READ_ONLY, 0, 0, true}, {5, 2, READ_ONLY, 0, 0, true}, {5, 1, SAME_MEMORY, 0, 0, false}, {5, 2, SAME_MEMORY, 0, 0, false},
     {5, 1, OVERLAP_BEHIND, 0, 0, false}, {5, 1, OVERLAP_BEFORE, 0, 0, false}, {5, 2, OVERLAP_BEHIND, 0, 0, false}, {5, 2, INSIDE, 0, 0, false},
     {5, 1, ADJACENT, 0, 0, true}, {5, 2, ADJACENT, 0, 0, true}, {5, 2, SAME_MEMORY, 0, 1, true},
@@ -208,11 +208,11 @@ static void put_line(const char *line, size_t n, tc_buf *out) {
     put_key(line, out);
   } else if (starts(line, "  if ((x")) {
     int x;
-    cr_assert_eq(sscanf(line, "  if ((x%d->key.flags & (TC_FLAG_CONTIGUOUS | TC_FLAG_READONLY)) !=", &x), 1);
+    cr_assert_eq(sscanf(line, "  if ((x%d->key.flags & (TC_FLAG_CONTIGUOUS | TC_FLAG_READONLY)) != TC_FLAG_CONTIGUOUS && !tcrt_may_unpack(", &x), 1);
     tc_putf(out,
-            "  if ((tc_without != %d && !(x%d->key.flags & TC_FLAG_CONTIGUOUS)) ||\n"
+            "  if ((tc_without != %d && !(x%d->key.flags & (TC_FLAG_CONTIGUOUS | TC_FLAG_READONLY)) && !tcrt_may_unpack(x%d)) ||\n"
             "      (tc_without != %d && x%d->key.flags & TC_FLAG_READONLY))\n",
-            checks, x, checks + 1, x);
+            checks, x, x, checks + 1, x);
     checks += 2;
   } else if (starts(line, "  TC_GUARD(") || starts(line, "  if (tc_overlap(") ||
              starts(line, "  if (__builtin_expect(!tcrt_enabled")) {
@@ -280,8 +280,8 @@ static bool each_operand(int g, int i) {
   const change all[] = {{g, i, NOTHING, 0, 0, true}, {g, i, MISSING, 0, 0, false}, {g, i, DEVICE, 0, 0, false},
                         {g, i, RANK, 0, s->rank + 1, false}, {g, i, RANK, 0, s->rank ? s->rank - 1 : 2, false},
                         {g, i, WEAK, 0, 0, false}, {g, i, GRADIENT, 0, 0, false}, {g, i, SWITCHED_OFF, 0, 0, false},
-                        {g, i, STRIDED, 0, 0, !written}, {g, i, REPEATED, 0, 0, !written},
-                        {g, i, REVERSED, 0, 0, !written}, {g, i, UNALIGNED, 0, 0, true}};
+                        {g, i, STRIDED, 0, 0, true}, {g, i, REPEATED, 0, 0, !written},
+                        {g, i, REVERSED, 0, 0, true}, {g, i, UNALIGNED, 0, 0, true}};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) bad |= wrong(&all[k]);
   for (int d = 0; d < TC_DTYPE_COUNT; d++)
     if (d != (int)s->dtype) bad |= wrong(&(change){g, i, DTYPE, 0, d, false});

@@ -70,7 +70,7 @@ const char *tc_miss_text(tc_miss why) {
       [TC_MISS_MULTIPLE] = "no multiple",
       [TC_MISS_EQUAL] = "sizes differ",
       [TC_MISS_ALIAS] = "overlap",
-      [TC_MISS_STRIDE] = "written operand strided or read-only",
+      [TC_MISS_STRIDE] = "written operand read-only, or elements of it share memory",
       [TC_MISS_LAYOUT] = "no layout of a tensor",
       [TC_MISS_GRAD] = "gradients",
       [TC_MISS_INDEX] = "index out of range",
@@ -144,7 +144,8 @@ static void describe(char *out, size_t n, tc_miss why, int operand, int axis, in
     snprintf(out, n, "operand %d is written and overlaps another operand", nth);
     return;
   case TC_MISS_STRIDE:
-    snprintf(out, n, "operand %d is written and is strided or read-only", nth);
+    snprintf(out, n, "operand %d is written, and is read-only or %s", nth,
+             w ? "strided" : "has elements that share memory");
     return;
   case TC_MISS_LAYOUT:
     snprintf(out, n, "operand %d is memory whose layout is none of a tensor", nth);

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-#define TC_ABI_VERSION 5
+#define TC_ABI_VERSION 6
 #define TC_MAX_RANK 8
 
 /* Element types, in promotion order within their category. */
@@ -89,7 +89,7 @@ typedef enum tc_miss {
   TC_MISS_MULTIPLE, /* ... or no multiple of what it should be */
   TC_MISS_EQUAL,    /* two sizes that must be equal are not */
   TC_MISS_ALIAS,    /* a written tensor overlaps another operand */
-  TC_MISS_STRIDE,   /* a written tensor is not contiguous, or is read-only */
+  TC_MISS_STRIDE,   /* elements of a written tensor share memory, or it is read-only; on a GPU, it is strided */
   TC_MISS_LAYOUT,   /* memory of the caller's own kind that is none of a tensor */
   TC_MISS_GRAD,     /* gradients are being recorded */
   TC_MISS_INDEX,    /* an index operand is out of range: the body reports the error */
@@ -212,6 +212,12 @@ void tcrt_written(const struct tc_tensor *x);
 
 /* Copies the elements of x, of any strides, to dst in row-major order. */
 void tcrt_pack(const struct tc_tensor *x, void *dst);
+
+/* Copies elements in row-major order to those of x, of any strides. */
+void tcrt_unpack(const struct tc_tensor *x, const void *src);
+
+/* Whether each element of x can be written: its memory is not read-only, and no two elements share a place. */
+bool tcrt_may_unpack(const struct tc_tensor *x);
 
 /* Fills *header, which the caller owns and which lives for the call, as a tensor over the layout's
  * memory; returns it.  A layout that is none of a tensor gives TC_FLAG_BROKEN and nothing else. */

@@ -51,7 +51,7 @@ static cu_result unpack(tcrt_cuda_packed *p) {
   if (p->bytes) return CU_SUCCESS;
   void *bytes = malloc((size_t)p->size);
   if (!bytes) return CU_OUT_OF_MEMORY;
-  const char *why = tcrt_unpack(p->data, (size_t)p->packed, bytes, (size_t)p->size);
+  const char *why = tcrt_decompress(p->data, (size_t)p->packed, bytes, (size_t)p->size);
   if (!why) {
     p->bytes = bytes;
     return CU_SUCCESS;

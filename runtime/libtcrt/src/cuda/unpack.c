@@ -14,7 +14,7 @@ static void open_library(void) {
   if (library) decode = (__typeof__(decode))dlsym(library, "lzma_stream_buffer_decode");
 }
 
-const char *tcrt_unpack(const void *from, size_t packed, void *to, size_t size) {
+const char *tcrt_decompress(const void *from, size_t packed, void *to, size_t size) {
   pthread_once(&once, open_library);
   if (!decode) return "liblzma.so.5 (Debian: liblzma5) was not found";
   uint64_t limit = UINT64_MAX;

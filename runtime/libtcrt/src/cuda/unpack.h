@@ -8,6 +8,6 @@
 /* Writes the `size` bytes that `packed` bytes of .xz stand for, by liblzma, which is opened when it
  * is first needed.  NULL; or why not: they do not stand for exactly that many, no memory, no
  * liblzma. Nothing outside of both ranges is touched. */
-const char *tcrt_unpack(const void *from, size_t packed, void *to, size_t size);
+const char *tcrt_decompress(const void *from, size_t packed, void *to, size_t size);
 
 #endif

@@ -243,21 +243,35 @@ static bool pack_tiled(const tc_tensor *x, char *dst) {
   return true;
 }
 
-static void pack(const tc_tensor *x, void *dst) {
-  if (tc_elements(x) == 0 || pack_tiled(x, dst)) return;
-  tc_tensor to = tc_alias(x);
-  to.data = dst;
-  tc_set_row_major(&to);
-  tc_assign(&to, x);
+/* The elements of x, row-major at `data`. */
+static tc_tensor packed_at(const tc_tensor *x, void *data) {
+  tc_tensor t = tc_alias(x);
+  t.data = data;
+  tc_set_row_major(&t);
+  return t;
 }
 
 /* Compiled functions keep the flags of their callers, which OpenMP runtimes clear at the end of a team
  * of one thread. */
-void tcrt_pack(const struct tc_tensor *x, void *dst) {
+static void assign_keeping_flags(const tc_tensor *to, const tc_tensor *from) {
   fexcept_t flags;
   fegetexceptflag(&flags, FE_ALL_EXCEPT);
-  pack(x, dst);
+  tc_assign(to, from);
   fesetexceptflag(&flags, FE_ALL_EXCEPT);
+}
+
+void tcrt_pack(const struct tc_tensor *x, void *dst) {
+  const tc_tensor to = packed_at(x, dst);
+  if (tc_elements(x) != 0 && !pack_tiled(x, dst)) assign_keeping_flags(&to, x);
+}
+
+void tcrt_unpack(const struct tc_tensor *x, const void *src) {
+  const tc_tensor from = packed_at(x, (void *)(uintptr_t)src);
+  if (tc_elements(x) != 0) assign_keeping_flags(x, &from);
+}
+
+bool tcrt_may_unpack(const struct tc_tensor *x) {
+  return !(x->key.flags & TC_FLAG_READONLY) && !tc_self_overlaps(x);
 }
 
 bool tc_pack(const tc_tensor *x, void *dst) {
