@@ -1,5 +1,5 @@
-/* tcompile/optim.h: whole steps of training by each optimiser, by kernels, by bodies, and beside PyTorch's; numbers
- * that follow from the formulas; and what is refused.
+/* tcompile/optim.h: whole steps of training by each optimiser, by kernels, by bodies, and beside PyTorch's (LAMB's: the
+ * paper's algorithm in Python); numbers that follow from the formulas; and what is refused.
  * In f64, and with IN_F32 in f32. */
 #include "check.h"
 
@@ -35,6 +35,8 @@ enum kind {
   ADAM,
   ADAM_DECAYED,
   ADAMW,
+  LAMB,
+  LAMB_COSINE,
   RMSPROP,
   RMSPROP_CENTRED,
   ADAGRAD,
@@ -46,7 +48,7 @@ static bool update(const problem *q, tc_tensor **g, enum kind kind, int64_t step
   tc_tensor *p[] = {q->p.w, q->p.b}, *first[] = {q->first.w, q->first.b};
   tc_tensor *second[] = {q->second.w, q->second.b}, *third[] = {q->third.w, q->third.b};
   const tc_adam_options decayed = {0.02, 0.8, 0.99, 1e-6, 0.1};
-  tc_adam_options adamw = tc_adam_defaults(0.02);
+  tc_adam_options adamw = tc_adam_defaults(0.02), lamb = tc_lamb_defaults(0.02);
   adamw.weight_decay = 0.1;
   switch (kind) {
   case SGD:
@@ -63,6 +65,11 @@ static bool update(const problem *q, tc_tensor **g, enum kind kind, int64_t step
     return tc_adam(2, p, g, first, second, step, decayed);
   case ADAMW:
     return tc_adamw(2, p, g, first, second, step, adamw);
+  case LAMB:
+    return tc_lamb(2, p, g, first, second, step, lamb);
+  case LAMB_COSINE:
+    lamb.rate = tc_rate_cosine(tc_rate_linear(0.1, step, 10, 0.1, 1), step, STEPS, 0);
+    return tc_lamb(2, p, g, first, second, step, lamb);
   case RMSPROP:
     return tc_rmsprop(2, p, g, first, NULL, NULL, tc_rmsprop_defaults(0.01));
   case RMSPROP_CENTRED:
@@ -93,6 +100,8 @@ static inline tc_tensor *train(const problem *q, enum kind kind, int64_t step) {
   X(ADAM, adam)                                                                                    \
   X(ADAM_DECAYED, adam_decayed)                                                                    \
   X(ADAMW, adamw)                                                                                  \
+  X(LAMB, lamb)                                                                                    \
+  X(LAMB_COSINE, lamb_cosine)                                                                      \
   X(RMSPROP, rmsprop)                                                                              \
   X(RMSPROP_CENTRED, rmsprop_centred)                                                              \
   X(ADAGRAD, adagrad)                                                                              \
@@ -163,7 +172,7 @@ static void check_optimiser(const struct optimiser *o) {
     for (int way = 0; way < 2 && dtype == TC_F64; way++) {
       const layer learned = learn(o, STEPS, way);
       if (is(&learned, o->expected)) continue;
-      fprintf(stderr, "%s is not PyTorch's\n", o->function);
+      fprintf(stderr, "%s is not as in optimisers_expected.h\n", o->function);
       exit(1);
     }
 #ifdef TC_HAS_PLUGIN
@@ -238,17 +247,110 @@ static void check_clipping(void) {
   }
 }
 
-/* f32 states beside bf16 parameters, whose own steps of 2^-8 of their value are too large for what is added up. */
+/* A norm that is 0 leaves the step as it is: of parameters that are 0, and of no change. */
+static void check_lamb(void) {
+  TC_SCOPE {
+    const double value[] = {3, -4};
+    tc_tensor *p = tc_zeros(TC_DIMS(2), TC_F64), *g = tc_from(TC_DIMS(2), value, TC_F64), *m, *v;
+    CHECK(tc_optim_zeros(1, &p, &m) && tc_optim_zeros(1, &p, &v));
+    tc_adam_options o = tc_lamb_defaults(0.1);
+    CHECK(tc_lamb(1, &p, &g, &m, &v, 1, o)); /* p - rate sign(g) */
+    CHECK(fabs(tc_at(p, TC_INTS(0)) + 0.1) < 1e-6 && fabs(tc_at(p, TC_INTS(1)) - 0.1) < 1e-6);
+    CHECK(tc_copy_(p, g) && tc_zero_(m) && tc_zero_(v));
+    o.weight_decay = 0;
+    CHECK(tc_lamb(1, &p, &g, &m, &v, 1, o)); /* |p| = 5, |u| = sqrt(2) */
+    CHECK(fabs(tc_at(p, TC_INTS(0)) - (3 - 0.5 / sqrt(2))) < 1e-6);
+    CHECK(tc_copy_(p, g) && tc_zero_(m) && tc_zero_(v) && tc_zero_(g));
+    CHECK(tc_lamb(1, &p, &g, &m, &v, 1, o) && tc_at(p, TC_INTS(0)) == 3);
+  }
+}
+
+/* ---- 16 bits, and sums of gradients ------------------------------------------------------------ */
+
+typedef struct narrow {
+  tc_tensor *w TC_SHAPE("bf16[I,O]"), *master TC_SHAPE("f32[I,O]"), *sum TC_SHAPE("f32[I,O]");
+  tc_tensor *mean TC_SHAPE("f32[I,O]"), *square TC_SHAPE("f32[I,O]");
+} narrow;
+
+/* Adds the gradient of a part of the batch, 1 of `parts`; the last one is followed by a step of the master weights. */
+TC_COMPILE static bool train_part(narrow *q, const tc_tensor *x TC_SHAPE("bf16[B,I]"),
+                                  const tc_tensor *y TC_SHAPE("bf16[B,O]"), int parts) {
+  tc_tensor *g, *loss = tc_mse(tc_matmul(x, q->w), y, TC_MEAN);
+  return tc_grad(loss, 1, &q->w, &g) && tc_optim_accumulate(1, &q->sum, &g, 1.0 / parts);
+}
+TC_COMPILE static bool update_masters(narrow *q, int64_t step) {
+  return tc_adamw(1, &q->master, &q->sum, &q->mean, &q->square, step, tc_adam_defaults(1e-3)) &&
+         tc_optim_store(1, &q->w, &q->master) && tc_optim_clear(1, &q->sum);
+}
+
+static narrow start_narrow(void) {
+  narrow q = {.w = tc_cast(tc_randn(TC_DIMS(8, 3), 1, TC_F32), TC_BF16)};
+  CHECK(tc_requires_grad_(q.w, true) && tc_optim_masters(1, &q.w, &q.master));
+  CHECK(tc_dtype_of(q.master) == TC_F32 && !tc_requires_grad(q.master));
+  CHECK(tc_max_abs_diff(tc_cast(q.w, TC_F32), q.master) == 0);
+  CHECK(tc_optim_zeros(1, &q.w, &q.sum) && tc_dtype_of(q.sum) == TC_F32);
+  CHECK(tc_optim_zeros(1, &q.w, &q.mean) && tc_optim_zeros(1, &q.w, &q.square));
+  return q;
+}
+
+/* 20 steps, each of `parts` parts of the batch; the loss of the rounded weights in f32. */
+static double learn_narrow(int parts, bool kernels, tc_tensor **master) {
+  narrow q = start_narrow();
+  tc_tensor *x = tc_cast(tc_randn(TC_DIMS(32, 8), 2, TC_F32), TC_BF16);
+  tc_tensor *y = tc_cast(tc_randn(TC_DIMS(32, 3), 3, TC_F32), TC_BF16);
+  const int64_t rows = 32 / parts;
+  const bool before = tc_set_enabled(kernels);
+  for (int step = 1; step <= 20; step++) TC_SCOPE {
+      for (int i = 0; i < parts; i++) {
+        tc_tensor *a = tc_slice(x, 0, i * rows, (i + 1) * rows, 1);
+        CHECK(train_part(&q, a, tc_slice(y, 0, i * rows, (i + 1) * rows, 1), parts));
+      }
+      TC_NO_GRAD CHECK(update_masters(&q, step));
+    }
+  tc_set_enabled(before);
+  CHECK(tc_max_abs_diff(tc_cast(q.master, TC_BF16), tc_detach(q.w)) == 0);
+  *master = q.master;
+  return tc_item(tc_mse(tc_matmul(tc_cast(x, TC_F32), q.master), tc_cast(y, TC_F32), TC_MEAN));
+}
+
 static void check_narrow(void) {
   TC_SCOPE {
-    tc_tensor *p = tc_ones(TC_DIMS(4), TC_BF16), *g = tc_full(TC_DIMS(4), 1e-3, TC_BF16), *v;
-    tc_tensor *master = tc_cast(p, TC_F32);
-    CHECK(tc_optim_zeros(1, &p, &v) && tc_dtype_of(v) == TC_F32);
+    tc_tensor *whole, *parts, *bodies;
+    const double loss = learn_narrow(1, true, &whole);
+    CHECK(fabs(learn_narrow(4, true, &parts) - loss) < 1e-2 * loss);
+    CHECK(fabs(learn_narrow(4, false, &bodies) - loss) < 1e-2 * loss);
+    CHECK(tc_allclose(parts, bodies, 1.6e-2, 1e-3)); /* gradients in bf16, divided by their roots */
+#ifdef TC_HAS_PLUGIN
+    CHECK(hits_of("train_part") == 100 && fallbacks_of("train_part") == 0);
+    CHECK(hits_of("update_masters") == 40 && fallbacks_of("update_masters") == 0);
+#endif
+    /* bf16's own steps of 2^-8 of its value are too large for what is added up. */
+    tc_tensor *p = tc_ones(TC_DIMS(4), TC_BF16), *g = tc_full(TC_DIMS(4), 1e-3, TC_BF16), *master;
+    CHECK(tc_optim_masters(1, &p, &master));
     const tc_sgd_options o = {.rate = 1};
-    for (int i = 0; i < 10; i++) CHECK(tc_sgd(1, &p, &g, NULL, o) && tc_sgd(1, &master, &g, &v, o));
+    for (int i = 0; i < 10; i++)
+      CHECK(tc_sgd(1, &p, &g, NULL, o) && tc_sgd(1, &master, &g, NULL, o));
     CHECK(tc_at(p, TC_INTS(0)) == 1 && fabs(tc_at(master, TC_INTS(0)) - 0.99) < 1e-4);
-    CHECK(tc_copy_(p, master) && tc_at(p, TC_INTS(0)) < 1);
+    CHECK(tc_optim_store(1, &p, &master) && tc_at(p, TC_INTS(0)) < 1);
   }
+}
+
+/* Rates of steps 1 to STEPS beside those of torch.optim.lr_scheduler. */
+static void check_schedules(void) {
+  const tc_one_cycle_options tall = {0.5, 0.1, 10, 100};
+  for (int64_t step = 1; step <= STEPS; step++) {
+    const double rates[] = {tc_rate_step(0.1, step, 30, 0.5),
+                            tc_rate_exponential(0.1, step, 0.97),
+                            tc_rate_cosine(0.1, step, 80, 0.01),
+                            tc_rate_linear(0.1, step, 20, 0.25, 1),
+                            tc_rate_one_cycle(step, STEPS, tc_one_cycle_defaults(0.1)),
+                            tc_rate_one_cycle(step, STEPS, tall)};
+    for (int i = 0; i < 6; i++)
+      CHECK(fabs(rates[i] - expected_rates[i][step - 1]) <= 1e-12 * rates[i]);
+  }
+  CHECK(tc_rate_one_cycle(1, 1, tall) == 0.5 / 10 / 100);
+  const tc_one_cycle_options rising = {1, 1, 4, 100};
+  CHECK(tc_rate_one_cycle(1, 5, rising) == 0.25 && tc_rate_one_cycle(5, 5, rising) == 1);
 }
 
 static void check_errors(void) {
@@ -265,6 +367,16 @@ static void check_errors(void) {
     tc_clear_error();
     CHECK(!tc_optim_zeros(2, g, state) && tc_error() && !state[0] && !state[1]);
     tc_clear_error();
+    CHECK(!tc_optim_masters(2, g, state) && tc_error() && !state[0] && !state[1]);
+    tc_clear_error();
+    CHECK(!tc_optim_accumulate(2, p, g, 1) && tc_error());
+    tc_clear_error();
+    CHECK(!tc_optim_store(2, p, g) && tc_error());
+    tc_clear_error();
+    CHECK(!tc_optim_clear(2, g) && tc_error());
+    tc_clear_error();
+    CHECK(!tc_lamb(2, p, g, p, p, 1, tc_lamb_defaults(1)) && tc_error());
+    tc_clear_error();
   }
 }
 
@@ -274,7 +386,9 @@ int main(void) {
   check_momentum();
   check_constant_gradient();
   check_clipping();
+  check_lamb();
   check_narrow();
+  check_schedules();
   check_errors();
   CHECK(tc_memory().live == 0);
   puts("optimisers: ok");

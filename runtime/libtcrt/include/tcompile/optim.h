@@ -13,8 +13,8 @@
  *    inside.  g are their gradients, each of the shape of its parameter, or broadcast to it.
  *  - A state is a list of n tensors of the shapes of p, zeros at first (tc_optim_zeros), that belongs to
  *    the caller and is written in place.  The update is computed in its dtype, which is f32 for f16 and
- *    bf16.  For master weights pass copies of the parameters in f32 as p, and tc_copy_ them back.
- *  - step counts from 1.  Rates, decays and steps are C numbers: schedules are C.
+ *    bf16.
+ *  - step counts from 1.  Rates, decays and steps are C numbers: schedules are C (tcompile/schedules.h).
  *  - false, or NULL, with an error: parameters in front of the one that it is about were updated, and
  *    that one's state may have been. */
 #ifndef TCOMPILE_OPTIM_H
@@ -22,14 +22,25 @@
 
 #include <math.h>
 #include <tcompile.h>
+#include <tcompile/schedules.h>
 
-/* Zeros for a state, to state[i], one for each p[i] on its device: f32 for f16 and bf16, else of its
- * dtype.  They are owned as results are.  false with an error, and NULLs. */
-static inline bool tc_optim_zeros(int n, tc_tensor *const *p, tc_tensor **state) {
+/* ---- states, master weights, sums of gradients ------------------------------------------------ */
+
+/* f32 for f16 and bf16, else the dtype itself: of states, and of master weights. */
+static inline tc_dtype tc_optim_dtype(tc_dtype d) {
+  return d == TC_F16 || d == TC_BF16 ? TC_F32 : d;
+}
+
+static inline const tc_tensor *tc_optim_as(const tc_tensor *x, tc_dtype dtype) {
+  return tc_dtype_of(x) == dtype ? x : tc_cast(x, dtype);
+}
+
+/* state[i] for each p[i]: a copy of it, or zeros like it, in tc_optim_dtype. */
+static inline bool tc_optim_make(int n, tc_tensor *const *p, bool copy, tc_tensor **state) {
   bool done = true;
-  for (int i = 0; i < n; i++) TC_SCOPE {
-      const tc_dtype d = tc_dtype_of(p[i]);
-      state[i] = tc_cast(tc_zeros_like(p[i]), d == TC_F16 || d == TC_BF16 ? TC_F32 : d);
+  for (int i = 0; i < n; i++) TC_NO_GRAD TC_SCOPE {
+      const tc_tensor *like = copy ? tc_clone(p[i]) : tc_zeros_like(p[i]);
+      state[i] = tc_cast(like, tc_optim_dtype(tc_dtype_of(p[i])));
       done = tc_keep(state[i]) && done;
     }
   for (int i = 0; i < n && !done; i++) {
@@ -39,8 +50,50 @@ static inline bool tc_optim_zeros(int n, tc_tensor *const *p, tc_tensor **state)
   return done;
 }
 
-static inline const tc_tensor *tc_optim_as(const tc_tensor *x, tc_dtype dtype) {
-  return tc_dtype_of(x) == dtype ? x : tc_cast(x, dtype);
+/* Zeros for a state, to state[i], one for each p[i] on its device: f32 for f16 and bf16, else of its
+ * dtype.  They are owned as results are.  false with an error, and NULLs. */
+static inline bool tc_optim_zeros(int n, tc_tensor *const *p, tc_tensor **state) {
+  return tc_optim_make(n, p, false, state);
+}
+
+/* Master weights, to master[i]: copies of p[i] of the dtypes of tc_optim_zeros, owned as results are.  f16 and
+ * bf16 cannot hold most steps of an optimiser, which are less than half of their last digit:
+ *
+ *   tc_adamw(n, master, g, mean, square, step, o) && tc_optim_store(n, p, master)
+ *
+ * where g are gradients with respect to p.  false with an error, and NULLs. */
+static inline bool tc_optim_masters(int n, tc_tensor *const *p, tc_tensor **master) {
+  return tc_optim_make(n, p, true, master);
+}
+
+/* p <- master, rounded to the dtype of p. */
+static inline bool tc_optim_store(int n, tc_tensor *const *p, tc_tensor *const *master) {
+  bool done = true;
+  TC_NO_GRAD {
+    for (int i = 0; i < n; i++) done = tc_copy_(p[i], master[i]) && done;
+  }
+  return done;
+}
+
+/* sum <- sum + weight g, in the dtype of sum, a state: gradients of k parts of a batch, of weight 1/k where losses are
+ * means, add up to those of the batch. */
+static inline bool tc_optim_accumulate(int n, tc_tensor *const *sum, tc_tensor *const *g,
+                                       double weight) {
+  bool done = true;
+  for (int i = 0; i < n; i++) TC_NO_GRAD TC_SCOPE {
+      const tc_tensor *wide = tc_optim_as(g[i], tc_dtype_of(sum[i]));
+      done = tc_add_(sum[i], tc_mul_s(wide, weight)) && done;
+    }
+  return done;
+}
+
+/* state <- 0. */
+static inline bool tc_optim_clear(int n, tc_tensor *const *state) {
+  bool done = true;
+  TC_NO_GRAD {
+    for (int i = 0; i < n; i++) done = tc_zero_(state[i]) && done;
+  }
+  return done;
 }
 
 /* g + decay p, in the dtype of `like`: the gradient of loss + decay/2 |p|^2. */
@@ -126,6 +179,41 @@ static inline bool tc_adam(int n, tc_tensor *const *p, tc_tensor *const *g, tc_t
 static inline bool tc_adamw(int n, tc_tensor *const *p, tc_tensor *const *g, tc_tensor *const *mean,
                             tc_tensor *const *square, int64_t step, tc_adam_options o) {
   return tc_optim_adam(n, p, g, mean, square, step, o, true);
+}
+
+/* ---- LAMB ------------------------------------------------------------------------------------ */
+
+/* beta 0.9 and 0.999, eps 1e-6, weight_decay 0.01. */
+static inline tc_adam_options tc_lamb_defaults(double rate) {
+  tc_adam_options o = {rate, 0.9, 0.999, 1e-6, 0.01};
+  return o;
+}
+
+/* |p| / |u|, or 1 where one of them is 0: of rank 0. */
+static inline const tc_tensor *tc_optim_trust(const tc_tensor *p, const tc_tensor *u) {
+  const tc_tensor *of = tc_norm(tc_optim_as(p, tc_dtype_of(u)), 2, TC_ALL, false);
+  const tc_tensor *by = tc_norm(u, 2, TC_ALL, false);
+  const tc_tensor *both = tc_logical_and(tc_gt_s(of, 0), tc_gt_s(by, 0));
+  return tc_where(both, tc_div(of, by), tc_ones_like(by));
+}
+
+/* m and v as in Adam with d = g;  u = m' / (sqrt(v') + eps) + weight_decay p;  p <- p - rate |p| / |u| u, with the
+ * 2-norms of the whole tensor; where one of them is 0, p <- p - rate u.
+ * You et al., Large batch optimization for deep learning: training BERT in 76 minutes, 2020, algorithm 2
+ * with phi(z) = z. */
+static inline bool tc_lamb(int n, tc_tensor *const *p, tc_tensor *const *g, tc_tensor *const *mean,
+                           tc_tensor *const *square, int64_t step, tc_adam_options o) {
+  const double c1 = 1 - pow(o.beta1, (double)step), c2 = 1 - pow(o.beta2, (double)step);
+  bool done = true;
+  for (int i = 0; i < n; i++) TC_NO_GRAD TC_SCOPE {
+      const tc_tensor *d = tc_optim_gradient(g[i], p[i], 0, mean[i]);
+      const tc_tensor *m = tc_div_s(tc_lerp_(mean[i], d, 1 - o.beta1), c1);
+      const tc_tensor *v = tc_div_s(tc_lerp_(square[i], tc_square(d), 1 - o.beta2), c2);
+      const tc_tensor *step_of = tc_div(m, tc_add_s(tc_sqrt(v), o.eps));
+      const tc_tensor *u = tc_optim_gradient(step_of, p[i], o.weight_decay, mean[i]);
+      done = tc_sub_(p[i], tc_mul(u, tc_mul_s(tc_optim_trust(p[i], u), o.rate))) && done;
+    }
+  return done;
 }
 
 /* ---- RMSprop --------------------------------------------------------------------------------- */
