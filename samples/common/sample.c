@@ -10,9 +10,7 @@ enum { MOST_OPTIONS = 8 };
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-static struct {
-  const char *key, *value;
-} option[MOST_OPTIONS];
+static struct { const char *key, *value; } option[MOST_OPTIONS];
 static int options;
 
 static bool known(const char *usage, const char *key) {
@@ -51,6 +49,12 @@ tc_tensor *sample_check(tc_tensor *t) {
 void sample_print(const char *what, const tc_tensor *vector) {
   printf("%s:", what);
   for (int64_t i = 0; i < tc_numel(vector); i++) printf(" %.3f", tc_at(vector, TC_INTS(i)));
+  putchar('\n');
+}
+
+void sample_print_close(const char *what, double tolerance, const double *v, int n) {
+  printf("~%g %s:", tolerance, what);
+  for (int i = 0; i < n; i++) printf(" %.9g", v[i]);
   putchar('\n');
 }
 

@@ -2,7 +2,7 @@
  * function with its original body that ends up as a row of the table of tools/demo.
  *
  * Lines that a sample prints with '#' in front carry times and counters; all others are answers,
- * which are the same with and without the plugin. */
+ * which are the same with and without the plugin, or with '~' in front within a tolerance. */
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
@@ -23,6 +23,9 @@ bool sample_is_demo(void);
 tc_tensor *sample_check(tc_tensor *t);
 /* Prints "what: v0 v1 ..." with three decimals. */
 void sample_print(const char *what, const tc_tensor *vector);
+/* Prints n numbers, "~tolerance what: v0 v1 ...", which agree within that part of themselves however the sample was
+ * built. */
+void sample_print_close(const char *what, double tolerance, const double *v, int n);
 /* Share of equal entries, in percent: the answer as a whole number, digits in a '#' line. */
 void sample_print_accuracy(const char *what, const tc_tensor *predicted, const tc_tensor *truth);
 

@@ -175,6 +175,7 @@ static void check(const images *all, int64_t n) {
          (unsigned long long)taken);
   const tc_stats stats = tc_stats_of("train_step");
   const bool same = apart < 1e-3;
+  sample_print_close("loss", 1e-3, loss, (int)n);
   const bool steady = stats.functions == 0 || (taken == 0 && stats.hits == (uint64_t)n);
   printf("steps by kernels and by bodies: %s\n", same ? "the same" : "not the same");
   if (!same || !steady) exit(1);
