@@ -38,11 +38,12 @@
 #define TC_KERNEL                                                                                  \
   __attribute__((weak, visibility("hidden"))) TC_WIDE /* equal ones merge at link                  \
                                                        */
-/* The option `thresholds` sets others. */
+/* Whether a team of threads pays.  For one of a single thread LLVM's runtime allocates memory, each time.  The option
+ * `thresholds` sets other limits. */
 #ifdef TC_PARALLEL_WORK
-#define TC_PAYS(work, most) ((work) > TC_PARALLEL_WORK)
+#define TC_PAYS(work, most) ((work) > TC_PARALLEL_WORK && omp_get_max_threads() > 1)
 #else
-#define TC_PAYS(work, most) ((work) > (most))
+#define TC_PAYS(work, most) ((work) > (most) && omp_get_max_threads() > 1)
 #endif
 #ifdef TC_LOOK_POINTS /* rows from here on look whether a stage is known */
 #define TC_LOOKS(points, least) ((points) >= TC_LOOK_POINTS)
@@ -87,7 +88,7 @@ typedef unsigned short tc_f16, tc_bf16, tc_u16; /* bits */
 typedef uint32_t tc_u32;
 typedef uint64_t tc_u64;
 
-int omp_get_thread_num(void), omp_get_num_threads(void);
+int omp_get_thread_num(void), omp_get_num_threads(void), omp_get_max_threads(void);
 
 typedef union tc_value {
   double f;
