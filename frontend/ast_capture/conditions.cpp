@@ -128,7 +128,19 @@ bool ends_program(const Stmt *s) {
   return callee && callee->isNoReturn();
 }
 
-// Where the condition leads, as far as that can be told: the program goes on (assert); each side is
+// Does it end in `return tc_fail_as(...)`, which says what is wrong with an argument?
+static bool fails(const Stmt *s) {
+  if (!s) return false;
+  if (const auto *block = dyn_cast<CompoundStmt>(s))
+    return !block->body_empty() && fails(block->body_back());
+  const auto *leaves = dyn_cast<ReturnStmt>(s);
+  const Expr *value = leaves ? leaves->getRetValue() : nullptr;
+  const auto *call = value ? dyn_cast<CallExpr>(value->IgnoreParenCasts()) : nullptr;
+  const FunctionDecl *callee = call ? call->getDirectCallee() : nullptr;
+  return callee && callee->getIdentifier() && callee->getName() == "tc_fail_as";
+}
+
+// Where the condition leads, as far as that can be told: the program goes on (assert, checks of arguments); each side is
 // followed, one at a time, where no segment can stand in it.
 std::optional<bool> Evaluator::side_of(const Value &condition, const Stmt *yes, const Stmt *no) {
   if (condition.kind != Value::Scalars) return pointer_truth(condition);
@@ -138,8 +150,8 @@ std::optional<bool> Evaluator::side_of(const Value &condition, const Stmt *yes, 
   const std::string text = bare(v.text);
   for (const Choice &each : chosen)
     if (each.text == text) return each.holds;
-  if (ends_program(no) && demand(v, true)) return true;
-  if (ends_program(yes) && demand(v, false)) return false;
+  if ((ends_program(no) || fails(no)) && demand(v, true)) return true;
+  if ((ends_program(yes) || fails(yes)) && demand(v, false)) return false;
   auto side = frames.size() > 1 || blocks ? choose(v.text) : std::nullopt;
   if (side) learn(v, *side);
   return side;

@@ -470,4 +470,15 @@ std::optional<bool> Evaluator::pointer_truth(const Value &v) {
   return true;
 }
 
+// Likewise of a pointer to an object, where ?: asks: each side is followed; where that makes too many ways, it
+// leads to one.
+std::optional<bool> Evaluator::pointer_side(const Value &v) {
+  if (maybe && v.place.deref) return std::nullopt;
+  const std::string text = "(" + v.place.text + ") != 0";
+  if (StringRef(text).contains(size_prefix)) return std::nullopt;
+  auto side = optional ? choose(text) : std::nullopt;
+  if (!side) add_condition(text);
+  return side ? side : std::optional<bool>(true);
+}
+
 } // namespace tc

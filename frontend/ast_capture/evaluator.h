@@ -91,7 +91,7 @@ public:
 
   // Sides to take; of other branches that where the condition holds.  nullptr: none is taken.
   const std::vector<Choice> *choices = nullptr;
-  bool optional = true;       // tensors may be missing
+  bool optional = true;       // tensors, and objects that ?: asks for, may be missing
   bool guessing = false;      // what types come out: where control leads does not matter
   std::vector<Choice> chosen; // in the order in which the branches were met
 
@@ -167,6 +167,7 @@ private:
   std::string rename_symbols(llvm::StringRef shape, llvm::StringRef instance);
   std::optional<tc_type> type_of(const TypeFact &fact);
   std::optional<bool> pointer_truth(const Value &v);
+  std::optional<bool> pointer_side(const Value &v);
 
   // expressions.cpp
   Value evaluate(const clang::Expr *e);

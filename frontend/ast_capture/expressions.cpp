@@ -525,7 +525,9 @@ Value Evaluator::evaluate_conditional(const AbstractConditionalOperator *e) {
   }
   const bool before = exits;
   exits = exits || ends_program(e->getTrueExpr()) || ends_program(e->getFalseExpr());
-  Value condition = evaluate(e->getCond());
+  const auto *asks = dyn_cast<CastExpr>(e->getCond()->IgnoreParens());
+  const bool pointer = asks && asks->getCastKind() == CK_PointerToBoolean; // in C++
+  Value condition = evaluate(pointer ? asks->getSubExpr() : e->getCond());
   exits = before;
   if (failed) return {};
   const bool number = condition.kind == Value::Scalars && e->getType()->isArithmeticType();
@@ -533,6 +535,7 @@ Value Evaluator::evaluate_conditional(const AbstractConditionalOperator *e) {
       number ? truth(condition.scalar) : side_of(condition, e->getTrueExpr(), e->getFalseExpr());
   if (!known && condition.kind == Value::Scalars && !condition.scalar.late && !number)
     known = choose(condition.scalar.text);
+  if (!known && condition.kind == Value::Pointer && !number) known = pointer_side(condition);
   if (known) return evaluate(*known ? e->getTrueExpr() : e->getFalseExpr());
   if (number) {
     maybe++;

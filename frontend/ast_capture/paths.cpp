@@ -23,9 +23,8 @@ static size_t fewer(size_t at, size_t end, size_t tries) {
 
 // Paths through the branches that have sides to choose from: the first takes those where the conditions
 // hold, each other one the other side of a branch of a path before it.  Empty: there are too many; of
-// tensors that may be missing, more than one.  *tensors: a branch asked for one.
-std::vector<Segmenter::Attempt> Segmenter::all_paths(const std::vector<Item> &items, size_t at,
-                                                     bool &tensors) {
+// tensors that may be missing, more than one.
+std::vector<Segmenter::Attempt> Segmenter::all_paths(const std::vector<Item> &items, size_t at) {
   const size_t most = 8;
   std::vector<Attempt> list;
   choices.clear();
@@ -34,7 +33,6 @@ std::vector<Segmenter::Attempt> Segmenter::all_paths(const std::vector<Item> &it
     list.push_back(collect(items, at, items.size(), discovered, false));
     choices = list.back().choices;
     const auto asked = llvm::count_if(choices, [](const Choice &each) { return each.pointer; });
-    tensors |= asked > 0;
     if (asked > 1) return {};
     while (!choices.empty() && !choices.back().holds) choices.pop_back();
     if (choices.empty()) return list;
@@ -43,19 +41,18 @@ std::vector<Segmenter::Attempt> Segmenter::all_paths(const std::vector<Item> &it
   return {};
 }
 
-// The same; where there are too many, tensors are taken to be there, and at last such branches for
-// breaks.
+// The same; where there are too many, tensors and objects are taken to be there, and at last such branches
+// for breaks.
 std::vector<Segmenter::Attempt> Segmenter::paths(const std::vector<Item> &items, size_t at) {
-  bool tensors = false;
   choosing = optional = true;
-  std::vector<Attempt> list = all_paths(items, at, tensors);
-  if (list.empty() && tensors) {
+  std::vector<Attempt> list = all_paths(items, at);
+  if (list.empty()) {
     optional = false;
-    list = all_paths(items, at, tensors);
+    list = all_paths(items, at);
   }
   if (list.empty()) {
     choosing = false;
-    list = all_paths(items, at, tensors);
+    list = all_paths(items, at);
   }
   return list;
 }

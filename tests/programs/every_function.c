@@ -354,6 +354,7 @@ static void program(void) {
   CALL(tc_here)(__FILE__, __LINE__);
   expect(!CALL(tc_error)(), "an error: %s", tc_error());
   expect(CALL(tc_error_code)() == TC_ERROR_NONE && CALL(tc_error_count)() == 0, "errors");
+  expect(!CALL(tc_fail_as)(TC_ERROR_FILE, "%d", 7) && strstr(tc_error(), ": 7"), "tc_fail_as");
   CALL(tc_clear_error)();
   expect(!CALL(tc_is_compiling)(), "tc_is_compiling");
   CALL(tc_stats_reset)();

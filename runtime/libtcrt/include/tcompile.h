@@ -177,6 +177,9 @@ tc_error_kind tc_error_code(void); /* what that error is about, or TC_ERROR_NONE
  * first (with abort, so that a debugger or core dump shows where). */
 int tc_error_count(void);
 void tc_clear_error(void);
+/* An error of this thread, as an operation that fails records one, for functions of the program's own; the message
+ * begins with the function's name ("shuffle: ...").  Always NULL. */
+void *tc_fail_as(tc_error_kind kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void tc_here(const char *file, int line); /* location for messages; see tcompile/locations.h */
 

@@ -9,10 +9,7 @@
  * library is loaded late (eight bytes each are in reserve). */
 #define TC_FAST_TLS _Thread_local __attribute__((tls_model("initial-exec")))
 
-/* Records an error of this thread, with the C location of tc_here; the message of one that is recorded
- * already stays.  Always NULL, so that an op ends with `return tc_fail(...)`.  tc_fail: an argument that
- * the function does not take. */
-void *tc_fail_as(tc_error_kind kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* An argument that the function does not take: an op ends with `return tc_fail(...)`. */
 #define tc_fail(...) tc_fail_as(TC_ERROR_ARGUMENT, __VA_ARGS__)
 
 #endif
