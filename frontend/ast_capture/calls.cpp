@@ -422,6 +422,15 @@ Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
       in.push_back(tensor->ref);
       continue;
     }
+    if (*at == 'l') {
+      auto like_this = tensor_argument(expression);
+      if (!like_this) return {};
+      const tc_type &type = *tc_graph_type(graph, like_this->ref);
+      attrs.push_back(tc_dim_const(type.rank));
+      attrs.insert(attrs.end(), type.dim, type.dim + type.rank);
+      slot++;
+      continue;
+    }
     if (*at == 's' || *at == 'u') {
       auto v = number_argument(expression);
       if (!v) return {};

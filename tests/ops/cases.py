@@ -536,3 +536,7 @@ for t in FLOATS:
          lambda t=t: uniform(12345678901234, 111, t).reshape(3, 37), (t,), empty=False)
     case("tc_randn", f"tc_randn(TC_DIMS(3, 37), 42, TC_{t.upper()})", [],
          lambda t=t: normal(42, 111, t).reshape(3, 37), (t,), empty=False)
+    case("tc_rand_like", f"tc_rand_like(a, 12345678901234, TC_{t.upper()})", [M],
+         lambda a, t=t: uniform(12345678901234, a.size, t).reshape(a.shape), (t,))
+    case("tc_randn_like", f"tc_randn_like(a, 42, TC_{t.upper()})", [M],
+         lambda a, t=t: normal(42, a.size, t).reshape(a.shape), (t,))

@@ -278,13 +278,13 @@ static void memory(void) {
   tc_tensor *y = CALL(tc_wrap_const)(TC_DIMS(6), NULL, data, TC_F32);
   tc_tensor *z = CALL(tc_wrap_layout)(CALL(tc_row_major)(TC_DIMS(3, 2), data, TC_F32));
   tc_tensor *from = CALL(tc_from)(TC_DIMS(6), data, TC_F32),
-            *empty = CALL(tc_empty)(TC_DIMS(2), TC_I8);
+            *empty = CALL(tc_empty)(TC_DIMS(2), TC_I8), *order = CALL(tc_randperm)(9, 1);
   expect(CALL(tc_data)(x) == data && CALL(tc_cdata)(y) == data && z && from && empty, "tc_wrap");
   struct DLManagedTensor *m = CALL(tc_to_dlpack)(x);
   DLManagedTensorVersioned *n = CALL(tc_to_dlpack_versioned)(y);
   tc_tensor *a = CALL(tc_from_dlpack)(m), *b = CALL(tc_from_dlpack_versioned)(n);
-  tc_tensor *all[] = {x, y, z, from, empty, a, b};
-  for (int k = 0; k < 7; k++) tc_free(all[k]);
+  tc_tensor *all[] = {x, y, z, from, empty, a, b, order};
+  for (int k = 0; k < 8; k++) tc_free(all[k]);
   expect(released == 1, "released %d times", released);
   tc_scope s;
   CALL(tc_scope_begin)(&s);

@@ -27,6 +27,8 @@ enum { OPERAND_COUNT = 8 };
   X(tc_contiguous, tc_contiguous(x))                                                               \
   X(tc_zeros_like, tc_zeros_like(x))                                                               \
   X(tc_ones_like, tc_ones_like(x))                                                                 \
+  X(tc_rand_like, tc_rand_like(x, 1, TC_F32))                                                      \
+  X(tc_randn_like, tc_randn_like(x, 1, TC_F32))                                                    \
   X(tc_clone, tc_clone(x))                                                                         \
   X(tc_cast, tc_cast(x, TC_F64))                                                                   \
   X(tc_where, tc_where(b, x, y))                                                                   \

@@ -14,10 +14,9 @@ Test(philox, known_answer_for_zero) {
   expect(tc_philox(0, 0, 0), 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8);
 }
 
-/* The definition again, written with arrays and both counter halves, as the paper has it. */
-static tc_philox_block reference(uint64_t seed, uint64_t block, uint32_t stream) {
-  uint32_t x[4] = {(uint32_t)block, (uint32_t)(block >> 32), stream, 0};
-  uint32_t k[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+/* The definition again, written with arrays and all of the counter, as the paper has it. */
+static tc_philox_block reference(const uint32_t counter[4], const uint32_t key[2]) {
+  uint32_t x[4] = {counter[0], counter[1], counter[2], counter[3]}, k[2] = {key[0], key[1]};
   for (int r = 0; r < 10; r++) {
     uint64_t a = 0xD2511F53ull * x[0], b = 0xCD9E8D57ull * x[2];
     uint32_t y[4] = {(uint32_t)(b >> 32) ^ x[1] ^ k[0], (uint32_t)b,
@@ -29,12 +28,24 @@ static tc_philox_block reference(uint64_t seed, uint64_t block, uint32_t stream)
   return (tc_philox_block){{x[0], x[1], x[2], x[3]}};
 }
 
+/* The vectors for philox4x32 with 10 rounds of Random123's kat_vectors. */
+Test(philox, known_answers_of_random123) {
+  const uint32_t ones[4] = {~0u, ~0u, ~0u, ~0u},
+                 pi[6] = {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0};
+  expect(reference((uint32_t[4]){0}, (uint32_t[2]){0}), 0x6627e8d5, 0xe169c58d, 0xbc57ac4c,
+         0x9b00dbd8);
+  expect(reference(ones, ones), 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd);
+  expect(reference(pi, pi + 4), 0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1);
+}
+
 Test(philox, follows_the_definition_for_all_words) {
   uint64_t s = 0x0123456789abcdef;
   for (int i = 0; i < 1000; i++) {
     s = s * 6364136223846793005u + 1442695040888963407u;
-    tc_philox_block want = reference(s, s >> 7 | s << 57, (uint32_t)i);
-    expect(tc_philox(s, s >> 7 | s << 57, (uint32_t)i), want.word[0], want.word[1], want.word[2],
+    const uint64_t block = s >> 7 | s << 57;
+    const uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)i, 0};
+    tc_philox_block want = reference(counter, (uint32_t[2]){(uint32_t)s, (uint32_t)(s >> 32)});
+    expect(tc_philox(s, block, (uint32_t)i), want.word[0], want.word[1], want.word[2],
            want.word[3]);
   }
 }

@@ -28,6 +28,7 @@
 #ifndef TCOMPILE_H
 #define TCOMPILE_H
 
+#include <float.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -323,9 +324,13 @@ template <class T> auto tc_scalar(T value) -> decltype(value % 1, tc_scalar_int(
 #endif
 tc_tensor *tc_arange(int64_t n, double start, double step, tc_dtype dtype); /* [n]: start + i*step; integers wrap */
 tc_tensor *tc_eye(int64_t n, int64_t m, tc_dtype dtype);                    /* [n,m] */
-/* Philox4x32-10 keyed by seed and counted by element index: stateless, equal everywhere. */
+/* Philox4x32-10 keyed by seed and counted by element index: stateless, equal everywhere.  Distributions, dropout, and
+ * generators that seeds are taken from, are in <tcompile/random.h>. */
 tc_tensor *tc_rand(tc_ints dims, uint64_t seed, tc_dtype dtype);  /* uniform in [0,1) */
 tc_tensor *tc_randn(tc_ints dims, uint64_t seed, tc_dtype dtype); /* standard normal, Box-Muller */
+tc_tensor *tc_rand_like(const tc_tensor *x, uint64_t seed, tc_dtype dtype);  /* of x's shape, on its device */
+tc_tensor *tc_randn_like(const tc_tensor *x, uint64_t seed, tc_dtype dtype); /* likewise */
+tc_tensor *tc_randperm(int64_t n, uint64_t seed); /* i64[n], on the CPU: 0, ..., n - 1 in an order of the seed's */
 /* Floating numbers become integers towards zero; NaN is 0, what the dtype cannot hold is its nearest
  * value.  Integers keep their low bits.  bool is x != 0, NaN is true. */
 tc_tensor *tc_cast(const tc_tensor *x, tc_dtype dtype);
@@ -587,6 +592,8 @@ tc_stance tc_set_stance(tc_stance stance);
 
 #define TC_VERSION "0.1.0"
 const char *tc_version(void); /* of the library that runs: TC_VERSION of its build */
+
+#include <tcompile/random.h>
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -156,6 +156,13 @@ WRITTEN(tc_scatter_add)
 RANDOM(tc_rand)
 RANDOM(tc_randn)
 
+#define RANDOM_LIKE(function)                                                                      \
+  tc_tensor *function(in x, uint64_t seed, tc_dtype dtype) {                                       \
+    return tc_call(TC_API_##function, x, seed, (int64_t)dtype);                                    \
+  }
+RANDOM_LIKE(tc_rand_like)
+RANDOM_LIKE(tc_randn_like)
+
 /* ---- several results ---------------------------------------------------------------------------- */
 
 static tc_tensor **cleared(tc_tensor **result) {

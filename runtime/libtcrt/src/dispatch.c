@@ -290,18 +290,27 @@ static bool push_ints(arguments *a, const tc_ints *list) {
   return taken;
 }
 
+/* The sizes of x, and where it is. */
+static bool push_shape(arguments *a, const tc_tensor *x) {
+  bool taken = check_operand(a, x) && push_int(a, x->key.rank);
+  for (int i = 0; taken && i < x->key.rank; i++) taken = push_int(a, x->dim[i]);
+  return taken;
+}
+
 /* ---- a call ---------------------------------------------------------------------------------- */
 
 typedef struct marks {
   bool like, first; /* "~", "x" */
 } marks;
 
-/* The next C argument, of kind `kind`. */
-static bool take(arguments *a, char kind, marks m, va_list *ap) {
+/* The next C argument, of kind `kind`.  One switch is enough: inlined there are several. */
+__attribute__((noinline)) static bool take(arguments *a, char kind, marks m, va_list *ap) {
   const tc_tensor *const *list;
   switch (kind) {
   case 't':
     return push(a, va_arg(*ap, const tc_tensor *));
+  case 'l':
+    return push_shape(a, va_arg(*ap, const tc_tensor *));
   case 'o':
     return push_optional(a, va_arg(*ap, const tc_tensor *));
   case 'T':
@@ -378,7 +387,7 @@ static tc_tensor *call(const char *name, const api_row *row, va_list *ap) {
   arguments a;
   begin(&a, name);
   bool taken = take_all(&a, row->arguments, ap);
-  if (a.nin == a.nscalar) a.device = tc_default_device(); /* creation */
+  if (a.nin == a.nscalar && !a.placed) a.device = tc_default_device(); /* creation */
   tc_op op = row->op;
   tc_tensor *result = taken && settle_scalars(&a, &op) ? run(&a, op) : NULL;
   tc_storage_unref(a.memory);

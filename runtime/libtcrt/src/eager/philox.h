@@ -11,7 +11,7 @@
  * through Box-Muller in double with u1 in (0,1] and u2 in [0,1):
  *   z_even = sqrt(-2 ln u1) cos(2 pi u2)      z_odd = sqrt(-2 ln u1) sin(2 pi u2)
  * An f32 normal is (float)z; f16 and bf16 normals are that float rounded to nearest.
- * Uniforms and normals use two streams, so equal seeds do not make them dependent.
+ * Uniforms, normals and permutations (random.c) use streams of their own, so equal seeds do not make them dependent.
  *
  * Generated code has its own copy of these definitions and must give the same numbers: uniforms bit
  * for bit, normals within the tolerance of the dtype. */
@@ -21,14 +21,15 @@
 #include <math.h>
 #include <stdint.h>
 
-enum { TC_PHILOX_UNIFORM = 0, TC_PHILOX_NORMAL = 1 };
+enum { TC_PHILOX_UNIFORM = 0, TC_PHILOX_NORMAL = 1, TC_PHILOX_PERMUTATION = 2 };
 
 typedef struct tc_philox_block {
   uint32_t word[4];
 } tc_philox_block;
 
 /* Ten rounds: (c0,c1,c2,c3) -> (hi(M1 c2)^c1^k0, lo(M1 c2), hi(M0 c0)^c3^k1, lo(M0 c0)). */
-static inline tc_philox_block tc_philox(uint64_t seed, uint64_t block, uint32_t stream) {
+static __attribute__((noinline, unused)) tc_philox_block tc_philox(uint64_t seed, uint64_t block,
+                                                                   uint32_t stream) {
   uint32_t c0 = (uint32_t)block, c1 = (uint32_t)(block >> 32), c2 = stream, c3 = 0;
   uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
   for (int round = 0; round < 10; round++) {
