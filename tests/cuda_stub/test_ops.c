@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tcompile/init.h>
 
 static void begin(void) {
   setenv("TC_CUDA_OPS", TC_STUB_OPS_LIBRARY, 1);
@@ -354,6 +355,31 @@ Test(ops, creation_and_in_place) {
       SAME(tc_mul_(tc_clone(x.at[on]), tc_scalar(2)))
       SAME(tc_copy_(tc_clone(x.at[on]), y.at[on]))
       SAME(tc_fill_(tc_clone(x.at[on]), 3.5))
+    }
+  printf("%d cases\n", cases);
+  device_end();
+}
+
+/* Streams of a generator, on the device of the operand. */
+Test(ops, random_numbers) {
+  for (size_t d = 0; d < COUNT(floats); d++) TC_SCOPE {
+      tc_dtype t = floats[d];
+      twins x = make(t, TC_DIMS(3, 4), 1, TURNED), p = make(t, TC_DIMS(3, 4), 2, PLAIN);
+      tc_generator g;
+#define RANDOM(...) SAME((g = tc_generator_of(3), __VA_ARGS__))
+      RANDOM(tc_rand_like(x.at[on], 5, t))
+      RANDOM(tc_randn_like(x.at[on], 5, t))
+      RANDOM(tc_dropout(x.at[on], 0.5, true, &g))
+      RANDOM(tc_dropout(x.at[on], 0.5, false, &g))
+      RANDOM(tc_bernoulli(tc_abs(x.at[on]), &g))
+      RANDOM(tc_bernoulli_(tc_clone(x.at[on]), 0.3, &g))
+      RANDOM(tc_uniform_(tc_clone(x.at[on]), -1, 2, &g))
+      RANDOM(tc_normal_(tc_clone(x.at[on]), -1, 2, &g))
+      RANDOM(tc_multinomial(tc_abs(p.at[on]), 5, true, &g))
+      RANDOM(tc_multinomial(tc_abs(p.at[on]), 3, false, &g))
+      RANDOM(tc_multinomial(p.at[on], 3, true, &g))
+      RANDOM(tc_kaiming_uniform_(tc_clone(x.at[on]), 1, TC_FAN_IN, &g))
+      RANDOM(tc_trunc_normal_(tc_clone(x.at[on]), 0, 1, -2, 2, &g))
     }
   printf("%d cases\n", cases);
   device_end();
