@@ -78,7 +78,9 @@ tc_graph *tc_graph_derive(tc_graph *g) {
       tc_graph_free(d);
       return NULL;
     }
-    if (n->op == OP_INPUT && g->input.at[k].leaf) tc_graph_require_leaf(d, k);
+    if (n->op != OP_INPUT) continue;
+    d->input.at[k].leaf = g->input.at[k].leaf;
+    d->input.at[k].row_major = g->input.at[k].row_major;
   }
   return d;
 }
@@ -213,7 +215,7 @@ static void bind_symbols(tc_graph *g, const tc_type *type, int32_t input) {
 tc_ref tc_graph_input(tc_graph *g, const char *name, const tc_type *type, tc_loc loc) {
   tc_ref r = declare(g, OP_INPUT, g->input.n, type, loc);
   char *own = tc_arena_str(g->arena, name ? name : "");
-  if (!r.id || !own || !tc_push(&g->input, ((tc_input){own, r, *type, false, false})))
+  if (!r.id || !own || !tc_push(&g->input, ((tc_input){.name = own, .node = r, .type = *type})))
     return (tc_ref){0};
   bind_symbols(g, type, (int32_t)g->input.n - 1);
   return r;
@@ -229,6 +231,10 @@ tc_ref tc_graph_scalar(tc_graph *g, const char *text, tc_dtype dtype, tc_loc loc
 
 void tc_graph_require_leaf(tc_graph *g, uint32_t input) {
   if (input < g->input.n) g->input.at[input].leaf = true;
+}
+
+void tc_graph_require_row_major(tc_graph *g, uint32_t input) {
+  if (input < g->input.n) g->input.at[input].row_major = true;
 }
 
 uint32_t tc_graph_input_count(const tc_graph *g) { return (uint32_t)g->input.n; }

@@ -174,8 +174,9 @@ typedef struct tc_input {
   const char *name;
   tc_ref node;
   tc_type type;
-  bool written; /* some tc_graph_write targets it */
-  bool leaf;    /* gradients with respect to it are part of the graph: it has to be a leaf of the tape */
+  bool written;   /* some tc_graph_write targets it */
+  bool leaf;      /* gradients with respect to it are part of the graph: it has to be a leaf of the tape */
+  bool row_major; /* views of it are followed that share its memory only where it is in row-major order */
 } tc_input;
 
 /* A scalar argument: a C expression over the function's parameters, passed by value at the call. */
@@ -199,6 +200,7 @@ tc_graph *tc_graph_derive(tc_graph *g);
 tc_ref tc_graph_input(tc_graph *g, const char *name, const tc_type *type, tc_loc loc);
 tc_ref tc_graph_scalar(tc_graph *g, const char *text, tc_dtype dtype, tc_loc loc);
 void tc_graph_require_leaf(tc_graph *g, uint32_t input);
+void tc_graph_require_row_major(tc_graph *g, uint32_t input);
 uint32_t tc_graph_input_count(const tc_graph *g);
 const tc_input *tc_graph_input_at(const tc_graph *g, uint32_t i);
 uint32_t tc_graph_scalar_count(const tc_graph *g);

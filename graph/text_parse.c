@@ -152,7 +152,9 @@ static bool read_input(reader *r, tc_ref *ref) {
   tc_buf name = {0};
   bool ok = read_type(r, &t) && (at_end(r) || read_quoted(r, &name));
   if (ok) *ref = tc_graph_input(r->g, name.text, &t, here(r));
-  if (ok && accept_word(r, "leaf")) tc_graph_require_leaf(r->g, tc_graph_input_count(r->g) - 1);
+  const uint32_t input = tc_graph_input_count(r->g) - 1;
+  if (ok && accept_word(r, "leaf")) tc_graph_require_leaf(r->g, input);
+  if (ok && accept_word(r, "row_major")) tc_graph_require_row_major(r->g, input);
   tc_buf_free(&name);
   return ok;
 }

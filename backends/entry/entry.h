@@ -98,6 +98,7 @@ bool tc_entry_has_memory(const tc_program *p);
 void tc_entry_dim(const tc_entry *e, tc_dim d); /* as a C expression over s_<name> */
 void tc_entry_guards(const tc_entry *e);
 void tc_entry_workspace(const tc_entry *e);
+bool tc_entry_may_be_strided(const tc_entry *e, uint32_t i);
 void tc_entry_packs(const tc_entry *e);
 void tc_entry_unpacks(const tc_entry *e); /* of operands that were written */
 void tc_entry_results(const tc_entry *e);

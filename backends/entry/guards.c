@@ -128,7 +128,7 @@ static void put_bounds(const tc_entry *e) {
 
 /* ---- writes ---------------------------------------------------------------------------------- */
 
-/* Written operands: writable, apart from every other operand, and contiguous where they cannot be packed. */
+/* Written operands: writable, apart from every other operand, and contiguous where they are not packed. */
 static void put_write_guards(const tc_entry *e) {
   const uint32_t n = tc_graph_input_count(e->p->graph);
   for (uint32_t i = 0; i < n; ++i) {
@@ -139,9 +139,9 @@ static void put_write_guards(const tc_entry *e) {
         e->out,
         "  if ((x%u->key.flags & (TC_FLAG_CONTIGUOUS | TC_FLAG_READONLY)) != TC_FLAG_CONTIGUOUS",
         i);
-    if (e->style->unpack) tc_putf(e->out, " && !tcrt_may_unpack(x%u)", i);
+    if (tc_entry_may_be_strided(e, i)) tc_putf(e->out, " && !tcrt_may_unpack(x%u)", i);
     tc_putf(e->out, ")\n    return tcrt_miss(f, TC_MISS_STRIDE, %u, -1, 0, %d);\n", i,
-            !e->style->unpack);
+            !tc_entry_may_be_strided(e, i));
     for (uint32_t j = 0; j < n; ++j)
       if (j != i)
         tc_putf(e->out,

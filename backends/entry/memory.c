@@ -13,10 +13,14 @@ static int input_buffer(const tc_program *p, uint32_t input) {
   return -1;
 }
 
+bool tc_entry_may_be_strided(const tc_entry *e, uint32_t i) {
+  const tc_input *in = tc_graph_input_at(e->p->graph, i);
+  return !in->written || (e->style->unpack && !in->row_major);
+}
+
 /* Strided, operand i is copied to where kernels work on it, and back if they write it. */
 static bool is_packed(const tc_entry *e, uint32_t i) {
-  if (input_buffer(e->p, i) < 0) return false;
-  return e->style->unpack || !tc_graph_input_at(e->p->graph, i)->written;
+  return input_buffer(e->p, i) >= 0 && tc_entry_may_be_strided(e, i);
 }
 
 /* Strided operands get room in the workspace: pack<i> is its offset. */

@@ -196,7 +196,7 @@ std::string Evaluator::value_text(const Value &v, SourceLocation loc) {
 // ---- what is handed on --------------------------------------------------------------------------
 
 // Calls do(node) for the views from t to what it shows that may copy.  Where the strides of that are
-// known (results are in row-major order, and guards ask it of operands that are written), they tell.
+// known (results are in row-major order, and guards ask it of operands that are reshaped and written), they tell.
 void Evaluator::for_copies(const Tensor &t, llvm::function_ref<void(uint32_t)> act) {
   const Storage &storage = storages[t.storage];
   const bool known = !storage.source.at_entry || storage.version;
@@ -270,7 +270,9 @@ void Evaluator::write_inputs(SourceLocation loc) {
     if (failed || !storage.version || !storage.source.at_entry || storage.input < 0) continue;
     if (!storage.source.layout && storage.source.type->getPointeeType().isConstQualified())
       fail(loc, "'" + storage.source.lvalue() + "' is const and written");
-    else if (!tc_graph_write(graph, static_cast<uint32_t>(storage.input), storage.current))
+    else if (storage.reshaped)
+      tc_graph_require_row_major(graph, static_cast<uint32_t>(storage.input));
+    if (!failed && !tc_graph_write(graph, static_cast<uint32_t>(storage.input), storage.current))
       fail(loc, "internal: a write in place is not possible");
   }
 }

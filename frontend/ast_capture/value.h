@@ -84,6 +84,7 @@ struct Storage {
   int input = -1;       // index among the graph's inputs, once it is one
   bool freed = false;
   bool tracked_write = false; // outside of TC_NO_GRAD
+  bool reshaped = false;      // by what may copy, as its strides tell
   int depth = 0;              // TC_SCOPEs open around its making
 };
 

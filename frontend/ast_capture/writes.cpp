@@ -3,8 +3,8 @@
 // A write through a view becomes new contents of the whole tensor: those before, with a part put at
 // the place that the views lead to.  Views that were taken before a write are taken again of the
 // new contents when they are read.  Both hold as long as views share memory.  Whether a reshape does
-// follows from the strides, for a tensor in row-major order: operands that are written are guarded to
-// be so, and results are.
+// follows from the strides, for a tensor in row-major order: operands that are reshaped and written are
+// guarded to be so, and results are.
 #include "frontend/ast_capture/evaluator.h"
 
 namespace tc {

@@ -105,7 +105,7 @@ class Control:
 
     def custom(self):
         """An operation of the program's own, with a kernel."""
-        x = self.pick(lambda v: v.dtype == "f32" and len(v.shape) == 2)
+        x = not self.chooses() and self.pick(lambda v: v.dtype == "f32" and len(v.shape) == 2)
         return x and self.make("fuzz_mirrored(%0, 0.5)", [x], "f32", (times(2, x.shape[0]), x.shape[1])) or None
 
     # ---- blocks

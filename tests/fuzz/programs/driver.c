@@ -126,11 +126,12 @@ static counts counted(const fuzz_case *c) {
   return (counts){s.hits, s.fallbacks};
 }
 
-/* Elements of written operands do not share memory: others are not for kernels.  In guarded memory those that are
- * not written can be read only. */
+/* Elements of written operands do not share memory, and they are contiguous if they are reshaped: others are not for
+ * kernels.  In guarded memory those that are not written can be read only. */
 static void make(const fuzz_case *c, int run, unsigned v, int shift, int sample, tc_tensor **x) {
   for (int i = 0; i < c->n; i++) {
-    const layout l = shift ? (layout)((i + shift) % LAYOUTS) : AS_IS;
+    layout l = shift ? (layout)((i + shift) % LAYOUTS) : AS_IS;
+    if (c->in[i].written && c->in[i].reshaped && l != SHIFTED) l = AS_IS;
     x[i] = fuzz_operand_of(&c->in[i], run, i, c->in[i].written ? v & ~(unsigned)REPEATED : v, l,
                            sample);
     if (guarded_wanted()) x[i] = guarded_operand(x[i], c->in[i].written);

@@ -20,6 +20,7 @@ typedef struct fuzz_operand {
   fuzz_values values;
   int64_t bound;    /* INDEX: below this */
   bool written;     /* in place, as a whole or in part */
+  bool reshaped;    /* what shares its memory only where it is contiguous is followed */
   unsigned refused; /* bit a: kernels must not run when size a is one more; 0 where unknown */
   unsigned others;  /* bit d: its TC_SHAPE leaves the choice of dtype d, too */
   int rank;

@@ -320,7 +320,7 @@ class Program(Ops, Products, Control, Writes):
         rows = []
         for p in operands:
             dims = ", ".join("{" + (", ".join(str(value(d, run)) for d in p.shape) or "0") + "}" for run in range(3))
-            rows.append(f"{{{c_dtype(p.dtype)}, FUZZ_{p.values.upper()}, {p.bound}, {str(p.written).lower()}, {self.refused_axes(p, operands) if strict else 0}, "
+            rows.append(f"{{{c_dtype(p.dtype)}, FUZZ_{p.values.upper()}, {p.bound}, {str(p.written).lower()}, {str(p.reshaped()).lower()}, {self.refused_axes(p, operands) if strict else 0}, "
                         f"{' | '.join(f'1u << {c_dtype(d)}' for d in p.dtypes if d != p.dtype) or 0}, "
                         f"{len(p.shape)}, {{{dims}}}}}")
         combinations = prod(len(p.dtypes) for p in operands)

@@ -25,4 +25,7 @@ tc_tensor *fuzz_factor_rounded(tc_tensor *y, const tc_tensor *x);
 /* A copy of x for that, where y goes into the memory of x; NULL where nothing is changed. */
 tc_tensor *fuzz_before(const tc_tensor *x);
 
+/* x, or a tensor like it each element of which is changed by about one rounding. */
+const tc_tensor *fuzz_near(const tc_tensor *x);
+
 #endif

@@ -48,6 +48,10 @@ class Value:
             for v in self.family:
                 v.family = self.family
 
+    def reshaped(self):
+        """It, or a view of it, goes through what copies where strides ask for it."""
+        return any(op in v.text for v in self.family for op in ("tc_contiguous(", "tc_reshape(", "tc_flatten("))
+
     def lines(self, _):
         return [f"tc_tensor *{self.name}{self.declared} = {filled(self.text, self.uses).replace('@', self.name)}; // {self.dtype}[{','.join(map(str, self.shape))}]"]
 
