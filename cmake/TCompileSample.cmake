@@ -29,7 +29,8 @@ function(tc_add_sample name)
       list(APPEND libraries -l${library})
     endforeach()
     set(gcc_program ${CMAKE_CURRENT_BINARY_DIR}/${name}_gcc)
-    add_custom_command(OUTPUT ${gcc_program} DEPENDS ${files} tcrt VERBATIM
+    file(GLOB headers CONFIGURE_DEPENDS *.h ${PROJECT_SOURCE_DIR}/samples/common/*.h)
+    add_custom_command(OUTPUT ${gcc_program} DEPENDS ${files} ${headers} tcrt VERBATIM
       COMMAND ${TC_GCC} -std=gnu17 -O2 -Wall -Wextra -Werror -I${PROJECT_SOURCE_DIR}/samples
               -I${PROJECT_BINARY_DIR}/include ${files} -o ${gcc_program}
               $<TARGET_FILE:tcrt> -Wl,-rpath,$<TARGET_FILE_DIR:tcrt> ${libraries} -lm)
