@@ -2,7 +2,7 @@
  *
  * In order: enabled; each operand's NULL, key (dtype, device, rank, weak) and, while gradients are
  * recorded, autograd link; one device; symbols bound from sizes; every other size; ranges and
- * multiples; assumed equalities and bounds; overlap of written operands; elements for index operands
+ * multiples; assumed equalities and bounds; overlap of written operands; leaves that are one; elements for index operands
  * to pick.  Nothing is allocated before the last of them held. */
 #include "backends/entry/entry.h"
 #include "backends/print/print.h"
@@ -128,9 +128,56 @@ static void put_bounds(const tc_entry *e) {
 
 /* ---- writes ---------------------------------------------------------------------------------- */
 
+enum { MANY_PAIRS = 64 }; /* of operands: they are sorted, not compared each with each */
+
+/* The operands that overlap, of those that some condition holds for, in a loop; span: how one begins and ends; miss: what to
+ * say of one. */
+static void put_spans(const tc_entry *e, bool (*belongs)(const tc_input *),
+                      bool (*alone)(const tc_input *), const char *span, const char *miss) {
+  const uint32_t n = tc_graph_input_count(e->p->graph);
+  tc_put(e->out, "  {\n    static const uint32_t operand[][2] = {");
+  for (uint32_t i = 0; i < n; ++i) {
+    const tc_input *in = tc_graph_input_at(e->p->graph, i);
+    if (belongs(in)) tc_putf(e->out, "{%u, %d}, ", i, alone(in));
+  }
+  tc_putf(e->out,
+          "};\n"
+          "    tc_span span[sizeof operand / sizeof *operand], *s = span;\n"
+          "    uint32_t hit[2];\n"
+          "    for (uint32_t i = 0; i < sizeof operand / sizeof *operand; ++i) {\n"
+          "      const struct tc_tensor *x = in[operand[i][0]];\n"
+          "      s->operand = operand[i][0], s->alone = operand[i][1];\n"
+          "      s += %s;\n"
+          "    }\n"
+          "    if (tc_spans_meet(span, (uint32_t)(s - span), hit))\n"
+          "      return tcrt_miss(f, %s);\n"
+          "  }\n",
+          span, miss);
+}
+
+static bool any_input(const tc_input *in) { return in != NULL; }
+static bool is_written(const tc_input *in) { return in->written; }
+static bool is_read_leaf(const tc_input *in) { return in->leaf && !in->written; }
+
+static uint32_t count_inputs(const tc_entry *e, bool (*belongs)(const tc_input *)) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < tc_graph_input_count(e->p->graph); ++i)
+    n += belongs(tc_graph_input_at(e->p->graph, i));
+  return n;
+}
+
+static void put_overlap_guards(const tc_entry *e, uint32_t i) {
+  for (uint32_t j = 0; j < tc_graph_input_count(e->p->graph); ++j)
+    if (j != i)
+      tc_putf(e->out,
+              "  if (tc_overlap(x%u, x%u)) return tcrt_miss(f, TC_MISS_ALIAS, %u, -1, %u, 0);\n", i,
+              j, i, j);
+}
+
 /* Written operands: writable, apart from every other operand, and contiguous where they are not packed. */
 static void put_write_guards(const tc_entry *e) {
   const uint32_t n = tc_graph_input_count(e->p->graph);
+  const bool many = count_inputs(e, is_written) * n > MANY_PAIRS;
   for (uint32_t i = 0; i < n; ++i) {
     if (!tc_graph_input_at(e->p->graph, i)->written) continue;
     if (!tc_graph_input_at(e->p->graph, i)->leaf)
@@ -142,12 +189,21 @@ static void put_write_guards(const tc_entry *e) {
     if (tc_entry_may_be_strided(e, i)) tc_putf(e->out, " && !tcrt_may_unpack(x%u)", i);
     tc_putf(e->out, ")\n    return tcrt_miss(f, TC_MISS_STRIDE, %u, -1, 0, %d);\n", i,
             !tc_entry_may_be_strided(e, i));
-    for (uint32_t j = 0; j < n; ++j)
-      if (j != i)
-        tc_putf(e->out,
-                "  if (tc_overlap(x%u, x%u)) return tcrt_miss(f, TC_MISS_ALIAS, %u, -1, %u, 0);\n",
-                i, j, i, j);
+    if (!many) put_overlap_guards(e, i);
   }
+  if (many)
+    put_spans(e, any_input, is_written, "tcrt_extent(x, &s->low, &s->high)",
+              "TC_MISS_ALIAS, (int)hit[0], -1, hit[1], 0");
+}
+
+/* ---- leaves ---------------------------------------------------------------------------------- */
+
+/* Gradients with respect to a tensor that is given twice are the sum of what the graph has for both.  Written
+ * ones are apart from all others already. */
+static void put_leaf_guards(const tc_entry *e) {
+  if (count_inputs(e, is_read_leaf) > 1)
+    put_spans(e, is_read_leaf, is_read_leaf, "(s->low = s->high = (uintptr_t)x->autograd, 1)",
+              "TC_MISS_GRAD, (int)hit[0], -1, 0, 1");
 }
 
 /* ---- index operands -------------------------------------------------------------------------- */
@@ -214,5 +270,6 @@ void tc_entry_guards(const tc_entry *e) {
   put_equalities(e);
   put_bounds(e);
   put_write_guards(e);
+  put_leaf_guards(e);
   put_index_guards(e);
 }

@@ -281,7 +281,8 @@ Value Evaluator::do_tc_dtype_of(const CallExpr *e) {
            : Value();
 }
 
-// The value of a tensor with one element: read from a result of the kernels, behind them.
+// The value of a tensor with one element: read from a result of the kernels, behind them.  A number has no history,
+// so that what is computed with it is a constant for derivatives.
 Value Evaluator::read(const CallExpr *e, tc_ref x, tc_dtype dtype) {
   const tc_type *type = tc_graph_type(graph, x);
   for (int i = 0; i < type->rank; i++)
@@ -297,7 +298,7 @@ Value Evaluator::read(const CallExpr *e, tc_ref x, tc_dtype dtype) {
   effects.push_back({"", {}, "(tc_free)(" + result + ");"});
   tc_loc loc = graph_loc(e->getExprLoc());
   tc_ref ref = type->rank ? tc_build_reshape(graph, x, 0, nullptr, loc) : x;
-  ref = tc_build_cast(graph, ref, dtype, loc);
+  ref = detached(tc_build_cast(graph, ref, dtype, loc), e->getExprLoc());
   std::string function = dtype == TC_F64 ? "(tc_item)(" : "(tc_item_int)(";
   return Value::of(late(function + result + ")", e->getType(), ref));
 }

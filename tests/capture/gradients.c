@@ -63,6 +63,21 @@ TC_COMPILE tc_tensor *unused(tc_tensor *x TC_SHAPE("f32[N]"), tc_tensor *z TC_SH
   return tc_concat((const tc_tensor *[]){g[0], g[1]}, 2, 0);
 }
 
+// Numbers that are read are constants.
+TC_COMPILE tc_tensor *number(tc_tensor *x TC_SHAPE("f64[N]")) {
+  tc_tensor *y = tc_mul_s(tc_square(x), tc_item(tc_sum(tc_tanh(x), TC_ALL, false))), *g;
+  y = tc_add_s(tc_mul(y, x), tc_at(x, TC_DIMS(1)));
+  return tc_grad(tc_sum(y, TC_ALL, false), 1, &x, &g) ? g : NULL;
+}
+
+// One leaf given twice has one gradient.
+TC_COMPILE tc_tensor *both(tc_tensor *x TC_SHAPE("f32[N]"), tc_tensor *y TC_SHAPE("f32[N]"), tc_tensor **gy) {
+  tc_tensor *wrt[] = {x, y}, *g[2];
+  if (!tc_grad(tc_sum(tc_mul(tc_square(x), y), TC_ALL, false), 2, wrt, g)) return NULL;
+  *gy = g[1];
+  return g[0];
+}
+
 static tc_tensor *leaf(tc_tensor *x) { return tc_requires_grad_(x, true); }
 
 int main(void) {
@@ -77,6 +92,9 @@ int main(void) {
   show(hessian(d, tc_arange(3, 1, 1, TC_F64)));
   show(between(w, &side)), show(side);
   show(retained(w)), show(cut(w)), show(unused(w, leaf(tc_ones(TC_DIMS(2), TC_F32))));
+  show(number(d));
+  show(both(w, leaf(tc_ones(TC_DIMS(4), TC_F32)), &side)), show(side);
+  show(both(w, w, &side)), show(side); // not by kernels
   // no leaf, and nothing recorded: the body says what is wrong
   show(cut(tc_ones(TC_DIMS(4), TC_F32)));
   printf("%d\n", tc_error() != NULL), tc_clear_error();
@@ -94,6 +112,10 @@ int main(void) {
 // CHECK: remark: 'retained' compiled: {{[0-9]+}} ops in
 // CHECK: remark: 'cut' compiled: 7 ops in 1 kernel [
 // CHECK: remark: 'unused' compiled:
+// CHECK: remark: 'number' compiled:
+// CHECK: remark: 'both' compiled:
+// CHECK-DAG: number {{.*}} 1 0 0 
+// CHECK-DAG: both {{.*}} 1 0 1 
 // CHECK-DAG: step {{.*}} 5 0 0 
 // CHECK-DAG: two_steps {{.*}} 1 0 0 
 // CHECK-DAG: hessian {{.*}} 1 0 0 

@@ -151,7 +151,7 @@ static void describe(char *out, size_t n, tc_miss why, int operand, int axis, in
     snprintf(out, n, "operand %d is memory whose layout is none of a tensor", nth);
     return;
   case TC_MISS_GRAD:
-    if (w) snprintf(out, n, "operand %d is no leaf, or gradients are not recorded", nth);
+    if (w) snprintf(out, n, "operand %d is no leaf of its own, or gradients are not recorded", nth);
     else snprintf(out, n, "gradients are being recorded");
     return;
   case TC_MISS_INDEX:
