@@ -529,6 +529,12 @@ Value Evaluator::call_visible(const CallExpr *e, const FunctionDecl *callee) {
   std::vector<Value> arguments;
   for (const Expr *arg : e->arguments()) arguments.push_back(evaluate(arg));
   if (failed || !check_declared(callee, arguments, e)) return {};
+  return call_body(e, callee, std::move(arguments));
+}
+
+// The body of a function, for these arguments.
+Value Evaluator::call_body(const CallExpr *e, const FunctionDecl *callee,
+                           std::vector<Value> arguments) {
   Frame frame;
   frame.function = callee;
   for (unsigned i = 0; i < arguments.size(); i++)

@@ -226,6 +226,8 @@ private:
   void fail_to_list(const Value &count, clang::SourceLocation loc, tc_op op);
   void expect_no_error(clang::SourceLocation loc);
   Value call_visible(const clang::CallExpr *e, const clang::FunctionDecl *callee);
+  Value call_body(const clang::CallExpr *e, const clang::FunctionDecl *callee,
+                  std::vector<Value> arguments);
   std::optional<Value> call_math(const clang::CallExpr *e, const clang::FunctionDecl *callee);
   std::optional<Tensor> tensor_argument(const clang::Expr *e);
   std::optional<Tensor> as_tensor(Value v, const clang::Expr *e);
@@ -285,16 +287,27 @@ private:
   Value do_tc_grad(const clang::CallExpr *e);
   Value do_tc_vjp(const clang::CallExpr *e);
   Value do_tc_grad_with(const clang::CallExpr *e);
+  Value do_tc_jvp(const clang::CallExpr *e);
   Value differentiate(const clang::CallExpr *e, struct GradientCall const &call);
   std::optional<int64_t> constant_argument(const clang::CallExpr *e, int i, const char *what);
   bool cotangent_argument(const clang::CallExpr *e, int i, tc_ref y, tc_ref &cotangent);
   bool wrt_argument(const clang::CallExpr *e, int i, int64_t n, std::vector<tc_ref> &wrt);
   std::vector<tc_ref> gradients_of(const clang::CallExpr *e, tc_ref y, tc_ref cotangent,
                                    const std::vector<tc_ref> &wrt, bool unused);
-  void check_leaf_write(const Storage &storage, clang::SourceLocation loc);
+  bool differentiated(const clang::CallExpr *e, llvm::function_ref<bool()> engine);
+  void check_leaf_write(const Storage &storage, clang::SourceLocation loc,
+                        const clang::CallExpr *write);
+  std::vector<FixIt> summed(const clang::Expr *y) const;
   bool spend(tc_ref y, const std::vector<tc_ref> &wrt, bool retain, clang::SourceLocation loc);
   tc_ref detached(tc_ref ref, clang::SourceLocation loc);
   bool settle_gradients(clang::SourceLocation loc);
+
+  // transforms.cpp
+  Value do_tc_value_and_grad(const clang::CallExpr *e);
+  Value do_tc_checkpoint(const clang::CallExpr *e);
+  Value call_given(const clang::CallExpr *e, const Value &tensors);
+  std::optional<Value> own_leaves(const clang::CallExpr *e, int64_t n, std::vector<tc_ref> &leaves,
+                                  std::vector<unsigned> &versions);
 
   // writes.cpp
   Value do_tc_copy_(const clang::CallExpr *e);
@@ -419,6 +432,7 @@ private:
   int untracked = 0;                                 // open TC_NO_GRADs
   std::set<int> leaf_inputs; // inputs that gradients are taken with respect to
   std::vector<std::pair<tc_ref, clang::SourceLocation>> inner_wrt; // other such values
+  std::vector<tc_ref> own_leaf; // what tc_value_and_grad made leaves of
   std::set<uint32_t> spent; // nodes whose part of the tape was freed
   std::set<size_t> numbers; // results that are only read, as numbers
   int iterations = 0;
@@ -435,6 +449,7 @@ const InPlaceRow *find_in_place(llvm::StringRef name);
 // Nesting that the stack of the capturing thread holds (see plugin/job.cpp).
 inline constexpr int max_depth = 10000;
 
+const clang::Expr *array_of(const clang::Expr *list);         // behind a tc_tensor_list
 std::vector<tc_dim> full_attributes(const tc_type &type); // of OP_FULL
 bool ends_program(const clang::Stmt *s);                  // a call of a function such as abort()
 

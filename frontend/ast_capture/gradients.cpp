@@ -6,6 +6,9 @@
 // leaves the statements is not tracked, so it may not be such that the body would still track it.
 #include "frontend/ast_capture/evaluator.h"
 
+#include <clang/AST/ParentMapContext.h>
+#include <clang/Lex/Lexer.h>
+
 #define TC_NO_LOCATIONS
 #include <tcompile.h> /* tc_grad_flags */
 
@@ -78,6 +81,16 @@ std::optional<int64_t> Evaluator::constant_argument(const CallExpr *e, int i, co
   return n;
 }
 
+// "y" becomes "tc_sum(y, TC_ALL, false)".
+std::vector<FixIt> Evaluator::summed(const Expr *y) const {
+  const CharSourceRange file = Lexer::makeFileCharRange(
+      CharSourceRange::getTokenRange(y->getSourceRange()), sources, context.getLangOpts());
+  if (file.isInvalid()) return {};
+  const CharSourceRange front = CharSourceRange::getCharRange(file.getBegin(), file.getBegin()),
+                        behind = CharSourceRange::getCharRange(file.getEnd(), file.getEnd());
+  return {{front, "tc_sum("}, {behind, ", TC_ALL, false)"}};
+}
+
 // The cotangent, ref 0 where it is 1; false after failing.
 bool Evaluator::cotangent_argument(const CallExpr *e, int i, tc_ref y, tc_ref &cotangent) {
   cotangent = {0};
@@ -95,7 +108,10 @@ bool Evaluator::cotangent_argument(const CallExpr *e, int i, tc_ref y, tc_ref &c
     const std::string what = "the gradient of " + describe(y) +
                              ", which is not one number; "
                              "tc_vjp takes a cotangent of its shape";
-    if (tc_dim_is_const(size)) error(e->getExprLoc(), what);
+    if (tc_dim_is_const(size))
+      error(e->getExprLoc(), what, {},
+            is_tensor_pointer(e->getArg(0)->getType()) ? summed(argument(e, 0))
+                                                       : std::vector<FixIt>());
     else fail(e->getExprLoc(), what);
     return false;
   }
@@ -103,18 +119,37 @@ bool Evaluator::cotangent_argument(const CallExpr *e, int i, tc_ref y, tc_ref &c
 }
 
 // The array behind a tc_tensor_list: in C a union made of it, which no program writes.
-static const Expr *array_of(const Expr *list) {
+const Expr *array_of(const Expr *list) {
   const auto *made = llvm::dyn_cast<CompoundLiteralExpr>(list->IgnoreParenImpCasts());
   const auto *parts = made ? llvm::dyn_cast<InitListExpr>(made->getInitializer()) : nullptr;
   const bool is_union = parts && made->getType()->isUnionType() && parts->getNumInits() == 1;
   return is_union ? parts->getInit(0) : list;
 }
 
-// A write to a leaf fails at run time.
-void Evaluator::check_leaf_write(const Storage &storage, SourceLocation loc) {
-  if (storage.tracked_write && storage.source.at_entry && leaf_inputs.count(storage.input))
-    error(loc, "'" + storage.source.lvalue() +
-                   "' is written while its gradient is tracked; write it in TC_NO_GRAD { ... }");
+// Does the call make up a whole statement, but for what its macro puts around it?
+static bool is_statement(ASTContext &context, const Expr *e) {
+  const auto parents = context.getParents(*e);
+  const auto *parent = parents.size() == 1 ? parents[0].get<Stmt>() : nullptr;
+  const auto *comma = llvm::dyn_cast_or_null<BinaryOperator>(parent);
+  const bool around = comma && comma->getOpcode() == BO_Comma && comma->getRHS() == e;
+  if (parent && (around || llvm::isa<ParenExpr, CastExpr, ExprWithCleanups>(parent)))
+    return is_statement(context, llvm::cast<Expr>(parent));
+  return parent && !llvm::isa<Expr, ReturnStmt, DeclStmt>(parent);
+}
+
+// A write to a leaf fails at run time.  write: the call, if it is what is looked at.
+void Evaluator::check_leaf_write(const Storage &storage, SourceLocation loc,
+                                 const CallExpr *write) {
+  if (!storage.tracked_write || !storage.source.at_entry || !leaf_inputs.count(storage.input))
+    return;
+  std::vector<FixIt> fixits;
+  const SourceLocation begin = sources.getExpansionLoc(loc);
+  if (write && is_statement(context, write))
+    fixits.push_back({CharSourceRange::getCharRange(begin, begin), "TC_NO_GRAD "});
+  error(loc,
+        "'" + storage.source.lvalue() +
+            "' is written while its gradient is tracked; write it in TC_NO_GRAD { ... }",
+        {}, fixits);
 }
 
 // The tensors of a list, and which of them are operands.
@@ -127,7 +162,7 @@ bool Evaluator::wrt_argument(const CallExpr *e, int i, int64_t n, std::vector<tc
     const Storage &storage = storages[t.storage];
     const bool operand = storage.source.at_entry && t.whole;
     if (operand) leaf_inputs.insert(storage.input);
-    check_leaf_write(storage, arg->getExprLoc());
+    check_leaf_write(storage, arg->getExprLoc(), nullptr);
     if (!operand) inner_wrt.push_back({wrt[static_cast<size_t>(k)], arg->getExprLoc()});
   }
   return !failed;
@@ -174,6 +209,19 @@ Value Evaluator::differentiate(const CallExpr *e, const GradientCall &call) {
   return Value::of(integer_constant(llvm::APSInt::get(1), e->getType()));
 }
 
+// Reports what the engine does.
+bool Evaluator::differentiated(const CallExpr *e, llvm::function_ref<bool()> engine) {
+  CoreMessage core;
+  bool done;
+  {
+    CoreMessage::Catch here(diag, core);
+    done = engine();
+  }
+  if (!done && core.severity == TC_ERROR) error(e->getExprLoc(), core.text);
+  else if (!done) fail(e->getExprLoc(), core.text.empty() ? "out of memory" : core.text);
+  return done;
+}
+
 std::vector<tc_ref> Evaluator::gradients_of(const CallExpr *e, tc_ref y, tc_ref cotangent,
                                             const std::vector<tc_ref> &wrt, bool unused) {
   const SourceLocation loc = e->getExprLoc();
@@ -186,14 +234,7 @@ std::vector<tc_ref> Evaluator::gradients_of(const CallExpr *e, tc_ref y, tc_ref 
   a.nwrt = static_cast<uint32_t>(wrt.size());
   a.wrt = wrt.data();
   a.loc = graph_loc(loc);
-  CoreMessage core;
-  bool done;
-  {
-    CoreMessage::Catch here(diag, core);
-    done = tc_autodiff_vjp(graph, &a, gradients.data(), reached.get());
-  }
-  if (!done && core.severity == TC_ERROR) error(loc, core.text);
-  else if (!done) fail(loc, core.text.empty() ? "out of memory" : core.text);
+  differentiated(e, [&] { return tc_autodiff_vjp(graph, &a, gradients.data(), reached.get()); });
   for (size_t i = 0; i < wrt.size() && !failed; i++)
     if (!reached[i] && !unused) {
       fail(loc, "what gradient " + std::to_string(i) + " is wanted of does not lead to " +
@@ -203,12 +244,38 @@ std::vector<tc_ref> Evaluator::gradients_of(const CallExpr *e, tc_ref y, tc_ref 
   return gradients;
 }
 
+// Forward mode; the tape is kept.
+Value Evaluator::do_tc_jvp(const CallExpr *e) {
+  const SourceLocation loc = e->getExprLoc();
+  auto y = tensor_argument(argument(e, 0));
+  auto n = y ? constant_argument(e, 1, "how many tangents there are") : std::nullopt;
+  std::vector<tc_ref> wrt, tangents;
+  if (!n || !wrt_argument(e, 2, *n, wrt)) return {};
+  const Expr *list = array_of(argument(e, 3));
+  Value v = evaluate(list);
+  if (failed || !append_tensors(v, list, *n, tangents)) return {};
+  if (untracked) fail(loc, "gradients are asked for in TC_NO_GRAD");
+  if (failed) return {};
+  tc_ref out = {0};
+  tc_autodiff a = {};
+  a.noutput = 1;
+  a.output = &y->ref;
+  a.nwrt = static_cast<uint32_t>(*n);
+  a.wrt = wrt.data();
+  a.loc = graph_loc(loc);
+  if (!differentiated(e, [&] { return tc_autodiff_jvp(graph, &a, tangents.data(), &out); }))
+    return {};
+  ops++;
+  inner_wrt.push_back({y->ref, loc});
+  return result(detached(out, loc), OP_FULL, nullptr);
+}
+
 // ---- the end ------------------------------------------------------------------------------------
 
 // Marks the operands that are leaves.  false: the body would do what kernels do not.
 bool Evaluator::settle_gradients(SourceLocation loc) {
-  if (leaf_inputs.empty() && inner_wrt.empty()) return true;
-  std::vector<tc_ref> sources;
+  if (leaf_inputs.empty() && inner_wrt.empty() && own_leaf.empty()) return true;
+  std::vector<tc_ref> sources = own_leaf;
   for (int input : leaf_inputs) sources.push_back(input_refs[static_cast<size_t>(input)]);
   for (const Storage &storage : storages) {
     const bool leaf = storage.source.at_entry && leaf_inputs.count(storage.input);

@@ -25,6 +25,9 @@ Evaluator::Special Evaluator::find_special(llvm::StringRef name) {
       {"tc_grad", &Evaluator::do_tc_grad},
       {"tc_vjp", &Evaluator::do_tc_vjp},
       {"tc_grad_with", &Evaluator::do_tc_grad_with},
+      {"tc_jvp", &Evaluator::do_tc_jvp},
+      {"tc_value_and_grad", &Evaluator::do_tc_value_and_grad},
+      {"tc_checkpoint", &Evaluator::do_tc_checkpoint},
   };
   for (const auto &row : rows)
     if (name == row.name) return row.function;

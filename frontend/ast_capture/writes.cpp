@@ -267,7 +267,7 @@ Value Evaluator::written(const Tensor &x, tc_ref value, const tc_type &type, con
   value = spread(value, type, e);
   if (untracked) value = detached(value, e->getExprLoc());
   else storages[x.storage].tracked_write = true;
-  if (!failed) check_leaf_write(storages[x.storage], e->getExprLoc());
+  if (!failed) check_leaf_write(storages[x.storage], e->getExprLoc(), e);
   if (!failed) overwrite(x, value, e->getExprLoc());
   return failed ? Value() : target;
 }

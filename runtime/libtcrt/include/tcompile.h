@@ -552,6 +552,21 @@ bool tc_vjp(const tc_tensor *y, const tc_tensor *cotangent, int n, tc_tensor_lis
 /* With flags; cotangent NULL: 1, of one number. */
 bool tc_grad_with(const tc_tensor *y, const tc_tensor *cotangent, int n, tc_tensor_list wrt, int flags,
                   tc_tensor **out);
+/* Forward mode: how y changes where wrt[i], tracked as above, changes by tangent[i] of its shape; the sum over i of
+ * (dy/dwrt[i]) tangent[i], a result with the shape and dtype of y, not tracked.  0 where y does not depend on wrt.  The tape
+ * is kept.  Costs about two backward passes, whatever n is. */
+tc_tensor *tc_jvp(const tc_tensor *y, int n, tc_tensor_list wrt, tc_tensor_list tangent);
+
+/* A function of tensors x[0], x[1], ..., which are borrowed, and of whatever else it needs; NULL: it failed. */
+typedef tc_tensor *tc_function(tc_tensor *const *x, void *context);
+/* The value f(x, context), one floating number, and out[i] = its gradient with respect to x[i], n of them, 0 where it does not
+ * depend on it.  x need not be tracked: f gets leaves over the same memory, and gradients are recorded while it runs.
+ * Neither the value nor the gradients are tracked.  NULL with an error, and NULLs in out. */
+tc_tensor *tc_value_and_grad(tc_function *f, void *context, int n, tc_tensor_list x, tc_tensor **out);
+/* The value f(x, context), tracked as if f had been called, but what f computed on the way from x to it is not kept for gradients:
+ * it is computed again, from x, when they need it (Griewank, Walther: Algorithm 799, 2000).  What f returns and what it
+ * computes from untracked tensors alone is kept, as is what belongs to a scope outside of f. */
+tc_tensor *tc_checkpoint(tc_function *f, void *context, int n, tc_tensor_list x);
 
 /* ---- the runtime ----------------------------------------------------------------------------- */
 

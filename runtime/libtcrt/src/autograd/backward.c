@@ -3,21 +3,24 @@
 #include "runtime/libtcrt/src/device.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the question ------------------------------------------------------------------------------ */
 
-static bool check_cotangent(const char *name, const tc_tensor *y, const tc_tensor *cotangent) {
-  bool same = cotangent->key.rank == y->key.rank;
-  for (int k = 0; k < y->key.rank && same; k++) same = cotangent->dim[k] == y->dim[k];
+/* what: a cotangent or a tangent, of y. */
+static bool check_direction(const char *name, const char *what, const tc_tensor *y,
+                            const tc_tensor *direction) {
+  bool same = direction->key.rank == y->key.rank;
+  for (int k = 0; k < y->key.rank && same; k++) same = direction->dim[k] == y->dim[k];
   if (!same)
-    tc_fail("%s: the cotangent is %s, and the value %s", name, tc_describe(cotangent).text,
+    tc_fail("%s: the %s is %s, and the value %s", name, what, tc_describe(direction).text,
             tc_describe(y).text);
-  else if (!tc_is_float((tc_dtype)cotangent->key.dtype))
-    tc_fail("%s: the cotangent, %s, is not floating", name, tc_describe(cotangent).text);
-  else if (tc_place(cotangent) != tc_place(y))
-    tc_fail("%s: the cotangent is on %s and the value on %s; move it with tc_to", name,
-            tc_describe_place(tc_place(cotangent)).text, tc_describe_place(tc_place(y)).text);
+  else if (!tc_is_float((tc_dtype)direction->key.dtype))
+    tc_fail("%s: the %s, %s, is not floating", name, what, tc_describe(direction).text);
+  else if (tc_place(direction) != tc_place(y))
+    tc_fail("%s: the %s is on %s and the value on %s; move it with tc_to", name, what,
+            tc_describe_place(tc_place(direction)).text, tc_describe_place(tc_place(y)).text);
   else return true;
   return false;
 }
@@ -32,7 +35,8 @@ static bool check_value(const char *name, const tc_tensor *y, const tc_tensor *c
   if (!cotangent && tc_elements(y) != 1)
     return tc_fail("%s: operand 1 is %s; without a cotangent gradients are of a single number",
                    name, tc_describe(y).text);
-  return !cotangent || (tc_given(name, 2, cotangent) && check_cotangent(name, y, cotangent));
+  return !cotangent ||
+         (tc_given(name, 2, cotangent) && check_direction(name, "cotangent", y, cotangent));
 }
 
 /* NULL is a cotangent that is not given, unless an op failed to make it. */
@@ -223,6 +227,11 @@ bool tc_grad(const tc_tensor *loss, int n, tc_tensor_list wrt, tc_tensor **out) 
   return grad("tc_grad", loss, NULL, n, wrt.at, 0, out);
 }
 
+bool tc_grad_named(const char *name, const tc_tensor *y, int n, const tc_tensor *const *wrt,
+                   tc_tensor **out) {
+  return grad(name, y, NULL, n, wrt, TC_ALLOW_UNUSED, out);
+}
+
 bool tc_vjp(const tc_tensor *y, const tc_tensor *cotangent, int n, tc_tensor_list wrt,
             tc_tensor **out) {
   clear(n, out);
@@ -233,4 +242,44 @@ bool tc_grad_with(const tc_tensor *y, const tc_tensor *cotangent, int n, tc_tens
                   int flags, tc_tensor **out) {
   clear(n, out);
   return !has_failed(cotangent) && grad("tc_grad_with", y, cotangent, n, wrt.at, flags, out);
+}
+
+/* ---- forward mode ------------------------------------------------------------------------------ */
+
+/* With u in place of a cotangent, the gradients are linear in u; the derivative with respect to u of their product
+ * with the tangents is the forward one.  g: room for the gradients. */
+static tc_tensor *transposed(const tc_tensor *y, int n, const tc_tensor *const *wrt,
+                             const tc_tensor *const *tangent, tc_tensor **g) {
+  const tc_tensor *u = tc_requires_grad_(tc_zeros_like(y), true), *sum = NULL;
+  tc_tensor *out = NULL;
+  if (!u || !grad("tc_jvp", y, u, n, wrt, TC_CREATE_GRAPH | TC_ALLOW_UNUSED, g)) return NULL;
+  for (int k = 0; k < n; k++) {
+    if (!g[k]->autograd) continue;
+    const tc_tensor *part = tc_sum(tc_mul(g[k], tangent[k]), TC_ALL, false);
+    sum = sum ? tc_add(sum, part) : part;
+    if (!sum) return NULL;
+  }
+  if (!sum || !sum->autograd) return tc_zeros_like(y);
+  return grad("tc_jvp", sum, NULL, 1, &u, TC_ALLOW_UNUSED, &out) ? out : NULL;
+}
+
+static bool check_tangents(int n, const tc_tensor *const *wrt, const tc_tensor *const *tangent) {
+  if (n > 0 && !tangent) return tc_fail("tc_jvp: a list of %d tangents that is NULL", n);
+  for (int k = 0; k < n; k++)
+    if (!tc_given("tc_jvp", k + 1, tangent[k]) ||
+        !check_direction("tc_jvp", "tangent", wrt[k], tangent[k]))
+      return false;
+  return true;
+}
+
+tc_tensor *tc_jvp(const tc_tensor *y, int n, tc_tensor_list wrt, tc_tensor_list tangent) {
+  tc_tensor *out = NULL, **g = calloc((size_t)(n > 0 ? n : 0) + 1, sizeof *g);
+  const bool before = tc_set_grad_enabled(true);
+  if (!g) tc_tape_no_memory();
+  else if (tc_given("tc_jvp", 1, y) && check_list("tc_jvp", n, wrt.at, g) &&
+           check_tangents(n, wrt.at, tangent.at))
+    TC_SCOPE out = tc_keep(transposed(y, n, wrt.at, tangent.at, g));
+  tc_set_grad_enabled(before);
+  free(g);
+  return out;
 }

@@ -1,5 +1,6 @@
 /* eval.c - nodes of a graph as operations of the eager library: those that are needed, in order of their ids,
- * each result freed behind its last reader. */
+ * each result freed behind its last reader.  What the tape has, but did not keep, is computed again for the first
+ * gradient that reads it, so that no more of it lives than that gradient needs. */
 #include "runtime/libtcrt/src/autograd/island.h"
 
 #include <stdlib.h>
@@ -12,6 +13,7 @@ typedef struct evaluation {
   uint32_t last;   /* the node with the greatest id that is needed */
   uint32_t *reads; /* [last + 1] readers to come; 0: not needed */
   tc_tensor **made;
+  TC_VEC(uint32_t) open; /* being computed, the last one for those in front */
 } evaluation;
 
 static const tc_node *node_of(const evaluation *e, uint32_t id) {
@@ -136,14 +138,37 @@ static void forget(evaluation *e, uint32_t id) {
   e->made[id] = NULL;
 }
 
-static bool run_all(evaluation *e) {
-  for (uint32_t id = 1; id <= e->last; id++) {
-    if (!e->reads[id] || known(e, id)) continue;
-    const tc_node *n = node_of(e, id), *of = computes(e, n);
-    e->made[id] = run_node(e, n);
-    if (!e->made[id]) return false;
+/* An operand that is still to be computed; 0: none. */
+static uint32_t missing(const evaluation *e, const tc_node *of) {
+  for (int k = 0; k < of->nin; k++)
+    if (of->in[k].id && !value(e, of->in[k].id)) return of->in[k].id;
+  return 0;
+}
+
+/* The node, and what it needs. */
+static bool make(evaluation *e, uint32_t id) {
+  e->open.n = 0;
+  if (value(e, id)) return true;
+  if (!tc_push(&e->open, id)) return tc_tape_no_memory();
+  while (e->open.n) {
+    const uint32_t at = e->open.at[e->open.n - 1];
+    const tc_node *n = node_of(e, at), *of = computes(e, n);
+    const uint32_t before = missing(e, of);
+    if (before && !tc_push(&e->open, before)) return tc_tape_no_memory();
+    if (before) continue;
+    e->made[at] = run_node(e, n);
+    if (!e->made[at]) return false;
     for (int k = 0; k < of->nin; k++) forget(e, of->in[k].id);
+    e->open.n--;
   }
+  return true;
+}
+
+static bool run_all(evaluation *e, uint32_t n, const tc_ref *ref) {
+  for (uint32_t id = e->i->forward + 1; id <= e->last; id++)
+    if (e->reads[id] && !make(e, id)) return false;
+  for (uint32_t k = 0; k < n; k++)
+    if (!make(e, ref[k].id)) return false;
   return true;
 }
 
@@ -186,9 +211,11 @@ static bool begin(evaluation *e, uint32_t n, const tc_ref *ref) {
 
 bool tc_island_evaluate(const island_graph *i, uint32_t n, const tc_ref *ref, tc_tensor **out) {
   evaluation e = {.i = i};
-  const bool ok = begin(&e, n, ref) && count_reads(&e) && run_all(&e) && hand_out(&e, n, ref, out);
+  const bool ok =
+      begin(&e, n, ref) && count_reads(&e) && run_all(&e, n, ref) && hand_out(&e, n, ref, out);
   for (uint32_t id = 0; e.made && id <= e.last; id++) tc_free(e.made[id]);
   free(e.reads);
   free(e.made);
+  free(e.open.at);
   return ok;
 }

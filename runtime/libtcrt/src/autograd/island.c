@@ -270,6 +270,7 @@ static bool differentiate(builder *b) {
   tc_tensor **out = calloc(a.nwrt + 1u, sizeof *out);
   bool ok = grad && reached && out;
   if (!ok) tc_tape_no_memory();
+  b->i->forward = tc_graph_count(b->i->g);
   ok = ok && (tc_autodiff_vjp(b->i->g, &a, grad, reached) || told(b->i));
   ok = ok && hand_on(b, grad, reached, out);
   free(grad);

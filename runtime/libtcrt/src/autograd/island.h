@@ -16,6 +16,7 @@ typedef struct island_graph {
   tc_graph *g;
   tc_diag diag;
   bool told;                /* an error has been reported */
+  uint32_t forward;         /* so many nodes are what the tape has, those behind are gradients */
   TC_VEC(tape_known) known; /* by node; those behind the end are not known */
 } island_graph;
 

@@ -114,12 +114,33 @@ static bool leads(const tape_plan *p, const tape_op *op, const bool *found) {
   return false;
 }
 
+/* And what computes values that they read and that were not kept. */
+static bool find_again(const tape_plan *p, bool *found) {
+  for (size_t k = p->op.n; k-- > 0;) {
+    const tape_op *op = p->op.at[k];
+    for (int i = 0; found[k] && i < op->nin; i++) {
+      const tape_value *v = op->in[i].value;
+      if (!v || !v->again) continue;
+      if (v->maker->freed)
+        return tc_fail("%s: the tape that tc_checkpoint left was freed by the gradients that were "
+                       "computed before; pass TC_RETAIN_GRAPH there",
+                       p->name);
+      found[tc_plan_position(p, v->maker)] = true;
+    }
+  }
+  return true;
+}
+
 /* Keeps those ops; they are sorted so that operands come first. */
 static bool prune(tape_plan *p) {
   bool *found = calloc(p->op.n + 1, sizeof *found);
   size_t n = 0;
   if (!found) return tc_tape_no_memory();
   for (size_t k = 0; k < p->op.n; k++) found[k] = leads(p, p->op.at[k], found);
+  if (!find_again(p, found)) {
+    free(found);
+    return false;
+  }
   for (size_t k = 0; k < p->op.n; k++) {
     if (found[k]) p->op.at[n++] = p->op.at[k];
     else tc_tape_op_unref(p->op.at[k]);

@@ -23,9 +23,12 @@ static void hold_memory(tape_value *v, const tc_tensor *x) {
   }
 }
 
-static void drop_memory(tape_value *v) {
+void tc_tape_drop_memory(tape_value *v) {
   tc_storage *s = v->at.storage;
-  if (s) atomic_fetch_sub_explicit(&s->saved, 1, memory_order_relaxed);
+  if (!s) return;
+  v->at.storage = NULL;
+  v->at.data = NULL;
+  atomic_fetch_sub_explicit(&s->saved, 1, memory_order_relaxed);
   tc_storage_unref(s);
 }
 
@@ -64,7 +67,7 @@ static void free_hooks(tape_value *v) {
 static tape_op *drop(tape_value *v) {
   if (!v || !last_reference(&v->refs)) return NULL;
   tape_op *maker = v->maker;
-  drop_memory(v);
+  tc_tape_drop_memory(v);
   free_hooks(v);
   free(v);
   return maker && last_reference(&maker->refs) ? maker : NULL;

@@ -26,6 +26,7 @@ typedef struct tape_value {
   bool leaf;         /* tc_requires_grad_ */
   bool retain;       /* tc_retain_grad */
   bool lost;         /* its tensor is gone, and with it what wanted a gradient */
+  bool again;        /* its memory was dropped: it is computed when it is needed */
   tc_tensor at;      /* no tensor of the program; data NULL: only type and place are known */
   uint8_t scalar[8]; /* what `at` points to, for C scalars */
   tc_tensor *grad;   /* of a leaf, or retained; in no scope */
@@ -43,6 +44,7 @@ struct tape_op {
   tc_op op;
   bool move;        /* from one device to another; op is then the identity */
   bool freed;       /* a backward pass was here, and dropped the operands */
+  bool seen;        /* by a walk that is going on */
   uint32_t depth;   /* longest way from a leaf: an order in which operands come first */
   uint32_t level;   /* most moves on such a way */
   tc_device device; /* of the results */
@@ -63,6 +65,7 @@ static inline tape_value *tc_tape_link(const tc_tensor *t) { return t->autograd;
 tape_value *tc_tape_value(const tc_tensor *x, tape_op *maker, int result);
 void tc_tape_ref(tape_value *v);
 void tc_tape_unref(tape_value *v); /* NULL is fine; frees any length of tape without recursion */
+void tc_tape_drop_memory(tape_value *v);
 void tc_tape_op_ref(tape_op *op);
 void tc_tape_op_unref(tape_op *op);
 /* Drops the operands.  The caller holds the op, and the makers of the operands. */
@@ -74,6 +77,12 @@ bool tc_tape_no_memory(void); /* false, with an error */
 void tc_tape_relink(tc_tensor *x, tape_value *v);
 /* The tensor is freed, or a leaf no longer. */
 void tc_tape_forget(tc_tensor *t);
+
+/* ---- gradients (backward.c) -------------------------------------------------------------------- */
+
+/* tc_grad for the public function `name`; 0 for what y does not depend on. */
+bool tc_grad_named(const char *name, const tc_tensor *y, int n, const tc_tensor *const *wrt,
+                   tc_tensor **out);
 
 /* ---- recording (record.c) ---------------------------------------------------------------------- */
 
