@@ -11,12 +11,13 @@
 #include <string.h>
 
 #include "agree.h"
+#include "differences.h"
 #include "guarded/operand.h"
 #include "operands.h"
 #include "rounding.h"
 
 static struct {
-  int runs, hits, fallbacks, refused, repeated, errors, segments, failed, uncompiled;
+  int runs, hits, fallbacks, refused, repeated, errors, segments, differences, failed, uncompiled;
 } total;
 
 /* ---- effects --------------------------------------------------------------------------------- */
@@ -81,6 +82,8 @@ static const int rounds[FUZZ_RUNS] = {3, 1, 0}; /* the n of each run */
 
 enum { EXCEPTIONS = FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW }; /* that kernels must not add */
 
+static bool unrecorded; /* the function is called where no gradients are recorded */
+
 /* rounding: how the results of ops are changed, 0: not. */
 static outcome call(const fuzz_case *c, tc_tensor *const *x, int run, bool enabled,
                     uint64_t rounding) {
@@ -91,7 +94,9 @@ static outcome call(const fuzz_case *c, tc_tensor *const *x, int run, bool enabl
   fuzz_change_roundings(rounding);
   trace = 0;
   feclearexcept(FE_ALL_EXCEPT);
+  const bool recorded = tc_set_grad_enabled(!unrecorded);
   o.result = c->run(x, o.output, 0.75, rounds[run]);
+  tc_set_grad_enabled(recorded);
   o.raised = fetestexcept(EXCEPTIONS);
   o.bytes = tc_memory().live - live;
   fuzz_change_roundings(0);
@@ -126,6 +131,12 @@ static counts counted(const fuzz_case *c) {
   return (counts){s.hits, s.fallbacks};
 }
 
+/* Operands that gradients are taken with respect to are leaves. */
+static void track(const fuzz_case *c, tc_tensor **x) {
+  for (int i = 0; i < c->n; i++)
+    if (c->in[i].wrt && x[i] && fuzz_floating(tc_dtype_of(x[i]))) tc_requires_grad_(x[i], true);
+}
+
 /* Elements of written operands do not share memory, and they are contiguous if they are reshaped: others are not for
  * kernels.  In guarded memory those that are not written can be read only. */
 static void make(const fuzz_case *c, int run, unsigned v, int shift, int sample, tc_tensor **x) {
@@ -136,6 +147,7 @@ static void make(const fuzz_case *c, int run, unsigned v, int shift, int sample,
                            sample);
     if (guarded_wanted()) x[i] = guarded_operand(x[i], c->in[i].written);
   }
+  track(c, x);
 }
 
 static int subject = -1; /* the operand that does not fit */
@@ -162,6 +174,9 @@ static void no_leak(const fuzz_case *c, const char *what, outcome *o, const char
 /* What is done to operands that fit, so that they do not. */
 typedef void mutation(const fuzz_case *c, int i, int k, unsigned v, int sample, tc_tensor **x);
 
+static void mutate(const fuzz_case *c, mutation *change, int i, int k, unsigned v, int sample,
+                   tc_tensor **x);
+
 /* The body over changed operands and with changed roundings, and unchanged too where its operands
  * are in f64. */
 static void run_changed(const fuzz_case *c, int run, unsigned v, mutation *change, int i, int k,
@@ -170,10 +185,15 @@ static void run_changed(const fuzz_case *c, int run, unsigned v, mutation *chang
     tc_tensor *z[FUZZ_OPERANDS];
     const unsigned variation = sample < 0 ? v : v | CHANGED;
     make(c, run, variation, 0, sample, z);
-    if (change) change(c, i, k, variation, sample, z);
+    if (change) mutate(c, change, i, k, variation, sample, z);
     *(sample < 0 ? &runs->as_is : &runs->changed[sample]) =
         call(c, z, run, false, sample < 0 ? 0 : 1 + 1000 * (uint64_t)sample);
   }
+}
+
+/* A value that gradients need was written in place: kernels compute with what it was. */
+static bool is_lost(const outcome *body) {
+  return strstr(body->error, "which was written in place since");
 }
 
 /* Whether the outcomes agree; where they differ, what changed operands do to the body is allowed.
@@ -181,6 +201,7 @@ static void run_changed(const fuzz_case *c, int run, unsigned v, mutation *chang
 static bool same(const fuzz_case *c, int run, unsigned v, mutation *change, int i, int k,
                  const outcome *got, const outcome *want, char why[200]) {
   body_runs body = {.as_is = *want}, wide = {0};
+  if (is_lost(want)) return true;
   if (fuzz_agree(c, got, &body, NULL, why)) return true;
   run_changed(c, run, v, change, i, k, &body);
   run_changed(c, run, v | DOUBLE, change, i, k, &wide);
@@ -220,10 +241,12 @@ static void fits(const fuzz_case *c, const char *what, int run, unsigned v, int 
   const bool hit = after.hits > before.hits, fell = after.fallbacks > before.fallbacks;
   char why[200];
   total.runs++, total.hits += hit, total.fallbacks += fell, total.errors += !want.result;
-  if (run == 0 && v == PLAIN && !want.result) return failed(c, "generator", want.error);
+  if (run == 0 && v == PLAIN && !want.result && !is_lost(&want))
+    return failed(c, "generator", want.error);
   if (run < 2 && want.result && ((fell && !c->may_fall) || (c->strict && !hit)))
     return failed(c, what, "kernels did not run");
-  if (!same(c, run, v, NULL, 0, 0, &got, &want, why) || !fuzz_same_sharing(&got, &want, why))
+  if (!same(c, run, v, NULL, 0, 0, &got, &want, why) ||
+      (!is_lost(&want) && !fuzz_same_sharing(&got, &want, why)))
     return failed(c, what, why);
   const bool kernels_only = c->strict && hit && !fell;
   if (kernels_only && (got.raised & ~want.raised))
@@ -285,6 +308,30 @@ static void shared_memory(const fuzz_case *c, int i, int k, unsigned v, int samp
   x[i] = low, x[k] = high;
 }
 
+/* Gradients are recorded of operand i: what is no leaf becomes one, and a leaf the result of an operation. */
+static void other_leaf(const fuzz_case *c, int i, int k, unsigned v, int sample, tc_tensor **x) {
+  (void)k, (void)v, (void)sample;
+  tc_set_grad_enabled(true);
+  if (!c->in[i].wrt) tc_requires_grad_(x[i], true);
+  else x[i] = tc_mul_s(x[i], 1);
+  tc_set_grad_enabled(false);
+}
+
+static void no_leaf(const fuzz_case *c, int i, int k, unsigned v, int sample, tc_tensor **x) {
+  (void)c, (void)k, (void)v, (void)sample;
+  x[i] = tc_detach(x[i]);
+}
+
+static void as_it_is(const fuzz_case *c, int i, int k, unsigned v, int sample, tc_tensor **x) {
+  (void)c, (void)i, (void)k, (void)v, (void)sample, (void)x;
+}
+
+static void mutate(const fuzz_case *c, mutation *change, int i, int k, unsigned v, int sample,
+                   tc_tensor **x) {
+  change(c, i, k, v, sample, x);
+  if (change != no_leaf) track(c, x);
+}
+
 typedef enum expected { BODY, EITHER, KERNELS } expected;
 
 /* The outcome has to be the same, whether kernels ran or the body. */
@@ -292,7 +339,7 @@ static void foreign(const fuzz_case *c, const char *what, mutation *change, int 
                     expected who) {
   tc_tensor *x[FUZZ_OPERANDS], *y[FUZZ_OPERANDS];
   make(c, 0, PLAIN, 0, 0, x), make(c, 0, PLAIN, 0, 0, y);
-  change(c, i, k, PLAIN, 0, x), change(c, i, k, PLAIN, 0, y);
+  mutate(c, change, i, k, PLAIN, 0, x), mutate(c, change, i, k, PLAIN, 0, y);
   tc_clear_error();
   subject = i;
   const uint64_t hits = tc_stats_of(c->name).hits;
@@ -338,7 +385,33 @@ static void misfits(const fuzz_case *c, int i) {
   TC_SCOPE foreign(c, "NULL", missing, i, 0, refused);
   for (int a = 0; a < o->rank; a++)
     TC_SCOPE foreign(c, "another size", larger, i, a, o->refused >> a & 1 ? refused : EITHER);
-  if (c->writes) aliases(c, i);
+  if (c->writes || o->wrt) aliases(c, i);
+}
+
+/* Gradients are recorded where they should not be, or the other way round. */
+static void other_tapes(const fuzz_case *c) {
+  const expected refused = c->strict ? BODY : EITHER;
+  bool any = false;
+  for (int i = 0; i < c->n; i++) any |= c->in[i].wrt;
+  for (int i = 0; i < c->n && any; i++) {
+    if (!fuzz_floating(c->in[i].dtype)) continue;
+    /* Leaves are not written. */
+    if (c->in[i].wrt || !c->in[i].written)
+      TC_SCOPE foreign(c, "another kind of leaf", other_leaf, i, 0, refused);
+    if (c->in[i].wrt) TC_SCOPE foreign(c, "no leaf", no_leaf, i, 0, refused);
+  }
+  unrecorded = any;
+  if (any) TC_SCOPE foreign(c, "nothing is recorded", as_it_is, 0, 0, refused);
+  unrecorded = false;
+}
+
+static void differ(const fuzz_case *c) {
+  char why[200];
+  TC_SCOPE {
+    const fuzz_verdict v = fuzz_differences(c, why);
+    total.differences += v == FUZZ_AS_GRADIENTS;
+    if (v == FUZZ_NOT_AS_GRADIENTS) failed(c, "differences", why);
+  }
 }
 
 /* ---- all runs
@@ -369,7 +442,9 @@ static void run_case(const fuzz_case *c) {
   TC_SCOPE fits(&it, "special values", 0, SPECIAL, 0);
   TC_SCOPE fits(&it, "stride 0", 0, REPEATED, 0);
   for (int i = 0; i < c->n; i++) misfits(&it, i);
+  other_tapes(&it);
   subject = -1;
+  if (c->smooth) differ(c);
 }
 
 static bool chosen(const fuzz_case *c, int argc, char **argv) {
@@ -381,14 +456,15 @@ static bool chosen(const fuzz_case *c, int argc, char **argv) {
 int fuzz_main(const fuzz_case *c, size_t n, int argc, char **argv) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   omp_set_num_threads(THREADS);
+  tc_set_grad_enabled(false); /* but while the function runs */
   for (size_t i = 0; i < n; i++)
     if (chosen(&c[i], argc, argv)) {
       printf("run %s\n", c[i].name); /* the last line names the one that crashed */
       run_case(&c[i]);
     }
   printf("total %d runs %d hits %d fallbacks %d refused %d repeated %d errors %d segments "
-         "%d uncompiled %d failed\n",
+         "%d differences %d uncompiled %d failed\n",
          total.runs, total.hits, total.fallbacks, total.refused, total.repeated, total.errors,
-         total.segments, total.uncompiled, total.failed);
+         total.segments, total.differences, total.uncompiled, total.failed);
   return total.failed != 0;
 }

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /* Runs: usual sizes, other sizes, sizes 0 and 1. */
-enum { FUZZ_OPERANDS = 4, FUZZ_OUTPUTS = 2, FUZZ_RUNS = 3 };
+enum { FUZZ_OPERANDS = 4, FUZZ_OUTPUTS = 4, FUZZ_RUNS = 3 };
 
 typedef enum fuzz_values { FUZZ_NORMAL, FUZZ_POSITIVE, FUZZ_INDEX } fuzz_values;
 
@@ -21,6 +21,7 @@ typedef struct fuzz_operand {
   int64_t bound;    /* INDEX: below this */
   bool written;     /* in place, as a whole or in part */
   bool reshaped;    /* what shares its memory only where it is contiguous is followed */
+  bool wrt;         /* gradients are taken with respect to it: a leaf */
   unsigned refused; /* bit a: kernels must not run when size a is one more; 0 where unknown */
   unsigned others;  /* bit d: its TC_SHAPE leaves the choice of dtype d, too */
   int rank;
@@ -36,6 +37,7 @@ typedef struct fuzz_case {
   bool may_fall; /* written views or weak tensors may be operands of a segment, whose guards refuse
                     them */
   bool keeps;    /* calls that nobody sees into may keep what it makes */
+  bool smooth; /* outputs are gradients of the result, which differences check */
   int combinations; /* of dtypes that operands may have, for each of which there is code */
   int n;
   fuzz_operand in[FUZZ_OPERANDS];

@@ -33,7 +33,8 @@ class Program(Ops, Products, Control, Writes):
         self.cleanup = self.r.random() < 0.1
         self.form = self.r.choice(("plain",) * 5 + ("struct",) + FORMS)
         self.limited = {name for name in LIMITS if self.r.random() < 0.25}
-        plain = self.r.random() < 0.5  # one segment, as a rule
+        self.begin()
+        plain = self.plain()  # one segment, as a rule
         self.steps = self.weights(plain)
         wanted = self.r.randint(1, 3)
         while len(self.params) < wanted and (self.form not in ALIKE or not self.params):
@@ -45,6 +46,12 @@ class Program(Ops, Products, Control, Writes):
         for _ in range(self.r.randint(2, 10)):
             self.step()
         self.finish()
+
+    def begin(self):
+        """What else a kind of programs decides first."""
+
+    def plain(self):
+        return self.r.random() < 0.5
 
     def weights(self, plain):
         rows = [(self.unary, 5), (self.binary, 6), (self.scalar, 4), (self.ternary, 2), (self.jump, 1), (self.compare, 2),
@@ -80,7 +87,7 @@ class Program(Ops, Products, Control, Writes):
             v.shape = self.r.choice(self.params).shape
         if v.largest() > LARGEST or any(name not in USUAL for d in v.shape for name in names_of(d)):
             return None
-        v.written = False
+        v.written = v.wrt = False
         if self.r.random() < 0.08:
             v.dtypes = self.dtypes_of(v)
         self.params.append(v)
@@ -111,7 +118,7 @@ class Program(Ops, Products, Control, Writes):
         first = self.params[0]
         for _ in range(self.r.randint(1, 3)):
             v = Value(self.parameter_name(), first.dtype, first.shape, True, values=first.values)
-            v.written = False
+            v.written = v.wrt = False
             self.params.append(v)
 
     def body_of(self, blocks):
@@ -277,7 +284,7 @@ class Program(Ops, Products, Control, Writes):
                 body += s.lines(live)
         used = "\n".join(body)
         outputs = ["tc_tensor **out"] * ("out[" in used)
-        lines += [text for name, text in self.helpers.items() if name + "(" in used]
+        lines += [text for name, text in self.helpers.items() if re.search(rf"\b{name}\b", used)]
         lines.append(f"{self.attributes(operands)} static tc_tensor *{self.name}({', '.join(parameters + outputs + ['double s', 'int n'])}) {{")
         lines.append("  (void)s, (void)n;")
         cleanup = self.cleanup and "goto out" in used
@@ -291,6 +298,10 @@ class Program(Ops, Products, Control, Writes):
         return not NO_CXX.search(self.text())
 
     # ---- the row of the driver's table
+
+    def smooth(self):
+        """Has it gradients, which differences of its result check?"""
+        return False
 
     def object_of(self, p):
         """Names of sizes belong to the object that the parameter is a member of."""
@@ -310,19 +321,22 @@ class Program(Ops, Products, Control, Writes):
         """Calls that nobody sees into get or make tensors, or the body has no scope of its own (docs/memory.md)."""
         return bool(KEEP.search(self.text()))
 
+    def falls(self, alone):
+        """May kernels be refused operands that fit?"""
+        return self.may_fall or ((self.views_written or self.weak) and (self.broken or self.unfollowed or not alone))
+
     def row(self):
         operands, live = self.operands(), self.live()
         dtypes = [v.dtype for v in live if isinstance(v, Value) and v.real] or ["f32"]
         coarsest = min(dtypes, key=COARSE.index)
         alone = self.names_stand_alone(operands)
         strict = self.one_segment() and alone
-        falls = self.may_fall or ((self.views_written or self.weak) and (self.broken or self.unfollowed or not alone))
         rows = []
         for p in operands:
             dims = ", ".join("{" + (", ".join(str(value(d, run)) for d in p.shape) or "0") + "}" for run in range(3))
-            rows.append(f"{{{c_dtype(p.dtype)}, FUZZ_{p.values.upper()}, {p.bound}, {str(p.written).lower()}, {str(p.reshaped()).lower()}, {self.refused_axes(p, operands) if strict else 0}, "
+            rows.append(f"{{{c_dtype(p.dtype)}, FUZZ_{p.values.upper()}, {p.bound}, {str(p.written).lower()}, {str(p.reshaped()).lower()}, {str(p.wrt).lower()}, {self.refused_axes(p, operands) if strict else 0}, "
                         f"{' | '.join(f'1u << {c_dtype(d)}' for d in p.dtypes if d != p.dtype) or 0}, "
                         f"{len(p.shape)}, {{{dims}}}}}")
         combinations = prod(len(p.dtypes) for p in operands)
-        flags = ", ".join(str(b).lower() for b in (self.writes, strict, falls, self.keeps()))
+        flags = ", ".join(str(b).lower() for b in (self.writes, strict, self.falls(alone), self.keeps(), self.smooth()))
         return f'  {{"{self.name}", r_{self.name}, {c_dtype(coarsest)}, {flags}, {combinations}, {len(operands)},\n   {{{", ".join(rows)}}}}},\n'

@@ -7,6 +7,17 @@ static uint64_t next; /* seed of the next change; 0: none */
 
 void fuzz_change_roundings(uint64_t seed) { next = seed; }
 
+/* x = y in the memory of x, of which a tape of gradients that has x sees nothing. */
+static void put(const tc_tensor *x, const tc_tensor *y) {
+  tc_layout l = {
+      .data = (void *)(uintptr_t)tc_cdata(x), .dtype = tc_dtype_of(x), .rank = tc_rank(x)};
+  for (int i = 0; i < l.rank; i++) {
+    l.dim[i] = tc_size(x, i);
+    l.stride[i] = tc_stride(x, i) * (int64_t)tc_dtype_size(l.dtype);
+  }
+  tc_copy_(tc_wrap_layout(l), y);
+}
+
 static tc_tensor *row_shift(const tc_tensor *x, int naxes, const tc_tensor *weight, double eps) {
   tc_ints axes = {naxes, {0}};
   for (int i = 0; i < naxes; i++) axes.v[i] = -1 - i;
@@ -28,7 +39,7 @@ static void add_to(tc_tensor *y, tc_tensor *shift, uint64_t seed) {
   tc_tensor *cancels = tc_logical_and(tc_le(tc_abs(wide), tc_abs(least)),
                                       tc_gt_s(tc_rand(fuzz_sizes(y), seed, TC_F64), 2.0 / 3));
   tc_tensor *sum = tc_masked_fill(tc_add(wide, least), cancels, 0);
-  tc_copy_(y, tc_cast(sum, tc_dtype_of(y)));
+  put(y, tc_cast(sum, tc_dtype_of(y)));
 }
 
 /* Up or down, by chance. */
@@ -45,7 +56,7 @@ tc_tensor *fuzz_mean_rounded(tc_tensor *y, const tc_tensor *x, int naxes, const 
   const uint64_t seed = next;
   if (!is_changed(y)) return y;
   next = 0;
-  TC_SCOPE {
+  TC_SCOPE TC_NO_GRAD {
     tc_tensor *shift = row_shift(x, naxes, weight, eps);
     add_to(y, signed_of(shift, TC_SCALAR_SHAPE, seed), seed + 1);
   }
@@ -57,7 +68,7 @@ tc_tensor *fuzz_factor_rounded(tc_tensor *y, const tc_tensor *x) {
   const uint64_t seed = next;
   if (!is_changed(y)) return y;
   next = 0;
-  TC_SCOPE {
+  TC_SCOPE TC_NO_GRAD {
     tc_tensor *wide = tc_cast(x, TC_F64);
     wide = tc_masked_fill(wide, tc_logical_not(tc_isfinite(wide)), 0);
     add_to(y, signed_of(wide, fuzz_sizes(x), seed), seed + 1);
@@ -66,13 +77,17 @@ tc_tensor *fuzz_factor_rounded(tc_tensor *y, const tc_tensor *x) {
   return y;
 }
 
-tc_tensor *fuzz_before(const tc_tensor *x) { return is_changed(x) ? tc_clone(x) : NULL; }
+tc_tensor *fuzz_before(const tc_tensor *x) {
+  tc_tensor *copy = NULL;
+  if (is_changed(x)) TC_NO_GRAD copy = tc_clone(x);
+  return copy;
+}
 
 tc_tensor *fuzz_rounded(tc_tensor *x, double least) {
   const uint64_t seed = next;
   if (!seed || !x || !fuzz_floating(tc_dtype_of(x))) return x;
   next = 0; /* for the ops of the change */
-  TC_SCOPE tc_copy_(x, fuzz_changed(x, least, seed));
+  TC_SCOPE TC_NO_GRAD put(x, fuzz_changed(x, least, seed));
   next = seed + 1;
   return x;
 }

@@ -9,7 +9,7 @@ from ops import OF_LOGS, ROUNDED
 HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.dirname(os.path.dirname(HERE))
 ISAS = (("v2", "sse4_2"), ("v3", "avx2"), ("v4", "avx512vl"), ("bf16", "avx512_bf16"), ("amx", "amx_bf16"))
-SOURCES = ("fuzz/programs/driver", "fuzz/programs/operands", "fuzz/programs/agree", "fuzz/programs/rounding",
+SOURCES = ("fuzz/programs/driver", "fuzz/programs/operands", "fuzz/programs/agree", "fuzz/programs/rounding", "fuzz/programs/differences",
            "guarded/operand", "guarded/pages")
 WRAPPED = [f"-Wl,--wrap=tc_{op}" for op in ROUNDED]
 

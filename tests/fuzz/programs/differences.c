@@ -1,0 +1,85 @@
+/* Along a random direction v, the result changes by the sum of gradient times v.  The derivative is extrapolated from
+ * differences of two widths, whose distance says how far it can be trusted. */
+#include "differences.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "operands.h"
+
+enum { USUAL = 0, N = 3 }; /* the first run of the driver */
+
+/* The result where operand k is moved by h in direction v, and the gradients. */
+static double result_at(const fuzz_case *c, int k, const tc_tensor *v, double h,
+                        tc_tensor *out[FUZZ_OUTPUTS]) {
+  tc_tensor *x[FUZZ_OPERANDS];
+  for (int i = 0; i < c->n; i++) {
+    x[i] = fuzz_operand_of(&c->in[i], USUAL, i, DOUBLE, AS_IS, 0);
+    if (i == k && h != 0) x[i] = tc_add(x[i], tc_mul_s(v, h));
+    if (c->in[i].wrt) tc_requires_grad_(x[i], true);
+  }
+  for (int i = 0; i < FUZZ_OUTPUTS; i++) out[i] = NULL;
+  tc_set_enabled(false);
+  tc_set_grad_enabled(true);
+  const tc_tensor *y = c->run(x, out, 0.75, N);
+  tc_set_grad_enabled(false);
+  tc_set_enabled(true);
+  tc_clear_error();
+  return y && tc_dtype_of(y) == TC_F64 ? tc_item(y) : NAN;
+}
+
+typedef struct slope {
+  double is, distance; /* of the two differences */
+} slope;
+
+static slope slope_of(const fuzz_case *c, int k, const tc_tensor *v, double h) {
+  tc_tensor *out[FUZZ_OUTPUTS];
+  double d[2], largest = 0;
+  for (int i = 0; i < 2; i++) {
+    const double step = i ? h / 2 : h, high = result_at(c, k, v, step, out),
+                 low = result_at(c, k, v, -step, out);
+    d[i] = (high - low) / (2 * step);
+    largest = fmax(largest, fmax(fabs(high), fabs(low)));
+  }
+  return (slope){(4 * d[1] - d[0]) / 3, fabs(d[1] - d[0]) + 100 * DBL_EPSILON * largest / h};
+}
+
+/* Of operand k, whose gradient is output `at`. */
+static fuzz_verdict along(const fuzz_case *c, int k, int at, double h, char why[200]) {
+  tc_ints dims = {c->in[k].rank, {0}};
+  for (int i = 0; i < dims.n; i++) dims.v[i] = c->in[k].dim[USUAL][i];
+  tc_tensor *out[FUZZ_OUTPUTS], *v = tc_sub_s(tc_mul_s(tc_rand(dims, 77, TC_F64), 2), 1);
+  const double y = result_at(c, k, v, 0, out);
+  if (!isfinite(y) || !out[at] || tc_dtype_of(out[at]) != TC_F64) return FUZZ_UNKNOWN;
+  const tc_tensor *part = tc_mul(out[at], v);
+  const double found = tc_item(tc_sum(part, TC_ALL, false)),
+               size = tc_item(tc_sum(tc_abs(part), TC_ALL, false));
+  const slope s = slope_of(c, k, v, h);
+  const double scale = fmax(size, fabs(s.is)), off = fabs(found - s.is);
+  if (!(s.distance <= 1e-3 * scale + 1e-9) || !isfinite(found)) return FUZZ_UNKNOWN;
+  if (off <= 1e-6 * scale + 10 * s.distance + 1e-9) return FUZZ_AS_GRADIENTS;
+  snprintf(why, 200, "gradient %d gives %.12g, differences %.12g +- %.2g", at, found, s.is,
+           s.distance);
+  return FUZZ_NOT_AS_GRADIENTS;
+}
+
+/* Wrong where differences of each width say so: one may lie across a kink. */
+static fuzz_verdict of_operand(const fuzz_case *c, int k, int at, char why[200]) {
+  static const double width[] = {1e-5, 1e-4, 1e-6};
+  fuzz_verdict v = FUZZ_NOT_AS_GRADIENTS;
+  for (int i = 0; i < 3 && v == FUZZ_NOT_AS_GRADIENTS; i++)
+    TC_SCOPE v = along(c, k, at, width[i], why);
+  return v;
+}
+
+fuzz_verdict fuzz_differences(const fuzz_case *c, char why[200]) {
+  fuzz_verdict all = FUZZ_UNKNOWN;
+  for (int k = 0, at = 0; k < c->n; k++) {
+    if (!c->in[k].wrt) continue;
+    const fuzz_verdict v = of_operand(c, k, at++, why);
+    if (v == FUZZ_NOT_AS_GRADIENTS) return v;
+    if (v == FUZZ_AS_GRADIENTS) all = v;
+  }
+  return all;
+}
