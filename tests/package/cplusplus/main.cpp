@@ -1,5 +1,6 @@
 #include <iostream>
 #include <tcompile.h>
+#include <tcompile/init.h>
 #include <tcompile/optim.h>
 
 TC_COMPILE tc_tensor *scaled(const tc_tensor *x TC_SHAPE("f32[N]")) {

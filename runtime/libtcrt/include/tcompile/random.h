@@ -63,7 +63,8 @@ static inline bool tc_random_is_floating(tc_dtype d) {
 static inline tc_tensor *tc_random_scaled(const tc_tensor *x, double scale, double shift,
                                           tc_dtype dtype) {
   if (dtype == TC_F64) return tc_fma(x, tc_scalar(scale), tc_scalar(shift));
-  return tc_cast(tc_add_s(tc_mul_s(tc_cast(x, TC_F64), (float)scale), (float)shift), dtype);
+  return tc_cast(tc_add_s(tc_mul_s(tc_cast(x, TC_F64), (double)(float)scale), (double)(float)shift),
+                 dtype);
 }
 
 #define TC_RANDOM_FAIL(...) (tc_tensor *)tc_fail_as(TC_ERROR_ARGUMENT, __VA_ARGS__)
@@ -234,7 +235,7 @@ static inline tc_tensor *tc_multinomial(const tc_tensor *weights, int64_t n, boo
         tc_all(tc_logical_and(tc_ge_s(w, 0), tc_le_s(w, DBL_MAX)), TC_AXES(-1), true);
     const tc_tensor *positive = tc_sum(tc_gt_s(w, 0), TC_AXES(-1), true);
     const tc_tensor *good = tc_logical_and(usable, tc_ge_s(positive, replacement ? 1 : (double)n));
-    if (!tc_is_compiling() && good && tc_item(tc_all(good, TC_ALL, false)) == 0)
+    if (!tc_is_compiling() && good && tc_item(tc_all(good, TC_ALL, false)) < 1)
       y = TC_RANDOM_FAIL(
           "tc_multinomial: weights are negative, infinite or NaN, or too few are positive");
     else if (replacement)
