@@ -3,17 +3,26 @@
  * f16 and bf16 take word i % 4 of block i / 4; f64 takes 53 bits of words 2 (i % 2), 2 (i % 2) + 1
  * of block i / 2. Uniforms (stream 0) are equal bit for bit, normals (stream 1, Box-Muller in f64)
  * to the dtype's tolerance. */
+/* @ tc_high_product */
+/* The upper halves of the products, of even and of odd lanes: two multiplications in registers of the same size, where
+ * lanes of 64 bits would take four and conversions. */
+TC_FN tc_vu32 tc_high_product(tc_vu32 a, uint32_t m) {
+  typedef uint64_t pairs __attribute__((vector_size(sizeof(tc_vu32))));
+  const pairs both = (pairs)a, even = (both & 0xffffffffu) * m, odd = (both >> 32) * m;
+  return (tc_vu32)(even >> 32 | (odd & ~(uint64_t)0xffffffffu));
+}
 /* @ tc_philox */
 TC_SLOW void tc_philox(tc_vi64 seed, tc_vi64 block, uint32_t stream, tc_vu32 word[4]) {
   const tc_vu64 b = TC_BITS(u64, block), s = TC_BITS(u64, seed);
   tc_vu32 c0 = TC_CAST(u32, b), c1 = TC_CAST(u32, b >> 32), c2 = (tc_vu32)stream, c3 = (tc_vu32)0u;
   tc_vu32 k0 = TC_CAST(u32, s), k1 = TC_CAST(u32, s >> 32);
   for (int round = 0; round < 10; ++round) {
-    const tc_vu64 p0 = TC_CAST(u64, c0) * 0xD2511F53u, p1 = TC_CAST(u64, c2) * 0xCD9E8D57u;
-    c0 = TC_CAST(u32, p1 >> 32) ^ c1 ^ k0;
-    c2 = TC_CAST(u32, p0 >> 32) ^ c3 ^ k1;
-    c1 = TC_CAST(u32, p1);
-    c3 = TC_CAST(u32, p0);
+    const tc_vu32 h0 = tc_high_product(c0, 0xD2511F53u), h1 = tc_high_product(c2, 0xCD9E8D57u);
+    const tc_vu32 l0 = c0 * 0xD2511F53u, l1 = c2 * 0xCD9E8D57u;
+    c0 = h1 ^ c1 ^ k0;
+    c2 = h0 ^ c3 ^ k1;
+    c1 = l1;
+    c3 = l0;
     k0 += 0x9E3779B9u;
     k1 += 0xBB67AE85u;
   }
@@ -56,11 +65,11 @@ TC_FN tc_vf64 tc_rand_f64(tc_vi64 seed, tc_vi64 i) {
   return tc_philox_bits53(word, i & 1) * 0x1p-53;
 }
 /* @ tc_box_muller */
-/* sqrt(-2 ln u1) cos(2 pi u2) for even elements, sin for odd ones. */
+/* sqrt(-2 ln u1) cos(2 pi u2) for even elements, sin for odd ones: cos(2 pi u2) = sin(2 pi (u2 + 1/4)). */
 TC_FN tc_vf64 tc_box_muller(tc_vf64 u1, tc_vf64 u2, tc_vi64 odd) {
-  const tc_vf64 r = __builtin_elementwise_sqrt(-2.0 * tc_log_f64(u1)),
-                angle = 6.283185307179586476925 * u2;
-  return r * (odd != 0 ? tc_sin_f64(angle) : tc_cos_f64(angle));
+  const tc_vf64 turn = odd != 0 ? u2 : u2 + 0.25;
+  return __builtin_elementwise_sqrt(-2.0 * tc_log_f64(u1)) *
+         tc_sin_f64(6.283185307179586476925 * turn);
 }
 /* @ tc_randn_f32 */
 TC_FN tc_vf32 tc_randn_f32(tc_vi64 seed, tc_vi64 i) {
