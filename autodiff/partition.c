@@ -205,19 +205,21 @@ static bool is_saved(const work *w, uint32_t id) {
 }
 
 static bool collect(work *w, tc_partition *p) {
-  TC_VEC(tc_ref) saved = {0};
+  TC_VEC(tc_ref) saved = {0}, repeated = {0};
+  bool ok = true;
   *p = (tc_partition){0};
-  for (uint32_t id = 1; id <= w->count; id++) {
-    p->nrepeated += is_repeated(w, id);
+  for (uint32_t id = 1; ok && id <= w->count; id++) {
+    const tc_ref r = {id};
+    if (is_repeated(w, id)) ok = tc_push(&repeated, r);
     if (!is_saved(w, id)) continue;
-    if (!tc_push(&saved, (tc_ref){id})) {
-      free(saved.at);
-      return fail(w, (tc_loc){0, 0, 0, 0}, "out of memory");
-    }
-    p->bytes += bytes_of(w, (tc_ref){id});
+    ok = ok && tc_push(&saved, r);
+    p->bytes += bytes_of(w, r);
   }
   p->saved = saved.at;
   p->nsaved = (uint32_t)saved.n;
+  p->repeated = repeated.at;
+  p->nrepeated = (uint32_t)repeated.n;
+  if (!ok) return fail(w, (tc_loc){0, 0, 0, 0}, "out of memory");
   p->within = !w->o->max_saved || p->bytes <= w->o->max_saved;
   return true;
 }
@@ -248,6 +250,7 @@ bool tc_partition_choose(tc_graph *joint, const tc_partition_options *o, tc_part
 
 void tc_partition_free(tc_partition *p) {
   free(p->saved);
+  free(p->repeated);
   *p = (tc_partition){0};
 }
 

@@ -27,15 +27,18 @@ typedef struct tc_partition_options {
   double bytes_per_flop; /* 0: 1/16 */
   bool repeat_contractions;
   int64_t max_saved; /* bytes, of what is saved beside inputs and results; 0: no limit */
+  tc_graph *
+      arguments; /* the forward part has its inputs and scalars, which the joint graph begins with; NULL: all */
 } tc_partition_options;
 
 typedef struct tc_partition {
   uint32_t nsaved;
   tc_ref
       *saved; /* ascending; inputs and results of the forward part that are needed are not listed */
-  uint32_t nrepeated; /* values computed in both parts */
-  int64_t bytes;      /* of saved[], for the sizes above */
-  bool within;        /* bytes <= max_saved, or there is no limit */
+  uint32_t nrepeated;
+  tc_ref *repeated; /* values computed in both parts, ascending */
+  int64_t bytes;    /* of saved[], for the sizes above */
+  bool within;      /* bytes <= max_saved, or there is no limit */
 } tc_partition;
 
 /* Of a graph of primitives (decomposed).  Returns false after reporting (out of memory; an output of the forward part, an effect or
@@ -46,7 +49,7 @@ void tc_partition_free(tc_partition *p);
 void tc_partition_print(tc_graph *joint, const tc_partition *p, tc_buf *out);
 
 /* The two parts as graphs of their own, which share the sizes with the joint graph.
- *   forward    all inputs; results: the forward part's, then saved[]; all effects and writes
+ *   forward    all inputs, or those of `arguments`; results: the forward part's, then saved[]; all effects and writes
  *   backward   all inputs, then one for each result of `forward`, in order; results: the backward part's
  * false after reporting; then there is no part. */
 bool tc_partition_split(tc_graph *joint, const tc_partition_options *o, const tc_partition *p,

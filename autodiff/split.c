@@ -10,12 +10,13 @@ typedef struct part {
   bool *needed; /* [nodes of joint + 1] */
 } part;
 
-static bool begin(part *p, tc_graph *joint) {
-  *p = (part){.joint = joint, .g = tc_graph_derive(joint)};
+/* With the inputs and scalars of `like`, which those of the joint graph begin with. */
+static bool begin(part *p, tc_graph *joint, tc_graph *like) {
+  *p = (part){.joint = joint, .g = tc_graph_derive(like)};
   p->map = calloc(tc_graph_count(joint) + 1u, sizeof *p->map);
   p->needed = calloc(tc_graph_count(joint) + 1u, sizeof *p->needed);
   if (!p->g || !p->map || !p->needed) return false;
-  const uint32_t arguments = tc_graph_input_count(joint) + tc_graph_scalar_count(joint);
+  const uint32_t arguments = tc_graph_input_count(like) + tc_graph_scalar_count(like);
   for (uint32_t id = 1; id <= arguments; id++) p->map[id].id = id;
   return true;
 }
@@ -61,9 +62,11 @@ static bool forward_roots(part *p, uint32_t nforward, const tc_partition *partit
   return ok && tc_graph_set_effect(p->g, p->map[tc_graph_effect(p->joint).id]);
 }
 
-static tc_graph *forward_part(tc_graph *joint, uint32_t nforward, const tc_partition *partition) {
+static tc_graph *forward_part(tc_graph *joint, const tc_partition_options *o,
+                              const tc_partition *partition) {
+  const uint32_t nforward = o->nforward;
   part p;
-  if (!begin(&p, joint)) return end(&p, false);
+  if (!begin(&p, joint, o->arguments ? o->arguments : joint)) return end(&p, false);
   for (uint32_t i = 0; i < nforward; i++) p.needed[output(&p, i).id] = true;
   for (uint32_t i = 0; i < partition->nsaved; i++) p.needed[partition->saved[i].id] = true;
   for (uint32_t i = 0, input; i < tc_graph_write_count(joint); i++)
@@ -83,7 +86,7 @@ static bool receive(part *p, tc_ref r) {
 static tc_graph *backward_part(tc_graph *joint, uint32_t nforward, const tc_partition *partition) {
   part p;
   const uint32_t n = tc_graph_output_count(joint);
-  bool ok = begin(&p, joint);
+  bool ok = begin(&p, joint, joint);
   for (uint32_t i = 0; ok && i < nforward; i++) ok = receive(&p, output(&p, i));
   for (uint32_t i = 0; ok && i < partition->nsaved; i++) ok = receive(&p, partition->saved[i]);
   for (uint32_t i = nforward; ok && i < n; i++) p.needed[output(&p, i).id] = true;
@@ -94,7 +97,7 @@ static tc_graph *backward_part(tc_graph *joint, uint32_t nforward, const tc_part
 
 bool tc_partition_split(tc_graph *joint, const tc_partition_options *o, const tc_partition *p,
                         tc_graph **forward, tc_graph **backward) {
-  *forward = forward_part(joint, o->nforward, p);
+  *forward = forward_part(joint, o, p);
   *backward = *forward ? backward_part(joint, o->nforward, p) : NULL;
   if (*backward) return true;
   if (*forward) tc_graph_free(*forward);
