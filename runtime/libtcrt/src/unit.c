@@ -182,7 +182,7 @@ static void remedy(char *out, size_t n, tc_miss why, int operand, int64_t got, i
       [TC_MISS_ALIAS] = "write to memory that no other operand has",
       [TC_MISS_STRIDE] = "write to a tensor of tc_clone or tc_contiguous, and copy it back",
       [TC_MISS_LAYOUT] = "make its layout function give a dtype, strides and aligned data",
-      [TC_MISS_GRAD] = "its kernels run inside of TC_NO_GRAD { }",
+      [TC_MISS_GRAD] = "build it with grad=on, or call it inside of TC_NO_GRAD { }",
       [TC_MISS_INDEX] = "correct the index; the body tells which one",
       [TC_MISS_MEMORY] = "give the program more memory",
   };

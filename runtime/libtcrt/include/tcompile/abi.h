@@ -207,6 +207,29 @@ bool tcrt_leaf(const struct tc_tensor *x);
 /* Whether x may be written: it does not share its memory with a leaf, or nothing is recorded. */
 bool tcrt_may_write(const struct tc_tensor *x);
 
+/* Of an operand or result of a compiled function that eager code differentiates. */
+enum {
+  TCRT_NEEDED = 1, /* the backward part reads its elements */
+  TCRT_MOVES = 2   /* an operand: it has a gradient; a result: it has a cotangent */
+};
+
+/* A compiled function in two calls.  The forward part takes the operands, and makes the results and behind them what
+ * is saved.  The backward part takes the operands, the cotangents of results that move, in their order, the results, and
+ * what was saved; of those that are not needed, a header without memory.  Behind its scalars stands which
+ * gradients are wanted, a bit each, the last one for all from 63 on; it makes these, in the order of the operands, and
+ * leaves out[] of the others NULL or a tensor of undefined contents. */
+typedef struct tcrt_gradient {
+  tcrt_function *function; /* the forward part's */
+  uint32_t operands, scalars, results, saved;
+  const uint8_t *operand, *result; /* flags; `saved` more behind those of results */
+  const uint64_t *depends; /* [results][(operands + 63) / 64] bit i: the result moves with operand i */
+  tcrt_entry *forward, *backward;
+} tcrt_gradient;
+
+/* The forward part, with its backward part on the tape.  Takes and returns what an entry does. */
+int tcrt_train(const tcrt_gradient *g, const struct tc_tensor *const *in, const tc_value *scalar,
+               struct tc_tensor **out);
+
 /* Kernels wrote elements of x: a gradient that needs those before is refused (tcompile.h). */
 void tcrt_written(const struct tc_tensor *x);
 

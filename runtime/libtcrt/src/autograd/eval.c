@@ -32,19 +32,21 @@ static const tc_node *computes(const evaluation *e, const tc_node *n) {
 
 /* ---- what is needed ------------------------------------------------------------------------------ */
 
+bool tc_island_written(const tape_plan *p, const tape_op *op, const tc_tensor *x) {
+  return tc_fail(
+      "%s: the gradient of %s needs its %s, an operand or the result, which was written in "
+      "place since; write to a tc_clone, or after the gradients",
+      p->name, tc_describe_op(op).text, tc_describe(x).text);
+}
+
 /* Is it still what it was? */
 static bool is_valid(const evaluation *e, uint32_t id, const tc_node *reader) {
   const tape_known *k = known(e, id);
   const tape_op *op = reader ? tc_island_op(e->i, reader->loc) : NULL;
   if (!k || tc_tape_version(k->at) == k->version) return true;
-  const char *name = e->i->plan->name;
-  if (op)
-    tc_fail("%s: the gradient of %s needs its %s, an operand or the result, which was written in "
-            "place since; write to a tc_clone, or after the gradients",
-            name, tc_describe_op(op).text, tc_describe(k->at).text);
-  else
-    tc_fail("%s: a tensor that it needs, %s, was written in place", name, tc_describe(k->at).text);
-  return false;
+  if (op) return tc_island_written(e->i->plan, op, k->at);
+  return tc_fail("%s: a tensor that it needs, %s, was written in place", e->i->plan->name,
+                 tc_describe(k->at).text);
 }
 
 static bool count_reads(evaluation *e) {

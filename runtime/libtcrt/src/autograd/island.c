@@ -35,7 +35,8 @@ tape_op_text tc_describe_op(const tape_op *op) {
   tape_op_text t;
   const char *slash = op->place.file ? strrchr(op->place.file, '/') : NULL;
   const char *file = slash ? slash + 1 : op->place.file;
-  if (file) snprintf(t.text, sizeof t.text, "%s (%s:%d)", op->name, file, op->place.line);
+  if (file && !op->place.line) snprintf(t.text, sizeof t.text, "%s (%s)", op->name, file);
+  else if (file) snprintf(t.text, sizeof t.text, "%s (%s:%d)", op->name, file, op->place.line);
   else snprintf(t.text, sizeof t.text, "%s", op->name);
   return t;
 }
@@ -302,7 +303,9 @@ static bool run_move(tape_plan *p, const tape_op *op) {
 }
 
 bool tc_island_run(tape_plan *p, tape_island at) {
-  if (p->op.at[at.first]->move) return run_move(p, p->op.at[at.first]);
+  const tape_op *first = p->op.at[at.first];
+  if (first->move) return run_move(p, first);
+  if (first->compiled) return tc_compiled_run(p, first);
   island_graph i = {.plan = p, .of = at};
   builder b = {.i = &i};
   i.diag = (tc_diag){report, &i};

@@ -24,6 +24,12 @@ typedef struct island_graph {
  * are recorded unless tc_tape_off.  false with an error, and no tensors. */
 bool tc_island_evaluate(const island_graph *i, uint32_t n, const tc_ref *ref, tc_tensor **out);
 
+/* Gradients of a compiled function: from those of its results to those of its operands (compiled.c). */
+bool tc_compiled_run(tape_plan *p, const tape_op *op);
+
+/* The gradient of op needs x, which was written since it was saved: false, with an error. */
+bool tc_island_written(const tape_plan *p, const tape_op *op, const tc_tensor *x);
+
 /* The op that a node was made for, or whose gradient it is part of; NULL: of none. */
 const tape_op *tc_island_op(const island_graph *i, tc_loc loc);
 

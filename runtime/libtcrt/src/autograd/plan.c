@@ -165,12 +165,13 @@ static int by_depth(const void *a, const void *b) {
   return depth ? depth : order(x->found, y->found);
 }
 
-/* The last level first, in it ops in front of moves, and devices in front of the CPU, whose C scalars they read. */
+/* The last level first, in it ops in front of those that are alone, and devices in front of the CPU, whose C scalars they read. */
 static int by_island(const void *a, const void *b) {
   const place *x = a, *y = b;
-  const int level = order(y->op->level, x->op->level), move = order(x->op->move, y->op->move);
+  const int level = order(y->op->level, x->op->level);
+  const int alone = order(tc_tape_is_alone(x->op), tc_tape_is_alone(y->op));
   const int device = order((uint64_t)y->op->device, (uint64_t)x->op->device);
-  return level ? level : move ? move : device ? device : by_depth(a, b);
+  return level ? level : alone ? alone : device ? device : by_depth(a, b);
 }
 
 static bool sort(tape_plan *p, int (*compare)(const void *, const void *)) {
@@ -186,9 +187,9 @@ static bool sort(tape_plan *p, int (*compare)(const void *, const void *)) {
 tape_island tc_plan_island(const tape_plan *p, uint32_t first) {
   const tape_op *op = p->op.at[first];
   uint32_t end = first + 1;
-  for (; end < p->op.n && !op->move; end++) {
+  for (; end < p->op.n && !tc_tape_is_alone(op); end++) {
     const tape_op *next = p->op.at[end];
-    if (next->level != op->level || next->move || next->device != op->device) break;
+    if (next->level != op->level || tc_tape_is_alone(next) || next->device != op->device) break;
   }
   return (tape_island){first, end - first};
 }

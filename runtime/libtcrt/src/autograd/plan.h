@@ -35,7 +35,8 @@ bool tc_plan_add(tape_plan *p, tape_value *v, tc_tensor *g);
 /* Where in plan->op; UINT32_MAX: not. */
 uint32_t tc_plan_position(const tape_plan *p, const tape_op *op);
 
-/* An island: ops on one device with no move between them.  They become one graph. */
+/* An island: ops on one device with no move or compiled function between them, which become one graph; or one of
+ * those. */
 typedef struct tape_island {
   uint32_t first, n;
 } tape_island;

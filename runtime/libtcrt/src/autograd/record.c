@@ -35,8 +35,7 @@ static tape_op *op_new(const tc_eager_call *c, int nattr) {
   return op;
 }
 
-/* Takes the reference to v. */
-static bool take_value(tape_op *op, tape_value *v, uint32_t version) {
+bool tc_tape_take(tape_op *op, tape_value *v, uint32_t version) {
   if (!v) return false;
   op->in[op->nin++] = (tape_use){v, version};
   const tape_op *before = v->maker;
@@ -52,7 +51,7 @@ static bool take_operand(tape_op *op, const tc_tensor *x) {
   }
   tape_value *v = tc_tape_link(x);
   if (v) tc_tape_ref(v);
-  return take_value(op, v ? v : tc_tape_value(x, NULL, 0), tc_tape_version(x));
+  return tc_tape_take(op, v ? v : tc_tape_value(x, NULL, 0), tc_tape_version(x));
 }
 
 static bool take_operands(tape_op *op, const tc_eager_call *c) {
@@ -61,7 +60,7 @@ static bool take_operands(tape_op *op, const tc_eager_call *c) {
   return true;
 }
 
-static bool link_result(tape_op *op, tc_tensor *t, int result) {
+bool tc_tape_link_result(tape_op *op, tc_tensor *t, int result) {
   if (!t || !tc_is_float((tc_dtype)t->key.dtype)) return true;
   tape_value *v = tc_tape_value(t, op, result);
   if (v) tc_tape_relink(t, v);
@@ -71,9 +70,9 @@ static bool link_result(tape_op *op, tc_tensor *t, int result) {
 static bool record(const tc_eager_call *c, int nattr, tc_tensor *out, int nfurther) {
   tape_op *op = op_new(c, nattr);
   if (!op) return false;
-  bool done = take_operands(op, c) && link_result(op, out, 0);
+  bool done = take_operands(op, c) && tc_tape_link_result(op, out, 0);
   for (int k = 0; k < nfurther && done; k++)
-    if (c->further[k]) done = link_result(op, *c->further[k], k + 1);
+    if (c->further[k]) done = tc_tape_link_result(op, *c->further[k], k + 1);
   tc_tape_op_unref(op);
   return done;
 }
@@ -85,7 +84,7 @@ tape_value *tc_tape_node(tc_op op, const char *name, int nin, tape_value *const 
   tape_op *node = op_new(&c, nattr);
   for (int i = 0; node && i < nin; i++) {
     tc_tape_ref(in[i]);
-    take_value(node, in[i], in[i]->version);
+    tc_tape_take(node, in[i], in[i]->version);
   }
   tape_value *v = node ? tc_tape_value(like, node, 0) : NULL;
   if (node) tc_tape_op_unref(node);
@@ -104,8 +103,7 @@ static bool matters(const tc_eager_call *c, const tc_tensor *out, int nfurther) 
   return from;
 }
 
-/* The history of x is that of what its memory holds. */
-static bool is_current(const char *name, const tc_tensor *x) {
+bool tc_tape_is_current(const char *name, const tc_tensor *x) {
   if (!x->storage ||
       atomic_load_explicit(&x->storage->recorded, memory_order_relaxed) <= tc_tape_link(x)->version)
     return true;
@@ -114,7 +112,7 @@ static bool is_current(const char *name, const tc_tensor *x) {
 
 static bool are_current(const tc_eager_call *c) {
   for (int i = 0; i < c->nin; i++)
-    if (c->in[i] && c->in[i]->autograd && !is_current(c->name, c->in[i])) return false;
+    if (c->in[i] && c->in[i]->autograd && !tc_tape_is_current(c->name, c->in[i])) return false;
   if (c->nin <= MOST_OPERANDS) return true;
   tc_fail("%s: gradients are recorded of at most %d operands; join them in parts", c->name,
           MOST_OPERANDS);
@@ -150,13 +148,13 @@ tc_tensor *tc_tape_identity(const char *name, const tc_tensor *x, tc_tensor *y) 
   if (!y || !tc_tape_records(x, NULL) || !tc_is_float((tc_dtype)y->key.dtype)) return y;
   const tc_eager_call c = {
       .op = OP_CONTIGUOUS, .name = name, .nin = 1, .in = &x, .device = tc_place(y)};
-  tape_op *op = is_current(name, x) ? op_new(&c, 0) : NULL;
+  tape_op *op = tc_tape_is_current(name, x) ? op_new(&c, 0) : NULL;
   bool done = op && take_operands(op, &c);
   if (done && tc_place(x) != tc_place(y)) {
     op->move = true;
     op->level++;
   }
-  done = done && link_result(op, y, 0);
+  done = done && tc_tape_link_result(op, y, 0);
   if (op) tc_tape_op_unref(op);
   if (done) return y;
   tc_free(y);

@@ -42,11 +42,13 @@ typedef struct tape_use {
 struct tape_op {
   _Atomic int32_t refs;
   tc_op op;
-  bool move;        /* from one device to another; op is then the identity */
+  bool move; /* from one device to another; op is then the identity */
+  const tcrt_gradient
+      *compiled;    /* in place of op; in[]: operands, results, what was saved (compiled.c) */
   bool freed;       /* a backward pass was here, and dropped the operands */
   bool seen;        /* by a walk that is going on */
   uint32_t depth;   /* longest way from a leaf: an order in which operands come first */
-  uint32_t level;   /* most moves on such a way */
+  uint32_t level;   /* most ops on such a way that are islands of their own */
   tc_device device; /* of the results */
   int nin, nattr;
   const char *name; /* of the public function, and where it was called */
@@ -54,8 +56,12 @@ struct tape_op {
   tape_op *next; /* among those to be freed */
   const tc_dim *attr;
   const char *string;
-  tape_use in[]; /* [nin] */
+  tc_value *scalar; /* compiled: [scalars + 1] */
+  tape_use in[];    /* [nin] */
 };
+
+/* Its gradients are computed apart from those of others. */
+static inline bool tc_tape_is_alone(const tape_op *op) { return op->move || op->compiled; }
 
 /* ---- life (tape.c) ----------------------------------------------------------------------------- */
 
@@ -90,6 +96,12 @@ bool tc_grad_named(const char *name, const tc_tensor *y, int n, const tc_tensor 
 bool tc_tape_records(const tc_tensor *x, const tc_tensor *y);
 /* tc_eager_run, and the op on the tape; nfurther: length of c->further. */
 tc_tensor *tc_tape_run(tc_eager_call *c, int nattr, int nfurther);
+/* The next operand of an op under construction: v, whose reference it takes.  false: v is NULL. */
+bool tc_tape_take(tape_op *op, tape_value *v, uint32_t version);
+/* t, if it is floating, is a result of the op. */
+bool tc_tape_link_result(tape_op *op, tc_tensor *t, int result);
+/* Brings the history of x, which is tracked, up to date.  false with an error. */
+bool tc_tape_is_current(const char *name, const tc_tensor *x);
 /* y, made by no op of the table, is x; move: on another device.  Returns y; NULL with an error, y is freed. */
 tc_tensor *tc_tape_identity(const char *name, const tc_tensor *x, tc_tensor *y);
 
