@@ -51,6 +51,9 @@ typedef struct tc_size_name {
   const char *name, *written;
 } tc_size_name;
 
+/* The function itself, or one of the two calls that eager code differentiates it by (backends/training.h). */
+typedef enum { TC_PART_WHOLE, TC_PART_FORWARD, TC_PART_BACKWARD } tc_part;
+
 /* One function (or segment) of the user's. */
 typedef struct tc_function {
   const char *symbol; /* external name of the entry (tcrt_entry), unique in the program */
@@ -75,6 +78,12 @@ typedef struct tc_function {
   const tc_size_name *size_name; /* of sizes whose names are not those that the program has */
   uint32_t nsize_name;
   uint32_t levels; /* CPU: bit i: code for tc_isa i, by the best text at or below it; 0: all */
+  bool gradients;  /* it brings kernels for its gradients, where it has some */
+  tc_wish gradient_wish;
+  int64_t max_saved; /* bytes between them (autodiff/partition.h); 0: no limit */
+  /* What follows is the driver's. */
+  tc_part part;
+  bool trains; /* a whole: there are such kernels */
 } tc_function;
 
 /* What all functions of a unit are compiled with. */

@@ -7,6 +7,7 @@
 
 #include "backends/entry/entry.h"
 #include "backends/registry.h"
+#include "backends/training.h"
 #include "backends/variant.h"
 #include "graph/passes/pass.h"
 
@@ -17,9 +18,9 @@ typedef struct part {
 } part;
 
 struct tc_unit {
-  tc_function *f;
-  int n;
-  tc_job *job;
+  int n;       /* functions of the caller */
+  int njob;    /* they come first; behind them the parts of pairs */
+  tc_job *job; /* [3 * n] */
   part *part;
   size_t nparts;
   const tc_unit_options *o;
@@ -46,14 +47,14 @@ static const tc_variant *variant_of(const tc_unit *u, int i, const tc_backend *b
 
 /* Whether some function has a variant from the backend. */
 static bool has_variants(const tc_unit *u, const tc_backend *b) {
-  for (int i = 0; i < u->n; ++i)
+  for (int i = 0; i < u->njob; ++i)
     if (variant_of(u, i, b)) return true;
   return false;
 }
 
 static size_t count_kernels(const tc_unit *u, const tc_backend *b) {
   size_t count = 0;
-  for (int i = 0; i < u->n; ++i) {
+  for (int i = 0; i < u->njob; ++i) {
     const tc_variant *v = variant_of(u, i, b);
     count += v ? v->p->nkernel : 0;
   }
@@ -66,7 +67,7 @@ static bool put_kernels(const tc_unit *u, size_t count, tc_kernels *out) {
   while (size < 2 * count) size *= 2;
   const char **names = calloc(size, sizeof *names);
   tc_buf bare = {0};
-  for (int i = 0; names && i < u->n; ++i) {
+  for (int i = 0; names && i < u->njob; ++i) {
     const tc_variant *v = variant_of(u, i, out->backend);
     for (uint32_t k = 0; v && k < v->p->nkernel; ++k) {
       if (is_new(names, size, v->names[k])) tc_put(&bare, v->kernel[k].text.text);
@@ -98,7 +99,7 @@ static bool start_compiler(const tc_unit *u, part *part) {
   if (!count) return true;
   tc_device_kernel *kernel = calloc(count, sizeof *kernel);
   size_t n = 0;
-  for (int i = 0; kernel && i < u->n; ++i) {
+  for (int i = 0; kernel && i < u->njob; ++i) {
     const tc_variant *v = variant_of(u, i, part->b);
     for (uint32_t k = 0; v && k < v->p->nkernel; ++k)
       kernel[n++] = (tc_device_kernel){&v->kernel[k], v->p->kernel[k].loc.file};
@@ -121,7 +122,7 @@ static void finish_compiler(tc_unit *u, part *part, tc_texts *out) {
   const tc_device_compiler *compiler = part->b->compiler;
   const char *all = compiler->wait(part->code);
   bool reported = false; /* one remark about the machine is enough */
-  for (int i = 0; i < u->n; ++i) {
+  for (int i = 0; i < u->njob; ++i) {
     tc_variant *v = (tc_variant *)variant_of(u, i, part->b);
     const char *why = v ? compiler_problem(part, v, all) : NULL;
     if (!why) continue;
@@ -130,7 +131,7 @@ static void finish_compiler(tc_unit *u, part *part, tc_texts *out) {
     reported |= all != NULL;
     tc_variant_free(v);
   }
-  for (int i = 0; i < u->n; ++i) {
+  for (int i = 0; i < u->njob; ++i) {
     const tc_variant *v = variant_of(u, i, part->b);
     for (uint32_t k = 0; v && k < v->p->nkernel; ++k) compiler->use(part->code, v->names[k]);
   }
@@ -143,8 +144,14 @@ static void finish_compiler(tc_unit *u, part *part, tc_texts *out) {
  * unloaded. */
 static bool put_around(const tc_unit *u, tc_texts *out, const tc_result *result) {
   tc_buf host = {0};
-  bool *compiled = calloc((size_t)u->n + 1, sizeof *compiled);
-  for (int i = 0; compiled && i < u->n; ++i) compiled[i] = result[i].compiled;
+  const tc_function **compiled = calloc((size_t)u->njob + 1, sizeof *compiled);
+  int n = 0;
+  for (int i = 0; compiled && i < u->n; ++i) {
+    const tc_pair *pair = u->job[i].pair;
+    if (!result[i].compiled) continue;
+    compiled[n++] = u->job[i].f;
+    if (pair) compiled[n++] = &pair->forward, compiled[n++] = &pair->backward;
+  }
   const char *close = out->close.text ? out->close.text : "";
   tc_entry_put_abi(&host);
   for (size_t i = 0; i < u->nparts; ++i) {
@@ -152,7 +159,7 @@ static bool put_around(const tc_unit *u, tc_texts *out, const tc_result *result)
     if (style->helpers && has_variants(u, u->part[i].b)) style->helpers(&host);
   }
   tc_put(&host, out->host.text ? out->host.text : "");
-  if (compiled) tc_entry_put_registration(u->f, compiled, u->n, close, &host);
+  if (compiled) tc_entry_put_registration(compiled, n, close, &host);
   const bool ok = compiled && !host.failed && !out->host.failed && !out->close.failed;
   free(compiled);
   tc_buf_free(&out->host);
@@ -181,11 +188,36 @@ static bool begin_job(tc_function *f, tc_job *j) {
   return true;
 }
 
+/* Parts are variants that a function may lack. */
+static bool add_part(tc_unit *u, tc_pair *pair, int k) {
+  tc_job *j = pair->job[k] = &u->job[u->njob++];
+  if (!begin_job(k ? &pair->backward : &pair->forward, j)) return false;
+  for (uint32_t i = 0; i < j->nvariant; ++i) {
+    j->v[i].first = false;
+    if (i == 0) j->v[i].wish = j->f->gradient_wish;
+  }
+  return true;
+}
+
+/* Of the graph as it was captured, which goes with the function's job. */
+static bool begin_function(tc_unit *u, tc_function *f, tc_job *j) {
+  tc_pair *pair = tc_pair_make(f);
+  const bool ok = begin_job(f, j);
+  j->pair = pair;
+  return ok && (!pair || (add_part(u, pair, 0) && add_part(u, pair, 1)));
+}
+
+static void drop_pair(tc_job *j) {
+  tc_pair_free(j->pair);
+  j->pair = NULL;
+}
+
 static void unit_free(tc_unit *u) {
-  for (int i = 0; u->job && i < u->n; ++i) {
+  for (int i = 0; u->job && i < u->njob; ++i) {
     for (uint32_t v = 0; v < u->job[i].nvariant; ++v) tc_variant_free(&u->job[i].v[v]);
     free(u->job[i].v);
     tc_graph_free(u->job[i].graph);
+    drop_pair(&u->job[i]);
   }
   for (size_t i = 0; i < u->nparts; ++i)
     if (u->part[i].code) u->part[i].b->compiler->free(u->part[i].code);
@@ -197,9 +229,9 @@ static void unit_free(tc_unit *u) {
 /* Lists each backend once.  false: out of memory. */
 static bool list_parts(tc_unit *u) {
   size_t most = 0;
-  for (int i = 0; i < u->n; ++i) most += u->job[i].nvariant;
+  for (int i = 0; i < u->njob; ++i) most += u->job[i].nvariant;
   u->part = calloc(most + 1, sizeof *u->part);
-  for (int i = 0; u->part && i < u->n; ++i)
+  for (int i = 0; u->part && i < u->njob; ++i)
     for (uint32_t v = 0; v < u->job[i].nvariant; ++v) {
       size_t at = 0;
       while (at < u->nparts && u->part[at].b != u->job[i].v[v].b) ++at;
@@ -221,18 +253,18 @@ static bool start(tc_unit *u, tc_texts *out) {
 tc_unit *tc_unit_begin(tc_function *f, int n, const tc_unit_options *o, tc_texts *out) {
   static const tc_unit_options defaults = {0};
   tc_unit *u = calloc(1, sizeof *u);
-  if (u) *u = (tc_unit){.f = f, .n = n, .o = o ? o : &defaults};
-  if (u) u->job = calloc((size_t)n + 1, sizeof *u->job);
+  if (u) *u = (tc_unit){.n = n, .njob = n, .o = o ? o : &defaults};
+  if (u) u->job = calloc(3 * (size_t)n + 1, sizeof *u->job);
   bool ok = u && u->job;
   for (int i = 0; i < n; ++i) {
-    if (u && u->job) ok = begin_job(&f[i], &u->job[i]) && ok;
+    if (u && u->job) ok = begin_function(u, &f[i], &u->job[i]) && ok;
     else tc_graph_free(f[i].graph), f[i].graph = NULL;
   }
   if (!ok || !list_parts(u)) {
     if (u) unit_free(u);
     return NULL;
   }
-  for (int i = 0; i < n; ++i)
+  for (int i = 0; i < u->njob; ++i)
     if (u->job[i].graph) tc_make_variants(&u->job[i]);
   u->ok = start(u, out);
   return u;
@@ -248,8 +280,12 @@ bool tc_unit_finish(tc_unit *u, tc_result *result, tc_texts *out) {
   memset(result, 0, (size_t)u->n * sizeof *result);
   for (size_t i = 0; i < u->nparts; ++i)
     if (u->part[i].code) finish_compiler(u, &u->part[i], out);
-  for (int i = 0; i < u->n && u->ok; ++i)
-    if (u->job[i].v[0].p) u->ok = tc_use_function(&u->job[i], &result[i], out);
+  for (int i = 0; i < u->n && u->ok; ++i) {
+    tc_job *j = &u->job[i];
+    if (j->pair && !tc_pair_settle(j->pair)) drop_pair(j);
+    j->f->trains = j->pair != NULL;
+    if (j->v[0].p) u->ok = tc_use_function(j, &result[i], out);
+  }
   if (u->ok && out->functions > 0) u->ok = put_around(u, out, result);
   const bool ok = u->ok;
   unit_free(u);

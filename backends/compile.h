@@ -14,6 +14,8 @@ typedef struct tc_result {
   uint32_t made;     /* bit i: it has a variant from choice i */
   int kernels;       /* of the first */
   int64_t workspace; /* bytes of arrays between them at most; INT64_MAX: no bound is known */
+  int64_t
+      saved; /* bytes that a call saves for its gradients, for the sizes that the partition expects */
 } tc_result;
 
 /* Compiles n functions into texts.  A function that its first backend cannot compile is reported

@@ -267,11 +267,51 @@ static void stops(const tc_function *f, const tc_program *p, uint32_t kernel, tc
   }
 }
 
-void tc_explain_variant(const tc_function *f, const char *device, const tc_program *p,
-                        const char *const *names, const uint32_t *levels, tc_buf *out) {
+/* ---- gradients ------------------------------------------------------------------------------- */
+
+static tc_dim bytes_of(tc_graph *g, tc_ref r) {
+  tc_dims *dims = tc_graph_dims(g);
+  const tc_type *t = tc_graph_type(g, r);
+  const tc_dim size = tc_dim_const((int64_t)tc_dtype_bytes((tc_dtype)t->dtype));
+  return tc_dim_mul(dims, tc_type_numel(dims, t), size);
+}
+
+static void saved(const tc_function *f, tc_graph *g, tc_ref r, tc_buf *out) {
+  const tc_node *n = tc_graph_node(g, r);
+  begin(TC_EXPLAIN_SAVED, out);
+  text(tc_op_get(n->op)->text, out);
+  tc_put(out, "\t");
+  tc_type_print(tc_graph_dims(g), tc_graph_type(g, r), out);
+  number(n->loc.line, out);
+  size(tc_graph_dims(g), bytes_of(g, r), out);
+  text(other_file(f, n->loc), out);
+  end(out);
+}
+
+void tc_explain_training(const tc_function *f, tc_graph *joint, const tc_partition *p,
+                         tc_buf *out) {
+  tc_dims *dims = tc_graph_dims(joint);
+  tc_dim sum = tc_dim_const(0);
+  for (uint32_t i = 0; i < p->nsaved; ++i)
+    sum = tc_dim_add(dims, sum, bytes_of(joint, p->saved[i]));
+  begin(TC_EXPLAIN_TRAINING, out);
+  size(dims, sum, out);
+  if (!p->nrepeated) tc_put(out, "\t");
+  for (uint32_t i = 0; i < p->nrepeated; ++i)
+    tc_putf(out, "%s%s", i ? "," : "\t", tc_op_get(tc_graph_node(joint, p->repeated[i])->op)->text);
+  end(out);
+  for (uint32_t i = 0; i < p->nsaved; ++i) saved(f, joint, p->saved[i], out);
+}
+
+/* ---- variants -------------------------------------------------------------------------------- */
+
+void tc_explain_variant(const tc_function *f, const char *device, const char *part,
+                        const tc_program *p, const char *const *names, const uint32_t *levels,
+                        tc_buf *out) {
   tc_dims *dims = tc_graph_dims(p->graph);
   begin(TC_EXPLAIN_VARIANT, out);
   text(device, out);
+  text(part, out);
   size(dims, p->workspace, out);
   end(out);
   for (uint32_t i = 0; i < p->nkernel; ++i) {

@@ -8,6 +8,7 @@
 #ifndef TC_EXPLAIN_H
 #define TC_EXPLAIN_H
 
+#include "autodiff/partition.h"
 #include "backends/backend.h"
 
 #ifdef __cplusplus
@@ -15,7 +16,7 @@ extern "C" {
 #endif
 
 #define TC_EXPLAIN_SECTION ".tcompile.explain"
-#define TC_EXPLAIN_VERSION "3"
+#define TC_EXPLAIN_VERSION "4"
 
 /* Places of code that was inlined from another file than the function's name that file: as FILE:LINE
  * among the lines of a kernel, and as the last field elsewhere, which is empty otherwise.
@@ -31,7 +32,9 @@ extern "C" {
   X(SEGMENT, "segment", "segments", FUNCTION, "line:n sizes:s ops:n flops:e")                      \
   X(SIZE, "size", "names", SEGMENT, "name:s written:s")                                            \
   X(GUARD, "guard", "guards", SEGMENT, "condition:s")                                              \
-  X(VARIANT, "variant", "variants", SEGMENT, "device:s workspace:e")                               \
+  X(TRAINING, "training", "training", SEGMENT, "bytes:e repeated:l")                               \
+  X(SAVED, "saved", "saved", TRAINING, "value:s type:s line:n bytes:e file:s")                     \
+  X(VARIANT, "variant", "variants", SEGMENT, "device:s part:s workspace:e")                        \
   X(KERNEL, "kernel", "kernels", VARIANT,                                                          \
     "name:s symbol:s levels:l lines:l ops:l flops:e bytes:e")                                      \
   X(STOP, "stop", "stops", KERNEL, "value:s line:n reader:s bytes:e reason:s file:s")
@@ -53,9 +56,13 @@ void tc_explain_break(const char *file, uint32_t line, uint32_t column, const ch
 
 /* A segment and its guards, which do not depend on the device; g: optimised. */
 void tc_explain_segment(const tc_function *f, tc_graph *g, tc_buf *out);
-/* What it was compiled to for one device, with the external names and ISA levels of the kernels. */
-void tc_explain_variant(const tc_function *f, const char *device, const tc_program *p,
-                        const char *const *names, const uint32_t *levels, tc_buf *out);
+/* What calls save for their gradients, in tensors of the joint graph, and the ops that the backward part repeats. */
+void tc_explain_training(const tc_function *f, tc_graph *joint, const tc_partition *p, tc_buf *out);
+/* What it was compiled to for one device, with the external names and ISA levels of the kernels.  part: "", or which
+ * of the two calls that eager code differentiates it by: "training", "gradients". */
+void tc_explain_variant(const tc_function *f, const char *device, const char *part,
+                        const tc_program *p, const char *const *names, const uint32_t *levels,
+                        tc_buf *out);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 
 #include "backends/entry/entry.h"
 #include "backends/explain.h"
+#include "backends/training.h"
 
 static bool dumps(const char *what) {
   const char *list = getenv("TC_DUMP");
@@ -42,7 +43,8 @@ void tc_report_missing(const tc_job *j, const tc_variant *v, tc_loc loc, const c
               j->f->name, why);
   else
     tc_report(tc_graph_diag(j->graph), tc_variant_severity(v), loc,
-              "'%s' has no kernels for %s: %s", j->f->name, v->b->device_label, why);
+              "'%s' has no kernels for %s%s: %s", j->f->name,
+              j->f->part == TC_PART_WHOLE ? "" : "its gradients on ", v->b->device_label, why);
 }
 
 static void dump_loops(const tc_job *j, const tc_variant *v) {
@@ -175,8 +177,9 @@ static void explain(const tc_job *j) {
   tc_explain_segment(j->f, j->graph, out);
   for (uint32_t i = 0; i < j->nvariant; ++i) {
     const tc_variant *v = &j->v[i];
-    if (v->p) tc_explain_variant(j->f, v->b->device_name, v->p, v->names, v->levels, out);
+    if (v->p) tc_explain_variant(j->f, v->b->device_name, "", v->p, v->names, v->levels, out);
   }
+  if (j->pair) tc_pair_explain(j->f, j->pair, out);
 }
 
 static uint32_t made(const tc_job *j) {
@@ -198,7 +201,7 @@ static void dump_entries(const tc_job *j, const tc_buf *host, size_t from) {
     fprintf(stderr, "// ---- entry of %s\n%s", j->f->name, host->text + from);
 }
 
-static bool put_entries(const tc_job *j, tc_texts *out) {
+bool tc_put_entries(const tc_job *j, tc_texts *out) {
   const bool alone = made(j) == 1;
   const size_t from = out->host.len;
   tc_entry_record(j->f, (int)j->v[0].p->nkernel, &out->host);
@@ -217,8 +220,15 @@ bool tc_use_function(const tc_job *j, tc_result *result, tc_texts *out) {
   ++out->functions;
   int64_t least, workspace;
   tc_dim_range(tc_graph_dims(p->graph), p->workspace, &least, &workspace);
-  *result = (tc_result){true, made(j), (int)p->nkernel, workspace};
+  *result = (tc_result){true, made(j), (int)p->nkernel, workspace, 0};
   remark_kernels(j);
+  if (j->pair) {
+    remark_kernels(j->pair->job[0]);
+    remark_kernels(j->pair->job[1]);
+    tc_pair_remark(j->f, j->pair, j->graph);
+    result->saved = j->pair->made.part.bytes;
+    if (!tc_pair_put(j->f, j->pair, out)) return false;
+  }
   explain(j);
-  return put_entries(j, out);
+  return tc_put_entries(j, out);
 }

@@ -19,9 +19,12 @@ typedef struct tc_variant {
   uint32_t *levels;
 } tc_variant;
 
+struct tc_pair;
+
 typedef struct tc_job {
   tc_function *f;
   tc_graph *graph;
+  struct tc_pair *pair; /* for its gradients (training.h); NULL: there is none */
   uint32_t nvariant;
   tc_variant *v;
 } tc_job;
@@ -34,7 +37,9 @@ void tc_variant_free(tc_variant *v); /* that there is none */
 tc_severity tc_variant_severity(const tc_variant *v);
 void tc_report_missing(const tc_job *j, const tc_variant *v, tc_loc loc, const char *why);
 
-/* Puts the entry into the host text, and tells what became of the function, which has a first variant. */
+/* Puts the entry into the host text. */
+bool tc_put_entries(const tc_job *j, tc_texts *out);
+/* Likewise, and tells what became of the function, which has a first variant. */
 bool tc_use_function(const tc_job *j, tc_result *result, tc_texts *out);
 
 #endif

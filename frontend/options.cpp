@@ -71,6 +71,21 @@ std::string set_max_workspace(StringRef key, StringRef value, Options &options, 
   return "";
 }
 
+std::string set_grad(StringRef key, StringRef value, Options &options, Stands) {
+  if (value == "auto") options.gradients = Gradients::Auto;
+  else if (value == "on") options.gradients = Gradients::On;
+  else if (value == "off") options.gradients = Gradients::Off;
+  else return one_of(key, value, "auto, on or off");
+  return "";
+}
+
+std::string set_max_saved(StringRef key, StringRef value, Options &options, Stands) {
+  int64_t bytes = bytes_of(value);
+  if (bytes < 0) return one_of(key, value, sizes);
+  options.max_saved = bytes;
+  return "";
+}
+
 std::string set_jobs(StringRef key, StringRef value, Options &options, Stands) {
   if (value.getAsInteger(10, options.jobs) || !options.jobs || options.jobs > TC_MOST_JOBS)
     return one_of(key, value, "a number from 1 to 64");

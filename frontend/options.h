@@ -11,12 +11,16 @@
 
 namespace tc {
 
+enum class Gradients { Auto, On, Off };
+
 struct Options {
   bool fullgraph = false; // "could not be compiled" is an error
   tc_choices backends;
   bool fixed = false; // dynamic=false: no code for sizes that are not known at build time
   bool disable = false;
-  std::optional<int64_t> max_kernels, max_workspace;         // bytes
+  std::optional<int64_t> max_kernels, max_workspace; // bytes
+  Gradients gradients = Gradients::Auto;
+  std::optional<int64_t> max_saved;                          // bytes
   std::vector<std::pair<std::string, std::string>> settings; // of options that backends have
   // Of a whole file.
   bool explain = true; // the section that tc-explain reads

@@ -1,5 +1,6 @@
 /* entry.c - prints tcrt_entry functions, their records and the unit around them. */
 #include "backends/entry/entry.h"
+#include "backends/print/print.h"
 
 #include <string.h>
 
@@ -35,29 +36,50 @@ void tc_entry_record(const tc_function *f, int kernels, tc_buf *out) {
   tc_buf_free(&at);
 }
 
+/* Backwards: a kernel serves the gradients that its arrays go into. */
+static bool find_served(tc_entry *e) {
+  const tc_program *p = e->p;
+  if (e->f->part != TC_PART_BACKWARD) return true;
+  e->serves = tc_arena_alloc(p->arena, (p->nkernel + 1) * sizeof *e->serves);
+  uint64_t *of = tc_arena_alloc(p->arena, (p->nbuffer + 1) * sizeof *of);
+  if (!e->serves || !of) return false;
+  for (uint32_t i = 0; i < p->noutput; ++i) of[p->output[i]] |= UINT64_C(1) << (i < 63 ? i : 63);
+  for (uint32_t k = p->nkernel; k-- > 0;) {
+    const tc_kernel *kernel = &p->kernel[k];
+    for (uint32_t i = 0; i < kernel->nbuffer; ++i)
+      if (tc_print_writes(kernel, i)) e->serves[k] |= of[kernel->buffer[i]];
+    for (uint32_t i = 0; i < kernel->nbuffer; ++i) of[kernel->buffer[i]] |= e->serves[k];
+  }
+  return true;
+}
+
 bool tc_entry_emit(const tc_backend *b, const tc_function *f, const tc_program *p,
                    const char *const *kernel_names, const uint32_t *kernel_levels,
                    const tc_kernel_text *kernels, bool alone, tc_buf *out) {
   const tc_entry_style *style = b->entry;
   bool *scratch = tc_arena_alloc(p->arena, p->nkernel + 1);
-  const tc_entry e = {.style = style,
-                      .device = b->device,
-                      .f = f,
-                      .p = p,
-                      .dims = tc_graph_dims(p->graph),
-                      .name = kernel_names,
-                      .levels = kernel_levels,
-                      .kernel = kernels,
-                      .scratch = scratch,
-                      .out = out};
-  if (!scratch) return false;
+  tc_entry e = {.style = style,
+                .device = b->device,
+                .f = f,
+                .p = p,
+                .dims = tc_graph_dims(p->graph),
+                .name = kernel_names,
+                .levels = kernel_levels,
+                .kernel = kernels,
+                .scratch = scratch,
+                .out = out};
+  if (!scratch || !find_served(&e)) return false;
   if (style->declare) style->declare(&e);
   tc_putf(
       out,
       "%sint %s%s%s(const struct tc_tensor *const *in, const tc_value *scalar, struct tc_tensor "
       "**out) {\n",
-      alone ? "" : "static ", f->symbol, alone ? "" : "_", alone ? "" : b->device_name);
+      alone && f->part == TC_PART_WHOLE ? "" : "static ", f->symbol, alone ? "" : "_",
+      alone ? "" : b->device_name);
   tc_putf(out, "  tcrt_function *const f = &tc_function_%s;\n", f->symbol);
+  if (e.serves)
+    tc_putf(out, "  const uint64_t want = (uint64_t)scalar[%u].i;\n",
+            tc_graph_scalar_count(p->graph));
   tc_entry_guards(&e);
   if (style->begin) style->begin(&e);
   tc_entry_workspace(&e);
@@ -71,9 +93,9 @@ bool tc_entry_emit(const tc_backend *b, const tc_function *f, const tc_program *
 
 void tc_entry_dispatch_begin(const tc_function *f, tc_buf *out) {
   tc_putf(out,
-          "int %s(const struct tc_tensor *const *in, const tc_value *scalar, struct tc_tensor "
+          "%sint %s(const struct tc_tensor *const *in, const tc_value *scalar, struct tc_tensor "
           "**out) {\n  return ",
-          f->symbol);
+          f->part == TC_PART_WHOLE ? "" : "static ", f->symbol);
 }
 
 void tc_entry_dispatch_to(const tc_backend *b, const tc_function *f, bool operands, tc_buf *out) {
@@ -181,18 +203,16 @@ void tc_entry_put_abi(tc_buf *out) {
 }
 
 /* Functions that run always are nobody's business: they are not registered. */
-static int put_functions(const tc_function *f, const bool *compiled, int n, tc_buf *out) {
+static int put_functions(const tc_function *const *f, int n, tc_buf *out) {
   int count = 0;
   for (int i = 0; i < n; ++i)
-    if (compiled[i] && !f[i].always)
-      tc_putf(out, "%s&tc_function_%s", count++ ? ", " : "", f[i].symbol);
+    if (!f[i]->always) tc_putf(out, "%s&tc_function_%s", count++ ? ", " : "", f[i]->symbol);
   return count;
 }
 
-void tc_entry_put_registration(const tc_function *f, const bool *compiled, int n, const char *close,
-                               tc_buf *out) {
+void tc_entry_put_registration(const tc_function *const *f, int n, const char *close, tc_buf *out) {
   tc_buf list = {0};
-  const int count = put_functions(f, compiled, n, &list);
+  const int count = put_functions(f, n, &list);
   if (count > 0)
     tc_putf(out,
             "\nstatic tcrt_function *const tc_unit_functions[] = {%s};\n"

@@ -23,6 +23,8 @@ typedef struct tc_entry {
   const uint32_t *levels;  /* ISA levels of each kernel */
   const tc_kernel_text *kernel;
   bool *scratch; /* per kernel: it has scratch memory */
+  uint64_t *
+      serves; /* per kernel of a backward part: the gradients that need it, the last bit for all from 63 on */
   tc_buf *out;
 } tc_entry;
 
@@ -84,10 +86,10 @@ void tc_entry_dispatch_to(const tc_backend *b, const tc_function *f, bool operan
 void tc_entry_dispatch_end(const tc_backend *first, const tc_function *f, tc_buf *out);
 
 /* Once in a unit.  In front: abi.h without its includes, and what all entries use.  Behind: the
- * constructor that registers those functions that were compiled, compiled[i]. */
+ * constructor that registers the functions. */
 void tc_entry_put_abi(tc_buf *out);
 void tc_entry_put_header(const char *text, tc_buf *out); /* a header without its includes */
-void tc_entry_put_registration(const tc_function *f, const bool *compiled, int n, const char *close,
+void tc_entry_put_registration(const tc_function *const *f, int n, const char *close,
                                tc_buf *out); /* close: statements, or "" */
 
 /* Can entries give all buffers memory?  Not those that outlive a call. */
@@ -111,5 +113,6 @@ void tc_entry_call(const tc_entry *e, uint32_t k);
 void tc_entry_buffer(const tc_entry *e, uint32_t k,
                      uint32_t i);         /* address of buffer i of kernel k */
 bool tc_entry_calls(const tc_program *p); /* some kernel is such a call */
+int tc_entry_input_buffer(const tc_program *p, uint32_t input); /* -1: nobody reads it */
 
 #endif

@@ -9,6 +9,12 @@
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
+/* Gradients of what is written are the body's; others are too, but where kernels compute them. */
+static bool refuses_tracked(const tc_entry *e, const tc_input *in) {
+  const bool differentiates = e->f->trains || e->f->part != TC_PART_WHOLE;
+  return !in->leaf && (in->written || !differentiates);
+}
+
 static void put_key_guard(const tc_entry *e, uint32_t i, const tc_input *in) {
   const uint32_t want = in->type.dtype | (uint32_t)e->device << 8 | (uint32_t)in->type.rank << 16 |
                         (in->type.weak ? 0x02000000u : 0);
@@ -17,9 +23,14 @@ static void put_key_guard(const tc_entry *e, uint32_t i, const tc_input *in) {
   tc_type_print(e->dims, &in->type, e->out);
   tc_put(e->out, " */\n");
   tc_putf(e->out, "  if (__builtin_expect(!x%u || tc_key_of(x%u) != 0x%08xu", i, i, want);
-  if (!in->leaf) tc_putf(e->out, " || (x%u->autograd && tcrt_recording())", i);
+  if (refuses_tracked(e, in)) tc_putf(e->out, " || (x%u->autograd && tcrt_recording())", i);
   tc_putf(e->out, ", 0))\n    return tc_key_miss(f, x%u, %u, 0x%08xu);\n", i, i, want);
   if (in->leaf) tc_putf(e->out, "  TC_GUARD(tcrt_leaf(x%u), TC_MISS_GRAD, %u, -1, 0, 1);\n", i, i);
+  if (e->f->trains && !in->written)
+    tc_putf(e->out,
+            "  if (__builtin_expect(x%u->autograd != 0, 0) && tcrt_recording())\n"
+            "    return %s_train(in, scalar, out);\n",
+            i, e->f->symbol);
 }
 
 /* There are several GPUs; there is one CPU. */
@@ -259,7 +270,7 @@ static void put_switches(const tc_entry *e) {
 
 void tc_entry_guards(const tc_entry *e) {
   const tc_graph *g = e->p->graph;
-  if (!e->f->always) put_switches(e);
+  if (!e->f->always && e->f->part != TC_PART_BACKWARD) put_switches(e);
   for (uint32_t i = 0; i < tc_graph_input_count(g); ++i)
     put_key_guard(e, i, tc_graph_input_at(g, i));
   put_device_guards(e);

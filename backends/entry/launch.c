@@ -82,6 +82,7 @@ static void put_launch(const tc_entry *e, uint32_t k) {
     tc_entry_call(e, k);
     return;
   }
+  if (e->serves) tc_putf(e->out, "  if (want & 0x%llx)", (unsigned long long)e->serves[k]);
   tc_put(e->out, "  {\n    void *const buf[] = {");
   for (uint32_t i = 0; i < kernel->nbuffer; ++i) {
     tc_put(e->out, i ? ", " : "");

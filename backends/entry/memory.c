@@ -7,7 +7,7 @@ bool tc_entry_has_memory(const tc_program *p) {
   return true;
 }
 
-static int input_buffer(const tc_program *p, uint32_t input) {
+int tc_entry_input_buffer(const tc_program *p, uint32_t input) {
   for (uint32_t i = 0; i < p->nbuffer; ++i)
     if (p->buffer[i].kind == TC_BUF_INPUT && p->buffer[i].index == input) return (int)i;
   return -1;
@@ -20,14 +20,14 @@ bool tc_entry_may_be_strided(const tc_entry *e, uint32_t i) {
 
 /* Strided, operand i is copied to where kernels work on it, and back if they write it. */
 static bool is_packed(const tc_entry *e, uint32_t i) {
-  return input_buffer(e->p, i) >= 0 && tc_entry_may_be_strided(e, i);
+  return tc_entry_input_buffer(e->p, i) >= 0 && tc_entry_may_be_strided(e, i);
 }
 
 /* Strided operands get room in the workspace: pack<i> is its offset. */
 static void put_pack_sizes(const tc_entry *e) {
   for (uint32_t i = 0; i < tc_graph_input_count(e->p->graph); ++i) {
     if (!is_packed(e, i)) continue;
-    const tc_buffer *buffer = &e->p->buffer[input_buffer(e->p, i)];
+    const tc_buffer *buffer = &e->p->buffer[tc_entry_input_buffer(e->p, i)];
     tc_putf(e->out, "  const int64_t pack%u = bytes;\n", i);
     tc_putf(e->out,
             "  if (__builtin_expect(!(x%u->key.flags & TC_FLAG_CONTIGUOUS), 0))\n    bytes += ((",
@@ -47,7 +47,7 @@ static void put_pack(const tc_entry *e, uint32_t i) {
 void tc_entry_packs(const tc_entry *e) {
   tc_putf(e->out, "  uint64_t packed = 0;\n");
   for (uint32_t i = 0; i < tc_graph_input_count(e->p->graph); ++i) {
-    if (input_buffer(e->p, i) < 0) continue;
+    if (tc_entry_input_buffer(e->p, i) < 0) continue;
     tc_putf(e->out, "  void *d%u = x%u->data;\n", i, i);
     if (is_packed(e, i)) put_pack(e, i);
   }
@@ -114,23 +114,44 @@ void tc_entry_leave(const tc_entry *e, uint32_t made) {
   if (made) tc_putf(e->out, "    tc_drop(out, %u);\n", made);
 }
 
-void tc_entry_results(const tc_entry *e) {
-  for (uint32_t i = 0; i < e->p->noutput; ++i) {
-    const tc_type *t = &e->p->buffer[e->p->output[i]].type;
-    tc_putf(e->out, "  struct tc_tensor *const o%u = %s%d, %d, (const int64_t[8]){", i,
-            e->style->create, t->dtype, t->rank);
-    for (int a = 0; a < t->rank; ++a) {
-      tc_put(e->out, a ? ", " : "");
-      tc_entry_dim(e, t->dim[a]);
-    }
-    tc_putf(e->out, "%s}); /* ", t->rank ? "" : "0");
-    tc_type_print(e->dims, t, e->out);
-    tc_putf(e->out, " */\n  if (!o%u) {\n", i);
-    tc_entry_leave(e, i);
-    tc_putf(e->out,
-            "    return tcrt_miss(f, TC_MISS_MEMORY, -1, -1, 0, 0);\n  }\n  out[%u] = o%u;\n", i,
-            i);
-    if (tc_graph_type(e->p->graph, tc_graph_output_at(e->p->graph, i))->weak)
-      tc_putf(e->out, "  o%u->key.flags |= TC_FLAG_WEAK;\n", i);
+/* The new tensor of result i. */
+static void put_new(const tc_entry *e, const tc_type *t) {
+  tc_putf(e->out, "%s%d, %d, (const int64_t[8]){", e->style->create, t->dtype, t->rank);
+  for (int a = 0; a < t->rank; ++a) {
+    tc_put(e->out, a ? ", " : "");
+    tc_entry_dim(e, t->dim[a]);
   }
+  tc_put(e->out, t->rank ? "})" : "0})");
+}
+
+/* The gradients that kernels need which read or write result i, or write it beside others. */
+static uint64_t served_through(const tc_entry *e, uint32_t i) {
+  uint64_t set = 0;
+  for (uint32_t k = 0; k < e->p->nkernel; ++k)
+    for (uint32_t b = 0; b < e->p->kernel[k].nbuffer; ++b)
+      if (e->p->kernel[k].buffer[b] == e->p->output[i]) set |= e->serves[k];
+  return set;
+}
+
+static void put_result(const tc_entry *e, uint32_t i) {
+  const tc_type *t = &e->p->buffer[e->p->output[i]].type;
+  const uint64_t set = e->serves ? served_through(e, i) : 0;
+  tc_putf(e->out, "  struct tc_tensor *const o%u = ", i);
+  if (e->serves) tc_putf(e->out, "!(want & 0x%llx) ? 0 : ", (unsigned long long)set);
+  put_new(e, t);
+  tc_put(e->out, "; /* ");
+  tc_type_print(e->dims, t, e->out);
+  tc_putf(e->out, " */\n  if (!o%u", i);
+  if (e->serves) tc_putf(e->out, " && want & 0x%llx", (unsigned long long)set);
+  tc_put(e->out, ") {\n");
+  tc_entry_leave(e, i);
+  tc_putf(e->out, "    return tcrt_miss(f, TC_MISS_MEMORY, -1, -1, 0, 0);\n  }\n  out[%u] = o%u;\n",
+          i, i);
+  if (!tc_graph_type(e->p->graph, tc_graph_output_at(e->p->graph, i))->weak) return;
+  if (e->serves) tc_putf(e->out, "  if (o%u)\n  ", i);
+  tc_putf(e->out, "  o%u->key.flags |= TC_FLAG_WEAK;\n", i);
+}
+
+void tc_entry_results(const tc_entry *e) {
+  for (uint32_t i = 0; i < e->p->noutput; ++i) put_result(e, i);
 }

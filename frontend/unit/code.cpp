@@ -66,6 +66,10 @@ std::vector<tc_function> Unit::segments(Compiled &of, SizeNames &size_names) {
       compiled.levels = options.levels;
       compiled.size_name = size_names.back().data();
       compiled.nsize_name = static_cast<uint32_t>(size_names.back().size());
+      compiled.gradients = f.options.gradients == Gradients::On ||
+                           (f.options.gradients == Gradients::Auto && differentiates);
+      compiled.gradient_wish = f.options.gradients == Gradients::On ? TC_WISH_WANT : TC_WISH_MAY;
+      compiled.max_saved = f.options.max_saved ? std::max<int64_t>(*f.options.max_saved, 1) : 0;
       list.push_back(compiled);
       of.push_back({&f, &segment});
     }
@@ -89,6 +93,7 @@ void Unit::note(const std::vector<tc_result> &results, const Compiled &jobs, boo
     made.kernels += results[i].kernels;
     made.ops += jobs[i].second->ops;
     f.workspace = std::max(f.workspace, results[i].workspace);
+    f.saved = std::max(f.saved, results[i].saved);
     compiled.push_back(jobs[i]);
   }
 }

@@ -31,6 +31,7 @@ struct FunctionJob {
   bool eager = false;    // it was asked to stay as it is
   uint32_t made = 0;     // bit i: kernels from choice i of its options, in all segments
   int64_t workspace = 0; // bytes, of the segment that needs most
+  int64_t saved = 0;     // likewise, for gradients
   tc_buf explain = {};   // rows of its segments
 
   FunctionJob() = default;

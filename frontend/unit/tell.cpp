@@ -38,7 +38,7 @@ std::string Unit::explanation() const {
   return out;
 }
 
-// max_kernels and max_workspace.
+// max_kernels, max_workspace and max_saved.
 void Unit::check_contract(FunctionJob &f) {
   auto error = [&](const std::string &text) {
     f.messages.push_back({TC_ERROR, f.decl->getLocation(), "'" + f.name + "' " + text, {}, {}});
@@ -58,7 +58,10 @@ void Unit::check_contract(FunctionJob &f) {
     error("needs a workspace that has no bound, and max_workspace=" +
           std::to_string(*f.options.max_workspace) +
           "; bound the sizes of its operands, as in \"f32[B<=64,10]\"");
-  else if (f.options.max_workspace && f.workspace > *f.options.max_workspace)
+  if (f.options.max_saved && f.saved > *f.options.max_saved)
+    error("saves " + std::to_string(f.saved) +
+          " bytes for its gradients, and max_saved=" + std::to_string(*f.options.max_saved));
+  if (f.options.max_workspace && f.workspace != INT64_MAX && f.workspace > *f.options.max_workspace)
     error("needs a workspace of up to " + std::to_string(f.workspace) +
           " bytes, and max_workspace=" + std::to_string(*f.options.max_workspace));
 }

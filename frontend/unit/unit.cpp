@@ -33,7 +33,22 @@ std::string graph_text(tc_graph *graph) {
   return text;
 }
 
+// tc_backward is never compiled; tc_grad is where the function is.
+static bool asks_for_gradients(const Stmt *s, bool compiled) {
+  const auto *ref = llvm::dyn_cast_or_null<DeclRefExpr>(s);
+  const auto *callee = ref ? llvm::dyn_cast<FunctionDecl>(ref->getDecl()) : nullptr;
+  if (callee && callee->getDeclName().isIdentifier()) {
+    const StringRef name = callee->getName();
+    if (name == "tc_backward" || name == "tc_backward_with") return true;
+    if (!compiled && (name == "tc_grad" || name == "tc_grad_with" || name == "tc_vjp")) return true;
+  }
+  return s && llvm::any_of(s->children(),
+                           [=](const Stmt *child) { return asks_for_gradients(child, compiled); });
+}
+
 void Unit::look_at(const FunctionDecl *function) {
+  differentiates |=
+      asks_for_gradients(function->getBody(), find_attribute(function, compile_attribute));
   for (const Message &message : lost_results(context, function)) shell.show(message);
 }
 

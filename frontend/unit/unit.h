@@ -109,6 +109,7 @@ private:
   Shell &shell;
   Rewriter rewriter;
   std::deque<FunctionJob> functions; // addresses stay: graphs point to diag
+  bool differentiates = false;       // the file asks for gradients outside of compiled functions
 };
 
 // Each variant for each choice of dtypes, and, where there is code for any sizes, the choices for

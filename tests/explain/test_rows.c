@@ -15,6 +15,8 @@ static void print_diag(void *self, tc_severity s, tc_loc loc, const char *text) 
 }
 static tc_diag diag = {print_diag, NULL};
 
+static bool gradients; /* it brings kernels for them */
+
 /* Compiles a graph; the section of a file that holds nothing else. */
 static tc_buf section_of(const char *text) {
   tc_buf section = {0};
@@ -22,6 +24,7 @@ static tc_buf section_of(const char *text) {
   cr_assert(g);
   tc_function f = {.symbol = "f", .name = "f", .file = "f.c", .line = 7, .graph = g, .ops = 3};
   f.explain = &section;
+  f.gradients = gradients;
   tc_explain_unit("f.c", &section);
   tc_explain_function("f", "f.c", 7, &section);
   tc_result result;
@@ -58,6 +61,9 @@ static const char layer[] = "graph f\n%1 = param f32[B,64] \"x\"\n%2 = param f32
                             "%3 = param f32[32] \"b\"\n%4 = matmul %1 %2\n%5 = add %4 %3\n"
                             "%6 = relu %5\nret %6\n";
 
+static const char curve[] = "graph f\n%1 = param f32[B,64] \"x\"\n%2 = param f32[64,32] \"w\"\n"
+                            "%3 = matmul %1 %2\n%4 = mul %3 %3\n%5 = tanh %4\nret %5\n";
+
 /* The moments of Adam: m is read and written, g is read. */
 static const char update[] = "graph f\n%1 = param f32[N] \"m\"\n%2 = param f32[N] \"g\"\n"
                              "%3 = add %1 %2\nwrite %3 -> %1\n";
@@ -72,6 +78,21 @@ Test(explain, costs) {
   EXPECT(layer, true, NULL, "\"flops\": \"4160*B\"", "\"lines\": [5, 6, 7]", "\"device\": \"cpu\"",
          "\"breaks\": []");
   EXPECT(layer, true, "B=2", "\"flops\": 8320");
+}
+
+/* What calls save for the gradients, and the kernels of both parts. */
+Test(explain, gradients) {
+  gradients = true;
+  EXPECT(layer, false, NULL, "for its gradients a call saves 1 tensor, 32*B bytes\n",
+         "saved: le bool[B,32] of line 7, 32*B bytes", "for cpu, training: 1 kernel",
+         "for cpu, gradients: ");
+  EXPECT(curve, false, "B=2",
+         "for its gradients a call saves 1 tensor, 256 bytes\n      computed again, which is "
+         "cheaper than to save: square, tanh\n",
+         "saved: matmul f32[B,32] of line 4, 256 bytes");
+  EXPECT(curve, true, NULL, "\"repeated\": [\"square\", \"tanh\"]", "\"value\": \"matmul\"",
+         "\"type\": \"f32[B,32]\"", "\"part\": \"gradients\"");
+  gradients = false;
 }
 
 Test(explain, guards) {

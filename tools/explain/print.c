@@ -162,6 +162,28 @@ static void put_stop(const char *const *f, const place *at, tc_buf *out) {
   put_text(f[4], out);
 }
 
+static void put_training(const explain_rows *rows, size_t i, const place *at, tc_buf *out) {
+  const char *const *f = rows->at[i].field;
+  tc_put(out, "for its gradients a call saves ");
+  put_count(children(rows, i, TC_EXPLAIN_SAVED), "tensor", out);
+  tc_put(out, ", ");
+  put_amount(f[0], at, "bytes", out);
+  if (!*f[1]) return;
+  tc_put(out, "\n      computed again, which is cheaper than to save: ");
+  put_list(f[1], ", ", out);
+}
+
+static void put_saved(const char *const *f, const place *at, tc_buf *out) {
+  tc_put(out, "saved: ");
+  put_text(f[0], out);
+  tc_put(out, " ");
+  put_sizes(f[1], at, out);
+  tc_put(out, " of line ");
+  put_place(f[4], f[2], out);
+  tc_put(out, ", ");
+  put_amount(f[3], at, "bytes", out);
+}
+
 static void put_row(const explain_rows *rows, size_t i, bool compiled, const explain_sizes *sizes,
                     tc_buf *out) {
   const char *const *f = rows->at[i].field;
@@ -189,10 +211,18 @@ static void put_row(const explain_rows *rows, size_t i, bool compiled, const exp
   case TC_EXPLAIN_VARIANT:
     tc_put(out, "for ");
     put_text(f[0], out);
+    tc_put(out, *f[1] ? ", " : "");
+    put_text(f[1], out);
     tc_put(out, ": ");
     put_count(children(rows, i, TC_EXPLAIN_KERNEL), "kernel", out);
     tc_put(out, ", workspace ");
-    put_amount(f[1], &at, "bytes", out);
+    put_amount(f[2], &at, "bytes", out);
+    break;
+  case TC_EXPLAIN_TRAINING:
+    put_training(rows, i, &at, out);
+    break;
+  case TC_EXPLAIN_SAVED:
+    put_saved(f, &at, out);
     break;
   case TC_EXPLAIN_KERNEL:
     put_kernel(f, &at, out);
