@@ -131,7 +131,7 @@ int main(void) {
 // CHECK: remark: 'broken' compiled with its gradients
 // CHECK: remark: 'broken' compiled with its gradients
 // CHECK: remark: 'centred' compiled with its gradients
-// CHECK: chosen [f32, N=1, gradients] {{.*}} 1 0 0 
+// CHECK: chosen [N=1,x=f32, gradients] {{.*}} 1 0 0 
 // CHECK: many [gradients] {{.*}} 1 0 0 
 // CHECK: centred [gradients] {{.*}} 1 0 0 
 // CHECK-NEXT: centred [training] {{.*}} 1 0 0 
