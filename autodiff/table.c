@@ -65,18 +65,31 @@ tc_ref vj_like(const tc_vjp *v, tc_ref a, const tc_type *shape) {
   return dc_reshape(&v->c, a, shape->rank, shape->dim);
 }
 
-tc_ref vj_pad(const tc_vjp *v, tc_ref a, const tc_dim *before, const tc_dim *after) {
+static tc_ref pad(tc_graph *g, tc_ref a, const tc_dim *before, const tc_dim *after, bool weak,
+                  tc_loc loc) {
   tc_dim attr[2 * TC_MAX_RANK + 2];
   if (!a.id) return a;
-  const tc_type *t = tc_graph_type(v->c.g, a);
+  const tc_type *t = tc_graph_type(g, a);
   const int rank = t->rank;
-  tc_ref in[2] = {a, tc_graph_const_f(v->c.g, (tc_dtype)t->dtype, v->c.weak, 0, v->c.loc)};
+  tc_ref in[2] = {a, tc_graph_const_f(g, (tc_dtype)t->dtype, weak, 0, loc)};
   attr[0] = attr[1 + rank] = tc_dim_const(rank);
   for (int i = 0; i < rank; i++) {
     attr[1 + i] = before[i];
     attr[2 + rank + i] = after[i];
   }
-  return tc_build(v->c.g, OP_PAD, 2, in, 2 * rank + 2, attr, NULL, v->c.loc);
+  return tc_build(g, OP_PAD, 2, in, 2 * rank + 2, attr, NULL, loc);
+}
+
+tc_ref vj_pad(const tc_vjp *v, tc_ref a, const tc_dim *before, const tc_dim *after) {
+  return pad(v->c.g, a, before, after, v->c.weak, v->c.loc);
+}
+
+tc_ref vj_place(tc_graph *g, tc_ref a, int axis, tc_dim before, tc_dim after, bool weak, tc_loc loc) {
+  tc_dim first[TC_MAX_RANK] = {{0}}, last[TC_MAX_RANK] = {{0}};
+  if (tc_dim_is(before, 0) && tc_dim_is(after, 0)) return a;
+  first[axis] = before;
+  last[axis] = after;
+  return pad(g, a, first, last, weak, loc);
 }
 
 tc_ref vj_positions(const tc_vjp *v, const tc_type *shape, int axis) {

@@ -99,13 +99,18 @@ tc_ref vj_fit(tc_graph *g, tc_ref d, const tc_type *type, tc_loc loc) {
   return d.id ? tc_build_cast(g, d, (tc_dtype)t.dtype, loc) : d;
 }
 
+static tc_ref plus(tc_graph *g, tc_ref a, tc_ref b, tc_loc loc) {
+  const tc_ref joined = vj_adjoin(g, a, b, loc);
+  return joined.id ? joined : tc_build2(g, OP_ADD, a, b, loc);
+}
+
 static bool add(sweep *s, tc_ref to, tc_ref d, tc_loc loc) {
   tc_ref *sum = &s->cotangent[to.id];
   s->mark[to.id] |= IS_REACHED;
   if (d.id == TC_VJP_ZERO.id) return true;
   if (tc_graph_node(s->g, to)->nresult == 1) {
     d = vj_fit(s->g, d, tc_graph_type(s->g, to), loc);
-    *sum = sum->id && d.id ? tc_build2(s->g, OP_ADD, *sum, d, loc) : d;
+    *sum = sum->id && d.id ? plus(s->g, *sum, d, loc) : d;
   }
   return d.id != 0;
 }

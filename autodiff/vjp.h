@@ -26,6 +26,11 @@ bool vj_is_float(const tc_graph *g, tc_ref r); /* true of nodes with several res
 /* d, any shape that broadcasts with the type, as a value of that type. */
 tc_ref vj_fit(tc_graph *g, tc_ref d, const tc_type *type, tc_loc loc);
 
+/* a among zeros: so many before and behind it along an axis. */
+tc_ref vj_place(tc_graph *g, tc_ref a, int axis, tc_dim before, tc_dim after, bool weak, tc_loc loc);
+/* d + e, where each is a part among zeros (vj_pad) and these lie side by side; ref 0 where they do not. */
+tc_ref vj_adjoin(tc_graph *g, tc_ref d, tc_ref e, tc_loc loc);
+
 /* ---- errors (error.c): each reports and gives false --------------------------------------------- */
 
 bool vj_fail(sweep *s, tc_loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));

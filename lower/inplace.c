@@ -37,26 +37,35 @@ static void mark(const tc_kernel *k, tc_val v, bool *seen) {
   for (int t = 0; t < e->address.nterm; t++) mark(k, e->address.term[t].value, seen);
 }
 
-/* The one store of a stage to buffer `out`; NULL: there is none, or more is done. */
-static const tc_action *only_store(const tc_stage *s, int out) {
+/* The one store of a stage to buffer `out`; NULL: there is none.  *others: it adds somewhere, or stores there
+ * twice. */
+static const tc_action *only_store(const tc_stage *s, int out, bool *others) {
   const tc_action *store = NULL;
+  *others = false;
   for (uint32_t a = 0; a < s->naction; a++) {
-    if (s->action[a].kind == TC_ACT_ADD) return NULL;
+    *others |= s->action[a].kind == TC_ACT_ADD;
     if (s->action[a].kind != TC_ACT_STORE || s->action[a].buffer != (uint32_t)out) continue;
-    if (store) return NULL;
+    *others |= store != NULL;
     store = &s->action[a];
   }
-  return store;
+  return *others ? NULL : store;
+}
+
+static void mark_actions(const tc_kernel *k, const tc_action *action, uint32_t n, bool *seen) {
+  for (uint32_t a = 0; a < n; a++) {
+    mark(k, action[a].value, seen);
+    mark(k, action[a].position, seen);
+    mark(k, action[a].guard, seen);
+  }
 }
 
 /* Marks what a stage computes. */
 static const bool *computed(lo *L, const tc_kernel *k, const tc_stage *s) {
   bool *seen = lo_alloc(L, L->scratch, (k->nexpr + 1u) * sizeof *seen);
-  for (uint32_t a = 0; a < s->naction; a++) {
-    mark(k, s->action[a].value, seen);
-    mark(k, s->action[a].position, seen);
-    mark(k, s->action[a].guard, seen);
-  }
+  mark_actions(k, s->action, s->naction, seen);
+  if (s->alike) mark_actions(k, s->alike, s->naction, seen);
+  mark(k, s->known, seen);
+  mark(k, s->instead, seen);
   return seen;
 }
 
@@ -64,17 +73,30 @@ static bool loads(const tc_kernel *k, uint32_t expr, int buffer) {
   return k->expr[expr].kind == TC_EX_LOAD && k->expr[expr].buffer == (uint32_t)buffer;
 }
 
-/* The stage, all that is done at a point, stores to `out`, and all that it reads of buffer `in` (*reads:
- * anything) is the element that it then overwrites. */
-static bool reads_what_it_writes(lo *L, const tc_kernel *k, const tc_stage *s, int in, int out,
-                                 bool *reads) {
-  const tc_action *store = only_store(s, out);
+/* All that the stage reads of buffer `in` (*reads: anything) is the element that `store` overwrites. */
+static bool reads_only(lo *L, const tc_kernel *k, const tc_stage *s, int in, const tc_action *store,
+                       bool *reads) {
   const bool *seen = computed(L, k, s);
-  *reads = false;
-  for (uint32_t i = 1; store && i < k->nexpr; i++) {
+  for (uint32_t i = 1; i < k->nexpr; i++) {
     if (!seen[i] || !loads(k, i, in)) continue;
-    if (!lo_same_place(&k->expr[i].address, &store->address)) return false;
+    if (!store || !lo_same_place(&k->expr[i].address, &store->address)) return false;
     *reads = true;
+  }
+  return true;
+}
+
+/* One of the stages, which are all that is done at a point, stores to `out`, and all that they read of buffer
+ * `in` (*reads: anything) is the element that is then overwritten: none reads behind it. */
+static bool reads_what_it_writes(lo *L, const tc_kernel *k, const tc_stage *s, uint32_t nstage,
+                                 int in, int out, bool *reads) {
+  const tc_action *store = NULL;
+  *reads = false;
+  for (uint32_t n = nstage; n-- > 0;) {
+    bool others;
+    const tc_action *mine = only_store(&s[n], out, &others);
+    if (others || (mine && store)) return false;
+    if (mine) store = mine;
+    if (!reads_only(L, k, &s[n], in, store, reads)) return false;
   }
   return store != NULL;
 }
@@ -96,7 +118,7 @@ static bool product_updates(lo *L, const tc_kernel *k, int in, int out) {
   mark(k, k->mm.b, operands);
   for (uint32_t i = 1; i < k->nexpr; i++)
     if (operands[i] && loads(k, i, in)) return false;
-  return reads_what_it_writes(L, k, &k->mm.epilogue, in, out, &reads);
+  return reads_what_it_writes(L, k, &k->mm.epilogue, 1, in, out, &reads);
 }
 
 /* A kernel that reads array `in` and makes `out` may do so in place.  The pieces of a concatenation
@@ -111,7 +133,7 @@ static bool updates(lo *L, tc_ref value, const tc_kernel *k, int in, int out) {
   for (uint32_t n = 0; n < k->nnest; n++) {
     const tc_nest *nest = &k->nest[n];
     const bool copied = copies(k, nest, in, out);
-    if (!copied && (nest->nstage != 1 || !reads_what_it_writes(L, k, nest->stage, in, out, &reads)))
+    if (!copied && !reads_what_it_writes(L, k, nest->stage, nest->nstage, in, out, &reads))
       return false;
     if (stored && (copied || reads) && op == OP_PUT) return false;
     stored |= !copied;

@@ -218,6 +218,55 @@ Test(engine, what_is_not_reached_has_gradient_zero) {
   tc_graph_free(g);
 }
 
+static int count_ops(const tc_graph *g, tc_op op) {
+  int n = 0;
+  for (uint32_t id = 1; id <= tc_graph_count(g); id++) n += tc_graph_node(g, (tc_ref){id})->op == op;
+  return n;
+}
+
+/* The gradient of x, whose parts are squared and put together again, is 2 x; `text` makes %10 of x. */
+static tc_graph *parts_squared(const char *text, tc_ref *grad) {
+  static const double x[] = {1, 2, 3, 4, 5, 6, 7, 8}, want[] = {2, 4, 6, 8, 10, 12, 14, 16};
+  tc_graph *g = parse(text, NULL);
+  bool reached;
+  cr_assert(gradients(g, 1, NULL, 0, grad, &reached));
+  tc_graph_output(g, *grad);
+  interp_array *in[] = {vector(8, x)};
+  interp_run run = {.g = g, .input = (const interp_array *const *)in};
+  cr_assert(interp_graph(&run), "%s", run.message);
+  for (int i = 0; i < 8; i++) cr_expect_eq(run.output[0]->f[i], want[i], "%d of %s", i, text);
+  interp_run_free(&run);
+  interp_free(in[0]);
+  return g;
+}
+
+#define PART(id, first, last) id " = slice %1 axis=0 start=" first " stop=" last " step=1\n"
+
+/* Parts that lie side by side are joined, in whatever order they come; others are added among zeros. */
+Test(engine, parts_are_joined) {
+  tc_ref grad;
+  tc_graph *g = parts_squared("%1 = param f64[8] \"x\"\n" PART("%2", "0", "3") PART("%3", "3", "4")
+                                  PART("%4", "4", "8") "%5 = concat %4 %2 %3 axis=0\n%6 = square %5\n",
+                              &grad);
+  cr_expect_eq(tc_graph_node(g, grad)->op, OP_CONCAT);
+  tc_graph_free(g);
+  g = parts_squared("%1 = param f64[8] \"x\"\n" PART("%2", "4", "8") PART("%3", "0", "2")
+                        PART("%4", "2", "4") "%5 = concat %4 %2 %3 axis=0\n%6 = square %5\n",
+                    &grad);
+  cr_expect(count_ops(g, OP_ADD) <= 1); /* what is between comes last, or not */
+  tc_graph_free(g);
+}
+
+/* Parts that overlap, or have something between them */
+Test(engine, other_parts_are_added) {
+  expect1("%1 = param f64[4] \"x\"\n" PART("%2", "0", "3") PART("%3", "1", "4")
+              "%4 = concat %2 %3 axis=0\n%5 = square %4\n",
+          V(1, 2, 3, 4), V(2, 8, 12, 8));
+  expect1("%1 = param f64[4] \"x\"\n" PART("%2", "0", "1") PART("%3", "2", "4")
+              "%4 = concat %2 %3 axis=0\n%5 = square %4\n",
+          V(1, 2, 3, 4), V(2, 0, 6, 8));
+}
+
 /* y = x exp(x) with exp(x) a constant */
 Test(engine, stop_makes_constants) {
   tc_graph *g = parse(PAIR "%3 = exp %1\n%4 = mul %1 %3\n", NULL);
