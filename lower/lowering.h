@@ -6,7 +6,8 @@
  *   cut.c       axes of a group are cut where a view divides them
  *   group.c     groups of nodes that share a loop nest, and what may join them
  *   place.c     backwards: every node gets a group, or is recomputed where it is read;
- *               place_heavy.c: reductions, matmuls and what has loops of its own
+ *               place_heavy.c: reductions, matmuls and what has loops of its own;  last.c: which
+ *               nodes are placed first
  *   element.c   element of a buffer -> address, by the buffer's layout (layout.c)
  *   value.c     value of a node at an index -> expression
  *   expr.c      the pool of expressions of a kernel
@@ -251,6 +252,9 @@ bool lo_can_host(lo *L, const lo_group *g, tc_ref n, const lo_index *at); /* eve
 bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds_reduce);
 bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at);
 tc_dim lo_group_numel(lo *L, const lo_group *g, uint32_t axes);
+
+/* last.c: [nodes + 1] */
+const bool *lo_find_last(lo *L);
 
 /* place.c */
 void lo_place_all(lo *L);

@@ -221,15 +221,36 @@ static uint32_t after_readers(const lo_place *p) {
   return least;
 }
 
+/* *axes: those of g that r runs along: all, its outer ones, or, where g has no others yet, the rows of which a
+ * reduction that r is made of has the rest. */
+static bool shared_axes(lo *L, const lo_group *g, tc_ref r, uint32_t *axes) {
+  const uint32_t all = (1u << g->naxis) - 1;
+  *axes = all;
+  if (lo_same_space(L, g, r, all)) return true;
+  *axes = all & ~g->inner;
+  if (lo_same_space(L, g, r, *axes)) return true;
+  if (g->inner || !tc_dim_same(L->fact[r.id].reduced, lo_group_numel(L, g, all))) return false;
+  for (*axes = all >> 1; *axes; *axes >>= 1)
+    if (lo_same_space(L, g, r, *axes)) return true;
+  return false;
+}
+
+/* The axes that `at` lacks are inner ones: a value at `at` is one for all their points. */
+static void turn_inner(lo_group *g, const lo_index *at) {
+  const uint32_t missing = ((1u << g->naxis) - 1) & ~at->axes;
+  if (!g->matmul.id && (missing & ~g->inner)) g->inner = missing;
+}
+
 static lo_group *sibling(lo *L, tc_ref r, uint32_t least, const lo_index **at) {
   for (uint32_t id = L->ngroup, i = 0; id >= least && id > 0 && i < LO_LOOK_BACK; id--, i++) {
     lo_group *g = L->group[id];
-    uint32_t all = (1u << g->naxis) - 1;
     if (g->closed || g->matmul.id || !lo_shares(L, g, r)) continue;
-    uint32_t axes = lo_same_space(L, g, r, all) ? all : all & ~g->inner;
-    if (!lo_same_space(L, g, r, axes)) continue;
+    uint32_t axes;
+    if (!shared_axes(L, g, r, &axes)) continue;
     *at = lo_index_over(L, g, tc_graph_type(L->g, r), axes);
-    if (*at && lo_can_host(L, g, r, *at)) return g;
+    if (!*at || !lo_can_host(L, g, r, *at)) continue;
+    turn_inner(g, *at);
+    return g;
   }
   return NULL;
 }
@@ -244,8 +265,7 @@ static void materialise(lo *L, tc_ref r, uint32_t least) {
     g = group_of(L, d);
     at = d->at;
     in_reduce = d->in_reduce;
-    uint32_t missing = ((1u << g->naxis) - 1) & ~at->axes;
-    if (!g->matmul.id && (missing & ~g->inner)) g->inner = missing;
+    turn_inner(g, at);
     for (lo_demand *o = L->place[r.id].demand; o; o = o->next)
       if (o != d && !o->load && o->group == g->id && o->at != at)
         compute(L, g, r, o->at, o->prologue, o->in_reduce);
@@ -318,9 +338,16 @@ static void place_node(lo *L, tc_ref r) {
   }
 }
 
-void lo_place_all(lo *L) {
+static void place_where(lo *L, const bool *last, bool want) {
   for (uint32_t id = L->count; id > 0; id--) {
     const bool effect = lo_class(lo_node(L, (tc_ref){id})) == TC_CLASS_EFFECT;
-    if (effect || L->place[id].demand || L->place[id].target) place_node(L, (tc_ref){id});
+    const bool used = effect || L->place[id].demand || L->place[id].target;
+    if (used && last[id] == want) place_node(L, (tc_ref){id});
   }
+}
+
+void lo_place_all(lo *L) {
+  const bool *last = lo_find_last(L);
+  place_where(L, last, true);
+  place_where(L, last, false);
 }

@@ -38,6 +38,18 @@ KERNELS(rows, log_softmax_nll, 1,
 KERNELS(rows, log_probabilities_too, 1,
         "%1 = param f32[N,C] \"x\"\n%2 = param i64[N] \"t\"\n"
         "%3 = log_softmax %1 axis=1\n%4 = nll %3 %2 reduction=0\nret %3 %4\n")
+/* The mean is summed up last: what it is of comes from the loops that the gradient needs anyway. */
+#define CROSS_ENTROPY                                                                              \
+  "%2 = param i64[N] \"t\"\n%3 = param f32[C] \"w\"\n%4 = cross_entropy %1 %2 reduction=1\n"       \
+  "%5 = log_softmax %1 axis=1\n%6 = exp %5\n%7 = sub %6 %3\nret %4 %7\n"
+KERNELS(rows, cross_entropy_with_gradient, 1, "%1 = param f32[N,C] \"x\"\n" CROSS_ENTROPY)
+KERNELS(rows, cross_entropy_with_gradient_bf16, 1, "%1 = param bf16[N,C] \"x\"\n" CROSS_ENTROPY)
+KERNELS(rows, numbers_of_rows_beside_elements, 1, /* a group of elements has room for what its rows give */
+        "%1 = param f32[R,C] \"x\"\n%2 = param f32[R,C] \"y\"\n%3 = mul %1 %2\n"
+        "%4 = max %1 axes=[1] keep=0\n%5 = exp %4\n%6 = mean %5 axes=[] keep=0\nret %6 %3\n")
+KERNELS(rows, element_beside_sum_of_all, 1, /* that read the same array */
+        "%1 = param f32[R,C] \"x\"\n%2 = slice %1 axis=0 start=0 stop=1 step=1\n"
+        "%3 = slice %2 axis=1 start=0 stop=1 step=1\n%4 = exp %3\n%5 = sum %1 axes=[] keep=0\nret %4 %5\n")
 KERNELS(rows, residual_norm, 1,
         "%1 = param f32[R,C] \"x\"\n%2 = param f32[R,C] \"y\"\n%3 = add %1 %2\n"
         "%4 = softmax %3 axis=1\nret %3 %4\n")
@@ -224,6 +236,16 @@ KERNELS(writes, product_of_what_is_written, 2,
         PRODUCT "%4 = matmul %1 %1\n%5 = add %4 %1\nwrite %5 -> %1\n")
 KERNELS(writes, shifted, 2,
         "%1 = param f32[8] \"x\"\n%2 = flip %1 axes=[0]\n%3 = add %1 %2\nwrite %3 -> %1\n")
+KERNELS(writes, less_sum_of_columns, 1, /* a reduction behind which the element is read that it overwrites */
+        "%1 = param f32[C] \"b\"\n%2 = param f32[R,C] \"d\"\n%3 = sum %2 axes=[0] keep=0\n"
+        "%4 = sub %1 %3\nwrite %4 -> %1\n")
+KERNELS(writes, softmax, 1, /* whose passes read the row in turn */
+        "%1 = param f32[R,C] \"x\"\n%2 = softmax %1 axis=1\nwrite %2 -> %1\n")
+KERNELS(writes, less_mean_of_next_row, 2, /* of another row than the one that is overwritten */
+        "%1 = param f32[R,C] \"x\"\n%2 = roll %1 shift=1 axis=0\n%3 = mean %2 axes=[1] keep=1\n"
+        "%4 = sub %1 %3\nwrite %4 -> %1\n")
+KERNELS(writes, sum_of_all_columns, 3, /* each result needs what others overwrite */
+        "%1 = param f32[6] \"x\"\n%2 = sum %1 axes=[] keep=0\n%3 = sub %1 %2\nwrite %3 -> %1\n")
 KERNELS(writes, read_later, 2, /* who reads what was runs in front */
         "%1 = param f32[6,6] \"x\"\n%2 = exp %1\nwrite %2 -> %1\n%3 = permute %1 axes=[1,0]\n"
         "%4 = cumsum %3 axis=1\nret %4\n")
