@@ -2,8 +2,9 @@
  *
  *   ready                           "ok": the program has started
  *   load FAMILY DTYPE SETS FOLDER   reads FOLDER/in<set>_<operand>.npy, SETS sets of operands
- *   save FILE                       runs set 0 once and writes the result (as f32) for checking
+ *   save FILE                       runs set 0 once and writes the results (as f32) for checking: to FILE, FILE.1.npy ...
  *   time N                          N timed calls, rotating the sets: "ok ns ns ns ..."
+ *   memory N                        N calls: "ok bytes", by which the resident memory of this process grew at most
  *   counters                        "ok hits fallbacks mallocs page-faults", since its last call
  *   ceiling NAME                    a measured ceiling of the machine: "ok" and several values
  *   quit
@@ -18,7 +19,7 @@
 #include "cases.h"
 #include "ceilings.h"
 
-enum { MAX_SETS = 32, MAX_OPERANDS = 5 };
+enum { MAX_SETS = 8, MAX_OPERANDS = 800, MAX_RESULTS = 16 };
 
 typedef struct bench_state {
   const bench_case *what;
@@ -29,12 +30,19 @@ typedef struct bench_state {
   long faults;
 } bench_state;
 
-static const bench_case *find_case(const char *family, const char *dtype) {
-  const bench_case *cases = strcmp(dtype, "bf16") == 0 ? bench_cases_bf16 : bench_cases_f32;
-  for (int i = 0; i < BENCH_FAMILIES; i++)
-    if (strcmp(cases[i].family, family) == 0 && strcmp(cases[i].dtype, dtype) == 0)
-      return &cases[i];
+static const bench_case *find_among(const bench_case *cases, int n, const char *family) {
+  for (int i = 0; i < n; i++)
+    if (strcmp(cases[i].family, family) == 0) return &cases[i];
   return NULL;
+}
+
+static const bench_case *find_case(const char *family, const char *dtype) {
+  const bool narrow = strcmp(dtype, "bf16") == 0;
+  if (!narrow && strcmp(dtype, "f32") != 0) return NULL;
+  const bench_case *found =
+      find_among(narrow ? bench_cases_bf16 : bench_cases_f32, BENCH_FAMILIES, family);
+  if (found) return found;
+  return find_among(narrow ? bench_training_bf16 : bench_training_f32, BENCH_TRAINING, family);
 }
 
 static double now_ns(void) {
@@ -43,8 +51,10 @@ static double now_ns(void) {
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static const tc_tensor *const *operands(bench_state *b) {
-  return (const tc_tensor *const *)b->operand[b->next++ % b->sets];
+static tc_tensor *const *operands(bench_state *b) { return b->operand[b->next++ % b->sets]; }
+
+static void free_results(const bench_case *what, tc_tensor **out) {
+  for (int i = 0; i < what->results; i++) tc_free(out[i]);
 }
 
 static void unload(bench_state *b) {
@@ -54,14 +64,14 @@ static void unload(bench_state *b) {
 }
 
 /* Operands come as f32 (values) or i64 (indices); values take the dtype of the case. */
-static tc_tensor *load_operand(const char *folder, int set, int i, tc_dtype dtype) {
+static tc_tensor *load_operand(const char *folder, int set, int i, tc_dtype dtype, bool leaf) {
   char path[4096];
   snprintf(path, sizeof path, "%s/in%d_%d.npy", folder, set, i);
   tc_tensor *file = tc_load_npy(path);
   if (!file || tc_dtype_of(file) == TC_I64) return file;
   tc_tensor *x = tc_cast(file, dtype);
   tc_free(file);
-  return x;
+  return leaf ? tc_requires_grad_(x, true) : x;
 }
 
 static void load(bench_state *b, const char *args) {
@@ -80,7 +90,8 @@ static void load(bench_state *b, const char *args) {
   }
   for (int s = 0; s < sets; s++)
     for (int i = 0; i < b->what->operands; i++)
-      b->operand[s][i] = load_operand(folder, s, i, strcmp(dtype, "bf16") == 0 ? TC_BF16 : TC_F32);
+      b->operand[s][i] = load_operand(folder, s, i, strcmp(dtype, "bf16") == 0 ? TC_BF16 : TC_F32,
+                                      i < b->what->leaves);
   b->sets = sets;
   b->next = 0;
   if (tc_error()) {
@@ -91,33 +102,77 @@ static void load(bench_state *b, const char *args) {
   }
 }
 
+/* Result number i, as f32, to PATH, or PATH.i.npy. */
+static bool save_result(const char *path, int i, const tc_tensor *y) {
+  char name[4096];
+  bool done = false;
+  if (i) snprintf(name, sizeof name, "%s.%d.npy", path, i);
+  else snprintf(name, sizeof name, "%s", path);
+  TC_SCOPE TC_NO_GRAD done = tc_save_npy(name, tc_cast(y, TC_F32));
+  return done;
+}
+
 static void save(bench_state *b, const char *path) {
-  TC_SCOPE {
-    b->next = 0;
-    tc_tensor *y = tc_cast(b->what->run(operands(b)), TC_F32);
-    if (y && tc_save_npy(path, y)) puts("ok");
-    else printf("error %s\n", tc_error() ? tc_error() : "no result");
-    tc_clear_error();
-  }
+  tc_tensor *out[MAX_RESULTS];
+  b->next = 0;
+  tc_tensor *const *in = operands(b);
+  const int results = b->what->results;
+  bool done = b->what->run(in, out);
+  for (int i = 0; i < results + b->what->written && done; i++)
+    done = save_result(path, i, i < results ? out[i] : in[i - results]);
+  if (done) puts("ok");
+  else printf("error %s\n", tc_error() ? tc_error() : "no result");
+  tc_clear_error();
+  free_results(b->what, out);
 }
 
 static void time_calls(bench_state *b, int n) {
   double *ns = malloc(sizeof(double) * (size_t)n);
+  tc_tensor *out[MAX_RESULTS];
   if (!ns) {
     puts("error out of memory");
     return;
   }
   for (int i = 0; i < n; i++) {
-    const tc_tensor *const *in = operands(b);
+    tc_tensor *const *in = operands(b);
     double start = now_ns();
-    tc_tensor *y = b->what->run(in);
+    b->what->run(in, out);
     ns[i] = now_ns() - start;
-    tc_free(y);
+    free_results(b->what, out);
   }
   printf("ok");
   for (int i = 0; i < n; i++) printf(" %.0f", ns[i]);
   putchar('\n');
   free(ns);
+}
+
+/* A line of /proc/self/status, in bytes; 0: there is none. */
+static long resident(const char *key) {
+  char line[256];
+  long found = 0;
+  FILE *f = fopen("/proc/self/status", "r");
+  if (!f) return 0;
+  while (!found && fgets(line, sizeof line, f))
+    if (strncmp(line, key, strlen(key)) == 0) found = atol(line + strlen(key)) * 1024;
+  fclose(f);
+  return found;
+}
+
+static void memory(bench_state *b, int n) {
+  tc_tensor *out[MAX_RESULTS];
+  tc_trim();
+  FILE *f = fopen("/proc/self/clear_refs", "w");
+  const bool reset = f && fputs("5", f) > 0; /* VmHWM starts anew */
+  if (!f || fclose(f) != 0 || !reset) {
+    puts("error no peaks of memory here");
+    return;
+  }
+  const long before = resident("VmRSS:");
+  for (int i = 0; i < n; i++) {
+    b->what->run(operands(b), out);
+    free_results(b->what, out);
+  }
+  printf("ok %ld\n", resident("VmHWM:") - before);
 }
 
 static void counters(bench_state *b) {
@@ -145,6 +200,7 @@ static bool obey(bench_state *b, char *line) {
   else if (strcmp(line, "counters") == 0) counters(b);
   else if (!b->sets) puts("error nothing is loaded");
   else if (strcmp(line, "save") == 0) save(b, args);
+  else if (strcmp(line, "memory") == 0) memory(b, atoi(args));
   else if (strcmp(line, "time") == 0) time_calls(b, atoi(args) > 0 ? atoi(args) : 1);
   else puts("error unknown command");
   return true;

@@ -1,21 +1,25 @@
 /* cases.h - the compiled functions that `tools/bench cpu` measures, as a table.
  *
- * A case takes up to five operands that the harness made, which it may write, and gives one tensor.  Sizes are symbolic
- * in the annotations: one function serves every size of its family. */
+ * A case takes operands that the harness made, which it may write, and gives tensors.  Sizes are symbolic in the
+ * annotations: one function serves every size of its family. */
 #ifndef TC_BENCH_CASES_H
 #define TC_BENCH_CASES_H
 
 #include <tcompile.h>
 
-typedef tc_tensor *bench_fn(const tc_tensor *const *in);
+/* in[operands] to out[results], owned by the caller; false with an error. */
+typedef bool bench_fn(tc_tensor *const *in, tc_tensor **out);
 
 typedef struct bench_case {
   const char *family, *dtype;
   int operands;
   bench_fn *run;
+  int leaves; /* the first operands, with respect to which gradients are taken */
+  int results, written; /* written: so many operands from the first on are results, too */
 } bench_case;
 
-enum { BENCH_FAMILIES = 11 };
+enum { BENCH_FAMILIES = 11, BENCH_TRAINING = 9 };
 extern const bench_case bench_cases_f32[BENCH_FAMILIES], bench_cases_bf16[BENCH_FAMILIES];
+extern const bench_case bench_training_f32[BENCH_TRAINING], bench_training_bf16[BENCH_TRAINING];
 
 #endif

@@ -19,9 +19,11 @@ import numpy as np
 
 import report
 from families import FAMILIES, ITEM, check
+from training import TRAINING
 
-PEERS = ("torch-eager", "torch-default", "torch-max-autotune", "jax")
+PEERS = ("torch-eager", "torch-default", "torch-max-autotune", "torch-whole", "jax")
 QUICK_PEERS = PEERS[:2]
+TRAINING_PEERS = ("torch-whole",)  # take part in rows of training alone
 QUIET = 0.22  # seconds in which idle OpenMP threads of the one before stop spinning
 WARM = 0.03  # seconds in which threads that slept find a CPU each: they may wake on one
 CEILINGS = ("fma_f32", "dot_bf16", "amx_bf16", "read", "copy", "triad")
@@ -115,7 +117,7 @@ def write_inputs(family, size, item, folder):
     rng = np.random.default_rng(1)
     first = family.inputs(size, rng)
     one = sum(a.size for a in first) * item
-    sets = int(np.clip(np.ceil(64e6 / one), 1, 8))
+    sets = int(np.clip(np.ceil(64e6 / one), 1, 8 if len(first) < 100 else 2))
     for s in range(sets):
         for i, a in enumerate(first if s == 0 else family.inputs(size, rng)):
             a = np.ascontiguousarray(a, a.dtype if a.dtype == np.int64 else np.float32)
@@ -138,15 +140,44 @@ def prepare(contenders, family, dtype, sets, folder):
     while os.path.exists(f"{folder}/in0_{len(operands)}.npy"):
         operands.append(rounded(np.load(f"{folder}/in0_{len(operands)}.npy"), dtype))
     reference = family.reference(*operands)
+    if not isinstance(reference, (list, tuple)):
+        reference = [reference]
     errors, failed = {}, {}
     for c in contenders:
         try:
             c.ask(f"load {family.name} {dtype} {sets} {folder}")
             c.ask(f"save {folder}/out.npy")
-            errors[c.name] = check(family, dtype, np.load(f"{folder}/out.npy").reshape(reference.shape), reference)
+            errors[c.name] = largest_error(family, dtype, folder, reference, operands)
         except RuntimeError as error:
             failed[c.name] = str(error)
     return errors, failed
+
+
+def largest_error(family, dtype, folder, reference, operands):
+    """Of what `save` wrote.  The last results are operands that were written in place."""
+    errors = []
+    before = [None] * (len(reference) - len(family.written)) + [operands[i] for i in family.written]
+    for i, (expected, old) in enumerate(zip(reference, before)):
+        path = f"{folder}/out.npy" + (f".{i}.npy" if i else "")
+        result = np.load(path).reshape(expected.shape)
+        errors.append(check(family, dtype, result, expected, old) if np.isfinite(result).all() else np.inf)
+    return max(errors)
+
+
+def peaks(contenders, family, dtype, sets, folder, options, threads):
+    """{name: bytes by which a process grows at most while it is called}: results, workspace and what else calls
+    keep.  Ours is a process that has not been called before; those of peers give back what compiling left."""
+    grown = {}
+    fresh = Contender("tcompile", [options.program], options, threads, contenders[0].env)
+    try:
+        for c in [fresh, *contenders[1:]]:
+            with contextlib.suppress(RuntimeError):  # another build has no such command
+                if c is fresh:
+                    c.ask(f"load {family.name} {dtype} {sets} {folder}")
+                grown[c.name] = int(c.ask("memory 3")[0])
+    finally:
+        fresh.quit()
+    return grown
 
 
 def ceiling(meter, name):
@@ -199,12 +230,14 @@ def turn(options):
 
 
 def run_row(contenders, meter, family, dtype, size, threads, options):
+    contenders = [c for c in contenders if c.name not in TRAINING_PEERS or family.group == "training"]
     with tempfile.TemporaryDirectory() as folder:
         sets = write_inputs(family, size, ITEM[dtype], folder)
         for c in contenders:
             c.pin()
         errors, failed = prepare(contenders, family, dtype, sets, folder)
         able = [c for c in contenders if c.name in errors]
+        memory = peaks(able, family, dtype, sets, folder, options, threads) if family.group == "training" else {}
         if "tcompile" not in errors:
             raise SystemExit(failed["tcompile"])
         contenders[0].ask("counters")
@@ -214,7 +247,7 @@ def run_row(contenders, meter, family, dtype, size, threads, options):
     if not hits:
         raise SystemExit(f"{family.name}: no kernel ran; build the benchmark again")
     return {"family": family.name, "dtype": dtype, "size": size, "threads": threads, "times": times,
-            "ceilings": ceilings, "errors": errors, "failed": failed, "fallbacks": fallbacks, "hits": hits,
+            "ceilings": ceilings, "errors": errors, "memory": memory, "group": family.group, "failed": failed, "fallbacks": fallbacks, "hits": hits,
             "mallocs": mallocs, "page_faults": faults,
             "bytes": family.bytes(size, ITEM[dtype]), "flops": family.flops(size), "streams": family.streams}
 
@@ -244,7 +277,7 @@ def main():
     p.add_argument("--program", required=True, help=argparse.SUPPRESS)
     p.add_argument("--python", required=True, help=argparse.SUPPRESS)
     p.add_argument("--out", required=True, help=argparse.SUPPRESS)
-    p.add_argument("--only", default="", help="families, comma separated")
+    p.add_argument("--only", default="", help="families, comma separated; training: those with gradients, and optimisers")
     p.add_argument("--dtypes", default="f32,bf16")
     p.add_argument("--threads", default="1,2")
     p.add_argument("--sizes", default="", help="sizes such as 4096x4096, comma separated: the rows to run again")
@@ -264,7 +297,8 @@ def main():
     if options.peers is None:
         options.peers = [] if options.symbolic or options.before else list(QUICK_PEERS if options.quick else PEERS)
     sizes = {tuple(map(int, s.split("x"))) for s in options.sizes.split(",") if s}
-    wanted = [f for f in FAMILIES if not options.only or f.name in options.only.split(",")]
+    names = options.only.split(",")
+    wanted = [f for f in FAMILIES + TRAINING if not options.only or f.name in names or f.group in names]
     result = {"cpu": cpu_model(), "date": time.strftime("%Y-%m-%d"), "versions": versions(options.python),
               "ceilings": {}, "rows": []}
     for threads in map(int, options.threads.split(",")):

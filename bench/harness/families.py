@@ -15,6 +15,8 @@ EXP, LOG, ERF, SIGMOID, DIV = 13, 18, 19, 17, 3
 # |error| <= ATOL + RTOL * |reference|
 TOLERANCE = {"f32": (1.3e-6, 1e-5), "bf16": (1.6e-2, 1e-5)}
 
+UNIT = {"f32": 2.0**-24, "bf16": 2.0**-9}  # half of the last place of 1
+
 
 def erf(x):
     return np.vectorize(math.erf, otypes=[np.float64])(x) if x.size < 1 << 16 else _erf_large(x)
@@ -34,6 +36,8 @@ class Family:
     name = ""
     sizes = ()
     streams = "copy"  # "read" where results are small, None where arithmetic is all that counts
+    group = ""  # a name for several families
+    written = ()  # operands that are compared behind results
     cancels = False  # differences or sums of large terms: errors are relative to the largest result
 
     def inputs(self, size, rng):
@@ -272,6 +276,7 @@ class LSTM(Family):
 class AdamW(Family):
     """The tenth step, in place."""
     name = "adamw"
+    group = "training"
     cancels = True
     sizes = ((100003,), (3000000,), (16800000,))
 
@@ -294,11 +299,15 @@ FAMILIES = (Chain(), Softmax(), LayerNorm(), CrossEntropy(), BlackScholes(), Lin
             RepeatKV(), Decode(), LSTM(), AdamW())
 
 
-def check(family, dtype, result, reference):
-    """Largest error in units of the tolerance (<= 1 passes)."""
+def check(family, dtype, result, reference, before=None):
+    """Largest error in units of the tolerance (<= 1 passes).  Of an array that was `before` in place, the change."""
     rtol, atol = TOLERANCE[dtype]
+    result, rounding = result.astype(np.float64), 0
+    if before is not None:
+        rounding = 2 * UNIT[dtype] * np.abs(reference)
+        result, reference = result - before, reference - before
     scale = np.abs(reference)
-    if family.cancels:
-        scale = np.maximum(scale, np.abs(reference).max())
-    error = np.abs(result.astype(np.float64) - reference)
-    return float((error / (atol + rtol * scale)).max()) if error.size else 0.0
+    if family.cancels and scale.size:
+        scale = np.maximum(scale, scale.max())
+    error = np.abs(result - reference)
+    return float((error / (atol + rtol * scale + rounding)).max()) if error.size else 0.0

@@ -1,12 +1,16 @@
 """A peer as a process that obeys the same lines as tc_bench (bench/cpu/bench_main.c).
 
-usage: peers.py torch-eager|torch-default|torch-max-autotune|jax THREADS
+usage: peers.py torch-eager|torch-default|torch-max-autotune|torch-whole|jax THREADS
 """
+import ctypes
+import gc
 import os
 import sys
 import time
 
 import numpy as np
+
+import training_peers
 
 
 def attention(softmax, repeat):
@@ -36,6 +40,12 @@ class Torch:
             torch.set_num_threads(threads)
             torch._inductor.config.freezing = True
         self.dtypes = {"f32": torch.float32, "bf16": torch.bfloat16}
+
+    def training(self, family):
+        """A function of a set of operands, and how many of these are results."""
+        self.torch.compiler.reset()
+        options = {} if self.mode in ("default", "whole") else {"mode": self.mode}
+        return training_peers.torch_step(self.torch, family, self.mode, options)
 
     def function(self, family):
         torch, f = self.torch, self.torch.nn.functional
@@ -108,7 +118,7 @@ class Torch:
             return run
         if self.alone:
             torch.compiler.reset()
-        options = {} if self.mode == "default" else {"mode": self.mode}
+        options = {} if self.mode in ("default", "whole") else {"mode": self.mode}
         return torch.compile(run, fullgraph=True, dynamic=False, **options)
 
     def operand(self, array, dtype):
@@ -120,7 +130,7 @@ class Torch:
             return run(*operands)
 
     def numpy(self, result):
-        return result.float().numpy()
+        return result.detach().float().numpy()
 
 
 class Jax:
@@ -133,6 +143,9 @@ class Jax:
         self.jax, self.jnp = jax, jnp
         jax.config.update("jax_enable_x64", True)
         self.dtypes = {"f32": jnp.float32, "bf16": jnp.bfloat16}
+
+    def training(self, family):
+        return training_peers.jax_step(self.jax, self.jnp, family)
 
     def function(self, family):
         jax, jnp = self.jax, self.jnp
@@ -210,9 +223,25 @@ def move(cpus):
         os.sched_setaffinity(int(thread), cpus)
 
 
+def resident(key):
+    """A line of /proc/self/status, in bytes."""
+    with open("/proc/self/status", encoding="utf-8") as f:
+        return next(int(line.split()[1]) * 1024 for line in f if line.startswith(key))
+
+
+def free_unused():
+    """What Python and jemalloc keep of freed memory goes to the system."""
+    every_arena = b"arena.4096.purge"
+    gc.collect()
+    try:
+        ctypes.CDLL(None).mallctl(every_arena, None, None, None, ctypes.c_size_t(0))
+    except AttributeError:
+        pass  # another malloc
+
+
 class Server:
     def __init__(self, peer):
-        self.peer, self.run, self.sets, self.next = peer, None, [], 0
+        self.peer, self.call, self.written, self.sets, self.next = peer, None, 0, [], 0
         self.measured_on = os.sched_getaffinity(0)
         self.compiled_on = cpu_list(os.environ.get("TC_COMPILE_CPUS", "")) or self.measured_on
 
@@ -225,19 +254,35 @@ class Server:
             operands.append(self.peer.operand(np.load(f"{folder}/in{s}_{len(operands)}.npy"), dtype))
         return operands
 
+    def function(self, family):
+        if family in training_peers.SHAPES:
+            return self.peer.training(family)
+        run = self.peer.function(family)
+        return lambda operands: (self.peer.call(run, operands),), 0
+
     def load(self, family, dtype, sets, folder):
-        self.sets = [self.operands(dtype, folder, s) for s in range(int(sets))]
-        self.run, self.next = self.peer.function(family), 0
+        self.sets, self.next = [self.operands(dtype, folder, s) for s in range(int(sets))], 0
+        self.call, self.written = self.function(family)
         move(self.compiled_on)
         try:
-            self.peer.call(self.run, self.operands(dtype, folder, 0))  # some are written: not those of `save`
+            self.call(self.operands(dtype, folder, 0))  # some are written: not those of `save`
         finally:
             move(self.measured_on)
         return "ok"
 
     def save(self, path):
-        np.save(path, self.peer.numpy(self.peer.call(self.run, self.sets[0])))
+        results = [*self.call(self.sets[0]), *self.sets[0][:self.written]]
+        for i, result in enumerate(results):
+            np.save(f"{path}.{i}.npy" if i else path, self.peer.numpy(result))
         return "ok"
+
+    def memory(self, count):
+        free_unused()
+        with open("/proc/self/clear_refs", "w", encoding="utf-8") as f:
+            f.write("5")  # VmHWM starts anew
+        before = resident("VmRSS:")
+        self.time(count)
+        return f"ok {resident('VmHWM:') - before}"
 
     def time(self, count):
         times = []
@@ -245,7 +290,7 @@ class Server:
             operands = self.sets[self.next % len(self.sets)]
             self.next += 1
             start = time.perf_counter_ns()
-            result = self.peer.call(self.run, operands)
+            result = self.call(operands)
             times.append(time.perf_counter_ns() - start)
             del result
         return "ok " + " ".join(map(str, times))

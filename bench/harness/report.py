@@ -59,10 +59,13 @@ def label(row):
 def row(r):
     them = ", ".join(f"{n} {t * 1e-6:.3f}" for n, t in peers(r).items())
     notes = "".join(f"; {n} failed" for n in r["failed"])
+    notes += "".join(f"; {n} off by {e:.0f} tolerances" for n, e in r["errors"].items() if e > 1 and n != "tcompile")
     if r["errors"]["tcompile"] > 1:
         notes += f"; WRONG by {r['errors']['tcompile']:.1f} tolerances"
     if r["fallbacks"]:
         notes += f"; {r['fallbacks']} fallbacks"
+    if r["memory"]:
+        notes += "; MB grown " + ", ".join(f"{n} {b * 1e-6:.1f}" for n, b in r["memory"].items())
     return (f"{r['threads']}T {label(r):34s} {r['times']['tcompile']['median'] * 1e-6:9.3f} ms "
             f"{ratio(r):5.2f}x of best ({them}); {shares(r)}; "
             f"{r['mallocs']} mallocs {r['page_faults']} faults{notes}")
@@ -95,13 +98,21 @@ def acceptance(rows):
     if all(set(peers(r)) == {"before"} for r in rows):
         return [verdict("no row takes more than 1.03x the time of the build before",
                         [f"{r['threads']}T {label(r)}: {1 / ratio(r):.2f}x" for r in rows if ratio(r) < 1 / 1.03])]
-    fused = [r for r in rows if r["family"] != "matmul"]
+    training = [r for r in rows if r["group"] == "training"]
+    fused = [r for r in rows if r["family"] != "matmul" and r not in training]
     products = [r for r in rows if r["family"] == "matmul"]
 
     def named(r):
         return f"{r['threads']}T {label(r)}: {ratio(r):.2f}x of {best_peer(r)[0]}, {shares(r)}"
 
     lines = []
+    if training:
+        mean = geometric_mean([ratio(r) for r in training])
+        lines += [verdict("every training row is ahead of the best peer", [named(r) for r in training if ratio(r) <= 1]),
+                  verdict(f"their geometric mean is at least 1.4x: {mean:.2f}x", [] if mean >= 1.4 else ["it is below"]),
+                  verdict("none of the peers takes less memory in calls",
+                          [f"{r['threads']}T {label(r)}: {memory_cell(r)}" for r in training
+                           if min(r["memory"].values(), default=0) < r["memory"].get("tcompile", 0)])]
     if fused:
         mean = geometric_mean([ratio(r) for r in fused])
         lines += [verdict("every fused row is ahead of the best peer", [named(r) for r in fused if ratio(r) <= 1]),
@@ -122,6 +133,15 @@ def acceptance(rows):
     return lines
 
 
+def memory_cell(row):
+    """MB by which the process grows in calls at most; of the peers the least and what it is of."""
+    them = {n: b for n, b in row["memory"].items() if n != "tcompile"}
+    if "tcompile" not in row["memory"]:
+        return ""
+    ours = f"{row['memory']['tcompile'] * 1e-6:.1f}"
+    return ours + "".join(f", {n} {b * 1e-6:.1f}" for n, b in sorted(them.items(), key=lambda t: t[1])[:1])
+
+
 def markdown(result):
     out = [f"# CPU benchmark, {result['date']}", "", f"{result['cpu']}; " + ", ".join(
         f"{k} {v}" for k, v in result["versions"].items() if v), ""]
@@ -130,12 +150,13 @@ def markdown(result):
     names = sorted({n for r in result["rows"] for n in peers(r)})
     out += ["", "Median ms (tcompile with p10-p90); ratio: best peer / tcompile; share of the ceiling: of the best of what was measured between "
             "the row's rounds, and of the median, as the row's own time is one.", "",
-            "| row | threads | tcompile | " + " | ".join(names) + " | ratio | ceiling | error / tolerance |",
-            "|---|---|---|" + "---|" * len(names) + "---|---|---|"]
+            "Memory, of rows of training: MB by which a process grows in calls at most, ours and the least of a peer.", "",
+            "| row | threads | tcompile | " + " | ".join(names) + " | ratio | ceiling | error / tolerance | memory |",
+            "|---|---|---|" + "---|" * len(names) + "---|---|---|---|"]
     for r in result["rows"]:
         t = r["times"]["tcompile"]
-        cells = [f"{r['times'][n]['median'] * 1e-6:.3f}" if n in r["times"] else "failed" for n in names]
+        cells = [f"{r['times'][n]['median'] * 1e-6:.3f}" if n in r["times"] else "failed" if n in r["failed"] else "" for n in names]
         out.append(f"| {label(r)} | {r['threads']} | {t['median'] * 1e-6:.3f} ({t['p10'] * 1e-6:.3f}-{t['p90'] * 1e-6:.3f}) | "
-                   + " | ".join(cells) + f" | {ratio(r):.2f} | {shares(r)} | {r['errors']['tcompile']:.2f} |")
+                   + " | ".join(cells) + f" | {ratio(r):.2f} | {shares(r)} | {r['errors']['tcompile']:.2f} | {memory_cell(r)} |")
     out += ["", "```", summary(result), "```", ""]
     return "\n".join(out)

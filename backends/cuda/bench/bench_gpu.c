@@ -17,7 +17,7 @@ enum { MAX_SETS = 64, MAX_OPERANDS = 5 };
 static struct {
   const bench_case *what;
   int sets, next;
-  const tc_tensor *operand[MAX_SETS][MAX_OPERANDS];
+  tc_tensor *operand[MAX_SETS][MAX_OPERANDS];
 } bench;
 
 /* ---- events of the driver -------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ static const bench_case *find_case(const char *family, const char *dtype) {
 
 EXPORT void bench_unload(void) {
   for (int s = 0; s < bench.sets; s++)
-    for (int i = 0; i < bench.what->operands; i++) tc_free((tc_tensor *)bench.operand[s][i]);
+    for (int i = 0; i < bench.what->operands; i++) tc_free(bench.operand[s][i]);
   bench.sets = 0;
 }
 
@@ -78,7 +78,12 @@ EXPORT const char *bench_load(const char *family, const char *dtype, int sets,
   return tc_error();
 }
 
-static tc_tensor *call(void) { return bench.what->run(bench.operand[bench.next++ % bench.sets]); }
+/* The result, or the operand that is written, which is the bench's. */
+static tc_tensor *call(void) {
+  tc_tensor *out[1] = {NULL}, *const *in = bench.operand[bench.next++ % bench.sets];
+  const bool done = bench.what->run(in, out);
+  return bench.what->results ? out[0] : done ? tc_detach(in[0]) : NULL;
+}
 
 /* Runs set 0 and copies the result into `out`; taken over. */
 EXPORT const char *bench_save(struct DLManagedTensor *out) {
