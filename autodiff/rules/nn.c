@@ -121,11 +121,10 @@ static tc_ref is_target(const tc_vjp *v) {
   return dc2(&v->c, OP_EQ, vj_like(v, v->n->in[1], &t), classes);
 }
 
-/* (softmax(x) - target) dy, with exp(log softmax) so that the exponentials of the loss need not be kept */
+/* (softmax(x) - target) dy, with the exponentials of the loss */
 void tc_vjp_cross_entropy(tc_vjp *v) {
   tc_ref x = vj_in(v, 0);
-  tc_ref log_p = dc_axis_op(&v->c, OP_LOG_SOFTMAX, 1, &x, vj_type(v, 0)->rank - 1);
-  tc_ref p = dc1(&v->c, OP_EXP, log_p);
+  tc_ref p = dc_axis_op(&v->c, OP_SOFTMAX, 1, &x, vj_type(v, 0)->rank - 1);
   v->din[0] = mul(v, sub(v, p, dc_in(&v->c, is_target(v))), class_dy(v));
 }
 
