@@ -3,7 +3,7 @@
  * from a macro.  With -DBENCH_CONSTANT there is code for each of the measured sizes. */
 #include "cases.h"
 
-#include <math.h>
+#include <tcompile/optim.h>
 
 #ifdef BENCH_CONSTANT
 #define SIZES(a, b, c) TC_SPECIALIZE(a) TC_SPECIALIZE(b) TC_SPECIALIZE(c)
@@ -161,26 +161,19 @@ static bool run_lstm(tc_tensor *const *in, tc_tensor **out) {
 
 /* ---- an optimiser ---------------------------------------------------------------------------- */
 
-#define RATE 1e-3
-#define BETA1 0.9
-#define BETA2 0.999
-
-/* The tenth step of AdamW: parameters p and their moments m and v, in place, from gradients g. */
+/* A step of AdamW: parameters p and their moments m and v, in place, from gradients g. */
 TC_COMPILE SIZES("N=100003", "N=3000000",
-                 "N=16800000") static void adamw(tc_tensor *p TC_SHAPE(DTYPE "[N]"),
+                 "N=16800000") static bool adamw(tc_tensor *p TC_SHAPE(DTYPE "[N]"),
                                                  const tc_tensor *g TC_SHAPE(DTYPE "[N]"),
                                                  tc_tensor *m TC_SHAPE(DTYPE "[N]"),
-                                                 tc_tensor *v TC_SHAPE(DTYPE "[N]")) {
-  tc_lerp_(m, g, 1 - BETA1);
-  tc_add_(tc_mul_s_(v, BETA2), tc_mul_s(tc_square(g), 1 - BETA2));
-  const tc_tensor *root = tc_sqrt(tc_div_s(v, 1 - pow(BETA2, 10)));
-  tc_mul_s_(p, 1 - RATE * 0.01);
-  tc_sub_(p, tc_div(tc_mul_s(m, RATE / (1 - pow(BETA1, 10))), tc_add_s(root, 1e-8)));
+                                                 tc_tensor *v TC_SHAPE(DTYPE "[N]"), int64_t step) {
+  tc_adam_options options = tc_adam_defaults(1e-3);
+  options.weight_decay = 0.01;
+  return tc_adamw(1, &p, (tc_tensor *const[]){(tc_tensor *)g}, &m, &v, step, options);
 }
 static bool run_adamw(tc_tensor *const *in, tc_tensor **out) {
   (void)out;
-  adamw(in[0], in[1], in[2], in[3]);
-  return tc_error() == NULL;
+  return adamw(in[0], in[1], in[2], in[3], 10);
 }
 
 const bench_case JOIN(bench_cases_, BENCH_DTYPE)[BENCH_FAMILIES] = {

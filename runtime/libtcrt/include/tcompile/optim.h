@@ -157,7 +157,7 @@ static inline bool tc_optim_adam(int n, tc_tensor *const *p, tc_tensor *const *g
       const tc_tensor *d = tc_optim_gradient(g[i], p[i], decay, mean[i]);
       const tc_tensor *m = tc_lerp_(mean[i], d, 1 - o.beta1);
       const tc_tensor *v = tc_lerp_(square[i], tc_square(d), 1 - o.beta2);
-      const tc_tensor *scale = tc_add_s(tc_div_s(tc_sqrt(v), sqrt(c2)), o.eps);
+      const tc_tensor *scale = tc_add_s(tc_mul_s(tc_sqrt(v), 1 / sqrt(c2)), o.eps);
       const tc_tensor *change = tc_mul_s(tc_div(m, scale), o.rate / c1);
       const bool shrinks = change && decoupled && o.weight_decay != 0;
       if (shrinks) tc_mul_s_(p[i], 1 - o.rate * o.weight_decay);
