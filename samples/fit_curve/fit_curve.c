@@ -1,8 +1,8 @@
 /* fit_curve - two lines of a spectrum on a background, fitted to noisy counts: nonlinear least squares by Gauss and
  * Newton, damped as by Levenberg and Marquardt.
  *
- * The compiled function makes the residuals r(p), the columns of their Jacobian J, and the products of all columns of
- * [J r] with each other, which is everything that a step needs: J'J, J'r and r'r. */
+ * The compiled function makes the residuals r(p), their Jacobian J by forward mode, one column for each parameter, and
+ * the products of all columns of [J r] with each other, which is everything that a step needs: J'J, J'r and r'r. */
 #include <math.h>
 #include <string.h>
 
@@ -25,19 +25,17 @@ static inline tc_tensor *curve(const tc_tensor *p, const tc_tensor *x) {
   return y;
 }
 
-/* [J r]' [J r], f64[P+1,P+1].  u, a leaf of zeros: J'u is linear in it, and what is the derivative of its element i with
- * respect to u is column i of J. */
+/* [J r]' [J r], f64[P+1,P+1]. */
 TC_COMPILE static tc_tensor *products(tc_tensor *p TC_SHAPE("f64[8]"),
-                                      tc_tensor *u TC_SHAPE("f64[N]"),
                                       const tc_tensor *x TC_SHAPE("f64[N]"),
                                       const tc_tensor *y TC_SHAPE("f64[N]")) {
-  const tc_tensor *r = tc_sub(curve(p, x), y), *unit = tc_eye(P, P, TC_F64);
-  tc_tensor *g, *column[P + 1];
-  if (!tc_grad_with(r, u, 1, &p, TC_CREATE_GRAPH, &g)) return NULL; /* J'u */
-  for (int i = 0; i < P; i++)
-    if (!tc_grad_with(g, tc_select(unit, 0, i), 1, &u, TC_RETAIN_GRAPH, &column[i])) return NULL;
+  const tc_tensor *r = tc_sub(curve(p, x), y), *unit = tc_eye(P, P, TC_F64), *column[P + 1];
+  for (int i = 0; i < P; i++) {
+    const tc_tensor *along = tc_select(unit, 0, i);
+    column[i] = tc_jvp(r, 1, &p, &along);
+  }
   column[P] = tc_detach(r);
-  const tc_tensor *all = tc_stack((const tc_tensor *const *)column, P + 1, 0);
+  const tc_tensor *all = tc_stack(column, P + 1, 0);
   return tc_matmul(all, tc_transpose(all, 0, 1));
 }
 
@@ -45,12 +43,13 @@ TC_COMPILE static tc_tensor *products(tc_tensor *p TC_SHAPE("f64[8]"),
 
 typedef double matrix[P + 1][P + 1];
 
-static tc_tensor *leaf(tc_tensor *t) { return sample_check(tc_requires_grad_(t, true)); }
+static tc_tensor *leaf_of(const double *p) {
+  return sample_check(tc_requires_grad_(tc_from(TC_DIMS(P), p, TC_F64), true));
+}
 
 static void products_at(const double *p, const tc_tensor *x, const tc_tensor *y, matrix out) {
   TC_SCOPE {
-    tc_tensor *u = leaf(tc_zeros_like(x)), *at = leaf(tc_from(TC_DIMS(P), p, TC_F64));
-    const tc_tensor *all = sample_check(products(at, u, x, y));
+    const tc_tensor *all = sample_check(products(leaf_of(p), x, y));
     for (int i = 0; i <= P; i++)
       for (int k = 0; k <= P; k++) out[i][k] = tc_at(all, TC_INTS(i, k));
   }
@@ -103,8 +102,8 @@ int main(int argc, char **argv) {
     const double rest = sqrt(fit(p, x, y) / (POINTS - P));
     sample_print("fit_curve", tc_from(TC_DIMS(P), p, TC_F64));
     printf("fit_curve: noise %.3f\n", rest);
-    tc_tensor *u = leaf(tc_zeros_like(x)), *at = leaf(tc_from(TC_DIMS(P), p, TC_F64));
+    tc_tensor *at = leaf_of(p);
     for (sample_run run = sample_run_begin("products", NULL); sample_run_next(&run);)
-      sample_run_done(&run, products(at, u, x, y));
+      sample_run_done(&run, products(at, x, y));
   }
 }
