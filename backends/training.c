@@ -104,6 +104,17 @@ static void put_depends(const char *symbol, const tc_training *t, tc_buf *out) {
   tc_put(out, "0};\n");
 }
 
+/* The level that some kernel of the backward part needs at least: a machine below it may run the forward part. */
+static int least_level(const tc_pair *p) {
+  int least = 0;
+  for (uint32_t i = 0; i < p->job[1]->nvariant; ++i) {
+    const tc_variant *v = &p->job[1]->v[i];
+    for (uint32_t k = 0; v->p && k < v->p->nkernel; ++k)
+      if (v->levels[k] && __builtin_ctz(v->levels[k]) > least) least = __builtin_ctz(v->levels[k]);
+  }
+  return least;
+}
+
 static void put_gradient(const tc_function *f, const tc_pair *p, tc_buf *out) {
   const tc_training *t = &p->made;
   const uint32_t scalars = tc_graph_scalar_count(p->job[0]->graph);
@@ -119,9 +130,14 @@ static void put_gradient(const tc_function *f, const tc_pair *p, tc_buf *out) {
           f->symbol, f->symbol, p->forward.symbol, p->backward.symbol);
   tc_putf(out,
           "static __attribute__((noinline, cold)) int %s_train(const struct tc_tensor *const *in, "
-          "const tc_value *scalar,\n    struct tc_tensor **out) {\n"
-          "  return tcrt_train(&tc_gradient_%s, in, scalar, out);\n}\n",
-          f->symbol, f->symbol);
+          "const tc_value *scalar,\n    struct tc_tensor **out) {\n",
+          f->symbol);
+  if (least_level(p) > 0)
+    tc_putf(
+        out,
+        "  if (tcrt_isa < %d) return tcrt_miss(&tc_function_%s, TC_MISS_DISABLED, -1, -1, 0, 0);\n",
+        least_level(p), p->forward.symbol);
+  tc_putf(out, "  return tcrt_train(&tc_gradient_%s, in, scalar, out);\n}\n", f->symbol);
 }
 
 bool tc_pair_put(const tc_function *f, tc_pair *p, tc_texts *out) {
