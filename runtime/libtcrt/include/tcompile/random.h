@@ -167,8 +167,7 @@ static inline tc_tensor *tc_dropout(const tc_tensor *x, double p, bool training,
                                     tc_generator *generator) {
   tc_tensor *y = NULL;
   if (!(p >= 0 && p <= 1)) return TC_RANDOM_FAIL("tc_dropout: %g is no probability", p);
-  if (!x) return tc_clone(x); /* which says so */
-  if (!training) return tc_clone(x);
+  if (!x || !training) return tc_clone(x); /* which says that x is NULL */
   if (!tc_random_is_floating(tc_dtype_of(x)))
     return TC_RANDOM_FAIL("tc_dropout: of floating numbers, not %s", tc_dtype_name(tc_dtype_of(x)));
   TC_SCOPE {
