@@ -222,7 +222,7 @@ class MLPAdam(MLP):
     def inputs(self, size, rng):
         operands = super().inputs(size, rng)
         return [*operands, *(1e-3 * rng.standard_normal(p.shape) for p in operands[:4]),
-                *(1e-6 * rng.standard_normal(p.shape) ** 2 for p in operands[:4])]
+                *(1e-6 * rng.uniform(0.5, 1.5, p.shape) for p in operands[:4])]
 
     def reference(self, *operands):
         loss, gradients = self.gradients(*operands[:6])
