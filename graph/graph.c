@@ -81,6 +81,7 @@ tc_graph *tc_graph_derive(tc_graph *g) {
     if (n->op != OP_INPUT) continue;
     d->input.at[k].leaf = g->input.at[k].leaf;
     d->input.at[k].row_major = g->input.at[k].row_major;
+    d->input.at[k].detached = g->input.at[k].detached;
   }
   return d;
 }
@@ -235,6 +236,10 @@ void tc_graph_require_leaf(tc_graph *g, uint32_t input) {
 
 void tc_graph_require_row_major(tc_graph *g, uint32_t input) {
   if (input < g->input.n) g->input.at[input].row_major = true;
+}
+
+void tc_graph_set_detached(tc_graph *g, uint32_t input) {
+  if (input < g->input.n) g->input.at[input].detached = true;
 }
 
 uint32_t tc_graph_input_count(const tc_graph *g) { return (uint32_t)g->input.n; }

@@ -175,8 +175,9 @@ typedef struct tc_input {
   tc_ref node;
   tc_type type;
   bool written;   /* some tc_graph_write targets it */
-  bool leaf;      /* gradients with respect to it are part of the graph: it has to be a leaf of the tape */
-  bool row_major; /* views of it are followed that share its memory only where it is in row-major order */
+  bool leaf;      /* gradients with respect to it are in the graph: it has to be a leaf of the tape */
+  bool row_major; /* views are followed that share its memory only where it is in row-major order */
+  bool detached;  /* no tape records what is computed from it, nor that it is written (TC_NO_GRAD) */
 } tc_input;
 
 /* A scalar argument: a C expression over the function's parameters, passed by value at the call. */
@@ -201,6 +202,7 @@ tc_ref tc_graph_input(tc_graph *g, const char *name, const tc_type *type, tc_loc
 tc_ref tc_graph_scalar(tc_graph *g, const char *text, tc_dtype dtype, tc_loc loc);
 void tc_graph_require_leaf(tc_graph *g, uint32_t input);
 void tc_graph_require_row_major(tc_graph *g, uint32_t input);
+void tc_graph_set_detached(tc_graph *g, uint32_t input);
 uint32_t tc_graph_input_count(const tc_graph *g);
 const tc_input *tc_graph_input_at(const tc_graph *g, uint32_t i);
 uint32_t tc_graph_scalar_count(const tc_graph *g);

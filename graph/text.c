@@ -92,6 +92,7 @@ static void put_leaf(tc_graph *g, const tc_node *n, tc_buf *out) {
     put_quoted(out, tc_graph_input_at(g, k)->name);
     if (tc_graph_input_at(g, k)->leaf) tc_put(out, " leaf");
     if (tc_graph_input_at(g, k)->row_major) tc_put(out, " row_major");
+    if (tc_graph_input_at(g, k)->detached) tc_put(out, " detached");
     break;
   case OP_SCALAR:
     tc_putf(out, " %s ", tc_dtype_text((tc_dtype)n->type.dtype));

@@ -155,6 +155,7 @@ static bool read_input(reader *r, tc_ref *ref) {
   const uint32_t input = tc_graph_input_count(r->g) - 1;
   if (ok && accept_word(r, "leaf")) tc_graph_require_leaf(r->g, input);
   if (ok && accept_word(r, "row_major")) tc_graph_require_row_major(r->g, input);
+  if (ok && accept_word(r, "detached")) tc_graph_set_detached(r->g, input);
   tc_buf_free(&name);
   return ok;
 }

@@ -9,10 +9,11 @@
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
-/* Gradients of what is written are the body's; others are too, but where kernels compute them. */
+/* Gradients of what is written are the body's; others are too, but where kernels compute them.  Where a tape would
+ * record nothing of an operand, it may be tracked. */
 static bool refuses_tracked(const tc_entry *e, const tc_input *in) {
   const bool differentiates = e->f->trains || e->f->part != TC_PART_WHOLE;
-  return !in->leaf && (in->written || !differentiates);
+  return !in->leaf && !in->detached && (in->written || !differentiates);
 }
 
 static void put_key_guard(const tc_entry *e, uint32_t i, const tc_input *in) {
@@ -26,7 +27,7 @@ static void put_key_guard(const tc_entry *e, uint32_t i, const tc_input *in) {
   if (refuses_tracked(e, in)) tc_putf(e->out, " || (x%u->autograd && tcrt_recording())", i);
   tc_putf(e->out, ", 0))\n    return tc_key_miss(f, x%u, %u, 0x%08xu);\n", i, i, want);
   if (in->leaf) tc_putf(e->out, "  TC_GUARD(tcrt_leaf(x%u), TC_MISS_GRAD, %u, -1, 0, 1);\n", i, i);
-  if (e->f->trains && !in->written)
+  if (e->f->trains && !in->written && !in->detached)
     tc_putf(e->out,
             "  if (__builtin_expect(x%u->autograd != 0, 0) && tcrt_recording())\n"
             "    return %s_train(in, scalar, out);\n",
@@ -191,7 +192,8 @@ static void put_write_guards(const tc_entry *e) {
   const bool many = count_inputs(e, is_written) * n > MANY_PAIRS;
   for (uint32_t i = 0; i < n; ++i) {
     if (!tc_graph_input_at(e->p->graph, i)->written) continue;
-    if (!tc_graph_input_at(e->p->graph, i)->leaf)
+    const tc_input *in = tc_graph_input_at(e->p->graph, i);
+    if (!in->leaf && !in->detached)
       tc_putf(e->out, "  TC_GUARD(tcrt_may_write(x%u), TC_MISS_GRAD, %u, -1, 0, 0);\n", i, i);
     tc_putf(
         e->out,

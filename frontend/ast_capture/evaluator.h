@@ -301,6 +301,8 @@ private:
   bool spend(tc_ref y, const std::vector<tc_ref> &wrt, bool retain, clang::SourceLocation loc);
   tc_ref detached(tc_ref ref, clang::SourceLocation loc);
   bool settle_gradients(clang::SourceLocation loc);
+  std::vector<bool> recorded();
+  void mark_detached();
 
   // transforms.cpp
   Value do_tc_value_and_grad(const clang::CallExpr *e);
@@ -431,6 +433,7 @@ private:
   std::map<std::string, std::string> scalar_symbols; // symbol name -> text of the scalar
   int untracked = 0;                                 // open TC_NO_GRADs
   std::set<int> leaf_inputs; // inputs that gradients are taken with respect to
+  std::vector<std::pair<tc_ref, unsigned>> written_values; // contents of storages behind writes
   std::vector<std::pair<tc_ref, clang::SourceLocation>> inner_wrt; // other such values
   std::vector<tc_ref> own_leaf; // what tc_value_and_grad made leaves of
   std::set<uint32_t> spent; // nodes whose part of the tape was freed

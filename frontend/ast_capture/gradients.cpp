@@ -302,4 +302,35 @@ bool Evaluator::settle_gradients(SourceLocation loc) {
   return !failed;
 }
 
+// By id: what a tape leads to from what leaves the statements.
+std::vector<bool> Evaluator::recorded() {
+  std::vector<bool> leads(tc_graph_count(graph) + 1);
+  for (size_t i = 0; i < results.size(); i++)
+    if (!numbers.count(i)) leads[results[i].id] = true;
+  for (const Storage &storage : storages)
+    if (storage.source.at_entry && storage.tracked_write) leads[storage.current.id] = true;
+  for (uint32_t id = tc_graph_count(graph); id > 0; id--) {
+    const tc_node *n = tc_graph_node(graph, {id});
+    for (int i = 0; i < n->nin; i++)
+      if (n->op == OP_EFFECT || (leads[id] && tc_autodiff_passes(graph, {id}, i)))
+        leads[n->in[i].id] = true;
+  }
+  return leads;
+}
+
+// Marks the operands that are constants to a tape: leaves among them, which an optimiser writes, are no reason for
+// the body to run.  Where the statements take gradients, any that is tracked may lead to them.
+void Evaluator::mark_detached() {
+  if (!leaf_inputs.empty() || !inner_wrt.empty() || !own_leaf.empty()) return;
+  const std::vector<bool> leads = recorded();
+  std::set<int> tracked;
+  for (const Storage &storage : storages)
+    if (storage.tracked_write) tracked.insert(storage.input);
+  for (const auto &[value, storage] : written_values) // read again, it is the operand
+    if (leads[value.id]) tracked.insert(storages[storage].input);
+  for (size_t i = 0; i < input_refs.size(); i++)
+    if (!leads[input_refs[i].id] && !tracked.count(static_cast<int>(i)))
+      tc_graph_set_detached(graph, static_cast<uint32_t>(i));
+}
+
 } // namespace tc

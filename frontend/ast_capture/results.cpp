@@ -439,6 +439,7 @@ bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &
   result.views = views;
   write_inputs(loc);
   if (failed || !settle_gradients(loc)) return false;
+  mark_detached();
   nothing =
       results.empty() && !tc_graph_effect(graph).id &&
       llvm::none_of(storages, [](const Storage &s) { return s.version && s.source.at_entry; });

@@ -252,6 +252,7 @@ void Evaluator::overwrite(const Tensor &x, tc_ref value, SourceLocation loc) {
   if (failed) return;
   storages[x.storage].current = value;
   storages[x.storage].version++;
+  written_values.push_back({value, x.storage});
 }
 
 // The tensor that the first argument of the call is, to be written; nothing: not followed.
