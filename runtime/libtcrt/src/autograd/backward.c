@@ -1,5 +1,5 @@
 /* backward.c - tc_backward, tc_grad and their kin. */
-#include "runtime/libtcrt/src/autograd/island.h"
+#include "runtime/libtcrt/src/autograd/subgraph.h"
 #include "runtime/libtcrt/src/device.h"
 
 #include <pthread.h>
@@ -65,8 +65,8 @@ static bool check_freed(const tape_plan *p) {
 static bool travel(tape_plan *p, tape_value *y, tc_tensor *dy) {
   if (!dy || !tc_plan_add(p, y, dy)) return false;
   for (uint32_t at = 0; at < p->op.n;) {
-    const tape_island i = tc_plan_island(p, at);
-    if (!tc_island_run(p, i)) return false;
+    const tape_subgraph i = tc_plan_subgraph(p, at);
+    if (!tc_subgraph_run(p, i)) return false;
     at = i.first + i.n;
   }
   return true;

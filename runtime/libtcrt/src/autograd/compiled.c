@@ -2,7 +2,7 @@
  *
  * in[] of the op: the operands (values of the tape, or constants), then the results and what was saved, as constants of
  * their own: the results' values hold the op.  What nobody reads is a header without memory. */
-#include "runtime/libtcrt/src/autograd/island.h"
+#include "runtime/libtcrt/src/autograd/subgraph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +110,7 @@ static bool is_kept(const pass *p, uint32_t i, bool needed) {
   if (!needed) return true;
   if (!x->data && x->key.device == TC_CPU && tc_elements(x))
     return tc_fail("%s: a value that it needs was not kept", p->plan->name);
-  return tc_tape_version(x) == p->op->in[i].version || tc_island_written(p->plan, p->op, x);
+  return tc_tape_version(x) == p->op->in[i].version || tc_subgraph_written(p->plan, p->op, x);
 }
 
 /* What arrived at a result, which several values may stand for.  false with an error. */

@@ -1,7 +1,7 @@
 /* eval.c - nodes of a graph as operations of the eager library: those that are needed, in order of their ids,
  * each result freed behind its last reader.  What the tape has, but did not keep, is computed again for the first
  * gradient that reads it, so that no more of it lives than that gradient needs. */
-#include "runtime/libtcrt/src/autograd/island.h"
+#include "runtime/libtcrt/src/autograd/subgraph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 enum { MOST_OPERANDS = 256 };
 
 typedef struct evaluation {
-  const island_graph *i;
+  const tape_graph *i;
   uint32_t last;   /* the node with the greatest id that is needed */
   uint32_t *reads; /* [last + 1] readers to come; 0: not needed */
   tc_tensor **made;
@@ -32,7 +32,7 @@ static const tc_node *computes(const evaluation *e, const tc_node *n) {
 
 /* ---- what is needed ------------------------------------------------------------------------------ */
 
-bool tc_island_written(const tape_plan *p, const tape_op *op, const tc_tensor *x) {
+bool tc_subgraph_written(const tape_plan *p, const tape_op *op, const tc_tensor *x) {
   return tc_fail(
       "%s: the gradient of %s needs its %s, an operand or the result, which was written in "
       "place since; write to a tc_clone, or after the gradients",
@@ -42,9 +42,9 @@ bool tc_island_written(const tape_plan *p, const tape_op *op, const tc_tensor *x
 /* Is it still what it was? */
 static bool is_valid(const evaluation *e, uint32_t id, const tc_node *reader) {
   const tape_known *k = known(e, id);
-  const tape_op *op = reader ? tc_island_op(e->i, reader->loc) : NULL;
+  const tape_op *op = reader ? tc_subgraph_op(e->i, reader->loc) : NULL;
   if (!k || tc_tape_version(k->at) == k->version) return true;
-  if (op) return tc_island_written(e->i->plan, op, k->at);
+  if (op) return tc_subgraph_written(e->i->plan, op, k->at);
   return tc_fail("%s: a tensor that it needs, %s, was written in place", e->i->plan->name,
                  tc_describe(k->at).text);
 }
@@ -102,7 +102,7 @@ static const char *string_of(const evaluation *e, const tc_node *n) {
 
 /* Result `wanted` of the node. */
 static tc_tensor *run_op(const evaluation *e, const tc_node *n, int wanted) {
-  const tape_op *op = tc_island_op(e->i, n->loc);
+  const tape_op *op = tc_subgraph_op(e->i, n->loc);
   const tc_tensor *in[MOST_OPERANDS];
   tc_type type[MOST_OPERANDS];
   const tc_type *type_at[MOST_OPERANDS];
@@ -211,7 +211,7 @@ static bool begin(evaluation *e, uint32_t n, const tc_ref *ref) {
   return true;
 }
 
-bool tc_island_evaluate(const island_graph *i, uint32_t n, const tc_ref *ref, tc_tensor **out) {
+bool tc_subgraph_evaluate(const tape_graph *i, uint32_t n, const tc_ref *ref, tc_tensor **out) {
   evaluation e = {.i = i};
   const bool ok =
       begin(&e, n, ref) && count_reads(&e) && run_all(&e, n, ref) && hand_out(&e, n, ref, out);

@@ -166,7 +166,7 @@ static int by_depth(const void *a, const void *b) {
 }
 
 /* The last level first, in it ops in front of those that are alone, and devices in front of the CPU, whose C scalars they read. */
-static int by_island(const void *a, const void *b) {
+static int by_subgraph(const void *a, const void *b) {
   const place *x = a, *y = b;
   const int level = order(y->op->level, x->op->level);
   const int alone = order(tc_tape_is_alone(x->op), tc_tape_is_alone(y->op));
@@ -184,18 +184,18 @@ static bool sort(tape_plan *p, int (*compare)(const void *, const void *)) {
   return reindex(p);
 }
 
-tape_island tc_plan_island(const tape_plan *p, uint32_t first) {
+tape_subgraph tc_plan_subgraph(const tape_plan *p, uint32_t first) {
   const tape_op *op = p->op.at[first];
   uint32_t end = first + 1;
   for (; end < p->op.n && !tc_tape_is_alone(op); end++) {
     const tape_op *next = p->op.at[end];
     if (next->level != op->level || tc_tape_is_alone(next) || next->device != op->device) break;
   }
-  return (tape_island){first, end - first};
+  return (tape_subgraph){first, end - first};
 }
 
 bool tc_plan_make(tape_plan *p, tape_value *y) {
-  return collect(p, y) && sort(p, by_depth) && prune(p) && reindex(p) && sort(p, by_island);
+  return collect(p, y) && sort(p, by_depth) && prune(p) && reindex(p) && sort(p, by_subgraph);
 }
 
 void tc_plan_free(tape_plan *p) {

@@ -1,11 +1,11 @@
-/* plan.h - one backward pass: which part of the tape it is about, cut into islands. */
+/* plan.h - one backward pass: which part of the tape it is about, cut into subgraphs. */
 #ifndef TC_TAPE_PLAN_H
 #define TC_TAPE_PLAN_H
 
 #include "graph/support/table.h"
 #include "runtime/libtcrt/src/autograd/tape.h"
 
-/* A value whose gradient is wanted, or passed through on the way from one island to another. */
+/* A value whose gradient is wanted, or passed through on the way from one subgraph to another. */
 typedef struct tape_grad {
   tape_value *value;
   bool wanted, seen; /* by the program; among what y depends on */
@@ -23,7 +23,7 @@ typedef struct tape_plan {
 } tape_plan;
 
 /* plan->grad holds what the program names.  Fills the rest for the gradients of y.  Ops are in the order of
- * their islands, and operands first inside of one.  false with an error; tc_plan_free in any case. */
+ * their subgraphs, and operands first inside of one.  false with an error; tc_plan_free in any case. */
 bool tc_plan_make(tape_plan *p, tape_value *y);
 void tc_plan_free(tape_plan *p);
 
@@ -35,14 +35,14 @@ bool tc_plan_add(tape_plan *p, tape_value *v, tc_tensor *g);
 /* Where in plan->op; UINT32_MAX: not. */
 uint32_t tc_plan_position(const tape_plan *p, const tape_op *op);
 
-/* An island: ops on one device with no move or compiled function between them, which become one graph; or one of
+/* A subgraph: ops on one device with no move or compiled function between them, which become one graph; or one of
  * those. */
-typedef struct tape_island {
+typedef struct tape_subgraph {
   uint32_t first, n;
-} tape_island;
-tape_island tc_plan_island(const tape_plan *p, uint32_t first);
+} tape_subgraph;
+tape_subgraph tc_plan_subgraph(const tape_plan *p, uint32_t first);
 
-/* Gradients travel through the island: from those of its results to those of what it reads. */
-bool tc_island_run(tape_plan *p, tape_island at);
+/* Gradients travel through the subgraph: from those of its results to those of what it reads. */
+bool tc_subgraph_run(tape_plan *p, tape_subgraph at);
 
 #endif

@@ -48,7 +48,7 @@ struct tape_op {
   bool freed;       /* a backward pass was here, and dropped the operands */
   bool seen;        /* by a walk that is going on */
   uint32_t depth;   /* longest way from a leaf: an order in which operands come first */
-  uint32_t level;   /* most ops on such a way that are islands of their own */
+  uint32_t level;   /* most ops on such a way that are subgraphs of their own */
   tc_device device; /* of the results */
   int nin, nattr;
   const char *name; /* of the public function, and where it was called */

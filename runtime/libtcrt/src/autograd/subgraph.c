@@ -1,8 +1,8 @@
-/* island.c - an island of the tape as a graph (constant sizes), to which the engine appends gradients.
+/* subgraph.c - a subgraph of the tape as a tc_graph (constant sizes), to which the engine appends gradients.
  *
  * A value is one node for each version of its memory that was read: the op that made it, or an input; and where
  * it was then written without being recorded, that plus a constant, so that its derivative is that of the value. */
-#include "runtime/libtcrt/src/autograd/island.h"
+#include "runtime/libtcrt/src/autograd/subgraph.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ typedef struct entry {
 } entry;
 
 typedef struct builder {
-  island_graph *i;
+  tape_graph *i;
   TC_VEC(entry) entry;
   tc_table index;
   tc_ref *node; /* [i->of.n] */
@@ -27,7 +27,7 @@ typedef struct builder {
 
 /* ---- messages ---------------------------------------------------------------------------------- */
 
-const tape_op *tc_island_op(const island_graph *i, tc_loc loc) {
+const tape_op *tc_subgraph_op(const tape_graph *i, tc_loc loc) {
   return loc.raw ? i->plan->op.at[i->of.first + loc.raw - 1] : NULL;
 }
 
@@ -42,8 +42,8 @@ tape_op_text tc_describe_op(const tape_op *op) {
 }
 
 static void report(void *self, tc_severity severity, tc_loc loc, const char *text) {
-  island_graph *i = self;
-  const tape_op *op = tc_island_op(i, loc);
+  tape_graph *i = self;
+  const tape_op *op = tc_subgraph_op(i, loc);
   if (i->told || severity < TC_MISSED) return;
   i->told = true;
   if (op) tc_fail("%s: at %s: %s", i->plan->name, tc_describe_op(op).text, text);
@@ -51,7 +51,7 @@ static void report(void *self, tc_severity severity, tc_loc loc, const char *tex
 }
 
 /* What failed in the graph has been reported, or there was no memory.  false. */
-static bool told(const island_graph *i) { return i->told ? false : tc_tape_no_memory(); }
+static bool told(const tape_graph *i) { return i->told ? false : tc_tape_no_memory(); }
 
 /* ---- values ------------------------------------------------------------------------------------ */
 
@@ -80,7 +80,7 @@ static bool add_entry(builder *b, tape_use of, bool written, tc_ref ref) {
          tc_tape_no_memory();
 }
 
-/* Position in the island of the op that made v; UINT32_MAX: none there. */
+/* Position in the subgraph of the op that made v; UINT32_MAX: none there. */
 static uint32_t position(const builder *b, const tape_value *v) {
   const uint32_t at = tc_plan_position(b->i->plan, v->maker), first = b->i->of.first;
   return at >= first && at - first < b->i->of.n ? at - first : UINT32_MAX;
@@ -97,7 +97,7 @@ static bool is_number(const tape_value *v) {
 }
 
 /* A node of equal inputs may have several tensors: one whose memory still is what it was wins. */
-static bool set_known(island_graph *i, tc_ref ref, const tc_tensor *at, uint32_t version) {
+static bool set_known(tape_graph *i, tc_ref ref, const tc_tensor *at, uint32_t version) {
   while (i->known.n <= ref.id)
     if (!tc_push(&i->known, ((tape_known){0}))) return tc_tape_no_memory();
   tape_known *k = &i->known.at[ref.id];
@@ -135,7 +135,7 @@ static bool declare(builder *b, tape_use use) {
 }
 
 static bool declare_operands(builder *b) {
-  const island_graph *i = b->i;
+  const tape_graph *i = b->i;
   for (uint32_t k = 0; k < i->of.n; k++) {
     const tape_op *op = i->plan->op.at[i->of.first + k];
     for (int a = 0; a < op->nin; a++)
@@ -144,7 +144,7 @@ static bool declare_operands(builder *b) {
   return true;
 }
 
-/* Gradients that have arrived at results of the island. */
+/* Gradients that have arrived at results of the subgraph. */
 static bool declare_cotangents(builder *b) {
   for (size_t k = 0; k < b->i->plan->grad.n; k++) {
     const tape_grad *e = &b->i->plan->grad.at[k];
@@ -216,7 +216,7 @@ static bool add_target(builder *b, tape_value *v, tc_ref ref) {
   return ref.id && ((tc_push(&b->wrt, ref) && tc_push(&b->target, v)) || tc_tape_no_memory());
 }
 
-/* Values that gradients leave the island for. */
+/* Values that gradients leave the subgraph for. */
 static bool find_targets(builder *b) {
   for (size_t k = 0; k < b->entry.n; k++) {
     const entry e = b->entry.at[k];
@@ -228,7 +228,7 @@ static bool find_targets(builder *b) {
   return true;
 }
 
-/* Results of the island: where gradients have arrived, and where the program wants them. */
+/* Results of the subgraph: where gradients have arrived, and where the program wants them. */
 static bool find_results(builder *b) {
   for (size_t k = 0; k < b->i->plan->grad.n; k++) {
     const tape_grad *e = &b->i->plan->grad.at[k];
@@ -243,10 +243,10 @@ static bool find_results(builder *b) {
 
 /* What arrives at a result that is wanted has its share in it, and is replaced. */
 static bool hand_on(builder *b, const tc_ref *grad, const bool *reached, tc_tensor **out) {
-  island_graph *i = b->i;
+  tape_graph *i = b->i;
   tape_plan *p = i->plan;
   const uint32_t n = (uint32_t)b->wrt.n;
-  bool ok = tc_island_evaluate(i, n, grad, out);
+  bool ok = tc_subgraph_evaluate(i, n, grad, out);
   for (uint32_t k = 0; k < n; k++) {
     tape_grad *e = tc_plan_find(p, b->target.at[k]);
     if (e && is_made(b, e->value)) {
@@ -302,11 +302,11 @@ static bool run_move(tape_plan *p, const tape_op *op) {
   return true;
 }
 
-bool tc_island_run(tape_plan *p, tape_island at) {
+bool tc_subgraph_run(tape_plan *p, tape_subgraph at) {
   const tape_op *first = p->op.at[at.first];
   if (first->move) return run_move(p, first);
   if (first->compiled) return tc_compiled_run(p, first);
-  island_graph i = {.plan = p, .of = at};
+  tape_graph i = {.plan = p, .of = at};
   builder b = {.i = &i};
   i.diag = (tc_diag){report, &i};
   i.g = tc_graph_new("a tape", &i.diag);

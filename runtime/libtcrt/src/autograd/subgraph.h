@@ -1,6 +1,6 @@
-/* island.h - the graph of an island, and its evaluation. */
-#ifndef TC_TAPE_ISLAND_H
-#define TC_TAPE_ISLAND_H
+/* subgraph.h - a subgraph of the tape as a tc_graph, and its evaluation. */
+#ifndef TC_TAPE_SUBGRAPH_H
+#define TC_TAPE_SUBGRAPH_H
 
 #include "runtime/libtcrt/src/autograd/plan.h"
 
@@ -10,28 +10,28 @@ typedef struct tape_known {
   uint32_t version;    /* of the memory, for which that holds */
 } tape_known;
 
-typedef struct island_graph {
+typedef struct tape_graph {
   tape_plan *plan;
-  tape_island of;
+  tape_subgraph of;
   tc_graph *g;
   tc_diag diag;
   bool told;                /* an error has been reported */
   uint32_t forward;         /* so many nodes are what the tape has, those behind are gradients */
   TC_VEC(tape_known) known; /* by node; those behind the end are not known */
-} island_graph;
+} tape_graph;
 
 /* The tensors of nodes ref[0 .. n), each of its own, in the current scope, as operations on what is known; they
  * are recorded unless tc_tape_off.  false with an error, and no tensors. */
-bool tc_island_evaluate(const island_graph *i, uint32_t n, const tc_ref *ref, tc_tensor **out);
+bool tc_subgraph_evaluate(const tape_graph *i, uint32_t n, const tc_ref *ref, tc_tensor **out);
 
 /* Gradients of a compiled function: from those of its results to those of its operands (compiled.c). */
 bool tc_compiled_run(tape_plan *p, const tape_op *op);
 
 /* The gradient of op needs x, which was written since it was saved: false, with an error. */
-bool tc_island_written(const tape_plan *p, const tape_op *op, const tc_tensor *x);
+bool tc_subgraph_written(const tape_plan *p, const tape_op *op, const tc_tensor *x);
 
 /* The op that a node was made for, or whose gradient it is part of; NULL: of none. */
-const tape_op *tc_island_op(const island_graph *i, tc_loc loc);
+const tape_op *tc_subgraph_op(const tape_graph *i, tc_loc loc);
 
 /* "tc_mul (model.c:12)" */
 typedef struct tape_op_text {
