@@ -218,6 +218,7 @@ static void refuse_gradients(const char *what, tc_tensor *x) {
       REFUSED(tc_grad, tc_grad(leaf, 1, &x, out)),
       REFUSED(tc_vjp, tc_vjp(leaf, x, 1, &leaf, out)),
       REFUSED(tc_grad_with, tc_grad_with(x, NULL, 1, &leaf, 0, out)),
+      REFUSED(tc_jvp, tc_jvp(x, 1, &leaf, &given)),
   };
   for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
     expect(!calls[k].done, "%s is not refused with '%s'", calls[k].name, what);
@@ -327,6 +328,25 @@ static void several_results(void) {
   tc_free(x);
 }
 
+static tc_tensor *scaled_square(tc_tensor *const *x, void *context) {
+  return tc_mul_s(tc_square(x[0]), *(double *)context);
+}
+
+static void functions_of_tensors(void) {
+  tc_tensor *x = tc_requires_grad_(tc_full(TC_DIMS(1), 3, TC_F32), true), *out[1];
+  double scale = 2;
+  TC_SCOPE {
+    tc_tensor *one = tc_ones(TC_DIMS(1), TC_F32), *y = scaled_square(&x, &scale);
+    expect(tc_item(CALL(tc_jvp)(y, 1, &x, &one)) == 12, "tc_jvp");
+    expect(tc_item(CALL(tc_value_and_grad)(scaled_square, &scale, 1, &x, out)) == 18,
+           "tc_value_and_grad");
+    expect(tc_item(out[0]) == 12, "tc_value_and_grad: the gradient");
+    y = CALL(tc_checkpoint)(scaled_square, &scale, 1, &x);
+    expect(tc_grad(y, 1, &x, out) && tc_item(out[0]) == 12, "tc_checkpoint");
+  }
+  tc_free(x);
+}
+
 static void gradients(void) {
   tc_tensor *x = tc_full(TC_DIMS(1), 3, TC_F32), *out[1] = {NULL};
   double seen = 0;
@@ -410,6 +430,7 @@ int main(int argc, char **argv) {
   questions();
   devices();
   gradients();
+  functions_of_tensors();
   memory();
   return failed;
 }

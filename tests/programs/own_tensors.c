@@ -116,7 +116,7 @@ int main(void) {
   boxes();
   matrices();
 #ifdef TC_HAS_PLUGIN
-  CHECK(hits_of("attend") == 3 && fallbacks_of("attend") == 7);
+  CHECK(hits_of("attend") == 4 && fallbacks_of("attend") == 6);
   CHECK(hits_of("power") == 60 && fallbacks_of("power") == 1);
 #endif
   return 0;

@@ -251,23 +251,26 @@ static tc_tensor packed_at(const tc_tensor *x, void *data) {
   return t;
 }
 
+static void pack(const tc_tensor *x, void *dst) {
+  const tc_tensor to = packed_at(x, dst);
+  if (tc_elements(x) != 0 && !pack_tiled(x, dst)) tc_assign(&to, x);
+}
+
 /* Compiled functions keep the flags of their callers, which OpenMP runtimes clear at the end of a team
  * of one thread. */
-static void assign_keeping_flags(const tc_tensor *to, const tc_tensor *from) {
+void tcrt_pack(const struct tc_tensor *x, void *dst) {
   fexcept_t flags;
   fegetexceptflag(&flags, FE_ALL_EXCEPT);
-  tc_assign(to, from);
+  pack(x, dst);
   fesetexceptflag(&flags, FE_ALL_EXCEPT);
 }
 
-void tcrt_pack(const struct tc_tensor *x, void *dst) {
-  const tc_tensor to = packed_at(x, dst);
-  if (tc_elements(x) != 0 && !pack_tiled(x, dst)) assign_keeping_flags(&to, x);
-}
-
 void tcrt_unpack(const struct tc_tensor *x, const void *src) {
+  fexcept_t flags;
   const tc_tensor from = packed_at(x, (void *)(uintptr_t)src);
-  if (tc_elements(x) != 0) assign_keeping_flags(x, &from);
+  fegetexceptflag(&flags, FE_ALL_EXCEPT);
+  if (tc_elements(x) != 0) tc_assign(x, &from);
+  fesetexceptflag(&flags, FE_ALL_EXCEPT);
 }
 
 bool tcrt_may_unpack(const struct tc_tensor *x) {
