@@ -219,7 +219,10 @@ static bool collect(work *w, tc_partition *p) {
   p->nsaved = (uint32_t)saved.n;
   p->repeated = repeated.at;
   p->nrepeated = (uint32_t)repeated.n;
-  if (!ok) return fail(w, (tc_loc){0, 0, 0, 0}, "out of memory");
+  if (!ok) {
+    tc_partition_free(p);
+    return fail(w, (tc_loc){0, 0, 0, 0}, "out of memory");
+  }
   p->within = !w->o->max_saved || p->bytes <= w->o->max_saved;
   return true;
 }

@@ -64,11 +64,15 @@ int64_t bytes_of(StringRef value) {
 
 const char *const sizes = "a number of bytes such as 4096, 64K, 8M or 1G";
 
-std::string set_max_workspace(StringRef key, StringRef value, Options &options, Stands) {
-  int64_t bytes = bytes_of(value);
+std::string set_bytes(StringRef key, StringRef value, std::optional<int64_t> &option) {
+  const int64_t bytes = bytes_of(value);
   if (bytes < 0) return one_of(key, value, sizes);
-  options.max_workspace = bytes;
+  option = bytes;
   return "";
+}
+
+std::string set_max_workspace(StringRef key, StringRef value, Options &options, Stands) {
+  return set_bytes(key, value, options.max_workspace);
 }
 
 std::string set_grad(StringRef key, StringRef value, Options &options, Stands) {
@@ -80,10 +84,7 @@ std::string set_grad(StringRef key, StringRef value, Options &options, Stands) {
 }
 
 std::string set_max_saved(StringRef key, StringRef value, Options &options, Stands) {
-  int64_t bytes = bytes_of(value);
-  if (bytes < 0) return one_of(key, value, sizes);
-  options.max_saved = bytes;
-  return "";
+  return set_bytes(key, value, options.max_saved);
 }
 
 std::string set_jobs(StringRef key, StringRef value, Options &options, Stands) {

@@ -23,8 +23,8 @@ typedef struct tc_entry {
   const uint32_t *levels;  /* ISA levels of each kernel */
   const tc_kernel_text *kernel;
   bool *scratch; /* per kernel: it has scratch memory */
-  uint64_t *
-      serves; /* per kernel of a backward part: the gradients that need it, the last bit for all from 63 on */
+  /* Per kernel of a backward part: the gradients that need it, the last bit for all from 63 on. */
+  uint64_t *serves;
   tc_buf *out;
 } tc_entry;
 

@@ -32,15 +32,22 @@ static std::vector<bool> moving_with(tc_graph *graph, const std::vector<tc_ref> 
   return moves;
 }
 
+// Marks, by id, what the marked values are computed from, through operands that "passes" accepts.
+static void mark_back(tc_graph *graph, std::vector<bool> &leads,
+                      llvm::function_ref<bool(uint32_t id, int i)> passes) {
+  for (uint32_t id = static_cast<uint32_t>(leads.size()) - 1; id > 0; id--) {
+    const tc_node *n = tc_graph_node(graph, {id});
+    for (int i = 0; leads[id] && i < n->nin; i++)
+      if (passes(id, i)) leads[n->in[i].id] = true;
+  }
+}
+
 // By id: what y is computed from, through values that move.
 static std::vector<bool> leading_to(tc_graph *graph, tc_ref y, const std::vector<bool> &moves) {
   std::vector<bool> leads(moves.size());
   leads[y.id] = moves[y.id];
-  for (uint32_t id = y.id; id > 0; id--) {
-    const tc_node *n = tc_graph_node(graph, {id});
-    for (int i = 0; leads[id] && i < n->nin; i++)
-      if (moves[n->in[i].id]) leads[n->in[i].id] = true;
-  }
+  mark_back(graph, leads,
+            [&](uint32_t id, int i) { return moves[tc_graph_node(graph, {id})->in[i].id]; });
   return leads;
 }
 
@@ -96,6 +103,7 @@ bool Evaluator::cotangent_argument(const CallExpr *e, int i, tc_ref y, tc_ref &c
   cotangent = {0};
   Value v = i < 0 ? Value::of(Value::Null) : evaluate(argument(e, static_cast<unsigned>(i)));
   if (failed) return false;
+  if (i >= 0) expect_no_error(e->getExprLoc()); // or NULL is what an operation failed to make
   if (v.kind != Value::Null) {
     auto t = as_tensor(v, argument(e, static_cast<unsigned>(i)));
     if (t) cotangent = t->ref;
@@ -309,12 +317,13 @@ std::vector<bool> Evaluator::recorded() {
     if (!numbers.count(i)) leads[results[i].id] = true;
   for (const Storage &storage : storages)
     if (storage.source.at_entry && storage.tracked_write) leads[storage.current.id] = true;
-  for (uint32_t id = tc_graph_count(graph); id > 0; id--) {
-    const tc_node *n = tc_graph_node(graph, {id});
-    for (int i = 0; i < n->nin; i++)
-      if (n->op == OP_EFFECT || (leads[id] && tc_autodiff_passes(graph, {id}, i)))
-        leads[n->in[i].id] = true;
+  for (tc_ref effect = tc_graph_effect(graph); effect.id;) { // each names the one before it
+    const tc_node *n = tc_graph_node(graph, effect);
+    for (int i = 0; i < n->nin; i++) leads[n->in[i].id] = true;
+    effect = n->in[1];
   }
+  mark_back(graph, leads,
+            [&](uint32_t id, int i) { return tc_autodiff_passes(graph, {id}, i); });
   return leads;
 }
 

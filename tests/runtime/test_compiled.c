@@ -1,24 +1,9 @@
 /* A compiled function on the tape: what it keeps, what it is asked for, and what is refused.  Its kernels are written here:
  *
  *   y = s * x * w, z = exp(x); w is saved as a tensor of its own.  dx = s * dy * saved + dz * z, dw = s * dy * x */
-#include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
 
-#include <tcompile.h>
-
-#define REFUSED(failed, text)                                                                      \
-  do {                                                                                             \
-    cr_expect(failed, "%s is taken", #failed);                                                     \
-    cr_expect(tc_error() && strstr(tc_error(), text), "'%s' is not in: %s", text, tc_error());     \
-    tc_clear_error();                                                                              \
-  } while (0)
-
-/* Nothing is left behind, by the test that ended. */
-static void end(void) {
-  cr_expect_null(tc_error(), "%s", tc_error());
-  cr_expect_eq(tc_memory().live, 0, "%zu bytes are held", tc_memory().live);
-}
+#include "expect.h"
 
 /* ---- the function ------------------------------------------------------------------------------- */
 
@@ -82,7 +67,7 @@ static double first(const tc_tensor *x) { return x ? tc_item(tc_select(x, 0, 0))
 
 /* ---- gradients ---------------------------------------------------------------------------------- */
 
-Test(compiled, gradients_arrive, .fini = end) {
+Test(compiled, gradients_arrive, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(2), *w = leaf(3), *z, *y = f(x, w, 5, &z);
     cr_expect(tc_requires_grad(y) && tc_requires_grad(z));
@@ -96,7 +81,7 @@ Test(compiled, gradients_arrive, .fini = end) {
   }
 }
 
-Test(compiled, between_operations_and_itself, .fini = end) {
+Test(compiled, between_operations_and_itself, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(0.5), *w = leaf(3), *z, *g[2];
     tc_tensor *h = f(tc_sin(x), w, 1, &z);
@@ -111,7 +96,7 @@ Test(compiled, between_operations_and_itself, .fini = end) {
   }
 }
 
-Test(compiled, only_what_is_tracked, .fini = end) {
+Test(compiled, only_what_is_tracked, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = full(2), *w = leaf(3), *z, *y = f(x, w, 1, &z);
     cr_expect(tc_requires_grad(y) && !tc_requires_grad(z), "z does not move with w");
@@ -126,7 +111,7 @@ Test(compiled, only_what_is_tracked, .fini = end) {
   }
 }
 
-Test(compiled, hooks_and_kept_gradients, .fini = end) {
+Test(compiled, hooks_and_kept_gradients, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(2), *w = leaf(3), *z, *y = f(x, w, 1, &z);
     cr_expect(tc_retain_grad(y));
@@ -137,7 +122,7 @@ Test(compiled, hooks_and_kept_gradients, .fini = end) {
 
 /* ---- the tape ----------------------------------------------------------------------------------- */
 
-Test(compiled, freed_and_retained, .fini = end) {
+Test(compiled, freed_and_retained, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(2), *w = leaf(3), *z, *loss = sum(f(x, w, 1, &z));
     cr_expect(tc_backward_with(loss, NULL, TC_RETAIN_GRAPH) && tc_backward(loss));
@@ -146,7 +131,7 @@ Test(compiled, freed_and_retained, .fini = end) {
   }
 }
 
-Test(compiled, memory_goes_with_the_pass, .fini = end) {
+Test(compiled, memory_goes_with_the_pass, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(2), *w = leaf(3), *z, *y = f(x, w, 1, &z), *loss = sum(y);
     const size_t before = tc_memory().live;
@@ -159,7 +144,7 @@ Test(compiled, memory_goes_with_the_pass, .fini = end) {
   }
 }
 
-Test(compiled, writes_in_place, .fini = end) {
+Test(compiled, writes_in_place, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(2), *w = leaf(3), *z, *loss = sum(f(x, w, 1, &z));
     TC_NO_GRAD tc_add_s_(w, 1); /* saved apart */
@@ -180,7 +165,7 @@ Test(compiled, writes_in_place, .fini = end) {
 }
 
 /* x is a view of what was written while gradients were recorded: it follows. */
-Test(compiled, operands_are_brought_up_to_date, .fini = end) {
+Test(compiled, operands_are_brought_up_to_date, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *v = leaf(2), *base = tc_mul_s(v, 3), *row = tc_slice(base, 0, 0, 3, 1), *w = full(1),
               *z, *g;
@@ -189,7 +174,7 @@ Test(compiled, operands_are_brought_up_to_date, .fini = end) {
   }
 }
 
-Test(compiled, second_derivatives_are_refused, .fini = end) {
+Test(compiled, second_derivatives_are_refused, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(2), *w = leaf(3), *z, *g;
     REFUSED(!tc_grad_with(sum(f(x, w, 1, &z)), NULL, 1, &x, TC_CREATE_GRAPH, &g),
@@ -200,7 +185,7 @@ Test(compiled, second_derivatives_are_refused, .fini = end) {
 
 /* ---- calls that do not run ------------------------------------------------------------------------ */
 
-Test(compiled, misses_and_failures, .fini = end) {
+Test(compiled, misses_and_failures, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(2), *w = leaf(3), *z = NULL;
     misses = true;

@@ -1,27 +1,13 @@
 /* Functions of tensors that the program hands over: values with gradients, parts that are computed again; and forward
  * mode. */
-#include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
 
-#include <tcompile.h>
-
-/* The statement fails with a message that has the text. */
-#define REFUSED(failed, text)                                                                      \
-  do {                                                                                             \
-    cr_expect(failed, "%s is taken", #failed);                                                     \
-    cr_expect(tc_error() && strstr(tc_error(), text), "'%s' is not in: %s", text, tc_error());     \
-    tc_clear_error();                                                                              \
-  } while (0)
+#include "expect.h"
 
 static tc_tensor *leaf(tc_tensor *x) { return tc_requires_grad_(x, true); }
 static tc_tensor *sum(const tc_tensor *x) { return tc_sum(x, TC_ALL, false); }
 static double most(const tc_tensor *x) { return tc_item(tc_max(tc_abs(x), TC_ALL, false)); }
 static double apart(const tc_tensor *a, const tc_tensor *b) { return most(tc_sub(a, b)); }
-static void end(void) {
-  cr_expect_null(tc_error(), "%s", tc_error());
-  cr_expect_eq(tc_memory().live, 0, "%zu bytes are held", tc_memory().live);
-}
 
 /* ---- forward mode ------------------------------------------------------------------------------ */
 
@@ -30,7 +16,7 @@ static tc_tensor *mixed(const tc_tensor *x, const tc_tensor *w) {
 }
 
 /* (f(x + h t) - f(x - h t)) / 2h, along both tangents */
-Test(function, jvp_is_what_differences_say, .fini = end) {
+Test(function, jvp_is_what_differences_say, .fini = expect_nothing_left) {
   TC_SCOPE {
     const double h = 1e-5;
     tc_tensor *p[] = {leaf(tc_randn(TC_DIMS(4, 3), 1, TC_F64)), leaf(tc_randn(TC_DIMS(3, 5), 2, TC_F64))};
@@ -53,7 +39,7 @@ Test(function, jvp_is_what_differences_say, .fini = end) {
   }
 }
 
-Test(function, jvp_of_what_does_not_depend_on_it_is_0, .fini = end) {
+Test(function, jvp_of_what_does_not_depend_on_it_is_0, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(tc_ones(TC_DIMS(3), TC_F32)), *z = leaf(tc_ones(TC_DIMS(2), TC_BF16));
     const tc_tensor *y = tc_exp(x), *t = tc_ones(TC_DIMS(2), TC_F32);
@@ -65,7 +51,7 @@ Test(function, jvp_of_what_does_not_depend_on_it_is_0, .fini = end) {
   }
 }
 
-Test(function, jvp_refuses, .fini = end) {
+Test(function, jvp_refuses, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(tc_ones(TC_DIMS(3), TC_F32)), *c = tc_ones(TC_DIMS(2), TC_F32), *n = NULL, *y = tc_exp(x);
     tc_tensor *i = tc_ones(TC_DIMS(3), TC_I32);
@@ -105,7 +91,7 @@ static tc_tensor *writes(tc_tensor *const *p, void *context) {
   return sum(tc_add_s_(p[0], 1));
 }
 
-Test(function, value_and_grad_needs_no_leaves, .fini = end) {
+Test(function, value_and_grad_needs_no_leaves, .fini = expect_nothing_left) {
   TC_SCOPE {
     data d = {tc_randn(TC_DIMS(9, 4), 1, TC_F64), tc_randn(TC_DIMS(9, 2), 2, TC_F64), 0};
     tc_tensor *p[] = {tc_randn(TC_DIMS(4, 2), 3, TC_F64), tc_zeros(TC_DIMS(2), TC_F64)}, *g[2], *want[2], *v = NULL;
@@ -122,7 +108,7 @@ Test(function, value_and_grad_needs_no_leaves, .fini = end) {
   }
 }
 
-Test(function, value_and_grad_refuses, .fini = end) {
+Test(function, value_and_grad_refuses, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = tc_ones(TC_DIMS(3, 2), TC_F32), *i = tc_ones(TC_DIMS(3), TC_I32), *g = x, *n = NULL;
     REFUSED(!tc_value_and_grad(NULL, NULL, 1, &x, &g), "tc_value_and_grad: f is NULL");
@@ -179,7 +165,7 @@ static size_t size_of_one(void) {
   return one;
 }
 
-Test(function, checkpoint_keeps_no_more_than_it_returns, .fini = end) {
+Test(function, checkpoint_keeps_no_more_than_it_returns, .fini = expect_nothing_left) {
   TC_SCOPE {
     const size_t one = size_of_one();
     tc_tensor *p[] = {leaf(tc_randn(TC_DIMS(N), 1, TC_F32)), leaf(tc_randn(TC_DIMS(N), 2, TC_F32))}, *g[2], *want[2];
@@ -199,7 +185,7 @@ Test(function, checkpoint_keeps_no_more_than_it_returns, .fini = end) {
 }
 
 /* What leads to no gradient that is wanted is needed to compute again. */
-Test(function, checkpoint_of_other_gradients, .fini = end) {
+Test(function, checkpoint_of_other_gradients, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *p[] = {leaf(tc_randn(TC_DIMS(7), 1, TC_F64)), leaf(tc_randn(TC_DIMS(7), 2, TC_F64))}, *g, *want;
     for (int k = 0; k < 2; k++) {
@@ -215,7 +201,7 @@ static tc_tensor *nested(tc_tensor *const *x, void *context) {
   return tc_checkpoint(block, NULL, 2, inside);
 }
 
-Test(function, checkpoints_nest, .fini = end) {
+Test(function, checkpoints_nest, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *p[] = {leaf(tc_randn(TC_DIMS(7), 1, TC_F64)), leaf(tc_randn(TC_DIMS(7), 2, TC_F64))}, *g[2], *want[2];
     tc_tensor *x[] = {block(p, NULL), p[1]};
@@ -235,7 +221,7 @@ static tc_tensor *varied(tc_tensor *const *x, void *context) {
   return tc_add(tc_square(parts[0]), tc_mul(parts[1], tc_rand(TC_DIMS(4, 2), 7, TC_F64)));
 }
 
-Test(function, checkpoint_of_varied_operations, .fini = end) {
+Test(function, checkpoint_of_varied_operations, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *p[] = {leaf(tc_randn(TC_DIMS(4, 3), 1, TC_F64)), leaf(tc_randn(TC_DIMS(4, 3), 2, TC_F64))}, *g[2], *want[2];
     tc_tensor *c = tc_randn(TC_DIMS(4, 4), 3, TC_F64);
@@ -246,7 +232,7 @@ Test(function, checkpoint_of_varied_operations, .fini = end) {
   }
 }
 
-Test(function, checkpoint_and_derivatives_of_derivatives, .fini = end) {
+Test(function, checkpoint_and_derivatives_of_derivatives, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *p[] = {leaf(tc_randn(TC_DIMS(5), 1, TC_F64)), leaf(tc_randn(TC_DIMS(5), 2, TC_F64))}, *h[2][2];
     for (int again = 0; again < 2; again++) {
@@ -258,7 +244,7 @@ Test(function, checkpoint_and_derivatives_of_derivatives, .fini = end) {
   }
 }
 
-Test(function, checkpoint_by_backward_twice, .fini = end) {
+Test(function, checkpoint_by_backward_twice, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *p[] = {leaf(tc_randn(TC_DIMS(5), 1, TC_F64)), leaf(tc_randn(TC_DIMS(5), 2, TC_F64))}, *want[2];
     tc_tensor *y = network(p, true, NULL);
@@ -270,7 +256,7 @@ Test(function, checkpoint_by_backward_twice, .fini = end) {
 }
 
 /* Untracked, it is a call; what fails inside fails. */
-Test(function, checkpoint_without_gradients, .fini = end) {
+Test(function, checkpoint_without_gradients, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *p[] = {tc_randn(TC_DIMS(5), 1, TC_F64), tc_randn(TC_DIMS(5), 2, TC_F64)}, *n[] = {NULL, NULL};
     tc_tensor *y = tc_checkpoint(block, NULL, 2, p);
@@ -286,7 +272,7 @@ Test(function, checkpoint_without_gradients, .fini = end) {
 }
 
 /* A tensor that x leads to, and that another pass freed. */
-Test(function, checkpoint_behind_a_freed_tape, .fini = end) {
+Test(function, checkpoint_behind_a_freed_tape, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(tc_ones(TC_DIMS(3), TC_F64)), *w = leaf(tc_ones(TC_DIMS(3), TC_F64)), *g;
     tc_tensor *p[] = {x, x}, *h = tc_checkpoint(block, NULL, 2, p);

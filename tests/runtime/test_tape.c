@@ -1,18 +1,8 @@
 /* The tape of eager gradients: what is recorded, what is kept, what is refused; tests/runtime/test_gradients.c has the
  * numbers. */
-#include <criterion/criterion.h>
 #include <pthread.h>
-#include <string.h>
 
-#include <tcompile.h>
-
-/* The statement fails with a message that has the text. */
-#define REFUSED(failed, text)                                                                      \
-  do {                                                                                             \
-    cr_expect(failed, "%s is taken", #failed);                                                     \
-    cr_expect(tc_error() && strstr(tc_error(), text), "'%s' is not in: %s", text, tc_error());     \
-    tc_clear_error();                                                                              \
-  } while (0)
+#include "expect.h"
 
 static tc_tensor *leaf(int64_t n, double value) {
   return tc_requires_grad_(tc_full(TC_DIMS(n), value, TC_F64), true);
@@ -25,15 +15,10 @@ static double slope(const tc_tensor *loss, tc_tensor *x) {
   tc_tensor *g;
   return tc_grad(loss, 1, &x, &g) ? first(g) : -1;
 }
-/* Nothing is left behind, by the test that ended. */
-static void end(void) {
-  cr_expect_null(tc_error(), "%s", tc_error());
-  cr_expect_eq(tc_memory().live, 0, "%zu bytes are held", tc_memory().live);
-}
 
 /* ---- leaves ------------------------------------------------------------------------------------ */
 
-Test(tape, what_is_tracked, .fini = end) {
+Test(tape, what_is_tracked, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = tc_ones(TC_DIMS(2), TC_F32), *i = tc_ones(TC_DIMS(2), TC_I64);
     cr_expect(!tc_requires_grad(x));
@@ -54,7 +39,7 @@ Test(tape, what_is_tracked, .fini = end) {
   }
 }
 
-Test(tape, gradients_add_up_in_leaves, .fini = end) {
+Test(tape, gradients_add_up_in_leaves, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(3, 2), *unused = leaf(3, 2);
     cr_expect_null(tc_grad_of(x));
@@ -75,7 +60,7 @@ Test(tape, gradients_add_up_in_leaves, .fini = end) {
 }
 
 /* Gradients belong to no scope but to their leaf; equal ones share no memory. */
-Test(tape, gradients_outlive_the_scope_of_the_loss, .fini = end) {
+Test(tape, gradients_outlive_the_scope_of_the_loss, .fini = expect_nothing_left) {
   tc_tensor *x = leaf(3, 2), *y = leaf(3, 5);
   TC_SCOPE cr_assert(tc_backward(sum(tc_add(x, y))));
   TC_SCOPE {
@@ -89,7 +74,7 @@ Test(tape, gradients_outlive_the_scope_of_the_loss, .fini = end) {
   tc_free(y);
 }
 
-Test(tape, a_loss_may_be_a_leaf_and_a_leaf_may_be_gone, .fini = end) {
+Test(tape, a_loss_may_be_a_leaf_and_a_leaf_may_be_gone, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(1, 2), *y = leaf(1, 3), *loss = tc_mul(x, y);
     cr_assert(tc_backward(x));
@@ -102,7 +87,7 @@ Test(tape, a_loss_may_be_a_leaf_and_a_leaf_may_be_gone, .fini = end) {
 
 /* ---- asking for gradients ---------------------------------------------------------------------- */
 
-Test(tape, of_any_tensor, .fini = end) {
+Test(tape, of_any_tensor, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(2, 3), *h = tc_square(x), *g[3];
     tc_tensor *loss = sum(tc_mul(h, x));
@@ -119,7 +104,7 @@ Test(tape, of_any_tensor, .fini = end) {
   }
 }
 
-Test(tape, higher_orders, .fini = end) {
+Test(tape, higher_orders, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(1, 2), *y = tc_pow_s(x, 5), *g;
     const double want[] = {80, 160, 240, 240, 120, 0};
@@ -141,7 +126,7 @@ Test(tape, higher_orders, .fini = end) {
   }
 }
 
-Test(tape, retained_and_freed, .fini = end) {
+Test(tape, retained_and_freed, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(1, 2), *h = tc_square(x), *loss = tc_square(h), *g;
     cr_assert(tc_backward_with(loss, NULL, TC_RETAIN_GRAPH) && tc_backward(loss));
@@ -154,7 +139,7 @@ Test(tape, retained_and_freed, .fini = end) {
   }
 }
 
-Test(tape, hooks_and_retained_results, .fini = end) {
+Test(tape, hooks_and_retained_results, .fini = expect_nothing_left) {
   struct seen {
     int calls;
     double value;
@@ -183,7 +168,7 @@ void hook(const tc_tensor *g, void *context) {
   seen->value += first(g);
 }
 
-Test(tape, what_cannot_be_asked, .fini = end) {
+Test(tape, what_cannot_be_asked, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(2, 3), *constant = tc_ones(TC_DIMS(2), TC_F64), *g[2] = {x, x};
     REFUSED(!tc_backward(NULL), "tc_backward: operand 1 is NULL");
@@ -217,7 +202,7 @@ static tc_tensor *leaves_by_return(const tc_tensor *x) {
   return NULL;
 }
 
-Test(tape, no_grad, .fini = end) {
+Test(tape, no_grad, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(2, 3);
     TC_NO_GRAD {
@@ -238,7 +223,7 @@ Test(tape, no_grad, .fini = end) {
 }
 
 /* A step of an optimiser between forward passes; one in between. */
-Test(tape, leaves_are_updated, .fini = end) {
+Test(tape, leaves_are_updated, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(2, 8);
     for (int i = 0; i < 3; i++) {
@@ -255,7 +240,7 @@ Test(tape, leaves_are_updated, .fini = end) {
 
 /* ---- writes in place --------------------------------------------------------------------------- */
 
-Test(tape, results_are_written, .fini = end) {
+Test(tape, results_are_written, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(2, 3), *c = tc_full(TC_DIMS(2), 2, TC_F64), *y = tc_mul_s(x, 2), *acc;
     cr_assert(tc_add_(y, x) && tc_mul_(y, c) && tc_add_s_(y, 1)); /* 2 (2x + x) + 1 */
@@ -284,7 +269,7 @@ Test(tape, results_are_written, .fini = end) {
   }
 }
 
-Test(tape, writes_that_are_refused, .fini = end) {
+Test(tape, writes_that_are_refused, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(2, 3), *y, *z;
     REFUSED(
@@ -314,7 +299,7 @@ Test(tape, writes_that_are_refused, .fini = end) {
 }
 
 /* What is written through a view is the history of all that share the memory. */
-Test(tape, views_are_written, .fini = end) {
+Test(tape, views_are_written, .fini = expect_nothing_left) {
   TC_SCOPE {
     tc_tensor *x = leaf(3, 2), *rows = tc_zeros(TC_DIMS(4, 3), TC_F64),
               *whole = tc_reshape(rows, TC_DIMS(-1));
@@ -346,7 +331,7 @@ Test(tape, views_are_written, .fini = end) {
 }
 
 /* Tensors that belong to no scope are not found. */
-Test(tape, views_outside_of_scopes, .fini = end) {
+Test(tape, views_outside_of_scopes, .fini = expect_nothing_left) {
   tc_tensor *rows = tc_zeros(TC_DIMS(2, 3), TC_F64);
   TC_SCOPE {
     tc_tensor *x = leaf(3, 2);
@@ -374,7 +359,7 @@ static const struct {
 #include "graph/ops/api.def"
 };
 
-Test(tape, every_function_in_place, .fini = end) {
+Test(tape, every_function_in_place, .fini = expect_nothing_left) {
   int right = 0;
   for (size_t k = 0; k < sizeof in_place / sizeof *in_place; k++) TC_SCOPE {
       tc_tensor *x = tc_requires_grad_(tc_rand(TC_DIMS(2, 3), 1, TC_F64), true), *want, *got;
@@ -397,7 +382,7 @@ Test(tape, every_function_in_place, .fini = end) {
 
 enum { LONG = 100000 };
 
-Test(tape, long_chains, .fini = end) {
+Test(tape, long_chains, .fini = expect_nothing_left) {
   tc_tensor *x = leaf(1, 1), *y = tc_mul_s(x, 1);
   for (int pass = 0; pass < 2; pass++) {
     for (int i = 0; i < LONG; i++) {
@@ -430,7 +415,7 @@ static void *add_gradients(void *shared) {
   return NULL;
 }
 
-Test(tape, threads, .fini = end) {
+Test(tape, threads, .fini = expect_nothing_left) {
   pthread_t thread[4];
   bool ok[4];
   for (int i = 0; i < 4; i++) pthread_create(&thread[i], NULL, train, &ok[i]);

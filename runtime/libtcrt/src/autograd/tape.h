@@ -43,8 +43,8 @@ struct tape_op {
   _Atomic int32_t refs;
   tc_op op;
   bool move; /* from one device to another; op is then the identity */
-  const tcrt_gradient
-      *compiled;    /* in place of op; in[]: operands, results, what was saved (compiled.c) */
+  /* In place of op; in[]: operands, results, what was saved (compiled.c). */
+  const tcrt_gradient *compiled;
   bool freed;       /* a backward pass was here, and dropped the operands */
   bool seen;        /* by a walk that is going on */
   uint32_t depth;   /* longest way from a leaf: an order in which operands come first */
