@@ -15,6 +15,14 @@ static const char helpers[] =
     "\ntc_device tc_default_device(void);\n"
     "static inline __attribute__((unused)) int tc_creates_on_cuda(void) {\n"
     "  return (tc_default_device() & 255) == TC_CUDA;\n}\n"
+    "\n/* The elements of x from row-major memory. */\n"
+    "static __attribute__((noinline, cold, unused)) int tc_cuda_unpack(const tcrt_cuda_call *c, "
+    "const struct tc_tensor *x, void *from) {\n"
+    "  struct tc_tensor packed = *x;\n"
+    "  int64_t step = 1;\n"
+    "  packed.data = from;\n"
+    "  for (int i = x->key.rank; i-- > 0; step *= x->dim[i]) packed.stride[i] = step;\n"
+    "  return tcrt_cuda_copy(c, &packed, x->data, x->stride);\n}\n"
     "\n/* A launch failed behind one that wrote an operand: the body must not run. */\n"
     "static __attribute__((noinline, cold, unused)) int tc_cuda_late(tcrt_function *f, int code) "
     "{\n"
@@ -48,6 +56,7 @@ const tc_entry_style tc_cuda_entry_style = {
     .workspace = "tcrt_cuda_workspace(&call, ",
     .create = "tcrt_cuda_new(&call, ",
     .pack = "tcrt_cuda_pack(&call, ",
+    .unpack = "tc_cuda_unpack(&call, ",
     .call = put_call,
     .failure = "TC_MISS_MEMORY",
     .all_can_fail = true,

@@ -44,7 +44,7 @@ struct tc_entry_style {
   void (*call)(const tc_entry *e, uint32_t k);
   /* What failed calls of kernels mean: "TC_MISS_INDEX", "TC_MISS_LAUNCH". */
   const char *failure;
-  /* Packing and every kernel can fail; else: kernels with index operands alone. */
+  /* Packing, its reverse and every kernel can fail; else: kernels with index operands alone. */
   bool all_can_fail;
   /* What a variant whose operands were written already returns then: an int expression that sets
    * the error.  NULL: cannot happen. */

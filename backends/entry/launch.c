@@ -153,9 +153,9 @@ void tc_entry_launches(const tc_entry *e) {
     if (k == final && check) put_check(e, false);
     put_launch(e, k);
   }
+  tc_entry_unpacks(e);
   if (e->style->end) tc_putf(e->out, "  %s;\n", e->style->end);
   if (final == n && check) put_check(e, true);
-  tc_entry_unpacks(e);
   put_written(e);
   if (late) put_late_check(e);
   if (tc_entry_calls(e->p)) tc_put(e->out, "  tcrt_delete(hold);\n");

@@ -57,7 +57,8 @@ void tc_entry_packs(const tc_entry *e) {
 void tc_entry_unpacks(const tc_entry *e) {
   for (uint32_t i = 0; i < tc_graph_input_count(e->p->graph); ++i)
     if (is_packed(e, i) && tc_graph_input_at(e->p->graph, i)->written)
-      tc_putf(e->out, "  if (__builtin_expect(d%u != x%u->data, 0)) %sx%u, d%u);\n", i, i,
+      tc_putf(e->out, "  if (__builtin_expect(d%u != x%u->data, 0)%s) %s%sx%u, d%u);\n", i, i,
+              e->style->all_can_fail ? " && !bad" : "", e->style->all_can_fail ? "bad = " : "",
               e->style->unpack, i, i);
 }
 

@@ -75,6 +75,83 @@ Test(entries, views) {
   device_end();
 }
 
+/* A strided operand is written by way of a packed copy, one kernel there and one back. */
+static void write_strided(bool (*f)(tc_tensor *), const char *name) {
+  TC_SCOPE {
+    tc_tensor *x = device_matrix(8, 8), *part = tc_slice(x, 1, 1, 8, 3);
+    for (int i = 1; i <= 3; i++) {
+      cr_assert(f(part), "%s", tc_error());
+      cr_expect_eq(hits(name), (uint64_t)i);
+      cr_expect_eq(stub_launches("tc_strided_4"), 2 * i);
+      cr_expect_eq(stub_launches(NULL), 3 * i);
+    }
+    cr_expect_eq(tc_max_abs_diff(x, device_counting(TC_DIMS(8, 8))), 0, "both copies are right");
+    tc_tensor *same = tc_expand(tc_slice(x, 0, 0, 1, 1), TC_DIMS(4, 8));
+    cr_expect(!f(same), "its elements share memory");
+    cr_expect_eq(fallbacks(name), 1);
+    tc_clear_error();
+    tc_free(tc_to(x, TC_CPU));
+  }
+  device_end();
+}
+
+Test(entries, written_views) { write_strided(entry_double, "entry_double"); }
+Test(entries, written_views_of_a_graph) {
+  write_strided(entry_double_recorded, "entry_double_recorded");
+}
+
+/* More arguments than most kernels have. */
+Test(entries, a_kernel_of_many_operands) {
+  TC_SCOPE {
+    entry_list l;
+    for (int i = 0; i < ENTRY_MANY; i++) l.x[i] = tc_to(device_counting(TC_DIMS(4)), TC_CUDA);
+    for (int i = 1; i <= 2; i++) {
+      cr_assert(entry_total(&l), "%s", tc_error());
+      cr_expect_eq(hits("entry_total"), (uint64_t)i);
+    }
+  }
+  device_end();
+}
+
+/* ---- gradients ------------------------------------------------------------------------------- */
+
+/* A tracked operand brings the kernels of both parts; those of gradients that nobody wants are not launched. */
+Test(entries, a_compiled_function_on_the_tape) {
+  TC_SCOPE {
+    tc_tensor *x = device_matrix(4, 8), *w = device_matrix(8, 3);
+    tc_requires_grad_(w, true);
+    tc_tensor *y = entry_layer(x, w);
+    cr_assert(y && tc_requires_grad(y), "%s", tc_error());
+    cr_expect_eq(tc_device_of(y), TC_CUDA);
+    cr_expect_eq(hits("entry_layer"), 1);
+    cr_expect(tc_backward_with(y, tc_ones_like(y), TC_RETAIN_GRAPH), "%s", tc_error());
+    cr_expect_eq(hits("entry_layer"), 2);
+    cr_expect_eq(tc_device_of(tc_grad_of(w)), TC_CUDA);
+    cr_expect_null(tc_grad_of(x));
+    tc_zero_grad(1, &w);
+  }
+  device_end();
+}
+
+/* The parameter stays where it is, and the step is one graph, which is launched again. */
+Test(entries, a_step_of_training_is_one_graph) {
+  TC_SCOPE {
+    tc_tensor *x = device_matrix(4, 8), *w = device_matrix(8, 3);
+    const void *at = tc_device_data(w);
+    tc_requires_grad_(w, true);
+    for (int i = 1; i <= 5; i++) TC_SCOPE {
+        const int launches = stub_calls("cuLaunchKernel") + stub_calls("cuLaunchKernelEx");
+        cr_assert(entry_step(x, w), "%s", tc_error());
+        cr_expect_eq(stub_calls("cuLaunchKernel") + stub_calls("cuLaunchKernelEx"), launches);
+        cr_expect_eq(stub_calls("cuGraphLaunch"), i);
+        cr_expect_eq(tc_device_data(w), at);
+      }
+    cr_expect_eq(hits("entry_step"), 5);
+    cr_expect_eq(stub_calls("cuGraphInstantiateWithFlags") + stub_calls("cuGraphInstantiate"), 1);
+  }
+  device_end();
+}
+
 static void with_much_memory(void) {
   setenv("STUB_MEMORY", "17179869184", 1);
   with_operations();

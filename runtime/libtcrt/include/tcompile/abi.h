@@ -89,7 +89,7 @@ typedef enum tc_miss {
   TC_MISS_MULTIPLE, /* ... or no multiple of what it should be */
   TC_MISS_EQUAL,    /* two sizes that must be equal are not */
   TC_MISS_ALIAS,    /* a written tensor overlaps another operand */
-  TC_MISS_STRIDE,   /* elements of a written tensor share memory, or it is read-only; on a GPU, it is strided */
+  TC_MISS_STRIDE,   /* elements of a written tensor share memory, or it is read-only */
   TC_MISS_LAYOUT,   /* memory of the caller's own kind that is none of a tensor */
   TC_MISS_GRAD,     /* gradients are being recorded */
   TC_MISS_INDEX,    /* an index operand is out of range: the body reports the error */

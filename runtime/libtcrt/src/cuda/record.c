@@ -47,7 +47,7 @@ typedef struct recorder {
   cu_stream capture;
 } recorder;
 
-enum { MOST_GRAPHS = 64, MOST_ARGS = 64 };
+enum { MOST_GRAPHS = 64, MOST_ARGS = 512 }; /* 4096 bytes of arguments: what drivers take */
 
 static TC_FAST_TLS recorder *mine;
 static pthread_key_t thread_end;
