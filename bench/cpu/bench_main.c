@@ -41,6 +41,8 @@ static const bench_case *find_case(const char *family, const char *dtype) {
   if (!narrow && strcmp(dtype, "f32") != 0) return NULL;
   const bench_case *found =
       find_among(narrow ? bench_cases_bf16 : bench_cases_f32, BENCH_FAMILIES, family);
+  if (!found)
+    found = find_among(narrow ? bench_gradients_bf16 : bench_gradients_f32, BENCH_GRADIENTS, family);
   if (found) return found;
   return find_among(narrow ? bench_training_bf16 : bench_training_f32, BENCH_TRAINING, family);
 }

@@ -18,8 +18,9 @@ typedef struct bench_case {
   int results, written; /* written: so many operands from the first on are results, too */
 } bench_case;
 
-enum { BENCH_FAMILIES = 11, BENCH_TRAINING = 9 };
+enum { BENCH_FAMILIES = 11, BENCH_GRADIENTS = 5, BENCH_TRAINING = 4 };
 extern const bench_case bench_cases_f32[BENCH_FAMILIES], bench_cases_bf16[BENCH_FAMILIES];
+extern const bench_case bench_gradients_f32[BENCH_GRADIENTS], bench_gradients_bf16[BENCH_GRADIENTS];
 extern const bench_case bench_training_f32[BENCH_TRAINING], bench_training_bf16[BENCH_TRAINING];
 
 #endif

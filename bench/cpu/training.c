@@ -1,11 +1,9 @@
-/* training.c - the families of `tools/bench cpu --only training`: values with their gradients, and whole steps of
+/* training.c - families of `tools/bench cpu --only training`: a block with its gradients, and whole steps of
  * training.  Compiled once for each dtype, as cases.c is.
  *
  * Operands stand in the order: leaves, other operands, cotangent or states of the optimiser.  Results: the value or
  * loss, then gradients; a step writes its leaves. */
 #include "cases.h"
-
-#include <tcompile/optim.h>
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
@@ -13,76 +11,7 @@
 #define JOIN_OF(a, b) a##b
 #define JOIN(a, b) JOIN_OF(a, b)
 
-/* ---- rows, forward and backward ---------------------------------------------------------------- */
-
-TC_COMPILE static bool softmax_grad(const tc_tensor *x TC_SHAPE(DTYPE "[R,C]"),
-                                    const tc_tensor *dy TC_SHAPE(DTYPE "[R,C]"), tc_tensor **out) {
-  tc_tensor *g[1];
-  const tc_tensor *y = tc_softmax(x, -1);
-  if (!tc_vjp(y, dy, 1, &x, g)) return false;
-  out[0] = tc_detach(y);
-  out[1] = g[0];
-  return true;
-}
-static bool run_softmax_grad(tc_tensor *const *in, tc_tensor **out) {
-  return softmax_grad(in[0], in[1], out);
-}
-
-TC_COMPILE static bool layer_norm_grad(const tc_tensor *x TC_SHAPE(DTYPE "[R,C]"),
-                                       const tc_tensor *w TC_SHAPE(DTYPE "[C]"),
-                                       const tc_tensor *b TC_SHAPE(DTYPE "[C]"),
-                                       const tc_tensor *dy TC_SHAPE(DTYPE "[R,C]"),
-                                       tc_tensor **out) {
-  tc_tensor *g[3];
-  const tc_tensor *wrt[] = {x, w, b}, *y = tc_layer_norm(x, 1, w, b, 1e-5);
-  if (!tc_vjp(y, dy, 3, wrt, g)) return false;
-  out[0] = tc_detach(y);
-  for (int i = 0; i < 3; i++) out[1 + i] = g[i];
-  return true;
-}
-static bool run_layer_norm_grad(tc_tensor *const *in, tc_tensor **out) {
-  return layer_norm_grad(in[0], in[1], in[2], in[3], out);
-}
-
-TC_COMPILE static bool rms_norm_grad(const tc_tensor *x TC_SHAPE(DTYPE "[R,C]"),
-                                     const tc_tensor *w TC_SHAPE(DTYPE "[C]"),
-                                     const tc_tensor *dy TC_SHAPE(DTYPE "[R,C]"), tc_tensor **out) {
-  tc_tensor *g[2];
-  const tc_tensor *wrt[] = {x, w}, *y = tc_rms_norm(x, 1, w, 1e-5);
-  if (!tc_vjp(y, dy, 2, wrt, g)) return false;
-  out[0] = tc_detach(y);
-  for (int i = 0; i < 2; i++) out[1 + i] = g[i];
-  return true;
-}
-static bool run_rms_norm_grad(tc_tensor *const *in, tc_tensor **out) {
-  return rms_norm_grad(in[0], in[1], in[2], out);
-}
-
-TC_COMPILE static bool gelu_grad(const tc_tensor *x TC_SHAPE(DTYPE "[R,C]"),
-                                 const tc_tensor *dy TC_SHAPE(DTYPE "[R,C]"), tc_tensor **out) {
-  tc_tensor *g[1];
-  const tc_tensor *y = tc_gelu(x);
-  if (!tc_vjp(y, dy, 1, &x, g)) return false;
-  out[0] = tc_detach(y);
-  out[1] = g[0];
-  return true;
-}
-static bool run_gelu_grad(tc_tensor *const *in, tc_tensor **out) {
-  return gelu_grad(in[0], in[1], out);
-}
-
-TC_COMPILE static bool cross_entropy_grad(const tc_tensor *x TC_SHAPE(DTYPE "[R,C]"),
-                                          const tc_tensor *t TC_SHAPE("i64[R]"), tc_tensor **out) {
-  tc_tensor *g[1];
-  const tc_tensor *loss = tc_cross_entropy(x, t, TC_MEAN);
-  if (!tc_grad(loss, 1, &x, g)) return false;
-  out[0] = tc_detach(loss);
-  out[1] = g[0];
-  return true;
-}
-static bool run_cross_entropy_grad(tc_tensor *const *in, tc_tensor **out) {
-  return cross_entropy_grad(in[0], in[1], out);
-}
+#include "mlp.h" /* of DTYPE */
 
 /* ---- a transformer block, of products, softmax and norms --------------------------------------- */
 
@@ -96,10 +25,6 @@ typedef struct block {
   tc_tensor *up TC_SHAPE(DTYPE "[64*H,256*H]"), *up_bias TC_SHAPE(DTYPE "[256*H]");
   tc_tensor *down TC_SHAPE(DTYPE "[256*H,64*H]"), *down_bias TC_SHAPE(DTYPE "[64*H]");
 } block;
-
-static inline tc_tensor *affine(const tc_tensor *x, const tc_tensor *w, const tc_tensor *b) {
-  return tc_add(tc_matmul(x, w), b);
-}
 
 /* x[B,T,H*HEAD] as [B,H,T,HEAD] */
 static inline tc_tensor *heads(const tc_tensor *x) {
@@ -138,50 +63,23 @@ static bool run_block_grad(tc_tensor *const *in, tc_tensor **out) {
 
 /* ---- steps of a multilayer perceptron ---------------------------------------------------------- */
 
-enum { MLP = 4 };
-
-typedef struct mlp {
-  tc_tensor *w1 TC_SHAPE(DTYPE "[I,H]"), *b1 TC_SHAPE(DTYPE "[H]");
-  tc_tensor *w2 TC_SHAPE(DTYPE "[H,O]"), *b2 TC_SHAPE(DTYPE "[O]");
-} mlp;
-
-static inline void mlp_list(const mlp *m, tc_tensor *out[MLP]) {
-  out[0] = m->w1, out[1] = m->b1, out[2] = m->w2, out[3] = m->b2;
-}
-
-static inline tc_tensor *mlp_loss(const mlp *m, const tc_tensor *x, const tc_tensor *t) {
-  return tc_cross_entropy(affine(tc_relu(affine(x, m->w1, m->b1)), m->w2, m->b2), t, TC_MEAN);
-}
-
-TC_COMPILE static tc_tensor *mlp_sgd(const mlp *m, const tc_tensor *x TC_SHAPE(DTYPE "[B,I]"),
+TC_COMPILE static tc_tensor *mlp_sgd(const perceptron *m, const tc_tensor *x TC_SHAPE(DTYPE "[B,I]"),
                                      const tc_tensor *t TC_SHAPE("i64[B]")) {
-  tc_tensor *p[MLP], *g[MLP], *loss = mlp_loss(m, x, t);
-  const tc_sgd_options options = {.rate = 0.05};
-  mlp_list(m, p);
-  if (!tc_grad(loss, MLP, p, g) || !tc_sgd(MLP, p, g, NULL, options)) return NULL;
-  return loss;
+  return mlp_sgd_step(m, x, t);
 }
 static bool run_mlp_sgd(tc_tensor *const *in, tc_tensor **out) {
-  const mlp m = {in[0], in[1], in[2], in[3]};
-  out[0] = mlp_sgd(&m, in[4], in[5]);
-  return out[0] != NULL;
+  const perceptron m = mlp_of(in);
+  return (out[0] = mlp_sgd(&m, in[4], in[5])) != NULL;
 }
 
-TC_COMPILE static tc_tensor *mlp_adam(const mlp *m, const mlp *mean, const mlp *square,
+TC_COMPILE static tc_tensor *mlp_adam(const perceptron *m, const perceptron *mean, const perceptron *square,
                                       const tc_tensor *x TC_SHAPE(DTYPE "[B,I]"),
                                       const tc_tensor *t TC_SHAPE("i64[B]"), int64_t step) {
-  tc_tensor *p[MLP], *g[MLP], *first[MLP], *second[MLP], *loss = mlp_loss(m, x, t);
-  mlp_list(m, p);
-  mlp_list(mean, first);
-  mlp_list(square, second);
-  if (!tc_grad(loss, MLP, p, g)) return NULL;
-  return tc_adam(MLP, p, g, first, second, step, tc_adam_defaults(1e-3)) ? loss : NULL;
+  return mlp_adam_step(m, mean, square, x, t, step);
 }
 static bool run_mlp_adam(tc_tensor *const *in, tc_tensor **out) {
-  const mlp m = {in[0], in[1], in[2], in[3]}, mean = {in[6], in[7], in[8], in[9]};
-  const mlp square = {in[10], in[11], in[12], in[13]};
-  out[0] = mlp_adam(&m, &mean, &square, in[4], in[5], 10);
-  return out[0] != NULL;
+  const perceptron m = mlp_of(in), mean = mlp_of(in + 6), square = mlp_of(in + 10);
+  return (out[0] = mlp_adam(&m, &mean, &square, in[4], in[5], 10)) != NULL;
 }
 
 /* ---- an optimiser over many tensors ------------------------------------------------------------ */
@@ -226,11 +124,6 @@ static bool run_adamw_many(tc_tensor *const *in, tc_tensor **out) {
 }
 
 const bench_case JOIN(bench_training_, BENCH_DTYPE)[BENCH_TRAINING] = {
-    {"softmax_grad", DTYPE, 2, run_softmax_grad, .leaves = 1, .results = 2},
-    {"layer_norm_grad", DTYPE, 4, run_layer_norm_grad, .leaves = 3, .results = 4},
-    {"rms_norm_grad", DTYPE, 3, run_rms_norm_grad, .leaves = 2, .results = 3},
-    {"gelu_grad", DTYPE, 2, run_gelu_grad, .leaves = 1, .results = 2},
-    {"cross_entropy_grad", DTYPE, 2, run_cross_entropy_grad, .leaves = 1, .results = 2},
     {"block_grad", DTYPE, BLOCK + 2, run_block_grad, .leaves = BLOCK + 1, .results = BLOCK + 2},
     {"mlp_sgd", DTYPE, MLP + 2, run_mlp_sgd, .leaves = MLP, .results = 1, .written = MLP},
     {"mlp_adam", DTYPE, 3 * MLP + 2, run_mlp_adam, .leaves = MLP, .results = 1, .written = MLP},

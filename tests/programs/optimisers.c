@@ -122,13 +122,18 @@ static const struct optimiser {
 #define ROW(kind, name) {"by_" #name, by_##name, expected_##name},
     CASES(ROW)};
 
+/* TC_DEVICE says where this program works. */
+static tc_tensor *from(tc_ints dims, const double *value) {
+  return tc_to(tc_from(dims, value, TC_F64), tc_default_device());
+}
+
 /* As in optimisers_expected.py. */
 static tc_tensor *numbers(tc_ints dims, int a, int b, int m) {
   double v[64];
   int n = 1;
   for (int i = 0; i < dims.n; i++) n *= (int)dims.v[i];
   for (int i = 0; i < n; i++) v[i] = ((i * a + b) % m - m / 2) / 8.0;
-  return tc_cast(tc_from(dims, v, TC_F64), dtype);
+  return tc_cast(from(dims, v), dtype);
 }
 
 static layer zeros(const layer *like) {
@@ -157,9 +162,9 @@ static layer learn(const struct optimiser *o, int steps, bool kernels) {
 }
 
 static bool is(const layer *got, const double *want) {
-  const tc_tensor *w = tc_from(TC_DIMS(5, 3), want, TC_F64);
+  const tc_tensor *w = from(TC_DIMS(5, 3), want);
   return tc_allclose(got->w, w, 1e-7, 1e-7) &&
-         tc_allclose(got->b, tc_from(TC_DIMS(3), want + 15, TC_F64), 1e-7, 1e-7);
+         tc_allclose(got->b, from(TC_DIMS(3), want + 15), 1e-7, 1e-7);
 }
 
 /* In f32 what is rounded adds up over 100 steps. */
@@ -214,7 +219,7 @@ static void check_momentum(void) {
 static void check_constant_gradient(void) {
   TC_SCOPE {
     const double value[] = {3, -0.01};
-    tc_tensor *p = tc_zeros(TC_DIMS(2), TC_F64), *g = tc_from(TC_DIMS(2), value, TC_F64), *m, *v;
+    tc_tensor *p = tc_zeros(TC_DIMS(2), TC_F64), *g = from(TC_DIMS(2), value), *m, *v;
     CHECK(tc_optim_zeros(1, &p, &m) && tc_optim_zeros(1, &p, &v));
     for (int i = 1; i <= 10; i++) CHECK(tc_adam(1, &p, &g, &m, &v, i, tc_adam_defaults(0.1)));
     CHECK(fabs(tc_at(p, TC_INTS(0)) + 1) < 1e-6 && fabs(tc_at(p, TC_INTS(1)) - 1) < 1e-5);
@@ -251,7 +256,7 @@ static void check_clipping(void) {
 static void check_lamb(void) {
   TC_SCOPE {
     const double value[] = {3, -4};
-    tc_tensor *p = tc_zeros(TC_DIMS(2), TC_F64), *g = tc_from(TC_DIMS(2), value, TC_F64), *m, *v;
+    tc_tensor *p = tc_zeros(TC_DIMS(2), TC_F64), *g = from(TC_DIMS(2), value), *m, *v;
     CHECK(tc_optim_zeros(1, &p, &m) && tc_optim_zeros(1, &p, &v));
     tc_adam_options o = tc_lamb_defaults(0.1);
     CHECK(tc_lamb(1, &p, &g, &m, &v, 1, o)); /* p - rate sign(g) */

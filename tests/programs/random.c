@@ -94,7 +94,7 @@ TC_COMPILE static tc_tensor *gradient(tc_tensor *w TC_SHAPE("f32[C,C]"),
 
 static const unsigned char *bits_of(const tc_tensor *x, size_t *n) {
   *n = (size_t)tc_numel(x) * tc_dtype_size(tc_dtype_of(x));
-  return tc_cdata(x);
+  return tc_cdata(tc_to(x, TC_CPU));
 }
 
 static bool same_bits(const tc_tensor *a, const tc_tensor *b) {
@@ -105,12 +105,13 @@ static bool same_bits(const tc_tensor *a, const tc_tensor *b) {
   return same;
 }
 
-static void show(const char *name, const tc_tensor *y) {
+/* Behind # what is equal on other machines but for rounding. */
+static void show(const char *name, bool exact, const tc_tensor *y) {
   uint64_t hash = 1469598103934665603u;
   size_t n;
   const unsigned char *bytes = bits_of(y, &n);
   for (size_t i = 0; i < n; i++) hash = (hash ^ bytes[i]) * 1099511628211u;
-  printf("%s %016llx\n", name, (unsigned long long)hash);
+  printf("%s%s %016llx\n", exact ? "" : "# ", name, (unsigned long long)hash);
 }
 
 /* By kernels, by the body, and again by kernels; each from streams 5 and on. */
@@ -129,7 +130,7 @@ static void show(const char *name, const tc_tensor *y) {
     if (tolerance == 0) CHECK(same_bits(kernels, body));                                           \
     CHECK(tc_allclose(kernels, body, tolerance, tolerance));                                       \
     CHECK(!same_bits(tc_clone(call), kernels) && mine.offset == 2 * taken - 5);                    \
-    show(#name, kernels);                                                                          \
+    show(#name, tolerance == 0, kernels);                                                          \
   }
 
 #ifdef TC_HAS_PLUGIN
@@ -197,10 +198,13 @@ static void refused(void) {
   tc_clear_error();
   CHECK(!integers(3, -5, &g) && tc_error() && g.offset == 0);
   tc_clear_error();
-  CHECK(!picked(tc_neg(x), &g) && tc_error() && g.offset == 0);
-  tc_clear_error();
-  CHECK(!distinct(tc_triu(tc_ones(TC_DIMS(4, 37), TC_F32), 34), &g) && tc_error() && g.offset == 0);
-  tc_clear_error();
+  if (tc_default_device() == TC_CPU) { /* kernels on a GPU say it later */
+    CHECK(!picked(tc_neg(x), &g) && tc_error() && g.offset == 0);
+    tc_clear_error();
+    CHECK(!distinct(tc_triu(tc_ones(TC_DIMS(4, 37), TC_F32), 34), &g) && tc_error() &&
+          g.offset == 0);
+    tc_clear_error();
+  }
   CHECK(tc_numel(uniform(0, 0, 1, &g)) == 0 && g.offset == 1);
 }
 

@@ -69,8 +69,9 @@ static images make_images(void) {
     for (int k = 0; k < PIXELS; k++) pixel[i][k] = pattern[class[i]][k] + RANDOM(128);
   }
 #undef RANDOM
-  images all = {tc_from(TC_DIMS(IMAGES, PIXELS), pixel, TC_U8),
-                tc_from(TC_DIMS(IMAGES), class, TC_I64)};
+  const tc_device place = tc_default_device();
+  images all = {tc_to(tc_from(TC_DIMS(IMAGES, PIXELS), pixel, TC_U8), place),
+                tc_to(tc_from(TC_DIMS(IMAGES), class, TC_I64), place)};
   CHECK(all.pixels && all.classes);
   return all;
 }
@@ -116,7 +117,8 @@ static void learn(const images *all, bool kernels, run *r) {
     list(&t.net, p);
     r->hash = hash_of(1469598103934665603u, r->loss, sizeof r->loss);
     for (int i = 0; i < PARAMETERS; i++)
-      r->hash = hash_of(r->hash, tc_cdata(p[i]), (size_t)tc_numel(p[i]) * sizeof(float));
+      r->hash = hash_of(r->hash, tc_cdata(tc_to(tc_detach(p[i]), TC_CPU)),
+                        (size_t)tc_numel(p[i]) * sizeof(float));
   }
   tc_set_enabled(before);
 }
@@ -145,9 +147,11 @@ int main(void) {
           first.allocations, (unsigned long long)first.storages, first.faults);
 #ifdef TC_HAS_PLUGIN
   CHECK(hits_of("train_step") == 2 * STEPS && fallbacks_of("train_step") == 0);
-  CHECK(first.storages == 0 && first.allocations == 0);
+  const bool here = tc_default_device() == TC_CPU; /* drivers of GPUs do as they like */
+  CHECK(!here || (first.storages == 0 && first.allocations == 0));
 #ifndef TC_SANITIZED
-  CHECK(first.faults <= 2); /* the C library's or the system's own, if any: not one a step */
+  CHECK(!here ||
+        first.faults <= 2); /* the C library's or the system's own, if any: not one a step */
 #endif
 #endif
   printf("%016llx\n", (unsigned long long)first.hash);
