@@ -6,7 +6,7 @@
 #include "autodiff/partition.h"
 #include "graph/passes/pass.h"
 #include "graph/text.h"
-#include "tests/autodiff/case.h"
+#include "tests/common/case.h"
 #include "tests/common/random_graph.h"
 
 #include <math.h>

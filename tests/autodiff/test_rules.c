@@ -5,7 +5,7 @@
 
 #include "graph/passes/pass.h"
 #include "graph/text.h"
-#include "tests/autodiff/case.h"
+#include "tests/common/case.h"
 
 #include <math.h>
 #include <stdio.h>

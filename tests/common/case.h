@@ -1,9 +1,9 @@
-/* case.h - a line of cases.def as a graph with arguments.
+/* case.h - a line such as those of tests/autodiff/cases.def as a graph with arguments.
  *
  * The arguments are the operands, then a cotangent for each floating result ("dy"), then a tangent for each operand that is
  * differentiated ("v").  The graph ends with the op's results; tests append derivatives. */
-#ifndef TC_TEST_AUTODIFF_CASE_H
-#define TC_TEST_AUTODIFF_CASE_H
+#ifndef TC_TEST_CASE_H
+#define TC_TEST_CASE_H
 
 #include "autodiff/autodiff.h"
 #include "tests/common/interp.h"

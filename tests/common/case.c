@@ -1,5 +1,5 @@
 /* case.c - from a line to text, and from text to a graph; see case.h. */
-#include "tests/autodiff/case.h"
+#include "tests/common/case.h"
 
 #include "graph/text.h"
 
