@@ -33,14 +33,18 @@ std::string graph_text(tc_graph *graph) {
   return text;
 }
 
-// tc_backward is never compiled; tc_grad is where the function is.
+// tc_backward is never compiled; tc_grad and its kin are where the function is.  tc_jvp needs the gradient's own, which
+// comes of the body alone.
 static bool asks_for_gradients(const Stmt *s, bool compiled) {
   const auto *ref = llvm::dyn_cast_or_null<DeclRefExpr>(s);
   const auto *callee = ref ? llvm::dyn_cast<FunctionDecl>(ref->getDecl()) : nullptr;
   if (callee && callee->getDeclName().isIdentifier()) {
     const StringRef name = callee->getName();
     if (name == "tc_backward" || name == "tc_backward_with") return true;
-    if (!compiled && (name == "tc_grad" || name == "tc_grad_with" || name == "tc_vjp")) return true;
+    static const char *const captured[] = {"tc_grad", "tc_grad_with", "tc_vjp",
+                                           "tc_value_and_grad"};
+    if (!compiled && llvm::any_of(captured, [&](const char *each) { return name == each; }))
+      return true;
   }
   return s && llvm::any_of(s->children(),
                            [=](const Stmt *child) { return asks_for_gradients(child, compiled); });
