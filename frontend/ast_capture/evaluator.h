@@ -71,6 +71,12 @@ struct Obstacle {
   std::vector<Message> notes = {};
 };
 
+// A function that is handed over, and what it is called with beside tensors.
+struct Given {
+  const clang::FunctionDecl *definition;
+  Value context;
+};
+
 class Evaluator {
 public:
   enum class Flow { Next, Break, Continue, Return };
@@ -307,9 +313,23 @@ private:
   // transforms.cpp
   Value do_tc_value_and_grad(const clang::CallExpr *e);
   Value do_tc_checkpoint(const clang::CallExpr *e);
+  std::optional<Given> given_function(const clang::CallExpr *e, unsigned parameters);
   Value call_given(const clang::CallExpr *e, const Value &tensors);
+  Value call_given(const clang::CallExpr *e, const Given &given, std::vector<Value> arguments);
+  Value pointer_to(const Value &array, clang::QualType type);
   std::optional<Value> own_leaves(const clang::CallExpr *e, int64_t n, std::vector<tc_ref> &leaves,
                                   std::vector<unsigned> &versions);
+
+  // batches.cpp
+  Value do_tc_vmap(const clang::CallExpr *e);
+  bool map_operands(const clang::CallExpr *e, int64_t n, struct Batch &batch);
+  bool map_operand(const clang::CallExpr *e, const Tensor &x, int64_t axis, struct Batch &batch);
+  std::optional<int64_t> mapped_axis(const clang::CallExpr *e, const Value &axes, int64_t k);
+  bool call_example(const clang::CallExpr *e, const Given &given, int64_t m, struct Batch &batch);
+  bool leaves_alone(clang::SourceLocation loc, const struct Outside &before);
+  bool follow_gradients(clang::SourceLocation loc, const struct Outside &before,
+                        const std::vector<tc_ref> &batched);
+  bool is_of_example(tc_ref ref);
 
   // writes.cpp
   Value do_tc_copy_(const clang::CallExpr *e);
@@ -438,6 +458,8 @@ private:
   std::vector<tc_ref> own_leaf; // what tc_value_and_grad made leaves of
   std::set<uint32_t> spent; // nodes whose part of the tape was freed
   std::set<size_t> numbers; // results that are only read, as numbers
+  std::vector<tc_ref> examples; // what stands for operands of one example in bodies being captured
+  size_t outside = 0;           // slots outside of the innermost such body
   int iterations = 0;
   int depth = 0;      // of nested expressions and statements being evaluated
   int maybe = 0;      // around what may not run: nothing may be read through pointers

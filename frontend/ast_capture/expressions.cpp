@@ -82,6 +82,8 @@ Value Evaluator::load(const Place &place, SourceLocation loc) {
 
 void Evaluator::store(const Place &place, Value value, SourceLocation loc) {
   if (failed) return;
+  if (!examples.empty() && (place.at_entry || place.slot < outside))
+    return fail(loc, "a function that tc_vmap applies to each example writes what is not its own");
   if (place.at_entry) return store_entry(place, std::move(value), loc);
   if (maybe) return fail(loc, "whether this is written is not known at build time");
   if (Value *v = resolve(place, loc)) *v = std::move(value);

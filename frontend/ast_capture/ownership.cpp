@@ -62,7 +62,7 @@ bool makes_result(const FunctionDecl *callee) {
 // Results that go to a list of the caller's.
 static bool fills_list(StringRef name) {
   return name == "tc_split" || name == "tc_vjp" || name == "tc_grad" || name == "tc_grad_with" ||
-         name == "tc_value_and_grad";
+         name == "tc_value_and_grad" || name == "tc_vmap";
 }
 
 static bool gives_memory(StringRef name) {

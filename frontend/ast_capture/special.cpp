@@ -28,6 +28,7 @@ Evaluator::Special Evaluator::find_special(llvm::StringRef name) {
       {"tc_jvp", &Evaluator::do_tc_jvp},
       {"tc_value_and_grad", &Evaluator::do_tc_value_and_grad},
       {"tc_checkpoint", &Evaluator::do_tc_checkpoint},
+      {"tc_vmap", &Evaluator::do_tc_vmap},
   };
   for (const auto &row : rows)
     if (name == row.name) return row.function;
@@ -294,6 +295,10 @@ Value Evaluator::read(const CallExpr *e, tc_ref x, tc_dtype dtype) {
            "tc_item of " + describe(x) + ", which is not known to have one element");
       return {};
     }
+  if (is_of_example(x)) {
+    fail(e->getExprLoc(), "a number is read that differs from example to example of tc_vmap");
+    return {};
+  }
   std::string result = new_result(x, e->getExprLoc());
   if (failed) return {};
   numbers.insert(results.size() - 1);

@@ -1,28 +1,55 @@
-// transforms.cpp - calls that take a function of tensors: its body is captured where they stand.
+// transforms.cpp - calls that take a function of tensors: its body is captured where they stand.  tc_vmap is in
+// batches.cpp.
 #include "frontend/ast_capture/evaluator.h"
 
 namespace tc {
 
 using namespace clang;
 
-// The function that the first argument is, called with these tensors (a pointer to them) and the second argument.
-Value Evaluator::call_given(const CallExpr *e, const Value &tensors) {
+static const unsigned context_parameter = 1; // of functions that are handed over
+
+// The function that the first argument is, which takes so many parameters, and the context that it gets.
+std::optional<Given> Evaluator::given_function(const CallExpr *e, unsigned parameters) {
   Value function = evaluate(argument(e, 0)), context = evaluate(argument(e, 1));
-  if (failed) return {};
+  if (failed) return std::nullopt;
   const FunctionDecl *definition = nullptr;
   if (function.kind != Value::Function || !function.function->hasBody(definition) ||
-      definition->getNumParams() != 2) {
+      definition->getNumParams() != parameters) {
     fail(argument(e, 0)->getExprLoc(),
          "a function whose body is not visible in this file is handed over");
-    return {};
+    return std::nullopt;
   }
   for (const Frame &f : frames)
     if (f.function->getCanonicalDecl() == definition->getCanonicalDecl()) {
       fail(e->getExprLoc(),
            "'" + definition->getNameAsString() + "' is handed over inside of itself");
-      return {};
+      return std::nullopt;
     }
-  return call_body(e, definition, {tensors, context});
+  return Given{definition, context};
+}
+
+// Lists are pointers to tensors, and not the union that they are handed over as.
+Value Evaluator::call_given(const CallExpr *e, const Given &given, std::vector<Value> arguments) {
+  for (unsigned i = 0; i < arguments.size(); i++)
+    if (const QualType to = given.definition->getParamDecl(i)->getType()->getPointeeType();
+        i != context_parameter && !to.isNull())
+      arguments[i].place.type = to;
+  return call_body(e, given.definition, std::move(arguments));
+}
+
+// A tc_function, called with these tensors (a pointer to them).
+Value Evaluator::call_given(const CallExpr *e, const Value &tensors) {
+  auto given = given_function(e, 2);
+  return given ? call_given(e, *given, {tensors, given->context}) : Value();
+}
+
+// A pointer to the first of these, which are an array of their own.
+Value Evaluator::pointer_to(const Value &array, QualType type) {
+  Place first;
+  first.slot = new_slot(array);
+  first.path.push_back(0);
+  first.type = type;
+  return Value::of(Value::Pointer, first);
 }
 
 // ---- value and gradients ------------------------------------------------------------------------
@@ -44,11 +71,7 @@ std::optional<Value> Evaluator::own_leaves(const CallExpr *e, int64_t n,
     made.parts.push_back(leaf);
   }
   if (failed) return std::nullopt;
-  Place first;
-  first.slot = new_slot(made);
-  first.path.push_back(0);
-  first.type = argument(e, 3)->getType();
-  return Value::of(Value::Pointer, first);
+  return pointer_to(made, argument(e, 3)->getType());
 }
 
 Value Evaluator::do_tc_value_and_grad(const CallExpr *e) {

@@ -332,6 +332,10 @@ static tc_tensor *scaled_square(tc_tensor *const *x, void *context) {
   return tc_mul_s(tc_square(x[0]), *(double *)context);
 }
 
+static bool scaled(tc_tensor *const *x, void *context, tc_tensor **y) {
+  return (y[0] = tc_mul_s(x[0], *(double *)context)) != NULL;
+}
+
 static void functions_of_tensors(void) {
   tc_tensor *x = tc_requires_grad_(tc_full(TC_DIMS(1), 3, TC_F32), true), *out[1];
   double scale = 2;
@@ -343,6 +347,7 @@ static void functions_of_tensors(void) {
     expect(tc_item(out[0]) == 12, "tc_value_and_grad: the gradient");
     y = CALL(tc_checkpoint)(scaled_square, &scale, 1, &x);
     expect(tc_grad(y, 1, &x, out) && tc_item(out[0]) == 12, "tc_checkpoint");
+    expect(CALL(tc_vmap)(scaled, &scale, 1, &x, NULL, 1, out) && tc_item(out[0]) == 6, "tc_vmap");
   }
   tc_free(x);
 }

@@ -568,6 +568,23 @@ tc_tensor *tc_value_and_grad(tc_function *f, void *context, int n, tc_tensor_lis
  * computes from untracked tensors alone is kept, as is what belongs to a scope outside of f. */
 tc_tensor *tc_checkpoint(tc_function *f, void *context, int n, tc_tensor_list x);
 
+/* ---- one example and many -----------------------------------------------------------------------
+ *
+ * A function of one example, applied to all examples of a batch.  docs/vmap.md tells the rest. */
+
+enum { TC_UNMAPPED = -1 - 0x7fffffff }; /* as an axis: the operand is the same for all examples */
+
+/* A function of tensors x[0], x[1], ..., which are borrowed, that sets its results y[0], y[1], ...: any tensors, which it
+ * does not give away.  false: it failed. */
+typedef bool tc_example_function(tc_tensor *const *x, void *context, tc_tensor **y);
+/* f of each example: x[k] without its axis axes[k], which counts the examples of the batch (negative: from the end; NULL: 0
+ * for all), or all of x[k] where that is TC_UNMAPPED.  out[j], j < m, has what f sets y[j] to, with the axis of the batch in
+ * front of its own; a result that depends on no mapped operand is repeated.  Tracked as if f had been called.  Results have
+ * one shape and dtype for all examples.  false with an error, and NULLs in out: no operand is mapped, sizes of the batch
+ * differ or are 0, f failed. */
+bool tc_vmap(tc_example_function *f, void *context, int n, tc_tensor_list x, const int *axes, int m,
+             tc_tensor **out);
+
 /* ---- the runtime ----------------------------------------------------------------------------- */
 
 /* Memory of freed tensors is kept for the next results, up to a cap (TC_CACHE=bytes, K, M, G; default 1G).
