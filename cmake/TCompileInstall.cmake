@@ -19,9 +19,7 @@ install(TARGETS tcrt tcrt_archive tcserial tcrt_static tcrt_serial tcbackend_kit
 list(JOIN OpenMP_C_LIBRARIES " " TCompile_OPENMP)
 configure_file(cmake/libtcrt.so.in ${CMAKE_CURRENT_BINARY_DIR}/install/libtcrt.so @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/install/libtcrt.so DESTINATION ${CMAKE_INSTALL_LIBDIR})
-if(TARGET tcompile)
-  install(TARGETS ${TC_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
+install(TARGETS ${TC_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES cmake/tsan.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/tcompile)
 install(DIRECTORY runtime/libtcrt/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_BINARY_DIR}/include/tcompile/elementwise.h ${PROJECT_BINARY_DIR}/include/tcompile/locations.h

@@ -1,4 +1,4 @@
-// clang_compat.h - every Clang and LLVM header that the plugin uses, and every difference between
+// clang_compat.h - every Clang and LLVM header that the plugin and the tool use, and every difference between
 // the supported versions (19 to 22).  No other file asks for a version.
 #ifndef TC_CLANG_COMPAT_H
 #define TC_CLANG_COMPAT_H
@@ -24,6 +24,8 @@
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendAction.h"
 #include "clang/Frontend/FrontendPluginRegistry.h"
+#include "clang/Frontend/TextDiagnosticPrinter.h"
+#include "clang/Frontend/Utils.h"
 #include "clang/Lex/HeaderSearchOptions.h"
 #include "clang/Lex/Lexer.h"
 #include "clang/Lex/Preprocessor.h"
@@ -72,17 +74,47 @@ make_instance(std::shared_ptr<clang::CompilerInvocation> invocation,
   return ci;
 }
 
+// Messages without places.
+struct BareDiagnostics {
+  explicit BareDiagnostics(clang::DiagnosticConsumer *consumer)
+#if LLVM_VERSION_MAJOR >= 22
+      : engine(new clang::DiagnosticsEngine(clang::DiagnosticIDs::create(), options, consumer,
+                                            false)) {
+  }
+  clang::DiagnosticOptions options;
+#else
+      : engine(new clang::DiagnosticsEngine(new clang::DiagnosticIDs, new clang::DiagnosticOptions,
+                                            consumer, false)) {
+  }
+#endif
+  llvm::IntrusiveRefCntPtr<clang::DiagnosticsEngine> engine;
+};
+
+// To standard error.  The options have to outlive it.
+inline std::unique_ptr<clang::DiagnosticConsumer> make_printer(clang::DiagnosticOptions &options) {
+#if LLVM_VERSION_MAJOR >= 22
+  return std::make_unique<clang::TextDiagnosticPrinter>(llvm::errs(), options);
+#else
+  options.Retain(); // counted, and not to be deleted by the printer
+  return std::make_unique<clang::TextDiagnosticPrinter>(llvm::errs(), &options);
+#endif
+}
+
 // Parses arguments of `clang -cc1`; false: they are not valid.
 inline bool parse_cc1(clang::CompilerInvocation &invocation, llvm::ArrayRef<const char *> arguments,
                       clang::DiagnosticConsumer *consumer) {
-#if LLVM_VERSION_MAJOR >= 22
-  clang::DiagnosticOptions options;
-  clang::DiagnosticsEngine diags(clang::DiagnosticIDs::create(), options, consumer, false);
-#else
-  clang::DiagnosticsEngine diags(new clang::DiagnosticIDs, new clang::DiagnosticOptions, consumer,
-                                 false);
-#endif
-  return clang::CompilerInvocation::CreateFromArgs(invocation, arguments, diags);
+  BareDiagnostics diags(consumer);
+  return clang::CompilerInvocation::CreateFromArgs(invocation, arguments, *diags.engine);
+}
+
+// What `clang` does with its arguments (the first is its path); null after an error.
+inline std::shared_ptr<clang::CompilerInvocation> run_driver(llvm::ArrayRef<const char *> arguments,
+                                                             clang::DiagnosticConsumer *consumer) {
+  BareDiagnostics diags(consumer);
+  clang::CreateInvocationOptions options;
+  options.Diags = diags.engine;
+  auto invocation = clang::createInvocation(arguments, options);
+  return diags.engine->hasErrorOccurred() ? nullptr : std::move(invocation);
 }
 
 // `run(module)` as the last step of the optimisation pipeline.

@@ -6,10 +6,9 @@
 // manager.  The user's compilation then runs unchanged, whatever it is: -c, -S, -emit-llvm, LTO,
 // -g. A file that cannot contain annotations costs one text search.
 #include "frontend/attributes.h"
-#include "job.h"
-#include "kernels.h"
+#include "driver/job.h"
 #include "frontend/options.h"
-#include "scan.h"
+#include "driver/scan.h"
 
 namespace tc {
 namespace {
@@ -35,19 +34,11 @@ protected:
   }
 
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &ci, llvm::StringRef) override {
-    if (wanted(ci)) compile_annotated(ci, options);
+    if (may_be_annotated(ci)) compile_annotated(ci, options);
     return std::make_unique<ASTConsumer>();
   }
 
 private:
-  static bool wanted(CompilerInstance &ci) {
-    const Language language = ci.getFrontendOpts().Inputs.front().getKind().getLanguage();
-    if (language != Language::C && language != Language::CXX) return false;
-    SourceManager &sources = ci.getSourceManager();
-    auto main = sources.getFileEntryRefForID(sources.getMainFileID());
-    return main && may_be_annotated(ci, *main);
-  }
-
   Options options;
 };
 

@@ -181,7 +181,7 @@ static void put_value(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *
 static void put_named(tc_print_scope *s, uint32_t id, const char *prefix, char letter,
                       const tc_buf *text) {
   const tc_expr *e = &s->k->expr[id];
-  char line[48] = ""; /* plugin/lines.cpp reads it back */
+  char line[48] = ""; /* driver/lines.cpp reads it back */
   if (e->loc.line) snprintf(line, sizeof line, " /* line %u@%u */", e->loc.line, e->loc.file);
   tc_print_line(s, "const %s%s %c%u = %s;%s", prefix, tc_print_compute(e->dtype), letter, id,
                 text->text ? text->text : "0", line);

@@ -69,7 +69,7 @@ struct Segment : Site {
   };
   std::vector<Local> sizes;
   std::map<std::string, std::string> shown; // of sizes of members: "b__H" is written b->H
-  unsigned results = 0; // tensors that the entry makes: __tc_out[0 .. results)
+  unsigned results = 0;                     // tensors that the entry makes: __tc_out[0 .. results)
 
   // What follows when the entry did the work.
   std::vector<std::string> views; // tensors to make, __tc_view0, ...; used by other texts, in order
@@ -90,6 +90,9 @@ struct Segment : Site {
   std::vector<std::pair<unsigned, std::string>> splits;
   bool whole = false; // the body of the function from its first statement to its last
 };
+
+// C text of the type of a value, without its qualifiers.
+std::string unqualified_type(const std::string &value, const clang::LangOptions &language);
 
 struct CapturedFunction {
   const clang::FunctionDecl *function = nullptr;

@@ -471,10 +471,10 @@ private:
 // The row of graph/ops/api.def of a function that works in place; nullptr: it is none.
 const InPlaceRow *find_in_place(llvm::StringRef name);
 
-// Nesting that the stack of the capturing thread holds (see plugin/job.cpp).
+// Nesting that the stack of the capturing thread holds (see driver/job.cpp).
 inline constexpr int max_depth = 10000;
 
-const clang::Expr *array_of(const clang::Expr *list);         // behind a tc_tensor_list
+const clang::Expr *array_of(const clang::Expr *list);     // behind a tc_tensor_list
 std::vector<tc_dim> full_attributes(const tc_type &type); // of OP_FULL
 bool ends_program(const clang::Stmt *s);                  // a call of a function such as abort()
 

@@ -388,10 +388,16 @@ bool Evaluator::bind_sizes(Segment &result) {
 
 // ---- the end ------------------------------------------------------------------------------------
 
+std::string unqualified_type(const std::string &value, const LangOptions &language) {
+  return language.CPlusPlus ? "__typeof_unqual__(" + value + ")"
+                            : "__typeof__((void)0, " + value + ")"; // GCC before 14 lacks the other
+}
+
 // Of a variable that holds the value, which the text names.
-static std::string temporary_type(const std::string &name, QualType type, const std::string &text) {
+static std::string temporary_type(const std::string &name, QualType type, const std::string &text,
+                                  const LangOptions &language) {
   const auto *record = type->getAs<RecordType>();
-  if (record && !record->getDecl()->getIdentifier()) return "__typeof_unqual__(" + text + ")";
+  if (record && !record->getDecl()->getIdentifier()) return unqualified_type(text, language);
   if (is_tensor_pointer(type)) return "struct tc_tensor *";
   return type->isPointerType() ? "void *" : name;
 }
@@ -415,8 +421,9 @@ bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &
                  const Value &v, const VarDecl *variable) {
     QualType plain = context.getCanonicalType(type).getUnqualifiedType();
     const std::string text = value_text(v, loc);
-    result.stores.push_back({where, lvalue, temporary_type(type_name(plain), plain, text), text,
-                             variable && type.isConstQualified(), variable, may_be_tensor(v)});
+    result.stores.push_back(
+        {where, lvalue, temporary_type(type_name(plain), plain, text, context.getLangOpts()), text,
+         variable && type.isConstQualified(), variable, may_be_tensor(v)});
   };
   for (const auto &[place, value] : stored)
     add(Segment::Store::Memory, place.lvalue(), place.type, value, nullptr);
@@ -432,7 +439,8 @@ bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &
   if (flow == Flow::Return && frame.returned.kind != Value::Void) {
     QualType type = context.getCanonicalType(function->getReturnType()).getUnqualifiedType();
     result.returned = value_text(frame.returned, frame.return_loc);
-    result.return_type = temporary_type(type_name(type), type, result.returned);
+    result.return_type =
+        temporary_type(type_name(type), type, result.returned, context.getLangOpts());
     result.returns_tensor = may_be_tensor(frame.returned);
   }
   drop_unowned(result);

@@ -40,7 +40,8 @@ static void put_operands(const Segment &s, raw_ostream &os) {
 
 static std::string assignment(const Segment::Store &store, const std::string &value) {
   std::string target = store.lvalue;
-  if (store.constant) target = "*(__typeof_unqual__(" + target + ") *)&" + target;
+  if (store.constant)
+    target = "*(" + unqualified_type(target, store.variable->getLangOpts()) + " *)&" + target;
   return " " + target + " = " + value + ";";
 }
 
@@ -142,10 +143,6 @@ std::string Rewriter::obstacle(const FunctionDecl *function) const {
   return "";
 }
 
-static const char *const silent_begin = "\n#pragma clang diagnostic push\n"
-                                        "#pragma clang diagnostic ignored \"-Weverything\"";
-static const char *const silent_end = "#pragma clang diagnostic pop\n";
-
 // Blanks as wide as the text of the line in front of `offset`.
 static std::string blanks(const SourceManager &sources, FileID file, unsigned offset) {
   unsigned column = sources.getColumnNumber(file, offset) - 1;
@@ -158,11 +155,33 @@ static std::string line_directive(unsigned line) {
   return "\n#line " + std::to_string(line) + "\n";
 }
 
+std::string Rewriter::marker(SourceLocation loc, bool system) const {
+  PresumedLoc place = inner.getPresumedLoc(loc);
+  std::string out;
+  llvm::raw_string_ostream os(out);
+  os << "\n# " << place.getLine() << " \"";
+  for (const char *c = place.getFilename(); *c; c++)
+    os << (*c == '"' || *c == '\\' ? "\\" : "") << *c;
+  os << (system ? "\" 3\n" : "\"\n");
+  return out;
+}
+
+// The next line has the number of loc's, and nothing from there on makes a warning.
+std::string Rewriter::silence(SourceLocation loc) const {
+  if (dialect == Dialect::Gnu) return marker(loc, true);
+  return "\n#pragma clang diagnostic push\n#pragma clang diagnostic ignored \"-Weverything\"" +
+         line_directive(inner.getPresumedLineNumber(loc));
+}
+
+std::string Rewriter::end_silence(SourceLocation loc) const {
+  if (dialect == Dialect::Gnu) return marker(loc, inner.isInSystemHeader(loc));
+  return line_directive(inner.getPresumedLineNumber(loc) - 1) + "#pragma clang diagnostic pop\n";
+}
+
 // Text on lines of its own, in the line that the place has in the original.
 void Rewriter::put_line(FileID file, Edit edit) {
-  unsigned line = inner.getPresumedLineNumber(inner.getComposedLoc(file, edit.offset));
-  edit.text = silent_begin + line_directive(line) + edit.text + line_directive(line - 1) +
-              silent_end + blanks(inner, file, edit.offset);
+  const SourceLocation loc = inner.getComposedLoc(file, edit.offset);
+  edit.text = silence(loc) + edit.text + end_silence(loc) + blanks(inner, file, edit.offset);
   edits[file].push_back(std::move(edit));
 }
 
@@ -351,15 +370,14 @@ void Rewriter::expand(const Expansions::Invocation &invocation, llvm::ArrayRef<c
                           static_cast<unsigned>(text.size()), offset, invocation.end, inserted});
     out.text += text;
   };
-  auto line = [&](unsigned offset) {
-    return inner.getPresumedLineNumber(inner.getComposedLoc(invocation.file, offset));
-  };
-  std::string head = silent_begin, tail;
+  auto loc = [&](unsigned offset) { return inner.getComposedLoc(invocation.file, offset); };
+  const SourceLocation begin = loc(invocation.begin);
+  std::string head = silence(begin), tail;
   for (const std::string &name : expansions.macros(invocation)) {
-    head += "\n#pragma push_macro(\"" + name + "\")\n#undef " + name;
+    head += "#pragma push_macro(\"" + name + "\")\n#undef " + name + "\n";
     tail += "\n#pragma pop_macro(\"" + name + "\")";
   }
-  append(head + line_directive(line(invocation.begin)), invocation.begin, true);
+  append(head + line_directive(inner.getPresumedLineNumber(begin)), invocation.begin, true);
   for (size_t token = invocation.first; token < invocation.last; token++) {
     auto put = [&](bool after) {
       for (const Edit *edit : inside)
@@ -367,12 +385,11 @@ void Rewriter::expand(const Expansions::Invocation &invocation, llvm::ArrayRef<c
           append(edit->text + " ", invocation.begin, true);
     };
     put(false);
-    SourceLocation loc = inner.getFileLoc(expansions.location(token));
-    append(expansions.spelling(token) + " ", inner.getFileOffset(loc), false);
+    SourceLocation place = inner.getFileLoc(expansions.location(token));
+    append(expansions.spelling(token) + " ", inner.getFileOffset(place), false);
     put(true);
   }
-  append(tail + line_directive(line(invocation.end) - 1) + silent_end +
-             blanks(inner, invocation.file, invocation.end),
+  append(tail + end_silence(loc(invocation.end)) + blanks(inner, invocation.file, invocation.end),
          invocation.end, true);
 }
 

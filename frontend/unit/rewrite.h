@@ -15,8 +15,8 @@
 // Where the place of a call is inside of what a macro expands to, the invocation is replaced by its
 // expansion, on one line and without warnings.
 //
-// #line directives keep the lines (and padding the columns) of the body as they were; pragmas keep
-// the inserted text silent under every warning flag; the extra braces keep declarations in front of
+// #line directives keep the lines (and padding the columns) of the body as they were; pragmas or line
+// markers keep the inserted text silent under every warning flag; the extra braces keep declarations in front of
 // statements for -Wdeclaration-after-statement.
 #ifndef TC_UNIT_REWRITE_H
 #define TC_UNIT_REWRITE_H
@@ -31,10 +31,14 @@
 
 namespace tc {
 
+// Of the new text.  Clang: pragmas make inserted text silent.  Gnu: line markers say that it is a
+// system header's, which GCC, Clang and their kin all understand.
+enum class Dialect { Clang, Gnu };
+
 class Rewriter {
 public:
-  Rewriter(const clang::SourceManager &inner, const Expansions &expansions)
-      : inner(inner), expansions(expansions) {}
+  Rewriter(const clang::SourceManager &inner, const Expansions &expansions, Dialect dialect)
+      : inner(inner), expansions(expansions), dialect(dialect) {}
 
   // Whether the function's text can be replaced; else why not.
   std::string obstacle(const clang::FunctionDecl *function) const;
@@ -95,6 +99,9 @@ private:
   std::string put_beside(clang::SourceLocation loc, bool after, Edit edit);
   std::string put_inside(clang::SourceLocation loc, bool after, Edit edit);
   void put_line(clang::FileID file, Edit edit);
+  std::string silence(clang::SourceLocation loc) const;
+  std::string end_silence(clang::SourceLocation loc) const;
+  std::string marker(clang::SourceLocation loc, bool system) const;
   static Edits sorted(const std::vector<Edit> &edits);
   Output edited(clang::FileID file, const std::vector<Edit> &edits) const;
   void expand(const Expansions::Invocation &invocation, llvm::ArrayRef<const Edit *> inside,
@@ -103,6 +110,7 @@ private:
 
   const clang::SourceManager &inner;
   const Expansions &expansions;
+  const Dialect dialect;
   unsigned labels = 0;
   std::map<clang::FileID, std::vector<Edit>> edits; // in order of insertion
 };

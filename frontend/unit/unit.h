@@ -27,6 +27,7 @@ public:
   virtual void show(const Message &message) = 0;
   virtual void show_remark(const std::string &text) = 0; // of the whole file
 
+  virtual Dialect dialect() const = 0; // that the new text is to be in
   virtual bool makes_code() const = 0; // else functions are captured and checked, for the messages
   virtual bool
   precompiles() const = 0; // what comes out is read by other compilations, as it stands
@@ -57,7 +58,7 @@ public:
   Unit(clang::ASTContext &context, const Expansions &expansions, const Options &options,
        Shell &shell)
       : context(context), sources(context.getSourceManager()), options(options), shell(shell),
-        rewriter(sources, expansions) {}
+        rewriter(sources, expansions, shell.dialect()) {}
 
   // A function that is marked tc_compile.
   void add(const clang::FunctionDecl *decl) {

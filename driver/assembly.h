@@ -1,6 +1,6 @@
 // assembly.h - compiler output made fit to stand in front of other compiler output in one file.
-#ifndef TC_PLUGIN_ASSEMBLY_H
-#define TC_PLUGIN_ASSEMBLY_H
+#ifndef TC_DRIVER_ASSEMBLY_H
+#define TC_DRIVER_ASSEMBLY_H
 
 #include <string>
 

@@ -4,8 +4,8 @@
 // shown by the user's compilation before it has entered the file, whose text may be replaced later.
 // So the text as the user wrote it gets a buffer of its own in the outer source manager, and
 // messages point there: snippets, carets and fix-its never show generated text.
-#ifndef TC_PLUGIN_REPORT_H
-#define TC_PLUGIN_REPORT_H
+#ifndef TC_DRIVER_REPORT_H
+#define TC_DRIVER_REPORT_H
 
 #include <map>
 

@@ -1,12 +1,12 @@
 // part_cache.h - compiled texts of earlier builds.
-#ifndef TC_PLUGIN_PART_CACHE_H
-#define TC_PLUGIN_PART_CACHE_H
+#ifndef TC_DRIVER_PART_CACHE_H
+#define TC_DRIVER_PART_CACHE_H
 
 #include <string>
 #include <vector>
 
 #include "backends/cache/cache.h"
-#include "kernels.h"
+#include "driver/kernels.h"
 
 namespace tc {
 

@@ -1,13 +1,13 @@
 // kernels.cpp - compiling the generated texts in process.  See kernels.h.
-#include "kernels.h"
+#include "driver/kernels.h"
 
 #include <atomic>
 #include <set>
 
-#include "assembly.h"
+#include "driver/assembly.h"
 #include "frontend/attributes.h"
 #include "backends/explain.h"
-#include "part_cache.h"
+#include "driver/part_cache.h"
 
 namespace tc {
 namespace {
@@ -463,9 +463,11 @@ static void declare_assembly(const std::string &text, std::string &out) {
   out += "\");\n";
 }
 
-std::string assembly_declarations(const CompiledUnit &unit) {
-  std::string out = "\n#pragma clang diagnostic push\n"
-                    "#pragma clang diagnostic ignored \"-Weverything\"\n";
+std::string assembly_declarations(const CompiledUnit &unit, Dialect dialect) {
+  const bool pragmas = dialect == Dialect::Clang;
+  std::string out = pragmas ? "\n#pragma clang diagnostic push\n"
+                              "#pragma clang diagnostic ignored \"-Weverything\"\n"
+                            : "\n# 1 \"tcompile.c\" 3\n";
   LineTables tables;
   for (const std::string &part : unit.parts)
     declare_assembly(unit.lines ? tables.merge(part) : part, out);
@@ -473,7 +475,7 @@ std::string assembly_declarations(const CompiledUnit &unit) {
     declare_assembly(data_assembly(data.name, data.bytes, data_alignment), out);
   if (!unit.explain.empty())
     declare_assembly(section_assembly(TC_EXPLAIN_SECTION, unit.explain), out);
-  return out + "#pragma clang diagnostic pop\n";
+  return pragmas ? out + "#pragma clang diagnostic pop\n" : out;
 }
 
 } // namespace tc

@@ -1,7 +1,7 @@
 // check.cpp - see check.h.
-#include "check.h"
+#include "driver/check.h"
 
-#include "inner.h"
+#include "driver/inner.h"
 
 namespace tc {
 namespace {

@@ -1,6 +1,6 @@
 // inner.h - parses of the user's file that the plugin makes beside the user's own.
-#ifndef TC_PLUGIN_INNER_H
-#define TC_PLUGIN_INNER_H
+#ifndef TC_DRIVER_INNER_H
+#define TC_DRIVER_INNER_H
 
 #include <vector>
 

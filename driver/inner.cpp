@@ -1,5 +1,5 @@
 // inner.cpp - see inner.h.
-#include "inner.h"
+#include "driver/inner.h"
 
 #include "frontend/attributes.h"
 #include "frontend/unit/unit.h"

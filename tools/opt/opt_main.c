@@ -1,4 +1,4 @@
-/* tcompile - the compiler without a C frontend: reads a graph in text form, prints C.  The name of the
+/* tc-opt - the compiler without a C frontend: reads a graph in text form, prints C.  The name of the
  * graph becomes the entry's symbol. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,8 +56,7 @@ static bool print_kernel(const tc_backend *b, const tc_kernel *k, const tc_progr
   const bool ok = b->supports(k, p) && b->emit_kernel(k, p, &t) && b->complete(t.text.text, &whole);
   if (ok) puts(whole.text);
   else
-    fprintf(stderr, "tcompile: the %s backend has no code for %s\n", b->name,
-            k->name ? k->name : "");
+    fprintf(stderr, "tc-opt: the %s backend has no code for %s\n", b->name, k->name ? k->name : "");
   tc_buf_free(&whole);
   tc_kernel_text_free(&t);
   return ok;
@@ -101,7 +100,7 @@ static int print_texts(tc_graph *g, const request *r) {
 static bool choose(const char *text, request *r) {
   tc_buf why = {0};
   const bool ok = tc_choose(text, true, &r->backends, &why) && !tc_chose_eager(&r->backends);
-  if (!ok) fprintf(stderr, "tcompile: %s\n", why.len ? why.text : "nothing is compiled by 'eager'");
+  if (!ok) fprintf(stderr, "tc-opt: %s\n", why.len ? why.text : "nothing is compiled by 'eager'");
   tc_buf_free(&why);
   r->told = !ok;
   return ok;
@@ -130,7 +129,7 @@ static bool parse_argument(char *text, request *r) {
 }
 
 static const char usage[] =
-    "usage: tcompile [--backend=NAME|PATH] [--host | --kernels | --loops] [--KEY=VALUE] [FILE]\n"
+    "usage: tc-opt [--backend=NAME|PATH] [--host | --kernels | --loops] [--KEY=VALUE] [FILE]\n"
     "  prints the C that a graph in text form (FILE, or standard input) becomes: kernels, and the "
     "entry\n"
     "  --backend    which one makes the kernels (tc-backends lists them), or its shared object\n"
@@ -144,7 +143,7 @@ static int run(request *r) {
   FILE *file = r->path ? fopen(r->path, "r") : stdin;
   tc_buf text = {0};
   if (!file || !read_all(file, &text)) {
-    fprintf(stderr, "tcompile: cannot read %s\n", r->path ? r->path : "standard input");
+    fprintf(stderr, "tc-opt: cannot read %s\n", r->path ? r->path : "standard input");
     return 1;
   }
   if (r->path) fclose(file);
@@ -162,7 +161,7 @@ int main(int argc, char **argv) {
   r.backends = (tc_choices){1, {{tc_backend_of_build(0), TC_WISH_WANT}}};
   for (int i = 1; i < argc; ++i)
     if (!parse_argument(argv[i], &r)) {
-      if (!r.told) fprintf(stderr, "tcompile: '%s' is not understood\n%s", argv[i], usage);
+      if (!r.told) fprintf(stderr, "tc-opt: '%s' is not understood\n%s", argv[i], usage);
       return 2;
     }
   const int status = run(&r);

@@ -1,6 +1,6 @@
 // report.cpp - see report.h.  Severities follow the compiler's own: remarks are gated by -Rpass=
 // and -Rpass-missed=, warnings belong to -Wbackend-plugin (so -w and -Werror act on them).
-#include "report.h"
+#include "driver/report.h"
 
 namespace tc {
 

@@ -1,5 +1,5 @@
 // assembly.cpp - line by line; strings are left alone.
-#include "assembly.h"
+#include "driver/assembly.h"
 
 #include "graph/support/support.h"
 #include "llvm/ADT/StringExtras.h"

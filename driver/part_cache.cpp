@@ -1,5 +1,5 @@
 // part_cache.cpp - see part_cache.h.
-#include "part_cache.h"
+#include "driver/part_cache.h"
 
 namespace tc {
 

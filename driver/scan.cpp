@@ -1,31 +1,16 @@
 // scan.cpp - see scan.h.  Files are read through the compilation's own file manager, so what is
 // read here is not looked up again.
-#include "scan.h"
+#include "driver/scan.h"
 
 #include <set>
+
+#include "driver/annotation.h"
 
 namespace tc {
 namespace {
 
 using namespace clang;
 using llvm::StringRef;
-
-bool mentions_annotation(StringRef text) {
-  return text.contains("tc_compile") || text.contains("TC_COMPILE");
-}
-
-// Calls found(name, quoted) for each #include in text.
-template <class Found> void each_include(StringRef text, Found found) {
-  for (size_t at = text.find("include"); at != StringRef::npos; at = text.find("include", at + 7)) {
-    if (!text.substr(0, at).rtrim(" \t").ends_with("#")) continue;
-    StringRef rest = text.substr(at + 7).ltrim(" \t");
-    bool quoted = rest.starts_with("\"");
-    if (!quoted && !rest.starts_with("<")) continue;
-    StringRef name = rest.drop_front().take_until(
-        [&](char c) { return c == (quoted ? '"' : '>') || c == '\n'; });
-    found(name, quoted);
-  }
-}
 
 class Scan {
 public:
@@ -45,12 +30,11 @@ public:
   }
 
   bool text(StringRef text, StringRef directory) {
-    if (mentions_annotation(text)) return true;
-    bool found = false;
-    each_include(text, [&](StringRef name, bool quoted) {
-      found = found || header(name, quoted ? directory : "");
-    });
-    return found;
+    if (tc_mentions_annotation(text.data(), text.size())) return true;
+    size_t at = 0;
+    for (tc_inclusion next; tc_next_inclusion(text.data(), text.size(), &at, &next);)
+      if (header(StringRef(next.name, next.size), next.quoted ? directory : "")) return true;
+    return false;
   }
 
   // A header of the directory `beside` (none: ""), or of the user's include directories.
@@ -75,13 +59,17 @@ private:
 
 } // namespace
 
-bool may_be_annotated(CompilerInstance &ci, FileEntryRef main) {
+bool may_be_annotated(CompilerInstance &ci) {
+  const Language language = ci.getFrontendOpts().Inputs.front().getKind().getLanguage();
+  if (language != Language::C && language != Language::CXX) return false;
   SourceManager &sources = ci.getSourceManager();
+  auto main = sources.getFileEntryRefForID(sources.getMainFileID());
+  if (!main) return false;
   Scan scan(ci);
   for (const std::string &name : ci.getPreprocessorOpts().Includes)
     if (scan.header(name, "")) return true;
   return scan.text(sources.getBufferData(sources.getMainFileID()),
-                   llvm::sys::path::parent_path(main.getName()));
+                   llvm::sys::path::parent_path(main->getName()));
 }
 
 } // namespace tc

@@ -11,15 +11,16 @@
 //   Bitcode   optimised IR, linked when the user's pipeline starts.  For -emit-llvm, LTO (where
 //   equal
 //             kernels of several files must be one) and object formats other than ELF.
-#ifndef TC_PLUGIN_KERNELS_H
-#define TC_PLUGIN_KERNELS_H
+#ifndef TC_DRIVER_KERNELS_H
+#define TC_DRIVER_KERNELS_H
 
 #include <string>
 #include <vector>
 
 #include "backends/compile.h"
+#include "driver/lines.h"
 #include "frontend/clang_compat.h"
-#include "lines.h"
+#include "frontend/unit/rewrite.h"
 
 namespace tc {
 
@@ -85,7 +86,7 @@ private:
 void link_unit(clang::CompilerInstance &user, CompiledUnit unit);
 
 // Assembly: C declarations that put the unit into the object of the file that they stand in.
-std::string assembly_declarations(const CompiledUnit &unit);
+std::string assembly_declarations(const CompiledUnit &unit, Dialect dialect);
 
 } // namespace tc
 

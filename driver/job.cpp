@@ -1,14 +1,14 @@
 // job.cpp - the shell of the unit compiler in Clang: the inner parse, and what the user's compilation gets.
-#include "job.h"
+#include "driver/job.h"
 
 #include <optional>
 
-#include "check.h"
+#include "driver/check.h"
 #include "frontend/unit/unit.h"
-#include "inner.h"
-#include "kernels.h"
-#include "lines.h"
-#include "report.h"
+#include "driver/inner.h"
+#include "driver/kernels.h"
+#include "driver/lines.h"
+#include "driver/report.h"
 
 namespace tc {
 namespace {
@@ -18,9 +18,11 @@ using llvm::StringRef;
 
 class ClangShell : public Shell {
 public:
-  ClangShell(CompilerInstance &user, ASTContext &context, const Options &options)
-      : user(user), context(context), options(options), reporter(user, context.getSourceManager()) {
-  }
+  // texts: of another compiler, or null.
+  ClangShell(CompilerInstance &user, ASTContext &context, const Options &options,
+             std::vector<NewText> *texts)
+      : user(user), context(context), options(options), texts(texts),
+        reporter(user, context.getSourceManager()) {}
 
   void show(const Message &message) override { reporter.show(message); }
   void show_remark(const std::string &text) override {
@@ -29,6 +31,7 @@ public:
       diags.Report(diags.getCustomDiagID(DiagnosticsEngine::Remark, "%0")) << text;
   }
 
+  Dialect dialect() const override { return texts ? Dialect::Gnu : Dialect::Clang; }
   bool makes_code() const override;
   bool precompiles() const override;
   std::string unsupported_target() const override { return tc::unsupported_target(user); }
@@ -51,9 +54,12 @@ public:
   void put(Rewriter &rewriter, bool has_code, const std::string &explanation) override;
 
 private:
+  void collect(const Rewriter &rewriter);
+
   CompilerInstance &user;
   ASTContext &context;
   const Options &options;
+  std::vector<NewText> *texts;
   Reporter reporter;
   std::optional<TextCompiler> compiler;
   CompiledUnit code = {};
@@ -92,17 +98,26 @@ void ClangShell::put(Rewriter &rewriter, bool has_code, const std::string &expla
   if (!has_code) code = {choose_form(user), {}, {}, {}, false, "", ""};
   code.explain = explanation;
   const bool any = has_code || !explanation.empty();
-  if (any && code.form == Form::Assembly) rewriter.append(assembly_declarations(code));
+  if (any && code.form == Form::Assembly) rewriter.append(assembly_declarations(code, dialect()));
   if (any || !rewriter.empty()) apply_texts(rewriter, user);
+  if (texts) collect(rewriter);
   if (any && code.form == Form::Bitcode) link_unit(user, std::move(code));
+}
+
+void ClangShell::collect(const Rewriter &rewriter) {
+  const SourceManager &sources = rewriter.original();
+  for (auto &[file, text] : rewriter.texts())
+    texts->push_back({sources.getFilename(sources.getLocForStartOfFile(file)).str(), text,
+                      file == sources.getMainFileID()});
 }
 
 // ---- the inner parse ----------------------------------------------------------------------------
 
 class InnerConsumer : public ASTConsumer {
 public:
-  InnerConsumer(CompilerInstance &user, Preprocessor &preprocessor, const Options &options)
-      : user(user), options(options) {
+  InnerConsumer(CompilerInstance &user, Preprocessor &preprocessor, const Options &options,
+                std::vector<NewText> *texts)
+      : user(user), options(options), texts(texts) {
     expansions.watch(preprocessor);
   }
 
@@ -114,7 +129,7 @@ public:
   // A file with errors is left to the user's compilation, which reports them.
   void HandleTranslationUnit(ASTContext &context) override {
     if (context.getDiagnostics().hasErrorOccurred()) return;
-    ClangShell shell(user, context, options);
+    ClangShell shell(user, context, options, texts);
     Unit unit(context, expansions, options, shell);
     for (const FunctionDecl *function : definitions.list)
       if (function->getStorageClass() != SC_Static || function->isReferenced() ||
@@ -129,36 +144,48 @@ public:
 private:
   CompilerInstance &user;
   Options options;
+  std::vector<NewText> *texts;
   Expansions expansions;
   Definitions definitions;
 };
 
 class InnerAction : public ASTFrontendAction {
 public:
-  InnerAction(CompilerInstance &user, const Options &options) : user(user), options(options) {}
+  InnerAction(CompilerInstance &user, const Options &options, std::vector<NewText> *texts)
+      : user(user), options(options), texts(texts) {}
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &ci, StringRef) override {
-    return std::make_unique<InnerConsumer>(user, ci.getPreprocessor(), options);
+    return std::make_unique<InnerConsumer>(user, ci.getPreprocessor(), options, texts);
   }
 
 private:
   CompilerInstance &user;
   Options options;
+  std::vector<NewText> *texts;
 };
 
-} // namespace
-
 // A thread of its own has stack for deep code (capture recurses), and a crash in it ends there.
-static const unsigned stack_bytes = 512u << 20; // reserved, not used
+const unsigned stack_bytes = 512u << 20; // reserved, not used
 
-void compile_annotated(CompilerInstance &user, const Options &options) {
+void compile(CompilerInstance &user, const Options &options, std::vector<NewText> *texts) {
   bool done = compat::run_protected(stack_bytes, [&] {
     IgnoringDiagConsumer ignore;
-    InnerAction action(user, options);
+    InnerAction action(user, options, texts);
     parse_inner(user, ignore, action);
   });
   if (!done)
     user.getDiagnostics().Report(diag::warn_fe_backend_plugin)
         << "tcompile failed on this file and left its functions as they are; please report this";
+}
+
+} // namespace
+
+void compile_annotated(CompilerInstance &user, const Options &options) {
+  compile(user, options, nullptr);
+}
+
+void compile_annotated(CompilerInstance &user, const Options &options,
+                       std::vector<NewText> &texts) {
+  compile(user, options, &texts);
 }
 
 } // namespace tc

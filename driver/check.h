@@ -5,8 +5,8 @@
 // text is parsed before it is used.  A function passes when it parses without errors and its
 // statements, but for what was inserted, are those of the original at their places and lines; and
 // when the file counts as far as before (__COUNTER__), so that the rest of it reads the same.
-#ifndef TC_PLUGIN_CHECK_H
-#define TC_PLUGIN_CHECK_H
+#ifndef TC_DRIVER_CHECK_H
+#define TC_DRIVER_CHECK_H
 
 #include "frontend/unit/unit.h"
 

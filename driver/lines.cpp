@@ -1,5 +1,5 @@
 // lines.cpp - see lines.h.
-#include "lines.h"
+#include "driver/lines.h"
 
 namespace tc {
 

@@ -3,8 +3,8 @@
 // Values in kernel texts tell in a comment which statement they come from.  That becomes #line, the
 // texts are compiled with line tables alone, and of the assembly the line directives are kept: all
 // parts share the line table that the assembler makes of the user's file.
-#ifndef TC_PLUGIN_LINES_H
-#define TC_PLUGIN_LINES_H
+#ifndef TC_DRIVER_LINES_H
+#define TC_DRIVER_LINES_H
 
 #include <map>
 #include <string>

@@ -1,0 +1,54 @@
+/* protocol.h - how a plugin of another compiler talks to the tool.
+ *
+ * It runs `tcompile --serve` with a socket as standard input and output.  Each side writes one list of
+ * records: the plugin its request, then the tool its answer.  A record is a tc_record followed by `size`
+ * bytes.  Both lists begin with TC_REC_HELLO, whose text is TC_PROTOCOL, and end with TC_REC_END; what is
+ * cut off before that does not count.  Numbers are the machine's own.
+ *
+ * Lines and columns count from 1, columns in bytes; line 0: nowhere. */
+#ifndef TC_DRIVER_PROTOCOL_H
+#define TC_DRIVER_PROTOCOL_H
+
+#include <stdint.h>
+
+/* Changes with every change of this file, and with every release. */
+#define TC_PROTOCOL "tcompile 1 " TC_VERSION
+
+typedef enum {
+  TC_REC_END,
+  TC_REC_HELLO,
+
+  /* Of a request. */
+  TC_REC_FLAG,     /* a flag of the compiler, as its command line has it; in order */
+  TC_REC_OPTION,   /* KEY or KEY=VALUE: an option of a whole file (tc-options) */
+  TC_REC_LANGUAGE, /* as of -x: c, c++, cpp-output, c++-cpp-output */
+  TC_REC_NAME,     /* of the file, as it stands in its __FILE__ */
+  TC_REC_TEXT,     /* what the file contains */
+
+  /* Of an answer. */
+  TC_REC_MESSAGE, /* a tc_record_message, the file name, a zero, the text */
+  TC_REC_RANGE,   /* a tc_record_range: underlined, of the message before */
+  TC_REC_FIXIT,   /* a tc_record_range, then what it is to be replaced by */
+  TC_REC_UNREAD, /* as TC_REC_MESSAGE: why the file could not be parsed, so that nothing was done; the
+                    * compiler knows better whether it is an error */
+  TC_REC_FILE,   /* a file name, a zero, the new text of that file */
+  TC_REC_COUNT
+} tc_record_kind;
+
+typedef struct {
+  uint32_t kind; /* tc_record_kind */
+  uint32_t size;
+} tc_record;
+
+typedef enum { TC_SAY_NOTE, TC_SAY_REMARK, TC_SAY_WARNING, TC_SAY_ERROR } tc_record_severity;
+
+typedef struct {
+  uint32_t severity; /* tc_record_severity; a note belongs to the message before */
+  uint32_t line, column;
+} tc_record_message;
+
+typedef struct {
+  uint32_t line, column, end_line, end_column; /* the end is one behind the last byte */
+} tc_record_range;
+
+#endif

@@ -1,0 +1,102 @@
+// answer.cpp - see answer.h.
+#include "tools/tcompile/answer.h"
+
+namespace tc {
+
+using namespace clang;
+using llvm::StringRef;
+
+template <class T> static StringRef bytes(const T &value) {
+  return {reinterpret_cast<const char *>(&value), sizeof value};
+}
+
+Answer::Answer(FILE *out) : out(out) { record(TC_REC_HELLO, {TC_PROTOCOL}); }
+
+void Answer::record(tc_record_kind kind, llvm::ArrayRef<StringRef> parts) {
+  tc_record head = {kind, 0};
+  for (StringRef part : parts) head.size += static_cast<uint32_t>(part.size());
+  ok = ok && fwrite(&head, sizeof head, 1, out) == 1;
+  for (StringRef part : parts) ok = ok && fwrite(part.data(), 1, part.size(), out) == part.size();
+}
+
+void Answer::message(tc_record_kind kind, const tc_record_message &message, StringRef file,
+                     StringRef text) {
+  record(kind, {bytes(message), file, StringRef("", 1), text});
+}
+
+void Answer::say(tc_record_severity severity, StringRef text) {
+  message(TC_REC_MESSAGE, {severity, 0, 0}, "", text);
+}
+
+void Answer::put(const NewText &text) {
+  record(TC_REC_FILE, {text.file, StringRef("", 1), text.text});
+}
+
+bool Answer::end() {
+  record(TC_REC_END, {});
+  return fflush(out) == 0 && ok;
+}
+
+static tc_record_severity severity_of(DiagnosticsEngine::Level level) {
+  switch (level) {
+  case DiagnosticsEngine::Ignored:
+  case DiagnosticsEngine::Note:
+    return TC_SAY_NOTE;
+  case DiagnosticsEngine::Remark:
+    return TC_SAY_REMARK;
+  case DiagnosticsEngine::Warning:
+    return TC_SAY_WARNING;
+  case DiagnosticsEngine::Error:
+  case DiagnosticsEngine::Fatal:
+    break;
+  }
+  return TC_SAY_ERROR;
+}
+
+// Clang's own messages have fixed numbers; those of driver/report.cpp that are among them:
+static bool is_ours(unsigned id) {
+  return id >= diag::DIAG_UPPER_LIMIT || id == diag::warn_fe_backend_plugin ||
+         id == diag::remark_fe_backend_optimization_remark ||
+         id == diag::remark_fe_backend_optimization_remark_missed;
+}
+
+static PresumedLoc presumed(const Diagnostic &info, SourceLocation loc) {
+  if (loc.isInvalid() || !info.hasSourceManager()) return {};
+  const SourceManager &sources = info.getSourceManager();
+  return sources.getPresumedLoc(sources.getFileLoc(loc));
+}
+
+void Answer::range(tc_record_kind kind, const Diagnostic &info, CharSourceRange range,
+                   StringRef text) {
+  if (!info.hasSourceManager()) return;
+  const SourceManager &sources = info.getSourceManager();
+  range = Lexer::makeFileCharRange(range, sources, LangOptions());
+  const PresumedLoc begin = presumed(info, range.getBegin()), end = presumed(info, range.getEnd());
+  if (begin.isInvalid() || end.isInvalid()) return;
+  const tc_record_range place = {begin.getLine(), begin.getColumn(), end.getLine(),
+                                 end.getColumn()};
+  record(kind, {bytes(place), text});
+}
+
+void Answer::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &info) {
+  DiagnosticConsumer::HandleDiagnostic(level, info);
+  const bool note = level == DiagnosticsEngine::Note;
+  const bool ours = note ? last_sent : is_ours(info.getID());
+  if (!note) last_sent = ours;
+  if (!ours && (level < DiagnosticsEngine::Error || unread)) return;
+  llvm::SmallString<128> text;
+  info.FormatDiagnostic(text);
+  const PresumedLoc place = presumed(info, info.getLocation());
+  const tc_record_message head = {severity_of(level), place.isValid() ? place.getLine() : 0,
+                                  place.isValid() ? place.getColumn() : 0};
+  message(ours ? TC_REC_MESSAGE : TC_REC_UNREAD, head, place.isValid() ? place.getFilename() : "",
+          text);
+  unread |= !ours;
+  if (!ours) return;
+  for (const CharSourceRange &each : info.getRanges()) range(TC_REC_RANGE, info, each, "");
+  for (const FixItHint &hint : info.getFixItHints())
+    if (!hint.isNull() && hint.InsertFromRange.isInvalid())
+      range(TC_REC_FIXIT, info, hint.RemoveRange, hint.CodeToInsert);
+}
+
+} // namespace tc
