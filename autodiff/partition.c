@@ -8,6 +8,7 @@
 #include "autodiff/partition.h"
 
 #include "autodiff/flow.h"
+#include "graph/extremum.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,15 @@ static int64_t contraction(const work *w, tc_ref r) {
   return operations(w, (double)flops) + bytes_of(w, r);
 }
 
+/* Values that are computed again may differ in the last bit from those that the extremum was found among. */
+static bool is_found_again(const work *w, const tc_node *n) {
+  const tc_ref x = tc_compared_with_extremum(w->g, n, NULL);
+  if (!x.id) return false;
+  n = tc_graph_node(w->g, x);
+  while (tc_op_get(n->op)->cls == TC_CLASS_VIEW) n = tc_graph_node(w->g, n->in[0]);
+  return n->op != OP_INPUT;
+}
+
 /* What computing it again costs, where its operands are there. */
 static int64_t repeat_cost(const work *w, tc_ref r) {
   enum { TRANSCENDENTAL = 16 }; /* operations */
@@ -107,7 +117,9 @@ static int64_t repeat_cost(const work *w, tc_ref r) {
 
 /* Likewise of computing it in the backward part, which costs nothing more where the forward part has no use for it. */
 static int64_t cost_of(const work *w, tc_ref r) {
-  const bool again = w->mark[r.id] & FORWARD || !tc_graph_node(w->g, r)->nin;
+  const tc_node *n = tc_graph_node(w->g, r);
+  const bool again = w->mark[r.id] & FORWARD || !n->nin;
+  if (is_found_again(w, n)) return TC_FLOW_INFINITE;
   return again ? repeat_cost(w, r) : 0;
 }
 

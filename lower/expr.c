@@ -22,7 +22,7 @@ static uint64_t hash_expr(const tc_expr *e) {
   h = mix(h, (uint64_t)e->kind << 32 | (uint64_t)e->op << 16 | (uint64_t)e->dtype << 8 | e->storage);
   h = mix(h, (uint64_t)e->in[0].id << 32 | e->in[1].id);
   h = mix(h, (uint64_t)e->in[2].id << 32 | e->guard.id);
-  h = mix(h, (uint64_t)e->buffer << 32 | e->index << 1 | e->apart);
+  h = mix(h, (uint64_t)e->buffer << 32 | e->index << 1 | e->reproducible);
   h = mix(mix(mix(h, f), (uint64_t)e->i), (uint64_t)e->dim.bits);
   if (!has_address(e)) return h;
   h = mix(h, (uint64_t)e->address.offset.bits);
@@ -47,7 +47,7 @@ static bool same_address(const tc_address *a, const tc_address *b) {
 static bool same_expr(const tc_expr *a, const tc_expr *b) {
   return a->kind == b->kind && a->op == b->op && a->dtype == b->dtype &&
          a->storage == b->storage && !memcmp(a->in, b->in, sizeof a->in) &&
-         a->guard.id == b->guard.id && a->buffer == b->buffer && a->index == b->index && a->apart == b->apart &&
+         a->guard.id == b->guard.id && a->buffer == b->buffer && a->index == b->index && a->reproducible == b->reproducible &&
          !memcmp(&a->f, &b->f, sizeof a->f) && a->i == b->i && tc_dim_same(a->dim, b->dim) &&
          (!has_address(a) || same_address(&a->address, &b->address));
 }

@@ -144,7 +144,7 @@ typedef struct tc_expr {
   tc_val guard;     /* LOAD */
   uint32_t buffer;  /* LOAD: index into the kernel's buffers */
   uint32_t index;   /* SCALAR, RESULT */
-  bool apart;       /* OP SUB: its operands are rounded first, it is no part of a fused multiply-add */
+  bool reproducible; /* OP: has the same bits wherever it is computed; it is no part of a fused multiply-add */
   double f;
   int64_t i;
   tc_dim dim;

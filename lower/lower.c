@@ -190,6 +190,7 @@ static void run(lo *L) {
   L->input_buffer =
       lo_alloc(L, L->scratch, (tc_graph_input_count(L->g) + 1) * sizeof *L->input_buffer);
   lo_find_facts(L);
+  lo_find_reproducible(L);
   set_roots(L);
   lo_place_all(L);
   lo_choose_layouts(L);

@@ -77,7 +77,7 @@ typedef struct lo_fact {
   uint8_t reads;    /* arrays of the node's own size among them, saturated */
   bool costly;      /* the cone has a transcendental */
   bool product;     /* elementwise on a matmul's result: fit for its epilogue */
-
+  bool reproducible; /* reproducible.c */
 } lo_fact;
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -241,6 +241,9 @@ const lo_index *lo_shift(lo *L, const lo_index *at, int d, tc_dim by);
 /* cut.c: cuts axes of g such that element number `flat` of an array of type t has one lin per dimension.
  * All indices over g's axes change with them.  false, and nothing is cut: g's loops would suffer. */
 bool lo_cut_axes(lo *L, lo_group *g, const lo_lin *flat, const tc_type *t);
+
+/* reproducible.c */
+void lo_find_reproducible(lo *L);
 
 /* group.c */
 lo_group *lo_new_group(lo *L, const tc_type *shape);

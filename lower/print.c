@@ -90,7 +90,7 @@ static void put_expr(const printer *r, const tc_expr *e) {
     if (e->guard.id) tc_putf(r->out, " where %%%u", e->guard.id);
     break;
   case TC_EX_OP:
-    tc_putf(r->out, "%s%s", tc_op_get(e->op)->text, e->apart ? " apart" : ""), put_operands(r, e);
+    tc_putf(r->out, "%s%s", tc_op_get(e->op)->text, e->reproducible ? " reproducible" : ""), put_operands(r, e);
     break;
   case TC_EX_CAST: tc_put(r->out, "cast"), put_operands(r, e); break;
   case TC_EX_ROUND:

@@ -1,6 +1,8 @@
 /* value.c - the value of a node at an index, as an expression over the axes of a nest. */
 #include "lower/lowering.h"
 
+#include "graph/extremum.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -81,14 +83,12 @@ static tc_val triangle(lo_kb *b, const tc_node *n, const lo_index *at) {
 /* x - max x is at most 0, and 0 somewhere, where the maximum is of x as it was rounded: with a product
  * x that were not, it would be as large as half a unit of x, and its exponential infinite. */
 static bool less_maximum(const lo_kb *b, const tc_node *n) {
-  if (n->op != OP_SUB) return false;
-  const tc_node *m = lo_node(b->L, n->in[1]);
-  while (lo_class(m) == TC_CLASS_VIEW || m->op == OP_CAST || m->op == OP_WHERE)
-    m = lo_node(b->L, m->in[m->op == OP_WHERE]);
-  return m->op == OP_AMAX;
+  const tc_ref m = n->op == OP_SUB ? tc_extremum_behind(b->L->g, n->in[1]) : (tc_ref){0};
+  return m.id && lo_node(b->L, m)->op == OP_AMAX;
 }
 
-static tc_val elementwise(lo_kb *b, const tc_node *n, const lo_index *at) {
+static tc_val elementwise(lo_kb *b, tc_ref r, const lo_index *at) {
+  const tc_node *n = lo_node(b->L, r);
   if (n->op == OP_CAST) return convert(b, operand(b, n, 0, at), n->type.dtype, n->loc);
   if (n->op == OP_TRIL || n->op == OP_TRIU) return triangle(b, n, at);
   tc_dtype t = operand_type(b, n);
@@ -101,7 +101,7 @@ static tc_val elementwise(lo_kb *b, const tc_node *n, const lo_index *at) {
                .op = n->op,
                .dtype = lo_compute_type(n->type.dtype),
                .in = {in[0], in[1], in[2]},
-               .apart = less_maximum(b, n),
+               .reproducible = b->L->fact[r.id].reproducible || less_maximum(b, n),
                .loc = n->loc};
   return lo_expr(b, &e);
 }
@@ -201,7 +201,7 @@ static tc_val compute(lo_kb *b, tc_ref r, const tc_node *n, const lo_index *at) 
   switch (lo_class(n)) {
   case TC_CLASS_LEAF: return leaf(b, n, at);
   case TC_CLASS_GEN: return created(b, n, at);
-  case TC_CLASS_EW: return elementwise(b, n, at);
+  case TC_CLASS_EW: return elementwise(b, r, at);
   case TC_CLASS_VIEW: return operand(b, n, 0, at);
   case TC_CLASS_INDEX: return n->op == OP_ONE_HOT ? one_hot(b, n, at) : operand(b, n, 0, at);
   case TC_CLASS_REDUCE: return reduction(b, r, n);

@@ -54,7 +54,7 @@ static void put_pass(tc_cuda_nest *x, const tc_cuda_walk *w, tc_val v, const cha
   tc_print_line(&x->s, "const tc_uf32 next = tc_across(top, TC_COMBINE(max, f32));");
   tc_print_line(&x->s, "%s", from);
   tc_print_line(&x->s, "%sf32 part = tc_set_f32(0);", kind);
-  put_each(x, w, v, "part = tc_add_f32(part, tc_exp_f32(tc_apart_f32(v%u, from)));");
+  put_each(x, w, v, "part = tc_add_f32(part, tc_exp_f32(tc_sub_uncontracted_f32(v%u, from)));");
   put_join(x, "tc_across(part, TC_COMBINE(add, f32))");
   tc_cuda_end_loads(x);
 }
@@ -62,7 +62,7 @@ static void put_pass(tc_cuda_nest *x, const tc_cuda_walk *w, tc_val v, const cha
 /* The elements beside the aligned ones of an odd row, one by one. */
 static void put_ends(tc_cuda_nest *x, tc_val v) {
   char part[64];
-  snprintf(part, sizeof part, "tc_exp_f32(tc_apart_f32(v%u, from))", v.id);
+  snprintf(part, sizeof part, "tc_exp_f32(tc_sub_uncontracted_f32(v%u, from))", v.id);
   uint8_t *outer = tc_print_enter(&x->s);
   tc_cuda_open_ends(x);
   tc_print_value(&x->s, v);

@@ -41,7 +41,7 @@ static bool same_address(const products *c, const tc_address *a, const tc_addres
 
 static bool same_node(const products *c, const tc_expr *a, const tc_expr *b) {
   if (a->kind != b->kind || a->op != b->op || a->dtype != b->dtype || a->storage != b->storage ||
-      a->apart != b->apart || a->i != b->i || memcmp(&a->f, &b->f, sizeof a->f))
+      a->reproducible != b->reproducible || a->i != b->i || memcmp(&a->f, &b->f, sizeof a->f))
     return false;
   switch (a->kind) {
   case TC_EX_LOAD: {

@@ -99,12 +99,15 @@ static void put_index(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *
 static void put_op(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
   const char *spelling = tc_op_get(e->op)->expr;
   if (s->words->op && s->words->op(s, e, out)) return;
-  if (e->op == OP_EXP && e->dtype == TC_F32 && s->coarse && s->coarse[e - s->k->expr])
+  if (e->op == OP_EXP && !e->reproducible && e->dtype == TC_F32 && s->coarse &&
+      s->coarse[e - s->k->expr])
     spelling = "tc_expcoarse_f32(%0)";
   tc_dtype t = e->dtype;
   for (int i = 0; i < 3; ++i)
     if (e->in[i].id) t = s->k->expr[e->in[i].id].dtype;
-  if (e->apart && tc_dtype_is_float(t)) spelling = "tc_apart_%t(%0, %1)";
+  const bool uncontracted = e->reproducible && tc_dtype_is_float(t);
+  if (uncontracted && e->op == OP_ADD) spelling = "tc_add_uncontracted_%t(%0, %1)";
+  if (uncontracted && e->op == OP_SUB) spelling = "tc_sub_uncontracted_%t(%0, %1)";
   for (const char *c = spelling ? spelling : "0"; *c; ++c) {
     if (*c != '%') tc_putn(out, c, 1);
     else if (*++c == 't') tc_put(out, tc_print_compute(t));

@@ -46,7 +46,7 @@ bool tc_print_is_single(const tc_print_scope *s, uint32_t id) {
   const tc_expr *e = &s->k->expr[id];
   if (!s->words->single || tc_print_varies(s, (tc_val){id})) return false;
   if (e->kind == TC_EX_CAST) return tc_dtype_is_float(e->dtype);
-  return e->kind == TC_EX_OP && !e->apart && spelling(e->op) && all_floating(s, e);
+  return e->kind == TC_EX_OP && !e->reproducible && spelling(e->op) && all_floating(s, e);
 }
 
 bool tc_print_is_leaf(const tc_print_scope *s, uint32_t id) {

@@ -240,6 +240,8 @@ static inline unsigned short tc_bf16_of(float x) {
 
 static inline float tc_minus(float x, float y) { return x - y; }
 static inline double tc_minus(double x, double y) { return x - y; }
+static inline float tc_plus(float x, float y) { return x + y; }
+static inline double tc_plus(double x, double y) { return x + y; }
 static inline float tc_larger(float x, float y) { return x > y || x != x ? x : y; }
 static inline float tc_smaller(float x, float y) { return x < y || x != x ? x : y; }
 static inline unsigned tc_two_bf16(float low, float high) {

@@ -133,7 +133,7 @@ TC_MAP1(tc_sign_b8, tc_b8, tc_b8, x)
 TC_MAP1(tc_isnan_b8, tc_b8, tc_b8, 0)
 TC_MAP1(tc_isinf_b8, tc_b8, tc_b8, 0)
 TC_MAP1(tc_isfinite_b8, tc_b8, tc_b8, 1)
-/* @ TC_FLOATING tc_larger tc_smaller tc_minus */
+/* @ TC_FLOATING tc_larger tc_smaller tc_plus tc_minus */
 /* NaN wins. */
 TC_FN tc_f64 tc_larger(tc_f64 x, tc_f64 y) { return x > y || x != x ? x : y; }
 TC_FN tc_f64 tc_smaller(tc_f64 x, tc_f64 y) { return x < y || x != x ? x : y; }
@@ -148,13 +148,16 @@ TC_FN tc_f32 tc_smaller(tc_f32 x, tc_f32 y) {
   asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
   return r;
 }
-/* x - y of what x is when it is rounded. */
+/* Of what x and y are when they are rounded. */
+TC_FN tc_f32 tc_plus(tc_f32 x, tc_f32 y) { return __fadd_rn(x, y); }
+TC_FN tc_f64 tc_plus(tc_f64 x, tc_f64 y) { return __dadd_rn(x, y); }
 TC_FN tc_f32 tc_minus(tc_f32 x, tc_f32 y) { return __fsub_rn(x, y); }
 TC_FN tc_f64 tc_minus(tc_f64 x, tc_f64 y) { return __dsub_rn(x, y); }
 #endif
 #define TC_FLOATING(T)                                                                             \
   TC_ARITH(T)                                                                                      \
-  TC_MAP2(tc_apart_##T, tc_##T, tc_##T, tc_minus(x, y))                                            \
+  TC_MAP2(tc_add_uncontracted_##T, tc_##T, tc_##T, tc_plus(x, y))                                  \
+  TC_MAP2(tc_sub_uncontracted_##T, tc_##T, tc_##T, tc_minus(x, y))                                 \
   TC_MAP2(tc_max_##T, tc_##T, tc_##T, tc_larger(x, y))                                             \
   TC_MAP2(tc_min_##T, tc_##T, tc_##T, tc_smaller(x, y))                                            \
   TC_MAP1(tc_abs_##T, tc_##T, tc_##T, fabs(x))                                                     \

@@ -142,8 +142,11 @@ TC_FN tc_vb8 tc_isfinite_b8(tc_vb8 a) { return a | 1; }
     const tc_v##T m = a < b ? a : b;                                                               \
     return a == a ? m : a;                                                                         \
   }                                                                                                \
-  /* a - b of what a is when it is rounded. */                                                      \
-  TC_FN tc_v##T tc_apart_##T(tc_v##T a, tc_v##T b) {                                               \
+  /* Of what a and b are when they are rounded. */                                                 \
+  TC_FN tc_v##T tc_add_uncontracted_##T(tc_v##T a, tc_v##T b) {                                    \
+    _Pragma("clang fp contract(off)") return a + b;                                                \
+  }                                                                                                \
+  TC_FN tc_v##T tc_sub_uncontracted_##T(tc_v##T a, tc_v##T b) {                                    \
     _Pragma("clang fp contract(off)") return a - b;                                                \
   }                                                                                                \
   TC_FN tc_v##T tc_sqrt_##T(tc_v##T a) { return __builtin_elementwise_sqrt(a); }                   \
