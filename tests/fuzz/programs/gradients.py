@@ -10,11 +10,12 @@ TYPES_ONLY = re.compile(r"tc_(?:zeros_like|ones_like|full_like|shape|size|numel|
 # Terms of what is differentiated: the sum of a softmax or of a norm would be constant.
 TERMS = ("tc_sum(tc_square(%0), TC_ALL, false)", "tc_mean(tc_sin(%0), TC_ALL, false)", "tc_sum(tc_mul(%0, tc_tanh(%0)), TC_ALL, false)",
          "tc_sum(tc_mul(%0, tc_randn(tc_shape(%0), 5, TC_F32)), TC_ALL, false)", "tc_logsumexp(%0, TC_ALL, false)")
-CONSTANTS = ("tc_detach(%0)", "NULL; TC_NO_GRAD @ = tc_tanh(%0)", "NULL; TC_NO_GRAD { @ = tc_mul_s(%0, 0.5); @ = tc_add(@, %0); }")
+DETACHED = "tc_detach(%0)"  # shares the memory of its operand
+CONSTANTS = (DETACHED, "NULL; TC_NO_GRAD @ = tc_tanh(%0)", "NULL; TC_NO_GRAD { @ = tc_mul_s(%0, 0.5); @ = tc_add(@, %0); }")
 PARTS = ("return tc_tanh(tc_mul(tc_sin(x[0]), x[0]));", "tc_tensor *h = x[0]; for (int i = 0; i < 3; i++) h = tc_sigmoid(tc_sub(h, tc_square(h))); return h;",
          "tc_tensor *h = tc_mul_s(x[0], 2); tc_add_(h, tc_cos(x[0])); return tc_mul(h, tc_exp(tc_neg(tc_abs(x[0]))));")
 # Differences see rounding, and what is a constant for derivatives.
-ROUGH = re.compile(r"tc_cast\([^;]*TC_(?:F16|BF16|F32)\)|tc_item\(|tc_at\(|NULL; TC_NO_GRAD|= tc_detach\((?:.*\n)*?.*= tc_detach\(")
+ROUGH = re.compile(r"tc_(?:cast|empty)\([^;]*TC_(?:F16|BF16|F32|[IU][0-9]+)\)|tc_item\(|tc_at\(|NULL; TC_NO_GRAD|= tc_detach\((?:.*\n)*?.*= tc_detach\(")
 # In 16 bits operands may be right there.
 KINKS = re.compile(r"tc_(?:clamp|maximum|minimum|max|min|relu|abs|leaky|elu|hard)")
 # What may not move with its operands.
@@ -51,12 +52,18 @@ class Gradients(Program):
     @classmethod
     def may_write(cls, v):
         """Leaves are not written, and what operands are written with is not tracked."""
-        return super().may_write(v) and not any(hasattr(u, "written") for u in v.family)
+        return super().may_write(v) and not any(hasattr(u, "written") or u.text == DETACHED for u in v.family)
 
     def constant(self):
         """What derivatives take as one."""
-        x = self.pick(lambda v: v.real)
-        return x and self.make(self.r.choice(CONSTANTS), [x], x.dtype, x.shape)
+        x, text = self.pick(lambda v: v.real), self.r.choice(CONSTANTS)
+        return x and (self.view_of(x, text, x.shape) if text == DETACHED else self.make(text, [x], x.dtype, x.shape))
+
+    def make(self, text, uses, dtype, shape, exact=False):
+        """The derivatives of x mod x cancel but for rounding."""
+        if re.match(r"tc_(?:fmod|remainder)\(", text) and len(uses) > 1 and uses[0] is uses[1]:
+            text, uses = "tc_sin(%0)", uses[:1]
+        return super().make(text, uses, dtype, shape, exact)
 
     def again(self):
         """A function that gradients compute again."""
