@@ -37,6 +37,16 @@ static void mark(const tc_kernel *k, tc_val v, bool *seen) {
   for (int t = 0; t < e->address.nterm; t++) mark(k, e->address.term[t].value, seen);
 }
 
+static bool stores_to(const tc_action *a, uint32_t buffer) {
+  return (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD) && a->buffer == buffer;
+}
+
+static bool any_stores_to(const tc_action *action, uint32_t n, uint32_t buffer) {
+  for (uint32_t i = 0; i < n; i++)
+    if (stores_to(&action[i], buffer)) return true;
+  return false;
+}
+
 /* The one store of a stage to buffer `out`; NULL: there is none.  *others: it adds somewhere, or stores there
  * twice. */
 static const tc_action *only_store(const tc_stage *s, int out, bool *others) {
@@ -121,17 +131,31 @@ static bool product_updates(lo *L, const tc_kernel *k, int in, int out) {
   return reads_what_it_writes(L, k, &k->mm.epilogue, 1, in, out, &reads);
 }
 
+/* The nest neither reads `in` nor stores to `out`. */
+static bool is_aside(lo *L, const tc_kernel *k, const tc_nest *nest, int in, int out) {
+  bool reads;
+  for (uint32_t s = 0; s < nest->nstage; s++)
+    if (any_stores_to(nest->stage[s].action, nest->stage[s].naction, (uint32_t)out) ||
+        !reads_only(L, k, &nest->stage[s], in, NULL, &reads))
+      return false;
+  return true;
+}
+
 /* A kernel that reads array `in` and makes `out` may do so in place.  The pieces of a concatenation
- * are apart; of the parts that are put into an array one after the other, only the first may look
- * at what it was, or leave it as it is; other nests of one kernel are not followed. */
+ * are apart, and so are the parts of a reduction from what is made of them, in one of two ways; of the parts
+ * that are put into an array one after the other, only the first may look at what it was, or leave it as it is. */
 static bool updates(lo *L, tc_ref value, const tc_kernel *k, int in, int out) {
   const tc_op op = lo_node(L, value)->op;
   bool stored = false, reads;
   if (k->kind == TC_KERNEL_MATMUL) return product_updates(L, k, in, out);
   if (k->kind != TC_KERNEL_NESTS) return false;
-  if (k->nnest > 1 && op != OP_CONCAT && op != OP_PUT) return false;
+  tc_when when = TC_ALWAYS; /* of the nest that stores */
+  const bool parts = k->nnest > 1 && op != OP_CONCAT && op != OP_PUT;
   for (uint32_t n = 0; n < k->nnest; n++) {
     const tc_nest *nest = &k->nest[n];
+    if (parts && is_aside(L, k, nest, in, out)) continue;
+    if (parts && stored && (nest->when == TC_ALWAYS || nest->when == when)) return false;
+    when = nest->when;
     const bool copied = copies(k, nest, in, out);
     if (!copied && !reads_what_it_writes(L, k, nest->stage, nest->nstage, in, out, &reads))
       return false;
@@ -164,16 +188,6 @@ static void drop_copies(tc_kernel *k, int buffer) {
   for (uint32_t i = 0; i < k->nnest; i++)
     if (!copies(k, &k->nest[i], buffer, buffer)) k->nest[n++] = k->nest[i];
   if (n) k->nnest = n;
-}
-
-static bool stores_to(const tc_action *a, uint32_t buffer) {
-  return (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD) && a->buffer == buffer;
-}
-
-static bool any_stores_to(const tc_action *action, uint32_t n, uint32_t buffer) {
-  for (uint32_t i = 0; i < n; i++)
-    if (stores_to(&action[i], buffer)) return true;
-  return false;
 }
 
 bool lo_stores(const tc_kernel *k, uint32_t buffer) {
@@ -251,12 +265,26 @@ static void continue_arrays(lo *L) {
   }
 }
 
+/* The kernel that makes the new value, if it is a product that reads the old one: the array that was to hold the
+ * new one is room for the bare product. */
+static void keep_product(lo *L, const lo_write *w) {
+  const tc_buffer *b = &L->p->buffer[w->buffer];
+  for (uint32_t i = 0; i < L->p->nkernel; i++) {
+    tc_kernel *k = &L->p->kernel[i];
+    const int in = find_buffer(k, w->input), out = find_buffer(k, w->buffer);
+    if (k->kind != TC_KERNEL_MATMUL || in < 0 || out < 0 || k->mm.product) continue;
+    if (lo_stores(k, (uint32_t)out) && b->kind == TC_BUF_ARENA && b->dtype == k->mm.operand)
+      k->mm.product = (uint32_t)out + 1;
+  }
+}
+
 void lo_resolve_writes(lo *L) {
   continue_arrays(L);
   for (uint32_t i = 0; i < L->nwrite; i++) {
     lo_write *w = &L->write[i];
     w->direct = direct(L, w);
     if (!w->direct) continue;
+    if (L->target->product_apart) keep_product(L, w);
     unite(L, w->input, w->buffer);
     L->p->buffer[w->input].written = true;
   }

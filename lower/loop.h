@@ -219,6 +219,8 @@ typedef struct tc_mm_loop {
   tc_val a, b;      /* over (batch, m, k) and (batch, k, n); a bare LOAD is the plain case, any other
                      * expression is a prologue applied while packing */
   tc_stage epilogue; /* axes unused; actions at each (batch, m, n); RESULT 0 is the product, of type acc */
+  uint32_t product;  /* 1 + a buffer that no access names, row-major (batch, m, n), of the operand type: room for
+                      * the bare product where every store of the epilogue is in place; 0: none */
   bool costly;       /* the epilogue has a transcendental of the product */
   uint32_t packed;   /* a backend's plan: 1 + the first kernel that packs the same B, where several do */
 } tc_mm_loop;
@@ -283,6 +285,7 @@ typedef struct tc_target {
   int64_t channels;    /* stores of up to so many neighbours at each point are put together along
                         * the lanes; 0: they are not */
   bool epilogue_in_place; /* a product's epilogue may read the element that it overwrites */
+  bool product_apart;     /* ... and there is to be room for the bare product then */
   /* Optional: chooses the layout of an ARENA buffer, which holds the value buffer[i].node; false:
    * row-major.  Taken where every access is affine in it and no function of the program sees it. */
   bool (*layout)(const struct tc_program *p, uint32_t i, tc_buf_layout *out);

@@ -170,17 +170,19 @@ static void renumber(void *self, uint32_t *buffer, tc_address *a) {
   *buffer = ((const uint32_t *)self)[*buffer];
 }
 
-/* Buffers that no expression or action of the kernel names leave its list. */
+/* Buffers that no expression or action of the kernel names leave its list, but for room for a product. */
 static void compact_kernel(lo *L, tc_kernel *k) {
   if (k->kind == TC_KERNEL_CALL) return; /* all are arguments */
   uint32_t *to = lo_alloc(L, L->scratch, (k->nbuffer + 1) * sizeof *to), count = 0;
   lo_each_access(k, mark, to);
+  if (k->mm.product) to[k->mm.product - 1] = 1;
   for (uint32_t i = 0; i < k->nbuffer; i++)
     if (to[i]) {
       k->buffer[count] = k->buffer[i];
       to[i] = count++;
     }
   k->nbuffer = count;
+  if (k->mm.product) k->mm.product = to[k->mm.product - 1] + 1;
   lo_each_access(k, renumber, to);
 }
 

@@ -186,6 +186,11 @@ static void put_matmul(printer *r, const tc_mm_loop *m) {
   tc_putf(r->out, "\n    a %%%u  b %%%u\n", m->a.id, m->b.id);
   put_value(r, m->a, 6);
   put_value(r, m->b, 6);
+  if (m->product) {
+    tc_put(r->out, "    product ");
+    put_buffer_name(r, m->product - 1);
+    tc_put(r->out, "\n");
+  }
   tc_put(r->out, "    epilogue\n");
   for (uint32_t a = 0; a < m->epilogue.naction; a++) put_action(r, &m->epilogue.action[a], 6);
 }

@@ -18,7 +18,9 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .long_column = 2048,
                                   .cut_unknown = true,
                                   .keep_loads = true,
-                                  .scan_lanes = true};
+                                  .scan_lanes = true,
+                                  .epilogue_in_place = true,
+                                  .product_apart = true};
 
 bool tc_cuda_put_prelude(const char *device, tc_buf *out) {
   return tc_print_prelude(tc_cuda_prelude, device, out);

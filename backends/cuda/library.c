@@ -1,6 +1,7 @@
 /* library.c - matrix products that cuBLASLt can take: plain operands, rows or columns of which are
  * neighbours in memory.  It leaves the product where the result goes, with a bias where that
- * is all of the epilogue; any other epilogue is a flat nest over that array, in place. */
+ * is all of the epilogue; any other epilogue is a flat nest over that array, in place.  Where results overwrite
+ * operands, there is an array for the product beside them. */
 #include "backends/cuda/nest.h"
 
 #include <stdlib.h>
@@ -92,7 +93,14 @@ static bool describe_result(library *x) {
     match_epilogue(x, a->value);
     return true;
   }
-  return false;
+  if (!x->mm->product) return false;
+  const tc_dim rows = x->mm->axis[x->m].extent, columns = x->mm->axis[x->n].extent;
+  x->c = (matrix){.buffer = x->mm->product - 1,
+                  .offset = tc_dim_const(0),
+                  .step = tc_dim_const(0),
+                  .leading = columns};
+  if (x->mm->nbatch) x->c.step = tc_dim_mul(tc_graph_dims(x->p->graph), rows, columns);
+  return true;
 }
 
 static bool known_dtype(tc_dtype d) {

@@ -11,6 +11,24 @@ static uint32_t kernels_of(const char *text) {
   return n;
 }
 
+/* For a machine with as many threads as a GPU has: reductions are cut, and products leave room for themselves. */
+static uint32_t kernels_of_wide(const char *text) {
+  const tc_target wide = {.name = "wide",
+                          .split = 4,
+                          .least_part = 2,
+                          .most_parts = 4,
+                          .cut_unknown = true,
+                          .epilogue_in_place = true,
+                          .product_apart = true};
+  tc_graph *g = graph_of(text);
+  interp_array **input = arguments_of(g, 5);
+  tc_value scalar[4] = {{.f = 0.5}, {.f = 0.25}, {.f = 0.75}, {.f = 2}};
+  const uint32_t n = check_lowering_for(&wide, g, input, NULL, scalar);
+  free_arguments(g, input);
+  tc_graph_free(g);
+  return n;
+}
+
 #define KERNELS(suite, name, most, text)                                                         \
   Test(suite, name) { cr_expect_leq(kernels_of("graph g\n" text), most); }
 
@@ -281,6 +299,23 @@ KERNELS(writes, put_and_read_in_turn, 4, /* one array all along */
         ROWS "%3 = put %1 %2 first=[0,1] step=[1,1]\n%4 = sum %3 axes=[1] keep=1\n"
              "%5 = put %3 %4 first=[0,7] step=[1,1]\n%6 = sum %5 axes=[0] keep=1\n"
              "write %5 -> %1\nret %6\n")
+#define WIDE(name, most, text)                                                                     \
+  Test(writes, name) { cr_expect_leq(kernels_of_wide("graph g\n" text), most); }
+WIDE(product_less_a_gradient, 1,
+     "%1 = param f32[M,N] \"w\"\n%2 = param f32[M,K] \"x\"\n%3 = param f32[K,N] \"y\"\n"
+     "%4 = matmul %2 %3\n%5 = sub %1 %4\nwrite %5 -> %1\n")
+WIDE(two_states_of_a_product, 1,
+     "%1 = param f32[M,N] \"w\"\n%2 = param f32[M,K] \"x\"\n%3 = param f32[K,N] \"y\"\n"
+     "%4 = param f32[M,N] \"m\"\n%5 = matmul %2 %3\n%6 = add %4 %5\n%7 = sub %1 %6\n"
+     "write %6 -> %4\nwrite %7 -> %1\n")
+WIDE(sum_of_columns_that_is_cut, 1,
+     "%1 = param f32[N] \"b\"\n%2 = param f32[R,N] \"x\"\n%3 = sum %2 axes=[0] keep=0\n"
+     "%4 = sub %1 %3\nwrite %4 -> %1\n")
+WIDE(sum_of_all_that_is_cut, 1,
+     "%1 = param f32[] \"b\"\n%2 = param f32[R,N] \"x\"\n%3 = sum %2 axes=[] keep=0\n"
+     "%4 = mul %1 %3\nwrite %4 -> %1\n")
+WIDE(rows_that_read_what_others_write, 2, /* not in place */
+     "%1 = param f32[N,N] \"w\"\n%2 = sum %1 axes=[0] keep=1\n%3 = sub %1 %2\nwrite %3 -> %1\n")
 KERNELS(writes, part_from_beside, 2, /* read where another piece is written: not in place */
         "%1 = param f32[8] \"x\"\n%2 = slice %1 axis=0 start=0 stop=4 step=1\n"
         "%3 = slice %1 axis=0 start=4 stop=8 step=1\n%4 = concat %3 %2 axis=0\nwrite %4 -> %1\n")
