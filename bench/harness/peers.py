@@ -44,8 +44,7 @@ class Torch:
     def training(self, family):
         """A function of a set of operands, and how many of these are results."""
         self.torch.compiler.reset()
-        options = {} if self.mode in ("default", "whole") else {"mode": self.mode}
-        return training_peers.torch_step(self.torch, family, self.mode, options)
+        return training_peers.torch_function(self.torch, family, self.mode)
 
     def function(self, family):
         torch, f = self.torch, self.torch.nn.functional
@@ -85,9 +84,16 @@ class Torch:
                 h = torch.sigmoid(o) * torch.tanh(c)
             return h
 
+        steps = {}
+
+        def step_on(device):
+            if device not in steps:
+                steps[device] = torch.tensor(10.0, device=device)
+            return steps[device]
+
         def adamw(p, g, m, v):
             if self.mode == "eager":
-                torch._fused_adamw_([p], [g], [m], [v], [], [torch.tensor(10.0)], lr=1e-3, beta1=0.9, beta2=0.999,
+                torch._fused_adamw_([p], [g], [m], [v], [], [step_on(p.device)], lr=1e-3, beta1=0.9, beta2=0.999,
                                     weight_decay=0.01, eps=1e-8, amsgrad=False, maximize=False)
                 return p
             m.lerp_(g, 0.1)

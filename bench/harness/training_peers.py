@@ -67,11 +67,16 @@ def torch_update(torch, name, fused):
         torch._fused_sgd_(list(p), list(g), [], weight_decay=0.0, momentum=0.0, lr=RATE, dampening=0.0, nesterov=False,
                           maximize=False, is_first_step=False)
 
-    steps = [torch.tensor(float(STEP)) for _ in range(SHAPES[name][0])]
+    steps = {}  # by device
+
+    def steps_on(device):
+        if device not in steps:
+            steps[device] = [torch.tensor(float(STEP), device=device) for _ in range(SHAPES[name][0])]
+        return steps[device]
 
     def fused_adam(p, g, states):
         kernel = torch._fused_adamw_ if decay else torch._fused_adam_
-        kernel(list(p), list(g), list(states[:len(p)]), list(states[len(p):]), [], steps, lr=LR, beta1=BETA1, beta2=BETA2,
+        kernel(list(p), list(g), list(states[:len(p)]), list(states[len(p):]), [], steps_on(p[0].device), lr=LR, beta1=BETA1, beta2=BETA2,
                weight_decay=decay, eps=1e-8, amsgrad=False, maximize=False)
 
     def sgd(p, g, _states):
@@ -134,6 +139,13 @@ def torch_step(torch, name, mode, options):
             return run(*operands)
 
     return call, count if update else 0
+
+
+def torch_function(torch, name, mode):
+    """torch_step of one of PyTorch's modes, or of "whole", "whole-MODE"."""
+    kind, _, compiler = mode.partition("-") if mode.startswith("whole") else (mode, "", mode)
+    options = {} if compiler in ("", "eager", "default") else {"mode": compiler}
+    return torch_step(torch, name, kind, options)
 
 
 # ---- JAX ------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { MAX_SETS = 64, MAX_OPERANDS = 5 };
+enum { MAX_SETS = 64, MAX_OPERANDS = 14, MAX_RESULTS = 4 };
 
 static struct {
   const bench_case *what;
@@ -47,11 +47,12 @@ static bool open_driver(void) {
 /* ---- cases ----------------------------------------------------------------------------------- */
 
 static const bench_case *find_case(const char *family, const char *dtype) {
-  const bench_case *const table[] = {bench_cases_f32, bench_cases_bf16, bench_gpu_cases_f32,
-                                     bench_gpu_cases_bf16};
-  static const int length[] = {BENCH_FAMILIES, BENCH_FAMILIES, BENCH_GPU_FAMILIES,
-                               BENCH_GPU_FAMILIES};
-  for (int t = 0; t < 4; t++)
+  const bench_case *const table[] = {bench_cases_f32,     bench_cases_bf16,
+                                     bench_gradients_f32, bench_gradients_bf16,
+                                     bench_gpu_cases_f32, bench_gpu_cases_bf16};
+  static const int length[] = {BENCH_FAMILIES,  BENCH_FAMILIES,     BENCH_GRADIENTS,
+                               BENCH_GRADIENTS, BENCH_GPU_FAMILIES, BENCH_GPU_FAMILIES};
+  for (int t = 0; t < 6; t++)
     for (int i = 0; i < length[t]; i++)
       if (!strcmp(table[t][i].family, family) && !strcmp(table[t][i].dtype, dtype))
         return &table[t][i];
@@ -72,24 +73,38 @@ EXPORT const char *bench_load(const char *family, const char *dtype, int sets,
   bench.what = find_case(family, dtype);
   if (!bench.what || sets < 1 || sets > MAX_SETS) return "no such case";
   for (int s = 0; s < sets; s++)
-    for (int i = 0; i < bench.what->operands; i++) bench.operand[s][i] = tc_from_dlpack(*in++);
+    for (int i = 0; i < bench.what->operands; i++) {
+      bench.operand[s][i] = tc_from_dlpack(*in++);
+      if (i < bench.what->leaves) tc_requires_grad_(bench.operand[s][i], true);
+    }
   bench.sets = sets;
   bench.next = 0;
   return tc_error();
 }
 
-/* The result, or the operand that is written, which is the bench's. */
-static tc_tensor *call(void) {
-  tc_tensor *out[1] = {NULL}, *const *in = bench.operand[bench.next++ % bench.sets];
-  const bool done = bench.what->run(in, out);
-  return bench.what->results ? out[0] : done ? tc_detach(in[0]) : NULL;
+/* The operands of the call. */
+static tc_tensor *const *call(tc_tensor **out) {
+  tc_tensor *const *in = bench.operand[bench.next++ % bench.sets];
+  bench.what->run(in, out);
+  return in;
 }
 
-/* Runs set 0 and copies the result into `out`; taken over. */
-EXPORT const char *bench_save(struct DLManagedTensor *out) {
+static void free_results(tc_tensor **out) {
+  for (int i = 0; i < bench.what->results; i++) tc_free(out[i]);
+}
+
+/* Runs set 0 and copies the results, and behind them the operands that are written, into `to`; taken over. */
+EXPORT const char *bench_save(int n, struct DLManagedTensor *const *to) {
   tc_clear_error();
   bench.next = 0;
-  TC_SCOPE tc_copy_(tc_from_dlpack(out), call());
+  if (n != bench.what->results + bench.what->written) return "another number of results";
+  TC_SCOPE {
+    tc_tensor *out[MAX_RESULTS] = {NULL}, *const *in = call(out);
+    for (int i = 0; i < n; i++) {
+      const int written = i - bench.what->results;
+      tc_copy_(tc_from_dlpack(to[i]), written < 0 ? out[i] : tc_detach(in[written]));
+    }
+  }
   tc_synchronize();
   return tc_error();
 }
@@ -105,7 +120,11 @@ static double now_us(void) {
 EXPORT const char *bench_time(int n, float *ms, double *host_us) {
   const double start = now_us();
   int failed = cu.record(from, NULL);
-  for (int i = 0; i < n; i++) tc_free(call());
+  for (int i = 0; i < n; i++) {
+    tc_tensor *out[MAX_RESULTS] = {NULL};
+    call(out);
+    free_results(out);
+  }
   *host_us = (now_us() - start) / n;
   failed |= cu.record(to, NULL) | cu.wait(to) | cu.elapsed(ms, from, to);
   *ms /= (float)n;

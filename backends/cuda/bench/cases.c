@@ -8,6 +8,8 @@
 #define JOIN_OF(a, b) a##b
 #define JOIN(a, b) JOIN_OF(a, b)
 
+#include "bench/cpu/mlp.h" /* of DTYPE */
+
 TC_COMPILE static tc_tensor *rms_norm(const tc_tensor *x TC_SHAPE(DTYPE "[R,C]"),
                                       const tc_tensor *w TC_SHAPE(DTYPE "[C]")) {
   return tc_rms_norm(x, 1, w, 1e-5);
@@ -45,39 +47,61 @@ static bool run_transpose(tc_tensor *const *in, tc_tensor **out) {
   return (out[0] = transpose(in[0])) != NULL;
 }
 
+#define RECORDED TC_COMPILE_WITH("mode=reduce-overhead")
+
 /* softmax(relu(x w1 + b1) w2 + b2) */
-static tc_tensor *network(const tc_tensor *x, const tc_tensor *w1, const tc_tensor *b1,
-                          const tc_tensor *w2, const tc_tensor *b2) {
-  tc_tensor *h = tc_relu(tc_add(tc_matmul(x, w1), b1));
-  return tc_softmax(tc_add(tc_matmul(h, w2), b2), -1);
-}
+#define NETWORK(name, compile)                                                                     \
+  compile static tc_tensor *name(const tc_tensor *x TC_SHAPE(DTYPE "[B,784]"),                     \
+                                 const tc_tensor *w1 TC_SHAPE(DTYPE "[784,512]"),                  \
+                                 const tc_tensor *b1 TC_SHAPE(DTYPE "[512]"),                      \
+                                 const tc_tensor *w2 TC_SHAPE(DTYPE "[512,10]"),                   \
+                                 const tc_tensor *b2 TC_SHAPE(DTYPE "[10]")) {                     \
+    return tc_softmax(affine(tc_relu(affine(x, w1, b1)), w2, b2), -1);                             \
+  }                                                                                                \
+  static bool run_##name(tc_tensor *const *in, tc_tensor **out) {                                  \
+    return (out[0] = name(in[0], in[1], in[2], in[3], in[4])) != NULL;                             \
+  }
+NETWORK(mlp, TC_COMPILE)
+NETWORK(mlp_recorded, RECORDED)
 
-TC_COMPILE static tc_tensor *mlp(const tc_tensor *x TC_SHAPE(DTYPE "[B,784]"),
-                                 const tc_tensor *w1 TC_SHAPE(DTYPE "[784,512]"),
-                                 const tc_tensor *b1 TC_SHAPE(DTYPE "[512]"),
-                                 const tc_tensor *w2 TC_SHAPE(DTYPE "[512,10]"),
-                                 const tc_tensor *b2 TC_SHAPE(DTYPE "[10]")) {
-  return network(x, w1, b1, w2, b2);
-}
-static bool run_mlp(tc_tensor *const *in, tc_tensor **out) {
-  return (out[0] = mlp(in[0], in[1], in[2], in[3], in[4])) != NULL;
-}
+#define SGD(name, compile)                                                                         \
+  compile static tc_tensor *name(const perceptron *m, const tc_tensor *x TC_SHAPE(DTYPE "[B,I]"),  \
+                                 const tc_tensor *t TC_SHAPE("i64[B]")) {                          \
+    return mlp_sgd_step(m, x, t);                                                                  \
+  }                                                                                                \
+  static bool run_##name(tc_tensor *const *in, tc_tensor **out) {                                  \
+    const perceptron m = mlp_of(in);                                                               \
+    return (out[0] = name(&m, in[4], in[5])) != NULL;                                              \
+  }
+SGD(mlp_sgd, TC_COMPILE)
+SGD(mlp_sgd_recorded, RECORDED)
 
-TC_COMPILE_WITH("mode=reduce-overhead")
-static tc_tensor *mlp_recorded(const tc_tensor *x TC_SHAPE(DTYPE "[B,784]"),
-                               const tc_tensor *w1 TC_SHAPE(DTYPE "[784,512]"),
-                               const tc_tensor *b1 TC_SHAPE(DTYPE "[512]"),
-                               const tc_tensor *w2 TC_SHAPE(DTYPE "[512,10]"),
-                               const tc_tensor *b2 TC_SHAPE(DTYPE "[10]")) {
-  return network(x, w1, b1, w2, b2);
-}
-static bool run_mlp_recorded(tc_tensor *const *in, tc_tensor **out) {
-  return (out[0] = mlp_recorded(in[0], in[1], in[2], in[3], in[4])) != NULL;
-}
+#define ADAM(name, compile)                                                                        \
+  compile static tc_tensor *name(const perceptron *m, const perceptron *mean,                      \
+                                 const perceptron *square,                                         \
+                                 const tc_tensor *x TC_SHAPE(DTYPE "[B,I]"),                       \
+                                 const tc_tensor *t TC_SHAPE("i64[B]"), int64_t step) {            \
+    return mlp_adam_step(m, mean, square, x, t, step);                                             \
+  }                                                                                                \
+  static bool run_##name(tc_tensor *const *in, tc_tensor **out) {                                  \
+    const perceptron m = mlp_of(in), mean = mlp_of(in + 6), square = mlp_of(in + 10);              \
+    return (out[0] = name(&m, &mean, &square, in[4], in[5], 10)) != NULL;                          \
+  }
+ADAM(mlp_adam, TC_COMPILE)
+ADAM(mlp_adam_recorded, RECORDED)
 
 const bench_case JOIN(bench_gpu_cases_, BENCH_DTYPE)[BENCH_GPU_FAMILIES] = {
-    {"rms_norm", DTYPE, 2, run_rms_norm, .results = 1},         {"sum_inner", DTYPE, 1, run_sum_inner, .results = 1},
-    {"sum_outer", DTYPE, 1, run_sum_outer, .results = 1},       {"sum_all", DTYPE, 1, run_sum_all, .results = 1},
-    {"transpose", DTYPE, 1, run_transpose, .results = 1},       {"mlp", DTYPE, 5, run_mlp, .results = 1},
+    {"rms_norm", DTYPE, 2, run_rms_norm, .results = 1},
+    {"sum_inner", DTYPE, 1, run_sum_inner, .results = 1},
+    {"sum_outer", DTYPE, 1, run_sum_outer, .results = 1},
+    {"sum_all", DTYPE, 1, run_sum_all, .results = 1},
+    {"transpose", DTYPE, 1, run_transpose, .results = 1},
+    {"mlp", DTYPE, 5, run_mlp, .results = 1},
     {"mlp_recorded", DTYPE, 5, run_mlp_recorded, .results = 1},
+    {"mlp_sgd", DTYPE, MLP + 2, run_mlp_sgd, .leaves = MLP, .results = 1, .written = MLP},
+    {"mlp_sgd_recorded", DTYPE, MLP + 2, run_mlp_sgd_recorded, .leaves = MLP, .results = 1,
+     .written = MLP},
+    {"mlp_adam", DTYPE, 3 * MLP + 2, run_mlp_adam, .leaves = MLP, .results = 1, .written = MLP},
+    {"mlp_adam_recorded", DTYPE, 3 * MLP + 2, run_mlp_adam_recorded, .leaves = MLP, .results = 1,
+     .written = MLP},
 };

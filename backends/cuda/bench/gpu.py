@@ -16,12 +16,16 @@ import time
 
 import torch
 
+import training_peers
 from families import TOLERANCE
 from peers import Torch
 
 MODES = ("eager", "default", "max-autotune", "reduce-overhead")
+# Steps of training also as one function, gradients and update in it.
+STEP_MODES = MODES + ("whole", "whole-max-autotune", "whole-reduce-overhead")
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
 CACHE_BYTES = 256 << 20  # inputs of all sets together: several times the L2 cache
+MOST_BYTES = 8 << 30
 BLOCK_MS = 4.0
 
 
@@ -37,14 +41,35 @@ class Family:
     """How a family is fed, and its least traffic in elements; indices: in bytes beside it."""
 
     def __init__(self, name, sizes, inputs, elements, indices=lambda *size: 0, dtypes=("f32", "bf16"), bandwidth=True,
-                 cancels=False, fixed=0, ours=()):
+                 cancels=False, moving=None, ours=(), modes=MODES):
         self.name, self.sizes, self.inputs, self.elements, self.indices = name, sizes, inputs, elements, indices
         self.dtypes, self.bandwidth, self.cancels = dtypes, bandwidth, cancels
-        self.fixed = fixed  # operands from this one on are the same in all sets: weights
-        self.ours = ours or (name,)
+        self.moving = moving  # operands that are others in each set; None: all; the rest are weights and states
+        self.ours, self.modes = ours or (name,), modes
+        self.trains = name in training_peers.SHAPES
+
+    def moves(self, i):
+        return self.moving is None or i in self.moving
+
+
+def layer(i, o):
+    return [normal(i, o) * (2 / i) ** 0.5, 0.1 * normal(o)]
+
+
+def mlp_step(states):
+    """Operands of a step of 784-1024-10: parameters, images, classes, and the optimiser's states."""
+    def inputs(b):
+        parameters = [*layer(784, 1024), *layer(1024, 10)]
+        made = [*parameters, normal(b, 784), torch.randint(0, 10, (b,), device="cuda")]
+        if states:
+            made += [1e-3 * torch.randn_like(p) for p in parameters] + [1e-6 * (0.5 + torch.rand_like(p)) for p in parameters]
+        return made
+
+    return inputs
 
 
 ROWS = ((2048, 1000), (16384, 4096), (4096, 32000))
+GRADS = ((4096, 768), (1999, 4099), (16384, 4096))
 SUMS = ((1024, 1024), (16384, 4096), (1 << 20, 64))
 FAMILIES = (
     Family("chain", ((1024, 1024), (4096, 8192), (16384, 4096)),
@@ -66,11 +91,27 @@ FAMILIES = (
            lambda n: 5 * n, cancels=True),
     Family("linear_gelu", ((512, 768, 3072), (4096, 768, 3072), (8192, 1024, 4096)),
            lambda m, k, n: [normal(m, k), normal(n, k) / k**0.5, normal(n)], lambda m, k, n: m * k + n * k + n + m * n,
-           dtypes=("bf16",), bandwidth=False, cancels=True, fixed=1),
+           dtypes=("bf16",), bandwidth=False, cancels=True, moving=(0,)),
     Family("mlp", ((64,), (512,), (4096,)),
            lambda b: [normal(b, 784), normal(784, 512) / 28, normal(512), normal(512, 10) / 22, normal(10)],
-           lambda b: b * 794 + 784 * 512 + 512 * 11 + 10, dtypes=("f32",), bandwidth=False, fixed=1,
+           lambda b: b * 794 + 784 * 512 + 512 * 11 + 10, dtypes=("f32",), bandwidth=False, moving=(0,),
            ours=("mlp", "mlp_recorded")),
+    Family("softmax_grad", GRADS, lambda r, c: [normal(r, c), normal(r, c)], lambda r, c: 4 * r * c, cancels=True),
+    Family("layer_norm_grad", GRADS, lambda r, c: [normal(r, c), normal(c), normal(c), normal(r, c)],
+           lambda r, c: 4 * r * c + 4 * c, cancels=True),
+    Family("rms_norm_grad", GRADS, lambda r, c: [normal(r, c), normal(c), normal(r, c)], lambda r, c: 4 * r * c + 2 * c,
+           cancels=True),
+    Family("gelu_grad", GRADS, lambda r, c: [normal(r, c), normal(r, c)], lambda r, c: 4 * r * c, cancels=True),
+    Family("cross_entropy_grad", ((2048, 1000), (8192, 8192), (4096, 50257)),
+           lambda r, c: [normal(r, c) * 2, torch.randint(0, c, (r,), device="cuda")], lambda r, c: 2 * r * c,
+           lambda r, c: 8 * r, cancels=True),
+    Family("mlp_sgd", ((64,), (37,), (512,)), mlp_step(False), lambda b: 0, dtypes=("f32",), bandwidth=False, cancels=True,
+           moving=(4, 5), ours=("mlp_sgd", "mlp_sgd_recorded"), modes=STEP_MODES),
+    Family("mlp_adam", ((64,), (37,), (512,)), mlp_step(True), lambda b: 0, dtypes=("f32",), bandwidth=False, cancels=True,
+           moving=(4, 5), ours=("mlp_adam", "mlp_adam_recorded"), modes=STEP_MODES),
+    Family("adamw", ((1000_003,), (16_800_000,), (130_000_000,)),
+           lambda n: [normal(n), normal(n), 0.1 * normal(n), 0.01 * normal(n) ** 2], lambda n: 7 * n, dtypes=("f32",),
+           cancels=True),
 )
 
 
@@ -85,7 +126,7 @@ class Library:
     @staticmethod
     def managed(tensor):
         """The tensor's DLManagedTensor, which the callee takes over."""
-        capsule = torch.utils.dlpack.to_dlpack(tensor)
+        capsule = torch.utils.dlpack.to_dlpack(tensor.detach())
         name = b"dltensor"
         ctypes.pythonapi.PyCapsule_GetPointer.restype = ctypes.c_void_p
         pointer = ctypes.pythonapi.PyCapsule_GetPointer(ctypes.py_object(capsule), name)
@@ -101,10 +142,10 @@ class Library:
         flat = [self.managed(x) for operands in sets for x in operands]
         self.check(self.lib.bench_load(family.encode(), dtype.encode(), len(sets), (ctypes.c_void_p * len(flat))(*flat)))
 
-    def save(self, like):
-        out = torch.full_like(like, float("nan"))
+    def save(self, likes):
+        out = [torch.full_like(like, float("nan")) for like in likes]
         torch.cuda.synchronize()
-        self.check(self.lib.bench_save(self.managed(out)))
+        self.check(self.lib.bench_save(len(out), (ctypes.c_void_p * len(out))(*map(self.managed, out))))
         return out
 
     def time(self, n):
@@ -128,8 +169,8 @@ class Ours:
         self.dtype, self.sets = dtype, sets
         self.library.load(self.family, dtype, sets)
 
-    def result(self, like):
-        return self.library.save(like)
+    def results(self, likes):
+        return self.library.save(likes)
 
     def block(self, n):
         self.library.load(self.family, self.dtype, self.sets)
@@ -137,27 +178,43 @@ class Ours:
         return self.library.time(n)
 
 
+def runner(mode, family):
+    """What PyTorch makes of the family: a function of operands that gives a list of results, and how many operands it
+    writes."""
+    if family.trains:
+        return training_peers.torch_function(torch, family.name, mode)
+    run, written = Torch(mode, 0).function(family.name), family.name == "adamw"
+
+    def call(operands):
+        result = run(*operands)
+        return [] if written else [result]
+
+    return call, int(written)
+
+
 class Peer:
     def __init__(self, mode):
-        self.torch, self.name = Torch(mode, 0), "torch " + mode
+        self.mode, self.name = mode, "torch " + mode
         self.start, self.stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
 
     def load(self, family, sets):
         self.sets, self.next = sets, 0
-        self.run = self.torch.function(family.name)
-        for operand in sets[0][family.fixed:] if family.fixed else ():
-            torch._dynamo.mark_static_address(operand)  # weights: CUDA graphs need not copy them
+        self.run, self.written = runner(self.mode, family)
+        for i, operand in enumerate(sets[0]):
+            if not family.moves(i):
+                torch._dynamo.mark_static_address(operand)  # weights: CUDA graphs need not copy them
         for _ in range(4):
             self.call()
 
     def call(self):
         operands = self.sets[self.next % len(self.sets)]
         self.next += 1
-        return self.run(*operands)
+        return self.run(operands)
 
-    def result(self, _like):
+    def results(self, _likes):
         self.next = 0
-        return self.call().clone()
+        got = [x.detach().clone() for x in self.call()]
+        return got + [x.detach().clone() for x in self.sets[0][:self.written]]
 
     def block(self, n):
         for _ in range(2):
@@ -174,10 +231,11 @@ class Peer:
 
 def make_sets(family, size, dtype):
     first = [x if x.dtype == torch.int64 else x.to(DTYPES[dtype]) for x in family.inputs(*size)]
-    moving = first[: family.fixed or len(first)]
-    one = sum(x.numel() * x.element_size() for x in moving)
+    one = sum(x.numel() * x.element_size() for i, x in enumerate(first) if family.moves(i))
     count = max(2, min(32, -(-CACHE_BYTES // one)))
-    return [first] + [[x.clone() for x in moving] + first[len(moving):] for _ in range(count - 1)]
+    if count * one > MOST_BYTES:
+        count = 1  # alone it is many times the cache
+    return [first] + [[x.clone() if family.moves(i) else x for i, x in enumerate(first)] for _ in range(count - 1)]
 
 
 def error_of(family, dtype, result, reference):
@@ -188,6 +246,36 @@ def error_of(family, dtype, result, reference):
         scale = scale.clamp(min=scale.max().item())
     wrong = ((result.double() - reference).abs() / (atol + rtol * scale)).max().item()
     return wrong if wrong == wrong else float("inf")
+
+
+def double(x):
+    return x.clone() if x.dtype == torch.int64 else x.double()
+
+
+class Reference:
+    """Results in float64; of what is written, the change."""
+
+    def __init__(self, family, operands):
+        self.family, self.before = family, [double(x) for x in operands]
+        run, self.written = runner("eager", family)
+        after = [x.clone() for x in self.before]
+        self.results = [x.detach() for x in run(after)]
+        self.results += [x.detach() - y for x, y in zip(after[:self.written], self.before)]
+
+    def likes(self, dtype):
+        return [x.to(DTYPES[dtype]) for x in self.results]
+
+    def restore(self, operands):
+        """States are written, too."""
+        for x, value in zip(operands, self.before) if self.written else ():
+            x.detach().copy_(value)
+
+    def error(self, dtype, results):
+        if len(results) != len(self.results):
+            return float("inf")
+        values = len(results) - self.written
+        changes = [x.double() - y for x, y in zip(results[values:], self.before)]
+        return max(error_of(self.family, dtype, *pair) for pair in zip(results[:values] + changes, self.results))
 
 
 def measure(contenders, rounds):
@@ -206,18 +294,20 @@ def measure(contenders, rounds):
 def run_row(library, peers, family, size, dtype, rounds):
     torch.compiler.reset()
     sets = make_sets(family, size, dtype)
-    reference = Torch("eager", 0).function(family.name)(*[x if x.dtype == torch.int64 else x.double() for x in sets[0]])
-    like = reference.to(DTYPES[dtype])
+    reference = Reference(family, sets[0])
+    likes = reference.likes(dtype)
     ours = [Ours(library, name) for name in family.ours]
     contenders, errors, failed = [], {}, {}
-    for c in ours + peers:
+    for c in ours + [peer for peer in peers if peer.mode in family.modes]:
         try:
             c.load(dtype if c in ours else family, sets)
-            errors[c.name] = error_of(family, dtype, c.result(like), reference)
+            reference.restore(sets[0])
+            errors[c.name] = reference.error(dtype, c.results(likes))
             contenders.append(c)
         except Exception as error:  # a contender that cannot run a row is printed, not hidden
             failed[c.name] = repr(error)[:300]
-    del reference, like
+    reference.restore(sets[0])
+    del reference, likes
     library.counters()
     times = measure(contenders, rounds)
     hits, fallbacks = library.counters()
@@ -276,7 +366,7 @@ def is_right(row):
 
 def line(row, copy):
     cells = [f"{row['family']} {row['dtype']} {'×'.join(map(str, row['size']))}"]
-    for name in ("tcompile", "tcompile recorded") + tuple("torch " + m for m in MODES):
+    for name in ("tcompile", "tcompile recorded") + tuple("torch " + m for m in STEP_MODES):
         t = row["times"].get(name)
         if t or name != "tcompile recorded":
             cells.append(f"{t['ms']:.4f}" if t else "failed" if name in row["failed"] else "")
@@ -311,9 +401,14 @@ def verdicts(result):
                     any(n.startswith("tcompile") for n in r["failed"])])
     for r in rows:
         t = r["times"].get("tcompile recorded")
-        if t and r["size"] == (64,):
-            out += verdict(f"the MLP at batch 64, recorded: {t['ms']:.4f} ms (at most 0.015), host {t['host_us']:.1f} µs "
-                           "(at most 10)", [] if t["ms"] <= 0.015 and t["host_us"] <= 10 else ["it takes longer"])
+        most = {"mlp": (0.015, 10), "mlp_sgd": (0.030, 30)}.get(r["family"])
+        if t and most and r["size"] == (64,):
+            out += verdict(f"{r['family']} at batch 64, recorded: {t['ms']:.4f} ms (at most {most[0]:.3f}), host "
+                           f"{t['host_us']:.1f} µs (at most {most[1]})",
+                           [] if t["ms"] <= most[0] and t["host_us"] <= most[1] else ["it takes longer"])
+        if r["family"] == "adamw" and r["size"] == (130_000_000,):
+            out += verdict(f"AdamW of 130 M parameters: {ours_of(r):.3f} ms (at most 0.90)",
+                           [] if ours_of(r) <= 0.90 else ["it takes longer"])
     return out
 
 
@@ -324,9 +419,10 @@ def markdown(result):
            f"{result['copy']:.0f} GB/s in this run. ms per call, medians by CUDA events of {result['rounds']} blocks of calls, "
            "interleaved, inputs rotated; ratio: PyTorch's best mode / ours; share: of the copy's bandwidth for the least bytes; "
            "error: in tolerances, against float64; host: µs per call of the CPU. Two numbers of ours: plain and "
-           "`mode=reduce-overhead`; the ratio takes the better one.", "",
-           "| row | tcompile | " + " | ".join(MODES) + " | ratio | share | error | host |",
-           "|---|---|" + "---|" * (len(MODES) + 4)]
+           "`mode=reduce-overhead`; the ratio takes the better one. whole: PyTorch compiles a step with gradients and update as one "
+           "function; else its parts, and eager or fused updates.", "",
+           "| row | tcompile | " + " | ".join(STEP_MODES) + " | ratio | share | error | host |",
+           "|---|---|" + "---|" * (len(STEP_MODES) + 4)]
     out += [line(r, result["copy"]) for r in result["rows"]]
     failed = [f"- {r['family']} {r['dtype']}: {name}: {why}" for r in result["rows"] for name, why in r["failed"].items()]
     return "\n".join(out + [""] + verdicts(result) + (["", "Could not run:"] + failed if failed else [])) + "\n"
@@ -337,7 +433,7 @@ def main():
     p.add_argument("--library", required=True, help=argparse.SUPPRESS)
     p.add_argument("--out", required=True, help=argparse.SUPPRESS)
     p.add_argument("--only", default="", help="families, comma separated")
-    p.add_argument("--peers", default=",".join(MODES), help="PyTorch's modes, comma separated")
+    p.add_argument("--peers", default=",".join(STEP_MODES), help="PyTorch's modes, comma separated")
     p.add_argument("--rounds", type=int, default=12)
     p.add_argument("--compile-only", metavar="I/N", help="fills PyTorch's cache of compiled kernels with every N-th row")
     options = p.parse_args()
@@ -350,7 +446,9 @@ def main():
         part, parts = map(int, options.compile_only.split("/"))
         for family, size, dtype in wanted[part::parts]:
             for peer in peers if family.bandwidth else []:  # which product is best is seen when nothing else runs
-                with torch.inference_mode():
+                if peer.mode not in family.modes:
+                    continue
+                with torch.inference_mode(not family.trains):
                     peer.load(family, make_sets(family, size, dtype)[:2])
         return
     library = Library(options.library)
@@ -358,7 +456,7 @@ def main():
     os.makedirs(options.out, exist_ok=True)
     print(f"copy {result['copy']:.0f} GB/s", flush=True)
     for family, size, dtype in wanted:
-        with torch.inference_mode():
+        with torch.inference_mode(not family.trains):
             row = run_row(library, peers, family, size, dtype, options.rounds)
         result["rows"].append(row)
         print(line(row, result["copy"]), flush=True)
