@@ -138,6 +138,7 @@ bool Evaluator::call_example(const CallExpr *e, const Given &given, int64_t m, B
   const SourceLocation loc = e->getExprLoc();
   const size_t around = examples.size(), slots = outside;
   examples.insert(examples.end(), batch.one.begin(), batch.one.end());
+  mapped.insert(mapped.end(), batch.all.begin(), batch.all.end());
   outside = memory.size();
   Value list = Value::of(Value::Aggregate);
   list.parts.assign(static_cast<size_t>(m), Value::of(Value::Null));
@@ -145,6 +146,7 @@ bool Evaluator::call_example(const CallExpr *e, const Given &given, int64_t m, B
               from = pointer_to(batch.operands, argument(e, 3)->getType());
   const Value done = call_given(e, given, {from, given.context, to});
   examples.resize(around);
+  mapped.resize(around);
   outside = slots;
   if (failed) return false;
   if (done.kind != Value::Scalars || truth(done.scalar) != true) {

@@ -301,6 +301,7 @@ private:
   std::vector<tc_ref> gradients_of(const clang::CallExpr *e, tc_ref y, tc_ref cotangent,
                                    const std::vector<tc_ref> &wrt, bool unused);
   bool differentiated(const clang::CallExpr *e, llvm::function_ref<bool()> engine);
+  bool avoids_examples(const std::vector<tc_ref> &wrt, clang::SourceLocation loc);
   void check_leaf_write(const Storage &storage, clang::SourceLocation loc,
                         const clang::CallExpr *write);
   std::vector<FixIt> summed(const clang::Expr *y) const;
@@ -459,6 +460,7 @@ private:
   std::set<uint32_t> spent; // nodes whose part of the tape was freed
   std::set<size_t> numbers; // results that are only read, as numbers
   std::vector<tc_ref> examples; // what stands for operands of one example in bodies being captured
+  std::vector<tc_ref> mapped;   // those of all examples
   size_t outside = 0;           // slots outside of the innermost such body
   int iterations = 0;
   int depth = 0;      // of nested expressions and statements being evaluated

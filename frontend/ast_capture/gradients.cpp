@@ -230,10 +230,21 @@ bool Evaluator::differentiated(const CallExpr *e, llvm::function_ref<bool()> eng
   return done;
 }
 
+// The way from wrt to an operand of one example, through that of all examples, is one that the graph does not have.
+bool Evaluator::avoids_examples(const std::vector<tc_ref> &wrt, SourceLocation loc) {
+  if (mapped.empty()) return true;
+  const std::vector<bool> moves = moving_with(graph, wrt);
+  if (llvm::none_of(mapped, [&](tc_ref all) { return moves[all.id]; })) return true;
+  fail(loc, "a function that tc_vmap applies to each example takes gradients with respect to what "
+            "the examples are computed from");
+  return false;
+}
+
 std::vector<tc_ref> Evaluator::gradients_of(const CallExpr *e, tc_ref y, tc_ref cotangent,
                                             const std::vector<tc_ref> &wrt, bool unused) {
   const SourceLocation loc = e->getExprLoc();
   std::vector<tc_ref> gradients(wrt.size());
+  if (!avoids_examples(wrt, loc)) return gradients;
   const std::unique_ptr<bool[]> reached(new bool[wrt.size() + 1]);
   tc_autodiff a = {};
   a.noutput = 1;
@@ -263,7 +274,7 @@ Value Evaluator::do_tc_jvp(const CallExpr *e) {
   Value v = evaluate(list);
   if (failed || !append_tensors(v, list, *n, tangents)) return {};
   if (untracked) fail(loc, "gradients are asked for in TC_NO_GRAD");
-  if (failed) return {};
+  if (failed || !avoids_examples(wrt, loc)) return {};
   tc_ref out = {0};
   tc_autodiff a = {};
   a.noutput = 1;
@@ -322,8 +333,7 @@ std::vector<bool> Evaluator::recorded() {
     for (int i = 0; i < n->nin; i++) leads[n->in[i].id] = true;
     effect = n->in[1];
   }
-  mark_back(graph, leads,
-            [&](uint32_t id, int i) { return tc_autodiff_passes(graph, {id}, i); });
+  mark_back(graph, leads, [&](uint32_t id, int i) { return tc_autodiff_passes(graph, {id}, i); });
   return leads;
 }
 

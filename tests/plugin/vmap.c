@@ -78,6 +78,20 @@ TC_COMPILE tc_tensor *shared_tape(X, tc_tensor *w TC_SHAPE("f32[N]")) {
 // CHECK-DAG: vmap.c:[[#@LINE-1]]:3: remark: graph break in 'shared_tape': a function that tc_vmap applies to each example frees the tape behind a value that is not its own
 }
 
+// A way that leads through the operand of one example, too.
+static bool of_all(tc_tensor *const *x, void *context, tc_tensor **y) {
+  tc_tensor *all = context;
+  return tc_grad(tc_sum(tc_mul(x[0], tc_sum(all, TC_AXES(0), false)), TC_ALL, false), 1, &all, y);
+}
+TC_COMPILE tc_tensor *within(tc_tensor *x TC_SHAPE("f32[B,N]")) { MAP(of_all, x); }
+// CHECK-DAG: vmap.c:[[#@LINE-3]]:10: remark: 'within' not compiled: a function that tc_vmap applies to each example takes gradients with respect to what the examples are computed from
+static bool along_all(tc_tensor *const *x, void *context, tc_tensor **y) {
+  tc_tensor *all = context;
+  return (y[0] = tc_jvp(x[0], 1, &all, &all)) != NULL;
+}
+TC_COMPILE tc_tensor *forward(tc_tensor *x TC_SHAPE("f32[B,N]")) { MAP(along_all, x); }
+// CHECK-DAG: vmap.c:[[#@LINE-3]]:18: remark: 'forward' not compiled: a function that tc_vmap applies to each example takes gradients with respect to what the examples are computed from
+
 // No rule.
 bool twice_kernel(tc_tensor *out, const tc_tensor *x);
 TC_CUSTOM_OP("f32[N]", twice_kernel) tc_tensor *twice(const tc_tensor *x TC_SHAPE("f32[N]"));
