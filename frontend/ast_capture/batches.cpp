@@ -57,7 +57,8 @@ bool Evaluator::map_operand(const CallExpr *e, const Tensor &x, int64_t axis, Ba
     const std::string what = "vmap: " + describe(x.ref) + " has " + dim_text(size) +
                              " examples along axis " + std::to_string(at) + ", others have " +
                              dim_text(batch.size);
-    known &&tc_dim_is_const(batch.size) ? error(loc, what) : fail(loc, what);
+    if (known && tc_dim_is_const(batch.size)) error(loc, what);
+    else fail(loc, what);
     return false;
   }
   if (!tc_dim_assume_range(dims, both, 1, INT64_MAX)) {
