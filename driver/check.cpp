@@ -195,6 +195,8 @@ struct Errors : DiagnosticConsumer {
     Spot spot;
     if (info.hasSourceManager())
       spot = Places(info.getSourceManager(), pieces).spot(info.getLocation());
+    // Inserted text may call itself a system header's.
+    if (!spot.inserted && is_tolerable(level, info)) return;
     list.push_back({spot, std::string(text)});
   }
 

@@ -45,6 +45,12 @@ bool parse_inner(CompilerInstance &user, DiagnosticConsumer &diagnostics, Fronte
   return ci->ExecuteAction(action);
 }
 
+bool is_tolerable(DiagnosticsEngine::Level level, const Diagnostic &info) {
+  return level == DiagnosticsEngine::Error && info.hasSourceManager() &&
+         info.getLocation().isValid() &&
+         info.getSourceManager().isInSystemHeader(info.getLocation());
+}
+
 void Definitions::add(Decl *decl) {
   if (llvm::isa<LinkageSpecDecl>(decl) || llvm::isa<NamespaceDecl>(decl) ||
       llvm::isa<CXXRecordDecl>(decl))

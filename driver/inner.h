@@ -13,6 +13,10 @@ namespace tc {
 bool parse_inner(clang::CompilerInstance &user, clang::DiagnosticConsumer &diagnostics,
                  clang::FrontendAction &action);
 
+// Whether an error is one in a system header, of what another compiler knows and this one does not.  Nothing
+// that is captured depends on it, or else that is not understood.
+bool is_tolerable(clang::DiagnosticsEngine::Level level, const clang::Diagnostic &info);
+
 // Gives the new texts to a compilation that has not entered any of the files yet.
 void apply_texts(const Rewriter &rewriter, clang::CompilerInstance &outer);
 

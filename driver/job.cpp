@@ -43,7 +43,8 @@ public:
 
   void begin_code(tc_cache *cache, unsigned jobs) override {
     compiler.emplace(user, options.effort, options.thresholds, cache, jobs);
-    compiler->point_to(file_names(context.getSourceManager()));
+    if (!texts)
+      compiler->point_to(file_names(context.getSourceManager())); // who numbers the files?
   }
   void compile_kernels(const tc_texts &texts) override { compiler->compile_kernels(texts); }
   std::string compile(const tc_texts &texts, std::vector<std::string> entries) override {
@@ -98,7 +99,8 @@ void ClangShell::put(Rewriter &rewriter, bool has_code, const std::string &expla
   if (!has_code) code = {choose_form(user), {}, {}, {}, false, "", ""};
   code.explain = explanation;
   const bool any = has_code || !explanation.empty();
-  if (any && code.form == Form::Assembly) rewriter.append(assembly_declarations(code, dialect()));
+  if (any && code.form == Form::Assembly)
+    rewriter.append(assembly_declarations(code, dialect(), user));
   if (any || !rewriter.empty()) apply_texts(rewriter, user);
   if (texts) collect(rewriter);
   if (any && code.form == Form::Bitcode) link_unit(user, std::move(code));
@@ -113,11 +115,19 @@ void ClangShell::collect(const Rewriter &rewriter) {
 
 // ---- the inner parse ----------------------------------------------------------------------------
 
+// Says nothing: the user's compilation does.
+struct Errors : DiagnosticConsumer {
+  bool found = false;
+  void HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &info) override {
+    found |= level >= DiagnosticsEngine::Error && !is_tolerable(level, info);
+  }
+};
+
 class InnerConsumer : public ASTConsumer {
 public:
   InnerConsumer(CompilerInstance &user, Preprocessor &preprocessor, const Options &options,
-                std::vector<NewText> *texts)
-      : user(user), options(options), texts(texts) {
+                std::vector<NewText> *texts, const Errors &errors)
+      : user(user), options(options), texts(texts), errors(errors) {
     expansions.watch(preprocessor);
   }
 
@@ -128,7 +138,7 @@ public:
 
   // A file with errors is left to the user's compilation, which reports them.
   void HandleTranslationUnit(ASTContext &context) override {
-    if (context.getDiagnostics().hasErrorOccurred()) return;
+    if (errors.found) return;
     ClangShell shell(user, context, options, texts);
     Unit unit(context, expansions, options, shell);
     for (const FunctionDecl *function : definitions.list)
@@ -145,22 +155,25 @@ private:
   CompilerInstance &user;
   Options options;
   std::vector<NewText> *texts;
+  const Errors &errors;
   Expansions expansions;
   Definitions definitions;
 };
 
 class InnerAction : public ASTFrontendAction {
 public:
-  InnerAction(CompilerInstance &user, const Options &options, std::vector<NewText> *texts)
-      : user(user), options(options), texts(texts) {}
+  InnerAction(CompilerInstance &user, const Options &options, std::vector<NewText> *texts,
+              const Errors &errors)
+      : user(user), options(options), texts(texts), errors(errors) {}
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &ci, StringRef) override {
-    return std::make_unique<InnerConsumer>(user, ci.getPreprocessor(), options, texts);
+    return std::make_unique<InnerConsumer>(user, ci.getPreprocessor(), options, texts, errors);
   }
 
 private:
   CompilerInstance &user;
   Options options;
   std::vector<NewText> *texts;
+  const Errors &errors;
 };
 
 // A thread of its own has stack for deep code (capture recurses), and a crash in it ends there.
@@ -168,9 +181,9 @@ const unsigned stack_bytes = 512u << 20; // reserved, not used
 
 void compile(CompilerInstance &user, const Options &options, std::vector<NewText> *texts) {
   bool done = compat::run_protected(stack_bytes, [&] {
-    IgnoringDiagConsumer ignore;
-    InnerAction action(user, options, texts);
-    parse_inner(user, ignore, action);
+    Errors errors;
+    InnerAction action(user, options, texts, errors);
+    parse_inner(user, errors, action);
   });
   if (!done)
     user.getDiagnostics().Report(diag::warn_fe_backend_plugin)

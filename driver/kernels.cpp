@@ -463,11 +463,16 @@ static void declare_assembly(const std::string &text, std::string &out) {
   out += "\");\n";
 }
 
-std::string assembly_declarations(const CompiledUnit &unit, Dialect dialect) {
+std::string assembly_declarations(const CompiledUnit &unit, Dialect dialect,
+                                  const CompilerInstance &user) {
   const bool pragmas = dialect == Dialect::Clang;
+  // -masm=intel: what GCC's own code is written in.
+  const bool intel =
+      !pragmas && user.getCodeGenOpts().getInlineAsmDialect() == CodeGenOptions::IAD_Intel;
   std::string out = pragmas ? "\n#pragma clang diagnostic push\n"
                               "#pragma clang diagnostic ignored \"-Weverything\"\n"
                             : "\n# 1 \"tcompile.c\" 3\n";
+  if (intel) declare_assembly("\t.att_syntax prefix\n", out);
   LineTables tables;
   for (const std::string &part : unit.parts)
     declare_assembly(unit.lines ? tables.merge(part) : part, out);
@@ -475,6 +480,7 @@ std::string assembly_declarations(const CompiledUnit &unit, Dialect dialect) {
     declare_assembly(data_assembly(data.name, data.bytes, data_alignment), out);
   if (!unit.explain.empty())
     declare_assembly(section_assembly(TC_EXPLAIN_SECTION, unit.explain), out);
+  if (intel) declare_assembly("\t.intel_syntax noprefix\n", out);
   return pragmas ? out + "#pragma clang diagnostic pop\n" : out;
 }
 

@@ -86,7 +86,8 @@ private:
 void link_unit(clang::CompilerInstance &user, CompiledUnit unit);
 
 // Assembly: C declarations that put the unit into the object of the file that they stand in.
-std::string assembly_declarations(const CompiledUnit &unit, Dialect dialect);
+std::string assembly_declarations(const CompiledUnit &unit, Dialect dialect,
+                                  const clang::CompilerInstance &user);
 
 } // namespace tc
 

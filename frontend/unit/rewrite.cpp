@@ -223,7 +223,10 @@ std::string Rewriter::insert_whole(const FunctionDecl *function, const Segment &
   }
   if (close.isMacroID()) return put_inside(close, true, {0, " }", function, &segment});
   auto [file, offset] = inner.getDecomposedLoc(close);
-  std::string line = line_directive(inner.getPresumedLineNumber(close));
+  // Preprocessed input knows markers alone.
+  const std::string line = dialect == Dialect::Gnu
+                               ? marker(close, inner.isInSystemHeader(close))
+                               : line_directive(inner.getPresumedLineNumber(close));
   edits[file].push_back(
       {offset + 1, line + "}" + line + blanks(inner, file, offset + 1), function, &segment});
   return "";
@@ -377,7 +380,9 @@ void Rewriter::expand(const Expansions::Invocation &invocation, llvm::ArrayRef<c
     head += "#pragma push_macro(\"" + name + "\")\n#undef " + name + "\n";
     tail += "\n#pragma pop_macro(\"" + name + "\")";
   }
-  append(head + line_directive(inner.getPresumedLineNumber(begin)), invocation.begin, true);
+  head += dialect == Dialect::Gnu ? marker(begin, true)
+                                  : line_directive(inner.getPresumedLineNumber(begin));
+  append(head, invocation.begin, true);
   for (size_t token = invocation.first; token < invocation.last; token++) {
     auto put = [&](bool after) {
       for (const Edit *edit : inside)

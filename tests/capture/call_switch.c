@@ -7,7 +7,7 @@ enum kind { RELU, TANH, SQUARE };
 static tc_tensor *apply(tc_tensor *x, enum kind kind) {
   switch (kind) {
   case RELU: return tc_relu(x);
-  case TANH: x = tc_tanh(x); // and squared
+  case TANH: x = tc_tanh(x); // falls through - and squared
   case SQUARE: x = tc_mul(x, x); break;
   }
   return tc_add_s(x, 1);

@@ -2,13 +2,18 @@
 import os
 import sys
 
-config.name = "capture"
+# Sites of other compilers than Clang have a name of their own.
+compiler = getattr(config, "tc_compiler", config.tc_clang)
+config.name = getattr(config, "tc_suite", "capture")
 lit_config.load_config(config, os.path.join(os.path.dirname(__file__), "..", "lit.common.cfg.py"))
+config.test_source_root = os.path.dirname(__file__)
 
 script = os.path.join(config.test_source_root, "Inputs", "check.py")
 config.substitutions += [
-    ("%capture", " ".join([sys.executable, script, config.tc_clang, config.tc_plugin, config.tc_include,
+    ("%capture", " ".join([sys.executable, script, compiler, config.tc_plugin, config.tc_include,
                            config.tc_library, config.tc_guarded, "%s", "%t"])),
     ("%check", config.tc_filecheck + " %s"),
-    ("%clang", config.tc_clang),
+    ("%compiler", compiler),
 ]
+if compiler != config.tc_clang:
+    config.environment["TC_OPENMP_LIBRARY"] = config.tc_openmp

@@ -2,7 +2,7 @@
 // whatever layer; a loop of unknown count calls one segment.  What twelve layers take to compile, and the
 // size of the object, are printed.
 // RUN: %capture > %t.txt && %check < %t.txt
-// RUN: %python %S/Inputs/repeated.py %clang %plugin %include %explain %s %t > %t.sizes && %check --check-prefix=SIZES < %t.sizes
+// RUN: %python %S/Inputs/repeated.py %compiler %plugin %include %explain %s %t > %t.sizes && %check --check-prefix=SIZES < %t.sizes
 #include "capture.h"
 
 #ifndef LAYERS

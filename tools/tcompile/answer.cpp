@@ -1,6 +1,8 @@
 // answer.cpp - see answer.h.
 #include "tools/tcompile/answer.h"
 
+#include "driver/inner.h"
+
 namespace tc {
 
 using namespace clang;
@@ -83,7 +85,7 @@ void Answer::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &
   const bool note = level == DiagnosticsEngine::Note;
   const bool ours = note ? last_sent : is_ours(info.getID());
   if (!note) last_sent = ours;
-  if (!ours && (level < DiagnosticsEngine::Error || unread)) return;
+  if (!ours && (level < DiagnosticsEngine::Error || is_tolerable(level, info) || unread)) return;
   llvm::SmallString<128> text;
   info.FormatDiagnostic(text);
   const PresumedLoc place = presumed(info, info.getLocation());

@@ -53,16 +53,17 @@ static const char *const prefixes[] = {"-std=",
                                        "-fmacro-prefix-map=",
                                        "-ffile-prefix-map=",
                                        "-fdebug-prefix-map=",
-                                       "-mabi="};
+                                       "-mabi=",
+                                       "-masm="};
 
 // Machine features that both compilers know by the same name, which decide what the intrinsics' headers
 // declare.
 static bool is_feature(StringRef flag) {
   if (!flag.consume_front("-m")) return false;
-  flag.consume_front("no-");
   for (const char *prefix : {"sse", "ssse", "avx", "fma", "bmi", "f16c", "popcnt", "lzcnt", "movbe",
                              "aes", "sha", "pclmul", "xsave", "rdrnd", "fsgsbase", "adx", "amx"})
-    if (flag.starts_with(prefix)) return true;
+    if (flag.starts_with(prefix))
+      return flag != "avx512er" && flag != "avx512pf" && !flag.starts_with("avx5124");
   return false;
 }
 

@@ -5,13 +5,14 @@ import subprocess
 import sys
 import time
 
-clang, plugin, include, explain, source, out = sys.argv[1:7]
+compiler, plugin, include, explain, source, out = sys.argv[1:7]
 here = os.path.dirname(os.path.abspath(__file__))
+prefix = "-fplugin-arg-libtcgcc-" if "gcc" in os.path.basename(compiler) else "-fplugin-arg-tc-"
 size = {}
 for layers in (4, 12):
     object = "%s.%d.o" % (out, layers)
     start = time.time()
-    subprocess.run([clang, "-fplugin=" + plugin, "-fplugin-arg-tc-backend=openmp", "-O1", "-I", include, "-I", here, "-c",
+    subprocess.run([compiler, "-fplugin=" + plugin, prefix + "backend=openmp", "-O1", "-I", include, "-I", here, "-c",
                     "-DKNOWN_ONLY", "-DLAYERS=%d" % layers, source, "-o", object], check=True)
     seconds = time.time() - start
     file = json.loads(subprocess.run([explain, "--json", object], capture_output=True, check=True).stdout)

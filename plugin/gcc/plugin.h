@@ -1,0 +1,65 @@
+// plugin.h - the parts of the plugin for GCC.
+#ifndef TC_GCC_PLUGIN_H
+#define TC_GCC_PLUGIN_H
+
+#include <string>
+#include <vector>
+
+#include "plugin/gcc/scan.h"
+#include "plugin/gcc/tool.h"
+
+namespace tc_gcc {
+
+// -fplugin-arg-libtcgcc-KEY=VALUE
+struct Settings {
+  std::string tool;                 // its path
+  unsigned seconds = 600;           // that it may take
+  bool remarks = false;             // what was compiled, and what was not
+  std::vector<std::string> options; // for the tool
+};
+
+// ---- flags.cpp ----------------------------------------------------------------------------------
+
+// How the file is compiled, as far as it says what the file means.
+void put_flags(const Settings &settings, tc_bytes *request);
+std::vector<const char *> user_folders();
+std::vector<const char *> command_line_headers();
+
+// ---- buffers.cpp --------------------------------------------------------------------------------
+
+// The main file, which was read and is about to be lexed.
+struct MainFile {
+  const char *name; // "<stdin>"
+  const char *text; // as it was read; the last line ends
+  size_t size;
+  const char *language; // as of -x
+};
+
+// false: there is none, or what GCC has of it is not where it is expected.
+bool main_file(MainFile &file);
+void replace_main(const char *text, size_t size);
+// Of a header, when it is entered.
+void replace_later(const std::string &name, const std::string &text);
+// Line markers make no messages; and replace_later.
+void watch_files();
+
+// ---- messages.cpp -------------------------------------------------------------------------------
+
+struct Fixit {
+  tc_record_range place;
+  std::string text;
+};
+
+struct Message {
+  tc_record_message head;
+  std::string file, text;
+  std::vector<tc_record_range> ranges;
+  std::vector<Fixit> fixits;
+};
+
+// In the place that the main file is about to be read from.
+void show(const std::vector<Message> &messages);
+
+} // namespace tc_gcc
+
+#endif
