@@ -2,8 +2,8 @@
 #
 #   tcompile_enable(target ... [STATIC | SERIAL])   compile the annotated functions of these targets, C
 #                                 and C++, with the plugin, and link libtcrt (STATIC: libtcrt.a; SERIAL:
-#                                 with one thread in place of OpenMP, for -static).  An error when a
-#                                 compiler that they need cannot load the plugin.
+#                                 with one thread in place of OpenMP, for -static).  An error when there is
+#                                 no plugin for a compiler that they need.
 #   tcompile_options(target KEY=VALUE ...)   options for every annotated function of the target
 #   tcompile_add_backend(name files ...)     a backend out of tree: the target tc_backend_<name> is the
 #                                 shared object libtc_backend_<name>.so (see docs/adding-a-backend.md)
@@ -11,7 +11,8 @@
 #                                 shared object; objects are made anew when it changes
 #
 # What backends need on the command line of every object is in files of their own (backends/*.cmake beside
-# this file; in the tree backends/*/package.cmake), which append to `options`; `folder` is the plugin's.
+# this file; in the tree backends/*/package.cmake), which append KEY=VALUE to `options`; `folder` is the
+# plugin's.
 
 # The languages that the target's files are in, of C and C++; all that the project has, where the files
 # do not tell (they are added later).
@@ -50,6 +51,10 @@ function(_tcompile_refusal languages out)
   elseif(NOT languages)
     set(reason "the project enables neither C nor CXX")
   endif()
+  if(NOT TARGET TCompile::gcc_plugin)
+    set(TCompile_GCC_MAJORS "")
+  endif()
+  list(JOIN TCompile_GCC_MAJORS ", " majors)
   set(name_C "C")
   set(name_CXX "C++")
   set(clang_C clang-${version})
@@ -57,9 +62,16 @@ function(_tcompile_refusal languages out)
   foreach(language ${languages})
     set(id "${CMAKE_${language}_COMPILER_ID}")
     set(is "${CMAKE_${language}_COMPILER_VERSION}")
-    if(NOT reason AND NOT (id STREQUAL "Clang" AND is MATCHES "^${version}\\."))
-      set(reason "the plugin needs clang ${version} as the ${name_${language}} compiler, which is ${id} ${is}. Set CMAKE_${language}_COMPILER=${clang_${language}}")
+    string(REGEX MATCH "^[0-9]+" major "${is}")
+    if(reason OR (id STREQUAL "Clang" AND major STREQUAL version) OR
+       (id STREQUAL "GNU" AND major IN_LIST TCompile_GCC_MAJORS))
+      continue()
     endif()
+    set(others "")
+    if(majors)
+      set(others " or GCC ${majors}")
+    endif()
+    set(reason "the plugin needs clang ${version}${others} as the ${name_${language}} compiler, which is ${id} ${is}. Set CMAKE_${language}_COMPILER=${clang_${language}}")
   endforeach()
   set(${out} "${reason}" PARENT_SCOPE)
 endfunction()
@@ -74,6 +86,29 @@ function(_tcompile_backend_options plugin_file out)
     include(${file})
   endforeach()
   set(${out} "${options}" PARENT_SCOPE)
+endfunction()
+
+# The options KEY=VALUE, as the plugin of each language's compiler is told them.
+function(_tcompile_add_options target)
+  foreach(language C CXX)
+    set(prefix -fplugin-arg-tc-)
+    if("${CMAKE_${language}_COMPILER_ID}" STREQUAL "GNU")
+      set(prefix -fplugin-arg-libtcgcc-)
+    endif()
+    foreach(option ${ARGN})
+      target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:${language}>:${prefix}${option}>")
+    endforeach()
+  endforeach()
+endfunction()
+
+# What objects that are compiled with the target's plugin are made of besides the sources, as paths.
+function(_tcompile_plugin_file plugin name out)
+  get_target_property(file ${plugin} IMPORTED_LOCATION)
+  if(NOT file)
+    get_target_property(folder ${plugin} BINARY_DIR)
+    set(file ${folder}/${name})
+  endif()
+  set(${out} ${file} PARENT_SCOPE)
 endfunction()
 
 function(tcompile_enable)
@@ -92,28 +127,41 @@ function(tcompile_enable)
                           "With ${runtime} alone, the same sources run eagerly.")
     endif()
   endforeach()
-  # Objects are made anew when the plugin changes; OBJECT_DEPENDS wants a path.
-  get_target_property(plugin_file TCompile::plugin IMPORTED_LOCATION)
-  if(NOT plugin_file)
-    get_target_property(plugin_folder TCompile::plugin BINARY_DIR)
-    set(plugin_file ${plugin_folder}/libtcplugin.so)
-  endif()
+  # Objects are made anew when a plugin changes; OBJECT_DEPENDS wants a path.
+  _tcompile_plugin_file(TCompile::plugin libtcplugin.so plugin_file)
   _tcompile_backend_options(${plugin_file} options)
   foreach(target ${arg_UNPARSED_ARGUMENTS})
     target_link_libraries(${target} PRIVATE ${runtime})
-    target_compile_options(${target} PRIVATE
-      "$<$<COMPILE_LANGUAGE:C,CXX>:-fplugin=$<TARGET_FILE:TCompile::plugin>;${options}>")
-    add_dependencies(${target} TCompile::plugin)
+    set(files "")
+    foreach(language C CXX)
+      set(plugin TCompile::plugin)
+      set(file ${plugin_file})
+      if("${CMAKE_${language}_COMPILER_ID}" STREQUAL "GNU")
+        set(plugin TCompile::gcc_plugin)
+        _tcompile_plugin_file(TCompile::gcc_plugin libtcgcc.so file)
+        cmake_path(GET file PARENT_PATH folder)
+        foreach(tool ../bin/tcompile ../../tools/tcompile/tcompile) # that it runs
+          if(EXISTS ${folder}/${tool})
+            list(APPEND files ${folder}/${tool})
+          endif()
+        endforeach()
+      endif()
+      if(NOT CMAKE_${language}_COMPILER_ID OR NOT TARGET ${plugin})
+        continue()
+      endif()
+      target_compile_options(${target} PRIVATE
+        "$<$<COMPILE_LANGUAGE:${language}>:-fplugin=$<TARGET_FILE:${plugin}>>")
+      add_dependencies(${target} ${plugin})
+      list(APPEND files ${file})
+    endforeach()
+    _tcompile_add_options(${target} ${options})
     get_target_property(sources ${target} SOURCES)
-    set_property(SOURCE ${sources} TARGET_DIRECTORY ${target} APPEND PROPERTY
-                 OBJECT_DEPENDS ${plugin_file})
+    set_property(SOURCE ${sources} TARGET_DIRECTORY ${target} APPEND PROPERTY OBJECT_DEPENDS ${files})
   endforeach()
 endfunction()
 
 function(tcompile_options target)
-  foreach(option ${ARGN})
-    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:C,CXX>:-fplugin-arg-tc-${option}>")
-  endforeach()
+  _tcompile_add_options(${target} ${ARGN})
 endfunction()
 
 function(tcompile_add_backend name)
@@ -135,7 +183,11 @@ function(tcompile_use_backend target backend)
   else()
     set(made ${backend})
   endif()
-  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:C,CXX>:-fplugin=${file}>")
+  foreach(language C CXX) # GCC would ask it for more
+    if(NOT "${CMAKE_${language}_COMPILER_ID}" STREQUAL "GNU")
+      target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:${language}>:-fplugin=${file}>")
+    endif()
+  endforeach()
   tcompile_options(${target} backend=${file})
   get_target_property(sources ${target} SOURCES)
   set_property(SOURCE ${sources} TARGET_DIRECTORY ${target} APPEND PROPERTY OBJECT_DEPENDS ${made})

@@ -13,6 +13,15 @@ if(TARGET tcplugin)
   install(TARGETS tcplugin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 
+set(TCompile_GCC_PLUGIN_FILE "")
+set(TCompile_GCC_MAJORS "")
+if(TARGET tcgcc)
+  set(TCompile_GCC_PLUGIN_FILE ${CMAKE_INSTALL_LIBDIR}/libtcgcc.so)
+  set(TCompile_GCC_MAJORS ${TC_GCC_MAJORS})
+  list(TRANSFORM TC_GCC_MAJORS PREPEND tcgcc- OUTPUT_VARIABLE plugins)
+  install(TARGETS tcgcc ${plugins} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+
 install(TARGETS tcrt tcrt_archive tcserial tcrt_static tcrt_serial tcbackend_kit EXPORT TCompileTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -43,7 +52,7 @@ endforeach()
 
 configure_package_config_file(cmake/TCompileConfig.cmake.in
   ${CMAKE_CURRENT_BINARY_DIR}/install/TCompileConfig.cmake INSTALL_DESTINATION ${package_dir}
-  PATH_VARS TCompile_PLUGIN_FILE)
+  PATH_VARS TCompile_PLUGIN_FILE TCompile_GCC_PLUGIN_FILE)
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/TCompileConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/install/TCompileConfig.cmake
@@ -60,6 +69,12 @@ if(NOT TARGET TCompile::plugin AND EXISTS "${CMAKE_CURRENT_LIST_DIR}/plugin/libt
   add_library(TCompile::plugin MODULE IMPORTED GLOBAL)
   set_target_properties(TCompile::plugin PROPERTIES
     IMPORTED_LOCATION "${CMAKE_CURRENT_LIST_DIR}/plugin/libtcplugin.so")
+endif()
+set(TCompile_GCC_MAJORS "@TCompile_GCC_MAJORS@")
+if(NOT TARGET TCompile::gcc_plugin AND EXISTS "${CMAKE_CURRENT_LIST_DIR}/plugin/gcc/libtcgcc.so")
+  add_library(TCompile::gcc_plugin MODULE IMPORTED GLOBAL)
+  set_target_properties(TCompile::gcc_plugin PROPERTIES
+    IMPORTED_LOCATION "${CMAKE_CURRENT_LIST_DIR}/plugin/gcc/libtcgcc.so")
 endif()
 include("@CMAKE_CURRENT_SOURCE_DIR@/cmake/TCompile.cmake")
 ]])

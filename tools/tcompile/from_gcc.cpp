@@ -74,7 +74,8 @@ static bool is_gcc_own(StringRef folder) {
   StringRef above = llvm::sys::path::parent_path(
       llvm::sys::path::parent_path(llvm::sys::path::parent_path(folder)));
   return (last == "include" || last == "include-fixed") &&
-         llvm::sys::path::filename(above) == "gcc";
+         llvm::sys::path::filename(above) == "gcc" &&
+         llvm::sys::path::filename(llvm::sys::path::parent_path(above)).starts_with("lib");
 }
 
 static bool kept(StringRef flag) {
