@@ -85,8 +85,9 @@ static bool differentiates(const fuzz_case *c) {
 static bool near_enough(const fuzz_case *c, const elements *e, char why[200]) {
   static const double rtol[TC_DTYPE_COUNT] = {
       [TC_F64] = 1e-7, [TC_F32] = 1.3e-6, [TC_F16] = 1e-3, [TC_BF16] = 1.6e-2};
-  const double scale = largest(e->body.as_is, e->n) * (c->coarsest >= TC_F32 ? 0.1 : 1),
-               tol = rtol[c->coarsest];
+  const tc_dtype coarsest = e->dtype < c->coarsest ? e->dtype : c->coarsest;
+  const double scale = largest(e->body.as_is, e->n) * (coarsest >= TC_F32 ? 0.1 : 1),
+               tol = rtol[coarsest];
   double kernels = 0, body = 0, most = -1;
   bool near = true;
   for (int64_t i = 0; i < e->n; i++) {

@@ -15,7 +15,7 @@ CONSTANTS = (DETACHED, "NULL; TC_NO_GRAD @ = tc_tanh(%0)", "NULL; TC_NO_GRAD { @
 PARTS = ("return tc_tanh(tc_mul(tc_sin(x[0]), x[0]));", "tc_tensor *h = x[0]; for (int i = 0; i < 3; i++) h = tc_sigmoid(tc_sub(h, tc_square(h))); return h;",
          "tc_tensor *h = tc_mul_s(x[0], 2); tc_add_(h, tc_cos(x[0])); return tc_mul(h, tc_exp(tc_neg(tc_abs(x[0]))));")
 # Differences see rounding, and what is a constant for derivatives.
-ROUGH = re.compile(r"tc_(?:cast|empty)\([^;]*TC_(?:F16|BF16|F32|[IU][0-9]+)\)|tc_item\(|tc_at\(|NULL; TC_NO_GRAD|= tc_detach\((?:.*\n)*?.*= tc_detach\(")
+ROUGH = re.compile(r"tc_(?:cast|empty)\([^;]*TC_(?:F16|BF16|F32|[IU][0-9]+)\)|tc_item\(|tc_at\(|1e30|NULL; TC_NO_GRAD|= tc_detach\((?:.*\n)*?.*= tc_detach\(")
 # In 16 bits operands may be right there.
 KINKS = re.compile(r"tc_(?:clamp|maximum|minimum|max|min|relu|abs|leaky|elu|hard)")
 # What may not move with its operands.
