@@ -1,9 +1,9 @@
 # tc_add_sample(name SOURCES files... [LINK libraries...] [ARGS arguments of the test run...]
 #               [SHORT_ARGS arguments of a run under sanitizers...])
 #
-# Builds a sample three times: <name> with the plugin, <name>_clang by the same compiler without it,
-# <name>_gcc by gcc.  CTest runs all three and checks that they print the same answers (the lines
-# that do not start with '#': those carry times).
+# Builds a sample: <name> with the plugin, <name>_clang by the same compiler without it, <name>_gcc by gcc,
+# <name>_gcc_plugin by gcc with its plugin (where there is one: kernels for one level of CPU).  CTest runs
+# them and checks that they print the same answers (the lines that do not start with '#': those carry times).
 include_guard(GLOBAL)
 find_program(TC_GCC gcc)
 add_custom_target(samples)
@@ -36,6 +36,17 @@ function(tc_add_sample name)
               $<TARGET_FILE:tcrt> -Wl,-rpath,$<TARGET_FILE_DIR:tcrt> ${libraries} -lm)
     add_custom_target(${name}_with_gcc ALL DEPENDS ${gcc_program})
     list(APPEND variants ${gcc_program})
+    if(TC_GCC_MAJORS)
+      list(GET TC_GCC_MAJORS -1 major)
+      set(compiled ${CMAKE_CURRENT_BINARY_DIR}/${name}_gcc_plugin)
+      add_custom_command(OUTPUT ${compiled} DEPENDS ${files} ${headers} tcrt tcgcc tcompile VERBATIM
+        COMMAND ${TC_GCC_${major}} -std=gnu17 -O2 -Wall -Wextra -Werror -fplugin=$<TARGET_FILE:tcgcc>
+                -fplugin-arg-libtcgcc-backend=openmp -fplugin-arg-libtcgcc-isa=v3 -I${PROJECT_SOURCE_DIR}/samples
+                -I${PROJECT_BINARY_DIR}/include ${files} -o ${compiled}
+                $<TARGET_FILE:tcrt> -Wl,-rpath,$<TARGET_FILE_DIR:tcrt> ${libraries} ${OpenMP_C_LIBRARIES} -lm)
+      add_custom_target(${name}_with_gcc_plugin ALL DEPENDS ${compiled})
+      list(APPEND variants ${compiled})
+    endif()
   endif()
   if(NOT TC_BUILD_TESTS)
     return()

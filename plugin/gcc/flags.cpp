@@ -56,6 +56,7 @@ static void put_resolved(tc_bytes *request) {
                : flag_pic > 1 ? "-fPIC"
                : flag_pic > 0 ? "-fpic"
                               : "-fno-pic");
+  put(request, std::string("-fgnuc-version=") + gcc_version.basever);
   if (flag_syntax_only) put(request, "-fsyntax-only");
   if (flag_lto) put(request, "-flto");
 }

@@ -199,7 +199,8 @@ static tc_tensor *hooked(const operands *o) {
   bool seen = false;
   tc_tensor *x = tc_requires_grad_(tc_clone(o->v), true), *part[2], *h = tc_tanh(x), *mean;
   if (!tc_register_hook(h, look, &seen) || !tc_retain_grad(h) || tc_split(h, 2, 0, part) < 0) return NULL;
-  tc_tensor *loss = tc_add(tc_var_mean(tc_stack((const tc_tensor *[]){part[0], part[1]}, 2, 1), TC_ALL, 1, false, &mean), mean);
+  tc_tensor *variance = tc_var_mean(tc_stack((const tc_tensor *[]){part[0], part[1]}, 2, 1), TC_ALL, 1, false, &mean);
+  tc_tensor *loss = tc_add(variance, mean);
   for (int k = 0; k < 2; k++)
     if (!tc_backward_with(loss, NULL, TC_RETAIN_GRAPH)) return NULL;
   return seen ? tc_add(tc_grad_of(x), tc_grad_of(h)) : NULL;

@@ -54,6 +54,7 @@ static const char *const prefixes[] = {"-std=",
                                        "-ffile-prefix-map=",
                                        "-fdebug-prefix-map=",
                                        "-mabi=",
+                                       "-fgnuc-version=",
                                        "-masm="};
 
 // Machine features that both compilers know by the same name, which decide what the intrinsics' headers
@@ -86,7 +87,11 @@ static bool kept(StringRef flag) {
 }
 
 std::vector<std::string> from_gcc(const std::vector<std::string> &flags) {
-  std::vector<std::string> out;
+  // Kernels are made of what GCC compiles: conditions on the compiler hold as they do for it.
+  std::vector<std::string> out = {
+      "-U__clang__",         "-U__clang_major__",      "-U__clang_minor__",
+      "-U__clang_version__", "-U__clang_patchlevel__", "-U__llvm__",
+      "-ferror-limit=0"};
   const std::string own = builtin_headers();
   bool have_own = own.empty();
   for (size_t i = 0; i < flags.size(); i++) {

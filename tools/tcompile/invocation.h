@@ -17,7 +17,7 @@ std::shared_ptr<clang::CompilerInvocation> make_invocation(const std::vector<std
                                                            clang::DiagnosticConsumer *diagnostics);
 
 // Of GCC's flags those that change what a file says or what its code has to share with the kernels', as
-// Clang spells them.  Headers of GCC's own become Clang's, where these are installed.
+// Clang spells them, and that the compiler is GCC.  Headers of GCC's own become Clang's, where these are installed.
 std::vector<std::string> from_gcc(const std::vector<std::string> &flags);
 
 // The folder of the headers that belong to the compiler, or "".
