@@ -175,9 +175,16 @@ bool read_settings(const plugin_name_args *info) {
 } // namespace
 } // namespace tc_gcc
 
+// "12.2" of "12.2.0": what is laid out otherwise in another version.
+static std::string release(const char *version) {
+  const char *dot = strchr(version, '.');
+  return dot ? std::string(version, strcspn(dot + 1, ".") + static_cast<size_t>(dot + 1 - version))
+             : version;
+}
+
 int plugin_init(plugin_name_args *info, plugin_gcc_version *version) {
   using namespace tc_gcc;
-  if (strcmp(version->basever, gcc_version.basever)) {
+  if (release(version->basever) != release(gcc_version.basever)) {
     fprintf(stderr,
             "error: %s was built for GCC %s and cannot be loaded by GCC %s; build TCompile again\n",
             info->full_name, gcc_version.basever, version->basever);
