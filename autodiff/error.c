@@ -1,15 +1,11 @@
 /* error.c - why there is no gradient, with the path of ops that it would have taken. */
 #include "autodiff/vjp.h"
 
-#include <stdio.h>
-
 bool vj_fail(sweep *s, tc_loc loc, const char *format, ...) {
-  char text[512];
   va_list ap;
   va_start(ap, format);
-  vsnprintf(text, sizeof text, format, ap);
+  tc_vreport(tc_graph_diag(s->g), TC_ERROR, loc, format, ap);
   va_end(ap);
-  tc_report(tc_graph_diag(s->g), TC_ERROR, loc, "%s", text);
   return false;
 }
 

@@ -8,7 +8,6 @@
 
 #include "batching/rules.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,12 +27,10 @@ typedef struct batch {
 static bool miss(const batch *s, tc_loc loc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static bool miss(const batch *s, tc_loc loc, const char *format, ...) {
-  char text[256];
   va_list ap;
   va_start(ap, format);
-  vsnprintf(text, sizeof text, format, ap);
+  tc_vreport(tc_graph_diag(s->g), TC_MISSED, loc, format, ap);
   va_end(ap);
-  tc_report(tc_graph_diag(s->g), TC_MISSED, loc, "%s", text);
   return false;
 }
 

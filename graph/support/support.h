@@ -71,6 +71,8 @@ typedef struct tc_diag {
 
 void tc_report(tc_diag *d, tc_severity s, tc_loc loc, const char *format, ...)
     __attribute__((format(printf, 4, 5))); /* d may be NULL */
+void tc_vreport(tc_diag *d, tc_severity s, tc_loc loc, const char *format, va_list ap)
+    __attribute__((format(printf, 4, 0)));
 
 #ifdef __cplusplus
 }
