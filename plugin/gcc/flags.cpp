@@ -5,9 +5,7 @@
 
 namespace tc_gcc {
 
-static void put(tc_bytes *request, const std::string &flag) {
-  tc_request_put(request, TC_REC_FLAG, flag.data(), flag.size());
-}
+static void put(tc_bytes *request, const std::string &flag) { tc_client::put_flag(flag, request); }
 
 // Folders of headers go in the order that GCC searches them in (put_folders).
 static bool is_folder(size_t option) {
@@ -71,12 +69,7 @@ void put_flags(const Settings &settings, tc_bytes *request) {
   }
   put_resolved(request);
   put_folders(request);
-  if (settings.remarks) {
-    put(request, "-Rpass=tc");
-    put(request, "-Rpass-missed=tc");
-  }
-  for (const std::string &option : settings.options)
-    tc_request_put(request, TC_REC_OPTION, option.data(), option.size());
+  tc_client::put_options(settings, request);
 }
 
 std::vector<const char *> user_folders() {

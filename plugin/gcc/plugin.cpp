@@ -6,8 +6,6 @@
 
 #include "plugin/gcc/plugin.h"
 
-#include <dlfcn.h>
-
 extern "C" {
 __attribute__((visibility("default"))) int plugin_is_GPL_compatible;
 __attribute__((visibility("default"))) int plugin_init(plugin_name_args *, plugin_gcc_version *);
@@ -24,15 +22,10 @@ std::vector<Message> unread; // why the tool could not parse the file
 tree accept(tree *, tree, tree, int, bool *) { return NULL_TREE; }
 
 attribute_spec attributes[] = {
-    // name, least and most arguments, of a declaration
-    {"tc_compile", 0, -1, true, false, false, false, accept, nullptr},
-    {"tc_shape", 1, 1, true, false, false, false, accept, nullptr},
-    {"tc_specialize", 1, 1, true, false, false, false, accept, nullptr},
-    {"tc_disable", 0, 0, true, false, false, false, accept, nullptr},
-    {"tc_replaces", 1, 1, true, false, false, false, accept, nullptr},
-    {"tc_op", 2, 2, true, false, false, false, accept, nullptr},
-    {"tc_effect", 0, 0, true, false, false, false, accept, nullptr},
-    {"tc_const", 0, 1, true, false, false, false, accept, nullptr},
+#define TC_ATTRIBUTE(name, least, most)                                                            \
+  {#name, least, most, /* of a declaration */ true, false, false, false, accept, nullptr},
+#include "plugin/client/attributes.def"
+#undef TC_ATTRIBUTE
 };
 
 void add_attributes(void *, void *) {
@@ -41,58 +34,13 @@ void add_attributes(void *, void *) {
 
 // ---- the answer ---------------------------------------------------------------------------------
 
-Message read_message(const char *bytes, size_t size) {
-  Message m;
-  if (size < sizeof m.head) return m;
-  memcpy(&m.head, bytes, sizeof m.head);
-  const std::string rest(bytes + sizeof m.head, size - sizeof m.head);
-  const size_t zero = rest.find('\0');
-  if (zero == std::string::npos) return m;
-  m.file = rest.substr(0, zero);
-  m.text = rest.substr(zero + 1);
-  return m;
-}
-
-void take_file(const std::string &record, const MainFile &main) {
-  const size_t zero = record.find('\0');
-  if (zero == std::string::npos) return;
-  const std::string name = record.substr(0, zero);
-  if (name == main.name) replace_main(record.data() + zero + 1, record.size() - zero - 1);
-  else replace_later(name, record.substr(zero + 1));
-}
-
-void take(const tc_bytes &answer, const MainFile &main) {
-  std::vector<Message> messages;
-  std::vector<std::string> files;
-  tc_record record;
-  const char *bytes;
-  for (size_t at = 0; tc_answer_next(&answer, &at, &record, &bytes);) {
-    tc_record_range range = {};
-    if (record.size >= sizeof range) memcpy(&range, bytes, sizeof range);
-    switch (record.kind) {
-    case TC_REC_MESSAGE:
-      messages.push_back(read_message(bytes, record.size));
-      break;
-    case TC_REC_RANGE:
-      if (!messages.empty()) messages.back().ranges.push_back(range);
-      break;
-    case TC_REC_FIXIT:
-      if (!messages.empty() && record.size >= sizeof range)
-        messages.back().fixits.push_back(
-            {range, std::string(bytes + sizeof range, record.size - sizeof range)});
-      break;
-    case TC_REC_UNREAD:
-      unread.push_back(read_message(bytes, record.size));
-      break;
-    case TC_REC_FILE:
-      files.push_back(std::string(bytes, record.size));
-      break;
-    default:
-      break;
-    }
-  }
-  show(messages);
-  for (const std::string &file : files) take_file(file, main);
+void take(const tc_bytes &bytes, const MainFile &main) {
+  const Answer answer = tc_client::read_answer(bytes);
+  show(answer.messages);
+  for (const NewFile &file : answer.files)
+    if (file.name == main.name) replace_main(file.text.data(), file.text.size());
+    else replace_later(file.name, file.text);
+  unread = answer.unread;
 }
 
 // ---- events -------------------------------------------------------------------------------------
@@ -138,36 +86,14 @@ void finish_unit(void *, void *) {
 
 // ---- settings -----------------------------------------------------------------------------------
 
-// bin/tcompile of the installation that this file is in lib of, or of the build.
-std::string default_tool() {
-  Dl_info here = {};
-  std::string folder;
-  if (dladdr(reinterpret_cast<const void *>(&default_tool), &here) && here.dli_fname)
-    folder = here.dli_fname;
-  folder.resize(folder.rfind('/') == std::string::npos ? 0 : folder.rfind('/') + 1);
-  for (const char *place : {TC_TOOL_FROM_INSTALLED, TC_TOOL_FROM_BUILT})
-    if (access((folder + place).c_str(), X_OK) == 0) return folder + place;
-  return folder + TC_TOOL_FROM_INSTALLED;
-}
-
 // false: after an error.
 bool read_settings(const plugin_name_args *info) {
-  settings.tool = default_tool();
   for (int i = 0; i < info->argc; i++) {
-    const std::string key = info->argv[i].key,
-                      value = info->argv[i].value ? info->argv[i].value : "";
-    if (key == "tool") settings.tool = value;
-    else if (key == "remarks") settings.remarks = true;
-    else if (key == "timeout") {
-      char *end;
-      const long seconds = strtol(value.c_str(), &end, 10);
-      if (*end || value.empty() || seconds < 1 || seconds > 86400) {
-        error("%<-fplugin-arg-%s-timeout%> takes a number of seconds, and not %qs", info->base_name,
-              value.c_str());
-        return false;
-      }
-      settings.seconds = static_cast<unsigned>(seconds);
-    } else settings.options.push_back(value.empty() ? key : key + "=" + value);
+    const plugin_argument &each = info->argv[i];
+    const std::string why = settings.apply(each.key, each.value ? each.value : "");
+    if (why.empty()) continue;
+    error("%<-fplugin-arg-%s-%s%> %s", info->base_name, each.key, why.c_str());
+    return false;
   }
   return true;
 }

@@ -5,18 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "plugin/gcc/scan.h"
-#include "plugin/gcc/tool.h"
+#include "plugin/client/answer.h"
+#include "plugin/client/scan.h"
+#include "plugin/client/settings.h"
 
 namespace tc_gcc {
 
-// -fplugin-arg-libtcgcc-KEY=VALUE
-struct Settings {
-  std::string tool;                 // its path
-  unsigned seconds = 600;           // that it may take
-  bool remarks = false;             // what was compiled, and what was not
-  std::vector<std::string> options; // for the tool
-};
+using tc_client::Answer;
+using tc_client::Fixit;
+using tc_client::Message;
+using tc_client::NewFile;
+using tc_client::Settings; // -fplugin-arg-libtcgcc-KEY=VALUE
 
 // ---- flags.cpp ----------------------------------------------------------------------------------
 
@@ -44,18 +43,6 @@ void replace_later(const std::string &name, const std::string &text);
 void watch_files();
 
 // ---- messages.cpp -------------------------------------------------------------------------------
-
-struct Fixit {
-  tc_record_range place;
-  std::string text;
-};
-
-struct Message {
-  tc_record_message head;
-  std::string file, text;
-  std::vector<tc_record_range> ranges;
-  std::vector<Fixit> fixits;
-};
 
 // In the place that the main file is about to be read from.
 void show(const std::vector<Message> &messages);

@@ -1,5 +1,5 @@
 /* scan.c - see scan.h. */
-#include "plugin/gcc/scan.h"
+#include "plugin/client/scan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

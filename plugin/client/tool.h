@@ -1,6 +1,6 @@
 /* tool.h - the tool as a process of its own, asked once: see driver/protocol.h. */
-#ifndef TC_GCC_TOOL_H
-#define TC_GCC_TOOL_H
+#ifndef TC_CLIENT_TOOL_H
+#define TC_CLIENT_TOOL_H
 
 #include <stdbool.h>
 #include <stddef.h>

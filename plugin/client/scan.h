@@ -1,6 +1,6 @@
 /* scan.h - the cheap test that spares files without annotations the tool. */
-#ifndef TC_GCC_SCAN_H
-#define TC_GCC_SCAN_H
+#ifndef TC_CLIENT_SCAN_H
+#define TC_CLIENT_SCAN_H
 
 #include <stdbool.h>
 #include <stddef.h>

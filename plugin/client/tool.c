@@ -1,6 +1,6 @@
 /* tool.c - see tool.h. */
 #define _GNU_SOURCE /* SOCK_CLOEXEC */
-#include "plugin/gcc/tool.h"
+#include "plugin/client/tool.h"
 
 #include <errno.h>
 #include <fcntl.h>
