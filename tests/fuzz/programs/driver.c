@@ -360,12 +360,14 @@ static bool alike(const fuzz_operand *a, const fuzz_operand *b) {
 }
 
 static void aliases(const fuzz_case *c, int i) {
+  fuzz_case it = *c;
+  it.shared = true;
   for (int k = 0; k < c->n; k++) {
     if (k == i || !alike(&c->in[i], &c->in[k])) continue;
     const expected who = c->strict && c->in[i].written ? BODY : EITHER;
-    TC_SCOPE foreign(c, "the same memory twice", same_memory, i, k, who);
+    TC_SCOPE foreign(&it, "the same memory twice", same_memory, i, k, who);
     if (c->in[i].rank && c->in[i].dim[0][0] > 1)
-      TC_SCOPE foreign(c, "overlapping memory", shared_memory, i, k, who);
+      TC_SCOPE foreign(&it, "overlapping memory", shared_memory, i, k, who);
   }
 }
 

@@ -41,6 +41,7 @@ typedef struct fuzz_case {
   int combinations; /* of dtypes that operands may have, for each of which there is code */
   int n;
   fuzz_operand in[FUZZ_OPERANDS];
+  bool shared; /* two operands lie in one memory: integers may be made of what was written */
 } fuzz_case;
 
 /* Runs all cases, or those named by arguments.  Prints one line for each failure and one with the
