@@ -1,6 +1,7 @@
 /* Printing a graph.  The grammar is in graph/text.h; the reader is graph/text_parse.c. */
 #include "graph/text.h"
 #include "graph/graph_impl.h"
+#include "graph/words.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -9,17 +10,6 @@ static void put_bound(tc_buf *out, int64_t v) {
   if (v == INT64_MIN) tc_put(out, "-inf");
   else if (v == INT64_MAX) tc_put(out, "inf");
   else tc_putf(out, "%" PRId64, v);
-}
-
-static void put_quoted(tc_buf *out, const char *s) {
-  tc_put(out, "\"");
-  for (; *s; s++) {
-    unsigned char ch = (unsigned char)*s;
-    if (ch == '"' || ch == '\\') tc_putf(out, "\\%c", ch);
-    else if (ch < 32) tc_putf(out, "\\x%02x", ch);
-    else tc_putn(out, s, 1);
-  }
-  tc_put(out, "\"");
 }
 
 /* Symbols that are more than a size >= 0, in order of declaration. */
@@ -89,14 +79,14 @@ static void put_leaf(tc_graph *g, const tc_node *n, tc_buf *out) {
     tc_put(out, " ");
     tc_type_print(c, &n->type, out);
     tc_put(out, " ");
-    put_quoted(out, tc_graph_input_at(g, k)->name);
+    tc_put_quoted(out, tc_graph_input_at(g, k)->name);
     if (tc_graph_input_at(g, k)->leaf) tc_put(out, " leaf");
     if (tc_graph_input_at(g, k)->row_major) tc_put(out, " row_major");
     if (tc_graph_input_at(g, k)->detached) tc_put(out, " detached");
     break;
   case OP_SCALAR:
     tc_putf(out, " %s ", tc_dtype_text((tc_dtype)n->type.dtype));
-    put_quoted(out, tc_graph_scalar_at(g, k)->name);
+    tc_put_quoted(out, tc_graph_scalar_at(g, k)->name);
     break;
   case OP_CONST:
     put_const(n, out);
@@ -120,7 +110,7 @@ static void put_attrs(tc_graph *g, const tc_node *n, tc_buf *out) {
       tc_put(out, tc_dtype_text((tc_dtype)tc_dim_value(*v++)));
       break;
     case 'S':
-      put_quoted(out, tc_graph_string(g, *v++));
+      tc_put_quoted(out, tc_graph_string(g, *v++));
       break;
     case 'I':
       tc_put(out, "[");

@@ -33,6 +33,8 @@ extern "C" {
 void tc_graph_print(tc_graph *g, tc_buf *out);
 /* NULL after reporting "line 3: ..." to diag. */
 tc_graph *tc_graph_parse(const char *text, tc_diag *diag);
+/* The same of a part of a text, whose first line is `first` of the whole. */
+tc_graph *tc_graph_parse_part(const char *text, uint32_t first, tc_diag *diag);
 
 #ifdef __cplusplus
 }

@@ -1,85 +1,29 @@
 /* Reading the text form of a graph (graph/text.h): a line at a time, one builder per op. */
 #include "graph/text.h"
 #include "graph/graph_impl.h"
+#include "graph/words.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct reader {
+  tc_words w; /* in the line being read, a NUL-terminated copy */
   tc_graph *g;
   tc_diag *diag;
-  const char *at;      /* in the line being read, a NUL-terminated copy */
   uint32_t line;       /* from 1 */
   TC_VEC(tc_ref) node; /* graph node of the text's %i */
-  char error[512];
 } reader;
 
-/* Sets the first error of the line and gives false. */
-static bool fail(reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool fail(reader *r, const char *format, ...) {
-  if (r->error[0]) return false;
-  tc_buf b = {0};
-  va_list ap;
-  va_start(ap, format);
-  tc_vputf(&b, format, ap);
-  va_end(ap);
-  strncpy(r->error, b.text ? b.text : "out of memory", sizeof r->error - 1);
-  tc_buf_free(&b);
-  return false;
-}
+#define fail(r, ...) tc_words_fail(&(r)->w, __VA_ARGS__)
 
-/* ---- words ----------------------------------------------------------------------------------- */
-
-static void skip_space(reader *r) {
-  while (*r->at == ' ' || *r->at == '\t' || *r->at == '\r') r->at++;
-}
-
-static bool at_end(reader *r) {
-  skip_space(r);
-  return !*r->at;
-}
-
-static bool accept(reader *r, const char *s) {
-  skip_space(r);
-  size_t n = strlen(s);
-  if (strncmp(r->at, s, n)) return false;
-  r->at += n;
-  return true;
-}
-
-static bool expect(reader *r, const char *s) {
-  return accept(r, s) || fail(r, "expected '%s' before \"%.20s\"", s, r->at);
-}
-
-static bool is_word(char ch) {
-  return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') ||
-         ch == '_';
-}
-
-static size_t word(reader *r, const char **start) {
-  skip_space(r);
-  *start = r->at;
-  while (is_word(*r->at)) r->at++;
-  return (size_t)(r->at - *start);
-}
-
-/* A word of its own: "weak" but not "weaker". */
-static bool accept_word(reader *r, const char *s) {
-  const char *before = r->at, *start;
-  size_t n = word(r, &start);
-  if (n == strlen(s) && !memcmp(start, s, n)) return true;
-  r->at = before;
-  return false;
-}
-
-static bool read_int(reader *r, int64_t *v) {
-  skip_space(r);
-  char *end;
-  *v = strtoll(r->at, &end, 10);
-  if (end == r->at) return fail(r, "expected an integer before \"%.20s\"", r->at);
-  r->at = end;
-  return true;
-}
+static void skip_space(reader *r) { tc_words_skip(&r->w); }
+static bool at_end(reader *r) { return tc_words_end(&r->w); }
+static bool accept(reader *r, const char *s) { return tc_words_accept(&r->w, s); }
+static bool accept_word(reader *r, const char *s) { return tc_words_accept_word(&r->w, s); }
+static bool expect(reader *r, const char *s) { return tc_words_expect(&r->w, s); }
+static size_t word(reader *r, const char **start) { return tc_words_next(&r->w, start); }
+static bool read_int(reader *r, int64_t *v) { return tc_words_int(&r->w, v); }
+static bool read_quoted(reader *r, tc_buf *out) { return tc_words_quoted(&r->w, out); }
 
 static bool read_bound(reader *r, int64_t *v) {
   if (accept(r, "-inf")) return *v = INT64_MIN, true;
@@ -95,25 +39,10 @@ static bool read_dtype(reader *r, tc_dtype *d) {
 
 static bool read_dim(reader *r, tc_dim *d) {
   const char *end, *error;
-  *d = tc_dim_parse(tc_graph_dims(r->g), r->at, &end, &error);
+  *d = tc_dim_parse(tc_graph_dims(r->g), r->w.at, &end, &error);
   if (error) return fail(r, "not a size: \"%.20s\"", error);
-  r->at = end;
+  r->w.at = end;
   return true;
-}
-
-static bool read_quoted(reader *r, tc_buf *out) {
-  if (!expect(r, "\"")) return false;
-  for (; *r->at && *r->at != '"'; r->at++) {
-    char ch = *r->at;
-    if (ch == '\\' && r->at[1] == 'x') {
-      char hex[3] = {0};
-      strncpy(hex, r->at + 2, 2);
-      ch = (char)strtol(hex, NULL, 16);
-      r->at += strlen(hex) + 1;
-    } else if (ch == '\\' && r->at[1]) ch = *++r->at;
-    tc_putn(out, &ch, 1);
-  }
-  return expect(r, "\"");
 }
 
 static bool read_ref(reader *r, tc_ref *ref) {
@@ -131,13 +60,13 @@ static bool read_type(reader *r, tc_type *t) {
   size_t at;
   bool weak = accept_word(r, "weak");
   skip_space(r);
-  size_t n = strcspn(r->at, "]");
+  size_t n = strcspn(r->w.at, "]");
   tc_buf text = {0};
-  tc_putn(&text, r->at, n + (r->at[n] == ']'));
+  tc_putn(&text, r->w.at, n + (r->w.at[n] == ']'));
   if (text.failed) return fail(r, "out of memory");
   bool ok = tc_type_parse(tc_graph_dims(r->g), text.text, t, &error, &at);
   if (!ok) fail(r, "%s: \"%.20s\"", error, text.text + at);
-  r->at += text.len;
+  r->w.at += text.len;
   tc_buf_free(&text);
   t->weak = weak;
   return ok;
@@ -181,9 +110,9 @@ static bool read_const(reader *r, tc_ref *ref) {
   }
   skip_space(r);
   char *end;
-  double f = strtod(r->at, &end);
-  if (end == r->at) return fail(r, "expected a number before \"%.20s\"", r->at);
-  r->at = end;
+  double f = strtod(r->w.at, &end);
+  if (end == r->w.at) return fail(r, "expected a number before \"%.20s\"", r->w.at);
+  r->w.at = end;
   accept(r, "INITY"); /* of INFINITY, for C libraries that read INF only */
   *ref = tc_graph_const_f(r->g, d, weak, f, here(r));
   return true;
@@ -271,7 +200,8 @@ static bool read_op(reader *r, tc_op op, tc_ref *ref) {
   tc_dim attr[MAX_ATTRS];
   int nin = 0, nattr = 0;
   tc_buf string = {0};
-  for (skip_space(r); *r->at == '%' || (*r->at == '_' && !is_word(r->at[1])); skip_space(r)) {
+  for (skip_space(r); *r->w.at == '%' || (*r->w.at == '_' && !tc_is_word(r->w.at[1]));
+       skip_space(r)) {
     if (nin == MAX_OPERANDS) return fail(r, "too many operands");
     in[nin] = (tc_ref){0};
     if (!accept(r, "_") && !read_ref(r, &in[nin])) return false;
@@ -321,7 +251,7 @@ static bool read_sym(reader *r) {
   size_t n = word(r, &start);
   int64_t lo = 0, hi = INT64_MAX, multiple = 1, scalar = -1;
   if (!n) return fail(r, "expected a name");
-  if (!at_end(r) && *r->at != '%' && *r->at != '=')
+  if (!at_end(r) && *r->w.at != '%' && *r->w.at != '=')
     if (!read_bound(r, &lo) || !expect(r, "..") || !read_bound(r, &hi)) return false;
   if (accept(r, "%") && !read_int(r, &multiple)) return false;
   if (accept(r, "=") && (!expect(r, "scalar") || !read_int(r, &scalar))) return false;
@@ -381,19 +311,8 @@ static bool read_line(reader *r) {
             : accept_word(r, "effects") ? read_effects(r)
             : accept_word(r, "sym")     ? read_sym(r)
             : accept_word(r, "assume")  ? read_assume(r)
-                                        : fail(r, "unexpected \"%.20s\"", r->at);
-  return ok && (at_end(r) || fail(r, "unexpected \"%.20s\"", r->at));
-}
-
-/* The length of a line without its comment (a ';' outside of quotes). */
-static size_t meaning(const char *s, size_t n) {
-  bool quoted = false;
-  for (size_t i = 0; i < n; i++) {
-    if (s[i] == '\\' && quoted) i++;
-    else if (s[i] == '"') quoted = !quoted;
-    else if (s[i] == ';' && !quoted) return i;
-  }
-  return n;
+                                        : fail(r, "unexpected \"%.20s\"", r->w.at);
+  return ok && (at_end(r) || fail(r, "unexpected \"%.20s\"", r->w.at));
 }
 
 /* "graph name" may come first; the rest of the line is read as any other. */
@@ -402,31 +321,35 @@ static bool open_graph(reader *r) {
   skip_space(r);
   tc_buf name = {0};
   tc_put(&name, "");
-  size_t n = named ? strcspn(r->at, " \t\r") : 0;
-  tc_putn(&name, r->at, n);
-  r->at += n;
+  size_t n = named ? strcspn(r->w.at, " \t\r") : 0;
+  tc_putn(&name, r->w.at, n);
+  r->w.at += n;
   r->g = tc_graph_new(n ? name.text : "graph", r->diag);
   tc_buf_free(&name);
   return r->g || fail(r, "out of memory");
 }
 
 tc_graph *tc_graph_parse(const char *text, tc_diag *diag) {
-  reader r = {.diag = diag};
+  return tc_graph_parse_part(text, 1, diag);
+}
+
+tc_graph *tc_graph_parse_part(const char *text, uint32_t first, tc_diag *diag) {
+  reader r = {.diag = diag, .line = first - 1};
   tc_buf line = {0};
   bool ok = true;
   while (*text && ok) {
     size_t n = strcspn(text, "\n");
     r.line++;
     tc_buf_clear(&line);
-    tc_putn(&line, text, meaning(text, n));
+    tc_putn(&line, text, tc_words_meaning(text, n));
     text += n + (text[n] == '\n');
-    r.at = line.text;
+    r.w.at = line.text;
     ok = !line.failed || fail(&r, "out of memory");
     if (ok && !at_end(&r)) ok = (r.g || open_graph(&r)) && read_line(&r);
   }
   if (ok && !r.g) ok = fail(&r, "no graph");
   if (!ok) {
-    tc_report(diag, TC_ERROR, here(&r), "line %u: %s", r.line, r.error);
+    tc_report(diag, TC_ERROR, here(&r), "line %u: %s", r.line, r.w.error);
     tc_graph_free(r.g);
     r.g = NULL;
   }
