@@ -6,8 +6,8 @@
 
 #include "backends/compile.h"
 #include "backends/registry.h"
+#include "graph/file.h"
 #include "graph/passes/pass.h"
-#include "graph/text.h"
 
 static void print_diag(void *self, tc_severity s, tc_loc loc, const char *text) {
   static const char *const name[] = {"note", "remark", "missed", "warning", "error"};
@@ -22,7 +22,7 @@ static bool read_all(FILE *file, tc_buf *text) {
 }
 
 typedef struct request {
-  bool host, kernels, loops;
+  bool host, kernels, loops, check, text, binary;
   bool told; /* what is wrong */
   tc_choices backends;
   TC_VEC(tc_setting) setting;
@@ -32,6 +32,20 @@ typedef struct request {
 /* The one that was asked for: the first is for the CPU. */
 static const tc_backend *backend_of(const request *r) {
   return r->backends.at[r->backends.n - 1].backend;
+}
+
+/* --check, --text, --binary: the file itself, and no code of it. */
+static int print_file(const tc_file *f, const request *r) {
+  tc_buf out = {0};
+  if (r->text) tc_file_put_text(f, &out);
+  else if (r->binary) tc_file_put_binary(f, &out);
+  else
+    tc_putf(&out, "%s: %zu graph%s%s%s, verified\n", r->path ? r->path : "-", f->graph.n,
+            f->graph.n == 1 ? "" : "s", *f->function ? " of " : "", f->function);
+  const bool ok = !out.failed && fwrite(out.text, 1, out.len, stdout) == out.len && !fflush(stdout);
+  if (!ok) fprintf(stderr, "tc-opt: the output could not be written\n");
+  tc_buf_free(&out);
+  return !ok;
 }
 
 /* Nothing where a graph returns nothing. */
@@ -122,6 +136,9 @@ static bool parse_argument(char *text, request *r) {
   if (!strcmp(text, "--host")) r->kernels = false;
   else if (!strcmp(text, "--kernels")) r->host = false;
   else if (!strcmp(text, "--loops")) r->loops = true;
+  else if (!strcmp(text, "--check")) r->check = true;
+  else if (!strcmp(text, "--text")) r->text = true;
+  else if (!strcmp(text, "--binary")) r->binary = true;
   else if (!strncmp(text, "--backend=", 10)) return choose(text + 10, r);
   else if (!strncmp(text, "--", 2)) return set(text + 2, r);
   else r->path = text;
@@ -130,14 +147,33 @@ static bool parse_argument(char *text, request *r) {
 
 static const char usage[] =
     "usage: tc-opt [--backend=NAME|PATH] [--host | --kernels | --loops] [--KEY=VALUE] [FILE]\n"
-    "  prints the C that a graph in text form (FILE, or standard input) becomes: kernels, and the "
-    "entry\n"
+    "       tc-opt --check | --text | --binary [FILE]\n"
+    "  prints the C that graphs (FILE, or standard input: a .tcg in either form, or the text of one\n"
+    "  graph) become: kernels, and the entry\n"
     "  --backend    which one makes the kernels (tc-backends lists them), or its shared object\n"
     "  --host       the entry alone; of a backend for another device with its machine code\n"
     "  --kernels    the kernels alone, as that backend's compiler gets them; those of openmp want\n"
     "               -DTC_LEVEL=v2|v3|v4|bf16|amx\n"
     "  --loops      the loops instead, as the backend gets them\n"
-    "  --KEY=VALUE  an option of the backend named before it (tc-options)\n";
+    "  --KEY=VALUE  an option of the backend named before it (tc-options)\n"
+    "  --check      only reads the file: whether it is whole, and its types are right\n"
+    "  --text, --binary  the file in that form\n";
+
+static int print_code(tc_graph *g, const request *r) {
+  if (r->loops) return print_loops(g, backend_of(r)->target);
+  return r->kernels && backend_of(r)->compiler ? print_apart(g, backend_of(r)) : print_texts(g, r);
+}
+
+/* Every variant on its own. */
+static int print_all(tc_file *f, const request *r) {
+  int status = 0;
+  for (size_t i = 0; i < f->graph.n && !status; ++i) {
+    tc_graph *g = f->graph.at[i].graph;
+    f->graph.at[i].graph = NULL; /* taken over */
+    status = print_code(g, r);
+  }
+  return status;
+}
 
 static int run(request *r) {
   FILE *file = r->path ? fopen(r->path, "r") : stdin;
@@ -148,11 +184,12 @@ static int run(request *r) {
   }
   if (r->path) fclose(file);
   tc_diag diag = {print_diag, NULL};
-  tc_graph *g = tc_graph_parse(text.text ? text.text : "", &diag);
+  tc_file *f = tc_file_read(text.text ? text.text : "", text.len, &diag);
   tc_buf_free(&text);
-  if (!g) return 1;
-  if (r->loops) return print_loops(g, backend_of(r)->target);
-  return r->kernels && backend_of(r)->compiler ? print_apart(g, backend_of(r)) : print_texts(g, r);
+  if (!f) return 1;
+  const int status = r->check || r->text || r->binary ? print_file(f, r) : print_all(f, r);
+  tc_file_free(f);
+  return status;
 }
 
 int main(int argc, char **argv) {
