@@ -148,7 +148,8 @@ static bool parse_argument(char *text, request *r) {
 static const char usage[] =
     "usage: tc-opt [--backend=NAME|PATH] [--host | --kernels | --loops] [--KEY=VALUE] [FILE]\n"
     "       tc-opt --check | --text | --binary [FILE]\n"
-    "  prints the C that graphs (FILE, or standard input: a .tcg in either form, or the text of one\n"
+    "  prints the C that graphs (FILE, or standard input: a .tcg in either form, or the text of "
+    "one\n"
     "  graph) become: kernels, and the entry\n"
     "  --backend    which one makes the kernels (tc-backends lists them), or its shared object\n"
     "  --host       the entry alone; of a backend for another device with its machine code\n"
