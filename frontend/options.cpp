@@ -98,6 +98,12 @@ std::string set_cache(StringRef, StringRef value, Options &options, Stands) {
   return "";
 }
 
+std::string set_save_graphs(StringRef key, StringRef value, Options &options, Stands) {
+  if (value.empty()) return one_of(key, value, "a folder");
+  options.save_graphs = value.str();
+  return "";
+}
+
 std::string set_cache_size(StringRef key, StringRef value, Options &options, Stands) {
   int64_t bytes = bytes_of(value);
   if (bytes < 0) return one_of(key, value, sizes);

@@ -24,6 +24,7 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> settings; // of options that backends have
   // Of a whole file.
   bool explain = true; // the section that tc-explain reads
+  std::string save_graphs; // folder for captured graphs; empty: none
   uint32_t levels = 0; // bit i: code for tc_isa i; 0: all levels
   unsigned effort = 3; // -O of the generated code
   uint32_t jobs = 0;   // texts compiled at once; 0: see backends/jobs.h

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "graph/file.h"
 #include "graph/text.h"
 
 namespace tc {
@@ -58,7 +59,10 @@ void Unit::look_at(const FunctionDecl *function) {
 
 void Unit::run() {
   for (FunctionJob &f : functions) begin(f);
-  for (FunctionJob &f : functions) capture(f);
+  for (FunctionJob &f : functions) {
+    capture(f);
+    if (!options.save_graphs.empty() && !f.captured.segments.empty()) save(f);
+  }
   if (shell.makes_code()) rewrite();
   verify();
   compile();
@@ -110,6 +114,34 @@ void Unit::capture(FunctionJob &f) {
     if (dump_wanted("capture"))
       llvm::errs() << "; after capture\n" << graph_text(segment.graph.get());
   }
+}
+
+// save-graphs=FOLDER
+void Unit::save(FunctionJob &f) {
+  tc_buf out = {};
+  const uint32_t line = sources.getPresumedLineNumber(sources.getFileLoc(f.decl->getLocation()));
+  tc_file_put_head(f.name.c_str(), f.file.c_str(), line, &out);
+  for (const Segment &segment : f.captured.segments)
+    tc_file_put_graph(segment.graph.get(), segment.made_for.c_str(), &out);
+  llvm::SmallString<128> path(options.save_graphs);
+  std::error_code error = llvm::sys::fs::create_directories(path);
+  llvm::sys::path::append(path, f.name + ".tcg");
+  if (!error && !out.failed) {
+    llvm::raw_fd_ostream file(path, error);
+    if (!error) file << StringRef(out.text, out.len);
+    file.close();
+    if (!error) error = file.error();
+    file.clear_error();
+  }
+  const std::string why = out.failed ? "out of memory" : error ? error.message() : "";
+  tc_buf_free(&out);
+  if (!why.empty())
+    f.messages.push_back(
+        {TC_WARNING,
+         f.decl->getLocation(),
+         "the graphs of '" + f.name + "' are not saved: " + std::string(path) + ": " + why,
+         {},
+         {}});
 }
 
 // ---- the new text -------------------------------------------------------------------------------

@@ -78,6 +78,7 @@ private:
   // unit.cpp
   void begin(FunctionJob &f);
   void capture(FunctionJob &f);
+  void save(FunctionJob &f);
   void rewrite();
   void insert(FunctionJob &f, const Ownership *scope);
   bool insert_scope(FunctionJob &f, const Ownership &scope);

@@ -19,6 +19,7 @@ config.substitutions += [
     ("%run", "-L %s -ltcrt -fopenmp -lm -Wl,-rpath,%s" % (config.tc_library, config.tc_library)),
     ("%check", config.tc_filecheck),
     ("%options", os.path.join(config.tc_binary, "tools", "options", "tc-options")),
+    ("%graph_tool", os.path.join(config.tc_binary, "tools", "opt", "tc-opt")),
     ("%backends", os.path.join(config.tc_binary, "tools", "backends", "tc-backends")),
     ("%inputs", os.path.join(config.test_source_root, "Inputs")),
     ("%nvrtc_stub", os.path.join(config.tc_binary, "tests", "cuda_stub", "libnvrtc_stub.so")),
