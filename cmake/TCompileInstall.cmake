@@ -22,6 +22,16 @@ if(TARGET tcgcc)
   install(TARGETS tcgcc ${plugins} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 
+set(TCompile_CLANG_MAJORS "")
+set(TCompile_CLANG_PLUGIN_FOLDER ${CMAKE_INSTALL_LIBDIR})
+if(TARGET tcplugin)
+  set(TCompile_CLANG_MAJORS ${TC_CLANG_MAJORS})
+  list(TRANSFORM TC_CLANG_MAJORS PREPEND tcclang- OUTPUT_VARIABLE plugins)
+  if(plugins)
+    install(TARGETS ${plugins} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endif()
+
 install(TARGETS tcrt tcrt_archive tcserial tcrt_static tcrt_serial tcbackend_kit EXPORT TCompileTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -52,7 +62,7 @@ endforeach()
 
 configure_package_config_file(cmake/TCompileConfig.cmake.in
   ${CMAKE_CURRENT_BINARY_DIR}/install/TCompileConfig.cmake INSTALL_DESTINATION ${package_dir}
-  PATH_VARS TCompile_PLUGIN_FILE TCompile_GCC_PLUGIN_FILE)
+  PATH_VARS TCompile_PLUGIN_FILE TCompile_GCC_PLUGIN_FILE TCompile_CLANG_PLUGIN_FOLDER)
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/TCompileConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/install/TCompileConfig.cmake
@@ -76,11 +86,23 @@ if(NOT TARGET TCompile::gcc_plugin AND EXISTS "${CMAKE_CURRENT_LIST_DIR}/plugin/
   set_target_properties(TCompile::gcc_plugin PROPERTIES
     IMPORTED_LOCATION "${CMAKE_CURRENT_LIST_DIR}/plugin/gcc/libtcgcc.so")
 endif()
+set(TCompile_CLANG_MAJORS "@TCompile_CLANG_MAJORS@")
+foreach(major ${TCompile_CLANG_MAJORS})
+  set(file "${CMAKE_CURRENT_LIST_DIR}/plugin/clang/libtcclang-${major}.so")
+  if(NOT TARGET TCompile::clang_plugin_${major} AND EXISTS "${file}")
+    add_library(TCompile::clang_plugin_${major} MODULE IMPORTED GLOBAL)
+    set_target_properties(TCompile::clang_plugin_${major} PROPERTIES IMPORTED_LOCATION "${file}")
+  endif()
+endforeach()
 include("@CMAKE_CURRENT_SOURCE_DIR@/cmake/TCompile.cmake")
 ]])
 
 # Paths in tcrt.pc are relative to the file: an installation can be moved.
 file(RELATIVE_PATH TCompile_PC_INCLUDE /${CMAKE_INSTALL_LIBDIR}/pkgconfig /${CMAKE_INSTALL_INCLUDEDIR})
+set(TCompile_PC_CLANG "")
+foreach(major ${TCompile_CLANG_MAJORS})
+  string(APPEND TCompile_PC_CLANG "clang${major}_plugin=\${libdir}/libtcclang-${major}.so\n")
+endforeach()
 configure_file(cmake/tcrt.pc.in ${CMAKE_CURRENT_BINARY_DIR}/tcrt.pc @ONLY)
 configure_file(cmake/tcrt-serial.pc.in ${CMAKE_CURRENT_BINARY_DIR}/tcrt-serial.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tcrt.pc ${CMAKE_CURRENT_BINARY_DIR}/tcrt-serial.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

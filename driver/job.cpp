@@ -16,12 +16,16 @@ namespace {
 using namespace clang;
 using llvm::StringRef;
 
+// Who reads the new texts: this compilation, or (texts) another process.
+struct Reader {
+  Dialect dialect = Dialect::Clang;
+  std::vector<NewText> *texts = nullptr;
+};
+
 class ClangShell : public Shell {
 public:
-  // texts: of another compiler, or null.
-  ClangShell(CompilerInstance &user, ASTContext &context, const Options &options,
-             std::vector<NewText> *texts)
-      : user(user), context(context), options(options), texts(texts),
+  ClangShell(CompilerInstance &user, ASTContext &context, const Options &options, Reader reader)
+      : user(user), context(context), options(options), reader(reader),
         reporter(user, context.getSourceManager()) {}
 
   void show(const Message &message) override { reporter.show(message); }
@@ -31,10 +35,10 @@ public:
       diags.Report(diags.getCustomDiagID(DiagnosticsEngine::Remark, "%0")) << text;
   }
 
-  Dialect dialect() const override { return texts ? Dialect::Gnu : Dialect::Clang; }
+  Dialect dialect() const override { return reader.dialect; }
   bool makes_code() const override;
   bool precompiles() const override;
-  std::string unsupported_target() const override { return tc::unsupported_target(user); }
+  std::string unsupported_target() const override;
 
   std::vector<Suspect> check(Rewriter &rewriter, const std::vector<const FunctionDecl *> &functions,
                              bool &scopes_fit) override {
@@ -43,7 +47,7 @@ public:
 
   void begin_code(tc_cache *cache, unsigned jobs) override {
     compiler.emplace(user, options.effort, options.thresholds, cache, jobs);
-    if (!texts)
+    if (reader.dialect == Dialect::Clang)
       compiler->point_to(file_names(context.getSourceManager())); // who numbers the files?
   }
   void compile_kernels(const tc_texts &texts) override { compiler->compile_kernels(texts); }
@@ -60,7 +64,7 @@ private:
   CompilerInstance &user;
   ASTContext &context;
   const Options &options;
-  std::vector<NewText> *texts;
+  const Reader reader;
   Reporter reporter;
   std::optional<TextCompiler> compiler;
   CompiledUnit code = {};
@@ -80,6 +84,13 @@ bool ClangShell::makes_code() const {
   }
 }
 
+// What goes to another process is assembly, which link-time optimisation would have to join.
+std::string ClangShell::unsupported_target() const {
+  if (reader.texts && choose_form(user) != Form::Assembly && makes_code())
+    return "kernels come as assembly, which -flto and formats other than ELF do not go with";
+  return tc::unsupported_target(user);
+}
+
 // Whether what is compiled here is read by other compilations, as it stands.
 bool ClangShell::precompiles() const {
   switch (user.getFrontendOpts().ProgramAction) {
@@ -96,21 +107,22 @@ bool ClangShell::precompiles() const {
 
 // A file whose functions all stay as they are has what tc-explain reads all the same.
 void ClangShell::put(Rewriter &rewriter, bool has_code, const std::string &explanation) {
-  if (!has_code) code = {choose_form(user), {}, {}, {}, false, "", ""};
+  const Form form = reader.texts ? Form::Assembly : choose_form(user);
+  if (!has_code) code = {form, {}, {}, {}, false, "", ""};
   code.explain = explanation;
   const bool any = has_code || !explanation.empty();
   if (any && code.form == Form::Assembly)
     rewriter.append(assembly_declarations(code, dialect(), user));
   if (any || !rewriter.empty()) apply_texts(rewriter, user);
-  if (texts) collect(rewriter);
+  if (reader.texts) collect(rewriter);
   if (any && code.form == Form::Bitcode) link_unit(user, std::move(code));
 }
 
 void ClangShell::collect(const Rewriter &rewriter) {
   const SourceManager &sources = rewriter.original();
   for (auto &[file, text] : rewriter.texts())
-    texts->push_back({sources.getFilename(sources.getLocForStartOfFile(file)).str(), text,
-                      file == sources.getMainFileID()});
+    reader.texts->push_back({sources.getFilename(sources.getLocForStartOfFile(file)).str(), text,
+                             file == sources.getMainFileID()});
 }
 
 // ---- the inner parse ----------------------------------------------------------------------------
@@ -126,8 +138,8 @@ struct Errors : DiagnosticConsumer {
 class InnerConsumer : public ASTConsumer {
 public:
   InnerConsumer(CompilerInstance &user, Preprocessor &preprocessor, const Options &options,
-                std::vector<NewText> *texts, const Errors &errors)
-      : user(user), options(options), texts(texts), errors(errors) {
+                Reader reader, const Errors &errors)
+      : user(user), options(options), reader(reader), errors(errors) {
     expansions.watch(preprocessor);
   }
 
@@ -139,7 +151,7 @@ public:
   // A file with errors is left to the user's compilation, which reports them.
   void HandleTranslationUnit(ASTContext &context) override {
     if (errors.found) return;
-    ClangShell shell(user, context, options, texts);
+    ClangShell shell(user, context, options, reader);
     Unit unit(context, expansions, options, shell);
     for (const FunctionDecl *function : definitions.list)
       if (function->getStorageClass() != SC_Static || function->isReferenced() ||
@@ -154,7 +166,7 @@ public:
 private:
   CompilerInstance &user;
   Options options;
-  std::vector<NewText> *texts;
+  Reader reader;
   const Errors &errors;
   Expansions expansions;
   Definitions definitions;
@@ -162,27 +174,26 @@ private:
 
 class InnerAction : public ASTFrontendAction {
 public:
-  InnerAction(CompilerInstance &user, const Options &options, std::vector<NewText> *texts,
-              const Errors &errors)
-      : user(user), options(options), texts(texts), errors(errors) {}
+  InnerAction(CompilerInstance &user, const Options &options, Reader reader, const Errors &errors)
+      : user(user), options(options), reader(reader), errors(errors) {}
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &ci, StringRef) override {
-    return std::make_unique<InnerConsumer>(user, ci.getPreprocessor(), options, texts, errors);
+    return std::make_unique<InnerConsumer>(user, ci.getPreprocessor(), options, reader, errors);
   }
 
 private:
   CompilerInstance &user;
   Options options;
-  std::vector<NewText> *texts;
+  Reader reader;
   const Errors &errors;
 };
 
 // A thread of its own has stack for deep code (capture recurses), and a crash in it ends there.
 const unsigned stack_bytes = 512u << 20; // reserved, not used
 
-void compile(CompilerInstance &user, const Options &options, std::vector<NewText> *texts) {
+void compile(CompilerInstance &user, const Options &options, Reader reader) {
   bool done = compat::run_protected(stack_bytes, [&] {
     Errors errors;
-    InnerAction action(user, options, texts, errors);
+    InnerAction action(user, options, reader, errors);
     parse_inner(user, errors, action);
   });
   if (!done)
@@ -193,12 +204,12 @@ void compile(CompilerInstance &user, const Options &options, std::vector<NewText
 } // namespace
 
 void compile_annotated(CompilerInstance &user, const Options &options) {
-  compile(user, options, nullptr);
+  compile(user, options, {});
 }
 
-void compile_annotated(CompilerInstance &user, const Options &options,
+void compile_annotated(CompilerInstance &user, const Options &options, Dialect dialect,
                        std::vector<NewText> &texts) {
-  compile(user, options, &texts);
+  compile(user, options, {dialect, &texts});
 }
 
 } // namespace tc

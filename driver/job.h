@@ -18,8 +18,9 @@ struct NewText {
 // and arranges that `user` sees the rewritten text and gets the kernels.
 void compile_annotated(clang::CompilerInstance &user, const Options &options);
 
-// Likewise for a compiler that is not this one: the new texts, with the kernels, go to `texts` as well.
-void compile_annotated(clang::CompilerInstance &user, const Options &options,
+// Likewise for another process, whose compiler reads that dialect: the new texts, with the kernels, go to
+// `texts` as well.
+void compile_annotated(clang::CompilerInstance &user, const Options &options, Dialect dialect,
                        std::vector<NewText> &texts);
 
 } // namespace tc

@@ -12,13 +12,14 @@
 #include <stdint.h>
 
 /* Changes with every change of this file, and with every release. */
-#define TC_PROTOCOL "tcompile 1 " TC_VERSION
+#define TC_PROTOCOL "tcompile 2 " TC_VERSION
 
 typedef enum {
   TC_REC_END,
   TC_REC_HELLO,
 
   /* Of a request. */
+  TC_REC_COMPILER, /* whose flags they are: gcc (if nothing is said), or clang: those of clang -cc1 */
   TC_REC_FLAG,     /* a flag of the compiler, as its command line has it; in order */
   TC_REC_OPTION,   /* KEY or KEY=VALUE: an option of a whole file (tc-options) */
   TC_REC_LANGUAGE, /* as of -x: c, c++, cpp-output, c++-cpp-output */
@@ -26,9 +27,10 @@ typedef enum {
   TC_REC_TEXT,     /* what the file contains */
 
   /* Of an answer. */
-  TC_REC_MESSAGE, /* a tc_record_message, the file name, a zero, the text */
-  TC_REC_RANGE,   /* a tc_record_range: underlined, of the message before */
-  TC_REC_FIXIT,   /* a tc_record_range, then what it is to be replaced by */
+  TC_REC_MESSAGE, /* a tc_record_message; the file name, and that of the file which it is written in (another
+                    * one behind #line), with a zero behind each; the text */
+  TC_REC_RANGE, /* a tc_record_range: underlined, of the message before */
+  TC_REC_FIXIT, /* a tc_record_range, then what it is to be replaced by */
   TC_REC_UNREAD, /* as TC_REC_MESSAGE: why the file could not be parsed, so that nothing was done; the
                     * compiler knows better whether it is an error */
   TC_REC_FILE,   /* a file name, a zero, the new text of that file */
@@ -42,9 +44,14 @@ typedef struct {
 
 typedef enum { TC_SAY_NOTE, TC_SAY_REMARK, TC_SAY_WARNING, TC_SAY_ERROR } tc_record_severity;
 
+/* Clang's: what switches a message on and off. */
+typedef enum { TC_OF_NONE, TC_OF_BACKEND_PLUGIN, TC_OF_PASS, TC_OF_PASS_MISSED } tc_record_group;
+
 typedef struct {
   uint32_t severity; /* tc_record_severity; a note belongs to the message before */
+  uint32_t group;    /* tc_record_group */
   uint32_t line, column;
+  uint32_t text_line; /* in the file that it is written in */
 } tc_record_message;
 
 typedef struct {

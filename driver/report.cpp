@@ -44,14 +44,15 @@ FileID Reporter::mirror(FileID file) {
 // mirror learns it through a line note; a fresh mirror, since notes must come in file order.
 SourceLocation Reporter::translate(SourceLocation loc) {
   if (loc.isInvalid()) return loc;
-  auto [file, offset] = inner.getDecomposedLoc(inner.getFileLoc(loc));
-  PresumedLoc presumed = inner.getPresumedLoc(inner.getFileLoc(loc));
+  loc = inner.getFileLoc(loc);
+  auto [file, offset] = inner.getDecomposedLoc(loc);
+  PresumedLoc presumed = inner.getPresumedLoc(loc);
   SourceManager &sources = outer.getSourceManager();
   bool moved = presumed.isValid() && (presumed.getLine() != inner.getLineNumber(file, offset) ||
                                       presumed.getFileID() != file);
   if (!moved) return sources.getComposedLoc(mirror(file), offset);
   FileID fresh = sources.createFileID(
-      llvm::MemoryBuffer::getMemBufferCopy(inner.getBufferData(file), presumed.getFilename()));
+      llvm::MemoryBuffer::getMemBufferCopy(inner.getBufferData(file), inner.getFilename(loc)));
   unsigned column = inner.getColumnNumber(file, offset);
   SourceLocation line = sources.getComposedLoc(fresh, offset - (column - 1));
   sources.AddLineNote(line, presumed.getLine(),

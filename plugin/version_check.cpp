@@ -8,25 +8,17 @@
 #include <elf.h>
 #include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <string>
-
-#include "llvm/Config/llvm-config.h"
 
 namespace {
 
 // What the process has, not what this library has: the host's symbols come first.
 template <class T> T *of_host(const char *name) {
   return reinterpret_cast<T *>(dlsym(RTLD_DEFAULT, name));
-}
-
-unsigned llvm_version_of_host() {
-  unsigned major = 0, minor = 0, patch = 0;
-  if (auto *get = of_host<void(unsigned *, unsigned *, unsigned *)>("LLVMGetVersion")) // from 16 on
-    get(&major, &minor, &patch);
-  return major;
 }
 
 std::string name_of_host() {
@@ -36,10 +28,56 @@ std::string name_of_host() {
   return "a program that is no clang";
 }
 
+// "Debian clang version 14.0.6"; 0: no clang.
+int major_of(const std::string &host) {
+  static const char words[] = "clang version ";
+  const size_t at = host.find(words);
+  return at == std::string::npos ? 0 : atoi(host.c_str() + at + sizeof words - 1);
+}
+
 [[noreturn]] void stop(const std::string &why) {
-  fprintf(stderr, "error: libtcplugin.so is a plugin for clang %d%s\n", LLVM_VERSION_MAJOR,
+  fprintf(stderr, "error: " TC_PLUGIN_FILE " is a plugin for clang %d%s\n", TC_PLUGIN_MAJOR,
           why.c_str());
   _exit(1);
+}
+
+// ---- what fits ----------------------------------------------------------------------------------
+
+std::string own_folder() {
+  Dl_info here = {};
+  const std::string file =
+      dladdr(reinterpret_cast<void *>(&own_folder), &here) && here.dli_fname ? here.dli_fname : "";
+  return file.substr(0, file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1);
+}
+
+// A plugin of that name in an installation, or in a build; "": there is none.
+std::string beside(const std::string &name) {
+  for (const char *folder : {"", "clang/", "gcc/", "../", "../clang/", "../gcc/"})
+    if (std::string path = own_folder() + folder + name; !access(path.c_str(), R_OK)) return path;
+  return "";
+}
+
+std::string plugin_for(int major) {
+  if (std::string thin = beside("libtcclang-" + std::to_string(major) + ".so"); !thin.empty())
+    return thin;
+  return major == TC_FULL_MAJOR ? beside("libtcplugin.so") : "";
+}
+
+// "clang 14, 16, 19, gcc 11, 12"
+std::string all_plugins() {
+  std::string list;
+  auto add = [&](const char *compiler, int major, bool &first) {
+    list += (list.empty() ? "" : ", ") + (first ? std::string(compiler) + " " : "");
+    list += std::to_string(major);
+    first = false;
+  };
+  bool first = true;
+  for (int major = 5; major < 100; major++)
+    if (!plugin_for(major).empty()) add("clang", major, first);
+  first = true;
+  for (int major = 5; major < 100; major++)
+    if (!beside("libtcgcc-" + std::to_string(major) + ".so").empty()) add("gcc", major, first);
+  return list;
 }
 
 // A function or object that this library uses and nothing defines, or NULL: another build of the same
@@ -67,17 +105,22 @@ const char *missing_symbol() {
   return nullptr;
 }
 
+[[noreturn]] void refuse(const std::string &host, const std::string &fits) {
+  const std::string cannot = " and cannot be loaded by " + host + "; ";
+  if (!fits.empty()) stop(cannot + "use " + fits);
+  const std::string all = all_plugins();
+  stop(cannot + (all.empty() ? "" : "there are plugins for " + all + "; ") +
+       "without -fplugin the same file runs eagerly, and `tcompile` turns it into C for any "
+       "compiler");
+}
+
 __attribute__((constructor(101))) void check_host() {
-  const std::string use = "use clang-" + std::to_string(LLVM_VERSION_MAJOR);
-  const unsigned major = llvm_version_of_host();
-  if (major > LLVM_VERSION_MAJOR)
-    stop(" and cannot be loaded by " + name_of_host() + "; " + use +
-         ", or build the plugin with -DTC_LLVM=" + std::to_string(major));
-  if (major < LLVM_VERSION_MAJOR)
-    stop(" and cannot be loaded by " + name_of_host() + "; " + use +
-         ", or leave -fplugin out: the same file then runs eagerly");
+  const std::string host = name_of_host();
+  const int major = major_of(host);
+  if (host == "gcc") refuse(host, beside("libtcgcc.so"));
+  if (major && major != TC_PLUGIN_MAJOR) refuse(host, plugin_for(major));
   if (const char *name = missing_symbol())
-    stop(" and was built with another one than " + name_of_host() + ", which has no " + name +
+    stop(" and was built with another one than " + host + ", which has no " + name +
          "; build the plugin again");
 }
 

@@ -19,7 +19,9 @@ void add_message(const std::string &record, std::vector<Message> &list) {
   Message m = {};
   if (record.size() < sizeof m.head) return;
   memcpy(&m.head, record.data(), sizeof m.head);
-  if (split(record.substr(sizeof m.head), m.file, m.text)) list.push_back(m);
+  std::string rest;
+  if (split(record.substr(sizeof m.head), m.file, rest) && split(rest, m.text_file, m.text))
+    list.push_back(m);
 }
 
 void add_range(const tc_record &head, const std::string &record, Message &m) {

@@ -16,7 +16,7 @@ struct Fixit {
 
 struct Message {
   tc_record_message head;
-  std::string file, text;
+  std::string file, text_file, text; // text_file: which it is written in
   std::vector<tc_record_range> ranges;
   std::vector<Fixit> fixits;
 };

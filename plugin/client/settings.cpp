@@ -29,10 +29,13 @@ static bool read_seconds(const std::string &value, unsigned &seconds) {
   return true;
 }
 
-std::string Settings::apply(const std::string &key, const std::string &value) {
+std::string Settings::apply(const std::string &argument) {
+  const size_t equals = argument.find('=');
+  const std::string key = argument.substr(0, equals);
+  const std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
   if (key == "tool") tool = value;
   else if (key == "remarks") remarks = true;
-  else if (key != "timeout") options.push_back(value.empty() ? key : key + "=" + value);
+  else if (key != "timeout") options.push_back(argument);
   else if (!read_seconds(value, seconds))
     return "takes a number of seconds, and not '" + value + "'";
   return "";

@@ -17,8 +17,8 @@ struct Settings {
 
   Settings(); // bin/tcompile of the installation that this library is in lib of, or of the build
 
-  // KEY, or KEY with VALUE.  What is wrong with it, or "".
-  std::string apply(const std::string &key, const std::string &value);
+  // KEY, or KEY=VALUE.  What is wrong with it, or "".
+  std::string apply(const std::string &argument);
 };
 
 void put_options(const Settings &settings, tc_bytes *request);

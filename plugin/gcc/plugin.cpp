@@ -90,7 +90,8 @@ void finish_unit(void *, void *) {
 bool read_settings(const plugin_name_args *info) {
   for (int i = 0; i < info->argc; i++) {
     const plugin_argument &each = info->argv[i];
-    const std::string why = settings.apply(each.key, each.value ? each.value : "");
+    const std::string why =
+        settings.apply(each.value ? std::string(each.key) + "=" + each.value : each.key);
     if (why.empty()) continue;
     error("%<-fplugin-arg-%s-%s%> %s", info->base_name, each.key, why.c_str());
     return false;

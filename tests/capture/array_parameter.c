@@ -46,7 +46,7 @@ int main(void) {
 // CHECK: remark: 'join' compiled for n=2: 2 ops
 // CHECK: remark: {{.*}}'join'{{.*}}: the length of the list has to be known at build time; TC_SPECIALIZE("n=...") compiles for
 // CHECK-NEXT: tc_concat((const tc_tensor *const *)x, n, 0)
-// CHECK-NEXT: {{^ +\| +}}^
+// CHECK-NEXT: {{^ +(\| +)?}}^
 // CHECK-DAG: join [n=2] {{.*}} 1 0 0 
 // CHECK-DAG: ends {{.*}} 1 0 0 
 // CHECK-DAG: decay {{.*}} 5 0 1 {{.*}}overlap 1

@@ -14,7 +14,7 @@ TC_COMPILE tc_tensor *unknown(const struct matrix *m) {
 }
 // CHECK: layout_refused.c:[[#@LINE-2]]:17: remark: 'unknown' not compiled: the rank of this tensor is not known; write TC_SHAPE("f32[N,M]") behind
 // CHECK-NEXT: tc_exp(tc_wrap_layout(layout_of(m)))
-// CHECK-NEXT: {{^ +\| +}}^
+// CHECK-NEXT: {{^ +(\| +)?}}^
 static tc_tensor *shorter(struct matrix *m, const tc_tensor *x) {
   m->rows = 2;
   return tc_exp(x);
@@ -26,7 +26,7 @@ TC_COMPILE tc_tensor *written(struct matrix *m TC_SHAPE("f32[R,C]"), const tc_te
 // CHECK: layout_refused.c:[[#@LINE-4]]:23: remark: 'written' compiled: 1 ops in 1 kernel, 1 segment
 // CHECK: layout_refused.c:[[#@LINE-3]]:47: remark: graph break in 'written': a layout is read behind a write to 'm->rows', which may be part of it
 // CHECK-NEXT: tc_wrap_layout(layout_of(m))
-// CHECK-NEXT: {{^ +\| +}}^
+// CHECK-NEXT: {{^ +(\| +)?}}^
 TC_COMPILE tc_tensor *perhaps(const struct matrix *m TC_SHAPE("f32[R,C]"), const tc_tensor *x TC_SHAPE("f32[C]"), int n) {
   tc_tensor *y = tc_exp(x);
   int rows = n > 0 && tc_size(tc_wrap_layout(layout_of(m)), 0) > 1;
@@ -34,7 +34,7 @@ TC_COMPILE tc_tensor *perhaps(const struct matrix *m TC_SHAPE("f32[R,C]"), const
 }
 // CHECK: layout_refused.c:[[#@LINE-3]]:31: remark: graph break in 'perhaps': whether this layout is read is not known at build time
 // CHECK-NEXT: tc_wrap_layout(layout_of(m))
-// CHECK-NEXT: {{^ +\| +}}^
+// CHECK-NEXT: {{^ +(\| +)?}}^
 // A function that does more than read is followed like any other.
 TC_COMPILE tc_tensor *counting(struct matrix *m TC_SHAPE("f32[R,C]")) {
   return tc_exp(tc_wrap_layout(counted(m)));
@@ -46,14 +46,14 @@ TC_COMPILE tc_tensor *depends(const struct matrix *m TC_SHAPE("f32[R,C]"), enum 
 }
 // CHECK: layout_refused.c:[[#@LINE-2]]:78: remark: 'depends' not compiled: the dtype has to be known at build time
 // CHECK-NEXT: tc_dtype_size(dtype)
-// CHECK-NEXT: {{^ +\| +}}^
+// CHECK-NEXT: {{^ +(\| +)?}}^
 static tc_layout elsewhere(const float *p, int64_t n) { return tc_row_major(TC_DIMS(n), (float *)p, TC_F32); }
 TC_COMPILE tc_tensor *late(const float *p TC_SHAPE("f32[N]"), const tc_tensor *n TC_SHAPE("i64[]")) {
   return tc_exp(tc_wrap_layout(elsewhere(p, tc_item_int(n))));
 }
 // CHECK: layout_refused.c:[[#@LINE-2]]:45: remark: 'late' not compiled: where a tensor lies is read from a tensor
 // CHECK-NEXT: tc_wrap_layout(elsewhere(p, tc_item_int(n)))
-// CHECK-NEXT: {{^ +\| +}}^
+// CHECK-NEXT: {{^ +(\| +)?}}^
 
 int main(void) {
   float data[6] = {1, 2, 3, 4, 5, 6};

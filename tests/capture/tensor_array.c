@@ -17,6 +17,6 @@ int main(void) {
 // CHECK-NOT: 'p'
 // CHECK: tensor_array.c:6:{{[0-9]+}}: warning: TC_SHAPE stands on 'n', which is not a tensor
 // CHECK-NEXT: int n TC_SHAPE("f32[N]")
-// CHECK-NEXT: {{^ +\| +}}^
+// CHECK-NEXT: {{^ +(\| +)?}}^
 // CHECK-NOT: 'p'
 // CHECK-DAG: f {{.*}} 1 0 0 

@@ -9,7 +9,7 @@
 // RUN: %tc -std=c99 -pedantic-errors %s -o %t %run && %t | %check %s
 // RUN: %tc -std=c11 %s -o %t %run && %t | %check %s
 // RUN: %tc -std=gnu17 %s -o %t %run && %t | %check %s
-// RUN: %tc -std=c23 -O2 %s -o %t %run && %t | %check %s
+// RUN: %tc -std=c2x -O2 %s -o %t %run && %t | %check %s
 // RUN: %tc -std=gnu89 -O2 %s -o %t %run && %t | %check %s
 // RUN: %tc -O2 -fno-pic -no-pie %s -o %t %run && %t | %check %s
 // RUN: %tc -O2 -fPIC -fno-plt %s -o %t %run && %t | %check %s

@@ -5,8 +5,11 @@
 import os
 import shutil
 
-config.name = "plugin"
+# The full plugin, or a site of its own for each thin one.
+config.name = getattr(config, "tc_suite", "plugin")
 lit_config.load_config(config, os.path.join(os.path.dirname(__file__), "..", "lit.common.cfg.py"))
+config.test_source_root = os.path.dirname(__file__)
+openmp = getattr(config, "tc_openmp", "-fopenmp")
 
 headers = "-I " + config.tc_include
 config.substitutions += [
@@ -16,7 +19,7 @@ config.substitutions += [
     ("%tc", "%s -fplugin=%s %s" % (config.tc_clang, config.tc_plugin, headers)),
     ("%plain", "%s %s" % (config.tc_clang, headers)),
     ("%clang_bare", config.tc_clang),
-    ("%run", "-L %s -ltcrt -fopenmp -lm -Wl,-rpath,%s" % (config.tc_library, config.tc_library)),
+    ("%run", "-L %s -ltcrt %s -lm -Wl,-rpath,%s" % (config.tc_library, openmp, config.tc_library)),
     ("%check", config.tc_filecheck),
     ("%options", os.path.join(config.tc_binary, "tools", "options", "tc-options")),
     ("%graph_tool", os.path.join(config.tc_binary, "tools", "opt", "tc-opt")),

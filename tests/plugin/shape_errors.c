@@ -9,7 +9,7 @@ TC_COMPILE tc_tensor *inner(const tc_tensor *x TC_SHAPE("f32[N,4]"), const tc_te
   return tc_relu(tc_matmul(x, w));
   // CHECK: shape_errors.c:[[#@LINE-1]]:18: error: matmul: [N,4] x [8,4]: inner sizes differ: 4 != 8; did you mean tc_transpose(w, 0, 1)?
   // CHECK-NEXT: return tc_relu(tc_matmul(x, w));
-  // CHECK-NEXT: {{^ +\| +}}^         ~  ~
+  // CHECK-NEXT: {{^ +(\| +)?}}^         ~  ~
   // FIX: fix-it:"{{.*}}shape_errors.c":{[[#@LINE-4]]:31-[[#@LINE-4]]:32}:"tc_transpose(w, 0, 1)"
 }
 

@@ -22,12 +22,13 @@ void Answer::record(tc_record_kind kind, llvm::ArrayRef<StringRef> parts) {
 }
 
 void Answer::message(tc_record_kind kind, const tc_record_message &message, StringRef file,
-                     StringRef text) {
-  record(kind, {bytes(message), file, StringRef("", 1), text});
+                     StringRef text_file, StringRef text) {
+  const StringRef zero("", 1);
+  record(kind, {bytes(message), file, zero, text_file, zero, text});
 }
 
 void Answer::say(tc_record_severity severity, StringRef text) {
-  message(TC_REC_MESSAGE, {severity, 0, 0}, "", text);
+  message(TC_REC_MESSAGE, {severity, TC_OF_NONE, 0, 0, 0}, "", "", text);
 }
 
 void Answer::put(const NewText &text) {
@@ -55,11 +56,16 @@ static tc_record_severity severity_of(DiagnosticsEngine::Level level) {
   return TC_SAY_ERROR;
 }
 
+static tc_record_group group_of(unsigned id) {
+  if (id == diag::warn_fe_backend_plugin) return TC_OF_BACKEND_PLUGIN;
+  if (id == diag::remark_fe_backend_optimization_remark) return TC_OF_PASS;
+  if (id == diag::remark_fe_backend_optimization_remark_missed) return TC_OF_PASS_MISSED;
+  return TC_OF_NONE;
+}
+
 // Clang's own messages have fixed numbers; those of driver/report.cpp that are among them:
 static bool is_ours(unsigned id) {
-  return id >= diag::DIAG_UPPER_LIMIT || id == diag::warn_fe_backend_plugin ||
-         id == diag::remark_fe_backend_optimization_remark ||
-         id == diag::remark_fe_backend_optimization_remark_missed;
+  return id >= diag::DIAG_UPPER_LIMIT || group_of(id) != TC_OF_NONE;
 }
 
 static PresumedLoc presumed(const Diagnostic &info, SourceLocation loc) {
@@ -89,10 +95,21 @@ void Answer::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &
   llvm::SmallString<128> text;
   info.FormatDiagnostic(text);
   const PresumedLoc place = presumed(info, info.getLocation());
-  const tc_record_message head = {severity_of(level), place.isValid() ? place.getLine() : 0,
-                                  place.isValid() ? place.getColumn() : 0};
-  message(ours ? TC_REC_MESSAGE : TC_REC_UNREAD, head, place.isValid() ? place.getFilename() : "",
-          text);
+  tc_record_message head = {severity_of(level), group_of(info.getID()), 0, 0, 0};
+  StringRef file, text_file;
+  if (place.isValid()) {
+    const SourceManager &sources = info.getSourceManager();
+    const SourceLocation written = sources.getFileLoc(info.getLocation());
+    head.line = place.getLine();
+    head.column = place.getColumn();
+    const FileID id = sources.getFileID(written);
+    const bool copy =
+        !sources.getFileEntryForID(id); // of what the user wrote; else it may be the new text
+    file = place.getFilename();
+    head.text_line = copy ? sources.getSpellingLineNumber(written) : head.line;
+    text_file = copy ? sources.getBufferOrFake(id).getBufferIdentifier() : file;
+  }
+  message(ours ? TC_REC_MESSAGE : TC_REC_UNREAD, head, file, text_file, text);
   unread |= !ours;
   if (!ours) return;
   for (const CharSourceRange &each : info.getRanges()) range(TC_REC_RANGE, info, each, "");

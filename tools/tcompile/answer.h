@@ -24,7 +24,7 @@ public:
 private:
   void record(tc_record_kind kind, llvm::ArrayRef<llvm::StringRef> parts);
   void message(tc_record_kind kind, const tc_record_message &message, llvm::StringRef file,
-               llvm::StringRef text);
+               llvm::StringRef text_file, llvm::StringRef text);
   void range(tc_record_kind kind, const clang::Diagnostic &info, clang::CharSourceRange range,
              llvm::StringRef text);
 

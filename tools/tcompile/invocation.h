@@ -16,6 +16,11 @@ std::shared_ptr<clang::CompilerInvocation> make_invocation(const std::vector<std
                                                            const std::string &file,
                                                            clang::DiagnosticConsumer *diagnostics);
 
+// Likewise for flags of -cc1 of some Clang: what this one does not know does not count.
+std::shared_ptr<clang::CompilerInvocation> from_clang(const std::vector<std::string> &flags,
+                                                      const std::string &file,
+                                                      clang::DiagnosticConsumer *diagnostics);
+
 // Of GCC's flags those that change what a file says or what its code has to share with the kernels', as
 // Clang spells them, and that the compiler is GCC.  Headers of GCC's own become Clang's, where these are installed.
 std::vector<std::string> from_gcc(const std::vector<std::string> &flags);

@@ -17,7 +17,8 @@ using llvm::StringRef;
 
 struct Request {
   Source source;
-  std::string language = "c", problem;
+  std::string language = "c";
+  std::vector<std::string> problems; // of options
   bool complete = false;
 };
 
@@ -35,12 +36,16 @@ bool read_record(tc_record &record, std::string &text) {
 
 void accept(const tc_record &record, std::string &&text, Request &request) {
   switch (record.kind) {
+  case TC_REC_COMPILER:
+    request.source.of_clang = text == "clang";
+    break;
   case TC_REC_FLAG:
     request.source.flags.push_back(std::move(text));
     break;
   case TC_REC_OPTION:
     if (std::string why = set_option(request.source, text); !why.empty())
-      request.problem = text + ": " + why;
+      request.problems.push_back((request.source.of_clang ? "-fplugin-arg-tc-" : "") + text + ": " +
+                                 why);
     break;
   case TC_REC_LANGUAGE:
     request.language = std::move(text);
@@ -76,11 +81,13 @@ int serve() {
   Answer answer(stdout);
   if (request.complete) {
     Source &source = request.source;
-    source.flags = from_gcc(source.flags);
-    source.flags.insert(source.flags.end(), {"-x", request.language});
+    if (!source.of_clang) {
+      source.flags = from_gcc(source.flags);
+      source.flags.insert(source.flags.end(), {"-x", request.language});
+    }
     std::vector<NewText> texts;
-    if (!request.problem.empty()) answer.say(TC_SAY_ERROR, request.problem);
-    else translate(source, &answer, texts);
+    for (const std::string &problem : request.problems) answer.say(TC_SAY_ERROR, problem);
+    if (request.problems.empty()) translate(source, &answer, texts);
     for (const NewText &text : texts) answer.put(text);
   }
   return answer.end() && request.complete ? 0 : 1;

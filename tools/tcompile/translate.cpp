@@ -17,16 +17,16 @@ namespace {
 // for what Clang has to say about it.
 class Translation : public ASTFrontendAction {
 public:
-  Translation(const Options &options, std::vector<NewText> &texts)
-      : options(options), texts(texts) {}
+  Translation(const Source &source, std::vector<NewText> &texts) : source(source), texts(texts) {}
 
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &ci, StringRef) override {
-    if (may_be_annotated(ci)) compile_annotated(ci, options, texts);
+    const Dialect dialect = source.of_clang ? Dialect::Clang : Dialect::Gnu;
+    if (may_be_annotated(ci)) compile_annotated(ci, source.options, dialect, texts);
     return std::make_unique<ASTConsumer>();
   }
 
 private:
-  const Options &options;
+  const Source &source;
   std::vector<NewText> &texts;
 };
 
@@ -34,7 +34,8 @@ private:
 
 bool translate(const Source &source, DiagnosticConsumer *diagnostics, std::vector<NewText> &texts) {
   std::shared_ptr<CompilerInvocation> invocation =
-      make_invocation(source.flags, source.name, diagnostics);
+      source.of_clang ? from_clang(source.flags, source.name, diagnostics)
+                      : make_invocation(source.flags, source.name, diagnostics);
   if (!invocation) return false;
   std::unique_ptr<DiagnosticConsumer> printer;
   if (!diagnostics) printer = compat::make_printer(invocation->getDiagnosticOpts());
@@ -46,7 +47,7 @@ bool translate(const Source &source, DiagnosticConsumer *diagnostics, std::vecto
   }
   auto ci = compat::make_instance(invocation, diagnostics ? diagnostics : printer.get(), nullptr,
                                   llvm::vfs::getRealFileSystem());
-  Translation action(source.options, texts);
+  Translation action(source, texts);
   const bool done = ci->ExecuteAction(action);
   if (source.text) delete invocation->getPreprocessorOpts().RemappedFileBuffers.back().second;
   return done;

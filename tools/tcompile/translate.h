@@ -14,6 +14,7 @@ struct Source {
   std::string name;                // as given
   std::optional<std::string> text; // else the file of that name
   std::vector<std::string> flags;  // of Clang's driver, without the file
+  bool of_clang = false;           // or of -cc1 of some Clang, which also reads what comes out
   Options options;
 };
 

@@ -17,7 +17,7 @@ if of_gcc:
     common.append(os.environ["TC_OPENMP_LIBRARY"])
     options = ["-fplugin-arg-libtcgcc-" + option for option in options + ["remarks"]]
 else:
-    common.append("-fopenmp")
+    common.append(os.environ.get("TC_OPENMP_LIBRARY", "-fopenmp"))  # old Clangs are without one
     options = ["-fplugin-arg-tc-" + option for option in options] + ["-Rpass=tc", "-Rpass-missed=tc"]
 
 

@@ -26,7 +26,7 @@ UNREACHABLE = {
     "has no specification": "a string literal by then",
     "declared by the graph, not built": "no function of the API",
     "the first operand is the address of a function": "no function of the API",
-    "libtcplugin.so is a plugin for clang": "of what loads the plugin: versions.test",
+    " is a plugin for clang": "of what loads the plugin: versions.test",
     "a program that is no clang": "as above",
     " compiled parts of this file come from the cache ": "of the whole file: cache.c",
     "seconds went into kernels for ": "of the whole file: cuda_slow.c",
