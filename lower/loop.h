@@ -299,6 +299,22 @@ extern const tc_target tc_target_cores;
 tc_program *tc_lower(tc_graph *g, const tc_target *target);
 void tc_program_free(tc_program *p);
 
+/* Does some action of k store to its buffer, an index of k's list?  A call writes buffer 0. */
+bool tc_kernel_writes(const tc_kernel *k, uint32_t buffer);
+
+/* For kernels that may run side by side: those that must have ended before kernel k begins are
+ * on[first[k]] to on[first[k + 1] - 1], each less than k.  They write what it reads, or read or write what
+ * it writes, or their arrays lie where its own do; not listed are those that others of the list wait for.
+ * Effects keep their order. */
+typedef struct tc_dependences {
+  uint32_t *first, *on;
+  uint32_t n, room;
+} tc_dependences;
+
+/* false: no memory.  The caller frees what it is given. */
+bool tc_program_dependences(const tc_program *p, tc_dependences *d);
+void tc_dependences_free(tc_dependences *d);
+
 /* Readable dump of the loop IR (TC_DUMP=loops). */
 void tc_program_print(const tc_program *p, tc_buf *out);
 /* Reports to the graph's diag, as TC_REMARK, what each kernel fuses. */

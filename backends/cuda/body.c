@@ -166,7 +166,7 @@ static void put_single_loads(tc_cuda_nest *x) {
     for (int j = 0; j < 3; ++j) late[i] |= late[e->in[j].id];
     for (int t = 0; t < e->address.nterm; ++t) late[i] |= late[e->address.term[t].value.id];
     if (e->kind != TC_EX_LOAD) continue;
-    late[i] |= is_local(&x->s, e->buffer) || tc_print_writes(k, e->buffer);
+    late[i] |= is_local(&x->s, e->buffer) || tc_kernel_writes(k, e->buffer);
     if (need[i] && !late[i]) tc_print_hoist(&x->s, (tc_val){i}, x->outer);
   }
   free(need);

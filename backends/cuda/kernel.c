@@ -56,7 +56,7 @@ static void put_buffer(const tc_kernel *k, const tc_program *p, uint32_t i, tc_c
   if (use == TC_CUDA_PASS) tc_putf(l->out, "b%u", i);
   else if (use == TC_CUDA_ADDRESS) tc_putf(l->out, "(void *)&buf[%u]", i);
   else {
-    tc_putf(l->out, "%stc_%s *%sb%u /* %s: ", tc_print_writes(k, i) ? "" : "const ",
+    tc_putf(l->out, "%stc_%s *%sb%u /* %s: ", tc_kernel_writes(k, i) ? "" : "const ",
             tc_print_storage(b->dtype), tc_print_restrict(k, p, i) ? "__restrict__ " : "", i,
             b->name ? b->name : "");
     tc_type_print(tc_graph_dims(p->graph), &b->type, l->out);
@@ -156,7 +156,7 @@ static bool is_short(const tc_kernel *k, const tc_program *p) {
   for (uint32_t i = 0; i < k->nbuffer; ++i) {
     const tc_buffer *b = &p->buffer[k->buffer[i]];
     const bool half = b->dtype == TC_F16 || b->dtype == TC_BF16;
-    if (b->kind == TC_BUF_LOCAL || !tc_print_writes(k, i)) continue;
+    if (b->kind == TC_BUF_LOCAL || !tc_kernel_writes(k, i)) continue;
     if (!half && (b->kind != TC_BUF_ARENA || is_shared(k, p, k->buffer[i]))) return false;
     any |= half;
   }

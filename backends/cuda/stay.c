@@ -30,7 +30,7 @@ static bool writes_all(const tc_kernel *k, const tc_program *p, const tc_nest *n
 
 static bool is_only_read(const tc_kernel *k, const tc_program *p, const tc_expr *e) {
   return e->kind == TC_EX_LOAD && !e->guard.id && !tc_cuda_is_local(k, p, e->buffer) &&
-         !tc_print_writes(k, e->buffer);
+         !tc_kernel_writes(k, e->buffer);
 }
 
 static bool writes(const tc_nest *n, uint32_t buffer) {

@@ -210,7 +210,7 @@ static bool is_shared(const tc_cuda_nest *x, uint32_t id) {
   if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || x->s.vector < 0) return false;
   if (x->s.p->buffer[x->s.k->buffer[e->buffer]].kind == TC_BUF_LOCAL) return false;
   return !(x->s.depends[id] & x->outer) && tc_dim_is(e->address.coef[x->s.vector], 1) &&
-         !tc_print_writes(x->s.k, e->buffer);
+         !tc_kernel_writes(x->s.k, e->buffer);
 }
 
 /* Not those of halves: the registers of more rows on a multiprocessor are worth more. */

@@ -47,16 +47,38 @@ static bool find_served(tc_entry *e) {
   for (uint32_t k = p->nkernel; k-- > 0;) {
     const tc_kernel *kernel = &p->kernel[k];
     for (uint32_t i = 0; i < kernel->nbuffer; ++i)
-      if (tc_print_writes(kernel, i)) e->serves[k] |= of[kernel->buffer[i]];
+      if (tc_kernel_writes(kernel, i)) e->serves[k] |= of[kernel->buffer[i]];
     for (uint32_t i = 0; i < kernel->nbuffer; ++i) of[kernel->buffer[i]] |= e->serves[k];
   }
   return true;
+}
+
+static void put_function(tc_entry *e, const char *suffix, bool external) {
+  const tc_entry_style *style = e->style;
+  if (style->declare) style->declare(e);
+  tc_putf(e->out,
+          "%sint %s%s%s(const struct tc_tensor *const *in, const tc_value *scalar, struct "
+          "tc_tensor **out) {\n",
+          external ? "" : "static ", e->f->symbol, suffix ? "_" : "", suffix ? suffix : "");
+  tc_putf(e->out, "  tcrt_function *const f = &tc_function_%s;\n", e->f->symbol);
+  if (e->serves)
+    tc_putf(e->out, "  const uint64_t want = (uint64_t)scalar[%u].i;\n",
+            tc_graph_scalar_count(e->p->graph));
+  tc_entry_guards(e);
+  if (style->begin) style->begin(e);
+  tc_entry_workspace(e);
+  tc_entry_results(e);
+  tc_entry_packs(e);
+  tc_entry_launches(e);
+  tc_put(e->out, "  __atomic_fetch_add(&f->hits, 1, __ATOMIC_RELAXED);\n"
+                 "  if (__builtin_expect(tcrt_log_kernels, 0)) tcrt_hit_log(f);\n  return 1;\n}\n");
 }
 
 bool tc_entry_emit(const tc_backend *b, const tc_function *f, const tc_program *p,
                    const char *const *kernel_names, const uint32_t *kernel_levels,
                    const tc_kernel_text *kernels, bool alone, tc_buf *out) {
   const tc_entry_style *style = b->entry;
+  tc_dependences depends = {0};
   bool *scratch = tc_arena_alloc(p->arena, p->nkernel + 1);
   tc_entry e = {.style = style,
                 .device = b->device,
@@ -69,25 +91,12 @@ bool tc_entry_emit(const tc_backend *b, const tc_function *f, const tc_program *
                 .scratch = scratch,
                 .out = out};
   if (!scratch || !find_served(&e)) return false;
-  if (style->declare) style->declare(&e);
-  tc_putf(
-      out,
-      "%sint %s%s%s(const struct tc_tensor *const *in, const tc_value *scalar, struct tc_tensor "
-      "**out) {\n",
-      alone && f->part == TC_PART_WHOLE ? "" : "static ", f->symbol, alone ? "" : "_",
-      alone ? "" : b->device_name);
-  tc_putf(out, "  tcrt_function *const f = &tc_function_%s;\n", f->symbol);
-  if (e.serves)
-    tc_putf(out, "  const uint64_t want = (uint64_t)scalar[%u].i;\n",
-            tc_graph_scalar_count(p->graph));
-  tc_entry_guards(&e);
-  if (style->begin) style->begin(&e);
-  tc_entry_workspace(&e);
-  tc_entry_results(&e);
-  tc_entry_packs(&e);
-  tc_entry_launches(&e);
-  tc_put(out, "  __atomic_fetch_add(&f->hits, 1, __ATOMIC_RELAXED);\n"
-              "  if (__builtin_expect(tcrt_log_kernels, 0)) tcrt_hit_log(f);\n  return 1;\n}\n");
+  if (style->side_by_side && style->side_by_side(f)) {
+    if (!tc_program_dependences(p, &depends)) return false;
+    e.depends = &depends;
+  }
+  put_function(&e, alone ? NULL : b->device_name, alone && f->part == TC_PART_WHOLE);
+  tc_dependences_free(&depends);
   return !out->failed;
 }
 

@@ -25,6 +25,7 @@ typedef struct tc_entry {
   bool *scratch; /* per kernel: it has scratch memory */
   /* Per kernel of a backward part: the gradients that need it, the last bit for all from 63 on. */
   uint64_t *serves;
+  const tc_dependences *depends; /* NULL: kernels run one after the other */
   tc_buf *out;
 } tc_entry;
 
@@ -42,6 +43,11 @@ struct tc_entry_style {
   bool numbered;
   /* The call of kernel k over buf, sym, scalar: an int, nonzero if it failed. */
   void (*call)(const tc_entry *e, uint32_t k);
+  /* Optional: the calls of kernels of f may run side by side.  Then the head of what stands in front of
+   * each call, which takes the numbers of the kernels that it waits for (uint32_t) and their count; and
+   * what stands behind all of them, in front of what waits for all. */
+  bool (*side_by_side)(const tc_function *f);
+  const char *after, *after_all;
   /* What failed calls of kernels mean: "TC_MISS_INDEX", "TC_MISS_LAUNCH". */
   const char *failure;
   /* Packing, its reverse and every kernel can fail; else: kernels with index operands alone. */

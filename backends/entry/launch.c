@@ -76,8 +76,23 @@ static void put_own_arguments(const tc_entry *e, uint32_t k) {
   tc_put(e->out, t->nscalar ? "};\n" : ";\n");
 }
 
+/* What each kernel waits for, as one table. */
+static void put_dependences(const tc_entry *e) {
+  tc_put(e->out, "  static const uint32_t after[] = {");
+  for (uint32_t i = 0; i < e->depends->n; ++i)
+    tc_putf(e->out, "%s%u", i ? ", " : "", e->depends->on[i]);
+  tc_putf(e->out, "%s};\n", e->depends->n ? "" : "0");
+}
+
+static void put_after(const tc_entry *e, uint32_t k) {
+  const uint32_t first = e->depends->first[k];
+  tc_putf(e->out, "  %safter + %u, %u);\n", e->style->after, first,
+          e->depends->first[k + 1] - first);
+}
+
 static void put_launch(const tc_entry *e, uint32_t k) {
   const tc_kernel *kernel = &e->p->kernel[k];
+  if (e->depends) put_after(e, k);
   if (kernel->kind == TC_KERNEL_CALL) {
     tc_entry_call(e, k);
     return;
@@ -104,7 +119,7 @@ static uint32_t first_final(const tc_program *p) {
     if (p->kernel[k].effect) return k;
     for (uint32_t i = 0; i < p->kernel[k].nbuffer; ++i)
       if (p->buffer[p->kernel[k].buffer[i]].kind == TC_BUF_INPUT &&
-          tc_print_writes(&p->kernel[k], i))
+          tc_kernel_writes(&p->kernel[k], i))
         return k;
   }
   return p->nkernel;
@@ -149,10 +164,12 @@ void tc_entry_launches(const tc_entry *e) {
   const bool check = e->style->all_can_fail || any_can_fail(e, 0, final);
   const bool late = any_can_fail(e, final, n);
   if (!e->style->all_can_fail && (check || late)) tc_put(e->out, "  int bad = 0;\n");
+  if (e->depends) put_dependences(e);
   for (uint32_t k = 0; k < n; ++k) {
     if (k == final && check) put_check(e, false);
     put_launch(e, k);
   }
+  if (e->depends) tc_putf(e->out, "  %s;\n", e->style->after_all);
   tc_entry_unpacks(e);
   if (e->style->end) tc_putf(e->out, "  %s;\n", e->style->end);
   if (final == n && check) put_check(e, true);

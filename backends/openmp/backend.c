@@ -29,7 +29,7 @@ static uint32_t omp_levels(const tc_kernel *k, const tc_program *p) {
   if (k->kind == TC_KERNEL_MATMUL) return tc_omp_matmul_levels(k, p);
   uint32_t levels = 1u << TC_ISA_V2 | 1u << TC_ISA_V3 | 1u << TC_ISA_V4;
   for (uint32_t i = 0; i < k->nbuffer; ++i)
-    if (p->buffer[k->buffer[i]].dtype == TC_BF16 && tc_print_writes(k, i))
+    if (p->buffer[k->buffer[i]].dtype == TC_BF16 && tc_kernel_writes(k, i))
       levels |= 1u << TC_ISA_BF16;
   return levels;
 }

@@ -16,7 +16,7 @@ bool tc_omp_on_stack(const tc_buffer *b) {
 }
 
 static void put_pointer(const tc_kernel *k, const tc_program *p, uint32_t i, tc_buf *out) {
-  tc_putf(out, "%stc_%s *%sb%u", tc_print_writes(k, i) ? "" : "const ",
+  tc_putf(out, "%stc_%s *%sb%u", tc_kernel_writes(k, i) ? "" : "const ",
           tc_print_storage(buffer_of(k, p, i)->dtype), tc_print_restrict(k, p, i) ? "restrict " : "", i);
 }
 

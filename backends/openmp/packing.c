@@ -23,7 +23,7 @@ static const tc_axis *axis_k(const tc_kernel *k) { return &k->mm.axis[k->mm.nbat
 static bool unwritten(const products *c, uint32_t id) {
   for (const tc_kernel *k = c->x; k < c->y; ++k)
     for (uint32_t i = 0; i < k->nbuffer; ++i)
-      if (k->buffer[i] == id && tc_print_writes(k, i))
+      if (k->buffer[i] == id && tc_kernel_writes(k, i))
         return false;
   return true;
 }

@@ -16,22 +16,6 @@ static void each_action(const tc_kernel *k, void (*f)(const tc_action *, void *)
     for (uint32_t a = 0; a < k->mm.epilogue.naction; ++a) f(&k->mm.epilogue.action[a], arg);
 }
 
-typedef struct query {
-  uint32_t buffer;
-  bool found;
-} query;
-
-static void is_write(const tc_action *a, void *arg) {
-  query *q = arg;
-  if ((a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD) && a->buffer == q->buffer) q->found = true;
-}
-
-bool tc_print_writes(const tc_kernel *k, uint32_t buffer) {
-  query q = {buffer, k->kind == TC_KERNEL_CALL && !k->effect && buffer == 0};
-  each_action(k, is_write, &q);
-  return q.found;
-}
-
 static void has_terms(const tc_action *a, void *arg) {
   if (a->address.nterm && (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD)) *(bool *)arg = true;
 }

@@ -144,7 +144,6 @@ void tc_print_result_axes(const tc_nest *n, uint32_t *result_axes);
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-bool tc_print_writes(const tc_kernel *k, uint32_t buffer); /* some action stores to it */
 bool tc_print_reads(const tc_kernel *k, uint32_t buffer);  /* some expression loads it */
 bool tc_print_checks(const tc_kernel *k); /* it has index operands: it can find one out of range */
 /* The sizes of the axes that its index operands pick elements from. */

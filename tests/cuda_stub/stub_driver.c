@@ -429,19 +429,23 @@ static cu_result set_kernel(const char *symbol, stub_node *n, const cu_kernel_no
   return CU_SUCCESS;
 }
 
-/* The next node of a graph, behind the one before, or loose until an edge says so; nodes are named
- * by their place. */
+static bool add_edge(const char *symbol, stub_object *o, cu_node from, int to) {
+  const uintptr_t at = (uintptr_t)from;
+  if (at < 1 || at > (uintptr_t)to || o->node[to].after[at - 1]) {
+    stub_wrong("%s: node %d cannot depend on node %d, or does already", symbol, to, (int)at - 1);
+    return false;
+  }
+  return o->node[to].after[at - 1] = true;
+}
+
+/* The next node of a graph; nodes are named by their place. */
 static stub_node *next_node(const char *symbol, cu_graph g, const cu_node *after, size_t count,
                             cu_node *handle) {
   stub_object *o = stub_find(symbol, STUB_GRAPH, g);
-  if (!o) return NULL;
-  uintptr_t last = (uintptr_t)o->nodes;
-  o->node[o->nodes].loose = count == 0 && o->nodes > 0;
-  if (count > (o->nodes > 0) || (count && (uintptr_t)*after != last)) {
-    stub_wrong("%s: node %d does not follow the one before", symbol, o->nodes);
-    return NULL;
-  }
-  *handle = (cu_node)(last + 1);
+  if (!o || o->nodes == STUB_MOST_NODES) return NULL;
+  for (size_t i = 0; i < count; i++)
+    if (!add_edge(symbol, o, after[i], o->nodes)) return NULL;
+  *handle = (cu_node)((uintptr_t)o->nodes + 1);
   return &o->node[o->nodes++];
 }
 
@@ -467,10 +471,10 @@ EXPORT cu_result cuGraphAddDependencies_v2(cu_graph g, const cu_node *from, cons
   stub_object *o = stub_find(__func__, STUB_GRAPH, g);
   const uintptr_t at = (uintptr_t)*to;
   const bool early = e->type == 1 && e->from_port == 1 && e->to_port == 0;
-  if (!o || n != 1 || !early || at < 2 || at > (uintptr_t)o->nodes || (uintptr_t)*from != at - 1 ||
-      o->node[at - 1].child || o->node[at - 2].child || !o->node[at - 1].loose)
-    return stub_leave(stub_wrong("%s: not between two kernels that follow", __func__));
-  o->node[at - 1].loose = false;
+  if (!o || n != 1 || !early || at < 1 || at > (uintptr_t)o->nodes ||
+      !add_edge(__func__, o, *from, (int)at - 1) || o->node[at - 1].child ||
+      o->node[(uintptr_t)*from - 1].child)
+    return stub_leave(stub_wrong("%s: not between two kernels", __func__));
   return stub_leave(CU_SUCCESS);
 }
 
@@ -478,8 +482,6 @@ EXPORT cu_result cuGraphInstantiateWithFlags(cu_exec *e, cu_graph g, unsigned lo
   ENTER();
   stub_object *o = stub_find(__func__, STUB_GRAPH, g);
   if (!o || flags) return stub_leave(CU_INVALID_VALUE);
-  for (int i = 0; i < o->nodes; i++)
-    if (o->node[i].loose) return stub_leave(stub_wrong("%s: node %d is loose", __func__, i));
   cu_result r = make(STUB_EXEC, e);
   stub_object *x = (stub_object *)(void *)*e;
   x->nodes = o->nodes;
@@ -508,16 +510,28 @@ EXPORT cu_result cuGraphExecChildGraphNodeSetParams(cu_exec e, cu_node n, cu_gra
   return stub_leave(stub_find(__func__, STUB_GRAPH, child) ? CU_SUCCESS : CU_INVALID_VALUE);
 }
 
+/* The latest node that need not wait, or -1: an order that a sequence of launches has not. */
+static int next_to_run(const stub_object *x, const bool *ended) {
+  for (int i = x->nodes; i-- > 0;) {
+    bool ready = !ended[i];
+    for (int k = 0; k < i && ready; k++) ready = !x->node[i].after[k] || ended[k];
+    if (ready) return i;
+  }
+  return -1;
+}
+
 EXPORT cu_result cuGraphLaunch(cu_exec e, cu_stream s) {
   ENTER();
   stub_object *x = stub_find(__func__, STUB_EXEC, e);
+  bool ended[STUB_MOST_NODES] = {false};
   cu_result r = x ? check_stream(__func__, s) : CU_INVALID_VALUE;
-  for (int i = 0; !r && i < x->nodes; i++) {
+  for (int i; !r && (i = next_to_run(x, ended)) >= 0;) {
     void *args[64];
     for (int k = 0; k < 64; k++) args[k] = &x->node[i].word[k];
     cu_kernel_node k = x->node[i].kernel;
     k.params = args;
     if (!x->node[i].child) r = stub_run(__func__, &k);
+    ended[i] = true;
   }
   return stub_leave(r);
 }

@@ -17,15 +17,16 @@ typedef struct stub_object {
   struct stub_object *next;
 } stub_object;
 
+enum { STUB_MOST_NODES = 64 };
+
 typedef struct stub_node {
   cu_kernel_node kernel;
   uint64_t word[64]; /* arguments */
-  bool child, loose; /* loose: depends on no other */
+  bool child;
+  bool after[STUB_MOST_NODES]; /* the nodes that it depends on */
   struct stub_node *inner; /* of a child graph */
   int inners;
 } stub_node;
-
-enum { STUB_MOST_NODES = 64 };
 
 typedef struct stub_machine {
   int devices, version, arch, pools, graphs;

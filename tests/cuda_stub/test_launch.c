@@ -46,7 +46,8 @@ static int run_plus(const tcrt_cuda_call *c, tcrt_cuda_image *image, void *y, co
   return tcrt_cuda_launch(c, image, 1, (unsigned)(n + 255) / 256, 1, 256, 0, args, 4);
 }
 
-#define BLOB(a, p, text) {.arch = a, .ptx = p, .data = text}
+#define BLOB(a, p, text)                                                                           \
+  { .arch = a, .ptx = p, .data = text }
 #define IMAGE(...)                                                                                 \
   {                                                                                                \
     .name = "test", .nfunction = 2,                                                                \
@@ -100,8 +101,10 @@ Test(launch, images) {
 
 /* Machine code at byte 0 of a pack, and PTX at byte SECOND. */
 enum { SECOND = 512 };
-#define MACHINE(p) {.arch = 90, .pack = p}
-#define TEXT(p) {.arch = 80, .ptx = 1, .pack = p, .at = SECOND}
+#define MACHINE(p)                                                                                 \
+  { .arch = 90, .pack = p }
+#define TEXT(p)                                                                                    \
+  { .arch = 80, .ptx = 1, .pack = p, .at = SECOND }
 
 static tcrt_cuda_packed make_pack(void) {
   unsigned char both[2 * SECOND] = {0};
@@ -273,6 +276,66 @@ Test(launch, recorded_calls_are_replayed) {
   cr_expect_leq(stub_live(STUB_EXEC), 64);
   tcrt_cuda_unload(&image);
   expect_graph(&image, "f", 10, 1); /* its kernels have moved */
+  tcrt_cuda_unload(&image);
+  device_end();
+}
+
+/* ---- kernels side by side -------------------------------------------------------------------- */
+
+enum { ROOM = 4 };
+
+/* x[i] = 2 x[j] for each pair "ij" of `steps`, "." where the kernel launches nothing, behind the kernels
+ * that `after` lists.  The stub runs the latest launch that may run first. */
+typedef struct step {
+  const char *pair;
+  uint32_t nafter, after[ROOM];
+} step;
+
+static void run_steps(tcrt_cuda_image *image, const step *steps, uint32_t n, int again,
+                      const float *want) {
+  TC_SCOPE {
+    const tc_tensor *ones = tc_ones(TC_DIMS(ROOM, 64), TC_F32);
+    tc_tensor *x = tc_to(ones, TC_CUDA);
+    float *at = tc_device_data(x);
+    for (int turn = 0; turn < again; turn++) {
+      tcrt_cuda_call c;
+      int failed = 0;
+      cr_assert(tcrt_cuda_begin(&c, x));
+      tcrt_cuda_record(&c, steps);
+      for (uint32_t k = 0; k < n; k++) {
+        const char *pair = steps[k].pair;
+        tcrt_cuda_after(&c, steps[k].after, steps[k].nafter);
+        if (*pair != '.')
+          failed |=
+              run_twice(&c, image, at + 64 * (pair[0] - '0'), at + 64 * (pair[1] - '0'), 64, 0);
+      }
+      cr_expect_eq(tcrt_cuda_end(&c, failed), 0);
+    }
+    for (int i = 0; i < ROOM; i++)
+      cr_expect_eq(tc_at(x, TC_INTS(i, 5)), want[i], "%d: %g", i, tc_at(x, TC_INTS(i, 5)));
+  }
+}
+
+#define RUN(again, want, ...)                                                                      \
+  run_steps(&image, (const step[]){__VA_ARGS__},                                                   \
+            sizeof((const step[]){__VA_ARGS__}) / sizeof(step), again, (const float[]){want})
+#define OF(...) __VA_ARGS__
+
+Test(launch, recorded_kernels_wait_for_those_they_name) {
+  tcrt_cuda_image image = IMAGE(BLOB(90, 0, machine_80));
+  stub_kernel("twice", 3, twice);
+  RUN(1, OF(2, 4, 8, 1), {"00", 0, {0}}, {"10", 1, {0}}, {"21", 1, {1}});
+  /* nothing is said of the last: it runs first */
+  RUN(1, OF(2, 4, 2, 1), {"00", 0, {0}}, {"10", 1, {0}}, {"21", 0, {0}});
+  RUN(1, OF(2, 2, 4, 4), {"00", 0, {0}}, {"11", 0, {0}}, {"21", 1, {1}}, {"30", 1, {0}});
+  /* what waits for a kernel without launches waits for what that one waits for */
+  RUN(1, OF(2, 4, 1, 1), {"00", 0, {0}}, {".", 1, {0}}, {"10", 1, {1}});
+  RUN(1, OF(2, 4, 1, 1), {"00", 0, {0}}, {".", 1, {0}}, {".", 1, {1}}, {"10", 1, {2}});
+  RUN(1, OF(1, 2, 1, 1), {".", 0, {0}}, {"10", 1, {0}});
+  RUN(1, OF(2, 2, 4, 8), {"00", 0, {0}}, {"11", 0, {0}}, {"20", 1, {0}}, {"32", UINT32_MAX, {0}});
+  const int made = stub_calls("cuGraphInstantiateWithFlags");
+  RUN(3, OF(8, 16, 1, 1), {"00", 0, {0}}, {"10", 1, {0}});
+  cr_expect_eq(stub_calls("cuGraphInstantiateWithFlags"), made + 1);
   tcrt_cuda_unload(&image);
   device_end();
 }

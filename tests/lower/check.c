@@ -101,6 +101,42 @@ uint32_t check_lowering(tc_graph *g, interp_array *const *input, interp_array *c
   return check_lowering_for(&tc_target_cores, g, input, near, scalar);
 }
 
+static bool may_run(const tc_dependences *d, uint32_t k, const bool *ended) {
+  for (uint32_t i = d->first[k]; i < d->first[k + 1]; i++)
+    if (!ended[d->on[i]]) return false;
+  return !ended[k];
+}
+
+/* The kernels of p in another order that their dependences allow: always the latest that may run. */
+static void run_latest_first(tc_program *p) {
+  tc_dependences d;
+  const uint32_t n = p->nkernel;
+  cr_assert(tc_program_dependences(p, &d));
+  tc_kernel *kernel = malloc((n + 1u) * sizeof *kernel);
+  bool *ended = calloc(n + 1u, sizeof *ended);
+  for (uint32_t i = 0, k; i < n; i++) {
+    for (k = n - 1; !may_run(&d, k, ended); k--) cr_assert_gt(k, 0);
+    kernel[i] = p->kernel[k];
+    ended[k] = true;
+  }
+  for (uint32_t i = 0; i < n; i++) p->kernel[i] = kernel[i];
+  tc_dependences_free(&d);
+  free(kernel);
+  free(ended);
+}
+
+/* Runs p and compares; `order` says of which order a failure is. */
+static void check_run(tc_graph *g, const tc_program *p, const loop_run *arguments,
+                      const interp_run *want, const interp_run *near, const char *order) {
+  loop_run got = *arguments;
+  const bool ran = loop_program(&got);
+  const bool same = ran && !got.bad_index && same_results(g, want, near, &got);
+  if (!same) show_lowering(g, p);
+  cr_assert(ran, "%s: %s", order, got.message);
+  cr_assert(same, "%s: a result differs", order);
+  loop_run_free(&got);
+}
+
 uint32_t check_lowering_for(const tc_target *target, tc_graph *g, interp_array *const *input,
                             interp_array *const *near, const tc_value *scalar) {
   char message[256] = "";
@@ -112,16 +148,13 @@ uint32_t check_lowering_for(const tc_target *target, tc_graph *g, interp_array *
   cr_assert(valid, "verify: %s", message);
   interp_run want = reference(g, input, scalar), other = {0};
   if (near) other = reference(g, near, scalar);
-  loop_run got = {.p = p, .input = (const interp_array *const *)input, .scalar = scalar};
-  bool ran = loop_program(&got);
-  bool same = ran && !got.bad_index && same_results(g, &want, near ? &other : NULL, &got);
-  if (!same) show_lowering(g, p);
-  cr_assert(ran, "%s", got.message);
-  cr_assert(same, "a result differs");
-  uint32_t kernels = p->nkernel;
-  loop_run_free(&got);
+  const loop_run run = {.p = p, .input = (const interp_array *const *)input, .scalar = scalar};
+  check_run(g, p, &run, &want, near ? &other : NULL, "in order");
+  run_latest_first(p);
+  check_run(g, p, &run, &want, near ? &other : NULL, "side by side");
   interp_run_free(&want);
   if (near) interp_run_free(&other);
+  const uint32_t kernels = p->nkernel;
   tc_program_free(p);
   return kernels;
 }

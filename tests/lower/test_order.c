@@ -1,5 +1,6 @@
 /* When kernels write straight into an operand: behind all that read it or can fail, which run in front
  * for it, unless they need what is written. */
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/lower/check.h"
@@ -85,3 +86,41 @@ EFFECTS(sees_the_old_value_later, "-EEX",
         DOUBLED "%6" SHOW("_ %5") "%7" SHOW("%6 %1") "effects %7\n")
 EFFECTS(behind_what_can_fail, "FWE",
         DOUBLED "%6 = index_select %2 %3 axis=0\n%7" SHOW("_ %5") "ret %6\neffects %7\n")
+
+/* ---- kernels side by side -------------------------------------------------------------------- */
+
+/* What each kernel waits for: "1:0" is "kernel 1 for kernel 0". */
+static void expect_dependences(const char *text, const char *want) {
+  tc_graph *g = graph_of(text);
+  interp_array **input = arguments_of(g, 5);
+  check_lowering(g, input, NULL, (const tc_value[]){{.i = 0}});
+  free_arguments(g, input);
+  tc_program *p = tc_lower(g, &tc_target_cores);
+  tc_dependences d;
+  char got[256] = "";
+  cr_assert(p && tc_program_dependences(p, &d));
+  for (uint32_t k = 0, at = 0; k < p->nkernel; k++)
+    for (uint32_t i = d.first[k]; i < d.first[k + 1]; i++)
+      at += (uint32_t)snprintf(got + at, sizeof got - at, "%s%u:%u", at ? " " : "", k, d.on[i]);
+  if (strcmp(got, want)) show_lowering(g, p);
+  cr_expect_str_eq(got, want, "%s, not %s of\n%s", got, want, text);
+  tc_dependences_free(&d);
+  tc_program_free(p);
+  tc_graph_free(g);
+}
+
+#define DEPENDENCES(name, want, text)                                                              \
+  Test(dependences, name) { expect_dependences(OPERANDS text, want); }
+
+DEPENDENCES(none, "", "%5" SUM_OF("%1") "%6" SUM_OF("%2") "ret %5\nret %6\n")
+DEPENDENCES(a_chain, "1:0 2:1",
+            "%5" SUM_OF("%1") "%6" SUM_OF("%5") "%7" SUM_OF("%6") "ret %7\n")
+DEPENDENCES(what_another_waits_for_is_not_listed, "1:0 2:1",
+            "%5" SUM_OF("%1") "%6" SUM_OF("%5") "%7 = add %5 %6\n%8" SUM_OF("%7") "ret %8\n")
+DEPENDENCES(two_meet, "2:1 2:0",
+            "%5" SUM_OF("%1") "%6" SUM_OF("%2") "%7 = slice %6 axis=0 start=0 stop=1 step=1\n"
+                                                "%8 = add %5 %7\n%9" SUM_OF("%8") "ret %9\n")
+DEPENDENCES(an_operand_is_written_behind_its_readers, "1:0", DOUBLED "%6" SUM_OF("%1") "ret %6\n")
+/* The third array of f32[9,C] lies where the first was: its kernel waits for the reader of that one. */
+DEPENDENCES(memory_is_used_again, "1:0 2:1 3:2",
+            "%5" SUM_OF("%2") "%6" SUM_OF("%5") "%7" SUM_OF("%6") "%8" SUM_OF("%7") "ret %8\n")

@@ -97,6 +97,16 @@ int tcrt_cuda_begin(tcrt_cuda_call *c, const struct tc_tensor *first);
  * calls are made one by one. */
 void tcrt_cuda_record(tcrt_cuda_call *c, const void *tag);
 
+/* While recording: what is queued from here to the next such call is kernel 0, 1, ... of the call, in the
+ * order of these calls (its launches run one after the other), and need only wait for the n kernels that
+ * are listed, each less than its own number; with none for what was queued in front of kernel 0.  Without
+ * such calls each launch waits for the one before.  The list is read until the next call of `tag`'s
+ * function ends: it is a table of the program. */
+void tcrt_cuda_after(tcrt_cuda_call *c, const uint32_t *kernel, uint32_t n);
+
+/* What is queued from here on waits for all that was queued so far. */
+void tcrt_cuda_after_all(tcrt_cuda_call *c);
+
 /* Submits what was collected; `failed` drops it.  0: everything is under way.  Another value sets
  * tc_error only when the context is broken (an earlier kernel failed), so that the body can run. */
 int tcrt_cuda_end(tcrt_cuda_call *c, int failed);

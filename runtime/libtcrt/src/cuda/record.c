@@ -3,51 +3,13 @@
  * Launches and products of a call are collected as a list of items.  At the end the thread looks
  * for a graph that it made from the same sequence before: the same tag, the same kernels, products
  * of the same sizes.  What differs (addresses, sizes, grids) is written into it, node by node, and
- * the graph is launched; in the steady state nothing differs.  A product is a child graph, captured
- * from the library. */
-#include "runtime/libtcrt/src/cuda/device.h"
+ * the graph is launched; in the steady state nothing differs. */
+#include "runtime/libtcrt/src/cuda/record.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct item {
-  bool product;
-  union {
-    tc_cuda_kernel kernel;
-    tcrt_cuda_mm mm;
-  } as;
-  uint32_t word; /* index of a kernel's first argument */
-} item;
-
-typedef struct list {
-  item *at;
-  uint64_t *word; /* arguments of the kernels */
-  uint32_t n, words, room, room_words;
-} list;
-
-typedef struct graph {
-  const void *tag;
-  tc_cuda_device *device;
-  list made;     /* what the executable graph holds now */
-  void *scratch; /* of the products, when they were captured */
-  unsigned epoch;
-  cu_graph graph;
-  cu_exec exec;
-  cu_node *node;
-  struct graph *next; /* less recently used */
-} graph;
-
-/* Of a thread. */
-typedef struct recorder {
-  bool busy;
-  const void *tag;
-  list now;
-  graph *newest;
-  tc_cuda_device *device; /* of `capture` */
-  cu_stream capture;
-} recorder;
-
-enum { MOST_GRAPHS = 64, MOST_ARGS = 512 }; /* 4096 bytes of arguments: what drivers take */
+enum { MOST_GRAPHS = 64 };
 
 static TC_FAST_TLS recorder *mine;
 static pthread_key_t thread_end;
@@ -66,6 +28,15 @@ static bool grow(void **at, uint32_t *room, uint32_t need, size_t size) {
   return true;
 }
 
+/* A group begins, behind the kernels that are listed. */
+static bool append_group(list *l, const uint32_t *after, uint32_t nafter) {
+  void *at = l->group;
+  if (!grow(&at, &l->room_groups, l->groups + 1, sizeof *l->group)) return false;
+  l->group = at;
+  l->group[l->groups++] = (group){l->n, nafter, after};
+  return true;
+}
+
 static item *append(list *l, uint32_t words) {
   void *at = l->at, *word = l->word;
   bool fits = grow(&at, &l->room, l->n + 1, sizeof *l->at) &&
@@ -81,22 +52,21 @@ static item *append(list *l, uint32_t words) {
 }
 
 static bool copy_list(list *to, const list *from) {
-  *to = (list){.n = from->n, .words = from->words, .room = from->n, .room_words = from->words};
+  *to = (list){.n = from->n, .words = from->words, .groups = from->groups};
   to->at = malloc((from->n + 1) * sizeof *to->at);
   to->word = malloc((from->words + 1) * sizeof *to->word);
-  if (!to->at || !to->word) return false;
+  to->group = malloc((from->groups + 1) * sizeof *to->group);
+  if (!to->at || !to->word || !to->group) return false;
   memcpy(to->at, from->at, from->n * sizeof *to->at);
   if (from->words) memcpy(to->word, from->word, from->words * sizeof *to->word);
+  if (from->groups) memcpy(to->group, from->group, from->groups * sizeof *to->group);
   return true;
 }
 
 static void free_list(list *l) {
   free(l->at);
   free(l->word);
-}
-
-static void set_args(const list *l, const item *i, void **args) {
-  for (unsigned k = 0; k < i->as.kernel.nargs; k++) args[k] = &l->word[i->word + k];
+  free(l->group);
 }
 
 /* ---- collecting ------------------------------------------------------------------------------ */
@@ -148,9 +118,17 @@ void tcrt_cuda_record(tcrt_cuda_call *c, const void *tag) {
   if (!r || r->busy) return;
   r->busy = true;
   r->tag = tag;
-  r->now.n = r->now.words = 0;
+  r->now.n = r->now.words = r->now.groups = 0;
+  r->failed = !append_group(&r->now, NULL, 0);
   c->recording = r;
 }
+
+void tcrt_cuda_after(tcrt_cuda_call *c, const uint32_t *kernel, uint32_t n) {
+  recorder *r = c->recording;
+  if (r && !append_group(&r->now, kernel, n)) r->failed = true;
+}
+
+void tcrt_cuda_after_all(tcrt_cuda_call *c) { tcrt_cuda_after(c, NULL, AFTER_ALL); }
 
 cu_result tc_cuda_record_kernel(const tcrt_cuda_call *c, const tc_cuda_kernel *k,
                                 void *const *args) {
@@ -173,84 +151,15 @@ cu_result tc_cuda_record_product(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm
 
 /* ---- making a graph -------------------------------------------------------------------------- */
 
-static void node_of(const list *l, const item *i, cu_kernel_node *node, void **args) {
-  const tc_cuda_kernel *k = &i->as.kernel;
-  set_args(l, i, args);
-  *node = (cu_kernel_node){.function = k->function,
-                           .grid_x = k->grid_x,
-                           .grid_y = k->grid_y,
-                           .grid_z = 1,
-                           .block_x = k->block,
-                           .block_y = 1,
-                           .block_z = 1,
-                           .shared = k->shared,
-                           .params = args};
-}
-
-static cu_result open_capture(recorder *r, tc_cuda_device *d) {
-  if (r->capture && r->device == d) return CU_SUCCESS;
-  if (r->capture) r->device->cu->stream_destroy(r->capture);
-  r->capture = NULL;
-  r->device = d;
-  return d->cu->stream_create(&r->capture, CU_STREAM_NON_BLOCKING);
-}
-
-/* The product's kernels as a graph of their own. */
-static cu_result capture(recorder *r, const tcrt_cuda_call *c, const tcrt_cuda_mm *mm,
-                         cu_graph *child) {
-  tc_cuda_device *d = c->state;
-  *child = NULL;
-  cu_result q = open_capture(r, d);
-  if (q == CU_SUCCESS) q = d->cu->capture_begin(r->capture, CU_CAPTURE_RELAXED);
-  if (q != CU_SUCCESS) return q;
-  cu_result product = tc_cuda_product(c, mm, r->capture, false);
-  q = d->cu->capture_end(r->capture, child);
-  if (q == CU_SUCCESS && product == CU_SUCCESS) return CU_SUCCESS;
-  if (q == CU_SUCCESS && *child) d->cu->graph_destroy(*child);
-  *child = NULL;
-  return q == CU_SUCCESS ? product : q;
-}
-
-/* A kernel; one that waits for those in front of it by itself begins while they run. */
-static cu_result add_kernel(graph *g, uint32_t k) {
-  static const cu_edge early = {.from_port = 1, .type = 1};
-  const item *i = &g->made.at[k];
-  const tc_cuda_driver *cu = g->device->cu;
-  const bool begins = k && i->as.kernel.waits && cu->graph_edge && !g->made.at[k - 1].product;
-  cu_kernel_node node;
-  void *args[MOST_ARGS];
-  node_of(&g->made, i, &node, args);
-  cu_result q =
-      cu->graph_kernel(&g->node[k], g->graph, k ? &g->node[k - 1] : NULL, k > 0 && !begins, &node);
-  if (q != CU_SUCCESS || !begins) return q;
-  return cu->graph_edge(g->graph, &g->node[k - 1], &g->node[k], &early, 1);
-}
-
-static cu_result add_node(recorder *r, const tcrt_cuda_call *c, graph *g, uint32_t k) {
-  const item *i = &g->made.at[k];
-  const tc_cuda_driver *cu = g->device->cu;
-  const cu_node *after = k ? &g->node[k - 1] : NULL;
-  if (!i->product) return add_kernel(g, k);
-  cu_graph child;
-  cu_result q = capture(r, c, &i->as.mm, &child);
-  if (q != CU_SUCCESS) return q;
-  q = cu->graph_child(&g->node[k], g->graph, after, k > 0, child);
-  cu->graph_destroy(child);
-  return q;
-}
-
 static unsigned epoch_now(void) {
   return atomic_load_explicit(&tc_cuda_epoch, memory_order_relaxed);
 }
 
 static cu_result fill_graph(recorder *r, const tcrt_cuda_call *c, graph *g) {
-  const tc_cuda_driver *cu = g->device->cu;
   g->node = calloc(r->now.n, sizeof *g->node);
   if (!g->node || !copy_list(&g->made, &r->now)) return CU_OUT_OF_MEMORY;
   g->scratch = tc_cuda_scratch(g->device, TC_SCRATCH_PRODUCT, 0);
-  cu_result q = cu->graph_create(&g->graph, 0);
-  for (uint32_t k = 0; k < r->now.n && q == CU_SUCCESS; k++) q = add_node(r, c, g, k);
-  return q == CU_SUCCESS ? cu->graph_instantiate(&g->exec, g->graph, 0) : q;
+  return tc_cuda_build_graph(r, c, g);
 }
 
 static graph *make_graph(recorder *r, const tcrt_cuda_call *c) {
@@ -283,7 +192,11 @@ static bool same_kernel(const tc_cuda_kernel *a, const tc_cuda_kernel *b) {
 }
 
 static bool same_sequence(const list *a, const list *b) {
-  if (a->n != b->n || a->words != b->words) return false;
+  if (a->n != b->n || a->words != b->words || a->groups != b->groups) return false;
+  for (uint32_t k = 0; k < a->groups; k++) {
+    const group *x = &a->group[k], *y = &b->group[k];
+    if (x->first != y->first || x->nafter != y->nafter || x->after != y->after) return false;
+  }
   for (uint32_t k = 0; k < a->n; k++) {
     const item *x = &a->at[k], *y = &b->at[k];
     if (x->product != y->product || x->word != y->word) return false;
@@ -328,7 +241,7 @@ static cu_result update_kernel(graph *g, const list *now, uint32_t k) {
   void *args[MOST_ARGS];
   *was = *i;
   if (bytes) memcpy(g->made.word + i->word, now->word + i->word, bytes);
-  node_of(&g->made, was, &node, args);
+  tc_cuda_node_of(&g->made, was, &node, args);
   return g->device->cu->exec_set_kernel(g->exec, g->node[k], &node);
 }
 
@@ -338,7 +251,7 @@ static cu_result update_product(recorder *r, const tcrt_cuda_call *c, graph *g, 
   cu_graph child;
   if (!moved && same_product(&g->made.at[k].as.mm, &i->as.mm)) return CU_SUCCESS;
   g->made.at[k] = *i;
-  cu_result q = capture(r, c, &i->as.mm, &child);
+  cu_result q = tc_cuda_capture_product(r, c, &i->as.mm, &child);
   if (q != CU_SUCCESS) return q;
   q = g->device->cu->exec_set_child(g->exec, g->node[k], child);
   g->device->cu->graph_destroy(child);
@@ -364,7 +277,7 @@ static cu_result run_one_by_one(const recorder *r, const tcrt_cuda_call *c) {
   for (uint32_t k = 0; k < r->now.n && q == CU_SUCCESS; k++) {
     const item *i = &r->now.at[k];
     void *args[MOST_ARGS];
-    if (!i->product) set_args(&r->now, i, args);
+    if (!i->product) tc_cuda_set_args(&r->now, i, args);
     q = i->product ? tc_cuda_product(c, &i->as.mm, s, false)
                    : tc_cuda_start(c->state, &i->as.kernel, args, s);
   }
@@ -390,7 +303,8 @@ cu_result tc_cuda_submit(tcrt_cuda_call *c, bool failed) {
   recorder *r = c->recording;
   c->recording = NULL;
   cu_result q = failed ? CU_INVALID_VALUE : CU_SUCCESS;
-  if (!failed && r->now.n > 0 && run_graph(r, c) != CU_SUCCESS) q = run_one_by_one(r, c);
+  if (!failed && r->now.n > 0 && (r->failed || run_graph(r, c) != CU_SUCCESS))
+    q = run_one_by_one(r, c);
   r->busy = false;
   return q;
 }
