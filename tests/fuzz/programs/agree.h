@@ -14,15 +14,21 @@
 enum { FUZZ_SAMPLES = 16 }; /* changes that are tried */
 
 typedef struct outcome {
+  const char *name; /* of the function */
   tc_tensor *result;
   tc_tensor *output[FUZZ_OUTPUTS];   /* stored through a parameter; NULL: not */
   tc_tensor *operand[FUZZ_OPERANDS]; /* as they are afterwards */
+  double
+      before[FUZZ_OPERANDS]; /* largest magnitude of those that are written, in front of the call */
   int n;
   uint64_t trace;
   int raised;   /* floating-point exceptions that the calling thread raised */
   size_t bytes; /* that were live behind the call, and not in front of it */
   char error[200];
 } outcome;
+
+/* The largest finite magnitude. */
+double fuzz_largest(const tc_tensor *x);
 
 /* The original body, over the operands and over changed ones (no result: not run). */
 typedef struct body_runs {

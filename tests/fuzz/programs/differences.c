@@ -29,22 +29,31 @@ static double result_at(const fuzz_case *c, int k, const tc_tensor *v, double h,
   return y && tc_dtype_of(y) == TC_F64 ? tc_item(y) : NAN;
 }
 
-/* distance: of the two differences; kink: of the slopes on both sides of y. */
+/* The derivative along v by the gradient. */
+static double along_gradient(const tc_tensor *gradient, const tc_tensor *v) {
+  return gradient ? tc_item(tc_sum(tc_mul(gradient, v), TC_ALL, false)) : NAN;
+}
+
+/* distance: of the two differences; kink: of the slopes on both sides of y; change: of the gradient
+ * between the points. */
 typedef struct slope {
-  double is, distance, kink;
+  double is, distance, kink, change;
 } slope;
 
-static slope slope_of(const fuzz_case *c, int k, const tc_tensor *v, double h, double y) {
+static slope slope_of(const fuzz_case *c, int k, int at, const tc_tensor *v, double h, double y) {
   tc_tensor *out[FUZZ_OUTPUTS];
-  double d[2], largest = 0, kink = 0;
+  double d[2], largest = 0, kink = 0, change = 0;
   for (int i = 0; i < 2; i++) {
     const double step = i ? h / 2 : h, high = result_at(c, k, v, step, out),
-                 low = result_at(c, k, v, -step, out);
+                 right = along_gradient(out[at], v), low = result_at(c, k, v, -step, out),
+                 left = along_gradient(out[at], v);
+    change = fmax(change, fabs(right - left));
     d[i] = (high - low) / (2 * step);
     kink = fabs(high + low - 2 * y) / step;
     largest = fmax(largest, fmax(fabs(high), fabs(low)));
   }
-  return (slope){(4 * d[1] - d[0]) / 3, fabs(d[1] - d[0]) + 100 * DBL_EPSILON * largest / h, kink};
+  return (slope){(4 * d[1] - d[0]) / 3, fabs(d[1] - d[0]) + 100 * DBL_EPSILON * largest / h, kink,
+                 change};
 }
 
 /* Of operand k, whose gradient is output `at`. */
@@ -57,11 +66,11 @@ static fuzz_verdict along(const fuzz_case *c, int k, int at, double h, char why[
   const tc_tensor *part = tc_mul(out[at], v);
   const double found = tc_item(tc_sum(part, TC_ALL, false)),
                size = tc_item(tc_sum(tc_abs(part), TC_ALL, false));
-  const slope s = slope_of(c, k, v, h, y);
+  const slope s = slope_of(c, k, at, v, h, y);
   const double scale = fmax(size, fabs(s.is)), off = fabs(found - s.is);
   if (!(s.distance <= 1e-3 * scale + 1e-9) || !isfinite(found)) return FUZZ_UNKNOWN;
   if (off <= 1e-6 * scale + 10 * s.distance + 1e-9) return FUZZ_AS_GRADIENTS;
-  if (off <= s.kink || size * h > 1e3 * (1 + fabs(y)))
+  if (off <= s.kink || off <= 4 * s.change || size * h > 1e3 * (1 + fabs(y)))
     return FUZZ_UNKNOWN; /* no derivative, or none so near */
   snprintf(why, 200, "gradient %d gives %.12g, differences %.12g +- %.2g (kink %.2g)", at, found,
            s.is, s.distance, s.kink);

@@ -87,7 +87,8 @@ static bool unrecorded; /* the function is called where no gradients are recorde
 /* rounding: how the results of ops are changed, 0: not. */
 static outcome call(const fuzz_case *c, tc_tensor *const *x, int run, bool enabled,
                     uint64_t rounding) {
-  outcome o = {.n = c->n};
+  outcome o = {.n = c->n, .name = c->name};
+  for (int i = 0; i < c->n; i++) o.before[i] = x[i] && c->in[i].written ? fuzz_largest(x[i]) : 0;
   const size_t live = tc_memory().live;
   tc_clear_error();
   tc_set_enabled(enabled);
@@ -191,9 +192,13 @@ static void run_changed(const fuzz_case *c, int run, unsigned v, mutation *chang
   }
 }
 
-/* A value that gradients need was written in place: kernels compute with what it was. */
+/* A value that gradients need was written in place: kernels compute with what it was.  Where an error
+ * came before, it is the one that is told. */
 static bool is_lost(const outcome *body) {
-  return strstr(body->error, "which was written in place since");
+  static const char *losing; /* the function that did so last */
+  const bool lost = strstr(body->error, "which was written in place since");
+  if (lost) losing = body->name;
+  return lost || (*body->error && losing == body->name);
 }
 
 /* Whether the outcomes agree; where they differ, what changed operands do to the body is allowed.
