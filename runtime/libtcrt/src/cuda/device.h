@@ -112,9 +112,10 @@ cu_result tc_cuda_strided(const tcrt_cuda_call *c, const tc_tensor *dst, const t
 /* Every element of dst = the low bytes of bits. */
 cu_result tc_cuda_fill(const tcrt_cuda_call *c, const tc_tensor *dst, uint64_t bits);
 
-/* The product on the stream at once; see tcrt_cuda_matmul.  dry: only finds out whether it could.
- */
-cu_result tc_cuda_product(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm, cu_stream s, bool dry);
+/* The product on the stream at once; see tcrt_cuda_matmul.  With `ask` it only finds out whether it could, and
+ * how many bytes of the library's workspace it would use. */
+cu_result tc_cuda_product(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm, cu_stream s,
+                          size_t *ask);
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
@@ -125,10 +126,11 @@ typedef struct tc_cuda_kernel {
   bool waits; /* by itself for those in front of it */
 } tc_cuda_kernel;
 
-/* Adds a kernel (with nargs 8-byte arguments) or a product to what tcrt_cuda_record collects. */
+/* Adds a kernel (with nargs 8-byte arguments) or a product (with bytes of workspace) to what tcrt_cuda_record collects. */
 cu_result tc_cuda_record_kernel(const tcrt_cuda_call *c, const tc_cuda_kernel *k,
                                 void *const *args);
-cu_result tc_cuda_record_product(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm);
+cu_result tc_cuda_record_product(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm,
+                                 size_t workspace);
 cu_result tc_cuda_start(tc_cuda_device *d, const tc_cuda_kernel *k, void *const *args, cu_stream s);
 cu_result tc_cuda_submit(tcrt_cuda_call *c, bool failed);
 void tc_cuda_forget_graphs(void); /* of this thread */

@@ -3,8 +3,8 @@
  * The launches of a kernel run one after the other, the first behind those of the kernels that the
  * program says; so kernels that need nothing of one another run side by side.  A kernel may have no
  * launches (of an empty array, of a gradient that nobody asked for): what waits for it waits for those
- * that it waits for.  A product is a child graph, captured from the library; products share the
- * library's workspace, so they run one after the other. */
+ * that it waits for.  A product is a child graph, captured from the library; those that use the
+ * library's workspace, which they share, run one after the other. */
 #include "runtime/libtcrt/src/cuda/record.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ cu_result tc_cuda_capture_product(recorder *r, const tcrt_cuda_call *c, const tc
   cu_result q = open_capture(r, d);
   if (q == CU_SUCCESS) q = d->cu->capture_begin(r->capture, CU_CAPTURE_RELAXED);
   if (q != CU_SUCCESS) return q;
-  cu_result product = tc_cuda_product(c, mm, r->capture, false);
+  cu_result product = tc_cuda_product(c, mm, r->capture, NULL);
   q = d->cu->capture_end(r->capture, child);
   if (q == CU_SUCCESS && product == CU_SUCCESS) return CU_SUCCESS;
   if (q == CU_SUCCESS && *child) d->cu->graph_destroy(*child);
@@ -64,7 +64,7 @@ typedef struct builder {
   cu_node *before;  /* nodes that the node at hand waits for, */
   bool products;    /* of which some are products, */
   uint32_t nbefore; /* n of them */
-  uint32_t product; /* 1 + the last product so far */
+  uint32_t product; /* 1 + the last product so far that uses the workspace */
 } builder;
 
 static uint32_t end_of(const list *l, uint32_t group) {
@@ -130,8 +130,8 @@ static cu_result add_product(builder *b, uint32_t k, const item *i) {
   cu_graph child;
   cu_result q = tc_cuda_capture_product(b->r, b->c, &i->as.mm, &child);
   if (q != CU_SUCCESS) return q;
-  if (b->product) wait_for(b, b->product - 1);
-  b->product = k + 1;
+  if (i->shares && b->product) wait_for(b, b->product - 1);
+  if (i->shares) b->product = k + 1;
   q = cu->graph_child(&b->g->node[k], b->g->graph, b->nbefore ? b->before : NULL, b->nbefore,
                       child);
   cu->graph_destroy(child);

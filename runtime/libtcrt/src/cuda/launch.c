@@ -88,6 +88,8 @@ int tcrt_cuda_pack(const tcrt_cuda_call *c, const struct tc_tensor *x, void *dst
 int tcrt_cuda_matmul(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm) {
   if (mm->batch == 0 || mm->m == 0 || mm->n == 0) return CU_SUCCESS;
   if (mm->k == 0) return CU_NOT_SUPPORTED;
-  cu_result r = tc_cuda_product(c, mm, (cu_stream)c->stream, c->recording != NULL);
-  return r == CU_SUCCESS && c->recording ? tc_cuda_record_product(c, mm) : r;
+  if (!c->recording) return tc_cuda_product(c, mm, (cu_stream)c->stream, NULL);
+  size_t bytes;
+  const cu_result r = tc_cuda_product(c, mm, (cu_stream)c->stream, &bytes);
+  return r == CU_SUCCESS ? tc_cuda_record_product(c, mm, bytes) : r;
 }

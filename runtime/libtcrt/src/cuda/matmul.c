@@ -259,7 +259,8 @@ static int run_plan(struct tc_cuda_products *t, const plan *p, const tcrt_cuda_m
                      p->c, p->choice.algo, workspace, p->choice.workspace, s);
 }
 
-cu_result tc_cuda_product(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm, cu_stream s, bool dry) {
+cu_result tc_cuda_product(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm, cu_stream s,
+                          size_t *ask) {
   bool fits = mm->batch <= INT32_MAX && mm->epilogue <= TCRT_MM_GELU_TANH;
   if (!fits || library_type(mm->dtype) < 0) return CU_NOT_SUPPORTED;
   struct tc_cuda_products *t = products_of(c->state);
@@ -267,11 +268,11 @@ cu_result tc_cuda_product(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm, cu_st
   problem of = problem_of(mm);
   pthread_mutex_lock(&t->lock);
   plan *p = find_plan(t, &of);
-  bool works = p->works;
-  if (works && p->choice.workspace > 0) {
-    void *workspace = tc_cuda_scratch(c->state, TC_SCRATCH_PRODUCT, p->choice.workspace);
-    works = workspace && (dry || !run_plan(t, p, mm, workspace, s));
-  } else if (works) works = dry || !run_plan(t, p, mm, NULL, s);
+  const size_t bytes = p->works ? p->choice.workspace : 0;
+  void *workspace = bytes ? tc_cuda_scratch(c->state, TC_SCRATCH_PRODUCT, bytes) : NULL;
+  const bool works =
+      p->works && (!bytes || workspace) && (ask || !run_plan(t, p, mm, workspace, s));
+  if (ask) *ask = bytes;
   pthread_mutex_unlock(&t->lock);
   return works ? CU_SUCCESS : CU_NOT_SUPPORTED;
 }

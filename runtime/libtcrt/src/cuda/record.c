@@ -140,11 +140,13 @@ cu_result tc_cuda_record_kernel(const tcrt_cuda_call *c, const tc_cuda_kernel *k
   return CU_SUCCESS;
 }
 
-cu_result tc_cuda_record_product(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm) {
+cu_result tc_cuda_record_product(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm,
+                                 size_t workspace) {
   recorder *r = c->recording;
   item *i = append(&r->now, 0);
   if (!i) return CU_OUT_OF_MEMORY;
   i->product = true;
+  i->shares = workspace > 0;
   i->as.mm = *mm;
   return CU_SUCCESS;
 }
@@ -199,7 +201,7 @@ static bool same_sequence(const list *a, const list *b) {
   }
   for (uint32_t k = 0; k < a->n; k++) {
     const item *x = &a->at[k], *y = &b->at[k];
-    if (x->product != y->product || x->word != y->word) return false;
+    if (x->product != y->product || x->shares != y->shares || x->word != y->word) return false;
     if (x->product ? !same_problem(&x->as.mm, &y->as.mm)
                    : x->as.kernel.function != y->as.kernel.function)
       return false;
@@ -278,7 +280,7 @@ static cu_result run_one_by_one(const recorder *r, const tcrt_cuda_call *c) {
     const item *i = &r->now.at[k];
     void *args[MOST_ARGS];
     if (!i->product) tc_cuda_set_args(&r->now, i, args);
-    q = i->product ? tc_cuda_product(c, &i->as.mm, s, false)
+    q = i->product ? tc_cuda_product(c, &i->as.mm, s, NULL)
                    : tc_cuda_start(c->state, &i->as.kernel, args, s);
   }
   return q;

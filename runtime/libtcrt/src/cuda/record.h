@@ -5,7 +5,7 @@
 #include "runtime/libtcrt/src/cuda/device.h"
 
 typedef struct item {
-  bool product;
+  bool product, shares; /* shares: a product in the library's workspace */
   union {
     tc_cuda_kernel kernel;
     tcrt_cuda_mm mm;
