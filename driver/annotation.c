@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* memmem */
 #include "driver/annotation.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static const char *find(const char *text, size_t size, const char *word) {
@@ -10,6 +11,16 @@ static const char *find(const char *text, size_t size, const char *word) {
 
 bool tc_mentions_annotation(const char *text, size_t size) {
   return find(text, size, "tc_compile") || find(text, size, "TC_COMPILE");
+}
+
+bool tc_is_own_header(const char *path) {
+  static const char folder[] = "tcompile";
+  const char *slash = path ? strrchr(path, '/') : NULL;
+  if (!path) return false;
+  if (!strcmp(slash ? slash + 1 : path, "tcompile.h")) return true;
+  const size_t size = sizeof folder - 1, before = slash ? (size_t)(slash - path) : 0;
+  return before >= size && !memcmp(slash - size, folder, size) &&
+         (before == size || slash[-(ptrdiff_t)size - 1] == '/');
 }
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }

@@ -13,6 +13,9 @@ extern "C" {
 /* Whether the text spells an annotation. */
 bool tc_mentions_annotation(const char *text, size_t size);
 
+/* Whether a path is that of a header of TCompile's own, which the tool and other compilers read differently. */
+bool tc_is_own_header(const char *path);
+
 /* The next #include of a file behind *at, which moves behind it: its name, and whether that stands in double
  * quotes.  false: there is none. */
 typedef struct {

@@ -1,8 +1,6 @@
 // check.cpp - see check.h.
 #include "driver/check.h"
 
-#include "driver/inner.h"
-
 namespace tc {
 namespace {
 
@@ -208,10 +206,18 @@ struct Errors : DiagnosticConsumer {
 
 class Check {
 public:
-  Check(CompilerInstance &user, const Rewriter &rewriter, ASTContext &original)
+  Check(CompilerInstance &user, const Rewriter &rewriter, ASTContext &original,
+        const std::vector<KnownError> &known)
       : sources(original.getSourceManager()), pieces(rewriter.pieces()), places(sources, nothing),
         errors(pieces), action(rewriter, pieces), count(rewriter.count()) {
     parse_inner(user, errors, action);
+    for (const KnownError &each : known) {
+      const Spot spot = places.spot(each.loc);
+      llvm::erase_if(errors.list, [&](const Errors::Found &found) {
+        return found.text == each.text && found.spot.file == spot.file &&
+               found.spot.offset == spot.offset;
+      });
+    }
   }
 
   // What is wrong with a function, or "".
@@ -263,12 +269,12 @@ const int max_rounds = 3; // then nothing is trusted
 std::vector<Suspect> check_rewritten(CompilerInstance &user, Rewriter &rewriter,
                                      ASTContext &original,
                                      const std::vector<const FunctionDecl *> &functions,
-                                     bool &scopes_fit) {
+                                     const std::vector<KnownError> &known, bool &scopes_fit) {
   std::vector<Suspect> result;
   scopes_fit = true;
   std::vector<const FunctionDecl *> left = functions;
   for (int round = 0; !rewriter.empty() && !left.empty(); round++) {
-    Check check(user, rewriter, original);
+    Check check(user, rewriter, original, known);
     std::vector<Suspect> found;
     for (const FunctionDecl *function : left)
       if (std::string why = check.verdict(function); !why.empty()) found.push_back({function, why});

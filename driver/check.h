@@ -8,16 +8,18 @@
 #ifndef TC_DRIVER_CHECK_H
 #define TC_DRIVER_CHECK_H
 
+#include "driver/inner.h"
 #include "frontend/unit/unit.h"
 
 namespace tc {
 
+// Errors that the original has, too, do not count (known: none is in these functions).
 // Which of `functions`, defined in `original`, do not pass.  Their edits are withdrawn from
 // `rewriter`.  Scopes of bodies are tried first to be done without: scopes_fit tells of that.
 std::vector<Suspect> check_rewritten(clang::CompilerInstance &user, Rewriter &rewriter,
                                      clang::ASTContext &original,
                                      const std::vector<const clang::FunctionDecl *> &functions,
-                                     bool &scopes_fit);
+                                     const std::vector<KnownError> &known, bool &scopes_fit);
 
 } // namespace tc
 

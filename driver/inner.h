@@ -2,6 +2,7 @@
 #ifndef TC_DRIVER_INNER_H
 #define TC_DRIVER_INNER_H
 
+#include <string>
 #include <vector>
 
 #include "frontend/unit/rewrite.h"
@@ -16,6 +17,12 @@ bool parse_inner(clang::CompilerInstance &user, clang::DiagnosticConsumer &diagn
 // Whether an error is one in a system header, of what another compiler knows and this one does not.  Nothing
 // that is captured depends on it, or else that is not understood.
 bool is_tolerable(clang::DiagnosticsEngine::Level level, const clang::Diagnostic &info);
+
+// An error of a parse that is not given up for it.
+struct KnownError {
+  clang::SourceLocation loc;
+  std::string text;
+};
 
 // Gives the new texts to a compilation that has not entered any of the files yet.
 void apply_texts(const Rewriter &rewriter, clang::CompilerInstance &outer);

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "driver/agreement.h"
 #include "driver/check.h"
 #include "frontend/unit/unit.h"
 #include "driver/inner.h"
@@ -16,17 +17,14 @@ namespace {
 using namespace clang;
 using llvm::StringRef;
 
-// Who reads the new texts: this compilation, or (texts) another process.
-struct Reader {
-  Dialect dialect = Dialect::Clang;
-  std::vector<NewText> *texts = nullptr;
-};
-
 class ClangShell : public Shell {
 public:
-  ClangShell(CompilerInstance &user, ASTContext &context, const Options &options, Reader reader)
-      : user(user), context(context), options(options), reader(reader),
-        reporter(user, context.getSourceManager()) {}
+  // other: the compiler that the new text is for, or null; agreement: with it.
+  ClangShell(CompilerInstance &user, ASTContext &context, const Options &options,
+             OtherCompiler *other, Agreement &agreement,
+             const std::vector<KnownError> &known_errors)
+      : user(user), context(context), options(options), other(other), agreement(agreement),
+        known_errors(known_errors), reporter(user, context.getSourceManager()) {}
 
   void show(const Message &message) override { reporter.show(message); }
   void show_remark(const std::string &text) override {
@@ -35,19 +33,22 @@ public:
       diags.Report(diags.getCustomDiagID(DiagnosticsEngine::Remark, "%0")) << text;
   }
 
-  Dialect dialect() const override { return reader.dialect; }
+  Dialect dialect() const override { return other ? other->dialect : Dialect::Clang; }
   bool makes_code() const override;
   bool precompiles() const override;
   std::string unsupported_target() const override;
+  std::optional<Message> objection(const FunctionDecl *function) override {
+    return agreement.objection(function);
+  }
 
   std::vector<Suspect> check(Rewriter &rewriter, const std::vector<const FunctionDecl *> &functions,
                              bool &scopes_fit) override {
-    return check_rewritten(user, rewriter, context, functions, scopes_fit);
+    return check_rewritten(user, rewriter, context, functions, known_errors, scopes_fit);
   }
 
   void begin_code(tc_cache *cache, unsigned jobs) override {
     compiler.emplace(user, options.effort, options.thresholds, cache, jobs);
-    if (reader.dialect == Dialect::Clang)
+    if (dialect() == Dialect::Clang)
       compiler->point_to(file_names(context.getSourceManager())); // who numbers the files?
   }
   void compile_kernels(const tc_texts &texts) override { compiler->compile_kernels(texts); }
@@ -64,7 +65,9 @@ private:
   CompilerInstance &user;
   ASTContext &context;
   const Options &options;
-  const Reader reader;
+  OtherCompiler *other;
+  Agreement &agreement;
+  const std::vector<KnownError> &known_errors;
   Reporter reporter;
   std::optional<TextCompiler> compiler;
   CompiledUnit code = {};
@@ -86,7 +89,7 @@ bool ClangShell::makes_code() const {
 
 // What goes to another process is assembly, which link-time optimisation would have to join.
 std::string ClangShell::unsupported_target() const {
-  if (reader.texts && choose_form(user) != Form::Assembly && makes_code())
+  if (other && choose_form(user) != Form::Assembly && makes_code())
     return "kernels come as assembly, which -flto and formats other than ELF do not go with";
   return tc::unsupported_target(user);
 }
@@ -107,40 +110,46 @@ bool ClangShell::precompiles() const {
 
 // A file whose functions all stay as they are has what tc-explain reads all the same.
 void ClangShell::put(Rewriter &rewriter, bool has_code, const std::string &explanation) {
-  const Form form = reader.texts ? Form::Assembly : choose_form(user);
+  const Form form = other ? Form::Assembly : choose_form(user);
   if (!has_code) code = {form, {}, {}, {}, false, "", ""};
   code.explain = explanation;
   const bool any = has_code || !explanation.empty();
   if (any && code.form == Form::Assembly)
     rewriter.append(assembly_declarations(code, dialect(), user));
   if (any || !rewriter.empty()) apply_texts(rewriter, user);
-  if (reader.texts) collect(rewriter);
+  if (other) collect(rewriter);
   if (any && code.form == Form::Bitcode) link_unit(user, std::move(code));
 }
 
 void ClangShell::collect(const Rewriter &rewriter) {
   const SourceManager &sources = rewriter.original();
   for (auto &[file, text] : rewriter.texts())
-    reader.texts->push_back({sources.getFilename(sources.getLocForStartOfFile(file)).str(), text,
-                             file == sources.getMainFileID()});
+    other->texts.push_back({sources.getFilename(sources.getLocForStartOfFile(file)).str(), text,
+                            file == sources.getMainFileID()});
 }
 
 // ---- the inner parse ----------------------------------------------------------------------------
 
 // Says nothing: the user's compilation does.
 struct Errors : DiagnosticConsumer {
-  bool found = false;
+  std::vector<KnownError> list;
+  bool fatal = false; // what follows was not parsed
   void HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &info) override {
-    found |= level >= DiagnosticsEngine::Error && !is_tolerable(level, info);
+    if (level < DiagnosticsEngine::Error || is_tolerable(level, info)) return;
+    fatal |= level == DiagnosticsEngine::Fatal || info.getLocation().isInvalid();
+    llvm::SmallString<128> text;
+    info.FormatDiagnostic(text);
+    list.push_back({info.getLocation(), std::string(text)});
   }
 };
 
 class InnerConsumer : public ASTConsumer {
 public:
   InnerConsumer(CompilerInstance &user, Preprocessor &preprocessor, const Options &options,
-                Reader reader, const Errors &errors)
-      : user(user), options(options), reader(reader), errors(errors) {
-    expansions.watch(preprocessor);
+                OtherCompiler *other, const Errors &errors)
+      : user(user), options(options), other(other), errors(errors),
+        agreement(preprocessor, other ? other->tokens : "") {
+    expansions.watch(preprocessor, [this](const Token &token) { agreement.add(token); });
   }
 
   bool HandleTopLevelDecl(DeclGroupRef group) override {
@@ -148,10 +157,15 @@ public:
     return true;
   }
 
-  // A file with errors is left to the user's compilation, which reports them.
+  // A file with errors is left to the user's compilation, which reports them; another compiler may take for
+  // right what this one does not know.
   void HandleTranslationUnit(ASTContext &context) override {
-    if (errors.found) return;
-    ClangShell shell(user, context, options, reader);
+    const bool understood =
+        errors.list.empty() || (other && other->dialect == Dialect::Gnu && !errors.fatal);
+    if (other) other->understood = understood;
+    if (!understood) return;
+    for (const KnownError &error : errors.list) agreement.add_error(error.loc, error.text);
+    ClangShell shell(user, context, options, other, agreement, errors.list);
     Unit unit(context, expansions, options, shell);
     for (const FunctionDecl *function : definitions.list)
       if (function->getStorageClass() != SC_Static || function->isReferenced() ||
@@ -166,34 +180,36 @@ public:
 private:
   CompilerInstance &user;
   Options options;
-  Reader reader;
+  OtherCompiler *other;
   const Errors &errors;
+  Agreement agreement;
   Expansions expansions;
   Definitions definitions;
 };
 
 class InnerAction : public ASTFrontendAction {
 public:
-  InnerAction(CompilerInstance &user, const Options &options, Reader reader, const Errors &errors)
-      : user(user), options(options), reader(reader), errors(errors) {}
+  InnerAction(CompilerInstance &user, const Options &options, OtherCompiler *other,
+              const Errors &errors)
+      : user(user), options(options), other(other), errors(errors) {}
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &ci, StringRef) override {
-    return std::make_unique<InnerConsumer>(user, ci.getPreprocessor(), options, reader, errors);
+    return std::make_unique<InnerConsumer>(user, ci.getPreprocessor(), options, other, errors);
   }
 
 private:
   CompilerInstance &user;
   Options options;
-  Reader reader;
+  OtherCompiler *other;
   const Errors &errors;
 };
 
 // A thread of its own has stack for deep code (capture recurses), and a crash in it ends there.
 const unsigned stack_bytes = 512u << 20; // reserved, not used
 
-void compile(CompilerInstance &user, const Options &options, Reader reader) {
+void compile(CompilerInstance &user, const Options &options, OtherCompiler *other) {
   bool done = compat::run_protected(stack_bytes, [&] {
     Errors errors;
-    InnerAction action(user, options, reader, errors);
+    InnerAction action(user, options, other, errors);
     parse_inner(user, errors, action);
   });
   if (!done)
@@ -204,12 +220,11 @@ void compile(CompilerInstance &user, const Options &options, Reader reader) {
 } // namespace
 
 void compile_annotated(CompilerInstance &user, const Options &options) {
-  compile(user, options, {});
+  compile(user, options, nullptr);
 }
 
-void compile_annotated(CompilerInstance &user, const Options &options, Dialect dialect,
-                       std::vector<NewText> &texts) {
-  compile(user, options, {dialect, &texts});
+void compile_annotated(CompilerInstance &user, const Options &options, OtherCompiler &other) {
+  compile(user, options, &other);
 }
 
 } // namespace tc

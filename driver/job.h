@@ -14,14 +14,20 @@ struct NewText {
   bool main;
 };
 
+// A compiler that is not this one, which compiles the file.
+struct OtherCompiler {
+  Dialect dialect;                 // that it reads the new texts in
+  llvm::StringRef tokens;          // that it reads (TC_REC_TOKENS); empty: what this one does
+  std::vector<NewText> texts = {}; // the result
+  bool understood = true;          // else there is an error for which nothing was done
+};
+
 // Parses the file apart from the user's compilation, captures and compiles its annotated functions,
 // and arranges that `user` sees the rewritten text and gets the kernels.
 void compile_annotated(clang::CompilerInstance &user, const Options &options);
 
-// Likewise for another process, whose compiler reads that dialect: the new texts, with the kernels, go to
-// `texts` as well.
-void compile_annotated(clang::CompilerInstance &user, const Options &options, Dialect dialect,
-                       std::vector<NewText> &texts);
+// Likewise for another one: the new texts, with the kernels, go to `other` as well.
+void compile_annotated(clang::CompilerInstance &user, const Options &options, OtherCompiler &other);
 
 } // namespace tc
 

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Changes with every change of this file, and with every release. */
-#define TC_PROTOCOL "tcompile 2 " TC_VERSION
+#define TC_PROTOCOL "tcompile 3 " TC_VERSION
 
 typedef enum {
   TC_REC_END,
@@ -25,6 +25,7 @@ typedef enum {
   TC_REC_LANGUAGE, /* as of -x: c, c++, cpp-output, c++-cpp-output */
   TC_REC_NAME,     /* of the file, as it stands in its __FILE__ */
   TC_REC_TEXT,     /* what the file contains */
+  TC_REC_TOKENS,   /* what the compiler reads in it: see below.  None: its preprocessor is trusted to agree */
 
   /* Of an answer. */
   TC_REC_MESSAGE, /* a tc_record_message; the file name, and that of the file which it is written in (another
@@ -36,6 +37,15 @@ typedef enum {
   TC_REC_FILE,   /* a file name, a zero, the new text of that file */
   TC_REC_COUNT
 } tc_record_kind;
+
+/* TC_REC_TOKENS: the tokens of the main file and of headers that are not the system's, in the order in which the
+ * compiler's parser gets them, without pragmas.  Each item is a letter, a text and a zero:
+ *   F, L  file and line of what follows; tokens that a macro makes are where it is invoked
+ *   T     a token
+ *   S, E  what stands between them is made by a macro of this name that belongs to the compiler, to a system header or
+ *         to tcompile.h (the outermost such), without what its arguments say; that follows or precedes, once
+ *   P     a precompiled header was used: what it contains is not here
+ *   Z     the end */
 
 typedef struct {
   uint32_t kind; /* tc_record_kind */

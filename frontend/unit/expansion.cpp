@@ -6,9 +6,10 @@ namespace tc {
 using namespace clang;
 using llvm::StringRef;
 
-void Expansions::watch(Preprocessor &made_by) {
+void Expansions::watch(Preprocessor &made_by, std::function<void(const Token &)> also) {
   preprocessor = &made_by;
-  preprocessor->setTokenWatcher([this](const Token &token) {
+  preprocessor->setTokenWatcher([this, also = std::move(also)](const Token &token) {
+    if (also) also(token);
     if (token.isAnnotation() || !token.getLocation().isMacroID()) return;
     numbers.emplace(token.getLocation().getRawEncoding(), tokens.size());
     tokens.push_back(token);

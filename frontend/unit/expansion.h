@@ -5,6 +5,7 @@
 #ifndef TC_UNIT_EXPANSION_H
 #define TC_UNIT_EXPANSION_H
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -17,7 +18,9 @@ namespace tc {
 class Expansions {
 public:
   // Takes note of everything that the preprocessor, which lives longer, makes from now on.
-  void watch(clang::Preprocessor &made_by);
+  // also: gets every token.
+  void watch(clang::Preprocessor &made_by,
+             std::function<void(const clang::Token &)> also = nullptr);
 
   // Tokens are numbered; those of one invocation in the file stand together.
   static constexpr size_t none = SIZE_MAX;

@@ -3,6 +3,8 @@
 #ifndef TC_UNIT_FUNCTION_JOB_H
 #define TC_UNIT_FUNCTION_JOB_H
 
+#include <optional>
+
 #include "frontend/ast_capture/capture.h"
 #include "frontend/attributes.h"
 #include "frontend/options.h"
@@ -39,6 +41,7 @@ struct FunctionJob {
   ~FunctionJob() { tc_buf_free(&explain); }
 
   std::string obstacle;                    // why its text cannot be changed
+  std::optional<Message> objection;        // or must not be
   bool scope_open = false, scoped = false; // its body has a scope: in front of its calls; at all
 
   std::vector<Made> sizes_made;

@@ -90,6 +90,10 @@ void Unit::begin(FunctionJob &f) {
   f.obstacle = rewriter.obstacle(f.decl);
   if (shell.precompiles() || sources.isLoadedSourceLocation(f.decl->getLocation()))
     f.obstacle = "it is in a precompiled header or module; define it in a source file";
+  f.objection = shell.objection(f.decl);
+  if (!f.objection) return;
+  f.obstacle = f.objection->text;
+  if (f.options.fullgraph) f.objection->severity = TC_ERROR;
 }
 
 void Unit::capture(FunctionJob &f) {
@@ -97,6 +101,7 @@ void Unit::capture(FunctionJob &f) {
   if (f.options.disable) return;
   if (tc_chose_eager(&f.options.backends)) return f.stays();
   if (std::string why = shell.unsupported_target(); !why.empty()) return f.missed(why);
+  if (f.objection) return f.messages.push_back(*f.objection);
   if (!f.obstacle.empty()) return f.missed(f.obstacle);
   std::vector<Sizes> variants = variants_of(f.decl);
   const bool any = !f.options.fixed || variants.empty();

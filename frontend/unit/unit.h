@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <deque>
+#include <optional>
 
 #include "backends/compile.h"
 #include "frontend/unit/function_job.h"
@@ -33,6 +34,9 @@ public:
   precompiles() const = 0; // what comes out is read by other compilations, as it stands
   // Why there cannot be code for the target, or "".
   virtual std::string unsupported_target() const = 0;
+
+  // Why the function has to stay as it is, for the user; nothing: it may be compiled.
+  virtual std::optional<Message> objection(const clang::FunctionDecl *) { return {}; }
 
   // Parses the new text: which of `functions` do not pass.  Their edits are withdrawn from `rewriter`.
   // Scopes of bodies are tried first to be done without: scopes_fit tells of that.

@@ -22,6 +22,7 @@
 #include "line-map.h"
 #include "options.h"
 #include "opts.h"
+#include "output.h"
 #include "toplev.h"
 
 #endif

@@ -42,6 +42,11 @@ void replace_later(const std::string &name, const std::string &text);
 // Line markers make no messages; and replace_later.
 void watch_files();
 
+// ---- tokens.cpp ---------------------------------------------------------------------------------
+
+// What GCC reads in the main file and its headers: TC_REC_TOKENS, or nothing where that is not to be known.
+void put_tokens(tc_bytes *request);
+
 // ---- messages.cpp -------------------------------------------------------------------------------
 
 // In the place that the main file is about to be read from.

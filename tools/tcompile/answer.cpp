@@ -35,6 +35,11 @@ void Answer::put(const NewText &text) {
   record(TC_REC_FILE, {text.file, StringRef("", 1), text.text});
 }
 
+void Answer::put_unread() {
+  if (!unread_text.empty())
+    message(TC_REC_UNREAD, unread, unread_file, unread_text_file, unread_text);
+}
+
 bool Answer::end() {
   record(TC_REC_END, {});
   return fflush(out) == 0 && ok;
@@ -91,7 +96,9 @@ void Answer::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &
   const bool note = level == DiagnosticsEngine::Note;
   const bool ours = note ? last_sent : is_ours(info.getID());
   if (!note) last_sent = ours;
-  if (!ours && (level < DiagnosticsEngine::Error || is_tolerable(level, info) || unread)) return;
+  if (!ours &&
+      (level < DiagnosticsEngine::Error || is_tolerable(level, info) || !unread_text.empty()))
+    return;
   llvm::SmallString<128> text;
   info.FormatDiagnostic(text);
   const PresumedLoc place = presumed(info, info.getLocation());
@@ -109,9 +116,14 @@ void Answer::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &
     head.text_line = copy ? sources.getSpellingLineNumber(written) : head.line;
     text_file = copy ? sources.getBufferOrFake(id).getBufferIdentifier() : file;
   }
-  message(ours ? TC_REC_MESSAGE : TC_REC_UNREAD, head, file, text_file, text);
-  unread |= !ours;
-  if (!ours) return;
+  if (!ours) {
+    unread = head;
+    unread_file = file.str();
+    unread_text_file = text_file.str();
+    unread_text = std::string(text);
+    return;
+  }
+  message(TC_REC_MESSAGE, head, file, text_file, text);
   for (const CharSourceRange &each : info.getRanges()) range(TC_REC_RANGE, info, each, "");
   for (const FixItHint &hint : info.getFixItHints())
     if (!hint.isNull() && hint.InsertFromRange.isInvalid())

@@ -19,6 +19,7 @@ public:
                         const clang::Diagnostic &info) override;
   void say(tc_record_severity severity, llvm::StringRef text); // of no place
   void put(const NewText &text);
+  void put_unread(); // why the file was not understood
   bool end(); // false: not all could be written
 
 private:
@@ -29,7 +30,10 @@ private:
              llvm::StringRef text);
 
   FILE *out;
-  bool unread = false, ok = true;
+  bool ok = true;
+  // The first error that is Clang's own; its text is empty: there is none.
+  tc_record_message unread = {};
+  std::string unread_file, unread_text_file, unread_text;
   bool last_sent = false; // notes belong to the message before
 };
 

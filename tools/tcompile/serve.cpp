@@ -56,6 +56,9 @@ void accept(const tc_record &record, std::string &&text, Request &request) {
   case TC_REC_TEXT:
     request.source.text = std::move(text);
     break;
+  case TC_REC_TOKENS:
+    request.source.tokens = std::move(text);
+    break;
   default:
     break;
   }
@@ -86,8 +89,10 @@ int serve() {
       source.flags.insert(source.flags.end(), {"-x", request.language});
     }
     std::vector<NewText> texts;
+    bool understood = true;
     for (const std::string &problem : request.problems) answer.say(TC_SAY_ERROR, problem);
-    if (request.problems.empty()) translate(source, &answer, texts);
+    if (request.problems.empty()) translate(source, &answer, texts, &understood);
+    if (!understood || source.of_clang) answer.put_unread();
     for (const NewText &text : texts) answer.put(text);
   }
   return answer.end() && request.complete ? 0 : 1;

@@ -17,22 +17,29 @@ namespace {
 // for what Clang has to say about it.
 class Translation : public ASTFrontendAction {
 public:
-  Translation(const Source &source, std::vector<NewText> &texts) : source(source), texts(texts) {}
+  Translation(const Source &source, std::vector<NewText> &texts)
+      : source(source),
+        texts(texts), other{source.of_clang ? Dialect::Clang : Dialect::Gnu, source.tokens} {}
 
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &ci, StringRef) override {
-    const Dialect dialect = source.of_clang ? Dialect::Clang : Dialect::Gnu;
-    if (may_be_annotated(ci)) compile_annotated(ci, source.options, dialect, texts);
+    if (may_be_annotated(ci)) compile_annotated(ci, source.options, other);
+    texts = std::move(other.texts);
     return std::make_unique<ASTConsumer>();
   }
+
+  bool understood() const { return other.understood; }
 
 private:
   const Source &source;
   std::vector<NewText> &texts;
+  OtherCompiler other;
 };
 
 } // namespace
 
-bool translate(const Source &source, DiagnosticConsumer *diagnostics, std::vector<NewText> &texts) {
+bool translate(const Source &source, DiagnosticConsumer *diagnostics, std::vector<NewText> &texts,
+               bool *understood) {
+  if (understood) *understood = false;
   std::shared_ptr<CompilerInvocation> invocation =
       source.of_clang ? from_clang(source.flags, source.name, diagnostics)
                       : make_invocation(source.flags, source.name, diagnostics);
@@ -49,6 +56,7 @@ bool translate(const Source &source, DiagnosticConsumer *diagnostics, std::vecto
                                   llvm::vfs::getRealFileSystem());
   Translation action(source, texts);
   const bool done = ci->ExecuteAction(action);
+  if (understood) *understood = action.understood();
   if (source.text) delete invocation->getPreprocessorOpts().RemappedFileBuffers.back().second;
   return done;
 }

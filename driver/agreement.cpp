@@ -1,0 +1,123 @@
+// agreement.cpp - see agreement.h.
+#include "driver/agreement.h"
+
+#include <set>
+
+namespace tc {
+
+using namespace clang;
+using llvm::StringRef;
+
+Agreement::Agreement(const Preprocessor &preprocessor, StringRef tokens)
+    : sources(preprocessor.getSourceManager()), own(preprocessor),
+      compared(!tokens.empty() && read_words(tokens, other)) {}
+
+void Agreement::add_error(SourceLocation loc, StringRef text) {
+  if (loc.isInvalid()) return;
+  const PresumedLoc place = sources.getPresumedLoc(sources.getExpansionLoc(loc));
+  if (place.isInvalid()) return;
+  troubles.push_back({{{own.words.number(place.getFilename()), place.getLine()}},
+                      sources.getExpansionLoc(loc),
+                      "the compiler of kernels does not understand it: " + text.str()});
+}
+
+// ---- what differs -------------------------------------------------------------------------------
+
+// other: what it stands for elsewhere; the value of a macro tells more if that has the same name.
+static std::string shown(const Word *word, const Word *other) {
+  if (!word) return "nothing";
+  std::string text = word->text;
+  if (!word->system || !other || other->text != text) return "'" + text + "'";
+  text += "', which is '";
+  for (const std::string &token : word->made) text += token;
+  return "'" + text + "'";
+}
+
+Agreement::Trouble Agreement::trouble_of(const Difference &d) {
+  Trouble trouble;
+  for (size_t i = d.first; i < d.last; i++)
+    trouble.places.push_back({own.words.list[i].file, own.words.list[i].line});
+  for (size_t i = d.other_first; i < d.other_last; i++) {
+    const Word &word = other.list[i];
+    trouble.places.push_back({own.words.number(other.files[word.file]), word.line});
+  }
+  const Word *mine = d.first < d.last ? &own.words.list[d.first] : nullptr;
+  const Word *theirs = d.other_first < d.other_last ? &other.list[d.other_first] : nullptr;
+  if (mine) trouble.loc = mine->loc;
+  trouble.text =
+      "it depends on " + shown(mine, theirs) + ", where the compiler reads " + shown(theirs, mine);
+  if (theirs && !(mine && theirs->line == mine->line))
+    trouble.text += " (line " + std::to_string(theirs->line) + ")";
+  return trouble;
+}
+
+void Agreement::compare() {
+  if (done) return;
+  done = true;
+  if (!compared) return;
+  for (const Difference &d : differences(own.words, other)) troubles.push_back(trouble_of(d));
+}
+
+// ---- what a function reaches --------------------------------------------------------------------
+
+namespace {
+
+class Reach : public RecursiveASTVisitor<Reach> {
+public:
+  explicit Reach(const SourceManager &sources) : sources(sources) {}
+
+  bool VisitDeclRefExpr(DeclRefExpr *e) { return add(e->getDecl()); }
+  bool VisitMemberExpr(MemberExpr *e) { return add(e->getMemberDecl()); }
+  bool VisitTagTypeLoc(TagTypeLoc type) { return add(type.getDecl()); }
+  bool VisitTypedefTypeLoc(TypedefTypeLoc type) { return add(type.getTypePtr()->getDecl()); }
+
+  // A function, variable or type, and, for a member or an enumerator, that which it belongs to.
+  bool add(const Decl *decl) {
+    if (llvm::isa<EnumConstantDecl>(decl) || llvm::isa<FieldDecl>(decl))
+      decl = llvm::cast<Decl>(decl->getDeclContext());
+    for (const Decl *each : decl->redecls())
+      if (!sources.isInSystemHeader(each->getLocation()) && seen.insert(each).second)
+        list.push_back(each);
+    return true;
+  }
+
+  std::vector<const Decl *> all(const FunctionDecl *function) {
+    add(function);
+    for (size_t i = 0; i < list.size(); i++) TraverseDecl(const_cast<Decl *>(list[i]));
+    return list;
+  }
+
+private:
+  const SourceManager &sources;
+  std::vector<const Decl *> list;
+  std::set<const Decl *> seen;
+};
+
+} // namespace
+
+bool Agreement::concerns(const Trouble &trouble, const Decl *decl) {
+  const PresumedLoc begin = sources.getPresumedLoc(sources.getExpansionLoc(decl->getBeginLoc()));
+  const PresumedLoc end =
+      sources.getPresumedLoc(sources.getExpansionRange(decl->getEndLoc()).getEnd());
+  if (begin.isInvalid() || end.isInvalid()) return false;
+  const unsigned file = own.words.number(begin.getFilename());
+  return llvm::any_of(trouble.places, [&](const Place &place) {
+    return place.file == file && place.line >= begin.getLine() && place.line <= end.getLine();
+  });
+}
+
+std::optional<Message> Agreement::objection(const FunctionDecl *function) {
+  compare();
+  if (troubles.empty()) return {};
+  for (const Decl *decl : Reach(sources).all(function))
+    for (const Trouble &trouble : troubles)
+      if (concerns(trouble, decl))
+        return Message{TC_WARNING,
+                       trouble.loc.isValid() ? trouble.loc : function->getLocation(),
+                       "'" + function->getNameAsString() + "' not compiled: " + trouble.text,
+                       {},
+                       {}};
+  return {};
+}
+
+} // namespace tc
