@@ -33,11 +33,8 @@ if(TARGET tcplugin)
 endif()
 
 install(TARGETS tcrt tcrt_archive tcserial tcrt_static tcrt_serial tcbackend_kit EXPORT TCompileTargets
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-list(JOIN OpenMP_C_LIBRARIES " " TCompile_OPENMP)
-configure_file(cmake/libtcrt.so.in ${CMAKE_CURRENT_BINARY_DIR}/install/libtcrt.so @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/install/libtcrt.so DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS ${TC_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES cmake/tsan.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/tcompile)
 install(DIRECTORY runtime/libtcrt/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")

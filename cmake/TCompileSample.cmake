@@ -43,7 +43,7 @@ function(tc_add_sample name)
         COMMAND ${TC_GCC_${major}} -std=gnu17 -O2 -Wall -Wextra -Werror -fplugin=$<TARGET_FILE:tcgcc>
                 -fplugin-arg-libtcgcc-backend=openmp -fplugin-arg-libtcgcc-isa=v3 -I${PROJECT_SOURCE_DIR}/samples
                 -I${PROJECT_BINARY_DIR}/include ${files} -o ${compiled}
-                $<TARGET_FILE:tcrt> -Wl,-rpath,$<TARGET_FILE_DIR:tcrt> ${libraries} ${OpenMP_C_LIBRARIES} -lm)
+                $<TARGET_FILE:tcrt> -Wl,-rpath,$<TARGET_FILE_DIR:tcrt> ${libraries} -lm)
       add_custom_target(${name}_with_gcc_plugin ALL DEPENDS ${compiled})
       list(APPEND variants ${compiled})
     endif()

@@ -74,7 +74,7 @@ std::vector<std::string> common_flags(const CompilerInstance &user, unsigned eff
   else if (code.CFProtectionReturn) add("-fcf-protection=", "return");
   add("-O", llvm::Twine(effort));
   if (!effort) flags.push_back("-disable-O0-optnone"); // see PutIntoRegisters
-  for (const char *flag : {"-vectorize-loops", "-vectorize-slp", "-fopenmp", "-std=gnu17",
+  for (const char *flag : {"-vectorize-loops", "-vectorize-slp", "-std=gnu17",
                            "-ffp-contract=on", "-mframe-pointer=none", "-ffunction-sections",
                            "-fgnuc-version=4.2.1", "-discard-value-names", "-w", "-D"})
     flags.push_back(flag);

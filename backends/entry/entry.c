@@ -121,7 +121,6 @@ void tc_entry_dispatch_end(const tc_backend *first, const tc_function *f, tc_buf
 
 static const char helpers[] =
     "#define TC_HIDDEN __attribute__((visibility(\"hidden\")))\n"
-    "int omp_get_max_threads(void);\n"
     "static __attribute__((unused)) int tc_unit_accepted; /* the runtime has our ABI */\n"
     "\n"
     "/* A condition on sizes, or the reason why the body runs. */\n"

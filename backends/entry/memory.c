@@ -88,7 +88,7 @@ static void put_workspace(const tc_entry *e) {
   if (e->style->kept) e->style->kept(e, false);
   tc_put(e->out, "  int64_t bytes = arena;\n");
   if (e->style->threaded && e->style->threaded(e))
-    tc_put(e->out, "  const int64_t threads = omp_get_max_threads();\n  (void)threads;\n");
+    tc_put(e->out, "  const int64_t threads = tcrt_max_threads();\n  (void)threads;\n");
   for (uint32_t k = 0; k < e->p->nkernel; ++k) put_scratch(e, k);
   put_pack_sizes(e);
   if (tc_entry_calls(e->p)) {

@@ -35,7 +35,7 @@ bool tc_omp_supports_matmul(const tc_kernel *k, const tc_program *p);
 uint32_t tc_omp_matmul_levels(const tc_kernel *k, const tc_program *p); /* bits of tc_isa */
 /* LOCAL memory of a matmul (packed panels): bytes shared by all threads, and bytes per thread; both
  * are C expressions of type int64_t over s_<name>.  The entry allocates them behind the arena and
- * passes them as buf[nbuffer] (shared) and buf[nbuffer + 1] (omp_get_max_threads() parts, each of
+ * passes them as buf[nbuffer] (shared) and buf[nbuffer + 1] (tcrt_max_threads() parts, each of
  * the per-thread size rounded up to 64).  Nothing printed: 0. */
 void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shared,
                            tc_buf *per_thread);

@@ -116,22 +116,15 @@ static void put_thread(const tc_kernel *k, const tc_program *p, tc_buf *out) {
 }
 
 /* The kernel: a team of threads where the work pays for it, else this thread alone, which then asks
- * the OpenMP runtime for nothing.  At the end of a team (of one thread, in LLVM 19) that runtime
- * clears the flags of the thread that started it. */
+ * the OpenMP runtime for nothing. */
 void tc_omp_team_tail(const tc_kernel *k, const tc_program *p, const char *work, tc_buf *out) {
-  static const char call[] = "TC_NAME(@NAME@_thread)(buf, sym, scalar, ";
-  const bool checks = tc_print_checks(k);
   tc_put(out, "  return bad != 0;\n}\n");
   put_thread(k, p, out);
   tc_put(out, signature);
   put_sizes(k, p, out);
-  tc_put(out, "  int bad = 0;\n");
   if (work)
     tc_putf(out,
-            "  if (TC_PAYS(%s, %d)) {\n    const tc_fe env = tc_fe_hold();\n"
-            "#pragma omp parallel\n    %s%somp_get_thread_num(), omp_get_num_threads())%s;\n"
-            "    tc_fe_restore(env);\n  } else\n  ",
-            work, TC_OMP_PARALLEL_WORK, checks ? "if (" : "", call,
-            checks ? ") __atomic_store_n(&bad, 1, __ATOMIC_RELAXED)" : "");
-  tc_putf(out, "  bad = %s0, 1);\n  return bad;\n}\n", call);
+            "  if (TC_PAYS(%s, %d)) return tc_run_team(TC_NAME(@NAME@_thread), buf, sym, scalar);\n",
+            work, TC_OMP_PARALLEL_WORK);
+  tc_put(out, "  return TC_NAME(@NAME@_thread)(buf, sym, scalar, 0, 1);\n}\n");
 }

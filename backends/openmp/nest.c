@@ -468,7 +468,7 @@ bool tc_omp_emit_nests(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   tc_omp_locals(k, p, 2, out);
   for (uint32_t i = 0; i < k->nnest; ++i) {
     tc_omp_nest x;
-    if (team && i) tc_put(out, "  if (parts > 1) {\n#pragma omp barrier\n  }\n");
+    if (team && i) tc_put(out, "  if (parts > 1) tcrt_barrier();\n");
     ok = open_nest(&x, k, p, &k->nest[i], out) && ok;
     if (ok) ok = put_nest(&x, i, team);
     close_nest(&x);

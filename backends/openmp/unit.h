@@ -9,7 +9,7 @@
 void tc_omp_unpack(const tc_kernel *k, const tc_program *p, tc_buf *out);
 
 /* LOCAL buffers: small constant ones live on the stack of each thread; the others are arguments of
- * omp_get_max_threads() parts, which the entry places behind the arena. */
+ * tcrt_max_threads() parts, which the entry places behind the arena. */
 bool tc_omp_on_stack(const tc_buffer *b);
 void tc_omp_local_bytes(const tc_program *p, const tc_buffer *b, tc_buf *out);
 void tc_omp_locals(const tc_kernel *k, const tc_program *p, int indent, tc_buf *out);

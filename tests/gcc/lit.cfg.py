@@ -9,7 +9,7 @@ lit_config.load_config(config, os.path.join(os.path.dirname(__file__), "..", "li
 config.test_source_root = os.path.dirname(__file__)
 
 gcc = "%s -I %s" % (config.tc_compiler, config.tc_include)
-libraries = "-L %s -ltcrt %s -lm -Wl,-rpath,%s" % (config.tc_library, config.tc_openmp, config.tc_library)
+libraries = "-L %s -ltcrt -lm -Wl,-rpath,%s" % (config.tc_library, config.tc_library)
 config.substitutions += [
     ("%tcgcc", "%s -fplugin=%s -fplugin-arg-libtcgcc-isa=v2 -fplugin-arg-libtcgcc-backend=openmp"
      % (gcc, config.tc_plugin)),

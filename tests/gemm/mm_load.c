@@ -70,7 +70,7 @@ void *mm_load(const char *kernels, tc_isa level, const char *options) {
   tc_omp_put_prelude(kernels, &text);
   tc_put(&text, kernels);
   snprintf(command, sizeof command,
-           "%s %s %s -DTC_LEVEL=%s -DTC_ALONE -fopenmp -fPIC -shared -w -o %s %s", MM_COMPILER,
+           "%s %s %s -DTC_LEVEL=%s -DTC_ALONE -fPIC -shared -w -o %s %s", MM_COMPILER,
            options, flags[level], name[level], library, source);
   if (!text.failed && write_file(source, text.text) && system(command) == 0)
     handle = dlopen(library, RTLD_NOW);

@@ -49,14 +49,14 @@ static bool build(const char *dir, uint32_t levels) {
   for (int i = 0; i < TC_ISA_COUNT; ++i) {
     if (!(levels >> i & 1)) continue;
     snprintf(command, sizeof command,
-             "%s -O1 -w -fPIC -fopenmp %s -DTC_LEVEL=%s %s -c -o %s/%s.o %s/kernels.c",
+             "%s -O1 -w -fPIC %s -DTC_LEVEL=%s %s -c -o %s/%s.o %s/kernels.c",
              TC_TEST_CLANG, level_flags[i], level_name[i],
              i % 2 ? "-DTC_STREAM_BYTES=1 -DTC_LOOK_POINTS=1" : "", dir, level_name[i], dir);
     if (!sh(command)) return false;
     snprintf(objects + strlen(objects), sizeof objects - strlen(objects), " %s/%s.o", dir,
              level_name[i]);
   }
-  snprintf(command, sizeof command, "%s -shared -fopenmp -o %s/unit.so %s/host.o%s", TC_TEST_CLANG,
+  snprintf(command, sizeof command, "%s -shared -o %s/unit.so %s/host.o%s", TC_TEST_CLANG,
            dir, dir, objects);
   return sh(command);
 }

@@ -41,9 +41,9 @@
 /* Whether a team of threads pays.  For one of a single thread LLVM's runtime allocates memory, each time.  The option
  * `thresholds` sets other limits. */
 #ifdef TC_PARALLEL_WORK
-#define TC_PAYS(work, most) ((work) > TC_PARALLEL_WORK && omp_get_max_threads() > 1)
+#define TC_PAYS(work, most) ((work) > TC_PARALLEL_WORK && tcrt_max_threads() > 1)
 #else
-#define TC_PAYS(work, most) ((work) > (most) && omp_get_max_threads() > 1)
+#define TC_PAYS(work, most) ((work) > (most) && tcrt_max_threads() > 1)
 #endif
 #ifdef TC_LOOK_POINTS /* rows from here on look whether a stage is known */
 #define TC_LOOKS(points, least) ((points) >= TC_LOOK_POINTS)
@@ -88,7 +88,10 @@ typedef unsigned short tc_f16, tc_bf16, tc_u16; /* bits */
 typedef uint32_t tc_u32;
 typedef uint64_t tc_u64;
 
-int omp_get_thread_num(void), omp_get_num_threads(void), omp_get_max_threads(void);
+/* Threads, by libtcrt (tcompile/abi.h). */
+void tcrt_team(void (*share)(void *arg, int thread, int threads), void *arg, int most);
+void tcrt_barrier(void);
+int tcrt_max_threads(void);
 
 typedef union tc_value {
   double f;

@@ -98,9 +98,6 @@ tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t
 #define TC_MM_DEEP 8     /* most of those that are packed for all of k: one k block stays near */
 #define TC_MM_TAKEN 128  /* bytes of counters at the end of a thread's scratch */
 #define TC_MM_PAD 64     /* between packed rows of A, so that they meet different cache sets */
-extern int omp_get_max_threads(void);
-extern int omp_get_num_threads(void);
-extern int omp_get_thread_num(void);
 extern int sched_yield(void);
 
 /* What one call shares. */
@@ -528,12 +525,14 @@ TC_MM_FN void tc_mm_worker(tc_mm_call *c, int id, int threads) {
       s.gm = tc_mm_blocks(c, &s, threads);
       *tc_mm_taken(c, id, ~turn) = 0; /* all have left the superblock before */
       tc_mm_tasks(c, &s, id, threads);
-      if (threads > 1 && (b0 + c->group < g->batch || q0 + c->panels < c->npanel)) {
-#pragma omp barrier
-      }
+      if (threads > 1 && (b0 + c->group < g->batch || q0 + c->panels < c->npanel)) tcrt_barrier();
     }
   if (g->end) g->end();
   tc_fe_restore(env);
+}
+
+TC_MM_FN void tc_mm_share(void *call, int thread, int threads) {
+  tc_mm_worker((tc_mm_call *)call, thread, threads);
 }
 
 /* Does reading A in place cost less than packing it?  Rows a power of two apart share cache sets,
@@ -621,7 +620,7 @@ tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t
    */
   const int64_t tiles = g->batch * c.mpanel * c.npanel, work = g->batch * g->m * g->n * (g->k + 4);
   const int threads =
-      work < (g->begin ? 4000000 : 500000) ? 1 : (int)tc_mm_min(omp_get_max_threads(), tiles);
+      work < (g->begin ? 4000000 : 500000) ? 1 : (int)tc_mm_min(tcrt_max_threads(), tiles);
   tc_mm_plan(&c, shared_bytes, threads);
   if (!c.kept && (!c.b_direct || g->n % g->nr) && !tc_mm_there(&c, shared))
     for (int64_t i = 0; i < (g->b_shared ? 1 : c.group) * c.panels; ++i)
@@ -632,8 +631,7 @@ tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t
     return;
   }
   const tc_fe env = tc_fe_hold(); /* flags that the end of a team may clear */
-#pragma omp parallel num_threads(threads)
-  tc_mm_worker(&c, omp_get_thread_num(), omp_get_num_threads());
+  tcrt_team(tc_mm_share, &c, threads);
   tc_fe_restore(env);
 }
 #endif

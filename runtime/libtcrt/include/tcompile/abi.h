@@ -15,7 +15,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-#define TC_ABI_VERSION 6
+#define TC_ABI_VERSION 7
 #define TC_MAX_RANK 8
 
 /* Element types, in promotion order within their category. */
@@ -241,6 +241,19 @@ void tcrt_unpack(const struct tc_tensor *x, const void *src);
 
 /* Whether each element of x can be written: its memory is not read-only, and no two elements share a place. */
 bool tcrt_may_unpack(const struct tc_tensor *x);
+
+/* What one thread of a team does: share `thread` of `threads`. */
+typedef void tcrt_share(void *arg, int thread, int threads);
+
+/* Calls share in every thread of a team, this thread among them, and returns when all are done.  The team is one of
+ * the OpenMP runtime that the process has, which says how many threads it gets; at most `most`, where that is not 0. */
+void tcrt_team(tcrt_share *share, void *arg, int most);
+
+/* In a share, of a team of several threads: waits until all of them are here. */
+void tcrt_barrier(void);
+
+/* How many threads a team gets at most; 1 in a process without an OpenMP runtime. */
+int tcrt_max_threads(void);
 
 /* Fills *header, which the caller owns and which lives for the call, as a tensor over the layout's
  * memory; returns it.  A layout that is none of a tensor gives TC_FLAG_BROKEN and nothing else. */

@@ -17,21 +17,29 @@ static void write_wrapped(const tc_seq *y, int64_t start, int64_t n, const doubl
   tc_seq_write_i(y, start, n, whole);
 }
 
+typedef struct range {
+  double first, step;
+  tc_seq y;
+} range;
+
 /* start + i*step in double, then converted. */
-bool tc_eager_arange(tc_eager_call *c) {
-  double first = tc_scalar_f(c->in[0]), step = tc_scalar_f(c->in[1]);
-  int64_t total = tc_elements(c->out);
-  tc_seq y = tc_seq_of(c->out);
-#pragma omp parallel for schedule(static) if (tc_threads_pay(total))
-  for (int64_t start = 0; start < total; start += TC_BLOCK) {
-    int64_t n = total - start < TC_BLOCK ? total - start : TC_BLOCK;
+static void count_up(const void *p, int64_t begin, int64_t end) {
+  const range *r = p;
+  for (int64_t start = begin; start < end; start += TC_BLOCK) {
+    int64_t n = end - start < TC_BLOCK ? end - start : TC_BLOCK;
     double v[TC_BLOCK];
     for (int64_t i = 0; i < n; i++) {
-      double moved = (double)(start + i) * step; /* a statement of its own: rounds before the sum */
-      v[i] = first + moved;
+      double moved = (double)(start + i) * r->step; /* a statement of its own: rounds before the sum */
+      v[i] = r->first + moved;
     }
-    write_wrapped(&y, start, n, v);
+    write_wrapped(&r->y, start, n, v);
   }
+}
+
+bool tc_eager_arange(tc_eager_call *c) {
+  const range r = {tc_scalar_f(c->in[0]), tc_scalar_f(c->in[1]), tc_seq_of(c->out)};
+  const int64_t total = tc_elements(c->out);
+  tc_for(total, TC_BLOCK, total, count_up, &r);
   return true;
 }
 
@@ -64,18 +72,28 @@ static double normal(tc_dtype dtype, uint64_t seed, uint64_t i) {
   return dtype == TC_F64 ? tc_philox_normal_f64(seed, i) : (double)tc_philox_normal_f32(seed, i);
 }
 
-static bool random_numbers(tc_eager_call *c, double (*draw)(tc_dtype, uint64_t, uint64_t)) {
-  tc_dtype dtype = (tc_dtype)c->out->key.dtype;
-  uint64_t seed = (uint64_t)tc_scalar_i(c->in[0]);
-  int64_t total = tc_elements(c->out);
-  tc_seq y = tc_seq_of(c->out);
-#pragma omp parallel for schedule(static) if (tc_threads_pay(total))
-  for (int64_t start = 0; start < total; start += TC_BLOCK) {
-    int64_t n = total - start < TC_BLOCK ? total - start : TC_BLOCK;
+typedef struct drawing {
+  double (*draw)(tc_dtype, uint64_t seed, uint64_t i);
+  tc_dtype dtype;
+  uint64_t seed;
+  tc_seq y;
+} drawing;
+
+static void draw_numbers(const void *p, int64_t begin, int64_t end) {
+  const drawing *d = p;
+  for (int64_t start = begin; start < end; start += TC_BLOCK) {
+    int64_t n = end - start < TC_BLOCK ? end - start : TC_BLOCK;
     double v[TC_BLOCK];
-    for (int64_t i = 0; i < n; i++) v[i] = draw(dtype, seed, (uint64_t)(start + i));
-    tc_seq_write_f(&y, start, n, v);
+    for (int64_t i = 0; i < n; i++) v[i] = d->draw(d->dtype, d->seed, (uint64_t)(start + i));
+    tc_seq_write_f(&d->y, start, n, v);
   }
+}
+
+static bool random_numbers(tc_eager_call *c, double (*draw)(tc_dtype, uint64_t, uint64_t)) {
+  const drawing d = {draw, (tc_dtype)c->out->key.dtype, (uint64_t)tc_scalar_i(c->in[0]),
+                     tc_seq_of(c->out)};
+  const int64_t total = tc_elements(c->out);
+  tc_for(total, TC_BLOCK, total, draw_numbers, &d);
   return true;
 }
 

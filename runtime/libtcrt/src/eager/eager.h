@@ -56,15 +56,16 @@ int64_t tc_scalar_i(const tc_tensor *x);
 
 enum {
   TC_BLOCK = 256,           /* elements converted at a time */
-  TC_PARALLEL = 1 << 15,    /* elements from which threads pay */
   TC_CHUNK = 16 * TC_BLOCK, /* elements that a thread takes at a time */
   TC_SEQ_RANK = 2 * TC_MAX_RANK
 };
 
-/* Are so many elements worth a parallel region? */
-static inline bool tc_threads_pay(int64_t elements) {
-  return elements >= TC_PARALLEL && !tc_no_threads;
-}
+/* Rounds [begin, end) of a loop. */
+typedef void tc_range_fn(const void *context, int64_t begin, int64_t end);
+
+/* Calls body with ranges that make up [0, n), in several threads if `work` elements are enough for
+ * that.  Ranges begin at multiples of grain. */
+void tc_for(int64_t n, int64_t grain, int64_t work, tc_range_fn *body, const void *context);
 
 /* Elements of a tensor in row-major order of a shape.  Axes that step alike are merged. */
 typedef struct tc_seq {
@@ -107,6 +108,10 @@ typedef struct tc_rows {
   int64_t outer, inner;
 } tc_rows;
 tc_rows tc_rows_of(const tc_tensor *x, uint32_t mask);
+/* Calls body with ranges of rows, of all of them. */
+static inline void tc_for_rows(const tc_rows *x, tc_range_fn *body, const void *context) {
+  tc_for(x->outer, 1, x->outer * x->inner, body, context);
+}
 /* Mask of the axes listed at attribute k; an empty list means all. */
 uint32_t tc_arg_axes(const tc_eager_call *c, int k, int rank);
 

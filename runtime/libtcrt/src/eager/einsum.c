@@ -113,18 +113,27 @@ static int64_t sum_i(const space *s, int64_t o) {
   return sum;
 }
 
-static void run(const space *s, const tc_tensor *out) {
-  tc_seq y = tc_seq_of(out);
-#pragma omp parallel for schedule(static) if (tc_threads_pay(s->outer * s->inner))
-  for (int64_t o = 0; o < s->outer; o++) {
-    if (tc_is_float(s->dtype)) {
-      double v = sum_f(s, o);
-      tc_seq_write_f(&y, o, 1, &v);
+typedef struct sums {
+  const space *s;
+  tc_seq y;
+} sums;
+
+static void sum_all(const void *p, int64_t begin, int64_t end) {
+  const sums *r = p;
+  for (int64_t o = begin; o < end; o++) {
+    if (tc_is_float(r->s->dtype)) {
+      double v = sum_f(r->s, o);
+      tc_seq_write_f(&r->y, o, 1, &v);
     } else {
-      int64_t v = sum_i(s, o);
-      tc_seq_write_i(&y, o, 1, &v);
+      int64_t v = sum_i(r->s, o);
+      tc_seq_write_i(&r->y, o, 1, &v);
     }
   }
+}
+
+static void run(const space *s, const tc_tensor *out) {
+  const sums r = {s, tc_seq_of(out)};
+  tc_for(s->outer, 1, s->outer * s->inner, sum_all, &r);
 }
 
 /* Labels of every operand and of the result; counts and sizes of each label. */

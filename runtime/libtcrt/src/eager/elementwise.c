@@ -131,7 +131,8 @@ static void run_ints(const elementwise *e, int64_t start, int64_t n) {
   tc_seq_write_i(&e->out, start, n, b.v[0]);
 }
 
-static void run_range(const elementwise *e, int64_t start, int64_t end) {
+static void run_range(const void *p, int64_t start, int64_t end) {
+  const elementwise *e = p;
   for (int64_t n; start < end; start += n) {
     n = end - start < TC_BLOCK ? end - start : TC_BLOCK;
     if (tc_is_float(e->compute)) run_floats(e, start, n);
@@ -144,13 +145,7 @@ static bool run(tc_eager_call *c) {
   int64_t total = tc_elements(c->out);
   if (!(tc_is_float(e.compute) ? has_floats : has_ints)[c->op])
     return tc_fail("%s: not defined for %s", c->name, tc_dtype_text(e.compute));
-  if (!tc_threads_pay(total)) { /* not even a parallel region of one thread, which costs as much */
-    run_range(&e, 0, total);
-    return true;
-  }
-#pragma omp parallel for schedule(static)
-  for (int64_t start = 0; start < total; start += TC_CHUNK)
-    run_range(&e, start, total - start < TC_CHUNK ? total : start + TC_CHUNK);
+  tc_for(total, TC_CHUNK, total, run_range, &e);
   return true;
 }
 
@@ -165,32 +160,43 @@ bool tc_eager_cast(tc_eager_call *c) {
 
 /* ---- selection by a bool --------------------------------------------------------------------- */
 
+typedef struct choice {
+  tc_dtype dtype;
+  tc_seq s[3], y;
+} choice;
+
+/* At most TC_BLOCK elements. */
+static void choose_block(const choice *c, int64_t start, int64_t n) {
+  int64_t test[TC_BLOCK];
+  tc_seq_read_i(&c->s[0], start, n, test);
+  if (tc_is_float(c->dtype)) {
+    double yes[TC_BLOCK], no[TC_BLOCK];
+    tc_seq_read_as_f(&c->s[1], c->dtype, start, n, yes);
+    tc_seq_read_as_f(&c->s[2], c->dtype, start, n, no);
+    for (int64_t i = 0; i < n; i++) yes[i] = test[i] ? yes[i] : no[i];
+    tc_seq_write_f(&c->y, start, n, yes);
+  } else {
+    int64_t yes[TC_BLOCK], no[TC_BLOCK];
+    tc_seq_read_as_i(&c->s[1], c->dtype, start, n, yes);
+    tc_seq_read_as_i(&c->s[2], c->dtype, start, n, no);
+    for (int64_t i = 0; i < n; i++) yes[i] = test[i] ? yes[i] : no[i];
+    tc_seq_write_i(&c->y, start, n, yes);
+  }
+}
+
+static void choose_range(const void *p, int64_t begin, int64_t end) {
+  for (int64_t start = begin; start < end; start += TC_BLOCK)
+    choose_block(p, start, end - start < TC_BLOCK ? end - start : TC_BLOCK);
+}
+
 /* out = condition ? a : b, both converted to out's dtype. */
 static void choose(const tc_tensor *condition, const tc_tensor *a, const tc_tensor *b,
                    tc_tensor *out) {
   const tc_tensor *operand[3] = {condition, a, b};
-  tc_dtype dtype = (tc_dtype)out->key.dtype;
-  tc_seq s[3], y = tc_seq_of(out);
-  for (int i = 0; i < 3; i++) s[i] = tc_seq_broadcast(operand[i], out->key.rank, out->dim);
-  int64_t total = tc_elements(out);
-#pragma omp parallel for schedule(static) if (tc_threads_pay(total))
-  for (int64_t start = 0; start < total; start += TC_BLOCK) {
-    int64_t n = total - start < TC_BLOCK ? total - start : TC_BLOCK, test[TC_BLOCK];
-    tc_seq_read_i(&s[0], start, n, test);
-    if (tc_is_float(dtype)) {
-      double yes[TC_BLOCK], no[TC_BLOCK];
-      tc_seq_read_as_f(&s[1], dtype, start, n, yes);
-      tc_seq_read_as_f(&s[2], dtype, start, n, no);
-      for (int64_t i = 0; i < n; i++) yes[i] = test[i] ? yes[i] : no[i];
-      tc_seq_write_f(&y, start, n, yes);
-    } else {
-      int64_t yes[TC_BLOCK], no[TC_BLOCK];
-      tc_seq_read_as_i(&s[1], dtype, start, n, yes);
-      tc_seq_read_as_i(&s[2], dtype, start, n, no);
-      for (int64_t i = 0; i < n; i++) yes[i] = test[i] ? yes[i] : no[i];
-      tc_seq_write_i(&y, start, n, yes);
-    }
-  }
+  const int64_t total = tc_elements(out);
+  choice c = {.dtype = (tc_dtype)out->key.dtype, .y = tc_seq_of(out)};
+  for (int i = 0; i < 3; i++) c.s[i] = tc_seq_broadcast(operand[i], out->key.rank, out->dim);
+  tc_for(total, TC_BLOCK, total, choose_range, &c);
 }
 
 bool tc_eager_where(tc_eager_call *c) {

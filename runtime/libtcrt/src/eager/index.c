@@ -2,6 +2,7 @@
  * from strided walks beside it.  An index out of range is an error; nothing is read or written
  * there. */
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "runtime/libtcrt/src/eager/eager.h"
@@ -27,29 +28,36 @@ static void copy_element(const tc_tensor *dst, int64_t to, const tc_tensor *src,
 }
 
 /* out[k] = x[place(k) + index(k) * stride], k over out's elements. */
-static bool take(const tc_eager_call *c, const tc_seq *place, const tc_seq *index, int64_t stride,
-                 int64_t size) {
-  const tc_tensor *x = c->in[0];
-  int64_t total = tc_elements(c->out), bad = 0;
-  bool failed = false;
-  size_t bytes = tc_dtype_bytes(x->key.dtype);
-#pragma omp parallel for schedule(static) if (tc_threads_pay(total))
-  for (int64_t start = 0; start < total; start += TC_BLOCK) {
-    int64_t n = total - start < TC_BLOCK ? total - start : TC_BLOCK, at[TC_BLOCK], i[TC_BLOCK];
-    tc_seq_offsets(place, start, n, at);
-    tc_seq_read_i(index, start, n, i);
+typedef struct taking {
+  const tc_eager_call *c;
+  const tc_seq *place, *index;
+  int64_t stride, size;
+  atomic_bool *failed;
+  _Atomic int64_t *bad; /* an index that is out of range */
+} taking;
+
+static void take_range(const void *p, int64_t begin, int64_t end) {
+  const taking *t = p;
+  const size_t bytes = tc_dtype_bytes(t->c->in[0]->key.dtype);
+  for (int64_t start = begin; start < end; start += TC_BLOCK) {
+    int64_t n = end - start < TC_BLOCK ? end - start : TC_BLOCK, at[TC_BLOCK], i[TC_BLOCK];
+    tc_seq_offsets(t->place, start, n, at);
+    tc_seq_read_i(t->index, start, n, i);
     for (int64_t k = 0; k < n; k++) {
-      if (i[k] >= 0 && i[k] < size) {
-        copy_element(c->out, start + k, x, at[k] + i[k] * stride, bytes);
-        continue;
-      }
-#pragma omp critical(tc_bad_index)
-      {
-        failed = true;
-        bad = i[k];
-      }
+      if (i[k] >= 0 && i[k] < t->size)
+        copy_element(t->c->out, start + k, t->c->in[0], at[k] + i[k] * t->stride, bytes);
+      else *t->bad = i[k], *t->failed = true;
     }
   }
+}
+
+static bool take(const tc_eager_call *c, const tc_seq *place, const tc_seq *index, int64_t stride,
+                 int64_t size) {
+  const int64_t total = tc_elements(c->out);
+  atomic_bool failed = false;
+  _Atomic int64_t bad = 0;
+  const taking t = {c, place, index, stride, size, &failed, &bad};
+  tc_for(total, TC_BLOCK, total, take_range, &t);
   return !failed || fail_index(c, bad, size);
 }
 

@@ -31,16 +31,22 @@ static double cross_entropy(const tc_rows *x, tc_dtype dtype, int64_t row, doubl
   return (max - target) + log(tc_row_exp_sum(x, dtype, row, max));
 }
 
+typedef struct class_loss {
+  tc_op op;
+  tc_dtype dtype;
+  tc_rows x;
+  tc_seq target;
+  double *loss;
+} class_loss;
+
 /* nll: -x[target] */
-static void class_losses(const tc_eager_call *c, const tc_rows *x, const tc_seq *target,
-                         double *loss) {
-  tc_dtype dtype = (tc_dtype)c->out->key.dtype;
-#pragma omp parallel for schedule(static) if (tc_threads_pay(x->outer * x->inner))
-  for (int64_t o = 0; o < x->outer; o++) {
+static void class_losses(const void *p, int64_t begin, int64_t end) {
+  const class_loss *s = p;
+  for (int64_t o = begin; o < end; o++) {
     int64_t t;
-    tc_seq_read_i(target, o, 1, &t);
-    double v = at(x, dtype, o, t);
-    loss[o] = c->op == OP_CROSS_ENTROPY ? cross_entropy(x, dtype, o, v) : -v;
+    tc_seq_read_i(&s->target, o, 1, &t);
+    double v = at(&s->x, s->dtype, o, t);
+    s->loss[o] = s->op == OP_CROSS_ENTROPY ? cross_entropy(&s->x, s->dtype, o, v) : -v;
   }
 }
 
@@ -58,7 +64,8 @@ bool tc_eager_nll(tc_eager_call *c) {
   }
   tc_storage *memory = tc_storage_new((size_t)rows.outer * sizeof(double));
   if (!memory) return false;
-  class_losses(c, &rows, &target, memory->data);
+  const class_loss s = {c->op, (tc_dtype)c->out->key.dtype, rows, target, memory->data};
+  tc_for_rows(&s.x, class_losses, &s);
   reduce_loss(c, memory->data, rows.outer);
   tc_storage_unref(memory);
   return true;
@@ -70,15 +77,21 @@ static double pair_loss(tc_op op, double a, double b) {
   return op == OP_MSE ? (a - b) * (a - b) : tc_f_bce_logits(a, b);
 }
 
-static void pair_losses(const tc_eager_call *c, const tc_seq in[2], int64_t total, double *loss) {
-  tc_dtype dtype = (tc_dtype)c->out->key.dtype;
-#pragma omp parallel for schedule(static) if (tc_threads_pay(total))
-  for (int64_t start = 0; start < total; start += TC_BLOCK) {
-    int64_t n = total - start < TC_BLOCK ? total - start : TC_BLOCK;
+typedef struct paired {
+  tc_op op;
+  tc_dtype dtype;
+  tc_seq in[2];
+  double *loss;
+} paired;
+
+static void pair_losses(const void *p, int64_t begin, int64_t end) {
+  const paired *s = p;
+  for (int64_t start = begin; start < end; start += TC_BLOCK) {
+    int64_t n = end - start < TC_BLOCK ? end - start : TC_BLOCK;
     double a[TC_BLOCK], b[TC_BLOCK];
-    tc_seq_read_as_f(&in[0], dtype, start, n, a);
-    tc_seq_read_as_f(&in[1], dtype, start, n, b);
-    for (int64_t i = 0; i < n; i++) loss[start + i] = pair_loss(c->op, a[i], b[i]);
+    tc_seq_read_as_f(&s->in[0], s->dtype, start, n, a);
+    tc_seq_read_as_f(&s->in[1], s->dtype, start, n, b);
+    for (int64_t i = 0; i < n; i++) s->loss[start + i] = pair_loss(s->op, a[i], b[i]);
   }
 }
 
@@ -91,10 +104,12 @@ bool tc_eager_pair_loss(tc_eager_call *c) {
     dim[i] = ia >= 0 && a->dim[ia] != 1 ? a->dim[ia] : ib >= 0 ? b->dim[ib] : 1;
     total *= dim[i];
   }
-  tc_seq in[2] = {tc_seq_broadcast(a, rank, dim), tc_seq_broadcast(b, rank, dim)};
   tc_storage *memory = tc_storage_new((size_t)total * sizeof(double));
   if (!memory) return false;
-  pair_losses(c, in, total, memory->data);
+  const paired s = {c->op, (tc_dtype)c->out->key.dtype,
+                    {tc_seq_broadcast(a, rank, dim), tc_seq_broadcast(b, rank, dim)},
+                    memory->data};
+  tc_for(total, TC_BLOCK, total, pair_losses, &s);
   reduce_loss(c, memory->data, total);
   tc_storage_unref(memory);
   return true;

@@ -175,20 +175,30 @@ static void compute(const product *p, const tile *t, add_fn *add) {
   store(p, t, sum);
 }
 
-static void multiply(const product *p, int64_t batches) {
-  int64_t down = (p->m + ROWS - 1) / ROWS, across = (p->n + COLUMNS - 1) / COLUMNS;
-  int64_t jobs = batches * down * across;
-  add_fn *add = choose(p->dtype);
-#pragma omp parallel for schedule(dynamic) if (tc_threads_pay(batches * p->m * p->n * p->k))
-  for (int64_t job = 0; job < jobs; job++) {
-    int64_t batch = job / (down * across), j = job / down % across, i = job % down;
+/* Tiles of the results of all batches. */
+typedef struct tiles {
+  const product *p;
+  int64_t down, across;
+  add_fn *add;
+} tiles;
+
+static void compute_tiles(const void *q, int64_t begin, int64_t end) {
+  const tiles *s = q;
+  const product *p = s->p;
+  for (int64_t job = begin; job < end; job++) {
+    int64_t batch = job / (s->down * s->across), j = job / s->down % s->across, i = job % s->down;
     tile t = {.c = batch * p->m * p->n, .row = i * ROWS, .col = j * COLUMNS};
     tc_seq_offsets(&p->batch_a, batch, 1, &t.a);
     tc_seq_offsets(&p->batch_b, batch, 1, &t.b);
     t.height = p->m - t.row < ROWS ? p->m - t.row : ROWS;
     t.width = p->n - t.col < COLUMNS ? p->n - t.col : COLUMNS;
-    compute(p, &t, add);
+    compute(p, &t, s->add);
   }
+}
+
+static void multiply(const product *p, int64_t batches) {
+  const tiles s = {p, (p->m + ROWS - 1) / ROWS, (p->n + COLUMNS - 1) / COLUMNS, choose(p->dtype)};
+  tc_for(batches * s.down * s.across, 1, batches * p->m * p->n * p->k, compute_tiles, &s);
 }
 
 /* Appends an axis of size 1 (a column) or puts one in front (a row) of a vector. */

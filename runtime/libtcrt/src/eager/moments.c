@@ -16,18 +16,33 @@ static double variance(const tc_rows *x, tc_dtype dtype, int64_t row, double cor
   return tc_row_sum(x, dtype, row, squared_distance, mean) / tc_f_max(n - correction, 0);
 }
 
-bool tc_eager_var(tc_eager_call *c) {
+/* A number of each row of x, computed from `parameter`. */
+typedef struct statistic {
+  tc_op op;
+  tc_dtype dtype;
+  tc_rows x;
+  tc_seq y;
+  double parameter;
+} statistic;
+
+static statistic prepare(const tc_eager_call *c, double parameter) {
   const tc_tensor *x = c->in[0];
-  tc_dtype dtype = (tc_dtype)c->out->key.dtype;
-  tc_rows rows = tc_rows_of(x, tc_arg_axes(c, 0, x->key.rank));
-  double correction = (double)tc_arg(c, 1 + (int)tc_arg(c, 0));
-  tc_seq y = tc_seq_of(c->out);
-#pragma omp parallel for schedule(static) if (tc_threads_pay(rows.outer * rows.inner))
-  for (int64_t o = 0; o < rows.outer; o++) {
-    double v = variance(&rows, dtype, o, correction);
-    if (c->op == OP_STD) v = sqrt(v);
-    tc_seq_write_f(&y, o, 1, &v);
+  return (statistic){c->op, (tc_dtype)c->out->key.dtype,
+                     tc_rows_of(x, tc_arg_axes(c, 0, x->key.rank)), tc_seq_of(c->out), parameter};
+}
+
+static void var_rows(const void *p, int64_t begin, int64_t end) {
+  const statistic *s = p;
+  for (int64_t o = begin; o < end; o++) {
+    double v = variance(&s->x, s->dtype, o, s->parameter);
+    if (s->op == OP_STD) v = sqrt(v);
+    tc_seq_write_f(&s->y, o, 1, &v);
   }
+}
+
+bool tc_eager_var(tc_eager_call *c) {
+  const statistic s = prepare(c, (double)tc_arg(c, 1 + (int)tc_arg(c, 0)));
+  tc_for_rows(&s.x, var_rows, &s);
   return true;
 }
 
@@ -41,17 +56,17 @@ static double norm(const tc_rows *x, tc_dtype dtype, int64_t row, double p) {
   return pow(tc_row_sum(x, dtype, row, abs_power, p), 1 / p);
 }
 
-bool tc_eager_norm(tc_eager_call *c) {
-  const tc_tensor *x = c->in[0];
-  tc_dtype dtype = (tc_dtype)c->out->key.dtype;
-  double p = tc_scalar_f(c->in[1]);
-  tc_rows rows = tc_rows_of(x, tc_arg_axes(c, 0, x->key.rank));
-  tc_seq y = tc_seq_of(c->out);
-#pragma omp parallel for schedule(static) if (tc_threads_pay(rows.outer * rows.inner))
-  for (int64_t o = 0; o < rows.outer; o++) {
-    double v = norm(&rows, dtype, o, p);
-    tc_seq_write_f(&y, o, 1, &v);
+static void norm_rows(const void *p, int64_t begin, int64_t end) {
+  const statistic *s = p;
+  for (int64_t o = begin; o < end; o++) {
+    double v = norm(&s->x, s->dtype, o, s->parameter);
+    tc_seq_write_f(&s->y, o, 1, &v);
   }
+}
+
+bool tc_eager_norm(tc_eager_call *c) {
+  const statistic s = prepare(c, tc_scalar_f(c->in[1]));
+  tc_for_rows(&s.x, norm_rows, &s);
   return true;
 }
 
@@ -83,47 +98,71 @@ static void map_row(const row_map *m, int64_t row) {
   }
 }
 
+/* What maps rows of one tensor to those of another. */
+typedef struct row_maps {
+  const tc_eager_call *c;
+  tc_dtype dtype;
+  tc_rows from, to;
+} row_maps;
+
+static row_maps prepare_maps(const tc_eager_call *c, uint32_t mask) {
+  return (row_maps){c, (tc_dtype)c->out->key.dtype, tc_rows_of(c->in[0], mask),
+                    tc_rows_of(c->out, mask)};
+}
+
 /* softmax: exp(x - max) / sum exp(x - max);  log_softmax: (x - max) - log sum exp(x - max),
  * in this order: next to a large max the logarithm would be lost */
-bool tc_eager_softmax(tc_eager_call *c) {
-  const tc_tensor *x = c->in[0];
-  tc_dtype dtype = (tc_dtype)c->out->key.dtype;
-  uint32_t mask = 1u << tc_arg_axis(c, 0, x->key.rank);
-  tc_rows from = tc_rows_of(x, mask), to = tc_rows_of(c->out, mask);
-  bool logarithm = c->op == OP_LOG_SOFTMAX;
-#pragma omp parallel for schedule(static) if (tc_threads_pay(from.outer * from.inner))
-  for (int64_t o = 0; o < from.outer; o++) {
-    double max = tc_row_extremum(&from, dtype, o, TC_LARGEST);
-    double sum = tc_row_exp_sum(&from, dtype, o, max);
-    row_map m = {.x = &from, .y = &to, .dtype = dtype};
+static void softmax_rows(const void *p, int64_t begin, int64_t end) {
+  const row_maps *r = p;
+  const bool logarithm = r->c->op == OP_LOG_SOFTMAX;
+  for (int64_t o = begin; o < end; o++) {
+    double max = tc_row_extremum(&r->from, r->dtype, o, TC_LARGEST);
+    double sum = tc_row_exp_sum(&r->from, r->dtype, o, max);
+    row_map m = {.x = &r->from, .y = &r->to, .dtype = r->dtype};
     m.shift = max;
     m.second_shift = logarithm ? log(sum) : 0;
     m.scale = logarithm ? 1 : 1 / sum;
     m.f = logarithm ? NULL : exp;
     map_row(&m, o);
   }
+}
+
+bool tc_eager_softmax(tc_eager_call *c) {
+  const row_maps r = prepare_maps(c, 1u << tc_arg_axis(c, 0, c->in[0]->key.rank));
+  tc_for_rows(&r.from, softmax_rows, &r);
   return true;
 }
 
 /* ---- layer norm and RMS norm: over the last axes --------------------------------------------- */
 
-static bool normalise(const tc_eager_call *c, bool centred, const tc_tensor *weight,
-                      const tc_tensor *bias, double eps) {
-  const tc_tensor *x = c->in[0];
-  int rank = x->key.rank, naxes = (int)tc_arg(c, 0);
-  uint32_t mask = ((1u << naxes) - 1) << (rank - naxes);
-  tc_dtype dtype = (tc_dtype)c->out->key.dtype;
-  tc_rows from = tc_rows_of(x, mask), to = tc_rows_of(c->out, mask);
-  tc_seq w = weight ? tc_seq_of(weight) : (tc_seq){0}, b = bias ? tc_seq_of(bias) : (tc_seq){0};
-#pragma omp parallel for schedule(static) if (tc_threads_pay(from.outer * from.inner))
-  for (int64_t o = 0; o < from.outer; o++) {
-    double n = (double)from.inner, mean = centred ? tc_row_sum(&from, dtype, o, value, 0) / n : 0;
-    double power = tc_row_sum(&from, dtype, o, squared_distance, mean) / n;
-    row_map m = {.x = &from, .y = &to, .dtype = dtype, .shift = mean};
-    m.scale = 1 / sqrt(power + eps);
-    m.weight = weight ? &w : NULL, m.bias = bias ? &b : NULL;
+typedef struct normalisation {
+  row_maps r;
+  bool centred;
+  double eps;
+  const tc_seq *weight, *bias; /* NULL: none */
+} normalisation;
+
+static void normalise_rows(const void *p, int64_t begin, int64_t end) {
+  const normalisation *s = p;
+  const row_maps *r = &s->r;
+  const double n = (double)r->from.inner;
+  for (int64_t o = begin; o < end; o++) {
+    double mean = s->centred ? tc_row_sum(&r->from, r->dtype, o, value, 0) / n : 0;
+    double power = tc_row_sum(&r->from, r->dtype, o, squared_distance, mean) / n;
+    row_map m = {.x = &r->from, .y = &r->to, .dtype = r->dtype, .shift = mean};
+    m.scale = 1 / sqrt(power + s->eps);
+    m.weight = s->weight, m.bias = s->bias;
     map_row(&m, o);
   }
+}
+
+static bool normalise(const tc_eager_call *c, bool centred, const tc_tensor *weight,
+                      const tc_tensor *bias, double eps) {
+  int rank = c->in[0]->key.rank, naxes = (int)tc_arg(c, 0);
+  tc_seq w = weight ? tc_seq_of(weight) : (tc_seq){0}, b = bias ? tc_seq_of(bias) : (tc_seq){0};
+  const normalisation s = {prepare_maps(c, ((1u << naxes) - 1) << (rank - naxes)), centred, eps,
+                           weight ? &w : NULL, bias ? &b : NULL};
+  tc_for_rows(&s.r.from, normalise_rows, &s);
   return true;
 }
 
@@ -146,21 +185,24 @@ static double channel(const tc_tensor *t, int64_t i, double otherwise) {
 }
 
 /* Rows are the elements of one channel. */
-bool tc_eager_batch_norm(tc_eager_call *c) {
-  const tc_tensor *x = c->in[0];
-  uint32_t mask = ((1u << x->key.rank) - 1) & ~2u;
-  tc_rows from = tc_rows_of(x, mask), to = tc_rows_of(c->out, mask);
-  double eps = tc_scalar_f(c->in[5]);
-#pragma omp parallel for schedule(static) if (tc_threads_pay(from.outer * from.inner))
-  for (int64_t o = 0; o < from.outer; o++) {
-    double scale = channel(c->in[3], o, 1) / sqrt(channel(c->in[2], o, 0) + eps),
-           bias = channel(c->in[4], o, 0);
+static void batch_norm_rows(const void *p, int64_t begin, int64_t end) {
+  const row_maps *r = p;
+  const tc_tensor *const *in = r->c->in;
+  const double eps = tc_scalar_f(in[5]);
+  for (int64_t o = begin; o < end; o++) {
+    double scale = channel(in[3], o, 1) / sqrt(channel(in[2], o, 0) + eps),
+           bias = channel(in[4], o, 0);
     tc_tensor b = {.key = {TC_F64, TC_CPU, 0, 0}, .data = &bias};
     int64_t zero = 0;
-    tc_seq along = tc_seq_make(&b, 1, &from.inner, &zero);
-    row_map m = {.x = &from, .y = &to, .dtype = (tc_dtype)c->out->key.dtype, .scale = scale};
-    m.shift = channel(c->in[1], o, 0), m.bias = &along;
+    tc_seq along = tc_seq_make(&b, 1, &r->from.inner, &zero);
+    row_map m = {.x = &r->from, .y = &r->to, .dtype = r->dtype, .scale = scale};
+    m.shift = channel(in[1], o, 0), m.bias = &along;
     map_row(&m, o);
   }
+}
+
+bool tc_eager_batch_norm(tc_eager_call *c) {
+  const row_maps r = prepare_maps(c, ((1u << c->in[0]->key.rank) - 1) & ~2u);
+  tc_for_rows(&r.from, batch_norm_rows, &r);
   return true;
 }

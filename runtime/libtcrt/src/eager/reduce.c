@@ -84,18 +84,32 @@ static cell fold(const reduction *r, const tc_seq *x, int64_t start, int64_t n) 
   return a;
 }
 
+/* Rows that are reduced, and where their results (or parts of them) go. */
+typedef struct rows_to_reduce {
+  const reduction *r;
+  const tc_rows *x;
+  int64_t chunks; /* of a row */
+  cell *result;
+} rows_to_reduce;
+
+static void fold_chunks(const void *p, int64_t begin, int64_t end) {
+  const rows_to_reduce *s = p;
+  const int64_t inner = s->x->inner;
+  for (int64_t job = begin; job < end; job++) {
+    int64_t o = job / s->chunks, at = job % s->chunks * CHUNK;
+    int64_t n = inner - at < CHUNK ? inner - at : CHUNK;
+    s->result[job] = fold(s->r, &s->x->seq, o * inner + at, n);
+  }
+}
+
 /* result[o] for every row, by chunks. */
 static bool fold_rows(const reduction *r, const tc_rows *x, cell *result) {
   int64_t chunks = x->inner > 0 ? (x->inner + CHUNK - 1) / CHUNK : 1, jobs = x->outer * chunks;
   tc_storage *memory = tc_storage_new((size_t)jobs * sizeof(cell));
   if (!memory) return false;
   cell *part = memory->data;
-#pragma omp parallel for schedule(static) if (tc_threads_pay(x->outer * x->inner))
-  for (int64_t job = 0; job < jobs; job++) {
-    int64_t o = job / chunks, at = job % chunks * CHUNK;
-    int64_t n = x->inner - at < CHUNK ? x->inner - at : CHUNK;
-    part[job] = fold(r, &x->seq, o * x->inner + at, n);
-  }
+  const rows_to_reduce s = {r, x, chunks, part};
+  tc_for(jobs, 1, x->outer * x->inner, fold_chunks, &s);
   for (int64_t o = 0; o < x->outer; o++) {
     result[o] = part[o * chunks];
     for (int64_t k = 1; k < chunks; k++) result[o] = combine(r, result[o], part[o * chunks + k]);
@@ -104,24 +118,32 @@ static bool fold_rows(const reduction *r, const tc_rows *x, cell *result) {
   return true;
 }
 
-/* result[o] for every row, TC_BLOCK rows side by side: x holds element i of row o at i*outer + o.
- */
-static void fold_columns(const reduction *r, const tc_seq *x, int64_t outer, int64_t inner,
-                         cell *result) {
-#pragma omp parallel for schedule(static) if (tc_threads_pay(outer * inner))
-  for (int64_t o = 0; o < outer; o += TC_BLOCK) {
-    int64_t n = outer - o < TC_BLOCK ? outer - o : TC_BLOCK;
-    for (int64_t k = 0; k < n; k++) result[o + k] = identity(r);
-    for (int64_t i = 0; i < inner; i++) {
-      double f[TC_BLOCK];
-      int64_t v[TC_BLOCK];
-      if (r->is_float) tc_seq_read_as_f(x, r->dtype, i * outer + o, n, f);
-      else tc_seq_read_i(x, i * outer + o, n, v);
-      for (int64_t k = 0; k < n; k++)
-        result[o + k] =
-            combine(r, result[o + k], r->is_float ? (cell){.f = f[k]} : (cell){.i = v[k]});
-    }
+typedef struct columns {
+  const reduction *r;
+  tc_seq x; /* holds element i of row o at i*outer + o */
+  int64_t outer, inner;
+  cell *result;
+} columns;
+
+/* Rows o to o + n, which is at most TC_BLOCK. */
+static void fold_block(const columns *s, int64_t o, int64_t n) {
+  const reduction *r = s->r;
+  cell *result = s->result + o;
+  for (int64_t k = 0; k < n; k++) result[k] = identity(r);
+  for (int64_t i = 0; i < s->inner; i++) {
+    double f[TC_BLOCK];
+    int64_t v[TC_BLOCK];
+    if (r->is_float) tc_seq_read_as_f(&s->x, r->dtype, i * s->outer + o, n, f);
+    else tc_seq_read_i(&s->x, i * s->outer + o, n, v);
+    for (int64_t k = 0; k < n; k++)
+      result[k] = combine(r, result[k], r->is_float ? (cell){.f = f[k]} : (cell){.i = v[k]});
   }
+}
+
+/* result[o] for every row, TC_BLOCK rows side by side. */
+static void fold_columns(const void *p, int64_t begin, int64_t end) {
+  for (int64_t o = begin; o < end; o += TC_BLOCK)
+    fold_block(p, o, end - o < TC_BLOCK ? end - o : TC_BLOCK);
 }
 
 static bool fold_all(const reduction *r, const tc_tensor *x, uint32_t mask, cell *result) {
@@ -129,8 +151,9 @@ static bool fold_all(const reduction *r, const tc_tensor *x, uint32_t mask, cell
   tc_rows rows = tc_rows_of(x, mask);
   bool last_kept = x->key.rank > 1 && !(mask >> (x->key.rank - 1) & 1);
   if (!last_kept || x->dim[x->key.rank - 1] < 16) return fold_rows(r, &rows, result);
-  tc_rows columns = tc_rows_of(x, all & ~mask); /* the kept axes inside */
-  fold_columns(r, &columns.seq, rows.outer, rows.inner, result);
+  tc_rows kept = tc_rows_of(x, all & ~mask); /* the kept axes inside */
+  const columns s = {r, kept.seq, rows.outer, rows.inner, result};
+  tc_for(s.outer, TC_BLOCK, s.outer * s.inner, fold_columns, &s);
   return true;
 }
 
@@ -156,10 +179,15 @@ static double logsumexp(const tc_rows *x, tc_dtype dtype, int64_t row) {
   return shift + log(tc_row_exp_sum(x, dtype, row, shift));
 }
 
+static void logsumexp_rows(const void *p, int64_t begin, int64_t end) {
+  const rows_to_reduce *s = p;
+  for (int64_t o = begin; o < end; o++) s->result[o].f = logsumexp(s->x, s->r->dtype, o);
+}
+
 static void eager_logsumexp(const reduction *r, const tc_tensor *x, uint32_t mask, cell *result) {
-  tc_rows rows = tc_rows_of(x, mask);
-#pragma omp parallel for schedule(static) if (tc_threads_pay(rows.outer * rows.inner))
-  for (int64_t o = 0; o < rows.outer; o++) result[o].f = logsumexp(&rows, r->dtype, o);
+  const tc_rows rows = tc_rows_of(x, mask);
+  const rows_to_reduce s = {r, &rows, 1, result};
+  tc_for_rows(&rows, logsumexp_rows, &s);
 }
 
 /* ---- the ops --------------------------------------------------------------------------------- */
@@ -222,14 +250,23 @@ static int64_t find_i(const tc_rows *x, int64_t row, bool largest) {
   return index;
 }
 
+typedef struct extrema {
+  tc_rows x;
+  bool largest, is_float;
+  int64_t *y;
+} extrema;
+
+static void find_rows(const void *p, int64_t begin, int64_t end) {
+  const extrema *s = p;
+  for (int64_t o = begin; o < end; o++)
+    s->y[o] = s->is_float ? find_f(&s->x, o, s->largest) : find_i(&s->x, o, s->largest);
+}
+
 bool tc_eager_arg(tc_eager_call *c) {
   const tc_tensor *x = c->in[0];
-  tc_rows rows = tc_rows_of(x, tc_arg_axes(c, 0, x->key.rank));
-  bool largest = c->op == OP_ARGMAX, is_float = tc_is_float((tc_dtype)x->key.dtype);
-  int64_t *y = c->out->data;
-#pragma omp parallel for schedule(static) if (tc_threads_pay(rows.outer * rows.inner))
-  for (int64_t o = 0; o < rows.outer; o++)
-    y[o] = is_float ? find_f(&rows, o, largest) : find_i(&rows, o, largest);
+  const extrema s = {tc_rows_of(x, tc_arg_axes(c, 0, x->key.rank)), c->op == OP_ARGMAX,
+                     tc_is_float((tc_dtype)x->key.dtype), c->out->data};
+  tc_for_rows(&s.x, find_rows, &s);
   return true;
 }
 
@@ -255,15 +292,22 @@ static void scan_i(const tc_rows *x, const tc_rows *y, int64_t row, bool product
   }
 }
 
+typedef struct scan {
+  tc_rows from, to;
+  bool product, is_float;
+} scan;
+
+static void scan_rows(const void *p, int64_t begin, int64_t end) {
+  const scan *s = p;
+  for (int64_t o = begin; o < end; o++)
+    (s->is_float ? scan_f : scan_i)(&s->from, &s->to, o, s->product);
+}
+
 bool tc_eager_cum(tc_eager_call *c) {
   const tc_tensor *x = c->in[0];
-  uint32_t mask = 1u << tc_arg_axis(c, 0, x->key.rank);
-  tc_rows from = tc_rows_of(x, mask), to = tc_rows_of(c->out, mask);
-  bool product = c->op == OP_CUMPROD, is_float = tc_is_float((tc_dtype)x->key.dtype);
-#pragma omp parallel for schedule(static) if (tc_threads_pay(from.outer * from.inner))
-  for (int64_t o = 0; o < from.outer; o++) {
-    if (is_float) scan_f(&from, &to, o, product);
-    else scan_i(&from, &to, o, product);
-  }
+  const uint32_t mask = 1u << tc_arg_axis(c, 0, x->key.rank);
+  const scan s = {tc_rows_of(x, mask), tc_rows_of(c->out, mask), c->op == OP_CUMPROD,
+                  tc_is_float((tc_dtype)x->key.dtype)};
+  tc_for_rows(&s.from, scan_rows, &s);
   return true;
 }

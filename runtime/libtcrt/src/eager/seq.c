@@ -181,14 +181,18 @@ static void assign_range(const tc_seq *d, const tc_seq *s, int64_t start, int64_
   else convert_range(d, s, start, n);
 }
 
+typedef struct assignment {
+  const tc_seq *d, *s;
+} assignment;
+
+static void assign_chunks(const void *p, int64_t begin, int64_t end) {
+  const assignment *a = p;
+  assign_range(a->d, a->s, begin, end - begin);
+}
+
 void tc_assign_seq(const tc_seq *d, const tc_seq *s, int64_t n) {
-  if (!tc_threads_pay(n)) {
-    assign_range(d, s, 0, n);
-    return;
-  }
-#pragma omp parallel for schedule(static)
-  for (int64_t start = 0; start < n; start += TC_CHUNK)
-    assign_range(d, s, start, n - start < TC_CHUNK ? n - start : TC_CHUNK);
+  const assignment a = {d, s};
+  tc_for(n, TC_CHUNK, n, assign_chunks, &a);
 }
 
 bool tc_assign(const tc_tensor *dst, const tc_tensor *src) {
@@ -198,19 +202,28 @@ bool tc_assign(const tc_tensor *dst, const tc_tensor *src) {
   return true;
 }
 
+typedef struct filling {
+  tc_seq d;
+  double v[TC_BLOCK];
+} filling;
+
+static void fill_blocks(const void *p, int64_t begin, int64_t end) {
+  const filling *f = p;
+  for (int64_t start = begin; start < end; start += TC_BLOCK)
+    tc_seq_write_f(&f->d, start, end - start < TC_BLOCK ? end - start : TC_BLOCK, f->v);
+}
+
 bool tc_assign_f(const tc_tensor *dst, double value) {
   if (dst->key.device != TC_CPU) return tc_device_fill(dst, value);
   int64_t n = tc_elements(dst);
   tc_seq d = tc_seq_of(dst);
-  double v[TC_BLOCK];
-  for (int i = 0; i < TC_BLOCK; i++) v[i] = value;
   if (value == 0 && !signbit(value) && is_contiguous(&d)) {
     if (n > 0) memset(d.data, 0, (size_t)n * tc_dtype_bytes(d.dtype));
     return true;
   }
-#pragma omp parallel for schedule(static) if (tc_threads_pay(n))
-  for (int64_t start = 0; start < n; start += TC_BLOCK)
-    tc_seq_write_f(&d, start, n - start < TC_BLOCK ? n - start : TC_BLOCK, v);
+  filling f = {.d = d};
+  for (int i = 0; i < TC_BLOCK; i++) f.v[i] = value;
+  tc_for(n, TC_BLOCK, n, fill_blocks, &f);
   return true;
 }
 
@@ -218,28 +231,42 @@ bool tc_assign_f(const tc_tensor *dst, double value) {
  * side strides through memory a page at a time. */
 enum { TILE = 64 };
 
+typedef struct bands {
+  const tc_tensor *x;
+  tc_seq outer; /* where batches begin */
+  char *dst;
+  int64_t rows, cols, count; /* bands of a batch */
+} bands;
+
+static void pack_band(const bands *b, int64_t batch, int64_t r0) {
+  const size_t size = tc_dtype_bytes(b->x->key.dtype);
+  const int64_t height = b->rows - r0 < TILE ? b->rows - r0 : TILE,
+                stride = b->x->stride[b->x->key.rank - 1];
+  int64_t offset;
+  tc_seq_offsets(&b->outer, batch, 1, &offset);
+  for (int64_t c0 = 0; c0 < b->cols; c0 += TILE) {
+    const int64_t width = b->cols - c0 < TILE ? b->cols - c0 : TILE;
+    for (int64_t r = r0; r < r0 + height; r++)
+      tc_copy_elements(b->dst + (size_t)((batch * b->rows + r) * b->cols + c0) * size, 1,
+                       (char *)b->x->data + (offset + r + c0 * stride) * (int64_t)size, stride,
+                       size, width);
+  }
+}
+
+static void pack_bands(const void *p, int64_t begin, int64_t end) {
+  const bands *b = p;
+  for (int64_t job = begin; job < end; job++) pack_band(b, job / b->count, job % b->count * TILE);
+}
+
 static bool pack_tiled(const tc_tensor *x, char *dst) {
   int rank = x->key.rank;
   if (rank < 2 || x->stride[rank - 2] != 1 || x->stride[rank - 1] == 1) return false;
   int64_t rows = x->dim[rank - 2], cols = x->dim[rank - 1], batches = 1;
   if (rows < TILE || cols < TILE) return false;
   for (int i = 0; i < rank - 2; i++) batches *= x->dim[i];
-  size_t size = tc_dtype_bytes(x->key.dtype);
-  tc_seq outer = tc_seq_make(x, rank - 2, x->dim, x->stride);
-  int64_t bands = (rows + TILE - 1) / TILE;
-#pragma omp parallel for schedule(static) if (tc_threads_pay(batches * rows * cols))
-  for (int64_t job = 0; job < batches * bands; job++) {
-    int64_t batch = job / bands, r0 = job % bands * TILE, offset;
-    int64_t height = rows - r0 < TILE ? rows - r0 : TILE;
-    tc_seq_offsets(&outer, batch, 1, &offset);
-    for (int64_t c0 = 0; c0 < cols; c0 += TILE) {
-      int64_t width = cols - c0 < TILE ? cols - c0 : TILE, stride = x->stride[rank - 1];
-      for (int64_t r = r0; r < r0 + height; r++)
-        tc_copy_elements(dst + (size_t)((batch * rows + r) * cols + c0) * size, 1,
-                         (char *)x->data + (offset + r + c0 * stride) * (int64_t)size, stride, size,
-                         width);
-    }
-  }
+  const bands b = {x,    tc_seq_make(x, rank - 2, x->dim, x->stride), dst, rows,
+                   cols, (rows + TILE - 1) / TILE};
+  tc_for(batches * b.count, 1, batches * rows * cols, pack_bands, &b);
   return true;
 }
 

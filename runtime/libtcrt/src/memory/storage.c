@@ -102,16 +102,6 @@ static size_t parse_bytes(const char *text, size_t otherwise) {
 static void lock_cache(void) { pthread_mutex_lock(&cache.lock); }
 static void unlock_cache(void) { pthread_mutex_unlock(&cache.lock); }
 
-bool tc_no_threads;
-
-/* A child gets an unlocked, whole cache. */
-static void enter_child(void) {
-  unlock_cache();
-#if defined(__GNUC__) && !defined(__clang__)
-  tc_no_threads = true;
-#endif
-}
-
 static void flush_local(local_cache *l);
 
 static void leave_thread(void *p) {
@@ -126,7 +116,7 @@ static void leave_thread(void *p) {
 static void start(void) {
   cache.cap = tc_checks ? 0 : parse_bytes(getenv("TC_CACHE"), (size_t)1 << 30);
   pthread_key_create(&thread_end, leave_thread);
-  pthread_atfork(lock_cache, unlock_cache, enter_child);
+  pthread_atfork(lock_cache, unlock_cache, unlock_cache); /* a child gets a whole cache */
 }
 
 /* This thread's cache, one of an ended thread where there is one. NULL: out of memory. */

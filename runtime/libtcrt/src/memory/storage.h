@@ -40,9 +40,6 @@ static inline tc_storage *tc_storage_ref(tc_storage *s) {
 }
 void tc_storage_unref(tc_storage *s); /* NULL is fine */
 
-/* Set in a forked child where its OpenMP runtime cannot start threads again (libgomp). */
-extern bool tc_no_threads;
-
 /* Tensor headers, from a list of this thread; a freed one says so (TC_KEY_FREED) until it is used
  * again.  NULL with an error. */
 tc_tensor *tc_header_new(void);
