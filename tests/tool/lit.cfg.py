@@ -2,7 +2,8 @@
 #
 #   %tcompile    the tool                        %headers    where those of the runtime are
 #   %gcc         a GCC                           %clang      Clang without the plugin
-#   %run         what programs link with
+#   %run         what programs link with         %tcc        tcc, where there is one (feature tcc)
+#   %quick       options by which little is compiled
 import os
 import shutil
 
@@ -17,4 +18,8 @@ config.substitutions += [
     ("%run", "-L %s -ltcrt %s -lm -Wl,-rpath,%s" % (config.tc_library, config.tc_openmp, config.tc_library)),
     ("%check", config.tc_filecheck),
     ("%not", config.tc_not),
+    ("%tcc", "tcc"),
+    ("%quick", "-fplugin-arg-tc-backend=openmp -fplugin-arg-tc-isa=v2"),
 ]
+if shutil.which("tcc"):
+    config.available_features.add("tcc")

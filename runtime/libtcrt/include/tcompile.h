@@ -495,6 +495,8 @@ tc_tensor *tc_masked_fill_(tc_tensor *x, const tc_tensor *mask, double value);
 /* An array of tensors: tc_tensor *p[N] as well as const tc_tensor *p[N]. */
 #ifdef __cplusplus
 typedef const tc_tensor *const *tc_tensor_list;
+#elif defined(__TINYC__) /* has no transparent unions, which are passed like their members */
+typedef const void *tc_tensor_list;
 #else
 typedef union __attribute__((transparent_union)) tc_tensor_list {
   const tc_tensor *const *at;

@@ -10,6 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __TINYC__
+#include <tcompile/tinyc.h>
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -20,8 +20,13 @@ typedef struct tc_generator {
   uint64_t seed, offset; /* offset: streams taken so far */
 } tc_generator;
 
+tc_generator *tcrt_default_generator(void); /* where that of this thread is */
+#ifdef __TINYC__ /* has no thread-local variables */
+#define tc_default_generator (*tcrt_default_generator())
+#else
 __extension__ extern __thread tc_generator
     tc_default_generator; /* of this thread; seed 0 at first */
+#endif
 
 static inline tc_generator tc_generator_of(uint64_t seed) {
   tc_generator g = {seed, 0};
