@@ -113,6 +113,12 @@ std::string data_assembly(StringRef name, StringRef bytes, unsigned alignment) {
   return out + "\t.size " + symbol + ", " + std::to_string(bytes.size()) + "\n\t.popsection\n";
 }
 
+std::string export_assembly(StringRef local, StringRef name) {
+  const std::string symbol = name.str();
+  return "\t.weak " + symbol + "\n\t.hidden " + symbol + "\n\t.type " + symbol +
+         ",@function\n\t.set " + symbol + ", " + local.str() + "\n";
+}
+
 std::string section_assembly(StringRef name, StringRef bytes) {
   std::string out = "\t.pushsection " + name.str() + ",\"\",@progbits\n";
   put_bytes(bytes, out);

@@ -16,6 +16,9 @@ std::string embeddable_assembly(llvm::StringRef text, llvm::StringRef suffix, bo
 // Constant data under a hidden name, in a group of that name (ELF).
 std::string data_assembly(llvm::StringRef name, llvm::StringRef bytes, unsigned alignment);
 
+// Another name for a function of the same assembly, which other objects of the program or library refer to (ELF).
+std::string export_assembly(llvm::StringRef local, llvm::StringRef name);
+
 // A section of that name that is not loaded (ELF); linkers join those of several objects.
 std::string section_assembly(llvm::StringRef name, llvm::StringRef bytes);
 

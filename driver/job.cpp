@@ -2,6 +2,7 @@
 #include "driver/job.h"
 
 #include <optional>
+#include <set>
 
 #include "driver/agreement.h"
 #include "driver/check.h"
@@ -9,6 +10,7 @@
 #include "driver/inner.h"
 #include "driver/kernels.h"
 #include "driver/lines.h"
+#include "driver/object.h"
 #include "driver/report.h"
 
 namespace tc {
@@ -37,9 +39,7 @@ public:
   bool makes_code() const override;
   bool precompiles() const override;
   std::string unsupported_target() const override;
-  std::optional<Message> objection(const FunctionDecl *function) override {
-    return agreement.objection(function);
-  }
+  std::optional<Message> objection(const FunctionDecl *function) override;
 
   std::vector<Suspect> check(Rewriter &rewriter, const std::vector<const FunctionDecl *> &functions,
                              bool &scopes_fit) override {
@@ -60,6 +60,7 @@ public:
   void put(Rewriter &rewriter, bool has_code, const std::string &explanation) override;
 
 private:
+  void put_assembly(Rewriter &rewriter);
   void collect(const Rewriter &rewriter);
 
   CompilerInstance &user;
@@ -71,7 +72,22 @@ private:
   Reporter reporter;
   std::optional<TextCompiler> compiler;
   CompiledUnit code = {};
+  std::set<FileID> headers; // that something was said about
 };
+
+// Bodies of functions rely on each other's new texts: where a header's is not read, its functions count as any.
+std::optional<Message> ClangShell::objection(const FunctionDecl *function) {
+  const SourceManager &sources = context.getSourceManager();
+  const FileID file = sources.getFileID(sources.getExpansionLoc(function->getLocation()));
+  if (!other || other->headers || file == sources.getMainFileID())
+    return agreement.objection(function);
+  return Message{headers.insert(file).second ? TC_WARNING : TC_MISSED,
+                 function->getLocation(),
+                 "'" + function->getNameAsString() +
+                     "' not compiled: it is in a header; --overlay=FOLDER writes headers too",
+                 {},
+                 {}};
+}
 
 bool ClangShell::makes_code() const {
   switch (user.getFrontendOpts().ProgramAction) {
@@ -114,11 +130,20 @@ void ClangShell::put(Rewriter &rewriter, bool has_code, const std::string &expla
   if (!has_code) code = {form, {}, {}, {}, false, "", ""};
   code.explain = explanation;
   const bool any = has_code || !explanation.empty();
-  if (any && code.form == Form::Assembly)
-    rewriter.append(assembly_declarations(code, dialect(), user));
+  if (any && code.form == Form::Assembly) put_assembly(rewriter);
   if (any || !rewriter.empty()) apply_texts(rewriter, user);
-  if (other) collect(rewriter);
+  if (other) {
+    other->explanation = explanation;
+    collect(rewriter);
+  }
   if (any && code.form == Form::Bitcode) link_unit(user, std::move(code));
+}
+
+void ClangShell::put_assembly(Rewriter &rewriter) {
+  if (!other || !other->split) return rewriter.append(assembly_declarations(code, dialect(), user));
+  std::string suffix;
+  other->assembly = separate_assembly(code, suffix);
+  rewriter.name_entries(suffix);
 }
 
 void ClangShell::collect(const Rewriter &rewriter) {

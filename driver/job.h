@@ -16,10 +16,15 @@ struct NewText {
 
 // A compiler that is not this one, which compiles the file.
 struct OtherCompiler {
-  Dialect dialect;                 // that it reads the new texts in
-  llvm::StringRef tokens;          // that it reads (TC_REC_TOKENS); empty: what this one does
-  std::vector<NewText> texts = {}; // the result
-  bool understood = true;          // else there is an error for which nothing was done
+  Dialect dialect;        // that it reads the new texts in
+  llvm::StringRef tokens; // that it reads (TC_REC_TOKENS); empty: what this one does
+  bool split = false;     // code comes apart from the text
+  bool headers = true;    // new texts of headers are read; else functions there stay as they are
+  // What comes out.
+  std::vector<NewText> texts = {};
+  std::string assembly = {};    // split: the code that the texts call; "": they call none
+  std::string explanation = {}; // rows of backends/explain.h
+  bool understood = true;       // else there is an error for which nothing was done
 };
 
 // Parses the file apart from the user's compilation, captures and compiles its annotated functions,

@@ -30,8 +30,6 @@ const char *const level_flags[TC_ISA_COUNT] = {
 
 const char *const level_names[TC_ISA_COUNT] = {"v2", "v3", "v4", "bf16", "amx"};
 
-const unsigned data_alignment = 64; // what the driver's loader copies fastest
-
 // Bytes of kernel text.  Optimising takes some 5 s a megabyte and level; from `many` on long
 // functions are called, not inlined, and -O is at most 1; from `very_many` on values are only put
 // into registers.
@@ -198,20 +196,6 @@ struct PutIntoRegisters : llvm::PassInfoMixin<PutIntoRegisters> {
 
 // ---- one text -----------------------------------------------------------------------------------
 
-// Remembers the first error.
-struct FirstError : DiagnosticConsumer {
-  std::string text;
-  void HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &info) override {
-    DiagnosticConsumer::HandleDiagnostic(level, info);
-    if (level < DiagnosticsEngine::Error || !text.empty()) return;
-    llvm::SmallString<128> message;
-    info.FormatDiagnostic(message);
-    if (info.getLocation().isValid() && info.hasSourceManager())
-      text = info.getLocation().printToString(info.getSourceManager()) + ": ";
-    text += message.str();
-  }
-};
-
 void compile_part(UnitPart &part, Form form, bool elf, const std::vector<std::string> &entries) {
   FirstError diags;
   std::vector<const char *> arguments;
@@ -289,6 +273,16 @@ void compile_parts(std::vector<UnitPart> &parts, Form form, bool elf,
 } // namespace
 
 // ---- the interface ------------------------------------------------------------------------------
+
+void FirstError::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &info) {
+  DiagnosticConsumer::HandleDiagnostic(level, info);
+  if (level < DiagnosticsEngine::Error || !text.empty()) return;
+  llvm::SmallString<128> message;
+  info.FormatDiagnostic(message);
+  if (info.getLocation().isValid() && info.hasSourceManager())
+    text = info.getLocation().printToString(info.getSourceManager()) + ": ";
+  text += message.str();
+}
 
 std::string unsupported_target(const CompilerInstance &user) {
   const llvm::Triple &triple = user.getTarget().getTriple();
@@ -451,37 +445,6 @@ void link_unit(CompilerInstance &user, CompiledUnit unit) {
   user.getCodeGenOpts().PassBuilderCallbacks.push_back([shared](llvm::PassBuilder &pb) {
     compat::add_first_pass(pb, LinkParts{{}, shared});
   });
-}
-
-static void declare_assembly(const std::string &text, std::string &out) {
-  out += "__asm__(\"";
-  for (char c : text) {
-    if (c == '\n') out += "\\n\"\n\"";
-    else if (c == '"' || c == '\\') (out += '\\') += c;
-    else out += c == '\t' ? ' ' : c;
-  }
-  out += "\");\n";
-}
-
-std::string assembly_declarations(const CompiledUnit &unit, Dialect dialect,
-                                  const CompilerInstance &user) {
-  const bool pragmas = dialect == Dialect::Clang;
-  // -masm=intel: what GCC's own code is written in.
-  const bool intel =
-      !pragmas && user.getCodeGenOpts().getInlineAsmDialect() == CodeGenOptions::IAD_Intel;
-  std::string out = pragmas ? "\n#pragma clang diagnostic push\n"
-                              "#pragma clang diagnostic ignored \"-Weverything\"\n"
-                            : "\n# 1 \"tcompile.c\" 3\n";
-  if (intel) declare_assembly("\t.att_syntax prefix\n", out);
-  LineTables tables;
-  for (const std::string &part : unit.parts)
-    declare_assembly(unit.lines ? tables.merge(part) : part, out);
-  for (const Data &data : unit.data)
-    declare_assembly(data_assembly(data.name, data.bytes, data_alignment), out);
-  if (!unit.explain.empty())
-    declare_assembly(section_assembly(TC_EXPLAIN_SECTION, unit.explain), out);
-  if (intel) declare_assembly("\t.intel_syntax noprefix\n", out);
-  return pragmas ? out + "#pragma clang diagnostic pop\n" : out;
 }
 
 } // namespace tc

@@ -32,6 +32,8 @@ Form choose_form(const clang::CompilerInstance &user);
 // Whether the generated code can be compiled for the user's target; else why not.
 std::string unsupported_target(const clang::CompilerInstance &user);
 
+const unsigned data_alignment = 64; // of Data: what the driver's loader copies fastest
+
 // Read-only data of the object: machine code for GPUs.  Equal data of several objects is merged.
 struct Data {
   std::string name, bytes;
@@ -82,12 +84,15 @@ private:
   bool have_kernels = false;
 };
 
+// Remembers the first error.
+struct FirstError : clang::DiagnosticConsumer {
+  std::string text;
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level,
+                        const clang::Diagnostic &info) override;
+};
+
 // Bitcode: links the unit into the module that `user` is going to compile.
 void link_unit(clang::CompilerInstance &user, CompiledUnit unit);
-
-// Assembly: C declarations that put the unit into the object of the file that they stand in.
-std::string assembly_declarations(const CompiledUnit &unit, Dialect dialect,
-                                  const clang::CompilerInstance &user);
 
 } // namespace tc
 

@@ -38,6 +38,11 @@ static void put_operands(const Segment &s, raw_ostream &os) {
        << s.scalars[i].text << ";";
 }
 
+// What entries are called in assembly; it stands once in each call.
+static std::string assembly_name(const std::string &symbol) {
+  return "__asm__(\"" + symbol + "\")";
+}
+
 static std::string assignment(const Segment::Store &store, const std::string &value) {
   std::string target = store.lvalue;
   if (store.constant)
@@ -94,7 +99,7 @@ static std::string guarded_call(const Segment &s, unsigned label, const Ownershi
       os << s.stores[i].type << " " << temporary(label, i) << "; ";
   os << "{ extern int " << s.symbol
      << "(const struct tc_tensor *const *, const union tc_value *, struct tc_tensor **)"
-     << " __asm__(\"" << s.symbol << "\");";
+     << " " << assembly_name(s.symbol) << ";";
   for (const std::string &condition : s.conditions) os << " if (" << condition << ")";
   if (!s.conditions.empty()) os << " {";
   put_operands(s, os);
@@ -289,17 +294,27 @@ std::string Rewriter::open_scope(const FunctionDecl *function) {
                     std::move(edit));
 }
 
+// Of a variable that takes the value: by its name, where it surely has one, for compilers without __auto_type.
+static std::string type_of_value(const Expr *e, const LangOptions &language) {
+  const QualType type = e->getType().getCanonicalType().getUnqualifiedType();
+  QualType inner = type;
+  while (inner->isPointerType()) inner = inner->getPointeeType();
+  const auto *tag = inner->getAs<TagType>();
+  const bool named = inner->isBuiltinType() || (tag && tag->getDecl()->getIdentifier());
+  return named && !language.CPlusPlus ? type.getAsString(PrintingPolicy(language)) : "__auto_type";
+}
+
 // What goes in front of an expression through which a tensor leaves, and behind it.
-static std::pair<std::string, std::string> around(const Exit &exit) {
+static std::pair<std::string, std::string> around(const Exit &exit, const LangOptions &language) {
   const char *leave = "({ struct tc_scope *__tc_left = tcrt_body_leave(); ";
   const char *resume = "; tcrt_body_resume(__tc_left);";
   if (exit.kind == Exit::Unseen && exit.e->getType()->isVoidType())
     return {leave, std::string(resume) + " })"};
   if (exit.kind == Exit::Unseen)
-    return {std::string(leave) + "__auto_type __tc_value = ",
+    return {leave + type_of_value(exit.e, language) + " __tc_value = ",
             std::string(resume) + " __tc_value; })"};
   if (exit.kind == Exit::Argument)
-    return {"({ tcrt_body_resume(__tc_left); __auto_type __tc_value = ",
+    return {"({ tcrt_body_resume(__tc_left); " + type_of_value(exit.e, language) + " __tc_value = ",
             "; (void)tcrt_body_leave(); __tc_value; })"};
   const bool constant = exit.e->getType()->getPointeeType().isConstQualified();
   return {std::string("((") + (constant ? "const " : "") + "struct tc_tensor *)" +
@@ -309,7 +324,7 @@ static std::pair<std::string, std::string> around(const Exit &exit) {
 
 std::string Rewriter::insert_exits(const FunctionDecl *function, const std::vector<Exit> &exits) {
   for (const Exit &exit : exits) {
-    const auto [before, behind] = around(exit);
+    const auto [before, behind] = around(exit, function->getLangOpts());
     auto put = [&](SourceLocation loc, bool after, const std::string &text) {
       Edit edit = {0, text, function, nullptr};
       edit.scope = true;
@@ -344,6 +359,19 @@ bool Rewriter::withdraw_scopes() {
   drop([](const Edit &edit) { return edit.scope; });
   for (const auto &[file, list] : edits) left += list.size();
   return left < before;
+}
+
+void Rewriter::name_entries(const std::string &suffix) {
+  for (auto &[file, list] : edits)
+    for (Edit &edit : list) {
+      if (!edit.segment) continue;
+      const std::string name = assembly_name(edit.segment->symbol);
+      const size_t at = edit.text.find(name);
+      if (at == std::string::npos) continue; // what stands behind the statements
+      edit.text.replace(at, name.size(),
+                        assembly_name(edit.segment->symbol + suffix) +
+                            " __attribute__((visibility(\"hidden\")))");
+    }
 }
 
 void Rewriter::append(const std::string &text) {

@@ -59,6 +59,9 @@ public:
   bool empty() const { return edits.empty(); }
   unsigned count() const { return expansions.count(); }
 
+  // The calls of entries name them with the suffix: they are those of another object.
+  void name_entries(const std::string &suffix);
+
   // Adds text behind the main file.
   void append(const std::string &text);
 

@@ -1,8 +1,11 @@
-// tcc: scopes end, numbers are the C library's, the default generator and lists
+// tcc: eagerly, and with the kernels of --split.  Scopes end, numbers are the C library's, the default generator and lists
 // of tensors are there.
 // REQUIRES: tcc
+// RUN: %tcompile %s --split -o %t.c -- -O2 %headers -fplugin-arg-tc-isa=v2 -fplugin-arg-tc-backend=openmp
 // RUN: %clang %headers %s -o %t.eager %run && %t.eager > %t.expected
 // RUN: %tcc %headers %s -o %t.tcc %run && %t.tcc > %t.out && diff %t.expected %t.out
+// RUN: %tcc -w %headers %t.c %t.o -o %t.kernels %run
+// RUN: %t.kernels > %t.out 2> %t.stats && diff %t.expected %t.out && %check %s < %t.stats
 #include <math.h>
 #include <stdio.h>
 #include <tcompile.h>
@@ -50,4 +53,6 @@ int main(void) {
     printf("%d bytes more\n", (int)tc_memory().live > 4000);
   }
   printf("%d bytes\n", (int)tc_memory().live);
+  tc_stats_print();
 }
+// CHECK-COUNT-3: {{[0-9]+ 1 1 0 0 *$}}

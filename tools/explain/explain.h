@@ -4,6 +4,10 @@
 
 #include "backends/explain.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* ---- read.c: ELF and ar ---------------------------------------------------------------------- */
 
 /* Appends what an object, executable, shared library or archive (file of n bytes) holds in
@@ -67,4 +71,7 @@ void explain_meet_sizes(const explain_rows *rows, explain_sizes *sizes);
 void explain_print(const explain_rows *rows, const explain_sizes *sizes, tc_buf *out);
 void explain_print_json(const explain_rows *rows, const explain_sizes *sizes, tc_buf *out);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

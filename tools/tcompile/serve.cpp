@@ -88,12 +88,12 @@ int serve() {
       source.flags = from_gcc(source.flags);
       source.flags.insert(source.flags.end(), {"-x", request.language});
     }
-    std::vector<NewText> texts;
-    bool understood = true;
+    Translation result;
+    result.understood = true;
     for (const std::string &problem : request.problems) answer.say(TC_SAY_ERROR, problem);
-    if (request.problems.empty()) translate(source, &answer, texts, &understood);
-    if (!understood || source.of_clang) answer.put_unread();
-    for (const NewText &text : texts) answer.put(text);
+    if (request.problems.empty()) translate(source, &answer, result);
+    if (!result.understood || source.of_clang) answer.put_unread();
+    for (const NewText &text : result.texts) answer.put(text);
   }
   return answer.end() && request.complete ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 // translate.cpp - see translate.h.  A compilation of Clang's that stops behind the parse.
 #include "tools/tcompile/translate.h"
 
+#include "driver/object.h"
 #include "driver/scan.h"
 #include "tools/tcompile/invocation.h"
 
@@ -15,31 +16,54 @@ namespace {
 
 // As the plugin's in plugin.cpp: before the file is entered its new text is there, which is then parsed
 // for what Clang has to say about it.
-class Translation : public ASTFrontendAction {
+class Action : public ASTFrontendAction {
 public:
-  Translation(const Source &source, std::vector<NewText> &texts)
+  Action(const Source &source, Translation &result)
       : source(source),
-        texts(texts), other{source.of_clang ? Dialect::Clang : Dialect::Gnu, source.tokens} {}
+        result(result), other{source.of_clang ? Dialect::Clang : Dialect::Gnu, source.tokens,
+                              source.code != Code::InText, source.headers} {}
 
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &ci, StringRef) override {
-    if (may_be_annotated(ci)) compile_annotated(ci, source.options, other);
-    texts = std::move(other.texts);
+    result.annotated = may_be_annotated(ci);
+    if (result.annotated) compile_annotated(ci, source.options, other);
+    watch_inclusions(ci, result.inclusions);
     return std::make_unique<ASTConsumer>();
+  }
+
+  void ExecuteAction() override {
+    if (result.annotated || !source.annotated_only) ASTFrontendAction::ExecuteAction();
+  }
+
+  void EndSourceFileAction() override {
+    result.texts = std::move(other.texts);
+    result.explanation = std::move(other.explanation);
+    CompilerInstance &ci = getCompilerInstance();
+    if (source.code == Code::InText || ci.getDiagnostics().hasErrorOccurred()) return;
+    if (other.assembly.empty()) other.assembly = empty_assembly;
+    result.code = std::move(other.assembly);
+    if (source.code == Code::Object) assemble(ci);
   }
 
   bool understood() const { return other.understood; }
 
 private:
+  void assemble(CompilerInstance &ci) {
+    std::string error;
+    result.code = make_object(ci, result.code, error);
+    if (error.empty()) return;
+    DiagnosticsEngine &diags = ci.getDiagnostics();
+    diags.Report(diags.getCustomDiagID(DiagnosticsEngine::Error, "the kernels: %0")) << error;
+  }
+
   const Source &source;
-  std::vector<NewText> &texts;
+  Translation &result;
   OtherCompiler other;
 };
 
 } // namespace
 
-bool translate(const Source &source, DiagnosticConsumer *diagnostics, std::vector<NewText> &texts,
-               bool *understood) {
-  if (understood) *understood = false;
+bool translate(const Source &source, DiagnosticConsumer *diagnostics, Translation &result) {
+  result.understood = false;
   std::shared_ptr<CompilerInvocation> invocation =
       source.of_clang ? from_clang(source.flags, source.name, diagnostics)
                       : make_invocation(source.flags, source.name, diagnostics);
@@ -54,9 +78,10 @@ bool translate(const Source &source, DiagnosticConsumer *diagnostics, std::vecto
   }
   auto ci = compat::make_instance(invocation, diagnostics ? diagnostics : printer.get(), nullptr,
                                   llvm::vfs::getRealFileSystem());
-  Translation action(source, texts);
+  if (diagnostics) ci->setVerboseOutputStream(llvm::nulls()); // where it counts errors
+  Action action(source, result);
   const bool done = ci->ExecuteAction(action);
-  if (understood) *understood = action.understood();
+  result.understood = action.understood();
   if (source.text) delete invocation->getPreprocessorOpts().RemappedFileBuffers.back().second;
   return done;
 }

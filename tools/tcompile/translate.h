@@ -7,8 +7,12 @@
 #include <vector>
 
 #include "driver/job.h"
+#include "tools/tcompile/inclusions.h"
 
 namespace tc {
+
+// Where the code goes: into the text, or into a file of its own.
+enum class Code { InText, Object, Assembly };
 
 struct Source {
   std::string name;                // as given
@@ -17,13 +21,25 @@ struct Source {
   bool of_clang = false;           // or of -cc1 of some Clang, which also reads what comes out
   Options options;
   std::string tokens; // as another compiler reads them (TC_REC_TOKENS); empty: as Clang does
+  Code code = Code::InText;
+  bool headers = true; // new texts of headers are read
+  bool annotated_only =
+      false; // nothing is to be done for a file that cannot contain an annotated function
 };
 
-// Parses the file as Clang does with these flags; texts: the files that are new.  Messages go to
-// `diagnostics`; null: to standard error, as Clang prints them.  false: errors.
-// understood: whether functions were compiled all the same, but for those with errors.
-bool translate(const Source &source, clang::DiagnosticConsumer *diagnostics,
-               std::vector<NewText> &texts, bool *understood = nullptr);
+struct Translation {
+  bool annotated = false; // the file can contain an annotated function
+  bool understood =
+      false; // whether functions were compiled all the same, but for those with errors
+  std::vector<NewText> texts;
+  std::vector<Inclusion> inclusions; // that Clang meets in the new texts
+  std::string code;                  // of Code::Object and Code::Assembly
+  std::string explanation;           // rows of backends/explain.h
+};
+
+// Parses the file as Clang does with these flags.  Messages go to `diagnostics`; null: to standard error, as
+// Clang prints them.  false: errors.
+bool translate(const Source &source, clang::DiagnosticConsumer *diagnostics, Translation &result);
 
 // Code generators; before anything else.
 void initialize_targets();

@@ -1,0 +1,1 @@
+enum { OF_TCC = 1 };

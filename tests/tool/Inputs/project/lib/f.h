@@ -1,0 +1,2 @@
+#include <tcompile.h>
+tc_tensor *f(const tc_tensor *x);
