@@ -21,5 +21,21 @@ config.substitutions += [
     ("%tcc", "tcc"),
     ("%quick", "-fplugin-arg-tc-backend=openmp -fplugin-arg-tc-isa=v2"),
 ]
-if shutil.which("tcc"):
-    config.available_features.add("tcc")
+for program in ("tcc", "ccache"):
+    if shutil.which(program):
+        config.available_features.add(program)
+
+# Plugins that ask the tool: %thin; those of them that %loader finds for GCC: %of_loader; the last of these GCCs: %newest.
+folder = os.path.join(config.tc_binary, "plugin")
+of_loader = ["%s/gcc/libtcgcc-%s.so" % (folder, major) for major in config.tc_gcc_majors]
+thin = of_loader + ["%s/clang/libtcclang-%s.so" % (folder, major) for major in config.tc_clang_majors]
+config.substitutions += [
+    ("%thin", " ".join(thin)),
+    ("%of_loader", " ".join(of_loader)),
+    ("%loader", folder + "/gcc/libtcgcc.so"),
+    ("%newest", "gcc-" + config.tc_gcc_majors[-1] if of_loader else "gcc"),
+]
+if thin:
+    config.available_features.add("thin")
+if of_loader:
+    config.available_features.add("gcc-plugin")
