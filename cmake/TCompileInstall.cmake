@@ -36,6 +36,17 @@ install(TARGETS tcrt tcrt_archive tcserial tcrt_static tcrt_serial tcbackend_kit
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS ${TC_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# The same lists as TCompileConfig.cmake has.
+set(clangs "")
+if(TARGET tcplugin)
+  set(clangs ${TCompile_CLANG_MAJORS} ${TC_LLVM})
+  list(REMOVE_DUPLICATES clangs)
+  list(SORT clangs COMPARE NATURAL)
+endif()
+list(JOIN clangs " " clangs)
+list(JOIN TCompile_GCC_MAJORS " " gccs)
+configure_file(tools/flags/tc-flags.in ${CMAKE_CURRENT_BINARY_DIR}/install/tc-flags @ONLY)
+install(PROGRAMS ${CMAKE_CURRENT_BINARY_DIR}/install/tc-flags DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES cmake/tsan.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/tcompile)
 install(DIRECTORY runtime/libtcrt/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_BINARY_DIR}/include/tcompile/elementwise.h ${PROJECT_BINARY_DIR}/include/tcompile/locations.h
