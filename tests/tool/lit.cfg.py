@@ -15,7 +15,7 @@ config.substitutions += [
     ("%headers", "-I " + config.tc_include),
     ("%clang", config.tc_clang),
     ("%gcc", shutil.which("gcc") or "gcc"),
-    ("%run", "-L %s -ltcrt %s -lm -Wl,-rpath,%s" % (config.tc_library, config.tc_openmp, config.tc_library)),
+    ("%run", "-L %s -ltcrt -lm -Wl,-rpath,%s" % (config.tc_library, config.tc_library)),
     ("%check", config.tc_filecheck),
     ("%not", config.tc_not),
     ("%tcc", "tcc"),
