@@ -2,7 +2,9 @@
 #include "driver/assembly.h"
 
 #include "graph/support/support.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace tc {
 
@@ -21,7 +23,9 @@ static size_t string_length(StringRef text) {
 // The line table that the assembler makes is one for the whole file.
 static const char line_table[] = ".Lline_table_start0";
 
-static void rename_labels(StringRef line, StringRef suffix, std::string &out) {
+// Names for which `renamed` holds end with the suffix.
+static void rename(StringRef line, StringRef suffix, llvm::function_ref<bool(StringRef)> renamed,
+                   std::string &out) {
   while (!line.empty()) {
     if (line[0] == '"') {
       size_t n = string_length(line);
@@ -30,13 +34,18 @@ static void rename_labels(StringRef line, StringRef suffix, std::string &out) {
     } else if (name_char(line[0])) {
       StringRef name = line.take_while(name_char);
       out += name;
-      if (name.starts_with(".L") && name != line_table) out += ("." + suffix).str();
+      if (renamed(name)) out += suffix;
       line = line.drop_front(name.size());
     } else {
       out += line[0];
       line = line.drop_front();
     }
   }
+}
+
+static void rename_labels(StringRef line, StringRef suffix, std::string &out) {
+  rename(line, ("." + suffix).str(),
+         [](StringRef name) { return name.starts_with(".L") && name != line_table; }, out);
 }
 
 static bool for_whole_file(StringRef line, bool lines) {
@@ -78,6 +87,46 @@ std::string embeddable_assembly(StringRef text, StringRef suffix, bool lines) {
     if (!for_whole_file(line, lines)) put_line(line, suffix, number, out);
   }
   return out + "\t.popsection\n";
+}
+
+// ---- assembly of several units ------------------------------------------------------------------
+
+// A label, or what is reserved for zeros.
+static StringRef defined_name(StringRef line) {
+  StringRef name = line.take_while(name_char);
+  if (!name.empty() && line.drop_front(name.size()).starts_with(":")) return name;
+  line = line.ltrim();
+  if (!line.consume_front(".comm\t") && !line.consume_front(".lcomm\t") &&
+      !line.consume_front(".set\t"))
+    return "";
+  return line.ltrim().take_while(name_char);
+}
+
+static llvm::StringSet<> names_of(const std::vector<std::string> &texts) {
+  llvm::StringSet<> names;
+  for (StringRef text : texts)
+    while (!text.empty()) {
+      StringRef line;
+      std::tie(line, text) = text.split('\n');
+      if (StringRef name = defined_name(line); !name.empty()) names.insert(name);
+    }
+  return names;
+}
+
+void make_joinable(std::vector<std::string> &texts, StringRef suffix) {
+  const llvm::StringSet<> names = names_of(texts);
+  unsigned number = 0;
+  for (std::string &text : texts) {
+    const std::string known = ".Ltc_joined" + suffix.str() + "." + std::to_string(number++);
+    std::string out = "\t.ifndef " + known + "\n\t.set " + known + ", 1\n";
+    for (StringRef left = text; !left.empty();) {
+      StringRef line;
+      std::tie(line, left) = left.split('\n');
+      rename(line, suffix, [&](StringRef name) { return names.contains(name); }, out);
+      out += '\n';
+    }
+    text = out + "\t.endif\n";
+  }
 }
 
 // Bytes as strings; long runs of zeros as such.

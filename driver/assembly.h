@@ -3,6 +3,7 @@
 #define TC_DRIVER_ASSEMBLY_H
 
 #include <string>
+#include <vector>
 
 #include "llvm/ADT/StringRef.h"
 
@@ -12,6 +13,10 @@ namespace tc {
 // that speak for a whole file (.file, .ident) go; the current section is kept.
 // lines: line tables stay, joined to that of the whole file (see lines.h).
 std::string embeddable_assembly(llvm::StringRef text, llvm::StringRef suffix, bool lines);
+
+// For assembly that may be joined with that of other units: whatever the texts of a unit define gets a name of its own,
+// which ends with `suffix`, and counts once where a unit of equal suffix is joined, too.
+void make_joinable(std::vector<std::string> &texts, llvm::StringRef suffix);
 
 // Constant data under a hidden name, in a group of that name (ELF).
 std::string data_assembly(llvm::StringRef name, llvm::StringRef bytes, unsigned alignment);

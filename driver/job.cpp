@@ -140,9 +140,11 @@ void ClangShell::put(Rewriter &rewriter, bool has_code, const std::string &expla
 }
 
 void ClangShell::put_assembly(Rewriter &rewriter) {
-  if (!other || !other->split) return rewriter.append(assembly_declarations(code, dialect(), user));
+  if (!other || !(other->split || other->joined))
+    return rewriter.append(assembly_declarations(code, dialect(), user));
   std::string suffix;
-  other->assembly = separate_assembly(code, suffix);
+  if (other->split) other->assembly = separate_assembly(code, suffix);
+  else rewriter.append(joinable_declarations(code, dialect(), user, suffix));
   rewriter.name_entries(suffix);
 }
 

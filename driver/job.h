@@ -19,6 +19,7 @@ struct OtherCompiler {
   Dialect dialect;        // that it reads the new texts in
   llvm::StringRef tokens; // that it reads (TC_REC_TOKENS); empty: what this one does
   bool split = false;     // code comes apart from the text
+  bool joined = false;    // what it makes of the text is joined with other files' by link-time optimisation
   bool headers = true;    // new texts of headers are read; else functions there stay as they are
   // What comes out.
   std::vector<NewText> texts = {};

@@ -26,16 +26,19 @@ static std::vector<std::string> assembly_of(const CompiledUnit &unit) {
 const char empty_assembly[] = "\t.section .note.GNU-stack,\"\",@progbits\n";
 
 // Units of equal suffix are equal: whose entries are called makes no difference.
-std::string separate_assembly(const CompiledUnit &unit, std::string &suffix) {
+static std::string suffix_of(const std::vector<std::string> &texts) {
   tc_sha256 hash;
   tc_sha256_begin(&hash);
-  std::string out;
-  for (const std::string &each : assembly_of(unit)) {
-    tc_sha256_add_field(&hash, each.data(), each.size());
-    out += each;
-  }
+  for (const std::string &each : texts) tc_sha256_add_field(&hash, each.data(), each.size());
   const tc_digest digest = tc_sha256_end(&hash);
-  suffix = "_" + llvm::toHex(llvm::ArrayRef<uint8_t>(digest.byte, 8), /*LowerCase=*/true);
+  return "_" + llvm::toHex(llvm::ArrayRef<uint8_t>(digest.byte, 8), /*LowerCase=*/true);
+}
+
+std::string separate_assembly(const CompiledUnit &unit, std::string &suffix) {
+  const std::vector<std::string> texts = assembly_of(unit);
+  suffix = suffix_of(texts);
+  std::string out;
+  for (const std::string &each : texts) out += each;
   for (const std::string &entry : unit.entries) out += export_assembly(entry, entry + suffix);
   return out + empty_assembly;
 }
@@ -50,8 +53,8 @@ static std::string file_scope_assembly(StringRef text) {
   return out + "\");\n";
 }
 
-std::string assembly_declarations(const CompiledUnit &unit, Dialect dialect,
-                                  const CompilerInstance &user) {
+static std::string declarations(const std::vector<std::string> &texts, Dialect dialect,
+                                const CompilerInstance &user) {
   const bool pragmas = dialect == Dialect::Clang;
   // -masm=intel: what GCC's own code is written in.
   const bool intel =
@@ -60,9 +63,26 @@ std::string assembly_declarations(const CompiledUnit &unit, Dialect dialect,
                               "#pragma clang diagnostic ignored \"-Weverything\"\n"
                             : "\n# 1 \"tcompile.c\" 3\n";
   if (intel) out += file_scope_assembly("\t.att_syntax prefix\n");
-  for (const std::string &each : assembly_of(unit)) out += file_scope_assembly(each);
+  for (const std::string &each : texts) out += file_scope_assembly(each);
   if (intel) out += file_scope_assembly("\t.intel_syntax noprefix\n");
   return pragmas ? out + "#pragma clang diagnostic pop\n" : out;
+}
+
+std::string assembly_declarations(const CompiledUnit &unit, Dialect dialect,
+                                  const CompilerInstance &user) {
+  return declarations(assembly_of(unit), dialect, user);
+}
+
+std::string joinable_declarations(const CompiledUnit &unit, Dialect dialect,
+                                  const CompilerInstance &user, std::string &suffix) {
+  std::vector<std::string> texts = assembly_of(unit);
+  suffix = suffix_of(texts);
+  std::string exports;
+  for (const std::string &entry : unit.entries)
+    exports += "\t.weak " + entry + "\n\t.hidden " + entry + "\n";
+  texts.push_back(exports);
+  make_joinable(texts, suffix);
+  return declarations(texts, dialect, user);
 }
 
 // A C file that says nothing but __asm__ is what Clang's libraries make an object of in every version.

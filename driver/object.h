@@ -12,6 +12,11 @@ namespace tc {
 std::string assembly_declarations(const CompiledUnit &unit, Dialect dialect,
                                   const clang::CompilerInstance &user);
 
+// The same where link-time optimisation may put the assembly of several files into one, and functions that call
+// entries elsewhere: with a hidden symbol for each entry, its name and `suffix`.
+std::string joinable_declarations(const CompiledUnit &unit, Dialect dialect,
+                                  const clang::CompilerInstance &user, std::string &suffix);
+
 // A file of its own, with a hidden symbol for each entry: its name and `suffix`, by which no other
 // unit of a program calls different code.
 std::string separate_assembly(const CompiledUnit &unit, std::string &suffix);

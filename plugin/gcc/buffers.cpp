@@ -19,7 +19,7 @@ struct BufferHead {
 
 const size_t padding = 64; // zeros behind a buffer, which lexers may read
 
-std::map<std::string, std::string> later; // texts of headers by name
+std::map<std::string, std::string> later; // texts of headers, by path
 void (*next_file_change)(cpp_reader *, const line_map_ordinary *);
 decltype(cpp_callbacks::diagnostic) next_diagnostic;
 decltype(cpp_callbacks::line_change) next_line_change;
@@ -58,11 +58,19 @@ void replace(BufferHead *b, const char *text, size_t size) {
   b->rlimit = copy + size;
 }
 
+// Compilers spell names in their own ways (./a.h).
+std::string path_of(const char *name) {
+  char *real = realpath(name, nullptr);
+  const std::string path = real ? real : name;
+  free(real);
+  return path;
+}
+
 void file_change(cpp_reader *reader, const line_map_ordinary *map) {
   next_file_change(reader, map);
   if (!map || ORDINARY_MAP_STARTING_LINE_NUMBER(map) != 1 || !MAIN_FILE_P(map)) {
     const char *name = map ? ORDINARY_MAP_FILE_NAME(map) : nullptr;
-    auto text = name ? later.find(name) : later.end();
+    auto text = name ? later.find(path_of(name)) : later.end();
     BufferHead *b = buffer();
     if (text == later.end() || !plausible(b) || b->next_line != b->buf || !is_file(b, name)) return;
     replace(b, text->second.data(), text->second.size());
@@ -124,13 +132,11 @@ void replace_main(const char *text, size_t size) {
   own_lines = any_sets_lines(reinterpret_cast<const char *>(b->buf),
                              static_cast<size_t>(b->rlimit - b->buf));
   replace(b, text, size);
-  // Assembly of several files would meet in one: kernels and labels of the same names.  Objects that are code
-  // already are linked with the others.
-  global_options.x_flag_lto = nullptr;
-  global_options.x_flag_generate_lto = 0;
 }
 
-void replace_later(const std::string &name, const std::string &text) { later[name] = text; }
+void replace_later(const std::string &name, const std::string &text) {
+  later[path_of(name.c_str())] = text;
+}
 
 void watch_files() {
   cpp_callbacks *callbacks = cpp_get_callbacks(parse_in);

@@ -76,6 +76,10 @@ Request read_request() {
   return request;
 }
 
+bool optimises_at_link(const std::vector<std::string> &flags) {
+  return llvm::any_of(flags, [](StringRef flag) { return flag == "-flto" || flag.starts_with("-flto="); });
+}
+
 } // namespace
 
 int serve() {
@@ -85,6 +89,7 @@ int serve() {
   if (request.complete) {
     Source &source = request.source;
     if (!source.of_clang) {
+      if (optimises_at_link(source.flags)) source.code = Code::Joinable;
       source.flags = from_gcc(source.flags);
       source.flags.insert(source.flags.end(), {"-x", request.language});
     }

@@ -20,8 +20,8 @@ class Action : public ASTFrontendAction {
 public:
   Action(const Source &source, Translation &result)
       : source(source),
-        result(result), other{source.of_clang ? Dialect::Clang : Dialect::Gnu, source.tokens,
-                              source.code != Code::InText, source.headers} {}
+        result(result), other{source.of_clang ? Dialect::Clang : Dialect::Gnu, source.tokens, apart(),
+                              source.code == Code::Joinable, source.headers} {}
 
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &ci, StringRef) override {
     result.annotated = may_be_annotated(ci);
@@ -38,7 +38,7 @@ public:
     result.texts = std::move(other.texts);
     result.explanation = std::move(other.explanation);
     CompilerInstance &ci = getCompilerInstance();
-    if (source.code == Code::InText || ci.getDiagnostics().hasErrorOccurred()) return;
+    if (!apart() || ci.getDiagnostics().hasErrorOccurred()) return;
     if (other.assembly.empty()) other.assembly = empty_assembly;
     result.code = std::move(other.assembly);
     if (source.code == Code::Object) assemble(ci);
@@ -47,6 +47,8 @@ public:
   bool understood() const { return other.understood; }
 
 private:
+  bool apart() const { return source.code == Code::Object || source.code == Code::Assembly; }
+
   void assemble(CompilerInstance &ci) {
     std::string error;
     result.code = make_object(ci, result.code, error);

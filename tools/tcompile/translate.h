@@ -11,8 +11,9 @@
 
 namespace tc {
 
-// Where the code goes: into the text, or into a file of its own.
-enum class Code { InText, Object, Assembly };
+// Where the code goes: into the text, such that link-time optimisation can join it with that of other files or not, or
+// into a file of its own.
+enum class Code { InText, Joinable, Object, Assembly };
 
 struct Source {
   std::string name;                // as given
