@@ -129,7 +129,9 @@ void tc_vjp_norm(tc_vjp *v) {
 
 /* ---- scans ------------------------------------------------------------------------------------- */
 
+/* A number is a line of one. */
 static tc_ref flipped(const tc_vjp *v, tc_ref a, int axis) {
+  if (a.id && tc_graph_type(v->c.g, a)->rank == 0) return a;
   tc_dim attr[2] = {tc_dim_const(1), tc_dim_const(axis)};
   return tc_build(v->c.g, OP_FLIP, 1, &a, 2, attr, NULL, v->c.loc);
 }

@@ -63,7 +63,7 @@ static tc_ref shifted(const tc_bat *b, const tc_ref *in) {
 tc_ref tc_bat_along(const tc_bat *b) { return shifted(b, b->in); }
 
 /* A number is an axis of size 1. */
-tc_ref tc_bat_softmax(const tc_bat *b) {
+tc_ref tc_bat_line(const tc_bat *b) {
   const tc_dim one = tc_dim_const(1);
   if (bt_rank(b, 0)) return shifted(b, b->in);
   const tc_ref x = bt_reshape(b, b->in[0], 1, &one);

@@ -88,8 +88,7 @@ bool infer_cum(tc_infer *c, tc_type *out) {
   int axis;
   *out = *c->in[0];
   if (!tc_dtype_is_float((tc_dtype)out->dtype)) out->dtype = TC_I64;
-  if (!infer_along(c, out, c->attr[0], &axis)) return false;
-  return out->rank || !c->dims || infer_unsupported(c, "a scan of a scalar is not compiled");
+  return infer_along(c, out, c->attr[0], &axis);
 }
 
 bool infer_softmax(tc_infer *c, tc_type *out) {

@@ -282,6 +282,14 @@ static tc_ref rule_single(const site *s) {
   return tc_build_reshape(s->g, s->in[0], s->n->type.rank, s->n->type.dim, s->n->loc);
 }
 
+/* A scan of one element, or of lines of one. */
+static tc_ref rule_scan(const site *s) {
+  const tc_type *from = type(s, s->in[0]);
+  const int64_t axis = tc_dim_value(tc_attr_int(s->n, "axis"));
+  if (from->rank && !tc_dim_is(from->dim[axis < 0 ? axis + from->rank : axis], 1)) return none;
+  return tc_build_cast(s->g, s->in[0], (tc_dtype)s->n->type.dtype, s->n->loc);
+}
+
 static tc_ref rule_concat(const site *s) { return s->n->nin == 1 ? keep(s, s->in[0]) : none; }
 
 typedef struct span { /* first <= i < end along an axis */
@@ -399,6 +407,8 @@ static rule_fn *const rules[OP_COUNT] = {
     [OP_AMIN] = rule_single,
     [OP_ANY] = rule_single,
     [OP_ALL] = rule_single,
+    [OP_CUMSUM] = rule_scan,
+    [OP_CUMPROD] = rule_scan,
     [OP_SLICE] = rule_slice,
     [OP_CONCAT] = rule_concat,
     [OP_PAD] = rule_pad,

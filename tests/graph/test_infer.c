@@ -124,7 +124,8 @@ ROWS(reductions, {"sum %1 axes=[] keep=0", "f32[]"}, {"sum %1 axes=[] keep=1", "
      {"sum %11 axes=[-1] keep=1", "f64[]"}, {"argmax %19 axes=[0] keep=0", "i64[]"},
      {"sum %11 axes=[0,-1] keep=0", "sum: axis 0 appears twice"},
      {"max %11 axes=[-2] keep=0", "max: axis -2 is out of range for []"},
-     {"cumsum %11 axis=0", "cumsum: a scan of a scalar is not compiled"})
+     {"cumsum %11 axis=0", "f64[]"}, {"cumprod %19 axis=-1", "i64[]"},
+     {"cumsum %11 axis=1", "cumsum: axis 1 is out of range for []"})
 
 ROWS(views, {"reshape %1 dims=[2,-1]", "f32[2,6]"},
      {"reshape %1 dims=[]", "reshape: cannot reshape [3,4] to []: 12 elements are not 1"},

@@ -322,7 +322,8 @@ for axis in (0, -1):
     case("tc_var", f"tc_var(tc_neg(a), TC_AXES({axis}), 0, true)", [[]], lambda x: x * 0, ("f32",))
     case("tc_softmax", f"tc_softmax(tc_neg(a), {axis})", [[]], lambda x: x * 0 + 1, ("f32",))
     case("tc_log_softmax", f"tc_log_softmax(tc_neg(a), {axis})", [[]], lambda x: x * 0, ("f32",))
-    case("tc_cumsum", f"tc_cumsum(tc_neg(a), {axis})", [[]], lambda x: -x, ("f32", "i32"), "sum", pure_view=True)  # the body runs
+    for name in ("tc_cumsum", "tc_cumprod"):
+        case(name, f"{name}(tc_neg(a), {axis})", [[]], lambda x: -x, ("f32", "i32"), "sum")
     case("tc_flip", f"tc_flip(tc_neg(a), TC_AXES({axis}))", [[]], lambda x: -x, ("f32",))
 
 # ---- views, each followed by arithmetic so that something is computed -----------------------------------
