@@ -1,5 +1,5 @@
 # tc_add_sample(name SOURCES files... [LINK libraries...] [ARGS arguments of the test run...]
-#               [SHORT_ARGS arguments of a run under sanitizers...])
+#               [SHORT_ARGS arguments of a run under sanitizers...] [DEMO_GCC: tools/demo shows it built by gcc, too])
 #
 # Builds a sample: <name> with the plugin, <name>_clang by the same compiler without it, <name>_gcc by gcc,
 # <name>_gcc_plugin by gcc with its plugin (where there is one: kernels for one level of CPU).  CTest runs
@@ -7,9 +7,10 @@
 include_guard(GLOBAL)
 find_program(TC_GCC gcc)
 add_custom_target(samples)
+add_custom_target(samples_of_gcc) # those that tools/demo shows; empty where there is no plugin for a GCC
 
 function(tc_add_sample name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK;ARGS;SHORT_ARGS" ${ARGN})
+  cmake_parse_arguments(arg "DEMO_GCC" "" "SOURCES;LINK;ARGS;SHORT_ARGS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   tcompile_enable(${name})
   tcompile_options(${name} ${TC_OPTIONS})
@@ -45,6 +46,9 @@ function(tc_add_sample name)
                 -I${PROJECT_BINARY_DIR}/include ${files} -o ${compiled}
                 $<TARGET_FILE:tcrt> -Wl,-rpath,$<TARGET_FILE_DIR:tcrt> ${libraries} -lm)
       add_custom_target(${name}_with_gcc_plugin ALL DEPENDS ${compiled})
+      if(arg_DEMO_GCC)
+        add_dependencies(samples_of_gcc ${name}_with_gcc_plugin)
+      endif()
       list(APPEND variants ${compiled})
     endif()
   endif()
