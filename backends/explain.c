@@ -56,6 +56,28 @@ void tc_explain_function(const char *name, const char *file, uint32_t line, tc_b
   end(out);
 }
 
+void tc_explain_signature(const char *symbol, const tc_explain_type *returns, tc_buf *out) {
+  begin(TC_EXPLAIN_SIGNATURE, out);
+  text(symbol, out);
+  text(returns->text, out);
+  text(returns->kind, out);
+  text(returns->needs, out);
+  text(returns->obstacle, out);
+  end(out);
+}
+
+void tc_explain_parameter(const char *name, const char *shape, const tc_explain_type *type,
+                          tc_buf *out) {
+  begin(TC_EXPLAIN_PARAMETER, out);
+  text(name, out);
+  text(type->text, out);
+  text(type->kind, out);
+  text(shape, out);
+  text(type->needs, out);
+  text(type->obstacle, out);
+  end(out);
+}
+
 void tc_explain_break(const char *file, uint32_t line, uint32_t column, const char *why,
                       tc_buf *out) {
   const char *remedy = strstr(why, "; ");
@@ -149,6 +171,15 @@ void tc_explain_segment(const tc_function *f, tc_graph *g, tc_buf *out) {
   }
   operand_guards(g, out);
   size_guards(g, out);
+  for (uint32_t i = 0; i < tc_graph_output_count(g); ++i) {
+    tc_buf type = {0};
+    tc_type_print(tc_graph_dims(g), tc_graph_type(g, tc_graph_output_at(g, i)), &type);
+    begin(TC_EXPLAIN_RESULT, out);
+    text(type.text, out);
+    end(out);
+    out->failed |= type.failed;
+    tc_buf_free(&type);
+  }
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */

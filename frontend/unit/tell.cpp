@@ -1,5 +1,6 @@
 // tell.cpp - what the user gets to hear of a unit's functions: messages, and what tc-explain reads.
 #include "backends/explain.h"
+#include "frontend/unit/signature.h"
 #include "frontend/unit/unit.h"
 
 namespace tc {
@@ -18,6 +19,7 @@ std::string Unit::explanation() const {
   for (const FunctionJob &f : functions) {
     unsigned line = sources.getPresumedLineNumber(sources.getFileLoc(f.decl->getLocation()));
     tc_explain_function(f.name.c_str(), f.file.c_str(), line, &rows);
+    explain_signature(f.decl, &rows);
     for (const Message &message : f.messages) {
       StringRef text = message.text;
       bool stays = text.consume_front("graph break in '" + f.name + "': ") ||

@@ -95,6 +95,10 @@ Test(explain, gradients) {
   gradients = false;
 }
 
+Test(explain, results) {
+  EXPECT(layer, true, NULL, "\"results\": [\n          {\"type\": \"f32[B,32]\"}],");
+}
+
 Test(explain, guards) {
   EXPECT("graph f\nsym N 2..64 %4\n%1 = param f32[N,M] \"x\"\n%2 = param f32[2*N+1,K] \"y\"\n"
          "%3 = sum %1 axes=[] keep=0\n%4 = sum %2 axes=[] keep=0\n%5 = add %3 %4\nret %5\n"
@@ -139,6 +143,29 @@ Test(explain, every_stop_has_a_reason) {
                 "%s", out.text);
     tc_buf_free(&out);
   }
+}
+
+Test(explain, signatures_are_for_programs) {
+  const tc_explain_type returns = {"void", "none", "", "it is static"};
+  const tc_explain_type x = {"const struct m *x", "struct", "\"a.h\",struct m", ""};
+  tc_buf section = {0}, people = {0}, json = {0};
+  tc_explain_unit("f.c", &section);
+  tc_explain_function("f", "f.c", 1, &section);
+  tc_explain_signature("", &returns, &section);
+  tc_explain_parameter("x", "f32[N]", &x, &section);
+  explain_rows rows = {0};
+  const char *error = NULL;
+  size_t line;
+  cr_assert(explain_parse(&section, &rows, &error, &line), "%s", error);
+  const explain_sizes sizes = {0};
+  explain_print(&rows, &sizes, &people);
+  explain_print_json(&rows, &sizes, &json);
+  cr_expect(!strstr(people.text, "static") && !strstr(people.text, "f32[N]"), "%s", people.text);
+  cr_expect(strstr(json.text, "\"needs\": [\"\\\"a.h\\\"\", \"struct m\"]"), "%s", json.text);
+  tc_buf_free(&section);
+  tc_buf_free(&people);
+  tc_buf_free(&json);
+  free(rows.at);
 }
 
 Test(explain, breaks_are_split_into_reason_and_remedy) {

@@ -230,7 +230,10 @@ static void put_row(const explain_rows *rows, size_t i, bool compiled, const exp
   case TC_EXPLAIN_STOP:
     put_stop(f, &at, out);
     break;
-  case TC_EXPLAIN_SIZE: /* of the texts of other rows */
+  case TC_EXPLAIN_SIGNATURE: /* is_shown */
+  case TC_EXPLAIN_PARAMETER:
+  case TC_EXPLAIN_RESULT:
+  case TC_EXPLAIN_SIZE:
   case TC_EXPLAIN_NONE:
   case TC_EXPLAIN_COUNT:
     break;
@@ -254,13 +257,19 @@ static size_t distinct_kernels(const explain_rows *rows, size_t *all) {
   return distinct;
 }
 
+/* Rows for people; others are of the texts of these, or for programs. */
+static bool is_shown(tc_explain_row kind) {
+  return kind != TC_EXPLAIN_SIZE && kind != TC_EXPLAIN_SIGNATURE && kind != TC_EXPLAIN_PARAMETER &&
+         kind != TC_EXPLAIN_RESULT;
+}
+
 void explain_print(const explain_rows *rows, const explain_sizes *sizes, tc_buf *out) {
   size_t count[TC_EXPLAIN_COUNT] = {0}, all;
   bool compiled = false;
   for (size_t i = 0; i < rows->n; ++i) {
     const tc_explain_row kind = rows->at[i].kind;
     ++count[kind];
-    if (kind == TC_EXPLAIN_SIZE) continue;
+    if (!is_shown(kind)) continue;
     if (kind == TC_EXPLAIN_FUNCTION) compiled = children(rows, i, TC_EXPLAIN_SEGMENT) > 0;
     tc_putf(out, "%*s", 2 * explain_kind_of(kind).level, "");
     put_row(rows, i, compiled, sizes, out);
