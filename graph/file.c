@@ -32,10 +32,13 @@ void tc_file_put_graph(tc_graph *g, const char *sizes, tc_buf *out) {
   tc_graph_print(g, out);
 }
 
+void tc_file_put_end(tc_buf *out) { tc_put(out, "end\n"); }
+
 void tc_file_put_text(const tc_file *f, tc_buf *out) {
   tc_file_put_head(f->function, f->file, f->line, out);
   for (size_t i = 0; i < f->graph.n; i++)
     tc_file_put_graph(f->graph.at[i].graph, f->graph.at[i].sizes, out);
+  tc_file_put_end(out);
 }
 
 static void put_number(uint64_t v, int bytes, tc_buf *out) {
@@ -92,17 +95,17 @@ static bool next_line(reader *r, tc_buf *line) {
   return false;
 }
 
-/* Whether a variant begins there. */
-static bool is_variant(const char *text) {
+/* Whether a graph is over there. */
+static bool is_behind(const char *text) {
   tc_words w = {.at = text};
-  return tc_words_accept_word(&w, "variant");
+  return tc_words_accept_word(&w, "variant") || tc_words_accept_word(&w, "end");
 }
 
 /* The text of the graph that begins behind the line that was read; its first line is *first. */
 static char *take_graph(reader *r, uint32_t *first) {
   const char *end = r->text;
   *first = r->line + 1;
-  while (*end && !is_variant(end)) {
+  while (*end && !is_behind(end)) {
     end += strcspn(end, "\n");
     end += *end == '\n';
     r->line++;
@@ -145,12 +148,18 @@ static bool read_version(reader *r) {
          tc_words_fail(&r->w, "there is no format version %lld", (long long)version);
 }
 
+static bool read_end(reader *r, tc_buf *line) {
+  if (!tc_words_end(&r->w) && !tc_words_expect(&r->w, "\n")) return false;
+  return !next_line(r, line) || tc_words_fail(&r->w, "there is text behind the end");
+}
+
 static bool read_variants(reader *r, tc_buf *line) {
   while (next_line(r, line)) {
     if (tc_words_accept_word(&r->w, "function") && !r->f->graph.n) {
       if (!read_function(r)) return false;
       continue;
     }
+    if (r->f->graph.n && tc_words_accept_word(&r->w, "end")) return read_end(r, line);
     if (!tc_words_expect(&r->w, "variant")) return false;
     const char *sizes = read_string(r);
     if (!sizes) return false;
@@ -160,7 +169,8 @@ static bool read_variants(reader *r, tc_buf *line) {
     free(text);
     if (!ok) return text ? false : tc_words_fail(&r->w, "out of memory");
   }
-  return r->f->graph.n || tc_words_fail(&r->w, "the file ends before its first graph");
+  return tc_words_fail(&r->w, r->f->graph.n ? "the file is truncated: it ends without 'end'"
+                                            : "the file ends before its first graph");
 }
 
 static bool read_text(reader *r, tc_buf *line) {

@@ -7,6 +7,7 @@
  *   variant "B=1"                a graph follows; made for these sizes or sides of branches, "": any
  *   graph mlp                    the graph, as graph/text.h says, up to the next variant or the end
  *   ...
+ *   end                          without it the file is truncated
  *
  * Variants stand in the order in which they are tried.  A ';' starts a comment.  A text that begins with
  * the graph itself is one, too: of one variant, and of no format version.
@@ -55,9 +56,10 @@ void tc_file_free(tc_file *f);
 void tc_file_put_text(const tc_file *f, tc_buf *out);
 void tc_file_put_binary(const tc_file *f, tc_buf *out);
 
-/* The same in parts, of graphs that stay where they are: the head, then the graphs. */
+/* The same in parts, of graphs that stay where they are: the head, then the graphs, then the end. */
 void tc_file_put_head(const char *function, const char *file, uint32_t line, tc_buf *out);
 void tc_file_put_graph(tc_graph *g, const char *sizes, tc_buf *out);
+void tc_file_put_end(tc_buf *out);
 
 #ifdef __cplusplus
 }

@@ -128,6 +128,7 @@ void Unit::save(FunctionJob &f) {
   tc_file_put_head(f.name.c_str(), f.file.c_str(), line, &out);
   for (const Segment &segment : f.captured.segments)
     tc_file_put_graph(segment.graph.get(), segment.made_for.c_str(), &out);
+  tc_file_put_end(&out);
   llvm::SmallString<128> path(options.save_graphs);
   std::error_code error = llvm::sys::fs::create_directories(path);
   llvm::sys::path::append(path, f.name + ".tcg");

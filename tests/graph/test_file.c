@@ -20,7 +20,8 @@ static const char text[] = "tcg 1\n"
                            "%5 = max_with_index %1 axes=[1] keep=0 : bf16[B] i64[B]\n"
                            "%6 = result %5 index=0 : bf16[B]\n"
                            "write %4 -> %2\n"
-                           "ret %6 %4\n";
+                           "ret %6 %4\n"
+                           "end\n";
 
 static tc_file *read_file(const void *bytes, size_t n, messages *m) {
   return tc_file_read(bytes, n, listen(m));
@@ -87,6 +88,11 @@ Test(file, errors_name_what_is_wrong) {
           "line 5: unknown op");
   REFUSED("tcg 1\nvariant \"\"\ngraph g\n%1 = param f32[2] \"x\"\n%2 = exp %1 : f32[3]\n",
           "line 5: the type is f32[2]");
+  REFUSED("tcg 1\nend\n", "line 2: expected 'variant'");
+  REFUSED("tcg 1\nvariant \"\"\ngraph g\n%1 = param f32[2] \"x\"\nret %1\nend\nend\n",
+          "line 7: there is text behind the end");
+  REFUSED("tcg 1\nvariant \"\"\ngraph g\n%1 = param f32[2] \"x\"\nret %1\nend of it\n",
+          "line 6: expected");
 #undef REFUSED
 }
 
@@ -99,6 +105,18 @@ static tc_file *read_copy(const char *bytes, size_t n, messages *m) {
   tc_file *f = read_file(copy, n, m);
   free(copy);
   return f;
+}
+
+Test(file, text_without_its_end_is_refused) {
+  const size_t whole = strlen(text);
+  for (size_t n = 0; n + 1 < whole; n++) {
+    messages m;
+    tc_file *f = read_copy(text, n, &m);
+    cr_expect(!f && m.n, "%zu bytes were read", n);
+    if (f) tc_file_free(f);
+  }
+  expect_refused(text, whole - strlen("end\n"),
+                 "line 18: the file is truncated: it ends without 'end'");
 }
 
 Test(file, binary_with_any_damage_is_refused) {

@@ -24,6 +24,7 @@ TC_COMPILE TC_SPECIALIZE("B=1") tc_tensor *scaled(const tc_tensor *x TC_SHAPE("f
 // CHECK: = param f32[B,8] "x"
 // CHECK: = exp %
 // CHECK: ret %
+// CHECK-NEXT: end
 // CODE: tc_function_scaled
 // PART: error: the file is truncated
 // NOWHERE: save_graphs.c:12:44: warning: the graphs of 'scaled' are not saved: /dev/null/a/scaled.tcg: Not a directory
