@@ -53,7 +53,7 @@ public:
   virtual std::string compile(const tc_texts &texts, std::vector<std::string> entries) = 0;
 
   // The end: the user's compilation gets the new text, the code if there is some, and the rows of
-  // backends/explain.h.
+  // backends/explain_rows.h.
   virtual void put(Rewriter &rewriter, bool code, const std::string &explanation) = 0;
 };
 

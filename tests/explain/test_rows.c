@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backends/compile.h"
+#include "backends/explain.h"
 #include "graph/passes/pass.h"
 #include "graph/text.h"
 #include "tools/explain/explain.h"

@@ -272,6 +272,21 @@ static void files(void) {
   unlink(path);
 }
 
+/* Of no module; tests/export has modules. */
+static void modules(void) {
+  tc_tensor *x = tc_ones(TC_DIMS(2), TC_F32), *y = x;
+  tc_module *m = CALL(tc_module_open)("/dev/null");
+  expect(!m && tc_error_code() == TC_ERROR_FILE, "tc_module_open: %s", tc_error());
+  tc_clear_error();
+  expect(!CALL(tc_module_call)(m, "f", 1, &x, 1, &y) && !y && tc_error(), "tc_module_call");
+  expect(!CALL(tc_module_name)(m, 0) && !CALL(tc_module_operand)(m, "f", 0) &&
+             !CALL(tc_module_result)(m, "f", 0),
+         "names of a module");
+  CALL(tc_module_close)(m);
+  tc_clear_error();
+  tc_free(x);
+}
+
 static void memory(void) {
   static float data[6];
   int released = 0;
@@ -431,6 +446,7 @@ int main(int argc, char **argv) {
 #endif
   program();
   files();
+  modules();
   several_results();
   questions();
   devices();

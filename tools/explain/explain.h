@@ -2,7 +2,8 @@
 #ifndef TC_TOOL_EXPLAIN_H
 #define TC_TOOL_EXPLAIN_H
 
-#include "backends/explain.h"
+#include "backends/explain_rows.h"
+#include "graph/support/support.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,7 +41,7 @@ typedef struct explain_rows {
   size_t n, cap;
 } explain_rows;
 
-/* The table of backends/explain.h. */
+/* The table of backends/explain_rows.h. */
 explain_kind explain_kind_of(tc_explain_row kind);
 
 /* What the program calls the size `name` (n bytes) of row i or of one that it belongs to; NULL: that. */
@@ -70,6 +71,9 @@ void explain_meet_sizes(const explain_rows *rows, explain_sizes *sizes);
 
 void explain_print(const explain_rows *rows, const explain_sizes *sizes, tc_buf *out);
 void explain_print_json(const explain_rows *rows, const explain_sizes *sizes, tc_buf *out);
+/* One row with those that belong to it, as in there; a string of n bytes. */
+void explain_put_json_row(const explain_rows *rows, size_t i, tc_buf *out);
+void explain_put_json_text(const char *s, size_t n, tc_buf *out);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/dim/dim.h"
 #include "tools/explain/explain.h"
 
 /* ---- expressions of sizes -------------------------------------------------------------------- */
@@ -299,7 +300,7 @@ static size_t utf8(const unsigned char *s) {
   return overlong || surrogate || (*s == 0xF4 && s[1] >= 0x90) ? 0 : n;
 }
 
-static void json_text(const char *s, size_t n, tc_buf *out) {
+void explain_put_json_text(const char *s, size_t n, tc_buf *out) {
   tc_put(out, "\"");
   for (const char *end = s + n; s < end;) {
     const size_t bytes = utf8((const unsigned char *)s);
@@ -319,7 +320,7 @@ static void json_list(const char *s, tc_buf *out) {
     const bool number = n && n < 19 && strspn(at, "0123456789") >= n && (n == 1 || *at != '0');
     if (at != s) tc_put(out, ", ");
     if (number) tc_putn(out, at, n);
-    else json_text(at, n, out);
+    else explain_put_json_text(at, n, out);
     at += n + (at[n] == ',');
   }
   tc_put(out, "]");
@@ -330,7 +331,7 @@ static void json_field(char kind, const char *s, const place *at, tc_buf *out) {
   if (kind == 'n') tc_putf(out, "%lld", atoll(s));
   else if (kind == 'e' && evaluate(s, at, &value)) tc_putf(out, "%lld", (long long)value);
   else if (kind == 'l') json_list(s, out);
-  else json_text(s, strlen(s), out);
+  else explain_put_json_text(s, strlen(s), out);
 }
 
 static void json_rows(const explain_rows *rows, size_t from, size_t to, tc_explain_row parent,
@@ -364,6 +365,10 @@ static void json_rows(const explain_rows *rows, size_t from, size_t to, tc_expla
     }
     tc_put(out, "]");
   }
+}
+
+void explain_put_json_row(const explain_rows *rows, size_t i, tc_buf *out) {
+  json_row(rows, i, &(explain_sizes){0}, out);
 }
 
 void explain_print_json(const explain_rows *rows, const explain_sizes *sizes, tc_buf *out) {

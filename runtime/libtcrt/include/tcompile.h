@@ -587,6 +587,25 @@ typedef bool tc_example_function(tc_tensor *const *x, void *context, tc_tensor *
 bool tc_vmap(tc_example_function *f, void *context, int n, tc_tensor_list x, const int *axes, int m,
              tc_tensor **out);
 
+/* ---- modules ------------------------------------------------------------------------------------
+ *
+ * Compiled functions as files that tc-export made, called by name.  docs/export.md tells the rest. */
+
+typedef struct tc_module tc_module;
+/* Opens NAME.so.  Checks that the file is whole before any of it runs.  NULL with an error: it is missing, no module,
+ * truncated or altered, or made for another version of libtcrt. */
+tc_module *tc_module_open(const char *path);
+void tc_module_close(tc_module *m); /* NULL is fine.  No call may be under way; results stay */
+const char *tc_module_name(const tc_module *m, int i); /* of function i; NULL behind the last one */
+/* Operand or result i of a function, its name and what TC_SHAPE says of it: "x f32[B,784]"; NULL behind the last one. */
+const char *tc_module_operand(const tc_module *m, const char *function, int i);
+const char *tc_module_result(const tc_module *m, const char *function, int i);
+/* Calls a function as C does, guards and all: n operands, in the order of its parameters, which are borrowed and which it may
+ * write where it is written to do that; a C number is a tensor of one element.  out[i] is result i of nresult, owned as any
+ * result: what it returns (a number as a tensor of rank 0), then what it stores to parameters tc_tensor **.  false with an
+ * error, and NULLs in out: it has no such function, takes or gives another number of tensors, or failed. */
+bool tc_module_call(tc_module *m, const char *function, int n, tc_tensor_list in, int nresult, tc_tensor **out);
+
 /* ---- the runtime ----------------------------------------------------------------------------- */
 
 /* Memory of freed tensors is kept for the next results, up to a cap (TC_CACHE=bytes, K, M, G; default 1G).

@@ -1,0 +1,240 @@
+/* tc-export - one compiled function as a library of its own. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tcompile/module.h>
+
+#include "graph/file.h"
+#include "tools/export/export.h"
+
+bool export_fail(const char *format, ...) {
+  va_list ap;
+  va_start(ap, format);
+  fputs("tc-export: ", stderr);
+  vfprintf(stderr, format, ap);
+  fputc('\n', stderr);
+  va_end(ap);
+  return false;
+}
+
+const char *export_text(const export_request *r, const char *format, ...) {
+  tc_buf b = {0};
+  va_list ap;
+  va_start(ap, format);
+  tc_vputf(&b, format, ap);
+  va_end(ap);
+  const char *kept = b.failed ? NULL : tc_arena_str(r->arena, b.text ? b.text : "");
+  tc_buf_free(&b);
+  if (!kept) export_fail("out of memory");
+  return kept ? kept : "";
+}
+
+const char *export_base(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+static const char usage[] =
+    "usage: tc-export SOURCE|OBJECT FUNCTION [-o NAME] [--static] [--archive]\n"
+    "                 [--weights FILE.safetensors PARAMETER=TENSOR...] [-- FLAGS]\n"
+    "       tc-export --check NAME.json\n"
+    "  makes a library of one function that is marked TC_COMPILE, and of what it calls: NAME.so, "
+    "with\n"
+    "  NAME.h, NAME.json (what it takes, gives and needs) and, from a source, NAME.tcg (for "
+    "tc-opt)\n"
+    "  SOURCE     a file of C or C++, which tcompile compiles\n"
+    "  OBJECT     FILE.o, which a compiler with a plugin made, with -fPIC\n"
+    "  -o NAME    where to, with or without .so or .a (FUNCTION)\n"
+    "  --static   with libtcrt in it, on one thread: needs libc, libm and threads alone\n"
+    "  --archive  NAME.a in place of NAME.so\n"
+    "  --weights  these parameters become constants of the library\n"
+    "  --check    whether the files are as they were made\n"
+    "  FLAGS      what the source is compiled with; libraries and objects that it needs besides\n"
+    "  CC, CXX, OBJCOPY and AR name the programs that are used\n";
+
+static bool misuse(const char *what, const char *why) {
+  fprintf(stderr, "tc-export: '%s' %s\n%s", what, why, usage);
+  return false;
+}
+
+static bool ends(const char *s, const char *with) {
+  const size_t n = strlen(s), m = strlen(with);
+  return n > m && !strcmp(s + n - m, with);
+}
+
+static bool push(export_words *words, const char *word) {
+  return tc_push(words, word) || export_fail("out of memory");
+}
+
+static bool take_option(export_request *r, int argc, char **argv, int *i) {
+  const char *option = argv[*i], *value = *i + 1 < argc ? argv[*i + 1] : NULL;
+  if (!strcmp(option, "--static")) r->is_static = true;
+  else if (!strcmp(option, "--archive")) r->archive = true;
+  else if (strcmp(option, "-o") != 0 && strcmp(option, "--weights") != 0)
+    return misuse(option, "is not understood");
+  else if (!value || !strcmp(value, "--")) return misuse(option, "is without a file");
+  else *(option[1] == 'o' ? &r->name : &r->weights) = argv[++*i];
+  return true;
+}
+
+static bool take(export_request *r, int argc, char **argv, int *i) {
+  const char *argument = argv[*i];
+  if (*argument == '-') return take_option(r, argc, argv, i);
+  if (strchr(argument, '=')) return push(&r->bindings, argument);
+  if (!r->input) r->input = argument;
+  else if (!r->function) r->function = argument;
+  else return misuse(argument, "is one too many: tc-export takes a file and a function");
+  return true;
+}
+
+static bool complete(export_request *r) {
+  if (!r->input || !r->function) return misuse(r->input ? "FUNCTION" : "SOURCE", "is missing");
+  if (r->bindings.n && !r->weights) return misuse(r->bindings.at[0], "is without --weights");
+  if (r->weights && !r->bindings.n) return misuse("--weights", "is without PARAMETER=TENSOR");
+  for (size_t i = 0; i < r->bindings.n; ++i)
+    if (*r->bindings.at[i] == '=' || ends(r->bindings.at[i], "="))
+      return misuse(r->bindings.at[i], "is no PARAMETER=TENSOR");
+  if (!r->name) r->name = r->function;
+  const char *extension = ends(r->name, r->archive ? ".a" : ".so") ? strrchr(r->name, '.') : NULL;
+  if (extension) r->name = export_text(r, "%.*s", (int)(extension - r->name), r->name);
+  if (!*export_base(r->name)) return misuse(r->name, "is no name of a file");
+  r->from_object = ends(r->input, ".o");
+  const char *const of_cplusplus[] = {".cpp", ".cc", ".cxx", ".C", ".c++"};
+  for (size_t i = 0; i < sizeof of_cplusplus / sizeof *of_cplusplus; ++i)
+    r->cplusplus |= ends(r->input, of_cplusplus[i]);
+  return true;
+}
+
+static bool parse(export_request *r, int argc, char **argv) {
+  int i = 1;
+  for (; i < argc && strcmp(argv[i], "--") != 0; ++i)
+    if (!take(r, argc, argv, &i)) return false;
+  for (++i; i < argc; ++i)
+    if (!push(&r->flags, argv[i])) return false;
+  return complete(r);
+}
+
+/* ---- from the object on ---------------------------------------------------------------------- */
+
+static bool put(const tc_buf *b, const char *path) {
+  return (!b->failed || export_fail("out of memory")) && export_write(path, b->text, b->len);
+}
+
+static bool write_texts(const export_request *r, const export_function *f, const export_weights *w,
+                        const char *glue) {
+  tc_buf header = {0}, text = {0};
+  export_header(r, f, w, &header);
+  export_glue(r, f, w, &text);
+  const bool ok =
+      put(&header, export_text(r, "%s/%s.h", r->folder, export_base(r->name))) && put(&text, glue);
+  tc_buf_free(&header);
+  tc_buf_free(&text);
+  return ok;
+}
+
+/* What tells the loader that the file is whole (tcompile/module.h). */
+static bool seal(const char *path) {
+  tc_buf file = {0};
+  bool ok = export_read(path, &file);
+  tcrt_module_end end = {TCRT_MODULE_MAGIC, TC_ABI_VERSION, 0, file.len + sizeof end, 0};
+  tc_putn(&file, (const char *)&end, sizeof end);
+  if (ok && !file.failed) {
+    end.checksum = tc_hash(file.text, file.len - sizeof end.checksum, end.abi);
+    memcpy(file.text + file.len - sizeof end.checksum, &end.checksum, sizeof end.checksum);
+    ok = export_write(path, file.text, file.len);
+  }
+  tc_buf_free(&file);
+  return ok;
+}
+
+/* A file of the folder is one of those that are made. */
+static bool add_file(const export_request *r, const char *kind, const char *from,
+                     const char *extension, export_files *files) {
+  tc_buf bytes = {0};
+  const bool ok = export_read(from, &bytes);
+  export_file *f = &files->at[files->n++];
+  *f = (export_file){kind, export_text(r, "%s.%s", export_base(r->name), extension), bytes.len,
+                     tc_hash(bytes.text, bytes.len, 0)};
+  tc_buf_free(&bytes);
+  return ok && export_place(from, export_text(r, "%s.%s", r->name, extension));
+}
+
+static void print_diag(void *self, tc_severity severity, tc_loc loc, const char *text) {
+  (void)self, (void)severity, (void)loc;
+  export_fail("the captured graphs: %s", text);
+}
+
+/* The captured graphs in their binary form, whose checksum tells damage. */
+static bool add_graphs(const export_request *r, const export_function *f, export_files *files) {
+  const char *saved = export_text(r, "%s/graphs/%s.tcg", r->folder, f->name);
+  const char *packed = export_text(r, "%s/packed.tcg", r->folder);
+  if (!export_exists(saved)) return true;
+  tc_diag diag = {print_diag, NULL};
+  tc_buf text = {0}, binary = {0};
+  tc_file *file = export_read(saved, &text) ? tc_file_read(text.text, text.len, &diag) : NULL;
+  if (file) tc_file_put_binary(file, &binary);
+  const bool ok = file && put(&binary, packed) && add_file(r, "graphs", packed, "tcg", files);
+  tc_file_free(file);
+  tc_buf_free(&text);
+  tc_buf_free(&binary);
+  return ok;
+}
+
+static bool place(const export_request *r, const export_function *f, const export_weights *w,
+                  const char *made) {
+  const char *base = export_base(r->name), *manifest = export_text(r, "%s/manifest", r->folder);
+  export_files files = {0};
+  tc_buf text = {0};
+  bool ok = add_file(r, r->archive ? "archive" : "module", made, r->archive ? "a" : "so", &files) &&
+            add_file(r, "header", export_text(r, "%s/%s.h", r->folder, base), "h", &files) &&
+            add_graphs(r, f, &files);
+  if (ok) export_manifest(r, f, w, &files, &text);
+  ok = ok && put(&text, manifest) && export_place(manifest, export_text(r, "%s.json", r->name));
+  tc_buf_free(&text);
+  for (int i = 0; ok && i < files.n; ++i)
+    printf("%s: %llu bytes\n", files.at[i].name, (unsigned long long)files.at[i].bytes);
+  if (ok) printf("%s.json\n", base);
+  return ok;
+}
+
+static bool export_object(const export_request *r, const char *object) {
+  explain_rows rows = {0};
+  tc_buf text = {0};
+  export_function f = {0};
+  export_weights w = {0};
+  const char *glue = export_text(r, "%s/glue.c", r->folder), *made;
+  const bool ok = export_find(r, object, &rows, &text, &f) && export_bind(r, &f, &w) &&
+                  write_texts(r, &f, &w, glue) && export_link(r, &f, object, glue, &made) &&
+                  (r->archive || seal(made)) && place(r, &f, &w, made);
+  free(w.at.at);
+  free(f.parameter.at);
+  free(rows.at);
+  tc_buf_free(&text);
+  return ok;
+}
+
+static bool run(export_request *r) {
+  const char *object = r->input;
+  bool ok = (export_exists(r->input) || export_fail("%s is not there", r->input)) &&
+            export_begin_folder(r);
+  ok = ok && (r->from_object || export_compile(r, &object)) && export_object(r, object);
+  export_end_folder(r);
+  return ok;
+}
+
+int main(int argc, char **argv) {
+  if (argc == 2 && !strcmp(argv[1], "--help")) return fputs(usage, stdout) < 0;
+  if (argc == 3 && !strcmp(argv[1], "--check")) return !export_check(argv[2]);
+  export_request r = {.arena = tc_arena_new()};
+  int status = 2;
+  if (!r.arena) export_fail("out of memory");
+  else if (parse(&r, argc, argv)) status = !run(&r);
+  free(r.bindings.at);
+  free(r.flags.at);
+  if (r.arena) tc_arena_free(r.arena);
+  return status;
+}
