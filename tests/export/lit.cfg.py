@@ -10,6 +10,7 @@ import shutil
 config.name = "export"
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 lit_config.load_config(config, os.path.join(os.path.dirname(__file__), "..", "lit.common.cfg.py"))
+config.excludes.add("test_run.c")  # a unit test
 inputs = os.path.join(os.path.dirname(__file__), "Inputs")
 headers = "-I " + config.tc_include
 

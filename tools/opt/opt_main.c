@@ -8,6 +8,7 @@
 #include "backends/registry.h"
 #include "graph/file.h"
 #include "graph/passes/pass.h"
+#include "tools/opt/run.h"
 
 static void print_diag(void *self, tc_severity s, tc_loc loc, const char *text) {
   static const char *const name[] = {"note", "remark", "missed", "warning", "error"};
@@ -22,8 +23,11 @@ static bool read_all(FILE *file, tc_buf *text) {
 }
 
 typedef struct request {
-  bool host, kernels, loops, check, text, binary;
+  bool host, kernels, loops, check, text, binary, run;
   bool told; /* what is wrong */
+  int graph; /* of --run */
+  const char *out;
+  TC_VEC(const char *) operand;
   tc_choices backends;
   TC_VEC(tc_setting) setting;
   const char *path;
@@ -132,6 +136,13 @@ static bool set(char *text, request *r) {
   return false;
 }
 
+/* The file, and behind it what --run takes. */
+static bool take_path(char *text, request *r) {
+  if (!r->path) r->path = text;
+  else return r->run && tc_push(&r->operand, (const char *)text);
+  return true;
+}
+
 static bool parse_argument(char *text, request *r) {
   if (!strcmp(text, "--host")) r->kernels = false;
   else if (!strcmp(text, "--kernels")) r->host = false;
@@ -139,15 +150,18 @@ static bool parse_argument(char *text, request *r) {
   else if (!strcmp(text, "--check")) r->check = true;
   else if (!strcmp(text, "--text")) r->text = true;
   else if (!strcmp(text, "--binary")) r->binary = true;
+  else if (!strcmp(text, "--run")) r->run = true;
+  else if (!strncmp(text, "--graph=", 8)) return (r->graph = atoi(text + 8)) > 0;
   else if (!strncmp(text, "--backend=", 10)) return choose(text + 10, r);
   else if (!strncmp(text, "--", 2)) return set(text + 2, r);
-  else r->path = text;
+  else return take_path(text, r);
   return true;
 }
 
 static const char usage[] =
     "usage: tc-opt [--backend=NAME|PATH] [--host | --kernels | --loops] [--KEY=VALUE] [FILE]\n"
     "       tc-opt --check | --text | --binary [FILE]\n"
+    "       tc-opt --run [--graph=N] [-o RESULT.npy] FILE [OPERAND.npy | NUMBER]...\n"
     "  prints the C that graphs (FILE, or standard input: a .tcg in either form, or the text of "
     "one\n"
     "  graph) become: kernels, and the entry\n"
@@ -158,7 +172,11 @@ static const char usage[] =
     "  --loops      the loops instead, as the backend gets them\n"
     "  --KEY=VALUE  an option of the backend named before it (tc-options)\n"
     "  --check      only reads the file: whether it is whole, and its types are right\n"
-    "  --text, --binary  the file in that form\n";
+    "  --text, --binary  the file in that form\n"
+    "  --run        runs the first graph that takes the operands, which are in the order of its\n"
+    "               parameters, one op after the other, and prints its results\n"
+    "  --graph=N    that graph of the file, from 1\n"
+    "  -o           a file for each result in place of that; %d is its number, from 0\n";
 
 static int print_code(tc_graph *g, const request *r) {
   if (r->loops) return print_loops(g, backend_of(r)->target);
@@ -188,7 +206,11 @@ static int run(request *r) {
   tc_file *f = tc_file_read(text.text ? text.text : "", text.len, &diag);
   tc_buf_free(&text);
   if (!f) return 1;
-  const int status = r->check || r->text || r->binary ? print_file(f, r) : print_all(f, r);
+  const run_request wanted = {r->path ? r->path : "-", r->graph, r->out, r->operand.at,
+                              r->operand.n};
+  const int status = r->run                             ? run_file(f, &wanted)
+                     : r->check || r->text || r->binary ? print_file(f, r)
+                                                        : print_all(f, r);
   tc_file_free(f);
   return status;
 }
@@ -198,11 +220,13 @@ int main(int argc, char **argv) {
   request r = {.host = true, .kernels = true};
   r.backends = (tc_choices){1, {{tc_backend_of_build(0), TC_WISH_WANT}}};
   for (int i = 1; i < argc; ++i)
-    if (!parse_argument(argv[i], &r)) {
+    if (!strcmp(argv[i], "-o") && i + 1 < argc) r.out = argv[++i];
+    else if (!parse_argument(argv[i], &r)) {
       if (!r.told) fprintf(stderr, "tc-opt: '%s' is not understood\n%s", argv[i], usage);
       return 2;
     }
   const int status = run(&r);
   free(r.setting.at);
+  free(r.operand.at);
   return status;
 }
