@@ -90,10 +90,16 @@ static bool ends(const char *s, const char *with) {
   return n >= m && !strcmp(s + n - m, with);
 }
 
-/* Of the linker alone. */
-static bool links(const char *flag) {
+/* Of the linker alone: libraries and objects, and where they are.  (A folder may be the word behind -L.) */
+static bool links(const export_request *r, size_t i) {
+  const char *flag = r->flags.at[i], *before = i ? r->flags.at[i - 1] : "";
   return begins(flag, "-l") || begins(flag, "-L") || begins(flag, "-Wl,") || ends(flag, ".o") ||
-         ends(flag, ".a") || ends(flag, ".so");
+         ends(flag, ".a") || ends(flag, ".so") || !strcmp(before, "-L") || !strcmp(before, "-l");
+}
+
+/* Of the compiler and the linker. */
+static bool is_of_both(const char *flag) {
+  return begins(flag, "-fopenmp") || begins(flag, "-pthread") || begins(flag, "-fsanitize");
 }
 
 /* Of plugins, or what would leave no machine code to work with. */
@@ -109,7 +115,7 @@ static bool is_warning(const char *flag) {
 static void add_flags(const export_request *r, export_words *words, bool (*but)(const char *)) {
   for (size_t i = 0; i < r->flags.n; ++i) {
     const char *flag = r->flags.at[i];
-    if (!links(flag) && !is_lto(flag) && !(but && but(flag))) add(words, flag);
+    if (!links(r, i) && !is_lto(flag) && !(but && but(flag))) add(words, flag);
   }
 }
 
@@ -187,7 +193,9 @@ static bool join(const export_request *r, const export_function *f, const char *
   export_words words = {0};
   const char *whole = export_text(r, "%s/whole.o", r->folder);
   add_program(r, &words, "CC", "cc");
-  ADD(&words, "-r", "-nostdlib", "-Wl,--force-group-allocation", "-o", whole, glue, body);
+  ADD(&words, "-r", "-nostdlib", "-Wl,--force-group-allocation,--gc-sections",
+      export_text(r, "-Wl,-u,%s", f->name), "-o", whole, glue, body);
+  if (!r->archive) add(&words, "-Wl,-u,tcrt_module_table");
   if (!run(&words)) return false;
   add_program(r, &words, "OBJCOPY", "objcopy");
   ADD(&words, export_text(r, "--keep-global-symbol=%s", f->name),
@@ -197,7 +205,7 @@ static bool join(const export_request *r, const export_function *f, const char *
 
 static void add_link_flags(const export_request *r, export_words *words) {
   for (size_t i = 0; i < r->flags.n; ++i)
-    if (links(r->flags.at[i])) add(words, r->flags.at[i]);
+    if (links(r, i) || is_of_both(r->flags.at[i])) add(words, r->flags.at[i]);
 }
 
 static const char *archive_of(const export_request *r, const places *p, const char *name) {
@@ -225,7 +233,7 @@ static bool link_shared(const export_request *r, const export_function *f, const
   return run(&words);
 }
 
-/* Commands of ar on its standard input would need a pipe: libraries are taken apart instead. */
+/* With libtcrt's members beside it: ar takes that as a script on its standard input. */
 static bool put_archive(const export_request *r, const places *p, const char *whole,
                         const char *to) {
   export_words words = {0};

@@ -90,6 +90,7 @@ void export_header(const export_request *r, const export_function *f, const expo
 void export_glue(const export_request *r, const export_function *f, const export_weights *w,
                  tc_buf *out);
 #define EXPORT_BODY "tc_exported_body"
+#define EXPORT_MARK "made by tc-export" /* in the header */
 /* What the module says of a parameter: "x f32[B,784]". */
 const char *export_operand_text(const export_request *r, const export_parameter *p);
 /* Of result i, the returned one first; NULL behind the last. */
@@ -102,6 +103,19 @@ bool export_compile(const export_request *r, const char **object);
 /* The object, the header and the glue -> the module or archive, in the folder. */
 bool export_link(const export_request *r, const export_function *f, const char *object,
                  const char *glue, const char **made);
+
+/* ---- place.c: what comes out ----------------------------------------------------------------- */
+
+/* Whether the names are free, or have files that tc-export made: model.h is a likely name of another beside model.c. */
+bool export_may_place(const export_request *r);
+/* The header and the glue, in the folder. */
+bool export_texts(const export_request *r, const export_function *f, const export_weights *w,
+                  const char *glue);
+/* Puts a tcrt_module_end behind the module. */
+bool export_seal(const char *path);
+/* All files to where they belong, the manifest last; tells of them. */
+bool export_files_of(const export_request *r, const export_function *f, const export_weights *w,
+                     const char *made);
 
 /* ---- manifest.c ------------------------------------------------------------------------------ */
 

@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tcompile/module.h>
-
-#include "graph/file.h"
 #include "tools/export/export.h"
 
 bool export_fail(const char *format, ...) {
@@ -120,87 +117,6 @@ static bool parse(export_request *r, int argc, char **argv) {
 
 /* ---- from the object on ---------------------------------------------------------------------- */
 
-static bool put(const tc_buf *b, const char *path) {
-  return (!b->failed || export_fail("out of memory")) && export_write(path, b->text, b->len);
-}
-
-static bool write_texts(const export_request *r, const export_function *f, const export_weights *w,
-                        const char *glue) {
-  tc_buf header = {0}, text = {0};
-  export_header(r, f, w, &header);
-  export_glue(r, f, w, &text);
-  const bool ok =
-      put(&header, export_text(r, "%s/%s.h", r->folder, export_base(r->name))) && put(&text, glue);
-  tc_buf_free(&header);
-  tc_buf_free(&text);
-  return ok;
-}
-
-/* What tells the loader that the file is whole (tcompile/module.h). */
-static bool seal(const char *path) {
-  tc_buf file = {0};
-  bool ok = export_read(path, &file);
-  tcrt_module_end end = {TCRT_MODULE_MAGIC, TC_ABI_VERSION, 0, file.len + sizeof end, 0};
-  tc_putn(&file, (const char *)&end, sizeof end);
-  if (ok && !file.failed) {
-    end.checksum = tc_hash(file.text, file.len - sizeof end.checksum, end.abi);
-    memcpy(file.text + file.len - sizeof end.checksum, &end.checksum, sizeof end.checksum);
-    ok = export_write(path, file.text, file.len);
-  }
-  tc_buf_free(&file);
-  return ok;
-}
-
-/* A file of the folder is one of those that are made. */
-static bool add_file(const export_request *r, const char *kind, const char *from,
-                     const char *extension, export_files *files) {
-  tc_buf bytes = {0};
-  const bool ok = export_read(from, &bytes);
-  export_file *f = &files->at[files->n++];
-  *f = (export_file){kind, export_text(r, "%s.%s", export_base(r->name), extension), bytes.len,
-                     tc_hash(bytes.text, bytes.len, 0)};
-  tc_buf_free(&bytes);
-  return ok && export_place(from, export_text(r, "%s.%s", r->name, extension));
-}
-
-static void print_diag(void *self, tc_severity severity, tc_loc loc, const char *text) {
-  (void)self, (void)severity, (void)loc;
-  export_fail("the captured graphs: %s", text);
-}
-
-/* The captured graphs in their binary form, whose checksum tells damage. */
-static bool add_graphs(const export_request *r, const export_function *f, export_files *files) {
-  const char *saved = export_text(r, "%s/graphs/%s.tcg", r->folder, f->name);
-  const char *packed = export_text(r, "%s/packed.tcg", r->folder);
-  if (!export_exists(saved)) return true;
-  tc_diag diag = {print_diag, NULL};
-  tc_buf text = {0}, binary = {0};
-  tc_file *file = export_read(saved, &text) ? tc_file_read(text.text, text.len, &diag) : NULL;
-  if (file) tc_file_put_binary(file, &binary);
-  const bool ok = file && put(&binary, packed) && add_file(r, "graphs", packed, "tcg", files);
-  tc_file_free(file);
-  tc_buf_free(&text);
-  tc_buf_free(&binary);
-  return ok;
-}
-
-static bool place(const export_request *r, const export_function *f, const export_weights *w,
-                  const char *made) {
-  const char *base = export_base(r->name), *manifest = export_text(r, "%s/manifest", r->folder);
-  export_files files = {0};
-  tc_buf text = {0};
-  bool ok = add_file(r, r->archive ? "archive" : "module", made, r->archive ? "a" : "so", &files) &&
-            add_file(r, "header", export_text(r, "%s/%s.h", r->folder, base), "h", &files) &&
-            add_graphs(r, f, &files);
-  if (ok) export_manifest(r, f, w, &files, &text);
-  ok = ok && put(&text, manifest) && export_place(manifest, export_text(r, "%s.json", r->name));
-  tc_buf_free(&text);
-  for (int i = 0; ok && i < files.n; ++i)
-    printf("%s: %llu bytes\n", files.at[i].name, (unsigned long long)files.at[i].bytes);
-  if (ok) printf("%s.json\n", base);
-  return ok;
-}
-
 static bool export_object(const export_request *r, const char *object) {
   explain_rows rows = {0};
   tc_buf text = {0};
@@ -208,8 +124,8 @@ static bool export_object(const export_request *r, const char *object) {
   export_weights w = {0};
   const char *glue = export_text(r, "%s/glue.c", r->folder), *made;
   const bool ok = export_find(r, object, &rows, &text, &f) && export_bind(r, &f, &w) &&
-                  write_texts(r, &f, &w, glue) && export_link(r, &f, object, glue, &made) &&
-                  (r->archive || seal(made)) && place(r, &f, &w, made);
+                  export_texts(r, &f, &w, glue) && export_link(r, &f, object, glue, &made) &&
+                  (r->archive || export_seal(made)) && export_files_of(r, &f, &w, made);
   free(w.at.at);
   free(f.parameter.at);
   free(rows.at);
@@ -220,7 +136,7 @@ static bool export_object(const export_request *r, const char *object) {
 static bool run(export_request *r) {
   const char *object = r->input;
   bool ok = (export_exists(r->input) || export_fail("%s is not there", r->input)) &&
-            export_begin_folder(r);
+            export_may_place(r) && export_begin_folder(r);
   ok = ok && (r->from_object || export_compile(r, &object)) && export_object(r, object);
   export_end_folder(r);
   return ok;

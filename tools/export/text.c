@@ -70,8 +70,8 @@ static void put_prototype(const export_function *f, const char *name, tc_buf *ou
 
 static void put_documentation(const export_request *r, const export_function *f,
                               const export_weights *w, tc_buf *out) {
-  tc_putf(out, "/* %s.h - '%s' of %s:%s, made by tc-export; %s.\n *\n", export_base(r->name),
-          f->name, export_base(f->file), f->line,
+  tc_putf(out, "/* %s.h - '%s' of %s:%s, " EXPORT_MARK "; %s.\n *\n", export_base(r->name), f->name,
+          export_base(f->file), f->line,
           r->archive && r->is_static ? "its archive has libtcrt in it"
           : r->is_static             ? "its module has libtcrt in it"
                                      : "links with libtcrt");

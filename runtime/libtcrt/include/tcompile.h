@@ -595,7 +595,7 @@ typedef struct tc_module tc_module;
 /* Opens NAME.so.  Checks that the file is whole before any of it runs.  NULL with an error: it is missing, no module,
  * truncated or altered, or made for another version of libtcrt. */
 tc_module *tc_module_open(const char *path);
-void tc_module_close(tc_module *m); /* NULL is fine.  No call may be under way; results stay */
+void tc_module_close(tc_module *m); /* NULL is fine.  No call may be under way; results stay, but for views of its constants */
 const char *tc_module_name(const tc_module *m, int i); /* of function i; NULL behind the last one */
 /* Operand or result i of a function, its name and what TC_SHAPE says of it: "x f32[B,784]"; NULL behind the last one. */
 const char *tc_module_operand(const tc_module *m, const char *function, int i);

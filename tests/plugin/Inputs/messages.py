@@ -31,7 +31,7 @@ UNREACHABLE = {
     " compiled parts of this file come from the cache ": "of the whole file: cache.c",
     "seconds went into kernels for ": "of the whole file: cuda_slow.c",
 }
-NO_PLACE = {"options.cpp": "options stand on the command line, too"}
+NO_PLACE = {"options.cpp": "options stand on the command line, too", "signature.cpp": "rows for tc-export"}
 NO_MESSAGE = re.compile(r"#pragma|struct tc_")
 PLACED = re.compile(r"[A-Z]+(-[A-Z]+)*: (.*:)?(\[\[#@LINE[^\]]*\]\]|\d+):\d+: ")
 LITERAL = r'"(?:[^"\\\n]|\\.)*"'
