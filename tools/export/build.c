@@ -212,6 +212,14 @@ static const char *archive_of(const export_request *r, const places *p, const ch
   return export_text(r, "%s/%s", p->library, name);
 }
 
+/* What the linker's message is likely to mean. */
+static bool hint(const export_request *r) {
+  return export_fail(
+      r->from_object ? "is %s compiled with -fPIC? What it needs of other files stands behind --"
+                     : "what %s needs of other files stands behind --: objects, libraries",
+      r->input);
+}
+
 static bool link_shared(const export_request *r, const export_function *f, const places *p,
                         const char *whole, const char *to) {
   const char *script = export_text(r, "%s/exports", r->folder);
@@ -230,7 +238,7 @@ static bool link_shared(const export_request *r, const export_function *f, const
         "-pthread"); /* the first of two teams */
   else ADD(&words, export_text(r, "-L%s", p->library), "-ltcrt");
   ADD(&words, "-lm");
-  return run(&words);
+  return run(&words) || hint(r);
 }
 
 /* With libtcrt's members beside it: ar takes that as a script on its standard input. */
