@@ -17,6 +17,7 @@ class Spelling {
 public:
   Spelling(const ASTContext &context, QualType type) : context(context), type(type) {
     visit(type);
+    plain |= is_tensor_pointer(type) && type->getAs<TypedefType>();
     if (!plain) return;
     this->type = context.getCanonicalType(type); // without names of the file's own
     plain = false;

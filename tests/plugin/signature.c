@@ -14,10 +14,11 @@ struct local {
 };
 typedef float real;
 typedef int64_t position;
+typedef const tc_tensor *operand;
 
 TC_COMPILE tc_tensor *everything(const tc_tensor *x TC_SHAPE("f32[B,784]"), tc_tensor *, const struct model *m, const settings *s,
                                  here *h, struct local *l, real r, position i, size_t z, bool b, speed v, tc_ints d,
-                                 tc_tensor **out, tc_tensor *list[2], const char *text, tc_dtype t) {
+                                 tc_tensor **out, tc_tensor *list[2], const char *text, tc_dtype t, operand o) {
   *out = tc_exp(x);
   return tc_add_s(x, r * i);
 }
@@ -39,6 +40,7 @@ TC_COMPILE tc_tensor *everything(const tc_tensor *x TC_SHAPE("f32[B,784]"), tc_t
 // CHECK: "declaration": "tc_tensor **list", "kind": "other"
 // CHECK: "declaration": "const char *text", "kind": "other"
 // CHECK: "declaration": "tc_dtype t", "kind": "int", "shape": "", "needs": [], "obstacle": ""
+// CHECK: "declaration": "const struct tc_tensor *o", "kind": "tensor", "shape": "", "needs": [], "obstacle": ""
 // CHECK: "segments": [
 // CHECK: "results": [
 // CHECK-NEXT: {"type": "f32[B,784]"},

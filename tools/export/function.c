@@ -36,6 +36,19 @@ static bool find(const export_request *r, const explain_rows *rows, export_funct
 
 /* ---- its signature --------------------------------------------------------------------------- */
 
+/* NAME.h includes what is in the list; not a file of its own name. */
+static bool check_needs(const export_request *r, const char *list) {
+  const char *own = export_text(r, "\"%s.h\"", export_base(r->name));
+  for (size_t n; *list; list += n + (list[n] == ',')) {
+    n = strcspn(list, ",");
+    if (n == strlen(own) && !strncmp(list, own, n))
+      return export_fail(
+          "%s.h has to include %s of the source, and so cannot have its name; -o gives another",
+          r->name, own);
+  }
+  return true;
+}
+
 static bool add_parameter(const export_request *r, const char *const *field, export_function *f) {
   const export_parameter p = {.name = field[0],
                               .declaration = field[1],
@@ -45,7 +58,7 @@ static bool add_parameter(const export_request *r, const char *const *field, exp
                               .obstacle = field[5],
                               .bound = -1};
   if (*p.obstacle) return export_fail("%s: parameter '%s': %s", r->function, p.name, p.obstacle);
-  return tc_push(&f->parameter, p) || export_fail("out of memory");
+  return check_needs(r, p.needs) && (tc_push(&f->parameter, p) || export_fail("out of memory"));
 }
 
 static bool read_signature(const export_request *r, export_function *f) {
@@ -56,6 +69,7 @@ static bool read_signature(const export_request *r, export_function *f) {
     if (rows->at[i].kind != TC_EXPLAIN_SIGNATURE) continue;
     f->symbol = field[0], f->returns = field[1], f->kind = field[2], f->needs = field[3];
     if (*field[4]) return export_fail("%s cannot be exported: %s", r->function, field[4]);
+    if (!check_needs(r, f->needs)) return false;
   }
   return f->symbol ||
          export_fail("%s: the object says nothing of the signature of '%s'", r->input, r->function);

@@ -36,7 +36,9 @@ static int call(tc_module *m, int n) {
 
 int main(int argc, char **argv) {
   tc_module *m = NULL;
-  if (argc < 2) return 2;
+  if (argc < 2 || tc_module_open(NULL) || tc_module_name(NULL, 0) || tc_module_operand(NULL, "mlp", 0)) return 2;
+  tc_module_close(NULL);
+  tc_clear_error();
   TC_SCOPE m = tc_module_open(argv[1]); // what it makes there is not this scope's
   if (!m) return complain();
   list(m);
