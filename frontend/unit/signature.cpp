@@ -63,11 +63,10 @@ private:
 
   // <stdint.h> and <stddef.h> come with tcompile.h.
   static bool is_standard(StringRef name) {
-    return llvm::StringSwitch<bool>(name)
-        .Cases("int8_t", "int16_t", "int32_t", "int64_t", true)
-        .Cases("uint8_t", "uint16_t", "uint32_t", "uint64_t", true)
-        .Cases("size_t", "ptrdiff_t", "intptr_t", "uintptr_t", true)
-        .Default(false);
+    static constexpr StringRef names[] = {"int8_t",  "int16_t",   "int32_t",  "int64_t",
+                                          "uint8_t", "uint16_t",  "uint32_t", "uint64_t",
+                                          "size_t",  "ptrdiff_t", "intptr_t", "uintptr_t"};
+    return llvm::is_contained(names, name);
   }
 
   void visit_name(const TypedefNameDecl *name) {
