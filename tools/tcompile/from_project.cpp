@@ -39,7 +39,8 @@ std::vector<std::string> from_project(const std::vector<std::string> &flags) {
   std::vector<const char *> all;
   for (const std::string &flag : flags) all.push_back(flag.c_str());
   unsigned missing, count;
-  const llvm::opt::InputArgList list = getDriverOptTable().ParseArgs(all, missing, count);
+  const llvm::opt::InputArgList list = getDriverOptTable().ParseArgs(
+      all, missing, count, llvm::opt::Visibility(options::ClangOption));
   std::vector<std::string> out;
   bool silent = false;
   for (const llvm::opt::Arg *flag : list) {

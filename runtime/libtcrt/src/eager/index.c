@@ -46,7 +46,10 @@ static void take_range(const void *p, int64_t begin, int64_t end) {
     for (int64_t k = 0; k < n; k++) {
       if (i[k] >= 0 && i[k] < t->size)
         copy_element(t->c->out, start + k, t->c->in[0], at[k] + i[k] * t->stride, bytes);
-      else *t->bad = i[k], *t->failed = true;
+      else {
+        *t->bad = i[k];
+        *t->failed = true;
+      }
     }
   }
 }
