@@ -300,7 +300,7 @@ static std::string type_of_value(const Expr *e, const LangOptions &language) {
   QualType inner = type;
   while (inner->isPointerType()) inner = inner->getPointeeType();
   const auto *tag = inner->getAs<TagType>();
-  const bool named = inner->isBuiltinType() || (tag && tag->getDecl()->getIdentifier());
+  const bool named = inner->isBuiltinType() || (tag && tag->getDecl()->hasNameForLinkage());
   return named && !language.CPlusPlus ? type.getAsString(PrintingPolicy(language)) : "__auto_type";
 }
 

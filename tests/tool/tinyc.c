@@ -31,6 +31,17 @@ TC_COMPILE static tc_tensor *slope(tc_tensor *x TC_SHAPE("f32[N]")) {
   return tc_grad(tc_sum(tc_mul(x, tc_mul(x, x)), TC_ALL, false), 1, wrt, g) ? g[0] : NULL;
 }
 
+typedef struct {
+  tc_tensor *sum, *rest;
+} pair;
+static pair halves(const tc_tensor *x) { return (pair){tc_sum(x, TC_ALL, false), tc_neg(x)}; }
+static pair (*split)(const tc_tensor *x) = halves; /* nobody sees into it */
+
+TC_COMPILE static tc_tensor *unseen(const tc_tensor *x TC_SHAPE("f32[N]")) {
+  pair p = split(tc_exp(x));
+  return tc_add(p.sum, p.rest);
+}
+
 static int leave(void) {
   TC_SCOPE {
     tc_ones(TC_DIMS(100), TC_F32);
@@ -45,6 +56,7 @@ int main(void) {
     tc_tensor *x = tc_arange(8, 0, 1, TC_F32);
     tc_print(scaled(x, 2.25));
     tc_print(broken(tc_mul_s(x, 0.125)));
+    tc_print(unseen(x));
     tc_print(slope(tc_requires_grad_(x, true)));
     TC_NO_GRAD tc_print(tc_uniform(TC_DIMS(3), 0, 1, TC_F32, NULL));
     printf("recording: %d, taken: %d, logged: %d\n", tc_is_grad_enabled(), (int)tc_default_generator.offset,

@@ -76,6 +76,7 @@ private:
     bool any() const { return from != to; }
   };
   std::string edits_of(const Move &move, StringRef text, Edits &edits) const;
+  static void keep_neighbour(const Move &move, StringRef text, StringRef name, Edits &edits);
   static void keep_neighbours(const Move &move, StringRef text, Edits &edits);
 
   const Layout &layout;
@@ -144,14 +145,27 @@ std::string Relocation::edits_of(const Move &move, StringRef text, Edits &edits)
   return "";
 }
 
-// Directives of parts that Clang skipped, which another compiler may read.
+// A name between quotation marks that is there beside the original.
+void Relocation::keep_neighbour(const Move &move, StringRef text, StringRef name, Edits &edits) {
+  const unsigned offset = static_cast<unsigned>(name.data() - text.data()) - 1;
+  const std::string beside = in_folder(move.from, name);
+  if (!edits.count(offset) && llvm::sys::fs::exists(beside))
+    edits[offset] = {static_cast<unsigned>(name.size()) + 2, quoted(move.to, real_path(beside))};
+}
+
+// Directives of parts that Clang skipped, which another compiler may read; and questions for headers.
 void Relocation::keep_neighbours(const Move &move, StringRef text, Edits &edits) {
   size_t at = 0;
-  for (tc_inclusion next; tc_next_inclusion(text.data(), text.size(), &at, &next);) {
-    const unsigned offset = static_cast<unsigned>(next.name - text.data()) - 1;
-    const std::string beside = in_folder(move.from, StringRef(next.name, next.size));
-    if (next.quoted && !edits.count(offset) && llvm::sys::fs::exists(beside))
-      edits[offset] = {static_cast<unsigned>(next.size) + 2, quoted(move.to, real_path(beside))};
+  for (tc_inclusion next; tc_next_inclusion(text.data(), text.size(), &at, &next);)
+    if (next.quoted) keep_neighbour(move, text, StringRef(next.name, next.size), edits);
+  static const char question[] = "__has_include";
+  for (at = 0; (at = text.find(question, at)) != StringRef::npos;) {
+    at += sizeof question - 1;
+    StringRef rest = text.drop_front(at).ltrim(" \t");
+    if (!rest.consume_front("(")) continue;
+    rest = rest.ltrim(" \t");
+    if (rest.consume_front("\"") && rest.contains('"'))
+      keep_neighbour(move, text, rest.take_until([](char c) { return c == '"'; }), edits);
   }
 }
 
