@@ -138,10 +138,11 @@ function(tcompile_enable)
     _tcompile_refusal("${languages}" reason)
     if(reason)
       message(FATAL_ERROR "tcompile_enable(${target}): ${reason}. "
-                          "With ${runtime} alone, the same sources run eagerly.")
+                          "With ${runtime} alone, the same sources run eagerly; "
+                          "the program tcompile turns them into C for any compiler.")
     endif()
   endforeach()
-  # Objects are made anew when a plugin changes; OBJECT_DEPENDS wants a path.
+  # Objects are made anew when a plugin changes, which it does with the tool that it runs; OBJECT_DEPENDS wants a path.
   _tcompile_plugin_file(TCompile::plugin libtcplugin.so plugin_file)
   _tcompile_backend_options(${plugin_file} options)
   foreach(target ${arg_UNPARSED_ARGUMENTS})
@@ -158,14 +159,6 @@ function(tcompile_enable)
         set(plugin ${thin})
         string(REGEX MATCH "[0-9]+$" major ${thin})
         _tcompile_plugin_file(${thin} libtcclang-${major}.so file)
-      endif()
-      if(NOT plugin STREQUAL "TCompile::plugin") # it runs the tool
-        cmake_path(GET file PARENT_PATH folder)
-        foreach(tool ../bin/tcompile ../../tools/tcompile/tcompile)
-          if(EXISTS ${folder}/${tool})
-            list(APPEND files ${folder}/${tool})
-          endif()
-        endforeach()
       endif()
       if(NOT CMAKE_${language}_COMPILER_ID OR NOT TARGET ${plugin})
         continue()
