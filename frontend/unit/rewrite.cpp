@@ -294,14 +294,15 @@ std::string Rewriter::open_scope(const FunctionDecl *function) {
                     std::move(edit));
 }
 
-// Of a variable that takes the value: by its name, where it surely has one, for compilers without __auto_type.
+// Of a variable that takes the value: in C by its name, where it surely has one, for compilers without __auto_type.
 static std::string type_of_value(const Expr *e, const LangOptions &language) {
+  if (language.CPlusPlus) return "auto"; // GCC's C++ has no __auto_type
   const QualType type = e->getType().getCanonicalType().getUnqualifiedType();
   QualType inner = type;
   while (inner->isPointerType()) inner = inner->getPointeeType();
   const auto *tag = inner->getAs<TagType>();
   const bool named = inner->isBuiltinType() || (tag && tag->getDecl()->hasNameForLinkage());
-  return named && !language.CPlusPlus ? type.getAsString(PrintingPolicy(language)) : "__auto_type";
+  return named ? type.getAsString(PrintingPolicy(language)) : "__auto_type";
 }
 
 // What goes in front of an expression through which a tensor leaves, and behind it.

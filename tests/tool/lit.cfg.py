@@ -1,7 +1,7 @@
 # Tests of the tool: C in, C out, messages as Clang prints them.
 #
 #   %tcompile    the tool                        %headers    where those of the runtime are
-#   %gcc         a GCC                           %clang      Clang without the plugin
+#   %gcc, %gxx   a GCC                           %clang, %clangxx  Clang without the plugin
 #   %run         what programs link with         %tcc        tcc, where there is one (feature tcc)
 #   %quick       options by which little is compiled
 import os
@@ -13,6 +13,8 @@ lit_config.load_config(config, os.path.join(os.path.dirname(__file__), "..", "li
 config.substitutions += [
     ("%tcompile", config.tc_tool),
     ("%headers", "-I " + config.tc_include),
+    ("%clangxx", config.tc_clang + "++"),
+    ("%gxx", shutil.which("g++") or "g++"),
     ("%clang", config.tc_clang),
     ("%gcc", shutil.which("gcc") or "gcc"),
     ("%run", "-L %s -ltcrt -lm -Wl,-rpath,%s" % (config.tc_library, config.tc_library)),
