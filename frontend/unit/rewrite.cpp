@@ -300,8 +300,8 @@ static std::string type_of_value(const Expr *e, const LangOptions &language) {
   const QualType type = e->getType().getCanonicalType().getUnqualifiedType();
   QualType inner = type;
   while (inner->isPointerType()) inner = inner->getPointeeType();
-  const auto *tag = inner->getAs<TagType>();
-  const bool named = inner->isBuiltinType() || (tag && tag->getDecl()->hasNameForLinkage());
+  const TagDecl *tag = inner->getAsTagDecl();
+  const bool named = inner->isBuiltinType() || (tag && tag->hasNameForLinkage());
   return named ? type.getAsString(PrintingPolicy(language)) : "__auto_type";
 }
 

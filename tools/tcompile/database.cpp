@@ -34,17 +34,15 @@ std::vector<std::string> words_of(const json::Object &entry, StringRef directory
     llvm::cl::TokenizeGNUCommandLine(*line, saver, words);
   }
   llvm::cl::ExpansionContext expansion(memory, llvm::cl::TokenizeGNUCommandLine);
-  expansion.setCurrentDir(directory).setVFS(llvm::vfs::getRealFileSystem().get());
+  expansion.setCurrentDir(directory);
   if (llvm::Error error = expansion.expandResponseFiles(words))
     llvm::consumeError(std::move(error));
   return {words.begin(), words.end()};
 }
 
 bool is_source(StringRef file) {
-  return llvm::StringSwitch<bool>(path::extension(file))
-      .Cases(".c", ".cc", ".cpp", ".cxx", ".c++", true)
-      .Cases(".C", ".i", ".ii", true)
-      .Default(false);
+  static const char *const all[] = {".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".i", ".ii"};
+  return llvm::any_of(all, [&](const char *each) { return path::extension(file) == each; });
 }
 
 // ccache gcc, cmake -E env X=1 gcc: what runs the compiler stands in front of it.

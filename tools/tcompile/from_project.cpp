@@ -16,10 +16,9 @@ using namespace clang::driver;
 using llvm::StringRef;
 
 static bool is_of_output(StringRef flag) {
-  return llvm::StringSwitch<bool>(flag)
-      .Cases("-c", "-S", "-E", "-M", "-MM", true)
-      .Cases("-MD", "-MMD", "-MP", "-MG", true)
-      .Default(flag.starts_with("-save-temps"));
+  static const char *const all[] = {"-c", "-S", "-E", "-M", "-MM", "-MD", "-MMD", "-MP", "-MG"};
+  return flag.starts_with("-save-temps") ||
+         llvm::any_of(all, [&](const char *each) { return flag == each; });
 }
 
 static bool makes_errors(StringRef flag) {

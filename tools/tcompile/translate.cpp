@@ -20,8 +20,8 @@ class Action : public ASTFrontendAction {
 public:
   Action(const Source &source, Translation &result)
       : source(source),
-        result(result), other{source.of_clang ? Dialect::Clang : Dialect::Gnu, source.tokens, apart(),
-                              source.code == Code::Joinable, source.headers} {}
+        result(result), other{source.of_clang ? Dialect::Clang : Dialect::Gnu, source.tokens,
+                              apart(), source.code == Code::Joinable, source.headers} {}
 
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &ci, StringRef) override {
     result.annotated = may_be_annotated(ci);
