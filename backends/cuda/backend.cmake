@@ -1,3 +1,6 @@
+foreach(folder schedule nest gemm nvrtc)
+  tc_backend_folders(${CMAKE_CURRENT_LIST_DIR}/${folder})
+endforeach()
 tc_embed_prelude(tc_cuda_prelude ${CMAKE_CURRENT_LIST_DIR}/prelude/*.cu)
 tc_embed_text(tcbackend tc_entry_cuda ${abi}/cuda.h)
 find_package(LibLZMA REQUIRED)

@@ -1,6 +1,6 @@
 /* kernel.c - a kernel's device text: for every nest the function template and its two instances. */
 #include "backends/cuda/emit.h"
-#include "backends/cuda/nest.h"
+#include "backends/cuda/nest/nest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

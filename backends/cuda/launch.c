@@ -1,7 +1,7 @@
 /* launch.c - the C function that launches a kernel: which function of each nest, with how many
  * threads.  Sizes alone decide, and addresses where alignment counts, so results repeat. */
 #include "backends/cuda/emit.h"
-#include "backends/cuda/nest.h"
+#include "backends/cuda/nest/nest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

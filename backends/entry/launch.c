@@ -2,7 +2,7 @@
  *
  * The body may run after a failure only while no operand has been written in place.  So failures
  * are looked at in front of the first kernel that writes one; lowering sees to it that no kernel
- * from there on has index operands (lower/inplace.c). */
+ * from there on has index operands (lower/memory/inplace.c). */
 #include "backends/entry/entry.h"
 #include "backends/print/print.h"
 

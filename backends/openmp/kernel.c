@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "backends/openmp/nest.h"
+#include "backends/openmp/nest/nest.h"
 #include "backends/openmp/unit.h"
 
 static const tc_buffer *buffer_of(const tc_kernel *k, const tc_program *p, uint32_t i) {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "backends/cuda/emit.h"
-#include "backends/cuda/nvrtc.h"
+#include "backends/cuda/nvrtc/nvrtc.h"
 #include "graph/passes/pass.h"
 #include "tests/common/random_graph.h"
 #include "tests/cuda/cubin.h"

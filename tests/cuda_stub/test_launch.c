@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/cuda/pack.h"
+#include "backends/cuda/nvrtc/pack.h"
 
 TestSuite(launch, .init = device_begin);
 

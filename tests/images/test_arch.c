@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/cuda/nvrtc.h"
+#include "backends/cuda/nvrtc/nvrtc.h"
 
 Test(arch, lists) {
   tc_cuda_options o = tc_cuda_defaults;

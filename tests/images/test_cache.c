@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "backends/cache/cache.h"
-#include "backends/cuda/nvrtc.h"
-#include "backends/cuda/pack.h"
+#include "backends/cuda/nvrtc/nvrtc.h"
+#include "backends/cuda/nvrtc/pack.h"
 
 static char folder[] = "/tmp/tc-test-cache-XXXXXX";
 

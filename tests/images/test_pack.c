@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/cuda/pack.h"
+#include "backends/cuda/nvrtc/pack.h"
 #include "runtime/libtcrt/src/cuda/unpack.h"
 
 static uint64_t state = 88172645463325252u;

@@ -1,0 +1,251 @@
+/* matmul.c - the matrix product as a kernel of its own, by the library where that is at hand, else
+ * by one of two templates: operands and epilogue as their printers see them, and the launcher. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/cuda/gemm/matmul.h"
+
+/* ---- operands as nests, for lanes and conditions --------------------------------------------- */
+
+/* Is every load of v that changes along `axis` of neighbours? */
+static int neighbours(const tc_cuda_product *x, tc_val v, int axis) {
+  uint8_t *need = calloc(x->k->nexpr + 1, 1);
+  int n = 0;
+  if (!need) return 0;
+  need[v.id] = 1;
+  tc_print_mark(x->k, need);
+  for (uint32_t i = 1; i < x->k->nexpr; ++i)
+    n += need[i] && x->k->expr[i].kind == TC_EX_LOAD &&
+         tc_dim_is(x->k->expr[i].address.coef[axis], 1);
+  free(need);
+  return n;
+}
+
+/* Is v an array of the multiplier's type, neighbours along `along`? */
+static bool is_plain(const tc_cuda_product *x, tc_val v, int along) {
+  const tc_expr *e = &x->k->expr[v.id];
+  return e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm &&
+         x->p->buffer[x->k->buffer[e->buffer]].dtype == x->mm->operand &&
+         tc_dim_is(e->address.coef[along], 1);
+}
+
+static void open_operand(const tc_cuda_product *x, tc_cuda_operand *o, tc_val value, int other) {
+  *o = (tc_cuda_operand){.value = value, .along = x->kk, .across = other};
+  if (neighbours(x, value, other) > neighbours(x, value, x->kk)) {
+    o->along = other;
+    o->across = x->kk;
+  }
+  o->plain = is_plain(x, value, o->along);
+  o->action = (tc_action){.kind = TC_ACT_REDUCE, .op = OP_SUM, .value = value, .dtype = x->mm->acc};
+  o->stage = (tc_stage){.axes = 1, .naction = 1, .action = &o->action};
+  o->nest =
+      (tc_nest){.naxis = x->mm->nbatch + 3, .nstage = 1, .stage = &o->stage, .vector = o->along};
+  memcpy(o->nest.axis, x->mm->axis, sizeof o->nest.axis);
+  o->plan = tc_cuda_plan_nest(x->k, NULL, x->p, &o->nest);
+}
+
+/* The epilogue as a nest, lanes along n. */
+static void open_epilogue(const tc_cuda_product *x, tc_cuda_operand *o) {
+  *o = (tc_cuda_operand){.along = x->n, .across = x->m};
+  o->stage = x->mm->epilogue;
+  o->stage.axes = 1u << x->n;
+  o->nest =
+      (tc_nest){.naxis = x->kk, .nouter = x->n, .nstage = 1, .stage = &o->stage, .vector = x->n};
+  memcpy(o->nest.axis, x->mm->axis, sizeof o->nest.axis);
+  o->plan = tc_cuda_plan_nest(x->k, NULL, x->p, &o->nest);
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void extent(const tc_cuda_product *x, int axis, tc_buf *out) {
+  tc_print_dim(x->p, x->mm->axis[axis].extent, out);
+}
+
+static void put_extent(tc_cuda_product *x, const char *name, int axis) {
+  tc_buf t = {0};
+  extent(x, axis, &t);
+  tc_print_line(&x->s, "const tc_int %s = %s;", name, t.text);
+  tc_buf_free(&t);
+}
+
+const char *tc_cuda_acc(const tc_cuda_product *x) { return tc_print_compute(x->mm->acc); }
+
+void tc_cuda_put_batches(tc_cuda_product *x) {
+  tc_print_line(&x->s, "tc_int rest = tile / (m_tiles * n_tiles);");
+  for (int i = x->mm->nbatch - 1; i >= 0; --i) {
+    tc_buf e = {0};
+    extent(x, i, &e);
+    tc_print_line(&x->s, "const tc_int %s = rest %% (%s);", x->text[i], e.text);
+    tc_print_line(&x->s, "rest /= %s;", e.text);
+    tc_buf_free(&e);
+  }
+}
+
+void tc_cuda_put_batch_count(const tc_cuda_product *x, tc_buf *out) {
+  tc_put(out, "1");
+  for (int i = 0; i < x->mm->nbatch; ++i) {
+    tc_put(out, " * (");
+    extent(x, i, out);
+    tc_put(out, ")");
+  }
+}
+
+void tc_cuda_open_tiles(tc_cuda_product *x, const char *high, const char *broad) {
+  tc_buf batches = {0};
+  tc_cuda_put_batch_count(x, &batches);
+  put_extent(x, "m_end", x->m);
+  put_extent(x, "n_end", x->n);
+  put_extent(x, "k_end", x->kk);
+  tc_print_line(&x->s,
+                "const tc_int m_tiles = TC_CEILDIV(m_end, %s), n_tiles = TC_CEILDIV(n_end, %s);",
+                high, broad);
+  tc_print_line(
+      &x->s, "for (tc_int tile = blockIdx.x; tile < %s * m_tiles * n_tiles; tile += gridDim.x) {",
+      batches.text ? batches.text : "1");
+  x->s.indent += 2;
+  tc_buf_free(&batches);
+}
+
+void tc_cuda_close_tiles(tc_cuda_product *x) {
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+void tc_cuda_put_instance(const tc_cuda_product *x, const char *body, int number, int threads,
+                          int blocks, const char *arguments, tc_buf *out) {
+  tc_putf(out, "extern \"C\" __global__ void __launch_bounds__(%d, %d) @NAME@_%d(\n    ", threads,
+          blocks, number);
+  tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
+  tc_put(out, ") {\n");
+  tc_cuda_put_wait(x->k, x->p, body, false, out);
+  tc_putf(out, "  @NAME@_product<%s>(", arguments ? arguments : "");
+  tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_PASS, out);
+  tc_put(out, ");\n}\n");
+}
+
+void tc_cuda_put_part(tc_cuda_product *x, const tc_cuda_operand *o, int lanes) {
+  const bool half = tc_cuda_takes_mma(x->mm);
+  x->s.vector = lanes > 1 ? o->along : -1;
+  uint8_t *outer = tc_print_enter(&x->s);
+  tc_print_value(&x->s, o->value);
+  if (half)
+    tc_print_line(&x->s, "part = tc_round_%s(v%u);", tc_print_storage(x->mm->operand), o->value.id);
+  else tc_print_line(&x->s, "part = v%u;", o->value.id);
+  tc_print_leave(&x->s, outer);
+  x->s.vector = -1;
+}
+
+void tc_cuda_put_finish(tc_cuda_product *x, int lanes) {
+  x->s.vector = lanes > 1 ? x->n : -1;
+  uint8_t *outer = tc_print_enter(&x->s);
+  for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i)
+    tc_print_hoist_action(&x->s, &x->mm->epilogue.action[i], ~0u);
+  for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i)
+    tc_print_store(&x->s, &x->mm->epilogue.action[i]);
+  tc_print_leave(&x->s, outer);
+  x->s.vector = -1;
+}
+
+/* ---- the kernel ------------------------------------------------------------------------------ */
+
+static bool open_product(tc_cuda_product *x, const tc_kernel *k, const tc_program *p, tc_buf *out) {
+  const tc_mm_loop *mm = &k->mm;
+  *x = (tc_cuda_product){.k = k,
+                         .p = p,
+                         .mm = mm,
+                         .m = mm->nbatch,
+                         .n = mm->nbatch + 1,
+                         .kk = mm->nbatch + 2,
+                         .result = "r0"};
+  x->axes[0] = (1u << x->kk) - 1;
+  x->s = (tc_print_scope){.k = k,
+                          .p = p,
+                          .words = &tc_cuda_words,
+                          .out = out,
+                          .indent = 2,
+                          .naxis = mm->nbatch + 3,
+                          .vector = -1,
+                          .result = &x->result,
+                          .result_axes = x->axes};
+  for (int i = 0; i < mm->nbatch + 3; ++i) {
+    snprintf(x->text[i], sizeof x->text[i], "i%d", i);
+    x->s.axis[i] = x->text[i];
+  }
+  x->s.depends = calloc(k->nexpr + 1, sizeof *x->s.depends);
+  x->s.printed = calloc(k->nexpr + 1, 1);
+  if (!x->s.depends || !x->s.printed) return false;
+  tc_print_depends(k, x->axes, x->s.depends);
+  return true;
+}
+
+static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cuda_operand *o,
+                         const tc_cuda_template *t, const char *library, tc_buf *out) {
+  tc_buf text = {0}, conditions = {0};
+  for (int i = 0; i < 3; ++i) {
+    tc_cuda_put_aligned(x->k, x->p, &o[i].nest, &o[i].plan, &conditions);
+    tc_cuda_put_small(x->k, x->p, &o[i].nest, &o[i].plan, false, &conditions);
+  }
+  tc_putf(&text, "  const int wide = 1%s;\n%s  const int64_t group = 1, m = ",
+          conditions.text ? conditions.text : "", library);
+  extent(x, x->m, &text);
+  tc_put(&text, ", n = ");
+  extent(x, x->n, &text);
+  tc_put(&text, ", batches = ");
+  tc_cuda_put_batch_count(x, &text);
+  tc_put(&text, ";\n");
+  t->launch(x, o, &text);
+  tc_put(&text,
+         "  const int64_t grid = batches * tc_cuda_ceildiv(m, high) * tc_cuda_ceildiv(n, broad);\n"
+         "  void *const args[] = {");
+  tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_ADDRESS, &text);
+  tc_put(&text,
+         "};\n  return tc_cuda_follow(c, &@NAME@_image, function, grid, block, shared, args,\n"
+         "                        sizeof args / sizeof *args);\n}\n");
+  tc_cuda_put_host_head(x->k, x->p, text.text ? text.text : "", out);
+  tc_put(out, text.text ? text.text : "");
+  if (text.failed || conditions.failed) out->failed = true;
+  tc_buf_free(&text);
+  tc_buf_free(&conditions);
+}
+
+/* The body and what it declares, as it stands in the function template. */
+static void put_whole_body(tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_template *t,
+                           tc_buf *out) {
+  const bool checks = tc_print_checks(x->k);
+  tc_buf *text = x->s.out;
+  t->body(x, o);
+  tc_putf(out, "  constexpr int TC_L = 1;\n  TC_TYPES\n%s", checks ? "  int bad = 0;\n" : "");
+  tc_cuda_put_symbols(x->p, text->text ? text->text : "", out);
+  tc_putf(out, "%s%s", text->text ? text->text : "", checks ? "  if (bad) *flag = 1;\n" : "");
+  if (text->failed) out->failed = true;
+}
+
+bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device, tc_buf *host,
+                        uint32_t *functions) {
+  const tc_cuda_template *t = tc_cuda_takes_mma(&k->mm) ? &tc_cuda_mma : &tc_cuda_simt;
+  tc_cuda_product x;
+  tc_buf text = {0}, body = {0}, library = {0};
+  bool failed = false;
+  tc_cuda_operand o[3]; /* A, B, epilogue */
+  const bool ok = open_product(&x, k, p, &text);
+  if (ok) {
+    open_operand(&x, &o[0], k->mm.a, x.m);
+    open_operand(&x, &o[1], k->mm.b, x.n);
+    open_epilogue(&x, &o[2]);
+    put_whole_body(&x, o, t, &body);
+    tc_print_fused(k, p, device);
+    tc_cuda_put_short(k, p, true, device);
+    *functions = t->put(&x, o, body.text ? body.text : "", device);
+    *functions = tc_cuda_put_library(k, p, *functions, t->own, device, &library, &failed);
+    tc_cuda_put_short(k, p, false, device);
+    put_launcher(&x, body.text ? body.text : "", o, t, library.text ? library.text : "", host);
+  }
+  free(x.s.depends);
+  free(x.s.printed);
+  failed = failed || !ok || library.failed || body.failed || device->failed || host->failed;
+  tc_buf_free(&text);
+  tc_buf_free(&body);
+  tc_buf_free(&library);
+  return !failed;
+}

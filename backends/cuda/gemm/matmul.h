@@ -1,0 +1,61 @@
+/* product.h - a matrix product on its way to CUDA C: what its two templates share.  simt.c: every
+ * thread multiplies and adds, any dtype; mma.c: f16 and bf16 on tensor cores. */
+#ifndef TC_CUDA_PRODUCT_H
+#define TC_CUDA_PRODUCT_H
+
+#include "backends/cuda/nest/nest.h"
+
+typedef struct tc_cuda_product {
+  tc_print_scope s;
+  const tc_kernel *k;
+  const tc_program *p;
+  const tc_mm_loop *mm;
+  int m, n, kk; /* axis numbers */
+  char text[TC_MAX_AXES][16];
+  const char *result;
+  uint32_t axes[1];
+} tc_cuda_product;
+
+/* An operand, or the epilogue, as a nest: for lanes and conditions. */
+typedef struct tc_cuda_operand {
+  tc_val value;
+  int along, across; /* axis of neighbours in memory, and the other one */
+  bool plain;        /* neighbours of an array as they are: nothing to compute, no rounding */
+  tc_nest nest;      /* lanes along `along` */
+  tc_stage stage;
+  tc_action action;
+  tc_cuda_plan plan;
+} tc_cuda_operand;
+
+/* What differs between the templates. */
+typedef struct tc_cuda_template {
+  const char *own; /* C: is product `mm`, where `wide` holds, one that is over before the library's
+                    * would be?  */
+  void (*body)(tc_cuda_product *x, const tc_cuda_operand *o); /* o: A, B, epilogue */
+  /* The functions, from 0 on; the text of the body says their parameters.  How many they are. */
+  uint32_t (*put)(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,
+                  tc_buf *out);
+  /* C: function, block, shared and grid, from m, n, batches, wide. */
+  void (*launch)(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out);
+} tc_cuda_template;
+extern const tc_cuda_template tc_cuda_simt, tc_cuda_mma;
+bool tc_cuda_takes_mma(const tc_mm_loop *mm);
+
+const char *tc_cuda_acc(const tc_cuda_product *x); /* compute type of the sums */
+/* The loop over tiles of `high` x `broad` results: `tile` is at hand, of m_tiles by n_tiles for
+ * each point of the batch axes. */
+void tc_cuda_open_tiles(tc_cuda_product *x, const char *high, const char *broad);
+void tc_cuda_close_tiles(tc_cuda_product *x);
+/* A function: an instance of the template with these arguments, `blocks` of a multiprocessor. */
+void tc_cuda_put_instance(const tc_cuda_product *x, const char *body, int number, int threads,
+                          int blocks, const char *arguments, tc_buf *out);
+/* The numbers of the batch axes of `tile`. */
+void tc_cuda_put_batches(tc_cuda_product *x);
+void tc_cuda_put_batch_count(const tc_cuda_product *x, tc_buf *out);
+/* The value of an operand at the point at hand, as what the multiplier takes, assigned to `part`.
+ */
+void tc_cuda_put_part(tc_cuda_product *x, const tc_cuda_operand *o, int lanes);
+/* Values and stores of the epilogue at the point at hand; r0 is the product. */
+void tc_cuda_put_finish(tc_cuda_product *x, int lanes);
+
+#endif

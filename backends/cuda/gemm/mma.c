@@ -1,0 +1,232 @@
+/* mma.c - the matrix product of halves on tensor cores: tiles of both operands pass through several
+ * places in shared memory, filled ahead, and squares of sums stay in the registers of four warps.
+ *
+ * An operand that is an array as it is comes by 16-byte copies in the background; any other value
+ * (a prologue, an operand that is not aligned) is computed and stored where the copy would have put
+ * it.  Outside of an operand are zeros.  Finished sums go through the same memory, so that a thread
+ * of the epilogue has neighbours along n. */
+#include "backends/cuda/gemm/matmul.h"
+
+#include <string.h>
+
+enum { PAD = 8 };
+
+bool tc_cuda_takes_mma(const tc_mm_loop *mm) {
+  return mm->operand == TC_F16 || mm->operand == TC_BF16;
+}
+
+/* ---- filling a place ------------------------------------------------------------------------- */
+
+/* Opens the walk over a tile, `step` neighbours along the operand's own axis at a time: `near` and
+ * `far` in the tile, the axes' numbers, and whether they are inside. */
+static void open_fill(tc_cuda_product *x, const tc_cuda_operand *o, bool left, const char *step) {
+  const bool by_k = o->along == x->kk;
+  const char side = left ? 'm' : 'n', *outer = x->text[left ? x->m : x->n], *k = x->text[x->kk];
+  tc_print_line(&x->s, "constexpr int wide = %s, rows = %s;", by_k ? "64" : "SIDE",
+                by_k ? "SIDE" : "64");
+  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < 64 * SIDE / (THREADS * %s); ++e) {", step);
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int item = ((int)threadIdx.x + e * THREADS) * %s;", step);
+  tc_print_line(&x->s, "const int near = item %% wide, far = item / wide;");
+  tc_print_line(&x->s, "const tc_int %s = %c0 + %s, %s = k0 + %s;", outer, side,
+                by_k ? "far" : "near", k, by_k ? "near" : "far");
+  tc_print_line(&x->s, "const bool live = %s < %c_end && %s < k_end;", outer, side, k);
+}
+
+static void close_fill(tc_cuda_product *x) {
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+static void put_copies(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
+  const tc_expr *e = &x->k->expr[o->value.id];
+  tc_buf at = {0};
+  open_fill(x, o, name == 'a', "8");
+  tc_print_address(&x->s, &e->address, &at);
+  tc_print_line(&x->s,
+                "tc_copy_ahead(%c_tile + tc_place<rows>(far, near), b%u + (live ? %s : 0), live);",
+                name, e->buffer, at.text ? at.text : "0");
+  close_fill(x);
+  tc_buf_free(&at);
+}
+
+static void put_values(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
+  const char *type = tc_print_storage(x->mm->operand);
+  tc_print_line(&x->s, "constexpr int TC_L = %c_lanes;", name);
+  tc_print_line(&x->s, "TC_TYPES");
+  open_fill(x, o, name == 'a', "TC_L");
+  tc_print_line(&x->s, "tc_vf32 part = tc_set_f32(0);");
+  tc_print_line(&x->s, "if (live) {");
+  x->s.indent += 2;
+  tc_cuda_put_part(x, o, o->plan.lanes);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_print_line(&x->s, "tc_store_%s((tc_%s *)(%c_tile + tc_place<rows>(far, near)), part);", type,
+                type, name);
+  close_fill(x);
+}
+
+/* Fills place `to` with the tile of the operand at k0. */
+static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
+  tc_print_line(&x->s, "{ /* %s */", name == 'a' ? "A" : "B");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "constexpr int SIDE = %c;", name == 'a' ? 'M' : 'N');
+  tc_print_line(&x->s, "unsigned short *const %c_tile = place + to * PLACE%s;", name,
+                name == 'a' ? "" : " + 64 * M");
+  if (o->plain) {
+    tc_print_line(&x->s, "if (%c_lanes == 8) {", name);
+    x->s.indent += 2;
+    put_copies(x, o, name);
+    x->s.indent -= 2;
+    tc_print_line(&x->s, "} else {");
+    x->s.indent += 2;
+  }
+  put_values(x, o, name);
+  if (o->plain) {
+    x->s.indent -= 2;
+    tc_print_line(&x->s, "}");
+  }
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* ---- a tile of the product ------------------------------------------------------------------- */
+
+static void put_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
+  tc_print_line(&x->s, "square_t square;");
+  tc_print_line(&x->s, "const tc_int steps = TC_CEILDIV(k_end, 64);");
+  tc_print_line(&x->s, "for (tc_int step = -AHEAD; step < steps; ++step) {");
+  x->s.indent += 2;
+  tc_print_line(
+      &x->s, "const unsigned short *const from = place + (int)((step + AHEAD) %% PLACES) * PLACE;");
+  tc_print_line(&x->s, "if (step >= 0) {");
+  tc_print_line(&x->s, "  tc_copies_wait<AHEAD - 1>();");
+  tc_print_line(&x->s, "  square.ready();");
+  tc_print_line(&x->s, "  __syncthreads();");
+  tc_print_line(&x->s, "  square.start(from, from + 64 * M);");
+  tc_print_line(&x->s, "}");
+  tc_print_line(&x->s, "const tc_int k0 = (step + AHEAD) * 64;");
+  tc_print_line(&x->s, "const int to = (int)((step + 2 * AHEAD) %% PLACES);");
+  tc_print_line(&x->s, "if (k0 < k_end) {");
+  x->s.indent += 2;
+  put_fill(x, &o[0], 'a');
+  put_fill(x, &o[1], 'b');
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_print_line(&x->s, "tc_copies_end();");
+  tc_print_line(&x->s, "if (step >= 0) square.finish(from, from + 64 * M);");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_print_line(&x->s, "square.end();");
+}
+
+static void put_epilogue(tc_cuda_product *x, int lanes) {
+  tc_print_line(&x->s, "tc_copies_wait<0>();");
+  tc_print_line(&x->s, "__syncthreads();");
+  tc_print_line(&x->s, "tc_f32 *const sums = (tc_f32 *)tc_shared; /* [M][N + %d] */", PAD);
+  tc_print_line(&x->s, "square.template leave<N + %d>(sums);", PAD);
+  tc_print_line(&x->s, "__syncthreads();");
+  tc_print_line(&x->s, "constexpr int TC_L = c_lanes;");
+  tc_print_line(&x->s, "TC_TYPES");
+  tc_print_line(&x->s, "_Pragma(\"unroll 4\") for (int e = (int)threadIdx.x * TC_L; e < M * N; e "
+                       "+= THREADS * TC_L) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int %s = m0 + e / N, %s = n0 + e %% N;", x->text[x->m],
+                x->text[x->n]);
+  tc_print_line(&x->s, "if (%s < m_end && %s < n_end) {", x->text[x->m], x->text[x->n]);
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_vf32 r0 = tc_load_f32(sums + e / N * (N + %d) + e %% N);", PAD);
+  tc_cuda_put_finish(x, lanes);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_print_line(&x->s, "__syncthreads();");
+}
+
+/* Eight rows of tiles are done together, column by column: neighbours in time share operands. */
+static void put_order(tc_cuda_product *x) {
+  enum { BAND = 8 };
+  tc_print_line(&x->s,
+                "const tc_int flat = tile %% (m_tiles * n_tiles), band = flat / (%d * n_tiles);",
+                BAND);
+  tc_print_line(&x->s, "const tc_int high = TC_MIN((tc_int)%d, m_tiles - band * %d);", BAND, BAND);
+  tc_print_line(&x->s, "const tc_int m0 = (band * %d + flat %% (%d * n_tiles) %% high) * M;", BAND,
+                BAND);
+  tc_print_line(&x->s, "const tc_int n0 = flat %% (%d * n_tiles) / high * N;", BAND);
+}
+
+static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
+  tc_print_line(&x->s, "constexpr int PLACE = 64 * (M + N); /* elements of a place */");
+  tc_print_line(&x->s, "constexpr int GROUPS = THREADS / 128;");
+  tc_print_line(&x->s, "typedef tc_square<tc_%s, M, N, GROUPS, %s, %s> square_t;",
+                tc_print_storage(x->mm->operand), o[0].along == x->kk ? "true" : "false",
+                o[1].along == x->kk ? "true" : "false");
+  tc_print_line(&x->s, "constexpr int PLACES = 3 + square_t::behind, AHEAD = 2;");
+  tc_print_line(&x->s, "unsigned short *const place = tc_places();");
+  tc_cuda_open_tiles(x, "M", "N");
+  put_order(x);
+  tc_cuda_put_batches(x);
+  put_loop(x, o);
+  put_epilogue(x, o[2].plan.lanes);
+  tc_cuda_close_tiles(x);
+}
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+/* A function: the tile of a block. */
+typedef struct tile {
+  int m, n, threads, blocks; /* blocks: of a multiprocessor */
+} tile;
+static const tile large = {256, 128, 256, 1}, middle = {128, 128, 128, 2}, small = {64, 64, 128, 2};
+
+static void put_function(const tc_cuda_product *x, const char *body, int number, const tile *t,
+                         const int *lanes, const char *index, tc_buf *out) {
+  tc_buf arguments = {0};
+  tc_putf(&arguments, "%d, %d, %d, %d, %d, %d, %s", t->m, t->n, t->threads, lanes[0], lanes[1],
+          lanes[2], index);
+  tc_cuda_put_instance(x, body, number, t->threads, t->blocks, arguments.text, out);
+  tc_buf_free(&arguments);
+}
+
+/* Functions 0 to 2: tiles of three sizes, of 16-byte accesses; 3: no conditions. */
+static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,
+                              tc_buf *out) {
+  const int wide[] = {o[0].plan.lanes, o[1].plan.lanes, o[2].plan.lanes}, one[] = {1, 1, 1};
+  const bool far = o[0].plan.far || o[1].plan.far || o[2].plan.far;
+  const char *index = far ? "tc_i64" : "int";
+  tc_put(out, "template <int M, int N, int THREADS, int a_lanes, int b_lanes, int c_lanes, "
+              "class tc_int>\nTC_FN void @NAME@_product(\n    ");
+  tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
+  tc_putf(out, ") {\n%s}\n", body);
+  put_function(x, body, 0, &large, wide, index, out);
+  put_function(x, body, 1, &middle, wide, index, out);
+  put_function(x, body, 2, &small, wide, index, out);
+  put_function(x, body, 3, &small, one, "tc_i64", out);
+  return 4;
+}
+
+/* The largest tiles of which there are enough to feed the machine and for which there is shared
+ * memory: the places, and what aligns the first.  Hopper's large tiles have one place more. */
+static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out) {
+  (void)x, (void)o;
+  tc_putf(out,
+          "  const int64_t enough = c->info->sms * 3 / 4;\n"
+          "  const int64_t place = c->info->arch == 90 ? 4 : 3, most = c->info->max_shared;\n"
+          "  const int64_t larger = place * 128 * (256 + 128) + 1024;\n"
+          "  const int64_t tall = batches * tc_cuda_ceildiv(m, 256) * tc_cuda_ceildiv(n, 128);\n"
+          "  const int64_t even = batches * tc_cuda_ceildiv(m, 128) * tc_cuda_ceildiv(n, 128);\n"
+          "  const unsigned function = !wide ? 3\n"
+          "                            : tall >= enough && larger <= most ? 0\n"
+          "                            : even >= enough && 99328 <= most  ? 1\n"
+          "                                                               : 2;\n"
+          "  const int64_t high = function == 0 ? 256 : function == 1 ? 128 : 64;\n"
+          "  const int64_t broad = function < 2 ? 128 : 64;\n"
+          "  const int64_t block = function == 0 ? 256 : 128;\n"
+          "  const int64_t shared = function == 0 ? larger : function == 1 ? 99328 : 50176;\n");
+}
+
+const tc_cuda_template tc_cuda_mma = {.own = "wide && tc_cuda_is_short(c, &mm, 64, 512)",
+                                      .body = put_body,
+                                      .put = put_functions,
+                                      .launch = put_launch};

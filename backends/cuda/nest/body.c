@@ -1,0 +1,308 @@
+/* body.c - what one thread of a nest does, as a function template over TC_L, TC_U and tc_int. */
+#include "backends/cuda/nest/nest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/print/print_impl.h"
+
+static bool is_one(const tc_print_scope *s, tc_val v) {
+  const tc_expr *e = &s->k->expr[v.id];
+  return e->kind == TC_EX_CONST && tc_dtype_is_float(e->dtype) && e->f == 1;
+}
+
+/* 1 + erf(v), the normal distribution, is one function: its tail does not cancel. */
+static bool take_op(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
+  if (tc_print_compute(e->dtype)[0] != 'f' || e->dtype == TC_F64) return false;
+  for (int i = 0; e->op == OP_ADD && i < 2; ++i) {
+    const tc_expr *erf = &s->k->expr[e->in[i].id];
+    if (erf->kind != TC_EX_OP || erf->op != OP_ERF || !is_one(s, e->in[1 - i])) continue;
+    tc_putf(out, "tc_erf1p_f32(v%u)", erf->in[0].id);
+    return true;
+  }
+  if (e->op == OP_DIV) tc_putf(out, "tc_div_f32(v%u, v%u)", e->in[0].id, e->in[1].id);
+  return e->op == OP_DIV;
+}
+
+const tc_spelling tc_cuda_words = {.vector = "tc_v",
+                                   .uniform = "tc_u",
+                                   .index = "tc_vidx",
+                                   .uniform_index = "tc_uidx",
+                                   .lanes = "TC_LANES_IDX",
+                                   .nan = "TC_NAN",
+                                   .inf = "TC_INF",
+                                   .size = "z_",
+                                   .integer = "tc_int",
+                                   .op = take_op};
+
+/* ---- rows in registers, loads ahead ---------------------------------------------------------- */
+
+static bool is_local(const tc_print_scope *s, uint32_t buffer) {
+  return s->p->buffer[s->k->buffer[buffer]].kind == TC_BUF_LOCAL;
+}
+
+static bool take_load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
+  const tc_cuda_nest *x = s->self;
+  const uint32_t buffer = s->k->expr[id].buffer;
+  if (is_local(s, buffer)) tc_putf(out, "b%u[u]", buffer);
+  else if (x->odd && x->plan.kind == TC_CUDA_TILES) return tc_cuda_take_odd_load(x, id, out);
+  else if (x->early[id] && x->plan.kind == TC_CUDA_TILES)
+    tc_putf(out, "tc_column<TC_L>(&t%u[near][far], sizeof t%u[0])", id, id);
+  else return tc_cuda_take_early(x, id, out);
+  return true;
+}
+
+static bool take_row_store(tc_print_scope *s, const tc_action *a) {
+  if (!is_local(s, a->buffer)) return false;
+  tc_print_line(s, "b%u[u] = v%u;", a->buffer, a->value.id);
+  return true;
+}
+
+static void declare_rows(tc_cuda_nest *x) {
+  for (uint32_t i = 0; i < x->s.k->nbuffer; ++i) {
+    const tc_buffer *b = &x->s.p->buffer[x->s.k->buffer[i]];
+    if (b->kind != TC_BUF_LOCAL) continue;
+    tc_putf(x->s.out, "%*s%s%s b%u[TC_U];", x->s.indent, "", x->s.vector >= 0 ? "tc_v" : "tc_u",
+            tc_print_compute(b->dtype), i);
+    tc_print_shape(x->s.p, b, x->s.out);
+  }
+}
+
+/* ---- scatter --------------------------------------------------------------------------------- */
+
+/* Only the thread that owns the destination stores: order is that of the points. */
+static bool take_owned_store(tc_print_scope *s, const tc_action *a) {
+  const char *t = tc_print_storage(s->p->buffer[s->k->buffer[a->buffer]].dtype);
+  tc_print_line(s, "{");
+  s->indent += 2;
+  tc_print_terms(s, &a->address, a->guard, "s");
+  tc_print_place p = tc_print_locate(s, &a->address, "s");
+  const uint32_t b = a->buffer, v = a->value.id;
+  if (a->address.nterm) tc_print_line(s, "if (xs_0[0] %% (tc_int)group == owner)");
+  else tc_print_line(s, "if (owner == 0)");
+  if (a->guard.id) tc_print_line(s, "if (v%u[0])", a->guard.id);
+  if (a->kind == TC_ACT_ADD)
+    tc_print_line(s, "tc_store1_%s(b%u + %s, tc_add_%s(tc_splat_%s(b%u + %s), v%u));", t, b,
+                  p.base.text, tc_print_compute(s->p->buffer[s->k->buffer[a->buffer]].dtype), t, b,
+                  p.base.text, v);
+  else tc_print_line(s, "tc_store1_%s(b%u + %s, v%u);", t, b, p.base.text, v);
+  tc_print_place_free(&p);
+  s->indent -= 2;
+  tc_print_line(s, "}");
+  return true;
+}
+
+static void put_serial_stage(tc_cuda_nest *x, const tc_stage *st, uint32_t mask) {
+  uint32_t rest = st->axes | (x->outer & ~mask);
+  int depth = 0;
+  tc_print_line(&x->s, "{");
+  x->s.indent += 2;
+  uint8_t *outer = tc_print_enter(&x->s);
+  for (int i = 0; i < x->nest->naxis; ++i) {
+    if (!(rest >> i & 1)) continue;
+    tc_buf e = {0};
+    tc_print_extent(&x->s, &x->nest->axis[i], &e);
+    const char *n = x->axis_text[i];
+    tc_print_line(&x->s, "for (tc_int %s = 0; %s < %s; ++%s) {", n, n, e.text, n);
+    tc_buf_free(&e);
+    x->s.indent += 2;
+    ++depth;
+  }
+  for (uint32_t i = 0; i < st->naction; ++i) tc_print_hoist_action(&x->s, &st->action[i], ~0u);
+  for (uint32_t i = 0; i < st->naction; ++i) tc_print_store(&x->s, &st->action[i]);
+  for (; depth; --depth) {
+    x->s.indent -= 2;
+    tc_print_line(&x->s, "}");
+  }
+  tc_print_leave(&x->s, outer);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+void tc_cuda_put_serial(tc_cuda_nest *x) {
+  const uint32_t mask = tc_cuda_parallel_axes(x->nest);
+  tc_buf count = {0};
+  tc_cuda_put_count(x, mask, &count);
+  tc_print_line(&x->s, "const tc_int slices = %s;", count.text);
+  tc_print_line(&x->s,
+                "const tc_int id = (tc_int)blockIdx.x * (tc_int)blockDim.x + (tc_int)threadIdx.x;");
+  tc_print_line(&x->s, "if (id < slices * (tc_int)group) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int slice = id %% slices, owner = id / slices;");
+  if (mask) tc_cuda_put_decode(x, mask, "slice");
+  x->s.store = take_owned_store;
+  for (uint32_t i = 0; i < x->nest->nstage; ++i) put_serial_stage(x, &x->nest->stage[i], mask);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_buf_free(&count);
+}
+
+/* ---- the other forms ------------------------------------------------------------------------- */
+
+void tc_cuda_put_flat(tc_cuda_nest *x) {
+  const tc_cuda_walk w = {
+      .st = x->nest->stage,
+      .axes = (1u << x->nest->naxis) - 1,
+      .first = "(tc_int)blockIdx.x * ((tc_int)blockDim.x * TC_U) + (tc_int)threadIdx.x",
+      .step = "(tc_int)blockDim.x",
+      .hop = "(tc_int)gridDim.x * ((tc_int)blockDim.x * TC_U)"};
+  if (x->nest->nstage) tc_cuda_put_walk(x, &w);
+}
+
+/* Loads of stages without axes that wait for no result and that nobody writes: they are issued in
+ * front of the stages, not behind the last reduction. */
+static void put_single_loads(tc_cuda_nest *x) {
+  const tc_kernel *k = x->s.k;
+  uint8_t *need = calloc(k->nexpr + 1, 1), *late = calloc(k->nexpr + 1, 1);
+  for (uint32_t s = 1; need && s < x->nest->nstage; ++s)
+    for (uint32_t i = 0; !x->nest->stage[s].axes && i < x->nest->stage[s].naction; ++i)
+      need[x->nest->stage[s].action[i].value.id] = 1;
+  if (need && late) tc_print_mark(k, need);
+  else x->s.out->failed = true;
+  for (uint32_t i = 1; need && late && i < k->nexpr; ++i) {
+    const tc_expr *e = &k->expr[i];
+    late[i] = e->kind == TC_EX_RESULT || late[e->guard.id];
+    for (int j = 0; j < 3; ++j) late[i] |= late[e->in[j].id];
+    for (int t = 0; t < e->address.nterm; ++t) late[i] |= late[e->address.term[t].value.id];
+    if (e->kind != TC_EX_LOAD) continue;
+    late[i] |= is_local(&x->s, e->buffer) || tc_kernel_writes(k, e->buffer);
+    if (need[i] && !late[i]) tc_print_hoist(&x->s, (tc_val){i}, x->outer);
+  }
+  free(need);
+  free(late);
+}
+
+void tc_cuda_put_rows(tc_cuda_nest *x) {
+  tc_buf count = {0};
+  tc_cuda_put_count(x, x->outer, &count);
+  tc_print_line(&x->s, "const tc_rows team(TC_TEAM ? TC_TEAM : group%s);",
+                x->kept ? ", TC_WARPS ? TC_U : 0" : "");
+  tc_print_line(&x->s, "const tc_int points = %s;", count.text);
+  tc_cuda_declare_stay(x);
+  if (x->plan.staged && !x->kept) tc_cuda_declare_staged(x);
+  tc_print_line(&x->s,
+                "for (tc_int point = (tc_int)blockIdx.x * team.rows + team.row; point < points; "
+                "point += (tc_int)gridDim.x * team.rows) {");
+  x->s.indent += 2;
+  if (x->outer) tc_cuda_put_decode(x, x->outer, "point");
+  if (x->kept) declare_rows(x);
+  if (x->kept) tc_cuda_declare_ahead(x);
+  uint8_t *outer = tc_print_enter(&x->s);
+  put_single_loads(x);
+  tc_cuda_put_stages(x);
+  tc_print_leave(&x->s, outer);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_buf_free(&count);
+}
+
+/* The block covers `width` columns of TC_L points; threads past the end repeat the first column and
+ * store nothing. */
+void tc_cuda_put_columns(tc_cuda_nest *x) {
+  const int v = x->nest->vector;
+  const char *i = x->axis_text[v];
+  const uint32_t others = x->outer & ~(1u << v);
+  tc_buf count = {0}, e = {0};
+  tc_cuda_put_count(x, others, &count);
+  tc_print_extent(&x->s, &x->nest->axis[v], &e);
+  tc_print_line(&x->s, "const tc_columns team(group);");
+  tc_print_line(&x->s, "const tc_int end = %s, tiles = team.tiles(TC_CEILDIV(end, TC_L));", e.text);
+  tc_print_line(&x->s, "tc_int point = (tc_int)blockIdx.x;");
+  tc_print_line(&x->s, "do { /* no block is without a point */");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int at = (point %% tiles * team.width + team.x) * TC_L;");
+  tc_print_line(&x->s, "const bool live = at < end;");
+  tc_print_line(&x->s, "const tc_int %s = live ? at : 0;", i);
+  if (others) {
+    tc_print_line(&x->s, "const tc_int other = point / tiles;");
+    tc_cuda_put_decode(x, others, "other");
+  }
+  tc_cuda_put_stages(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "} while ((point += (tc_int)gridDim.x) < %s * tiles);", count.text);
+  tc_buf_free(&count);
+  tc_buf_free(&e);
+}
+
+/* ---- the function ---------------------------------------------------------------------------- */
+
+static bool open_nest(tc_cuda_nest *x, const tc_kernel *k, const tc_program *p, uint32_t number,
+                      const tc_cuda_plan *plan, tc_cuda_way way, tc_buf *out) {
+  const bool kept = way == TC_CUDA_KEPT;
+  const tc_nest *n = &k->nest[number];
+  *x = (tc_cuda_nest){.nest = n, .number = number, .plan = *plan, .kept = kept, .unroll = "TC_U"};
+  x->odd = way == TC_CUDA_ODD;
+  x->s = (tc_print_scope){.k = k,
+                          .p = p,
+                          .words = &tc_cuda_words,
+                          .out = out,
+                          .indent = 2,
+                          .naxis = n->naxis,
+                          .vector = n->vector,
+                          .load = take_load,
+                          .store = kept ? take_row_store : NULL,
+                          .self = x};
+  x->outer = (1u << n->nouter) - 1;
+  for (int i = 0; i < n->naxis; ++i) {
+    snprintf(x->axis_text[i], sizeof x->axis_text[i], "i%d", i);
+    x->s.axis[i] = x->axis_text[i];
+  }
+  uint32_t most = 0; /* expressions of the other nests name results too */
+  for (uint32_t i = 0; i < k->nnest; ++i)
+    if (k->nest[i].nresult > most) most = k->nest[i].nresult;
+  x->result_text = calloc(most + 1, sizeof *x->result_text);
+  x->result = calloc(most + 1, sizeof *x->result);
+  x->result_axes = calloc(most + 1, sizeof *x->result_axes);
+  x->s.depends = calloc(k->nexpr + 1, sizeof *x->s.depends);
+  x->s.printed = calloc(k->nexpr + 1, 1);
+  x->early = calloc(k->nexpr + 1, 1);
+  x->ahead = calloc(k->nexpr + 1, 1);
+  x->staged = calloc(k->nexpr + 1, 1);
+  x->stay = calloc(k->nexpr + 1, 1);
+  if (!x->result_text || !x->result || !x->result_axes || !x->s.depends || !x->s.printed ||
+      !x->early || !x->ahead || !x->staged || !x->stay)
+    return false;
+  if (way == TC_CUDA_PLAIN && plan->staged) tc_cuda_find_staged(k, p, n, plan->lanes, x->staged);
+  if (kept) tc_cuda_find_stay(k, p, n, plan, x->stay);
+  for (uint32_t i = 0; i < most; ++i) {
+    snprintf(x->result_text[i], sizeof x->result_text[i], "r%u", i);
+    x->result[i] = x->result_text[i];
+  }
+  tc_print_result_axes(x->nest, x->result_axes);
+  x->s.result = x->result;
+  x->s.result_axes = x->result_axes;
+  tc_print_depends(k, x->result_axes, x->s.depends);
+  return true;
+}
+
+static void close_nest(tc_cuda_nest *x) {
+  free(x->result_text);
+  free(x->result);
+  free(x->result_axes);
+  free(x->s.depends);
+  free(x->s.printed);
+  free(x->early);
+  free(x->ahead);
+  free(x->staged);
+  free(x->stay);
+}
+
+bool tc_cuda_put_body(const tc_kernel *k, const tc_program *p, uint32_t nest,
+                      const tc_cuda_plan *plan, tc_cuda_way way, tc_buf *out) {
+  tc_cuda_nest x;
+  tc_buf text = {0};
+  bool ok = open_nest(&x, k, p, nest, plan, way, &text);
+  if (ok) tc_cuda_kinds[plan->kind].put(&x);
+  close_nest(&x);
+  ok = ok && !text.failed;
+  if (ok) {
+    tc_put(out, "  TC_TYPES\n");
+    if (tc_print_checks(k)) tc_put(out, "  int bad = 0;\n");
+    tc_cuda_put_symbols(p, text.text ? text.text : "", out);
+    tc_put(out, text.text ? text.text : "");
+    if (tc_print_checks(k)) tc_put(out, "  if (bad) *flag = 1;\n");
+  }
+  tc_buf_free(&text);
+  return ok && !out->failed;
+}

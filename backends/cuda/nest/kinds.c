@@ -1,0 +1,117 @@
+/* kinds.c - the table of what prints each kind of nest, and how many threads each kind takes. */
+#include "backends/cuda/nest/nest.h"
+
+static void put_extents(const tc_cuda_launch *x, uint32_t axes, bool lanes, tc_buf *out) {
+  bool any = false;
+  for (int i = 0; i < x->n->naxis; ++i) {
+    if (!(axes >> i & 1)) continue;
+    tc_put(out, any ? " * ((" : "((");
+    tc_print_dim(x->p, x->n->axis[i].extent, out);
+    tc_put(out, lanes && i == x->n->vector ? ") / f->lanes)" : "))");
+    any = true;
+  }
+  if (!any) tc_put(out, "1");
+}
+
+static void put_size(const tc_cuda_launch *x, const char *name, uint32_t axes, bool lanes) {
+  tc_putf(x->out, "    const int64_t %s = ", name);
+  put_extents(x, axes, lanes, x->out);
+  tc_put(x->out, ";\n");
+}
+
+/* f: the function; items: those of a row, where that matters. */
+static void put_pick(const tc_cuda_launch *x, const char *items, const char *points) {
+  tc_putf(x->out,
+          "    const tc_cuda_form *f = forms;\n"
+          "    while (!tc_cuda_fits(f, small, wide, %s, %s)) ++f;\n",
+          items, points);
+}
+
+static uint32_t outer_axes(const tc_cuda_launch *x) { return (1u << x->n->nouter) - 1; }
+static uint32_t all_axes(const tc_cuda_launch *x) { return (1u << x->n->naxis) - 1; }
+
+static void launch_flat(const tc_cuda_launch *x) {
+  put_pick(x, "0", "1");
+  put_size(x, "items", all_axes(x), true);
+  tc_put(x->out, "    const int64_t group = 1, block = f->threads, shared = 0;\n"
+                 "    const int64_t grid = tc_cuda_blocks(c, f, items, block * f->unroll);\n");
+}
+
+static void launch_tiles(const tc_cuda_launch *x) {
+  const uint32_t v = 1u << x->plan->along, w = 1u << x->plan->across;
+  put_pick(x, "0", "1");
+  put_size(x, "along", v, false);
+  put_size(x, "across", w, false);
+  put_size(x, "others", all_axes(x) & ~v & ~w, false);
+  tc_putf(x->out,
+          "    const int64_t group = 1, block = %d, shared = 0;\n"
+          "    const int64_t grid = others * tc_cuda_ceildiv(along + f->over, %d) *\n"
+          "                         tc_cuda_ceildiv(across, f->side);\n",
+          TC_CUDA_THREADS, TC_CUDA_SIDE);
+}
+
+static void launch_rows(const tc_cuda_launch *x) {
+  const uint32_t inner = all_axes(x) & ~outer_axes(x);
+  const int bytes = tc_cuda_find_stay(x->k, x->p, x->n, x->plan, NULL);
+  tc_buf items = {0};
+  put_extents(x, inner, true, &items);
+  put_size(x, "points", outer_axes(x), false);
+  put_pick(x, items.text ? items.text : "1", "points");
+  put_size(x, "items", inner, true);
+  if (bytes)
+    tc_putf(x->out, "    const int64_t back = tc_cuda_back(c, points, items%s * %d);\n",
+            x->n->vector >= x->n->nouter ? " * f->lanes" : "", bytes);
+  tc_putf(x->out,
+          "    const int64_t group = tc_cuda_team(f, items, points)%s;\n"
+          "    const int64_t block = group > 32 ? group : f->threads;\n"
+          "    const int64_t shared = %s;\n"
+          "    const int64_t grid = tc_cuda_ceildiv(points, block / group);\n",
+          x->plan->staged ? ",\n                  staged = tc_cuda_staged(c, f, items, group)" : "",
+          x->plan->staged ? "(group > 32 ? 1024 : 0) + staged * f->staged"
+                          : "group > 32 ? 1024 : 0");
+  tc_buf_free(&items);
+}
+
+static void launch_columns(const tc_cuda_launch *x) {
+  const int v = x->n->vector;
+  put_pick(x, "0", "1");
+  put_size(x, "columns", 1u << v, true);
+  put_size(x, "others", outer_axes(x) & ~(1u << v), false);
+  if (!x->plan->scan) put_size(x, "items", all_axes(x) & ~outer_axes(x), false);
+  if (x->plan->scan)
+    tc_put(x->out, "    const int64_t group = 1, width = tc_cuda_width(columns);\n");
+  else
+    tc_put(x->out, "    int64_t width;\n"
+                   "    const int64_t group = tc_cuda_depth(f, columns, items, others, &width);\n");
+  tc_putf(
+      x->out,
+      "    const int64_t block = width * group, shared = group > 1 ? block * f->lanes * %d : 0;\n"
+      "    const int64_t grid = others * tc_cuda_ceildiv(columns, width);\n",
+      x->plan->args ? 16 : 8);
+}
+
+static bool scatters(const tc_nest *n) {
+  for (uint32_t s = 0; s < n->nstage; ++s)
+    for (uint32_t i = 0; i < n->stage[s].naction; ++i)
+      if (n->stage[s].action[i].address.nterm) return true;
+  return false;
+}
+
+/* Threads for slices of the destination that the points of the parallel axes name, times owners of
+ * residues of the index. */
+static void launch_serial(const tc_cuda_launch *x) {
+  put_pick(x, "0", "1");
+  put_size(x, "slices", tc_cuda_parallel_axes(x->n), false);
+  tc_putf(x->out,
+          "    const int64_t group = %s, block = 128, shared = 0;\n"
+          "    const int64_t grid = tc_cuda_ceildiv(slices * group, block);\n",
+          scatters(x->n) ? "tc_cuda_owners(slices)" : "1");
+}
+
+const tc_cuda_printer tc_cuda_kinds[] = {
+    [TC_CUDA_FLAT] = {"flat", tc_cuda_put_flat, launch_flat},
+    [TC_CUDA_TILES] = {"tiles", tc_cuda_put_tiles, launch_tiles},
+    [TC_CUDA_ROWS] = {"rows", tc_cuda_put_rows, launch_rows},
+    [TC_CUDA_COLUMNS] = {"columns", tc_cuda_put_columns, launch_columns},
+    [TC_CUDA_SERIAL] = {"serial", tc_cuda_put_serial, launch_serial},
+};

@@ -1,0 +1,279 @@
+/* stage.c - what happens at an outer point: stages in order, reductions, scans. */
+#include "backends/cuda/nest/nest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- reductions ------------------------------------------------------------------------------ */
+
+/* Does the stage run along the lanes?  Then partial results are vectors. */
+static const char *kind(const tc_cuda_nest *x, const tc_stage *st) {
+  const int v = x->s.vector;
+  return v >= 0 && ((st->axes | x->outer) >> v & 1) ? "tc_v" : "tc_u";
+}
+
+/* The lanes of a row are combined before they join a total: conversions to f64 are slow. */
+static const char *total_kind(const tc_cuda_nest *x, const tc_stage *st) {
+  return x->plan.kind == TC_CUDA_ROWS ? "tc_u" : kind(x, st);
+}
+
+static bool is_wide(const tc_action *a) { return a->kind == TC_ACT_REDUCE && tc_print_is_wide(a); }
+
+/* f32 sums that may be long join an f64 total after every TC_U items. */
+bool tc_cuda_folds(const tc_cuda_nest *x, const tc_stage *st) {
+  enum { SHORT = 16384, SHORT_COLUMN = 2048 };
+  bool wide = false;
+  for (uint32_t i = 0; i < st->naction; ++i) wide |= is_wide(&st->action[i]);
+  if (!wide || (x->kept && tc_cuda_is_walked(x->nest, st))) return false; /* few items a thread */
+  int64_t points = 1, most = x->plan.kind == TC_CUDA_COLUMNS ? SHORT_COLUMN : SHORT;
+  for (int i = 0; i < x->nest->naxis; ++i) {
+    if (!(st->axes >> i & 1)) continue;
+    int64_t lo, hi;
+    tc_dim_range(tc_graph_dims(x->s.p->graph), x->nest->axis[i].extent, &lo, &hi);
+    if (hi < 0 || hi > most) return true;
+    points *= hi;
+    if (points > most) return true;
+  }
+  return false;
+}
+
+bool tc_cuda_is_total(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
+  return is_wide(a) && tc_cuda_folds(x, st);
+}
+
+void tc_cuda_put_accumulator(tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
+  const char *t = tc_print_compute(tc_print_operand(x->s.k, a));
+  tc_buf id = {0};
+  tc_print_identity(&x->s, a, &id);
+  tc_print_line(&x->s, "%s%s acc%u = %s; /* %s */", kind(x, st), t, a->index,
+                id.text ? id.text : "", tc_op_get(a->op)->text);
+  if (tc_print_is_arg(a))
+    tc_print_line(&x->s, "%si64 at%u = tc_set_i64(0x7fffffffffffffff);", kind(x, st), a->index);
+  tc_buf_free(&id);
+}
+
+void tc_cuda_put_accumulators(tc_cuda_nest *x, const tc_stage *st, bool totals) {
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    if (a->kind != TC_ACT_REDUCE) continue;
+    const bool total = tc_cuda_is_total(x, st, a);
+    if (totals && total)
+      tc_print_line(&x->s, "%sf64 total%u = tc_set_f64(%d);", total_kind(x, st), a->index,
+                    tc_print_start(a));
+    if (totals != total) tc_cuda_put_accumulator(x, st, a);
+  }
+}
+
+void tc_cuda_put_fold(tc_cuda_nest *x, const tc_stage *st) {
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    const char *op = tc_print_combine(a);
+    if (is_wide(a) && x->plan.kind == TC_CUDA_ROWS)
+      tc_print_line(&x->s,
+                    "total%u = tc_%s_f64(total%u, TC_CAST(f64, tc_across(acc%u, "
+                    "TC_COMBINE(%s, f32))));",
+                    a->index, op, a->index, a->index, op);
+    else if (is_wide(a))
+      tc_print_line(&x->s, "total%u = tc_%s_f64(total%u, TC_CAST(f64, acc%u));", a->index, op,
+                    a->index, a->index);
+  }
+}
+
+static const char *better(const tc_action *a) {
+  return tc_op_get(a->op)->combine == TC_COMBINE_MAX ? ">" : "<";
+}
+
+static void put_reduce(tc_cuda_nest *x, const tc_action *a) {
+  const uint32_t n = a->index, v = a->value.id;
+  if (tc_print_is_arg(a))
+    tc_print_line(&x->s, "tc_take(&acc%u, &at%u, v%u, v%u, TC_BEST(%s));", n, n, v, a->position.id,
+                  better(a));
+  else
+    tc_print_line(&x->s, "acc%u = tc_%s_%s(acc%u, v%u);", n, tc_print_combine(a),
+                  tc_print_compute(a->dtype), n, v);
+}
+
+/* r<i> in every thread of the team. */
+static void put_results(tc_cuda_nest *x, const tc_stage *st) {
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    if (a->kind != TC_ACT_REDUCE) continue;
+    const uint32_t n = a->index;
+    const char *op = tc_print_combine(a), *t = tc_print_compute(a->dtype);
+    if (tc_print_is_arg(a))
+      tc_print_line(&x->s, "r%u = tc_best(team, acc%u, at%u, TC_BEST(%s));", n, n, n, better(a));
+    else if (is_wide(a) && tc_cuda_folds(x, st))
+      tc_print_line(&x->s, "r%u = TC_CAST(f32, tc_combine(team, total%u, TC_COMBINE(%s, f64)));", n,
+                    n, op);
+    else tc_print_line(&x->s, "r%u = tc_combine(team, acc%u, TC_COMBINE(%s, %s));", n, n, op, t);
+  }
+}
+
+static void declare_results(tc_cuda_nest *x, const tc_stage *st) {
+  const bool lanes = x->s.vector >= 0 && (x->outer >> x->s.vector & 1);
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    if (a->kind == TC_ACT_REDUCE)
+      tc_print_line(&x->s, "%s%s r%u;", lanes ? "tc_v" : "tc_u",
+                    tc_print_is_arg(a) ? "i64" : tc_print_compute(a->dtype), a->index);
+  }
+}
+
+/* ---- scans ----------------------------------------------------------------------------------- */
+
+static const char *carry_type(const tc_action *a) { return a->dtype == TC_I64 ? "i64" : "f64"; }
+
+static void put_carries(tc_cuda_nest *x, const tc_stage *st) {
+  const char *prefix = x->plan.kind == TC_CUDA_COLUMNS ? kind(x, st) : "tc_u";
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    if (a->kind == TC_ACT_SCAN)
+      tc_print_line(&x->s, "%s%s carry%u = tc_set_%s(%d);", prefix, carry_type(a), a->index,
+                    carry_type(a), tc_print_start(a));
+  }
+}
+
+static void put_scan(tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
+  const uint32_t n = a->index;
+  const char *t = tc_print_compute(a->dtype), *c = carry_type(a), *op = tc_print_combine(a);
+  tc_print_value(&x->s, a->value);
+  if (x->plan.kind == TC_CUDA_COLUMNS) {
+    tc_print_line(&x->s, "carry%u = tc_%s_%s(carry%u, TC_CAST(%s, v%u));", n, op, c, n, c,
+                  a->value.id);
+    tc_print_line(&x->s, "const %s%s r%u = TC_CAST(%s, carry%u);", kind(x, st), t, n, t, n);
+    return;
+  }
+  const int one = tc_print_start(a);
+  tc_print_line(&x->s, "%s%s in%u = v%u;", kind(x, st), t, n, a->value.id);
+  tc_print_line(&x->s, "if (!live) in%u = tc_set_%s(%d);", n, t, one);
+  tc_print_line(&x->s,
+                "const %s%s r%u = tc_scan(team, in%u, &carry%u, (tc_%s)%d, TC_COMBINE(%s, %s));",
+                kind(x, st), t, n, n, n, c, one, op, c);
+}
+
+/* A team runs along the scan together: TC_L points a thread, all of them at once, then the next. */
+static void put_row_scan(tc_cuda_nest *x, const tc_stage *st) {
+  const int axis = __builtin_ctz(st->axes);
+  const char *i = x->axis_text[axis], *lanes = axis == x->s.vector ? "TC_L" : "1";
+  tc_buf e = {0};
+  tc_print_extent(&x->s, &x->nest->axis[axis], &e);
+  for (uint32_t j = 0; j < st->naction; ++j) tc_print_hoist_action(&x->s, &st->action[j], x->outer);
+  tc_print_line(&x->s, "const tc_int end = %s;", e.text);
+  tc_print_line(&x->s, "for (tc_int base = 0; base < end; base += team.size * %s) {", lanes);
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int at = base + team.t * %s;", lanes);
+  tc_print_line(&x->s, "const bool live = at < end;");
+  tc_print_line(&x->s, "const tc_int %s = live ? at : 0;", i);
+  uint8_t *outer = tc_print_enter(&x->s);
+  tc_cuda_put_actions(x, st);
+  tc_print_leave(&x->s, outer);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_buf_free(&e);
+}
+
+/* ---- actions at a point ---------------------------------------------------------------------- */
+
+static bool has_scan(const tc_stage *st) {
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (st->action[i].kind == TC_ACT_SCAN) return true;
+  return false;
+}
+
+/* Stores of threads that have no point of their own are left out. */
+static bool opens_live(const tc_cuda_nest *x, const tc_stage *st) {
+  return x->plan.kind == TC_CUDA_COLUMNS || (x->plan.kind == TC_CUDA_ROWS && has_scan(st));
+}
+
+/* All values first, so that an in-place store cannot reach a value of the same point; values that
+ * need a scan of this stage come behind it. */
+void tc_cuda_put_actions(tc_cuda_nest *x, const tc_stage *st) {
+  bool stores = false;
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (st->action[i].kind == TC_ACT_SCAN) put_scan(x, st, &st->action[i]);
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    tc_print_hoist_action(&x->s, &st->action[i], ~0u);
+    stores |= tc_cuda_is_store(&st->action[i]);
+  }
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (st->action[i].kind == TC_ACT_REDUCE) put_reduce(x, &st->action[i]);
+  if (!stores) return;
+  const bool live = opens_live(x, st);
+  if (live) tc_print_line(&x->s, "if (live) {");
+  x->s.indent += live ? 2 : 0;
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (tc_cuda_is_store(&st->action[i])) tc_print_store(&x->s, &st->action[i]);
+  x->s.indent -= live ? 2 : 0;
+  if (live) tc_print_line(&x->s, "}");
+}
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+/* Once per outer point: by the first thread of the team. */
+static void put_single(tc_cuda_nest *x, const tc_stage *st) {
+  tc_print_line(&x->s, "if (team.t == 0) {");
+  x->s.indent += 2;
+  tc_cuda_put_actions(x, st);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* Passes that write rows have a part of the registers for what they write. */
+static bool stores(const tc_cuda_nest *x, const tc_stage *st) {
+  bool any = false;
+  for (uint32_t i = 0; !x->kept && i < st->naction; ++i) any |= tc_cuda_is_store(&st->action[i]);
+  return any;
+}
+
+static void put_stage(tc_cuda_nest *x, const tc_stage *st) {
+  declare_results(x, st);
+  tc_print_line(&x->s, "{");
+  x->s.indent += 2;
+  uint8_t *outer = tc_print_enter(&x->s);
+  const bool serial = x->plan.kind == TC_CUDA_COLUMNS && has_scan(st); /* the team is one thread */
+  const bool once = x->kept && tc_cuda_is_walked(x->nest, st);
+  const bool half = x->plan.staged && stores(x, st);
+  const tc_cuda_walk w = {.st = st,
+                          .axes = st->axes,
+                          .first = serial ? "0"
+                                   : once ? "team.first"
+                                          : "team.t",
+                          .step = serial ? "1"
+                                  : once ? "team.step"
+                                         : "team.size",
+                          .hop = serial ? "TC_U"
+                                 : half ? "team.size * TC_HALF"
+                                        : "team.size * TC_U",
+                          .once = once};
+  x->unroll = half ? "TC_HALF" : "TC_U";
+  tc_cuda_put_accumulators(x, st, true);
+  put_carries(x, st);
+  if (!st->axes) put_single(x, st);
+  else if (has_scan(st) && !serial) put_row_scan(x, st);
+  else tc_cuda_put_walk(x, &w);
+  put_results(x, st);
+  tc_print_leave(&x->s, outer);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* A buffer that one stage writes and a later one reads, other than a row of the thread's own. */
+static bool crosses(const tc_cuda_nest *x, uint32_t stage) {
+  const tc_kernel *k = x->s.k;
+  for (uint32_t s = 0; s < stage; ++s)
+    for (uint32_t i = 0; i < x->nest->stage[s].naction; ++i) {
+      const tc_action *a = &x->nest->stage[s].action[i];
+      if (tc_cuda_is_store(a) && x->s.p->buffer[k->buffer[a->buffer]].kind != TC_BUF_LOCAL &&
+          tc_print_reads(k, a->buffer))
+        return true;
+    }
+  return false;
+}
+
+void tc_cuda_put_stages(tc_cuda_nest *x) {
+  for (uint32_t i = 0; i < x->nest->nstage; ++i) {
+    if (i && crosses(x, i)) tc_print_line(&x->s, "__syncthreads();");
+    if (tc_cuda_is_online(x, i)) tc_cuda_put_online(x, i++);
+    else put_stage(x, &x->nest->stage[i]);
+  }
+}

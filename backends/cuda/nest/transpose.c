@@ -1,0 +1,237 @@
+/* tiles.c - a flat nest whose loads and stores run along different axes: a transpose.  A block
+ * takes a square of points; what lies along the other axis in memory is loaded along that axis into
+ * shared memory first, so that all of its accesses are of neighbours. */
+#include "backends/cuda/nest/nest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIDE = TC_CUDA_SIDE, SHARED = 49152 };
+
+static bool is_unit(const tc_address *a, int axis) { return tc_dim_is(a->coef[axis], 1); }
+
+static bool is_strided(const tc_address *a, int axis) {
+  return !is_unit(a, axis) && !tc_dim_is(a->coef[axis], 0);
+}
+
+static bool is_short(const tc_program *p, tc_dim extent) {
+  enum { SHORT = 16 };
+  int64_t lo, hi;
+  tc_dim_range(tc_graph_dims(p->graph), extent, &lo, &hi);
+  return hi < SHORT;
+}
+
+/* The axis along which every store is of neighbours, or -1. */
+static int store_axis(const tc_nest *n) {
+  for (int axis = 0; axis < n->naxis; ++axis) {
+    bool all = n->stage[0].naction > 0;
+    for (uint32_t i = 0; i < n->stage[0].naction; ++i)
+      all = all && is_unit(&n->stage[0].action[i].address, axis);
+    if (all) return axis;
+  }
+  return -1;
+}
+
+bool tc_cuda_crosses(const tc_expr *e, int along, int across) {
+  return e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm &&
+         is_strided(&e->address, along) && is_unit(&e->address, across);
+}
+
+bool tc_cuda_plan_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                        const uint8_t *need, tc_cuda_plan *plan) {
+  const int along = n->nstage == 1 ? store_axis(n) : -1;
+  if (along < 0 || is_short(p, n->axis[along].extent)) return false;
+  for (int i = 0; i < n->naxis; ++i)
+    if (n->axis[i].of >= 0) return false;
+  for (uint32_t i = 1; i < k->nexpr; ++i)
+    for (int across = 0; need[i] && across < n->naxis; ++across)
+      if (tc_cuda_crosses(&k->expr[i], along, across) && !is_short(p, n->axis[across].extent)) {
+        plan->kind = TC_CUDA_TILES;
+        plan->along = along;
+        plan->across = across;
+        return true;
+      }
+  return false;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+/* Elements behind a row of a tile: one word, so that rows begin in different banks. */
+static int padding(size_t bytes) { return bytes < 4 ? (int)(4 / bytes) : 1; }
+
+/* Marks as early those loads whose tiles fit into shared memory. */
+static void choose(tc_cuda_nest *x, const uint8_t *need) {
+  size_t used = 0;
+  for (uint32_t i = 1; i < x->s.k->nexpr; ++i) {
+    const tc_expr *e = &x->s.k->expr[i];
+    if (!need[i] || !tc_cuda_crosses(e, x->plan.along, x->plan.across)) continue;
+    const tc_dtype d = x->s.p->buffer[x->s.k->buffer[e->buffer]].dtype;
+    const size_t size = tc_dtype_bytes(d);
+    const int row = SIDE + padding(size);
+    const size_t all = x->odd ? tc_cuda_odd_tile(x->plan.over, size) : (size_t)(SIDE * row);
+    if (used + all * size > SHARED) continue;
+    used += all * size;
+    x->early[i] = 1;
+    if (x->odd)
+      tc_print_line(&x->s, "__shared__ __align__(16) tc_%s t%u[%zu];", tc_print_storage(d), i, all);
+    else
+      tc_print_line(&x->s, "__shared__ __align__(16) tc_%s t%u[%d][%d];", tc_print_storage(d), i,
+                    SIDE, row);
+  }
+}
+
+/* The point of the thread, TC_L of them along `near`. */
+static void open_point(tc_cuda_nest *x, int near, int far) {
+  tc_print_line(&x->s, "const tc_int %s = first%d + near, %s = first%d + far;", x->axis_text[near],
+                near, x->axis_text[far], far);
+  tc_print_line(&x->s, "if (%s < end%d && %s < end%d) {", x->axis_text[near], near,
+                x->axis_text[far], far);
+  x->s.indent += 2;
+}
+
+static void close_points(tc_cuda_nest *x) {
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+static void put_loads(tc_cuda_nest *x) {
+  tc_print_line(&x->s, "_Pragma(\"unroll 8\") for (int e = 0; e < %d / TC_L; ++e) {",
+                SIDE * SIDE / TC_CUDA_THREADS);
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int item = ((int)threadIdx.x + e * %d) * TC_L;", TC_CUDA_THREADS);
+  tc_print_line(&x->s, "const int near = item %% %d, far = item / %d;", SIDE, SIDE);
+  open_point(x, x->plan.across, x->plan.along);
+  for (uint32_t i = 1; i < x->s.k->nexpr; ++i) {
+    if (!x->early[i]) continue;
+    tc_buf at = {0};
+    tc_print_address(&x->s, &x->s.k->expr[i].address, &at);
+    tc_print_line(&x->s, "tc_row_put(&t%u[far][near], tc_hold<TC_L>(b%u + (%s)));", i,
+                  x->s.k->expr[i].buffer, at.text ? at.text : "0");
+    tc_buf_free(&at);
+  }
+  close_points(x);
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+/* Its bits go without a conversion. */
+uint32_t tc_cuda_copied(const tc_cuda_nest *x, const tc_action *a) {
+  const tc_expr *e = &x->s.k->expr[a->value.id];
+  const uint32_t *buffer = x->s.k->buffer;
+  return a->kind == TC_ACT_STORE && !a->guard.id && !a->address.nterm && x->early[a->value.id] &&
+                 x->s.p->buffer[buffer[e->buffer]].dtype == x->s.p->buffer[buffer[a->buffer]].dtype
+             ? a->value.id
+             : 0;
+}
+
+static bool take_copy(tc_print_scope *s, const tc_action *a) {
+  const uint32_t id = tc_cuda_copied(s->self, a);
+  tc_buf at = {0};
+  if (!id) return false;
+  tc_print_address(s, &a->address, &at);
+  tc_print_line(s, "tc_put_held(b%u + (%s), tc_column_held<TC_L>(&t%u[near][far], sizeof t%u[0]));",
+                a->buffer, at.text ? at.text : "0", id, id);
+  tc_buf_free(&at);
+  return true;
+}
+
+void tc_cuda_skip_copied(tc_cuda_nest *x) {
+  const tc_stage *st = x->nest->stage;
+  uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
+  for (uint32_t i = 0; need && i < st->naction; ++i)
+    if (!tc_cuda_copied(x, &st->action[i]))
+      need[st->action[i].value.id] = need[st->action[i].guard.id] = 1;
+  if (need) tc_print_mark(x->s.k, need);
+  else x->s.out->failed = true;
+  for (uint32_t i = 0; need && i < st->naction; ++i) {
+    const uint32_t id = tc_cuda_copied(x, &st->action[i]);
+    if (id && !need[id]) x->s.printed[id] = 1;
+  }
+  free(need);
+}
+
+/* A warp stores the neighbours of `deep` threads for each of 32 / deep rows, such that what it
+ * reads from a tile lies in different banks. */
+static void put_stores(tc_cuda_nest *x) {
+  uint8_t *outer = tc_print_enter(&x->s);
+  tc_print_line(&x->s, "constexpr int deep = TC_L == 1 ? 32 : TC_L == 8 ? 4 : 8;");
+  tc_print_line(&x->s, "constexpr int pieces = %d / (deep * TC_L);", SIDE);
+  tc_print_line(&x->s, "_Pragma(\"unroll 8\") for (int e = 0; e < %d / TC_L; ++e) {",
+                SIDE * SIDE / TC_CUDA_THREADS);
+  x->s.indent += 2;
+  tc_print_line(&x->s,
+                "const int lane = (int)threadIdx.x %% 32, part = e * %d + (int)threadIdx.x / 32;",
+                TC_CUDA_THREADS / 32);
+  tc_print_line(&x->s, "const int near = (part %% pieces * deep + lane %% deep) * TC_L;");
+  tc_print_line(&x->s, "const int far = part / pieces * (32 / deep) + lane / deep;");
+  open_point(x, x->plan.along, x->plan.across);
+  x->s.vector = x->plan.along;
+  x->s.store = take_copy;
+  tc_cuda_skip_copied(x);
+  tc_cuda_put_actions(x, x->nest->stage);
+  x->s.vector = -1;
+  close_points(x);
+  tc_print_leave(&x->s, outer);
+}
+
+static void declare_axis(tc_cuda_nest *x, int axis, int side, int over) {
+  tc_buf e = {0};
+  tc_print_extent(&x->s, &x->nest->axis[axis], &e);
+  tc_print_line(&x->s, "const tc_int end%d = %s, tiles%d = TC_CEILDIV(end%d + %d, %d);", axis,
+                e.text ? e.text : "0", axis, axis, over, side);
+  tc_buf_free(&e);
+}
+
+static void put_tile(tc_cuda_nest *x) {
+  if (x->odd) tc_cuda_put_odd_tile(x);
+  else {
+    put_loads(x);
+    tc_print_line(&x->s, "__syncthreads();");
+    put_stores(x);
+  }
+  tc_print_line(&x->s, "__syncthreads();");
+}
+
+/* Marks all that the actions' values are made of, and what tiles hold of it. */
+static void choose_loads(tc_cuda_nest *x) {
+  const tc_stage *st = x->nest->stage;
+  uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
+  if (!need) {
+    x->s.out->failed = true;
+    return;
+  }
+  for (uint32_t i = 0; i < st->naction; ++i)
+    need[st->action[i].value.id] = need[st->action[i].guard.id] = 1;
+  tc_print_mark(x->s.k, need);
+  choose(x, need);
+  free(need);
+}
+
+/* Tiles that follow one another are neighbours along the stores. */
+void tc_cuda_put_tiles(tc_cuda_nest *x) {
+  const int v = x->plan.along, w = x->plan.across, side = x->odd ? x->plan.side : SIDE;
+  const uint32_t others = ((1u << x->nest->naxis) - 1) & ~(1u << v) & ~(1u << w);
+  tc_buf count = {0};
+  x->s.vector = -1;
+  choose_loads(x);
+  declare_axis(x, v, SIDE, x->odd ? x->plan.over - 1 : 0);
+  declare_axis(x, w, side, 0);
+  tc_cuda_put_count(x, others, &count);
+  tc_print_line(&x->s, "const tc_int tiles = %s * tiles%d * tiles%d;",
+                count.text ? count.text : "1", v, w);
+  tc_print_line(&x->s, "for (tc_int tile = blockIdx.x; tile < tiles; tile += (tc_int)gridDim.x) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int first%d = tile %% tiles%d * %d;", v, v, SIDE);
+  tc_print_line(&x->s, "const tc_int first%d = tile / tiles%d %% tiles%d * %d;", w, v, w, side);
+  if (others) {
+    tc_print_line(&x->s, "const tc_int other = tile / tiles%d / tiles%d;", w, v);
+    tc_cuda_put_decode(x, others, "other");
+  }
+  put_tile(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_buf_free(&count);
+}

@@ -1,0 +1,107 @@
+/* odd.c - reductions over rows that begin anywhere (a width that is no multiple of the lanes, a
+ * view that begins inside of a row): the elements up to the first aligned address and those behind
+ * the last whole item are taken one by one, all others 16 bytes at a time.  For nests whose rows
+ * are read by one load, in one pass, and not written. */
+#include "backends/cuda/nest/nest.h"
+
+#include <stdlib.h>
+
+static bool is_stored(const tc_kernel *k, const tc_program *p, const tc_nest *n) {
+  for (uint32_t s = 0; s < n->nstage; ++s)
+    for (uint32_t i = 0; i < n->stage[s].naction; ++i) {
+      const tc_action *a = &n->stage[s].action[i];
+      if (a->kind == TC_ACT_SCAN || (a->kind == TC_ACT_REDUCE && tc_print_is_arg(a))) return true;
+      if (n->stage[s].axes && tc_cuda_is_store(a) && !tc_cuda_is_local(k, p, a->buffer))
+        return true;
+    }
+  return false;
+}
+
+uint32_t tc_cuda_odd_load(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                          const uint8_t *need) {
+  const int v = n->vector;
+  if (n->naxis != n->nouter + 1 || v != n->nouter || n->axis[v].of >= 0) return 0;
+  if (is_stored(k, p, n)) return 0;
+  uint32_t found = 0;
+  for (uint32_t i = 1; i < k->nexpr; ++i) {
+    const tc_expr *e = &k->expr[i];
+    if (!need[i] || e->kind == TC_EX_RANDOM) {
+      if (need[i]) return 0;
+      continue;
+    }
+    if (e->kind != TC_EX_LOAD || tc_cuda_is_local(k, p, e->buffer)) continue;
+    if (tc_dim_is(e->address.coef[v], 0) && !e->guard.id) continue;
+    if (found || e->guard.id || e->address.nterm || !tc_dim_is(e->address.coef[v], 1)) return 0;
+    found = i;
+  }
+  return found;
+}
+
+static uint32_t load_of(tc_cuda_nest *x) {
+  uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
+  if (!need) {
+    x->s.out->failed = true;
+    return 0;
+  }
+  tc_cuda_mark(x->s.k, x->nest, need);
+  const uint32_t id = tc_cuda_odd_load(x->s.k, x->s.p, x->nest, need);
+  free(need);
+  return id;
+}
+
+void tc_cuda_put_odd(tc_cuda_nest *x) {
+  const int v = x->nest->vector;
+  const tc_expr *e = &x->s.k->expr[load_of(x)];
+  tc_buf at = {0}, extent = {0};
+  x->s.axis[v] = "0";
+  tc_print_address(&x->s, &e->address, &at);
+  x->s.axis[v] = x->axis_text[v];
+  tc_print_extent(&x->s, &x->nest->axis[v], &extent);
+  const char *n = extent.text ? extent.text : "0";
+  tc_print_line(&x->s, "const tc_int head = tc_head<TC_L>(b%u + (%s), (tc_int)(%s));", e->buffer,
+                at.text ? at.text : "0", n);
+  tc_print_line(&x->s, "const tc_int items = ((%s) - head) / TC_L;", n);
+  tc_print_line(&x->s, "const tc_int ends = (%s) - items * TC_L;", n);
+  tc_buf_free(&at);
+  tc_buf_free(&extent);
+}
+
+void tc_cuda_open_ends(tc_cuda_nest *x) {
+  x->s.vector = -1;
+  tc_print_line(&x->s, "for (tc_int end = team.t; end < ends; end += team.size) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int %s = end < head ? end : end + items * TC_L;",
+                x->axis_text[x->nest->vector]);
+}
+
+void tc_cuda_close_ends(tc_cuda_nest *x) {
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  x->s.vector = x->nest->vector;
+}
+
+/* acc<i> of the stage is a vector: a uniform one of the same name takes the ends, and joins its
+ * first lane, or the total. */
+void tc_cuda_put_ends(tc_cuda_nest *x, const tc_stage *st) {
+  const tc_action *a = st->action, *end = a + st->naction;
+  for (a = st->action; a < end; ++a)
+    if (a->kind == TC_ACT_REDUCE && !tc_cuda_is_total(x, st, a))
+      tc_print_line(&x->s, "auto &all%u = acc%u;", a->index, a->index);
+  tc_print_line(&x->s, "{ /* elements beside the aligned ones */");
+  x->s.indent += 2;
+  x->s.vector = -1;
+  for (a = st->action; a < end; ++a)
+    if (a->kind == TC_ACT_REDUCE) tc_cuda_put_accumulator(x, st, a);
+  uint8_t *outer = tc_print_enter(&x->s);
+  tc_cuda_open_ends(x);
+  tc_cuda_put_actions(x, st);
+  tc_cuda_close_ends(x);
+  tc_print_leave(&x->s, outer);
+  if (tc_cuda_folds(x, st)) tc_cuda_put_fold(x, st);
+  for (a = st->action; a < end; ++a)
+    if (a->kind == TC_ACT_REDUCE && !tc_cuda_is_total(x, st, a))
+      tc_print_line(&x->s, "all%u.l[0] = tc_%s_%s(tc_one(all%u.l[0]), acc%u).l[0];", a->index,
+                    tc_print_combine(a), tc_print_compute(a->dtype), a->index, a->index);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}

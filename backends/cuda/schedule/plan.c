@@ -1,0 +1,211 @@
+/* plan.c - what form a nest takes, how wide its accesses are, what its threads keep. */
+#include "backends/cuda/nest/nest.h"
+
+#include <stdlib.h>
+
+static bool has_kind(const tc_nest *n, tc_act_kind kind) {
+  for (uint32_t s = 0; s < n->nstage; ++s)
+    for (uint32_t a = 0; a < n->stage[s].naction; ++a)
+      if (n->stage[s].action[a].kind == kind) return true;
+  return false;
+}
+
+bool tc_cuda_is_store(const tc_action *a) {
+  return a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD;
+}
+
+bool tc_cuda_is_local(const tc_kernel *k, const tc_program *p, uint32_t buffer) {
+  return p->buffer[k->buffer[buffer]].kind == TC_BUF_LOCAL;
+}
+
+bool tc_cuda_has_rows(const tc_kernel *k, const tc_program *p) {
+  for (uint32_t i = 0; i < k->nbuffer; ++i)
+    if (tc_cuda_is_local(k, p, i)) return true;
+  return false;
+}
+
+static tc_cuda_kind kind_of(const tc_nest *n) {
+  if (n->serial) return TC_CUDA_SERIAL;
+  if (!has_kind(n, TC_ACT_REDUCE) && !has_kind(n, TC_ACT_SCAN) && n->nstage <= 1)
+    return TC_CUDA_FLAT;
+  return n->vector >= 0 && n->vector < n->nouter ? TC_CUDA_COLUMNS : TC_CUDA_ROWS;
+}
+
+/* ---- what a nest is made of ------------------------------------------------------------------ */
+
+static void name_values(const tc_stage *st, uint8_t *need) {
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    need[a->value.id] = need[a->position.id] = need[a->guard.id] = 1;
+    for (int t = 0; tc_cuda_is_store(a) && t < a->address.nterm; ++t)
+      need[a->address.term[t].value.id] = 1;
+  }
+  need[0] = 0;
+}
+
+void tc_cuda_mark(const tc_kernel *k, const tc_nest *n, uint8_t *need) {
+  for (uint32_t s = 0; s < n->nstage; ++s) name_values(&n->stage[s], need);
+  tc_print_mark(k, need);
+  need[0] = 0;
+}
+
+void tc_cuda_mark_stage(const tc_kernel *k, const tc_stage *st, uint8_t *need) {
+  name_values(st, need);
+  tc_print_mark(k, need);
+}
+
+/* ---- sizes of what threads do ---------------------------------------------------------------- */
+
+/* Addresses without a buffer (positions) and constants in them may be larger than any buffer. */
+static bool is_far(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need) {
+  enum { NEAR = 1 << 24 };
+  tc_dims *c = tc_graph_dims(p->graph);
+  if (tc_dim_bad(tc_cuda_points(p, n, 0, n->nouter)) ||
+      tc_dim_bad(tc_cuda_points(p, n, n->nouter, n->naxis)))
+    return true;
+  for (uint32_t i = 1; i < k->nexpr; ++i) {
+    const tc_address *a = &k->expr[i].address;
+    if (!need[i] || k->expr[i].kind != TC_EX_INDEX) continue;
+    const tc_dim d[2] = {a->offset, tc_dim_const(0)};
+    for (int j = -1; j < n->naxis; ++j) {
+      int64_t lo, hi;
+      tc_dim_range(c, j < 0 ? d[0] : a->coef[j], &lo, &hi);
+      if (tc_dim_is_const(j < 0 ? d[0] : a->coef[j]) && (lo < -NEAR || hi > NEAR)) return true;
+    }
+  }
+  return false;
+}
+
+/* 32-bit registers that the loads of one item take, roughly. */
+static int load_registers(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                          const uint8_t *need, int lanes) {
+  int r = 0;
+  for (uint32_t i = 1; i < k->nexpr; ++i) {
+    const tc_expr *e = &k->expr[i];
+    if (!need[i] || e->kind != TC_EX_LOAD || tc_cuda_is_local(k, p, e->buffer)) continue;
+    const bool wide = n->vector >= 0 && !tc_dim_is(e->address.coef[n->vector], 0);
+    r += (wide ? lanes : 1) * (e->dtype == TC_F64 || e->dtype == TC_I64 ? 2 : 1);
+  }
+  return r;
+}
+
+static int count_ops(const tc_kernel *k, const uint8_t *need) {
+  int n = 0;
+  for (uint32_t i = 1; i < k->nexpr; ++i) n += need[i] && k->expr[i].kind == TC_EX_OP;
+  return n;
+}
+
+static int choose_unroll(int registers, int ops) {
+  int u = 4;
+  while (u > 1 && (u * registers > 48 || (u > 2 && ops > 12) || ops > 80)) u /= 2;
+  return u;
+}
+
+bool tc_cuda_is_walked(const tc_nest *n, const tc_stage *st) {
+  const uint32_t inner = ((1u << n->naxis) - 1) & ~((1u << n->nouter) - 1);
+  return inner && st->axes == inner;
+}
+
+/* ---- the functions of a nest ----------------------------------------------------------------- */
+
+void tc_cuda_add_form(tc_cuda_plan *plan, tc_cuda_instance f) {
+  if (plan->nform < TC_CUDA_FORMS) plan->form[plan->nform++] = f;
+}
+
+/* Columns: registers for one sum of every lane, in f32 and f64, and for the loads ahead, which are
+ * not converted yet; where they are few, twice as many loads are ahead and five blocks fit a
+ * multiprocessor.  One is said in any case: without, ptxas moves loads back to where they are used. */
+static void plan_columns(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                         const uint8_t *need, tc_cuda_instance *f) {
+  enum { AHEAD = 32, FEW = 64, SUM = 3, BLOCKS = 5 };
+  int sums = 0, loads = 0;
+  for (uint32_t s = 0; s < n->nstage; ++s)
+    for (uint32_t i = 0; i < n->stage[s].naction; ++i)
+      sums += n->stage[s].action[i].kind != TC_ACT_STORE;
+  for (uint32_t i = 1; i < k->nexpr; ++i)
+    if (need[i] && k->expr[i].kind == TC_EX_LOAD)
+      loads += (int)tc_dtype_bytes(p->buffer[k->buffer[k->expr[i].buffer]].dtype);
+  const int item = (loads * f->lanes + 3) / 4;
+  if (f->unroll == 4 && 2 * f->unroll * item <= AHEAD) f->unroll *= 2;
+  f->blocks = sums * f->lanes * SUM + item * f->unroll <= FEW ? BLOCKS : 1;
+}
+
+/* Tiles with 16-byte accesses, unless sizes forbid them, and tiles that begin anywhere; or else with
+ * accesses of one element. */
+static void plan_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                       const uint8_t *need, tc_cuda_plan *plan, tc_cuda_instance wide, bool odd) {
+  tc_cuda_instance narrow = wide;
+  narrow.wide = false;
+  narrow.lanes = 1;
+  const bool any = tc_cuda_plan_odd_tiles(k, p, n, need, plan, &narrow);
+  if (!any || wide.lanes >= narrow.lanes) tc_cuda_add_form(plan, wide);
+  plan->odd = any && (odd || wide.lanes < narrow.lanes);
+  if (odd || plan->odd) tc_cuda_add_form(plan, narrow);
+}
+
+tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_kernel *plain, const tc_program *p,
+                               const tc_nest *n) {
+  enum {
+    ONES = 4, /* items in flight where accesses are of one element */
+    LIGHT = 6
+  }; /* operations: behind more, other threads hide the loads, not other items */
+  tc_cuda_plan plan = {.kind = kind_of(n), .lanes = 1, .scan = has_kind(n, TC_ACT_SCAN)};
+  uint8_t *need = calloc(k->nexpr + 1, 1);
+  if (!need) return plan;
+  tc_cuda_mark(k, n, need);
+  for (uint32_t s = 0; s < n->nstage; ++s)
+    for (uint32_t a = 0; a < n->stage[s].naction; ++a)
+      plan.args |=
+          n->stage[s].action[a].kind == TC_ACT_REDUCE && tc_print_is_arg(&n->stage[s].action[a]);
+  if (plan.kind == TC_CUDA_FLAT) tc_cuda_plan_tiles(k, p, n, need, &plan);
+  plan.lanes = tc_cuda_choose_lanes(k, p, n, &plan, need);
+  plan.far = is_far(k, p, n, need);
+  const int ops = count_ops(k, need);
+  tc_cuda_instance general = {
+      .lanes = 1, .unroll = ONES, .each = 8, .most = TC_CUDA_TEAM, .threads = TC_CUDA_BLOCK};
+  const tc_nest *again = plain && plan.kind == TC_CUDA_ROWS ? &plain->nest[n - k->nest] : NULL;
+  if (again) general.staged = tc_cuda_find_staged(plain, p, again, 1, NULL);
+  plan.staged = general.staged > 0;
+  tc_cuda_instance wide = general, narrow = general;
+  wide.wide = wide.small = narrow.small = true;
+  wide.lanes = plan.lanes;
+  if (plan.staged) wide.staged = tc_cuda_find_staged(plain, p, again, plan.lanes, NULL);
+  wide.unroll = choose_unroll(load_registers(k, p, n, need, plan.lanes), ops);
+  if (plan.kind == TC_CUDA_FLAT) wide.threads = general.threads = narrow.threads = TC_CUDA_THREADS;
+  if (plan.kind == TC_CUDA_FLAT && ops > LIGHT) wide.unroll = 1;
+  if (plan.kind == TC_CUDA_FLAT && ops > LIGHT && wide.lanes > 4) wide.threads = TC_CUDA_BLOCK;
+  narrow.unroll = 2 * choose_unroll(load_registers(k, p, n, need, 1), ops);
+  const bool odd = !plan.far && tc_cuda_may_be_odd(k, p, n, &plan, need);
+  tc_cuda_mark(k, n, need);
+  if (plan.kind == TC_CUDA_ROWS) {
+    plan.odd = odd && tc_cuda_count_passes(n) < 2 && tc_cuda_odd_load(k, p, n, need);
+    tc_cuda_plan_rows(k, p, n, need, &plan, wide);
+    if (plan.odd) tc_cuda_plan_odd_rows(&plan, narrow);
+    else if (odd) tc_cuda_plan_rows(k, p, n, need, &plan, narrow);
+  } else if (plan.kind == TC_CUDA_TILES) {
+    plan_tiles(k, p, n, need, &plan, wide, odd);
+  } else {
+    if (plan.kind == TC_CUDA_COLUMNS && !plan.scan) plan_columns(k, p, n, need, &wide);
+    tc_cuda_add_form(&plan, wide);
+    if (odd) tc_cuda_add_form(&plan, narrow);
+  }
+  if (plan.kind == TC_CUDA_SERIAL) general.unroll = 1;
+  tc_cuda_add_form(&plan, general);
+  for (int i = 0; i < plan.nform; ++i) plan.kept |= plan.form[i].kept;
+  free(need);
+  return plan;
+}
+
+uint32_t tc_cuda_number(tc_cuda_plan *plan, uint32_t first) {
+  for (int i = 0; i < plan->nform; ++i) plan->form[i].number = first++;
+  return first;
+}
+
+uint32_t tc_cuda_parallel_axes(const tc_nest *n) {
+  uint32_t m = (1u << n->naxis) - 1;
+  for (uint32_t s = 0; s < n->nstage; ++s)
+    for (uint32_t i = 0; i < n->stage[s].naction; ++i)
+      for (int a = 0; a < n->naxis; ++a)
+        if (tc_dim_is(n->stage[s].action[i].address.coef[a], 0)) m &= ~(1u << a);
+  return m;
+}

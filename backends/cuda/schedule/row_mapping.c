@@ -1,0 +1,363 @@
+/* teams.c - rows that stay in registers or shared memory from stage to stage: the teams of threads that
+ * a nest has for them, and what each thread keeps. */
+#include "backends/cuda/nest/nest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what a nest is made of ------------------------------------------------------------------ */
+
+/* The last stage that reads row `buffer`. */
+static uint32_t last_reader(const tc_kernel *k, const tc_nest *n, uint32_t buffer, uint8_t *need) {
+  uint32_t last = 0;
+  for (uint32_t s = 0; s < n->nstage; ++s) {
+    memset(need, 0, k->nexpr + 1);
+    tc_cuda_mark_stage(k, &n->stage[s], need);
+    for (uint32_t i = 1; i < k->nexpr; ++i)
+      if (need[i] && k->expr[i].kind == TC_EX_LOAD && k->expr[i].buffer == buffer) last = s;
+  }
+  return last;
+}
+
+/* LOCAL rows that live at once between two stages, in 32-bit registers an element.  A row may take
+ * the place of one that is read for the last time where it is stored. */
+static int count_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need) {
+  int most = 0;
+  int *live = calloc(n->nstage + 1, sizeof *live);
+  for (uint32_t s = 0; live && s < n->nstage; ++s)
+    for (uint32_t i = 0; i < n->stage[s].naction; ++i) {
+      const tc_action *a = &n->stage[s].action[i];
+      if (a->kind != TC_ACT_STORE || !tc_cuda_is_local(k, p, a->buffer)) continue;
+      const int words = tc_dtype_bytes(p->buffer[k->buffer[a->buffer]].dtype) == 8 ? 2 : 1;
+      const uint32_t last = last_reader(k, n, a->buffer, need);
+      for (uint32_t t = s; t < last; ++t) live[t] += words;
+    }
+  for (uint32_t s = 0; live && s < n->nstage; ++s) most = live[s] > most ? live[s] : most;
+  free(live);
+  return most;
+}
+
+/* Items of a row: the points of the inner axes, the vector axis in steps of the lanes; -1: not
+ * constant. */
+static int64_t constant_items(const tc_nest *n, int lanes) {
+  int64_t items = 1;
+  for (int i = n->nouter; i < n->naxis; ++i) {
+    if (!tc_dim_is_const(n->axis[i].extent) || n->axis[i].of >= 0) return -1;
+    const int64_t e = tc_dim_value(n->axis[i].extent);
+    if (e > INT32_MAX || items > INT32_MAX / (e > 0 ? e : 1)) return -1;
+    items *= i == n->vector ? e / lanes : e;
+  }
+  return items;
+}
+
+/* ---- teams ----------------------------------------------------------------------------------- */
+
+/* What rows in registers depend on. */
+typedef struct rows {
+  int count;      /* that are alive at once, in 32-bit registers an element */
+  int shared;     /* loads that all rows share: they are issued ahead */
+  int each;       /* elements of a row for a thread */
+  int passes;     /* over rows that no registers hold */
+  int others;     /* loads that differ from row to row, but for the first */
+  int64_t points; /* rows that there are at most */
+  bool large;     /* 8 bytes an element */
+} rows;
+
+/* A function for where there are many rows (tc_cuda_fits), unless there never are. */
+static void add_for_many(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f) {
+  if (r->points >= TC_CUDA_MANY / f.most) tc_cuda_add_form(plan, f);
+}
+
+/* exact: conditions and distances are constant, others take registers; halves wait in pairs for what
+ * is done with them. */
+static int registers_of(const rows *r, const tc_cuda_instance *f, bool exact) {
+  enum { OTHERS = 64, AHEAD = 14, HALVES = 32 };
+  const int row = (r->count + r->others) * f->lanes * f->unroll, kept = exact ? row : row + row / 2;
+  if (exact && f->lanes > 4) return kept + HALVES;
+  return kept + OTHERS + r->others * AHEAD + r->shared * (f->lanes < 4 ? f->lanes * 8 : AHEAD);
+}
+
+/* The largest number of items that a thread keeps: a power of 2.  Functions of f64 are long: they
+ * take many registers for each of the items that wait for them. */
+static int most_items(const rows *r, int lanes) {
+  enum { REGISTERS = 96, FEW_REGISTERS = 24 };
+  int most = (r->large ? FEW_REGISTERS : REGISTERS) / (r->count * lanes);
+  while (most & (most - 1)) most &= most - 1;
+  return most < r->each / lanes ? most : r->each / lanes;
+}
+
+/* A team of constant size that keeps rows; exact: of constant length.  Registers are given to four
+ * warps at a time. */
+static void keep_rows(tc_cuda_instance *f, const rows *r, int group, int unroll, bool exact) {
+  enum { WARPS = 128 };
+  f->kept = true;
+  f->group = f->most = group;
+  f->unroll = f->each = unroll;
+  f->keeps = unroll * group;
+  f->staged = 0;
+  const int threads = group > TC_CUDA_BLOCK ? group : TC_CUDA_BLOCK;
+  f->blocks = TC_CUDA_FILE / registers_of(r, f, exact) / ((threads + WARPS - 1) / WARPS * WARPS);
+}
+
+/* As tc_cuda_team in launch.c. */
+static int team_of(int64_t items, int each) {
+  int64_t group = 1;
+  while (group < 32 && group * each < items) group *= 2;
+  if (group == 32 && items > 32 * each) group = (items + each * 32 - 1) / (each * 32) * 32;
+  return group > TC_CUDA_TEAM ? TC_CUDA_TEAM : (int)group;
+}
+
+/* A team for rows of `items`; more threads share a row where there are few rows. */
+static int fixed_team(const tc_program *p, const tc_nest *n, int64_t items, int each) {
+  enum { FULL = 128 * 1024 };
+  int64_t lo, points;
+  tc_dim_range(tc_graph_dims(p->graph), tc_cuda_points(p, n, 0, n->nouter), &lo, &points);
+  int group = team_of(items, each);
+  while ((each /= 2) && points < FULL / group) group = team_of(items, each);
+  return group;
+}
+
+/* Teams for rows that several passes read and registers do not hold: shared memory does, for the
+ * later passes.  Of rows below `bytes` (0: any), a multiprocessor is to have `blocks` at once: one
+ * is read while another is written. */
+static const struct {
+  int group, blocks, bytes;
+} staged_teams[] = {{256, 3, 64 << 10}, {512, 2, 192 << 10}, {1024, 1, 0}};
+enum { STAGED_TEAMS = sizeof staged_teams / sizeof *staged_teams };
+
+static tc_cuda_instance staged_team(const rows *r, tc_cuda_instance f, int i) {
+  enum { WORDS = 32 }; /* registers for items on their way */
+  const int bytes = staged_teams[i].bytes, words = f.staged / (int)sizeof(int32_t);
+  const int room = WORDS / (i ? 2 : 1) / (r->large ? 4 : r->shared || r->others ? 2 : 1);
+  f.group = f.most = staged_teams[i].group;
+  f.blocks = staged_teams[i].blocks;
+  f.unroll = f.lanes > 4 && i == 0 ? 8 : 4;
+  while (f.unroll > 1 && f.unroll * words > room) f.unroll /= 2;
+  f.keeps = (bytes ? bytes - 1 : 0) / f.staged;
+  return f;
+}
+
+/* Teams for rows that one pass reads: small ones, for all threads join in every result. */
+static void add_once(tc_cuda_plan *plan, tc_cuda_instance f) {
+  static const int team[] = {64, 128, 256}, items[] = {1024, 4096, 0};
+  for (int i = 0; i < 3; ++i) {
+    f.group = f.most = team[i];
+    f.keeps = items[i];
+    f.unroll = f.lanes > 4 && items[i] ? 8 : 4;
+    tc_cuda_add_form(plan, f);
+  }
+}
+
+/* Rows of constant length: one team, as many items as there are. */
+static bool plan_fixed_rows(const tc_program *p, const tc_nest *n, const rows *r,
+                            tc_cuda_plan *plan, tc_cuda_instance f) {
+  enum { LEAST = 32, FEW = 2, LARGE = 256 };
+  const int64_t items = constant_items(n, f.lanes);
+  if (items < 0) return false;
+  const int each = r->count ? most_items(r, f.lanes) : f.each;
+  const int group = fixed_team(p, n, items, items <= 32 * FEW && each > FEW ? FEW : each);
+  const int64_t unroll = items ? (items + group - 1) / group : 1;
+  const bool fits = r->count && each && unroll <= each &&
+                    r->count * f.lanes * unroll + LEAST <= TC_CUDA_FILE / group;
+  if (f.staged && group > LARGE && !(fits && group > team_of(items, each))) {
+    int i = 0;
+    while (staged_teams[i].bytes && items * f.staged >= staged_teams[i].bytes) ++i;
+    f = staged_team(r, f, i);
+    f.keeps = 0;
+  } else if (fits) keep_rows(&f, r, group, (int)unroll, true);
+  else f.group = f.most = group;
+  tc_cuda_add_form(plan, f);
+  return true;
+}
+
+/* Teams that keep rows of any length, and the quarters of the most items that a thread has then: what
+ * it has no item for takes registers all the same.  0: parts of a warp. */
+typedef struct team {
+  int threads, quarters;
+} team;
+
+/* Items of a thread; 0: there is such a team with fewer threads. */
+static int items_of(const team *t, int items) {
+  enum { FEW = 2, SMALL = 64, WHOLE = 4 };
+  if (!t->threads) return items < FEW ? items : FEW;
+  if (t->quarters < WHOLE && items < WHOLE) return t->threads > SMALL ? 0 : (items + 1) / 2;
+  return items * t->quarters / WHOLE;
+}
+
+/* Rows that fill warps exactly, of which half of a multiprocessor has registers for as many: one row is
+ * read while another is written.  A warp's items are neighbours: those of a thread are a constant
+ * distance apart, however many warps there are. */
+static void add_warps(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int items) {
+  enum { ROWS = 2, WARP = 32 };
+  tc_cuda_instance full = *f;
+  keep_rows(&full, r, WARP, items, true);
+  const int threads = TC_CUDA_FILE / ROWS / registers_of(r, &full, true) / WARP * WARP;
+  keep_rows(&full, r, threads < TC_CUDA_TEAM ? threads : TC_CUDA_TEAM, items, true);
+  full.full = full.warps = true;
+  full.group = 0;
+  full.blocks = ROWS;
+  if (threads >= TC_CUDA_BLOCK) add_for_many(r, plan, full);
+}
+
+/* Rows that fill a team of constant size. */
+static void add_constant(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int threads,
+                         int items) {
+  tc_cuda_instance full = *f;
+  keep_rows(&full, r, threads, items, true);
+  full.full = true;
+  add_for_many(r, plan, full);
+}
+
+/* Rows that fill a team: two sizes have functions of their own, all others one where rows are read
+ * again; with a scan, every size. */
+static void add_full(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int threads,
+                     int items) {
+  enum { DOUBLE = 128, LARGE = 256 };
+  if (plan->scan && threads) add_constant(r, plan, f, threads, items);
+  if (plan->scan || threads != DOUBLE) return;
+  add_constant(r, plan, f, DOUBLE, items);
+  add_constant(r, plan, f, LARGE, items);
+  if (r->passes > 1) add_warps(r, plan, f, items);
+}
+
+static void add_teams(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int items) {
+  static const team wide[] = {{0, 4}, {64, 2}, {128, 2}, {128, 4}, {256, 3}, {256, 4}, {512, 4}},
+                    narrow[] = {{64, 4}, {256, 4}};
+  enum { SMALL = 64, WHOLE = 4 };
+  const bool once = f->wide && r->passes < 2;
+  const int n = !f->wide ? 2 : f->staged || once ? 6 : 7;
+  for (int i = 0; i < n; ++i) {
+    const team *t = f->wide ? &wide[i] : &narrow[i];
+    const int each = items_of(t, items);
+    tc_cuda_instance kept = *f;
+    if (!each) continue;
+    keep_rows(&kept, r, t->threads ? t->threads : 32, each, false);
+    if (!kept.blocks) continue;
+    if (!t->threads) kept.group = 0;
+    if (f->wide && t->quarters == WHOLE) add_full(r, plan, f, t->threads, items);
+    if (!once || t->threads <= SMALL) tc_cuda_add_form(plan, kept);
+  }
+}
+
+/* Short rows that are only reduced: a few threads, a number that the compiler knows, and one pass.
+ * Larger blocks: such rows are many, and a block has little to do. */
+static void add_short(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f) {
+  enum { TEAM = 4, ITEMS = 4 };
+  tc_cuda_instance few = *f;
+  few.kept = true;
+  few.group = few.most = TEAM;
+  few.unroll = few.each = ITEMS;
+  few.keeps = TEAM * ITEMS;
+  few.least = 2 * TEAM;
+  few.threads = TC_CUDA_THREADS;
+  add_for_many(r, plan, few);
+}
+
+/* Long rows that are only reduced, where there are many: several teams on a multiprocessor, for one
+ * reads while another ends.  Rows of one array leave registers for more of it. */
+static void add_long(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f) {
+  enum { ROUNDS = 2, MANY = 4 };
+  tc_cuda_instance team = *f;
+  team.group = team.most = TC_CUDA_THREADS;
+  team.least = ROUNDS * TC_CUDA_THREADS * f->unroll;
+  if (f->unroll == MANY && !r->others && !r->shared) team.unroll = 2 * MANY;
+  add_for_many(r, plan, team);
+}
+
+/* Rows of any length: teams that keep them in registers, and those that do not. */
+static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f) {
+  enum { ONCE = 256, REGISTERS = 512 }; /* threads that have registers for more than the row */
+  const int items = r->count ? most_items(r, f.lanes) : 0;
+  if (items) add_teams(r, plan, &f, items);
+  else if (f.wide && f.lanes > 1 && r->passes == 1 && !plan->scan && !plan->args) {
+    add_short(r, plan, &f);
+    add_long(r, plan, &f);
+  }
+  if (f.staged)
+    for (int i = f.wide ? 0 : 1; i < STAGED_TEAMS; ++i)
+      tc_cuda_add_form(plan, staged_team(r, f, i));
+  else if (items && f.wide && r->passes < 2) add_once(plan, f);
+  else {
+    if (items) f.unroll = 4;
+    if (items && (f.lanes > 4 || r->shared)) f.most = REGISTERS;
+    if (items && r->passes < 2) f.most = ONCE;
+    tc_cuda_add_form(plan, f);
+  }
+}
+
+/* Loads along the lanes that do not change from row to row (of stages behind the first), or do. */
+static int count_loads(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                       const uint8_t *need, bool change) {
+  int loads = 0;
+  for (uint32_t i = 1; i < k->nexpr; ++i) {
+    const tc_expr *e = &k->expr[i];
+    bool outer = !n->nouter;
+    if (!need[i] || e->kind != TC_EX_LOAD || tc_cuda_is_local(k, p, e->buffer)) continue;
+    for (int a = 0; a < n->nouter; ++a) outer |= !tc_dim_is(e->address.coef[a], 0);
+    loads += outer == change && n->vector >= 0 && tc_dim_is(e->address.coef[n->vector], 1);
+  }
+  return loads;
+}
+
+static bool has_large_rows(const tc_kernel *k, const tc_program *p) {
+  for (uint32_t i = 0; i < k->nbuffer; ++i)
+    if (tc_cuda_is_local(k, p, i) && tc_dtype_bytes(p->buffer[k->buffer[i]].dtype) == 8)
+      return true;
+  return false;
+}
+
+/* How often the stages walk over a row; a maximum and the sum behind it are taken for one pass. */
+int tc_cuda_count_passes(const tc_nest *n) {
+  int passes = 0;
+  for (uint32_t s = 0; s < n->nstage; ++s) passes += tc_cuda_is_walked(n, &n->stage[s]);
+  const tc_stage *first = n->stage;
+  const bool most = n->nstage && first->naction && first->action[0].kind == TC_ACT_REDUCE &&
+                    first->action[0].op == OP_AMAX;
+  return passes > 1 && most ? passes - 1 : passes;
+}
+
+/* Points of the outer axes, at most. */
+static int64_t most_points(const tc_program *p, const tc_nest *n) {
+  int64_t points = 1;
+  for (int i = 0; i < n->nouter; ++i) {
+    int64_t least, most;
+    tc_dim_range(tc_graph_dims(p->graph), n->axis[i].extent, &least, &most);
+    if (n->axis[i].of >= 0 || most > TC_CUDA_MANY) return TC_CUDA_MANY;
+    points *= most;
+    if (points > TC_CUDA_MANY) return TC_CUDA_MANY;
+  }
+  return points;
+}
+
+void tc_cuda_plan_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need,
+                       tc_cuda_plan *plan, tc_cuda_instance f) {
+  enum { ROW = 32, PART = 16, LONG = 64, MOST = 4 };
+  const int elements = plan->scan ? PART : ROW, passes = tc_cuda_count_passes(n);
+  const bool once = passes < 2 && f.lanes > 4; /* registers are left */
+  const int shared = count_loads(k, p, n, need, false), own = count_loads(k, p, n, need, true);
+  const rows r = {.count = count_rows(k, p, n, need),
+                  .shared = shared,
+                  .others = own > 1 ? own - 1 : 0,
+                  .large = has_large_rows(k, p),
+                  .each = !f.wide ? PART
+                          : once  ? LONG
+                                  : elements,
+                  .passes = passes,
+                  .points = most_points(p, n)};
+  f.each = f.wide && elements / f.lanes > MOST ? MOST : elements / f.lanes;
+  if (!f.wide || !plan_fixed_rows(p, n, &r, plan, f)) plan_free_rows(&r, plan, f);
+}
+
+/* Rows that begin anywhere, read once. */
+void tc_cuda_plan_odd_rows(tc_cuda_plan *plan, tc_cuda_instance f) {
+  enum { EACH = 4, TEAM = 256 };
+  f.odd = true;
+  f.lanes = plan->lanes;
+  f.unroll = f.each = EACH;
+  f.most = TEAM;
+  f.keeps = EACH * TEAM;
+  tc_cuda_add_form(plan, f);
+  f.group = TEAM; /* a constant of the function */
+  f.keeps = 0;
+  tc_cuda_add_form(plan, f);
+}

@@ -1,0 +1,111 @@
+/* matmul_epilogue.c - what becomes of a finished tile: the epilogue's actions, row by row, vectors
+ * along n, so that whole lines of C are written. */
+#include "backends/openmp/gemm/matmul.h"
+
+const tc_action *tc_omp_mm_direct(const tc_omp_matmul *x) {
+  const tc_stage *st = &x->mm->epilogue;
+  const tc_action *a = st->action;
+  if (st->naction != 1 || a->kind != TC_ACT_STORE || a->guard.id || a->address.nterm) return NULL;
+  if (x->k->expr[a->value.id].kind != TC_EX_RESULT) return NULL;
+  const tc_dtype d = x->p->buffer[x->k->buffer[a->buffer]].dtype;
+  if (d != x->mm->acc || x->e.sum != (int)tc_dtype_bytes(d)) return NULL;
+  return tc_dim_is(a->address.coef[x->an], 1) ? a : NULL;
+}
+
+static void put_c_at(tc_omp_matmul *x, const tc_action *a) {
+  tc_buf address = {0};
+  tc_omp_mm_open(x,
+                 "static char *@NAME@_c_at(const tc_mm *g, int64_t batch, int64_t m, int64_t n)");
+  tc_print_address(&x->s, &a->address, &address);
+  tc_print_line(&x->s, "return (char *)(b%u + %s);", a->buffer, address.text);
+  tc_put(x->out, "}\n");
+  tc_buf_free(&address);
+}
+
+static void hoist(tc_omp_matmul *x, uint32_t mask) {
+  for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i)
+    tc_print_hoist_action(&x->s, &x->mm->epilogue.action[i], mask);
+}
+
+/* All values first, so that a store in place cannot reach a value of the same point. */
+static void put_point(tc_omp_matmul *x) {
+  const tc_dtype d = x->mm->acc;
+  const char *t = tc_print_compute(d);
+  const bool narrow = d == TC_I8 || d == TC_U8;
+  tc_print_line(
+      &x->s,
+      "const tc_v%s r0 = %stc_load_%s((const tc_%s *)(tile + (m - m0) * stride) + (n - n0))%s;", t,
+      narrow ? d == TC_I8 ? "TC_CAST(i8, " : "TC_CAST(u8, " : "", x->e.sums, x->e.sums,
+      narrow ? ")" : "");
+  hoist(x, ~0u);
+  for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i)
+    tc_print_store(&x->s, &x->mm->epilogue.action[i]);
+}
+
+/* ---- what the epilogue will touch ------------------------------------------------------------ */
+
+/* One line per row and 64 bytes: a tile's rows are far apart, which no hardware prefetcher follows.
+ * What is written later goes no nearer than the second-level cache: the first holds B's panel. */
+static void put_touch(tc_omp_matmul *x, uint32_t buffer, const tc_address *a, bool write) {
+  if (a->nterm || !tc_dim_is(a->coef[x->an], 1) || tc_dim_is(a->coef[x->am], 0)) return;
+  tc_buf at = {0};
+  tc_print_address(&x->s, a, &at);
+  const int64_t line = 64 / (int64_t)tc_dtype_bytes(x->p->buffer[x->k->buffer[buffer]].dtype);
+  tc_print_line(
+      &x->s, "for (int64_t n = n0; n < n0 + cols; n += %lld) __builtin_prefetch(b%u + %s, 0, %d);",
+      (long long)line, buffer, at.text, write ? 2 : 3);
+  tc_buf_free(&at);
+}
+
+void tc_omp_mm_put_ahead(tc_omp_matmul *x) {
+  const tc_stage *st = &x->mm->epilogue;
+  tc_omp_mm_open(x, "static void @NAME@_ahead(const tc_mm *g, int64_t batch, int64_t m0, int64_t "
+                    "rows, int64_t n0, int64_t cols)");
+  tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
+  x->s.indent += 2;
+  for (uint32_t i = 1; i < x->k->nexpr; ++i) {
+    const tc_expr *e = &x->k->expr[i];
+    const bool column = x->s.depends[i] >> x->ak & 1; /* of A or B */
+    if (e->kind == TC_EX_LOAD && !e->guard.id && !column)
+      put_touch(x, e->buffer, &e->address, false);
+  }
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (st->action[i].kind == TC_ACT_STORE)
+      put_touch(x, st->action[i].buffer, &st->action[i].address, true);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_put(x->out, "}\n");
+}
+
+void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
+  const tc_action *direct = tc_omp_mm_direct(x);
+  const uint32_t batch = (1u << x->mm->nbatch) - 1, row = batch | 1u << x->am;
+  /* Panels of 8-byte elements need not be a multiple of TC_L wide. */
+  const bool whole =
+      tc_dim_multiple(tc_graph_dims(x->p->graph), x->mm->axis[x->an].extent) % 16 == 0 &&
+      x->e.sum <= 4;
+  if (direct) put_c_at(x, direct);
+  tc_omp_mm_open(x, "static TC_WIDE void @NAME@_epilogue(const tc_mm *g, int64_t batch, int64_t "
+                    "m0, int64_t rows,\n"
+                    "                                    int64_t n0, int64_t cols, const char "
+                    "*tile, int64_t stride)");
+  uint8_t *outer = tc_print_enter(&x->s);
+  hoist(x, batch);
+  tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
+  x->s.indent += 2;
+  hoist(x, row);
+  tc_print_line(&x->s, "for (int64_t n = n0; n < n0 + cols; n += TC_L) {");
+  x->s.indent += 2;
+  if (!whole) tc_print_line(&x->s, "const int64_t rest = TC_MIN(TC_L, n0 + cols - n);");
+  x->s.vector = x->an;
+  x->s.lanes = whole ? NULL : "rest";
+  put_point(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  x->s.vector = -1;
+  x->s.lanes = NULL;
+  tc_print_leave(&x->s, outer);
+  tc_omp_mm_close(x);
+}

@@ -1,0 +1,414 @@
+/* matmul.c - a matmul kernel: the micro-kernels its shape needs at each level, and the description
+ * that it hands to the blocked driver of the prelude. */
+#include "backends/openmp/gemm/matmul.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  ROWS = 286720,  /* rows of A of a task: in a second-level cache of 1 MiB */
+  SUMS = 1 << 18, /* sums of a task between k blocks */
+  MORE = SUMS + SUMS / 2,
+  /* Of both, of any level; a block of a panel of B; counters. */
+  MOST = 2 * SUMS + 4 * ROWS + (1 << 18),
+  B_BYTES = 24 << 20, /* packed B that is kept at a time, at least */
+  B_COLUMNS = 256     /* and at least so many columns */
+};
+
+/* The tiles of one level. */
+typedef struct level {
+  const char *test; /* preprocessor condition */
+  int heights[3];
+  int vectors; /* registers in a row of the tile */
+  int lanes;   /* of a register, in f32 */
+  int pair;    /* k elements in a word of B: 2 where bf16 is multiplied in pairs */
+  int kp;      /* k is padded to a multiple */
+  int block;   /* bytes of a k block of a row of A */
+  int rows;    /* bytes of a task's rows of A, for one k block */
+  int sums;    /* bytes of sums that a task keeps between k blocks */
+  /* Bytes of a row of B that are packed at a time.  A panel has less; its lines are far apart, so that
+   * micro-kernels ask for them while they use the panel before.  AMX leaves no time for that: there the
+   * hardware finds what follows in longer pieces of rows. */
+  int piece;
+  const char *tile; /* NULL: by element */
+} level;
+
+static const level levels[] = {
+    {"TC_ISA == TC_LEVEL_amx", {32, 16, 0}, 2, 16, 2, 32, 1024, 4 * ROWS, MORE, 1024, "amx"},
+    {"TC_ISA == TC_LEVEL_bf16", {14, 8, 4}, 2, 16, 2, 2, 4096, ROWS, SUMS, 1, "bf16"},
+    {"TC_L == 16", {8, 4, 2}, 3, 16, 1, 1, 4096, ROWS, SUMS, 1, NULL},
+    {"TC_L == 8", {6, 4, 2}, 2, 8, 1, 1, 4096, ROWS, SUMS, 1, NULL},
+    {"TC_L == 4", {6, 4, 2}, 2, 4, 1, 1, 4096, ROWS, SUMS, 1, NULL},
+};
+enum { LEVELS = sizeof levels / sizeof *levels };
+
+static tc_omp_element element_of(tc_dtype d) {
+  switch (d) {
+  case TC_F64:
+    return (tc_omp_element){"f64", "f64", 8, 8, "f64"};
+  case TC_I64:
+    return (tc_omp_element){"u64", "i64", 8, 8, "i64"};
+  case TC_I32:
+    return (tc_omp_element){"u32", "i32", 4, 4, "i32"};
+  case TC_I8:
+  case TC_U8:
+  case TC_I16:
+    return (tc_omp_element){"u16", "i16", 2, 2, "i16"};
+  default:
+    return (tc_omp_element){"f32", "f32", 4, 4, "f32"};
+  }
+}
+
+/* ---- which tiles a shape needs --------------------------------------------------------------- */
+
+/* Vectors in a row of a tile for M rows.  A product of few rows is bound by reading B: wide tiles read
+ * longer pieces of its rows. */
+static int vectors_for(tc_dim m, const level *l) {
+  const bool amx = l->tile && !strcmp(l->tile, "amx");
+  const int few = l->lanes == 16 ? 4 : 2;
+  if (amx || !tc_dim_is_const(m) || tc_dim_value(m) > few) return l->vectors;
+  return l->lanes == 16 ? 6 : 4; /* registers: rows * vectors of sums, and the vectors */
+}
+
+static int vectors_of(const tc_omp_matmul *x, const level *l) {
+  return vectors_for(x->mm->axis[x->am].extent, l);
+}
+
+bool tc_omp_mm_same_panels(const tc_kernel *x, const tc_kernel *y) {
+  for (int i = 0; i < LEVELS; ++i)
+    if (vectors_for(x->mm.axis[x->mm.nbatch].extent, &levels[i]) !=
+        vectors_for(y->mm.axis[y->mm.nbatch].extent, &levels[i]))
+      return false;
+  return true;
+}
+
+static int nr_of(const tc_omp_matmul *x, const level *l) {
+  return vectors_of(x, l) * l->lanes * 4 / (l->pair == 2 ? 4 : x->e.sum);
+}
+
+/* Tile heights for M rows: the largest, and for what is left the smallest that holds it.  Returns
+ * how many.  An unknown M gets two: each more would cost every unit's compile time. */
+static int heights_of(const level *l, tc_dim m, int *rows) {
+  int n = 0;
+  const int count = l->heights[2] ? 3 : 2;
+  if (!tc_dim_is_const(m)) {
+    memcpy(rows, l->heights, sizeof l->heights);
+    return 2;
+  }
+  const int64_t full = tc_dim_value(m) / l->heights[0], left = tc_dim_value(m) % l->heights[0];
+  int tail = 0;
+  while (tail + 1 < count && l->heights[tail + 1] >= left) ++tail;
+  if (full) rows[n++] = l->heights[0];
+  if (left && !(full && tail == 0)) rows[n++] = l->heights[tail];
+  if (!n) rows[n++] = l->heights[0]; /* M == 0 */
+  return n;
+}
+
+/* Widths in vectors for N columns in panels of nr: the largest, and for what is left the smallest
+ * that holds it, of one vector where there are three, else of a half.  Returns how many.  An
+ * unknown N gets the largest and the smallest. */
+static int widths_of(int vectors, int nr, tc_dim n, int *width) {
+  const int least = vectors == 3 ? 1 : vectors / 2;
+  width[0] = vectors, width[1] = least;
+  if (!tc_dim_is_const(n)) return 2;
+  const int64_t each = nr / vectors * least, left = tc_dim_value(n) % nr;
+  const int tail = (int)((left + each - 1) / each) * least;
+  if (tail == 0 || tail == vectors) return 1;
+  int count = tc_dim_value(n) >= nr ? 1 : 0;
+  width[count++] = tail;
+  return count;
+}
+
+static const char *tile_of(const tc_omp_matmul *x, const level *l) {
+  return l->tile ? l->tile : x->e.tile;
+}
+
+static bool uses(const tc_omp_matmul *x, const level *l) { return l->pair == 1 || x->pairs; }
+
+/* Conditions of the levels in turn, and their end. */
+static void put_test(const tc_omp_matmul *x, int i, bool *first) {
+  tc_putf(x->out, "#%s %s\n", *first ? "if" : "elif", levels[i].test);
+  *first = false;
+}
+
+static void put_tiles(const tc_omp_matmul *x) {
+  bool first = true;
+  for (int i = 0; i < LEVELS; ++i) {
+    const level *l = &levels[i];
+    if (!uses(x, l)) continue;
+    put_test(x, i, &first);
+    int rows[3], width[3];
+    const int n = heights_of(l, x->mm->axis[x->am].extent, rows);
+    const int w = widths_of(vectors_of(x, l), nr_of(x, l), x->mm->axis[x->an].extent, width);
+    for (int r = 0; r < n; ++r)
+      for (int j = 0; j < w; ++j) tc_omp_mm_put_tile(x->out, tile_of(x, l), rows[r], width[j]);
+  }
+  tc_put(x->out, "#endif\n");
+}
+
+/* The part of the description that differs between levels. */
+static void put_level(const tc_omp_matmul *x, const level *l) {
+  int rows[3], width[3];
+  const int n = heights_of(l, x->mm->axis[x->am].extent, rows), all = nr_of(x, l);
+  const int bytes = l->pair == 2 ? 2 : x->e.bytes, vectors = vectors_of(x, l);
+  const int w = widths_of(vectors, all, x->mm->axis[x->an].extent, width);
+  const int nr = all / vectors * width[0];
+  tc_putf(x->out,
+          "      .kc = %d, .rows_bytes = %d, .sums = %d, .es = %d, .cs = %d, .mr = %d, .nr = %d, "
+          ".ku = %d, .kp = %d, .pace = %d, .piece = %d,\n      .rows = {",
+          l->block / bytes, l->rows, l->sums, bytes, l->pair == 2 ? 4 : x->e.sum, rows[0], nr,
+          l->pair, l->kp, l->kp == 32 ? 4 : 1, l->piece);
+  for (int r = 0; r < n; ++r) tc_putf(x->out, "%s%d", r ? ", " : "", rows[r]);
+  tc_put(x->out, "}, .cols = {");
+  for (int j = 0; j < w; ++j) tc_putf(x->out, "%s%d", j ? ", " : "", all / vectors * width[j]);
+  tc_put(x->out, "}, .micro = {");
+  for (int r = 0; r < n; ++r) {
+    tc_put(x->out, r ? ", {" : "{");
+    for (int j = 0; j < w; ++j)
+      tc_putf(x->out, "%stc_mm_%s_%dx%d", j ? ", " : "", tile_of(x, l), rows[r], width[j]);
+    tc_put(x->out, "}");
+  }
+  tc_put(x->out, "},\n");
+  const bool amx = l->tile && !strcmp(l->tile, "amx");
+  tc_putf(x->out, "      .turns = %d,\n", amx && x->mm->costly ? 16 : 1);
+  if (amx) tc_put(x->out, "      .a_lines = 1, .begin = tc_mm_amx_begin, .end = tc_mm_amx_end,\n");
+}
+
+/* ---- the kernel ------------------------------------------------------------------------------ */
+
+void tc_omp_mm_batches(const tc_omp_matmul *x, tc_buf *out) {
+  tc_dims *c = tc_graph_dims(x->p->graph);
+  tc_dim n = tc_dim_const(1);
+  for (int i = 0; i < x->mm->nbatch; ++i) n = tc_dim_mul(c, n, x->mm->axis[i].extent);
+  tc_print_dim(x->p, n, out);
+}
+
+bool tc_omp_mm_shared_b(const tc_omp_matmul *x) {
+  return !(x->s.depends[x->mm->b.id] & ((1u << x->mm->nbatch) - 1));
+}
+
+void tc_omp_mm_open(tc_omp_matmul *x, const char *signature) {
+  tc_putf(x->out, "%s {\n", signature);
+  tc_put(x->out, "  void *const *buf = g->buf;\n  const int64_t *sym = g->sym;\n"
+                 "  const tc_value *scalar = g->scalar;\n");
+  tc_omp_unpack(x->k, x->p, x->out);
+  if (x->checks) tc_put(x->out, "  int bad = 0;\n");
+  for (int i = x->mm->nbatch - 1; i >= 0; --i) {
+    tc_buf e = {0};
+    tc_print_dim(x->p, x->mm->axis[i].extent, &e);
+    if (i)
+      tc_putf(x->out, "  const int64_t %s = batch %% (%s);\n  batch /= %s;\n", x->axis[i], e.text,
+              e.text);
+    else tc_putf(x->out, "  const int64_t %s = batch;\n", x->axis[i]);
+    tc_buf_free(&e);
+  }
+  x->s.indent = 2;
+}
+
+void tc_omp_mm_close(tc_omp_matmul *x) {
+  if (x->checks) tc_put(x->out, "  if (bad) __atomic_store_n(g->bad, 1, __ATOMIC_RELAXED);\n");
+  tc_put(x->out, "}\n");
+}
+
+/* `.name = (coef) * bytes,` of a strided operand. */
+static void put_stride(const tc_omp_matmul *x, const char *name, tc_dim coef, int bytes) {
+  tc_buf d = {0};
+  tc_print_dim(x->p, coef, &d);
+  tc_putf(x->out, " .%s = (%s) * %d,", name, d.text, bytes);
+  tc_buf_free(&d);
+}
+
+static void put_in_place(const tc_omp_matmul *x) {
+  const tc_expr *a = tc_omp_mm_plain(x, x->mm->a), *b = tc_omp_mm_plain(x, x->mm->b);
+  const tc_dtype da = a ? x->p->buffer[x->k->buffer[a->buffer]].dtype : TC_BOOL;
+  const tc_dtype db = b ? x->p->buffer[x->k->buffer[b->buffer]].dtype : TC_BOOL;
+  /* With k side by side; a pair of bf16 is one word. */
+  if (a && x->pairs && da == TC_BF16 && tc_dim_is(a->address.coef[x->ak], 1)) {
+    tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n     ");
+    put_stride(x, "a_rs", a->address.coef[x->am], 2);
+    tc_put(x->out, " .a_ks = 2, .a_at = @NAME@_a_at,\n#endif\n");
+  }
+  if (a && tc_omp_mm_same(x, da)) {
+    tc_put(x->out, "     ");
+    put_stride(x, "a_rs", a->address.coef[x->am], x->e.bytes);
+    put_stride(x, "a_ks", a->address.coef[x->ak], x->e.bytes);
+    tc_put(x->out, " .a_at = @NAME@_a_at,\n");
+  }
+  if (b && tc_omp_mm_same(x, db) && tc_dim_is(b->address.coef[x->an], 1)) {
+    tc_put(x->out, "     ");
+    put_stride(x, "b_ks", b->address.coef[x->ak], x->e.bytes);
+    tc_put(x->out, " .b_at = @NAME@_b_at,\n");
+  }
+  const tc_expr *from = tc_omp_mm_b_stream(x);
+  if (from) {
+    const int size = (int)tc_dtype_bytes(x->p->buffer[x->k->buffer[from->buffer]].dtype);
+    const bool along_n = tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->an;
+    tc_put(x->out, "     ");
+    put_stride(x, "b_pitch", from->address.coef[along_n ? x->ak : x->an], size);
+    tc_putf(x->out, " .b_size = %d, .b_from = @NAME@_b_%s,\n", size, from == b ? "at" : "from");
+  }
+  const tc_action *c = tc_omp_mm_direct(x);
+  if (c) {
+    tc_put(x->out, "     ");
+    put_stride(x, "c_rs", c->address.coef[x->am], (int)tc_dtype_bytes(x->mm->acc));
+    tc_put(x->out, " .c_at = @NAME@_c_at,\n");
+  }
+}
+
+static void put_description(const tc_omp_matmul *x) {
+  static const char *const name[3] = {"m", "n", "k"};
+  bool first = true;
+  tc_put(x->out, "  const tc_mm g = {\n      .batch = ");
+  tc_omp_mm_batches(x, x->out);
+  for (int i = 0; i < 3; ++i) {
+    tc_putf(x->out, ", .%s = ", name[i]);
+    tc_print_dim(x->p, x->mm->axis[x->mm->nbatch + i].extent, x->out);
+  }
+  tc_put(x->out, ",\n");
+  for (int i = 0; i < LEVELS; ++i) {
+    if (!uses(x, &levels[i])) continue;
+    put_test(x, i, &first);
+    put_level(x, &levels[i]);
+  }
+  tc_put(x->out, "#endif\n");
+  put_in_place(x);
+  tc_putf(x->out, "      .b_shared = %d, .b_turned = %d, ", tc_omp_mm_shared_b(x),
+          tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak);
+  if (x->mm->packed) tc_put(x->out, ".reuse = 1, ");
+  if (tc_omp_mm_a_cols(x)) {
+    if (x->pairs) tc_put(x->out, ".a_cols = TC_ISA < TC_LEVEL_bf16, ");
+    else tc_put(x->out, ".a_cols = 1, ");
+  }
+  tc_put(x->out,
+         ".a_pack = @NAME@_a_pack, .b_pack = @NAME@_b_pack, .epilogue = @NAME@_epilogue,\n"
+         "      .ahead = @NAME@_ahead, .buf = buf, .sym = sym, .scalar = scalar, .bad = &bad};\n");
+}
+
+static bool open_kernel(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, tc_buf *out) {
+  const tc_mm_loop *mm = &k->mm;
+  *x = (tc_omp_matmul){.k = k,
+                       .p = p,
+                       .mm = mm,
+                       .out = out,
+                       .e = element_of(mm->operand),
+                       .pairs = mm->operand == TC_BF16,
+                       .am = mm->nbatch,
+                       .an = mm->nbatch + 1,
+                       .ak = mm->nbatch + 2,
+                       .checks = tc_print_checks(k)};
+  x->s = (tc_print_scope){
+      .k = k, .p = p, .words = &tc_omp_words, .out = out, .naxis = mm->nbatch + 3, .vector = -1};
+  for (int i = 0; i < mm->nbatch; ++i) snprintf(x->axis[i], sizeof x->axis[i], "i%d", i);
+  strcpy(x->axis[x->am], "m");
+  strcpy(x->axis[x->an], "n");
+  strcpy(x->axis[x->ak], "k");
+  for (int i = 0; i < x->s.naxis; ++i) x->s.axis[i] = x->axis[i];
+  x->result_axes[0] = (1u << (mm->nbatch + 2)) - 1;
+  x->result[0] = "r0";
+  x->s.result = x->result;
+  x->s.result_axes = x->result_axes;
+  x->s.depends = calloc(k->nexpr + 1, sizeof *x->s.depends);
+  x->s.printed = calloc(k->nexpr + 1, 1);
+  if (!x->s.depends || !x->s.printed) return false;
+  tc_print_depends(k, x->result_axes, x->s.depends);
+  return true;
+}
+
+static void close_kernel(tc_omp_matmul *x) {
+  free(x->s.depends);
+  free(x->s.printed);
+}
+
+static void put_kernel(tc_omp_matmul *x) {
+  const uint32_t n = x->k->nbuffer;
+  tc_buf shared = {0}, own = {0};
+  tc_omp_matmul_scratch(x->k, x->p, &shared, &own);
+  tc_put(x->out, "\n");
+  put_tiles(x);
+  tc_omp_mm_put_operands(x);
+  tc_omp_mm_put_epilogue(x);
+  tc_omp_mm_put_ahead(x);
+  tc_omp_kernel_head(x->k, x->p, x->out);
+  if (tc_omp_mm_may_be_dot(x)) {
+    tc_buf m = {0};
+    tc_print_dim(x->p, x->mm->axis[x->am].extent, &m);
+    tc_putf(x->out, "  if (%s == 1) return TC_NAME(@NAME@_row)(buf, sym, scalar);\n", m.text);
+    tc_buf_free(&m);
+  }
+  put_description(x);
+  tc_putf(x->out, "  tc_mm_run(&g, buf[%u], %s, buf[%u], %s);\n", n, shared.text, n + 1, own.text);
+  tc_omp_kernel_tail(x->out);
+  tc_buf_free(&shared);
+  tc_buf_free(&own);
+}
+
+/* The same kernel for one row. */
+static bool put_row_kernel(tc_omp_matmul *x) {
+  tc_buf *out = x->out, row = {0};
+  x->out = &row;
+  const bool ok = tc_omp_mm_emit_dot(x) && !row.failed;
+  if (ok) tc_print_named(row.text, "@NAME@_row", out);
+  x->out = out;
+  tc_buf_free(&row);
+  return ok;
+}
+
+bool tc_omp_emit_matmul(const tc_kernel *k, const tc_program *p, tc_buf *out) {
+  tc_omp_matmul x;
+  bool ok = open_kernel(&x, k, p, out);
+  if (ok && tc_omp_mm_is_dot(&x)) {
+    ok = tc_omp_mm_emit_dot(&x);
+  } else if (ok) {
+    if (tc_omp_mm_may_be_dot(&x)) ok = put_row_kernel(&x);
+    put_kernel(&x);
+  }
+  close_kernel(&x);
+  return ok && !out->failed;
+}
+
+bool tc_omp_supports_matmul(const tc_kernel *k, const tc_program *p) {
+  (void)p;
+  const tc_stage *st = &k->mm.epilogue;
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (st->action[i].kind != TC_ACT_STORE) return false;
+  return k->mm.operand != TC_BOOL;
+}
+
+uint32_t tc_omp_matmul_levels(const tc_kernel *k, const tc_program *p) {
+  (void)p;
+  const uint32_t basic = 1u << TC_ISA_V2 | 1u << TC_ISA_V3 | 1u << TC_ISA_V4;
+  return k->mm.operand == TC_BF16 ? basic | 1u << TC_ISA_BF16 | 1u << TC_ISA_AMX : basic;
+}
+
+bool tc_omp_packs(const tc_kernel *k, const tc_program *p) {
+  tc_omp_matmul x;
+  const bool dot = open_kernel(&x, k, p, NULL) && tc_omp_mm_is_dot(&x);
+  close_kernel(&x);
+  return !dot;
+}
+
+/* Packed B: all of it, or what B_BYTES hold, but at least B_COLUMNS columns.  Per thread: rows of A
+ * for one block of k, and a block of sums. */
+void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shared,
+                           tc_buf *per_thread) {
+  if (!tc_omp_packs(k, p)) return;
+  tc_dims *c = tc_graph_dims(p->graph);
+  const tc_mm_loop *mm = &k->mm;
+  const tc_omp_element e = element_of(mm->operand);
+  const tc_dim unit = tc_dim_const(192), depth = tc_dim_const(32);
+  tc_dim deep = tc_dim_mul(c, tc_dim_ceildiv(c, mm->axis[mm->nbatch + 2].extent, depth), depth);
+  const tc_dim head = tc_dim_add(c, tc_dim_const(8), tc_dim_ceildiv(c, deep, tc_dim_const(512)));
+  deep = tc_dim_add(c, tc_dim_mul(c, deep, tc_dim_const(e.bytes)), head); /* of a column */
+  tc_dim whole = tc_dim_mul(c, tc_dim_ceildiv(c, mm->axis[mm->nbatch + 1].extent, unit), unit);
+  whole = tc_dim_mul(c, whole, deep);
+  if (mm->packed) { /* no batch has a B of its own; a line says what is there */
+    whole = tc_dim_add(c, whole, tc_dim_const(64));
+  } else {
+    for (int i = 0; i < mm->nbatch; ++i) whole = tc_dim_mul(c, whole, mm->axis[i].extent);
+  }
+  const tc_dim least =
+      tc_dim_max(c, tc_dim_const(B_BYTES), tc_dim_mul(c, deep, tc_dim_const(B_COLUMNS)));
+  tc_print_dim(p, tc_dim_min(c, whole, least), shared);
+  tc_putf(per_thread, "%d", MOST);
+}

@@ -1,0 +1,112 @@
+/* matmul_tile.c - micro-kernels (tc_mm_micro), written out: every accumulator is a variable and
+ * every multiply-add a statement, which the compiler keeps in registers and compiles in half the
+ * time that loops to be unrolled take.
+ *
+ * Three rows of A share a pointer that the compiler cannot see through: it then addresses them as
+ * base, base + s, base + 2s instead of keeping one register for each row. */
+#include "backends/openmp/gemm/matmul.h"
+
+#include <string.h>
+
+typedef struct tile {
+  tc_buf *out;
+  const char *type; /* of the elements: f32, f64, u16, u32, u64; bf16 for pairs; amx */
+  int rows, vectors;
+  bool pairs;
+} tile;
+
+/* V: a vector of B; S: of sums; U and W: the same in memory. */
+static void put_types(const tile *t) {
+  if (t->pairs) tc_put(t->out, "  typedef tc_mm_sums S;\n  typedef tc_mm_pairs V;\n");
+  else
+    tc_putf(t->out, "  typedef tc_%s V __attribute__((vector_size(TC_L * 4)));\n  typedef V S;\n",
+            t->type);
+  tc_put(t->out, "  typedef V U __attribute__((aligned(1), may_alias));\n"
+                 "  typedef S W __attribute__((aligned(1), may_alias));\n");
+}
+
+static void put_declarations(const tile *t) {
+  for (int i = 0; i < t->rows; ++i) {
+    tc_put(t->out, "  S ");
+    for (int j = 0; j < t->vectors; ++j) tc_putf(t->out, "%sc%d_%d = {0}", j ? ", " : "", i, j);
+    tc_put(t->out, ";\n");
+  }
+  for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, "  const char *a%d = a + %d * rs;\n", i, i);
+}
+
+/* One row of A against the vectors of B. */
+static void put_row(const tile *t, int i) {
+  static const char *const offset[3] = {"", " + rs", " + 2 * rs"};
+  if (t->pairs) tc_putf(t->out, "      x = tc_mm_bf16_splat(a%d%s);", i - i % 3, offset[i % 3]);
+  else tc_putf(t->out, "      x = *(const tc_%s *)(a%d%s);", t->type, i - i % 3, offset[i % 3]);
+  for (int j = 0; j < t->vectors; ++j)
+    if (t->pairs)
+      tc_putf(t->out, " c%d_%d = __builtin_ia32_dpbf16ps_512(c%d_%d, x, b%d);", i, j, i, j, j);
+    else tc_putf(t->out, " c%d_%d += x * b%d;", i, j, j);
+  tc_put(t->out, "\n");
+}
+
+/* k in as many parts as the tile has rows: each begins by asking for a row of C, so that all are
+ * there at the end and never many on their way at once. */
+static void put_parts(const tile *t) {
+  tc_putf(
+      t->out,
+      "  const int64_t part = k / %d + 1;\n"
+      "  for (const char *row = c; k > 0; row += cs) {\n"
+      "    for (uint64_t i = 0; i < %d * sizeof(V); i += 64) __builtin_prefetch(row + i, 1, 3);\n"
+      "    const int64_t rest = k > part ? k - part : 0;\n",
+      t->rows, t->vectors);
+}
+
+static void put_loop(const tile *t) {
+  put_parts(t);
+  tc_put(t->out, "    for (; k > rest; --k) {\n");
+  for (int j = 0; j < t->vectors; ++j)
+    tc_putf(t->out, "      const V b%d = *(const U *)(b + %d * sizeof(V));\n", j, j);
+  if (t->pairs) tc_put(t->out, "      V x;\n");
+  else tc_putf(t->out, "      tc_%s x;\n", t->type);
+  for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, "      tc_mm_opaque(a%d);\n", i);
+  for (int i = 0; i < t->rows; ++i) put_row(t, i);
+  tc_put(t->out, "      __builtin_prefetch(ahead, 0, 2);\n      ahead += as, b += bs");
+  for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, ", a%d += ks", i);
+  tc_put(t->out, ";\n    }\n  }\n");
+}
+
+static void put_results(const tile *t) {
+  tc_put(t->out, "  if (add) {\n");
+  for (int i = 0; i < t->rows; ++i) {
+    tc_put(t->out, "   ");
+    for (int j = 0; j < t->vectors; ++j)
+      tc_putf(t->out, " c%d_%d += *(W *)(c + %d * cs + %d * sizeof(V));", i, j, i, j);
+    tc_put(t->out, "\n");
+  }
+  tc_put(t->out, "  }\n");
+  for (int i = 0; i < t->rows; ++i) {
+    tc_put(t->out, " ");
+    for (int j = 0; j < t->vectors; ++j)
+      tc_putf(t->out, " *(W *)(c + %d * cs + %d * sizeof(V)) = c%d_%d;", i, j, i, j);
+    tc_put(t->out, "\n");
+  }
+}
+
+void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors) {
+  const tile t = {out, type, rows, vectors, strcmp(type, "bf16") == 0};
+  tc_putf(out, "#ifndef TC_MM_%s_%dx%d\n#define TC_MM_%s_%dx%d\n", type, rows, vectors, type, rows,
+          vectors);
+  tc_putf(out,
+          "static TC_WIDE void tc_mm_%s_%dx%d(int64_t k, const char *a, int64_t rs, int64_t ks, "
+          "const char *b,\n"
+          "                                int64_t bs, char *c, int64_t cs, int add, const char "
+          "*ahead, int64_t as) {\n",
+          type, rows, vectors);
+  if (strcmp(type, "amx") == 0) {
+    tc_putf(out, "  tc_mm_amx_tile(%d, %d, k, a, rs, ks, b, bs, c, cs, add, ahead, as);\n", rows,
+            vectors);
+  } else {
+    put_types(&t);
+    put_declarations(&t);
+    put_loop(&t);
+    put_results(&t);
+  }
+  tc_put(out, "}\n#endif\n");
+}

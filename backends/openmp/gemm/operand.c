@@ -1,0 +1,394 @@
+/* matmul_operand.c - how a matmul kernel reads A and B: their addresses where micro-kernels read
+ * them in place, and the functions that pack them.  A packer evaluates the operand's expression, so
+ * a plain matrix, another dtype and a fused producer are one case.  Vectors run along the axis that
+ * most loads have contiguous; where the packed form has the other one contiguous, a block is
+ * transposed in registers. */
+#include "backends/openmp/gemm/matmul.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const tc_expr *tc_omp_mm_plain(const tc_omp_matmul *x, tc_val v) {
+  const tc_expr *e = &x->k->expr[v.id];
+  return e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm ? e : NULL;
+}
+
+/* Marks v and everything it needs; operands have smaller indices. */
+static uint8_t *reach(const tc_omp_matmul *x, tc_val v) {
+  uint8_t *seen = calloc(x->k->nexpr + 1, 1);
+  if (!seen) return NULL;
+  seen[v.id] = 1;
+  for (uint32_t i = v.id; i > 0; --i) {
+    const tc_expr *e = &x->k->expr[i];
+    if (!seen[i]) continue;
+    for (int j = 0; j < 3; ++j) seen[e->in[j].id] = 1;
+    seen[e->guard.id] = 1;
+    for (int j = 0; j < e->address.nterm; ++j) seen[e->address.term[j].value.id] = 1;
+  }
+  return seen;
+}
+
+int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other) {
+  uint8_t *seen = reach(x, v);
+  int votes = 0;
+  for (uint32_t i = 1; seen && i <= v.id; ++i) {
+    const tc_expr *e = &x->k->expr[i];
+    if (!seen[i] || e->kind != TC_EX_LOAD) continue;
+    votes += tc_dim_is(e->address.coef[usual], 1);
+    votes -= tc_dim_is(e->address.coef[other], 1);
+  }
+  free(seen);
+  return votes < 0 ? other : usual;
+}
+
+const tc_expr *tc_omp_mm_b_stream(const tc_omp_matmul *x) {
+  const int axis = tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak);
+  uint8_t *seen = reach(x, x->mm->b);
+  const tc_expr *most = NULL;
+  size_t size = 0;
+  for (uint32_t i = 1; seen && i <= x->mm->b.id; ++i) {
+    const tc_expr *e = &x->k->expr[i];
+    if (!seen[i] || e->kind != TC_EX_LOAD || e->address.nterm) continue;
+    const bool both = x->s.depends[i] >> x->an & x->s.depends[i] >> x->ak & 1;
+    const size_t bytes = tc_dtype_bytes(x->p->buffer[x->k->buffer[e->buffer]].dtype);
+    if (both && bytes > size && tc_dim_is(e->address.coef[axis], 1)) most = e, size = bytes;
+  }
+  free(seen);
+  return most;
+}
+
+bool tc_omp_mm_a_cols(const tc_omp_matmul *x) {
+  return tc_omp_mm_lanes(x, x->mm->a, x->ak, x->am) == x->am;
+}
+
+/* ---- in place -------------------------------------------------------------------------------- */
+
+static void put_at(tc_omp_matmul *x, const char *name, const tc_expr *load, const char *signature) {
+  tc_buf head = {0}, address = {0};
+  tc_putf(&head, "static const char *@NAME@_%s(const tc_mm *g, int64_t batch, %s)", name,
+          signature);
+  tc_omp_mm_open(x, head.text);
+  tc_print_address(&x->s, &load->address, &address);
+  tc_print_line(&x->s, "return (const char *)(b%u + %s);", load->buffer, address.text);
+  tc_put(x->out, "}\n");
+  tc_buf_free(&head);
+  tc_buf_free(&address);
+}
+
+/* ---- A --------------------------------------------------------------------------------------- */
+
+#define A_PACK                                                                                     \
+  "static TC_WIDE void @NAME@_a_pack(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, "    \
+  "int64_t k0,\n                                 int64_t kn, char *dst, int64_t stride, int64_t "  \
+  "step)"
+
+/* `v<id>` as the packed element. */
+static void put_element(const tc_omp_matmul *x, tc_val v, tc_buf *out) {
+  if (x->e.sum == 2 && x->k->expr[v.id].dtype != TC_I16) tc_putf(out, "TC_CAST(i16, v%u)", v.id);
+  else tc_putf(out, "v%u", v.id);
+}
+
+/* A loop of `axis` from `from` to `to` in vectors, the last one partial; fewer lanes are `rest`. */
+static void open_lanes(tc_omp_matmul *x, int axis, const char *from, const char *to) {
+  const char *i = x->axis[axis];
+  tc_print_line(&x->s, "for (int64_t %s = %s; %s < %s; %s += TC_L) {", i, from, i, to, i);
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int64_t rest = TC_MIN(TC_L, %s - %s);", to, i);
+  x->s.lanes = "rest";
+  x->s.vector = axis;
+}
+
+static void close_lanes(tc_omp_matmul *x) {
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  x->s.lanes = NULL;
+  x->s.vector = -1;
+}
+
+/* Values of one vector, stored by `format` with the store's suffix and the element's text. */
+static void put_vector(tc_omp_matmul *x, tc_val v, const char *store, const char *place) {
+  uint8_t *outer = tc_print_enter(&x->s);
+  tc_buf e = {0};
+  tc_print_value(&x->s, v);
+  put_element(x, v, &e);
+  tc_print_line(&x->s, "tc_storen_%s(%s, %s, rest);", store, place, e.text);
+  tc_buf_free(&e);
+  tc_print_leave(&x->s, outer);
+}
+
+/* Memory of the packed type, contiguous along `axis`: its bytes are copied.  pairs: packed as bf16.
+ */
+static const tc_expr *copied(const tc_omp_matmul *x, tc_val v, int axis, bool pairs) {
+  const tc_expr *e = tc_omp_mm_plain(x, v);
+  if (!e || !tc_dim_is(e->address.coef[axis], 1)) return NULL;
+  const tc_dtype d = x->p->buffer[x->k->buffer[e->buffer]].dtype;
+  return (pairs ? d == TC_BF16 : tc_omp_mm_same(x, d)) ? e : NULL;
+}
+
+/* `(const char *)(address of e)` at row or column i, at k. */
+static void put_source(tc_omp_matmul *x, const tc_expr *e, const char *i, const char *k,
+                       tc_buf *out) {
+  const char *const m = x->s.axis[x->am], *const n = x->s.axis[x->an],
+                    *const old = x->s.axis[x->ak];
+  x->s.axis[x->am] = x->s.axis[x->an] = i, x->s.axis[x->ak] = k;
+  tc_putf(out, "(const char *)(b%u + ", e->buffer);
+  tc_print_address(&x->s, &e->address, out);
+  tc_put(out, ")");
+  x->s.axis[x->am] = m, x->s.axis[x->an] = n, x->s.axis[x->ak] = old;
+}
+
+/* Bytes between neighbours of e along the axis. */
+static void put_pitch(const tc_omp_matmul *x, const tc_expr *e, int axis, tc_buf *out) {
+  tc_put(out, "(");
+  tc_print_dim(x->p, e->address.coef[axis], out);
+  tc_putf(out, ") * %d", (int)tc_dtype_bytes(x->p->buffer[x->k->buffer[e->buffer]].dtype));
+}
+
+/* dst[i][k], vectors along k.  Pieces of 64 bytes of a row are `step` bytes apart. */
+static void put_a_rows(tc_omp_matmul *x, const char *store, int bytes) {
+  char place[120];
+  const tc_expr *e = copied(x, x->mm->a, x->ak, strcmp(store, "bf16") == 0);
+  if (e) {
+    tc_buf from = {0};
+    put_source(x, e, "m0", "k0", &from);
+    tc_put(&from, ", ");
+    put_pitch(x, e, x->am, &from);
+    tc_print_line(&x->s, "tc_mm_copy(%s, dst, stride, step, rows, kn * %d);", from.text, bytes);
+    tc_buf_free(&from);
+    return;
+  }
+  snprintf(place, sizeof place,
+           "(tc_%s *)(dst + (m - m0) * stride + (k - k0) / %d * step) + (k - k0) %% %d", store,
+           64 / bytes, 64 / bytes);
+  tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
+  x->s.indent += 2;
+  open_lanes(x, x->ak, "k0", "k0 + kn");
+  put_vector(x, x->mm->a, store, place);
+  close_lanes(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* dst[k][i], vectors along m. */
+static void put_a_cols(tc_omp_matmul *x) {
+  char place[80];
+  snprintf(place, sizeof place, "(tc_%s *)(dst + (k - k0) * stride) + (m - m0)", x->e.store);
+  tc_print_line(&x->s, "for (int64_t k = k0; k < k0 + kn; ++k) {");
+  x->s.indent += 2;
+  open_lanes(x, x->am, "m0", "m0 + rows");
+  put_vector(x, x->mm->a, x->e.store, place);
+  close_lanes(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* dst[i][k] of bf16, vectors along m: blocks of TC_L rows by TC_L values of k are transposed. */
+static void put_a_turned(tc_omp_matmul *x) {
+  open_lanes(x, x->am, "m0", "m0 + rows");
+  tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += TC_L) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int64_t deep = TC_MIN(TC_L, k0 + kn - kb);");
+  tc_print_line(&x->s, "tc_u16 t[TC_L][TC_L] = {{0}}; /* [k][m] */");
+  tc_print_line(&x->s, "for (int64_t k = kb; k < kb + deep; ++k) {");
+  x->s.indent += 2;
+  put_vector(x, x->mm->a, "bf16", "t[k - kb]");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_print_line(
+      &x->s,
+      "char *const to = dst + (m - m0) * stride + (kb - k0) / 32 * step + (kb - k0) %% 32 * 2;");
+  tc_print_line(&x->s, "tc_mm_u16_turn((const char *)t, sizeof t[0], to, stride, rest, deep);");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  close_lanes(x);
+}
+
+static void put_a_pack(tc_omp_matmul *x) {
+  const bool cols = tc_omp_mm_a_cols(x);
+  tc_omp_mm_open(x, A_PACK);
+  if (x->pairs) {
+    tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");
+    if (cols) put_a_turned(x);
+    else put_a_rows(x, "bf16", 2);
+    tc_put(x->out, "#else\n");
+  }
+  if (cols) put_a_cols(x);
+  else put_a_rows(x, x->e.store, x->e.bytes);
+  if (x->pairs) tc_put(x->out, "#endif\n");
+  tc_omp_mm_close(x);
+}
+
+/* ---- B --------------------------------------------------------------------------------------- */
+
+#define B_PACK                                                                                     \
+  "static TC_WIDE void @NAME@_b_pack(const tc_mm *g, int64_t batch, int64_t n0, int64_t cols, "    \
+  "int64_t nr,\n                                 int64_t k0, int64_t kn, char *dst)"
+
+/* Rows of B that a panel needs are far apart: asks for the one `ahead` of row k. */
+static void put_b_prefetch(tc_omp_matmul *x, const char *ahead, const char *column) {
+  const tc_expr *b = tc_omp_mm_plain(x, x->mm->b);
+  const char *const n = x->s.axis[x->an], *const k = x->s.axis[x->ak];
+  tc_buf at = {0};
+  if (!b) return;
+  x->s.axis[x->ak] = ahead, x->s.axis[x->an] = column;
+  tc_print_address(&x->s, &b->address, &at);
+  tc_print_line(&x->s, "__builtin_prefetch(b%u + %s);", b->buffer, at.text);
+  x->s.axis[x->ak] = k, x->s.axis[x->an] = n;
+  tc_buf_free(&at);
+}
+
+/* B as memory holds it: a helper of the prelude moves whole vectors. */
+static bool put_b_moved(tc_omp_matmul *x, bool pairs) {
+  const tc_expr *e = copied(x, x->mm->b, x->an, pairs);
+  tc_buf from = {0};
+  if (!e) return false;
+  put_source(x, e, "n0", "k0", &from);
+  tc_put(&from, ", ");
+  put_pitch(x, e, x->ak, &from);
+  if (pairs) tc_print_line(&x->s, "tc_mm_bf16_rows(%s, (tc_u32 *)dst, nr, kn, cols);", from.text);
+  else
+    tc_print_line(&x->s, "tc_mm_rows(%s, dst, nr * %d, kn, cols * %d);", from.text, x->e.bytes,
+                  x->e.bytes);
+  tc_buf_free(&from);
+  return true;
+}
+
+/* dst[k][nr], vectors along n. */
+static void put_b_rows(tc_omp_matmul *x) {
+  if (put_b_moved(x, false)) return;
+  char place[96];
+  snprintf(place, sizeof place, "(tc_%s *)dst + (k - k0) * nr + (n - n0)", x->e.store);
+  tc_print_line(&x->s, "for (int64_t k = k0; k < k0 + kn; ++k) {");
+  x->s.indent += 2;
+  put_b_prefetch(x, "(k + 16)", "n0");
+  put_b_prefetch(x, "(k + 16)", "(n0 + cols - 1)");
+  open_lanes(x, x->an, "n0", "n0 + cols");
+  put_vector(x, x->mm->b, x->e.store, place);
+  close_lanes(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* dst[k / 2][nr][2] of bf16, vectors along n: two neighbouring k are two halves of a word. */
+static void put_b_pairs(tc_omp_matmul *x) {
+  if (put_b_moved(x, true)) return;
+  tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += 2) {");
+  x->s.indent += 2;
+  put_b_prefetch(x, "(kb + 32)", "n0");
+  put_b_prefetch(x, "(kb + 33)", "n0");
+  open_lanes(x, x->an, "n0", "n0 + cols");
+  tc_print_line(&x->s, "tc_vf32 half[2] = {{0}, {0}};");
+  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int64_t k = kb + h;");
+  tc_print_line(&x->s, "if (k == k0 + kn) break;");
+  uint8_t *outer = tc_print_enter(&x->s);
+  tc_print_value(&x->s, x->mm->b);
+  tc_print_line(&x->s, "half[h] = v%u;", x->mm->b.id);
+  tc_print_leave(&x->s, outer);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_print_line(
+      &x->s, "tc_mm_bf16_pair((tc_u32 *)dst + (kb - k0) / 2 * nr + (n - n0), half[0], half[1]);");
+  close_lanes(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* Vectors along k of TC_L columns to t[r]; columns past the last are zero. */
+static void put_b_columns(tc_omp_matmul *x, const char *store, const char *from, const char *to,
+                          const char *place) {
+  tc_print_line(&x->s, "for (int64_t r = 0; r < TC_MIN(TC_L, n0 + cols - nb); ++r) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int64_t n = nb + r;");
+  open_lanes(x, x->ak, from, to);
+  put_vector(x, x->mm->b, store, place);
+  close_lanes(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* Asks for the block that is transposed four blocks later: of the same columns or, past their end,
+ * of the next ones. */
+static void put_b_ahead(tc_omp_matmul *x, const tc_expr *e, int depth) {
+  tc_buf same = {0}, next = {0}, pitch = {0};
+  put_source(x, e, "nb", "(kb + later)", &same);
+  put_source(x, e, "(nb + TC_L)", "(kb + later - kn)", &next);
+  put_pitch(x, e, x->an, &pitch);
+  tc_print_line(&x->s, "enum { later = 4 * %d * TC_L };", depth);
+  tc_print_line(&x->s, "tc_mm_fetch(kb + later < k0 + kn ? %s", same.text);
+  tc_print_line(&x->s, "                                 : %s, %s);", next.text, pitch.text);
+  tc_buf_free(&same);
+  tc_buf_free(&next);
+  tc_buf_free(&pitch);
+}
+
+/* dst[k][nr] (depth 1) or dst[k / 2][nr][2] (depth 2), vectors along k: blocks are transposed. */
+static void put_b_turned(tc_omp_matmul *x, const char *store, const char *word, int depth) {
+  const tc_expr *e = copied(x, x->mm->b, x->ak, depth == 2);
+  tc_buf from = {0};
+  tc_print_line(&x->s, "for (int64_t nb = n0; nb < n0 + cols; nb += TC_L)");
+  tc_print_line(&x->s, "  for (int64_t kb = k0; kb < k0 + kn; kb += %d * TC_L) {", depth);
+  x->s.indent += 4;
+  tc_print_line(&x->s, "const int64_t stop = TC_MIN(kb + %d * TC_L, k0 + kn);", depth);
+  tc_print_line(&x->s, "char *const to = (char *)((tc_%s *)dst + (kb - k0) / %d * nr + (nb - n0));",
+                word, depth);
+  if (e) {
+    put_b_ahead(x, e, depth);
+    put_source(x, e, "nb", "kb", &from);
+    tc_put(&from, ", ");
+    put_pitch(x, e, x->an, &from);
+    tc_print_line(
+        &x->s,
+        "tc_mm_%s_turned(%s, to, nr * (int64_t)sizeof(tc_%s), (stop - kb) * "
+        "(int64_t)sizeof(tc_%s), TC_MIN(TC_L, n0 + cols - nb), TC_MIN(TC_L, n0 + nr - nb));",
+        word, from.text, word, store);
+  } else {
+    tc_print_line(&x->s, "_Alignas(64) tc_%s t[TC_L][%d * TC_L] = {{0}}; /* [n][k] */", store,
+                  depth);
+    put_b_columns(x, store, "kb", "stop", "t[r] + (k - kb)");
+    tc_print_line(&x->s,
+                  "tc_mm_%s_turn((const char *)t, sizeof t[0], to, nr * (int64_t)sizeof(tc_%s), "
+                  "(stop - kb + %d) / %d, TC_MIN(TC_L, n0 + nr - nb));",
+                  word, word, depth - 1, depth);
+  }
+  tc_buf_free(&from);
+  x->s.indent -= 4;
+  tc_print_line(&x->s, "  }");
+}
+
+/* The word that transposition moves for an element of b bytes. */
+static const char *word_of(int bytes) { return bytes == 2 ? "u16" : bytes == 4 ? "u32" : "u64"; }
+
+static void put_b_pack(tc_omp_matmul *x) {
+  const bool cols = tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak;
+  tc_omp_mm_open(x, B_PACK);
+  if (x->pairs) {
+    tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");
+    tc_print_line(&x->s, "const int64_t pad = -kn & (g->kp - 1); /* kp is a power of two */");
+    tc_print_line(&x->s,
+                  "if (pad) __builtin_memset(dst + kn / 2 * nr * 4, 0, (kn %% 2 + pad) * nr * 2);");
+    if (cols) put_b_turned(x, "bf16", "u32", 2);
+    else put_b_pairs(x);
+    tc_put(x->out, "#else\n");
+  }
+  if (cols) put_b_turned(x, x->e.store, word_of(x->e.bytes), 1);
+  else put_b_rows(x);
+  if (x->pairs) tc_put(x->out, "#endif\n");
+  tc_omp_mm_close(x);
+}
+
+void tc_omp_mm_put_operands(tc_omp_matmul *x) {
+  const tc_expr *a = tc_omp_mm_plain(x, x->mm->a), *b = tc_omp_mm_plain(x, x->mm->b);
+  if (a) put_at(x, "a_at", a, "int64_t m, int64_t k");
+  if (b) put_at(x, "b_at", b, "int64_t k, int64_t n");
+  const tc_expr *stream = tc_omp_mm_b_stream(x);
+  if (stream && stream != b) put_at(x, "b_from", stream, "int64_t k, int64_t n");
+  put_a_pack(x);
+  put_b_pack(x);
+}
+
+bool tc_omp_mm_same(const tc_omp_matmul *x, tc_dtype d) {
+  return d == x->mm->operand && d != TC_F16 && d != TC_BF16 && d != TC_I8 && d != TC_U8;
+}

@@ -1,0 +1,142 @@
+/* ahead.c - asks the memory for the next outer point's rows while this one's are computed.
+ *
+ * A nest that reads a row in several stages waits for memory in the first of them and for
+ * arithmetic in the others.  The last stage that reads a row, which most often stores a result too,
+ * asks for the row of the outer point after the next one, into the second-level cache: so memory
+ * works all the time, and what is asked for has a whole point's time to arrive.  The same goes for rows
+ * that are written through the caches, whose lines are read first. */
+#include "backends/openmp/nest/nest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POINTS = 2 }; /* how far ahead */
+
+void tc_omp_mark_stage(const tc_omp_nest *x, const tc_stage *st, uint8_t *need) {
+  for (uint32_t i = 0; i < st->naction; ++i)
+    need[st->action[i].value.id] = need[st->action[i].position.id] = need[st->action[i].guard.id] =
+        1;
+  for (uint32_t i = x->s.k->nexpr; i-- > 1;) {
+    if (!need[i]) continue;
+    const tc_expr *e = &x->s.k->expr[i];
+    for (int j = 0; j < 3; ++j) need[e->in[j].id] = 1;
+  }
+}
+
+/* Elements in order, of which every outer point has its own. */
+static bool is_row(const tc_omp_nest *x, const tc_address *a) {
+  const tc_dim next = a->coef[x->nest->nouter - 1];
+  return !a->nterm && tc_dim_is(a->coef[x->nest->vector], 1) && !tc_dim_is(next, 0) &&
+         !tc_dim_bad(next);
+}
+
+static bool reads_row(const tc_omp_nest *x, const tc_expr *e) {
+  if (e->kind != TC_EX_LOAD || e->guard.id) return false;
+  const tc_buf_kind kind = tc_omp_buffer(x, e->buffer)->kind;
+  return (kind == TC_BUF_INPUT || kind == TC_BUF_ARENA) && is_row(x, &e->address);
+}
+
+static bool writes_row(const tc_omp_nest *x, const tc_stage *st, const tc_action *a) {
+  if (!x->asks || a->kind != TC_ACT_STORE || a->guard.id) return false;
+  const tc_buf_kind kind = tc_omp_buffer(x, a->buffer)->kind;
+  return (kind == TC_BUF_OUTPUT || kind == TC_BUF_ARENA) && st->axes >> x->nest->vector & 1 &&
+         is_row(x, &a->address);
+}
+
+bool tc_omp_plan_ahead(tc_omp_nest *x) {
+  const tc_nest *n = x->nest;
+  x->reader = calloc(x->s.k->nexpr + 1, sizeof *x->reader);
+  uint8_t *need = x->reader ? malloc(x->s.k->nexpr + 1) : NULL;
+  if (!need) return false;
+  int stages = 0;
+  for (uint32_t i = 0; i < n->nstage; ++i) stages += n->stage[i].axes != 0;
+  x->asks = stages > 1 && n->nouter > 0 && n->vector >= n->nouter && !n->serial;
+  for (uint32_t i = 0; x->asks && i < n->nstage; ++i) {
+    if (!(n->stage[i].axes >> n->vector & 1)) continue;
+    memset(need, 0, x->s.k->nexpr + 1);
+    tc_omp_mark_stage(x, &n->stage[i], need);
+    for (uint32_t id = 1; id < x->s.k->nexpr; ++id)
+      if (need[id] && reads_row(x, &x->s.k->expr[id])) x->reader[id] = i + 1;
+  }
+  free(need);
+  return true;
+}
+
+static size_t element_bytes(const tc_omp_nest *x, uint32_t buffer) {
+  return tc_dtype_bytes(tc_omp_buffer(x, buffer)->dtype);
+}
+
+void tc_omp_row_bytes(const tc_omp_nest *x, tc_buf *out) {
+  for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
+    const tc_expr *e = &x->s.k->expr[id];
+    if (!x->reader[id]) continue;
+    tc_put(out, out->len ? " + (" : "(");
+    tc_print_dim(x->s.p, e->address.coef[x->nest->nouter - 1], out);
+    tc_putf(out, ") * %zu", element_bytes(x, e->buffer));
+  }
+}
+
+/* A row that a stage asks for; name: of its variables. */
+typedef struct row {
+  char name[24];
+  uint32_t buffer;
+  const tc_address *address;
+  bool written;
+} row;
+
+typedef void row_fn(tc_omp_nest *x, const row *r, int vectors);
+
+static void for_rows(tc_omp_nest *x, uint32_t stage, row_fn *f, int vectors) {
+  const tc_stage *st = &x->nest->stage[stage];
+  for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
+    const tc_expr *e = &x->s.k->expr[id];
+    row r = {.buffer = e->buffer, .address = &e->address};
+    if (x->reader[id] != stage + 1) continue;
+    snprintf(r.name, sizeof r.name, "%u", id);
+    f(x, &r, vectors);
+  }
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    row r = {.buffer = a->buffer, .address = &a->address, .written = true};
+    if (!writes_row(x, st, a)) continue;
+    snprintf(r.name, sizeof r.name, "_b%u_%u", a->buffer, i);
+    f(x, &r, vectors);
+  }
+}
+
+/* step<name> and ahead<name>, in bytes; the latter 0 where the row is too large to be kept, or written
+ * past the caches. */
+static void put_distance(tc_omp_nest *x, const row *r, int vectors) {
+  (void)vectors;
+  const bool past = r->written && x->s.stream;
+  tc_buf step = {0};
+  tc_print_dim(x->s.p, r->address->coef[x->nest->nouter - 1], &step);
+  tc_print_line(&x->s, "const int64_t step%s = (%s) * %zu%s;", r->name, step.text,
+                element_bytes(x, r->buffer), x->grouped ? " * group" : "");
+  tc_print_line(&x->s, "const int64_t ahead%s = %s%s%sstep%s <= TC_AHEAD_BYTES ? %d * step%s : 0;",
+                r->name, past ? "!" : "", past ? x->s.stream : "", past ? " && " : "", r->name,
+                POINTS, r->name);
+  tc_buf_free(&step);
+}
+
+/* Elements that are read and not asked for ask for themselves, which are at hand.  Those that are
+ * written wait for nothing: one request for each line will do. */
+static void put_request(tc_omp_nest *x, const row *r, int vectors) {
+  tc_buf at = {0}, asks = {0};
+  tc_print_address(&x->s, r->address, &at);
+  if (r->written) tc_putf(&asks, "if (ahead%s) tc_ahead_once", r->name);
+  else tc_put(&asks, "tc_ahead");
+  tc_print_line(&x->s, "%s(b%u + (%s), ahead%s, %d * TC_L);", asks.text, r->buffer, at.text,
+                r->name, vectors * (int)element_bytes(x, r->buffer));
+  tc_buf_free(&at);
+  tc_buf_free(&asks);
+}
+
+void tc_omp_ahead_distance(tc_omp_nest *x, uint32_t stage) { for_rows(x, stage, put_distance, 0); }
+
+void tc_omp_ahead(tc_omp_nest *x, uint32_t stage, int vectors) {
+  if (x->abreast) tc_omp_begin_points(x);
+  for_rows(x, stage, put_request, vectors);
+  if (x->abreast) tc_omp_end_points(x);
+}

@@ -1,0 +1,460 @@
+/* stage.c - the stages of a nest at one outer point: loops over inner axes, stores, and what stages
+ * know of each other. */
+#include "backends/openmp/nest/stage.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- how a stage is run ---------------------------------------------------------------------- */
+
+static bool has_wide(const tc_stage *st) {
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (st->action[i].kind == TC_ACT_REDUCE && tc_print_is_wide(&st->action[i])) return true;
+  return false;
+}
+
+/* Points that the accumulators sum before they join the total: of rows side by side each has one. */
+static int block_size(const tc_omp_nest *x) {
+  return x->rows ? TC_OMP_BLOCK / TC_OMP_UNROLL : TC_OMP_BLOCK;
+}
+
+/* Is the number of points that one accumulator set sums known to be small? */
+static bool is_short(const tc_omp_nest *x, const tc_stage *st) {
+  int64_t points = 1;
+  for (int i = 0; i < x->nest->naxis; ++i) {
+    if (!(st->axes >> i & 1)) continue;
+    int64_t lo, hi;
+    tc_dim_range(tc_graph_dims(x->s.p->graph), x->nest->axis[i].extent, &lo, &hi);
+    if (hi > block_size(x) || hi < 0) return false;
+    points *= hi;
+    if (points > block_size(x)) return false;
+  }
+  return true;
+}
+
+/* Operations of the stage at each point of the vector axis. */
+static int operations(const tc_omp_nest *x, const tc_stage *st) {
+  uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
+  int n = 0;
+  if (!need) return INT_MAX;
+  tc_omp_mark_stage(x, st, need);
+  for (uint32_t id = 1; id < x->s.k->nexpr; ++id)
+    n += need[id] && x->s.k->expr[id].kind == TC_EX_OP && x->s.depends[id] >> x->nest->vector & 1;
+  free(need);
+  return n;
+}
+
+/* Does the stage store bytes or words, by few operations?  A vector of them is a part of a register,
+ * over which the loop has to be no longer than what is done. */
+static bool is_narrow(const tc_omp_nest *x, const tc_stage *st) {
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    if (a->kind != TC_ACT_STORE) return false;
+    if (tc_dtype_bytes(tc_omp_buffer(x, a->buffer)->dtype) > 2) return false;
+  }
+  return operations(x, st) <= TC_OMP_LIGHT;
+}
+
+static tc_omp_run plan(const tc_omp_nest *x, const tc_stage *st, uint32_t index) {
+  const int v = x->nest->vector;
+  tc_omp_run r = {.st = st, .index = index, .unroll = 1};
+  r.along = v >= 0 && !x->lanes_are_points && (st->axes >> v & 1);
+  for (int i = x->nest->nouter; i < x->nest->naxis; ++i)
+    if ((st->axes >> i & 1) && !(r.along && i == v)) r.inner[r.ninner++] = i;
+  if (r.along) r.inner[r.ninner++] = v;
+  if (r.along && !x->wide && tc_omp_has_kind(st, TC_ACT_REDUCE) &&
+      !tc_omp_has_kind(st, TC_ACT_SCAN))
+    r.unroll = TC_OMP_UNROLL;
+  if (r.along && r.unroll == 1 && is_narrow(x, st)) r.unroll = TC_OMP_UNROLL;
+  r.pairs = r.along && !x->wide && tc_omp_pairs(x, st);
+  if (x->abreast) r.unroll = 1;
+  if (r.pairs && r.unroll == 1) r.unroll = 2;
+  r.count = x->wide ? "wide" : r.unroll == 1 ? "1" : r.unroll == 2 ? "2" : "4";
+  r.blocks = has_wide(st) && r.ninner > 0 && !is_short(x, st);
+  r.one = r.blocks && r.ninner == 1;
+  return r;
+}
+
+/* ---- actions at a point ---------------------------------------------------------------------- */
+
+static void put_store(tc_omp_nest *x, const tc_stage *st, const tc_action *a) {
+  bool first = false;
+  if (x->s.lanes || !tc_omp_is_channel(x, st, a, &first)) tc_print_store(&x->s, a);
+  else if (first) tc_omp_put_channels(x, st, a);
+}
+
+/* All values first, so that an in-place store cannot reach a value of the same point; values that
+ * need a scan of this stage come behind it. */
+static void put_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
+  const tc_stage *st = r->st;
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (st->action[i].kind == TC_ACT_SCAN) {
+      tc_print_value(&x->s, st->action[i].value);
+      tc_omp_put_scan(x, r, &st->action[i]);
+    }
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (!tc_omp_is_pair_sum(x, st, &st->action[i]))
+      tc_print_hoist_action(&x->s, &st->action[i], ~0u);
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    if (tc_omp_is_pair_sum(x, st, &st->action[i])) tc_omp_put_pair_sum(x, &st->action[i], u);
+    else if (st->action[i].kind == TC_ACT_REDUCE) tc_omp_put_reduce(x, r, &st->action[i], u);
+    if (st->action[i].kind == TC_ACT_STORE || st->action[i].kind == TC_ACT_ADD)
+      put_store(x, st, &st->action[i]);
+  }
+}
+
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+void tc_omp_hoist(tc_omp_nest *x, const tc_stage *st, uint32_t mask) {
+  for (uint32_t i = 0; i < st->naction; ++i) tc_print_hoist_action(&x->s, &st->action[i], mask);
+}
+
+/* The outer axis of the points that run side by side. */
+static int side_axis(const tc_omp_nest *x) { return x->rows ? 0 : x->nest->vector; }
+
+/* What happens at one point of the inner axes, for every vector of outer points. */
+static void put_wide_actions(tc_omp_nest *x, const tc_omp_run *r) {
+  const int v = side_axis(x);
+  char *i = x->axis_text[v], base[16];
+  snprintf(base, sizeof base, "%s", i);
+  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < wide; ++u) {");
+  snprintf(i, sizeof x->axis_text[v], "j%d", v);
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int64_t %s = %s + u%s;", i, base, x->rows ? "" : " * TC_L");
+  uint8_t *outer = tc_print_enter(&x->s);
+  put_actions(x, r, "u");
+  tc_print_leave(&x->s, outer);
+  x->s.indent -= 2;
+  snprintf(i, sizeof x->axis_text[v], "%s", base);
+  tc_print_line(&x->s, "}");
+}
+
+/* At points side by side: once what they share. */
+static void put_abreast_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
+  tc_omp_hoist(x, r->st, 1u << x->nest->vector);
+  uint8_t *outer = tc_print_enter(&x->s);
+  tc_omp_begin_points(x);
+  tc_omp_take_point(x);
+  put_actions(x, r, u);
+  tc_omp_end_points(x);
+  tc_print_leave(&x->s, outer);
+}
+
+static void put_body(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
+  uint8_t *outer = tc_print_enter(&x->s);
+  x->s.indent += 2;
+  if (x->wide) put_wide_actions(x, r);
+  else if (x->abreast) put_abreast_actions(x, r, u);
+  else put_actions(x, r, u);
+  x->s.indent -= 2;
+  tc_print_leave(&x->s, outer);
+}
+
+/* The last stage at element j of the outer point before: of that point are h<a> and p<i>, and nothing
+ * printed so far. */
+static void put_held(tc_omp_nest *x) {
+  const int v = x->nest->vector;
+  const tc_omp_run late = {.st = &x->nest->stage[x->nest->nstage - 1], .along = true};
+  const tc_print_scope outer = x->s;
+  char axis[TC_MAX_AXES][8], (*result)[16] = calloc(x->nest->nresult + 1, sizeof *result);
+  const char **name = calloc(x->nest->nresult + 1, sizeof *name);
+  uint8_t *printed = calloc(x->s.k->nexpr + 1, 1);
+  if (!result || !name || !printed) x->s.out->failed = true;
+  for (int i = 0; i < x->nest->nouter; ++i) {
+    snprintf(axis[i], sizeof axis[i], "h%d", i);
+    x->s.axis[i] = axis[i];
+  }
+  for (uint32_t i = 0; result && name && i < x->nest->nresult; ++i) {
+    snprintf(result[i], sizeof result[i], "p%u", i);
+    name[i] = result[i];
+  }
+  x->s.axis[v] = "j", x->s.result = name, x->s.printed = printed;
+  if (!x->s.out->failed) put_actions(x, &late, "u");
+  x->s = outer;
+  free(result);
+  free(name);
+  free(printed);
+}
+
+/* At one place of the loop: as many vectors as are computed there, of all lanes but where the scope
+ * says otherwise. */
+static void put_held_vectors(tc_omp_nest *x, const char *i, int vectors) {
+  if (x->shifted) tc_print_line(&x->s, "if (%s + %d * TC_L + shift <= held)", i, vectors);
+  else tc_print_line(&x->s, "if (held)");
+  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) {", vectors);
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int64_t j = %s + u * TC_L%s;", i, x->shifted ? " + shift" : "");
+  put_held(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* Ahead of the loop, where vectors are shifted: what lies in front of the first, and behind the
+ * last. */
+static void put_held_edges(tc_omp_nest *x, const tc_omp_run *r) {
+  tc_print_line(&x->s, "const int64_t whole = shift + (held - shift) / (%d * TC_L) * (%d * TC_L);",
+                r->unroll, r->unroll);
+  tc_print_line(
+      &x->s,
+      "for (int64_t j = shift ? 0 : whole, n; j < held; j = j + n == shift ? whole : j + n) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "n = TC_MIN(TC_L, (j < shift ? shift : held) - j);");
+  x->s.lanes = "n";
+  put_held(x);
+  x->s.lanes = NULL;
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* The loop along the vector axis from `from` to `to`: unrolled vectors, then vectors, then the
+ * rest. */
+static void put_vector_loop(tc_omp_nest *x, const tc_omp_run *r, const char *from, const char *to,
+                            bool exact) {
+  const int v = x->nest->vector;
+  char *i = x->axis_text[v];
+  char base[16], step[16];
+  snprintf(base, sizeof base, "%s", i);
+  snprintf(step, sizeof step, r->unroll > 1 ? "%d * TC_L" : "TC_L", r->unroll);
+  tc_print_line(&x->s, "int64_t %s = %s;", base, from);
+  const bool lines = tc_omp_begin_lines(x, r->st, from, to);
+  if (lines) tc_print_line(&x->s, "if (%s >= head)", base);
+  tc_print_line(&x->s, "for (; %s + %s <= %s; %s += %s) {", base, step, to, base, step);
+  x->s.indent += 2;
+  tc_omp_ahead(x, r->index, r->unroll);
+  if (x->host == (int)r->index) put_held_vectors(x, base, r->unroll);
+  x->s.indent -= 2;
+  if (r->unroll > 1) {
+    x->s.indent += 2;
+    if (r->pairs) tc_omp_begin_pairs(x, r->st);
+    tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) {", r->unroll);
+    snprintf(i, sizeof x->axis_text[v], "j%d", v);
+    tc_print_line(&x->s, "  const int64_t %s = %s + u * TC_L;", i, base);
+    put_body(x, r, "u");
+    snprintf(i, sizeof x->axis_text[v], "%s", base);
+    tc_print_line(&x->s, "}");
+    if (r->pairs) tc_omp_end_pairs(x);
+    x->s.indent -= 2;
+  } else put_body(x, r, "0");
+  tc_print_line(&x->s, "}");
+  if (exact && !lines) return;
+  tc_omp_begin_rest(x, lines, base, to);
+  tc_omp_ahead(x, r->index, 1);
+  if (x->host == (int)r->index && !x->shifted) put_held_vectors(x, base, 1);
+  x->s.indent -= 2;
+  put_body(x, r, "0");
+  x->s.indent += 2;
+  tc_omp_end_rest(x, lines, base);
+}
+
+static void open_block(tc_omp_nest *x, const tc_omp_run *r, const char *extent, int size) {
+  if (r->one) {
+    tc_print_line(&x->s, "int64_t block = 0;");
+    tc_print_line(&x->s, "for (;; block += %d) {", size);
+  } else tc_print_line(&x->s, "for (int64_t block = 0; block < %s; block += %d) {", extent, size);
+  x->s.indent += 2;
+}
+
+/* Along the vector axis in blocks, each with fresh f32 accumulators. */
+static void put_blocks(tc_omp_nest *x, const tc_omp_run *r, const char *extent, bool exact) {
+  const int v = x->nest->vector;
+  char stop[16], last[48];
+  snprintf(stop, sizeof stop, "stop%d", v);
+  snprintf(last, sizeof last, "%s == %s", stop, extent);
+  const int size = block_size(x);
+  open_block(x, r, extent, size);
+  tc_print_line(&x->s, "const int64_t %s = TC_MIN(block + %d, %s);", stop, size, extent);
+  tc_omp_put_fresh(x, r);
+  put_vector_loop(x, r, "block", stop, exact);
+  tc_omp_put_fold(x, r, last);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* A scalar loop over an axis whose f32 sums are folded every TC_OMP_FOLD points. */
+static void put_scalar_blocks(tc_omp_nest *x, const tc_omp_run *r, int axis, const char *extent) {
+  const char *i = x->axis_text[axis];
+  tc_buf last = {0};
+  tc_putf(&last, "block + %d >= %s", TC_OMP_FOLD, extent);
+  open_block(x, r, extent, TC_OMP_FOLD);
+  tc_omp_put_fresh(x, r);
+  tc_print_line(&x->s, "for (int64_t %s = block; %s < TC_MIN(block + %d, %s); ++%s) {", i, i,
+                TC_OMP_FOLD, extent, i);
+  put_body(x, r, "0");
+  tc_print_line(&x->s, "}");
+  tc_omp_put_fold(x, r, last.text);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_buf_free(&last);
+}
+
+static void put_innermost(tc_omp_nest *x, const tc_omp_run *r, int axis) {
+  tc_buf e = {0};
+  tc_print_extent(&x->s, &x->nest->axis[axis], &e);
+  const tc_axis *a = &x->nest->axis[axis];
+  const int64_t multiple = tc_dim_multiple(tc_graph_dims(x->s.p->graph), a->extent);
+  const bool exact = a->of < 0 && multiple % (16 * r->unroll) == 0;
+  const char *i = x->axis_text[axis];
+  if (r->along) {
+    tc_print_line(&x->s, "const int64_t end%d = %s;", axis, e.text);
+    char end[16];
+    snprintf(end, sizeof end, "end%d", axis);
+    tc_omp_ahead_distance(x, r->index);
+    if (x->host == (int)r->index && x->shifted) put_held_edges(x, r);
+    if (r->blocks) put_blocks(x, r, end, exact);
+    else put_vector_loop(x, r, "0", end, exact);
+  } else if (r->blocks) put_scalar_blocks(x, r, axis, e.text);
+  else {
+    tc_print_line(&x->s, "for (int64_t %s = 0; %s < %s; ++%s) {", i, i, e.text, i);
+    put_body(x, r, "0");
+    tc_print_line(&x->s, "}");
+  }
+  tc_buf_free(&e);
+}
+
+/* The loops from the level-th axis of the stage inwards; mask: axes that are fixed here. */
+static void put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t mask) {
+  if (x->abreast) tc_omp_keep_points(x, r->st);
+  else tc_omp_hoist(x, r->st, x->wide ? mask & ~(1u << side_axis(x)) : mask);
+  if (r->ninner == 0) {
+    if (x->wide) put_wide_actions(x, r);
+    else put_actions(x, r, "0");
+    return;
+  }
+  const int axis = r->inner[level];
+  if (level == r->ninner - 1) {
+    put_innermost(x, r, axis);
+    return;
+  }
+  tc_buf e = {0};
+  tc_print_extent(&x->s, &x->nest->axis[axis], &e);
+  tc_print_line(&x->s, "for (int64_t %s = 0; %s < %s; ++%s) {", x->axis_text[axis],
+                x->axis_text[axis], e.text, x->axis_text[axis]);
+  tc_buf_free(&e);
+  x->s.indent += 2;
+  uint8_t *outer = tc_print_enter(&x->s);
+  put_loops(x, r, level + 1, mask | 1u << axis);
+  tc_print_leave(&x->s, outer);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+static void declare_results(tc_omp_nest *x, const tc_stage *st) {
+  char many[16] = "";
+  if (x->grouped) snprintf(many, sizeof many, "[%d]", TC_OMP_GROUP);
+  if (x->wide) snprintf(many, sizeof many, "[wide]");
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (st->action[i].kind == TC_ACT_REDUCE)
+      tc_print_line(&x->s, "tc_v%s r%u%s;",
+                    tc_print_is_arg(&st->action[i]) ? "i64" : tc_print_compute(st->action[i].dtype),
+                    st->action[i].index, many);
+  if (st->known.id && tc_omp_looks(x))
+    tc_print_line(&x->s, "int known%u%s = {0};", st->action[0].index, many);
+}
+
+/* Each stage is a block of its own: what it computed ahead of its loops is forgotten, because a
+ * later stage may find other contents in a buffer that this one wrote. */
+static void put_stage(tc_omp_nest *x, const tc_stage *st, uint32_t index) {
+  const tc_omp_run r = plan(x, st, index);
+  const bool block = x->nest->nstage > 1 || r.ninner > 0;
+  if (block) {
+    tc_print_line(&x->s, "{");
+    x->s.indent += 2;
+  }
+  uint8_t *outer = tc_print_enter(&x->s);
+  tc_omp_put_accumulators(x, &r);
+  tc_omp_put_carries(x, &r);
+  put_loops(x, &r, 0, x->outer);
+  tc_omp_put_results(x, &r);
+  tc_print_leave(&x->s, outer);
+  if (block) {
+    x->s.indent -= 2;
+    tc_print_line(&x->s, "}");
+  }
+}
+
+/* The stage, without what helps a later one where that is not looked at. */
+static void put_helping(tc_omp_nest *x, uint32_t index) {
+  const tc_stage *st = &x->nest->stage[index], *late = tc_omp_helped(x, st);
+  tc_buf worth = {0};
+  const bool both = late && tc_omp_looks(x) && tc_omp_put_worth(x, late, &worth);
+  tc_stage plain = *st;
+  plain.action = late ? malloc(st->naction * sizeof *plain.action) : NULL;
+  plain.naction = 0;
+  for (uint32_t i = 0; plain.action && i < st->naction; ++i)
+    if (!st->action[i].helps) plain.action[plain.naction++] = st->action[i];
+  if (late && !plain.action) x->s.out->failed = true;
+  if (both) tc_print_line(&x->s, "if (%s)", worth.text);
+  if (!late || tc_omp_looks(x)) put_stage(x, st, index);
+  if (both) tc_print_line(&x->s, "else");
+  if (late && (both || !tc_omp_looks(x))) put_stage(x, &plain, index);
+  free(plain.action);
+  tc_buf_free(&worth);
+}
+
+/* The stage's cheaper actions, where a known result allows them, and the `else` of the others. */
+static void put_alike(tc_omp_nest *x, uint32_t index) {
+  tc_stage st = x->nest->stage[index];
+  char known[24];
+  tc_omp_known(x, st.given, known);
+  st.action = st.alike;
+  tc_print_line(&x->s, "if (%s)", known);
+  put_stage(x, &st, index);
+  tc_print_line(&x->s, "else");
+}
+
+static void put_at_point(tc_omp_nest *x, uint32_t index) {
+  const tc_stage *st = &x->nest->stage[index];
+  if (st->known.id && tc_omp_looks(x)) tc_omp_put_known(x, st);
+  if (st->alike && tc_omp_looks(x)) put_alike(x, index);
+  put_helping(x, index);
+}
+
+static void put_stages(tc_omp_nest *x, uint32_t from, uint32_t to) {
+  for (uint32_t i = from; i < to; ++i) {
+    declare_results(x, &x->nest->stage[i]);
+    put_at_point(x, i);
+  }
+}
+
+void tc_omp_point(tc_omp_nest *x) { put_stages(x, 0, x->nest->nstage); }
+void tc_omp_point_front(tc_omp_nest *x) { put_stages(x, 0, x->nest->nstage - 1); }
+void tc_omp_point_back(tc_omp_nest *x) { put_stages(x, x->nest->nstage - 1, x->nest->nstage); }
+
+/* The stage at point q and the next one: in its cheaper form if it has one, where both allow that, and
+ * then in no other, for the function would have too much to keep in registers. */
+static void put_abreast(tc_omp_nest *x, uint32_t index) {
+  tc_stage st = x->nest->stage[index];
+  const char *const stream = x->s.stream;
+  tc_buf known = {0};
+  if (st.alike) {
+    tc_putf(&known, " && known%u[q] && known%u[q + 1]", st.given, st.given);
+    st.action = st.alike;
+  }
+  tc_print_line(&x->s, "if (abreast && q + 1 < count%s) {", known.text ? known.text : "");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int64_t first = q++;");
+  x->s.stream = NULL;
+  x->abreast = true;
+  put_stage(x, &st, index);
+  x->abreast = false;
+  x->s.stream = stream;
+  tc_print_line(&x->s, "continue;");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_buf_free(&known);
+}
+
+void tc_omp_group(tc_omp_nest *x) {
+  for (uint32_t i = 0; i < x->nest->nstage; ++i) {
+    declare_results(x, &x->nest->stage[i]);
+    tc_print_line(&x->s, "for (int64_t q = 0; q < count; ++q) {");
+    x->s.indent += 2;
+    if (tc_omp_abreast(x, &x->nest->stage[i])) put_abreast(x, i);
+    tc_print_line(&x->s, "const int64_t %s = task + q;", x->axis_text[0]);
+    put_at_point(x, i);
+    x->s.indent -= 2;
+    tc_print_line(&x->s, "}");
+  }
+}

@@ -1,0 +1,34 @@
+/* stage.h - how a stage is run: stage.c prints its loops, accumulate.c what reductions and scans keep
+ * while they run. */
+#ifndef TC_OMP_STAGE_H
+#define TC_OMP_STAGE_H
+
+#include "backends/openmp/nest/nest.h"
+
+typedef struct tc_omp_run {
+  const tc_stage *st;
+  uint32_t index;
+  bool along;        /* the vector axis is one of the stage's: reductions cross lanes */
+  int unroll;        /* accumulators */
+  const char *count; /* the same as text; `wide` where vectors of points run side by side */
+  int inner[TC_MAX_AXES], ninner; /* the stage's axes in loop order, the vector axis last */
+  bool pairs;                     /* bf16 vectors are read and written two at a time */
+  bool blocks;                    /* f32 sums are folded into f64 totals block by block, */
+  bool one;                       /* all but the last, so that few points need no f64 at all */
+} tc_omp_run;
+
+bool tc_omp_has_kind(const tc_stage *st, tc_act_kind kind);
+
+/* In front of the loops: acc<i>, at<i> (the place of an extreme), total<i> (f64), carry<i>. */
+void tc_omp_put_accumulators(tc_omp_nest *x, const tc_omp_run *r);
+void tc_omp_put_carries(tc_omp_nest *x, const tc_omp_run *r);
+/* At the beginning of a block, and at its end, which is the last where the text `last` holds. */
+void tc_omp_put_fresh(tc_omp_nest *x, const tc_omp_run *r);
+void tc_omp_put_fold(tc_omp_nest *x, const tc_omp_run *r, const char *last);
+/* At a point, value printed; u: which accumulator. */
+void tc_omp_put_reduce(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a, const char *u);
+void tc_omp_put_scan(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a);
+/* Behind the loops: r<i>, of every vector where they run side by side. */
+void tc_omp_put_results(tc_omp_nest *x, const tc_omp_run *r);
+
+#endif
