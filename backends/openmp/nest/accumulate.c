@@ -12,7 +12,7 @@ bool tc_omp_has_kind(const tc_stage *st, tc_act_kind kind) {
 }
 
 static void put_total(tc_omp_nest *x, uint32_t n, const char *start) {
-  if (!x->wide) {
+  if (!x->jammed) {
     tc_print_line(&x->s, "tc_vf64 total%u = tc_set_f64(%s);", n, start);
     return;
   }
@@ -94,14 +94,14 @@ static void put_sum(const char *op, uint32_t n, const char *of, tc_buf *out) {
 
 /* At the end of a block, which may be the last. */
 void tc_omp_put_fold(tc_omp_nest *x, const tc_omp_run *r, const char *last) {
-  for (uint32_t i = 0; !x->wide && i < r->st->naction; ++i)
+  for (uint32_t i = 0; !x->jammed && i < r->st->naction; ++i)
     if (is_folded(r, &r->st->action[i])) put_join(x, r, &r->st->action[i]);
   if (r->one) tc_print_line(&x->s, "if (%s) break;", last);
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
     if (!is_folded(r, a)) continue;
-    const char *each = x->wide ? "TC_UNROLL for (int u = 0; u < wide; ++u) " : "",
-               *of = x->wide ? "[u]" : "";
+    const char *each = x->jammed ? "TC_UNROLL for (int u = 0; u < wide; ++u) " : "",
+               *of = x->jammed ? "[u]" : "";
     tc_buf sum = {0};
     put_sum(tc_print_combine(a), a->index, of, &sum);
     tc_print_line(&x->s, "%stotal%u%s = %s;", each, a->index, of, sum.text);
@@ -109,9 +109,10 @@ void tc_omp_put_fold(tc_omp_nest *x, const tc_omp_run *r, const char *last) {
   }
 }
 
-/* `to` = a folded reduction, of vectors u where they run side by side. */
+/* `to` = a folded reduction, of vector u where vectors are jammed. */
 static void put_folded(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a, const char *to) {
-  const char *op = tc_print_combine(a), *of = x->wide ? "[u]" : "", *all = x->wide ? "[u]" : "[0]";
+  const char *op = tc_print_combine(a), *of = x->jammed ? "[u]" : "",
+             *all = x->jammed ? "[u]" : "[0]";
   tc_buf sum = {0}, lanes = {0};
   if (r->along) tc_putf(&lanes, "tc_lanes_%s", op);
   const char *across = r->along ? lanes.text : "";
@@ -142,7 +143,7 @@ static void put_result(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a, 
     put_folded(x, r, a, to);
     return;
   }
-  if (!x->wide) put_used_join(x, r, a);
+  if (!x->jammed) put_used_join(x, r, a);
   if (r->along) put_lanes(x, a, of);
   if (tc_print_is_arg(a)) tc_print_line(&x->s, "%s = at%u%s;", to, a->index, of);
   else if (!r->along) tc_print_line(&x->s, "%s = acc%u%s;", to, a->index, of);
@@ -150,14 +151,14 @@ static void put_result(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a, 
 
 void tc_omp_put_results(tc_omp_nest *x, const tc_omp_run *r) {
   if (!tc_omp_has_kind(r->st, TC_ACT_REDUCE)) return;
-  if (x->wide) {
+  if (x->jammed) {
     tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < wide; ++u) {");
     x->s.indent += 2;
   }
   for (uint32_t i = 0; i < r->st->naction; ++i)
     if (r->st->action[i].kind == TC_ACT_REDUCE)
-      put_result(x, r, &r->st->action[i], x->wide ? "[u]" : "[0]");
-  if (!x->wide) return;
+      put_result(x, r, &r->st->action[i], x->jammed ? "[u]" : "[0]");
+  if (!x->jammed) return;
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
@@ -185,7 +186,7 @@ void tc_omp_put_reduce(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a, 
 
 void tc_omp_put_scan(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
   const char *t = tc_print_compute(a->dtype), *op = tc_print_start(a) ? "prod" : "sum";
-  const char *total = tc_print_is_wide(a) ? "f64" : t, *of = x->wide ? "[u]" : "";
+  const char *total = tc_print_is_wide(a) ? "f64" : t, *of = x->jammed ? "[u]" : "";
   const uint32_t n = a->index;
   if (r->along)
     tc_print_line(&x->s, "const tc_v%s r%u = tc_prefix_%s_%s(&carry%u, v%u);", t, n, op, t, n,
@@ -204,7 +205,7 @@ void tc_omp_put_carries(tc_omp_nest *x, const tc_omp_run *r) {
     const char *t = tc_print_is_wide(a) ? "f64" : tc_print_compute(a->dtype),
                *one = tc_print_start(a) ? "1" : "0";
     if (r->along && a->dtype == TC_I64) t = "u64";
-    if (x->wide) {
+    if (x->jammed) {
       tc_print_line(&x->s, "tc_v%s carry%u[wide];", t, a->index);
       tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < wide; ++u) carry%u[u] = tc_set_%s(%s);",
                     a->index, t, one);

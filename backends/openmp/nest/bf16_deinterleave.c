@@ -95,7 +95,7 @@ static bool store(tc_print_scope *s, const tc_action *a) {
   tc_buf at = {0};
   tc_print_address(s, &a->address, &at);
   const tc_omp_nest *x = s->self;
-  const char *p = x->abreast ? "[p]" : "";
+  const char *p = x->jam_points ? "[p]" : "";
   tc_print_line(s, "if (u & 1)");
   tc_print_line(s, "  tc_storepair_bf16(b%u + (%s) - TC_L, even%u%s, v%u, %s);", a->buffer,
                 at.text ? at.text : "0", a->value.id, p, a->value.id,
@@ -112,8 +112,8 @@ void tc_omp_begin_pairs(tc_omp_nest *x, const tc_stage *st) {
       again |=
           st->action[j].kind == TC_ACT_STORE && st->action[j].value.id == st->action[i].value.id;
     if (again) continue;
-    if (!x->abreast) tc_print_line(&x->s, "tc_vf32 even%u;", st->action[i].value.id);
-    else tc_print_line(&x->s, "tc_vf32 even%u[%d];", st->action[i].value.id, TC_OMP_ABREAST);
+    if (!x->jam_points) tc_print_line(&x->s, "tc_vf32 even%u;", st->action[i].value.id);
+    else tc_print_line(&x->s, "tc_vf32 even%u[%d];", st->action[i].value.id, TC_OMP_JAM_POINTS);
   }
   x->s.load = load;
   x->s.store = store;

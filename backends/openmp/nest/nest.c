@@ -94,9 +94,9 @@ static bool only(const tc_omp_nest *x, tc_act_kind kind) {
 
 static bool only_reduces(const tc_omp_nest *x) { return only(x, TC_ACT_REDUCE); }
 
-/* Reductions and scans of neighbouring columns run side by side: a vector of columns takes one line
- * of each row, and the next row is far away. */
-static bool can_widen(const tc_omp_nest *x) {
+/* May vectors of neighbouring columns be jammed?  One vector takes one cache line of each row, and the
+ * next row is far away: several take whole runs of lines. */
+static bool can_jam_vectors(const tc_omp_nest *x) {
   if (!only_reduces(x) && !only(x, TC_ACT_SCAN)) return false;
   uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
   bool ok = need;
@@ -122,7 +122,7 @@ static void put_body(tc_omp_nest *x) {
 /* A scan's result lives at its point. */
 static void name_results(tc_omp_nest *x) {
   const bool scans = only(x, TC_ACT_SCAN);
-  const char *format = x->wide && !scans ? "r%u[u]" : x->grouped ? "r%u[q]" : "r%u";
+  const char *format = x->jammed && !scans ? "r%u[u]" : x->grouped ? "r%u[q]" : "r%u";
   for (uint32_t i = 0; i < x->nest->nresult; ++i) {
     snprintf(x->result_text[i], sizeof x->result_text[i], format, i);
     x->result[i] = x->result_text[i];
@@ -143,11 +143,11 @@ static int accumulators(const tc_omp_nest *x) {
   return power;
 }
 
-/* Vectors of columns side by side, as many as the machine has registers for; then a few. */
-static void put_wide(tc_omp_nest *x) {
+/* The loop over jammed vectors of columns: as many as there are registers for, then a quarter of them. */
+static void put_jammed_vectors(tc_omp_nest *x) {
   const char *i = x->axis_text[x->nest->vector];
   const int registers = accumulators(x);
-  x->wide = true;
+  x->jammed = true;
   name_results(x);
   for (int fewer = 1; fewer <= 4; fewer *= 4) {
     tc_print_line(&x->s, "{");
@@ -158,7 +158,7 @@ static void put_wide(tc_omp_nest *x) {
     x->s.indent -= 2;
     tc_print_line(&x->s, "}");
   }
-  x->wide = false;
+  x->jammed = false;
   name_results(x);
 }
 
@@ -174,7 +174,7 @@ static void put_tile(tc_omp_nest *x, int tile) {
   tc_print_line(&x->s, "int64_t %s = %s;", i, start);
   tc_buf_free(&e);
   uint8_t *outer = tc_print_enter(&x->s);
-  if (can_widen(x)) put_wide(x);
+  if (can_jam_vectors(x)) put_jammed_vectors(x);
   if (x->nest->nstage == 1) hoist_outer(x);
   const bool lines = x->nest->nstage == 1 && x->nest->naxis == x->nest->nouter &&
                      tc_omp_begin_lines(x, x->nest->stage, start, "end");
@@ -203,11 +203,11 @@ static void put_task_loop(tc_omp_nest *x, bool team, const char *step) {
                   step);
 }
 
-/* ---- rows side by side ----------------------------------------------------------------------- */
+/* ---- jammed rows ----------------------------------------------------------------------------- */
 
-/* Are rows reduced with what all of them read, such as the vector that a matrix is multiplied by?
- * Side by side they read it once. */
-static bool shares_loads(const tc_omp_nest *x) {
+/* Are rows reduced together with loads that all rows share, such as the vector that a matrix is
+ * multiplied by?  Jammed rows load it once. */
+static bool can_jam_rows(const tc_omp_nest *x) {
   const tc_nest *n = x->nest;
   if (n->nouter != 1 || n->naxis != 2 || n->vector != 1 || x->grouped || !only_reduces(x))
     return false;
@@ -216,27 +216,27 @@ static bool shares_loads(const tc_omp_nest *x) {
   for (uint32_t i = 0; need && i < n->nstage; ++i)
     if (n->stage[i].axes && !tc_omp_pairs(x, &n->stage[i]))
       tc_omp_mark_stage(x, &n->stage[i], need);
-  const bool shares = need && tc_omp_shares(x, need, false);
+  const bool shares = need && tc_omp_shares_loads(x, need, false);
   free(need);
   return shares;
 }
 
-/* Tasks are runs of rows, so that which rows stand side by side does not depend on threads. */
-static void put_shared_rows(tc_omp_nest *x, bool team) {
+/* Tasks are runs of rows, so that which rows are jammed does not depend on threads. */
+static void put_jammed_rows(tc_omp_nest *x, bool team) {
   const char *i = x->axis_text[0];
   tc_buf rows = {0};
   tc_print_dim(x->s.p, x->nest->axis[0].extent, &rows);
-  tc_print_line(&x->s, "enum { wide = %d };", TC_OMP_ROWS);
+  tc_print_line(&x->s, "enum { wide = %d };", TC_OMP_JAM_ROWS);
   tc_print_line(&x->s, "const int64_t tasks = TC_CEILDIV(%s, wide);", rows.text);
   put_task_loop(x, team, "++task");
   x->s.indent += 2;
   tc_print_line(&x->s, "int64_t %s = task * wide;", i);
   tc_print_line(&x->s, "if (%s + wide <= %s) {", i, rows.text);
   x->s.indent += 2;
-  x->wide = x->rows = true;
+  x->jammed = x->jam_rows = true;
   name_results(x);
   tc_omp_point(x);
-  x->wide = x->rows = false;
+  x->jammed = x->jam_rows = false;
   name_results(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "} else for (; %s < %s; ++%s) {", i, rows.text, i);
@@ -264,17 +264,17 @@ static bool can_group(const tc_omp_nest *x) {
   return false;
 }
 
-/* Rows that go side by side where that helps: they are nearer than memory is, and no page or nearly a
- * page apart, where the one's loads look like what the other has just stored. */
+/* Groups of rows, jammed at run time where that pays: where the rows are in a cache, and their distance
+ * is not near a multiple of a page, at which loads of one row would wait for stores of the other. */
 static void put_groups(tc_omp_nest *x, bool team) {
   tc_buf bytes = {0};
   tc_omp_row_bytes(x, &bytes);
   tc_print_line(&x->s, "const int64_t bytes = TC_MAX(1, %s);", bytes.text);
-  if (x->can_abreast)
+  if (x->can_jam_points)
     tc_print_line(&x->s, "const int abreast = %s(bytes + %d) %% %d >= TC_MIN(bytes, %d);",
                   x->s.stream ? "!nt && " : "", TC_OMP_NEAR, TC_OMP_PAGE, 2 * TC_OMP_NEAR);
   tc_print_line(&x->s, "const int64_t fit = TC_GROUP_BYTES%s / bytes;",
-                x->can_abreast ? " * (1 + abreast)" : "");
+                x->can_jam_points ? " * (1 + abreast)" : "");
   tc_print_line(&x->s, "const int64_t group = TC_MAX(1, TC_MIN(%d, fit));", TC_OMP_GROUP);
   put_task_loop(x, team, "task += group");
   x->s.indent += 2;
@@ -302,8 +302,8 @@ static void put_overlapped(tc_omp_nest *x) {
 /* Each thread takes one run of tasks.  Written out: a worksharing construct costs a call of the
  * OpenMP runtime even where one thread does it all. */
 static void put_tasks(tc_omp_nest *x, bool team) {
-  if (!x->nest->serial && shares_loads(x)) {
-    put_shared_rows(x, team);
+  if (!x->nest->serial && can_jam_rows(x)) {
+    put_jammed_rows(x, team);
     return;
   }
   tasks t = count_tasks(x);
@@ -352,10 +352,10 @@ static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, c
   for (uint32_t i = 0; i < k->nnest; ++i)
     if (k->nest[i].nresult > most) most = k->nest[i].nresult;
   x->result_axes = calloc(most + 1, sizeof *x->result_axes);
-  x->kept = calloc(k->nexpr + 1, 1);
+  x->hoisted = calloc(k->nexpr + 1, 1);
   x->s.depends = calloc(k->nexpr + 1, sizeof *x->s.depends);
   x->s.printed = calloc(k->nexpr + 1, 1);
-  if (!x->result_text || !x->result || !x->result_axes || !x->kept || !x->s.depends ||
+  if (!x->result_text || !x->result || !x->result_axes || !x->hoisted || !x->s.depends ||
       !x->s.printed)
     return false;
   tc_print_result_axes(x->nest, x->result_axes);
@@ -365,7 +365,7 @@ static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, c
   if (!tc_omp_plan_ahead(x) || !tc_omp_plan_coarse(x)) return false;
   x->grouped = can_group(x);
   for (uint32_t i = 0; x->grouped && i < n->nstage; ++i)
-    x->can_abreast |= tc_omp_abreast(x, &n->stage[i]);
+    x->can_jam_points |= tc_omp_can_jam_points(x, &n->stage[i]);
   name_results(x);
   return tc_omp_plan_overlap(x);
 }
@@ -376,7 +376,7 @@ static void close_nest(tc_omp_nest *x) {
   free(x->result_axes);
   free(x->reader);
   free(x->coarse);
-  free(x->kept);
+  free(x->hoisted);
   free(x->s.depends);
   free(x->s.printed);
 }

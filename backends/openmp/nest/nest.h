@@ -7,18 +7,18 @@
 #include "backends/openmp/unit.h"
 
 enum {
-  TC_OMP_UNROLL = 4,   /* independent accumulators of a reduction along the vector axis */
-  TC_OMP_LIGHT = 8,    /* operations of a nest whose vectors of points run side by side */
-  TC_OMP_BLOCK = 4096, /* points that one f32 accumulator set sums before it joins an f64 total */
-  TC_OMP_FOLD = 256,   /* the same where each lane sums points of its own */
-  TC_OMP_TILE = 4096,  /* points of a vectorised outer axis in one task of a pointwise nest */
-  TC_OMP_STRIP = 256,  /* the same when every point has inner loops */
-  TC_OMP_SHORT = 16,   /* rows from here on fill lanes by themselves */
-  TC_OMP_ROWS = 4,     /* rows that are reduced side by side with what they share */
-  TC_OMP_GROUP = 4,    /* most outer points that go through the stages together */
-  TC_OMP_ABREAST = 2,  /* of which so many may pass one side by side */
-  TC_OMP_PAGE = 4096,  /* bytes: accesses so far apart, or */
-  TC_OMP_NEAR = 256,   /* so much more or less, are taken for accesses to the same place */
+  TC_OMP_UNROLL = 4,     /* independent accumulators of a reduction along the vector axis */
+  TC_OMP_LIGHT = 8,      /* operations of a nest whose vectors of points are jammed, at most */
+  TC_OMP_BLOCK = 4096,   /* points that one f32 accumulator set sums before it joins an f64 total */
+  TC_OMP_FOLD = 256,     /* the same where each lane sums points of its own */
+  TC_OMP_TILE = 4096,    /* points of a vectorised outer axis in one task of a pointwise nest */
+  TC_OMP_STRIP = 256,    /* the same when every point has inner loops */
+  TC_OMP_SHORT = 16,     /* rows from here on fill lanes by themselves */
+  TC_OMP_JAM_ROWS = 4,   /* rows that are reduced in one loop, with the loads that they share */
+  TC_OMP_GROUP = 4,      /* most outer points that go through the stages together */
+  TC_OMP_JAM_POINTS = 2, /* of these, points that are jammed in one stage */
+  TC_OMP_PAGE = 4096,    /* bytes: accesses so far apart, or */
+  TC_OMP_NEAR = 256,     /* so much more or less, are taken for accesses to the same place */
   TC_OMP_PARALLEL_WORK = 80000 /* scalar operations that pay for starting threads: about 3 us */
 };
 
@@ -35,11 +35,13 @@ typedef struct tc_omp_nest {
   uint32_t *result_axes;
   int host;     /* stage beside which the last stage of the outer point before runs, or -1 */
   bool shifted; /* its vectors begin `shift` elements later, at lines */
-  bool wide; /* `wide` vectors of points, number u of them, run side by side; results are arrays */
-  bool rows; /* with wide: not vectors of points but points whose lanes run along an inner axis */
-  bool can_abreast; /* grouped, and there are stages that some points of a group pass abreast */
-  bool abreast;     /* in such a stage: points `first` + p side by side */
-  uint8_t *kept;    /* with abreast, per expression: k<i> has it for these points */
+  /* Unroll-and-jam.  jammed: stages run for `wide` vectors of points, number u of them, in one loop, and
+   * results are arrays; jam_rows: with it, for single points whose lanes run along an inner axis.
+   * can_jam_points: grouped, and some stages may run for several points of a group in one loop;
+   * jam_points: at hand is such a stage, for points `first` + p, and per expression `hoisted` says
+   * whether k<i>[p] has its value for them. */
+  bool jammed, jam_rows, can_jam_points, jam_points;
+  uint8_t *hoisted;
   bool asks;        /* stages ask for rows ahead of time */
   uint8_t *coarse;  /* per expression: 16 bits of it are all that is seen */
   uint32_t *reader; /* per expression: 1 + the last stage that reads this row, and asks for another
@@ -68,16 +70,17 @@ void tc_omp_row_bytes(const tc_omp_nest *x, tc_buf *out);
 void tc_omp_ahead_distance(tc_omp_nest *x, uint32_t stage);
 void tc_omp_ahead(tc_omp_nest *x, uint32_t stage, int vectors);
 
-/* abreast.c: are there among the marked expressions rows that each outer point has of its own, and
- * others that are the same for all (halves: of 16-bit floats)?  May points of a group pass the stage
- * side by side?  A loop over them, and its end.  In front of the stage's loops: what is equal along
- * them, as k<i>[p]; and that, taken in a loop over the points. */
-bool tc_omp_shares(const tc_omp_nest *x, const uint8_t *need, bool halves);
-bool tc_omp_abreast(const tc_omp_nest *x, const tc_stage *st);
+/* unroll_and_jam.c.  shares_loads: among the marked expressions are loads that differ between outer
+ * points and loads that all points share (halves: the latter of 16-bit floats).  can_jam_points: the
+ * stage may run for several points of a group in one loop; begin, end: the loop over these points.
+ * hoist_points prints, in front of the stage's loops, what is equal along them, as k<i>[p];
+ * use_hoisted takes it from there, inside a loop over the points. */
+bool tc_omp_shares_loads(const tc_omp_nest *x, const uint8_t *need, bool halves);
+bool tc_omp_can_jam_points(const tc_omp_nest *x, const tc_stage *st);
 void tc_omp_begin_points(tc_omp_nest *x);
 void tc_omp_end_points(tc_omp_nest *x);
-void tc_omp_keep_points(tc_omp_nest *x, const tc_stage *st);
-void tc_omp_take_point(tc_omp_nest *x);
+void tc_omp_hoist_points(tc_omp_nest *x, const tc_stage *st);
+void tc_omp_use_hoisted(tc_omp_nest *x);
 
 /* stream.c: prints `const int nt = ...;` when the nest's vector stores are worth streaming. */
 void tc_omp_put_stream(tc_omp_nest *x);

@@ -55,7 +55,7 @@ void tc_omp_put_stream(tc_omp_nest *x) {
 /* The first store of a stage that does nothing but store what may go past the caches, or NULL.
  * Which lane sums what must not depend on where an array lies. */
 static const tc_action *streamed(const tc_omp_nest *x, const tc_stage *st) {
-  if (!x->s.stream || x->wide) return NULL;
+  if (!x->s.stream || x->jammed) return NULL;
   for (uint32_t i = 0; i < st->naction; ++i)
     if (!is_in_order(x, &st->action[i]) ||
         tc_omp_buffer(x, st->action[i].buffer)->kind != TC_BUF_OUTPUT)

@@ -136,7 +136,7 @@ static void put_request(tc_omp_nest *x, const row *r, int vectors) {
 void tc_omp_ahead_distance(tc_omp_nest *x, uint32_t stage) { for_rows(x, stage, put_distance, 0); }
 
 void tc_omp_ahead(tc_omp_nest *x, uint32_t stage, int vectors) {
-  if (x->abreast) tc_omp_begin_points(x);
+  if (x->jam_points) tc_omp_begin_points(x);
   for_rows(x, stage, put_request, vectors);
-  if (x->abreast) tc_omp_end_points(x);
+  if (x->jam_points) tc_omp_end_points(x);
 }

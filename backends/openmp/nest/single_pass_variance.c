@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* Is a result that may stand for a stage's looked at here?  It is the same in all lanes. */
-bool tc_omp_looks(const tc_omp_nest *x) { return !x->lanes_are_points && !x->wide; }
+bool tc_omp_looks(const tc_omp_nest *x) { return !x->lanes_are_points && !x->jammed; }
 
 /* Prints the condition under which a look costs less than the stage; false: it always does. */
 bool tc_omp_put_worth(tc_omp_nest *x, const tc_stage *st, tc_buf *out) {

@@ -15,9 +15,9 @@ static bool has_wide(const tc_stage *st) {
   return false;
 }
 
-/* Points that the accumulators sum before they join the total: of rows side by side each has one. */
+/* Points that the accumulators sum before they join the total: each jammed row has one accumulator. */
 static int block_size(const tc_omp_nest *x) {
-  return x->rows ? TC_OMP_BLOCK / TC_OMP_UNROLL : TC_OMP_BLOCK;
+  return x->jam_rows ? TC_OMP_BLOCK / TC_OMP_UNROLL : TC_OMP_BLOCK;
 }
 
 /* Is the number of points that one accumulator set sums known to be small? */
@@ -64,14 +64,14 @@ static tc_omp_run plan(const tc_omp_nest *x, const tc_stage *st, uint32_t index)
   for (int i = x->nest->nouter; i < x->nest->naxis; ++i)
     if ((st->axes >> i & 1) && !(r.along && i == v)) r.inner[r.ninner++] = i;
   if (r.along) r.inner[r.ninner++] = v;
-  if (r.along && !x->wide && tc_omp_has_kind(st, TC_ACT_REDUCE) &&
+  if (r.along && !x->jammed && tc_omp_has_kind(st, TC_ACT_REDUCE) &&
       !tc_omp_has_kind(st, TC_ACT_SCAN))
     r.unroll = TC_OMP_UNROLL;
   if (r.along && r.unroll == 1 && is_narrow(x, st)) r.unroll = TC_OMP_UNROLL;
-  r.pairs = r.along && !x->wide && tc_omp_pairs(x, st);
-  if (x->abreast) r.unroll = 1;
+  r.pairs = r.along && !x->jammed && tc_omp_pairs(x, st);
+  if (x->jam_points) r.unroll = 1;
   if (r.pairs && r.unroll == 1) r.unroll = 2;
-  r.count = x->wide ? "wide" : r.unroll == 1 ? "1" : r.unroll == 2 ? "2" : "4";
+  r.count = x->jammed ? "wide" : r.unroll == 1 ? "1" : r.unroll == 2 ? "2" : "4";
   r.blocks = has_wide(st) && r.ninner > 0 && !is_short(x, st);
   r.one = r.blocks && r.ninner == 1;
   return r;
@@ -111,18 +111,18 @@ void tc_omp_hoist(tc_omp_nest *x, const tc_stage *st, uint32_t mask) {
   for (uint32_t i = 0; i < st->naction; ++i) tc_print_hoist_action(&x->s, &st->action[i], mask);
 }
 
-/* The outer axis of the points that run side by side. */
-static int side_axis(const tc_omp_nest *x) { return x->rows ? 0 : x->nest->vector; }
+/* The outer axis that is unrolled and jammed. */
+static int jammed_axis(const tc_omp_nest *x) { return x->jam_rows ? 0 : x->nest->vector; }
 
 /* What happens at one point of the inner axes, for every vector of outer points. */
-static void put_wide_actions(tc_omp_nest *x, const tc_omp_run *r) {
-  const int v = side_axis(x);
+static void put_jammed_actions(tc_omp_nest *x, const tc_omp_run *r) {
+  const int v = jammed_axis(x);
   char *i = x->axis_text[v], base[16];
   snprintf(base, sizeof base, "%s", i);
   tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < wide; ++u) {");
   snprintf(i, sizeof x->axis_text[v], "j%d", v);
   x->s.indent += 2;
-  tc_print_line(&x->s, "const int64_t %s = %s + u%s;", i, base, x->rows ? "" : " * TC_L");
+  tc_print_line(&x->s, "const int64_t %s = %s + u%s;", i, base, x->jam_rows ? "" : " * TC_L");
   uint8_t *outer = tc_print_enter(&x->s);
   put_actions(x, r, "u");
   tc_print_leave(&x->s, outer);
@@ -131,12 +131,12 @@ static void put_wide_actions(tc_omp_nest *x, const tc_omp_run *r) {
   tc_print_line(&x->s, "}");
 }
 
-/* At points side by side: once what they share. */
-static void put_abreast_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
+/* At jammed points: what they share is computed once. */
+static void put_jammed_points(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
   tc_omp_hoist(x, r->st, 1u << x->nest->vector);
   uint8_t *outer = tc_print_enter(&x->s);
   tc_omp_begin_points(x);
-  tc_omp_take_point(x);
+  tc_omp_use_hoisted(x);
   put_actions(x, r, u);
   tc_omp_end_points(x);
   tc_print_leave(&x->s, outer);
@@ -145,8 +145,8 @@ static void put_abreast_actions(tc_omp_nest *x, const tc_omp_run *r, const char 
 static void put_body(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
   uint8_t *outer = tc_print_enter(&x->s);
   x->s.indent += 2;
-  if (x->wide) put_wide_actions(x, r);
-  else if (x->abreast) put_abreast_actions(x, r, u);
+  if (x->jammed) put_jammed_actions(x, r);
+  else if (x->jam_points) put_jammed_points(x, r, u);
   else put_actions(x, r, u);
   x->s.indent -= 2;
   tc_print_leave(&x->s, outer);
@@ -315,10 +315,10 @@ static void put_innermost(tc_omp_nest *x, const tc_omp_run *r, int axis) {
 
 /* The loops from the level-th axis of the stage inwards; mask: axes that are fixed here. */
 static void put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t mask) {
-  if (x->abreast) tc_omp_keep_points(x, r->st);
-  else tc_omp_hoist(x, r->st, x->wide ? mask & ~(1u << side_axis(x)) : mask);
+  if (x->jam_points) tc_omp_hoist_points(x, r->st);
+  else tc_omp_hoist(x, r->st, x->jammed ? mask & ~(1u << jammed_axis(x)) : mask);
   if (r->ninner == 0) {
-    if (x->wide) put_wide_actions(x, r);
+    if (x->jammed) put_jammed_actions(x, r);
     else put_actions(x, r, "0");
     return;
   }
@@ -343,7 +343,7 @@ static void put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t m
 static void declare_results(tc_omp_nest *x, const tc_stage *st) {
   char many[16] = "";
   if (x->grouped) snprintf(many, sizeof many, "[%d]", TC_OMP_GROUP);
-  if (x->wide) snprintf(many, sizeof many, "[wide]");
+  if (x->jammed) snprintf(many, sizeof many, "[wide]");
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_REDUCE)
       tc_print_line(&x->s, "tc_v%s r%u%s;",
@@ -424,7 +424,7 @@ void tc_omp_point_back(tc_omp_nest *x) { put_stages(x, x->nest->nstage - 1, x->n
 
 /* The stage at point q and the next one: in its cheaper form if it has one, where both allow that, and
  * then in no other, for the function would have too much to keep in registers. */
-static void put_abreast(tc_omp_nest *x, uint32_t index) {
+static void put_jammed_stage(tc_omp_nest *x, uint32_t index) {
   tc_stage st = x->nest->stage[index];
   const char *const stream = x->s.stream;
   tc_buf known = {0};
@@ -436,9 +436,9 @@ static void put_abreast(tc_omp_nest *x, uint32_t index) {
   x->s.indent += 2;
   tc_print_line(&x->s, "const int64_t first = q++;");
   x->s.stream = NULL;
-  x->abreast = true;
+  x->jam_points = true;
   put_stage(x, &st, index);
-  x->abreast = false;
+  x->jam_points = false;
   x->s.stream = stream;
   tc_print_line(&x->s, "continue;");
   x->s.indent -= 2;
@@ -451,7 +451,7 @@ void tc_omp_group(tc_omp_nest *x) {
     declare_results(x, &x->nest->stage[i]);
     tc_print_line(&x->s, "for (int64_t q = 0; q < count; ++q) {");
     x->s.indent += 2;
-    if (tc_omp_abreast(x, &x->nest->stage[i])) put_abreast(x, i);
+    if (tc_omp_can_jam_points(x, &x->nest->stage[i])) put_jammed_stage(x, i);
     tc_print_line(&x->s, "const int64_t %s = task + q;", x->axis_text[0]);
     put_at_point(x, i);
     x->s.indent -= 2;

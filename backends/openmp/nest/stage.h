@@ -10,7 +10,7 @@ typedef struct tc_omp_run {
   uint32_t index;
   bool along;        /* the vector axis is one of the stage's: reductions cross lanes */
   int unroll;        /* accumulators */
-  const char *count; /* the same as text; `wide` where vectors of points run side by side */
+  const char *count; /* the same as text; `wide` where vectors of points are jammed */
   int inner[TC_MAX_AXES], ninner; /* the stage's axes in loop order, the vector axis last */
   bool pairs;                     /* bf16 vectors are read and written two at a time */
   bool blocks;                    /* f32 sums are folded into f64 totals block by block, */
@@ -28,7 +28,7 @@ void tc_omp_put_fold(tc_omp_nest *x, const tc_omp_run *r, const char *last);
 /* At a point, value printed; u: which accumulator. */
 void tc_omp_put_reduce(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a, const char *u);
 void tc_omp_put_scan(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a);
-/* Behind the loops: r<i>, of every vector where they run side by side. */
+/* Behind the loops: r<i>, of every jammed vector. */
 void tc_omp_put_results(tc_omp_nest *x, const tc_omp_run *r);
 
 #endif

@@ -1,9 +1,9 @@
-/* abreast.c - rows of a group side by side.
+/* unroll_and_jam.c - a stage that runs for two rows of a group in one loop: unroll-and-jam over the rows.
  *
- * A stage that stores rows made of their own elements and of what all rows share, as the weights of a
- * layer norm, spends much of its time on the latter where it has to be widened: for bf16, two vectors of
- * weights take as much of the machine as the arithmetic.  Two rows side by side do that once.  Of f32
- * a load is all there is to save, and rows one after the other are faster. */
+ * Some stages store rows made of their own elements and of elements that all rows share, such as the
+ * weights of a layer norm.  Weights in 16 bits have to be widened, which takes as much of the machine as
+ * the arithmetic; jammed rows load and widen them once.  For f32 only a load is saved, and rows one
+ * after the other are faster. */
 #include "backends/openmp/nest/nest.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static bool is_half(const tc_omp_nest *x, const tc_expr *load) {
   return d == TC_BF16 || d == TC_F16;
 }
 
-bool tc_omp_shares(const tc_omp_nest *x, const uint8_t *need, bool halves) {
+bool tc_omp_shares_loads(const tc_omp_nest *x, const uint8_t *need, bool halves) {
   const uint32_t lanes = 1u << x->nest->vector;
   bool shared = false, own = false;
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
@@ -25,19 +25,19 @@ bool tc_omp_shares(const tc_omp_nest *x, const uint8_t *need, bool halves) {
   return shared && own;
 }
 
-bool tc_omp_abreast(const tc_omp_nest *x, const tc_stage *st) {
+bool tc_omp_can_jam_points(const tc_omp_nest *x, const tc_stage *st) {
   if (x->nest->nouter != 1 || st->axes != 1u << x->nest->vector) return false;
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind != TC_ACT_STORE) return false;
   uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
   if (need) tc_omp_mark_stage(x, st, need);
-  const bool ok = need && tc_omp_shares(x, need, true);
+  const bool ok = need && tc_omp_shares_loads(x, need, true);
   free(need);
   return ok;
 }
 
 void tc_omp_begin_points(tc_omp_nest *x) {
-  tc_print_line(&x->s, "TC_UNROLL for (int p = 0; p < %d; ++p) {", TC_OMP_ABREAST);
+  tc_print_line(&x->s, "TC_UNROLL for (int p = 0; p < %d; ++p) {", TC_OMP_JAM_POINTS);
   x->s.indent += 2;
   tc_print_line(&x->s, "const int64_t q = first + p, %s = task + q;", x->axis_text[0]);
 }
@@ -51,38 +51,38 @@ static const char *type(const tc_omp_nest *x, uint32_t id) {
   return tc_print_compute(x->s.k->expr[id].dtype);
 }
 
-void tc_omp_take_point(tc_omp_nest *x) {
+void tc_omp_use_hoisted(tc_omp_nest *x) {
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
-    if (!x->kept[id]) continue;
+    if (!x->hoisted[id]) continue;
     tc_print_line(&x->s, "const tc_v%s v%u = k%u[p];", type(x, id), id, id);
     x->s.printed[id] |= 1;
   }
 }
 
-/* What a loop over the points computes ahead of the stage's own; of that, what is a vector is kept. */
-static void put_kept(tc_omp_nest *x, const tc_stage *st) {
+/* Hoists what is equal along the stage's own axes; vectors among it are stored for each point. */
+static void put_hoisted(tc_omp_nest *x, const tc_stage *st) {
   uint8_t *outer = tc_print_enter(&x->s);
   if (!outer) return;
   tc_omp_hoist(x, st, x->outer);
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
-    x->kept[id] = x->s.printed[id] & ~outer[id] & 1;
-    if (x->kept[id]) tc_print_line(&x->s, "k%u[p] = v%u;", id, id);
+    x->hoisted[id] = x->s.printed[id] & ~outer[id] & 1;
+    if (x->hoisted[id]) tc_print_line(&x->s, "k%u[p] = v%u;", id, id);
   }
   tc_print_leave(&x->s, outer);
 }
 
-void tc_omp_keep_points(tc_omp_nest *x, const tc_stage *st) {
+void tc_omp_hoist_points(tc_omp_nest *x, const tc_stage *st) {
   tc_buf body = {0}, *out = x->s.out;
   bool any = false;
   tc_omp_hoist(x, st, 0);
   x->s.out = &body;
   tc_omp_begin_points(x);
-  put_kept(x, st);
+  put_hoisted(x, st);
   tc_omp_end_points(x);
   x->s.out = out;
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
-    if (!x->kept[id]) continue;
-    tc_print_line(&x->s, "tc_v%s k%u[%d];", type(x, id), id, TC_OMP_ABREAST);
+    if (!x->hoisted[id]) continue;
+    tc_print_line(&x->s, "tc_v%s k%u[%d];", type(x, id), id, TC_OMP_JAM_POINTS);
     any = true;
   }
   if (any) tc_put(out, body.text);
