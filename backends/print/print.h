@@ -74,7 +74,7 @@ typedef struct tc_print_scope {
   const char *lanes;             /* NULL: all TC_L lanes are valid; else text of their number n */
   const char *const *result;     /* text of RESULT i, a vector variable */
   const uint32_t *result_axes;   /* bit j: RESULT i depends on axis j */
-  const char *stream;    /* text of the nt flag for stores to OUTPUT buffers, or NULL: tc_store */
+  const char *nontemporal; /* text of the flag nt of stores to OUTPUT buffers, or NULL: tc_store */
   uint32_t *depends;     /* per expression: bit j: depends on axis j.  tc_print_depends */
   const uint8_t *coarse; /* per expression: its 17 leading bits will do; NULL: nowhere */
   uint8_t *printed;      /* per expression: bit 0: v<i> is visible, bit 1: u<i> */

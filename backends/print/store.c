@@ -43,8 +43,8 @@ static void put_store(tc_print_scope *s, const tc_print_place *p, const char *t,
     tc_print_line(s, "tc_scatter_%s(b%u + %s, %s, v%u, %s, %s);", t, b, base,
                   p->unit ? s->words->lanes : p->lane.text, v, guard, tc_print_valid(s));
   else if (s->lanes) tc_print_line(s, "tc_storen_%s(b%u + %s, v%u, %s);", t, b, base, v, s->lanes);
-  else if (s->stream && buffer->kind == TC_BUF_OUTPUT)
-    tc_print_line(s, "tc_stream_%s(b%u + %s, v%u, %s);", t, b, base, v, s->stream);
+  else if (s->nontemporal && buffer->kind == TC_BUF_OUTPUT)
+    tc_print_line(s, "tc_stream_%s(b%u + %s, v%u, %s);", t, b, base, v, s->nontemporal);
   else tc_print_line(s, "tc_store_%s(b%u + %s, v%u);", t, b, base, v);
 }
 

@@ -42,11 +42,12 @@ static void put_point(tc_omp_matmul *x) {
     tc_print_store(&x->s, &x->mm->epilogue.action[i]);
 }
 
-/* ---- what the epilogue will touch ------------------------------------------------------------ */
+/* ---- prefetch of what the epilogue touches --------------------------------------------------- */
 
 /* One line per row and 64 bytes: a tile's rows are far apart, which no hardware prefetcher follows.
  * What is written later goes no nearer than the second-level cache: the first holds B's panel. */
-static void put_touch(tc_omp_matmul *x, uint32_t buffer, const tc_address *a, bool write) {
+static void put_line_prefetches(tc_omp_matmul *x, uint32_t buffer, const tc_address *a,
+                                bool write) {
   if (a->nterm || !tc_dim_is(a->coef[x->an], 1) || tc_dim_is(a->coef[x->am], 0)) return;
   tc_buf at = {0};
   tc_print_address(&x->s, a, &at);
@@ -57,7 +58,7 @@ static void put_touch(tc_omp_matmul *x, uint32_t buffer, const tc_address *a, bo
   tc_buf_free(&at);
 }
 
-void tc_omp_mm_put_ahead(tc_omp_matmul *x) {
+void tc_omp_mm_put_prefetch(tc_omp_matmul *x) {
   const tc_stage *st = &x->mm->epilogue;
   tc_omp_mm_open(x, "static void @NAME@_ahead(const tc_mm *g, int64_t batch, int64_t m0, int64_t "
                     "rows, int64_t n0, int64_t cols)");
@@ -67,11 +68,11 @@ void tc_omp_mm_put_ahead(tc_omp_matmul *x) {
     const tc_expr *e = &x->k->expr[i];
     const bool column = x->s.depends[i] >> x->ak & 1; /* of A or B */
     if (e->kind == TC_EX_LOAD && !e->guard.id && !column)
-      put_touch(x, e->buffer, &e->address, false);
+      put_line_prefetches(x, e->buffer, &e->address, false);
   }
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_STORE)
-      put_touch(x, st->action[i].buffer, &st->action[i].address, true);
+      put_line_prefetches(x, st->action[i].buffer, &st->action[i].address, true);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_put(x->out, "}\n");

@@ -240,7 +240,7 @@ static void put_in_place(const tc_omp_matmul *x) {
     put_stride(x, "b_ks", b->address.coef[x->ak], x->e.bytes);
     tc_put(x->out, " .b_at = @NAME@_b_at,\n");
   }
-  const tc_expr *from = tc_omp_mm_b_stream(x);
+  const tc_expr *from = tc_omp_mm_b_source(x);
   if (from) {
     const int size = (int)tc_dtype_bytes(x->p->buffer[x->k->buffer[from->buffer]].dtype);
     const bool along_n = tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->an;
@@ -328,7 +328,7 @@ static void put_kernel(tc_omp_matmul *x) {
   put_tiles(x);
   tc_omp_mm_put_operands(x);
   tc_omp_mm_put_epilogue(x);
-  tc_omp_mm_put_ahead(x);
+  tc_omp_mm_put_prefetch(x);
   tc_omp_kernel_head(x->k, x->p, x->out);
   if (tc_omp_mm_may_be_dot(x)) {
     tc_buf m = {0};

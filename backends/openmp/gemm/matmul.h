@@ -37,8 +37,9 @@ const tc_expr *tc_omp_mm_plain(const tc_omp_matmul *x, tc_val v);
 bool tc_omp_mm_same(const tc_omp_matmul *x, tc_dtype d);
 /* Of the axes `usual` and `other`, the one along which more loads of v are contiguous. */
 int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other);
-/* What B is read from along its contiguous axis: of its loads the one of the largest elements, or NULL. */
-const tc_expr *tc_omp_mm_b_stream(const tc_omp_matmul *x);
+/* The load that B is read by along its contiguous axis, which is prefetched: of several the one of the
+ * largest elements; or NULL. */
+const tc_expr *tc_omp_mm_b_source(const tc_omp_matmul *x);
 /* One row or column: dot products (matmul_dot.c). */
 bool tc_omp_mm_is_dot(const tc_omp_matmul *x);
 /* ... where the number of rows, known at run time only, is one. */
@@ -60,7 +61,7 @@ void tc_omp_mm_close(tc_omp_matmul *x);
 void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors);
 void tc_omp_mm_put_operands(tc_omp_matmul *x); /* @NAME@_a_at, _b_at, _a_pack, _b_pack */
 void tc_omp_mm_put_epilogue(tc_omp_matmul *x); /* @NAME@_c_at, _epilogue */
-void tc_omp_mm_put_ahead(tc_omp_matmul *x);    /* @NAME@_ahead */
+void tc_omp_mm_put_prefetch(tc_omp_matmul *x); /* @NAME@_ahead */
 /* The STORE of a bare product of the accumulator's dtype, with n contiguous: C in place; or NULL.
  */
 const tc_action *tc_omp_mm_direct(const tc_omp_matmul *x);

@@ -42,7 +42,7 @@ int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other) {
   return votes < 0 ? other : usual;
 }
 
-const tc_expr *tc_omp_mm_b_stream(const tc_omp_matmul *x) {
+const tc_expr *tc_omp_mm_b_source(const tc_omp_matmul *x) {
   const int axis = tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak);
   uint8_t *seen = reach(x, x->mm->b);
   const tc_expr *most = NULL;
@@ -225,13 +225,13 @@ static void put_a_pack(tc_omp_matmul *x) {
   "static TC_WIDE void @NAME@_b_pack(const tc_mm *g, int64_t batch, int64_t n0, int64_t cols, "    \
   "int64_t nr,\n                                 int64_t k0, int64_t kn, char *dst)"
 
-/* Rows of B that a panel needs are far apart: asks for the one `ahead` of row k. */
-static void put_b_prefetch(tc_omp_matmul *x, const char *ahead, const char *column) {
+/* Rows of B that a panel needs are far apart: prefetches row `row` at that column. */
+static void put_b_prefetch(tc_omp_matmul *x, const char *row, const char *column) {
   const tc_expr *b = tc_omp_mm_plain(x, x->mm->b);
   const char *const n = x->s.axis[x->an], *const k = x->s.axis[x->ak];
   tc_buf at = {0};
   if (!b) return;
-  x->s.axis[x->ak] = ahead, x->s.axis[x->an] = column;
+  x->s.axis[x->ak] = row, x->s.axis[x->an] = column;
   tc_print_address(&x->s, &b->address, &at);
   tc_print_line(&x->s, "__builtin_prefetch(b%u + %s);", b->buffer, at.text);
   x->s.axis[x->ak] = k, x->s.axis[x->an] = n;
@@ -309,9 +309,9 @@ static void put_b_columns(tc_omp_matmul *x, const char *store, const char *from,
   tc_print_line(&x->s, "}");
 }
 
-/* Asks for the block that is transposed four blocks later: of the same columns or, past their end,
+/* Prefetches the block that is transposed four blocks later: of the same columns or, past their end,
  * of the next ones. */
-static void put_b_ahead(tc_omp_matmul *x, const tc_expr *e, int depth) {
+static void put_b_block_prefetch(tc_omp_matmul *x, const tc_expr *e, int depth) {
   tc_buf same = {0}, next = {0}, pitch = {0};
   put_source(x, e, "nb", "(kb + later)", &same);
   put_source(x, e, "(nb + TC_L)", "(kb + later - kn)", &next);
@@ -335,7 +335,7 @@ static void put_b_turned(tc_omp_matmul *x, const char *store, const char *word, 
   tc_print_line(&x->s, "char *const to = (char *)((tc_%s *)dst + (kb - k0) / %d * nr + (nb - n0));",
                 word, depth);
   if (e) {
-    put_b_ahead(x, e, depth);
+    put_b_block_prefetch(x, e, depth);
     put_source(x, e, "nb", "kb", &from);
     tc_put(&from, ", ");
     put_pitch(x, e, x->an, &from);
@@ -383,8 +383,8 @@ void tc_omp_mm_put_operands(tc_omp_matmul *x) {
   const tc_expr *a = tc_omp_mm_plain(x, x->mm->a), *b = tc_omp_mm_plain(x, x->mm->b);
   if (a) put_at(x, "a_at", a, "int64_t m, int64_t k");
   if (b) put_at(x, "b_at", b, "int64_t k, int64_t n");
-  const tc_expr *stream = tc_omp_mm_b_stream(x);
-  if (stream && stream != b) put_at(x, "b_from", stream, "int64_t k, int64_t n");
+  const tc_expr *source = tc_omp_mm_b_source(x);
+  if (source && source != b) put_at(x, "b_from", source, "int64_t k, int64_t n");
   put_a_pack(x);
   put_b_pack(x);
 }

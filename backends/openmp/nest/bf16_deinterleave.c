@@ -99,7 +99,7 @@ static bool store(tc_print_scope *s, const tc_action *a) {
   tc_print_line(s, "if (u & 1)");
   tc_print_line(s, "  tc_storepair_bf16(b%u + (%s) - TC_L, even%u%s, v%u, %s);", a->buffer,
                 at.text ? at.text : "0", a->value.id, p, a->value.id,
-                s->stream && buffer->kind == TC_BUF_OUTPUT ? s->stream : "0");
+                s->nontemporal && buffer->kind == TC_BUF_OUTPUT ? s->nontemporal : "0");
   tc_print_line(s, "else even%u%s = v%u;", a->value.id, p, a->value.id);
   tc_buf_free(&at);
   return true;

@@ -176,19 +176,19 @@ static void put_tile(tc_omp_nest *x, int tile) {
   uint8_t *outer = tc_print_enter(&x->s);
   if (can_jam_vectors(x)) put_jammed_vectors(x);
   if (x->nest->nstage == 1) hoist_outer(x);
-  const bool lines = x->nest->nstage == 1 && x->nest->naxis == x->nest->nouter &&
-                     tc_omp_begin_lines(x, x->nest->stage, start, "end");
-  if (lines) tc_print_line(&x->s, "if (%s >= head)", i);
+  const bool peeled = x->nest->nstage == 1 && x->nest->naxis == x->nest->nouter &&
+                      tc_omp_begin_peeled(x, x->nest->stage, start, "end");
+  if (peeled) tc_print_line(&x->s, "if (%s >= head)", i);
   tc_print_line(&x->s, "for (; %s + TC_L <= end; %s += TC_L) {", i, i);
   put_body(x);
   tc_dims *c = tc_graph_dims(x->s.p->graph);
   const tc_axis *a = &x->nest->axis[v];
   const bool exact =
       a->of < 0 && !tc_dim_is(a->extent, 0) && tc_dim_multiple(c, a->extent) % 16 == 0;
-  if (lines || !exact) {
-    tc_omp_begin_rest(x, lines, i, "end");
+  if (peeled || !exact) {
+    tc_omp_begin_tail(x, peeled, i, "end");
     tc_omp_point(x);
-    tc_omp_end_rest(x, lines, i);
+    tc_omp_end_tail(x, peeled, i);
   }
   tc_print_leave(&x->s, outer);
 }
@@ -260,7 +260,7 @@ static bool can_group(const tc_omp_nest *x) {
     for (uint32_t j = 0; j < n->stage[i].naction; ++j)
       if (n->stage[i].action[j].kind == TC_ACT_SCAN) return false;
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id)
-    if (x->reader[id]) return true;
+    if (x->prefetch_stage[id]) return true;
   return false;
 }
 
@@ -272,7 +272,7 @@ static void put_groups(tc_omp_nest *x, bool team) {
   tc_print_line(&x->s, "const int64_t bytes = TC_MAX(1, %s);", bytes.text);
   if (x->can_jam_points)
     tc_print_line(&x->s, "const int abreast = %s(bytes + %d) %% %d >= TC_MIN(bytes, %d);",
-                  x->s.stream ? "!nt && " : "", TC_OMP_NEAR, TC_OMP_PAGE, 2 * TC_OMP_NEAR);
+                  x->s.nontemporal ? "!nt && " : "", TC_OMP_NEAR, TC_OMP_PAGE, 2 * TC_OMP_NEAR);
   tc_print_line(&x->s, "const int64_t fit = TC_GROUP_BYTES%s / bytes;",
                 x->can_jam_points ? " * (1 + abreast)" : "");
   tc_print_line(&x->s, "const int64_t group = TC_MAX(1, TC_MIN(%d, fit));", TC_OMP_GROUP);
@@ -285,16 +285,16 @@ static void put_groups(tc_omp_nest *x, bool team) {
   tc_buf_free(&bytes);
 }
 
-/* The last stage of a point that streams is left to the next one, but for the last of a run. */
-static void put_overlapped(tc_omp_nest *x) {
-  tc_omp_point_front(x);
+/* The last stage is left to the next point where its stores are nontemporal, but for the last task. */
+static void put_pipelined(tc_omp_nest *x) {
+  tc_omp_put_front_stages(x);
   tc_print_line(&x->s, "if (nt && task + 1 < last) {");
   x->s.indent += 2;
-  tc_omp_overlap_hold(x);
+  tc_omp_carry_pipeline(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "} else {");
   x->s.indent += 2;
-  tc_omp_point_back(x);
+  tc_omp_put_last_stage(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
@@ -313,7 +313,7 @@ static void put_tasks(tc_omp_nest *x, bool team) {
     tc_buf_free(&t.count);
     return;
   }
-  if (x->host >= 0) tc_omp_overlap_declare(x);
+  if (x->pipeline_stage >= 0) tc_omp_declare_pipeline(x);
   if (team && x->nest->serial)
     tc_print_line(&x->s, "for (int64_t task = 0; part == 0 && task < tasks; ++task) {");
   else put_task_loop(x, team, "++task");
@@ -321,7 +321,7 @@ static void put_tasks(tc_omp_nest *x, bool team) {
   put_decode(x, t.tile);
   put_split_guards(x);
   if (x->lanes_are_points) put_tile(x, t.tile);
-  else if (x->host >= 0) put_overlapped(x);
+  else if (x->pipeline_stage >= 0) put_pipelined(x);
   else tc_omp_point(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
@@ -362,19 +362,19 @@ static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, c
   x->s.result = x->result;
   x->s.result_axes = x->result_axes;
   tc_print_depends(k, x->result_axes, x->s.depends);
-  if (!tc_omp_plan_ahead(x) || !tc_omp_plan_coarse(x)) return false;
+  if (!tc_omp_plan_prefetch(x) || !tc_omp_plan_coarse(x)) return false;
   x->grouped = can_group(x);
   for (uint32_t i = 0; x->grouped && i < n->nstage; ++i)
     x->can_jam_points |= tc_omp_can_jam_points(x, &n->stage[i]);
   name_results(x);
-  return tc_omp_plan_overlap(x);
+  return tc_omp_plan_pipeline(x);
 }
 
 static void close_nest(tc_omp_nest *x) {
   free(x->result_text);
   free(x->result);
   free(x->result_axes);
-  free(x->reader);
+  free(x->prefetch_stage);
   free(x->coarse);
   free(x->hoisted);
   free(x->s.depends);
@@ -383,10 +383,10 @@ static void close_nest(tc_omp_nest *x) {
 
 static void put_way(tc_omp_nest *x, bool team) {
   x->s.indent += 2;
-  tc_omp_put_stream(x);
-  if (!x->s.stream) x->host = -1;
+  tc_omp_put_nontemporal(x);
+  if (!x->s.nontemporal) x->pipeline_stage = -1;
   put_tasks(x, team);
-  if (x->s.stream) tc_print_line(&x->s, "if (nt) tc_fence();");
+  if (x->s.nontemporal) tc_print_line(&x->s, "if (nt) tc_fence();");
   x->s.indent -= 2;
 }
 

@@ -33,8 +33,10 @@ typedef struct tc_omp_nest {
   char (*result_text)[16];
   const char **result;
   uint32_t *result_axes;
-  int host;     /* stage beside which the last stage of the outer point before runs, or -1 */
-  bool shifted; /* its vectors begin `shift` elements later, at lines */
+  /* Software pipeline: the stage whose loop contains the last stage of the outer point before, or -1;
+   * shifted: vectors of that one begin `shift` elements later, at whole lines. */
+  int pipeline_stage;
+  bool shifted;
   /* Unroll-and-jam.  jammed: stages run for `wide` vectors of points, number u of them, in one loop, and
    * results are arrays; jam_rows: with it, for single points whose lanes run along an inner axis.
    * can_jam_points: grouped, and some stages may run for several points of a group in one loop;
@@ -42,10 +44,11 @@ typedef struct tc_omp_nest {
    * whether k<i>[p] has its value for them. */
   bool jammed, jam_rows, can_jam_points, jam_points;
   uint8_t *hoisted;
-  bool asks;        /* stages ask for rows ahead of time */
-  uint8_t *coarse;  /* per expression: 16 bits of it are all that is seen */
-  uint32_t *reader; /* per expression: 1 + the last stage that reads this row, and asks for another
-                      * one ahead of time, or 0 */
+  /* Prefetch of later rows: some stage does it; per expression: 1 + the last stage that reads this row,
+   * which prefetches another one, or 0. */
+  bool prefetches;
+  uint32_t *prefetch_stage;
+  uint8_t *coarse; /* per expression: 16 bits of it are all that is seen */
 } tc_omp_nest;
 
 /* What the kernel's buffer is. */
@@ -53,22 +56,22 @@ const tc_buffer *tc_omp_buffer(const tc_omp_nest *x, uint32_t buffer);
 
 /* All stages of the nest at one outer point (or TC_L of them, or the first `lanes` of TC_L). */
 void tc_omp_point(tc_omp_nest *x);
-/* All stages but the last, and the last. */
-void tc_omp_point_front(tc_omp_nest *x);
-void tc_omp_point_back(tc_omp_nest *x);
+/* The same in two parts: all stages but the last; the last. */
+void tc_omp_put_front_stages(tc_omp_nest *x);
+void tc_omp_put_last_stage(tc_omp_nest *x);
 /* The same of outer points `task` .. `task + count`, stage by stage. */
 void tc_omp_group(tc_omp_nest *x);
 
 /* The stage's values that depend on no other axes than those in mask. */
 void tc_omp_hoist(tc_omp_nest *x, const tc_stage *st, uint32_t mask);
 
-/* ahead.c: which stage asks for a later row of a load or of its own stores (once a nest; false: out of
- * memory), how far ahead it is (once in the stage), and the request at the point of the scope, on
- * behalf of so many vectors.  Bytes of one outer point's rows, nothing where there are none. */
-bool tc_omp_plan_ahead(tc_omp_nest *x);
+/* prefetch.c.  plan: which stage prefetches a later row of a load or of its own stores (once a nest;
+ * false: out of memory); the bytes of one outer point's rows, nothing where there are none; the
+ * distance (once in the stage), and the prefetch at the point of the scope, for so many vectors. */
+bool tc_omp_plan_prefetch(tc_omp_nest *x);
 void tc_omp_row_bytes(const tc_omp_nest *x, tc_buf *out);
-void tc_omp_ahead_distance(tc_omp_nest *x, uint32_t stage);
-void tc_omp_ahead(tc_omp_nest *x, uint32_t stage, int vectors);
+void tc_omp_put_prefetch_distance(tc_omp_nest *x, uint32_t stage);
+void tc_omp_put_prefetch(tc_omp_nest *x, uint32_t stage, int vectors);
 
 /* unroll_and_jam.c.  shares_loads: among the marked expressions are loads that differ between outer
  * points and loads that all points share (halves: the latter of 16-bit floats).  can_jam_points: the
@@ -82,27 +85,28 @@ void tc_omp_end_points(tc_omp_nest *x);
 void tc_omp_hoist_points(tc_omp_nest *x, const tc_stage *st);
 void tc_omp_use_hoisted(tc_omp_nest *x);
 
-/* stream.c: prints `const int nt = ...;` when the nest's vector stores are worth streaming. */
-void tc_omp_put_stream(tc_omp_nest *x);
-/* Around a loop along the vector axis, `from` to `end`, of a stage whose results are streamed and may
- * begin within a line: true, and a loop is open in which the vectors come if their axis is >= `head`,
- * then the rest. */
-bool tc_omp_begin_lines(tc_omp_nest *x, const tc_stage *st, const char *from, const char *end);
-/* The vectors of fewer than all lanes from i on; lines: what begin_lines gave. */
-void tc_omp_begin_rest(tc_omp_nest *x, bool lines, const char *i, const char *end);
-void tc_omp_end_rest(tc_omp_nest *x, bool lines, const char *i);
-/* Prints how many elements lie between `from` and the first line of such a stage's row; false: it
- * is no such stage, or all its rows begin at lines. */
-bool tc_omp_put_to_line(tc_omp_nest *x, const tc_stage *st, const char *from, tc_buf *out);
+/* nontemporal.c: prints `const int nt = ...;` where the nest's vector stores may be nontemporal. */
+void tc_omp_put_nontemporal(tc_omp_nest *x);
+/* Around a loop along the vector axis, `from` to `end`, of a stage with nontemporal stores whose rows
+ * may begin within a line: true, and a loop is open in which the vectors come if their axis is >=
+ * `head`, then head or tail. */
+bool tc_omp_begin_peeled(tc_omp_nest *x, const tc_stage *st, const char *from, const char *end);
+/* The vectors of fewer than all lanes from i on; peeled: what begin_peeled gave. */
+void tc_omp_begin_tail(tc_omp_nest *x, bool peeled, const char *i, const char *end);
+void tc_omp_end_tail(tc_omp_nest *x, bool peeled, const char *i);
+/* Prints the number of elements between `from` and the first whole line of such a stage's row; false:
+ * it is no such stage, or all its rows begin at lines. */
+bool tc_omp_put_head_length(tc_omp_nest *x, const tc_stage *st, const char *from, tc_buf *out);
 
 /* Marks the expressions that a stage computes. */
 void tc_omp_mark_stage(const tc_omp_nest *x, const tc_stage *st, uint8_t *need);
 
-/* overlap.c: chooses `host` (false: out of memory); what is kept of the outer point before, in
- * front of the tasks, and behind each whose last stage is left to the next. */
-bool tc_omp_plan_overlap(tc_omp_nest *x);
-void tc_omp_overlap_declare(tc_omp_nest *x);
-void tc_omp_overlap_hold(tc_omp_nest *x);
+/* software_pipeline.c: chooses pipeline_stage (false: out of memory); prints the state that passes from
+ * one outer point to the next, in front of the tasks, and its update behind each task whose last stage
+ * is left to the next. */
+bool tc_omp_plan_pipeline(tc_omp_nest *x);
+void tc_omp_declare_pipeline(tc_omp_nest *x);
+void tc_omp_carry_pipeline(tc_omp_nest *x);
 
 /* pair.c: can the stage's lanes be any elements of two vectors?  What is printed between begin and
  * end is for the unrolled vector `u`. */

@@ -1,14 +1,14 @@
-/* stream.c - results that are too large for the caches go past them, in whole lines.
+/* nontemporal.c - nontemporal stores of results that are too large for the caches, in whole lines.
  *
- * A vector that crosses the border of a line is stored through the caches, which read both lines
- * first.  Rows of a result may begin anywhere: what lies in front of a row's first border is stored
- * by itself, and vectors begin there. */
+ * A vector that crosses the border of a cache line is stored through the caches, which read both lines
+ * first.  Rows of a result may begin within a line: the loop over such a row has a peeled head, up to
+ * the first border, then whole vectors, then a tail. */
 #include "backends/openmp/nest/nest.h"
 
 enum { LINE = 64 }; /* bytes */
 
-/* An output that nobody reads again may go past the caches when it is large. */
-static bool streams(const tc_omp_nest *x, uint32_t buffer) {
+/* Only an output that no kernel reads may bypass the caches. */
+static bool is_never_read(const tc_omp_nest *x, uint32_t buffer) {
   const tc_program *p = x->s.p;
   const uint32_t id = x->s.k->buffer[buffer];
   for (uint32_t i = 0; i < p->nkernel; ++i)
@@ -28,7 +28,7 @@ static bool is_whole_store(const tc_omp_nest *x, const tc_stage *st, const tc_ac
   return tc_omp_is_channel(x, st, a, &first) || is_in_order(x, a);
 }
 
-void tc_omp_put_stream(tc_omp_nest *x) {
+void tc_omp_put_nontemporal(tc_omp_nest *x) {
   tc_dims *c = tc_graph_dims(x->s.p->graph);
   tc_dim bytes = tc_dim_const(0);
   for (uint32_t i = 0; i < x->nest->nstage; ++i)
@@ -37,7 +37,7 @@ void tc_omp_put_stream(tc_omp_nest *x) {
       if (a->kind != TC_ACT_STORE) continue;
       const tc_buffer *b = tc_omp_buffer(x, a->buffer);
       if (!is_whole_store(x, &x->nest->stage[i], a) || b->kind != TC_BUF_OUTPUT) continue;
-      if (!streams(x, a->buffer)) return;
+      if (!is_never_read(x, a->buffer)) return;
       bytes = tc_dim_add(c, bytes,
                          tc_dim_mul(c, b->numel, tc_dim_const((int64_t)tc_dtype_bytes(b->dtype))));
     }
@@ -47,15 +47,15 @@ void tc_omp_put_stream(tc_omp_nest *x) {
   tc_print_dim(x->s.p, bytes, &t);
   tc_print_line(&x->s, "const int nt = %s >= TC_STREAM_BYTES;", t.text);
   tc_buf_free(&t);
-  x->s.stream = "nt";
+  x->s.nontemporal = "nt";
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* The first store of a stage that does nothing but store what may go past the caches, or NULL.
- * Which lane sums what must not depend on where an array lies. */
-static const tc_action *streamed(const tc_omp_nest *x, const tc_stage *st) {
-  if (!x->s.stream || x->jammed) return NULL;
+/* The first store of a stage that consists of nontemporal stores, or NULL.  A stage that reduces is not
+ * peeled: which lane sums what must not depend on where an array lies. */
+static const tc_action *nontemporal_store(const tc_omp_nest *x, const tc_stage *st) {
+  if (!x->s.nontemporal || x->jammed) return NULL;
   for (uint32_t i = 0; i < st->naction; ++i)
     if (!is_in_order(x, &st->action[i]) ||
         tc_omp_buffer(x, st->action[i].buffer)->kind != TC_BUF_OUTPUT)
@@ -78,9 +78,9 @@ static bool rows_are_lines(const tc_omp_nest *x, const tc_action *a) {
   return true;
 }
 
-bool tc_omp_put_to_line(tc_omp_nest *x, const tc_stage *st, const char *from, tc_buf *out) {
+bool tc_omp_put_head_length(tc_omp_nest *x, const tc_stage *st, const char *from, tc_buf *out) {
   const int v = x->nest->vector;
-  const tc_action *a = streamed(x, st);
+  const tc_action *a = nontemporal_store(x, st);
   if (!a || rows_are_lines(x, a)) return false;
   const char *const axis = x->s.axis[v];
   tc_buf at = {0};
@@ -93,19 +93,19 @@ bool tc_omp_put_to_line(tc_omp_nest *x, const tc_stage *st, const char *from, tc
   return true;
 }
 
-bool tc_omp_begin_lines(tc_omp_nest *x, const tc_stage *st, const char *from, const char *end) {
+bool tc_omp_begin_peeled(tc_omp_nest *x, const tc_stage *st, const char *from, const char *end) {
   tc_buf distance = {0};
-  if (!tc_omp_put_to_line(x, st, from, &distance)) return false;
-  tc_print_line(&x->s, "const int64_t head = %s ? TC_MIN(%s + %s, %s) : %s;", x->s.stream, from,
-                distance.text, end, from);
+  if (!tc_omp_put_head_length(x, st, from, &distance)) return false;
+  tc_print_line(&x->s, "const int64_t head = %s ? TC_MIN(%s + %s, %s) : %s;", x->s.nontemporal,
+                from, distance.text, end, from);
   tc_buf_free(&distance);
   tc_print_line(&x->s, "for (;;) { /* up to the first whole line, whole vectors, the rest */");
   x->s.indent += 2;
   return true;
 }
 
-void tc_omp_begin_rest(tc_omp_nest *x, bool lines, const char *i, const char *end) {
-  if (lines) {
+void tc_omp_begin_tail(tc_omp_nest *x, bool peeled, const char *i, const char *end) {
+  if (peeled) {
     tc_print_line(&x->s, "if (%s >= %s) break;", i, end);
     tc_print_line(&x->s, "const int64_t n = TC_MIN(TC_L, (%s < head ? head : %s) - %s);", i, end,
                   i);
@@ -117,9 +117,9 @@ void tc_omp_begin_rest(tc_omp_nest *x, bool lines, const char *i, const char *en
   x->s.lanes = "n";
 }
 
-void tc_omp_end_rest(tc_omp_nest *x, bool lines, const char *i) {
+void tc_omp_end_tail(tc_omp_nest *x, bool peeled, const char *i) {
   x->s.lanes = NULL;
-  if (lines) tc_print_line(&x->s, "%s += n;", i);
+  if (peeled) tc_print_line(&x->s, "%s += n;", i);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }

@@ -1,17 +1,17 @@
-/* ahead.c - asks the memory for the next outer point's rows while this one's are computed.
+/* prefetch.c - software prefetch of the rows of later outer points.
  *
- * A nest that reads a row in several stages waits for memory in the first of them and for
- * arithmetic in the others.  The last stage that reads a row, which most often stores a result too,
- * asks for the row of the outer point after the next one, into the second-level cache: so memory
- * works all the time, and what is asked for has a whole point's time to arrive.  The same goes for rows
- * that are written through the caches, whose lines are read first. */
+ * A nest that reads a row in several stages waits for memory in the first of them and for arithmetic
+ * in the others.  The last stage that reads a row prefetches the row of the outer point after the next
+ * one into the second-level cache: memory works all the time, and a row has the time of a whole point
+ * to arrive.  Rows that are written through the caches are prefetched too, for their lines are read
+ * before they are written. */
 #include "backends/openmp/nest/nest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS = 2 }; /* how far ahead */
+enum { DISTANCE = 2 }; /* outer points from a row to the one that is prefetched */
 
 void tc_omp_mark_stage(const tc_omp_nest *x, const tc_stage *st, uint8_t *need) {
   for (uint32_t i = 0; i < st->naction; ++i)
@@ -38,26 +38,26 @@ static bool reads_row(const tc_omp_nest *x, const tc_expr *e) {
 }
 
 static bool writes_row(const tc_omp_nest *x, const tc_stage *st, const tc_action *a) {
-  if (!x->asks || a->kind != TC_ACT_STORE || a->guard.id) return false;
+  if (!x->prefetches || a->kind != TC_ACT_STORE || a->guard.id) return false;
   const tc_buf_kind kind = tc_omp_buffer(x, a->buffer)->kind;
   return (kind == TC_BUF_OUTPUT || kind == TC_BUF_ARENA) && st->axes >> x->nest->vector & 1 &&
          is_row(x, &a->address);
 }
 
-bool tc_omp_plan_ahead(tc_omp_nest *x) {
+bool tc_omp_plan_prefetch(tc_omp_nest *x) {
   const tc_nest *n = x->nest;
-  x->reader = calloc(x->s.k->nexpr + 1, sizeof *x->reader);
-  uint8_t *need = x->reader ? malloc(x->s.k->nexpr + 1) : NULL;
+  x->prefetch_stage = calloc(x->s.k->nexpr + 1, sizeof *x->prefetch_stage);
+  uint8_t *need = x->prefetch_stage ? malloc(x->s.k->nexpr + 1) : NULL;
   if (!need) return false;
   int stages = 0;
   for (uint32_t i = 0; i < n->nstage; ++i) stages += n->stage[i].axes != 0;
-  x->asks = stages > 1 && n->nouter > 0 && n->vector >= n->nouter && !n->serial;
-  for (uint32_t i = 0; x->asks && i < n->nstage; ++i) {
+  x->prefetches = stages > 1 && n->nouter > 0 && n->vector >= n->nouter && !n->serial;
+  for (uint32_t i = 0; x->prefetches && i < n->nstage; ++i) {
     if (!(n->stage[i].axes >> n->vector & 1)) continue;
     memset(need, 0, x->s.k->nexpr + 1);
     tc_omp_mark_stage(x, &n->stage[i], need);
     for (uint32_t id = 1; id < x->s.k->nexpr; ++id)
-      if (need[id] && reads_row(x, &x->s.k->expr[id])) x->reader[id] = i + 1;
+      if (need[id] && reads_row(x, &x->s.k->expr[id])) x->prefetch_stage[id] = i + 1;
   }
   free(need);
   return true;
@@ -70,14 +70,14 @@ static size_t element_bytes(const tc_omp_nest *x, uint32_t buffer) {
 void tc_omp_row_bytes(const tc_omp_nest *x, tc_buf *out) {
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
     const tc_expr *e = &x->s.k->expr[id];
-    if (!x->reader[id]) continue;
+    if (!x->prefetch_stage[id]) continue;
     tc_put(out, out->len ? " + (" : "(");
     tc_print_dim(x->s.p, e->address.coef[x->nest->nouter - 1], out);
     tc_putf(out, ") * %zu", element_bytes(x, e->buffer));
   }
 }
 
-/* A row that a stage asks for; name: of its variables. */
+/* A row that a stage prefetches; name: of its variables. */
 typedef struct row {
   char name[24];
   uint32_t buffer;
@@ -92,7 +92,7 @@ static void for_rows(tc_omp_nest *x, uint32_t stage, row_fn *f, int vectors) {
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
     const tc_expr *e = &x->s.k->expr[id];
     row r = {.buffer = e->buffer, .address = &e->address};
-    if (x->reader[id] != stage + 1) continue;
+    if (x->prefetch_stage[id] != stage + 1) continue;
     snprintf(r.name, sizeof r.name, "%u", id);
     f(x, &r, vectors);
   }
@@ -105,38 +105,40 @@ static void for_rows(tc_omp_nest *x, uint32_t stage, row_fn *f, int vectors) {
   }
 }
 
-/* step<name> and ahead<name>, in bytes; the latter 0 where the row is too large to be kept, or written
- * past the caches. */
+/* step<name>, the bytes from one row to the next, and ahead<name>, the prefetch distance in bytes; the
+ * latter is 0 where the row is too large for the cache or written by nontemporal stores. */
 static void put_distance(tc_omp_nest *x, const row *r, int vectors) {
   (void)vectors;
-  const bool past = r->written && x->s.stream;
+  const bool nontemporal = r->written && x->s.nontemporal;
   tc_buf step = {0};
   tc_print_dim(x->s.p, r->address->coef[x->nest->nouter - 1], &step);
   tc_print_line(&x->s, "const int64_t step%s = (%s) * %zu%s;", r->name, step.text,
                 element_bytes(x, r->buffer), x->grouped ? " * group" : "");
   tc_print_line(&x->s, "const int64_t ahead%s = %s%s%sstep%s <= TC_AHEAD_BYTES ? %d * step%s : 0;",
-                r->name, past ? "!" : "", past ? x->s.stream : "", past ? " && " : "", r->name,
-                POINTS, r->name);
+                r->name, nontemporal ? "!" : "", nontemporal ? x->s.nontemporal : "",
+                nontemporal ? " && " : "", r->name, DISTANCE, r->name);
   tc_buf_free(&step);
 }
 
-/* Elements that are read and not asked for ask for themselves, which are at hand.  Those that are
- * written wait for nothing: one request for each line will do. */
-static void put_request(tc_omp_nest *x, const row *r, int vectors) {
-  tc_buf at = {0}, asks = {0};
+/* Of a row that is read the prefetch is not conditional: at distance 0 it names the elements that are
+ * read anyway.  Writes wait for nothing, so one request for each line will do. */
+static void put_row_prefetch(tc_omp_nest *x, const row *r, int vectors) {
+  tc_buf at = {0}, call = {0};
   tc_print_address(&x->s, r->address, &at);
-  if (r->written) tc_putf(&asks, "if (ahead%s) tc_ahead_once", r->name);
-  else tc_put(&asks, "tc_ahead");
-  tc_print_line(&x->s, "%s(b%u + (%s), ahead%s, %d * TC_L);", asks.text, r->buffer, at.text,
+  if (r->written) tc_putf(&call, "if (ahead%s) tc_ahead_once", r->name);
+  else tc_put(&call, "tc_ahead");
+  tc_print_line(&x->s, "%s(b%u + (%s), ahead%s, %d * TC_L);", call.text, r->buffer, at.text,
                 r->name, vectors * (int)element_bytes(x, r->buffer));
   tc_buf_free(&at);
-  tc_buf_free(&asks);
+  tc_buf_free(&call);
 }
 
-void tc_omp_ahead_distance(tc_omp_nest *x, uint32_t stage) { for_rows(x, stage, put_distance, 0); }
+void tc_omp_put_prefetch_distance(tc_omp_nest *x, uint32_t stage) {
+  for_rows(x, stage, put_distance, 0);
+}
 
-void tc_omp_ahead(tc_omp_nest *x, uint32_t stage, int vectors) {
+void tc_omp_put_prefetch(tc_omp_nest *x, uint32_t stage, int vectors) {
   if (x->jam_points) tc_omp_begin_points(x);
-  for_rows(x, stage, put_request, vectors);
+  for_rows(x, stage, put_row_prefetch, vectors);
   if (x->jam_points) tc_omp_end_points(x);
 }

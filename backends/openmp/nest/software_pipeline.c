@@ -1,10 +1,10 @@
-/* overlap.c - the last stage of an outer point runs beside a stage of the next one.
+/* software_pipeline.c - the last stage of an outer point runs in the loop of a stage of the next point.
  *
- * softmax keeps a row of exponentials on chip, and its last stage does nothing but scale and store
- * it: that waits for memory, which has nothing to do while the exponentials of the next row are
- * computed.  Where stores go past the caches, the two run in one loop: at each place the old row is
- * stored, then the new one takes its place on chip.  The old row's vectors may lie up to a line
- * ahead, so that they fill whole lines; its edges are stored first. */
+ * softmax keeps a row of exponentials on chip, and its last stage only scales and stores that row: it
+ * waits for memory, which is idle while the exponentials of the next row are computed.  Where stores are
+ * nontemporal the two run in one loop: at each place an element of the old row is stored, then the
+ * new one takes its place on chip.  The vectors of the old row may be shifted by up to a line, so that
+ * they fill whole lines; what lies in front of the first and behind the last is stored before the loop. */
 #include "backends/openmp/nest/nest.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static bool stores_results(const tc_omp_nest *x, const tc_stage *st) {
 }
 
 /* The one stage that makes all LOCAL rows which the last one reads, place by place, or -1. */
-static int maker(const tc_omp_nest *x, const uint8_t *need) {
+static int producer(const tc_omp_nest *x, const uint8_t *need) {
   const tc_nest *n = x->nest;
   int stage = -1;
   for (uint32_t i = 0; i < n->nstage; ++i)
@@ -73,17 +73,17 @@ static bool has_parts(const tc_nest *n) {
   return false;
 }
 
-bool tc_omp_plan_overlap(tc_omp_nest *x) {
+bool tc_omp_plan_pipeline(tc_omp_nest *x) {
   const tc_nest *n = x->nest;
   bool rows = false;
-  x->host = -1;
+  x->pipeline_stage = -1;
   if (n->nstage < 2 || n->serial || x->grouped || n->vector < n->nouter || has_parts(n))
     return true;
   const tc_stage *last = &n->stage[n->nstage - 1];
   uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
   if (!need) return false;
   tc_omp_mark_stage(x, last, need);
-  if (stores_results(x, last) && is_on_chip(x, need, &rows)) x->host = maker(x, need);
+  if (stores_results(x, last) && is_on_chip(x, need, &rows)) x->pipeline_stage = producer(x, need);
   free(need);
   return true;
 }
@@ -96,12 +96,13 @@ static bool stores_words(const tc_omp_nest *x) {
 
 /* Prints where the first line of the row begins. */
 static bool put_shift(tc_omp_nest *x, tc_buf *out) {
-  return stores_words(x) && tc_omp_put_to_line(x, &x->nest->stage[x->nest->nstage - 1], "0", out);
+  return stores_words(x) &&
+         tc_omp_put_head_length(x, &x->nest->stage[x->nest->nstage - 1], "0", out);
 }
 
-/* What the last stage needs to know of the outer point before: h<a> of the axes, p<i> of results.
- */
-void tc_omp_overlap_declare(tc_omp_nest *x) {
+/* The state that the last stage takes from one outer point to the next: h<a>, the axes, and p<i>, the
+ * results. */
+void tc_omp_declare_pipeline(tc_omp_nest *x) {
   tc_buf shift = {0};
   x->shifted = put_shift(x, &shift);
   tc_buf_free(&shift);
@@ -118,7 +119,7 @@ void tc_omp_overlap_declare(tc_omp_nest *x) {
     }
 }
 
-void tc_omp_overlap_hold(tc_omp_nest *x) {
+void tc_omp_carry_pipeline(tc_omp_nest *x) {
   const int v = x->nest->vector;
   tc_buf end = {0}, distance = {0};
   tc_print_extent(&x->s, &x->nest->axis[v], &end);

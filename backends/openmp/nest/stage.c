@@ -152,9 +152,9 @@ static void put_body(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
   tc_print_leave(&x->s, outer);
 }
 
-/* The last stage at element j of the outer point before: of that point are h<a> and p<i>, and nothing
- * printed so far. */
-static void put_held(tc_omp_nest *x) {
+/* The last stage of the outer point before, at element j: its axes are h<a>, its results p<i>, and no
+ * value that is printed so far belongs to that point. */
+static void put_delayed(tc_omp_nest *x) {
   const int v = x->nest->vector;
   const tc_omp_run late = {.st = &x->nest->stage[x->nest->nstage - 1], .along = true};
   const tc_print_scope outer = x->s;
@@ -178,22 +178,21 @@ static void put_held(tc_omp_nest *x) {
   free(printed);
 }
 
-/* At one place of the loop: as many vectors as are computed there, of all lanes but where the scope
- * says otherwise. */
-static void put_held_vectors(tc_omp_nest *x, const char *i, int vectors) {
+/* The delayed stage at one place of the loop: for as many vectors as are computed there. */
+static void put_delayed_vectors(tc_omp_nest *x, const char *i, int vectors) {
   if (x->shifted) tc_print_line(&x->s, "if (%s + %d * TC_L + shift <= held)", i, vectors);
   else tc_print_line(&x->s, "if (held)");
   tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) {", vectors);
   x->s.indent += 2;
   tc_print_line(&x->s, "const int64_t j = %s + u * TC_L%s;", i, x->shifted ? " + shift" : "");
-  put_held(x);
+  put_delayed(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
 
-/* Ahead of the loop, where vectors are shifted: what lies in front of the first, and behind the
- * last. */
-static void put_held_edges(tc_omp_nest *x, const tc_omp_run *r) {
+/* The delayed stage in front of the loop, where vectors are shifted: for the elements in front of the
+ * first vector and behind the last. */
+static void put_delayed_edges(tc_omp_nest *x, const tc_omp_run *r) {
   tc_print_line(&x->s, "const int64_t whole = shift + (held - shift) / (%d * TC_L) * (%d * TC_L);",
                 r->unroll, r->unroll);
   tc_print_line(
@@ -202,7 +201,7 @@ static void put_held_edges(tc_omp_nest *x, const tc_omp_run *r) {
   x->s.indent += 2;
   tc_print_line(&x->s, "n = TC_MIN(TC_L, (j < shift ? shift : held) - j);");
   x->s.lanes = "n";
-  put_held(x);
+  put_delayed(x);
   x->s.lanes = NULL;
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
@@ -218,12 +217,12 @@ static void put_vector_loop(tc_omp_nest *x, const tc_omp_run *r, const char *fro
   snprintf(base, sizeof base, "%s", i);
   snprintf(step, sizeof step, r->unroll > 1 ? "%d * TC_L" : "TC_L", r->unroll);
   tc_print_line(&x->s, "int64_t %s = %s;", base, from);
-  const bool lines = tc_omp_begin_lines(x, r->st, from, to);
-  if (lines) tc_print_line(&x->s, "if (%s >= head)", base);
+  const bool peeled = tc_omp_begin_peeled(x, r->st, from, to);
+  if (peeled) tc_print_line(&x->s, "if (%s >= head)", base);
   tc_print_line(&x->s, "for (; %s + %s <= %s; %s += %s) {", base, step, to, base, step);
   x->s.indent += 2;
-  tc_omp_ahead(x, r->index, r->unroll);
-  if (x->host == (int)r->index) put_held_vectors(x, base, r->unroll);
+  tc_omp_put_prefetch(x, r->index, r->unroll);
+  if (x->pipeline_stage == (int)r->index) put_delayed_vectors(x, base, r->unroll);
   x->s.indent -= 2;
   if (r->unroll > 1) {
     x->s.indent += 2;
@@ -238,14 +237,14 @@ static void put_vector_loop(tc_omp_nest *x, const tc_omp_run *r, const char *fro
     x->s.indent -= 2;
   } else put_body(x, r, "0");
   tc_print_line(&x->s, "}");
-  if (exact && !lines) return;
-  tc_omp_begin_rest(x, lines, base, to);
-  tc_omp_ahead(x, r->index, 1);
-  if (x->host == (int)r->index && !x->shifted) put_held_vectors(x, base, 1);
+  if (exact && !peeled) return;
+  tc_omp_begin_tail(x, peeled, base, to);
+  tc_omp_put_prefetch(x, r->index, 1);
+  if (x->pipeline_stage == (int)r->index && !x->shifted) put_delayed_vectors(x, base, 1);
   x->s.indent -= 2;
   put_body(x, r, "0");
   x->s.indent += 2;
-  tc_omp_end_rest(x, lines, base);
+  tc_omp_end_tail(x, peeled, base);
 }
 
 static void open_block(tc_omp_nest *x, const tc_omp_run *r, const char *extent, int size) {
@@ -300,8 +299,8 @@ static void put_innermost(tc_omp_nest *x, const tc_omp_run *r, int axis) {
     tc_print_line(&x->s, "const int64_t end%d = %s;", axis, e.text);
     char end[16];
     snprintf(end, sizeof end, "end%d", axis);
-    tc_omp_ahead_distance(x, r->index);
-    if (x->host == (int)r->index && x->shifted) put_held_edges(x, r);
+    tc_omp_put_prefetch_distance(x, r->index);
+    if (x->pipeline_stage == (int)r->index && x->shifted) put_delayed_edges(x, r);
     if (r->blocks) put_blocks(x, r, end, exact);
     else put_vector_loop(x, r, "0", end, exact);
   } else if (r->blocks) put_scalar_blocks(x, r, axis, e.text);
@@ -419,14 +418,14 @@ static void put_stages(tc_omp_nest *x, uint32_t from, uint32_t to) {
 }
 
 void tc_omp_point(tc_omp_nest *x) { put_stages(x, 0, x->nest->nstage); }
-void tc_omp_point_front(tc_omp_nest *x) { put_stages(x, 0, x->nest->nstage - 1); }
-void tc_omp_point_back(tc_omp_nest *x) { put_stages(x, x->nest->nstage - 1, x->nest->nstage); }
+void tc_omp_put_front_stages(tc_omp_nest *x) { put_stages(x, 0, x->nest->nstage - 1); }
+void tc_omp_put_last_stage(tc_omp_nest *x) { put_stages(x, x->nest->nstage - 1, x->nest->nstage); }
 
 /* The stage at point q and the next one: in its cheaper form if it has one, where both allow that, and
  * then in no other, for the function would have too much to keep in registers. */
 static void put_jammed_stage(tc_omp_nest *x, uint32_t index) {
   tc_stage st = x->nest->stage[index];
-  const char *const stream = x->s.stream;
+  const char *const nontemporal = x->s.nontemporal;
   tc_buf known = {0};
   if (st.alike) {
     tc_putf(&known, " && known%u[q] && known%u[q + 1]", st.given, st.given);
@@ -435,11 +434,11 @@ static void put_jammed_stage(tc_omp_nest *x, uint32_t index) {
   tc_print_line(&x->s, "if (abreast && q + 1 < count%s) {", known.text ? known.text : "");
   x->s.indent += 2;
   tc_print_line(&x->s, "const int64_t first = q++;");
-  x->s.stream = NULL;
+  x->s.nontemporal = NULL;
   x->jam_points = true;
   put_stage(x, &st, index);
   x->jam_points = false;
-  x->s.stream = stream;
+  x->s.nontemporal = nontemporal;
   tc_print_line(&x->s, "continue;");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
