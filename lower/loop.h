@@ -282,8 +282,8 @@ typedef struct tc_target {
   bool scatter_lanes;  /* ... and along one whose points a scatter puts in different places */
   int64_t long_pass;   /* of rows from here on, a pass costs more than a sum in another pass does
                         * and what is computed of its result; 0: none */
-  int64_t channels;    /* stores of up to so many neighbours at each point are put together along
-                        * the lanes; 0: they are not */
+  int64_t interleave;  /* stores at distances of up to so many elements along the lanes are
+                        * interleaved to whole vectors; 0: they are not */
   bool epilogue_in_place; /* a product's epilogue may read the element that it overwrites */
   bool product_apart;     /* ... and there is to be room for the bare product then */
   /* Optional: chooses the layout of an ARENA buffer, which holds the value buffer[i].node; false:

@@ -225,7 +225,7 @@ const tc_target tc_target_cores = {.name = "cores",
                                    .scatter_lanes = true,
                                    .long_pass = 384,
                                    .epilogue_in_place = true,
-                                   .channels = 4};
+                                   .interleave = 4};
 
 tc_program *tc_lower(tc_graph *g, const tc_target *target) {
   tc_program *p = new_program(g);

@@ -381,8 +381,8 @@ void lo_fold_difference(lo_kb *b, tc_val difference, uint32_t result);
 
 /* lanes.c: the slot whose neighbouring points share a vector, or -1 */
 int lo_choose_vector(lo_kb *b);
-/* pixels.c: an axis of few channels that all stores have becomes actions at the same point; nests of
- * a kernel that each store one channel become one. */
+/* channel_unroll.c: an axis of few points that all stores have is unrolled into actions at the same
+ * point; nests of a kernel that each store one channel become one. */
 void lo_unroll_channels(lo_kb *b);
 void lo_join_channels(lo *L, tc_kernel *k);
 

@@ -17,7 +17,7 @@ const tc_spelling tc_omp_words = {.vector = "tc_v",
                                   .size = "s_",
                                   .integer = "int64_t",
                                   .strided = true,
-                                  .channels = TC_OMP_CHANNELS};
+                                  .interleave = TC_OMP_INTERLEAVE};
 
 static bool omp_supports(const tc_kernel *k, const tc_program *p) {
   if (k->kind == TC_KERNEL_CALL) return true;

@@ -12,7 +12,7 @@
 #include "backends/backend.h"
 #include "backends/print/print.h"
 
-enum { TC_OMP_CHANNELS = 4 }; /* of pixels that the prelude puts together and takes apart */
+enum { TC_OMP_INTERLEAVE = 4 }; /* the largest distance that the prelude interleaves */
 
 extern const tc_spelling tc_omp_words;
 

@@ -50,7 +50,7 @@ static void put_const(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
 static bool is_channel(const tc_print_scope *s, const tc_address *a) {
   const tc_dim step = s->vector >= 0 ? a->coef[s->vector] : tc_dim_const(0);
   return tc_dim_is_const(step) && tc_dim_value(step) > 1 &&
-         tc_dim_value(step) <= s->words->channels;
+         tc_dim_value(step) <= s->words->interleave;
 }
 
 void tc_print_load(tc_print_scope *s, uint32_t id, tc_buf *out) {
@@ -99,8 +99,8 @@ static void put_index(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *
 static void put_op(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
   const char *spelling = tc_op_get(e->op)->expr;
   if (s->words->op && s->words->op(s, e, out)) return;
-  if (e->op == OP_EXP && !e->reproducible && e->dtype == TC_F32 && s->coarse &&
-      s->coarse[e - s->k->expr])
+  if (e->op == OP_EXP && !e->reproducible && e->dtype == TC_F32 && s->reduced_precision &&
+      s->reduced_precision[e - s->k->expr])
     spelling = "tc_expcoarse_f32(%0)";
   tc_dtype t = e->dtype;
   for (int i = 0; i < 3; ++i)

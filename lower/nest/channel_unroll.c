@@ -1,8 +1,9 @@
-/* pixels.c - arrays whose last axis is short: the channels of pixels, the coordinates of points.
+/* channel_unroll.c - an axis of few points that all stores have, such as the channels of pixels or the
+ * coordinates of points, is unrolled.
  *
- * Lanes along so short an axis would be empty, and lanes along the pixels find the elements of one
- * channel apart.  So the lanes run along the pixels, and each of the channels is an action of its
- * own at the same point: a backend puts what these store together, and stores whole vectors.
+ * Lanes along so short an axis would be empty, and lanes along the pixels would store every s-th element.
+ * So the lanes run along the pixels, and each channel is an action of its own at the same point: a
+ * backend interleaves what these store, and stores whole vectors.
  *
  *   nest i < N, c < 3           nest i < N
  *     store y[3*i + c] = ...      store y[3*i] = ...  store y[3*i + 1] = ...  store y[3*i + 2] = ... */
@@ -25,7 +26,7 @@ static bool is_channel(const lo_kb *b, const tc_action *a, int s) {
 
 static bool is_short(const lo_kb *b, int s) {
   const tc_dim e = b->slot[s].extent;
-  return tc_dim_is_const(e) && tc_dim_value(e) > 1 && tc_dim_value(e) <= b->L->target->channels;
+  return tc_dim_is_const(e) && tc_dim_value(e) > 1 && tc_dim_value(e) <= b->L->target->interleave;
 }
 
 /* The slot that is the channel of all stores, or -1. */
@@ -120,7 +121,8 @@ static bool only_stores(const tc_nest *n) {
 static bool are_apart(lo *L, const tc_action *a, const tc_action *b, int vector) {
   const tc_dim step = a->address.coef[vector];
   if (a->buffer != b->buffer || a->address.nterm || b->address.nterm) return false;
-  if (!tc_dim_is_const(step) || tc_dim_value(step) < 2 || tc_dim_value(step) > L->target->channels)
+  if (!tc_dim_is_const(step) || tc_dim_value(step) < 2 ||
+      tc_dim_value(step) > L->target->interleave)
     return false;
   for (int i = 0; i < TC_MAX_AXES; i++)
     if (!tc_dim_same(a->address.coef[i], b->address.coef[i]) ||
@@ -175,7 +177,7 @@ static void append(lo *L, tc_nest *a, const tc_nest *b) {
 }
 
 void lo_join_channels(lo *L, tc_kernel *k) {
-  if (!L->target->channels || k->nnest < 2) return;
+  if (!L->target->interleave || k->nnest < 2) return;
   uint8_t *need = lo_alloc(L, L->scratch, k->nexpr + 1);
   uint32_t kept = 1;
   for (uint32_t i = 1; i < k->nnest; i++) {

@@ -256,7 +256,7 @@ static tc_dim work_of(lo_kb *b) {
 
 static void finish_nest(lo_kb *b) {
   lo_coalesce(b);
-  if (b->L->target->channels) lo_unroll_channels(b);
+  if (b->L->target->interleave) lo_unroll_channels(b);
   int v = lo_choose_vector(b), order[TC_MAX_AXES], nouter = 0;
   bool rows = lo_inner_slots(b) != 0;
   if (rows && v >= 0 && b->slot[v].inner) lo_keep_rows(b);

@@ -124,7 +124,7 @@ static const char *tile_of(const tc_omp_matmul *x, const level *l) {
   return l->tile ? l->tile : x->e.tile;
 }
 
-static bool uses(const tc_omp_matmul *x, const level *l) { return l->pair == 1 || x->pairs; }
+static bool uses(const tc_omp_matmul *x, const level *l) { return l->pair == 1 || x->vnni; }
 
 /* Conditions of the levels in turn, and their end. */
 static void put_test(const tc_omp_matmul *x, int i, bool *first) {
@@ -224,7 +224,7 @@ static void put_in_place(const tc_omp_matmul *x) {
   const tc_dtype da = a ? x->p->buffer[x->k->buffer[a->buffer]].dtype : TC_BOOL;
   const tc_dtype db = b ? x->p->buffer[x->k->buffer[b->buffer]].dtype : TC_BOOL;
   /* With k side by side; a pair of bf16 is one word. */
-  if (a && x->pairs && da == TC_BF16 && tc_dim_is(a->address.coef[x->ak], 1)) {
+  if (a && x->vnni && da == TC_BF16 && tc_dim_is(a->address.coef[x->ak], 1)) {
     tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n     ");
     put_stride(x, "a_rs", a->address.coef[x->am], 2);
     tc_put(x->out, " .a_ks = 2, .a_at = @NAME@_a_at,\n#endif\n");
@@ -277,7 +277,7 @@ static void put_description(const tc_omp_matmul *x) {
           tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak);
   if (x->mm->packed) tc_put(x->out, ".reuse = 1, ");
   if (tc_omp_mm_a_cols(x)) {
-    if (x->pairs) tc_put(x->out, ".a_cols = TC_ISA < TC_LEVEL_bf16, ");
+    if (x->vnni) tc_put(x->out, ".a_cols = TC_ISA < TC_LEVEL_bf16, ");
     else tc_put(x->out, ".a_cols = 1, ");
   }
   tc_put(x->out,
@@ -292,7 +292,7 @@ static bool open_kernel(tc_omp_matmul *x, const tc_kernel *k, const tc_program *
                        .mm = mm,
                        .out = out,
                        .e = element_of(mm->operand),
-                       .pairs = mm->operand == TC_BF16,
+                       .vnni = mm->operand == TC_BF16,
                        .am = mm->nbatch,
                        .an = mm->nbatch + 1,
                        .ak = mm->nbatch + 2,

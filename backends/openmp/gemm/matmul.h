@@ -22,7 +22,7 @@ typedef struct tc_omp_matmul {
   const tc_mm_loop *mm;
   tc_buf *out;
   tc_omp_element e; /* below level bf16 for bf16 operands, else at every level */
-  bool pairs;       /* bf16: packed in pairs from level bf16 on */
+  bool vnni;        /* bf16: two neighbours along k in a 32-bit word, from level bf16 on */
   int am, an, ak;   /* axis numbers of m, n, k */
   bool checks;      /* index operands: the callbacks report through g->bad */
   char axis[TC_MAX_AXES][16];

@@ -12,12 +12,12 @@ typedef struct tile {
   tc_buf *out;
   const char *type; /* of the elements: f32, f64, u16, u32, u64; bf16 for pairs; amx */
   int rows, vectors;
-  bool pairs;
+  bool vnni;
 } tile;
 
 /* V: a vector of B; S: of sums; U and W: the same in memory. */
 static void put_types(const tile *t) {
-  if (t->pairs) tc_put(t->out, "  typedef tc_mm_sums S;\n  typedef tc_mm_pairs V;\n");
+  if (t->vnni) tc_put(t->out, "  typedef tc_mm_sums S;\n  typedef tc_mm_pairs V;\n");
   else
     tc_putf(t->out, "  typedef tc_%s V __attribute__((vector_size(TC_L * 4)));\n  typedef V S;\n",
             t->type);
@@ -37,10 +37,10 @@ static void put_declarations(const tile *t) {
 /* One row of A against the vectors of B. */
 static void put_row(const tile *t, int i) {
   static const char *const offset[3] = {"", " + rs", " + 2 * rs"};
-  if (t->pairs) tc_putf(t->out, "      x = tc_mm_bf16_splat(a%d%s);", i - i % 3, offset[i % 3]);
+  if (t->vnni) tc_putf(t->out, "      x = tc_mm_bf16_splat(a%d%s);", i - i % 3, offset[i % 3]);
   else tc_putf(t->out, "      x = *(const tc_%s *)(a%d%s);", t->type, i - i % 3, offset[i % 3]);
   for (int j = 0; j < t->vectors; ++j)
-    if (t->pairs)
+    if (t->vnni)
       tc_putf(t->out, " c%d_%d = __builtin_ia32_dpbf16ps_512(c%d_%d, x, b%d);", i, j, i, j, j);
     else tc_putf(t->out, " c%d_%d += x * b%d;", i, j, j);
   tc_put(t->out, "\n");
@@ -63,7 +63,7 @@ static void put_loop(const tile *t) {
   tc_put(t->out, "    for (; k > rest; --k) {\n");
   for (int j = 0; j < t->vectors; ++j)
     tc_putf(t->out, "      const V b%d = *(const U *)(b + %d * sizeof(V));\n", j, j);
-  if (t->pairs) tc_put(t->out, "      V x;\n");
+  if (t->vnni) tc_put(t->out, "      V x;\n");
   else tc_putf(t->out, "      tc_%s x;\n", t->type);
   for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, "      tc_mm_opaque(a%d);\n", i);
   for (int i = 0; i < t->rows; ++i) put_row(t, i);

@@ -119,11 +119,11 @@ static void put_vector(tc_omp_matmul *x, tc_val v, const char *store, const char
 
 /* Memory of the packed type, contiguous along `axis`: its bytes are copied.  pairs: packed as bf16.
  */
-static const tc_expr *copied(const tc_omp_matmul *x, tc_val v, int axis, bool pairs) {
+static const tc_expr *copied(const tc_omp_matmul *x, tc_val v, int axis, bool vnni) {
   const tc_expr *e = tc_omp_mm_plain(x, v);
   if (!e || !tc_dim_is(e->address.coef[axis], 1)) return NULL;
   const tc_dtype d = x->p->buffer[x->k->buffer[e->buffer]].dtype;
-  return (pairs ? d == TC_BF16 : tc_omp_mm_same(x, d)) ? e : NULL;
+  return (vnni ? d == TC_BF16 : tc_omp_mm_same(x, d)) ? e : NULL;
 }
 
 /* `(const char *)(address of e)` at row or column i, at k. */
@@ -207,7 +207,7 @@ static void put_a_turned(tc_omp_matmul *x) {
 static void put_a_pack(tc_omp_matmul *x) {
   const bool cols = tc_omp_mm_a_cols(x);
   tc_omp_mm_open(x, A_PACK);
-  if (x->pairs) {
+  if (x->vnni) {
     tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");
     if (cols) put_a_turned(x);
     else put_a_rows(x, "bf16", 2);
@@ -215,7 +215,7 @@ static void put_a_pack(tc_omp_matmul *x) {
   }
   if (cols) put_a_cols(x);
   else put_a_rows(x, x->e.store, x->e.bytes);
-  if (x->pairs) tc_put(x->out, "#endif\n");
+  if (x->vnni) tc_put(x->out, "#endif\n");
   tc_omp_mm_close(x);
 }
 
@@ -239,14 +239,14 @@ static void put_b_prefetch(tc_omp_matmul *x, const char *row, const char *column
 }
 
 /* B as memory holds it: a helper of the prelude moves whole vectors. */
-static bool put_b_moved(tc_omp_matmul *x, bool pairs) {
-  const tc_expr *e = copied(x, x->mm->b, x->an, pairs);
+static bool put_b_moved(tc_omp_matmul *x, bool vnni) {
+  const tc_expr *e = copied(x, x->mm->b, x->an, vnni);
   tc_buf from = {0};
   if (!e) return false;
   put_source(x, e, "n0", "k0", &from);
   tc_put(&from, ", ");
   put_pitch(x, e, x->ak, &from);
-  if (pairs) tc_print_line(&x->s, "tc_mm_bf16_rows(%s, (tc_u32 *)dst, nr, kn, cols);", from.text);
+  if (vnni) tc_print_line(&x->s, "tc_mm_bf16_rows(%s, (tc_u32 *)dst, nr, kn, cols);", from.text);
   else
     tc_print_line(&x->s, "tc_mm_rows(%s, dst, nr * %d, kn, cols * %d);", from.text, x->e.bytes,
                   x->e.bytes);
@@ -271,7 +271,7 @@ static void put_b_rows(tc_omp_matmul *x) {
 }
 
 /* dst[k / 2][nr][2] of bf16, vectors along n: two neighbouring k are two halves of a word. */
-static void put_b_pairs(tc_omp_matmul *x) {
+static void put_b_vnni(tc_omp_matmul *x) {
   if (put_b_moved(x, true)) return;
   tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += 2) {");
   x->s.indent += 2;
@@ -364,18 +364,18 @@ static const char *word_of(int bytes) { return bytes == 2 ? "u16" : bytes == 4 ?
 static void put_b_pack(tc_omp_matmul *x) {
   const bool cols = tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak;
   tc_omp_mm_open(x, B_PACK);
-  if (x->pairs) {
+  if (x->vnni) {
     tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");
     tc_print_line(&x->s, "const int64_t pad = -kn & (g->kp - 1); /* kp is a power of two */");
     tc_print_line(&x->s,
                   "if (pad) __builtin_memset(dst + kn / 2 * nr * 4, 0, (kn %% 2 + pad) * nr * 2);");
     if (cols) put_b_turned(x, "bf16", "u32", 2);
-    else put_b_pairs(x);
+    else put_b_vnni(x);
     tc_put(x->out, "#else\n");
   }
   if (cols) put_b_turned(x, x->e.store, word_of(x->e.bytes), 1);
   else put_b_rows(x);
-  if (x->pairs) tc_put(x->out, "#endif\n");
+  if (x->vnni) tc_put(x->out, "#endif\n");
   tc_omp_mm_close(x);
 }
 

@@ -1,10 +1,10 @@
-/* pair.c - bf16 in pairs of vectors.
+/* bf16_deinterleave.c - bf16 rows as vectors of even and of odd elements.
  *
- * Two neighbouring vectors of bf16 are read as one of 32-bit words: a shift gives the elements with
- * even numbers as f32, a mask those with odd numbers, one instruction each where spreading out a
- * half vector takes two.  A stage whose lanes only meet bf16 rows does not care which element is in
- * which lane: its unrolled vectors u = 0, 2, .. take the even elements of two vectors' worth,
- * u = 1, 3, .. the odd ones, and a store waits for both. */
+ * Two neighbouring vectors of bf16 are loaded as one vector of 32-bit words: a shift gives the even
+ * elements as f32, a mask the odd ones.  That is one instruction each, where widening half a vector
+ * takes two.  In a stage whose lanes only meet bf16 rows it does not matter which element is in which
+ * lane: the unrolled vectors u = 0, 2, .. have the even elements of two vectors, u = 1, 3, .. the odd
+ * ones, and a store interleaves the two. */
 #include "backends/openmp/nest/nest.h"
 
 static bool is_bf16(const tc_print_scope *s, uint32_t buffer) {
@@ -36,7 +36,7 @@ static bool of_rows(const tc_print_scope *s, uint32_t id, bool *rows) {
   }
 }
 
-bool tc_omp_pairs(const tc_omp_nest *x, const tc_stage *st) {
+bool tc_omp_can_deinterleave(const tc_omp_nest *x, const tc_stage *st) {
   const tc_print_scope *s = &x->s;
   bool rows = false;
   for (uint32_t i = 0; i < st->naction; ++i) {
@@ -59,17 +59,17 @@ static bool load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
   return true;
 }
 
-/* Squares of bf16 elements whose sum need not be told from one without the smallest: of the pairs at
- * hand, or NULL. */
+/* The load of deinterleaved elements whose squares are summed for a shortcut (tc_action.helps), which may
+ * take the smallest of them as 0; or NULL. */
 static const tc_expr *squares(const tc_print_scope *s, const tc_action *a) {
   const tc_expr *e = &s->k->expr[a->value.id];
-  const bool in_pairs = s->load == load && a->kind == TC_ACT_REDUCE && a->helps;
-  if (!in_pairs || e->kind != TC_EX_OP || e->op != OP_SQUARE) return NULL;
+  const bool deinterleaved = s->load == load && a->kind == TC_ACT_REDUCE && a->helps;
+  if (!deinterleaved || e->kind != TC_EX_OP || e->op != OP_SQUARE) return NULL;
   const tc_expr *x = &s->k->expr[e->in[0].id];
   return x->kind == TC_EX_LOAD ? x : NULL;
 }
 
-/* A sum of bf16 elements beside that of their squares, for which the same holds. */
+/* The load whose elements are summed in the stage that also sums their squares; or NULL. */
 static const tc_expr *elements(const tc_print_scope *s, const tc_stage *st, const tc_action *a) {
   const tc_expr *e = &s->k->expr[a->value.id];
   for (uint32_t i = 0; a->kind == TC_ACT_REDUCE && a->op == OP_SUM && i < st->naction; ++i)
@@ -77,11 +77,11 @@ static const tc_expr *elements(const tc_print_scope *s, const tc_stage *st, cons
   return NULL;
 }
 
-bool tc_omp_is_pair_sum(const tc_omp_nest *x, const tc_stage *st, const tc_action *a) {
+bool tc_omp_is_deinterleaved_sum(const tc_omp_nest *x, const tc_stage *st, const tc_action *a) {
   return squares(&x->s, a) || elements(&x->s, st, a);
 }
 
-void tc_omp_put_pair_sum(tc_omp_nest *x, const tc_action *a, const char *u) {
+void tc_omp_put_deinterleaved_sum(tc_omp_nest *x, const tc_action *a, const char *u) {
   const tc_expr *square = squares(&x->s, a), *e = square ? square : &x->s.k->expr[a->value.id];
   tc_buf at = {0};
   tc_print_address(&x->s, &e->address, &at);
@@ -105,7 +105,7 @@ static bool store(tc_print_scope *s, const tc_action *a) {
   return true;
 }
 
-void tc_omp_begin_pairs(tc_omp_nest *x, const tc_stage *st) {
+void tc_omp_begin_deinterleave(tc_omp_nest *x, const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i) {
     bool again = st->action[i].kind != TC_ACT_STORE;
     for (uint32_t j = 0; j < i; ++j)
@@ -120,7 +120,7 @@ void tc_omp_begin_pairs(tc_omp_nest *x, const tc_stage *st) {
   x->s.self = x;
 }
 
-void tc_omp_end_pairs(tc_omp_nest *x) {
+void tc_omp_end_deinterleave(tc_omp_nest *x) {
   x->s.load = NULL;
   x->s.store = NULL;
 }

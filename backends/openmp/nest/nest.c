@@ -214,7 +214,7 @@ static bool can_jam_rows(const tc_omp_nest *x) {
   if (n->axis[0].of >= 0 || n->axis[1].of >= 0) return false;
   uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
   for (uint32_t i = 0; need && i < n->nstage; ++i)
-    if (n->stage[i].axes && !tc_omp_pairs(x, &n->stage[i]))
+    if (n->stage[i].axes && !tc_omp_can_deinterleave(x, &n->stage[i]))
       tc_omp_mark_stage(x, &n->stage[i], need);
   const bool shares = need && tc_omp_shares_loads(x, need, false);
   free(need);
@@ -362,7 +362,7 @@ static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, c
   x->s.result = x->result;
   x->s.result_axes = x->result_axes;
   tc_print_depends(k, x->result_axes, x->s.depends);
-  if (!tc_omp_plan_prefetch(x) || !tc_omp_plan_coarse(x)) return false;
+  if (!tc_omp_plan_prefetch(x) || !tc_omp_plan_precision(x)) return false;
   x->grouped = can_group(x);
   for (uint32_t i = 0; x->grouped && i < n->nstage; ++i)
     x->can_jam_points |= tc_omp_can_jam_points(x, &n->stage[i]);
@@ -375,7 +375,7 @@ static void close_nest(tc_omp_nest *x) {
   free(x->result);
   free(x->result_axes);
   free(x->prefetch_stage);
-  free(x->coarse);
+  free(x->reduced_precision);
   free(x->hoisted);
   free(x->s.depends);
   free(x->s.printed);

@@ -48,7 +48,7 @@ typedef struct tc_omp_nest {
    * which prefetches another one, or 0. */
   bool prefetches;
   uint32_t *prefetch_stage;
-  uint8_t *coarse; /* per expression: 16 bits of it are all that is seen */
+  uint8_t *reduced_precision; /* per expression: only 16 bits of it are ever stored */
 } tc_omp_nest;
 
 /* What the kernel's buffer is. */
@@ -108,14 +108,14 @@ bool tc_omp_plan_pipeline(tc_omp_nest *x);
 void tc_omp_declare_pipeline(tc_omp_nest *x);
 void tc_omp_carry_pipeline(tc_omp_nest *x);
 
-/* pair.c: can the stage's lanes be any elements of two vectors?  What is printed between begin and
- * end is for the unrolled vector `u`. */
-bool tc_omp_pairs(const tc_omp_nest *x, const tc_stage *st);
-void tc_omp_begin_pairs(tc_omp_nest *x, const tc_stage *st);
-void tc_omp_end_pairs(tc_omp_nest *x);
-/* Is this, between begin and end, a sum that takes its elements from memory itself?  Prints it. */
-bool tc_omp_is_pair_sum(const tc_omp_nest *x, const tc_stage *st, const tc_action *a);
-void tc_omp_put_pair_sum(tc_omp_nest *x, const tc_action *a, const char *u);
+/* bf16_deinterleave.c: may the lanes of the stage be the even, or the odd, elements of two vectors?  What
+ * is printed between begin and end is for the unrolled vector `u`. */
+bool tc_omp_can_deinterleave(const tc_omp_nest *x, const tc_stage *st);
+void tc_omp_begin_deinterleave(tc_omp_nest *x, const tc_stage *st);
+void tc_omp_end_deinterleave(tc_omp_nest *x);
+/* Is this, between begin and end, a sum that loads its elements itself?  Prints it. */
+bool tc_omp_is_deinterleaved_sum(const tc_omp_nest *x, const tc_stage *st, const tc_action *a);
+void tc_omp_put_deinterleaved_sum(tc_omp_nest *x, const tc_action *a, const char *u);
 
 /* known.c: are results that may stand for a stage's looked at in this way of running the nest?  When
  * only rows of some length pay for it, prints that condition (of the stage that may be known).  Prints
@@ -126,12 +126,13 @@ void tc_omp_put_known(tc_omp_nest *x, const tc_stage *st);
 void tc_omp_known(const tc_omp_nest *x, uint32_t result, char text[24]); /* of the variable */
 const tc_stage *tc_omp_helped(const tc_omp_nest *x, const tc_stage *st);
 
-/* coarse.c: which values need no more digits than 16 bits hold (false: out of memory). */
-bool tc_omp_plan_coarse(tc_omp_nest *x);
+/* reduced_precision.c: which values need no more digits than 16 bits hold (false: out of memory). */
+bool tc_omp_plan_precision(tc_omp_nest *x);
 
-/* channels.c: is the action one of the stores that together fill pixels along the lanes, and the
+/* interleaved_store.c: is the action one of several stores that together fill whole vectors, and the
  * first of them?  Prints them all, their values printed, where no lane is idle. */
-bool tc_omp_is_channel(const tc_omp_nest *x, const tc_stage *st, const tc_action *a, bool *first);
-void tc_omp_put_channels(tc_omp_nest *x, const tc_stage *st, const tc_action *first);
+bool tc_omp_is_interleaved(const tc_omp_nest *x, const tc_stage *st, const tc_action *a,
+                           bool *first);
+void tc_omp_put_interleaved(tc_omp_nest *x, const tc_stage *st, const tc_action *first);
 
 #endif

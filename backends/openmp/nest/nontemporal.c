@@ -25,7 +25,7 @@ static bool is_in_order(const tc_omp_nest *x, const tc_action *a) {
 
 static bool is_whole_store(const tc_omp_nest *x, const tc_stage *st, const tc_action *a) {
   bool first;
-  return tc_omp_is_channel(x, st, a, &first) || is_in_order(x, a);
+  return tc_omp_is_interleaved(x, st, a, &first) || is_in_order(x, a);
 }
 
 void tc_omp_put_nontemporal(tc_omp_nest *x) {

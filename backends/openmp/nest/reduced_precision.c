@@ -1,9 +1,9 @@
-/* coarse.c - exponentials that are only ever stored in 16 bits.
+/* reduced_precision.c - exponentials that are only ever stored in 16 bits.
  *
- * Of e^x in a row of bf16 or f16 probabilities no more than the result's digits is seen: an
- * approximation of 17 bits takes half the operations.  That holds where the value, times others or
- * divided by their sum, goes nowhere but to such stores: what keeps relative errors small.  A
- * difference does not, nor does a logarithm. */
+ * Where e^x is a probability that is stored as bf16 or f16, an approximation of 17 bits loses nothing
+ * and takes half the operations.  That holds where the value reaches nothing but such stores, through
+ * operations that keep relative errors small: products, and quotients by a sum of such values.
+ * Differences and logarithms do not keep them. */
 #include "backends/openmp/nest/nest.h"
 
 #include <stdlib.h>
@@ -16,15 +16,15 @@ static bool keeps_error(const tc_expr *e, int i) {
   return e->dtype == TC_F32 && (tc_op_get(e->op)->keeps_error >> i & 1);
 }
 
-/* Nowhere negative: sums of such terms have no larger relative errors than the terms. */
+/* Not negative: a sum of such terms has no larger relative error than the terms. */
 static bool is_positive(const tc_kernel *k, uint32_t id) { return k->expr[id].op == OP_EXP; }
 
-/* All that reads the result, or the LOCAL row, may read a coarse one. */
+/* May all readers of the result, or of the LOCAL row, take one of reduced precision? */
 static bool all_readers(const tc_omp_nest *x, tc_ex_kind kind, uint32_t what) {
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
     const tc_expr *e = &x->s.k->expr[id];
     const uint32_t read = kind == TC_EX_RESULT ? e->index : e->buffer;
-    if (e->kind == kind && read == what && !x->coarse[id]) return false;
+    if (e->kind == kind && read == what && !x->reduced_precision[id]) return false;
   }
   return true;
 }
@@ -39,15 +39,15 @@ static bool action_may(const tc_omp_nest *x, const tc_action *a) {
 }
 
 static void refuse(tc_omp_nest *x, tc_val v, bool *changed) {
-  *changed |= x->coarse[v.id];
-  x->coarse[v.id] = 0;
+  *changed |= x->reduced_precision[v.id];
+  x->reduced_precision[v.id] = 0;
 }
 
 static void refuse_operands(tc_omp_nest *x, uint32_t id, bool *changed) {
   const tc_expr *e = &x->s.k->expr[id];
   const bool whole = e->kind == TC_EX_ROUND || e->kind == TC_EX_OP;
   for (int i = 0; i < 3; ++i)
-    if (!x->coarse[id] || !whole || (e->kind == TC_EX_OP && !keeps_error(e, i)))
+    if (!x->reduced_precision[id] || !whole || (e->kind == TC_EX_OP && !keeps_error(e, i)))
       refuse(x, e->in[i], changed);
   refuse(x, e->guard, changed);
   for (int t = 0; t < e->address.nterm; ++t) refuse(x, e->address.term[t].value, changed);
@@ -61,13 +61,13 @@ static void refuse_action(tc_omp_nest *x, const tc_action *a, bool *changed) {
 }
 
 /* The largest set: all, less what some reader refuses, until nothing changes. */
-bool tc_omp_plan_coarse(tc_omp_nest *x) {
+bool tc_omp_plan_precision(tc_omp_nest *x) {
   const tc_kernel *k = x->s.k;
   bool changed = true;
-  x->coarse = malloc(k->nexpr + 1);
-  if (!x->coarse) return false;
-  memset(x->coarse, 1, k->nexpr + 1);
-  x->coarse[0] = 0;
+  x->reduced_precision = malloc(k->nexpr + 1);
+  if (!x->reduced_precision) return false;
+  memset(x->reduced_precision, 1, k->nexpr + 1);
+  x->reduced_precision[0] = 0;
   while (changed) {
     changed = false;
     for (uint32_t id = k->nexpr; id-- > 1;) refuse_operands(x, id, &changed);
@@ -76,6 +76,6 @@ bool tc_omp_plan_coarse(tc_omp_nest *x) {
         for (uint32_t j = 0; j < k->nest[n].stage[i].naction; ++j)
           refuse_action(x, &k->nest[n].stage[i].action[j], &changed);
   }
-  x->s.coarse = x->coarse;
+  x->s.reduced_precision = x->reduced_precision;
   return true;
 }

@@ -64,7 +64,7 @@ static int producer(const tc_omp_nest *x, const uint8_t *need) {
       stage = (int)i;
     }
   if (stage < 0 || n->stage[stage].axes != 1u << n->vector) return -1;
-  return tc_omp_pairs(x, &n->stage[stage]) ? -1 : stage;
+  return tc_omp_can_deinterleave(x, &n->stage[stage]) ? -1 : stage;
 }
 
 static bool has_parts(const tc_nest *n) {

@@ -68,9 +68,9 @@ static tc_omp_run plan(const tc_omp_nest *x, const tc_stage *st, uint32_t index)
       !tc_omp_has_kind(st, TC_ACT_SCAN))
     r.unroll = TC_OMP_UNROLL;
   if (r.along && r.unroll == 1 && is_narrow(x, st)) r.unroll = TC_OMP_UNROLL;
-  r.pairs = r.along && !x->jammed && tc_omp_pairs(x, st);
+  r.deinterleave = r.along && !x->jammed && tc_omp_can_deinterleave(x, st);
   if (x->jam_points) r.unroll = 1;
-  if (r.pairs && r.unroll == 1) r.unroll = 2;
+  if (r.deinterleave && r.unroll == 1) r.unroll = 2;
   r.count = x->jammed ? "wide" : r.unroll == 1 ? "1" : r.unroll == 2 ? "2" : "4";
   r.blocks = has_wide(st) && r.ninner > 0 && !is_short(x, st);
   r.one = r.blocks && r.ninner == 1;
@@ -81,8 +81,8 @@ static tc_omp_run plan(const tc_omp_nest *x, const tc_stage *st, uint32_t index)
 
 static void put_store(tc_omp_nest *x, const tc_stage *st, const tc_action *a) {
   bool first = false;
-  if (x->s.lanes || !tc_omp_is_channel(x, st, a, &first)) tc_print_store(&x->s, a);
-  else if (first) tc_omp_put_channels(x, st, a);
+  if (x->s.lanes || !tc_omp_is_interleaved(x, st, a, &first)) tc_print_store(&x->s, a);
+  else if (first) tc_omp_put_interleaved(x, st, a);
 }
 
 /* All values first, so that an in-place store cannot reach a value of the same point; values that
@@ -95,10 +95,11 @@ static void put_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
       tc_omp_put_scan(x, r, &st->action[i]);
     }
   for (uint32_t i = 0; i < st->naction; ++i)
-    if (!tc_omp_is_pair_sum(x, st, &st->action[i]))
+    if (!tc_omp_is_deinterleaved_sum(x, st, &st->action[i]))
       tc_print_hoist_action(&x->s, &st->action[i], ~0u);
   for (uint32_t i = 0; i < st->naction; ++i) {
-    if (tc_omp_is_pair_sum(x, st, &st->action[i])) tc_omp_put_pair_sum(x, &st->action[i], u);
+    if (tc_omp_is_deinterleaved_sum(x, st, &st->action[i]))
+      tc_omp_put_deinterleaved_sum(x, &st->action[i], u);
     else if (st->action[i].kind == TC_ACT_REDUCE) tc_omp_put_reduce(x, r, &st->action[i], u);
     if (st->action[i].kind == TC_ACT_STORE || st->action[i].kind == TC_ACT_ADD)
       put_store(x, st, &st->action[i]);
@@ -226,14 +227,14 @@ static void put_vector_loop(tc_omp_nest *x, const tc_omp_run *r, const char *fro
   x->s.indent -= 2;
   if (r->unroll > 1) {
     x->s.indent += 2;
-    if (r->pairs) tc_omp_begin_pairs(x, r->st);
+    if (r->deinterleave) tc_omp_begin_deinterleave(x, r->st);
     tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) {", r->unroll);
     snprintf(i, sizeof x->axis_text[v], "j%d", v);
     tc_print_line(&x->s, "  const int64_t %s = %s + u * TC_L;", i, base);
     put_body(x, r, "u");
     snprintf(i, sizeof x->axis_text[v], "%s", base);
     tc_print_line(&x->s, "}");
-    if (r->pairs) tc_omp_end_pairs(x);
+    if (r->deinterleave) tc_omp_end_deinterleave(x);
     x->s.indent -= 2;
   } else put_body(x, r, "0");
   tc_print_line(&x->s, "}");

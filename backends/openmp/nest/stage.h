@@ -12,7 +12,7 @@ typedef struct tc_omp_run {
   int unroll;        /* accumulators */
   const char *count; /* the same as text; `wide` where vectors of points are jammed */
   int inner[TC_MAX_AXES], ninner; /* the stage's axes in loop order, the vector axis last */
-  bool pairs;                     /* bf16 vectors are read and written two at a time */
+  bool deinterleave;              /* vectors of even and of odd bf16 elements */
   bool blocks;                    /* f32 sums are folded into f64 totals block by block, */
   bool one;                       /* all but the last, so that few points need no f64 at all */
 } tc_omp_run;
