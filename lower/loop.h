@@ -169,8 +169,8 @@ typedef struct tc_action {
   tc_val guard;    /* STORE: only where true; 0 = always */
   uint32_t buffer, index;
   tc_dtype dtype;  /* REDUCE, SCAN: of the accumulator */
-  uint32_t helps;  /* REDUCE: 1 + the result of a later stage whose `known` and `instead` alone read this
-                    * one, which may take operands and terms below the normal range as 0; or 0 */
+  uint32_t serves; /* REDUCE: 1 + the result of a later stage whose `skip_if` and `skip_value` alone read
+                    * this one, which may take operands and terms below the normal range as 0; or 0 */
   tc_address address;
 } tc_action;
 
@@ -178,16 +178,17 @@ typedef struct tc_stage {
   uint32_t axes; /* bit i: loops over axis i (inner axes only); 0: once per outer point */
   uint32_t naction;
   tc_action *action;
-  /* Optional: where `known` (bool, the same at all points of an outer point) holds, the stage need not
-   * run; the result of its one action, a REDUCE, is `instead` then.  A backend may run it all the same,
-   * and better does where its `points` are fewer than `worth`. */
-  tc_val known, instead;
+  /* Optional: where `skip_if` (bool, the same at all points of an outer point) holds, the stage may be
+   * skipped; the result of its one action, a REDUCE, is `skip_value` then.  A backend may run it all the
+   * same, which takes less time where its `points` are fewer than `skip_points`. */
+  tc_val skip_if, skip_value;
   tc_dim points;
-  int64_t worth;
-  /* Optional: where the stage of result `given` was known, these do what `action` does, each at the same
-   * place, by fewer operations and within the rounding of what they store.  A backend may ignore them. */
-  tc_action *alike;
-  uint32_t given;
+  int64_t skip_points;
+  /* Optional: where the stage of result `skipped` was skipped, these do what `action` does, each at the
+   * same place, by fewer operations and within the rounding of what they store.  A backend may ignore
+   * them. */
+  tc_action *if_skipped;
+  uint32_t skipped;
 } tc_stage;
 
 /* A reduction whose size is a symbol may have nests for both ways; the launcher takes one.  CUT: parts
@@ -277,7 +278,7 @@ typedef struct tc_target {
   int64_t long_column; /* elements of one result from which on it is cut then; 0: as otherwise */
   bool cut_unknown;    /* sizes that may be few and long count as such then; where they may be
                         * short too, there are nests for both ways */
-  bool keep_loads;     /* what several stages load is kept in LOCAL rows, as dear values are */
+  bool keep_loads;     /* what several stages load is kept in LOCAL rows, as expensive values are */
   bool scan_lanes;     /* lanes may run along the axis of a scan */
   bool scatter_lanes;  /* ... and along one whose points a scatter puts in different places */
   int64_t long_pass;   /* of rows from here on, a pass costs more than a sum in another pass does

@@ -6,16 +6,17 @@
  *   cut.c       axes of a group are cut where a view divides them
  *   group.c     groups of nodes that share a loop nest, and what may join them
  *   place.c     backwards: every node gets a group, or is recomputed where it is read;
- *               place_heavy.c: reductions, matmuls and what has loops of its own;  last.c: which
+ *               place_anchors.c: reductions, matmuls and what has loops of its own;  last.c: which
  *               nodes are placed first
  *   element.c   element of a buffer -> address, by the buffer's layout (layout.c)
  *   value.c     value of a node at an index -> expression
  *   expr.c      the pool of expressions of a kernel
- *   nest.c      group -> loop nest;  rows.c: values kept between stages;  moments.c, fold.c: stages
- *               that earlier ones can replace or make cheaper;  schedule.c: axes;
- *               lanes.c: which axis runs in vector lanes;  pixels.c: short last axes
+ *   nest.c      group -> loop nest;  local_rows.c: values kept between stages;
+ *               single_pass_variance.c, distribute_scale.c: stages
+ *               that earlier ones can replace or make cheaper;  axes.c: merging and cutting axes;
+ *               vector_axis.c: which axis runs in vector lanes;  channel_unroll.c: short last axes
  *   matmul.c    group -> matmul template
- *   inplace.c   writes into operands;  order.c: kernels that move for them;  plan.c: workspace
+ *   inplace.c   writes into operands;  order.c: kernels that move for them;  workspace.c: memory
  *   base.c      constant parts of addresses become parts of pointers;  constants.c: constants of
  *               kernels that are equal otherwise become arguments
  *
@@ -272,7 +273,7 @@ bool lo_shares(lo *L, const lo_group *g, tc_ref r);
 bool lo_same_space(lo *L, const lo_group *g, tc_ref r, uint32_t axes);
 const lo_index *lo_index_over(lo *L, const lo_group *g, const tc_type *t, uint32_t axes);
 
-/* place_heavy.c */
+/* place_anchors.c */
 void lo_place_reduce(lo *L, tc_ref r);
 void lo_place_matmul(lo *L, tc_ref r);
 void lo_place_scan(lo *L, tc_ref r);
@@ -292,10 +293,10 @@ typedef struct lo_act {
   tc_action a;
   int level;     /* stages in order of level */
   uint32_t axes; /* inner axes it runs over */
-  tc_val known, instead; /* of the stage, which is its own, */
+  tc_val skip_if, skip_value; /* of the stage, which is its own, */
   tc_dim points;         /* and of which there are so many */
-  tc_val alike;          /* another value to store, where the stage of result `given` was known */
-  uint32_t given;
+  tc_val if_skipped;     /* another value to store, where the stage of result `skipped` was skipped */
+  uint32_t skipped;
 } lo_act;
 
 typedef struct lo_slot { /* an axis while it is being scheduled */
@@ -372,21 +373,22 @@ void lo_emit_stores(lo_kb *b);
 void lo_push_act(lo_kb *b, lo_act a);
 int lo_value_level(const lo_kb *b, const tc_action *a); /* of its operands */
 
-/* rows.c: values that are dear and needed in several stages are kept in LOCAL rows */
+/* local_rows.c: expensive values that several stages need are kept in LOCAL rows */
 void lo_keep_rows(lo_kb *b);
-/* moments.c: variances of rows from the pass that sums them, where that keeps their digits */
-void lo_join_moments(lo_kb *b);
-/* fold.c: x - m, times the reciprocal of a deviation whose variance `result` was known */
-void lo_fold_difference(lo_kb *b, tc_val difference, uint32_t result);
+/* single_pass_variance.c: variances of rows from the pass that sums them, where that keeps their digits */
+void lo_single_pass_variance(lo_kb *b);
+/* distribute_scale.c: (x - m) * r as x * r - m * r, r the reciprocal of a deviation, where the stage of the
+ * variance `result` was skipped */
+void lo_distribute_scale(lo_kb *b, tc_val difference, uint32_t result);
 
-/* lanes.c: the slot whose neighbouring points share a vector, or -1 */
+/* vector_axis.c: the slot whose neighbouring points share a vector, or -1 */
 int lo_choose_vector(lo_kb *b);
 /* channel_unroll.c: an axis of few points that all stores have is unrolled into actions at the same
  * point; nests of a kernel that each store one channel become one. */
 void lo_unroll_channels(lo_kb *b);
 void lo_join_channels(lo *L, tc_kernel *k);
 
-/* schedule.c */
+/* axes.c */
 uint32_t lo_inner_slots(const lo_kb *b); /* bits of the axes that run inside of stages */
 void lo_coalesce(lo_kb *b);
 int lo_add_slot(lo_kb *b, tc_dim extent, bool inner);
@@ -394,7 +396,7 @@ int lo_split_slot(lo_kb *b, int s, tc_dim chunk); /* returns the new outer slot 
 void lo_finish_axes(lo_kb *b, const int *order, int n, tc_axis *axis);
 void lo_map_addresses(lo_kb *b, void (*f)(lo_kb *, tc_address *, const void *), const void *arg);
 
-/* inplace.c, order.c, plan.c, traffic.c, name.c */
+/* memory/inplace.c, order.c, memory/workspace.c, traffic.c, name.c */
 void lo_resolve_writes(lo *L);
 bool lo_same_place(const tc_address *a, const tc_address *b); /* provably the same element */
 bool lo_stores(const tc_kernel *k, uint32_t buffer); /* of the kernel's */

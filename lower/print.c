@@ -132,17 +132,17 @@ static void put_action(printer *r, const tc_action *a, int indent) {
     tc_putf(r->out, "#%u = %s %%%u", a->index, tc_op_get(a->op)->text, a->value.id);
     if (a->position.id) tc_putf(r->out, " at %%%u", a->position.id);
     tc_putf(r->out, " : %s", tc_dtype_text(a->dtype));
-    if (a->helps) tc_putf(r->out, " helps #%u", a->helps - 1);
+    if (a->serves) tc_putf(r->out, " serves #%u", a->serves - 1);
   }
   tc_put(r->out, "\n");
 }
 
 static void put_known(printer *r, const tc_stage *s, int indent) {
-  if (!s->known.id) return;
-  put_value(r, s->known, indent);
-  put_value(r, s->instead, indent);
-  tc_putf(r->out, "%*s#%u = %%%u where %%%u, else\n", indent, "", s->action[0].index, s->instead.id,
-          s->known.id);
+  if (!s->skip_if.id) return;
+  put_value(r, s->skip_if, indent);
+  put_value(r, s->skip_value, indent);
+  tc_putf(r->out, "%*s#%u = %%%u where %%%u, else\n", indent, "", s->action[0].index, s->skip_value.id,
+          s->skip_if.id);
 }
 
 static void put_axis(const printer *r, const tc_axis *axis, const tc_axis *all) {
@@ -172,9 +172,9 @@ static void put_nest(printer *r, const tc_nest *n) {
     tc_put(r->out, " }\n");
     put_known(r, &n->stage[s], 6);
     for (uint32_t a = 0; a < n->stage[s].naction; a++) put_action(r, &n->stage[s].action[a], 6);
-    if (!n->stage[s].alike) continue;
-    tc_putf(r->out, "      or, where #%u was known\n", n->stage[s].given);
-    for (uint32_t a = 0; a < n->stage[s].naction; a++) put_action(r, &n->stage[s].alike[a], 6);
+    if (!n->stage[s].if_skipped) continue;
+    tc_putf(r->out, "      or, where the stage of #%u was skipped\n", n->stage[s].skipped);
+    for (uint32_t a = 0; a < n->stage[s].naction; a++) put_action(r, &n->stage[s].if_skipped[a], 6);
   }
 }
 

@@ -102,29 +102,29 @@ static void check_action(lo_checker *c, const tc_action *a, bool *set) {
   else set[a->index] = true;
   if (arg != (a->position.id != 0)) lo_wrong(c, "position of %s", tc_op_get(a->op)->text);
   if (value_type(c, a->value) != a->dtype) lo_wrong(c, "%s of another type", tc_op_get(a->op)->text);
-  if (a->helps > c->nresult) lo_wrong(c, "helps result %u", a->helps - 1);
+  if (a->serves > c->nresult) lo_wrong(c, "serves result %u", a->serves - 1);
 }
 
 static void check_known(lo_checker *c, const tc_stage *s) {
   const uint32_t end = c->k->nexpr;
-  if (!s->known.id && !s->instead.id) return;
-  check_operand(c, s->known, end, "condition of a stage");
-  check_operand(c, s->instead, end, "replacement of a stage");
-  if (s->naction != 1 || s->action[0].kind != TC_ACT_REDUCE) lo_wrong(c, "a stage that is known acts");
+  if (!s->skip_if.id && !s->skip_value.id) return;
+  check_operand(c, s->skip_if, end, "condition of a stage");
+  check_operand(c, s->skip_value, end, "replacement of a stage");
+  if (s->naction != 1 || s->action[0].kind != TC_ACT_REDUCE) lo_wrong(c, "a stage that may be skipped acts");
   if (!c->ok) return;
-  if (value_type(c, s->known) != TC_BOOL) lo_wrong(c, "the condition of a stage is no bool");
-  if (value_type(c, s->instead) != s->action[0].dtype) lo_wrong(c, "a result known by another type");
+  if (value_type(c, s->skip_if) != TC_BOOL) lo_wrong(c, "the condition of a stage is no bool");
+  if (value_type(c, s->skip_value) != s->action[0].dtype) lo_wrong(c, "a skipped stage has a value of another type");
 }
 
 /* Stores the same things in the same places. */
 static void check_alike(lo_checker *c, const tc_stage *s) {
-  for (uint32_t i = 0; s->alike && i < s->naction; i++) {
-    const tc_action *a = &s->action[i], *b = &s->alike[i];
+  for (uint32_t i = 0; s->if_skipped && i < s->naction; i++) {
+    const tc_action *a = &s->action[i], *b = &s->if_skipped[i];
     check_operand(c, b->value, c->k->nexpr, "value");
     if (!c->ok) return;
     if (a->kind != TC_ACT_STORE || b->kind != TC_ACT_STORE || a->buffer != b->buffer ||
         value_type(c, a->value) != value_type(c, b->value))
-      lo_wrong(c, "a stage's other actions are not alike");
+      lo_wrong(c, "a stage's actions for a skipped one are others");
   }
 }
 

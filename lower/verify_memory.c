@@ -81,8 +81,8 @@ static void mark_actions(const tc_action *action, uint32_t n, bool *used) {
 
 static void mark_stage(const tc_stage *s, bool *used) {
   mark_actions(s->action, s->naction, used);
-  mark_actions(s->alike, s->naction, used);
-  used[s->known.id] = used[s->instead.id] = true;
+  mark_actions(s->if_skipped, s->naction, used);
+  used[s->skip_if.id] = used[s->skip_value.id] = true;
 }
 
 /* What the marked values load.  Operands have smaller indices. */

@@ -1,5 +1,5 @@
-/* place_heavy.c - placement of reductions, matmuls, and of what always is an array: scans, joins,
- * scatters. */
+/* place_anchors.c - placement of the nodes that groups form around: reductions, matmuls, and nodes that
+ * always are arrays (scans, joins, scatters). */
 #include "lower/lowering.h"
 
 #include <string.h>

@@ -21,7 +21,7 @@ void lo_each_access(tc_kernel *k, lo_access *f, void *self) {
     for (uint32_t s = 0; s < k->nest[n].nstage; s++) {
       const tc_stage *stage = &k->nest[n].stage[s];
       each_action(stage->action, stage->naction, f, self);
-      each_action(stage->alike, stage->naction, f, self);
+      each_action(stage->if_skipped, stage->naction, f, self);
     }
   each_action(k->mm.epilogue.action, k->mm.epilogue.naction, f, self);
 }

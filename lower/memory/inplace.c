@@ -73,9 +73,9 @@ static void mark_actions(const tc_kernel *k, const tc_action *action, uint32_t n
 static const bool *computed(lo *L, const tc_kernel *k, const tc_stage *s) {
   bool *seen = lo_alloc(L, L->scratch, (k->nexpr + 1u) * sizeof *seen);
   mark_actions(k, s->action, s->naction, seen);
-  if (s->alike) mark_actions(k, s->alike, s->naction, seen);
-  mark(k, s->known, seen);
-  mark(k, s->instead, seen);
+  if (s->if_skipped) mark_actions(k, s->if_skipped, s->naction, seen);
+  mark(k, s->skip_if, seen);
+  mark(k, s->skip_value, seen);
   return seen;
 }
 

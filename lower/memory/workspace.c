@@ -1,4 +1,4 @@
-/* plan.c - the workspace: where each ARENA buffer lies.
+/* workspace.c - the workspace: where each ARENA buffer lies.
  *
  * A buffer lives from the first to the last kernel that names it.  Buffers of constant size share
  * memory by best fit; buffers of symbolic size are reused where the size is the same expression. */

@@ -1,4 +1,4 @@
-/* schedule.c - axes of a nest: merging neighbours, cutting long axes, final order.
+/* axes.c - axes of a nest: merging neighbours, cutting long axes, final order.
  *
  * A slot is an axis under construction; addresses have one coefficient per slot. */
 #include "lower/lowering.h"

@@ -1,6 +1,5 @@
-/* rows.c - values that are dear and needed in several stages of a nest are computed once and kept
- * in a LOCAL row, on some machines loads too.  softmax keeps exp(x - max) between the sum and the
- * division. */
+/* local_rows.c - expensive values that several stages of a nest need are computed once and kept in a LOCAL
+ * row; on some machines loads are, too.  softmax keeps exp(x - max) between the sum and the division. */
 #include "lower/lowering.h"
 
 #include <string.h>
@@ -15,7 +14,7 @@ typedef struct rows {
   uint32_t *copy;   /* per level pass: the expression that takes its place */
 } rows;
 
-enum { DEAR = 10, LEVELS = 64 };
+enum { EXPENSIVE = 10, LEVELS = 64 };
 
 static void each_operand(const tc_expr *e, void (*f)(rows *, uint32_t, uint32_t), rows *r,
                          uint32_t user) {
@@ -76,11 +75,11 @@ static void keep(rows *r, uint32_t id) {
   r->local[id] = lo_load(b, buffer, at, b->k->expr[id].loc).id;
 }
 
-static bool is_dear(const rows *r, uint32_t id) {
+static bool is_expensive(const rows *r, uint32_t id) {
   const lo_kb *b = r->b;
   uint64_t n = r->needed[id];
   const bool load = b->L->target->keep_loads && b->k->expr[id].kind == TC_EX_LOAD;
-  return (n & (n - 1)) && (load || r->cost[id] >= DEAR) && b->axes[id] &&
+  return (n & (n - 1)) && (load || r->cost[id] >= EXPENSIVE) && b->axes[id] &&
          (b->axes[id] & lo_inner_slots(b)) == lo_inner_slots(b);
 }
 
@@ -89,7 +88,7 @@ static void choose(rows *r) {
   lo_kb *b = r->b;
   for (uint32_t id = r->end; id-- > b->first;) {
     if (!r->needed[id]) continue;
-    if (is_dear(r, id)) {
+    if (is_expensive(r, id)) {
       r->first[id] = __builtin_ctzll(r->needed[id]);
       r->local[id] = 1; /* made below: the pool must not move under this walk */
       r->needed[id] = 1ull << r->first[id];

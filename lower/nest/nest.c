@@ -157,12 +157,12 @@ static void sort_acts(lo_kb *b) { /* stable: order within a stage counts */
 /* What the stage of these acts may do where another one was known: all of them or none. */
 static void add_alike(lo_kb *b, tc_stage *s, const lo_act *act) {
   for (uint32_t i = 0; i < s->naction; i++)
-    if (!act[i].alike.id || act[i].given != act[0].given) return;
-  s->given = act[0].given;
-  s->alike = lo_alloc(b->L, b->L->arena, s->naction * sizeof *s->alike);
+    if (!act[i].if_skipped.id || act[i].skipped != act[0].skipped) return;
+  s->skipped = act[0].skipped;
+  s->if_skipped = lo_alloc(b->L, b->L->arena, s->naction * sizeof *s->if_skipped);
   for (uint32_t i = 0; i < s->naction; i++) {
-    s->alike[i] = s->action[i];
-    s->alike[i].value = act[i].alike;
+    s->if_skipped[i] = s->action[i];
+    s->if_skipped[i].value = act[i].if_skipped;
   }
 }
 
@@ -177,10 +177,10 @@ static void build_stages(lo_kb *b, tc_nest *nest) {
     if (!same)
       nest->stage[nest->nstage++] = (tc_stage){.axes = a->axes,
                                                .action = &actions[i],
-                                               .known = a->known,
-                                               .instead = a->instead,
+                                               .skip_if = a->skip_if,
+                                               .skip_value = a->skip_value,
                                                .points = a->points,
-                                               .worth = b->L->target->long_pass};
+                                               .skip_points = b->L->target->long_pass};
     nest->stage[nest->nstage - 1].naction++;
     actions[i] = a->a;
   }
@@ -266,7 +266,7 @@ static void finish_nest(lo_kb *b) {
   tc_nest *nest = &k->nest[k->nnest++];
   memset(nest, 0, sizeof *nest);
   nest->work = work_of(b);
-  if (b->L->target->long_pass && rows && v >= 0 && b->slot[v].inner) lo_join_moments(b);
+  if (b->L->target->long_pass && rows && v >= 0 && b->slot[v].inner) lo_single_pass_variance(b);
   nest->naxis = final_order(b, v, order, &nouter);
   nest->nouter = nouter;
   nest->vector = -1;

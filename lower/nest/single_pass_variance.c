@@ -1,4 +1,4 @@
-/* moments.c - a sum of squared distances from a mean without a pass of its own.
+/* single_pass_variance.c - a sum of squared distances from a mean without a pass of its own.
  *
  * Variances are reduced in two passes: of the values, then of (x - m)^2.  As
  *
@@ -6,7 +6,7 @@
  *
  * the first pass can give the second's result when it also sums the squares.  That cancels digits
  * where the mean is large beside the deviation, so the second pass stays in the program and runs at
- * outer points where it has to: `known` of its stage says at run time whether enough digits are left.
+ * outer points where it has to: `skip_if` of its stage says at run time whether enough digits are left.
  * (Chan, Golub, LeVeque: Algorithms for computing the sample variance, The American Statistician
  * 37(3), 1983, give the bounds of both ways.) */
 #include "lower/lowering.h"
@@ -67,13 +67,13 @@ static tc_val push_squares(lo_kb *b, const lo_act *sum, uint32_t result, tc_loc 
   lo_act a = *sum;
   a.a.value = lo_op(b, OP_SQUARE, a.a.dtype, a.a.value, (tc_val){0}, (tc_val){0}, loc);
   a.a.index = lo_new_result(b, a.a.dtype, a.level + 1);
-  a.a.helps = 1 + result;
+  a.a.serves = 1 + result;
   lo_push_act(b, a);
   return lo_result(b, a.a.index, loc);
 }
 
 /* Act number `late` sums (x - mean)^2. */
-static void add_shortcut(lo_kb *b, uint32_t late, const lo_act *sum, tc_val mean, tc_dim n) {
+static void add_skip(lo_kb *b, uint32_t late, const lo_act *sum, tc_val mean, tc_dim n) {
   const tc_loc loc = b->k->expr[b->act[late].a.value.id].loc;
   const tc_val total = lo_result(b, sum->a.index, loc);
   const tc_val squares = push_squares(b, sum, b->act[late].a.index, loc);
@@ -87,12 +87,12 @@ static void add_shortcut(lo_kb *b, uint32_t late, const lo_act *sum, tc_val mean
   tc_val most = f64_op(b, OP_MUL, value, lo_const_f(b, TC_F64, most_cancelled), loc);
   most = f64_op(b, OP_MINIMUM, most, lo_const_f(b, TC_F64, largest_sum), loc);
   lo_act *a = &b->act[late];
-  a->known = lo_op(b, OP_LE, TC_BOOL, small, most, (tc_val){0}, loc);
-  a->instead = lo_cast(b, value, a->a.dtype);
+  a->skip_if = lo_op(b, OP_LE, TC_BOOL, small, most, (tc_val){0}, loc);
+  a->skip_value = lo_cast(b, value, a->a.dtype);
   a->points = n;
 }
 
-static void shorten(lo_kb *b, uint32_t i) {
+static void skip_second_pass(lo_kb *b, uint32_t i) {
   const lo_act *late = &b->act[i];
   const tc_expr *e = &b->k->expr[squared(b, late->a.value).id];
   if (!is_sum(late) || e->kind != TC_EX_OP || e->op != OP_SUB || !is_alone(b, late)) return;
@@ -105,11 +105,11 @@ static void shorten(lo_kb *b, uint32_t i) {
   const tc_val difference = squared(b, late->a.value);
   const bool from = e->in[1].id == mean.id;
   const lo_act first = *sum; /* the list of acts grows */
-  add_shortcut(b, i, &first, mean, n);
-  if (from) lo_fold_difference(b, difference, b->act[i].a.index);
+  add_skip(b, i, &first, mean, n);
+  if (from) lo_distribute_scale(b, difference, b->act[i].a.index);
 }
 
-void lo_join_moments(lo_kb *b) {
+void lo_single_pass_variance(lo_kb *b) {
   const uint32_t n = b->nact;
-  for (uint32_t i = 0; i < n; i++) shorten(b, i);
+  for (uint32_t i = 0; i < n; i++) skip_second_pass(b, i);
 }

@@ -1,4 +1,4 @@
-/* lanes.c - which axis of a nest runs in vector lanes.
+/* vector_axis.c - which axis of a nest runs in vector lanes.
  *
  * Every axis gets a score, in sixteenths of a byte moved: what it costs or saves that neighbouring
  * points along it share a vector.  Neighbouring elements are one access; others are one per lane.

@@ -342,8 +342,8 @@ static void forget_locals(machine *m) {
 /* What stands for a stage's result agrees with it, to digits of f32, where it is said to. */
 static bool check_known(machine *m, const tc_stage *stage) {
   value *result = &m->result[stage->action[0].index];
-  if (!evaluate(m, stage->known).i) return false;
-  const value instead = evaluate(m, stage->instead);
+  if (!evaluate(m, stage->skip_if).i) return false;
+  const value instead = evaluate(m, stage->skip_value);
   if (!(fabs(instead.f - result->f) <= 1e-5 * fabs(result->f) + 1e-30))
     fail(m, "a stage gives %g, known to be %g", result->f, instead.f);
   *result = instead;
@@ -359,14 +359,14 @@ static void outer_point(machine *m, const void *arg) {
     const tc_stage *stage = &n->stage[s];
     accumulator *acc = calloc(stage->naction + 1u, sizeof *acc);
     tc_stage alike = *stage;
-    if (stage->alike && known[stage->given]) alike.action = stage->alike;
+    if (stage->if_skipped && known[stage->skipped]) alike.action = stage->if_skipped;
     stage_run run = {&alike, acc};
     loop(m, n->axis, n->naxis, stage->axes, 0, stage_point, &run);
     m->tick++;
     for (uint32_t a = 0; a < stage->naction; a++)
       if (stage->action[a].kind == TC_ACT_REDUCE)
         m->result[stage->action[a].index] = finished(&stage->action[a], &acc[a]);
-    if (stage->known.id) known[stage->action[0].index] = check_known(m, stage);
+    if (stage->skip_if.id) known[stage->action[0].index] = check_known(m, stage);
     m->tick++;
     free(acc);
   }

@@ -13,8 +13,8 @@ static int stages(const char *text, int64_t symbol, bool alike) {
   for (uint32_t k = 0; k < p->nkernel; k++)
     for (uint32_t i = 0; i < p->kernel[k].nnest; i++)
       for (uint32_t s = 0; s < p->kernel[k].nest[i].nstage; s++)
-        n += alike ? p->kernel[k].nest[i].stage[s].alike != NULL
-                   : p->kernel[k].nest[i].stage[s].known.id != 0;
+        n += alike ? p->kernel[k].nest[i].stage[s].if_skipped != NULL
+                   : p->kernel[k].nest[i].stage[s].skip_if.id != 0;
   tc_program_free(p);
   tc_graph_free(g);
   return n;

@@ -1,4 +1,4 @@
-/* nvrtc_cache.c - what NVRTC made of a text, by everything that it depends on. */
+/* cache.c - what NVRTC made of a text, by everything that it depends on. */
 #include <stdlib.h>
 #include <string.h>
 

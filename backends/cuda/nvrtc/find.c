@@ -1,4 +1,4 @@
-/* nvrtc_find.c - where NVRTC may be. */
+/* find.c - where NVRTC may be. */
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* nvrtc_flags.c - what a text is compiled with, and which results come out of one compilation. */
+/* flags.c - what a text is compiled with, and which results come out of one compilation. */
 #include <stdio.h>
 
 #include "backends/cuda/nvrtc/nvrtc.h"

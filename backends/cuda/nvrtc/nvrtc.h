@@ -41,10 +41,10 @@ bool tc_nvrtc_finish(tc_nvrtc_run *run, tc_buf *why);
 
 void tc_nvrtc_job_free(tc_nvrtc_job *job); /* the results */
 
-/* nvrtc_find.c: paths to try in order, each ended by a zero byte, the last by two.  Empty: none. */
+/* find.c: paths to try in order, each ended by a zero byte, the last by two.  Empty: none. */
 void tc_nvrtc_candidates(const char *asked, tc_buf *out);
 
-/* nvrtc_flags.c: what the text is compiled with. */
+/* flags.c: what the text is compiled with. */
 enum { TC_NVRTC_FLAGS = 4 };
 typedef struct tc_nvrtc_flags {
   char arch[24];
@@ -54,12 +54,12 @@ void tc_nvrtc_put_flags(const tc_nvrtc_job *job, uint32_t blob, tc_nvrtc_flags *
 /* The blob that this one is made with: PTX comes beside machine code of its architecture. */
 uint32_t tc_nvrtc_leader(const tc_nvrtc_job *job, uint32_t blob);
 
-/* nvrtc_cache.c: takes blobs from the cache, if all that are made together are there; and puts those
+/* cache.c: takes blobs from the cache, if all that are made together are there; and puts those
  * into it that were made since.  library: digest of its identity. */
 void tc_nvrtc_recall(tc_cache *c, const tc_digest *library, tc_nvrtc_job *job);
 void tc_nvrtc_remember(tc_cache *c, const tc_digest *library, const tc_nvrtc_job *job);
 
-/* nvrtc_worker.c: the child.  Takes numbers from *next until they reach `count`, writes messages
+/* worker.c: the child.  Takes numbers from *next until they reach `count`, writes messages
  * to fd, and never returns.  Number i is the task order[i]. */
 typedef struct tc_nvrtc_message {
   uint32_t task; /* job * blobs per job + blob; TC_NVRTC_NO_LIBRARY */

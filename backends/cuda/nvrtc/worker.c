@@ -1,4 +1,4 @@
-/* nvrtc_worker.c - the process that calls NVRTC. */
+/* worker.c - the process that calls NVRTC. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>

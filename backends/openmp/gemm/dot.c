@@ -1,4 +1,4 @@
-/* matmul_dot.c - a product with one row (or one column) whose other operand has k contiguous: every
+/* dot.c - a product with one row (or one column) whose other operand has k contiguous: every
  * element is a dot product of two rows, bound by reading the large operand once.  Packing would
  * move it twice more, so it is printed as a nest that reduces along k. */
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* matmul_epilogue.c - what becomes of a finished tile: the epilogue's actions, row by row, vectors
+/* epilogue.c - what becomes of a finished tile: the epilogue's actions, row by row, vectors
  * along n, so that whole lines of C are written. */
 #include "backends/openmp/gemm/matmul.h"
 

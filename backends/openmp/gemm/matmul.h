@@ -1,5 +1,5 @@
 /* matmul.h - a matmul kernel being printed.  matmul.c prints the kernel and its table of tiles,
- * matmul_tile.c the tiles, matmul_operand.c how A and B are read and packed, matmul_epilogue.c what
+ * micro_kernel.c the tiles, operand.c how A and B are read and packed, epilogue.c what
  * becomes of finished tiles. The blocked driver and the micro-kernels are prelude text
  * (prelude/80_matmul.c and the next). */
 #ifndef TC_OMP_MATMUL_H
@@ -40,7 +40,7 @@ int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other);
 /* The load that B is read by along its contiguous axis, which is prefetched: of several the one of the
  * largest elements; or NULL. */
 const tc_expr *tc_omp_mm_b_source(const tc_omp_matmul *x);
-/* One row or column: dot products (matmul_dot.c). */
+/* One row or column: dot products (dot.c). */
 bool tc_omp_mm_is_dot(const tc_omp_matmul *x);
 /* ... where the number of rows, known at run time only, is one. */
 bool tc_omp_mm_may_be_dot(const tc_omp_matmul *x);

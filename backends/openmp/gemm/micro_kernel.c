@@ -1,4 +1,4 @@
-/* matmul_tile.c - micro-kernels (tc_mm_micro), written out: every accumulator is a variable and
+/* micro_kernel.c - micro-kernels (tc_mm_micro), written out: every accumulator is a variable and
  * every multiply-add a statement, which the compiler keeps in registers and compiles in half the
  * time that loops to be unrolled take.
  *

@@ -1,4 +1,4 @@
-/* matmul_operand.c - how a matmul kernel reads A and B: their addresses where micro-kernels read
+/* operand.c - how a matmul kernel reads A and B: their addresses where micro-kernels read
  * them in place, and the functions that pack them.  A packer evaluates the operand's expression, so
  * a plain matrix, another dtype and a fused producer are one case.  Vectors run along the axis that
  * most loads have contiguous; where the packed form has the other one contiguous, a block is

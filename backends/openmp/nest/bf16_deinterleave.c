@@ -63,7 +63,7 @@ static bool load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
  * take the smallest of them as 0; or NULL. */
 static const tc_expr *squares(const tc_print_scope *s, const tc_action *a) {
   const tc_expr *e = &s->k->expr[a->value.id];
-  const bool deinterleaved = s->load == load && a->kind == TC_ACT_REDUCE && a->helps;
+  const bool deinterleaved = s->load == load && a->kind == TC_ACT_REDUCE && a->serves;
   if (!deinterleaved || e->kind != TC_EX_OP || e->op != OP_SQUARE) return NULL;
   const tc_expr *x = &s->k->expr[e->in[0].id];
   return x->kind == TC_EX_LOAD ? x : NULL;

@@ -117,14 +117,15 @@ void tc_omp_end_deinterleave(tc_omp_nest *x);
 bool tc_omp_is_deinterleaved_sum(const tc_omp_nest *x, const tc_stage *st, const tc_action *a);
 void tc_omp_put_deinterleaved_sum(tc_omp_nest *x, const tc_action *a, const char *u);
 
-/* known.c: are results that may stand for a stage's looked at in this way of running the nest?  When
- * only rows of some length pay for it, prints that condition (of the stage that may be known).  Prints
- * the look, down to the `if` that the stage is the body of.  Which stage this one helps, or NULL. */
-bool tc_omp_looks(const tc_omp_nest *x);
-bool tc_omp_put_worth(tc_omp_nest *x, const tc_stage *st, tc_buf *out);
-void tc_omp_put_known(tc_omp_nest *x, const tc_stage *st);
-void tc_omp_known(const tc_omp_nest *x, uint32_t result, char text[24]); /* of the variable */
-const tc_stage *tc_omp_helped(const tc_omp_nest *x, const tc_stage *st);
+/* single_pass_variance.c.  may_skip: are stages skipped in this way of running the nest?
+ * put_skip_pays: the condition on the length of rows under which it pays to skip the stage, if there is
+ * one.  put_skip: the value that the result has then, down to the `if` that the stage is the body of.
+ * served_stage: the later stage that this one's sums serve, or NULL. */
+bool tc_omp_may_skip(const tc_omp_nest *x);
+bool tc_omp_put_skip_pays(tc_omp_nest *x, const tc_stage *st, tc_buf *out);
+void tc_omp_put_skip(tc_omp_nest *x, const tc_stage *st);
+void tc_omp_skipped(const tc_omp_nest *x, uint32_t result, char text[24]); /* of the variable */
+const tc_stage *tc_omp_served_stage(const tc_omp_nest *x, const tc_stage *st);
 
 /* reduced_precision.c: which values need no more digits than 16 bits hold (false: out of memory). */
 bool tc_omp_plan_precision(tc_omp_nest *x);

@@ -349,7 +349,7 @@ static void declare_results(tc_omp_nest *x, const tc_stage *st) {
       tc_print_line(&x->s, "tc_v%s r%u%s;",
                     tc_print_is_arg(&st->action[i]) ? "i64" : tc_print_compute(st->action[i].dtype),
                     st->action[i].index, many);
-  if (st->known.id && tc_omp_looks(x))
+  if (st->skip_if.id && tc_omp_may_skip(x))
     tc_print_line(&x->s, "int known%u%s = {0};", st->action[0].index, many);
 }
 
@@ -374,41 +374,41 @@ static void put_stage(tc_omp_nest *x, const tc_stage *st, uint32_t index) {
   }
 }
 
-/* The stage, without what helps a later one where that is not looked at. */
-static void put_helping(tc_omp_nest *x, uint32_t index) {
-  const tc_stage *st = &x->nest->stage[index], *late = tc_omp_helped(x, st);
-  tc_buf worth = {0};
-  const bool both = late && tc_omp_looks(x) && tc_omp_put_worth(x, late, &worth);
+/* The stage, without the sums that serve a later one where that is not skipped. */
+static void put_serving(tc_omp_nest *x, uint32_t index) {
+  const tc_stage *st = &x->nest->stage[index], *late = tc_omp_served_stage(x, st);
+  tc_buf pays = {0};
+  const bool both = late && tc_omp_may_skip(x) && tc_omp_put_skip_pays(x, late, &pays);
   tc_stage plain = *st;
   plain.action = late ? malloc(st->naction * sizeof *plain.action) : NULL;
   plain.naction = 0;
   for (uint32_t i = 0; plain.action && i < st->naction; ++i)
-    if (!st->action[i].helps) plain.action[plain.naction++] = st->action[i];
+    if (!st->action[i].serves) plain.action[plain.naction++] = st->action[i];
   if (late && !plain.action) x->s.out->failed = true;
-  if (both) tc_print_line(&x->s, "if (%s)", worth.text);
-  if (!late || tc_omp_looks(x)) put_stage(x, st, index);
+  if (both) tc_print_line(&x->s, "if (%s)", pays.text);
+  if (!late || tc_omp_may_skip(x)) put_stage(x, st, index);
   if (both) tc_print_line(&x->s, "else");
-  if (late && (both || !tc_omp_looks(x))) put_stage(x, &plain, index);
+  if (late && (both || !tc_omp_may_skip(x))) put_stage(x, &plain, index);
   free(plain.action);
-  tc_buf_free(&worth);
+  tc_buf_free(&pays);
 }
 
-/* The stage's cheaper actions, where a known result allows them, and the `else` of the others. */
-static void put_alike(tc_omp_nest *x, uint32_t index) {
+/* The stage's cheaper actions, for where an earlier stage was skipped, and the `else` of the others. */
+static void put_if_skipped(tc_omp_nest *x, uint32_t index) {
   tc_stage st = x->nest->stage[index];
-  char known[24];
-  tc_omp_known(x, st.given, known);
-  st.action = st.alike;
-  tc_print_line(&x->s, "if (%s)", known);
+  char skipped[24];
+  tc_omp_skipped(x, st.skipped, skipped);
+  st.action = st.if_skipped;
+  tc_print_line(&x->s, "if (%s)", skipped);
   put_stage(x, &st, index);
   tc_print_line(&x->s, "else");
 }
 
 static void put_at_point(tc_omp_nest *x, uint32_t index) {
   const tc_stage *st = &x->nest->stage[index];
-  if (st->known.id && tc_omp_looks(x)) tc_omp_put_known(x, st);
-  if (st->alike && tc_omp_looks(x)) put_alike(x, index);
-  put_helping(x, index);
+  if (st->skip_if.id && tc_omp_may_skip(x)) tc_omp_put_skip(x, st);
+  if (st->if_skipped && tc_omp_may_skip(x)) put_if_skipped(x, index);
+  put_serving(x, index);
 }
 
 static void put_stages(tc_omp_nest *x, uint32_t from, uint32_t to) {
@@ -427,12 +427,12 @@ void tc_omp_put_last_stage(tc_omp_nest *x) { put_stages(x, x->nest->nstage - 1, 
 static void put_jammed_stage(tc_omp_nest *x, uint32_t index) {
   tc_stage st = x->nest->stage[index];
   const char *const nontemporal = x->s.nontemporal;
-  tc_buf known = {0};
-  if (st.alike) {
-    tc_putf(&known, " && known%u[q] && known%u[q + 1]", st.given, st.given);
-    st.action = st.alike;
+  tc_buf skipped = {0};
+  if (st.if_skipped) {
+    tc_putf(&skipped, " && known%u[q] && known%u[q + 1]", st.skipped, st.skipped);
+    st.action = st.if_skipped;
   }
-  tc_print_line(&x->s, "if (abreast && q + 1 < count%s) {", known.text ? known.text : "");
+  tc_print_line(&x->s, "if (abreast && q + 1 < count%s) {", skipped.text ? skipped.text : "");
   x->s.indent += 2;
   tc_print_line(&x->s, "const int64_t first = q++;");
   x->s.nontemporal = NULL;
@@ -443,7 +443,7 @@ static void put_jammed_stage(tc_omp_nest *x, uint32_t index) {
   tc_print_line(&x->s, "continue;");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  tc_buf_free(&known);
+  tc_buf_free(&skipped);
 }
 
 void tc_omp_group(tc_omp_nest *x) {
