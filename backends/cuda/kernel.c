@@ -151,7 +151,7 @@ static bool is_shared(const tc_kernel *k, const tc_program *p, uint32_t buffer) 
 }
 
 /* Are all results of the kernel of 16 bits?  What passes between its own nests is none. */
-static bool is_short(const tc_kernel *k, const tc_program *p) {
+static bool stores_halves(const tc_kernel *k, const tc_program *p) {
   bool any = false;
   for (uint32_t i = 0; i < k->nbuffer; ++i) {
     const tc_buffer *b = &p->buffer[k->buffer[i]];
@@ -164,13 +164,14 @@ static bool is_short(const tc_kernel *k, const tc_program *p) {
 }
 
 /* `#define tc_exp_f32 tc_exp_short` for those functions that the kernel computes; and the end. */
-void tc_cuda_put_short(const tc_kernel *k, const tc_program *p, bool begin, tc_buf *out) {
+void tc_cuda_put_approximate_math(const tc_kernel *k, const tc_program *p, bool begin,
+                                  tc_buf *out) {
   static const struct {
     tc_op op;
     const char *name;
   } list[] = {{OP_EXP, "exp"},   {OP_SIGMOID, "sigmoid"}, {OP_TANH, "tanh"}, {OP_ERF, "erf"},
               {OP_ERF, "erf1p"}, {OP_LOG, "log"},         {OP_SQRT, "sqrt"}, {OP_DIV, "div"}};
-  if (!is_short(k, p)) return;
+  if (!stores_halves(k, p)) return;
   for (size_t j = 0; j < sizeof list / sizeof *list; ++j) {
     bool any = false;
     for (uint32_t i = 1; i < k->nexpr; ++i)
@@ -189,7 +190,7 @@ typedef struct pair {
   const tc_program *p;
   const tc_cuda_plan *plan;
   uint32_t nest;
-  tc_buf wide, general, odd, *both;
+  tc_buf vectorized, general, unaligned, *both;
 } pair;
 
 static void put_template(const pair *x, const char *name, const char *body, tc_buf *out) {
@@ -216,7 +217,7 @@ static void put_global(const pair *x, const tc_cuda_instance *f, const char *nam
           block_threads(x, f), blocks, f->number);
   tc_cuda_put_parameters(x->k, x->p, x->both->text, TC_CUDA_DECLARE, out);
   tc_put(out, ") {\n");
-  tc_cuda_put_wait(x->k, x->p, x->both->text, x->plan->kind == TC_CUDA_TILES, out);
+  tc_cuda_put_wait(x->k, x->p, x->both->text, x->plan->kind == TC_CUDA_TRANSPOSE, out);
   tc_putf(out, "  %s<%d, %d, %s", name, f->lanes, f->unroll, index);
   if (f->warps) tc_put(out, ", 0, true, true");
   else if (f->group) tc_putf(out, ", %d%s", f->group, f->full ? ", true" : "");
@@ -225,37 +226,42 @@ static void put_global(const pair *x, const tc_cuda_instance *f, const char *nam
   tc_put(out, ");\n}\n");
 }
 
-/* The templates for rows in registers, for odd rows and the plain one, and the instances of all. */
+/* The templates for rows in registers, for unaligned rows and the plain one, and the instances of all. */
 static void put_functions(const pair *x, tc_buf *out) {
-  char kept[64], plain[64], odd[64];
+  char in_registers[64], plain[64], unaligned[64];
   const bool one = !x->general.len;
-  snprintf(kept, sizeof kept, "@NAME@_nest%u", x->nest);
+  snprintf(in_registers, sizeof in_registers, "@NAME@_nest%u", x->nest);
   snprintf(plain, sizeof plain, "@NAME@_nest%u%s", x->nest, one ? "" : "_again");
-  snprintf(odd, sizeof odd, "@NAME@_nest%u_odd", x->nest);
-  put_template(x, kept, x->wide.text, out);
+  snprintf(unaligned, sizeof unaligned, "@NAME@_nest%u_odd", x->nest);
+  put_template(x, in_registers, x->vectorized.text, out);
   if (!one) put_template(x, plain, x->general.text, out);
-  if (x->odd.len) put_template(x, odd, x->odd.text, out);
+  if (x->unaligned.len) put_template(x, unaligned, x->unaligned.text, out);
   for (int i = 0; i < x->plan->nform; ++i) {
     const tc_cuda_instance *f = &x->plan->form[i];
     const char *index = f->small && !x->plan->far ? "int" : "tc_i64";
-    put_global(x, f, f->odd ? odd : f->kept || one ? kept : plain, index, out);
+    put_global(x, f,
+               f->unaligned             ? unaligned
+               : f->in_registers || one ? in_registers
+                                        : plain,
+               index, out);
   }
 }
 
 bool tc_cuda_put_nest(const tc_kernel *k, const tc_kernel *plain, const tc_program *p, uint32_t i,
                       const tc_cuda_plan *plan, tc_buf *both, tc_buf *out) {
   pair x = {.k = k, .p = p, .plan = plan, .nest = i, .both = both};
-  const tc_cuda_way first = plan->kept ? TC_CUDA_KEPT : TC_CUDA_PLAIN;
-  bool ok = tc_cuda_put_body(plan->kept ? k : plain, p, i, plan, first, &x.wide);
-  if (ok && plan->kept) ok = tc_cuda_put_body(plain, p, i, plan, TC_CUDA_PLAIN, &x.general);
-  if (ok && plan->odd) ok = tc_cuda_put_body(plain, p, i, plan, TC_CUDA_ODD, &x.odd);
-  tc_put(both, x.wide.text ? x.wide.text : "");
+  const tc_cuda_way first = plan->in_registers ? TC_CUDA_IN_REGISTERS : TC_CUDA_PLAIN;
+  bool ok = tc_cuda_put_body(plan->in_registers ? k : plain, p, i, plan, first, &x.vectorized);
+  if (ok && plan->in_registers) ok = tc_cuda_put_body(plain, p, i, plan, TC_CUDA_PLAIN, &x.general);
+  if (ok && plan->unaligned)
+    ok = tc_cuda_put_body(plain, p, i, plan, TC_CUDA_UNALIGNED, &x.unaligned);
+  tc_put(both, x.vectorized.text ? x.vectorized.text : "");
   tc_put(both, x.general.text ? x.general.text : "");
   ok = ok && both->text && !both->failed;
   if (ok) put_functions(&x, out);
-  tc_buf_free(&x.wide);
+  tc_buf_free(&x.vectorized);
   tc_buf_free(&x.general);
-  tc_buf_free(&x.odd);
+  tc_buf_free(&x.unaligned);
   return ok && !out->failed;
 }
 
@@ -267,14 +273,14 @@ static bool put_nests(const tc_kernel *k, const tc_program *p, tc_arena *arena, 
   bool ok = plan && both;
   if (ok && tc_cuda_has_rows(k, p)) ok = tc_cuda_without_rows(k, p, &plain, arena);
   tc_print_fused(k, p, device);
-  tc_cuda_put_short(k, p, true, device);
+  tc_cuda_put_approximate_math(k, p, true, device);
   *functions = 0;
   for (uint32_t i = 0; ok && i < k->nnest; ++i) {
     plan[i] = tc_cuda_plan_nest(k, &plain, p, &k->nest[i]);
     *functions = tc_cuda_number(&plan[i], *functions);
     ok = tc_cuda_put_nest(k, &plain, p, i, &plan[i], &both[i], device);
   }
-  tc_cuda_put_short(k, p, false, device);
+  tc_cuda_put_approximate_math(k, p, false, device);
   if (ok) tc_cuda_put_launcher(k, p, plan, both, host);
   for (uint32_t i = 0; both && i < k->nnest; ++i) tc_buf_free(&both[i]);
   return ok && !device->failed && !host->failed;

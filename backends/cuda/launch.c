@@ -10,7 +10,7 @@
 /* Items of which a row is to fill several; 0: any. */
 static int full_of(const tc_cuda_instance *f) {
   enum { WARP = 32 };
-  return f->warps ? WARP * f->unroll : f->full ? f->keeps : 0;
+  return f->warps ? WARP * f->unroll : f->full ? f->longest : 0;
 }
 
 static void put_forms(const tc_cuda_launch *x) {
@@ -21,22 +21,23 @@ static void put_forms(const tc_cuda_launch *x) {
             "        {.function = %u, .wide = %d, .small = %d, .lanes = %d, .unroll = %d, "
             ".group = %d,\n         .each = %d, .most = %d, .keeps = %d, .full = %d, .least = %d, "
             ".threads = %d,\n         .side = %d, .over = %d, .staged = %d},\n",
-            f->number, f->wide, f->small, f->lanes, f->unroll, f->group, f->each, f->most, f->keeps,
-            full_of(f), f->least, f->threads, f->odd ? x->plan->side : TC_CUDA_SIDE,
-            f->odd ? x->plan->over - 1 : 0, f->staged);
+            f->number, f->vectorized, f->small, f->lanes, f->unroll, f->group, f->each, f->most,
+            f->longest, full_of(f), f->least, f->threads,
+            f->unaligned ? x->plan->side : TC_CUDA_SIDE, f->unaligned ? x->plan->over - 1 : 0,
+            f->smem_cache);
   }
   tc_put(x->out, "    };\n");
 }
 
 static void put_conditions(const tc_cuda_launch *x) {
-  tc_buf small = {0}, wide = {0};
+  tc_buf small = {0}, vectorized = {0};
   tc_cuda_put_small(x->k, x->p, x->n, x->plan, true, &small);
-  tc_cuda_put_aligned(x->k, x->p, x->n, x->plan, &wide);
+  tc_cuda_put_aligned(x->k, x->p, x->n, x->plan, &vectorized);
   tc_putf(x->out, "    const int small = 1%s, wide = small%s;\n", small.text ? small.text : "",
-          wide.text ? wide.text : "");
-  if (small.failed || wide.failed) x->out->failed = true;
+          vectorized.text ? vectorized.text : "");
+  if (small.failed || vectorized.failed) x->out->failed = true;
   tc_buf_free(&small);
-  tc_buf_free(&wide);
+  tc_buf_free(&vectorized);
 }
 
 /* The way of a reduction that may be cut: short ones, and those of many results, are not. */
@@ -114,9 +115,9 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
 }
 
 /* A function of a nest: what it asks for (`keeps`: the items of the largest row that fits; 0: any;
- * `full`: those of a warp, or of the team, of which a row is to fill some; `least`: of the shortest,
+ * `full`: those of a warp, or of the group, of which a row is to fill some; `least`: of the shortest,
  * where there are many), and what launch sizes depend on (`staged`: bytes of an item in shared
- * memory).  tc_cuda_fits: few rows leave a row to the next larger team.  tc_cuda_blocks: where halves
+ * memory).  tc_cuda_fits: few rows leave a row to the next larger group.  tc_cuda_blocks: where halves
  * are long to compute, a thread takes several items, one at a time, for what they share is found
  * once.  tc_cuda_team: threads that share a row of `items`: f->each items a thread, fewer where there
  * are few rows.  tc_cuda_staged: items of a row that find room in shared memory where a multiprocessor

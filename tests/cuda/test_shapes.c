@@ -46,7 +46,7 @@ static const char columns_short[] =
 static const char columns_soft[] =
     "%1 = param f32[R,C] \"x\"\n%2 = exp %1\n%3 = sum %2 axes=[0] keep=1\n%4 = div %2 %3\nret %4\n";
 /* Rows read once: of odd widths from where they are aligned. */
-static const char odd[] =
+static const char unaligned[] =
     "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[1] keep=0\n%3 = max %1 axes=[1] keep=0\n"
     "%4 = logsumexp %1 axes=[1] keep=0\n%5 = prod %1 axes=[1] keep=0\nret %2 %3 %4 %5\n";
 static const char all[] = "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[] keep=0\nret %2\n";
@@ -125,9 +125,9 @@ static const shape shapes[] = {{softmax, 3, 8},
                                {norm, 2, 5124},
                                {many_rows, 2, 1000},
                                {many_rows, 2, 9000},
-                               {odd, 3, 5},
-                               {odd, 6, 777},
-                               {odd, 2, 5003},
+                               {unaligned, 3, 5},
+                               {unaligned, 6, 777},
+                               {unaligned, 2, 5003},
                                {columns, 700, 36},
                                {columns, 1500, 5},
                                {columns, 2500, 20},

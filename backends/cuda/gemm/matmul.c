@@ -235,10 +235,10 @@ bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device,
     open_epilogue(&x, &o[2]);
     put_whole_body(&x, o, t, &body);
     tc_print_fused(k, p, device);
-    tc_cuda_put_short(k, p, true, device);
+    tc_cuda_put_approximate_math(k, p, true, device);
     *functions = t->put(&x, o, body.text ? body.text : "", device);
     *functions = tc_cuda_put_library(k, p, *functions, t->own, device, &library, &failed);
-    tc_cuda_put_short(k, p, false, device);
+    tc_cuda_put_approximate_math(k, p, false, device);
     put_launcher(&x, body.text ? body.text : "", o, t, library.text ? library.text : "", host);
   }
   free(x.s.depends);

@@ -1,7 +1,7 @@
-/* product.h - a matrix product on its way to CUDA C: what its two templates share.  simt.c: every
+/* matmul.h - a matrix product on its way to CUDA C: what its two templates share.  simt.c: every
  * thread multiplies and adds, any dtype; mma.c: f16 and bf16 on tensor cores. */
-#ifndef TC_CUDA_PRODUCT_H
-#define TC_CUDA_PRODUCT_H
+#ifndef TC_CUDA_MATMUL_H
+#define TC_CUDA_MATMUL_H
 
 #include "backends/cuda/nest/nest.h"
 

@@ -17,7 +17,7 @@ bool tc_cuda_takes_mma(const tc_mm_loop *mm) {
 
 /* ---- filling a place ------------------------------------------------------------------------- */
 
-/* Opens the walk over a tile, `step` neighbours along the operand's own axis at a time: `near` and
+/* Opens the loop over a tile, `step` neighbours along the operand's own axis at a time: `near` and
  * `far` in the tile, the axes' numbers, and whether they are inside. */
 static void open_fill(tc_cuda_product *x, const tc_cuda_operand *o, bool left, const char *step) {
   const bool by_k = o->along == x->kk;
@@ -192,16 +192,16 @@ static void put_function(const tc_cuda_product *x, const char *body, int number,
 /* Functions 0 to 2: tiles of three sizes, of 16-byte accesses; 3: no conditions. */
 static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,
                               tc_buf *out) {
-  const int wide[] = {o[0].plan.lanes, o[1].plan.lanes, o[2].plan.lanes}, one[] = {1, 1, 1};
+  const int vectorized[] = {o[0].plan.lanes, o[1].plan.lanes, o[2].plan.lanes}, one[] = {1, 1, 1};
   const bool far = o[0].plan.far || o[1].plan.far || o[2].plan.far;
   const char *index = far ? "tc_i64" : "int";
   tc_put(out, "template <int M, int N, int THREADS, int a_lanes, int b_lanes, int c_lanes, "
               "class tc_int>\nTC_FN void @NAME@_product(\n    ");
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", body);
-  put_function(x, body, 0, &large, wide, index, out);
-  put_function(x, body, 1, &middle, wide, index, out);
-  put_function(x, body, 2, &small, wide, index, out);
+  put_function(x, body, 0, &large, vectorized, index, out);
+  put_function(x, body, 1, &middle, vectorized, index, out);
+  put_function(x, body, 2, &small, vectorized, index, out);
   put_function(x, body, 3, &small, one, "tc_i64", out);
   return 4;
 }

@@ -46,8 +46,9 @@ static bool take_load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
   const tc_cuda_nest *x = s->self;
   const uint32_t buffer = s->k->expr[id].buffer;
   if (is_local(s, buffer)) tc_putf(out, "b%u[u]", buffer);
-  else if (x->odd && x->plan.kind == TC_CUDA_TILES) return tc_cuda_take_odd_load(x, id, out);
-  else if (x->early[id] && x->plan.kind == TC_CUDA_TILES)
+  else if (x->unaligned && x->plan.kind == TC_CUDA_TRANSPOSE)
+    return tc_cuda_take_unaligned_load(x, id, out);
+  else if (x->early[id] && x->plan.kind == TC_CUDA_TRANSPOSE)
     tc_putf(out, "tc_column<TC_L>(&t%u[near][far], sizeof t%u[0])", id, id);
   else return tc_cuda_take_early(x, id, out);
   return true;
@@ -141,13 +142,13 @@ void tc_cuda_put_serial(tc_cuda_nest *x) {
 /* ---- the other forms ------------------------------------------------------------------------- */
 
 void tc_cuda_put_flat(tc_cuda_nest *x) {
-  const tc_cuda_walk w = {
+  const tc_cuda_loop w = {
       .st = x->nest->stage,
       .axes = (1u << x->nest->naxis) - 1,
       .first = "(tc_int)blockIdx.x * ((tc_int)blockDim.x * TC_U) + (tc_int)threadIdx.x",
       .step = "(tc_int)blockDim.x",
       .hop = "(tc_int)gridDim.x * ((tc_int)blockDim.x * TC_U)"};
-  if (x->nest->nstage) tc_cuda_put_walk(x, &w);
+  if (x->nest->nstage) tc_cuda_put_loop(x, &w);
 }
 
 /* Loads of stages without axes that wait for no result and that nobody writes: they are issued in
@@ -177,17 +178,17 @@ void tc_cuda_put_rows(tc_cuda_nest *x) {
   tc_buf count = {0};
   tc_cuda_put_count(x, x->outer, &count);
   tc_print_line(&x->s, "const tc_rows team(TC_TEAM ? TC_TEAM : group%s);",
-                x->kept ? ", TC_WARPS ? TC_U : 0" : "");
+                x->in_registers ? ", TC_WARPS ? TC_U : 0" : "");
   tc_print_line(&x->s, "const tc_int points = %s;", count.text);
-  tc_cuda_declare_stay(x);
-  if (x->plan.staged && !x->kept) tc_cuda_declare_staged(x);
+  tc_cuda_declare_residency(x);
+  if (x->plan.smem_cache && !x->in_registers) tc_cuda_declare_smem_cache(x);
   tc_print_line(&x->s,
                 "for (tc_int point = (tc_int)blockIdx.x * team.rows + team.row; point < points; "
                 "point += (tc_int)gridDim.x * team.rows) {");
   x->s.indent += 2;
   if (x->outer) tc_cuda_put_decode(x, x->outer, "point");
-  if (x->kept) declare_rows(x);
-  if (x->kept) tc_cuda_declare_ahead(x);
+  if (x->in_registers) declare_rows(x);
+  if (x->in_registers) tc_cuda_declare_prefetched(x);
   uint8_t *outer = tc_print_enter(&x->s);
   put_single_loads(x);
   tc_cuda_put_stages(x);
@@ -229,10 +230,11 @@ void tc_cuda_put_columns(tc_cuda_nest *x) {
 
 static bool open_nest(tc_cuda_nest *x, const tc_kernel *k, const tc_program *p, uint32_t number,
                       const tc_cuda_plan *plan, tc_cuda_way way, tc_buf *out) {
-  const bool kept = way == TC_CUDA_KEPT;
+  const bool in_registers = way == TC_CUDA_IN_REGISTERS;
   const tc_nest *n = &k->nest[number];
-  *x = (tc_cuda_nest){.nest = n, .number = number, .plan = *plan, .kept = kept, .unroll = "TC_U"};
-  x->odd = way == TC_CUDA_ODD;
+  *x = (tc_cuda_nest){
+      .nest = n, .number = number, .plan = *plan, .in_registers = in_registers, .unroll = "TC_U"};
+  x->unaligned = way == TC_CUDA_UNALIGNED;
   x->s = (tc_print_scope){.k = k,
                           .p = p,
                           .words = &tc_cuda_words,
@@ -241,7 +243,7 @@ static bool open_nest(tc_cuda_nest *x, const tc_kernel *k, const tc_program *p, 
                           .naxis = n->naxis,
                           .vector = n->vector,
                           .load = take_load,
-                          .store = kept ? take_row_store : NULL,
+                          .store = in_registers ? take_row_store : NULL,
                           .self = x};
   x->outer = (1u << n->nouter) - 1;
   for (int i = 0; i < n->naxis; ++i) {
@@ -257,14 +259,15 @@ static bool open_nest(tc_cuda_nest *x, const tc_kernel *k, const tc_program *p, 
   x->s.depends = calloc(k->nexpr + 1, sizeof *x->s.depends);
   x->s.printed = calloc(k->nexpr + 1, 1);
   x->early = calloc(k->nexpr + 1, 1);
-  x->ahead = calloc(k->nexpr + 1, 1);
-  x->staged = calloc(k->nexpr + 1, 1);
-  x->stay = calloc(k->nexpr + 1, 1);
+  x->prefetched = calloc(k->nexpr + 1, 1);
+  x->smem_cache = calloc(k->nexpr + 1, 1);
+  x->residency = calloc(k->nexpr + 1, 1);
   if (!x->result_text || !x->result || !x->result_axes || !x->s.depends || !x->s.printed ||
-      !x->early || !x->ahead || !x->staged || !x->stay)
+      !x->early || !x->prefetched || !x->smem_cache || !x->residency)
     return false;
-  if (way == TC_CUDA_PLAIN && plan->staged) tc_cuda_find_staged(k, p, n, plan->lanes, x->staged);
-  if (kept) tc_cuda_find_stay(k, p, n, plan, x->stay);
+  if (way == TC_CUDA_PLAIN && plan->smem_cache)
+    tc_cuda_find_smem_cache(k, p, n, plan->lanes, x->smem_cache);
+  if (in_registers) tc_cuda_find_resident(k, p, n, plan, x->residency);
   for (uint32_t i = 0; i < most; ++i) {
     snprintf(x->result_text[i], sizeof x->result_text[i], "r%u", i);
     x->result[i] = x->result_text[i];
@@ -283,9 +286,9 @@ static void close_nest(tc_cuda_nest *x) {
   free(x->s.depends);
   free(x->s.printed);
   free(x->early);
-  free(x->ahead);
-  free(x->staged);
-  free(x->stay);
+  free(x->prefetched);
+  free(x->smem_cache);
+  free(x->residency);
 }
 
 bool tc_cuda_put_body(const tc_kernel *k, const tc_program *p, uint32_t nest,

@@ -37,7 +37,7 @@ static void launch_flat(const tc_cuda_launch *x) {
                  "    const int64_t grid = tc_cuda_blocks(c, f, items, block * f->unroll);\n");
 }
 
-static void launch_tiles(const tc_cuda_launch *x) {
+static void launch_transpose(const tc_cuda_launch *x) {
   const uint32_t v = 1u << x->plan->along, w = 1u << x->plan->across;
   put_pick(x, "0", "1");
   put_size(x, "along", v, false);
@@ -52,7 +52,7 @@ static void launch_tiles(const tc_cuda_launch *x) {
 
 static void launch_rows(const tc_cuda_launch *x) {
   const uint32_t inner = all_axes(x) & ~outer_axes(x);
-  const int bytes = tc_cuda_find_stay(x->k, x->p, x->n, x->plan, NULL);
+  const int bytes = tc_cuda_find_resident(x->k, x->p, x->n, x->plan, NULL);
   tc_buf items = {0};
   put_extents(x, inner, true, &items);
   put_size(x, "points", outer_axes(x), false);
@@ -66,9 +66,10 @@ static void launch_rows(const tc_cuda_launch *x) {
           "    const int64_t block = group > 32 ? group : f->threads;\n"
           "    const int64_t shared = %s;\n"
           "    const int64_t grid = tc_cuda_ceildiv(points, block / group);\n",
-          x->plan->staged ? ",\n                  staged = tc_cuda_staged(c, f, items, group)" : "",
-          x->plan->staged ? "(group > 32 ? 1024 : 0) + staged * f->staged"
-                          : "group > 32 ? 1024 : 0");
+          x->plan->smem_cache ? ",\n                  staged = tc_cuda_staged(c, f, items, group)"
+                              : "",
+          x->plan->smem_cache ? "(group > 32 ? 1024 : 0) + staged * f->staged"
+                              : "group > 32 ? 1024 : 0");
   tc_buf_free(&items);
 }
 
@@ -110,7 +111,7 @@ static void launch_serial(const tc_cuda_launch *x) {
 
 const tc_cuda_printer tc_cuda_kinds[] = {
     [TC_CUDA_FLAT] = {"flat", tc_cuda_put_flat, launch_flat},
-    [TC_CUDA_TILES] = {"tiles", tc_cuda_put_tiles, launch_tiles},
+    [TC_CUDA_TRANSPOSE] = {"tiles", tc_cuda_put_transpose, launch_transpose},
     [TC_CUDA_ROWS] = {"rows", tc_cuda_put_rows, launch_rows},
     [TC_CUDA_COLUMNS] = {"columns", tc_cuda_put_columns, launch_columns},
     [TC_CUDA_SERIAL] = {"serial", tc_cuda_put_serial, launch_serial},

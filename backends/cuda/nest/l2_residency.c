@@ -1,12 +1,11 @@
-/* stay.c - rows of arrays beyond the cache, which registers hold, and which a nest reads once while it
- * writes others.
+/* l2_residency.c - residency hints for arrays larger than the L2 cache, which a nest reads once, into
+ * registers, while it writes others.
  *
- * Written lines leave the cache late, when something else pushes them out, and the memory turns from
- * reading to writing all the time.  Loads that ask for their lines to stay (evict_last) leave written
- * ones to go first, soon and in order: 2 to 3 % more bandwidth (docs/cuda.md).  What is read again and
- * again asks for the same, or it would go, too.  Nobody needs the rest of what stays, and kernels that
- * follow would find a part of the cache taken: the last of these lines, as many as the cache holds, are
- * given back where they have been used. */
+ * Without a hint, written lines leave the cache late, when others evict them, and memory alternates
+ * between reads and writes.  Loads with the policy evict_last make written lines the first to be
+ * evicted, soon and in order: 2 to 3 % more bandwidth (docs/cuda.md).  What is read again and again gets
+ * the same policy, or it would be evicted, too.  Kernels that follow would find a part of the cache
+ * occupied: the last of these lines, as many as the cache holds, are released where they were used. */
 #include "backends/cuda/nest/nest.h"
 
 #include <stdlib.h>
@@ -41,13 +40,13 @@ static bool writes(const tc_nest *n, uint32_t buffer) {
   return false;
 }
 
-bool tc_cuda_passes(const tc_cuda_nest *x, uint32_t load) {
+bool tc_cuda_reads_once(const tc_cuda_nest *x, uint32_t load) {
   const tc_expr *e = &x->s.k->expr[load];
   if (x->plan.kind != TC_CUDA_COLUMNS || x->plan.scan) return false;
-  int walks = 0;
+  int passes = 0;
   for (uint32_t s = 0; s < x->nest->nstage; ++s)
-    walks += tc_cuda_is_walked(x->nest, &x->nest->stage[s]);
-  return walks == 1 && !writes(x->nest, e->buffer) && covers(x->nest, &e->address);
+    passes += tc_cuda_is_pass(x->nest, &x->nest->stage[s]);
+  return passes == 1 && !writes(x->nest, e->buffer) && covers(x->nest, &e->address);
 }
 
 /* Can what the nest reads, `bytes` for every point, be more than a cache holds? */
@@ -69,8 +68,8 @@ static bool has_full(const tc_cuda_plan *plan) {
   return any;
 }
 
-int tc_cuda_find_stay(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                      const tc_cuda_plan *plan, uint8_t *stay) {
+int tc_cuda_find_resident(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                          const tc_cuda_plan *plan, uint8_t *residency) {
   uint8_t *need = calloc(k->nexpr + 1, 1);
   int bytes = 0;
   if (need && has_full(plan) && !plan->scan && writes_all(k, p, n, &n->stage[n->nstage - 1]))
@@ -78,34 +77,34 @@ int tc_cuda_find_stay(const tc_kernel *k, const tc_program *p, const tc_nest *n,
   for (uint32_t i = 1; need && i < k->nexpr; ++i) {
     const tc_expr *e = &k->expr[i];
     need[i] = !need[i] || !is_only_read(k, p, e) ? 0
-              : covers(n, &e->address)           ? TC_CUDA_ONCE
-                                                 : TC_CUDA_OFTEN;
-    if (need[i] == TC_CUDA_ONCE)
+              : covers(n, &e->address)           ? TC_CUDA_READ_ONCE
+                                                 : TC_CUDA_READ_OFTEN;
+    if (need[i] == TC_CUDA_READ_ONCE)
       bytes += (int)tc_dtype_bytes(p->buffer[k->buffer[e->buffer]].dtype);
   }
   if (bytes && !may_be_large(p, n, bytes)) bytes = 0;
-  for (uint32_t i = 1; stay && need && bytes && i < k->nexpr; ++i) stay[i] = need[i];
+  for (uint32_t i = 1; residency && need && bytes && i < k->nexpr; ++i) residency[i] = need[i];
   free(need);
   return bytes;
 }
 
 static bool any(const tc_cuda_nest *x) {
   bool any = false;
-  for (uint32_t i = 1; i < x->s.k->nexpr; ++i) any |= x->stay[i];
+  for (uint32_t i = 1; i < x->s.k->nexpr; ++i) any |= x->residency[i];
   return any;
 }
 
-void tc_cuda_declare_stay(tc_cuda_nest *x) {
+void tc_cuda_declare_residency(tc_cuda_nest *x) {
   if (any(x)) tc_print_line(&x->s, "const tc_policy keep = tc_keep_while(back < points);");
 }
 
-bool tc_cuda_gives_back(const tc_cuda_nest *x, const tc_stage *st) {
+bool tc_cuda_releases(const tc_cuda_nest *x, const tc_stage *st) {
   return any(x) && writes_all(x->s.k, x->s.p, x->nest, st);
 }
 
-void tc_cuda_put_back(tc_cuda_nest *x) {
+void tc_cuda_put_release(tc_cuda_nest *x) {
   for (uint32_t i = 1; i < x->s.k->nexpr; ++i) {
-    if (x->stay[i] != TC_CUDA_ONCE) continue;
+    if (x->residency[i] != TC_CUDA_READ_ONCE) continue;
     const tc_expr *e = &x->s.k->expr[i];
     tc_buf t = {0};
     tc_print_address(&x->s, &e->address, &t);

@@ -2,17 +2,19 @@
  *
  * A nest takes one of five forms.
  *   FLAT     one stage of stores: a thread takes TC_L neighbouring points, TC_U of them at a time.
- *   TILES    the same where loads and stores run along different axes: a block takes a square of
+ *   TRANSPOSE  the same where loads and stores run along different axes: a block takes a square of
  *            points, by way of shared memory.
- *   ROWS     stages over inner axes, lanes along them (or none): a team of neighbouring threads for
- *            each outer point.  Rows between stages (LOCAL buffers) live in registers: every thread
- *            keeps the items it computed itself.
+ *   ROWS     stages over inner axes, lanes along them (or none): a group of neighbouring threads for
+ *            each outer point.  Rows between stages (LOCAL buffers) are in registers: every thread
+ *            keeps the items that it computed itself.
  *   COLUMNS  the same with lanes along an outer axis: neighbouring threads are neighbouring outer
- *            points, a team is a column of the block.
- *   SERIAL   points in order (scatter): a thread owns destinations, and looks at every point.
+ *            points, a group is a column of the block.
+ *   SERIAL   points in order (scatter): a thread owns destinations, and visits every point.
  *
- * plan.c decides; kinds.c lists what prints each form: body.c what a thread does, walk.c its loops,
- * stage.c reductions and scans; launch.c prints the C that picks function and grid. */
+ * The files of schedule/ decide: plan.c the form, access_width.c the width of accesses, row_mapping.c
+ * the thread groups of rows.  kinds.c lists what prints each form: body.c what a thread does,
+ * strided_loop.c its loops, stage.c reductions and scans; ../launch.c prints the C that picks function
+ * and grid. */
 #ifndef TC_CUDA_NEST_H
 #define TC_CUDA_NEST_H
 
@@ -20,16 +22,16 @@
 
 typedef enum {
   TC_CUDA_FLAT,
-  TC_CUDA_TILES,
+  TC_CUDA_TRANSPOSE,
   TC_CUDA_ROWS,
   TC_CUDA_COLUMNS,
   TC_CUDA_SERIAL
 } tc_cuda_kind;
 
 enum {
-  TC_CUDA_THREADS = 256, /* of a block, but for teams of more */
-  TC_CUDA_TEAM = 1024,   /* threads of the largest team */
-  TC_CUDA_BLOCK = 128,   /* threads of a block of several teams */
+  TC_CUDA_THREADS = 256, /* of a block, but for groups of more */
+  TC_CUDA_LARGEST_GROUP = 1024, /* threads */
+  TC_CUDA_BLOCK = 128,   /* threads of a block of several groups */
   TC_CUDA_FILE = 65536,  /* registers of a multiprocessor */
   TC_CUDA_MANY = 65536,  /* threads that many rows occupy: tc_cuda_fits in launch.c asks for as many */
   TC_CUDA_FORMS = 24     /* functions of a nest, at most */
@@ -38,34 +40,34 @@ enum {
 /* A function of a nest: an instance of its template.  The launcher takes the first whose conditions
  * hold; the last one, with accesses of one element and 64-bit indices, has none. */
 typedef struct tc_cuda_instance {
-  bool wide;       /* asks for what 16-byte accesses need */
-  bool small;      /* asks for what 32-bit indices need */
-  bool kept;       /* rows in registers, TC_U items a thread: asks for rows that fit ... */
-  bool full;       /* ... exactly (warps: all of theirs): no thread asks whether it has an item */
+  /* Conditions.  vectorized: what 16-byte accesses need; small: what 32-bit indices need; in_registers:
+   * rows are in registers, TC_U items a thread, so they have to fit; full: exactly (warps: those of each
+   * warp), so that no thread tests whether it has an item. */
+  bool vectorized, small, in_registers, full;
   bool warps;      /* full, of any number of warps: each of them has neighbouring items */
-  bool odd;        /* rows begin anywhere: 16-byte accesses where they are aligned, the elements
-                    * in front and behind one by one; TILES: and 8-byte stores */
+  bool unaligned;  /* rows begin anywhere: 16-byte accesses where they are aligned, head and tail
+                    * one by one; TRANSPOSE: and 8-byte stores */
   int lanes;       /* TC_L: elements of an access */
   int unroll;      /* TC_U: items that a thread loads before it uses the first */
-  int group;       /* threads of the team: a constant of the function; 0: the launcher says */
+  int group;       /* threads of the thread group: a constant of the function; 0: the launcher says */
   int each;        /* items of a thread where the row is long enough */
-  int keeps;       /* items of the longest row that it takes; 0: any */
-  int staged;      /* bytes of shared memory for an item; 0: rows are not left there */
-  int most;        /* threads of the largest team */
+  int longest;     /* items of the longest row that it takes; 0: any */
+  int smem_cache;  /* bytes of shared memory for an item; 0: rows are not cached there */
+  int most;        /* threads of the largest group */
   int least;       /* items of the shortest row, where that is more than one; and there are many */
-  int threads;     /* ROWS: of a block of several teams; FLAT: of a block */
+  int threads;     /* ROWS: of a block of several groups; FLAT: of a block */
   int blocks;      /* that a multiprocessor is to hold at least; 0: no matter */
   uint32_t number; /* of the function in the image */
 } tc_cuda_instance;
 
 typedef struct tc_cuda_plan {
   tc_cuda_kind kind;
-  int lanes;         /* of the wide functions */
-  bool kept, odd;    /* some function keeps rows in registers; takes odd rows */
+  int lanes;         /* of the vectorized functions */
+  bool in_registers, unaligned; /* some function keeps rows in registers; takes unaligned rows */
   bool scan, args;   /* has a scan; has argmax or argmin */
-  bool staged;       /* functions without rows in registers leave them in shared memory */
-  int along, across; /* TILES: axis of the stores, axis of the loads */
-  int side, over;    /* TILES that begin anywhere: points of one across; rows in front of it */
+  bool smem_cache;   /* functions without rows in registers cache them in shared memory */
+  int along, across; /* TRANSPOSE: axis of the stores, axis of the loads */
+  int side, over;    /* unaligned TRANSPOSE: points of a tile across; rows in front of it */
   bool far;          /* index arithmetic may exceed 32 bits whatever the sizes of the buffers */
   int nform;
   tc_cuda_instance form[TC_CUDA_FORMS];
@@ -76,20 +78,21 @@ typedef struct tc_cuda_nest {
   const tc_nest *nest;
   uint32_t number;
   tc_cuda_plan plan;
-  bool kept, odd; /* this body keeps rows in registers; takes odd rows */
+  bool in_registers, unaligned; /* this body keeps rows in registers; takes unaligned rows */
   uint32_t outer; /* mask of the outer axes */
   uint32_t divisors; /* axes whose items tc_divisor n<i> counts in the loop at hand */
   bool whole;        /* all TC_U items at hand are there */
-  bool decoded;      /* k<i>[u]: indices of the items at hand, found for the loads ahead */
+  bool decoded;      /* k<i>[u]: indices of the items at hand, found for the early loads */
   const char *unroll; /* items at hand: TC_U, or half of them */
   char axis_text[TC_MAX_AXES][16];
   char (*result_text)[16];
   const char **result;
   uint32_t *result_axes;
-  uint8_t *early; /* per expression: a LOAD that has been issued ahead, as w<id>[u] */
-  uint8_t *ahead; /* ... in front of the row's first reduction, until the row ends */
-  uint8_t *staged; /* per expression: a tc_cuda_stage */
-  uint8_t *stay;   /* per expression: a tc_cuda_stay */
+  /* Per expression.  early: a LOAD that was issued before the loop over the items at hand, as w<id>[u];
+   * prefetched: the same in front of the row's first reduction, until the row ends. */
+  uint8_t *early, *prefetched;
+  uint8_t *smem_cache; /* per expression: a tc_cuda_smem */
+  uint8_t *residency;  /* per expression: a tc_cuda_residency */
 } tc_cuda_nest;
 
 extern const tc_spelling tc_cuda_words;
@@ -108,18 +111,18 @@ void tc_cuda_add_form(tc_cuda_plan *plan, tc_cuda_instance f);
 /* Gives the functions of the nest their numbers from `first` on; the next free one. */
 uint32_t tc_cuda_number(tc_cuda_plan *plan, uint32_t first);
 
-/* teams.c.  Adds the functions of a nest of rows that are like f, its lanes and widths of indices; those
- * of rows that begin anywhere and are read once.  And how often a row is walked. */
+/* row_mapping.c.  Adds the functions of a nest of rows that are like f, its lanes and widths of indices; those
+ * of rows that begin anywhere and are read once.  And the number of passes over a row. */
 void tc_cuda_plan_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need,
                        tc_cuda_plan *plan, tc_cuda_instance f);
-void tc_cuda_plan_odd_rows(tc_cuda_plan *plan, tc_cuda_instance f);
+void tc_cuda_plan_unaligned_rows(tc_cuda_plan *plan, tc_cuda_instance f);
 int tc_cuda_count_passes(const tc_nest *n);
 
-/* lanes.c.  TC_L of the wide functions: elements of 16-byte accesses, of which sizes may forbid
+/* access_width.c.  TC_L of the vectorized functions: elements of 16-byte accesses, of which sizes may forbid
  * some; could sizes forbid the rest?  Points of the axes from .. to - 1. */
 int tc_cuda_choose_lanes(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                          const tc_cuda_plan *plan, const uint8_t *need);
-bool tc_cuda_may_be_odd(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+bool tc_cuda_may_be_unaligned(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                         const tc_cuda_plan *plan, const uint8_t *need);
 tc_dim tc_cuda_points(const tc_program *p, const tc_nest *n, int from, int to);
 /* What 16-byte accesses take for granted, as ` && (...)`: alignment, sizes that are multiples of
@@ -128,99 +131,99 @@ void tc_cuda_put_aligned(const tc_kernel *k, const tc_program *p, const tc_nest 
                          const tc_cuda_plan *plan, tc_buf *out);
 void tc_cuda_put_small(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                        const tc_cuda_plan *plan, bool points, tc_buf *out);
-bool tc_cuda_is_walked(const tc_nest *n, const tc_stage *st); /* over all inner axes */
+bool tc_cuda_is_pass(const tc_nest *n, const tc_stage *st); /* over all inner axes */
 uint32_t tc_cuda_parallel_axes(const tc_nest *n); /* SERIAL: those that threads share out */
 
-/* tiles.c */
-bool tc_cuda_plan_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+/* transpose.c */
+bool tc_cuda_plan_transpose(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                         const uint8_t *need, tc_cuda_plan *plan);
 /* Does a load run along `across` in memory, and not along `along`? */
 bool tc_cuda_crosses(const tc_expr *e, int along, int across);
-void tc_cuda_put_tiles(tc_cuda_nest *x);
+void tc_cuda_put_transpose(tc_cuda_nest *x);
 enum { TC_CUDA_SIDE = 64 }; /* points of a tile along the axis of the stores */
 
-/* tiles_odd.c: tiles of arrays whose rows begin anywhere.  Is there such a function (*f)? */
-bool tc_cuda_plan_odd_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+/* transpose_unaligned.c: transposes of arrays whose rows begin anywhere.  Is there such a function (*f)? */
+bool tc_cuda_plan_unaligned_transpose(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                             const uint8_t *need, tc_cuda_plan *plan, tc_cuda_instance *f);
 /* Elements of one in shared memory. */
-size_t tc_cuda_odd_tile(int over, size_t bytes);
+size_t tc_cuda_unaligned_tile(int over, size_t bytes);
 /* The tile at hand: fills shared memory, and stores. */
-void tc_cuda_put_odd_tile(tc_cuda_nest *x);
+void tc_cuda_put_unaligned_tile(tc_cuda_nest *x);
 /* Writes what stands for LOAD `id` there. */
-bool tc_cuda_take_odd_load(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
-/* tiles.c: the load of a tile that an action stores as it is, or 0; loads that all actions only
+bool tc_cuda_take_unaligned_load(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
+/* transpose.c: the load of a tile that an action stores as it is, or 0; loads that all actions only
  * copy need no value. */
 uint32_t tc_cuda_copied(const tc_cuda_nest *x, const tc_action *a);
 void tc_cuda_skip_copied(tc_cuda_nest *x);
 
-/* rows.c: a copy of the kernel in which LOCAL rows are computed again where they are read. */
+/* recompute_rows.c: a copy of the kernel in which LOCAL rows are computed again where they are read. */
 bool tc_cuda_without_rows(const tc_kernel *k, const tc_program *p, tc_kernel *out, tc_arena *arena);
 
 /* body.c: the statements of one thread of a nest, as they stand in the function template. */
-typedef enum { TC_CUDA_PLAIN, TC_CUDA_KEPT, TC_CUDA_ODD } tc_cuda_way;
+typedef enum { TC_CUDA_PLAIN, TC_CUDA_IN_REGISTERS, TC_CUDA_UNALIGNED } tc_cuda_way;
 bool tc_cuda_put_body(const tc_kernel *k, const tc_program *p, uint32_t nest,
                       const tc_cuda_plan *plan, tc_cuda_way way, tc_buf *out);
 
-/* walk.c */
-typedef struct tc_cuda_walk {
+/* strided_loop.c: a loop over the items of a thread, which are `step` apart. */
+typedef struct tc_cuda_loop {
   const tc_stage *st;
   uint32_t axes;            /* that an item is decoded into */
   const char *first, *step; /* first item of the thread; from one of its items to the next */
   const char *hop;          /* from TC_U items to the next TC_U */
   bool once;                /* TC_U items are all */
-} tc_cuda_walk;
-void tc_cuda_put_walk(tc_cuda_nest *x, const tc_cuda_walk *w);
-/* The items at hand from `base` on: a loop that decodes each; loads of the stage ahead of it, which
- * stand until tc_cuda_end_loads. */
-void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base);
+} tc_cuda_loop;
+void tc_cuda_put_loop(tc_cuda_nest *x, const tc_cuda_loop *w);
+/* The items at hand from `base` on: a loop that decodes each; in front of it the early loads of the
+ * stage, which hold until tc_cuda_end_loads. */
+void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base);
 void tc_cuda_close_items(tc_cuda_nest *x);
-void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base);
+void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base);
 void tc_cuda_end_loads(tc_cuda_nest *x);
-/* Rows in registers: declares what later stages load and all rows share.  The first stage loads it
- * while it waits for the row itself. */
-void tc_cuda_declare_ahead(tc_cuda_nest *x);
-/* Writes what stands for LOAD `id` where it has been issued ahead. */
+/* Rows in registers: declares what later stages load and all rows share.  The first stage prefetches it
+ * into registers while it waits for the row itself. */
+void tc_cuda_declare_prefetched(tc_cuda_nest *x);
+/* Writes what stands for LOAD `id` where it was issued early. */
 bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
 void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item);
 /* Product of the extents of the axes, the vector axis in steps of TC_L. */
 void tc_cuda_put_count(tc_cuda_nest *x, uint32_t axes, tc_buf *out);
 
-/* staged.c: rows that several passes read, left in shared memory by the first.  `staged`, if there
- * is one: marks the LOADs of such rows; the bytes that an item of all of them takes, 0: none. */
-typedef enum { TC_CUDA_PASSING, TC_CUDA_TO_STAGE, TC_CUDA_STAGED } tc_cuda_stage;
-int tc_cuda_find_staged(const tc_kernel *k, const tc_program *p, const tc_nest *n, int lanes,
-                        uint8_t *staged);
+/* shared_cache.c: rows that several passes read are cached in shared memory by the first.  `smem_cache`, if
+ * given: marks the LOADs of such rows; the bytes that an item of all of them takes, 0: none. */
+typedef enum { TC_CUDA_SMEM_NONE, TC_CUDA_SMEM_FILL, TC_CUDA_SMEM_FILLED } tc_cuda_smem;
+int tc_cuda_find_smem_cache(const tc_kernel *k, const tc_program *p, const tc_nest *n, int lanes,
+                        uint8_t *smem_cache);
 /* Declares stay, the number of items that find room, and s<id>, where those of LOAD id lie. */
-void tc_cuda_declare_staged(tc_cuda_nest *x);
+void tc_cuda_declare_smem_cache(tc_cuda_nest *x);
 /* The loads at hand that later passes need, to shared memory. */
-void tc_cuda_put_staged(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base);
+void tc_cuda_put_smem_fill(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base);
 
-/* stay.c: rows of arrays beyond the cache.  `stay`, if there is one: marks LOADs of a nest with such;
- * the bytes of a point that they read once, 0: there are none. */
-typedef enum { TC_CUDA_ANYHOW, TC_CUDA_ONCE, TC_CUDA_OFTEN } tc_cuda_stay;
-int tc_cuda_find_stay(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                      const tc_cuda_plan *plan, uint8_t *stay);
+/* l2_residency.c: hints for lines of arrays that are larger than the L2 cache.  `residency`, if given:
+ * marks LOADs of a nest with such; the bytes of a point that they read once, 0: there are none. */
+typedef enum { TC_CUDA_NO_HINT, TC_CUDA_READ_ONCE, TC_CUDA_READ_OFTEN } tc_cuda_residency;
+int tc_cuda_find_resident(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                      const tc_cuda_plan *plan, uint8_t *residency);
 /* Does LOAD `load` of columns read what no other one of the nest reads, and nobody writes? */
-bool tc_cuda_passes(const tc_cuda_nest *x, uint32_t load);
-/* Declares keep, how lines are kept: for long if the kernel's parameter back, the row from which on
- * they are given back, is below the number of rows. */
-void tc_cuda_declare_stay(tc_cuda_nest *x);
-/* Does a stage give lines back?  Those of the item at hand. */
-bool tc_cuda_gives_back(const tc_cuda_nest *x, const tc_stage *st);
-void tc_cuda_put_back(tc_cuda_nest *x);
+bool tc_cuda_reads_once(const tc_cuda_nest *x, uint32_t load);
+/* Declares keep, the residency policy of lines: evict_last if the kernel's parameter back, the row from
+ * which on lines are released, is below the number of rows. */
+void tc_cuda_declare_residency(tc_cuda_nest *x);
+/* Does the stage release lines?  Prints that for the item at hand. */
+bool tc_cuda_releases(const tc_cuda_nest *x, const tc_stage *st);
+void tc_cuda_put_release(tc_cuda_nest *x);
 
-/* odd.c: reductions over rows that begin anywhere.  The one load of a row that is wide; 0: the nest
- * has no such functions. */
-uint32_t tc_cuda_odd_load(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+/* unaligned_rows.c: reductions over rows that begin anywhere.  The one vectorized load of a row; 0: the
+ * nest has no such functions. */
+uint32_t tc_cuda_unaligned_load(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                           const uint8_t *need);
-/* Declares items of the row, head, the elements in front of them, and ends, those and the ones
- * behind. */
-void tc_cuda_put_odd(tc_cuda_nest *x);
-/* Opens and closes the loop over these elements, whose values are uniform. */
-void tc_cuda_open_ends(tc_cuda_nest *x);
-void tc_cuda_close_ends(tc_cuda_nest *x);
-/* The reductions of a stage over them. */
-void tc_cuda_put_ends(tc_cuda_nest *x, const tc_stage *st);
+/* Declares the aligned items of the row, head, the elements in front of them, and ends, the peeled
+ * elements: head and tail. */
+void tc_cuda_put_peeled_bounds(tc_cuda_nest *x);
+/* Opens and closes the loop over the peeled elements, whose values are uniform. */
+void tc_cuda_open_peeled(tc_cuda_nest *x);
+void tc_cuda_close_peeled(tc_cuda_nest *x);
+/* The reductions of a stage over the peeled elements. */
+void tc_cuda_put_peeled(tc_cuda_nest *x, const tc_stage *st);
 
 /* stage.c */
 void tc_cuda_put_stages(tc_cuda_nest *x);
@@ -231,7 +234,7 @@ void tc_cuda_put_fold(tc_cuda_nest *x, const tc_stage *st);
 bool tc_cuda_is_total(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a);
 bool tc_cuda_folds(const tc_cuda_nest *x, const tc_stage *st);
 
-/* online.c: stages `stage` (max) and the next (sum of exponentials) together */
+/* online_softmax.c: stages `stage` (max) and the next (sum of exponentials) together */
 bool tc_cuda_can_online(const tc_kernel *k, const tc_nest *n, uint32_t stage);
 bool tc_cuda_is_online(const tc_cuda_nest *x, uint32_t stage);
 void tc_cuda_put_online(tc_cuda_nest *x, uint32_t stage);
@@ -289,8 +292,8 @@ void tc_cuda_put_wait(const tc_kernel *k, const tc_program *p, const char *body,
                       tc_buf *out);
 /* Declares the symbols that a body names, of the type of its index arithmetic. */
 void tc_cuda_put_symbols(const tc_program *p, const char *text, tc_buf *out);
-/* Kernels whose results are halves use shorter elementary functions: the text in front of one, and
+/* Kernels whose results are halves use approximate elementary functions: the text in front of one, and
  * behind it. */
-void tc_cuda_put_short(const tc_kernel *k, const tc_program *p, bool begin, tc_buf *out);
+void tc_cuda_put_approximate_math(const tc_kernel *k, const tc_program *p, bool begin, tc_buf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* online.c - max(v) and the sum of e^(v - max) over one row in one pass (Milakov and Gimelshein,
+/* online_softmax.c - max(v) and the sum of e^(v - max) over one row in one pass (Milakov and Gimelshein,
  * 2018): every thread keeps the largest value so far and the sum of e^(v - largest), which is
  * scaled when a larger one comes.  For rows that registers do not hold: they are read once less. */
 #include "backends/cuda/nest/nest.h"
@@ -22,11 +22,12 @@ bool tc_cuda_can_online(const tc_kernel *k, const tc_nest *n, uint32_t stage) {
 }
 
 bool tc_cuda_is_online(const tc_cuda_nest *x, uint32_t stage) {
-  return !x->kept && x->plan.kind == TC_CUDA_ROWS && tc_cuda_can_online(x->s.k, x->nest, stage);
+  return !x->in_registers && x->plan.kind == TC_CUDA_ROWS &&
+         tc_cuda_can_online(x->s.k, x->nest, stage);
 }
 
 /* One statement for every item at hand, of its value `v`. */
-static void put_each(tc_cuda_nest *x, const tc_cuda_walk *w, tc_val v, const char *statement) {
+static void put_each(tc_cuda_nest *x, const tc_cuda_loop *w, tc_val v, const char *statement) {
   uint8_t *outer = tc_print_enter(&x->s);
   tc_cuda_open_items(x, w, "base");
   tc_print_value(&x->s, v);
@@ -47,7 +48,7 @@ static void put_join(tc_cuda_nest *x, const char *part) {
   tc_print_line(&x->s, "most = next;");
 }
 
-static void put_pass(tc_cuda_nest *x, const tc_cuda_walk *w, tc_val v, const char *kind) {
+static void put_pass(tc_cuda_nest *x, const tc_cuda_loop *w, tc_val v, const char *kind) {
   tc_cuda_put_loads(x, w, "base");
   tc_print_line(&x->s, "%sf32 top = most;", kind);
   put_each(x, w, v, "top = tc_max_f32(top, v%u);");
@@ -59,17 +60,17 @@ static void put_pass(tc_cuda_nest *x, const tc_cuda_walk *w, tc_val v, const cha
   tc_cuda_end_loads(x);
 }
 
-/* The elements beside the aligned ones of an odd row, one by one. */
+/* The peeled elements of an unaligned row, one by one. */
 static void put_ends(tc_cuda_nest *x, tc_val v) {
   char part[64];
   snprintf(part, sizeof part, "tc_exp_f32(tc_sub_uncontracted_f32(v%u, from))", v.id);
   uint8_t *outer = tc_print_enter(&x->s);
-  tc_cuda_open_ends(x);
+  tc_cuda_open_peeled(x);
   tc_print_value(&x->s, v);
   tc_print_line(&x->s, "const tc_uf32 next = tc_max_f32(most, v%u);", v.id);
   tc_print_line(&x->s, "%s", from);
   put_join(x, part);
-  tc_cuda_close_ends(x);
+  tc_cuda_close_peeled(x);
   tc_print_leave(&x->s, outer);
 }
 
@@ -77,7 +78,7 @@ void tc_cuda_put_online(tc_cuda_nest *x, uint32_t stage) {
   const tc_stage *st = &x->nest->stage[stage + 1];
   const tc_action *max = &x->nest->stage[stage].action[0], *sum = &st->action[0];
   const char *kind = x->s.vector >= 0 && (st->axes >> x->s.vector & 1) ? "tc_v" : "tc_u";
-  const tc_cuda_walk w = {.st = &x->nest->stage[stage],
+  const tc_cuda_loop w = {.st = &x->nest->stage[stage],
                           .axes = st->axes,
                           .first = "team.t",
                           .step = "team.size",
@@ -91,14 +92,14 @@ void tc_cuda_put_online(tc_cuda_nest *x, uint32_t stage) {
   tc_print_hoist_action(&x->s, max, ~w.axes);
   tc_print_line(&x->s, "tc_uf32 most = tc_set_f32(-TC_INF);");
   tc_print_line(&x->s, "tc_uf64 total = tc_set_f64(0);");
-  if (x->odd) tc_cuda_put_odd(x);
+  if (x->unaligned) tc_cuda_put_peeled_bounds(x);
   else tc_print_line(&x->s, "const tc_int items = %s;", count.text ? count.text : "0");
   tc_print_line(&x->s, "for (tc_int base = %s; base < items; base += %s) {", w.first, w.hop);
   x->s.indent += 2;
   put_pass(x, &w, max->value, kind);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  if (x->odd) put_ends(x, max->value);
+  if (x->unaligned) put_ends(x, max->value);
   tc_print_line(&x->s, "r%u = tc_combine(team, most, TC_COMBINE(max, f32));", max->index);
   tc_print_line(&x->s,
                 "total = tc_mul_f64(total, TC_CAST(f64, tc_exp_f32(tc_sub_f32(most, r%u))));",

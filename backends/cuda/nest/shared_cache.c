@@ -1,6 +1,6 @@
-/* staged.c - rows that registers do not hold and that more than one pass reads: the first leaves
- * their items in shared memory, as many as find room, and the later ones take them from there; the
- * rest is read again, from the caches.  A thread takes what it left itself, so that nobody waits. */
+/* shared_cache.c - shared memory as a cache of rows that registers do not hold and more than one pass
+ * reads: the first pass stores their items there, as many as fit, and later passes load them; the rest
+ * is read again, from the caches.  A thread loads what it stored itself, so there is no barrier. */
 #include "backends/cuda/nest/nest.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static bool has_scan(const tc_nest *n) {
 /* Adds to passes[id] for every expression that a pass over the row needs. */
 static void count_passes(const tc_kernel *k, const tc_nest *n, uint8_t *need, uint8_t *passes) {
   for (uint32_t s = 0; s < n->nstage; ++s) {
-    if (!tc_cuda_is_walked(n, &n->stage[s])) continue;
+    if (!tc_cuda_is_pass(n, &n->stage[s])) continue;
     memset(need, 0, k->nexpr + 1);
     tc_cuda_mark_stage(k, &n->stage[s], need);
     for (uint32_t i = 1; i < k->nexpr; ++i)
@@ -40,8 +40,8 @@ static int held_bytes(const tc_kernel *k, const tc_program *p, uint32_t buffer, 
   return bytes < LEAST ? LEAST : bytes;
 }
 
-int tc_cuda_find_staged(const tc_kernel *k, const tc_program *p, const tc_nest *n, int lanes,
-                        uint8_t *staged) {
+int tc_cuda_find_smem_cache(const tc_kernel *k, const tc_program *p, const tc_nest *n, int lanes,
+                            uint8_t *smem_cache) {
   if (n->serial || n->vector < n->nouter || has_scan(n)) return 0;
   uint8_t *need = calloc(k->nexpr + 1, 1), *passes = calloc(k->nexpr + 1, 1);
   int bytes = 0;
@@ -50,21 +50,21 @@ int tc_cuda_find_staged(const tc_kernel *k, const tc_program *p, const tc_nest *
     const tc_expr *e = &k->expr[i];
     if (passes[i] < 2 || !is_row(k, p, n, e)) continue;
     bytes += held_bytes(k, p, e->buffer, lanes);
-    if (staged) staged[i] = TC_CUDA_TO_STAGE;
+    if (smem_cache) smem_cache[i] = TC_CUDA_SMEM_FILL;
   }
   free(need);
   free(passes);
   return bytes;
 }
 
-void tc_cuda_declare_staged(tc_cuda_nest *x) {
+void tc_cuda_declare_smem_cache(tc_cuda_nest *x) {
   enum { COMBINE = 64 }; /* words of 16 bytes that results of warps take */
   const tc_kernel *k = x->s.k;
   tc_buf type = {0}, before = {0};
   tc_print_line(&x->s, "enum { TC_HALF = (TC_U + 1) / 2 };");
   tc_print_line(&x->s, "const tc_int stay = (tc_int)staged; /* items in shared memory */");
   for (uint32_t i = 1; i < k->nexpr; ++i) {
-    if (!x->staged[i]) continue;
+    if (!x->smem_cache[i]) continue;
     type.len = 0;
     tc_putf(&type, "tc_held<tc_%s, TC_L>",
             tc_print_storage(x->s.p->buffer[k->buffer[k->expr[i].buffer]].dtype));
@@ -77,16 +77,16 @@ void tc_cuda_declare_staged(tc_cuda_nest *x) {
   tc_buf_free(&before);
 }
 
-void tc_cuda_put_staged(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
+void tc_cuda_put_smem_fill(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base) {
   bool any = false;
   for (uint32_t i = 1; i < x->s.k->nexpr; ++i)
-    any |= x->early[i] && x->staged[i] == TC_CUDA_TO_STAGE;
+    any |= x->early[i] && x->smem_cache[i] == TC_CUDA_SMEM_FILL;
   if (!any) return;
   tc_cuda_open_items(x, w, base);
   for (uint32_t i = 1; i < x->s.k->nexpr; ++i) {
-    if (!x->early[i] || x->staged[i] != TC_CUDA_TO_STAGE) continue;
+    if (!x->early[i] || x->smem_cache[i] != TC_CUDA_SMEM_FILL) continue;
     tc_print_line(&x->s, "if (item < stay) s%u[item] = w%u[u];", i, i);
-    x->staged[i] = TC_CUDA_STAGED;
+    x->smem_cache[i] = TC_CUDA_SMEM_FILLED;
   }
   tc_cuda_close_items(x);
 }

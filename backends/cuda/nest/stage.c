@@ -17,14 +17,17 @@ static const char *total_kind(const tc_cuda_nest *x, const tc_stage *st) {
   return x->plan.kind == TC_CUDA_ROWS ? "tc_u" : kind(x, st);
 }
 
-static bool is_wide(const tc_action *a) { return a->kind == TC_ACT_REDUCE && tc_print_is_wide(a); }
+static bool sums_in_f64(const tc_action *a) {
+  return a->kind == TC_ACT_REDUCE && tc_print_is_wide(a);
+}
 
 /* f32 sums that may be long join an f64 total after every TC_U items. */
 bool tc_cuda_folds(const tc_cuda_nest *x, const tc_stage *st) {
   enum { SHORT = 16384, SHORT_COLUMN = 2048 };
-  bool wide = false;
-  for (uint32_t i = 0; i < st->naction; ++i) wide |= is_wide(&st->action[i]);
-  if (!wide || (x->kept && tc_cuda_is_walked(x->nest, st))) return false; /* few items a thread */
+  bool totals = false;
+  for (uint32_t i = 0; i < st->naction; ++i) totals |= sums_in_f64(&st->action[i]);
+  if (!totals || (x->in_registers && tc_cuda_is_pass(x->nest, st)))
+    return false; /* few items a thread */
   int64_t points = 1, most = x->plan.kind == TC_CUDA_COLUMNS ? SHORT_COLUMN : SHORT;
   for (int i = 0; i < x->nest->naxis; ++i) {
     if (!(st->axes >> i & 1)) continue;
@@ -38,7 +41,7 @@ bool tc_cuda_folds(const tc_cuda_nest *x, const tc_stage *st) {
 }
 
 bool tc_cuda_is_total(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
-  return is_wide(a) && tc_cuda_folds(x, st);
+  return sums_in_f64(a) && tc_cuda_folds(x, st);
 }
 
 void tc_cuda_put_accumulator(tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
@@ -68,12 +71,12 @@ void tc_cuda_put_fold(tc_cuda_nest *x, const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
     const char *op = tc_print_combine(a);
-    if (is_wide(a) && x->plan.kind == TC_CUDA_ROWS)
+    if (sums_in_f64(a) && x->plan.kind == TC_CUDA_ROWS)
       tc_print_line(&x->s,
                     "total%u = tc_%s_f64(total%u, TC_CAST(f64, tc_across(acc%u, "
                     "TC_COMBINE(%s, f32))));",
                     a->index, op, a->index, a->index, op);
-    else if (is_wide(a))
+    else if (sums_in_f64(a))
       tc_print_line(&x->s, "total%u = tc_%s_f64(total%u, TC_CAST(f64, acc%u));", a->index, op,
                     a->index, a->index);
   }
@@ -93,7 +96,7 @@ static void put_reduce(tc_cuda_nest *x, const tc_action *a) {
                   tc_print_compute(a->dtype), n, v);
 }
 
-/* r<i> in every thread of the team. */
+/* r<i> in every thread of the group. */
 static void put_results(tc_cuda_nest *x, const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
@@ -102,7 +105,7 @@ static void put_results(tc_cuda_nest *x, const tc_stage *st) {
     const char *op = tc_print_combine(a), *t = tc_print_compute(a->dtype);
     if (tc_print_is_arg(a))
       tc_print_line(&x->s, "r%u = tc_best(team, acc%u, at%u, TC_BEST(%s));", n, n, n, better(a));
-    else if (is_wide(a) && tc_cuda_folds(x, st))
+    else if (sums_in_f64(a) && tc_cuda_folds(x, st))
       tc_print_line(&x->s, "r%u = TC_CAST(f32, tc_combine(team, total%u, TC_COMBINE(%s, f64)));", n,
                     n, op);
     else tc_print_line(&x->s, "r%u = tc_combine(team, acc%u, TC_COMBINE(%s, %s));", n, n, op, t);
@@ -151,7 +154,7 @@ static void put_scan(tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
                 kind(x, st), t, n, n, n, c, one, op, c);
 }
 
-/* A team runs along the scan together: TC_L points a thread, all of them at once, then the next. */
+/* A group runs along the scan together: TC_L points a thread, all of them at once, then the next. */
 static void put_row_scan(tc_cuda_nest *x, const tc_stage *st) {
   const int axis = __builtin_ctz(st->axes);
   const char *i = x->axis_text[axis], *lanes = axis == x->s.vector ? "TC_L" : "1";
@@ -209,7 +212,7 @@ void tc_cuda_put_actions(tc_cuda_nest *x, const tc_stage *st) {
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
-/* Once per outer point: by the first thread of the team. */
+/* Once per outer point: by the first thread of the group. */
 static void put_single(tc_cuda_nest *x, const tc_stage *st) {
   tc_print_line(&x->s, "if (team.t == 0) {");
   x->s.indent += 2;
@@ -221,7 +224,8 @@ static void put_single(tc_cuda_nest *x, const tc_stage *st) {
 /* Passes that write rows have a part of the registers for what they write. */
 static bool stores(const tc_cuda_nest *x, const tc_stage *st) {
   bool any = false;
-  for (uint32_t i = 0; !x->kept && i < st->naction; ++i) any |= tc_cuda_is_store(&st->action[i]);
+  for (uint32_t i = 0; !x->in_registers && i < st->naction; ++i)
+    any |= tc_cuda_is_store(&st->action[i]);
   return any;
 }
 
@@ -230,10 +234,10 @@ static void put_stage(tc_cuda_nest *x, const tc_stage *st) {
   tc_print_line(&x->s, "{");
   x->s.indent += 2;
   uint8_t *outer = tc_print_enter(&x->s);
-  const bool serial = x->plan.kind == TC_CUDA_COLUMNS && has_scan(st); /* the team is one thread */
-  const bool once = x->kept && tc_cuda_is_walked(x->nest, st);
-  const bool half = x->plan.staged && stores(x, st);
-  const tc_cuda_walk w = {.st = st,
+  const bool serial = x->plan.kind == TC_CUDA_COLUMNS && has_scan(st); /* the group is one thread */
+  const bool once = x->in_registers && tc_cuda_is_pass(x->nest, st);
+  const bool half = x->plan.smem_cache && stores(x, st);
+  const tc_cuda_loop w = {.st = st,
                           .axes = st->axes,
                           .first = serial ? "0"
                                    : once ? "team.first"
@@ -250,7 +254,7 @@ static void put_stage(tc_cuda_nest *x, const tc_stage *st) {
   put_carries(x, st);
   if (!st->axes) put_single(x, st);
   else if (has_scan(st) && !serial) put_row_scan(x, st);
-  else tc_cuda_put_walk(x, &w);
+  else tc_cuda_put_loop(x, &w);
   put_results(x, st);
   tc_print_leave(&x->s, outer);
   x->s.indent -= 2;

@@ -1,5 +1,5 @@
-/* walk.c - the loops of a thread: items (TC_L neighbouring points each), several of them loaded
- * before the first is used, so that enough bytes are on their way from memory. */
+/* strided_loop.c - the loop of a thread over its items (TC_L neighbouring points each): several items are
+ * loaded before the first is used, so that enough loads are in flight. */
 #include "backends/cuda/nest/nest.h"
 
 #include <stdio.h>
@@ -78,12 +78,12 @@ void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item) {
   }
 }
 
-/* ---- loads ahead ----------------------------------------------------------------------------- */
+/* ---- early loads ----------------------------------------------------------------------------- */
 
-static bool is_early(const tc_cuda_nest *x, const tc_cuda_walk *w, uint32_t id) {
+static bool is_early(const tc_cuda_nest *x, const tc_cuda_loop *w, uint32_t id) {
   const tc_expr *e = &x->s.k->expr[id];
   if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || x->s.printed[id]) return false;
-  if (x->ahead[id]) return false;
+  if (x->prefetched[id]) return false;
   if (x->s.p->buffer[x->s.k->buffer[e->buffer]].kind == TC_BUF_LOCAL) return false;
   return (x->s.depends[id] & w->axes) != 0;
 }
@@ -112,31 +112,31 @@ static void put_early(tc_cuda_nest *x, uint32_t id) {
   if (n) tc_print_address(&x->s, &e->address, &t);
   else tc_print_load(&x->s, id, &t);
   const char *text = t.text ? t.text : "0";
-  const bool staged = x->staged[id] == TC_CUDA_STAGED;
-  if (staged) tc_print_line(&x->s, "if (item < stay) w%u[u] = s%u[item];", id, id);
+  const bool smem_cache = x->smem_cache[id] == TC_CUDA_SMEM_FILLED;
+  if (smem_cache) tc_print_line(&x->s, "if (item < stay) w%u[u] = s%u[item];", id, id);
   if (n)
-    tc_print_line(&x->s, "%sw%u[u] = tc_hold%s<%s%s>(b%u + (%s)%s);", staged ? "else " : "", id,
-                  tc_cuda_passes(x, id) ? "_once" : "", n, x->stay[id] ? ", TC_FULL" : "",
-                  e->buffer, text, x->stay[id] ? ", keep" : "");
+    tc_print_line(&x->s, "%sw%u[u] = tc_hold%s<%s%s>(b%u + (%s)%s);", smem_cache ? "else " : "", id,
+                  tc_cuda_reads_once(x, id) ? "_once" : "", n, x->residency[id] ? ", TC_FULL" : "",
+                  e->buffer, text, x->residency[id] ? ", keep" : "");
   else tc_print_line(&x->s, "w%u[u] = %s;", id, text);
   tc_buf_free(&t);
 }
 
 bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out) {
-  if (!x->early[id] && !x->ahead[id]) return false;
+  if (!x->early[id] && !x->prefetched[id]) return false;
   tc_putf(out, neighbours(x, id) ? "tc_arrived(w%u[u])" : "w%u[u]", id);
   return true;
 }
 
 /* Opens the loop over the items at hand; the item is decoded.  Are all of them there, none is asked
  * for. */
-void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
+void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base) {
   tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %s; ++u) {", x->unroll);
   x->s.indent += 2;
   tc_print_line(&x->s, "const tc_int item = %s + u * %s;", base, w->step);
   if (!x->whole) tc_print_line(&x->s, "if (item < items) {");
   x->s.indent += x->whole ? 0 : 2;
-  if (x->odd) {
+  if (x->unaligned) {
     tc_print_line(&x->s, "const tc_int %s = head + item * TC_L;", x->axis_text[x->nest->vector]);
     return;
   }
@@ -153,7 +153,7 @@ void tc_cuda_close_items(tc_cuda_nest *x) {
   tc_print_line(&x->s, "}");
 }
 
-/* What all rows share is in the caches: it is loaded ahead where that takes few registers. */
+/* What all rows share is in the caches: it is loaded early only where that takes few registers. */
 static void drop_shared(const tc_cuda_nest *x, uint8_t *early) {
   enum { REGISTERS = 32, ACCESS = 4 };
   const tc_kernel *k = x->s.k;
@@ -165,7 +165,7 @@ static void drop_shared(const tc_cuda_nest *x, uint8_t *early) {
     if (!(x->s.depends[i] & x->outer)) early[i] = 0;
 }
 
-void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
+void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base) {
   const tc_kernel *k = x->s.k;
   uint8_t *need = calloc(k->nexpr + 1, 1);
   if (!need) {
@@ -195,13 +195,13 @@ void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base)
   }
   memcpy(x->early, need, k->nexpr);
   free(need);
-  tc_cuda_put_staged(x, w, base);
+  tc_cuda_put_smem_fill(x, w, base);
 }
 
 /* The first stage over the row. */
-static uint32_t first_walked(const tc_cuda_nest *x) {
+static uint32_t first_pass(const tc_cuda_nest *x) {
   uint32_t s = 0;
-  while (s < x->nest->nstage && !tc_cuda_is_walked(x->nest, &x->nest->stage[s])) ++s;
+  while (s < x->nest->nstage && !tc_cuda_is_pass(x->nest, &x->nest->stage[s])) ++s;
   return s;
 }
 
@@ -214,33 +214,33 @@ static bool is_shared(const tc_cuda_nest *x, uint32_t id) {
 }
 
 /* Not those of halves: the registers of more rows on a multiprocessor are worth more. */
-void tc_cuda_declare_ahead(tc_cuda_nest *x) {
+void tc_cuda_declare_prefetched(tc_cuda_nest *x) {
   enum { LANES = 4 };
-  const uint32_t first = first_walked(x);
+  const uint32_t first = first_pass(x);
   uint8_t *now = calloc(x->s.k->nexpr + 1, 1), *later = calloc(x->s.k->nexpr + 1, 1);
   const bool any = first < x->nest->nstage && x->outer && !x->plan.scan && x->plan.lanes <= LANES;
   if (!now || !later) x->s.out->failed = true;
   if (now && later && any) {
     tc_cuda_mark_stage(x->s.k, &x->nest->stage[first], now);
     for (uint32_t s = first + 1; s < x->nest->nstage; ++s)
-      if (tc_cuda_is_walked(x->nest, &x->nest->stage[s]))
+      if (tc_cuda_is_pass(x->nest, &x->nest->stage[s]))
         tc_cuda_mark_stage(x->s.k, &x->nest->stage[s], later);
     for (uint32_t i = 1; i < x->s.k->nexpr; ++i) {
-      x->ahead[i] = later[i] && !now[i] && is_shared(x, i);
-      if (x->ahead[i]) declare_early(x, i);
+      x->prefetched[i] = later[i] && !now[i] && is_shared(x, i);
+      if (x->prefetched[i]) declare_early(x, i);
     }
   }
   free(now);
   free(later);
 }
 
-static void put_ahead(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
+static void put_prefetched(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base) {
   bool any = false;
-  for (uint32_t i = 1; i < x->s.k->nexpr; ++i) any |= x->ahead[i];
-  if (!any || w->st != &x->nest->stage[first_walked(x)]) return;
+  for (uint32_t i = 1; i < x->s.k->nexpr; ++i) any |= x->prefetched[i];
+  if (!any || w->st != &x->nest->stage[first_pass(x)]) return;
   tc_cuda_open_items(x, w, base);
   for (uint32_t i = 1; i < x->s.k->nexpr; ++i)
-    if (x->ahead[i]) put_early(x, i);
+    if (x->prefetched[i]) put_early(x, i);
   tc_cuda_close_items(x);
 }
 
@@ -251,40 +251,40 @@ void tc_cuda_end_loads(tc_cuda_nest *x) {
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-static void put_hoisted(tc_cuda_nest *x, const tc_cuda_walk *w) {
+static void put_hoisted(tc_cuda_nest *x, const tc_cuda_loop *w) {
   for (uint32_t i = 0; i < w->st->naction; ++i)
     tc_print_hoist_action(&x->s, &w->st->action[i], ~w->axes);
 }
 
-static void put_back(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
-  if (!tc_cuda_gives_back(x, w->st)) return;
+static void put_release(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base) {
+  if (!tc_cuda_releases(x, w->st)) return;
   tc_print_line(&x->s, "if (TC_FULL && point >= back) {");
   x->s.indent += 2;
   tc_cuda_open_items(x, w, base);
-  tc_cuda_put_back(x);
+  tc_cuda_put_release(x);
   tc_cuda_close_items(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
 
-static void put_pass(tc_cuda_nest *x, const tc_cuda_walk *w, const char *base) {
+static void put_pass(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base) {
   tc_cuda_put_loads(x, w, base);
-  put_ahead(x, w, base);
+  put_prefetched(x, w, base);
   if (tc_cuda_folds(x, w->st)) tc_cuda_put_accumulators(x, w->st, false);
   uint8_t *outer = tc_print_enter(&x->s);
   tc_cuda_open_items(x, w, base);
   tc_cuda_put_actions(x, w->st);
   tc_cuda_close_items(x);
   tc_print_leave(&x->s, outer);
-  put_back(x, w, base);
+  put_release(x, w, base);
   if (tc_cuda_folds(x, w->st)) tc_cuda_put_fold(x, w->st);
   tc_cuda_end_loads(x);
 }
 
-static void put_items_of(tc_cuda_nest *x, const tc_cuda_walk *w) {
+static void put_items_of(tc_cuda_nest *x, const tc_cuda_loop *w) {
   tc_buf count = {0};
   tc_cuda_put_count(x, w->axes, &count);
-  if (x->odd) tc_cuda_put_odd(x);
+  if (x->unaligned) tc_cuda_put_peeled_bounds(x);
   else
     tc_print_line(&x->s, "const tc_int items = %s%s;",
                   w->once ? "TC_FULL ? team.first + TC_U * team.step : " : "",
@@ -294,7 +294,7 @@ static void put_items_of(tc_cuda_nest *x, const tc_cuda_walk *w) {
 
 /* Down a column: TC_U items as long as there are as many, then the others, half as many at a time:
  * their tests and values share registers with the loads of the first loop. */
-static void put_column_passes(tc_cuda_nest *x, const tc_cuda_walk *w) {
+static void put_column_passes(tc_cuda_nest *x, const tc_cuda_loop *w) {
   tc_print_line(&x->s, "tc_int base = %s;", w->first);
   tc_print_line(&x->s, "for (; base + (TC_U - 1) * %s < items; base += %s) {", w->step, w->hop);
   x->s.indent += 2;
@@ -313,7 +313,7 @@ static void put_column_passes(tc_cuda_nest *x, const tc_cuda_walk *w) {
   tc_print_line(&x->s, "}");
 }
 
-void tc_cuda_put_walk(tc_cuda_nest *x, const tc_cuda_walk *w) {
+void tc_cuda_put_loop(tc_cuda_nest *x, const tc_cuda_loop *w) {
   put_hoisted(x, w);
   put_divisors(x, w->axes);
   put_items_of(x, w);
@@ -326,6 +326,6 @@ void tc_cuda_put_walk(tc_cuda_nest *x, const tc_cuda_walk *w) {
     x->s.indent -= 2;
     tc_print_line(&x->s, "}");
   }
-  if (x->odd) tc_cuda_put_ends(x, w->st);
+  if (x->unaligned) tc_cuda_put_peeled(x, w->st);
   x->divisors = 0;
 }

@@ -1,4 +1,4 @@
-/* tiles.c - a flat nest whose loads and stores run along different axes: a transpose.  A block
+/* transpose.c - a flat nest whose loads and stores run along different axes: a transpose.  A block
  * takes a square of points; what lies along the other axis in memory is loaded along that axis into
  * shared memory first, so that all of its accesses are of neighbours. */
 #include "backends/cuda/nest/nest.h"
@@ -38,8 +38,8 @@ bool tc_cuda_crosses(const tc_expr *e, int along, int across) {
          is_strided(&e->address, along) && is_unit(&e->address, across);
 }
 
-bool tc_cuda_plan_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                        const uint8_t *need, tc_cuda_plan *plan) {
+bool tc_cuda_plan_transpose(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                            const uint8_t *need, tc_cuda_plan *plan) {
   const int along = n->nstage == 1 ? store_axis(n) : -1;
   if (along < 0 || is_short(p, n->axis[along].extent)) return false;
   for (int i = 0; i < n->naxis; ++i)
@@ -47,7 +47,7 @@ bool tc_cuda_plan_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *
   for (uint32_t i = 1; i < k->nexpr; ++i)
     for (int across = 0; need[i] && across < n->naxis; ++across)
       if (tc_cuda_crosses(&k->expr[i], along, across) && !is_short(p, n->axis[across].extent)) {
-        plan->kind = TC_CUDA_TILES;
+        plan->kind = TC_CUDA_TRANSPOSE;
         plan->along = along;
         plan->across = across;
         return true;
@@ -69,11 +69,12 @@ static void choose(tc_cuda_nest *x, const uint8_t *need) {
     const tc_dtype d = x->s.p->buffer[x->s.k->buffer[e->buffer]].dtype;
     const size_t size = tc_dtype_bytes(d);
     const int row = SIDE + padding(size);
-    const size_t all = x->odd ? tc_cuda_odd_tile(x->plan.over, size) : (size_t)(SIDE * row);
+    const size_t all =
+        x->unaligned ? tc_cuda_unaligned_tile(x->plan.over, size) : (size_t)(SIDE * row);
     if (used + all * size > SHARED) continue;
     used += all * size;
     x->early[i] = 1;
-    if (x->odd)
+    if (x->unaligned)
       tc_print_line(&x->s, "__shared__ __align__(16) tc_%s t%u[%zu];", tc_print_storage(d), i, all);
     else
       tc_print_line(&x->s, "__shared__ __align__(16) tc_%s t%u[%d][%d];", tc_print_storage(d), i,
@@ -186,7 +187,7 @@ static void declare_axis(tc_cuda_nest *x, int axis, int side, int over) {
 }
 
 static void put_tile(tc_cuda_nest *x) {
-  if (x->odd) tc_cuda_put_odd_tile(x);
+  if (x->unaligned) tc_cuda_put_unaligned_tile(x);
   else {
     put_loads(x);
     tc_print_line(&x->s, "__syncthreads();");
@@ -211,13 +212,13 @@ static void choose_loads(tc_cuda_nest *x) {
 }
 
 /* Tiles that follow one another are neighbours along the stores. */
-void tc_cuda_put_tiles(tc_cuda_nest *x) {
-  const int v = x->plan.along, w = x->plan.across, side = x->odd ? x->plan.side : SIDE;
+void tc_cuda_put_transpose(tc_cuda_nest *x) {
+  const int v = x->plan.along, w = x->plan.across, side = x->unaligned ? x->plan.side : SIDE;
   const uint32_t others = ((1u << x->nest->naxis) - 1) & ~(1u << v) & ~(1u << w);
   tc_buf count = {0};
   x->s.vector = -1;
   choose_loads(x);
-  declare_axis(x, v, SIDE, x->odd ? x->plan.over - 1 : 0);
+  declare_axis(x, v, SIDE, x->unaligned ? x->plan.over - 1 : 0);
   declare_axis(x, w, side, 0);
   tc_cuda_put_count(x, others, &count);
   tc_print_line(&x->s, "const tc_int tiles = %s * tiles%d * tiles%d;",

@@ -1,4 +1,4 @@
-/* tiles_odd.c - transposes of arrays whose rows begin anywhere: sizes that are no multiples of the
+/* transpose_unaligned.c - transposes of arrays whose rows begin anywhere: sizes that are no multiples of the
  * lanes, views that begin inside of a row.
  *
  * A tile is read 16 bytes at a time from the last boundary in front of each of its rows, and lies in
@@ -17,17 +17,18 @@ static size_t size_of(const tc_kernel *k, const tc_program *p, uint32_t buffer) 
 }
 
 /* What tc_tile_row begins behind the last row. */
-size_t tc_cuda_odd_tile(int over, size_t bytes) {
+size_t tc_cuda_unaligned_tile(int over, size_t bytes) {
   const size_t rows = (size_t)(TC_CUDA_SIDE + over), group = ACCESS / bytes;
   return bytes == 1 ? rows * (ROW + 4) : rows * (ROW / bytes) + rows / group * group;
 }
 
 /* One store, whose lanes are neighbours. */
-bool tc_cuda_plan_odd_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                            const uint8_t *need, tc_cuda_plan *plan, tc_cuda_instance *f) {
+bool tc_cuda_plan_unaligned_transpose(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                                      const uint8_t *need, tc_cuda_plan *plan,
+                                      tc_cuda_instance *f) {
   const tc_action *a = n->stage[0].action;
   size_t widest = 0;
-  if (plan->kind != TC_CUDA_TILES || plan->far || n->stage[0].naction != 1) return false;
+  if (plan->kind != TC_CUDA_TRANSPOSE || plan->far || n->stage[0].naction != 1) return false;
   if (a->kind != TC_ACT_STORE || a->guard.id || a->address.nterm) return false;
   for (uint32_t i = 1; i < k->nexpr; ++i) {
     const tc_expr *e = &k->expr[i];
@@ -39,8 +40,8 @@ bool tc_cuda_plan_odd_tiles(const tc_kernel *k, const tc_program *p, const tc_ne
   const int bytes = (int)size_of(k, p, a->buffer);
   plan->side = (ROW - ACCESS) / (int)widest;
   plan->over = BOUNDARY / bytes;
-  f->odd = f->small = true;
-  f->wide = false;
+  f->unaligned = f->small = true;
+  f->vectorized = false;
   f->lanes = STORE / bytes;
   const tc_expr *e = &k->expr[a->value.id];
   const bool copies = e->kind == TC_EX_LOAD && p->buffer[k->buffer[e->buffer]].dtype ==
@@ -92,7 +93,7 @@ static void put_places(tc_cuda_nest *x, uint32_t id) {
 }
 
 /* What is stored one by one is loaded so, too. */
-bool tc_cuda_take_odd_load(const tc_cuda_nest *x, uint32_t id, tc_buf *out) {
+bool tc_cuda_take_unaligned_load(const tc_cuda_nest *x, uint32_t id, tc_buf *out) {
   const tc_expr *e = &x->s.k->expr[id];
   if (x->s.vector < 0) return false;
   if (x->early[id]) {
@@ -205,7 +206,7 @@ static void put_stores(tc_cuda_nest *x) {
   tc_print_line(&x->s, "}");
 }
 
-void tc_cuda_put_odd_tile(tc_cuda_nest *x) {
+void tc_cuda_put_unaligned_tile(tc_cuda_nest *x) {
   for (uint32_t i = 1; i < x->s.k->nexpr; ++i)
     if (x->early[i]) put_fill(x, i);
   tc_print_line(&x->s, "__syncthreads();");

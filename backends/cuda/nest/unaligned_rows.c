@@ -1,6 +1,6 @@
-/* odd.c - reductions over rows that begin anywhere (a width that is no multiple of the lanes, a
- * view that begins inside of a row): the elements up to the first aligned address and those behind
- * the last whole item are taken one by one, all others 16 bytes at a time.  For nests whose rows
+/* unaligned_rows.c - reductions over rows that begin anywhere (a width that is no multiple of the lanes, a
+ * view that begins inside of a row): head and tail, the elements up to the first aligned address and
+ * behind the last whole item, are peeled; all others are loaded 16 bytes at a time.  For nests whose rows
  * are read by one load, in one pass, and not written. */
 #include "backends/cuda/nest/nest.h"
 
@@ -17,8 +17,8 @@ static bool is_stored(const tc_kernel *k, const tc_program *p, const tc_nest *n)
   return false;
 }
 
-uint32_t tc_cuda_odd_load(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                          const uint8_t *need) {
+uint32_t tc_cuda_unaligned_load(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                                const uint8_t *need) {
   const int v = n->vector;
   if (n->naxis != n->nouter + 1 || v != n->nouter || n->axis[v].of >= 0) return 0;
   if (is_stored(k, p, n)) return 0;
@@ -44,12 +44,12 @@ static uint32_t load_of(tc_cuda_nest *x) {
     return 0;
   }
   tc_cuda_mark(x->s.k, x->nest, need);
-  const uint32_t id = tc_cuda_odd_load(x->s.k, x->s.p, x->nest, need);
+  const uint32_t id = tc_cuda_unaligned_load(x->s.k, x->s.p, x->nest, need);
   free(need);
   return id;
 }
 
-void tc_cuda_put_odd(tc_cuda_nest *x) {
+void tc_cuda_put_peeled_bounds(tc_cuda_nest *x) {
   const int v = x->nest->vector;
   const tc_expr *e = &x->s.k->expr[load_of(x)];
   tc_buf at = {0}, extent = {0};
@@ -66,7 +66,7 @@ void tc_cuda_put_odd(tc_cuda_nest *x) {
   tc_buf_free(&extent);
 }
 
-void tc_cuda_open_ends(tc_cuda_nest *x) {
+void tc_cuda_open_peeled(tc_cuda_nest *x) {
   x->s.vector = -1;
   tc_print_line(&x->s, "for (tc_int end = team.t; end < ends; end += team.size) {");
   x->s.indent += 2;
@@ -74,7 +74,7 @@ void tc_cuda_open_ends(tc_cuda_nest *x) {
                 x->axis_text[x->nest->vector]);
 }
 
-void tc_cuda_close_ends(tc_cuda_nest *x) {
+void tc_cuda_close_peeled(tc_cuda_nest *x) {
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   x->s.vector = x->nest->vector;
@@ -82,7 +82,7 @@ void tc_cuda_close_ends(tc_cuda_nest *x) {
 
 /* acc<i> of the stage is a vector: a uniform one of the same name takes the ends, and joins its
  * first lane, or the total. */
-void tc_cuda_put_ends(tc_cuda_nest *x, const tc_stage *st) {
+void tc_cuda_put_peeled(tc_cuda_nest *x, const tc_stage *st) {
   const tc_action *a = st->action, *end = a + st->naction;
   for (a = st->action; a < end; ++a)
     if (a->kind == TC_ACT_REDUCE && !tc_cuda_is_total(x, st, a))
@@ -93,9 +93,9 @@ void tc_cuda_put_ends(tc_cuda_nest *x, const tc_stage *st) {
   for (a = st->action; a < end; ++a)
     if (a->kind == TC_ACT_REDUCE) tc_cuda_put_accumulator(x, st, a);
   uint8_t *outer = tc_print_enter(&x->s);
-  tc_cuda_open_ends(x);
+  tc_cuda_open_peeled(x);
   tc_cuda_put_actions(x, st);
-  tc_cuda_close_ends(x);
+  tc_cuda_close_peeled(x);
   tc_print_leave(&x->s, outer);
   if (tc_cuda_folds(x, st)) tc_cuda_put_fold(x, st);
   for (a = st->action; a < end; ++a)

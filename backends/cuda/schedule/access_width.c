@@ -1,4 +1,4 @@
-/* lanes.c - how wide the accesses of a nest may be, and what the launcher asks before it takes a
+/* access_width.c - how wide the accesses of a nest may be, and what the launcher asks before it takes a
  * function with 16-byte accesses or 32-bit indices. */
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +19,14 @@ typedef struct visit {
   void (*f)(struct visit *, access);
   int axis, across; /* of the lanes; TILES: of the loads that fill a tile, else -1 */
   int lanes, least, vectors;
-  bool odd;   /* some size may not be a multiple of the lanes */
-  bool loads; /* stores count where there is no load */
+  bool unaligned; /* some size may not be a multiple of the lanes */
+  bool loads;     /* stores count where there is no load */
   tc_buf *out;
 } visit;
 
 static visit visit_of(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                       const tc_cuda_plan *plan) {
-  const bool tiles = plan->kind == TC_CUDA_TILES;
+  const bool tiles = plan->kind == TC_CUDA_TRANSPOSE;
   return (visit){.k = k,
                  .p = p,
                  .n = n,
@@ -118,7 +118,7 @@ int tc_cuda_choose_lanes(const tc_kernel *k, const tc_program *p, const tc_nest 
 static void put_divides(visit *v, tc_dim d) {
   tc_dims *c = tc_graph_dims(v->p->graph);
   if (tc_dim_is(d, 0) || tc_dim_multiple(c, d) % v->lanes == 0) return;
-  v->odd = true;
+  v->unaligned = true;
   if (!v->out) return;
   tc_buf t = {0};
   tc_print_dim(v->p, d, &t);
@@ -168,11 +168,11 @@ static bool visit_aligned(const tc_kernel *k, const tc_program *p, const tc_nest
   v.out = out;
   each_wide(&v, need);
   each_extent(&v, put_divides);
-  return v.odd;
+  return v.unaligned;
 }
 
-bool tc_cuda_may_be_odd(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                        const tc_cuda_plan *plan, const uint8_t *need) {
+bool tc_cuda_may_be_unaligned(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                              const tc_cuda_plan *plan, const uint8_t *need) {
   return visit_aligned(k, p, n, plan, need, NULL);
 }
 
@@ -191,7 +191,7 @@ void tc_cuda_put_aligned(const tc_kernel *k, const tc_program *p, const tc_nest 
 void tc_cuda_put_small(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                        const tc_cuda_plan *plan, bool points, tc_buf *out) {
   if (plan->far) return;
-  const bool flat = plan->kind == TC_CUDA_FLAT || plan->kind == TC_CUDA_TILES;
+  const bool flat = plan->kind == TC_CUDA_FLAT || plan->kind == TC_CUDA_TRANSPOSE;
   const int cut = flat ? n->naxis : n->nouter; /* what is counted together */
   if (points) put_small(p, tc_cuda_points(p, n, 0, cut), out);
   if (points) put_small(p, tc_cuda_points(p, n, cut, n->naxis), out);

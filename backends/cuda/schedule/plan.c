@@ -83,8 +83,8 @@ static int load_registers(const tc_kernel *k, const tc_program *p, const tc_nest
   for (uint32_t i = 1; i < k->nexpr; ++i) {
     const tc_expr *e = &k->expr[i];
     if (!need[i] || e->kind != TC_EX_LOAD || tc_cuda_is_local(k, p, e->buffer)) continue;
-    const bool wide = n->vector >= 0 && !tc_dim_is(e->address.coef[n->vector], 0);
-    r += (wide ? lanes : 1) * (e->dtype == TC_F64 || e->dtype == TC_I64 ? 2 : 1);
+    const bool varies = n->vector >= 0 && !tc_dim_is(e->address.coef[n->vector], 0);
+    r += (varies ? lanes : 1) * (e->dtype == TC_F64 || e->dtype == TC_I64 ? 2 : 1);
   }
   return r;
 }
@@ -101,7 +101,7 @@ static int choose_unroll(int registers, int ops) {
   return u;
 }
 
-bool tc_cuda_is_walked(const tc_nest *n, const tc_stage *st) {
+bool tc_cuda_is_pass(const tc_nest *n, const tc_stage *st) {
   const uint32_t inner = ((1u << n->naxis) - 1) & ~((1u << n->nouter) - 1);
   return inner && st->axes == inner;
 }
@@ -117,7 +117,7 @@ void tc_cuda_add_form(tc_cuda_plan *plan, tc_cuda_instance f) {
  * multiprocessor.  One is said in any case: without, ptxas moves loads back to where they are used. */
 static void plan_columns(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                          const uint8_t *need, tc_cuda_instance *f) {
-  enum { AHEAD = 32, FEW = 64, SUM = 3, BLOCKS = 5 };
+  enum { PREFETCHED = 32, FEW = 64, SUM = 3, BLOCKS = 5 };
   int sums = 0, loads = 0;
   for (uint32_t s = 0; s < n->nstage; ++s)
     for (uint32_t i = 0; i < n->stage[s].naction; ++i)
@@ -126,21 +126,22 @@ static void plan_columns(const tc_kernel *k, const tc_program *p, const tc_nest 
     if (need[i] && k->expr[i].kind == TC_EX_LOAD)
       loads += (int)tc_dtype_bytes(p->buffer[k->buffer[k->expr[i].buffer]].dtype);
   const int item = (loads * f->lanes + 3) / 4;
-  if (f->unroll == 4 && 2 * f->unroll * item <= AHEAD) f->unroll *= 2;
+  if (f->unroll == 4 && 2 * f->unroll * item <= PREFETCHED) f->unroll *= 2;
   f->blocks = sums * f->lanes * SUM + item * f->unroll <= FEW ? BLOCKS : 1;
 }
 
 /* Tiles with 16-byte accesses, unless sizes forbid them, and tiles that begin anywhere; or else with
  * accesses of one element. */
-static void plan_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                       const uint8_t *need, tc_cuda_plan *plan, tc_cuda_instance wide, bool odd) {
-  tc_cuda_instance narrow = wide;
-  narrow.wide = false;
-  narrow.lanes = 1;
-  const bool any = tc_cuda_plan_odd_tiles(k, p, n, need, plan, &narrow);
-  if (!any || wide.lanes >= narrow.lanes) tc_cuda_add_form(plan, wide);
-  plan->odd = any && (odd || wide.lanes < narrow.lanes);
-  if (odd || plan->odd) tc_cuda_add_form(plan, narrow);
+static void plan_transpose(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                           const uint8_t *need, tc_cuda_plan *plan, tc_cuda_instance vectorized,
+                           bool unaligned) {
+  tc_cuda_instance scalar = vectorized;
+  scalar.vectorized = false;
+  scalar.lanes = 1;
+  const bool any = tc_cuda_plan_unaligned_transpose(k, p, n, need, plan, &scalar);
+  if (!any || vectorized.lanes >= scalar.lanes) tc_cuda_add_form(plan, vectorized);
+  plan->unaligned = any && (unaligned || vectorized.lanes < scalar.lanes);
+  if (unaligned || plan->unaligned) tc_cuda_add_form(plan, scalar);
 }
 
 tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_kernel *plain, const tc_program *p,
@@ -157,41 +158,48 @@ tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_kernel *plain, const
     for (uint32_t a = 0; a < n->stage[s].naction; ++a)
       plan.args |=
           n->stage[s].action[a].kind == TC_ACT_REDUCE && tc_print_is_arg(&n->stage[s].action[a]);
-  if (plan.kind == TC_CUDA_FLAT) tc_cuda_plan_tiles(k, p, n, need, &plan);
+  if (plan.kind == TC_CUDA_FLAT) tc_cuda_plan_transpose(k, p, n, need, &plan);
   plan.lanes = tc_cuda_choose_lanes(k, p, n, &plan, need);
   plan.far = is_far(k, p, n, need);
   const int ops = count_ops(k, need);
-  tc_cuda_instance general = {
-      .lanes = 1, .unroll = ONES, .each = 8, .most = TC_CUDA_TEAM, .threads = TC_CUDA_BLOCK};
+  tc_cuda_instance general = {.lanes = 1,
+                              .unroll = ONES,
+                              .each = 8,
+                              .most = TC_CUDA_LARGEST_GROUP,
+                              .threads = TC_CUDA_BLOCK};
   const tc_nest *again = plain && plan.kind == TC_CUDA_ROWS ? &plain->nest[n - k->nest] : NULL;
-  if (again) general.staged = tc_cuda_find_staged(plain, p, again, 1, NULL);
-  plan.staged = general.staged > 0;
-  tc_cuda_instance wide = general, narrow = general;
-  wide.wide = wide.small = narrow.small = true;
-  wide.lanes = plan.lanes;
-  if (plan.staged) wide.staged = tc_cuda_find_staged(plain, p, again, plan.lanes, NULL);
-  wide.unroll = choose_unroll(load_registers(k, p, n, need, plan.lanes), ops);
-  if (plan.kind == TC_CUDA_FLAT) wide.threads = general.threads = narrow.threads = TC_CUDA_THREADS;
-  if (plan.kind == TC_CUDA_FLAT && ops > LIGHT) wide.unroll = 1;
-  if (plan.kind == TC_CUDA_FLAT && ops > LIGHT && wide.lanes > 4) wide.threads = TC_CUDA_BLOCK;
-  narrow.unroll = 2 * choose_unroll(load_registers(k, p, n, need, 1), ops);
-  const bool odd = !plan.far && tc_cuda_may_be_odd(k, p, n, &plan, need);
+  if (again) general.smem_cache = tc_cuda_find_smem_cache(plain, p, again, 1, NULL);
+  plan.smem_cache = general.smem_cache > 0;
+  tc_cuda_instance vectorized = general, scalar = general;
+  vectorized.vectorized = vectorized.small = scalar.small = true;
+  vectorized.lanes = plan.lanes;
+  if (plan.smem_cache)
+    vectorized.smem_cache = tc_cuda_find_smem_cache(plain, p, again, plan.lanes, NULL);
+  vectorized.unroll = choose_unroll(load_registers(k, p, n, need, plan.lanes), ops);
+  if (plan.kind == TC_CUDA_FLAT)
+    vectorized.threads = general.threads = scalar.threads = TC_CUDA_THREADS;
+  if (plan.kind == TC_CUDA_FLAT && ops > LIGHT) vectorized.unroll = 1;
+  if (plan.kind == TC_CUDA_FLAT && ops > LIGHT && vectorized.lanes > 4)
+    vectorized.threads = TC_CUDA_BLOCK;
+  scalar.unroll = 2 * choose_unroll(load_registers(k, p, n, need, 1), ops);
+  const bool unaligned = !plan.far && tc_cuda_may_be_unaligned(k, p, n, &plan, need);
   tc_cuda_mark(k, n, need);
   if (plan.kind == TC_CUDA_ROWS) {
-    plan.odd = odd && tc_cuda_count_passes(n) < 2 && tc_cuda_odd_load(k, p, n, need);
-    tc_cuda_plan_rows(k, p, n, need, &plan, wide);
-    if (plan.odd) tc_cuda_plan_odd_rows(&plan, narrow);
-    else if (odd) tc_cuda_plan_rows(k, p, n, need, &plan, narrow);
-  } else if (plan.kind == TC_CUDA_TILES) {
-    plan_tiles(k, p, n, need, &plan, wide, odd);
+    plan.unaligned =
+        unaligned && tc_cuda_count_passes(n) < 2 && tc_cuda_unaligned_load(k, p, n, need);
+    tc_cuda_plan_rows(k, p, n, need, &plan, vectorized);
+    if (plan.unaligned) tc_cuda_plan_unaligned_rows(&plan, scalar);
+    else if (unaligned) tc_cuda_plan_rows(k, p, n, need, &plan, scalar);
+  } else if (plan.kind == TC_CUDA_TRANSPOSE) {
+    plan_transpose(k, p, n, need, &plan, vectorized, unaligned);
   } else {
-    if (plan.kind == TC_CUDA_COLUMNS && !plan.scan) plan_columns(k, p, n, need, &wide);
-    tc_cuda_add_form(&plan, wide);
-    if (odd) tc_cuda_add_form(&plan, narrow);
+    if (plan.kind == TC_CUDA_COLUMNS && !plan.scan) plan_columns(k, p, n, need, &vectorized);
+    tc_cuda_add_form(&plan, vectorized);
+    if (unaligned) tc_cuda_add_form(&plan, scalar);
   }
   if (plan.kind == TC_CUDA_SERIAL) general.unroll = 1;
   tc_cuda_add_form(&plan, general);
-  for (int i = 0; i < plan.nform; ++i) plan.kept |= plan.form[i].kept;
+  for (int i = 0; i < plan.nform; ++i) plan.in_registers |= plan.form[i].in_registers;
   free(need);
   return plan;
 }

@@ -1,4 +1,4 @@
-/* rows.c - a kernel without LOCAL rows: what a later stage reads from one is computed again, from
+/* recompute_rows.c - a kernel without LOCAL rows: what a later stage reads from one is computed again, from
  * arrays that nobody has written meanwhile.  For rows of any length: on a GPU the arithmetic is
  * free while memory is waited for, and the second read of a row finds it in a cache. */
 #include "backends/cuda/nest/nest.h"

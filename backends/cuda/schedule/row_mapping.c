@@ -1,5 +1,5 @@
-/* teams.c - rows that stay in registers or shared memory from stage to stage: the teams of threads that
- * a nest has for them, and what each thread keeps. */
+/* row_mapping.c - how rows map to thread groups, and how many items of a row each thread holds in registers
+ * or shared memory from stage to stage. */
 #include "backends/cuda/nest/nest.h"
 
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static int64_t constant_items(const tc_nest *n, int lanes) {
   return items;
 }
 
-/* ---- teams ----------------------------------------------------------------------------------- */
+/* ---- groups ----------------------------------------------------------------------------------- */
 
 /* What rows in registers depend on. */
 typedef struct rows {
@@ -71,10 +71,12 @@ static void add_for_many(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f) 
 /* exact: conditions and distances are constant, others take registers; halves wait in pairs for what
  * is done with them. */
 static int registers_of(const rows *r, const tc_cuda_instance *f, bool exact) {
-  enum { OTHERS = 64, AHEAD = 14, HALVES = 32 };
-  const int row = (r->count + r->others) * f->lanes * f->unroll, kept = exact ? row : row + row / 2;
-  if (exact && f->lanes > 4) return kept + HALVES;
-  return kept + OTHERS + r->others * AHEAD + r->shared * (f->lanes < 4 ? f->lanes * 8 : AHEAD);
+  enum { OTHERS = 64, PREFETCHED = 14, HALVES = 32 };
+  const int row = (r->count + r->others) * f->lanes * f->unroll,
+            in_registers = exact ? row : row + row / 2;
+  if (exact && f->lanes > 4) return in_registers + HALVES;
+  return in_registers + OTHERS + r->others * PREFETCHED +
+         r->shared * (f->lanes < 4 ? f->lanes * 8 : PREFETCHED);
 }
 
 /* The largest number of items that a thread keeps: a power of 2.  Functions of f64 are long: they
@@ -86,98 +88,98 @@ static int most_items(const rows *r, int lanes) {
   return most < r->each / lanes ? most : r->each / lanes;
 }
 
-/* A team of constant size that keeps rows; exact: of constant length.  Registers are given to four
+/* A group of constant size that keeps rows; exact: of constant length.  Registers are given to four
  * warps at a time. */
-static void keep_rows(tc_cuda_instance *f, const rows *r, int group, int unroll, bool exact) {
+static void hold_rows(tc_cuda_instance *f, const rows *r, int group, int unroll, bool exact) {
   enum { WARPS = 128 };
-  f->kept = true;
+  f->in_registers = true;
   f->group = f->most = group;
   f->unroll = f->each = unroll;
-  f->keeps = unroll * group;
-  f->staged = 0;
+  f->longest = unroll * group;
+  f->smem_cache = 0;
   const int threads = group > TC_CUDA_BLOCK ? group : TC_CUDA_BLOCK;
   f->blocks = TC_CUDA_FILE / registers_of(r, f, exact) / ((threads + WARPS - 1) / WARPS * WARPS);
 }
 
 /* As tc_cuda_team in launch.c. */
-static int team_of(int64_t items, int each) {
+static int group_size(int64_t items, int each) {
   int64_t group = 1;
   while (group < 32 && group * each < items) group *= 2;
   if (group == 32 && items > 32 * each) group = (items + each * 32 - 1) / (each * 32) * 32;
-  return group > TC_CUDA_TEAM ? TC_CUDA_TEAM : (int)group;
+  return group > TC_CUDA_LARGEST_GROUP ? TC_CUDA_LARGEST_GROUP : (int)group;
 }
 
-/* A team for rows of `items`; more threads share a row where there are few rows. */
-static int fixed_team(const tc_program *p, const tc_nest *n, int64_t items, int each) {
+/* A group for rows of `items`; more threads share a row where there are few rows. */
+static int fixed_group(const tc_program *p, const tc_nest *n, int64_t items, int each) {
   enum { FULL = 128 * 1024 };
   int64_t lo, points;
   tc_dim_range(tc_graph_dims(p->graph), tc_cuda_points(p, n, 0, n->nouter), &lo, &points);
-  int group = team_of(items, each);
-  while ((each /= 2) && points < FULL / group) group = team_of(items, each);
+  int group = group_size(items, each);
+  while ((each /= 2) && points < FULL / group) group = group_size(items, each);
   return group;
 }
 
-/* Teams for rows that several passes read and registers do not hold: shared memory does, for the
+/* Thread groups for rows that several passes read and registers do not hold: shared memory does, for the
  * later passes.  Of rows below `bytes` (0: any), a multiprocessor is to have `blocks` at once: one
  * is read while another is written. */
 static const struct {
   int group, blocks, bytes;
-} staged_teams[] = {{256, 3, 64 << 10}, {512, 2, 192 << 10}, {1024, 1, 0}};
-enum { STAGED_TEAMS = sizeof staged_teams / sizeof *staged_teams };
+} smem_groups[] = {{256, 3, 64 << 10}, {512, 2, 192 << 10}, {1024, 1, 0}};
+enum { SMEM_GROUPS = sizeof smem_groups / sizeof *smem_groups };
 
-static tc_cuda_instance staged_team(const rows *r, tc_cuda_instance f, int i) {
+static tc_cuda_instance smem_group(const rows *r, tc_cuda_instance f, int i) {
   enum { WORDS = 32 }; /* registers for items on their way */
-  const int bytes = staged_teams[i].bytes, words = f.staged / (int)sizeof(int32_t);
+  const int bytes = smem_groups[i].bytes, words = f.smem_cache / (int)sizeof(int32_t);
   const int room = WORDS / (i ? 2 : 1) / (r->large ? 4 : r->shared || r->others ? 2 : 1);
-  f.group = f.most = staged_teams[i].group;
-  f.blocks = staged_teams[i].blocks;
+  f.group = f.most = smem_groups[i].group;
+  f.blocks = smem_groups[i].blocks;
   f.unroll = f.lanes > 4 && i == 0 ? 8 : 4;
   while (f.unroll > 1 && f.unroll * words > room) f.unroll /= 2;
-  f.keeps = (bytes ? bytes - 1 : 0) / f.staged;
+  f.longest = (bytes ? bytes - 1 : 0) / f.smem_cache;
   return f;
 }
 
-/* Teams for rows that one pass reads: small ones, for all threads join in every result. */
+/* Thread groups for rows that one pass reads: small ones, for all threads join in every result. */
 static void add_once(tc_cuda_plan *plan, tc_cuda_instance f) {
-  static const int team[] = {64, 128, 256}, items[] = {1024, 4096, 0};
+  static const int group[] = {64, 128, 256}, items[] = {1024, 4096, 0};
   for (int i = 0; i < 3; ++i) {
-    f.group = f.most = team[i];
-    f.keeps = items[i];
+    f.group = f.most = group[i];
+    f.longest = items[i];
     f.unroll = f.lanes > 4 && items[i] ? 8 : 4;
     tc_cuda_add_form(plan, f);
   }
 }
 
-/* Rows of constant length: one team, as many items as there are. */
+/* Rows of constant length: one group, as many items as there are. */
 static bool plan_fixed_rows(const tc_program *p, const tc_nest *n, const rows *r,
                             tc_cuda_plan *plan, tc_cuda_instance f) {
   enum { LEAST = 32, FEW = 2, LARGE = 256 };
   const int64_t items = constant_items(n, f.lanes);
   if (items < 0) return false;
   const int each = r->count ? most_items(r, f.lanes) : f.each;
-  const int group = fixed_team(p, n, items, items <= 32 * FEW && each > FEW ? FEW : each);
+  const int group = fixed_group(p, n, items, items <= 32 * FEW && each > FEW ? FEW : each);
   const int64_t unroll = items ? (items + group - 1) / group : 1;
   const bool fits = r->count && each && unroll <= each &&
                     r->count * f.lanes * unroll + LEAST <= TC_CUDA_FILE / group;
-  if (f.staged && group > LARGE && !(fits && group > team_of(items, each))) {
+  if (f.smem_cache && group > LARGE && !(fits && group > group_size(items, each))) {
     int i = 0;
-    while (staged_teams[i].bytes && items * f.staged >= staged_teams[i].bytes) ++i;
-    f = staged_team(r, f, i);
-    f.keeps = 0;
-  } else if (fits) keep_rows(&f, r, group, (int)unroll, true);
+    while (smem_groups[i].bytes && items * f.smem_cache >= smem_groups[i].bytes) ++i;
+    f = smem_group(r, f, i);
+    f.longest = 0;
+  } else if (fits) hold_rows(&f, r, group, (int)unroll, true);
   else f.group = f.most = group;
   tc_cuda_add_form(plan, f);
   return true;
 }
 
-/* Teams that keep rows of any length, and the quarters of the most items that a thread has then: what
+/* Thread groups that keep rows of any length, and the quarters of the most items that a thread has then: what
  * it has no item for takes registers all the same.  0: parts of a warp. */
-typedef struct team {
+typedef struct shape {
   int threads, quarters;
-} team;
+} shape;
 
-/* Items of a thread; 0: there is such a team with fewer threads. */
-static int items_of(const team *t, int items) {
+/* Items of a thread; 0: there is such a group with fewer threads. */
+static int items_of(const shape *t, int items) {
   enum { FEW = 2, SMALL = 64, WHOLE = 4 };
   if (!t->threads) return items < FEW ? items : FEW;
   if (t->quarters < WHOLE && items < WHOLE) return t->threads > SMALL ? 0 : (items + 1) / 2;
@@ -190,25 +192,26 @@ static int items_of(const team *t, int items) {
 static void add_warps(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int items) {
   enum { ROWS = 2, WARP = 32 };
   tc_cuda_instance full = *f;
-  keep_rows(&full, r, WARP, items, true);
+  hold_rows(&full, r, WARP, items, true);
   const int threads = TC_CUDA_FILE / ROWS / registers_of(r, &full, true) / WARP * WARP;
-  keep_rows(&full, r, threads < TC_CUDA_TEAM ? threads : TC_CUDA_TEAM, items, true);
+  hold_rows(&full, r, threads < TC_CUDA_LARGEST_GROUP ? threads : TC_CUDA_LARGEST_GROUP, items,
+            true);
   full.full = full.warps = true;
   full.group = 0;
   full.blocks = ROWS;
   if (threads >= TC_CUDA_BLOCK) add_for_many(r, plan, full);
 }
 
-/* Rows that fill a team of constant size. */
+/* Rows that fill a group of constant size. */
 static void add_constant(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int threads,
                          int items) {
   tc_cuda_instance full = *f;
-  keep_rows(&full, r, threads, items, true);
+  hold_rows(&full, r, threads, items, true);
   full.full = true;
   add_for_many(r, plan, full);
 }
 
-/* Rows that fill a team: two sizes have functions of their own, all others one where rows are read
+/* Rows that fill a group: two sizes have functions of their own, all others one where rows are read
  * again; with a scan, every size. */
 static void add_full(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int threads,
                      int items) {
@@ -220,63 +223,64 @@ static void add_full(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *
   if (r->passes > 1) add_warps(r, plan, f, items);
 }
 
-static void add_teams(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int items) {
-  static const team wide[] = {{0, 4}, {64, 2}, {128, 2}, {128, 4}, {256, 3}, {256, 4}, {512, 4}},
-                    narrow[] = {{64, 4}, {256, 4}};
+static void add_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int items) {
+  static const shape vectorized[] = {{0, 4},   {64, 2},  {128, 2}, {128, 4},
+                                     {256, 3}, {256, 4}, {512, 4}},
+                     scalar[] = {{64, 4}, {256, 4}};
   enum { SMALL = 64, WHOLE = 4 };
-  const bool once = f->wide && r->passes < 2;
-  const int n = !f->wide ? 2 : f->staged || once ? 6 : 7;
+  const bool once = f->vectorized && r->passes < 2;
+  const int n = !f->vectorized ? 2 : f->smem_cache || once ? 6 : 7;
   for (int i = 0; i < n; ++i) {
-    const team *t = f->wide ? &wide[i] : &narrow[i];
+    const shape *t = f->vectorized ? &vectorized[i] : &scalar[i];
     const int each = items_of(t, items);
-    tc_cuda_instance kept = *f;
+    tc_cuda_instance in_registers = *f;
     if (!each) continue;
-    keep_rows(&kept, r, t->threads ? t->threads : 32, each, false);
-    if (!kept.blocks) continue;
-    if (!t->threads) kept.group = 0;
-    if (f->wide && t->quarters == WHOLE) add_full(r, plan, f, t->threads, items);
-    if (!once || t->threads <= SMALL) tc_cuda_add_form(plan, kept);
+    hold_rows(&in_registers, r, t->threads ? t->threads : 32, each, false);
+    if (!in_registers.blocks) continue;
+    if (!t->threads) in_registers.group = 0;
+    if (f->vectorized && t->quarters == WHOLE) add_full(r, plan, f, t->threads, items);
+    if (!once || t->threads <= SMALL) tc_cuda_add_form(plan, in_registers);
   }
 }
 
 /* Short rows that are only reduced: a few threads, a number that the compiler knows, and one pass.
  * Larger blocks: such rows are many, and a block has little to do. */
 static void add_short(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f) {
-  enum { TEAM = 4, ITEMS = 4 };
+  enum { GROUP = 4, ITEMS = 4 };
   tc_cuda_instance few = *f;
-  few.kept = true;
-  few.group = few.most = TEAM;
+  few.in_registers = true;
+  few.group = few.most = GROUP;
   few.unroll = few.each = ITEMS;
-  few.keeps = TEAM * ITEMS;
-  few.least = 2 * TEAM;
+  few.longest = GROUP * ITEMS;
+  few.least = 2 * GROUP;
   few.threads = TC_CUDA_THREADS;
   add_for_many(r, plan, few);
 }
 
-/* Long rows that are only reduced, where there are many: several teams on a multiprocessor, for one
+/* Long rows that are only reduced, where there are many: several groups on a multiprocessor, for one
  * reads while another ends.  Rows of one array leave registers for more of it. */
 static void add_long(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f) {
   enum { ROUNDS = 2, MANY = 4 };
-  tc_cuda_instance team = *f;
-  team.group = team.most = TC_CUDA_THREADS;
-  team.least = ROUNDS * TC_CUDA_THREADS * f->unroll;
-  if (f->unroll == MANY && !r->others && !r->shared) team.unroll = 2 * MANY;
-  add_for_many(r, plan, team);
+  tc_cuda_instance many = *f;
+  many.group = many.most = TC_CUDA_THREADS;
+  many.least = ROUNDS * TC_CUDA_THREADS * f->unroll;
+  if (f->unroll == MANY && !r->others && !r->shared) many.unroll = 2 * MANY;
+  add_for_many(r, plan, many);
 }
 
-/* Rows of any length: teams that keep them in registers, and those that do not. */
+/* Rows of any length: groups that keep them in registers, and those that do not. */
 static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f) {
   enum { ONCE = 256, REGISTERS = 512 }; /* threads that have registers for more than the row */
   const int items = r->count ? most_items(r, f.lanes) : 0;
-  if (items) add_teams(r, plan, &f, items);
-  else if (f.wide && f.lanes > 1 && r->passes == 1 && !plan->scan && !plan->args) {
+  if (items) add_groups(r, plan, &f, items);
+  else if (f.vectorized && f.lanes > 1 && r->passes == 1 && !plan->scan && !plan->args) {
     add_short(r, plan, &f);
     add_long(r, plan, &f);
   }
-  if (f.staged)
-    for (int i = f.wide ? 0 : 1; i < STAGED_TEAMS; ++i)
-      tc_cuda_add_form(plan, staged_team(r, f, i));
-  else if (items && f.wide && r->passes < 2) add_once(plan, f);
+  if (f.smem_cache)
+    for (int i = f.vectorized ? 0 : 1; i < SMEM_GROUPS; ++i)
+      tc_cuda_add_form(plan, smem_group(r, f, i));
+  else if (items && f.vectorized && r->passes < 2) add_once(plan, f);
   else {
     if (items) f.unroll = 4;
     if (items && (f.lanes > 4 || r->shared)) f.most = REGISTERS;
@@ -306,10 +310,10 @@ static bool has_large_rows(const tc_kernel *k, const tc_program *p) {
   return false;
 }
 
-/* How often the stages walk over a row; a maximum and the sum behind it are taken for one pass. */
+/* How often the stages pass over a row; a maximum and the sum behind it are taken for one pass. */
 int tc_cuda_count_passes(const tc_nest *n) {
   int passes = 0;
-  for (uint32_t s = 0; s < n->nstage; ++s) passes += tc_cuda_is_walked(n, &n->stage[s]);
+  for (uint32_t s = 0; s < n->nstage; ++s) passes += tc_cuda_is_pass(n, &n->stage[s]);
   const tc_stage *first = n->stage;
   const bool most = n->nstage && first->naction && first->action[0].kind == TC_ACT_REDUCE &&
                     first->action[0].op == OP_AMAX;
@@ -339,25 +343,25 @@ void tc_cuda_plan_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n
                   .shared = shared,
                   .others = own > 1 ? own - 1 : 0,
                   .large = has_large_rows(k, p),
-                  .each = !f.wide ? PART
-                          : once  ? LONG
-                                  : elements,
+                  .each = !f.vectorized ? PART
+                          : once        ? LONG
+                                        : elements,
                   .passes = passes,
                   .points = most_points(p, n)};
-  f.each = f.wide && elements / f.lanes > MOST ? MOST : elements / f.lanes;
-  if (!f.wide || !plan_fixed_rows(p, n, &r, plan, f)) plan_free_rows(&r, plan, f);
+  f.each = f.vectorized && elements / f.lanes > MOST ? MOST : elements / f.lanes;
+  if (!f.vectorized || !plan_fixed_rows(p, n, &r, plan, f)) plan_free_rows(&r, plan, f);
 }
 
 /* Rows that begin anywhere, read once. */
-void tc_cuda_plan_odd_rows(tc_cuda_plan *plan, tc_cuda_instance f) {
-  enum { EACH = 4, TEAM = 256 };
-  f.odd = true;
+void tc_cuda_plan_unaligned_rows(tc_cuda_plan *plan, tc_cuda_instance f) {
+  enum { EACH = 4, GROUP = 256 };
+  f.unaligned = true;
   f.lanes = plan->lanes;
   f.unroll = f.each = EACH;
-  f.most = TEAM;
-  f.keeps = EACH * TEAM;
+  f.most = GROUP;
+  f.longest = EACH * GROUP;
   tc_cuda_add_form(plan, f);
-  f.group = TEAM; /* a constant of the function */
-  f.keeps = 0;
+  f.group = GROUP; /* a constant of the function */
+  f.longest = 0;
   tc_cuda_add_form(plan, f);
 }
