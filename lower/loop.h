@@ -4,10 +4,11 @@
  * that run in order with a barrier between them, or a matmul template.  Backends print from this and
  * know nothing of graphs.
  *
- * A nest iterates its outer axes in parallel; for each outer point its stages run in order; a stage
- * loops over some of the inner axes and performs actions at each point.  Softmax over the last axis:
+ * A nest has parallel axes, its outer loops, and sequential axes, its inner loops.  Points of the parallel
+ * axes (outer points) are independent; for each of them the stages run in order; a stage loops over some
+ * of the sequential axes and performs actions at each point.  Softmax over the last axis:
  *
- *   nest outer r < R, inner c < C
+ *   nest parallel r < R, sequential c < C
  *     stage {c}  reduce  #0 = max  x[r*C + c]
  *     stage {c}  store   e[c] = exp(x[r*C + c] - #0)          (e: LOCAL buffer, one row per thread)
  *                reduce  #1 = sum  e
@@ -18,7 +19,7 @@
  * cast to one of them rounds the f32 value in place (TC_EX_ROUND).  bool is 0 or 1 in a byte.
  *
  * Order.  Outer points are independent: a backend may run them in any order, on any thread.  A
- * reduction over inner axes combines lane-wise and then as a tree, in an order that depends only on
+ * reduction over sequential axes combines lane-wise and then as a tree, in an order that depends only on
  * sizes and the ISA, never on threads.  Reductions that cross outer points are written by lowering
  * as two nests: partial results of fixed chunks, then their combination.
  *
@@ -175,7 +176,7 @@ typedef struct tc_action {
 } tc_action;
 
 typedef struct tc_stage {
-  uint32_t axes; /* bit i: loops over axis i (inner axes only); 0: once per outer point */
+  uint32_t axes; /* bit i: loops over axis i (sequential axes only); 0: once per outer point */
   uint32_t naction;
   tc_action *action;
   /* Optional: where `skip_if` (bool, the same at all points of an outer point) holds, the stage may be
@@ -196,7 +197,7 @@ typedef struct tc_stage {
 typedef enum { TC_ALWAYS, TC_WHERE_CUT, TC_WHERE_WHOLE } tc_when;
 
 typedef struct tc_nest {
-  int naxis, nouter; /* axis[0..nouter) outer, the rest inner */
+  int naxis, nparallel; /* axis[0 .. nparallel) are parallel, the rest sequential */
   tc_axis axis[TC_MAX_AXES];
   uint32_t nstage;
   tc_stage *stage;

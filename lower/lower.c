@@ -115,7 +115,7 @@ static bool is_tail(lo *L, const lo_group *first, const lo_group *g) {
   enum { TAIL = 4096 };
   uint32_t all = (1u << g->naxis) - 1;
   tc_dim mine = lo_group_numel(L, g, all);
-  tc_dim results = lo_group_numel(L, first, ((1u << first->naxis) - 1) & ~first->inner);
+  tc_dim results = lo_group_numel(L, first, ((1u << first->naxis) - 1) & ~first->sequential);
   return first->nreduce && (tc_dim_same(mine, results) || lo_at_most(L, mine, TAIL));
 }
 

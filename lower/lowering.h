@@ -85,7 +85,7 @@ typedef struct lo_fact {
 
 typedef struct lo_reduce {
   tc_ref node;
-  const lo_index *at;        /* of the result: over outer axes */
+  const lo_index *at;        /* of the result: over parallel axes */
   int naxis;                 /* reduced dimensions of the operand (of a dot product: k) */
   int axis[TC_MAX_RANK];     /* group axis of each, -1: size 1 */
 } lo_reduce;
@@ -104,7 +104,7 @@ typedef struct lo_group {
   uint32_t kernel;  /* groups with equal nonzero numbers are nests of one kernel */
   int naxis;
   tc_dim extent[LO_AXES];
-  uint32_t inner;   /* bit a: axis a runs inside a stage */
+  uint32_t sequential; /* bit a: axis a runs inside of stages */
   bool closed;      /* joins, pads, scatters, scans: nothing joins but what they read */
   bool serial;      /* scatter */
   bool split;       /* reduction with few outer points: partial results of chunks, then one more nest */
@@ -213,7 +213,7 @@ bool lo_lin_is_zero(const lo_lin *l);
 uint32_t lo_lin_axes(const lo_lin *l); /* terms included */
 int lo_lin_axis(const lo_lin *l); /* the axis when l is exactly that, else -1 */
 bool lo_flatten(lo *L, const lo_index *at, const tc_type *t, lo_lin *out);
-int lo_first_wide(const tc_type *t); /* the first dimension that is not 1; t's rank: there is none */
+int lo_first_nonunit(const tc_type *t); /* the first dimension that is not 1; t's rank: there is none */
 /* Index of element number `flat` of an array of type t over the axes of g: one lin per dimension where
  * dividing by the sizes is exact for all points of g, else flat. */
 const lo_index *lo_unflatten(lo *L, const lo_group *g, const lo_lin *flat, const tc_type *t);
@@ -292,7 +292,7 @@ uint32_t lo_input_buffer(lo *L, uint32_t input);
 typedef struct lo_act {
   tc_action a;
   int level;     /* stages in order of level */
-  uint32_t axes; /* inner axes it runs over */
+  uint32_t axes; /* sequential axes it runs over */
   tc_val skip_if, skip_value; /* of the stage, which is its own, */
   tc_dim points;         /* and of which there are so many */
   tc_val if_skipped;     /* another value to store, where the stage of result `skipped` was skipped */
@@ -302,7 +302,7 @@ typedef struct lo_act {
 typedef struct lo_slot { /* an axis while it is being scheduled */
   tc_dim extent, total;
   int of;
-  bool dead, inner;
+  bool dead, sequential;
 } lo_slot;
 
 typedef struct lo_memo {
@@ -389,9 +389,9 @@ void lo_unroll_channels(lo_kb *b);
 void lo_join_channels(lo *L, tc_kernel *k);
 
 /* axes.c */
-uint32_t lo_inner_slots(const lo_kb *b); /* bits of the axes that run inside of stages */
+uint32_t lo_sequential_slots(const lo_kb *b); /* bits of the axes that run inside of stages */
 void lo_coalesce(lo_kb *b);
-int lo_add_slot(lo_kb *b, tc_dim extent, bool inner);
+int lo_add_slot(lo_kb *b, tc_dim extent, bool sequential);
 int lo_split_slot(lo_kb *b, int s, tc_dim chunk); /* returns the new outer slot */
 void lo_finish_axes(lo_kb *b, const int *order, int n, tc_axis *axis);
 void lo_map_addresses(lo_kb *b, void (*f)(lo_kb *, tc_address *, const void *), const void *arg);

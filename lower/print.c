@@ -159,7 +159,7 @@ static void put_nest(printer *r, const tc_nest *n) {
   r->naxis = n->naxis;
   tc_put(r->out, "  nest");
   for (int i = 0; i < n->naxis; i++) {
-    if (i == n->nouter) tc_put(r->out, " |");
+    if (i == n->nparallel) tc_put(r->out, " |");
     put_axis(r, &n->axis[i], n->axis);
   }
   if (n->vector >= 0) tc_putf(r->out, "  lanes %s", n->axis[n->vector].name);

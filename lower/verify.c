@@ -141,15 +141,15 @@ static void check_nest(lo_checker *c, const tc_nest *n) {
   c->axis = n->axis;
   c->naxis = n->naxis;
   c->nresult = n->nresult;
-  if (n->naxis > TC_MAX_AXES || n->nouter > n->naxis || n->vector >= n->naxis)
+  if (n->naxis > TC_MAX_AXES || n->nparallel > n->naxis || n->vector >= n->naxis)
     lo_wrong(c, "axes of a nest");
   if (n->nresult > RESULTS) lo_wrong(c, "%u results", n->nresult);
   if (!c->ok) return;
   check_axes(c, n->axis, n->naxis);
   for (uint32_t s = 0; s < n->nstage; s++) {
     const tc_stage *stage = &n->stage[s];
-    if (stage->axes >> n->naxis || stage->axes & ((1u << n->nouter) - 1))
-      lo_wrong(c, "a stage loops over an outer axis");
+    if (stage->axes >> n->naxis || stage->axes & ((1u << n->nparallel) - 1))
+      lo_wrong(c, "a stage loops over a parallel axis");
     check_known(c, stage);
     check_alike(c, stage);
     for (uint32_t a = 0; a < stage->naction; a++) {

@@ -289,7 +289,7 @@ static bool put_nests(const tc_kernel *k, const tc_program *p, tc_arena *arena, 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
 static bool is_split_outside(const tc_nest *n) {
-  for (int i = 0; i < n->nouter; ++i)
+  for (int i = 0; i < n->nparallel; ++i)
     if (n->axis[i].of >= 0) return true;
   return false;
 }

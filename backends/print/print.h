@@ -131,7 +131,7 @@ void tc_print_extent(const tc_print_scope *s, const tc_axis *a, tc_buf *out);
 /* ---- reductions ------------------------------------------------------------------------------ */
 
 bool tc_print_is_arg(const tc_action *a);         /* ARGMAX, ARGMIN */
-bool tc_print_is_wide(const tc_action *a); /* f32 sums and products: totals are kept in f64 */
+bool tc_print_sums_in_f64(const tc_action *a); /* f32 sums and products: totals are kept in f64 */
 const char *tc_print_combine(const tc_action *a); /* add, mul, max, min; argmax, argmin */
 int tc_print_start(const tc_action *a);           /* of products and sums: 1, 0 */
 tc_dtype tc_print_operand(const tc_kernel *k,

@@ -22,7 +22,7 @@ const char *tc_print_combine(const tc_action *a) {
   }
 }
 
-bool tc_print_is_wide(const tc_action *a) {
+bool tc_print_sums_in_f64(const tc_action *a) {
   const tc_combine how = combine_of(a);
   return a->dtype == TC_F32 && (how == TC_COMBINE_ADD || how == TC_COMBINE_MUL);
 }
@@ -65,11 +65,11 @@ void tc_print_identity(const tc_print_scope *s, const tc_action *a, tc_buf *out)
 }
 
 void tc_print_result_axes(const tc_nest *n, uint32_t *result_axes) {
-  const uint32_t outer = (1u << n->nouter) - 1;
+  const uint32_t parallel = (1u << n->nparallel) - 1;
   for (uint32_t i = 0; i < n->nstage; ++i)
     for (uint32_t j = 0; j < n->stage[i].naction; ++j) {
       const tc_action *a = &n->stage[i].action[j];
-      if (a->kind == TC_ACT_REDUCE) result_axes[a->index] = outer;
-      if (a->kind == TC_ACT_SCAN) result_axes[a->index] = outer | n->stage[i].axes;
+      if (a->kind == TC_ACT_REDUCE) result_axes[a->index] = parallel;
+      if (a->kind == TC_ACT_SCAN) result_axes[a->index] = parallel | n->stage[i].axes;
     }
 }

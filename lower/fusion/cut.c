@@ -43,7 +43,8 @@ static void cut_axis(lo *L, lo_group *g, const cut *c) {
   for (int a = g->naxis++; a > c->axis + 1; a--) g->extent[a] = g->extent[a - 1];
   g->extent[c->axis + 1] = c->inner;
   g->extent[c->axis] = tc_dim_div(L->dims, g->extent[c->axis], c->inner);
-  g->inner = (g->inner & below) | (g->inner & ~below) << 1; /* the axis itself is not in it */
+  g->sequential = (g->sequential & below) | (g->sequential & ~below)
+                                                << 1; /* the axis itself is not in it */
   g->k = moved(g->k, c);
   g->at = cut_index(L, g->at, c);
 }
@@ -69,7 +70,7 @@ static void cut_readers(lo *L, lo_group *g, const cut *c) {
 static bool can_cut(lo *L, const lo_group *g, int a, tc_dim inner) {
   enum { LONG = 16 };
   if (g->closed || g->serial || g->split || g->call.id || g->naxis + 2 >= LO_AXES) return false;
-  if (g->inner >> a & 1 || a == g->k) return false;
+  if (g->sequential >> a & 1 || a == g->k) return false;
   if (g->matmul.id) {
     const lo_lin *dim = g->at->dim + g->at->rank - 2;
     return !((lo_lin_axes(&dim[0]) | lo_lin_axes(&dim[1])) >> a & 1);
@@ -97,7 +98,7 @@ bool lo_cut_axes(lo *L, lo_group *g, const lo_lin *flat, const tc_type *t) {
   int n = 0;
   lo_group trial = *g;
   lo_lin left = *flat, quotient, rest;
-  const int first = lo_first_wide(t);
+  const int first = lo_first_nonunit(t);
   for (int i = t->rank - 1; i > first; i--) {
     if (tc_dim_is(t->dim[i], 1)) continue;
     while (!lo_lin_divide(L, &trial, &left, t->dim[i], &quotient, &rest)) {

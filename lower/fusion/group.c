@@ -51,7 +51,7 @@ static bool canonical(const lo_group *g, const tc_type *t, const lo_index *at) {
 }
 
 /* Could the axes in m become inner?  Not those that a reduction's result is indexed by. */
-static bool can_be_inner(const lo_group *g, uint32_t m) {
+static bool can_be_sequential(const lo_group *g, uint32_t m) {
   for (uint32_t i = 0; i < g->nreduce; i++)
     if (g->reduce[i].at->axes & m) return false;
   return true;
@@ -61,12 +61,12 @@ bool lo_can_host(lo *L, const lo_group *g, tc_ref n, const lo_index *at) {
   if (g->closed || !lo_has_room(g) || !canonical(g, tc_graph_type(L->g, n), at)) return false;
   if (g->k >= 0 && g->matmul.id) return at->axes == (all_axes(g) & ~(1u << g->k));
   uint32_t missing = all_axes(g) & ~at->axes;
-  if (g->split) return missing == g->inner;
-  if (!(missing & ~g->inner)) return true;
+  if (g->split) return missing == g->sequential;
+  if (!(missing & ~g->sequential)) return true;
   /* a value of each row, where a reduction of the rows is about to join */
   uint32_t first = missing & -missing;
   bool trailing = at->axes < first;
-  return trailing && !g->inner &&
+  return trailing && !g->sequential &&
          tc_dim_same(L->fact[n.id].reduced, lo_group_numel(L, g, all_axes(g)));
 }
 
@@ -147,20 +147,20 @@ bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds
   uint32_t unused = all_axes(g) & ~at->axes, axes = 0;
   bool split = wants_split(L, &s, lo_group_numel(L, g, at->axes), unused && !g->split);
   lo_no(L, "it is a reduction along another axis than the loops of its reader");
-  if ((at->axes & g->inner) || !can_be_inner(g, unused)) return false;
-  if (g->split && (!split || unused != g->inner)) return false;
+  if ((at->axes & g->sequential) || !can_be_sequential(g, unused)) return false;
+  if (g->split && (!split || unused != g->sequential)) return false;
   lo_no(L, split ? "few results of many elements: the reduction is cut into chunks" : L->why);
-  if (split && !g->split && (unused || g->inner || g->nreduce)) return false;
+  if (split && !g->split && (unused || g->sequential || g->nreduce)) return false;
   if (split && feeds_reduce) return false;
   lo_reduce r = {.node = n, .at = at};
   int naxis = g->naxis;
   bool fits = match_axes(g, &s, unused, &r, &axes);
-  fits = fits && !(unused & ~axes) && (!g->nreduce || axes == g->inner);
+  fits = fits && !(unused & ~axes) && (!g->nreduce || axes == g->sequential);
   if (!fits) {
     g->naxis = naxis;
     return false;
   }
-  g->inner = axes;
+  g->sequential = axes;
   g->split = split;
   g->whole = split ? whole_limit(L, &s) : 0;
   g->columns = s.columns;
@@ -188,7 +188,7 @@ static uint32_t merged_axes(lo *L, const lo_group *g, const lo_lin *l, tc_dim si
 /* The group computes one point for each element of n, along (batch.., m, n) or a finer cut of m. */
 bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at) {
   const tc_type *t = tc_graph_type(L->g, n);
-  if (g->nreduce || g->inner)
+  if (g->nreduce || g->sequential)
     return lo_no(L, "its reader reduces, which the epilogue of a matmul cannot");
   if (g->matmul.id) return lo_no(L, "its reader is the epilogue of another matmul");
   if (g->closed || at->flat || !lo_has_room(g))

@@ -159,7 +159,7 @@ bool lo_lin_divide(lo *L, const lo_group *g, const lo_lin *l, tc_dim by, lo_lin 
   return stays_below(L, g, rest, by);
 }
 
-int lo_first_wide(const tc_type *t) {
+int lo_first_nonunit(const tc_type *t) {
   int i = 0;
   while (i < t->rank && tc_dim_is(t->dim[i], 1)) i++;
   return i;
@@ -169,7 +169,7 @@ const lo_index *lo_unflatten(lo *L, const lo_group *g, const lo_lin *flat, const
   lo_index d;
   memset(&d, 0, sizeof d);
   lo_lin left = *flat;
-  const int first = lo_first_wide(t);
+  const int first = lo_first_nonunit(t);
   d.rank = t->rank;
   for (int i = t->rank - 1; i > first; i--) {
     lo_lin quotient;

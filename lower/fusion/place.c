@@ -106,7 +106,7 @@ static bool repeats(lo *L, const lo_group *g, const lo_index *at) {
   enum { FEW = 8 };
   for (int a = 0; a < g->naxis; a++) {
     if (at->axes >> a & 1 || !(at->axes >> a)) continue;
-    if (g->inner >> a & 1 || lo_at_most(L, g->extent[a], FEW)) continue;
+    if (g->sequential >> a & 1 || lo_at_most(L, g->extent[a], FEW)) continue;
     return true;
   }
   return false;
@@ -123,7 +123,7 @@ static bool fits_prologue(lo *L, tc_ref r) {
 static bool belongs_elsewhere(lo *L, tc_ref r, const lo_demand *d) {
   const lo_fact *f = &L->fact[r.id];
   bool rowwise = !tc_dim_is(f->reduced, 0) && tc_dim_same(f->rows, f->numel);
-  return rowwise && (d->at->axes & group_of(L, d)->inner);
+  return rowwise && (d->at->axes & group_of(L, d)->sequential);
 }
 
 static bool allows(lo *L, tc_ref r, const lo_demand *d) {
@@ -227,18 +227,18 @@ static bool shared_axes(lo *L, const lo_group *g, tc_ref r, uint32_t *axes) {
   const uint32_t all = (1u << g->naxis) - 1;
   *axes = all;
   if (lo_same_space(L, g, r, all)) return true;
-  *axes = all & ~g->inner;
+  *axes = all & ~g->sequential;
   if (lo_same_space(L, g, r, *axes)) return true;
-  if (g->inner || !tc_dim_same(L->fact[r.id].reduced, lo_group_numel(L, g, all))) return false;
+  if (g->sequential || !tc_dim_same(L->fact[r.id].reduced, lo_group_numel(L, g, all))) return false;
   for (*axes = all >> 1; *axes; *axes >>= 1)
     if (lo_same_space(L, g, r, *axes)) return true;
   return false;
 }
 
 /* The axes that `at` lacks are inner ones: a value at `at` is one for all their points. */
-static void turn_inner(lo_group *g, const lo_index *at) {
+static void make_sequential(lo_group *g, const lo_index *at) {
   const uint32_t missing = ((1u << g->naxis) - 1) & ~at->axes;
-  if (!g->matmul.id && (missing & ~g->inner)) g->inner = missing;
+  if (!g->matmul.id && (missing & ~g->sequential)) g->sequential = missing;
 }
 
 static lo_group *sibling(lo *L, tc_ref r, uint32_t least, const lo_index **at) {
@@ -249,7 +249,7 @@ static lo_group *sibling(lo *L, tc_ref r, uint32_t least, const lo_index **at) {
     if (!shared_axes(L, g, r, &axes)) continue;
     *at = lo_index_over(L, g, tc_graph_type(L->g, r), axes);
     if (!*at || !lo_can_host(L, g, r, *at)) continue;
-    turn_inner(g, *at);
+    make_sequential(g, *at);
     return g;
   }
   return NULL;
@@ -265,7 +265,7 @@ static void materialise(lo *L, tc_ref r, uint32_t least) {
     g = group_of(L, d);
     at = d->at;
     in_reduce = d->in_reduce;
-    turn_inner(g, at);
+    make_sequential(g, at);
     for (lo_demand *o = L->place[r.id].demand; o; o = o->next)
       if (o != d && !o->load && o->group == g->id && o->at != at)
         compute(L, g, r, o->at, o->prologue, o->in_reduce);

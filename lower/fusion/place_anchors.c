@@ -63,11 +63,11 @@ static lo_group *reduce_sibling(lo *L, tc_ref r, uint32_t least, const lo_index 
   const tc_node *n = lo_node(L, r);
   for (uint32_t id = L->ngroup, i = 0; id >= least && id > 0 && i < LO_LOOK_BACK; id--, i++) {
     lo_group *g = L->group[id];
-    uint32_t outer = ((1u << g->naxis) - 1) & ~g->inner;
+    uint32_t parallel = ((1u << g->naxis) - 1) & ~g->sequential;
     if (g->closed || g->matmul.id || !lo_shares(L, g, r)) continue;
     *at = NULL;
-    if (!g->inner) *at = kept_index(L, g, n);
-    else if (lo_same_space(L, g, r, outer)) *at = lo_index_over(L, g, &n->type, outer);
+    if (!g->sequential) *at = kept_index(L, g, n);
+    else if (lo_same_space(L, g, r, parallel)) *at = lo_index_over(L, g, &n->type, parallel);
     int naxis = g->naxis;
     if (*at && lo_join_reduce(L, g, r, *at, false)) {
       if (g->naxis == naxis) return g;
@@ -159,7 +159,7 @@ void lo_place_scan(lo *L, tc_ref r) {
   lo_group *g = own_group(L, r, &n->type, 0);
   g->scan = r;
   g->at = lo_identity(L, &n->type);
-  if (n->type.rank) g->inner = lo_lin_axes(&g->at->dim[lo_axis_attr(n, n->type.rank)]);
+  if (n->type.rank) g->sequential = lo_lin_axes(&g->at->dim[lo_axis_attr(n, n->type.rank)]);
   L->place[r.id].group = g->id;
   lo_store_all(L, g, r, g->at, r, g->at, false);
   lo_demand_value(L, n->in[0], g, g->at, false, false);

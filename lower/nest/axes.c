@@ -18,16 +18,16 @@ void lo_map_addresses(lo_kb *b, void (*f)(lo_kb *, tc_address *, const void *), 
     if (writes(&b->act[i])) f(b, &b->act[i].a.address, arg);
 }
 
-int lo_add_slot(lo_kb *b, tc_dim extent, bool inner) {
+int lo_add_slot(lo_kb *b, tc_dim extent, bool sequential) {
   if (b->nslot == TC_MAX_AXES) lo_fail(b->L, b->k->loc, "a loop nest of more than 16 axes");
-  b->slot[b->nslot] = (lo_slot){.extent = extent, .of = -1, .inner = inner};
+  b->slot[b->nslot] = (lo_slot){.extent = extent, .of = -1, .sequential = sequential};
   return b->nslot++;
 }
 
-uint32_t lo_inner_slots(const lo_kb *b) {
+uint32_t lo_sequential_slots(const lo_kb *b) {
   uint32_t m = 0;
   for (int s = 0; s < b->nslot; s++)
-    if (!b->slot[s].dead && b->slot[s].inner) m |= 1u << s;
+    if (!b->slot[s].dead && b->slot[s].sequential) m |= 1u << s;
   return m;
 }
 
@@ -53,7 +53,7 @@ static bool is_cut(const lo_kb *b, int s) {
 /* i is outside of j, and every address steps through both as through one axis. */
 static bool mergeable(lo_kb *b, int i, int j) {
   pair p = {i, j, true}, *at = &p;
-  if (b->slot[i].dead || b->slot[j].dead || b->slot[i].inner != b->slot[j].inner) return false;
+  if (b->slot[i].dead || b->slot[j].dead || b->slot[i].sequential != b->slot[j].sequential) return false;
   if (is_cut(b, i) || is_cut(b, j)) return false;
   for (uint32_t k = 0; k < b->nact; k++)
     if ((b->act[k].axes >> i & 1) != (b->act[k].axes >> j & 1)) return false;

@@ -85,7 +85,7 @@ static void drop_channel(lo_kb *b, tc_address *a, const void *slot) {
 }
 
 void lo_unroll_channels(lo_kb *b) {
-  const int s = lo_inner_slots(b) || b->g->serial ? -1 : channel_slot(b);
+  const int s = lo_sequential_slots(b) || b->g->serial ? -1 : channel_slot(b);
   const uint32_t end = b->k->nexpr, nact = b->nact;
   if (s < 0 || end - b->first > EXPRESSIONS) return;
   uint32_t *copy = lo_alloc(b->L, b->L->scratch, (end - b->first + 1) * sizeof *copy);
@@ -101,7 +101,7 @@ void lo_unroll_channels(lo_kb *b) {
 /* ---- nests that each store one channel ------------------------------------------------------- */
 
 static bool same_axes(const tc_nest *a, const tc_nest *b) {
-  if (a->naxis != b->naxis || a->nouter != b->nouter || a->vector != b->vector) return false;
+  if (a->naxis != b->naxis || a->nparallel != b->nparallel || a->vector != b->vector) return false;
   for (int i = 0; i < a->naxis; i++)
     if (!tc_dim_same(a->axis[i].extent, b->axis[i].extent) || a->axis[i].of != b->axis[i].of ||
         (a->axis[i].of >= 0 && !tc_dim_same(a->axis[i].total, b->axis[i].total)))

@@ -28,7 +28,7 @@ static void follow(distribution *f, uint32_t id) {
 static bool is_scale(const distribution *f, tc_val v) {
   const tc_expr *e = &f->b->k->expr[v.id];
   return e->kind == TC_EX_OP && e->op == OP_RSQRT && f->follows[v.id] &&
-         !(f->b->axes[v.id] & lo_inner_slots(f->b));
+         !(f->b->axes[v.id] & lo_sequential_slots(f->b));
 }
 
 static tc_val scaled_difference(distribution *f, tc_val scale, tc_loc loc) {

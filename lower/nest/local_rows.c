@@ -52,7 +52,7 @@ static tc_address row_address(lo_kb *b, tc_dim *numel) {
   tc_address a = {0};
   tc_dim stride = tc_dim_const(1);
   for (int s = b->nslot - 1; s >= 0; s--) {
-    if (b->slot[s].dead || !b->slot[s].inner) continue;
+    if (b->slot[s].dead || !b->slot[s].sequential) continue;
     a.coef[s] = stride;
     stride = tc_dim_mul(b->L->dims, stride, b->slot[s].extent);
   }
@@ -69,7 +69,7 @@ static void keep(rows *r, uint32_t id) {
   uint32_t buffer = lo_new_buffer(b->L, TC_BUF_LOCAL, 0, d, &t, "row");
   lo_act a = {.a = {.kind = TC_ACT_STORE, .value = {id}, .address = at, .dtype = d}};
   a.a.buffer = lo_kernel_buffer(b, buffer);
-  a.axes = lo_inner_slots(b);
+  a.axes = lo_sequential_slots(b);
   a.level = r->first[id];
   lo_push_act(b, a);
   r->local[id] = lo_load(b, buffer, at, b->k->expr[id].loc).id;
@@ -80,7 +80,7 @@ static bool is_expensive(const rows *r, uint32_t id) {
   uint64_t n = r->needed[id];
   const bool load = b->L->target->keep_loads && b->k->expr[id].kind == TC_EX_LOAD;
   return (n & (n - 1)) && (load || r->cost[id] >= EXPENSIVE) && b->axes[id] &&
-         (b->axes[id] & lo_inner_slots(b)) == lo_inner_slots(b);
+         (b->axes[id] & lo_sequential_slots(b)) == lo_sequential_slots(b);
 }
 
 /* From users to operands: what is kept needs its operands only where it is first computed. */
@@ -154,7 +154,7 @@ void lo_keep_rows(lo_kb *b) {
   r.first = array(b, n, sizeof *r.first);
   r.copy = array(b, n, sizeof *r.copy);
   for (uint32_t id = b->first; id < n; id++) {
-    if (!(b->axes[id] & lo_inner_slots(b))) continue; /* hoisted */
+    if (!(b->axes[id] & lo_sequential_slots(b))) continue; /* hoisted */
     r.cost[id] = (uint16_t)lo_expr_cost(&b->k->expr[id]);
     each_operand(&b->k->expr[id], add_cost, &r, id);
   }

@@ -82,7 +82,7 @@ void lo_emit_matmul(lo_kb *b, lo_group *g) {
   tc_mm_loop *mm = &b->k->mm;
   b->k->kind = TC_KERNEL_MATMUL;
   lo_begin_nest(b, g);
-  b->slot[g->k].inner = true; /* merges with nothing */
+  b->slot[g->k].sequential = true; /* merges with nothing */
   emit_operands(b, n, mm);
   lo_new_result(b, mm->acc, 0);
   lo_emit_stores(b);

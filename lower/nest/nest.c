@@ -39,7 +39,7 @@ static void push_store(lo_kb *b, tc_act_kind kind, tc_val v, uint32_t program_bu
   lo_act a = {.a = {.kind = kind, .value = v, .address = to, .dtype = lo_compute_type(d)}};
   a.a.buffer = lo_kernel_buffer(b, program_buffer);
   /* Those of the value, too: where some size is known to be 0, so are strides of the address. */
-  a.axes = lo_inner_slots(b) & (address_axes(b, &to) | b->axes[v.id]);
+  a.axes = lo_sequential_slots(b) & (address_axes(b, &to) | b->axes[v.id]);
   a.level = lo_value_level(b, &a.a);
   lo_push_act(b, a);
 }
@@ -128,11 +128,11 @@ static void emit_scan(lo_kb *b) {
   const tc_node *n = lo_node(b->L, b->g->scan);
   tc_val x = lo_cast(b, lo_value(b, n->in[0], b->g->at), n->type.dtype);
   b->scanned = x;
-  if (!b->g->inner) return; /* one element along the axis */
-  lo_act a = {.a = {.kind = TC_ACT_SCAN, .op = n->op, .value = x}, .axes = b->g->inner};
+  if (!b->g->sequential) return; /* one element along the axis */
+  lo_act a = {.a = {.kind = TC_ACT_SCAN, .op = n->op, .value = x}, .axes = b->g->sequential};
   a.a.dtype = lo_compute_type(n->type.dtype);
   a.a.index = lo_new_result(b, a.a.dtype, 0);
-  b->result_axes = b->g->inner;
+  b->result_axes = b->g->sequential;
   lo_push_act(b, a);
   b->scanned = lo_result(b, a.a.index, n->loc);
 }
@@ -193,8 +193,8 @@ static void build_stages(lo_kb *b, tc_nest *nest) {
 
 static int64_t clamp(int64_t v, int64_t lo, int64_t hi) { return v < lo ? lo : v > hi ? hi : v; }
 
-static void make_inner(lo_kb *b, int s, int64_t chunk) {
-  b->slot[s].inner = true;
+static void make_sequential(lo_kb *b, int s, int64_t chunk) {
+  b->slot[s].sequential = true;
   for (uint32_t i = 0; i < b->nact; i++) b->act[i].axes |= 1u << s;
   if (chunk && !lo_at_most(b->L, b->slot[s].extent, 2 * chunk))
     lo_split_slot(b, s, tc_dim_const(chunk));
@@ -220,22 +220,22 @@ static void schedule_flat(lo_kb *b, int v) {
   const int64_t chunk = b->g->serial ? 0 : b->L->target->chunk;
   const int turned = chunk ? turned_slot(b, v) : -1;
   if (turned < 0) {
-    make_inner(b, v, chunk);
+    make_sequential(b, v, chunk);
     return;
   }
   const int64_t wide = clamp(lo_guess(b->L, b->slot[turned].extent), 1, TURNED);
-  make_inner(b, turned, TURNED);
-  make_inner(b, v, TURNED * DEEP / wide / 16 * 16);
+  make_sequential(b, turned, TURNED);
+  make_sequential(b, v, TURNED * DEEP / wide / 16 * 16);
 }
 
 /* Outer slots first; the lanes' slot last of its kind. */
-static int final_order(const lo_kb *b, int v, int *order, int *nouter) {
+static int final_order(const lo_kb *b, int v, int *order, int *nparallel) {
   int n = 0;
-  for (int inner = 0; inner < 2; inner++) {
+  for (int sequential = 0; sequential < 2; sequential++) {
     for (int s = 0; s < b->nslot; s++)
-      if (!b->slot[s].dead && b->slot[s].inner == inner && s != v) order[n++] = s;
-    if (v >= 0 && b->slot[v].inner == inner) order[n++] = v;
-    if (!inner) *nouter = n;
+      if (!b->slot[s].dead && b->slot[s].sequential == sequential && s != v) order[n++] = s;
+    if (v >= 0 && b->slot[v].sequential == sequential) order[n++] = v;
+    if (!sequential) *nparallel = n;
   }
   return n;
 }
@@ -257,18 +257,18 @@ static tc_dim work_of(lo_kb *b) {
 static void finish_nest(lo_kb *b) {
   lo_coalesce(b);
   if (b->L->target->interleave) lo_unroll_channels(b);
-  int v = lo_choose_vector(b), order[TC_MAX_AXES], nouter = 0;
-  bool rows = lo_inner_slots(b) != 0;
-  if (rows && v >= 0 && b->slot[v].inner) lo_keep_rows(b);
+  int v = lo_choose_vector(b), order[TC_MAX_AXES], nparallel = 0;
+  bool rows = lo_sequential_slots(b) != 0;
+  if (rows && v >= 0 && b->slot[v].sequential) lo_keep_rows(b);
   if (!rows) schedule_flat(b, v);
   tc_kernel *k = b->k;
   k->nest = lo_grow(b->L, b->L->arena, k->nest, &b->cnest, k->nnest, sizeof *k->nest);
   tc_nest *nest = &k->nest[k->nnest++];
   memset(nest, 0, sizeof *nest);
   nest->work = work_of(b);
-  if (b->L->target->long_pass && rows && v >= 0 && b->slot[v].inner) lo_single_pass_variance(b);
-  nest->naxis = final_order(b, v, order, &nouter);
-  nest->nouter = nouter;
+  if (b->L->target->long_pass && rows && v >= 0 && b->slot[v].sequential) lo_single_pass_variance(b);
+  nest->naxis = final_order(b, v, order, &nparallel);
+  nest->nparallel = nparallel;
   nest->vector = -1;
   for (int i = 0; i < nest->naxis; i++)
     if (order[i] == v) nest->vector = i;
@@ -284,7 +284,7 @@ void lo_begin_nest(lo_kb *b, lo_group *g) {
   b->result_axes = 0;
   b->scanned = (tc_val){0};
   b->nslot = 0;
-  for (int a = 0; a < g->naxis; a++) lo_add_slot(b, g->extent[a], g->inner >> a & 1);
+  for (int a = 0; a < g->naxis; a++) lo_add_slot(b, g->extent[a], g->sequential >> a & 1);
   b->reduced = lo_alloc(b->L, b->L->scratch, (g->nreduce + 1) * sizeof *b->reduced);
   lo_begin_pool(b);
 }
@@ -298,12 +298,12 @@ typedef struct partial {
   uint32_t value, position; /* program buffers */
 } partial;
 
-/* Strides of a partial result: [chunk][outer axes of the group]. */
+/* Strides of a partial result: [chunk][parallel axes of the group]. */
 static tc_address partial_address(lo_kb *b, int chunk) {
   tc_address a = {0};
   tc_dim stride = tc_dim_const(1);
   for (int s = b->g->naxis - 1; s >= 0; s--) {
-    if (b->g->inner >> s & 1) continue;
+    if (b->g->sequential >> s & 1) continue;
     a.coef[s] = stride;
     stride = tc_dim_mul(b->L->dims, stride, b->g->extent[s]);
   }
@@ -347,7 +347,7 @@ static tc_dim chunk_size(lo_kb *b, int slot, int64_t size) {
 static tc_dim cut_chunks(lo_kb *b) {
   lo *L = b->L;
   lo_coalesce(b);
-  int first = __builtin_ctz(lo_inner_slots(b));
+  int first = __builtin_ctz(lo_sequential_slots(b));
   int64_t rest = 1, split = L->target->split;
   for (int s = 0; s < b->nslot; s++)
     if (!b->slot[s].dead && s != first) {
@@ -357,7 +357,7 @@ static tc_dim cut_chunks(lo_kb *b) {
   const tc_target *t = L->target;
   const int64_t size = clamp(split / rest, t->least_part, split) / t->least_part * t->least_part;
   int chunk = lo_split_slot(b, first, chunk_size(b, first, size));
-  tc_dim results = lo_group_numel(L, b->g, ~b->g->inner);
+  tc_dim results = lo_group_numel(L, b->g, ~b->g->sequential);
   for (uint32_t i = 0; i < b->nact; i++)
     if (b->act[i].a.kind == TC_ACT_STORE) b->act[i].a.address.coef[chunk] = results;
   return b->slot[chunk].extent;
@@ -396,8 +396,8 @@ static void choose_way(lo_kb *b, const lo_group *g, uint32_t first, tc_when when
     tc_nest *n = &b->k->nest[i];
     n->when = when;
     n->whole = g->whole;
-    n->elements = lo_group_numel(b->L, g, g->inner);
-    n->results = lo_group_numel(b->L, g, ~g->inner);
+    n->elements = lo_group_numel(b->L, g, g->sequential);
+    n->results = lo_group_numel(b->L, g, ~g->sequential);
   }
 }
 
@@ -407,14 +407,14 @@ static void emit_split(lo_kb *b, lo_group *g) {
   lo_begin_nest(b, g);
   partial *p = lo_alloc(L, L->scratch, (g->nreduce + 1) * sizeof *p);
   for (uint32_t i = g->nreduce; i-- > 0;) p[i] = push_partial(b, &g->reduce[i]);
-  tc_dim chunks = cut_chunks(b), results = lo_group_numel(L, g, ~g->inner);
+  tc_dim chunks = cut_chunks(b), results = lo_group_numel(L, g, ~g->sequential);
   for (uint32_t i = 0; i < g->nreduce; i++) {
     size_partial(L, p[i].value, chunks, results);
     if (p[i].position) size_partial(L, p[i].position, chunks, results);
   }
   finish_nest(b);
   lo_begin_nest(b, g);
-  for (int s = 0; s < g->naxis; s++) b->slot[s].dead = g->inner >> s & 1;
+  for (int s = 0; s < g->naxis; s++) b->slot[s].dead = g->sequential >> s & 1;
   int chunk = lo_add_slot(b, chunks, true);
   for (uint32_t i = g->nreduce; i-- > 0;) combine_partial(b, i, p[i], chunk);
   lo_emit_stores(b);

@@ -19,7 +19,7 @@ enum {
 static int64_t times(const lo_kb *b, uint32_t axes) {
   int64_t n = 1;
   for (int s = 0; s < b->nslot; s++) {
-    if (!(axes >> s & 1) || !b->slot[s].inner || b->slot[s].dead) continue;
+    if (!(axes >> s & 1) || !b->slot[s].sequential || b->slot[s].dead) continue;
     const int64_t e = lo_guess(b->L, b->slot[s].extent);
     n = e >= OFTEN / n ? OFTEN : n * (e > 1 ? e : 1);
   }
@@ -48,10 +48,10 @@ static int64_t access_score(const lo_kb *b, const tc_address *a, int s, uint32_t
   return bytes * SCALE - waste(ACCESS, filled(b, s, lanes), lanes);
 }
 
-/* Lanes along an inner axis do nothing for what happens once for each outer point. */
+/* Lanes along a sequential axis do nothing for what happens once for each outer point. */
 static int64_t arithmetic_score(const lo_kb *b, int64_t ops, tc_dtype d, uint32_t axes, int s) {
   const int64_t lanes = lanes_of((int64_t)tc_dtype_bytes(d));
-  const bool outside = b->slot[s].inner && !(axes & lo_inner_slots(b));
+  const bool outside = b->slot[s].sequential && !(axes & lo_sequential_slots(b));
   return -waste(ops, outside ? 1 : filled(b, s, lanes), lanes);
 }
 
@@ -108,7 +108,7 @@ static bool counts_parts(const lo_kb *b, int s) {
 static bool allowed(const lo_kb *b, int s) {
   const tc_target *t = b->L->target;
   if (b->slot[s].dead || counts_parts(b, s)) return false;
-  if (b->g->scan.id && b->slot[s].inner) return t->scan_lanes;
+  if (b->g->scan.id && b->slot[s].sequential) return t->scan_lanes;
   return !b->g->serial || (t->scatter_lanes && scatters_apart(b, s));
 }
 
@@ -117,7 +117,7 @@ int lo_choose_vector(lo_kb *b) {
   int64_t high = 0;
   for (int s = 0; s < b->nslot; s++) {
     if (!allowed(b, s)) continue;
-    const int64_t score = 2 * slot_score(b, s) + b->slot[s].inner;
+    const int64_t score = 2 * slot_score(b, s) + b->slot[s].sequential;
     if (best < 0 || score >= high) best = s, high = score;
   }
   return best;

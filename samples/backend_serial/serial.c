@@ -139,12 +139,12 @@ static void put_stage(writer *w, const tc_nest *n, const tc_stage *s) {
 }
 
 static void put_nest(writer *w, const tc_nest *n) {
-  const uint32_t outer = (1u << n->nouter) - 1;
+  const uint32_t parallel = (1u << n->nparallel) - 1;
   put_line(w, "{");
   w->indent += 2;
-  open_loops(w, n->axis, n->nouter, outer);
+  open_loops(w, n->axis, n->nparallel, parallel);
   for (uint32_t i = 0; i < n->nstage; ++i) put_stage(w, n, &n->stage[i]);
-  close_loops(w, outer);
+  close_loops(w, parallel);
   w->indent -= 2;
   put_line(w, "}");
 }

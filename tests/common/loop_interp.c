@@ -378,7 +378,7 @@ static void run_nest(machine *m, const tc_nest *n) {
   m->point = 0;
   m->serial = n->serial;
   m->result = calloc(n->nresult + 1u, sizeof *m->result);
-  loop(m, n->axis, n->naxis, (1u << n->nouter) - 1, 0, outer_point, n);
+  loop(m, n->axis, n->naxis, (1u << n->nparallel) - 1, 0, outer_point, n);
   free(m->result);
 }
 

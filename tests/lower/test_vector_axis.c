@@ -12,7 +12,7 @@ static const char *lanes_of(const char *text, uint32_t nest, bool *inner) {
   cr_assert_not_null(p);
   const tc_nest *n = &p->kernel[0].nest[nest];
   const char *name = n->vector < 0 ? "none" : n->axis[n->vector].name;
-  *inner = n->vector >= n->nouter;
+  *inner = n->vector >= n->nparallel;
   tc_program_free(p);
   tc_graph_free(g);
   return name;
@@ -80,7 +80,7 @@ Test(lanes, channels_of_pixels_are_stored_together) {
                1);
 }
 
-/* What is read across its rows is read in tiles: an inner axis of neighbouring columns, then lanes. */
+/* What is read across its rows is read in tiles: a sequential axis of neighbouring columns, then lanes. */
 Test(lanes, transposed_copies_in_tiles) {
   tc_graph *g = graph_of("graph g\n%1 = param f32[R,C] \"x\"\n%2 = permute %1 axes=[1,0]\n"
                          "%3 = square %2\nret %3\n");
@@ -90,9 +90,9 @@ Test(lanes, transposed_copies_in_tiles) {
   tc_program *p = tc_lower(g, &tc_target_cores);
   cr_assert_not_null(p);
   const tc_nest *n = &p->kernel[0].nest[0];
-  cr_expect_eq(n->naxis - n->nouter, 2);
+  cr_expect_eq(n->naxis - n->nparallel, 2);
   cr_expect_eq(n->vector, n->naxis - 1);
-  cr_expect(tc_dim_is(n->axis[n->nouter].extent, 16));
+  cr_expect(tc_dim_is(n->axis[n->nparallel].extent, 16));
   cr_expect(tc_dim_is(n->axis[n->vector].extent, 64));
   tc_program_free(p);
   tc_graph_free(g);

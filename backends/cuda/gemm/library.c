@@ -143,7 +143,7 @@ static bool rest_kernel(const library *x, tc_kernel *out, tc_arena *arena) {
   *stage = mm->epilogue;
   stage->axes = 1u << x->n;
   tc_nest *n = &out->nest[1];
-  *n = (tc_nest){.naxis = x->kk, .nouter = x->n, .nstage = 1, .stage = stage, .vector = x->n};
+  *n = (tc_nest){.naxis = x->kk, .nparallel = x->n, .nstage = 1, .stage = stage, .vector = x->n};
   memcpy(n->axis, mm->axis, sizeof n->axis);
   return true;
 }

@@ -51,7 +51,7 @@ static void open_epilogue(const tc_cuda_product *x, tc_cuda_operand *o) {
   o->stage = x->mm->epilogue;
   o->stage.axes = 1u << x->n;
   o->nest =
-      (tc_nest){.naxis = x->kk, .nouter = x->n, .nstage = 1, .stage = &o->stage, .vector = x->n};
+      (tc_nest){.naxis = x->kk, .nparallel = x->n, .nstage = 1, .stage = &o->stage, .vector = x->n};
   memcpy(o->nest.axis, x->mm->axis, sizeof o->nest.axis);
   o->plan = tc_cuda_plan_nest(x->k, NULL, x->p, &o->nest);
 }

@@ -95,7 +95,7 @@ static bool take_owned_store(tc_print_scope *s, const tc_action *a) {
 }
 
 static void put_serial_stage(tc_cuda_nest *x, const tc_stage *st, uint32_t mask) {
-  uint32_t rest = st->axes | (x->outer & ~mask);
+  uint32_t rest = st->axes | (x->parallel & ~mask);
   int depth = 0;
   tc_print_line(&x->s, "{");
   x->s.indent += 2;
@@ -122,7 +122,7 @@ static void put_serial_stage(tc_cuda_nest *x, const tc_stage *st, uint32_t mask)
 }
 
 void tc_cuda_put_serial(tc_cuda_nest *x) {
-  const uint32_t mask = tc_cuda_parallel_axes(x->nest);
+  const uint32_t mask = tc_cuda_slice_axes(x->nest);
   tc_buf count = {0};
   tc_cuda_put_count(x, mask, &count);
   tc_print_line(&x->s, "const tc_int slices = %s;", count.text);
@@ -168,7 +168,7 @@ static void put_single_loads(tc_cuda_nest *x) {
     for (int t = 0; t < e->address.nterm; ++t) late[i] |= late[e->address.term[t].value.id];
     if (e->kind != TC_EX_LOAD) continue;
     late[i] |= is_local(&x->s, e->buffer) || tc_kernel_writes(k, e->buffer);
-    if (need[i] && !late[i]) tc_print_hoist(&x->s, (tc_val){i}, x->outer);
+    if (need[i] && !late[i]) tc_print_hoist(&x->s, (tc_val){i}, x->parallel);
   }
   free(need);
   free(late);
@@ -176,7 +176,7 @@ static void put_single_loads(tc_cuda_nest *x) {
 
 void tc_cuda_put_rows(tc_cuda_nest *x) {
   tc_buf count = {0};
-  tc_cuda_put_count(x, x->outer, &count);
+  tc_cuda_put_count(x, x->parallel, &count);
   tc_print_line(&x->s, "const tc_rows team(TC_TEAM ? TC_TEAM : group%s);",
                 x->in_registers ? ", TC_WARPS ? TC_U : 0" : "");
   tc_print_line(&x->s, "const tc_int points = %s;", count.text);
@@ -186,7 +186,7 @@ void tc_cuda_put_rows(tc_cuda_nest *x) {
                 "for (tc_int point = (tc_int)blockIdx.x * team.rows + team.row; point < points; "
                 "point += (tc_int)gridDim.x * team.rows) {");
   x->s.indent += 2;
-  if (x->outer) tc_cuda_put_decode(x, x->outer, "point");
+  if (x->parallel) tc_cuda_put_decode(x, x->parallel, "point");
   if (x->in_registers) declare_rows(x);
   if (x->in_registers) tc_cuda_declare_prefetched(x);
   uint8_t *outer = tc_print_enter(&x->s);
@@ -203,7 +203,7 @@ void tc_cuda_put_rows(tc_cuda_nest *x) {
 void tc_cuda_put_columns(tc_cuda_nest *x) {
   const int v = x->nest->vector;
   const char *i = x->axis_text[v];
-  const uint32_t others = x->outer & ~(1u << v);
+  const uint32_t others = x->parallel & ~(1u << v);
   tc_buf count = {0}, e = {0};
   tc_cuda_put_count(x, others, &count);
   tc_print_extent(&x->s, &x->nest->axis[v], &e);
@@ -245,7 +245,7 @@ static bool open_nest(tc_cuda_nest *x, const tc_kernel *k, const tc_program *p, 
                           .load = take_load,
                           .store = in_registers ? take_row_store : NULL,
                           .self = x};
-  x->outer = (1u << n->nouter) - 1;
+  x->parallel = (1u << n->nparallel) - 1;
   for (int i = 0; i < n->naxis; ++i) {
     snprintf(x->axis_text[i], sizeof x->axis_text[i], "i%d", i);
     x->s.axis[i] = x->axis_text[i];

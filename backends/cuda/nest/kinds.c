@@ -27,7 +27,7 @@ static void put_pick(const tc_cuda_launch *x, const char *items, const char *poi
           items, points);
 }
 
-static uint32_t outer_axes(const tc_cuda_launch *x) { return (1u << x->n->nouter) - 1; }
+static uint32_t parallel_axes(const tc_cuda_launch *x) { return (1u << x->n->nparallel) - 1; }
 static uint32_t all_axes(const tc_cuda_launch *x) { return (1u << x->n->naxis) - 1; }
 
 static void launch_flat(const tc_cuda_launch *x) {
@@ -51,16 +51,16 @@ static void launch_transpose(const tc_cuda_launch *x) {
 }
 
 static void launch_rows(const tc_cuda_launch *x) {
-  const uint32_t inner = all_axes(x) & ~outer_axes(x);
+  const uint32_t sequential = all_axes(x) & ~parallel_axes(x);
   const int bytes = tc_cuda_find_resident(x->k, x->p, x->n, x->plan, NULL);
   tc_buf items = {0};
-  put_extents(x, inner, true, &items);
-  put_size(x, "points", outer_axes(x), false);
+  put_extents(x, sequential, true, &items);
+  put_size(x, "points", parallel_axes(x), false);
   put_pick(x, items.text ? items.text : "1", "points");
-  put_size(x, "items", inner, true);
+  put_size(x, "items", sequential, true);
   if (bytes)
     tc_putf(x->out, "    const int64_t back = tc_cuda_back(c, points, items%s * %d);\n",
-            x->n->vector >= x->n->nouter ? " * f->lanes" : "", bytes);
+            x->n->vector >= x->n->nparallel ? " * f->lanes" : "", bytes);
   tc_putf(x->out,
           "    const int64_t group = tc_cuda_team(f, items, points)%s;\n"
           "    const int64_t block = group > 32 ? group : f->threads;\n"
@@ -77,8 +77,8 @@ static void launch_columns(const tc_cuda_launch *x) {
   const int v = x->n->vector;
   put_pick(x, "0", "1");
   put_size(x, "columns", 1u << v, true);
-  put_size(x, "others", outer_axes(x) & ~(1u << v), false);
-  if (!x->plan->scan) put_size(x, "items", all_axes(x) & ~outer_axes(x), false);
+  put_size(x, "others", parallel_axes(x) & ~(1u << v), false);
+  if (!x->plan->scan) put_size(x, "items", all_axes(x) & ~parallel_axes(x), false);
   if (x->plan->scan)
     tc_put(x->out, "    const int64_t group = 1, width = tc_cuda_width(columns);\n");
   else
@@ -102,7 +102,7 @@ static bool scatters(const tc_nest *n) {
  * residues of the index. */
 static void launch_serial(const tc_cuda_launch *x) {
   put_pick(x, "0", "1");
-  put_size(x, "slices", tc_cuda_parallel_axes(x->n), false);
+  put_size(x, "slices", tc_cuda_slice_axes(x->n), false);
   tc_putf(x->out,
           "    const int64_t group = %s, block = 128, shared = 0;\n"
           "    const int64_t grid = tc_cuda_ceildiv(slices * group, block);\n",

@@ -4,10 +4,10 @@
  *   FLAT     one stage of stores: a thread takes TC_L neighbouring points, TC_U of them at a time.
  *   TRANSPOSE  the same where loads and stores run along different axes: a block takes a square of
  *            points, by way of shared memory.
- *   ROWS     stages over inner axes, lanes along them (or none): a group of neighbouring threads for
+ *   ROWS     stages over sequential axes, lanes along them (or none): a group of neighbouring threads for
  *            each outer point.  Rows between stages (LOCAL buffers) are in registers: every thread
  *            keeps the items that it computed itself.
- *   COLUMNS  the same with lanes along an outer axis: neighbouring threads are neighbouring outer
+ *   COLUMNS  the same with lanes along an parallel axis: neighbouring threads are neighbouring outer
  *            points, a group is a column of the block.
  *   SERIAL   points in order (scatter): a thread owns destinations, and visits every point.
  *
@@ -79,7 +79,7 @@ typedef struct tc_cuda_nest {
   uint32_t number;
   tc_cuda_plan plan;
   bool in_registers, unaligned; /* this body keeps rows in registers; takes unaligned rows */
-  uint32_t outer; /* mask of the outer axes */
+  uint32_t parallel; /* mask of the parallel axes */
   uint32_t divisors; /* axes whose items tc_divisor n<i> counts in the loop at hand */
   bool whole;        /* all TC_U items at hand are there */
   bool decoded;      /* k<i>[u]: indices of the items at hand, found for the early loads */
@@ -131,8 +131,8 @@ void tc_cuda_put_aligned(const tc_kernel *k, const tc_program *p, const tc_nest 
                          const tc_cuda_plan *plan, tc_buf *out);
 void tc_cuda_put_small(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                        const tc_cuda_plan *plan, bool points, tc_buf *out);
-bool tc_cuda_is_pass(const tc_nest *n, const tc_stage *st); /* over all inner axes */
-uint32_t tc_cuda_parallel_axes(const tc_nest *n); /* SERIAL: those that threads share out */
+bool tc_cuda_is_pass(const tc_nest *n, const tc_stage *st); /* over all sequential axes */
+uint32_t tc_cuda_slice_axes(const tc_nest *n); /* SERIAL: those that threads share out */
 
 /* transpose.c */
 bool tc_cuda_plan_transpose(const tc_kernel *k, const tc_program *p, const tc_nest *n,

@@ -9,9 +9,9 @@
 /* Does the load differ from row to row, and run along the lanes? */
 static bool is_row(const tc_kernel *k, const tc_program *p, const tc_nest *n, const tc_expr *e) {
   if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm) return false;
-  bool outer = false;
-  for (int a = 0; a < n->nouter; ++a) outer |= !tc_dim_is(e->address.coef[a], 0);
-  return outer && tc_dim_is(e->address.coef[n->vector], 1) && !tc_cuda_is_local(k, p, e->buffer);
+  bool varies = false;
+  for (int a = 0; a < n->nparallel; ++a) varies |= !tc_dim_is(e->address.coef[a], 0);
+  return varies && tc_dim_is(e->address.coef[n->vector], 1) && !tc_cuda_is_local(k, p, e->buffer);
 }
 
 static bool has_scan(const tc_nest *n) {
@@ -42,7 +42,7 @@ static int held_bytes(const tc_kernel *k, const tc_program *p, uint32_t buffer, 
 
 int tc_cuda_find_smem_cache(const tc_kernel *k, const tc_program *p, const tc_nest *n, int lanes,
                             uint8_t *smem_cache) {
-  if (n->serial || n->vector < n->nouter || has_scan(n)) return 0;
+  if (n->serial || n->vector < n->nparallel || has_scan(n)) return 0;
   uint8_t *need = calloc(k->nexpr + 1, 1), *passes = calloc(k->nexpr + 1, 1);
   int bytes = 0;
   if (need && passes) count_passes(k, n, need, passes);

@@ -9,7 +9,7 @@
 /* Does the stage run along the lanes?  Then partial results are vectors. */
 static const char *kind(const tc_cuda_nest *x, const tc_stage *st) {
   const int v = x->s.vector;
-  return v >= 0 && ((st->axes | x->outer) >> v & 1) ? "tc_v" : "tc_u";
+  return v >= 0 && ((st->axes | x->parallel) >> v & 1) ? "tc_v" : "tc_u";
 }
 
 /* The lanes of a row are combined before they join a total: conversions to f64 are slow. */
@@ -18,7 +18,7 @@ static const char *total_kind(const tc_cuda_nest *x, const tc_stage *st) {
 }
 
 static bool sums_in_f64(const tc_action *a) {
-  return a->kind == TC_ACT_REDUCE && tc_print_is_wide(a);
+  return a->kind == TC_ACT_REDUCE && tc_print_sums_in_f64(a);
 }
 
 /* f32 sums that may be long join an f64 total after every TC_U items. */
@@ -113,7 +113,7 @@ static void put_results(tc_cuda_nest *x, const tc_stage *st) {
 }
 
 static void declare_results(tc_cuda_nest *x, const tc_stage *st) {
-  const bool lanes = x->s.vector >= 0 && (x->outer >> x->s.vector & 1);
+  const bool lanes = x->s.vector >= 0 && (x->parallel >> x->s.vector & 1);
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
     if (a->kind == TC_ACT_REDUCE)
@@ -160,7 +160,8 @@ static void put_row_scan(tc_cuda_nest *x, const tc_stage *st) {
   const char *i = x->axis_text[axis], *lanes = axis == x->s.vector ? "TC_L" : "1";
   tc_buf e = {0};
   tc_print_extent(&x->s, &x->nest->axis[axis], &e);
-  for (uint32_t j = 0; j < st->naction; ++j) tc_print_hoist_action(&x->s, &st->action[j], x->outer);
+  for (uint32_t j = 0; j < st->naction; ++j)
+    tc_print_hoist_action(&x->s, &st->action[j], x->parallel);
   tc_print_line(&x->s, "const tc_int end = %s;", e.text);
   tc_print_line(&x->s, "for (tc_int base = 0; base < end; base += team.size * %s) {", lanes);
   x->s.indent += 2;

@@ -158,11 +158,11 @@ static void drop_shared(const tc_cuda_nest *x, uint8_t *early) {
   enum { REGISTERS = 32, ACCESS = 4 };
   const tc_kernel *k = x->s.k;
   int shared = 0;
-  if (x->plan.kind != TC_CUDA_ROWS || !x->outer) return;
-  for (uint32_t i = 1; i < k->nexpr; ++i) shared += early[i] && !(x->s.depends[i] & x->outer);
+  if (x->plan.kind != TC_CUDA_ROWS || !x->parallel) return;
+  for (uint32_t i = 1; i < k->nexpr; ++i) shared += early[i] && !(x->s.depends[i] & x->parallel);
   if (shared * ACCESS * x->plan.form[0].unroll <= REGISTERS) return;
   for (uint32_t i = 1; i < k->nexpr; ++i)
-    if (!(x->s.depends[i] & x->outer)) early[i] = 0;
+    if (!(x->s.depends[i] & x->parallel)) early[i] = 0;
 }
 
 void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base) {
@@ -209,7 +209,7 @@ static bool is_shared(const tc_cuda_nest *x, uint32_t id) {
   const tc_expr *e = &x->s.k->expr[id];
   if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || x->s.vector < 0) return false;
   if (x->s.p->buffer[x->s.k->buffer[e->buffer]].kind == TC_BUF_LOCAL) return false;
-  return !(x->s.depends[id] & x->outer) && tc_dim_is(e->address.coef[x->s.vector], 1) &&
+  return !(x->s.depends[id] & x->parallel) && tc_dim_is(e->address.coef[x->s.vector], 1) &&
          !tc_kernel_writes(x->s.k, e->buffer);
 }
 
@@ -218,7 +218,8 @@ void tc_cuda_declare_prefetched(tc_cuda_nest *x) {
   enum { LANES = 4 };
   const uint32_t first = first_pass(x);
   uint8_t *now = calloc(x->s.k->nexpr + 1, 1), *later = calloc(x->s.k->nexpr + 1, 1);
-  const bool any = first < x->nest->nstage && x->outer && !x->plan.scan && x->plan.lanes <= LANES;
+  const bool any =
+      first < x->nest->nstage && x->parallel && !x->plan.scan && x->plan.lanes <= LANES;
   if (!now || !later) x->s.out->failed = true;
   if (now && later && any) {
     tc_cuda_mark_stage(x->s.k, &x->nest->stage[first], now);

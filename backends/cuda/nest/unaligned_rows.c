@@ -20,7 +20,7 @@ static bool is_stored(const tc_kernel *k, const tc_program *p, const tc_nest *n)
 uint32_t tc_cuda_unaligned_load(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                                 const uint8_t *need) {
   const int v = n->vector;
-  if (n->naxis != n->nouter + 1 || v != n->nouter || n->axis[v].of >= 0) return 0;
+  if (n->naxis != n->nparallel + 1 || v != n->nparallel || n->axis[v].of >= 0) return 0;
   if (is_stored(k, p, n)) return 0;
   uint32_t found = 0;
   for (uint32_t i = 1; i < k->nexpr; ++i) {

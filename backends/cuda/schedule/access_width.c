@@ -192,7 +192,7 @@ void tc_cuda_put_small(const tc_kernel *k, const tc_program *p, const tc_nest *n
                        const tc_cuda_plan *plan, bool points, tc_buf *out) {
   if (plan->far) return;
   const bool flat = plan->kind == TC_CUDA_FLAT || plan->kind == TC_CUDA_TRANSPOSE;
-  const int cut = flat ? n->naxis : n->nouter; /* what is counted together */
+  const int cut = flat ? n->naxis : n->nparallel; /* what is counted together */
   if (points) put_small(p, tc_cuda_points(p, n, 0, cut), out);
   if (points) put_small(p, tc_cuda_points(p, n, cut, n->naxis), out);
   for (uint32_t i = 0; i < k->nbuffer; ++i) put_small(p, p->buffer[k->buffer[i]].numel, out);

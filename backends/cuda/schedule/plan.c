@@ -28,7 +28,7 @@ static tc_cuda_kind kind_of(const tc_nest *n) {
   if (n->serial) return TC_CUDA_SERIAL;
   if (!has_kind(n, TC_ACT_REDUCE) && !has_kind(n, TC_ACT_SCAN) && n->nstage <= 1)
     return TC_CUDA_FLAT;
-  return n->vector >= 0 && n->vector < n->nouter ? TC_CUDA_COLUMNS : TC_CUDA_ROWS;
+  return n->vector >= 0 && n->vector < n->nparallel ? TC_CUDA_COLUMNS : TC_CUDA_ROWS;
 }
 
 /* ---- what a nest is made of ------------------------------------------------------------------ */
@@ -60,8 +60,8 @@ void tc_cuda_mark_stage(const tc_kernel *k, const tc_stage *st, uint8_t *need) {
 static bool is_far(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need) {
   enum { NEAR = 1 << 24 };
   tc_dims *c = tc_graph_dims(p->graph);
-  if (tc_dim_bad(tc_cuda_points(p, n, 0, n->nouter)) ||
-      tc_dim_bad(tc_cuda_points(p, n, n->nouter, n->naxis)))
+  if (tc_dim_bad(tc_cuda_points(p, n, 0, n->nparallel)) ||
+      tc_dim_bad(tc_cuda_points(p, n, n->nparallel, n->naxis)))
     return true;
   for (uint32_t i = 1; i < k->nexpr; ++i) {
     const tc_address *a = &k->expr[i].address;
@@ -102,8 +102,8 @@ static int choose_unroll(int registers, int ops) {
 }
 
 bool tc_cuda_is_pass(const tc_nest *n, const tc_stage *st) {
-  const uint32_t inner = ((1u << n->naxis) - 1) & ~((1u << n->nouter) - 1);
-  return inner && st->axes == inner;
+  const uint32_t sequential = ((1u << n->naxis) - 1) & ~((1u << n->nparallel) - 1);
+  return sequential && st->axes == sequential;
 }
 
 /* ---- the functions of a nest ----------------------------------------------------------------- */
@@ -209,7 +209,7 @@ uint32_t tc_cuda_number(tc_cuda_plan *plan, uint32_t first) {
   return first;
 }
 
-uint32_t tc_cuda_parallel_axes(const tc_nest *n) {
+uint32_t tc_cuda_slice_axes(const tc_nest *n) {
   uint32_t m = (1u << n->naxis) - 1;
   for (uint32_t s = 0; s < n->nstage; ++s)
     for (uint32_t i = 0; i < n->stage[s].naction; ++i)

@@ -37,11 +37,11 @@ static int count_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n,
   return most;
 }
 
-/* Items of a row: the points of the inner axes, the vector axis in steps of the lanes; -1: not
+/* Items of a row: the points of the sequential axes, the vector axis in steps of the lanes; -1: not
  * constant. */
 static int64_t constant_items(const tc_nest *n, int lanes) {
   int64_t items = 1;
-  for (int i = n->nouter; i < n->naxis; ++i) {
+  for (int i = n->nparallel; i < n->naxis; ++i) {
     if (!tc_dim_is_const(n->axis[i].extent) || n->axis[i].of >= 0) return -1;
     const int64_t e = tc_dim_value(n->axis[i].extent);
     if (e > INT32_MAX || items > INT32_MAX / (e > 0 ? e : 1)) return -1;
@@ -113,7 +113,7 @@ static int group_size(int64_t items, int each) {
 static int fixed_group(const tc_program *p, const tc_nest *n, int64_t items, int each) {
   enum { FULL = 128 * 1024 };
   int64_t lo, points;
-  tc_dim_range(tc_graph_dims(p->graph), tc_cuda_points(p, n, 0, n->nouter), &lo, &points);
+  tc_dim_range(tc_graph_dims(p->graph), tc_cuda_points(p, n, 0, n->nparallel), &lo, &points);
   int group = group_size(items, each);
   while ((each /= 2) && points < FULL / group) group = group_size(items, each);
   return group;
@@ -295,10 +295,10 @@ static int count_loads(const tc_kernel *k, const tc_program *p, const tc_nest *n
   int loads = 0;
   for (uint32_t i = 1; i < k->nexpr; ++i) {
     const tc_expr *e = &k->expr[i];
-    bool outer = !n->nouter;
+    bool varies = !n->nparallel;
     if (!need[i] || e->kind != TC_EX_LOAD || tc_cuda_is_local(k, p, e->buffer)) continue;
-    for (int a = 0; a < n->nouter; ++a) outer |= !tc_dim_is(e->address.coef[a], 0);
-    loads += outer == change && n->vector >= 0 && tc_dim_is(e->address.coef[n->vector], 1);
+    for (int a = 0; a < n->nparallel; ++a) varies |= !tc_dim_is(e->address.coef[a], 0);
+    loads += varies == change && n->vector >= 0 && tc_dim_is(e->address.coef[n->vector], 1);
   }
   return loads;
 }
@@ -320,10 +320,10 @@ int tc_cuda_count_passes(const tc_nest *n) {
   return passes > 1 && most ? passes - 1 : passes;
 }
 
-/* Points of the outer axes, at most. */
+/* Points of the parallel axes, at most. */
 static int64_t most_points(const tc_program *p, const tc_nest *n) {
   int64_t points = 1;
-  for (int i = 0; i < n->nouter; ++i) {
+  for (int i = 0; i < n->nparallel; ++i) {
     int64_t least, most;
     tc_dim_range(tc_graph_dims(p->graph), n->axis[i].extent, &least, &most);
     if (n->axis[i].of >= 0 || most > TC_CUDA_MANY) return TC_CUDA_MANY;

@@ -35,7 +35,7 @@ bool tc_omp_mm_emit_dot(const tc_omp_matmul *x) {
   tc_stage stage[2] = {{.axes = 1u << x->ak, .naction = 1, .action = &sum}, mm->epilogue};
   stage[1].axes = 0;
   tc_nest nest = {.naxis = x->ak + 1,
-                  .nouter = x->ak,
+                  .nparallel = x->ak,
                   .nstage = 2,
                   .stage = stage,
                   .nresult = 1,

@@ -23,7 +23,7 @@ static void put_total(tc_omp_nest *x, uint32_t n, const char *start) {
 
 /* Is this reduction folded into an f64 total? */
 static bool is_folded(const tc_omp_run *r, const tc_action *a) {
-  return a->kind == TC_ACT_REDUCE && r->blocks && tc_print_is_wide(a);
+  return a->kind == TC_ACT_REDUCE && r->blocks && tc_print_sums_in_f64(a);
 }
 
 static void put_identity(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
@@ -186,7 +186,7 @@ void tc_omp_put_reduce(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a, 
 
 void tc_omp_put_scan(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
   const char *t = tc_print_compute(a->dtype), *op = tc_print_start(a) ? "prod" : "sum";
-  const char *total = tc_print_is_wide(a) ? "f64" : t, *of = x->jammed ? "[u]" : "";
+  const char *total = tc_print_sums_in_f64(a) ? "f64" : t, *of = x->jammed ? "[u]" : "";
   const uint32_t n = a->index;
   if (r->along)
     tc_print_line(&x->s, "const tc_v%s r%u = tc_prefix_%s_%s(&carry%u, v%u);", t, n, op, t, n,
@@ -202,7 +202,7 @@ void tc_omp_put_carries(tc_omp_nest *x, const tc_omp_run *r) {
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
     if (a->kind != TC_ACT_SCAN) continue;
-    const char *t = tc_print_is_wide(a) ? "f64" : tc_print_compute(a->dtype),
+    const char *t = tc_print_sums_in_f64(a) ? "f64" : tc_print_compute(a->dtype),
                *one = tc_print_start(a) ? "1" : "0";
     if (r->along && a->dtype == TC_I64) t = "u64";
     if (x->jammed) {

@@ -21,8 +21,8 @@ typedef struct tasks {
 
 static tasks count_tasks(const tc_omp_nest *x) {
   const tc_nest *n = x->nest;
-  tasks t = {{0}, n->naxis > n->nouter ? TC_OMP_STRIP : TC_OMP_TILE};
-  for (int i = 0; i < n->nouter; ++i) {
+  tasks t = {{0}, n->naxis > n->nparallel ? TC_OMP_STRIP : TC_OMP_TILE};
+  for (int i = 0; i < n->nparallel; ++i) {
     if (t.count.len) tc_put(&t.count, " * ");
     tc_buf e = {0};
     tc_print_dim(x->s.p, n->axis[i].extent, &e);
@@ -35,19 +35,19 @@ static tasks count_tasks(const tc_omp_nest *x) {
   return t;
 }
 
-/* i<a> of every outer axis from the task number t, last axis fastest; of the vectorised axis the
+/* i<a> of every parallel axis from the task number t, last axis fastest; of the vectorised axis the
  * tile number. */
 static void put_decode(tc_omp_nest *x, int tile) {
   const tc_nest *n = x->nest;
-  if (n->nouter > 1) tc_print_line(&x->s, "int64_t rest = task;");
-  for (int i = n->nouter - 1; i >= 0; --i) {
+  if (n->nparallel > 1) tc_print_line(&x->s, "int64_t rest = task;");
+  for (int i = n->nparallel - 1; i >= 0; --i) {
     const bool tiled = x->lanes_are_points && i == n->vector;
     tc_buf e = {0};
     tc_print_dim(x->s.p, n->axis[i].extent, &e);
     char range[16] = "";
     snprintf(range, sizeof range, "%d", tile);
     const char *name = tiled ? "tile" : x->axis_text[i];
-    if (n->nouter == 1) tc_print_line(&x->s, "const int64_t %s = task;", name);
+    if (n->nparallel == 1) tc_print_line(&x->s, "const int64_t %s = task;", name);
     else if (i == 0) tc_print_line(&x->s, "const int64_t %s = rest;", name);
     else if (tiled) {
       tc_print_line(&x->s, "const int64_t %s = rest %% TC_CEILDIV(%s, %s);", name, e.text, range);
@@ -61,7 +61,7 @@ static void put_decode(tc_omp_nest *x, int tile) {
 }
 
 static void put_split_guards(tc_omp_nest *x) {
-  for (int i = 0; i < x->nest->nouter; ++i) {
+  for (int i = 0; i < x->nest->nparallel; ++i) {
     if (x->nest->axis[i].of < 0 || (x->lanes_are_points && i == x->nest->vector)) continue;
     tc_buf e = {0};
     tc_print_extent(&x->s, &x->nest->axis[i], &e);
@@ -70,18 +70,18 @@ static void put_split_guards(tc_omp_nest *x) {
   }
 }
 
-/* Values that only outer axes other than the vector axis decide, in front of its loop. */
-static void hoist_outer(tc_omp_nest *x) {
-  const uint32_t mask = x->outer & ~(1u << x->nest->vector);
+/* Values that only parallel axes other than the vector axis decide, in front of its loop. */
+static void hoist_parallel(tc_omp_nest *x) {
+  const uint32_t mask = x->parallel & ~(1u << x->nest->vector);
   for (uint32_t i = 0; i < x->nest->nstage; ++i) tc_omp_hoist(x, &x->nest->stage[i], mask);
 }
 
-/* Does the nest do this along its inner axes, and nothing else, with few operations? */
+/* Does the nest do this along its sequential axes, and nothing else, with few operations? */
 static bool only(const tc_omp_nest *x, tc_act_kind kind) {
   const tc_nest *n = x->nest;
   bool found = false;
   int ops = 0;
-  if (n->naxis == n->nouter || n->serial) return false;
+  if (n->naxis == n->nparallel || n->serial) return false;
   for (uint32_t i = 0; i < n->nstage; ++i)
     for (uint32_t j = 0; j < n->stage[i].naction; ++j) {
       const tc_action *a = &n->stage[i].action[j];
@@ -136,7 +136,7 @@ static int accumulators(const tc_omp_nest *x) {
     for (uint32_t j = 0; j < x->nest->stage[i].naction; ++j) {
       const tc_action *a = &x->nest->stage[i].action[j];
       const bool twice = tc_dtype_bytes(a->dtype) > 4 ||
-                         (a->kind == TC_ACT_SCAN ? tc_print_is_wide(a) : tc_print_is_arg(a));
+                         (a->kind == TC_ACT_SCAN ? tc_print_sums_in_f64(a) : tc_print_is_arg(a));
       if (a->kind == TC_ACT_REDUCE || a->kind == TC_ACT_SCAN) n += twice ? 2 : 1;
     }
   while (power < n) power *= 2;
@@ -162,7 +162,7 @@ static void put_jammed_vectors(tc_omp_nest *x) {
   name_results(x);
 }
 
-/* One tile of a vectorised outer axis: full vectors, then what is left. */
+/* One tile of a vectorised parallel axis: full vectors, then what is left. */
 static void put_tile(tc_omp_nest *x, int tile) {
   const int v = x->nest->vector;
   const char *i = x->axis_text[v];
@@ -175,8 +175,8 @@ static void put_tile(tc_omp_nest *x, int tile) {
   tc_buf_free(&e);
   uint8_t *outer = tc_print_enter(&x->s);
   if (can_jam_vectors(x)) put_jammed_vectors(x);
-  if (x->nest->nstage == 1) hoist_outer(x);
-  const bool peeled = x->nest->nstage == 1 && x->nest->naxis == x->nest->nouter &&
+  if (x->nest->nstage == 1) hoist_parallel(x);
+  const bool peeled = x->nest->nstage == 1 && x->nest->naxis == x->nest->nparallel &&
                       tc_omp_begin_peeled(x, x->nest->stage, start, "end");
   if (peeled) tc_print_line(&x->s, "if (%s >= head)", i);
   tc_print_line(&x->s, "for (; %s + TC_L <= end; %s += TC_L) {", i, i);
@@ -209,7 +209,7 @@ static void put_task_loop(tc_omp_nest *x, bool team, const char *step) {
  * multiplied by?  Jammed rows load it once. */
 static bool can_jam_rows(const tc_omp_nest *x) {
   const tc_nest *n = x->nest;
-  if (n->nouter != 1 || n->naxis != 2 || n->vector != 1 || x->grouped || !only_reduces(x))
+  if (n->nparallel != 1 || n->naxis != 2 || n->vector != 1 || x->grouped || !only_reduces(x))
     return false;
   if (n->axis[0].of >= 0 || n->axis[1].of >= 0) return false;
   uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
@@ -253,7 +253,7 @@ static void put_jammed_rows(tc_omp_nest *x, bool team) {
  * that go through the stages together fill it.  A nest with LOCAL rows has one for each thread. */
 static bool can_group(const tc_omp_nest *x) {
   const tc_nest *n = x->nest;
-  if (n->nouter != 1 || n->axis[0].of >= 0 || n->serial || x->lanes_are_points) return false;
+  if (n->nparallel != 1 || n->axis[0].of >= 0 || n->serial || x->lanes_are_points) return false;
   for (uint32_t i = 0; i < x->s.k->nbuffer; ++i)
     if (tc_omp_buffer(x, i)->kind == TC_BUF_LOCAL) return false;
   for (uint32_t i = 0; i < n->nstage; ++i)
@@ -340,8 +340,8 @@ static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, c
                           .indent = 2,
                           .naxis = n->naxis,
                           .vector = n->vector};
-  x->lanes_are_points = n->vector >= 0 && n->vector < n->nouter;
-  x->outer = (1u << n->nouter) - 1;
+  x->lanes_are_points = n->vector >= 0 && n->vector < n->nparallel;
+  x->parallel = (1u << n->nparallel) - 1;
   for (int i = 0; i < n->naxis; ++i) {
     snprintf(x->axis_text[i], sizeof x->axis_text[i], "i%d", i);
     x->s.axis[i] = x->axis_text[i];
@@ -394,7 +394,7 @@ static void put_way(tc_omp_nest *x, bool team) {
 static bool may_be_short(const tc_omp_nest *x) {
   const tc_nest *n = x->nest;
   int64_t lo, hi;
-  if (n->nouter != 1 || n->naxis != 2 || n->vector != 1 || !only_reduces(x)) return false;
+  if (n->nparallel != 1 || n->naxis != 2 || n->vector != 1 || !only_reduces(x)) return false;
   for (int i = 0; i < n->naxis; ++i)
     if (n->axis[i].of >= 0) return false;
   tc_dim_range(tc_graph_dims(x->s.p->graph), n->axis[1].extent, &lo, &hi);

@@ -11,7 +11,7 @@ enum {
   TC_OMP_LIGHT = 8,      /* operations of a nest whose vectors of points are jammed, at most */
   TC_OMP_BLOCK = 4096,   /* points that one f32 accumulator set sums before it joins an f64 total */
   TC_OMP_FOLD = 256,     /* the same where each lane sums points of its own */
-  TC_OMP_TILE = 4096,    /* points of a vectorised outer axis in one task of a pointwise nest */
+  TC_OMP_TILE = 4096,    /* points of a vectorised parallel axis in one task of a pointwise nest */
   TC_OMP_STRIP = 256,    /* the same when every point has inner loops */
   TC_OMP_SHORT = 16,     /* rows from here on fill lanes by themselves */
   TC_OMP_JAM_ROWS = 4,   /* rows that are reduced in one loop, with the loads that they share */
@@ -25,8 +25,8 @@ enum {
 typedef struct tc_omp_nest {
   tc_print_scope s;
   const tc_nest *nest;
-  bool lanes_are_points; /* the vector axis is an outer axis */
-  uint32_t outer;        /* mask of the outer axes */
+  bool lanes_are_points; /* the vector axis is a parallel axis */
+  uint32_t parallel;     /* mask of the parallel axes */
   bool grouped;          /* short rows: `group` outer points, number q of them, pass a stage before
                           * the next stage begins; results are arrays */
   char axis_text[TC_MAX_AXES][16];
@@ -38,7 +38,7 @@ typedef struct tc_omp_nest {
   int pipeline_stage;
   bool shifted;
   /* Unroll-and-jam.  jammed: stages run for `wide` vectors of points, number u of them, in one loop, and
-   * results are arrays; jam_rows: with it, for single points whose lanes run along an inner axis.
+   * results are arrays; jam_rows: with it, for single points whose lanes run along a sequential axis.
    * can_jam_points: grouped, and some stages may run for several points of a group in one loop;
    * jam_points: at hand is such a stage, for points `first` + p, and per expression `hoisted` says
    * whether k<i>[p] has its value for them. */

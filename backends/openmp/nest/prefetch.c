@@ -26,7 +26,7 @@ void tc_omp_mark_stage(const tc_omp_nest *x, const tc_stage *st, uint8_t *need) 
 
 /* Elements in order, of which every outer point has its own. */
 static bool is_row(const tc_omp_nest *x, const tc_address *a) {
-  const tc_dim next = a->coef[x->nest->nouter - 1];
+  const tc_dim next = a->coef[x->nest->nparallel - 1];
   return !a->nterm && tc_dim_is(a->coef[x->nest->vector], 1) && !tc_dim_is(next, 0) &&
          !tc_dim_bad(next);
 }
@@ -51,7 +51,7 @@ bool tc_omp_plan_prefetch(tc_omp_nest *x) {
   if (!need) return false;
   int stages = 0;
   for (uint32_t i = 0; i < n->nstage; ++i) stages += n->stage[i].axes != 0;
-  x->prefetches = stages > 1 && n->nouter > 0 && n->vector >= n->nouter && !n->serial;
+  x->prefetches = stages > 1 && n->nparallel > 0 && n->vector >= n->nparallel && !n->serial;
   for (uint32_t i = 0; x->prefetches && i < n->nstage; ++i) {
     if (!(n->stage[i].axes >> n->vector & 1)) continue;
     memset(need, 0, x->s.k->nexpr + 1);
@@ -72,7 +72,7 @@ void tc_omp_row_bytes(const tc_omp_nest *x, tc_buf *out) {
     const tc_expr *e = &x->s.k->expr[id];
     if (!x->prefetch_stage[id]) continue;
     tc_put(out, out->len ? " + (" : "(");
-    tc_print_dim(x->s.p, e->address.coef[x->nest->nouter - 1], out);
+    tc_print_dim(x->s.p, e->address.coef[x->nest->nparallel - 1], out);
     tc_putf(out, ") * %zu", element_bytes(x, e->buffer));
   }
 }
@@ -111,7 +111,7 @@ static void put_distance(tc_omp_nest *x, const row *r, int vectors) {
   (void)vectors;
   const bool nontemporal = r->written && x->s.nontemporal;
   tc_buf step = {0};
-  tc_print_dim(x->s.p, r->address->coef[x->nest->nouter - 1], &step);
+  tc_print_dim(x->s.p, r->address->coef[x->nest->nparallel - 1], &step);
   tc_print_line(&x->s, "const int64_t step%s = (%s) * %zu%s;", r->name, step.text,
                 element_bytes(x, r->buffer), x->grouped ? " * group" : "");
   tc_print_line(&x->s, "const int64_t ahead%s = %s%s%sstep%s <= TC_AHEAD_BYTES ? %d * step%s : 0;",

@@ -28,7 +28,7 @@ static bool is_on_chip(const tc_omp_nest *x, const uint8_t *need, bool *rows) {
     if (e->kind != TC_EX_LOAD) continue;
     const bool local = tc_omp_buffer(x, e->buffer)->kind == TC_BUF_LOCAL;
     if (local ? !is_place(x, &e->address)
-              : (x->s.depends[id] & lanes) && (x->s.depends[id] & x->outer))
+              : (x->s.depends[id] & lanes) && (x->s.depends[id] & x->parallel))
       return false;
     *rows |= local;
   }
@@ -77,7 +77,7 @@ bool tc_omp_plan_pipeline(tc_omp_nest *x) {
   const tc_nest *n = x->nest;
   bool rows = false;
   x->pipeline_stage = -1;
-  if (n->nstage < 2 || n->serial || x->grouped || n->vector < n->nouter || has_parts(n))
+  if (n->nstage < 2 || n->serial || x->grouped || n->vector < n->nparallel || has_parts(n))
     return true;
   const tc_stage *last = &n->stage[n->nstage - 1];
   uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
@@ -109,7 +109,7 @@ void tc_omp_declare_pipeline(tc_omp_nest *x) {
   tc_print_line(&x->s, "int64_t held = 0; /* elements that the task before has still to store */");
   if (x->shifted)
     tc_print_line(&x->s, "int64_t shift = 0; /* of them lie in front of the first whole line */");
-  for (int i = 0; i < x->nest->nouter; ++i) tc_print_line(&x->s, "int64_t h%d = 0;", i);
+  for (int i = 0; i < x->nest->nparallel; ++i) tc_print_line(&x->s, "int64_t h%d = 0;", i);
   for (uint32_t i = 0; i + 1 < x->nest->nstage; ++i)
     for (uint32_t j = 0; j < x->nest->stage[i].naction; ++j) {
       const tc_action *a = &x->nest->stage[i].action[j];
@@ -125,7 +125,8 @@ void tc_omp_carry_pipeline(tc_omp_nest *x) {
   tc_print_extent(&x->s, &x->nest->axis[v], &end);
   tc_print_line(&x->s, "held = %s;", end.text);
   if (put_shift(x, &distance)) tc_print_line(&x->s, "shift = TC_MIN(%s, held);", distance.text);
-  for (int i = 0; i < x->nest->nouter; ++i) tc_print_line(&x->s, "h%d = %s;", i, x->axis_text[i]);
+  for (int i = 0; i < x->nest->nparallel; ++i)
+    tc_print_line(&x->s, "h%d = %s;", i, x->axis_text[i]);
   for (uint32_t i = 0; i < x->nest->nresult; ++i)
     tc_print_line(&x->s, "p%u = %s;", i, x->result[i]);
   tc_buf_free(&end);

@@ -1,4 +1,4 @@
-/* stage.c - the stages of a nest at one outer point: loops over inner axes, stores, and what stages
+/* stage.c - the stages of a nest at one outer point: loops over sequential axes, stores, and what stages
  * know of each other. */
 #include "backends/openmp/nest/stage.h"
 
@@ -9,9 +9,9 @@
 
 /* ---- how a stage is run ---------------------------------------------------------------------- */
 
-static bool has_wide(const tc_stage *st) {
+static bool has_f64_total(const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i)
-    if (st->action[i].kind == TC_ACT_REDUCE && tc_print_is_wide(&st->action[i])) return true;
+    if (st->action[i].kind == TC_ACT_REDUCE && tc_print_sums_in_f64(&st->action[i])) return true;
   return false;
 }
 
@@ -61,9 +61,9 @@ static tc_omp_run plan(const tc_omp_nest *x, const tc_stage *st, uint32_t index)
   const int v = x->nest->vector;
   tc_omp_run r = {.st = st, .index = index, .unroll = 1};
   r.along = v >= 0 && !x->lanes_are_points && (st->axes >> v & 1);
-  for (int i = x->nest->nouter; i < x->nest->naxis; ++i)
-    if ((st->axes >> i & 1) && !(r.along && i == v)) r.inner[r.ninner++] = i;
-  if (r.along) r.inner[r.ninner++] = v;
+  for (int i = x->nest->nparallel; i < x->nest->naxis; ++i)
+    if ((st->axes >> i & 1) && !(r.along && i == v)) r.loop[r.nloop++] = i;
+  if (r.along) r.loop[r.nloop++] = v;
   if (r.along && !x->jammed && tc_omp_has_kind(st, TC_ACT_REDUCE) &&
       !tc_omp_has_kind(st, TC_ACT_SCAN))
     r.unroll = TC_OMP_UNROLL;
@@ -72,8 +72,8 @@ static tc_omp_run plan(const tc_omp_nest *x, const tc_stage *st, uint32_t index)
   if (x->jam_points) r.unroll = 1;
   if (r.deinterleave && r.unroll == 1) r.unroll = 2;
   r.count = x->jammed ? "wide" : r.unroll == 1 ? "1" : r.unroll == 2 ? "2" : "4";
-  r.blocks = has_wide(st) && r.ninner > 0 && !is_short(x, st);
-  r.one = r.blocks && r.ninner == 1;
+  r.blocks = has_f64_total(st) && r.nloop > 0 && !is_short(x, st);
+  r.one = r.blocks && r.nloop == 1;
   return r;
 }
 
@@ -112,10 +112,10 @@ void tc_omp_hoist(tc_omp_nest *x, const tc_stage *st, uint32_t mask) {
   for (uint32_t i = 0; i < st->naction; ++i) tc_print_hoist_action(&x->s, &st->action[i], mask);
 }
 
-/* The outer axis that is unrolled and jammed. */
+/* The parallel axis that is unrolled and jammed. */
 static int jammed_axis(const tc_omp_nest *x) { return x->jam_rows ? 0 : x->nest->vector; }
 
-/* What happens at one point of the inner axes, for every vector of outer points. */
+/* What happens at one point of the sequential axes, for every vector of outer points. */
 static void put_jammed_actions(tc_omp_nest *x, const tc_omp_run *r) {
   const int v = jammed_axis(x);
   char *i = x->axis_text[v], base[16];
@@ -163,7 +163,7 @@ static void put_delayed(tc_omp_nest *x) {
   const char **name = calloc(x->nest->nresult + 1, sizeof *name);
   uint8_t *printed = calloc(x->s.k->nexpr + 1, 1);
   if (!result || !name || !printed) x->s.out->failed = true;
-  for (int i = 0; i < x->nest->nouter; ++i) {
+  for (int i = 0; i < x->nest->nparallel; ++i) {
     snprintf(axis[i], sizeof axis[i], "h%d", i);
     x->s.axis[i] = axis[i];
   }
@@ -317,13 +317,13 @@ static void put_innermost(tc_omp_nest *x, const tc_omp_run *r, int axis) {
 static void put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t mask) {
   if (x->jam_points) tc_omp_hoist_points(x, r->st);
   else tc_omp_hoist(x, r->st, x->jammed ? mask & ~(1u << jammed_axis(x)) : mask);
-  if (r->ninner == 0) {
+  if (r->nloop == 0) {
     if (x->jammed) put_jammed_actions(x, r);
     else put_actions(x, r, "0");
     return;
   }
-  const int axis = r->inner[level];
-  if (level == r->ninner - 1) {
+  const int axis = r->loop[level];
+  if (level == r->nloop - 1) {
     put_innermost(x, r, axis);
     return;
   }
@@ -357,7 +357,7 @@ static void declare_results(tc_omp_nest *x, const tc_stage *st) {
  * later stage may find other contents in a buffer that this one wrote. */
 static void put_stage(tc_omp_nest *x, const tc_stage *st, uint32_t index) {
   const tc_omp_run r = plan(x, st, index);
-  const bool block = x->nest->nstage > 1 || r.ninner > 0;
+  const bool block = x->nest->nstage > 1 || r.nloop > 0;
   if (block) {
     tc_print_line(&x->s, "{");
     x->s.indent += 2;
@@ -365,7 +365,7 @@ static void put_stage(tc_omp_nest *x, const tc_stage *st, uint32_t index) {
   uint8_t *outer = tc_print_enter(&x->s);
   tc_omp_put_accumulators(x, &r);
   tc_omp_put_carries(x, &r);
-  put_loops(x, &r, 0, x->outer);
+  put_loops(x, &r, 0, x->parallel);
   tc_omp_put_results(x, &r);
   tc_print_leave(&x->s, outer);
   if (block) {

@@ -8,13 +8,13 @@
 typedef struct tc_omp_run {
   const tc_stage *st;
   uint32_t index;
-  bool along;        /* the vector axis is one of the stage's: reductions cross lanes */
-  int unroll;        /* accumulators */
-  const char *count; /* the same as text; `wide` where vectors of points are jammed */
-  int inner[TC_MAX_AXES], ninner; /* the stage's axes in loop order, the vector axis last */
-  bool deinterleave;              /* vectors of even and of odd bf16 elements */
-  bool blocks;                    /* f32 sums are folded into f64 totals block by block, */
-  bool one;                       /* all but the last, so that few points need no f64 at all */
+  bool along;                   /* the vector axis is one of the stage's: reductions cross lanes */
+  int unroll;                   /* accumulators */
+  const char *count;            /* the same as text; `wide` where vectors of points are jammed */
+  int loop[TC_MAX_AXES], nloop; /* the stage's axes in loop order, the vector axis last */
+  bool deinterleave;            /* vectors of even and of odd bf16 elements */
+  bool blocks;                  /* f32 sums are folded into f64 totals block by block, */
+  bool one;                     /* all but the last, so that few points need no f64 at all */
 } tc_omp_run;
 
 bool tc_omp_has_kind(const tc_stage *st, tc_act_kind kind);

@@ -19,14 +19,14 @@ bool tc_omp_shares_loads(const tc_omp_nest *x, const uint8_t *need, bool halves)
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
     const tc_expr *e = &x->s.k->expr[id];
     if (!need[id] || e->kind != TC_EX_LOAD || !(x->s.depends[id] & lanes)) continue;
-    if (x->s.depends[id] & x->outer) own = true;
+    if (x->s.depends[id] & x->parallel) own = true;
     else shared |= !halves || is_half(x, e);
   }
   return shared && own;
 }
 
 bool tc_omp_can_jam_points(const tc_omp_nest *x, const tc_stage *st) {
-  if (x->nest->nouter != 1 || st->axes != 1u << x->nest->vector) return false;
+  if (x->nest->nparallel != 1 || st->axes != 1u << x->nest->vector) return false;
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind != TC_ACT_STORE) return false;
   uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
@@ -63,7 +63,7 @@ void tc_omp_use_hoisted(tc_omp_nest *x) {
 static void put_hoisted(tc_omp_nest *x, const tc_stage *st) {
   uint8_t *outer = tc_print_enter(&x->s);
   if (!outer) return;
-  tc_omp_hoist(x, st, x->outer);
+  tc_omp_hoist(x, st, x->parallel);
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
     x->hoisted[id] = x->s.printed[id] & ~outer[id] & 1;
     if (x->hoisted[id]) tc_print_line(&x->s, "k%u[p] = v%u;", id, id);
