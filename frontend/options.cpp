@@ -144,8 +144,8 @@ std::string set_effort(StringRef key, StringRef value, Options &options, Stands)
 }
 
 std::string set_thresholds(StringRef key, StringRef value, Options &options, Stands) {
-  static const char *const names[] = {"TC_PARALLEL_WORK", "TC_STREAM_BYTES", "TC_AHEAD_BYTES",
-                                      "TC_GROUP_BYTES", "TC_LOOK_POINTS"};
+  static const char *const names[] = {"TC_PARALLEL_WORK", "TC_NONTEMPORAL_BYTES", "TC_PREFETCH_BYTES",
+                                      "TC_GROUP_BYTES", "TC_SINGLE_PASS_POINTS"};
   llvm::SmallVector<StringRef, 4> list;
   value.split(list, ',');
   options.thresholds.clear();
@@ -153,7 +153,7 @@ std::string set_thresholds(StringRef key, StringRef value, Options &options, Sta
     auto [name, text] = each.split('=');
     int64_t number;
     if (!llvm::is_contained(names, name) || text.getAsInteger(10, number) || number < 0)
-      return one_of(key, value, "a list such as TC_PARALLEL_WORK=0,TC_STREAM_BYTES=1");
+      return one_of(key, value, "a list such as TC_PARALLEL_WORK=0,TC_NONTEMPORAL_BYTES=1");
     options.thresholds.push_back(each.str());
   }
   return "";

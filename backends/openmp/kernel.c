@@ -17,7 +17,8 @@ bool tc_omp_on_stack(const tc_buffer *b) {
 
 static void put_pointer(const tc_kernel *k, const tc_program *p, uint32_t i, tc_buf *out) {
   tc_putf(out, "%stc_%s *%sb%u", tc_kernel_writes(k, i) ? "" : "const ",
-          tc_print_storage(buffer_of(k, p, i)->dtype), tc_print_restrict(k, p, i) ? "restrict " : "", i);
+          tc_print_storage(buffer_of(k, p, i)->dtype),
+          tc_print_restrict(k, p, i) ? "restrict " : "", i);
 }
 
 static void put_buffers(const tc_kernel *k, const tc_program *p, tc_buf *out) {
@@ -90,7 +91,7 @@ void tc_omp_kernel_tail(tc_buf *out) { tc_put(out, "  return bad != 0;\n}\n"); }
  * heeded. */
 void tc_omp_team_head(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   tc_print_fused(k, p, out);
-  tc_put(out, "static __attribute__((noinline)) TC_WIDE int TC_NAME(@NAME@_team)(\n");
+  tc_put(out, "static __attribute__((noinline)) TC_VECTOR_WIDTH int TC_NAME(@NAME@_team)(\n");
   for (uint32_t i = 0; i < k->nbuffer; ++i) {
     if (buffer_of(k, p, i)->kind == TC_BUF_LOCAL) continue;
     tc_put(out, "    ");
@@ -123,8 +124,9 @@ void tc_omp_team_tail(const tc_kernel *k, const tc_program *p, const char *work,
   tc_put(out, signature);
   put_sizes(k, p, out);
   if (work)
-    tc_putf(out,
-            "  if (TC_PAYS(%s, %d)) return tc_run_team(TC_NAME(@NAME@_thread), buf, sym, scalar);\n",
-            work, TC_OMP_PARALLEL_WORK);
+    tc_putf(
+        out,
+        "  if (TC_PAYS(%s, %d)) return tc_run_team(TC_NAME(@NAME@_thread), buf, sym, scalar);\n",
+        work, TC_OMP_PARALLEL_WORK);
   tc_put(out, "  return TC_NAME(@NAME@_thread)(buf, sym, scalar, 0, 1);\n}\n");
 }

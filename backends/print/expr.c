@@ -75,7 +75,7 @@ void tc_print_load(tc_print_scope *s, uint32_t id, tc_buf *out) {
   else if (p.unit && s->lanes) tc_putf(out, "tc_loadn_%s(b%u + %s, %s)", t, b, base, s->lanes);
   else if (p.unit) tc_putf(out, "tc_load_%s(b%u + %s)", t, b, base);
   else if (!s->lanes && is_channel(s, &e->address) && p.step.len)
-    tc_putf(out, "tc_apart%s_%s(b%u + %s)", p.step.text, t, b, base);
+    tc_putf(out, "tc_loadstride%s_%s(b%u + %s)", p.step.text, t, b, base);
   else if (s->words->strided && p.step.len)
     tc_putf(out, "tc_strided_%s(b%u + %s, %s, %s)", t, b, base, p.step.text, tc_print_valid(s));
   else
@@ -101,7 +101,7 @@ static void put_op(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
   if (s->words->op && s->words->op(s, e, out)) return;
   if (e->op == OP_EXP && !e->reproducible && e->dtype == TC_F32 && s->reduced_precision &&
       s->reduced_precision[e - s->k->expr])
-    spelling = "tc_expcoarse_f32(%0)";
+    spelling = "tc_expapprox_f32(%0)";
   tc_dtype t = e->dtype;
   for (int i = 0; i < 3; ++i)
     if (e->in[i].id) t = s->k->expr[e->in[i].id].dtype;

@@ -55,7 +55,7 @@ typedef struct tc_spelling {
   const char *size;      /* prefix of symbols in values: of type int64_t; "s_" */
   const char *integer;   /* type of extents and counters */
   bool strided;          /* there is tc_strided_T(p, s, n): p[l * s] */
-  int interleave; /* there is tc_apart<s>_T(p): p[l * s] of all lanes, for s = 2 .. interleave */
+  int interleave; /* there is tc_loadstride<s>_T(p): p[l * s] of all lanes, for s = 2 .. interleave */
   /* Optional.  An OP is spelled otherwise than in the op table: writes that text. */
   bool (*op)(const struct tc_print_scope *s, const tc_expr *e, tc_buf *out);
 } tc_spelling;
@@ -74,7 +74,7 @@ typedef struct tc_print_scope {
   const char *lanes;             /* NULL: all TC_L lanes are valid; else text of their number n */
   const char *const *result;     /* text of RESULT i, a vector variable */
   const uint32_t *result_axes;   /* bit j: RESULT i depends on axis j */
-  const char *nontemporal; /* text of the flag nt of stores to OUTPUT buffers, or NULL: tc_store */
+  const char *nontemporal; /* text of the flag `nontemporal` of stores to OUTPUT buffers, or NULL: tc_store */
   uint32_t *depends;     /* per expression: bit j: depends on axis j.  tc_print_depends */
   const uint8_t *reduced_precision; /* per expression: its 17 leading bits are enough; NULL: nowhere */
   uint8_t *printed;      /* per expression: bit 0: v<i> is visible, bit 1: u<i> */

@@ -44,7 +44,7 @@ static void put_store(tc_print_scope *s, const tc_print_place *p, const char *t,
                   p->unit ? s->words->lanes : p->lane.text, v, guard, tc_print_valid(s));
   else if (s->lanes) tc_print_line(s, "tc_storen_%s(b%u + %s, v%u, %s);", t, b, base, v, s->lanes);
   else if (s->nontemporal && buffer->kind == TC_BUF_OUTPUT)
-    tc_print_line(s, "tc_stream_%s(b%u + %s, v%u, %s);", t, b, base, v, s->nontemporal);
+    tc_print_line(s, "tc_nontemporal_%s(b%u + %s, v%u, %s);", t, b, base, v, s->nontemporal);
   else tc_print_line(s, "tc_store_%s(b%u + %s, v%u);", t, b, base, v);
 }
 

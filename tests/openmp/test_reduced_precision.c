@@ -25,7 +25,7 @@ static bool is_coarse(const char *text) {
   for (uint32_t k = 0; k < p->nkernel; k++) {
     tc_kernel_text t = {0};
     cr_assert(tc_backend_openmp.emit_kernel(&p->kernel[k], p, &t));
-    coarse |= strstr(t.text.text, "tc_expcoarse_f32(") != NULL;
+    coarse |= strstr(t.text.text, "tc_expapprox_f32(") != NULL;
     tc_kernel_text_free(&t);
   }
   tc_program_free(p);

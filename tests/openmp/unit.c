@@ -51,7 +51,7 @@ static bool build(const char *dir, uint32_t levels) {
     snprintf(command, sizeof command,
              "%s -O1 -w -fPIC %s -DTC_LEVEL=%s %s -c -o %s/%s.o %s/kernels.c",
              TC_TEST_CLANG, level_flags[i], level_name[i],
-             i % 2 ? "-DTC_STREAM_BYTES=1 -DTC_LOOK_POINTS=1" : "", dir, level_name[i], dir);
+             i % 2 ? "-DTC_NONTEMPORAL_BYTES=1 -DTC_SINGLE_PASS_POINTS=1" : "", dir, level_name[i], dir);
     if (!sh(command)) return false;
     snprintf(objects + strlen(objects), sizeof objects - strlen(objects), " %s/%s.o", dir,
              level_name[i]);

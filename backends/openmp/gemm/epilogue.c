@@ -60,8 +60,9 @@ static void put_line_prefetches(tc_omp_matmul *x, uint32_t buffer, const tc_addr
 
 void tc_omp_mm_put_prefetch(tc_omp_matmul *x) {
   const tc_stage *st = &x->mm->epilogue;
-  tc_omp_mm_open(x, "static void @NAME@_ahead(const tc_mm *g, int64_t batch, int64_t m0, int64_t "
-                    "rows, int64_t n0, int64_t cols)");
+  tc_omp_mm_open(x,
+                 "static void @NAME@_prefetch(const tc_mm *g, int64_t batch, int64_t m0, int64_t "
+                 "rows, int64_t n0, int64_t cols)");
   tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
   x->s.indent += 2;
   for (uint32_t i = 1; i < x->k->nexpr; ++i) {
@@ -86,10 +87,11 @@ void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
       tc_dim_multiple(tc_graph_dims(x->p->graph), x->mm->axis[x->an].extent) % 16 == 0 &&
       x->e.sum <= 4;
   if (direct) put_c_at(x, direct);
-  tc_omp_mm_open(x, "static TC_WIDE void @NAME@_epilogue(const tc_mm *g, int64_t batch, int64_t "
-                    "m0, int64_t rows,\n"
-                    "                                    int64_t n0, int64_t cols, const char "
-                    "*tile, int64_t stride)");
+  tc_omp_mm_open(
+      x, "static TC_VECTOR_WIDTH void @NAME@_epilogue(const tc_mm *g, int64_t batch, int64_t "
+         "m0, int64_t rows,\n"
+         "                                    int64_t n0, int64_t cols, const char "
+         "*tile, int64_t stride)");
   uint8_t *outer = tc_print_enter(&x->s);
   hoist(x, batch);
   tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");

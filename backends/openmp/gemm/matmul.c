@@ -273,16 +273,16 @@ static void put_description(const tc_omp_matmul *x) {
   }
   tc_put(x->out, "#endif\n");
   put_in_place(x);
-  tc_putf(x->out, "      .b_shared = %d, .b_turned = %d, ", tc_omp_mm_shared_b(x),
+  tc_putf(x->out, "      .b_shared = %d, .b_transposed = %d, ", tc_omp_mm_shared_b(x),
           tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak);
   if (x->mm->packed) tc_put(x->out, ".reuse = 1, ");
   if (tc_omp_mm_a_cols(x)) {
     if (x->vnni) tc_put(x->out, ".a_cols = TC_ISA < TC_LEVEL_bf16, ");
     else tc_put(x->out, ".a_cols = 1, ");
   }
-  tc_put(x->out,
-         ".a_pack = @NAME@_a_pack, .b_pack = @NAME@_b_pack, .epilogue = @NAME@_epilogue,\n"
-         "      .ahead = @NAME@_ahead, .buf = buf, .sym = sym, .scalar = scalar, .bad = &bad};\n");
+  tc_put(x->out, ".a_pack = @NAME@_a_pack, .b_pack = @NAME@_b_pack, .epilogue = @NAME@_epilogue,\n"
+                 "      .prefetch = @NAME@_prefetch, .buf = buf, .sym = sym, .scalar = scalar, "
+                 ".bad = &bad};\n");
 }
 
 static bool open_kernel(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, tc_buf *out) {

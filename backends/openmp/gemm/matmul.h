@@ -61,7 +61,7 @@ void tc_omp_mm_close(tc_omp_matmul *x);
 void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors);
 void tc_omp_mm_put_operands(tc_omp_matmul *x); /* @NAME@_a_at, _b_at, _a_pack, _b_pack */
 void tc_omp_mm_put_epilogue(tc_omp_matmul *x); /* @NAME@_c_at, _epilogue */
-void tc_omp_mm_put_prefetch(tc_omp_matmul *x); /* @NAME@_ahead */
+void tc_omp_mm_put_prefetch(tc_omp_matmul *x); /* @NAME@_prefetch */
 /* The STORE of a bare product of the accumulator's dtype, with n contiguous: C in place; or NULL.
  */
 const tc_action *tc_omp_mm_direct(const tc_omp_matmul *x);

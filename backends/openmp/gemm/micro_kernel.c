@@ -67,7 +67,7 @@ static void put_loop(const tile *t) {
   else tc_putf(t->out, "      tc_%s x;\n", t->type);
   for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, "      tc_mm_opaque(a%d);\n", i);
   for (int i = 0; i < t->rows; ++i) put_row(t, i);
-  tc_put(t->out, "      __builtin_prefetch(ahead, 0, 2);\n      ahead += as, b += bs");
+  tc_put(t->out, "      __builtin_prefetch(prefetch, 0, 2);\n      prefetch += as, b += bs");
   for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, ", a%d += ks", i);
   tc_put(t->out, ";\n    }\n  }\n");
 }
@@ -94,13 +94,14 @@ void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors) {
   tc_putf(out, "#ifndef TC_MM_%s_%dx%d\n#define TC_MM_%s_%dx%d\n", type, rows, vectors, type, rows,
           vectors);
   tc_putf(out,
-          "static TC_WIDE void tc_mm_%s_%dx%d(int64_t k, const char *a, int64_t rs, int64_t ks, "
+          "static TC_VECTOR_WIDTH void tc_mm_%s_%dx%d(int64_t k, const char *a, int64_t rs, "
+          "int64_t ks, "
           "const char *b,\n"
           "                                int64_t bs, char *c, int64_t cs, int add, const char "
-          "*ahead, int64_t as) {\n",
+          "*prefetch, int64_t as) {\n",
           type, rows, vectors);
   if (strcmp(type, "amx") == 0) {
-    tc_putf(out, "  tc_mm_amx_tile(%d, %d, k, a, rs, ks, b, bs, c, cs, add, ahead, as);\n", rows,
+    tc_putf(out, "  tc_mm_amx_tile(%d, %d, k, a, rs, ks, b, bs, c, cs, add, prefetch, as);\n", rows,
             vectors);
   } else {
     put_types(&t);

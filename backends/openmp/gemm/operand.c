@@ -79,7 +79,8 @@ static void put_at(tc_omp_matmul *x, const char *name, const tc_expr *load, cons
 /* ---- A --------------------------------------------------------------------------------------- */
 
 #define A_PACK                                                                                     \
-  "static TC_WIDE void @NAME@_a_pack(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, "    \
+  "static TC_VECTOR_WIDTH void @NAME@_a_pack(const tc_mm *g, int64_t batch, int64_t m0, int64_t "  \
+  "rows, "                                                                                         \
   "int64_t k0,\n                                 int64_t kn, char *dst, int64_t stride, int64_t "  \
   "step)"
 
@@ -184,7 +185,7 @@ static void put_a_cols(tc_omp_matmul *x) {
 }
 
 /* dst[i][k] of bf16, vectors along m: blocks of TC_L rows by TC_L values of k are transposed. */
-static void put_a_turned(tc_omp_matmul *x) {
+static void put_a_transposed(tc_omp_matmul *x) {
   open_lanes(x, x->am, "m0", "m0 + rows");
   tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += TC_L) {");
   x->s.indent += 2;
@@ -198,7 +199,8 @@ static void put_a_turned(tc_omp_matmul *x) {
   tc_print_line(
       &x->s,
       "char *const to = dst + (m - m0) * stride + (kb - k0) / 32 * step + (kb - k0) %% 32 * 2;");
-  tc_print_line(&x->s, "tc_mm_u16_turn((const char *)t, sizeof t[0], to, stride, rest, deep);");
+  tc_print_line(&x->s,
+                "tc_mm_u16_transpose((const char *)t, sizeof t[0], to, stride, rest, deep);");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   close_lanes(x);
@@ -209,7 +211,7 @@ static void put_a_pack(tc_omp_matmul *x) {
   tc_omp_mm_open(x, A_PACK);
   if (x->vnni) {
     tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");
-    if (cols) put_a_turned(x);
+    if (cols) put_a_transposed(x);
     else put_a_rows(x, "bf16", 2);
     tc_put(x->out, "#else\n");
   }
@@ -222,7 +224,8 @@ static void put_a_pack(tc_omp_matmul *x) {
 /* ---- B --------------------------------------------------------------------------------------- */
 
 #define B_PACK                                                                                     \
-  "static TC_WIDE void @NAME@_b_pack(const tc_mm *g, int64_t batch, int64_t n0, int64_t cols, "    \
+  "static TC_VECTOR_WIDTH void @NAME@_b_pack(const tc_mm *g, int64_t batch, int64_t n0, int64_t "  \
+  "cols, "                                                                                         \
   "int64_t nr,\n                                 int64_t k0, int64_t kn, char *dst)"
 
 /* Rows of B that a panel needs are far apart: prefetches row `row` at that column. */
@@ -325,7 +328,7 @@ static void put_b_block_prefetch(tc_omp_matmul *x, const tc_expr *e, int depth) 
 }
 
 /* dst[k][nr] (depth 1) or dst[k / 2][nr][2] (depth 2), vectors along k: blocks are transposed. */
-static void put_b_turned(tc_omp_matmul *x, const char *store, const char *word, int depth) {
+static void put_b_transposed(tc_omp_matmul *x, const char *store, const char *word, int depth) {
   const tc_expr *e = copied(x, x->mm->b, x->ak, depth == 2);
   tc_buf from = {0};
   tc_print_line(&x->s, "for (int64_t nb = n0; nb < n0 + cols; nb += TC_L)");
@@ -341,17 +344,18 @@ static void put_b_turned(tc_omp_matmul *x, const char *store, const char *word, 
     put_pitch(x, e, x->an, &from);
     tc_print_line(
         &x->s,
-        "tc_mm_%s_turned(%s, to, nr * (int64_t)sizeof(tc_%s), (stop - kb) * "
+        "tc_mm_%s_transpose_padded(%s, to, nr * (int64_t)sizeof(tc_%s), (stop - kb) * "
         "(int64_t)sizeof(tc_%s), TC_MIN(TC_L, n0 + cols - nb), TC_MIN(TC_L, n0 + nr - nb));",
         word, from.text, word, store);
   } else {
     tc_print_line(&x->s, "_Alignas(64) tc_%s t[TC_L][%d * TC_L] = {{0}}; /* [n][k] */", store,
                   depth);
     put_b_columns(x, store, "kb", "stop", "t[r] + (k - kb)");
-    tc_print_line(&x->s,
-                  "tc_mm_%s_turn((const char *)t, sizeof t[0], to, nr * (int64_t)sizeof(tc_%s), "
-                  "(stop - kb + %d) / %d, TC_MIN(TC_L, n0 + nr - nb));",
-                  word, word, depth - 1, depth);
+    tc_print_line(
+        &x->s,
+        "tc_mm_%s_transpose((const char *)t, sizeof t[0], to, nr * (int64_t)sizeof(tc_%s), "
+        "(stop - kb + %d) / %d, TC_MIN(TC_L, n0 + nr - nb));",
+        word, word, depth - 1, depth);
   }
   tc_buf_free(&from);
   x->s.indent -= 4;
@@ -369,11 +373,11 @@ static void put_b_pack(tc_omp_matmul *x) {
     tc_print_line(&x->s, "const int64_t pad = -kn & (g->kp - 1); /* kp is a power of two */");
     tc_print_line(&x->s,
                   "if (pad) __builtin_memset(dst + kn / 2 * nr * 4, 0, (kn %% 2 + pad) * nr * 2);");
-    if (cols) put_b_turned(x, "bf16", "u32", 2);
+    if (cols) put_b_transposed(x, "bf16", "u32", 2);
     else put_b_vnni(x);
     tc_put(x->out, "#else\n");
   }
-  if (cols) put_b_turned(x, x->e.store, word_of(x->e.bytes), 1);
+  if (cols) put_b_transposed(x, x->e.store, word_of(x->e.bytes), 1);
   else put_b_rows(x);
   if (x->vnni) tc_put(x->out, "#endif\n");
   tc_omp_mm_close(x);

@@ -16,8 +16,8 @@ static void put_total(tc_omp_nest *x, uint32_t n, const char *start) {
     tc_print_line(&x->s, "tc_vf64 total%u = tc_set_f64(%s);", n, start);
     return;
   }
-  tc_print_line(&x->s, "tc_vf64 total%u[wide];", n);
-  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < wide; ++u) total%u[u] = tc_set_f64(%s);", n,
+  tc_print_line(&x->s, "tc_vf64 total%u[jam];", n);
+  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < jam; ++u) total%u[u] = tc_set_f64(%s);", n,
                 start);
 }
 
@@ -100,7 +100,7 @@ void tc_omp_put_fold(tc_omp_nest *x, const tc_omp_run *r, const char *last) {
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
     if (!is_folded(r, a)) continue;
-    const char *each = x->jammed ? "TC_UNROLL for (int u = 0; u < wide; ++u) " : "",
+    const char *each = x->jammed ? "TC_UNROLL for (int u = 0; u < jam; ++u) " : "",
                *of = x->jammed ? "[u]" : "";
     tc_buf sum = {0};
     put_sum(tc_print_combine(a), a->index, of, &sum);
@@ -152,7 +152,7 @@ static void put_result(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a, 
 void tc_omp_put_results(tc_omp_nest *x, const tc_omp_run *r) {
   if (!tc_omp_has_kind(r->st, TC_ACT_REDUCE)) return;
   if (x->jammed) {
-    tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < wide; ++u) {");
+    tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < jam; ++u) {");
     x->s.indent += 2;
   }
   for (uint32_t i = 0; i < r->st->naction; ++i)
@@ -206,8 +206,8 @@ void tc_omp_put_carries(tc_omp_nest *x, const tc_omp_run *r) {
                *one = tc_print_start(a) ? "1" : "0";
     if (r->along && a->dtype == TC_I64) t = "u64";
     if (x->jammed) {
-      tc_print_line(&x->s, "tc_v%s carry%u[wide];", t, a->index);
-      tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < wide; ++u) carry%u[u] = tc_set_%s(%s);",
+      tc_print_line(&x->s, "tc_v%s carry%u[jam];", t, a->index);
+      tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < jam; ++u) carry%u[u] = tc_set_%s(%s);",
                     a->index, t, one);
     } else tc_print_line(&x->s, "tc_v%s carry%u = (tc_v%s)(tc_%s)%s;", t, a->index, t, t, one);
   }

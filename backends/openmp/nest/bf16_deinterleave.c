@@ -54,7 +54,7 @@ static bool load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
   if (!varies(s, id)) return false;
   tc_buf at = {0};
   tc_print_address(s, &e->address, &at);
-  tc_putf(out, "tc_loadpair_bf16(b%u + (%s), u & 1)", e->buffer, at.text ? at.text : "0");
+  tc_putf(out, "tc_loadevenodd_bf16(b%u + (%s), u & 1)", e->buffer, at.text ? at.text : "0");
   tc_buf_free(&at);
   return true;
 }
@@ -85,8 +85,8 @@ void tc_omp_put_deinterleaved_sum(tc_omp_nest *x, const tc_action *a, const char
   const tc_expr *square = squares(&x->s, a), *e = square ? square : &x->s.k->expr[a->value.id];
   tc_buf at = {0};
   tc_print_address(&x->s, &e->address, &at);
-  tc_print_line(&x->s, "acc%u[%s] = tc_%spair_bf16(acc%u[%s], b%u + (%s), u & 1);", a->index, u,
-                square ? "square" : "sum", a->index, u, e->buffer, at.text ? at.text : "0");
+  tc_print_line(&x->s, "acc%u[%s] = tc_add%s_bf16(acc%u[%s], b%u + (%s), u & 1);", a->index, u,
+                square ? "squares" : "elements", a->index, u, e->buffer, at.text ? at.text : "0");
   tc_buf_free(&at);
 }
 
@@ -97,7 +97,7 @@ static bool store(tc_print_scope *s, const tc_action *a) {
   const tc_omp_nest *x = s->self;
   const char *p = x->jam_points ? "[p]" : "";
   tc_print_line(s, "if (u & 1)");
-  tc_print_line(s, "  tc_storepair_bf16(b%u + (%s) - TC_L, even%u%s, v%u, %s);", a->buffer,
+  tc_print_line(s, "  tc_storeevenodd_bf16(b%u + (%s) - TC_L, even%u%s, v%u, %s);", a->buffer,
                 at.text ? at.text : "0", a->value.id, p, a->value.id,
                 s->nontemporal && buffer->kind == TC_BUF_OUTPUT ? s->nontemporal : "0");
   tc_print_line(s, "else even%u%s = v%u;", a->value.id, p, a->value.id);

@@ -152,8 +152,8 @@ static void put_jammed_vectors(tc_omp_nest *x) {
   for (int fewer = 1; fewer <= 4; fewer *= 4) {
     tc_print_line(&x->s, "{");
     x->s.indent += 2;
-    tc_print_line(&x->s, "enum { wide = TC_MAX(1, TC_COLUMNS / %d) };", registers * fewer);
-    tc_print_line(&x->s, "for (; %s + wide * TC_L <= end; %s += wide * TC_L) {", i, i);
+    tc_print_line(&x->s, "enum { jam = TC_MAX(1, TC_COLUMNS / %d) };", registers * fewer);
+    tc_print_line(&x->s, "for (; %s + jam * TC_L <= end; %s += jam * TC_L) {", i, i);
     put_body(x);
     x->s.indent -= 2;
     tc_print_line(&x->s, "}");
@@ -226,12 +226,12 @@ static void put_jammed_rows(tc_omp_nest *x, bool team) {
   const char *i = x->axis_text[0];
   tc_buf rows = {0};
   tc_print_dim(x->s.p, x->nest->axis[0].extent, &rows);
-  tc_print_line(&x->s, "enum { wide = %d };", TC_OMP_JAM_ROWS);
-  tc_print_line(&x->s, "const int64_t tasks = TC_CEILDIV(%s, wide);", rows.text);
+  tc_print_line(&x->s, "enum { jam = %d };", TC_OMP_JAM_ROWS);
+  tc_print_line(&x->s, "const int64_t tasks = TC_CEILDIV(%s, jam);", rows.text);
   put_task_loop(x, team, "++task");
   x->s.indent += 2;
-  tc_print_line(&x->s, "int64_t %s = task * wide;", i);
-  tc_print_line(&x->s, "if (%s + wide <= %s) {", i, rows.text);
+  tc_print_line(&x->s, "int64_t %s = task * jam;", i);
+  tc_print_line(&x->s, "if (%s + jam <= %s) {", i, rows.text);
   x->s.indent += 2;
   x->jammed = x->jam_rows = true;
   name_results(x);
@@ -271,10 +271,11 @@ static void put_groups(tc_omp_nest *x, bool team) {
   tc_omp_row_bytes(x, &bytes);
   tc_print_line(&x->s, "const int64_t bytes = TC_MAX(1, %s);", bytes.text);
   if (x->can_jam_points)
-    tc_print_line(&x->s, "const int abreast = %s(bytes + %d) %% %d >= TC_MIN(bytes, %d);",
-                  x->s.nontemporal ? "!nt && " : "", TC_OMP_NEAR, TC_OMP_PAGE, 2 * TC_OMP_NEAR);
+    tc_print_line(&x->s, "const int jammed = %s(bytes + %d) %% %d >= TC_MIN(bytes, %d);",
+                  x->s.nontemporal ? "!nontemporal && " : "", TC_OMP_NEAR, TC_OMP_PAGE,
+                  2 * TC_OMP_NEAR);
   tc_print_line(&x->s, "const int64_t fit = TC_GROUP_BYTES%s / bytes;",
-                x->can_jam_points ? " * (1 + abreast)" : "");
+                x->can_jam_points ? " * (1 + jammed)" : "");
   tc_print_line(&x->s, "const int64_t group = TC_MAX(1, TC_MIN(%d, fit));", TC_OMP_GROUP);
   put_task_loop(x, team, "task += group");
   x->s.indent += 2;
@@ -288,7 +289,7 @@ static void put_groups(tc_omp_nest *x, bool team) {
 /* The last stage is left to the next point where its stores are nontemporal, but for the last task. */
 static void put_pipelined(tc_omp_nest *x) {
   tc_omp_put_front_stages(x);
-  tc_print_line(&x->s, "if (nt && task + 1 < last) {");
+  tc_print_line(&x->s, "if (nontemporal && task + 1 < last) {");
   x->s.indent += 2;
   tc_omp_carry_pipeline(x);
   x->s.indent -= 2;
@@ -386,7 +387,7 @@ static void put_way(tc_omp_nest *x, bool team) {
   tc_omp_put_nontemporal(x);
   if (!x->s.nontemporal) x->pipeline_stage = -1;
   put_tasks(x, team);
-  if (x->s.nontemporal) tc_print_line(&x->s, "if (nt) tc_fence();");
+  if (x->s.nontemporal) tc_print_line(&x->s, "if (nontemporal) tc_fence();");
   x->s.indent -= 2;
 }
 

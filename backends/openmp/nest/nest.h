@@ -37,7 +37,7 @@ typedef struct tc_omp_nest {
    * shifted: vectors of that one begin `shift` elements later, at whole lines. */
   int pipeline_stage;
   bool shifted;
-  /* Unroll-and-jam.  jammed: stages run for `wide` vectors of points, number u of them, in one loop, and
+  /* Unroll-and-jam.  jammed: stages run for `jam` vectors of points, number u of them, in one loop, and
    * results are arrays; jam_rows: with it, for single points whose lanes run along a sequential axis.
    * can_jam_points: grouped, and some stages may run for several points of a group in one loop;
    * jam_points: at hand is such a stage, for points `first` + p, and per expression `hoisted` says
@@ -85,7 +85,7 @@ void tc_omp_end_points(tc_omp_nest *x);
 void tc_omp_hoist_points(tc_omp_nest *x, const tc_stage *st);
 void tc_omp_use_hoisted(tc_omp_nest *x);
 
-/* nontemporal.c: prints `const int nt = ...;` where the nest's vector stores may be nontemporal. */
+/* nontemporal.c: prints `const int nontemporal = ...;` where the nest's vector stores may be nontemporal. */
 void tc_omp_put_nontemporal(tc_omp_nest *x);
 /* Around a loop along the vector axis, `from` to `end`, of a stage with nontemporal stores whose rows
  * may begin within a line: true, and a loop is open in which the vectors come if their axis is >=

@@ -45,9 +45,9 @@ void tc_omp_put_nontemporal(tc_omp_nest *x) {
   if (tc_dim_is_const(bytes) && tc_dim_value(bytes) < (1 << 20)) return;
   tc_buf t = {0};
   tc_print_dim(x->s.p, bytes, &t);
-  tc_print_line(&x->s, "const int nt = %s >= TC_STREAM_BYTES;", t.text);
+  tc_print_line(&x->s, "const int nontemporal = %s >= TC_NONTEMPORAL_BYTES;", t.text);
   tc_buf_free(&t);
-  x->s.nontemporal = "nt";
+  x->s.nontemporal = "nontemporal";
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */

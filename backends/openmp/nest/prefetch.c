@@ -105,7 +105,7 @@ static void for_rows(tc_omp_nest *x, uint32_t stage, row_fn *f, int vectors) {
   }
 }
 
-/* step<name>, the bytes from one row to the next, and ahead<name>, the prefetch distance in bytes; the
+/* step<name>, the bytes from one row to the next, and prefetch<name>, the prefetch distance in bytes; the
  * latter is 0 where the row is too large for the cache or written by nontemporal stores. */
 static void put_distance(tc_omp_nest *x, const row *r, int vectors) {
   (void)vectors;
@@ -114,7 +114,8 @@ static void put_distance(tc_omp_nest *x, const row *r, int vectors) {
   tc_print_dim(x->s.p, r->address->coef[x->nest->nparallel - 1], &step);
   tc_print_line(&x->s, "const int64_t step%s = (%s) * %zu%s;", r->name, step.text,
                 element_bytes(x, r->buffer), x->grouped ? " * group" : "");
-  tc_print_line(&x->s, "const int64_t ahead%s = %s%s%sstep%s <= TC_AHEAD_BYTES ? %d * step%s : 0;",
+  tc_print_line(&x->s,
+                "const int64_t prefetch%s = %s%s%sstep%s <= TC_PREFETCH_BYTES ? %d * step%s : 0;",
                 r->name, nontemporal ? "!" : "", nontemporal ? x->s.nontemporal : "",
                 nontemporal ? " && " : "", r->name, DISTANCE, r->name);
   tc_buf_free(&step);
@@ -125,9 +126,9 @@ static void put_distance(tc_omp_nest *x, const row *r, int vectors) {
 static void put_row_prefetch(tc_omp_nest *x, const row *r, int vectors) {
   tc_buf at = {0}, call = {0};
   tc_print_address(&x->s, r->address, &at);
-  if (r->written) tc_putf(&call, "if (ahead%s) tc_ahead_once", r->name);
-  else tc_put(&call, "tc_ahead");
-  tc_print_line(&x->s, "%s(b%u + (%s), ahead%s, %d * TC_L);", call.text, r->buffer, at.text,
+  if (r->written) tc_putf(&call, "if (prefetch%s) tc_prefetch_once", r->name);
+  else tc_put(&call, "tc_prefetch");
+  tc_print_line(&x->s, "%s(b%u + (%s), prefetch%s, %d * TC_L);", call.text, r->buffer, at.text,
                 r->name, vectors * (int)element_bytes(x, r->buffer));
   tc_buf_free(&at);
   tc_buf_free(&call);

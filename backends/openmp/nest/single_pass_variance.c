@@ -15,18 +15,18 @@ bool tc_omp_put_skip_pays(tc_omp_nest *x, const tc_stage *st, tc_buf *out) {
   int64_t least, most;
   tc_dim_range(tc_graph_dims(x->s.p->graph), st->points, &least, &most);
   if (least >= st->skip_points) return false;
-  tc_put(out, "TC_LOOKS(");
+  tc_put(out, "TC_SINGLE_PASS(");
   tc_print_dim(x->s.p, st->points, out);
   tc_putf(out, ", %lld)", (long long)st->skip_points);
   return true;
 }
 
-/* The text of known<i>, one for each point of a group: the stage of r<i> was skipped. */
+/* The text of skipped<i>, one for each point of a group: the stage of r<i> was skipped. */
 void tc_omp_skipped(const tc_omp_nest *x, uint32_t result, char text[24]) {
-  snprintf(text, 24, "known%s", x->result[result] + 1);
+  snprintf(text, 24, "skipped%s", x->result[result] + 1);
 }
 
-/* r<i> = the value that it has if its stage is skipped; known<i> = whether it is. */
+/* r<i> = the value that it has if its stage is skipped; skipped<i> = whether it is. */
 void tc_omp_put_skip(tc_omp_nest *x, const tc_stage *st) {
   const uint32_t i = st->action[0].index;
   char skipped[24];

@@ -106,7 +106,8 @@ void tc_omp_declare_pipeline(tc_omp_nest *x) {
   tc_buf shift = {0};
   x->shifted = put_shift(x, &shift);
   tc_buf_free(&shift);
-  tc_print_line(&x->s, "int64_t held = 0; /* elements that the task before has still to store */");
+  tc_print_line(&x->s,
+                "int64_t pending = 0; /* elements that the task before has still to store */");
   if (x->shifted)
     tc_print_line(&x->s, "int64_t shift = 0; /* of them lie in front of the first whole line */");
   for (int i = 0; i < x->nest->nparallel; ++i) tc_print_line(&x->s, "int64_t h%d = 0;", i);
@@ -123,8 +124,8 @@ void tc_omp_carry_pipeline(tc_omp_nest *x) {
   const int v = x->nest->vector;
   tc_buf end = {0}, distance = {0};
   tc_print_extent(&x->s, &x->nest->axis[v], &end);
-  tc_print_line(&x->s, "held = %s;", end.text);
-  if (put_shift(x, &distance)) tc_print_line(&x->s, "shift = TC_MIN(%s, held);", distance.text);
+  tc_print_line(&x->s, "pending = %s;", end.text);
+  if (put_shift(x, &distance)) tc_print_line(&x->s, "shift = TC_MIN(%s, pending);", distance.text);
   for (int i = 0; i < x->nest->nparallel; ++i)
     tc_print_line(&x->s, "h%d = %s;", i, x->axis_text[i]);
   for (uint32_t i = 0; i < x->nest->nresult; ++i)

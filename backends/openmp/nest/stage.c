@@ -71,7 +71,7 @@ static tc_omp_run plan(const tc_omp_nest *x, const tc_stage *st, uint32_t index)
   r.deinterleave = r.along && !x->jammed && tc_omp_can_deinterleave(x, st);
   if (x->jam_points) r.unroll = 1;
   if (r.deinterleave && r.unroll == 1) r.unroll = 2;
-  r.count = x->jammed ? "wide" : r.unroll == 1 ? "1" : r.unroll == 2 ? "2" : "4";
+  r.count = x->jammed ? "jam" : r.unroll == 1 ? "1" : r.unroll == 2 ? "2" : "4";
   r.blocks = has_f64_total(st) && r.nloop > 0 && !is_short(x, st);
   r.one = r.blocks && r.nloop == 1;
   return r;
@@ -120,7 +120,7 @@ static void put_jammed_actions(tc_omp_nest *x, const tc_omp_run *r) {
   const int v = jammed_axis(x);
   char *i = x->axis_text[v], base[16];
   snprintf(base, sizeof base, "%s", i);
-  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < wide; ++u) {");
+  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < jam; ++u) {");
   snprintf(i, sizeof x->axis_text[v], "j%d", v);
   x->s.indent += 2;
   tc_print_line(&x->s, "const int64_t %s = %s + u%s;", i, base, x->jam_rows ? "" : " * TC_L");
@@ -181,8 +181,8 @@ static void put_delayed(tc_omp_nest *x) {
 
 /* The delayed stage at one place of the loop: for as many vectors as are computed there. */
 static void put_delayed_vectors(tc_omp_nest *x, const char *i, int vectors) {
-  if (x->shifted) tc_print_line(&x->s, "if (%s + %d * TC_L + shift <= held)", i, vectors);
-  else tc_print_line(&x->s, "if (held)");
+  if (x->shifted) tc_print_line(&x->s, "if (%s + %d * TC_L + shift <= pending)", i, vectors);
+  else tc_print_line(&x->s, "if (pending)");
   tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) {", vectors);
   x->s.indent += 2;
   tc_print_line(&x->s, "const int64_t j = %s + u * TC_L%s;", i, x->shifted ? " + shift" : "");
@@ -194,13 +194,14 @@ static void put_delayed_vectors(tc_omp_nest *x, const char *i, int vectors) {
 /* The delayed stage in front of the loop, where vectors are shifted: for the elements in front of the
  * first vector and behind the last. */
 static void put_delayed_edges(tc_omp_nest *x, const tc_omp_run *r) {
-  tc_print_line(&x->s, "const int64_t whole = shift + (held - shift) / (%d * TC_L) * (%d * TC_L);",
+  tc_print_line(&x->s,
+                "const int64_t whole = shift + (pending - shift) / (%d * TC_L) * (%d * TC_L);",
                 r->unroll, r->unroll);
   tc_print_line(
       &x->s,
-      "for (int64_t j = shift ? 0 : whole, n; j < held; j = j + n == shift ? whole : j + n) {");
+      "for (int64_t j = shift ? 0 : whole, n; j < pending; j = j + n == shift ? whole : j + n) {");
   x->s.indent += 2;
-  tc_print_line(&x->s, "n = TC_MIN(TC_L, (j < shift ? shift : held) - j);");
+  tc_print_line(&x->s, "n = TC_MIN(TC_L, (j < shift ? shift : pending) - j);");
   x->s.lanes = "n";
   put_delayed(x);
   x->s.lanes = NULL;
@@ -343,14 +344,14 @@ static void put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t m
 static void declare_results(tc_omp_nest *x, const tc_stage *st) {
   char many[16] = "";
   if (x->grouped) snprintf(many, sizeof many, "[%d]", TC_OMP_GROUP);
-  if (x->jammed) snprintf(many, sizeof many, "[wide]");
+  if (x->jammed) snprintf(many, sizeof many, "[jam]");
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_REDUCE)
       tc_print_line(&x->s, "tc_v%s r%u%s;",
                     tc_print_is_arg(&st->action[i]) ? "i64" : tc_print_compute(st->action[i].dtype),
                     st->action[i].index, many);
   if (st->skip_if.id && tc_omp_may_skip(x))
-    tc_print_line(&x->s, "int known%u%s = {0};", st->action[0].index, many);
+    tc_print_line(&x->s, "int skipped%u%s = {0};", st->action[0].index, many);
 }
 
 /* Each stage is a block of its own: what it computed ahead of its loops is forgotten, because a
@@ -429,10 +430,10 @@ static void put_jammed_stage(tc_omp_nest *x, uint32_t index) {
   const char *const nontemporal = x->s.nontemporal;
   tc_buf skipped = {0};
   if (st.if_skipped) {
-    tc_putf(&skipped, " && known%u[q] && known%u[q + 1]", st.skipped, st.skipped);
+    tc_putf(&skipped, " && skipped%u[q] && skipped%u[q + 1]", st.skipped, st.skipped);
     st.action = st.if_skipped;
   }
-  tc_print_line(&x->s, "if (abreast && q + 1 < count%s) {", skipped.text ? skipped.text : "");
+  tc_print_line(&x->s, "if (jammed && q + 1 < count%s) {", skipped.text ? skipped.text : "");
   x->s.indent += 2;
   tc_print_line(&x->s, "const int64_t first = q++;");
   x->s.nontemporal = NULL;

@@ -10,7 +10,7 @@ typedef struct tc_omp_run {
   uint32_t index;
   bool along;                   /* the vector axis is one of the stage's: reductions cross lanes */
   int unroll;                   /* accumulators */
-  const char *count;            /* the same as text; `wide` where vectors of points are jammed */
+  const char *count;            /* the same as text; `jam` where vectors of points are jammed */
   int loop[TC_MAX_AXES], nloop; /* the stage's axes in loop order, the vector axis last */
   bool deinterleave;            /* vectors of even and of odd bf16 elements */
   bool blocks;                  /* f32 sums are folded into f64 totals block by block, */

@@ -22,21 +22,22 @@
 #define TC_AVX512 1
 #define TC_L 16
 #define TC_COLUMNS 16 /* accumulators of reductions that run side by side: half the registers */
-#define TC_WIDE __attribute__((min_vector_width(512)))
+#define TC_VECTOR_WIDTH __attribute__((min_vector_width(512)))
 #elif defined(__AVX2__) && defined(__FMA__)
 #define TC_AVX512 0
 #define TC_L 8
 #define TC_COLUMNS 8
-#define TC_WIDE __attribute__((min_vector_width(256)))
+#define TC_VECTOR_WIDTH __attribute__((min_vector_width(256)))
 #else
 #define TC_AVX512 0
 #define TC_L 4
 #define TC_COLUMNS 8
-#define TC_WIDE
+#define TC_VECTOR_WIDTH
 #endif
 
 #define TC_KERNEL                                                                                  \
-  __attribute__((weak, visibility("hidden"))) TC_WIDE /* equal ones merge at link                  \
+  __attribute__((weak, visibility("hidden")))                                                      \
+  TC_VECTOR_WIDTH /* equal ones merge at link                  \
                                                        */
 /* Whether a team of threads pays.  For one of a single thread LLVM's runtime allocates memory, each time.  The option
  * `thresholds` sets other limits. */
@@ -45,23 +46,24 @@
 #else
 #define TC_PAYS(work, most) ((work) > (most) && tcrt_max_threads() > 1)
 #endif
-#ifdef TC_LOOK_POINTS /* rows from here on look whether a stage is known */
-#define TC_LOOKS(points, least) ((points) >= TC_LOOK_POINTS)
+#ifdef TC_SINGLE_PASS_POINTS /* rows from here on have variances from one pass, where that keeps their digits */
+#define TC_SINGLE_PASS(points, least) ((points) >= TC_SINGLE_PASS_POINTS)
 #else
-#define TC_LOOKS(points, least) ((points) >= (least))
+#define TC_SINGLE_PASS(points, least) ((points) >= (least))
 #endif
-#ifndef TC_STREAM_BYTES
-#define TC_STREAM_BYTES (8 << 20) /* outputs from here on bypass the caches */
+#ifndef TC_NONTEMPORAL_BYTES
+#define TC_NONTEMPORAL_BYTES (8 << 20) /* outputs from here on are stored nontemporally */
 #endif
-#ifndef TC_AHEAD_BYTES
-#define TC_AHEAD_BYTES (256 << 10) /* rows up to this size are asked for ahead of time */
+#ifndef TC_PREFETCH_BYTES
+#define TC_PREFETCH_BYTES (256 << 10) /* rows up to this size are prefetched */
 #endif
 #ifndef TC_GROUP_BYTES
 #define TC_GROUP_BYTES (8 << 10) /* of rows that go through the stages of a nest together */
 #endif
 #define TC_FN static inline __attribute__((always_inline, unused, nodebug))
 #define TC_SLOW                                                                                    \
-  static __attribute__((noinline, unused, nodebug)) TC_WIDE /* too large to inline                 \
+  static __attribute__((noinline, unused, nodebug))                                                \
+  TC_VECTOR_WIDTH /* too large to inline                 \
                                                              */
 #ifdef TC_COMPACT /* a text of very many operations: what is long is called */
 #define TC_LONG TC_SLOW
@@ -135,7 +137,7 @@ typedef tc_vu8 tc_vb8;
 
 #define TC_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define TC_MAX(a, b) ((a) > (b) ? (a) : (b))
-#define TC_CEILDIV(a, b) (((a) + (b) - 1) / (b))
+#define TC_CEILDIV(a, b) (((a) + (b)-1) / (b))
 /* The first task of thread `part`; of thread `parts`: the end. */
 TC_FN int64_t tc_share(int64_t tasks, int64_t part, int64_t parts) {
   return parts == 1 ? tasks * part : tasks * part / parts;

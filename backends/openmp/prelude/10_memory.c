@@ -76,7 +76,8 @@ TC_MASKED(store, 8)
   }                                                                                                \
   TC_FN tc_v##V tc_rawstrided_##T(const tc_##T *p, int64_t s, int64_t n) {                         \
     tc_##T t[TC_L] = {0};                                                                          \
-    if (__builtin_constant_p(n)) for (int64_t l = 0; l < n; ++l) t[l] = p[l * s];                  \
+    if (__builtin_constant_p(n))                                                                   \
+      for (int64_t l = 0; l < n; ++l) t[l] = p[l * s];                                             \
     else TC_ONE_BY_ONE for (int64_t l = 0; l < n; ++l) t[l] = p[l * s];                            \
     return tc_rawload_##T(t);                                                                      \
   }                                                                                                \
@@ -95,10 +96,11 @@ TC_MASKED(store, 8)
   }                                                                                                \
   TC_FN void tc_rawstore_##T(tc_##T *p, tc_v##V v) { __builtin_memcpy(p, &v, sizeof v); }          \
   TC_FN void tc_rawstoren_##T(tc_##T *p, tc_v##V v, int64_t n) { tc_maskstore_##size(p, &v, n); }  \
-  TC_FN void tc_rawstream_##T(tc_##T *p, tc_v##V v, int nt) {                                      \
+  TC_FN void tc_rawnontemporal_##T(tc_##T *p, tc_v##V v, int nontemporal) {                        \
     enum { line = sizeof v < 64 ? sizeof v : 64 };                                                 \
     typedef tc_v##V tc_lines __attribute__((aligned(line)));                                       \
-    if (nt & (((uintptr_t)p & (line - 1)) == 0)) __builtin_nontemporal_store(v, (tc_lines *)p);    \
+    if (nontemporal & (((uintptr_t)p & (line - 1)) == 0))                                          \
+      __builtin_nontemporal_store(v, (tc_lines *)p);                                               \
     else tc_rawstore_##T(p, v);                                                                    \
   }                                                                                                \
   TC_FN void tc_rawscatter_##T(tc_##T *p, tc_vi64 i, tc_v##V v, tc_vb8 g, int64_t n) {             \
@@ -130,7 +132,9 @@ TC_MASKED(store, 8)
   TC_FN void tc_store_##T(tc_##T *p, tc_v##V v) { tc_rawstore_##T(p, OUT(v)); }                    \
   TC_FN void tc_storen_##T(tc_##T *p, tc_v##V v, int64_t n) { tc_rawstoren_##T(p, OUT(v), n); }    \
   TC_FN void tc_store1_##T(tc_##T *p, tc_v##V v) { *p = OUT(v)[0]; }                               \
-  TC_FN void tc_stream_##T(tc_##T *p, tc_v##V v, int nt) { tc_rawstream_##T(p, OUT(v), nt); }      \
+  TC_FN void tc_nontemporal_##T(tc_##T *p, tc_v##V v, int nontemporal) {                           \
+    tc_rawnontemporal_##T(p, OUT(v), nontemporal);                                                 \
+  }                                                                                                \
   /* where g: p[i[l]] = v[l], in the order of the lanes */                                         \
   TC_FN void tc_scatter_##T(tc_##T *p, tc_vi64 i, tc_v##V v, tc_vb8 g, int64_t n) {                \
     tc_rawscatter_##T(p, i, OUT(v), g, n);                                                         \
@@ -143,23 +147,21 @@ TC_MASKED(store, 8)
 /* @ tc_alltrue tc_anytrue */
 TC_FN int tc_alltrue(tc_vb8 g) { return __builtin_reduce_min(g) != 0; }
 TC_FN int tc_anytrue(tc_vb8 g) { return __builtin_reduce_max(g) != 0; }
-/* @ tc_ahead tc_ahead_once */
-/* Asks for the lines of `bytes` at p + ahead, which need not exist, into the second-level cache. */
-TC_FN void tc_ahead_once(const void *p, int64_t ahead, int bytes) {
-  const char *line = (const char *)((uintptr_t)p + (uintptr_t)ahead);
+/* @ tc_prefetch tc_prefetch_once */
+/* Prefetches the lines of `bytes` at p + distance, which need not exist, into the second-level cache. */
+TC_FN void tc_prefetch_once(const void *p, int64_t distance, int bytes) {
+  const char *line = (const char *)((uintptr_t)p + (uintptr_t)distance);
   TC_UNROLL for (int i = 0; i < bytes; i += 64) __builtin_prefetch(line + i, 0, 2);
 }
-/* And again for some that were asked for before: processors drop requests while they wait for
+/* And again some that were prefetched before: processors drop requests while they wait for
  * others. */
-TC_FN void tc_ahead(const void *p, int64_t ahead, int bytes) {
-  tc_ahead_once(p, ahead, bytes);
-  tc_ahead_once(p, ahead - 512, bytes);
+TC_FN void tc_prefetch(const void *p, int64_t distance, int bytes) {
+  tc_prefetch_once(p, distance, bytes);
+  tc_prefetch_once(p, distance - 512, bytes);
 }
 /* @ tc_to_line */
 /* Elements of so many bytes from p to where the next line begins. */
-TC_FN int64_t tc_to_line(const void *p, int bytes) {
-  return (int64_t)(-(uintptr_t)p & 63) / bytes;
-}
+TC_FN int64_t tc_to_line(const void *p, int bytes) { return (int64_t)(-(uintptr_t)p & 63) / bytes; }
 /* @ tc_fence */
 /* Streaming stores become visible before what follows. */
 TC_FN void tc_fence(void) {
@@ -215,16 +217,16 @@ TC_FN tc_vu16 tc_narrow_bf16(tc_vf32 v) {
 #endif
 }
 TC_FN tc_vf32 tc_round_bf16(tc_vf32 v) { return tc_widen_bf16(tc_narrow_bf16(v)); }
-/* @ tc_loadpair_bf16 tc_storepair_bf16 */
+/* @ tc_loadevenodd_bf16 tc_storeevenodd_bf16 */
 /* Elements 0, 2, 4, .. of the two vectors at p; with odd: elements 1, 3, .. of those at p - TC_L.
  */
-TC_FN tc_vf32 tc_loadpair_bf16(const tc_bf16 *p, int odd) {
+TC_FN tc_vf32 tc_loadevenodd_bf16(const tc_bf16 *p, int odd) {
   tc_vu32 w;
   __builtin_memcpy(&w, odd ? p - TC_L : p, sizeof w);
   return TC_BITS(f32, odd ? w & 0xffff0000u : w << 16);
 }
 /* Stores even and odd elements, rounded, in turn. */
-TC_FN void tc_storepair_bf16(tc_bf16 *p, tc_vf32 even, tc_vf32 odd, int nt) {
+TC_FN void tc_storeevenodd_bf16(tc_bf16 *p, tc_vf32 even, tc_vf32 odd, int nontemporal) {
 #if TC_AVX512 && defined(__AVX512BF16__)
   typedef tc_u16 tc_words __attribute__((ext_vector_type(2 * TC_L)));
   typedef float tc_w __attribute__((vector_size(64)));
@@ -237,15 +239,16 @@ TC_FN void tc_storepair_bf16(tc_bf16 *p, tc_vf32 even, tc_vf32 odd, int nt) {
 #else
   const tc_vu32 w = TC_BITS(u32, tc_round_bf16(even)) >> 16 | TC_BITS(u32, tc_round_bf16(odd));
 #endif
-  if (nt & (((uintptr_t)p & (sizeof w - 1)) == 0)) __builtin_nontemporal_store(w, (tc_vu32 *)p);
+  if (nontemporal & (((uintptr_t)p & (sizeof w - 1)) == 0))
+    __builtin_nontemporal_store(w, (tc_vu32 *)p);
   else __builtin_memcpy(p, &w, sizeof w);
 }
-/* @ tc_squarepair_bf16 tc_sumpair_bf16 */
-/* acc + the elements, or their squares, that tc_loadpair_bf16 reads.  A machine that multiplies pairs
+/* @ tc_addsquares_bf16 tc_addelements_bf16 */
+/* acc + the elements, or their squares, that tc_loadevenodd_bf16 reads.  A machine that multiplies pairs
  * takes even and odd elements at once, numbers below the normal range as 0. */
 #if TC_AVX512 && defined(__AVX512BF16__)
 typedef __bf16 tc_pairs __attribute__((vector_size(64)));
-TC_FN tc_vf32 tc_dotpair_bf16(tc_vf32 acc, tc_pairs a, tc_pairs b) {
+TC_FN tc_vf32 tc_dotpairs_bf16(tc_vf32 acc, tc_pairs a, tc_pairs b) {
   typedef float tc_w __attribute__((vector_size(64)));
   return (tc_vf32)__builtin_ia32_dpbf16ps_512((tc_w)acc, a, b);
 }
@@ -254,21 +257,21 @@ TC_FN tc_pairs tc_rawpairs_bf16(const tc_bf16 *p, int odd) {
   __builtin_memcpy(&x, odd ? p - TC_L : p, sizeof x);
   return x;
 }
-TC_FN tc_vf32 tc_squarepair_bf16(tc_vf32 acc, const tc_bf16 *p, int odd) {
+TC_FN tc_vf32 tc_addsquares_bf16(tc_vf32 acc, const tc_bf16 *p, int odd) {
   const tc_pairs x = tc_rawpairs_bf16(p, odd);
-  return odd ? acc : tc_dotpair_bf16(acc, x, x);
+  return odd ? acc : tc_dotpairs_bf16(acc, x, x);
 }
-TC_FN tc_vf32 tc_sumpair_bf16(tc_vf32 acc, const tc_bf16 *p, int odd) {
+TC_FN tc_vf32 tc_addelements_bf16(tc_vf32 acc, const tc_bf16 *p, int odd) {
   const tc_pairs ones = __builtin_bit_cast(tc_pairs, (tc_vu32)0x3f803f80u);
-  return odd ? acc : tc_dotpair_bf16(acc, tc_rawpairs_bf16(p, odd), ones);
+  return odd ? acc : tc_dotpairs_bf16(acc, tc_rawpairs_bf16(p, odd), ones);
 }
 #else
-TC_FN tc_vf32 tc_squarepair_bf16(tc_vf32 acc, const tc_bf16 *p, int odd) {
-  const tc_vf32 x = tc_loadpair_bf16(p, odd);
+TC_FN tc_vf32 tc_addsquares_bf16(tc_vf32 acc, const tc_bf16 *p, int odd) {
+  const tc_vf32 x = tc_loadevenodd_bf16(p, odd);
   return acc + x * x;
 }
-TC_FN tc_vf32 tc_sumpair_bf16(tc_vf32 acc, const tc_bf16 *p, int odd) {
-  return acc + tc_loadpair_bf16(p, odd);
+TC_FN tc_vf32 tc_addelements_bf16(tc_vf32 acc, const tc_bf16 *p, int odd) {
+  return acc + tc_loadevenodd_bf16(p, odd);
 }
 #endif
 /* @ tc_*_bf16 */

@@ -48,10 +48,10 @@ TC_FN tc_vf32 tc_expsmall_f32(tc_vf32 x) {
 /* @ tc_exp_f32 */
 /* 1.1 ulp. */
 TC_LONG tc_vf32 tc_exp_f32(tc_vf32 x) { return tc_expsmall_f32(x > 89.0f ? (tc_vf32)89.0f : x); }
-/* @ tc_expcoarse_f32 */
+/* @ tc_expapprox_f32 */
 /* 2^t = 2^floor(t) 2^r, 0 <= r < 1, to 17 bits: infinities and what is out of range come right by
  * themselves. */
-TC_FN tc_vf32 tc_expcoarse_f32(tc_vf32 x) {
+TC_FN tc_vf32 tc_expapprox_f32(tc_vf32 x) {
 #if TC_AVX512
   typedef float tc_w __attribute__((vector_size(64)));
   const tc_w t = (tc_w)(x * 1.44269504f), none = {0};

@@ -23,9 +23,9 @@ enum { TC_MM_ADD = 1, TC_MM_KEEP = 2, TC_MM_OPEN = 4 };
 /* c[i][j] (+)= sum over k of a[i * rs + k * ks] * b[k * bs + j]; strides in bytes.  add: TC_MM_ADD
  * to what is in c; a micro-kernel with `begin` also goes on with the sums that the last call left
  * in registers (TC_MM_KEEP) and leaves them there (TC_MM_OPEN).  On its way it asks for k / pace
- * lines of memory from `ahead` on, `as` apart: a part of the next panel of B. */
+ * lines of memory from `prefetch` on, `as` apart: a part of the next panel of B. */
 typedef void tc_mm_micro(int64_t k, const char *a, int64_t rs, int64_t ks, const char *b,
-                         int64_t bs, char *c, int64_t cs, int add, const char *ahead, int64_t as);
+                         int64_t bs, char *c, int64_t cs, int add, const char *prefetch, int64_t as);
 
 typedef struct tc_mm tc_mm;
 struct tc_mm {
@@ -53,7 +53,7 @@ struct tc_mm {
   const char *(*a_at)(const tc_mm *g, int64_t batch, int64_t m, int64_t k);
   const char *(*b_at)(const tc_mm *g, int64_t batch, int64_t k, int64_t n);
   char *(*c_at)(const tc_mm *g, int64_t batch, int64_t m, int64_t n);
-  int b_turned; /* B is read along k, else along n */
+  int b_transposed; /* B is read along k, else along n */
   /* Addresses in what B is read from, contiguous along that axis, with elements of b_size bytes, and
    * b_pitch along the other; or 0. */
   const char *(*b_from)(const tc_mm *g, int64_t batch, int64_t k, int64_t n);
@@ -69,7 +69,7 @@ struct tc_mm {
   void (*epilogue)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t n0,
                    int64_t cols, const char *tile, int64_t stride);
   /* Asks for the memory that the tile's epilogue will touch, while the sums are made. */
-  void (*ahead)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t n0, int64_t cols);
+  void (*prefetch)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t n0, int64_t cols);
   void (*begin)(void), (*end)(void); /* around a thread's tiles, or 0 */
   void *const *buf;
   const int64_t *sym;
@@ -116,9 +116,9 @@ typedef struct tc_mm_call {
   int64_t high, wide;     /* most row panels of a task, column panels with sums at a time */
   int64_t group, panels;  /* batches and column panels of a superblock */
   int a_direct, b_direct;
-  int apart; /* threads have columns of their own */
+  int own_columns; /* threads have columns of their own */
   int once;  /* a task has all rows of C, so that packed B is used once */
-  int kept;  /* what a thread packs of B stays its own */
+  int own_b; /* what a thread packs of B stays its own */
 } tc_mm_call;
 
 /* One superblock, number `turn`: batches b0 .. b0+nb, panels q0 .. q0+nq, rows in gm blocks. */
@@ -159,7 +159,7 @@ typedef struct tc_mm_task {
   uint32_t turn;
   int64_t g0, g1;  /* the column panels at hand: q0 .. q1, or as many as `wide` allows */
   int id, threads; /* threads that share B begin with different columns */
-  int odd;         /* which of two slots the last tile took */
+  int slot;        /* of two, the one that the last tile took */
   tc_mm_done done; /* rows 0: none */
   int fresh;       /* A's rows are not in the thread's scratch from the last task or columns */
   char *rows, *sums;
@@ -204,7 +204,7 @@ TC_MM_FN tc_mm_panel tc_mm_panel_at(const tc_mm_call *c, int64_t q) {
 static inline char *tc_mm_packed(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t kb,
                                  uint32_t **state) {
   const tc_mm *g = c->g;
-  if (c->kept) return t->b + (q - t->b0) * c->block_bytes;
+  if (c->own_b) return t->b + (q - t->b0) * c->block_bytes;
   char *panel = t->b + (q - t->q0) * c->panel_bytes;
   *state = (uint32_t *)panel + kb;
   return panel + c->head + kb * c->kc * tc_mm_panel_at(c, q).width * g->es;
@@ -231,12 +231,12 @@ TC_MM_FN void tc_mm_b_pack(const tc_mm_call *c, const tc_mm_task *t, int64_t q, 
  * nobody has begun.  Its word in the head is 2 * turn + 1 while that goes on, then 2 * turn + 2. */
 TC_MM_FN const char *tc_mm_b_block(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_t kb) {
   const uint32_t ready = 2 * t->turn + 2;
-  if (c->kept && (kb != t->bk || q < t->b0 || q >= t->b1)) {
+  if (c->own_b && (kb != t->bk || q < t->b0 || q >= t->b1)) {
     t->b0 = q, t->b1 = tc_mm_min(q + c->span, t->g1), t->bk = kb;
     tc_mm_b_pack(c, t, q, t->b1 - q, kb);
   }
   uint32_t *state;
-  if (c->kept) return tc_mm_packed(c, t, q, kb, &state);
+  if (c->own_b) return tc_mm_packed(c, t, q, kb, &state);
   int64_t count = 0;
   for (; count < c->span && q + count < t->g1; ++count) {
     tc_mm_packed(c, t, q + count, kb, &state);
@@ -282,7 +282,7 @@ TC_MM_FN void tc_mm_a_panel(const tc_mm_call *c, tc_mm_task *t, int64_t p, int64
  */
 TC_MM_FN int64_t tc_mm_slot(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t i,
                             int edge) {
-  if (c->kblocks == 1) return t->odd;
+  if (c->kblocks == 1) return t->slot;
   if (!c->g->c_at) return (q - t->g0) * (t->p1 - t->p0) + i;
   return edge ? t->g1 - t->g0 + i : q - t->g0;
 }
@@ -298,19 +298,19 @@ TC_MM_FN tc_mm_next tc_mm_next_panel(const tc_mm_call *c, const tc_mm_task *t, i
                                      int64_t kb, int64_t kn) {
   const tc_mm *g = c->g;
   const tc_mm_panel n = tc_mm_panel_at(c, q);
-  const char *packed = c->kept ? t->b : t->b + (q - t->q0) * c->panel_bytes;
+  const char *packed = c->own_b ? t->b : t->b + (q - t->q0) * c->panel_bytes;
   const int64_t lines = tc_mm_up(kn * n.width * g->es, 64);
   tc_mm_next x = {packed + c->head + kb * c->kc * n.width * g->es, lines, lines, 64, 0};
-  if (!n.inplace && !c->kept &&
+  if (!n.inplace && !c->own_b &&
       __atomic_load_n((const uint32_t *)packed + kb, __ATOMIC_RELAXED) == 2 * t->turn + 2)
     return x;
   x.count = 0;
   if (!g->b_from || (c->span > 1 && !n.inplace)) return x;
   x.line = g->b_from(g, t->batch, kb * c->kc, n.n0);
-  x.per = g->b_turned ? tc_mm_up(kn * g->b_size, 64) : kn;
-  x.step = g->b_turned ? 64 : g->b_pitch;
-  x.jump = g->b_turned ? g->b_pitch : 64;
-  x.count = x.per * (g->b_turned ? n.cols : tc_mm_up(n.cols * g->b_size, 64));
+  x.per = g->b_transposed ? tc_mm_up(kn * g->b_size, 64) : kn;
+  x.step = g->b_transposed ? 64 : g->b_pitch;
+  x.jump = g->b_transposed ? g->b_pitch : 64;
+  x.count = x.per * (g->b_transposed ? n.cols : tc_mm_up(n.cols * g->b_size, 64));
   return x;
 }
 
@@ -388,7 +388,7 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
     const int v = tc_mm_fit(g->rows, rows),
               direct = g->c_at && rows == g->rows[v] && n.cols == n.width;
     /* Micro-kernels ask for C themselves, but for those with `begin`. */
-    if (direct ? g->begin && (last || kb > 0) : last) g->ahead(g, t->batch, m0, rows, n.n0, n.cols);
+    if (direct ? g->begin && (last || kb > 0) : last) g->prefetch(g, t->batch, m0, rows, n.n0, n.cols);
     tc_mm_micro *micro = g->micro[v][n.v];
     const char *line = tc_mm_ask(&next, i, lines, b);
     int64_t pitch = line == b ? 0 : step;
@@ -402,7 +402,7 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
             kb > 0, line, pitch);
       continue;
     }
-    t->odd ^= 1;
+    t->slot ^= 1;
     char *sums = t->sums + tc_mm_slot(c, t, q, i, n.cols < n.width) * g->mr * cs;
     const tc_mm_args x = {t->a[i], b, line, steps, t->rs[i], t->ks[i], bs, pitch};
     tc_mm_both(c, t, micro, &x, sums, kb > 0);
@@ -433,13 +433,13 @@ TC_MM_FN void tc_mm_do(const tc_mm_call *c, tc_mm_task *t) {
 TC_MM_FN tc_mm_part tc_mm_part_of(const tc_mm_call *c, const tc_mm_super *s, int run,
                                   int64_t threads) {
   tc_mm_part p = {.q0 = s->q0, .nq = s->nq};
-  if (c->apart) {
+  if (c->own_columns) {
     p.q0 = s->q0 + s->nq * run / threads;
     p.nq = s->q0 + s->nq * (run + 1) / threads - p.q0;
   }
   const int64_t units = s->nb * s->gm * p.nq;
-  p.from = c->apart ? 0 : units * run / threads;
-  p.to = c->apart ? units : units * (run + 1) / threads;
+  p.from = c->own_columns ? 0 : units * run / threads;
+  p.to = c->own_columns ? units : units * (run + 1) / threads;
   p.line = c->once ? s->gm : p.nq, p.lines = c->once ? p.nq : s->gm;
   p.high = c->once ? p.nq : c->high / tc_mm_up(c->mpanel, s->gm);
   return p;
@@ -464,7 +464,7 @@ TC_MM_FN void tc_mm_place(const tc_mm_call *c, const tc_mm_super *s, const tc_mm
   t->batch = s->b0 + batch;
   t->p0 = g0 * c->mpanel / s->gm, t->p1 = (g0 + gn) * c->mpanel / s->gm;
   t->q0 = p->q0 + (c->once ? across : along), t->q1 = t->q0 + (c->once ? width : length);
-  t->b = c->kept ? t->sums + c->g->sums
+  t->b = c->own_b ? t->sums + c->g->sums
                  : c->b + ((c->g->b_shared ? 0 : batch) * s->nq + t->q0 - s->q0) * c->panel_bytes;
 }
 
@@ -487,7 +487,7 @@ TC_MM_FN void tc_mm_tasks(tc_mm_call *c, const tc_mm_super *s, int id, int threa
   int64_t batch = -1, p0 = 0, p1 = 0; /* whose rows of A are in the scratch */
   tc_mm_task t;
   t.rows = c->own + id * c->own_bytes, t.sums = t.rows + c->g->rows_bytes;
-  t.turn = s->turn, t.odd = 0, t.id = c->apart || c->kept ? 0 : id, t.threads = threads;
+  t.turn = s->turn, t.slot = 0, t.id = c->own_columns || c->own_b ? 0 : id, t.threads = threads;
   t.b0 = t.b1 = 0, t.bk = -1;
   for (int v = 0; v < threads; ++v) {
     const int run = (id + v) % threads;
@@ -504,7 +504,7 @@ TC_MM_FN void tc_mm_tasks(tc_mm_call *c, const tc_mm_super *s, int id, int threa
 /* Blocks of rows of a superblock: no larger than the scratch, and some for each thread, but not so
  * low that B is fetched for few rows, unless there are few tiles. */
 TC_MM_FN int64_t tc_mm_blocks(const tc_mm_call *c, const tc_mm_super *s, int64_t threads) {
-  const int64_t least = tc_mm_up(c->mpanel, c->high), runs = c->apart ? 1 : threads;
+  const int64_t least = tc_mm_up(c->mpanel, c->high), runs = c->own_columns ? 1 : threads;
   if (threads == 1) return least;
   const int64_t some = tc_mm_min(tc_mm_up(TC_MM_BLOCKS * runs, s->nb), c->mpanel / TC_MM_FEW);
   const int64_t many = tc_mm_min(tc_mm_up(TC_MM_UNITS * threads, s->nb * s->nq), c->mpanel);
@@ -571,7 +571,7 @@ TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes, int64_t threads) {
     tc_mm_area(c, tc_mm_min(deep, TC_MM_DEEP)), c->deep = c->kblocks;
   c->head = tc_mm_up(c->kblocks * 4, 64) * 64;
   c->panel_bytes = tc_mm_up(g->k, g->kp) * g->kp * g->nr * g->es + c->head;
-  c->span = g->b_turned ? 1 : tc_mm_up(g->piece, g->nr * g->es);
+  c->span = g->b_transposed ? 1 : tc_mm_up(g->piece, g->nr * g->es);
   const int64_t fit = (shared_bytes - (g->reuse ? 64 : 0)) / c->panel_bytes;
   c->panels = tc_mm_min(c->npanel, fit > 0 ? fit : 1);
   c->group = g->batch;
@@ -579,16 +579,16 @@ TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes, int64_t threads) {
   c->block_bytes = c->kc * g->nr * g->es + 64;
   c->once = !g->reuse && c->high >= c->mpanel && c->npanel >= 4 * threads &&
             (!g->b_shared || g->batch == 1) && room >= c->block_bytes;
-  c->kept = c->once || (c->b_direct && c->kblocks == 1 && room >= c->block_bytes);
-  if (c->kept) c->span = tc_mm_min(c->span, room / c->block_bytes);
+  c->own_b = c->once || (c->b_direct && c->kblocks == 1 && room >= c->block_bytes);
+  if (c->own_b) c->span = tc_mm_min(c->span, room / c->block_bytes);
   /* Where all threads read what any packed of B, lines wander between their caches; where they have
    * columns of their own, each packs all rows of A.  No share of the columns shall be a quarter
    * larger than others are on average. */
   const int64_t share = tc_mm_up(c->npanel, threads) * g->nr;
-  c->apart = threads > 1 && !(c->b_direct && tc_mm_b_near(g)) &&
+  c->own_columns = threads > 1 && !(c->b_direct && tc_mm_b_near(g)) &&
              (g->b_shared || g->batch < threads) && (c->a_direct || g->m <= g->n) &&
              share * threads * 4 <= g->n * 5;
-  if (c->kept || (c->b_direct && g->n % g->nr == 0)) c->panels = c->npanel;
+  if (c->own_b || (c->b_direct && g->n % g->nr == 0)) c->panels = c->npanel;
   else if (!g->b_shared && c->panels < c->npanel) c->group = 1;
   else if (!g->b_shared) c->group = tc_mm_min(g->batch, fit / c->npanel);
 }
@@ -622,7 +622,7 @@ tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t
   const int threads =
       work < (g->begin ? 4000000 : 500000) ? 1 : (int)tc_mm_min(tcrt_max_threads(), tiles);
   tc_mm_plan(&c, shared_bytes, threads);
-  if (!c.kept && (!c.b_direct || g->n % g->nr) && !tc_mm_there(&c, shared))
+  if (!c.own_b && (!c.b_direct || g->n % g->nr) && !tc_mm_there(&c, shared))
     for (int64_t i = 0; i < (g->b_shared ? 1 : c.group) * c.panels; ++i)
       __builtin_memset(c.b + i * c.panel_bytes, 0, c.head);
   for (int i = 0; i < threads; ++i) *tc_mm_taken(&c, i, 0) = *tc_mm_taken(&c, i, 1) = 0;

@@ -31,7 +31,7 @@ static void tc_mm_amx_begin(void) {
 static void tc_mm_amx_end(void) { __builtin_ia32_tilerelease(); }
 TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, int64_t rs,
                           int64_t ks, const char *b, int64_t bs, char *c, int64_t cs, int add,
-                          const char *ahead, int64_t as) {
+                          const char *prefetch, int64_t as) {
   const int tall = mr > 16, broad = nv > 1;
   if (add & TC_MM_ADD) {
     __builtin_ia32_tileloadd64(0, c, cs);
@@ -44,8 +44,8 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
     __builtin_ia32_tilezero(2);
     __builtin_ia32_tilezero(3);
   }
-  for (; k > 0; k -= 16, a += 16 * ks, b += 16 * bs, ahead += 4 * as) {
-    TC_UNROLL for (int i = 0; i < 4; ++i) __builtin_prefetch(ahead + i * as, 0, 2);
+  for (; k > 0; k -= 16, a += 16 * ks, b += 16 * bs, prefetch += 4 * as) {
+    TC_UNROLL for (int i = 0; i < 4; ++i) __builtin_prefetch(prefetch + i * as, 0, 2);
     __builtin_ia32_tileloadd64(6, b, bs);
     __builtin_ia32_tileloaddt164(4, a, rs);
     if (broad) __builtin_ia32_tileloadd64(7, b + 64, bs);
@@ -75,11 +75,11 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
 #define TC_MM_LOW 0, 4, 1, 5
 #define TC_MM_HIGH 2, 6, 3, 7
 #endif
-/* turn: dst[j][i] = src[i][j] for j < rows, i < n; ss and ds bytes between rows, of which src has
+/* transpose: dst[j][i] = src[i][j] for j < rows, i < n; ss and ds bytes between rows, of which src has
  * TC_L. */
 #define TC_MM_TURN(T)                                                                              \
-  TC_SLOW void tc_mm_##T##_turn(const char *src, int64_t ss, char *dst, int64_t ds, int64_t rows,  \
-                                int64_t n) {                                                       \
+  TC_SLOW void tc_mm_##T##_transpose(const char *src, int64_t ss, char *dst, int64_t ds,           \
+                                     int64_t rows, int64_t n) {                                    \
     tc_v##T x[TC_L], y[TC_L];                                                                      \
     TC_UNROLL for (int i = 0; i < TC_L; ++i) __builtin_memcpy(&x[i], src + i * ss, sizeof x[i]);   \
     TC_UNROLL for (int half = 1; half < TC_L; half *= 2) {                                         \
@@ -102,28 +102,28 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
     __builtin_memcpy(y, x, sizeof y);                                                              \
     for (int64_t i = 0; i < rows; ++i) __builtin_memcpy(dst + i * ds, &y[i], n * sizeof(tc_##T));  \
   }
-/* turned: as turn where src has only `bytes` of each of `lanes` rows; what is missing is zero. */
+/* transpose_padded: the same where src has only `bytes` of each of `lanes` rows; what is missing is zero. */
 #define TC_MM_TURNED(T)                                                                            \
-  TC_FN void tc_mm_##T##_turned(const char *src, int64_t ss, char *dst, int64_t ds, int64_t bytes, \
-                                int64_t lanes, int64_t n) {                                        \
+  TC_FN void tc_mm_##T##_transpose_padded(const char *src, int64_t ss, char *dst, int64_t ds,      \
+                                          int64_t bytes, int64_t lanes, int64_t n) {               \
     const int64_t word = sizeof(tc_##T);                                                           \
     if (bytes == TC_L * word && lanes == TC_L) {                                                   \
-      tc_mm_##T##_turn(src, ss, dst, ds, TC_L, n);                                                 \
+      tc_mm_##T##_transpose(src, ss, dst, ds, TC_L, n);                                            \
       return;                                                                                      \
     }                                                                                              \
     _Alignas(64) char t[TC_L][TC_L * sizeof(tc_##T)] = {{0}};                                      \
     for (int64_t i = 0; i < lanes; ++i) __builtin_memcpy(t[i], src + i * ss, bytes);               \
-    tc_mm_##T##_turn((const char *)t, sizeof t[0], dst, ds, (bytes + word - 1) / word, n);         \
+    tc_mm_##T##_transpose((const char *)t, sizeof t[0], dst, ds, (bytes + word - 1) / word, n);    \
   }
-/* @ tc_mm_u16_turn tc_mm_u16_turned */
+/* @ tc_mm_u16_transpose tc_mm_u16_transpose_padded */
 TC_MM_PUT(u16)
 TC_MM_TURN(u16)
 TC_MM_TURNED(u16)
-/* @ tc_mm_u64_turn tc_mm_u64_turned */
+/* @ tc_mm_u64_transpose tc_mm_u64_transpose_padded */
 TC_MM_PUT(u64)
 TC_MM_TURN(u64)
 TC_MM_TURNED(u64)
-/* @ tc_mm_u32_turn tc_mm_u32_turned */
+/* @ tc_mm_u32_transpose tc_mm_u32_transpose_padded */
 TC_MM_PUT(u32)
 /* Words of 4 bytes.  Loading puts pieces of four words of rows 0, 4, 8, .. side by side: insertions
  * from memory, which keep the port for shuffles free.  What remains are transpositions of 4 x 4
@@ -142,8 +142,8 @@ TC_FN tc_vu32 tc_mm_u32_pieces(const char *src, int64_t ss) {
       __builtin_memcpy((char *)&x + 16 * i, src + 4 * i * ss, 16);
   return x;
 }
-TC_SLOW void tc_mm_u32_turn(const char *src, int64_t ss, char *dst, int64_t ds, int64_t rows,
-                            int64_t n) {
+TC_SLOW void tc_mm_u32_transpose(const char *src, int64_t ss, char *dst, int64_t ds, int64_t rows,
+                                 int64_t n) {
   tc_vu32 x[TC_L];
   TC_UNROLL for (int i = 0; i < TC_L; i += 4, src += 16) {
     const tc_vu32 r0 = tc_mm_u32_pieces(src, ss), r1 = tc_mm_u32_pieces(src + ss, ss);
@@ -181,7 +181,7 @@ TC_SLOW void tc_mm_copy(const char *src, int64_t ss, char *dst, int64_t ds, int6
     if (i < bytes) __builtin_memcpy(to, src + i, bytes - i);
   }
 }
-/* Short rows that are far apart.  Asking for more than a few of them ahead of time only gets in the
+/* Short rows that are far apart.  Prefetching more than a few of them only gets in the
  * way of the hardware prefetchers. */
 TC_SLOW void tc_mm_rows(const char *src, int64_t ss, char *dst, int64_t ds, int64_t rows,
                         int64_t bytes) {
