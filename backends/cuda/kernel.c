@@ -108,10 +108,11 @@ void tc_cuda_put_parameters(const tc_kernel *k, const tc_program *p, const char 
   static const struct {
     const char *word; /* NULL: always */
     const char *text[3];
-  } rest[] = {{NULL, {"const tc_i64 group", "group", "(void *)&group"}},
-              {"staged", {"const tc_i64 staged", "staged", "(void *)&staged"}},
-              {"back", {"const tc_i64 back", "back", "(void *)&back"}},
-              {"flag", {"int *flag", "flag", "(void *)&c->bad"}}};
+  } rest[] = {
+      {NULL, {"const tc_i64 group", "group", "(void *)&group"}},
+      {"cache_items", {"const tc_i64 cache_items", "cache_items", "(void *)&cache_items"}},
+      {"release_from", {"const tc_i64 release_from", "release_from", "(void *)&release_from"}},
+      {"flag", {"int *flag", "flag", "(void *)&c->bad"}}};
   for (size_t i = 0; i < sizeof rest / sizeof *rest; ++i) {
     if (rest[i].word && !tc_cuda_names(body, rest[i].word)) continue;
     separate(&l, use == TC_CUDA_DECLARE);
@@ -176,7 +177,7 @@ void tc_cuda_put_approximate_math(const tc_kernel *k, const tc_program *p, bool 
     bool any = false;
     for (uint32_t i = 1; i < k->nexpr; ++i)
       any |= k->expr[i].kind == TC_EX_OP && k->expr[i].op == list[j].op;
-    if (any && begin) tc_putf(out, "#define tc_%s_f32 tc_%s_short\n", list[j].name, list[j].name);
+    if (any && begin) tc_putf(out, "#define tc_%s_f32 tc_%s_approx\n", list[j].name, list[j].name);
     else if (any) tc_putf(out, "#undef tc_%s_f32\n", list[j].name);
   }
 }
@@ -194,10 +195,11 @@ typedef struct pair {
 } pair;
 
 static void put_template(const pair *x, const char *name, const char *body, tc_buf *out) {
-  tc_putf(out,
-          "template <int TC_L, int TC_U, class tc_int, int TC_TEAM = 0, bool TC_FULL = false, bool "
-          "TC_WARPS = false> TC_FN void %s(\n    ",
-          name);
+  tc_putf(
+      out,
+      "template <int TC_L, int TC_U, class tc_int, int TC_GROUP = 0, bool TC_FULL = false, bool "
+      "TC_WARPS = false> TC_FN void %s(\n    ",
+      name);
   tc_cuda_put_parameters(x->k, x->p, x->both->text, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", body);
 }

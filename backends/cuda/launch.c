@@ -17,14 +17,14 @@ static void put_forms(const tc_cuda_launch *x) {
   tc_put(x->out, "    static const tc_cuda_form forms[] = {\n");
   for (int i = 0; i < x->plan->nform; ++i) {
     const tc_cuda_instance *f = &x->plan->form[i];
-    tc_putf(x->out,
-            "        {.function = %u, .wide = %d, .small = %d, .lanes = %d, .unroll = %d, "
-            ".group = %d,\n         .each = %d, .most = %d, .keeps = %d, .full = %d, .least = %d, "
-            ".threads = %d,\n         .side = %d, .over = %d, .staged = %d},\n",
-            f->number, f->vectorized, f->small, f->lanes, f->unroll, f->group, f->each, f->most,
-            f->longest, full_of(f), f->least, f->threads,
-            f->unaligned ? x->plan->side : TC_CUDA_SIDE, f->unaligned ? x->plan->over - 1 : 0,
-            f->smem_cache);
+    tc_putf(
+        x->out,
+        "        {.function = %u, .vectorized = %d, .small = %d, .lanes = %d, .unroll = %d, "
+        ".group = %d,\n         .each = %d, .most = %d, .longest = %d, .full = %d, .least = %d, "
+        ".threads = %d,\n         .side = %d, .over = %d, .cache_bytes = %d},\n",
+        f->number, f->vectorized, f->small, f->lanes, f->unroll, f->group, f->each, f->most,
+        f->longest, full_of(f), f->least, f->threads, f->unaligned ? x->plan->side : TC_CUDA_SIDE,
+        f->unaligned ? x->plan->over - 1 : 0, f->smem_cache);
   }
   tc_put(x->out, "    };\n");
 }
@@ -33,8 +33,8 @@ static void put_conditions(const tc_cuda_launch *x) {
   tc_buf small = {0}, vectorized = {0};
   tc_cuda_put_small(x->k, x->p, x->n, x->plan, true, &small);
   tc_cuda_put_aligned(x->k, x->p, x->n, x->plan, &vectorized);
-  tc_putf(x->out, "    const int small = 1%s, wide = small%s;\n", small.text ? small.text : "",
-          vectorized.text ? vectorized.text : "");
+  tc_putf(x->out, "    const int small = 1%s, vectorized = small%s;\n",
+          small.text ? small.text : "", vectorized.text ? vectorized.text : "");
   if (small.failed || vectorized.failed) x->out->failed = true;
   tc_buf_free(&small);
   tc_buf_free(&vectorized);
@@ -114,15 +114,15 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
   tc_buf_free(&text);
 }
 
-/* A function of a nest: what it asks for (`keeps`: the items of the largest row that fits; 0: any;
+/* A function of a nest: what it asks for (`longest`: the items of the largest row that fits; 0: any;
  * `full`: those of a warp, or of the group, of which a row is to fill some; `least`: of the shortest,
- * where there are many), and what launch sizes depend on (`staged`: bytes of an item in shared
- * memory).  tc_cuda_fits: few rows leave a row to the next larger group.  tc_cuda_blocks: where halves
+ * where there are many), and what launch sizes depend on (`cache_bytes`: bytes of an item in
+ * shared memory).  tc_cuda_fits: few rows leave a row to the next larger group.  tc_cuda_blocks: where halves
  * are long to compute, a thread takes several items, one at a time, for what they share is found
- * once.  tc_cuda_team: threads that share a row of `items`: f->each items a thread, fewer where there
- * are few rows.  tc_cuda_staged: items of a row that find room in shared memory where a multiprocessor
+ * once.  tc_cuda_group_size: threads that share a row of `items`: f->each items a thread, fewer where there
+ * are few rows.  tc_cuda_cache_items: items of a row that find room in shared memory where a multiprocessor
  * has one to three rows; 16 at a time, so that what lies behind them is aligned; a block takes 2 KiB
- * beside them, half of that unseen.  tc_cuda_back: the first of the last `points` that together read as
+ * beside them, half of that unseen.  tc_cuda_release_from: the first of the last `points` that together read as
  * much as the cache holds, `bytes` each; `points`: all of them read no more.  tc_cuda_depth: threads
  * that share a column of `items`, of a block as wide as a line of memory, wider where lines are shared,
  * narrower where blocks would be few; tc_cuda_width: columns of a block.  tc_cuda_is_short: a product of few
@@ -131,16 +131,18 @@ static const char helpers[] =
     "#define TC_CUDA_FN static inline __attribute__((unused))\n"
     "typedef struct tc_cuda_form {\n"
     "  unsigned function;\n"
-    "  int wide, small;\n"
-    "  int64_t lanes, unroll, group, each, most, keeps, full, least, threads, side, over, staged;\n"
+    "  int vectorized, small;\n"
+    "  int64_t lanes, unroll, group, each, most, longest, full, least, threads, side, over, "
+    "cache_bytes;\n"
     "} tc_cuda_form;\n"
-    "TC_CUDA_FN int tc_cuda_fits(const tc_cuda_form *f, int small, int wide, int64_t items,\n"
+    "TC_CUDA_FN int tc_cuda_fits(const tc_cuda_form *f, int small, int vectorized, int64_t items,\n"
     "                            int64_t points) {\n"
-    "  if (wide < f->wide || small < f->small || (f->keeps && items > f->keeps)) return 0;\n"
+    "  if (vectorized < f->vectorized || small < f->small || (f->longest && items > f->longest)) "
+    "return 0;\n"
     "  if (f->least && (items < f->least || f->most * points < 64 * 1024)) return 0;\n"
     "  if (f->full) return items && items % f->full == 0 && items * points >= f->each * 64 * "
     "1024;\n"
-    "  const int larger = f->keeps && f[1].keeps && f[1].lanes == f->lanes;\n"
+    "  const int larger = f->longest && f[1].longest && f[1].lanes == f->lanes;\n"
     "  return !larger || items <= f->most || f->most * points >= 64 * 1024;\n"
     "}\n"
     "TC_CUDA_FN int64_t tc_cuda_ceildiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }\n"
@@ -156,7 +158,8 @@ static const char helpers[] =
     "  if (n == 32 && items > 32 * each) n = tc_cuda_ceildiv(items, 32 * each) * 32;\n"
     "  return n > most ? most : n;\n"
     "}\n"
-    "TC_CUDA_FN int64_t tc_cuda_team(const tc_cuda_form *f, int64_t items, int64_t points) {\n"
+    "TC_CUDA_FN int64_t tc_cuda_group_size(const tc_cuda_form *f, int64_t items, int64_t points) "
+    "{\n"
     "  if (f->group) return f->group;\n"
     "  if (f->full) return items / f->each;\n"
     "  int64_t n = tc_cuda_share(items, f->each, f->most);\n"
@@ -164,16 +167,18 @@ static const char helpers[] =
     "    n = tc_cuda_share(items, each, f->most);\n"
     "  return n;\n"
     "}\n"
-    "TC_CUDA_FN int64_t tc_cuda_staged(const tcrt_cuda_call *c, const tc_cuda_form *f, int64_t "
+    "TC_CUDA_FN int64_t tc_cuda_cache_items(const tcrt_cuda_call *c, const tc_cuda_form *f, "
+    "int64_t "
     "items,\n"
     "                                  int64_t group) {\n"
-    "  if (!f->staged || group <= 32) return 0;\n"
+    "  if (!f->cache_bytes || group <= 32) return 0;\n"
     "  const int64_t blocks = group > 512 ? 1 : group > 256 ? 2 : 3;\n"
-    "  const int64_t all = (c->info->shared_per_sm / blocks - 2048) / f->staged / 16 * 16;\n"
+    "  const int64_t all = (c->info->shared_per_sm / blocks - 2048) / f->cache_bytes / 16 * 16;\n"
     "  const int64_t whole = tc_cuda_ceildiv(items, 16) * 16;\n"
     "  return all < 0 ? 0 : whole < all ? whole : all;\n"
     "}\n"
-    "TC_CUDA_FN int64_t tc_cuda_back(const tcrt_cuda_call *c, int64_t points, int64_t bytes) {\n"
+    "TC_CUDA_FN int64_t tc_cuda_release_from(const tcrt_cuda_call *c, int64_t points, int64_t "
+    "bytes) {\n"
     "  const int64_t held = bytes > 0 ? c->info->l2_bytes / bytes : points;\n"
     "  return points > held ? points - held : points;\n"
     "}\n"

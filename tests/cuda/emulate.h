@@ -254,7 +254,7 @@ static inline unsigned tc_two_f16(float low, float high) {
 // ---- copies in the background, tensor cores -----------------------------------------------------
 
 // A copy is made when its group is waited for, not before: who reads early reads what was there.
-static inline void tc_copy_ahead(void *to, const void *from, bool live) {
+static inline void tc_copy_async(void *to, const void *from, bool live) {
   tc_fiber &me = tc_fibers[tc_current];
   if ((uintptr_t)to % 16 || (live && (uintptr_t)from % 16)) abort();
   me.copies.push_back({to, live ? from : nullptr, me.group});
@@ -269,13 +269,13 @@ template <int LEFT> static inline void tc_copies_wait() {
   }
   me.copies.erase(me.copies.begin(), me.copies.begin() + (long)n);
 }
-template <bool turned> static inline void tc_matrices(unsigned *r, const unsigned short *row) {
+template <bool transposed> static inline void tc_matrices(unsigned *r, const unsigned short *row) {
   const int warp = tc_current / 32 * 32, lane = tc_current % 32;
   for (int j = 0; j < 4; ++j) {
-    const unsigned short *one = tc_exchange(row, warp + j * 8 + (turned ? lane % 4 * 2 : lane / 4));
-    const unsigned short *two = turned ? tc_exchange(row, warp + j * 8 + lane % 4 * 2 + 1) : one;
-    const int at = turned ? lane / 4 : lane % 4 * 2;
-    r[j] = one[at] | (unsigned)two[turned ? at : at + 1] << 16;
+    const unsigned short *one = tc_exchange(row, warp + j * 8 + (transposed ? lane % 4 * 2 : lane / 4));
+    const unsigned short *two = transposed ? tc_exchange(row, warp + j * 8 + lane % 4 * 2 + 1) : one;
+    const int at = transposed ? lane / 4 : lane % 4 * 2;
+    r[j] = one[at] | (unsigned)two[transposed ? at : at + 1] << 16;
   }
 }
 static inline float tc_half(unsigned pair, int high, bool bf16) {

@@ -186,7 +186,7 @@ static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cu
     tc_cuda_put_aligned(x->k, x->p, &o[i].nest, &o[i].plan, &conditions);
     tc_cuda_put_small(x->k, x->p, &o[i].nest, &o[i].plan, false, &conditions);
   }
-  tc_putf(&text, "  const int wide = 1%s;\n%s  const int64_t group = 1, m = ",
+  tc_putf(&text, "  const int vectorized = 1%s;\n%s  const int64_t group = 1, m = ",
           conditions.text ? conditions.text : "", library);
   extent(x, x->m, &text);
   tc_put(&text, ", n = ");

@@ -29,13 +29,14 @@ typedef struct tc_cuda_operand {
 
 /* What differs between the templates. */
 typedef struct tc_cuda_template {
-  const char *own; /* C: is product `mm`, where `wide` holds, one that is over before the library's
+  const char
+      *own; /* C: is product `mm`, where `vectorized` holds, one that is over before the library's
                     * would be?  */
   void (*body)(tc_cuda_product *x, const tc_cuda_operand *o); /* o: A, B, epilogue */
   /* The functions, from 0 on; the text of the body says their parameters.  How many they are. */
   uint32_t (*put)(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,
                   tc_buf *out);
-  /* C: function, block, shared and grid, from m, n, batches, wide. */
+  /* C: function, block, shared and grid, from m, n, batches, vectorized. */
   void (*launch)(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out);
 } tc_cuda_template;
 extern const tc_cuda_template tc_cuda_simt, tc_cuda_mma;

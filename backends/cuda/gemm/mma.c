@@ -1,5 +1,6 @@
-/* mma.c - the matrix product of halves on tensor cores: tiles of both operands pass through several
- * places in shared memory, filled ahead, and squares of sums stay in the registers of four warps.
+/* mma.c - the matrix product of halves on tensor cores.  Tiles of both operands pass through several places
+ * in shared memory, a software pipeline of asynchronous copies; squares of sums stay in the registers of
+ * four warps.
  *
  * An operand that is an array as it is comes by 16-byte copies in the background; any other value
  * (a prologue, an operand that is not aligned) is computed and stored where the copy would have put
@@ -22,12 +23,12 @@ bool tc_cuda_takes_mma(const tc_mm_loop *mm) {
 static void open_fill(tc_cuda_product *x, const tc_cuda_operand *o, bool left, const char *step) {
   const bool by_k = o->along == x->kk;
   const char side = left ? 'm' : 'n', *outer = x->text[left ? x->m : x->n], *k = x->text[x->kk];
-  tc_print_line(&x->s, "constexpr int wide = %s, rows = %s;", by_k ? "64" : "SIDE",
+  tc_print_line(&x->s, "constexpr int width = %s, rows = %s;", by_k ? "64" : "SIDE",
                 by_k ? "SIDE" : "64");
   tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < 64 * SIDE / (THREADS * %s); ++e) {", step);
   x->s.indent += 2;
   tc_print_line(&x->s, "const int item = ((int)threadIdx.x + e * THREADS) * %s;", step);
-  tc_print_line(&x->s, "const int near = item %% wide, far = item / wide;");
+  tc_print_line(&x->s, "const int near = item %% width, far = item / width;");
   tc_print_line(&x->s, "const tc_int %s = %c0 + %s, %s = k0 + %s;", outer, side,
                 by_k ? "far" : "near", k, by_k ? "near" : "far");
   tc_print_line(&x->s, "const bool live = %s < %c_end && %s < k_end;", outer, side, k);
@@ -44,7 +45,7 @@ static void put_copies(tc_cuda_product *x, const tc_cuda_operand *o, char name) 
   open_fill(x, o, name == 'a', "8");
   tc_print_address(&x->s, &e->address, &at);
   tc_print_line(&x->s,
-                "tc_copy_ahead(%c_tile + tc_place<rows>(far, near), b%u + (live ? %s : 0), live);",
+                "tc_copy_async(%c_tile + tc_place<rows>(far, near), b%u + (live ? %s : 0), live);",
                 name, e->buffer, at.text ? at.text : "0");
   close_fill(x);
   tc_buf_free(&at);
@@ -95,18 +96,19 @@ static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
 static void put_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_print_line(&x->s, "square_t square;");
   tc_print_line(&x->s, "const tc_int steps = TC_CEILDIV(k_end, 64);");
-  tc_print_line(&x->s, "for (tc_int step = -AHEAD; step < steps; ++step) {");
+  tc_print_line(&x->s, "for (tc_int step = -PREFETCH; step < steps; ++step) {");
   x->s.indent += 2;
   tc_print_line(
-      &x->s, "const unsigned short *const from = place + (int)((step + AHEAD) %% PLACES) * PLACE;");
+      &x->s,
+      "const unsigned short *const from = place + (int)((step + PREFETCH) %% PLACES) * PLACE;");
   tc_print_line(&x->s, "if (step >= 0) {");
-  tc_print_line(&x->s, "  tc_copies_wait<AHEAD - 1>();");
+  tc_print_line(&x->s, "  tc_copies_wait<PREFETCH - 1>();");
   tc_print_line(&x->s, "  square.ready();");
   tc_print_line(&x->s, "  __syncthreads();");
   tc_print_line(&x->s, "  square.start(from, from + 64 * M);");
   tc_print_line(&x->s, "}");
-  tc_print_line(&x->s, "const tc_int k0 = (step + AHEAD) * 64;");
-  tc_print_line(&x->s, "const int to = (int)((step + 2 * AHEAD) %% PLACES);");
+  tc_print_line(&x->s, "const tc_int k0 = (step + PREFETCH) * 64;");
+  tc_print_line(&x->s, "const int to = (int)((step + 2 * PREFETCH) %% PLACES);");
   tc_print_line(&x->s, "if (k0 < k_end) {");
   x->s.indent += 2;
   put_fill(x, &o[0], 'a');
@@ -162,7 +164,7 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_print_line(&x->s, "typedef tc_square<tc_%s, M, N, GROUPS, %s, %s> square_t;",
                 tc_print_storage(x->mm->operand), o[0].along == x->kk ? "true" : "false",
                 o[1].along == x->kk ? "true" : "false");
-  tc_print_line(&x->s, "constexpr int PLACES = 3 + square_t::behind, AHEAD = 2;");
+  tc_print_line(&x->s, "constexpr int PLACES = 3 + square_t::behind, PREFETCH = 2;");
   tc_print_line(&x->s, "unsigned short *const place = tc_places();");
   tc_cuda_open_tiles(x, "M", "N");
   put_order(x);
@@ -216,7 +218,7 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
           "  const int64_t larger = place * 128 * (256 + 128) + 1024;\n"
           "  const int64_t tall = batches * tc_cuda_ceildiv(m, 256) * tc_cuda_ceildiv(n, 128);\n"
           "  const int64_t even = batches * tc_cuda_ceildiv(m, 128) * tc_cuda_ceildiv(n, 128);\n"
-          "  const unsigned function = !wide ? 3\n"
+          "  const unsigned function = !vectorized ? 3\n"
           "                            : tall >= enough && larger <= most ? 0\n"
           "                            : even >= enough && 99328 <= most  ? 1\n"
           "                                                               : 2;\n"
@@ -226,7 +228,7 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
           "  const int64_t shared = function == 0 ? larger : function == 1 ? 99328 : 50176;\n");
 }
 
-const tc_cuda_template tc_cuda_mma = {.own = "wide && tc_cuda_is_short(c, &mm, 64, 512)",
+const tc_cuda_template tc_cuda_mma = {.own = "vectorized && tc_cuda_is_short(c, &mm, 64, 512)",
                                       .body = put_body,
                                       .put = put_functions,
                                       .launch = put_launch};

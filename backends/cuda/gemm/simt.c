@@ -1,6 +1,6 @@
 /* simt.c - the matrix product as every thread's own sums, any dtype.
  *
- * A block of 256 threads takes a tile of SIDE x SIDE results; a square of HIGH x WIDE sums is in
+ * A block of 256 threads takes a tile of SIDE x SIDE results; a square of THREAD_ROWS x THREAD_COLS sums is in
  * the registers of a thread.  Where that takes fewer threads than there are, groups of threads
  * (slices) have parts of k of their own, and their sums are added at the end, in order: small
  * products have few tiles, and small tiles few sums.  Squares are as large as that allows, for what
@@ -13,7 +13,7 @@ enum { THREADS = 256, PAD = 4, PIECE = 4 };
 
 /* A function: the side of a tile, and the square of a thread. */
 typedef struct square {
-  int side, high, wide;
+  int side, rows, cols;
 } square;
 static const square squares[] = {{128, 8, 8}, {64, 8, 8}, {64, 4, 4}, {32, 8, 4}, {16, 8, 4}};
 enum { SQUARES = sizeof squares / sizeof *squares, GENERAL = 3 };
@@ -62,7 +62,7 @@ static void put_fetch(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
   tc_cuda_put_part(x, o, o->plan.lanes);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  tc_print_line(&x->s, "%c_next[turn][e] = part;", name);
+  tc_print_line(&x->s, "%c_next[slot][e] = part;", name);
   close_pieces(x);
 }
 
@@ -85,29 +85,33 @@ static void put_multiply(tc_cuda_product *x) {
   const char *t = tc_cuda_acc(x);
   tc_print_line(&x->s, "TC_UNROLL for (int d = 0; d < DEEP / SLICES; ++d) {");
   x->s.indent += 2;
-  tc_print_line(&x->s, "tc_%s left[HIGH], right[WIDE];", t);
-  tc_print_line(&x->s, "tc_run<HIGH, SIDE>(left, a_tile[from][slice * (DEEP / SLICES) + d], y);");
-  tc_print_line(&x->s, "tc_run<WIDE, SIDE>(right, b_tile[from][slice * (DEEP / SLICES) + d], x);");
-  tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < HIGH; ++i)");
-  tc_print_line(&x->s, "  TC_UNROLL for (int j = 0; j < WIDE; ++j) sum[i][j] = tc_mad(left[i], "
-                       "right[j], sum[i][j]);");
+  tc_print_line(&x->s, "tc_%s left[THREAD_ROWS], right[THREAD_COLS];", t);
+  tc_print_line(&x->s,
+                "tc_run<THREAD_ROWS, SIDE>(left, a_tile[from][slice * (DEEP / SLICES) + d], y);");
+  tc_print_line(&x->s,
+                "tc_run<THREAD_COLS, SIDE>(right, b_tile[from][slice * (DEEP / SLICES) + d], x);");
+  tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < THREAD_ROWS; ++i)");
+  tc_print_line(&x->s,
+                "  TC_UNROLL for (int j = 0; j < THREAD_COLS; ++j) sum[i][j] = tc_mad(left[i], "
+                "right[j], sum[i][j]);");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
 
-/* At step s tile s is multiplied, tile s + 1 put in its place, and tile s + AHEAD asked for. */
+/* At step s tile s is multiplied, tile s + 1 put in its place, and tile s + PREFETCH fetched. */
 static void put_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
   const char *t = tc_cuda_acc(x);
-  tc_print_line(&x->s, "tc_%s sum[HIGH][WIDE] = {};", t);
+  tc_print_line(&x->s, "tc_%s sum[THREAD_ROWS][THREAD_COLS] = {};", t);
   for (const char *name = "ab"; *name; ++name)
-    tc_print_line(&x->s, "tc_vec<tc_%s, %c_lanes> %c_next[AHEAD][SIDE * DEEP / (%d * %c_lanes)];",
-                  t, *name, *name, THREADS, *name);
+    tc_print_line(&x->s,
+                  "tc_vec<tc_%s, %c_lanes> %c_next[PREFETCH][SIDE * DEEP / (%d * %c_lanes)];", t,
+                  *name, *name, THREADS, *name);
   tc_print_line(&x->s, "const tc_int steps = TC_CEILDIV(k_end, DEEP);");
-  tc_print_line(&x->s, "TC_ROLLED for (tc_int base = -AHEAD; base < steps; base += AHEAD)");
-  tc_print_line(&x->s, "TC_UNROLL for (int turn = 0; turn < AHEAD; ++turn) {");
+  tc_print_line(&x->s, "TC_ROLLED for (tc_int base = -PREFETCH; base < steps; base += PREFETCH)");
+  tc_print_line(&x->s, "TC_UNROLL for (int slot = 0; slot < PREFETCH; ++slot) {");
   x->s.indent += 2;
-  tc_print_line(&x->s, "const int next = (turn + 1) %% AHEAD;");
-  tc_print_line(&x->s, "const tc_int step = base + turn, k0 = (step + AHEAD) * DEEP;");
+  tc_print_line(&x->s, "const int next = (slot + 1) %% PREFETCH;");
+  tc_print_line(&x->s, "const tc_int step = base + slot, k0 = (step + PREFETCH) * DEEP;");
   tc_print_line(&x->s, "const int from = (int)(step & 1), to = from ^ 1;");
   tc_print_line(&x->s, "if (k0 < k_end) {");
   x->s.indent += 2;
@@ -140,10 +144,11 @@ static void open_strips(tc_cuda_product *x) {
   tc_print_line(&x->s, "constexpr int ROWS = TC_MIN(SIDE, 4 * DEEP / SLICES);");
   tc_print_line(&x->s, "TC_ROLLED for (int strip = 0; strip < SIDE; strip += ROWS) {");
   x->s.indent += 2;
-  tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < HIGH; ++i) {");
-  tc_print_line(&x->s, "  const int row = tc_at<HIGH, SIDE>(y, i) - strip;");
+  tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < THREAD_ROWS; ++i) {");
+  tc_print_line(&x->s, "  const int row = tc_at<THREAD_ROWS, SIDE>(y, i) - strip;");
   tc_print_line(&x->s, "  tc_%s *const to = memory + (slice * ROWS + row) * (SIDE + %d);", t, PAD);
-  tc_print_line(&x->s, "  if (row >= 0 && row < ROWS) tc_run_put<WIDE, SIDE>(to, sum[i], x);");
+  tc_print_line(&x->s,
+                "  if (row >= 0 && row < ROWS) tc_run_put<THREAD_COLS, SIDE>(to, sum[i], x);");
   tc_print_line(&x->s, "}");
   tc_print_line(&x->s, "__syncthreads();");
 }
@@ -179,18 +184,19 @@ static void put_epilogue(tc_cuda_product *x, int lanes) {
 
 static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   const char *t = tc_cuda_acc(x);
-  tc_print_line(&x->s, "constexpr int EACH = SIDE / HIGH * (SIDE / WIDE), SLICES = %d / EACH;",
-                THREADS);
+  tc_print_line(
+      &x->s, "constexpr int EACH = SIDE / THREAD_ROWS * (SIDE / THREAD_COLS), SLICES = %d / EACH;",
+      THREADS);
   tc_print_line(&x->s,
                 "constexpr int DEEP = (SIDE > 32 ? 1024 : 8192 / (int)sizeof(tc_%s)) / SIDE;", t);
-  tc_print_line(&x->s, "constexpr int AHEAD = SIDE > 16 ? 1 : 2;");
+  tc_print_line(&x->s, "constexpr int PREFETCH = SIDE > 16 ? 1 : 2;");
   tc_print_line(&x->s, "__shared__ __align__(16) tc_%s memory[4 * DEEP * (SIDE + %d)];", t, PAD);
   tc_print_line(&x->s, "tc_%s(*const a_tile)[DEEP][SIDE + %d] = (tc_%s(*)[DEEP][SIDE + %d])memory;",
                 t, PAD, t, PAD);
   tc_print_line(&x->s, "tc_%s(*const b_tile)[DEEP][SIDE + %d] = a_tile + 2;", t, PAD);
   tc_print_line(&x->s, "const int slice = (int)threadIdx.x / EACH;");
-  tc_print_line(&x->s, "const int x = (int)threadIdx.x %% (SIDE / WIDE);");
-  tc_print_line(&x->s, "const int y = (int)threadIdx.x %% EACH / (SIDE / WIDE);");
+  tc_print_line(&x->s, "const int x = (int)threadIdx.x %% (SIDE / THREAD_COLS);");
+  tc_print_line(&x->s, "const int y = (int)threadIdx.x %% EACH / (SIDE / THREAD_COLS);");
   tc_cuda_open_tiles(x, "SIDE", "SIDE");
   tc_print_line(&x->s,
                 "const tc_int m0 = tile / n_tiles %% m_tiles * SIDE, n0 = tile %% n_tiles * SIDE;");
@@ -210,8 +216,8 @@ static int64_t largest(const tc_cuda_product *x, int axis) {
 
 /* Is there to be a function with tiles of this square?  Numbers of 8 bytes take twice the room. */
 static bool is_made(const tc_cuda_product *x, const square *q) {
-  const bool wide = tc_dtype_bytes(x->mm->acc) == 8;
-  if (wide ? q->side == 128 || (q->side == 64 && q->high == 8) : q->side == 64 && q->high == 4)
+  const bool large = tc_dtype_bytes(x->mm->acc) == 8;
+  if (large ? q->side == 128 || (q->side == 64 && q->rows == 8) : q->side == 64 && q->rows == 4)
     return false;
   return q->side == 16 || (largest(x, x->m) > q->side / 2 && largest(x, x->n) > q->side / 2);
 }
@@ -219,7 +225,7 @@ static bool is_made(const tc_cuda_product *x, const square *q) {
 static void put_function(const tc_cuda_product *x, const char *body, int number, const square *q,
                          const int *lanes, const char *index, tc_buf *out) {
   tc_buf arguments = {0};
-  tc_putf(&arguments, "%d, %d, %d, %d, %d, %d, %s", q->side, q->high, q->wide, lanes[0], lanes[1],
+  tc_putf(&arguments, "%d, %d, %d, %d, %d, %d, %s", q->side, q->rows, q->cols, lanes[0], lanes[1],
           lanes[2], index);
   tc_cuda_put_instance(x, body, number, THREADS, lanes[0] > 1 ? 2 : 1, arguments.text, out);
   tc_buf_free(&arguments);
@@ -232,16 +238,16 @@ static int piece(const tc_cuda_operand *o) { return o->plan.lanes < PIECE ? o->p
 static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,
                               tc_buf *out) {
   const bool far = o[0].plan.far || o[1].plan.far || o[2].plan.far;
-  const int wide[] = {piece(&o[0]), piece(&o[1]), o[2].plan.lanes}, one[] = {1, 1, 1};
+  const int vectorized[] = {piece(&o[0]), piece(&o[1]), o[2].plan.lanes}, one[] = {1, 1, 1};
   int number = 0;
-  tc_put(out,
-         "template <int SIDE, int HIGH, int WIDE, int a_lanes, int b_lanes, int c_lanes, class "
-         "tc_int> TC_FN void @NAME@_product(\n    ");
+  tc_put(out, "template <int SIDE, int THREAD_ROWS, int THREAD_COLS, int a_lanes, int b_lanes, int "
+              "c_lanes, class "
+              "tc_int> TC_FN void @NAME@_product(\n    ");
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", body);
   for (int i = 0; i < SQUARES; ++i)
     if (is_made(x, &squares[i]))
-      put_function(x, body, number++, &squares[i], wide, far ? "tc_i64" : "int", out);
+      put_function(x, body, number++, &squares[i], vectorized, far ? "tc_i64" : "int", out);
   put_function(x, body, number++, &squares[GENERAL], one, "tc_i64", out);
   return (uint32_t)number;
 }
@@ -255,7 +261,7 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
     if (is_made(x, &squares[i])) tc_putf(out, "%s%d", number++ ? ", " : "", squares[i].side);
   tc_putf(out, ", %d};\n", squares[GENERAL].side);
   tc_putf(out,
-          "  unsigned function = wide ? 0 : %d;\n"
+          "  unsigned function = vectorized ? 0 : %d;\n"
           "  while (function + 1 < %d && batches * tc_cuda_ceildiv(m, side[function]) *\n"
           "         tc_cuda_ceildiv(n, side[function]) < c->info->sms * 3 / 4) ++function;\n"
           "  const int64_t high = side[function], broad = high, block = %d, shared = 0;\n",
@@ -263,7 +269,7 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
 }
 
 const tc_cuda_template tc_cuda_simt = {
-    .own = "wide && mm.dtype != TC_F64 && tc_cuda_is_short(c, &mm, 32, 1024)",
+    .own = "vectorized && mm.dtype != TC_F64 && tc_cuda_is_short(c, &mm, 32, 1024)",
     .body = put_body,
     .put = put_functions,
     .launch = put_launch};

@@ -177,14 +177,14 @@ static void put_single_loads(tc_cuda_nest *x) {
 void tc_cuda_put_rows(tc_cuda_nest *x) {
   tc_buf count = {0};
   tc_cuda_put_count(x, x->parallel, &count);
-  tc_print_line(&x->s, "const tc_rows team(TC_TEAM ? TC_TEAM : group%s);",
+  tc_print_line(&x->s, "const tc_rows threads(TC_GROUP ? TC_GROUP : group%s);",
                 x->in_registers ? ", TC_WARPS ? TC_U : 0" : "");
   tc_print_line(&x->s, "const tc_int points = %s;", count.text);
   tc_cuda_declare_residency(x);
   if (x->plan.smem_cache && !x->in_registers) tc_cuda_declare_smem_cache(x);
-  tc_print_line(&x->s,
-                "for (tc_int point = (tc_int)blockIdx.x * team.rows + team.row; point < points; "
-                "point += (tc_int)gridDim.x * team.rows) {");
+  tc_print_line(
+      &x->s, "for (tc_int point = (tc_int)blockIdx.x * threads.rows + threads.row; point < points; "
+             "point += (tc_int)gridDim.x * threads.rows) {");
   x->s.indent += 2;
   if (x->parallel) tc_cuda_put_decode(x, x->parallel, "point");
   if (x->in_registers) declare_rows(x);
@@ -207,12 +207,13 @@ void tc_cuda_put_columns(tc_cuda_nest *x) {
   tc_buf count = {0}, e = {0};
   tc_cuda_put_count(x, others, &count);
   tc_print_extent(&x->s, &x->nest->axis[v], &e);
-  tc_print_line(&x->s, "const tc_columns team(group);");
-  tc_print_line(&x->s, "const tc_int end = %s, tiles = team.tiles(TC_CEILDIV(end, TC_L));", e.text);
+  tc_print_line(&x->s, "const tc_columns threads(group);");
+  tc_print_line(&x->s, "const tc_int end = %s, tiles = threads.tiles(TC_CEILDIV(end, TC_L));",
+                e.text);
   tc_print_line(&x->s, "tc_int point = (tc_int)blockIdx.x;");
   tc_print_line(&x->s, "do { /* no block is without a point */");
   x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_int at = (point %% tiles * team.width + team.x) * TC_L;");
+  tc_print_line(&x->s, "const tc_int at = (point %% tiles * threads.width + threads.x) * TC_L;");
   tc_print_line(&x->s, "const bool live = at < end;");
   tc_print_line(&x->s, "const tc_int %s = live ? at : 0;", i);
   if (others) {

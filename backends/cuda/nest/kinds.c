@@ -23,7 +23,7 @@ static void put_size(const tc_cuda_launch *x, const char *name, uint32_t axes, b
 static void put_pick(const tc_cuda_launch *x, const char *items, const char *points) {
   tc_putf(x->out,
           "    const tc_cuda_form *f = forms;\n"
-          "    while (!tc_cuda_fits(f, small, wide, %s, %s)) ++f;\n",
+          "    while (!tc_cuda_fits(f, small, vectorized, %s, %s)) ++f;\n",
           items, points);
 }
 
@@ -59,16 +59,18 @@ static void launch_rows(const tc_cuda_launch *x) {
   put_pick(x, items.text ? items.text : "1", "points");
   put_size(x, "items", sequential, true);
   if (bytes)
-    tc_putf(x->out, "    const int64_t back = tc_cuda_back(c, points, items%s * %d);\n",
+    tc_putf(x->out,
+            "    const int64_t release_from = tc_cuda_release_from(c, points, items%s * %d);\n",
             x->n->vector >= x->n->nparallel ? " * f->lanes" : "", bytes);
   tc_putf(x->out,
-          "    const int64_t group = tc_cuda_team(f, items, points)%s;\n"
+          "    const int64_t group = tc_cuda_group_size(f, items, points)%s;\n"
           "    const int64_t block = group > 32 ? group : f->threads;\n"
           "    const int64_t shared = %s;\n"
           "    const int64_t grid = tc_cuda_ceildiv(points, block / group);\n",
-          x->plan->smem_cache ? ",\n                  staged = tc_cuda_staged(c, f, items, group)"
-                              : "",
-          x->plan->smem_cache ? "(group > 32 ? 1024 : 0) + staged * f->staged"
+          x->plan->smem_cache
+              ? ",\n                  cache_items = tc_cuda_cache_items(c, f, items, group)"
+              : "",
+          x->plan->smem_cache ? "(group > 32 ? 1024 : 0) + cache_items * f->cache_bytes"
                               : "group > 32 ? 1024 : 0");
   tc_buf_free(&items);
 }
@@ -111,7 +113,7 @@ static void launch_serial(const tc_cuda_launch *x) {
 
 const tc_cuda_printer tc_cuda_kinds[] = {
     [TC_CUDA_FLAT] = {"flat", tc_cuda_put_flat, launch_flat},
-    [TC_CUDA_TRANSPOSE] = {"tiles", tc_cuda_put_transpose, launch_transpose},
+    [TC_CUDA_TRANSPOSE] = {"transpose", tc_cuda_put_transpose, launch_transpose},
     [TC_CUDA_ROWS] = {"rows", tc_cuda_put_rows, launch_rows},
     [TC_CUDA_COLUMNS] = {"columns", tc_cuda_put_columns, launch_columns},
     [TC_CUDA_SERIAL] = {"serial", tc_cuda_put_serial, launch_serial},

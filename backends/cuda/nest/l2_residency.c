@@ -95,7 +95,8 @@ static bool any(const tc_cuda_nest *x) {
 }
 
 void tc_cuda_declare_residency(tc_cuda_nest *x) {
-  if (any(x)) tc_print_line(&x->s, "const tc_policy keep = tc_keep_while(back < points);");
+  if (any(x))
+    tc_print_line(&x->s, "const tc_policy policy = tc_evict_last_while(release_from < points);");
 }
 
 bool tc_cuda_releases(const tc_cuda_nest *x, const tc_stage *st) {
@@ -108,7 +109,7 @@ void tc_cuda_put_release(tc_cuda_nest *x) {
     const tc_expr *e = &x->s.k->expr[i];
     tc_buf t = {0};
     tc_print_address(&x->s, &e->address, &t);
-    tc_print_line(&x->s, "tc_give_back<TC_L>(b%u + (%s));", e->buffer, t.text ? t.text : "0");
+    tc_print_line(&x->s, "tc_release<TC_L>(b%u + (%s));", e->buffer, t.text ? t.text : "0");
     tc_buf_free(&t);
   }
 }

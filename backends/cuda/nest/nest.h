@@ -7,7 +7,7 @@
  *   ROWS     stages over sequential axes, lanes along them (or none): a group of neighbouring threads for
  *            each outer point.  Rows between stages (LOCAL buffers) are in registers: every thread
  *            keeps the items that it computed itself.
- *   COLUMNS  the same with lanes along an parallel axis: neighbouring threads are neighbouring outer
+ *   COLUMNS  the same with lanes along a parallel axis: neighbouring threads are neighbouring outer
  *            points, a group is a column of the block.
  *   SERIAL   points in order (scatter): a thread owns destinations, and visits every point.
  *
@@ -193,7 +193,7 @@ void tc_cuda_put_count(tc_cuda_nest *x, uint32_t axes, tc_buf *out);
 typedef enum { TC_CUDA_SMEM_NONE, TC_CUDA_SMEM_FILL, TC_CUDA_SMEM_FILLED } tc_cuda_smem;
 int tc_cuda_find_smem_cache(const tc_kernel *k, const tc_program *p, const tc_nest *n, int lanes,
                         uint8_t *smem_cache);
-/* Declares stay, the number of items that find room, and s<id>, where those of LOAD id lie. */
+/* Declares cached, the number of items that find room, and s<id>, where those of LOAD id lie. */
 void tc_cuda_declare_smem_cache(tc_cuda_nest *x);
 /* The loads at hand that later passes need, to shared memory. */
 void tc_cuda_put_smem_fill(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base);
@@ -205,7 +205,7 @@ int tc_cuda_find_resident(const tc_kernel *k, const tc_program *p, const tc_nest
                       const tc_cuda_plan *plan, uint8_t *residency);
 /* Does LOAD `load` of columns read what no other one of the nest reads, and nobody writes? */
 bool tc_cuda_reads_once(const tc_cuda_nest *x, uint32_t load);
-/* Declares keep, the residency policy of lines: evict_last if the kernel's parameter back, the row from
+/* Declares policy, the residency policy of lines: evict_last if the kernel's parameter release_from, the row from
  * which on lines are released, is below the number of rows. */
 void tc_cuda_declare_residency(tc_cuda_nest *x);
 /* Does the stage release lines?  Prints that for the item at hand. */

@@ -80,9 +80,9 @@ void tc_cuda_put_online(tc_cuda_nest *x, uint32_t stage) {
   const char *kind = x->s.vector >= 0 && (st->axes >> x->s.vector & 1) ? "tc_v" : "tc_u";
   const tc_cuda_loop w = {.st = &x->nest->stage[stage],
                           .axes = st->axes,
-                          .first = "team.t",
-                          .step = "team.size",
-                          .hop = "team.size * TC_U"};
+                          .first = "threads.t",
+                          .step = "threads.size",
+                          .hop = "threads.size * TC_U"};
   tc_buf count = {0};
   tc_cuda_put_count(x, w.axes, &count);
   tc_print_line(&x->s, "tc_uf32 r%u, r%u;", max->index, sum->index);
@@ -100,11 +100,11 @@ void tc_cuda_put_online(tc_cuda_nest *x, uint32_t stage) {
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   if (x->unaligned) put_ends(x, max->value);
-  tc_print_line(&x->s, "r%u = tc_combine(team, most, TC_COMBINE(max, f32));", max->index);
+  tc_print_line(&x->s, "r%u = tc_combine(threads, most, TC_COMBINE(max, f32));", max->index);
   tc_print_line(&x->s,
                 "total = tc_mul_f64(total, TC_CAST(f64, tc_exp_f32(tc_sub_f32(most, r%u))));",
                 max->index);
-  tc_print_line(&x->s, "r%u = TC_CAST(f32, tc_combine(team, total, TC_COMBINE(add, f64)));",
+  tc_print_line(&x->s, "r%u = TC_CAST(f32, tc_combine(threads, total, TC_COMBINE(add, f64)));",
                 sum->index);
   tc_print_leave(&x->s, outer);
   x->s.indent -= 2;

@@ -62,13 +62,13 @@ void tc_cuda_declare_smem_cache(tc_cuda_nest *x) {
   const tc_kernel *k = x->s.k;
   tc_buf type = {0}, before = {0};
   tc_print_line(&x->s, "enum { TC_HALF = (TC_U + 1) / 2 };");
-  tc_print_line(&x->s, "const tc_int stay = (tc_int)staged; /* items in shared memory */");
+  tc_print_line(&x->s, "const tc_int cached = (tc_int)cache_items; /* items in shared memory */");
   for (uint32_t i = 1; i < k->nexpr; ++i) {
     if (!x->smem_cache[i]) continue;
     type.len = 0;
     tc_putf(&type, "tc_held<tc_%s, TC_L>",
             tc_print_storage(x->s.p->buffer[k->buffer[k->expr[i].buffer]].dtype));
-    tc_print_line(&x->s, "%s *const s%u = (%s *)(tc_shared + %d + stay / 16 * (int)(0%s));",
+    tc_print_line(&x->s, "%s *const s%u = (%s *)(tc_shared + %d + cached / 16 * (int)(0%s));",
                   type.text, i, type.text, COMBINE, before.text ? before.text : "");
     tc_putf(&before, " + sizeof(%s)", type.text);
   }
@@ -85,7 +85,7 @@ void tc_cuda_put_smem_fill(tc_cuda_nest *x, const tc_cuda_loop *w, const char *b
   tc_cuda_open_items(x, w, base);
   for (uint32_t i = 1; i < x->s.k->nexpr; ++i) {
     if (!x->early[i] || x->smem_cache[i] != TC_CUDA_SMEM_FILL) continue;
-    tc_print_line(&x->s, "if (item < stay) s%u[item] = w%u[u];", i, i);
+    tc_print_line(&x->s, "if (item < cached) s%u[item] = w%u[u];", i, i);
     x->smem_cache[i] = TC_CUDA_SMEM_FILLED;
   }
   tc_cuda_close_items(x);

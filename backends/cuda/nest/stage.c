@@ -104,11 +104,11 @@ static void put_results(tc_cuda_nest *x, const tc_stage *st) {
     const uint32_t n = a->index;
     const char *op = tc_print_combine(a), *t = tc_print_compute(a->dtype);
     if (tc_print_is_arg(a))
-      tc_print_line(&x->s, "r%u = tc_best(team, acc%u, at%u, TC_BEST(%s));", n, n, n, better(a));
+      tc_print_line(&x->s, "r%u = tc_best(threads, acc%u, at%u, TC_BEST(%s));", n, n, n, better(a));
     else if (sums_in_f64(a) && tc_cuda_folds(x, st))
-      tc_print_line(&x->s, "r%u = TC_CAST(f32, tc_combine(team, total%u, TC_COMBINE(%s, f64)));", n,
-                    n, op);
-    else tc_print_line(&x->s, "r%u = tc_combine(team, acc%u, TC_COMBINE(%s, %s));", n, n, op, t);
+      tc_print_line(&x->s, "r%u = TC_CAST(f32, tc_combine(threads, total%u, TC_COMBINE(%s, f64)));",
+                    n, n, op);
+    else tc_print_line(&x->s, "r%u = tc_combine(threads, acc%u, TC_COMBINE(%s, %s));", n, n, op, t);
   }
 }
 
@@ -150,7 +150,7 @@ static void put_scan(tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
   tc_print_line(&x->s, "%s%s in%u = v%u;", kind(x, st), t, n, a->value.id);
   tc_print_line(&x->s, "if (!live) in%u = tc_set_%s(%d);", n, t, one);
   tc_print_line(&x->s,
-                "const %s%s r%u = tc_scan(team, in%u, &carry%u, (tc_%s)%d, TC_COMBINE(%s, %s));",
+                "const %s%s r%u = tc_scan(threads, in%u, &carry%u, (tc_%s)%d, TC_COMBINE(%s, %s));",
                 kind(x, st), t, n, n, n, c, one, op, c);
 }
 
@@ -163,9 +163,9 @@ static void put_row_scan(tc_cuda_nest *x, const tc_stage *st) {
   for (uint32_t j = 0; j < st->naction; ++j)
     tc_print_hoist_action(&x->s, &st->action[j], x->parallel);
   tc_print_line(&x->s, "const tc_int end = %s;", e.text);
-  tc_print_line(&x->s, "for (tc_int base = 0; base < end; base += team.size * %s) {", lanes);
+  tc_print_line(&x->s, "for (tc_int base = 0; base < end; base += threads.size * %s) {", lanes);
   x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_int at = base + team.t * %s;", lanes);
+  tc_print_line(&x->s, "const tc_int at = base + threads.t * %s;", lanes);
   tc_print_line(&x->s, "const bool live = at < end;");
   tc_print_line(&x->s, "const tc_int %s = live ? at : 0;", i);
   uint8_t *outer = tc_print_enter(&x->s);
@@ -215,7 +215,7 @@ void tc_cuda_put_actions(tc_cuda_nest *x, const tc_stage *st) {
 
 /* Once per outer point: by the first thread of the group. */
 static void put_single(tc_cuda_nest *x, const tc_stage *st) {
-  tc_print_line(&x->s, "if (team.t == 0) {");
+  tc_print_line(&x->s, "if (threads.t == 0) {");
   x->s.indent += 2;
   tc_cuda_put_actions(x, st);
   x->s.indent -= 2;
@@ -241,14 +241,14 @@ static void put_stage(tc_cuda_nest *x, const tc_stage *st) {
   const tc_cuda_loop w = {.st = st,
                           .axes = st->axes,
                           .first = serial ? "0"
-                                   : once ? "team.first"
-                                          : "team.t",
+                                   : once ? "threads.first"
+                                          : "threads.t",
                           .step = serial ? "1"
-                                  : once ? "team.step"
-                                         : "team.size",
+                                  : once ? "threads.step"
+                                         : "threads.size",
                           .hop = serial ? "TC_U"
-                                 : half ? "team.size * TC_HALF"
-                                        : "team.size * TC_U",
+                                 : half ? "threads.size * TC_HALF"
+                                        : "threads.size * TC_U",
                           .once = once};
   x->unroll = half ? "TC_HALF" : "TC_U";
   tc_cuda_put_accumulators(x, st, true);

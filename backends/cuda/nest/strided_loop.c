@@ -113,11 +113,11 @@ static void put_early(tc_cuda_nest *x, uint32_t id) {
   else tc_print_load(&x->s, id, &t);
   const char *text = t.text ? t.text : "0";
   const bool smem_cache = x->smem_cache[id] == TC_CUDA_SMEM_FILLED;
-  if (smem_cache) tc_print_line(&x->s, "if (item < stay) w%u[u] = s%u[item];", id, id);
+  if (smem_cache) tc_print_line(&x->s, "if (item < cached) w%u[u] = s%u[item];", id, id);
   if (n)
     tc_print_line(&x->s, "%sw%u[u] = tc_hold%s<%s%s>(b%u + (%s)%s);", smem_cache ? "else " : "", id,
                   tc_cuda_reads_once(x, id) ? "_once" : "", n, x->residency[id] ? ", TC_FULL" : "",
-                  e->buffer, text, x->residency[id] ? ", keep" : "");
+                  e->buffer, text, x->residency[id] ? ", policy" : "");
   else tc_print_line(&x->s, "w%u[u] = %s;", id, text);
   tc_buf_free(&t);
 }
@@ -259,7 +259,7 @@ static void put_hoisted(tc_cuda_nest *x, const tc_cuda_loop *w) {
 
 static void put_release(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base) {
   if (!tc_cuda_releases(x, w->st)) return;
-  tc_print_line(&x->s, "if (TC_FULL && point >= back) {");
+  tc_print_line(&x->s, "if (TC_FULL && point >= release_from) {");
   x->s.indent += 2;
   tc_cuda_open_items(x, w, base);
   tc_cuda_put_release(x);
@@ -288,7 +288,7 @@ static void put_items_of(tc_cuda_nest *x, const tc_cuda_loop *w) {
   if (x->unaligned) tc_cuda_put_peeled_bounds(x);
   else
     tc_print_line(&x->s, "const tc_int items = %s%s;",
-                  w->once ? "TC_FULL ? team.first + TC_U * team.step : " : "",
+                  w->once ? "TC_FULL ? threads.first + TC_U * threads.step : " : "",
                   count.text ? count.text : "0");
   tc_buf_free(&count);
 }

@@ -68,7 +68,7 @@ void tc_cuda_put_peeled_bounds(tc_cuda_nest *x) {
 
 void tc_cuda_open_peeled(tc_cuda_nest *x) {
   x->s.vector = -1;
-  tc_print_line(&x->s, "for (tc_int end = team.t; end < ends; end += team.size) {");
+  tc_print_line(&x->s, "for (tc_int end = threads.t; end < ends; end += threads.size) {");
   x->s.indent += 2;
   tc_print_line(&x->s, "const tc_int %s = end < head ? end : end + items * TC_L;",
                 x->axis_text[x->nest->vector]);

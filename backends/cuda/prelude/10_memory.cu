@@ -24,7 +24,7 @@ TC_FN tc_u32 tc_two_f16(tc_f32 low, tc_f32 high) {
   return r;
 }
 #endif
-/* @ tc_policy tc_keep_while tc_give_back tc_widen tc_narrow tc_load_* tc_splat_* tc_gather_* tc_gatherg_* tc_loadg_* tc_store_* tc_store1_* tc_scatter_* tc_scatteradd_* tc_hold tc_hold_once tc_held tc_arrived tc_round_f16 tc_round_bf16 tc_load1 tc_row_put tc_column tc_column_held tc_put_held */
+/* @ tc_policy tc_evict_last_while tc_release tc_widen tc_narrow tc_load_* tc_splat_* tc_gather_* tc_gatherg_* tc_loadg_* tc_store_* tc_store1_* tc_scatter_* tc_scatteradd_* tc_hold tc_hold_once tc_held tc_arrived tc_round_f16 tc_round_bf16 tc_load1 tc_row_put tc_column tc_column_held tc_put_held */
 /* f16 and bf16 compute as f32. */
 template <class T> struct tc_computed {
   typedef T type;
@@ -122,14 +122,14 @@ template <int N, class T> TC_FN tc_held<T, N> tc_hold_once(const T *p) {
  * written once and read once, written lines had better go first. */
 typedef tc_u64 tc_policy;
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
-TC_FN tc_policy tc_keep_while(bool large) {
+TC_FN tc_policy tc_evict_last_while(bool large) {
   tc_policy last, usual;
   asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(last));
   asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(usual));
   return large ? last : usual;
 }
 /* Nobody writes there while the kernel runs; any: is it to stay at all? */
-template <int N, bool any, class T> TC_FN tc_held<T, N> tc_hold(const T *p, tc_policy keep) {
+template <int N, bool any, class T> TC_FN tc_held<T, N> tc_hold(const T *p, tc_policy policy) {
   typedef tc_raw<T, N> raw;
   if constexpr (!any || raw::each < 16) return tc_hold<N>(p);
   else {
@@ -139,22 +139,22 @@ template <int N, bool any, class T> TC_FN tc_held<T, N> tc_hold(const T *p, tc_p
       uint4 &w = h.raw.w[i];
       asm volatile("ld.global.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
           : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w)
-          : "l"(at), "l"(keep));
+          : "l"(at), "l"(policy));
     }
     return h;
   }
 }
 /* The line that begins among the elements p[0] to p[N - 1] stays as usual from now on. */
-template <int N, class T> TC_FN void tc_give_back(const T *p) {
+template <int N, class T> TC_FN void tc_release(const T *p) {
   enum { LINE = 128, BYTES = N * (int)sizeof(T) };
   const tc_u64 at = __cvta_generic_to_global(p) + BYTES - 1;
   if (BYTES >= 16 && at % LINE < BYTES)
     asm volatile("applypriority.global.L2::evict_normal [%0], 128;" ::"l"(at / LINE * LINE) : "memory");
 }
 #else
-TC_FN tc_policy tc_keep_while(bool) { return 0; }
+TC_FN tc_policy tc_evict_last_while(bool) { return 0; }
 template <int N, bool any, class T> TC_FN tc_held<T, N> tc_hold(const T *p, tc_policy) { return tc_hold<N>(p); }
-template <int N, class T> TC_FN void tc_give_back(const T *) {}
+template <int N, class T> TC_FN void tc_release(const T *) {}
 #endif
 template <class T, int N> TC_FN tc_vec<typename tc_computed<T>::type, N> tc_arrived(const tc_held<T, N> &h) {
   return tc_widened<N>(h.raw);

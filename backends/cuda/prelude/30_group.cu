@@ -1,5 +1,5 @@
-/* Teams: the threads that share one outer point (rows), or one group of TC_L outer points (columns).
- * Their partial results are combined by trees whose shape depends on the team's size alone, so that
+/* Thread groups: the threads that share one outer point (rows), or one group of TC_L outer points (columns).
+ * Their partial results are combined by trees whose shape depends on the group's size alone, so that
  * results repeat bit for bit.  Dynamic shared memory holds what crosses warps. */
 /* @ tc_rows tc_columns tc_team tc_shared */
 extern __shared__ uint4 tc_shared[];
@@ -9,8 +9,8 @@ extern __shared__ uint4 tc_shared[];
  * times 32 that are neighbours (0: the items of all threads alternate). */
 struct tc_rows {
   int t, size, row, rows, first, step;
-  mutable int turn; /* which of two places the next tc_combine uses */
-  __device__ __forceinline__ tc_rows(tc_i64 group, int run = 0) : turn(0) {
+  mutable int place; /* which of two places the next tc_combine uses */
+  __device__ __forceinline__ tc_rows(tc_i64 group, int run = 0) : place(0) {
     size = (int)group;
     t = (int)threadIdx.x, row = 0, rows = 1;
     if (size <= 32) {
@@ -92,24 +92,24 @@ template <class T, int N, class F> TC_FN tc_vec<T, 1> tc_across(tc_vec<T, N> v, 
 }
 /* @ tc_combine TC_COMBINE */
 #define TC_COMBINE(op, T) [](const auto &a, const auto &b) { return tc_##op##_##T(a, b); }
-/* The combination of all lanes of all threads of the team, in every thread. */
+/* The combination of all lanes of all threads of the group, in every thread. */
 template <class T, int N, class F>
-TC_FN tc_vec<T, 1> tc_combine(const tc_rows &team, tc_vec<T, N> v, F f) {
+TC_FN tc_vec<T, 1> tc_combine(const tc_rows &group, tc_vec<T, N> v, F f) {
   tc_vec<T, 1> x = tc_across(v, f);
-  for (int s = TC_MIN(team.size, 32) / 2; s > 0; s /= 2)
-    x = f(x, tc_one(tc_shuffle(team.mask(), x.l[0], s)));
-  if (team.size > 32) { /* two places in turn: the last one is still read behind the barrier */
+  for (int s = TC_MIN(group.size, 32) / 2; s > 0; s /= 2)
+    x = f(x, tc_one(tc_shuffle(group.mask(), x.l[0], s)));
+  if (group.size > 32) { /* two places, alternately: the last one is still read behind the barrier */
     enum { PLACE = 16, FEW = 8 }; /* 256 bytes: 32 warps, 8 bytes each */
-    T *const part = (T *)(tc_shared + team.turn * PLACE);
-    const int warps = team.size / 32;
-    team.turn ^= 1;
-    if (team.t % 32 == 0) part[team.t / 32] = x.l[0];
+    T *const part = (T *)(tc_shared + group.place * PLACE);
+    const int warps = group.size / 32;
+    group.place ^= 1;
+    if (group.t % 32 == 0) part[group.t / 32] = x.l[0];
     __syncthreads();
-    x = tc_one(part[warps > FEW ? TC_MIN(team.t % 32, warps - 1) : 0]);
+    x = tc_one(part[warps > FEW ? TC_MIN(group.t % 32, warps - 1) : 0]);
     if (warps > FEW) {
       for (int s = 16; s > 0; s /= 2) {
         const tc_vec<T, 1> y = tc_one(tc_shuffle_down(x.l[0], s));
-        if (team.t % 32 + s < warps) x = f(x, y);
+        if (group.t % 32 + s < warps) x = f(x, y);
       }
       x = tc_one(tc_shuffle_first(x.l[0]));
     } else
@@ -122,20 +122,20 @@ TC_FN tc_vec<T, 1> tc_combine(const tc_rows &team, tc_vec<T, N> v, F f) {
  * results of all warps in order, each by one thread; lanes lie apart in shared memory, so that
  * neighbouring threads use neighbouring banks. */
 template <class T, int N, class F>
-TC_FN tc_vec<T, N> tc_combine(const tc_columns &team, tc_vec<T, N> v, F f) {
-  const int threads = team.size * team.width, warp = TC_MIN(threads, 32);
+TC_FN tc_vec<T, N> tc_combine(const tc_columns &group, tc_vec<T, N> v, F f) {
+  const int threads = group.size * group.width, warp = TC_MIN(threads, 32);
   const tc_u32 mask = 0xffffffffu >> (32 - warp);
-  TC_ROLLED for (int s = team.width; s < warp; s *= 2)
+  TC_ROLLED for (int s = group.width; s < warp; s *= 2)
     TC_UNROLL for (int i = 0; i < N; ++i)
       v.l[i] = f(tc_one(v.l[i]), tc_one(tc_shuffle(mask, v.l[i], s))).l[0];
-  const int shift = team.width < warp ? __ffs(warp) - 1 : team.shift;
-  const int parts = threads >> shift, lanes = N * team.width;
+  const int shift = group.width < warp ? __ffs(warp) - 1 : group.shift;
+  const int parts = threads >> shift, lanes = N * group.width;
   if (parts == 1) return v;
   T *const part = (T *)tc_shared;
-  const int own = ((int)threadIdx.x >> shift) * lanes + team.x;
+  const int own = ((int)threadIdx.x >> shift) * lanes + group.x;
   __syncthreads();
-  if (((int)threadIdx.x & ((1 << shift) - 1)) < team.width)
-    TC_UNROLL for (int i = 0; i < N; ++i) part[own + i * team.width] = v.l[i];
+  if (((int)threadIdx.x & ((1 << shift) - 1)) < group.width)
+    TC_UNROLL for (int i = 0; i < N; ++i) part[own + i * group.width] = v.l[i];
   __syncthreads();
   TC_ROLLED for (int lane = (int)threadIdx.x; lane < lanes; lane += threads) {
     tc_vec<T, 1> x = tc_one(part[lane]);
@@ -143,7 +143,7 @@ TC_FN tc_vec<T, N> tc_combine(const tc_columns &team, tc_vec<T, N> v, F f) {
     part[lane] = x.l[0];
   }
   __syncthreads();
-  TC_UNROLL for (int i = 0; i < N; ++i) v.l[i] = part[i * team.width + team.x];
+  TC_UNROLL for (int i = 0; i < N; ++i) v.l[i] = part[i * group.width + group.x];
   return v;
 }
 /* @ tc_best TC_BEST */
@@ -166,39 +166,39 @@ TC_FN void tc_take(tc_vec<T, N> *best, tc_vec<tc_i64, N> *at, const tc_vec<T, M>
   }
 }
 template <class T, int N, class F>
-TC_FN tc_vec<tc_i64, 1> tc_best(const tc_rows &team, const tc_vec<T, N> &v,
+TC_FN tc_vec<tc_i64, 1> tc_best(const tc_rows &group, const tc_vec<T, N> &v,
                                 const tc_vec<tc_i64, N> &p, F f) {
   tc_vec<T, 1> x = tc_one(v.l[0]);
   tc_vec<tc_i64, 1> at = tc_one(p.l[0]);
   TC_UNROLL for (int i = 1; i < N; ++i) tc_take(&x, &at, tc_one(v.l[i]), tc_one(p.l[i]), f);
-  for (int s = TC_MIN(team.size, 32) / 2; s > 0; s /= 2)
-    tc_take(&x, &at, tc_one(tc_shuffle(team.mask(), x.l[0], s)),
-            tc_one(tc_shuffle(team.mask(), at.l[0], s)), f);
-  if (team.size > 32) {
+  for (int s = TC_MIN(group.size, 32) / 2; s > 0; s /= 2)
+    tc_take(&x, &at, tc_one(tc_shuffle(group.mask(), x.l[0], s)),
+            tc_one(tc_shuffle(group.mask(), at.l[0], s)), f);
+  if (group.size > 32) {
     T *const part = (T *)(tc_shared + 32); /* behind the places of tc_combine */
     tc_i64 *const place = (tc_i64 *)(tc_shared + 48); /* behind 32 parts of 8 bytes */
     __syncthreads();
-    if (team.t % 32 == 0) part[team.t / 32] = x.l[0], place[team.t / 32] = at.l[0];
+    if (group.t % 32 == 0) part[group.t / 32] = x.l[0], place[group.t / 32] = at.l[0];
     __syncthreads();
     x = tc_one(part[0]);
     at = tc_one(place[0]);
-    TC_ROLLED for (int w = 1; w < team.size / 32; ++w) tc_take(&x, &at, tc_one(part[w]), tc_one(place[w]), f);
+    TC_ROLLED for (int w = 1; w < group.size / 32; ++w) tc_take(&x, &at, tc_one(part[w]), tc_one(place[w]), f);
   }
   return at;
 }
 template <class T, int N, class F>
-TC_FN tc_vec<tc_i64, N> tc_best(const tc_columns &team, tc_vec<T, N> v, tc_vec<tc_i64, N> p, F f) {
-  if (team.size == 1) return p;
+TC_FN tc_vec<tc_i64, N> tc_best(const tc_columns &group, tc_vec<T, N> v, tc_vec<tc_i64, N> p, F f) {
+  if (group.size == 1) return p;
   tc_vec<tc_i64, N> *const place = (tc_vec<tc_i64, N> *)tc_shared;
   tc_vec<T, N> *const part = (tc_vec<T, N> *)(place + blockDim.x);
   __syncthreads();
   part[threadIdx.x] = v;
   place[threadIdx.x] = p;
   __syncthreads();
-  v = part[team.x];
-  p = place[team.x];
-  TC_ROLLED for (int i = 1; i < team.size; ++i)
-    tc_take(&v, &p, part[i * team.width + team.x], place[i * team.width + team.x], f);
+  v = part[group.x];
+  p = place[group.x];
+  TC_ROLLED for (int i = 1; i < group.size; ++i)
+    tc_take(&v, &p, part[i * group.width + group.x], place[i * group.width + group.x], f);
   return p;
 }
 /* @ tc_shuffle_up tc_shuffle_from */
@@ -219,35 +219,35 @@ TC_FN tc_f64 tc_shuffle_from(tc_u32 mask, tc_f64 v, int from, int width) {
   return __longlong_as_double(tc_shuffle_from(mask, (tc_i64)__double_as_longlong(v), from, width));
 }
 /* @ tc_scan */
-/* Running combination along the lanes of the team's threads in order; *carry comes in from what was
+/* Running combination along the lanes of the group's threads in order; *carry comes in from what was
  * before and goes out.  A: type of the accumulator. */
 template <class T, class A, int N, class F>
-TC_FN tc_vec<T, N> tc_scan(const tc_rows &team, const tc_vec<T, N> &v, tc_vec<A, 1> *carry,
+TC_FN tc_vec<T, N> tc_scan(const tc_rows &group, const tc_vec<T, N> &v, tc_vec<A, 1> *carry,
                            A identity, F f) {
   A sum[N];
   sum[0] = (A)v.l[0];
   TC_UNROLL for (int i = 1; i < N; ++i) sum[i] = f(tc_one(sum[i - 1]), tc_one((A)v.l[i])).l[0];
-  const int width = TC_MIN(team.size, 32), lane = team.t % width;
+  const int width = TC_MIN(group.size, 32), lane = group.t % width;
   A all = sum[N - 1]; /* of this thread and those before it in the warp */
   for (int s = 1; s < width; s *= 2) {
-    const A before = tc_shuffle_up(team.mask(), all, s, width);
+    const A before = tc_shuffle_up(group.mask(), all, s, width);
     if (lane >= s) all = f(tc_one(before), tc_one(all)).l[0];
   }
-  A before = tc_shuffle_up(team.mask(), all, 1, width);
+  A before = tc_shuffle_up(group.mask(), all, 1, width);
   if (lane == 0) before = identity;
-  A total = tc_shuffle_from(team.mask(), all, width - 1, width);
-  if (team.size > 32) {
+  A total = tc_shuffle_from(group.mask(), all, width - 1, width);
+  if (group.size > 32) {
     A *const part = (A *)(tc_shared + 32); /* behind the places of tc_combine */
     __syncthreads();
-    if (lane == 31) part[team.t / 32] = all;
+    if (lane == 31) part[group.t / 32] = all;
     __syncthreads();
-    A ahead = identity;
+    A prior = identity;
     total = identity;
-    TC_ROLLED for (int w = 0; w < team.size / 32; ++w) {
-      if (w == team.t / 32) ahead = total;
+    TC_ROLLED for (int w = 0; w < group.size / 32; ++w) {
+      if (w == group.t / 32) prior = total;
       total = f(tc_one(total), tc_one(part[w])).l[0];
     }
-    before = f(tc_one(ahead), tc_one(before)).l[0];
+    before = f(tc_one(prior), tc_one(before)).l[0];
   }
   before = f(*carry, tc_one(before)).l[0];
   *carry = f(*carry, tc_one(total));

@@ -19,17 +19,17 @@ TC_FN tc_f32 tc_ratio_near(tc_f32 x, tc_f32 y) {
   return r;
 }
 #endif
-/* @ tc_log_short */
-TC_MAP1(tc_log_short, tc_f32, tc_f32, tc_log2_near(x) * 0.693147182f)
-/* @ tc_sqrt_short */
-TC_MAP1(tc_sqrt_short, tc_f32, tc_f32, tc_sqrt_near(x))
-/* @ tc_div_short */
-TC_MAP2(tc_div_short, tc_f32, tc_f32, tc_ratio_near(x, y))
-/* @ tc_exp_short */
-TC_MAP1(tc_exp_short, tc_f32, tc_f32, tc_exp2_near(x *TC_LOG2_E))
-/* @ tc_sigmoid_short */
-TC_MAP1(tc_sigmoid_short, tc_f32, tc_f32, tc_inverse_near(1.0f + tc_exp2_near(x * -TC_LOG2_E)))
-/* @ tc_tanh_short */
+/* @ tc_log_approx */
+TC_MAP1(tc_log_approx, tc_f32, tc_f32, tc_log2_near(x) * 0.693147182f)
+/* @ tc_sqrt_approx */
+TC_MAP1(tc_sqrt_approx, tc_f32, tc_f32, tc_sqrt_near(x))
+/* @ tc_div_approx */
+TC_MAP2(tc_div_approx, tc_f32, tc_f32, tc_ratio_near(x, y))
+/* @ tc_exp_approx */
+TC_MAP1(tc_exp_approx, tc_f32, tc_f32, tc_exp2_near(x *TC_LOG2_E))
+/* @ tc_sigmoid_approx */
+TC_MAP1(tc_sigmoid_approx, tc_f32, tc_f32, tc_inverse_near(1.0f + tc_exp2_near(x * -TC_LOG2_E)))
+/* @ tc_tanh_approx */
 /* (1 - e^-2|x|) / (1 + e^-2|x|); near 0, where that cancels, x - x^3/3 + 2x^5/15. */
 TC_FN tc_f32 tc_tanh_near(tc_f32 x) {
   const tc_f32 s = x * x, e = tc_exp2_near(fabsf(x) * (-2 * TC_LOG2_E));
@@ -37,8 +37,8 @@ TC_FN tc_f32 tc_tanh_near(tc_f32 x) {
   const tc_f32 near = x * fmaf(s, fmaf(s, 2.0f / 15, -1.0f / 3), 1.0f);
   return s < 0.04f ? near : far;
 }
-TC_MAP1(tc_tanh_short, tc_f32, tc_f32, tc_tanh_near(x))
-/* @ tc_erf_short */
+TC_MAP1(tc_tanh_approx, tc_f32, tc_f32, tc_tanh_near(x))
+/* @ tc_erf_approx */
 /* x P(x^2) below 0.9, else 1 - 2^Q(|x|): minimax polynomials, to 4e-7 and 3e-8. */
 TC_FN tc_f32 tc_erf_near(tc_f32 x) {
   const tc_f32 s = x * x, a = fabsf(x);
@@ -52,8 +52,8 @@ TC_FN tc_f32 tc_erf_near(tc_f32 x) {
   const tc_f32 far = copysignf(1.0f - tc_exp2_near(fmaf(q, a, -0.00270880712f)), x);
   return a < 0.9f ? x * p : far;
 }
-TC_MAP1(tc_erf_short, tc_f32, tc_f32, tc_erf_near(x))
-/* @ tc_erf1p_short */
+TC_MAP1(tc_erf_approx, tc_f32, tc_f32, tc_erf_near(x))
+/* @ tc_erf1p_approx */
 /* As tc_erf1p_f32, to 7e-7. */
 TC_FN tc_f32 tc_normal_near(tc_f32 x) {
   const tc_f32 a = fabsf(x);
@@ -64,4 +64,4 @@ TC_FN tc_f32 tc_normal_near(tc_f32 x) {
   const tc_f32 e = tc_exp2_near(p * a);
   return x < 0 ? e : 2.0f - e;
 }
-TC_MAP1(tc_erf1p_short, tc_f32, tc_f32, tc_normal_near(x))
+TC_MAP1(tc_erf1p_approx, tc_f32, tc_f32, tc_normal_near(x))

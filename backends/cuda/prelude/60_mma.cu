@@ -11,11 +11,11 @@ template <int ROWS> TC_FN int tc_place(int row, int at) {
 TC_FN unsigned short *tc_places() {
   return (unsigned short *)(((tc_u64)tc_shared + 1023) / 1024 * 1024);
 }
-/* @ tc_copy_ahead tc_copies_end tc_copies_wait */
+/* @ tc_copy_async tc_copies_end tc_copies_wait */
 #ifndef TC_EMULATED
 TC_FN tc_u32 tc_shared_address(const void *p) { return (tc_u32)__cvta_generic_to_shared(p); }
 /* 16 bytes to shared memory, in the background; where !live they are zeros, and `from` is not read. */
-TC_FN void tc_copy_ahead(void *to, const void *from, bool live) {
+TC_FN void tc_copy_async(void *to, const void *from, bool live) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(tc_shared_address(to)),
                "l"(from), "r"(live ? 16 : 0)
                : "memory");
@@ -29,10 +29,10 @@ template <int LEFT> TC_FN void tc_copies_wait() {
 /* @ tc_matrices tc_multiply */
 #ifndef TC_EMULATED
 /* Four 8 x 8 matrices; lane l names row l % 8 of matrix l / 8, and receives elements 2 (l % 4) and
- * 2 (l % 4) + 1 of row l / 4 of each (turned: of its transpose). */
-template <bool turned> TC_FN void tc_matrices(tc_u32 *r, const unsigned short *row) {
+ * 2 (l % 4) + 1 of row l / 4 of each (transposed: of its transpose). */
+template <bool transposed> TC_FN void tc_matrices(tc_u32 *r, const unsigned short *row) {
   const tc_u32 at = tc_shared_address(row);
-  if (turned)
+  if (transposed)
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                  : "r"(at)

@@ -101,7 +101,7 @@ static void hold_rows(tc_cuda_instance *f, const rows *r, int group, int unroll,
   f->blocks = TC_CUDA_FILE / registers_of(r, f, exact) / ((threads + WARPS - 1) / WARPS * WARPS);
 }
 
-/* As tc_cuda_team in launch.c. */
+/* As tc_cuda_group_size in launch.c. */
 static int group_size(int64_t items, int each) {
   int64_t group = 1;
   while (group < 32 && group * each < items) group *= 2;
