@@ -304,6 +304,12 @@ void tc_program_free(tc_program *p);
 /* Does some action of k store to its buffer, an index of k's list?  A call writes buffer 0. */
 bool tc_kernel_writes(const tc_kernel *k, uint32_t buffer);
 
+/* marked[k->nexpr], one for each value; that of 0, no value, becomes 0.  Marks what the action takes: value,
+ * position, guard and index operands.  Marks what all marked values are made of, down to loads and
+ * constants: their operands, guards and index operands. */
+void tc_mark_action(const tc_action *a, uint8_t *marked);
+void tc_mark_operands(const tc_kernel *k, uint8_t *marked);
+
 /* For kernels that may run side by side: those that must have ended before kernel k begins are
  * on[first[k]] to on[first[k + 1] - 1], each less than k.  They write what it reads, or read or write what
  * it writes, or their arrays lie where its own do; not listed are those that others of the list wait for.

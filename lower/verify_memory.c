@@ -68,44 +68,35 @@ void lo_check_access(lo_checker *c, uint32_t buffer, const tc_address *a) {
 
 /* ---- loads ----------------------------------------------------------------------------------- */
 
-static void mark_address(const tc_address *a, bool *used) {
-  for (int t = 0; t < a->nterm; t++) used[a->term[t].value.id] = true;
+static void mark_actions(const tc_action *action, uint32_t n, uint8_t *used) {
+  for (uint32_t i = 0; action && i < n; i++) tc_mark_action(&action[i], used);
 }
 
-static void mark_actions(const tc_action *action, uint32_t n, bool *used) {
-  for (uint32_t i = 0; action && i < n; i++) {
-    used[action[i].value.id] = used[action[i].position.id] = used[action[i].guard.id] = true;
-    mark_address(&action[i].address, used);
-  }
-}
-
-static void mark_stage(const tc_stage *s, bool *used) {
+static void mark_stage(const tc_stage *s, uint8_t *used) {
   mark_actions(s->action, s->naction, used);
   mark_actions(s->if_skipped, s->naction, used);
-  used[s->skip_if.id] = used[s->skip_value.id] = true;
+  used[s->skip_if.id] = used[s->skip_value.id] = 1;
 }
 
-/* What the marked values load.  Operands have smaller indices. */
-static void check_marked(lo_checker *c, bool *used) {
+/* What the marked values load. */
+static void check_marked(lo_checker *c, const uint8_t *used) {
   for (uint32_t id = c->k->nexpr; id-- > 1;) {
     const tc_expr *e = &c->k->expr[id];
-    if (!used[id]) continue;
-    for (int i = 0; i < 3; i++) used[e->in[i].id] = true;
-    used[e->guard.id] = true;
-    mark_address(&e->address, used);
-    if (e->kind == TC_EX_LOAD && !e->guard.id) lo_check_access(c, e->buffer, &e->address);
+    if (used[id] && e->kind == TC_EX_LOAD && !e->guard.id)
+      lo_check_access(c, e->buffer, &e->address);
   }
 }
 
 void lo_check_loads(lo_checker *c, const tc_stage *stage, uint32_t n, tc_val x, tc_val y) {
-  bool *used = calloc(c->k->nexpr + 1u, sizeof *used);
+  uint8_t *used = calloc(c->k->nexpr + 1u, sizeof *used);
   if (!used || !c->ok) {
     if (!used) lo_wrong(c, "out of memory");
     free(used);
     return;
   }
   for (uint32_t s = 0; s < n; s++) mark_stage(&stage[s], used);
-  used[x.id] = used[y.id] = true;
+  used[x.id] = used[y.id] = 1;
+  tc_mark_operands(c->k, used);
   check_marked(c, used);
   free(used);
 }

@@ -223,17 +223,6 @@ void tc_print_mark_terms(uint8_t *need, const tc_address *a) {
   for (int j = 0; j < a->nterm; ++j) need[a->term[j].value.id] |= TC_PRINT_LANES;
 }
 
-/* Marks everything that marked values need; operands have smaller indices, so one pass does. */
-void tc_print_mark(const tc_kernel *k, uint8_t *need) {
-  for (uint32_t i = k->nexpr; i-- > 1;) {
-    if (!need[i]) continue;
-    const tc_expr *e = &k->expr[i];
-    for (int j = 0; j < 3; ++j) need[e->in[j].id] = 1;
-    need[e->guard.id] = 1;
-    if (tc_print_has_address(e)) tc_print_mark_terms(need, &e->address);
-  }
-}
-
 /* The forms in which everything is needed that marked values are made of, but for those that are
  * printed. */
 static void mark_forms(const tc_print_scope *s, uint8_t *need) {
@@ -281,9 +270,7 @@ void tc_print_one(tc_print_scope *s, tc_val v) { print_form(s, v, TC_PRINT_SINGL
 void tc_print_hoist_action(tc_print_scope *s, const tc_action *a, uint32_t mask) {
   uint8_t *need = new_marks(s);
   if (!need) return;
-  need[a->value.id] = need[a->position.id] = need[a->guard.id] = TC_PRINT_LANES;
-  if (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD) tc_print_mark_terms(need, &a->address);
-  need[0] = 0;
+  tc_mark_action(a, need); /* TC_PRINT_LANES */
   print_marked(s, need, mask);
   free(need);
 }

@@ -103,8 +103,6 @@ void tc_print_hoist(tc_print_scope *s, tc_val v, uint32_t mask);
 void tc_print_load(tc_print_scope *s, uint32_t id, tc_buf *out);
 /* A STORE or ADD action at the point of the scope, its values included. */
 void tc_print_store(tc_print_scope *s, const tc_action *a);
-/* Marks in need[nexpr] everything that the marked expressions are made of. */
-void tc_print_mark(const tc_kernel *k, uint8_t *need);
 /* Values and addresses of an action, as tc_print_hoist. */
 void tc_print_hoist_action(tc_print_scope *s, const tc_action *a, uint32_t mask);
 /* A copy of `printed` for an inner C block, so that what the block declares is forgotten after it.

@@ -27,16 +27,6 @@ static bool can_fail(const tc_kernel *k) {
   return false;
 }
 
-/* Marks what a value is computed from. */
-static void mark(const tc_kernel *k, tc_val v, bool *seen) {
-  if (!v.id || seen[v.id]) return;
-  seen[v.id] = true;
-  const tc_expr *e = &k->expr[v.id];
-  for (int i = 0; i < 3; i++) mark(k, e->in[i], seen);
-  mark(k, e->guard, seen);
-  for (int t = 0; t < e->address.nterm; t++) mark(k, e->address.term[t].value, seen);
-}
-
 static bool stores_to(const tc_action *a, uint32_t buffer) {
   return (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD) && a->buffer == buffer;
 }
@@ -61,21 +51,15 @@ static const tc_action *only_store(const tc_stage *s, int out, bool *others) {
   return *others ? NULL : store;
 }
 
-static void mark_actions(const tc_kernel *k, const tc_action *action, uint32_t n, bool *seen) {
-  for (uint32_t a = 0; a < n; a++) {
-    mark(k, action[a].value, seen);
-    mark(k, action[a].position, seen);
-    mark(k, action[a].guard, seen);
-  }
-}
-
 /* Marks what a stage computes. */
-static const bool *computed(lo *L, const tc_kernel *k, const tc_stage *s) {
-  bool *seen = lo_alloc(L, L->scratch, (k->nexpr + 1u) * sizeof *seen);
-  mark_actions(k, s->action, s->naction, seen);
-  if (s->if_skipped) mark_actions(k, s->if_skipped, s->naction, seen);
-  mark(k, s->skip_if, seen);
-  mark(k, s->skip_value, seen);
+static const uint8_t *computed(lo *L, const tc_kernel *k, const tc_stage *s) {
+  uint8_t *seen = lo_alloc(L, L->scratch, k->nexpr + 1u);
+  for (uint32_t a = 0; a < s->naction; a++) {
+    tc_mark_action(&s->action[a], seen);
+    if (s->if_skipped) tc_mark_action(&s->if_skipped[a], seen);
+  }
+  seen[s->skip_if.id] = seen[s->skip_value.id] = 1;
+  tc_mark_operands(k, seen);
   return seen;
 }
 
@@ -86,7 +70,7 @@ static bool loads(const tc_kernel *k, uint32_t expr, int buffer) {
 /* All that the stage reads of buffer `in` (*reads: anything) is the element that `store` overwrites. */
 static bool reads_only(lo *L, const tc_kernel *k, const tc_stage *s, int in, const tc_action *store,
                        bool *reads) {
-  const bool *seen = computed(L, k, s);
+  const uint8_t *seen = computed(L, k, s);
   for (uint32_t i = 1; i < k->nexpr; i++) {
     if (!seen[i] || !loads(k, i, in)) continue;
     if (!store || !lo_same_place(&k->expr[i].address, &store->address)) return false;
@@ -122,10 +106,11 @@ static bool copies(const tc_kernel *k, const tc_nest *nest, int from, int to) {
 
 /* A product's operands are read many times; its epilogue runs once at each point. */
 static bool product_updates(lo *L, const tc_kernel *k, int in, int out) {
-  bool *operands = lo_alloc(L, L->scratch, (k->nexpr + 1u) * sizeof *operands), reads;
+  uint8_t *operands = lo_alloc(L, L->scratch, k->nexpr + 1u);
+  bool reads;
   if (!L->target->epilogue_in_place) return false;
-  mark(k, k->mm.a, operands);
-  mark(k, k->mm.b, operands);
+  operands[k->mm.a.id] = operands[k->mm.b.id] = 1;
+  tc_mark_operands(k, operands);
   for (uint32_t i = 1; i < k->nexpr; i++)
     if (operands[i] && loads(k, i, in)) return false;
   return reads_what_it_writes(L, k, &k->mm.epilogue, 1, in, out, &reads);

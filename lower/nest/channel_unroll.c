@@ -135,15 +135,8 @@ static bool are_apart(lo *L, const tc_action *a, const tc_action *b, int vector)
 /* Marks what the one stage of the nest computes. */
 static void mark(const tc_kernel *k, const tc_nest *n, uint8_t *need) {
   memset(need, 0, k->nexpr);
-  for (uint32_t i = 0; i < n->stage[0].naction; i++)
-    need[n->stage[0].action[i].value.id] = need[n->stage[0].action[i].guard.id] = 1;
-  for (uint32_t id = k->nexpr; id-- > 1;) {
-    const tc_expr *e = &k->expr[id];
-    if (!need[id]) continue;
-    for (int i = 0; i < 3; i++) need[e->in[i].id] = 1;
-    need[e->guard.id] = 1;
-    for (int t = 0; t < e->address.nterm; t++) need[e->address.term[t].value.id] = 1;
-  }
+  for (uint32_t i = 0; i < n->stage[0].naction; i++) tc_mark_action(&n->stage[0].action[i], need);
+  tc_mark_operands(k, need);
 }
 
 static bool reads(const tc_kernel *k, const tc_nest *n, uint32_t buffer, uint8_t *need) {

@@ -134,7 +134,7 @@ static void put_expr(writer *w, const tc_expr *e, const char *tag, tc_buf *out) 
 
 static void put_marked(writer *w, uint8_t *need) {
   need[0] = 0;
-  tc_print_mark(w->k, need);
+  tc_mark_operands(w->k, need);
   for (uint32_t id = 1; id < w->k->nexpr; ++id) {
     const tc_expr *e = &w->k->expr[id];
     if (!need[id]) continue;

@@ -14,7 +14,7 @@ static int neighbours(const tc_cuda_product *x, tc_val v, int axis) {
   int n = 0;
   if (!need) return 0;
   need[v.id] = 1;
-  tc_print_mark(x->k, need);
+  tc_mark_operands(x->k, need);
   for (uint32_t i = 1; i < x->k->nexpr; ++i)
     n += need[i] && x->k->expr[i].kind == TC_EX_LOAD &&
          tc_dim_is(x->k->expr[i].address.coef[axis], 1);

@@ -159,7 +159,7 @@ static void put_single_loads(tc_cuda_nest *x) {
   for (uint32_t s = 1; need && s < x->nest->nstage; ++s)
     for (uint32_t i = 0; !x->nest->stage[s].axes && i < x->nest->stage[s].naction; ++i)
       need[x->nest->stage[s].action[i].value.id] = 1;
-  if (need && late) tc_print_mark(k, need);
+  if (need && late) tc_mark_operands(k, need);
   else x->s.out->failed = true;
   for (uint32_t i = 1; need && late && i < k->nexpr; ++i) {
     const tc_expr *e = &k->expr[i];

@@ -145,7 +145,7 @@ void tc_cuda_skip_copied(tc_cuda_nest *x) {
   for (uint32_t i = 0; need && i < st->naction; ++i)
     if (!tc_cuda_copied(x, &st->action[i]))
       need[st->action[i].value.id] = need[st->action[i].guard.id] = 1;
-  if (need) tc_print_mark(x->s.k, need);
+  if (need) tc_mark_operands(x->s.k, need);
   else x->s.out->failed = true;
   for (uint32_t i = 0; need && i < st->naction; ++i) {
     const uint32_t id = tc_cuda_copied(x, &st->action[i]);
@@ -206,7 +206,7 @@ static void choose_loads(tc_cuda_nest *x) {
   }
   for (uint32_t i = 0; i < st->naction; ++i)
     need[st->action[i].value.id] = need[st->action[i].guard.id] = 1;
-  tc_print_mark(x->s.k, need);
+  tc_mark_operands(x->s.k, need);
   choose(x, need);
   free(need);
 }

@@ -33,25 +33,13 @@ static tc_cuda_kind kind_of(const tc_nest *n) {
 
 /* ---- what a nest is made of ------------------------------------------------------------------ */
 
-static void name_values(const tc_stage *st, uint8_t *need) {
-  for (uint32_t i = 0; i < st->naction; ++i) {
-    const tc_action *a = &st->action[i];
-    need[a->value.id] = need[a->position.id] = need[a->guard.id] = 1;
-    for (int t = 0; tc_cuda_is_store(a) && t < a->address.nterm; ++t)
-      need[a->address.term[t].value.id] = 1;
-  }
-  need[0] = 0;
+void tc_cuda_mark_stage(const tc_kernel *k, const tc_stage *st, uint8_t *need) {
+  for (uint32_t i = 0; i < st->naction; ++i) tc_mark_action(&st->action[i], need);
+  tc_mark_operands(k, need);
 }
 
 void tc_cuda_mark(const tc_kernel *k, const tc_nest *n, uint8_t *need) {
-  for (uint32_t s = 0; s < n->nstage; ++s) name_values(&n->stage[s], need);
-  tc_print_mark(k, need);
-  need[0] = 0;
-}
-
-void tc_cuda_mark_stage(const tc_kernel *k, const tc_stage *st, uint8_t *need) {
-  name_values(st, need);
-  tc_print_mark(k, need);
+  for (uint32_t s = 0; s < n->nstage; ++s) tc_cuda_mark_stage(k, &n->stage[s], need);
 }
 
 /* ---- sizes of what threads do ---------------------------------------------------------------- */

@@ -14,18 +14,12 @@ const tc_expr *tc_omp_mm_plain(const tc_omp_matmul *x, tc_val v) {
   return e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm ? e : NULL;
 }
 
-/* Marks v and everything it needs; operands have smaller indices. */
+/* Marks v and everything it needs. */
 static uint8_t *reach(const tc_omp_matmul *x, tc_val v) {
   uint8_t *seen = calloc(x->k->nexpr + 1, 1);
   if (!seen) return NULL;
   seen[v.id] = 1;
-  for (uint32_t i = v.id; i > 0; --i) {
-    const tc_expr *e = &x->k->expr[i];
-    if (!seen[i]) continue;
-    for (int j = 0; j < 3; ++j) seen[e->in[j].id] = 1;
-    seen[e->guard.id] = 1;
-    for (int j = 0; j < e->address.nterm; ++j) seen[e->address.term[j].value.id] = 1;
-  }
+  tc_mark_operands(x->k, seen);
   return seen;
 }
 

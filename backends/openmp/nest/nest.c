@@ -11,6 +11,11 @@ const tc_buffer *tc_omp_buffer(const tc_omp_nest *x, uint32_t buffer) {
   return &x->s.p->buffer[x->s.k->buffer[buffer]];
 }
 
+void tc_omp_mark_stage(const tc_omp_nest *x, const tc_stage *st, uint8_t *need) {
+  for (uint32_t i = 0; i < st->naction; ++i) tc_mark_action(&st->action[i], need);
+  tc_mark_operands(x->s.k, need);
+}
+
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
 /* Tasks of a nest: product of the outer extents, the vectorised one in tiles. */

@@ -13,17 +13,6 @@
 
 enum { DISTANCE = 2 }; /* outer points from a row to the one that is prefetched */
 
-void tc_omp_mark_stage(const tc_omp_nest *x, const tc_stage *st, uint8_t *need) {
-  for (uint32_t i = 0; i < st->naction; ++i)
-    need[st->action[i].value.id] = need[st->action[i].position.id] = need[st->action[i].guard.id] =
-        1;
-  for (uint32_t i = x->s.k->nexpr; i-- > 1;) {
-    if (!need[i]) continue;
-    const tc_expr *e = &x->s.k->expr[i];
-    for (int j = 0; j < 3; ++j) need[e->in[j].id] = 1;
-  }
-}
-
 /* Elements in order, of which every outer point has its own. */
 static bool is_row(const tc_omp_nest *x, const tc_address *a) {
   const tc_dim next = a->coef[x->nest->nparallel - 1];
