@@ -135,7 +135,7 @@ static bool allows(lo *L, tc_ref r, const lo_demand *d) {
   if (lo_class(n) == TC_CLASS_VIEW) return true;
   if (d->prologue && !fits_prologue(L, r))
     return lo_no(L, "it is dearer than what is computed while an operand of a matmul is packed");
-  /* the missing axes are those that a reduction is about to turn inner */
+  /* the missing axes are those that a reduction is about to make sequential */
   if (tc_dim_same(L->fact[r.id].reduced, lo_group_numel(L, g, (1u << g->naxis) - 1))) return true;
   if (!L->fact[r.id].costly || d->at->terms || !repeats(L, g, d->at)) return true;
   return lo_no(L, "its reader runs over a further axis, and would compute it again at each point");

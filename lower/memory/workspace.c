@@ -114,27 +114,27 @@ static int64_t plan_constant(lo *L, life *l, uint32_t n) {
   return h.top;
 }
 
-/* ---- symbolic sizes: equal expressions take turns -------------------------------------------- */
+/* ---- symbolic sizes: buffers of equal expressions share a slot -------------------------------- */
 
-typedef struct turn {
+typedef struct slot {
   tc_dim bytes, offset;
   uint32_t last;
-} turn;
+} slot;
 
 static tc_dim plan_symbolic(lo *L, const life *l, uint32_t n, tc_dim top) {
   enum { LOOK = 64 };
-  turn *t = NULL;
-  uint32_t nturn = 0, cap = 0;
+  slot *t = NULL;
+  uint32_t nslot = 0, cap = 0;
   for (uint32_t i = 0; i < n; i++) {
     tc_buffer *b = &L->p->buffer[l[i].buffer];
     tc_dim bytes = aligned_bytes(L, b);
-    turn *found = NULL;
-    for (uint32_t j = nturn; j-- > 0 && j + LOOK >= nturn && !found;)
+    slot *found = NULL;
+    for (uint32_t j = nslot; j-- > 0 && j + LOOK >= nslot && !found;)
       if (tc_dim_same(t[j].bytes, bytes) && t[j].last < l[i].first) found = &t[j];
     if (!found) {
-      t = lo_grow(L, L->scratch, t, &cap, nturn, sizeof *t);
-      found = &t[nturn++];
-      *found = (turn){.bytes = bytes, .offset = top};
+      t = lo_grow(L, L->scratch, t, &cap, nslot, sizeof *t);
+      found = &t[nslot++];
+      *found = (slot){.bytes = bytes, .offset = top};
       top = tc_dim_add(L->dims, top, bytes);
     }
     found->last = l[i].last;

@@ -201,7 +201,7 @@ static void make_sequential(lo_kb *b, int s, int64_t chunk) {
 }
 
 /* An axis along which a load has the neighbours that it does not have along v, or -1. */
-static int turned_slot(const lo_kb *b, int v) {
+static int transposed_slot(const lo_kb *b, int v) {
   for (uint32_t id = b->first; id < b->k->nexpr; id++) {
     const tc_expr *e = &b->k->expr[id];
     const tc_dim step = e->address.coef[v];
@@ -213,19 +213,19 @@ static int turned_slot(const lo_kb *b, int v) {
 }
 
 /* Elementwise work: the lanes' axis becomes the inner one, cut when it may be long.  Where an array
- * is read across its rows, a tile of it stays in the nearest cache until all of its lines are used. */
+ * is read across its rows, a tile of it is in the nearest cache until all of its lines are used. */
 static void schedule_flat(lo_kb *b, int v) {
-  enum { TURNED = 16, DEEP = 64 };
+  enum { ACROSS = 16, DEEP = 64 };
   if (v < 0) return;
   const int64_t chunk = b->g->serial ? 0 : b->L->target->chunk;
-  const int turned = chunk ? turned_slot(b, v) : -1;
-  if (turned < 0) {
+  const int transposed = chunk ? transposed_slot(b, v) : -1;
+  if (transposed < 0) {
     make_sequential(b, v, chunk);
     return;
   }
-  const int64_t wide = clamp(lo_guess(b->L, b->slot[turned].extent), 1, TURNED);
-  make_sequential(b, turned, TURNED);
-  make_sequential(b, v, TURNED * DEEP / wide / 16 * 16);
+  const int64_t across = clamp(lo_guess(b->L, b->slot[transposed].extent), 1, ACROSS);
+  make_sequential(b, transposed, ACROSS);
+  make_sequential(b, v, ACROSS * DEEP / across / 16 * 16);
 }
 
 /* Outer slots first; the lanes' slot last of its kind. */

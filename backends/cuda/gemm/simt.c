@@ -21,7 +21,7 @@ enum { SQUARES = sizeof squares / sizeof *squares, GENERAL = 3 };
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
 /* Opens the loop over the pieces of a tile [DEEP][SIDE], TC_L neighbours along the operand's own
- * axis each: `row` and `deep` are where a piece is.  Neighbours along k are turned on their way: a
+ * axis each: `row` and `deep` are where a piece is.  Neighbours along k are transposed on their way: a
  * warp takes 16 elements of some rows, which go to different banks, or to two each. */
 static void open_pieces(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
   tc_print_line(&x->s, "{ /* %c */", name == 'a' ? 'A' : 'B');

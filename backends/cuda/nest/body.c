@@ -36,7 +36,7 @@ const tc_spelling tc_cuda_words = {.vector = "tc_v",
                                    .integer = "tc_int",
                                    .op = take_op};
 
-/* ---- rows in registers, loads ahead ---------------------------------------------------------- */
+/* ---- rows in registers, early loads ---------------------------------------------------------- */
 
 static bool is_local(const tc_print_scope *s, uint32_t buffer) {
   return s->p->buffer[s->k->buffer[buffer]].kind == TC_BUF_LOCAL;

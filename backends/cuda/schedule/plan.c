@@ -100,8 +100,8 @@ void tc_cuda_add_form(tc_cuda_plan *plan, tc_cuda_instance f) {
   if (plan->nform < TC_CUDA_FORMS) plan->form[plan->nform++] = f;
 }
 
-/* Columns: registers for one sum of every lane, in f32 and f64, and for the loads ahead, which are
- * not converted yet; where they are few, twice as many loads are ahead and five blocks fit a
+/* Columns: registers for one sum of every lane, in f32 and f64, and for the early loads, which are
+ * not converted yet; where they are few, twice as many loads are early and five blocks fit a
  * multiprocessor.  One is said in any case: without, ptxas moves loads back to where they are used. */
 static void plan_columns(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                          const uint8_t *need, tc_cuda_instance *f) {

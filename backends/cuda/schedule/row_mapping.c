@@ -55,7 +55,7 @@ static int64_t constant_items(const tc_nest *n, int lanes) {
 /* What rows in registers depend on. */
 typedef struct rows {
   int count;      /* that are alive at once, in 32-bit registers an element */
-  int shared;     /* loads that all rows share: they are issued ahead */
+  int shared;     /* loads that all rows share: they are prefetched */
   int each;       /* elements of a row for a thread */
   int passes;     /* over rows that no registers hold */
   int others;     /* loads that differ from row to row, but for the first */

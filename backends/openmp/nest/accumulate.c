@@ -71,10 +71,10 @@ static void put_join(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
     }
 }
 
-/* The same where joining is dear and short rows have left all accumulators but the first alone. */
+/* The same where combining is costly: short rows use the first accumulator only, and skip it. */
 static void put_used_join(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
-  const bool dear = r->unroll > 1 && tc_print_is_arg(a);
-  if (dear) {
+  const bool costly = r->unroll > 1 && tc_print_is_arg(a);
+  if (costly) {
     tc_buf e = {0};
     tc_print_extent(&x->s, &x->nest->axis[x->nest->vector], &e);
     tc_print_line(&x->s, "if (%s >= %d * TC_L) {", e.text, r->unroll);
@@ -82,7 +82,7 @@ static void put_used_join(tc_omp_nest *x, const tc_omp_run *r, const tc_action *
     x->s.indent += 2;
   }
   put_join(x, r, a);
-  if (!dear) return;
+  if (!costly) return;
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }

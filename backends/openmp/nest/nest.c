@@ -407,13 +407,13 @@ static bool may_be_short(const tc_omp_nest *x) {
   return lo < TC_OMP_SHORT && hi > TC_OMP_SHORT;
 }
 
-/* Such rows fill the lanes one by one where they are short. */
+/* Where they are short, neighbouring rows share a vector: lanes run along the outer axis. */
 static bool put_short(tc_omp_nest *x, bool team) {
-  tc_nest turned = *x->nest;
+  tc_nest by_points = *x->nest;
   tc_omp_nest rows;
   tc_buf count = {0}, length = {0};
-  turned.vector = 0;
-  const bool ok = open_nest(&rows, x->s.k, x->s.p, &turned, x->s.out);
+  by_points.vector = 0;
+  const bool ok = open_nest(&rows, x->s.k, x->s.p, &by_points, x->s.out);
   rows.s.indent = x->s.indent;
   tc_print_dim(x->s.p, x->nest->axis[0].extent, &count);
   tc_print_dim(x->s.p, x->nest->axis[1].extent, &length);

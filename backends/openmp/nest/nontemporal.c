@@ -17,7 +17,7 @@ static bool is_never_read(const tc_omp_nest *x, uint32_t buffer) {
   return true;
 }
 
-/* Neighbouring lanes are stored side by side. */
+/* Do neighbouring lanes store neighbouring elements? */
 static bool is_in_order(const tc_omp_nest *x, const tc_action *a) {
   return a->kind == TC_ACT_STORE && !a->guard.id && !a->address.nterm && x->nest->vector >= 0 &&
          tc_dim_is(a->address.coef[x->nest->vector], 1);

@@ -354,7 +354,7 @@ static void declare_results(tc_omp_nest *x, const tc_stage *st) {
     tc_print_line(&x->s, "int skipped%u%s = {0};", st->action[0].index, many);
 }
 
-/* Each stage is a block of its own: what it computed ahead of its loops is forgotten, because a
+/* Each stage is a block of its own: what it hoisted in front of its loops is forgotten, because a
  * later stage may find other contents in a buffer that this one wrote. */
 static void put_stage(tc_omp_nest *x, const tc_stage *st, uint32_t index) {
   const tc_omp_run r = plan(x, st, index);
