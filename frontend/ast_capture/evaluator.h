@@ -206,6 +206,8 @@ private:
                      clang::QualType type);
   tc_ref late_ref(const Scalar &v, clang::QualType type);
   Scalar convert(const Scalar &v, clang::QualType to, bool explicit_cast = false);
+  // What an object keeps of it that is written as `member`: bit-fields have fewer bits than their type.
+  Value as_kept(const Value &v, const clang::FieldDecl *member);
   Scalar binary(clang::BinaryOperatorKind op, const Scalar &a, const Scalar &b,
                 clang::QualType type);
   Scalar unary(clang::UnaryOperatorKind op, const Scalar &a, clang::QualType type);

@@ -374,11 +374,13 @@ Value Evaluator::evaluate_unary(const UnaryOperator *e) {
     QualType wide = type->isIntegerType() && context.isPromotableIntegerType(type)
                         ? context.getPromotedIntegerType(type)
                         : type;
-    Scalar changed = convert(binary(e->isIncrementOp() ? BO_Add : BO_Sub, convert(old.scalar, wide),
-                                    convert(one, wide), wide),
-                             type);
-    store(*place, Value::of(changed), loc);
-    return e->isPrefix() ? Value::of(changed) : old;
+    const Value changed =
+        as_kept(Value::of(convert(binary(e->isIncrementOp() ? BO_Add : BO_Sub,
+                                         convert(old.scalar, wide), convert(one, wide), wide),
+                                  type)),
+                e->getSubExpr()->getSourceBitField());
+    store(*place, changed, loc);
+    return e->isPrefix() ? changed : old;
   }
   if (e->getOpcode() == UO_Deref) {
     auto place = locate(e);
@@ -515,6 +517,7 @@ Value Evaluator::evaluate_assignment(const BinaryOperator *e) {
     fail(loc, "a volatile object is written");
     return {};
   }
+  v = as_kept(v, e->getLHS()->getSourceBitField());
   store(*place, v, loc);
   return v;
 }
@@ -576,8 +579,17 @@ Value Evaluator::evaluate_initializer(const Expr *e, QualType type) {
     fail(e->getExprLoc(), "an object of this type is not followed");
     return {};
   }
-  for (unsigned i = 0; i < list->getNumInits() && i < v.parts.size() && !failed; i++)
-    v.parts[i] = evaluate_initializer(list->getInit(i), list->getInit(i)->getType());
+  const auto *record = type->getAs<RecordType>();
+  std::vector<const FieldDecl *> members; // one for each part
+  if (record) members.assign(record->getDecl()->field_begin(), record->getDecl()->field_end());
+  size_t part = 0;
+  for (const Expr *init : list->inits()) {
+    while (record && part < members.size() && members[part]->isUnnamedBitField()) part++;
+    if (failed || part >= v.parts.size()) break;
+    Value made = evaluate_initializer(init, init->getType());
+    v.parts[part] = record ? as_kept(made, members[part]) : made;
+    part++;
+  }
   return v;
 }
 

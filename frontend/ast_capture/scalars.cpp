@@ -230,6 +230,18 @@ Scalar Evaluator::convert(const Scalar &v, QualType to, bool explicit_cast) {
   return s;
 }
 
+Value Evaluator::as_kept(const Value &v, const FieldDecl *member) {
+  if (!member || !member->isBitField() || v.kind != Value::Scalars) return v;
+  const QualType type = member->getType(), wide = context.UnsignedLongLongTy;
+  const int64_t width = member->getBitWidth()->EvaluateKnownConstInt(context).getExtValue();
+  const int64_t lost = static_cast<int64_t>(context.getTypeSize(wide)) - width;
+  const Scalar by = integer_constant(llvm::APSInt::get(lost), context.IntTy);
+  const QualType filled =
+      type->isSignedIntegerOrEnumerationType() ? QualType(context.LongLongTy) : wide;
+  const Scalar high = convert(binary(BO_Shl, convert(v.scalar, wide), by, wide), filled);
+  return Value::of(convert(binary(BO_Shr, high, by, filled), type));
+}
+
 // ---- operators ----------------------------------------------------------------------------------
 
 std::optional<bool> compare(BinaryOperatorKind op, int order) {
