@@ -8,8 +8,8 @@ namespace tc {
 using namespace clang;
 using llvm::StringRef;
 
-Agreement::Agreement(const Preprocessor &preprocessor, StringRef tokens)
-    : sources(preprocessor.getSourceManager()), own(preprocessor),
+Agreement::Agreement(const Preprocessor &preprocessor, StringRef tokens, StringRef types)
+    : sources(preprocessor.getSourceManager()), own(preprocessor), types(types),
       compared(!tokens.empty() && read_words(tokens, other)) {}
 
 void Agreement::add_error(SourceLocation loc, StringRef text) {
@@ -60,40 +60,50 @@ void Agreement::compare() {
 
 // ---- what a function reaches --------------------------------------------------------------------
 
-namespace {
-
 class Reach : public RecursiveASTVisitor<Reach> {
 public:
-  explicit Reach(const SourceManager &sources) : sources(sources) {}
+  Reach(const SourceManager &sources, const FunctionDecl *function) : sources(sources) {
+    add(function);
+    for (size_t i = 0; i < list.size(); i++) TraverseDecl(const_cast<Decl *>(list[i]));
+  }
 
   bool VisitDeclRefExpr(DeclRefExpr *e) { return add(e->getDecl()); }
   bool VisitMemberExpr(MemberExpr *e) { return add(e->getMemberDecl()); }
   bool VisitTagTypeLoc(TagTypeLoc type) { return add(type.getDecl()); }
   bool VisitTypedefTypeLoc(TypedefTypeLoc type) { return add(type.getTypePtr()->getDecl()); }
+  bool VisitBuiltinTypeLoc(BuiltinTypeLoc type) {
+    scalars.insert(type.getTypePtr());
+    return true;
+  }
+  bool VisitExpr(Expr *e) {
+    if (e->getType().isNull()) return true; // the text of a static_assert
+    if (llvm::isa<FloatingLiteral, CharacterLiteral, StringLiteral>(e)) literals.push_back(e);
+    if (const auto *type = llvm::dyn_cast<BuiltinType>(e->getType().getCanonicalType()))
+      scalars.insert(type);
+    return true;
+  }
 
   // A function, variable or type, and, for a member or an enumerator, that which it belongs to.
   bool add(const Decl *decl) {
     if (llvm::isa<EnumConstantDecl>(decl) || llvm::isa<FieldDecl>(decl))
       decl = llvm::cast<Decl>(decl->getDeclContext());
-    for (const Decl *each : decl->redecls())
-      if (!sources.isInSystemHeader(each->getLocation()) && seen.insert(each).second)
-        list.push_back(each);
+    for (const Decl *each : decl->redecls()) {
+      if (!seen.insert(each).second) continue;
+      if (!sources.isInSystemHeader(each->getLocation())) list.push_back(each);
+      else if (llvm::isa<TypeDecl>(each)) of_system.push_back(each);
+    }
     return true;
   }
 
-  std::vector<const Decl *> all(const FunctionDecl *function) {
-    add(function);
-    for (size_t i = 0; i < list.size(); i++) TraverseDecl(const_cast<Decl *>(list[i]));
-    return list;
-  }
+  std::vector<const Decl *> list;
+  std::vector<const Decl *> of_system; // types, and not what they are made of
+  std::vector<const Expr *> literals;
+  llvm::SetVector<const BuiltinType *> scalars;
 
 private:
   const SourceManager &sources;
-  std::vector<const Decl *> list;
   std::set<const Decl *> seen;
 };
-
-} // namespace
 
 bool Agreement::concerns(const Trouble &trouble, const Decl *decl) {
   const PresumedLoc begin = sources.getPresumedLoc(sources.getExpansionLoc(decl->getBeginLoc()));
@@ -106,17 +116,43 @@ bool Agreement::concerns(const Trouble &trouble, const Decl *decl) {
   });
 }
 
+// Where nothing in the file can be pointed to, the function is.
+std::optional<Agreement::Trouble> Agreement::difference_of_types(const Reach &reach,
+                                                                 const ASTContext &context) const {
+  if (!types.known()) return {};
+  auto trouble = [](SourceLocation loc, std::string what) {
+    return Trouble{{}, loc, "it depends on " + what};
+  };
+  for (const Decl *decl : reach.list)
+    if (std::string what = types.difference(context, decl, false); !what.empty())
+      return trouble(decl->getLocation(), what);
+  for (const Decl *decl : reach.of_system)
+    if (std::string what = types.difference(context, decl, true); !what.empty())
+      return trouble({}, what);
+  for (const Expr *literal : reach.literals)
+    if (std::string what = types.difference(literal); !what.empty())
+      return trouble(literal->getExprLoc(), what);
+  for (const BuiltinType *type : reach.scalars)
+    if (std::string what = types.difference(context, type); !what.empty()) return trouble({}, what);
+  return {};
+}
+
 std::optional<Message> Agreement::objection(const FunctionDecl *function) {
   compare();
-  if (troubles.empty()) return {};
-  for (const Decl *decl : Reach(sources).all(function))
+  if (troubles.empty() && !types.known()) return {};
+  const Reach reach(sources, function);
+  auto message = [&](const Trouble &trouble) {
+    return Message{TC_WARNING,
+                   trouble.loc.isValid() ? trouble.loc : function->getLocation(),
+                   "'" + function->getNameAsString() + "' not compiled: " + trouble.text,
+                   {},
+                   {}};
+  };
+  for (const Decl *decl : reach.list)
     for (const Trouble &trouble : troubles)
-      if (concerns(trouble, decl))
-        return Message{TC_WARNING,
-                       trouble.loc.isValid() ? trouble.loc : function->getLocation(),
-                       "'" + function->getNameAsString() + "' not compiled: " + trouble.text,
-                       {},
-                       {}};
+      if (concerns(trouble, decl)) return message(trouble);
+  if (const auto trouble = difference_of_types(reach, function->getASTContext()))
+    return message(*trouble);
   return {};
 }
 

@@ -175,7 +175,7 @@ public:
   InnerConsumer(CompilerInstance &user, Preprocessor &preprocessor, const Options &options,
                 OtherCompiler *other, const Errors &errors)
       : user(user), options(options), other(other), errors(errors),
-        agreement(preprocessor, other ? other->tokens : "") {
+        agreement(preprocessor, other ? other->tokens : "", other ? other->types : "") {
     expansions.watch(preprocessor, [this](const Token &token) { agreement.add(token); });
   }
 

@@ -16,8 +16,9 @@ struct NewText {
 
 // A compiler that is not this one, which compiles the file.
 struct OtherCompiler {
-  Dialect dialect;        // that it reads the new texts in
-  llvm::StringRef tokens; // that it reads (TC_REC_TOKENS); empty: what this one does
+  Dialect dialect; // that it reads the new texts in
+  // TC_REC_TOKENS and TC_REC_TYPES; empty: what this one reads, and makes of it.
+  llvm::StringRef tokens, types;
   bool split = false;     // code comes apart from the text
   bool joined = false;    // what it makes of the text is joined with other files' by link-time optimisation
   bool headers = true;    // new texts of headers are read; else functions there stay as they are

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Changes with every change of this file, and with every release. */
-#define TC_PROTOCOL "tcompile 3 " TC_VERSION
+#define TC_PROTOCOL "tcompile 4 " TC_VERSION
 
 typedef enum {
   TC_REC_END,
@@ -26,6 +26,7 @@ typedef enum {
   TC_REC_NAME,     /* of the file, as it stands in its __FILE__ */
   TC_REC_TEXT,     /* what the file contains */
   TC_REC_TOKENS,   /* what the compiler reads in it: see below.  None: its preprocessor is trusted to agree */
+  TC_REC_TYPES,    /* what the compiler makes of types and constants: see below.  None: it is trusted to agree */
 
   /* Of an answer. */
   TC_REC_MESSAGE, /* a tc_record_message; the file name, and that of the file which it is written in (another
@@ -46,6 +47,18 @@ typedef enum {
  *         to tcompile.h (the outermost such), without what its arguments say; that follows or precedes, once
  *   P     a precompiled header was used: what it contains is not here
  *   Z     the end */
+
+/* TC_REC_TYPES: pairs of texts, a zero behind each: a question, and the answer.  A question may have several answers:
+ * those of all types of one name.  Numbers are decimal.
+ *   size of 'T', alignment of 'T'  in bytes; T: `int`, a typedef, `struct S`, `union U`, `enum E`.  A class is a struct;
+ *                                  what has no name of any kind is called by its members: `struct {a, b}`
+ *   place of 'm' in 'T'            in bits; T: a struct or union
+ *   sign of 'm' in 'T'             of a bit-field: signed or unsigned
+ *   sign of 'T'                    of `char` and typedefs of integers
+ *   value of 'A'                   of an enumerator
+ *   type of constants              that have a fraction and no suffix: double or float
+ *   code of 'A', code of 'U+E4'    in the execution character set, in hexadecimal
+ * At the end stand two empty texts. */
 
 typedef struct {
   uint32_t kind; /* tc_record_kind */

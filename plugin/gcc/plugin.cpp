@@ -63,7 +63,7 @@ void start_unit(void *, void *) {
   tc_request_put(&request, TC_REC_LANGUAGE, file.language, strlen(file.language));
   tc_request_put(&request, TC_REC_NAME, file.name, strlen(file.name));
   tc_request_put(&request, TC_REC_TEXT, file.text, file.size);
-  put_tokens(&request);
+  put_meaning(&request);
   tc_tool_problem why;
   if (const char *problem =
           tc_tool_ask(settings.tool.c_str(), &request, settings.seconds, &answer, &why))

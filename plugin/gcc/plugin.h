@@ -42,10 +42,23 @@ void replace_later(const std::string &name, const std::string &text);
 // Line markers make no messages; and replace_later.
 void watch_files();
 
+// ---- copy.cpp -----------------------------------------------------------------------------------
+
+// Copies of this process (fork), in the state in which the parser is about to begin, which go through the file in
+// its place: so flags, standard input, precompiled headers and headers of the command line are what they are for the
+// parser.  Nothing that they print is seen.  The request gets TC_REC_TOKENS and TC_REC_TYPES, or neither of a file that
+// GCC cannot read to its end.
+void put_meaning(tc_bytes *request);
+
 // ---- tokens.cpp ---------------------------------------------------------------------------------
 
-// What GCC reads in the main file and its headers: TC_REC_TOKENS, or nothing where that is not to be known.
-void put_tokens(tc_bytes *request);
+// In a copy: what GCC reads in the main file and its headers, as TC_REC_TOKENS.
+void write_tokens(FILE *to);
+
+// ---- types.cpp ----------------------------------------------------------------------------------
+
+// In a copy: what GCC makes of types and constants, as TC_REC_TYPES.
+void write_types(FILE *to);
 
 // ---- messages.cpp -------------------------------------------------------------------------------
 

@@ -1,17 +1,13 @@
 // tokens.cpp - the file as GCC's own preprocessor reads it.
 //
 // What a file means to GCC is known to GCC alone, and only when it reads the file: defaults, predefined
-// macros and conditions on the compiler decide.  A copy of this process (fork), in the state in which the
-// parser is about to begin, reads the file to its end and writes down what it sees; so flags, standard input,
-// precompiled headers and headers of the command line are what they are for the parser.
+// macros and conditions on the compiler decide.
 #include "plugin/gcc/gcc.h"
 
 #include "driver/annotation.h"
 #include "plugin/gcc/plugin.h"
 
-#include <fcntl.h>
 #include <set>
-#include <sys/wait.h>
 
 namespace tc_gcc {
 namespace {
@@ -221,49 +217,13 @@ void write_all() {
   put('Z', "");
 }
 
-// ---- the process --------------------------------------------------------------------------------
+} // namespace
 
-// Messages and output are the other process's.
-void be_silent() {
-  const int nowhere = open("/dev/null", O_RDWR);
-  dup2(nowhere, 1);
-  dup2(nowhere, 2);
-  if (asm_out_file) dup2(nowhere, fileno(asm_out_file));
-}
-
-[[noreturn]] void read_as_child(int to) {
-  be_silent();
-  out = fdopen(to, "w");
+void write_tokens(FILE *to) {
+  out = to;
   cpp_get_callbacks(parse_in)->read_pch = read_precompiled;
   begin_reading();
   write_all();
-  fflush(out);
-  _exit(0);
-}
-
-std::string read_until_end(int from) {
-  std::string all;
-  char part[1 << 16];
-  for (ssize_t n; (n = read(from, part, sizeof part)) > 0 || (n < 0 && errno == EINTR);)
-    if (n > 0) all.append(part, static_cast<size_t>(n));
-  return all;
-}
-
-} // namespace
-
-void put_tokens(tc_bytes *request) {
-  int ends[2];
-  if (cpp_get_options(parse_in)->preprocessed || pipe2(ends, O_CLOEXEC)) return;
-  fflush(nullptr); // or both processes would write it
-  const pid_t child = fork();
-  if (!child) read_as_child(ends[1]);
-  close(ends[1]);
-  const std::string tokens = child > 0 ? read_until_end(ends[0]) : "";
-  close(ends[0]);
-  while (child > 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
-  // A file that GCC cannot read to its end is not compiled.
-  if (tokens.size() >= 2 && !tokens.compare(tokens.size() - 2, 2, std::string("Z\0", 2)))
-    tc_request_put(request, TC_REC_TOKENS, tokens.data(), tokens.size());
 }
 
 } // namespace tc_gcc

@@ -40,7 +40,11 @@ static const char *const plain[] = {"-ansi",
                                     "-fchar8_t",
                                     "-fcoroutines",
                                     "-fno-signed-char",
-                                    "-fno-unsigned-char"};
+                                    "-fno-unsigned-char",
+                                    "-mms-bitfields",
+                                    "-mno-ms-bitfields",
+                                    "-malign-double",
+                                    "-mno-align-double"};
 
 static const char *const prefixes[] = {"-std=",
                                        "-O",
@@ -54,6 +58,7 @@ static const char *const prefixes[] = {"-std=",
                                        "-ffile-prefix-map=",
                                        "-fdebug-prefix-map=",
                                        "-mabi=",
+                                       "-mlong-double-",
                                        "-fgnuc-version=",
                                        "-masm="};
 

@@ -59,6 +59,9 @@ void accept(const tc_record &record, std::string &&text, Request &request) {
   case TC_REC_TOKENS:
     request.source.tokens = std::move(text);
     break;
+  case TC_REC_TYPES:
+    request.source.types = std::move(text);
+    break;
   default:
     break;
   }

@@ -20,7 +20,7 @@ class Action : public ASTFrontendAction {
 public:
   Action(const Source &source, Translation &result)
       : source(source),
-        result(result), other{source.of_clang ? Dialect::Clang : Dialect::Gnu, source.tokens,
+        result(result), other{source.of_clang ? Dialect::Clang : Dialect::Gnu, source.tokens, source.types,
                               apart(), source.code == Code::Joinable, source.headers} {}
 
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &ci, StringRef) override {

@@ -21,7 +21,8 @@ struct Source {
   std::vector<std::string> flags;  // of Clang's driver, without the file
   bool of_clang = false;           // or of -cc1 of some Clang, which also reads what comes out
   Options options;
-  std::string tokens; // as another compiler reads them (TC_REC_TOKENS); empty: as Clang does
+  // TC_REC_TOKENS and TC_REC_TYPES of another compiler; empty: as Clang's.
+  std::string tokens, types;
   Code code = Code::InText;
   bool headers = true; // new texts of headers are read
   bool annotated_only =
