@@ -28,6 +28,12 @@ bool is_place(StringRef macro) {
          macro == "__TIMESTAMP__" || macro == "__INCLUDE_LEVEL__";
 }
 
+// Macros of system headers that are keywords to some compilers, in some standards.
+bool is_keyword(StringRef macro) {
+  return macro == "bool" || macro == "true" || macro == "false" || macro == "alignas" ||
+         macro == "alignof" || macro == "static_assert" || macro == "thread_local";
+}
+
 // GCC has them as literals.
 bool is_literal(const Word &word) {
   return !word.system && (isDigit(word.text.front()) || word.text.front() == '"');
@@ -57,7 +63,9 @@ bool read_words(StringRef record, Words &words) {
     case 'S':
     case 'T':
       if (macro) macro->made.push_back(text.str());
-      else words.list.push_back({file, line, text.str(), kind == 'S', is_place(text), {}});
+      else
+        words.list.push_back(
+            {file, line, text.str(), kind == 'S' && !is_keyword(text), is_place(text), {}});
       inside |= kind == 'S';
       break;
     case 'E':
@@ -139,20 +147,22 @@ void WordRecorder::add(const Token &token) {
     if (llvm::is_contained(passed, origin.loc)) return;
     passed.push_back(origin.loc);
   }
-  const std::string text = preprocessor.getSpelling(token);
+  const IdentifierInfo *name = token.getIdentifierInfo(); // without line breaks in it
+  const std::string text = name ? name->getName().str() : preprocessor.getSpelling(token);
   const SourceLocation macro = system_macro(token.getLocation());
-  for (const auto &[name, word] : macros)
-    if (macro.isValid() && name == macro) return words.list[word].made.push_back(text);
+  for (const auto &[place, word] : macros)
+    if (macro.isValid() && place == macro) return words.list[word].made.push_back(text);
   const PresumedLoc where = sources.getPresumedLoc(at);
   words.list.push_back(
       {words.number(where.getFilename()), where.getLine(), text, macro.isValid(), false, {}, at});
   if (macro.isInvalid()) return;
   Word &word = words.list.back();
-  const SourceLocation written = sources.getSpellingLoc(macro);
-  word.text = Lexer::getSourceText(CharSourceRange::getTokenRange(written), sources,
-                                   preprocessor.getLangOpts())
+  llvm::SmallString<32> buffer;
+  word.text = Lexer::getSpelling(sources.getSpellingLoc(macro), buffer, sources,
+                                 preprocessor.getLangOpts())
                   .str();
   word.place = is_place(word.text);
+  word.system = !is_keyword(word.text);
   word.made.push_back(text);
   macros.push_back({macro, words.list.size() - 1});
 }

@@ -87,21 +87,21 @@ bool is_system(location_t loc) {
 }
 
 // Two places of a token that a macro made: `from` of what it is, `in` the definition.  They are the same but for
-// tokens of arguments.  What # makes of one is of its place in the definition.
+// tokens of arguments.  What # and ## make of one is of its place in the definition.
 struct Made {
   const line_map_macro *macro; // null: it was written in a file
   location_t from, in;
 };
 
-// Whether the token of a definition is a parameter behind #.  libcpp says of what it makes that it comes from the token
-// that was read last, whichever that is.
-bool is_made_text(const line_map_macro *map, location_t in) {
+// Whether the token of a definition is a parameter behind # or in front of ##.  libcpp says of what # makes that it comes
+// from the token that was read last, whichever that is, and of what ## makes that it comes from the left one.
+bool is_made_there(const line_map_macro *map, location_t in) {
   const cpp_hashnode *name = map->macro;
   if (!cpp_user_macro_p(name)) return false;
   const cpp_macro *macro = name->value.macro;
   if (macro->kind == cmk_assert || macro->kind == cmk_traditional) return false;
   for (unsigned i = 0; i < macro->count; i++)
-    if (macro->exp.tokens[i].src_loc == in) return macro->exp.tokens[i].flags & STRINGIFY_ARG;
+    if (macro->exp.tokens[i].src_loc == in) return macro->exp.tokens[i].flags & (STRINGIFY_ARG | PASTE_LEFT);
   return false;
 }
 
@@ -110,7 +110,7 @@ Made made_at(location_t loc) {
   if (!map || !linemap_macro_expansion_map_p(map)) return {nullptr, loc, loc};
   const line_map_macro *macro = linemap_check_macro(map);
   const location_t *places = MACRO_MAP_LOCATIONS(macro) + 2 * (loc - MAP_START_LOCATION(macro));
-  return {macro, is_made_text(macro, places[1]) ? places[1] : places[0], places[1]};
+  return {macro, is_made_there(macro, places[1]) ? places[1] : places[0], places[1]};
 }
 
 // Where a token comes from that arguments of macros passed on.
