@@ -36,6 +36,7 @@ public:
   }
 
   Dialect dialect() const override { return other ? other->dialect : Dialect::Clang; }
+  bool warns_of_mixed_declarations() const override;
   bool makes_code() const override;
   bool precompiles() const override;
   std::string unsupported_target() const override;
@@ -87,6 +88,14 @@ std::optional<Message> ClangShell::objection(const FunctionDecl *function) {
                      "' not compiled: it is in a header; --overlay=FOLDER writes headers too",
                  {},
                  {}};
+}
+
+// Whether the flags say so; as an error, too.
+bool ClangShell::warns_of_mixed_declarations() const {
+  return llvm::any_of(user.getDiagnosticOpts().Warnings, [](StringRef flag) {
+    flag.consume_front("error=");
+    return flag == "declaration-after-statement";
+  });
 }
 
 bool ClangShell::makes_code() const {

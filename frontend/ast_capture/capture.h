@@ -40,6 +40,8 @@ struct Site {
   clang::SourceLocation begin_token, end_token;
   bool end_behind = false; // behind the token and its semicolon
   bool braces = false;     // a single statement that needs them
+  // Declarations (where they begin and end) with statements of ours in front of them and none of the user's.
+  std::vector<std::pair<unsigned, unsigned>> first_declarations;
 };
 
 // What a guarded call has to write: the graph and the C around it.

@@ -51,15 +51,33 @@ std::optional<unsigned> Segmenter::end_of(const Stmt *s, FileID file, Site &site
   return sources.getFileOffset(end);
 }
 
+// In front of the next item; behind the cases that lead to it, for what falls through to them is the user's last
+// statement.
+static SourceLocation front_of(const Item &item) {
+  return (isa<SwitchCase>(item.labels) ? item.s : item.labels)->getBeginLoc();
+}
+
+void Segmenter::note_first_declaration(const List &list, size_t i, Site &site) {
+  if (i >= list.items.size() || list.braces) return;
+  const Item &item = list.items[i];
+  if (!isa<DeclStmt>(item.labels) || (i && !isa<DeclStmt>(list.items[i - 1].labels))) return;
+  const SourceLocation begin = item.s->getBeginLoc(), end = item.s->getEndLoc();
+  if (begin.isMacroID() || end.isMacroID() || sources.getFileID(begin) != site.file) return;
+  site.first_declarations.push_back(
+      {sources.getFileOffset(begin),
+       sources.getFileOffset(Lexer::getLocForEndOfToken(end, 0, sources, context.getLangOpts()))});
+}
+
 bool Segmenter::place(const List &list, size_t from, size_t to, Site &site) {
   const std::vector<Item> &items = list.items;
   site.file = sources.getFileID(sources.getExpansionLoc(function->getBody()->getBeginLoc()));
   auto begin = start_of(items[from].s->getBeginLoc(), site.file, site.begin_token);
-  auto end = list.braces
-                 ? end_of(items[from].s, site.file, site)
-                 : start_of(to < items.size() ? items[to].labels->getBeginLoc() : list.close,
-                            site.file, site.end_token);
+  auto end = list.braces ? end_of(items[from].s, site.file, site)
+                         : start_of(to < items.size() ? front_of(items[to]) : list.close, site.file,
+                                    site.end_token);
   if (!begin || !end || *end < *begin) return false;
+  note_first_declaration(list, from, site);
+  note_first_declaration(list, to, site);
   site.begin = *begin;
   site.end = *end;
   site.braces = list.braces;

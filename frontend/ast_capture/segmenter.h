@@ -85,6 +85,7 @@ private:
                                    clang::SourceLocation &token);
   std::optional<unsigned> end_of(const clang::Stmt *s, clang::FileID file, Site &site);
   bool place(const List &list, size_t from, size_t to, Site &site);
+  void note_first_declaration(const List &list, size_t i, Site &site);
   bool split(const clang::Stmt *s, Segment &segment, Obstacle &why);
 
   clang::ASTContext &context;

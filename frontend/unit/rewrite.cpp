@@ -237,6 +237,18 @@ std::string Rewriter::insert_whole(const FunctionDecl *function, const Segment &
   return "";
 }
 
+// Declarations that stood in front of all statements are not what -Wdeclaration-after-statement is to tell of.
+void Rewriter::keep_order_silent(const FunctionDecl *function, const Segment &segment) {
+  if (!mixed) return;
+  for (const auto &[begin, end] : segment.first_declarations) {
+    put_line(segment.file, {begin,
+                            "\n#pragma GCC diagnostic push\n"
+                            "#pragma GCC diagnostic ignored \"-Wdeclaration-after-statement\"",
+                            function, &segment});
+    put_line(segment.file, {end, "\n#pragma GCC diagnostic pop", function, &segment});
+  }
+}
+
 std::string Rewriter::insert_part(const FunctionDecl *function, const Segment &s,
                                   const std::string &call, const std::string &tail) {
   auto put = [&](unsigned offset, SourceLocation token, bool after, bool closes,
@@ -250,6 +262,7 @@ std::string Rewriter::insert_part(const FunctionDecl *function, const Segment &s
   std::string why = put(s.begin, s.begin_token, false, false, (s.braces ? "{ " : "; ") + call);
   for (const auto &[offset, text] : s.splits) put_line(s.file, {offset, text, function, &s});
   std::string close = tail + (s.braces ? " }" : "");
+  if (why.empty()) keep_order_silent(function, s);
   if (!why.empty() || close.empty()) return why;
   SourceLocation token = s.end_token;
   if (size_t last = expansions.find(token); s.end_behind && expansions.is_semicolon(last + 1))
@@ -409,6 +422,9 @@ void Rewriter::expand(const Expansions::Invocation &invocation, llvm::ArrayRef<c
     head += "#pragma push_macro(\"" + name + "\")\n#undef " + name + "\n";
     tail += "\n#pragma pop_macro(\"" + name + "\")";
   }
+  // GCC takes what a macro that comes back is made of for written there.
+  if (dialect == Dialect::Gnu && !tail.empty())
+    tail = marker(begin, inner.isInSystemHeader(begin)) + tail;
   head += dialect == Dialect::Gnu ? marker(begin, true)
                                   : line_directive(inner.getPresumedLineNumber(begin));
   append(head, invocation.begin, true);

@@ -16,8 +16,8 @@
 // expansion, on one line and without warnings.
 //
 // #line directives keep the lines (and padding the columns) of the body as they were; pragmas or line
-// markers keep the inserted text silent under every warning flag; the extra braces keep declarations in front of
-// statements for -Wdeclaration-after-statement.
+// markers keep the inserted text silent under every warning flag; extra braces, or pragmas around declarations that
+// calls stand in front of, do so for -Wdeclaration-after-statement.
 #ifndef TC_UNIT_REWRITE_H
 #define TC_UNIT_REWRITE_H
 
@@ -37,8 +37,10 @@ enum class Dialect { Clang, Gnu };
 
 class Rewriter {
 public:
-  Rewriter(const clang::SourceManager &inner, const Expansions &expansions, Dialect dialect)
-      : inner(inner), expansions(expansions), dialect(dialect) {}
+  // mixed: declarations behind statements make warnings.
+  Rewriter(const clang::SourceManager &inner, const Expansions &expansions, Dialect dialect,
+           bool mixed)
+      : inner(inner), expansions(expansions), dialect(dialect), mixed(mixed) {}
 
   // Whether the function's text can be replaced; else why not.
   std::string obstacle(const clang::FunctionDecl *function) const;
@@ -102,6 +104,7 @@ private:
   std::string put_beside(clang::SourceLocation loc, bool after, Edit edit);
   std::string put_inside(clang::SourceLocation loc, bool after, Edit edit);
   void put_line(clang::FileID file, Edit edit);
+  void keep_order_silent(const clang::FunctionDecl *function, const Segment &segment);
   std::string silence(clang::SourceLocation loc) const;
   std::string end_silence(clang::SourceLocation loc) const;
   std::string marker(clang::SourceLocation loc, bool system) const;
@@ -114,6 +117,7 @@ private:
   const clang::SourceManager &inner;
   const Expansions &expansions;
   const Dialect dialect;
+  const bool mixed;
   unsigned labels = 0;
   std::map<clang::FileID, std::vector<Edit>> edits; // in order of insertion
 };

@@ -29,6 +29,7 @@ public:
   virtual void show_remark(const std::string &text) = 0; // of the whole file
 
   virtual Dialect dialect() const = 0; // that the new text is to be in
+  virtual bool warns_of_mixed_declarations() const { return false; } // and statements
   virtual bool makes_code() const = 0; // else functions are captured and checked, for the messages
   virtual bool
   precompiles() const = 0; // what comes out is read by other compilations, as it stands
@@ -62,7 +63,7 @@ public:
   Unit(clang::ASTContext &context, const Expansions &expansions, const Options &options,
        Shell &shell)
       : context(context), sources(context.getSourceManager()), options(options), shell(shell),
-        rewriter(sources, expansions, shell.dialect()) {}
+        rewriter(sources, expansions, shell.dialect(), shell.warns_of_mixed_declarations()) {}
 
   // A function that is marked tc_compile.
   void add(const clang::FunctionDecl *decl) {

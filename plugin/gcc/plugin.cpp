@@ -34,9 +34,12 @@ void add_attributes(void *, void *) {
 
 // ---- the answer ---------------------------------------------------------------------------------
 
-void take(const tc_bytes &bytes, const MainFile &main) {
+// A file that is wrong stays as it is: what is wrong is GCC's to say.
+void take(const tc_bytes &bytes, const MainFile &main, const Parse &parse) {
   const Answer answer = tc_client::read_answer(bytes);
   show(answer.messages);
+  if (parse.errors) return;
+  if (parse.complete && !answer.files.empty()) show_warnings_of_copy(parse.messages);
   for (const NewFile &file : answer.files)
     if (file.name == main.name) replace_main(file.text.data(), file.text.size());
     else replace_later(file.name, file.text);
@@ -63,12 +66,12 @@ void start_unit(void *, void *) {
   tc_request_put(&request, TC_REC_LANGUAGE, file.language, strlen(file.language));
   tc_request_put(&request, TC_REC_NAME, file.name, strlen(file.name));
   tc_request_put(&request, TC_REC_TEXT, file.text, file.size);
-  put_meaning(&request);
+  const Parse parse = put_meaning(&request);
   tc_tool_problem why;
   if (const char *problem =
           tc_tool_ask(settings.tool.c_str(), &request, settings.seconds, &answer, &why))
     warning(0, "%s: the functions of this file run eagerly", problem);
-  else take(answer, file);
+  else take(answer, file, parse);
   tc_bytes_free(&request);
   tc_bytes_free(&answer);
   watch_files();

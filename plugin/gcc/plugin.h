@@ -46,19 +46,28 @@ void watch_files();
 
 // Copies of this process (fork), in the state in which the parser is about to begin, which go through the file in
 // its place: so flags, standard input, precompiled headers and headers of the command line are what they are for the
-// parser.  Nothing that they print is seen.  The request gets TC_REC_TOKENS and TC_REC_TYPES, or neither of a file that
-// GCC cannot read to its end.
-void put_meaning(tc_bytes *request);
+// parser.  The request gets TC_REC_TOKENS and TC_REC_TYPES, but of a file that GCC cannot read to its end.
+struct Parse {
+  bool complete = false, errors = false;
+  std::string messages; // that GCC has for the file as it is
+};
+Parse put_meaning(tc_bytes *request);
 
 // ---- tokens.cpp ---------------------------------------------------------------------------------
 
 // In a copy: what GCC reads in the main file and its headers, as TC_REC_TOKENS.
-void write_tokens(FILE *to);
+int write_tokens(FILE *to); // exit status 0
 
 // ---- types.cpp ----------------------------------------------------------------------------------
 
-// In a copy: what GCC makes of types and constants, as TC_REC_TYPES.
-void write_types(FILE *to);
+// In a copy: what GCC makes of types and constants, as TC_REC_TYPES; the exit status.
+const int status_errors = 2; // there are some in the file
+int write_types(FILE *to);
+
+// ---- warnings.cpp -------------------------------------------------------------------------------
+
+// Shows these and none of the parse that is to come.
+void show_warnings_of_copy(const std::string &messages);
 
 // ---- messages.cpp -------------------------------------------------------------------------------
 

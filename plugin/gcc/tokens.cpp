@@ -219,11 +219,12 @@ void write_all() {
 
 } // namespace
 
-void write_tokens(FILE *to) {
+int write_tokens(FILE *to) {
   out = to;
   cpp_get_callbacks(parse_in)->read_pch = read_precompiled;
   begin_reading();
   write_all();
+  return 0;
 }
 
 } // namespace tc_gcc

@@ -167,8 +167,10 @@ void finish_declaration(void *decl, void *facts) {
 
 } // namespace
 
-void write_types(FILE *to) {
-  if (pch_file) return; // it would be written
+int write_types(FILE *to) {
+  if (pch_file) return 1; // it would be written
+  quiet_flag = 1;
+  cpp_get_options(parse_in)->print_include_names = 0;
   Facts facts;
   facts.add_scalars();
   facts.add_code("A", "\"A\"");
@@ -176,7 +178,9 @@ void write_types(FILE *to) {
   register_callback("tcompile-types", PLUGIN_FINISH_TYPE, finish_type, &facts);
   register_callback("tcompile-types", PLUGIN_FINISH_DECL, finish_declaration, &facts);
   lang_hooks.parse_file();
+  cpp_finish(parse_in, nullptr); // tells of macros that are not used
   facts.write(to);
+  return seen_error() || werrorcount ? status_errors : 0;
 }
 
 } // namespace tc_gcc

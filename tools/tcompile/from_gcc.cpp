@@ -44,6 +44,8 @@ static const char *const plain[] = {"-ansi",
                                     "-mms-bitfields",
                                     "-mno-ms-bitfields",
                                     "-malign-double",
+                                    "-Wdeclaration-after-statement",
+                                    "-Werror=declaration-after-statement",
                                     "-mno-align-double"};
 
 static const char *const prefixes[] = {"-std=",
