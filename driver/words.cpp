@@ -34,6 +34,13 @@ bool is_keyword(StringRef macro) {
          macro == "alignof" || macro == "static_assert" || macro == "thread_local";
 }
 
+// A number to GCC, where no macro passes it on.
+void add_made(Word &word, std::string text) {
+  if (word.text != "__COUNTER__") return word.made.push_back(std::move(text));
+  word.text = std::move(text);
+  word.system = false;
+}
+
 // GCC has them as literals.
 bool is_literal(const Word &word) {
   return !word.system && (isDigit(word.text.front()) || word.text.front() == '"');
@@ -62,7 +69,7 @@ bool read_words(StringRef record, Words &words) {
       break;
     case 'S':
     case 'T':
-      if (macro) macro->made.push_back(text.str());
+      if (macro) add_made(*macro, text.str());
       else
         words.list.push_back(
             {file, line, text.str(), kind == 'S' && !is_keyword(text), is_place(text), {}});
@@ -158,12 +165,12 @@ void WordRecorder::add(const Token &token) {
   if (macro.isInvalid()) return;
   Word &word = words.list.back();
   llvm::SmallString<32> buffer;
-  word.text = Lexer::getSpelling(sources.getSpellingLoc(macro), buffer, sources,
-                                 preprocessor.getLangOpts())
-                  .str();
+  word.text =
+      Lexer::getSpelling(sources.getSpellingLoc(macro), buffer, sources, preprocessor.getLangOpts())
+          .str();
   word.place = is_place(word.text);
   word.system = !is_keyword(word.text);
-  word.made.push_back(text);
+  add_made(word, text);
   macros.push_back({macro, words.list.size() - 1});
 }
 

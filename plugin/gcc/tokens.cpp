@@ -145,7 +145,8 @@ public:
 
 private:
   struct Item {
-    const line_map_macro *macro; // or null
+    location_t macro; // where its map starts, for maps move; 0: none
+    std::string name;
     std::vector<std::string> texts;
   };
   void begin(location_t at);
@@ -167,7 +168,7 @@ std::string Writer::spell(const cpp_token *token) {
 
 void Writer::flush() {
   for (const Item &item : items) {
-    if (item.macro) put('S', linemap_map_get_macro_name(item.macro));
+    if (item.macro) put('S', item.name.c_str());
     for (const std::string &text : item.texts) put('T', text.c_str());
     if (item.macro) put('E', "");
   }
@@ -191,10 +192,11 @@ void Writer::put_token(const cpp_token *token, location_t loc) {
   if (at != place) begin(at);
   const Origin origin = origin_of(loc);
   if (origin.passed && !passed.insert(origin.loc).second) return;
-  const line_map_macro *macro = system_macro(loc);
+  const line_map_macro *made_by = system_macro(loc);
+  const location_t macro = made_by ? MAP_START_LOCATION(made_by) : 0;
   for (Item &item : items)
     if (macro && item.macro == macro) return item.texts.push_back(spell(token));
-  items.push_back({macro, {spell(token)}});
+  items.push_back({macro, made_by ? linemap_map_get_macro_name(made_by) : "", {spell(token)}});
 }
 
 // Pragmas mean to each compiler what they mean.

@@ -2,7 +2,7 @@
 // RUN: %tcgcc -std=gnu2x -O1 -Wall -Wextra -Werror -I %inputs %s -o %t %libs -lm 2> %t.err && %t | %check %s && %check --allow-empty --check-prefix=SILENT %s < %t.err
 // RUN: %tcgcc -std=gnu17 -DNDEBUG -O0 -I %inputs %s -o %t %libs -lm 2> %t.err && %t | %check %s && %check --allow-empty --check-prefix=SILENT %s < %t.err
 // SILENT-NOT: warning:
-// CHECK: 41 functions, 41 with kernels
+// CHECK: 43 functions, 43 with kernels
 #include <assert.h>
 #include <complex.h>
 #include <errno.h>
@@ -108,6 +108,16 @@ F(counters) {
   int COUNTER(a) = 1, COUNTER(a) = 2;
   return tc_mul_s(x, PASTED(a, 0) + PASTED(a, 1));
 }
+#define PASSED(x) ((x) + 0)
+F(counter_plain) {
+  puts("");
+  return tc_mul_s(x, __COUNTER__ + PASSED(__COUNTER__));
+}
+F(many) {
+  tc_tensor *y = NULL;
+  for (bool once = true; once; once = false) { y = tc_exp(x); y = tc_add(tc_exp(y), tc_neg(x)); y = tc_mul_s(y, (int)true); }
+  return y;
+}
 F(continued) { return tc_\
 exp(x); }
 
@@ -156,7 +166,7 @@ static tc_tensor *by_header_pair(const tc_tensor *x) { return by_header_twice(x,
 #define NAMES(X) X(by_header) X(by_quoting) X(by_quoting_later) X(unary_exp) X(unary_neg) X(unary_tanh) X(empty_pasted) \
   X(string_of_operators) X(string_of_spaces) X(twice) X(empty) X(optional) X(first) X(counted) X(deferred) X(dims) \
   X(gnu_variadic) X(gnu_variadic_more) X(statement) X(va_opt) X(va_opt_more) X(list_of_numbers) X(list_of_statements) \
-  X(list_of_names) X(lines) X(counters) X(continued) X(asserted) X(integers) X(integers_by_name) X(reals) X(truth) \
+  X(list_of_names) X(lines) X(counters) X(continued) X(counter_plain) X(many) X(asserted) X(integers) X(integers_by_name) X(reals) X(truth) \
   X(no_number) X(generic) X(type_generic) X(complex_number) X(offsets) X(printed) X(output) X(scope)
 #define ENTRY(name) {#name, name},
 int main(void) {
