@@ -28,9 +28,10 @@ location_t locate(const std::string &file, unsigned line, unsigned column) {
   return linemap_position_for_column(line_table, column);
 }
 
-source_range range_of(const std::string &file, const tc_record_range &r) {
+// Of the line that was located last: GCC shows what is in one line map.
+source_range range_of(const tc_record_range &r) {
   source_range range;
-  range.m_start = locate(file, r.line, r.column);
+  range.m_start = linemap_position_for_column(line_table, r.column);
   range.m_finish = linemap_position_for_column(
       line_table, r.end_column > r.column ? r.end_column - 1 : r.column);
   return range;
@@ -55,13 +56,14 @@ void show_one(const Message &m) {
   rich_location where(line_table, locate(m.file, m.head.line, m.head.column));
   for (const tc_record_range &each : m.ranges)
     if (each.line == m.head.line && each.end_line == each.line) {
-      const source_range range = range_of(m.file, each);
+      const source_range range = range_of(each);
       where.add_range(make_location(range.m_start, range.m_start, range.m_finish),
                       SHOW_RANGE_WITHOUT_CARET);
     }
   for (const Fixit &each : m.fixits) {
     if (each.place.line != each.place.end_line) continue;
-    const source_range range = range_of(m.file, each.place);
+    if (each.place.line != m.head.line) locate(m.file, each.place.line, each.place.column);
+    const source_range range = range_of(each.place);
     if (each.place.column == each.place.end_column)
       where.add_fixit_insert_before(range.m_start, each.text.c_str());
     else where.add_fixit_replace(range, each.text.c_str());

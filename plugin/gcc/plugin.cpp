@@ -60,6 +60,11 @@ bool may_be_annotated(const MainFile &file) {
 void start_unit(void *, void *) {
   MainFile file;
   if (!main_file(file) || !may_be_annotated(file)) return;
+  if (pch_file) { // kernels would not be in it
+    if (settings.remarks)
+      inform(UNKNOWN_LOCATION, "functions in a precompiled header are not compiled; define them in a source file");
+    return;
+  }
   tc_bytes request = {}, answer = {};
   tc_request_begin(&request);
   put_flags(settings, &request);
@@ -90,14 +95,17 @@ void finish_unit(void *, void *) {
 
 // ---- settings -----------------------------------------------------------------------------------
 
-// false: after an error.
-bool read_settings(const plugin_name_args *info) {
-  for (int i = 0; i < info->argc; i++) {
-    const plugin_argument &each = info->argv[i];
-    const std::string why =
-        settings.apply(each.value ? std::string(each.key) + "=" + each.value : each.key);
+// From the command line itself, for GCC does not hand on a value with = in it as a whole.  false: after an error.
+bool read_settings(const char *plugin) {
+  const std::string prefix = std::string(plugin) + "-";
+  for (unsigned i = 1; i < save_decoded_options_count; i++) {
+    const cl_decoded_option &option = save_decoded_options[i];
+    if (option.opt_index != OPT_fplugin_arg_ || strncmp(option.arg, prefix.c_str(), prefix.size()))
+      continue;
+    const std::string argument = option.arg + prefix.size(), why = settings.apply(argument);
     if (why.empty()) continue;
-    error("%<-fplugin-arg-%s-%s%> %s", info->base_name, each.key, why.c_str());
+    error("%<-fplugin-arg-%s%s%> %s", prefix.c_str(),
+          argument.substr(0, argument.find('=')).c_str(), why.c_str());
     return false;
   }
   return true;
@@ -122,7 +130,7 @@ int plugin_init(plugin_name_args *info, plugin_gcc_version *version) {
     return 1;
   }
   if (strncmp(lang_hooks.name, "GNU C", 5)) return 0;
-  if (!read_settings(info)) return 0;
+  if (!read_settings(info->base_name)) return 0;
   register_callback(info->base_name, PLUGIN_ATTRIBUTES, add_attributes, nullptr);
   if (flag_preprocess_only) return 0;
   register_callback(info->base_name, PLUGIN_START_UNIT, start_unit, nullptr);
