@@ -4,6 +4,7 @@
 #   %run      what programs link with             %check    FileCheck --match-full-lines is not set
 import os
 import shutil
+import sys
 
 # The full plugin, or a site of its own for each thin one.
 config.name = getattr(config, "tc_suite", "plugin")
@@ -12,11 +13,14 @@ config.test_source_root = os.path.dirname(__file__)
 openmp = getattr(config, "tc_openmp", "-fopenmp")
 
 headers = "-I " + config.tc_include
+with_plugin = "%s -fplugin=%s" % (config.tc_clang, config.tc_plugin)
+if "gcc" in os.path.basename(config.tc_clang):
+    with_plugin = "%s %s %s %s" % (sys.executable, os.path.join(config.test_source_root, "Inputs", "by_gcc"),
+                                   config.tc_clang, config.tc_plugin)
 config.substitutions += [
-    ("%tc_cuda", "%s -fplugin=%s -fplugin-arg-tc-nvrtc=%s %s"
-     % (config.tc_clang, config.tc_plugin, config.tc_nvrtc, headers)),
-    ("%tcxx", "%s -x c++ -fplugin=%s %s" % (config.tc_clang, config.tc_plugin, headers)),
-    ("%tc", "%s -fplugin=%s %s" % (config.tc_clang, config.tc_plugin, headers)),
+    ("%tc_cuda", "%s -fplugin-arg-tc-nvrtc=%s %s" % (with_plugin, config.tc_nvrtc, headers)),
+    ("%tcxx", "%s -x c++ %s" % (with_plugin, headers)),
+    ("%tc", "%s %s" % (with_plugin, headers)),
     ("%plain", "%s %s" % (config.tc_clang, headers)),
     ("%clang_bare", config.tc_clang),
     ("%run", "-L %s -ltcrt %s -lm -Wl,-rpath,%s" % (config.tc_library, openmp, config.tc_library)),
