@@ -150,13 +150,13 @@ static void check_overlap(const omp_unit *u, int64_t columns) {
   interp_free(in);
 }
 
-/* Where results stream (at some levels of these units they all do), a row is stored beside the work
- * on the next, in whole lines: with many rows a thread, and with one; rows that are lines, that begin
+/* Where stores are nontemporal (at some levels of these units they all are), a row is stored in the loop
+ * of the next, in whole lines: with many rows a thread, and with one; rows that are lines, that begin
  * within one, that are shorter than one. */
-Test(entry, rows_that_overlap) {
+Test(entry, software_pipeline) {
   const int64_t columns[] = {1, 5, 16, 17, 64, 77, 128, 200, 1003, 4096, 4113};
   omp_unit u = unit_of("graph rows\n%1 = param f32[B,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n");
-  cr_assert_not_null(strstr(u.texts.kernels->text.text, "held = "));
+  cr_assert_not_null(strstr(u.texts.kernels->text.text, "pending = "));
   for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) check_overlap(&u, columns[i]);
   omp_unit_free(&u);
 }
