@@ -10,7 +10,7 @@
 //
 // One definition of the softmax kernel in the program, and one body of it.
 // RUN: %tc -O2 %s %inputs/second.c -I %inputs -o %t %run && %nm %t | grep ' W tck_.*exp.*_v3$' | sort | uniq -c | %check --check-prefix=ONE %s
-// RUN: %nm %t | grep -c 'tck_max_exp_sum.*_v3.omp_outlined' | %check --check-prefix=BODY %s
+// RUN: %nm %t | grep -c 'tck_max_exp_sum.*_team_v3' | %check --check-prefix=BODY %s
 // ONE-NOT: {{^ *[2-9]}}
 // BODY: {{^}}1{{$}}
 #include <stdio.h>
