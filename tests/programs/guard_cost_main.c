@@ -1,10 +1,14 @@
-/* Time of five() against: a result from tcrt_new, and KERNEL called on the same buffers. */
+/* Time of five() against: a result from tcrt_new, and the form of KERNEL for this CPU called on the
+ * same buffers. */
 #include <time.h>
 
 #include "check.h"
 
 tc_tensor *five(const tc_tensor *a, const tc_tensor *b, const tc_tensor *c, const tc_tensor *d, const tc_tensor *e);
-tcrt_kernel KERNEL;
+
+#define JOIN(name, level) name##_##level
+#define FORM(name, level) JOIN(name, level)
+tcrt_kernel FORM(KERNEL, v2), FORM(KERNEL, v3), FORM(KERNEL, v4);
 
 enum { CALLS = 20000, ROUNDS = 31 };
 
@@ -25,6 +29,8 @@ int main(void) {
   static _Alignas(64) float memory[8][16]; /* whatever the kernel's order of buffers is, each is large enough */
   void *buffer[8];
   for (int i = 0; i < 8; i++) buffer[i] = memory[i];
+  tcrt_kernel *const form[] = {FORM(KERNEL, v2), FORM(KERNEL, v3), FORM(KERNEL, v4)};
+  tcrt_kernel *const kernel = form[tcrt_isa < TC_ISA_V4 ? tcrt_isa : TC_ISA_V4];
   double through[ROUNDS], direct[ROUNDS];
   for (int r = 0; r < ROUNDS; r++) {
     double start = now_ns();
@@ -33,7 +39,7 @@ int main(void) {
     start = now_ns();
     for (int i = 0; i < CALLS; i++) {
       tc_tensor *y = tcrt_new(TC_F32, 2, (int64_t[]){2, 8});
-      KERNEL(buffer, (int64_t[]){2, 8}, NULL);
+      kernel(buffer, (int64_t[]){2, 8}, NULL);
       tc_free(y);
     }
     direct[r] = (now_ns() - start) / CALLS;
