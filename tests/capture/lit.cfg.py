@@ -15,5 +15,3 @@ config.substitutions += [
     ("%check", config.tc_filecheck + " %s"),
     ("%compiler", compiler),
 ]
-if compiler != config.tc_clang:
-    config.environment["TC_OPENMP_LIBRARY"] = config.tc_openmp

@@ -10,7 +10,6 @@ import sys
 config.name = getattr(config, "tc_suite", "plugin")
 lit_config.load_config(config, os.path.join(os.path.dirname(__file__), "..", "lit.common.cfg.py"))
 config.test_source_root = os.path.dirname(__file__)
-openmp = getattr(config, "tc_openmp", "-fopenmp")
 
 headers = "-I " + config.tc_include
 with_plugin = "%s -fplugin=%s" % (config.tc_clang, config.tc_plugin)
@@ -23,7 +22,7 @@ config.substitutions += [
     ("%tc", "%s %s" % (with_plugin, headers)),
     ("%plain", "%s %s" % (config.tc_clang, headers)),
     ("%clang_bare", config.tc_clang),
-    ("%run", "-L %s -ltcrt %s -lm -Wl,-rpath,%s" % (config.tc_library, openmp, config.tc_library)),
+    ("%run", "-L %s -ltcrt -lm -ldl -Wl,-rpath,%s" % (config.tc_library, config.tc_library)),
     ("%check", config.tc_filecheck),
     ("%options", os.path.join(config.tc_binary, "tools", "options", "tc-options")),
     ("%graph_tool", os.path.join(config.tc_binary, "tools", "opt", "tc-opt")),

@@ -14,10 +14,8 @@ warnings = ["-Wall", "-Wextra", "-Werror"]
 options = ["backend=openmp", "isa=v2", "opt=1"]
 of_gcc = "gcc" in os.path.basename(compiler)
 if of_gcc:
-    common.append(os.environ["TC_OPENMP_LIBRARY"])
     options = ["-fplugin-arg-libtcgcc-" + option for option in options + ["remarks"]]
 else:
-    common.append(os.environ.get("TC_OPENMP_LIBRARY", "-fopenmp"))  # old Clangs are without one
     options = ["-fplugin-arg-tc-" + option for option in options] + ["-Rpass=tc", "-Rpass-missed=tc"]
 
 
