@@ -33,7 +33,7 @@ def arithmetic(row):
     """The name of the arithmetic ceiling: the fastest unit that a matrix product of this dtype can use."""
     if row["streams"] or row["dtype"] == "f32":
         return "fma_f32"
-    return "amx_bf16" if row["ceilings"]["amx_bf16"]["best"] else "dot_bf16"
+    return next((unit for unit in ("amx_bf16", "dot_bf16") if row["ceilings"][unit]["best"]), "fma_f32")
 
 
 def limit(row, statistic="best"):
