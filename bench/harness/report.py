@@ -26,14 +26,14 @@ def limits(streams, dtype):
     """The names of the ceilings of a row."""
     if streams:
         return [streams, "fma_f32"]
-    return ["fma_f32"] if dtype == "f32" else ["dot_bf16", "amx_bf16"]
+    return ["fma_f32"] if dtype == "f32" else ["amx_bf16", "dot_bf16", "fma_f32"]
 
 
 def arithmetic(row):
     """The name of the arithmetic ceiling: the fastest unit that a matrix product of this dtype can use."""
     if row["streams"] or row["dtype"] == "f32":
         return "fma_f32"
-    return next((unit for unit in ("amx_bf16", "dot_bf16") if row["ceilings"][unit]["best"]), "fma_f32")
+    return next(unit for unit in limits(None, row["dtype"]) if row["ceilings"][unit]["best"])
 
 
 def limit(row, statistic="best"):
@@ -121,13 +121,14 @@ def acceptance(rows):
                           [named(r) for r in fused if limit(r)[1] in ("read", "copy") and limit(r)[0] < 0.75])]
     if products:
         large = [r for r in products if min(r["size"]) >= 512]
-        need = {"f32": (0.85, "fma_f32"), "bf16": (0.75, "dot_bf16")}
+        need = {"f32": 0.85, "bf16": 0.75}
 
         def rate(r):  # of the vector units' peak, also where AMX is faster
-            return r["flops"] / r["times"]["tcompile"]["median"] / r["ceilings"][need[r["dtype"]][1]]["best"]
+            peak = next(unit for unit in limits(None, r["dtype"]) if unit != "amx_bf16" and r["ceilings"][unit]["best"])
+            return r["flops"] / r["times"]["tcompile"]["median"] / r["ceilings"][peak]["best"]
 
         lines += [verdict("matrix products from 512 reach 85 % of the FMA peak (f32) and 75 % of the vdpbf16ps peak (bf16)",
-                          [named(r) for r in large if rate(r) < need[r["dtype"]][0]]),
+                          [named(r) for r in large if rate(r) < need[r["dtype"]]]),
                   verdict("smaller and odd ones are ahead of the best peer",
                           [named(r) for r in products if r not in large and ratio(r) < 1])]
     return lines
