@@ -2,8 +2,9 @@
 #               [SHORT_ARGS arguments of a run under sanitizers...] [DEMO_GCC: tools/demo shows it built by gcc, too])
 #
 # Builds a sample: <name> with the plugin, <name>_clang by the same compiler without it, <name>_gcc by gcc,
-# <name>_gcc_plugin by gcc with its plugin (where there is one: kernels for one level of CPU).  CTest runs
-# them and checks that they print the same answers (the lines that do not start with '#': those carry times).
+# <name>_gcc_plugin by the newest gcc that there is a plugin for, <name>_gcc_<major>_plugin by each older one
+# (kernels for one level of CPU).  CTest runs them and checks that they print the same answers (the lines
+# that do not start with '#': those carry times).
 include_guard(GLOBAL)
 find_program(TC_GCC gcc)
 add_custom_target(samples)
@@ -37,20 +38,27 @@ function(tc_add_sample name)
               $<TARGET_FILE:tcrt> -Wl,-rpath,$<TARGET_FILE_DIR:tcrt> ${libraries} -lm)
     add_custom_target(${name}_with_gcc ALL DEPENDS ${gcc_program})
     list(APPEND variants ${gcc_program})
+    set(newest)
     if(TC_GCC_MAJORS)
-      list(GET TC_GCC_MAJORS -1 major)
-      set(compiled ${CMAKE_CURRENT_BINARY_DIR}/${name}_gcc_plugin)
+      list(GET TC_GCC_MAJORS -1 newest)
+    endif()
+    foreach(major ${TC_GCC_MAJORS})
+      set(suffix gcc_plugin)
+      if(NOT major EQUAL newest)
+        set(suffix gcc_${major}_plugin)
+      endif()
+      set(compiled ${CMAKE_CURRENT_BINARY_DIR}/${name}_${suffix})
       add_custom_command(OUTPUT ${compiled} DEPENDS ${files} ${headers} tcrt tcgcc tcompile VERBATIM
         COMMAND ${TC_GCC_${major}} -std=gnu17 -O2 -Wall -Wextra -Werror -fplugin=$<TARGET_FILE:tcgcc>
                 -fplugin-arg-libtcgcc-backend=openmp -fplugin-arg-libtcgcc-isa=v3 -I${PROJECT_SOURCE_DIR}/samples
                 -I${PROJECT_BINARY_DIR}/include ${files} -o ${compiled}
                 $<TARGET_FILE:tcrt> -Wl,-rpath,$<TARGET_FILE_DIR:tcrt> ${libraries} -lm)
-      add_custom_target(${name}_with_gcc_plugin ALL DEPENDS ${compiled})
-      if(arg_DEMO_GCC)
-        add_dependencies(samples_of_gcc ${name}_with_gcc_plugin)
+      add_custom_target(${name}_with_${suffix} ALL DEPENDS ${compiled})
+      if(arg_DEMO_GCC AND major EQUAL newest)
+        add_dependencies(samples_of_gcc ${name}_with_${suffix})
       endif()
       list(APPEND variants ${compiled})
-    endif()
+    endforeach()
   endif()
   if(NOT TC_BUILD_TESTS)
     return()
