@@ -103,6 +103,12 @@ static uint32_t limit_levels(uint32_t levels, uint32_t wanted) {
   return wanted ? out : levels;
 }
 
+static bool plan_kernels(const tc_job *j, tc_variant *v) {
+  if (!v->b->plan || v->b->plan(v->p)) return true;
+  tc_report_missing(j, v, (tc_loc){0}, "out of memory");
+  return false;
+}
+
 static bool emit_kernels(const tc_job *j, tc_variant *v) {
   const uint32_t n = v->p->nkernel;
   v->kernel = calloc(n + 1, sizeof *v->kernel);
@@ -125,9 +131,9 @@ static bool emit_kernels(const tc_job *j, tc_variant *v) {
 static bool make_variant(const tc_job *j, tc_variant *v) {
   v->p = tc_lower(j->graph, v->b->target);
   if (!v->p) return false;
-  if (v->b->plan) v->b->plan(v->p);
+  const bool planned = plan_kernels(j, v);
   dump_loops(j, v);
-  if (check(j, v) && emit_kernels(j, v)) {
+  if (planned && check(j, v) && emit_kernels(j, v)) {
     dump_kernels(v);
     return true;
   }

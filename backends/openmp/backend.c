@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backends/openmp/emit.h"
+#include "backends/openmp/schedule/plan.h"
 #include "backends/openmp/unit.h"
 
 const tc_spelling tc_omp_words = {.vector = "tc_v",
@@ -79,7 +80,7 @@ const tc_backend tc_backend_openmp = {
     .target = &tc_target_cores,
     .entry = &tc_omp_entry_style,
     .supports = omp_supports,
-    .plan = tc_omp_plan_packing,
+    .plan = tc_omp_plan,
     .emit_kernel = omp_emit_kernel,
     .complete = omp_complete,
 };
