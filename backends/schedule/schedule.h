@@ -29,6 +29,8 @@ typedef struct tc_schedule_variant {
   tc_schedule_compare when[TC_SCHEDULE_COMPARES];
   const void *nest;  /* the backend's decisions of a nest, */
   const void *stage; /* and an array of those of its stages */
+  const uint32_t
+      *line; /* of the text that says so, for each word (words.h); NULL: it was planned */
 } tc_schedule_variant;
 
 typedef struct tc_schedule_nest {
@@ -40,6 +42,7 @@ typedef struct tc_schedule_nest {
  * template: a kernel with a schedule of its own, or NULL. */
 typedef struct tc_schedule {
   const void *kernel;     /* the backend's decisions of a kernel */
+  const uint32_t *line;   /* as of a variant */
   tc_schedule_nest *nest; /* one for each nest of the kernel */
   tc_kernel *product;
 } tc_schedule;

@@ -71,9 +71,11 @@ static void put_body(tc_omp_nest *x) {
   tc_print_line(&x->s, "}");
 }
 
-/* A scan's result lives at its point. */
+/* A scan's result lives at its point; a nest whose vectors are jammed scans or reduces. */
 static void name_results(tc_omp_nest *x) {
-  const bool scans = tc_omp_only(&x->f, TC_ACT_SCAN);
+  bool scans = false;
+  for (uint32_t i = 0; i < x->nest->nstage; ++i)
+    scans |= tc_omp_has_kind(&x->nest->stage[i], TC_ACT_SCAN);
   const char *format = x->jammed && !scans ? "r%u[u]" : x->plan->group ? "r%u[q]" : "r%u";
   for (uint32_t i = 0; i < x->nest->nresult; ++i) {
     snprintf(x->result_text[i], sizeof x->result_text[i], format, i);
