@@ -176,7 +176,11 @@ typedef struct tc_backend {
   const tc_target *target;            /* what programs are lowered for */
   const struct tc_entry_style *entry; /* see backends/entry/entry.h */
   bool (*supports)(const tc_kernel *k, const tc_program *p); /* false: no variant; never reports */
-  void (*plan)(tc_program *p); /* Optional: decides what kernels and entry share (tc_mm_loop) */
+  /* Optional.  Decides how kernels run (tc_kernel.schedule), and what they and the entry share (tc_mm_loop).
+   * false: out of memory. */
+  bool (*plan)(tc_program *p);
+  /* Optional.  The words of these schedules, which are printed and read by them (schedule/words.h). */
+  const struct tc_schedule_words *schedule;
   bool (*emit_kernel)(const tc_kernel *k, const tc_program *p, tc_kernel_text *out);
   /* Appends kernel texts to out, with what they use in front of them. */
   bool (*complete)(const char *kernels, tc_buf *out);

@@ -7,6 +7,7 @@
 
 #include "backends/entry/entry.h"
 #include "backends/explain.h"
+#include "backends/schedule/words.h"
 #include "backends/training.h"
 
 static bool dumps(const char *what) {
@@ -103,6 +104,36 @@ static uint32_t limit_levels(uint32_t levels, uint32_t wanted) {
   return wanted ? out : levels;
 }
 
+/* Takes what the file that the user named says of this function; false after reporting. */
+static bool read_schedule(const tc_job *j, tc_variant *v) {
+  const char *path = tc_setting_of(j->f->setting, j->f->nsetting, "schedule");
+  if (!path || !v->b->schedule) return true;
+  tc_buf why = {0};
+  const bool ok = tc_schedule_read_file(v->b->schedule, path, v->p, j->f->symbol, &why);
+  if (!ok)
+    tc_report(tc_graph_diag(j->graph), TC_ERROR, (tc_loc){0}, "schedule %s: %s", path,
+              why.text ? why.text : "out of memory");
+  tc_buf_free(&why);
+  return ok;
+}
+
+static void dump_schedule(const tc_job *j, const tc_variant *v) {
+  if (!dumps("schedule") || !v->b->schedule) return;
+  tc_buf text = {0};
+  tc_schedule_print(v->b->schedule, v->p, j->f->symbol, &text);
+  fprintf(stderr, "; schedule of %s for %s\n%s", j->f->name, v->b->name,
+          text.text ? text.text : "");
+  tc_buf_free(&text);
+}
+
+static bool plan_kernels(const tc_job *j, tc_variant *v) {
+  if (v->b->plan && !v->b->plan(v->p)) {
+    tc_report_missing(j, v, (tc_loc){0}, "out of memory");
+    return false;
+  }
+  return read_schedule(j, v);
+}
+
 static bool emit_kernels(const tc_job *j, tc_variant *v) {
   const uint32_t n = v->p->nkernel;
   v->kernel = calloc(n + 1, sizeof *v->kernel);
@@ -125,9 +156,10 @@ static bool emit_kernels(const tc_job *j, tc_variant *v) {
 static bool make_variant(const tc_job *j, tc_variant *v) {
   v->p = tc_lower(j->graph, v->b->target);
   if (!v->p) return false;
-  if (v->b->plan) v->b->plan(v->p);
+  const bool planned = plan_kernels(j, v);
   dump_loops(j, v);
-  if (check(j, v) && emit_kernels(j, v)) {
+  if (planned) dump_schedule(j, v);
+  if (planned && check(j, v) && emit_kernels(j, v)) {
     dump_kernels(v);
     return true;
   }

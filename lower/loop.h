@@ -249,6 +249,7 @@ typedef struct tc_kernel {
   tc_dim flops; /* of the nodes in `fused` (tc_node_flops) */
   tc_dim bytes; /* least traffic: every element that it reads or writes, once */
   tc_loc loc;
+  const struct tc_schedule *schedule; /* how it runs, by the backend's plan; NULL: there is none */
 } tc_kernel;
 
 typedef struct tc_program {

@@ -32,6 +32,9 @@ void tc_omp_kernel_tail(tc_buf *out);
 bool tc_omp_emit_nests(const tc_kernel *k, const tc_program *p, tc_buf *out);
 bool tc_omp_emit_matmul(const tc_kernel *k, const tc_program *p, tc_buf *out);
 bool tc_omp_supports_matmul(const tc_kernel *k, const tc_program *p);
+/* *out: the kernel of nests, in p's arena, that does the product where it is one row or column; NULL: it
+ * never is.  false: out of memory. */
+bool tc_omp_product_as_nests(const tc_kernel *k, tc_program *p, tc_kernel **out);
 uint32_t tc_omp_matmul_levels(const tc_kernel *k, const tc_program *p); /* bits of tc_isa */
 /* LOCAL memory of a matmul (packed panels): bytes shared by all threads, and bytes per thread; both
  * are C expressions of type int64_t over s_<name>.  The entry allocates them behind the arena and

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "backends/openmp/nest/nest.h"
 #include "backends/openmp/unit.h"
 
 static const tc_buffer *buffer_of(const tc_kernel *k, const tc_program *p, uint32_t i) {
@@ -118,7 +117,8 @@ static void put_thread(const tc_kernel *k, const tc_program *p, tc_buf *out) {
 
 /* The kernel: a team of threads where the work pays for it, else this thread alone, which then asks
  * the OpenMP runtime for nothing. */
-void tc_omp_team_tail(const tc_kernel *k, const tc_program *p, const char *work, tc_buf *out) {
+void tc_omp_team_tail(const tc_kernel *k, const tc_program *p, const char *work, int64_t least,
+                      tc_buf *out) {
   tc_put(out, "  return bad != 0;\n}\n");
   put_thread(k, p, out);
   tc_put(out, signature);
@@ -126,7 +126,7 @@ void tc_omp_team_tail(const tc_kernel *k, const tc_program *p, const char *work,
   if (work)
     tc_putf(
         out,
-        "  if (TC_PAYS(%s, %d)) return tc_run_team(TC_NAME(@NAME@_thread), buf, sym, scalar);\n",
-        work, TC_OMP_PARALLEL_WORK);
+        "  if (TC_PAYS(%s, %lld)) return tc_run_team(TC_NAME(@NAME@_thread), buf, sym, scalar);\n",
+        work, (long long)least);
   tc_put(out, "  return TC_NAME(@NAME@_thread)(buf, sym, scalar, 0, 1);\n}\n");
 }

@@ -15,12 +15,15 @@ void tc_omp_local_bytes(const tc_program *p, const tc_buffer *b, tc_buf *out);
 void tc_omp_locals(const tc_kernel *k, const tc_program *p, int indent, tc_buf *out);
 
 /* A kernel of nests is two functions: what every thread of a team runs, and the kernel itself.
- * work: C expression of the scalar operations, NULL to stay on one thread. */
+ * work: C expression of the scalar operations, of which `least` pay for a team; NULL to stay on one
+ * thread. */
 void tc_omp_team_head(const tc_kernel *k, const tc_program *p, tc_buf *out);
-void tc_omp_team_tail(const tc_kernel *k, const tc_program *p, const char *work, tc_buf *out);
+void tc_omp_team_tail(const tc_kernel *k, const tc_program *p, const char *work, int64_t least,
+                      tc_buf *out);
 
 /* Appends to out the chunks of the prelude that text needs, in their order. */
 bool tc_omp_put_prelude(const char *text, tc_buf *out);
+extern const struct tc_schedule_words tc_omp_schedule_words; /* schedule/words.c */
 extern const tc_backend tc_backend_openmp;
 extern const tc_entry_style tc_omp_entry_style;
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/openmp/unit.h"
+
 /* ---- layout ---------------------------------------------------------------------------------- */
 
 int64_t mm_batches(const mm_case *c) {
@@ -189,6 +191,7 @@ static bool open_build(build *b, const mm_case *c) {
                           .nexpr = 1,
                           .expr = b->expr};
   b->p = (tc_program){.graph = b->g,
+                      .arena = tc_graph_arena(b->g),
                       .nbuffer = MM_BUFFERS,
                       .buffer = b->buffer,
                       .nkernel = 1,
@@ -220,7 +223,8 @@ static void put_named(const char *text, int number, tc_buf *out) {
 bool mm_emit(const mm_case *c, int number, tc_buf *out) {
   build b;
   tc_buf text = {0};
-  bool ok = open_build(&b, c) && tc_omp_emit_matmul(&b.kernel, &b.p, &text);
+  bool ok = open_build(&b, c) && tc_backend_openmp.plan(&b.p) &&
+            tc_omp_emit_matmul(&b.kernel, &b.p, &text);
   if (ok) put_named(text.text, number, out);
   tc_putf(out,
           "__attribute__((visibility(\"default\"))) int mm_%d(void *const *buf, const int64_t "

@@ -67,13 +67,14 @@ Test(entry, guards) {
   omp_unit_free(&u);
 }
 
-static void keep_arrays(tc_program *p) {
+static bool keep_arrays(tc_program *p) {
   for (uint32_t i = 0; i < p->nbuffer; i++) {
     if (p->buffer[i].kind != TC_BUF_ARENA) continue;
     p->buffer[i].kind = TC_BUF_KEPT;
     p->buffer[i].version = TC_STATE;
     p->buffer[i].offset = tc_dim_const(0);
   }
+  return true;
 }
 
 /* Entries have no memory that outlives a call: the function stays as written. */

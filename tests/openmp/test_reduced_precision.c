@@ -21,6 +21,7 @@ static bool is_coarse(const char *text) {
   cr_assert_not_null(g);
   tc_program *p = tc_lower(g, &tc_target_cores);
   cr_assert_not_null(p);
+  cr_assert(tc_backend_openmp.plan(p));
   bool coarse = false;
   for (uint32_t k = 0; k < p->nkernel; k++) {
     tc_kernel_text t = {0};

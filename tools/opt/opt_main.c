@@ -85,7 +85,7 @@ static int print_apart(tc_graph *g, const tc_backend *b) {
   g = tc_graph_optimize(g);
   tc_program *p = g ? tc_lower(g, b->target) : NULL;
   bool ok = p != NULL;
-  if (ok && b->plan) b->plan(p);
+  if (ok && b->plan) ok = b->plan(p);
   for (uint32_t i = 0; ok && i < p->nkernel; ++i) ok = print_kernel(b, &p->kernel[i], p);
   if (p) tc_program_free(p);
   if (g) tc_graph_free(g);

@@ -1,10 +1,10 @@
 /* dot.c - a product with one row (or one column) whose other operand has k contiguous: every
  * element is a dot product of two rows, bound by reading the large operand once.  Packing would
  * move it twice more, so it is printed as a nest that reduces along k. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "backends/openmp/gemm/matmul.h"
+#include "backends/schedule/schedule.h"
 
 bool tc_omp_mm_is_dot(const tc_omp_matmul *x) {
   const tc_axis *axis = x->mm->axis;
@@ -20,36 +20,49 @@ bool tc_omp_mm_may_be_dot(const tc_omp_matmul *x) {
          tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak;
 }
 
+static void *copy(tc_program *p, const void *of, size_t bytes, size_t room) {
+  void *to = tc_arena_alloc(p->arena, room);
+  return to ? memcpy(to, of, bytes) : NULL;
+}
+
 /* outer batch, m, n; inner k: reduce #0 = sum of a * b; then the epilogue. */
-bool tc_omp_mm_emit_dot(const tc_omp_matmul *x) {
-  tc_dims *c = tc_graph_dims(x->p->graph);
-  const tc_mm_loop *mm = x->mm;
-  tc_kernel k = *x->k;
-  tc_expr *pool = malloc((k.nexpr + 1) * sizeof *pool);
-  if (!pool) return false;
-  memcpy(pool, k.expr, k.nexpr * sizeof *pool);
-  const tc_val product = {k.nexpr};
-  pool[k.nexpr++] =
-      (tc_expr){.kind = TC_EX_OP, .op = OP_MUL, .dtype = mm->acc, .in = {mm->a, mm->b}};
-  tc_action sum = {.kind = TC_ACT_REDUCE, .op = OP_SUM, .value = product, .dtype = mm->acc};
-  tc_stage stage[2] = {{.axes = 1u << x->ak, .naction = 1, .action = &sum}, mm->epilogue};
+static bool make_nest(const tc_omp_matmul *x, tc_program *p, tc_val product, tc_nest *nest) {
+  tc_dims *c = tc_graph_dims(p->graph);
+  const tc_action sum = {
+      .kind = TC_ACT_REDUCE, .op = OP_SUM, .value = product, .dtype = x->mm->acc};
+  tc_stage stage[2] = {{.axes = 1u << x->ak, .naction = 1}, x->mm->epilogue};
+  stage[0].action = copy(p, &sum, sizeof sum, sizeof sum);
   stage[1].axes = 0;
-  tc_nest nest = {.naxis = x->ak + 1,
-                  .nparallel = x->ak,
-                  .nstage = 2,
-                  .stage = stage,
-                  .nresult = 1,
-                  .vector = x->ak,
-                  .work = tc_dim_const(1)};
-  for (int i = 0; i < nest.naxis; ++i) {
-    nest.axis[i] = mm->axis[i];
-    nest.work = tc_dim_mul(c, nest.work, mm->axis[i].extent);
+  *nest = (tc_nest){.naxis = x->ak + 1,
+                    .nparallel = x->ak,
+                    .nstage = 2,
+                    .stage = copy(p, stage, sizeof stage, sizeof stage),
+                    .nresult = 1,
+                    .vector = x->ak,
+                    .work = tc_dim_const(1)};
+  for (int i = 0; i < nest->naxis; ++i) {
+    nest->axis[i] = x->mm->axis[i];
+    nest->work = tc_dim_mul(c, nest->work, x->mm->axis[i].extent);
   }
-  k.kind = TC_KERNEL_NESTS;
-  k.expr = pool;
-  k.nnest = 1;
-  k.nest = &nest;
-  const bool ok = tc_omp_emit_nests(&k, x->p, x->out);
-  free(pool);
-  return ok;
+  return nest->stage && stage[0].action;
+}
+
+tc_kernel *tc_omp_mm_make_dot(const tc_omp_matmul *x, tc_program *p) {
+  const uint32_t n = x->k->nexpr;
+  tc_kernel *k = copy(p, x->k, sizeof *k, sizeof *k);
+  if (!k) return NULL;
+  k->kind = TC_KERNEL_NESTS;
+  k->expr = copy(p, x->k->expr, n * sizeof *k->expr, (n + 1) * sizeof *k->expr);
+  k->nexpr = n + 1;
+  k->nest = tc_arena_alloc(p->arena, sizeof *k->nest);
+  k->nnest = 1;
+  if (!k->expr || !k->nest || !make_nest(x, p, (tc_val){n}, k->nest)) return NULL;
+  k->expr[n] =
+      (tc_expr){.kind = TC_EX_OP, .op = OP_MUL, .dtype = x->mm->acc, .in = {x->mm->a, x->mm->b}};
+  return k;
+}
+
+bool tc_omp_mm_emit_dot(const tc_omp_matmul *x) {
+  const tc_schedule *s = x->k->schedule;
+  return s && s->product && tc_omp_emit_nests(s->product, x->p, x->out);
 }

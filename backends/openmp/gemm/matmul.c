@@ -367,6 +367,18 @@ bool tc_omp_emit_matmul(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   return ok && !out->failed;
 }
 
+bool tc_omp_product_as_nests(const tc_kernel *k, tc_program *p, tc_kernel **out) {
+  tc_omp_matmul x;
+  bool ok = open_kernel(&x, k, p, NULL);
+  *out = NULL;
+  if (ok && (tc_omp_mm_is_dot(&x) || tc_omp_mm_may_be_dot(&x))) {
+    *out = tc_omp_mm_make_dot(&x, p);
+    ok = *out;
+  }
+  close_kernel(&x);
+  return ok;
+}
+
 bool tc_omp_supports_matmul(const tc_kernel *k, const tc_program *p) {
   (void)p;
   const tc_stage *st = &k->mm.epilogue;

@@ -44,6 +44,8 @@ const tc_expr *tc_omp_mm_b_source(const tc_omp_matmul *x);
 bool tc_omp_mm_is_dot(const tc_omp_matmul *x);
 /* ... where the number of rows, known at run time only, is one. */
 bool tc_omp_mm_may_be_dot(const tc_omp_matmul *x);
+/* The product as a kernel of nests, in p's arena; NULL: out of memory.  emit: that of the schedule. */
+tc_kernel *tc_omp_mm_make_dot(const tc_omp_matmul *x, tc_program *p);
 bool tc_omp_mm_emit_dot(const tc_omp_matmul *x);
 /* Product of the batch extents. */
 void tc_omp_mm_batches(const tc_omp_matmul *x, tc_buf *out);

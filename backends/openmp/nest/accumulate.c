@@ -1,15 +1,9 @@
 /* accumulate.c - what reductions and scans keep while a stage runs.
  *
- * A reduction along the vector axis keeps TC_OMP_UNROLL vectors of partial results, one chain of
- * dependent operations each; they are combined by a fixed tree, then the lanes are.  f32 sums join
- * an f64 total after every TC_OMP_BLOCK points, which bounds their error by that of a short sum. */
+ * A reduction along the vector axis keeps a vector of partial results for each of those that are
+ * unrolled; they are combined by a fixed tree, then the lanes are.  f32 sums join an f64 total after
+ * every block of points, which bounds their error by that of a short sum. */
 #include "backends/openmp/nest/stage.h"
-
-bool tc_omp_has_kind(const tc_stage *st, tc_act_kind kind) {
-  for (uint32_t i = 0; i < st->naction; ++i)
-    if (st->action[i].kind == kind) return true;
-  return false;
-}
 
 static void put_total(tc_omp_nest *x, uint32_t n, const char *start) {
   if (!x->jammed) {
@@ -23,7 +17,7 @@ static void put_total(tc_omp_nest *x, uint32_t n, const char *start) {
 
 /* Is this reduction folded into an f64 total? */
 static bool is_folded(const tc_omp_run *r, const tc_action *a) {
-  return a->kind == TC_ACT_REDUCE && r->blocks && tc_print_sums_in_f64(a);
+  return a->kind == TC_ACT_REDUCE && r->block && tc_print_sums_in_f64(a);
 }
 
 static void put_identity(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
@@ -76,7 +70,7 @@ static void put_used_join(tc_omp_nest *x, const tc_omp_run *r, const tc_action *
   const bool costly = r->unroll > 1 && tc_print_is_arg(a);
   if (costly) {
     tc_buf e = {0};
-    tc_print_extent(&x->s, &x->nest->axis[x->nest->vector], &e);
+    tc_print_extent(&x->s, &x->nest->axis[x->plan->vector], &e);
     tc_print_line(&x->s, "if (%s >= %d * TC_L) {", e.text, r->unroll);
     tc_buf_free(&e);
     x->s.indent += 2;

@@ -1,53 +1,9 @@
-/* bf16_deinterleave.c - bf16 rows as vectors of even and of odd elements.
- *
- * Two neighbouring vectors of bf16 are loaded as one vector of 32-bit words: a shift gives the even
- * elements as f32, a mask the odd ones.  That is one instruction each, where widening half a vector
- * takes two.  In a stage whose lanes only meet bf16 rows it does not matter which element is in which
- * lane: the unrolled vectors u = 0, 2, .. have the even elements of two vectors, u = 1, 3, .. the odd
- * ones, and a store interleaves the two. */
+/* bf16_deinterleave.c - vectors of the even and of the odd elements of bf16 rows
+ * (schedule/deinterleave.c): the unrolled vectors u = 0, 2, .. have the even elements of two vectors,
+ * u = 1, 3, .. the odd ones, and a store interleaves the two. */
 #include "backends/openmp/nest/nest.h"
 
-static bool is_bf16(const tc_print_scope *s, uint32_t buffer) {
-  return s->p->buffer[s->k->buffer[buffer]].dtype == TC_BF16;
-}
-
 static bool varies(const tc_print_scope *s, uint32_t id) { return s->depends[id] >> s->vector & 1; }
-
-static bool in_order(const tc_print_scope *s, const tc_address *a) {
-  return !a->nterm && tc_dim_is(a->coef[s->vector], 1);
-}
-
-/* Is expression id, and all it needs along the lanes, made of bf16 rows?  *rows: some are. */
-static bool of_rows(const tc_print_scope *s, uint32_t id, bool *rows) {
-  const tc_expr *e = &s->k->expr[id];
-  if (!id || !varies(s, id)) return true;
-  switch (e->kind) {
-  case TC_EX_LOAD:
-    *rows = true;
-    return is_bf16(s, e->buffer) && !e->guard.id && in_order(s, &e->address);
-  case TC_EX_OP:
-  case TC_EX_CAST:
-  case TC_EX_ROUND:
-    for (int i = 0; i < 3; ++i)
-      if (!of_rows(s, e->in[i].id, rows)) return false;
-    return true;
-  default:
-    return false;
-  }
-}
-
-bool tc_omp_can_deinterleave(const tc_omp_nest *x, const tc_stage *st) {
-  const tc_print_scope *s = &x->s;
-  bool rows = false;
-  for (uint32_t i = 0; i < st->naction; ++i) {
-    const tc_action *a = &st->action[i];
-    if (a->kind != TC_ACT_REDUCE && a->kind != TC_ACT_STORE) return false;
-    if (a->position.id || a->guard.id || !of_rows(s, a->value.id, &rows)) return false;
-    if (a->kind == TC_ACT_STORE && (!is_bf16(s, a->buffer) || !in_order(s, &a->address)))
-      return false;
-  }
-  return rows;
-}
 
 static bool load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
   const tc_expr *e = &s->k->expr[id];
@@ -113,7 +69,7 @@ void tc_omp_begin_deinterleave(tc_omp_nest *x, const tc_stage *st) {
           st->action[j].kind == TC_ACT_STORE && st->action[j].value.id == st->action[i].value.id;
     if (again) continue;
     if (!x->jam_points) tc_print_line(&x->s, "tc_vf32 even%u;", st->action[i].value.id);
-    else tc_print_line(&x->s, "tc_vf32 even%u[%d];", st->action[i].value.id, TC_OMP_JAM_POINTS);
+    else tc_print_line(&x->s, "tc_vf32 even%u[%d];", st->action[i].value.id, TC_OMP_PAIR);
   }
   x->s.load = load;
   x->s.store = store;

@@ -7,17 +7,28 @@
 
 #include <stdio.h>
 
-/* Are stages skipped in this way of running the nest?  Their condition is one for all lanes. */
-bool tc_omp_may_skip(const tc_omp_nest *x) { return !x->lanes_are_points && !x->jammed; }
+/* Loops over jammed points run all stages. */
+bool tc_omp_may_skip(const tc_omp_nest *x, uint32_t stage) {
+  return x->stage[stage].skip > 0 && !x->jammed;
+}
+
+bool tc_omp_skips_result(const tc_omp_nest *x, uint32_t result) {
+  for (uint32_t i = 0; i < x->nest->nstage; ++i)
+    if (x->nest->stage[i].skip_if.id && x->nest->stage[i].action[0].index == result)
+      return tc_omp_may_skip(x, i);
+  return false;
+}
 
 /* Prints the condition under which skipping pays; false: it always does. */
-bool tc_omp_put_skip_pays(tc_omp_nest *x, const tc_stage *st, tc_buf *out) {
+bool tc_omp_put_skip_pays(tc_omp_nest *x, uint32_t stage, tc_buf *out) {
+  const tc_dim points = x->nest->stage[stage].points;
+  const int64_t from = x->stage[stage].skip;
   int64_t least, most;
-  tc_dim_range(tc_graph_dims(x->s.p->graph), st->points, &least, &most);
-  if (least >= st->skip_points) return false;
+  tc_dim_range(tc_graph_dims(x->s.p->graph), points, &least, &most);
+  if (least >= from) return false;
   tc_put(out, "TC_SINGLE_PASS(");
-  tc_print_dim(x->s.p, st->points, out);
-  tc_putf(out, ", %lld)", (long long)st->skip_points);
+  tc_print_dim(x->s.p, points, out);
+  tc_putf(out, ", %lld)", (long long)from);
   return true;
 }
 
@@ -27,12 +38,13 @@ void tc_omp_skipped(const tc_omp_nest *x, uint32_t result, char text[24]) {
 }
 
 /* r<i> = the value that it has if its stage is skipped; skipped<i> = whether it is. */
-void tc_omp_put_skip(tc_omp_nest *x, const tc_stage *st) {
+void tc_omp_put_skip(tc_omp_nest *x, uint32_t stage) {
+  const tc_stage *st = &x->nest->stage[stage];
   const uint32_t i = st->action[0].index;
   char skipped[24];
   tc_buf pays = {0};
   tc_omp_skipped(x, i, skipped);
-  if (tc_omp_put_skip_pays(x, st, &pays)) tc_print_line(&x->s, "if (%s) {", pays.text);
+  if (tc_omp_put_skip_pays(x, stage, &pays)) tc_print_line(&x->s, "if (%s) {", pays.text);
   else tc_print_line(&x->s, "{");
   x->s.indent += 2;
   uint8_t *outer = tc_print_enter(&x->s);
@@ -47,11 +59,13 @@ void tc_omp_put_skip(tc_omp_nest *x, const tc_stage *st) {
   tc_buf_free(&pays);
 }
 
-/* The later stage that the stage's sums of squares serve, or NULL; all such have the same points. */
-const tc_stage *tc_omp_served_stage(const tc_omp_nest *x, const tc_stage *st) {
+/* The later stage that the stage's sums of squares serve, or -1; all such have the same points. */
+int tc_omp_served_stage(const tc_omp_nest *x, const tc_stage *st) {
+  const tc_nest *n = x->nest;
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].serves)
-      for (const tc_stage *late = st + 1; late < x->nest->stage + x->nest->nstage; ++late)
-        if (late->skip_if.id && late->action[0].index + 1 == st->action[i].serves) return late;
-  return NULL;
+      for (uint32_t late = (uint32_t)(st - n->stage) + 1; late < n->nstage; ++late)
+        if (n->stage[late].skip_if.id && n->stage[late].action[0].index + 1 == st->action[i].serves)
+          return (int)late;
+  return -1;
 }

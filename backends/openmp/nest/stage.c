@@ -2,86 +2,34 @@
  * know of each other. */
 #include "backends/openmp/nest/stage.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- how a stage is run ---------------------------------------------------------------------- */
 
-static bool has_f64_total(const tc_stage *st) {
-  for (uint32_t i = 0; i < st->naction; ++i)
-    if (st->action[i].kind == TC_ACT_REDUCE && tc_print_sums_in_f64(&st->action[i])) return true;
-  return false;
-}
-
-/* Points that the accumulators sum before they join the total: each jammed row has one accumulator. */
-static int block_size(const tc_omp_nest *x) {
-  return x->jam_rows ? TC_OMP_BLOCK / TC_OMP_UNROLL : TC_OMP_BLOCK;
-}
-
-/* Is the number of points that one accumulator set sums known to be small? */
-static bool is_short(const tc_omp_nest *x, const tc_stage *st) {
-  int64_t points = 1;
-  for (int i = 0; i < x->nest->naxis; ++i) {
-    if (!(st->axes >> i & 1)) continue;
-    int64_t lo, hi;
-    tc_dim_range(tc_graph_dims(x->s.p->graph), x->nest->axis[i].extent, &lo, &hi);
-    if (hi > block_size(x) || hi < 0) return false;
-    points *= hi;
-    if (points > block_size(x)) return false;
-  }
-  return true;
-}
-
-/* Operations of the stage at each point of the vector axis. */
-static int operations(const tc_omp_nest *x, const tc_stage *st) {
-  uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
-  int n = 0;
-  if (!need) return INT_MAX;
-  tc_omp_mark_stage(x, st, need);
-  for (uint32_t id = 1; id < x->s.k->nexpr; ++id)
-    n += need[id] && x->s.k->expr[id].kind == TC_EX_OP && x->s.depends[id] >> x->nest->vector & 1;
-  free(need);
-  return n;
-}
-
-/* Does the stage store bytes or words, by few operations?  A vector of them is a part of a register,
- * over which the loop has to be no longer than what is done. */
-static bool is_narrow(const tc_omp_nest *x, const tc_stage *st) {
-  for (uint32_t i = 0; i < st->naction; ++i) {
-    const tc_action *a = &st->action[i];
-    if (a->kind != TC_ACT_STORE) return false;
-    if (tc_dtype_bytes(tc_omp_buffer(x, a->buffer)->dtype) > 2) return false;
-  }
-  return operations(x, st) <= TC_OMP_LIGHT;
-}
-
-static tc_omp_run plan(const tc_omp_nest *x, const tc_stage *st, uint32_t index) {
-  const int v = x->nest->vector;
-  tc_omp_run r = {.st = st, .index = index, .unroll = 1};
-  r.along = v >= 0 && !x->lanes_are_points && (st->axes >> v & 1);
+static tc_omp_run run_of(const tc_omp_nest *x, const tc_stage *st, uint32_t index) {
+  const int v = x->plan->vector;
+  const tc_omp_stage_schedule *s = &x->stage[index];
+  tc_omp_run r = {.st = st, .index = index, .along = tc_omp_along(&x->f, st)};
   for (int i = x->nest->nparallel; i < x->nest->naxis; ++i)
     if ((st->axes >> i & 1) && !(r.along && i == v)) r.loop[r.nloop++] = i;
   if (r.along) r.loop[r.nloop++] = v;
-  if (r.along && !x->jammed && tc_omp_has_kind(st, TC_ACT_REDUCE) &&
-      !tc_omp_has_kind(st, TC_ACT_SCAN))
-    r.unroll = TC_OMP_UNROLL;
-  if (r.along && r.unroll == 1 && is_narrow(x, st)) r.unroll = TC_OMP_UNROLL;
-  r.deinterleave = r.along && !x->jammed && tc_omp_can_deinterleave(x, st);
-  if (x->jam_points) r.unroll = 1;
-  if (r.deinterleave && r.unroll == 1) r.unroll = 2;
-  r.count = x->jammed ? "jam" : r.unroll == 1 ? "1" : r.unroll == 2 ? "2" : "4";
-  r.blocks = has_f64_total(st) && r.nloop > 0 && !is_short(x, st);
-  r.one = r.blocks && r.nloop == 1;
+  r.deinterleave = s->deinterleave && !x->jammed;
+  r.unroll = x->jammed ? 1 : x->jam_points ? 1 + r.deinterleave : (int)s->unroll;
+  if (x->jammed) snprintf(r.count, sizeof r.count, "jam");
+  else snprintf(r.count, sizeof r.count, "%d", r.unroll);
+  r.block = x->jam_rows ? s->jam_block : s->block;
+  r.one = r.block && r.nloop == 1;
   return r;
 }
 
 /* ---- actions at a point ---------------------------------------------------------------------- */
 
-static void put_store(tc_omp_nest *x, const tc_stage *st, const tc_action *a) {
+static void put_store(tc_omp_nest *x, const tc_stage *st, const tc_action *a, bool interleave) {
   bool first = false;
-  if (x->s.lanes || !tc_omp_is_interleaved(x, st, a, &first)) tc_print_store(&x->s, a);
+  if (x->s.lanes || !interleave || !tc_omp_is_interleaved(&x->f, st, a, &first))
+    tc_print_store(&x->s, a);
   else if (first) tc_omp_put_interleaved(x, st, a);
 }
 
@@ -102,7 +50,7 @@ static void put_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
       tc_omp_put_deinterleaved_sum(x, &st->action[i], u);
     else if (st->action[i].kind == TC_ACT_REDUCE) tc_omp_put_reduce(x, r, &st->action[i], u);
     if (st->action[i].kind == TC_ACT_STORE || st->action[i].kind == TC_ACT_ADD)
-      put_store(x, st, &st->action[i]);
+      put_store(x, st, &st->action[i], x->stage[r->index].interleave);
   }
 }
 
@@ -113,7 +61,7 @@ void tc_omp_hoist(tc_omp_nest *x, const tc_stage *st, uint32_t mask) {
 }
 
 /* The parallel axis that is unrolled and jammed. */
-static int jammed_axis(const tc_omp_nest *x) { return x->jam_rows ? 0 : x->nest->vector; }
+static int jammed_axis(const tc_omp_nest *x) { return x->jam_rows ? 0 : x->plan->vector; }
 
 /* What happens at one point of the sequential axes, for every vector of outer points. */
 static void put_jammed_actions(tc_omp_nest *x, const tc_omp_run *r) {
@@ -134,7 +82,7 @@ static void put_jammed_actions(tc_omp_nest *x, const tc_omp_run *r) {
 
 /* At jammed points: what they share is computed once. */
 static void put_jammed_points(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
-  tc_omp_hoist(x, r->st, 1u << x->nest->vector);
+  tc_omp_hoist(x, r->st, 1u << x->plan->vector);
   uint8_t *outer = tc_print_enter(&x->s);
   tc_omp_begin_points(x);
   tc_omp_use_hoisted(x);
@@ -156,8 +104,9 @@ static void put_body(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
 /* The last stage of the outer point before, at element j: its axes are h<a>, its results p<i>, and no
  * value that is printed so far belongs to that point. */
 static void put_delayed(tc_omp_nest *x) {
-  const int v = x->nest->vector;
-  const tc_omp_run late = {.st = &x->nest->stage[x->nest->nstage - 1], .along = true};
+  const int v = x->plan->vector;
+  const uint32_t last = x->nest->nstage - 1;
+  const tc_omp_run late = {.st = &x->nest->stage[last], .index = last, .along = true};
   const tc_print_scope outer = x->s;
   char axis[TC_MAX_AXES][8], (*result)[16] = calloc(x->nest->nresult + 1, sizeof *result);
   const char **name = calloc(x->nest->nresult + 1, sizeof *name);
@@ -181,11 +130,11 @@ static void put_delayed(tc_omp_nest *x) {
 
 /* The delayed stage at one place of the loop: for as many vectors as are computed there. */
 static void put_delayed_vectors(tc_omp_nest *x, const char *i, int vectors) {
-  if (x->shifted) tc_print_line(&x->s, "if (%s + %d * TC_L + shift <= pending)", i, vectors);
+  if (x->plan->align) tc_print_line(&x->s, "if (%s + %d * TC_L + shift <= pending)", i, vectors);
   else tc_print_line(&x->s, "if (pending)");
   tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) {", vectors);
   x->s.indent += 2;
-  tc_print_line(&x->s, "const int64_t j = %s + u * TC_L%s;", i, x->shifted ? " + shift" : "");
+  tc_print_line(&x->s, "const int64_t j = %s + u * TC_L%s;", i, x->plan->align ? " + shift" : "");
   put_delayed(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
@@ -213,18 +162,18 @@ static void put_delayed_edges(tc_omp_nest *x, const tc_omp_run *r) {
  * rest. */
 static void put_vector_loop(tc_omp_nest *x, const tc_omp_run *r, const char *from, const char *to,
                             bool exact) {
-  const int v = x->nest->vector;
+  const int v = x->plan->vector;
   char *i = x->axis_text[v];
   char base[16], step[16];
   snprintf(base, sizeof base, "%s", i);
   snprintf(step, sizeof step, r->unroll > 1 ? "%d * TC_L" : "TC_L", r->unroll);
   tc_print_line(&x->s, "int64_t %s = %s;", base, from);
-  const bool peeled = tc_omp_begin_peeled(x, r->st, from, to);
+  const bool peeled = tc_omp_begin_peeled(x, r->index, from, to);
   if (peeled) tc_print_line(&x->s, "if (%s >= head)", base);
   tc_print_line(&x->s, "for (; %s + %s <= %s; %s += %s) {", base, step, to, base, step);
   x->s.indent += 2;
   tc_omp_put_prefetch(x, r->index, r->unroll);
-  if (x->pipeline_stage == (int)r->index) put_delayed_vectors(x, base, r->unroll);
+  if (x->plan->pipeline == (int)r->index) put_delayed_vectors(x, base, r->unroll);
   x->s.indent -= 2;
   if (r->unroll > 1) {
     x->s.indent += 2;
@@ -242,30 +191,31 @@ static void put_vector_loop(tc_omp_nest *x, const tc_omp_run *r, const char *fro
   if (exact && !peeled) return;
   tc_omp_begin_tail(x, peeled, base, to);
   tc_omp_put_prefetch(x, r->index, 1);
-  if (x->pipeline_stage == (int)r->index && !x->shifted) put_delayed_vectors(x, base, 1);
+  if (x->plan->pipeline == (int)r->index && !x->plan->align) put_delayed_vectors(x, base, 1);
   x->s.indent -= 2;
   put_body(x, r, "0");
   x->s.indent += 2;
   tc_omp_end_tail(x, peeled, base);
 }
 
-static void open_block(tc_omp_nest *x, const tc_omp_run *r, const char *extent, int size) {
+static void open_block(tc_omp_nest *x, const tc_omp_run *r, const char *extent) {
+  const long long size = r->block;
   if (r->one) {
     tc_print_line(&x->s, "int64_t block = 0;");
-    tc_print_line(&x->s, "for (;; block += %d) {", size);
-  } else tc_print_line(&x->s, "for (int64_t block = 0; block < %s; block += %d) {", extent, size);
+    tc_print_line(&x->s, "for (;; block += %lld) {", size);
+  } else tc_print_line(&x->s, "for (int64_t block = 0; block < %s; block += %lld) {", extent, size);
   x->s.indent += 2;
 }
 
 /* Along the vector axis in blocks, each with fresh f32 accumulators. */
 static void put_blocks(tc_omp_nest *x, const tc_omp_run *r, const char *extent, bool exact) {
-  const int v = x->nest->vector;
+  const int v = x->plan->vector;
   char stop[16], last[48];
   snprintf(stop, sizeof stop, "stop%d", v);
   snprintf(last, sizeof last, "%s == %s", stop, extent);
-  const int size = block_size(x);
-  open_block(x, r, extent, size);
-  tc_print_line(&x->s, "const int64_t %s = TC_MIN(block + %d, %s);", stop, size, extent);
+  open_block(x, r, extent);
+  tc_print_line(&x->s, "const int64_t %s = TC_MIN(block + %lld, %s);", stop, (long long)r->block,
+                extent);
   tc_omp_put_fresh(x, r);
   put_vector_loop(x, r, "block", stop, exact);
   tc_omp_put_fold(x, r, last);
@@ -273,15 +223,15 @@ static void put_blocks(tc_omp_nest *x, const tc_omp_run *r, const char *extent, 
   tc_print_line(&x->s, "}");
 }
 
-/* A scalar loop over an axis whose f32 sums are folded every TC_OMP_FOLD points. */
+/* A scalar loop over an axis, in blocks. */
 static void put_scalar_blocks(tc_omp_nest *x, const tc_omp_run *r, int axis, const char *extent) {
   const char *i = x->axis_text[axis];
   tc_buf last = {0};
-  tc_putf(&last, "block + %d >= %s", TC_OMP_FOLD, extent);
-  open_block(x, r, extent, TC_OMP_FOLD);
+  tc_putf(&last, "block + %lld >= %s", (long long)r->block, extent);
+  open_block(x, r, extent);
   tc_omp_put_fresh(x, r);
-  tc_print_line(&x->s, "for (int64_t %s = block; %s < TC_MIN(block + %d, %s); ++%s) {", i, i,
-                TC_OMP_FOLD, extent, i);
+  tc_print_line(&x->s, "for (int64_t %s = block; %s < TC_MIN(block + %lld, %s); ++%s) {", i, i,
+                (long long)r->block, extent, i);
   put_body(x, r, "0");
   tc_print_line(&x->s, "}");
   tc_omp_put_fold(x, r, last.text);
@@ -302,10 +252,10 @@ static void put_innermost(tc_omp_nest *x, const tc_omp_run *r, int axis) {
     char end[16];
     snprintf(end, sizeof end, "end%d", axis);
     tc_omp_put_prefetch_distance(x, r->index);
-    if (x->pipeline_stage == (int)r->index && x->shifted) put_delayed_edges(x, r);
-    if (r->blocks) put_blocks(x, r, end, exact);
+    if (x->plan->pipeline == (int)r->index && x->plan->align) put_delayed_edges(x, r);
+    if (r->block) put_blocks(x, r, end, exact);
     else put_vector_loop(x, r, "0", end, exact);
-  } else if (r->blocks) put_scalar_blocks(x, r, axis, e.text);
+  } else if (r->block) put_scalar_blocks(x, r, axis, e.text);
   else {
     tc_print_line(&x->s, "for (int64_t %s = 0; %s < %s; ++%s) {", i, i, e.text, i);
     put_body(x, r, "0");
@@ -341,23 +291,24 @@ static void put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t m
   tc_print_line(&x->s, "}");
 }
 
-static void declare_results(tc_omp_nest *x, const tc_stage *st) {
+static void declare_results(tc_omp_nest *x, uint32_t index) {
+  const tc_stage *st = &x->nest->stage[index];
   char many[16] = "";
-  if (x->grouped) snprintf(many, sizeof many, "[%d]", TC_OMP_GROUP);
+  if (x->plan->group) snprintf(many, sizeof many, "[%lld]", (long long)x->plan->group);
   if (x->jammed) snprintf(many, sizeof many, "[jam]");
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_REDUCE)
       tc_print_line(&x->s, "tc_v%s r%u%s;",
                     tc_print_is_arg(&st->action[i]) ? "i64" : tc_print_compute(st->action[i].dtype),
                     st->action[i].index, many);
-  if (st->skip_if.id && tc_omp_may_skip(x))
+  if (tc_omp_may_skip(x, index))
     tc_print_line(&x->s, "int skipped%u%s = {0};", st->action[0].index, many);
 }
 
 /* Each stage is a block of its own: what it hoisted in front of its loops is forgotten, because a
  * later stage may find other contents in a buffer that this one wrote. */
 static void put_stage(tc_omp_nest *x, const tc_stage *st, uint32_t index) {
-  const tc_omp_run r = plan(x, st, index);
+  const tc_omp_run r = run_of(x, st, index);
   const bool block = x->nest->nstage > 1 || r.nloop > 0;
   if (block) {
     tc_print_line(&x->s, "{");
@@ -366,7 +317,7 @@ static void put_stage(tc_omp_nest *x, const tc_stage *st, uint32_t index) {
   uint8_t *outer = tc_print_enter(&x->s);
   tc_omp_put_accumulators(x, &r);
   tc_omp_put_carries(x, &r);
-  put_loops(x, &r, 0, x->parallel);
+  put_loops(x, &r, 0, x->f.parallel);
   tc_omp_put_results(x, &r);
   tc_print_leave(&x->s, outer);
   if (block) {
@@ -377,19 +328,21 @@ static void put_stage(tc_omp_nest *x, const tc_stage *st, uint32_t index) {
 
 /* The stage, without the sums that serve a later one where that is not skipped. */
 static void put_serving(tc_omp_nest *x, uint32_t index) {
-  const tc_stage *st = &x->nest->stage[index], *late = tc_omp_served_stage(x, st);
+  const tc_stage *st = &x->nest->stage[index];
+  const int late = tc_omp_served_stage(x, st);
+  const bool skips = late >= 0 && tc_omp_may_skip(x, (uint32_t)late);
   tc_buf pays = {0};
-  const bool both = late && tc_omp_may_skip(x) && tc_omp_put_skip_pays(x, late, &pays);
+  const bool both = skips && tc_omp_put_skip_pays(x, (uint32_t)late, &pays);
   tc_stage plain = *st;
-  plain.action = late ? malloc(st->naction * sizeof *plain.action) : NULL;
+  plain.action = late >= 0 ? malloc(st->naction * sizeof *plain.action) : NULL;
   plain.naction = 0;
   for (uint32_t i = 0; plain.action && i < st->naction; ++i)
     if (!st->action[i].serves) plain.action[plain.naction++] = st->action[i];
-  if (late && !plain.action) x->s.out->failed = true;
+  if (late >= 0 && !plain.action) x->s.out->failed = true;
   if (both) tc_print_line(&x->s, "if (%s)", pays.text);
-  if (!late || tc_omp_may_skip(x)) put_stage(x, st, index);
+  if (late < 0 || skips) put_stage(x, st, index);
   if (both) tc_print_line(&x->s, "else");
-  if (late && (both || !tc_omp_may_skip(x))) put_stage(x, &plain, index);
+  if (late >= 0 && (both || !skips)) put_stage(x, &plain, index);
   free(plain.action);
   tc_buf_free(&pays);
 }
@@ -407,14 +360,14 @@ static void put_if_skipped(tc_omp_nest *x, uint32_t index) {
 
 static void put_at_point(tc_omp_nest *x, uint32_t index) {
   const tc_stage *st = &x->nest->stage[index];
-  if (st->skip_if.id && tc_omp_may_skip(x)) tc_omp_put_skip(x, st);
-  if (st->if_skipped && tc_omp_may_skip(x)) put_if_skipped(x, index);
+  if (tc_omp_may_skip(x, index)) tc_omp_put_skip(x, index);
+  if (st->if_skipped && tc_omp_skips_result(x, st->skipped)) put_if_skipped(x, index);
   put_serving(x, index);
 }
 
 static void put_stages(tc_omp_nest *x, uint32_t from, uint32_t to) {
   for (uint32_t i = from; i < to; ++i) {
-    declare_results(x, &x->nest->stage[i]);
+    declare_results(x, i);
     put_at_point(x, i);
   }
 }
@@ -429,7 +382,7 @@ static void put_jammed_stage(tc_omp_nest *x, uint32_t index) {
   tc_stage st = x->nest->stage[index];
   const char *const nontemporal = x->s.nontemporal;
   tc_buf skipped = {0};
-  if (st.if_skipped) {
+  if (st.if_skipped && tc_omp_skips_result(x, st.skipped)) {
     tc_putf(&skipped, " && skipped%u[q] && skipped%u[q + 1]", st.skipped, st.skipped);
     st.action = st.if_skipped;
   }
@@ -449,10 +402,10 @@ static void put_jammed_stage(tc_omp_nest *x, uint32_t index) {
 
 void tc_omp_group(tc_omp_nest *x) {
   for (uint32_t i = 0; i < x->nest->nstage; ++i) {
-    declare_results(x, &x->nest->stage[i]);
+    declare_results(x, i);
     tc_print_line(&x->s, "for (int64_t q = 0; q < count; ++q) {");
     x->s.indent += 2;
-    if (tc_omp_can_jam_points(x, &x->nest->stage[i])) put_jammed_stage(x, i);
+    if (x->stage[i].pairs) put_jammed_stage(x, i);
     tc_print_line(&x->s, "const int64_t %s = task + q;", x->axis_text[0]);
     put_at_point(x, i);
     x->s.indent -= 2;

@@ -10,14 +10,12 @@ typedef struct tc_omp_run {
   uint32_t index;
   bool along;                   /* the vector axis is one of the stage's: reductions cross lanes */
   int unroll;                   /* accumulators */
-  const char *count;            /* the same as text; `jam` where vectors of points are jammed */
+  char count[16];               /* the same as text; `jam` where vectors of points are jammed */
   int loop[TC_MAX_AXES], nloop; /* the stage's axes in loop order, the vector axis last */
   bool deinterleave;            /* vectors of even and of odd bf16 elements */
-  bool blocks;                  /* f32 sums are folded into f64 totals block by block, */
-  bool one;                     /* all but the last, so that few points need no f64 at all */
+  int64_t block;                /* f32 sums are folded into f64 totals after so many points, or 0 */
+  bool one; /* ... but for the last block, so that few points need no f64 at all */
 } tc_omp_run;
-
-bool tc_omp_has_kind(const tc_stage *st, tc_act_kind kind);
 
 /* In front of the loops: acc<i>, at<i> (the place of an extreme), total<i> (f64), carry<i>. */
 void tc_omp_put_accumulators(tc_omp_nest *x, const tc_omp_run *r);

@@ -1,0 +1,110 @@
+/* jam.c - outer points that run in one loop (unroll-and-jam), or stage by stage in groups. */
+#include "backends/openmp/schedule/plan.h"
+
+/* ---- vectors --------------------------------------------------------------------------------- */
+
+/* May vectors of neighbouring columns be jammed?  One vector takes one cache line of each row, and the
+ * next row is far away: several take whole runs of lines. */
+bool tc_omp_plan_jam_vectors(const tc_omp_choice *c) {
+  const tc_omp_facts *f = &c->f;
+  if (!tc_omp_lanes_are_points(f)) return false;
+  if (!tc_omp_only_reduces(f) && !tc_omp_only(f, TC_ACT_SCAN)) return false;
+  for (uint32_t i = 0; i < f->nest->nstage; ++i) {
+    const uint8_t *need = tc_omp_needs(f, &f->nest->stage[i]);
+    for (uint32_t id = 1; id < f->k->nexpr; ++id) {
+      const tc_expr *e = &f->k->expr[id];
+      const tc_dim step = e->address.coef[f->vector];
+      if (need[id] && e->kind == TC_EX_LOAD && !tc_dim_is(step, 0) && !tc_dim_is(step, 1))
+        return false;
+    }
+  }
+  return true;
+}
+
+/* Registers that the accumulators of one vector of columns take, a power of two. */
+int tc_omp_accumulators(const tc_omp_facts *f) {
+  int n = 0, power = 1;
+  for (uint32_t i = 0; i < f->nest->nstage; ++i)
+    for (uint32_t j = 0; j < f->nest->stage[i].naction; ++j) {
+      const tc_action *a = &f->nest->stage[i].action[j];
+      const bool twice = tc_dtype_bytes(a->dtype) > 4 ||
+                         (a->kind == TC_ACT_SCAN ? tc_print_sums_in_f64(a) : tc_print_is_arg(a));
+      if (a->kind == TC_ACT_REDUCE || a->kind == TC_ACT_SCAN) n += twice ? 2 : 1;
+    }
+  while (power < n) power *= 2;
+  return power;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* Do the expressions hold loads that differ between outer points (own), and loads that all points share
+ * (halves: those of 16-bit floats)? */
+typedef struct loads {
+  bool own, shared, halves;
+} loads;
+
+static void find_loads(const tc_omp_facts *f, const tc_stage *st, loads *l) {
+  const uint32_t lanes = 1u << f->vector;
+  const uint8_t *need = tc_omp_needs(f, st);
+  for (uint32_t id = 1; id < f->k->nexpr; ++id) {
+    const tc_expr *e = &f->k->expr[id];
+    if (!need[id] || e->kind != TC_EX_LOAD || !(f->depends[id] & lanes)) continue;
+    if (f->depends[id] & f->parallel) l->own = true;
+    else {
+      l->shared = true;
+      l->halves |= tc_omp_is_half(tc_omp_buffer(f, e->buffer)->dtype);
+    }
+  }
+}
+
+/* Are rows reduced together with loads that all rows share, such as the vector that a matrix is
+ * multiplied by?  Jammed rows load it once. */
+bool tc_omp_plan_jam_rows(const tc_omp_choice *c) {
+  const tc_nest *n = c->f.nest;
+  if (n->nparallel != 1 || n->naxis != 2 || c->f.vector != 1 || c->nest->group ||
+      !tc_omp_only_reduces(&c->f) || tc_omp_has_parts(&c->f))
+    return false;
+  loads l = {false, false, false};
+  for (uint32_t i = 0; i < n->nstage; ++i)
+    if (n->stage[i].axes && !tc_omp_may_deinterleave(&c->f, &n->stage[i]))
+      find_loads(&c->f, &n->stage[i], &l);
+  return l.own && l.shared;
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+static bool prefetches(const tc_omp_choice *c) {
+  for (uint32_t i = 0; i < c->f.nest->nstage; ++i)
+    if (c->stage[i].prefetch.n) return true;
+  return false;
+}
+
+/* May outer points go through the stages together?  A nest with LOCAL rows has one for each thread. */
+bool tc_omp_may_group(const tc_omp_choice *c) {
+  const tc_nest *n = c->f.nest;
+  if (n->nparallel != 1 || n->axis[0].of >= 0 || n->serial || tc_omp_lanes_are_points(&c->f))
+    return false;
+  for (uint32_t i = 0; i < c->f.k->nbuffer; ++i)
+    if (tc_omp_buffer(&c->f, i)->kind == TC_BUF_LOCAL) return false;
+  for (uint32_t i = 0; i < n->nstage; ++i)
+    if (tc_omp_has_kind(&n->stage[i], TC_ACT_SCAN)) return false;
+  return prefetches(c);
+}
+
+/* Some stages store rows made of their own elements and of elements that all rows share, such as the
+ * weights of a layer norm.  Weights in 16 bits have to be widened, which takes as much of the machine as
+ * the arithmetic; jammed rows load and widen them once.  For f32 only a load is saved, and rows one
+ * after the other are faster. */
+bool tc_omp_may_pair(const tc_omp_facts *f, const tc_stage *st) {
+  if (f->nest->nparallel != 1 || f->vector < 0 || st->axes != 1u << f->vector) return false;
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (st->action[i].kind != TC_ACT_STORE) return false;
+  return true;
+}
+
+bool tc_omp_plan_pairs(const tc_omp_choice *c, const tc_stage *st) {
+  loads l = {false, false, false};
+  if (!c->nest->group || !tc_omp_may_pair(&c->f, st)) return false;
+  find_loads(&c->f, st, &l);
+  return l.own && l.halves;
+}

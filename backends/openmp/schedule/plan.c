@@ -1,0 +1,182 @@
+/* plan.c - the schedule of a kernel's nests: the decisions in their order.
+ *
+ * Each looks at the nest, at the decisions before it, and at nothing else. */
+#include "backends/openmp/schedule/plan.h"
+
+#include <stdlib.h>
+
+/* ---- a variant of a nest --------------------------------------------------------------------- */
+
+static bool reads_approximated(const tc_omp_facts *f, uint8_t *need) {
+  bool any = false;
+  for (uint32_t i = 0; i < f->nest->nstage; ++i) {
+    const tc_stage *st = &f->nest->stage[i];
+    for (uint32_t a = 0; a < st->naction; ++a) {
+      tc_mark_action(&st->action[a], need);
+      if (st->if_skipped) tc_mark_action(&st->if_skipped[a], need);
+    }
+    need[st->skip_if.id] = need[st->skip_value.id] = 1;
+  }
+  tc_mark_operands(f->k, need);
+  for (uint32_t id = 1; id < f->k->nexpr; ++id)
+    any |= need[id] && tc_omp_is_approximated(&f->k->expr[id]);
+  return any;
+}
+
+/* reduced: marks of tc_omp_find_reduced_precision. */
+static bool plan_approximate(tc_omp_choice *c, const uint8_t *reduced) {
+  const tc_omp_facts *f = &c->f;
+  tc_schedule_list *l = &c->nest->approximate;
+  uint8_t *need = calloc(f->k->nexpr + 1, 1);
+  bool ok = need;
+  if (ok && reads_approximated(f, need)) {
+    l->at = tc_arena_alloc(f->p->arena, f->k->nexpr * sizeof *l->at);
+    ok = l->at;
+    for (uint32_t id = 1; ok && id < f->k->nexpr; ++id)
+      if (need[id] && reduced[id] && tc_omp_is_approximated(&f->k->expr[id])) l->at[l->n++] = id;
+  }
+  free(need);
+  return ok;
+}
+
+/* As many vectors as there are registers for, then a quarter of them. */
+static bool plan_jam_vectors(tc_omp_choice *c) {
+  if (!tc_omp_plan_jam_vectors(c)) return true;
+  tc_schedule_list *l = &c->nest->jam_vectors;
+  l->at = tc_arena_alloc(c->f.p->arena, 2 * sizeof *l->at);
+  if (!l->at) return false;
+  l->n = 2;
+  l->at[0] = (uint32_t)tc_omp_accumulators(&c->f);
+  l->at[1] = 4 * l->at[0];
+  return true;
+}
+
+static int64_t plan_skip(const tc_omp_choice *c, const tc_stage *st) {
+  if (!st->skip_if.id || tc_omp_lanes_are_points(&c->f)) return 0;
+  return st->skip_points > 0 ? st->skip_points : 1;
+}
+
+static void plan_stage(tc_omp_choice *c, uint32_t i) {
+  const tc_stage *st = &c->f.nest->stage[i];
+  tc_omp_stage_schedule *s = &c->stage[i];
+  bool first;
+  s->unroll = tc_omp_plan_unroll(c, st);
+  s->deinterleave = tc_omp_along(&c->f, st) && tc_omp_may_deinterleave(&c->f, st);
+  for (uint32_t a = 0; a < st->naction; ++a)
+    s->interleave |= tc_omp_is_interleaved(&c->f, st, &st->action[a], &first);
+  s->peel = tc_omp_plan_peel(c, st);
+  s->pairs = tc_omp_plan_pairs(c, st);
+  s->block = tc_omp_plan_block(c, st, TC_OMP_BLOCK);
+  /* Each jammed row has one set of accumulators in place of TC_OMP_UNROLL. */
+  if (c->nest->jam_rows) s->jam_block = tc_omp_plan_block(c, st, TC_OMP_BLOCK / TC_OMP_UNROLL);
+  s->skip = plan_skip(c, st);
+}
+
+static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced) {
+  const tc_nest *n = c->f.nest;
+  tc_omp_nest_schedule *s = c->nest;
+  *s = (tc_omp_nest_schedule){.vector = c->f.vector, .distance = TC_OMP_DISTANCE};
+  if (tc_omp_lanes_are_points(&c->f))
+    s->tile = n->naxis > n->nparallel ? TC_OMP_STRIP : TC_OMP_TILE;
+  if (!plan_jam_vectors(c) || !tc_omp_plan_prefetch(c)) return false;
+  s->group = tc_omp_may_group(c) ? TC_OMP_GROUP : 0;
+  s->jam_rows = tc_omp_plan_jam_rows(c) ? TC_OMP_JAM_ROWS : 0;
+  s->nontemporal = tc_omp_plan_nontemporal(c);
+  s->pipeline = tc_omp_plan_pipeline(c);
+  s->align = tc_omp_plan_align(c);
+  for (uint32_t i = 0; i < n->nstage; ++i) plan_stage(c, i);
+  return plan_approximate(c, reduced);
+}
+
+/* ---- a nest ---------------------------------------------------------------------------------- */
+
+/* Rows of unknown length that are reduced and may be shorter than a vector. */
+static bool may_be_short(const tc_omp_facts *f) {
+  const tc_nest *n = f->nest;
+  int64_t lo, hi;
+  if (n->nparallel != 1 || n->naxis != 2 || f->vector != 1 || !tc_omp_only_reduces(f) ||
+      tc_omp_has_parts(f))
+    return false;
+  tc_dim_range(tc_graph_dims(f->p->graph), n->axis[1].extent, &lo, &hi);
+  return lo < TC_OMP_SHORT && hi > TC_OMP_SHORT;
+}
+
+typedef struct kernel_plan {
+  const tc_kernel *k;
+  tc_program *p;
+  uint8_t *reduced;
+} kernel_plan;
+
+static bool plan_variant(const kernel_plan *x, const tc_nest *n, int vector,
+                         tc_schedule_variant *v) {
+  tc_omp_choice c = {0};
+  v->nest = c.nest = tc_arena_alloc(x->p->arena, sizeof *c.nest);
+  v->stage = c.stage = tc_arena_alloc(x->p->arena, (n->nstage + 1) * sizeof *c.stage);
+  bool ok = c.nest && c.stage;
+  ok = tc_omp_open_facts(&c.f, x->k, x->p, n, vector) && ok && plan_nest(&c, x->reduced);
+  tc_omp_close_facts(&c.f);
+  return ok;
+}
+
+/* Where rows are short, neighbouring ones share a vector: lanes run along the outer axis. */
+static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_nest *s) {
+  tc_omp_facts f;
+  bool ok = tc_omp_open_facts(&f, x->k, x->p, n, n->vector);
+  const bool either = ok && may_be_short(&f);
+  tc_omp_close_facts(&f);
+  s->variant = tc_arena_alloc(x->p->arena, 2 * sizeof *s->variant);
+  if (!ok || !s->variant) return false;
+  if (either) {
+    tc_schedule_variant *v = &s->variant[s->nvariant++];
+    v->nwhen = 2;
+    v->when[0] = (tc_schedule_compare){.axis = 1, .less = true, .bound = TC_OMP_SHORT};
+    v->when[1] = (tc_schedule_compare){.axis = 0, .vectors = true, .bound = 1};
+    if (!plan_variant(x, n, 0, v)) return false;
+  }
+  return plan_variant(x, n, n->vector, &s->variant[s->nvariant++]);
+}
+
+/* ---- a kernel -------------------------------------------------------------------------------- */
+
+/* Can it be that the work pays for a team of threads? */
+static bool wants_team(const tc_kernel *k, const tc_program *p) {
+  bool team = false;
+  int64_t work = 0;
+  for (uint32_t i = 0; i < k->nnest; ++i) {
+    int64_t lo, hi;
+    tc_dim_range(tc_graph_dims(p->graph), k->nest[i].work, &lo, &hi);
+    team |= !k->nest[i].serial;
+    if (hi < 0 || __builtin_add_overflow(work, hi, &work)) work = INT64_MAX;
+  }
+  return team && work > TC_OMP_PARALLEL_WORK;
+}
+
+static bool plan_nests(tc_program *p, const tc_kernel *k, tc_schedule *s) {
+  kernel_plan x = {.k = k, .p = p, .reduced = malloc(k->nexpr + 1)};
+  tc_omp_kernel_schedule *own = tc_arena_alloc(p->arena, sizeof *own);
+  s->kernel = own;
+  s->nest = tc_arena_alloc(p->arena, (k->nnest + 1) * sizeof *s->nest);
+  bool ok = x.reduced && own && s->nest;
+  if (ok) {
+    own->threads = wants_team(k, p) ? TC_OMP_PARALLEL_WORK : 0;
+    tc_omp_find_reduced_precision(k, p, x.reduced);
+  }
+  for (uint32_t i = 0; ok && i < k->nnest; ++i) ok = plan_variants(&x, &k->nest[i], &s->nest[i]);
+  free(x.reduced);
+  return ok;
+}
+
+static bool plan_kernel(tc_program *p, tc_kernel *k) {
+  tc_schedule *s = tc_arena_alloc(p->arena, sizeof *s);
+  k->schedule = s;
+  if (!s || k->kind == TC_KERNEL_CALL) return s;
+  if (k->kind == TC_KERNEL_NESTS) return plan_nests(p, k, s);
+  return tc_omp_product_as_nests(k, p, &s->product) && (!s->product || plan_kernel(p, s->product));
+}
+
+bool tc_omp_plan(tc_program *p) {
+  tc_omp_plan_packing(p);
+  for (uint32_t i = 0; i < p->nkernel; ++i)
+    if (!plan_kernel(p, &p->kernel[i])) return false;
+  return true;
+}

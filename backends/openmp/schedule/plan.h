@@ -1,0 +1,74 @@
+/* plan.h - the decisions about a nest, each with its conditions and what it is for.
+ *
+ * A `may` function says whether the nest allows a technique: what the verifier asks.  A `plan` function
+ * says whether it is taken, which is so where it is allowed and pays. */
+#ifndef TC_OMP_PLAN_H
+#define TC_OMP_PLAN_H
+
+#include "backends/openmp/schedule/facts.h"
+#include "backends/openmp/schedule/schedule.h"
+
+enum {
+  TC_OMP_UNROLL = 4,   /* independent accumulators of a reduction along the vector axis */
+  TC_OMP_BLOCK = 4096, /* points that one f32 accumulator set sums before it joins an f64 total */
+  TC_OMP_FOLD = 256,   /* the same where each lane sums points of its own */
+  TC_OMP_TILE = 4096,  /* points of a vectorised parallel axis in one task of a pointwise nest */
+  TC_OMP_STRIP = 256,  /* the same when every point has inner loops */
+  TC_OMP_SHORT = 16,   /* rows from here on fill lanes by themselves */
+  TC_OMP_JAM_ROWS = 4, /* rows that are reduced in one loop, with the loads that they share */
+  TC_OMP_GROUP = 4,    /* most outer points that go through the stages together */
+  TC_OMP_DISTANCE = 2, /* outer points from a row to the one that is prefetched */
+  TC_OMP_PARALLEL_WORK = 80000 /* scalar operations that pay for starting threads: about 3 us */
+};
+
+/* A nest, and a variant of its schedule while it is made: decisions that come later see those before. */
+typedef struct tc_omp_choice {
+  tc_omp_facts f;
+  tc_omp_nest_schedule *nest;
+  tc_omp_stage_schedule *stage; /* one for each */
+} tc_omp_choice;
+
+/* All decisions about a program: packing (gemm/packing.c), and the schedule of each kernel of nests.
+ * false: out of memory. */
+bool tc_omp_plan(tc_program *p);
+
+/* jam.c */
+bool tc_omp_plan_jam_vectors(const tc_omp_choice *c);
+int tc_omp_accumulators(const tc_omp_facts *f);
+bool tc_omp_plan_jam_rows(const tc_omp_choice *c);
+bool tc_omp_may_group(const tc_omp_choice *c);
+bool tc_omp_may_pair(const tc_omp_facts *f, const tc_stage *st);
+bool tc_omp_plan_pairs(const tc_omp_choice *c, const tc_stage *st);
+
+/* unroll.c */
+int64_t tc_omp_plan_unroll(const tc_omp_choice *c, const tc_stage *st);
+bool tc_omp_has_f64_total(const tc_stage *st); /* f32 sums, whose totals may be f64 */
+/* Points that one f32 accumulator set sums before it joins its total, 0: it sums all.  set: what it may
+ * sum, along the vector axis. */
+int64_t tc_omp_plan_block(const tc_omp_choice *c, const tc_stage *st, int64_t set);
+
+/* deinterleave.c */
+bool tc_omp_may_deinterleave(const tc_omp_facts *f, const tc_stage *st);
+
+/* prefetch.c.  plan: sets the lists of all stages.  false: out of memory. */
+bool tc_omp_may_prefetch(const tc_omp_facts *f, const tc_expr *e);
+bool tc_omp_may_prefetch_store(const tc_omp_facts *f, const tc_stage *st, const tc_action *a);
+bool tc_omp_plan_prefetch(tc_omp_choice *c);
+
+/* reduced_precision.c: marks, of a whole kernel (nexpr + 1), the values that need no more digits than 16
+ * bits hold. */
+void tc_omp_find_reduced_precision(const tc_kernel *k, const tc_program *p, uint8_t *marked);
+bool tc_omp_is_approximated(const tc_expr *e); /* there is a function of 17 bits for the op */
+
+/* pipeline.c.  stage: the one whose loop may contain the last one of the outer point before, or -1. */
+int tc_omp_pipeline_stage(const tc_omp_facts *f);
+int tc_omp_plan_pipeline(const tc_omp_choice *c);
+bool tc_omp_plan_align(const tc_omp_choice *c);
+
+/* nontemporal.c */
+bool tc_omp_may_nontemporal(const tc_omp_facts *f);
+bool tc_omp_plan_nontemporal(const tc_omp_choice *c);
+bool tc_omp_may_peel(const tc_omp_choice *c, const tc_stage *st);
+bool tc_omp_plan_peel(const tc_omp_choice *c, const tc_stage *st);
+
+#endif

@@ -1,0 +1,50 @@
+/* schedule.h - how a nest runs on a CPU: what tc_omp_plan decides and the printers of nest/ read
+ * (backends/schedule/schedule.h holds it together). */
+#ifndef TC_OMP_SCHEDULE_H
+#define TC_OMP_SCHEDULE_H
+
+#include "backends/schedule/schedule.h"
+
+/* Of a kernel. */
+typedef struct tc_omp_kernel_schedule {
+  int64_t
+      threads; /* a team of threads runs it from so many scalar operations on; 0: one thread does */
+} tc_omp_kernel_schedule;
+
+/* Of a nest. */
+typedef struct tc_omp_nest_schedule {
+  int vector; /* axis in the vector lanes, -1: none.  A parallel one: outer points are the lanes */
+  int64_t tile; /* points of a parallel vector axis in one task */
+  /* Unroll-and-jam over outer points.  jam_rows: so many of the parallel axis run in one loop.
+   * jam_vectors: so many vectors of a parallel vector axis do as registers hold that take r each, for each
+   * r of the list in turn. */
+  int64_t jam_rows;
+  tc_schedule_list jam_vectors;
+  int64_t
+      group; /* at most so many outer points pass each stage before the next one begins; 0: no groups */
+  bool nontemporal; /* vector stores to outputs go past the caches where these are large */
+  /* Software pipeline: the stage whose loop contains the last stage of the outer point before, -1: none;
+   * align: vectors of the latter begin at whole lines. */
+  int pipeline;
+  bool align;
+  int64_t distance;             /* outer points from a row to the one that is prefetched */
+  tc_schedule_list approximate; /* expressions that are computed to 17 bits */
+} tc_omp_nest_schedule;
+
+/* Of a stage. */
+typedef struct tc_omp_stage_schedule {
+  int64_t
+      unroll; /* vectors of one round of the loop along the vector axis, with accumulators of their own */
+  bool
+      deinterleave; /* of these, every other one has the even elements of bf16 rows, the next the odd ones */
+  bool interleave; /* stores at small distances that fill whole vectors are one store */
+  bool peel;  /* rows of nontemporal stores may begin within a line: a head and a tail are peeled */
+  bool pairs; /* two points of a group are jammed */
+  /* f32 sums join an f64 total after so many points, 0: never; the same where rows are jammed */
+  int64_t block, jam_block;
+  int64_t skip; /* the stage is skipped (tc_stage.skip_if) from so many points on; 0: never */
+  tc_schedule_list prefetch;       /* loads whose rows are prefetched for later outer points, */
+  tc_schedule_list prefetch_store; /* and actions whose rows are */
+} tc_omp_stage_schedule;
+
+#endif

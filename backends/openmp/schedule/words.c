@@ -1,0 +1,315 @@
+/* words.c - the words of a schedule for CPUs, and what refuses each. */
+#include "backends/openmp/schedule/plan.h"
+#include "backends/openmp/unit.h"
+#include "backends/schedule/words.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+enum {
+  LANES = 16, /* of the widest vectors */
+  MOST =
+      16 /* vectors that the loops of a stage hold at once: registers are no more than twice that */
+};
+
+/* A variant of a nest that is checked. */
+typedef struct checked {
+  tc_omp_choice c;
+  uint8_t *reduced; /* tc_omp_find_reduced_precision; NULL: no word asks */
+} checked;
+
+static bool open_place(tc_schedule_place *at) {
+  checked *x = calloc(1, sizeof *x);
+  at->self = x;
+  if (!x) return false;
+  x->c.nest = (tc_omp_nest_schedule *)at->variant->nest;
+  x->c.stage = (tc_omp_stage_schedule *)at->variant->stage;
+  if (!tc_omp_open_facts(&x->c.f, at->k, at->p, at->nest, x->c.nest->vector)) return false;
+  if (!x->c.nest->approximate.n) return true;
+  x->reduced = malloc(at->k->nexpr + 1);
+  if (x->reduced) tc_omp_find_reduced_precision(at->k, at->p, x->reduced);
+  return x->reduced;
+}
+
+static void close_place(tc_schedule_place *at) {
+  checked *x = at->self;
+  if (!x) return;
+  tc_omp_close_facts(&x->c.f);
+  free(x->reduced);
+  free(x);
+}
+
+static const tc_omp_choice *choice(const tc_schedule_place *at) {
+  return &((const checked *)at->self)->c;
+}
+
+static const tc_omp_nest_schedule *nest_of(const tc_schedule_place *at) { return choice(at)->nest; }
+
+static const tc_omp_stage_schedule *stage_of(const tc_schedule_place *at) {
+  return &choice(at)->stage[at->stage];
+}
+
+static const tc_stage *loops_of(const tc_schedule_place *at) { return &at->nest->stage[at->stage]; }
+
+static bool is_along(const tc_schedule_place *at) {
+  return tc_omp_along(&choice(at)->f, loops_of(at));
+}
+
+static bool some_stage_has(const tc_nest *n, tc_act_kind kind) {
+  for (uint32_t i = 0; i < n->nstage; ++i)
+    if (tc_omp_has_kind(&n->stage[i], kind)) return true;
+  return false;
+}
+
+/* Does the nest keep rows of an outer point, of which a thread has one each? */
+static bool has_local_rows(const tc_omp_facts *f) {
+  for (uint32_t i = 0; i < f->nest->nstage; ++i)
+    for (uint32_t j = 0; j < f->nest->stage[i].naction; ++j) {
+      const tc_action *a = &f->nest->stage[i].action[j];
+      if (a->kind == TC_ACT_STORE && tc_omp_buffer(f, a->buffer)->kind == TC_BUF_LOCAL) return true;
+    }
+  return false;
+}
+
+/* ---- the vector axis ------------------------------------------------------------------------- */
+
+static bool writes_apart(const tc_omp_facts *f, const tc_action *a) {
+  if (a->kind != TC_ACT_ADD && a->kind != TC_ACT_STORE) return true;
+  for (int t = 0; t < a->address.nterm; ++t)
+    if (f->depends[a->address.term[t].value.id] >> f->vector & 1) return false;
+  return tc_dim_is(a->address.coef[f->vector], 1);
+}
+
+/* Do lanes along the axis write to different places?  In a nest whose points come in order. */
+static bool all_write_apart(const tc_omp_facts *f) {
+  for (uint32_t i = 0; i < f->nest->nstage; ++i)
+    for (uint32_t j = 0; j < f->nest->stage[i].naction; ++j)
+      if (!writes_apart(f, &f->nest->stage[i].action[j])) return false;
+  return true;
+}
+
+/* Does the last axis of each scan's stage, the innermost, run along the lanes, or none? */
+static bool scans_in_order(const tc_omp_facts *f) {
+  for (uint32_t i = 0; i < f->nest->nstage; ++i) {
+    const tc_stage *st = &f->nest->stage[i];
+    if (tc_omp_has_kind(st, TC_ACT_SCAN) && tc_omp_along(f, st) && st->axes >> f->vector != 1)
+      return false;
+  }
+  return true;
+}
+
+static const char *refuse_vector(const tc_schedule_place *at) {
+  const tc_omp_facts *f = &choice(at)->f;
+  for (int i = 0; i < at->nest->naxis; ++i)
+    if (at->nest->axis[i].of == f->vector) return "its points are parts of different lengths";
+  if (at->nest->serial && !all_write_apart(f)) return "its points may write to one place";
+  if (!scans_in_order(f)) return "a scan goes along it, and along another axis inside of it";
+  if (!tc_omp_lanes_are_points(f)) return NULL;
+  if (has_local_rows(f)) return "its points share the rows that are kept";
+  return nest_of(at)->tile ? NULL : "it is parallel, and no 'tile' says how much of it is a task";
+}
+
+static const char *refuse_tile(const tc_schedule_place *at) {
+  if (!tc_omp_lanes_are_points(&choice(at)->f)) return "no parallel axis is the vector axis";
+  return nest_of(at)->tile % LANES ? "it is no number of whole vectors, of 16 lanes" : NULL;
+}
+
+/* ---- outer points ---------------------------------------------------------------------------- */
+
+/* Why outer points may not run in one loop. */
+static const char *dependent_points(const tc_schedule_place *at) {
+  if (at->nest->serial) return "the points of the nest depend on each other";
+  return has_local_rows(&choice(at)->f) ? "its points share the rows that are kept" : NULL;
+}
+
+static const char *refuse_jam_rows(const tc_schedule_place *at) {
+  const tc_omp_facts *f = &choice(at)->f;
+  const char *dependent = dependent_points(at);
+  if (dependent) return dependent;
+  if (at->nest->nparallel != 1) return "the nest has not one parallel axis";
+  if (f->vector < 1) return "the vector axis is not a sequential one";
+  if (tc_omp_has_parts(f)) return "an axis is cut into parts";
+  if (some_stage_has(at->nest, TC_ACT_SCAN)) return "a scan has one running value";
+  if (nest_of(at)->group) return "the points are in groups";
+  return nest_of(at)->jam_rows > MOST ? "registers do not hold so many" : NULL;
+}
+
+static const char *refuse_jam_vectors(const tc_schedule_place *at) {
+  const char *dependent = dependent_points(at);
+  if (dependent) return dependent;
+  if (!tc_omp_lanes_are_points(&choice(at)->f)) return "no parallel axis is the vector axis";
+  return some_stage_has(at->nest, TC_ACT_SCAN) && some_stage_has(at->nest, TC_ACT_REDUCE)
+             ? "the nest both scans and reduces"
+             : NULL;
+}
+
+static const char *refuse_group(const tc_schedule_place *at) {
+  const char *dependent = dependent_points(at);
+  if (dependent) return dependent;
+  return tc_omp_may_group(choice(at)) ? NULL
+                                      : "groups are of one parallel axis whose rows are prefetched";
+}
+
+static const char *refuse_pipeline(const tc_schedule_place *at) {
+  const tc_omp_nest_schedule *s = nest_of(at);
+  if (!s->nontemporal) return "stores are not nontemporal";
+  if (s->group || s->jam_rows) return "outer points do not come one by one";
+  if (tc_omp_pipeline_stage(&choice(at)->f) != s->pipeline)
+    return "the last stage does not follow this one place by place";
+  return choice(at)->stage[s->pipeline].deinterleave ? "its lanes are in another order" : NULL;
+}
+
+static const char *refuse_align(const tc_schedule_place *at) {
+  return nest_of(at)->pipeline < 0 ? "there is no pipeline" : NULL;
+}
+
+static const char *refuse_nontemporal(const tc_schedule_place *at) {
+  return tc_omp_may_nontemporal(&choice(at)->f)
+             ? NULL
+             : "no output is stored in whole vectors, or a kernel reads it";
+}
+
+static const char *refuse_distance(const tc_schedule_place *at) {
+  for (uint32_t i = 0; i < at->nest->nstage; ++i)
+    if (choice(at)->stage[i].prefetch.n || choice(at)->stage[i].prefetch_store.n) return NULL;
+  return "nothing is prefetched";
+}
+
+static const char *refuse_approximate(const tc_schedule_place *at) {
+  const checked *x = at->self;
+  const tc_schedule_list *l = &x->c.nest->approximate;
+  for (uint32_t i = 0; i < l->n; ++i) {
+    if (!tc_omp_is_approximated(&at->k->expr[l->at[i]])) return "there is no such function";
+    if (!x->reduced[l->at[i]]) return "more than 16 bits of it are seen";
+  }
+  return NULL;
+}
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+static const char *refuse_unroll(const tc_schedule_place *at) {
+  const int64_t n = stage_of(at)->unroll;
+  if (!is_along(at)) return "the stage does not go along the vector axis";
+  if (tc_omp_has_kind(loops_of(at), TC_ACT_SCAN)) return "a scan has one running value";
+  if (n & (n - 1)) return "accumulators are combined in pairs: it is no power of two";
+  return n > MOST ? "registers do not hold so many" : NULL;
+}
+
+static const char *refuse_deinterleave(const tc_schedule_place *at) {
+  tc_stage st = *loops_of(at);
+  bool may = is_along(at) && tc_omp_may_deinterleave(&choice(at)->f, &st);
+  if (may && st.if_skipped) {
+    st.action = st.if_skipped;
+    may = tc_omp_may_deinterleave(&choice(at)->f, &st);
+  }
+  if (!may) return "its lanes meet more than bf16 rows";
+  return stage_of(at)->unroll % 2 ? "vectors come in pairs, but 'unroll' is odd" : NULL;
+}
+
+static const char *refuse_interleave(const tc_schedule_place *at) {
+  const tc_stage *st = loops_of(at);
+  bool first;
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (tc_omp_is_interleaved(&choice(at)->f, st, &st->action[i], &first)) return NULL;
+  return "no stores fill vectors together";
+}
+
+static const char *refuse_peel(const tc_schedule_place *at) {
+  return tc_omp_may_peel(choice(at), loops_of(at))
+             ? NULL
+             : "the stage does more than nontemporal stores along the vector axis";
+}
+
+static const char *refuse_pairs(const tc_schedule_place *at) {
+  if (!nest_of(at)->group) return "the points are in no groups";
+  return tc_omp_may_pair(&choice(at)->f, loops_of(at)) ? NULL : "the stage does more than stores";
+}
+
+/* A block is a number of whole rounds of the loop, in which all lanes are live. */
+static const char *refuse_points(const tc_schedule_place *at, int64_t points, int64_t unroll) {
+  if (!loops_of(at)->axes || !tc_omp_has_f64_total(loops_of(at)))
+    return "the stage has no f32 sums";
+  return is_along(at) && points % (LANES * unroll) ? "it is no number of whole rounds of the loop"
+                                                   : NULL;
+}
+
+static const char *refuse_block(const tc_schedule_place *at) {
+  return refuse_points(at, stage_of(at)->block, stage_of(at)->unroll);
+}
+
+static const char *refuse_jam_block(const tc_schedule_place *at) {
+  if (!nest_of(at)->jam_rows) return "no rows are jammed";
+  return refuse_points(at, stage_of(at)->jam_block, 1);
+}
+
+static const char *refuse_skip(const tc_schedule_place *at) {
+  if (!loops_of(at)->skip_if.id) return "nothing else has what the stage computes";
+  return tc_omp_lanes_are_points(&choice(at)->f) ? "lanes may differ in whether it can be skipped"
+                                                 : NULL;
+}
+
+static const char *refuse_prefetch(const tc_schedule_place *at) {
+  const tc_omp_facts *f = &choice(at)->f;
+  const tc_schedule_list *l = &stage_of(at)->prefetch;
+  if (!is_along(at)) return "the stage does not go along the vector axis";
+  const uint8_t *need = tc_omp_needs(f, loops_of(at));
+  for (uint32_t i = 0; i < l->n; ++i) {
+    if (!need[l->at[i]]) return "the stage does not read it";
+    if (!tc_omp_may_prefetch(f, &at->k->expr[l->at[i]])) return "it is no row of an outer point";
+  }
+  return NULL;
+}
+
+static const char *refuse_prefetch_store(const tc_schedule_place *at) {
+  const tc_schedule_list *l = &stage_of(at)->prefetch_store;
+  for (uint32_t i = 0; i < l->n; ++i)
+    if (!tc_omp_may_prefetch_store(&choice(at)->f, loops_of(at), &loops_of(at)->action[l->at[i]]))
+      return "it is no row of an outer point";
+  return NULL;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define KERNEL(field) offsetof(tc_omp_kernel_schedule, field)
+#define NEST(field) offsetof(tc_omp_nest_schedule, field)
+#define STAGE(field) offsetof(tc_omp_stage_schedule, field)
+#define LEVEL(words, type)                                                                         \
+  { words, sizeof words / sizeof *words, sizeof(type) }
+
+static const tc_schedule_word kernel_words[] = {
+    {"threads", TC_WORD_COUNT, KERNEL(threads), 0, NULL},
+};
+
+static const tc_schedule_word nest_words[] = {
+    {"vector", TC_WORD_AXIS, NEST(vector), 0, refuse_vector},
+    {"tile", TC_WORD_COUNT, NEST(tile), 0, refuse_tile},
+    {"jam-rows", TC_WORD_COUNT, NEST(jam_rows), 0, refuse_jam_rows},
+    {"jam-vectors", TC_WORD_COUNTS, NEST(jam_vectors), 0, refuse_jam_vectors},
+    {"group", TC_WORD_COUNT, NEST(group), 0, refuse_group},
+    {"nontemporal", TC_WORD_FLAG, NEST(nontemporal), 0, refuse_nontemporal},
+    {"pipeline", TC_WORD_STAGE, NEST(pipeline), 0, refuse_pipeline},
+    {"align", TC_WORD_FLAG, NEST(align), 0, refuse_align},
+    {"distance", TC_WORD_COUNT, NEST(distance), TC_OMP_DISTANCE, refuse_distance},
+    {"approximate", TC_WORD_VALUES, NEST(approximate), 0, refuse_approximate},
+};
+
+static const tc_schedule_word stage_words[] = {
+    {"unroll", TC_WORD_COUNT, STAGE(unroll), 1, refuse_unroll},
+    {"deinterleave", TC_WORD_FLAG, STAGE(deinterleave), 0, refuse_deinterleave},
+    {"interleave", TC_WORD_FLAG, STAGE(interleave), 0, refuse_interleave},
+    {"peel", TC_WORD_FLAG, STAGE(peel), 0, refuse_peel},
+    {"pairs", TC_WORD_FLAG, STAGE(pairs), 0, refuse_pairs},
+    {"block", TC_WORD_COUNT, STAGE(block), 0, refuse_block},
+    {"jam-block", TC_WORD_COUNT, STAGE(jam_block), 0, refuse_jam_block},
+    {"skip", TC_WORD_COUNT, STAGE(skip), 0, refuse_skip},
+    {"prefetch", TC_WORD_VALUES, STAGE(prefetch), 0, refuse_prefetch},
+    {"prefetch-store", TC_WORD_ACTIONS, STAGE(prefetch_store), 0, refuse_prefetch_store},
+};
+
+const tc_schedule_words tc_omp_schedule_words = {
+    .kernel = LEVEL(kernel_words, tc_omp_kernel_schedule),
+    .nest = LEVEL(nest_words, tc_omp_nest_schedule),
+    .stage = LEVEL(stage_words, tc_omp_stage_schedule),
+    .open = open_place,
+    .close = close_place,
+};

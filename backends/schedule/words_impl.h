@@ -1,0 +1,24 @@
+/* words_impl.h - decisions as fields, for the files of this folder. */
+#ifndef TC_SCHEDULE_WORDS_IMPL_H
+#define TC_SCHEDULE_WORDS_IMPL_H
+
+#include "backends/schedule/words.h"
+
+/* The struct of a stage's decisions. */
+static inline const char *tc_schedule_stage(const tc_schedule_words *w,
+                                            const tc_schedule_variant *v, uint32_t stage) {
+  return (const char *)v->stage + stage * w->stage.size;
+}
+
+/* Lists whose numbers name things come in their order, each once. */
+static inline bool tc_word_is_set(tc_word_kind kind) {
+  return kind == TC_WORD_VALUES || kind == TC_WORD_ACTIONS;
+}
+
+/* Is the field what it is where no line says anything? */
+bool tc_word_is_absent(const tc_schedule_word *word, const void *fields);
+void tc_word_set_absent(const tc_schedule_level *level, void *fields);
+/* "word 4", "word %3 %5": what the line says behind its level. */
+void tc_word_print(const tc_schedule_word *word, const void *fields, const tc_nest *n, tc_buf *out);
+
+#endif

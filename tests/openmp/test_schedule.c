@@ -1,0 +1,364 @@
+/* Schedules: those that are planned are allowed and read back as they are printed; others that are
+ * stated compute the same; what a nest does not allow is refused, with the line. */
+#include <criterion/criterion.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/openmp/unit.h"
+#include "backends/schedule/words.h"
+#include "graph/passes/pass.h"
+#include "graph/text.h"
+#include "tests/common/allowance.h"
+#include "tests/common/random_graph.h"
+#include "tests/openmp/tensors.h"
+#include "tests/openmp/unit.h"
+
+static void report(void *self, tc_severity s, tc_loc loc, const char *text) {
+  (void)self;
+  if (s >= TC_MISSED) fprintf(stderr, "%u: %s\n", loc.line, text);
+}
+static tc_diag diag = {report, NULL};
+
+static void ignore(void *self, tc_severity s, tc_loc loc, const char *text) {
+  (void)self, (void)s, (void)loc, (void)text;
+}
+static tc_diag quiet = {ignore, NULL}; /* of random graphs: not all are valid */
+
+static const tc_schedule_words *const words = &tc_omp_schedule_words;
+
+static tc_program *planned(tc_graph *g) {
+  tc_program *p = tc_lower(g, tc_backend_openmp.target);
+  cr_assert_not_null(p);
+  cr_assert(tc_backend_openmp.plan(p));
+  return p;
+}
+
+/* ---- planned schedules ----------------------------------------------------------------------- */
+
+static char *schedule_of(const tc_program *p) {
+  tc_buf text = {0};
+  tc_schedule_print(words, p, "g", &text);
+  cr_assert_not_null(text.text);
+  return text.text;
+}
+
+/* All kernels as text. */
+static char *kernels_of(const tc_program *p) {
+  tc_buf all = {0};
+  tc_put(&all, "");
+  for (uint32_t i = 0; i < p->nkernel; i++) {
+    tc_kernel_text t = {0};
+    if (!tc_backend_openmp.supports(&p->kernel[i], p)) continue;
+    cr_assert(tc_backend_openmp.emit_kernel(&p->kernel[i], p, &t));
+    tc_put(&all, t.text.text);
+    tc_kernel_text_free(&t);
+  }
+  return all.text;
+}
+
+static void check_round_trip(tc_program *p, const char *of) {
+  tc_buf why = {0};
+  char *text = schedule_of(p), *kernels = kernels_of(p);
+  cr_expect(tc_schedule_verify(words, p, &why), "%s: %s", of, why.text);
+  cr_expect(tc_schedule_read(words, text, p, "g", &why), "%s: %s\n%s", of, why.text, text);
+  char *again = schedule_of(p), *same = kernels_of(p);
+  cr_expect_str_eq(again, text, "%s", of);
+  cr_expect_str_eq(same, kernels, "%s", of);
+  free(text);
+  free(kernels);
+  free(again);
+  free(same);
+  tc_buf_free(&why);
+}
+
+static int check_random(random_options *o, int n) {
+  int done = 0;
+  for (int i = 0; i < n; i++) {
+    random_graph r;
+    const bool made = random_graph_make(&o[i], &quiet, &r);
+    random_graph_free_input(&r, r.input);
+    if (!made) {
+      tc_graph_free(r.g);
+      continue;
+    }
+    char of[40];
+    snprintf(of, sizeof of, "graph of seed %llu", (unsigned long long)o[i].seed);
+    tc_graph *g = tc_graph_optimize(r.g);
+    tc_program *p = g ? tc_lower(g, tc_backend_openmp.target) : NULL;
+    if (p) {
+      cr_assert(tc_backend_openmp.plan(p));
+      check_round_trip(p, of);
+      tc_program_free(p);
+      done++;
+    }
+    if (g) tc_graph_free(g);
+  }
+  free(o);
+  return done;
+}
+
+Test(schedule, of_every_op) {
+  int n = 0;
+  random_options *o = random_every_op(2, &n);
+  cr_expect_gt(check_random(o, n), 200);
+}
+
+Test(schedule, of_random_graphs) {
+  int n = 200;
+  random_options *o = random_many_ops(993000, &n);
+  cr_expect_gt(check_random(o, n), 150);
+}
+
+/* ---- stated schedules ------------------------------------------------------------------------ */
+
+static const char *stated; /* of "program g"; NULL: the planned one */
+
+static bool plan_stated(tc_program *p) {
+  tc_buf why = {0};
+  const bool ok =
+      tc_backend_openmp.plan(p) && (!stated || tc_schedule_read(words, stated, p, "g", &why));
+  cr_expect(ok, "%s", why.text);
+  tc_buf_free(&why);
+  return ok;
+}
+
+static interp_array *values(tc_graph *g, uint32_t input, int64_t rows, int64_t columns) {
+  const tc_type *t = &tc_graph_input_at(g, input)->type;
+  int64_t dim[TC_MAX_RANK];
+  for (int i = 0; i < t->rank; i++) {
+    dim[i] = i + 1 == t->rank ? columns : rows;
+    if (tc_dim_is_const(t->dim[i])) dim[i] = tc_dim_value(t->dim[i]);
+  }
+  interp_array *a = interp_new((tc_dtype)t->dtype, t->rank, dim);
+  for (int64_t k = 0; k < a->count; k++) {
+    const double x = (double)((k * 7919 + 31 * input) % 1009) / 256 - 2;
+    interp_set(a, k, t->dtype == TC_BF16 ? ldexp(nearbyint(ldexp(x, 6)), -6) : x);
+  }
+  return a;
+}
+
+static void check_level(const omp_unit *u, interp_array **in, uint32_t n, const interp_run *want,
+                        allowance t) {
+  const struct tc_tensor *tensor[4];
+  struct tc_tensor *out[4];
+  for (uint32_t i = 0; i < n; i++) tensor[i] = omp_tensor(in[i], false);
+  cr_assert(u->entry[0](tensor, NULL, out));
+  for (uint32_t i = 0; i < want->noutput; i++) {
+    interp_array *got = omp_array(out[i]);
+    const int64_t k = allowance_mismatch(want->output[i], want->output[i], got, t);
+    cr_expect_lt(k, 0, "[%lld, ..., %lld] by\n%s: element %lld is %.9g, not %.9g",
+                 (long long)in[0]->dim[0], (long long)in[0]->dim[in[0]->rank - 1], stated,
+                 (long long)k, k < 0 ? 0 : interp_get(got, k),
+                 k < 0 ? 0 : interp_get(want->output[i], k));
+    interp_free(got);
+  }
+  omp_tensors_free();
+}
+
+static void check_sizes(const omp_unit *u, tc_graph *g, int64_t rows, int64_t columns) {
+  const uint32_t n = tc_graph_input_count(g);
+  interp_array *in[4];
+  const allowance t = allowance_of(random_coarsest_dtype(g));
+  for (uint32_t i = 0; i < n; i++) in[i] = values(g, i, rows, columns);
+  interp_run want = {.g = g, .input = (const interp_array *const *)in, .round = t.round};
+  cr_assert(interp_graph(&want), "%s", want.message);
+  for (int level = 0; level < TC_ISA_COUNT; level++) {
+    if (!(omp_levels_here() >> level & 1)) continue;
+    tcrt_isa = level;
+    check_level(u, in, n, &want, t);
+  }
+  interp_run_free(&want);
+  for (uint32_t i = 0; i < n; i++) interp_free(in[i]);
+}
+
+/* The graph by the schedule gives what the interpreter does, for rows and columns of many sizes; `says`
+ * stands in its kernels, and in none by the planned schedule. */
+static void check_stated(const char *graph, const char *schedule, const char *says) {
+  static const int64_t sizes[] = {1, 3, 7, 16, 33, 100, 515};
+  tc_backend b = tc_backend_openmp;
+  b.plan = plan_stated;
+  for (int by = 0; by < 2; by++) {
+    omp_unit u;
+    tc_graph *g = tc_graph_parse(graph, &diag), *copy = tc_graph_parse(graph, &diag);
+    cr_assert(g && copy);
+    stated = by ? schedule : NULL;
+    cr_assert(omp_unit_build_by(&u, &copy, 1, ~0u, &b));
+    cr_assert(u.result[0].compiled);
+    cr_expect_eq(strstr(u.texts.kernels->text.text, says) != NULL, by, "'%s' by %s", says,
+                 by ? schedule : "the plan");
+    for (size_t i = 0; i < 7; i++)
+      for (size_t j = 0; j < 7; j++) check_sizes(&u, g, sizes[i], sizes[j]);
+    check_sizes(&u, g, 3, 20000);
+    check_sizes(&u, g, 20000, 3);
+    omp_unit_free(&u);
+    tc_graph_free(g);
+  }
+}
+
+/* Without any decision there are no vectors. */
+Test(stated, scalar_pointwise) {
+  check_stated("graph g\n%1 = param f32[R,C] \"x\"\n%2 = exp %1\n%3 = mul %2 %1\nret %3\n",
+               "program g\nkernel exp_mul_1\n  nest 0\n", "; ++i1) {");
+}
+
+/* Rows whose lanes are rows, several vectors of them in one loop, whatever their length. */
+Test(stated, sum_of_rows_by_points) {
+  check_stated("graph g\n%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[1] keep=0\nret %2\n",
+               "program g\nkernel sum_1\n  threads 1\n  nest 0\n"
+               "    vector i\n    tile 64\n    jam-vectors 4 8\n    stage 0 block 48\n",
+               "TC_CEILDIV(s_R, 64)");
+}
+
+/* Three variants; rows by themselves or five in one loop, with other blocks and numbers of accumulators. */
+Test(stated, sum_of_jammed_rows) {
+  check_stated("graph g\n%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[1] keep=0\nret %2\n",
+               "program g\nkernel sum_1\n  nest 0\n"
+               "    when i < 4, j >= 2 vectors ; few rows\n"
+               "    vector j\n    stage 0 unroll 8\n    stage 0 block 256\n"
+               "    when j >= 40\n"
+               "    vector j\n    jam-rows 5\n    stage 0 jam-block 128\n"
+               "    else\n    vector i\n    tile 16\n",
+               "enum { jam = 5 };");
+}
+
+/* A column of each lane's own, and one that all lanes share. */
+Test(stated, maximum_of_columns_along_them) {
+  check_stated("graph g\n%1 = param f32[20,C] \"x\"\n%2 = max %1 axes=[0] keep=0\nret %2\n",
+               "program g\nkernel max_1\n  nest 0\n    vector j\n    stage 0 unroll 2\n",
+               "acc0[0] = tc_max_f32(acc0[0], acc0[1]);");
+}
+
+/* The last stage by itself; other unrolling. */
+Test(stated, softmax_without_pipeline) {
+  check_stated("graph g\n%1 = param f32[R,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n",
+               "program g\nkernel max_exp_sum_sub_1\n  threads 1\n  nest 0\n    vector j\n"
+               "    nontemporal\n    distance 5\n    stage 0 unroll 8\n    stage 1 unroll 2\n"
+               "    stage 1 block 1024\n    stage 0 prefetch %1\n    stage 2 unroll 4\n",
+               "? 5 * step1");
+}
+
+/* Lanes that are points cannot skip a stage, and larger groups can. */
+#define NORM                                                                                       \
+  "graph g\n%1 = param bf16[R,C] \"x\"\n%2 = param bf16[C] \"w\"\n%3 = const weak f64 1e-5\n"      \
+  "%4 = layer_norm %1 %2 _ %3 naxes=1\nret %4\n"
+
+Test(stated, norm_of_larger_groups) {
+  check_stated(NORM,
+               "program g\nkernel sum_div_sub_square_1\n  threads 1\n  nest 0\n    vector j\n"
+               "    group 7\n    stage 0 unroll 2\n    stage 1 unroll 8\n    stage 1 skip 20\n"
+               "    stage 2 pairs\n    stage 2 prefetch %1\n",
+               "tc_vf32 r0[7];");
+}
+
+Test(stated, norm_by_points) {
+  check_stated(NORM,
+               "program g\nkernel sum_div_sub_square_1\n  nest 0\n    vector i\n    tile 32\n"
+               "    jam-vectors 8\n    stage 0 block 64\n",
+               "TC_CEILDIV(s_R, 32)");
+}
+
+Test(stated, scan_of_jammed_columns) {
+  check_stated("graph g\n%1 = param f32[R,C] \"x\"\n%2 = cumsum %1 axis=1\nret %2\n",
+               "program g\nkernel cumsum_1\n  nest 0\n    vector i\n    tile 32\n"
+               "    jam-vectors 4 16\n",
+               "carry0[jam]");
+}
+
+Test(stated, product_of_one_row) {
+  check_stated("graph g\n%1 = param f32[R,C] \"x\"\n%2 = param f32[1,C] \"v\"\n"
+               "%3 = permute %2 axes=[1,0]\n%4 = matmul %1 %3\nret %4\n",
+               "program g\nkernel matmul_1\n  nest 0\n    vector j\n    jam-rows 2\n"
+               "    stage 0 unroll 8\n    stage 0 block 1024\n    stage 0 jam-block 512\n",
+               "enum { jam = 2 };");
+}
+
+/* ---- wrong ones ------------------------------------------------------------------------------ */
+
+static void check_refused(const char *graph, const char *schedule, const char *want) {
+  tc_graph *g = tc_graph_parse(graph, &diag);
+  cr_assert_not_null(g);
+  g = tc_graph_optimize(g);
+  tc_program *p = planned(g);
+  tc_buf why = {0};
+  cr_expect_not(tc_schedule_read(words, schedule, p, "g", &why), "not refused:\n%s", schedule);
+  cr_expect_str_eq(why.text ? why.text : "", want, "%s: %s", schedule, why.text);
+  tc_buf_free(&why);
+  tc_program_free(p);
+  tc_graph_free(g);
+}
+
+#define REFUSED(name, graph, kernel, text, want)                                                   \
+  Test(refused, name) {                                                                            \
+    check_refused("graph g\n" graph, "program g\nkernel " kernel "\nnest 0\n" text, want);         \
+  }
+
+#define SUM "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[1] keep=0\nret %2\n"
+#define SOFTMAX "%1 = param f32[R,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n"
+#define SCAN "%1 = param f32[R,C] \"x\"\n%2 = cumsum %1 axis=1\nret %2\n"
+#define SCATTER                                                                                    \
+  "%1 = param f32[V,D] \"x\"\n%2 = param i64[N,D] \"i\"\n%3 = param f32[N,D] \"u\"\n"              \
+  "%4 = scatter_add %1 %2 %3 axis=0\nret %4\n"
+
+REFUSED(unknown_word, SUM, "sum_1", "vector j\nstage 0 unrol 4\n",
+        "line 5: 'unrol' is not understood here")
+REFUSED(unknown_axis, SUM, "sum_1", "vector k\n", "line 4: the nest has no axis 'k'")
+REFUSED(unknown_stage, SUM, "sum_1", "vector j\nstage 2 unroll 4\n", "line 5: '2' is no stage")
+REFUSED(unknown_value, SUM, "sum_1", "vector j\nstage 0 prefetch %9\n",
+        "line 5: the kernel has no value '%9'")
+REFUSED(unknown_nest, SUM, "sum_1", "vector j\nnest 1\n", "line 5: '1' is no nest of the kernel")
+REFUSED(unknown_kernel, SUM, "sum_1", "kernel sum_2\n",
+        "line 4: the program has no nests of a kernel 'sum_2'")
+REFUSED(said_twice, SUM, "sum_1", "vector j\nvector i\n", "line 5: 'vector' was said in line 4")
+REFUSED(too_much, SUM, "sum_1", "vector j i\n", "line 4: 'i' is more than there is to say")
+REFUSED(no_else, SUM, "sum_1", "when j < 8\nvector i\ntile 16\n",
+        "line 7: the nest in front of this line has no 'else'")
+REFUSED(no_tile, SUM, "sum_1", "vector i\n",
+        "line 4: vector i: it is parallel, and no 'tile' says how much of it is a task")
+REFUSED(part_of_vector, SUM, "sum_1", "vector i\ntile 24\n",
+        "line 5: tile 24: it is no number of whole vectors, of 16 lanes")
+REFUSED(odd_accumulators, SUM, "sum_1", "vector j\nstage 0 unroll 3\n",
+        "line 5: stage 0 unroll 3: accumulators are combined in pairs: it is no power of two")
+REFUSED(part_of_round, SUM, "sum_1", "vector j\nstage 0 unroll 4\nstage 0 block 96\n",
+        "line 6: stage 0 block 96: it is no number of whole rounds of the loop")
+REFUSED(shared_rows, SOFTMAX, "max_exp_sum_sub_1", "vector j\njam-rows 4\n",
+        "line 5: jam-rows 4: its points share the rows that are kept")
+REFUSED(shared_rows_of_lanes, SOFTMAX, "max_exp_sum_sub_1", "vector i\ntile 16\n",
+        "line 4: vector i: its points share the rows that are kept")
+REFUSED(pipeline_of_other_stage, SOFTMAX, "max_exp_sum_sub_1",
+        "vector j\nnontemporal\npipeline 0\n",
+        "line 6: pipeline 0: the last stage does not follow this one place by place")
+REFUSED(approximate_f32, SOFTMAX, "max_exp_sum_sub_1", "approximate %4\n",
+        "line 4: approximate %4: more than 16 bits of it are seen")
+REFUSED(jammed_scan, SCAN, "cumsum_1", "vector j\njam-rows 4\n",
+        "line 5: jam-rows 4: a scan has one running value")
+REFUSED(other_rows, SUM, "sum_1", "vector j\ngroup 4\n",
+        "line 5: group 4: groups are of one parallel axis whose rows are prefetched")
+
+/* Outer points of a scatter add to one place. */
+Test(refused, dependent_points) {
+  tc_graph *g = tc_graph_optimize(tc_graph_parse("graph g\n" SCATTER, &diag));
+  cr_assert_not_null(g);
+  tc_program *p = planned(g);
+  int refused = 0;
+  for (uint32_t i = 0; i < p->nkernel; i++)
+    for (uint32_t n = 0; n < p->kernel[i].nnest; n++) {
+      const tc_nest *nest = &p->kernel[i].nest[n];
+      if (!nest->serial) continue;
+      for (int a = 0; a < nest->naxis; a++) {
+        tc_buf text = {0}, why = {0};
+        tc_putf(&text, "program g\nkernel %s\nnest %u\nvector %s\ntile 16\njam-vectors 1\n",
+                p->kernel[i].name, n, nest->axis[a].name);
+        cr_expect_not(tc_schedule_read(words, text.text, p, "g", &why), "%s", text.text);
+        cr_expect(why.text && !strncmp(why.text, "line ", 5), "%s", why.text);
+        refused += strstr(why.text, "may write to one place") || strstr(why.text, "depend");
+        tc_buf_free(&text);
+        tc_buf_free(&why);
+      }
+    }
+  cr_expect_gt(refused, 0);
+  tc_program_free(p);
+  tc_graph_free(g);
+}
