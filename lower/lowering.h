@@ -17,6 +17,8 @@
  *               vector_axis.c: which axis runs in vector lanes;  channel_unroll.c: short last axes
  *   matmul.c    group -> matmul template
  *   inplace.c   writes into operands;  order.c: kernels that move for them;  workspace.c: memory
+ *   siblings.c  kernels that one launch runs;  canonical.c: how they are
+ *               compared;  sizes.c: sizes in which they differ become arguments
  *   base.c      constant parts of addresses become parts of pointers;  constants.c: constants of
  *               kernels that are equal otherwise become arguments
  *
@@ -412,6 +414,14 @@ bool lo_stores(const tc_kernel *k, uint32_t buffer); /* of the kernel's */
 bool lo_run_before(lo *L, uint32_t first, const bool *wanted);
 void lo_plan(lo *L);
 void lo_share_constants(lo *L);
+bool *lo_find_numbers(lo *L, const tc_kernel *k); /* per expression: may it be an argument?  NULL: none may */
+void lo_make_argument(lo *L, tc_expr *e);
+tc_kernel lo_canonical(lo *L, const tc_kernel *k); /* canonical.c */
+void lo_join_siblings(lo *L);
+void lo_own_sizes(lo *L, tc_kernel *k, uint32_t n); /* of n siblings that stand behind each other */
+/* Calls f for each size that the text of a kernel of nests names, in an order that its form decides. */
+typedef void lo_size(void *self, tc_dim *d);
+void lo_each_size(tc_kernel *k, lo_size *f, void *self);
 void lo_move_bases(lo *L, tc_kernel *k);
 /* Calls f for every load and store of a kernel. */
 typedef void lo_access(void *self, uint32_t *buffer, tc_address *a);

@@ -468,7 +468,7 @@ static bool wants_team(const tc_kernel *k, const tc_program *p) {
 }
 
 bool tc_omp_emit_nests(const tc_kernel *k, const tc_program *p, tc_buf *out) {
-  const bool team = wants_team(k, p);
+  const bool team = k->sibling || wants_team(k, p);
   bool ok = true;
   tc_omp_team_head(k, p, out);
   tc_omp_locals(k, p, 2, out);

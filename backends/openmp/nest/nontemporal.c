@@ -38,8 +38,8 @@ void tc_omp_put_nontemporal(tc_omp_nest *x) {
       const tc_buffer *b = tc_omp_buffer(x, a->buffer);
       if (!is_whole_store(x, &x->nest->stage[i], a) || b->kind != TC_BUF_OUTPUT) continue;
       if (!is_never_read(x, a->buffer)) return;
-      bytes = tc_dim_add(c, bytes,
-                         tc_dim_mul(c, b->numel, tc_dim_const((int64_t)tc_dtype_bytes(b->dtype))));
+      const tc_dim numel = tc_kernel_size(x->s.k, x->s.p, b->numel);
+      bytes = tc_dim_add(c, bytes, tc_dim_mul(c, numel, tc_dim_const((int64_t)tc_dtype_bytes(b->dtype))));
     }
   if (tc_dim_is(bytes, 0) || tc_dim_bad(bytes)) return;
   if (tc_dim_is_const(bytes) && tc_dim_value(bytes) < (1 << 20)) return;
