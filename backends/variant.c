@@ -164,21 +164,29 @@ static void list_operations(const tc_graph *g, const tc_kernel *k, tc_buf *out) 
 }
 
 /* -Rpass=tc: what became one kernel. */
+static void remark_kernel(const tc_job *j, uint32_t first, uint32_t count) {
+  const tc_program *p = j->v[0].p;
+  const tc_kernel *k = &p->kernel[first];
+  tc_buf ops = {0}, times = {0};
+  list_operations(p->graph, k, &ops);
+  if (count > 1) tc_putf(&times, ", %u times beside each other", count);
+  const char *name = k->name ? k->name : "", *list = ops.text ? ops.text : "";
+  const char *sizes = j->f->sizes ? j->f->sizes : "", *given = *sizes ? " for " : "";
+  const char *often = times.text ? times.text : "";
+  if (k->nfused > 1)
+    tc_report(tc_graph_diag(p->graph), TC_REMARK, k->loc,
+              "fused %u operations into kernel %s%s%s: %s%s", k->nfused, name, given, sizes, list, often);
+  else
+    tc_report(tc_graph_diag(p->graph), TC_REMARK, k->loc, "kernel %s%s%s: %s%s", name, given, sizes, list, often);
+  tc_buf_free(&ops);
+  tc_buf_free(&times);
+}
+
 static void remark_kernels(const tc_job *j) {
   const tc_program *p = j->v[0].p;
-  for (uint32_t i = 0; i < p->nkernel; ++i) {
-    const tc_kernel *k = &p->kernel[i];
-    tc_buf ops = {0};
-    list_operations(p->graph, k, &ops);
-    const char *name = k->name ? k->name : "", *list = ops.text ? ops.text : "";
-    const char *sizes = j->f->sizes ? j->f->sizes : "", *given = *sizes ? " for " : "";
-    if (k->nfused > 1)
-      tc_report(tc_graph_diag(p->graph), TC_REMARK, k->loc,
-                "fused %u operations into kernel %s%s%s: %s", k->nfused, name, given, sizes, list);
-    else
-      tc_report(tc_graph_diag(p->graph), TC_REMARK, k->loc, "kernel %s%s%s: %s", name, given, sizes,
-                list);
-    tc_buf_free(&ops);
+  for (uint32_t i = 0, end; i < p->nkernel; i = end) {
+    end = tc_launch_end(p, i);
+    remark_kernel(j, i, end - i);
   }
 }
 

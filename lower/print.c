@@ -276,7 +276,7 @@ void tc_program_print(const tc_program *p, tc_buf *out) {
   printer r = {.p = p, .dims = tc_graph_dims(p->graph), .out = out};
   const uint32_t launches = tc_launch_count(p);
   tc_putf(out, "program %s: %u kernels", tc_graph_name(p->graph), p->nkernel);
-  if (launches < p->nkernel) tc_putf(out, " in %u launches", launches);
+  if (launches < p->nkernel) tc_putf(out, " in %u launch%s", launches, launches > 1 ? "es" : "");
   tc_put(out, ", workspace ");
   tc_dim_print(r.dims, p->workspace, "", out);
   tc_put(out, " bytes\n");
