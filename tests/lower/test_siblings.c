@@ -85,6 +85,20 @@ Test(siblings, one_reads_what_another_writes) {
   check_text("graph g\n%1 = param f32[N,N] \"a\"\n%2 = param f32[N,N] \"b\"\n"
              "%4 = cumsum %1 axis=0\n%6 = cumsum %4 axis=0\nwrite %4 -> %1\nwrite %6 -> %2\n", 2);
 }
+#define SCAN                                                                                       \
+  "graph g\n%1 = param f32[N,N] \"a\"\n%2 = param f32[N,N] \"b\"\n%3 = param f32[N,N] \"c\"\n"      \
+  "%4 = param f32[N,N] \"d\"\n%5 = cumsum %2 axis=0\n"
+Test(siblings, what_one_reads_is_written_by_another) {
+  check_text(SCAN "%6 = cumsum %3 axis=0\n%7 = cumsum %4 axis=0\nwrite %5 -> %1\nwrite %6 -> %2\nwrite %7 -> %3\n", 3);
+}
+Test(siblings, what_one_wrote_is_read_by_another) {
+  check_text(SCAN "%6 = cumsum %5 axis=0\n%7 = cumsum %6 axis=0\nwrite %5 -> %1\nwrite %6 -> %3\nwrite %7 -> %4\n", 3);
+}
+Test(siblings, scans) { /* that meet nowhere */
+  check_text("graph g\n%1 = param f32[N,M] \"a\"\n%2 = param f32[N,M] \"b\"\n%3 = param f32[K,L] \"c\"\n"
+             "%4 = param f32[K,L] \"d\"\n%5 = cumsum %2 axis=0\n%7 = cumsum %4 axis=0\n"
+             "write %5 -> %1\nwrite %7 -> %3\n", 1);
+}
 /* Rows that reduce, each of its own length. */
 Test(siblings, rows) {
   check_text("graph g\n%1 = param f32[N,M] \"a\"\n%2 = param f32[K,L] \"b\"\n%3 = sum %1 axes=[1] keep=0\n"
