@@ -334,6 +334,21 @@ void tc_explain_training(const tc_function *f, tc_graph *joint, const tc_partiti
   for (uint32_t i = 0; i < p->nsaved; ++i) saved(f, joint, p->saved[i], out);
 }
 
+/* ---- launches -------------------------------------------------------------------------------- */
+
+static tc_dim flops_of(const tc_kernel *k) { return k->flops; }
+static tc_dim traffic_of(const tc_kernel *k) { return k->bytes; }
+
+/* Over the kernels of a launch. */
+static tc_dim sum_of(const tc_program *p, uint32_t first, tc_dim (*f)(const tc_kernel *k)) {
+  tc_dim sum = f(&p->kernel[first]);
+  for (uint32_t k = first + 1; k < tc_launch_end(p, first); ++k) {
+    const tc_dim more = tc_dim_add(tc_graph_dims(p->graph), sum, f(&p->kernel[k]));
+    if (!tc_dim_bad(more)) sum = more;
+  }
+  return sum;
+}
+
 /* ---- variants -------------------------------------------------------------------------------- */
 
 void tc_explain_variant(const tc_function *f, const char *device, const char *part,
@@ -345,7 +360,7 @@ void tc_explain_variant(const tc_function *f, const char *device, const char *pa
   text(part, out);
   size(dims, p->workspace, out);
   end(out);
-  for (uint32_t i = 0; i < p->nkernel; ++i) {
+  for (uint32_t i = 0; i < p->nkernel; i = tc_launch_end(p, i)) {
     const tc_kernel *k = &p->kernel[i];
     begin(TC_EXPLAIN_KERNEL, out);
     text(k->name, out);
@@ -353,9 +368,9 @@ void tc_explain_variant(const tc_function *f, const char *device, const char *pa
     level_list(levels[i], out);
     line_list(f, p, k, out);
     op_list(p, k, out);
-    size(dims, k->flops, out);
-    size(dims, k->bytes, out);
+    size(dims, sum_of(p, i, flops_of), out);
+    size(dims, sum_of(p, i, traffic_of), out);
     end(out);
-    stops(f, p, i, out);
+    for (uint32_t j = i; j < tc_launch_end(p, i); ++j) stops(f, p, j, out);
   }
 }

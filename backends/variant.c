@@ -58,7 +58,7 @@ static void dump_loops(const tc_job *j, const tc_variant *v) {
 
 static void dump_kernels(const tc_variant *v) {
   if (!dumps(v->b->name) && !dumps("kernels")) return;
-  for (uint32_t i = 0; i < v->p->nkernel; ++i) {
+  for (uint32_t i = 0; i < v->p->nkernel; i = tc_launch_end(v->p, i)) {
     const tc_kernel_text *t = &v->kernel[i];
     fprintf(stderr, "// ---- %s\n%s%s", v->names[i], t->text.text ? t->text.text : "",
             t->launcher.text ? t->launcher.text : "");
@@ -153,6 +153,16 @@ static bool emit_kernels(const tc_job *j, tc_variant *v) {
   return ok;
 }
 
+/* A launch ends where texts differ: in something that lowering does not know to decide them.  And gradients
+ * are wanted one by one. */
+static void part_siblings(const tc_job *j, tc_variant *v) {
+  for (uint32_t k = 1; k < v->p->nkernel; ++k) {
+    tc_kernel *kernel = &v->p->kernel[k];
+    const bool alone = j->f->part == TC_PART_BACKWARD || strcmp(v->names[k - 1], v->names[k]) != 0;
+    if (kernel->joins && alone) kernel->joins = false;
+  }
+}
+
 static bool make_variant(const tc_job *j, tc_variant *v) {
   v->p = tc_lower(j->graph, v->b->target);
   if (!v->p) return false;
@@ -160,6 +170,7 @@ static bool make_variant(const tc_job *j, tc_variant *v) {
   dump_loops(j, v);
   if (planned) dump_schedule(j, v);
   if (planned && check(j, v) && emit_kernels(j, v)) {
+    part_siblings(j, v);
     dump_kernels(v);
     return true;
   }
@@ -185,21 +196,29 @@ static void list_operations(const tc_graph *g, const tc_kernel *k, tc_buf *out) 
 }
 
 /* -Rpass=tc: what became one kernel. */
+static void remark_kernel(const tc_job *j, uint32_t first, uint32_t count) {
+  const tc_program *p = j->v[0].p;
+  const tc_kernel *k = &p->kernel[first];
+  tc_buf ops = {0}, times = {0};
+  list_operations(p->graph, k, &ops);
+  if (count > 1) tc_putf(&times, ", %u times beside each other", count);
+  const char *name = k->name ? k->name : "", *list = ops.text ? ops.text : "";
+  const char *sizes = j->f->sizes ? j->f->sizes : "", *given = *sizes ? " for " : "";
+  const char *often = times.text ? times.text : "";
+  if (k->nfused > 1)
+    tc_report(tc_graph_diag(p->graph), TC_REMARK, k->loc,
+              "fused %u operations into kernel %s%s%s: %s%s", k->nfused, name, given, sizes, list, often);
+  else
+    tc_report(tc_graph_diag(p->graph), TC_REMARK, k->loc, "kernel %s%s%s: %s%s", name, given, sizes, list, often);
+  tc_buf_free(&ops);
+  tc_buf_free(&times);
+}
+
 static void remark_kernels(const tc_job *j) {
   const tc_program *p = j->v[0].p;
-  for (uint32_t i = 0; i < p->nkernel; ++i) {
-    const tc_kernel *k = &p->kernel[i];
-    tc_buf ops = {0};
-    list_operations(p->graph, k, &ops);
-    const char *name = k->name ? k->name : "", *list = ops.text ? ops.text : "";
-    const char *sizes = j->f->sizes ? j->f->sizes : "", *given = *sizes ? " for " : "";
-    if (k->nfused > 1)
-      tc_report(tc_graph_diag(p->graph), TC_REMARK, k->loc,
-                "fused %u operations into kernel %s%s%s: %s", k->nfused, name, given, sizes, list);
-    else
-      tc_report(tc_graph_diag(p->graph), TC_REMARK, k->loc, "kernel %s%s%s: %s", name, given, sizes,
-                list);
-    tc_buf_free(&ops);
+  for (uint32_t i = 0, end; i < p->nkernel; i = end) {
+    end = tc_launch_end(p, i);
+    remark_kernel(j, i, end - i);
   }
 }
 
@@ -236,7 +255,7 @@ static void dump_entries(const tc_job *j, const tc_buf *host, size_t from) {
 bool tc_put_entries(const tc_job *j, tc_texts *out) {
   const bool alone = made(j) == 1;
   const size_t from = out->host.len;
-  tc_entry_record(j->f, (int)j->v[0].p->nkernel, &out->host);
+  tc_entry_record(j->f, (int)tc_launch_count(j->v[0].p), &out->host);
   for (uint32_t i = 0; i < j->nvariant; ++i) {
     const tc_variant *v = &j->v[i];
     if (v->p && !tc_entry_emit(v->b, j->f, v->p, v->names, v->levels, v->kernel, alone, &out->host))
@@ -252,7 +271,7 @@ bool tc_use_function(const tc_job *j, tc_result *result, tc_texts *out) {
   ++out->functions;
   int64_t least, workspace;
   tc_dim_range(tc_graph_dims(p->graph), p->workspace, &least, &workspace);
-  *result = (tc_result){true, made(j), (int)p->nkernel, workspace, 0};
+  *result = (tc_result){true, made(j), (int)tc_launch_count(p), workspace, 0};
   remark_kernels(j);
   if (j->pair) {
     remark_kernels(j->pair->job[0]);

@@ -22,7 +22,7 @@ static bool keeps_constants(const tc_expr *e) {
 }
 
 /* may[i]: expression i is a number that only arithmetic reads.  NULL: there is none. */
-static bool *find_numbers(lo *L, const tc_kernel *k) {
+bool *lo_find_numbers(lo *L, const tc_kernel *k) {
   bool *may = lo_alloc(L, L->scratch, k->nexpr + 1), any = false;
   for (uint32_t i = 1; i < k->nexpr; i++) {
     const tc_expr *e = &k->expr[i];
@@ -78,7 +78,7 @@ static int by_hash(const void *x, const void *y) {
   return (a->kernel > b->kernel) - (a->kernel < b->kernel);
 }
 
-static void make_argument(lo *L, tc_expr *e) {
+void lo_make_argument(lo *L, tc_expr *e) {
   tc_program *p = L->p;
   p->constant = lo_grow(L, L->arena, p->constant, &L->cconstant, p->nconstant, sizeof *p->constant);
   p->constant[p->nconstant] = e->f;
@@ -96,7 +96,7 @@ static void share(lo *L, const member *m, uint32_t n) {
     for (uint32_t j = 1; j < n && m[0].number[i]; j++)
       differ |= k[m[j].kernel].expr[i].f != k[m[0].kernel].expr[i].f;
     for (uint32_t j = 0; j < n && differ; j++)
-      if (m[j].number[i]) make_argument(L, &k[m[j].kernel].expr[i]);
+      if (m[j].number[i]) lo_make_argument(L, &k[m[j].kernel].expr[i]);
   }
 }
 
@@ -106,7 +106,7 @@ void lo_share_constants(lo *L) {
   member *m = lo_alloc(L, L->scratch, (p->nkernel + 1) * sizeof *m);
   uint32_t n = 0;
   for (uint32_t i = 0; i < p->nkernel; i++) {
-    const bool *number = find_numbers(L, &p->kernel[i]);
+    const bool *number = lo_find_numbers(L, &p->kernel[i]);
     if (number) m[n++] = (member){hash_kernel(&p->kernel[i], number), i, number};
   }
   qsort(m, n, sizeof *m, by_hash);

@@ -1,4 +1,4 @@
-/* depend.c - which kernels wait for which, where kernels may run side by side. */
+/* depend.c - which launches wait for which, where they may run side by side. */
 #include "lower/loop.h"
 
 #include <stdlib.h>
@@ -23,6 +23,10 @@ bool tc_kernel_writes(const tc_kernel *k, uint32_t buffer) {
   return false;
 }
 
+static bool stores(const tc_kernel *k, uint32_t buffer) {
+  return tc_kernel_writes(k, buffer) || k->mm.product == buffer + 1;
+}
+
 /* ---- memory that two kernels share ----------------------------------------------------------- */
 
 typedef struct use {
@@ -32,10 +36,12 @@ typedef struct use {
 
 typedef struct finder {
   const tc_program *p;
-  use *use;        /* of all kernels */
-  uint32_t *first; /* of each kernel, and one more */
+  uint32_t n;      /* launches */
+  use *use;        /* of all of them */
+  uint32_t *first; /* of each launch, and one more */
+  bool *effect;
   size_t words;
-  uint64_t *before; /* per kernel a set: those that have ended when it begins */
+  uint64_t *before; /* per launch a set: those that have ended when it begins */
 } finder;
 
 static bool bytes_of(const tc_buffer *b, int64_t *from, int64_t *to) {
@@ -56,26 +62,37 @@ static bool overlap(const tc_buffer *a, const tc_buffer *b) {
   return tc_dim_same(a->offset, b->offset);
 }
 
+/* May not run side by side? */
+bool tc_kernels_meet(const tc_program *p, const tc_kernel *x, const tc_kernel *y) {
+  for (uint32_t i = 0; i < x->nbuffer; i++)
+    for (uint32_t j = 0; j < y->nbuffer; j++)
+      if ((stores(x, i) || stores(y, j)) && overlap(&p->buffer[x->buffer[i]], &p->buffer[y->buffer[j]])) return true;
+  return x->effect && y->effect;
+}
+
 static bool conflict(const finder *f, uint32_t j, uint32_t k) {
   for (uint32_t x = f->first[j]; x < f->first[j + 1]; x++)
     for (uint32_t y = f->first[k]; y < f->first[k + 1]; y++)
       if ((f->use[x].writes || f->use[y].writes) && overlap(f->use[x].buffer, f->use[y].buffer))
         return true;
-  return f->p->kernel[j].effect || f->p->kernel[k].effect;
+  return f->effect[j] || f->effect[k];
 }
 
 static void find_uses(finder *f) {
   uint32_t n = 0;
   for (uint32_t k = 0; k < f->p->nkernel; k++) {
     const tc_kernel *kernel = &f->p->kernel[k];
-    f->first[k] = n;
+    if (!kernel->joins) {
+      f->effect[f->n] = kernel->effect;
+      f->first[f->n++] = n;
+    }
     for (uint32_t i = 0; i < kernel->nbuffer; i++) {
       const tc_buffer *b = &f->p->buffer[kernel->buffer[i]];
       if (b->kind == TC_BUF_LOCAL) continue;
-      f->use[n++] = (use){b, tc_kernel_writes(kernel, i) || kernel->mm.product == i + 1};
+      f->use[n++] = (use){b, stores(kernel, i)};
     }
   }
-  f->first[f->p->nkernel] = n;
+  f->first[f->n] = n;
 }
 
 /* ---- the list -------------------------------------------------------------------------------- */
@@ -107,12 +124,14 @@ bool tc_program_dependences(const tc_program *p, tc_dependences *d) {
   *d = (tc_dependences){.first = calloc(p->nkernel + 1u, sizeof *d->first)};
   f.use = malloc(uses * sizeof *f.use);
   f.first = malloc((p->nkernel + 1u) * sizeof *f.first);
+  f.effect = calloc(p->nkernel + 1u, sizeof *f.effect);
   f.before = calloc((p->nkernel + 1u) * f.words, sizeof *f.before);
-  bool ok = d->first && f.use && f.first && f.before;
+  bool ok = d->first && f.use && f.first && f.effect && f.before;
   if (ok) find_uses(&f);
-  for (uint32_t k = 0; ok && k < p->nkernel; k++) ok = find_of(&f, k, d);
+  for (uint32_t k = 0; ok && k < f.n; k++) ok = find_of(&f, k, d);
   free(f.use);
   free(f.first);
+  free(f.effect);
   free(f.before);
   if (!ok) tc_dependences_free(d);
   return ok;

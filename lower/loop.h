@@ -227,6 +227,12 @@ typedef struct tc_mm_loop {
   uint32_t packed;   /* a backend's plan: 1 + the first kernel that packs the same B, where several do */
 } tc_mm_loop;
 
+/* The value that a symbol of the program has in one kernel. */
+typedef struct tc_own_size {
+  uint32_t sym;
+  tc_dim value;
+} tc_own_size;
+
 /* CALL: a function of the program's own, called on the host with tensors over the buffers. */
 typedef enum { TC_KERNEL_NESTS, TC_KERNEL_MATMUL, TC_KERNEL_CALL } tc_kernel_kind;
 
@@ -244,6 +250,12 @@ typedef struct tc_kernel {
   tc_ref call;         /* CALL: the node; it writes buffer 0, */
   bool effect;         /* or, called for its effect, nothing */
   uint32_t *operand;   /* CALL: for each operand of the node, its buffer; of numbers: UINT32_MAX */
+  /* Siblings are kernels of one nest that are equal but for buffers, bases, numbers and own sizes, and of which
+   * none waits for another: one launch runs them, in any order or side by side. */
+  bool sibling; /* its text runs on a list of these */
+  bool joins;   /* in the launch of the kernel in front of it */
+  uint32_t nsize;
+  tc_own_size *size; /* sizes in which siblings differ: of symbols that no other kernels name */
   uint32_t nfused;
   tc_ref *fused;       /* graph nodes it computes, for remarks and reports */
   tc_dim flops; /* of the nodes in `fused` (tc_node_flops) */
@@ -287,6 +299,7 @@ typedef struct tc_target {
                         * and what is computed of its result; 0: none */
   int64_t interleave;  /* stores at distances of up to so many elements along the lanes are
                         * interleaved to whole vectors; 0: they are not */
+  bool siblings;       /* siblings are launched together */
   bool epilogue_in_place; /* a product's epilogue may read the element that it overwrites */
   bool product_apart;     /* ... and there is to be room for the bare product then */
   /* Optional: chooses the layout of an ARENA buffer, which holds the value buffer[i].node; false:
@@ -302,6 +315,15 @@ extern const tc_target tc_target_cores;
 tc_program *tc_lower(tc_graph *g, const tc_target *target);
 void tc_program_free(tc_program *p);
 
+/* The first kernel behind the launch that kernel k begins, and the number of launches. */
+uint32_t tc_launch_end(const tc_program *p, uint32_t k);
+uint32_t tc_launch_count(const tc_program *p);
+/* The symbol that stands for d in k's text where siblings differ in it; else d. */
+tc_dim tc_kernel_size(const tc_kernel *k, const tc_program *p, tc_dim d);
+
+/* Does one of two kernels store to memory that the other one names, or have both an effect? */
+bool tc_kernels_meet(const tc_program *p, const tc_kernel *x, const tc_kernel *y);
+
 /* Does some action of k store to its buffer, an index of k's list?  A call writes buffer 0. */
 bool tc_kernel_writes(const tc_kernel *k, uint32_t buffer);
 
@@ -311,7 +333,7 @@ bool tc_kernel_writes(const tc_kernel *k, uint32_t buffer);
 void tc_mark_action(const tc_action *a, uint8_t *marked);
 void tc_mark_operands(const tc_kernel *k, uint8_t *marked);
 
-/* For kernels that may run side by side: those that must have ended before kernel k begins are
+/* For launches that may run side by side: those that must have ended before launch k begins are
  * on[first[k]] to on[first[k + 1] - 1], each less than k.  They write what it reads, or read or write what
  * it writes, or their arrays lie where its own do; not listed are those that others of the list wait for.
  * Effects keep their order. */

@@ -204,6 +204,7 @@ static void run(lo *L) {
     lo_estimate_bytes(L, &L->p->kernel[i]);
     lo_move_bases(L, &L->p->kernel[i]);
   }
+  if (L->target->siblings) lo_join_siblings(L);
   lo_share_constants(L);
 }
 
@@ -224,6 +225,7 @@ const tc_target tc_target_cores = {.name = "cores",
                                    .scan_lanes = true,
                                    .scatter_lanes = true,
                                    .long_pass = 384,
+                                   .siblings = true,
                                    .epilogue_in_place = true,
                                    .interleave = 4};
 

@@ -17,6 +17,8 @@
  *               vector_axis.c: which axis runs in vector lanes;  channel_unroll.c: short last axes
  *   matmul.c    group -> matmul template
  *   inplace.c   writes into operands;  order.c: kernels that move for them;  workspace.c: memory
+ *   siblings.c  kernels that one launch runs;  canonical.c: how they are
+ *               compared;  sizes.c: sizes in which they differ become arguments
  *   base.c      constant parts of addresses become parts of pointers;  constants.c: constants of
  *               kernels that are equal otherwise become arguments
  *
@@ -36,7 +38,8 @@
 enum {
   LO_AXES = 12,         /* axes of a group, before the schedule splits them */
   LO_MEMBERS = 256,     /* nodes of a group: bounds the depth of expressions and the size of kernels */
-  LO_LOOK_BACK = 16      /* groups that are tried for independent work */
+  LO_LOOK_BACK = 16,     /* groups that are tried for independent work */
+  LO_SOURCES = 8         /* arrays that are known one by one */
 };
 
 /* ---- indices --------------------------------------------------------------------------------- */
@@ -73,7 +76,9 @@ typedef struct lo_fact {
   tc_dim numel;
   tc_dim reduced;   /* elements that a reduction in the cone combines; 0: none */
   tc_dim rows;      /* results of that reduction */
-  uint64_t sources; /* bloom filter of the arrays that the node is made of */
+  uint64_t sources; /* bloom filter of the arrays that the node is made of, */
+  uint32_t source[LO_SOURCES]; /* and their nodes, of up to so many */
+  uint8_t nsource;             /* LO_SOURCES + 1: there are more */
   uint16_t cone;    /* operations to recompute one element from materialised arrays, saturated */
   uint8_t reads;    /* arrays of the node's own size among them, saturated */
   bool costly;      /* the cone has a transcendental */
@@ -114,7 +119,9 @@ typedef struct lo_group {
   const lo_index *at; /* of the matmul's or scan's result */
   int k;            /* matmul: axis of k */
   struct lo_demand *demand; /* what it reads */
-  uint64_t sources;
+  uint64_t sources;  /* as of a node */
+  uint32_t nsource, csource, *source;
+  bool more_sources; /* than are listed */
   bool is_output;
   uint32_t nmember, cmember, nreduce, creduce, nstore, cstore;
   tc_ref *member;
@@ -249,6 +256,8 @@ void lo_find_reproducible(lo *L);
 /* group.c */
 lo_group *lo_new_group(lo *L, const tc_type *shape);
 void lo_add_member(lo *L, lo_group *g, tc_ref n);
+void lo_add_sources(lo *L, lo_group *g, tc_ref n); /* g reads what n is made of */
+bool lo_shares_source(lo *L, const lo_group *g, tc_ref n); /* some of that */
 void lo_add_store(lo *L, lo_group *g, lo_store s);
 bool lo_has_room(const lo_group *g);
 bool lo_can_host(lo *L, const lo_group *g, tc_ref n, const lo_index *at); /* every element once */
@@ -405,6 +414,14 @@ bool lo_stores(const tc_kernel *k, uint32_t buffer); /* of the kernel's */
 bool lo_run_before(lo *L, uint32_t first, const bool *wanted);
 void lo_plan(lo *L);
 void lo_share_constants(lo *L);
+bool *lo_find_numbers(lo *L, const tc_kernel *k); /* per expression: may it be an argument?  NULL: none may */
+void lo_make_argument(lo *L, tc_expr *e);
+tc_kernel lo_canonical(lo *L, const tc_kernel *k); /* canonical.c */
+void lo_join_siblings(lo *L);
+void lo_own_sizes(lo *L, tc_kernel *k, uint32_t n); /* of n siblings that stand behind each other */
+/* Calls f for each size that the text of a kernel of nests names, in an order that its form decides. */
+typedef void lo_size(void *self, tc_dim *d);
+void lo_each_size(tc_kernel *k, lo_size *f, void *self);
 void lo_move_bases(lo *L, tc_kernel *k);
 /* Calls f for every load and store of a kernel. */
 typedef void lo_access(void *self, uint32_t *buffer, tc_address *a);

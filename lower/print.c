@@ -206,6 +206,16 @@ static void put_bases(const printer *r, const tc_kernel *k) {
   }
 }
 
+/* In whose launch it runs, and the sizes that are its own. */
+static void put_siblings(const printer *r, const tc_kernel *k) {
+  if (k->sibling) tc_put(r->out, k->joins ? "  in the launch in front\n" : "  the first of a launch\n");
+  for (uint32_t i = 0; i < k->nsize; i++) {
+    tc_putf(r->out, "  %s is ", tc_dims_sym(r->dims, k->size[i].sym)->name);
+    tc_dim_print(r->dims, k->size[i].value, "", r->out);
+    tc_put(r->out, "\n");
+  }
+}
+
 static void put_kernel(printer *r, const tc_kernel *k) {
   r->k = k;
   r->done = calloc(k->nexpr + 1u, sizeof *r->done);
@@ -218,6 +228,7 @@ static void put_kernel(printer *r, const tc_kernel *k) {
   tc_put(r->out, "  bytes ");
   tc_dim_print(r->dims, k->bytes, "", r->out);
   tc_put(r->out, "\n");
+  put_siblings(r, k);
   put_bases(r, k);
   for (uint32_t n = 0; n < k->nnest; n++) put_nest(r, &k->nest[n]);
   if (k->kind == TC_KERNEL_MATMUL) put_matmul(r, &k->mm);
@@ -263,7 +274,10 @@ static void put_buffer(const printer *r, uint32_t i) {
 
 void tc_program_print(const tc_program *p, tc_buf *out) {
   printer r = {.p = p, .dims = tc_graph_dims(p->graph), .out = out};
-  tc_putf(out, "program %s: %u kernels, workspace ", tc_graph_name(p->graph), p->nkernel);
+  const uint32_t launches = tc_launch_count(p);
+  tc_putf(out, "program %s: %u kernels", tc_graph_name(p->graph), p->nkernel);
+  if (launches < p->nkernel) tc_putf(out, " in %u launch%s", launches, launches > 1 ? "es" : "");
+  tc_put(out, ", workspace ");
   tc_dim_print(r.dims, p->workspace, "", out);
   tc_put(out, " bytes\n");
   for (uint32_t i = 0; i < p->nbuffer; i++) put_buffer(&r, i);

@@ -197,5 +197,6 @@ bool tc_program_verify(const tc_program *p, char *message, size_t size) {
       lo_wrong(&c, "result %u has no buffer", i);
   for (uint32_t i = 0; i < p->nbuffer && c.ok; i++) lo_check_buffer(&c, i);
   for (uint32_t i = 0; i < p->nkernel && c.ok; i++) check_kernel(&c, &p->kernel[i]);
+  for (uint32_t i = 0; i < p->nkernel && c.ok; i = tc_launch_end(p, i)) lo_check_siblings(&c, i, tc_launch_end(p, i));
   return c.ok;
 }

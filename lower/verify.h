@@ -26,5 +26,7 @@ void lo_check_access(lo_checker *c, uint32_t buffer, const tc_address *a);
 void lo_check_loads(lo_checker *c, const tc_stage *stage, uint32_t n, tc_val x, tc_val y);
 /* Of the kernel at hand: what outlives a call, and what functions of the program see. */
 void lo_check_memory(lo_checker *c);
+/* Kernels first to end - 1, of one launch. */
+void lo_check_siblings(lo_checker *c, uint32_t first, uint32_t end);
 
 #endif

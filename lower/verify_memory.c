@@ -161,3 +161,50 @@ void lo_check_memory(lo_checker *c) {
   if (c->k->kind == TC_KERNEL_CALL) check_call(c);
   else check_kept(c);
 }
+
+/* ---- siblings -------------------------------------------------------------------------------- */
+
+static bool is_sibling(const tc_program *p, const tc_kernel *k, const tc_kernel *first) {
+  bool ok = k->sibling && k->kind == TC_KERNEL_NESTS && k->nnest == 1 && !k->nest->serial &&
+            k->nest->when == TC_ALWAYS && k->nbuffer == first->nbuffer && k->nsize == first->nsize;
+  for (uint32_t i = 0; ok && i < k->nbuffer; i++)
+    ok = p->buffer[k->buffer[i]].dtype == p->buffer[first->buffer[i]].dtype &&
+         p->buffer[k->buffer[i]].kind == p->buffer[first->buffer[i]].kind;
+  for (uint32_t i = 0; ok && i < k->nsize; i++) ok = k->size[i].sym == first->size[i].sym;
+  return ok;
+}
+
+static bool stores_to_workspace(const tc_program *p, const tc_kernel *k) {
+  for (uint32_t i = 0; i < k->nbuffer; i++)
+    if (p->buffer[k->buffer[i]].kind == TC_BUF_ARENA && tc_kernel_writes(k, i)) return true;
+  return false;
+}
+
+/* by[b]: 1 + the kernel that stores to program buffer b. */
+static void check_stores(lo_checker *c, uint32_t first, uint32_t end, uint32_t *by) {
+  const tc_kernel *kernel = c->p->kernel;
+  for (uint32_t k = first; k < end; k++)
+    for (uint32_t i = 0; i < kernel[k].nbuffer; i++)
+      if (tc_kernel_writes(&kernel[k], i)) by[kernel[k].buffer[i]] = k + 1;
+  for (uint32_t k = first; k < end; k++)
+    for (uint32_t i = 0; i < kernel[k].nbuffer; i++) {
+      const uint32_t other = by[kernel[k].buffer[i]];
+      c->k = &kernel[k];
+      if (other && other != k + 1) lo_wrong(c, "waits for %s, and is in its launch", kernel[other - 1].name);
+    }
+}
+
+void lo_check_siblings(lo_checker *c, uint32_t first, uint32_t end) {
+  const tc_kernel *kernel = c->p->kernel;
+  if (end - first == 1) return;
+  for (uint32_t k = first; k < end; k++) {
+    c->k = &kernel[k];
+    if (!is_sibling(c->p, c->k, &kernel[first])) lo_wrong(c, "is in a launch of others");
+    for (uint32_t j = first; j < k && stores_to_workspace(c->p, c->k); j++)
+      if (tc_kernels_meet(c->p, c->k, &kernel[j])) lo_wrong(c, "waits for %s, and is in its launch", kernel[j].name);
+  }
+  uint32_t *by = calloc(c->p->nbuffer + 1u, sizeof *by);
+  if (!by) lo_wrong(c, "out of memory");
+  else if (c->ok) check_stores(c, first, end, by);
+  free(by);
+}

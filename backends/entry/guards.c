@@ -57,14 +57,17 @@ static void put_symbols(const tc_entry *e) {
   const uint32_t n = tc_dims_sym_count(e->dims);
   for (uint32_t i = 0; i < n; ++i) {
     const tc_sym *s = tc_dims_sym(e->dims, i);
+    if (s->input == TC_SYM_OWN) continue;
     tc_putf(e->out, "  const int64_t s_%s = ", s->name);
     if (s->input < 0) tc_put(e->out, "0; /* replaced by an equal size */\n");
     else if (s->axis < 0) tc_putf(e->out, "scalar[%d].i;\n", s->input);
     else tc_putf(e->out, "x%d->dim[%d];\n", s->input, s->axis);
   }
   tc_putf(e->out, "  const int64_t sym[%u] = {", n ? n : 1);
-  for (uint32_t i = 0; i < n; ++i)
-    tc_putf(e->out, "%ss_%s", i ? ", " : "", tc_dims_sym(e->dims, i)->name);
+  for (uint32_t i = 0; i < n; ++i) {
+    const tc_sym *s = tc_dims_sym(e->dims, i);
+    tc_putf(e->out, "%s%s%s", i ? ", " : "", s->input == TC_SYM_OWN ? "0" : "s_", s->input == TC_SYM_OWN ? "" : s->name);
+  }
   tc_put(e->out, n ? "};\n" : "0};\n");
 }
 

@@ -61,12 +61,25 @@ static void put_scalar(const tc_entry *e, uint32_t i) {
   else tc_putf(e->out, "{.f = %a}", e->p->constant[i - n]);
 }
 
+/* A symbol of the program, as kernel k has it. */
+static void put_symbol(const tc_entry *e, uint32_t k, uint32_t sym) {
+  const tc_kernel *kernel = &e->p->kernel[k];
+  for (uint32_t i = 0; i < kernel->nsize; ++i)
+    if (kernel->size[i].sym == sym) {
+      tc_entry_dim(e, kernel->size[i].value);
+      return;
+    }
+  tc_putf(e->out, "s_%s", tc_dims_sym(e->dims, sym)->name);
+}
+
 static void put_own_arguments(const tc_entry *e, uint32_t k) {
   const tc_kernel_text *t = &e->kernel[k];
   tc_putf(e->out, "    %s",
           t->nsym ? "const int64_t own_sym[] = {" : "const int64_t *const own_sym = 0");
-  for (uint32_t i = 0; i < t->nsym; ++i)
-    tc_putf(e->out, "%ss_%s", i ? ", " : "", tc_dims_sym(e->dims, t->sym[i])->name);
+  for (uint32_t i = 0; i < t->nsym; ++i) {
+    if (i) tc_put(e->out, ", ");
+    put_symbol(e, k, t->sym[i]);
+  }
   tc_putf(e->out, "%s;\n    %s", t->nsym ? "}" : "",
           t->nscalar ? "const tc_value own_scalar[] = {" : "const tc_value *const own_scalar = 0");
   for (uint32_t i = 0; i < t->nscalar; ++i) {
@@ -76,7 +89,39 @@ static void put_own_arguments(const tc_entry *e, uint32_t k) {
   tc_put(e->out, t->nscalar ? "};\n" : ";\n");
 }
 
-/* What each kernel waits for, as one table. */
+/* ---- siblings ---------------------------------------------------------------------------------
+ *
+ * The kernel of siblings first to end - 1 takes the arguments of each behind those of the one in front:
+ *
+ *   buf     buffers
+ *   sym     the number of siblings, of symbols and of scalars of one; then for each its work, and symbols
+ *   scalar  scalars */
+static void put_sibling_symbols(const tc_entry *e, uint32_t first, uint32_t end) {
+  const tc_kernel_text *t = &e->kernel[first];
+  tc_putf(e->out, "    const int64_t own_sym[] = {%u, %u, %u", end - first, t->nsym, t->nscalar);
+  for (uint32_t k = first; k < end; ++k) {
+    tc_put(e->out, ", ");
+    tc_entry_dim(e, e->p->kernel[k].nest->work);
+    for (uint32_t i = 0; i < t->nsym; ++i) {
+      tc_put(e->out, ", ");
+      put_symbol(e, k, e->kernel[k].sym[i]);
+    }
+  }
+  tc_put(e->out, "};\n");
+}
+
+static void put_sibling_scalars(const tc_entry *e, uint32_t first, uint32_t end) {
+  const uint32_t n = e->kernel[first].nscalar;
+  tc_put(e->out, n ? "    const tc_value own_scalar[] = {" : "    const tc_value *const own_scalar = 0");
+  for (uint32_t k = first; k < end; ++k)
+    for (uint32_t i = 0; i < n; ++i) {
+      tc_put(e->out, k > first || i ? ", " : "");
+      put_scalar(e, e->kernel[k].scalar[i]);
+    }
+  tc_put(e->out, n ? "};\n" : ";\n");
+}
+
+/* What each launch waits for, as one table. */
 static void put_dependences(const tc_entry *e) {
   tc_put(e->out, "  static const uint32_t after[] = {");
   for (uint32_t i = 0; i < e->depends->n; ++i)
@@ -84,31 +129,44 @@ static void put_dependences(const tc_entry *e) {
   tc_putf(e->out, "%s};\n", e->depends->n ? "" : "0");
 }
 
-static void put_after(const tc_entry *e, uint32_t k) {
-  const uint32_t first = e->depends->first[k];
+static void put_after(const tc_entry *e, uint32_t launch) {
+  const uint32_t first = e->depends->first[launch];
   tc_putf(e->out, "  %safter + %u, %u);\n", e->style->after, first,
-          e->depends->first[k + 1] - first);
+          e->depends->first[launch + 1] - first);
 }
 
-static void put_launch(const tc_entry *e, uint32_t k) {
-  const tc_kernel *kernel = &e->p->kernel[k];
-  if (e->depends) put_after(e, k);
+static void put_buffers(const tc_entry *e, uint32_t first, uint32_t end) {
+  const uint32_t n = e->p->kernel[first].nbuffer;
+  tc_put(e->out, "    void *const buf[] = {");
+  for (uint32_t k = first; k < end; ++k)
+    for (uint32_t i = 0; i < n; ++i) {
+      tc_put(e->out, k > first || i ? ", " : "");
+      put_argument(e, k, i);
+    }
+  if (e->style->more) e->style->more(e, first);
+  tc_putf(e->out, "%s};\n", n ? "" : "0");
+}
+
+/* Launch number `launch`: kernels first to end - 1. */
+static void put_launch(const tc_entry *e, uint32_t launch, uint32_t first, uint32_t end) {
+  const tc_kernel *kernel = &e->p->kernel[first];
+  if (e->depends) put_after(e, launch);
   if (kernel->kind == TC_KERNEL_CALL) {
-    tc_entry_call(e, k);
+    tc_entry_call(e, first);
     return;
   }
-  if (e->serves) tc_putf(e->out, "  if (want & 0x%llx)", (unsigned long long)e->serves[k]);
-  tc_put(e->out, "  {\n    void *const buf[] = {");
-  for (uint32_t i = 0; i < kernel->nbuffer; ++i) {
-    tc_put(e->out, i ? ", " : "");
-    put_argument(e, k, i);
+  if (e->serves) tc_putf(e->out, "  if (want & 0x%llx)", (unsigned long long)e->serves[first]);
+  tc_put(e->out, "  {\n");
+  put_buffers(e, first, end);
+  if (kernel->sibling) {
+    put_sibling_symbols(e, first, end);
+    put_sibling_scalars(e, first, end);
+  } else if (e->style->numbered) {
+    put_own_arguments(e, first);
   }
-  if (e->style->more) e->style->more(e, k);
-  tc_putf(e->out, "%s};\n", kernel->nbuffer ? "" : "0");
-  if (e->style->numbered) put_own_arguments(e, k);
   if (e->style->all_can_fail) tc_put(e->out, "    if (!bad) bad = ");
-  else tc_put(e->out, can_fail(e, k) ? "    bad |= " : "    ");
-  e->style->call(e, k);
+  else tc_put(e->out, can_fail(e, first) ? "    bad |= " : "    ");
+  e->style->call(e, first);
   tc_put(e->out, ";\n  }\n");
 }
 
@@ -165,9 +223,9 @@ void tc_entry_launches(const tc_entry *e) {
   const bool late = any_can_fail(e, final, n);
   if (!e->style->all_can_fail && (check || late)) tc_put(e->out, "  int bad = 0;\n");
   if (e->depends) put_dependences(e);
-  for (uint32_t k = 0; k < n; ++k) {
+  for (uint32_t k = 0, launch = 0; k < n; k = tc_launch_end(e->p, k)) {
     if (k == final && check) put_check(e, false);
-    put_launch(e, k);
+    put_launch(e, launch++, k, tc_launch_end(e->p, k));
   }
   if (e->depends) tc_putf(e->out, "  %s;\n", e->style->after_all);
   tc_entry_unpacks(e);

@@ -15,7 +15,7 @@ static int lowest_level(uint32_t levels) {
 
 static void put_tables(const tc_entry *e) {
   for (uint32_t k = 0; k < e->p->nkernel; ++k) {
-    if (e->p->kernel[k].kind == TC_KERNEL_CALL) continue;
+    if (e->p->kernel[k].kind == TC_KERNEL_CALL || e->p->kernel[k].joins) continue;
     tc_buf declared = {0};
     tc_putf(&declared, "tcrt_kernel *const %s[", e->name[k]);
     if (e->out->text && strstr(e->out->text, declared.text)) {

@@ -116,12 +116,17 @@ static void put_thread(const tc_kernel *k, const tc_program *p, tc_buf *out) {
 }
 
 /* The kernel: a team of threads where the work pays for it, else this thread alone, which then asks
- * the OpenMP runtime for nothing. */
+ * the OpenMP runtime for nothing.  Of siblings, all of a list (backends/entry/launch.c says how it is passed). */
 void tc_omp_team_tail(const tc_kernel *k, const tc_program *p, const char *work, int64_t least,
                       tc_buf *out) {
   tc_put(out, "  return bad != 0;\n}\n");
   put_thread(k, p, out);
   tc_put(out, signature);
+  if (k->sibling) {
+    tc_putf(out, "  return tc_run_siblings(TC_NAME(@NAME@_thread), buf, %u, sym, scalar, %lld);\n}\n", k->nbuffer,
+            (long long)(least ? least : INT64_MAX));
+    return;
+  }
   put_sizes(k, p, out);
   if (work)
     tc_putf(

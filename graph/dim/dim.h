@@ -35,10 +35,12 @@ static inline bool tc_dim_bad(tc_dim d) { return d.bits == INT64_MIN + 1; }
 
 /* Symbols.  Ranges are inclusive; multiple >= 1.  The same name twice is the same symbol; a second
  * declaration narrows range and multiple (false: they contradict). */
+enum { TC_SYM_OWN = -2 };
 typedef struct tc_sym {
   const char *name;
   int64_t lo, hi, multiple;
-  int32_t input, axis; /* read as: size `axis` of graph input `input`; axis -1: value of scalar `input`; input -1: not yet bound */
+  int32_t input, axis; /* read as: size `axis` of graph input `input`; axis -1: value of scalar `input`; input -1: not yet
+                        * bound; input TC_SYM_OWN: kernels say what it is (tc_own_size) */
 } tc_sym;
 tc_dim tc_dim_sym(tc_dims *c, const char *name, int64_t lo, int64_t hi, int64_t multiple);
 uint32_t tc_dims_sym_count(const tc_dims *c);

@@ -52,13 +52,31 @@ static unsigned saturate(unsigned a, unsigned b, unsigned max) { return a + b > 
 
 static uint64_t source_bit(uint32_t id) { return 1ull << (tc_hash(&id, sizeof id, 7) & 63); }
 
+static void set_source(lo_fact *f, uint32_t id) {
+  f->sources = source_bit(id);
+  f->nsource = 1;
+  f->source[0] = id;
+}
+
+static void add_sources(lo_fact *f, const lo_fact *o) {
+  f->sources |= o->sources;
+  if (o->nsource > LO_SOURCES) f->nsource = LO_SOURCES + 1;
+  for (uint32_t i = 0; i < o->nsource && f->nsource <= LO_SOURCES; i++) {
+    uint32_t k = 0;
+    while (k < f->nsource && f->source[k] != o->source[i]) k++;
+    if (k < f->nsource) continue;
+    if (k < LO_SOURCES) f->source[k] = o->source[i];
+    f->nsource = (uint8_t)(k + 1);
+  }
+}
+
 static void add_operand(lo *L, lo_fact *f, tc_ref r) {
   const lo_fact *o = &L->fact[r.id];
   f->cone = (uint16_t)saturate(f->cone, o->cone, 60000);
   if (tc_dim_same(o->numel, f->numel)) f->reads = (uint8_t)saturate(f->reads, o->reads, 200);
   f->costly |= o->costly;
   f->product |= o->product && tc_dim_same(o->numel, f->numel);
-  f->sources |= o->sources;
+  add_sources(f, o);
   if (tc_dim_is(f->reduced, 0)) f->reduced = o->reduced, f->rows = o->rows;
 }
 
@@ -71,7 +89,7 @@ static void source_facts(lo *L, uint32_t id, const tc_node *n, lo_fact *f) {
   f->reduced = tc_dim_const(0);
   f->rows = f->numel;
   if (c == TC_CLASS_REDUCE) f->reduced = L->fact[n->in[0].id].numel;
-  else f->sources = source_bit(id);
+  else set_source(f, id);
 }
 
 static lo_fact facts_of(lo *L, uint32_t id) {
@@ -81,7 +99,7 @@ static lo_fact facts_of(lo *L, uint32_t id) {
   for (int k = 0; k < n->nin; k++)
     if (n->in[k].id) add_operand(L, &f, n->in[k]);
   if (is_source(c)) source_facts(L, id, n, &f);
-  else if (n->op == OP_INPUT) f.reads = 1, f.sources = source_bit(id);
+  else if (n->op == OP_INPUT) f.reads = 1, set_source(&f, id);
   else if (c != TC_CLASS_LEAF && c != TC_CLASS_VIEW)
     f.cone = (uint16_t)saturate(f.cone, n->op == OP_CAST ? 0 : c == TC_CLASS_INDEX ? 3 : 1, 60000);
   f.costly |= tc_op_get(n->op)->transcendental;

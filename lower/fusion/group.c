@@ -12,10 +12,37 @@ lo_group *lo_new_group(lo *L, const tc_type *shape) {
   return g;
 }
 
+static bool is_listed(const lo_group *g, uint32_t id) {
+  for (uint32_t i = 0; i < g->nsource; i++)
+    if (g->source[i] == id) return true;
+  return false;
+}
+
+void lo_add_sources(lo *L, lo_group *g, tc_ref n) {
+  const lo_fact *f = &L->fact[n.id];
+  g->sources |= f->sources;
+  g->more_sources |= f->nsource > LO_SOURCES;
+  for (uint32_t i = 0; i < f->nsource && i < LO_SOURCES; i++) {
+    if (is_listed(g, f->source[i])) continue;
+    g->source = lo_grow(L, L->scratch, g->source, &g->csource, g->nsource, sizeof *g->source);
+    g->source[g->nsource++] = f->source[i];
+  }
+}
+
+bool lo_shares_source(lo *L, const lo_group *g, tc_ref n) {
+  const lo_fact *f = &L->fact[n.id];
+  if (!(g->sources & f->sources)) return false;
+  if (!L->target->siblings) return true; /* by chance, too: it saves launches */
+  if (g->more_sources || f->nsource > LO_SOURCES) return true; /* as far as the filter tells */
+  for (uint32_t i = 0; i < f->nsource; i++)
+    if (is_listed(g, f->source[i])) return true;
+  return false;
+}
+
 void lo_add_member(lo *L, lo_group *g, tc_ref n) {
   g->member = lo_grow(L, L->scratch, g->member, &g->cmember, g->nmember, sizeof *g->member);
   g->member[g->nmember++] = n;
-  g->sources |= L->fact[n.id].sources;
+  lo_add_sources(L, g, n);
 }
 
 void lo_add_store(lo *L, lo_group *g, lo_store s) {

@@ -9,7 +9,7 @@ static lo_group *group_of(lo *L, const lo_demand *d) { return L->group[d->group]
 void lo_demand_value(lo *L, tc_ref r, lo_group *g, const lo_index *at, bool prologue, bool in_reduce) {
   enum { LOOK = 8 };
   if (!r.id) return;
-  g->sources |= L->fact[r.id].sources;
+  lo_add_sources(L, g, r);
   if (lo_class(lo_node(L, r)) == TC_CLASS_LEAF) return;
   lo_place *p = &L->place[r.id];
   int look = 0;
@@ -184,7 +184,7 @@ static bool others_allow(lo *L, tc_ref r, const lo_demand *home) {
 
 /* Independent work over the same space shares a nest when it shares inputs, or both are results. */
 bool lo_shares(lo *L, const lo_group *g, tc_ref r) {
-  return (g->sources & L->fact[r.id].sources) || (g->is_output && L->place[r.id].target);
+  return lo_shares_source(L, g, r) || (g->is_output && L->place[r.id].target);
 }
 
 bool lo_same_space(lo *L, const lo_group *g, tc_ref r, uint32_t axes) {

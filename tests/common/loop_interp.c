@@ -532,6 +532,7 @@ static void note_kept(machine *m) {
 
 static void run_kernel(machine *m, const tc_kernel *k) {
   m->k = k;
+  for (uint32_t i = 0; i < k->nsize; i++) m->sym[k->size[i].sym] = size_of(m, k->size[i].value);
   if (is_there(m, k)) return;
   m->memo = calloc(k->nexpr + 1u, sizeof *m->memo);
   m->memo_at = calloc(k->nexpr + 1u, sizeof *m->memo_at);
@@ -539,6 +540,11 @@ static void run_kernel(machine *m, const tc_kernel *k) {
   for (uint32_t n = 0; n < k->nnest && !m->failed; n++) run_nest(m, &k->nest[n]);
   free(m->memo);
   free(m->memo_at);
+}
+
+/* Siblings in the reverse of their order, for none may wait for another. */
+static void run_launch(machine *m, uint32_t first, uint32_t end) {
+  for (uint32_t i = end; i-- > first && !m->failed && !m->bad;) run_kernel(m, &m->p->kernel[i]);
 }
 
 bool loop_program(loop_run *run) {
@@ -549,7 +555,8 @@ bool loop_program(loop_run *run) {
   m.workspace = size_of(&m, p->workspace);
   m.owner = calloc((size_t)m.workspace + 1, sizeof *m.owner);
   for (uint32_t i = 0; i < p->nbuffer; i++) make_memory(&m, i);
-  for (uint32_t i = 0; i < p->nkernel && !m.failed && !m.bad; i++) run_kernel(&m, &p->kernel[i]);
+  for (uint32_t i = 0; i < p->nkernel && !m.failed && !m.bad; i = tc_launch_end(p, i))
+    run_launch(&m, i, tc_launch_end(p, i));
   run->bad_index = m.bad;
   if (!m.failed) take_results(&m);
   note_kept(&m);

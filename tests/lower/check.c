@@ -107,21 +107,24 @@ static bool may_run(const tc_dependences *d, uint32_t k, const bool *ended) {
   return !ended[k];
 }
 
-/* The kernels of p in another order that their dependences allow: always the latest that may run. */
+/* The launches of p in another order that their dependences allow: always the latest that may run. */
 static void run_latest_first(tc_program *p) {
   tc_dependences d;
-  const uint32_t n = p->nkernel;
+  const uint32_t n = p->nkernel, launches = tc_launch_count(p);
   cr_assert(tc_program_dependences(p, &d));
   tc_kernel *kernel = malloc((n + 1u) * sizeof *kernel);
-  bool *ended = calloc(n + 1u, sizeof *ended);
-  for (uint32_t i = 0, k; i < n; i++) {
-    for (k = n - 1; !may_run(&d, k, ended); k--) cr_assert_gt(k, 0);
-    kernel[i] = p->kernel[k];
+  uint32_t *first = calloc(launches + 1u, sizeof *first), done = 0;
+  bool *ended = calloc(launches + 1u, sizeof *ended);
+  for (uint32_t i = 0; i < launches; i++) first[i + 1] = tc_launch_end(p, first[i]);
+  for (uint32_t i = 0, k; i < launches; i++) {
+    for (k = launches - 1; !may_run(&d, k, ended); k--) cr_assert_gt(k, 0);
+    for (uint32_t j = first[k]; j < first[k + 1]; j++) kernel[done++] = p->kernel[j];
     ended[k] = true;
   }
   for (uint32_t i = 0; i < n; i++) p->kernel[i] = kernel[i];
   tc_dependences_free(&d);
   free(kernel);
+  free(first);
   free(ended);
 }
 

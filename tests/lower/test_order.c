@@ -89,7 +89,7 @@ EFFECTS(behind_what_can_fail, "FWE",
 
 /* ---- kernels side by side -------------------------------------------------------------------- */
 
-/* What each kernel waits for: "1:0" is "kernel 1 for kernel 0". */
+/* What each launch waits for: "1:0" is "launch 1 for launch 0". */
 static void expect_dependences(const char *text, const char *want) {
   tc_graph *g = graph_of(text);
   interp_array **input = arguments_of(g, 5);
@@ -99,7 +99,7 @@ static void expect_dependences(const char *text, const char *want) {
   tc_dependences d;
   char got[256] = "";
   cr_assert(p && tc_program_dependences(p, &d));
-  for (uint32_t k = 0, at = 0; k < p->nkernel; k++)
+  for (uint32_t k = 0, at = 0; k < tc_launch_count(p); k++)
     for (uint32_t i = d.first[k]; i < d.first[k + 1]; i++)
       at += (uint32_t)snprintf(got + at, sizeof got - at, "%s%u:%u", at ? " " : "", k, d.on[i]);
   if (strcmp(got, want)) show_lowering(g, p);
@@ -118,6 +118,9 @@ DEPENDENCES(a_chain, "1:0 2:1",
 DEPENDENCES(what_another_waits_for_is_not_listed, "1:0 2:1",
             "%5" SUM_OF("%1") "%6" SUM_OF("%5") "%7 = add %5 %6\n%8" SUM_OF("%7") "ret %8\n")
 DEPENDENCES(two_meet, "2:1 2:0",
+            "%5" SUM_OF("%1") "%6 = cumsum %2 axis=1\n%7 = slice %6 axis=0 start=0 stop=1 step=1\n"
+                                                "%8 = add %5 %7\n%9" SUM_OF("%8") "ret %9\n")
+DEPENDENCES(two_of_a_launch, "1:0",
             "%5" SUM_OF("%1") "%6" SUM_OF("%2") "%7 = slice %6 axis=0 start=0 stop=1 step=1\n"
                                                 "%8 = add %5 %7\n%9" SUM_OF("%8") "ret %9\n")
 DEPENDENCES(an_operand_is_written_behind_its_readers, "1:0", DOUBLED "%6" SUM_OF("%1") "ret %6\n")

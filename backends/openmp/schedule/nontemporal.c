@@ -34,8 +34,9 @@ tc_dim tc_omp_nontemporal_bytes(const tc_omp_facts *f) {
       const tc_action *a = &f->nest->stage[i].action[j];
       if (!is_whole_store(f, &f->nest->stage[i], a)) continue;
       const tc_buffer *b = tc_omp_buffer(f, a->buffer);
+      const tc_dim numel = tc_kernel_size(f->k, f->p, b->numel);
       bytes = tc_dim_add(c, bytes,
-                         tc_dim_mul(c, b->numel, tc_dim_const((int64_t)tc_dtype_bytes(b->dtype))));
+                         tc_dim_mul(c, numel, tc_dim_const((int64_t)tc_dtype_bytes(b->dtype))));
     }
   return bytes;
 }

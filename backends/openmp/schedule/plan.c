@@ -158,7 +158,7 @@ static bool plan_nests(tc_program *p, const tc_kernel *k, tc_schedule *s) {
   s->nest = tc_arena_alloc(p->arena, (k->nnest + 1) * sizeof *s->nest);
   bool ok = x.reduced && own && s->nest;
   if (ok) {
-    own->threads = wants_team(k, p) ? TC_OMP_PARALLEL_WORK : 0;
+    own->threads = k->sibling || wants_team(k, p) ? TC_OMP_PARALLEL_WORK : 0;
     tc_omp_find_reduced_precision(k, p, x.reduced);
   }
   for (uint32_t i = 0; ok && i < k->nnest; ++i) ok = plan_variants(&x, &k->nest[i], &s->nest[i]);
