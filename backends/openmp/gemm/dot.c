@@ -31,7 +31,7 @@ bool tc_omp_mm_emit_dot(const tc_omp_matmul *x) {
   const tc_val product = {k.nexpr};
   pool[k.nexpr++] =
       (tc_expr){.kind = TC_EX_OP, .op = OP_MUL, .dtype = mm->acc, .in = {mm->a, mm->b}};
-  tc_action sum = {.kind = TC_ACT_REDUCE, .op = OP_SUM, .value = product, .dtype = mm->acc};
+  tc_action sum = {.kind = TC_ACT_REDUCE, .reducer = TC_REDUCE_SUM, .value = product, .dtype = mm->acc};
   tc_stage stage[2] = {{.axes = 1u << x->ak, .naction = 1, .action = &sum}, mm->epilogue};
   stage[1].axes = 0;
   tc_nest nest = {.naxis = x->ak + 1,

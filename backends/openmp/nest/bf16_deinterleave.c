@@ -42,7 +42,7 @@ bool tc_omp_can_deinterleave(const tc_omp_nest *x, const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
     if (a->kind != TC_ACT_REDUCE && a->kind != TC_ACT_STORE) return false;
-    if (a->position.id || a->guard.id || !of_rows(s, a->value.id, &rows)) return false;
+    if (a->further[0].id || a->guard.id || !of_rows(s, a->value.id, &rows)) return false;
     if (a->kind == TC_ACT_STORE && (!is_bf16(s, a->buffer) || !in_order(s, &a->address)))
       return false;
   }
@@ -72,7 +72,7 @@ static const tc_expr *squares(const tc_print_scope *s, const tc_action *a) {
 /* The load whose elements are summed in the stage that also sums their squares; or NULL. */
 static const tc_expr *elements(const tc_print_scope *s, const tc_stage *st, const tc_action *a) {
   const tc_expr *e = &s->k->expr[a->value.id];
-  for (uint32_t i = 0; a->kind == TC_ACT_REDUCE && a->op == OP_SUM && i < st->naction; ++i)
+  for (uint32_t i = 0; a->kind == TC_ACT_REDUCE && a->reducer == TC_REDUCE_SUM && i < st->naction; ++i)
     if (squares(s, &st->action[i]) == e) return e;
   return NULL;
 }

@@ -31,7 +31,7 @@ static bool all_readers(const tc_omp_nest *x, tc_ex_kind kind, uint32_t what) {
 
 static bool action_may(const tc_omp_nest *x, const tc_action *a) {
   if (a->kind == TC_ACT_REDUCE)
-    return a->op == OP_SUM && is_positive(x->s.k, a->value.id) &&
+    return a->reducer == TC_REDUCE_SUM && is_positive(x->s.k, a->value.id) &&
            all_readers(x, TC_EX_RESULT, a->index);
   if (a->kind != TC_ACT_STORE) return false;
   const tc_buffer *b = tc_omp_buffer(x, a->buffer);
@@ -55,7 +55,7 @@ static void refuse_operands(tc_omp_nest *x, uint32_t id, bool *changed) {
 
 static void refuse_action(tc_omp_nest *x, const tc_action *a, bool *changed) {
   if (!action_may(x, a)) refuse(x, a->value, changed);
-  refuse(x, a->position, changed);
+  for (int i = 0; i + 1 < TC_MAX_ACCUMULATORS; ++i) refuse(x, a->further[i], changed);
   refuse(x, a->guard, changed);
   for (int t = 0; t < a->address.nterm; ++t) refuse(x, a->address.term[t].value, changed);
 }

@@ -19,7 +19,7 @@ typedef struct tc_omp_run {
 
 bool tc_omp_has_kind(const tc_stage *st, tc_act_kind kind);
 
-/* In front of the loops: acc<i>, at<i> (the place of an extreme), total<i> (f64), carry<i>. */
+/* In front of the loops: acc<i>, total<i> (f64), carry<i>. */
 void tc_omp_put_accumulators(tc_omp_nest *x, const tc_omp_run *r);
 void tc_omp_put_carries(tc_omp_nest *x, const tc_omp_run *r);
 /* At the beginning of a block, and at its end, which is the last where the text `last` holds. */
