@@ -21,6 +21,7 @@
 #include <tcompile/abi.h> /* tc_dtype, TC_MAX_RANK */
 
 #include "graph/dim/dim.h"
+#include "graph/reduction.h"
 #include "graph/support/support.h"
 
 #ifdef __cplusplus
@@ -95,16 +96,6 @@ typedef struct tc_node tc_node;
  * verifies). */
 typedef tc_ref tc_decomp_fn(tc_graph *g, const tc_node *n, const tc_ref *in);
 
-/* How a reduction or scan joins two values, or SCATTER_ADD an element and what is there.  Of bool, MAX
- * is or, MIN is and. */
-typedef enum tc_combine {
-  TC_COMBINE_NONE,
-  TC_COMBINE_ADD,
-  TC_COMBINE_MUL,
-  TC_COMBINE_MAX,
-  TC_COMBINE_MIN
-} tc_combine;
-
 /* The dtype that the operands of an elementwise op are converted to. */
 typedef enum tc_computes_in { TC_IN_RESULT, TC_IN_OPERANDS, TC_IN_BOOL } tc_computes_in;
 
@@ -130,8 +121,7 @@ typedef struct tc_op_info {
   bool may_copy;       /* a view that is a copy where strides ask for it */
   tc_op swapped;       /* op(a, b) is swapped(b, a) */
   tc_computes_in computes_in; /* elementwise */
-  tc_combine combine;
-  tc_op position_of; /* the result is where this reduction finds its own */
+  tc_reducer reduction; /* of a reduction or scan; of SCATTER_ADD: how elements join what is there */
 } tc_op_info;
 
 const tc_op_info *tc_op_get(tc_op op); /* NULL: OP_NONE, or no op */

@@ -63,7 +63,7 @@ static tc_action *take_actions(copy *c, const tc_action *action, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     const bool stores = to[i].kind == TC_ACT_STORE || to[i].kind == TC_ACT_ADD;
     to[i].value = value_of(c, to[i].value);
-    to[i].position = value_of(c, to[i].position);
+    for (int k = 0; k + 1 < TC_MAX_ACCUMULATORS; k++) to[i].further[k] = value_of(c, to[i].further[k]);
     to[i].guard = value_of(c, to[i].guard);
     if (stores) take_address(c, &to[i].address);
     if (stores) to[i].buffer = buffer_of(c, to[i].buffer);

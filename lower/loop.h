@@ -125,7 +125,7 @@ typedef enum {
   TC_EX_CONST,  /* f (floating dtypes) or i */
   TC_EX_SCALAR, /* scalar argument `index`, converted to dtype: of the graph, then the program's constants */
   TC_EX_DIM,    /* value of a size, i64 */
-  TC_EX_INDEX,  /* value of an address expression (no buffer), i64: iota, tril, argmax positions;
+  TC_EX_INDEX,  /* value of an address expression (no buffer), i64: iota, tril, positions of what is reduced;
                  * its terms are checked as those of a LOAD are (one_hot) */
   TC_EX_LOAD,   /* buffer[address], widened; when `guard` is set: guard ? buffer[address] : 0 */
   TC_EX_OP,     /* elementwise primitive of the op table, all operands of its compute dtype */
@@ -158,18 +158,18 @@ typedef struct tc_expr {
 typedef enum {
   TC_ACT_STORE,  /* buffer[address] = value */
   TC_ACT_ADD,    /* buffer[address] += value, in order (scatter_add): the nest is serial */
-  TC_ACT_REDUCE, /* result `index` = combine over the stage's axes of value */
-  TC_ACT_SCAN    /* result `index` = running combination up to and with this point */
+  TC_ACT_REDUCE, /* results index, index + 1, .. = the accumulators, combined over the stage's axes */
+  TC_ACT_SCAN    /* the same = running combination up to and with this point */
 } tc_act_kind;
 
 typedef struct tc_action {
   tc_act_kind kind;
-  tc_op op;        /* REDUCE, SCAN: SUM PROD AMAX AMIN ANY ALL ARGMAX ARGMIN CUMSUM CUMPROD */
+  tc_reducer reducer; /* REDUCE, SCAN */
   tc_val value;
-  tc_val position; /* ARGMAX, ARGMIN: i64 index that is the result */
+  tc_val further[TC_MAX_ACCUMULATORS - 1]; /* REDUCE, SCAN: what joins accumulators 1, 2, .. as `value` joins 0 */
   tc_val guard;    /* STORE: only where true; 0 = always */
   uint32_t buffer, index;
-  tc_dtype dtype;  /* REDUCE, SCAN: of the accumulator */
+  tc_dtype dtype;  /* REDUCE, SCAN: of the elements that are combined */
   uint32_t serves; /* REDUCE: 1 + the result of a later stage whose `skip_if` and `skip_value` alone read
                     * this one, which may take operands and terms below the normal range as 0; or 0 */
   tc_address address;
@@ -328,10 +328,28 @@ bool tc_kernels_meet(const tc_program *p, const tc_kernel *x, const tc_kernel *y
 bool tc_kernel_writes(const tc_kernel *k, uint32_t buffer);
 
 /* marked[k->nexpr], one for each value; that of 0, no value, becomes 0.  Marks what the action takes: value,
- * position, guard and index operands.  Marks what all marked values are made of, down to loads and
+ * all that is combined, guard and index operands.  Marks what all marked values are made of, down to loads and
  * constants: their operands, guards and index operands. */
 void tc_mark_action(const tc_action *a, uint8_t *marked);
 void tc_mark_operands(const tc_kernel *k, uint8_t *marked);
+
+/* A column of a reduction (graph/ops/reductions.def) as expressions, for elements of one dtype: the pool of a kernel
+ * that has nothing else, and the value of each accumulator.  RESULTs stand for what it is made from.  Of `combine`,
+ * with n accumulators: 0 .. n-1 are those of a, n .. 2n-1 those of b; of `lift`: 0 is the element, 1 its position.
+ * The kernel points into the struct, which is not to be copied. */
+enum { TC_RULE_EXPRS = 32 };
+typedef struct tc_rule {
+  tc_kernel kernel;
+  tc_expr expr[TC_RULE_EXPRS];
+  tc_val value[TC_MAX_ACCUMULATORS];
+} tc_rule;
+
+/* false: the table is wrong. */
+bool tc_combine_rule(tc_reducer r, tc_dtype element, tc_rule *rule);
+bool tc_lift_rule(tc_reducer r, tc_dtype element, tc_rule *rule);
+/* Of accumulator i, where elements are of dtype `element`; and its identity, as a CONST. */
+tc_dtype tc_accumulator_dtype(tc_reducer r, int i, tc_dtype element);
+tc_expr tc_accumulator_identity(tc_reducer r, int i, tc_dtype element);
 
 /* For launches that may run side by side: those that must have ended before launch k begins are
  * on[first[k]] to on[first[k + 1] - 1], each less than k.  They write what it reads, or read or write what

@@ -352,6 +352,8 @@ tc_val lo_const_f(lo_kb *b, tc_dtype d, double v);
 tc_val lo_const_i(lo_kb *b, tc_dtype d, int64_t v);
 tc_val lo_cast(lo_kb *b, tc_val v, tc_dtype d);
 tc_val lo_op(lo_kb *b, tc_op op, tc_dtype d, tc_val x, tc_val y, tc_val z, tc_loc loc);
+/* The rule's values, RESULT i of which is from[i]. */
+void lo_apply(lo_kb *b, const tc_rule *rule, const tc_val *from, tc_loc loc, tc_val value[]);
 tc_val lo_load(lo_kb *b, uint32_t program_buffer, tc_address a, tc_loc loc);
 tc_val lo_result(lo_kb *b, uint32_t index, tc_loc loc);
 uint32_t lo_kernel_buffer(lo_kb *b, uint32_t program_buffer);

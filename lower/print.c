@@ -119,7 +119,7 @@ static void put_value(printer *r, tc_val v, int indent) {
 
 static void put_action(printer *r, const tc_action *a, int indent) {
   put_value(r, a->value, indent);
-  put_value(r, a->position, indent);
+  for (int i = 0; i + 1 < TC_MAX_ACCUMULATORS; i++) put_value(r, a->further[i], indent);
   put_value(r, a->guard, indent);
   for (int t = 0; t < a->address.nterm; t++) put_value(r, a->address.term[t].value, indent);
   tc_putf(r->out, "%*s", indent, "");
@@ -129,8 +129,10 @@ static void put_action(printer *r, const tc_action *a, int indent) {
     tc_putf(r->out, " %%%u", a->value.id);
     if (a->guard.id) tc_putf(r->out, " where %%%u", a->guard.id);
   } else {
-    tc_putf(r->out, "#%u = %s %%%u", a->index, tc_op_get(a->op)->text, a->value.id);
-    if (a->position.id) tc_putf(r->out, " at %%%u", a->position.id);
+    const tc_reducer_info *info = tc_reducer_get(a->reducer);
+    for (int i = 0; i < info->n; i++) tc_putf(r->out, "%s#%u", i ? ", " : "", a->index + (uint32_t)i);
+    tc_putf(r->out, " = %s%s %%%u", a->kind == TC_ACT_SCAN ? "running " : "", info->text, a->value.id);
+    for (int i = 1; i < info->n; i++) tc_putf(r->out, ", %%%u", a->further[i - 1].id);
     tc_putf(r->out, " : %s", tc_dtype_text(a->dtype));
     if (a->serves) tc_putf(r->out, " serves #%u", a->serves - 1);
   }

@@ -45,9 +45,10 @@ static bool alike_expr(const tc_expr *a, const tc_expr *b, bool number) {
 }
 
 static bool alike_action(const tc_action *a, const tc_action *b) {
-  bool ok = a->kind == b->kind && a->op == b->op && a->value.id == b->value.id &&
-            a->position.id == b->position.id && a->guard.id == b->guard.id && a->buffer == b->buffer &&
+  bool ok = a->kind == b->kind && a->reducer == b->reducer && a->value.id == b->value.id &&
+            a->guard.id == b->guard.id && a->buffer == b->buffer &&
             a->index == b->index && a->dtype == b->dtype && a->serves == b->serves;
+  for (int i = 0; i + 1 < TC_MAX_ACCUMULATORS; i++) ok = ok && a->further[i].id == b->further[i].id;
   if (ok && (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD)) ok = alike_address(&a->address, &b->address);
   return ok;
 }

@@ -70,7 +70,7 @@ static void follow_stage(traffic *t, const tc_stage *s, bool *done) {
   for (uint32_t i = 0; i < s->naction; i++) {
     const tc_action *a = &s->action[i];
     follow(t, a->value, done);
-    follow(t, a->position, done);
+    for (int j = 0; j + 1 < TC_MAX_ACCUMULATORS; j++) follow(t, a->further[j], done);
     follow(t, a->guard, done);
     for (int k = 0; k < a->address.nterm; k++) follow(t, a->address.term[k].value, done);
     if (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD) note(t, a->buffer, &a->address, true);

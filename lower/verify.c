@@ -80,6 +80,30 @@ static void check_expr(lo_checker *c, uint32_t id) {
   }
 }
 
+/* Accumulator i of a reduction or scan: what joins it, and the result that it is. */
+static void check_accumulator(lo_checker *c, const tc_action *a, int i, bool *set) {
+  const char *const text = tc_reducer_get(a->reducer)->text;
+  const tc_val v = i ? a->further[i - 1] : a->value;
+  const uint32_t result = a->index + (uint32_t)i;
+  if (result >= c->nresult) lo_wrong(c, "result %u does not exist", result);
+  else if (set[result]) lo_wrong(c, "result %u is set twice", result);
+  else set[result] = true;
+  check_operand(c, v, c->k->nexpr, "value");
+  if (c->ok && value_type(c, v) != tc_accumulator_dtype(a->reducer, i, a->dtype))
+    lo_wrong(c, "%s of another type", text);
+}
+
+static void check_reduction(lo_checker *c, const tc_action *a, bool *set) {
+  if (a->reducer <= TC_REDUCE_NONE || a->reducer >= TC_REDUCE_COUNT) {
+    lo_wrong(c, "no such reduction");
+    return;
+  }
+  const tc_reducer_info *info = tc_reducer_get(a->reducer);
+  for (int i = 0; i < info->n; i++) check_accumulator(c, a, i, set);
+  for (int i = info->n; i < TC_MAX_ACCUMULATORS; i++)
+    if (a->further[i - 1].id) lo_wrong(c, "%s has %d accumulators", info->text, info->n);
+}
+
 static void check_action(lo_checker *c, const tc_action *a, bool *set) {
   uint32_t end = c->k->nexpr;
   check_operand(c, a->value, end, "value");
@@ -96,12 +120,7 @@ static void check_action(lo_checker *c, const tc_action *a, bool *set) {
     if (!a->guard.id) lo_check_access(c, a->buffer, &a->address);
     return;
   }
-  bool arg = tc_op_get(a->op)->position_of != OP_NONE;
-  if (a->index >= c->nresult) lo_wrong(c, "result %u does not exist", a->index);
-  else if (set[a->index]) lo_wrong(c, "result %u is set twice", a->index);
-  else set[a->index] = true;
-  if (arg != (a->position.id != 0)) lo_wrong(c, "position of %s", tc_op_get(a->op)->text);
-  if (value_type(c, a->value) != a->dtype) lo_wrong(c, "%s of another type", tc_op_get(a->op)->text);
+  check_reduction(c, a, set);
   if (a->serves > c->nresult) lo_wrong(c, "serves result %u", a->serves - 1);
 }
 

@@ -166,6 +166,20 @@ void tc_vjp_cumprod(tc_vjp *v) {
   v->din[0] = dc3(c, OP_WHERE, first, at_first, rest);
 }
 
+/* Each element gets what was given to the places that it is the extremum of. */
+static void added_to_picked(tc_vjp *v, tc_ref index) {
+  const tc_type *t = vj_type(v, 0);
+  const tc_ref in[] = {vj_full(v, t, v->c.dtype, 0), index, vj_dy(v)};
+  v->din[0] = t->rank ? dc_axis_op(&v->c, OP_SCATTER_ADD, 3, in, scan_axis(v)) : in[2];
+}
+
+void tc_vjp_running_extremum(tc_vjp *v) {
+  const tc_op op = v->n->op == OP_RUNNING_MAX ? OP_RUNNING_ARGMAX : OP_RUNNING_ARGMIN;
+  added_to_picked(v, scan(v, op, v->n->in[0], scan_axis(v)));
+}
+
+void tc_vjp_cum_extremum(tc_vjp *v) { added_to_picked(v, tc_build_result(v->c.g, v->self, 1, v->c.loc)); }
+
 /* prod of a[j] over j < k, along the last axis */
 static tc_ref products_before(const tc_vjp *v, tc_ref a) {
   tc_dim before[TC_MAX_RANK] = {{0}}, after[TC_MAX_RANK] = {{0}}, attr[2 * TC_MAX_RANK + 2];

@@ -91,11 +91,7 @@ static bool known_expr(const tc_expr *e) {
 
 static bool known_action(const tc_action *a) {
   if (a->kind != TC_ACT_REDUCE && a->kind != TC_ACT_SCAN) return true;
-  const tc_op_info *op = tc_op_get(a->op);
-  if (!op || !op->combine) return false;
-  if (a->kind == TC_ACT_REDUCE) return op->cls == TC_CLASS_REDUCE;
-  return op->cls == TC_CLASS_SCAN &&
-         (a->dtype == TC_I64 || a->dtype == TC_F32 || a->dtype == TC_F64);
+  return a->reducer > TC_REDUCE_NONE && a->reducer < TC_REDUCE_COUNT;
 }
 
 bool tc_print_known(const tc_kernel *k) {

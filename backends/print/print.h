@@ -128,17 +128,33 @@ void tc_print_extent(const tc_print_scope *s, const tc_axis *a, tc_buf *out);
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
-bool tc_print_is_arg(const tc_action *a);         /* ARGMAX, ARGMIN */
-bool tc_print_sums_in_f64(const tc_action *a); /* f32 sums and products: totals are kept in f64 */
-const char *tc_print_combine(const tc_action *a); /* add, mul, max, min; argmax, argmin */
-int tc_print_start(const tc_action *a);           /* of products and sums: 1, 0 */
-tc_dtype tc_print_operand(const tc_kernel *k,
-                          const tc_action *a); /* of what is compared or summed */
-/* tc_set_T(...) of the value that changes nothing. */
-void tc_print_identity(const tc_print_scope *s, const tc_action *a, tc_buf *out);
+typedef struct tc_print_name {
+  char text[32];
+} tc_print_name;
+
+bool tc_print_is_tuple(const tc_action *a); /* it has several accumulators */
+/* Of accumulators together: f32; f32_i64.  Of the function that combines two of them: add, mul, max; argmax. */
+tc_print_name tc_print_tuple_type(tc_reducer r, tc_dtype element);
+tc_print_name tc_print_combine(tc_reducer r);
+bool tc_print_is_op(tc_reducer r); /* that function is the one of an op */
+bool tc_print_widens(tc_reducer r); /* totals of f32 are kept in f64: it is one accumulator, which rounds */
+bool tc_print_sums_in_f64(const tc_action *a); /* that of f32 elements */
+int tc_print_start(const tc_action *a);        /* of products and sums: 1, 0 */
+/* tc_set_T(...), or a tuple of them: what changes nothing. */
+void tc_print_identity(const tc_spelling *w, tc_reducer r, tc_dtype element, tc_buf *out);
+/* v<i>, or a tuple: what joins the accumulators at a point, its values printed. */
+void tc_print_tuple(const tc_action *a, tc_buf *out);
+/* Statements that give all results of a reduction or scan their part of `value`; declare: the prefix of the types of
+ * new variables, or NULL. */
+void tc_print_set_results(tc_print_scope *s, const tc_action *a, const char *declare, const char *value);
 /* Which axes the results of a nest depend on: a reduction's on the outer ones, a scan's on those of
  * its stage too. */
 void tc_print_result_axes(const tc_nest *n, uint32_t *result_axes);
+
+/* For functions of a prelude: the statements that compute the values v<id> of a rule, whose RESULT i is from[i]; and
+ * the reductions of which a text names functions. */
+void tc_print_rule(const tc_spelling *w, const tc_rule *rule, const char *const *from, tc_buf *out);
+void tc_print_each_reducer(const char *text, void (*each)(tc_reducer r, tc_dtype element, void *arg), void *arg);
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 

@@ -67,7 +67,7 @@ tc_ref tc_bat_line(const tc_bat *b) {
   const tc_dim one = tc_dim_const(1);
   if (bt_rank(b, 0)) return shifted(b, b->in);
   const tc_ref x = bt_reshape(b, b->in[0], 1, &one);
-  return bt_reshape(b, bt_axis(b, b->n->op, x, 1), 0, NULL);
+  return restored(b, bt_axis(b, b->n->op, x, 1));
 }
 
 /* Operands side by side along an axis, or index and indexed: each has the batch. */

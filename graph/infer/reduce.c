@@ -91,6 +91,22 @@ bool infer_cum(tc_infer *c, tc_type *out) {
   return infer_along(c, out, c->attr[0], &axis);
 }
 
+bool infer_running(tc_infer *c, tc_type *out) {
+  int axis;
+  *out = *c->in[0];
+  return infer_along(c, out, c->attr[0], &axis);
+}
+
+bool infer_running_arg(tc_infer *c, tc_type *out) {
+  const bool ok = infer_running(c, out);
+  out->dtype = TC_I64;
+  return ok;
+}
+
+bool infer_cum_extremum(tc_infer *c, tc_type *out) {
+  return infer_running(c, out) && infer_second(c, infer_running_arg, out);
+}
+
 bool infer_softmax(tc_infer *c, tc_type *out) {
   int axis;
   *out = *c->in[0];

@@ -34,7 +34,7 @@ tc_dim tc_node_flops(tc_graph *g, tc_ref r) {
   case TC_CLASS_SCAN:
     return elements(g, tc_graph_type(g, n->in[0]));
   case TC_CLASS_SCATTER:
-    return op->combine ? elements(g, tc_graph_type(g, n->in[2])) : none;
+    return op->reduction ? elements(g, tc_graph_type(g, n->in[2])) : none;
   case TC_CLASS_MATMUL: {
     const tc_type *a = tc_graph_type(g, n->in[0]);
     const tc_dim products = times(tc_graph_dims(g), elements(g, &n->type), a->dim[a->rank - 1]);

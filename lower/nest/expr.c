@@ -169,6 +169,17 @@ tc_val lo_op(lo_kb *b, tc_op op, tc_dtype d, tc_val x, tc_val y, tc_val z, tc_lo
   return lo_expr(b, &e);
 }
 
+void lo_apply(lo_kb *b, const tc_rule *rule, const tc_val *from, tc_loc loc, tc_val value[]) {
+  tc_val to[TC_RULE_EXPRS] = {{0}};
+  for (uint32_t id = 1; id < rule->kernel.nexpr; id++) {
+    tc_expr e = rule->expr[id];
+    for (int i = 0; i < 3; i++) e.in[i] = to[e.in[i].id];
+    e.loc = loc;
+    to[id] = e.kind == TC_EX_RESULT ? from[e.index] : lo_expr(b, &e);
+  }
+  for (int i = 0; i < TC_MAX_ACCUMULATORS; i++) value[i] = to[rule->value[i].id];
+}
+
 uint32_t lo_kernel_buffer(lo_kb *b, uint32_t program_buffer) {
   for (uint32_t i = 0; i < b->k->nbuffer; i++)
     if (b->k->buffer[i] == program_buffer) return i;

@@ -41,7 +41,7 @@ static void need_roots(rows *r) {
   for (uint32_t i = 0; i < r->b->nact; i++) {
     const lo_act *a = &r->b->act[i];
     need(r, a->a.value, a->level);
-    need(r, a->a.position, a->level);
+    for (int j = 0; j + 1 < TC_MAX_ACCUMULATORS; j++) need(r, a->a.further[j], a->level);
     need(r, a->a.guard, a->level);
     for (int t = 0; t < a->a.address.nterm; t++) need(r, a->a.address.term[t].value, a->level);
   }
@@ -131,7 +131,7 @@ static void rewrite_level(rows *r, int level) {
     lo_act *a = &r->b->act[i];
     if (a->level != level) continue;
     replace(r, &a->a.value);
-    replace(r, &a->a.position);
+    for (int j = 0; j + 1 < TC_MAX_ACCUMULATORS; j++) replace(r, &a->a.further[j]);
     replace(r, &a->a.guard);
     for (int t = 0; t < a->a.address.nterm; t++) replace(r, &a->a.address.term[t].value);
   }

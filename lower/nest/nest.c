@@ -12,7 +12,7 @@ static void raise_level(const lo_kb *b, tc_val v, int *level) {
 int lo_value_level(const lo_kb *b, const tc_action *a) {
   int level = 0;
   raise_level(b, a->value, &level);
-  raise_level(b, a->position, &level);
+  for (int i = 0; i + 1 < TC_MAX_ACCUMULATORS; i++) raise_level(b, a->further[i], &level);
   raise_level(b, a->guard, &level);
   for (int t = 0; t < a->address.nterm; t++) raise_level(b, a->address.term[t].value, &level);
   return level;
@@ -57,9 +57,9 @@ void lo_emit_stores(lo_kb *b) {
 /* ---- reductions ------------------------------------------------------------------------------ */
 
 typedef struct combined { /* what a reduction combines */
-  tc_op op;
-  tc_dtype type;  /* of the accumulator */
-  tc_val value, position;
+  tc_reducer reducer;
+  tc_dtype type; /* of the elements */
+  tc_val value[TC_MAX_ACCUMULATORS];
 } combined;
 
 /* Row-major number of the element among those that are reduced. */
@@ -78,20 +78,37 @@ static tc_val reduced_position(lo_kb *b, const lo_reduce *r, tc_loc loc) {
   return lo_expr(b, &e);
 }
 
+/* The element and its position, as the reduction begins with them. */
+static void lift(lo_kb *b, combined *c, tc_val element, tc_val position, tc_loc loc) {
+  const tc_val from[] = {element, position};
+  tc_rule rule;
+  if (!tc_lift_rule(c->reducer, c->type, &rule)) lo_fail(b->L, loc, "a reduction without a rule");
+  lo_apply(b, &rule, from, loc, c->value);
+}
+
+static tc_reducer reducer_of(const tc_node *n) {
+  return n->op == OP_MATMUL ? TC_REDUCE_SUM : tc_op_get(n->op)->reduction;
+}
+
+static bool has_position(tc_reducer r) {
+  const tc_reducer_info *info = tc_reducer_get(r);
+  for (int i = 0; i < info->n; i++)
+    if (info->keep[i].type == TC_ACCUMULATES_POSITION) return true;
+  return false;
+}
+
 static combined operand_of(lo_kb *b, const lo_reduce *r) {
   const tc_node *n = lo_node(b->L, r->node);
-  combined c = {.op = n->op, .type = lo_compute_type(n->type.dtype)};
-  c.value = lo_value(b, n->in[0], lo_reduce_operand(b->L, r, 0));
+  combined c = {.reducer = reducer_of(n), .type = lo_compute_type(n->type.dtype)};
+  tc_val x = lo_value(b, n->in[0], lo_reduce_operand(b->L, r, 0)), at = {0};
   if (n->op == OP_MATMUL) {
     tc_val y = lo_value(b, n->in[1], lo_reduce_operand(b->L, r, 1));
-    c.op = OP_SUM;
-    c.value = lo_op(b, OP_MUL, c.type, lo_cast(b, c.value, c.type), lo_cast(b, y, c.type),
-                    (tc_val){0}, n->loc);
-  } else if (tc_op_get(n->op)->position_of) {
-    c.type = b->k->expr[c.value.id].dtype;
-    c.position = reduced_position(b, r, n->loc);
+    x = lo_op(b, OP_MUL, c.type, lo_cast(b, x, c.type), lo_cast(b, y, c.type), (tc_val){0}, n->loc);
+  } else if (has_position(c.reducer)) {
+    c.type = b->k->expr[x.id].dtype;
+    at = reduced_position(b, r, n->loc);
   }
-  c.value = lo_cast(b, c.value, c.type);
+  lift(b, &c, lo_cast(b, x, c.type), at, n->loc);
   return c;
 }
 
@@ -102,39 +119,67 @@ static uint32_t reduced_slots(const lo_reduce *r) {
   return m;
 }
 
-/* Emits a reduction over the slots in `axes`; its result. */
-static tc_val push_reduce(lo_kb *b, combined c, uint32_t axes, tc_loc loc) {
-  lo_act a = {.a = {.kind = TC_ACT_REDUCE, .op = c.op, .value = c.value, .position = c.position}};
-  a.a.dtype = c.type;
-  a.axes = axes;
-  a.level = lo_value_level(b, &a.a);
-  a.a.index = lo_new_result(b, c.position.id ? TC_I64 : c.type, a.level + 1);
-  lo_push_act(b, a);
-  return lo_result(b, a.a.index, loc);
+static tc_action action_of(tc_act_kind kind, const combined *c) {
+  tc_action a = {.kind = kind, .reducer = c->reducer, .dtype = c->type, .value = c->value[0]};
+  for (int i = 1; i < TC_MAX_ACCUMULATORS; i++) a.further[i - 1] = c->value[i];
+  return a;
 }
+
+/* Results for the accumulators, there after `level`; the first. */
+static uint32_t new_results(lo_kb *b, const combined *c, int level) {
+  const uint32_t first = b->nresult;
+  for (int i = 0; i < tc_reducer_get(c->reducer)->n; i++)
+    lo_new_result(b, tc_accumulator_dtype(c->reducer, i, c->type), level);
+  return first;
+}
+
+/* Emits a reduction over the slots in `axes`; its first result. */
+static uint32_t push_reduce(lo_kb *b, combined c, uint32_t axes) {
+  lo_act a = {.a = action_of(TC_ACT_REDUCE, &c), .axes = axes};
+  a.level = lo_value_level(b, &a.a);
+  a.a.index = new_results(b, &c, a.level + 1);
+  lo_push_act(b, a);
+  return a.a.index;
+}
+
+/* Which accumulator the node's value is. */
+static uint32_t result_of(tc_reducer r) { return (uint32_t)tc_reducer_get(r)->result; }
 
 void lo_emit_reduce(lo_kb *b, uint32_t i) {
   const lo_reduce *r = &b->g->reduce[i];
-  tc_loc loc = lo_node(b->L, r->node)->loc;
-  combined c = operand_of(b, r);
-  uint32_t axes = reduced_slots(r);
-  if (axes) b->reduced[i] = push_reduce(b, c, axes, loc);
-  else b->reduced[i] = c.position.id ? c.position : c.value; /* one element */
+  const tc_loc loc = lo_node(b->L, r->node)->loc;
+  const combined c = operand_of(b, r);
+  const uint32_t axes = reduced_slots(r), result = result_of(c.reducer);
+  if (axes) b->reduced[i] = lo_result(b, push_reduce(b, c, axes) + result, loc);
+  else b->reduced[i] = c.value[result]; /* one element */
 }
 
 /* ---- scans ----------------------------------------------------------------------------------- */
 
+/* Where the element stands along the scan's axis. */
+static tc_val scanned_position(lo_kb *b, const tc_node *n) {
+  lo_lin at;
+  memset(&at, 0, sizeof at);
+  if (n->type.rank) at = b->g->at->dim[lo_axis_attr(n, n->type.rank)];
+  tc_expr e = {.kind = TC_EX_INDEX, .dtype = TC_I64, .loc = n->loc};
+  e.address = lo_lin_address(b, &at);
+  return lo_expr(b, &e);
+}
+
 static void emit_scan(lo_kb *b) {
   const tc_node *n = lo_node(b->L, b->g->scan);
-  tc_val x = lo_cast(b, lo_value(b, n->in[0], b->g->at), n->type.dtype);
-  b->scanned = x;
+  combined c = {.reducer = reducer_of(n), .type = lo_compute_type(n->type.dtype)};
+  const tc_val x = lo_value(b, n->in[0], b->g->at);
+  const bool positions = has_position(c.reducer);
+  if (positions) c.type = b->k->expr[x.id].dtype;
+  lift(b, &c, lo_cast(b, x, c.type), positions ? scanned_position(b, n) : (tc_val){0}, n->loc);
+  b->scanned = c.value[result_of(c.reducer)];
   if (!b->g->sequential) return; /* one element along the axis */
-  lo_act a = {.a = {.kind = TC_ACT_SCAN, .op = n->op, .value = x}, .axes = b->g->sequential};
-  a.a.dtype = lo_compute_type(n->type.dtype);
-  a.a.index = lo_new_result(b, a.a.dtype, 0);
+  lo_act a = {.a = action_of(TC_ACT_SCAN, &c), .axes = b->g->sequential};
+  a.a.index = new_results(b, &c, 0);
   b->result_axes = b->g->sequential;
   lo_push_act(b, a);
-  b->scanned = lo_result(b, a.a.index, n->loc);
+  b->scanned = lo_result(b, a.a.index + result_of(c.reducer), n->loc);
 }
 
 /* ---- stages ---------------------------------------------------------------------------------- */
@@ -295,7 +340,9 @@ void lo_begin_nest(lo_kb *b, lo_group *g) {
  * for each; a second nest combines them in order and does the rest.  The cut depends on sizes alone. */
 
 typedef struct partial {
-  uint32_t value, position; /* program buffers */
+  tc_reducer reducer;
+  tc_dtype type;
+  uint32_t buffer[TC_MAX_ACCUMULATORS]; /* program buffers */
 } partial;
 
 /* Strides of a partial result: [chunk][parallel axes of the group]. */
@@ -317,18 +364,16 @@ static uint32_t partial_buffer(lo_kb *b, tc_dtype d) {
 }
 
 static partial push_partial(lo_kb *b, const lo_reduce *r) {
-  tc_loc loc = lo_node(b->L, r->node)->loc;
-  combined c = operand_of(b, r);
-  partial p = {partial_buffer(b, c.type), 0};
-  tc_address to = partial_address(b, -1);
-  uint32_t axes = reduced_slots(r);
-  if (c.position.id) {
-    p.position = partial_buffer(b, TC_I64);
-    push_store(b, TC_ACT_STORE, push_reduce(b, c, axes, loc), p.position, to);
-    c.op = tc_op_get(c.op)->position_of;
-    c.position = (tc_val){0};
+  const tc_loc loc = lo_node(b->L, r->node)->loc;
+  const combined c = operand_of(b, r);
+  const int n = tc_reducer_get(c.reducer)->n;
+  const uint32_t first = push_reduce(b, c, reduced_slots(r));
+  const tc_address to = partial_address(b, -1);
+  partial p = {.reducer = c.reducer, .type = c.type};
+  for (int i = n; i-- > 0;) {
+    p.buffer[i] = partial_buffer(b, tc_accumulator_dtype(c.reducer, i, c.type));
+    push_store(b, TC_ACT_STORE, lo_result(b, first + (uint32_t)i, loc), p.buffer[i], to);
   }
-  push_store(b, TC_ACT_STORE, push_reduce(b, c, axes, loc), p.value, to);
   return p;
 }
 
@@ -371,14 +416,12 @@ static void size_partial(lo *L, uint32_t buffer, tc_dim chunks, tc_dim results) 
   p->numel = tc_dim_mul(L->dims, chunks, results);
 }
 
-static void combine_partial(lo_kb *b, uint32_t i, partial p, int chunk) {
-  const tc_node *n = lo_node(b->L, b->g->reduce[i].node);
-  tc_address from = partial_address(b, chunk);
-  combined c = {.op = n->op == OP_MATMUL ? OP_SUM : n->op};
-  c.value = lo_load(b, p.value, from, n->loc);
-  c.type = b->k->expr[c.value.id].dtype;
-  if (p.position) c.position = lo_load(b, p.position, from, n->loc);
-  b->reduced[i] = push_reduce(b, c, 1u << chunk, n->loc);
+static void combine_partial(lo_kb *b, uint32_t i, const partial *p, int chunk) {
+  const tc_loc loc = lo_node(b->L, b->g->reduce[i].node)->loc;
+  const tc_address from = partial_address(b, chunk);
+  combined c = {.reducer = p->reducer, .type = p->type};
+  for (int j = 0; j < tc_reducer_get(p->reducer)->n; j++) c.value[j] = lo_load(b, p->buffer[j], from, loc);
+  b->reduced[i] = lo_result(b, push_reduce(b, c, 1u << chunk) + result_of(c.reducer), loc);
 }
 
 static void emit_whole(lo_kb *b, lo_group *g) {
@@ -408,15 +451,14 @@ static void emit_split(lo_kb *b, lo_group *g) {
   partial *p = lo_alloc(L, L->scratch, (g->nreduce + 1) * sizeof *p);
   for (uint32_t i = g->nreduce; i-- > 0;) p[i] = push_partial(b, &g->reduce[i]);
   tc_dim chunks = cut_chunks(b), results = lo_group_numel(L, g, ~g->sequential);
-  for (uint32_t i = 0; i < g->nreduce; i++) {
-    size_partial(L, p[i].value, chunks, results);
-    if (p[i].position) size_partial(L, p[i].position, chunks, results);
-  }
+  for (uint32_t i = 0; i < g->nreduce; i++)
+    for (int j = 0; j < tc_reducer_get(p[i].reducer)->n; j++)
+      size_partial(L, p[i].buffer[j], chunks, results);
   finish_nest(b);
   lo_begin_nest(b, g);
   for (int s = 0; s < g->naxis; s++) b->slot[s].dead = g->sequential >> s & 1;
   int chunk = lo_add_slot(b, chunks, true);
-  for (uint32_t i = g->nreduce; i-- > 0;) combine_partial(b, i, p[i], chunk);
+  for (uint32_t i = g->nreduce; i-- > 0;) combine_partial(b, i, &p[i], chunk);
   lo_emit_stores(b);
   finish_nest(b);
   if (!g->whole) return;

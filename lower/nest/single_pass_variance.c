@@ -26,7 +26,7 @@ static tc_val squared(const lo_kb *b, tc_val v) {
 }
 
 static bool is_sum(const lo_act *a) {
-  return a->a.kind == TC_ACT_REDUCE && a->a.op == OP_SUM && tc_dtype_is_float(a->a.dtype);
+  return a->a.kind == TC_ACT_REDUCE && a->a.reducer == TC_REDUCE_SUM && tc_dtype_is_float(a->a.dtype);
 }
 
 /* The sum of v over the same axes in an earlier stage, or NULL. */

@@ -56,7 +56,7 @@ static int64_t arithmetic_score(const lo_kb *b, int64_t ops, tc_dtype d, uint32_
 }
 
 static int64_t reduce_score(const lo_kb *b, const lo_act *a, int s) {
-  const int64_t ops = a->a.position.id ? 3 : 1; /* compare, value, position */
+  const int64_t ops = a->a.further[0].id ? 3 : 1; /* of two accumulators: a comparison, and both */
   const int64_t step = arithmetic_score(b, ops, a->a.dtype, a->axes, s);
   const int64_t across = a->axes >> s & 1 ? ops * ACROSS * CYCLE * SCALE : 0;
   return step * times(b, a->axes) - across;

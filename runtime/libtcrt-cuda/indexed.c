@@ -49,7 +49,7 @@ static tc_tensor *run(const tc_op_call *o, tc_op op, const tc_tensor *const *in,
     ok = ok && dense[i].ok;
     operand[i] = &dense[i].t;
   }
-  if (!tc_op_get(op)->combine) /* elements only move */
+  if (!tc_op_get(op)->reduction) /* elements only move */
     for (int i = 0; i < n; i += 2) dense[i].t.key.dtype = (uint8_t)bits_of(d);
   set_key(key, op, (tc_dtype)dense[0].t.key.dtype);
   tc_tensor *y = ok ? tc_entry_run(o, key, operand, NULL) : NULL;

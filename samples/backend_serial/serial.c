@@ -44,59 +44,37 @@ static void close_loops(writer *w, uint32_t mask) {
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
-/* Sums of floating numbers in double; the others in their own dtype. */
-static const char *accumulator(const writer *w, const tc_action *a) {
-  const tc_dtype d = tc_print_operand(w->k, a);
-  return tc_dtype_is_float(d) ? "double" : d == TC_BOOL ? "int" : "uint64_t";
-}
+/* Accumulators of floating numbers are double; the others have their own dtype. */
+static tc_dtype kept_in(tc_dtype d) { return tc_dtype_is_float(d) ? TC_F64 : d; }
 
-/* Where nothing is reduced. */
-static const char *identity(const tc_action *a) {
-  switch (a->op) {
-  case OP_PROD:
-  case OP_CUMPROD:
-  case OP_ALL:
-    return "1";
-  case OP_AMAX:
-    return tc_dtype_is_float(a->dtype) ? "-INFINITY" : "0";
-  case OP_AMIN:
-    return tc_dtype_is_float(a->dtype) ? "INFINITY" : "0";
-  default:
-    return "0";
-  }
-}
-
-static bool is_ordered(tc_op op) {
-  return op == OP_AMAX || op == OP_AMIN || op == OP_ARGMAX || op == OP_ARGMIN;
+static const char *accumulator(const tc_action *a, int i) {
+  return tc_print_compute(kept_in(tc_accumulator_dtype(a->reducer, i, a->dtype)));
 }
 
 static void put_accumulator(writer *w, const tc_action *a) {
-  put_line(w, "%s c%u = %s; /* %s */", accumulator(w, a), a->index, identity(a),
-           tc_op_get(a->op)->text);
-  if (is_ordered(a->op)) put_line(w, "int any%u = 0;", a->index);
-  put_line(w, "%s r%u = 0;", tc_print_is_arg(a) ? "int64_t" : accumulator(w, a), a->index);
+  for (int i = 0; i < tc_reducer_get(a->reducer)->n; ++i) {
+    const tc_expr e = tc_accumulator_identity(a->reducer, i, kept_in(a->dtype));
+    tc_buf id = {0};
+    put_const(&e, &id);
+    put_line(w, "tc_%s r%u = %s; /* %s */", accumulator(a, i), a->index + (uint32_t)i, id.text ? id.text : "0",
+             tc_reducer_get(a->reducer)->text);
+    tc_buf_free(&id);
+  }
 }
 
-/* NaN wins; the first of equals stays. */
-static void put_ordered(writer *w, const tc_action *a) {
-  const char *sign = a->op == OP_AMAX || a->op == OP_ARGMAX ? ">" : "<";
-  const char *t = tc_print_compute(tc_print_operand(w->k, a));
-  const uint32_t i = a->index, v = a->value.id;
-  put_line(w, "if (!any%u++ || v%u %s (tc_%s)c%u || (v%u != v%u && c%u == c%u)) {", i, v, sign, t,
-           i, v, v, i, i);
-  put_line(w, "  c%u = v%u;", i, v);
-  if (tc_print_is_arg(a)) put_line(w, "  r%u = v%u;", i, a->position.id);
-  put_line(w, "}");
-}
-
+/* The rule of the reduction, of which RESULT 0 .. n-1 are the accumulators and n .. 2n-1 what joins them. */
 static void put_combine(writer *w, const tc_action *a) {
-  const uint32_t i = a->index, v = a->value.id;
-  if (is_ordered(a->op)) put_ordered(w, a);
-  else if (a->op == OP_PROD || a->op == OP_CUMPROD) put_line(w, "c%u *= v%u;", i, v);
-  else if (a->op == OP_ANY) put_line(w, "c%u |= v%u != 0;", i, v);
-  else if (a->op == OP_ALL) put_line(w, "c%u &= v%u != 0;", i, v);
-  else put_line(w, "c%u += v%u;", i, v);
-  if (a->kind == TC_ACT_SCAN) put_line(w, "r%u = (tc_%s)c%u;", i, tc_print_compute(a->dtype), i);
+  const uint32_t n = (uint32_t)tc_reducer_get(a->reducer)->n;
+  tc_rule rule;
+  if (!tc_combine_rule(a->reducer, kept_in(a->dtype), &rule)) w->out->failed = true;
+  for (uint32_t i = 0; i < n; ++i)
+    put_line(w, "const tc_%s b%u = v%u;", accumulator(a, (int)i), i, i ? a->further[i - 1].id : a->value.id);
+  put_line(w, "{");
+  w->indent += 2;
+  put_rule(w, &rule, a->index, n);
+  for (uint32_t i = 0; i < n; ++i) put_line(w, "r%u = v%u;", a->index + i, rule.value[i].id);
+  w->indent -= 2;
+  put_line(w, "}");
 }
 
 /* ---- actions, stages, nests ------------------------------------------------------------------ */
@@ -131,11 +109,6 @@ static void put_stage(writer *w, const tc_nest *n, const tc_stage *s) {
   open_loops(w, n->axis, n->naxis, s->axes);
   for (uint32_t j = 0; j < s->naction; ++j) put_action(w, &s->action[j]);
   close_loops(w, s->axes);
-  for (uint32_t j = 0; j < s->naction; ++j) {
-    const tc_action *a = &s->action[j];
-    if (a->kind == TC_ACT_REDUCE && !tc_print_is_arg(a))
-      put_line(w, "r%u = (tc_%s)c%u;", a->index, tc_print_compute(a->dtype), a->index);
-  }
 }
 
 static void put_nest(writer *w, const tc_nest *n) {
@@ -156,7 +129,7 @@ static void put_matmul(writer *w, const tc_mm_loop *mm) {
   open_loops(w, mm->axis, k, (1u << k) - 1);
   put_line(w, "%s c0 = 0;", floating ? "double" : "uint64_t");
   open_loops(w, mm->axis, k + 1, 1u << k);
-  const tc_action both = {.kind = TC_ACT_REDUCE, .value = mm->a, .position = mm->b};
+  const tc_action both = {.kind = TC_ACT_REDUCE, .value = mm->a, .further = {mm->b}};
   put_values(w, &both);
   put_line(w, "c0 += (%s)v%u * v%u;", floating ? "double" : "uint64_t", mm->a.id, mm->b.id);
   close_loops(w, 1u << k);

@@ -19,6 +19,9 @@ void put_line(writer *w, const char *format, ...) __attribute__((format(printf, 
 /* Declares v<i> for everything that the action is made of, at the point that the loop variables
  * stand at; nothing of it is kept from another point. */
 void put_values(writer *w, const tc_action *a);
+/* The values v<i> of a rule of n accumulators: a in r<first>, r<first + 1>, .., b in b0, b1, .. */
+void put_rule(writer *w, const tc_rule *rule, uint32_t first, uint32_t n);
+void put_const(const tc_expr *e, tc_buf *out);
 /* The same for one value. */
 void put_value(writer *w, tc_val v);
 /* Elements from b<buffer>: needs the values of the address's terms, checked as x<tag>_0, x<tag>_1. */

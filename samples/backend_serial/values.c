@@ -43,7 +43,7 @@ void put_place(writer *w, const tc_address *a, const char *tag, tc_buf *out) {
 
 /* ---- expressions ----------------------------------------------------------------------------- */
 
-static void put_const(const tc_expr *e, tc_buf *out) {
+void put_const(const tc_expr *e, tc_buf *out) {
   if (!tc_dtype_is_float(e->dtype)) tc_putf(out, "(int64_t)0x%llxu", (unsigned long long)e->i);
   else if (isnan(e->f)) tc_put(out, "NAN");
   else if (isinf(e->f)) tc_put(out, e->f < 0 ? "-INFINITY" : "INFINITY");
@@ -154,7 +154,8 @@ void put_values(writer *w, const tc_action *a) {
   uint8_t *need = calloc(w->k->nexpr + 1, 1);
   if (!need) w->out->failed = true;
   if (!need) return;
-  need[a->value.id] = need[a->position.id] = need[a->guard.id] = 1;
+  need[a->value.id] = need[a->guard.id] = 1;
+  for (int i = 0; i + 1 < TC_MAX_ACCUMULATORS; ++i) need[a->further[i].id] = 1;
   if (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD)
     for (int j = 0; j < a->address.nterm; ++j) need[a->address.term[j].value.id] = 1;
   put_marked(w, need);
@@ -164,6 +165,20 @@ void put_values(writer *w, const tc_action *a) {
 void put_value(writer *w, tc_val v) {
   const tc_action a = {.kind = TC_ACT_REDUCE, .value = v};
   put_values(w, &a);
+}
+
+void put_rule(writer *w, const tc_rule *rule, uint32_t first, uint32_t n) {
+  writer inner = *w;
+  inner.k = &rule->kernel;
+  for (uint32_t id = 1; id < rule->kernel.nexpr; ++id) {
+    const tc_expr *e = &rule->expr[id];
+    tc_buf text = {0};
+    if (e->kind == TC_EX_RESULT && e->index >= n) tc_putf(&text, "b%u", e->index - n);
+    else if (e->kind == TC_EX_RESULT) tc_putf(&text, "r%u", first + e->index);
+    else put_expr(&inner, e, "", &text);
+    put_line(w, "const tc_%s v%u = %s;", tc_print_compute(e->dtype), id, text.text ? text.text : "0");
+    tc_buf_free(&text);
+  }
 }
 
 bool has_values(const tc_kernel *k) {

@@ -12,6 +12,10 @@ TC_COMPILE_WITH("fullgraph") tc_tensor *both(const tc_tensor *x TC_SHAPE("f32[N,
 TC_COMPILE_WITH("fullgraph") tc_tensor *first(const tc_tensor *x TC_SHAPE("f32[N,M]")) {
   return tc_min_with_index(x, TC_AXES(0), true, NULL);
 }
+TC_COMPILE_WITH("fullgraph") tc_tensor *running(const tc_tensor *x TC_SHAPE("f32[N,M]"), tc_tensor **index) {
+  return tc_cummax(x, 1, index);
+}
+TC_COMPILE_WITH("fullgraph") tc_tensor *lowest(const tc_tensor *x TC_SHAPE("f32[N,M]")) { return tc_cummin(x, 0, NULL); }
 typedef struct parts {
   tc_tensor *part[2];
 } parts;
@@ -31,6 +35,9 @@ int main(void) {
   show(both(x, &index));
   show(index);
   show(first(x));
+  show(running(x, &index));
+  show(index);
+  show(lowest(x));
   split_up(x, &p);
   show(p.part[0]), show(p.part[1]);
   show(twice(x));
@@ -46,3 +53,5 @@ int main(void) {
 // CHECK-DAG: normed {{.*}} 1 0 0 
 // CHECK-DAG: first {{.*}} 1 0 0 
 // CHECK-DAG: twice {{.*}} 1 0 0 
+// CHECK-DAG: running {{.*}} 1 0 0 
+// CHECK-DAG: lowest {{.*}} 1 0 0 

@@ -26,6 +26,10 @@ static tc_tensor *frexp_(tc_tensor *x) {
   tc_tensor *exponent;
   return tc_frexp(x, &exponent);
 }
+static tc_tensor *running(tc_tensor *x, bool most) {
+  tc_tensor *index;
+  return most ? tc_cummax(x, 1, &index) : tc_cummin(x, 0, &index);
+}
 static tc_tensor *with_index(tc_tensor *x, bool most) {
   tc_tensor *index;
   return most ? tc_max_with_index(x, TC_AXES(1), false, &index)
@@ -68,6 +72,8 @@ static tc_tensor *with_index(tc_tensor *x, bool most) {
   X(tc_logsumexp, tc_logsumexp(a, TC_AXES(1), false))                                              \
   X(tc_norm, tc_add(tc_norm(a, 2, TC_AXES(1), true), tc_norm(a, 3, TC_AXES(0), true)))             \
   X(tc_cumsum, tc_cumsum(a, 1))                                                                    \
+  X(tc_cummax, running(a, true))                                                                   \
+  X(tc_cummin, running(a, false))                                                                  \
   X(tc_cumprod, tc_cumprod(a, 0))                                                                  \
   X(tc_reshape,                                                                                    \
     tc_mul(tc_reshape(a, TC_DIMS(4, 3)), tc_reshape(tc_transpose(b, 0, 1), TC_DIMS(4, -1))))       \

@@ -224,6 +224,10 @@ static tc_op part_of(tc_op op, int64_t i) {
     return i ? OP_ARGMAX : OP_AMAX;
   case OP_MIN_WITH_INDEX:
     return i ? OP_ARGMIN : OP_AMIN;
+  case OP_CUMMAX:
+    return i ? OP_RUNNING_ARGMAX : OP_RUNNING_MAX;
+  case OP_CUMMIN:
+    return i ? OP_RUNNING_ARGMIN : OP_RUNNING_MIN;
   default:
     return OP_NONE;
   }

@@ -172,12 +172,34 @@ bool interp_reduce(interp_node *e) {
   return ok || interp_fail(e, "an empty axis");
 }
 
+/* Last position of the largest of x[0 .. n) (NaN beats all); `sign` -1 for the smallest. */
+static int64_t last_best(const double *x, int64_t n, double sign) {
+  int64_t best = 0;
+  for (int64_t k = 1; k < n; k++)
+    if (isnan(x[k]) || sign * x[k] >= sign * x[best]) best = k;
+  return best;
+}
+
+/* Element j of a line: the extremum of those so far, or where it is. */
+static void running_extremum(interp_node *e, const groups *s, int64_t first, int64_t j) {
+  const tc_op op = e->n->op;
+  const bool most = op == OP_RUNNING_MAX || op == OP_RUNNING_ARGMAX;
+  const int64_t best = last_best(s->f + first, j - first + 1, most ? 1 : -1);
+  if (e->out->f) e->out->f[s->at[j]] = s->f[first + best];
+  else e->out->i[s->at[j]] = op == OP_RUNNING_MAX || op == OP_RUNNING_MIN ? s->i[first + best] : best;
+}
+
 bool interp_scan(interp_node *e) {
+  const bool sums = e->n->op == OP_CUMSUM || e->n->op == OP_CUMPROD;
   groups s = group(e->in[0], 1u << interp_axis(interp_attr(e, "axis"), e->in[0]->rank));
   for (int64_t k = 0; k < s.n; k++) {
     double f = e->n->op == OP_CUMSUM ? 0 : 1;
     uint64_t i = (uint64_t)f;
     for (int64_t j = k * s.size; j < (k + 1) * s.size; j++) {
+      if (!sums) {
+        running_extremum(e, &s, k * s.size, j);
+        continue;
+      }
       f = e->n->op == OP_CUMSUM ? f + s.f[j] : f * s.f[j];
       i = e->n->op == OP_CUMSUM ? i + (uint64_t)s.i[j] : i * (uint64_t)s.i[j];
       if (e->out->f) e->out->f[s.at[j]] = f;

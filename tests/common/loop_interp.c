@@ -222,56 +222,46 @@ static value evaluate(machine *m, tc_val v) {
 
 /* ---- actions --------------------------------------------------------------------------------- */
 
-static bool greater(value a, value b, bool f) {
-  return f ? a.f > b.f || (isnan(a.f) && !isnan(b.f)) : a.i > b.i;
-}
-static bool less(value a, value b, bool f) {
-  return f ? a.f < b.f || (isnan(a.f) && !isnan(b.f)) : a.i < b.i;
-}
-
-static value combine(tc_op op, bool f, value a, value b) {
-  switch (op) {
-  case OP_SUM:
-  case OP_CUMSUM:
-    return f ? (value){a.f + b.f, 0} : (value){0, (int64_t)((uint64_t)a.i + (uint64_t)b.i)};
-  case OP_PROD:
-  case OP_CUMPROD:
-    return f ? (value){a.f * b.f, 0} : (value){0, (int64_t)((uint64_t)a.i * (uint64_t)b.i)};
-  case OP_AMAX: return greater(b, a, f) ? b : a;
-  case OP_AMIN: return less(b, a, f) ? b : a;
-  case OP_ANY: return (value){0, a.i || b.i};
-  default: return (value){0, a.i && b.i};
-  }
-}
-
+/* What is kept of the elements so far. */
 typedef struct accumulator {
-  value best, position;
+  value keep[TC_MAX_ACCUMULATORS];
   bool any;
 } accumulator;
 
-static void accumulate(machine *m, const tc_action *a, accumulator *acc) {
-  bool f = is_float(a->dtype), arg = a->op == OP_ARGMAX || a->op == OP_ARGMIN;
-  value v = evaluate(m, a->value);
-  if (!arg) {
-    acc->best = acc->any ? combine(a->op, f, acc->best, v) : v;
-  } else if (!acc->any || (a->op == OP_ARGMAX ? greater : less)(v, acc->best, f)) {
-    acc->best = v;
-    acc->position = evaluate(m, a->position);
+/* Values of f32 are kept in f64, as those of all expressions here are. */
+static tc_dtype kept_in(tc_dtype d) { return is_float(d) ? TC_F64 : d; }
+
+static void begin(const tc_action *a, accumulator *acc) {
+  const tc_reducer_info *info = tc_reducer_get(a->reducer);
+  for (int i = 0; i < info->n; i++) {
+    const tc_expr e = tc_accumulator_identity(a->reducer, i, kept_in(a->dtype));
+    acc->keep[i] = is_float(e.dtype) ? (value){e.f, 0} : (value){(double)e.i, e.i};
   }
   acc->any = true;
 }
 
-static value finished(const tc_action *a, const accumulator *acc) {
-  if (a->op == OP_ARGMAX || a->op == OP_ARGMIN) return acc->position;
-  if (!acc->any) {
-    double f = a->op == OP_PROD ? 1 : a->op == OP_AMAX ? -INFINITY : a->op == OP_AMIN ? INFINITY : 0;
-    return (value){f, a->op == OP_PROD || a->op == OP_ALL};
+/* The rule of the table, evaluated on what is kept and what joins it. */
+static void accumulate(machine *m, const tc_action *a, accumulator *acc) {
+  const tc_reducer_info *info = tc_reducer_get(a->reducer);
+  value both[2 * TC_MAX_ACCUMULATORS], memo[TC_RULE_EXPRS];
+  uint64_t memo_at[TC_RULE_EXPRS] = {0};
+  tc_rule rule;
+  if (!acc->any) begin(a, acc);
+  for (int i = 0; i < info->n; i++) {
+    both[i] = acc->keep[i];
+    both[info->n + i] = evaluate(m, i ? a->further[i - 1] : a->value);
   }
-  value v = acc->best;
-  if (is_float(a->dtype)) return v;
-  if (a->dtype != TC_BOOL) v.i = tc_dtype_wrap(a->dtype, v.i);
-  v.f = (double)v.i;
-  return v;
+  if (!tc_combine_rule(a->reducer, kept_in(a->dtype), &rule)) fail(m, "no rule for %s", info->text);
+  if (m->failed) return;
+  machine inner = *m;
+  inner.k = &rule.kernel, inner.result = both, inner.memo = memo, inner.memo_at = memo_at, inner.tick = 1;
+  for (int i = 0; i < info->n; i++) acc->keep[i] = evaluate(&inner, rule.value[i]);
+  m->failed |= inner.failed;
+}
+
+static void finish(machine *m, const tc_action *a, accumulator *acc) {
+  if (!acc->any) begin(a, acc);
+  for (int i = 0; i < tc_reducer_get(a->reducer)->n; i++) m->result[a->index + (uint32_t)i] = acc->keep[i];
 }
 
 static void perform(machine *m, const tc_action *a, accumulator *acc) {
@@ -279,7 +269,7 @@ static void perform(machine *m, const tc_action *a, accumulator *acc) {
     accumulate(m, a, acc);
   } else if (a->kind == TC_ACT_SCAN) {
     accumulate(m, a, acc);
-    m->result[a->index] = finished(a, acc);
+    finish(m, a, acc);
     m->tick++;
   } else {
     if (a->guard.id && !evaluate(m, a->guard).i) return;
@@ -287,7 +277,10 @@ static void perform(machine *m, const tc_action *a, accumulator *acc) {
     value v = evaluate(m, a->value);
     int64_t at = place(m, a->buffer, &a->address);
     if (m->bad) return;
-    if (a->kind == TC_ACT_ADD) v = combine(OP_SUM, m->mem[buffer].f != NULL, load(m, buffer, at), v);
+    if (a->kind == TC_ACT_ADD) {
+      const value old = load(m, buffer, at);
+      v = (value){old.f + v.f, (int64_t)((uint64_t)old.i + (uint64_t)v.i)};
+    }
     store(m, buffer, at, v);
   }
 }
@@ -364,8 +357,7 @@ static void outer_point(machine *m, const void *arg) {
     loop(m, n->axis, n->naxis, stage->axes, 0, stage_point, &run);
     m->tick++;
     for (uint32_t a = 0; a < stage->naction; a++)
-      if (stage->action[a].kind == TC_ACT_REDUCE)
-        m->result[stage->action[a].index] = finished(&stage->action[a], &acc[a]);
+      if (stage->action[a].kind == TC_ACT_REDUCE) finish(m, &stage->action[a], &acc[a]);
     if (stage->skip_if.id) known[stage->action[0].index] = check_known(m, stage);
     m->tick++;
     free(acc);

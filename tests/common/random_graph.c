@@ -244,7 +244,7 @@ static tc_ref random_op(random_state *r, tc_op op) {
   if (cls == TC_CLASS_TUPLE) return random_tuple(r);
   if (op >= OP_MATMUL && op <= OP_EINSUM) return random_linalg(r, op);
   if (op >= OP_SOFTMAX) return random_neural(r, op);
-  if (op >= OP_SUM && op <= OP_CUMPROD) return random_reduction(r, op);
+  if (op >= OP_SUM && op <= OP_RUNNING_ARGMIN) return random_reduction(r, op);
   if (op >= OP_CONCAT && op <= OP_ROLL && op != OP_TRIL && op != OP_TRIU) return random_join(r, op);
   if (cls == TC_CLASS_LEAF) return random_leaf(r, op);
   if (cls == TC_CLASS_GEN) return random_creation(r, op);

@@ -84,12 +84,13 @@ tc_ref random_reduction(random_state *r, tc_op op) {
   static const double powers[] = {0, 1, 2, 3, 1.5, 1.0 / 0.0, -1.0 / 0.0};
   const bool index =
       op == OP_ARGMAX || op == OP_ARGMIN || op == OP_MAX_WITH_INDEX || op == OP_MIN_WITH_INDEX;
-  const bool jumps = op == OP_ANY || op == OP_ALL || index;
+  const bool extrema = op == OP_CUMMAX || op == OP_CUMMIN || op == OP_RUNNING_ARGMAX || op == OP_RUNNING_ARGMIN;
+  const bool jumps = op == OP_ANY || op == OP_ALL || index || extrema;
   const random_value *x =
       random_pick(r, NEED_DATA | (jumps || op == OP_NORM ? NEED_EXACT : 0), 1, 4);
   int64_t attr[TC_MAX_RANK + 3] = {0};
   if (!x) return none;
-  if (op == OP_CUMSUM || op == OP_CUMPROD) {
+  if (tc_op_get(op)->cls == TC_CLASS_SCAN || extrema) {
     attr[0] = (int64_t)random_below(r, x->type.rank);
     return random_node(r, op, 1, &x->ref, 1, attr);
   }

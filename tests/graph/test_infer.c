@@ -125,6 +125,8 @@ ROWS(reductions, {"sum %1 axes=[] keep=0", "f32[]"}, {"sum %1 axes=[] keep=1", "
      {"sum %11 axes=[0,-1] keep=0", "sum: axis 0 appears twice"},
      {"max %11 axes=[-2] keep=0", "max: axis -2 is out of range for []"},
      {"cumsum %11 axis=0", "f64[]"}, {"cumprod %19 axis=-1", "i64[]"},
+     {"running_max %8 axis=0", "u8[3,4]"}, {"running_argmax %1 axis=-1", "i64[3,4]"}, {"running_min %11 axis=0", "f64[]"},
+     {"running_argmin %1 axis=2", "running_argmin: axis 2 is out of range for [3,4]"},
      {"cumsum %11 axis=1", "cumsum: axis 1 is out of range for []"})
 
 ROWS(views, {"reshape %1 dims=[2,-1]", "f32[2,6]"},

@@ -234,6 +234,10 @@ KERNELS(indexing, cumulative, 1,
         "%1 = param f32[R,C] \"x\"\n%2 = exp %1\n%3 = cumsum %2 axis=1\nret %3\n")
 KERNELS(indexing, cumulative_columns, 1,
         "%1 = param f32[R,C] \"x\"\n%3 = cumprod %1 axis=0\nret %3\n")
+KERNELS(indexing, running_extrema, 2,
+        "%1 = param f32[R,C] \"x\"\n%2 = running_max %1 axis=1\n%3 = running_argmax %1 axis=1\nret %2 %3\n")
+KERNELS(indexing, running_extrema_of_columns, 2,
+        "%1 = param i32[R,C] \"x\"\n%2 = running_min %1 axis=0\n%3 = running_argmin %1 axis=0\nret %2 %3\n")
 KERNELS(indexing, scatter, 1,
         "%1 = param f32[3,C] \"x\"\n%2 = param i64[2,C] \"i\"\n%3 = param f32[2,C] \"s\"\n"
         "%4 = scatter_add %1 %2 %3 axis=0\nret %4\n")

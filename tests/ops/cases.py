@@ -312,6 +312,25 @@ for axis in (0, 1, -1):
     case("tc_cumsum", f"tc_cumsum(a, {axis})", [T3], lambda x, axis=axis: np.cumsum(x, axis=axis), ALL, "sum", sum_like=True)
     case("tc_cumprod", f"tc_cumprod(a, {axis})", [T3], lambda x, axis=axis: np.cumprod(x, axis=axis), FLOATS + ("i32",), "sum", "near1", sum_like=True, **ANY_PRODUCT)
 
+def running_place(x, axis, best):
+    """Where the last of equals among the elements so far is, NaN being better than any."""
+    x = np.moveaxis(np.asarray(x), axis, -1)
+    place = np.zeros(x.shape, np.int64)
+    for at in np.ndindex(x.shape[:-1]):
+        for k in range(1, x.shape[-1]):
+            before = x[at][place[at][k - 1]]
+            place[at][k] = k if x[at][k] != x[at][k] or best(x[at][k], before) else place[at][k - 1]
+    return np.moveaxis(place, -1, axis)
+
+
+for name, of, best in (("max", np.maximum, np.greater_equal), ("min", np.minimum, np.less_equal)):
+    for shape, axes, dtypes, special in ((T3, (0, 1, -1), ALL, False), (M, (0, 1), FLOATS, True)):
+        for axis in axes:
+            both(f"tc_cum{name}", f"{axis}, ", [shape],
+                 (lambda x, of=of, axis=axis: of.accumulate(x, axis=axis),
+                  lambda x, best=best, axis=axis: running_place(x, axis, best)),
+                 dtypes, ("same", "i64"), domain="small", special=special)
+
 # ---- a scalar is as a row of one ------------------------------------------------------------------------
 for axis in (0, -1):
     for name, ref in (("sum", lambda x: x), ("max", lambda x: x), ("mean", lambda x: x), ("any", lambda x: x != 0),

@@ -37,7 +37,7 @@ static void open_operand(const tc_cuda_product *x, tc_cuda_operand *o, tc_val va
     o->across = x->kk;
   }
   o->plain = is_plain(x, value, o->along);
-  o->action = (tc_action){.kind = TC_ACT_REDUCE, .op = OP_SUM, .value = value, .dtype = x->mm->acc};
+  o->action = (tc_action){.kind = TC_ACT_REDUCE, .reducer = TC_REDUCE_SUM, .value = value, .dtype = x->mm->acc};
   o->stage = (tc_stage){.axes = 1, .naction = 1, .action = &o->action};
   o->nest =
       (tc_nest){.naxis = x->mm->nbatch + 3, .nstage = 1, .stage = &o->stage, .vector = o->along};

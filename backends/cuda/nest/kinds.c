@@ -90,7 +90,7 @@ static void launch_columns(const tc_cuda_launch *x) {
       x->out,
       "    const int64_t block = width * group, shared = group > 1 ? block * f->lanes * %d : 0;\n"
       "    const int64_t grid = others * tc_cuda_ceildiv(columns, width);\n",
-      x->plan->args ? 16 : 8);
+      x->plan->tuples ? 16 : 8);
 }
 
 static bool scatters(const tc_nest *n) {

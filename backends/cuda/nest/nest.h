@@ -64,7 +64,7 @@ typedef struct tc_cuda_plan {
   tc_cuda_kind kind;
   int lanes;         /* of the vectorized functions */
   bool in_registers, unaligned; /* some function keeps rows in registers; takes unaligned rows */
-  bool scan, args;   /* has a scan; has argmax or argmin */
+  bool scan, tuples; /* has a scan; has a reduction of several accumulators */
   bool smem_cache;   /* functions without rows in registers cache them in shared memory */
   int along, across; /* TRANSPOSE: axis of the stores, axis of the loads */
   int side, over;    /* unaligned TRANSPOSE: points of a tile across; rows in front of it */

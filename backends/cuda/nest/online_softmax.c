@@ -5,15 +5,15 @@
 
 #include <stdio.h>
 
-static const tc_action *only_reduction(const tc_stage *st, tc_op op) {
+static const tc_action *only_reduction(const tc_stage *st, tc_reducer r) {
   const tc_action *a = st->naction == 1 ? &st->action[0] : NULL;
-  return a && a->kind == TC_ACT_REDUCE && a->op == op && a->dtype == TC_F32 ? a : NULL;
+  return a && a->kind == TC_ACT_REDUCE && a->reducer == r && a->dtype == TC_F32 ? a : NULL;
 }
 
 bool tc_cuda_can_online(const tc_kernel *k, const tc_nest *n, uint32_t stage) {
   const tc_stage *st = &n->stage[stage];
   if (stage + 1 >= n->nstage) return false;
-  const tc_action *max = only_reduction(&st[0], OP_AMAX), *sum = only_reduction(&st[1], OP_SUM);
+  const tc_action *max = only_reduction(&st[0], TC_REDUCE_MAX), *sum = only_reduction(&st[1], TC_REDUCE_SUM);
   if (!max || !sum || !st[0].axes || st[0].axes != st[1].axes) return false;
   const tc_expr *expr = k->expr, *e = &expr[sum->value.id], *d = &expr[e->in[0].id];
   return e->kind == TC_EX_OP && e->op == OP_EXP && d->kind == TC_EX_OP && d->op == OP_SUB &&

@@ -44,14 +44,13 @@ bool tc_cuda_is_total(const tc_cuda_nest *x, const tc_stage *st, const tc_action
   return sums_in_f64(a) && tc_cuda_folds(x, st);
 }
 
+static tc_print_name tuple_type(const tc_action *a) { return tc_print_tuple_type(a->reducer, a->dtype); }
+
 void tc_cuda_put_accumulator(tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
-  const char *t = tc_print_compute(tc_print_operand(x->s.k, a));
   tc_buf id = {0};
-  tc_print_identity(&x->s, a, &id);
-  tc_print_line(&x->s, "%s%s acc%u = %s; /* %s */", kind(x, st), t, a->index,
-                id.text ? id.text : "", tc_op_get(a->op)->text);
-  if (tc_print_is_arg(a))
-    tc_print_line(&x->s, "%si64 at%u = tc_set_i64(0x7fffffffffffffff);", kind(x, st), a->index);
+  tc_print_identity(x->s.words, a->reducer, a->dtype, &id);
+  tc_print_line(&x->s, "%s%s acc%u = %s; /* %s */", kind(x, st), tuple_type(a).text, a->index,
+                id.text ? id.text : "", tc_reducer_get(a->reducer)->text);
   tc_buf_free(&id);
 }
 
@@ -70,7 +69,8 @@ void tc_cuda_put_accumulators(tc_cuda_nest *x, const tc_stage *st, bool totals) 
 void tc_cuda_put_fold(tc_cuda_nest *x, const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
-    const char *op = tc_print_combine(a);
+    const tc_print_name name = tc_print_combine(a->reducer);
+    const char *op = name.text;
     if (sums_in_f64(a) && x->plan.kind == TC_CUDA_ROWS)
       tc_print_line(&x->s,
                     "total%u = tc_%s_f64(total%u, TC_CAST(f64, tc_across(acc%u, "
@@ -82,18 +82,20 @@ void tc_cuda_put_fold(tc_cuda_nest *x, const tc_stage *st) {
   }
 }
 
-static const char *better(const tc_action *a) {
-  return tc_op_get(a->op)->combine == TC_COMBINE_MAX ? ">" : "<";
+static void put_reduce(tc_cuda_nest *x, const tc_action *a) {
+  tc_buf v = {0};
+  tc_print_tuple(a, &v);
+  tc_print_line(&x->s, "acc%u = tc_%s_%s(acc%u, %s);", a->index, tc_print_combine(a->reducer).text,
+                tc_print_compute(a->dtype), a->index, v.text ? v.text : "");
+  tc_buf_free(&v);
 }
 
-static void put_reduce(tc_cuda_nest *x, const tc_action *a) {
-  const uint32_t n = a->index, v = a->value.id;
-  if (tc_print_is_arg(a))
-    tc_print_line(&x->s, "tc_take(&acc%u, &at%u, v%u, v%u, TC_BEST(%s));", n, n, v, a->position.id,
-                  better(a));
-  else
-    tc_print_line(&x->s, "acc%u = tc_%s_%s(acc%u, v%u);", n, tc_print_combine(a),
-                  tc_print_compute(a->dtype), n, v);
+/* r<i>, of types with the prefix `declare` or declared before, from all accumulators together. */
+static void put_parts(tc_cuda_nest *x, const tc_action *a, const char *declare, const char *all) {
+  char name[16];
+  snprintf(name, sizeof name, "all%u", a->index);
+  if (tc_print_is_tuple(a)) tc_print_line(&x->s, "const auto %s = %s;", name, all);
+  tc_print_set_results(&x->s, a, declare, tc_print_is_tuple(a) ? name : all);
 }
 
 /* r<i> in every thread of the group. */
@@ -101,14 +103,15 @@ static void put_results(tc_cuda_nest *x, const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
     if (a->kind != TC_ACT_REDUCE) continue;
-    const uint32_t n = a->index;
-    const char *op = tc_print_combine(a), *t = tc_print_compute(a->dtype);
-    if (tc_print_is_arg(a))
-      tc_print_line(&x->s, "r%u = tc_best(threads, acc%u, at%u, TC_BEST(%s));", n, n, n, better(a));
-    else if (sums_in_f64(a) && tc_cuda_folds(x, st))
-      tc_print_line(&x->s, "r%u = TC_CAST(f32, tc_combine(threads, total%u, TC_COMBINE(%s, f64)));",
-                    n, n, op);
-    else tc_print_line(&x->s, "r%u = tc_combine(threads, acc%u, TC_COMBINE(%s, %s));", n, n, op, t);
+    const tc_print_name op = tc_print_combine(a->reducer);
+    tc_buf all = {0};
+    if (sums_in_f64(a) && tc_cuda_folds(x, st))
+      tc_putf(&all, "TC_CAST(f32, tc_combine(threads, total%u, TC_COMBINE(%s, f64)))", a->index, op.text);
+    else
+      tc_putf(&all, "tc_combine(threads, acc%u, TC_COMBINE(%s, %s))", a->index, op.text,
+              tc_print_compute(a->dtype));
+    put_parts(x, a, NULL, all.text ? all.text : "");
+    tc_buf_free(&all);
   }
 }
 
@@ -116,42 +119,68 @@ static void declare_results(tc_cuda_nest *x, const tc_stage *st) {
   const bool lanes = x->s.vector >= 0 && (x->parallel >> x->s.vector & 1);
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
-    if (a->kind == TC_ACT_REDUCE)
+    for (int j = 0; a->kind == TC_ACT_REDUCE && j < tc_reducer_get(a->reducer)->n; ++j)
       tc_print_line(&x->s, "%s%s r%u;", lanes ? "tc_v" : "tc_u",
-                    tc_print_is_arg(a) ? "i64" : tc_print_compute(a->dtype), a->index);
+                    tc_print_compute(tc_accumulator_dtype(a->reducer, j, a->dtype)), a->index + (uint32_t)j);
   }
 }
 
 /* ---- scans ----------------------------------------------------------------------------------- */
 
-static const char *carry_type(const tc_action *a) { return a->dtype == TC_I64 ? "i64" : "f64"; }
+/* Of what is before: as the elements, of f32 sums f64. */
+static tc_dtype carried(const tc_action *a) { return tc_print_sums_in_f64(a) ? TC_F64 : a->dtype; }
+static tc_print_name carry_type(const tc_action *a) { return tc_print_tuple_type(a->reducer, carried(a)); }
 
 static void put_carries(tc_cuda_nest *x, const tc_stage *st) {
   const char *prefix = x->plan.kind == TC_CUDA_COLUMNS ? kind(x, st) : "tc_u";
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
-    if (a->kind == TC_ACT_SCAN)
-      tc_print_line(&x->s, "%s%s carry%u = tc_set_%s(%d);", prefix, carry_type(a), a->index,
-                    carry_type(a), tc_print_start(a));
+    if (a->kind != TC_ACT_SCAN) continue;
+    tc_buf id = {0};
+    tc_print_identity(x->s.words, a->reducer, carried(a), &id);
+    tc_print_line(&x->s, "%s%s carry%u = %s;", prefix, carry_type(a).text, a->index, id.text ? id.text : "");
+    tc_buf_free(&id);
   }
+}
+
+/* The threads of a column have all points of theirs: the carry is the result. */
+static void put_serial_scan(tc_cuda_nest *x, const tc_stage *st, const tc_action *a, const char *v) {
+  const uint32_t n = a->index;
+  const tc_print_name op = tc_print_combine(a->reducer), c = carry_type(a);
+  const char *t = tc_print_compute(a->dtype);
+  tc_buf carry = {0};
+  if (tc_print_is_tuple(a)) {
+    tc_putf(&carry, "carry%u", n);
+    tc_print_line(&x->s, "carry%u = tc_%s_%s(carry%u, %s);", n, op.text, t, n, v);
+  } else {
+    tc_putf(&carry, "TC_CAST(%s, carry%u)", t, n);
+    tc_print_line(&x->s, "carry%u = tc_%s_%s(carry%u, TC_CAST(%s, %s));", n, op.text, c.text, n, c.text, v);
+  }
+  tc_print_set_results(&x->s, a, kind(x, st), carry.text);
+  tc_buf_free(&carry);
 }
 
 static void put_scan(tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
   const uint32_t n = a->index;
-  const char *t = tc_print_compute(a->dtype), *c = carry_type(a), *op = tc_print_combine(a);
-  tc_print_value(&x->s, a->value);
+  tc_buf v = {0}, id = {0}, all = {0};
+  tc_print_hoist_action(&x->s, a, ~0u);
+  tc_print_tuple(a, &v);
   if (x->plan.kind == TC_CUDA_COLUMNS) {
-    tc_print_line(&x->s, "carry%u = tc_%s_%s(carry%u, TC_CAST(%s, v%u));", n, op, c, n, c,
-                  a->value.id);
-    tc_print_line(&x->s, "const %s%s r%u = TC_CAST(%s, carry%u);", kind(x, st), t, n, t, n);
+    put_serial_scan(x, st, a, v.text ? v.text : "");
+    tc_buf_free(&v);
     return;
   }
-  const int one = tc_print_start(a);
-  tc_print_line(&x->s, "%s%s in%u = v%u;", kind(x, st), t, n, a->value.id);
-  tc_print_line(&x->s, "if (!live) in%u = tc_set_%s(%d);", n, t, one);
-  tc_print_line(&x->s,
-                "const %s%s r%u = tc_scan(threads, in%u, &carry%u, (tc_%s)%d, TC_COMBINE(%s, %s));",
-                kind(x, st), t, n, n, n, c, one, op, c);
+  tc_print_identity(x->s.words, a->reducer, a->dtype, &id);
+  tc_print_line(&x->s, "%s%s in%u = %s;", kind(x, st), tuple_type(a).text, n, v.text ? v.text : "");
+  tc_print_line(&x->s, "if (!live) in%u = %s;", n, id.text ? id.text : "");
+  tc_buf_clear(&id);
+  tc_print_identity(x->s.words, a->reducer, carried(a), &id);
+  tc_putf(&all, "tc_scan(threads, in%u, &carry%u, %s, TC_COMBINE(%s, %s))", n, n, id.text ? id.text : "",
+          tc_print_combine(a->reducer).text, tc_print_compute(carried(a)));
+  put_parts(x, a, kind(x, st), all.text ? all.text : "");
+  tc_buf_free(&v);
+  tc_buf_free(&id);
+  tc_buf_free(&all);
 }
 
 /* A group runs along the scan together: TC_L points a thread, all of them at once, then the next. */

@@ -10,7 +10,7 @@ static bool is_stored(const tc_kernel *k, const tc_program *p, const tc_nest *n)
   for (uint32_t s = 0; s < n->nstage; ++s)
     for (uint32_t i = 0; i < n->stage[s].naction; ++i) {
       const tc_action *a = &n->stage[s].action[i];
-      if (a->kind == TC_ACT_SCAN || (a->kind == TC_ACT_REDUCE && tc_print_is_arg(a))) return true;
+      if (a->kind == TC_ACT_SCAN || (a->kind == TC_ACT_REDUCE && tc_print_is_tuple(a))) return true;
       if (n->stage[s].axes && tc_cuda_is_store(a) && !tc_cuda_is_local(k, p, a->buffer))
         return true;
     }
@@ -101,7 +101,7 @@ void tc_cuda_put_peeled(tc_cuda_nest *x, const tc_stage *st) {
   for (a = st->action; a < end; ++a)
     if (a->kind == TC_ACT_REDUCE && !tc_cuda_is_total(x, st, a))
       tc_print_line(&x->s, "all%u.l[0] = tc_%s_%s(tc_one(all%u.l[0]), acc%u).l[0];", a->index,
-                    tc_print_combine(a), tc_print_compute(a->dtype), a->index, a->index);
+                    tc_print_combine(a->reducer).text, tc_print_compute(a->dtype), a->index, a->index);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }

@@ -99,7 +99,8 @@ TC_FN tc_vec<T, 1> tc_combine(const tc_rows &group, tc_vec<T, N> v, F f) {
   for (int s = TC_MIN(group.size, 32) / 2; s > 0; s /= 2)
     x = f(x, tc_one(tc_shuffle(group.mask(), x.l[0], s)));
   if (group.size > 32) { /* two places, alternately: the last one is still read behind the barrier */
-    enum { PLACE = 16, FEW = 8 }; /* 256 bytes: 32 warps, 8 bytes each */
+    enum { PLACE = 32, FEW = 8 }; /* 512 bytes: 32 warps, 16 bytes each */
+    static_assert(sizeof(T) <= 16, "a tuple is larger than its place");
     T *const part = (T *)(tc_shared + group.place * PLACE);
     const int warps = group.size / 32;
     group.place ^= 1;
@@ -146,62 +147,19 @@ TC_FN tc_vec<T, N> tc_combine(const tc_columns &group, tc_vec<T, N> v, F f) {
   TC_UNROLL for (int i = 0; i < N; ++i) v.l[i] = part[i * group.width + group.x];
   return v;
 }
-/* @ tc_best TC_BEST */
-/* argmax, argmin: (value, position) pairs; the first of equals; the first NaN wins. */
-#define TC_BEST(more)                                                                              \
-  [](const auto &a, const auto &b) {                                                               \
-    const bool an = a != a, bn = b != b;                                                           \
-    return an || bn ? bn && !an ? 1 : an && bn ? 0 : -1 : b more a ? 1 : a == b ? 0 : -1;          \
-  }
-/* (v, p) joins the best so far, lane by lane; f: is the new value better (1), equal (0)? */
-template <class T, int N, int M, int K, class F>
-TC_FN void tc_take(tc_vec<T, N> *best, tc_vec<tc_i64, N> *at, const tc_vec<T, M> &v,
-                   const tc_vec<tc_i64, K> &p, F f) {
-  TC_UNROLL for (int i = 0; i < N; ++i) {
-    const int better = f(best->l[i], TC_AT(v, i));
-    if (better > 0 || (better == 0 && TC_AT(p, i) < at->l[i])) {
-      best->l[i] = TC_AT(v, i);
-      at->l[i] = TC_AT(p, i);
-    }
-  }
-}
-template <class T, int N, class F>
-TC_FN tc_vec<tc_i64, 1> tc_best(const tc_rows &group, const tc_vec<T, N> &v,
-                                const tc_vec<tc_i64, N> &p, F f) {
-  tc_vec<T, 1> x = tc_one(v.l[0]);
-  tc_vec<tc_i64, 1> at = tc_one(p.l[0]);
-  TC_UNROLL for (int i = 1; i < N; ++i) tc_take(&x, &at, tc_one(v.l[i]), tc_one(p.l[i]), f);
-  for (int s = TC_MIN(group.size, 32) / 2; s > 0; s /= 2)
-    tc_take(&x, &at, tc_one(tc_shuffle(group.mask(), x.l[0], s)),
-            tc_one(tc_shuffle(group.mask(), at.l[0], s)), f);
-  if (group.size > 32) {
-    T *const part = (T *)(tc_shared + 32); /* behind the places of tc_combine */
-    tc_i64 *const place = (tc_i64 *)(tc_shared + 48); /* behind 32 parts of 8 bytes */
-    __syncthreads();
-    if (group.t % 32 == 0) part[group.t / 32] = x.l[0], place[group.t / 32] = at.l[0];
-    __syncthreads();
-    x = tc_one(part[0]);
-    at = tc_one(place[0]);
-    TC_ROLLED for (int w = 1; w < group.size / 32; ++w) tc_take(&x, &at, tc_one(part[w]), tc_one(place[w]), f);
-  }
-  return at;
-}
-template <class T, int N, class F>
-TC_FN tc_vec<tc_i64, N> tc_best(const tc_columns &group, tc_vec<T, N> v, tc_vec<tc_i64, N> p, F f) {
-  if (group.size == 1) return p;
-  tc_vec<tc_i64, N> *const place = (tc_vec<tc_i64, N> *)tc_shared;
-  tc_vec<T, N> *const part = (tc_vec<T, N> *)(place + blockDim.x);
-  __syncthreads();
-  part[threadIdx.x] = v;
-  place[threadIdx.x] = p;
-  __syncthreads();
-  v = part[group.x];
-  p = place[group.x];
-  TC_ROLLED for (int i = 1; i < group.size; ++i)
-    tc_take(&v, &p, part[i * group.width + group.x], place[i * group.width + group.x], f);
-  return p;
-}
 /* @ tc_shuffle_up tc_shuffle_from */
+template <class T> TC_FN T tc_shuffle_up(tc_u32 mask, T v, int by, int width) {
+  return (T)__shfl_up_sync(mask, (int)v, by, width);
+}
+TC_FN tc_f32 tc_shuffle_up(tc_u32 mask, tc_f32 v, int by, int width) {
+  return __int_as_float(__shfl_up_sync(mask, __float_as_int(v), by, width));
+}
+template <class T> TC_FN T tc_shuffle_from(tc_u32 mask, T v, int from, int width) {
+  return (T)__shfl_sync(mask, (int)v, from, width);
+}
+TC_FN tc_f32 tc_shuffle_from(tc_u32 mask, tc_f32 v, int from, int width) {
+  return __int_as_float(__shfl_sync(mask, __float_as_int(v), from, width));
+}
 TC_FN tc_i64 tc_shuffle_up(tc_u32 mask, tc_i64 v, int by, int width) {
   const int lo = __shfl_up_sync(mask, (int)v, by, width),
             hi = __shfl_up_sync(mask, (int)(v >> 32), by, width);
@@ -223,7 +181,7 @@ TC_FN tc_f64 tc_shuffle_from(tc_u32 mask, tc_f64 v, int from, int width) {
  * before and goes out.  A: type of the accumulator. */
 template <class T, class A, int N, class F>
 TC_FN tc_vec<T, N> tc_scan(const tc_rows &group, const tc_vec<T, N> &v, tc_vec<A, 1> *carry,
-                           A identity, F f) {
+                           const tc_vec<A, 1> &identity, F f) {
   A sum[N];
   sum[0] = (A)v.l[0];
   TC_UNROLL for (int i = 1; i < N; ++i) sum[i] = f(tc_one(sum[i - 1]), tc_one((A)v.l[i])).l[0];
@@ -234,15 +192,15 @@ TC_FN tc_vec<T, N> tc_scan(const tc_rows &group, const tc_vec<T, N> &v, tc_vec<A
     if (lane >= s) all = f(tc_one(before), tc_one(all)).l[0];
   }
   A before = tc_shuffle_up(group.mask(), all, 1, width);
-  if (lane == 0) before = identity;
+  if (lane == 0) before = identity.l[0];
   A total = tc_shuffle_from(group.mask(), all, width - 1, width);
   if (group.size > 32) {
-    A *const part = (A *)(tc_shared + 32); /* behind the places of tc_combine */
+    A *const part = (A *)tc_shared; /* a nest with a scan has nothing else that is combined */
     __syncthreads();
     if (lane == 31) part[group.t / 32] = all;
     __syncthreads();
-    A prior = identity;
-    total = identity;
+    A prior = identity.l[0];
+    total = identity.l[0];
     TC_ROLLED for (int w = 0; w < group.size / 32; ++w) {
       if (w == group.t / 32) prior = total;
       total = f(tc_one(total), tc_one(part[w])).l[0];

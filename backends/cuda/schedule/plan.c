@@ -144,8 +144,8 @@ tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_kernel *plain, const
   tc_cuda_mark(k, n, need);
   for (uint32_t s = 0; s < n->nstage; ++s)
     for (uint32_t a = 0; a < n->stage[s].naction; ++a)
-      plan.args |=
-          n->stage[s].action[a].kind == TC_ACT_REDUCE && tc_print_is_arg(&n->stage[s].action[a]);
+      plan.tuples |=
+          n->stage[s].action[a].kind == TC_ACT_REDUCE && tc_print_is_tuple(&n->stage[s].action[a]);
   if (plan.kind == TC_CUDA_FLAT) tc_cuda_plan_transpose(k, p, n, need, &plan);
   plan.lanes = tc_cuda_choose_lanes(k, p, n, &plan, need);
   plan.far = is_far(k, p, n, need);

@@ -54,7 +54,7 @@ static void copy_stage(copier *c, const tc_stage *from, tc_stage *to, tc_action 
     tc_action a = from->action[i];
     if (a.kind == TC_ACT_STORE && is_local(c, a.buffer)) continue;
     move(c, &a.value);
-    move(c, &a.position);
+    for (int j = 0; j + 1 < TC_MAX_ACCUMULATORS; ++j) move(c, &a.further[j]);
     move(c, &a.guard);
     for (int t = 0; t < a.address.nterm; ++t) move(c, &a.address.term[t].value);
     action[to->naction++] = a;

@@ -273,7 +273,7 @@ static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f
   enum { ONCE = 256, REGISTERS = 512 }; /* threads that have registers for more than the row */
   const int items = r->count ? most_items(r, f.lanes) : 0;
   if (items) add_groups(r, plan, &f, items);
-  else if (f.vectorized && f.lanes > 1 && r->passes == 1 && !plan->scan && !plan->args) {
+  else if (f.vectorized && f.lanes > 1 && r->passes == 1 && !plan->scan && !plan->tuples) {
     add_short(r, plan, &f);
     add_long(r, plan, &f);
   }
@@ -316,7 +316,7 @@ int tc_cuda_count_passes(const tc_nest *n) {
   for (uint32_t s = 0; s < n->nstage; ++s) passes += tc_cuda_is_pass(n, &n->stage[s]);
   const tc_stage *first = n->stage;
   const bool most = n->nstage && first->naction && first->action[0].kind == TC_ACT_REDUCE &&
-                    first->action[0].op == OP_AMAX;
+                    first->action[0].reducer == TC_REDUCE_MAX;
   return passes > 1 && most ? passes - 1 : passes;
 }
 

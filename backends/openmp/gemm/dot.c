@@ -29,7 +29,7 @@ static void *copy(tc_program *p, const void *of, size_t bytes, size_t room) {
 static bool make_nest(const tc_omp_matmul *x, tc_program *p, tc_val product, tc_nest *nest) {
   tc_dims *c = tc_graph_dims(p->graph);
   const tc_action sum = {
-      .kind = TC_ACT_REDUCE, .op = OP_SUM, .value = product, .dtype = x->mm->acc};
+      .kind = TC_ACT_REDUCE, .reducer = TC_REDUCE_SUM, .value = product, .dtype = x->mm->acc};
   tc_stage stage[2] = {{.axes = 1u << x->ak, .naction = 1}, x->mm->epilogue};
   stage[0].action = copy(p, &sum, sizeof sum, sizeof sum);
   stage[1].axes = 0;

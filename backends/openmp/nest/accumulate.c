@@ -20,9 +20,11 @@ static bool is_folded(const tc_omp_run *r, const tc_action *a) {
   return a->kind == TC_ACT_REDUCE && r->block && tc_print_sums_in_f64(a);
 }
 
+static tc_print_name tuple_type(const tc_action *a) { return tc_print_tuple_type(a->reducer, a->dtype); }
+
 static void put_identity(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
   tc_buf id = {0};
-  tc_print_identity(&x->s, a, &id);
+  tc_print_identity(x->s.words, a->reducer, a->dtype, &id);
   tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %s; ++u) acc%u[u] = %s;", r->count, a->index,
                 id.text);
   tc_buf_free(&id);
@@ -32,16 +34,10 @@ void tc_omp_put_accumulators(tc_omp_nest *x, const tc_omp_run *r) {
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
     if (a->kind != TC_ACT_REDUCE) continue;
-    const char *t = tc_print_compute(tc_print_operand(x->s.k, a));
     if (is_folded(r, a)) put_total(x, a->index, tc_print_start(a) ? "1" : "0");
-    tc_print_line(&x->s, "tc_v%s acc%u[%s]; /* %s */", t, a->index, r->count,
-                  tc_op_get(a->op)->text);
-    if (tc_print_is_arg(a)) tc_print_line(&x->s, "tc_vi64 at%u[%s];", a->index, r->count);
+    tc_print_line(&x->s, "tc_v%s acc%u[%s]; /* %s */", tuple_type(a).text, a->index, r->count,
+                  tc_reducer_get(a->reducer)->text);
     if (!is_folded(r, a)) put_identity(x, r, a);
-    if (tc_print_is_arg(a))
-      tc_print_line(
-          &x->s, "TC_UNROLL for (int u = 0; u < %s; ++u) at%u[u] = tc_set_i64(0x7fffffffffffffff);",
-          r->count, a->index);
   }
 }
 
@@ -53,21 +49,16 @@ void tc_omp_put_fresh(tc_omp_nest *x, const tc_omp_run *r) {
 
 /* acc<i>[0] becomes the combination of all accumulators. */
 static void put_join(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
-  const char *t = tc_print_compute(tc_print_operand(x->s.k, a)), *op = tc_print_combine(a);
+  const tc_print_name op = tc_print_combine(a->reducer);
   for (int step = r->unroll / 2; step > 0; step /= 2)
-    for (int u = 0; u < step; ++u) {
-      if (tc_print_is_arg(a))
-        tc_print_line(&x->s, "tc_%s_%s(&acc%u[%d], &at%u[%d], acc%u[%d], at%u[%d], tc_set_b8(1));",
-                      op, t, a->index, u, a->index, u, a->index, u + step, a->index, u + step);
-      else
-        tc_print_line(&x->s, "acc%u[%d] = tc_%s_%s(acc%u[%d], acc%u[%d]);", a->index, u, op, t,
-                      a->index, u, a->index, u + step);
-    }
+    for (int u = 0; u < step; ++u)
+      tc_print_line(&x->s, "acc%u[%d] = tc_%s_%s(acc%u[%d], acc%u[%d]);", a->index, u, op.text,
+                    tc_print_compute(a->dtype), a->index, u, a->index, u + step);
 }
 
 /* The same where combining is costly: short rows use the first accumulator only, and skip it. */
 static void put_used_join(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
-  const bool costly = r->unroll > 1 && tc_print_is_arg(a);
+  const bool costly = r->unroll > 1 && tc_print_is_tuple(a);
   if (costly) {
     tc_buf e = {0};
     tc_print_extent(&x->s, &x->nest->axis[x->plan->vector], &e);
@@ -97,7 +88,7 @@ void tc_omp_put_fold(tc_omp_nest *x, const tc_omp_run *r, const char *last) {
     const char *each = x->jammed ? "TC_UNROLL for (int u = 0; u < jam; ++u) " : "",
                *of = x->jammed ? "[u]" : "";
     tc_buf sum = {0};
-    put_sum(tc_print_combine(a), a->index, of, &sum);
+    put_sum(tc_print_combine(a->reducer).text, a->index, of, &sum);
     tc_print_line(&x->s, "%stotal%u%s = %s;", each, a->index, of, sum.text);
     tc_buf_free(&sum);
   }
@@ -105,12 +96,12 @@ void tc_omp_put_fold(tc_omp_nest *x, const tc_omp_run *r, const char *last) {
 
 /* `to` = a folded reduction, of vector u where vectors are jammed. */
 static void put_folded(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a, const char *to) {
-  const char *op = tc_print_combine(a), *of = x->jammed ? "[u]" : "",
-             *all = x->jammed ? "[u]" : "[0]";
+  const tc_print_name op = tc_print_combine(a->reducer);
+  const char *of = x->jammed ? "[u]" : "", *all = x->jammed ? "[u]" : "[0]";
   tc_buf sum = {0}, lanes = {0};
-  if (r->along) tc_putf(&lanes, "tc_lanes_%s", op);
+  if (r->along) tc_putf(&lanes, "tc_lanes_%s", op.text);
   const char *across = r->along ? lanes.text : "";
-  if (r->one) put_sum(op, a->index, of, &sum);
+  if (r->one) put_sum(op.text, a->index, of, &sum);
   else tc_putf(&sum, "total%u%s", a->index, of);
   if (r->one)
     tc_print_line(&x->s, "if (!block) %s = %s%s(acc%u%s);", to, across, r->along ? "_f32" : "",
@@ -121,26 +112,23 @@ static void put_folded(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a, 
   tc_buf_free(&lanes);
 }
 
-/* Combines the lanes of accumulator `of`: the place in at<i> stays there, a value becomes r<i>. */
-static void put_lanes(tc_omp_nest *x, const tc_action *a, const char *of) {
-  const char *t = tc_print_compute(tc_print_operand(x->s.k, a)), *op = tc_print_combine(a);
-  const uint32_t n = a->index;
-  if (tc_print_is_arg(a))
-    tc_print_line(&x->s, "tc_lanes_%s_%s(&acc%u%s, &at%u%s);", op, t, n, of, n, of);
-  else tc_print_line(&x->s, "%s = tc_lanes_%s_%s(acc%u%s);", x->result[n], op, t, n, of);
-}
-
 /* r<i> from accumulator `of` and those that join it. */
 static void put_result(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a, const char *of) {
-  const char *to = x->result[a->index];
   if (is_folded(r, a)) {
-    put_folded(x, r, a, to);
+    put_folded(x, r, a, x->result[a->index]);
     return;
   }
   if (!x->jammed) put_used_join(x, r, a);
-  if (r->along) put_lanes(x, a, of);
-  if (tc_print_is_arg(a)) tc_print_line(&x->s, "%s = at%u%s;", to, a->index, of);
-  else if (!r->along) tc_print_line(&x->s, "%s = acc%u%s;", to, a->index, of);
+  tc_buf acc = {0}, all = {0};
+  tc_putf(&acc, "acc%u%s", a->index, of);
+  if (r->along)
+    tc_putf(&all, "tc_lanes_%s_%s(%s)", tc_print_combine(a->reducer).text,
+            tc_print_compute(a->dtype), acc.text);
+  const bool parts = tc_print_is_tuple(a);
+  if (r->along && parts) tc_print_line(&x->s, "%s = %s;", acc.text, all.text);
+  tc_print_set_results(&x->s, a, NULL, r->along && !parts ? all.text : acc.text);
+  tc_buf_free(&acc);
+  tc_buf_free(&all);
 }
 
 void tc_omp_put_results(tc_omp_nest *x, const tc_omp_run *r) {
@@ -160,49 +148,73 @@ void tc_omp_put_results(tc_omp_nest *x, const tc_omp_run *r) {
 /* ---- at a point ------------------------------------------------------------------------------ */
 
 void tc_omp_put_reduce(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a, const char *u) {
-  const char *t = tc_print_compute(tc_print_operand(x->s.k, a)), *op = tc_print_combine(a);
-  const uint32_t n = a->index, v = a->value.id;
-  const bool part = r->along && x->s.lanes;
-  tc_buf live = {0}, id = {0};
-  if (part) tc_putf(&live, "TC_TRUTH(TC_FIRST(%s))", x->s.lanes);
-  else tc_put(&live, "tc_set_b8(1)");
-  tc_print_identity(&x->s, a, &id);
-  if (tc_print_is_arg(a))
-    tc_print_line(&x->s, "tc_%s_%s(&acc%u[%s], &at%u[%s], v%u, v%u, %s);", op, t, n, u, n, u, v,
-                  a->position.id, live.text);
-  else if (part)
-    tc_print_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], tc_where_%s(%s, v%u, %s));", n, u, op, t,
-                  n, u, t, live.text, v, id.text);
-  else tc_print_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], v%u);", n, u, op, t, n, u, v);
-  tc_buf_free(&live);
+  const char *t = tc_print_compute(a->dtype);
+  const tc_print_name op = tc_print_combine(a->reducer);
+  const uint32_t n = a->index;
+  tc_buf v = {0}, id = {0};
+  tc_print_tuple(a, &v);
+  tc_print_identity(x->s.words, a->reducer, a->dtype, &id);
+  if (r->along && x->s.lanes)
+    tc_print_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], tc_where_%s(TC_TRUTH(TC_FIRST(%s)), %s, %s));", n,
+                  u, op.text, t, n, u, tuple_type(a).text, x->s.lanes, v.text, id.text);
+  else tc_print_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], %s);", n, u, op.text, t, n, u, v.text);
+  tc_buf_free(&v);
   tc_buf_free(&id);
 }
 
-void tc_omp_put_scan(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
-  const char *t = tc_print_compute(a->dtype), *op = tc_print_start(a) ? "prod" : "sum";
-  const char *total = tc_print_sums_in_f64(a) ? "f64" : t, *of = x->jammed ? "[u]" : "";
+/* Of the carry, and of what joins it. */
+static tc_print_name carry_type(const tc_action *a) {
+  return tc_print_sums_in_f64(a) ? tc_print_tuple_type(a->reducer, TC_F64) : tuple_type(a);
+}
+
+/* The carry joins the elements before; r<i> of a tuple is taken from it. */
+static void put_serial_scan(tc_omp_nest *x, const tc_action *a, const char *v) {
+  const char *of = x->jammed ? "[u]" : "";
+  const tc_print_name op = tc_print_combine(a->reducer), c = carry_type(a);
   const uint32_t n = a->index;
-  if (r->along)
-    tc_print_line(&x->s, "const tc_v%s r%u = tc_prefix_%s_%s(&carry%u, v%u);", t, n, op, t, n,
-                  a->value.id);
-  else {
-    tc_print_line(&x->s, "carry%u%s = tc_%s_%s(carry%u%s, TC_CAST(%s, v%u));", n, of,
-                  tc_print_combine(a), total, n, of, total, a->value.id);
-    tc_print_line(&x->s, "const tc_v%s r%u = TC_CAST(%s, carry%u%s);", t, n, t, n, of);
+  tc_buf carry = {0};
+  if (tc_print_is_tuple(a)) {
+    tc_putf(&carry, "carry%u%s", n, of);
+    tc_print_line(&x->s, "%s = tc_%s_%s(%s, %s);", carry.text, op.text, tc_print_compute(a->dtype), carry.text, v);
+  } else {
+    tc_putf(&carry, "TC_CAST(%s, carry%u%s)", tc_print_compute(a->dtype), n, of);
+    tc_print_line(&x->s, "carry%u%s = tc_%s_%s(carry%u%s, TC_CAST(%s, %s));", n, of, op.text, c.text, n, of,
+                  c.text, v);
   }
+  tc_print_set_results(&x->s, a, "tc_v", carry.text);
+  tc_buf_free(&carry);
+}
+
+void tc_omp_put_scan(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
+  const uint32_t n = a->index;
+  tc_buf v = {0}, all = {0};
+  tc_print_tuple(a, &v);
+  tc_putf(&all, "tc_prefix_%s_%s(&carry%u, %s)", tc_reducer_get(a->reducer)->text,
+          tc_print_compute(a->dtype), n, v.text);
+  if (!r->along) put_serial_scan(x, a, v.text);
+  else if (!tc_print_is_tuple(a)) tc_print_set_results(&x->s, a, "tc_v", all.text);
+  else {
+    tc_buf name = {0};
+    tc_putf(&name, "all%u", n);
+    tc_print_line(&x->s, "const tc_v%s %s = %s;", tuple_type(a).text, name.text, all.text);
+    tc_print_set_results(&x->s, a, "tc_v", name.text);
+    tc_buf_free(&name);
+  }
+  tc_buf_free(&v);
+  tc_buf_free(&all);
 }
 
 void tc_omp_put_carries(tc_omp_nest *x, const tc_omp_run *r) {
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
     if (a->kind != TC_ACT_SCAN) continue;
-    const char *t = tc_print_sums_in_f64(a) ? "f64" : tc_print_compute(a->dtype),
-               *one = tc_print_start(a) ? "1" : "0";
-    if (r->along && a->dtype == TC_I64) t = "u64";
+    const tc_print_name t = carry_type(a);
+    tc_buf id = {0};
+    tc_print_identity(x->s.words, a->reducer, tc_print_sums_in_f64(a) ? TC_F64 : a->dtype, &id);
     if (x->jammed) {
-      tc_print_line(&x->s, "tc_v%s carry%u[jam];", t, a->index);
-      tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < jam; ++u) carry%u[u] = tc_set_%s(%s);",
-                    a->index, t, one);
-    } else tc_print_line(&x->s, "tc_v%s carry%u = (tc_v%s)(tc_%s)%s;", t, a->index, t, t, one);
+      tc_print_line(&x->s, "tc_v%s carry%u[jam];", t.text, a->index);
+      tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < jam; ++u) carry%u[u] = %s;", a->index, id.text);
+    } else tc_print_line(&x->s, "tc_v%s carry%u = %s;", t.text, a->index, id.text);
+    tc_buf_free(&id);
   }
 }

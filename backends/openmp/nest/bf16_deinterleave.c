@@ -28,7 +28,7 @@ static const tc_expr *squares(const tc_print_scope *s, const tc_action *a) {
 /* The load whose elements are summed in the stage that also sums their squares; or NULL. */
 static const tc_expr *elements(const tc_print_scope *s, const tc_stage *st, const tc_action *a) {
   const tc_expr *e = &s->k->expr[a->value.id];
-  for (uint32_t i = 0; a->kind == TC_ACT_REDUCE && a->op == OP_SUM && i < st->naction; ++i)
+  for (uint32_t i = 0; a->kind == TC_ACT_REDUCE && a->reducer == TC_REDUCE_SUM && i < st->naction; ++i)
     if (squares(s, &st->action[i]) == e) return e;
   return NULL;
 }

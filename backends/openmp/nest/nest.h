@@ -37,6 +37,9 @@ void tc_omp_put_last_stage(tc_omp_nest *x);
 /* The same of outer points `task` .. `task + count`, stage by stage. */
 void tc_omp_group(tc_omp_nest *x);
 
+/* Variables <name><i> for the results of a reduction; rest: behind their names. */
+void tc_omp_declare_results(tc_omp_nest *x, const tc_action *a, const char *name, const char *rest);
+
 /* The stage's values that depend on no other axes than those in mask. */
 void tc_omp_hoist(tc_omp_nest *x, const tc_stage *st, uint32_t mask);
 

@@ -13,9 +13,7 @@ void tc_omp_declare_pipeline(tc_omp_nest *x) {
   for (uint32_t i = 0; i + 1 < x->nest->nstage; ++i)
     for (uint32_t j = 0; j < x->nest->stage[i].naction; ++j) {
       const tc_action *a = &x->nest->stage[i].action[j];
-      if (a->kind == TC_ACT_REDUCE)
-        tc_print_line(&x->s, "tc_v%s p%u = {0};",
-                      tc_print_is_arg(a) ? "i64" : tc_print_compute(a->dtype), a->index);
+      if (a->kind == TC_ACT_REDUCE) tc_omp_declare_results(x, a, "p", " = {0}");
     }
 }
 

@@ -39,7 +39,7 @@ static void put_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
   const tc_stage *st = r->st;
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_SCAN) {
-      tc_print_value(&x->s, st->action[i].value);
+      tc_print_hoist_action(&x->s, &st->action[i], ~0u);
       tc_omp_put_scan(x, r, &st->action[i]);
     }
   for (uint32_t i = 0; i < st->naction; ++i)
@@ -291,16 +291,19 @@ static void put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t m
   tc_print_line(&x->s, "}");
 }
 
+void tc_omp_declare_results(tc_omp_nest *x, const tc_action *a, const char *name, const char *rest) {
+  for (int i = 0; i < tc_reducer_get(a->reducer)->n; ++i)
+    tc_print_line(&x->s, "tc_v%s %s%u%s;", tc_print_compute(tc_accumulator_dtype(a->reducer, i, a->dtype)), name,
+                  a->index + (uint32_t)i, rest);
+}
+
 static void declare_results(tc_omp_nest *x, uint32_t index) {
   const tc_stage *st = &x->nest->stage[index];
   char many[16] = "";
   if (x->plan->group) snprintf(many, sizeof many, "[%lld]", (long long)x->plan->group);
   if (x->jammed) snprintf(many, sizeof many, "[jam]");
   for (uint32_t i = 0; i < st->naction; ++i)
-    if (st->action[i].kind == TC_ACT_REDUCE)
-      tc_print_line(&x->s, "tc_v%s r%u%s;",
-                    tc_print_is_arg(&st->action[i]) ? "i64" : tc_print_compute(st->action[i].dtype),
-                    st->action[i].index, many);
+    if (st->action[i].kind == TC_ACT_REDUCE) tc_omp_declare_results(x, &st->action[i], "r", many);
   if (tc_omp_may_skip(x, index))
     tc_print_line(&x->s, "int skipped%u%s = {0};", st->action[0].index, many);
 }

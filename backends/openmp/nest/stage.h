@@ -17,7 +17,7 @@ typedef struct tc_omp_run {
   bool one; /* ... but for the last block, so that few points need no f64 at all */
 } tc_omp_run;
 
-/* In front of the loops: acc<i>, at<i> (the place of an extreme), total<i> (f64), carry<i>. */
+/* In front of the loops: acc<i>, total<i> (f64), carry<i>. */
 void tc_omp_put_accumulators(tc_omp_nest *x, const tc_omp_run *r);
 void tc_omp_put_carries(tc_omp_nest *x, const tc_omp_run *r);
 /* At the beginning of a block, and at its end, which is the last where the text `last` holds. */

@@ -27,9 +27,10 @@ int tc_omp_accumulators(const tc_omp_facts *f) {
   for (uint32_t i = 0; i < f->nest->nstage; ++i)
     for (uint32_t j = 0; j < f->nest->stage[i].naction; ++j) {
       const tc_action *a = &f->nest->stage[i].action[j];
+      if (a->kind != TC_ACT_REDUCE && a->kind != TC_ACT_SCAN) continue;
       const bool twice = tc_dtype_bytes(a->dtype) > 4 ||
-                         (a->kind == TC_ACT_SCAN ? tc_print_sums_in_f64(a) : tc_print_is_arg(a));
-      if (a->kind == TC_ACT_REDUCE || a->kind == TC_ACT_SCAN) n += twice ? 2 : 1;
+                         (a->kind == TC_ACT_SCAN && tc_print_sums_in_f64(a)) || tc_print_is_tuple(a);
+      n += twice ? 2 : 1;
     }
   while (power < n) power *= 2;
   return power;

@@ -39,7 +39,7 @@ static bool all_readers(const search *x, tc_ex_kind kind, uint32_t what) {
 
 static bool action_may(const search *x, const tc_action *a) {
   if (a->kind == TC_ACT_REDUCE)
-    return a->op == OP_SUM && is_positive(x->k, a->value.id) &&
+    return a->reducer == TC_REDUCE_SUM && is_positive(x->k, a->value.id) &&
            all_readers(x, TC_EX_RESULT, a->index);
   if (a->kind != TC_ACT_STORE) return false;
   const tc_buffer *b = &x->p->buffer[x->k->buffer[a->buffer]];
@@ -64,7 +64,7 @@ static void refuse_operands(search *x, uint32_t id) {
 
 static void refuse_action(search *x, const tc_action *a) {
   if (!action_may(x, a)) refuse(x, a->value);
-  refuse(x, a->position);
+  for (int i = 0; i + 1 < TC_MAX_ACCUMULATORS; ++i) refuse(x, a->further[i]);
   refuse(x, a->guard);
   for (int t = 0; t < a->address.nterm; ++t) refuse(x, a->address.term[t].value);
 }

@@ -400,6 +400,9 @@ tc_tensor *tc_frexp(const tc_tensor *x, tc_tensor **exponent);
 tc_tensor *tc_norm(const tc_tensor *x, double p, tc_ints axes, bool keepdim); /* (sum |x|^p)^(1/p); inf: max |x| */
 tc_tensor *tc_cumsum(const tc_tensor *x, int axis); /* integers to i64 */
 tc_tensor *tc_cumprod(const tc_tensor *x, int axis);
+/* The extremum of the elements so far, and where it is: i64, the last of equals; NaN wins. */
+tc_tensor *tc_cummax(const tc_tensor *x, int axis, tc_tensor **index);
+tc_tensor *tc_cummin(const tc_tensor *x, int axis, tc_tensor **index);
 
 /* ---- views: results share storage with x ----------------------------------------------------- */
 

@@ -182,6 +182,14 @@ tc_tensor *tc_var_mean(in x, tc_ints axes, int correction, bool keepdim, tc_tens
 WITH_INDEX(tc_max_with_index)
 WITH_INDEX(tc_min_with_index)
 
+tc_tensor *tc_cummax(in x, int axis, tc_tensor **index) {
+  return tc_call(TC_API_tc_cummax, x, (int64_t)axis, cleared(index));
+}
+
+tc_tensor *tc_cummin(in x, int axis, tc_tensor **index) {
+  return tc_call(TC_API_tc_cummin, x, (int64_t)axis, cleared(index));
+}
+
 tc_tensor *tc_frexp(in x, tc_tensor **exponent) {
   return tc_call(TC_API_tc_frexp, x, cleared(exponent));
 }

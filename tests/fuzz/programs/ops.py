@@ -219,7 +219,9 @@ class Ops:
         """A function with several results: the first, the second, or both."""
         x = self.pick(lambda v: v.dtype != "bool")
         axes, keep = x and self.axes(x), self.r.choice(("true", "false"))
-        op = x and self.r.choice(("frexp", "var_mean", "max_with_index", "min_with_index"))
+        op = x and self.r.choice(("frexp", "var_mean", "max_with_index", "min_with_index", "cummax", "cummin"))
+        if x and op.startswith("cum"):
+            return self.running(x, op)
         if not x or (op != "var_mean" and not x.exact) or (op == "var_mean" and not x.real) or (op.endswith("index") and len(axes) > 1):
             return None
         shape = self.reduced(x, axes, keep == "true") if op != "frexp" else x.shape
@@ -233,6 +235,15 @@ class Ops:
             return first
         # The second's rounding is that of a product with 1.
         return self.make(f"tc_mul_s({name}, 1)", [first], beside, shape, op != "var_mean")
+
+    def running(self, x, op):
+        if not x.exact or not x.shape:
+            return None
+        axis, name = self.r.randrange(len(x.shape)), f"q{self.count}"
+        if self.r.random() < 0.5:
+            return self.make(f"tc_{op}(%0, {axis}, NULL)", [x], x.dtype, x.shape, True)
+        first = self.make(f"NULL, *{name} = NULL; @ = tc_{op}(%0, {axis}, &{name})", [x], x.dtype, x.shape, True)
+        return first and self.make(f"tc_mul_s({name}, 1)", [first], "i64", x.shape, True)
 
     def cumulate(self):
         x = self.pick(lambda v: v.shape and v.dtype != "bool")

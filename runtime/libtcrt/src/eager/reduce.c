@@ -270,44 +270,106 @@ bool tc_eager_arg(tc_eager_call *c) {
   return true;
 }
 
-/* ---- running sums and products --------------------------------------------------------------- */
+/* ---- scans ------------------------------------------------------------------------------------- */
 
-static void scan_f(const tc_rows *x, const tc_rows *y, int64_t row, bool product) {
-  double v[TC_BLOCK], a = product;
+typedef struct scan {
+  tc_rows from, to;
+  reduction how;
+  bool largest; /* of positions */
+} scan;
+
+static void scan_f(const scan *s, int64_t row) {
+  const tc_rows *x = &s->from, *y = &s->to;
+  double v[TC_BLOCK], a = identity(&s->how).f;
   for (int64_t at = 0; at < x->inner; at += TC_BLOCK) {
     int64_t n = x->inner - at < TC_BLOCK ? x->inner - at : TC_BLOCK;
     tc_seq_read_f(&x->seq, row * x->inner + at, n, v);
-    for (int64_t i = 0; i < n; i++) v[i] = a = product ? a * v[i] : a + v[i];
+    for (int64_t i = 0; i < n; i++) v[i] = a = combine_f(s->how.op, a, v[i]);
     tc_seq_write_f(&y->seq, row * x->inner + at, n, v);
   }
 }
 
-static void scan_i(const tc_rows *x, const tc_rows *y, int64_t row, bool product) {
-  int64_t v[TC_BLOCK], a = product;
+static void scan_i(const scan *s, int64_t row) {
+  const tc_rows *x = &s->from, *y = &s->to;
+  int64_t v[TC_BLOCK], a = identity(&s->how).i;
   for (int64_t at = 0; at < x->inner; at += TC_BLOCK) {
     int64_t n = x->inner - at < TC_BLOCK ? x->inner - at : TC_BLOCK;
     tc_seq_read_i(&x->seq, row * x->inner + at, n, v);
-    for (int64_t i = 0; i < n; i++) v[i] = a = product ? tc_i_mul(a, v[i]) : tc_i_add(a, v[i]);
+    for (int64_t i = 0; i < n; i++) v[i] = a = combine_i(s->how.op, a, v[i]);
     tc_seq_write_i(&y->seq, row * x->inner + at, n, v);
   }
 }
 
-typedef struct scan {
-  tc_rows from, to;
-  bool product, is_float;
-} scan;
-
 static void scan_rows(const void *p, int64_t begin, int64_t end) {
   const scan *s = p;
-  for (int64_t o = begin; o < end; o++)
-    (s->is_float ? scan_f : scan_i)(&s->from, &s->to, o, s->product);
+  for (int64_t o = begin; o < end; o++) (s->how.is_float ? scan_f : scan_i)(s, o);
+}
+
+static tc_op combined_by(tc_op scan) {
+  switch (scan) {
+  case OP_CUMPROD:
+    return OP_PROD;
+  case OP_RUNNING_MAX:
+    return OP_AMAX;
+  case OP_RUNNING_MIN:
+    return OP_AMIN;
+  default:
+    return OP_SUM;
+  }
+}
+
+static scan scan_of(tc_eager_call *c) {
+  const tc_tensor *x = c->in[0];
+  const uint32_t mask = 1u << tc_arg_axis(c, 0, x->key.rank);
+  const tc_dtype d = (tc_dtype)x->key.dtype;
+  return (scan){tc_rows_of(x, mask), tc_rows_of(c->out, mask), {combined_by(c->op), d, tc_is_float(d)},
+                c->op == OP_RUNNING_ARGMAX};
 }
 
 bool tc_eager_cum(tc_eager_call *c) {
-  const tc_tensor *x = c->in[0];
-  const uint32_t mask = 1u << tc_arg_axis(c, 0, x->key.rank);
-  const scan s = {tc_rows_of(x, mask), tc_rows_of(c->out, mask), c->op == OP_CUMPROD,
-                  tc_is_float((tc_dtype)x->key.dtype)};
+  const scan s = scan_of(c);
   tc_for_rows(&s.from, scan_rows, &s);
+  return true;
+}
+
+/* Index of the last largest (smallest) element so far; a NaN counts as such. */
+static void positions_f(const scan *s, int64_t row) {
+  double v[TC_BLOCK], best = 0;
+  int64_t index = 0, to[TC_BLOCK];
+  const tc_rows *x = &s->from;
+  for (int64_t at = 0; at < x->inner; at += TC_BLOCK) {
+    int64_t n = x->inner - at < TC_BLOCK ? x->inner - at : TC_BLOCK;
+    tc_seq_read_f(&x->seq, row * x->inner + at, n, v);
+    for (int64_t i = 0; i < n; i++) {
+      const bool good = s->largest ? v[i] >= best : v[i] <= best;
+      if (at + i == 0 || v[i] != v[i] || good) best = v[i], index = at + i; /* none is as good as NaN */
+      to[i] = index;
+    }
+    tc_seq_write_i(&s->to.seq, row * x->inner + at, n, to);
+  }
+}
+
+static void positions_i(const scan *s, int64_t row) {
+  int64_t v[TC_BLOCK], to[TC_BLOCK], best = 0, index = 0;
+  const tc_rows *x = &s->from;
+  for (int64_t at = 0; at < x->inner; at += TC_BLOCK) {
+    int64_t n = x->inner - at < TC_BLOCK ? x->inner - at : TC_BLOCK;
+    tc_seq_read_i(&x->seq, row * x->inner + at, n, v);
+    for (int64_t i = 0; i < n; i++) {
+      if (at + i == 0 || (s->largest ? v[i] >= best : v[i] <= best)) best = v[i], index = at + i;
+      to[i] = index;
+    }
+    tc_seq_write_i(&s->to.seq, row * x->inner + at, n, to);
+  }
+}
+
+static void position_rows(const void *p, int64_t begin, int64_t end) {
+  const scan *s = p;
+  for (int64_t o = begin; o < end; o++) (s->how.is_float ? positions_f : positions_i)(s, o);
+}
+
+bool tc_eager_running_arg(tc_eager_call *c) {
+  const scan s = scan_of(c);
+  tc_for_rows(&s.from, position_rows, &s);
   return true;
 }

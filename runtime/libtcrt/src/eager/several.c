@@ -25,6 +25,12 @@ bool tc_eager_with_index(tc_eager_call *c) {
   return second(c, most ? OP_ARGMAX : OP_ARGMIN, nattr, c->attr);
 }
 
+bool tc_eager_cum_extremum(tc_eager_call *c) {
+  const bool most = c->op == OP_CUMMAX;
+  c->out = tc_eager_part(c, most ? OP_RUNNING_MAX : OP_RUNNING_MIN, 1, c->attr);
+  return second(c, most ? OP_RUNNING_ARGMAX : OP_RUNNING_ARGMIN, 1, c->attr);
+}
+
 bool tc_eager_frexp(tc_eager_call *c) {
   c->out = tc_eager_part(c, OP_MANTISSA, 0, NULL);
   if (!c->out || !c->further[0]) return c->out;

@@ -1,0 +1,140 @@
+/* reduction.c - the columns of the table of reductions as expressions: what combining two tuples, and lifting an
+ * element, means to printers, to lowering and to an interpreter. */
+#include "lower/loop.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+tc_dtype tc_accumulator_dtype(tc_reducer r, int i, tc_dtype element) {
+  return tc_reducer_get(r)->keep[i].type == TC_ACCUMULATES_POSITION ? TC_I64 : element;
+}
+
+/* The ends of an integer dtype; of bool, false and true. */
+static int64_t least_of(tc_dtype d) {
+  const int bits = 8 * (int)tc_dtype_bytes(d);
+  return d == TC_BOOL || d == TC_U8 ? 0 : -(int64_t)((uint64_t)1 << (bits - 2)) * 2;
+}
+
+static int64_t most_of(tc_dtype d) {
+  return d == TC_BOOL ? 1 : d == TC_U8 ? 255 : -(least_of(d) + 1);
+}
+
+tc_expr tc_accumulator_identity(tc_reducer r, int i, tc_dtype element) {
+  const tc_identity id = tc_reducer_get(r)->keep[i].identity;
+  const tc_dtype d = tc_accumulator_dtype(r, i, element);
+  tc_expr e = {.kind = TC_EX_CONST, .dtype = d};
+  switch (id) {
+  case TC_IDENTITY_ZERO:
+  case TC_IDENTITY_ONE: e.i = id == TC_IDENTITY_ONE, e.f = (double)e.i; break;
+  case TC_IDENTITY_LEAST: e.i = least_of(d), e.f = -INFINITY; break;
+  case TC_IDENTITY_MOST: e.i = most_of(d), e.f = INFINITY; break;
+  }
+  return e;
+}
+
+/* ---- expressions ----------------------------------------------------------------------------- */
+
+typedef struct reader {
+  const char *at;
+  tc_reducer reducer;
+  tc_dtype element;
+  bool lift; /* of an element and its position; else of two tuples */
+  tc_rule *rule;
+  bool ok;
+} reader;
+
+static bool is_same(const tc_expr *a, const tc_expr *b) {
+  return a->kind == b->kind && a->op == b->op && a->index == b->index && a->dtype == b->dtype &&
+         !memcmp(a->in, b->in, sizeof a->in);
+}
+
+/* The value of e, which equal expressions share. */
+static tc_val add(reader *r, const tc_expr *e) {
+  tc_kernel *k = &r->rule->kernel;
+  for (uint32_t id = 1; id < k->nexpr; id++)
+    if (is_same(&k->expr[id], e)) return (tc_val){id};
+  if (k->nexpr == TC_RULE_EXPRS) r->ok = false;
+  else k->expr[k->nexpr++] = *e;
+  return (tc_val){r->ok ? k->nexpr - 1 : 0};
+}
+
+static tc_val take(reader *r, uint32_t index, tc_dtype d) {
+  const tc_expr e = {.kind = TC_EX_RESULT, .index = index, .dtype = d};
+  return add(r, &e);
+}
+
+/* x and i; a0, a1, .. and b0, b1, .. */
+static tc_val read_name(reader *r, const char *name, size_t length) {
+  const int n = tc_reducer_get(r->reducer)->n, i = length == 2 ? name[1] - '0' : -1;
+  if (r->lift && length == 1 && *name == 'x') return take(r, 0, r->element);
+  if (r->lift && length == 1 && *name == 'i') return take(r, 1, TC_I64);
+  if (!r->lift && (*name == 'a' || *name == 'b') && i >= 0 && i < n)
+    return take(r, (uint32_t)(*name == 'b' ? n + i : i), tc_accumulator_dtype(r->reducer, i, r->element));
+  r->ok = false;
+  return (tc_val){0};
+}
+
+static bool accept(reader *r, char c) {
+  while (*r->at == ' ') r->at++;
+  if (*r->at != c) return false;
+  r->at++;
+  return true;
+}
+
+/* Of its last operand, or bool: conditions come first. */
+static tc_dtype type_of(const tc_kernel *k, const tc_expr *e) {
+  if (tc_op_get(e->op)->computes_in != TC_IN_RESULT) return TC_BOOL;
+  tc_dtype d = TC_BOOL;
+  for (int i = 0; i < 3; i++)
+    if (e->in[i].id) d = k->expr[e->in[i].id].dtype;
+  return d;
+}
+
+static tc_val read_value(reader *r) {
+  char name[32];
+  size_t length = 0;
+  while (*r->at == ' ') r->at++;
+  const char *const from = r->at;
+  while (isalnum((unsigned char)*r->at) || *r->at == '_') r->at++, length++;
+  if (!length || length >= sizeof name) r->ok = false;
+  if (!r->ok || !accept(r, '(')) return r->ok ? read_name(r, from, length) : (tc_val){0};
+  snprintf(name, sizeof name, "%.*s", (int)length, from);
+  tc_expr e = {.kind = TC_EX_OP, .op = tc_op_find(name)};
+  int n = 0;
+  do {
+    const tc_val v = read_value(r);
+    if (n < 3) e.in[n] = v;
+    n++;
+  } while (r->ok && accept(r, ','));
+  const tc_op_info *op = tc_op_get(e.op);
+  r->ok = r->ok && accept(r, ')') && op && op->expr && n >= op->min_in && n <= op->max_in;
+  if (!r->ok) return (tc_val){0};
+  e.dtype = type_of(&r->rule->kernel, &e);
+  return add(r, &e);
+}
+
+static bool read_rule(tc_reducer reducer, tc_dtype element, bool lift, tc_rule *rule) {
+  const tc_reducer_info *info = tc_reducer_get(reducer);
+  reader r = {.reducer = reducer, .element = element, .lift = lift, .rule = rule, .ok = true};
+  memset(rule, 0, sizeof *rule);
+  rule->kernel.expr = rule->expr;
+  rule->kernel.nexpr = 1;
+  for (int i = 0; i < info->n && r.ok; i++) {
+    r.at = lift ? info->keep[i].lift : info->keep[i].combine;
+    rule->value[i] = read_value(&r);
+    r.ok = r.ok && !*r.at &&
+           rule->expr[rule->value[i].id].dtype == tc_accumulator_dtype(reducer, i, element);
+  }
+  return r.ok;
+}
+
+bool tc_combine_rule(tc_reducer r, tc_dtype element, tc_rule *rule) {
+  return read_rule(r, element, false, rule);
+}
+
+bool tc_lift_rule(tc_reducer r, tc_dtype element, tc_rule *rule) {
+  return read_rule(r, element, true, rule);
+}

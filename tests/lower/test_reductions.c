@@ -1,0 +1,147 @@
+/* The table of reductions: every row reads, and does what a combination has to. */
+#include "lower/loop.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+enum { ELEMENTS = 9 };
+static const double element[ELEMENTS] = {2, -INFINITY, 2, NAN, -3, INFINITY, 0, NAN, 2};
+
+typedef struct tuple {
+  double v[TC_MAX_ACCUMULATORS];
+} tuple;
+
+/* Element n at position n, by the column `lift`. */
+static tuple lifted(tc_reducer r, int n) {
+  tuple t = {{0}};
+  tc_rule rule;
+  cr_assert(tc_lift_rule(r, TC_F64, &rule), "%s: lift", tc_reducer_get(r)->text);
+  for (int i = 0; i < tc_reducer_get(r)->n; i++) {
+    const tc_expr *e = &rule.expr[rule.value[i].id];
+    cr_assert_eq(e->kind, TC_EX_RESULT);
+    t.v[i] = e->index ? n : element[n];
+  }
+  return t;
+}
+
+static tuple identity(tc_reducer r) {
+  tuple t = {{0}};
+  for (int i = 0; i < tc_reducer_get(r)->n; i++) {
+    const tc_expr e = tc_accumulator_identity(r, i, TC_F64);
+    t.v[i] = tc_dtype_is_float(e.dtype) ? e.f : (double)e.i;
+  }
+  return t;
+}
+
+/* The ops of the rows, by their meaning. */
+static double apply(tc_op op, double x, double y, double z) {
+  switch (op) {
+  case OP_ADD: return x + y;
+  case OP_MUL: return x * y;
+  case OP_MAXIMUM: return x > y || isnan(x) ? x : y;
+  case OP_MINIMUM: return x < y || isnan(x) ? x : y;
+  case OP_EQ: return x == y;
+  case OP_NE: return x != y;
+  case OP_BITOR: return x != 0 || y != 0;
+  case OP_WHERE: return x != 0 ? y : z;
+  default: cr_assert(false, "%s is not known here", tc_op_get(op)->text);
+  }
+  return 0;
+}
+
+static tuple combined(tc_reducer r, tuple a, tuple b) {
+  const int n = tc_reducer_get(r)->n;
+  double v[TC_RULE_EXPRS];
+  tuple t = {{0}};
+  tc_rule rule;
+  cr_assert(tc_combine_rule(r, TC_F64, &rule), "%s: combine", tc_reducer_get(r)->text);
+  for (uint32_t id = 1; id < rule.kernel.nexpr; id++) {
+    const tc_expr *e = &rule.expr[id];
+    const int i = (int)e->index;
+    v[id] = e->kind == TC_EX_OP ? apply(e->op, v[e->in[0].id], v[e->in[1].id], e->in[2].id ? v[e->in[2].id] : 0)
+            : i < n             ? a.v[i]
+                                : b.v[i - n];
+  }
+  for (int i = 0; i < n; i++) t.v[i] = v[rule.value[i].id];
+  return t;
+}
+
+static void expect_same(tc_reducer r, tuple a, tuple b, const char *law) {
+  for (int i = 0; i < tc_reducer_get(r)->n; i++)
+    cr_expect(a.v[i] == b.v[i] || (isnan(a.v[i]) && isnan(b.v[i])), "%s, accumulator %d: %g, %g (%s)",
+              tc_reducer_get(r)->text, i, a.v[i], b.v[i], law);
+}
+
+Test(reductions, rows_have_unique_texts_and_fit) {
+  for (int r = TC_REDUCE_NONE + 1; r < TC_REDUCE_COUNT; r++) {
+    const tc_reducer_info *info = tc_reducer_get((tc_reducer)r);
+    cr_assert(info->n >= 1 && info->n <= TC_MAX_ACCUMULATORS && info->result < info->n);
+    for (int q = TC_REDUCE_NONE + 1; q < r; q++) cr_expect_str_neq(info->text, tc_reducer_get((tc_reducer)q)->text);
+  }
+}
+
+Test(reductions, identity_changes_nothing) {
+  for (int r = TC_REDUCE_NONE + 1; r < TC_REDUCE_COUNT; r++)
+    for (int i = 0; i < ELEMENTS; i++) {
+      const tuple x = lifted((tc_reducer)r, i), none = identity((tc_reducer)r);
+      expect_same((tc_reducer)r, combined((tc_reducer)r, x, none), x, "right identity");
+      expect_same((tc_reducer)r, combined((tc_reducer)r, none, x), x, "left identity");
+    }
+}
+
+Test(reductions, order_does_not_matter) {
+  for (int n = TC_REDUCE_NONE + 1; n < TC_REDUCE_COUNT; n++)
+    for (int i = 0; i < ELEMENTS; i++)
+      for (int j = 0; j < ELEMENTS; j++)
+        for (int k = 0; i != j && k < ELEMENTS; k++) {
+          const tc_reducer r = (tc_reducer)n;
+          const tuple x = lifted(r, i), y = lifted(r, j), z = lifted(r, k);
+          expect_same(r, combined(r, x, y), combined(r, y, x), "commutes");
+          expect_same(r, combined(r, combined(r, x, y), z), combined(r, x, combined(r, y, z)), "associates");
+        }
+}
+
+static tuple over_all(tc_reducer r) {
+  tuple t = identity(r);
+  for (int i = 0; i < ELEMENTS; i++)
+    if (!isnan(element[i]) && !isinf(element[i])) t = combined(r, t, lifted(r, i));
+  return t;
+}
+
+Test(reductions, first_and_last_of_equals) {
+  cr_expect_eq(over_all(TC_REDUCE_ARGMAX).v[1], 0);
+  cr_expect_eq(over_all(TC_REDUCE_LAST_ARGMAX).v[1], 8);
+  cr_expect_eq(over_all(TC_REDUCE_ARGMIN).v[1], 4);
+  cr_expect_eq(over_all(TC_REDUCE_LAST_ARGMIN).v[1], 4);
+}
+
+/* NaN is better than any: of several, the first, or the last. */
+Test(reductions, nan_wins) {
+  const struct {
+    tc_reducer r;
+    double place;
+  } rows[] = {{TC_REDUCE_ARGMAX, 3}, {TC_REDUCE_ARGMIN, 3}, {TC_REDUCE_LAST_ARGMAX, 7}, {TC_REDUCE_LAST_ARGMIN, 7}};
+  for (int k = 0; k < 4; k++) {
+    tuple t = identity(rows[k].r);
+    for (int i = 0; i < ELEMENTS; i++) t = combined(rows[k].r, t, lifted(rows[k].r, i));
+    cr_expect(isnan(t.v[0]));
+    cr_expect_eq(t.v[1], rows[k].place);
+  }
+}
+
+/* The ends of every dtype. */
+Test(reductions, identities_of_integers) {
+  const struct {
+    tc_dtype d;
+    int64_t least, most;
+  } rows[] = {{TC_BOOL, 0, 1},
+              {TC_U8, 0, 255},
+              {TC_I8, -128, 127},
+              {TC_I16, -32768, 32767},
+              {TC_I32, INT32_MIN, INT32_MAX},
+              {TC_I64, INT64_MIN, INT64_MAX}};
+  for (int k = 0; k < 6; k++) {
+    cr_expect_eq(tc_accumulator_identity(TC_REDUCE_MAX, 0, rows[k].d).i, rows[k].least);
+    cr_expect_eq(tc_accumulator_identity(TC_REDUCE_MIN, 0, rows[k].d).i, rows[k].most);
+  }
+}
