@@ -296,12 +296,12 @@ static bool class_loss(interp_node *e) {
   return ok;
 }
 
-static double softplus(double x) { return (x > 0 ? x : 0) + log1p(exp(-fabs(x))); }
-
 static double pair_loss(tc_op op, double x, double t) {
   if (op == OP_MSE) return (x - t) * (x - t);
-  /* -t log p - (1-t) log(1-p), p = 1/(1 + exp(-x)); what has no weight is not there */
-  return (t != 0 ? t * softplus(-x) : 0) + (t != 1 ? (1 - t) * softplus(x) : 0);
+  /* -t log p - (1-t) log(1-p), p = 1/(1 + exp(-x)), as one term that grows with |x| and one that vanishes, so that
+   * infinite x and targets beyond 0 to 1 have a value; what has no weight is not there */
+  const double weight = x > 0 ? 1 - t : t;
+  return (weight != 0 ? fabs(x) * weight : 0) + log1p(exp(-fabs(x)));
 }
 
 static int64_t broadcast_shape(const interp_array *a, const interp_array *b, int64_t *dim,
