@@ -136,7 +136,9 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
  * much as the cache holds, `bytes` each; `points`: all of them read no more.  tc_cuda_depth: threads
  * that share a column of `items`, of a block as wide as a line of memory, wider where lines are shared,
  * narrower where blocks would be few; tc_cuda_width: columns of a block.  tc_cuda_is_short: a product of few
- * tiles, short along k, for which the library would take two kernels, and its epilogue one more. */
+ * tiles, short along k, for which the library would take two kernels, and its epilogue one more.
+ * tc_cuda_saves_pass: the library's product would be faster by less than one more kernel takes, which reads and
+ * writes all results: some 3 us, and as long as 72 of k. */
 static const char helpers[] =
     "#define TC_CUDA_FN static inline __attribute__((unused))\n"
     "typedef struct tc_cuda_form {\n"
@@ -223,6 +225,10 @@ static const char helpers[] =
     "  const int64_t tiles = mm->batch * tc_cuda_ceildiv(mm->m, side) * tc_cuda_ceildiv(mm->n, "
     "side);\n"
     "  return mm->k <= most && tiles <= c->info->sms;\n"
+    "}\n"
+    "TC_CUDA_FN int tc_cuda_saves_pass(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm) {\n"
+    "  const double results = (double)mm->batch * (double)mm->m * (double)mm->n;\n"
+    "  return results * ((double)mm->k - 72) <= 600e3 * c->info->sms;\n"
     "}\n"
     "TC_CUDA_FN int64_t tc_cuda_owners(int64_t slices) {\n"
     "  const int64_t n = slices > 0 ? 131072 / slices : 1;\n"

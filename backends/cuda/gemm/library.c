@@ -192,7 +192,7 @@ static void put_call(const library *x, tc_buf *out) {
 }
 
 uint32_t tc_cuda_put_library(const tc_kernel *k, const tc_program *p, uint32_t first,
-                             const char *own, tc_buf *device, tc_buf *host, bool *failed) {
+                             const char *own, const char *pass, tc_buf *device, tc_buf *host, bool *failed) {
   library x;
   uint32_t next = first;
   if (!open_library(&x, k, p)) return next;
@@ -200,7 +200,9 @@ uint32_t tc_cuda_put_library(const tc_kernel *k, const tc_program *p, uint32_t f
   tc_kernel rest;
   tc_buf body = {0};
   put_call(&x, host);
-  tc_putf(host, "  if (!(%s) && tcrt_cuda_matmul(c, &mm) == 0) {\n", own);
+  if (x.whole || !pass) tc_putf(host, "  const int own = vectorized && %s;\n", own);
+  else tc_putf(host, "  const int own = vectorized && (%s || %s);\n", own, pass);
+  tc_put(host, "  if (!own && tcrt_cuda_matmul(c, &mm) == 0) {\n");
   if (!x.whole) {
     *failed |= !arena || !rest_kernel(&x, &rest, arena);
     if (!*failed) {

@@ -237,7 +237,7 @@ bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device,
     tc_print_fused(k, p, device);
     tc_cuda_put_approximate_math(k, p, true, device);
     *functions = t->put(&x, o, body.text ? body.text : "", device);
-    *functions = tc_cuda_put_library(k, p, *functions, t->own, device, &library, &failed);
+    *functions = tc_cuda_put_library(k, p, *functions, t->own, t->pass, device, &library, &failed);
     tc_cuda_put_approximate_math(k, p, false, device);
     put_launcher(&x, body.text ? body.text : "", o, t, library.text ? library.text : "", host);
   }

@@ -29,9 +29,9 @@ typedef struct tc_cuda_operand {
 
 /* What differs between the templates. */
 typedef struct tc_cuda_template {
-  const char
-      *own; /* C: is product `mm`, where `vectorized` holds, one that is over before the library's
-                    * would be?  */
+  /* C: is product `mm`, where `vectorized` holds, one that is over before the library's would be?  And is it, where
+   * the epilogue would be one more kernel?  NULL: no. */
+  const char *own, *pass;
   void (*body)(tc_cuda_product *x, const tc_cuda_operand *o); /* o: A, B, epilogue */
   /* The functions, from 0 on; the text of the body says their parameters.  How many they are. */
   uint32_t (*put)(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,

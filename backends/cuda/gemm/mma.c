@@ -228,7 +228,7 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
           "  const int64_t shared = function == 0 ? larger : function == 1 ? 99328 : 50176;\n");
 }
 
-const tc_cuda_template tc_cuda_mma = {.own = "vectorized && tc_cuda_is_short(c, &mm, 64, 512)",
+const tc_cuda_template tc_cuda_mma = {.own = "tc_cuda_is_short(c, &mm, 64, 512)",
                                       .body = put_body,
                                       .put = put_functions,
                                       .launch = put_launch};

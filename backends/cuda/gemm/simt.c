@@ -269,7 +269,8 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
 }
 
 const tc_cuda_template tc_cuda_simt = {
-    .own = "vectorized && mm.dtype != TC_F64 && tc_cuda_is_short(c, &mm, 32, 1024)",
+    .own = "(mm.dtype != TC_F64 && tc_cuda_is_short(c, &mm, 32, 1024))",
+    .pass = "(mm.dtype == TC_F32 && tc_cuda_saves_pass(c, &mm))",
     .body = put_body,
     .put = put_functions,
     .launch = put_launch};

@@ -288,10 +288,10 @@ bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device,
                         uint32_t *functions);
 
 /* library.c: the product by cuBLASLt, where it can take it: statements of the launcher that return
- * when it did, unless `own` (C; the product is `mm`), and functions from number `first` on for the
+ * when it did, unless `own` (C; the product is `mm`), or `pass` where the epilogue would be one more kernel, and functions from number `first` on for the
  * rest of the epilogue.  The next free number. */
 uint32_t tc_cuda_put_library(const tc_kernel *k, const tc_program *p, uint32_t first,
-                             const char *own, tc_buf *device, tc_buf *host, bool *failed);
+                             const char *own, const char *pass, tc_buf *device, tc_buf *host, bool *failed);
 
 /* parameters.c: those that a body's text names, in their order.  LAUNCH: the launcher found it out, and hands it on
  * to one launch.  shared: siblings have it in common.  false: out of memory. */
