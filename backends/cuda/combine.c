@@ -99,7 +99,7 @@ static void put_combine(const functions *f) {
           "  tc_vec<tc_%s, tc_most(M, N)> r;\n  TC_UNROLL for (int i = 0; i < tc_most(M, N); ++i) {\n"
           "  const tc_%s a = TC_AT(x, i), b = TC_AT(y, i);\n",
           op.text, t, x, op.text, t, x, x, x, x);
-  tc_print_rule(&words, &rule, from, f->out);
+  tc_print_rule(&words, &rule, from, 2, f->out);
   tc_putf(f->out, "  r.l[i] = tc_%s{", x);
   for (int i = 0; i < f->n; ++i) tc_putf(f->out, "%sv%u.l[0]", i ? ", " : "", rule.value[i].id);
   tc_put(f->out, "};\n  }\n  return r;\n}\n");

@@ -73,7 +73,7 @@ static void put_combine(const functions *f) {
   }
   tc_putf(f->out, "/* @ tc_%s_%s */\nTC_FN tc_v%s tc_%s_%s(tc_v%s a, tc_v%s b) {\n", f->op.text, f->t, x, f->op.text,
           f->t, x, x);
-  tc_print_rule(&tc_omp_words, &rule, from, f->out);
+  tc_print_rule(&tc_omp_words, &rule, from, 2, f->out);
   tc_put(f->out, "  return ");
   if (f->n > 1) tc_putf(f->out, "tc_pack_%s(", x);
   for (int i = 0; i < f->n; ++i) tc_putf(f->out, "%sv%u", i ? ", " : "", rule.value[i].id);

@@ -3,19 +3,20 @@
 
 #include <string.h>
 
-void tc_print_rule(const tc_spelling *w, const tc_rule *rule, const char *const *from, tc_buf *out) {
+void tc_print_rule(const tc_spelling *w, const tc_rule *rule, const char *const *from, int indent, tc_buf *out) {
   uint32_t depends[TC_RULE_EXPRS];
   uint8_t printed[TC_RULE_EXPRS] = {0};
   for (int i = 0; i < TC_RULE_EXPRS; ++i) depends[i] = 1;
   tc_print_scope s = {.k = &rule->kernel,
                       .words = w,
                       .out = out,
-                      .indent = 2,
+                      .indent = indent,
                       .naxis = 1,
                       .result = from,
                       .depends = depends,
                       .printed = printed};
-  for (int i = 0; i < TC_MAX_ACCUMULATORS; ++i) tc_print_value(&s, rule->value[i]);
+  for (int i = 0; i < TC_MAX_ACCUMULATORS; ++i)
+    if (rule->value[i].id) tc_print_value(&s, rule->value[i]);
 }
 
 /* By its name, or as TC_COMBINE(function, T). */
