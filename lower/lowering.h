@@ -386,8 +386,9 @@ int lo_value_level(const lo_kb *b, const tc_action *a); /* of its operands */
 
 /* local_rows.c: expensive values that several stages need are kept in LOCAL rows */
 void lo_keep_rows(lo_kb *b);
-/* online_softmax.c: the maximum and the sum of exponentials of a row by one reduction.  false: there are none */
-bool lo_online_softmax(lo_kb *b);
+/* online_softmax.c: the maximum and the sum of exponentials of a row by one reduction; terms_alone: where nothing
+ * else needs the exponentials.  false: there are none */
+bool lo_online_softmax(lo_kb *b, bool terms_alone);
 /* single_pass_variance.c: variances of rows from the pass that sums them, where that keeps their digits */
 void lo_single_pass_variance(lo_kb *b);
 /* distribute_scale.c: (x - m) * r as x * r - m * r, r the reciprocal of a deviation, where the stage of the

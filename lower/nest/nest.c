@@ -325,11 +325,24 @@ static void take_acts(lo_kb *b, acts a) {
 static uint32_t push_streamed(lo_kb *b, acts plain) {
   const acts kept = copy_acts(b);
   take_acts(b, plain);
-  const bool differs = lo_online_softmax(b) || kept.n != plain.n; /* LOCAL rows are stored */
+  const bool differs = lo_online_softmax(b, false) || kept.n != plain.n; /* LOCAL rows are stored */
   const acts streamed = copy_acts(b);
   take_acts(b, kept);
   for (uint32_t i = 0; differs && i < streamed.n; i++) lo_push_act(b, streamed.act[i]);
   return differs ? streamed.n : 0;
+}
+
+/* They are known to be. */
+static bool has_long_rows(lo_kb *b) {
+  const int64_t from = b->L->target->online_from;
+  int64_t points = 1;
+  for (int s = 0; s < b->nslot; s++) {
+    int64_t least, most;
+    if (b->slot[s].dead || !b->slot[s].sequential) continue;
+    tc_dim_range(b->L->dims, b->slot[s].extent, &least, &most);
+    if (least <= 0 || __builtin_mul_overflow(points, least, &points)) return false;
+  }
+  return from && points >= from;
 }
 
 /* The last so many acts are those of streamed rows. */
@@ -347,6 +360,7 @@ static void finish_nest(lo_kb *b) {
   int v = lo_choose_vector(b), order[TC_MAX_AXES], nparallel = 0;
   bool rows = lo_sequential_slots(b) != 0, along = v >= 0 && b->slot[v].sequential;
   const acts plain = copy_acts(b);
+  if (rows && along && has_long_rows(b)) lo_online_softmax(b, true);
   if (rows && along) lo_keep_rows(b);
   if (!rows) schedule_flat(b, v);
   tc_kernel *k = b->k;

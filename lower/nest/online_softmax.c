@@ -3,8 +3,8 @@
  *   m = max x,  s = sum e^(x - c),  c = m, or m where that is finite and else 0
  *
  * are two passes, for the sum waits for the maximum.  As the two accumulators m and l = sum e^(x - m) of one
- * reduction (ONLINE_SOFTMAX of graph/ops/reductions.def) they are one, and s = l * e^(m - c), or l + (m - c) where
- * c = m: of finite m, this is l; of infinite m, it is infinite, 0 or NaN as the sum itself would be. */
+ * reduction (ONLINE_SOFTMAX of graph/ops/reductions.def) they are one, and s = l * f, f = e^(m - c), or 1 + (m - c)
+ * where c = m: of finite m, this is l; of infinite m, it is infinite, 0 or NaN as the sum itself would be. */
 #include "lower/lowering.h"
 
 typedef struct pair {
@@ -51,10 +51,20 @@ static bool is_pair(const lo_kb *b, pair *p) {
   return true;
 }
 
-static bool find_pair(const lo_kb *b, pair *p) {
+/* Does another act need the exponentials, or x, where that is more than a load? */
+static bool has_other_readers(lo_kb *b, const pair *p) {
+  uint8_t *need = lo_alloc(b->L, b->L->scratch, b->k->nexpr + 1u);
+  for (uint32_t i = 0; i < b->nact; i++)
+    if (i != p->max && i != p->sum) tc_mark_action(&b->act[i].a, need);
+  tc_mark_operands(b->k, need);
+  const uint32_t x = b->act[p->max].a.value.id;
+  return need[b->act[p->sum].a.value.id] || (need[x] && b->k->expr[x].kind != TC_EX_LOAD);
+}
+
+static bool find_pair(lo_kb *b, bool terms_alone, pair *p) {
   for (p->max = 0; p->max < b->nact; p->max++)
     for (p->sum = 0; p->sum < b->nact; p->sum++)
-      if (is_pair(b, p)) return true;
+      if (is_pair(b, p) && !(terms_alone && has_other_readers(b, p))) return true;
   return false;
 }
 
@@ -122,9 +132,9 @@ static void replace_sum(lo_kb *b, pair *p, uint32_t first, tc_loc loc) {
   const uint32_t end = b->k->nexpr;
   const tc_val m = lo_result(b, first, loc), l = lo_result(b, first + 1, loc), none = {0};
   const tc_val apart = lo_op(b, OP_SUB, TC_F32, m, p->centre, none, loc);
-  const tc_val sum = p->centre.id == m.id
-                         ? lo_op(b, OP_ADD, TC_F32, l, apart, none, loc)
-                         : lo_op(b, OP_MUL, TC_F32, l, lo_op(b, OP_EXP, TC_F32, apart, none, none, loc), none, loc);
+  const tc_val factor = p->centre.id == m.id ? lo_op(b, OP_ADD, TC_F32, lo_const_f(b, TC_F32, 1), apart, none, loc)
+                                             : lo_op(b, OP_EXP, TC_F32, apart, none, none, loc);
+  const tc_val sum = lo_op(b, OP_MUL, TC_F32, l, factor, none, loc);
   replace_result(b, b->act[p->sum].a.index, sum, end, &p->centre);
 }
 
@@ -149,9 +159,9 @@ static void fuse(lo_kb *b, pair *p) {
   b->nact--;
 }
 
-bool lo_online_softmax(lo_kb *b) {
+bool lo_online_softmax(lo_kb *b, bool terms_alone) {
   pair p;
   bool any = false;
-  while (find_pair(b, &p)) fuse(b, &p), any = true;
+  while (find_pair(b, terms_alone, &p)) fuse(b, &p), any = true;
   return any;
 }
