@@ -347,6 +347,8 @@ bool tc_kernels_meet(const tc_program *p, const tc_kernel *x, const tc_kernel *y
 
 /* Does some action of k store to its buffer, an index of k's list?  A call writes buffer 0. */
 bool tc_kernel_writes(const tc_kernel *k, uint32_t buffer);
+/* That, or its product stands there in front of the epilogue. */
+bool tc_kernel_stores(const tc_kernel *k, uint32_t buffer);
 
 /* marked[k->nexpr], one for each value; that of 0, no value, becomes 0.  Marks what the action takes: value,
  * all that is combined, guard and index operands.  Marks what all marked values are made of, down to loads and

@@ -24,12 +24,7 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .product_apart = true};
 
 bool tc_cuda_put_prelude(const char *device, tc_buf *out) {
-  tc_buf prelude = {0};
-  tc_put(&prelude, tc_cuda_prelude);
-  tc_cuda_put_reductions(device, &prelude);
-  const bool ok = !prelude.failed && tc_print_prelude(prelude.text, device, out);
-  tc_buf_free(&prelude);
-  return ok;
+  return tc_print_prelude_with_reductions(tc_cuda_prelude, device, tc_cuda_put_reducer, out);
 }
 
 /* ---- parameters ------------------------------------------------------------------------------ */

@@ -75,9 +75,7 @@ static const char *check_file(const char *value) { return *value ? NULL : "the n
 
 static const tc_backend_option options[] = {
     {"schedule", "FILE", "none", true, check_file,
-     "how kernels for the CPU run, in the form that TC_DUMP=schedule prints, where it is not to be "
-     "as "
-     "planned; for tests and measurements"},
+     "stated schedules of kernels for the CPU, in the form that TC_DUMP=schedule prints"},
 };
 
 const tc_backend tc_backend_openmp = {
