@@ -296,6 +296,9 @@ typedef struct tc_program {
   double *constant;  /* scalars of kernels that are equal but for them: f64, behind those of the graph */
 } tc_program;
 
+/* Of siblings: none, pointwise kernels, kernels of one nest. */
+typedef enum tc_sibling_kind { TC_SIBLINGS_NONE, TC_SIBLINGS_POINTWISE, TC_SIBLINGS_NESTS } tc_sibling_kind;
+
 /* What a schedule depends on: how the machine at hand is fed and what it does well.  Sizes are in
  * elements. */
 typedef struct tc_target {
@@ -320,7 +323,7 @@ typedef struct tc_target {
                         * and what is computed of its result; 0: none */
   int64_t interleave;  /* stores at distances of up to so many elements along the lanes are
                         * interleaved to whole vectors; 0: they are not */
-  bool siblings;       /* siblings are launched together */
+  tc_sibling_kind siblings; /* which siblings one launch runs */
   bool epilogue_in_place; /* a product's epilogue may read the element that it overwrites */
   bool product_apart;     /* ... and there is to be room for the bare product then */
   /* Optional: chooses the layout of an ARENA buffer, which holds the value buffer[i].node; false:
