@@ -22,7 +22,8 @@ static const char *function_of(tc_reducer r, int i, size_t *length) {
   tc_rule rule;
   if (!tc_combine_rule(r, TC_F32, &rule)) return NULL;
   const tc_expr *e = &rule.expr[rule.value[i].id];
-  if (e->kind != TC_EX_OP || !is_accumulator(&rule, e->in[0], i) || !is_accumulator(&rule, e->in[1], n + i)) return NULL;
+  const bool both = is_accumulator(&rule, e->in[0], i) && is_accumulator(&rule, e->in[1], n + i);
+  if (e->kind != TC_EX_OP || !both) return NULL;
   const char *text = tc_op_get(e->op)->expr, *end = strstr(text, back);
   if (strncmp(text, front, strlen(front)) != 0 || !end || end[strlen(back)]) return NULL;
   *length = (size_t)(end - text) - strlen(front);
