@@ -12,10 +12,10 @@ typedef struct pair {
   tc_val centre;     /* c */
 } pair;
 
-/* A stage of f32 that reduces, and does nothing else. */
+/* A stage of floating numbers that reduces, and does nothing else. */
 static bool is_only(const lo_kb *b, uint32_t act, tc_reducer r) {
   const lo_act *a = &b->act[act];
-  if (a->a.kind != TC_ACT_REDUCE || a->a.reducer != r || a->a.dtype != TC_F32 || !a->axes) return false;
+  if (a->a.kind != TC_ACT_REDUCE || a->a.reducer != r || !tc_dtype_is_float(a->a.dtype) || !a->axes) return false;
   for (uint32_t i = 0; i < b->nact; i++)
     if (i != act && b->act[i].level == a->level && b->act[i].axes == a->axes) return false;
   return true;
@@ -44,7 +44,7 @@ static bool is_centre(const lo_kb *b, tc_val v, uint32_t result) {
 static bool is_pair(const lo_kb *b, pair *p) {
   const tc_action *max = &b->act[p->max].a, *sum = &b->act[p->sum].a;
   if (!is_only(b, p->max, TC_REDUCE_MAX) || !is_only(b, p->sum, TC_REDUCE_SUM)) return false;
-  if (b->act[p->max].axes != b->act[p->sum].axes) return false;
+  if (b->act[p->max].axes != b->act[p->sum].axes || max->dtype != sum->dtype) return false;
   const tc_expr *e = op_of(b, sum->value, OP_EXP), *d = e ? op_of(b, e->in[0], OP_SUB) : NULL;
   if (!d || d->in[0].id != max->value.id || !is_centre(b, d->in[1], max->index)) return false;
   p->centre = d->in[1];
@@ -61,10 +61,17 @@ static bool has_other_readers(lo_kb *b, const pair *p) {
   return need[b->act[p->sum].a.value.id] || (need[x] && b->k->expr[x].kind != TC_EX_LOAD);
 }
 
+/* Exponentials of f64 take long, and rescaling takes some more of them: it pays on GPUs, where they are needed once. */
+static bool pays(lo_kb *b, bool terms_alone, const pair *p) {
+  const bool f32 = b->act[p->max].a.dtype == TC_F32;
+  if (f32 && !terms_alone) return true;
+  return (f32 || !terms_alone) && !has_other_readers(b, p);
+}
+
 static bool find_pair(lo_kb *b, bool terms_alone, pair *p) {
   for (p->max = 0; p->max < b->nact; p->max++)
     for (p->sum = 0; p->sum < b->nact; p->sum++)
-      if (is_pair(b, p) && !(terms_alone && has_other_readers(b, p))) return true;
+      if (is_pair(b, p) && pays(b, terms_alone, p)) return true;
   return false;
 }
 
@@ -120,9 +127,10 @@ static void replace_result(lo_kb *b, uint32_t result, tc_val by, uint32_t end, t
 static uint32_t take_results(lo_kb *b, pair *p) {
   const uint32_t max = b->act[p->max].a.index;
   const int level = b->act[p->max].level + 1;
+  const tc_dtype d = b->act[p->max].a.dtype;
   if (b->act[p->sum].a.index == max + 1) return max;
-  const uint32_t first = lo_new_result(b, TC_F32, level);
-  lo_new_result(b, TC_F32, level);
+  const uint32_t first = lo_new_result(b, d, level);
+  lo_new_result(b, d, level);
   replace_result(b, max, lo_result(b, first, (tc_loc){0}), b->k->nexpr, &p->centre);
   return first;
 }
@@ -130,11 +138,12 @@ static uint32_t take_results(lo_kb *b, pair *p) {
 /* s takes the place of the sum's result. */
 static void replace_sum(lo_kb *b, pair *p, uint32_t first, tc_loc loc) {
   const uint32_t end = b->k->nexpr;
+  const tc_dtype d = b->act[p->max].a.dtype;
   const tc_val m = lo_result(b, first, loc), l = lo_result(b, first + 1, loc), none = {0};
-  const tc_val apart = lo_op(b, OP_SUB, TC_F32, m, p->centre, none, loc);
-  const tc_val factor = p->centre.id == m.id ? lo_op(b, OP_ADD, TC_F32, lo_const_f(b, TC_F32, 1), apart, none, loc)
-                                             : lo_op(b, OP_EXP, TC_F32, apart, none, none, loc);
-  const tc_val sum = lo_op(b, OP_MUL, TC_F32, l, factor, none, loc);
+  const tc_val apart = lo_op(b, OP_SUB, d, m, p->centre, none, loc);
+  const tc_val factor = p->centre.id == m.id ? lo_op(b, OP_ADD, d, lo_const_f(b, d, 1), apart, none, loc)
+                                             : lo_op(b, OP_EXP, d, apart, none, none, loc);
+  const tc_val sum = lo_op(b, OP_MUL, d, l, factor, none, loc);
   replace_result(b, b->act[p->sum].a.index, sum, end, &p->centre);
 }
 
@@ -148,7 +157,7 @@ static void fuse(lo_kb *b, pair *p) {
   const tc_val from[] = {a->value, lo_result(b, first, loc)};
   tc_val lifted[TC_MAX_ACCUMULATORS], term[TC_MAX_ACCUMULATORS];
   tc_rule lift, terms;
-  if (!tc_lift_rule(online, TC_F32, &lift) || !tc_term_rule(online, TC_F32, &terms))
+  if (!tc_lift_rule(online, a->dtype, &lift) || !tc_term_rule(online, a->dtype, &terms))
     lo_fail(b->L, loc, "a reduction without a rule");
   lo_apply(b, &lift, from, loc, lifted);
   lo_apply(b, &terms, from, loc, term);

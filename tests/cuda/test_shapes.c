@@ -54,6 +54,7 @@ static const char logsumexp[] = "%1 = param f32[R,C] \"x\"\n%2 = logsumexp %1 ax
 /* The same of rows with infinities and NaN. */
 static const char special_rows[] = "%1 = param f32[R,C] \"special\"\n" SOFTMAX("%1");
 static const char special_sums[] = "%1 = param f32[R,C] \"special\"\n%2 = logsumexp %1 axes=[1] keep=0\nret %2\n";
+static const char double_sums[] = "%1 = param f64[R,C] \"special\"\n%2 = logsumexp %1 axes=[1] keep=0\nret %2\n";
 static const char all[] = "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[] keep=0\nret %2\n";
 static const char argmax[] = "%1 = param f32[R,C] \"x\"\n%2 = argmax %1 axes=[1] keep=0\n%3 = "
                              "argmax %1 axes=[0] keep=0\nret %2 %3\n";
@@ -150,6 +151,8 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {special_sums, 6, 70},
                                {special_sums, 6, 5003},
                                {special_sums, 6, 20000},
+                               {double_sums, 6, 5003},
+                               {double_sums, 6, 20000},
                                {logsumexp, 2, 50003},
                                {two_rows, 2, 20003},
                                {long_doubles, 256, 2052}, /* many: three on a multiprocessor */

@@ -54,7 +54,8 @@ STREAMED(of_a_sum, 1,
          "%1 = param f32[R,C] \"x\"\n%2 = param f32[C] \"y\"\n%3 = add %1 %2\n%4 = softmax %3 axis=1\nret %4\n")
 STREAMED(two_of_one_row, 2,
          "%1 = param f32[R,C] \"x\"\n%2 = softmax %1 axis=1\n%3 = softmax %2 axis=1\nret %3\n")
-STREAMED(not_in_f64, 0, "%1 = param f64[R,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n")
+STREAMED(of_f64, 1, "%1 = param f64[R,C] \"x\"\n%2 = logsumexp %1 axes=[1] keep=0\nret %2\n")
+STREAMED(not_of_f64_twice, 0, "%1 = param f64[R,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n")
 STREAMED(not_of_columns, 0, "%1 = param f32[R,C] \"x\"\n%2 = softmax %1 axis=0\nret %2\n")
 STREAMED(not_of_another_maximum, 0,
          "%1 = param f32[R,C] \"x\"\n%2 = param f32[R,C] \"y\"\n%3 = max %2 axes=[1] keep=1\n%4 = sub %1 %3\n"
