@@ -26,6 +26,7 @@ typedef struct tc_accumulator {
   tc_identity identity;
   const char *lift, *combine;
   bool rounds;
+  const char *term, *rescale; /* both or none */
 } tc_accumulator;
 
 typedef struct tc_reducer_info {

@@ -64,6 +64,7 @@ static tc_action *take_actions(copy *c, const tc_action *action, uint32_t n) {
     const bool stores = to[i].kind == TC_ACT_STORE || to[i].kind == TC_ACT_ADD;
     to[i].value = value_of(c, to[i].value);
     for (int k = 0; k + 1 < TC_MAX_ACCUMULATORS; k++) to[i].further[k] = value_of(c, to[i].further[k]);
+    to[i].term = value_of(c, to[i].term);
     to[i].guard = value_of(c, to[i].guard);
     if (stores) take_address(c, &to[i].address);
     if (stores) to[i].buffer = buffer_of(c, to[i].buffer);
@@ -79,10 +80,10 @@ static void take_stage(copy *c, tc_stage *s) {
 }
 
 static void take_nest(copy *c, tc_nest *n) {
-  tc_stage *stage = lo_alloc(c->L, c->L->arena, (n->nstage + 1) * sizeof *stage);
-  memcpy(stage, n->stage, n->nstage * sizeof *stage);
+  tc_stage *stage = lo_alloc(c->L, c->L->arena, (tc_nest_stages(n) + 1) * sizeof *stage);
+  memcpy(stage, n->stage, tc_nest_stages(n) * sizeof *stage);
   n->stage = stage;
-  for (uint32_t s = 0; s < n->nstage; s++) take_stage(c, &stage[s]);
+  for (uint32_t s = 0; s < tc_nest_stages(n); s++) take_stage(c, &stage[s]);
 }
 
 /* requires: a kernel of nests.  Its own memory stays as it is; values that no action takes are left out. */

@@ -14,6 +14,11 @@
  *                reduce  #1 = sum  e
  *     stage {c}  store   y[r*C + c] = e[c] / #1
  *
+ * A nest may have stages for rows that no memory keeps, too:
+ *
+ *     stage {c}  reduce  #0, #1 = online_softmax  x[r*C + c]
+ *     stage {c}  store   y[r*C + c] = exp(x[r*C + c] - #0) / #1
+ *
  * Values.  Expressions form a DAG in the kernel's pool; operands have smaller indices.  A value of
  * dtype f16 or bf16 does not exist: loads widen to f32, stores round to the buffer's dtype, and a
  * cast to one of them rounds the f32 value in place (TC_EX_ROUND).  bool is 0 or 1 in a byte.
@@ -167,6 +172,8 @@ typedef struct tc_action {
   tc_reducer reducer; /* REDUCE, SCAN */
   tc_val value;
   tc_val further[TC_MAX_ACCUMULATORS - 1]; /* REDUCE, SCAN: what joins accumulators 1, 2, .. as `value` joins 0 */
+  tc_val term; /* REDUCE by a reduction with terms: what accumulator 1 sums, of `value` and of RESULT `index`, which
+                * is accumulator 0 once the element has joined it */
   tc_val guard;    /* STORE: only where true; 0 = always */
   uint32_t buffer, index;
   tc_dtype dtype;  /* REDUCE, SCAN: of the elements that are combined */
@@ -201,6 +208,9 @@ typedef struct tc_nest {
   tc_axis axis[TC_MAX_AXES];
   uint32_t nstage;
   tc_stage *stage;
+  /* Optional: behind stage[nstage], so many stages that do the same where rows are not kept between stages.
+   * There are no LOCAL buffers: what a stage needs is loaded and computed again. */
+  uint32_t nstreamed;
   uint32_t nresult; /* reductions and scans are numbered 0 .. nresult-1 */
   /* schedule */
   int vector;     /* axis run in vector lanes, or -1: all scalar.  An outer vector axis puts
@@ -211,6 +221,14 @@ typedef struct tc_nest {
   tc_dim elements, results; /* CUT, WHOLE: elements of one result, and results */
   int64_t whole;
 } tc_nest;
+
+static inline uint32_t tc_nest_stages(const tc_nest *n) { return n->nstage + n->nstreamed; } /* of both ways */
+/* The nest as it is where rows are not kept. */
+static inline tc_nest tc_nest_streamed(const tc_nest *n) {
+  tc_nest streamed = *n;
+  if (n->nstreamed) streamed.stage += n->nstage, streamed.nstage = n->nstreamed, streamed.nstreamed = 0;
+  return streamed;
+}
 
 /* C[b,m,n] = sum_k A[b,m,k] * B[b,k,n], axes numbered batch 0..nbatch-1, then m, n, k. */
 typedef struct tc_mm_loop {
@@ -296,6 +314,9 @@ typedef struct tc_target {
   bool cut_unknown;    /* sizes that may be few and long count as such then; where they may be
                         * short too, there are nests for both ways */
   bool keep_loads;     /* what several stages load is kept in LOCAL rows, as expensive values are */
+  bool streams;        /* nests have stages for rows that are not kept, too (tc_nest.nstreamed) */
+  int64_t online_from; /* in rows of so many elements on, a maximum and a sum of exponentials that nothing else
+                        * needs are one reduction (lower/nest/online_softmax.c); 0: in none */
   bool scan_lanes;     /* lanes may run along the axis of a scan */
   bool scatter_lanes;  /* ... and along one whose points a scatter puts in different places */
   int64_t long_pass;   /* of rows from here on, a pass costs more than a sum in another pass does
@@ -340,8 +361,9 @@ void tc_mark_operands(const tc_kernel *k, uint8_t *marked);
 
 /* A column of a reduction (graph/ops/reductions.def) as expressions, for elements of one dtype: the pool of a kernel
  * that has nothing else, and the value of each accumulator.  RESULTs stand for what it is made from.  Of `combine`,
- * with n accumulators: 0 .. n-1 are those of a, n .. 2n-1 those of b; of `lift`: 0 is the element, 1 its position.
- * The kernel points into the struct, which is not to be copied. */
+ * with n accumulators: 0 .. n-1 are those of a, n .. 2n-1 those of b; of `lift`: 0 is the element, 1 its position;
+ * of `term` and `rescale`, which accumulator 1 alone may have: 0 is x or a0, 1 is r0.  The kernel points into the
+ * struct, which is not to be copied. */
 enum { TC_RULE_EXPRS = 32 };
 typedef struct tc_rule {
   tc_kernel kernel;
@@ -352,6 +374,9 @@ typedef struct tc_rule {
 /* false: the table is wrong. */
 bool tc_combine_rule(tc_reducer r, tc_dtype element, tc_rule *rule);
 bool tc_lift_rule(tc_reducer r, tc_dtype element, tc_rule *rule);
+bool tc_reducer_has_terms(tc_reducer r); /* it has both of these: */
+bool tc_term_rule(tc_reducer r, tc_dtype element, tc_rule *rule);
+bool tc_rescale_rule(tc_reducer r, tc_dtype element, tc_rule *rule);
 /* Of accumulator i, where elements are of dtype `element`; and its identity, as a CONST. */
 tc_dtype tc_accumulator_dtype(tc_reducer r, int i, tc_dtype element);
 tc_expr tc_accumulator_identity(tc_reducer r, int i, tc_dtype element);

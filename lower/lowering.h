@@ -12,7 +12,7 @@
  *   value.c     value of a node at an index -> expression
  *   expr.c      the pool of expressions of a kernel
  *   nest.c      group -> loop nest;  local_rows.c: values kept between stages;
- *               single_pass_variance.c, distribute_scale.c: stages
+ *               online_softmax.c: two passes in one;  single_pass_variance.c, distribute_scale.c: stages
  *               that earlier ones can replace or make cheaper;  axes.c: merging and cutting axes;
  *               vector_axis.c: which axis runs in vector lanes;  channel_unroll.c: short last axes
  *   matmul.c    group -> matmul template
@@ -386,6 +386,9 @@ int lo_value_level(const lo_kb *b, const tc_action *a); /* of its operands */
 
 /* local_rows.c: expensive values that several stages need are kept in LOCAL rows */
 void lo_keep_rows(lo_kb *b);
+/* online_softmax.c: the maximum and the sum of exponentials of a row by one reduction; terms_alone: where nothing
+ * else needs the exponentials.  false: there are none */
+bool lo_online_softmax(lo_kb *b, bool terms_alone);
 /* single_pass_variance.c: variances of rows from the pass that sums them, where that keeps their digits */
 void lo_single_pass_variance(lo_kb *b);
 /* distribute_scale.c: (x - m) * r as x * r - m * r, r the reciprocal of a deviation, where the stage of the

@@ -7,7 +7,7 @@ static void mark_terms(const tc_address *a, uint8_t *marked) {
 }
 
 void tc_mark_action(const tc_action *a, uint8_t *marked) {
-  marked[a->value.id] = marked[a->guard.id] = 1;
+  marked[a->value.id] = marked[a->term.id] = marked[a->guard.id] = 1;
   for (int i = 0; i + 1 < TC_MAX_ACCUMULATORS; i++) marked[a->further[i].id] = 1;
   mark_terms(&a->address, marked);
   marked[0] = 0;

@@ -120,6 +120,7 @@ static void put_value(printer *r, tc_val v, int indent) {
 static void put_action(printer *r, const tc_action *a, int indent) {
   put_value(r, a->value, indent);
   for (int i = 0; i + 1 < TC_MAX_ACCUMULATORS; i++) put_value(r, a->further[i], indent);
+  put_value(r, a->term, indent);
   put_value(r, a->guard, indent);
   for (int t = 0; t < a->address.nterm; t++) put_value(r, a->address.term[t].value, indent);
   tc_putf(r->out, "%*s", indent, "");
@@ -133,6 +134,7 @@ static void put_action(printer *r, const tc_action *a, int indent) {
     for (int i = 0; i < info->n; i++) tc_putf(r->out, "%s#%u", i ? ", " : "", a->index + (uint32_t)i);
     tc_putf(r->out, " = %s%s %%%u", a->kind == TC_ACT_SCAN ? "running " : "", info->text, a->value.id);
     for (int i = 1; i < info->n; i++) tc_putf(r->out, ", %%%u", a->further[i - 1].id);
+    if (a->term.id) tc_putf(r->out, " of terms %%%u", a->term.id);
     tc_putf(r->out, " : %s", tc_dtype_text(a->dtype));
     if (a->serves) tc_putf(r->out, " serves #%u", a->serves - 1);
   }
@@ -156,6 +158,18 @@ static void put_axis(const printer *r, const tc_axis *axis, const tc_axis *all) 
   tc_put(r->out, ")");
 }
 
+static void put_stage(printer *r, const tc_nest *n, const tc_stage *s) {
+  tc_put(r->out, "    stage {");
+  for (int i = 0; i < n->naxis; i++)
+    if (s->axes >> i & 1) tc_putf(r->out, " %s", n->axis[i].name);
+  tc_put(r->out, " }\n");
+  put_known(r, s, 6);
+  for (uint32_t a = 0; a < s->naction; a++) put_action(r, &s->action[a], 6);
+  if (!s->if_skipped) return;
+  tc_putf(r->out, "      or, where the stage of #%u was skipped\n", s->skipped);
+  for (uint32_t a = 0; a < s->naction; a++) put_action(r, &s->if_skipped[a], 6);
+}
+
 static void put_nest(printer *r, const tc_nest *n) {
   r->axis = n->axis;
   r->naxis = n->naxis;
@@ -167,17 +181,9 @@ static void put_nest(printer *r, const tc_nest *n) {
   if (n->vector >= 0) tc_putf(r->out, "  lanes %s", n->axis[n->vector].name);
   static const char *const when[] = {"", "  where cut", "  where whole"};
   tc_putf(r->out, "%s%s\n", n->serial ? "  serial" : "", when[n->when]);
-  for (uint32_t s = 0; s < n->nstage; s++) {
-    tc_put(r->out, "    stage {");
-    for (int i = 0; i < n->naxis; i++)
-      if (n->stage[s].axes >> i & 1) tc_putf(r->out, " %s", n->axis[i].name);
-    tc_put(r->out, " }\n");
-    put_known(r, &n->stage[s], 6);
-    for (uint32_t a = 0; a < n->stage[s].naction; a++) put_action(r, &n->stage[s].action[a], 6);
-    if (!n->stage[s].if_skipped) continue;
-    tc_putf(r->out, "      or, where the stage of #%u was skipped\n", n->stage[s].skipped);
-    for (uint32_t a = 0; a < n->stage[s].naction; a++) put_action(r, &n->stage[s].if_skipped[a], 6);
-  }
+  for (uint32_t s = 0; s < n->nstage; s++) put_stage(r, n, &n->stage[s]);
+  if (n->nstreamed) tc_put(r->out, "    or, where rows are not kept\n");
+  for (uint32_t s = 0; s < n->nstreamed; s++) put_stage(r, n, &n->stage[n->nstage + s]);
 }
 
 static void put_matmul(printer *r, const tc_mm_loop *m) {

@@ -3,6 +3,7 @@
 #include "lower/loop.h"
 
 #include <ctype.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,18 +38,20 @@ tc_expr tc_accumulator_identity(tc_reducer r, int i, tc_dtype element) {
 
 /* ---- expressions ----------------------------------------------------------------------------- */
 
+typedef enum { LIFT, COMBINE, TERM, RESCALE } column;
+
 typedef struct reader {
   const char *at;
   tc_reducer reducer;
   tc_dtype element;
-  bool lift; /* of an element and its position; else of two tuples */
+  column column;
   tc_rule *rule;
   bool ok;
 } reader;
 
 static bool is_same(const tc_expr *a, const tc_expr *b) {
   return a->kind == b->kind && a->op == b->op && a->index == b->index && a->dtype == b->dtype &&
-         !memcmp(a->in, b->in, sizeof a->in);
+         !(a->f < b->f || a->f > b->f) && !memcmp(a->in, b->in, sizeof a->in);
 }
 
 /* The value of e, which equal expressions share. */
@@ -66,15 +69,37 @@ static tc_val take(reader *r, uint32_t index, tc_dtype d) {
   return add(r, &e);
 }
 
-/* x and i; a0, a1, .. and b0, b1, .. */
+/* LOWEST and HIGHEST. */
+static tc_val end_of_finite(reader *r, bool highest) {
+  const double most = r->element == TC_F32 ? FLT_MAX : DBL_MAX;
+  const tc_expr e = {.kind = TC_EX_CONST, .dtype = r->element, .f = highest ? most : -most};
+  return add(r, &e);
+}
+
+/* The accumulators of a tuple, a0, a1, .., of which RESULT `first` is the first. */
+static tc_val read_accumulator(reader *r, const char *name, char tuple, int count, int first) {
+  const int i = name[1] - '0';
+  if (*name != tuple || i < 0 || i >= count) return (tc_val){0};
+  return take(r, (uint32_t)(first + i), tc_accumulator_dtype(r->reducer, i, r->element));
+}
+
+static bool is_name(const char *name, size_t length, const char *text) {
+  return length == strlen(text) && !memcmp(name, text, length);
+}
+
 static tc_val read_name(reader *r, const char *name, size_t length) {
-  const int n = tc_reducer_get(r->reducer)->n, i = length == 2 ? name[1] - '0' : -1;
-  if (r->lift && length == 1 && *name == 'x') return take(r, 0, r->element);
-  if (r->lift && length == 1 && *name == 'i') return take(r, 1, TC_I64);
-  if (!r->lift && (*name == 'a' || *name == 'b') && i >= 0 && i < n)
-    return take(r, (uint32_t)(*name == 'b' ? n + i : i), tc_accumulator_dtype(r->reducer, i, r->element));
-  r->ok = false;
-  return (tc_val){0};
+  const int n = tc_reducer_get(r->reducer)->n;
+  const bool of_element = r->column == LIFT || r->column == TERM;
+  tc_val v = {0};
+  if (is_name(name, length, "LOWEST") || is_name(name, length, "HIGHEST")) return end_of_finite(r, *name == 'H');
+  if (of_element && is_name(name, length, "x")) return take(r, 0, r->element);
+  if (r->column == LIFT && is_name(name, length, "i")) return take(r, 1, TC_I64);
+  if (length == 2 && r->column == COMBINE) v = read_accumulator(r, name, 'a', n, 0);
+  if (length == 2 && r->column == COMBINE && !v.id) v = read_accumulator(r, name, 'b', n, n);
+  if (length == 2 && r->column == RESCALE) v = read_accumulator(r, name, 'a', 1, 0);
+  if (length == 2 && r->column >= TERM && !v.id) v = read_accumulator(r, name, 'r', 1, 1);
+  r->ok = r->ok && v.id;
+  return v;
 }
 
 static bool accept(reader *r, char c) {
@@ -113,17 +138,24 @@ static tc_val read_value(reader *r) {
   r->ok = r->ok && accept(r, ')') && op && op->expr && n >= op->min_in && n <= op->max_in;
   if (!r->ok) return (tc_val){0};
   e.dtype = type_of(&r->rule->kernel, &e);
+  e.reproducible = r->column == TERM && e.op == OP_SUB; /* what x was when it joined accumulator 0 */
   return add(r, &e);
 }
 
-static bool read_rule(tc_reducer reducer, tc_dtype element, bool lift, tc_rule *rule) {
+static const char *text_of(const tc_accumulator *a, column c) {
+  const char *const text[] = {[LIFT] = a->lift, [COMBINE] = a->combine, [TERM] = a->term, [RESCALE] = a->rescale};
+  return text[c];
+}
+
+/* The values of the accumulators from `first` on. */
+static bool read_rule(tc_reducer reducer, tc_dtype element, column c, int first, tc_rule *rule) {
   const tc_reducer_info *info = tc_reducer_get(reducer);
-  reader r = {.reducer = reducer, .element = element, .lift = lift, .rule = rule, .ok = true};
+  reader r = {.reducer = reducer, .element = element, .column = c, .rule = rule, .ok = true};
   memset(rule, 0, sizeof *rule);
   rule->kernel.expr = rule->expr;
   rule->kernel.nexpr = 1;
-  for (int i = 0; i < info->n && r.ok; i++) {
-    r.at = lift ? info->keep[i].lift : info->keep[i].combine;
+  for (int i = first; i < info->n && r.ok; i++) {
+    r.at = text_of(&info->keep[i], c);
     rule->value[i] = read_value(&r);
     r.ok = r.ok && !*r.at &&
            rule->expr[rule->value[i].id].dtype == tc_accumulator_dtype(reducer, i, element);
@@ -132,9 +164,22 @@ static bool read_rule(tc_reducer reducer, tc_dtype element, bool lift, tc_rule *
 }
 
 bool tc_combine_rule(tc_reducer r, tc_dtype element, tc_rule *rule) {
-  return read_rule(r, element, false, rule);
+  return read_rule(r, element, COMBINE, 0, rule);
 }
 
 bool tc_lift_rule(tc_reducer r, tc_dtype element, tc_rule *rule) {
-  return read_rule(r, element, true, rule);
+  return read_rule(r, element, LIFT, 0, rule);
+}
+
+bool tc_reducer_has_terms(tc_reducer r) {
+  const tc_reducer_info *info = tc_reducer_get(r);
+  return info->n == 2 && info->keep[1].term;
+}
+
+bool tc_term_rule(tc_reducer r, tc_dtype element, tc_rule *rule) {
+  return tc_reducer_has_terms(r) && read_rule(r, element, TERM, 1, rule);
+}
+
+bool tc_rescale_rule(tc_reducer r, tc_dtype element, tc_rule *rule) {
+  return tc_reducer_has_terms(r) && read_rule(r, element, RESCALE, 1, rule);
 }

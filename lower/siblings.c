@@ -46,7 +46,7 @@ static bool alike_expr(const tc_expr *a, const tc_expr *b, bool number) {
 
 static bool alike_action(const tc_action *a, const tc_action *b) {
   bool ok = a->kind == b->kind && a->reducer == b->reducer && a->value.id == b->value.id &&
-            a->guard.id == b->guard.id && a->buffer == b->buffer &&
+            a->guard.id == b->guard.id && a->term.id == b->term.id && a->buffer == b->buffer &&
             a->index == b->index && a->dtype == b->dtype && a->serves == b->serves;
   for (int i = 0; i + 1 < TC_MAX_ACCUMULATORS; i++) ok = ok && a->further[i].id == b->further[i].id;
   if (ok && (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD)) ok = alike_address(&a->address, &b->address);
@@ -66,9 +66,9 @@ static bool alike_stage(const tc_stage *a, const tc_stage *b) {
 
 static bool alike_nest(const tc_nest *a, const tc_nest *b) {
   bool ok = a->naxis == b->naxis && a->nparallel == b->nparallel && a->nstage == b->nstage &&
-            a->nresult == b->nresult && a->vector == b->vector && a->when == b->when;
+            a->nstreamed == b->nstreamed && a->nresult == b->nresult && a->vector == b->vector && a->when == b->when;
   for (int i = 0; ok && i < a->naxis; i++) ok = a->axis[i].of == b->axis[i].of;
-  for (uint32_t s = 0; ok && s < a->nstage; s++) ok = alike_stage(&a->stage[s], &b->stage[s]);
+  for (uint32_t s = 0; ok && s < tc_nest_stages(a); s++) ok = alike_stage(&a->stage[s], &b->stage[s]);
   return ok;
 }
 

@@ -28,7 +28,7 @@ static void each_of_nest(tc_nest *n, lo_size *f, void *self) {
     f(self, &n->axis[i].extent);
     if (n->axis[i].of >= 0) f(self, &n->axis[i].total);
   }
-  for (uint32_t s = 0; s < n->nstage; s++) {
+  for (uint32_t s = 0; s < tc_nest_stages(n); s++) {
     tc_stage *stage = &n->stage[s];
     if (stage->skip_if.id) f(self, &stage->points);
     each_of_action(stage->action, stage->naction, n->naxis, f, self);

@@ -102,6 +102,11 @@ static void check_reduction(lo_checker *c, const tc_action *a, bool *set) {
   for (int i = 0; i < info->n; i++) check_accumulator(c, a, i, set);
   for (int i = info->n; i < TC_MAX_ACCUMULATORS; i++)
     if (a->further[i - 1].id) lo_wrong(c, "%s has %d accumulators", info->text, info->n);
+  if (!a->term.id) return;
+  check_operand(c, a->term, c->k->nexpr, "term");
+  if (a->kind != TC_ACT_REDUCE || !tc_reducer_has_terms(a->reducer)) lo_wrong(c, "%s has no terms", info->text);
+  if (c->ok && value_type(c, a->term) != tc_accumulator_dtype(a->reducer, 1, a->dtype))
+    lo_wrong(c, "terms of %s are of another type", info->text);
 }
 
 static void check_action(lo_checker *c, const tc_action *a, bool *set) {
@@ -154,19 +159,13 @@ static void check_axes(lo_checker *c, const tc_axis *axis, int n) {
   }
 }
 
-static void check_nest(lo_checker *c, const tc_nest *n) {
-  enum { RESULTS = 1024 };
+enum { RESULTS = 1024 };
+
+/* All that is done at an outer point. */
+static void check_stages(lo_checker *c, const tc_nest *n, const tc_stage *stages, uint32_t nstage) {
   bool set[RESULTS] = {false};
-  c->axis = n->axis;
-  c->naxis = n->naxis;
-  c->nresult = n->nresult;
-  if (n->naxis > TC_MAX_AXES || n->nparallel > n->naxis || n->vector >= n->naxis)
-    lo_wrong(c, "axes of a nest");
-  if (n->nresult > RESULTS) lo_wrong(c, "%u results", n->nresult);
-  if (!c->ok) return;
-  check_axes(c, n->axis, n->naxis);
-  for (uint32_t s = 0; s < n->nstage; s++) {
-    const tc_stage *stage = &n->stage[s];
+  for (uint32_t s = 0; s < nstage; s++) {
+    const tc_stage *stage = &stages[s];
     if (stage->axes >> n->naxis || stage->axes & ((1u << n->nparallel) - 1))
       lo_wrong(c, "a stage loops over a parallel axis");
     check_known(c, stage);
@@ -176,7 +175,31 @@ static void check_nest(lo_checker *c, const tc_nest *n) {
       if (stage->action[a].kind == TC_ACT_ADD && !n->serial) lo_wrong(c, "adds in a parallel nest");
     }
   }
-  if (c->ok) lo_check_loads(c, n->stage, n->nstage, (tc_val){0}, (tc_val){0});
+  if (c->ok) lo_check_loads(c, stages, nstage, (tc_val){0}, (tc_val){0});
+}
+
+/* Rows that are not kept are not stored. */
+static void check_streamed(lo_checker *c, const tc_nest *n) {
+  const tc_stage *stage = n->stage + n->nstage;
+  for (uint32_t s = 0; s < n->nstreamed; s++)
+    for (uint32_t a = 0; a < stage[s].naction; a++)
+      if (stage[s].action[a].kind == TC_ACT_STORE &&
+          c->p->buffer[c->k->buffer[stage[s].action[a].buffer]].kind == TC_BUF_LOCAL)
+        lo_wrong(c, "a row is kept where rows are not");
+  check_stages(c, n, stage, n->nstreamed);
+}
+
+static void check_nest(lo_checker *c, const tc_nest *n) {
+  c->axis = n->axis;
+  c->naxis = n->naxis;
+  c->nresult = n->nresult;
+  if (n->naxis > TC_MAX_AXES || n->nparallel > n->naxis || n->vector >= n->naxis)
+    lo_wrong(c, "axes of a nest");
+  if (n->nresult > RESULTS) lo_wrong(c, "%u results", n->nresult);
+  if (!c->ok) return;
+  check_axes(c, n->axis, n->naxis);
+  check_stages(c, n, n->stage, n->nstage);
+  if (c->ok) check_streamed(c, n);
 }
 
 static void check_matmul(lo_checker *c, const tc_mm_loop *m) {

@@ -18,6 +18,7 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .long_column = 2048,
                                   .cut_unknown = true,
                                   .keep_loads = true,
+                                  .streams = true,
                                   .scan_lanes = true,
                                   .epilogue_in_place = true,
                                   .product_apart = true,
@@ -158,13 +159,20 @@ bool tc_cuda_put_nest(const tc_kernel *k, const tc_kernel *plain, const tc_progr
   return ok && !out->failed;
 }
 
+/* The kernel where no nest keeps rows. */
+static bool streamed(const tc_kernel *k, tc_kernel *out, tc_arena *arena) {
+  *out = *k;
+  out->nest = tc_arena_alloc(arena, (k->nnest + 1) * sizeof *out->nest);
+  for (uint32_t i = 0; out->nest && i < k->nnest; ++i) out->nest[i] = tc_nest_streamed(&k->nest[i]);
+  return out->nest;
+}
+
 static bool put_nests(const tc_kernel *k, const tc_program *p, tc_arena *arena, tc_buf *device,
                       tc_buf *host, uint32_t *functions) {
-  tc_kernel plain = *k;
+  tc_kernel plain;
   tc_cuda_plan *plan = tc_arena_alloc(arena, (k->nnest + 1) * sizeof *plan);
   tc_buf *both = tc_arena_alloc(arena, (k->nnest + 1) * sizeof *both);
-  bool ok = plan && both;
-  if (ok && tc_cuda_has_rows(k, p)) ok = tc_cuda_without_rows(k, p, &plain, arena);
+  bool ok = streamed(k, &plain, arena) && plan && both;
   tc_print_fused(k, p, device);
   tc_cuda_put_approximate_math(k, p, true, device);
   *functions = 0;

@@ -4,19 +4,20 @@
 #include <stdio.h>
 #include <string.h>
 
-void tc_print_rule(const tc_spelling *w, const tc_rule *rule, const char *const *from, tc_buf *out) {
+void tc_print_rule(const tc_spelling *w, const tc_rule *rule, const char *const *from, int indent, tc_buf *out) {
   uint32_t depends[TC_RULE_EXPRS];
   uint8_t printed[TC_RULE_EXPRS] = {0};
   for (int i = 0; i < TC_RULE_EXPRS; ++i) depends[i] = 1;
   tc_print_scope s = {.k = &rule->kernel,
                       .words = w,
                       .out = out,
-                      .indent = 2,
+                      .indent = indent,
                       .naxis = 1,
                       .result = from,
                       .depends = depends,
                       .printed = printed};
-  for (int i = 0; i < TC_MAX_ACCUMULATORS; ++i) tc_print_value(&s, rule->value[i]);
+  for (int i = 0; i < TC_MAX_ACCUMULATORS; ++i)
+    if (rule->value[i].id) tc_print_value(&s, rule->value[i]);
 }
 
 const char *tc_print_part(const tc_print_reducer *f, int i) {
@@ -38,7 +39,7 @@ void tc_print_combined(const tc_print_reducer *f, const tc_spelling *words, cons
     snprintf(name[i], sizeof name[i], each, value);
     from[i] = name[i];
   }
-  tc_print_rule(words, rule, from, out);
+  tc_print_rule(words, rule, from, 2, out);
 }
 
 bool tc_print_has_chunk(const tc_buf *prelude, const char *name) {

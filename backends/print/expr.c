@@ -270,7 +270,9 @@ void tc_print_one(tc_print_scope *s, tc_val v) { print_form(s, v, TC_PRINT_SINGL
 void tc_print_hoist_action(tc_print_scope *s, const tc_action *a, uint32_t mask) {
   uint8_t *need = new_marks(s);
   if (!need) return;
-  tc_mark_action(a, need); /* TC_PRINT_LANES */
+  tc_action action = *a;
+  action.term.id = 0; /* its RESULT is not there yet */
+  tc_mark_action(&action, need); /* TC_PRINT_LANES */
   print_marked(s, need, mask);
   free(need);
 }

@@ -136,12 +136,14 @@ bool tc_print_is_tuple(const tc_action *a); /* it has several accumulators */
 /* Of accumulators together: f32; f32_i64.  Of the function that combines two of them: add, mul, max; argmax. */
 tc_print_name tc_print_tuple_type(tc_reducer r, tc_dtype element);
 tc_print_name tc_print_combine(tc_reducer r);
+tc_print_name tc_print_combine_part(tc_reducer r, int i); /* of the op that alone combines accumulator i */
 bool tc_print_is_op(tc_reducer r); /* that function is the one of an op */
 bool tc_print_widens(tc_reducer r); /* totals of f32 are kept in f64: it is one accumulator, which rounds */
 bool tc_print_sums_in_f64(const tc_action *a); /* that of f32 elements */
 int tc_print_start(const tc_action *a);        /* of products and sums: 1, 0 */
 /* tc_set_T(...), or a tuple of them: what changes nothing. */
 void tc_print_identity(const tc_spelling *w, tc_reducer r, tc_dtype element, tc_buf *out);
+void tc_print_accumulator_identity(const tc_spelling *w, tc_reducer r, int i, tc_dtype element, tc_buf *out);
 /* v<i>, or a tuple: what joins the accumulators at a point, its values printed. */
 void tc_print_tuple(const tc_action *a, tc_buf *out);
 /* Statements that give all results of a reduction or scan their part of `value`; declare: the prefix of the types of
@@ -151,8 +153,8 @@ void tc_print_set_results(tc_print_scope *s, const tc_action *a, const char *dec
  * its stage too. */
 void tc_print_result_axes(const tc_nest *n, uint32_t *result_axes);
 
-/* For functions of a prelude: the statements that compute the values v<id> of a rule, whose RESULT i is from[i]. */
-void tc_print_rule(const tc_spelling *w, const tc_rule *rule, const char *const *from, tc_buf *out);
+/* The statements, at that indentation, that compute the values v<id> of a rule, whose RESULT i is from[i]. */
+void tc_print_rule(const tc_spelling *w, const tc_rule *rule, const char *const *from, int indent, tc_buf *out);
 
 /* A reduction of elements of one type, as the chunks of a prelude that are its functions have it. */
 typedef struct tc_print_reducer {

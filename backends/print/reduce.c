@@ -10,26 +10,39 @@
 
 bool tc_print_is_tuple(const tc_action *a) { return tc_reducer_get(a->reducer)->n > 1; }
 
-/* The X of tc_X_%t(%0, %1), of which a rule consists; or NULL. */
-static const char *function_of(tc_reducer r, size_t *length) {
+static bool is_accumulator(const tc_rule *rule, tc_val v, int i) {
+  const tc_expr *e = &rule->expr[v.id];
+  return e->kind == TC_EX_RESULT && e->index == (uint32_t)i;
+}
+
+/* The X of tc_X_%t(%0, %1), which is all that combines accumulator i; or NULL. */
+static const char *function_of(tc_reducer r, int i, size_t *length) {
   static const char front[] = "tc_", back[] = "_%t(%0, %1)";
+  const int n = tc_reducer_get(r)->n;
   tc_rule rule;
-  if (tc_reducer_get(r)->n > 1 || !tc_combine_rule(r, TC_F32, &rule)) return NULL;
-  const tc_expr *e = &rule.expr[rule.value[0].id];
-  const char *text = e->kind == TC_EX_OP ? tc_op_get(e->op)->expr : "";
-  const char *end = strstr(text, back);
-  if (rule.kernel.nexpr != 4 || strncmp(text, front, strlen(front)) != 0 || !end || end[strlen(back)])
-    return NULL;
+  if (!tc_combine_rule(r, TC_F32, &rule)) return NULL;
+  const tc_expr *e = &rule.expr[rule.value[i].id];
+  const bool both = is_accumulator(&rule, e->in[0], i) && is_accumulator(&rule, e->in[1], n + i);
+  if (e->kind != TC_EX_OP || !both) return NULL;
+  const char *text = tc_op_get(e->op)->expr, *end = strstr(text, back);
+  if (strncmp(text, front, strlen(front)) != 0 || !end || end[strlen(back)]) return NULL;
   *length = (size_t)(end - text) - strlen(front);
   return text + strlen(front);
 }
 
-tc_print_name tc_print_combine(tc_reducer r) {
+tc_print_name tc_print_combine_part(tc_reducer r, int i) {
   tc_print_name name;
   size_t length = 0;
-  const char *function = function_of(r, &length);
+  const char *function = function_of(r, i, &length);
   if (function) snprintf(name.text, sizeof name.text, "%.*s", (int)length, function);
   else snprintf(name.text, sizeof name.text, "%s", tc_reducer_get(r)->text);
+  return name;
+}
+
+tc_print_name tc_print_combine(tc_reducer r) {
+  tc_print_name name;
+  if (tc_reducer_get(r)->n == 1) return tc_print_combine_part(r, 0);
+  snprintf(name.text, sizeof name.text, "%s", tc_reducer_get(r)->text);
   return name;
 }
 
@@ -44,7 +57,7 @@ tc_print_name tc_print_tuple_type(tc_reducer r, tc_dtype element) {
 
 bool tc_print_is_op(tc_reducer r) {
   size_t length;
-  return function_of(r, &length);
+  return tc_reducer_get(r)->n == 1 && function_of(r, 0, &length);
 }
 
 bool tc_print_widens(tc_reducer r) {
@@ -78,7 +91,8 @@ static const char *lowest(tc_dtype d, bool least) {
   }
 }
 
-static void put_identity(const tc_spelling *w, tc_reducer r, int i, tc_dtype d, tc_buf *out) {
+void tc_print_accumulator_identity(const tc_spelling *w, tc_reducer r, int i, tc_dtype element, tc_buf *out) {
+  const tc_dtype d = tc_accumulator_dtype(r, i, element);
   const tc_identity id = tc_reducer_get(r)->keep[i].identity;
   const bool least = id == TC_IDENTITY_LEAST, most = id == TC_IDENTITY_MOST;
   tc_putf(out, "tc_set_%s(", tc_print_compute(d));
@@ -93,7 +107,7 @@ void tc_print_identity(const tc_spelling *w, tc_reducer r, tc_dtype element, tc_
   if (n > 1) tc_putf(out, "tc_pack_%s(", tc_print_tuple_type(r, element).text);
   for (int i = 0; i < n; ++i) {
     if (i) tc_put(out, ", ");
-    put_identity(w, r, i, tc_accumulator_dtype(r, i, element), out);
+    tc_print_accumulator_identity(w, r, i, element, out);
   }
   if (n > 1) tc_put(out, ")");
 }

@@ -18,7 +18,7 @@ void lo_each_access(tc_kernel *k, lo_access *f, void *self) {
   for (uint32_t i = 1; i < k->nexpr; i++)
     if (k->expr[i].kind == TC_EX_LOAD) f(self, &k->expr[i].buffer, &k->expr[i].address);
   for (uint32_t n = 0; n < k->nnest; n++)
-    for (uint32_t s = 0; s < k->nest[n].nstage; s++) {
+    for (uint32_t s = 0; s < tc_nest_stages(&k->nest[n]); s++) {
       const tc_stage *stage = &k->nest[n].stage[s];
       each_action(stage->action, stage->naction, f, self);
       each_action(stage->if_skipped, stage->naction, f, self);

@@ -95,6 +95,13 @@ static bool reads_what_it_writes(lo *L, const tc_kernel *k, const tc_stage *s, u
   return store != NULL;
 }
 
+/* The same of a nest, whichever way it is run. */
+static bool rows_update(lo *L, const tc_kernel *k, const tc_nest *nest, int in, int out, bool *reads) {
+  const tc_stage *streamed = nest->stage + nest->nstage;
+  return reads_what_it_writes(L, k, nest->stage, nest->nstage, in, out, reads) &&
+         (!nest->nstreamed || reads_what_it_writes(L, k, streamed, nest->nstreamed, in, out, reads));
+}
+
 /* The nest only stores elements of `from` where they were in `to`. */
 static bool copies(const tc_kernel *k, const tc_nest *nest, int from, int to) {
   if (nest->nstage != 1 || nest->stage[0].naction != 1) return false;
@@ -142,8 +149,7 @@ static bool updates(lo *L, tc_ref value, const tc_kernel *k, int in, int out) {
     if (parts && stored && (nest->when == TC_ALWAYS || nest->when == when)) return false;
     when = nest->when;
     const bool copied = copies(k, nest, in, out);
-    if (!copied && !reads_what_it_writes(L, k, nest->stage, nest->nstage, in, out, &reads))
-      return false;
+    if (!copied && !rows_update(L, k, nest, in, out, &reads)) return false;
     if (stored && (copied || reads) && op == OP_PUT) return false;
     stored |= !copied;
   }
@@ -184,7 +190,7 @@ static void rename_buffer(tc_kernel *k, uint32_t from, uint32_t to) {
   for (uint32_t i = 1; i < k->nexpr; i++)
     if (loads(k, i, (int)from)) k->expr[i].buffer = to;
   for (uint32_t n = 0; n < k->nnest; n++)
-    for (uint32_t s = 0; s < k->nest[n].nstage; s++)
+    for (uint32_t s = 0; s < tc_nest_stages(&k->nest[n]); s++)
       rename_actions(k->nest[n].stage[s].action, k->nest[n].stage[s].naction, from, to);
   rename_actions(k->mm.epilogue.action, k->mm.epilogue.naction, from, to);
 }

@@ -211,27 +211,32 @@ static void add_alike(lo_kb *b, tc_stage *s, const lo_act *act) {
   }
 }
 
-static void build_stages(lo_kb *b, tc_nest *nest) {
+/* Behind the stages that the nest has; their number. */
+static uint32_t build_stages(lo_kb *b, tc_nest *nest) {
   tc_arena *arena = b->L->arena;
+  const uint32_t before = tc_nest_stages(nest);
   sort_acts(b);
-  nest->stage = lo_alloc(b->L, arena, (b->nact + 1) * sizeof *nest->stage);
+  tc_stage *stage = lo_alloc(b->L, arena, (before + b->nact + 1) * sizeof *stage);
   tc_action *actions = lo_alloc(b->L, arena, (b->nact + 1) * sizeof *actions);
+  if (before) memcpy(stage, nest->stage, before * sizeof *stage);
+  nest->stage = stage;
+  uint32_t n = before;
   for (uint32_t i = 0; i < b->nact; i++) {
     const lo_act *a = &b->act[i];
     bool same = i && b->act[i - 1].level == a->level && b->act[i - 1].axes == a->axes;
     if (!same)
-      nest->stage[nest->nstage++] = (tc_stage){.axes = a->axes,
-                                               .action = &actions[i],
-                                               .skip_if = a->skip_if,
-                                               .skip_value = a->skip_value,
-                                               .points = a->points,
-                                               .skip_points = b->L->target->long_pass};
-    nest->stage[nest->nstage - 1].naction++;
+      stage[n++] = (tc_stage){.axes = a->axes,
+                              .action = &actions[i],
+                              .skip_if = a->skip_if,
+                              .skip_value = a->skip_value,
+                              .points = a->points,
+                              .skip_points = b->L->target->long_pass};
+    stage[n - 1].naction++;
     actions[i] = a->a;
   }
   const lo_act *act = b->act;
-  for (uint32_t s = 0; s < nest->nstage; act += nest->stage[s++].naction)
-    add_alike(b, &nest->stage[s], act);
+  for (uint32_t s = before; s < n; act += stage[s++].naction) add_alike(b, &stage[s], act);
+  return n - before;
 }
 
 /* ---- schedule -------------------------------------------------------------------------------- */
@@ -299,19 +304,72 @@ static tc_dim work_of(lo_kb *b) {
   return lo_estimate(b->L, points, tc_dim_const(cost));
 }
 
+typedef struct acts {
+  lo_act *act;
+  uint32_t n;
+} acts;
+
+static acts copy_acts(lo_kb *b) {
+  acts a = {lo_alloc(b->L, b->L->scratch, (b->nact + 1) * sizeof *a.act), b->nact};
+  memcpy(a.act, b->act, b->nact * sizeof *a.act);
+  return a;
+}
+
+static void take_acts(lo_kb *b, acts a) {
+  b->act = a.act;
+  b->nact = b->cact = a.n;
+}
+
+/* Appends to the acts those of a nest that does not keep rows: `plain`, which load and compute again what they need,
+ * with reductions in as few passes as there may be.  None if that is what the others do; their number. */
+static uint32_t push_streamed(lo_kb *b, acts plain) {
+  const acts kept = copy_acts(b);
+  take_acts(b, plain);
+  const bool differs = lo_online_softmax(b, false) || kept.n != plain.n; /* LOCAL rows are stored */
+  const acts streamed = copy_acts(b);
+  take_acts(b, kept);
+  for (uint32_t i = 0; differs && i < streamed.n; i++) lo_push_act(b, streamed.act[i]);
+  return differs ? streamed.n : 0;
+}
+
+/* They are known to be. */
+static bool has_long_rows(lo_kb *b) {
+  const int64_t from = b->L->target->online_from;
+  int64_t points = 1;
+  for (int s = 0; s < b->nslot; s++) {
+    int64_t least, most;
+    if (b->slot[s].dead || !b->slot[s].sequential) continue;
+    tc_dim_range(b->L->dims, b->slot[s].extent, &least, &most);
+    if (least <= 0 || __builtin_mul_overflow(points, least, &points)) return false;
+  }
+  return from && points >= from;
+}
+
+/* The last so many acts are those of streamed rows. */
+static void build_both(lo_kb *b, tc_nest *nest, uint32_t streamed) {
+  const acts all = copy_acts(b);
+  take_acts(b, (acts){all.act, all.n - streamed});
+  nest->nstage = build_stages(b, nest);
+  take_acts(b, (acts){all.act + all.n - streamed, streamed});
+  nest->nstreamed = build_stages(b, nest);
+}
+
 static void finish_nest(lo_kb *b) {
   lo_coalesce(b);
   if (b->L->target->interleave) lo_unroll_channels(b);
   int v = lo_choose_vector(b), order[TC_MAX_AXES], nparallel = 0;
-  bool rows = lo_sequential_slots(b) != 0;
-  if (rows && v >= 0 && b->slot[v].sequential) lo_keep_rows(b);
+  bool rows = lo_sequential_slots(b) != 0, along = v >= 0 && b->slot[v].sequential;
+  const acts plain = copy_acts(b);
+  if (rows && along && has_long_rows(b)) lo_online_softmax(b, true);
+  if (rows && along) lo_keep_rows(b);
   if (!rows) schedule_flat(b, v);
   tc_kernel *k = b->k;
   k->nest = lo_grow(b->L, b->L->arena, k->nest, &b->cnest, k->nnest, sizeof *k->nest);
   tc_nest *nest = &k->nest[k->nnest++];
   memset(nest, 0, sizeof *nest);
   nest->work = work_of(b);
-  if (b->L->target->long_pass && rows && v >= 0 && b->slot[v].sequential) lo_single_pass_variance(b);
+  if (b->L->target->long_pass && rows && along) lo_single_pass_variance(b);
+  const uint32_t streamed = b->L->target->streams && rows && (along || v < 0) ? push_streamed(b, plain) : 0;
   nest->naxis = final_order(b, v, order, &nparallel);
   nest->nparallel = nparallel;
   nest->vector = -1;
@@ -320,7 +378,7 @@ static void finish_nest(lo_kb *b) {
   nest->serial = b->g->serial;
   nest->nresult = b->nresult;
   lo_finish_axes(b, order, nest->naxis, nest->axis);
-  build_stages(b, nest);
+  build_both(b, nest, streamed);
 }
 
 void lo_begin_nest(lo_kb *b, lo_group *g) {

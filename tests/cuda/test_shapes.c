@@ -50,6 +50,11 @@ static const char columns_soft[] =
 static const char unaligned[] =
     "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[1] keep=0\n%3 = max %1 axes=[1] keep=0\n"
     "%4 = logsumexp %1 axes=[1] keep=0\n%5 = prod %1 axes=[1] keep=0\nret %2 %3 %4 %5\n";
+static const char logsumexp[] = "%1 = param f32[R,C] \"x\"\n%2 = logsumexp %1 axes=[1] keep=0\nret %2\n";
+/* The same of rows with infinities and NaN. */
+static const char special_rows[] = "%1 = param f32[R,C] \"special\"\n" SOFTMAX("%1");
+static const char special_sums[] = "%1 = param f32[R,C] \"special\"\n%2 = logsumexp %1 axes=[1] keep=0\nret %2\n";
+static const char double_sums[] = "%1 = param f64[R,C] \"special\"\n%2 = logsumexp %1 axes=[1] keep=0\nret %2\n";
 static const char all[] = "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[] keep=0\nret %2\n";
 static const char argmax[] = "%1 = param f32[R,C] \"x\"\n%2 = argmax %1 axes=[1] keep=0\n%3 = "
                              "argmax %1 axes=[0] keep=0\nret %2 %3\n";
@@ -141,6 +146,14 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {softmax, 2, 1301},
                                {softmax, 2, 17000},
                                {long_rows, 2, 50000}, /* more than shared memory holds */
+                               {special_rows, 6, 17000},
+                               {special_rows, 6, 17001},
+                               {special_sums, 6, 70},
+                               {special_sums, 6, 5003},
+                               {special_sums, 6, 20000},
+                               {double_sums, 6, 5003},
+                               {double_sums, 6, 20000},
+                               {logsumexp, 2, 50003},
                                {two_rows, 2, 20003},
                                {long_doubles, 256, 2052}, /* many: three on a multiprocessor */
                                {long_doubles, 683, 768},  /* many: three full warps */
@@ -222,6 +235,16 @@ static tc_graph *parse(const char *text) {
   return g;
 }
 
+/* Of six rows: one of -inf, one of -inf and a number, one with inf, one with NaN, one that begins with -inf, and
+ * one of finite numbers. */
+static void make_special(interp_array *x, int64_t c) {
+  for (int64_t k = 0; k < c; k++) x->f[k] = x->f[c + k] = -INFINITY;
+  x->f[2 * c - 1] = 5;
+  x->f[2 * c + c / 2] = INFINITY;
+  x->f[3 * c + c / 3] = NAN;
+  for (int64_t k = 0; k < c / 2; k++) x->f[4 * c + k] = -INFINITY;
+}
+
 static interp_array **arguments(tc_graph *g, const shape *s) {
   const uint32_t n = tc_graph_input_count(g);
   interp_array **input = calloc(n + 1u, sizeof *input);
@@ -243,6 +266,7 @@ static interp_array **arguments(tc_graph *g, const shape *s) {
       state = state * 6364136223846793005u + 1442695040888963407u;
       input[i]->f[k] = (float)((double)(state >> 40) / (1 << 23) - 1);
     }
+    if (!strcmp(tc_graph_input_at(g, i)->name, "special")) make_special(input[i], s->c);
   }
   return input;
 }

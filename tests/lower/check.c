@@ -140,8 +140,7 @@ static void check_run(tc_graph *g, const tc_program *p, const loop_run *argument
   loop_run_free(&got);
 }
 
-uint32_t check_lowering_for(const tc_target *target, tc_graph *g, interp_array *const *input,
-                            interp_array *const *near, const tc_value *scalar) {
+static tc_program *lowered(const tc_target *target, tc_graph *g) {
   char message[256] = "";
   tc_program *p = tc_lower(g, target);
   if (!p) show_lowering(g, NULL);
@@ -149,12 +148,34 @@ uint32_t check_lowering_for(const tc_target *target, tc_graph *g, interp_array *
   bool valid = tc_program_verify(p, message, sizeof message);
   if (!valid) show_lowering(g, p);
   cr_assert(valid, "verify: %s", message);
+  return p;
+}
+
+/* The stages for rows that are not kept. */
+static void check_streamed(const tc_target *target, tc_graph *g, const loop_run *arguments, const interp_run *want,
+                           const interp_run *near) {
+  tc_target streams = *target;
+  streams.streams = true;
+  tc_program *p = lowered(&streams, g);
+  for (uint32_t k = 0; k < p->nkernel; k++)
+    for (uint32_t n = 0; n < p->kernel[k].nnest; n++)
+      p->kernel[k].nest[n] = tc_nest_streamed(&p->kernel[k].nest[n]);
+  loop_run run = *arguments;
+  run.p = p;
+  check_run(g, p, &run, want, near, "streamed");
+  tc_program_free(p);
+}
+
+uint32_t check_lowering_for(const tc_target *target, tc_graph *g, interp_array *const *input,
+                            interp_array *const *near, const tc_value *scalar) {
+  tc_program *p = lowered(target, g);
   interp_run want = reference(g, input, scalar), other = {0};
   if (near) other = reference(g, near, scalar);
   const loop_run run = {.p = p, .input = (const interp_array *const *)input, .scalar = scalar};
   check_run(g, p, &run, &want, near ? &other : NULL, "in order");
   run_latest_first(p);
   check_run(g, p, &run, &want, near ? &other : NULL, "side by side");
+  check_streamed(target, g, &run, &want, near ? &other : NULL);
   interp_run_free(&want);
   if (near) interp_run_free(&other);
   const uint32_t kernels = p->nkernel;

@@ -2,6 +2,7 @@
 #include "lower/loop.h"
 
 #include <criterion/criterion.h>
+#include <fenv.h>
 #include <math.h>
 
 enum { ELEMENTS = 9 };
@@ -11,33 +12,13 @@ typedef struct tuple {
   double v[TC_MAX_ACCUMULATORS];
 } tuple;
 
-/* Element n at position n, by the column `lift`. */
-static tuple lifted(tc_reducer r, int n) {
-  tuple t = {{0}};
-  tc_rule rule;
-  cr_assert(tc_lift_rule(r, TC_F64, &rule), "%s: lift", tc_reducer_get(r)->text);
-  for (int i = 0; i < tc_reducer_get(r)->n; i++) {
-    const tc_expr *e = &rule.expr[rule.value[i].id];
-    cr_assert_eq(e->kind, TC_EX_RESULT);
-    t.v[i] = e->index ? n : element[n];
-  }
-  return t;
-}
-
-static tuple identity(tc_reducer r) {
-  tuple t = {{0}};
-  for (int i = 0; i < tc_reducer_get(r)->n; i++) {
-    const tc_expr e = tc_accumulator_identity(r, i, TC_F64);
-    t.v[i] = tc_dtype_is_float(e.dtype) ? e.f : (double)e.i;
-  }
-  return t;
-}
-
 /* The ops of the rows, by their meaning. */
 static double apply(tc_op op, double x, double y, double z) {
   switch (op) {
   case OP_ADD: return x + y;
+  case OP_SUB: return x - y;
   case OP_MUL: return x * y;
+  case OP_EXP: return exp(x);
   case OP_MAXIMUM: return x > y || isnan(x) ? x : y;
   case OP_MINIMUM: return x < y || isnan(x) ? x : y;
   case OP_EQ: return x == y;
@@ -49,26 +30,55 @@ static double apply(tc_op op, double x, double y, double z) {
   return 0;
 }
 
+/* The values of a rule, of RESULTs from[i]. */
+static tuple evaluated(tc_reducer r, const tc_rule *rule, const double *from) {
+  double v[TC_RULE_EXPRS] = {0};
+  tuple t = {{0}};
+  for (uint32_t id = 1; id < rule->kernel.nexpr; id++) {
+    const tc_expr *e = &rule->expr[id];
+    v[id] = e->kind == TC_EX_RESULT  ? from[e->index]
+            : e->kind == TC_EX_CONST ? e->f
+                                     : apply(e->op, v[e->in[0].id], v[e->in[1].id], v[e->in[2].id]);
+  }
+  for (int i = 0; i < tc_reducer_get(r)->n; i++) t.v[i] = v[rule->value[i].id];
+  return t;
+}
+
+/* Element x at position n, by the column `lift`. */
+static tuple lifted_value(tc_reducer r, double x, int n) {
+  tc_rule rule;
+  const double from[] = {x, n};
+  cr_assert(tc_lift_rule(r, TC_F64, &rule), "%s: lift", tc_reducer_get(r)->text);
+  return evaluated(r, &rule, from);
+}
+
+static tuple lifted(tc_reducer r, int n) { return lifted_value(r, element[n], n); }
+
+static tuple identity(tc_reducer r) {
+  tuple t = {{0}};
+  for (int i = 0; i < tc_reducer_get(r)->n; i++) {
+    const tc_expr e = tc_accumulator_identity(r, i, TC_F64);
+    t.v[i] = tc_dtype_is_float(e.dtype) ? e.f : (double)e.i;
+  }
+  return t;
+}
+
 static tuple combined(tc_reducer r, tuple a, tuple b) {
   const int n = tc_reducer_get(r)->n;
-  double v[TC_RULE_EXPRS];
-  tuple t = {{0}};
+  double from[2 * TC_MAX_ACCUMULATORS];
   tc_rule rule;
   cr_assert(tc_combine_rule(r, TC_F64, &rule), "%s: combine", tc_reducer_get(r)->text);
-  for (uint32_t id = 1; id < rule.kernel.nexpr; id++) {
-    const tc_expr *e = &rule.expr[id];
-    const int i = (int)e->index;
-    v[id] = e->kind == TC_EX_OP ? apply(e->op, v[e->in[0].id], v[e->in[1].id], e->in[2].id ? v[e->in[2].id] : 0)
-            : i < n             ? a.v[i]
-                                : b.v[i - n];
-  }
-  for (int i = 0; i < n; i++) t.v[i] = v[rule.value[i].id];
-  return t;
+  for (int i = 0; i < n; i++) from[i] = a.v[i], from[n + i] = b.v[i];
+  return evaluated(r, &rule, from);
+}
+
+static bool same(double a, double b, bool rounds) {
+  return a == b || (isnan(a) && isnan(b)) || (rounds && fabs(a - b) <= 1e-14 * fabs(a));
 }
 
 static void expect_same(tc_reducer r, tuple a, tuple b, const char *law) {
   for (int i = 0; i < tc_reducer_get(r)->n; i++)
-    cr_expect(a.v[i] == b.v[i] || (isnan(a.v[i]) && isnan(b.v[i])), "%s, accumulator %d: %g, %g (%s)",
+    cr_expect(same(a.v[i], b.v[i], tc_reducer_get(r)->keep[i].rounds), "%s, accumulator %d: %g, %g (%s)",
               tc_reducer_get(r)->text, i, a.v[i], b.v[i], law);
 }
 
@@ -99,6 +109,43 @@ Test(reductions, order_does_not_matter) {
           expect_same(r, combined(r, x, y), combined(r, y, x), "commutes");
           expect_same(r, combined(r, combined(r, x, y), z), combined(r, x, combined(r, y, z)), "associates");
         }
+}
+
+/* Accumulator 1 by terms: it moves from a to what x makes of accumulator 0, and x's term joins. */
+static tuple joined(tc_reducer r, tuple a, double x) {
+  tuple t = combined(r, a, lifted_value(r, x, 0));
+  tc_rule term, rescale;
+  cr_assert(tc_term_rule(r, TC_F64, &term) && tc_rescale_rule(r, TC_F64, &rescale));
+  const double of_x[] = {x, t.v[0]}, of_a[] = {a.v[0], t.v[0]};
+  t.v[1] = a.v[1] * evaluated(r, &rescale, of_a).v[1] + evaluated(r, &term, of_x).v[1];
+  return t;
+}
+
+Test(reductions, terms_do_what_combining_does) {
+  for (int n = TC_REDUCE_NONE + 1; n < TC_REDUCE_COUNT; n++)
+    for (int i = 0; tc_reducer_has_terms((tc_reducer)n) && i < ELEMENTS; i++)
+      for (int j = 0; j < ELEMENTS; j++) {
+        const tc_reducer r = (tc_reducer)n;
+        const tuple none = identity(r), x = lifted(r, i);
+        expect_same(r, joined(r, none, element[i]), x, "the first term");
+        expect_same(r, joined(r, x, element[j]), combined(r, x, lifted(r, j)), "a further term");
+      }
+}
+
+/* No exception of floating point but where the maximum is NaN already: the rules subtract no infinities. */
+Test(reductions, online_softmax_is_exact_at_infinities) {
+  const struct {
+    double x, y, sum;
+  } rows[] = {{-INFINITY, -INFINITY, 0}, {-INFINITY, 3, 1},         {3, -INFINITY, 1}, {INFINITY, 3, INFINITY},
+              {3, INFINITY, INFINITY},   {-INFINITY, INFINITY, INFINITY}, {700, -700, 1},    {5, 5, 2}};
+  const tc_reducer r = TC_REDUCE_ONLINE_SOFTMAX;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    feclearexcept(FE_ALL_EXCEPT);
+    const tuple t = combined(r, combined(r, identity(r), lifted_value(r, rows[i].x, 0)), lifted_value(r, rows[i].y, 1));
+    cr_expect(!fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW), "of %g and %g", rows[i].x, rows[i].y);
+    cr_expect_eq(t.v[1], rows[i].sum, "of %g and %g: %g", rows[i].x, rows[i].y, t.v[1]);
+    cr_expect_eq(t.v[0], fmax(rows[i].x, rows[i].y));
+  }
 }
 
 static tuple over_all(tc_reducer r) {

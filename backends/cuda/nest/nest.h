@@ -97,11 +97,10 @@ typedef struct tc_cuda_nest {
 
 extern const tc_spelling tc_cuda_words;
 
-/* plan.c.  plain, if there is one: the kernel without LOCAL rows, of which the functions that keep
- * none in registers are made. */
+/* plan.c.  plain: the kernel where no rows are kept, of which the functions that keep none in registers are
+ * made. */
 tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_kernel *plain, const tc_program *p,
                                const tc_nest *n);
-bool tc_cuda_has_rows(const tc_kernel *k, const tc_program *p);
 bool tc_cuda_is_store(const tc_action *a);
 bool tc_cuda_is_local(const tc_kernel *k, const tc_program *p, uint32_t buffer);
 /* Marks the expressions that the nest's actions need. */
@@ -155,9 +154,6 @@ bool tc_cuda_take_unaligned_load(const tc_cuda_nest *x, uint32_t id, tc_buf *out
  * copy need no value. */
 uint32_t tc_cuda_copied(const tc_cuda_nest *x, const tc_action *a);
 void tc_cuda_skip_copied(tc_cuda_nest *x);
-
-/* recompute_rows.c: a copy of the kernel in which LOCAL rows are computed again where they are read. */
-bool tc_cuda_without_rows(const tc_kernel *k, const tc_program *p, tc_kernel *out, tc_arena *arena);
 
 /* body.c: the statements of one thread of a nest, as they stand in the function template. */
 typedef enum { TC_CUDA_PLAIN, TC_CUDA_IN_REGISTERS, TC_CUDA_UNALIGNED } tc_cuda_way;
@@ -234,10 +230,9 @@ void tc_cuda_put_fold(tc_cuda_nest *x, const tc_stage *st);
 bool tc_cuda_is_total(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a);
 bool tc_cuda_folds(const tc_cuda_nest *x, const tc_stage *st);
 
-/* online_softmax.c: stages `stage` (max) and the next (sum of exponentials) together */
-bool tc_cuda_can_online(const tc_kernel *k, const tc_nest *n, uint32_t stage);
-bool tc_cuda_is_online(const tc_cuda_nest *x, uint32_t stage);
-void tc_cuda_put_online(tc_cuda_nest *x, uint32_t stage);
+/* term_sums.c: stages that sum terms of a reduction (tc_action.term), many items at a time.  Is it one, here? */
+bool tc_cuda_sums_terms(const tc_cuda_nest *x, const tc_stage *st);
+void tc_cuda_put_term_sums(tc_cuda_nest *x, const tc_stage *st);
 
 /* kinds.c: what is printed for each kind of nest, by tc_cuda_kind. */
 typedef struct tc_cuda_launch {

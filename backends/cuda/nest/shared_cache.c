@@ -29,7 +29,6 @@ static void count_passes(const tc_kernel *k, const tc_nest *n, uint8_t *need, ui
     tc_cuda_mark_stage(k, &n->stage[s], need);
     for (uint32_t i = 1; i < k->nexpr; ++i)
       if (need[i] && passes[i] < 2) ++passes[i];
-    if (tc_cuda_can_online(k, n, s)) ++s; /* one pass for both */
   }
 }
 

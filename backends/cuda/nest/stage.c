@@ -307,7 +307,8 @@ static bool crosses(const tc_cuda_nest *x, uint32_t stage) {
 void tc_cuda_put_stages(tc_cuda_nest *x) {
   for (uint32_t i = 0; i < x->nest->nstage; ++i) {
     if (i && crosses(x, i)) tc_print_line(&x->s, "__syncthreads();");
-    if (tc_cuda_is_online(x, i)) tc_cuda_put_online(x, i++);
-    else put_stage(x, &x->nest->stage[i]);
+    const tc_stage *st = &x->nest->stage[i];
+    if (tc_cuda_sums_terms(x, st)) tc_cuda_put_term_sums(x, st);
+    else put_stage(x, st);
   }
 }

@@ -10,7 +10,8 @@ static bool is_stored(const tc_kernel *k, const tc_program *p, const tc_nest *n)
   for (uint32_t s = 0; s < n->nstage; ++s)
     for (uint32_t i = 0; i < n->stage[s].naction; ++i) {
       const tc_action *a = &n->stage[s].action[i];
-      if (a->kind == TC_ACT_SCAN || (a->kind == TC_ACT_REDUCE && tc_print_is_tuple(a))) return true;
+      if (a->kind == TC_ACT_SCAN || (a->kind == TC_ACT_REDUCE && tc_print_is_tuple(a) && !a->term.id))
+        return true;
       if (n->stage[s].axes && tc_cuda_is_store(a) && !tc_cuda_is_local(k, p, a->buffer))
         return true;
     }

@@ -18,12 +18,6 @@ bool tc_cuda_is_local(const tc_kernel *k, const tc_program *p, uint32_t buffer) 
   return p->buffer[k->buffer[buffer]].kind == TC_BUF_LOCAL;
 }
 
-bool tc_cuda_has_rows(const tc_kernel *k, const tc_program *p) {
-  for (uint32_t i = 0; i < k->nbuffer; ++i)
-    if (tc_cuda_is_local(k, p, i)) return true;
-  return false;
-}
-
 static tc_cuda_kind kind_of(const tc_nest *n) {
   if (n->serial) return TC_CUDA_SERIAL;
   if (!has_kind(n, TC_ACT_REDUCE) && !has_kind(n, TC_ACT_SCAN) && n->nstage <= 1)

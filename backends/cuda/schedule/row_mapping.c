@@ -310,14 +310,12 @@ static bool has_large_rows(const tc_kernel *k, const tc_program *p) {
   return false;
 }
 
-/* How often the stages pass over a row; a maximum and the sum behind it are taken for one pass. */
+/* How often the stages pass over a row that is not kept. */
 int tc_cuda_count_passes(const tc_nest *n) {
+  const tc_nest streamed = tc_nest_streamed(n);
   int passes = 0;
-  for (uint32_t s = 0; s < n->nstage; ++s) passes += tc_cuda_is_pass(n, &n->stage[s]);
-  const tc_stage *first = n->stage;
-  const bool most = n->nstage && first->naction && first->action[0].kind == TC_ACT_REDUCE &&
-                    first->action[0].reducer == TC_REDUCE_MAX;
-  return passes > 1 && most ? passes - 1 : passes;
+  for (uint32_t s = 0; s < streamed.nstage; ++s) passes += tc_cuda_is_pass(n, &streamed.stage[s]);
+  return passes;
 }
 
 /* Points of the parallel axes, at most. */

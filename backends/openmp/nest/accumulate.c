@@ -31,6 +31,10 @@ static void put_identity(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a
 }
 
 void tc_omp_put_accumulators(tc_omp_nest *x, const tc_omp_run *r) {
+  if (tc_omp_sums_terms(x, r)) {
+    tc_omp_put_term_accumulators(x, r);
+    return;
+  }
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
     if (a->kind != TC_ACT_REDUCE) continue;
@@ -43,6 +47,7 @@ void tc_omp_put_accumulators(tc_omp_nest *x, const tc_omp_run *r) {
 
 /* At the beginning of a block. */
 void tc_omp_put_fresh(tc_omp_nest *x, const tc_omp_run *r) {
+  if (tc_omp_sums_terms(x, r)) tc_omp_put_fresh_terms(x, r);
   for (uint32_t i = 0; i < r->st->naction; ++i)
     if (is_folded(r, &r->st->action[i])) put_identity(x, r, &r->st->action[i]);
 }
@@ -79,6 +84,7 @@ static void put_sum(const char *op, uint32_t n, const char *of, tc_buf *out) {
 
 /* At the end of a block, which may be the last. */
 void tc_omp_put_fold(tc_omp_nest *x, const tc_omp_run *r, const char *last) {
+  if (tc_omp_sums_terms(x, r)) tc_omp_put_term_fold(x, r);
   for (uint32_t i = 0; !x->jammed && i < r->st->naction; ++i)
     if (is_folded(r, &r->st->action[i])) put_join(x, r, &r->st->action[i]);
   if (r->one) tc_print_line(&x->s, "if (%s) break;", last);
@@ -132,6 +138,10 @@ static void put_result(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a, 
 }
 
 void tc_omp_put_results(tc_omp_nest *x, const tc_omp_run *r) {
+  if (tc_omp_sums_terms(x, r)) {
+    tc_omp_put_term_results(x, r);
+    return;
+  }
   if (!tc_omp_has_kind(r->st, TC_ACT_REDUCE)) return;
   if (x->jammed) {
     tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < jam; ++u) {");

@@ -175,7 +175,12 @@ static void put_vector_loop(tc_omp_nest *x, const tc_omp_run *r, const char *fro
   tc_omp_put_prefetch(x, r->index, r->unroll);
   if (x->plan->pipeline == (int)r->index) put_delayed_vectors(x, base, r->unroll);
   x->s.indent -= 2;
-  if (r->unroll > 1) {
+  const bool terms = tc_omp_sums_terms(x, r);
+  if (terms) {
+    x->s.indent += 2;
+    tc_omp_put_term_round(x, r, r->unroll);
+    x->s.indent -= 2;
+  } else if (r->unroll > 1) {
     x->s.indent += 2;
     if (r->deinterleave) tc_omp_begin_deinterleave(x, r->st);
     tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) {", r->unroll);
@@ -192,8 +197,9 @@ static void put_vector_loop(tc_omp_nest *x, const tc_omp_run *r, const char *fro
   tc_omp_begin_tail(x, peeled, base, to);
   tc_omp_put_prefetch(x, r->index, 1);
   if (x->plan->pipeline == (int)r->index && !x->plan->align) put_delayed_vectors(x, base, 1);
+  if (terms) tc_omp_put_term_round(x, r, 1);
   x->s.indent -= 2;
-  put_body(x, r, "0");
+  if (!terms) put_body(x, r, "0");
   x->s.indent += 2;
   tc_omp_end_tail(x, peeled, base);
 }

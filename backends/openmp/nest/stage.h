@@ -29,4 +29,13 @@ void tc_omp_put_scan(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a);
 /* Behind the loops: r<i>, of every jammed vector. */
 void tc_omp_put_results(tc_omp_nest *x, const tc_omp_run *r);
 
+/* term_sums.c: does the stage sum terms of a reduction here, many vectors at a time?  The same of it, and one round of
+ * the loop along the vector axis. */
+bool tc_omp_sums_terms(const tc_omp_nest *x, const tc_omp_run *r);
+void tc_omp_put_term_accumulators(tc_omp_nest *x, const tc_omp_run *r);
+void tc_omp_put_fresh_terms(tc_omp_nest *x, const tc_omp_run *r);
+void tc_omp_put_term_fold(tc_omp_nest *x, const tc_omp_run *r);
+void tc_omp_put_term_results(tc_omp_nest *x, const tc_omp_run *r);
+void tc_omp_put_term_round(tc_omp_nest *x, const tc_omp_run *r, int vectors);
+
 #endif

@@ -1,5 +1,9 @@
 /* Arithmetic, comparison, selection for every compute type, and reductions over the lanes.
  * Integers wrap; x/0 and x%0 are 0; NaN wins in min and max; bool is 0 or 1 in a byte. */
+/* @ tc_differs_f32 */
+TC_FN int tc_differs_f32(tc_vf32 a, tc_vf32 b) { return __builtin_reduce_or(a != b) != 0; } /* in some lane */
+/* @ tc_differs_f64 */
+TC_FN int tc_differs_f64(tc_vf64 a, tc_vf64 b) { return __builtin_reduce_or(a != b) != 0; }
 /* @ TC_TRUTH TC_ARITH TC_COMPARE */
 /* A comparison's mask (0 or -1 in lanes of any width) as b8. */
 #define TC_TRUTH(mask) TC_BITS(u8, __builtin_convertvector((mask), tc_vi8) & 1)

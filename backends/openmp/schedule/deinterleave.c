@@ -39,7 +39,7 @@ bool tc_omp_may_deinterleave(const tc_omp_facts *f, const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
     if (a->kind != TC_ACT_REDUCE && a->kind != TC_ACT_STORE) return false;
-    if (a->further[0].id || a->guard.id || !of_rows(f, a->value.id, &rows)) return false;
+    if ((a->further[0].id && !a->term.id) || a->guard.id || !of_rows(f, a->value.id, &rows)) return false;
     if (a->kind == TC_ACT_STORE && (!is_bf16(f, a->buffer) || !in_order(f, &a->address)))
       return false;
   }

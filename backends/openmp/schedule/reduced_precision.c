@@ -63,6 +63,7 @@ static void refuse_operands(search *x, uint32_t id) {
 }
 
 static void refuse_action(search *x, const tc_action *a) {
+  if (!is_positive(x->k, a->term.id) || !all_readers(x, TC_EX_RESULT, a->index + 1)) refuse(x, a->term);
   if (!action_may(x, a)) refuse(x, a->value);
   for (int i = 0; i + 1 < TC_MAX_ACCUMULATORS; ++i) refuse(x, a->further[i]);
   refuse(x, a->guard);

@@ -34,7 +34,8 @@ int64_t tc_omp_plan_unroll(const tc_omp_choice *c, const tc_stage *st) {
 
 bool tc_omp_has_f64_total(const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i)
-    if (st->action[i].kind == TC_ACT_REDUCE && tc_print_sums_in_f64(&st->action[i])) return true;
+    if (st->action[i].kind == TC_ACT_REDUCE && (tc_print_sums_in_f64(&st->action[i]) || st->action[i].term.id))
+      return true;
   return false;
 }
 
