@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "backends/cuda/emit.h"
+#include "backends/cuda/unit.h"
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
@@ -157,6 +158,7 @@ bool cuda_unit_build(cuda_unit *u, tc_graph *const *graph, int n) {
   bool ok = true;
   for (int i = 0; ok && i < n; i++) {
     u->program[i] = tc_lower(graph[i], &tc_cuda_target);
+    if (u->program[i] && !tc_backend_cuda.plan(u->program[i])) return false;
     if (!u->program[i]) continue;
     u->kernel[i] = calloc(u->program[i]->nkernel + 1, sizeof *u->kernel[i]);
     ok = emit(u->program[i], &t, u->kernel[i]);

@@ -30,30 +30,31 @@ static bool is_plain(const tc_cuda_product *x, tc_val v, int along) {
          tc_dim_is(e->address.coef[along], 1);
 }
 
-static void open_operand(const tc_cuda_product *x, tc_cuda_operand *o, tc_val value, int other) {
+static bool open_operand(const tc_cuda_product *x, tc_cuda_operand *o, tc_val value, int other) {
   *o = (tc_cuda_operand){.value = value, .along = x->kk, .across = other};
   if (neighbours(x, value, other) > neighbours(x, value, x->kk)) {
     o->along = other;
     o->across = x->kk;
   }
   o->plain = is_plain(x, value, o->along);
-  o->action = (tc_action){.kind = TC_ACT_REDUCE, .reducer = TC_REDUCE_SUM, .value = value, .dtype = x->mm->acc};
+  o->action = (tc_action){
+      .kind = TC_ACT_REDUCE, .reducer = TC_REDUCE_SUM, .value = value, .dtype = x->mm->acc};
   o->stage = (tc_stage){.axes = 1, .naction = 1, .action = &o->action};
   o->nest =
       (tc_nest){.naxis = x->mm->nbatch + 3, .nstage = 1, .stage = &o->stage, .vector = o->along};
   memcpy(o->nest.axis, x->mm->axis, sizeof o->nest.axis);
-  o->plan = tc_cuda_plan_nest(x->k, NULL, x->p, &o->nest);
+  return tc_cuda_plan_access(x->k, x->p, &o->nest, &o->plan);
 }
 
 /* The epilogue as a nest, lanes along n. */
-static void open_epilogue(const tc_cuda_product *x, tc_cuda_operand *o) {
+static bool open_epilogue(const tc_cuda_product *x, tc_cuda_operand *o) {
   *o = (tc_cuda_operand){.along = x->n, .across = x->m};
   o->stage = x->mm->epilogue;
   o->stage.axes = 1u << x->n;
   o->nest =
       (tc_nest){.naxis = x->kk, .nparallel = x->n, .nstage = 1, .stage = &o->stage, .vector = x->n};
   memcpy(o->nest.axis, x->mm->axis, sizeof o->nest.axis);
-  o->plan = tc_cuda_plan_nest(x->k, NULL, x->p, &o->nest);
+  return tc_cuda_plan_access(x->k, x->p, &o->nest, &o->plan);
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -228,17 +229,15 @@ bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device,
   tc_buf text = {0}, body = {0}, library = {0};
   bool failed = false;
   tc_cuda_operand o[3]; /* A, B, epilogue */
-  const bool ok = open_product(&x, k, p, &text);
+  const bool ok = open_product(&x, k, p, &text) && open_operand(&x, &o[0], k->mm.a, x.m) &&
+                  open_operand(&x, &o[1], k->mm.b, x.n) && open_epilogue(&x, &o[2]);
   if (ok) {
-    open_operand(&x, &o[0], k->mm.a, x.m);
-    open_operand(&x, &o[1], k->mm.b, x.n);
-    open_epilogue(&x, &o[2]);
     put_whole_body(&x, o, t, &body);
     tc_print_fused(k, p, device);
-    tc_cuda_put_approximate_math(k, p, true, device);
+    tc_cuda_put_approximate_math(k, true, device);
     *functions = t->put(&x, o, body.text ? body.text : "", device);
     *functions = tc_cuda_put_library(k, p, *functions, t->own, device, &library, &failed);
-    tc_cuda_put_approximate_math(k, p, false, device);
+    tc_cuda_put_approximate_math(k, false, device);
     put_launcher(&x, body.text ? body.text : "", o, t, library.text ? library.text : "", host);
   }
   free(x.s.depends);

@@ -4,6 +4,7 @@
 #define TC_CUDA_MATMUL_H
 
 #include "backends/cuda/nest/nest.h"
+#include "backends/cuda/schedule/plan.h"
 
 typedef struct tc_cuda_product {
   tc_print_scope s;
@@ -24,7 +25,7 @@ typedef struct tc_cuda_operand {
   tc_nest nest;      /* lanes along `along` */
   tc_stage stage;
   tc_action action;
-  tc_cuda_plan plan;
+  tc_cuda_nest_schedule plan; /* form, width and indices */
 } tc_cuda_operand;
 
 /* What differs between the templates. */

@@ -59,7 +59,7 @@ static void put_fetch(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
   tc_print_line(&x->s, "tc_v%s part = tc_set_%s(0);", type, type);
   tc_print_line(&x->s, "if (%s < %c_end && %s < k_end) {", across, side, k);
   x->s.indent += 2;
-  tc_cuda_put_part(x, o, o->plan.lanes);
+  tc_cuda_put_part(x, o, (int)o->plan.width);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_print_line(&x->s, "%c_next[slot][e] = part;", name);
@@ -202,7 +202,7 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
                 "const tc_int m0 = tile / n_tiles %% m_tiles * SIDE, n0 = tile %% n_tiles * SIDE;");
   tc_cuda_put_batches(x);
   put_loop(x, o);
-  put_epilogue(x, o[2].plan.lanes);
+  put_epilogue(x, (int)o[2].plan.width);
   tc_cuda_close_tiles(x);
 }
 
@@ -232,13 +232,15 @@ static void put_function(const tc_cuda_product *x, const char *body, int number,
 }
 
 /* Lanes of an operand: such that every thread has a piece of a tile. */
-static int piece(const tc_cuda_operand *o) { return o->plan.lanes < PIECE ? o->plan.lanes : PIECE; }
+static int piece(const tc_cuda_operand *o) {
+  return (int)o->plan.width < PIECE ? (int)o->plan.width : PIECE;
+}
 
 /* The functions of 16-byte accesses, and one without conditions. */
 static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,
                               tc_buf *out) {
-  const bool far = o[0].plan.far || o[1].plan.far || o[2].plan.far;
-  const int vectorized[] = {piece(&o[0]), piece(&o[1]), o[2].plan.lanes}, one[] = {1, 1, 1};
+  const bool far = o[0].plan.index64 || o[1].plan.index64 || o[2].plan.index64;
+  const int vectorized[] = {piece(&o[0]), piece(&o[1]), (int)o[2].plan.width}, one[] = {1, 1, 1};
   int number = 0;
   tc_put(out, "template <int SIDE, int THREAD_ROWS, int THREAD_COLS, int a_lanes, int b_lanes, int "
               "c_lanes, class "

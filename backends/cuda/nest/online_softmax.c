@@ -22,7 +22,7 @@ bool tc_cuda_can_online(const tc_kernel *k, const tc_nest *n, uint32_t stage) {
 }
 
 bool tc_cuda_is_online(const tc_cuda_nest *x, uint32_t stage) {
-  return !x->in_registers && x->plan.kind == TC_CUDA_ROWS &&
+  return !x->in_registers && x->plan->form == TC_CUDA_ROWS &&
          tc_cuda_can_online(x->s.k, x->nest, stage);
 }
 

@@ -1,9 +1,10 @@
 /* access_width.c - how wide the accesses of a nest may be, and what the launcher asks before it takes a
  * function with 16-byte accesses or 32-bit indices. */
+#include "backends/cuda/nest/nest.h"
+#include "backends/cuda/schedule/plan.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "backends/cuda/nest/nest.h"
 
 /* One access of TC_L neighbours along an axis. */
 typedef struct access {
@@ -25,13 +26,13 @@ typedef struct visit {
 } visit;
 
 static visit visit_of(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                      const tc_cuda_plan *plan) {
-  const bool tiles = plan->kind == TC_CUDA_TRANSPOSE;
+                      const tc_cuda_nest_schedule *s) {
+  const bool tiles = s->form == TC_CUDA_TRANSPOSE;
   return (visit){.k = k,
                  .p = p,
                  .n = n,
-                 .axis = tiles ? plan->along : n->vector,
-                 .across = tiles ? plan->across : -1};
+                 .axis = tiles ? s->along : n->vector,
+                 .across = tiles ? s->across : -1};
 }
 
 static void each_load(visit *v, const tc_expr *e) {
@@ -98,11 +99,11 @@ static void fit_access(visit *v, access a) {
   each_step(v, a, fit);
 }
 
-int tc_cuda_choose_lanes(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                         const tc_cuda_plan *plan, const uint8_t *need) {
-  visit v = visit_of(k, p, n, plan);
+int tc_cuda_choose_width(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                         const tc_cuda_nest_schedule *s, const uint8_t *need) {
+  visit v = visit_of(k, p, n, s);
   v.f = narrowest;
-  v.loads = plan->kind == TC_CUDA_COLUMNS; /* a column has many of them, and one store */
+  v.loads = s->form == TC_CUDA_COLUMNS; /* a column has many of them, and one store */
   each_wide(&v, need);
   v.loads = false;
   if (!v.vectors) return 1;
@@ -152,19 +153,13 @@ static void put_small(const tc_program *p, tc_dim numel, tc_buf *out) {
   tc_buf_free(&t);
 }
 
-tc_dim tc_cuda_points(const tc_program *p, const tc_nest *n, int from, int to) {
-  tc_dim d = tc_dim_const(1);
-  for (int i = from; i < to; ++i) d = tc_dim_mul(tc_graph_dims(p->graph), d, n->axis[i].extent);
-  return d;
-}
-
 /* Visits all that 16-byte accesses depend on; out NULL: only whether sizes may forbid them. */
 static bool visit_aligned(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                          const tc_cuda_plan *plan, const uint8_t *need, tc_buf *out) {
-  visit v = visit_of(k, p, n, plan);
-  if (plan->lanes == 1) return false;
+                          const tc_cuda_nest_schedule *s, const uint8_t *need, tc_buf *out) {
+  visit v = visit_of(k, p, n, s);
+  if (s->width == 1) return false;
   v.f = put_aligned;
-  v.lanes = plan->lanes;
+  v.lanes = (int)s->width;
   v.out = out;
   each_wide(&v, need);
   each_extent(&v, put_divides);
@@ -172,26 +167,26 @@ static bool visit_aligned(const tc_kernel *k, const tc_program *p, const tc_nest
 }
 
 bool tc_cuda_may_be_unaligned(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                              const tc_cuda_plan *plan, const uint8_t *need) {
-  return visit_aligned(k, p, n, plan, need, NULL);
+                              const tc_cuda_nest_schedule *s, const uint8_t *need) {
+  return visit_aligned(k, p, n, s, need, NULL);
 }
 
 void tc_cuda_put_aligned(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                         const tc_cuda_plan *plan, tc_buf *out) {
+                         const tc_cuda_nest_schedule *s, tc_buf *out) {
   uint8_t *need = calloc(k->nexpr + 1, 1);
   if (!need) {
     out->failed = true;
     return;
   }
   tc_cuda_mark(k, n, need);
-  visit_aligned(k, p, n, plan, need, out);
+  visit_aligned(k, p, n, s, need, out);
   free(need);
 }
 
 void tc_cuda_put_small(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                       const tc_cuda_plan *plan, bool points, tc_buf *out) {
-  if (plan->far) return;
-  const bool flat = plan->kind == TC_CUDA_FLAT || plan->kind == TC_CUDA_TRANSPOSE;
+                       const tc_cuda_nest_schedule *s, bool points, tc_buf *out) {
+  if (s->index64) return;
+  const bool flat = s->form == TC_CUDA_FLAT || s->form == TC_CUDA_TRANSPOSE;
   const int cut = flat ? n->naxis : n->nparallel; /* what is counted together */
   if (points) put_small(p, tc_cuda_points(p, n, 0, cut), out);
   if (points) put_small(p, tc_cuda_points(p, n, cut, n->naxis), out);

@@ -1,7 +1,7 @@
 /* recompute_rows.c - a kernel without LOCAL rows: what a later stage reads from one is computed again, from
  * arrays that nobody has written meanwhile.  For rows of any length: on a GPU the arithmetic is
  * free while memory is waited for, and the second read of a row finds it in a cache. */
-#include "backends/cuda/nest/nest.h"
+#include "backends/cuda/schedule/facts.h"
 
 #include <string.h>
 
@@ -10,7 +10,8 @@ typedef struct copier {
   const tc_program *p;
   tc_expr *expr;
   uint32_t n;
-  uint32_t *to; /* per expression of k: its number in the copy, 0: not copied yet */
+  uint32_t *to;   /* per expression of k: its number in the copy, 0: not copied yet */
+  uint32_t *from; /* and of the copy: its number in k */
 } copier;
 
 static bool is_local(const copier *c, uint32_t buffer) {
@@ -42,6 +43,7 @@ static uint32_t copied(copier *c, uint32_t id) {
   move(c, &e.guard);
   for (int t = 0; t < e.address.nterm; ++t) move(c, &e.address.term[t].value);
   c->expr[c->n] = e;
+  c->from[c->n] = id;
   c->to[id] = c->n++;
   return c->to[id];
 }
@@ -73,16 +75,25 @@ static bool copy_nest(copier *c, const tc_nest *from, tc_nest *to, tc_arena *are
   return true;
 }
 
-bool tc_cuda_without_rows(const tc_kernel *k, const tc_program *p, tc_kernel *out,
+static bool copy_kernel(copier *c, tc_kernel *out, tc_arena *arena) {
+  const tc_kernel *k = c->k;
+  c->expr = out->expr = tc_arena_alloc(arena, (k->nexpr + 1) * sizeof *c->expr);
+  c->to = tc_arena_alloc(arena, (k->nexpr + 1) * sizeof *c->to);
+  c->from = tc_arena_alloc(arena, (k->nexpr + 1) * sizeof *c->from);
+  out->nest = tc_arena_alloc(arena, (k->nnest + 1) * sizeof *out->nest);
+  if (!c->expr || !c->to || !c->from || !out->nest) return false;
+  for (uint32_t n = 0; n < k->nnest; ++n)
+    if (!copy_nest(c, &k->nest[n], &out->nest[n], arena)) return false;
+  out->nexpr = c->n;
+  return true;
+}
+
+bool tc_cuda_without_rows(const tc_kernel *k, const tc_program *p, tc_cuda_plain *out,
                           tc_arena *arena) {
   copier c = {.k = k, .p = p, .n = 1};
-  *out = *k;
-  c.expr = out->expr = tc_arena_alloc(arena, (k->nexpr + 1) * sizeof *c.expr);
-  c.to = tc_arena_alloc(arena, (k->nexpr + 1) * sizeof *c.to);
-  out->nest = tc_arena_alloc(arena, (k->nnest + 1) * sizeof *out->nest);
-  if (!c.expr || !c.to || !out->nest) return false;
-  for (uint32_t n = 0; n < k->nnest; ++n)
-    if (!copy_nest(&c, &k->nest[n], &out->nest[n], arena)) return false;
-  out->nexpr = c.n;
-  return true;
+  *out = (tc_cuda_plain){.kernel = *k};
+  if (!tc_cuda_has_rows(k, p)) return true;
+  const bool ok = copy_kernel(&c, &out->kernel, arena);
+  out->from = c.from;
+  return ok;
 }

@@ -1,0 +1,59 @@
+/* plan.h - the decisions about a nest, each of which sees those before it. */
+#ifndef TC_CUDA_PLAN_H
+#define TC_CUDA_PLAN_H
+
+#include "backends/cuda/schedule/facts.h"
+
+enum { TC_CUDA_VARIANTS = 24 /* of a nest, at most */ };
+
+/* plain: of the kernel; NULL: the nest is none of the kernel's. */
+typedef struct tc_cuda_plan {
+  const tc_kernel *k;
+  const tc_cuda_plain *plain;
+  const tc_program *p;
+  const tc_nest *n;
+  uint8_t *need; /* expressions of the nest */
+  tc_cuda_nest_schedule *nest;
+  uint32_t nvariant;
+  tc_cuda_variant variant[TC_CUDA_VARIANTS];
+} tc_cuda_plan;
+
+/* plan.c.  All schedules of a program, in its arena; of a nest that is not the kernel's, what widths and
+ * indices depend on.  false: out of memory. */
+bool tc_cuda_plan_program(tc_program *p);
+bool tc_cuda_plan_access(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                         tc_cuda_nest_schedule *out);
+void tc_cuda_add(tc_cuda_plan *x, tc_cuda_variant v);
+
+/* row_mapping.c.  Adds the functions of a nest of rows that are like v, its lanes and widths of indices; those of
+ * rows that begin anywhere and are read once.  And the number of passes over a row. */
+void tc_cuda_plan_rows(tc_cuda_plan *x, tc_cuda_variant v);
+void tc_cuda_plan_unaligned_rows(tc_cuda_plan *x, tc_cuda_variant v);
+int tc_cuda_count_passes(const tc_nest *n);
+
+/* access_width.c.  The widest accesses: of 16 bytes, which sizes may forbid; could sizes forbid the rest? */
+int tc_cuda_choose_width(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                         const tc_cuda_nest_schedule *s, const uint8_t *need);
+bool tc_cuda_may_be_unaligned(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                              const tc_cuda_nest_schedule *s, const uint8_t *need);
+
+/* transpose.c.  Is the nest one (sets form, along and across)?  Its functions. */
+bool tc_cuda_plan_transpose(tc_cuda_plan *x);
+void tc_cuda_plan_tiles(tc_cuda_plan *x, tc_cuda_variant aligned, tc_cuda_variant scalar,
+                        bool may_be_unaligned);
+/* Marks the loads of the kernel without rows whose tiles fit into shared memory. */
+void tc_cuda_mark_tiles(const tc_cuda_plan *x, bool unaligned, uint8_t *marked);
+
+/* loads.c: lists of loads and stages; what is cached is decided before the functions are, the rest behind
+ * them.  false: out of memory. */
+bool tc_cuda_plan_cache(tc_cuda_plan *x);
+bool tc_cuda_plan_lists(tc_cuda_plan *x);
+
+/* approximate.c: are all results of the kernel of 16 bits? */
+bool tc_cuda_stores_halves(const tc_kernel *k, const tc_program *p);
+
+/* gemm/library.c: the kernel of the nest that is left where the library does the product, in the program's
+ * arena; NULL: there is none.  false: out of memory. */
+bool tc_cuda_library_rest(const tc_kernel *k, const tc_program *p, tc_kernel **out);
+
+#endif
