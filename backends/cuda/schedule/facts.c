@@ -34,6 +34,13 @@ bool tc_cuda_has_tuples(const tc_nest *n) {
   return false;
 }
 
+tc_cuda_form tc_cuda_form_of(const tc_nest *n) {
+  if (n->serial) return TC_CUDA_SERIAL;
+  if (!tc_cuda_has_kind(n, TC_ACT_REDUCE) && !tc_cuda_has_kind(n, TC_ACT_SCAN) && n->nstage <= 1)
+    return TC_CUDA_FLAT;
+  return n->vector >= 0 && n->vector < n->nparallel ? TC_CUDA_COLUMNS : TC_CUDA_ROWS;
+}
+
 bool tc_cuda_is_pass(const tc_nest *n, const tc_stage *st) {
   const uint32_t sequential = ((1u << n->naxis) - 1) & ~((1u << n->nparallel) - 1);
   return sequential && st->axes == sequential;

@@ -22,7 +22,8 @@ bool tc_cuda_is_store(const tc_action *a);
 bool tc_cuda_is_local(const tc_kernel *k, const tc_program *p, uint32_t buffer);
 bool tc_cuda_has_rows(const tc_kernel *k, const tc_program *p);
 bool tc_cuda_has_kind(const tc_nest *n, tc_act_kind kind);
-bool tc_cuda_has_tuples(const tc_nest *n); /* a reduction of several accumulators */
+tc_cuda_form tc_cuda_form_of(const tc_nest *n); /* but for transposes, which are FLAT */
+bool tc_cuda_has_tuples(const tc_nest *n);      /* a reduction of several accumulators */
 bool tc_cuda_is_pass(const tc_nest *n, const tc_stage *st); /* over all sequential axes */
 /* Marks the expressions that the nest's actions need. */
 void tc_cuda_mark(const tc_kernel *k, const tc_nest *n, uint8_t *need);
@@ -43,11 +44,9 @@ bool tc_cuda_writes_all(const tc_kernel *k, const tc_program *p, const tc_nest *
 /* Which axes each expression depends on (tc_print_depends), to be freed.  NULL: out of memory. */
 uint32_t *tc_cuda_depends(const tc_kernel *k, const tc_nest *n);
 bool tc_cuda_sums_in_f64(const tc_stage *st); /* some f32 sum of it may have an f64 total */
-/* Can load `id` be issued in front of a row's first pass, for later ones: do all rows share it? */
-bool tc_cuda_may_prefetch(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                          const uint32_t *depends, uint32_t id);
 /* Does load `id` read what no other one of the nest reads, and nobody writes? */
 bool tc_cuda_reads_once(const tc_kernel *k, const tc_nest *n, uint32_t id);
+bool tc_cuda_is_only_read(const tc_kernel *k, const tc_program *p, const tc_expr *e);
 
 /* nest/shared_cache.c: marks LOADs of rows that more than one pass reads, if `marked` is given; the bytes that
  * an item of all of them takes, 0: there are none. */

@@ -54,7 +54,7 @@ bool tc_cuda_plan_cache(tc_cuda_plan *x) {
 
 static bool plan_tile(const tc_cuda_plan *x, bool unaligned, tc_schedule_list *l) {
   uint8_t *marked = calloc(x->k->nexpr + 1, 1);
-  if (marked) tc_cuda_mark_tiles(x, unaligned, marked);
+  if (marked) tc_cuda_mark_tiles(x, unaligned, TC_CUDA_SHARED, marked);
   const bool ok = marked && make_plain_list(x, marked, l);
   free(marked);
   return ok;
@@ -79,13 +79,26 @@ static void mark_later(const tc_cuda_plan *x, uint8_t *now, uint8_t *later) {
   for (uint32_t i = 0; i < x->k->nexpr; ++i) later[i] = later[i] && !now[i];
 }
 
-bool tc_cuda_may_prefetch(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                          const uint32_t *depends, uint32_t id) {
+/* Do all rows share load `id`, and does nobody write it? */
+static bool is_shared(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                      const uint32_t *depends, uint32_t id) {
   const tc_expr *e = &k->expr[id];
   if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || n->vector < 0) return false;
   if (tc_cuda_is_local(k, p, e->buffer)) return false;
   return !(depends[id] & ((1u << n->nparallel) - 1)) && tc_dim_is(e->address.coef[n->vector], 1) &&
          !tc_kernel_writes(k, e->buffer);
+}
+
+bool tc_cuda_mark_prefetch(const tc_cuda_plan *x, uint8_t *marked) {
+  uint8_t *now = calloc(x->k->nexpr + 1, 1);
+  uint32_t *depends = tc_cuda_depends(x->k, x->n);
+  const bool ok = now && depends;
+  if (ok && x->n->nparallel) mark_later(x, now, marked);
+  for (uint32_t i = 1; ok && i < x->k->nexpr; ++i)
+    marked[i] = marked[i] && is_shared(x->k, x->p, x->n, depends, i);
+  free(now);
+  free(depends);
+  return ok;
 }
 
 static bool keeps_rows(const tc_cuda_plan *x) {
@@ -97,20 +110,11 @@ static bool keeps_rows(const tc_cuda_plan *x) {
 /* Not those of halves: the registers of more rows on a multiprocessor are worth more. */
 static bool plan_prefetch(tc_cuda_plan *x) {
   enum { LANES = 4 };
-  if (!keeps_rows(x) || !x->n->nparallel || tc_cuda_has_kind(x->n, TC_ACT_SCAN) ||
-      x->nest->width > LANES)
-    return true;
-  const uint32_t nexpr = x->k->nexpr;
-  uint8_t *now = calloc(nexpr + 1, 1), *later = calloc(nexpr + 1, 1);
-  uint32_t *depends = tc_cuda_depends(x->k, x->n);
-  bool ok = now && later && depends;
-  if (ok) mark_later(x, now, later);
-  for (uint32_t i = 1; ok && i < nexpr; ++i)
-    later[i] = later[i] && tc_cuda_may_prefetch(x->k, x->p, x->n, depends, i);
-  ok = ok && make_list(x, later, &x->nest->prefetch);
-  free(now);
-  free(later);
-  free(depends);
+  if (!keeps_rows(x) || tc_cuda_has_kind(x->n, TC_ACT_SCAN) || x->nest->width > LANES) return true;
+  uint8_t *marked = calloc(x->k->nexpr + 1, 1);
+  const bool ok =
+      marked && tc_cuda_mark_prefetch(x, marked) && make_list(x, marked, &x->nest->prefetch);
+  free(marked);
   return ok;
 }
 
@@ -123,7 +127,7 @@ static void plan_late_shared(tc_cuda_plan *x) {
 
 /* ---- caches ---------------------------------------------------------------------------------- */
 
-static bool is_only_read(const tc_kernel *k, const tc_program *p, const tc_expr *e) {
+bool tc_cuda_is_only_read(const tc_kernel *k, const tc_program *p, const tc_expr *e) {
   return e->kind == TC_EX_LOAD && !e->guard.id && !tc_cuda_is_local(k, p, e->buffer) &&
          !tc_kernel_writes(k, e->buffer);
 }
@@ -157,7 +161,7 @@ static bool plan_evict_last(tc_cuda_plan *x) {
   tc_cuda_mark(x->k, x->n, marked);
   for (uint32_t i = 1; i < x->k->nexpr; ++i) {
     const tc_expr *e = &x->k->expr[i];
-    marked[i] = marked[i] && is_only_read(x->k, x->p, e);
+    marked[i] = marked[i] && tc_cuda_is_only_read(x->k, x->p, e);
     if (marked[i] && tc_cuda_covers(x->n, &e->address))
       bytes += (int)tc_dtype_bytes(x->p->buffer[x->k->buffer[e->buffer]].dtype);
   }

@@ -118,16 +118,9 @@ static void plan_variants(tc_cuda_plan *x) {
 
 /* ---- a nest ---------------------------------------------------------------------------------- */
 
-static tc_cuda_form form_of(const tc_nest *n) {
-  if (n->serial) return TC_CUDA_SERIAL;
-  if (!tc_cuda_has_kind(n, TC_ACT_REDUCE) && !tc_cuda_has_kind(n, TC_ACT_SCAN) && n->nstage <= 1)
-    return TC_CUDA_FLAT;
-  return n->vector >= 0 && n->vector < n->nparallel ? TC_CUDA_COLUMNS : TC_CUDA_ROWS;
-}
-
 /* Form, width, indices: what depends on nothing else. */
 static void plan_access(tc_cuda_plan *x) {
-  *x->nest = (tc_cuda_nest_schedule){.form = form_of(x->n), .along = -1, .across = -1};
+  *x->nest = (tc_cuda_nest_schedule){.form = tc_cuda_form_of(x->n), .along = -1, .across = -1};
   if (x->nest->form == TC_CUDA_FLAT) tc_cuda_plan_transpose(x);
   x->nest->width = tc_cuda_choose_width(x->k, x->p, x->n, x->nest, x->need);
   x->nest->index64 = tc_cuda_is_far(x->k, x->p, x->n, x->need);

@@ -19,9 +19,8 @@ static uint32_t last_reader(const tc_kernel *k, const tc_nest *n, uint32_t buffe
   return last;
 }
 
-/* LOCAL rows that live at once between two stages, in 32-bit registers an element.  A row may take
- * the place of one that is read for the last time where it is stored. */
-static int count_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need) {
+/* A row may take the place of one that is read for the last time where it is stored. */
+int tc_cuda_count_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need) {
   int most = 0;
   int *live = calloc(n->nstage + 1, sizeof *live);
   for (uint32_t s = 0; live && s < n->nstage; ++s)
@@ -350,7 +349,7 @@ static rows rows_of(const tc_cuda_plan *x, const tc_cuda_variant *f, int element
                                                         &x->plain->kernel.nest[x->n - x->k->nest],
                                                         (int)f->lanes, NULL)
                               : 0;
-  return (rows){.count = count_rows(x->k, x->p, x->n, x->need),
+  return (rows){.count = tc_cuda_count_rows(x->k, x->p, x->n, x->need),
                 .shared = shared,
                 .others = own > 1 ? own - 1 : 0,
                 .large = has_large_rows(x->k, x->p),

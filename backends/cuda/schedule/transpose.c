@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { SHARED = 49152, STORE = 8, BOUNDARY = 32, ROW = 256, ACCESS = 16 }; /* bytes */
+enum { STORE = 8, BOUNDARY = 32, ROW = 256, ACCESS = 16 }; /* bytes */
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
@@ -14,14 +14,17 @@ static bool is_short(const tc_program *p, tc_dim extent) {
   return hi < SHORT;
 }
 
-/* The axis along which every store is of neighbours, or -1. */
+bool tc_cuda_stores_along(const tc_nest *n, int axis) {
+  bool all = n->nstage == 1 && n->stage[0].naction > 0;
+  for (uint32_t i = 0; all && i < n->stage[0].naction; ++i)
+    all = tc_dim_is(n->stage[0].action[i].address.coef[axis], 1);
+  return all;
+}
+
+/* The first axis along which every store is of neighbours, or -1. */
 static int store_axis(const tc_nest *n) {
-  for (int axis = 0; axis < n->naxis; ++axis) {
-    bool all = n->stage[0].naction > 0;
-    for (uint32_t i = 0; i < n->stage[0].naction; ++i)
-      all = all && tc_dim_is(n->stage[0].action[i].address.coef[axis], 1);
-    if (all) return axis;
-  }
+  for (int axis = 0; axis < n->naxis; ++axis)
+    if (tc_cuda_stores_along(n, axis)) return axis;
   return -1;
 }
 
@@ -34,7 +37,7 @@ static int load_axis(const tc_cuda_plan *x, const tc_expr *e, int along) {
 }
 
 bool tc_cuda_plan_transpose(tc_cuda_plan *x) {
-  const int along = x->n->nstage == 1 ? store_axis(x->n) : -1;
+  const int along = store_axis(x->n);
   if (along < 0 || is_short(x->p, x->n->axis[along].extent)) return false;
   for (int i = 0; i < x->n->naxis; ++i)
     if (x->n->axis[i].of >= 0) return false;
@@ -67,22 +70,32 @@ static size_t widest_load(const tc_cuda_plan *x) {
   return widest;
 }
 
-/* A function for arrays whose rows begin anywhere, if there is such: of one store, whose lanes are
- * neighbours. */
-static bool plan_unaligned(tc_cuda_plan *x, tc_cuda_variant *v) {
+/* One store, whose lanes are neighbours. */
+bool tc_cuda_find_tiles(const tc_cuda_plan *x, tc_cuda_tiles *out) {
   const tc_action *a = x->n->stage[0].action;
   if (x->nest->index64 || x->n->stage[0].naction != 1) return false;
   if (a->kind != TC_ACT_STORE || a->guard.id || a->address.nterm) return false;
   const size_t widest = widest_load(x), bytes = size_of(x->k, x->p, a->buffer);
   if (!widest) return false;
-  x->nest->side = (int64_t)((ROW - ACCESS) / widest);
-  x->nest->overlap = (int64_t)(BOUNDARY / bytes);
-  v->unaligned = true;
-  v->lanes = (int64_t)(STORE / bytes);
+  *out = (tc_cuda_tiles){.side = (int64_t)((ROW - ACCESS) / widest),
+                         .overlap = (int64_t)(BOUNDARY / bytes),
+                         .lanes = (int64_t)(STORE / bytes)};
+  return true;
+}
+
+/* A function for arrays whose rows begin anywhere, if there is such. */
+static bool plan_unaligned(tc_cuda_plan *x, tc_cuda_variant *v) {
+  tc_cuda_tiles tiles;
+  if (!tc_cuda_find_tiles(x, &tiles)) return false;
+  const tc_action *a = x->n->stage[0].action;
   const tc_expr *e = &x->k->expr[a->value.id];
   const bool copies = e->kind == TC_EX_LOAD && x->p->buffer[x->k->buffer[e->buffer]].dtype ==
                                                    x->p->buffer[x->k->buffer[a->buffer]].dtype;
-  if (copies) v->blocks = bytes == 1 ? 4 : 5; /* others would spill */
+  x->nest->side = tiles.side;
+  x->nest->overlap = tiles.overlap;
+  v->unaligned = true;
+  v->lanes = tiles.lanes;
+  if (copies) v->blocks = size_of(x->k, x->p, a->buffer) == 1 ? 4 : 5; /* others would spill */
   return true;
 }
 
@@ -117,18 +130,31 @@ static size_t tile_bytes(const tc_cuda_plan *x, bool unaligned, size_t bytes) {
   return all * bytes;
 }
 
-void tc_cuda_mark_tiles(const tc_cuda_plan *x, bool unaligned, uint8_t *marked) {
-  const tc_kernel *k = &x->plain->kernel;
+/* Marks the loads that tiles may hold: what stored values are made of. */
+static void mark_crossing(const tc_cuda_plan *x, const tc_kernel *k, uint8_t *marked) {
   const tc_stage *st = k->nest[x->n - x->k->nest].stage;
-  size_t used = 0;
   for (uint32_t i = 0; i < st->naction; ++i)
     marked[st->action[i].value.id] = marked[st->action[i].guard.id] = 1;
   tc_mark_operands(k, marked);
-  for (uint32_t i = 1; i < k->nexpr; ++i) {
+  for (uint32_t i = 1; i < k->nexpr; ++i)
     marked[i] = marked[i] && tc_cuda_crosses(&k->expr[i], x->nest->along, x->nest->across);
+}
+
+void tc_cuda_mark_tiles(const tc_cuda_plan *x, bool unaligned, size_t shared, uint8_t *marked) {
+  const tc_kernel *k = &x->plain->kernel;
+  size_t used = 0;
+  mark_crossing(x, k, marked);
+  for (uint32_t i = 1; i < k->nexpr; ++i) {
     if (!marked[i]) continue;
     const size_t bytes = tile_bytes(x, unaligned, size_of(k, x->p, k->expr[i].buffer));
-    marked[i] = used + bytes <= SHARED;
+    marked[i] = used + bytes <= shared;
     if (marked[i]) used += bytes;
   }
+}
+
+size_t tc_cuda_tiles_bytes(const tc_cuda_plan *x, bool unaligned, const tc_schedule_list *l) {
+  size_t bytes = 0;
+  for (uint32_t i = 0; i < l->n; ++i)
+    bytes += tile_bytes(x, unaligned, size_of(x->k, x->p, x->k->expr[l->at[i]].buffer));
+  return bytes;
 }
