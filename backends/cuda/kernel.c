@@ -148,11 +148,6 @@ void tc_cuda_put_symbols(const tc_program *p, const char *text, tc_buf *out) {
 
 /* ---- short functions ------------------------------------------------------------------------- */
 
-static bool approximates(const tc_kernel *k) {
-  const tc_cuda_kernel_schedule *own = k->schedule->kernel;
-  return own->approximate;
-}
-
 /* `#define tc_exp_f32 tc_exp_short` for those functions that the kernel computes; and the end. */
 void tc_cuda_put_approximate_math(const tc_kernel *k, bool begin, tc_buf *out) {
   static const struct {
@@ -160,7 +155,7 @@ void tc_cuda_put_approximate_math(const tc_kernel *k, bool begin, tc_buf *out) {
     const char *name;
   } list[] = {{OP_EXP, "exp"},   {OP_SIGMOID, "sigmoid"}, {OP_TANH, "tanh"}, {OP_ERF, "erf"},
               {OP_ERF, "erf1p"}, {OP_LOG, "log"},         {OP_SQRT, "sqrt"}, {OP_DIV, "div"}};
-  if (!approximates(k)) return;
+  if (!tc_cuda_kernel_schedule_of(k)->approximate) return;
   for (size_t j = 0; j < sizeof list / sizeof *list; ++j) {
     bool any = false;
     for (uint32_t i = 1; i < k->nexpr; ++i)

@@ -46,11 +46,11 @@ static bool verify_conditions(const tc_schedule_words *w, tc_schedule_place *at,
   return verify_level(&w->when, v->nest, at, line, why);
 }
 
-/* Is the variant whole? */
+/* Is the variant, or the kernel, whole? */
 static bool verify_rest(const tc_schedule_words *w, const tc_schedule_place *at, tc_buf *why) {
   const char *reason = w->lack ? w->lack(at) : NULL;
   if (!reason) return true;
-  const uint32_t *line = at->variant->line;
+  const uint32_t *line = at->nest ? at->variant->line : NULL;
   put_place(at, line ? line[tc_schedule_variant_line(w, at->nest)] : 0, why);
   tc_put(why, reason);
   return false;
@@ -78,7 +78,8 @@ static bool verify_kernel(const tc_schedule_words *w, const tc_program *p, const
   tc_schedule_place at = {.p = p, .k = k, .stage = -1};
   if (s && s->product && !verify_kernel(w, p, s->product, why)) return false;
   if (!s || !s->kernel) return true;
-  if (!verify_level(&w->kernel, s->kernel, &at, s->line, why)) return false;
+  if (!verify_level(&w->kernel, s->kernel, &at, s->line, why) || !verify_rest(w, &at, why))
+    return false;
   for (uint32_t i = 0; i < k->nnest; ++i)
     for (uint32_t v = 0; v < s->nest[i].nvariant; ++v) {
       at.nest = &k->nest[i];

@@ -78,7 +78,7 @@ typedef struct tc_schedule_level {
 typedef struct tc_schedule_words {
   const char *backend;
   tc_schedule_level kernel, common, when, nest, stage;
-  /* Optional.  Why a variant as a whole is not allowed: what it lacks. */
+  /* Optional.  Why a kernel's own decisions, or a variant as a whole, are not allowed: what they lack. */
   const char *(*lack)(const tc_schedule_place *at);
   /* Optional.  What refusals of one variant share: sets at->self.  false: out of memory. */
   bool (*open)(tc_schedule_place *at);

@@ -215,6 +215,27 @@ Test(stated, columns_cut_early) {
   check_stated(COLUMNS, "program g\nkernel max_1\n" NEST("0") NEST("1") NEST("2"), " <= 64 || ");
 }
 
+#define PRODUCT(dtype)                                                                             \
+  "graph g\n%1 = param " dtype "[R,C] \"x\"\n%2 = param " dtype                                    \
+  "[R,C] \"y\"\n%3 = permute %2 axes=[1,0]\n%4 = matmul %1 %3\n%5 = tanh %4\nret %5\n"
+
+/* By the template alone, with tiles of two sizes. */
+Test(stated, product_without_library) {
+  check_stated(PRODUCT("f32"),
+               "program g\nkernel matmul_tanh_1\n  template simt\n  along-a k\n  along-b k\n"
+               "  width-a 2\n  width-b 4\n  sides 64 16\n",
+               "_product<64, 8, 8, 2, 4, 1, int>");
+}
+
+/* Products of halves that threads multiply. */
+Test(stated, product_without_tensor_cores) {
+  check_stated(PRODUCT("bf16"),
+               "program g\nkernel matmul_tanh_1\n  template simt\n  along-a k\n  along-b k\n"
+               "  width-a 4\n  width-b 4\n  width-c 4\n  sides 32\n  library\n  short-side 16\n"
+               "  short-depth 200\n",
+               "tc_cuda_is_short(c, &mm, 16, 200)");
+}
+
 /* Rows that begin anywhere by one function, aligned or not. */
 Test(stated, sum_of_unaligned_rows) {
   check_stated(SUM,
@@ -302,6 +323,26 @@ REFUSED(stores_across, TRANSPOSE, "add_1", "form transpose\nalong i\nacross j\n"
         "line 5: along i: stores are not of neighbours along it")
 REFUSED(tile_of_other, TRANSPOSE, "add_1", "form transpose\nalong j\nacross i\ntile %1\n",
         "line 7: tile %1: it is no load across the stores")
+#define REFUSED_PRODUCT(name, dtype, text, want)                                                   \
+  Test(refused, name) {                                                                            \
+    check_refused(PRODUCT(dtype), "program g\nkernel matmul_tanh_1\n" text, want);                 \
+  }
+
+REFUSED_PRODUCT(sides_of_none, "f32", "template simt\nsides 96\n",
+                "line 4: sides 96: the template has no tiles of that side")
+REFUSED_PRODUCT(product_by_nothing, "f32", "library\n", "matmul_tanh_1: no 'template' is said")
+REFUSED_PRODUCT(tensor_cores_of_f32, "f32", "template mma\n",
+                "line 3: template mma: tensor cores multiply f16 and bf16")
+REFUSED_PRODUCT(ascending_sides, "f32", "template simt\nsides 16 64\n",
+                "line 4: sides 16 64: they descend")
+REFUSED_PRODUCT(one_tile, "bf16", "template mma\nalong-a k\nalong-b k\nsides 128\n",
+                "matmul_tanh_1: the template for tensor cores has tiles of 256, 128 and 64")
+REFUSED_PRODUCT(axis_of_b, "f32", "template simt\nalong-a n\n",
+                "line 4: along-a n: A has no such axis")
+REFUSED_PRODUCT(wide_operand, "f32", "template simt\nalong-a k\nalong-b k\nwidth-a 8\n",
+                "line 6: width-a 8: sizes or 16-byte accesses do not allow so many elements")
+REFUSED(template_of_nests, SUM, "sum_1", "kernel sum_1\ntemplate simt\n",
+        "line 5: template simt: the kernel is no product")
 REFUSED(approximate_f32, SUM, "sum_1", "kernel sum_1\napproximate\n",
         "line 5: approximate: more than 16 bits of its results are seen")
 

@@ -3,6 +3,7 @@
  * is all of the epilogue; any other epilogue is a flat nest over that array, in place.  Where results overwrite
  * operands, there is an array for the product beside them. */
 #include "backends/cuda/nest/nest.h"
+#include "backends/cuda/schedule/product.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +147,11 @@ static bool rest_kernel(const library *x, tc_kernel *out, tc_arena *arena) {
   *n = (tc_nest){.naxis = x->kk, .nparallel = x->n, .nstage = 1, .stage = stage, .vector = x->n};
   memcpy(n->axis, mm->axis, sizeof n->axis);
   return true;
+}
+
+bool tc_cuda_library_takes(const tc_kernel *k, const tc_program *p) {
+  library x;
+  return open_library(&x, k, p);
 }
 
 bool tc_cuda_library_rest(const tc_kernel *k, const tc_program *p, tc_kernel **out) {

@@ -12,10 +12,6 @@
 
 enum { PAD = 8 };
 
-bool tc_cuda_takes_mma(const tc_mm_loop *mm) {
-  return mm->operand == TC_F16 || mm->operand == TC_BF16;
-}
-
 /* ---- filling a place ------------------------------------------------------------------------- */
 
 /* Opens the loop over a tile, `step` neighbours along the operand's own axis at a time: `near` and
@@ -196,8 +192,7 @@ static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o
                               tc_buf *out) {
   const int vectorized[] = {(int)o[0].plan.width, (int)o[1].plan.width, (int)o[2].plan.width},
             one[] = {1, 1, 1};
-  const bool far = o[0].plan.index64 || o[1].plan.index64 || o[2].plan.index64;
-  const char *index = far ? "tc_i64" : "int";
+  const char *index = x->plan->index64 ? "tc_i64" : "int";
   tc_put(out, "template <int M, int N, int THREADS, int a_lanes, int b_lanes, int c_lanes, "
               "class tc_int>\nTC_FN void @NAME@_product(\n    ");
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
@@ -229,7 +224,5 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
           "  const int64_t shared = function == 0 ? larger : function == 1 ? 99328 : 50176;\n");
 }
 
-const tc_cuda_template tc_cuda_mma = {.own = "vectorized && tc_cuda_is_short(c, &mm, 64, 512)",
-                                      .body = put_body,
-                                      .put = put_functions,
-                                      .launch = put_launch};
+const tc_cuda_template tc_cuda_mma = {
+    .own = "vectorized", .body = put_body, .put = put_functions, .launch = put_launch};

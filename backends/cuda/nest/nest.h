@@ -18,7 +18,7 @@ typedef struct tc_cuda_text {
   const tc_schedule_nest *schedule;
 } tc_cuda_text;
 
-/* The place in the text of one body. */
+/* The printing cursor: a place in the text of one body.  What is to be printed there is decided (`plan`). */
 typedef struct tc_cuda_nest {
   tc_print_scope s;
   const tc_nest *nest;
@@ -45,7 +45,7 @@ typedef struct tc_cuda_nest {
 
 extern const tc_spelling tc_cuda_words;
 
-/* schedule/access_width.c: conditions of functions.
+/* conditions.c: conditions of functions.
  *
  * What 16-byte accesses take for granted, as ` && (...)`: alignment, sizes that are multiples of
  * TC_L.  And what 32-bit indices do: small buffers and (points) iteration spaces. */

@@ -4,6 +4,7 @@
 #include "backends/cuda/schedule/plan.h"
 
 #include "backends/cuda/emit.h"
+#include "backends/cuda/schedule/product.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -191,14 +192,22 @@ static tc_schedule *new_schedule(const tc_program *p, bool approximate) {
   tc_schedule *s = tc_arena_alloc(p->arena, sizeof *s);
   tc_cuda_kernel_schedule *own = tc_arena_alloc(p->arena, sizeof *own);
   if (!s || !own) return NULL;
-  own->approximate = approximate;
+  *own = (tc_cuda_kernel_schedule){.approximate = approximate,
+                                   .template = -1,
+                                   .along_a = -1,
+                                   .along_b = -1,
+                                   .width_a = 1,
+                                   .width_b = 1,
+                                   .width_c = 1};
   s->kernel = own;
   return s;
 }
 
-/* The nest that the library leaves of a product. */
-static bool plan_rest(const tc_program *p, const tc_kernel *k, tc_schedule *s) {
-  if (!tc_cuda_library_rest(k, p, &s->product)) return false;
+/* And the nest that the library leaves of it. */
+static bool plan_product(const tc_program *p, const tc_kernel *k, tc_schedule *s) {
+  if (!tc_cuda_plan_product(k, p, (tc_cuda_kernel_schedule *)s->kernel) ||
+      !tc_cuda_library_rest(k, p, &s->product))
+    return false;
   if (!s->product) return true;
   tc_schedule *rest = new_schedule(p, false);
   s->product->schedule = rest;
@@ -209,7 +218,7 @@ static bool plan_kernel(const tc_program *p, tc_kernel *k) {
   if (k->kind == TC_KERNEL_CALL) return true;
   tc_schedule *s = new_schedule(p, tc_cuda_stores_halves(k, p));
   k->schedule = s;
-  return s && (k->kind == TC_KERNEL_NESTS ? plan_nests(p, k, s) : plan_rest(p, k, s));
+  return s && (k->kind == TC_KERNEL_NESTS ? plan_nests(p, k, s) : plan_product(p, k, s));
 }
 
 bool tc_cuda_plan_program(tc_program *p) {

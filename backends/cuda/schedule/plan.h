@@ -66,8 +66,4 @@ bool tc_cuda_mark_prefetch(const tc_cuda_plan *x, uint8_t *marked);
 /* approximate.c: are all results of the kernel of 16 bits? */
 bool tc_cuda_stores_halves(const tc_kernel *k, const tc_program *p);
 
-/* gemm/library.c: the kernel of the nest that is left where the library does the product, in the program's
- * arena; NULL: there is none.  false: out of memory. */
-bool tc_cuda_library_rest(const tc_kernel *k, const tc_program *p, tc_kernel **out);
-
 #endif

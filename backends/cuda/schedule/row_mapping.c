@@ -339,6 +339,8 @@ static int64_t most_points(const tc_program *p, const tc_nest *n) {
   return points;
 }
 
+/* tc_cuda_count_rows leaves x->need at the last stage: for the second kind of functions of a nest that keeps
+ * rows, loads of that one alone count. */
 static rows rows_of(const tc_cuda_plan *x, const tc_cuda_variant *f, int elements) {
   enum { PART = 16, LONG = 64 };
   const int passes = tc_cuda_count_passes(x->n);

@@ -35,9 +35,23 @@ enum {
   TC_CUDA_SIDE = 64             /* points of a tile along the axis of the stores */
 };
 
-/* Of a kernel. */
+typedef enum { TC_CUDA_SIMT, TC_CUDA_MMA } tc_cuda_template_kind; /* of products */
+typedef enum { TC_CUDA_ALONG_M, TC_CUDA_ALONG_N, TC_CUDA_ALONG_K } tc_cuda_along;
+
+/* Of a kernel; what is behind `approximate` is of products.  The template is asked for products that are no
+ * matter of the library's, and for short ones. */
 typedef struct tc_cuda_kernel_schedule {
-  bool approximate; /* elementary functions of f32 have the digits that 16-bit results hold */
+  bool approximate;     /* elementary functions of f32 have the digits that 16-bit results hold */
+  int template;         /* a tc_cuda_template_kind; -1: it is no product */
+  int along_a, along_b; /* tc_cuda_along: the axis along which accesses of an operand are wide */
+  int64_t width_a, width_b,
+      width_c;  /* elements that alignment is asked for, of operands and epilogue */
+  bool index64; /* index arithmetic may exceed 32 bits whatever the sizes of the buffers */
+  tc_schedule_list sides; /* of tiles, each with a function, from the largest to the smallest */
+  bool library; /* it is asked first; its product is followed by the nest of tc_schedule.product */
+  /* ... but for products that fill no more tiles of this side than there are multiprocessors, and are not
+   * longer along k; 0: for none */
+  int64_t short_side, short_depth;
 } tc_cuda_kernel_schedule;
 
 /* Of a nest, in all variants.  Lists of loads are of expressions of the kernel. */
@@ -88,6 +102,9 @@ typedef struct tc_cuda_variant {
   int64_t blocks;  /* that a multiprocessor is to hold at least; 0: no matter */
 } tc_cuda_variant;
 
+static inline const tc_cuda_kernel_schedule *tc_cuda_kernel_schedule_of(const tc_kernel *k) {
+  return (const tc_cuda_kernel_schedule *)((const tc_schedule *)k->schedule)->kernel;
+}
 static inline const tc_cuda_nest_schedule *tc_cuda_nest_schedule_of(const tc_schedule_nest *s) {
   return (const tc_cuda_nest_schedule *)s->common;
 }

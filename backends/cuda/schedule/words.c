@@ -1,7 +1,7 @@
-/* words.c - the words of a schedule for GPUs, and what refuses each. */
+/* words.c - the words of a schedule for GPUs, and what refuses each; those of kernels: words_kernel.c. */
 #include "backends/cuda/schedule/plan.h"
+#include "backends/cuda/schedule/words.h"
 #include "backends/cuda/unit.h"
-#include "backends/schedule/words.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -85,14 +85,6 @@ static bool are_marked_plain(const tc_schedule_place *at, const tc_schedule_list
   return found == l->n;
 }
 
-static bool is_power(int64_t n) { return n > 0 && !(n & (n - 1)); }
-
-/* ---- kernels --------------------------------------------------------------------------------- */
-
-static const char *refuse_approximate(const tc_schedule_place *at) {
-  return tc_cuda_stores_halves(at->k, at->p) ? NULL : "more than 16 bits of its results are seen";
-}
-
 /* ---- all variants: form and accesses --------------------------------------------------------- */
 
 static const char *refuse_form(const tc_schedule_place *at) {
@@ -111,7 +103,7 @@ static const char *refuse_form(const tc_schedule_place *at) {
 static const char *refuse_width(const tc_schedule_place *at) {
   const int64_t most =
       tc_cuda_choose_width(at->k, at->p, at->nest, nest_of(at), check_of(at)->x.need);
-  if (!is_power(nest_of(at)->width)) return "it is no power of two";
+  if (!tc_cuda_is_power(nest_of(at)->width)) return "it is no power of two";
   return nest_of(at)->width > most ? "sizes or 16-byte accesses do not allow so many elements"
                                    : NULL;
 }
@@ -297,7 +289,7 @@ static const char *refuse_lanes(const tc_schedule_place *at) {
     return tc_cuda_find_tiles(&check_of(at)->x, &tiles) && v->lanes == tiles.lanes
                ? NULL
                : "unaligned tiles are stored 8 bytes at a time";
-  if (!is_power(v->lanes)) return "it is no power of two";
+  if (!tc_cuda_is_power(v->lanes)) return "it is no power of two";
   if (!v->aligned && !v->unaligned)
     return "accesses of several elements want 'aligned' or 'unaligned'";
   return v->lanes > nest_of(at)->width ? "it is more than 'width'" : NULL;
@@ -311,7 +303,7 @@ static const char *refuse_group(const tc_schedule_place *at) {
   const int64_t n = variant_of(at)->group;
   if (refuse_rows(at)) return refuse_rows(at);
   if (n > LARGEST_BLOCK) return "a block has 1024 threads at most";
-  if (n <= WARP ? !is_power(n) : n % WARP)
+  if (n <= WARP ? !tc_cuda_is_power(n) : n % WARP)
     return "it is neither a power of two up to 32 nor a number of whole warps";
   return n > variant_of(at)->most ? "it is more than 'most'" : NULL;
 }
@@ -329,7 +321,7 @@ static const char *refuse_items(const tc_schedule_place *at) {
 
 static const char *refuse_most(const tc_schedule_place *at) {
   const int64_t n = variant_of(at)->most;
-  return n < WARP ? is_power(n) ? NULL : "it is no power of two" : refuse_threads_of(at, n);
+  return n < WARP ? tc_cuda_is_power(n) ? NULL : "it is no power of two" : refuse_threads_of(at, n);
 }
 
 static const char *refuse_threads(const tc_schedule_place *at) {
@@ -357,7 +349,7 @@ static bool agrees_where_cut(const tc_schedule_place *at) {
   return true;
 }
 
-static const char *lack(const tc_schedule_place *at) {
+static const char *lack_of_variant(const tc_schedule_place *at) {
   const tc_cuda_nest_schedule *s = nest_of(at);
   const tc_cuda_variant *v = variant_of(at);
   if (s->form < 0) return "no 'form' is said";
@@ -369,9 +361,12 @@ static const char *lack(const tc_schedule_place *at) {
   return NULL;
 }
 
+static const char *lack(const tc_schedule_place *at) {
+  return at->nest ? lack_of_variant(at) : tc_cuda_lack_of_kernel(at);
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define KERNEL(field) offsetof(tc_cuda_kernel_schedule, field)
 #define NEST(field) offsetof(tc_cuda_nest_schedule, field)
 #define VARIANT(field) offsetof(tc_cuda_variant, field)
 #define LEVEL(words, type)                                                                         \
@@ -380,10 +375,6 @@ static const char *lack(const tc_schedule_place *at) {
 static const char *const forms[] = {
     [TC_CUDA_FLAT] = "flat",       [TC_CUDA_TRANSPOSE] = "transpose", [TC_CUDA_ROWS] = "rows",
     [TC_CUDA_COLUMNS] = "columns", [TC_CUDA_SERIAL] = "serial",       NULL};
-
-static const tc_schedule_word kernel_words[] = {
-    {"approximate", TC_WORD_FLAG, KERNEL(approximate), 0, refuse_approximate, NULL},
-};
 
 static const tc_schedule_word common_words[] = {
     {"form", TC_WORD_NAME, NEST(form), 0, refuse_form, forms},
@@ -429,7 +420,7 @@ static const tc_schedule_word variant_words[] = {
 
 const tc_schedule_words tc_cuda_schedule_words = {
     .backend = "cuda",
-    .kernel = LEVEL(kernel_words, tc_cuda_kernel_schedule),
+    .kernel = {tc_cuda_kernel_words, TC_CUDA_KERNEL_WORDS, sizeof(tc_cuda_kernel_schedule)},
     .common = LEVEL(common_words, tc_cuda_nest_schedule),
     .when = LEVEL(when_words, tc_cuda_variant),
     .nest = LEVEL(variant_words, tc_cuda_variant),
