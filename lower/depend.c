@@ -23,7 +23,7 @@ bool tc_kernel_writes(const tc_kernel *k, uint32_t buffer) {
   return false;
 }
 
-static bool stores(const tc_kernel *k, uint32_t buffer) {
+bool tc_kernel_stores(const tc_kernel *k, uint32_t buffer) {
   return tc_kernel_writes(k, buffer) || k->mm.product == buffer + 1;
 }
 
@@ -66,7 +66,7 @@ static bool overlap(const tc_buffer *a, const tc_buffer *b) {
 bool tc_kernels_meet(const tc_program *p, const tc_kernel *x, const tc_kernel *y) {
   for (uint32_t i = 0; i < x->nbuffer; i++)
     for (uint32_t j = 0; j < y->nbuffer; j++)
-      if ((stores(x, i) || stores(y, j)) && overlap(&p->buffer[x->buffer[i]], &p->buffer[y->buffer[j]])) return true;
+      if ((tc_kernel_stores(x, i) || tc_kernel_stores(y, j)) && overlap(&p->buffer[x->buffer[i]], &p->buffer[y->buffer[j]])) return true;
   return x->effect && y->effect;
 }
 
@@ -89,7 +89,7 @@ static void find_uses(finder *f) {
     for (uint32_t i = 0; i < kernel->nbuffer; i++) {
       const tc_buffer *b = &f->p->buffer[kernel->buffer[i]];
       if (b->kind == TC_BUF_LOCAL) continue;
-      f->use[n++] = (use){b, stores(kernel, i)};
+      f->use[n++] = (use){b, tc_kernel_stores(kernel, i)};
     }
   }
   f->first[f->n] = n;

@@ -278,6 +278,9 @@ typedef struct tc_program {
   double *constant;  /* scalars of kernels that are equal but for them: f64, behind those of the graph */
 } tc_program;
 
+/* Of siblings: none, pointwise kernels, kernels of one nest. */
+typedef enum tc_sibling_kind { TC_SIBLINGS_NONE, TC_SIBLINGS_POINTWISE, TC_SIBLINGS_NESTS } tc_sibling_kind;
+
 /* What a schedule depends on: how the machine at hand is fed and what it does well.  Sizes are in
  * elements. */
 typedef struct tc_target {
@@ -299,7 +302,7 @@ typedef struct tc_target {
                         * and what is computed of its result; 0: none */
   int64_t interleave;  /* stores at distances of up to so many elements along the lanes are
                         * interleaved to whole vectors; 0: they are not */
-  bool siblings;       /* siblings are launched together */
+  tc_sibling_kind siblings; /* which siblings one launch runs */
   bool epilogue_in_place; /* a product's epilogue may read the element that it overwrites */
   bool product_apart;     /* ... and there is to be room for the bare product then */
   /* Optional: chooses the layout of an ARENA buffer, which holds the value buffer[i].node; false:
@@ -326,6 +329,8 @@ bool tc_kernels_meet(const tc_program *p, const tc_kernel *x, const tc_kernel *y
 
 /* Does some action of k store to its buffer, an index of k's list?  A call writes buffer 0. */
 bool tc_kernel_writes(const tc_kernel *k, uint32_t buffer);
+/* That, or its product stands there in front of the epilogue. */
+bool tc_kernel_stores(const tc_kernel *k, uint32_t buffer);
 
 /* marked[k->nexpr], one for each value; that of 0, no value, becomes 0.  Marks what the action takes: value,
  * all that is combined, guard and index operands.  Marks what all marked values are made of, down to loads and

@@ -225,7 +225,7 @@ const tc_target tc_target_cores = {.name = "cores",
                                    .scan_lanes = true,
                                    .scatter_lanes = true,
                                    .long_pass = 384,
-                                   .siblings = true,
+                                   .siblings = TC_SIBLINGS_NESTS,
                                    .epilogue_in_place = true,
                                    .interleave = 4};
 

@@ -410,7 +410,6 @@ void lo_map_addresses(lo_kb *b, void (*f)(lo_kb *, tc_address *, const void *), 
 /* memory/inplace.c, order.c, memory/workspace.c, traffic.c, name.c */
 void lo_resolve_writes(lo *L);
 bool lo_same_place(const tc_address *a, const tc_address *b); /* provably the same element */
-bool lo_stores(const tc_kernel *k, uint32_t buffer); /* of the kernel's */
 /* Moves kernels behind `first` in front of it: those wanted, and those that they follow.  false: one of
  * them follows `first` itself, and nothing is moved. */
 bool lo_run_before(lo *L, uint32_t first, const bool *wanted);

@@ -15,7 +15,7 @@ static bool follows(const moved *m, const tc_kernel *k) {
   if (k->effect && m->effect) return true;
   for (uint32_t i = 0; i < k->nbuffer; i++) {
     const uint32_t b = k->buffer[i];
-    if (m->stored[b] || (m->named[b] && lo_stores(k, i))) return true;
+    if (m->stored[b] || (m->named[b] && tc_kernel_writes(k, i))) return true;
   }
   return false;
 }
@@ -24,7 +24,7 @@ static void add(moved *m, const tc_kernel *k) {
   m->effect |= k->effect;
   for (uint32_t i = 0; i < k->nbuffer; i++) {
     m->named[k->buffer[i]] = true;
-    m->stored[k->buffer[i]] |= lo_stores(k, i);
+    m->stored[k->buffer[i]] |= tc_kernel_writes(k, i);
   }
 }
 

@@ -123,8 +123,12 @@ typedef struct joiner {
   int32_t failing, effect; /* the last launch that may fail, that has an effect */
 } joiner;
 
+static bool is_pointwise(const tc_nest *n) { return n->nstage == 1 && !n->nresult; }
+
 static bool can_join(const joiner *x, const tc_kernel *k) {
+  const bool pointwise = x->L->target->siblings == TC_SIBLINGS_POINTWISE;
   if (k->kind != TC_KERNEL_NESTS || k->nnest != 1 || k->nest->serial || k->nest->when != TC_ALWAYS) return false;
+  if (pointwise && !is_pointwise(k->nest)) return false;
   for (uint32_t i = 0; i < k->nbuffer; i++) {
     const tc_buf_kind kind = x->p->buffer[k->buffer[i]].kind;
     if (kind == TC_BUF_LOCAL || kind == TC_BUF_KEPT) return false;
@@ -153,11 +157,9 @@ static bool may_fail(const tc_kernel *k) {
   return any;
 }
 
-static bool stores(const tc_kernel *k, uint32_t i) { return tc_kernel_writes(k, i) || k->mm.product == i + 1; }
-
 static bool stores_to(const joiner *x, const tc_kernel *k, tc_buf_kind kind) {
   for (uint32_t i = 0; i < k->nbuffer; i++)
-    if (x->p->buffer[k->buffer[i]].kind == kind && stores(k, i)) return true;
+    if (x->p->buffer[k->buffer[i]].kind == kind && tc_kernel_stores(k, i)) return true;
   return false;
 }
 
@@ -168,7 +170,7 @@ static int32_t waits_for(const joiner *x, const tc_kernel *k) {
   int32_t after = k->effect ? x->effect : NOWHERE;
   for (uint32_t i = 0; i < k->nbuffer; i++) {
     after = later(after, x->stored[k->buffer[i]]);
-    if (stores(k, i)) after = later(after, x->named[k->buffer[i]]);
+    if (tc_kernel_stores(k, i)) after = later(after, x->named[k->buffer[i]]);
   }
   if (stores_to(x, k, TC_BUF_INPUT)) after = later(after, x->failing);
   if (stores_to(x, k, TC_BUF_ARENA)) after = later(after, x->nlaunch - 2);
@@ -179,7 +181,7 @@ static void note(joiner *x, const tc_kernel *k, int32_t at) {
   for (uint32_t i = 0; i < k->nbuffer; i++) {
     const uint32_t b = k->buffer[i];
     x->named[b] = later(x->named[b], at);
-    if (stores(k, i)) x->stored[b] = later(x->stored[b], at);
+    if (tc_kernel_stores(k, i)) x->stored[b] = later(x->stored[b], at);
   }
   if (may_fail(k)) x->failing = later(x->failing, at);
   if (k->effect) x->effect = at;
@@ -272,6 +274,7 @@ static void finish(joiner *x, tc_kernel *k, uint32_t n) {
 /* requires: kernels as they will be printed, and memory that is planned.  keeps: what they compute. */
 void lo_join_siblings(lo *L) {
   tc_program *p = L->p;
+  if (p->nkernel < 2) return;
   joiner x = begin(L);
   for (uint32_t k = 0; k < p->nkernel; k++) place(&x, k);
   if ((uint32_t)x.nlaunch == p->nkernel) return;

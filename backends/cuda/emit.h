@@ -9,6 +9,7 @@
 #define TC_CUDA_EMIT_H
 
 #include "backends/backend.h"
+#include "backends/print/print.h"
 #include "lower/loop.h"
 
 /* A GPU: thousands of threads, so that work is cut finely; on-chip memory for rows. */
@@ -26,8 +27,8 @@ bool tc_cuda_emit_kernel(const tc_kernel *k, const tc_program *p, tc_kernel_text
 
 /* Appends the chunks of the prelude that device text needs: what is put in front of it. */
 bool tc_cuda_put_prelude(const char *device, tc_buf *out);
-/* combine.c: chunks of it for the reductions that device text names. */
-void tc_cuda_put_reductions(const char *device, tc_buf *out);
+/* combine.c: the chunks of it for a reduction. */
+void tc_cuda_put_reducer(const tc_print_reducer *f, tc_buf *prelude);
 /* C that launchers use, once in a host text, behind tcompile/cuda.h. */
 void tc_cuda_put_launch_helpers(tc_buf *out);
 

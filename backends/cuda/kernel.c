@@ -20,130 +20,11 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .keep_loads = true,
                                   .scan_lanes = true,
                                   .epilogue_in_place = true,
-                                  .product_apart = true};
+                                  .product_apart = true,
+                                  .siblings = TC_SIBLINGS_POINTWISE};
 
 bool tc_cuda_put_prelude(const char *device, tc_buf *out) {
-  tc_buf prelude = {0};
-  tc_put(&prelude, tc_cuda_prelude);
-  tc_cuda_put_reductions(device, &prelude);
-  const bool ok = !prelude.failed && tc_print_prelude(prelude.text, device, out);
-  tc_buf_free(&prelude);
-  return ok;
-}
-
-/* ---- parameters ------------------------------------------------------------------------------ */
-
-static bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-bool tc_cuda_names(const char *text, const char *word) {
-  const size_t n = strlen(word);
-  for (const char *at = text; (at = strstr(at, word)); at += n)
-    if ((at == text || !is_word(at[-1])) && !is_word(at[n])) return true;
-  return false;
-}
-
-typedef struct list {
-  tc_buf *out;
-  bool any;
-} list;
-
-static void separate(list *l, bool lines) {
-  if (l->any) tc_put(l->out, lines ? ",\n    " : ", ");
-  l->any = true;
-}
-
-static void put_buffer(const tc_kernel *k, const tc_program *p, uint32_t i, tc_cuda_use use,
-                       list *l) {
-  const tc_buffer *b = &p->buffer[k->buffer[i]];
-  separate(l, use == TC_CUDA_DECLARE);
-  if (use == TC_CUDA_PASS) tc_putf(l->out, "b%u", i);
-  else if (use == TC_CUDA_ADDRESS) tc_putf(l->out, "(void *)&buf[%u]", i);
-  else {
-    tc_putf(l->out, "%stc_%s *%sb%u /* %s: ", tc_kernel_writes(k, i) ? "" : "const ",
-            tc_print_storage(b->dtype), tc_print_restrict(k, p, i) ? "__restrict__ " : "", i,
-            b->name ? b->name : "");
-    tc_type_print(tc_graph_dims(p->graph), &b->type, l->out);
-    tc_put(l->out, " */");
-  }
-}
-
-typedef struct scalars {
-  const char *body;
-  tc_cuda_use use;
-  list *l;
-} scalars;
-
-static void put_scalar(uint32_t i, bool f, void *arg) {
-  const scalars *s = arg;
-  char word[32];
-  snprintf(word, sizeof word, "a%u", i);
-  if (!tc_cuda_names(s->body, word)) return;
-  separate(s->l, s->use == TC_CUDA_DECLARE);
-  if (s->use == TC_CUDA_ADDRESS) tc_put(s->l->out, "(void *)&");
-  if (s->use == TC_CUDA_DECLARE) tc_put(s->l->out, f ? "const double " : "const tc_i64 ");
-  tc_put(s->l->out, word);
-}
-
-static void put_scalars(const tc_kernel *k, const tc_program *p, const char *body, tc_cuda_use use,
-                        list *l) {
-  tc_dims *c = tc_graph_dims(p->graph);
-  char word[300];
-  for (uint32_t i = 0; i < tc_dims_sym_count(c); ++i) {
-    snprintf(word, sizeof word, "z_%s", tc_dims_sym(c, i)->name);
-    if (!tc_cuda_names(body, word)) continue;
-    separate(l, use == TC_CUDA_DECLARE);
-    if (use == TC_CUDA_ADDRESS) tc_putf(l->out, "(void *)&s_%s", word + 2);
-    else tc_putf(l->out, "%s%s", use == TC_CUDA_DECLARE ? "const tc_i64 " : "", word);
-  }
-  tc_print_each_scalar(k, p, put_scalar, &(scalars){body, use, l});
-}
-
-void tc_cuda_put_parameters(const tc_kernel *k, const tc_program *p, const char *body,
-                            tc_cuda_use use, tc_buf *out) {
-  list l = {.out = out};
-  char word[32];
-  for (uint32_t i = 0; i < k->nbuffer; ++i) {
-    snprintf(word, sizeof word, "b%u", i);
-    if (p->buffer[k->buffer[i]].kind != TC_BUF_LOCAL && tc_cuda_names(body, word))
-      put_buffer(k, p, i, use, &l);
-  }
-  put_scalars(k, p, body, use, &l);
-  static const struct {
-    const char *word; /* NULL: always */
-    const char *text[3];
-  } rest[] = {
-      {NULL, {"const tc_i64 group", "group", "(void *)&group"}},
-      {"cache_items", {"const tc_i64 cache_items", "cache_items", "(void *)&cache_items"}},
-      {"release_from", {"const tc_i64 release_from", "release_from", "(void *)&release_from"}},
-      {"flag", {"int *flag", "flag", "(void *)&c->bad"}}};
-  for (size_t i = 0; i < sizeof rest / sizeof *rest; ++i) {
-    if (rest[i].word && !tc_cuda_names(body, rest[i].word)) continue;
-    separate(&l, use == TC_CUDA_DECLARE);
-    tc_put(out, rest[i].text[use]);
-  }
-}
-
-void tc_cuda_put_wait(const tc_kernel *k, const tc_program *p, const char *body, bool global,
-                      tc_buf *out) {
-  char word[16];
-  tc_put(out, "  tc_wait();\n");
-  for (uint32_t i = 0; i < k->nbuffer; ++i) {
-    snprintf(word, sizeof word, "b%u", i);
-    if (!tc_cuda_is_local(k, p, i) && tc_cuda_names(body, word))
-      tc_putf(out, "  tc_behind%s(b%u);\n", global ? "_global" : "", i);
-  }
-}
-
-void tc_cuda_put_symbols(const tc_program *p, const char *text, tc_buf *out) {
-  tc_dims *c = tc_graph_dims(p->graph);
-  for (uint32_t i = 0; i < tc_dims_sym_count(c); ++i) {
-    char word[256];
-    snprintf(word, sizeof word, "s_%s", tc_dims_sym(c, i)->name);
-    if (tc_cuda_names(text, word))
-      tc_putf(out, "  const tc_int %s = (tc_int)z_%s;\n", word, tc_dims_sym(c, i)->name);
-  }
+  return tc_print_prelude_with_reductions(tc_cuda_prelude, device, tc_cuda_put_reducer, out);
 }
 
 /* ---- short functions ------------------------------------------------------------------------- */
@@ -173,6 +54,7 @@ typedef struct pair {
   const tc_cuda_text *t;
   const tc_cuda_nest_schedule *plan;
   tc_buf vectorized, general, unaligned, *both;
+  bool joins; /* tc_cuda_joins */
 } pair;
 
 static void put_template(const pair *x, const char *name, const char *body, tc_buf *out) {
@@ -181,6 +63,7 @@ static void put_template(const pair *x, const char *name, const char *body, tc_b
       "template <int TC_L, int TC_U, class tc_int, int TC_GROUP = 0, bool TC_FULL = false, bool "
       "TC_WARPS = false> TC_FN void %s(\n    ",
       name);
+  if (x->joins) tc_put(out, "const tc_blocks blockIdx, const tc_blocks gridDim,\n    "); /* its own */
   tc_cuda_put_parameters(x->t->k, x->t->p, x->both->text, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", body);
 }
@@ -199,13 +82,15 @@ static void put_global(const pair *x, uint32_t i, const char *name, tc_buf *out)
   if (f->blocks) snprintf(blocks, sizeof blocks, ", %d", (int)f->blocks);
   tc_putf(out, "extern \"C\" __global__ void __launch_bounds__(%d%s) @NAME@_%u(\n    ",
           block_threads(x, f), blocks, x->t->first + i);
-  tc_cuda_put_parameters(x->t->k, x->t->p, x->both->text, TC_CUDA_DECLARE, out);
+  if (x->joins) tc_put(out, tc_cuda_table_parameter);
+  else tc_cuda_put_parameters(x->t->k, x->t->p, x->both->text, TC_CUDA_DECLARE, out);
   tc_put(out, ") {\n");
+  if (x->joins) tc_cuda_put_own_parameters(x->t->k, x->t->p, x->both->text, out);
   tc_cuda_put_wait(x->t->k, x->t->p, x->both->text, x->plan->form == TC_CUDA_TRANSPOSE, out);
   tc_putf(out, "  %s<%d, %d, %s", name, (int)f->lanes, (int)f->unroll, index);
   if (f->warps) tc_put(out, ", 0, true, true");
   else if (f->group) tc_putf(out, ", %d%s", (int)f->group, f->full ? ", true" : "");
-  tc_put(out, ">(");
+  tc_put(out, x->joins ? ">(block, blocks, " : ">(");
   tc_cuda_put_parameters(x->t->k, x->t->p, x->both->text, TC_CUDA_PASS, out);
   tc_put(out, ");\n}\n");
 }
@@ -244,6 +129,7 @@ bool tc_cuda_put_nest(const tc_cuda_text *t, tc_buf *both, tc_buf *out) {
   tc_put(both, x.vectorized.text ? x.vectorized.text : "");
   tc_put(both, x.general.text ? x.general.text : "");
   ok = ok && both->text && !both->failed;
+  x.joins = ok && tc_cuda_joins(t, both->text);
   if (ok) put_functions(&x, out);
   tc_buf_free(&x.vectorized);
   tc_buf_free(&x.general);

@@ -71,6 +71,10 @@ void tc_cuda_put_nest_launch(const tc_cuda_text *t, const char *body, tc_buf *ou
   put_forms(x);
   put_conditions(x);
   kind->launch(x);
+  if (tc_cuda_joins(t, body)) {
+    tc_cuda_put_join(x->k, x->p, body, x->out);
+    return;
+  }
   tc_put(x->out, "    void *const args[] = {");
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_ADDRESS, x->out);
   tc_put(x->out,
@@ -94,9 +98,12 @@ static void put_scalar(uint32_t i, bool f, void *arg) {
 }
 
 /* Sizes and scalars as launchers and conditions name them. */
-void tc_cuda_put_host_head(const tc_kernel *k, const tc_program *p, const char *body, tc_buf *out) {
-  tc_put(out, "static int @NAME@(const tcrt_cuda_call *c, void *const *buf, const int64_t *sym,\n"
-              "                  const tc_value *scalar) {\n  (void)sym, (void)scalar;\n");
+void tc_cuda_put_host_head(const tc_kernel *k, const tc_program *p, const char *name, const char *rest, const char *body,
+                           tc_buf *out) {
+  tc_putf(out,
+          "static int %s(const tcrt_cuda_call *c, void *const *buf, const int64_t *sym,\n"
+          "                  const tc_value *scalar%s) {\n  (void)sym, (void)scalar;\n",
+          name, rest);
   tc_dims *c = tc_graph_dims(p->graph);
   for (uint32_t i = 0; i < tc_dims_sym_count(c); ++i) {
     char word[256];
@@ -111,9 +118,12 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
   tc_buf text = {0};
   for (uint32_t i = 0; i < k->nnest; ++i)
     tc_cuda_put_nest_launch(&nests[i], bodies[i].text ? bodies[i].text : "", &text);
-  tc_cuda_put_host_head(k, p, text.text ? text.text : "", out);
+  tc_cuda_put_host_head(k, p, k->sibling ? "@NAME@_one" : "@NAME@",
+                        k->sibling ? ", tc_cuda_launch *all" : "", text.text ? text.text : "", out);
+  if (k->sibling) tc_put(out, "  (void)all;\n");
   tc_put(out, text.text ? text.text : "");
   tc_put(out, "  return 0;\n}\n");
+  if (k->sibling) tc_cuda_put_siblings_launcher(k, (int)nests->schedule->nvariant, out);
   if (text.failed) out->failed = true;
   tc_buf_free(&text);
 }
@@ -234,4 +244,7 @@ static const char helpers[] =
     "                          args, nargs);\n"
     "}\n";
 
-void tc_cuda_put_launch_helpers(tc_buf *out) { tc_put(out, helpers); }
+void tc_cuda_put_launch_helpers(tc_buf *out) {
+  tc_put(out, helpers);
+  tc_cuda_put_sibling_helpers(out);
+}

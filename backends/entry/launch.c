@@ -72,7 +72,7 @@ static void put_symbol(const tc_entry *e, uint32_t k, uint32_t sym) {
   tc_putf(e->out, "s_%s", tc_dims_sym(e->dims, sym)->name);
 }
 
-static void put_own_arguments(const tc_entry *e, uint32_t k) {
+static void put_own_symbols(const tc_entry *e, uint32_t k) {
   const tc_kernel_text *t = &e->kernel[k];
   tc_putf(e->out, "    %s",
           t->nsym ? "const int64_t own_sym[] = {" : "const int64_t *const own_sym = 0");
@@ -80,13 +80,19 @@ static void put_own_arguments(const tc_entry *e, uint32_t k) {
     if (i) tc_put(e->out, ", ");
     put_symbol(e, k, t->sym[i]);
   }
-  tc_putf(e->out, "%s;\n    %s", t->nsym ? "}" : "",
-          t->nscalar ? "const tc_value own_scalar[] = {" : "const tc_value *const own_scalar = 0");
-  for (uint32_t i = 0; i < t->nscalar; ++i) {
-    if (i) tc_put(e->out, ", ");
-    put_scalar(e, t->scalar[i]);
-  }
-  tc_put(e->out, t->nscalar ? "};\n" : ";\n");
+  tc_put(e->out, t->nsym ? "};\n" : ";\n");
+}
+
+/* Of kernels first to end - 1, one behind the other. */
+static void put_own_scalars(const tc_entry *e, uint32_t first, uint32_t end) {
+  const uint32_t n = e->kernel[first].nscalar;
+  tc_put(e->out, n ? "    const tc_value own_scalar[] = {" : "    const tc_value *const own_scalar = 0");
+  for (uint32_t k = first; k < end; ++k)
+    for (uint32_t i = 0; i < n; ++i) {
+      tc_put(e->out, k > first || i ? ", " : "");
+      put_scalar(e, e->kernel[k].scalar[i]);
+    }
+  tc_put(e->out, n ? "};\n" : ";\n");
 }
 
 /* ---- siblings ---------------------------------------------------------------------------------
@@ -108,17 +114,6 @@ static void put_sibling_symbols(const tc_entry *e, uint32_t first, uint32_t end)
     }
   }
   tc_put(e->out, "};\n");
-}
-
-static void put_sibling_scalars(const tc_entry *e, uint32_t first, uint32_t end) {
-  const uint32_t n = e->kernel[first].nscalar;
-  tc_put(e->out, n ? "    const tc_value own_scalar[] = {" : "    const tc_value *const own_scalar = 0");
-  for (uint32_t k = first; k < end; ++k)
-    for (uint32_t i = 0; i < n; ++i) {
-      tc_put(e->out, k > first || i ? ", " : "");
-      put_scalar(e, e->kernel[k].scalar[i]);
-    }
-  tc_put(e->out, n ? "};\n" : ";\n");
 }
 
 /* What each launch waits for, as one table. */
@@ -160,10 +155,10 @@ static void put_launch(const tc_entry *e, uint32_t launch, uint32_t first, uint3
   put_buffers(e, first, end);
   if (kernel->sibling) {
     put_sibling_symbols(e, first, end);
-    put_sibling_scalars(e, first, end);
   } else if (e->style->numbered) {
-    put_own_arguments(e, first);
+    put_own_symbols(e, first);
   }
+  if (kernel->sibling || e->style->numbered) put_own_scalars(e, first, end);
   if (e->style->all_can_fail) tc_put(e->out, "    if (!bad) bad = ");
   else tc_put(e->out, can_fail(e, first) ? "    bad |= " : "    ");
   e->style->call(e, first);

@@ -14,143 +14,100 @@
 #include "backends/openmp/emit.h"
 #include "backends/print/print.h"
 
-typedef struct functions {
-  tc_reducer r;
-  int n; /* accumulators */
-  tc_dtype element;
-  const char *t;          /* of an element */
-  tc_print_name type, op; /* X and OP */
-  tc_buf *out;
-} functions;
-
-static const char *part(const functions *f, int i) {
-  return tc_print_compute(tc_accumulator_dtype(f->r, i, f->element));
-}
-
 /* A value of which each accumulator is `format`, where @ is what names it: nothing, or its member of a tuple. */
-static void put_each(const functions *f, const char *format) {
-  if (f->n > 1) tc_putf(f->out, "tc_pack_%s(", f->type.text);
+static void put_each(const tc_print_reducer *f, const char *format, tc_buf *out) {
+  if (f->n > 1) tc_putf(out, "tc_pack_%s(", f->type.text);
   for (int i = 0; i < f->n; ++i) {
-    if (i) tc_put(f->out, ", ");
+    if (i) tc_put(out, ", ");
     for (const char *c = format; *c; ++c)
-      if (*c != '@') tc_putn(f->out, c, 1);
-      else if (f->n > 1) tc_putf(f->out, ".a%d", i);
+      if (*c != '@') tc_putn(out, c, 1);
+      else if (f->n > 1) tc_putf(out, ".a%d", i);
   }
-  if (f->n > 1) tc_put(f->out, ")");
+  if (f->n > 1) tc_put(out, ")");
 }
 
-static void put_tuple_type(const functions *f) {
+static void put_tuple_type(const tc_print_reducer *f, tc_buf *out) {
   const char *x = f->type.text;
-  tc_putf(f->out, "/* @ tc_v%s tc_pack_%s tc_where_%s", x, x, x);
-  for (int i = 0; i < f->n; ++i) tc_putf(f->out, " tc_part%d_%s", i, x);
-  tc_putf(f->out, " */\ntypedef struct tc_v%s {\n", x);
-  for (int i = 0; i < f->n; ++i) tc_putf(f->out, "  tc_v%s a%d;\n", part(f, i), i);
-  tc_putf(f->out, "} tc_v%s;\nTC_FN tc_v%s tc_pack_%s(", x, x, x);
-  for (int i = 0; i < f->n; ++i) tc_putf(f->out, "%stc_v%s a%d", i ? ", " : "", part(f, i), i);
-  tc_putf(f->out, ") {\n  return (tc_v%s){", x);
-  for (int i = 0; i < f->n; ++i) tc_putf(f->out, "%sa%d", i ? ", " : "", i);
-  tc_put(f->out, "};\n}\n");
+  tc_putf(out, "/* @ tc_v%s tc_pack_%s tc_where_%s", x, x, x);
+  for (int i = 0; i < f->n; ++i) tc_putf(out, " tc_part%d_%s", i, x);
+  tc_putf(out, " */\ntypedef struct tc_v%s {\n", x);
+  for (int i = 0; i < f->n; ++i) tc_putf(out, "  tc_v%s a%d;\n", tc_print_part(f, i), i);
+  tc_putf(out, "} tc_v%s;\nTC_FN tc_v%s tc_pack_%s(", x, x, x);
+  for (int i = 0; i < f->n; ++i) tc_putf(out, "%stc_v%s a%d", i ? ", " : "", tc_print_part(f, i), i);
+  tc_putf(out, ") {\n  return (tc_v%s){", x);
+  for (int i = 0; i < f->n; ++i) tc_putf(out, "%sa%d", i ? ", " : "", i);
+  tc_put(out, "};\n}\n");
   for (int i = 0; i < f->n; ++i)
-    tc_putf(f->out, "TC_FN tc_v%s tc_part%d_%s(tc_v%s v) { return v.a%d; }\n", part(f, i), i, x, x, i);
-  tc_putf(f->out, "TC_FN tc_v%s tc_where_%s(tc_vb8 c, tc_v%s a, tc_v%s b) {\n  return tc_pack_%s(", x, x, x, x, x);
+    tc_putf(out, "TC_FN tc_v%s tc_part%d_%s(tc_v%s v) { return v.a%d; }\n", tc_print_part(f, i), i, x, x, i);
+  tc_putf(out, "TC_FN tc_v%s tc_where_%s(tc_vb8 c, tc_v%s a, tc_v%s b) {\n  return tc_pack_%s(", x, x, x, x, x);
   for (int i = 0; i < f->n; ++i)
-    tc_putf(f->out, "%stc_where_%s(c, a.a%d, b.a%d)", i ? ", " : "", part(f, i), i, i);
-  tc_put(f->out, ");\n}\n");
+    tc_putf(out, "%stc_where_%s(c, a.a%d, b.a%d)", i ? ", " : "", tc_print_part(f, i), i, i);
+  tc_put(out, ");\n}\n");
 }
 
-static void put_combine(const functions *f) {
+static void put_combine(const tc_print_reducer *f, tc_buf *out) {
   const char *x = f->type.text;
-  char name[2 * TC_MAX_ACCUMULATORS][8];
-  const char *from[2 * TC_MAX_ACCUMULATORS];
   tc_rule rule;
-  if (!tc_combine_rule(f->r, f->element, &rule)) f->out->failed = true;
-  if (f->out->failed) return;
-  for (int i = 0; i < 2 * f->n; ++i) {
-    const char side = i < f->n ? 'a' : 'b';
-    if (f->n > 1) snprintf(name[i], sizeof name[i], "%c.a%d", side, i % f->n);
-    else snprintf(name[i], sizeof name[i], "%c", side);
-    from[i] = name[i];
-  }
-  tc_putf(f->out, "/* @ tc_%s_%s */\nTC_FN tc_v%s tc_%s_%s(tc_v%s a, tc_v%s b) {\n", f->op.text, f->t, x, f->op.text,
-          f->t, x, x);
-  tc_print_rule(&tc_omp_words, &rule, from, f->out);
-  tc_put(f->out, "  return ");
-  if (f->n > 1) tc_putf(f->out, "tc_pack_%s(", x);
-  for (int i = 0; i < f->n; ++i) tc_putf(f->out, "%sv%u", i ? ", " : "", rule.value[i].id);
-  tc_putf(f->out, "%s;\n}\n", f->n > 1 ? ")" : "");
+  tc_putf(out, "/* @ tc_%s_%s */\nTC_FN tc_v%s tc_%s_%s(tc_v%s a, tc_v%s b) {\n", f->op.text, f->t, x, f->op.text, f->t, x,
+          x);
+  tc_print_combined(f, &tc_omp_words, "%s", &rule, out);
+  if (out->failed) return;
+  tc_put(out, "  return ");
+  if (f->n > 1) tc_putf(out, "tc_pack_%s(", x);
+  for (int i = 0; i < f->n; ++i) tc_putf(out, "%sv%u", i ? ", " : "", rule.value[i].id);
+  tc_putf(out, "%s;\n}\n", f->n > 1 ? ")" : "");
 }
 
-static void put_lanes(const functions *f) {
+static void put_lanes(const tc_print_reducer *f, tc_buf *out) {
   const char *x = f->type.text, *op = f->op.text, *t = f->t;
-  tc_putf(f->out, "/* @ tc_lanes_%s_%s */\nTC_FN tc_v%s tc_lanes_%s_%s(tc_v%s v) {\n", op, t, x, op, t, x);
+  tc_putf(out, "/* @ tc_lanes_%s_%s */\nTC_FN tc_v%s tc_lanes_%s_%s(tc_v%s v) {\n", op, t, x, op, t, x);
   for (int i = 0, s = 8; i < 4; ++i, s /= 2) {
     char swapped[24];
     snprintf(swapped, sizeof swapped, "TC_SWAP(v@, %d)", s);
-    tc_put(f->out, "  ");
-    if (s >= 4) tc_putf(f->out, "if (TC_L > %d) ", s);
-    tc_putf(f->out, "v = tc_%s_%s(v, ", op, t);
-    put_each(f, swapped);
-    tc_put(f->out, ");\n");
+    tc_put(out, "  ");
+    if (s >= 4) tc_putf(out, "if (TC_L > %d) ", s);
+    tc_putf(out, "v = tc_%s_%s(v, ", op, t);
+    put_each(f, swapped, out);
+    tc_put(out, ");\n");
   }
-  tc_put(f->out, "  return v;\n}\n");
+  tc_put(out, "  return v;\n}\n");
 }
 
 /* In log2(TC_L) steps: lane l takes up what stands 1, 2, 4, .. lanes before it.  f: of the carry, x: the type and t
  * the suffix of what is scanned. */
-static void put_prefix(const functions *f, const char *x, const char *t) {
+static void put_prefix(const tc_print_reducer *f, const char *x, const char *t, tc_buf *out) {
   const char *row = tc_reducer_get(f->r)->text, *c = f->type.text, *op = f->op.text;
   const bool cast = strcmp(x, c) != 0;
-  tc_putf(f->out, "/* @ tc_prefix_%s_%s */\nTC_FN tc_v%s tc_prefix_%s_%s(tc_v%s *carry, tc_v%s x) {\n", row, t, x, row,
+  tc_putf(out, "/* @ tc_prefix_%s_%s */\nTC_FN tc_v%s tc_prefix_%s_%s(tc_v%s *carry, tc_v%s x) {\n", row, t, x, row,
           t, c, x);
-  tc_putf(f->out, "  const tc_v%s before = *carry, none = ", c);
-  tc_print_identity(&tc_omp_words, f->r, f->element, f->out);
-  tc_putf(f->out, cast ? ";\n  tc_v%s v = TC_CAST(%s, x);\n" : ";\n  tc_v%s v = x;\n", c, c);
+  tc_putf(out, "  const tc_v%s before = *carry, none = ", c);
+  tc_print_identity(&tc_omp_words, f->r, f->element, out);
+  tc_putf(out, cast ? ";\n  tc_v%s v = TC_CAST(%s, x);\n" : ";\n  tc_v%s v = x;\n", c, c);
   for (int i = 0, s = 1; i < 4; ++i, s *= 2) {
     char shifted[32];
     snprintf(shifted, sizeof shifted, "TC_SHIFT(v@, none@, %d)", s);
-    tc_put(f->out, "  ");
-    if (s >= 4) tc_putf(f->out, "if (TC_L > %d) ", s);
-    tc_putf(f->out, "v = tc_%s_%s(", op, f->t);
-    put_each(f, shifted);
-    tc_put(f->out, ", v);\n");
+    tc_put(out, "  ");
+    if (s >= 4) tc_putf(out, "if (TC_L > %d) ", s);
+    tc_putf(out, "v = tc_%s_%s(", op, f->t);
+    put_each(f, shifted, out);
+    tc_put(out, ", v);\n");
   }
-  tc_putf(f->out, "  *carry = tc_%s_%s(before, ", op, f->t);
-  put_each(f, "TC_LAST(v@)");
-  tc_put(f->out, ");\n  return ");
-  if (cast) tc_putf(f->out, "TC_CAST(%s, ", x);
-  tc_putf(f->out, "tc_%s_%s(before, v)%s;\n}\n", op, f->t, cast ? ")" : "");
+  tc_putf(out, "  *carry = tc_%s_%s(before, ", op, f->t);
+  put_each(f, "TC_LAST(v@)", out);
+  tc_put(out, ");\n  return ");
+  if (cast) tc_putf(out, "TC_CAST(%s, ", x);
+  tc_putf(out, "tc_%s_%s(before, v)%s;\n}\n", op, f->t, cast ? ")" : "");
 }
 
-static functions functions_of(tc_reducer r, tc_dtype element, tc_buf *out) {
-  return (functions){r,
-                     tc_reducer_get(r)->n,
-                     element,
-                     tc_print_compute(element),
-                     tc_print_tuple_type(r, element),
-                     tc_print_combine(r),
-                     out};
-}
-
-/* Another row has the same tuples, or the same op, and put this chunk. */
-static bool is_there(const functions *f, const char *name) {
-  tc_buf head = {0};
-  tc_putf(&head, "/* @ %s ", name);
-  const bool found = head.text && f->out->text && strstr(f->out->text, head.text);
-  tc_buf_free(&head);
-  return found;
-}
-
-static void put_functions(tc_reducer r, tc_dtype element, void *out) {
-  const functions f = functions_of(r, element, out);
-  const bool wide = element == TC_F32 && tc_print_widens(r);
-  const functions carry = functions_of(r, wide ? TC_F64 : element, out);
+/* Another row may have the same tuples, or the same op, and have put these chunks. */
+void tc_omp_put_reducer(const tc_print_reducer *f, tc_buf *out) {
+  const bool wide = f->element == TC_F32 && tc_print_widens(f->r);
+  const tc_print_reducer carry = wide ? tc_print_reducer_of(f->r, TC_F64) : *f;
   char name[64];
-  snprintf(name, sizeof name, "tc_v%s", f.type.text);
-  if (f.n > 1 && !is_there(&f, name)) put_tuple_type(&f);
-  if (!tc_print_is_op(r)) put_combine(&f);
-  snprintf(name, sizeof name, "tc_lanes_%s_%s", f.op.text, f.t);
-  if (!is_there(&f, name)) put_lanes(&f);
-  put_prefix(&carry, f.type.text, f.t);
+  snprintf(name, sizeof name, "tc_v%s", f->type.text);
+  if (f->n > 1 && !tc_print_has_chunk(out, name)) put_tuple_type(f, out);
+  if (!tc_print_is_op(f->r)) put_combine(f, out);
+  snprintf(name, sizeof name, "tc_lanes_%s_%s", f->op.text, f->t);
+  if (!tc_print_has_chunk(out, name)) put_lanes(f, out);
+  put_prefix(&carry, f->type.text, f->t, out);
 }
-
-void tc_omp_put_reductions(const char *text, tc_buf *out) { tc_print_each_reducer(text, put_functions, out); }

@@ -5,10 +5,5 @@
 extern const char tc_omp_prelude[]; /* openmp/prelude, concatenated */
 
 bool tc_omp_put_prelude(const char *text, tc_buf *out) {
-  tc_buf prelude = {0};
-  tc_put(&prelude, tc_omp_prelude);
-  tc_omp_put_reductions(text, &prelude);
-  const bool ok = !prelude.failed && tc_print_prelude(prelude.text, text, out);
-  tc_buf_free(&prelude);
-  return ok;
+  return tc_print_prelude_with_reductions(tc_omp_prelude, text, tc_omp_put_reducer, out);
 }

@@ -4,6 +4,7 @@
 
 #include "backends/backend.h"
 #include "backends/entry/entry.h"
+#include "backends/print/print.h"
 
 /* Declares b<i>, s_<name>, a<i> from buf, sym, scalar: what a kernel and its helpers begin with. */
 void tc_omp_unpack(const tc_kernel *k, const tc_program *p, tc_buf *out);
@@ -23,8 +24,8 @@ void tc_omp_team_tail(const tc_kernel *k, const tc_program *p, const char *work,
 
 /* Appends to out the chunks of the prelude that text needs, in their order. */
 bool tc_omp_put_prelude(const char *text, tc_buf *out);
-/* combine.c: chunks of it for the reductions that text names. */
-void tc_omp_put_reductions(const char *text, tc_buf *out);
+/* combine.c: the chunks of it for a reduction. */
+void tc_omp_put_reducer(const tc_print_reducer *f, tc_buf *prelude);
 extern const struct tc_schedule_words tc_omp_schedule_words; /* schedule/words.c */
 extern const tc_backend tc_backend_openmp;
 extern const tc_entry_style tc_omp_entry_style;

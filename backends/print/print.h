@@ -151,10 +151,26 @@ void tc_print_set_results(tc_print_scope *s, const tc_action *a, const char *dec
  * its stage too. */
 void tc_print_result_axes(const tc_nest *n, uint32_t *result_axes);
 
-/* For functions of a prelude: the statements that compute the values v<id> of a rule, whose RESULT i is from[i]; and
- * the reductions of which a text names functions. */
+/* For functions of a prelude: the statements that compute the values v<id> of a rule, whose RESULT i is from[i]. */
 void tc_print_rule(const tc_spelling *w, const tc_rule *rule, const char *const *from, tc_buf *out);
-void tc_print_each_reducer(const char *text, void (*each)(tc_reducer r, tc_dtype element, void *arg), void *arg);
+
+/* A reduction of elements of one type, as the chunks of a prelude that are its functions have it. */
+typedef struct tc_print_reducer {
+  tc_reducer r;
+  int n; /* accumulators */
+  tc_dtype element;
+  const char *t;          /* of an element */
+  tc_print_name type, op; /* tc_print_tuple_type, tc_print_combine */
+} tc_print_reducer;
+
+tc_print_reducer tc_print_reducer_of(tc_reducer r, tc_dtype element);
+const char *tc_print_part(const tc_print_reducer *f, int i); /* the type of accumulator i */
+/* The statements that combine a and b, values or structs of members a0, a1, ..; `each` is a format that takes what
+ * names an accumulator.  Accumulator i becomes v<rule->value[i].id>. */
+void tc_print_combined(const tc_print_reducer *f, const tc_spelling *words, const char *each, tc_rule *rule,
+                       tc_buf *out);
+/* A chunk begins with that name. */
+bool tc_print_has_chunk(const tc_buf *prelude, const char *name);
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
@@ -201,5 +217,8 @@ bool tc_print_has_formula(tc_op op, bool floating);
  * line `slash-star @ name name ...`: what it defines; a name may hold one '*'; a chunk that lists
  * none is always taken. */
 bool tc_print_prelude(const char *prelude, const char *text, tc_buf *out);
+/* With chunks that `put` appends for each reduction of which text names functions. */
+typedef void tc_print_put_reducer(const tc_print_reducer *f, tc_buf *prelude);
+bool tc_print_prelude_with_reductions(const char *prelude, const char *text, tc_print_put_reducer *put, tc_buf *out);
 
 #endif

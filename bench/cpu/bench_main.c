@@ -43,8 +43,10 @@ static const bench_case *find_case(const char *family, const char *dtype) {
       find_among(narrow ? bench_cases_bf16 : bench_cases_f32, BENCH_FAMILIES, family);
   if (!found)
     found = find_among(narrow ? bench_gradients_bf16 : bench_gradients_f32, BENCH_GRADIENTS, family);
+  if (!found)
+    found = find_among(narrow ? bench_training_bf16 : bench_training_f32, BENCH_TRAINING, family);
   if (found) return found;
-  return find_among(narrow ? bench_training_bf16 : bench_training_f32, BENCH_TRAINING, family);
+  return find_among(narrow ? bench_optimiser_bf16 : bench_optimiser_f32, BENCH_OPTIMISER, family);
 }
 
 static double now_ns(void) {

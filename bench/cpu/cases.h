@@ -18,9 +18,10 @@ typedef struct bench_case {
   int results, written; /* written: so many operands from the first on are results, too */
 } bench_case;
 
-enum { BENCH_FAMILIES = 11, BENCH_GRADIENTS = 5, BENCH_TRAINING = 4 };
+enum { BENCH_FAMILIES = 11, BENCH_GRADIENTS = 5, BENCH_TRAINING = 3, BENCH_OPTIMISER = 1 };
 extern const bench_case bench_cases_f32[BENCH_FAMILIES], bench_cases_bf16[BENCH_FAMILIES];
 extern const bench_case bench_gradients_f32[BENCH_GRADIENTS], bench_gradients_bf16[BENCH_GRADIENTS];
 extern const bench_case bench_training_f32[BENCH_TRAINING], bench_training_bf16[BENCH_TRAINING];
+extern const bench_case bench_optimiser_f32[BENCH_OPTIMISER], bench_optimiser_bf16[BENCH_OPTIMISER];
 
 #endif

@@ -54,6 +54,12 @@ void tc_putn(tc_buf *b, const char *s, size_t n) {
 
 void tc_put(tc_buf *b, const char *s) { tc_putn(b, s, strlen(s)); }
 
+bool tc_put_rest(tc_buf *b, FILE *file) {
+  char part[4096];
+  for (size_t n; (n = fread(part, 1, sizeof part, file)) > 0;) tc_putn(b, part, n);
+  return !ferror(file) && !b->failed;
+}
+
 void tc_vputf(tc_buf *b, const char *format, va_list ap) {
   va_list again;
   va_copy(again, ap);

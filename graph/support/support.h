@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +30,7 @@ void tc_put(tc_buf *b, const char *s);
 void tc_putn(tc_buf *b, const char *s, size_t n);
 void tc_putf(tc_buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void tc_vputf(tc_buf *b, const char *format, va_list ap);
+bool tc_put_rest(tc_buf *b, FILE *file); /* what is left of it; false: it cannot be read, or b failed */
 void tc_put_double(tc_buf *b, double v); /* shortest C literal that reads back equal; INFINITY, NAN */
 
 /* ---- arrays ---------------------------------------------------------------------------------- */

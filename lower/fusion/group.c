@@ -32,7 +32,7 @@ void lo_add_sources(lo *L, lo_group *g, tc_ref n) {
 bool lo_shares_source(lo *L, const lo_group *g, tc_ref n) {
   const lo_fact *f = &L->fact[n.id];
   if (!(g->sources & f->sources)) return false;
-  if (!L->target->siblings) return true; /* by chance, too: it saves launches */
+  if (L->target->siblings == TC_SIBLINGS_NONE) return true; /* by chance, too: it saves launches */
   if (g->more_sources || f->nsource > LO_SOURCES) return true; /* as far as the filter tells */
   for (uint32_t i = 0; i < f->nsource; i++)
     if (is_listed(g, f->source[i])) return true;

@@ -175,15 +175,6 @@ static void drop_copies(tc_kernel *k, int buffer) {
   if (n) k->nnest = n;
 }
 
-bool lo_stores(const tc_kernel *k, uint32_t buffer) {
-  if (k->kind == TC_KERNEL_CALL) return !k->effect && buffer == 0;
-  for (uint32_t n = 0; n < k->nnest; n++)
-    for (uint32_t s = 0; s < k->nest[n].nstage; s++)
-      if (any_stores_to(k->nest[n].stage[s].action, k->nest[n].stage[s].naction, buffer))
-        return true;
-  return any_stores_to(k->mm.epilogue.action, k->mm.epilogue.naction, buffer);
-}
-
 static void rename_actions(tc_action *action, uint32_t n, uint32_t from, uint32_t to) {
   for (uint32_t i = 0; i < n; i++)
     if (stores_to(&action[i], from)) action[i].buffer = to;
@@ -236,7 +227,7 @@ static bool continues(lo *L, uint32_t at, uint32_t from, uint32_t to) {
   for (uint32_t i = 0; i < p->nkernel; i++)
     if (i != at && find_buffer(&p->kernel[i], i < at ? to : from) >= 0) return false;
   const int in = find_buffer(k, from), out = find_buffer(k, to);
-  return in >= 0 && out >= 0 && !lo_stores(k, (uint32_t)in) && updates(L, b->node, k, in, out);
+  return in >= 0 && out >= 0 && !tc_kernel_writes(k, (uint32_t)in) && updates(L, b->node, k, in, out);
 }
 
 /* A tensor that is written in several parts, with reads in between, stays one array. */
@@ -258,7 +249,7 @@ static void keep_product(lo *L, const lo_write *w) {
     tc_kernel *k = &L->p->kernel[i];
     const int in = find_buffer(k, w->input), out = find_buffer(k, w->buffer);
     if (k->kind != TC_KERNEL_MATMUL || in < 0 || out < 0 || k->mm.product) continue;
-    if (lo_stores(k, (uint32_t)out) && b->kind == TC_BUF_ARENA && b->dtype == k->mm.operand)
+    if (tc_kernel_writes(k, (uint32_t)out) && b->kind == TC_BUF_ARENA && b->dtype == k->mm.operand)
       k->mm.product = (uint32_t)out + 1;
   }
 }

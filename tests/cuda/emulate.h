@@ -24,6 +24,7 @@
 #define __noinline__
 #define __launch_bounds__(...)
 #define __restrict__
+#define __grid_constant__
 #define __align__(n) __attribute__((aligned(n)))
 
 struct uint2 {

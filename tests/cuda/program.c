@@ -119,7 +119,9 @@ static bool write_texts(const char *dir, const texts *t) {
                 "#define tcrt_cuda_launch(c, im, f, gx, gy, bx, shared, args, n) \\\n"
                 "  ((void)(c), (void)(n), emulate((im)->function[f], gx, bx, shared, args))\n"
                 "#define tcrt_cuda_follow(c, im, f, g, b, shared, args, n) \\\n"
-                "  tcrt_cuda_launch(c, im, f, g, 1, b, shared, args, n)\n");
+                "  tcrt_cuda_launch(c, im, f, g, 1, b, shared, args, n)\n"
+                "#define tcrt_cuda_follow_table(c, im, f, g, b, table) \\\n"
+                "  tcrt_cuda_launch(c, im, f, g, 1, b, 0, ((void *const[]){(void *)(table)}), 1)\n");
   tc_cuda_put_launch_helpers(&host);
   tc_put(&host, t->host.text ? t->host.text : "");
   ok = ok && !device.failed && !host.failed && write_file(dir, "device.cpp", device.text) &&
@@ -303,6 +305,36 @@ static tc_value scalar_of(const machine *m, uint32_t i) {
   return i < n ? m->run->scalar[i] : (tc_value){.f = m->p->constant[i - n]};
 }
 
+/* The value of a symbol in a kernel. */
+static int64_t symbol_of(const machine *m, const tc_kernel *k, uint32_t sym) {
+  for (uint32_t i = 0; i < k->nsize; i++)
+    if (k->size[i].sym == sym) return value_of(m, k->size[i].value);
+  return m->sym[sym];
+}
+
+typedef struct arguments {
+  TC_VEC(void *) buf;
+  TC_VEC(int64_t) sym;
+  TC_VEC(tc_value) scalar;
+} arguments;
+
+static void add_arguments(const machine *m, const tc_kernel *k, const tc_kernel_text *text, arguments *a) {
+  bool ok = true;
+  if (k->sibling) ok = tc_push(&a->sym, value_of(m, k->nest->work));
+  for (uint32_t j = 0; j < k->nbuffer; j++) ok = ok && tc_push(&a->buf, argument(m, k, j));
+  for (uint32_t j = 0; j < text->nsym; j++) ok = ok && tc_push(&a->sym, symbol_of(m, k, text->sym[j]));
+  for (uint32_t j = 0; j < text->nscalar; j++) ok = ok && tc_push(&a->scalar, scalar_of(m, text->scalar[j]));
+  if (!ok) abort();
+}
+
+/* The first kernel behind the launch of kernel k: a launch ends where texts differ (backends/variant.c). */
+static uint32_t launch_end(const tc_program *p, const tc_kernel_text *text, uint32_t k) {
+  const uint32_t end = tc_launch_end(p, k);
+  uint32_t same = k + 1;
+  while (same < end && !strcmp(text[k].name.text, text[same].name.text)) same++;
+  return same;
+}
+
 static bool launch(const cuda_unit *u, int i, machine *m) {
   int bad = 0;
   static const tcrt_cuda_info info = {
@@ -311,21 +343,23 @@ static bool launch(const cuda_unit *u, int i, machine *m) {
   const tcrt_cuda_call call = {.info = &info,
                                .bad = &bad,
                                .device = !m->run->shifted && !m->run->alone}; /* 1: the library is there */
-  for (uint32_t k = 0; k < m->p->nkernel; k++) {
-    const tc_kernel *kernel = &m->p->kernel[k];
-    void **buf = calloc(kernel->nbuffer + 1, sizeof *buf);
+  const tc_kernel_text *text = u->kernel[i];
+  for (uint32_t k = 0, end; k < m->p->nkernel; k = end) {
     char symbol[300];
-    const tc_kernel_text *text = &u->kernel[i][k];
-    int64_t sym[64];
-    tc_value scalar[64];
-    for (uint32_t j = 0; j < kernel->nbuffer; j++) buf[j] = argument(m, kernel, j);
-    for (uint32_t j = 0; j < text->nsym; j++) sym[j] = m->sym[text->sym[j]];
-    for (uint32_t j = 0; j < text->nscalar; j++) scalar[j] = scalar_of(m, text->scalar[j]);
-    snprintf(symbol, sizeof symbol, "launch_%s", text->name.text);
+    arguments a = {0};
+    const tc_kernel *kernel = &m->p->kernel[k];
+    end = launch_end(m->p, text, k);
+    const int64_t head[] = {end - k, text[k].nsym, text[k].nscalar};
+    for (int j = 0; kernel->sibling && j < 3; j++)
+      if (!tc_push(&a.sym, head[j])) abort();
+    for (uint32_t j = k; j < end; j++) add_arguments(m, &m->p->kernel[j], &text[j], &a);
+    snprintf(symbol, sizeof symbol, "launch_%s", text[k].name.text);
     launcher *f = NULL;
     *(void **)&f = dlsym(u->library, symbol);
-    const int status = f ? f(&call, buf, sym, scalar) : -1;
-    free(buf);
+    const int status = f ? f(&call, a.buf.at, a.sym.at, a.scalar.at) : -1;
+    free(a.buf.at);
+    free(a.sym.at);
+    free(a.scalar.at);
     if (status) fprintf(stderr, "%s: status %d\n", symbol, status);
     if (status) return false;
   }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/cuda/emit.h"
 #include "graph/passes/pass.h"
 #include "graph/text.h"
 #include "tests/cuda/program.h"
@@ -108,7 +109,33 @@ static const char steps[] =
     "%11 = select %1 axis=1 index=1\n%12 = matmul %11 %2\n%13 = mul %12 %5\n%14 = add %13 %10\n"
     "%15 = select %1 axis=1 index=2\n%16 = matmul %15 %2\n%17 = mul %16 %6\n%18 = add %17 %14\n"
     "ret %18\n";
-static const shape shapes[] = {{softmax, 3, 8},
+
+/* One launch for many: more than its table holds, aligned ones and others. */
+#define UPDATED(n, size)                                                                           \
+  "%1" n "1 = param f32[" size "] \"p" n "\"\n%1" n "2 = param f32[" size "] \"g" n "\"\n"
+#define UPDATE(n, size) "%2" n "1 = mul %1" n "1 %1" n "2\n%2" n "2 = sub %2" n "1 %1" n "2\n"
+#define WRITE(n, size) "write %2" n "2 -> %1" n "1\n"
+#define TEN(f, n, size)                                                                            \
+  f(n "0", size) f(n "1", "C") f(n "2", "R,C") f(n "3", size) f(n "4", "3") f(n "5", size)         \
+  f(n "6", "C,8") f(n "7", "R") f(n "8", size) f(n "9", size ",2")
+#define MANY(f)                                                                                    \
+  TEN(f, "10", "R") TEN(f, "11", "16") TEN(f, "12", "R,R") TEN(f, "13", "C,4") TEN(f, "14", "C,R") \
+  TEN(f, "15", "R,4") TEN(f, "16", "2,C") TEN(f, "17", "C") TEN(f, "18", "64") TEN(f, "19", "R,9") \
+  TEN(f, "20", "R") TEN(f, "21", "32") TEN(f, "22", "C,C")
+static const char siblings[] = MANY(UPDATED) MANY(UPDATE) MANY(WRITE);
+/* Siblings of a form that is launched one by one. */
+#define TURNED(n, a, b)                                                                            \
+  "%1" n "1 = param f32[" a "," b "] \"x" n "\"\n%1" n "2 = param f32[" b "," a "] \"y" n "\"\n"
+#define TURN(n, a, b) "%2" n "1 = permute %1" n "1 axes=[1,0]\n%2" n "2 = add %2" n "1 %1" n "2\n"
+#define FOUR(f) f("1", "R", "C") f("2", "C", "R") f("3", "R", "R") f("4", "C", "C")
+#define TURN_RESULT(n, a, b) " %2" n "2"
+static const char turned_siblings[] = FOUR(TURNED) FOUR(TURN) "ret" FOUR(TURN_RESULT) "\n";
+static const shape shapes[] = {{siblings, 3, 8},
+                               {siblings, 37, 500},
+                               {siblings, 0, 5},
+                               {turned_siblings, 64, 65},
+                               {turned_siblings, 5, 132},
+                               {softmax, 3, 8},
                                {softmax, 3, 300},
                                {softmax, 2, 1300},
                                {softmax, 2, 1301},
@@ -220,6 +247,17 @@ static interp_array **arguments(tc_graph *g, const shape *s) {
   return input;
 }
 
+static int differs(int i, bool shifted, const char *what, uint32_t number, const interp_array *got,
+                   const interp_array *want) {
+  const bool half = strstr(shapes[i].text, "f16[") != NULL;
+  const double relative = half ? 1.6e-2 : 2e-5, absolute = half ? 5e-2 : 2e-5; /* a step of sums */
+  const double d = got ? interp_distance(got, want, relative, absolute) : INFINITY;
+  if (!(d > 0)) return 0;
+  fprintf(stderr, "R=%lld C=%lld%s, %s %u is off by %g of\n%s\n", (long long)shapes[i].r, (long long)shapes[i].c,
+          shifted ? " (not aligned)" : "", what, number, d, shapes[i].text);
+  return 1;
+}
+
 static int check(const cuda_unit *u, int i, tc_graph *g, interp_array **input, bool shifted,
                  bool alone) {
   interp_run want = {.g = g, .input = (const interp_array *const *)input};
@@ -227,14 +265,12 @@ static int check(const cuda_unit *u, int i, tc_graph *g, interp_array **input, b
   const bool meant = interp_graph(&want), ran = cuda_program(u, i, &got);
   cr_assert(meant, "%s", want.message);
   int bad = !ran;
-  for (uint32_t o = 0; ran && o < want.noutput; o++) {
-    const bool half = strstr(shapes[i].text, "f16[") != NULL;
-    const double relative = half ? 1.6e-2 : 2e-5,
-                 absolute = half ? 5e-2 : 2e-5; /* a step of sums */
-    const double d = interp_distance(got.output[o], want.output[o], relative, absolute);
-    if (d > 0 && ++bad)
-      fprintf(stderr, "R=%lld C=%lld%s, result %u is off by %g of\n%s\n", (long long)shapes[i].r,
-              (long long)shapes[i].c, shifted ? " (not aligned)" : "", o, d, shapes[i].text);
+  for (uint32_t o = 0; ran && o < want.noutput; o++)
+    bad += differs(i, shifted, "result", o, got.output[o], want.output[o]);
+  for (uint32_t w = 0; ran && w < want.nwrite; w++) {
+    uint32_t at;
+    tc_graph_write_at(g, w, &at);
+    bad += differs(i, shifted, "write", w, got.after[at], want.write[w]);
   }
   interp_run_free(&want);
   cuda_run_free(&got);
@@ -264,4 +300,19 @@ Test(shapes, agree, .timeout = 3000) {
     tc_graph_free(optimised[i]);
   }
   cr_expect_eq(bad, 0);
+}
+
+static uint32_t launches_of(const char *text) {
+  tc_graph *g = tc_graph_optimize(parse(text));
+  tc_program *p = tc_lower(g, &tc_cuda_target);
+  cr_assert_not_null(p);
+  const uint32_t n = tc_launch_count(p);
+  tc_program_free(p);
+  tc_graph_free(g);
+  return n;
+}
+
+Test(shapes, siblings_are_one_launch) {
+  cr_expect_eq(launches_of(siblings), 1, "%u", launches_of(siblings));
+  cr_expect_eq(launches_of(turned_siblings), 1);
 }

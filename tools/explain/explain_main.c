@@ -7,11 +7,8 @@
 
 static bool read_all(const char *path, tc_buf *file) {
   FILE *f = fopen(path, "rb");
-  if (!f) return false;
-  char part[65536];
-  for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;) tc_putn(file, part, n);
-  const bool ok = !ferror(f) && !file->failed;
-  fclose(f);
+  const bool ok = f && tc_put_rest(file, f);
+  if (f) fclose(f);
   return ok;
 }
 

@@ -17,12 +17,6 @@ static void print_diag(void *self, tc_severity s, tc_loc loc, const char *text) 
   fprintf(stderr, "%u:%u: %s: %s\n", loc.line, loc.col, name[s], text);
 }
 
-static bool read_all(FILE *file, tc_buf *text) {
-  char part[4096];
-  for (size_t n; (n = fread(part, 1, sizeof part, file)) > 0;) tc_putn(text, part, n);
-  return !ferror(file) && !text->failed;
-}
-
 typedef struct request {
   bool host, kernels, loops, check, text, binary, run;
   bool told; /* what is wrong */
@@ -214,7 +208,7 @@ static int print_all(tc_file *f, const request *r) {
 static int run(request *r) {
   FILE *file = r->path ? fopen(r->path, "r") : stdin;
   tc_buf text = {0};
-  if (!file || !read_all(file, &text)) {
+  if (!file || !tc_put_rest(&text, file)) {
     fprintf(stderr, "tc-opt: cannot read %s\n", r->path ? r->path : "standard input");
     return 1;
   }

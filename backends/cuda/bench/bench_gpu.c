@@ -12,7 +12,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { MAX_SETS = 64, MAX_OPERANDS = 14, MAX_RESULTS = 4 };
+enum { MAX_SETS = 64, MAX_OPERANDS = 800, MAX_RESULTS = 4 };
 
 static struct {
   const bench_case *what;
@@ -49,10 +49,12 @@ static bool open_driver(void) {
 static const bench_case *find_case(const char *family, const char *dtype) {
   const bench_case *const table[] = {bench_cases_f32,     bench_cases_bf16,
                                      bench_gradients_f32, bench_gradients_bf16,
+                                     bench_optimiser_f32, bench_optimiser_bf16,
                                      bench_gpu_cases_f32, bench_gpu_cases_bf16};
   static const int length[] = {BENCH_FAMILIES,  BENCH_FAMILIES,     BENCH_GRADIENTS,
-                               BENCH_GRADIENTS, BENCH_GPU_FAMILIES, BENCH_GPU_FAMILIES};
-  for (int t = 0; t < 6; t++)
+                               BENCH_GRADIENTS, BENCH_OPTIMISER,    BENCH_OPTIMISER,
+                               BENCH_GPU_FAMILIES, BENCH_GPU_FAMILIES};
+  for (size_t t = 0; t < sizeof table / sizeof *table; t++)
     for (int i = 0; i < length[t]; i++)
       if (!strcmp(table[t][i].family, family) && !strcmp(table[t][i].dtype, dtype))
         return &table[t][i];

@@ -177,7 +177,7 @@ static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cu
   tc_put(&text,
          "};\n  return tc_cuda_follow(c, &@NAME@_image, function, grid, block, shared, args,\n"
          "                        sizeof args / sizeof *args);\n}\n");
-  tc_cuda_put_host_head(x->k, x->p, text.text ? text.text : "", out);
+  tc_cuda_put_host_head(x->k, x->p, "@NAME@", "", text.text ? text.text : "", out);
   tc_put(out, text.text ? text.text : "");
   if (text.failed || conditions.failed) out->failed = true;
   tc_buf_free(&text);

@@ -77,5 +77,6 @@ void tc_cuda_put_small(const tc_kernel *k, const tc_program *p, const tc_nest *n
   const int cut = flat ? n->naxis : n->nparallel; /* what is counted together */
   if (points) put_small(p, tc_cuda_points(p, n, 0, cut), out);
   if (points) put_small(p, tc_cuda_points(p, n, cut, n->naxis), out);
-  for (uint32_t i = 0; i < k->nbuffer; ++i) put_small(p, p->buffer[k->buffer[i]].numel, out);
+  for (uint32_t i = 0; i < k->nbuffer; ++i)
+    put_small(p, tc_kernel_size(k, p, p->buffer[k->buffer[i]].numel), out);
 }

@@ -163,7 +163,21 @@ void tc_cuda_put_serial(tc_cuda_nest *x);
 /* launch.c */
 void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda_text *nests,
                           const tc_buf *bodies, tc_buf *out);
-void tc_cuda_put_host_head(const tc_kernel *k, const tc_program *p, const char *body, tc_buf *out);
+/* rest: of the parameters, behind those that are always there. */
+void tc_cuda_put_host_head(const tc_kernel *k, const tc_program *p, const char *name, const char *rest, const char *body,
+                           tc_buf *out);
+
+/* siblings.c: is the kernel one of siblings, and does one launch run them?  Then its functions take a table; their
+ * templates take, in front of all else, the sibling's own blocks. */
+bool tc_cuda_joins(const tc_cuda_text *t, const char *body);
+/* The parameter of such a function, and statements that find the block's sibling and declare all that `body` names. */
+extern const char tc_cuda_table_parameter[];
+void tc_cuda_put_own_parameters(const tc_kernel *k, const tc_program *p, const char *body, tc_buf *out);
+/* In the launcher of one sibling: adds it to the launch of function f.  And the launcher of all. */
+void tc_cuda_put_join(const tc_kernel *k, const tc_program *p, const char *body, tc_buf *out);
+void tc_cuda_put_siblings_launcher(const tc_kernel *k, int functions, tc_buf *out);
+/* C that such launchers use. */
+void tc_cuda_put_sibling_helpers(tc_buf *out);
 
 /* One nest: its functions; `both` receives the bodies.  And its launch. */
 bool tc_cuda_put_nest(const tc_cuda_text *text, tc_buf *both, tc_buf *out);
@@ -179,8 +193,19 @@ bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device,
 uint32_t tc_cuda_put_library(const tc_kernel *k, const tc_program *p, uint32_t first,
                              const char *own, tc_buf *device, tc_buf *host, bool *failed);
 
-/* kernel.c: parameters that a body's text names, as declared, as passed on, and as the launcher's
- * array of addresses. */
+/* parameters.c: those that a body's text names, in their order.  LAUNCH: the launcher found it out, and hands it on
+ * to one launch.  shared: siblings have it in common.  false: out of memory. */
+typedef enum { TC_CUDA_POINTER, TC_CUDA_INTEGER, TC_CUDA_NUMBER, TC_CUDA_LAUNCH } tc_cuda_parameter_kind;
+typedef struct tc_cuda_parameter {
+  const char *name, *type, *comment; /* it is declared as type, name, comment */
+  const char *address;               /* of its 8 bytes, in the launcher */
+  tc_cuda_parameter_kind kind;
+  bool shared;
+} tc_cuda_parameter;
+typedef void tc_cuda_each_parameter(const tc_cuda_parameter *a, void *arg);
+bool tc_cuda_visit_parameters(const tc_kernel *k, const tc_program *p, const char *body, tc_cuda_each_parameter *each,
+                              void *arg);
+/* All of them, as declared, as passed on, and as the launcher's array of addresses. */
 typedef enum { TC_CUDA_DECLARE, TC_CUDA_PASS, TC_CUDA_ADDRESS } tc_cuda_use;
 void tc_cuda_put_parameters(const tc_kernel *k, const tc_program *p, const char *body,
                             tc_cuda_use use, tc_buf *out);

@@ -85,3 +85,10 @@ bool tc_omp_stores_in_order(const tc_omp_facts *f, const tc_action *a) {
   return a->kind == TC_ACT_STORE && !a->guard.id && !a->address.nterm && f->vector >= 0 &&
          tc_dim_is(a->address.coef[f->vector], 1);
 }
+
+bool tc_omp_stores_outputs_in_order(const tc_omp_facts *f, const tc_stage *st) {
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (!tc_omp_stores_in_order(f, &st->action[i]) || tc_omp_buffer(f, st->action[i].buffer)->kind != TC_BUF_OUTPUT)
+      return false;
+  return true;
+}

@@ -25,8 +25,7 @@ void tc_omp_close_facts(tc_omp_facts *f);
 /* What the kernel's buffer is. */
 const tc_buffer *tc_omp_buffer(const tc_omp_facts *f, uint32_t buffer);
 bool tc_omp_lanes_are_points(const tc_omp_facts *f); /* the vector axis is a parallel one */
-bool tc_omp_along(const tc_omp_facts *f,
-                  const tc_stage *st); /* the stage loops over the vector axis */
+bool tc_omp_along(const tc_omp_facts *f, const tc_stage *st); /* it loops over the vector axis */
 bool tc_omp_has_kind(const tc_stage *st, tc_act_kind kind);
 bool tc_omp_is_half(tc_dtype d);
 /* Marks the expressions that the stage computes; there until the next call. */
@@ -39,6 +38,8 @@ bool tc_omp_has_parts(const tc_omp_facts *f);
 
 /* Does the action store neighbouring elements from neighbouring lanes, whatever else holds? */
 bool tc_omp_stores_in_order(const tc_omp_facts *f, const tc_action *a);
+/* Do all actions store so, each to an output? */
+bool tc_omp_stores_outputs_in_order(const tc_omp_facts *f, const tc_stage *st);
 /* interleave.c: stores at distances of 2 to TC_OMP_INTERLEAVE elements that together fill whole vectors,
  * of which `first` is the first: their number, and each in its order; 0: it is none. */
 int64_t tc_omp_channels(const tc_omp_facts *f, const tc_stage *st, const tc_action *first,

@@ -66,11 +66,7 @@ bool tc_omp_may_peel(const tc_omp_choice *c, const tc_stage *st) {
   const bool pointwise = n->nstage == 1 && n->naxis == n->nparallel;
   if (!c->nest->nontemporal || c->f.vector < 0 || !st->naction) return false;
   if (tc_omp_lanes_are_points(&c->f) ? !pointwise : !tc_omp_along(&c->f, st)) return false;
-  for (uint32_t i = 0; i < st->naction; ++i)
-    if (!tc_omp_stores_in_order(&c->f, &st->action[i]) ||
-        tc_omp_buffer(&c->f, st->action[i].buffer)->kind != TC_BUF_OUTPUT)
-      return false;
-  return true;
+  return tc_omp_stores_outputs_in_order(&c->f, st);
 }
 
 /* Is so many elements of the stored dtype known to be a number of lines? */

@@ -33,11 +33,7 @@ static bool is_on_chip(const tc_omp_facts *f, const uint8_t *need, bool *rows) {
 }
 
 static bool stores_results(const tc_omp_facts *f, const tc_stage *st) {
-  for (uint32_t i = 0; i < st->naction; ++i)
-    if (!tc_omp_stores_in_order(f, &st->action[i]) ||
-        tc_omp_buffer(f, st->action[i].buffer)->kind != TC_BUF_OUTPUT)
-      return false;
-  return st->axes == 1u << f->vector;
+  return st->axes == 1u << f->vector && tc_omp_stores_outputs_in_order(f, st);
 }
 
 static bool is_read(const tc_omp_facts *f, const uint8_t *need, uint32_t buffer) {

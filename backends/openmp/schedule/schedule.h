@@ -7,8 +7,7 @@
 
 /* Of a kernel. */
 typedef struct tc_omp_kernel_schedule {
-  int64_t
-      threads; /* a team of threads runs it from so many scalar operations on; 0: one thread does */
+  int64_t threads; /* scalar operations from which on a team of threads runs it; 0: one thread does */
 } tc_omp_kernel_schedule;
 
 /* Of a nest. */
@@ -20,8 +19,7 @@ typedef struct tc_omp_nest_schedule {
    * r of the list in turn. */
   int64_t jam_rows;
   tc_schedule_list jam_vectors;
-  int64_t
-      group; /* at most so many outer points pass each stage before the next one begins; 0: no groups */
+  int64_t group; /* outer points that pass each stage before the next one begins; 0: no groups */
   bool nontemporal; /* vector stores to outputs go past the caches where these are large */
   /* Software pipeline: the stage whose loop contains the last stage of the outer point before, -1: none;
    * align: vectors of the latter begin at whole lines. */
@@ -33,10 +31,8 @@ typedef struct tc_omp_nest_schedule {
 
 /* Of a stage. */
 typedef struct tc_omp_stage_schedule {
-  int64_t
-      unroll; /* vectors of one round of the loop along the vector axis, with accumulators of their own */
-  bool
-      deinterleave; /* of these, every other one has the even elements of bf16 rows, the next the odd ones */
+  int64_t unroll;    /* vectors of a round of the loop, with accumulators of their own */
+  bool deinterleave; /* in turn, one has the even elements of bf16 rows, the next one the odd ones */
   bool interleave; /* stores at small distances that fill whole vectors are one store */
   bool peel;  /* rows of nontemporal stores may begin within a line: a head and a tail are peeled */
   bool pairs; /* two points of a group are jammed */

@@ -123,6 +123,7 @@ typedef struct tc_cuda_kernel {
   cu_function function;
   unsigned grid_x, grid_y, block, shared;
   unsigned nargs;
+  bool table; /* its arguments are one parameter */
   bool waits; /* by itself for those in front of it */
 } tc_cuda_kernel;
 

@@ -13,7 +13,8 @@
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
 void tc_cuda_set_args(const list *l, const item *i, void **args) {
-  for (unsigned k = 0; k < i->as.kernel.nargs; k++) args[k] = &l->word[i->word + k];
+  const unsigned n = i->as.kernel.table ? 1 : i->as.kernel.nargs;
+  for (unsigned k = 0; k < n; k++) args[k] = &l->word[i->word + k];
 }
 
 void tc_cuda_node_of(const list *l, const item *i, cu_kernel_node *node, void **args) {

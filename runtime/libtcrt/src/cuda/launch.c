@@ -40,16 +40,28 @@ static int launch(const tcrt_cuda_call *c, tc_cuda_kernel k, void *const *args) 
   return tc_cuda_start(d, &k, args, (cu_stream)c->stream);
 }
 
+static int follow(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned function, tc_cuda_kernel k,
+                  void *const *args) {
+  tc_cuda_device *d = c->state;
+  if (k.grid_x == 0) return CU_SUCCESS;
+  cu_result r = tc_cuda_function(d, image, function, k.shared, &k.function);
+  k.waits = r == CU_SUCCESS && tc_cuda_waits(d, image);
+  return r == CU_SUCCESS ? launch(c, k, args) : r;
+}
+
 int tcrt_cuda_follow(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned function,
                      unsigned grid, unsigned block, unsigned shared, void *const *args,
                      unsigned nargs) {
-  tc_cuda_device *d = c->state;
-  tc_cuda_kernel k = {
+  const tc_cuda_kernel k = {
       .grid_x = grid, .grid_y = 1, .block = block, .shared = shared, .nargs = nargs};
-  if (grid == 0) return CU_SUCCESS;
-  cu_result r = tc_cuda_function(d, image, function, shared, &k.function);
-  k.waits = r == CU_SUCCESS && tc_cuda_waits(d, image);
-  return r == CU_SUCCESS ? launch(c, k, args) : r;
+  return follow(c, image, function, k, args);
+}
+
+int tcrt_cuda_follow_table(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned function, unsigned grid,
+                           unsigned block, const uint64_t word[512]) {
+  const tc_cuda_kernel k = {.grid_x = grid, .grid_y = 1, .block = block, .nargs = 512, .table = true};
+  void *const args[] = {(void *)(uintptr_t)word};
+  return follow(c, image, function, k, args);
 }
 
 int tcrt_cuda_launch(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned function,

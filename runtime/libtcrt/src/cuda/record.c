@@ -136,7 +136,9 @@ cu_result tc_cuda_record_kernel(const tcrt_cuda_call *c, const tc_cuda_kernel *k
   item *i = k->nargs <= MOST_ARGS ? append(&r->now, k->nargs) : NULL;
   if (!i) return CU_OUT_OF_MEMORY;
   i->as.kernel = *k;
-  for (unsigned n = 0; n < k->nargs; n++) memcpy(&r->now.word[i->word + n], args[n], 8);
+  uint64_t *word = &r->now.word[i->word];
+  if (k->table) memcpy(word, args[0], k->nargs * sizeof *word);
+  for (unsigned n = 0; !k->table && n < k->nargs; n++) memcpy(&word[n], args[n], sizeof *word);
   return CU_SUCCESS;
 }
 
