@@ -7,19 +7,8 @@
 
 #include "backends/entry/entry.h"
 #include "backends/explain.h"
-#include "backends/schedule/words.h"
+#include "backends/plan.h"
 #include "backends/training.h"
-
-static bool dumps(const char *what) {
-  const char *list = getenv("TC_DUMP");
-  for (const char *at = list; at && *at;) {
-    const size_t n = strcspn(at, ",");
-    if ((n == strlen(what) && strncmp(at, what, n) == 0) || (n == 3 && strncmp(at, "all", 3) == 0))
-      return true;
-    at += n + (at[n] == ',');
-  }
-  return false;
-}
 
 /* ---- one variant ----------------------------------------------------------------------------- */
 
@@ -49,7 +38,7 @@ void tc_report_missing(const tc_job *j, const tc_variant *v, tc_loc loc, const c
 }
 
 static void dump_loops(const tc_job *j, const tc_variant *v) {
-  if (!dumps("loops")) return;
+  if (!tc_dumps("loops")) return;
   tc_buf text = {0};
   tc_program_print(v->p, &text);
   fprintf(stderr, "; loops of %s for %s\n%s", j->f->name, v->b->name, text.text ? text.text : "");
@@ -57,7 +46,7 @@ static void dump_loops(const tc_job *j, const tc_variant *v) {
 }
 
 static void dump_kernels(const tc_variant *v) {
-  if (!dumps(v->b->name) && !dumps("kernels")) return;
+  if (!tc_dumps(v->b->name) && !tc_dumps("kernels")) return;
   for (uint32_t i = 0; i < v->p->nkernel; i = tc_launch_end(v->p, i)) {
     const tc_kernel_text *t = &v->kernel[i];
     fprintf(stderr, "// ---- %s\n%s%s", v->names[i], t->text.text ? t->text.text : "",
@@ -104,34 +93,15 @@ static uint32_t limit_levels(uint32_t levels, uint32_t wanted) {
   return wanted ? out : levels;
 }
 
-/* Takes what the file that the user named says of this function; false after reporting. */
-static bool read_schedule(const tc_job *j, tc_variant *v) {
-  const char *path = tc_setting_of(j->f->setting, j->f->nsetting, "schedule");
-  if (!path || !v->b->schedule) return true;
+/* false after reporting. */
+static bool plan_kernels(const tc_job *j, tc_variant *v) {
   tc_buf why = {0};
-  const bool ok = tc_schedule_read_file(v->b->schedule, path, v->p, j->f->symbol, &why);
-  if (!ok)
-    tc_report(tc_graph_diag(j->graph), TC_ERROR, (tc_loc){0}, "schedule %s: %s", path,
-              why.text ? why.text : "out of memory");
+  const tc_function *f = j->f;
+  const bool ok = tc_plan_program(v->b, v->p, f->setting, f->nsetting, f->symbol, &why);
+  if (!ok && why.text) tc_report(tc_graph_diag(j->graph), TC_ERROR, (tc_loc){0}, "%s", why.text);
+  else if (!ok) tc_report_missing(j, v, (tc_loc){0}, "out of memory");
   tc_buf_free(&why);
   return ok;
-}
-
-static void dump_schedule(const tc_job *j, const tc_variant *v) {
-  if (!dumps("schedule") || !v->b->schedule) return;
-  tc_buf text = {0};
-  tc_schedule_print(v->b->schedule, v->p, j->f->symbol, &text);
-  fprintf(stderr, "; schedule of %s for %s\n%s", j->f->name, v->b->name,
-          text.text ? text.text : "");
-  tc_buf_free(&text);
-}
-
-static bool plan_kernels(const tc_job *j, tc_variant *v) {
-  if (v->b->plan && !v->b->plan(v->p)) {
-    tc_report_missing(j, v, (tc_loc){0}, "out of memory");
-    return false;
-  }
-  return read_schedule(j, v);
 }
 
 static bool emit_kernels(const tc_job *j, tc_variant *v) {
@@ -168,7 +138,7 @@ static bool make_variant(const tc_job *j, tc_variant *v) {
   if (!v->p) return false;
   const bool planned = plan_kernels(j, v);
   dump_loops(j, v);
-  if (planned) dump_schedule(j, v);
+  if (planned) tc_dump_schedule(v->b, v->p, j->f->name, j->f->symbol);
   if (planned && check(j, v) && emit_kernels(j, v)) {
     part_siblings(j, v);
     dump_kernels(v);
@@ -207,9 +177,11 @@ static void remark_kernel(const tc_job *j, uint32_t first, uint32_t count) {
   const char *often = times.text ? times.text : "";
   if (k->nfused > 1)
     tc_report(tc_graph_diag(p->graph), TC_REMARK, k->loc,
-              "fused %u operations into kernel %s%s%s: %s%s", k->nfused, name, given, sizes, list, often);
+              "fused %u operations into kernel %s%s%s: %s%s", k->nfused, name, given, sizes, list,
+              often);
   else
-    tc_report(tc_graph_diag(p->graph), TC_REMARK, k->loc, "kernel %s%s%s: %s%s", name, given, sizes, list, often);
+    tc_report(tc_graph_diag(p->graph), TC_REMARK, k->loc, "kernel %s%s%s: %s%s", name, given, sizes,
+              list, often);
   tc_buf_free(&ops);
   tc_buf_free(&times);
 }
@@ -248,7 +220,7 @@ static void put_dispatch(const tc_job *j, tc_buf *out) {
 }
 
 static void dump_entries(const tc_job *j, const tc_buf *host, size_t from) {
-  if (host->text && dumps("entries"))
+  if (host->text && tc_dumps("entries"))
     fprintf(stderr, "// ---- entry of %s\n%s", j->f->name, host->text + from);
 }
 

@@ -159,6 +159,12 @@ std::string set_thresholds(StringRef key, StringRef value, Options &options, Sta
   return "";
 }
 
+std::string set_schedule(StringRef key, StringRef value, Options &options, Stands) {
+  if (value.empty()) return one_of(key, value, "the name of a file");
+  options.settings.push_back({key.str(), value.str()});
+  return "";
+}
+
 struct Row {
   const char *key, *values;
   std::string (*set)(StringRef key, StringRef value, Options &options, Stands where);

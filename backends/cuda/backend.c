@@ -3,6 +3,7 @@
 
 #include "backends/cuda/emit.h"
 #include "backends/cuda/options.h"
+#include "backends/cuda/schedule/plan.h"
 #include "backends/cuda/unit.h"
 
 static bool cuda_complete(const char *kernels, tc_buf *out) {
@@ -20,6 +21,8 @@ const tc_backend tc_backend_cuda = {
     .target = &tc_cuda_target,
     .entry = &tc_cuda_entry_style,
     .supports = tc_cuda_supports,
+    .plan = tc_cuda_plan_program,
+    .schedule = &tc_cuda_schedule_words,
     .emit_kernel = tc_cuda_emit_kernel,
     .complete = cuda_complete,
     .compiler = &tc_cuda_compiler,

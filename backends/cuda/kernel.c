@@ -1,6 +1,6 @@
 /* kernel.c - a kernel's device text: for every nest the function template and its two instances. */
 #include "backends/cuda/emit.h"
-#include "backends/cuda/nest/nest.h"
+#include "backends/cuda/gemm/matmul.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,36 +30,14 @@ bool tc_cuda_put_prelude(const char *device, tc_buf *out) {
 
 /* ---- short functions ------------------------------------------------------------------------- */
 
-/* Does another kernel of the program name the buffer? */
-static bool is_shared(const tc_kernel *k, const tc_program *p, uint32_t buffer) {
-  for (uint32_t i = 0; i < p->nkernel; ++i)
-    for (uint32_t j = 0; p->kernel[i].buffer != k->buffer && j < p->kernel[i].nbuffer; ++j)
-      if (p->kernel[i].buffer[j] == buffer) return true;
-  return false;
-}
-
-/* Are all results of the kernel of 16 bits?  What passes between its own nests is none. */
-static bool stores_halves(const tc_kernel *k, const tc_program *p) {
-  bool any = false;
-  for (uint32_t i = 0; i < k->nbuffer; ++i) {
-    const tc_buffer *b = &p->buffer[k->buffer[i]];
-    const bool half = b->dtype == TC_F16 || b->dtype == TC_BF16;
-    if (b->kind == TC_BUF_LOCAL || !tc_kernel_writes(k, i)) continue;
-    if (!half && (b->kind != TC_BUF_ARENA || is_shared(k, p, k->buffer[i]))) return false;
-    any |= half;
-  }
-  return any;
-}
-
 /* `#define tc_exp_f32 tc_exp_short` for those functions that the kernel computes; and the end. */
-void tc_cuda_put_approximate_math(const tc_kernel *k, const tc_program *p, bool begin,
-                                  tc_buf *out) {
+void tc_cuda_put_approximate_math(const tc_kernel *k, bool begin, tc_buf *out) {
   static const struct {
     tc_op op;
     const char *name;
   } list[] = {{OP_EXP, "exp"},   {OP_SIGMOID, "sigmoid"}, {OP_TANH, "tanh"}, {OP_ERF, "erf"},
               {OP_ERF, "erf1p"}, {OP_LOG, "log"},         {OP_SQRT, "sqrt"}, {OP_DIV, "div"}};
-  if (!stores_halves(k, p)) return;
+  if (!tc_cuda_kernel_schedule_of(k)->approximate) return;
   for (size_t j = 0; j < sizeof list / sizeof *list; ++j) {
     bool any = false;
     for (uint32_t i = 1; i < k->nexpr; ++i)
@@ -71,13 +49,11 @@ void tc_cuda_put_approximate_math(const tc_kernel *k, const tc_program *p, bool 
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-/* One nest on its way: the bodies of its two functions, and both in one text, which says what
- * parameters they take. */
+/* One nest on its way: the bodies of its functions, and all in one text, which says what parameters
+ * they take. */
 typedef struct pair {
-  const tc_kernel *k;
-  const tc_program *p;
-  const tc_cuda_plan *plan;
-  uint32_t nest;
+  const tc_cuda_text *t;
+  const tc_cuda_nest_schedule *plan;
   tc_buf vectorized, general, unaligned, *both;
   bool joins; /* tc_cuda_joins */
 } pair;
@@ -89,33 +65,34 @@ static void put_template(const pair *x, const char *name, const char *body, tc_b
       "TC_WARPS = false> TC_FN void %s(\n    ",
       name);
   if (x->joins) tc_put(out, "const tc_blocks blockIdx, const tc_blocks gridDim,\n    "); /* its own */
-  tc_cuda_put_parameters(x->k, x->p, x->both->text, TC_CUDA_DECLARE, out);
+  tc_cuda_put_parameters(x->t->k, x->t->p, x->both->text, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", body);
 }
 
-static int block_threads(const pair *x, const tc_cuda_instance *f) {
-  if (x->plan->kind == TC_CUDA_COLUMNS) return TC_CUDA_BLOCK;
-  if (x->plan->kind == TC_CUDA_FLAT) return f->threads;
-  if (x->plan->kind != TC_CUDA_ROWS) return TC_CUDA_THREADS;
-  return f->most > f->threads ? f->most : f->threads;
+static int block_threads(const pair *x, const tc_cuda_variant *f) {
+  if (x->plan->form == TC_CUDA_COLUMNS) return TC_CUDA_BLOCK;
+  if (x->plan->form == TC_CUDA_FLAT) return (int)f->threads;
+  if (x->plan->form != TC_CUDA_ROWS) return TC_CUDA_THREADS;
+  return (int)(f->most > f->threads ? f->most : f->threads);
 }
 
-static void put_global(const pair *x, const tc_cuda_instance *f, const char *name,
-                       const char *index, tc_buf *out) {
-  char blocks[16] = "";
-  if (f->blocks) snprintf(blocks, sizeof blocks, ", %d", f->blocks);
+static void put_global(const pair *x, uint32_t i, const char *name, tc_buf *out) {
+  const tc_cuda_variant *f = tc_cuda_variant_of(x->t->schedule, i);
+  const char *index = f->index32 && !x->plan->index64 ? "int" : "tc_i64";
+  char blocks[24] = "";
+  if (f->blocks) snprintf(blocks, sizeof blocks, ", %d", (int)f->blocks);
   tc_putf(out, "extern \"C\" __global__ void __launch_bounds__(%d%s) @NAME@_%u(\n    ",
-          block_threads(x, f), blocks, f->number);
+          block_threads(x, f), blocks, x->t->first + i);
   if (x->joins) tc_put(out, tc_cuda_table_parameter);
-  else tc_cuda_put_parameters(x->k, x->p, x->both->text, TC_CUDA_DECLARE, out);
+  else tc_cuda_put_parameters(x->t->k, x->t->p, x->both->text, TC_CUDA_DECLARE, out);
   tc_put(out, ") {\n");
-  if (x->joins) tc_cuda_put_own_parameters(x->k, x->p, x->both->text, out);
-  tc_cuda_put_wait(x->k, x->p, x->both->text, x->plan->kind == TC_CUDA_TRANSPOSE, out);
-  tc_putf(out, "  %s<%d, %d, %s", name, f->lanes, f->unroll, index);
+  if (x->joins) tc_cuda_put_own_parameters(x->t->k, x->t->p, x->both->text, out);
+  tc_cuda_put_wait(x->t->k, x->t->p, x->both->text, x->plan->form == TC_CUDA_TRANSPOSE, out);
+  tc_putf(out, "  %s<%d, %d, %s", name, (int)f->lanes, (int)f->unroll, index);
   if (f->warps) tc_put(out, ", 0, true, true");
-  else if (f->group) tc_putf(out, ", %d%s", f->group, f->full ? ", true" : "");
+  else if (f->group) tc_putf(out, ", %d%s", (int)f->group, f->full ? ", true" : "");
   tc_put(out, x->joins ? ">(block, blocks, " : ">(");
-  tc_cuda_put_parameters(x->k, x->p, x->both->text, TC_CUDA_PASS, out);
+  tc_cuda_put_parameters(x->t->k, x->t->p, x->both->text, TC_CUDA_PASS, out);
   tc_put(out, ");\n}\n");
 }
 
@@ -123,35 +100,37 @@ static void put_global(const pair *x, const tc_cuda_instance *f, const char *nam
 static void put_functions(const pair *x, tc_buf *out) {
   char in_registers[64], plain[64], unaligned[64];
   const bool one = !x->general.len;
-  snprintf(in_registers, sizeof in_registers, "@NAME@_nest%u", x->nest);
-  snprintf(plain, sizeof plain, "@NAME@_nest%u%s", x->nest, one ? "" : "_again");
-  snprintf(unaligned, sizeof unaligned, "@NAME@_nest%u_odd", x->nest);
+  snprintf(in_registers, sizeof in_registers, "@NAME@_nest%u", x->t->nest);
+  snprintf(plain, sizeof plain, "@NAME@_nest%u%s", x->t->nest, one ? "" : "_again");
+  snprintf(unaligned, sizeof unaligned, "@NAME@_nest%u_odd", x->t->nest);
   put_template(x, in_registers, x->vectorized.text, out);
   if (!one) put_template(x, plain, x->general.text, out);
   if (x->unaligned.len) put_template(x, unaligned, x->unaligned.text, out);
-  for (int i = 0; i < x->plan->nform; ++i) {
-    const tc_cuda_instance *f = &x->plan->form[i];
-    const char *index = f->small && !x->plan->far ? "int" : "tc_i64";
-    put_global(x, f,
-               f->unaligned             ? unaligned
-               : f->in_registers || one ? in_registers
-                                        : plain,
-               index, out);
+  for (uint32_t i = 0; i < x->t->schedule->nvariant; ++i) {
+    const tc_cuda_variant *f = tc_cuda_variant_of(x->t->schedule, i);
+    put_global(x, i, f->unaligned ? unaligned : f->registers || one ? in_registers : plain, out);
   }
 }
 
-bool tc_cuda_put_nest(const tc_kernel *k, const tc_kernel *plain, const tc_program *p, uint32_t i,
-                      const tc_cuda_plan *plan, tc_buf *both, tc_buf *out) {
-  pair x = {.k = k, .p = p, .plan = plan, .nest = i, .both = both};
-  const tc_cuda_way first = plan->in_registers ? TC_CUDA_IN_REGISTERS : TC_CUDA_PLAIN;
-  bool ok = tc_cuda_put_body(plan->in_registers ? k : plain, p, i, plan, first, &x.vectorized);
-  if (ok && plan->in_registers) ok = tc_cuda_put_body(plain, p, i, plan, TC_CUDA_PLAIN, &x.general);
-  if (ok && plan->unaligned)
-    ok = tc_cuda_put_body(plain, p, i, plan, TC_CUDA_UNALIGNED, &x.unaligned);
+static bool some_variant(const tc_schedule_nest *s, bool unaligned) {
+  for (uint32_t i = 0; i < s->nvariant; ++i) {
+    const tc_cuda_variant *v = tc_cuda_variant_of(s, i);
+    if (unaligned ? v->unaligned : v->registers) return true;
+  }
+  return false;
+}
+
+bool tc_cuda_put_nest(const tc_cuda_text *t, tc_buf *both, tc_buf *out) {
+  pair x = {.t = t, .plan = tc_cuda_nest_schedule_of(t->schedule), .both = both};
+  const bool registers = some_variant(t->schedule, false);
+  bool ok = tc_cuda_put_body(t, registers ? TC_CUDA_IN_REGISTERS : TC_CUDA_PLAIN, &x.vectorized);
+  if (ok && registers) ok = tc_cuda_put_body(t, TC_CUDA_PLAIN, &x.general);
+  if (ok && some_variant(t->schedule, true))
+    ok = tc_cuda_put_body(t, TC_CUDA_UNALIGNED, &x.unaligned);
   tc_put(both, x.vectorized.text ? x.vectorized.text : "");
   tc_put(both, x.general.text ? x.general.text : "");
   ok = ok && both->text && !both->failed;
-  x.joins = ok && tc_cuda_joins(k, p, plan, both->text);
+  x.joins = ok && tc_cuda_joins(t, both->text);
   if (ok) put_functions(&x, out);
   tc_buf_free(&x.vectorized);
   tc_buf_free(&x.general);
@@ -159,30 +138,22 @@ bool tc_cuda_put_nest(const tc_kernel *k, const tc_kernel *plain, const tc_progr
   return ok && !out->failed;
 }
 
-/* The kernel where no nest keeps rows. */
-static bool streamed(const tc_kernel *k, tc_kernel *out, tc_arena *arena) {
-  *out = *k;
-  out->nest = tc_arena_alloc(arena, (k->nnest + 1) * sizeof *out->nest);
-  for (uint32_t i = 0; out->nest && i < k->nnest; ++i) out->nest[i] = tc_nest_streamed(&k->nest[i]);
-  return out->nest;
-}
-
 static bool put_nests(const tc_kernel *k, const tc_program *p, tc_arena *arena, tc_buf *device,
                       tc_buf *host, uint32_t *functions) {
-  tc_kernel plain;
-  tc_cuda_plan *plan = tc_arena_alloc(arena, (k->nnest + 1) * sizeof *plan);
+  tc_kernel streamed;
+  tc_cuda_text *text = tc_arena_alloc(arena, (k->nnest + 1) * sizeof *text);
   tc_buf *both = tc_arena_alloc(arena, (k->nnest + 1) * sizeof *both);
-  bool ok = streamed(k, &plain, arena) && plan && both;
+  bool ok = text && both && tc_cuda_streamed(k, &streamed, arena);
   tc_print_fused(k, p, device);
-  tc_cuda_put_approximate_math(k, p, true, device);
+  tc_cuda_put_approximate_math(k, true, device);
   *functions = 0;
   for (uint32_t i = 0; ok && i < k->nnest; ++i) {
-    plan[i] = tc_cuda_plan_nest(k, &plain, p, &k->nest[i]);
-    *functions = tc_cuda_number(&plan[i], *functions);
-    ok = tc_cuda_put_nest(k, &plain, p, i, &plan[i], &both[i], device);
+    text[i] = (tc_cuda_text){k, &streamed, p, i, *functions, &k->schedule->nest[i]};
+    *functions += text[i].schedule->nvariant;
+    ok = tc_cuda_put_nest(&text[i], &both[i], device);
   }
-  tc_cuda_put_approximate_math(k, p, false, device);
-  if (ok) tc_cuda_put_launcher(k, p, plan, both, host);
+  tc_cuda_put_approximate_math(k, false, device);
+  if (ok) tc_cuda_put_launcher(k, p, text, both, host);
   for (uint32_t i = 0; both && i < k->nnest; ++i) tc_buf_free(&both[i]);
   return ok && !device->failed && !host->failed;
 }
@@ -207,7 +178,7 @@ bool tc_cuda_supports(const tc_kernel *k, const tc_program *p) {
 bool tc_cuda_emit_kernel(const tc_kernel *k, const tc_program *p, tc_kernel_text *out) {
   tc_buf device = {0}, host = {0};
   tc_arena *arena = tc_arena_new();
-  bool ok = arena &&
+  bool ok = arena && k->schedule &&
             (k->kind == TC_KERNEL_MATMUL ? tc_cuda_put_matmul(k, p, &device, &host, &out->nfunction)
                                          : put_nests(k, p, arena, &device, &host, &out->nfunction));
   ok = ok && device.text && host.text &&

@@ -8,24 +8,32 @@
 #include <string.h>
 
 /* Items of which a row is to fill several; 0: any. */
-static int full_of(const tc_cuda_instance *f) {
+static int64_t full_of(const tc_cuda_variant *f) {
   enum { WARP = 32 };
   return f->warps ? WARP * f->unroll : f->full ? f->longest : 0;
 }
 
+static int cache_bytes(const tc_cuda_launch *x, const tc_cuda_variant *f) {
+  return f->shared ? tc_cuda_cache_bytes(x->k, x->p, &x->plan->cache,
+                                         f->unaligned ? 1 : (int)f->lanes)
+                   : 0;
+}
+
+static void put_form(const tc_cuda_launch *x, uint32_t i) {
+  const tc_cuda_variant *f = tc_cuda_variant_of(x->text->schedule, i);
+  tc_putf(x->out,
+          "        {.function = %u, .vectorized = %d, .small = %d, .lanes = %d, .unroll = %d, "
+          ".group = %d,\n         .each = %d, .most = %d, .longest = %d, .full = %d, .least = %d, "
+          ".threads = %d,\n         .side = %d, .over = %d, .cache_bytes = %d},\n",
+          x->text->first + i, f->aligned, f->index32, (int)f->lanes, (int)f->unroll, (int)f->group,
+          (int)f->items, (int)f->most, (int)f->longest, (int)full_of(f), (int)f->least,
+          (int)f->threads, f->unaligned ? (int)x->plan->side : TC_CUDA_SIDE,
+          f->unaligned ? (int)x->plan->overlap - 1 : 0, cache_bytes(x, f));
+}
+
 static void put_forms(const tc_cuda_launch *x) {
   tc_put(x->out, "    static const tc_cuda_form forms[] = {\n");
-  for (int i = 0; i < x->plan->nform; ++i) {
-    const tc_cuda_instance *f = &x->plan->form[i];
-    tc_putf(
-        x->out,
-        "        {.function = %u, .vectorized = %d, .small = %d, .lanes = %d, .unroll = %d, "
-        ".group = %d,\n         .each = %d, .most = %d, .longest = %d, .full = %d, .least = %d, "
-        ".threads = %d,\n         .side = %d, .over = %d, .cache_bytes = %d},\n",
-        f->number, f->vectorized, f->small, f->lanes, f->unroll, f->group, f->each, f->most,
-        f->longest, full_of(f), f->least, f->threads, f->unaligned ? x->plan->side : TC_CUDA_SIDE,
-        f->unaligned ? x->plan->over - 1 : 0, f->smem_cache);
-  }
+  for (uint32_t i = 0; i < x->text->schedule->nvariant; ++i) put_form(x, i);
   tc_put(x->out, "    };\n");
 }
 
@@ -42,32 +50,29 @@ static void put_conditions(const tc_cuda_launch *x) {
 
 /* The way of a reduction that may be cut: short ones, and those of many results, are not. */
 static void put_when(const tc_cuda_launch *x) {
-  const int64_t few = tc_cuda_target.few_columns;
-  int64_t least, most;
   if (x->n->when == TC_ALWAYS) return;
   tc_putf(x->out, "  if (%s(", x->n->when == TC_WHERE_CUT ? "!" : "");
   tc_print_dim(x->p, x->n->elements, x->out);
-  tc_putf(x->out, " <= %lld", (long long)x->n->whole);
-  tc_dim_range(tc_graph_dims(x->p->graph), x->n->results, &least, &most);
-  if (most >= few) {
+  tc_putf(x->out, " <= %lld", (long long)x->plan->whole);
+  if (x->plan->many_results) {
     tc_put(x->out, " || ");
     tc_print_dim(x->p, x->n->results, x->out);
-    tc_putf(x->out, " >= %lld", (long long)few);
+    tc_putf(x->out, " >= %lld", (long long)x->plan->many_results);
   }
   tc_put(x->out, "))\n");
 }
 
-void tc_cuda_put_nest_launch(const tc_kernel *k, const tc_program *p, uint32_t i,
-                             const tc_cuda_plan *plan, const char *body, tc_buf *out) {
-  const tc_cuda_launch nest = {k, p, &k->nest[i], plan, out}, *x = &nest;
-  const tc_cuda_printer *kind = &tc_cuda_kinds[plan->kind];
+void tc_cuda_put_nest_launch(const tc_cuda_text *t, const char *body, tc_buf *out) {
+  const tc_cuda_nest_schedule *plan = tc_cuda_nest_schedule_of(t->schedule);
+  const tc_cuda_launch nest = {t, t->k, t->p, &t->k->nest[t->nest], plan, out}, *x = &nest;
+  const tc_cuda_printer *kind = &tc_cuda_kinds[plan->form];
   put_when(x);
-  tc_putf(x->out, "  { /* nest %u: %s */\n", i, kind->name);
+  tc_putf(x->out, "  { /* nest %u: %s */\n", t->nest, kind->name);
   put_forms(x);
   put_conditions(x);
   kind->launch(x);
-  if (tc_cuda_joins(k, p, plan, body)) {
-    tc_cuda_put_join(k, p, body, x->out);
+  if (tc_cuda_joins(t, body)) {
+    tc_cuda_put_join(x->k, x->p, body, x->out);
     return;
   }
   tc_put(x->out, "    void *const args[] = {");
@@ -108,18 +113,17 @@ void tc_cuda_put_host_head(const tc_kernel *k, const tc_program *p, const char *
   tc_print_each_scalar(k, p, put_scalar, &(scalars){body, out});
 }
 
-void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda_plan *plan,
+void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda_text *nests,
                           const tc_buf *bodies, tc_buf *out) {
   tc_buf text = {0};
-  for (uint32_t i = 0; i < k->nnest; ++i) {
-    tc_cuda_put_nest_launch(k, p, i, &plan[i], bodies[i].text ? bodies[i].text : "", &text);
-  }
-  tc_cuda_put_host_head(k, p, k->sibling ? "@NAME@_one" : "@NAME@", k->sibling ? ", tc_cuda_launch *all" : "",
-                        text.text ? text.text : "", out);
+  for (uint32_t i = 0; i < k->nnest; ++i)
+    tc_cuda_put_nest_launch(&nests[i], bodies[i].text ? bodies[i].text : "", &text);
+  tc_cuda_put_host_head(k, p, k->sibling ? "@NAME@_one" : "@NAME@",
+                        k->sibling ? ", tc_cuda_launch *all" : "", text.text ? text.text : "", out);
   if (k->sibling) tc_put(out, "  (void)all;\n");
   tc_put(out, text.text ? text.text : "");
   tc_put(out, "  return 0;\n}\n");
-  if (k->sibling) tc_cuda_put_siblings_launcher(k, plan->nform, out);
+  if (k->sibling) tc_cuda_put_siblings_launcher(k, (int)nests->schedule->nvariant, out);
   if (text.failed) out->failed = true;
   tc_buf_free(&text);
 }

@@ -30,9 +30,10 @@ static bool count_words(const tc_kernel *k, const tc_program *p, const char *bod
   return tc_cuda_visit_parameters(k, p, body, count_one, n);
 }
 
-bool tc_cuda_joins(const tc_kernel *k, const tc_program *p, const tc_cuda_plan *plan, const char *body) {
+bool tc_cuda_joins(const tc_cuda_text *t, const char *body) {
   count n;
-  return k->sibling && plan->kind == TC_CUDA_FLAT && count_words(k, p, body, &n) && 2 + n.shared + n.own <= WORDS;
+  return t->k->sibling && tc_cuda_nest_schedule_of(t->schedule)->form == TC_CUDA_FLAT &&
+         count_words(t->k, t->p, body, &n) && 2 + n.shared + n.own <= WORDS;
 }
 
 /* ---- the device ------------------------------------------------------------------------------ */

@@ -5,6 +5,7 @@
 #include "backends/entry/entry.h"
 
 extern const tc_backend tc_backend_cuda;
+extern const struct tc_schedule_words tc_cuda_schedule_words; /* schedule/words.c */
 extern const tc_entry_style tc_cuda_entry_style;
 extern const tc_device_compiler tc_cuda_compiler; /* images.c */
 

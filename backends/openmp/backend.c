@@ -71,13 +71,6 @@ static bool omp_complete(const char *kernels, tc_buf *out) {
   return ok && !out->failed;
 }
 
-static const char *check_file(const char *value) { return *value ? NULL : "the name of a file"; }
-
-static const tc_backend_option options[] = {
-    {"schedule", "FILE", "none", true, check_file,
-     "stated schedules of kernels for the CPU, in the form that TC_DUMP=schedule prints"},
-};
-
 const tc_backend tc_backend_openmp = {
     .name = "openmp",
     .about = "C with vectors and OpenMP, for five levels of x86-64",
@@ -91,6 +84,4 @@ const tc_backend tc_backend_openmp = {
     .schedule = &tc_omp_schedule_words,
     .emit_kernel = omp_emit_kernel,
     .complete = omp_complete,
-    .option = options,
-    .noption = sizeof options / sizeof *options,
 };

@@ -21,6 +21,7 @@ typedef struct reader {
   uint32_t *kernel_line;
   const tc_nest *nest;
   tc_schedule_nest *ns;
+  uint32_t *common_line; /* ns->line */
   tc_schedule_variant *v;
   uint32_t *line_of; /* v->line */
 } reader;
@@ -113,12 +114,14 @@ void tc_word_set_absent(const tc_schedule_level *level, void *fields) {
     const tc_schedule_word *word = &level->word[i];
     char *field = (char *)fields + word->offset;
     if (word->kind == TC_WORD_COUNT) *(int64_t *)field = word->absent;
-    if (word->kind == TC_WORD_AXIS || word->kind == TC_WORD_STAGE) *(int *)field = -1;
+    if (word->kind == TC_WORD_AXIS || word->kind == TC_WORD_STAGE || word->kind == TC_WORD_NAME)
+      *(int *)field = -1;
   }
 }
 
 static bool read_item(reader *r, tc_word_kind kind, uint32_t stage, int64_t *out) {
   if (kind == TC_WORD_COUNTS) return read_number(r, 1, UINT32_MAX, "count", out);
+  if (kind == TC_WORD_STAGES) return read_number(r, 0, tc_nest_stages(r->nest), "stage", out);
   if (kind == TC_WORD_ACTIONS)
     return read_number(r, 0, r->nest->stage[stage].naction, "action of the stage", out);
   piece x;
@@ -147,9 +150,17 @@ static bool read_list(reader *r, tc_word_kind kind, uint32_t stage, tc_schedule_
   return true;
 }
 
-static bool read_value(reader *r, tc_word_kind kind, uint32_t stage, void *field) {
+static bool read_name(reader *r, const char *const *names, int *out) {
+  piece x;
+  if (!next(r, &x)) return wrong(r, "a name is missing");
+  for (*out = 0; names[*out]; ++*out)
+    if (is(x, names[*out])) return true;
+  return wrong(r, "'%.*s' is not understood here", x.len, x.text);
+}
+
+static bool read_value(reader *r, const tc_schedule_word *word, uint32_t stage, void *field) {
   int64_t number;
-  switch (kind) {
+  switch (word->kind) {
   case TC_WORD_FLAG:
     return *(bool *)field = true;
   case TC_WORD_COUNT:
@@ -160,9 +171,27 @@ static bool read_value(reader *r, tc_word_kind kind, uint32_t stage, void *field
     if (!read_number(r, 0, r->nest->nstage, "stage", &number)) return false;
     *(int *)field = (int)number;
     return true;
+  case TC_WORD_NAME:
+    return read_name(r, word->names, field);
   default:
-    return read_list(r, kind, stage, field);
+    return read_list(r, word->kind, stage, field);
   }
+}
+
+/* The level's word x, or its number of words: it has none such. */
+static size_t find_word(const tc_schedule_level *level, piece x) {
+  size_t i = 0;
+  while (i < level->nword && !is(x, level->word[i].word)) ++i;
+  return i;
+}
+
+/* What follows word i of the level. */
+static bool read_field(reader *r, const tc_schedule_level *level, size_t i, void *fields,
+                       uint32_t stage, uint32_t *line) {
+  const tc_schedule_word *word = &level->word[i];
+  if (line[i]) return wrong(r, "'%s' was said in line %u", word->word, line[i]);
+  line[i] = r->line;
+  return read_value(r, word, stage, (char *)fields + word->offset);
 }
 
 /* The decision that the line goes on with, of fields of that level. */
@@ -170,22 +199,23 @@ static bool read_word(reader *r, const tc_schedule_level *level, void *fields, u
                       uint32_t *line) {
   piece x;
   if (!next(r, &x)) return wrong(r, "a decision is missing");
-  for (size_t i = 0; i < level->nword; ++i) {
-    const tc_schedule_word *word = &level->word[i];
-    if (!is(x, word->word)) continue;
-    if (line[i]) return wrong(r, "'%s' was said in line %u", word->word, line[i]);
-    line[i] = r->line;
-    return read_value(r, word->kind, stage, (char *)fields + word->offset) && read_end(r);
-  }
-  return wrong(r, "'%.*s' is not understood here", x.len, x.text);
+  const size_t i = find_word(level, x);
+  if (i == level->nword) return wrong(r, "'%.*s' is not understood here", x.len, x.text);
+  return read_field(r, level, i, fields, stage, line) && read_end(r);
+}
+
+/* Is the line's first word one of the level? */
+static bool is_of(const reader *r, const tc_schedule_level *level) {
+  reader ahead = *r;
+  piece x;
+  return next(&ahead, &x) && find_word(level, x) < level->nword;
 }
 
 static bool read_stage_word(reader *r) {
   int64_t stage;
   if (!read_number(r, 0, r->nest->nstage, "stage", &stage)) return false;
   return read_word(r, &r->w->stage, (char *)r->v->stage + (size_t)stage * r->w->stage.size,
-                   (uint32_t)stage,
-                   r->line_of + r->w->nest.nword + (size_t)stage * r->w->stage.nword);
+                   (uint32_t)stage, r->line_of + tc_schedule_stage_lines(r->w, (uint32_t)stage));
 }
 
 /* ---- what they are of ------------------------------------------------------------------------ */
@@ -193,11 +223,12 @@ static bool read_stage_word(reader *r) {
 static bool open_variant(reader *r) {
   const uint32_t n = r->ns->nvariant++;
   tc_schedule_variant *all = make(r, (n + 1) * sizeof *all);
-  const size_t words = r->w->nest.nword + r->nest->nstage * r->w->stage.nword;
+  const size_t line = tc_schedule_variant_line(r->w, r->nest);
   char *nest = make(r, r->w->nest.size), *stage = make(r, r->nest->nstage * r->w->stage.size);
-  r->line_of = make(r, words * sizeof *r->line_of);
+  r->line_of = make(r, (line + 1) * sizeof *r->line_of);
   if (!all || !nest || !stage || !r->line_of) return false;
   if (n) memcpy(all, r->ns->variant, n * sizeof *all);
+  r->line_of[line] = r->line;
   tc_word_set_absent(&r->w->nest, nest);
   for (uint32_t i = 0; i < r->nest->nstage; ++i)
     tc_word_set_absent(&r->w->stage, stage + i * r->w->stage.size);
@@ -207,10 +238,12 @@ static bool open_variant(reader *r) {
   return true;
 }
 
+static bool is_conditional(const reader *r) { return tc_schedule_has_conditions(r->w, r->v); }
+
 /* A nest ends with the variant that has no conditions, so that one of them always runs. */
 static bool close_nest(reader *r) {
   if (r->nest && !r->v && !open_variant(r)) return false; /* nothing was said of it */
-  if (r->v && r->v->nwhen) return wrong(r, "the nest in front of this line has no 'else'");
+  if (r->v && is_conditional(r)) return wrong(r, "the nest in front of this line has no 'else'");
   r->nest = NULL;
   r->v = NULL;
   return true;
@@ -222,6 +255,10 @@ static bool open_program(reader *r) {
   r->k = NULL;
   if (!next(r, &x)) return wrong(r, "the name of a program is missing");
   r->skip = !is(x, r->name);
+  if (take(r, "for")) {
+    if (!next(r, &x)) return wrong(r, "the name of a backend is missing");
+    r->skip |= !is(x, r->w->backend);
+  }
   return read_end(r);
 }
 
@@ -261,7 +298,12 @@ static bool open_nest(reader *r) {
     return false;
   r->nest = &r->k->nest[number];
   r->ns = &r->s->nest[number];
-  *r->ns = (tc_schedule_nest){0};
+  if (!r->ns->nvariant) return wrong(r, "nothing is to be decided about that nest");
+  void *common = make(r, r->w->common.size);
+  r->common_line = make(r, r->w->common.nword * sizeof *r->common_line);
+  if (!common || !r->common_line) return false;
+  tc_word_set_absent(&r->w->common, common);
+  *r->ns = (tc_schedule_nest){.common = common, .line = r->common_line};
   return read_end(r);
 }
 
@@ -275,20 +317,39 @@ static bool read_compare(reader *r, tc_schedule_compare *c) {
   return true;
 }
 
+static bool read_condition(reader *r) {
+  const tc_schedule_level *level = &r->w->when;
+  piece x;
+  if (is_of(r, level)) {
+    next(r, &x);
+    return read_field(r, level, find_word(level, x), (void *)r->v->nest, 0,
+                      r->line_of + tc_schedule_when_lines(r->w, r->nest));
+  }
+  if (r->v->nwhen == TC_SCHEDULE_COMPARES) return wrong(r, "too many conditions");
+  return read_compare(r, &r->v->when[r->v->nwhen++]);
+}
+
 static bool read_when(reader *r) {
   if (!r->nest) return wrong(r, "a variant of no nest");
-  if (r->v && !r->v->nwhen) return wrong(r, "a variant behind one that always runs");
+  if (r->v && !is_conditional(r)) return wrong(r, "a variant behind one that always runs");
   if (!open_variant(r)) return false;
   do {
-    if (r->v->nwhen == TC_SCHEDULE_COMPARES) return wrong(r, "too many conditions");
-    if (!read_compare(r, &r->v->when[r->v->nwhen++])) return false;
+    if (!read_condition(r)) return false;
   } while (!is_line_over(r));
   return true;
 }
 
 static bool read_else(reader *r) {
-  if (!r->v || !r->v->nwhen) return wrong(r, "'else' without 'when'");
+  if (!r->v || !is_conditional(r)) return wrong(r, "'else' without 'when'");
   return open_variant(r) && read_end(r);
+}
+
+static bool read_nest_line(reader *r) {
+  if (!r->v && is_of(r, &r->w->common))
+    return read_word(r, &r->w->common, (void *)r->ns->common, 0, r->common_line);
+  if (!r->v && !open_variant(r)) return false;
+  if (take(r, "stage")) return read_stage_word(r);
+  return read_word(r, &r->w->nest, (void *)r->v->nest, 0, r->line_of);
 }
 
 static bool read_line(reader *r) {
@@ -299,11 +360,7 @@ static bool read_line(reader *r) {
   if (take(r, "nest")) return open_nest(r);
   if (take(r, "when")) return read_when(r);
   if (take(r, "else")) return read_else(r);
-  if (r->nest && !r->v && !open_variant(r)) return false;
-  if (r->nest) {
-    if (take(r, "stage")) return read_stage_word(r);
-    return read_word(r, &r->w->nest, (void *)r->v->nest, 0, r->line_of);
-  }
+  if (r->nest) return read_nest_line(r);
   if (!r->k) return wrong(r, "a decision about no kernel");
   return read_word(r, &r->w->kernel, (void *)r->s->kernel, 0, r->kernel_line);
 }

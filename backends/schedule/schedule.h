@@ -34,6 +34,9 @@ typedef struct tc_schedule_variant {
 } tc_schedule_variant;
 
 typedef struct tc_schedule_nest {
+  const void
+      *common; /* the backend's decisions that hold in all variants; NULL: it has none such */
+  const uint32_t *line; /* as of a variant */
   uint32_t nvariant;
   tc_schedule_variant *variant;
 } tc_schedule_nest;

@@ -1,6 +1,6 @@
 /* words.h - schedules as text.
  *
- *   program softmax                      ; the entry's symbol
+ *   program softmax for openmp           ; the entry's symbol; without a backend: for all
  *   kernel sum_1
  *     threads 80000                      ; decisions of the kernel, one a line
  *     nest 0
@@ -9,7 +9,15 @@
  *       else
  *       vector j
  *       stage 0 unroll 4                 ; a decision of a stage
- *   kernel matmul_2 nests                ; of a product: the nests that do it
+ *   kernel matmul_2 nests                ; of a product: the nests that do it, or what is left of it
+ *   program softmax for cuda
+ *   kernel softmax_1
+ *     nest 0
+ *       form rows                          ; decisions that hold in all variants
+ *       when aligned, longest 512          ; conditions of the backend's own
+ *       unroll 4
+ *       else
+ *       unroll 2
  *
  * What no line says is as it would be without the decision.  Axes have the names that TC_DUMP=loops
  * prints, %7 is an expression, plain numbers count, stages and actions from 0.  ';' starts a comment.
@@ -31,19 +39,23 @@ typedef enum {
   TC_WORD_COUNT,   /* a number from 1 on: int64_t */
   TC_WORD_AXIS,    /* an axis: int, -1 is none */
   TC_WORD_STAGE,   /* a stage: int, -1 is none */
+  TC_WORD_NAME,    /* one of `names`: int, its place there, -1 is none */
   TC_WORD_COUNTS,  /* numbers from 1 on: tc_schedule_list */
   TC_WORD_VALUES,  /* expressions: tc_schedule_list, ascending */
   TC_WORD_ACTIONS, /* actions of the stage: tc_schedule_list, ascending */
+  TC_WORD_STAGES,  /* stages: tc_schedule_list, ascending */
 } tc_word_kind;
 
 /* Where a decision stands. */
 typedef struct tc_schedule_place {
   const tc_program *p;
   const tc_kernel *k;
-  const tc_nest *nest;                /* NULL: a decision of the kernel */
-  const tc_schedule_variant *variant; /* of the nest */
-  int stage;                          /* -1: a decision of the nest */
-  void *self;                         /* the backend's (tc_schedule_words.open) */
+  const tc_nest *nest;              /* NULL: a decision of the kernel */
+  const tc_schedule_nest *schedule; /* of the nest, */
+  const tc_schedule_variant
+      *variant; /* and the one at hand: of decisions that hold in all, the first */
+  int stage;    /* -1: a decision of the nest */
+  void *self;   /* the backend's (tc_schedule_words.open) */
 } tc_schedule_place;
 
 typedef struct tc_schedule_word {
@@ -53,6 +65,7 @@ typedef struct tc_schedule_word {
   int64_t absent; /* COUNT: what it is where no line says it */
   /* Optional.  Why the nest and the decisions around it do not allow it; NULL: they do. */
   const char *(*refusal)(const tc_schedule_place *at);
+  const char *const *names; /* NAME: ends with NULL */
 } tc_schedule_word;
 
 typedef struct tc_schedule_level {
@@ -60,8 +73,13 @@ typedef struct tc_schedule_level {
   size_t nword, size; /* of the struct that has the fields */
 } tc_schedule_level;
 
+/* nest: of a variant.  common: what holds in all variants of a nest, said in front of them.  when: conditions of
+ * a variant, FLAGs and COUNTs, whose fields are in the struct of `nest`.  Levels may be without words. */
 typedef struct tc_schedule_words {
-  tc_schedule_level kernel, nest, stage;
+  const char *backend;
+  tc_schedule_level kernel, common, when, nest, stage;
+  /* Optional.  Why a kernel's own decisions, or a variant as a whole, are not allowed: what they lack. */
+  const char *(*lack)(const tc_schedule_place *at);
   /* Optional.  What refusals of one variant share: sets at->self.  false: out of memory. */
   bool (*open)(tc_schedule_place *at);
   void (*close)(tc_schedule_place *at);

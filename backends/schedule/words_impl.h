@@ -12,9 +12,22 @@ static inline const char *tc_schedule_stage(const tc_schedule_words *w,
 
 /* Lists whose numbers name things come in their order, each once. */
 static inline bool tc_word_is_set(tc_word_kind kind) {
-  return kind == TC_WORD_VALUES || kind == TC_WORD_ACTIONS;
+  return kind == TC_WORD_VALUES || kind == TC_WORD_ACTIONS || kind == TC_WORD_STAGES;
 }
 
+/* Lines of a variant: of its words, of those of each stage, of its conditions, and where it begins. */
+static inline size_t tc_schedule_stage_lines(const tc_schedule_words *w, uint32_t stage) {
+  return w->nest.nword + stage * w->stage.nword;
+}
+static inline size_t tc_schedule_when_lines(const tc_schedule_words *w, const tc_nest *n) {
+  return tc_schedule_stage_lines(w, n->nstage);
+}
+static inline size_t tc_schedule_variant_line(const tc_schedule_words *w, const tc_nest *n) {
+  return tc_schedule_when_lines(w, n) + w->when.nword;
+}
+
+/* Is the variant not to be taken in every case? */
+bool tc_schedule_has_conditions(const tc_schedule_words *w, const tc_schedule_variant *v);
 /* Is the field what it is where no line says anything? */
 bool tc_word_is_absent(const tc_schedule_word *word, const void *fields);
 void tc_word_set_absent(const tc_schedule_level *level, void *fields);

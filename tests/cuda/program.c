@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "backends/cuda/emit.h"
+#include "backends/cuda/unit.h"
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
@@ -152,6 +153,10 @@ static bool build(cuda_unit *u, const texts *t) {
 }
 
 bool cuda_unit_build(cuda_unit *u, tc_graph *const *graph, int n) {
+  return cuda_unit_build_by(u, graph, n, tc_backend_cuda.plan);
+}
+
+bool cuda_unit_build_by(cuda_unit *u, tc_graph *const *graph, int n, bool (*plan)(tc_program *p)) {
   texts t = {0};
   *u = (cuda_unit){.n = n};
   u->program = calloc((size_t)n + 1, sizeof *u->program);
@@ -160,6 +165,7 @@ bool cuda_unit_build(cuda_unit *u, tc_graph *const *graph, int n) {
   for (int i = 0; ok && i < n; i++) {
     u->program[i] = tc_lower(graph[i], &tc_cuda_target);
     if (!u->program[i]) continue;
+    if (!plan(u->program[i])) return false;
     u->kernel[i] = calloc(u->program[i]->nkernel + 1, sizeof *u->kernel[i]);
     ok = emit(u->program[i], &t, u->kernel[i]);
   }

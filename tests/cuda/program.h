@@ -18,6 +18,8 @@ typedef struct cuda_unit {
 /* Lowers optimised graphs (borrowed), prints their kernels and builds them.  false after printing
  * why. */
 bool cuda_unit_build(cuda_unit *u, tc_graph *const *graph, int n);
+/* The same by that plan. */
+bool cuda_unit_build_by(cuda_unit *u, tc_graph *const *graph, int n, bool (*plan)(tc_program *p));
 void cuda_unit_free(cuda_unit *u);
 
 /* Device texts of the program's kernels, each with the prelude, handed to f. */

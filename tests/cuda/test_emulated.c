@@ -1,7 +1,7 @@
 /* Random graphs through lowering and the CUDA printers, run on the CPU by emulate.h, against the
  * interpreter; once with aligned buffers (16-byte accesses, 32-bit indices) and once without.  The
  * allowance is a tolerance of the coarsest dtype plus what a tiny change of the arguments does to
- * the same result. */
+ * the same result.  And by schedules that are changed at random, where they are not refused. */
 #include <criterion/criterion.h>
 
 #include <math.h>
@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/cuda/unit.h"
+#include "backends/schedule/words.h"
 #include "graph/passes/pass.h"
 #include "graph/text.h"
 #include "tests/common/allowance.h"
-#include "tests/common/random_graph.h"
+#include "tests/common/schedules.h"
 #include "tests/cuda/program.h"
 
 typedef struct item {
@@ -95,12 +97,14 @@ typedef struct tally {
   int graphs, kernels, runs, failures;
 } tally;
 
+static bool (*plan)(tc_program *p); /* NULL: the backend's */
+
 static void run_batch(item *items, int n, tally *t) {
   tc_graph *graph[BATCH];
   cuda_unit u;
   for (int i = 0; i < n; i++) graph[i] = items[i].copy;
   loud = true;
-  const bool ok = cuda_unit_build(&u, graph, n);
+  const bool ok = cuda_unit_build_by(&u, graph, n, plan ? plan : tc_backend_cuda.plan);
   loud = false;
   cr_assert(ok, "texts do not build");
   for (int i = 0; i < n; i++) {
@@ -149,5 +153,71 @@ Test(emulated, graphs, .timeout = 3000) {
   tally t = {0};
   run_all(o, n, &t);
   cr_expect_eq(t.failures, 0);
+  free(o);
+}
+
+/* ---- changed schedules ----------------------------------------------------------------------- */
+
+static uint32_t state;
+static int changed, refused;
+
+static uint32_t draw(uint32_t n) {
+  state = state * 1664525u + 1013904223u;
+  return (state >> 8) % n;
+}
+
+/* Line `at` of the text. */
+static const char *line_at(const char *text, uint32_t at) {
+  for (; at; --at) text = strchr(text, '\n') + 1;
+  return text;
+}
+
+static uint32_t count_lines(const char *text) {
+  uint32_t n = 0;
+  for (; *text; ++text) n += *text == '\n';
+  return n;
+}
+
+/* The text with a decision less, or with another number. */
+static void change(const char *text, tc_buf *out) {
+  static const int numbers[] = {1, 2, 3, 4, 8, 16, 32, 64, 96, 128, 256, 1000};
+  const char *line = line_at(text, draw(count_lines(text))), *end = strchr(line, '\n');
+  const char *number = end;
+  while (number > line && number[-1] >= '0' && number[-1] <= '9') --number;
+  tc_putn(out, text, (size_t)(line - text));
+  if (number < end && number[-1] == ' ' && draw(4))
+    tc_putf(out, "%.*s%d\n", (int)(number - line), line, numbers[draw(12)]);
+  tc_put(out, end + 1);
+}
+
+static bool plan_changed(tc_program *p) {
+  bool ok = tc_backend_cuda.plan(p);
+  for (int i = 0; ok && i < 6; i++) {
+    tc_buf text = {0}, why = {0};
+    char *now = schedules_text(&tc_backend_cuda, p);
+    change(now, &text);
+    if (tc_schedule_read(tc_backend_cuda.schedule, text.text, p, "g", &why)) changed++;
+    else { /* as it was */ refused++;
+      ok = tc_backend_cuda.plan(p) && tc_schedule_read(tc_backend_cuda.schedule, now, p, "g", &why);
+    }
+    free(now);
+    tc_buf_free(&text);
+    tc_buf_free(&why);
+  }
+  return ok;
+}
+
+Test(emulated, changed_schedules, .timeout = 3000) {
+  const char *seed = getenv("TC_TEST_SEED");
+  int n = 48;
+  random_options *o = random_many_ops(774000, &n);
+  tally t = {0};
+  state = seed ? (uint32_t)atoi(seed) : 1;
+  plan = plan_changed;
+  run_all(o, n, &t);
+  printf("%d changes, %d refused\n", changed, refused);
+  cr_expect_eq(t.failures, 0);
+  cr_expect_gt(changed, 50);
+  cr_expect_gt(refused, 10);
   free(o);
 }

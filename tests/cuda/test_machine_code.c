@@ -9,6 +9,7 @@
 
 #include "backends/cuda/emit.h"
 #include "backends/cuda/nvrtc/nvrtc.h"
+#include "backends/cuda/unit.h"
 #include "graph/passes/pass.h"
 #include "tests/common/random_graph.h"
 #include "tests/cuda/cubin.h"
@@ -46,6 +47,7 @@ static void add_graph(const random_options *o, corpus *c) {
   tc_graph *g = made ? tc_graph_optimize(r.g) : NULL;
   if (!made) tc_graph_free(r.g);
   tc_program *p = g ? tc_lower(g, &tc_cuda_target) : NULL;
+  cr_assert(!p || tc_backend_cuda.plan(p));
   if (p) {
     cr_expect(cuda_each_text(p, add_text, c), "a kernel without code");
     tc_program_free(p);

@@ -12,7 +12,7 @@
 #include "graph/passes/pass.h"
 #include "graph/text.h"
 #include "tests/common/allowance.h"
-#include "tests/common/random_graph.h"
+#include "tests/common/schedules.h"
 #include "tests/openmp/tensors.h"
 #include "tests/openmp/unit.h"
 
@@ -21,11 +21,6 @@ static void report(void *self, tc_severity s, tc_loc loc, const char *text) {
   if (s >= TC_MISSED) fprintf(stderr, "%u: %s\n", loc.line, text);
 }
 static tc_diag diag = {report, NULL};
-
-static void ignore(void *self, tc_severity s, tc_loc loc, const char *text) {
-  (void)self, (void)s, (void)loc, (void)text;
-}
-static tc_diag quiet = {ignore, NULL}; /* of random graphs: not all are valid */
 
 static const tc_schedule_words *const words = &tc_omp_schedule_words;
 
@@ -38,78 +33,20 @@ static tc_program *planned(tc_graph *g) {
 
 /* ---- planned schedules ----------------------------------------------------------------------- */
 
-static char *schedule_of(const tc_program *p) {
-  tc_buf text = {0};
-  tc_schedule_print(words, p, "g", &text);
-  cr_assert_not_null(text.text);
-  return text.text;
-}
-
-/* All kernels as text. */
-static char *kernels_of(const tc_program *p) {
-  tc_buf all = {0};
-  tc_put(&all, "");
-  for (uint32_t i = 0; i < p->nkernel; i++) {
-    tc_kernel_text t = {0};
-    if (!tc_backend_openmp.supports(&p->kernel[i], p)) continue;
-    cr_assert(tc_backend_openmp.emit_kernel(&p->kernel[i], p, &t));
-    tc_put(&all, t.text.text);
-    tc_kernel_text_free(&t);
-  }
-  return all.text;
-}
-
-static void check_round_trip(tc_program *p, const char *of) {
-  tc_buf why = {0};
-  char *text = schedule_of(p), *kernels = kernels_of(p);
-  cr_expect(tc_schedule_verify(words, p, &why), "%s: %s", of, why.text);
-  cr_expect(tc_schedule_read(words, text, p, "g", &why), "%s: %s\n%s", of, why.text, text);
-  char *again = schedule_of(p), *same = kernels_of(p);
-  cr_expect_str_eq(again, text, "%s", of);
-  cr_expect_str_eq(same, kernels, "%s", of);
-  free(text);
-  free(kernels);
-  free(again);
-  free(same);
-  tc_buf_free(&why);
-}
-
-static int check_random(random_options *o, int n) {
-  int done = 0;
-  for (int i = 0; i < n; i++) {
-    random_graph r;
-    const bool made = random_graph_make(&o[i], &quiet, &r);
-    random_graph_free_input(&r, r.input);
-    if (!made) {
-      tc_graph_free(r.g);
-      continue;
-    }
-    char of[40];
-    snprintf(of, sizeof of, "graph of seed %llu", (unsigned long long)o[i].seed);
-    tc_graph *g = tc_graph_optimize(r.g);
-    tc_program *p = g ? tc_lower(g, tc_backend_openmp.target) : NULL;
-    if (p) {
-      cr_assert(tc_backend_openmp.plan(p));
-      check_round_trip(p, of);
-      tc_program_free(p);
-      done++;
-    }
-    if (g) tc_graph_free(g);
-  }
-  free(o);
-  return done;
-}
-
 Test(schedule, of_every_op) {
   int n = 0;
   random_options *o = random_every_op(2, &n);
-  cr_expect_gt(check_random(o, n), 200);
+  int wrong;
+  cr_expect_gt(schedules_check_random(&tc_backend_openmp, o, n, &wrong), 200);
+  cr_expect_eq(wrong, 0);
 }
 
 Test(schedule, of_random_graphs) {
   int n = 200;
   random_options *o = random_many_ops(993000, &n);
-  cr_expect_gt(check_random(o, n), 150);
+  int wrong;
+  cr_expect_gt(schedules_check_random(&tc_backend_openmp, o, n, &wrong), 150);
+  cr_expect_eq(wrong, 0);
 }
 
 /* ---- stated schedules ------------------------------------------------------------------------ */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backends/compile.h"
+#include "backends/plan.h"
 #include "backends/registry.h"
 #include "graph/file.h"
 #include "graph/passes/pass.h"
@@ -74,12 +75,24 @@ static bool print_kernel(const tc_backend *b, const tc_kernel *k, const tc_progr
   return ok;
 }
 
+/* By the plan, or as --schedule says. */
+static bool plan(tc_program *p, const request *r) {
+  const tc_backend *b = backend_of(r);
+  const char *name = tc_graph_name(p->graph);
+  tc_buf why = {0};
+  const bool ok = tc_plan_program(b, p, r->setting.at, (uint32_t)r->setting.n, name, &why);
+  if (ok) tc_dump_schedule(b, p, name, name);
+  else fprintf(stderr, "tc-opt: %s\n", why.text ? why.text : "out of memory");
+  tc_buf_free(&why);
+  return ok;
+}
+
 /* Every kernel is a text of its own. */
-static int print_apart(tc_graph *g, const tc_backend *b) {
+static int print_apart(tc_graph *g, const request *r) {
+  const tc_backend *b = backend_of(r);
   g = tc_graph_optimize(g);
   tc_program *p = g ? tc_lower(g, b->target) : NULL;
-  bool ok = p != NULL;
-  if (ok && b->plan) ok = b->plan(p);
+  bool ok = p && plan(p, r);
   for (uint32_t i = 0; ok && i < p->nkernel; ++i) ok = print_kernel(b, &p->kernel[i], p);
   if (p) tc_program_free(p);
   if (g) tc_graph_free(g);
@@ -147,13 +160,16 @@ static bool parse_argument(char *text, request *r) {
   else if (!strcmp(text, "--run")) r->run = true;
   else if (!strncmp(text, "--graph=", 8)) return (r->graph = atoi(text + 8)) > 0;
   else if (!strncmp(text, "--backend=", 10)) return choose(text + 10, r);
+  else if (!strncmp(text, "--schedule=", 11))
+    return text[11] && tc_push(&r->setting, ((tc_setting){"schedule", text + 11}));
   else if (!strncmp(text, "--", 2)) return set(text + 2, r);
   else return take_path(text, r);
   return true;
 }
 
 static const char usage[] =
-    "usage: tc-opt [--backend=NAME|PATH] [--host | --kernels | --loops] [--KEY=VALUE] [FILE]\n"
+    "usage: tc-opt [--backend=NAME|PATH] [--host | --kernels | --loops] [--schedule=FILE]\n"
+    "              [--KEY=VALUE] [FILE]\n"
     "       tc-opt --check | --text | --binary [FILE]\n"
     "       tc-opt --run [--graph=N] [-o RESULT.npy] FILE [OPERAND.npy | NUMBER]...\n"
     "  prints the C that graphs (FILE, or standard input: a .tcg in either form, or the text of "
@@ -164,6 +180,7 @@ static const char usage[] =
     "  --kernels    the kernels alone, as that backend's compiler gets them; those of openmp want\n"
     "               -DTC_LEVEL=v2|v3|v4|bf16|amx\n"
     "  --loops      the loops instead, as the backend gets them\n"
+    "  --schedule=FILE  kernels run as the file says, in the form that TC_DUMP=schedule prints\n"
     "  --KEY=VALUE  an option of the backend named before it (tc-options)\n"
     "  --check      only reads the file: whether it is whole, and its types are right\n"
     "  --text, --binary  the file in that form\n"
@@ -174,7 +191,7 @@ static const char usage[] =
 
 static int print_code(tc_graph *g, const request *r) {
   if (r->loops) return print_loops(g, backend_of(r)->target);
-  return r->kernels && backend_of(r)->compiler ? print_apart(g, backend_of(r)) : print_texts(g, r);
+  return r->kernels && backend_of(r)->compiler ? print_apart(g, r) : print_texts(g, r);
 }
 
 /* Every variant on its own. */

@@ -3,6 +3,7 @@
  * is all of the epilogue; any other epilogue is a flat nest over that array, in place.  Where results overwrite
  * operands, there is an array for the product beside them. */
 #include "backends/cuda/nest/nest.h"
+#include "backends/cuda/schedule/product.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +149,19 @@ static bool rest_kernel(const library *x, tc_kernel *out, tc_arena *arena) {
   return true;
 }
 
+bool tc_cuda_library_takes(const tc_kernel *k, const tc_program *p) {
+  library x;
+  return open_library(&x, k, p);
+}
+
+bool tc_cuda_library_rest(const tc_kernel *k, const tc_program *p, tc_kernel **out) {
+  library x;
+  *out = NULL;
+  if (!open_library(&x, k, p) || x.whole) return true;
+  *out = tc_arena_alloc(p->arena, sizeof **out);
+  return *out && rest_kernel(&x, *out, p->arena);
+}
+
 /* ---- text ------------------------------------------------------------------------------------ */
 
 static void put_dim(const library *x, const char *name, tc_dim d, tc_buf *out) {
@@ -191,29 +205,26 @@ static void put_call(const library *x, tc_buf *out) {
           code[x->mm->operand], x->a.transposed, x->b.transposed);
 }
 
-uint32_t tc_cuda_put_library(const tc_kernel *k, const tc_program *p, uint32_t first,
-                             const char *own, const char *pass, tc_buf *device, tc_buf *host, bool *failed) {
-  library x;
-  uint32_t next = first;
-  if (!open_library(&x, k, p)) return next;
-  tc_arena *arena = tc_arena_new();
-  tc_kernel rest;
+/* The nest that is left: its functions and its launch.  How many functions there are. */
+static uint32_t put_rest(const tc_kernel *rest, const tc_program *p, uint32_t first, tc_buf *device,
+                         tc_buf *host, bool *failed) {
+  const tc_cuda_text text = {rest, rest, p, 1, first, &rest->schedule->nest[1]};
   tc_buf body = {0};
-  put_call(&x, host);
-  if (x.whole || !pass) tc_putf(host, "  const int own = vectorized && %s;\n", own);
-  else tc_putf(host, "  const int own = vectorized && (%s || %s);\n", own, pass);
-  tc_put(host, "  if (!own && tcrt_cuda_matmul(c, &mm) == 0) {\n");
-  if (!x.whole) {
-    *failed |= !arena || !rest_kernel(&x, &rest, arena);
-    if (!*failed) {
-      tc_cuda_plan plan = tc_cuda_plan_nest(&rest, NULL, p, &rest.nest[1]);
-      next = tc_cuda_number(&plan, first);
-      *failed |= !tc_cuda_put_nest(&rest, &rest, p, 1, &plan, &body, device);
-      tc_cuda_put_nest_launch(&rest, p, 1, &plan, body.text ? body.text : "", host);
-    }
-  }
-  tc_put(host, "    return 0;\n  }\n");
+  *failed |= !tc_cuda_put_nest(&text, &body, device);
+  tc_cuda_put_nest_launch(&text, body.text ? body.text : "", host);
   tc_buf_free(&body);
-  if (arena) tc_arena_free(arena);
-  return next;
+  return text.schedule->nvariant;
+}
+
+uint32_t tc_cuda_put_library(const tc_kernel *k, const tc_program *p, uint32_t first,
+                             const char *own, tc_buf *device, tc_buf *host, bool *failed) {
+  library x;
+  uint32_t functions = 0;
+  const tc_kernel *rest = k->schedule->product;
+  if (!open_library(&x, k, p)) return first;
+  put_call(&x, host);
+  tc_putf(host, "  if (!(%s) && tcrt_cuda_matmul(c, &mm) == 0) {\n", own);
+  if (rest) functions = put_rest(rest, p, first, device, host, failed);
+  tc_put(host, "    return 0;\n  }\n");
+  return first + functions;
 }

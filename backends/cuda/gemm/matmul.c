@@ -6,56 +6,6 @@
 
 #include "backends/cuda/gemm/matmul.h"
 
-/* ---- operands as nests, for lanes and conditions --------------------------------------------- */
-
-/* Is every load of v that changes along `axis` of neighbours? */
-static int neighbours(const tc_cuda_product *x, tc_val v, int axis) {
-  uint8_t *need = calloc(x->k->nexpr + 1, 1);
-  int n = 0;
-  if (!need) return 0;
-  need[v.id] = 1;
-  tc_mark_operands(x->k, need);
-  for (uint32_t i = 1; i < x->k->nexpr; ++i)
-    n += need[i] && x->k->expr[i].kind == TC_EX_LOAD &&
-         tc_dim_is(x->k->expr[i].address.coef[axis], 1);
-  free(need);
-  return n;
-}
-
-/* Is v an array of the multiplier's type, neighbours along `along`? */
-static bool is_plain(const tc_cuda_product *x, tc_val v, int along) {
-  const tc_expr *e = &x->k->expr[v.id];
-  return e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm &&
-         x->p->buffer[x->k->buffer[e->buffer]].dtype == x->mm->operand &&
-         tc_dim_is(e->address.coef[along], 1);
-}
-
-static void open_operand(const tc_cuda_product *x, tc_cuda_operand *o, tc_val value, int other) {
-  *o = (tc_cuda_operand){.value = value, .along = x->kk, .across = other};
-  if (neighbours(x, value, other) > neighbours(x, value, x->kk)) {
-    o->along = other;
-    o->across = x->kk;
-  }
-  o->plain = is_plain(x, value, o->along);
-  o->action = (tc_action){.kind = TC_ACT_REDUCE, .reducer = TC_REDUCE_SUM, .value = value, .dtype = x->mm->acc};
-  o->stage = (tc_stage){.axes = 1, .naction = 1, .action = &o->action};
-  o->nest =
-      (tc_nest){.naxis = x->mm->nbatch + 3, .nstage = 1, .stage = &o->stage, .vector = o->along};
-  memcpy(o->nest.axis, x->mm->axis, sizeof o->nest.axis);
-  o->plan = tc_cuda_plan_nest(x->k, NULL, x->p, &o->nest);
-}
-
-/* The epilogue as a nest, lanes along n. */
-static void open_epilogue(const tc_cuda_product *x, tc_cuda_operand *o) {
-  *o = (tc_cuda_operand){.along = x->n, .across = x->m};
-  o->stage = x->mm->epilogue;
-  o->stage.axes = 1u << x->n;
-  o->nest =
-      (tc_nest){.naxis = x->kk, .nparallel = x->n, .nstage = 1, .stage = &o->stage, .vector = x->n};
-  memcpy(o->nest.axis, x->mm->axis, sizeof o->nest.axis);
-  o->plan = tc_cuda_plan_nest(x->k, NULL, x->p, &o->nest);
-}
-
 /* ---- text ------------------------------------------------------------------------------------ */
 
 static void extent(const tc_cuda_product *x, int axis, tc_buf *out) {
@@ -125,7 +75,7 @@ void tc_cuda_put_instance(const tc_cuda_product *x, const char *body, int number
 }
 
 void tc_cuda_put_part(tc_cuda_product *x, const tc_cuda_operand *o, int lanes) {
-  const bool half = tc_cuda_takes_mma(x->mm);
+  const bool half = x->plan->template == TC_CUDA_MMA;
   x->s.vector = lanes > 1 ? o->along : -1;
   uint8_t *outer = tc_print_enter(&x->s);
   tc_print_value(&x->s, o->value);
@@ -154,6 +104,7 @@ static bool open_product(tc_cuda_product *x, const tc_kernel *k, const tc_progra
   *x = (tc_cuda_product){.k = k,
                          .p = p,
                          .mm = mm,
+                         .plan = tc_cuda_kernel_schedule_of(k),
                          .m = mm->nbatch,
                          .n = mm->nbatch + 1,
                          .kk = mm->nbatch + 2,
@@ -177,6 +128,30 @@ static bool open_product(tc_cuda_product *x, const tc_kernel *k, const tc_progra
   if (!x->s.depends || !x->s.printed) return false;
   tc_print_depends(k, x->axes, x->s.depends);
   return true;
+}
+
+/* Operands and epilogue as the schedule says. */
+static bool open_operands(const tc_cuda_product *x, tc_cuda_operand *o) {
+  const tc_cuda_kernel_schedule *s = x->plan;
+  for (int i = 0; i < 3; ++i)
+    if (!tc_cuda_open_operand(x->k, x->p, i, i ? s->along_b : s->along_a, &o[i])) return false;
+  o[0].plan.width = s->width_a;
+  o[1].plan.width = s->width_b;
+  o[2].plan.width = s->width_c;
+  return true;
+}
+
+static uint32_t put_library(const tc_cuda_product *x, uint32_t first, const tc_cuda_template *t,
+                            tc_buf *device, tc_buf *host, bool *failed) {
+  tc_buf own = {0};
+  if (x->plan->short_side)
+    tc_putf(&own, "%s && (tc_cuda_is_short(c, &mm, %d, %d)%s)", t->own, (int)x->plan->short_side,
+            (int)x->plan->short_depth, x->plan->one_pass ? " || tc_cuda_saves_pass(c, &mm)" : "");
+  else tc_put(&own, "0");
+  first = tc_cuda_put_library(x->k, x->p, first, own.text ? own.text : "", device, host, failed);
+  *failed |= own.failed;
+  tc_buf_free(&own);
+  return first;
 }
 
 static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cuda_operand *o,
@@ -223,22 +198,20 @@ static void put_whole_body(tc_cuda_product *x, const tc_cuda_operand *o, const t
 
 bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device, tc_buf *host,
                         uint32_t *functions) {
-  const tc_cuda_template *t = tc_cuda_takes_mma(&k->mm) ? &tc_cuda_mma : &tc_cuda_simt;
   tc_cuda_product x;
   tc_buf text = {0}, body = {0}, library = {0};
   bool failed = false;
   tc_cuda_operand o[3]; /* A, B, epilogue */
-  const bool ok = open_product(&x, k, p, &text);
+  const tc_cuda_kernel_schedule *s = tc_cuda_kernel_schedule_of(k);
+  const tc_cuda_template *t = s->template == TC_CUDA_MMA ? &tc_cuda_mma : &tc_cuda_simt;
+  const bool ok = open_product(&x, k, p, &text) && open_operands(&x, o);
   if (ok) {
-    open_operand(&x, &o[0], k->mm.a, x.m);
-    open_operand(&x, &o[1], k->mm.b, x.n);
-    open_epilogue(&x, &o[2]);
     put_whole_body(&x, o, t, &body);
     tc_print_fused(k, p, device);
-    tc_cuda_put_approximate_math(k, p, true, device);
+    tc_cuda_put_approximate_math(k, true, device);
     *functions = t->put(&x, o, body.text ? body.text : "", device);
-    *functions = tc_cuda_put_library(k, p, *functions, t->own, t->pass, device, &library, &failed);
-    tc_cuda_put_approximate_math(k, p, false, device);
+    if (s->library) *functions = put_library(&x, *functions, t, device, &library, &failed);
+    tc_cuda_put_approximate_math(k, false, device);
     put_launcher(&x, body.text ? body.text : "", o, t, library.text ? library.text : "", host);
   }
   free(x.s.depends);

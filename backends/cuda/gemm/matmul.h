@@ -4,34 +4,23 @@
 #define TC_CUDA_MATMUL_H
 
 #include "backends/cuda/nest/nest.h"
+#include "backends/cuda/schedule/product.h"
 
 typedef struct tc_cuda_product {
   tc_print_scope s;
   const tc_kernel *k;
   const tc_program *p;
   const tc_mm_loop *mm;
+  const tc_cuda_kernel_schedule *plan;
   int m, n, kk; /* axis numbers */
   char text[TC_MAX_AXES][16];
   const char *result;
   uint32_t axes[1];
 } tc_cuda_product;
 
-/* An operand, or the epilogue, as a nest: for lanes and conditions. */
-typedef struct tc_cuda_operand {
-  tc_val value;
-  int along, across; /* axis of neighbours in memory, and the other one */
-  bool plain;        /* neighbours of an array as they are: nothing to compute, no rounding */
-  tc_nest nest;      /* lanes along `along` */
-  tc_stage stage;
-  tc_action action;
-  tc_cuda_plan plan;
-} tc_cuda_operand;
-
 /* What differs between the templates. */
 typedef struct tc_cuda_template {
-  /* C: is product `mm`, where `vectorized` holds, one that is over before the library's would be?  And is it, where
-   * the epilogue would be one more kernel?  NULL: no. */
-  const char *own, *pass;
+  const char *own; /* C: may the template be asked before the library is? */
   void (*body)(tc_cuda_product *x, const tc_cuda_operand *o); /* o: A, B, epilogue */
   /* The functions, from 0 on; the text of the body says their parameters.  How many they are. */
   uint32_t (*put)(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,
@@ -40,7 +29,6 @@ typedef struct tc_cuda_template {
   void (*launch)(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out);
 } tc_cuda_template;
 extern const tc_cuda_template tc_cuda_simt, tc_cuda_mma;
-bool tc_cuda_takes_mma(const tc_mm_loop *mm);
 
 const char *tc_cuda_acc(const tc_cuda_product *x); /* compute type of the sums */
 /* The loop over tiles of `high` x `broad` results: `tile` is at hand, of m_tiles by n_tiles for

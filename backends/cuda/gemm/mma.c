@@ -12,10 +12,6 @@
 
 enum { PAD = 8 };
 
-bool tc_cuda_takes_mma(const tc_mm_loop *mm) {
-  return mm->operand == TC_F16 || mm->operand == TC_BF16;
-}
-
 /* ---- filling a place ------------------------------------------------------------------------- */
 
 /* Opens the loop over a tile, `step` neighbours along the operand's own axis at a time: `near` and
@@ -59,7 +55,7 @@ static void put_values(tc_cuda_product *x, const tc_cuda_operand *o, char name) 
   tc_print_line(&x->s, "tc_vf32 part = tc_set_f32(0);");
   tc_print_line(&x->s, "if (live) {");
   x->s.indent += 2;
-  tc_cuda_put_part(x, o, o->plan.lanes);
+  tc_cuda_put_part(x, o, (int)o->plan.width);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_print_line(&x->s, "tc_store_%s((tc_%s *)(%c_tile + tc_place<rows>(far, near)), part);", type,
@@ -170,7 +166,7 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   put_order(x);
   tc_cuda_put_batches(x);
   put_loop(x, o);
-  put_epilogue(x, o[2].plan.lanes);
+  put_epilogue(x, (int)o[2].plan.width);
   tc_cuda_close_tiles(x);
 }
 
@@ -194,9 +190,9 @@ static void put_function(const tc_cuda_product *x, const char *body, int number,
 /* Functions 0 to 2: tiles of three sizes, of 16-byte accesses; 3: no conditions. */
 static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,
                               tc_buf *out) {
-  const int vectorized[] = {o[0].plan.lanes, o[1].plan.lanes, o[2].plan.lanes}, one[] = {1, 1, 1};
-  const bool far = o[0].plan.far || o[1].plan.far || o[2].plan.far;
-  const char *index = far ? "tc_i64" : "int";
+  const int vectorized[] = {(int)o[0].plan.width, (int)o[1].plan.width, (int)o[2].plan.width},
+            one[] = {1, 1, 1};
+  const char *index = x->plan->index64 ? "tc_i64" : "int";
   tc_put(out, "template <int M, int N, int THREADS, int a_lanes, int b_lanes, int c_lanes, "
               "class tc_int>\nTC_FN void @NAME@_product(\n    ");
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
@@ -228,7 +224,5 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
           "  const int64_t shared = function == 0 ? larger : function == 1 ? 99328 : 50176;\n");
 }
 
-const tc_cuda_template tc_cuda_mma = {.own = "tc_cuda_is_short(c, &mm, 64, 512)",
-                                      .body = put_body,
-                                      .put = put_functions,
-                                      .launch = put_launch};
+const tc_cuda_template tc_cuda_mma = {
+    .own = "vectorized", .body = put_body, .put = put_functions, .launch = put_launch};

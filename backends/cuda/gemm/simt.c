@@ -59,7 +59,7 @@ static void put_fetch(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
   tc_print_line(&x->s, "tc_v%s part = tc_set_%s(0);", type, type);
   tc_print_line(&x->s, "if (%s < %c_end && %s < k_end) {", across, side, k);
   x->s.indent += 2;
-  tc_cuda_put_part(x, o, o->plan.lanes);
+  tc_cuda_put_part(x, o, (int)o->plan.width);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_print_line(&x->s, "%c_next[slot][e] = part;", name);
@@ -202,24 +202,20 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
                 "const tc_int m0 = tile / n_tiles %% m_tiles * SIDE, n0 = tile %% n_tiles * SIDE;");
   tc_cuda_put_batches(x);
   put_loop(x, o);
-  put_epilogue(x, o[2].plan.lanes);
+  put_epilogue(x, (int)o[2].plan.width);
   tc_cuda_close_tiles(x);
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-static int64_t largest(const tc_cuda_product *x, int axis) {
-  int64_t lo, hi;
-  tc_dim_range(tc_graph_dims(x->p->graph), x->mm->axis[axis].extent, &lo, &hi);
-  return hi;
-}
-
-/* Is there to be a function with tiles of this square?  Numbers of 8 bytes take twice the room. */
-static bool is_made(const tc_cuda_product *x, const square *q) {
+/* The square of a thread for tiles of that side: numbers of 8 bytes take twice the room. */
+static const square *square_of(const tc_cuda_product *x, uint32_t side) {
   const bool large = tc_dtype_bytes(x->mm->acc) == 8;
-  if (large ? q->side == 128 || (q->side == 64 && q->rows == 8) : q->side == 64 && q->rows == 4)
-    return false;
-  return q->side == 16 || (largest(x, x->m) > q->side / 2 && largest(x, x->n) > q->side / 2);
+  int i = 0;
+  while (i + 1 < SQUARES &&
+         (squares[i].side != (int)side || (side == 64 && large && squares[i].rows == 8)))
+    ++i;
+  return &squares[i];
 }
 
 static void put_function(const tc_cuda_product *x, const char *body, int number, const square *q,
@@ -232,34 +228,36 @@ static void put_function(const tc_cuda_product *x, const char *body, int number,
 }
 
 /* Lanes of an operand: such that every thread has a piece of a tile. */
-static int piece(const tc_cuda_operand *o) { return o->plan.lanes < PIECE ? o->plan.lanes : PIECE; }
+static int piece(const tc_cuda_operand *o) {
+  return (int)o->plan.width < PIECE ? (int)o->plan.width : PIECE;
+}
 
 /* The functions of 16-byte accesses, and one without conditions. */
 static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,
                               tc_buf *out) {
-  const bool far = o[0].plan.far || o[1].plan.far || o[2].plan.far;
-  const int vectorized[] = {piece(&o[0]), piece(&o[1]), o[2].plan.lanes}, one[] = {1, 1, 1};
+  const tc_schedule_list *sides = &x->plan->sides;
+  const int vectorized[] = {piece(&o[0]), piece(&o[1]), (int)o[2].plan.width}, one[] = {1, 1, 1};
   int number = 0;
   tc_put(out, "template <int SIDE, int THREAD_ROWS, int THREAD_COLS, int a_lanes, int b_lanes, int "
               "c_lanes, class "
               "tc_int> TC_FN void @NAME@_product(\n    ");
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", body);
-  for (int i = 0; i < SQUARES; ++i)
-    if (is_made(x, &squares[i]))
-      put_function(x, body, number++, &squares[i], vectorized, far ? "tc_i64" : "int", out);
+  for (uint32_t i = 0; i < sides->n; ++i)
+    put_function(x, body, number++, square_of(x, sides->at[i]), vectorized,
+                 x->plan->index64 ? "tc_i64" : "int", out);
   put_function(x, body, number++, &squares[GENERAL], one, "tc_i64", out);
   return (uint32_t)number;
 }
 
 /* The largest tiles of which there are enough to feed the machine, else the smallest. */
 static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out) {
-  int number = 0;
+  const tc_schedule_list *sides = &x->plan->sides;
+  const int number = (int)sides->n;
   (void)o;
   tc_put(out, "  static const int64_t side[] = {");
-  for (int i = 0; i < SQUARES; ++i)
-    if (is_made(x, &squares[i])) tc_putf(out, "%s%d", number++ ? ", " : "", squares[i].side);
-  tc_putf(out, ", %d};\n", squares[GENERAL].side);
+  for (uint32_t i = 0; i < sides->n; ++i) tc_putf(out, "%u, ", sides->at[i]);
+  tc_putf(out, "%d};\n", squares[GENERAL].side);
   tc_putf(out,
           "  unsigned function = vectorized ? 0 : %d;\n"
           "  while (function + 1 < %d && batches * tc_cuda_ceildiv(m, side[function]) *\n"
@@ -268,9 +266,7 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
           number, number, THREADS);
 }
 
-const tc_cuda_template tc_cuda_simt = {
-    .own = "(mm.dtype != TC_F64 && tc_cuda_is_short(c, &mm, 32, 1024))",
-    .pass = "(mm.dtype == TC_F32 && tc_cuda_saves_pass(c, &mm))",
-    .body = put_body,
-    .put = put_functions,
-    .launch = put_launch};
+const tc_cuda_template tc_cuda_simt = {.own = "vectorized && mm.dtype != TC_F64",
+                                       .body = put_body,
+                                       .put = put_functions,
+                                       .launch = put_launch};

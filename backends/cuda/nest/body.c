@@ -46,9 +46,9 @@ static bool take_load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
   const tc_cuda_nest *x = s->self;
   const uint32_t buffer = s->k->expr[id].buffer;
   if (is_local(s, buffer)) tc_putf(out, "b%u[u]", buffer);
-  else if (x->unaligned && x->plan.kind == TC_CUDA_TRANSPOSE)
+  else if (x->unaligned && x->plan->form == TC_CUDA_TRANSPOSE)
     return tc_cuda_take_unaligned_load(x, id, out);
-  else if (x->early[id] && x->plan.kind == TC_CUDA_TRANSPOSE)
+  else if (x->early[id] && x->plan->form == TC_CUDA_TRANSPOSE)
     tc_putf(out, "tc_column<TC_L>(&t%u[near][far], sizeof t%u[0])", id, id);
   else return tc_cuda_take_early(x, id, out);
   return true;
@@ -181,7 +181,7 @@ void tc_cuda_put_rows(tc_cuda_nest *x) {
                 x->in_registers ? ", TC_WARPS ? TC_U : 0" : "");
   tc_print_line(&x->s, "const tc_int points = %s;", count.text);
   tc_cuda_declare_residency(x);
-  if (x->plan.smem_cache && !x->in_registers) tc_cuda_declare_smem_cache(x);
+  if (x->plan->cache.n && !x->in_registers) tc_cuda_declare_smem_cache(x);
   tc_print_line(
       &x->s, "for (tc_int point = (tc_int)blockIdx.x * threads.rows + threads.row; point < points; "
              "point += (tc_int)gridDim.x * threads.rows) {");
@@ -229,15 +229,20 @@ void tc_cuda_put_columns(tc_cuda_nest *x) {
 
 /* ---- the function ---------------------------------------------------------------------------- */
 
-static bool open_nest(tc_cuda_nest *x, const tc_kernel *k, const tc_program *p, uint32_t number,
-                      const tc_cuda_plan *plan, tc_cuda_way way, tc_buf *out) {
+static bool open_nest(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_way way, tc_buf *out) {
   const bool in_registers = way == TC_CUDA_IN_REGISTERS;
-  const tc_nest *n = &k->nest[number];
-  *x = (tc_cuda_nest){
-      .nest = n, .number = number, .plan = *plan, .in_registers = in_registers, .unroll = "TC_U"};
+  const tc_kernel *k = in_registers ? t->k : t->streamed;
+  const tc_nest *n = &k->nest[t->nest];
+  *x = (tc_cuda_nest){.nest = n,
+                      .number = t->nest,
+                      .plan = tc_cuda_nest_schedule_of(t->schedule),
+                      .stages = t->k->nest[t->nest].stage,
+                      .scan = tc_cuda_has_kind(n, TC_ACT_SCAN),
+                      .in_registers = in_registers,
+                      .unroll = "TC_U"};
   x->unaligned = way == TC_CUDA_UNALIGNED;
   x->s = (tc_print_scope){.k = k,
-                          .p = p,
+                          .p = t->p,
                           .words = &tc_cuda_words,
                           .out = out,
                           .indent = 2,
@@ -266,9 +271,9 @@ static bool open_nest(tc_cuda_nest *x, const tc_kernel *k, const tc_program *p, 
   if (!x->result_text || !x->result || !x->result_axes || !x->s.depends || !x->s.printed ||
       !x->early || !x->prefetched || !x->smem_cache || !x->residency)
     return false;
-  if (way == TC_CUDA_PLAIN && plan->smem_cache)
-    tc_cuda_find_smem_cache(k, p, n, plan->lanes, x->smem_cache);
-  if (in_registers) tc_cuda_find_resident(k, p, n, plan, x->residency);
+  for (uint32_t i = 0; way == TC_CUDA_PLAIN && i < x->plan->cache.n; ++i)
+    x->smem_cache[x->plan->cache.at[i]] = TC_CUDA_SMEM_FILL;
+  if (in_registers) tc_cuda_mark_residency(x);
   for (uint32_t i = 0; i < most; ++i) {
     snprintf(x->result_text[i], sizeof x->result_text[i], "r%u", i);
     x->result[i] = x->result_text[i];
@@ -292,20 +297,20 @@ static void close_nest(tc_cuda_nest *x) {
   free(x->residency);
 }
 
-bool tc_cuda_put_body(const tc_kernel *k, const tc_program *p, uint32_t nest,
-                      const tc_cuda_plan *plan, tc_cuda_way way, tc_buf *out) {
+bool tc_cuda_put_body(const tc_cuda_text *t, tc_cuda_way way, tc_buf *out) {
   tc_cuda_nest x;
   tc_buf text = {0};
-  bool ok = open_nest(&x, k, p, nest, plan, way, &text);
-  if (ok) tc_cuda_kinds[plan->kind].put(&x);
+  bool ok = open_nest(&x, t, way, &text);
+  if (ok) tc_cuda_kinds[x.plan->form].put(&x);
   close_nest(&x);
   ok = ok && !text.failed;
   if (ok) {
+    const bool checks = tc_print_checks(x.s.k);
     tc_put(out, "  TC_TYPES\n");
-    if (tc_print_checks(k)) tc_put(out, "  int bad = 0;\n");
-    tc_cuda_put_symbols(p, text.text ? text.text : "", out);
+    if (checks) tc_put(out, "  int bad = 0;\n");
+    tc_cuda_put_symbols(t->p, text.text ? text.text : "", out);
     tc_put(out, text.text ? text.text : "");
-    if (tc_print_checks(k)) tc_put(out, "  if (bad) *flag = 1;\n");
+    if (checks) tc_put(out, "  if (bad) *flag = 1;\n");
   }
   tc_buf_free(&text);
   return ok && !out->failed;

@@ -1,4 +1,4 @@
-/* kinds.c - the table of what prints each kind of nest, and how many threads each kind takes. */
+/* kinds.c - the table of what prints each form of nest, and how many threads each kind takes. */
 #include "backends/cuda/nest/nest.h"
 
 static void put_extents(const tc_cuda_launch *x, uint32_t axes, bool lanes, tc_buf *out) {
@@ -52,7 +52,7 @@ static void launch_transpose(const tc_cuda_launch *x) {
 
 static void launch_rows(const tc_cuda_launch *x) {
   const uint32_t sequential = all_axes(x) & ~parallel_axes(x);
-  const int bytes = tc_cuda_find_resident(x->k, x->p, x->n, x->plan, NULL);
+  const int bytes = tc_cuda_resident_bytes(x->text);
   tc_buf items = {0};
   put_extents(x, sequential, true, &items);
   put_size(x, "points", parallel_axes(x), false);
@@ -67,11 +67,11 @@ static void launch_rows(const tc_cuda_launch *x) {
           "    const int64_t block = group > 32 ? group : f->threads;\n"
           "    const int64_t shared = %s;\n"
           "    const int64_t grid = tc_cuda_ceildiv(points, block / group);\n",
-          x->plan->smem_cache
+          x->plan->cache.n
               ? ",\n                  cache_items = tc_cuda_cache_items(c, f, items, group)"
               : "",
-          x->plan->smem_cache ? "(group > 32 ? 1024 : 0) + cache_items * f->cache_bytes"
-                              : "group > 32 ? 1024 : 0");
+          x->plan->cache.n ? "(group > 32 ? 1024 : 0) + cache_items * f->cache_bytes"
+                           : "group > 32 ? 1024 : 0");
   tc_buf_free(&items);
 }
 
@@ -80,8 +80,9 @@ static void launch_columns(const tc_cuda_launch *x) {
   put_pick(x, "0", "1");
   put_size(x, "columns", 1u << v, true);
   put_size(x, "others", parallel_axes(x) & ~(1u << v), false);
-  if (!x->plan->scan) put_size(x, "items", all_axes(x) & ~parallel_axes(x), false);
-  if (x->plan->scan)
+  if (!tc_cuda_has_kind(x->n, TC_ACT_SCAN))
+    put_size(x, "items", all_axes(x) & ~parallel_axes(x), false);
+  if (tc_cuda_has_kind(x->n, TC_ACT_SCAN))
     tc_put(x->out, "    const int64_t group = 1, width = tc_cuda_width(columns);\n");
   else
     tc_put(x->out, "    int64_t width;\n"
@@ -90,7 +91,7 @@ static void launch_columns(const tc_cuda_launch *x) {
       x->out,
       "    const int64_t block = width * group, shared = group > 1 ? block * f->lanes * %d : 0;\n"
       "    const int64_t grid = others * tc_cuda_ceildiv(columns, width);\n",
-      x->plan->tuples ? 16 : 8);
+      tc_cuda_has_tuples(x->n) ? 16 : 8);
 }
 
 static bool scatters(const tc_nest *n) {

@@ -1,83 +1,31 @@
-/* nest.h - a nest on its way to CUDA C.
+/* nest.h - a nest on its way to CUDA C, as its schedule says (schedule/schedule.h).
  *
- * A nest takes one of five forms.
- *   FLAT     one stage of stores: a thread takes TC_L neighbouring points, TC_U of them at a time.
- *   TRANSPOSE  the same where loads and stores run along different axes: a block takes a square of
- *            points, by way of shared memory.
- *   ROWS     stages over sequential axes, lanes along them (or none): a group of neighbouring threads for
- *            each outer point.  Rows between stages (LOCAL buffers) are in registers: every thread
- *            keeps the items that it computed itself.
- *   COLUMNS  the same with lanes along a parallel axis: neighbouring threads are neighbouring outer
- *            points, a group is a column of the block.
- *   SERIAL   points in order (scatter): a thread owns destinations, and visits every point.
- *
- * The files of schedule/ decide: plan.c the form, access_width.c the width of accesses, row_mapping.c
- * the thread groups of rows.  kinds.c lists what prints each form: body.c what a thread does,
- * strided_loop.c its loops, stage.c reductions and scans; ../launch.c prints the C that picks function
- * and grid. */
+ * kinds.c lists what prints each form: body.c what a thread does, strided_loop.c its loops, stage.c
+ * reductions and scans; ../launch.c prints the C that picks function and grid. */
 #ifndef TC_CUDA_NEST_H
 #define TC_CUDA_NEST_H
 
+#include "backends/cuda/schedule/facts.h"
 #include "backends/print/print.h"
 
-typedef enum {
-  TC_CUDA_FLAT,
-  TC_CUDA_TRANSPOSE,
-  TC_CUDA_ROWS,
-  TC_CUDA_COLUMNS,
-  TC_CUDA_SERIAL
-} tc_cuda_kind;
+/* A nest of a kernel, and what its schedule says. */
+typedef struct tc_cuda_text {
+  const tc_kernel *k;
+  const tc_kernel *streamed; /* for the functions that keep no rows in registers (tc_cuda_streamed) */
+  const tc_program *p;
+  uint32_t nest;  /* its number in the kernel */
+  uint32_t first; /* the number of its first function in the image */
+  const tc_schedule_nest *schedule;
+} tc_cuda_text;
 
-enum {
-  TC_CUDA_THREADS = 256, /* of a block, but for groups of more */
-  TC_CUDA_LARGEST_GROUP = 1024, /* threads */
-  TC_CUDA_BLOCK = 128,   /* threads of a block of several groups */
-  TC_CUDA_FILE = 65536,  /* registers of a multiprocessor */
-  TC_CUDA_MANY = 65536,  /* threads that many rows occupy: tc_cuda_fits in launch.c asks for as many */
-  TC_CUDA_FORMS = 24     /* functions of a nest, at most */
-};
-
-/* A function of a nest: an instance of its template.  The launcher takes the first whose conditions
- * hold; the last one, with accesses of one element and 64-bit indices, has none. */
-typedef struct tc_cuda_instance {
-  /* Conditions.  vectorized: what 16-byte accesses need; small: what 32-bit indices need; in_registers:
-   * rows are in registers, TC_U items a thread, so they have to fit; full: exactly (warps: those of each
-   * warp), so that no thread tests whether it has an item. */
-  bool vectorized, small, in_registers, full;
-  bool warps;      /* full, of any number of warps: each of them has neighbouring items */
-  bool unaligned;  /* rows begin anywhere: 16-byte accesses where they are aligned, head and tail
-                    * one by one; TRANSPOSE: and 8-byte stores */
-  int lanes;       /* TC_L: elements of an access */
-  int unroll;      /* TC_U: items that a thread loads before it uses the first */
-  int group;       /* threads of the thread group: a constant of the function; 0: the launcher says */
-  int each;        /* items of a thread where the row is long enough */
-  int longest;     /* items of the longest row that it takes; 0: any */
-  int smem_cache;  /* bytes of shared memory for an item; 0: rows are not cached there */
-  int most;        /* threads of the largest group */
-  int least;       /* items of the shortest row, where that is more than one; and there are many */
-  int threads;     /* ROWS: of a block of several groups; FLAT: of a block */
-  int blocks;      /* that a multiprocessor is to hold at least; 0: no matter */
-  uint32_t number; /* of the function in the image */
-} tc_cuda_instance;
-
-typedef struct tc_cuda_plan {
-  tc_cuda_kind kind;
-  int lanes;         /* of the vectorized functions */
-  bool in_registers, unaligned; /* some function keeps rows in registers; takes unaligned rows */
-  bool scan, tuples; /* has a scan; has a reduction of several accumulators */
-  bool smem_cache;   /* functions without rows in registers cache them in shared memory */
-  int along, across; /* TRANSPOSE: axis of the stores, axis of the loads */
-  int side, over;    /* unaligned TRANSPOSE: points of a tile across; rows in front of it */
-  bool far;          /* index arithmetic may exceed 32 bits whatever the sizes of the buffers */
-  int nform;
-  tc_cuda_instance form[TC_CUDA_FORMS];
-} tc_cuda_plan;
-
+/* The printing cursor: a place in the text of one body.  What is to be printed there is decided (`plan`). */
 typedef struct tc_cuda_nest {
   tc_print_scope s;
   const tc_nest *nest;
   uint32_t number;
-  tc_cuda_plan plan;
+  const tc_cuda_nest_schedule *plan;
+  const tc_stage *stages; /* of the nest, for rows that are kept and for others */
+  bool scan;                  /* the nest has one */
   bool in_registers, unaligned; /* this body keeps rows in registers; takes unaligned rows */
   uint32_t parallel; /* mask of the parallel axes */
   uint32_t divisors; /* axes whose items tc_divisor n<i> counts in the loop at hand */
@@ -97,56 +45,21 @@ typedef struct tc_cuda_nest {
 
 extern const tc_spelling tc_cuda_words;
 
-/* plan.c.  plain: the kernel where no rows are kept, of which the functions that keep none in registers are
- * made. */
-tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_kernel *plain, const tc_program *p,
-                               const tc_nest *n);
-bool tc_cuda_is_store(const tc_action *a);
-bool tc_cuda_is_local(const tc_kernel *k, const tc_program *p, uint32_t buffer);
-/* Marks the expressions that the nest's actions need. */
-void tc_cuda_mark(const tc_kernel *k, const tc_nest *n, uint8_t *need);
-void tc_cuda_mark_stage(const tc_kernel *k, const tc_stage *st, uint8_t *need);
-void tc_cuda_add_form(tc_cuda_plan *plan, tc_cuda_instance f);
-/* Gives the functions of the nest their numbers from `first` on; the next free one. */
-uint32_t tc_cuda_number(tc_cuda_plan *plan, uint32_t first);
-
-/* row_mapping.c.  Adds the functions of a nest of rows that are like f, its lanes and widths of indices; those
- * of rows that begin anywhere and are read once.  And the number of passes over a row. */
-void tc_cuda_plan_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need,
-                       tc_cuda_plan *plan, tc_cuda_instance f);
-void tc_cuda_plan_unaligned_rows(tc_cuda_plan *plan, tc_cuda_instance f);
-int tc_cuda_count_passes(const tc_nest *n);
-
-/* access_width.c.  TC_L of the vectorized functions: elements of 16-byte accesses, of which sizes may forbid
- * some; could sizes forbid the rest?  Points of the axes from .. to - 1. */
-int tc_cuda_choose_lanes(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                         const tc_cuda_plan *plan, const uint8_t *need);
-bool tc_cuda_may_be_unaligned(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                        const tc_cuda_plan *plan, const uint8_t *need);
-tc_dim tc_cuda_points(const tc_program *p, const tc_nest *n, int from, int to);
-/* What 16-byte accesses take for granted, as ` && (...)`: alignment, sizes that are multiples of
+/* conditions.c: conditions of functions.
+ *
+ * What 16-byte accesses take for granted, as ` && (...)`: alignment, sizes that are multiples of
  * TC_L.  And what 32-bit indices do: small buffers and (points) iteration spaces. */
 void tc_cuda_put_aligned(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                         const tc_cuda_plan *plan, tc_buf *out);
+                         const tc_cuda_nest_schedule *s, tc_buf *out);
 void tc_cuda_put_small(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                       const tc_cuda_plan *plan, bool points, tc_buf *out);
-bool tc_cuda_is_pass(const tc_nest *n, const tc_stage *st); /* over all sequential axes */
-uint32_t tc_cuda_slice_axes(const tc_nest *n); /* SERIAL: those that threads share out */
+                       const tc_cuda_nest_schedule *s, bool points, tc_buf *out);
 
 /* transpose.c */
-bool tc_cuda_plan_transpose(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                        const uint8_t *need, tc_cuda_plan *plan);
-/* Does a load run along `across` in memory, and not along `along`? */
-bool tc_cuda_crosses(const tc_expr *e, int along, int across);
 void tc_cuda_put_transpose(tc_cuda_nest *x);
-enum { TC_CUDA_SIDE = 64 }; /* points of a tile along the axis of the stores */
 
-/* transpose_unaligned.c: transposes of arrays whose rows begin anywhere.  Is there such a function (*f)? */
-bool tc_cuda_plan_unaligned_transpose(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                            const uint8_t *need, tc_cuda_plan *plan, tc_cuda_instance *f);
-/* Elements of one in shared memory. */
-size_t tc_cuda_unaligned_tile(int over, size_t bytes);
-/* The tile at hand: fills shared memory, and stores. */
+/* transpose_unaligned.c: transposes of arrays whose rows begin anywhere.
+ *
+ * The tile at hand: fills shared memory, and stores. */
 void tc_cuda_put_unaligned_tile(tc_cuda_nest *x);
 /* Writes what stands for LOAD `id` there. */
 bool tc_cuda_take_unaligned_load(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
@@ -157,8 +70,7 @@ void tc_cuda_skip_copied(tc_cuda_nest *x);
 
 /* body.c: the statements of one thread of a nest, as they stand in the function template. */
 typedef enum { TC_CUDA_PLAIN, TC_CUDA_IN_REGISTERS, TC_CUDA_UNALIGNED } tc_cuda_way;
-bool tc_cuda_put_body(const tc_kernel *k, const tc_program *p, uint32_t nest,
-                      const tc_cuda_plan *plan, tc_cuda_way way, tc_buf *out);
+bool tc_cuda_put_body(const tc_cuda_text *text, tc_cuda_way way, tc_buf *out);
 
 /* strided_loop.c: a loop over the items of a thread, which are `step` apart. */
 typedef struct tc_cuda_loop {
@@ -184,23 +96,18 @@ void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item);
 /* Product of the extents of the axes, the vector axis in steps of TC_L. */
 void tc_cuda_put_count(tc_cuda_nest *x, uint32_t axes, tc_buf *out);
 
-/* shared_cache.c: rows that several passes read are cached in shared memory by the first.  `smem_cache`, if
- * given: marks the LOADs of such rows; the bytes that an item of all of them takes, 0: none. */
+/* shared_cache.c: rows that several passes read are cached in shared memory by the first. */
 typedef enum { TC_CUDA_SMEM_NONE, TC_CUDA_SMEM_FILL, TC_CUDA_SMEM_FILLED } tc_cuda_smem;
-int tc_cuda_find_smem_cache(const tc_kernel *k, const tc_program *p, const tc_nest *n, int lanes,
-                        uint8_t *smem_cache);
 /* Declares cached, the number of items that find room, and s<id>, where those of LOAD id lie. */
 void tc_cuda_declare_smem_cache(tc_cuda_nest *x);
 /* The loads at hand that later passes need, to shared memory. */
 void tc_cuda_put_smem_fill(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base);
 
-/* l2_residency.c: hints for lines of arrays that are larger than the L2 cache.  `residency`, if given:
- * marks LOADs of a nest with such; the bytes of a point that they read once, 0: there are none. */
+/* l2_residency.c: hints for lines of arrays that are larger than the L2 cache. */
 typedef enum { TC_CUDA_NO_HINT, TC_CUDA_READ_ONCE, TC_CUDA_READ_OFTEN } tc_cuda_residency;
-int tc_cuda_find_resident(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                      const tc_cuda_plan *plan, uint8_t *residency);
-/* Does LOAD `load` of columns read what no other one of the nest reads, and nobody writes? */
-bool tc_cuda_reads_once(const tc_cuda_nest *x, uint32_t load);
+/* Marks the loads of the nest that have such; the bytes of a point that they read once. */
+void tc_cuda_mark_residency(tc_cuda_nest *x);
+int tc_cuda_resident_bytes(const tc_cuda_text *x);
 /* Declares policy, the residency policy of lines: evict_last if the kernel's parameter release_from, the row from
  * which on lines are released, is below the number of rows. */
 void tc_cuda_declare_residency(tc_cuda_nest *x);
@@ -208,11 +115,9 @@ void tc_cuda_declare_residency(tc_cuda_nest *x);
 bool tc_cuda_releases(const tc_cuda_nest *x, const tc_stage *st);
 void tc_cuda_put_release(tc_cuda_nest *x);
 
-/* unaligned_rows.c: reductions over rows that begin anywhere.  The one vectorized load of a row; 0: the
- * nest has no such functions. */
-uint32_t tc_cuda_unaligned_load(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                          const uint8_t *need);
-/* Declares the aligned items of the row, head, the elements in front of them, and ends, the peeled
+/* unaligned_rows.c: reductions over rows that begin anywhere.
+ *
+ * Declares the aligned items of the row, head, the elements in front of them, and ends, the peeled
  * elements: head and tail. */
 void tc_cuda_put_peeled_bounds(tc_cuda_nest *x);
 /* Opens and closes the loop over the peeled elements, whose values are uniform. */
@@ -234,12 +139,13 @@ bool tc_cuda_folds(const tc_cuda_nest *x, const tc_stage *st);
 bool tc_cuda_sums_terms(const tc_cuda_nest *x, const tc_stage *st);
 void tc_cuda_put_term_sums(tc_cuda_nest *x, const tc_stage *st);
 
-/* kinds.c: what is printed for each kind of nest, by tc_cuda_kind. */
+/* kinds.c: what is printed for each form of nest, by tc_cuda_form. */
 typedef struct tc_cuda_launch {
+  const tc_cuda_text *text;
   const tc_kernel *k;
   const tc_program *p;
   const tc_nest *n;
-  const tc_cuda_plan *plan;
+  const tc_cuda_nest_schedule *plan;
   tc_buf *out;
 } tc_cuda_launch;
 typedef struct tc_cuda_printer {
@@ -254,7 +160,7 @@ void tc_cuda_put_columns(tc_cuda_nest *x);
 void tc_cuda_put_serial(tc_cuda_nest *x);
 
 /* launch.c */
-void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda_plan *plan,
+void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda_text *nests,
                           const tc_buf *bodies, tc_buf *out);
 /* rest: of the parameters, behind those that are always there. */
 void tc_cuda_put_host_head(const tc_kernel *k, const tc_program *p, const char *name, const char *rest, const char *body,
@@ -262,7 +168,7 @@ void tc_cuda_put_host_head(const tc_kernel *k, const tc_program *p, const char *
 
 /* siblings.c: is the kernel one of siblings, and does one launch run them?  Then its functions take a table; their
  * templates take, in front of all else, the sibling's own blocks. */
-bool tc_cuda_joins(const tc_kernel *k, const tc_program *p, const tc_cuda_plan *plan, const char *body);
+bool tc_cuda_joins(const tc_cuda_text *t, const char *body);
 /* The parameter of such a function, and statements that find the block's sibling and declare all that `body` names. */
 extern const char tc_cuda_table_parameter[];
 void tc_cuda_put_own_parameters(const tc_kernel *k, const tc_program *p, const char *body, tc_buf *out);
@@ -273,20 +179,18 @@ void tc_cuda_put_siblings_launcher(const tc_kernel *k, int functions, tc_buf *ou
 void tc_cuda_put_sibling_helpers(tc_buf *out);
 
 /* One nest: its functions; `both` receives the bodies.  And its launch. */
-bool tc_cuda_put_nest(const tc_kernel *k, const tc_kernel *plain, const tc_program *p, uint32_t i,
-                      const tc_cuda_plan *plan, tc_buf *both, tc_buf *out);
-void tc_cuda_put_nest_launch(const tc_kernel *k, const tc_program *p, uint32_t i,
-                             const tc_cuda_plan *plan, const char *body, tc_buf *out);
+bool tc_cuda_put_nest(const tc_cuda_text *text, tc_buf *both, tc_buf *out);
+void tc_cuda_put_nest_launch(const tc_cuda_text *text, const char *body, tc_buf *out);
 
 /* matmul.c; *functions: how many there are */
 bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device, tc_buf *host,
                         uint32_t *functions);
 
 /* library.c: the product by cuBLASLt, where it can take it: statements of the launcher that return
- * when it did, unless `own` (C; the product is `mm`), or `pass` where the epilogue would be one more kernel, and functions from number `first` on for the
+ * when it did, unless `own` (C; the product is `mm`), and functions from number `first` on for the
  * rest of the epilogue.  The next free number. */
 uint32_t tc_cuda_put_library(const tc_kernel *k, const tc_program *p, uint32_t first,
-                             const char *own, const char *pass, tc_buf *device, tc_buf *host, bool *failed);
+                             const char *own, tc_buf *device, tc_buf *host, bool *failed);
 
 /* parameters.c: those that a body's text names, in their order.  LAUNCH: the launcher found it out, and hands it on
  * to one launch.  shared: siblings have it in common.  false: out of memory. */
@@ -314,6 +218,6 @@ void tc_cuda_put_wait(const tc_kernel *k, const tc_program *p, const char *body,
 void tc_cuda_put_symbols(const tc_program *p, const char *text, tc_buf *out);
 /* Kernels whose results are halves use approximate elementary functions: the text in front of one, and
  * behind it. */
-void tc_cuda_put_approximate_math(const tc_kernel *k, const tc_program *p, bool begin, tc_buf *out);
+void tc_cuda_put_approximate_math(const tc_kernel *k, bool begin, tc_buf *out);
 
 #endif

@@ -40,7 +40,7 @@ static int held_bytes(const tc_kernel *k, const tc_program *p, uint32_t buffer, 
 }
 
 int tc_cuda_find_smem_cache(const tc_kernel *k, const tc_program *p, const tc_nest *n, int lanes,
-                            uint8_t *smem_cache) {
+                            uint8_t *marked) {
   if (n->serial || n->vector < n->nparallel || has_scan(n)) return 0;
   uint8_t *need = calloc(k->nexpr + 1, 1), *passes = calloc(k->nexpr + 1, 1);
   int bytes = 0;
@@ -49,7 +49,7 @@ int tc_cuda_find_smem_cache(const tc_kernel *k, const tc_program *p, const tc_ne
     const tc_expr *e = &k->expr[i];
     if (passes[i] < 2 || !is_row(k, p, n, e)) continue;
     bytes += held_bytes(k, p, e->buffer, lanes);
-    if (smem_cache) smem_cache[i] = TC_CUDA_SMEM_FILL;
+    if (marked) marked[i] = 1;
   }
   free(need);
   free(passes);
@@ -88,4 +88,10 @@ void tc_cuda_put_smem_fill(tc_cuda_nest *x, const tc_cuda_loop *w, const char *b
     x->smem_cache[i] = TC_CUDA_SMEM_FILLED;
   }
   tc_cuda_close_items(x);
+}
+
+int tc_cuda_cache_bytes(const tc_kernel *k, const tc_program *p, const tc_schedule_list *l, int lanes) {
+  int bytes = 0;
+  for (uint32_t i = 0; i < l->n; ++i) bytes += held_bytes(k, p, k->expr[l->at[i]].buffer, lanes);
+  return bytes;
 }

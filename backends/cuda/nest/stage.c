@@ -14,30 +14,17 @@ static const char *kind(const tc_cuda_nest *x, const tc_stage *st) {
 
 /* The lanes of a row are combined before they join a total: conversions to f64 are slow. */
 static const char *total_kind(const tc_cuda_nest *x, const tc_stage *st) {
-  return x->plan.kind == TC_CUDA_ROWS ? "tc_u" : kind(x, st);
+  return x->plan->form == TC_CUDA_ROWS ? "tc_u" : kind(x, st);
 }
 
 static bool sums_in_f64(const tc_action *a) {
   return a->kind == TC_ACT_REDUCE && tc_print_sums_in_f64(a);
 }
 
-/* f32 sums that may be long join an f64 total after every TC_U items. */
+/* f32 sums join an f64 total after every TC_U items, but for rows in registers: few items a thread. */
 bool tc_cuda_folds(const tc_cuda_nest *x, const tc_stage *st) {
-  enum { SHORT = 16384, SHORT_COLUMN = 2048 };
-  bool totals = false;
-  for (uint32_t i = 0; i < st->naction; ++i) totals |= sums_in_f64(&st->action[i]);
-  if (!totals || (x->in_registers && tc_cuda_is_pass(x->nest, st)))
-    return false; /* few items a thread */
-  int64_t points = 1, most = x->plan.kind == TC_CUDA_COLUMNS ? SHORT_COLUMN : SHORT;
-  for (int i = 0; i < x->nest->naxis; ++i) {
-    if (!(st->axes >> i & 1)) continue;
-    int64_t lo, hi;
-    tc_dim_range(tc_graph_dims(x->s.p->graph), x->nest->axis[i].extent, &lo, &hi);
-    if (hi < 0 || hi > most) return true;
-    points *= hi;
-    if (points > most) return true;
-  }
-  return false;
+  return tc_schedule_has(&x->plan->f64_totals, (uint32_t)(st - x->stages)) &&
+         !(x->in_registers && tc_cuda_is_pass(x->nest, st));
 }
 
 bool tc_cuda_is_total(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
@@ -71,7 +58,7 @@ void tc_cuda_put_fold(tc_cuda_nest *x, const tc_stage *st) {
     const tc_action *a = &st->action[i];
     const tc_print_name name = tc_print_combine(a->reducer);
     const char *op = name.text;
-    if (sums_in_f64(a) && x->plan.kind == TC_CUDA_ROWS)
+    if (sums_in_f64(a) && x->plan->form == TC_CUDA_ROWS)
       tc_print_line(&x->s,
                     "total%u = tc_%s_f64(total%u, TC_CAST(f64, tc_across(acc%u, "
                     "TC_COMBINE(%s, f32))));",
@@ -132,7 +119,7 @@ static tc_dtype carried(const tc_action *a) { return tc_print_sums_in_f64(a) ? T
 static tc_print_name carry_type(const tc_action *a) { return tc_print_tuple_type(a->reducer, carried(a)); }
 
 static void put_carries(tc_cuda_nest *x, const tc_stage *st) {
-  const char *prefix = x->plan.kind == TC_CUDA_COLUMNS ? kind(x, st) : "tc_u";
+  const char *prefix = x->plan->form == TC_CUDA_COLUMNS ? kind(x, st) : "tc_u";
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
     if (a->kind != TC_ACT_SCAN) continue;
@@ -165,7 +152,7 @@ static void put_scan(tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
   tc_buf v = {0}, id = {0}, all = {0};
   tc_print_hoist_action(&x->s, a, ~0u);
   tc_print_tuple(a, &v);
-  if (x->plan.kind == TC_CUDA_COLUMNS) {
+  if (x->plan->form == TC_CUDA_COLUMNS) {
     put_serial_scan(x, st, a, v.text ? v.text : "");
     tc_buf_free(&v);
     return;
@@ -215,7 +202,7 @@ static bool has_scan(const tc_stage *st) {
 
 /* Stores of threads that have no point of their own are left out. */
 static bool opens_live(const tc_cuda_nest *x, const tc_stage *st) {
-  return x->plan.kind == TC_CUDA_COLUMNS || (x->plan.kind == TC_CUDA_ROWS && has_scan(st));
+  return x->plan->form == TC_CUDA_COLUMNS || (x->plan->form == TC_CUDA_ROWS && has_scan(st));
 }
 
 /* All values first, so that an in-place store cannot reach a value of the same point; values that
@@ -264,9 +251,9 @@ static void put_stage(tc_cuda_nest *x, const tc_stage *st) {
   tc_print_line(&x->s, "{");
   x->s.indent += 2;
   uint8_t *outer = tc_print_enter(&x->s);
-  const bool serial = x->plan.kind == TC_CUDA_COLUMNS && has_scan(st); /* the group is one thread */
+  const bool serial = x->plan->form == TC_CUDA_COLUMNS && has_scan(st); /* the group is one thread */
   const bool once = x->in_registers && tc_cuda_is_pass(x->nest, st);
-  const bool half = x->plan.smem_cache && stores(x, st);
+  const bool half = x->plan->cache.n && stores(x, st);
   const tc_cuda_loop w = {.st = st,
                           .axes = st->axes,
                           .first = serial ? "0"

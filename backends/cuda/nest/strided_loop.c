@@ -116,8 +116,9 @@ static void put_early(tc_cuda_nest *x, uint32_t id) {
   if (smem_cache) tc_print_line(&x->s, "if (item < cached) w%u[u] = s%u[item];", id, id);
   if (n)
     tc_print_line(&x->s, "%sw%u[u] = tc_hold%s<%s%s>(b%u + (%s)%s);", smem_cache ? "else " : "", id,
-                  tc_cuda_reads_once(x, id) ? "_once" : "", n, x->residency[id] ? ", TC_FULL" : "",
-                  e->buffer, text, x->residency[id] ? ", policy" : "");
+                  tc_schedule_has(&x->plan->bypass_l1, id) ? "_once" : "", n,
+                  x->residency[id] ? ", TC_FULL" : "", e->buffer, text,
+                  x->residency[id] ? ", policy" : "");
   else tc_print_line(&x->s, "w%u[u] = %s;", id, text);
   tc_buf_free(&t);
 }
@@ -153,14 +154,13 @@ void tc_cuda_close_items(tc_cuda_nest *x) {
   tc_print_line(&x->s, "}");
 }
 
-/* What all rows share is in the caches: it is loaded early only where that takes few registers. */
+/* Many loads that all rows share are not issued early. */
 static void drop_shared(const tc_cuda_nest *x, uint8_t *early) {
-  enum { REGISTERS = 32, ACCESS = 4 };
   const tc_kernel *k = x->s.k;
-  int shared = 0;
-  if (x->plan.kind != TC_CUDA_ROWS || !x->parallel) return;
+  int64_t shared = 0;
+  if (!x->plan->late_shared || x->plan->form != TC_CUDA_ROWS || !x->parallel) return;
   for (uint32_t i = 1; i < k->nexpr; ++i) shared += early[i] && !(x->s.depends[i] & x->parallel);
-  if (shared * ACCESS * x->plan.form[0].unroll <= REGISTERS) return;
+  if (shared < x->plan->late_shared) return;
   for (uint32_t i = 1; i < k->nexpr; ++i)
     if (!(x->s.depends[i] & x->parallel)) early[i] = 0;
 }
@@ -205,34 +205,11 @@ static uint32_t first_pass(const tc_cuda_nest *x) {
   return s;
 }
 
-static bool is_shared(const tc_cuda_nest *x, uint32_t id) {
-  const tc_expr *e = &x->s.k->expr[id];
-  if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || x->s.vector < 0) return false;
-  if (x->s.p->buffer[x->s.k->buffer[e->buffer]].kind == TC_BUF_LOCAL) return false;
-  return !(x->s.depends[id] & x->parallel) && tc_dim_is(e->address.coef[x->s.vector], 1) &&
-         !tc_kernel_writes(x->s.k, e->buffer);
-}
-
-/* Not those of halves: the registers of more rows on a multiprocessor are worth more. */
 void tc_cuda_declare_prefetched(tc_cuda_nest *x) {
-  enum { LANES = 4 };
-  const uint32_t first = first_pass(x);
-  uint8_t *now = calloc(x->s.k->nexpr + 1, 1), *later = calloc(x->s.k->nexpr + 1, 1);
-  const bool any =
-      first < x->nest->nstage && x->parallel && !x->plan.scan && x->plan.lanes <= LANES;
-  if (!now || !later) x->s.out->failed = true;
-  if (now && later && any) {
-    tc_cuda_mark_stage(x->s.k, &x->nest->stage[first], now);
-    for (uint32_t s = first + 1; s < x->nest->nstage; ++s)
-      if (tc_cuda_is_pass(x->nest, &x->nest->stage[s]))
-        tc_cuda_mark_stage(x->s.k, &x->nest->stage[s], later);
-    for (uint32_t i = 1; i < x->s.k->nexpr; ++i) {
-      x->prefetched[i] = later[i] && !now[i] && is_shared(x, i);
-      if (x->prefetched[i]) declare_early(x, i);
-    }
+  for (uint32_t i = 1; i < x->s.k->nexpr; ++i) {
+    x->prefetched[i] = tc_schedule_has(&x->plan->prefetch, i);
+    if (x->prefetched[i]) declare_early(x, i);
   }
-  free(now);
-  free(later);
 }
 
 static void put_prefetched(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base) {
@@ -319,7 +296,7 @@ void tc_cuda_put_loop(tc_cuda_nest *x, const tc_cuda_loop *w) {
   put_divisors(x, w->axes);
   put_items_of(x, w);
   if (w->once) put_pass(x, w, w->first);
-  else if (x->plan.kind == TC_CUDA_COLUMNS && !x->plan.scan) put_column_passes(x, w);
+  else if (x->plan->form == TC_CUDA_COLUMNS && !x->scan) put_column_passes(x, w);
   else {
     tc_print_line(&x->s, "for (tc_int base = %s; base < items; base += %s) {", w->first, w->hop);
     x->s.indent += 2;

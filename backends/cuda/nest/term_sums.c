@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 bool tc_cuda_sums_terms(const tc_cuda_nest *x, const tc_stage *st) {
-  return st->naction == 1 && st->action->term.id && x->plan.kind == TC_CUDA_ROWS && !x->in_registers;
+  return st->naction == 1 && st->action->term.id && x->plan->form == TC_CUDA_ROWS && !x->in_registers;
 }
 
 typedef struct names {

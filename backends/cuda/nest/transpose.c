@@ -7,79 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDE = TC_CUDA_SIDE, SHARED = 49152 };
-
-static bool is_unit(const tc_address *a, int axis) { return tc_dim_is(a->coef[axis], 1); }
-
-static bool is_strided(const tc_address *a, int axis) {
-  return !is_unit(a, axis) && !tc_dim_is(a->coef[axis], 0);
-}
-
-static bool is_short(const tc_program *p, tc_dim extent) {
-  enum { SHORT = 16 };
-  int64_t lo, hi;
-  tc_dim_range(tc_graph_dims(p->graph), extent, &lo, &hi);
-  return hi < SHORT;
-}
-
-/* The axis along which every store is of neighbours, or -1. */
-static int store_axis(const tc_nest *n) {
-  for (int axis = 0; axis < n->naxis; ++axis) {
-    bool all = n->stage[0].naction > 0;
-    for (uint32_t i = 0; i < n->stage[0].naction; ++i)
-      all = all && is_unit(&n->stage[0].action[i].address, axis);
-    if (all) return axis;
-  }
-  return -1;
-}
-
-bool tc_cuda_crosses(const tc_expr *e, int along, int across) {
-  return e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm &&
-         is_strided(&e->address, along) && is_unit(&e->address, across);
-}
-
-bool tc_cuda_plan_transpose(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                            const uint8_t *need, tc_cuda_plan *plan) {
-  const int along = n->nstage == 1 ? store_axis(n) : -1;
-  if (along < 0 || is_short(p, n->axis[along].extent)) return false;
-  for (int i = 0; i < n->naxis; ++i)
-    if (n->axis[i].of >= 0) return false;
-  for (uint32_t i = 1; i < k->nexpr; ++i)
-    for (int across = 0; need[i] && across < n->naxis; ++across)
-      if (tc_cuda_crosses(&k->expr[i], along, across) && !is_short(p, n->axis[across].extent)) {
-        plan->kind = TC_CUDA_TRANSPOSE;
-        plan->along = along;
-        plan->across = across;
-        return true;
-      }
-  return false;
-}
+enum { SIDE = TC_CUDA_SIDE };
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* Elements behind a row of a tile: one word, so that rows begin in different banks. */
-static int padding(size_t bytes) { return bytes < 4 ? (int)(4 / bytes) : 1; }
+/* Declares the tile of LOAD `id`. */
+static void declare_tile(tc_cuda_nest *x, uint32_t id) {
+  const tc_dtype d = x->s.p->buffer[x->s.k->buffer[x->s.k->expr[id].buffer]].dtype;
+  const size_t size = tc_dtype_bytes(d);
+  x->early[id] = 1;
+  if (x->unaligned)
+    tc_print_line(&x->s, "__shared__ __align__(16) tc_%s t%u[%zu];", tc_print_storage(d), id,
+                  tc_cuda_unaligned_tile(x->plan->overlap, size));
+  else
+    tc_print_line(&x->s, "__shared__ __align__(16) tc_%s t%u[%d][%d];", tc_print_storage(d), id,
+                  SIDE, SIDE + tc_cuda_tile_padding(size));
+}
 
-/* Marks as early those loads whose tiles fit into shared memory. */
-static void choose(tc_cuda_nest *x, const uint8_t *need) {
-  size_t used = 0;
-  for (uint32_t i = 1; i < x->s.k->nexpr; ++i) {
-    const tc_expr *e = &x->s.k->expr[i];
-    if (!need[i] || !tc_cuda_crosses(e, x->plan.along, x->plan.across)) continue;
-    const tc_dtype d = x->s.p->buffer[x->s.k->buffer[e->buffer]].dtype;
-    const size_t size = tc_dtype_bytes(d);
-    const int row = SIDE + padding(size);
-    const size_t all =
-        x->unaligned ? tc_cuda_unaligned_tile(x->plan.over, size) : (size_t)(SIDE * row);
-    if (used + all * size > SHARED) continue;
-    used += all * size;
-    x->early[i] = 1;
-    if (x->unaligned)
-      tc_print_line(&x->s, "__shared__ __align__(16) tc_%s t%u[%zu];", tc_print_storage(d), i, all);
-    else
-      tc_print_line(&x->s, "__shared__ __align__(16) tc_%s t%u[%d][%d];", tc_print_storage(d), i,
-                    SIDE, row);
-  }
+static void declare_tiles(tc_cuda_nest *x) {
+  const tc_schedule_list *l = x->unaligned ? &x->plan->unaligned_tile : &x->plan->tile;
+  for (uint32_t i = 1; i < x->s.k->nexpr; ++i)
+    if (tc_schedule_has(l, i)) declare_tile(x, i);
 }
 
 /* The point of the thread, TC_L of them along `near`. */
@@ -104,7 +52,7 @@ static void put_loads(tc_cuda_nest *x) {
   x->s.indent += 2;
   tc_print_line(&x->s, "const int item = ((int)threadIdx.x + e * %d) * TC_L;", TC_CUDA_THREADS);
   tc_print_line(&x->s, "const int near = item %% %d, far = item / %d;", SIDE, SIDE);
-  open_point(x, x->plan.across, x->plan.along);
+  open_point(x, x->plan->across, x->plan->along);
   for (uint32_t i = 1; i < x->s.k->nexpr; ++i) {
     if (!x->early[i]) continue;
     tc_buf at = {0};
@@ -168,8 +116,8 @@ static void put_stores(tc_cuda_nest *x) {
                 TC_CUDA_THREADS / 32);
   tc_print_line(&x->s, "const int near = (part %% pieces * deep + lane %% deep) * TC_L;");
   tc_print_line(&x->s, "const int far = part / pieces * (32 / deep) + lane / deep;");
-  open_point(x, x->plan.along, x->plan.across);
-  x->s.vector = x->plan.along;
+  open_point(x, x->plan->along, x->plan->across);
+  x->s.vector = x->plan->along;
   x->s.store = take_copy;
   tc_cuda_skip_copied(x);
   tc_cuda_put_actions(x, x->nest->stage);
@@ -196,29 +144,15 @@ static void put_tile(tc_cuda_nest *x) {
   tc_print_line(&x->s, "__syncthreads();");
 }
 
-/* Marks all that the actions' values are made of, and what tiles hold of it. */
-static void choose_loads(tc_cuda_nest *x) {
-  const tc_stage *st = x->nest->stage;
-  uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
-  if (!need) {
-    x->s.out->failed = true;
-    return;
-  }
-  for (uint32_t i = 0; i < st->naction; ++i)
-    need[st->action[i].value.id] = need[st->action[i].guard.id] = 1;
-  tc_mark_operands(x->s.k, need);
-  choose(x, need);
-  free(need);
-}
-
 /* Tiles that follow one another are neighbours along the stores. */
 void tc_cuda_put_transpose(tc_cuda_nest *x) {
-  const int v = x->plan.along, w = x->plan.across, side = x->unaligned ? x->plan.side : SIDE;
+  const int v = x->plan->along, w = x->plan->across,
+            side = x->unaligned ? (int)x->plan->side : SIDE;
   const uint32_t others = ((1u << x->nest->naxis) - 1) & ~(1u << v) & ~(1u << w);
   tc_buf count = {0};
   x->s.vector = -1;
-  choose_loads(x);
-  declare_axis(x, v, SIDE, x->unaligned ? x->plan.over - 1 : 0);
+  declare_tiles(x);
+  declare_axis(x, v, SIDE, x->unaligned ? (int)x->plan->overlap - 1 : 0);
   declare_axis(x, w, side, 0);
   tc_cuda_put_count(x, others, &count);
   tc_print_line(&x->s, "const tc_int tiles = %s * tiles%d * tiles%d;",

@@ -10,61 +10,21 @@
 
 #include <stdio.h>
 
-enum { STORE = 8, BOUNDARY = 32, ROW = 256, ACCESS = 16 }; /* bytes */
-
-static size_t size_of(const tc_kernel *k, const tc_program *p, uint32_t buffer) {
-  return tc_dtype_bytes(p->buffer[k->buffer[buffer]].dtype);
-}
-
-/* What tc_tile_row begins behind the last row. */
-size_t tc_cuda_unaligned_tile(int over, size_t bytes) {
-  const size_t rows = (size_t)(TC_CUDA_SIDE + over), group = ACCESS / bytes;
-  return bytes == 1 ? rows * (ROW + 4) : rows * (ROW / bytes) + rows / group * group;
-}
-
-/* One store, whose lanes are neighbours. */
-bool tc_cuda_plan_unaligned_transpose(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                                      const uint8_t *need, tc_cuda_plan *plan,
-                                      tc_cuda_instance *f) {
-  const tc_action *a = n->stage[0].action;
-  size_t widest = 0;
-  if (plan->kind != TC_CUDA_TRANSPOSE || plan->far || n->stage[0].naction != 1) return false;
-  if (a->kind != TC_ACT_STORE || a->guard.id || a->address.nterm) return false;
-  for (uint32_t i = 1; i < k->nexpr; ++i) {
-    const tc_expr *e = &k->expr[i];
-    if (!need[i] || !tc_cuda_crosses(e, plan->along, plan->across)) continue;
-    const size_t bytes = size_of(k, p, e->buffer);
-    if (bytes > widest) widest = bytes;
-  }
-  if (!widest) return false;
-  const int bytes = (int)size_of(k, p, a->buffer);
-  plan->side = (ROW - ACCESS) / (int)widest;
-  plan->over = BOUNDARY / bytes;
-  f->unaligned = f->small = true;
-  f->vectorized = false;
-  f->lanes = STORE / bytes;
-  const tc_expr *e = &k->expr[a->value.id];
-  const bool copies = e->kind == TC_EX_LOAD && p->buffer[k->buffer[e->buffer]].dtype ==
-                                                   p->buffer[k->buffer[a->buffer]].dtype;
-  if (copies) f->blocks = bytes == 1 ? 4 : 5; /* others would spill */
-  return true;
-}
-
 /* ---- text ------------------------------------------------------------------------------------ */
 
 static void put_address(tc_cuda_nest *x, const tc_address *a, const char *along, const char *across,
                         tc_buf *out) {
-  const char *const was[2] = {x->s.axis[x->plan.along], x->s.axis[x->plan.across]};
-  x->s.axis[x->plan.along] = along;
-  x->s.axis[x->plan.across] = across;
+  const char *const was[2] = {x->s.axis[x->plan->along], x->s.axis[x->plan->across]};
+  x->s.axis[x->plan->along] = along;
+  x->s.axis[x->plan->across] = across;
   tc_print_address(&x->s, a, out);
-  x->s.axis[x->plan.along] = was[0];
-  x->s.axis[x->plan.across] = was[1];
+  x->s.axis[x->plan->along] = was[0];
+  x->s.axis[x->plan->across] = was[1];
 }
 
 /* Element (i, j) of what load `id` reads is f<id>[i * n<id> + j]. */
 static void put_fill(tc_cuda_nest *x, uint32_t id) {
-  const int v = x->plan.along, w = x->plan.across, over = x->plan.over;
+  const int v = x->plan->along, w = x->plan->across, over = (int)x->plan->overlap;
   const tc_expr *e = &x->s.k->expr[id];
   const tc_dtype d = x->s.p->buffer[x->s.k->buffer[e->buffer]].dtype;
   tc_buf at = {0}, step = {0};
@@ -82,14 +42,14 @@ static void put_fill(tc_cuda_nest *x, uint32_t id) {
 
 /* p<id>[l]: the row of lane l in the tile. */
 static void put_places(tc_cuda_nest *x, uint32_t id) {
-  const int v = x->plan.along, w = x->plan.across;
+  const int v = x->plan->along, w = x->plan->across;
   const tc_expr *e = &x->s.k->expr[id];
   const tc_dtype d = x->s.p->buffer[x->s.k->buffer[e->buffer]].dtype;
   tc_print_line(&x->s, "const tc_%s *p%u[TC_L];", tc_print_storage(d), id);
   tc_print_line(&x->s,
                 "TC_UNROLL for (int l = 0; l < TC_L; ++l) p%u[l] = tc_tile_place(t%u, f%u, n%u, "
                 "(tc_int)(first%d - %d), (tc_int)(near + l), first%d);",
-                id, id, id, id, v, x->plan.over, w);
+                id, id, id, id, v, (int)x->plan->overlap, w);
 }
 
 /* What is stored one by one is loaded so, too. */
@@ -100,7 +60,7 @@ bool tc_cuda_take_unaligned_load(const tc_cuda_nest *x, uint32_t id, tc_buf *out
     tc_putf(out, "tc_arrived(tc_picked(p%u, far))", id);
     return true;
   }
-  if (e->guard.id || e->address.nterm || !tc_dim_is(e->address.coef[x->plan.along], 1))
+  if (e->guard.id || e->address.nterm || !tc_dim_is(e->address.coef[x->plan->along], 1))
     return false;
   tc_putf(out, "tc_gathered(b%u + (", e->buffer); /* its rows may begin elsewhere */
   tc_print_address(&x->s, &e->address, out);
@@ -133,15 +93,15 @@ static void put_actions(tc_cuda_nest *x, int vector) {
 
 /* Of the columns that the head of a loop names. */
 static void put_columns(tc_cuda_nest *x, const char *loop) {
-  const int w = x->plan.across;
+  const int w = x->plan->across;
   tc_print_line(&x->s, "%s {", loop);
   tc_print_line(&x->s, "  const tc_int i%d = first%d + far;", w, w);
-  put_actions(x, x->plan.along);
+  put_actions(x, x->plan->along);
 }
 
 /* The lanes of a store that leaves the result: of a copy from the tile, else as they are. */
 static void put_edges(tc_cuda_nest *x, uint32_t copied) {
-  const int v = x->plan.along, w = x->plan.across;
+  const int v = x->plan->along, w = x->plan->across;
   const tc_action *a = x->nest->stage[0].action;
   tc_print_line(&x->s, "TC_ROLLED for (int far = column; far < most; far += step) {");
   x->s.indent += 2;
@@ -168,7 +128,7 @@ static void put_edges(tc_cuda_nest *x, uint32_t copied) {
 
 /* The thread's points: TC_L along the stores from `near` on, at every `far` across. */
 static void put_stores(tc_cuda_nest *x) {
-  const int v = x->plan.along, w = x->plan.across;
+  const int v = x->plan->along, w = x->plan->across;
   const tc_action *a = x->nest->stage[0].action;
   const uint32_t copied = tc_cuda_copied(x, a);
   char first[32], column[80], full[120];
@@ -176,14 +136,14 @@ static void put_stores(tc_cuda_nest *x) {
   snprintf(column, sizeof column, "TC_MIN(first%d + column, end%d - 1)", w, w);
   snprintf(full, sizeof full,
            "if (most == %d) TC_UNROLL for (int n = 0; n < %d / step; ++n, far += step)",
-           x->plan.side, x->plan.side);
+           (int)x->plan->side, (int)x->plan->side);
   tc_buf at = {0};
   put_address(x, &a->address, first, column, &at);
   tc_print_line(&x->s, "constexpr int deep = %d / TC_L, step = %d / deep;", TC_CUDA_SIDE,
                 TC_CUDA_THREADS);
   tc_print_line(&x->s, "const int column = (int)threadIdx.x / deep;");
-  tc_print_line(&x->s, "const int most = (int)TC_MIN((tc_int)%d, end%d - first%d);", x->plan.side,
-                w, w);
+  tc_print_line(&x->s, "const int most = (int)TC_MIN((tc_int)%d, end%d - first%d);",
+                (int)x->plan->side, w, w);
   tc_print_line(&x->s,
                 "const tc_int near = first%d + (int)threadIdx.x %% deep * TC_L - "
                 "tc_tile_shift(b%u + (%s));",

@@ -6,38 +6,6 @@
 
 #include <stdlib.h>
 
-static bool is_stored(const tc_kernel *k, const tc_program *p, const tc_nest *n) {
-  for (uint32_t s = 0; s < n->nstage; ++s)
-    for (uint32_t i = 0; i < n->stage[s].naction; ++i) {
-      const tc_action *a = &n->stage[s].action[i];
-      if (a->kind == TC_ACT_SCAN || (a->kind == TC_ACT_REDUCE && tc_print_is_tuple(a) && !a->term.id))
-        return true;
-      if (n->stage[s].axes && tc_cuda_is_store(a) && !tc_cuda_is_local(k, p, a->buffer))
-        return true;
-    }
-  return false;
-}
-
-uint32_t tc_cuda_unaligned_load(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                                const uint8_t *need) {
-  const int v = n->vector;
-  if (n->naxis != n->nparallel + 1 || v != n->nparallel || n->axis[v].of >= 0) return 0;
-  if (is_stored(k, p, n)) return 0;
-  uint32_t found = 0;
-  for (uint32_t i = 1; i < k->nexpr; ++i) {
-    const tc_expr *e = &k->expr[i];
-    if (!need[i] || e->kind == TC_EX_RANDOM) {
-      if (need[i]) return 0;
-      continue;
-    }
-    if (e->kind != TC_EX_LOAD || tc_cuda_is_local(k, p, e->buffer)) continue;
-    if (tc_dim_is(e->address.coef[v], 0) && !e->guard.id) continue;
-    if (found || e->guard.id || e->address.nterm || !tc_dim_is(e->address.coef[v], 1)) return 0;
-    found = i;
-  }
-  return found;
-}
-
 static uint32_t load_of(tc_cuda_nest *x) {
   uint8_t *need = calloc(x->s.k->nexpr + 1, 1);
   if (!need) {

@@ -1,79 +1,31 @@
-/* plan.c - what form a nest takes, how wide its accesses are, what its threads keep. */
-#include "backends/cuda/nest/nest.h"
+/* plan.c - the schedule of a kernel's nests: the decisions in their order.
+ *
+ * Each looks at the nest, at the decisions before it, and at nothing else. */
+#include "backends/cuda/schedule/plan.h"
+
+#include "backends/cuda/emit.h"
+#include "backends/cuda/schedule/product.h"
 
 #include <stdlib.h>
-
-static bool has_kind(const tc_nest *n, tc_act_kind kind) {
-  for (uint32_t s = 0; s < n->nstage; ++s)
-    for (uint32_t a = 0; a < n->stage[s].naction; ++a)
-      if (n->stage[s].action[a].kind == kind) return true;
-  return false;
-}
-
-bool tc_cuda_is_store(const tc_action *a) {
-  return a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD;
-}
-
-bool tc_cuda_is_local(const tc_kernel *k, const tc_program *p, uint32_t buffer) {
-  return p->buffer[k->buffer[buffer]].kind == TC_BUF_LOCAL;
-}
-
-static tc_cuda_kind kind_of(const tc_nest *n) {
-  if (n->serial) return TC_CUDA_SERIAL;
-  if (!has_kind(n, TC_ACT_REDUCE) && !has_kind(n, TC_ACT_SCAN) && n->nstage <= 1)
-    return TC_CUDA_FLAT;
-  return n->vector >= 0 && n->vector < n->nparallel ? TC_CUDA_COLUMNS : TC_CUDA_ROWS;
-}
-
-/* ---- what a nest is made of ------------------------------------------------------------------ */
-
-void tc_cuda_mark_stage(const tc_kernel *k, const tc_stage *st, uint8_t *need) {
-  for (uint32_t i = 0; i < st->naction; ++i) tc_mark_action(&st->action[i], need);
-  tc_mark_operands(k, need);
-}
-
-void tc_cuda_mark(const tc_kernel *k, const tc_nest *n, uint8_t *need) {
-  for (uint32_t s = 0; s < n->nstage; ++s) tc_cuda_mark_stage(k, &n->stage[s], need);
-}
+#include <string.h>
 
 /* ---- sizes of what threads do ---------------------------------------------------------------- */
 
-/* Addresses without a buffer (positions) and constants in them may be larger than any buffer. */
-static bool is_far(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need) {
-  enum { NEAR = 1 << 24 };
-  tc_dims *c = tc_graph_dims(p->graph);
-  if (tc_dim_bad(tc_cuda_points(p, n, 0, n->nparallel)) ||
-      tc_dim_bad(tc_cuda_points(p, n, n->nparallel, n->naxis)))
-    return true;
-  for (uint32_t i = 1; i < k->nexpr; ++i) {
-    const tc_address *a = &k->expr[i].address;
-    if (!need[i] || k->expr[i].kind != TC_EX_INDEX) continue;
-    const tc_dim d[2] = {a->offset, tc_dim_const(0)};
-    for (int j = -1; j < n->naxis; ++j) {
-      int64_t lo, hi;
-      tc_dim_range(c, j < 0 ? d[0] : a->coef[j], &lo, &hi);
-      if (tc_dim_is_const(j < 0 ? d[0] : a->coef[j]) && (lo < -NEAR || hi > NEAR)) return true;
-    }
-  }
-  return false;
-}
-
 /* 32-bit registers that the loads of one item take, roughly. */
-static int load_registers(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                          const uint8_t *need, int lanes) {
+static int load_registers(const tc_cuda_plan *x, int lanes) {
   int r = 0;
-  for (uint32_t i = 1; i < k->nexpr; ++i) {
-    const tc_expr *e = &k->expr[i];
-    if (!need[i] || e->kind != TC_EX_LOAD || tc_cuda_is_local(k, p, e->buffer)) continue;
-    const bool varies = n->vector >= 0 && !tc_dim_is(e->address.coef[n->vector], 0);
+  for (uint32_t i = 1; i < x->k->nexpr; ++i) {
+    const tc_expr *e = &x->k->expr[i];
+    if (!x->need[i] || e->kind != TC_EX_LOAD || tc_cuda_is_local(x->k, x->p, e->buffer)) continue;
+    const bool varies = x->n->vector >= 0 && !tc_dim_is(e->address.coef[x->n->vector], 0);
     r += (varies ? lanes : 1) * (e->dtype == TC_F64 || e->dtype == TC_I64 ? 2 : 1);
   }
   return r;
 }
 
-static int count_ops(const tc_kernel *k, const uint8_t *need) {
+static int count_ops(const tc_cuda_plan *x) {
   int n = 0;
-  for (uint32_t i = 1; i < k->nexpr; ++i) n += need[i] && k->expr[i].kind == TC_EX_OP;
+  for (uint32_t i = 1; i < x->k->nexpr; ++i) n += x->need[i] && x->k->expr[i].kind == TC_EX_OP;
   return n;
 }
 
@@ -83,119 +35,195 @@ static int choose_unroll(int registers, int ops) {
   return u;
 }
 
-bool tc_cuda_is_pass(const tc_nest *n, const tc_stage *st) {
-  const uint32_t sequential = ((1u << n->naxis) - 1) & ~((1u << n->nparallel) - 1);
-  return sequential && st->axes == sequential;
-}
-
 /* ---- the functions of a nest ----------------------------------------------------------------- */
 
-void tc_cuda_add_form(tc_cuda_plan *plan, tc_cuda_instance f) {
-  if (plan->nform < TC_CUDA_FORMS) plan->form[plan->nform++] = f;
+void tc_cuda_add(tc_cuda_plan *x, tc_cuda_variant v) {
+  if (x->nvariant < TC_CUDA_VARIANTS) x->variant[x->nvariant++] = v;
 }
 
 /* Columns: registers for one sum of every lane, in f32 and f64, and for the early loads, which are
  * not converted yet; where they are few, twice as many loads are early and five blocks fit a
  * multiprocessor.  One is said in any case: without, ptxas moves loads back to where they are used. */
-static void plan_columns(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                         const uint8_t *need, tc_cuda_instance *f) {
+static void plan_columns(const tc_cuda_plan *x, tc_cuda_variant *v) {
   enum { PREFETCHED = 32, FEW = 64, SUM = 3, BLOCKS = 5 };
+  const int lanes = (int)v->lanes;
   int sums = 0, loads = 0;
-  for (uint32_t s = 0; s < n->nstage; ++s)
-    for (uint32_t i = 0; i < n->stage[s].naction; ++i)
-      sums += n->stage[s].action[i].kind != TC_ACT_STORE;
-  for (uint32_t i = 1; i < k->nexpr; ++i)
-    if (need[i] && k->expr[i].kind == TC_EX_LOAD)
-      loads += (int)tc_dtype_bytes(p->buffer[k->buffer[k->expr[i].buffer]].dtype);
-  const int item = (loads * f->lanes + 3) / 4;
-  if (f->unroll == 4 && 2 * f->unroll * item <= PREFETCHED) f->unroll *= 2;
-  f->blocks = sums * f->lanes * SUM + item * f->unroll <= FEW ? BLOCKS : 1;
+  for (uint32_t s = 0; s < x->n->nstage; ++s)
+    for (uint32_t i = 0; i < x->n->stage[s].naction; ++i)
+      sums += x->n->stage[s].action[i].kind != TC_ACT_STORE;
+  for (uint32_t i = 1; i < x->k->nexpr; ++i)
+    if (x->need[i] && x->k->expr[i].kind == TC_EX_LOAD)
+      loads += (int)tc_dtype_bytes(x->p->buffer[x->k->buffer[x->k->expr[i].buffer]].dtype);
+  const int item = (loads * lanes + 3) / 4;
+  if (v->unroll == 4 && 2 * v->unroll * item <= PREFETCHED) v->unroll *= 2;
+  v->blocks = sums * lanes * SUM + item * v->unroll <= FEW ? BLOCKS : 1;
 }
 
-/* Tiles with 16-byte accesses, unless sizes forbid them, and tiles that begin anywhere; or else with
- * accesses of one element. */
-static void plan_transpose(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                           const uint8_t *need, tc_cuda_plan *plan, tc_cuda_instance vectorized,
-                           bool unaligned) {
-  tc_cuda_instance scalar = vectorized;
-  scalar.vectorized = false;
-  scalar.lanes = 1;
-  const bool any = tc_cuda_plan_unaligned_transpose(k, p, n, need, plan, &scalar);
-  if (!any || vectorized.lanes >= scalar.lanes) tc_cuda_add_form(plan, vectorized);
-  plan->unaligned = any && (unaligned || vectorized.lanes < scalar.lanes);
-  if (unaligned || plan->unaligned) tc_cuda_add_form(plan, scalar);
+/* What all functions have that do not say otherwise: accesses of one element, no conditions. */
+static tc_cuda_variant plan_general(const tc_cuda_plan *x) {
+  enum { ONES = 4 /* items in flight where accesses are of one element */ };
+  return (tc_cuda_variant){.lanes = 1,
+                           .unroll = ONES,
+                           .items = TC_CUDA_ITEMS,
+                           .most = TC_CUDA_LARGEST_GROUP,
+                           .threads =
+                               x->nest->form == TC_CUDA_FLAT ? TC_CUDA_THREADS : TC_CUDA_BLOCK,
+                           .shared = x->nest->cache.n > 0};
 }
 
-tc_cuda_plan tc_cuda_plan_nest(const tc_kernel *k, const tc_kernel *plain, const tc_program *p,
-                               const tc_nest *n) {
-  enum {
-    ONES = 4, /* items in flight where accesses are of one element */
-    LIGHT = 6
-  }; /* operations: behind more, other threads hide the loads, not other items */
-  tc_cuda_plan plan = {.kind = kind_of(n), .lanes = 1, .scan = has_kind(n, TC_ACT_SCAN)};
-  uint8_t *need = calloc(k->nexpr + 1, 1);
-  if (!need) return plan;
-  tc_cuda_mark(k, n, need);
-  for (uint32_t s = 0; s < n->nstage; ++s)
-    for (uint32_t a = 0; a < n->stage[s].naction; ++a)
-      plan.tuples |=
-          n->stage[s].action[a].kind == TC_ACT_REDUCE && tc_print_is_tuple(&n->stage[s].action[a]);
-  if (plan.kind == TC_CUDA_FLAT) tc_cuda_plan_transpose(k, p, n, need, &plan);
-  plan.lanes = tc_cuda_choose_lanes(k, p, n, &plan, need);
-  plan.far = is_far(k, p, n, need);
-  const int ops = count_ops(k, need);
-  tc_cuda_instance general = {.lanes = 1,
-                              .unroll = ONES,
-                              .each = 8,
-                              .most = TC_CUDA_LARGEST_GROUP,
-                              .threads = TC_CUDA_BLOCK};
-  const tc_nest *again = plain && plan.kind == TC_CUDA_ROWS ? &plain->nest[n - k->nest] : NULL;
-  if (again) general.smem_cache = tc_cuda_find_smem_cache(plain, p, again, 1, NULL);
-  plan.smem_cache = general.smem_cache > 0;
-  tc_cuda_instance vectorized = general, scalar = general;
-  vectorized.vectorized = vectorized.small = scalar.small = true;
-  vectorized.lanes = plan.lanes;
-  if (plan.smem_cache)
-    vectorized.smem_cache = tc_cuda_find_smem_cache(plain, p, again, plan.lanes, NULL);
-  vectorized.unroll = choose_unroll(load_registers(k, p, n, need, plan.lanes), ops);
-  if (plan.kind == TC_CUDA_FLAT)
-    vectorized.threads = general.threads = scalar.threads = TC_CUDA_THREADS;
-  if (plan.kind == TC_CUDA_FLAT && ops > LIGHT) vectorized.unroll = 1;
-  if (plan.kind == TC_CUDA_FLAT && ops > LIGHT && vectorized.lanes > 4)
-    vectorized.threads = TC_CUDA_BLOCK;
-  scalar.unroll = 2 * choose_unroll(load_registers(k, p, n, need, 1), ops);
-  const bool unaligned = !plan.far && tc_cuda_may_be_unaligned(k, p, n, &plan, need);
-  tc_cuda_mark(k, n, need);
-  if (plan.kind == TC_CUDA_ROWS) {
-    plan.unaligned =
-        unaligned && tc_cuda_count_passes(n) < 2 && tc_cuda_unaligned_load(k, p, n, need);
-    tc_cuda_plan_rows(k, p, n, need, &plan, vectorized);
-    if (plan.unaligned) tc_cuda_plan_unaligned_rows(&plan, scalar);
-    else if (unaligned) tc_cuda_plan_rows(k, p, n, need, &plan, scalar);
-  } else if (plan.kind == TC_CUDA_TRANSPOSE) {
-    plan_transpose(k, p, n, need, &plan, vectorized, unaligned);
-  } else {
-    if (plan.kind == TC_CUDA_COLUMNS && !plan.scan) plan_columns(k, p, n, need, &vectorized);
-    tc_cuda_add_form(&plan, vectorized);
-    if (unaligned) tc_cuda_add_form(&plan, scalar);
+/* Accesses of the full width.  Behind many operations other threads hide the loads, not other items. */
+static tc_cuda_variant plan_aligned(const tc_cuda_plan *x, tc_cuda_variant v) {
+  enum { LIGHT = 6 };
+  const int ops = count_ops(x);
+  v.aligned = v.index32 = true;
+  v.lanes = x->nest->width;
+  v.unroll = choose_unroll(load_registers(x, (int)v.lanes), ops);
+  if (x->nest->form != TC_CUDA_FLAT || ops <= LIGHT) return v;
+  v.unroll = 1;
+  if (v.lanes > 4) v.threads = TC_CUDA_BLOCK;
+  return v;
+}
+
+static tc_cuda_variant plan_scalar(const tc_cuda_plan *x, tc_cuda_variant v) {
+  v.index32 = true;
+  v.unroll = 2 * choose_unroll(load_registers(x, 1), count_ops(x));
+  return v;
+}
+
+static void plan_row_variants(tc_cuda_plan *x, tc_cuda_variant aligned, tc_cuda_variant scalar,
+                              bool may_be_unaligned) {
+  const bool peels = may_be_unaligned && tc_cuda_count_passes(x->n) < 2 &&
+                     tc_cuda_unaligned_load(x->k, x->p, x->n, x->need);
+  tc_cuda_plan_rows(x, aligned);
+  if (peels) tc_cuda_plan_unaligned_rows(x, scalar);
+  else if (may_be_unaligned) tc_cuda_plan_rows(x, scalar);
+}
+
+/* The last function, with accesses of one element and 64-bit indices, has no conditions. */
+static void plan_variants(tc_cuda_plan *x) {
+  tc_cuda_variant general = plan_general(x), aligned = plan_aligned(x, general),
+                  scalar = plan_scalar(x, general);
+  const bool unaligned =
+      !x->nest->index64 && tc_cuda_may_be_unaligned(x->k, x->p, x->n, x->nest, x->need);
+  if (x->nest->form == TC_CUDA_ROWS) plan_row_variants(x, aligned, scalar, unaligned);
+  else if (x->nest->form == TC_CUDA_TRANSPOSE) tc_cuda_plan_tiles(x, aligned, scalar, unaligned);
+  else {
+    if (x->nest->form == TC_CUDA_COLUMNS && !tc_cuda_has_kind(x->n, TC_ACT_SCAN))
+      plan_columns(x, &aligned);
+    tc_cuda_add(x, aligned);
+    if (unaligned) tc_cuda_add(x, scalar);
   }
-  if (plan.kind == TC_CUDA_SERIAL) general.unroll = 1;
-  tc_cuda_add_form(&plan, general);
-  for (int i = 0; i < plan.nform; ++i) plan.in_registers |= plan.form[i].in_registers;
-  free(need);
-  return plan;
+  if (x->nest->form == TC_CUDA_SERIAL) general.unroll = 1;
+  tc_cuda_add(x, general);
 }
 
-uint32_t tc_cuda_number(tc_cuda_plan *plan, uint32_t first) {
-  for (int i = 0; i < plan->nform; ++i) plan->form[i].number = first++;
-  return first;
+/* ---- a nest ---------------------------------------------------------------------------------- */
+
+/* Form, width, indices: what depends on nothing else. */
+static void plan_access(tc_cuda_plan *x) {
+  *x->nest = (tc_cuda_nest_schedule){.form = tc_cuda_form_of(x->n), .along = -1, .across = -1};
+  if (x->nest->form == TC_CUDA_FLAT) tc_cuda_plan_transpose(x);
+  x->nest->width = tc_cuda_choose_width(x->k, x->p, x->n, x->nest, x->need);
+  x->nest->index64 = tc_cuda_is_far(x->k, x->p, x->n, x->need);
 }
 
-uint32_t tc_cuda_slice_axes(const tc_nest *n) {
-  uint32_t m = (1u << n->naxis) - 1;
-  for (uint32_t s = 0; s < n->nstage; ++s)
-    for (uint32_t i = 0; i < n->stage[s].naction; ++i)
-      for (int a = 0; a < n->naxis; ++a)
-        if (tc_dim_is(n->stage[s].action[i].address.coef[a], 0)) m &= ~(1u << a);
-  return m;
+/* Short reductions, and those of many results, are not cut. */
+static void plan_cut(tc_cuda_plan *x) {
+  int64_t least, most;
+  if (x->n->when == TC_ALWAYS) return;
+  x->nest->whole = x->n->whole;
+  tc_dim_range(tc_graph_dims(x->p->graph), x->n->results, &least, &most);
+  if (most >= tc_cuda_target.few_columns) x->nest->many_results = tc_cuda_target.few_columns;
+}
+
+static bool put_variants(const tc_cuda_plan *x, tc_schedule_nest *s) {
+  tc_arena *arena = x->p->arena;
+  tc_cuda_variant *v = tc_arena_alloc(arena, (x->nvariant + 1) * sizeof *v);
+  s->variant = tc_arena_alloc(arena, (x->nvariant + 1) * sizeof *s->variant);
+  if (!v || !s->variant) return false;
+  memcpy(v, x->variant, x->nvariant * sizeof *v);
+  s->common = x->nest;
+  s->nvariant = x->nvariant;
+  for (uint32_t i = 0; i < s->nvariant; ++i) s->variant[i] = (tc_schedule_variant){.nest = &v[i]};
+  return true;
+}
+
+static bool plan_nest(tc_cuda_plan *x, tc_schedule_nest *s) {
+  x->nest = tc_arena_alloc(x->p->arena, sizeof *x->nest);
+  x->need = calloc(x->k->nexpr + 1, 1);
+  bool ok = x->nest && x->need;
+  if (ok) {
+    tc_cuda_mark(x->k, x->n, x->need);
+    plan_access(x);
+    plan_cut(x);
+    ok = tc_cuda_plan_cache(x);
+  }
+  if (ok) plan_variants(x);
+  ok = ok && tc_cuda_plan_lists(x) && put_variants(x, s);
+  free(x->need);
+  return ok;
+}
+
+bool tc_cuda_plan_access(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                         tc_cuda_nest_schedule *out) {
+  tc_cuda_plan x = {.k = k, .p = p, .n = n, .nest = out, .need = calloc(k->nexpr + 1, 1)};
+  if (!x.need) return false;
+  tc_cuda_mark(k, n, x.need);
+  plan_access(&x);
+  free(x.need);
+  return true;
+}
+
+/* ---- a kernel -------------------------------------------------------------------------------- */
+
+/* Nests without stages are another one's, already done. */
+static bool plan_nests(const tc_program *p, const tc_kernel *k, tc_schedule *s) {
+  s->nest = tc_arena_alloc(p->arena, (k->nnest + 1) * sizeof *s->nest);
+  bool ok = s->nest;
+  for (uint32_t i = 0; ok && i < k->nnest; ++i) {
+    tc_cuda_plan x = {.k = k, .p = p, .n = &k->nest[i]};
+    ok = !k->nest[i].nstage || plan_nest(&x, &s->nest[i]);
+  }
+  return ok;
+}
+
+static tc_schedule *new_schedule(const tc_program *p, bool approximate) {
+  tc_schedule *s = tc_arena_alloc(p->arena, sizeof *s);
+  tc_cuda_kernel_schedule *own = tc_arena_alloc(p->arena, sizeof *own);
+  if (!s || !own) return NULL;
+  *own = (tc_cuda_kernel_schedule){.approximate = approximate,
+                                   .template = -1,
+                                   .along_a = -1,
+                                   .along_b = -1,
+                                   .width_a = 1,
+                                   .width_b = 1,
+                                   .width_c = 1};
+  s->kernel = own;
+  return s;
+}
+
+/* And the nest that the library leaves of it. */
+static bool plan_product(const tc_program *p, const tc_kernel *k, tc_schedule *s) {
+  if (!tc_cuda_plan_product(k, p, (tc_cuda_kernel_schedule *)s->kernel) ||
+      !tc_cuda_library_rest(k, p, &s->product))
+    return false;
+  if (!s->product) return true;
+  tc_cuda_kernel_schedule *own = (tc_cuda_kernel_schedule *)s->kernel;
+  own->one_pass = tc_cuda_may_one_pass(&k->mm, own->template);
+  tc_schedule *rest = new_schedule(p, false);
+  s->product->schedule = rest;
+  return rest && plan_nests(p, s->product, rest);
+}
+
+static bool plan_kernel(const tc_program *p, tc_kernel *k) {
+  if (k->kind == TC_KERNEL_CALL) return true;
+  tc_schedule *s = new_schedule(p, tc_cuda_stores_halves(k, p));
+  k->schedule = s;
+  return s && (k->kind == TC_KERNEL_NESTS ? plan_nests(p, k, s) : plan_product(p, k, s));
+}
+
+bool tc_cuda_plan_program(tc_program *p) {
+  for (uint32_t i = 0; i < p->nkernel; ++i)
+    if (!plan_kernel(p, &p->kernel[i])) return false;
+  return true;
 }

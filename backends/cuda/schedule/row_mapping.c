@@ -1,6 +1,6 @@
 /* row_mapping.c - how rows map to thread groups, and how many items of a row each thread holds in registers
  * or shared memory from stage to stage. */
-#include "backends/cuda/nest/nest.h"
+#include "backends/cuda/schedule/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +19,8 @@ static uint32_t last_reader(const tc_kernel *k, const tc_nest *n, uint32_t buffe
   return last;
 }
 
-/* LOCAL rows that live at once between two stages, in 32-bit registers an element.  A row may take
- * the place of one that is read for the last time where it is stored. */
-static int count_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need) {
+/* A row may take the place of one that is read for the last time where it is stored. */
+int tc_cuda_count_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need) {
   int most = 0;
   int *live = calloc(n->nstage + 1, sizeof *live);
   for (uint32_t s = 0; live && s < n->nstage; ++s)
@@ -50,6 +49,11 @@ static int64_t constant_items(const tc_nest *n, int lanes) {
   return items;
 }
 
+enum {
+  FILE_WORDS = 65536,  /* registers of a multiprocessor */
+  MANY_THREADS = 65536 /* that many rows occupy: tc_cuda_fits in launch.c asks for as many */
+};
+
 /* ---- groups ----------------------------------------------------------------------------------- */
 
 /* What rows in registers depend on. */
@@ -57,6 +61,7 @@ typedef struct rows {
   int count;      /* that are alive at once, in 32-bit registers an element */
   int shared;     /* loads that all rows share: they are prefetched */
   int each;       /* elements of a row for a thread */
+  int cached;     /* bytes of an item in shared memory */
   int passes;     /* over rows that no registers hold */
   int others;     /* loads that differ from row to row, but for the first */
   int64_t points; /* rows that there are at most */
@@ -64,25 +69,26 @@ typedef struct rows {
 } rows;
 
 /* A function for where there are many rows (tc_cuda_fits), unless there never are. */
-static void add_for_many(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f) {
-  if (r->points >= TC_CUDA_MANY / f.most) tc_cuda_add_form(plan, f);
+static void add_for_many(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f) {
+  if (r->points >= MANY_THREADS / f.most) tc_cuda_add(plan, f);
 }
 
 /* exact: conditions and distances are constant, others take registers; halves wait in pairs for what
  * is done with them. */
-static int registers_of(const rows *r, const tc_cuda_instance *f, bool exact) {
+static int registers_of(const rows *r, const tc_cuda_variant *f, bool exact) {
   enum { OTHERS = 64, PREFETCHED = 14, HALVES = 32 };
-  const int row = (r->count + r->others) * f->lanes * f->unroll,
+  const int lanes = (int)f->lanes, row = (r->count + r->others) * lanes * (int)f->unroll,
             in_registers = exact ? row : row + row / 2;
-  if (exact && f->lanes > 4) return in_registers + HALVES;
+  if (exact && lanes > 4) return in_registers + HALVES;
   return in_registers + OTHERS + r->others * PREFETCHED +
-         r->shared * (f->lanes < 4 ? f->lanes * 8 : PREFETCHED);
+         r->shared * (lanes < 4 ? lanes * 8 : PREFETCHED);
 }
 
 /* The largest number of items that a thread keeps: a power of 2.  Functions of f64 are long: they
  * take many registers for each of the items that wait for them. */
-static int most_items(const rows *r, int lanes) {
+static int most_items(const rows *r, int64_t lanes_of) {
   enum { REGISTERS = 96, FEW_REGISTERS = 24 };
+  const int lanes = (int)lanes_of;
   int most = (r->large ? FEW_REGISTERS : REGISTERS) / (r->count * lanes);
   while (most & (most - 1)) most &= most - 1;
   return most < r->each / lanes ? most : r->each / lanes;
@@ -90,15 +96,15 @@ static int most_items(const rows *r, int lanes) {
 
 /* A group of constant size that keeps rows; exact: of constant length.  Registers are given to four
  * warps at a time. */
-static void hold_rows(tc_cuda_instance *f, const rows *r, int group, int unroll, bool exact) {
+static void hold_rows(tc_cuda_variant *f, const rows *r, int group, int unroll, bool exact) {
   enum { WARPS = 128 };
-  f->in_registers = true;
+  f->registers = true;
   f->group = f->most = group;
-  f->unroll = f->each = unroll;
+  f->unroll = f->items = unroll;
   f->longest = unroll * group;
-  f->smem_cache = 0;
+  f->shared = false;
   const int threads = group > TC_CUDA_BLOCK ? group : TC_CUDA_BLOCK;
-  f->blocks = TC_CUDA_FILE / registers_of(r, f, exact) / ((threads + WARPS - 1) / WARPS * WARPS);
+  f->blocks = FILE_WORDS / registers_of(r, f, exact) / ((threads + WARPS - 1) / WARPS * WARPS);
 }
 
 /* As tc_cuda_group_size in launch.c. */
@@ -127,48 +133,48 @@ static const struct {
 } smem_groups[] = {{256, 3, 64 << 10}, {512, 2, 192 << 10}, {1024, 1, 0}};
 enum { SMEM_GROUPS = sizeof smem_groups / sizeof *smem_groups };
 
-static tc_cuda_instance smem_group(const rows *r, tc_cuda_instance f, int i) {
+static tc_cuda_variant smem_group(const rows *r, tc_cuda_variant f, int i) {
   enum { WORDS = 32 }; /* registers for items on their way */
-  const int bytes = smem_groups[i].bytes, words = f.smem_cache / (int)sizeof(int32_t);
+  const int bytes = smem_groups[i].bytes, words = r->cached / (int)sizeof(int32_t);
   const int room = WORDS / (i ? 2 : 1) / (r->large ? 4 : r->shared || r->others ? 2 : 1);
   f.group = f.most = smem_groups[i].group;
   f.blocks = smem_groups[i].blocks;
   f.unroll = f.lanes > 4 && i == 0 ? 8 : 4;
   while (f.unroll > 1 && f.unroll * words > room) f.unroll /= 2;
-  f.longest = (bytes ? bytes - 1 : 0) / f.smem_cache;
+  f.longest = (bytes ? bytes - 1 : 0) / r->cached;
   return f;
 }
 
 /* Thread groups for rows that one pass reads: small ones, for all threads join in every result. */
-static void add_once(tc_cuda_plan *plan, tc_cuda_instance f) {
+static void add_once(tc_cuda_plan *plan, tc_cuda_variant f) {
   static const int group[] = {64, 128, 256}, items[] = {1024, 4096, 0};
   for (int i = 0; i < 3; ++i) {
     f.group = f.most = group[i];
     f.longest = items[i];
     f.unroll = f.lanes > 4 && items[i] ? 8 : 4;
-    tc_cuda_add_form(plan, f);
+    tc_cuda_add(plan, f);
   }
 }
 
 /* Rows of constant length: one group, as many items as there are. */
-static bool plan_fixed_rows(const tc_program *p, const tc_nest *n, const rows *r,
-                            tc_cuda_plan *plan, tc_cuda_instance f) {
+static bool plan_fixed_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f) {
   enum { LEAST = 32, FEW = 2, LARGE = 256 };
-  const int64_t items = constant_items(n, f.lanes);
+  const int64_t items = constant_items(plan->n, f.lanes);
   if (items < 0) return false;
-  const int each = r->count ? most_items(r, f.lanes) : f.each;
-  const int group = fixed_group(p, n, items, items <= 32 * FEW && each > FEW ? FEW : each);
+  const int each = r->count ? most_items(r, f.lanes) : (int)f.items;
+  const int group =
+      fixed_group(plan->p, plan->n, items, items <= 32 * FEW && each > FEW ? FEW : each);
   const int64_t unroll = items ? (items + group - 1) / group : 1;
   const bool fits = r->count && each && unroll <= each &&
-                    r->count * f.lanes * unroll + LEAST <= TC_CUDA_FILE / group;
-  if (f.smem_cache && group > LARGE && !(fits && group > group_size(items, each))) {
+                    r->count * f.lanes * unroll + LEAST <= FILE_WORDS / group;
+  if (f.shared && group > LARGE && !(fits && group > group_size(items, each))) {
     int i = 0;
-    while (smem_groups[i].bytes && items * f.smem_cache >= smem_groups[i].bytes) ++i;
+    while (smem_groups[i].bytes && items * r->cached >= smem_groups[i].bytes) ++i;
     f = smem_group(r, f, i);
     f.longest = 0;
   } else if (fits) hold_rows(&f, r, group, (int)unroll, true);
   else f.group = f.most = group;
-  tc_cuda_add_form(plan, f);
+  tc_cuda_add(plan, f);
   return true;
 }
 
@@ -189,11 +195,11 @@ static int items_of(const shape *t, int items) {
 /* Rows that fill warps exactly, of which half of a multiprocessor has registers for as many: one row is
  * read while another is written.  A warp's items are neighbours: those of a thread are a constant
  * distance apart, however many warps there are. */
-static void add_warps(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int items) {
+static void add_warps(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items) {
   enum { ROWS = 2, WARP = 32 };
-  tc_cuda_instance full = *f;
+  tc_cuda_variant full = *f;
   hold_rows(&full, r, WARP, items, true);
-  const int threads = TC_CUDA_FILE / ROWS / registers_of(r, &full, true) / WARP * WARP;
+  const int threads = FILE_WORDS / ROWS / registers_of(r, &full, true) / WARP * WARP;
   hold_rows(&full, r, threads < TC_CUDA_LARGEST_GROUP ? threads : TC_CUDA_LARGEST_GROUP, items,
             true);
   full.full = full.warps = true;
@@ -203,9 +209,9 @@ static void add_warps(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance 
 }
 
 /* Rows that fill a group of constant size. */
-static void add_constant(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int threads,
+static void add_constant(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int threads,
                          int items) {
-  tc_cuda_instance full = *f;
+  tc_cuda_variant full = *f;
   hold_rows(&full, r, threads, items, true);
   full.full = true;
   add_for_many(r, plan, full);
@@ -213,44 +219,44 @@ static void add_constant(const rows *r, tc_cuda_plan *plan, const tc_cuda_instan
 
 /* Rows that fill a group: two sizes have functions of their own, all others one where rows are read
  * again; with a scan, every size. */
-static void add_full(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int threads,
+static void add_full(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int threads,
                      int items) {
   enum { DOUBLE = 128, LARGE = 256 };
-  if (plan->scan && threads) add_constant(r, plan, f, threads, items);
-  if (plan->scan || threads != DOUBLE) return;
+  if (tc_cuda_has_kind(plan->n, TC_ACT_SCAN) && threads) add_constant(r, plan, f, threads, items);
+  if (tc_cuda_has_kind(plan->n, TC_ACT_SCAN) || threads != DOUBLE) return;
   add_constant(r, plan, f, DOUBLE, items);
   add_constant(r, plan, f, LARGE, items);
   if (r->passes > 1) add_warps(r, plan, f, items);
 }
 
-static void add_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f, int items) {
-  static const shape vectorized[] = {{0, 4},   {64, 2},  {128, 2}, {128, 4},
-                                     {256, 3}, {256, 4}, {512, 4}},
+static void add_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items) {
+  static const shape aligned[] = {{0, 4},   {64, 2},  {128, 2}, {128, 4},
+                                  {256, 3}, {256, 4}, {512, 4}},
                      scalar[] = {{64, 4}, {256, 4}};
   enum { SMALL = 64, WHOLE = 4 };
-  const bool once = f->vectorized && r->passes < 2;
-  const int n = !f->vectorized ? 2 : f->smem_cache || once ? 6 : 7;
+  const bool once = f->aligned && r->passes < 2;
+  const int n = !f->aligned ? 2 : f->shared || once ? 6 : 7;
   for (int i = 0; i < n; ++i) {
-    const shape *t = f->vectorized ? &vectorized[i] : &scalar[i];
+    const shape *t = f->aligned ? &aligned[i] : &scalar[i];
     const int each = items_of(t, items);
-    tc_cuda_instance in_registers = *f;
+    tc_cuda_variant in_registers = *f;
     if (!each) continue;
     hold_rows(&in_registers, r, t->threads ? t->threads : 32, each, false);
     if (!in_registers.blocks) continue;
     if (!t->threads) in_registers.group = 0;
-    if (f->vectorized && t->quarters == WHOLE) add_full(r, plan, f, t->threads, items);
-    if (!once || t->threads <= SMALL) tc_cuda_add_form(plan, in_registers);
+    if (f->aligned && t->quarters == WHOLE) add_full(r, plan, f, t->threads, items);
+    if (!once || t->threads <= SMALL) tc_cuda_add(plan, in_registers);
   }
 }
 
 /* Short rows that are only reduced: a few threads, a number that the compiler knows, and one pass.
  * Larger blocks: such rows are many, and a block has little to do. */
-static void add_short(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f) {
+static void add_short(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f) {
   enum { GROUP = 4, ITEMS = 4 };
-  tc_cuda_instance few = *f;
-  few.in_registers = true;
+  tc_cuda_variant few = *f;
+  few.registers = true;
   few.group = few.most = GROUP;
-  few.unroll = few.each = ITEMS;
+  few.unroll = few.items = ITEMS;
   few.longest = GROUP * ITEMS;
   few.least = 2 * GROUP;
   few.threads = TC_CUDA_THREADS;
@@ -259,9 +265,9 @@ static void add_short(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance 
 
 /* Long rows that are only reduced, where there are many: several groups on a multiprocessor, for one
  * reads while another ends.  Rows of one array leave registers for more of it. */
-static void add_long(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *f) {
+static void add_long(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f) {
   enum { ROUNDS = 2, MANY = 4 };
-  tc_cuda_instance many = *f;
+  tc_cuda_variant many = *f;
   many.group = many.most = TC_CUDA_THREADS;
   many.least = ROUNDS * TC_CUDA_THREADS * f->unroll;
   if (f->unroll == MANY && !r->others && !r->shared) many.unroll = 2 * MANY;
@@ -269,23 +275,23 @@ static void add_long(const rows *r, tc_cuda_plan *plan, const tc_cuda_instance *
 }
 
 /* Rows of any length: groups that keep them in registers, and those that do not. */
-static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_instance f) {
+static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f) {
   enum { ONCE = 256, REGISTERS = 512 }; /* threads that have registers for more than the row */
   const int items = r->count ? most_items(r, f.lanes) : 0;
   if (items) add_groups(r, plan, &f, items);
-  else if (f.vectorized && f.lanes > 1 && r->passes == 1 && !plan->scan && !plan->tuples) {
+  else if (f.aligned && f.lanes > 1 && r->passes == 1 && !tc_cuda_has_kind(plan->n, TC_ACT_SCAN) &&
+           !tc_cuda_has_tuples(plan->n)) {
     add_short(r, plan, &f);
     add_long(r, plan, &f);
   }
-  if (f.smem_cache)
-    for (int i = f.vectorized ? 0 : 1; i < SMEM_GROUPS; ++i)
-      tc_cuda_add_form(plan, smem_group(r, f, i));
-  else if (items && f.vectorized && r->passes < 2) add_once(plan, f);
+  if (f.shared)
+    for (int i = f.aligned ? 0 : 1; i < SMEM_GROUPS; ++i) tc_cuda_add(plan, smem_group(r, f, i));
+  else if (items && f.aligned && r->passes < 2) add_once(plan, f);
   else {
     if (items) f.unroll = 4;
     if (items && (f.lanes > 4 || r->shared)) f.most = REGISTERS;
     if (items && r->passes < 2) f.most = ONCE;
-    tc_cuda_add_form(plan, f);
+    tc_cuda_add(plan, f);
   }
 }
 
@@ -324,42 +330,52 @@ static int64_t most_points(const tc_program *p, const tc_nest *n) {
   for (int i = 0; i < n->nparallel; ++i) {
     int64_t least, most;
     tc_dim_range(tc_graph_dims(p->graph), n->axis[i].extent, &least, &most);
-    if (n->axis[i].of >= 0 || most > TC_CUDA_MANY) return TC_CUDA_MANY;
+    if (n->axis[i].of >= 0 || most > MANY_THREADS) return MANY_THREADS;
     points *= most;
-    if (points > TC_CUDA_MANY) return TC_CUDA_MANY;
+    if (points > MANY_THREADS) return MANY_THREADS;
   }
   return points;
 }
 
-void tc_cuda_plan_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need,
-                       tc_cuda_plan *plan, tc_cuda_instance f) {
-  enum { ROW = 32, PART = 16, LONG = 64, MOST = 4 };
-  const int elements = plan->scan ? PART : ROW, passes = tc_cuda_count_passes(n);
-  const bool once = passes < 2 && f.lanes > 4; /* registers are left */
-  const int shared = count_loads(k, p, n, need, false), own = count_loads(k, p, n, need, true);
-  const rows r = {.count = count_rows(k, p, n, need),
-                  .shared = shared,
-                  .others = own > 1 ? own - 1 : 0,
-                  .large = has_large_rows(k, p),
-                  .each = !f.vectorized ? PART
-                          : once        ? LONG
-                                        : elements,
-                  .passes = passes,
-                  .points = most_points(p, n)};
-  f.each = f.vectorized && elements / f.lanes > MOST ? MOST : elements / f.lanes;
-  if (!f.vectorized || !plan_fixed_rows(p, n, &r, plan, f)) plan_free_rows(&r, plan, f);
+/* tc_cuda_count_rows leaves x->need at the last stage: for the second kind of functions of a nest that keeps
+ * rows, loads of that one alone count. */
+static rows rows_of(const tc_cuda_plan *x, const tc_cuda_variant *f, int elements) {
+  enum { PART = 16, LONG = 64 };
+  const tc_nest streamed = tc_nest_streamed(x->n);
+  const int passes = tc_cuda_count_passes(x->n);
+  const bool once = passes < 2 && f->lanes > 4; /* registers are left */
+  const int shared = count_loads(x->k, x->p, x->n, x->need, false);
+  const int own = count_loads(x->k, x->p, x->n, x->need, true);
+  const int bytes = f->shared ? tc_cuda_find_smem_cache(x->k, x->p, &streamed, (int)f->lanes, NULL) : 0;
+  return (rows){.count = tc_cuda_count_rows(x->k, x->p, x->n, x->need),
+                .shared = shared,
+                .others = own > 1 ? own - 1 : 0,
+                .large = has_large_rows(x->k, x->p),
+                .each = !f->aligned ? PART
+                        : once      ? LONG
+                                    : elements,
+                .cached = bytes,
+                .passes = passes,
+                .points = most_points(x->p, x->n)};
 }
 
-/* Rows that begin anywhere, read once. */
-void tc_cuda_plan_unaligned_rows(tc_cuda_plan *plan, tc_cuda_instance f) {
+void tc_cuda_plan_rows(tc_cuda_plan *x, tc_cuda_variant f) {
+  enum { ROW = 32, PART = 16, MOST = 4 };
+  const int elements = tc_cuda_has_kind(x->n, TC_ACT_SCAN) ? PART : ROW;
+  f.items = f.aligned && elements / f.lanes > MOST ? MOST : elements / f.lanes;
+  const rows r = rows_of(x, &f, elements);
+  if (!f.aligned || !plan_fixed_rows(&r, x, f)) plan_free_rows(&r, x, f);
+}
+
+void tc_cuda_plan_unaligned_rows(tc_cuda_plan *x, tc_cuda_variant f) {
   enum { EACH = 4, GROUP = 256 };
   f.unaligned = true;
-  f.lanes = plan->lanes;
-  f.unroll = f.each = EACH;
+  f.lanes = x->nest->width;
+  f.unroll = f.items = EACH;
   f.most = GROUP;
   f.longest = EACH * GROUP;
-  tc_cuda_add_form(plan, f);
+  tc_cuda_add(x, f);
   f.group = GROUP; /* a constant of the function */
   f.longest = 0;
-  tc_cuda_add_form(plan, f);
+  tc_cuda_add(x, f);
 }

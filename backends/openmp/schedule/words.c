@@ -277,36 +277,37 @@ static const char *refuse_prefetch_store(const tc_schedule_place *at) {
   { words, sizeof words / sizeof *words, sizeof(type) }
 
 static const tc_schedule_word kernel_words[] = {
-    {"threads", TC_WORD_COUNT, KERNEL(threads), 0, NULL},
+    {"threads", TC_WORD_COUNT, KERNEL(threads), 0, NULL, NULL},
 };
 
 static const tc_schedule_word nest_words[] = {
-    {"vector", TC_WORD_AXIS, NEST(vector), 0, refuse_vector},
-    {"tile", TC_WORD_COUNT, NEST(tile), 0, refuse_tile},
-    {"jam-rows", TC_WORD_COUNT, NEST(jam_rows), 0, refuse_jam_rows},
-    {"jam-vectors", TC_WORD_COUNTS, NEST(jam_vectors), 0, refuse_jam_vectors},
-    {"group", TC_WORD_COUNT, NEST(group), 0, refuse_group},
-    {"nontemporal", TC_WORD_FLAG, NEST(nontemporal), 0, refuse_nontemporal},
-    {"pipeline", TC_WORD_STAGE, NEST(pipeline), 0, refuse_pipeline},
-    {"align", TC_WORD_FLAG, NEST(align), 0, refuse_align},
-    {"distance", TC_WORD_COUNT, NEST(distance), TC_OMP_DISTANCE, refuse_distance},
-    {"approximate", TC_WORD_VALUES, NEST(approximate), 0, refuse_approximate},
+    {"vector", TC_WORD_AXIS, NEST(vector), 0, refuse_vector, NULL},
+    {"tile", TC_WORD_COUNT, NEST(tile), 0, refuse_tile, NULL},
+    {"jam-rows", TC_WORD_COUNT, NEST(jam_rows), 0, refuse_jam_rows, NULL},
+    {"jam-vectors", TC_WORD_COUNTS, NEST(jam_vectors), 0, refuse_jam_vectors, NULL},
+    {"group", TC_WORD_COUNT, NEST(group), 0, refuse_group, NULL},
+    {"nontemporal", TC_WORD_FLAG, NEST(nontemporal), 0, refuse_nontemporal, NULL},
+    {"pipeline", TC_WORD_STAGE, NEST(pipeline), 0, refuse_pipeline, NULL},
+    {"align", TC_WORD_FLAG, NEST(align), 0, refuse_align, NULL},
+    {"distance", TC_WORD_COUNT, NEST(distance), TC_OMP_DISTANCE, refuse_distance, NULL},
+    {"approximate", TC_WORD_VALUES, NEST(approximate), 0, refuse_approximate, NULL},
 };
 
 static const tc_schedule_word stage_words[] = {
-    {"unroll", TC_WORD_COUNT, STAGE(unroll), 1, refuse_unroll},
-    {"deinterleave", TC_WORD_FLAG, STAGE(deinterleave), 0, refuse_deinterleave},
-    {"interleave", TC_WORD_FLAG, STAGE(interleave), 0, refuse_interleave},
-    {"peel", TC_WORD_FLAG, STAGE(peel), 0, refuse_peel},
-    {"pairs", TC_WORD_FLAG, STAGE(pairs), 0, refuse_pairs},
-    {"block", TC_WORD_COUNT, STAGE(block), 0, refuse_block},
-    {"jam-block", TC_WORD_COUNT, STAGE(jam_block), 0, refuse_jam_block},
-    {"skip", TC_WORD_COUNT, STAGE(skip), 0, refuse_skip},
-    {"prefetch", TC_WORD_VALUES, STAGE(prefetch), 0, refuse_prefetch},
-    {"prefetch-store", TC_WORD_ACTIONS, STAGE(prefetch_store), 0, refuse_prefetch_store},
+    {"unroll", TC_WORD_COUNT, STAGE(unroll), 1, refuse_unroll, NULL},
+    {"deinterleave", TC_WORD_FLAG, STAGE(deinterleave), 0, refuse_deinterleave, NULL},
+    {"interleave", TC_WORD_FLAG, STAGE(interleave), 0, refuse_interleave, NULL},
+    {"peel", TC_WORD_FLAG, STAGE(peel), 0, refuse_peel, NULL},
+    {"pairs", TC_WORD_FLAG, STAGE(pairs), 0, refuse_pairs, NULL},
+    {"block", TC_WORD_COUNT, STAGE(block), 0, refuse_block, NULL},
+    {"jam-block", TC_WORD_COUNT, STAGE(jam_block), 0, refuse_jam_block, NULL},
+    {"skip", TC_WORD_COUNT, STAGE(skip), 0, refuse_skip, NULL},
+    {"prefetch", TC_WORD_VALUES, STAGE(prefetch), 0, refuse_prefetch, NULL},
+    {"prefetch-store", TC_WORD_ACTIONS, STAGE(prefetch_store), 0, refuse_prefetch_store, NULL},
 };
 
 const tc_schedule_words tc_omp_schedule_words = {
+    .backend = "openmp",
     .kernel = LEVEL(kernel_words, tc_omp_kernel_schedule),
     .nest = LEVEL(nest_words, tc_omp_nest_schedule),
     .stage = LEVEL(stage_words, tc_omp_stage_schedule),

@@ -1,0 +1,82 @@
+/* conditions.c - what the launcher asks before it takes a function with wide accesses or 32-bit indices. */
+#include "backends/cuda/nest/nest.h"
+#include "backends/cuda/schedule/access.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct conditions {
+  int lanes;
+  tc_buf *out;
+} conditions;
+
+/* Each condition once. */
+static void put_once(const tc_buf *text, tc_buf *out) {
+  if (!text->text) out->failed = true;
+  else if (!out->text || !strstr(out->text, text->text)) tc_put(out, text->text);
+}
+
+static void put_divides(const tc_cuda_accesses *x, tc_dim d, void *self) {
+  const conditions *c = self;
+  tc_buf text = {0};
+  if (!tc_cuda_may_not_divide(x, d, c->lanes)) return;
+  tc_put(&text, " && (");
+  tc_print_dim(x->p, d, &text);
+  tc_putf(&text, ") %% %d == 0", c->lanes);
+  put_once(&text, c->out);
+  tc_buf_free(&text);
+}
+
+static void put_access(const tc_cuda_accesses *x, tc_cuda_access a, void *self) {
+  enum { MOST = 16 };
+  const conditions *c = self;
+  const size_t bytes = tc_cuda_element_bytes(x, a.buffer) * (size_t)c->lanes;
+  tc_buf text = {0};
+  tc_cuda_each_step(x, a, put_divides, self);
+  tc_putf(&text, " && (uintptr_t)buf[%u] %% %zu == 0", a.buffer,
+          bytes < MOST ? bytes : (size_t)MOST);
+  if (bytes > 1) put_once(&text, c->out);
+  tc_buf_free(&text);
+}
+
+void tc_cuda_put_aligned(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                         const tc_cuda_nest_schedule *s, tc_buf *out) {
+  conditions c = {(int)s->width, out};
+  uint8_t *need = calloc(k->nexpr + 1, 1);
+  if (!need) {
+    out->failed = true;
+    return;
+  }
+  tc_cuda_mark(k, n, need);
+  const tc_cuda_accesses x = tc_cuda_accesses_of(k, p, n, s, need);
+  if (s->width > 1) {
+    tc_cuda_each_wide_load(&x, put_access, &c);
+    tc_cuda_each_wide_store(&x, put_access, &c);
+    tc_cuda_each_extent(&x, put_divides, &c);
+  }
+  free(need);
+}
+
+static void put_small(const tc_program *p, tc_dim numel, tc_buf *out) {
+  enum { SMALL = 0x3f000000 }; /* twice that, and what a grid goes past it, fits an int */
+  int64_t lo, hi;
+  tc_buf text = {0};
+  tc_dim_range(tc_graph_dims(p->graph), numel, &lo, &hi);
+  if (hi < SMALL) return;
+  tc_put(&text, " && ");
+  tc_print_dim(p, numel, &text);
+  tc_putf(&text, " < %d", SMALL);
+  put_once(&text, out);
+  tc_buf_free(&text);
+}
+
+void tc_cuda_put_small(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                       const tc_cuda_nest_schedule *s, bool points, tc_buf *out) {
+  if (s->index64) return;
+  const bool flat = s->form == TC_CUDA_FLAT || s->form == TC_CUDA_TRANSPOSE;
+  const int cut = flat ? n->naxis : n->nparallel; /* what is counted together */
+  if (points) put_small(p, tc_cuda_points(p, n, 0, cut), out);
+  if (points) put_small(p, tc_cuda_points(p, n, cut, n->naxis), out);
+  for (uint32_t i = 0; i < k->nbuffer; ++i)
+    put_small(p, tc_kernel_size(k, p, p->buffer[k->buffer[i]].numel), out);
+}

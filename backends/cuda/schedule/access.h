@@ -1,0 +1,39 @@
+/* access.h - the wide accesses of a nest: of neighbours along the axis of its lanes. */
+#ifndef TC_CUDA_ACCESS_H
+#define TC_CUDA_ACCESS_H
+
+#include "backends/cuda/schedule/facts.h"
+
+/* One access of neighbours along an axis. */
+typedef struct tc_cuda_access {
+  const tc_address *address;
+  uint32_t buffer;
+  int axis;
+} tc_cuda_access;
+
+/* Where to look.  axis: of the lanes, -1: there are no wide accesses; across: TRANSPOSE: of the loads that fill a tile, else
+ * -1. */
+typedef struct tc_cuda_accesses {
+  const tc_kernel *k;
+  const tc_program *p;
+  const tc_nest *n;
+  int axis, across;
+  const uint8_t *need; /* expressions of the nest */
+} tc_cuda_accesses;
+
+typedef void tc_cuda_each_access_fn(const tc_cuda_accesses *x, tc_cuda_access a, void *self);
+typedef void tc_cuda_each_size_fn(const tc_cuda_accesses *x, tc_dim d, void *self);
+
+tc_cuda_accesses tc_cuda_accesses_of(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                                     const tc_cuda_nest_schedule *s, const uint8_t *need);
+void tc_cuda_each_wide_load(const tc_cuda_accesses *x, tc_cuda_each_access_fn *f, void *self);
+void tc_cuda_each_wide_store(const tc_cuda_accesses *x, tc_cuda_each_access_fn *f, void *self);
+/* What one access is apart from others; and how far the axes go that lanes run along. */
+void tc_cuda_each_step(const tc_cuda_accesses *x, tc_cuda_access a, tc_cuda_each_size_fn *f,
+                       void *self);
+void tc_cuda_each_extent(const tc_cuda_accesses *x, tc_cuda_each_size_fn *f, void *self);
+size_t tc_cuda_element_bytes(const tc_cuda_accesses *x, uint32_t buffer);
+/* Is the size no multiple of that number for some values of its symbols? */
+bool tc_cuda_may_not_divide(const tc_cuda_accesses *x, tc_dim d, int lanes);
+
+#endif

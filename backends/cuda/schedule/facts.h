@@ -1,0 +1,51 @@
+/* facts.h - what decisions and printers of a nest ask of it. */
+#ifndef TC_CUDA_FACTS_H
+#define TC_CUDA_FACTS_H
+
+#include "backends/cuda/schedule/schedule.h"
+
+/* The kernel with the stages of rows that are not kept (tc_nest_streamed).  false: out of memory. */
+bool tc_cuda_streamed(const tc_kernel *k, tc_kernel *out, tc_arena *arena);
+
+/* facts.c */
+bool tc_cuda_is_store(const tc_action *a);
+bool tc_cuda_is_local(const tc_kernel *k, const tc_program *p, uint32_t buffer);
+bool tc_cuda_has_kind(const tc_nest *n, tc_act_kind kind);
+tc_cuda_form tc_cuda_form_of(const tc_nest *n); /* but for transposes, which are FLAT */
+bool tc_cuda_has_tuples(const tc_nest *n);      /* a reduction of several accumulators */
+bool tc_cuda_is_pass(const tc_nest *n, const tc_stage *st); /* over all sequential axes */
+/* Marks the expressions that the nest's actions need. */
+void tc_cuda_mark(const tc_kernel *k, const tc_nest *n, uint8_t *need);
+void tc_cuda_mark_stage(const tc_kernel *k, const tc_stage *st, uint8_t *need);
+tc_dim tc_cuda_points(const tc_program *p, const tc_nest *n, int from, int to); /* of these axes */
+bool tc_cuda_is_far(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need);
+/* Does a load run along `across` in memory, and not along `along`? */
+bool tc_cuda_crosses(const tc_expr *e, int along, int across);
+/* Does the address differ from point to point, along every axis? */
+bool tc_cuda_covers(const tc_nest *n, const tc_address *a);
+
+uint32_t tc_cuda_slice_axes(const tc_nest *n); /* SERIAL: those that threads share out */
+size_t tc_cuda_unaligned_tile(int64_t overlap, size_t bytes); /* elements of one in shared memory */
+int tc_cuda_tile_padding(size_t bytes); /* elements behind a row of an aligned one */
+/* Does the stage store a point of its own for each of the nest? */
+bool tc_cuda_writes_all(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                        const tc_stage *st);
+/* Which axes each expression depends on (tc_print_depends), to be freed.  NULL: out of memory. */
+uint32_t *tc_cuda_depends(const tc_kernel *k, const tc_nest *n);
+bool tc_cuda_sums_in_f64(const tc_stage *st); /* some f32 sum of it may have an f64 total */
+/* Does load `id` read what no other one of the nest reads, and nobody writes? */
+bool tc_cuda_reads_once(const tc_kernel *k, const tc_nest *n, uint32_t id);
+bool tc_cuda_is_only_read(const tc_kernel *k, const tc_program *p, const tc_expr *e);
+
+/* nest/shared_cache.c: marks LOADs of rows that more than one pass reads, if `marked` is given; the bytes that
+ * an item of all of them takes, 0: there are none. */
+int tc_cuda_find_smem_cache(const tc_kernel *k, const tc_program *p, const tc_nest *n, int lanes,
+                            uint8_t *marked);
+/* The same of the loads of a list. */
+int tc_cuda_cache_bytes(const tc_kernel *k, const tc_program *p, const tc_schedule_list *l, int lanes);
+
+/* unaligned_rows.c: the one vectorized load of a row; 0: no function takes rows that begin anywhere. */
+uint32_t tc_cuda_unaligned_load(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                                const uint8_t *need);
+
+#endif

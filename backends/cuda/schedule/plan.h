@@ -1,0 +1,67 @@
+/* plan.h - the decisions about a nest, each of which sees those before it. */
+#ifndef TC_CUDA_PLAN_H
+#define TC_CUDA_PLAN_H
+
+#include "backends/cuda/schedule/facts.h"
+
+enum { TC_CUDA_VARIANTS = 24 /* of a nest, at most */ };
+
+typedef struct tc_cuda_plan {
+  const tc_kernel *k;
+  const tc_program *p;
+  const tc_nest *n;
+  uint8_t *need; /* expressions of the nest */
+  tc_cuda_nest_schedule *nest;
+  uint32_t nvariant;
+  tc_cuda_variant variant[TC_CUDA_VARIANTS];
+} tc_cuda_plan;
+
+/* plan.c.  All schedules of a program, in its arena; of a nest that is not the kernel's, what widths and
+ * indices depend on.  false: out of memory. */
+bool tc_cuda_plan_program(tc_program *p);
+bool tc_cuda_plan_access(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                         tc_cuda_nest_schedule *out);
+void tc_cuda_add(tc_cuda_plan *x, tc_cuda_variant v);
+
+/* row_mapping.c.  Adds the functions of a nest of rows that are like v, its lanes and widths of indices; those of
+ * rows that begin anywhere and are read once.  And the number of passes over a row. */
+void tc_cuda_plan_rows(tc_cuda_plan *x, tc_cuda_variant v);
+void tc_cuda_plan_unaligned_rows(tc_cuda_plan *x, tc_cuda_variant v);
+/* LOCAL rows that live at once between two stages, in 32-bit registers an element.  need: nexpr bytes, which
+ * are overwritten. */
+int tc_cuda_count_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need);
+int tc_cuda_count_passes(const tc_nest *n);
+
+/* access_width.c.  The widest accesses: of 16 bytes, which sizes may forbid; could sizes forbid the rest? */
+int tc_cuda_choose_width(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                         const tc_cuda_nest_schedule *s, const uint8_t *need);
+bool tc_cuda_may_be_unaligned(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                              const tc_cuda_nest_schedule *s, const uint8_t *need);
+
+/* transpose.c.  Is the nest one (sets form, along and across)?  Its functions. */
+bool tc_cuda_plan_transpose(tc_cuda_plan *x);
+void tc_cuda_plan_tiles(tc_cuda_plan *x, tc_cuda_variant aligned, tc_cuda_variant scalar,
+                        bool may_be_unaligned);
+bool tc_cuda_stores_along(const tc_nest *n, int axis); /* all stores are of neighbours there */
+/* What functions for arrays whose rows begin anywhere are like (tc_cuda_nest_schedule); false: there are none. */
+typedef struct tc_cuda_tiles {
+  int64_t side, overlap, lanes;
+} tc_cuda_tiles;
+bool tc_cuda_find_tiles(const tc_cuda_plan *x, tc_cuda_tiles *out);
+/* Marks the loads of the kernel without rows whose tiles fit into so many bytes; bytes that those of a list of the
+ * kernel's loads take. */
+enum { TC_CUDA_SHARED = 49152 };
+void tc_cuda_mark_tiles(const tc_cuda_plan *x, bool unaligned, size_t shared, uint8_t *marked);
+size_t tc_cuda_tiles_bytes(const tc_cuda_plan *x, bool unaligned, const tc_schedule_list *l);
+
+/* loads.c: lists of loads and stages; what is cached is decided before the functions are, the rest behind
+ * them.  false: out of memory. */
+bool tc_cuda_plan_cache(tc_cuda_plan *x);
+bool tc_cuda_plan_lists(tc_cuda_plan *x);
+/* Marks the loads that may be issued in front of a row's first pass, for later ones: all rows share them. */
+bool tc_cuda_mark_prefetch(const tc_cuda_plan *x, uint8_t *marked);
+
+/* approximate.c: are all results of the kernel of 16 bits? */
+bool tc_cuda_stores_halves(const tc_kernel *k, const tc_program *p);
+
+#endif

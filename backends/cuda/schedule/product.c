@@ -1,0 +1,133 @@
+/* product.c - see product.h. */
+#include "backends/cuda/schedule/product.h"
+
+#include "backends/cuda/schedule/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- operands as nests ----------------------------------------------------------------------- */
+
+/* Of mm.axis. */
+static int axis_of(const tc_mm_loop *mm, tc_cuda_along along) { return mm->nbatch + (int)along; }
+
+/* Is v an array of the multiplier's type, neighbours along `along`? */
+static bool is_plain(const tc_kernel *k, const tc_program *p, tc_val v, int along) {
+  const tc_expr *e = &k->expr[v.id];
+  return e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm &&
+         p->buffer[k->buffer[e->buffer]].dtype == k->mm.operand &&
+         tc_dim_is(e->address.coef[along], 1);
+}
+
+static void open_value(const tc_kernel *k, const tc_program *p, int which, int along,
+                       tc_cuda_operand *o) {
+  const tc_mm_loop *mm = &k->mm;
+  const int kk = axis_of(mm, TC_CUDA_ALONG_K),
+            outer = axis_of(mm, which ? TC_CUDA_ALONG_N : TC_CUDA_ALONG_M);
+  o->value = which ? mm->b : mm->a;
+  o->along = along == TC_CUDA_ALONG_K ? kk : outer;
+  o->across = along == TC_CUDA_ALONG_K ? outer : kk;
+  o->plain = is_plain(k, p, o->value, o->along);
+  o->action = (tc_action){
+      .kind = TC_ACT_REDUCE, .reducer = TC_REDUCE_SUM, .value = o->value, .dtype = mm->acc};
+  o->stage = (tc_stage){.axes = 1, .naction = 1, .action = &o->action};
+  o->nest = (tc_nest){.naxis = mm->nbatch + 3, .nstage = 1, .stage = &o->stage, .vector = o->along};
+}
+
+static void open_epilogue(const tc_mm_loop *mm, tc_cuda_operand *o) {
+  const int n = axis_of(mm, TC_CUDA_ALONG_N);
+  o->along = n;
+  o->across = axis_of(mm, TC_CUDA_ALONG_M);
+  o->stage = mm->epilogue;
+  o->stage.axes = 1u << n;
+  o->nest = (tc_nest){.naxis = n + 1, .nparallel = n, .nstage = 1, .stage = &o->stage, .vector = n};
+}
+
+bool tc_cuda_open_operand(const tc_kernel *k, const tc_program *p, int which, int along,
+                          tc_cuda_operand *o) {
+  *o = (tc_cuda_operand){0};
+  if (which < 2) open_value(k, p, which, along, o);
+  else open_epilogue(&k->mm, o);
+  memcpy(o->nest.axis, k->mm.axis, sizeof o->nest.axis);
+  return tc_cuda_plan_access(k, p, &o->nest, &o->plan);
+}
+
+/* ---- decisions ------------------------------------------------------------------------------- */
+
+/* Loads that v is made of and that are of neighbours along the axis; -1: out of memory. */
+static int neighbours(const tc_kernel *k, tc_val v, int axis) {
+  uint8_t *need = calloc(k->nexpr + 1, 1);
+  int n = 0;
+  if (!need) return -1;
+  need[v.id] = 1;
+  tc_mark_operands(k, need);
+  for (uint32_t i = 1; i < k->nexpr; ++i)
+    n += need[i] && k->expr[i].kind == TC_EX_LOAD && tc_dim_is(k->expr[i].address.coef[axis], 1);
+  free(need);
+  return n;
+}
+
+static tc_cuda_along plan_along(const tc_kernel *k, tc_val v, tc_cuda_along outer) {
+  return neighbours(k, v, axis_of(&k->mm, outer)) >
+                 neighbours(k, v, axis_of(&k->mm, TC_CUDA_ALONG_K))
+             ? outer
+             : TC_CUDA_ALONG_K;
+}
+
+static bool plan_access(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s) {
+  int64_t *const width[] = {&s->width_a, &s->width_b, &s->width_c};
+  s->along_a = plan_along(k, k->mm.a, TC_CUDA_ALONG_M);
+  s->along_b = plan_along(k, k->mm.b, TC_CUDA_ALONG_N);
+  for (int i = 0; i < 3; ++i) {
+    tc_cuda_operand o;
+    if (!tc_cuda_open_operand(k, p, i, i ? s->along_b : s->along_a, &o)) return false;
+    *width[i] = o.plan.width;
+    s->index64 |= o.plan.index64;
+  }
+  return true;
+}
+
+bool tc_cuda_may_mma(const tc_mm_loop *mm) {
+  return mm->operand == TC_F16 || mm->operand == TC_BF16;
+}
+
+bool tc_cuda_may_side(const tc_mm_loop *mm, int template, uint32_t side) {
+  if (template == TC_CUDA_MMA) return side == 256 || side == 128 || side == 64;
+  return side == 64 || side == 32 || side == 16 || (side == 128 && tc_dtype_bytes(mm->acc) < 8);
+}
+
+bool tc_cuda_may_one_pass(const tc_mm_loop *mm, int template) {
+  return template == TC_CUDA_SIMT && mm->operand == TC_F32;
+}
+
+static int64_t largest(const tc_program *p, const tc_axis *a) {
+  int64_t lo, hi;
+  tc_dim_range(tc_graph_dims(p->graph), a->extent, &lo, &hi);
+  return hi;
+}
+
+/* Tiles that matrices of the sizes at hand fill more than half of. */
+static bool plan_sides(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s) {
+  static const uint32_t sides[] = {256, 128, 64, 32, 16};
+  enum { N = sizeof sides / sizeof *sides, LEAST = 16 };
+  const tc_axis *axis = &k->mm.axis[k->mm.nbatch];
+  const bool simt = s->template == TC_CUDA_SIMT;
+  s->sides.at = tc_arena_alloc(p->arena, N * sizeof *s->sides.at);
+  if (!s->sides.at) return false;
+  for (int i = 0; i < N; ++i) {
+    const int64_t half = sides[i] / 2;
+    if (!tc_cuda_may_side(&k->mm, s->template, sides[i])) continue;
+    if (simt && sides[i] > LEAST && (largest(p, &axis[0]) <= half || largest(p, &axis[1]) <= half))
+      continue;
+    s->sides.at[s->sides.n++] = sides[i];
+  }
+  return true;
+}
+
+bool tc_cuda_plan_product(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s) {
+  s->template = tc_cuda_may_mma(&k->mm) ? TC_CUDA_MMA : TC_CUDA_SIMT;
+  s->library = tc_cuda_library_takes(k, p);
+  if (s->library) s->short_side = s->template == TC_CUDA_MMA ? 64 : 32;
+  if (s->library) s->short_depth = s->template == TC_CUDA_MMA ? 512 : 1024;
+  return plan_access(k, p, s) && plan_sides(k, p, s);
+}

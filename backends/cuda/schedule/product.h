@@ -1,0 +1,34 @@
+/* product.h - the decisions about a product of matrices: its template, and how operands are read. */
+#ifndef TC_CUDA_PRODUCT_H
+#define TC_CUDA_PRODUCT_H
+
+#include "backends/cuda/schedule/facts.h"
+
+/* An operand, or the epilogue, as a nest: for widths and conditions. */
+typedef struct tc_cuda_operand {
+  tc_val value;
+  int along, across; /* axis of neighbours in memory, and the other one */
+  bool plain;        /* neighbours of an array as they are: nothing to compute, no rounding */
+  tc_nest nest;      /* lanes along `along` */
+  tc_stage stage;
+  tc_action action;
+  tc_cuda_nest_schedule plan; /* form, width and indices */
+} tc_cuda_operand;
+
+/* which: 0: A, 1: B, 2: the epilogue, whose lanes run along n.  along: a tc_cuda_along, of an operand.  The struct is
+ * not to be copied.  false: out of memory. */
+bool tc_cuda_open_operand(const tc_kernel *k, const tc_program *p, int which, int along,
+                          tc_cuda_operand *o);
+bool tc_cuda_may_mma(const tc_mm_loop *mm); /* tensor cores multiply such operands */
+/* Are there tiles of that side, by that template? */
+bool tc_cuda_may_side(const tc_mm_loop *mm, int template, uint32_t side);
+bool tc_cuda_may_one_pass(const tc_mm_loop *mm, int template); /* the rates are those of such products */
+/* Fills in what is of products.  false: out of memory. */
+bool tc_cuda_plan_product(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s);
+
+/* gemm/library.c: can the library do the product?  And the kernel of the nest that it leaves, in the program's
+ * arena; NULL: there is none.  false: out of memory. */
+bool tc_cuda_library_takes(const tc_kernel *k, const tc_program *p);
+bool tc_cuda_library_rest(const tc_kernel *k, const tc_program *p, tc_kernel **out);
+
+#endif

@@ -1,0 +1,116 @@
+/* schedule.h - how a nest runs on a GPU: what tc_cuda_plan decides and the printers of nest/ and launch.c
+ * read (backends/schedule/schedule.h holds it together).
+ *
+ * A nest takes one of five forms.
+ *   FLAT     one stage of stores: a thread takes `lanes` neighbouring points, `unroll` of them at a time.
+ *   TRANSPOSE  the same where loads and stores run along different axes: a block takes a square of
+ *            points, by way of shared memory.
+ *   ROWS     stages over sequential axes, lanes along them (or none): a group of neighbouring threads for
+ *            each outer point.  Rows between stages (LOCAL buffers) are in registers: every thread
+ *            keeps the items that it computed itself.
+ *   COLUMNS  the same with lanes along a parallel axis: neighbouring threads are neighbouring outer
+ *            points, a group is a column of the block.
+ *   SERIAL   points in order (scatter): a thread owns destinations, and visits every point.
+ *
+ * An item is `lanes` neighbouring points of a row.  The form and what the text of a nest says are the same
+ * in all variants; a variant is a function, an instance of that text. */
+#ifndef TC_CUDA_SCHEDULE_H
+#define TC_CUDA_SCHEDULE_H
+
+#include "backends/schedule/schedule.h"
+
+typedef enum {
+  TC_CUDA_FLAT,
+  TC_CUDA_TRANSPOSE,
+  TC_CUDA_ROWS,
+  TC_CUDA_COLUMNS,
+  TC_CUDA_SERIAL
+} tc_cuda_form;
+
+enum {
+  TC_CUDA_THREADS = 256,        /* of a block, but for groups of more */
+  TC_CUDA_LARGEST_GROUP = 1024, /* threads */
+  TC_CUDA_BLOCK = 128,          /* threads of a block of several groups */
+  TC_CUDA_ITEMS = 8,            /* of a thread where the launcher says how many share a row */
+  TC_CUDA_SIDE = 64             /* points of a tile along the axis of the stores */
+};
+
+typedef enum { TC_CUDA_SIMT, TC_CUDA_MMA } tc_cuda_template_kind; /* of products */
+typedef enum { TC_CUDA_ALONG_M, TC_CUDA_ALONG_N, TC_CUDA_ALONG_K } tc_cuda_along;
+
+/* Of a kernel; what is behind `approximate` is of products.  The template is asked for products that are no
+ * matter of the library's, and for short ones. */
+typedef struct tc_cuda_kernel_schedule {
+  bool approximate;     /* elementary functions of f32 have the digits that 16-bit results hold */
+  int template;         /* a tc_cuda_template_kind; -1: it is no product */
+  int along_a, along_b; /* tc_cuda_along: the axis along which accesses of an operand are wide */
+  int64_t width_a, width_b,
+      width_c;  /* elements that alignment is asked for, of operands and epilogue */
+  bool index64; /* index arithmetic may exceed 32 bits whatever the sizes of the buffers */
+  tc_schedule_list sides; /* of tiles, each with a function, from the largest to the smallest */
+  bool library; /* it is asked first; its product is followed by the nest of tc_schedule.product */
+  /* ... but for products that fill no more tiles of this side than there are multiprocessors, and are not
+   * longer along k; 0: for none */
+  int64_t short_side, short_depth;
+  bool one_pass; /* ... nor for those that the library needs one more kernel for, which takes longer */
+} tc_cuda_kernel_schedule;
+
+/* Of a nest, in all variants.  Lists of loads are of expressions of the kernel. */
+typedef struct tc_cuda_nest_schedule {
+  int form;      /* a tc_cuda_form */
+  int64_t width; /* elements of the widest accesses: what alignment is asked for */
+  bool index64;  /* index arithmetic may exceed 32 bits whatever the sizes of the buffers */
+  /* A reduction that has nests for both ways (tc_nest.when) is not cut up to so many elements of a result,
+   * or from so many results on; 0: whatever their number. */
+  int64_t whole, many_results;
+  int along, across;     /* TRANSPOSE: axis of the stores, axis of the loads; else -1 */
+  int64_t side, overlap; /* unaligned TRANSPOSE: points of a tile across; rows in front of it */
+  tc_schedule_list tile,
+      unaligned_tile; /* TRANSPOSE: loads by way of shared memory, in both texts */
+  tc_schedule_list
+      cache; /* ROWS without registers: loads that the first pass caches in shared memory */
+  tc_schedule_list
+      prefetch; /* ROWS in registers: loads that are issued in front of the first pass */
+  tc_schedule_list
+      evict_last;             /* ROWS in registers: loads whose lines are to stay in the L2 cache */
+  tc_schedule_list bypass_l1; /* COLUMNS: loads that leave no lines in the L1 cache */
+  int64_t
+      late_shared; /* ROWS: so many loads of a stage that all rows share are not issued early; 0: they are */
+  tc_schedule_list
+      f64_totals; /* stages whose f32 sums join an f64 total after each `unroll` items */
+} tc_cuda_nest_schedule;
+
+/* Of a variant: a function.  The launcher takes the first whose conditions hold. */
+typedef struct tc_cuda_variant {
+  /* Conditions.  aligned: what accesses of `width` elements need; index32: what 32-bit indices need;
+   * longest, least: items of a row at most, and at least (0: any); full: the row fills the group exactly (of
+   * warps: each of some number of them), so that no thread tests whether it has an item.  least and full
+   * ask for many rows, too. */
+  bool aligned, index32, full;
+  int64_t longest, least;
+  bool registers; /* rows are in registers, `unroll` items a thread */
+  bool
+      unaligned; /* rows begin anywhere: 16-byte accesses where they are aligned, head and tail one by
+                   * one; TRANSPOSE: and 8-byte stores */
+  bool warps;    /* full, of any number of warps: each of them has neighbouring items */
+  bool shared;   /* the shared-memory cache is filled and read */
+  int64_t lanes;  /* TC_L: elements of an access */
+  int64_t unroll; /* TC_U: items that a thread loads before it uses the first */
+  int64_t group; /* threads of the thread group: a constant of the function; 0: the launcher says */
+  int64_t items; /* of a thread where the row is long enough */
+  int64_t most;  /* threads of the largest group */
+  int64_t threads; /* ROWS: of a block of several groups; FLAT: of a block */
+  int64_t blocks;  /* that a multiprocessor is to hold at least; 0: no matter */
+} tc_cuda_variant;
+
+static inline const tc_cuda_kernel_schedule *tc_cuda_kernel_schedule_of(const tc_kernel *k) {
+  return (const tc_cuda_kernel_schedule *)((const tc_schedule *)k->schedule)->kernel;
+}
+static inline const tc_cuda_nest_schedule *tc_cuda_nest_schedule_of(const tc_schedule_nest *s) {
+  return (const tc_cuda_nest_schedule *)s->common;
+}
+static inline const tc_cuda_variant *tc_cuda_variant_of(const tc_schedule_nest *s, uint32_t i) {
+  return (const tc_cuda_variant *)s->variant[i].nest;
+}
+
+#endif
