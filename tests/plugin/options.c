@@ -6,6 +6,7 @@
 // RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-isa=v3,v5 2>&1 | %check --check-prefix=ISA %s
 // RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-opt=4 2>&1 | %check --check-prefix=OPT %s
 // RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-thresholds=TC_PARALLEL_WORK=0,TC_L=1 2>&1 | %check --check-prefix=THRESHOLDS %s
+// RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-schedule= 2>&1 | %check --check-prefix=SCHEDULE %s
 // RUN: %tc -S %s -o - -fplugin-arg-tc-backend=openmp -fplugin-arg-tc-isa=v2 | %check --check-prefix=USUAL %s
 // RUN: %tc -S %s -o - -fplugin-arg-tc-backend=openmp -fplugin-arg-tc-isa=v2 -fplugin-arg-tc-thresholds=TC_PARALLEL_WORK=0,TC_NONTEMPORAL_BYTES=1048576 | %check --check-prefix=OTHERS %s
 // RUN: %tc -c %s -o %t.o -fplugin-arg-tc-isa=v3 -fplugin-arg-tc-opt=1 && %nm %t.o | %check --check-prefix=LEVELS %s
@@ -24,6 +25,7 @@
 // ISA: option 'isa' cannot be 'v3,v5'; it can be a list of v2, v3, v4, bf16 and amx
 // OPT: option 'opt' cannot be '4'; it can be 0, 1, 2 or 3
 // THRESHOLDS: option 'thresholds' cannot be 'TC_PARALLEL_WORK=0,TC_L=1'; it can be a list such as TC_PARALLEL_WORK=0,TC_NONTEMPORAL_BYTES=1
+// SCHEDULE: error: -fplugin-arg-tc-schedule=: option 'schedule' cannot be ''; it can be the name of a file
 // USUAL: $2097152
 // OTHERS-NOT: $2097152
 // OTHERS: $262144
