@@ -140,15 +140,14 @@ bool tc_cuda_put_nest(const tc_cuda_text *t, tc_buf *both, tc_buf *out) {
 
 static bool put_nests(const tc_kernel *k, const tc_program *p, tc_arena *arena, tc_buf *device,
                       tc_buf *host, uint32_t *functions) {
-  tc_kernel streamed;
   tc_cuda_text *text = tc_arena_alloc(arena, (k->nnest + 1) * sizeof *text);
   tc_buf *both = tc_arena_alloc(arena, (k->nnest + 1) * sizeof *both);
-  bool ok = text && both && tc_cuda_streamed(k, &streamed, arena);
+  bool ok = text && both;
   tc_print_fused(k, p, device);
   tc_cuda_put_approximate_math(k, true, device);
   *functions = 0;
   for (uint32_t i = 0; ok && i < k->nnest; ++i) {
-    text[i] = (tc_cuda_text){k, &streamed, p, i, *functions, &k->schedule->nest[i]};
+    text[i] = (tc_cuda_text){k, p, i, *functions, &k->schedule->nest[i]};
     *functions += text[i].schedule->nvariant;
     ok = tc_cuda_put_nest(&text[i], &both[i], device);
   }

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { WORDS = 512 /* of the table; in the texts, too */ };
+enum { WORDS = 512 /* of the table: TCRT_CUDA_WORDS of tcompile/cuda.h; in the prelude, too */ };
 
 typedef struct count {
   int shared, own;
@@ -121,12 +121,12 @@ static const char helpers[] =
     "typedef struct tc_cuda_launch {\n"
     "  unsigned function, siblings, words;\n"
     "  int64_t grid, block;\n"
-    "  uint64_t word[512];\n"
+    "  uint64_t word[TCRT_CUDA_WORDS];\n"
     "} tc_cuda_launch;\n"
     "TC_CUDA_FN int tc_cuda_run(const tcrt_cuda_call *c, tcrt_cuda_image *image, tc_cuda_launch *l) {\n"
     "  if (!l->siblings) return 0;\n"
     "  l->word[0] = l->siblings;\n"
-    "  while (l->words < 512) l->word[l->words++] = 0;\n"
+    "  while (l->words < TCRT_CUDA_WORDS) l->word[l->words++] = 0;\n"
     "  l->siblings = 0;\n"
     "  return tcrt_cuda_follow_table(c, image, l->function, (unsigned)l->grid, (unsigned)l->block, l->word);\n"
     "}\n"
@@ -140,7 +140,8 @@ static const char helpers[] =
     "  int status = 0;\n"
     "  if (grid <= 0) return 0;\n"
     "  if (grid > most) grid = most;\n"
-    "  if (l->siblings && (l->words + 1 + nown > 512 || l->grid + grid > most)) status = tc_cuda_run(c, image, l);\n"
+    "  if (l->siblings && (l->words + 1 + nown > TCRT_CUDA_WORDS || l->grid + grid > most))\n"
+    "    status = tc_cuda_run(c, image, l);\n"
     "  if (!l->siblings) {\n"
     "    l->function = function, l->grid = 0, l->block = block, l->words = 1;\n"
     "    tc_cuda_put_words(l, common, ncommon);\n"

@@ -13,11 +13,7 @@
 #define MORE_SIZES(a, b)
 #endif
 
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
-#define DTYPE TEXT(BENCH_DTYPE)
-#define JOIN_OF(a, b) a##b
-#define JOIN(a, b) JOIN_OF(a, b)
+#include "dtype.h"
 
 /* gelu(x*s + b) * sigmoid(x), s and b of one row */
 TC_COMPILE SIZES("R=300,C=1000", "R=1024,C=2048", "R=2048,C=4096") static tc_tensor *chain(

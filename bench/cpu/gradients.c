@@ -4,11 +4,7 @@
  * Operands: leaves, other operands, cotangent.  Results: the value, then gradients. */
 #include "cases.h"
 
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
-#define DTYPE TEXT(BENCH_DTYPE)
-#define JOIN_OF(a, b) a##b
-#define JOIN(a, b) JOIN_OF(a, b)
+#include "dtype.h"
 
 TC_COMPILE static bool softmax_grad(const tc_tensor *x TC_SHAPE(DTYPE "[R,C]"),
                                     const tc_tensor *dy TC_SHAPE(DTYPE "[R,C]"), tc_tensor **out) {

@@ -2,11 +2,7 @@
  * dtype, as cases.c is. */
 #include "cases.h"
 
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
-#define DTYPE TEXT(BENCH_DTYPE)
-#define JOIN_OF(a, b) a##b
-#define JOIN(a, b) JOIN_OF(a, b)
+#include "dtype.h"
 
 #include <tcompile/optim.h>
 

@@ -5,11 +5,7 @@
  * loss, then gradients; a step writes its leaves. */
 #include "cases.h"
 
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
-#define DTYPE TEXT(BENCH_DTYPE)
-#define JOIN_OF(a, b) a##b
-#define JOIN(a, b) JOIN_OF(a, b)
+#include "dtype.h"
 
 #include "mlp.h" /* of DTYPE */
 

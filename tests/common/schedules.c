@@ -1,6 +1,7 @@
 /* schedules.c - see schedules.h. */
 #include "tests/common/schedules.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,4 +76,25 @@ int schedules_check_random(const tc_backend *b, random_options *o, int n, int *w
   }
   free(o);
   return done;
+}
+
+bool schedules_plan(const tc_backend *b, tc_program *p, const char *stated, tc_buf *why) {
+  return b->plan(p) && (!stated || tc_schedule_read(b->schedule, stated, p, "g", why));
+}
+
+bool schedules_are_allowed(const tc_backend *b, tc_graph *g, const char *stated, bool *made, tc_buf *why) {
+  g = tc_graph_optimize(g);
+  tc_program *p = g ? tc_lower(g, b->target) : NULL;
+  *made = p && b->plan(p);
+  const bool ok = *made && tc_schedule_read(b->schedule, stated, p, "g", why);
+  if (p) tc_program_free(p);
+  if (g) tc_graph_free(g);
+  return ok;
+}
+
+void schedules_fill(interp_array *a, uint32_t input) {
+  for (int64_t k = 0; k < a->count; k++) {
+    const double x = (double)((k * 7919 + 31 * input) % 1009) / 256 - 2;
+    interp_set(a, k, a->dtype == TC_BF16 ? ldexp(nearbyint(ldexp(x, 6)), -6) : x);
+  }
 }

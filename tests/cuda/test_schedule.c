@@ -53,8 +53,7 @@ static const char *stated; /* of "program g"; NULL: the planned one */
 
 static bool plan_stated(tc_program *p) {
   tc_buf why = {0};
-  const bool ok =
-      tc_backend_cuda.plan(p) && (!stated || tc_schedule_read(words, stated, p, "g", &why));
+  const bool ok = schedules_plan(&tc_backend_cuda, p, stated, &why);
   cr_expect(ok, "%s", why.text);
   tc_buf_free(&why);
   return ok;
@@ -69,10 +68,7 @@ static interp_array *values(tc_graph *g, uint32_t input, int64_t rows, int64_t c
     dim[i] = tc_dims_sym(tc_graph_dims(g), sym)->name[0] == 'R' ? rows : columns;
   }
   interp_array *a = interp_new((tc_dtype)t->dtype, t->rank, dim);
-  for (int64_t k = 0; k < a->count; k++) {
-    const double x = (double)((k * 7919 + 31 * input) % 1009) / 256 - 2;
-    interp_set(a, k, t->dtype == TC_BF16 ? ldexp(nearbyint(ldexp(x, 6)), -6) : x);
-  }
+  schedules_fill(a, input);
   return a;
 }
 
@@ -248,15 +244,14 @@ Test(stated, sum_of_unaligned_rows) {
 /* ---- wrong ones ------------------------------------------------------------------------------ */
 
 static void check_refused(const char *graph, const char *schedule, const char *want) {
-  tc_graph *g = tc_graph_optimize(parse(graph));
-  tc_program *p = tc_lower(g, tc_backend_cuda.target);
+  tc_graph *g = parse(graph);
   tc_buf why = {0};
-  cr_assert(p && tc_backend_cuda.plan(p));
-  cr_expect_not(tc_schedule_read(words, schedule, p, "g", &why), "not refused:\n%s", schedule);
+  bool made = false;
+  cr_assert_not_null(g);
+  cr_expect_not(schedules_are_allowed(&tc_backend_cuda, g, schedule, &made, &why), "not refused:\n%s", schedule);
+  cr_expect(made);
   cr_expect_str_eq(why.text ? why.text : "", want, "%s: %s", schedule, why.text);
   tc_buf_free(&why);
-  tc_program_free(p);
-  tc_graph_free(g);
 }
 
 #define REFUSED(name, graph, kernel, text, want)                                                   \

@@ -55,8 +55,7 @@ static const char *stated; /* of "program g"; NULL: the planned one */
 
 static bool plan_stated(tc_program *p) {
   tc_buf why = {0};
-  const bool ok =
-      tc_backend_openmp.plan(p) && (!stated || tc_schedule_read(words, stated, p, "g", &why));
+  const bool ok = schedules_plan(&tc_backend_openmp, p, stated, &why);
   cr_expect(ok, "%s", why.text);
   tc_buf_free(&why);
   return ok;
@@ -70,10 +69,7 @@ static interp_array *values(tc_graph *g, uint32_t input, int64_t rows, int64_t c
     if (tc_dim_is_const(t->dim[i])) dim[i] = tc_dim_value(t->dim[i]);
   }
   interp_array *a = interp_new((tc_dtype)t->dtype, t->rank, dim);
-  for (int64_t k = 0; k < a->count; k++) {
-    const double x = (double)((k * 7919 + 31 * input) % 1009) / 256 - 2;
-    interp_set(a, k, t->dtype == TC_BF16 ? ldexp(nearbyint(ldexp(x, 6)), -6) : x);
-  }
+  schedules_fill(a, input);
   return a;
 }
 
@@ -216,15 +212,13 @@ Test(stated, product_of_one_row) {
 
 static void check_refused(const char *graph, const char *schedule, const char *want) {
   tc_graph *g = tc_graph_parse(graph, &diag);
-  cr_assert_not_null(g);
-  g = tc_graph_optimize(g);
-  tc_program *p = planned(g);
   tc_buf why = {0};
-  cr_expect_not(tc_schedule_read(words, schedule, p, "g", &why), "not refused:\n%s", schedule);
+  bool made = false;
+  cr_assert_not_null(g);
+  cr_expect_not(schedules_are_allowed(&tc_backend_openmp, g, schedule, &made, &why), "not refused:\n%s", schedule);
+  cr_expect(made);
   cr_expect_str_eq(why.text ? why.text : "", want, "%s: %s", schedule, why.text);
   tc_buf_free(&why);
-  tc_program_free(p);
-  tc_graph_free(g);
 }
 
 #define REFUSED(name, graph, kernel, text, want)                                                   \

@@ -208,7 +208,7 @@ static void put_call(const library *x, tc_buf *out) {
 /* The nest that is left: its functions and its launch.  How many functions there are. */
 static uint32_t put_rest(const tc_kernel *rest, const tc_program *p, uint32_t first, tc_buf *device,
                          tc_buf *host, bool *failed) {
-  const tc_cuda_text text = {rest, rest, p, 1, first, &rest->schedule->nest[1]};
+  const tc_cuda_text text = {rest, p, 1, first, &rest->schedule->nest[1]};
   tc_buf body = {0};
   *failed |= !tc_cuda_put_nest(&text, &body, device);
   tc_cuda_put_nest_launch(&text, body.text ? body.text : "", host);

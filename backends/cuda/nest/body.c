@@ -231,28 +231,28 @@ void tc_cuda_put_columns(tc_cuda_nest *x) {
 
 static bool open_nest(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_way way, tc_buf *out) {
   const bool in_registers = way == TC_CUDA_IN_REGISTERS;
-  const tc_kernel *k = in_registers ? t->k : t->streamed;
-  const tc_nest *n = &k->nest[t->nest];
-  *x = (tc_cuda_nest){.nest = n,
+  const tc_kernel *k = t->k;
+  *x = (tc_cuda_nest){.streamed = tc_nest_streamed(&k->nest[t->nest]),
                       .number = t->nest,
                       .plan = tc_cuda_nest_schedule_of(t->schedule),
-                      .stages = t->k->nest[t->nest].stage,
-                      .scan = tc_cuda_has_kind(n, TC_ACT_SCAN),
+                      .stages = k->nest[t->nest].stage,
                       .in_registers = in_registers,
                       .unroll = "TC_U"};
+  x->nest = in_registers ? &k->nest[t->nest] : &x->streamed;
+  x->scan = tc_cuda_has_kind(x->nest, TC_ACT_SCAN);
   x->unaligned = way == TC_CUDA_UNALIGNED;
   x->s = (tc_print_scope){.k = k,
                           .p = t->p,
                           .words = &tc_cuda_words,
                           .out = out,
                           .indent = 2,
-                          .naxis = n->naxis,
-                          .vector = n->vector,
+                          .naxis = x->nest->naxis,
+                          .vector = x->nest->vector,
                           .load = take_load,
                           .store = in_registers ? take_row_store : NULL,
                           .self = x};
-  x->parallel = (1u << n->nparallel) - 1;
-  for (int i = 0; i < n->naxis; ++i) {
+  x->parallel = (1u << x->nest->nparallel) - 1;
+  for (int i = 0; i < x->nest->naxis; ++i) {
     snprintf(x->axis_text[i], sizeof x->axis_text[i], "i%d", i);
     x->s.axis[i] = x->axis_text[i];
   }

@@ -11,7 +11,6 @@
 /* A nest of a kernel, and what its schedule says. */
 typedef struct tc_cuda_text {
   const tc_kernel *k;
-  const tc_kernel *streamed; /* for the functions that keep no rows in registers (tc_cuda_streamed) */
   const tc_program *p;
   uint32_t nest;  /* its number in the kernel */
   uint32_t first; /* the number of its first function in the image */
@@ -22,6 +21,7 @@ typedef struct tc_cuda_text {
 typedef struct tc_cuda_nest {
   tc_print_scope s;
   const tc_nest *nest;
+  tc_nest streamed; /* the nest, where no rows are in registers */
   uint32_t number;
   const tc_cuda_nest_schedule *plan;
   const tc_stage *stages; /* of the nest, for rows that are kept and for others */

@@ -13,13 +13,6 @@ bool tc_cuda_is_local(const tc_kernel *k, const tc_program *p, uint32_t buffer) 
   return p->buffer[k->buffer[buffer]].kind == TC_BUF_LOCAL;
 }
 
-bool tc_cuda_streamed(const tc_kernel *k, tc_kernel *out, tc_arena *arena) {
-  *out = *k;
-  out->nest = tc_arena_alloc(arena, (k->nnest + 1) * sizeof *out->nest);
-  for (uint32_t i = 0; out->nest && i < k->nnest; ++i) out->nest[i] = tc_nest_streamed(&k->nest[i]);
-  return out->nest;
-}
-
 bool tc_cuda_has_kind(const tc_nest *n, tc_act_kind kind) {
   for (uint32_t s = 0; s < n->nstage; ++s)
     for (uint32_t a = 0; a < n->stage[s].naction; ++a)

@@ -4,9 +4,6 @@
 
 #include "backends/cuda/schedule/schedule.h"
 
-/* The kernel with the stages of rows that are not kept (tc_nest_streamed).  false: out of memory. */
-bool tc_cuda_streamed(const tc_kernel *k, tc_kernel *out, tc_arena *arena);
-
 /* facts.c */
 bool tc_cuda_is_store(const tc_action *a);
 bool tc_cuda_is_local(const tc_kernel *k, const tc_program *p, uint32_t buffer);

@@ -11,7 +11,6 @@ enum { WARP = 32, LARGEST_BLOCK = 1024, REGISTERS = 255, MOST_UNROLL = 64, MOST_
 /* A nest that is checked. */
 typedef struct checked {
   tc_cuda_plan x;
-  tc_arena *arena;
   uint8_t *marked; /* of the expressions, for the word at hand */
   int words;       /* rows that live at once, in registers an element */
 } checked;
@@ -29,10 +28,9 @@ static bool open_place(tc_schedule_place *at) {
   checked *c = calloc(1, sizeof *c);
   at->self = c;
   if (!c) return false;
-  c->arena = tc_arena_new();
   c->marked = calloc(at->k->nexpr + 1, 1);
   c->x.need = calloc(at->k->nexpr + 1, 1);
-  if (!c->arena || !c->marked || !c->x.need) return false;
+  if (!c->marked || !c->x.need) return false;
   open_facts(c, at);
   return true;
 }
@@ -40,7 +38,6 @@ static bool open_place(tc_schedule_place *at) {
 static void close_place(tc_schedule_place *at) {
   checked *c = at->self;
   if (!c) return;
-  if (c->arena) tc_arena_free(c->arena);
   free(c->marked);
   free(c->x.need);
   free(c);

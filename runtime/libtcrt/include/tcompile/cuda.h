@@ -125,8 +125,9 @@ int tcrt_cuda_follow(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned f
                      unsigned nargs);
 
 /* The same for a kernel of one parameter, a struct of 4096 bytes, the words of a table; they are copied. */
+enum { TCRT_CUDA_WORDS = 512 };
 int tcrt_cuda_follow_table(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned function, unsigned grid,
-                           unsigned block, const uint64_t word[512]);
+                           unsigned block, const uint64_t word[TCRT_CUDA_WORDS]);
 
 /* Scratch memory of this thread, device and stream, 256-byte aligned, kept between calls and grown
  * when needed (old contents are lost); a second call within one begin..end gives the same memory.

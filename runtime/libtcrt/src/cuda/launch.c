@@ -58,8 +58,9 @@ int tcrt_cuda_follow(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned f
 }
 
 int tcrt_cuda_follow_table(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned function, unsigned grid,
-                           unsigned block, const uint64_t word[512]) {
-  const tc_cuda_kernel k = {.grid_x = grid, .grid_y = 1, .block = block, .nargs = 512, .table = true};
+                           unsigned block, const uint64_t word[TCRT_CUDA_WORDS]) {
+  const tc_cuda_kernel k = {
+      .grid_x = grid, .grid_y = 1, .block = block, .nargs = TCRT_CUDA_WORDS, .table = true};
   void *const args[] = {(void *)(uintptr_t)word};
   return follow(c, image, function, k, args);
 }

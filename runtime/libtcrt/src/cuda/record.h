@@ -51,7 +51,7 @@ typedef struct recorder {
   cu_stream capture;
 } recorder;
 
-enum { MOST_ARGS = 512 }; /* 4096 bytes of arguments: what drivers take */
+enum { MOST_ARGS = TCRT_CUDA_WORDS }; /* 4096 bytes of arguments: what drivers take */
 
 /* What the driver wants to know of a kernel; args: MOST_ARGS of them. */
 void tc_cuda_node_of(const list *l, const item *i, cu_kernel_node *node, void **args);
