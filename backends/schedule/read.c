@@ -284,7 +284,7 @@ static bool open_kernel(reader *r) {
   tc_schedule_nest *nest = make(r, r->k->nnest * sizeof *nest);
   if (!own || !r->s || !r->kernel_line || !nest) return false;
   tc_word_set_absent(&r->w->kernel, own);
-  memcpy(nest, planned->nest, r->k->nnest * sizeof *nest);
+  if (r->k->nnest) memcpy(nest, planned->nest, r->k->nnest * sizeof *nest);
   *r->s = (tc_schedule){
       .kernel = own, .line = r->kernel_line, .nest = nest, .product = planned->product};
   r->k->schedule = r->s;

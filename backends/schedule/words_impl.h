@@ -4,10 +4,10 @@
 
 #include "backends/schedule/words.h"
 
-/* The struct of a stage's decisions. */
+/* The struct of a stage's decisions; NULL of a backend that has none. */
 static inline const char *tc_schedule_stage(const tc_schedule_words *w,
                                             const tc_schedule_variant *v, uint32_t stage) {
-  return (const char *)v->stage + stage * w->stage.size;
+  return v->stage ? (const char *)v->stage + stage * w->stage.size : NULL;
 }
 
 /* Lists whose numbers name things come in their order, each once. */
