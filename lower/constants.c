@@ -61,7 +61,7 @@ static uint64_t hash_kernel(const tc_kernel *k, const bool *number) {
   uint64_t h = (uint64_t)k->kind << 32 | k->nnest;
   for (uint32_t i = 1; i < k->nexpr; i++) h = add_expr(h, &k->expr[i], number[i]);
   for (uint32_t n = 0; n < k->nnest; n++) h = add_axes(h, k->nest[n].axis, k->nest[n].naxis);
-  return k->kind == TC_KERNEL_MATMUL ? add_axes(h, k->mm.axis, k->mm.nbatch + 3) : h;
+  return k->kind == TC_KERNEL_MATMUL ? add_axes(h, k->mm.axis, tc_mm_axes(&k->mm)) : h;
 }
 
 /* ---- numbers become arguments ---------------------------------------------------------------- */

@@ -230,10 +230,14 @@ static inline tc_nest tc_nest_streamed(const tc_nest *n) {
   return streamed;
 }
 
-/* C[b,m,n] = sum_k A[b,m,k] * B[b,k,n], axes numbered batch 0..nbatch-1, then m, n, k. */
+/* C[b,m,n] = sum_k A[b,m,k] * B[b,k,n], axes numbered batch 0..nbatch-1, then m, n, k.
+ *
+ * Each of m, n, k may run over several axes at once, as k does over (c, r, s) in a convolution.  These are
+ * its parts: axis[nbatch + 3 .. tc_mm_axes), of which `of` names the axis.  Parts of one axis stand from
+ * the outermost to the innermost; their extents multiply to its own.  Addresses are sums over both. */
 typedef struct tc_mm_loop {
-  int nbatch;
-  tc_axis axis[TC_MAX_AXES]; /* nbatch + 3 */
+  int nbatch, npart;
+  tc_axis axis[TC_MAX_AXES]; /* nbatch + 3 + npart */
   tc_dtype operand; /* what the multiplier is fed: f32 f64 bf16 f16 i8 u8 i16 i32 i64 */
   tc_dtype acc;     /* f32 for f16 and bf16, else the operand type */
   tc_val a, b;      /* over (batch, m, k) and (batch, k, n); a bare LOAD is the plain case, any other
@@ -244,6 +248,15 @@ typedef struct tc_mm_loop {
   bool costly;       /* the epilogue has a transcendental of the product */
   uint32_t packed;   /* a backend's plan: 1 + the first kernel that packs the same B, where several do */
 } tc_mm_loop;
+
+static inline int tc_mm_axes(const tc_mm_loop *mm) { return mm->nbatch + 3 + mm->npart; }
+/* The parts of an axis, as bits; the innermost of them, which advances with it, or -1. */
+uint32_t tc_mm_parts(const tc_mm_loop *mm, int axis);
+int tc_mm_innermost(const tc_mm_loop *mm, int axis);
+/* Points of the parts inside of `part`: the part is axis / inner % extent. */
+tc_dim tc_mm_inner(tc_dims *c, const tc_mm_loop *mm, int part);
+/* Does the address step along a part? */
+bool tc_mm_by_parts(const tc_mm_loop *mm, const tc_address *a);
 
 /* The value that a symbol of the program has in one kernel. */
 typedef struct tc_own_size {
@@ -325,6 +338,7 @@ typedef struct tc_target {
                         * interleaved to whole vectors; 0: they are not */
   tc_sibling_kind siblings; /* which siblings one launch runs */
   bool epilogue_in_place; /* a product's epilogue may read the element that it overwrites */
+  bool product_parts;     /* m, n and k may run over several axes (tc_mm_loop.npart) */
   bool product_apart;     /* ... and there is to be room for the bare product then */
   /* Optional: chooses the layout of an ARENA buffer, which holds the value buffer[i].node; false:
    * row-major.  Taken where every access is affine in it and no function of the program sees it. */

@@ -117,7 +117,7 @@ typedef struct lo_group {
   int64_t whole;    /* split: elements up to which one nest does it all; 0: there is none */
   tc_ref matmul, scan, call;
   const lo_index *at; /* of the matmul's or scan's result */
-  int k;            /* matmul: axis of k */
+  int k, nk;        /* matmul: axes of k, from k on, and how many they are */
   struct lo_demand *demand; /* what it reads */
   uint64_t sources;  /* as of a node */
   uint32_t nsource, csource, *source;
@@ -235,7 +235,10 @@ bool lo_inlinable(lo *L, const lo_group *g, const tc_node *n, const lo_index *at
 int lo_axis_attr(const tc_node *n, int rank);              /* attribute "axis", not negative */
 uint32_t lo_reduced_dims(const tc_node *n, int rank);      /* bits of the reduced dimensions */
 const lo_index *lo_reduce_operand(lo *L, const lo_reduce *r, int k);
-const lo_index *lo_matmul_operand(lo *L, const tc_node *mm, int k, const lo_index *at, int kaxis);
+/* deep: the place along what is summed */
+const lo_index *lo_matmul_operand(lo *L, const tc_node *mm, int k, const lo_index *at, const lo_lin *deep);
+lo_lin lo_deep(lo *L, const lo_group *g); /* of a matmul's group: k over its axes */
+uint32_t lo_deep_axes(const lo_group *g);
 /* Flat `at` as the number of a row of t and the place in it, a row being the last dimensions; flat where
  * they cannot be told apart */
 const lo_index *lo_trailing(lo *L, const lo_group *g, const tc_type *t, const lo_index *at, int last);
@@ -247,8 +250,9 @@ const lo_index *lo_put_index(lo *L, const tc_node *n, const lo_index *at);
 const lo_index *lo_shift(lo *L, const lo_index *at, int d, tc_dim by);
 
 /* cut.c: cuts axes of g such that element number `flat` of an array of type t has one lin per dimension.
- * All indices over g's axes change with them.  false, and nothing is cut: g's loops would suffer. */
-bool lo_cut_axes(lo *L, lo_group *g, const lo_lin *flat, const tc_type *t);
+ * All indices over g's axes change with them.  matrices: rows, columns and k of a product may be cut, too.
+ * false, and nothing is cut: g's loops would suffer. */
+bool lo_cut_axes(lo *L, lo_group *g, const lo_lin *flat, const tc_type *t, bool matrices);
 
 /* reproducible.c */
 void lo_find_reproducible(lo *L);

@@ -186,11 +186,26 @@ static void put_nest(printer *r, const tc_nest *n) {
   for (uint32_t s = 0; s < n->nstreamed; s++) put_stage(r, n, &n->stage[n->nstage + s]);
 }
 
+/* "(c < C, r < 3)" */
+static void put_parts(const printer *r, const tc_mm_loop *m, uint32_t parts) {
+  const char *between = " (";
+  for (int i = m->nbatch + 3; i < tc_mm_axes(m); i++) {
+    if (!(parts >> i & 1)) continue;
+    tc_putf(r->out, "%s%s < ", between, m->axis[i].name);
+    tc_dim_print(r->dims, m->axis[i].extent, "", r->out);
+    between = ", ";
+  }
+  if (parts) tc_put(r->out, ")");
+}
+
 static void put_matmul(printer *r, const tc_mm_loop *m) {
   r->axis = m->axis;
-  r->naxis = m->nbatch + 3;
+  r->naxis = tc_mm_axes(m);
   tc_putf(r->out, "  matmul %s", tc_dtype_text(m->operand));
-  for (int i = 0; i < r->naxis; i++) put_axis(r, &m->axis[i], m->axis);
+  for (int i = 0; i < m->nbatch + 3; i++) {
+    put_axis(r, &m->axis[i], m->axis);
+    put_parts(r, m, tc_mm_parts(m, i));
+  }
   tc_putf(r->out, "\n    a %%%u  b %%%u\n", m->a.id, m->b.id);
   put_value(r, m->a, 6);
   put_value(r, m->b, 6);

@@ -14,7 +14,7 @@ typedef struct traffic {
   lo *L;
   const tc_kernel *k;
   const tc_axis *axis; /* of the nest at hand */
-  int naxis;
+  int naxis, part;     /* those from `part` on are parts of a product's axes */
   tc_dim *read, *written; /* per buffer of the kernel: elements */
   access *seen;
   uint32_t nseen, cseen;
@@ -25,13 +25,16 @@ typedef struct traffic {
 static tc_dim points(const traffic *t, const tc_address *a) {
   tc_dim n = tc_dim_const(1);
   uint32_t chunked = 0;
-  for (int i = 0; i < t->naxis; i++)
+  for (int i = 0; i < t->part; i++)
     if (t->axis[i].of >= 0) chunked |= 1u << t->axis[i].of;
-  for (int i = 0; i < t->naxis; i++) {
+  for (int i = 0; i < t->part; i++) {
     const bool moves = a->nterm || !tc_dim_is(a->coef[i], 0);
     if (!moves || chunked >> i & 1) continue;
     n = lo_estimate(t->L, n, t->axis[i].of >= 0 ? t->axis[i].total : t->axis[i].extent);
   }
+  for (int i = t->part; i < t->naxis && !a->nterm; i++)
+    if (!tc_dim_is(a->coef[i], 0) && tc_dim_is(a->coef[t->axis[i].of], 0))
+      n = lo_estimate(t->L, n, t->axis[i].extent);
   return n;
 }
 
@@ -82,12 +85,13 @@ static void follow_kernel(traffic *t) {
   bool *done = lo_alloc(t->L, t->L->scratch, (k->nexpr + 1u) * sizeof *done);
   for (uint32_t n = 0; n < k->nnest; n++) {
     t->axis = k->nest[n].axis;
-    t->naxis = k->nest[n].naxis;
+    t->naxis = t->part = k->nest[n].naxis;
     for (uint32_t s = 0; s < k->nest[n].nstage; s++) follow_stage(t, &k->nest[n].stage[s], done);
   }
   if (k->kind != TC_KERNEL_MATMUL) return;
   t->axis = k->mm.axis;
-  t->naxis = k->mm.nbatch + 3;
+  t->naxis = tc_mm_axes(&k->mm);
+  t->part = k->mm.nbatch + 3;
   follow(t, k->mm.a, done);
   follow(t, k->mm.b, done);
   follow_stage(t, &k->mm.epilogue, done);

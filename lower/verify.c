@@ -191,7 +191,7 @@ static void check_streamed(lo_checker *c, const tc_nest *n) {
 
 static void check_nest(lo_checker *c, const tc_nest *n) {
   c->axis = n->axis;
-  c->naxis = n->naxis;
+  c->naxis = c->part = n->naxis;
   c->nresult = n->nresult;
   if (n->naxis > TC_MAX_AXES || n->nparallel > n->naxis || n->vector >= n->naxis)
     lo_wrong(c, "axes of a nest");
@@ -202,13 +202,31 @@ static void check_nest(lo_checker *c, const tc_nest *n) {
   if (c->ok) check_streamed(c, n);
 }
 
+/* Parts of an axis multiply to its extent. */
+static void check_parts(lo_checker *c, const tc_mm_loop *m) {
+  tc_dims *d = tc_graph_dims(c->p->graph);
+  for (int i = m->nbatch + 3; i < tc_mm_axes(m); i++)
+    if (m->axis[i].of < m->nbatch || m->axis[i].of >= m->nbatch + 3)
+      lo_wrong(c, "axis %d is a part of axis %d", i, m->axis[i].of);
+  for (int i = 0; c->ok && i < m->nbatch + 3; i++) {
+    const uint32_t parts = tc_mm_parts(m, i);
+    tc_dim points = tc_dim_const(1);
+    for (int j = m->nbatch + 3; j < tc_mm_axes(m); j++)
+      if (parts >> j & 1) points = tc_dim_mul(d, points, m->axis[j].extent);
+    if (parts && !tc_dim_known_eq(d, points, m->axis[i].extent))
+      lo_wrong(c, "parts of axis %s are of another extent", m->axis[i].name);
+  }
+}
+
 static void check_matmul(lo_checker *c, const tc_mm_loop *m) {
-  if (m->nbatch + 3 > TC_MAX_AXES) lo_wrong(c, "axes of a matmul");
+  if (m->nbatch < 0 || m->npart < 0 || tc_mm_axes(m) > TC_MAX_AXES) lo_wrong(c, "axes of a matmul");
   if (!c->ok) return;
   c->axis = m->axis;
-  c->naxis = m->nbatch + 3;
+  c->naxis = tc_mm_axes(m);
+  c->part = m->nbatch + 3;
   c->nresult = 0;
   check_axes(c, m->axis, c->naxis);
+  check_parts(c, m);
   check_operand(c, m->a, c->k->nexpr, "operand");
   check_operand(c, m->b, c->k->nexpr, "operand");
   if (c->ok && (value_type(c, m->a) != m->acc || value_type(c, m->b) != m->acc))

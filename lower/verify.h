@@ -11,7 +11,7 @@ typedef struct lo_checker {
   size_t size;
   bool ok;
   const tc_axis *axis; /* of the nest or matmul at hand */
-  int naxis;
+  int naxis, part; /* those from `part` on are parts of a product's axes */
   uint32_t nresult;
 } lo_checker;
 

@@ -38,11 +38,13 @@ void lo_check_buffer(lo_checker *c, uint32_t i) {
 
 /* Adds what lies between the first and the last point of an axis to the first or last element.  false:
  * that is not known. */
-static bool add_axis(lo_checker *c, const tc_axis *axis, tc_dim coef, tc_dim *first, tc_dim *last) {
+static bool add_axis(lo_checker *c, const tc_address *a, int i, tc_dim *first, tc_dim *last) {
   tc_dims *d = dims_of(c);
-  const tc_dim zero = tc_dim_const(0), one = tc_dim_const(1);
+  const tc_axis *axis = &c->axis[i];
+  const tc_dim zero = tc_dim_const(0), one = tc_dim_const(1), coef = a->coef[i];
   const bool up = tc_dim_known_le(d, zero, coef), down = tc_dim_known_le(d, coef, zero);
-  if (axis->of >= 0 || (!up && !down)) return false;
+  const bool apart = i >= c->part && tc_dim_is(a->coef[axis->of], 0); /* a part, beside no step of the whole */
+  if ((axis->of >= 0 && !apart) || (!up && !down)) return false;
   tc_dim *end = up ? last : first;
   *end = tc_dim_add(d, *end, tc_dim_mul(d, coef, tc_dim_sub(d, axis->extent, one)));
   return true;
@@ -59,7 +61,7 @@ void lo_check_access(lo_checker *c, uint32_t buffer, const tc_address *a) {
   for (int i = 0; i < c->naxis; i++) {
     if (!has_points(c, &c->axis[i])) return;
     if (tc_dim_is(a->coef[i], 0)) continue;
-    if (!add_axis(c, &c->axis[i], a->coef[i], &first, &last)) return;
+    if (!add_axis(c, a, i, &first, &last)) return;
   }
   if (tc_dim_bad(first) || tc_dim_bad(last) || tc_dim_bad(b->numel)) return;
   if (tc_dim_known_le(d, b->numel, last) || tc_dim_known_le(d, first, tc_dim_const(-1)))

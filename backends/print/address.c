@@ -32,7 +32,32 @@ void tc_print_depends(const tc_kernel *k, const uint32_t *result_axes, uint32_t 
 
 /* Does v differ from lane to lane in this scope? */
 bool tc_print_varies(const tc_print_scope *s, tc_val v) {
-  return s->vector >= 0 && (s->depends[v.id] >> s->vector & 1);
+  const uint32_t part = s->part ? 1u << (s->part - 1) : 0;
+  return s->vector >= 0 && (s->depends[v.id] & (1u << s->vector | part));
+}
+
+tc_dim tc_print_step(const tc_print_scope *s, const tc_address *a) {
+  if (s->vector < 0) return tc_dim_const(0);
+  const tc_dim step = a->coef[s->vector];
+  return s->part ? tc_dim_add(tc_graph_dims(s->p->graph), step, a->coef[s->part - 1]) : step;
+}
+
+void tc_print_axis_part(const tc_print_scope *s, const tc_mm_loop *mm, int part, tc_buf *out) {
+  const int axis = mm->axis[part].of;
+  const uint32_t parts = tc_mm_parts(mm, axis);
+  const tc_dim inner = tc_mm_inner(tc_graph_dims(s->p->graph), mm, part);
+  tc_putf(out, "(%s", s->axis[axis]);
+  if (!tc_dim_is(inner, 1)) {
+    tc_put(out, " / (");
+    tc_print_dim(s->p, inner, out);
+    tc_put(out, ")");
+  }
+  if (parts & ((1u << part) - 1)) {
+    tc_put(out, " % (");
+    tc_print_dim(s->p, mm->axis[part].extent, out);
+    tc_put(out, ")");
+  }
+  tc_put(out, ")");
 }
 
 void tc_print_extent(const tc_print_scope *s, const tc_axis *a, tc_buf *out) {
@@ -124,7 +149,7 @@ static void put_lane_sum(tc_buf *lane, const char *text) {
 tc_print_place tc_print_locate(tc_print_scope *s, const tc_address *a, const char *tag) {
   tc_print_place p = {0};
   tc_print_address(s, a, &p.base);
-  const tc_dim step = s->vector >= 0 ? a->coef[s->vector] : tc_dim_const(0);
+  const tc_dim step = tc_print_step(s, a);
   bool varying = false;
   for (int j = 0; j < a->nterm; ++j) {
     char name[48];

@@ -48,7 +48,7 @@ static void put_const(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
 
 /* One of a few elements at each place along the lanes. */
 static bool is_channel(const tc_print_scope *s, const tc_address *a) {
-  const tc_dim step = s->vector >= 0 ? a->coef[s->vector] : tc_dim_const(0);
+  const tc_dim step = tc_print_step(s, a);
   return tc_dim_is_const(step) && tc_dim_value(step) > 1 &&
          tc_dim_value(step) <= s->words->interleave;
 }

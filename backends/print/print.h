@@ -71,6 +71,7 @@ typedef struct tc_print_scope {
   int naxis;
   const char *axis[TC_MAX_AXES]; /* text of axis i; of the vector axis: its value in lane 0 */
   int vector;                    /* axis along the lanes, or -1: all lanes are equal */
+  int part; /* 1 + the part of that axis that advances with it (tc_mm_loop); 0: none */
   const char *lanes;             /* NULL: all TC_L lanes are valid; else text of their number n */
   const char *const *result;     /* text of RESULT i, a vector variable */
   const uint32_t *result_axes;   /* bit j: RESULT i depends on axis j */
@@ -113,6 +114,10 @@ void tc_print_leave(tc_print_scope *s, uint8_t *outer); /* frees the inner set *
 /* The affine part of an address at the point of the scope (lane 0), as a C expression in elements.
  */
 void tc_print_address(const tc_print_scope *s, const tc_address *a, tc_buf *out);
+/* Elements from lane to lane, beside what index operands add. */
+tc_dim tc_print_step(const tc_print_scope *s, const tc_address *a);
+/* A part of m, n or k as an expression of that axis: "(k / 3 % 3)". */
+void tc_print_axis_part(const tc_print_scope *s, const tc_mm_loop *mm, int part, tc_buf *out);
 
 /* A new line at the scope's indentation, printf-like. */
 void tc_print_line(tc_print_scope *s, const char *format, ...)

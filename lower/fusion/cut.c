@@ -45,7 +45,8 @@ static void cut_axis(lo *L, lo_group *g, const cut *c) {
   g->extent[c->axis] = tc_dim_div(L->dims, g->extent[c->axis], c->inner);
   g->sequential = (g->sequential & below) | (g->sequential & ~below)
                                                 << 1; /* the axis itself is not in it */
-  g->k = moved(g->k, c);
+  if (g->nk && c->axis >= g->k && c->axis < g->k + g->nk) g->nk++;
+  else g->k = moved(g->k, c);
   g->at = cut_index(L, g->at, c);
 }
 
@@ -65,21 +66,24 @@ static void cut_readers(lo *L, lo_group *g, const cut *c) {
 
 /* ---- which cuts ------------------------------------------------------------------------------ */
 
-/* May axis a of g have an inner part of this size?  Not where lanes run, or rows and columns of a
- * product do, or what is reduced. */
-static bool can_cut(lo *L, const lo_group *g, int a, tc_dim inner) {
+static bool is_of_matrices(const lo_group *g, int a) {
+  const lo_lin *dim = g->at->dim + g->at->rank - 2;
+  return (lo_deep_axes(g) | lo_lin_axes(&dim[0]) | lo_lin_axes(&dim[1])) >> a & 1;
+}
+
+/* May axis a of g have an inner part of this size?  Not where lanes run, or what is reduced.  Rows, columns and
+ * k of a product run over several axes then, where the target's products do that. */
+static bool can_cut(lo *L, const lo_group *g, int a, tc_dim inner, bool matrices) {
   enum { LONG = 16 };
   if (g->closed || g->serial || g->split || g->call.id || g->naxis + 2 >= LO_AXES) return false;
-  if (g->sequential >> a & 1 || a == g->k) return false;
-  if (g->matmul.id) {
-    const lo_lin *dim = g->at->dim + g->at->rank - 2;
-    return !((lo_lin_axes(&dim[0]) | lo_lin_axes(&dim[1])) >> a & 1);
-  }
-  return a + 2 < g->naxis || lo_guess(L, inner) >= LONG;
+  if (g->sequential >> a & 1) return false;
+  if (!g->matmul.id) return a + 2 < g->naxis || lo_guess(L, inner) >= LONG;
+  if (!is_of_matrices(g, a)) return true;
+  return matrices && L->target->product_parts && g->naxis + 5 < LO_AXES;
 }
 
 /* The axis along which `l` steps over a multiple of `by` in its middle. */
-static bool find_cut(lo *L, const lo_group *g, const lo_lin *l, tc_dim by, cut *c) {
+static bool find_cut(lo *L, const lo_group *g, const lo_lin *l, tc_dim by, bool matrices, cut *c) {
   for (int a = 0; a < g->naxis; a++) {
     if (tc_dim_is(l->coef[a], 0)) continue;
     const tc_dim inner = tc_dim_div(L->dims, by, l->coef[a]);
@@ -88,12 +92,12 @@ static bool find_cut(lo *L, const lo_group *g, const lo_lin *l, tc_dim by, cut *
     if (!tc_dim_same(tc_dim_mul(L->dims, inner, l->coef[a]), by)) continue;
     if (!tc_dim_same(tc_dim_mul(L->dims, inner, outer), g->extent[a])) continue;
     *c = (cut){a, inner};
-    return can_cut(L, g, a, inner);
+    return can_cut(L, g, a, inner, matrices);
   }
   return false;
 }
 
-bool lo_cut_axes(lo *L, lo_group *g, const lo_lin *flat, const tc_type *t) {
+bool lo_cut_axes(lo *L, lo_group *g, const lo_lin *flat, const tc_type *t, bool matrices) {
   cut list[TC_MAX_RANK];
   int n = 0;
   lo_group trial = *g;
@@ -102,7 +106,7 @@ bool lo_cut_axes(lo *L, lo_group *g, const lo_lin *flat, const tc_type *t) {
   for (int i = t->rank - 1; i > first; i--) {
     if (tc_dim_is(t->dim[i], 1)) continue;
     while (!lo_lin_divide(L, &trial, &left, t->dim[i], &quotient, &rest)) {
-      if (n == TC_MAX_RANK || !find_cut(L, &trial, &left, t->dim[i], &list[n])) return false;
+      if (n == TC_MAX_RANK || !find_cut(L, &trial, &left, t->dim[i], matrices, &list[n])) return false;
       left = cut_lin(L, &left, &list[n]);
       cut_axis(L, &trial, &list[n++]);
     }

@@ -86,7 +86,7 @@ static bool can_be_sequential(const lo_group *g, uint32_t m) {
 
 bool lo_can_host(lo *L, const lo_group *g, tc_ref n, const lo_index *at) {
   if (g->closed || !lo_has_room(g) || !canonical(g, tc_graph_type(L->g, n), at)) return false;
-  if (g->k >= 0 && g->matmul.id) return at->axes == (all_axes(g) & ~(1u << g->k));
+  if (g->k >= 0 && g->matmul.id) return at->axes == (all_axes(g) & ~lo_deep_axes(g));
   uint32_t missing = all_axes(g) & ~at->axes;
   if (g->split) return missing == g->sequential;
   if (!(missing & ~g->sequential)) return true;
@@ -212,7 +212,14 @@ static uint32_t merged_axes(lo *L, const lo_group *g, const lo_lin *l, tc_dim si
   return tc_dim_same(expected, size) ? axes : 0;
 }
 
-/* The group computes one point for each element of n, along (batch.., m, n) or a finer cut of m. */
+/* Lanes run along the innermost of the axes. */
+static bool may_be_columns(lo *L, const lo_group *g, uint32_t axes) {
+  enum { LANES = 16 };
+  const int last = 31 - __builtin_clz(axes);
+  return !(axes & (axes - 1)) || (L->target->product_parts && lo_guess(L, g->extent[last]) >= LANES);
+}
+
+/* The group computes one point for each element of n, along (batch.., m, n) or a finer cut of rows and columns. */
 bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at) {
   const tc_type *t = tc_graph_type(L->g, n);
   if (g->nreduce || g->sequential)
@@ -229,7 +236,7 @@ bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at) 
       continue;
     }
     uint32_t m = merged_axes(L, g, &at->dim[i], t->dim[i]);
-    if (!m || (m & used) || (i == t->rank - 1 && (m & (m - 1)))) return false;
+    if (!m || (m & used) || (i == t->rank - 1 && !may_be_columns(L, g, m))) return false;
     used |= m;
   }
   return used == all_axes(g);

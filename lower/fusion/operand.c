@@ -243,16 +243,23 @@ bool lo_inlinable(lo *L, const lo_group *g, const tc_node *n, const lo_index *at
 /* ---- matmuls and reductions ------------------------------------------------------------------ */
 
 /* a[batch, m, k], b[batch, k, n]: batch dimensions broadcast; rank 1 drops m or n. */
-const lo_index *lo_matmul_operand(lo *L, const tc_node *mm, int k, const lo_index *at, int kaxis) {
+uint32_t lo_deep_axes(const lo_group *g) { return g->matmul.id ? ((1u << g->nk) - 1) << g->k : 0; }
+
+lo_lin lo_deep(lo *L, const lo_group *g) {
+  lo_lin l;
+  tc_dim stride = tc_dim_const(1);
+  memset(&l, 0, sizeof l);
+  for (int a = g->k + g->nk; a-- > g->k; stride = tc_dim_mul(L->dims, stride, g->extent[a])) l.coef[a] = stride;
+  return l;
+}
+
+const lo_index *lo_matmul_operand(lo *L, const tc_node *mm, int k, const lo_index *at, const lo_lin *deep) {
   const tc_type *t = tc_graph_type(L->g, mm->in[k]), *o = &mm->type;
   int ra = tc_graph_type(L->g, mm->in[0])->rank, rb = tc_graph_type(L->g, mm->in[1])->rank;
   int batch = o->rank - (ra > 1) - (rb > 1);
   lo_index d = draft(t->rank);
-  lo_lin kl;
-  memset(&kl, 0, sizeof kl);
-  if (kaxis >= 0) kl = lo_axis_lin(kaxis);
   if (t->rank == 1) {
-    d.dim[0] = kl;
+    d.dim[0] = *deep;
     return lo_intern(L, &d);
   }
   int own = t->rank - 2;
@@ -261,13 +268,16 @@ const lo_index *lo_matmul_operand(lo *L, const tc_node *mm, int k, const lo_inde
   int row = k == 0 ? own : own + 1; /* the dimension that the result keeps */
   int kept = k == 0 ? batch : o->rank - 1;
   d.dim[row] = at->dim[kept];
-  d.dim[k == 0 ? own + 1 : own] = kl;
+  d.dim[k == 0 ? own + 1 : own] = *deep;
   return lo_intern(L, &d);
 }
 
 const lo_index *lo_reduce_operand(lo *L, const lo_reduce *r, int k) {
   const tc_node *n = lo_node(L, r->node);
-  if (n->op == OP_MATMUL) return lo_matmul_operand(L, n, k, r->at, r->axis[0]);
+  if (n->op == OP_MATMUL) {
+    const lo_lin deep = r->axis[0] >= 0 ? lo_axis_lin(r->axis[0]) : (lo_lin){0};
+    return lo_matmul_operand(L, n, k, r->at, &deep);
+  }
   int rank = tc_graph_type(L->g, n->in[0])->rank;
   uint32_t reduced = lo_reduced_dims(n, rank);
   bool keep = n->type.rank == rank;

@@ -31,23 +31,26 @@ static void compute(lo *L, lo_group *g, tc_ref r, const lo_index *at, bool prolo
     lo_demand_value(L, n->in[k], g, lo_operand_index(L, g, n, k, at), prologue, in_reduce);
 }
 
+/* Is it larger than any array of which it is made, as windows of one are?  Others are read faster in one piece. */
+static bool is_repetitive(const lo *L, tc_ref r) { return !L->fact[r.id].reads; }
+
 /* Can n be computed where d reads it?  An element that d knows by its number has an index per dimension
  * where the axes of d's group are cut as the dimensions are. */
-static bool can_compute(lo *L, const tc_node *n, lo_demand *d) {
+static bool can_compute(lo *L, tc_ref r, lo_demand *d) {
+  const tc_node *n = lo_node(L, r);
   lo_group *g = group_of(L, d);
   if (lo_inlinable(L, g, n, d->at)) return true;
-  if (!d->at->flat || !lo_cut_axes(L, g, &d->at->dim[0], &n->type)) return false;
+  if (!d->at->flat || !lo_cut_axes(L, g, &d->at->dim[0], &n->type, d->prologue && is_repetitive(L, r))) return false;
   d->at = lo_unflatten(L, g, &d->at->dim[0], &n->type);
   return lo_inlinable(L, g, n, d->at);
 }
 
 /* The smallest number a group that computes n may have; marks demands that need an array. */
 static uint32_t bound(lo *L, tc_ref r, bool opaque, bool *loads) {
-  const tc_node *n = lo_node(L, r);
   uint32_t least = 1;
   *loads = L->place[r.id].target != NULL;
   for (lo_demand *d = L->place[r.id].demand; d; d = d->next) {
-    if (!d->load && !opaque) d->load = !can_compute(L, n, d);
+    if (!d->load && !opaque) d->load = !can_compute(L, r, d);
     if (opaque) d->load = true;
     if (d->load) lo_no(L, "it is read in an order in which it cannot be computed");
     uint32_t min = d->group + d->load;

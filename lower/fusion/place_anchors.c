@@ -126,6 +126,7 @@ void lo_place_matmul(lo *L, tc_ref r) {
   g->at = d ? d->at : lo_identity(L, &n->type);
   g->matmul = r;
   g->k = g->naxis++;
+  g->nk = 1;
   const tc_type *a = tc_graph_type(L->g, n->in[0]);
   g->extent[g->k] = a->dim[a->rank - 1];
   load_all(p, d);
@@ -136,8 +137,9 @@ void lo_place_matmul(lo *L, tc_ref r) {
     lo_store_all(L, g, r, g->at, r, g->at, false);
   }
   lo_add_member(L, g, r);
+  const lo_lin deep = lo_deep(L, g);
   for (int k = 0; k < 2; k++)
-    lo_demand_value(L, n->in[k], g, lo_matmul_operand(L, n, k, g->at, g->k), true, false);
+    lo_demand_value(L, n->in[k], g, lo_matmul_operand(L, n, k, g->at, &deep), true, false);
 }
 
 /* ---- arrays by construction ------------------------------------------------------------------ */

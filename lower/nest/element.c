@@ -52,7 +52,7 @@ static void cut_blocks(lo *L, lo_group *g, const tc_buffer *b, const lo_index *c
     const tc_type blocks = {.rank = 2,
                             .dim = {tc_dim_ceildiv(L->dims, b->type.dim[i], size), size}};
     if (!lo_lin_divide(L, g, &(*at)->dim[i], size, &block, &rest))
-      lo_cut_axes(L, g, &(*at)->dim[i], &blocks);
+      lo_cut_axes(L, g, &(*at)->dim[i], &blocks, false);
   }
 }
 

@@ -1,6 +1,8 @@
 /* matmul.c - a group with a matmul becomes the template: operands, product, epilogue. */
 #include "lower/lowering.h"
 
+#include <stdio.h>
+
 /* The dtype in which a value is exact though it is computed in f32: f16 or bf16, or its own. */
 static tc_dtype stored_type(const lo_kb *b, tc_val v) {
   const tc_expr *e = &b->k->expr[v.id];
@@ -29,9 +31,10 @@ static tc_dtype operand_type(const lo_kb *b, const tc_node *n, tc_val x, tc_val 
 
 static void emit_operands(lo_kb *b, const tc_node *n, tc_mm_loop *mm) {
   lo_group *g = b->g;
+  const lo_lin deep = lo_deep(b->L, g);
   tc_val v[2];
   for (int k = 0; k < 2; k++)
-    v[k] = lo_value(b, n->in[k], lo_matmul_operand(b->L, n, k, g->at, g->k));
+    v[k] = lo_value(b, n->in[k], lo_matmul_operand(b->L, n, k, g->at, &deep));
   mm->operand = operand_type(b, n, v[0], v[1]);
   mm->acc = lo_compute_type(mm->operand);
   for (int k = 0; k < 2; k++) {
@@ -77,32 +80,93 @@ static bool costly_epilogue(lo_kb *b) {
   return costly;
 }
 
+/* ---- axes of several parts ------------------------------------------------------------------- */
+
+/* Slots of one of m, n, k, from the outermost to the innermost. */
+typedef struct parts {
+  int n, slot[TC_MAX_AXES], whole;
+} parts;
+
+static parts parts_of(const lo_kb *b, uint32_t axes) {
+  parts p = {0};
+  for (int s = 0; s < b->nslot; s++)
+    if (axes >> s & 1 && !b->slot[s].dead) p.slot[p.n++] = s;
+  p.whole = p.n ? p.slot[p.n - 1] : -1;
+  if (!b->L->target->product_parts && p.n) p = (parts){.n = 1, .slot = {p.whole}, .whole = p.whole}; /* batches, the rest */
+  return p;
+}
+
+/* Steps along all parts as along one axis are steps along the whole. */
+static void step_along_whole(lo_kb *b, tc_address *a, const void *arg) {
+  const parts *p = arg;
+  for (int i = 0; i + 1 < p->n; i++) {
+    const int outer = p->slot[i], inner = p->slot[i + 1];
+    if (!tc_dim_same(a->coef[outer], tc_dim_mul(b->L->dims, a->coef[inner], b->slot[inner].extent))) return;
+  }
+  a->coef[p->whole] = a->coef[p->slot[p->n - 1]];
+  for (int i = 0; i < p->n; i++) a->coef[p->slot[i]] = tc_dim_const(0);
+}
+
+/* Several slots become the parts of one. */
+static void join(lo_kb *b, parts *p) {
+  if (p->n < 2) return;
+  tc_dim extent = tc_dim_const(1);
+  for (int i = 0; i < p->n; i++) extent = tc_dim_mul(b->L->dims, extent, b->slot[p->slot[i]].extent);
+  p->whole = lo_add_slot(b, extent, b->slot[p->slot[0]].sequential);
+  lo_map_addresses(b, step_along_whole, p);
+}
+
+static const char *part_name(lo *L, char axis, int i) {
+  char *name = lo_alloc(L, L->arena, 8);
+  snprintf(name, 8, "%c%d", axis, i);
+  return name;
+}
+
+/* Batches, m, n, k, and the parts of each. */
+static void finish_product(lo_kb *b, tc_mm_loop *mm, const parts *role) {
+  static const char *const batch[TC_MAX_RANK] = {"b", "c", "d", "e", "f", "g", "h", "i"};
+  static const char *const name[3] = {"m", "n", "k"};
+  int order[TC_MAX_AXES], count = 0;
+  uint32_t taken = 0;
+  for (int r = 0; r < 3; r++) {
+    taken |= 1u << role[r].whole;
+    for (int i = 0; role[r].n > 1 && i < role[r].n; i++) taken |= 1u << role[r].slot[i];
+  }
+  for (int s = 0; s < b->nslot; s++)
+    if (!b->slot[s].dead && !(taken >> s & 1)) order[count++] = s;
+  mm->nbatch = count;
+  for (int r = 0; r < 3; r++) order[count++] = role[r].whole;
+  for (int r = 0; r < 3; r++)
+    for (int i = 0; role[r].n > 1 && i < role[r].n; i++) order[count++] = role[r].slot[i];
+  mm->npart = count - mm->nbatch - 3;
+  lo_finish_axes(b, order, count, mm->axis);
+  for (int i = 0; i < mm->nbatch; i++) mm->axis[i].name = batch[i % TC_MAX_RANK];
+  for (int r = 0, at = mm->nbatch + 3; r < 3; r++) {
+    mm->axis[mm->nbatch + r].name = name[r];
+    for (int i = 0; role[r].n > 1 && i < role[r].n; i++, at++) {
+      mm->axis[at].name = part_name(b->L, *name[r], i);
+      mm->axis[at].of = mm->nbatch + r;
+    }
+  }
+}
+
 void lo_emit_matmul(lo_kb *b, lo_group *g) {
   const tc_node *n = lo_node(b->L, g->matmul);
+  const uint32_t deep = lo_deep_axes(g);
   tc_mm_loop *mm = &b->k->mm;
   b->k->kind = TC_KERNEL_MATMUL;
   lo_begin_nest(b, g);
-  b->slot[g->k].sequential = true; /* merges with nothing */
+  for (int s = 0; s < b->nslot; s++) b->slot[s].sequential = deep >> s & 1; /* merges with nothing else */
   emit_operands(b, n, mm);
   lo_new_result(b, mm->acc, 0);
   lo_emit_stores(b);
-  int rank = n->type.rank;
-  int row = unit_axis(&g->at->dim[rank - 2]), column = unit_axis(&g->at->dim[rank - 1]);
+  const lo_lin *dim = g->at->dim + n->type.rank - 2;
+  const int row = unit_axis(&dim[0]), column = unit_axis(&dim[1]);
   lo_coalesce(b);
-  row = row_slot(b, row, column, mm);
-  int order[TC_MAX_AXES], count = 0;
-  for (int s = 0; s < b->nslot; s++)
-    if (!b->slot[s].dead && s != row && s != column && s != g->k) order[count++] = s;
-  mm->nbatch = count;
-  order[count++] = row;
-  order[count++] = column;
-  order[count++] = g->k;
-  lo_finish_axes(b, order, count, mm->axis);
-  mm->axis[mm->nbatch].name = "m";
-  mm->axis[mm->nbatch + 1].name = "n";
-  mm->axis[mm->nbatch + 2].name = "k";
-  static const char *const batch[TC_MAX_RANK] = {"b", "c", "d", "e", "f", "g", "h", "i"};
-  for (int i = 0; i < mm->nbatch; i++) mm->axis[i].name = batch[i % TC_MAX_RANK];
+  parts role[3] = {parts_of(b, lo_lin_axes(&dim[0])), parts_of(b, lo_lin_axes(&dim[1])), parts_of(b, deep)};
+  if (!role[0].n) role[0].whole = row_slot(b, row, column, mm);
+  for (int r = 0; r < 3; r++) join(b, &role[r]);
+  finish_product(b, mm, role);
   finish_epilogue(b, mm);
   mm->costly = costly_epilogue(b);
 }

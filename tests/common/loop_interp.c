@@ -376,8 +376,20 @@ static void run_nest(machine *m, const tc_nest *n) {
 
 /* ---- matmul ---------------------------------------------------------------------------------- */
 
+/* Places the parts of an axis. */
+static void place_parts(machine *m, const tc_mm_loop *mm, int axis) {
+  for (int i = mm->nbatch + 3; i < tc_mm_axes(mm); i++) {
+    if (mm->axis[i].of != axis) continue;
+    const int64_t inner = size_of(m, tc_mm_inner(tc_graph_dims(m->p->graph), mm, i));
+    const int64_t points = size_of(m, mm->axis[i].extent);
+    m->axis[i] = inner && points ? m->axis[axis] / inner % points : 0;
+  }
+}
+
 static void matmul_point(machine *m, const void *arg) {
   const tc_mm_loop *mm = arg;
+  place_parts(m, mm, mm->nbatch);
+  place_parts(m, mm, mm->nbatch + 1);
   int k = mm->nbatch + 2;
   bool f = is_float(mm->acc);
   value sum = {0, 0};
@@ -385,12 +397,14 @@ static void matmul_point(machine *m, const void *arg) {
   m->point++;
   for (int64_t i = 0; i < n; i++) {
     m->axis[k] = i;
+    place_parts(m, mm, k);
     m->tick++;
     value a = evaluate(m, mm->a), b = evaluate(m, mm->b);
     sum.f += a.f * b.f;
     sum.i = (int64_t)((uint64_t)sum.i + (uint64_t)a.i * (uint64_t)b.i);
   }
   m->axis[k] = 0;
+  place_parts(m, mm, k);
   m->tick++;
   if (!f) sum = convert(mm->acc, TC_I64, sum);
   m->result[0] = sum;

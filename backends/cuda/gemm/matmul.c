@@ -115,13 +115,17 @@ static bool open_product(tc_cuda_product *x, const tc_kernel *k, const tc_progra
                           .words = &tc_cuda_words,
                           .out = out,
                           .indent = 2,
-                          .naxis = mm->nbatch + 3,
+                          .naxis = tc_mm_axes(mm),
                           .vector = -1,
                           .result = &x->result,
                           .result_axes = x->axes};
   for (int i = 0; i < mm->nbatch + 3; ++i) {
     snprintf(x->text[i], sizeof x->text[i], "i%d", i);
     x->s.axis[i] = x->text[i];
+  }
+  for (int i = mm->nbatch + 3; i < x->s.naxis; ++i) {
+    tc_print_axis_part(&x->s, mm, i, &x->part[i]);
+    x->s.axis[i] = x->part[i].text ? x->part[i].text : "";
   }
   x->s.depends = calloc(k->nexpr + 1, sizeof *x->s.depends);
   x->s.printed = calloc(k->nexpr + 1, 1);
@@ -214,6 +218,7 @@ bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device,
     tc_cuda_put_approximate_math(k, false, device);
     put_launcher(&x, body.text ? body.text : "", o, t, library.text ? library.text : "", host);
   }
+  for (int i = 0; i < x.s.naxis; ++i) tc_buf_free(&x.part[i]);
   free(x.s.depends);
   free(x.s.printed);
   failed = failed || !ok || library.failed || body.failed || device->failed || host->failed;

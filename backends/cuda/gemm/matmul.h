@@ -14,6 +14,7 @@ typedef struct tc_cuda_product {
   const tc_cuda_kernel_schedule *plan;
   int m, n, kk; /* axis numbers */
   char text[TC_MAX_AXES][16];
+  tc_buf part[TC_MAX_AXES]; /* text of a part of m, n or k */
   const char *result;
   uint32_t axes[1];
 } tc_cuda_product;

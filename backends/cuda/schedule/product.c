@@ -15,7 +15,7 @@ static int axis_of(const tc_mm_loop *mm, tc_cuda_along along) { return mm->nbatc
 static bool is_plain(const tc_kernel *k, const tc_program *p, tc_val v, int along) {
   const tc_expr *e = &k->expr[v.id];
   return e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm &&
-         p->buffer[k->buffer[e->buffer]].dtype == k->mm.operand &&
+         p->buffer[k->buffer[e->buffer]].dtype == k->mm.operand && !tc_mm_by_parts(&k->mm, &e->address) &&
          tc_dim_is(e->address.coef[along], 1);
 }
 
@@ -43,13 +43,42 @@ static void open_epilogue(const tc_mm_loop *mm, tc_cuda_operand *o) {
   o->nest = (tc_nest){.naxis = n + 1, .nparallel = n, .nstage = 1, .stage = &o->stage, .vector = n};
 }
 
+static bool has_address(const tc_expr *e) {
+  return e->kind == TC_EX_LOAD || e->kind == TC_EX_INDEX || e->kind == TC_EX_RANDOM;
+}
+
+static bool steps(const tc_mm_loop *mm, const tc_address *a, uint32_t axes) {
+  for (int i = mm->nbatch + 3; i < tc_mm_axes(mm); ++i)
+    if (axes >> i & 1 && !tc_dim_is(a->coef[i], 0)) return true;
+  return false;
+}
+
+/* Does anything of the operand change along parts of the axis of its lanes?  -1: out of memory. */
+static int by_parts(const tc_kernel *k, const tc_cuda_operand *o) {
+  const uint32_t parts = tc_mm_parts(&k->mm, o->along);
+  if (!parts) return 0;
+  uint8_t *need = calloc(k->nexpr + 1, 1);
+  bool any = false;
+  if (!need) return -1;
+  tc_cuda_mark_stage(k, &o->stage, need);
+  for (uint32_t i = 0; i < o->stage.naction; ++i)
+    any |= tc_cuda_is_store(&o->stage.action[i]) && steps(&k->mm, &o->stage.action[i].address, parts);
+  for (uint32_t i = 1; i < k->nexpr; ++i)
+    any |= need[i] && has_address(&k->expr[i]) && steps(&k->mm, &k->expr[i].address, parts);
+  free(need);
+  return any;
+}
+
 bool tc_cuda_open_operand(const tc_kernel *k, const tc_program *p, int which, int along,
                           tc_cuda_operand *o) {
   *o = (tc_cuda_operand){0};
   if (which < 2) open_value(k, p, which, along, o);
   else open_epilogue(&k->mm, o);
   memcpy(o->nest.axis, k->mm.axis, sizeof o->nest.axis);
-  return tc_cuda_plan_access(k, p, &o->nest, &o->plan);
+  const int parts = by_parts(k, o);
+  if (parts < 0 || !tc_cuda_plan_access(k, p, &o->nest, &o->plan)) return false;
+  if (parts) o->plan.width = 1;
+  return true;
 }
 
 /* ---- decisions ------------------------------------------------------------------------------- */
@@ -57,12 +86,16 @@ bool tc_cuda_open_operand(const tc_kernel *k, const tc_program *p, int which, in
 /* Loads that v is made of and that are of neighbours along the axis; -1: out of memory. */
 static int neighbours(const tc_kernel *k, tc_val v, int axis) {
   uint8_t *need = calloc(k->nexpr + 1, 1);
+  const int part = tc_mm_innermost(&k->mm, axis);
   int n = 0;
   if (!need) return -1;
   need[v.id] = 1;
   tc_mark_operands(k, need);
-  for (uint32_t i = 1; i < k->nexpr; ++i)
-    n += need[i] && k->expr[i].kind == TC_EX_LOAD && tc_dim_is(k->expr[i].address.coef[axis], 1);
+  for (uint32_t i = 1; i < k->nexpr; ++i) {
+    const tc_dim *step = k->expr[i].address.coef;
+    const bool load = need[i] && k->expr[i].kind == TC_EX_LOAD;
+    n += load && (tc_dim_is(step[axis], 1) || (part >= 0 && tc_dim_is(step[part], 1)));
+  }
   free(need);
   return n;
 }

@@ -9,7 +9,7 @@ const tc_action *tc_omp_mm_direct(const tc_omp_matmul *x) {
   if (x->k->expr[a->value.id].kind != TC_EX_RESULT) return NULL;
   const tc_dtype d = x->p->buffer[x->k->buffer[a->buffer]].dtype;
   if (d != x->mm->acc || x->e.sum != (int)tc_dtype_bytes(d)) return NULL;
-  return tc_dim_is(a->address.coef[x->an], 1) ? a : NULL;
+  return tc_dim_is(a->address.coef[x->an], 1) && !tc_mm_by_parts(x->mm, &a->address) ? a : NULL;
 }
 
 static void put_c_at(tc_omp_matmul *x, const tc_action *a) {
@@ -20,6 +20,17 @@ static void put_c_at(tc_omp_matmul *x, const tc_action *a) {
   tc_print_line(&x->s, "return (char *)(b%u + %s);", a->buffer, address.text);
   tc_put(x->out, "}\n");
   tc_buf_free(&address);
+}
+
+/* The axes on which any value or address of the epilogue depends. */
+static uint32_t axes_of(const tc_omp_matmul *x) {
+  uint32_t axes = 0;
+  for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i) {
+    const tc_action *a = &x->mm->epilogue.action[i];
+    axes |= x->s.depends[a->value.id] | x->s.depends[a->guard.id];
+    axes |= tc_print_address_axes(&a->address, x->s.depends);
+  }
+  return axes;
 }
 
 static void hoist(tc_omp_matmul *x, uint32_t mask) {
@@ -48,7 +59,7 @@ static void put_point(tc_omp_matmul *x) {
  * What is written later goes no nearer than the second-level cache: the first holds B's panel. */
 static void put_line_prefetches(tc_omp_matmul *x, uint32_t buffer, const tc_address *a,
                                 bool write) {
-  if (a->nterm || !tc_dim_is(a->coef[x->an], 1) || tc_dim_is(a->coef[x->am], 0)) return;
+  if (a->nterm || tc_mm_by_parts(x->mm, a) || !tc_dim_is(a->coef[x->an], 1) || tc_dim_is(a->coef[x->am], 0)) return;
   tc_buf at = {0};
   tc_print_address(&x->s, a, &at);
   const int64_t line = 64 / (int64_t)tc_dtype_bytes(x->p->buffer[x->k->buffer[buffer]].dtype);
@@ -81,9 +92,10 @@ void tc_omp_mm_put_prefetch(tc_omp_matmul *x) {
 
 void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
   const tc_action *direct = tc_omp_mm_direct(x);
-  const uint32_t batch = (1u << x->mm->nbatch) - 1, row = batch | 1u << x->am;
+  const uint32_t batch = (1u << x->mm->nbatch) - 1;
+  const uint32_t row = batch | 1u << x->am | tc_mm_parts(x->mm, x->am), depends = axes_of(x);
   /* Panels of 8-byte elements need not be a multiple of TC_L wide. */
-  const bool whole =
+  const bool whole = !(depends & tc_mm_parts(x->mm, x->an)) &&
       tc_dim_multiple(tc_graph_dims(x->p->graph), x->mm->axis[x->an].extent) % 16 == 0 &&
       x->e.sum <= 4;
   if (direct) put_c_at(x, direct);
@@ -97,18 +109,11 @@ void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
   tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
   x->s.indent += 2;
   hoist(x, row);
-  tc_print_line(&x->s, "for (int64_t n = n0; n < n0 + cols; n += TC_L) {");
-  x->s.indent += 2;
-  if (!whole) tc_print_line(&x->s, "const int64_t rest = TC_MIN(TC_L, n0 + cols - n);");
-  x->s.vector = x->an;
-  x->s.lanes = whole ? NULL : "rest";
+  tc_omp_mm_open_lanes(x, x->an, depends, "n0", "n0 + cols", whole);
   put_point(x);
+  tc_omp_mm_close_lanes(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-  x->s.vector = -1;
-  x->s.lanes = NULL;
   tc_print_leave(&x->s, outer);
   tc_omp_mm_close(x);
 }

@@ -298,12 +298,16 @@ static bool open_kernel(tc_omp_matmul *x, const tc_kernel *k, const tc_program *
                        .ak = mm->nbatch + 2,
                        .checks = tc_print_checks(k)};
   x->s = (tc_print_scope){
-      .k = k, .p = p, .words = &tc_omp_words, .out = out, .naxis = mm->nbatch + 3, .vector = -1};
+      .k = k, .p = p, .words = &tc_omp_words, .out = out, .naxis = tc_mm_axes(mm), .vector = -1};
   for (int i = 0; i < mm->nbatch; ++i) snprintf(x->axis[i], sizeof x->axis[i], "i%d", i);
   strcpy(x->axis[x->am], "m");
   strcpy(x->axis[x->an], "n");
   strcpy(x->axis[x->ak], "k");
-  for (int i = 0; i < x->s.naxis; ++i) x->s.axis[i] = x->axis[i];
+  for (int i = 0; i < mm->nbatch + 3; ++i) x->s.axis[i] = x->axis[i];
+  for (int i = mm->nbatch + 3; i < x->s.naxis; ++i) {
+    tc_print_axis_part(&x->s, mm, i, &x->part[i]);
+    x->s.axis[i] = x->part[i].text ? x->part[i].text : "";
+  }
   x->result_axes[0] = (1u << (mm->nbatch + 2)) - 1;
   x->result[0] = "r0";
   x->s.result = x->result;
@@ -316,6 +320,7 @@ static bool open_kernel(tc_omp_matmul *x, const tc_kernel *k, const tc_program *
 }
 
 static void close_kernel(tc_omp_matmul *x) {
+  for (int i = 0; i < x->s.naxis; ++i) tc_buf_free(&x->part[i]);
   free(x->s.depends);
   free(x->s.printed);
 }

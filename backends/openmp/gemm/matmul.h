@@ -26,15 +26,25 @@ typedef struct tc_omp_matmul {
   int am, an, ak;   /* axis numbers of m, n, k */
   bool checks;      /* index operands: the callbacks report through g->bad */
   char axis[TC_MAX_AXES][16];
+  tc_buf part[TC_MAX_AXES]; /* text of a part of m, n or k */
   tc_print_scope s;
   uint32_t result_axes[1];
   const char *result[1];
 } tc_omp_matmul;
 
-/* A bare load that a micro-kernel or a packer may address: no guard, no index operands. */
+/* A bare load that a micro-kernel or a packer may address: no guard, no index operands, equal steps along
+ * m, n and k. */
 const tc_expr *tc_omp_mm_plain(const tc_omp_matmul *x, tc_val v);
 /* Whether memory of this dtype is what the micro-kernel reads. */
 bool tc_omp_mm_same(const tc_omp_matmul *x, tc_dtype d);
+/* Elements between neighbours along m, n or k, as long as no other part of it changes. */
+tc_dim tc_omp_mm_step(const tc_omp_matmul *x, const tc_address *a, int axis);
+/* Opens a loop along m, n or k from `from` to `to`, in vectors, for values that depend on the axes `depends`;
+ * a vector has `rest` lanes, or all where every vector is whole.  Where the values change along parts of the
+ * axis, the lanes of a vector are neighbours along the innermost one. */
+void tc_omp_mm_open_lanes(tc_omp_matmul *x, int axis, uint32_t depends, const char *from, const char *to,
+                          bool whole);
+void tc_omp_mm_close_lanes(tc_omp_matmul *x);
 /* Of the axes `usual` and `other`, the one along which more loads of v are contiguous. */
 int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other);
 /* The load that B is read by along its contiguous axis, which is prefetched: of several the one of the

@@ -11,7 +11,12 @@
 
 const tc_expr *tc_omp_mm_plain(const tc_omp_matmul *x, tc_val v) {
   const tc_expr *e = &x->k->expr[v.id];
-  return e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm ? e : NULL;
+  return e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm && !tc_mm_by_parts(x->mm, &e->address) ? e : NULL;
+}
+
+tc_dim tc_omp_mm_step(const tc_omp_matmul *x, const tc_address *a, int axis) {
+  const int part = tc_mm_innermost(x->mm, axis);
+  return part < 0 ? a->coef[axis] : tc_dim_add(tc_graph_dims(x->p->graph), a->coef[axis], a->coef[part]);
 }
 
 /* Marks v and everything it needs. */
@@ -29,8 +34,8 @@ int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other) {
   for (uint32_t i = 1; seen && i <= v.id; ++i) {
     const tc_expr *e = &x->k->expr[i];
     if (!seen[i] || e->kind != TC_EX_LOAD) continue;
-    votes += tc_dim_is(e->address.coef[usual], 1);
-    votes -= tc_dim_is(e->address.coef[other], 1);
+    votes += tc_dim_is(tc_omp_mm_step(x, &e->address, usual), 1);
+    votes -= tc_dim_is(tc_omp_mm_step(x, &e->address, other), 1);
   }
   free(seen);
   return votes < 0 ? other : usual;
@@ -43,7 +48,7 @@ const tc_expr *tc_omp_mm_b_source(const tc_omp_matmul *x) {
   size_t size = 0;
   for (uint32_t i = 1; seen && i <= x->mm->b.id; ++i) {
     const tc_expr *e = &x->k->expr[i];
-    if (!seen[i] || e->kind != TC_EX_LOAD || e->address.nterm) continue;
+    if (!seen[i] || e->kind != TC_EX_LOAD || e->address.nterm || tc_mm_by_parts(x->mm, &e->address)) continue;
     const bool both = x->s.depends[i] >> x->an & x->s.depends[i] >> x->ak & 1;
     const size_t bytes = tc_dtype_bytes(x->p->buffer[x->k->buffer[e->buffer]].dtype);
     if (both && bytes > size && tc_dim_is(e->address.coef[axis], 1)) most = e, size = bytes;
@@ -54,6 +59,42 @@ const tc_expr *tc_omp_mm_b_source(const tc_omp_matmul *x) {
 
 bool tc_omp_mm_a_cols(const tc_omp_matmul *x) {
   return tc_omp_mm_lanes(x, x->mm->a, x->ak, x->am) == x->am;
+}
+
+/* ---- vectors --------------------------------------------------------------------------------- */
+
+/* To where the innermost part of the axis begins again. */
+static void open_runs(tc_omp_matmul *x, int axis, int part, const char *from, const char *to) {
+  const char *i = x->axis[axis];
+  tc_buf points = {0};
+  tc_print_dim(x->p, x->mm->axis[part].extent, &points);
+  tc_print_line(&x->s, "for (int64_t %s = %s, rest; %s < %s; %s += rest) {", i, from, i, to, i);
+  x->s.indent += 2;
+  tc_print_line(&x->s, "rest = TC_MIN(TC_MIN(TC_L, %s - %s), (%s) - %s);", to, i, points.text, x->part[part].text);
+  x->s.part = part + 1;
+  tc_buf_free(&points);
+}
+
+void tc_omp_mm_open_lanes(tc_omp_matmul *x, int axis, uint32_t depends, const char *from, const char *to,
+                          bool whole) {
+  const char *i = x->axis[axis];
+  x->s.lanes = whole ? NULL : "rest";
+  x->s.vector = axis;
+  if (depends & tc_mm_parts(x->mm, axis)) {
+    open_runs(x, axis, tc_mm_innermost(x->mm, axis), from, to);
+    return;
+  }
+  tc_print_line(&x->s, "for (int64_t %s = %s; %s < %s; %s += TC_L) {", i, from, i, to, i);
+  x->s.indent += 2;
+  if (!whole) tc_print_line(&x->s, "const int64_t rest = TC_MIN(TC_L, %s - %s);", to, i);
+}
+
+void tc_omp_mm_close_lanes(tc_omp_matmul *x) {
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  x->s.lanes = NULL;
+  x->s.vector = -1;
+  x->s.part = 0;
 }
 
 /* ---- in place -------------------------------------------------------------------------------- */
@@ -84,21 +125,8 @@ static void put_element(const tc_omp_matmul *x, tc_val v, tc_buf *out) {
   else tc_putf(out, "v%u", v.id);
 }
 
-/* A loop of `axis` from `from` to `to` in vectors, the last one partial; fewer lanes are `rest`. */
-static void open_lanes(tc_omp_matmul *x, int axis, const char *from, const char *to) {
-  const char *i = x->axis[axis];
-  tc_print_line(&x->s, "for (int64_t %s = %s; %s < %s; %s += TC_L) {", i, from, i, to, i);
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const int64_t rest = TC_MIN(TC_L, %s - %s);", to, i);
-  x->s.lanes = "rest";
-  x->s.vector = axis;
-}
-
-static void close_lanes(tc_omp_matmul *x) {
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-  x->s.lanes = NULL;
-  x->s.vector = -1;
+static void open_lanes(tc_omp_matmul *x, int axis, tc_val v, const char *from, const char *to) {
+  tc_omp_mm_open_lanes(x, axis, x->s.depends[v.id], from, to, false);
 }
 
 /* Values of one vector, stored by `format` with the store's suffix and the element's text. */
@@ -158,9 +186,9 @@ static void put_a_rows(tc_omp_matmul *x, const char *store, int bytes) {
            64 / bytes, 64 / bytes);
   tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
   x->s.indent += 2;
-  open_lanes(x, x->ak, "k0", "k0 + kn");
+  open_lanes(x, x->ak, x->mm->a, "k0", "k0 + kn");
   put_vector(x, x->mm->a, store, place);
-  close_lanes(x);
+  tc_omp_mm_close_lanes(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
@@ -171,16 +199,16 @@ static void put_a_cols(tc_omp_matmul *x) {
   snprintf(place, sizeof place, "(tc_%s *)(dst + (k - k0) * stride) + (m - m0)", x->e.store);
   tc_print_line(&x->s, "for (int64_t k = k0; k < k0 + kn; ++k) {");
   x->s.indent += 2;
-  open_lanes(x, x->am, "m0", "m0 + rows");
+  open_lanes(x, x->am, x->mm->a, "m0", "m0 + rows");
   put_vector(x, x->mm->a, x->e.store, place);
-  close_lanes(x);
+  tc_omp_mm_close_lanes(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
 
 /* dst[i][k] of bf16, vectors along m: blocks of TC_L rows by TC_L values of k are transposed. */
 static void put_a_transposed(tc_omp_matmul *x) {
-  open_lanes(x, x->am, "m0", "m0 + rows");
+  open_lanes(x, x->am, x->mm->a, "m0", "m0 + rows");
   tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += TC_L) {");
   x->s.indent += 2;
   tc_print_line(&x->s, "const int64_t deep = TC_MIN(TC_L, k0 + kn - kb);");
@@ -197,7 +225,7 @@ static void put_a_transposed(tc_omp_matmul *x) {
                 "tc_mm_u16_transpose((const char *)t, sizeof t[0], to, stride, rest, deep);");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  close_lanes(x);
+  tc_omp_mm_close_lanes(x);
 }
 
 static void put_a_pack(tc_omp_matmul *x) {
@@ -260,9 +288,9 @@ static void put_b_rows(tc_omp_matmul *x) {
   x->s.indent += 2;
   put_b_prefetch(x, "(k + 16)", "n0");
   put_b_prefetch(x, "(k + 16)", "(n0 + cols - 1)");
-  open_lanes(x, x->an, "n0", "n0 + cols");
+  open_lanes(x, x->an, x->mm->b, "n0", "n0 + cols");
   put_vector(x, x->mm->b, x->e.store, place);
-  close_lanes(x);
+  tc_omp_mm_close_lanes(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
@@ -274,7 +302,7 @@ static void put_b_vnni(tc_omp_matmul *x) {
   x->s.indent += 2;
   put_b_prefetch(x, "(kb + 32)", "n0");
   put_b_prefetch(x, "(kb + 33)", "n0");
-  open_lanes(x, x->an, "n0", "n0 + cols");
+  open_lanes(x, x->an, x->mm->b, "n0", "n0 + cols");
   tc_print_line(&x->s, "tc_vf32 half[2] = {{0}, {0}};");
   tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h) {");
   x->s.indent += 2;
@@ -287,8 +315,9 @@ static void put_b_vnni(tc_omp_matmul *x) {
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_print_line(
-      &x->s, "tc_mm_bf16_pair((tc_u32 *)dst + (kb - k0) / 2 * nr + (n - n0), half[0], half[1]);");
-  close_lanes(x);
+      &x->s, "tc_mm_bf16_pair%s((tc_u32 *)dst + (kb - k0) / 2 * nr + (n - n0), half[0], half[1]%s);",
+      x->s.part ? "_n" : "", x->s.part ? ", rest" : "");
+  tc_omp_mm_close_lanes(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
@@ -299,9 +328,9 @@ static void put_b_columns(tc_omp_matmul *x, const char *store, const char *from,
   tc_print_line(&x->s, "for (int64_t r = 0; r < TC_MIN(TC_L, n0 + cols - nb); ++r) {");
   x->s.indent += 2;
   tc_print_line(&x->s, "const int64_t n = nb + r;");
-  open_lanes(x, x->ak, from, to);
+  open_lanes(x, x->ak, x->mm->b, from, to);
   put_vector(x, x->mm->b, store, place);
-  close_lanes(x);
+  tc_omp_mm_close_lanes(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }

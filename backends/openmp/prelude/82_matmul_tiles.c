@@ -233,3 +233,9 @@ TC_FN void tc_mm_bf16_pair(tc_u32 *dst, tc_vf32 low, tc_vf32 high) {
   const tc_vu32 words = TC_BITS(u32, low) >> 16 | (TC_BITS(u32, high) & 0xffff0000u);
   __builtin_memcpy(dst, &words, sizeof words);
 }
+/* @ tc_mm_bf16_pair_n */
+/* The first n of them. */
+TC_FN void tc_mm_bf16_pair_n(tc_u32 *dst, tc_vf32 low, tc_vf32 high, int64_t n) {
+  const tc_vu32 words = TC_BITS(u32, low) >> 16 | (TC_BITS(u32, high) & 0xffff0000u);
+  tc_maskstore_4(dst, &words, n);
+}

@@ -1,0 +1,131 @@
+/* Products whose rows, columns and summed axis run over several axes, at every level, against the
+ * interpreter. */
+#include <criterion/criterion.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/openmp/unit.h"
+#include "graph/text.h"
+#include "tests/common/allowance.h"
+#include "tests/openmp/tensors.h"
+#include "tests/openmp/unit.h"
+
+static void report(void *self, tc_severity s, tc_loc loc, const char *text) {
+  (void)self;
+  if (s >= TC_MISSED) fprintf(stderr, "%u: %s\n", loc.line, text);
+}
+static tc_diag diag = {report, NULL};
+
+/* Text with @T as the dtype and @1 to @9 as sizes. */
+static char *with(const char *text, const char *dtype, const char *const *size) {
+  tc_buf out = {0};
+  for (; *text; ++text) {
+    if (*text != '@') tc_putn(&out, text, 1);
+    else if (*++text == 'T') tc_put(&out, dtype);
+    else tc_put(&out, size[*text - '1']);
+  }
+  return out.text;
+}
+
+static tc_graph *graph_of(const char *text, const char *dtype, const char *const *size) {
+  char *t = with(text, dtype, size);
+  tc_graph *g = tc_graph_parse(t, &diag);
+  cr_assert_not_null(g, "%s", t);
+  free(t);
+  return g;
+}
+
+enum { INPUTS = 4 };
+
+static interp_array *input_of(tc_graph *g, uint32_t i) {
+  const tc_type *t = &tc_graph_node(g, tc_graph_input_at(g, i)->node)->type;
+  int64_t dim[TC_MAX_RANK];
+  for (int k = 0; k < t->rank; k++) dim[k] = tc_dim_value(t->dim[k]);
+  interp_array *a = interp_new((tc_dtype)t->dtype, t->rank, dim);
+  for (int64_t k = 0; k < a->count; k++) interp_set(a, k, (double)((k * 7919 + i * 31) % 17) / 8 - 1);
+  return a;
+}
+
+static void compare(omp_unit *u, const interp_run *want, interp_array *const *input, uint32_t ninput, bool strided,
+                    const char *what) {
+  const struct tc_tensor *in[INPUTS];
+  struct tc_tensor *out[1];
+  for (uint32_t i = 0; i < ninput; i++) in[i] = omp_tensor(input[i], strided);
+  cr_assert(u->entry[0](in, NULL, out), "%s", what);
+  interp_array *got = omp_array(out[0]);
+  const allowance t = allowance_of(got->dtype);
+  const int64_t k = allowance_mismatch(want->output[0], want->output[0], got, t);
+  cr_assert(k < 0, "%s, level %d, element %lld: %g, not %g", what, (int)tcrt_isa, (long long)k, interp_get(got, k),
+            interp_get(want->output[0], k));
+  interp_free(got);
+  omp_tensors_free();
+}
+
+/* parts: how the kernel of the product says its axes. */
+static void check(const char *text, const char *dtype, const char *const *size, const char *const *name,
+                  const char *parts) {
+  tc_graph *known = graph_of(text, dtype, size), *g = graph_of(text, dtype, name ? name : size);
+  const uint32_t n = tc_graph_input_count(known);
+  interp_array *input[INPUTS];
+  char what[200];
+  cr_assert_leq(n, INPUTS);
+  for (uint32_t i = 0; i < n; i++) input[i] = input_of(known, i);
+  interp_run want = {.g = known, .input = (const interp_array *const *)input, .round = true};
+  cr_assert(interp_graph(&want), "%s", want.message);
+  omp_unit u;
+  cr_assert(omp_unit_build(&u, &g, 1, ~0u, &diag));
+  cr_assert(u.result[0].compiled);
+  snprintf(what, sizeof what, "%s of %s, sizes %s %s %s%s", parts, dtype, size[0], size[1], size[2],
+           name ? ", symbolic" : "");
+  for (int level = 0; level < TC_ISA_COUNT; level++) {
+    if (!(omp_levels_here() >> level & 1)) continue;
+    tcrt_isa = level;
+    compare(&u, &want, input, n, false, what);
+    compare(&u, &want, input, n, true, what);
+  }
+  omp_unit_free(&u);
+  interp_run_free(&want);
+  for (uint32_t i = 0; i < n; i++) interp_free(input[i]);
+  tc_graph_free(known);
+}
+
+static const char *const dtypes[] = {"f32", "bf16", "f64", "f16", "i32", "u8"};
+
+static void check_all(const char *text, const char *const (*size)[6], int nsize, const char *const *name,
+                      const char *parts) {
+  for (int s = 0; s < nsize; s++)
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+      check(text, dtypes[d], size[s], NULL, parts);
+      if (d < 2) check(text, dtypes[d], size[s], name, parts);
+    }
+}
+
+#define CHECK_ALL(text, name, parts, ...)                                                                             \
+  do {                                                                                                                \
+    static const char *const size[][6] = {__VA_ARGS__};                                                               \
+    check_all("graph g\n" text, size, sizeof size / sizeof *size, name, parts);                                       \
+  } while (0)
+
+/* Heads side by side: sizes B, H, T, D, N. */
+static const char *const symbols[] = {"B", "4", "T", "24", "N"};
+Test(product_axes, summed, .timeout = 600) {
+  CHECK_ALL("%1 = param @T[@1,@2,@3,@4] \"x\"\n%2 = param @T[@2*@4,@5] \"w\"\n%3 = permute %1 axes=[0,2,1,3]\n"
+            "%4 = reshape %3 dims=[@1*@3,@2*@4]\n%5 = matmul %4 %2\nret %5\n",
+            symbols, "x by heads", {"2", "4", "19", "24", "50"}, {"1", "4", "7", "24", "1"}, {"3", "4", "1", "24", "33"});
+  CHECK_ALL("%1 = param @T[@1,@2,@3,@4] \"x\"\n%2 = param @T[@5,@2*@4] \"w\"\n%3 = permute %1 axes=[0,2,1,3]\n"
+            "%4 = reshape %3 dims=[@1*@3,@2*@4]\n%5 = permute %4 axes=[1,0]\n%6 = matmul %2 %5\nret %6\n",
+            symbols, "x by heads on the right", {"2", "4", "19", "24", "50"}, {"1", "4", "7", "24", "1"});
+}
+
+Test(product_axes, columns, .timeout = 600) {
+  CHECK_ALL("%1 = param @T[@1,@3,@5] \"x\"\n%2 = param @T[@5,@2*@4] \"w\"\n%3 = matmul %1 %2\n"
+            "%4 = reshape %3 dims=[@1,@3,@2,@4]\n%5 = permute %4 axes=[0,2,1,3]\nret %5\n",
+            symbols, "results by heads", {"2", "4", "19", "24", "50"}, {"1", "4", "7", "24", "1"},
+            {"3", "4", "1", "24", "33"});
+  CHECK_ALL("%1 = param @T[@1,@3,@5] \"x\"\n%2 = param @T[@5,@2*@4] \"w\"\n%3 = param @T[@1,@2,@4] \"b\"\n"
+            "%4 = matmul %1 %2\n%5 = reshape %4 dims=[@1,@3,@2,@4]\n%6 = permute %5 axes=[0,2,1,3]\n"
+            "%7 = reshape %3 dims=[@1,@2,1,@4]\n%8 = add %6 %7\nret %8\n",
+            symbols, "results by heads, biased", {"2", "4", "19", "24", "50"}, {"3", "4", "1", "24", "33"});
+}
