@@ -103,6 +103,12 @@ bool tc_strides_view(tc_dims *dims, const tc_node *n, const tc_type *from, tc_st
     *stride = tc_dim_mul(dims, *stride, tc_attr_int(n, "step"));
     return true;
   }
+  case OP_UNFOLD: {
+    tc_dim *stride = &s->at[axis_of(n, "axis")];
+    s->at[from->rank] = *stride;
+    *stride = tc_dim_mul(dims, *stride, tc_attr_int(n, "step"));
+    return true;
+  }
   case OP_SELECT:
     remove_axis(axis_of(n, "axis"), from->rank, s);
     return true;

@@ -15,15 +15,18 @@ static int normal_axis(tc_dim axis, int rank) {
   return (int)(a < 0 ? a + rank : a);
 }
 
+/* Axes of what n shows, of which it names one: windows have one more. */
+static int shown_rank(const tc_node *n) { return n->type.rank - (n->op == OP_UNFOLD); }
+
 tc_view_step tc_view_of(const tc_node *n) {
   tc_view_step s = {.op = n->op, .to = n->type};
   const tc_dim *axes = NULL;
   if (n->op == OP_PERMUTE || n->op == OP_FLIP) s.narg = tc_attr_list(n, "axes", &axes);
   for (int i = 0; i < s.narg; i++) s.arg[i] = tc_dim_const(normal_axis(axes[i], n->type.rank));
-  if (n->op == OP_SLICE) {
-    s.narg = 4;
-    memcpy(s.arg, n->attr, 4 * sizeof *s.arg);
-    s.arg[0] = tc_dim_const(normal_axis(s.arg[0], n->type.rank));
+  if (n->op == OP_SLICE || n->op == OP_UNFOLD) {
+    s.narg = n->nattr;
+    memcpy(s.arg, n->attr, n->nattr * sizeof *s.arg);
+    s.arg[0] = tc_dim_const(normal_axis(s.arg[0], shown_rank(n)));
   }
   return s;
 }
@@ -287,6 +290,8 @@ tc_ref tc_view_apply(tc_graph *g, tc_ref x, const tc_view_step *s, tc_loc loc) {
     return apply_expand(g, x, s, loc);
   case OP_FLIP:
     return apply_flip(g, x, s, loc);
+  case OP_UNFOLD:
+    return build(g, x, OP_UNFOLD, s->narg, s->arg, loc);
   default:
     return apply_slice(g, x, s, loc);
   }

@@ -1,6 +1,6 @@
 /* view.h - views as values: steps that can be composed, moved across an elementwise op, and built.
  *
- * A step is what one RESHAPE, PERMUTE, EXPAND, SLICE or FLIP does to a shape.  A chain is steps in
+ * A step is what one RESHAPE, PERMUTE, EXPAND, SLICE, FLIP or UNFOLD does to a shape; the last is not moved.  A chain is steps in
  * order of application, short by design: what does not fit stays where it is. */
 #ifndef TC_VIEW_H
 #define TC_VIEW_H
@@ -10,7 +10,7 @@
 typedef struct tc_view_step {
   tc_op op;
   int narg;
-  tc_dim arg[TC_MAX_RANK]; /* PERMUTE, FLIP: axes; SLICE: axis start stop step; else unused */
+  tc_dim arg[TC_MAX_RANK]; /* PERMUTE, FLIP: axes; SLICE: axis start stop step; UNFOLD: axis size step; else unused */
   tc_type to;              /* shape of the result (its dtype has no meaning) */
 } tc_view_step;
 
@@ -20,7 +20,7 @@ typedef struct tc_view_chain {
   tc_view_step at[TC_VIEW_CHAIN];
 } tc_view_chain;
 
-/* The step that a RESHAPE, PERMUTE, EXPAND, SLICE or FLIP node performs. */
+/* The step that such a node performs. */
 tc_view_step tc_view_of(const tc_node *n);
 tc_view_step tc_view_reshape(const tc_type *to);
 /* The step that undoes s, which led from shape `from`; false: s loses elements or is an EXPAND. */

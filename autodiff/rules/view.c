@@ -67,6 +67,55 @@ void tc_vjp_slice(tc_vjp *v) {
   else v->din[0] = spread(v, part, t, axis, first, step < 0 ? -step : step);
 }
 
+/* Along one axis of t, step apart: position j of each window. */
+static tc_ref of_windows(const tc_vjp *v, tc_ref part, const tc_type *t, int axis, int64_t j, int64_t step) {
+  return step == 1 ? placed(v, part, t, axis, tc_dim_const(j)) : spread(v, part, t, axis, tc_dim_const(j), step);
+}
+
+/* Few positions: the elements of each, one array of them after the other. */
+static tc_ref folded_by_position(const tc_vjp *v, const tc_type *t, int axis, int64_t size, int64_t step) {
+  tc_ref sum = {0};
+  for (int64_t j = 0; j < size; j++) {
+    tc_ref part = dy(v);
+    tc_dim attr[2] = {tc_dim_const(t->rank), tc_dim_const(j)};
+    part = of_windows(v, tc_build(v->c.g, OP_SELECT, 1, &part, 2, attr, NULL, v->c.loc), t, axis, j, step);
+    sum = sum.id ? tc_build2(v->c.g, OP_ADD, sum, part, v->c.loc) : part;
+  }
+  return sum;
+}
+
+/* Any: all elements are added where they came from. */
+static tc_ref folded_by_element(const tc_vjp *v, const tc_type *t, int axis, int64_t step) {
+  const tc_type *windows = &v->n->type;
+  tc_type at = {.rank = 2}, line = *t;
+  int order[TC_MAX_RANK];
+  for (int i = 0; i < windows->rank; i++) order[i] = i <= axis ? i : i == axis + 1 ? t->rank : i - 1;
+  at.dim[0] = windows->dim[axis], at.dim[1] = windows->dim[t->rank];
+  line.dim[axis] = tc_type_numel(dims_of(v), &at);
+  const tc_ref parts = vj_like(v, tc_build_permute(v->c.g, vj_dy(v), windows->rank, order, v->c.loc), &line);
+  const tc_ref by = tc_graph_const_i(v->c.g, TC_I64, true, step, v->c.loc);
+  tc_ref to = tc_build2(v->c.g, OP_MUL, vj_positions(v, &at, 0), by, v->c.loc);
+  to = tc_build2(v->c.g, OP_ADD, to, vj_positions(v, &at, 1), v->c.loc);
+  for (int i = 0; i < t->rank; i++) at.dim[i] = tc_dim_const(1);
+  at.rank = t->rank;
+  at.dim[axis] = line.dim[axis];
+  to = tc_build_expand(v->c.g, vj_like(v, to, &at), t->rank, line.dim, v->c.loc);
+  const tc_ref zeros = vj_full(v, t, v->c.dtype, 0);
+  return dc_axis_op(&v->c, OP_SCATTER_ADD, 3, (tc_ref[]){zeros, to, parts}, axis);
+}
+
+void tc_vjp_unfold(tc_vjp *v) {
+  enum { FEW = 16 };
+  const tc_type *t = vj_type(v, 0);
+  const int axis = dc_axis(v->n, "axis", t->rank);
+  const tc_dim size = v->n->type.dim[t->rank];
+  const int64_t step = tc_dim_value(tc_attr_int(v->n, "step"));
+  if (tc_dim_is(size, 0)) v->din[0] = TC_VJP_ZERO;
+  else if (tc_dim_is_const(size) && tc_dim_value(size) <= FEW)
+    v->din[0] = folded_by_position(v, t, axis, tc_dim_value(size), step);
+  else v->din[0] = folded_by_element(v, t, axis, step);
+}
+
 /* The index as a position from 0 on: canonical, or of unknown sign and then not negative. */
 void tc_vjp_select(tc_vjp *v) {
   const tc_type *t = vj_type(v, 0);

@@ -97,6 +97,9 @@ std::string Evaluator::remade_view(tc_ref ref, tc_ref base, const std::string &s
   case OP_SLICE:
     rest = numbers({"axis", "start", "stop", "step"});
     break;
+  case OP_UNFOLD:
+    rest = numbers({"axis", "size", "step"});
+    break;
   case OP_TRANSPOSE:
     rest = numbers({"a", "b"});
     break;

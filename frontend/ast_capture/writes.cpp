@@ -126,7 +126,7 @@ static bool leave_view(tc_graph *graph, const tc_node *n, const tc_type &before,
     return leave_flip(graph, n, before, part);
   case OP_DETACH:
     return true;
-  default: // an expand shows elements more than once
+  default: // an expand and windows show elements more than once
     return false;
   }
 }

@@ -200,6 +200,21 @@ bool infer_slice(tc_infer *c, tc_type *out) {
                            SHAPE(c->in[0]));
 }
 
+bool infer_unfold(tc_infer *c, tc_type *out) {
+  int axis;
+  int64_t step;
+  *out = *c->in[0];
+  if (!infer_axis(c, out, out->rank, c->attr[0], &axis) || !infer_int(c, 2, "step", &step)) return false;
+  if (step < 1) return infer_fail(c, "step must be positive");
+  const tc_dim size = tc_dim_norm(c->dims, c->attr[1]);
+  const tc_dim left = tc_dim_norm(c->dims, tc_dim_sub(c->dims, out->dim[axis], size));
+  if (!infer_nonnegative(c, size, "size")) return false;
+  if (!tc_dim_assume_range(c->dims, left, 0, INT64_MAX))
+    return infer_fail(c, "windows of %s are larger than axis %d of %s", SIZE(size), axis, SHAPE(c->in[0]));
+  out->dim[axis] = tc_dim_ceildiv(c->dims, tc_dim_add(c->dims, left, tc_dim_const(1)), tc_dim_const(step));
+  return infer_push_dim(c, out, size);
+}
+
 bool infer_select(tc_infer *c, tc_type *out) {
   const tc_type *x = c->in[0];
   int axis;

@@ -105,6 +105,18 @@ static const lo_index *slice(lo *L, const tc_node *n, const lo_index *at) {
   return lo_intern(L, &d);
 }
 
+/* step * i + j: element j of window i */
+static const lo_index *unfold(lo *L, const tc_node *n, const lo_index *at) {
+  const int rank = (int)at->rank - 1, axis = lo_axis_attr(n, rank);
+  lo_index d = draft(rank);
+  memcpy(d.dim, at->dim, rank * sizeof *d.dim);
+  memset(&d.dim[axis], 0, sizeof d.dim[axis]);
+  if (!lo_lin_add(L, &d.dim[axis], &at->dim[axis], tc_attr_int(n, "step")) ||
+      !lo_lin_add(L, &d.dim[axis], &at->dim[rank], tc_dim_const(1)))
+    return NULL;
+  return lo_intern(L, &d);
+}
+
 /* size - 1 - i */
 static const lo_index *flip(lo *L, const tc_node *n, const lo_index *at) {
   const tc_dim *axes;
@@ -155,6 +167,7 @@ static const lo_index *view(lo *L, const lo_group *g, const tc_node *n, const lo
   if (at->flat) return NULL;
   if (n->op == OP_PERMUTE) return permute(L, n, at);
   if (n->op == OP_SLICE) return keep_terms(L, at, slice(L, n, at));
+  if (n->op == OP_UNFOLD) return unfold(L, n, at);
   return n->op == OP_FLIP ? flip(L, n, at) : NULL;
 }
 

@@ -89,6 +89,8 @@ static const tc_tensor *run_native(const tc_node *n, const tc_tensor *const *in)
   case OP_SLICE:
     return tc_slice(in[0], (int)attr(n, "axis"), attr(n, "start"), attr(n, "stop"),
                     attr(n, "step"));
+  case OP_UNFOLD:
+    return tc_unfold(in[0], (int)attr(n, "axis"), attr(n, "size"), attr(n, "step"));
   case OP_CONCAT:
     return tc_concat(in, n->nin, (int)attr(n, "axis"));
   case OP_PAD:

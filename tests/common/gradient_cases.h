@@ -82,6 +82,7 @@ static tc_tensor *with_index(tc_tensor *x, bool most) {
   X(tc_expand, tc_mul(tc_expand(v, TC_DIMS(2, 3, 4)), a))                                          \
   X(tc_slice, tc_add(tc_slice(a, 1, 0, 4, 2), tc_slice(b, 1, 3, 0, -2)))                           \
   X(tc_select, tc_mul(tc_select(a, 0, -1), v))                                                     \
+  X(tc_unfold, tc_square(tc_mul(tc_unfold(a, 1, 3, 1), tc_unfold(b, -1, 3, 1))))                    \
   X(tc_flip, tc_mul(tc_flip(a, TC_AXES(1)), b))                                                    \
   X(tc_squeeze, tc_mul(tc_squeeze(tc_slice(a, 0, 1, 2, 1), 0), v))                                 \
   X(tc_unsqueeze, tc_mul(tc_unsqueeze(v, 1), u))                                                   \

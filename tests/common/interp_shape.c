@@ -65,6 +65,10 @@ static int64_t view_source(interp_node *e, const int64_t *index, int64_t k) {
   case OP_SELECT:
     selected(e, index, from);
     break;
+  case OP_UNFOLD:
+    from[interp_axis(interp_attr(e, "axis"), x->rank)] *= interp_attr(e, "step");
+    from[interp_axis(interp_attr(e, "axis"), x->rank)] += index[x->rank];
+    break;
   case OP_SLICE: {
     int a = interp_axis(interp_attr(e, "axis"), x->rank);
     from[a] = slice_start(e, x->dim[a]) + index[a] * interp_attr(e, "step");

@@ -172,6 +172,14 @@ static tc_ref random_slice(random_state *r, const random_value *x, int axis) {
   return random_node(r, OP_SLICE, 1, &x->ref, 4, (int64_t[]){axis, start, stop, step});
 }
 
+/* Of a symbol, which is 2 or 3 where the graph runs, the size has to be at least that of a window. */
+static tc_ref random_unfold(random_state *r, const random_value *x, int axis) {
+  const bool known = tc_dim_is_const(x->type.dim[axis]);
+  const int64_t size = (int64_t)random_below(r, (uint64_t)(known ? x->dim[axis] + 1 : 2));
+  if (x->type.rank > 5) return none;
+  return random_node(r, OP_UNFOLD, 1, &x->ref, 3, (int64_t[]){axis, size, 1 + (int64_t)random_below(r, 3)});
+}
+
 tc_ref random_view(random_state *r, tc_op op) {
   const random_value *x = random_pick(r, op == OP_SELECT ? NEED_DATA : 0, 1, 5);
   if (!x) return none;
@@ -186,6 +194,8 @@ tc_ref random_view(random_state *r, tc_op op) {
     return random_expand(r, x);
   case OP_SLICE:
     return random_slice(r, x, axis);
+  case OP_UNFOLD:
+    return random_unfold(r, x, axis);
   case OP_FLIP:
     return random_node(r, op, 1, &x->ref, 2, (int64_t[]){1, axis});
   case OP_TRANSPOSE:

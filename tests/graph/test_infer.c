@@ -161,6 +161,15 @@ ROWS(views, {"reshape %1 dims=[2,-1]", "f32[2,6]"},
      {"select %1 axis=1 index=-5", "select: index -5 is out of range for axis 1 of [3,4]"},
      {"select %6 axis=0 index=2", "f32[784]"})
 
+ROWS(windows, {"unfold %1 axis=1 size=2 step=1", "f32[3,3,2]"},
+     {"unfold %1 axis=-2 size=3 step=2", "f32[1,4,3]"},
+     {"unfold %1 axis=1 size=0 step=3", "f32[3,2,0]"},
+     {"unfold %1 axis=1 size=2 step=0", "unfold: step must be positive"},
+     {"unfold %1 axis=1 size=-1 step=1", "unfold: size must not be negative: -1"},
+     {"unfold %1 axis=1 size=5 step=1", "unfold: windows of 5 are larger than axis 1 of [3,4]"},
+     {"unfold %6 axis=1 size=3 step=1", "f32[B,782,3]"},
+     {"unfold %6 axis=0 size=B step=1", "f32[1,784,B]"})
+
 ROWS(slices, {"slice %1 axis=1 start=1 stop=3 step=1", "f32[3,2]"},
      {"slice %1 axis=1 start=-2 stop=100 step=1", "f32[3,2]"},
      {"slice %1 axis=1 start=3 stop=1 step=1", "f32[3,0]"},

@@ -364,6 +364,19 @@ for name, args, ref in (
          lambda x, ref=ref: ref(-x), ("f32", "i32"), empty="-1)" not in args or name != "reshape")
     case(f"tc_{name}", f"tc_{name}(a, {args})", [T3], ref, ("f32",), pure_view=True,
          empty="-1)" not in args or name != "reshape")
+for size, step, dtypes in ((3, 1, VIEW_TYPES), (2, 3, VIEW_TYPES), (0, 2, ("f32",))):
+    def windows(x, size=size, step=step):
+        return np.lib.stride_tricks.sliding_window_view(x, size, 1)[:, ::step] if size else np.zeros((x.shape[0], x.shape[1] // step + 1, x.shape[2], 0), x.dtype)
+    padded = "tc_pad(a, TC_DIMS(0, 1, 0), TC_DIMS(0, 2, 0), 0)"
+    case("tc_unfold", f"tc_neg(tc_unfold({padded}, 1, {size}, {step}))", [T3],
+         lambda x, windows=windows: -windows(np.pad(x, ((0, 0), (1, 2), (0, 0)))), dtypes)
+case("tc_unfold", "tc_neg(tc_unfold(tc_neg(a), -1, 1, 2))", [T3], lambda x: x[:, :, ::2, None], ("f32", "i32"), empty=False)
+case("tc_unfold", "tc_unfold(a, 2, 1, 1)", [T3], lambda x: x[..., None], ("f32",), pure_view=True, empty=False)
+# Windows of two axes are convolution: one product.
+case("tc_unfold", "tc_matmul(b, tc_reshape(tc_permute(tc_unfold(tc_unfold(tc_pad(a, TC_DIMS(0, 1, 1), TC_DIMS(0, 1, 1), 0), 1, 3, 1), 2, 3, 2), "
+     "TC_AXES(0, 3, 4, 1, 2)), TC_DIMS(18, -1)))", [[2, "A", "D"], [5, 18]],
+     lambda a, b: b @ np.lib.stride_tricks.sliding_window_view(np.pad(a, ((0, 0), (1, 1), (1, 1))), (3, 3), (1, 2))[:, :, ::2]
+     .transpose(0, 3, 4, 1, 2).reshape(18, -1), ("f32", "bf16", "i32"), domain="small", sum_like=True, empty=False, **PAIRS)
 case("tc_shape", "tc_neg(tc_reshape(b, tc_shape(a)))", [M, M[::-1]], lambda x, y: -y.reshape(x.shape), VIEW_TYPES)
 case("tc_shape", "tc_add(a, tc_ones(tc_shape(a), TC_F32))", [["A", "C", "B"]], lambda x: x + 1, ("f32",))
 case("tc_squeeze", "tc_neg(tc_squeeze(a, 1))", [["A", 1, "B"]], lambda x: -x[:, 0], VIEW_TYPES)

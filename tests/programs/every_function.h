@@ -47,6 +47,7 @@ enum { OPERAND_COUNT = 8 };
   X(tc_expand, tc_expand(v, TC_DIMS(3, 6)))                                                        \
   X(tc_slice, tc_slice(x, 1, 1, 5, 2))                                                             \
   X(tc_select, tc_select(x, 0, 2))                                                                 \
+  X(tc_unfold, tc_unfold(x, 1, 3, 2))                                                              \
   X(tc_flip, tc_flip(x, TC_ALL))                                                                   \
   X(tc_squeeze, tc_squeeze(tc_slice(x, 0, 1, 2, 1), 0))                                            \
   X(tc_unsqueeze, tc_unsqueeze(x, 1))                                                              \

@@ -87,6 +87,11 @@ Test(view, elements) {
     EXPECT(tc_slice(x, 1, 7, 9, 1), "");
     EXPECT(tc_slice(x, 0, -9, 9, 5), "0 1 2");
     EXPECT(tc_select(x, 1, -1), "2 5");
+    EXPECT(tc_unfold(x, 1, 2, 1), "0 1 1 2 3 4 4 5");
+    EXPECT(tc_unfold(x, -2, 1, 2), "0 1 2");
+    EXPECT(tc_unfold(tc_flip(x, TC_AXES(1)), 1, 2, 1), "2 1 1 0 5 4 4 3");
+    EXPECT(tc_unfold(x, 1, 0, 2), "");
+    EXPECT(tc_unfold(c, 0, 2, 5), "0 4 1 5 2 6 3 7");
     EXPECT(tc_flip(x, TC_AXES(0, 1)), "5 4 3 2 1 0");
     EXPECT(tc_flip(x, TC_ALL), "5 4 3 2 1 0");
     EXPECT(tc_expand(tc_select(x, 0, 1), TC_DIMS(2, -1)), "3 4 5 3 4 5");

@@ -412,6 +412,9 @@ tc_tensor *tc_transpose(const tc_tensor *x, int a, int b);
 tc_tensor *tc_expand(const tc_tensor *x, tc_ints dims); /* size 1 to any; -1 keeps a size */
 tc_tensor *tc_slice(const tc_tensor *x, int axis, int64_t start, int64_t stop, int64_t step);
 tc_tensor *tc_select(const tc_tensor *x, int axis, int64_t index); /* drops the axis */
+/* Windows of `size` elements along an axis, `step` apart (PyTorch's unfold): the axis numbers them, and a new last
+ * one runs through a window.  x[L]: [(L - size) / step + 1, size], windows may overlap.  size 0 .. L, step > 0. */
+tc_tensor *tc_unfold(const tc_tensor *x, int axis, int64_t size, int64_t step);
 tc_tensor *tc_flip(const tc_tensor *x, tc_ints axes); /* TC_ALL: every axis, as NumPy's axis=None */
 tc_tensor *tc_squeeze(const tc_tensor *x, int axis);
 tc_tensor *tc_unsqueeze(const tc_tensor *x, int axis);

@@ -41,6 +41,13 @@ static int64_t slice(const tc_eager_call *c, const tc_tensor *x, tc_tensor *y) {
   return y->dim[axis] > 0 ? tc_dim_value(first) * x->stride[axis] : 0;
 }
 
+static void unfold(const tc_eager_call *c, const tc_tensor *x, tc_tensor *y) {
+  const int axis = tc_arg_axis(c, 0, x->key.rank);
+  for (int i = 0; i < x->key.rank; i++) y->stride[i] = x->stride[i];
+  y->stride[x->key.rank] = x->stride[axis];
+  if (y->dim[axis] > 1) y->stride[axis] *= tc_arg(c, 2); /* else never taken */
+}
+
 static int64_t select(const tc_eager_call *c, const tc_tensor *x, tc_tensor *y) {
   int axis = tc_arg_axis(c, 0, x->key.rank);
   int64_t index = tc_arg(c, 1);
@@ -99,6 +106,9 @@ bool tc_eager_view(tc_eager_call *c) {
     break;
   case OP_SLICE:
     offset = slice(c, x, y);
+    break;
+  case OP_UNFOLD:
+    unfold(c, x, y);
     break;
   case OP_SELECT:
     offset = select(c, x, y);
