@@ -229,6 +229,7 @@ const tc_target tc_target_cores = {.name = "cores",
                                    .siblings = TC_SIBLINGS_NESTS,
                                    .epilogue_in_place = true,
                                    .product_parts = true,
+                                   .epilogue_parts = true,
                                    .interleave = 4};
 
 tc_program *tc_lower(tc_graph *g, const tc_target *target) {

@@ -118,6 +118,7 @@ typedef struct lo_group {
   tc_ref matmul, scan, call;
   const lo_index *at; /* of the matmul's or scan's result */
   int k, nk;        /* matmul: axes of k, from k on, and how many they are */
+  bool parts;       /* matmul: operands are read along parts of m, n or k */
   struct lo_demand *demand; /* what it reads */
   uint64_t sources;  /* as of a node */
   uint32_t nsource, csource, *source;

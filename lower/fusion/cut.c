@@ -36,6 +36,12 @@ static const lo_index *cut_index(lo *L, const lo_index *at, const cut *c) {
   return lo_intern(L, &d);
 }
 
+/* Is it of m, n or k? */
+static bool is_of_matrices(const lo_group *g, int a) {
+  const lo_lin *dim = g->at->dim + g->at->rank - 2;
+  return (lo_deep_axes(g) | lo_lin_axes(&dim[0]) | lo_lin_axes(&dim[1])) >> a & 1;
+}
+
 static int moved(int axis, const cut *c) { return axis > c->axis ? axis + 1 : axis; }
 
 static void cut_axis(lo *L, lo_group *g, const cut *c) {
@@ -45,6 +51,7 @@ static void cut_axis(lo *L, lo_group *g, const cut *c) {
   g->extent[c->axis] = tc_dim_div(L->dims, g->extent[c->axis], c->inner);
   g->sequential = (g->sequential & below) | (g->sequential & ~below)
                                                 << 1; /* the axis itself is not in it */
+  g->parts |= g->matmul.id && is_of_matrices(g, c->axis);
   if (g->nk && c->axis >= g->k && c->axis < g->k + g->nk) g->nk++;
   else g->k = moved(g->k, c);
   g->at = cut_index(L, g->at, c);
@@ -65,11 +72,6 @@ static void cut_readers(lo *L, lo_group *g, const cut *c) {
 }
 
 /* ---- which cuts ------------------------------------------------------------------------------ */
-
-static bool is_of_matrices(const lo_group *g, int a) {
-  const lo_lin *dim = g->at->dim + g->at->rank - 2;
-  return (lo_deep_axes(g) | lo_lin_axes(&dim[0]) | lo_lin_axes(&dim[1])) >> a & 1;
-}
 
 /* May axis a of g have an inner part of this size?  Not where lanes run, or what is reduced.  Rows, columns and
  * k of a product run over several axes then, where the target's products do that. */

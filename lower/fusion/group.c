@@ -216,7 +216,7 @@ static uint32_t merged_axes(lo *L, const lo_group *g, const lo_lin *l, tc_dim si
 static bool may_be_columns(lo *L, const lo_group *g, uint32_t axes) {
   enum { LANES = 16 };
   const int last = 31 - __builtin_clz(axes);
-  return !(axes & (axes - 1)) || (L->target->product_parts && lo_guess(L, g->extent[last]) >= LANES);
+  return !(axes & (axes - 1)) || (L->target->epilogue_parts && lo_guess(L, g->extent[last]) >= LANES);
 }
 
 /* The group computes one point for each element of n, along (batch.., m, n) or a finer cut of rows and columns. */

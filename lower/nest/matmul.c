@@ -92,7 +92,7 @@ static parts parts_of(const lo_kb *b, uint32_t axes) {
   for (int s = 0; s < b->nslot; s++)
     if (axes >> s & 1 && !b->slot[s].dead) p.slot[p.n++] = s;
   p.whole = p.n ? p.slot[p.n - 1] : -1;
-  if (!b->L->target->product_parts && p.n) p = (parts){.n = 1, .slot = {p.whole}, .whole = p.whole}; /* batches, the rest */
+  if (!b->g->parts && !b->L->target->epilogue_parts && p.n) p = (parts){.n = 1, .slot = {p.whole}, .whole = p.whole}; /* batches, the rest */
   return p;
 }
 

@@ -115,6 +115,16 @@ static const char steps[] =
     "%15 = select %1 axis=1 index=2\n%16 = matmul %15 %2\n%17 = mul %16 %6\n%18 = add %17 %14\n"
     "ret %18\n";
 
+/* Windows of two axes: k over (c, r, s) on the right, over (r, s, c) on the left, m and n over rows and columns. */
+static const char windows[] =
+    "%1 = param f32[3,2,R,C] \"x\"\n%2 = param f32[37,12] \"w\"\n%3 = unfold %1 axis=2 size=3 step=1\n"
+    "%4 = unfold %3 axis=3 size=2 step=1\n%5 = permute %4 axes=[0,1,4,5,2,3]\n%6 = reshape %5 dims=[3,12,-1]\n"
+    "%7 = matmul %2 %6\n%8 = tanh %7\nret %8\n";
+static const char windows_of_halves[] =
+    "%1 = param bf16[3,R,C,8] \"x\"\n%2 = param bf16[48,40] \"w\"\n%3 = unfold %1 axis=1 size=3 step=2\n"
+    "%4 = unfold %3 axis=2 size=2 step=1\n%5 = permute %4 axes=[0,1,2,4,5,3]\n%6 = reshape %5 dims=[-1,48]\n"
+    "%7 = matmul %6 %2\n%8 = tanh %7\nret %8\n";
+
 /* One launch for many: more than its table holds, aligned ones and others. */
 #define UPDATED(n, size)                                                                           \
   "%1" n "1 = param f32[" size "] \"p" n "\"\n%1" n "2 = param f32[" size "] \"g" n "\"\n"
@@ -215,6 +225,10 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {softmax, 0, 8},
                                {all, 0, 8},
                                {product, 8, 0},
+                               {windows, 9, 21},
+                               {windows, 3, 70},
+                               {windows_of_halves, 9, 21},
+                               {windows_of_halves, 17, 8},
                                {repeated, 33, 40},
                                {repeated, 70, 64},
                                {steps, 37, 29},

@@ -63,9 +63,9 @@ static void compare(omp_unit *u, const interp_run *want, interp_array *const *in
   omp_tensors_free();
 }
 
-/* parts: how the kernel of the product says its axes. */
+/* One kernel; name: symbols in place of the sizes. */
 static void check(const char *text, const char *dtype, const char *const *size, const char *const *name,
-                  const char *parts) {
+                  const char *of) {
   tc_graph *known = graph_of(text, dtype, size), *g = graph_of(text, dtype, name ? name : size);
   const uint32_t n = tc_graph_input_count(known);
   interp_array *input[INPUTS];
@@ -77,8 +77,9 @@ static void check(const char *text, const char *dtype, const char *const *size, 
   omp_unit u;
   cr_assert(omp_unit_build(&u, &g, 1, ~0u, &diag));
   cr_assert(u.result[0].compiled);
-  snprintf(what, sizeof what, "%s of %s, sizes %s %s %s%s", parts, dtype, size[0], size[1], size[2],
+  snprintf(what, sizeof what, "%s of %s, sizes %s %s %s%s", of, dtype, size[0], size[1], size[2],
            name ? ", symbolic" : "");
+  cr_assert_eq(u.result[0].kernels, 1, "%s", what);
   for (int level = 0; level < TC_ISA_COUNT; level++) {
     if (!(omp_levels_here() >> level & 1)) continue;
     tcrt_isa = level;
@@ -94,38 +95,62 @@ static void check(const char *text, const char *dtype, const char *const *size, 
 static const char *const dtypes[] = {"f32", "bf16", "f64", "f16", "i32", "u8"};
 
 static void check_all(const char *text, const char *const (*size)[6], int nsize, const char *const *name,
-                      const char *parts) {
+                      const char *of) {
   for (int s = 0; s < nsize; s++)
     for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
-      check(text, dtypes[d], size[s], NULL, parts);
-      if (d < 2) check(text, dtypes[d], size[s], name, parts);
+      check(text, dtypes[d], size[s], NULL, of);
+      if (name && d < 2) check(text, dtypes[d], size[s], name, of);
     }
 }
 
-#define CHECK_ALL(text, name, parts, ...)                                                                             \
+#define CHECK_ALL(text, name, of, ...)                                                                             \
   do {                                                                                                                \
     static const char *const size[][6] = {__VA_ARGS__};                                                               \
-    check_all("graph g\n" text, size, sizeof size / sizeof *size, name, parts);                                       \
+    check_all(text, size, sizeof size / sizeof *size, name, of);                                       \
   } while (0)
 
-/* Heads side by side: sizes B, H, T, D, N. */
-static const char *const symbols[] = {"B", "4", "T", "24", "N"};
-Test(product_axes, summed, .timeout = 600) {
-  CHECK_ALL("%1 = param @T[@1,@2,@3,@4] \"x\"\n%2 = param @T[@2*@4,@5] \"w\"\n%3 = permute %1 axes=[0,2,1,3]\n"
-            "%4 = reshape %3 dims=[@1*@3,@2*@4]\n%5 = matmul %4 %2\nret %5\n",
-            symbols, "x by heads", {"2", "4", "19", "24", "50"}, {"1", "4", "7", "24", "1"}, {"3", "4", "1", "24", "33"});
-  CHECK_ALL("%1 = param @T[@1,@2,@3,@4] \"x\"\n%2 = param @T[@5,@2*@4] \"w\"\n%3 = permute %1 axes=[0,2,1,3]\n"
-            "%4 = reshape %3 dims=[@1*@3,@2*@4]\n%5 = permute %4 axes=[1,0]\n%6 = matmul %2 %5\nret %6\n",
-            symbols, "x by heads on the right", {"2", "4", "19", "24", "50"}, {"1", "4", "7", "24", "1"});
+/* Convolutions as views.  Sizes: N, C, H, W, and the step down the image. */
+static const char *const images[] = {"N", "3", "H", "W", "1"};
+#define IMAGES                                                                                                        \
+  {"2", "3", "9", "21", "1"}, {"1", "3", "5", "4", "1"}, {"3", "3", "4", "70", "1"}, {"1", "3", "3", "3", "1"}
+#define STRIDED {"2", "3", "9", "21", "2"}, {"1", "3", "12", "40", "3"}
+
+/* 3 x 2 windows of N x C x H x W on the right: k over (c, r, s), n over (h, w). */
+static const char channels_first[] =
+    "graph g\n%1 = param @T[@1,@2,@3,@4] \"x\"\n%2 = param @T[7,@2*6] \"w\"\n%3 = unfold %1 axis=2 size=3 step=@5\n"
+    "%4 = unfold %3 axis=3 size=2 step=1\n%5 = permute %4 axes=[0,1,4,5,2,3]\n%6 = reshape %5 dims=[@1,@2*6,-1]\n"
+    "%7 = matmul %2 %6\n%8 = relu %7\nret %8\n";
+/* 2 x 3 windows of N x H x W x C on the left: m over (n, h, w), k over (r, s, c). */
+static const char channels_last[] =
+    "graph g\n%1 = param @T[@1,@3,@4,@2] \"x\"\n%2 = param @T[@2*6,19] \"w\"\n%3 = param @T[19] \"b\"\n"
+    "%4 = unfold %1 axis=1 size=2 step=@5\n%5 = unfold %4 axis=2 size=3 step=1\n%6 = permute %5 axes=[0,1,2,4,5,3]\n"
+    "%7 = reshape %6 dims=[-1,6*@2]\n%8 = matmul %7 %2\n%9 = add %8 %3\nret %9\n";
+/* Windows of rows with every second of their elements; k is longer than a block. */
+static const char dilated[] =
+    "graph g\n%1 = param @T[@1*40,@3*@4] \"x\"\n%2 = param @T[@1*200,5] \"w\"\n%3 = unfold %1 axis=1 size=9 step=@5\n"
+    "%4 = slice %3 axis=2 start=0 stop=9 step=2\n%5 = permute %4 axes=[1,0,2]\n%6 = reshape %5 dims=[-1,@1*200]\n"
+    "%7 = matmul %6 %2\nret %7\n";
+
+Test(product_axes, windows, .timeout = 600) {
+  CHECK_ALL(channels_first, images, "channels first", IMAGES);
+  CHECK_ALL(channels_first, NULL, "channels first", STRIDED);
+  CHECK_ALL(channels_last, images, "channels last", IMAGES);
+  CHECK_ALL(channels_last, NULL, "channels last", STRIDED);
+  CHECK_ALL(dilated, NULL, "dilated rows", {"2", "3", "9", "21", "1"}, {"1", "3", "5", "4", "1"}, STRIDED);
 }
 
+/* Columns that are stored head by head.  Sizes B, heads, T, their width, K. */
+static const char *const symbols[] = {"B", "4", "T", "24", "K"};
+static const char split[] =
+    "graph g\n%1 = param @T[@1,@3,@5] \"x\"\n%2 = param @T[@5,@2*@4] \"w\"\n%3 = matmul %1 %2\n"
+    "%4 = reshape %3 dims=[@1,@3,@2,@4]\n%5 = permute %4 axes=[0,2,1,3]\nret %5\n";
+static const char split_biased[] =
+    "graph g\n%1 = param @T[@1,@3,@5] \"x\"\n%2 = param @T[@5,@2*@4] \"w\"\n%3 = param @T[@1,@2,@4] \"b\"\n"
+    "%4 = matmul %1 %2\n%5 = reshape %4 dims=[@1,@3,@2,@4]\n%6 = permute %5 axes=[0,2,1,3]\n"
+    "%7 = reshape %3 dims=[@1,@2,1,@4]\n%8 = add %6 %7\nret %8\n";
+#define HEADS {"2", "4", "19", "24", "50"}, {"1", "4", "7", "24", "1"}, {"3", "4", "1", "24", "33"}
+
 Test(product_axes, columns, .timeout = 600) {
-  CHECK_ALL("%1 = param @T[@1,@3,@5] \"x\"\n%2 = param @T[@5,@2*@4] \"w\"\n%3 = matmul %1 %2\n"
-            "%4 = reshape %3 dims=[@1,@3,@2,@4]\n%5 = permute %4 axes=[0,2,1,3]\nret %5\n",
-            symbols, "results by heads", {"2", "4", "19", "24", "50"}, {"1", "4", "7", "24", "1"},
-            {"3", "4", "1", "24", "33"});
-  CHECK_ALL("%1 = param @T[@1,@3,@5] \"x\"\n%2 = param @T[@5,@2*@4] \"w\"\n%3 = param @T[@1,@2,@4] \"b\"\n"
-            "%4 = matmul %1 %2\n%5 = reshape %4 dims=[@1,@3,@2,@4]\n%6 = permute %5 axes=[0,2,1,3]\n"
-            "%7 = reshape %3 dims=[@1,@2,1,@4]\n%8 = add %6 %7\nret %8\n",
-            symbols, "results by heads, biased", {"2", "4", "19", "24", "50"}, {"3", "4", "1", "24", "33"});
+  CHECK_ALL(split, symbols, "heads", HEADS);
+  CHECK_ALL(split_biased, symbols, "biased heads", HEADS);
 }
