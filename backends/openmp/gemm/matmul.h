@@ -27,6 +27,7 @@ typedef struct tc_omp_matmul {
   bool checks;      /* index operands: the callbacks report through g->bad */
   char axis[TC_MAX_AXES][16];
   tc_buf part[TC_MAX_AXES]; /* text of a part of m, n or k */
+  int axis_of_runs;         /* of the loop at hand: its parts have variables */
   tc_print_scope s;
   uint32_t result_axes[1];
   const char *result[1];

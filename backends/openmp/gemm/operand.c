@@ -63,16 +63,54 @@ bool tc_omp_mm_a_cols(const tc_omp_matmul *x) {
 
 /* ---- vectors --------------------------------------------------------------------------------- */
 
-/* To where the innermost part of the axis begins again. */
-static void open_runs(tc_omp_matmul *x, int axis, int part, const char *from, const char *to) {
-  const char *i = x->axis[axis];
+static void put_points(const tc_omp_matmul *x, int part, tc_buf *out) {
+  tc_putf(out, "(");
+  tc_print_dim(x->p, x->mm->axis[part].extent, out);
+  tc_putf(out, ")");
+}
+
+/* A loop along an axis that knows where its parts are: a vector ends where the innermost begins again. */
+static void open_runs(tc_omp_matmul *x, int axis, const char *from, const char *to) {
+  const char *const i = x->axis[axis];
+  const int last = tc_mm_innermost(x->mm, axis);
   tc_buf points = {0};
-  tc_print_dim(x->p, x->mm->axis[part].extent, &points);
+  x->axis_of_runs = axis;
+  for (int p = 0; p <= last; ++p) {
+    if (!(tc_mm_parts(x->mm, axis) >> p & 1)) continue;
+    const char *const now = x->s.axis[axis];
+    tc_buf first = {0};
+    x->s.axis[axis] = from;
+    tc_print_axis_part(&x->s, x->mm, p, &first);
+    x->s.axis[axis] = now;
+    snprintf(x->axis[p], sizeof x->axis[p], "%s_%d", i, __builtin_popcount(tc_mm_parts(x->mm, axis) & ((1u << p) - 1)));
+    tc_print_line(&x->s, "int64_t %s = %s;", x->axis[p], first.text);
+    x->s.axis[p] = x->axis[p];
+    tc_buf_free(&first);
+  }
+  put_points(x, last, &points);
   tc_print_line(&x->s, "for (int64_t %s = %s, rest; %s < %s; %s += rest) {", i, from, i, to, i);
   x->s.indent += 2;
-  tc_print_line(&x->s, "rest = TC_MIN(TC_MIN(TC_L, %s - %s), (%s) - %s);", to, i, points.text, x->part[part].text);
-  x->s.part = part + 1;
+  tc_print_line(&x->s, "rest = TC_MIN(TC_MIN(TC_L, %s - %s), %s - %s);", to, i, points.text, x->axis[last]);
+  x->s.part = last + 1;
   tc_buf_free(&points);
+}
+
+/* Moves the parts on, each where the one inside of it begins again. */
+static void close_runs(tc_omp_matmul *x) {
+  const uint32_t parts = tc_mm_parts(x->mm, x->axis_of_runs);
+  const int last = tc_mm_innermost(x->mm, x->axis_of_runs);
+  tc_print_line(&x->s, "%s += rest;", x->axis[last]);
+  for (int p = last, outer; p >= 0; p = outer) {
+    tc_buf points = {0};
+    for (outer = p - 1; outer >= 0 && !(parts >> outer & 1);) --outer;
+    x->s.axis[p] = x->part[p].text;
+    if (outer < 0) break;
+    put_points(x, p, &points);
+    tc_print_line(&x->s, "const int64_t %s_over = %s == %s;", x->axis[p], x->axis[p], points.text);
+    tc_print_line(&x->s, "%s = %s_over ? 0 : %s;", x->axis[p], x->axis[p], x->axis[p]);
+    tc_print_line(&x->s, "%s += %s_over;", x->axis[outer], x->axis[p]);
+    tc_buf_free(&points);
+  }
 }
 
 void tc_omp_mm_open_lanes(tc_omp_matmul *x, int axis, uint32_t depends, const char *from, const char *to,
@@ -81,7 +119,7 @@ void tc_omp_mm_open_lanes(tc_omp_matmul *x, int axis, uint32_t depends, const ch
   x->s.lanes = whole ? NULL : "rest";
   x->s.vector = axis;
   if (depends & tc_mm_parts(x->mm, axis)) {
-    open_runs(x, axis, tc_mm_innermost(x->mm, axis), from, to);
+    open_runs(x, axis, from, to);
     return;
   }
   tc_print_line(&x->s, "for (int64_t %s = %s; %s < %s; %s += TC_L) {", i, from, i, to, i);
@@ -90,6 +128,7 @@ void tc_omp_mm_open_lanes(tc_omp_matmul *x, int axis, uint32_t depends, const ch
 }
 
 void tc_omp_mm_close_lanes(tc_omp_matmul *x) {
+  if (x->s.part) close_runs(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   x->s.lanes = NULL;
