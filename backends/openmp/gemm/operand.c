@@ -48,7 +48,7 @@ const tc_expr *tc_omp_mm_b_source(const tc_omp_matmul *x) {
   size_t size = 0;
   for (uint32_t i = 1; seen && i <= x->mm->b.id; ++i) {
     const tc_expr *e = &x->k->expr[i];
-    if (!seen[i] || e->kind != TC_EX_LOAD || e->address.nterm || tc_mm_by_parts(x->mm, &e->address)) continue;
+    if (!seen[i] || e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || tc_mm_by_parts(x->mm, &e->address)) continue;
     const bool both = x->s.depends[i] >> x->an & x->s.depends[i] >> x->ak & 1;
     const size_t bytes = tc_dtype_bytes(x->p->buffer[x->k->buffer[e->buffer]].dtype);
     if (both && bytes > size && tc_dim_is(e->address.coef[axis], 1)) most = e, size = bytes;
