@@ -13,18 +13,28 @@ static void put_bound(tc_buf *out, int64_t v) {
   else tc_putf(out, "%" PRId64, v);
 }
 
-void tc_put_symbols(tc_dims *c, tc_buf *out) {
-  for (uint32_t i = 0; i < tc_dims_sym_count(c); i++) {
-    const tc_sym *s = tc_dims_sym(c, i);
-    const bool scalar = s->input >= 0 && s->axis < 0, own = s->input == TC_SYM_OWN;
-    if (s->lo == 0 && s->hi == INT64_MAX && s->multiple == 1 && !scalar && !own) continue;
-    tc_putf(out, "sym %s ", s->name);
+static bool is_scalar(const tc_sym *s) { return s->input >= 0 && s->axis < 0; }
+
+void tc_put_symbol(const tc_sym *s, tc_buf *out) {
+  const bool any = s->lo == 0 && s->hi == INT64_MAX && s->multiple == 1;
+  tc_put(out, s->name);
+  if (!any || is_scalar(s)) {
+    tc_put(out, " ");
     put_bound(out, s->lo);
     tc_put(out, "..");
     put_bound(out, s->hi);
-    if (s->multiple != 1) tc_putf(out, " %%%" PRId64, s->multiple);
-    if (scalar) tc_putf(out, " = scalar %" PRId32, s->input);
-    if (own) tc_put(out, " = own");
+  }
+  if (s->multiple != 1) tc_putf(out, " %%%" PRId64, s->multiple);
+  if (is_scalar(s)) tc_putf(out, " = scalar %" PRId32, s->input);
+  if (s->input == TC_SYM_OWN) tc_put(out, " = own");
+}
+
+void tc_put_symbols(tc_dims *c, tc_buf *out) {
+  for (uint32_t i = 0; i < tc_dims_sym_count(c); i++) {
+    const tc_sym *s = tc_dims_sym(c, i);
+    if (s->lo == 0 && s->hi == INT64_MAX && s->multiple == 1 && !is_scalar(s)) continue;
+    tc_put(out, "sym ");
+    tc_put_symbol(s, out);
     tc_put(out, "\n");
   }
 }
@@ -121,7 +131,7 @@ bool tc_words_symbol(tc_words *w, tc_dims *c) {
   int64_t lo = 0, hi = INT64_MAX, multiple = 1;
   uint32_t sym;
   if (!n) return tc_words_fail(w, "expected a name");
-  if (!tc_words_end(w) && *w->at != '%' && *w->at != '=' && !read_bounds(w, &lo, &hi)) return false;
+  if (!tc_words_end(w) && !strchr("%=,", *w->at) && !read_bounds(w, &lo, &hi)) return false;
   if (tc_words_accept(w, "%") && !tc_words_int(w, &multiple)) return false;
   tc_buf name = {0};
   tc_putn(&name, start, n);

@@ -10,6 +10,8 @@
 extern "C" {
 #endif
 
+/* "B 1..4096 %8", "n 0..inf = scalar 0", "own0 = own". */
+void tc_put_symbol(const tc_sym *s, tc_buf *out);
 /* "sym B 1..4096 %8": of each symbol that is more than a size >= 0, in order of declaration. */
 void tc_put_symbols(tc_dims *c, tc_buf *out);
 /* "assume B = N", "assume B-N in 0..inf". */
@@ -20,7 +22,7 @@ bool tc_words_dtype(tc_words *w, tc_dtype *d);
 bool tc_words_dim(tc_words *w, tc_dims *c, tc_dim *d);
 bool tc_words_number(tc_words *w, double *v);            /* as tc_put_double writes it */
 bool tc_words_type(tc_words *w, tc_dims *c, tc_type *t); /* up to the ']' that closes the shape */
-bool tc_words_symbol(tc_words *w, tc_dims *c);           /* behind "sym" */
+bool tc_words_symbol(tc_words *w, tc_dims *c);           /* as tc_put_symbol writes it */
 bool tc_words_assumption(tc_words *w, tc_dims *c);       /* behind "assume" */
 
 #ifdef __cplusplus

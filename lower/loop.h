@@ -419,7 +419,7 @@ void tc_program_print(const tc_program *p, tc_buf *out);
  * A call of a function of the program has no text.
  *
  *   program softmax: 1 kernels, workspace 0 bytes    counts, workspace, flops, bytes and work may be left out
- *   sym C 1..4096 %8                                 as in the text of a graph; more such: assume, scalar
+ *   sizes R, C 1..4096 %8                            what is known of symbols, as in the text of a graph
  *   buffer 0 output 0 result f32[R,C]
  *   buffer 1 input 0 x f32[R,C]
  *   buffer 2 local 0 row f32[C]

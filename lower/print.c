@@ -375,10 +375,13 @@ static void put_scalars(const printer *r) {
 }
 
 /* In order of declaration, which is the order of terms in sums and products. */
-static void put_sizes(const printer *r) {
+static void put_symbols(const printer *r) {
   const uint32_t n = tc_dims_sym_count(r->dims);
-  for (uint32_t i = 0; n > 1 && i < n; i++)
-    tc_putf(r->out, "%s%s%s", i ? ", " : "sizes ", tc_dims_sym(r->dims, i)->name, i + 1 < n ? "" : "\n");
+  for (uint32_t i = 0; i < n; i++) {
+    tc_put(r->out, i ? ", " : "sizes ");
+    tc_put_symbol(tc_dims_sym(r->dims, i), r->out);
+  }
+  if (n) tc_put(r->out, "\n");
 }
 
 /* Inputs that no kernel names: sizes may be known by them. */
@@ -401,8 +404,7 @@ void tc_program_print(const tc_program *p, tc_buf *out) {
   tc_put(out, ", workspace ");
   put_dim(&r, p->workspace);
   tc_put(out, " bytes\n");
-  put_sizes(&r);
-  tc_put_symbols(r.dims, out);
+  put_symbols(&r);
   put_scalars(&r);
   put_unread(&r);
   for (uint32_t i = 0; i < p->nbuffer; i++) put_buffer(&r, i);

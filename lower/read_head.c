@@ -200,16 +200,10 @@ static bool read_constant(lo_reader *r) {
          tc_words_number(&r->w, &p->constant[p->nconstant++]);
 }
 
-/* "B, M, N" */
-static bool read_sizes(lo_reader *r) {
+/* "B, M 1..4096 %8, n 0..inf = scalar 0" */
+static bool read_symbols(lo_reader *r) {
   do {
-    tc_buf name = {0};
-    const char *start;
-    const size_t n = tc_words_next(&r->w, &start);
-    tc_putn(&name, start, n);
-    const bool ok = n && name.text && !tc_dim_bad(tc_dim_sym(r->dims, name.text, 0, INT64_MAX, 1));
-    tc_buf_free(&name);
-    if (!ok) return tc_words_fail(&r->w, "expected the name of a size before \"%.20s\"", start);
+    if (!tc_words_symbol(&r->w, r->dims)) return false;
   } while (tc_words_accept(&r->w, ","));
   return true;
 }
@@ -217,8 +211,7 @@ static bool read_sizes(lo_reader *r) {
 bool lo_read_head_line(lo_reader *r) {
   tc_words *w = &r->w;
   if (tc_words_accept_word(w, "buffer")) return read_buffer(r);
-  if (tc_words_accept_word(w, "sizes")) return read_sizes(r);
-  if (tc_words_accept_word(w, "sym")) return tc_words_symbol(w, r->dims);
+  if (tc_words_accept_word(w, "sizes")) return read_symbols(r);
   if (tc_words_accept_word(w, "assume")) return tc_words_assumption(w, r->dims);
   if (tc_words_accept_word(w, "scalar")) return read_scalar(r);
   if (tc_words_accept_word(w, "constant")) return read_constant(r);

@@ -159,7 +159,10 @@ tc_program *read_back(const tc_program *p) {
   tc_program *again = tc_program_read(text.text, &diag);
   cr_assert_not_null(again, "not read:\n%s", text.text);
   tc_buf second = text_of(again);
-  cr_assert_str_eq(second.text, text.text, "another text:\n%s", second.text);
+  size_t at = 0; /* the line in which they differ */
+  for (size_t i = 0; text.text[i] && text.text[i] == second.text[i]; i++)
+    if (text.text[i] == '\n') at = i + 1;
+  cr_assert_str_eq(second.text, text.text, "%s\nbecame\n%s", text.text + at, second.text + at);
   tc_buf_free(&text);
   tc_buf_free(&second);
   return again;
