@@ -12,7 +12,7 @@ typedef struct printer {
   tc_buf *out;
   const tc_axis *axis;
   int naxis;
-  bool *done; /* expressions printed in this nest */
+  bool *done; /* expressions of the kernel that are printed */
 } printer;
 
 static void put_dim(const printer *r, tc_dim d) { tc_dim_print(r->dims, d, NULL, r->out); }

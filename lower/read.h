@@ -1,7 +1,8 @@
 /* read.h - what the parts of tc_program_read share.
  *
- *   read.c         a line at a time: kernels, nests, products, stages
+ *   read.c         a line at a time, and kernels
  *   read_head.c    the program's buffers and sizes, and the graph that stands for them
+ *   read_nest.c    nests, products, their axes and stages
  *   read_value.c   addresses, values and actions
  *
  * Functions give false after tc_words_fail. */
@@ -31,8 +32,8 @@ typedef struct lo_reader {
   int64_t kernels;       /* as many as it says, or -1 */
   lo_input *input;
   uint32_t ninput;
-  uint32_t *version; /* 1 + the buffer whose line ends in its version, */
-  const char **of;   /* ... and the text of that */
+  uint32_t *version; /* buffers that depend on an input, */
+  const char **of;   /* ... and its name there */
   uint32_t nversion;
   const char **label; /* of each buffer */
   uint32_t nsym;      /* symbols of the head */
@@ -44,26 +45,37 @@ typedef struct lo_reader {
   const tc_axis *axis;
   int naxis;
   tc_nest *nest;
-  bool streamed;    /* its stages are those for rows that are not kept */
-  uint32_t nvalue;  /* values that its lines define */
+  bool streamed;   /* its stages are those for rows that are not kept */
+  uint32_t nvalue; /* values that its lines define */
   tc_stage *stage;
-  int64_t known;    /* the result that the stage may know already, or -1 */
-  uint32_t nalike;  /* actions for a skipped stage */
+  uint32_t known;  /* the result that a stage with skip_if may know already */
+  uint32_t nalike; /* actions for a skipped stage */
 } lo_reader;
 
-/* Room for item n behind the n of *items, in the program's arena. */
-bool lo_room(lo_reader *r, void *items, uint32_t n, size_t size);
+/* Memory of the program. */
 void *lo_make(lo_reader *r, size_t bytes);
+bool lo_room(lo_reader *r, void *items, uint32_t n, size_t size); /* of item n behind the n of *items */
+
 bool lo_read_count(lo_reader *r, int64_t end, const char *what, uint32_t *out); /* below `end` */
-/* A size: once the head is read, of symbols that it has. */
-bool lo_read_dim(lo_reader *r, tc_dim *d);
-/* The name of a buffer that `end` follows; a space: or the line ends there. */
-bool lo_read_label(lo_reader *r, char end, uint32_t *buffer);
+bool lo_read_dim(lo_reader *r, tc_dim *d); /* behind the head: of symbols that it has */
+bool lo_read_label(lo_reader *r, char end, uint32_t *buffer); /* that `end` follows; a space: or nothing */
+const char *lo_read_word(lo_reader *r); /* letters, digits and _; NULL: false */
 
 /* read_head.c */
 bool lo_read_program(lo_reader *r);   /* behind "program" */
 bool lo_read_head_line(lo_reader *r); /* false without an error: it is another one */
 bool lo_close_head(lo_reader *r);
+
+/* read_nest.c */
+bool lo_open_nest(lo_reader *r);      /* behind "nest" */
+bool lo_open_stage(lo_reader *r);     /* behind "stage" */
+bool lo_open_other_way(lo_reader *r); /* behind "or" */
+bool lo_close_nest(lo_reader *r);     /* if one is open */
+bool lo_open_product(lo_reader *r);   /* behind "matmul" */
+bool lo_read_factors(lo_reader *r);   /* behind "a": "%3  b %7", which are defined later */
+bool lo_read_room(lo_reader *r);      /* behind "product" */
+bool lo_open_epilogue(lo_reader *r);
+bool lo_close_product(lo_reader *r);
 
 /* read_value.c */
 uint32_t lo_argument(lo_reader *r, uint32_t buffer); /* its index in the kernel's list; UINT32_MAX: no memory */

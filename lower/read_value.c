@@ -223,8 +223,9 @@ static bool read_what(lo_reader *r, tc_expr *e, const char **number) {
 
 static bool read_constant(lo_reader *r, tc_expr *e, const char *number) {
   tc_words w = {.at = number};
-  const bool ok = tc_dtype_is_float(e->dtype) ? tc_words_number(&w, &e->f) : tc_words_int(&w, &e->i);
-  if (ok && (*w.at == ' ' || *w.at == ':')) return true;
+  const bool is_float = tc_dtype_is_float(e->dtype);
+  const bool ok = is_float ? tc_words_number(&w, &e->f) : tc_words_int(&w, &e->i);
+  if (ok && (*w.at == ' ' || *w.at == ':') && (is_float || tc_dtype_wrap(e->dtype, e->i) == e->i)) return true;
   return tc_words_fail(&r->w, "no number of type %s: \"%.20s\"", tc_dtype_text(e->dtype), number);
 }
 

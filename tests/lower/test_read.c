@@ -65,6 +65,17 @@ static void expect_same(tc_program *p, tc_graph *g, interp_array *const *input) 
   interp_run_free(&want);
 }
 
+/* Backends have code for its kernels. */
+static void expect_code(const tc_backend *b, tc_program *p) {
+  cr_assert(!b->plan || b->plan(p));
+  for (uint32_t k = 0; k < p->nkernel; k++) {
+    tc_kernel_text text = {0};
+    cr_expect(b->supports(&p->kernel[k], p) && b->emit_kernel(&p->kernel[k], p, &text) && text.text.len, "%s of %s",
+              p->kernel[k].name, b->name);
+    tc_kernel_text_free(&text);
+  }
+}
+
 /* The loops compute what the graph does, and are printed as something that is read. */
 static void expect_computes(const char *loops, const char *graph) {
   char said[300];
@@ -76,6 +87,8 @@ static void expect_computes(const char *loops, const char *graph) {
   tc_program *again = read_back(p);
   expect_same(again, g, input);
   free_read(again);
+  const tc_backend *b;
+  for (uint32_t i = 0; (b = tc_backend_of_build(i)); i++) expect_code(b, p);
   free_arguments(g, input);
   tc_graph_free(g);
   free_read(p);
@@ -278,6 +291,7 @@ static const struct {
     {SUM "      %2 = load x[0] : f64\n", "line 8: the load gives f32"},
     {SUM "      %2 = what %1 : f32\n", "line 8: expected a value before \"what %1 : f32\""},
     {SUM "      %2 = 1.5 : i64\n", "line 8: no number of type i64: \"1.5 : i64\""},
+    {SUM "      %2 = 256 : u8\n", "line 8: no number of type u8: \"256 : u8\""},
     {SUM "      %2 = exp %1\n", "line 8: expected ':' before \"\""},
     {SUM "      %2 = scalar 0 : f32\n", "line 8: there is no scalar 0"},
     {SUM "      %99999 = 1 : i64\n", "line 8: there is no number of a value 99999"},
