@@ -279,6 +279,8 @@ void lo_place_all(lo *L);
 /* Node r is read by group g at index `at` (NULL: as an array). */
 void lo_demand_value(lo *L, tc_ref r, lo_group *g, const lo_index *at, bool prologue,
                      bool in_reduce);
+/* r is computed in g at `at`. */
+void lo_compute(lo *L, lo_group *g, tc_ref r, const lo_index *at, bool prologue, bool in_reduce);
 lo_demand *lo_latest(lo_place *p); /* the inline demand of the group that runs first, or NULL */
 void lo_make_buffer(lo *L, tc_ref r);
 void lo_store_all(lo *L, lo_group *g, tc_ref value, const lo_index *at, tc_ref owner,
@@ -322,6 +324,7 @@ typedef struct lo_slot { /* an axis while it is being scheduled */
 typedef struct lo_memo {
   uint32_t node;
   const lo_index *at;
+  uint32_t guard;
   tc_val v;
 } lo_memo;
 
@@ -343,6 +346,7 @@ typedef struct lo_kb { /* kernel builder */
   uint32_t nresult, cresult;
   int *result_level;  /* level after which result i is there */
   tc_dtype *result_type;
+  tc_val guard;    /* of loads: where the value at hand is asked for at all; 0: everywhere */
   tc_val *reduced; /* per reduction of g: its value, once emitted */
   tc_val scanned;
   lo_slot slot[TC_MAX_AXES];

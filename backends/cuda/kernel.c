@@ -22,6 +22,7 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .scan_lanes = true,
                                   .epilogue_in_place = true,
                                   .product_parts = true,
+                                  .product_guards = true,
                                   .product_apart = true,
                                   .siblings = TC_SIBLINGS_POINTWISE};
 

@@ -343,6 +343,22 @@ static tc_ref rule_slice(const site *s) {
   return none;
 }
 
+/* Windows of one element are every step-th element; one of all is the axis as the last one. */
+static tc_ref rule_unfold(const site *s) {
+  const tc_type *x = type(s, s->in[0]);
+  const int axis = (int)tc_dim_value(tc_attr_int(s->n, "axis"));
+  const tc_dim size = tc_attr_int(s->n, "size"), step = tc_attr_int(s->n, "step");
+  tc_dim slice[4] = {tc_dim_const(axis), tc_dim_const(0), x->dim[axis], step};
+  tc_ref each = s->in[0];
+  if (tc_dim_same(size, x->dim[axis])) {
+    int order[TC_MAX_RANK];
+    for (int i = 0; i < x->rank; i++) order[i] = i < axis ? i : i == x->rank - 1 ? axis : i + 1;
+    each = tc_build_permute(s->g, each, x->rank, order, s->n->loc);
+  } else if (!tc_dim_is(size, 1)) return none;
+  else if (!tc_dim_is(step, 1)) each = tc_build(s->g, OP_SLICE, 1, &each, 4, slice, NULL, s->n->loc);
+  return each.id ? tc_build_reshape(s->g, each, s->n->type.rank, s->n->type.dim, s->n->loc) : none;
+}
+
 /* No padding on either side of any axis */
 static tc_ref rule_pad(const site *s) {
   const tc_dim *before, *after;
@@ -412,6 +428,7 @@ static rule_fn *const rules[OP_COUNT] = {
     [OP_RUNNING_MAX] = rule_scan,
     [OP_RUNNING_MIN] = rule_scan,
     [OP_SLICE] = rule_slice,
+    [OP_UNFOLD] = rule_unfold,
     [OP_CONCAT] = rule_concat,
     [OP_PAD] = rule_pad,
     [OP_TRIL] = rule_tri,

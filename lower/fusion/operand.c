@@ -171,6 +171,17 @@ static const lo_index *view(lo *L, const lo_group *g, const tc_node *n, const lo
   return n->op == OP_FLIP ? flip(L, n, at) : NULL;
 }
 
+/* Of the value of the edges, or of the element, which may be outside of the operand. */
+static const lo_index *pad(lo *L, const tc_node *n, int k, const lo_index *at) {
+  const tc_dim *before;
+  lo_index d = draft((int)at->rank);
+  if (k) return lo_zero_index(L, tc_graph_type(L->g, n->in[1]));
+  tc_attr_list(n, "before", &before);
+  memcpy(d.dim, at->dim, at->rank * sizeof *d.dim);
+  for (uint32_t i = 0; i < at->rank; i++) d.dim[i].offset = tc_dim_sub(L->dims, d.dim[i].offset, before[i]);
+  return lo_intern(L, &d);
+}
+
 static lo_lin term_lin(tc_ref node, const lo_index *at, tc_dim bound) {
   lo_lin l;
   memset(&l, 0, sizeof l);
@@ -237,6 +248,7 @@ const lo_index *lo_operand_index(lo *L, const lo_group *g, const tc_node *n, int
   case TC_CLASS_VIEW: return view(L, g, n, at);
   case TC_CLASS_INDEX: return indexed(L, g, n, k, at);
   case TC_CLASS_SCAN: return at;
+  case TC_CLASS_JOIN: return n->op == OP_PAD && !at->flat ? pad(L, n, k, at) : NULL;
   case TC_CLASS_GEN: return at->flat && tc_op_get(n->op)->positional ? NULL : lo_empty_index(L);
   default: return NULL;
   }

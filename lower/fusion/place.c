@@ -23,8 +23,7 @@ void lo_demand_value(lo *L, tc_ref r, lo_group *g, const lo_index *at, bool prol
   p->demand = g->demand = d;
 }
 
-/* n is computed in g at `at`. */
-static void compute(lo *L, lo_group *g, tc_ref r, const lo_index *at, bool prologue, bool in_reduce) {
+void lo_compute(lo *L, lo_group *g, tc_ref r, const lo_index *at, bool prologue, bool in_reduce) {
   const tc_node *n = lo_node(L, r);
   lo_add_member(L, g, r);
   for (int k = 0; k < n->nin; k++)
@@ -271,7 +270,7 @@ static void materialise(lo *L, tc_ref r, uint32_t least) {
     make_sequential(g, at);
     for (lo_demand *o = L->place[r.id].demand; o; o = o->next)
       if (o != d && !o->load && o->group == g->id && o->at != at)
-        compute(L, g, r, o->at, o->prologue, o->in_reduce);
+        lo_compute(L, g, r, o->at, o->prologue, o->in_reduce);
   } else {
     g = sibling(L, r, after_readers(&L->place[r.id]), &at);
   }
@@ -280,7 +279,7 @@ static void materialise(lo *L, tc_ref r, uint32_t least) {
     at = lo_identity(L, tc_graph_type(L->g, r));
   }
   host(L, g, r, at);
-  compute(L, g, r, at, false, in_reduce);
+  lo_compute(L, g, r, at, false, in_reduce);
 }
 
 static void place_pointwise(lo *L, tc_ref r) {
@@ -288,7 +287,7 @@ static void place_pointwise(lo *L, tc_ref r) {
   uint32_t least = bound(L, r, false, &loads);
   if (!loads && recompute(L, r)) {
     for (lo_demand *d = L->place[r.id].demand; d; d = d->next)
-      compute(L, group_of(L, d), r, d->at, d->prologue, d->in_reduce);
+      lo_compute(L, group_of(L, d), r, d->at, d->prologue, d->in_reduce);
   } else {
     materialise(L, r, least);
   }

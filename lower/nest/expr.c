@@ -195,6 +195,7 @@ tc_val lo_load(lo_kb *b, uint32_t program_buffer, tc_address a, tc_loc loc) {
                .dtype = lo_compute_type(b->L->p->buffer[program_buffer].dtype),
                .buffer = lo_kernel_buffer(b, program_buffer),
                .address = a,
+               .guard = b->guard,
                .loc = loc};
   return lo_expr(b, &e);
 }

@@ -188,6 +188,41 @@ static tc_val one_hot(lo_kb *b, const tc_node *n, const lo_index *at) {
   return lo_cast(b, lo_op(b, OP_EQ, TC_BOOL, i, c, (tc_val){0}, n->loc), n->type.dtype);
 }
 
+static tc_val both(lo_kb *b, tc_val x, tc_val y, tc_loc loc) {
+  return x.id && y.id ? lo_op(b, OP_AND, TC_BOOL, x, y, (tc_val){0}, loc) : x.id ? x : y;
+}
+
+/* Does the element of the operand of n exist? */
+static tc_val inside(lo_kb *b, const tc_node *n, const lo_index *from) {
+  const tc_type *t = tc_graph_type(b->L->g, n->in[0]);
+  tc_val all = {0};
+  for (int i = 0; i < t->rank; i++) {
+    if (tc_dim_same(t->dim[i], n->type.dim[i])) continue;
+    const lo_lin size = {.offset = t->dim[i]};
+    const tc_val at = index_value(b, &from->dim[i], n->loc);
+    all = both(b, all, lo_op(b, OP_GE, TC_BOOL, at, lo_const_i(b, TC_I64, 0), (tc_val){0}, n->loc), n->loc);
+    all = both(b, all, lo_op(b, OP_LT, TC_BOOL, at, index_value(b, &size, n->loc), (tc_val){0}, n->loc), n->loc);
+  }
+  return all;
+}
+
+static bool is_zero(const tc_expr *e) {
+  return e->kind == TC_EX_CONST && e->i == 0 && e->f == 0 && !signbit(e->f);
+}
+
+/* The operand's element where there is one, else the value of the edges.  What it is made of is loaded there alone. */
+static tc_val padded(lo_kb *b, const tc_node *n, const lo_index *at) {
+  const lo_index *from = lo_operand_index(b->L, b->g, n, 0, at);
+  const tc_val outer = b->guard, in = inside(b, n, from);
+  const tc_dtype d = lo_compute_type(n->type.dtype);
+  b->guard = both(b, outer, in, n->loc);
+  const tc_val x = convert(b, lo_value(b, n->in[0], from), n->type.dtype, n->loc);
+  b->guard = outer;
+  const tc_val edge = convert(b, operand(b, n, 1, at), n->type.dtype, n->loc);
+  if (!in.id || (b->k->expr[x.id].kind == TC_EX_LOAD && is_zero(&b->k->expr[edge.id]))) return x;
+  return lo_op(b, OP_WHERE, d, in, x, edge, n->loc);
+}
+
 static tc_val reduction(lo_kb *b, tc_ref r, const tc_node *n) {
   for (uint32_t i = 0; i < b->g->nreduce; i++) {
     if (b->g->reduce[i].node.id != r.id) continue;
@@ -209,16 +244,18 @@ static tc_val compute(lo_kb *b, tc_ref r, const tc_node *n, const lo_index *at) 
     if (b->g->matmul.id == r.id) return lo_cast(b, lo_result(b, 0, n->loc), n->type.dtype);
     return reduction(b, r, n);
   case TC_CLASS_SCAN: return b->scanned;
+  case TC_CLASS_JOIN: return padded(b, n, at);
   default: lo_fail(b->L, n->loc, "a value without an array");
   }
 }
 
 /* ---- memo ------------------------------------------------------------------------------------ */
 
-static lo_memo *find(lo_kb *b, uint32_t node, const lo_index *at) {
+static lo_memo *find(lo_kb *b, uint32_t node, const lo_index *at, uint32_t guard) {
   uint32_t mask = b->cmemo - 1;
-  uint32_t h = (uint32_t)(((uintptr_t)at >> 4) * 31 + node * 2654435761u) & mask;
-  while (b->memo[h].node && (b->memo[h].node != node || b->memo[h].at != at)) h = (h + 1) & mask;
+  uint32_t h = (uint32_t)(((uintptr_t)at >> 4) * 31 + (node + guard * 7) * 2654435761u) & mask;
+  while (b->memo[h].node && (b->memo[h].node != node || b->memo[h].at != at || b->memo[h].guard != guard))
+    h = (h + 1) & mask;
   return &b->memo[h];
 }
 
@@ -229,9 +266,9 @@ static void remember(lo_kb *b, uint32_t node, const lo_index *at, tc_val v) {
     b->cmemo = n ? n * 2 : 512;
     b->memo = lo_alloc(b->L, b->L->scratch, b->cmemo * sizeof *b->memo);
     for (uint32_t i = 0; i < n; i++)
-      if (old[i].node) *find(b, old[i].node, old[i].at) = old[i];
+      if (old[i].node) *find(b, old[i].node, old[i].at, old[i].guard) = old[i];
   }
-  *find(b, node, at) = (lo_memo){node, at, v};
+  *find(b, node, at, b->guard.id) = (lo_memo){node, at, b->guard.id, v};
   b->nmemo++;
 }
 
@@ -239,7 +276,7 @@ tc_val lo_value(lo_kb *b, tc_ref r, const lo_index *at) {
   lo *L = b->L;
   const tc_node *n = lo_node(L, r);
   if (!at) lo_fail(L, n->loc, "an operand without an index");
-  lo_memo *m = b->cmemo ? find(b, r.id, at) : NULL;
+  lo_memo *m = b->cmemo ? find(b, r.id, at, b->guard.id) : NULL;
   if (m && m->node) return m->v;
   const lo_place *p = &L->place[r.id];
   tc_val v;

@@ -125,6 +125,18 @@ static const char windows_of_halves[] =
     "%4 = unfold %3 axis=2 size=2 step=1\n%5 = permute %4 axes=[0,1,2,4,5,3]\n%6 = reshape %5 dims=[-1,48]\n"
     "%7 = matmul %6 %2\n%8 = tanh %7\nret %8\n";
 
+/* Of padded images: loads have guards. */
+static const char windows_of_padded[] =
+    "%1 = param f32[3,2,R,C] \"x\"\n%2 = param f32[37,12] \"w\"\n%3 = const weak f64 0\n"
+    "%4 = pad %1 %3 before=[0,0,1,0] after=[0,0,1,1]\n%5 = unfold %4 axis=2 size=3 step=1\n"
+    "%6 = unfold %5 axis=3 size=2 step=1\n%7 = permute %6 axes=[0,1,4,5,2,3]\n%8 = reshape %7 dims=[3,12,-1]\n"
+    "%9 = matmul %2 %8\n%10 = tanh %9\nret %10\n";
+static const char windows_of_padded_halves[] =
+    "%1 = param bf16[3,R,C,8] \"x\"\n%2 = param bf16[48,40] \"w\"\n%3 = const weak f64 2\n%4 = relu %1\n"
+    "%5 = pad %4 %3 before=[0,0,1,0] after=[0,2,0,0]\n%6 = unfold %5 axis=1 size=3 step=2\n"
+    "%7 = unfold %6 axis=2 size=2 step=1\n%8 = permute %7 axes=[0,1,2,4,5,3]\n%9 = reshape %8 dims=[-1,48]\n"
+    "%10 = matmul %9 %2\n%11 = tanh %10\nret %11\n";
+
 /* One launch for many: more than its table holds, aligned ones and others. */
 #define UPDATED(n, size)                                                                           \
   "%1" n "1 = param f32[" size "] \"p" n "\"\n%1" n "2 = param f32[" size "] \"g" n "\"\n"
@@ -229,6 +241,10 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {windows, 3, 70},
                                {windows_of_halves, 9, 21},
                                {windows_of_halves, 17, 8},
+                               {windows_of_padded, 9, 21},
+                               {windows_of_padded, 1, 70},
+                               {windows_of_padded_halves, 9, 21},
+                               {windows_of_padded_halves, 16, 3},
                                {repeated, 33, 40},
                                {repeated, 70, 64},
                                {steps, 37, 29},

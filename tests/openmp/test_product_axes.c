@@ -75,7 +75,11 @@ static void check(const char *text, const char *dtype, const char *const *size, 
   interp_run want = {.g = known, .input = (const interp_array *const *)input, .round = true};
   cr_assert(interp_graph(&want), "%s", want.message);
   omp_unit u;
-  cr_assert(omp_unit_build(&u, &g, 1, ~0u, &diag));
+  tc_target target = *tc_backend_openmp.target;
+  tc_backend b = tc_backend_openmp;
+  target.product_guards = true; /* one kernel, where windows are of a padded array too */
+  b.target = &target;
+  cr_assert(omp_unit_build_by(&u, &g, 1, ~0u, &b));
   cr_assert(u.result[0].compiled);
   snprintf(what, sizeof what, "%s of %s, sizes %s %s %s%s", of, dtype, size[0], size[1], size[2],
            name ? ", symbolic" : "");
@@ -92,12 +96,13 @@ static void check(const char *text, const char *dtype, const char *const *size, 
   tc_graph_free(known);
 }
 
-static const char *const dtypes[] = {"f32", "bf16", "f64", "f16", "i32", "u8"};
+enum { DTYPES = 6 };
+static const char *const dtypes[DTYPES] = {"f32", "bf16", "f64", "f16", "i32", "u8"};
 
 static void check_all(const char *text, const char *const (*size)[6], int nsize, const char *const *name,
                       const char *of) {
   for (int s = 0; s < nsize; s++)
-    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    for (int d = 0; d < (s ? 2 : DTYPES); d++) {
       check(text, dtypes[d], size[s], NULL, of);
       if (name && d < 2) check(text, dtypes[d], size[s], name, of);
     }
@@ -130,6 +135,25 @@ static const char dilated[] =
     "graph g\n%1 = param @T[@1*40,@3*@4] \"x\"\n%2 = param @T[@1*200,5] \"w\"\n%3 = unfold %1 axis=1 size=9 step=@5\n"
     "%4 = slice %3 axis=2 start=0 stop=9 step=2\n%5 = permute %4 axes=[1,0,2]\n%6 = reshape %5 dims=[-1,@1*200]\n"
     "%7 = matmul %6 %2\nret %7\n";
+
+/* The same of padded images, by 0 and by another number. */
+static const char padded_first[] =
+    "graph g\n%1 = param @T[@1,@2,@3,@4] \"x\"\n%2 = param @T[7,@2*6] \"w\"\n%3 = const weak f64 0\n"
+    "%4 = pad %1 %3 before=[0,0,1,1] after=[0,0,2,0]\n%5 = unfold %4 axis=2 size=3 step=@5\n"
+    "%6 = unfold %5 axis=3 size=2 step=1\n%7 = permute %6 axes=[0,1,4,5,2,3]\n%8 = reshape %7 dims=[@1,@2*6,-1]\n"
+    "%9 = matmul %2 %8\n%10 = relu %9\nret %10\n";
+static const char padded_last[] =
+    "graph g\n%1 = param @T[@1,@3,@4,@2] \"x\"\n%2 = param @T[@2*6,19] \"w\"\n%3 = const weak f64 3\n%4 = relu %1\n"
+    "%5 = pad %4 %3 before=[0,0,2,0] after=[0,1,1,0]\n%6 = unfold %5 axis=1 size=2 step=@5\n"
+    "%7 = unfold %6 axis=2 size=3 step=1\n%8 = permute %7 axes=[0,1,2,4,5,3]\n%9 = reshape %8 dims=[-1,6*@2]\n"
+    "%10 = matmul %9 %2\nret %10\n";
+
+Test(product_axes, windows_of_padded, .timeout = 600) {
+  CHECK_ALL(padded_first, images, "padded, channels first", {"2", "3", "9", "21", "1"}, {"1", "3", "2", "4", "1"});
+  CHECK_ALL(padded_first, NULL, "padded, channels first", STRIDED);
+  CHECK_ALL(padded_last, images, "padded, channels last", {"2", "3", "9", "21", "1"}, {"1", "3", "1", "2", "1"});
+  CHECK_ALL(padded_last, NULL, "padded, channels last", STRIDED);
+}
 
 Test(product_axes, windows, .timeout = 600) {
   CHECK_ALL(channels_first, images, "channels first", IMAGES);

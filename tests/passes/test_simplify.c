@@ -78,6 +78,13 @@ RULE(concat_one, "one piece", X "%2 = concat %1 axis=0\nret %2\n", X "ret %1\n")
 #define PUT_TWICE                                                                                  \
   X "%2 = param f32[1,4] \"a\"\n%3 = param f32[1,4] \"b\"\n"                                       \
     "%4 = put %1 %2 first=[0,0] step=[1,1]\n%5 = put %4 %3 first=[2,0] step=[1,1]\n"
+RULE(windows_of_one, "windows of one element are every third element",
+     "%1 = param f32[B,7] \"x\"\n%2 = unfold %1 axis=1 size=1 step=3\nret %2\n",
+     "%1 = param f32[B,7] \"x\"\n%2 = slice %1 axis=1 start=0 stop=7 step=3\n%3 = reshape %2 dims=[B,3,1]\nret %3\n")
+RULE(one_window, "one window of all is the axis as the last one",
+     "%1 = param f32[B,7,2] \"x\"\n%2 = unfold %1 axis=0 size=B step=3\nret %2\n",
+     "%1 = param f32[B,7,2] \"x\"\n%2 = permute %1 axes=[1,2,0]\n%3 = reshape %2 dims=[1,7,2,B]\nret %3\n")
+KEPT(windows, "windows", "%1 = param f32[B,7] \"x\"\n%2 = unfold %1 axis=1 size=2 step=1\nret %2\n")
 RULE(slice_of_put, "a slice of what was put before something else",
      PUT_TWICE "%6 = slice %5 axis=0 start=0 stop=1 step=1\nret %6\n", PUT_TWICE "ret %2\n")
 KEPT(slice_beside_put, "a slice of more than one part",

@@ -48,7 +48,7 @@ const tc_expr *tc_omp_mm_b_source(const tc_omp_matmul *x) {
   size_t size = 0;
   for (uint32_t i = 1; seen && i <= x->mm->b.id; ++i) {
     const tc_expr *e = &x->k->expr[i];
-    if (!seen[i] || e->kind != TC_EX_LOAD || e->address.nterm || tc_mm_by_parts(x->mm, &e->address)) continue;
+    if (!seen[i] || e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || tc_mm_by_parts(x->mm, &e->address)) continue;
     const bool both = x->s.depends[i] >> x->an & x->s.depends[i] >> x->ak & 1;
     const size_t bytes = tc_dtype_bytes(x->p->buffer[x->k->buffer[e->buffer]].dtype);
     if (both && bytes > size && tc_dim_is(e->address.coef[axis], 1)) most = e, size = bytes;
@@ -69,37 +69,28 @@ static void put_points(const tc_omp_matmul *x, int part, tc_buf *out) {
   tc_putf(out, ")");
 }
 
-/* A loop along an axis that knows where its parts are: a vector ends where the innermost begins again. */
-static void open_runs(tc_omp_matmul *x, int axis, const char *from, const char *to) {
-  const char *const i = x->axis[axis];
-  const int last = tc_mm_innermost(x->mm, axis);
-  tc_buf points = {0};
-  x->axis_of_runs = axis;
-  for (int p = 0; p <= last; ++p) {
-    if (!(tc_mm_parts(x->mm, axis) >> p & 1)) continue;
-    const char *const now = x->s.axis[axis];
+/* Declares where the parts of the axis are at `from`: a loop counts them along. */
+static void open_parts(tc_omp_matmul *x, int axis, const char *from) {
+  const char *const name = x->axis[axis], *const now = x->s.axis[axis];
+  const uint32_t parts = tc_mm_parts(x->mm, axis);
+  for (int p = 0; p < x->s.naxis; ++p) {
     tc_buf first = {0};
+    if (!(parts >> p & 1)) continue;
     x->s.axis[axis] = from;
     tc_print_axis_part(&x->s, x->mm, p, &first);
     x->s.axis[axis] = now;
-    snprintf(x->axis[p], sizeof x->axis[p], "%s_%d", i, __builtin_popcount(tc_mm_parts(x->mm, axis) & ((1u << p) - 1)));
+    snprintf(x->axis[p], sizeof x->axis[p], "%s_%d", name, __builtin_popcount(parts & ((1u << p) - 1)));
     tc_print_line(&x->s, "int64_t %s = %s;", x->axis[p], first.text);
     x->s.axis[p] = x->axis[p];
     tc_buf_free(&first);
   }
-  put_points(x, last, &points);
-  tc_print_line(&x->s, "for (int64_t %s = %s, rest; %s < %s; %s += rest) {", i, from, i, to, i);
-  x->s.indent += 2;
-  tc_print_line(&x->s, "rest = TC_MIN(TC_MIN(TC_L, %s - %s), %s - %s);", to, i, points.text, x->axis[last]);
-  x->s.part = last + 1;
-  tc_buf_free(&points);
 }
 
-/* Moves the parts on, each where the one inside of it begins again. */
-static void close_runs(tc_omp_matmul *x) {
-  const uint32_t parts = tc_mm_parts(x->mm, x->axis_of_runs);
-  const int last = tc_mm_innermost(x->mm, x->axis_of_runs);
-  tc_print_line(&x->s, "%s += rest;", x->axis[last]);
+/* At the end of the loop's body: moves them on, each where the one inside of it begins again. */
+static void close_parts(tc_omp_matmul *x, int axis, const char *by) {
+  const uint32_t parts = tc_mm_parts(x->mm, axis);
+  const int last = tc_mm_innermost(x->mm, axis);
+  tc_print_line(&x->s, "%s += %s;", x->axis[last], by);
   for (int p = last, outer; p >= 0; p = outer) {
     tc_buf points = {0};
     for (outer = p - 1; outer >= 0 && !(parts >> outer & 1);) --outer;
@@ -113,13 +104,47 @@ static void close_runs(tc_omp_matmul *x) {
   }
 }
 
+static bool by_parts(const tc_omp_matmul *x, tc_val v, int axis) {
+  return x->s.depends[v.id] & tc_mm_parts(x->mm, axis);
+}
+
+/* A loop over points of the axis, of which v is computed: `head` opens it. */
+static void open_points(tc_omp_matmul *x, tc_val v, int axis, const char *from, const char *head) {
+  if (by_parts(x, v, axis)) open_parts(x, axis, from);
+  tc_print_line(&x->s, "%s {", head);
+  x->s.indent += 2;
+}
+
+static void close_points(tc_omp_matmul *x, tc_val v, int axis) {
+  if (by_parts(x, v, axis)) close_parts(x, axis, "1");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* A loop along an axis in vectors, each of which ends where the innermost part begins again.  longest: C: their
+ * lanes at most. */
+static void open_runs(tc_omp_matmul *x, int axis, const char *longest, const char *from, const char *to) {
+  const char *const i = x->axis[axis];
+  const int last = tc_mm_innermost(x->mm, axis);
+  tc_buf points = {0};
+  x->axis_of_runs = axis;
+  open_parts(x, axis, from);
+  put_points(x, last, &points);
+  tc_print_line(&x->s, "for (int64_t %s = %s, rest; %s < %s; %s += rest) {", i, from, i, to, i);
+  x->s.indent += 2;
+  tc_print_line(&x->s, "rest = TC_MIN(%s - %s, %s - %s);", to, i, points.text, x->axis[last]);
+  if (longest) tc_print_line(&x->s, "rest = TC_MIN(rest, %s);", longest);
+  x->s.part = last + 1;
+  tc_buf_free(&points);
+}
+
 void tc_omp_mm_open_lanes(tc_omp_matmul *x, int axis, uint32_t depends, const char *from, const char *to,
                           bool whole) {
   const char *i = x->axis[axis];
   x->s.lanes = whole ? NULL : "rest";
   x->s.vector = axis;
   if (depends & tc_mm_parts(x->mm, axis)) {
-    open_runs(x, axis, from, to);
+    open_runs(x, axis, "TC_L", from, to);
     return;
   }
   tc_print_line(&x->s, "for (int64_t %s = %s; %s < %s; %s += TC_L) {", i, from, i, to, i);
@@ -128,7 +153,7 @@ void tc_omp_mm_open_lanes(tc_omp_matmul *x, int axis, uint32_t depends, const ch
 }
 
 void tc_omp_mm_close_lanes(tc_omp_matmul *x) {
-  if (x->s.part) close_runs(x);
+  if (x->s.part) close_parts(x, x->axis_of_runs, "rest");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   x->s.lanes = NULL;
@@ -223,26 +248,22 @@ static void put_a_rows(tc_omp_matmul *x, const char *store, int bytes) {
   snprintf(place, sizeof place,
            "(tc_%s *)(dst + (m - m0) * stride + (k - k0) / %d * step) + (k - k0) %% %d", store,
            64 / bytes, 64 / bytes);
-  tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
-  x->s.indent += 2;
+  open_points(x, x->mm->a, x->am, "m0", "for (int64_t m = m0; m < m0 + rows; ++m)");
   open_lanes(x, x->ak, x->mm->a, "k0", "k0 + kn");
   put_vector(x, x->mm->a, store, place);
   tc_omp_mm_close_lanes(x);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
+  close_points(x, x->mm->a, x->am);
 }
 
 /* dst[k][i], vectors along m. */
 static void put_a_cols(tc_omp_matmul *x) {
   char place[80];
   snprintf(place, sizeof place, "(tc_%s *)(dst + (k - k0) * stride) + (m - m0)", x->e.store);
-  tc_print_line(&x->s, "for (int64_t k = k0; k < k0 + kn; ++k) {");
-  x->s.indent += 2;
+  open_points(x, x->mm->a, x->ak, "k0", "for (int64_t k = k0; k < k0 + kn; ++k)");
   open_lanes(x, x->am, x->mm->a, "m0", "m0 + rows");
   put_vector(x, x->mm->a, x->e.store, place);
   tc_omp_mm_close_lanes(x);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
+  close_points(x, x->mm->a, x->ak);
 }
 
 /* dst[i][k] of bf16, vectors along m: blocks of TC_L rows by TC_L values of k are transposed. */
@@ -252,11 +273,9 @@ static void put_a_transposed(tc_omp_matmul *x) {
   x->s.indent += 2;
   tc_print_line(&x->s, "const int64_t deep = TC_MIN(TC_L, k0 + kn - kb);");
   tc_print_line(&x->s, "tc_u16 t[TC_L][TC_L] = {{0}}; /* [k][m] */");
-  tc_print_line(&x->s, "for (int64_t k = kb; k < kb + deep; ++k) {");
-  x->s.indent += 2;
+  open_points(x, x->mm->a, x->ak, "kb", "for (int64_t k = kb; k < kb + deep; ++k)");
   put_vector(x, x->mm->a, "bf16", "t[k - kb]");
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
+  close_points(x, x->mm->a, x->ak);
   tc_print_line(
       &x->s,
       "char *const to = dst + (m - m0) * stride + (kb - k0) / 32 * step + (kb - k0) %% 32 * 2;");
@@ -323,20 +342,62 @@ static void put_b_rows(tc_omp_matmul *x) {
   if (put_b_moved(x, false)) return;
   char place[96];
   snprintf(place, sizeof place, "(tc_%s *)dst + (k - k0) * nr + (n - n0)", x->e.store);
-  tc_print_line(&x->s, "for (int64_t k = k0; k < k0 + kn; ++k) {");
-  x->s.indent += 2;
+  open_points(x, x->mm->b, x->ak, "k0", "for (int64_t k = k0; k < k0 + kn; ++k)");
   put_b_prefetch(x, "(k + 16)", "n0");
   put_b_prefetch(x, "(k + 16)", "(n0 + cols - 1)");
   open_lanes(x, x->an, x->mm->b, "n0", "n0 + cols");
   put_vector(x, x->mm->b, x->e.store, place);
   tc_omp_mm_close_lanes(x);
+  close_points(x, x->mm->b, x->ak);
+}
+
+/* The part of an address that steps along n, or all but that. */
+static tc_address along_columns(const tc_omp_matmul *x, const tc_address *a, bool columns) {
+  const uint32_t axes = 1u << x->an | tc_mm_parts(x->mm, x->an);
+  tc_address part = *a;
+  if (columns) part.offset = tc_dim_const(0);
+  for (int i = 0; i < TC_MAX_AXES; ++i)
+    if ((axes >> i & 1) != columns) part.coef[i] = tc_dim_const(0);
+  return part;
+}
+
+/* bf16 in memory, contiguous along the innermost part of n: runs of two rows are woven into words. */
+static bool put_b_woven(tc_omp_matmul *x) {
+  const tc_expr *e = &x->k->expr[x->mm->b.id];
+  if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || !by_parts(x, x->mm->b, x->an)) return false;
+  if (x->p->buffer[x->k->buffer[e->buffer]].dtype != TC_BF16) return false;
+  if (!tc_dim_is(tc_omp_mm_step(x, &e->address, x->an), 1)) return false;
+  const tc_address begin = along_columns(x, &e->address, false), step = along_columns(x, &e->address, true);
+  tc_buf first = {0}, at = {0};
+  if (by_parts(x, x->mm->b, x->ak)) open_parts(x, x->ak, "k0");
+  tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += 2) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_bf16 *row[2] = {0, 0};");
+  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int64_t k = kb + h;");
+  tc_print_line(&x->s, "if (k == k0 + kn) break;");
+  tc_print_address(&x->s, &begin, &first);
+  tc_print_line(&x->s, "row[h] = b%u + %s;", e->buffer, first.text);
+  if (by_parts(x, x->mm->b, x->ak)) close_parts(x, x->ak, "1");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
+  open_runs(x, x->an, NULL, "n0", "n0 + cols");
+  tc_print_address(&x->s, &step, &at);
+  tc_print_line(&x->s, "const int64_t at = %s;", at.text);
+  tc_print_line(&x->s, "tc_mm_bf16_weave((const char *)(row[0] + at), row[1] ? (const char *)(row[1] + at) : 0,");
+  tc_print_line(&x->s, "                 (tc_u32 *)dst + (kb - k0) / 2 * nr + (n - n0), rest);");
+  tc_omp_mm_close_lanes(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_buf_free(&first);
+  tc_buf_free(&at);
+  return true;
 }
 
 /* dst[k / 2][nr][2] of bf16, vectors along n: two neighbouring k are two halves of a word. */
 static void put_b_vnni(tc_omp_matmul *x) {
-  if (put_b_moved(x, true)) return;
+  if (put_b_moved(x, true) || put_b_woven(x)) return;
   tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += 2) {");
   x->s.indent += 2;
   put_b_prefetch(x, "(kb + 32)", "n0");
@@ -364,14 +425,12 @@ static void put_b_vnni(tc_omp_matmul *x) {
 /* Vectors along k of TC_L columns to t[r]; columns past the last are zero. */
 static void put_b_columns(tc_omp_matmul *x, const char *store, const char *from, const char *to,
                           const char *place) {
-  tc_print_line(&x->s, "for (int64_t r = 0; r < TC_MIN(TC_L, n0 + cols - nb); ++r) {");
-  x->s.indent += 2;
+  open_points(x, x->mm->b, x->an, "nb", "for (int64_t r = 0; r < TC_MIN(TC_L, n0 + cols - nb); ++r)");
   tc_print_line(&x->s, "const int64_t n = nb + r;");
   open_lanes(x, x->ak, x->mm->b, from, to);
   put_vector(x, x->mm->b, store, place);
   tc_omp_mm_close_lanes(x);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
+  close_points(x, x->mm->b, x->an);
 }
 
 /* Prefetches the block that is transposed four blocks later: of the same columns or, past their end,

@@ -195,7 +195,7 @@ TC_SLOW void tc_mm_rows(const char *src, int64_t ss, char *dst, int64_t ds, int6
     if (i < bytes) __builtin_memcpy(dst + i, src + i, bytes - i);
   }
 }
-/* @ tc_mm_bf16_rows */
+/* @ tc_mm_bf16_rows tc_mm_bf16_weave */
 #if TC_ISA >= TC_LEVEL_bf16
 typedef tc_u16 tc_mm_halves __attribute__((vector_size(64), aligned(1), may_alias));
 #define TC_MM_WEAVE(i) i, i + 32, i + 1, i + 33, i + 2, i + 34, i + 3, i + 35
@@ -213,7 +213,8 @@ TC_FN void tc_mm_bf16_weave(const char *low, const char *high, tc_u32 *dst, int6
     const int64_t rest = TC_MIN(TC_L, cols - n);
     tc_vu32 words = TC_CAST(u32, tc_rawloadn_bf16((const tc_u16 *)low + n, rest));
     if (high) words |= TC_CAST(u32, tc_rawloadn_bf16((const tc_u16 *)high + n, rest)) << 16;
-    __builtin_memcpy(dst + n, &words, sizeof words);
+    if (rest == TC_L) __builtin_memcpy(dst + n, &words, sizeof words);
+    else tc_maskstore_4(dst + n, &words, rest);
   }
 }
 /* kn rows, two at a time. */

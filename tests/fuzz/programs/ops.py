@@ -1,5 +1,5 @@
 """Steps of a random program that compute tensors: one method for each class of ops of graph/ops/api.def."""
-from sizes import half, less_one, plus, size, times
+from sizes import half, less_one, plus, size, times, value
 from values import FLOATS, INTS, c_dtype, ints
 
 SMOOTH = ("square sqrt rsqrt reciprocal exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh "
@@ -24,7 +24,7 @@ ROUNDED = ELEMENTWISE + ["randn"] + REDUCTIONS + NETWORKS + [f"{op}_" for op in 
 # The logarithm of a sum near 1 is off by a rounding of the sum, however small it is.
 OF_LOGS = "log_softmax logsumexp cross_entropy bce_with_logits".split()
 C_TYPES = {"f32": "float", "f64": "double"}
-VIEWS = "transpose permute slice slice select flip unsqueeze flatten expand reshape repeat squeeze contiguous".split()
+VIEWS = "transpose permute slice slice select flip unfold unsqueeze flatten expand reshape repeat squeeze contiguous".split()
 
 
 def real_of(v):
@@ -277,6 +277,8 @@ class Ops:
             return self.view_of(x, f"tc_select(%0, {a}, {r.choice((0, -1))})", s[:a] + s[a + 1:])
         if op == "flip":
             return self.view_of(x, f"tc_flip(%0, {r.choice((ints([a]), 'TC_ALL'))})", s)
+        if op == "unfold":
+            return self.windows(x, a)
         if op == "contiguous":
             return self.view_of(x, "tc_contiguous(%0)", s)
         if op == "unsqueeze":
@@ -300,6 +302,20 @@ class Ops:
                 rows += [(("1", "INT64_MAX", 1), less_one(d)), (("0", "-1", 1), less_one(d))]
             (start, stop, step), n = r.choice(rows)
         return self.view_of(x, f"tc_slice(%0, {a}, {start}, {stop}, {step})", x.shape[:a] + (n,) + x.shape[a + 1:])
+
+    def windows(self, x, a):
+        """All windows of an axis, or every second or third; of a symbol, those of which there are as many as elements, or one
+        less."""
+        r, s = self.r, x.shape
+        least = min(value(s[a], run) for run in range(3))
+        size, step = r.randint(1, 3), r.randint(1, 3) if isinstance(s[a], int) else 1
+        if least < size or len(s) > 4 or (size == 3 and not isinstance(s[a], int)):
+            return None
+        n = (s[a] - size) // step + 1 if isinstance(s[a], int) else s[a] if size == 1 else less_one(s[a])
+        v = self.view_of(x, f"tc_unfold(%0, {a}, {size}, {step})", s[:a] + (n,) + s[a + 1:] + (size,))
+        if v:
+            v.overlaps = True
+        return v
 
     def expanded(self, x, a):
         s = x.shape

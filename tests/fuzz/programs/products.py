@@ -1,7 +1,7 @@
 """Products as models have them: weights of all layers in one tensor, of which each product takes a slice; some products
 with one weight; heads that share keys and values."""
-from sizes import size
-from values import FLOATS, c_dtype
+from sizes import half, plus, size, times, value
+from values import FLOATS, c_dtype, ints
 
 LAYERS = (2, 3)
 
@@ -78,6 +78,35 @@ class Products:
             return None
         found = [self.make("tc_linear(%0, %1, NULL)", [v, w], x.dtype, x.shape[:-1] + (n,)) for v in (x, y)]
         return all(found) and self.make("tc_sub(%0, %1)", found, x.dtype, found[0].shape) or None
+
+    def convolved(self):
+        """Windows of three rows and three columns as rows or columns of a product: what a convolution is."""
+        r = self.r
+        x = self.made((r.choice((2, 5)), r.choice((7, 20)), r.choice((9, 33))), r.choice(("f32",) * 2 + FLOATS)) if r.random() < 0.4 else \
+            self.pick(lambda v: v.real and len(v.shape) in (2, 3))
+        if not x or min(value(d, run) for d in x.shape for run in range(3)) < 1:
+            return None
+        rank, step, (h, w) = len(x.shape), r.randint(1, 2), x.shape[-2:]
+        edge = "TC_DIMS(" + "0, " * (rank - 2) + "1, 1)"
+        padded = self.make(f"tc_pad(%0, {edge}, {edge}, {r.choice((0, 0, 0.5))})", [x], x.dtype, x.shape[:-2] + (plus(h, 2), plus(w, 2)))
+        if not padded:
+            return None
+        columns = w if step == 1 else half(w)
+        deep, points = times(9, x.shape[0]) if rank == 3 else 9, times(h, columns)
+        inner = range(rank, rank + 2)
+        left, sum_of = r.random() < 0.5, "9 * tc_size(%0, 0)" if rank == 3 else "9"
+        if left:
+            order, shape, dims = [rank - 2, rank - 1, *range(rank - 2), *inner], (points, deep), f"-1, {sum_of}"
+        else:
+            order, shape, dims = [*range(rank - 2), *inner, rank - 2, rank - 1], (deep, points), f"{sum_of}, -1"
+        windows = f"tc_unfold(tc_unfold(%0, {rank - 2}, 3, 1), {rank - 1}, 3, {step})"
+        v = self.make(f"tc_reshape(tc_permute({windows}, {ints(order)}), TC_DIMS({dims}))", [padded], x.dtype, shape)
+        wide = r.choice((size("N"), 7, 24))
+        weight = v and self.weight(x.dtype, (deep, wide) if left else (wide, deep))
+        if not weight:
+            return None
+        return self.make("tc_matmul(%0, %1)" if left else "tc_matmul(%1, %0)", [v, weight], x.dtype,
+                         (points, wide) if left else (wide, points))
 
     def grouped(self):
         """Attention whose heads share keys and values in pairs."""
