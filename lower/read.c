@@ -73,6 +73,8 @@ const char *lo_read_word(lo_reader *r) {
 /* Values that nothing takes are zeros; arguments begin where their lines say. */
 static bool finish_kernel(lo_reader *r) {
   tc_kernel *k = r->k;
+  for (uint32_t i = 0; i < r->p->nbuffer; i++)
+    if (!tc_dim_is(r->base[i], 0) && lo_argument(r, i) == UINT32_MAX) return false;
   for (uint32_t i = 1; i < k->nexpr; i++)
     if (k->expr[i].kind == TC_EX_NONE) k->expr[i] = (tc_expr){.kind = TC_EX_CONST, .dtype = TC_I64};
   k->base = lo_make(r, k->nbuffer * sizeof *k->base);
@@ -84,7 +86,8 @@ static bool close_kernel(lo_reader *r) {
   tc_kernel *k = r->k;
   if (!k) return true;
   if (!lo_close_nest(r)) return false;
-  if (k->kind == TC_KERNEL_NESTS && !k->nnest) return tc_words_fail(&r->w, "the kernel in front of this line has no nest");
+  if (k->kind == TC_KERNEL_NESTS && !k->nnest)
+    return tc_words_fail(&r->w, "the kernel in front of this line has no nest");
   if (k->kind == TC_KERNEL_MATMUL && !lo_close_product(r)) return false;
   return finish_kernel(r);
 }
