@@ -138,9 +138,9 @@ static bool read_own_size(lo_reader *r) {
 static bool is_base(const lo_reader *r) { return !strstr(r->w.at, " = ") && strstr(r->w.at, " from element "); }
 
 static bool is_own_size(const lo_reader *r) {
-  tc_words ahead = r->w;
+  tc_words next = r->w;
   const char *name;
-  return tc_words_next(&ahead, &name) && tc_words_accept_word(&ahead, "is");
+  return tc_words_next(&next, &name) && tc_words_accept_word(&next, "is");
 }
 
 /* In front of its nests. */
@@ -170,7 +170,7 @@ static bool read_inner_line(lo_reader *r) {
   if (tc_words_accept(w, "%")) return lo_read_value(r);
   if (tc_words_accept_word(w, "nest")) return lo_open_nest(r);
   if (tc_words_accept_word(w, "stage")) return lo_open_stage(r);
-  if (tc_words_accept_word(w, "or")) return lo_open_other_way(r);
+  if (tc_words_accept_word(w, "or")) return lo_open_variant(r);
   if (tc_words_accept_word(w, "matmul")) return lo_open_product(r);
   if (tc_words_accept_word(w, "a")) return lo_read_factors(r);
   if (tc_words_accept_word(w, "product")) return lo_read_room(r);
@@ -181,9 +181,9 @@ static bool read_inner_line(lo_reader *r) {
 static bool is_inside(const lo_reader *r) { return r->nest || r->k->kind == TC_KERNEL_MATMUL; }
 
 static bool begins_inside(const lo_reader *r) {
-  tc_words ahead = r->w;
+  tc_words next = r->w;
   return !is_base(r) && !is_own_size(r) &&
-         (tc_words_accept_word(&ahead, "nest") || tc_words_accept_word(&ahead, "matmul"));
+         (tc_words_accept_word(&next, "nest") || tc_words_accept_word(&next, "matmul"));
 }
 
 static bool read_line(lo_reader *r) {

@@ -51,8 +51,8 @@ static bool is_behind_axes(lo_reader *r) {
   static const char *const word[] = {"lanes", "serial", "where", "work"};
   if (tc_words_end(&r->w)) return true;
   for (int i = 0; i < 4; i++) {
-    tc_words ahead = r->w;
-    if (tc_words_accept_word(&ahead, word[i]) && !tc_words_accept(&ahead, "<")) return true;
+    tc_words next = r->w;
+    if (tc_words_accept_word(&next, word[i]) && !tc_words_accept(&next, "<")) return true;
   }
   return false;
 }
@@ -173,9 +173,9 @@ bool lo_open_stage(lo_reader *r) {
 }
 
 /* "or, where rows are not kept": the stages that follow; "or, where the stage of #2 was skipped": the actions. */
-bool lo_open_other_way(lo_reader *r) {
+bool lo_open_variant(lo_reader *r) {
   tc_words *w = &r->w;
-  if (!r->nest) return tc_words_fail(w, "another way of no nest");
+  if (!r->nest) return tc_words_fail(w, "a variant of no nest");
   if (!tc_words_expect(w, ",") || !tc_words_expect(w, "where")) return false;
   if (tc_words_accept_word(w, "rows")) {
     if (r->streamed) return tc_words_fail(w, "the nest has stages for rows that are not kept");

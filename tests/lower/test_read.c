@@ -135,7 +135,7 @@ Test(read, softmax) {
 }
 
 /* Rows that are kept, or not: a maximum and a sum at once. */
-Test(read, two_ways) {
+Test(read, kept_and_streamed_rows) {
   expect_computes("program logsumexp\n"
                   "buffer 0 output 0 y f32[R]\n"
                   "buffer 1 input 0 x f32[R,1<=C<=4096]\n"
