@@ -262,15 +262,19 @@ static void put_matmul(printer *r, const tc_mm_loop *m) {
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
+static void put_base(const printer *r, uint32_t argument) {
+  tc_put(r->out, "  ");
+  put_label(r, argument);
+  tc_put(r->out, " from element ");
+  put_dim(r, r->k->base[argument]);
+  tc_put(r->out, "\n");
+}
+
+/* In the order of the program's buffers: the text does not say that of the kernel's. */
 static void put_bases(const printer *r, const tc_kernel *k) {
-  for (uint32_t i = 0; i < k->nbuffer; i++) {
-    if (tc_dim_is(k->base[i], 0)) continue;
-    tc_put(r->out, "  ");
-    put_label(r, i);
-    tc_put(r->out, " from element ");
-    put_dim(r, k->base[i]);
-    tc_put(r->out, "\n");
-  }
+  for (uint32_t b = 0; b < r->p->nbuffer; b++)
+    for (uint32_t i = 0; i < k->nbuffer; i++)
+      if (k->buffer[i] == b && !tc_dim_is(k->base[i], 0)) put_base(r, i);
 }
 
 /* In whose launch it runs, and the sizes that are its own. */

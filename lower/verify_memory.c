@@ -89,7 +89,8 @@ static void check_marked(lo_checker *c, const uint8_t *used) {
   for (uint32_t id = c->k->nexpr; id-- > 1;) {
     const tc_expr *e = &c->k->expr[id];
     if (!used[id]) continue;
-    if (e->kind == TC_EX_RESULT && e->index >= c->nresult) lo_wrong(c, "expression %u: there is no result %u", id, e->index);
+    if (e->kind == TC_EX_RESULT && e->index >= c->nresult)
+      lo_wrong(c, "expression %u: there is no result %u", id, e->index);
     for (int i = c->naxis; has_address(e) && i < TC_MAX_AXES; i++)
       if (!tc_dim_is(e->address.coef[i], 0)) lo_wrong(c, "expression %u uses axis %d", id, i);
     if (e->kind == TC_EX_LOAD && !e->guard.id) lo_check_access(c, e->buffer, &e->address);

@@ -31,10 +31,9 @@ static void quiet(void *self, tc_severity s, tc_loc loc, const char *text) {
 
 static void check_random(const tc_target *target, uint64_t seed) {
   static tc_diag diag = {quiet, NULL};
-  const random_options o = {.seed = seed,
-                            .nodes = 4 + (int)(seed % 30),
-                            .symbolic = seed & 1,
-                            .dtypes = 1u << TC_F32 | 1u << TC_BF16 | 1u << TC_F64 | 1u << TC_I64 | 1u << TC_I32 | 1u << TC_BOOL};
+  static const uint32_t floats = 1u << TC_F32 | 1u << TC_BF16 | 1u << TC_F64, others = 1u << TC_I64 | 1u << TC_BOOL;
+  const random_options o = {
+      .seed = seed, .nodes = 4 + (int)(seed % 30), .symbolic = seed & 1, .dtypes = floats | others};
   random_graph r;
   cr_assert(random_graph_make(&o, &diag, &r));
   interp_array **near = random_graph_perturbed(&r, 1e-12);
@@ -263,7 +262,8 @@ static const struct {
     {"program p: 0 kernels, workspace N bytes\n", "line 1: no input has the size N"},
     {"program p: 0 kernels, workspace 4 byte\n", "line 1: workspace: expected 'bytes' before \"byte\""},
     {"program p\nbuffer 1 input 0 x f32[4]\n", "line 2: expected buffer 0"},
-    {"program p\nbuffer 0 here x f32[4]\n", "line 2: expected input, output, arena, local or kept before \"here x f32[4]\""},
+    {"program p\nbuffer 0 here x f32[4]\n",
+     "line 2: expected input, output, arena, local or kept before \"here x f32[4]\""},
     {"program p\nbuffer 0 input 0 x f99[4]\n",
      "line 2: unknown element type; known are bool u8 i8 i16 i32 i64 f16 bf16 f32 f64: \"f99[4]\""},
     {"program p\nbuffer 0 input 1 x f32[4]\n", "line 2: input 0 has no line"},
@@ -376,9 +376,12 @@ static void try_changes_of(const char *graph) {
 #define CHANGES(name, graph)                                                                       \
   Test(read_changes, name, .timeout = 300) { try_changes_of("graph g\n" graph); }
 
-CHANGES(of_rows, "sym C 1..4096 %8\n%1 = param f32[R,C] \"x\"\n%2 = scalar f64 \"a\"\n%3 = layer_norm %1 _ _ %2 naxes=1\nret %3\n")
-CHANGES(of_products, "%1 = param bf16[B,M,6] \"x\"\n%2 = param bf16[6,8] \"v\"\n%3 = matmul %1 %2\n%4 = gelu %3\nret %4\n")
+CHANGES(of_rows, "sym C 1..4096 %8\n%1 = param f32[R,C] \"x\"\n%2 = scalar f64 \"a\"\n"
+                 "%3 = layer_norm %1 _ _ %2 naxes=1\nret %3\n")
+CHANGES(of_products, "%1 = param bf16[B,M,6] \"x\"\n%2 = param bf16[6,8] \"v\"\n"
+                     "%3 = matmul %1 %2\n%4 = gelu %3\nret %4\n")
 CHANGES(of_indices, "%1 = param f32[V,D] \"w\"\n%2 = param i64[T] \"i\"\n%3 = embedding %1 %2\nret %3\n")
 CHANGES(of_cut_sums, "%1 = param f32[N] \"x\"\n%2 = sum %1 axes=[] keep=0\n%3 = cumsum %1 axis=0\nret %2 %3\n")
-CHANGES(of_siblings, "%1 = param f32[M] \"x\"\n%2 = param f32[N] \"y\"\n%3 = exp %1\n%4 = exp %2\nwrite %3 -> %1\nwrite %4 -> %2\n")
+CHANGES(of_siblings, "%1 = param f32[M] \"x\"\n%2 = param f32[N] \"y\"\n"
+                     "%3 = exp %1\n%4 = exp %2\nwrite %3 -> %1\nwrite %4 -> %2\n")
 CHANGES(of_random_numbers, "%1 = scalar i64 \"s\"\n%2 = rand %1 dims=[64] dtype=bf16\nret %2\n")
