@@ -45,15 +45,15 @@ void tc_put_assumptions(tc_dims *c, tc_buf *out) {
   uint32_t n = tc_dims_assumed(c, &pair), m = tc_dims_bounds(c, &bound);
   for (uint32_t i = 0; i < n; i++) {
     tc_put(out, "assume ");
-    tc_dim_print(c, pair[i].a, NULL, out);
+    tc_dim_print_ordered(c, pair[i].a, out);
     tc_put(out, " = ");
-    tc_dim_print(c, pair[i].b, NULL, out);
+    tc_dim_print_ordered(c, pair[i].b, out);
     tc_put(out, "\n");
   }
   for (uint32_t i = 0; i < m; i++) {
     if (tc_dim_is_sym(c, bound[i].d, NULL)) continue; /* its sym line says it */
     tc_put(out, "assume ");
-    tc_dim_print(c, bound[i].d, NULL, out);
+    tc_dim_print_ordered(c, bound[i].d, out);
     tc_put(out, " in ");
     put_bound(out, bound[i].lo);
     tc_put(out, "..");

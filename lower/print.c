@@ -15,7 +15,16 @@ typedef struct printer {
   bool *done; /* expressions of the kernel that are printed */
 } printer;
 
-static void put_dim(const printer *r, tc_dim d) { tc_dim_print(r->dims, d, NULL, r->out); }
+static void put_dim(const printer *r, tc_dim d) { tc_dim_print_ordered(r->dims, d, r->out); }
+
+static void put_type(const printer *r, const tc_type *t) {
+  tc_putf(r->out, "%s%s[", t->weak ? "weak " : "", tc_dtype_text((tc_dtype)t->dtype));
+  for (int i = 0; i < t->rank; i++) {
+    if (i) tc_put(r->out, ",");
+    put_dim(r, t->dim[i]);
+  }
+  tc_put(r->out, "]");
+}
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -353,7 +362,7 @@ static void put_buffer(const printer *r, uint32_t i) {
   tc_putf(r->out, "buffer %u %s", i, kind[b->kind]);
   if (b->kind == TC_BUF_INPUT || b->kind == TC_BUF_OUTPUT) tc_putf(r->out, " %u", b->index);
   tc_put(r->out, " "), put_name(name_of(b), r->out), tc_put(r->out, " ");
-  tc_type_print(r->dims, &b->type, r->out);
+  put_type(r, &b->type);
   if (b->kind == TC_BUF_ARENA) {
     tc_put(r->out, " at ");
     put_dim(r, b->offset);
@@ -395,7 +404,7 @@ static void put_unread(const printer *r) {
     if (find_input(r->p, i) < r->p->nbuffer) continue;
     tc_putf(r->out, "unread input %u ", i);
     put_name(in->name, r->out), tc_put(r->out, " ");
-    tc_type_print(r->dims, &in->type, r->out);
+    put_type(r, &in->type);
     tc_put(r->out, "\n");
   }
 }

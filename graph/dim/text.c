@@ -3,7 +3,6 @@
 #include "graph/dim/dim_impl.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- printing -------------------------------------------------------------------------------- */
@@ -50,47 +49,15 @@ static void put_c_division(const tc_dims *c, const dim_atom *a, const char *pref
   tc_put(out, ")");
 }
 
-/* In the notation for people what has no order of its own stands in one that does not depend on which atom was made
- * first, so that text that is read back prints the same: symbols by declaration, then other atoms by their text. */
-typedef struct piece {
-  tc_buf text;
-  uint32_t degree, at; /* of a term; in which order it is kept */
-  bool opaque;
-} piece;
-
-static int compare_pieces(const void *x, const void *y) {
-  const piece *a = x, *b = y;
-  if (a->degree != b->degree) return a->degree > b->degree ? -1 : 1;
-  if (a->opaque != b->opaque) return a->opaque ? 1 : -1;
-  if (a->opaque && a->text.text && b->text.text) return strcmp(a->text.text, b->text.text);
-  return (a->at > b->at) - (a->at < b->at);
-}
-
-static void free_pieces(piece *p, uint32_t n, tc_buf *out) {
-  for (uint32_t i = 0; i < n; i++) {
-    out->failed |= p[i].text.failed;
-    tc_buf_free(&p[i].text);
-  }
-  free(p);
-}
-
-/* Constants, if any, are second. */
-static void put_named_choice(const tc_dims *c, const dim_atom *a, tc_buf *out) {
-  piece p[2] = {{.at = 0}, {.at = 1}};
-  put_dim(c, a->a, NULL, &p[0].text);
-  put_dim(c, a->b, NULL, &p[1].text);
-  p[0].opaque = p[1].opaque = !tc_dim_is_const(a->b);
-  const bool swapped = compare_pieces(&p[0], &p[1]) > 0;
-  tc_putf(out, "%s(%s, %s)", a->kind == ATOM_MIN ? "min" : "max", p[swapped].text.text ? p[swapped].text.text : "",
-          p[!swapped].text.text ? p[!swapped].text.text : "");
-  for (int i = 0; i < 2; i++) {
-    out->failed |= p[i].text.failed;
-    tc_buf_free(&p[i].text);
-  }
-}
-
 static void put_choice(const tc_dims *c, const dim_atom *a, const char *prefix, tc_buf *out) {
-  if (!prefix) return put_named_choice(c, a, out);
+  if (!prefix) {
+    tc_put(out, a->kind == ATOM_MIN ? "min(" : "max(");
+    put_dim(c, a->a, prefix, out);
+    tc_put(out, ", ");
+    put_dim(c, a->b, prefix, out);
+    tc_put(out, ")");
+    return;
+  }
   tc_put(out, "(");
   put_infix(c, a, a->kind == ATOM_MIN ? " < " : " > ", prefix, out);
   tc_put(out, " ? ");
@@ -112,68 +79,24 @@ static void put_atom(const tc_dims *c, uint32_t id, const char *prefix, tc_buf *
   }
 }
 
-/* The sign and the number of a term. */
-static void put_coefficient(const tc_dims *c, dim_term t, bool first, const char *prefix, tc_buf *out) {
+static void put_term(const tc_dims *c, dim_term t, bool first, const char *prefix, tc_buf *out) {
   const char *space = prefix ? " " : "", *times = prefix ? " * " : "*";
   uint64_t magnitude = t.coef < 0 ? 0 - (uint64_t)t.coef : (uint64_t)t.coef;
-  const uint32_t degree = c->mono.at[t.mono]->n;
+  const dim_mono *m = c->mono.at[t.mono];
   if (!first) tc_putf(out, "%s%c%s", space, t.coef < 0 ? '-' : '+', space);
   else if (t.coef < 0) tc_put(out, "-");
-  if (magnitude != 1 || !degree) tc_putf(out, "%" PRIu64 "%s", magnitude, degree ? times : "");
-}
-
-static void put_mono(const tc_dims *c, const dim_mono *m, const char *prefix, tc_buf *out) {
+  if (magnitude != 1 || !m->n) tc_putf(out, "%" PRIu64 "%s", magnitude, m->n ? times : "");
   for (uint32_t i = 0; i < m->n; i++) {
-    if (i) tc_put(out, prefix ? " * " : "*");
+    if (i) tc_put(out, times);
     put_atom(c, m->atom[i], prefix, out);
   }
-}
-
-static bool is_opaque(const tc_dims *c, const dim_mono *m) {
-  bool opaque = false;
-  for (uint32_t i = 0; i < m->n; i++) opaque |= c->atom.at[m->atom[i]]->kind != ATOM_SYM;
-  return opaque;
-}
-
-static void put_named_mono(const tc_dims *c, const dim_mono *m, tc_buf *out) {
-  if (m->n < 2 || !is_opaque(c, m)) return put_mono(c, m, NULL, out);
-  piece *p = calloc(m->n, sizeof *p);
-  for (uint32_t i = 0; p && i < m->n; i++) {
-    p[i].at = i;
-    p[i].opaque = c->atom.at[m->atom[i]]->kind != ATOM_SYM;
-    put_atom(c, m->atom[i], NULL, &p[i].text);
-  }
-  if (p) qsort(p, m->n, sizeof *p, compare_pieces);
-  for (uint32_t i = 0; p && i < m->n; i++) tc_putf(out, "%s%s", i ? "*" : "", p[i].text.text ? p[i].text.text : "");
-  out->failed |= !p;
-  free_pieces(p, p ? m->n : 0, out);
-}
-
-static void put_named_sum(const tc_dims *c, const dim_poly *poly, tc_buf *out) {
-  piece *p = calloc(poly->n, sizeof *p);
-  for (uint32_t i = 0; p && i < poly->n; i++) {
-    const dim_mono *m = c->mono.at[poly->term[i].mono];
-    p[i] = (piece){.degree = m->n, .at = i, .opaque = is_opaque(c, m)};
-    put_named_mono(c, m, &p[i].text);
-  }
-  if (p) qsort(p, poly->n, sizeof *p, compare_pieces);
-  for (uint32_t i = 0; p && i < poly->n; i++) {
-    put_coefficient(c, poly->term[p[i].at], i == 0, NULL, out);
-    if (p[i].text.text) tc_put(out, p[i].text.text);
-  }
-  out->failed |= !p;
-  free_pieces(p, p ? poly->n : 0, out);
 }
 
 static void put_dim(const tc_dims *c, tc_dim d, const char *prefix, tc_buf *out) {
   if (tc_dim_bad(d) || (!c && !tc_dim_is_const(d))) return tc_put(out, "?");
   if (tc_dim_is_const(d)) return tc_putf(out, "%" PRId64, tc_dim_value(d));
   const dim_poly *p = dim_poly_of(c, d);
-  if (!prefix && p->opaque) return put_named_sum(c, p, out);
-  for (uint32_t i = 0; i < p->n; i++) {
-    put_coefficient(c, p->term[i], i == 0, prefix, out);
-    put_mono(c, c->mono.at[p->term[i].mono], prefix, out);
-  }
+  for (uint32_t i = 0; i < p->n; i++) put_term(c, p->term[i], i == 0, prefix, out);
 }
 
 void tc_dim_print(const tc_dims *c, tc_dim d, const char *prefix, tc_buf *out) {

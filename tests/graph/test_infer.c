@@ -181,7 +181,7 @@ ROWS(slices, {"slice %1 axis=1 start=1 stop=3 step=1", "f32[3,2]"},
      {"slice %6 axis=0 start=0 stop=2305843009213693951 step=1", "f32[B,784]"},
      {"slice %6 axis=0 start=0 stop=B step=2", "f32[((B+1)/2),784]"},
      {"slice %6 axis=0 start=0 stop=5 step=1", "f32[min(B, 5),784]"},
-     {"slice %6 axis=0 start=1 stop=-1 step=1", "f32[max(max(B-1, 0)-min(B, 1), 0),784]"},
+     {"slice %6 axis=0 start=1 stop=-1 step=1", "f32[max(-min(B, 1)+max(B-1, 0), 0),784]"},
      {"slice %6 axis=0 start=B stop=-2305843009213693951 step=-1", "f32[B,784]"},
      {"slice %1 axis=0 start=0 stop=3 step=B", "slice: step must be a constant, not B"})
 
