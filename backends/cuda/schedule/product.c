@@ -83,10 +83,12 @@ bool tc_cuda_open_operand(const tc_kernel *k, const tc_program *p, int which, in
 
 /* ---- decisions ------------------------------------------------------------------------------- */
 
-/* Loads that v is made of and that are of neighbours along the axis; -1: out of memory. */
+/* Loads that v is made of and that are of neighbours along the axis, more than a few at a time; -1: out of memory. */
 static int neighbours(const tc_kernel *k, tc_val v, int axis) {
+  enum { FEW = 8 };
   uint8_t *need = calloc(k->nexpr + 1, 1);
   const int part = tc_mm_innermost(&k->mm, axis);
+  const bool few = part >= 0 && tc_dim_is_const(k->mm.axis[part].extent) && tc_dim_value(k->mm.axis[part].extent) < FEW;
   int n = 0;
   if (!need) return -1;
   need[v.id] = 1;
@@ -94,7 +96,7 @@ static int neighbours(const tc_kernel *k, tc_val v, int axis) {
   for (uint32_t i = 1; i < k->nexpr; ++i) {
     const tc_dim *step = k->expr[i].address.coef;
     const bool load = need[i] && k->expr[i].kind == TC_EX_LOAD;
-    n += load && (tc_dim_is(step[axis], 1) || (part >= 0 && tc_dim_is(step[part], 1)));
+    n += load && (tc_dim_is(step[axis], 1) || (part >= 0 && !few && tc_dim_is(step[part], 1)));
   }
   free(need);
   return n;

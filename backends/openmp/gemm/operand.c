@@ -28,14 +28,24 @@ static uint8_t *reach(const tc_omp_matmul *x, tc_val v) {
   return seen;
 }
 
+/* Is the access contiguous along the axis, for half a vector at least? */
+static bool has_neighbours(const tc_omp_matmul *x, const tc_address *a, int axis) {
+  enum { FEW = 8 };
+  const int part = tc_mm_innermost(x->mm, axis);
+  if (!tc_dim_is(tc_omp_mm_step(x, a, axis), 1)) return false;
+  if (part < 0 || tc_dim_is(a->coef[part], 0)) return true;
+  const tc_dim run = x->mm->axis[part].extent;
+  return !tc_dim_is_const(run) || tc_dim_value(run) >= FEW;
+}
+
 int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other) {
   uint8_t *seen = reach(x, v);
   int votes = 0;
   for (uint32_t i = 1; seen && i <= v.id; ++i) {
     const tc_expr *e = &x->k->expr[i];
     if (!seen[i] || e->kind != TC_EX_LOAD) continue;
-    votes += tc_dim_is(tc_omp_mm_step(x, &e->address, usual), 1);
-    votes -= tc_dim_is(tc_omp_mm_step(x, &e->address, other), 1);
+    votes += has_neighbours(x, &e->address, usual);
+    votes -= has_neighbours(x, &e->address, other);
   }
   free(seen);
   return votes < 0 ? other : usual;

@@ -28,11 +28,19 @@
   tc_rawnontemporal_##T(p + (u)*TC_L,                                                              \
                         __builtin_shufflevector(ab, cd, TC_EACH(TC_INTERLEAVE_PLACE, s, u)),       \
                         nontemporal)
-/* tc_loadstride<s>_T(p): p[l * s].  tc_interleave<s>_T(p, nontemporal, a, ..): p[l * s] = a[l], p[l * s + 1] = ..;
+#define TC_EVEN_PLACE(l, s, u) (2 * (l))
+/* tc_loadstride<s>_T(p): p[l * s].  tc_loadstride2n_T(p, n): of lanes 0 to n - 1, the others 0.  tc_interleave<s>_T(p, nontemporal, a, ..): p[l * s] = a[l], p[l * s + 1] = ..;
  * nontemporal where that flag says so.  Memory type T, moved as R, computed as V. */
 #define TC_INTERLEAVED(T, R, V, IN, OUT)                                                           \
   TC_FN tc_v##V tc_loadstride2_##T(const tc_##T *p) {                                              \
     return IN(TC_PICK(tc_rawload_##T(p), tc_rawload_##T(p + TC_L - 1), 2));                        \
+  }                                                                                                \
+  TC_FN tc_v##V tc_loadstride2n_##T(const tc_##T *p, int64_t n) {                                  \
+    const int64_t last = 2 * n - 1;                                                                \
+    if (n == TC_L) return tc_loadstride2_##T(p);                                                   \
+    const tc_v##R a = tc_rawloadn_##T(p, TC_MIN(last, TC_L));                                      \
+    const tc_v##R b = tc_rawloadn_##T(p + TC_L, TC_MAX(last - TC_L, 0));                           \
+    return IN(__builtin_shufflevector(a, b, TC_EACH(TC_EVEN_PLACE, 0, 0)));                        \
   }                                                                                                \
   TC_FN tc_v##V tc_loadstride3_##T(const tc_##T *p) {                                              \
     const tc_v##R c = tc_rawload_##T(p + 2 * (TC_L - 1));                                          \
