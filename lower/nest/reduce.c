@@ -87,13 +87,20 @@ uint32_t lo_push_reduce(lo_kb *b, lo_combined c, uint32_t axes) {
 /* Which accumulator the node's value is. */
 static uint32_t result_of(tc_reducer r) { return (uint32_t)tc_reducer_get(r)->result; }
 
+/* One element, as the reduction of it alone: 0 and -0 add up to 0. */
+static tc_val of_one(lo_kb *b, const lo_combined *c, tc_loc loc) {
+  const tc_val v = c->value[result_of(c->reducer)];
+  if (c->reducer != TC_REDUCE_SUM || !tc_dtype_is_float(c->type)) return v;
+  return lo_op(b, OP_ADD, c->type, v, lo_const_f(b, c->type, 0), (tc_val){0}, loc);
+}
+
 void lo_emit_reduce(lo_kb *b, uint32_t i) {
   const lo_reduce *r = &b->g->reduce[i];
   const tc_loc loc = lo_node(b->L, r->node)->loc;
   const lo_combined c = lo_operand_of_reduce(b, r);
-  const uint32_t axes = lo_reduced_slots(r), result = result_of(c.reducer);
-  if (axes) b->reduced[i] = lo_result(b, lo_push_reduce(b, c, axes) + result, loc);
-  else b->reduced[i] = c.value[result]; /* one element */
+  const uint32_t axes = lo_reduced_slots(r);
+  if (axes) b->reduced[i] = lo_result(b, lo_push_reduce(b, c, axes) + result_of(c.reducer), loc);
+  else b->reduced[i] = of_one(b, &c, loc);
 }
 
 /* ---- scans ----------------------------------------------------------------------------------- */

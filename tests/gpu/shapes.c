@@ -104,6 +104,23 @@ TC_COMPILE static tc_tensor *products(const tc_tensor *a TC_SHAPE("f64[B,M,K]"),
                                       const tc_tensor *b TC_SHAPE("f64[B,K,N]")) {
   return tc_matmul(a, b);
 }
+/* Convolutions: 3 x 3 windows of images, channels first and last. */
+TC_COMPILE static tc_tensor *convolved(const tc_tensor *x TC_SHAPE("f32[B,C,H,W]"),
+                                       const tc_tensor *w TC_SHAPE("f32[O,C,3,3]")) {
+  int64_t B = tc_size(x, 0), C = tc_size(x, 1), H = tc_size(x, 2), W = tc_size(x, 3), O = tc_size(w, 0);
+  tc_tensor *p = tc_pad(x, TC_DIMS(0, 0, 1, 1), TC_DIMS(0, 0, 1, 1), 0);
+  tc_tensor *u = tc_permute(tc_unfold(tc_unfold(p, 2, 3, 1), 3, 3, 1), TC_DIMS(0, 1, 4, 5, 2, 3));
+  tc_tensor *y = tc_matmul(tc_reshape(w, TC_DIMS(O, 9 * C)), tc_reshape(u, TC_DIMS(B, 9 * C, H * W)));
+  return tc_relu(tc_reshape(y, TC_DIMS(B, O, H, W)));
+}
+TC_COMPILE static tc_tensor *convolved_short(const tc_tensor *x TC_SHAPE("bf16[B,H,W,C]"),
+                                             const tc_tensor *w TC_SHAPE("bf16[9*C,O]")) {
+  int64_t B = tc_size(x, 0), H = tc_size(x, 1), W = tc_size(x, 2), C = tc_size(x, 3), O = tc_size(w, 1);
+  tc_tensor *p = tc_pad(x, TC_DIMS(0, 1, 1, 0), TC_DIMS(0, 1, 1, 0), 0);
+  tc_tensor *u = tc_permute(tc_unfold(tc_unfold(p, 1, 3, 1), 2, 3, 1), TC_DIMS(0, 1, 2, 4, 5, 3));
+  tc_tensor *y = tc_matmul(tc_reshape(u, TC_DIMS(B * H * W, 9 * C)), w);
+  return tc_relu(tc_reshape(y, TC_DIMS(B, H, W, O)));
+}
 TC_COMPILE TC_SPECIALIZE("C=64") TC_SPECIALIZE("R=7,C=5")
 static tc_tensor *special(const tc_tensor *x TC_SHAPE("f32[R,C]")) {
   return tc_softmax(tc_mul_s(x, 2), -1);
@@ -150,6 +167,7 @@ RUN2(norm) RUN2(norm_once) RUN2(norm_short) RUN1(best) RUN1(best_column) RUN1(ro
         RUN1(turned_bytes) RUN2(turned_sum)
         RUN2(picked) RUN3(spread) RUN2(loss) RUN3(product)
         RUN3(product_short) RUN2(products) RUN1(noisy) RUN1(special)
+        RUN2(convolved) RUN2(convolved_short)
 #define CHECK_AT(f, where, what, ...)                                                              \
   check(#f, run_##f, (const tc_tensor *const[]){__VA_ARGS__},                                      \
         (int)(sizeof((const tc_tensor *[]){__VA_ARGS__}) / sizeof(tc_tensor *)), where, what)
@@ -265,6 +283,21 @@ static void check_products(int64_t m, int64_t k, int64_t n) {
   }
 }
 
+static void check_convolutions(int64_t images, int64_t channels, int64_t side, int64_t results) {
+  const place where = ALONE;
+  char what[64];
+  snprintf(what, sizeof what, "%lld images of %lldx%lldx%lld", (long long)images, (long long)channels,
+           (long long)side, (long long)side + 3);
+  TC_SCOPE {
+    const tc_tensor *x = tc_randn(TC_DIMS(images, channels, side, side + 3), 8, TC_F32);
+    const tc_tensor *w = tc_mul_s(tc_randn(TC_DIMS(results, channels, 3, 3), 9, TC_F32), 0.1);
+    const tc_tensor *last = tc_contiguous(tc_permute(x, TC_DIMS(0, 2, 3, 1)));
+    const tc_tensor *columns = tc_contiguous(tc_transpose(tc_reshape(w, TC_DIMS(results, -1)), 0, 1));
+    CHECK(convolved, what, x, w);
+    CHECK(convolved_short, what, tc_cast(last, TC_BF16), tc_cast(columns, TC_BF16));
+  }
+}
+
 int main(int argc, char **argv) {
   (void)argv;
   if (tc_device_count(TC_CUDA) == 0) {
@@ -292,6 +325,9 @@ int main(int argc, char **argv) {
       {128, 256, 192}, {16, 784, 48}, {320, 72, 320}, {640, 40, 640}, {1408, 32, 1408}};
   for (size_t i = 0; !few && i < sizeof products / sizeof *products; i++)
     check_products(products[i][0], products[i][1], products[i][2]);
+  check_convolutions(2, 3, 9, 5);
+  check_convolutions(1, 16, 20, 40);
+  if (!few) check_convolutions(3, 64, 28, 96);
   printf("%d checks, %d failed\n", checks, failures);
   return failures != 0;
 }

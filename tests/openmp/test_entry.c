@@ -116,6 +116,26 @@ Test(entry, threads_and_strides) {
   omp_unit_free(&u);
 }
 
+/* A total is made of parts when all of them are there: of more threads than cores some come late.  What the call
+ * before left in their place is of another operand. */
+Test(entry, totals_wait_for_parts) {
+  enum { RUNS = 40 };
+  omp_unit u = unit_of("graph total\n%1 = param f32[B,C] \"x\"\n%2 = exp %1\n%3 = sum %2 axes=[] keep=0\nret %3\n");
+  const struct tc_tensor *x[2] = {matrix(2000, 1003, 1e-4, false), matrix(2000, 1003, 1e-3, false)};
+  double want[2];
+  for (int run = 0; run < RUNS; run++) {
+    struct tc_tensor *out[1];
+    omp_set_num_threads(run < 2 ? 1 : 7);
+    cr_assert(u.entry[0](&x[run % 2], NULL, out));
+    interp_array *got = omp_array(out[0]);
+    if (run < 2) want[run] = got->f[0];
+    cr_expect_eq(got->f[0], want[run % 2], "run %d: %.9g, not %.9g", run, got->f[0], want[run % 2]);
+    interp_free(got);
+  }
+  omp_tensors_free();
+  omp_unit_free(&u);
+}
+
 static double softmax_error(const interp_array *x, const interp_array *y, int64_t rows) {
   const int64_t n = x->count / rows;
   double worst = 0;
