@@ -1,56 +1,10 @@
 /* Printing a graph.  The grammar is in graph/text.h; the reader is graph/text_parse.c. */
 #include "graph/text.h"
 #include "graph/graph_impl.h"
-#include "graph/words.h"
+#include "graph/text_sizes.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-static void put_bound(tc_buf *out, int64_t v) {
-  if (v == INT64_MIN) tc_put(out, "-inf");
-  else if (v == INT64_MAX) tc_put(out, "inf");
-  else tc_putf(out, "%" PRId64, v);
-}
-
-/* Symbols that are more than a size >= 0, in order of declaration. */
-static void put_symbols(tc_dims *c, tc_buf *out) {
-  for (uint32_t i = 0; i < tc_dims_sym_count(c); i++) {
-    const tc_sym *s = tc_dims_sym(c, i);
-    bool scalar = s->input >= 0 && s->axis < 0;
-    if (s->lo == 0 && s->hi == INT64_MAX && s->multiple == 1 && !scalar) continue;
-    tc_putf(out, "sym %s ", s->name);
-    put_bound(out, s->lo);
-    tc_put(out, "..");
-    put_bound(out, s->hi);
-    if (s->multiple != 1) tc_putf(out, " %%%" PRId64, s->multiple);
-    if (scalar) tc_putf(out, " = scalar %" PRId32, s->input);
-    tc_put(out, "\n");
-  }
-}
-
-/* What inference assumed, so that the text stands for the same guards. */
-static void put_assumptions(tc_dims *c, tc_buf *out) {
-  const tc_dim_pair *pair;
-  const tc_dim_bound *bound;
-  uint32_t n = tc_dims_assumed(c, &pair), m = tc_dims_bounds(c, &bound);
-  for (uint32_t i = 0; i < n; i++) {
-    tc_put(out, "assume ");
-    tc_dim_print(c, pair[i].a, NULL, out);
-    tc_put(out, " = ");
-    tc_dim_print(c, pair[i].b, NULL, out);
-    tc_put(out, "\n");
-  }
-  for (uint32_t i = 0; i < m; i++) {
-    if (tc_dim_is_sym(c, bound[i].d, NULL)) continue; /* its sym line says it */
-    tc_put(out, "assume ");
-    tc_dim_print(c, bound[i].d, NULL, out);
-    tc_put(out, " in ");
-    put_bound(out, bound[i].lo);
-    tc_put(out, "..");
-    put_bound(out, bound[i].hi);
-    tc_put(out, "\n");
-  }
-}
 
 static void put_const(const tc_node *n, tc_buf *out) {
   double f;
@@ -149,9 +103,9 @@ static void put_node(tc_graph *g, uint32_t id, tc_buf *out) {
 void tc_graph_print(tc_graph *g, tc_buf *out) {
   uint32_t id = 1, leaves = tc_graph_input_count(g) + tc_graph_scalar_count(g);
   tc_putf(out, "graph %s\n", tc_graph_name(g));
-  put_symbols(tc_graph_dims(g), out);
+  tc_put_symbols(tc_graph_dims(g), out);
   for (; id <= leaves; id++) put_node(g, id, out);
-  put_assumptions(tc_graph_dims(g), out);
+  tc_put_assumptions(tc_graph_dims(g), out);
   for (; id <= tc_graph_count(g); id++) put_node(g, id, out);
   for (uint32_t i = 0, input; i < tc_graph_write_count(g); i++) {
     uint32_t value = tc_graph_write_at(g, i, &input).id;

@@ -1,7 +1,7 @@
 /* Reading the text form of a graph (graph/text.h): a line at a time, one builder per op. */
 #include "graph/text.h"
 #include "graph/graph_impl.h"
-#include "graph/words.h"
+#include "graph/text_sizes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,26 +24,9 @@ static bool expect(reader *r, const char *s) { return tc_words_expect(&r->w, s);
 static size_t word(reader *r, const char **start) { return tc_words_next(&r->w, start); }
 static bool read_int(reader *r, int64_t *v) { return tc_words_int(&r->w, v); }
 static bool read_quoted(reader *r, tc_buf *out) { return tc_words_quoted(&r->w, out); }
-
-static bool read_bound(reader *r, int64_t *v) {
-  if (accept(r, "-inf")) return *v = INT64_MIN, true;
-  if (accept(r, "inf")) return *v = INT64_MAX, true;
-  return read_int(r, v);
-}
-
-static bool read_dtype(reader *r, tc_dtype *d) {
-  const char *s;
-  size_t n = word(r, &s);
-  return tc_dtype_parse(s, n, d) || fail(r, "unknown element type '%.*s'", (int)n, s);
-}
-
-static bool read_dim(reader *r, tc_dim *d) {
-  const char *end, *error;
-  *d = tc_dim_parse(tc_graph_dims(r->g), r->w.at, &end, &error);
-  if (error) return fail(r, "not a size: \"%.20s\"", error);
-  r->w.at = end;
-  return true;
-}
+static bool read_dtype(reader *r, tc_dtype *d) { return tc_words_dtype(&r->w, d); }
+static bool read_dim(reader *r, tc_dim *d) { return tc_words_dim(&r->w, tc_graph_dims(r->g), d); }
+static bool read_type(reader *r, tc_type *t) { return tc_words_type(&r->w, tc_graph_dims(r->g), t); }
 
 static bool read_ref(reader *r, tc_ref *ref) {
   int64_t i;
@@ -52,24 +35,6 @@ static bool read_ref(reader *r, tc_ref *ref) {
     return fail(r, "%%%lld is not defined", (long long)i);
   *ref = r->node.at[i - 1];
   return true;
-}
-
-/* Up to the ']' that closes the shape. */
-static bool read_type(reader *r, tc_type *t) {
-  const char *error;
-  size_t at;
-  bool weak = accept_word(r, "weak");
-  skip_space(r);
-  size_t n = strcspn(r->w.at, "]");
-  tc_buf text = {0};
-  tc_putn(&text, r->w.at, n + (r->w.at[n] == ']'));
-  if (text.failed) return fail(r, "out of memory");
-  bool ok = tc_type_parse(tc_graph_dims(r->g), text.text, t, &error, &at);
-  if (!ok) fail(r, "%s: \"%.20s\"", error, text.text + at);
-  r->w.at += text.len;
-  tc_buf_free(&text);
-  t->weak = weak;
-  return ok;
 }
 
 /* ---- leaves ---------------------------------------------------------------------------------- */
@@ -108,12 +73,8 @@ static bool read_const(reader *r, tc_ref *ref) {
     *ref = tc_graph_const_i(r->g, d, weak, i, here(r));
     return true;
   }
-  skip_space(r);
-  char *end;
-  double f = strtod(r->w.at, &end);
-  if (end == r->w.at) return fail(r, "expected a number before \"%.20s\"", r->w.at);
-  r->w.at = end;
-  accept(r, "INITY"); /* of INFINITY, for C libraries that read INF only */
+  double f;
+  if (!tc_words_number(&r->w, &f)) return false;
   *ref = tc_graph_const_f(r->g, d, weak, f, here(r));
   return true;
 }
@@ -246,39 +207,6 @@ static bool read_node(reader *r) {
   return tc_push(&r->node, ref) || fail(r, "out of memory");
 }
 
-static bool read_sym(reader *r) {
-  const char *start;
-  size_t n = word(r, &start);
-  int64_t lo = 0, hi = INT64_MAX, multiple = 1, scalar = -1;
-  if (!n) return fail(r, "expected a name");
-  if (!at_end(r) && *r->w.at != '%' && *r->w.at != '=')
-    if (!read_bound(r, &lo) || !expect(r, "..") || !read_bound(r, &hi)) return false;
-  if (accept(r, "%") && !read_int(r, &multiple)) return false;
-  if (accept(r, "=") && (!expect(r, "scalar") || !read_int(r, &scalar))) return false;
-  tc_buf name = {0};
-  tc_putn(&name, start, n);
-  tc_dims *c = tc_graph_dims(r->g);
-  uint32_t sym;
-  bool ok = name.text && !tc_dim_bad(tc_dim_sym(c, name.text, lo, hi, multiple));
-  if (ok && scalar >= 0 && tc_dim_find_sym(c, name.text, &sym))
-    tc_dims_sym(c, sym)->input = (int32_t)scalar;
-  tc_buf_free(&name);
-  return ok || fail(r, "%.*s contradicts what is known of it", (int)n, start);
-}
-
-static bool read_assume(reader *r) {
-  tc_dim a, b;
-  int64_t lo, hi;
-  tc_dims *c = tc_graph_dims(r->g);
-  if (!read_dim(r, &a)) return false;
-  if (accept_word(r, "in")) {
-    if (!read_bound(r, &lo) || !expect(r, "..") || !read_bound(r, &hi)) return false;
-    return tc_dim_assume_range(c, a, lo, hi) || fail(r, "the assumption cannot hold");
-  }
-  if (!expect(r, "=") || !read_dim(r, &b)) return false;
-  return !tc_dim_bad(tc_dim_unify(c, a, b)) || fail(r, "the assumption cannot hold");
-}
-
 static bool read_write(reader *r) {
   tc_ref value, input;
   if (!read_ref(r, &value) || !expect(r, "->") || !read_ref(r, &input)) return false;
@@ -309,8 +237,8 @@ static bool read_line(reader *r) {
             : accept_word(r, "ret")     ? read_ret(r)
             : accept_word(r, "write")   ? read_write(r)
             : accept_word(r, "effects") ? read_effects(r)
-            : accept_word(r, "sym")     ? read_sym(r)
-            : accept_word(r, "assume")  ? read_assume(r)
+            : accept_word(r, "sym")     ? tc_words_symbol(&r->w, tc_graph_dims(r->g))
+            : accept_word(r, "assume")  ? tc_words_assumption(&r->w, tc_graph_dims(r->g))
                                         : fail(r, "unexpected \"%.20s\"", r->w.at);
   return ok && (at_end(r) || fail(r, "unexpected \"%.20s\"", r->w.at));
 }

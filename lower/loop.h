@@ -374,6 +374,8 @@ bool tc_kernel_stores(const tc_kernel *k, uint32_t buffer);
  * constants: their operands, guards and index operands. */
 void tc_mark_action(const tc_action *a, uint8_t *marked);
 void tc_mark_operands(const tc_kernel *k, uint8_t *marked);
+/* Has the epilogue of a product a transcendental of the product?  of_product[k->nexpr]: room. */
+bool tc_costly_epilogue(const tc_kernel *k, uint8_t *of_product);
 
 /* A column of a reduction (graph/ops/reductions.def) as expressions, for elements of one dtype: the pool of a kernel
  * that has nothing else, and the value of each accumulator.  RESULTs stand for what it is made from.  Of `combine`,
@@ -410,8 +412,46 @@ typedef struct tc_dependences {
 bool tc_program_dependences(const tc_program *p, tc_dependences *d);
 void tc_dependences_free(tc_dependences *d);
 
-/* Readable dump of the loop IR (TC_DUMP=loops). */
+/* The loop IR as text (TC_DUMP=loops). */
 void tc_program_print(const tc_program *p, tc_buf *out);
+/* The program of such a text, verified; NULL after reporting "line 3: ..." to diag.  Its graph is made for it:
+ * inputs and scalars are those of the text, results are zeros; the caller frees p->graph behind p.  What
+ * the text leaves out is not there: the nodes behind arrays and kernels, and values that no action takes.
+ * A call of a function of the program has no text.
+ *
+ *   program softmax: 1 kernels, workspace 0 bytes    counts, workspace, flops, bytes and work may be left out
+ *   sizes R, C 1..4096 %8                            what is known of symbols, as in the text of a graph
+ *   buffer 0 output 0 result f32[R,C]
+ *   buffer 1 input 0 x f32[R,C]
+ *   buffer 2 local 0 row f32[C]
+ *   kernel softmax_1  flops 5*C*R  bytes 8*C*R
+ *     nest r < R | c < C  lanes c  work 14*C*R       parallel | sequential
+ *       stage { c }
+ *         %1 = load x[C*r + c] : f32                 names behind '*' and alone are axes, others are sizes
+ *         #0 = max %1 : f32
+ *       stage { c }
+ *         %2 = #0 : f32
+ *         %3 = sub %1 %2 : f32
+ *         %4 = exp %3 : f32
+ *         store row.2[c] %4                          all but inputs: name and number
+ *         #1 = sum %4 : f32
+ *       stage { c }
+ *         %5 = load row.2[c] : f32
+ *         %6 = #1 : f32
+ *         %7 = div %5 %6 : f32
+ *         store result.0[C*r + c] %7
+ *
+ *   kernel conv_1                                    m, n, k last; the parts of an axis behind it
+ *     matmul f32 m < N n < F k < 9*C (c < C, r < 3, s < 3)
+ *       a %4  b %5
+ *         %4 = load x[..] where %3 : f32
+ *         %5 = load w[F*k + n] : f32
+ *       epilogue
+ *         %6 = #0 : f32
+ *         store result.0[F*m + n] %6
+ *
+ * ';' starts a comment. */
+tc_program *tc_program_read(const char *text, tc_diag *diag);
 /* Reports to the graph's diag, as TC_REMARK, what each kernel fuses. */
 void tc_program_remarks(const tc_program *p);
 /* Checks the rules above. */

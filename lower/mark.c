@@ -1,4 +1,4 @@
-/* mark.c - which values of a kernel an action needs.  Operands have smaller indices, so one pass backwards
+/* mark.c - which values of a kernel an action needs, or need another one.  Operands have smaller indices, so one pass backwards
  * over the pool reaches them all. */
 #include "lower/loop.h"
 
@@ -22,4 +22,16 @@ void tc_mark_operands(const tc_kernel *k, uint8_t *marked) {
     mark_terms(&e->address, marked);
   }
   marked[0] = 0;
+}
+
+bool tc_costly_epilogue(const tc_kernel *k, uint8_t *of_product) {
+  bool costly = false;
+  of_product[0] = 0;
+  for (uint32_t id = 1; id < k->nexpr; id++) {
+    const tc_expr *e = &k->expr[id];
+    of_product[id] = e->kind == TC_EX_RESULT;
+    for (int i = 0; i < 3; i++) of_product[id] |= of_product[e->in[i].id];
+    costly |= of_product[id] && e->kind == TC_EX_OP && tc_op_get(e->op)->transcendental;
+  }
+  return costly;
 }

@@ -1,13 +1,9 @@
-/* print.c - the loop IR as text (TC_DUMP=loops).
- *
- *   kernel softmax_1 (2 buffers)
- *     nest i < R | j < C  lanes j
- *       stage {j}
- *         %1 = load x[784*i + j]
- *         #0 = max %1 */
-#include "lower/loop.h"
+/* print.c - the loop IR as text (TC_DUMP=loops), in the form that lower/read.c reads. */
+#include "graph/text_sizes.h"
+#include "lower/text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct printer {
   const tc_program *p;
@@ -16,31 +12,70 @@ typedef struct printer {
   tc_buf *out;
   const tc_axis *axis;
   int naxis;
-  bool *done; /* expressions printed in this nest */
+  bool *done; /* expressions of the kernel that are printed */
 } printer;
 
-static const tc_buffer *buffer_of(const printer *r, uint32_t i) {
-  return &r->p->buffer[r->k->buffer[i]];
+static void put_dim(const printer *r, tc_dim d) { tc_dim_print_ordered(r->dims, d, r->out); }
+
+static void put_type(const printer *r, const tc_type *t) {
+  tc_putf(r->out, "%s%s[", t->weak ? "weak " : "", tc_dtype_text((tc_dtype)t->dtype));
+  for (int i = 0; i < t->rank; i++) {
+    if (i) tc_put(r->out, ",");
+    put_dim(r, t->dim[i]);
+  }
+  tc_put(r->out, "]");
 }
 
-static void put_buffer_name(const printer *r, uint32_t i) {
-  const tc_buffer *b = buffer_of(r, i);
-  const char *name = b->name ? b->name : "buffer";
-  if (b->kind == TC_BUF_INPUT) tc_put(r->out, name);
-  else tc_putf(r->out, "%s.%u", name, r->k->buffer[i]);
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static bool is_plain(const char *name) {
+  for (const char *at = name; *at; at++)
+    if (*at <= ' ' || *at == '"' || *at == ';') return false;
+  return *name;
 }
+
+static const char *name_of(const tc_buffer *b) { return b->name ? b->name : "buffer"; }
+
+static void put_name(const char *name, tc_buf *out) {
+  if (is_plain(name)) tc_put(out, name);
+  else tc_put_quoted(out, name);
+}
+
+static bool has_namesake(const tc_program *p, uint32_t input) {
+  for (uint32_t i = 0; i < p->nbuffer; i++)
+    if (i != input && p->buffer[i].kind == TC_BUF_INPUT &&
+        !strcmp(name_of(&p->buffer[i]), name_of(&p->buffer[input])))
+      return true;
+  return false;
+}
+
+void lo_put_label(const tc_program *p, uint32_t buffer, tc_buf *out) {
+  const tc_buffer *b = &p->buffer[buffer];
+  put_name(name_of(b), out);
+  if (b->kind != TC_BUF_INPUT || has_namesake(p, buffer)) tc_putf(out, ".%u", buffer);
+}
+
+static void put_label(const printer *r, uint32_t i) { lo_put_label(r->p, r->k->buffer[i], r->out); }
+
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 static void put_plus(const printer *r, bool *any) {
   if (*any) tc_put(r->out, " + ");
   *any = true;
 }
 
+/* Names outside of parentheses are those of axes. */
+static void put_factor(const printer *r, tc_dim d) {
+  const bool plain = tc_dim_is_const(d);
+  if (!plain) tc_put(r->out, "(");
+  put_dim(r, d);
+  if (!plain) tc_put(r->out, ")");
+}
+
 static void put_scaled(const printer *r, tc_dim d) {
   if (tc_dim_is(d, 1)) return;
-  bool plain = tc_dim_is_const(d);
-  if (!plain) tc_put(r->out, "(");
-  tc_dim_print(r->dims, d, "", r->out);
-  tc_put(r->out, plain ? "*" : ")*");
+  put_factor(r, d);
+  tc_put(r->out, "*");
 }
 
 static void put_address(const printer *r, const tc_address *a) {
@@ -55,20 +90,22 @@ static void put_address(const printer *r, const tc_address *a) {
     put_plus(r, &any);
     put_scaled(r, a->term[t].stride);
     tc_putf(r->out, "%%%u{<", a->term[t].value.id);
-    tc_dim_print(r->dims, a->term[t].bound, "", r->out);
+    put_dim(r, a->term[t].bound);
     tc_put(r->out, "}");
   }
   if (any && tc_dim_is(a->offset, 0)) return;
   put_plus(r, &any);
-  tc_dim_print(r->dims, a->offset, "", r->out);
+  put_factor(r, a->offset);
 }
 
 static void put_place(const printer *r, uint32_t buffer, const tc_address *a) {
-  put_buffer_name(r, buffer);
+  put_label(r, buffer);
   tc_put(r->out, "[");
   put_address(r, a);
   tc_put(r->out, "]");
 }
+
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static void put_operands(const printer *r, const tc_expr *e) {
   for (int i = 0; i < 3; i++)
@@ -83,7 +120,7 @@ static void put_expr(const printer *r, const tc_expr *e) {
     else tc_putf(r->out, "%lld", (long long)e->i);
     break;
   case TC_EX_SCALAR: tc_putf(r->out, "scalar %u", e->index); break;
-  case TC_EX_DIM: tc_put(r->out, "dim "), tc_dim_print(r->dims, e->dim, "", r->out); break;
+  case TC_EX_DIM: tc_put(r->out, "dim "), put_dim(r, e->dim); break;
   case TC_EX_INDEX: tc_put(r->out, "index "), put_address(r, &e->address); break;
   case TC_EX_LOAD:
     tc_put(r->out, "load "), put_place(r, e->buffer, &e->address);
@@ -98,8 +135,9 @@ static void put_expr(const printer *r, const tc_expr *e) {
     break;
   case TC_EX_RESULT: tc_putf(r->out, "#%u", e->index); break;
   case TC_EX_RANDOM:
-    tc_put(r->out, tc_op_get(e->op)->text), put_operands(r, e);
-    tc_put(r->out, " at "), put_address(r, &e->address);
+    tc_put(r->out, tc_op_get(e->op)->text);
+    if (e->storage != e->dtype) tc_putf(r->out, " %s", tc_dtype_text(e->storage));
+    put_operands(r, e), tc_put(r->out, " at "), put_address(r, &e->address);
     break;
   }
   tc_putf(r->out, " : %s\n", tc_dtype_text(e->dtype));
@@ -116,6 +154,8 @@ static void put_value(printer *r, tc_val v, int indent) {
   tc_putf(r->out, "%*s%%%u = ", indent, "", v.id);
   put_expr(r, e);
 }
+
+/* ---- actions, stages, nests ------------------------------------------------------------------ */
 
 static void put_action(printer *r, const tc_action *a, int indent) {
   put_value(r, a->value, indent);
@@ -145,16 +185,17 @@ static void put_known(printer *r, const tc_stage *s, int indent) {
   if (!s->skip_if.id) return;
   put_value(r, s->skip_if, indent);
   put_value(r, s->skip_value, indent);
-  tc_putf(r->out, "%*s#%u = %%%u where %%%u, else\n", indent, "", s->action[0].index, s->skip_value.id,
-          s->skip_if.id);
+  tc_putf(r->out, "%*s#%u = %%%u where %%%u", indent, "", s->action[0].index, s->skip_value.id, s->skip_if.id);
+  if (s->skip_points) tc_putf(r->out, ", from %lld points on", (long long)s->skip_points);
+  tc_put(r->out, ", else\n");
 }
 
 static void put_axis(const printer *r, const tc_axis *axis, const tc_axis *all) {
   tc_putf(r->out, " %s < ", axis->name);
-  tc_dim_print(r->dims, axis->extent, "", r->out);
+  put_dim(r, axis->extent);
   if (axis->of < 0) return;
   tc_putf(r->out, " (chunk %s of ", all[axis->of].name);
-  tc_dim_print(r->dims, axis->total, "", r->out);
+  put_dim(r, axis->total);
   tc_put(r->out, ")");
 }
 
@@ -170,6 +211,14 @@ static void put_stage(printer *r, const tc_nest *n, const tc_stage *s) {
   for (uint32_t a = 0; a < s->naction; a++) put_action(r, &s->if_skipped[a], 6);
 }
 
+static void put_when(const printer *r, const tc_nest *n) {
+  static const char *const when[] = {"", "cut", "whole"};
+  if (n->when == TC_ALWAYS) return;
+  tc_putf(r->out, "  where %s (", when[n->when]);
+  put_dim(r, n->elements), tc_put(r->out, " elements, ");
+  put_dim(r, n->results), tc_putf(r->out, " results, whole up to %lld)", (long long)n->whole);
+}
+
 static void put_nest(printer *r, const tc_nest *n) {
   r->axis = n->axis;
   r->naxis = n->naxis;
@@ -179,8 +228,10 @@ static void put_nest(printer *r, const tc_nest *n) {
     put_axis(r, &n->axis[i], n->axis);
   }
   if (n->vector >= 0) tc_putf(r->out, "  lanes %s", n->axis[n->vector].name);
-  static const char *const when[] = {"", "  where cut", "  where whole"};
-  tc_putf(r->out, "%s%s\n", n->serial ? "  serial" : "", when[n->when]);
+  if (n->serial) tc_put(r->out, "  serial");
+  put_when(r, n);
+  tc_put(r->out, "  work "), put_dim(r, n->work);
+  tc_put(r->out, "\n");
   for (uint32_t s = 0; s < n->nstage; s++) put_stage(r, n, &n->stage[s]);
   if (n->nstreamed) tc_put(r->out, "    or, where rows are not kept\n");
   for (uint32_t s = 0; s < n->nstreamed; s++) put_stage(r, n, &n->stage[n->nstage + s]);
@@ -192,7 +243,7 @@ static void put_parts(const printer *r, const tc_mm_loop *m, uint32_t parts) {
   for (int i = m->nbatch + 3; i < tc_mm_axes(m); i++) {
     if (!(parts >> i & 1)) continue;
     tc_putf(r->out, "%s%s < ", between, m->axis[i].name);
-    tc_dim_print(r->dims, m->axis[i].extent, "", r->out);
+    put_dim(r, m->axis[i].extent);
     between = ", ";
   }
   if (parts) tc_put(r->out, ")");
@@ -211,22 +262,28 @@ static void put_matmul(printer *r, const tc_mm_loop *m) {
   put_value(r, m->b, 6);
   if (m->product) {
     tc_put(r->out, "    product ");
-    put_buffer_name(r, m->product - 1);
+    put_label(r, m->product - 1);
     tc_put(r->out, "\n");
   }
   tc_put(r->out, "    epilogue\n");
   for (uint32_t a = 0; a < m->epilogue.naction; a++) put_action(r, &m->epilogue.action[a], 6);
 }
 
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+static void put_base(const printer *r, uint32_t argument) {
+  tc_put(r->out, "  ");
+  put_label(r, argument);
+  tc_put(r->out, " from element ");
+  put_dim(r, r->k->base[argument]);
+  tc_put(r->out, "\n");
+}
+
+/* In the order of the program's buffers: the text does not say that of the kernel's. */
 static void put_bases(const printer *r, const tc_kernel *k) {
-  for (uint32_t i = 0; i < k->nbuffer; i++) {
-    if (tc_dim_is(k->base[i], 0)) continue;
-    tc_put(r->out, "  ");
-    put_buffer_name(r, i);
-    tc_put(r->out, " from element ");
-    tc_dim_print(r->dims, k->base[i], "", r->out);
-    tc_put(r->out, "\n");
-  }
+  for (uint32_t b = 0; b < r->p->nbuffer; b++)
+    for (uint32_t i = 0; i < k->nbuffer; i++)
+      if (k->buffer[i] == b && !tc_dim_is(k->base[i], 0)) put_base(r, i);
 }
 
 /* In whose launch it runs, and the sizes that are its own. */
@@ -234,7 +291,7 @@ static void put_siblings(const printer *r, const tc_kernel *k) {
   if (k->sibling) tc_put(r->out, k->joins ? "  in the launch in front\n" : "  the first of a launch\n");
   for (uint32_t i = 0; i < k->nsize; i++) {
     tc_putf(r->out, "  %s is ", tc_dims_sym(r->dims, k->size[i].sym)->name);
-    tc_dim_print(r->dims, k->size[i].value, "", r->out);
+    put_dim(r, k->size[i].value);
     tc_put(r->out, "\n");
   }
 }
@@ -247,9 +304,9 @@ static void put_kernel(printer *r, const tc_kernel *k) {
     return;
   }
   tc_putf(r->out, "kernel %s  flops ", k->name);
-  tc_dim_print(r->dims, k->flops, "", r->out);
+  put_dim(r, k->flops);
   tc_put(r->out, "  bytes ");
-  tc_dim_print(r->dims, k->bytes, "", r->out);
+  put_dim(r, k->bytes);
   tc_put(r->out, "\n");
   put_siblings(r, k);
   put_bases(r, k);
@@ -259,6 +316,8 @@ static void put_kernel(printer *r, const tc_kernel *k) {
   free(r->done);
 }
 
+/* ---- the program ----------------------------------------------------------------------------- */
+
 /* Steps along each axis in elements; of an axis in blocks: "STRIDE per BLOCK by WITHIN". */
 static void put_layout(const printer *r, const tc_buffer *b) {
   if (!b->layout.strided) return;
@@ -266,17 +325,35 @@ static void put_layout(const printer *r, const tc_buffer *b) {
   for (int i = 0; i < b->type.rank; i++) {
     const tc_buf_axis *x = &b->layout.axis[i];
     if (i) tc_put(r->out, ", ");
-    tc_dim_print(r->dims, x->stride, "", r->out);
+    put_dim(r, x->stride);
     if (x->block <= 1) continue;
     tc_putf(r->out, " per %lld by ", (long long)x->block);
-    tc_dim_print(r->dims, x->within, "", r->out);
+    put_dim(r, x->within);
   }
   tc_put(r->out, "]");
 }
 
+static bool is_input(const tc_buffer *b, uint32_t input) {
+  return b->kind == TC_BUF_INPUT && b->index == input;
+}
+
+/* The buffer of a graph input, or nbuffer. */
+static uint32_t find_input(const tc_program *p, uint32_t input) {
+  uint32_t i = 0;
+  while (i < p->nbuffer && !is_input(&p->buffer[i], input)) i++;
+  return i;
+}
+
 static void put_version(const printer *r, const tc_buffer *b) {
-  if (b->version == TC_STATE) tc_put(r->out, " as the last call left it");
-  else tc_putf(r->out, " while %s is unchanged", tc_graph_input_at(r->p->graph, b->version)->name);
+  if (b->version == TC_STATE) {
+    tc_put(r->out, " as the last call left it");
+    return;
+  }
+  const uint32_t input = find_input(r->p, b->version);
+  tc_put(r->out, " while ");
+  if (input < r->p->nbuffer) lo_put_label(r->p, input, r->out);
+  else put_name(tc_graph_input_at(r->p->graph, b->version)->name, r->out);
+  tc_put(r->out, " is unchanged");
 }
 
 static void put_buffer(const printer *r, uint32_t i) {
@@ -284,15 +361,52 @@ static void put_buffer(const printer *r, uint32_t i) {
   const tc_buffer *b = &r->p->buffer[i];
   tc_putf(r->out, "buffer %u %s", i, kind[b->kind]);
   if (b->kind == TC_BUF_INPUT || b->kind == TC_BUF_OUTPUT) tc_putf(r->out, " %u", b->index);
-  tc_putf(r->out, " %s ", b->name ? b->name : "");
-  tc_type_print(r->dims, &b->type, r->out);
+  tc_put(r->out, " "), put_name(name_of(b), r->out), tc_put(r->out, " ");
+  put_type(r, &b->type);
   if (b->kind == TC_BUF_ARENA) {
     tc_put(r->out, " at ");
-    tc_dim_print(r->dims, b->offset, "", r->out);
+    put_dim(r, b->offset);
   }
   put_layout(r, b);
   if (b->kind == TC_BUF_KEPT) put_version(r, b);
   tc_put(r->out, b->written ? " written\n" : "\n");
+}
+
+static void put_scalars(const printer *r) {
+  const uint32_t n = tc_graph_scalar_count(r->p->graph);
+  for (uint32_t i = 0; i < n; i++) {
+    const tc_scalar_arg *s = tc_graph_scalar_at(r->p->graph, i);
+    tc_putf(r->out, "scalar %u %s ", i, tc_dtype_text(s->dtype));
+    tc_put_quoted(r->out, s->name);
+    tc_put(r->out, "\n");
+  }
+  for (uint32_t i = 0; i < r->p->nconstant; i++) {
+    tc_putf(r->out, "constant %u ", n + i);
+    tc_put_double(r->out, r->p->constant[i]);
+    tc_put(r->out, "\n");
+  }
+}
+
+/* In order of declaration, which is the order of terms in sums and products. */
+static void put_symbols(const printer *r) {
+  const uint32_t n = tc_dims_sym_count(r->dims);
+  for (uint32_t i = 0; i < n; i++) {
+    tc_put(r->out, i ? ", " : "sizes ");
+    tc_put_symbol(tc_dims_sym(r->dims, i), r->out);
+  }
+  if (n) tc_put(r->out, "\n");
+}
+
+/* Inputs that no kernel names: sizes may be known by them. */
+static void put_unread(const printer *r) {
+  for (uint32_t i = 0; i < tc_graph_input_count(r->p->graph); i++) {
+    const tc_input *in = tc_graph_input_at(r->p->graph, i);
+    if (find_input(r->p, i) < r->p->nbuffer) continue;
+    tc_putf(r->out, "unread input %u ", i);
+    put_name(in->name, r->out), tc_put(r->out, " ");
+    put_type(r, &in->type);
+    tc_put(r->out, "\n");
+  }
 }
 
 void tc_program_print(const tc_program *p, tc_buf *out) {
@@ -301,8 +415,12 @@ void tc_program_print(const tc_program *p, tc_buf *out) {
   tc_putf(out, "program %s: %u kernels", tc_graph_name(p->graph), p->nkernel);
   if (launches < p->nkernel) tc_putf(out, " in %u launch%s", launches, launches > 1 ? "es" : "");
   tc_put(out, ", workspace ");
-  tc_dim_print(r.dims, p->workspace, "", out);
+  put_dim(&r, p->workspace);
   tc_put(out, " bytes\n");
+  put_symbols(&r);
+  put_scalars(&r);
+  put_unread(&r);
   for (uint32_t i = 0; i < p->nbuffer; i++) put_buffer(&r, i);
+  tc_put_assumptions(r.dims, out);
   for (uint32_t i = 0; i < p->nkernel; i++) put_kernel(&r, &p->kernel[i]);
 }

@@ -221,6 +221,7 @@ static void check_matmul(lo_checker *c, const tc_mm_loop *m) {
     check_action(c, &m->epilogue.action[a], NULL);
     if (m->epilogue.action[a].kind != TC_ACT_STORE) lo_wrong(c, "an epilogue only stores");
   }
+  c->nresult = 1; /* the product */
   if (c->ok) lo_check_loads(c, &m->epilogue, 1, m->a, m->b);
 }
 

@@ -90,6 +90,9 @@ bool tc_dims_guessed(const tc_dims *c);
 /* As a C expression of type int64_t over `prefix`<name> for each symbol; constants print as such.
  * prefix NULL: in the notation that tc_dim_parse reads, for people. */
 void tc_dim_print(const tc_dims *c, tc_dim d, const char *prefix, tc_buf *out);
+/* In that notation, and so that it reads back to the same text: terms and operands without an order of their own stand in
+ * one that does not depend on which of them was made first. */
+void tc_dim_print_ordered(const tc_dims *c, tc_dim d, tc_buf *out);
 /* Parses the notation of TC_SHAPE: integers, names, + - * / % ( ) min(,) max(,), with / rounding
  * down.  A new name becomes a symbol >= 0.  NULL-terminated text; on error
  * returns TC_DIM_INVALID and sets *error_at. */

@@ -66,20 +66,6 @@ static void finish_epilogue(lo_kb *b, tc_mm_loop *mm) {
   mm->epilogue.naction = b->nact;
 }
 
-/* Is there a transcendental of the product?  Operands have smaller indices. */
-static bool costly_epilogue(lo_kb *b) {
-  const tc_kernel *k = b->k;
-  bool *of_product = lo_alloc(b->L, b->L->arena, (k->nexpr + 1) * sizeof *of_product);
-  bool costly = false;
-  for (uint32_t i = 1; i < k->nexpr; i++) {
-    const tc_expr *e = &k->expr[i];
-    of_product[i] = e->kind == TC_EX_RESULT;
-    for (int j = 0; j < 3; j++) of_product[i] |= e->in[j].id && of_product[e->in[j].id];
-    costly |= of_product[i] && e->kind == TC_EX_OP && tc_op_get(e->op)->transcendental;
-  }
-  return costly;
-}
-
 /* ---- axes of several parts ------------------------------------------------------------------- */
 
 /* Slots of one of m, n, k, from the outermost to the innermost. */
@@ -168,5 +154,5 @@ void lo_emit_matmul(lo_kb *b, lo_group *g) {
   for (int r = 0; r < 3; r++) join(b, &role[r]);
   finish_product(b, mm, role);
   finish_epilogue(b, mm);
-  mm->costly = costly_epilogue(b);
+  mm->costly = tc_costly_epilogue(b->k, lo_alloc(b->L, b->L->scratch, b->k->nexpr));
 }

@@ -140,6 +140,44 @@ static void check_run(tc_graph *g, const tc_program *p, const loop_run *argument
   loop_run_free(&got);
 }
 
+static tc_buf text_of(const tc_program *p) {
+  tc_buf text = {0};
+  tc_program_print(p, &text);
+  cr_assert_not(text.failed);
+  return text;
+}
+
+void free_read(tc_program *p) {
+  tc_graph *g = p->graph;
+  tc_program_free(p);
+  tc_graph_free(g);
+}
+
+tc_program *read_back(const tc_program *p) {
+  static tc_diag diag = {report, NULL};
+  tc_buf text = text_of(p);
+  tc_program *again = tc_program_read(text.text, &diag);
+  cr_assert_not_null(again, "not read:\n%s", text.text);
+  tc_buf second = text_of(again);
+  size_t at = 0; /* the line in which they differ */
+  for (size_t i = 0; text.text[i] && text.text[i] == second.text[i]; i++)
+    if (text.text[i] == '\n') at = i + 1;
+  cr_assert_str_eq(second.text, text.text, "%s\nbecame\n%s", text.text + at, second.text + at);
+  tc_buf_free(&text);
+  tc_buf_free(&second);
+  return again;
+}
+
+/* The program that its text stands for does the same. */
+static void check_text(tc_graph *g, const tc_program *p, const loop_run *arguments, const interp_run *want,
+                       const interp_run *near) {
+  loop_run run = *arguments;
+  tc_program *again = read_back(p);
+  run.p = again;
+  check_run(g, again, &run, want, near, "read back");
+  free_read(again);
+}
+
 static tc_program *lowered(const tc_target *target, tc_graph *g) {
   char message[256] = "";
   tc_program *p = tc_lower(g, target);
@@ -157,6 +195,7 @@ static void check_streamed(const tc_target *target, tc_graph *g, const loop_run 
   tc_target streams = *target;
   streams.streams = true;
   tc_program *p = lowered(&streams, g);
+  free_read(read_back(p));
   for (uint32_t k = 0; k < p->nkernel; k++)
     for (uint32_t n = 0; n < p->kernel[k].nnest; n++)
       p->kernel[k].nest[n] = tc_nest_streamed(&p->kernel[k].nest[n]);
@@ -173,6 +212,7 @@ uint32_t check_lowering_for(const tc_target *target, tc_graph *g, interp_array *
   if (near) other = reference(g, near, scalar);
   const loop_run run = {.p = p, .input = (const interp_array *const *)input, .scalar = scalar};
   check_run(g, p, &run, &want, near ? &other : NULL, "in order");
+  check_text(g, p, &run, &want, near ? &other : NULL);
   run_latest_first(p);
   check_run(g, p, &run, &want, near ? &other : NULL, "side by side");
   check_streamed(target, g, &run, &want, near ? &other : NULL);

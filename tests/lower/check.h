@@ -18,6 +18,10 @@ uint32_t check_lowering(tc_graph *g, interp_array *const *input, interp_array *c
 uint32_t check_lowering_for(const tc_target *target, tc_graph *g, interp_array *const *input,
                             interp_array *const *near, const tc_value *scalar);
 
+/* The program that the text of p stands for, whose text is the same. */
+tc_program *read_back(const tc_program *p);
+void free_read(tc_program *p); /* and its graph */
+
 /* The text form, optimised; diagnostics go to stderr. */
 tc_graph *graph_of(const char *text);
 /* Arguments for g: sizes from its types, `symbol` for each symbol, small values. */

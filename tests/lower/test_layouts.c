@@ -120,9 +120,9 @@ static void expect_text(const tc_program *p, const char *part, bool there) {
 Test(layouts, padded) {
   tc_graph *g = graph_of(SCANNED("f32[R,C]"));
   tc_program *p = run_with(g, ROWS("C+8"));
-  expect_text(p, "layout [(C + 8), 1]", true);
-  expect_text(p, "store cumsum.1[i + ((C + 8))*j]", true);
-  expect_text(p, "load cumsum.1[((C + 8))*i + j]", true);
+  expect_text(p, "layout [C+8, 1]", true);
+  expect_text(p, "store cumsum.1[i + (C+8)*j]", true);
+  expect_text(p, "load cumsum.1[(C+8)*i + j]", true);
   cr_expect_eq(count_layouts(p), 1);
   tc_program_free(p);
   tc_graph_free(g);

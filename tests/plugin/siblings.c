@@ -9,11 +9,11 @@ TC_COMPILE bool step(tc_tensor *const p[3] TC_SHAPE("f32[N]"), tc_tensor *const 
 }
 // CHECK: program step: 4 kernels in 1 launch, workspace 0 bytes
 // CHECK: the first of a launch
-// CHECK-NEXT: own0 is ((N + 4095) / 4096)
+// CHECK-NEXT: own0 is ((N+4095)/4096)
 // CHECK-NEXT: own1 is N
 // CHECK-NEXT: nest i < own0 | j < 4096 (chunk i of own1)
 // CHECK: in the launch in front
-// CHECK: own1 is 4 * M
+// CHECK: own1 is 4*M
 // CHECK: // ---- [[KERNEL:tck_[a-z_0-9]+]]
 // CHECK: return tc_run_siblings(TC_NAME([[KERNEL]]_thread), buf, 2, sym, scalar, {{[0-9]+}});
 // CHECK-NOT: // ---- tck
