@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool vj_is_float(const tc_graph *g, tc_ref r) {
-  const tc_node *n = tc_graph_node(g, r);
-  return n && (n->nresult > 1 || tc_dtype_is_float((tc_dtype)tc_graph_type(g, r)->dtype));
-}
-
 bool tc_autodiff_passes(const tc_graph *g, tc_ref r, int i) {
   const tc_node *n = tc_graph_node(g, r);
   return n->op != OP_DETACH && n->in[i].id && vj_is_float(g, r) && vj_is_float(g, n->in[i]);

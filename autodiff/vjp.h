@@ -21,7 +21,10 @@ typedef struct sweep {
   bool want[256];
 } sweep;
 
-bool vj_is_float(const tc_graph *g, tc_ref r); /* true of nodes with several results */
+static inline bool vj_is_float(const tc_graph *g, tc_ref r) { /* true of nodes with several results */
+  const tc_node *n = tc_graph_node(g, r);
+  return n && (n->nresult > 1 || tc_dtype_is_float((tc_dtype)tc_graph_type(g, r)->dtype));
+}
 
 /* d, any shape that broadcasts with the type, as a value of that type. */
 tc_ref vj_fit(tc_graph *g, tc_ref d, const tc_type *type, tc_loc loc);

@@ -37,9 +37,11 @@ void tc_variant_free(tc_variant *v); /* that there is none */
 tc_severity tc_variant_severity(const tc_variant *v);
 void tc_report_missing(const tc_job *j, const tc_variant *v, tc_loc loc, const char *why);
 
+uint32_t tc_variants_made(const tc_job *j); /* bits of those that there are */
+
 /* Puts the entry into the host text. */
 bool tc_put_entries(const tc_job *j, tc_texts *out);
-/* Likewise, and tells what became of the function, which has a first variant. */
+/* function.c: likewise, and tells what became of the function, which has a first variant. */
 bool tc_use_function(const tc_job *j, tc_result *result, tc_texts *out);
 
 #endif

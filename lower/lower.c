@@ -3,57 +3,7 @@
 
 #include <string.h>
 
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-_Noreturn void lo_fail(lo *L, tc_loc loc, const char *why) {
-  tc_report(tc_graph_diag(L->g), TC_MISSED, loc, "not compiled: %s", why);
-  longjmp(L->failed, 1);
-}
-
-void *lo_alloc(lo *L, tc_arena *a, size_t bytes) {
-  void *p = tc_arena_alloc(a, bytes);
-  if (!p) lo_fail(L, (tc_loc){0}, "out of memory");
-  return p;
-}
-
-void *lo_grow(lo *L, tc_arena *a, void *items, uint32_t *cap, uint32_t n, size_t size) {
-  if (n < *cap) return items;
-  uint32_t old = *cap;
-  uint32_t grown = old ? old : 8;
-  while (grown <= n) grown *= 2;
-  void *p = lo_alloc(L, a, grown * size);
-  if (old) memcpy(p, items, old * size);
-  *cap = grown;
-  return p;
-}
-
-/* ---- buffers --------------------------------------------------------------------------------- */
-
-uint32_t lo_new_buffer(lo *L, tc_buf_kind kind, uint32_t index, tc_dtype dtype, const tc_type *t,
-                       const char *name) {
-  tc_program *p = L->p;
-  uint32_t n = p->nbuffer;
-  p->buffer = lo_grow(L, L->arena, p->buffer, &L->cbuffer, n, sizeof *p->buffer);
-  p->buffer[n] = (tc_buffer){.kind = kind,
-                             .index = index,
-                             .dtype = dtype,
-                             .numel = tc_type_numel(L->dims, t),
-                             .offset = tc_dim_const(0),
-                             .name = name,
-                             .type = *t};
-  p->buffer[n].type.dtype = dtype;
-  p->nbuffer++;
-  return n;
-}
-
-uint32_t lo_input_buffer(lo *L, uint32_t input) {
-  if (!L->input_buffer[input]) {
-    const tc_input *in = tc_graph_input_at(L->g, input);
-    L->input_buffer[input] =
-        lo_new_buffer(L, TC_BUF_INPUT, input, in->type.dtype, &in->type, in->name) + 1;
-  }
-  return L->input_buffer[input] - 1;
-}
+/* ---- roots ----------------------------------------------------------------------------------- */
 
 static void add_target(lo *L, tc_ref r, uint32_t buffer) {
   lo_target *t = lo_alloc(L, L->scratch, sizeof *t);

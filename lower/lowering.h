@@ -5,12 +5,14 @@
  *   operand.c   index of a node -> index of its operand
  *   cut.c       axes of a group are cut where a view divides them
  *   group.c     groups of nodes that share a loop nest, and what may join them
+ *   demand.c    who reads a node, and the arrays that it is written to
  *   place.c     backwards: every node gets a group, or is recomputed where it is read;
  *               place_anchors.c: reductions, matmuls and what has loops of its own;  last.c: which
  *               nodes are placed first
  *   element.c   element of a buffer -> address, by the buffer's layout (layout.c)
  *   value.c     value of a node at an index -> expression
- *   expr.c      the pool of expressions of a kernel
+ *   reduce.c    reductions and scans of a group
+ *   expr.c      the pool of expressions of a kernel;  actions.c: what is done with them
  *   nest.c      group -> loop nest;  local_rows.c: values kept between stages;
  *               online_softmax.c: two passes in one;  single_pass_variance.c, distribute_scale.c: stages
  *               that earlier ones can replace or make cheaper;  axes.c: merging and cutting axes;
@@ -27,7 +29,8 @@
  * numbered in order of creation and run in descending order: a node may join any group whose number
  * is not below those of its readers, which keeps the order acyclic without a search.
  *
- * Memory.  Everything is in arenas; exhaustion unwinds to tc_lower by longjmp. */
+ * Memory.  Everything is in arenas (alloc.c); exhaustion unwinds to tc_lower by longjmp.  buffers.c: those of the
+ * program. */
 #ifndef TC_LOWERING_H
 #define TC_LOWERING_H
 
@@ -185,7 +188,7 @@ typedef struct lo {
   uint32_t ntable, ctable;
 } lo;
 
-/* memory: never NULL */
+/* alloc.c: never NULL */
 void *lo_alloc(lo *L, tc_arena *a, size_t bytes);
 /* items with room for one more than n */
 void *lo_grow(lo *L, tc_arena *a, void *items, uint32_t *cap, uint32_t n, size_t size);
@@ -229,6 +232,8 @@ const lo_index *lo_unflatten(lo *L, const lo_group *g, const lo_lin *flat, const
 bool lo_lin_divide(lo *L, const lo_group *g, const lo_lin *l, tc_dim by, lo_lin *quotient, lo_lin *rest);
 /* axes, in order, for the dimensions of t that are not 1, in a group that has exactly those */
 const lo_index *lo_identity(lo *L, const tc_type *t);
+/* The same over the given axes of g; NULL: there are not enough. */
+const lo_index *lo_index_over(lo *L, const lo_group *g, const tc_type *t, uint32_t axes);
 
 /* operand.c: NULL when the operand has to be materialised in n's own shape, or n itself has to */
 const lo_index *lo_operand_index(lo *L, const lo_group *g, const tc_node *n, int k, const lo_index *at);
@@ -270,12 +275,13 @@ bool lo_can_host(lo *L, const lo_group *g, tc_ref n, const lo_index *at); /* eve
 bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds_reduce);
 bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at);
 tc_dim lo_group_numel(lo *L, const lo_group *g, uint32_t axes);
+bool lo_shares(lo *L, const lo_group *g, tc_ref r); /* may independent work share a nest? */
+bool lo_same_space(lo *L, const lo_group *g, tc_ref r, uint32_t axes); /* is r's shape that of these axes? */
 
 /* last.c: [nodes + 1] */
 const bool *lo_find_last(lo *L);
 
-/* place.c */
-void lo_place_all(lo *L);
+/* demand.c */
 /* Node r is read by group g at index `at` (NULL: as an array). */
 void lo_demand_value(lo *L, tc_ref r, lo_group *g, const lo_index *at, bool prologue,
                      bool in_reduce);
@@ -285,9 +291,9 @@ lo_demand *lo_latest(lo_place *p); /* the inline demand of the group that runs f
 void lo_make_buffer(lo *L, tc_ref r);
 void lo_store_all(lo *L, lo_group *g, tc_ref value, const lo_index *at, tc_ref owner,
                   const lo_index *to, bool add);
-bool lo_shares(lo *L, const lo_group *g, tc_ref r);
-bool lo_same_space(lo *L, const lo_group *g, tc_ref r, uint32_t axes);
-const lo_index *lo_index_over(lo *L, const lo_group *g, const tc_type *t, uint32_t axes);
+
+/* place.c */
+void lo_place_all(lo *L);
 
 /* place_anchors.c */
 void lo_place_reduce(lo *L, tc_ref r);
@@ -298,7 +304,7 @@ void lo_place_scatter(lo *L, tc_ref r);
 void lo_place_call(lo *L, tc_ref r);
 void lo_place_effect(lo *L, tc_ref r);
 
-/* program buffers */
+/* buffers.c: of the program */
 uint32_t lo_new_buffer(lo *L, tc_buf_kind kind, uint32_t index, tc_dtype dtype, const tc_type *t,
                        const char *name);
 uint32_t lo_input_buffer(lo *L, uint32_t input);
@@ -374,7 +380,19 @@ int lo_expr_cost(const tc_expr *e);
 /* value.c */
 tc_val lo_value(lo_kb *b, tc_ref n, const lo_index *at);
 tc_address lo_lin_address(lo_kb *b, const lo_lin *l);
+
+/* reduce.c */
+typedef struct lo_combined { /* what a reduction combines */
+  tc_reducer reducer;
+  tc_dtype type; /* of the elements */
+  tc_val value[TC_MAX_ACCUMULATORS];
+} lo_combined;
+lo_combined lo_operand_of_reduce(lo_kb *b, const lo_reduce *r);
+uint32_t lo_reduced_slots(const lo_reduce *r); /* bits */
+/* Emits a reduction over the slots in `axes`; its first result. */
+uint32_t lo_push_reduce(lo_kb *b, lo_combined c, uint32_t axes);
 void lo_emit_reduce(lo_kb *b, uint32_t i);
+void lo_emit_scan(lo_kb *b);
 
 /* element.c */
 /* The address of element `at` of an array of that shape in a program buffer, by its layout */
@@ -390,6 +408,8 @@ void lo_emit_call(lo_kb *b, lo_group *g); /* call.c */
 /* A nest that copies one buffer to another, both of the shape of that node. */
 void lo_emit_copy(lo_kb *b, tc_ref shape, uint32_t from, uint32_t to);
 void lo_emit_stores(lo_kb *b);
+
+/* actions.c */
 void lo_push_act(lo_kb *b, lo_act a);
 int lo_value_level(const lo_kb *b, const tc_action *a); /* of its operands */
 

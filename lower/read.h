@@ -4,6 +4,7 @@
  *   read_head.c    the program's buffers and sizes, and the graph that stands for them
  *   read_nest.c    nests, products, their axes and stages
  *   read_value.c   addresses, values and actions
+ *   read_words.c   numbers, sizes and names
  *
  * Functions give false after tc_words_fail. */
 #ifndef TC_LOWER_READ_H
@@ -52,7 +53,7 @@ typedef struct lo_reader {
   uint32_t nalike; /* actions for a skipped stage */
 } lo_reader;
 
-/* Memory of the program. */
+/* read_words.c.  Memory of the program. */
 void *lo_make(lo_reader *r, size_t bytes);
 bool lo_room(lo_reader *r, void *items, uint32_t n, size_t size); /* of item n behind the n of *items */
 

@@ -15,6 +15,7 @@ typedef struct lo_checker {
   uint32_t nresult;
 } lo_checker;
 
+/* verify_message.c: where nothing was wrong before */
 void lo_wrong(lo_checker *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* verify_memory.c */

@@ -15,8 +15,6 @@ static void put_quoted(tc_buf *out, const char *s) {
   tc_put(out, "\"");
 }
 
-void tc_entry_dim(const tc_entry *e, tc_dim d) { tc_dim_print(e->dims, d, "s_", e->out); }
-
 /* ---- the function ---------------------------------------------------------------------------- */
 
 void tc_entry_record(const tc_function *f, int kernels, tc_buf *out) {

@@ -103,7 +103,9 @@ bool tc_entry_has_memory(const tc_program *p);
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-void tc_entry_dim(const tc_entry *e, tc_dim d); /* as a C expression over s_<name> */
+/* expr.c: a size as a C expression over s_<name>; the address of buffer i of kernel k. */
+void tc_entry_dim(const tc_entry *e, tc_dim d);
+void tc_entry_buffer(const tc_entry *e, uint32_t k, uint32_t i);
 void tc_entry_guards(const tc_entry *e);
 void tc_entry_workspace(const tc_entry *e);
 bool tc_entry_may_be_strided(const tc_entry *e, uint32_t i);
@@ -116,8 +118,6 @@ void tc_entry_launches(const tc_entry *e);
 /* The call of kernel k, a function of the program's own: an int, nonzero if it failed, is or-ed to
  * `bad`. */
 void tc_entry_call(const tc_entry *e, uint32_t k);
-void tc_entry_buffer(const tc_entry *e, uint32_t k,
-                     uint32_t i);         /* address of buffer i of kernel k */
 bool tc_entry_calls(const tc_program *p); /* some kernel is such a call */
 int tc_entry_input_buffer(const tc_program *p, uint32_t input); /* -1: nobody reads it */
 

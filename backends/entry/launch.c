@@ -6,37 +6,6 @@
 #include "backends/entry/entry.h"
 #include "backends/print/print.h"
 
-static uint32_t output_of(const tc_program *p, uint32_t buffer) {
-  for (uint32_t i = 0; i < p->noutput; ++i)
-    if (p->output[i] == buffer) return i;
-  return 0;
-}
-
-void tc_entry_buffer(const tc_entry *e, uint32_t k, uint32_t i) {
-  const uint32_t id = e->p->kernel[k].buffer[i];
-  const tc_buffer *b = &e->p->buffer[id];
-  switch (b->kind) {
-  case TC_BUF_INPUT:
-    tc_putf(e->out, "d%u", b->index);
-    break;
-  case TC_BUF_OUTPUT:
-    tc_putf(e->out, "o%u->data", output_of(e->p, id));
-    break;
-  case TC_BUF_ARENA:
-    tc_put(e->out, "ws + (");
-    tc_entry_dim(e, b->offset);
-    tc_put(e->out, ")");
-    break;
-  case TC_BUF_LOCAL:
-    if (e->style->local) e->style->local(e, k, i);
-    else tc_put(e->out, "0");
-    break;
-  case TC_BUF_KEPT: /* tc_entry_has_memory */
-    tc_put(e->out, "0");
-    break;
-  }
-}
-
 /* The pointer that kernel k takes for buffer i. */
 static void put_argument(const tc_entry *e, uint32_t k, uint32_t i) {
   const tc_kernel *kernel = &e->p->kernel[k];

@@ -1,42 +1,11 @@
 /* expr.c - prints expression DAGs: one `const tc_vT v<i> = ...;` a value, operands first. */
 #include "backends/print/print_impl.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *tc_print_storage(tc_dtype d) {
-  static const char *const text[TC_DTYPE_COUNT] = {
-      [TC_BOOL] = "b8", [TC_U8] = "u8",   [TC_I8] = "i8",     [TC_I16] = "i16", [TC_I32] = "i32",
-      [TC_I64] = "i64", [TC_F16] = "f16", [TC_BF16] = "bf16", [TC_F32] = "f32", [TC_F64] = "f64"};
-  return d < TC_DTYPE_COUNT ? text[d] : "f32";
-}
-
-const char *tc_print_compute(tc_dtype d) {
-  return d == TC_F16 || d == TC_BF16 ? "f32" : tc_print_storage(d);
-}
-
-void tc_print_line(tc_print_scope *s, const char *format, ...) {
-  tc_putf(s->out, "%*s", s->indent, "");
-  va_list ap;
-  va_start(ap, format);
-  tc_vputf(s->out, format, ap);
-  va_end(ap);
-  tc_put(s->out, "\n");
-}
-
 /* ---- values ---------------------------------------------------------------------------------- */
-
-void tc_print_float(const tc_spelling *w, tc_buf *out, double v, bool single) {
-  if (isnan(v)) tc_put(out, w->nan);
-  else if (isinf(v)) tc_putf(out, "%s%s", v < 0 ? "-" : "", w->inf);
-  else if (single && (double)(float)v == v) {
-    char t[40];
-    snprintf(t, sizeof t, "%.9g", v);
-    tc_putf(out, "%s%sf", t, strpbrk(t, ".e") ? "" : ".0");
-  } else tc_putf(out, "%.17g", v);
-}
 
 static void put_const(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
   tc_putf(out, "tc_set_%s(", tc_print_compute(e->dtype));
@@ -277,6 +246,10 @@ void tc_print_hoist_action(tc_print_scope *s, const tc_action *a, uint32_t mask)
   tc_mark_action(&action, need); /* TC_PRINT_LANES */
   print_marked(s, need, mask);
   free(need);
+}
+
+void tc_print_hoist_stage(tc_print_scope *s, const tc_stage *st, uint32_t mask) {
+  for (uint32_t i = 0; i < st->naction; ++i) tc_print_hoist_action(s, &st->action[i], mask);
 }
 
 uint8_t *tc_print_enter(tc_print_scope *s) {

@@ -106,6 +106,7 @@ void tc_print_load(tc_print_scope *s, uint32_t id, tc_buf *out);
 void tc_print_store(tc_print_scope *s, const tc_action *a);
 /* Values and addresses of an action, as tc_print_hoist. */
 void tc_print_hoist_action(tc_print_scope *s, const tc_action *a, uint32_t mask);
+void tc_print_hoist_stage(tc_print_scope *s, const tc_stage *st, uint32_t mask); /* of all of its actions */
 /* A copy of `printed` for an inner C block, so that what the block declares is forgotten after it.
  */
 uint8_t *tc_print_enter(tc_print_scope *s);             /* the outer set; NULL: out of memory */
@@ -119,7 +120,7 @@ tc_dim tc_print_step(const tc_print_scope *s, const tc_address *a);
 /* A part of m, n or k as an expression of that axis: "(k / 3 % 3)". */
 void tc_print_axis_part(const tc_print_scope *s, const tc_mm_loop *mm, int part, tc_buf *out);
 
-/* A new line at the scope's indentation, printf-like. */
+/* spelling.c.  A new line at the scope's indentation, printf-like. */
 void tc_print_line(tc_print_scope *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -29,6 +29,7 @@ bool tc_print_is_single(const tc_print_scope *s, uint32_t id);
 bool tc_print_is_leaf(const tc_print_scope *s, uint32_t id);
 /* The expression of u<id>; false: of neither kind. */
 bool tc_print_single(const tc_print_scope *s, uint32_t id, tc_buf *out);
+/* spelling.c */
 void tc_print_float(const tc_spelling *w, tc_buf *out, double v, bool single);
 
 bool tc_print_has_address(const tc_expr *e);

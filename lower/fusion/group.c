@@ -241,3 +241,20 @@ bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at) 
   }
   return used == all_axes(g);
 }
+
+/* Independent work over the same space shares a nest when it shares inputs, or both are results. */
+bool lo_shares(lo *L, const lo_group *g, tc_ref r) {
+  return lo_shares_source(L, g, r) || (g->is_output && L->place[r.id].target);
+}
+
+bool lo_same_space(lo *L, const lo_group *g, tc_ref r, uint32_t axes) {
+  const tc_type *t = tc_graph_type(L->g, r);
+  int a = 0;
+  for (int i = 0; i < t->rank; i++) {
+    if (tc_dim_is(t->dim[i], 1)) continue;
+    while (a < g->naxis && !(axes >> a & 1)) a++;
+    if (a == g->naxis || !tc_dim_same(t->dim[i], g->extent[a++])) return false;
+  }
+  while (a < g->naxis && !(axes >> a & 1)) a++;
+  return a == g->naxis;
+}

@@ -195,3 +195,16 @@ const lo_index *lo_identity(lo *L, const tc_type *t) {
     if (!tc_dim_is(t->dim[i], 1)) d.dim[i] = lo_axis_lin(axis++);
   return lo_intern(L, &d);
 }
+
+const lo_index *lo_index_over(lo *L, const lo_group *g, const tc_type *t, uint32_t axes) {
+  lo_index d = {.rank = t->rank};
+  for (int i = 0; i < TC_MAX_RANK; i++) d.dim[i] = (lo_lin){0};
+  int a = 0;
+  for (int i = 0; i < t->rank; i++) {
+    if (tc_dim_is(t->dim[i], 1)) continue;
+    while (a < g->naxis && !(axes >> a & 1)) a++;
+    if (a == g->naxis) return NULL;
+    d.dim[i] = lo_axis_lin(a++);
+  }
+  return lo_intern(L, &d);
+}

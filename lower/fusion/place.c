@@ -5,31 +5,6 @@ static lo_group *group_of(lo *L, const lo_demand *d) { return L->group[d->group]
 
 /* ---- demands --------------------------------------------------------------------------------- */
 
-/* Node r is read by group g at index `at` (NULL: as an array). */
-void lo_demand_value(lo *L, tc_ref r, lo_group *g, const lo_index *at, bool prologue, bool in_reduce) {
-  enum { LOOK = 8 };
-  if (!r.id) return;
-  lo_add_sources(L, g, r);
-  if (lo_class(lo_node(L, r)) == TC_CLASS_LEAF) return;
-  lo_place *p = &L->place[r.id];
-  int look = 0;
-  for (lo_demand *d = p->demand; d && look < LOOK; d = d->next, look++)
-    if (d->group == g->id && d->at == at && d->prologue == prologue) {
-      d->in_reduce |= in_reduce;
-      return;
-    }
-  lo_demand *d = lo_alloc(L, L->scratch, sizeof *d);
-  *d = (lo_demand){p->demand, g->demand, g->id, !at, prologue, in_reduce, at};
-  p->demand = g->demand = d;
-}
-
-void lo_compute(lo *L, lo_group *g, tc_ref r, const lo_index *at, bool prologue, bool in_reduce) {
-  const tc_node *n = lo_node(L, r);
-  lo_add_member(L, g, r);
-  for (int k = 0; k < n->nin; k++)
-    lo_demand_value(L, n->in[k], g, lo_operand_index(L, g, n, k, at), prologue, in_reduce);
-}
-
 /* Is it larger than any array of which it is made, as windows of one are?  Others are read faster in one piece. */
 static bool is_repetitive(const lo *L, tc_ref r) { return !L->fact[r.id].reads; }
 
@@ -57,39 +32,6 @@ static uint32_t bound(lo *L, tc_ref r, bool opaque, bool *loads) {
     *loads |= d->load;
   }
   return least;
-}
-
-/* ---- arrays ---------------------------------------------------------------------------------- */
-
-/* Buffers that node r is written to: results, writes, or workspace. */
-void lo_make_buffer(lo *L, tc_ref r) {
-  lo_place *p = &L->place[r.id];
-  const tc_type *t = tc_graph_type(L->g, r);
-  if (!p->target) {
-    p->target = lo_alloc(L, L->scratch, sizeof *p->target);
-    p->target->buffer =
-        lo_new_buffer(L, TC_BUF_ARENA, 0, t->dtype, t, tc_op_get(lo_node(L, r)->op)->text);
-  }
-  p->buffer = p->target->buffer + 1;
-  for (const lo_target *each = p->target; each; each = each->next) {
-    L->p->buffer[each->buffer].node = r;
-    L->p->buffer[each->buffer].why = L->why;
-  }
-}
-
-void lo_store_all(lo *L, lo_group *g, tc_ref value, const lo_index *at, tc_ref owner,
-                  const lo_index *to, bool add) {
-  const tc_type *shape = tc_graph_type(L->g, owner);
-  for (lo_target *t = L->place[owner.id].target; t; t = t->next) {
-    lo_add_store(L, g, (lo_store){value, at, t->buffer, to, shape, add});
-    g->is_output |= L->p->buffer[t->buffer].kind == TC_BUF_OUTPUT;
-  }
-}
-
-static void host(lo *L, lo_group *g, tc_ref r, const lo_index *at) {
-  lo_make_buffer(L, r);
-  L->place[r.id].group = g->id;
-  lo_store_all(L, g, r, at, r, at, false);
 }
 
 /* ---- recompute or store ---------------------------------------------------------------------- */
@@ -167,11 +109,10 @@ static bool recompute(lo *L, tc_ref r) {
 
 /* ---- a home for a node that is stored -------------------------------------------------------- */
 
-lo_demand *lo_latest(lo_place *p) { /* inline demand of the group that runs first */
-  lo_demand *best = NULL;
-  for (lo_demand *d = p->demand; d; d = d->next)
-    if (!d->load && !d->prologue && (!best || d->group > best->group)) best = d;
-  return best;
+static void host(lo *L, lo_group *g, tc_ref r, const lo_index *at) {
+  lo_make_buffer(L, r);
+  L->place[r.id].group = g->id;
+  lo_store_all(L, g, r, at, r, at, false);
 }
 
 /* Other reads in the same group compute again: only where that is cheap. */
@@ -182,37 +123,6 @@ static bool others_allow(lo *L, tc_ref r, const lo_demand *home) {
     if (!allows(L, r, d)) return false;
   }
   return true;
-}
-
-/* Independent work over the same space shares a nest when it shares inputs, or both are results. */
-bool lo_shares(lo *L, const lo_group *g, tc_ref r) {
-  return lo_shares_source(L, g, r) || (g->is_output && L->place[r.id].target);
-}
-
-bool lo_same_space(lo *L, const lo_group *g, tc_ref r, uint32_t axes) {
-  const tc_type *t = tc_graph_type(L->g, r);
-  int a = 0;
-  for (int i = 0; i < t->rank; i++) {
-    if (tc_dim_is(t->dim[i], 1)) continue;
-    while (a < g->naxis && !(axes >> a & 1)) a++;
-    if (a == g->naxis || !tc_dim_same(t->dim[i], g->extent[a++])) return false;
-  }
-  while (a < g->naxis && !(axes >> a & 1)) a++;
-  return a == g->naxis;
-}
-
-/* The index of r over the given axes of g, in order. */
-const lo_index *lo_index_over(lo *L, const lo_group *g, const tc_type *t, uint32_t axes) {
-  lo_index d = {.rank = t->rank};
-  for (int i = 0; i < TC_MAX_RANK; i++) d.dim[i] = (lo_lin){0};
-  int a = 0;
-  for (int i = 0; i < t->rank; i++) {
-    if (tc_dim_is(t->dim[i], 1)) continue;
-    while (a < g->naxis && !(axes >> a & 1)) a++;
-    if (a == g->naxis) return NULL;
-    d.dim[i] = lo_axis_lin(a++);
-  }
-  return lo_intern(L, &d);
 }
 
 /* Groups from this number on run before all readers. */

@@ -5,24 +5,6 @@
 
 /* ---- actions --------------------------------------------------------------------------------- */
 
-static void raise_level(const lo_kb *b, tc_val v, int *level) {
-  if (v.id && b->level[v.id] > *level) *level = b->level[v.id];
-}
-
-int lo_value_level(const lo_kb *b, const tc_action *a) {
-  int level = 0;
-  raise_level(b, a->value, &level);
-  for (int i = 0; i + 1 < TC_MAX_ACCUMULATORS; i++) raise_level(b, a->further[i], &level);
-  raise_level(b, a->guard, &level);
-  for (int t = 0; t < a->address.nterm; t++) raise_level(b, a->address.term[t].value, &level);
-  return level;
-}
-
-void lo_push_act(lo_kb *b, lo_act a) {
-  b->act = lo_grow(b->L, b->L->scratch, b->act, &b->cact, b->nact, sizeof *b->act);
-  b->act[b->nact++] = a;
-}
-
 static uint32_t address_axes(const lo_kb *b, const tc_address *a) {
   uint32_t m = 0;
   for (int i = 0; i < TC_MAX_AXES; i++)
@@ -52,141 +34,6 @@ void lo_emit_stores(lo_kb *b) {
     tc_address to = lo_element(b, s->buffer, s->shape, s->to);
     push_store(b, s->add ? TC_ACT_ADD : TC_ACT_STORE, v, s->buffer, to);
   }
-}
-
-/* ---- reductions ------------------------------------------------------------------------------ */
-
-typedef struct combined { /* what a reduction combines */
-  tc_reducer reducer;
-  tc_dtype type; /* of the elements */
-  tc_val value[TC_MAX_ACCUMULATORS];
-} combined;
-
-/* Row-major number of the element among those that are reduced. */
-static tc_val reduced_position(lo_kb *b, const lo_reduce *r, tc_loc loc) {
-  lo_lin flat;
-  memset(&flat, 0, sizeof flat);
-  tc_dim stride = tc_dim_const(1);
-  for (int i = r->naxis - 1; i >= 0; i--) {
-    if (r->axis[i] < 0) continue;
-    lo_lin axis = lo_axis_lin(r->axis[i]);
-    lo_lin_add(b->L, &flat, &axis, stride);
-    stride = tc_dim_mul(b->L->dims, stride, b->g->extent[r->axis[i]]);
-  }
-  tc_expr e = {.kind = TC_EX_INDEX, .dtype = TC_I64, .loc = loc};
-  e.address = lo_lin_address(b, &flat);
-  return lo_expr(b, &e);
-}
-
-/* The element and its position, as the reduction begins with them. */
-static void lift(lo_kb *b, combined *c, tc_val element, tc_val position, tc_loc loc) {
-  const tc_val from[] = {element, position};
-  tc_rule rule;
-  if (!tc_lift_rule(c->reducer, c->type, &rule)) lo_fail(b->L, loc, "a reduction without a rule");
-  lo_apply(b, &rule, from, loc, c->value);
-}
-
-static tc_reducer reducer_of(const tc_node *n) {
-  return n->op == OP_MATMUL ? TC_REDUCE_SUM : tc_op_get(n->op)->reduction;
-}
-
-static bool has_position(tc_reducer r) {
-  const tc_reducer_info *info = tc_reducer_get(r);
-  for (int i = 0; i < info->n; i++)
-    if (info->keep[i].type == TC_ACCUMULATES_POSITION) return true;
-  return false;
-}
-
-static combined operand_of(lo_kb *b, const lo_reduce *r) {
-  const tc_node *n = lo_node(b->L, r->node);
-  combined c = {.reducer = reducer_of(n), .type = lo_compute_type(n->type.dtype)};
-  tc_val x = lo_value(b, n->in[0], lo_reduce_operand(b->L, r, 0)), at = {0};
-  if (n->op == OP_MATMUL) {
-    tc_val y = lo_value(b, n->in[1], lo_reduce_operand(b->L, r, 1));
-    x = lo_op(b, OP_MUL, c.type, lo_cast(b, x, c.type), lo_cast(b, y, c.type), (tc_val){0}, n->loc);
-  } else if (has_position(c.reducer)) {
-    c.type = b->k->expr[x.id].dtype;
-    at = reduced_position(b, r, n->loc);
-  }
-  lift(b, &c, lo_cast(b, x, c.type), at, n->loc);
-  return c;
-}
-
-static uint32_t reduced_slots(const lo_reduce *r) {
-  uint32_t m = 0;
-  for (int i = 0; i < r->naxis; i++)
-    if (r->axis[i] >= 0) m |= 1u << r->axis[i];
-  return m;
-}
-
-static tc_action action_of(tc_act_kind kind, const combined *c) {
-  tc_action a = {.kind = kind, .reducer = c->reducer, .dtype = c->type, .value = c->value[0]};
-  for (int i = 1; i < TC_MAX_ACCUMULATORS; i++) a.further[i - 1] = c->value[i];
-  return a;
-}
-
-/* Results for the accumulators, there after `level`; the first. */
-static uint32_t new_results(lo_kb *b, const combined *c, int level) {
-  const uint32_t first = b->nresult;
-  for (int i = 0; i < tc_reducer_get(c->reducer)->n; i++)
-    lo_new_result(b, tc_accumulator_dtype(c->reducer, i, c->type), level);
-  return first;
-}
-
-/* Emits a reduction over the slots in `axes`; its first result. */
-static uint32_t push_reduce(lo_kb *b, combined c, uint32_t axes) {
-  lo_act a = {.a = action_of(TC_ACT_REDUCE, &c), .axes = axes};
-  a.level = lo_value_level(b, &a.a);
-  a.a.index = new_results(b, &c, a.level + 1);
-  lo_push_act(b, a);
-  return a.a.index;
-}
-
-/* Which accumulator the node's value is. */
-static uint32_t result_of(tc_reducer r) { return (uint32_t)tc_reducer_get(r)->result; }
-
-/* One element, as the reduction of it alone: 0 and -0 add up to 0. */
-static tc_val of_one(lo_kb *b, const combined *c, tc_loc loc) {
-  const tc_val v = c->value[result_of(c->reducer)];
-  if (c->reducer != TC_REDUCE_SUM || !tc_dtype_is_float(c->type)) return v;
-  return lo_op(b, OP_ADD, c->type, v, lo_const_f(b, c->type, 0), (tc_val){0}, loc);
-}
-
-void lo_emit_reduce(lo_kb *b, uint32_t i) {
-  const lo_reduce *r = &b->g->reduce[i];
-  const tc_loc loc = lo_node(b->L, r->node)->loc;
-  const combined c = operand_of(b, r);
-  const uint32_t axes = reduced_slots(r);
-  if (axes) b->reduced[i] = lo_result(b, push_reduce(b, c, axes) + result_of(c.reducer), loc);
-  else b->reduced[i] = of_one(b, &c, loc);
-}
-
-/* ---- scans ----------------------------------------------------------------------------------- */
-
-/* Where the element stands along the scan's axis. */
-static tc_val scanned_position(lo_kb *b, const tc_node *n) {
-  lo_lin at;
-  memset(&at, 0, sizeof at);
-  if (n->type.rank) at = b->g->at->dim[lo_axis_attr(n, n->type.rank)];
-  tc_expr e = {.kind = TC_EX_INDEX, .dtype = TC_I64, .loc = n->loc};
-  e.address = lo_lin_address(b, &at);
-  return lo_expr(b, &e);
-}
-
-static void emit_scan(lo_kb *b) {
-  const tc_node *n = lo_node(b->L, b->g->scan);
-  combined c = {.reducer = reducer_of(n), .type = lo_compute_type(n->type.dtype)};
-  const tc_val x = lo_value(b, n->in[0], b->g->at);
-  const bool positions = has_position(c.reducer);
-  if (positions) c.type = b->k->expr[x.id].dtype;
-  lift(b, &c, lo_cast(b, x, c.type), positions ? scanned_position(b, n) : (tc_val){0}, n->loc);
-  b->scanned = c.value[result_of(c.reducer)];
-  if (!b->g->sequential) return; /* one element along the axis */
-  lo_act a = {.a = action_of(TC_ACT_SCAN, &c), .axes = b->g->sequential};
-  a.a.index = new_results(b, &c, 0);
-  b->result_axes = b->g->sequential;
-  lo_push_act(b, a);
-  b->scanned = lo_result(b, a.a.index + result_of(c.reducer), n->loc);
 }
 
 /* ---- stages ---------------------------------------------------------------------------------- */
@@ -430,9 +277,9 @@ static uint32_t partial_buffer(lo_kb *b, tc_dtype d) {
 
 static partial push_partial(lo_kb *b, const lo_reduce *r) {
   const tc_loc loc = lo_node(b->L, r->node)->loc;
-  const combined c = operand_of(b, r);
+  const lo_combined c = lo_operand_of_reduce(b, r);
   const int n = tc_reducer_get(c.reducer)->n;
-  const uint32_t first = push_reduce(b, c, reduced_slots(r));
+  const uint32_t first = lo_push_reduce(b, c, lo_reduced_slots(r));
   const tc_address to = partial_address(b, -1);
   partial p = {.reducer = c.reducer, .type = c.type};
   for (int i = n; i-- > 0;) {
@@ -484,14 +331,14 @@ static void size_partial(lo *L, uint32_t buffer, tc_dim chunks, tc_dim results) 
 static void combine_partial(lo_kb *b, uint32_t i, const partial *p, int chunk) {
   const tc_loc loc = lo_node(b->L, b->g->reduce[i].node)->loc;
   const tc_address from = partial_address(b, chunk);
-  combined c = {.reducer = p->reducer, .type = p->type};
+  lo_combined c = {.reducer = p->reducer, .type = p->type};
   for (int j = 0; j < tc_reducer_get(p->reducer)->n; j++) c.value[j] = lo_load(b, p->buffer[j], from, loc);
-  b->reduced[i] = lo_result(b, push_reduce(b, c, 1u << chunk) + result_of(c.reducer), loc);
+  b->reduced[i] = lo_result(b, lo_push_reduce(b, c, 1u << chunk) + (uint32_t)tc_reducer_get(c.reducer)->result, loc);
 }
 
 static void emit_whole(lo_kb *b, lo_group *g) {
   lo_begin_nest(b, g);
-  if (g->scan.id) emit_scan(b);
+  if (g->scan.id) lo_emit_scan(b);
   for (uint32_t i = g->nreduce; i-- > 0;)
     if (!b->reduced[i].id) lo_emit_reduce(b, i);
   lo_emit_stores(b);

@@ -1,8 +1,8 @@
-"""check.py ROOT: what includes what in the compiler: no file leads back to itself, and no layer includes one above it.
+"""check.py ROOT: what includes and calls what in the compiler: no file leads back to itself, and no layer includes one above it.
 check.py --wrong WORK: trees in which that is not so are noticed.
 
-Circles are looked for in graph/, autodiff/, batching/, frontend/, driver/ and plugin/; layers are the folders of ABOVE.  A test of text alone: it
-sees every branch of #if."""
+Layers are the folders of ABOVE.  Circles of includes are looked for in all of them, circles of calls among the C files of each
+folder of CALLS.  A test of text alone: it sees every branch of #if, and no call by a pointer."""
 import pathlib
 import re
 import sys
@@ -17,8 +17,17 @@ ABOVE = {  # folder: what its files must not include
     "driver": ("plugin", "tools"),
     "plugin": ("tools",),
 }
-WITHOUT_CIRCLES = ("graph", "autodiff", "batching", "frontend", "driver", "plugin")
+CALLS = ("graph", "autodiff", "batching", "lower", "backends")  # not what is text of kernels: prelude/
+RECURSIVE = {  # files that call each other because what they make is made of each other: they count as one
+    # a value is loaded from an address, whose terms are values; a value may be a reduction, whose operand is one
+    "lower/nest": ("value.c", "element.c", "reduce.c"),
+    # a size has its normal form by what is known of it, and known is what holds of normal forms and quotients
+    "graph/dim": ("dim.c", "div.c", "know.c"),
+}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+IGNORED = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'""", re.S)
+DEFINITION = re.compile(r"^(?!static\b|typedef\b|extern\b)[A-Za-z_][\w \n*]*?\b(\w+)\([^;{]*\)\s*\{", re.M)
+CALL = re.compile(r"\b(\w+)\s*\(")
 
 
 def includes(root):
@@ -35,6 +44,20 @@ def includes(root):
     return out
 
 
+def calls(root, folder):
+    """{C file of the folder: those whose functions it calls}, by their path from the root."""
+    name = str(folder.relative_to(root))
+    one = RECURSIVE.get(name, ())
+    text = {p.name: IGNORED.sub(" ", p.read_text()) for p in sorted(folder.glob("*.c"))}
+    owner = {function: file for file in text for function in DEFINITION.findall(text[file])}
+    path = {file: f"{name}/{one[0] if file in one else file}" for file in text}
+    out = {path[file]: [] for file in text}
+    for file in text:
+        called = {path[owner[f]] for f in CALL.findall(text[file]) if f in owner}
+        out[path[file]] += sorted(called - {path[file]})
+    return out
+
+
 def upwards(graph):
     for file, list_ in graph.items():
         for included in list_:
@@ -43,11 +66,11 @@ def upwards(graph):
                     yield f"{file} includes {included}, which is above it"
 
 
-def circles(graph):
+def circles(graph, what):
     """Each circle once, from its first file."""
     done = set()
     for start in sorted(graph):
-        if start.split("/")[0] not in WITHOUT_CIRCLES or start in done:
+        if start in done:
             continue
         stack, on = [(start, iter(graph[start]))], [start]
         while stack:
@@ -57,7 +80,7 @@ def circles(graph):
                 stack.pop()
                 done.add(on.pop())
             elif step in on:
-                yield "a circle: " + " -> ".join(on[on.index(step):] + [step])
+                yield f"a circle of {what}: " + " -> ".join(on[on.index(step):] + [step])
             elif step in graph and step not in done:
                 stack.append((step, iter(graph[step])))
                 on.append(step)
@@ -65,7 +88,11 @@ def circles(graph):
 
 def problems(root):
     graph = includes(root)
-    return [*upwards(graph), *circles(graph)], len(graph)
+    found = [*upwards(graph), *circles(graph, "includes")]
+    folders = {p.parent for top in CALLS for p in (root / top).rglob("*.c") if "prelude" not in p.parts}
+    for folder in sorted(folders):
+        found += circles(calls(root, folder), "calls")
+    return found, len(graph)
 
 
 def expect_wrong(work, files, expected):
@@ -77,14 +104,25 @@ def expect_wrong(work, files, expected):
         sys.exit(f"expected '{expected}', and not {found}")
 
 
+def expect_all_wrong(work):
+    expect_wrong(work / "up", {"graph/a.c": '#include "lower/b.h"\n', "lower/b.h": ""},
+                 "graph/a.c includes lower/b.h, which is above it")
+    expect_wrong(work / "round", {"plugin/a.h": '#include "b.h"\n', "plugin/b.h": ' # include "plugin/a.h"\n',
+                                  "plugin/a.cpp": '#include "a.h"\n'},
+                 "a circle of includes: plugin/a.h -> plugin/b.h -> plugin/a.h")
+    expect_wrong(work / "calls", {"lower/a.c": "int *a(int x,\n       int y) {\n  return b(x); /* c() */\n}\n",
+                                  "lower/b.c": "int b(int x) {\n  return put(\"c()\"), a(x, '\"');\n}\n",
+                                  "lower/c.c": "static int b(void);\nint c(void) {\n  return a(1, 2);\n}\n"},
+                 "a circle of calls: lower/a.c -> lower/b.c -> lower/a.c")
+    expect_wrong(work / "recursive", {"lower/nest/value.c": "int v(void) {\n  return e();\n}\n",
+                                      "lower/nest/element.c": "int e(void) {\n  return v() + o();\n}\n",
+                                      "lower/nest/other.c": "int o(void) {\n  return v();\n}\n"},
+                 "a circle of calls: lower/nest/other.c -> lower/nest/value.c -> lower/nest/other.c")
+
+
 def main():
     if sys.argv[1] == "--wrong":
-        work = pathlib.Path(sys.argv[2])
-        expect_wrong(work / "up", {"graph/a.c": '#include "lower/b.h"\n', "lower/b.h": ""},
-                     "graph/a.c includes lower/b.h, which is above it")
-        expect_wrong(work / "round", {"plugin/a.h": '#include "b.h"\n', "plugin/b.h": ' # include "plugin/a.h"\n',
-                                      "plugin/a.cpp": '#include "a.h"\n'},
-                     "a circle: plugin/a.h -> plugin/b.h -> plugin/a.h")
+        expect_all_wrong(pathlib.Path(sys.argv[2]))
         return
     found, count = problems(pathlib.Path(sys.argv[1]))
     print("\n".join(found + [f"{count} files, {len(found)} problems"]))

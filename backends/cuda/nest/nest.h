@@ -1,7 +1,7 @@
 /* nest.h - a nest on its way to CUDA C, as its schedule says (schedule/schedule.h).
  *
- * kinds.c lists what prints each form: body.c what a thread does, strided_loop.c its loops, stage.c
- * reductions and scans; ../launch.c prints the C that picks function and grid. */
+ * kinds.c lists what prints each form: body.c what a thread does, stage.c its stages, strided_loop.c the loops of a
+ * stage, actions.c what it does at a point; ../launch.c prints the C that picks function and grid. */
 #ifndef TC_CUDA_NEST_H
 #define TC_CUDA_NEST_H
 
@@ -63,7 +63,7 @@ void tc_cuda_put_transpose(tc_cuda_nest *x);
 void tc_cuda_put_unaligned_tile(tc_cuda_nest *x);
 /* Writes what stands for LOAD `id` there. */
 bool tc_cuda_take_unaligned_load(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
-/* transpose.c: the load of a tile that an action stores as it is, or 0; loads that all actions only
+/* copies.c: the load of a tile that an action stores as it is, or 0; loads that all actions only
  * copy need no value. */
 uint32_t tc_cuda_copied(const tc_cuda_nest *x, const tc_action *a);
 void tc_cuda_skip_copied(tc_cuda_nest *x);
@@ -72,7 +72,7 @@ void tc_cuda_skip_copied(tc_cuda_nest *x);
 typedef enum { TC_CUDA_PLAIN, TC_CUDA_IN_REGISTERS, TC_CUDA_UNALIGNED } tc_cuda_way;
 bool tc_cuda_put_body(const tc_cuda_text *text, tc_cuda_way way, tc_buf *out);
 
-/* strided_loop.c: a loop over the items of a thread, which are `step` apart. */
+/* A loop over the items of a thread, which are `step` apart. */
 typedef struct tc_cuda_loop {
   const tc_stage *st;
   uint32_t axes;            /* that an item is decoded into */
@@ -80,21 +80,27 @@ typedef struct tc_cuda_loop {
   const char *hop;          /* from TC_U items to the next TC_U */
   bool once;                /* TC_U items are all */
 } tc_cuda_loop;
-void tc_cuda_put_loop(tc_cuda_nest *x, const tc_cuda_loop *w);
-/* The items at hand from `base` on: a loop that decodes each; in front of it the early loads of the
- * stage, which hold until tc_cuda_end_loads. */
+void tc_cuda_put_loop(tc_cuda_nest *x, const tc_cuda_loop *w); /* strided_loop.c */
+
+/* items.c: product of the extents of the axes, the vector axis in steps of TC_L. */
+void tc_cuda_put_count(tc_cuda_nest *x, uint32_t axes, tc_buf *out);
+/* Divisors n<i> of the axes whose extents only the launch knows: their reciprocals are found once. */
+void tc_cuda_put_divisors(tc_cuda_nest *x, uint32_t axes);
+void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item);
+/* The items at hand from `base` on: a loop that decodes each.  Are all of them there, none is asked for. */
 void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base);
 void tc_cuda_close_items(tc_cuda_nest *x);
+
+/* early_loads.c: those of the stage, in front of the loop over the items at hand; they hold until
+ * tc_cuda_end_loads. */
 void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base);
 void tc_cuda_end_loads(tc_cuda_nest *x);
 /* Rows in registers: declares what later stages load and all rows share.  The first stage prefetches it
  * into registers while it waits for the row itself. */
 void tc_cuda_declare_prefetched(tc_cuda_nest *x);
+void tc_cuda_put_prefetched(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base);
 /* Writes what stands for LOAD `id` where it was issued early. */
 bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
-void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item);
-/* Product of the extents of the axes, the vector axis in steps of TC_L. */
-void tc_cuda_put_count(tc_cuda_nest *x, uint32_t axes, tc_buf *out);
 
 /* shared_cache.c: rows that several passes read are cached in shared memory by the first. */
 typedef enum { TC_CUDA_SMEM_NONE, TC_CUDA_SMEM_FILL, TC_CUDA_SMEM_FILLED } tc_cuda_smem;
@@ -126,8 +132,13 @@ void tc_cuda_close_peeled(tc_cuda_nest *x);
 /* The reductions of a stage over the peeled elements. */
 void tc_cuda_put_peeled(tc_cuda_nest *x, const tc_stage *st);
 
-/* stage.c */
-void tc_cuda_put_stages(tc_cuda_nest *x);
+void tc_cuda_put_stages(tc_cuda_nest *x); /* stage.c */
+
+/* actions.c: of a stage at a point; in front of its loops, and behind them.  A fold adds accumulators to f64 totals. */
+bool tc_cuda_has_scan(const tc_stage *st);
+void tc_cuda_declare_results(tc_cuda_nest *x, const tc_stage *st);
+void tc_cuda_put_carries(tc_cuda_nest *x, const tc_stage *st);
+void tc_cuda_put_results(tc_cuda_nest *x, const tc_stage *st); /* r<i> in every thread of the group */
 void tc_cuda_put_actions(tc_cuda_nest *x, const tc_stage *st);
 void tc_cuda_put_accumulators(tc_cuda_nest *x, const tc_stage *st, bool totals);
 void tc_cuda_put_accumulator(tc_cuda_nest *x, const tc_stage *st, const tc_action *a);

@@ -37,10 +37,6 @@ static int choose_unroll(int registers, int ops) {
 
 /* ---- the functions of a nest ----------------------------------------------------------------- */
 
-void tc_cuda_add(tc_cuda_plan *x, tc_cuda_variant v) {
-  if (x->nvariant < TC_CUDA_VARIANTS) x->variant[x->nvariant++] = v;
-}
-
 /* Columns: registers for one sum of every lane, in f32 and f64, and for the early loads, which are
  * not converted yet; where they are few, twice as many loads are early and five blocks fit a
  * multiprocessor.  One is said in any case: without, ptxas moves loads back to where they are used. */
@@ -119,14 +115,6 @@ static void plan_variants(tc_cuda_plan *x) {
 
 /* ---- a nest ---------------------------------------------------------------------------------- */
 
-/* Form, width, indices: what depends on nothing else. */
-static void plan_access(tc_cuda_plan *x) {
-  *x->nest = (tc_cuda_nest_schedule){.form = tc_cuda_form_of(x->n), .along = -1, .across = -1};
-  if (x->nest->form == TC_CUDA_FLAT) tc_cuda_plan_transpose(x);
-  x->nest->width = tc_cuda_choose_width(x->k, x->p, x->n, x->nest, x->need);
-  x->nest->index64 = tc_cuda_is_far(x->k, x->p, x->n, x->need);
-}
-
 /* Short reductions, and those of many results, are not cut. */
 static void plan_cut(tc_cuda_plan *x) {
   int64_t least, most;
@@ -154,7 +142,7 @@ static bool plan_nest(tc_cuda_plan *x, tc_schedule_nest *s) {
   bool ok = x->nest && x->need;
   if (ok) {
     tc_cuda_mark(x->k, x->n, x->need);
-    plan_access(x);
+    tc_cuda_plan_form(x);
     plan_cut(x);
     ok = tc_cuda_plan_cache(x);
   }
@@ -162,16 +150,6 @@ static bool plan_nest(tc_cuda_plan *x, tc_schedule_nest *s) {
   ok = ok && tc_cuda_plan_lists(x) && put_variants(x, s);
   free(x->need);
   return ok;
-}
-
-bool tc_cuda_plan_access(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                         tc_cuda_nest_schedule *out) {
-  tc_cuda_plan x = {.k = k, .p = p, .n = n, .nest = out, .need = calloc(k->nexpr + 1, 1)};
-  if (!x.need) return false;
-  tc_cuda_mark(k, n, x.need);
-  plan_access(&x);
-  free(x.need);
-  return true;
 }
 
 /* ---- a kernel -------------------------------------------------------------------------------- */

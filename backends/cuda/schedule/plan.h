@@ -16,12 +16,17 @@ typedef struct tc_cuda_plan {
   tc_cuda_variant variant[TC_CUDA_VARIANTS];
 } tc_cuda_plan;
 
-/* plan.c.  All schedules of a program, in its arena; of a nest that is not the kernel's, what widths and
- * indices depend on.  false: out of memory. */
+/* plan.c.  All schedules of a program, in its arena.  false: out of memory. */
 bool tc_cuda_plan_program(tc_program *p);
+static inline void tc_cuda_add(tc_cuda_plan *x, tc_cuda_variant v) { /* a function */
+  if (x->nvariant < TC_CUDA_VARIANTS) x->variant[x->nvariant++] = v;
+}
+
+/* form.c.  Form, width, indices: what depends on nothing else.  Of a nest that is not the kernel's; false: out of
+ * memory. */
+void tc_cuda_plan_form(tc_cuda_plan *x);
 bool tc_cuda_plan_access(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                          tc_cuda_nest_schedule *out);
-void tc_cuda_add(tc_cuda_plan *x, tc_cuda_variant v);
 
 /* row_mapping.c.  Adds the functions of a nest of rows that are like v, its lanes and widths of indices; those of
  * rows that begin anywhere and are read once.  And the number of passes over a row. */

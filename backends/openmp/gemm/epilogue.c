@@ -33,11 +33,6 @@ static uint32_t axes_of(const tc_omp_matmul *x) {
   return axes;
 }
 
-static void hoist(tc_omp_matmul *x, uint32_t mask) {
-  for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i)
-    tc_print_hoist_action(&x->s, &x->mm->epilogue.action[i], mask);
-}
-
 /* All values first, so that a store in place cannot reach a value of the same point. */
 static void put_point(tc_omp_matmul *x) {
   const tc_dtype d = x->mm->acc;
@@ -48,7 +43,7 @@ static void put_point(tc_omp_matmul *x) {
       "const tc_v%s r0 = %stc_load_%s((const tc_%s *)(tile + (m - m0) * stride) + (n - n0))%s;", t,
       narrow ? d == TC_I8 ? "TC_CAST(i8, " : "TC_CAST(u8, " : "", x->e.sums, x->e.sums,
       narrow ? ")" : "");
-  hoist(x, ~0u);
+  tc_print_hoist_stage(&x->s, &x->mm->epilogue, ~0u);
   for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i)
     tc_print_store(&x->s, &x->mm->epilogue.action[i]);
 }
@@ -105,10 +100,10 @@ void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
          "                                    int64_t n0, int64_t cols, const char "
          "*tile, int64_t stride)");
   uint8_t *outer = tc_print_enter(&x->s);
-  hoist(x, batch);
+  tc_print_hoist_stage(&x->s, &x->mm->epilogue, batch);
   tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
   x->s.indent += 2;
-  hoist(x, row);
+  tc_print_hoist_stage(&x->s, &x->mm->epilogue, row);
   tc_omp_mm_open_lanes(x, x->an, depends, "n0", "n0 + cols", whole);
   put_point(x);
   tc_omp_mm_close_lanes(x);

@@ -66,7 +66,7 @@ bool tc_omp_mm_same_panels(const tc_kernel *x, const tc_kernel *y);
 /* Is A packed with rows side by side?  Else with k side by side. */
 bool tc_omp_mm_a_cols(const tc_omp_matmul *x);
 
-/* A helper's first lines: kernel arguments, index of every batch axis; and its last. */
+/* helper.c.  A helper's first lines: kernel arguments, index of every batch axis; and its last. */
 void tc_omp_mm_open(tc_omp_matmul *x, const char *signature);
 void tc_omp_mm_close(tc_omp_matmul *x);
 

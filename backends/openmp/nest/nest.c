@@ -60,7 +60,7 @@ static void put_split_guards(tc_omp_nest *x) {
 /* Values that only parallel axes other than the vector axis decide, in front of its loop. */
 static void hoist_parallel(tc_omp_nest *x) {
   const uint32_t mask = x->f.parallel & ~(1u << x->plan->vector);
-  for (uint32_t i = 0; i < x->nest->nstage; ++i) tc_omp_hoist(x, &x->nest->stage[i], mask);
+  for (uint32_t i = 0; i < x->nest->nstage; ++i) tc_print_hoist_stage(&x->s, &x->nest->stage[i], mask);
 }
 
 /* What a loop over points does, and its end. */

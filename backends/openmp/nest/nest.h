@@ -40,9 +40,6 @@ void tc_omp_group(tc_omp_nest *x);
 /* Variables <name><i> for the results of a reduction; rest: behind their names. */
 void tc_omp_declare_results(tc_omp_nest *x, const tc_action *a, const char *name, const char *rest);
 
-/* The stage's values that depend on no other axes than those in mask. */
-void tc_omp_hoist(tc_omp_nest *x, const tc_stage *st, uint32_t mask);
-
 /* prefetch.c: the bytes of one outer point's rows, nothing where there are none; the distance (once in
  * the stage), and the prefetch at the point of the scope, for so many vectors. */
 void tc_omp_row_bytes(const tc_omp_nest *x, tc_buf *out);

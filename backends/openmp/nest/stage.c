@@ -56,10 +56,6 @@ static void put_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
-void tc_omp_hoist(tc_omp_nest *x, const tc_stage *st, uint32_t mask) {
-  for (uint32_t i = 0; i < st->naction; ++i) tc_print_hoist_action(&x->s, &st->action[i], mask);
-}
-
 /* The parallel axis that is unrolled and jammed. */
 static int jammed_axis(const tc_omp_nest *x) { return x->jam_rows ? 0 : x->plan->vector; }
 
@@ -82,7 +78,7 @@ static void put_jammed_actions(tc_omp_nest *x, const tc_omp_run *r) {
 
 /* At jammed points: what they share is computed once. */
 static void put_jammed_points(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
-  tc_omp_hoist(x, r->st, 1u << x->plan->vector);
+  tc_print_hoist_stage(&x->s, r->st, 1u << x->plan->vector);
   uint8_t *outer = tc_print_enter(&x->s);
   tc_omp_begin_points(x);
   tc_omp_use_hoisted(x);
@@ -273,7 +269,7 @@ static void put_innermost(tc_omp_nest *x, const tc_omp_run *r, int axis) {
 /* The loops from the level-th axis of the stage inwards; mask: axes that are fixed here. */
 static void put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t mask) {
   if (x->jam_points) tc_omp_hoist_points(x, r->st);
-  else tc_omp_hoist(x, r->st, x->jammed ? mask & ~(1u << jammed_axis(x)) : mask);
+  else tc_print_hoist_stage(&x->s, r->st, x->jammed ? mask & ~(1u << jammed_axis(x)) : mask);
   if (r->nloop == 0) {
     if (x->jammed) put_jammed_actions(x, r);
     else put_actions(x, r, "0");

@@ -28,7 +28,7 @@ void tc_omp_use_hoisted(tc_omp_nest *x) {
 static void put_hoisted(tc_omp_nest *x, const tc_stage *st) {
   uint8_t *outer = tc_print_enter(&x->s);
   if (!outer) return;
-  tc_omp_hoist(x, st, x->f.parallel);
+  tc_print_hoist_stage(&x->s, st, x->f.parallel);
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
     x->hoisted[id] = x->s.printed[id] & ~outer[id] & 1;
     if (x->hoisted[id]) tc_print_line(&x->s, "k%u[p] = v%u;", id, id);
@@ -39,7 +39,7 @@ static void put_hoisted(tc_omp_nest *x, const tc_stage *st) {
 void tc_omp_hoist_points(tc_omp_nest *x, const tc_stage *st) {
   tc_buf body = {0}, *out = x->s.out;
   bool any = false;
-  tc_omp_hoist(x, st, 0);
+  tc_print_hoist_stage(&x->s, st, 0);
   x->s.out = &body;
   tc_omp_begin_points(x);
   put_hoisted(x, st);

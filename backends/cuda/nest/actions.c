@@ -1,0 +1,204 @@
+/* actions.c - what a stage does at a point: reductions, scans, stores. */
+#include "backends/cuda/nest/nest.h"
+
+#include <stdio.h>
+
+/* ---- reductions ------------------------------------------------------------------------------ */
+
+/* Does the stage run along the lanes?  Then partial results are vectors. */
+static const char *kind(const tc_cuda_nest *x, const tc_stage *st) {
+  const int v = x->s.vector;
+  return v >= 0 && ((st->axes | x->parallel) >> v & 1) ? "tc_v" : "tc_u";
+}
+
+/* The lanes of a row are combined before they join a total: conversions to f64 are slow. */
+static const char *total_kind(const tc_cuda_nest *x, const tc_stage *st) {
+  return x->plan->form == TC_CUDA_ROWS ? "tc_u" : kind(x, st);
+}
+
+static bool sums_in_f64(const tc_action *a) {
+  return a->kind == TC_ACT_REDUCE && tc_print_sums_in_f64(a);
+}
+
+/* f32 sums join an f64 total after every TC_U items, but for rows in registers: few items a thread. */
+bool tc_cuda_folds(const tc_cuda_nest *x, const tc_stage *st) {
+  return tc_schedule_has(&x->plan->f64_totals, (uint32_t)(st - x->stages)) &&
+         !(x->in_registers && tc_cuda_is_pass(x->nest, st));
+}
+
+bool tc_cuda_is_total(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
+  return sums_in_f64(a) && tc_cuda_folds(x, st);
+}
+
+static tc_print_name tuple_type(const tc_action *a) { return tc_print_tuple_type(a->reducer, a->dtype); }
+
+void tc_cuda_put_accumulator(tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
+  tc_buf id = {0};
+  tc_print_identity(x->s.words, a->reducer, a->dtype, &id);
+  tc_print_line(&x->s, "%s%s acc%u = %s; /* %s */", kind(x, st), tuple_type(a).text, a->index,
+                id.text ? id.text : "", tc_reducer_get(a->reducer)->text);
+  tc_buf_free(&id);
+}
+
+void tc_cuda_put_accumulators(tc_cuda_nest *x, const tc_stage *st, bool totals) {
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    if (a->kind != TC_ACT_REDUCE) continue;
+    const bool total = tc_cuda_is_total(x, st, a);
+    if (totals && total)
+      tc_print_line(&x->s, "%sf64 total%u = tc_set_f64(%d);", total_kind(x, st), a->index,
+                    tc_print_start(a));
+    if (totals != total) tc_cuda_put_accumulator(x, st, a);
+  }
+}
+
+void tc_cuda_put_fold(tc_cuda_nest *x, const tc_stage *st) {
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    const tc_print_name name = tc_print_combine(a->reducer);
+    const char *op = name.text;
+    if (sums_in_f64(a) && x->plan->form == TC_CUDA_ROWS)
+      tc_print_line(&x->s,
+                    "total%u = tc_%s_f64(total%u, TC_CAST(f64, tc_across(acc%u, "
+                    "TC_COMBINE(%s, f32))));",
+                    a->index, op, a->index, a->index, op);
+    else if (sums_in_f64(a))
+      tc_print_line(&x->s, "total%u = tc_%s_f64(total%u, TC_CAST(f64, acc%u));", a->index, op,
+                    a->index, a->index);
+  }
+}
+
+static void put_reduce(tc_cuda_nest *x, const tc_action *a) {
+  tc_buf v = {0};
+  tc_print_tuple(a, &v);
+  tc_print_line(&x->s, "acc%u = tc_%s_%s(acc%u, %s);", a->index, tc_print_combine(a->reducer).text,
+                tc_print_compute(a->dtype), a->index, v.text ? v.text : "");
+  tc_buf_free(&v);
+}
+
+/* r<i>, of types with the prefix `declare` or declared before, from all accumulators together. */
+static void put_parts(tc_cuda_nest *x, const tc_action *a, const char *declare, const char *all) {
+  char name[16];
+  snprintf(name, sizeof name, "all%u", a->index);
+  if (tc_print_is_tuple(a)) tc_print_line(&x->s, "const auto %s = %s;", name, all);
+  tc_print_set_results(&x->s, a, declare, tc_print_is_tuple(a) ? name : all);
+}
+
+void tc_cuda_put_results(tc_cuda_nest *x, const tc_stage *st) {
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    if (a->kind != TC_ACT_REDUCE) continue;
+    const tc_print_name op = tc_print_combine(a->reducer);
+    tc_buf all = {0};
+    if (sums_in_f64(a) && tc_cuda_folds(x, st))
+      tc_putf(&all, "TC_CAST(f32, tc_combine(threads, total%u, TC_COMBINE(%s, f64)))", a->index, op.text);
+    else
+      tc_putf(&all, "tc_combine(threads, acc%u, TC_COMBINE(%s, %s))", a->index, op.text,
+              tc_print_compute(a->dtype));
+    put_parts(x, a, NULL, all.text ? all.text : "");
+    tc_buf_free(&all);
+  }
+}
+
+void tc_cuda_declare_results(tc_cuda_nest *x, const tc_stage *st) {
+  const bool lanes = x->s.vector >= 0 && (x->parallel >> x->s.vector & 1);
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    for (int j = 0; a->kind == TC_ACT_REDUCE && j < tc_reducer_get(a->reducer)->n; ++j)
+      tc_print_line(&x->s, "%s%s r%u;", lanes ? "tc_v" : "tc_u",
+                    tc_print_compute(tc_accumulator_dtype(a->reducer, j, a->dtype)), a->index + (uint32_t)j);
+  }
+}
+
+/* ---- scans ----------------------------------------------------------------------------------- */
+
+/* Of what is before: as the elements, of f32 sums f64. */
+static tc_dtype carried(const tc_action *a) { return tc_print_sums_in_f64(a) ? TC_F64 : a->dtype; }
+static tc_print_name carry_type(const tc_action *a) { return tc_print_tuple_type(a->reducer, carried(a)); }
+
+void tc_cuda_put_carries(tc_cuda_nest *x, const tc_stage *st) {
+  const char *prefix = x->plan->form == TC_CUDA_COLUMNS ? kind(x, st) : "tc_u";
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    if (a->kind != TC_ACT_SCAN) continue;
+    tc_buf id = {0};
+    tc_print_identity(x->s.words, a->reducer, carried(a), &id);
+    tc_print_line(&x->s, "%s%s carry%u = %s;", prefix, carry_type(a).text, a->index, id.text ? id.text : "");
+    tc_buf_free(&id);
+  }
+}
+
+/* The threads of a column have all points of theirs: the carry is the result. */
+static void put_serial_scan(tc_cuda_nest *x, const tc_stage *st, const tc_action *a, const char *v) {
+  const uint32_t n = a->index;
+  const tc_print_name op = tc_print_combine(a->reducer), c = carry_type(a);
+  const char *t = tc_print_compute(a->dtype);
+  tc_buf carry = {0};
+  if (tc_print_is_tuple(a)) {
+    tc_putf(&carry, "carry%u", n);
+    tc_print_line(&x->s, "carry%u = tc_%s_%s(carry%u, %s);", n, op.text, t, n, v);
+  } else {
+    tc_putf(&carry, "TC_CAST(%s, carry%u)", t, n);
+    tc_print_line(&x->s, "carry%u = tc_%s_%s(carry%u, TC_CAST(%s, %s));", n, op.text, c.text, n, c.text, v);
+  }
+  tc_print_set_results(&x->s, a, kind(x, st), carry.text);
+  tc_buf_free(&carry);
+}
+
+static void put_scan(tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
+  const uint32_t n = a->index;
+  tc_buf v = {0}, id = {0}, all = {0};
+  tc_print_hoist_action(&x->s, a, ~0u);
+  tc_print_tuple(a, &v);
+  if (x->plan->form == TC_CUDA_COLUMNS) {
+    put_serial_scan(x, st, a, v.text ? v.text : "");
+    tc_buf_free(&v);
+    return;
+  }
+  tc_print_identity(x->s.words, a->reducer, a->dtype, &id);
+  tc_print_line(&x->s, "%s%s in%u = %s;", kind(x, st), tuple_type(a).text, n, v.text ? v.text : "");
+  tc_print_line(&x->s, "if (!live) in%u = %s;", n, id.text ? id.text : "");
+  tc_buf_clear(&id);
+  tc_print_identity(x->s.words, a->reducer, carried(a), &id);
+  tc_putf(&all, "tc_scan(threads, in%u, &carry%u, %s, TC_COMBINE(%s, %s))", n, n, id.text ? id.text : "",
+          tc_print_combine(a->reducer).text, tc_print_compute(carried(a)));
+  put_parts(x, a, kind(x, st), all.text ? all.text : "");
+  tc_buf_free(&v);
+  tc_buf_free(&id);
+  tc_buf_free(&all);
+}
+
+/* ---- actions at a point ---------------------------------------------------------------------- */
+
+bool tc_cuda_has_scan(const tc_stage *st) {
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (st->action[i].kind == TC_ACT_SCAN) return true;
+  return false;
+}
+
+/* Stores of threads that have no point of their own are left out. */
+static bool opens_live(const tc_cuda_nest *x, const tc_stage *st) {
+  return x->plan->form == TC_CUDA_COLUMNS || (x->plan->form == TC_CUDA_ROWS && tc_cuda_has_scan(st));
+}
+
+/* All values first, so that an in-place store cannot reach a value of the same point; values that
+ * need a scan of this stage come behind it. */
+void tc_cuda_put_actions(tc_cuda_nest *x, const tc_stage *st) {
+  bool stores = false;
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (st->action[i].kind == TC_ACT_SCAN) put_scan(x, st, &st->action[i]);
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    tc_print_hoist_action(&x->s, &st->action[i], ~0u);
+    stores |= tc_cuda_is_store(&st->action[i]);
+  }
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (st->action[i].kind == TC_ACT_REDUCE) put_reduce(x, &st->action[i]);
+  if (!stores) return;
+  const bool live = opens_live(x, st);
+  if (live) tc_print_line(&x->s, "if (live) {");
+  x->s.indent += live ? 2 : 0;
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (tc_cuda_is_store(&st->action[i])) tc_print_store(&x->s, &st->action[i]);
+  x->s.indent -= live ? 2 : 0;
+  if (live) tc_print_line(&x->s, "}");
+}

@@ -1,0 +1,128 @@
+/* early_loads.c - loads that are issued in front of the loop over the items at hand, so that enough of them are in
+ * flight, and in front of a row's first pass. */
+#include "backends/cuda/nest/nest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_early(const tc_cuda_nest *x, const tc_cuda_loop *w, uint32_t id) {
+  const tc_expr *e = &x->s.k->expr[id];
+  if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || x->s.printed[id]) return false;
+  if (x->prefetched[id]) return false;
+  if (x->s.p->buffer[x->s.k->buffer[e->buffer]].kind == TC_BUF_LOCAL) return false;
+  return (x->s.depends[id] & w->axes) != 0;
+}
+
+/* How many elements LOAD `id` takes at once where they are neighbours: "TC_L" or "1"; NULL: they
+ * are not. */
+static const char *neighbours(const tc_cuda_nest *x, uint32_t id) {
+  const int v = x->s.vector;
+  const tc_address *a = &x->s.k->expr[id].address;
+  if (v < 0 || tc_dim_is(a->coef[v], 0)) return "1";
+  return tc_dim_is(a->coef[v], 1) ? "TC_L" : NULL;
+}
+
+static void declare_early(tc_cuda_nest *x, uint32_t id) {
+  const tc_expr *e = &x->s.k->expr[id];
+  const char *n = neighbours(x, id);
+  const tc_dtype d = x->s.p->buffer[x->s.k->buffer[e->buffer]].dtype;
+  if (n) tc_print_line(&x->s, "tc_held<tc_%s, %s> w%u[%s];", tc_print_storage(d), n, id, x->unroll);
+  else tc_print_line(&x->s, "tc_v%s w%u[%s];", tc_print_compute(e->dtype), id, x->unroll);
+}
+
+static void put_early(tc_cuda_nest *x, uint32_t id) {
+  const tc_expr *e = &x->s.k->expr[id];
+  const char *n = neighbours(x, id);
+  tc_buf t = {0};
+  if (n) tc_print_address(&x->s, &e->address, &t);
+  else tc_print_load(&x->s, id, &t);
+  const char *text = t.text ? t.text : "0";
+  const bool smem_cache = x->smem_cache[id] == TC_CUDA_SMEM_FILLED;
+  if (smem_cache) tc_print_line(&x->s, "if (item < cached) w%u[u] = s%u[item];", id, id);
+  if (n)
+    tc_print_line(&x->s, "%sw%u[u] = tc_hold%s<%s%s>(b%u + (%s)%s);", smem_cache ? "else " : "", id,
+                  tc_schedule_has(&x->plan->bypass_l1, id) ? "_once" : "", n,
+                  x->residency[id] ? ", TC_FULL" : "", e->buffer, text,
+                  x->residency[id] ? ", policy" : "");
+  else tc_print_line(&x->s, "w%u[u] = %s;", id, text);
+  tc_buf_free(&t);
+}
+
+bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out) {
+  if (!x->early[id] && !x->prefetched[id]) return false;
+  tc_putf(out, neighbours(x, id) ? "tc_arrived(w%u[u])" : "w%u[u]", id);
+  return true;
+}
+
+/* Many loads that all rows share are not issued early. */
+static void drop_shared(const tc_cuda_nest *x, uint8_t *early) {
+  const tc_kernel *k = x->s.k;
+  int64_t shared = 0;
+  if (!x->plan->late_shared || x->plan->form != TC_CUDA_ROWS || !x->parallel) return;
+  for (uint32_t i = 1; i < k->nexpr; ++i) shared += early[i] && !(x->s.depends[i] & x->parallel);
+  if (shared < x->plan->late_shared) return;
+  for (uint32_t i = 1; i < k->nexpr; ++i)
+    if (!(x->s.depends[i] & x->parallel)) early[i] = 0;
+}
+
+void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base) {
+  const tc_kernel *k = x->s.k;
+  uint8_t *need = calloc(k->nexpr + 1, 1);
+  if (!need) {
+    x->s.out->failed = true;
+    return;
+  }
+  tc_cuda_mark_stage(k, w->st, need);
+  bool any = false;
+  for (uint32_t i = 1; i < k->nexpr; ++i) need[i] = need[i] && is_early(x, w, i);
+  drop_shared(x, need);
+  for (uint32_t i = 1; i < k->nexpr; ++i) {
+    if (!need[i]) continue;
+    declare_early(x, i);
+    any = true;
+  }
+  if (any) {
+    const uint32_t keep = x->divisors ? w->axes : 0; /* indices that take a while to find */
+    for (int i = 0; i < x->nest->naxis; ++i)
+      if (keep >> i & 1) tc_print_line(&x->s, "tc_int k%d[%s];", i, x->unroll);
+    tc_cuda_open_items(x, w, base);
+    for (int i = 0; i < x->nest->naxis; ++i)
+      if (keep >> i & 1) tc_print_line(&x->s, "k%d[u] = %s;", i, x->axis_text[i]);
+    for (uint32_t i = 1; i < k->nexpr; ++i)
+      if (need[i]) put_early(x, i);
+    tc_cuda_close_items(x);
+    x->decoded = keep != 0;
+  }
+  memcpy(x->early, need, k->nexpr);
+  free(need);
+  tc_cuda_put_smem_fill(x, w, base);
+}
+
+/* The first stage over the row. */
+static uint32_t first_pass(const tc_cuda_nest *x) {
+  uint32_t s = 0;
+  while (s < x->nest->nstage && !tc_cuda_is_pass(x->nest, &x->nest->stage[s])) ++s;
+  return s;
+}
+
+void tc_cuda_declare_prefetched(tc_cuda_nest *x) {
+  for (uint32_t i = 1; i < x->s.k->nexpr; ++i) {
+    x->prefetched[i] = tc_schedule_has(&x->plan->prefetch, i);
+    if (x->prefetched[i]) declare_early(x, i);
+  }
+}
+
+void tc_cuda_put_prefetched(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base) {
+  bool any = false;
+  for (uint32_t i = 1; i < x->s.k->nexpr; ++i) any |= x->prefetched[i];
+  if (!any || w->st != &x->nest->stage[first_pass(x)]) return;
+  tc_cuda_open_items(x, w, base);
+  for (uint32_t i = 1; i < x->s.k->nexpr; ++i)
+    if (x->prefetched[i]) put_early(x, i);
+  tc_cuda_close_items(x);
+}
+
+void tc_cuda_end_loads(tc_cuda_nest *x) {
+  memset(x->early, 0, x->s.k->nexpr);
+  x->decoded = false;
+}
