@@ -340,7 +340,7 @@ typedef struct tc_target {
   bool epilogue_in_place; /* a product's epilogue may read the element that it overwrites */
   bool product_parts;     /* m, n and k may run over several axes (tc_mm_loop.npart) where operands need it, */
   bool epilogue_parts;    /* ... and m and n where the epilogue does */
-  bool product_guards;    /* windows of a padded array are loaded where it was not padded: there is no such array */
+  bool guards;            /* windows of a padded array are loaded where it was not padded: there is no such array */
   bool product_apart;     /* ... and there is to be room for the bare product then */
   /* Optional: chooses the layout of an ARENA buffer, which holds the value buffer[i].node; false:
    * row-major.  Taken where every access is affine in it and no function of the program sees it. */

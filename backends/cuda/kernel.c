@@ -21,8 +21,7 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .streams = true,
                                   .scan_lanes = true,
                                   .epilogue_in_place = true,
-                                  .product_parts = true,
-                                  .product_guards = true,
+                                  .guards = true,
                                   .product_apart = true,
                                   .siblings = TC_SIBLINGS_POINTWISE};
 

@@ -276,12 +276,12 @@ static bool has_windows(const lo_index *at) {
   return false;
 }
 
-/* Do only products read it, through windows?  Their loads of what is padded can look whether it is there. */
+/* Is it read through windows alone?  Their loads of what is padded can look whether it is there. */
 static bool reads_guarded(lo *L, tc_ref r) {
   const lo_place *p = &L->place[r.id];
-  if (lo_node(L, r)->op != OP_PAD || !L->target->product_guards || p->target) return false;
+  if (lo_node(L, r)->op != OP_PAD || !L->target->guards || p->target) return false;
   for (const lo_demand *d = p->demand; d; d = d->next)
-    if (d->load || !d->prologue || d->at->flat || d->at->terms || !has_windows(d->at)) return false;
+    if (d->load || !d->at || d->at->flat || d->at->terms || !has_windows(d->at)) return false;
   return true;
 }
 

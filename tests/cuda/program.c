@@ -152,6 +152,8 @@ static bool build(cuda_unit *u, const texts *t) {
   return ok;
 }
 
+const tc_target *cuda_unit_target = &tc_cuda_target;
+
 bool cuda_unit_build(cuda_unit *u, tc_graph *const *graph, int n) {
   return cuda_unit_build_by(u, graph, n, tc_backend_cuda.plan);
 }
@@ -163,7 +165,7 @@ bool cuda_unit_build_by(cuda_unit *u, tc_graph *const *graph, int n, bool (*plan
   u->kernel = calloc((size_t)n + 1, sizeof *u->kernel);
   bool ok = true;
   for (int i = 0; ok && i < n; i++) {
-    u->program[i] = tc_lower(graph[i], &tc_cuda_target);
+    u->program[i] = tc_lower(graph[i], cuda_unit_target);
     if (!u->program[i]) continue;
     if (!plan(u->program[i])) return false;
     u->kernel[i] = calloc(u->program[i]->nkernel + 1, sizeof *u->kernel[i]);

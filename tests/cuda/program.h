@@ -15,6 +15,8 @@ typedef struct cuda_unit {
   void *library;
 } cuda_unit;
 
+extern const tc_target *cuda_unit_target; /* what graphs are lowered for: the backend's, at first */
+
 /* Lowers optimised graphs (borrowed), prints their kernels and builds them.  false after printing
  * why. */
 bool cuda_unit_build(cuda_unit *u, tc_graph *const *graph, int n);

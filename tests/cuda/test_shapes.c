@@ -312,48 +312,65 @@ static int differs(int i, bool shifted, const char *what, uint32_t number, const
   return 1;
 }
 
-static int check(const cuda_unit *u, int i, tc_graph *g, interp_array **input, bool shifted,
-                 bool alone) {
+/* Graph `at` of the unit, of shape i. */
+static int check(const cuda_unit *u, int at, int i, tc_graph *g, interp_array **input, bool shifted, bool alone) {
   interp_run want = {.g = g, .input = (const interp_array *const *)input};
   cuda_run got = {.input = (const interp_array *const *)input, .shifted = shifted, .alone = alone};
-  const bool meant = interp_graph(&want), ran = cuda_program(u, i, &got);
+  const bool meant = interp_graph(&want), ran = cuda_program(u, at, &got);
   cr_assert(meant, "%s", want.message);
   int bad = !ran;
   for (uint32_t o = 0; ran && o < want.noutput; o++)
     bad += differs(i, shifted, "result", o, got.output[o], want.output[o]);
   for (uint32_t w = 0; ran && w < want.nwrite; w++) {
-    uint32_t at;
-    tc_graph_write_at(g, w, &at);
-    bad += differs(i, shifted, "write", w, got.after[at], want.write[w]);
+    uint32_t written;
+    tc_graph_write_at(g, w, &written);
+    bad += differs(i, shifted, "write", w, got.after[written], want.write[w]);
   }
   interp_run_free(&want);
   cuda_run_free(&got);
   return bad;
 }
 
-Test(shapes, agree, .timeout = 3000) {
-  enum { N = sizeof shapes / sizeof *shapes };
+enum { N = sizeof shapes / sizeof *shapes };
+
+/* Those whose text has the word. */
+static void check_all(const char *word) {
   tc_graph *g[N], *optimised[N];
   cuda_unit u;
-  int bad = 0;
-  for (int i = 0; i < N; i++) {
-    g[i] = parse(shapes[i].text);
-    optimised[i] = tc_graph_optimize(parse(shapes[i].text));
+  int bad = 0, n = 0;
+  int number[N];
+  for (int k = 0; k < N; k++)
+    if (strstr(shapes[k].text, word)) number[n++] = k;
+  for (int k = 0; k < n; k++) {
+    const int i = number[k];
+    g[k] = parse(shapes[i].text);
+    optimised[k] = tc_graph_optimize(parse(shapes[i].text));
   }
-  cr_assert(cuda_unit_build(&u, optimised, N));
-  for (int i = 0; i < N; i++) {
-    interp_array **input = arguments(g[i], &shapes[i]);
-    for (int shifted = 0; shifted < 2; shifted++) bad += check(&u, i, g[i], input, shifted, false);
-    if (strstr(shapes[i].text, "matmul")) bad += check(&u, i, g[i], input, false, true);
-    for (uint32_t k = 0; k < tc_graph_input_count(g[i]); k++) interp_free(input[k]);
+  cr_assert(cuda_unit_build(&u, optimised, n));
+  for (int k = 0; k < n; k++) {
+    const int i = number[k];
+    interp_array **input = arguments(g[k], &shapes[i]);
+    for (int shifted = 0; shifted < 2; shifted++) bad += check(&u, k, i, g[k], input, shifted, false);
+    if (strstr(shapes[i].text, "matmul")) bad += check(&u, k, i, g[k], input, false, true);
+    for (uint32_t j = 0; j < tc_graph_input_count(g[k]); j++) interp_free(input[j]);
     free(input);
   }
   cuda_unit_free(&u);
-  for (int i = 0; i < N; i++) {
-    tc_graph_free(g[i]);
-    tc_graph_free(optimised[i]);
+  for (int k = 0; k < n; k++) {
+    tc_graph_free(g[k]);
+    tc_graph_free(optimised[k]);
   }
   cr_expect_eq(bad, 0);
+}
+
+Test(shapes, agree, .timeout = 3000) { check_all(""); }
+
+/* Windows that are read by the products themselves. */
+Test(shapes, parts, .timeout = 3000) {
+  tc_target target = tc_cuda_target;
+  target.product_parts = true;
+  cuda_unit_target = &target;
+  check_all("unfold");
 }
 
 static uint32_t launches_of(const char *text) {

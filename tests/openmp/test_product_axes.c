@@ -77,7 +77,7 @@ static void check(const char *text, const char *dtype, const char *const *size, 
   omp_unit u;
   tc_target target = *tc_backend_openmp.target;
   tc_backend b = tc_backend_openmp;
-  target.product_guards = true; /* one kernel, where windows are of a padded array too */
+  target.guards = true; /* one kernel, where windows are of a padded array too */
   b.target = &target;
   cr_assert(omp_unit_build_by(&u, &g, 1, ~0u, &b));
   cr_assert(u.result[0].compiled);

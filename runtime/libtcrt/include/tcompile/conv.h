@@ -2,8 +2,8 @@
  *
  *   tc_tensor *y = tc_relu(tc_conv(x, w, b, TC_INTS(1), TC_INTS(1), TC_INTS(1), 1));
  *
- * In a compiled function they are captured as what stands there: one product over channels and windows, which no array
- * holds.  Called from elsewhere they run op by op, and the windows are copied. */
+ * In a compiled function they are captured as what stands there: one product over channels and windows, which on the CPU
+ * no array holds.  Called from elsewhere they run op by op, and the windows are copied. */
 #ifndef TCOMPILE_CONV_H
 #define TCOMPILE_CONV_H
 
