@@ -61,7 +61,7 @@ class Gradients(Program):
 
     def make(self, text, uses, dtype, shape, exact=False):
         """The derivatives of x mod x cancel but for rounding."""
-        if re.match(r"tc_(?:fmod|remainder)\(", text) and len(uses) > 1 and uses[0] is uses[1]:
+        if re.match(r"tc_(?:fmod|remainder)\(", text) and len(uses) > 1 and uses[0] is uses[1] and uses[0].real:
             text, uses = "tc_sin(%0)", uses[:1]
         return super().make(text, uses, dtype, shape, exact)
 
