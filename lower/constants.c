@@ -48,8 +48,7 @@ static uint64_t add_expr(uint64_t h, const tc_expr *e, bool number) {
                            e->buffer,   e->index,    e->i,        e->dim.bits};
   h = tc_hash(parts, sizeof parts, h);
   if (!number) h = tc_hash(&e->f, sizeof e->f, h);
-  const bool placed = e->kind == TC_EX_LOAD || e->kind == TC_EX_INDEX || e->kind == TC_EX_RANDOM;
-  return placed ? add_address(h, &e->address) : h;
+  return tc_expr_has_address(e) ? add_address(h, &e->address) : h;
 }
 
 static uint64_t add_axes(uint64_t h, const tc_axis *axis, int n) {

@@ -158,6 +158,10 @@ typedef struct tc_expr {
   tc_loc loc;       /* the source expression it came from */
 } tc_expr;
 
+static inline bool tc_expr_has_address(const tc_expr *e) {
+  return e->kind == TC_EX_LOAD || e->kind == TC_EX_INDEX || e->kind == TC_EX_RANDOM;
+}
+
 /* ---- actions, stages, nests ------------------------------------------------------------------ */
 
 typedef enum {
@@ -255,6 +259,10 @@ uint32_t tc_mm_parts(const tc_mm_loop *mm, int axis);
 int tc_mm_innermost(const tc_mm_loop *mm, int axis);
 /* Points of the parts inside of `part`: the part is axis / inner % extent. */
 tc_dim tc_mm_inner(tc_dims *c, const tc_mm_loop *mm, int part);
+/* Elements between neighbours along m, n or k, as long as no other part of it changes. */
+tc_dim tc_mm_step(tc_dims *c, const tc_mm_loop *mm, const tc_address *a, int axis);
+/* Is the access contiguous along the axis, for half a vector at least? */
+bool tc_mm_has_neighbours(tc_dims *c, const tc_mm_loop *mm, const tc_address *a, int axis);
 /* Does the address step along a part? */
 bool tc_mm_by_parts(const tc_mm_loop *mm, const tc_address *a);
 

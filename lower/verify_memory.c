@@ -80,10 +80,6 @@ static void mark_stage(const tc_stage *s, uint8_t *used) {
   used[s->skip_if.id] = used[s->skip_value.id] = 1;
 }
 
-static bool has_address(const tc_expr *e) {
-  return e->kind == TC_EX_LOAD || e->kind == TC_EX_INDEX || e->kind == TC_EX_RANDOM;
-}
-
 /* What the marked values load, and which axes and results they name. */
 static void check_marked(lo_checker *c, const uint8_t *used) {
   for (uint32_t id = c->k->nexpr; id-- > 1;) {
@@ -91,7 +87,7 @@ static void check_marked(lo_checker *c, const uint8_t *used) {
     if (!used[id]) continue;
     if (e->kind == TC_EX_RESULT && e->index >= c->nresult)
       lo_wrong(c, "expression %u: there is no result %u", id, e->index);
-    for (int i = c->naxis; has_address(e) && i < TC_MAX_AXES; i++)
+    for (int i = c->naxis; tc_expr_has_address(e) && i < TC_MAX_AXES; i++)
       if (!tc_dim_is(e->address.coef[i], 0)) lo_wrong(c, "expression %u uses axis %d", id, i);
     if (e->kind == TC_EX_LOAD && !e->guard.id) lo_check_access(c, e->buffer, &e->address);
   }

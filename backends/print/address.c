@@ -14,20 +14,25 @@ uint32_t tc_print_address_axes(const tc_address *a, const uint32_t *depends) {
   return m;
 }
 
-bool tc_print_has_address(const tc_expr *e) {
-  return e->kind == TC_EX_LOAD || e->kind == TC_EX_INDEX || e->kind == TC_EX_RANDOM;
-}
-
 void tc_print_depends(const tc_kernel *k, const uint32_t *result_axes, uint32_t *depends) {
   depends[0] = 0;
   for (uint32_t i = 1; i < k->nexpr; ++i) {
     const tc_expr *e = &k->expr[i];
     uint32_t m = depends[e->guard.id];
     for (int j = 0; j < 3; ++j) m |= depends[e->in[j].id];
-    if (tc_print_has_address(e)) m |= tc_print_address_axes(&e->address, depends);
+    if (tc_expr_has_address(e)) m |= tc_print_address_axes(&e->address, depends);
     if (e->kind == TC_EX_RESULT && result_axes) m |= result_axes[e->index];
     depends[i] = m;
   }
+}
+
+uint32_t tc_print_stage_axes(const tc_stage *st, const uint32_t *depends) {
+  uint32_t m = 0;
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    m |= depends[a->value.id] | depends[a->guard.id] | tc_print_address_axes(&a->address, depends);
+  }
+  return m;
 }
 
 /* Does v differ from lane to lane in this scope? */
@@ -58,6 +63,13 @@ void tc_print_axis_part(const tc_print_scope *s, const tc_mm_loop *mm, int part,
     tc_put(out, ")");
   }
   tc_put(out, ")");
+}
+
+void tc_print_axis_parts(tc_print_scope *s, const tc_mm_loop *mm, tc_buf *text) {
+  for (int i = mm->nbatch + 3; i < tc_mm_axes(mm); ++i) {
+    tc_print_axis_part(s, mm, i, &text[i]);
+    s->axis[i] = text[i].text ? text[i].text : "";
+  }
 }
 
 void tc_print_extent(const tc_print_scope *s, const tc_axis *a, tc_buf *out) {

@@ -91,6 +91,9 @@ void tc_print_depends(const tc_kernel *k, const uint32_t *result_axes, uint32_t 
 /* Bit j: the address changes along axis j. */
 uint32_t tc_print_address_axes(const tc_address *a, const uint32_t *depends);
 
+/* Bit j: some value or address of the stage does. */
+uint32_t tc_print_stage_axes(const tc_stage *st, const uint32_t *depends);
+
 /* Prints `const tc_vT v<i> = ...;` for v and everything it needs that is not printed yet. */
 void tc_print_value(tc_print_scope *s, tc_val v);
 /* The same for u<i> of a v that is equal in all lanes. */
@@ -119,6 +122,8 @@ void tc_print_address(const tc_print_scope *s, const tc_address *a, tc_buf *out)
 tc_dim tc_print_step(const tc_print_scope *s, const tc_address *a);
 /* A part of m, n or k as an expression of that axis: "(k / 3 % 3)". */
 void tc_print_axis_part(const tc_print_scope *s, const tc_mm_loop *mm, int part, tc_buf *out);
+/* The text of all parts in the scope, kept in text[TC_MAX_AXES], which the caller frees. */
+void tc_print_axis_parts(tc_print_scope *s, const tc_mm_loop *mm, tc_buf *text);
 
 /* spelling.c.  A new line at the scope's indentation, printf-like. */
 void tc_print_line(tc_print_scope *s, const char *format, ...)

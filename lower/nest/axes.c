@@ -3,17 +3,13 @@
  * A slot is an axis under construction; addresses have one coefficient per slot. */
 #include "lower/lowering.h"
 
-static bool has_address(const tc_expr *e) {
-  return e->kind == TC_EX_LOAD || e->kind == TC_EX_INDEX || e->kind == TC_EX_RANDOM;
-}
-
 static bool writes(const lo_act *a) {
   return a->a.kind == TC_ACT_STORE || a->a.kind == TC_ACT_ADD;
 }
 
 void lo_map_addresses(lo_kb *b, void (*f)(lo_kb *, tc_address *, const void *), const void *arg) {
   for (uint32_t id = b->first; id < b->k->nexpr; id++)
-    if (has_address(&b->k->expr[id])) f(b, &b->k->expr[id].address, arg);
+    if (tc_expr_has_address(&b->k->expr[id])) f(b, &b->k->expr[id].address, arg);
   for (uint32_t i = 0; i < b->nact; i++)
     if (writes(&b->act[i])) f(b, &b->act[i].a.address, arg);
 }

@@ -7,10 +7,6 @@ tc_dtype lo_compute_type(tc_dtype d) { return d == TC_F16 || d == TC_BF16 ? TC_F
 
 /* ---- interning ------------------------------------------------------------------------------- */
 
-static bool has_address(const tc_expr *e) {
-  return e->kind == TC_EX_LOAD || e->kind == TC_EX_INDEX || e->kind == TC_EX_RANDOM;
-}
-
 static uint64_t mix(uint64_t h, uint64_t v) {
   h = (h ^ v) * 0x9e3779b97f4a7c15u;
   return h ^ (h >> 29);
@@ -24,7 +20,7 @@ static uint64_t hash_expr(const tc_expr *e) {
   h = mix(h, (uint64_t)e->in[2].id << 32 | e->guard.id);
   h = mix(h, (uint64_t)e->buffer << 32 | e->index << 1 | e->reproducible);
   h = mix(mix(mix(h, f), (uint64_t)e->i), (uint64_t)e->dim.bits);
-  if (!has_address(e)) return h;
+  if (!tc_expr_has_address(e)) return h;
   h = mix(h, (uint64_t)e->address.offset.bits);
   for (int i = 0; i < TC_MAX_AXES; i++) h = mix(h, (uint64_t)e->address.coef[i].bits);
   for (int t = 0; t < e->address.nterm; t++) h = mix(h, e->address.term[t].value.id);
@@ -49,7 +45,7 @@ static bool same_expr(const tc_expr *a, const tc_expr *b) {
          a->storage == b->storage && !memcmp(a->in, b->in, sizeof a->in) &&
          a->guard.id == b->guard.id && a->buffer == b->buffer && a->index == b->index && a->reproducible == b->reproducible &&
          !memcmp(&a->f, &b->f, sizeof a->f) && a->i == b->i && tc_dim_same(a->dim, b->dim) &&
-         (!has_address(a) || same_address(&a->address, &b->address));
+         (!tc_expr_has_address(a) || same_address(&a->address, &b->address));
 }
 
 /* ---- levels and axes ------------------------------------------------------------------------- */
@@ -66,7 +62,7 @@ static void describe(lo_kb *b, uint32_t id) {
   uint32_t axes = 0;
   for (int i = 0; i < 3; i++) join(b, e->in[i], &level, &axes);
   join(b, e->guard, &level, &axes);
-  if (has_address(e)) {
+  if (tc_expr_has_address(e)) {
     for (int i = 0; i < TC_MAX_AXES; i++)
       if (!tc_dim_is(e->address.coef[i], 0)) axes |= 1u << i;
     for (int t = 0; t < e->address.nterm; t++) join(b, e->address.term[t].value, &level, &axes);

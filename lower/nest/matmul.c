@@ -56,7 +56,7 @@ static int unit_axis(const lo_lin *l) {
 static int row_slot(const lo_kb *b, int m, int n, const tc_mm_loop *mm) {
   if (!b->slot[m].dead) return m;
   for (int s = 0; s < b->nslot; s++)
-    if (!b->slot[s].dead && s != n && s != b->g->k && !(b->axes[mm->b.id] >> s & 1)) return s;
+    if (!b->slot[s].dead && s != n && !(lo_deep_axes(b->g) >> s & 1) && !(b->axes[mm->b.id] >> s & 1)) return s;
   return m;
 }
 

@@ -123,10 +123,7 @@ static bool open_product(tc_cuda_product *x, const tc_kernel *k, const tc_progra
     snprintf(x->text[i], sizeof x->text[i], "i%d", i);
     x->s.axis[i] = x->text[i];
   }
-  for (int i = mm->nbatch + 3; i < x->s.naxis; ++i) {
-    tc_print_axis_part(&x->s, mm, i, &x->part[i]);
-    x->s.axis[i] = x->part[i].text ? x->part[i].text : "";
-  }
+  tc_print_axis_parts(&x->s, mm, x->part);
   x->s.depends = calloc(k->nexpr + 1, sizeof *x->s.depends);
   x->s.printed = calloc(k->nexpr + 1, 1);
   if (!x->s.depends || !x->s.printed) return false;

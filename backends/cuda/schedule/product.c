@@ -2,6 +2,7 @@
 #include "backends/cuda/schedule/product.h"
 
 #include "backends/cuda/schedule/plan.h"
+#include "backends/print/print.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,29 +44,15 @@ static void open_epilogue(const tc_mm_loop *mm, tc_cuda_operand *o) {
   o->nest = (tc_nest){.naxis = n + 1, .nparallel = n, .nstage = 1, .stage = &o->stage, .vector = n};
 }
 
-static bool has_address(const tc_expr *e) {
-  return e->kind == TC_EX_LOAD || e->kind == TC_EX_INDEX || e->kind == TC_EX_RANDOM;
-}
-
-static bool steps(const tc_mm_loop *mm, const tc_address *a, uint32_t axes) {
-  for (int i = mm->nbatch + 3; i < tc_mm_axes(mm); ++i)
-    if (axes >> i & 1 && !tc_dim_is(a->coef[i], 0)) return true;
-  return false;
-}
-
 /* Does anything of the operand change along parts of the axis of its lanes?  -1: out of memory. */
 static int by_parts(const tc_kernel *k, const tc_cuda_operand *o) {
   const uint32_t parts = tc_mm_parts(&k->mm, o->along);
   if (!parts) return 0;
-  uint8_t *need = calloc(k->nexpr + 1, 1);
-  bool any = false;
-  if (!need) return -1;
-  tc_cuda_mark_stage(k, &o->stage, need);
-  for (uint32_t i = 0; i < o->stage.naction; ++i)
-    any |= tc_cuda_is_store(&o->stage.action[i]) && steps(&k->mm, &o->stage.action[i].address, parts);
-  for (uint32_t i = 1; i < k->nexpr; ++i)
-    any |= need[i] && has_address(&k->expr[i]) && steps(&k->mm, &k->expr[i].address, parts);
-  free(need);
+  uint32_t *depends = calloc(k->nexpr + 1, sizeof *depends);
+  if (!depends) return -1;
+  tc_print_depends(k, NULL, depends);
+  const bool any = tc_print_stage_axes(&o->stage, depends) & parts;
+  free(depends);
   return any;
 }
 
@@ -83,36 +70,31 @@ bool tc_cuda_open_operand(const tc_kernel *k, const tc_program *p, int which, in
 
 /* ---- decisions ------------------------------------------------------------------------------- */
 
-/* Loads that v is made of and that are of neighbours along the axis, more than a few at a time; -1: out of memory. */
-static int neighbours(const tc_kernel *k, tc_val v, int axis) {
-  enum { FEW = 8 };
+/* Loads that v is made of and that are of neighbours along the axis; -1: out of memory. */
+static int neighbours(const tc_kernel *k, const tc_program *p, tc_val v, int axis) {
   uint8_t *need = calloc(k->nexpr + 1, 1);
-  const int part = tc_mm_innermost(&k->mm, axis);
-  const bool few = part >= 0 && tc_dim_is_const(k->mm.axis[part].extent) && tc_dim_value(k->mm.axis[part].extent) < FEW;
   int n = 0;
   if (!need) return -1;
   need[v.id] = 1;
   tc_mark_operands(k, need);
-  for (uint32_t i = 1; i < k->nexpr; ++i) {
-    const tc_dim *step = k->expr[i].address.coef;
-    const bool load = need[i] && k->expr[i].kind == TC_EX_LOAD;
-    n += load && (tc_dim_is(step[axis], 1) || (part >= 0 && !few && tc_dim_is(step[part], 1)));
-  }
+  for (uint32_t i = 1; i < k->nexpr; ++i)
+    n += need[i] && k->expr[i].kind == TC_EX_LOAD &&
+         tc_mm_has_neighbours(tc_graph_dims(p->graph), &k->mm, &k->expr[i].address, axis);
   free(need);
   return n;
 }
 
-static tc_cuda_along plan_along(const tc_kernel *k, tc_val v, tc_cuda_along outer) {
-  return neighbours(k, v, axis_of(&k->mm, outer)) >
-                 neighbours(k, v, axis_of(&k->mm, TC_CUDA_ALONG_K))
+static tc_cuda_along plan_along(const tc_kernel *k, const tc_program *p, tc_val v, tc_cuda_along outer) {
+  return neighbours(k, p, v, axis_of(&k->mm, outer)) >
+                 neighbours(k, p, v, axis_of(&k->mm, TC_CUDA_ALONG_K))
              ? outer
              : TC_CUDA_ALONG_K;
 }
 
 static bool plan_access(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s) {
   int64_t *const width[] = {&s->width_a, &s->width_b, &s->width_c};
-  s->along_a = plan_along(k, k->mm.a, TC_CUDA_ALONG_M);
-  s->along_b = plan_along(k, k->mm.b, TC_CUDA_ALONG_N);
+  s->along_a = plan_along(k, p, k->mm.a, TC_CUDA_ALONG_M);
+  s->along_b = plan_along(k, p, k->mm.b, TC_CUDA_ALONG_N);
   for (int i = 0; i < 3; ++i) {
     tc_cuda_operand o;
     if (!tc_cuda_open_operand(k, p, i, i ? s->along_b : s->along_a, &o)) return false;

@@ -22,17 +22,6 @@ static void put_c_at(tc_omp_matmul *x, const tc_action *a) {
   tc_buf_free(&address);
 }
 
-/* The axes on which any value or address of the epilogue depends. */
-static uint32_t axes_of(const tc_omp_matmul *x) {
-  uint32_t axes = 0;
-  for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i) {
-    const tc_action *a = &x->mm->epilogue.action[i];
-    axes |= x->s.depends[a->value.id] | x->s.depends[a->guard.id];
-    axes |= tc_print_address_axes(&a->address, x->s.depends);
-  }
-  return axes;
-}
-
 /* All values first, so that a store in place cannot reach a value of the same point. */
 static void put_point(tc_omp_matmul *x) {
   const tc_dtype d = x->mm->acc;
@@ -88,7 +77,7 @@ void tc_omp_mm_put_prefetch(tc_omp_matmul *x) {
 void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
   const tc_action *direct = tc_omp_mm_direct(x);
   const uint32_t batch = (1u << x->mm->nbatch) - 1;
-  const uint32_t row = batch | 1u << x->am | tc_mm_parts(x->mm, x->am), depends = axes_of(x);
+  const uint32_t row = batch | 1u << x->am | tc_mm_parts(x->mm, x->am), depends = tc_print_stage_axes(&x->mm->epilogue, x->s.depends);
   /* Panels of 8-byte elements need not be a multiple of TC_L wide. */
   const bool whole = !(depends & tc_mm_parts(x->mm, x->an)) &&
       tc_dim_multiple(tc_graph_dims(x->p->graph), x->mm->axis[x->an].extent) % 16 == 0 &&

@@ -281,10 +281,7 @@ static bool open_kernel(tc_omp_matmul *x, const tc_kernel *k, const tc_program *
   strcpy(x->axis[x->an], "n");
   strcpy(x->axis[x->ak], "k");
   for (int i = 0; i < mm->nbatch + 3; ++i) x->s.axis[i] = x->axis[i];
-  for (int i = mm->nbatch + 3; i < x->s.naxis; ++i) {
-    tc_print_axis_part(&x->s, mm, i, &x->part[i]);
-    x->s.axis[i] = x->part[i].text ? x->part[i].text : "";
-  }
+  tc_print_axis_parts(&x->s, mm, x->part);
   x->result_axes[0] = (1u << (mm->nbatch + 2)) - 1;
   x->result[0] = "r0";
   x->s.result = x->result;

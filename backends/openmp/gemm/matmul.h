@@ -38,8 +38,6 @@ typedef struct tc_omp_matmul {
 const tc_expr *tc_omp_mm_plain(const tc_omp_matmul *x, tc_val v);
 /* Whether memory of this dtype is what the micro-kernel reads. */
 bool tc_omp_mm_same(const tc_omp_matmul *x, tc_dtype d);
-/* Elements between neighbours along m, n or k, as long as no other part of it changes. */
-tc_dim tc_omp_mm_step(const tc_omp_matmul *x, const tc_address *a, int axis);
 /* Opens a loop along m, n or k from `from` to `to`, in vectors, for values that depend on the axes `depends`;
  * a vector has `rest` lanes, or all where every vector is whole.  Where the values change along parts of the
  * axis, the lanes of a vector are neighbours along the innermost one. */

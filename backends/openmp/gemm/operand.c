@@ -14,11 +14,6 @@ const tc_expr *tc_omp_mm_plain(const tc_omp_matmul *x, tc_val v) {
   return e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm && !tc_mm_by_parts(x->mm, &e->address) ? e : NULL;
 }
 
-tc_dim tc_omp_mm_step(const tc_omp_matmul *x, const tc_address *a, int axis) {
-  const int part = tc_mm_innermost(x->mm, axis);
-  return part < 0 ? a->coef[axis] : tc_dim_add(tc_graph_dims(x->p->graph), a->coef[axis], a->coef[part]);
-}
-
 /* Marks v and everything it needs. */
 static uint8_t *reach(const tc_omp_matmul *x, tc_val v) {
   uint8_t *seen = calloc(x->k->nexpr + 1, 1);
@@ -28,24 +23,15 @@ static uint8_t *reach(const tc_omp_matmul *x, tc_val v) {
   return seen;
 }
 
-/* Is the access contiguous along the axis, for half a vector at least? */
-static bool has_neighbours(const tc_omp_matmul *x, const tc_address *a, int axis) {
-  enum { FEW = 8 };
-  const int part = tc_mm_innermost(x->mm, axis);
-  if (!tc_dim_is(tc_omp_mm_step(x, a, axis), 1)) return false;
-  if (part < 0 || tc_dim_is(a->coef[part], 0)) return true;
-  const tc_dim run = x->mm->axis[part].extent;
-  return !tc_dim_is_const(run) || tc_dim_value(run) >= FEW;
-}
-
 int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other) {
+  tc_dims *dims = tc_graph_dims(x->p->graph);
   uint8_t *seen = reach(x, v);
   int votes = 0;
   for (uint32_t i = 1; seen && i <= v.id; ++i) {
     const tc_expr *e = &x->k->expr[i];
     if (!seen[i] || e->kind != TC_EX_LOAD) continue;
-    votes += has_neighbours(x, &e->address, usual);
-    votes -= has_neighbours(x, &e->address, other);
+    votes += tc_mm_has_neighbours(dims, x->mm, &e->address, usual);
+    votes -= tc_mm_has_neighbours(dims, x->mm, &e->address, other);
   }
   free(seen);
   return votes < 0 ? other : usual;
@@ -74,9 +60,9 @@ bool tc_omp_mm_a_cols(const tc_omp_matmul *x) {
 /* ---- vectors --------------------------------------------------------------------------------- */
 
 static void put_points(const tc_omp_matmul *x, int part, tc_buf *out) {
-  tc_putf(out, "(");
+  tc_put(out, "(");
   tc_print_dim(x->p, x->mm->axis[part].extent, out);
-  tc_putf(out, ")");
+  tc_put(out, ")");
 }
 
 /* Declares where the parts of the axis are at `from`: a loop counts them along. */
@@ -376,7 +362,7 @@ static bool put_b_woven(tc_omp_matmul *x) {
   const tc_expr *e = &x->k->expr[x->mm->b.id];
   if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || !by_parts(x, x->mm->b, x->an)) return false;
   if (x->p->buffer[x->k->buffer[e->buffer]].dtype != TC_BF16) return false;
-  if (!tc_dim_is(tc_omp_mm_step(x, &e->address, x->an), 1)) return false;
+  if (!tc_dim_is(tc_mm_step(tc_graph_dims(x->p->graph), x->mm, &e->address, x->an), 1)) return false;
   const tc_address begin = along_columns(x, &e->address, false), step = along_columns(x, &e->address, true);
   tc_buf first = {0}, at = {0};
   if (by_parts(x, x->mm->b, x->ak)) open_parts(x, x->ak, "k0");

@@ -229,6 +229,7 @@ tc_tensor *tc_norm(in x, double p, tc_ints axes, bool keepdim) {
 tc_tensor *tc_unfold(in x, int axis, int64_t size, int64_t step) {
   return tc_call(TC_API_tc_unfold, x, (int64_t)axis, size, step);
 }
+
 tc_tensor *tc_slice(in x, int axis, int64_t start, int64_t stop, int64_t step) {
   return tc_call(TC_API_tc_slice, x, (int64_t)axis, start, stop, step);
 }
