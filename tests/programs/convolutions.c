@@ -171,6 +171,9 @@ int main(void) {
   }
   TC_SCOPE {
     const tc_tensor *x = tc_ones(TC_DIMS(1, 4, 5, 5), TC_F32), *w = tc_ones(TC_DIMS(6, 4, 3, 3), TC_F32);
+    const tc_tensor *none = tc_ones(TC_DIMS(0, 3, 5, 5), TC_F32), *w3 = tc_ones(TC_DIMS(2, 3, 3, 3), TC_F32);
+    const tc_tensor *empty[] = {image(none, w3, tc_ones(TC_DIMS(2), TC_F32)), tc_conv(none, w3, NULL, TC_INTS(1), TC_INTS(1), TC_INTS(1), 1)};
+    for (int i = 0; i < 2; i++) CHECK(empty[i] && tc_size(empty[i], 0) == 0 && tc_size(empty[i], 1) == 2 && tc_size(empty[i], 3) == 5);
     CHECK(tc_at(tc_conv(x, w, NULL, TC_INTS(1), TC_INTS(0), TC_INTS(1), 1), TC_INTS(0, 0, 0, 0)) == 36);
     refused(x, tc_ones(TC_DIMS(6, 4, 3), TC_F32), TC_INTS(1), 1, "x has 4 axes, the weight 3");
     refused(tc_ones(TC_DIMS(4, 5), TC_F32), tc_ones(TC_DIMS(4, 5), TC_F32), TC_INTS(1), 1, "x has 2 axes");

@@ -65,16 +65,17 @@ static inline tc_tensor *tc_conv(const tc_tensor *x, const tc_tensor *w, const t
     tc_tensor *z = tc_conv_padded(x, padding, groups);
     for (int i = 0; i < axes; i++)
       z = tc_conv_windows(z, channels, channels + 1 + i, tc_size(w, 2 + i), tc_conv_of(stride, i), tc_conv_of(dilation, i));
+    int64_t points = 1;
     dims.n = rank;
     dims.v[0] = images;
     dims.v[1] = results;
-    for (int i = 0; i < axes; i++) dims.v[2 + i] = tc_size(z, channels + 1 + i);
+    for (int i = 0; i < axes; i++) points *= dims.v[2 + i] = tc_size(z, channels + 1 + i);
     if (groups == 1) {
-      z = tc_reshape(z, TC_DIMS(images, tc_size(z, 1), -1));
-      z = tc_matmul(tc_reshape(w, TC_DIMS(results, -1)), z);
+      z = tc_reshape(z, TC_DIMS(images, tc_size(z, 1), points));
+      z = tc_matmul(tc_reshape(w, TC_DIMS(results, tc_size(z, 1))), z);
     } else {
-      z = tc_reshape(z, TC_DIMS(images, groups, tc_size(z, 2), -1));
-      z = tc_matmul(tc_reshape(w, TC_DIMS(groups, results / groups, -1)), z);
+      z = tc_reshape(z, TC_DIMS(images, groups, tc_size(z, 2), points));
+      z = tc_matmul(tc_reshape(w, TC_DIMS(groups, results / groups, tc_size(z, 2))), z);
     }
     z = tc_reshape(z, dims);
     for (int i = 0; i < rank; i++) ones.v[i] = i == 1 ? results : 1;
