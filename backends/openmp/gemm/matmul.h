@@ -1,7 +1,7 @@
 /* matmul.h - a matmul kernel being printed.  matmul.c prints the kernel and its table of tiles,
- * micro_kernel.c the tiles, operand.c how A and B are read and packed, epilogue.c what
- * becomes of finished tiles. The blocked driver and the micro-kernels are prelude text
- * (prelude/80_matmul.c and the next). */
+ * micro_kernel.c the tiles, operand.c how A and B are read and packed, lanes.c the loops of that, epilogue.c
+ * what becomes of finished tiles, helper.c what functions for the driver begin and end with.  The blocked
+ * driver and the micro-kernels are prelude text (prelude/80_matmul.c and the next). */
 #ifndef TC_OMP_MATMUL_H
 #define TC_OMP_MATMUL_H
 
@@ -38,6 +38,18 @@ typedef struct tc_omp_matmul {
 const tc_expr *tc_omp_mm_plain(const tc_omp_matmul *x, tc_val v);
 /* Whether memory of this dtype is what the micro-kernel reads. */
 bool tc_omp_mm_same(const tc_omp_matmul *x, tc_dtype d);
+/* lanes.c.  Does v change along parts of the axis? */
+bool tc_omp_mm_by_parts(const tc_omp_matmul *x, tc_val v, int axis);
+/* Declares where the parts of the axis are at `from`: a loop counts them along. */
+void tc_omp_mm_open_parts(tc_omp_matmul *x, int axis, const char *from);
+/* At the end of the loop's body: moves them on, each where the one inside of it begins again. */
+void tc_omp_mm_close_parts(tc_omp_matmul *x, int axis, const char *by);
+/* A loop over points of the axis, of which v is computed: `head` opens it. */
+void tc_omp_mm_open_points(tc_omp_matmul *x, tc_val v, int axis, const char *from, const char *head);
+void tc_omp_mm_close_points(tc_omp_matmul *x, tc_val v, int axis);
+/* A loop along an axis in vectors, each of which ends where the innermost part begins again.  longest: C: their
+ * lanes at most, or NULL. */
+void tc_omp_mm_open_runs(tc_omp_matmul *x, int axis, const char *longest, const char *from, const char *to);
 /* Opens a loop along m, n or k from `from` to `to`, in vectors, for values that depend on the axes `depends`;
  * a vector has `rest` lanes, or all where every vector is whole.  Where the values change along parts of the
  * axis, the lanes of a vector are neighbours along the innermost one. */

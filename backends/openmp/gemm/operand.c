@@ -57,106 +57,6 @@ bool tc_omp_mm_a_cols(const tc_omp_matmul *x) {
   return tc_omp_mm_lanes(x, x->mm->a, x->ak, x->am) == x->am;
 }
 
-/* ---- vectors --------------------------------------------------------------------------------- */
-
-static void put_points(const tc_omp_matmul *x, int part, tc_buf *out) {
-  tc_put(out, "(");
-  tc_print_dim(x->p, x->mm->axis[part].extent, out);
-  tc_put(out, ")");
-}
-
-/* Declares where the parts of the axis are at `from`: a loop counts them along. */
-static void open_parts(tc_omp_matmul *x, int axis, const char *from) {
-  const char *const name = x->axis[axis], *const now = x->s.axis[axis];
-  const uint32_t parts = tc_mm_parts(x->mm, axis);
-  for (int p = 0; p < x->s.naxis; ++p) {
-    tc_buf first = {0};
-    if (!(parts >> p & 1)) continue;
-    x->s.axis[axis] = from;
-    tc_print_axis_part(&x->s, x->mm, p, &first);
-    x->s.axis[axis] = now;
-    snprintf(x->axis[p], sizeof x->axis[p], "%s_%d", name, __builtin_popcount(parts & ((1u << p) - 1)));
-    tc_print_line(&x->s, "int64_t %s = %s;", x->axis[p], first.text);
-    x->s.axis[p] = x->axis[p];
-    tc_buf_free(&first);
-  }
-}
-
-/* At the end of the loop's body: moves them on, each where the one inside of it begins again. */
-static void close_parts(tc_omp_matmul *x, int axis, const char *by) {
-  const uint32_t parts = tc_mm_parts(x->mm, axis);
-  const int last = tc_mm_innermost(x->mm, axis);
-  tc_print_line(&x->s, "%s += %s;", x->axis[last], by);
-  for (int p = last, outer; p >= 0; p = outer) {
-    tc_buf points = {0};
-    for (outer = p - 1; outer >= 0 && !(parts >> outer & 1);) --outer;
-    x->s.axis[p] = x->part[p].text;
-    if (outer < 0) break;
-    put_points(x, p, &points);
-    tc_print_line(&x->s, "const int64_t %s_over = %s == %s;", x->axis[p], x->axis[p], points.text);
-    tc_print_line(&x->s, "%s = %s_over ? 0 : %s;", x->axis[p], x->axis[p], x->axis[p]);
-    tc_print_line(&x->s, "%s += %s_over;", x->axis[outer], x->axis[p]);
-    tc_buf_free(&points);
-  }
-}
-
-static bool by_parts(const tc_omp_matmul *x, tc_val v, int axis) {
-  return x->s.depends[v.id] & tc_mm_parts(x->mm, axis);
-}
-
-/* A loop over points of the axis, of which v is computed: `head` opens it. */
-static void open_points(tc_omp_matmul *x, tc_val v, int axis, const char *from, const char *head) {
-  if (by_parts(x, v, axis)) open_parts(x, axis, from);
-  tc_print_line(&x->s, "%s {", head);
-  x->s.indent += 2;
-}
-
-static void close_points(tc_omp_matmul *x, tc_val v, int axis) {
-  if (by_parts(x, v, axis)) close_parts(x, axis, "1");
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-}
-
-/* A loop along an axis in vectors, each of which ends where the innermost part begins again.  longest: C: their
- * lanes at most. */
-static void open_runs(tc_omp_matmul *x, int axis, const char *longest, const char *from, const char *to) {
-  const char *const i = x->axis[axis];
-  const int last = tc_mm_innermost(x->mm, axis);
-  tc_buf points = {0};
-  x->axis_of_runs = axis;
-  open_parts(x, axis, from);
-  put_points(x, last, &points);
-  tc_print_line(&x->s, "for (int64_t %s = %s, rest; %s < %s; %s += rest) {", i, from, i, to, i);
-  x->s.indent += 2;
-  tc_print_line(&x->s, "rest = TC_MIN(%s - %s, %s - %s);", to, i, points.text, x->axis[last]);
-  if (longest) tc_print_line(&x->s, "rest = TC_MIN(rest, %s);", longest);
-  x->s.part = last + 1;
-  tc_buf_free(&points);
-}
-
-void tc_omp_mm_open_lanes(tc_omp_matmul *x, int axis, uint32_t depends, const char *from, const char *to,
-                          bool whole) {
-  const char *i = x->axis[axis];
-  x->s.lanes = whole ? NULL : "rest";
-  x->s.vector = axis;
-  if (depends & tc_mm_parts(x->mm, axis)) {
-    open_runs(x, axis, "TC_L", from, to);
-    return;
-  }
-  tc_print_line(&x->s, "for (int64_t %s = %s; %s < %s; %s += TC_L) {", i, from, i, to, i);
-  x->s.indent += 2;
-  if (!whole) tc_print_line(&x->s, "const int64_t rest = TC_MIN(TC_L, %s - %s);", to, i);
-}
-
-void tc_omp_mm_close_lanes(tc_omp_matmul *x) {
-  if (x->s.part) close_parts(x, x->axis_of_runs, "rest");
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-  x->s.lanes = NULL;
-  x->s.vector = -1;
-  x->s.part = 0;
-}
-
 /* ---- in place -------------------------------------------------------------------------------- */
 
 static void put_at(tc_omp_matmul *x, const char *name, const tc_expr *load, const char *signature) {
@@ -244,22 +144,22 @@ static void put_a_rows(tc_omp_matmul *x, const char *store, int bytes) {
   snprintf(place, sizeof place,
            "(tc_%s *)(dst + (m - m0) * stride + (k - k0) / %d * step) + (k - k0) %% %d", store,
            64 / bytes, 64 / bytes);
-  open_points(x, x->mm->a, x->am, "m0", "for (int64_t m = m0; m < m0 + rows; ++m)");
+  tc_omp_mm_open_points(x, x->mm->a, x->am, "m0", "for (int64_t m = m0; m < m0 + rows; ++m)");
   open_lanes(x, x->ak, x->mm->a, "k0", "k0 + kn");
   put_vector(x, x->mm->a, store, place);
   tc_omp_mm_close_lanes(x);
-  close_points(x, x->mm->a, x->am);
+  tc_omp_mm_close_points(x, x->mm->a, x->am);
 }
 
 /* dst[k][i], vectors along m. */
 static void put_a_cols(tc_omp_matmul *x) {
   char place[80];
   snprintf(place, sizeof place, "(tc_%s *)(dst + (k - k0) * stride) + (m - m0)", x->e.store);
-  open_points(x, x->mm->a, x->ak, "k0", "for (int64_t k = k0; k < k0 + kn; ++k)");
+  tc_omp_mm_open_points(x, x->mm->a, x->ak, "k0", "for (int64_t k = k0; k < k0 + kn; ++k)");
   open_lanes(x, x->am, x->mm->a, "m0", "m0 + rows");
   put_vector(x, x->mm->a, x->e.store, place);
   tc_omp_mm_close_lanes(x);
-  close_points(x, x->mm->a, x->ak);
+  tc_omp_mm_close_points(x, x->mm->a, x->ak);
 }
 
 /* dst[i][k] of bf16, vectors along m: blocks of TC_L rows by TC_L values of k are transposed. */
@@ -269,9 +169,9 @@ static void put_a_transposed(tc_omp_matmul *x) {
   x->s.indent += 2;
   tc_print_line(&x->s, "const int64_t deep = TC_MIN(TC_L, k0 + kn - kb);");
   tc_print_line(&x->s, "tc_u16 t[TC_L][TC_L] = {{0}}; /* [k][m] */");
-  open_points(x, x->mm->a, x->ak, "kb", "for (int64_t k = kb; k < kb + deep; ++k)");
+  tc_omp_mm_open_points(x, x->mm->a, x->ak, "kb", "for (int64_t k = kb; k < kb + deep; ++k)");
   put_vector(x, x->mm->a, "bf16", "t[k - kb]");
-  close_points(x, x->mm->a, x->ak);
+  tc_omp_mm_close_points(x, x->mm->a, x->ak);
   tc_print_line(
       &x->s,
       "char *const to = dst + (m - m0) * stride + (kb - k0) / 32 * step + (kb - k0) %% 32 * 2;");
@@ -338,13 +238,13 @@ static void put_b_rows(tc_omp_matmul *x) {
   if (put_b_moved(x, false)) return;
   char place[96];
   snprintf(place, sizeof place, "(tc_%s *)dst + (k - k0) * nr + (n - n0)", x->e.store);
-  open_points(x, x->mm->b, x->ak, "k0", "for (int64_t k = k0; k < k0 + kn; ++k)");
+  tc_omp_mm_open_points(x, x->mm->b, x->ak, "k0", "for (int64_t k = k0; k < k0 + kn; ++k)");
   put_b_prefetch(x, "(k + 16)", "n0");
   put_b_prefetch(x, "(k + 16)", "(n0 + cols - 1)");
   open_lanes(x, x->an, x->mm->b, "n0", "n0 + cols");
   put_vector(x, x->mm->b, x->e.store, place);
   tc_omp_mm_close_lanes(x);
-  close_points(x, x->mm->b, x->ak);
+  tc_omp_mm_close_points(x, x->mm->b, x->ak);
 }
 
 /* The part of an address that steps along n, or all but that. */
@@ -360,12 +260,12 @@ static tc_address along_columns(const tc_omp_matmul *x, const tc_address *a, boo
 /* bf16 in memory, contiguous along the innermost part of n: runs of two rows are woven into words. */
 static bool put_b_woven(tc_omp_matmul *x) {
   const tc_expr *e = &x->k->expr[x->mm->b.id];
-  if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || !by_parts(x, x->mm->b, x->an)) return false;
+  if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || !tc_omp_mm_by_parts(x, x->mm->b, x->an)) return false;
   if (x->p->buffer[x->k->buffer[e->buffer]].dtype != TC_BF16) return false;
   if (!tc_dim_is(tc_mm_step(tc_graph_dims(x->p->graph), x->mm, &e->address, x->an), 1)) return false;
   const tc_address begin = along_columns(x, &e->address, false), step = along_columns(x, &e->address, true);
   tc_buf first = {0}, at = {0};
-  if (by_parts(x, x->mm->b, x->ak)) open_parts(x, x->ak, "k0");
+  if (tc_omp_mm_by_parts(x, x->mm->b, x->ak)) tc_omp_mm_open_parts(x, x->ak, "k0");
   tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += 2) {");
   x->s.indent += 2;
   tc_print_line(&x->s, "const tc_bf16 *row[2] = {0, 0};");
@@ -375,10 +275,10 @@ static bool put_b_woven(tc_omp_matmul *x) {
   tc_print_line(&x->s, "if (k == k0 + kn) break;");
   tc_print_address(&x->s, &begin, &first);
   tc_print_line(&x->s, "row[h] = b%u + %s;", e->buffer, first.text);
-  if (by_parts(x, x->mm->b, x->ak)) close_parts(x, x->ak, "1");
+  if (tc_omp_mm_by_parts(x, x->mm->b, x->ak)) tc_omp_mm_close_parts(x, x->ak, "1");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  open_runs(x, x->an, NULL, "n0", "n0 + cols");
+  tc_omp_mm_open_runs(x, x->an, NULL, "n0", "n0 + cols");
   tc_print_address(&x->s, &step, &at);
   tc_print_line(&x->s, "const int64_t at = %s;", at.text);
   tc_print_line(&x->s, "tc_mm_bf16_weave((const char *)(row[0] + at), row[1] ? (const char *)(row[1] + at) : 0,");
@@ -421,12 +321,12 @@ static void put_b_vnni(tc_omp_matmul *x) {
 /* Vectors along k of TC_L columns to t[r]; columns past the last are zero. */
 static void put_b_columns(tc_omp_matmul *x, const char *store, const char *from, const char *to,
                           const char *place) {
-  open_points(x, x->mm->b, x->an, "nb", "for (int64_t r = 0; r < TC_MIN(TC_L, n0 + cols - nb); ++r)");
+  tc_omp_mm_open_points(x, x->mm->b, x->an, "nb", "for (int64_t r = 0; r < TC_MIN(TC_L, n0 + cols - nb); ++r)");
   tc_print_line(&x->s, "const int64_t n = nb + r;");
   open_lanes(x, x->ak, x->mm->b, from, to);
   put_vector(x, x->mm->b, store, place);
   tc_omp_mm_close_lanes(x);
-  close_points(x, x->mm->b, x->an);
+  tc_omp_mm_close_points(x, x->mm->b, x->an);
 }
 
 /* Prefetches the block that is transposed four blocks later: of the same columns or, past their end,
