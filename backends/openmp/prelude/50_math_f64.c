@@ -29,12 +29,12 @@ TC_FN tc_vf64 tc_expparts_f64(tc_vf64 x, tc_vf64 low, tc_vf64 *n) {
   return TC_FMA(q * r, r, r);
 }
 /* @ tc_exp_f64 */
-/* 1 ulp. */
+/* 1 ulp.  Below -746 it is 0, as in tc_expsmall_f32. */
 TC_LONG tc_vf64 tc_exp_f64(tc_vf64 x) {
   tc_vf64 n, c = x > 710.0 ? (tc_vf64)710.0 : x;
-  c = c < -746.0 ? (tc_vf64)-746.0 : c;
-  const tc_vf64 m = tc_expparts_f64(c, (tc_vf64)0.0, &n);
-  return tc_scale_f64(m + 1.0, n);
+  const tc_vi64 none = c < -746.0;
+  const tc_vf64 m = tc_expparts_f64(none ? (tc_vf64)0.0 : c, (tc_vf64)0.0, &n);
+  return none ? (tc_vf64)0.0 : tc_scale_f64(m + 1.0, n);
 }
 /* @ tc_exp2_f64 */
 /* 1 ulp. */
