@@ -238,22 +238,42 @@ static inline tc_nest tc_nest_streamed(const tc_nest *n) {
  *
  * Each of m, n, k may run over several axes at once, as k does over (c, r, s) in a convolution.  These are
  * its parts: axis[nbatch + 3 .. tc_mm_axes), of which `of` names the axis.  Parts of one axis stand from
- * the outermost to the innermost; their extents multiply to its own.  Addresses are sums over both. */
+ * the outermost to the innermost; their extents multiply to its own.  Addresses are sums over both.
+ *
+ * In a chain of products A is made of an inner product, which is no array:
+ *
+ *   RESULT 1 = sum_d inner.a[b,m,d] * inner.b[b,d,k]     d the last axis; no axis has parts
+ *
+ * and its rows may be reduced over k beside it: RESULTs 2, 3 are the accumulators of `rows`, by a reduction with
+ * terms, of the row (b,m).  A is a term of theirs times values that know nothing of RESULT 2, or knows nothing of it
+ * at all.  So a backend may compute A tile by tile with what accumulator 0 is so far, and multiply sums of earlier
+ * tiles by `rescale` where it changes: attention, of which rows are its softmax's. */
+typedef struct tc_mm_inner_product {
+  tc_val a, b;   /* 0: A is made of no product */
+  tc_stage rows; /* axes unused; the one action, or none */
+} tc_mm_inner_product;
+
+enum { TC_MM_PRODUCT, TC_MM_INNER, TC_MM_ROWS, TC_MM_RESULTS = TC_MM_ROWS + 2 }; /* RESULTs */
+
 typedef struct tc_mm_loop {
   int nbatch, npart;
-  tc_axis axis[TC_MAX_AXES]; /* nbatch + 3 + npart */
+  tc_axis axis[TC_MAX_AXES]; /* nbatch + 3 + npart, and d */
   tc_dtype operand; /* what the multiplier is fed: f32 f64 bf16 f16 i8 u8 i16 i32 i64 */
   tc_dtype acc;     /* f32 for f16 and bf16, else the operand type */
   tc_val a, b;      /* over (batch, m, k) and (batch, k, n); a bare LOAD is the plain case, any other
                      * expression is a prologue applied while packing */
-  tc_stage epilogue; /* axes unused; actions at each (batch, m, n); RESULT 0 is the product, of type acc */
+  tc_mm_inner_product inner; /* of the same operand type */
+  tc_stage epilogue; /* axes unused; actions at each (batch, m, n); RESULT 0 is the product, of type acc; of a chain
+                      * those of its rows, too */
   uint32_t product;  /* 1 + a buffer that no access names, row-major (batch, m, n), of the operand type: room for
                       * the bare product where every store of the epilogue is in place; 0: none */
   bool costly;       /* the epilogue has a transcendental of the product */
   uint32_t packed;   /* a backend's plan: 1 + the first kernel that packs the same B, where several do */
 } tc_mm_loop;
 
-static inline int tc_mm_axes(const tc_mm_loop *mm) { return mm->nbatch + 3 + mm->npart; }
+static inline bool tc_mm_is_chain(const tc_mm_loop *mm) { return mm->inner.a.id != 0; }
+static inline int tc_mm_axes(const tc_mm_loop *mm) { return mm->nbatch + 3 + mm->npart + tc_mm_is_chain(mm); }
+static inline int tc_mm_first_part(const tc_mm_loop *mm) { return tc_mm_axes(mm) - mm->npart; }
 /* The parts of an axis, as bits; the innermost of them, which advances with it, or -1. */
 uint32_t tc_mm_parts(const tc_mm_loop *mm, int axis);
 int tc_mm_innermost(const tc_mm_loop *mm, int axis);
@@ -265,6 +285,17 @@ tc_dim tc_mm_step(tc_dims *c, const tc_mm_loop *mm, const tc_address *a, int axi
 bool tc_mm_has_neighbours(tc_dims *c, const tc_mm_loop *mm, const tc_address *a, int axis);
 /* Does the address step along a part? */
 bool tc_mm_by_parts(const tc_mm_loop *mm, const tc_address *a);
+
+/* Of a chain's row m: all keys but those from `first` to before `end` have a score of -inf, whatever it is made of;
+ * each bound is affine in batches and m, and of m's coefficients only the sign matters, for they are constant.  A
+ * backend need not compute what such keys would add. */
+typedef struct tc_mm_keys {
+  bool has_first, has_end;
+  tc_address first, end;
+} tc_mm_keys;
+
+struct tc_kernel;
+tc_mm_keys tc_mm_find_keys(const struct tc_kernel *k, tc_dims *dims);
 
 /* The value that a symbol of the program has in one kernel. */
 typedef struct tc_own_size {
@@ -350,6 +381,8 @@ typedef struct tc_target {
   bool epilogue_parts;    /* ... and m and n where the epilogue does */
   bool guards;            /* windows of a padded array are loaded where it was not padded: there is no such array */
   bool product_apart;     /* ... and there is to be room for the bare product then */
+  /* Optional: does this chain of products run better as one kernel than as three?  Without it there are none. */
+  bool (*chain)(const struct tc_program *p, const struct tc_kernel *k);
   /* Optional: chooses the layout of an ARENA buffer, which holds the value buffer[i].node; false:
    * row-major.  Taken where every access is affine in it and no function of the program sees it. */
   bool (*layout)(const struct tc_program *p, uint32_t i, tc_buf_layout *out);

@@ -145,6 +145,7 @@ static void run(lo *L) {
   lo_place_all(L);
   lo_choose_layouts(L);
   emit_all(L);
+  lo_make_chains(L);
   lo_resolve_writes(L);
   copy_writes(L);
   lo_plan(L);
@@ -166,6 +167,17 @@ static tc_program *new_program(tc_graph *g) {
   return p;
 }
 
+/* Tiles of scores and sums of their rows' results stay in the near caches: both n and d are few, where they are known. */
+static bool takes_chain(const tc_program *p, const tc_kernel *k) {
+  enum { NARROW = 256 };
+  tc_dims *d = tc_graph_dims(p->graph);
+  const tc_axis *axis = &k->mm.axis[k->mm.nbatch];
+  int64_t n, deep, hi;
+  tc_dim_range(d, axis[1].extent, &n, &hi);
+  tc_dim_range(d, axis[3].extent, &deep, &hi);
+  return n <= NARROW && deep <= NARROW;
+}
+
 const tc_target tc_target_cores = {.name = "cores",
                                    .chunk = 4096,
                                    .split = 16384,
@@ -180,7 +192,8 @@ const tc_target tc_target_cores = {.name = "cores",
                                    .epilogue_in_place = true,
                                    .product_parts = true,
                                    .epilogue_parts = true,
-                                   .interleave = 4};
+                                   .interleave = 4,
+                                   .chain = takes_chain};
 
 tc_program *tc_lower(tc_graph *g, const tc_target *target) {
   tc_program *p = new_program(g);

@@ -17,7 +17,7 @@
  *               online_softmax.c: two passes in one;  single_pass_variance.c, distribute_scale.c: stages
  *               that earlier ones can replace or make cheaper;  axes.c: merging and cutting axes;
  *               vector_axis.c: which axis runs in vector lanes;  channel_unroll.c: short last axes
- *   matmul.c    group -> matmul template
+ *   matmul.c    group -> matmul template;  chain.c: kernels of attention -> one
  *   inplace.c   writes into operands;  order.c: kernels that move for them;  workspace.c: memory
  *   siblings.c  kernels that one launch runs;  canonical.c: how they are
  *               compared;  sizes.c: sizes in which they differ become arguments
@@ -418,6 +418,9 @@ void lo_keep_rows(lo_kb *b);
 /* online_softmax.c: the maximum and the sum of exponentials of a row by one reduction; terms_alone: where nothing
  * else needs the exponentials.  false: there are none */
 bool lo_online_softmax(lo_kb *b, bool terms_alone);
+/* Of RESULTs first and first + 1, accumulators of online_softmax: the sum of e^(x - c), c being `centre`, the
+ * maximum, or that where it is finite and else 0. */
+tc_val lo_online_total(lo_kb *b, uint32_t first, tc_val centre, tc_loc loc);
 /* single_pass_variance.c: variances of rows from the pass that sums them, where that keeps their digits */
 void lo_single_pass_variance(lo_kb *b);
 /* distribute_scale.c: (x - m) * r as x * r - m * r, r the reciprocal of a deviation, where the stage of the
@@ -451,6 +454,9 @@ bool *lo_find_numbers(lo *L, const tc_kernel *k); /* per expression: may it be a
 void lo_make_argument(lo *L, tc_expr *e);
 tc_kernel lo_canonical(lo *L, const tc_kernel *k); /* canonical.c */
 void lo_join_siblings(lo *L);
+/* chain.c: products that feed each other through a softmax become one, where the target takes that.  requires: in
+ * front of lo_resolve_writes */
+void lo_make_chains(lo *L);
 void lo_own_sizes(lo *L, tc_kernel *k, uint32_t n); /* of n siblings that stand behind each other */
 /* Calls f for each size that the text of a kernel of nests names, in an order that its form decides. */
 typedef void lo_size(void *self, tc_dim *d);

@@ -3,7 +3,7 @@
 
 uint32_t tc_mm_parts(const tc_mm_loop *mm, int axis) {
   uint32_t parts = 0;
-  for (int i = mm->nbatch + 3; i < tc_mm_axes(mm); i++)
+  for (int i = tc_mm_first_part(mm); i < tc_mm_axes(mm); i++)
     if (mm->axis[i].of == axis) parts |= 1u << i;
   return parts;
 }
@@ -35,7 +35,7 @@ bool tc_mm_has_neighbours(tc_dims *c, const tc_mm_loop *mm, const tc_address *a,
 }
 
 bool tc_mm_by_parts(const tc_mm_loop *mm, const tc_address *a) {
-  for (int i = mm->nbatch + 3; i < tc_mm_axes(mm); i++)
+  for (int i = tc_mm_first_part(mm); i < tc_mm_axes(mm); i++)
     if (!tc_dim_is(a->coef[i], 0)) return true;
   return false;
 }

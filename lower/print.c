@@ -240,13 +240,30 @@ static void put_nest(printer *r, const tc_nest *n) {
 /* "(c < C, r < 3)" */
 static void put_parts(const printer *r, const tc_mm_loop *m, uint32_t parts) {
   const char *between = " (";
-  for (int i = m->nbatch + 3; i < tc_mm_axes(m); i++) {
+  for (int i = tc_mm_first_part(m); i < tc_mm_axes(m); i++) {
     if (!(parts >> i & 1)) continue;
     tc_putf(r->out, "%s%s < ", between, m->axis[i].name);
     put_dim(r, m->axis[i].extent);
     between = ", ";
   }
   if (parts) tc_put(r->out, ")");
+}
+
+static void put_factors(printer *r, tc_val a, tc_val b) {
+  tc_putf(r->out, "    a %%%u  b %%%u\n", a.id, b.id);
+  put_value(r, a, 6);
+  put_value(r, b, 6);
+}
+
+/* The rest of the line: axis d; the inner product, and what its rows are reduced to. */
+static void put_inner(printer *r, const tc_mm_loop *m) {
+  tc_put(r->out, "  inner");
+  put_axis(r, &m->axis[m->nbatch + 3], m->axis);
+  tc_put(r->out, "\n    inner\n");
+  put_factors(r, m->inner.a, m->inner.b);
+  if (m->inner.rows.naction) tc_put(r->out, "    rows\n");
+  for (uint32_t a = 0; a < m->inner.rows.naction; a++) put_action(r, &m->inner.rows.action[a], 6);
+  tc_put(r->out, "    outer\n");
 }
 
 static void put_matmul(printer *r, const tc_mm_loop *m) {
@@ -257,9 +274,9 @@ static void put_matmul(printer *r, const tc_mm_loop *m) {
     put_axis(r, &m->axis[i], m->axis);
     put_parts(r, m, tc_mm_parts(m, i));
   }
-  tc_putf(r->out, "\n    a %%%u  b %%%u\n", m->a.id, m->b.id);
-  put_value(r, m->a, 6);
-  put_value(r, m->b, 6);
+  if (tc_mm_is_chain(m)) put_inner(r, m);
+  else tc_put(r->out, "\n");
+  put_factors(r, m->a, m->b);
   if (m->product) {
     tc_put(r->out, "    product ");
     put_label(r, m->product - 1);

@@ -49,6 +49,7 @@ typedef struct lo_reader {
   bool streamed;   /* its stages are those for rows that are not kept */
   uint32_t nvalue; /* values that its lines define */
   tc_stage *stage;
+  bool inner;      /* of a chain: its inner product */
   uint32_t known;  /* the result that a stage with skip_if may know already */
   uint32_t nalike; /* actions for a skipped stage */
 } lo_reader;
@@ -75,6 +76,9 @@ bool lo_close_nest(lo_reader *r);     /* if one is open */
 bool lo_open_product(lo_reader *r);   /* behind "matmul" */
 bool lo_read_factors(lo_reader *r);   /* behind "a": "%3  b %7", which are defined later */
 bool lo_read_room(lo_reader *r);      /* behind "product" */
+bool lo_open_inner(lo_reader *r);     /* of a chain: the inner product, */
+bool lo_open_rows(lo_reader *r);      /* ... what its rows are reduced to, */
+bool lo_open_outer(lo_reader *r);     /* ... and the product made of both */
 bool lo_open_epilogue(lo_reader *r);
 bool lo_close_product(lo_reader *r);
 

@@ -226,20 +226,45 @@ bool lo_open_product(lo_reader *r) {
   if (!tc_words_dtype(&r->w, &m->operand)) return false;
   if (m->operand == TC_BOOL) return tc_words_fail(&r->w, "no product is of bool");
   m->acc = m->operand == TC_F16 || m->operand == TC_BF16 ? TC_F32 : m->operand;
-  while (!tc_words_end(&r->w))
+  while (!tc_words_end(&r->w) && !tc_words_accept_word(&r->w, "inner"))
     if (!read_axis(r, &whole) || !read_parts(r, &part, whole.n - 1)) return false;
   if (!join_axes(r, m, &whole, &part)) return false;
+  r->inner = !tc_words_end(&r->w);
+  if (r->inner && (part.n || !read_axis(r, &whole))) return part.n ? tc_words_fail(&r->w, "axes of a chain have no parts") : false;
   r->axis = m->axis;
-  r->naxis = tc_mm_axes(m);
+  r->naxis = whole.n + part.n;
   return true;
 }
 
 /* "a %3  b %7": what they are follows. */
 bool lo_read_factors(lo_reader *r) {
   tc_mm_loop *m = &r->k->mm;
-  if (r->k->kind != TC_KERNEL_MATMUL || m->a.id) return tc_words_fail(&r->w, "operands of no product");
-  return tc_words_expect(&r->w, "%") && lo_read_count(r, (int64_t)r->length, "value", &m->a.id) &&
-         tc_words_expect(&r->w, "b %") && lo_read_count(r, (int64_t)r->length, "value", &m->b.id);
+  tc_val *a = r->inner ? &m->inner.a : &m->a, *b = r->inner ? &m->inner.b : &m->b;
+  if (r->k->kind != TC_KERNEL_MATMUL || a->id) return tc_words_fail(&r->w, "operands of no product");
+  return tc_words_expect(&r->w, "%") && lo_read_count(r, (int64_t)r->length, "value", &a->id) &&
+         tc_words_expect(&r->w, "b %") && lo_read_count(r, (int64_t)r->length, "value", &b->id);
+}
+
+bool lo_open_inner(lo_reader *r) {
+  if (r->k->kind != TC_KERNEL_MATMUL || !r->inner || r->k->mm.inner.a.id)
+    return tc_words_fail(&r->w, "an inner product of no chain");
+  return true;
+}
+
+bool lo_open_rows(lo_reader *r) {
+  if (r->k->kind != TC_KERNEL_MATMUL || !r->inner || !r->k->mm.inner.a.id || r->stage)
+    return tc_words_fail(&r->w, "rows of no inner product");
+  r->stage = &r->k->mm.inner.rows;
+  return true;
+}
+
+bool lo_open_outer(lo_reader *r) {
+  const tc_mm_inner_product *m = &r->k->mm.inner;
+  if (r->k->kind != TC_KERNEL_MATMUL || !r->inner || !m->a.id) return tc_words_fail(&r->w, "no inner product in front");
+  if (r->stage && !m->rows.naction) return tc_words_fail(&r->w, "rows that are not reduced");
+  r->stage = NULL;
+  r->inner = false;
+  return true;
 }
 
 bool lo_read_room(lo_reader *r) {
@@ -262,7 +287,9 @@ static bool is_defined(const tc_kernel *k, tc_val v) {
 
 bool lo_close_product(lo_reader *r) {
   tc_kernel *k = r->k;
-  if (!is_defined(k, k->mm.a) || !is_defined(k, k->mm.b))
+  const tc_mm_inner_product *in = &k->mm.inner;
+  if (!is_defined(k, k->mm.a) || !is_defined(k, k->mm.b) ||
+      (in->a.id && (!is_defined(k, in->a) || !is_defined(k, in->b))))
     return tc_words_fail(&r->w, "an operand of the product in front of this line is not defined");
   if (!k->mm.epilogue.naction) return tc_words_fail(&r->w, "the product in front of this line has no epilogue");
   uint8_t *of_product = lo_make(r, k->nexpr);

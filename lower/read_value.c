@@ -339,15 +339,17 @@ bool lo_read_result(lo_reader *r) {
   tc_action a = {0};
   uint32_t next;
   int n = 1;
-  if (!r->nest) return tc_words_fail(&r->w, "a product is all that an epilogue reduces");
+  if (!r->nest && !r->inner) return tc_words_fail(&r->w, "a product is all that an epilogue reduces");
+  if (!r->nest && (!r->stage || r->stage->naction)) return tc_words_fail(&r->w, "rows of a chain are reduced once");
   if (!lo_read_count(r, INT32_MAX, "result", &a.index)) return false;
   for (; n < TC_MAX_ACCUMULATORS && tc_words_accept(&r->w, ","); n++) {
     if (!tc_words_expect(&r->w, "#") || !lo_read_count(r, INT32_MAX, "result", &next)) return false;
     if (next != a.index + (uint32_t)n) return tc_words_fail(&r->w, "results of a reduction follow each other");
   }
   if (!tc_words_expect(&r->w, "=")) return false;
+  if (is_next(r, '%') && !r->nest) return tc_words_fail(&r->w, "rows of a chain are reduced");
   if (is_next(r, '%')) return n == 1 ? read_known(r, a.index) : tc_words_fail(&r->w, "one result is known");
   if (!read_combined(r, &a, n) || !read_serves(r, &a) || !add_action(r, &a)) return false;
-  if (r->nest->nresult < a.index + (uint32_t)n) r->nest->nresult = a.index + (uint32_t)n;
+  if (r->nest && r->nest->nresult < a.index + (uint32_t)n) r->nest->nresult = a.index + (uint32_t)n;
   return true;
 }

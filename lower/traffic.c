@@ -91,9 +91,12 @@ static void follow_kernel(traffic *t) {
   if (k->kind != TC_KERNEL_MATMUL) return;
   t->axis = k->mm.axis;
   t->naxis = tc_mm_axes(&k->mm);
-  t->part = k->mm.nbatch + 3;
+  t->part = tc_mm_first_part(&k->mm);
   follow(t, k->mm.a, done);
   follow(t, k->mm.b, done);
+  follow(t, k->mm.inner.a, done);
+  follow(t, k->mm.inner.b, done);
+  follow_stage(t, &k->mm.inner.rows, done);
   follow_stage(t, &k->mm.epilogue, done);
 }
 

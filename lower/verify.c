@@ -191,17 +191,31 @@ static void check_nest(lo_checker *c, const tc_nest *n) {
 /* Parts of an axis multiply to its extent. */
 static void check_parts(lo_checker *c, const tc_mm_loop *m) {
   tc_dims *d = tc_graph_dims(c->p->graph);
-  for (int i = m->nbatch + 3; i < tc_mm_axes(m); i++)
+  for (int i = tc_mm_first_part(m); i < tc_mm_axes(m); i++)
     if (m->axis[i].of < m->nbatch || m->axis[i].of >= m->nbatch + 3)
       lo_wrong(c, "axis %d is a part of axis %d", i, m->axis[i].of);
   for (int i = 0; c->ok && i < m->nbatch + 3; i++) {
     const uint32_t parts = tc_mm_parts(m, i);
     tc_dim points = tc_dim_const(1);
-    for (int j = m->nbatch + 3; j < tc_mm_axes(m); j++)
+    for (int j = tc_mm_first_part(m); j < tc_mm_axes(m); j++)
       if (parts >> j & 1) points = tc_dim_mul(d, points, m->axis[j].extent);
     if (parts && !tc_dim_known_eq(d, points, m->axis[i].extent))
       lo_wrong(c, "parts of axis %s are of another extent", m->axis[i].name);
   }
+}
+
+static void check_chain(lo_checker *c, const tc_mm_loop *m) {
+  const tc_stage *rows = &m->inner.rows;
+  bool set[TC_MM_RESULTS] = {false};
+  if (m->npart) lo_wrong(c, "axes of a chain have parts");
+  check_operand(c, m->inner.a, c->k->nexpr, "operand");
+  check_operand(c, m->inner.b, c->k->nexpr, "operand");
+  if (c->ok && (value_type(c, m->inner.a) != m->acc || value_type(c, m->inner.b) != m->acc))
+    lo_wrong(c, "operands of a matmul differ in type");
+  c->nresult = TC_MM_RESULTS;
+  if (c->ok && rows->naction == 1 && rows->action[0].kind == TC_ACT_REDUCE) check_action(c, rows->action, set);
+  if (c->ok) lo_check_chain(c, m);
+  if (c->ok) lo_check_loads(c, rows, 1, m->inner.a, m->inner.b);
 }
 
 static void check_matmul(lo_checker *c, const tc_mm_loop *m) {
@@ -209,19 +223,20 @@ static void check_matmul(lo_checker *c, const tc_mm_loop *m) {
   if (!c->ok) return;
   c->axis = m->axis;
   c->naxis = tc_mm_axes(m);
-  c->part = m->nbatch + 3;
-  c->nresult = 0;
+  c->part = tc_mm_first_part(m);
+  c->nresult = 0; /* in front of the epilogue */
   check_axes(c, m->axis, c->naxis);
   check_parts(c, m);
   check_operand(c, m->a, c->k->nexpr, "operand");
   check_operand(c, m->b, c->k->nexpr, "operand");
   if (c->ok && (value_type(c, m->a) != m->acc || value_type(c, m->b) != m->acc))
     lo_wrong(c, "operands of a matmul differ in type");
+  if (c->ok && tc_mm_is_chain(m)) check_chain(c, m);
   for (uint32_t a = 0; a < m->epilogue.naction; a++) {
     check_action(c, &m->epilogue.action[a], NULL);
     if (m->epilogue.action[a].kind != TC_ACT_STORE) lo_wrong(c, "an epilogue only stores");
   }
-  c->nresult = 1; /* the product */
+  c->nresult = tc_mm_is_chain(m) ? TC_MM_RESULTS : 1;
   if (c->ok) lo_check_loads(c, &m->epilogue, 1, m->a, m->b);
 }
 

@@ -18,6 +18,9 @@ typedef struct lo_checker {
 /* verify_message.c: where nothing was wrong before */
 void lo_wrong(lo_checker *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* verify_chain.c: what operands of a chain are made of, all of which are values of the kernel. */
+void lo_check_chain(lo_checker *c, const tc_mm_loop *m);
+
 /* verify_memory.c */
 void lo_check_buffer(lo_checker *c, uint32_t i);
 /* Of a store or load at every point of the axes at hand: it is wrong where it leaves the buffer for

@@ -23,6 +23,7 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .epilogue_in_place = true,
                                   .guards = true,
                                   .product_apart = true,
+                                  .chain = tc_cuda_may_chain,
                                   .siblings = TC_SIBLINGS_POINTWISE};
 
 bool tc_cuda_put_prelude(const char *device, tc_buf *out) {
@@ -168,8 +169,7 @@ static bool is_split_outside(const tc_nest *n) {
 
 bool tc_cuda_supports(const tc_kernel *k, const tc_program *p) {
   if (k->kind == TC_KERNEL_CALL) return false; /* functions of the program work on the host */
-  (void)p;
-  if (!tc_print_known(k)) return false;
+  if (!tc_print_known(k) || (tc_mm_is_chain(&k->mm) && !tc_cuda_may_chain(p, k))) return false;
   for (uint32_t i = 0; i < k->nnest; ++i)
     if (is_split_outside(&k->nest[i])) return false;
   return true;

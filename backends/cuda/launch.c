@@ -141,6 +141,8 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
  * that share a column of `items`, of a block as wide as a line of memory, wider where lines are shared,
  * narrower where blocks would be few; tc_cuda_width: columns of a block.  tc_cuda_is_short: a product of few
  * tiles, short along k, for which the library would take two kernels, and its epilogue one more.
+ * tc_cuda_is_odd: rows of its result are not aligned to 16 bytes, which the library's products of halves take
+ * several times as long for.
  * tc_cuda_saves_pass: the library's product would be faster by less than one more kernel takes, which reads and
  * writes all results: some 3 us, and as long as 72 of k. */
 static const char helpers[] =
@@ -230,6 +232,7 @@ static const char helpers[] =
     "side);\n"
     "  return mm->k <= most && tiles <= c->info->sms;\n"
     "}\n"
+    "TC_CUDA_FN int tc_cuda_is_odd(const tcrt_cuda_mm *mm) { return mm->ldc % 8 != 0; }\n"
     "TC_CUDA_FN int tc_cuda_saves_pass(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm) {\n"
     "  const double results = (double)mm->batch * (double)mm->m * (double)mm->n;\n"
     "  return results * ((double)mm->k - 72) <= 600e3 * c->info->sms;\n"

@@ -66,7 +66,7 @@ void tc_print_axis_part(const tc_print_scope *s, const tc_mm_loop *mm, int part,
 }
 
 void tc_print_axis_parts(tc_print_scope *s, const tc_mm_loop *mm, tc_buf *text) {
-  for (int i = mm->nbatch + 3; i < tc_mm_axes(mm); ++i) {
+  for (int i = tc_mm_first_part(mm); i < tc_mm_axes(mm); ++i) {
     tc_print_axis_part(s, mm, i, &text[i]);
     s->axis[i] = text[i].text ? text[i].text : "";
   }

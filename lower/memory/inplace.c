@@ -117,6 +117,8 @@ static bool product_updates(lo *L, const tc_kernel *k, int in, int out) {
   bool reads;
   if (!L->target->epilogue_in_place) return false;
   operands[k->mm.a.id] = operands[k->mm.b.id] = 1;
+  operands[k->mm.inner.a.id] = operands[k->mm.inner.b.id] = 1;
+  if (k->mm.inner.rows.naction) tc_mark_action(k->mm.inner.rows.action, operands);
   tc_mark_operands(k, operands);
   for (uint32_t i = 1; i < k->nexpr; i++)
     if (operands[i] && loads(k, i, in)) return false;

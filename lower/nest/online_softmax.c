@@ -135,15 +135,19 @@ static uint32_t take_results(lo_kb *b, pair *p) {
   return first;
 }
 
+tc_val lo_online_total(lo_kb *b, uint32_t first, tc_val centre, tc_loc loc) {
+  const tc_dtype d = b->result_type[first];
+  const tc_val m = lo_result(b, first, loc), l = lo_result(b, first + 1, loc), none = {0};
+  const tc_val apart = lo_op(b, OP_SUB, d, m, centre, none, loc);
+  const tc_val factor = centre.id == m.id ? lo_op(b, OP_ADD, d, lo_const_f(b, d, 1), apart, none, loc)
+                                          : lo_op(b, OP_EXP, d, apart, none, none, loc);
+  return lo_op(b, OP_MUL, d, l, factor, none, loc);
+}
+
 /* s takes the place of the sum's result. */
 static void replace_sum(lo_kb *b, pair *p, uint32_t first, tc_loc loc) {
   const uint32_t end = b->k->nexpr;
-  const tc_dtype d = b->act[p->max].a.dtype;
-  const tc_val m = lo_result(b, first, loc), l = lo_result(b, first + 1, loc), none = {0};
-  const tc_val apart = lo_op(b, OP_SUB, d, m, p->centre, none, loc);
-  const tc_val factor = p->centre.id == m.id ? lo_op(b, OP_ADD, d, lo_const_f(b, d, 1), apart, none, loc)
-                                             : lo_op(b, OP_EXP, d, apart, none, none, loc);
-  const tc_val sum = lo_op(b, OP_MUL, d, l, factor, none, loc);
+  const tc_val sum = lo_online_total(b, first, p->centre, loc);
   replace_result(b, b->act[p->sum].a.index, sum, end, &p->centre);
 }
 

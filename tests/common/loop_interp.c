@@ -378,12 +378,48 @@ static void run_nest(machine *m, const tc_nest *n) {
 
 /* Places the parts of an axis. */
 static void place_parts(machine *m, const tc_mm_loop *mm, int axis) {
-  for (int i = mm->nbatch + 3; i < tc_mm_axes(mm); i++) {
+  for (int i = tc_mm_first_part(mm); i < tc_mm_axes(mm); i++) {
     if (mm->axis[i].of != axis) continue;
     const int64_t inner = size_of(m, tc_mm_inner(tc_graph_dims(m->p->graph), mm, i));
     const int64_t points = size_of(m, mm->axis[i].extent);
     m->axis[i] = inner && points ? m->axis[axis] / inner % points : 0;
   }
+}
+
+static void add_product(value *sum, value a, value b) {
+  sum->f += a.f * b.f;
+  sum->i = (int64_t)((uint64_t)sum->i + (uint64_t)a.i * (uint64_t)b.i);
+}
+
+/* The inner product of a chain at the place along k. */
+static void place_inner(machine *m, const tc_mm_loop *mm) {
+  value sum = {0, 0};
+  const int d = mm->nbatch + 3;
+  const int64_t n = extent(m, &mm->axis[d]);
+  for (int64_t i = 0; i < n; i++) {
+    m->axis[d] = i;
+    m->tick++;
+    value a = evaluate(m, mm->inner.a), b = evaluate(m, mm->inner.b);
+    add_product(&sum, a, b);
+  }
+  m->axis[d] = 0;
+  m->tick++;
+  m->result[TC_MM_INNER] = is_float(mm->acc) ? sum : convert(mm->acc, TC_I64, sum);
+}
+
+/* What the row at hand of a chain is reduced to. */
+static void reduce_row(machine *m, const tc_mm_loop *mm) {
+  const int k = mm->nbatch + 2;
+  accumulator acc = {0};
+  if (!mm->inner.rows.naction) return;
+  begin(mm->inner.rows.action, &acc);
+  for (int64_t i = 0, n = extent(m, &mm->axis[k]); i < n; i++) {
+    m->axis[k] = i;
+    place_inner(m, mm);
+    accumulate(m, mm->inner.rows.action, &acc);
+  }
+  m->axis[k] = 0;
+  finish(m, mm->inner.rows.action, &acc);
 }
 
 static void matmul_point(machine *m, const void *arg) {
@@ -395,13 +431,14 @@ static void matmul_point(machine *m, const void *arg) {
   value sum = {0, 0};
   int64_t n = extent(m, &mm->axis[k]);
   m->point++;
+  if (tc_mm_is_chain(mm)) reduce_row(m, mm);
   for (int64_t i = 0; i < n; i++) {
     m->axis[k] = i;
     place_parts(m, mm, k);
+    if (tc_mm_is_chain(mm)) place_inner(m, mm);
     m->tick++;
     value a = evaluate(m, mm->a), b = evaluate(m, mm->b);
-    sum.f += a.f * b.f;
-    sum.i = (int64_t)((uint64_t)sum.i + (uint64_t)a.i * (uint64_t)b.i);
+    add_product(&sum, a, b);
   }
   m->axis[k] = 0;
   place_parts(m, mm, k);
@@ -416,7 +453,7 @@ static void run_matmul(machine *m, const tc_mm_loop *mm) {
   m->nest++;
   m->point = 0;
   m->serial = false;
-  m->result = calloc(1, sizeof *m->result);
+  m->result = calloc(TC_MM_RESULTS, sizeof *m->result);
   loop(m, mm->axis, mm->nbatch + 2, (1u << (mm->nbatch + 2)) - 1, 0, matmul_point, mm);
   free(m->result);
 }

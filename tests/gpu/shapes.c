@@ -113,6 +113,32 @@ TC_COMPILE static tc_tensor *convolved(const tc_tensor *x TC_SHAPE("f32[B,C,H,W]
   tc_tensor *y = tc_matmul(tc_reshape(w, TC_DIMS(O, 9 * C)), tc_reshape(u, TC_DIMS(B, 9 * C, H * W)));
   return tc_relu(tc_reshape(y, TC_DIMS(B, O, H, W)));
 }
+#define ATTENTION(name, D)                                                                         \
+  TC_COMPILE static tc_tensor *name(const tc_tensor *q TC_SHAPE("bf16[B,H,T," #D "]"),               \
+                                    const tc_tensor *k TC_SHAPE("bf16[B,H,S," #D "]"),               \
+                                    const tc_tensor *v TC_SHAPE("bf16[B,H,S," #D "]")) {             \
+    tc_tensor *s = tc_mul_s(tc_matmul(q, tc_transpose(k, -2, -1)), 0.125);                           \
+    return tc_matmul(tc_softmax(s, -1), v);                                                          \
+  }                                                                                                  \
+  TC_COMPILE static tc_tensor *name##_causal(const tc_tensor *q TC_SHAPE("bf16[B,H,T," #D "]"),      \
+                                             const tc_tensor *k TC_SHAPE("bf16[B,H,S," #D "]"),      \
+                                             const tc_tensor *v TC_SHAPE("bf16[B,H,S," #D "]")) {    \
+    const int64_t t = tc_size(q, 2), n = tc_size(k, 2);                                              \
+    tc_tensor *s = tc_mul_s(tc_matmul(q, tc_transpose(k, -2, -1)), 0.125);                           \
+    tc_tensor *mask = tc_triu(tc_full(TC_DIMS(t, n), -INFINITY, TC_BF16), n - t + 1);                \
+    return tc_matmul(tc_softmax(tc_add(s, mask), -1), v);                                            \
+  }                                                                                                  \
+  TC_COMPILE static tc_tensor *name##_masked(const tc_tensor *q TC_SHAPE("bf16[B,H,T," #D "]"),      \
+                                             const tc_tensor *kt TC_SHAPE("bf16[B,H," #D ",S]"),     \
+                                             const tc_tensor *v TC_SHAPE("bf16[B,H,S," #D "]"),      \
+                                             const tc_tensor *mask TC_SHAPE("bool[T,S]")) {          \
+    tc_tensor *s = tc_mul_s(tc_matmul(q, kt), 0.125);                                                \
+    tc_tensor *none = tc_full(TC_DIMS(1), -INFINITY, TC_BF16);                                       \
+    return tc_matmul(tc_softmax(tc_where(mask, s, none), -1), v);                                    \
+  }
+ATTENTION(attention, 64)
+ATTENTION(attention_wide, 128)
+ATTENTION(attention_odd, 40)
 TC_COMPILE static tc_tensor *convolved_short(const tc_tensor *x TC_SHAPE("bf16[B,H,W,C]"),
                                              const tc_tensor *w TC_SHAPE("bf16[9*C,O]")) {
   int64_t B = tc_size(x, 0), H = tc_size(x, 1), W = tc_size(x, 2), C = tc_size(x, 3), O = tc_size(w, 1);
@@ -158,6 +184,8 @@ static void check(const char *name, run_fn *run, const tc_tensor *const *in, int
   static tc_tensor *run_##f(const tc_tensor *const *in) { return f(in[0], in[1]); }
 #define RUN3(f)                                                                                    \
   static tc_tensor *run_##f(const tc_tensor *const *in) { return f(in[0], in[1], in[2]); }
+#define RUN4(f)                                                                                    \
+  static tc_tensor *run_##f(const tc_tensor *const *in) { return f(in[0], in[1], in[2], in[3]); }
 RUN2(chain)
 RUN1(integers)
 RUN1(softmax)
@@ -167,7 +195,10 @@ RUN2(norm) RUN2(norm_once) RUN2(norm_short) RUN1(best) RUN1(best_column) RUN1(ro
         RUN1(turned_bytes) RUN2(turned_sum)
         RUN2(picked) RUN3(spread) RUN2(loss) RUN3(product)
         RUN3(product_short) RUN2(products) RUN1(noisy) RUN1(special)
-        RUN2(convolved) RUN2(convolved_short)
+        RUN2(convolved) RUN2(convolved_short) RUN3(attention) RUN3(attention_causal)
+            RUN4(attention_masked) RUN3(attention_wide) RUN3(attention_wide_causal)
+                RUN4(attention_wide_masked) RUN3(attention_odd) RUN3(attention_odd_causal)
+                    RUN4(attention_odd_masked)
 #define CHECK_AT(f, where, what, ...)                                                              \
   check(#f, run_##f, (const tc_tensor *const[]){__VA_ARGS__},                                      \
         (int)(sizeof((const tc_tensor *[]){__VA_ARGS__}) / sizeof(tc_tensor *)), where, what)
@@ -298,6 +329,31 @@ static void check_convolutions(int64_t images, int64_t channels, int64_t side, i
   }
 }
 
+/* Queries that see no key are NaN in both; here the last one sees all. */
+#define CHECK_ATTENTION(name, d)                                                                   \
+  {                                                                                                \
+    const tc_tensor *q = tc_cast(tc_randn(TC_DIMS(b, h, t, d), 10, TC_F32), TC_BF16);              \
+    const tc_tensor *k = tc_cast(tc_randn(TC_DIMS(b, h, s, d), 11, TC_F32), TC_BF16);              \
+    const tc_tensor *v = tc_cast(tc_randn(TC_DIMS(b, h, s, d), 12, TC_F32), TC_BF16);              \
+    CHECK(name, what, q, k, v);                                                                    \
+    if (s >= t) CHECK(name##_causal, what, q, k, v);                                               \
+    CHECK(name##_masked, what, q, tc_contiguous(tc_transpose(k, -2, -1)), v, mask);                \
+  }
+
+static void check_attention(int64_t b, int64_t h, int64_t t, int64_t s) {
+  const place where = ALONE;
+  char what[64];
+  snprintf(what, sizeof what, "%lldx%lld heads, %lld of %lld", (long long)b, (long long)h, (long long)t, (long long)s);
+  TC_SCOPE {
+    const tc_tensor *column = tc_arange(s, 0, 1, TC_I64);
+    const tc_tensor *seen = tc_gt(tc_rand(TC_DIMS(t, s), 13, TC_F32), tc_full(TC_DIMS(1), 0.4, TC_F32));
+    const tc_tensor *mask = tc_logical_or(seen, tc_eq(column, tc_full(TC_DIMS(1), 0, TC_I64)));
+    CHECK_ATTENTION(attention, 64)
+    CHECK_ATTENTION(attention_wide, 128)
+    CHECK_ATTENTION(attention_odd, 40)
+  }
+}
+
 int main(int argc, char **argv) {
   (void)argv;
   if (tc_device_count(TC_CUDA) == 0) {
@@ -328,6 +384,11 @@ int main(int argc, char **argv) {
   check_convolutions(2, 3, 9, 5);
   check_convolutions(1, 16, 20, 40);
   if (!few) check_convolutions(3, 64, 28, 96);
+  check_attention(1, 1, 1, 1);
+  check_attention(2, 3, 70, 133);
+  check_attention(1, 2, 64, 64);
+  if (!few) check_attention(1, 2, 300, 77);
+  if (!few) check_attention(4, 40, 260, 520);
   printf("%d checks, %d failed\n", checks, failures);
   return failures != 0;
 }

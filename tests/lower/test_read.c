@@ -1,6 +1,7 @@
 /* Loops as text: what is printed is read back, on every target; programs that are written by hand; what is wrong is
  * said, and nothing else happens.  The graphs of the other tests are read back by check_lowering_for. */
 #include "backends/registry.h"
+#include "tests/common/loop_texts.h"
 #include "tests/common/random_graph.h"
 #include "tests/lower/check.h"
 
@@ -158,68 +159,9 @@ Test(read, kept_and_streamed_rows) {
                   "graph g\n%1 = param f32[R,C] \"x\"\n%2 = logsumexp %1 axes=[1] keep=0\nret %2\n");
 }
 
-/* Of 3 x 3 places around each element, of which those outside are 0. */
-Test(read, convolution) {
-  expect_computes("program conv: 1 kernels\n"
-                  "buffer 0 input 0 x f32[N,3,5,4]\n"
-                  "buffer 1 input 1 w f32[6,3,3,3]\n"
-                  "buffer 2 output 0 y f32[N,6,5,4]\n"
-                  "kernel conv_1\n"
-                  "  matmul f32 m < 20*N (i < N, p < 5, q < 4) n < 6 k < 27 (c < 3, r < 3, s < 3)\n"
-                  "    a %15  b %16\n"
-                  "      %1 = index p + r - 1 : i64\n"
-                  "      %2 = index q + s - 1 : i64\n"
-                  "      %3 = 0 : i64\n"
-                  "      %4 = 5 : i64\n"
-                  "      %5 = 4 : i64\n"
-                  "      %6 = ge %1 %3 : bool\n"
-                  "      %7 = lt %1 %4 : bool\n"
-                  "      %8 = ge %2 %3 : bool\n"
-                  "      %9 = lt %2 %5 : bool\n"
-                  "      %10 = logical_and %6 %7 : bool\n"
-                  "      %11 = logical_and %8 %9 : bool\n"
-                  "      %14 = logical_and %10 %11 : bool\n"
-                  "      %15 = load x[60*i + 20*c + 4*p + 4*r + q + s - 5] where %14 : f32\n"
-                  "      %16 = load w[27*n + k] : f32\n"
-                  "    epilogue\n"
-                  "      %17 = #0 : f32\n"
-                  "      store y.2[120*i + 20*n + 4*p + q] %17\n",
-                  "graph g\n%1 = param f32[N,3,5,4] \"x\"\n%2 = param f32[6,3,3,3] \"w\"\n"
-                  "%3 = const weak f64 0\n%4 = pad %1 %3 before=[0,0,1,1] after=[0,0,1,1]\n"
-                  "%5 = unfold %4 axis=2 size=3 step=1\n%6 = unfold %5 axis=3 size=3 step=1\n"
-                  "%7 = permute %6 axes=[0,2,3,1,4,5]\n%8 = reshape %7 dims=[20*N,27]\n"
-                  "%9 = reshape %2 dims=[6,27]\n%10 = permute %9 axes=[1,0]\n%11 = matmul %8 %10\n"
-                  "%12 = reshape %11 dims=[N,5,4,6]\n%13 = permute %12 axes=[0,3,1,2]\nret %13\n");
-}
-
-/* max(x v, 0) w */
-Test(read, two_products) {
-  expect_computes("program mlp: 2 kernels in 2 launches, workspace 32*M bytes\n"
-                  "buffer 0 output 0 y f32[M,4]\n"
-                  "buffer 1 input 0 x f32[M,6]\n"
-                  "buffer 2 input 1 v f32[6,8]\n"
-                  "buffer 3 input 2 w f32[8,4]\n"
-                  "buffer 4 arena h f32[M,8] at 0\n"
-                  "kernel first\n"
-                  "  matmul f32 m < M n < 8 k < 6\n"
-                  "    a %1  b %2\n"
-                  "      %1 = load x[6*m + k] : f32\n"
-                  "      %2 = load v[8*k + n] : f32\n"
-                  "    epilogue\n"
-                  "      %3 = #0 : f32\n"
-                  "      %4 = 0.0 : f32\n"
-                  "      %5 = maximum %3 %4 : f32\n"
-                  "      store h.4[8*m + n] %5\n"
-                  "kernel second\n"
-                  "  matmul f32 m < M n < 4 k < 8\n"
-                  "    a %1  b %2\n"
-                  "      %1 = load h.4[8*m + k] : f32\n"
-                  "      %2 = load w[4*k + n] : f32\n"
-                  "    epilogue\n"
-                  "      %3 = #0 : f32\n"
-                  "      store y.0[4*m + n] %3\n",
-                  "graph g\n%1 = param f32[M,6] \"x\"\n%2 = param f32[6,8] \"v\"\n%3 = param f32[8,4] \"w\"\n"
-                  "%4 = matmul %1 %2\n%5 = relu %4\n%6 = matmul %5 %3\nret %6\n");
+/* Products of every kind. */
+Test(read, products) {
+  for (int i = 0; i < loop_text_count; i++) expect_computes(loop_texts[i].loops, loop_texts[i].graph);
 }
 
 /* Names that are no words of a line, and names that two inputs have. */

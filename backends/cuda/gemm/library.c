@@ -112,7 +112,7 @@ static bool open_library(library *x, const tc_kernel *k, const tc_program *p) {
   const tc_mm_loop *mm = &k->mm;
   *x = (library){
       .k = k, .p = p, .mm = mm, .m = mm->nbatch, .n = mm->nbatch + 1, .kk = mm->nbatch + 2};
-  return known_dtype(mm->operand) && mm->nbatch <= 1 && !mm->npart &&
+  return known_dtype(mm->operand) && mm->nbatch <= 1 && !mm->npart && !tc_mm_is_chain(mm) &&
          describe_operand(x, mm->a, x->m, x->kk, &x->a) &&
          describe_operand(x, mm->b, x->kk, x->n, &x->b) && describe_result(x);
 }

@@ -75,7 +75,7 @@ void tc_cuda_put_instance(const tc_cuda_product *x, const char *body, int number
 }
 
 void tc_cuda_put_part(tc_cuda_product *x, const tc_cuda_operand *o, int lanes) {
-  const bool half = x->plan->template == TC_CUDA_MMA;
+  const bool half = x->plan->template != TC_CUDA_SIMT;
   x->s.vector = lanes > 1 ? o->along : -1;
   uint8_t *outer = tc_print_enter(&x->s);
   tc_print_value(&x->s, o->value);
@@ -99,6 +99,17 @@ void tc_cuda_put_finish(tc_cuda_product *x, int lanes) {
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
+/* Names of the results, and the axes that they change along. */
+static void open_results(tc_cuda_product *x) {
+  static const char *const name[TC_MM_RESULTS] = {"r0", "r1", "r2", "r3"};
+  for (int i = 0; i < TC_MM_RESULTS; ++i) {
+    x->result[i] = name[i];
+    x->axes[i] = (2u << x->m) - 1; /* batches and m */
+  }
+  x->axes[TC_MM_PRODUCT] |= 1u << x->n;
+  x->axes[TC_MM_INNER] |= 1u << x->kk;
+}
+
 static bool open_product(tc_cuda_product *x, const tc_kernel *k, const tc_program *p, tc_buf *out) {
   const tc_mm_loop *mm = &k->mm;
   *x = (tc_cuda_product){.k = k,
@@ -107,9 +118,8 @@ static bool open_product(tc_cuda_product *x, const tc_kernel *k, const tc_progra
                          .plan = tc_cuda_kernel_schedule_of(k),
                          .m = mm->nbatch,
                          .n = mm->nbatch + 1,
-                         .kk = mm->nbatch + 2,
-                         .result = "r0"};
-  x->axes[0] = (1u << x->kk) - 1;
+                         .kk = mm->nbatch + 2};
+  open_results(x);
   x->s = (tc_print_scope){.k = k,
                           .p = p,
                           .words = &tc_cuda_words,
@@ -117,9 +127,9 @@ static bool open_product(tc_cuda_product *x, const tc_kernel *k, const tc_progra
                           .indent = 2,
                           .naxis = tc_mm_axes(mm),
                           .vector = -1,
-                          .result = &x->result,
+                          .result = x->result,
                           .result_axes = x->axes};
-  for (int i = 0; i < mm->nbatch + 3; ++i) {
+  for (int i = 0; i < tc_mm_first_part(mm); ++i) {
     snprintf(x->text[i], sizeof x->text[i], "i%d", i);
     x->s.axis[i] = x->text[i];
   }
@@ -131,14 +141,17 @@ static bool open_product(tc_cuda_product *x, const tc_kernel *k, const tc_progra
   return true;
 }
 
+/* A of a chain. */
+static bool is_nowhere(const tc_mm_loop *mm, int operand) { return operand == TC_CUDA_A && tc_mm_is_chain(mm); }
+
 /* Operands and epilogue as the schedule says. */
 static bool open_operands(const tc_cuda_product *x, tc_cuda_operand *o) {
   const tc_cuda_kernel_schedule *s = x->plan;
-  for (int i = 0; i < 3; ++i)
-    if (!tc_cuda_open_operand(x->k, x->p, i, i ? s->along_b : s->along_a, &o[i])) return false;
-  o[0].plan.width = s->width_a;
-  o[1].plan.width = s->width_b;
-  o[2].plan.width = s->width_c;
+  for (int i = 0; i < tc_cuda_operands(x->mm); ++i) {
+    if (is_nowhere(x->mm, i)) continue;
+    if (!tc_cuda_open_operand(x->k, x->p, i, s->along[i], &o[i])) return false;
+    o[i].plan.width = s->width[i];
+  }
   return true;
 }
 
@@ -146,8 +159,9 @@ static uint32_t put_library(const tc_cuda_product *x, uint32_t first, const tc_c
                             tc_buf *device, tc_buf *host, bool *failed) {
   tc_buf own = {0};
   if (x->plan->short_side)
-    tc_putf(&own, "%s && (tc_cuda_is_short(c, &mm, %d, %d)%s)", t->own, (int)x->plan->short_side,
-            (int)x->plan->short_depth, x->plan->one_pass ? " || tc_cuda_saves_pass(c, &mm)" : "");
+    tc_putf(&own, "%s && (tc_cuda_is_short(c, &mm, %d, %d)%s%s)", t->own, (int)x->plan->short_side,
+            (int)x->plan->short_depth, x->plan->one_pass ? " || tc_cuda_saves_pass(c, &mm)" : "",
+            x->plan->template == TC_CUDA_MMA ? " || tc_cuda_is_odd(&mm)" : "");
   else tc_put(&own, "0");
   first = tc_cuda_put_library(x->k, x->p, first, own.text ? own.text : "", device, host, failed);
   *failed |= own.failed;
@@ -158,7 +172,8 @@ static uint32_t put_library(const tc_cuda_product *x, uint32_t first, const tc_c
 static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cuda_operand *o,
                          const tc_cuda_template *t, const char *library, tc_buf *out) {
   tc_buf text = {0}, conditions = {0};
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < tc_cuda_operands(x->mm); ++i) {
+    if (is_nowhere(x->mm, i)) continue;
     tc_cuda_put_aligned(x->k, x->p, &o[i].nest, &o[i].plan, &conditions);
     tc_cuda_put_small(x->k, x->p, &o[i].nest, &o[i].plan, false, &conditions);
   }
@@ -202,9 +217,11 @@ bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device,
   tc_cuda_product x;
   tc_buf text = {0}, body = {0}, library = {0};
   bool failed = false;
-  tc_cuda_operand o[3]; /* A, B, epilogue */
+  tc_cuda_operand o[TC_CUDA_OPERANDS];
   const tc_cuda_kernel_schedule *s = tc_cuda_kernel_schedule_of(k);
-  const tc_cuda_template *t = s->template == TC_CUDA_MMA ? &tc_cuda_mma : &tc_cuda_simt;
+  const tc_cuda_template *t = s->template == TC_CUDA_CHAIN ? &tc_cuda_chain
+                              : s->template == TC_CUDA_MMA ? &tc_cuda_mma
+                                                           : &tc_cuda_simt;
   const bool ok = open_product(&x, k, p, &text) && open_operands(&x, o);
   if (ok) {
     put_whole_body(&x, o, t, &body);

@@ -1,5 +1,5 @@
-/* matmul.h - a matrix product on its way to CUDA C: what its two templates share.  simt.c: every
- * thread multiplies and adds, any dtype; mma.c: f16 and bf16 on tensor cores. */
+/* matmul.h - a matrix product on its way to CUDA C: what its templates share.  simt.c: every
+ * thread multiplies and adds, any dtype; mma.c: f16 and bf16 on tensor cores; chain.c: a chain of products of these. */
 #ifndef TC_CUDA_MATMUL_H
 #define TC_CUDA_MATMUL_H
 
@@ -15,21 +15,35 @@ typedef struct tc_cuda_product {
   int m, n, kk; /* axis numbers */
   char text[TC_MAX_AXES][16];
   tc_buf part[TC_MAX_AXES]; /* text of a part of m, n or k */
-  const char *result;
-  uint32_t axes[1];
+  const char *result[TC_MM_RESULTS];
+  uint32_t axes[TC_MM_RESULTS];
 } tc_cuda_product;
+
+/* A tile in shared memory (tc_place): what runs along an axis of an operand. */
+typedef struct tc_cuda_span {
+  int axis;
+  const char *from, *end, *count; /* C: the first, the end of the axis, how many; all are of tc_int, `count` constant */
+} tc_cuda_span;
+typedef struct tc_cuda_fill {
+  const tc_cuda_operand *o;
+  char name; /* the tile is <name>_tile, and accesses are of <name>_lanes elements */
+  tc_cuda_span outer, deep;
+} tc_cuda_fill;
+
+/* fill.c: copies or values of the tile, on their way. */
+void tc_cuda_put_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 
 /* What differs between the templates. */
 typedef struct tc_cuda_template {
   const char *own; /* C: may the template be asked before the library is? */
-  void (*body)(tc_cuda_product *x, const tc_cuda_operand *o); /* o: A, B, epilogue */
+  void (*body)(tc_cuda_product *x, const tc_cuda_operand *o); /* o: [TC_CUDA_OPERANDS] */
   /* The functions, from 0 on; the text of the body says their parameters.  How many they are. */
   uint32_t (*put)(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,
                   tc_buf *out);
   /* C: function, block, shared and grid, from m, n, batches, vectorized. */
   void (*launch)(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out);
 } tc_cuda_template;
-extern const tc_cuda_template tc_cuda_simt, tc_cuda_mma;
+extern const tc_cuda_template tc_cuda_simt, tc_cuda_mma, tc_cuda_chain;
 
 const char *tc_cuda_acc(const tc_cuda_product *x); /* compute type of the sums */
 /* The loop over tiles of `high` x `broad` results: `tile` is at hand, of m_tiles by n_tiles for

@@ -12,82 +12,23 @@
 
 enum { PAD = 8 };
 
-/* ---- filling a place ------------------------------------------------------------------------- */
-
-/* Opens the loop over a tile, `step` neighbours along the operand's own axis at a time: `near` and
- * `far` in the tile, the axes' numbers, and whether they are inside. */
-static void open_fill(tc_cuda_product *x, const tc_cuda_operand *o, bool left, const char *step) {
-  const bool by_k = o->along == x->kk;
-  const char side = left ? 'm' : 'n', *outer = x->text[left ? x->m : x->n], *k = x->text[x->kk];
-  tc_print_line(&x->s, "constexpr int width = %s, rows = %s;", by_k ? "64" : "SIDE",
-                by_k ? "SIDE" : "64");
-  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < 64 * SIDE / (THREADS * %s); ++e) {", step);
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const int item = ((int)threadIdx.x + e * THREADS) * %s;", step);
-  tc_print_line(&x->s, "const int near = item %% width, far = item / width;");
-  tc_print_line(&x->s, "const tc_int %s = %c0 + %s, %s = k0 + %s;", outer, side,
-                by_k ? "far" : "near", k, by_k ? "near" : "far");
-  tc_print_line(&x->s, "const bool live = %s < %c_end && %s < k_end;", outer, side, k);
-}
-
-static void close_fill(tc_cuda_product *x) {
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-}
-
-static void put_copies(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
-  const tc_expr *e = &x->k->expr[o->value.id];
-  tc_buf at = {0};
-  open_fill(x, o, name == 'a', "8");
-  tc_print_address(&x->s, &e->address, &at);
-  tc_print_line(&x->s,
-                "tc_copy_async(%c_tile + tc_place<rows>(far, near), b%u + (live ? %s : 0), live);",
-                name, e->buffer, at.text ? at.text : "0");
-  close_fill(x);
-  tc_buf_free(&at);
-}
-
-static void put_values(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
-  const char *type = tc_print_storage(x->mm->operand);
-  tc_print_line(&x->s, "constexpr int TC_L = %c_lanes;", name);
-  tc_print_line(&x->s, "TC_TYPES");
-  open_fill(x, o, name == 'a', "TC_L");
-  tc_print_line(&x->s, "tc_vf32 part = tc_set_f32(0);");
-  tc_print_line(&x->s, "if (live) {");
-  x->s.indent += 2;
-  tc_cuda_put_part(x, o, (int)o->plan.width);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-  tc_print_line(&x->s, "tc_store_%s((tc_%s *)(%c_tile + tc_place<rows>(far, near)), part);", type,
-                type, name);
-  close_fill(x);
-}
+/* ---- a tile of the product ------------------------------------------------------------------- */
 
 /* Fills place `to` with the tile of the operand at k0. */
 static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
-  tc_print_line(&x->s, "{ /* %s */", name == 'a' ? "A" : "B");
+  const bool left = name == 'a';
+  const tc_cuda_fill f = {.o = o,
+                          .name = name,
+                          .outer = {left ? x->m : x->n, left ? "m0" : "n0", left ? "m_end" : "n_end", "SIDE"},
+                          .deep = {x->kk, "k0", "k_end", "64"}};
+  tc_print_line(&x->s, "{ /* %s */", left ? "A" : "B");
   x->s.indent += 2;
-  tc_print_line(&x->s, "constexpr int SIDE = %c;", name == 'a' ? 'M' : 'N');
-  tc_print_line(&x->s, "unsigned short *const %c_tile = place + to * PLACE%s;", name,
-                name == 'a' ? "" : " + 64 * M");
-  if (o->plain) {
-    tc_print_line(&x->s, "if (%c_lanes == 8) {", name);
-    x->s.indent += 2;
-    put_copies(x, o, name);
-    x->s.indent -= 2;
-    tc_print_line(&x->s, "} else {");
-    x->s.indent += 2;
-  }
-  put_values(x, o, name);
-  if (o->plain) {
-    x->s.indent -= 2;
-    tc_print_line(&x->s, "}");
-  }
+  tc_print_line(&x->s, "constexpr int SIDE = %c;", left ? 'M' : 'N');
+  tc_print_line(&x->s, "unsigned short *const %c_tile = place + to * PLACE%s;", name, left ? "" : " + 64 * M");
+  tc_cuda_put_fill(x, &f);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
-
-/* ---- a tile of the product ------------------------------------------------------------------- */
 
 static void put_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_print_line(&x->s, "square_t square;");

@@ -170,12 +170,8 @@ static tc_schedule *new_schedule(const tc_program *p, bool approximate) {
   tc_cuda_kernel_schedule *own = tc_arena_alloc(p->arena, sizeof *own);
   if (!s || !own) return NULL;
   *own = (tc_cuda_kernel_schedule){.approximate = approximate,
-                                   .template = -1,
-                                   .along_a = -1,
-                                   .along_b = -1,
-                                   .width_a = 1,
-                                   .width_b = 1,
-                                   .width_c = 1};
+                                   .template = -1};
+  for (int i = 0; i < TC_CUDA_OPERANDS; ++i) own->along[i] = -1, own->width[i] = 1;
   s->kernel = own;
   return s;
 }

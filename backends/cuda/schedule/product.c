@@ -20,19 +20,38 @@ static bool is_plain(const tc_kernel *k, const tc_program *p, tc_val v, int alon
          tc_dim_is(e->address.coef[along], 1);
 }
 
+int tc_cuda_operands(const tc_mm_loop *mm) { return tc_mm_is_chain(mm) ? TC_CUDA_OPERANDS : TC_CUDA_INNER_A; }
+
+/* Its two axes: across what is summed, and along. */
+static tc_cuda_along outer_of(int which) {
+  return which == TC_CUDA_A || which == TC_CUDA_INNER_A ? TC_CUDA_ALONG_M
+         : which == TC_CUDA_B                           ? TC_CUDA_ALONG_N
+                                                        : TC_CUDA_ALONG_K;
+}
+
+static tc_cuda_along deep_of(int which) { return which < TC_CUDA_INNER_A ? TC_CUDA_ALONG_K : TC_CUDA_ALONG_D; }
+
+static tc_val value_of(const tc_mm_loop *mm, int which) {
+  switch (which) {
+  case TC_CUDA_A: return mm->a;
+  case TC_CUDA_B: return mm->b;
+  case TC_CUDA_INNER_A: return mm->inner.a;
+  default: return mm->inner.b;
+  }
+}
+
 static void open_value(const tc_kernel *k, const tc_program *p, int which, int along,
                        tc_cuda_operand *o) {
   const tc_mm_loop *mm = &k->mm;
-  const int kk = axis_of(mm, TC_CUDA_ALONG_K),
-            outer = axis_of(mm, which ? TC_CUDA_ALONG_N : TC_CUDA_ALONG_M);
-  o->value = which ? mm->b : mm->a;
-  o->along = along == TC_CUDA_ALONG_K ? kk : outer;
-  o->across = along == TC_CUDA_ALONG_K ? outer : kk;
+  const int deep = axis_of(mm, deep_of(which)), outer = axis_of(mm, outer_of(which));
+  o->value = value_of(mm, which);
+  o->along = along == (int)deep_of(which) ? deep : outer;
+  o->across = along == (int)deep_of(which) ? outer : deep;
   o->plain = is_plain(k, p, o->value, o->along);
   o->action = (tc_action){
       .kind = TC_ACT_REDUCE, .reducer = TC_REDUCE_SUM, .value = o->value, .dtype = mm->acc};
   o->stage = (tc_stage){.axes = 1, .naction = 1, .action = &o->action};
-  o->nest = (tc_nest){.naxis = mm->nbatch + 3, .nstage = 1, .stage = &o->stage, .vector = o->along};
+  o->nest = (tc_nest){.naxis = tc_mm_first_part(mm), .nstage = 1, .stage = &o->stage, .vector = o->along};
 }
 
 static void open_epilogue(const tc_mm_loop *mm, tc_cuda_operand *o) {
@@ -59,7 +78,7 @@ static int by_parts(const tc_kernel *k, const tc_cuda_operand *o) {
 bool tc_cuda_open_operand(const tc_kernel *k, const tc_program *p, int which, int along,
                           tc_cuda_operand *o) {
   *o = (tc_cuda_operand){0};
-  if (which < 2) open_value(k, p, which, along, o);
+  if (which != TC_CUDA_EPILOGUE) open_value(k, p, which, along, o);
   else open_epilogue(&k->mm, o);
   memcpy(o->nest.axis, k->mm.axis, sizeof o->nest.axis);
   const int parts = by_parts(k, o);
@@ -84,21 +103,20 @@ static int neighbours(const tc_kernel *k, const tc_program *p, tc_val v, int axi
   return n;
 }
 
-static tc_cuda_along plan_along(const tc_kernel *k, const tc_program *p, tc_val v, tc_cuda_along outer) {
-  return neighbours(k, p, v, axis_of(&k->mm, outer)) >
-                 neighbours(k, p, v, axis_of(&k->mm, TC_CUDA_ALONG_K))
-             ? outer
-             : TC_CUDA_ALONG_K;
+static tc_cuda_along plan_along(const tc_kernel *k, const tc_program *p, int which) {
+  const tc_val v = value_of(&k->mm, which);
+  const tc_cuda_along outer = outer_of(which), deep = deep_of(which);
+  return neighbours(k, p, v, axis_of(&k->mm, outer)) > neighbours(k, p, v, axis_of(&k->mm, deep)) ? outer : deep;
 }
 
+/* A chain's A is read by nobody: it keeps what a schedule begins with. */
 static bool plan_access(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s) {
-  int64_t *const width[] = {&s->width_a, &s->width_b, &s->width_c};
-  s->along_a = plan_along(k, p, k->mm.a, TC_CUDA_ALONG_M);
-  s->along_b = plan_along(k, p, k->mm.b, TC_CUDA_ALONG_N);
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < tc_cuda_operands(&k->mm); ++i) {
     tc_cuda_operand o;
-    if (!tc_cuda_open_operand(k, p, i, i ? s->along_b : s->along_a, &o)) return false;
-    *width[i] = o.plan.width;
+    if (i == TC_CUDA_A && tc_mm_is_chain(&k->mm)) continue;
+    if (i != TC_CUDA_EPILOGUE) s->along[i] = plan_along(k, p, i);
+    if (!tc_cuda_open_operand(k, p, i, s->along[i], &o)) return false;
+    s->width[i] = o.plan.width;
     s->index64 |= o.plan.index64;
   }
   return true;
@@ -108,7 +126,16 @@ bool tc_cuda_may_mma(const tc_mm_loop *mm) {
   return mm->operand == TC_F16 || mm->operand == TC_BF16;
 }
 
+bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k) {
+  enum { WIDE = 128 };
+  const tc_dim n = k->mm.axis[k->mm.nbatch + 1].extent, d = k->mm.axis[k->mm.nbatch + 3].extent;
+  (void)p;
+  return tc_cuda_may_mma(&k->mm) && tc_dim_is_const(n) && tc_dim_is_const(d) && tc_dim_value(n) > 0 &&
+         tc_dim_value(n) <= WIDE && tc_dim_value(d) <= WIDE;
+}
+
 bool tc_cuda_may_side(const tc_mm_loop *mm, int template, uint32_t side) {
+  if (template == TC_CUDA_CHAIN) return side == 128 || side == 64;
   if (template == TC_CUDA_MMA) return side == 256 || side == 128 || side == 64;
   return side == 64 || side == 32 || side == 16 || (side == 128 && tc_dtype_bytes(mm->acc) < 8);
 }
@@ -142,7 +169,9 @@ static bool plan_sides(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_s
 }
 
 bool tc_cuda_plan_product(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s) {
-  s->template = tc_cuda_may_mma(&k->mm) ? TC_CUDA_MMA : TC_CUDA_SIMT;
+  s->template = tc_mm_is_chain(&k->mm)    ? TC_CUDA_CHAIN
+                : tc_cuda_may_mma(&k->mm) ? TC_CUDA_MMA
+                                          : TC_CUDA_SIMT;
   s->library = tc_cuda_library_takes(k, p);
   if (s->library) s->short_side = s->template == TC_CUDA_MMA ? 64 : 32;
   if (s->library) s->short_depth = s->template == TC_CUDA_MMA ? 512 : 1024;

@@ -15,11 +15,14 @@ typedef struct tc_cuda_operand {
   tc_cuda_nest_schedule plan; /* form, width and indices */
 } tc_cuda_operand;
 
-/* which: 0: A, 1: B, 2: the epilogue, whose lanes run along n.  along: a tc_cuda_along, of an operand.  The struct is
- * not to be copied.  false: out of memory. */
+int tc_cuda_operands(const tc_mm_loop *mm); /* how many of TC_CUDA_OPERANDS there are */
+
+/* along: a tc_cuda_along, of an operand.  The struct is not to be copied.  false: out of memory. */
 bool tc_cuda_open_operand(const tc_kernel *k, const tc_program *p, int which, int along,
                           tc_cuda_operand *o);
 bool tc_cuda_may_mma(const tc_mm_loop *mm); /* tensor cores multiply such operands */
+/* ... and that chain, of rows that shared memory and registers hold. */
+bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k);
 /* Are there tiles of that side, by that template? */
 bool tc_cuda_may_side(const tc_mm_loop *mm, int template, uint32_t side);
 bool tc_cuda_may_one_pass(const tc_mm_loop *mm, int template); /* the rates are those of such products */

@@ -35,17 +35,19 @@ enum {
   TC_CUDA_SIDE = 64             /* points of a tile along the axis of the stores */
 };
 
-typedef enum { TC_CUDA_SIMT, TC_CUDA_MMA } tc_cuda_template_kind; /* of products */
-typedef enum { TC_CUDA_ALONG_M, TC_CUDA_ALONG_N, TC_CUDA_ALONG_K } tc_cuda_along;
+typedef enum { TC_CUDA_SIMT, TC_CUDA_MMA, TC_CUDA_CHAIN } tc_cuda_template_kind; /* of products */
+typedef enum { TC_CUDA_ALONG_M, TC_CUDA_ALONG_N, TC_CUDA_ALONG_K, TC_CUDA_ALONG_D } tc_cuda_along;
+/* What a product reads; the epilogue's lanes run along n.  The last two are of a chain, whose A is nowhere in
+ * memory. */
+enum { TC_CUDA_A, TC_CUDA_B, TC_CUDA_EPILOGUE, TC_CUDA_INNER_A, TC_CUDA_INNER_B, TC_CUDA_OPERANDS };
 
 /* Of a kernel; what is behind `approximate` is of products.  The template is asked for products that are no
  * matter of the library's, and for short ones. */
 typedef struct tc_cuda_kernel_schedule {
   bool approximate;     /* elementary functions of f32 have the digits that 16-bit results hold */
   int template;         /* a tc_cuda_template_kind; -1: it is no product */
-  int along_a, along_b; /* tc_cuda_along: the axis along which accesses of an operand are wide */
-  int64_t width_a, width_b,
-      width_c;  /* elements that alignment is asked for, of operands and epilogue */
+  int along[TC_CUDA_OPERANDS]; /* tc_cuda_along: the axis along which accesses of an operand are wide; -1: not said */
+  int64_t width[TC_CUDA_OPERANDS]; /* elements that alignment is asked for, of operands and epilogue */
   bool index64; /* index arithmetic may exceed 32 bits whatever the sizes of the buffers */
   tc_schedule_list sides; /* of tiles, each with a function, from the largest to the smallest */
   bool library; /* it is asked first; its product is followed by the nest of tc_schedule.product */

@@ -18,44 +18,58 @@ static const char *refuse_product(const tc_schedule_place *at) {
 }
 
 static const char *refuse_template(const tc_schedule_place *at) {
+  const tc_mm_loop *mm = &at->k->mm;
+  const int template = kernel_of(at)->template;
   if (refuse_product(at)) return refuse_product(at);
-  return kernel_of(at)->template == TC_CUDA_MMA && !tc_cuda_may_mma(&at->k->mm)
-             ? "tensor cores multiply f16 and bf16"
-             : NULL;
+  if ((template == TC_CUDA_CHAIN) != tc_mm_is_chain(mm)) return "chains of products have a template of their own";
+  return template != TC_CUDA_SIMT && !tc_cuda_may_mma(mm) ? "tensor cores multiply f16 and bf16" : NULL;
 }
 
-static const char *refuse_along_a(const tc_schedule_place *at) {
+static const char *refuse_operand(const tc_schedule_place *at, int which) {
   if (refuse_product(at)) return refuse_product(at);
-  return kernel_of(at)->along_a == TC_CUDA_ALONG_N ? "A has no such axis" : NULL;
+  if (which >= tc_cuda_operands(&at->k->mm)) return "the product is no chain";
+  return which == TC_CUDA_A && tc_mm_is_chain(&at->k->mm) ? "A is nowhere in memory" : NULL;
 }
 
-static const char *refuse_along_b(const tc_schedule_place *at) {
-  if (refuse_product(at)) return refuse_product(at);
-  return kernel_of(at)->along_b == TC_CUDA_ALONG_M ? "B has no such axis" : NULL;
+static const char *refuse_along_of(const tc_schedule_place *at, int which, const char *why) {
+  static const uint8_t axes[TC_CUDA_OPERANDS] = {
+      [TC_CUDA_A] = 1 << TC_CUDA_ALONG_M | 1 << TC_CUDA_ALONG_K,
+      [TC_CUDA_B] = 1 << TC_CUDA_ALONG_N | 1 << TC_CUDA_ALONG_K,
+      [TC_CUDA_INNER_A] = 1 << TC_CUDA_ALONG_M | 1 << TC_CUDA_ALONG_D,
+      [TC_CUDA_INNER_B] = 1 << TC_CUDA_ALONG_K | 1 << TC_CUDA_ALONG_D,
+  };
+  if (refuse_operand(at, which)) return refuse_operand(at, which);
+  return axes[which] >> kernel_of(at)->along[which] & 1 ? NULL : why;
 }
 
-static const char *refuse_width_of(const tc_schedule_place *at, int which, int64_t width) {
+static const char *refuse_width_of(const tc_schedule_place *at, int which) {
   const tc_cuda_kernel_schedule *s = kernel_of(at);
+  const int64_t width = s->width[which];
   tc_cuda_operand o;
-  if (refuse_product(at)) return refuse_product(at);
+  if (refuse_operand(at, which)) return refuse_operand(at, which);
   if (!tc_cuda_is_power(width)) return "it is no power of two";
-  return !tc_cuda_open_operand(at->k, at->p, which, which ? s->along_b : s->along_a, &o) ||
-                 width > o.plan.width
+  return !tc_cuda_open_operand(at->k, at->p, which, s->along[which], &o) || width > o.plan.width
              ? "sizes or 16-byte accesses do not allow so many elements"
              : NULL;
 }
 
-static const char *refuse_width_a(const tc_schedule_place *at) {
-  return refuse_width_of(at, 0, kernel_of(at)->width_a);
+static const char *refuse_along_a(const tc_schedule_place *at) {
+  return refuse_along_of(at, TC_CUDA_A, "A has no such axis");
 }
-
-static const char *refuse_width_b(const tc_schedule_place *at) {
-  return refuse_width_of(at, 1, kernel_of(at)->width_b);
+static const char *refuse_along_b(const tc_schedule_place *at) {
+  return refuse_along_of(at, TC_CUDA_B, "B has no such axis");
 }
-
-static const char *refuse_width_c(const tc_schedule_place *at) {
-  return refuse_width_of(at, 2, kernel_of(at)->width_c);
+static const char *refuse_along_inner_a(const tc_schedule_place *at) {
+  return refuse_along_of(at, TC_CUDA_INNER_A, "A of the inner product has no such axis");
 }
+static const char *refuse_along_inner_b(const tc_schedule_place *at) {
+  return refuse_along_of(at, TC_CUDA_INNER_B, "B of the inner product has no such axis");
+}
+static const char *refuse_width_a(const tc_schedule_place *at) { return refuse_width_of(at, TC_CUDA_A); }
+static const char *refuse_width_b(const tc_schedule_place *at) { return refuse_width_of(at, TC_CUDA_B); }
+static const char *refuse_width_c(const tc_schedule_place *at) { return refuse_width_of(at, TC_CUDA_EPILOGUE); }
+static const char *refuse_width_inner_a(const tc_schedule_place *at) { return refuse_width_of(at, TC_CUDA_INNER_A); }
+static const char *refuse_width_inner_b(const tc_schedule_place *at) { return refuse_width_of(at, TC_CUDA_INNER_B); }
 
 static const char *refuse_sides(const tc_schedule_place *at) {
   const tc_cuda_kernel_schedule *s = kernel_of(at);
@@ -89,11 +103,16 @@ static const char *refuse_one_pass(const tc_schedule_place *at) {
 }
 
 const char *tc_cuda_lack_of_kernel(const tc_schedule_place *at) {
-  enum { MMA_SIDES = 3 };
+  enum { MMA_SIDES = 3, CHAIN_SIDES = 2 };
   const tc_cuda_kernel_schedule *s = kernel_of(at);
   if (at->k->kind != TC_KERNEL_MATMUL) return NULL;
   if (s->template <0) return "no 'template' is said";
-  if (s->along_a < 0 || s->along_b < 0) return "'along-a' and 'along-b' are to be said";
+  if (s->template == TC_CUDA_CHAIN) {
+    if (s->along[TC_CUDA_INNER_A] < 0 || s->along[TC_CUDA_INNER_B] < 0 || s->along[TC_CUDA_B] < 0)
+      return "'along-b', 'along-inner-a' and 'along-inner-b' are to be said";
+    return s->sides.n == CHAIN_SIDES ? NULL : "the template of chains has tiles of 128 and 64";
+  }
+  if (s->along[TC_CUDA_A] < 0 || s->along[TC_CUDA_B] < 0) return "'along-a' and 'along-b' are to be said";
   return s->template == TC_CUDA_MMA && s->sides.n != MMA_SIDES
              ? "the template for tensor cores has tiles of 256, 128 and 64"
              : NULL;
@@ -103,18 +122,22 @@ const char *tc_cuda_lack_of_kernel(const tc_schedule_place *at) {
 
 #define FIELD(field) offsetof(tc_cuda_kernel_schedule, field)
 
-static const char *const templates[] = {[TC_CUDA_SIMT] = "simt", [TC_CUDA_MMA] = "mma", NULL};
+static const char *const templates[] = {[TC_CUDA_SIMT] = "simt", [TC_CUDA_MMA] = "mma", [TC_CUDA_CHAIN] = "chain", NULL};
 static const char *const axes[] = {
-    [TC_CUDA_ALONG_M] = "m", [TC_CUDA_ALONG_N] = "n", [TC_CUDA_ALONG_K] = "k", NULL};
+    [TC_CUDA_ALONG_M] = "m", [TC_CUDA_ALONG_N] = "n", [TC_CUDA_ALONG_K] = "k", [TC_CUDA_ALONG_D] = "d", NULL};
 
 const tc_schedule_word tc_cuda_kernel_words[TC_CUDA_KERNEL_WORDS] = {
     {"approximate", TC_WORD_FLAG, FIELD(approximate), 0, refuse_approximate, NULL},
     {"template", TC_WORD_NAME, FIELD(template), 0, refuse_template, templates},
-    {"along-a", TC_WORD_NAME, FIELD(along_a), 0, refuse_along_a, axes},
-    {"along-b", TC_WORD_NAME, FIELD(along_b), 0, refuse_along_b, axes},
-    {"width-a", TC_WORD_COUNT, FIELD(width_a), 1, refuse_width_a, NULL},
-    {"width-b", TC_WORD_COUNT, FIELD(width_b), 1, refuse_width_b, NULL},
-    {"width-c", TC_WORD_COUNT, FIELD(width_c), 1, refuse_width_c, NULL},
+    {"along-a", TC_WORD_NAME, FIELD(along[TC_CUDA_A]), 0, refuse_along_a, axes},
+    {"along-b", TC_WORD_NAME, FIELD(along[TC_CUDA_B]), 0, refuse_along_b, axes},
+    {"width-a", TC_WORD_COUNT, FIELD(width[TC_CUDA_A]), 1, refuse_width_a, NULL},
+    {"width-b", TC_WORD_COUNT, FIELD(width[TC_CUDA_B]), 1, refuse_width_b, NULL},
+    {"width-c", TC_WORD_COUNT, FIELD(width[TC_CUDA_EPILOGUE]), 1, refuse_width_c, NULL},
+    {"along-inner-a", TC_WORD_NAME, FIELD(along[TC_CUDA_INNER_A]), 0, refuse_along_inner_a, axes},
+    {"along-inner-b", TC_WORD_NAME, FIELD(along[TC_CUDA_INNER_B]), 0, refuse_along_inner_b, axes},
+    {"width-inner-a", TC_WORD_COUNT, FIELD(width[TC_CUDA_INNER_A]), 1, refuse_width_inner_a, NULL},
+    {"width-inner-b", TC_WORD_COUNT, FIELD(width[TC_CUDA_INNER_B]), 1, refuse_width_inner_b, NULL},
     {"index64", TC_WORD_FLAG, FIELD(index64), 0, refuse_product, NULL},
     {"sides", TC_WORD_COUNTS, FIELD(sides), 0, refuse_sides, NULL},
     {"library", TC_WORD_FLAG, FIELD(library), 0, refuse_library, NULL},

@@ -8,7 +8,7 @@
 
 bool tc_omp_mm_is_dot(const tc_omp_matmul *x) {
   const tc_axis *axis = x->mm->axis;
-  if (x->mm->npart) return false;
+  if (x->mm->npart || tc_mm_is_chain(x->mm)) return false;
   if (tc_dim_is(axis[x->am].extent, 1)) return tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak;
   if (tc_dim_is(axis[x->an].extent, 1)) return tc_omp_mm_lanes(x, x->mm->a, x->ak, x->am) == x->ak;
   return false;
@@ -17,7 +17,7 @@ bool tc_omp_mm_is_dot(const tc_omp_matmul *x) {
 bool tc_omp_mm_may_be_dot(const tc_omp_matmul *x) {
   int64_t least, most;
   tc_dim_range(tc_graph_dims(x->p->graph), x->mm->axis[x->am].extent, &least, &most);
-  return !x->mm->npart && least < most && least <= 1 && most >= 1 &&
+  return !x->mm->npart && !tc_mm_is_chain(x->mm) && least < most && least <= 1 && most >= 1 &&
          tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak;
 }
 

@@ -5,6 +5,7 @@
 const tc_action *tc_omp_mm_direct(const tc_omp_matmul *x) {
   const tc_stage *st = &x->mm->epilogue;
   const tc_action *a = st->action;
+  if (tc_mm_is_chain(x->mm)) return NULL;
   if (st->naction != 1 || a->kind != TC_ACT_STORE || a->guard.id || a->address.nterm) return NULL;
   if (x->k->expr[a->value.id].kind != TC_EX_RESULT) return NULL;
   const tc_dtype d = x->p->buffer[x->k->buffer[a->buffer]].dtype;
@@ -92,6 +93,7 @@ void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
   tc_print_hoist_stage(&x->s, &x->mm->epilogue, batch);
   tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
   x->s.indent += 2;
+  tc_omp_mm_put_row_results(x);
   tc_print_hoist_stage(&x->s, &x->mm->epilogue, row);
   tc_omp_mm_open_lanes(x, x->an, depends, "n0", "n0 + cols", whole);
   put_point(x);

@@ -233,14 +233,25 @@ static void put_in_place(const tc_omp_matmul *x) {
   }
 }
 
-static void put_description(const tc_omp_matmul *x) {
+/* Of a product alone, or of one of a chain. */
+static void put_callbacks(const tc_omp_matmul *x) {
+  const bool chain = tc_mm_is_chain(x->mm);
+  if (!chain || x->inner) tc_put(x->out, ".a_pack = @NAME@_a_pack, ");
+  tc_put(x->out, ".b_pack = @NAME@_b_pack, ");
+  if (!x->inner) tc_put(x->out, ".epilogue = @NAME@_epilogue,");
+  if (!chain) tc_put(x->out, "\n      .prefetch = @NAME@_prefetch,");
+  tc_put(x->out, " .buf = buf, .sym = sym, .scalar = scalar, .bad = &bad};\n");
+}
+
+static void put_description(const tc_omp_matmul *x, const char *variable) {
   static const char *const name[3] = {"m", "n", "k"};
+  const int axis[3] = {x->am, x->an, x->ak};
   bool first = true;
-  tc_put(x->out, "  const tc_mm g = {\n      .batch = ");
+  tc_putf(x->out, "  const tc_mm %s = {\n      .batch = ", variable);
   tc_omp_mm_batches(x, x->out);
   for (int i = 0; i < 3; ++i) {
     tc_putf(x->out, ", .%s = ", name[i]);
-    tc_print_dim(x->p, x->mm->axis[x->mm->nbatch + i].extent, x->out);
+    tc_print_dim(x->p, x->mm->axis[axis[i]].extent, x->out);
   }
   tc_put(x->out, ",\n");
   for (int i = 0; i < LEVELS; ++i) {
@@ -257,13 +268,24 @@ static void put_description(const tc_omp_matmul *x) {
     if (x->vnni) tc_put(x->out, ".a_cols = TC_ISA < TC_LEVEL_bf16, ");
     else tc_put(x->out, ".a_cols = 1, ");
   }
-  tc_put(x->out, ".a_pack = @NAME@_a_pack, .b_pack = @NAME@_b_pack, .epilogue = @NAME@_epilogue,\n"
-                 "      .prefetch = @NAME@_prefetch, .buf = buf, .sym = sym, .scalar = scalar, "
-                 ".bad = &bad};\n");
+  put_callbacks(x);
 }
 
-static bool open_kernel(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, tc_buf *out) {
+static void open_results(tc_omp_matmul *x) {
+  static const char *const name[TC_MM_RESULTS] = {"r0", "r1", "r2", "r3"};
+  const uint32_t row = (2u << x->mm->nbatch) - 1; /* batches and m */
+  for (int i = 0; i < TC_MM_RESULTS; ++i) {
+    x->result[i] = name[i];
+    x->result_axes[i] = row;
+  }
+  x->result_axes[TC_MM_PRODUCT] |= 2u << x->mm->nbatch;
+  x->result_axes[TC_MM_INNER] |= 4u << x->mm->nbatch;
+}
+
+/* The inner product of a chain, or else the product. */
+static bool open_product(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, bool inner, tc_buf *out) {
   const tc_mm_loop *mm = &k->mm;
+  const int an = mm->nbatch + (inner ? 2 : 1), ak = mm->nbatch + (inner ? 3 : 2);
   *x = (tc_omp_matmul){.k = k,
                        .p = p,
                        .mm = mm,
@@ -271,19 +293,21 @@ static bool open_kernel(tc_omp_matmul *x, const tc_kernel *k, const tc_program *
                        .e = element_of(mm->operand),
                        .vnni = mm->operand == TC_BF16,
                        .am = mm->nbatch,
-                       .an = mm->nbatch + 1,
-                       .ak = mm->nbatch + 2,
+                       .an = an,
+                       .ak = ak,
+                       .inner = inner,
+                       .own = *mm,
                        .checks = tc_print_checks(k)};
+  if (inner) x->own.a = mm->inner.a, x->own.b = mm->inner.b, x->mm = &x->own;
   x->s = (tc_print_scope){
       .k = k, .p = p, .words = &tc_omp_words, .out = out, .naxis = tc_mm_axes(mm), .vector = -1};
   for (int i = 0; i < mm->nbatch; ++i) snprintf(x->axis[i], sizeof x->axis[i], "i%d", i);
   strcpy(x->axis[x->am], "m");
   strcpy(x->axis[x->an], "n");
   strcpy(x->axis[x->ak], "k");
-  for (int i = 0; i < mm->nbatch + 3; ++i) x->s.axis[i] = x->axis[i];
+  for (int i = 0; i < tc_mm_first_part(mm); ++i) x->s.axis[i] = x->axis[i];
   tc_print_axis_parts(&x->s, mm, x->part);
-  x->result_axes[0] = (1u << (mm->nbatch + 2)) - 1;
-  x->result[0] = "r0";
+  open_results(x);
   x->s.result = x->result;
   x->s.result_axes = x->result_axes;
   x->s.depends = calloc(k->nexpr + 1, sizeof *x->s.depends);
@@ -291,6 +315,10 @@ static bool open_kernel(tc_omp_matmul *x, const tc_kernel *k, const tc_program *
   if (!x->s.depends || !x->s.printed) return false;
   tc_print_depends(k, x->result_axes, x->s.depends);
   return true;
+}
+
+static bool open_kernel(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, tc_buf *out) {
+  return open_product(x, k, p, false, out);
 }
 
 static void close_kernel(tc_omp_matmul *x) {
@@ -315,11 +343,45 @@ static void put_kernel(tc_omp_matmul *x) {
     tc_putf(x->out, "  if (%s == 1) return TC_NAME(@NAME@_row)(buf, sym, scalar);\n", m.text);
     tc_buf_free(&m);
   }
-  put_description(x);
+  put_description(x, "g");
   tc_putf(x->out, "  tc_mm_run(&g, buf[%u], %s, buf[%u], %s);\n", n, shared.text, n + 1, own.text);
   tc_omp_kernel_tail(x->out);
   tc_buf_free(&shared);
   tc_buf_free(&own);
+}
+
+/* What the inner product needs: its functions in front of the kernel, or its description. */
+static bool put_inner(const tc_omp_matmul *x, bool description) {
+  tc_omp_matmul inner;
+  tc_buf text = {0};
+  bool ok = open_product(&inner, x->k, x->p, true, &text);
+  if (ok && description) put_description(&inner, "inner");
+  else if (ok) put_tiles(&inner), tc_omp_mm_put_operands(&inner);
+  ok = ok && !text.failed && text.text;
+  if (ok) tc_print_named(text.text, "@NAME@_inner", x->out);
+  close_kernel(&inner);
+  tc_buf_free(&text);
+  return ok;
+}
+
+static bool put_chain(tc_omp_matmul *x) {
+  const uint32_t n = x->k->nbuffer;
+  tc_buf own = {0};
+  tc_put(x->out, "\n");
+  put_tiles(x);
+  if (!put_inner(x, false)) return false;
+  tc_omp_mm_put_operands(x);
+  tc_omp_mm_put_rows(x);
+  tc_omp_mm_put_epilogue(x);
+  tc_omp_kernel_head(x->k, x->p, x->out);
+  if (!put_inner(x, true)) return false;
+  put_description(x, "g");
+  tc_omp_mm_put_chain(x, x->out);
+  tc_omp_mm_chain_scratch(x, &own);
+  tc_putf(x->out, "  tc_mm_chain_run(&chain, buf[%u], %s);\n", n + 1, own.text ? own.text : "0");
+  tc_omp_kernel_tail(x->out);
+  tc_buf_free(&own);
+  return true;
 }
 
 /* The same kernel for one row. */
@@ -336,7 +398,9 @@ static bool put_row_kernel(tc_omp_matmul *x) {
 bool tc_omp_emit_matmul(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   tc_omp_matmul x;
   bool ok = open_kernel(&x, k, p, out);
-  if (ok && tc_omp_mm_is_dot(&x)) {
+  if (ok && tc_mm_is_chain(&k->mm)) {
+    ok = put_chain(&x);
+  } else if (ok && tc_omp_mm_is_dot(&x)) {
     ok = tc_omp_mm_emit_dot(&x);
   } else if (ok) {
     if (tc_omp_mm_may_be_dot(&x)) ok = put_row_kernel(&x);
@@ -376,13 +440,21 @@ bool tc_omp_packs(const tc_kernel *k, const tc_program *p) {
   tc_omp_matmul x;
   const bool dot = open_kernel(&x, k, p, NULL) && tc_omp_mm_is_dot(&x);
   close_kernel(&x);
-  return !dot;
+  return !dot && !tc_mm_is_chain(&k->mm);
+}
+
+static void put_chain_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shared, tc_buf *per_thread) {
+  tc_omp_matmul x;
+  if (open_kernel(&x, k, p, NULL)) tc_omp_mm_chain_scratch(&x, per_thread);
+  tc_put(shared, "64"); /* nothing is */
+  close_kernel(&x);
 }
 
 /* Packed B: all of it, or what B_BYTES hold, but at least B_COLUMNS columns.  Per thread: rows of A
  * for one block of k, and a block of sums. */
 void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shared,
                            tc_buf *per_thread) {
+  if (tc_mm_is_chain(&k->mm)) put_chain_scratch(k, p, shared, per_thread);
   if (!tc_omp_packs(k, p)) return;
   tc_dims *c = tc_graph_dims(p->graph);
   const tc_mm_loop *mm = &k->mm;

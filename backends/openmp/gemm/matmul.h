@@ -1,6 +1,6 @@
 /* matmul.h - a matmul kernel being printed.  matmul.c prints the kernel and its table of tiles,
  * micro_kernel.c the tiles, operand.c how A and B are read and packed, lanes.c the loops of that, epilogue.c
- * what becomes of finished tiles, helper.c what functions for the driver begin and end with.  The blocked
+ * what becomes of finished tiles, chain.c products of which one makes an operand of the other, helper.c what functions for the driver begin and end with.  The blocked
  * driver and the micro-kernels are prelude text (prelude/80_matmul.c and the next). */
 #ifndef TC_OMP_MATMUL_H
 #define TC_OMP_MATMUL_H
@@ -29,8 +29,10 @@ typedef struct tc_omp_matmul {
   tc_buf part[TC_MAX_AXES]; /* text of a part of m, n or k */
   int axis_of_runs;         /* of the loop at hand: its parts have variables */
   tc_print_scope s;
-  uint32_t result_axes[1];
-  const char *result[1];
+  tc_mm_loop own; /* of the inner product of a chain: what mm points to */
+  bool inner, keys; /* of a chain: the inner product; not all keys count, and there is a function that says which */
+  uint32_t result_axes[TC_MM_RESULTS];
+  const char *result[TC_MM_RESULTS];
 } tc_omp_matmul;
 
 /* A bare load that a micro-kernel or a packer may address: no guard, no index operands, equal steps along
@@ -81,6 +83,15 @@ void tc_omp_mm_open(tc_omp_matmul *x, const char *signature);
 void tc_omp_mm_close(tc_omp_matmul *x);
 
 /* A micro-kernel, once in a unit: tc_mm_<type>_<rows>x<vectors>. */
+/* chain.c.  @NAME@_rows: the inner product becomes A; and @NAME@_keys. */
+void tc_omp_mm_put_rows(tc_omp_matmul *x);
+/* Bytes of a thread's scratch. */
+void tc_omp_mm_chain_scratch(const tc_omp_matmul *x, tc_buf *out);
+/* Declares `chain` of the descriptions `inner` and `g`. */
+void tc_omp_mm_put_chain(const tc_omp_matmul *x, tc_buf *out);
+/* The accumulators of row m, as results. */
+void tc_omp_mm_put_row_results(tc_omp_matmul *x);
+
 void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors);
 void tc_omp_mm_put_operands(tc_omp_matmul *x); /* @NAME@_a_at, _b_at, _a_pack, _b_pack */
 void tc_omp_mm_put_epilogue(tc_omp_matmul *x); /* @NAME@_c_at, _epilogue */

@@ -406,7 +406,7 @@ void tc_omp_mm_put_operands(tc_omp_matmul *x) {
   if (b) put_at(x, "b_at", b, "int64_t k, int64_t n");
   const tc_expr *source = tc_omp_mm_b_source(x);
   if (source && source != b) put_at(x, "b_from", source, "int64_t k, int64_t n");
-  put_a_pack(x);
+  if (!tc_mm_is_chain(x->mm) || x->inner) put_a_pack(x);
   put_b_pack(x);
 }
 

@@ -71,6 +71,8 @@ struct tc_mm {
   /* Asks for the memory that the tile's epilogue will touch, while the sums are made. */
   void (*prefetch)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t n0, int64_t cols);
   void (*begin)(void), (*end)(void); /* around a thread's tiles, or 0 */
+  const char *row[2]; /* of a chain: the accumulators of rows row_first .. */
+  int64_t row_first;
   void *const *buf;
   const int64_t *sym;
   const tc_value *scalar;
@@ -82,9 +84,9 @@ struct tc_mm {
  * objects of two versions may meet at link.  TC_ALONE: no text of that level is compiled beside this
  * one, which has a driver of its own. */
 #ifdef TC_ALONE
-#define tc_mm_run TC_NAME(tc_mm_run_8)
+#define tc_mm_run TC_NAME(tc_mm_run_9)
 #else
-#define tc_mm_run tc_mm_run_8
+#define tc_mm_run tc_mm_run_9
 #endif
 #if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
 __attribute__((visibility("hidden"))) void

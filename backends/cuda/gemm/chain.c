@@ -1,0 +1,338 @@
+/* chain.c - a chain of products of halves on tensor cores (Dao, FlashAttention-2, 2023).
+ *
+ * A block has M rows, each warp 16 of them: its part of the inner product's A stays in registers, as do its sums of
+ * both products.  Tiles of KEYS keys of both B pass through two places each in shared memory: while one product works
+ * on its tile, the other one's next is on its way.  Scores of a tile become A where they are, for what a thread holds
+ * of a product it holds of an operand, too; sums so far are rescaled as their row's accumulator 0 changes.  Finished
+ * sums go through shared memory, so that a thread of the epilogue has neighbours along n. */
+#include "backends/cuda/gemm/matmul.h"
+
+#include <stdlib.h>
+
+enum { KEYS = 64, PAD = 8, PANEL = 64 };
+
+static int up(int64_t n) { return (int)((n + PANEL - 1) / PANEL * PANEL); }
+
+static int deep_of(const tc_cuda_product *x) {
+  const int d = up(tc_dim_value(x->mm->axis[x->kk + 1].extent));
+  return d ? d : PANEL;
+}
+
+static int wide_of(const tc_cuda_product *x) { return up(tc_dim_value(x->mm->axis[x->n].extent)); }
+
+static const tc_action *rows_of(const tc_cuda_product *x) {
+  return x->mm->inner.rows.naction ? x->mm->inner.rows.action : NULL;
+}
+
+/* ---- tiles on their way ---------------------------------------------------------------------- */
+
+/* Of the inner product: A of the block's rows, B of keys from `key`; or the outer one's B. */
+static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, int which, const char *tile, const char *key) {
+  const tc_cuda_span m = {x->m, "m0", "m_end", "M"}, k = {x->kk, key, "k_end", "KEYS"}, n = {x->n, "0", "n_end", "N"},
+                     d = {x->kk + 1, "0", "d_end", "D"};
+  const tc_cuda_fill f = which == TC_CUDA_INNER_A   ? (tc_cuda_fill){&o[which], 'q', m, d}
+                         : which == TC_CUDA_INNER_B ? (tc_cuda_fill){&o[which], 'k', k, d}
+                                                    : (tc_cuda_fill){&o[which], 'v', n, k};
+  tc_print_line(&x->s, "{ /* %s */", which == TC_CUDA_B ? "B" : which == TC_CUDA_INNER_A ? "A of the inner product" : "B of the inner product");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "unsigned short *const %c_tile = %s;", f.name, tile);
+  tc_cuda_put_fill(x, &f);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_print_line(&x->s, "tc_copies_end();");
+}
+
+static void put_next_keys(tc_cuda_product *x, const tc_cuda_operand *o, int which) {
+  const bool inner = which == TC_CUDA_INNER_B;
+  tc_print_line(&x->s, "if (key1 < end) {");
+  x->s.indent += 2;
+  put_fill(x, o, which, inner ? "k_place + to * (KEYS * D)" : "v_place + to * (KEYS * N)", "key1");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "} else {");
+  tc_print_line(&x->s, "  tc_copies_end();");
+  tc_print_line(&x->s, "}");
+}
+
+/* ---- scores ---------------------------------------------------------------------------------- */
+
+/* Is everything that A and the terms are made of the inner product by way of what is reduced? */
+static bool is_by_value(const tc_cuda_product *x, const tc_action *a) {
+  const tc_kernel *k = x->k;
+  uint8_t *need = calloc(k->nexpr + 1, 1);
+  bool by_value = need;
+  if (need) need[x->mm->a.id] = need[a->term.id] = 1;
+  for (uint32_t id = k->nexpr; need && id-- > 1;) {
+    const tc_expr *e = &k->expr[id];
+    if (!need[id] || id == a->value.id) continue;
+    if (e->kind == TC_EX_RESULT && e->index == TC_MM_INNER) by_value = false;
+    for (int i = 0; i < 3; ++i) need[e->in[i].id] = 1;
+    need[e->guard.id] = 1;
+    for (int t = 0; t < e->address.nterm; ++t) need[e->address.term[t].value.id] = 1;
+  }
+  free(need);
+  return by_value;
+}
+
+/* Opens the loop over a thread's scores: its row and key, of those that there are, and whether there are more. */
+static uint8_t *open_scores(tc_cuda_product *x) {
+  tc_print_line(&x->s, "TC_UNROLL for (int j = 0; j < KEYS / 8; ++j)");
+  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < 4; ++e) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int key = key0 + j * 8 + lane %% 4 * 2 + e %% 2;");
+  tc_print_line(&x->s, "const bool live = key < k_end;");
+  tc_print_line(&x->s, "const tc_int %s = TC_MIN(key, k_end - 1), %s = row[e / 2];", x->text[x->kk], x->text[x->m]);
+  return tc_print_enter(&x->s);
+}
+
+static void close_scores(tc_cuda_product *x, uint8_t *outer) {
+  tc_print_leave(&x->s, outer);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+static void put_inner_result(tc_cuda_product *x) { tc_print_line(&x->s, "const tc_uf32 r1 = tc_set_f32(score[j * 4 + e]);"); }
+
+/* Accumulator 0 of both rows with these keys: next. */
+static void put_first(tc_cuda_product *x, const tc_action *a, bool by_value) {
+  const tc_print_name op = tc_print_combine_part(a->reducer, 0);
+  tc_print_line(&x->s, "tc_uf32 next[2] = {most[0], most[1]};");
+  uint8_t *outer = open_scores(x);
+  put_inner_result(x);
+  tc_print_value(&x->s, a->value);
+  tc_print_line(&x->s, "const tc_uf32 x = live ? (tc_uf32)v%u : none;", a->value.id);
+  if (by_value) tc_print_line(&x->s, "score[j * 4 + e] = x.l[0];");
+  tc_print_line(&x->s, "next[e / 2] = tc_%s_f32(next[e / 2], x);", op.text);
+  close_scores(x, outer);
+  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h)");
+  tc_print_line(&x->s, "  TC_UNROLL for (int s = 1; s < 4; s *= 2)");
+  tc_print_line(&x->s, "    next[h] = tc_%s_f32(next[h], tc_set_f32(tc_shuffle(0xffffffffu, next[h].l[0], s)));", op.text);
+}
+
+static void put_rescale(tc_cuda_product *x, const tc_action *a) {
+  static const char *const from[] = {"most[h]", "next[h]"};
+  tc_spelling words = tc_cuda_words;
+  tc_rule rule;
+  words.vector = words.uniform;
+  if (!tc_rescale_rule(a->reducer, a->dtype, &rule)) {
+    x->s.out->failed = true;
+    return;
+  }
+  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h) {");
+  x->s.indent += 2;
+  tc_print_rule(&words, &rule, from, x->s.indent, x->s.out);
+  const uint32_t factor = rule.value[1].id;
+  tc_print_line(&x->s, "total[h] *= v%u.l[0];", factor);
+  tc_print_line(&x->s, "TC_UNROLL for (int j = 0; j < N / 8; ++j)");
+  tc_print_line(&x->s, "  sum[j * 4 + h * 2] *= v%u.l[0], sum[j * 4 + h * 2 + 1] *= v%u.l[0];", factor, factor);
+  tc_print_line(&x->s, "most[h] = next[h];");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* score = A; terms join the total. */
+static void put_elements(tc_cuda_product *x, const tc_action *a, bool by_value) {
+  uint8_t *outer = open_scores(x);
+  if (a) tc_print_line(&x->s, "const tc_uf32 r2 = most[e / 2];");
+  if (a && by_value) {
+    tc_print_line(&x->s, "const tc_uf32 v%u = tc_set_f32(score[j * 4 + e]);", a->value.id);
+    x->s.printed[a->value.id] |= 1;
+  } else {
+    put_inner_result(x);
+  }
+  tc_print_value(&x->s, x->mm->a);
+  if (a) tc_print_value(&x->s, a->term);
+  if (a) tc_print_line(&x->s, "total[e / 2] += live ? v%u.l[0] : 0;", a->term.id);
+  tc_print_line(&x->s, "score[j * 4 + e] = live ? v%u.l[0] : 0;", x->mm->a.id);
+  close_scores(x, outer);
+}
+
+static void put_scores(tc_cuda_product *x) {
+  const tc_action *a = rows_of(x);
+  const bool by_value = a && is_by_value(x, a);
+  if (a) {
+    put_first(x, a, by_value);
+    put_rescale(x, a);
+  }
+  put_elements(x, a, by_value);
+}
+
+/* ---- the block's rows ------------------------------------------------------------------------ */
+
+static const char *truth(bool b) { return b ? "true" : "false"; }
+
+/* The older of the two tiles on their way is there, and the place of the next is free. */
+static void put_arrival(tc_cuda_product *x) {
+  tc_print_line(&x->s, "tc_copies_wait<1>();");
+  tc_print_line(&x->s, "tc_chain_ready();");
+  tc_print_line(&x->s, "__syncthreads();");
+}
+
+static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
+  const char *type = tc_print_storage(x->mm->operand);
+  tc_print_line(&x->s, "for (tc_int key0 = first; key0 < end; key0 += KEYS) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int key1 = key0 + KEYS;");
+  tc_print_line(&x->s, "const int from = (int)((key0 - first) / KEYS %% 2), to = from ^ 1;");
+  put_arrival(x);
+  put_next_keys(x, o, TC_CUDA_INNER_B);
+  tc_print_line(&x->s, "tc_f32 score[KEYS / 2] = {};");
+  tc_print_line(&x->s, "left.template multiply<KEYS, %s>(score, k_place + from * (KEYS * D));",
+                truth(o[TC_CUDA_INNER_B].along == x->kk + 1));
+  put_scores(x);
+  put_arrival(x);
+  put_next_keys(x, o, TC_CUDA_B);
+  tc_print_line(&x->s, "tc_u32 weights[KEYS / 16][4];");
+  tc_print_line(&x->s, "tc_chain_pairs<tc_%s, KEYS>(weights, score);", type);
+  tc_print_line(&x->s, "tc_chain_multiply<tc_%s, KEYS, N, %s>(sum, weights, v_place + from * (KEYS * N));", type,
+                truth(o[TC_CUDA_B].along == x->kk));
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* Sums and accumulators in shared memory, then the epilogue. */
+static void put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o) {
+  const tc_action *a = rows_of(x);
+  tc_print_line(&x->s, "tc_copies_wait<0>();");
+  tc_print_line(&x->s, "__syncthreads();");
+  tc_print_line(&x->s, "tc_f32 *const sums = (tc_f32 *)place, *const tops = sums + M * (N + %d), *const totals = tops + M;", PAD);
+  if (a) {
+    tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h) {");
+    tc_print_line(&x->s, "  TC_UNROLL for (int s = 1; s < 4; s *= 2) total[h] += tc_shuffle(0xffffffffu, total[h], s);");
+    tc_print_line(&x->s, "  tops[warp * 16 + lane / 4 + h * 8] = most[h].l[0];");
+    tc_print_line(&x->s, "  totals[warp * 16 + lane / 4 + h * 8] = total[h];");
+    tc_print_line(&x->s, "}");
+  }
+  tc_print_line(&x->s, "TC_UNROLL for (int j = 0; j < N / 8; ++j)");
+  tc_print_line(&x->s, "  TC_UNROLL for (int e = 0; e < 4; ++e)");
+  tc_print_line(&x->s, "    sums[(warp * 16 + lane / 4 + e / 2 * 8) * (N + %d) + j * 8 + lane %% 4 * 2 + e %% 2] = sum[j * 4 + e];", PAD);
+  tc_print_line(&x->s, "__syncthreads();");
+  tc_print_line(&x->s, "constexpr int TC_L = c_lanes;");
+  tc_print_line(&x->s, "TC_TYPES");
+  tc_print_line(&x->s, "TC_ROLLED for (int e = (int)threadIdx.x * TC_L; e < M * N; e += THREADS * TC_L) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int %s = m0 + e / N, %s = e %% N;", x->text[x->m], x->text[x->n]);
+  tc_print_line(&x->s, "if (%s < m_end && %s < n_end) {", x->text[x->m], x->text[x->n]);
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_vf32 r0 = tc_load_f32(sums + e / N * (N + %d) + e %% N);", PAD);
+  if (a) tc_print_line(&x->s, "const tc_uf32 r2 = tc_set_f32(tops[e / N]), r3 = tc_set_f32(totals[e / N]);");
+  tc_cuda_put_finish(x, (int)o[TC_CUDA_EPILOGUE].plan.width);
+  for (int i = 0; i < 2; ++i) {
+    x->s.indent -= 2;
+    tc_print_line(&x->s, "}");
+  }
+  tc_print_line(&x->s, "__syncthreads();");
+}
+
+static void put_sizes(tc_cuda_product *x) {
+  tc_print_line(&x->s, "constexpr int KEYS = %d, D = %d, N = %d, M = THREADS / 2;", KEYS, deep_of(x), wide_of(x));
+  tc_print_line(&x->s, "const tc_int d_end = %lld;", (long long)tc_dim_value(x->mm->axis[x->kk + 1].extent));
+  tc_print_line(&x->s, "const int lane = (int)threadIdx.x %% 32, warp = (int)threadIdx.x / 32;");
+  tc_print_line(&x->s, "unsigned short *const place = tc_places(), *const k_place = place + M * D;");
+  tc_print_line(&x->s, "unsigned short *const v_place = k_place + 2 * KEYS * D;");
+}
+
+static void put_start(tc_cuda_product *x) {
+  const tc_action *a = rows_of(x);
+  tc_buf id = {0};
+  tc_print_line(&x->s, "tc_f32 sum[N / 2] = {};");
+  tc_print_line(&x->s, "const tc_int row0 = m0 + warp * 16 + lane / 4;");
+  tc_print_line(&x->s, "const tc_int row[2] = {TC_MIN(row0, m_end - 1), TC_MIN(row0 + 8, m_end - 1)};");
+  if (!a) return;
+  tc_print_accumulator_identity(x->s.words, a->reducer, 0, a->dtype, &id);
+  tc_print_line(&x->s, "const tc_uf32 none = %s;", id.text ? id.text : "");
+  tc_print_line(&x->s, "tc_uf32 most[2] = {none, none};");
+  tc_print_line(&x->s, "tc_f32 total[2] = {0, 0};");
+  tc_buf_free(&id);
+}
+
+/* Of rows m0 to `last`, the bound that reaches furthest. */
+static void put_bound(tc_cuda_product *x, const tc_address *a, const char *variable, bool upper) {
+  const char *const m = x->s.axis[x->m];
+  const bool rises = tc_dim_value(a->coef[x->m]) > 0;
+  tc_buf at = {0};
+  x->s.axis[x->m] = rises == upper ? "last" : "m0";
+  tc_print_address(&x->s, a, &at);
+  tc_print_line(&x->s, "%s = %s(%s, (tc_int)(%s));", variable, upper ? "TC_MIN" : "TC_MAX", variable, at.text ? at.text : "0");
+  x->s.axis[x->m] = m;
+  tc_buf_free(&at);
+}
+
+/* The keys that the block's rows have terms of, from a multiple of a tile on. */
+static void put_keys(tc_cuda_product *x) {
+  const tc_mm_keys keys = tc_mm_find_keys(x->k, tc_graph_dims(x->p->graph));
+  tc_print_line(&x->s, "tc_int first = 0, end = k_end;");
+  if (!keys.has_first && !keys.has_end) return;
+  tc_print_line(&x->s, "const tc_int last = TC_MIN(m0 + M, m_end) - 1;");
+  if (keys.has_end) put_bound(x, &keys.end, "end", true);
+  if (!keys.has_first) return;
+  put_bound(x, &keys.first, "first", false);
+  tc_print_line(&x->s, "first = first / KEYS * KEYS;");
+}
+
+static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
+  put_sizes(x);
+  tc_cuda_open_tiles(x, "M", "N");
+  tc_print_line(&x->s, "const tc_int m0 = (m_tiles - 1 - tile %% m_tiles) * M; /* the rows of most keys first */");
+  tc_cuda_put_batches(x);
+  put_keys(x);
+  put_fill(x, o, TC_CUDA_INNER_A, "place", "0");
+  put_fill(x, o, TC_CUDA_INNER_B, "k_place", "first");
+  put_fill(x, o, TC_CUDA_B, "v_place", "first");
+  tc_print_line(&x->s, "tc_copies_wait<2>();");
+  tc_print_line(&x->s, "__syncthreads();");
+  tc_print_line(&x->s, "const tc_chain_left<tc_%s, M, D, %s> left(place);", tc_print_storage(x->mm->operand),
+                truth(o[TC_CUDA_INNER_A].along == x->kk + 1));
+  put_start(x);
+  put_keys_loop(x, o);
+  put_epilogue(x, o);
+  tc_cuda_close_tiles(x);
+}
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+static void put_function(const tc_cuda_product *x, const char *body, int number, int threads, int blocks,
+                         const int *lanes, const char *index, tc_buf *out) {
+  tc_buf arguments = {0};
+  tc_putf(&arguments, "%d, %d, %d, %d, %d, %s", threads, lanes[0], lanes[1], lanes[2], lanes[3], index);
+  tc_cuda_put_instance(x, body, number, threads, blocks, arguments.text, out);
+  tc_buf_free(&arguments);
+}
+
+/* Functions 0 and 1: 128 and 64 rows, of 16-byte accesses; 2: no conditions. */
+static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body, tc_buf *out) {
+  static const int one[] = {1, 1, 1, 1};
+  const int wide[] = {(int)o[TC_CUDA_INNER_A].plan.width, (int)o[TC_CUDA_INNER_B].plan.width,
+                      (int)o[TC_CUDA_B].plan.width, (int)o[TC_CUDA_EPILOGUE].plan.width};
+  const char *index = x->plan->index64 ? "tc_i64" : "int";
+  tc_put(out, "template <int THREADS, int q_lanes, int k_lanes, int v_lanes, int c_lanes, class tc_int>\n"
+              "TC_FN void @NAME@_product(\n    ");
+  tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
+  tc_putf(out, ") {\n%s}\n", body);
+  /* A multiprocessor's registers hold 512 threads' sums of narrow rows: warps multiply while others do the rest. */
+  const int sets = deep_of(x) + wide_of(x) <= 2 * PANEL ? 2 : 1;
+  put_function(x, body, 0, 256, sets, wide, index, out);
+  put_function(x, body, 1, 128, 2 * sets, wide, index, out);
+  put_function(x, body, 2, 128, 1, one, "tc_i64", out);
+  return 3;
+}
+
+/* Bytes of shared memory of a block of so many rows: places, or sums; and what aligns the first. */
+static int shared_of(const tc_cuda_product *x, int rows) {
+  const int places = (rows * deep_of(x) + 2 * KEYS * (deep_of(x) + wide_of(x))) * 2;
+  const int sums = rows * (wide_of(x) + PAD + 2) * 4;
+  return (places > sums ? places : sums) + 1024;
+}
+
+static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out) {
+  (void)o;
+  tc_putf(out,
+          "  const int64_t most = c->info->max_shared, large = %d;\n"
+          "  const int many = batches * tc_cuda_ceildiv(m, 128) >= c->info->sms && large <= most;\n"
+          "  const unsigned function = !vectorized ? 2 : many ? 0 : 1;\n"
+          "  const int64_t high = function == 0 ? 128 : 64, broad = n, block = high * 2;\n"
+          "  const int64_t shared = function == 0 ? large : %d;\n",
+          shared_of(x, 128), shared_of(x, 64));
+}
+
+const tc_cuda_template tc_cuda_chain = {
+    .own = "1", .body = put_body, .put = put_functions, .launch = put_launch};

@@ -1,0 +1,53 @@
+/* verify_chain.c - chains of products: what depends on which result. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lower/verify.h"
+
+/* Per value: bit r where it has to do with RESULT r. */
+static void find_results(const tc_kernel *k, uint8_t *of) {
+  for (uint32_t id = 1; id < k->nexpr; id++) {
+    const tc_expr *e = &k->expr[id];
+    of[id] = of[e->guard.id];
+    if (e->kind == TC_EX_RESULT && e->index < TC_MM_RESULTS) of[id] |= (uint8_t)(1u << e->index);
+    for (int i = 0; i < 3; i++) of[id] |= of[e->in[i].id];
+    for (int t = 0; t < e->address.nterm; t++) of[id] |= of[e->address.term[t].value.id];
+  }
+}
+
+/* How often the term is a factor of v; -1: v has to do with the rows otherwise. */
+static int count_terms(const tc_kernel *k, tc_val v, tc_val term, const uint8_t *of) {
+  const tc_expr *e = &k->expr[v.id];
+  if (v.id == term.id) return 1;
+  if (!(of[v.id] >> TC_MM_ROWS)) return 0;
+  if (e->kind == TC_EX_ROUND) return count_terms(k, e->in[0], term, of);
+  if (e->kind != TC_EX_OP || e->op != OP_MUL) return -1;
+  const int x = count_terms(k, e->in[0], term, of), y = count_terms(k, e->in[1], term, of);
+  return x < 0 || y < 0 ? -1 : x + y;
+}
+
+static void check_reduction(lo_checker *c, const tc_mm_loop *m, const uint8_t *of) {
+  enum { INNER = 1 << TC_MM_INNER, FIRST = 1 << TC_MM_ROWS };
+  const tc_action *a = m->inner.rows.action;
+  if (m->inner.rows.naction != 1 || a->kind != TC_ACT_REDUCE || !tc_reducer_has_terms(a->reducer) || !a->term.id ||
+      a->index != TC_MM_ROWS || a->dtype != m->acc)
+    lo_wrong(c, "rows of a chain are reduced by one reduction with terms to #%d", TC_MM_ROWS);
+  else if (of[a->value.id] & ~INNER || of[a->term.id] & ~(INNER | FIRST))
+    lo_wrong(c, "rows of a chain are reduced of what comes later");
+  else if (of[m->a.id] & ~(INNER | FIRST) ||
+           count_terms(c->k, m->a, a->term, of) != (of[m->a.id] & FIRST ? 1 : 0))
+    lo_wrong(c, "operand a is no multiple of a term of its rows");
+}
+
+void lo_check_chain(lo_checker *c, const tc_mm_loop *m) {
+  uint8_t *of = calloc(c->k->nexpr + 1u, 1);
+  if (!of) {
+    lo_wrong(c, "out of memory");
+    return;
+  }
+  find_results(c->k, of);
+  if (of[m->inner.a.id] | of[m->inner.b.id] | of[m->b.id]) lo_wrong(c, "operands of a chain are made of its results");
+  else if (m->inner.rows.naction) check_reduction(c, m, of);
+  else if (of[m->a.id] & ~(1u << TC_MM_INNER)) lo_wrong(c, "operand a is made of rows that are not reduced");
+  free(of);
+}

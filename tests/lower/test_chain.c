@@ -1,0 +1,168 @@
+/* Attention becomes one kernel where it can, on every target that takes chains; and which keys count. */
+#include "backends/registry.h"
+#include "tests/lower/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADS "%1 = param @[B,H,T,16] \"q\"\n%2 = param @[B,H,S,16] \"k\"\n%3 = param @[B,H,S,8] \"v\"\n"
+#define SCORES HEADS "%4 = permute %2 axes=[0,1,3,2]\n%5 = matmul %1 %4\n"
+#define WEIGHTED(scores) "%20 = softmax " scores " axis=3\n%21 = matmul %20 %3\nret %21\n"
+
+typedef struct form {
+  const char *what, *text;
+  uint32_t kernels, halves; /* of numbers that are computed as they are stored, and that are not; 0: any number */
+} form;
+
+static const form forms[] = {
+    {"plain", SCORES WEIGHTED("%5"), 1, 1},
+    {"scaled and masked",
+     "%1 = param @[B,H,T,16] \"q\"\n%2 = param @[B,H,S,16] \"k\"\n%3 = param @[B,H,S,8] \"v\"\n%4 = param @[T,S] \"mask\"\n"
+     "%5 = permute %2 axes=[0,1,3,2]\n%6 = matmul %1 %5\n%7 = const weak f64 0.25\n%8 = mul %6 %7\n%9 = add %8 %4\n"
+     "%10 = softmax %9 axis=3\n%11 = matmul %10 %3\nret %11\n",
+     1, 1},
+    {"heads of one array, merged again: batches are known in front of the last product alone",
+     "%1 = param @[B,T,2,16] \"q\"\n%2 = param @[B,S,2,16] \"k\"\n%3 = param @[2*B,S,8] \"v\"\n%4 = permute %1 axes=[0,2,1,3]\n"
+     "%5 = permute %2 axes=[0,2,3,1]\n%6 = matmul %4 %5\n%7 = softmax %6 axis=3\n%8 = reshape %7 dims=[2*B,T,S]\n"
+     "%9 = matmul %8 %3\nret %9\n",
+     1, 1},
+    {"scores lie the other way round",
+     HEADS "%4 = permute %1 axes=[0,1,3,2]\n%5 = matmul %2 %4\n%6 = permute %5 axes=[0,1,3,2]\n" WEIGHTED("%6"), 1, 1},
+    {"weights are scaled by keys",
+     "%1 = param @[B,H,T,16] \"q\"\n%2 = param @[B,H,S,16] \"k\"\n%3 = param @[B,H,S,8] \"v\"\n%4 = param @[S] \"w\"\n"
+     "%5 = permute %2 axes=[0,1,3,2]\n%6 = matmul %1 %5\n%7 = softmax %6 axis=3\n%8 = mul %7 %4\n%9 = matmul %8 %3\nret %9\n",
+     1, 3}, /* the weights are rounded in between */
+    {"weights are a result", SCORES "%6 = softmax %5 axis=3\n%7 = matmul %6 %3\nret %7 %6\n", 3, 3},
+    {"scores are a result", SCORES "%6 = softmax %5 axis=3\n%7 = matmul %6 %3\nret %7 %5\n", 3, 3},
+    {"a softmax along queries", SCORES "%6 = softmax %5 axis=2\n%7 = matmul %6 %3\nret %7\n", 0, 0},
+    {"weights plus something", SCORES "%6 = softmax %5 axis=3\n%7 = const weak f64 0.5\n%8 = add %6 %7\n%9 = matmul %8 %3\nret %9\n", 3, 3},
+};
+
+static tc_graph *graph_with(const char *text, const char *dtype) {
+  tc_buf out = {0};
+  tc_put(&out, "graph g\n");
+  for (; *text; text++)
+    if (*text == '@') tc_put(&out, dtype);
+    else tc_putn(&out, text, 1);
+  tc_graph *g = graph_of(out.text);
+  tc_buf_free(&out);
+  return g;
+}
+
+static void check(const tc_target *target, const form *f, const char *dtype) {
+  tc_graph *g = graph_with(f->text, dtype);
+  interp_array **input = arguments_of(g, 5);
+  const uint32_t kernels = check_lowering_for(target, g, input, NULL, NULL);
+  const uint32_t want = strcmp(dtype, "bf16") ? f->kernels : f->halves;
+  if (want) cr_expect_eq(kernels, want, "%s of %s on %s: %u kernels", f->what, dtype, target->name, kernels);
+  free_arguments(g, input);
+  tc_graph_free(g);
+}
+
+Test(chain, forms) {
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    check(&tc_target_cores, &forms[i], "f32");
+    check(&tc_target_cores, &forms[i], "f64");
+    const tc_backend *b;
+    for (uint32_t k = 0; (b = tc_backend_of_build(k)); k++)
+      if (b->target->chain) check(b->target, &forms[i], "bf16");
+  }
+}
+
+/* ---- which keys count -------------------------------------------------------------------------- */
+
+/* Row m's keys are from m + first to before m + end, by a score %19 made of %3 and the places of key and row. */
+static const struct {
+  const char *score;
+  bool has_first, has_end;
+  int64_t first, end;
+} masks[] = {
+    {"%6 = le %5 %4 : bool\n%19 = where %6 %3 %7 : f32", false, true, 0, 1},
+    {"%6 = lt %5 %4 : bool\n%19 = where %6 %3 %7 : f32", false, true, 0, 0},
+    {"%6 = lt %4 %5 : bool\n%19 = where %6 %7 %3 : f32", false, true, 0, 1},
+    {"%6 = gt %4 %5 : bool\n%10 = logical_not %6 : bool\n%19 = where %10 %7 %3 : f32", false, true, 0, 0},
+    {"%6 = index k - m : i64\n%10 = 1 : i64\n%11 = ge %6 %10 : bool\n%12 = 0.0 : f32\n%13 = where %11 %7 %12 : f32\n"
+     "%19 = add %3 %13 : f32",
+     false, true, 0, 1},
+    {"%6 = le %5 %4 : bool\n%10 = 5 : i64\n%11 = sub %4 %10 : i64\n%12 = gt %5 %11 : bool\n"
+     "%13 = logical_and %6 %12 : bool\n%19 = where %13 %3 %7 : f32",
+     true, true, -4, 1},
+    {"%6 = gt %5 %4 : bool\n%10 = index m - 3 : i64\n%11 = lt %5 %10 : bool\n%12 = logical_or %6 %11 : bool\n"
+     "%13 = where %12 %7 %3 : f32\n%14 = 2.0 : f32\n%19 = mul %13 %14 : f32",
+     true, true, -3, 1},
+    {"%6 = gt %5 %4 : bool\n%10 = lt %5 %4 : bool\n%11 = logical_and %6 %10 : bool\n%19 = where %11 %7 %3 : f32", false,
+     false, 0, 0},
+    {"%6 = le %5 %4 : bool\n%10 = where %6 %3 %7 : f32\n%11 = -2.0 : f32\n%19 = mul %10 %11 : f32", false, false, 0, 0},
+    {"%6 = eq %5 %4 : bool\n%19 = where %6 %3 %7 : f32", false, false, 0, 0},
+    {"%6 = index 2*k - m : i64\n%10 = 0 : i64\n%11 = gt %6 %10 : bool\n%19 = where %11 %7 %3 : f32", false, false, 0, 0},
+    {"%19 = exp %3 : f32", false, false, 0, 0},
+};
+
+static void keep_text(void *self, tc_severity s, tc_loc loc, const char *text) {
+  (void)s, (void)loc;
+  snprintf(self, 300, "%s", text);
+}
+
+static tc_program *chain_of(const char *score, char said[300]) {
+  tc_diag diag = {keep_text, said};
+  tc_buf text = {0};
+  tc_putf(&text,
+          "program p\nbuffer 0 output 0 y f32[M,8]\nbuffer 1 input 0 q f32[M,16]\nbuffer 2 input 1 k f32[K,16]\n"
+          "buffer 3 input 2 v f32[K,8]\nkernel attention\nmatmul f32 m < M n < 8 k < K inner d < 16\ninner\na %%1 b %%2\n"
+          "%%1 = load q[16*m + d] : f32\n%%2 = load k[16*k + d] : f32\nrows\n%%3 = #1 : f32\n%%4 = index m : i64\n"
+          "%%5 = index k : i64\n%%7 = -INFINITY : f32\n%s\n%%20 = 1.0 : f32\n%%21 = #2 : f32\n%%22 = sub %%19 %%21 : f32\n"
+          "%%23 = exp %%22 : f32\n#2, #3 = online_softmax %%19, %%20 of terms %%23 : f32\nouter\na %%23 b %%24\n"
+          "%%24 = load v[8*k + n] : f32\nepilogue\n%%25 = #0 : f32\n%%26 = #3 : f32\n%%27 = div %%25 %%26 : f32\n"
+          "store y.0[8*m + n] %%27\n",
+          score);
+  tc_program *p = tc_program_read(text.text, &diag);
+  if (p) tc_graph_diag(p->graph)->self = NULL;
+  tc_buf_free(&text);
+  return p;
+}
+
+Test(chain, keys) {
+  for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+    char said[300] = "";
+    tc_program *p = chain_of(masks[i].score, said);
+    cr_assert_not_null(p, "%s: %s", masks[i].score, said);
+    const tc_mm_keys keys = tc_mm_find_keys(&p->kernel[0], tc_graph_dims(p->graph));
+    cr_expect(keys.has_first == masks[i].has_first && keys.has_end == masks[i].has_end, "%d %d: %s", keys.has_first,
+              keys.has_end, masks[i].score);
+    if (keys.has_first) cr_expect_eq(tc_dim_value(keys.first.offset), masks[i].first, "%s", masks[i].score);
+    if (keys.has_end) cr_expect_eq(tc_dim_value(keys.end.offset), masks[i].end, "%s", masks[i].score);
+    if (keys.has_end) cr_expect(tc_dim_is(keys.end.coef[0], 1), "%s", masks[i].score);
+    free_read(p);
+  }
+}
+
+/* ---- what is refused --------------------------------------------------------------------------- */
+
+/* A chain whose rows, operand and what stands in front of them are these. */
+static void expect_refused(const char *rows, const char *a, const char *why) {
+  char said[300] = "";
+  tc_diag diag = {keep_text, said};
+  tc_buf text = {0};
+  tc_putf(&text,
+          "program p\nbuffer 0 output 0 y f32[M,8]\nbuffer 1 input 0 q f32[M,16]\nbuffer 2 input 1 v f32[K,8]\n"
+          "kernel k\nmatmul f32 m < M n < 8 k < K inner d < 16\ninner\na %%1 b %%1\n%%1 = load q[16*m + d] : f32\n"
+          "rows\n%%3 = #1 : f32\n%%4 = 1.0 : f32\n%%5 = #2 : f32\n%%6 = sub %%3 %%5 : f32\n%%7 = exp %%6 : f32\n"
+          "%%8 = add %%7 %%4 : f32\n%%9 = #3 : f32\n%s\nouter\na %s b %%10\n%%10 = load v[8*k + n] : f32\n"
+          "epilogue\n%%11 = #0 : f32\nstore y.0[8*m + n] %%11\n",
+          rows, a);
+  tc_program *p = tc_program_read(text.text, &diag);
+  cr_expect_null(p, "%s", why);
+  cr_expect(strstr(said, why), "%s: %s", why, said);
+  if (p) free_read(p);
+  tc_buf_free(&text);
+}
+
+Test(chain, wrong_ones_are_refused) {
+  static const char online[] = "#2, #3 = online_softmax %3, %4 of terms %7 : f32";
+  expect_refused(online, "%8", "no multiple of a term");
+  expect_refused(online, "%9", "no multiple of a term");
+  expect_refused("#2, #3 = online_softmax %7, %4 of terms %7 : f32", "%7", "reduced of what comes later");
+  expect_refused("#2, #3 = online_softmax %3, %4 : f32", "%7", "reduction with terms");
+  expect_refused("#2 = max %3 : f32", "%3", "reduction with terms");
+}

@@ -1,0 +1,176 @@
+/* Attention as it is written: scores, their softmax, weights times values are one kernel, which gives what the body
+ * gives: of all dtypes, masks, heads and lengths; rows that see nothing, infinite scores, no keys at all. */
+#include "check.h"
+
+#include <math.h>
+
+typedef struct operands {
+  const tc_tensor *q, *k, *v; /* (B,H,T,D), (B,H,S,D), (B,H,S,E) */
+} operands;
+
+static inline tc_tensor *scores_of(const tc_tensor *q, const tc_tensor *k) {
+  return tc_mul_s(tc_matmul(q, tc_transpose(k, -2, -1)), 0.17);
+}
+
+static inline tc_tensor *attend(const tc_tensor *scores, const tc_tensor *v) {
+  return tc_matmul(tc_softmax(scores, -1), v);
+}
+
+/* Which keys (S) a query (T,1) sees: those up to its own place, of `window` at most. */
+static inline tc_tensor *seen(const tc_tensor *q, const tc_tensor *k, int64_t window) {
+  const int64_t t = tc_size(q, 2), s = tc_size(k, 2);
+  tc_tensor *at = tc_reshape(tc_arange(t, (double)(s - t), 1, TC_I64), TC_DIMS(t, 1)), *key = tc_arange(s, 0, 1, TC_I64);
+  tc_tensor *causal = tc_le(key, at);
+  return window ? tc_logical_and(causal, tc_gt(key, tc_sub_s(at, (double)window))) : causal;
+}
+
+static inline tc_tensor *hidden(const tc_tensor *mask, const tc_tensor *scores) {
+  return tc_where(mask, scores, tc_full_like(scores, -INFINITY));
+}
+
+#define FORMS(T)                                                                                                       \
+  TC_COMPILE static tc_tensor *plain_##T(const tc_tensor *q TC_SHAPE(#T "[B,H,T,D]"),                                  \
+                                         const tc_tensor *k TC_SHAPE(#T "[B,H,S,D]"),                                  \
+                                         const tc_tensor *v TC_SHAPE(#T "[B,H,S,E]")) {                                \
+    return attend(scores_of(q, k), v);                                                                                 \
+  }                                                                                                                    \
+  TC_COMPILE static tc_tensor *causal_##T(const tc_tensor *q TC_SHAPE(#T "[B,H,T,D]"),                                 \
+                                          const tc_tensor *k TC_SHAPE(#T "[B,H,S,D]"),                                 \
+                                          const tc_tensor *v TC_SHAPE(#T "[B,H,S,E]")) {                               \
+    tc_tensor *s = scores_of(q, k);                                                                                    \
+    return attend(hidden(seen(q, k, 0), s), v);                                                                        \
+  }                                                                                                                    \
+  TC_COMPILE static tc_tensor *window_##T(const tc_tensor *q TC_SHAPE(#T "[B,H,T,D]"),                                 \
+                                          const tc_tensor *k TC_SHAPE(#T "[B,H,S,D]"),                                 \
+                                          const tc_tensor *v TC_SHAPE(#T "[B,H,S,E]")) {                               \
+    tc_tensor *s = scores_of(q, k);                                                                                    \
+    return attend(hidden(seen(q, k, 9), s), v);                                                                        \
+  }                                                                                                                    \
+  /* what the softmax gives goes on; heads are merged behind it */                                                     \
+  TC_COMPILE static tc_tensor *scaled_##T(const tc_tensor *q TC_SHAPE(#T "[B,H,T,D]"),                                 \
+                                          const tc_tensor *k TC_SHAPE(#T "[B,H,S,D]"),                                 \
+                                          const tc_tensor *v TC_SHAPE(#T "[B,H,S,E]")) {                               \
+    tc_tensor *w = tc_mul(tc_softmax(tc_tanh(scores_of(q, k)), -1), tc_arange(tc_size(k, 2), 1, 0.01, TC_F32));        \
+    tc_tensor *y = tc_matmul(tc_cast(w, tc_dtype_of(v)), v);                                                           \
+    return tc_add_s(tc_contiguous(tc_transpose(y, 1, 2)), 1);                                                          \
+  }
+FORMS(f32)
+FORMS(f64)
+FORMS(bf16)
+FORMS(f16)
+
+/* A mask of bool that not all heads have; a bias; queries of one projection; fewer heads of keys. */
+TC_COMPILE static tc_tensor *masked(const tc_tensor *q TC_SHAPE("f32[B,H,T,D]"), const tc_tensor *k TC_SHAPE("f32[B,H,S,D]"),
+                                    const tc_tensor *v TC_SHAPE("f32[B,H,S,E]"), const tc_tensor *mask TC_SHAPE("bool[B,1,T,S]"),
+                                    const tc_tensor *bias TC_SHAPE("f32[H,1,S]")) {
+  tc_tensor *s = tc_add(scores_of(q, k), bias);
+  return attend(hidden(mask, s), v);
+}
+TC_COMPILE static tc_tensor *projected(const tc_tensor *x TC_SHAPE("f32[B,T,96]")) {
+  tc_tensor *part[3], *h[3];
+  if (tc_split(x, 3, -1, part) < 0) return NULL;
+  for (int i = 0; i < 3; i++)
+    h[i] = tc_transpose(tc_reshape(part[i], TC_DIMS(tc_size(x, 0), tc_size(x, 1), 2, 16)), 1, 2);
+  tc_tensor *y = attend(hidden(seen(h[0], h[1], 0), scores_of(h[0], h[1])), h[2]);
+  return tc_reshape(tc_transpose(y, 1, 2), TC_DIMS(tc_size(x, 0), tc_size(x, 1), 32));
+}
+TC_COMPILE static tc_tensor *grouped(const tc_tensor *q TC_SHAPE("f32[B,6,T,D]"), const tc_tensor *k TC_SHAPE("f32[B,2,S,D]"),
+                                     const tc_tensor *v TC_SHAPE("f32[B,2,S,E]")) {
+  const int64_t b = tc_size(q, 0), s = tc_size(k, 2), d = tc_size(k, 3), e = tc_size(v, 3);
+  tc_tensor *kk = tc_reshape(tc_expand(tc_reshape(k, TC_DIMS(b, 2, 1, s, d)), TC_DIMS(b, 2, 3, s, d)), TC_DIMS(b, 6, s, d));
+  tc_tensor *vv = tc_reshape(tc_expand(tc_reshape(v, TC_DIMS(b, 2, 1, s, e)), TC_DIMS(b, 2, 3, s, e)), TC_DIMS(b, 6, s, e));
+  return attend(scores_of(q, kk), vv);
+}
+TC_COMPILE static tc_tensor *dropped(const tc_tensor *q TC_SHAPE("f32[B,H,T,D]"), const tc_tensor *k TC_SHAPE("f32[B,H,S,D]"),
+                                     const tc_tensor *v TC_SHAPE("f32[B,H,S,E]"), int64_t seed) {
+  tc_tensor *w = tc_softmax(scores_of(q, k), -1);
+  tc_tensor *kept = tc_lt(tc_rand_like(w, (uint64_t)seed, TC_F32), tc_full(TC_DIMS(1), 0.8, TC_F32));
+  return tc_matmul(tc_mul_s(tc_mul(w, tc_cast(kept, TC_F32)), 1.25), v);
+}
+/* The weights are a result, too. */
+TC_COMPILE static tc_tensor *shown(const tc_tensor *q TC_SHAPE("f32[B,H,T,D]"), const tc_tensor *k TC_SHAPE("f32[B,H,S,D]"),
+                                   const tc_tensor *v TC_SHAPE("f32[B,H,S,E]"), tc_tensor **weights) {
+  *weights = tc_softmax(scores_of(q, k), -1);
+  return tc_matmul(*weights, v);
+}
+
+/* ---- both ways --------------------------------------------------------------------------------- */
+
+static bool same(const tc_tensor *a, const tc_tensor *b, double tolerance) {
+  if (!a || !b || tc_numel(a) != tc_numel(b)) return false;
+  const tc_tensor *x = tc_cast(a, TC_F64), *y = tc_cast(b, TC_F64);
+  const tc_tensor *both = tc_logical_and(tc_isnan(x), tc_isnan(y));
+  const tc_tensor *near = tc_le(tc_abs(tc_sub(x, y)), tc_full(TC_DIMS(1), tolerance, TC_F64));
+  return tc_numel(a) == 0 || tc_item_int(tc_all(tc_logical_or(both, near), TC_ALL, false)) == 1;
+}
+
+#define COMPARE(f, tolerance, ...)                                                                                     \
+  TC_SCOPE {                                                                                                           \
+    tc_set_enabled(false);                                                                                             \
+    const tc_tensor *want = f(__VA_ARGS__);                                                                            \
+    tc_set_enabled(true);                                                                                              \
+    const uint64_t before = hits_of(#f);                                                                               \
+    const tc_tensor *got = f(__VA_ARGS__);                                                                             \
+    CHECK(hits_of(#f) == before + 1);                                                                                  \
+    if (!same(got, want, tolerance)) fprintf(stderr, #f " of [%d,%d,%d,%d,%d,%d]\n", B, H, T, S, D, E);                \
+    CHECK(same(got, want, tolerance));                                                                                 \
+  }
+
+static tc_tensor *numbers(int a, int b, int c, int d, int seed, tc_dtype t) {
+  return tc_cast(tc_randn(TC_DIMS(a, b, c, d), (uint64_t)seed, TC_F64), t);
+}
+
+#define CHECK_FORMS(T, DTYPE, tolerance)                                                                               \
+  {                                                                                                                    \
+    const tc_tensor *q = numbers(B, H, T_, D, 1, DTYPE), *k = numbers(B, H, S, D, 2, DTYPE);                           \
+    const tc_tensor *v = numbers(B, H, S, E, 3, DTYPE);                                                                \
+    COMPARE(plain_##T, tolerance, q, k, v)                                                                             \
+    COMPARE(causal_##T, tolerance, q, k, v)                                                                            \
+    COMPARE(window_##T, tolerance, q, k, v)                                                                            \
+    COMPARE(scaled_##T, tolerance, q, k, v)                                                                            \
+  }
+
+static void check_forms(int B, int H, int T, int S, int D, int E) {
+  const int T_ = T;
+  TC_SCOPE {
+    CHECK_FORMS(f32, TC_F32, 1e-5)
+    CHECK_FORMS(f64, TC_F64, 1e-12)
+    CHECK_FORMS(bf16, TC_BF16, 0.05)
+    CHECK_FORMS(f16, TC_F16, 0.01)
+  }
+}
+
+static void check_others(int B, int H, int T, int S, int D, int E) {
+  TC_SCOPE {
+    const tc_tensor *q = numbers(B, H, T, D, 1, TC_F32), *k = numbers(B, H, S, D, 2, TC_F32), *v = numbers(B, H, S, E, 3, TC_F32);
+    const tc_tensor *mask = tc_gt(tc_rand(TC_DIMS(B, 1, T, S), 4, TC_F32), tc_full(TC_DIMS(1), 0.6, TC_F32));
+    const tc_tensor *bias = tc_randn(TC_DIMS(H, 1, S), 5, TC_F32);
+    COMPARE(masked, 1e-5, q, k, v, mask, bias)
+    COMPARE(masked, 1e-5, q, k, v, tc_zeros_like(mask), bias) /* nobody sees anything: NaN */
+    COMPARE(dropped, 1e-5, q, k, v, 7)
+    COMPARE(projected, 1e-5, tc_randn(TC_DIMS(B, T, 96), 6, TC_F32))
+    tc_tensor *weights[2];
+    COMPARE(shown, 1e-5, q, k, v, weights)
+  }
+  TC_SCOPE {
+    const tc_tensor *q = numbers(B, 6, T, D, 1, TC_F32), *k = numbers(B, 2, S, D, 2, TC_F32), *v = numbers(B, 2, S, E, 3, TC_F32);
+    COMPARE(grouped, 1e-5, q, k, v)
+    /* scores of inf are NaN; of -inf they are no key */
+    const tc_tensor *far = tc_mul_s(numbers(B, 6, T, D, 8, TC_F32), 1e38);
+    COMPARE(grouped, 1e-5, far, tc_mul_s(k, 1e38), v)
+    COMPARE(grouped, 1e-5, tc_mul_s(q, 1e18), tc_mul_s(k, 1e18), v)
+  }
+}
+
+int main(void) {
+  static const int size[][6] = {{1, 2, 5, 5, 8, 8},     {2, 3, 33, 70, 16, 20}, {1, 1, 1, 40, 8, 3},  {1, 2, 70, 33, 24, 8},
+                                {1, 2, 130, 401, 17, 9}, {2, 1, 64, 385, 64, 64}, {1, 1, 40, 1, 4, 4}, {0, 2, 5, 5, 8, 8},
+                                {1, 1, 3, 800, 5, 200},  {1, 2, 50, 50, 1, 1}};
+  for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
+    const int *s = size[i];
+    check_forms(s[0], s[1], s[2], s[3], s[4], s[5]);
+    check_others(s[0], s[1], s[2], s[3], s[4], s[5]);
+  }
+  printf("attention: ok\n");
+  return 0;
+}
