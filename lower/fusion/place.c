@@ -99,8 +99,8 @@ static bool recompute(lo *L, tc_ref r) {
   }
   if (groups > 1 && L->nwrite && lo_class(n) == TC_CLASS_INDEX)
     return lo_no(L, "its indices are checked once, before an operand is written");
-  bool scalar = tc_dim_is(f->numel, 1) && !f->reads;
-  if (whole <= 1 || scalar || lo_class(n) == TC_CLASS_VIEW) return true;
+  const bool scalar = tc_dim_is(f->numel, 1), cheap = scalar || (!f->costly && f->cone <= CHEAP);
+  if (whole <= 1 || (!f->reads && cheap) || lo_class(n) == TC_CLASS_VIEW) return true; /* masks: of indices alone */
   lo_no(L, "it is read several times, and computing it again costs more than storing it");
   if (lo_class(n) == TC_CLASS_GEN || f->costly) return !f->costly;
   if (groups == 1) return (whole - 1) * f->cone <= CHEAP;
