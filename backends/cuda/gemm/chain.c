@@ -1,8 +1,8 @@
 /* chain.c - a chain of products of halves on tensor cores (Dao, FlashAttention-2, 2023).
  *
  * A block has M rows, each warp 16 of them: its part of the inner product's A stays in registers, as do its sums of
- * both products.  Tiles of KEYS keys of both B pass through two places each in shared memory: while one product works
- * on its tile, the other one's next is on its way.  Scores of a tile become A where they are, for what a thread holds
+ * both products.  Tiles of KEYS keys of both B pass through two places each in shared memory: while products work on
+ * theirs, the next ones are on their way.  Scores of a tile become A where they are, for what a thread holds
  * of a product it holds of an operand, too; sums so far are rescaled as their row's accumulator 0 changes.  Finished
  * sums go through shared memory, so that a thread of the epilogue has neighbours along n. */
 #include "backends/cuda/gemm/matmul.h"
@@ -39,17 +39,15 @@ static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, int which, co
   tc_cuda_put_fill(x, &f);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  tc_print_line(&x->s, "tc_copies_end();");
 }
 
-static void put_next_keys(tc_cuda_product *x, const tc_cuda_operand *o, int which) {
-  const bool inner = which == TC_CUDA_INNER_B;
+static void put_next_keys(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_print_line(&x->s, "if (key1 < end) {");
   x->s.indent += 2;
-  put_fill(x, o, which, inner ? "k_place + to * (KEYS * D)" : "v_place + to * (KEYS * N)", "key1");
+  put_fill(x, o, TC_CUDA_INNER_B, "k_place + to * (KEYS * D)", "key1");
+  put_fill(x, o, TC_CUDA_B, "v_place + to * (KEYS * N)", "key1");
+  tc_print_line(&x->s, "tc_copies_end();");
   x->s.indent -= 2;
-  tc_print_line(&x->s, "} else {");
-  tc_print_line(&x->s, "  tc_copies_end();");
   tc_print_line(&x->s, "}");
 }
 
@@ -73,14 +71,21 @@ static bool is_by_value(const tc_cuda_product *x, const tc_action *a) {
   return by_value;
 }
 
+/* How scores are made: of what is reduced alone; of keys all of which exist. */
+typedef struct scores {
+  const tc_action *a; /* of the rows, or NULL */
+  bool by_value, whole;
+} scores;
+
 /* Opens the loop over a thread's scores: its row and key, of those that there are, and whether there are more. */
-static uint8_t *open_scores(tc_cuda_product *x) {
+static uint8_t *open_scores(tc_cuda_product *x, const scores *s) {
   tc_print_line(&x->s, "TC_UNROLL for (int j = 0; j < KEYS / 8; ++j)");
   tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < 4; ++e) {");
   x->s.indent += 2;
   tc_print_line(&x->s, "const tc_int key = key0 + j * 8 + lane %% 4 * 2 + e %% 2;");
-  tc_print_line(&x->s, "const bool live = key < k_end;");
-  tc_print_line(&x->s, "const tc_int %s = TC_MIN(key, k_end - 1), %s = row[e / 2];", x->text[x->kk], x->text[x->m]);
+  if (!s->whole) tc_print_line(&x->s, "const bool live = key < k_end;");
+  tc_print_line(&x->s, "const tc_int %s = %s, %s = row[e / 2];", x->text[x->kk], s->whole ? "key" : "TC_MIN(key, k_end - 1)",
+                x->text[x->m]);
   return tc_print_enter(&x->s);
 }
 
@@ -93,14 +98,16 @@ static void close_scores(tc_cuda_product *x, uint8_t *outer) {
 static void put_inner_result(tc_cuda_product *x) { tc_print_line(&x->s, "const tc_uf32 r1 = tc_set_f32(score[j * 4 + e]);"); }
 
 /* Accumulator 0 of both rows with these keys: next. */
-static void put_first(tc_cuda_product *x, const tc_action *a, bool by_value) {
-  const tc_print_name op = tc_print_combine_part(a->reducer, 0);
+static void put_first(tc_cuda_product *x, const scores *s) {
+  const tc_print_name op = tc_print_combine_part(s->a->reducer, 0);
+  const uint32_t v = s->a->value.id;
   tc_print_line(&x->s, "tc_uf32 next[2] = {most[0], most[1]};");
-  uint8_t *outer = open_scores(x);
+  uint8_t *outer = open_scores(x, s);
   put_inner_result(x);
-  tc_print_value(&x->s, a->value);
-  tc_print_line(&x->s, "const tc_uf32 x = live ? (tc_uf32)v%u : none;", a->value.id);
-  if (by_value) tc_print_line(&x->s, "score[j * 4 + e] = x.l[0];");
+  tc_print_value(&x->s, s->a->value);
+  if (s->whole) tc_print_line(&x->s, "const tc_uf32 x = v%u;", v);
+  else tc_print_line(&x->s, "const tc_uf32 x = live ? (tc_uf32)v%u : none;", v);
+  if (s->by_value) tc_print_line(&x->s, "score[j * 4 + e] = x.l[0];");
   tc_print_line(&x->s, "next[e / 2] = tc_%s_f32(next[e / 2], x);", op.text);
   close_scores(x, outer);
   tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h)");
@@ -130,42 +137,39 @@ static void put_rescale(tc_cuda_product *x, const tc_action *a) {
 }
 
 /* score = A; terms join the total. */
-static void put_elements(tc_cuda_product *x, const tc_action *a, bool by_value) {
-  uint8_t *outer = open_scores(x);
-  if (a) tc_print_line(&x->s, "const tc_uf32 r2 = most[e / 2];");
-  if (a && by_value) {
-    tc_print_line(&x->s, "const tc_uf32 v%u = tc_set_f32(score[j * 4 + e]);", a->value.id);
-    x->s.printed[a->value.id] |= 1;
+static void put_elements(tc_cuda_product *x, const scores *s) {
+  const char *none = s->whole ? "" : "live ? ", *else_none = s->whole ? "" : " : 0";
+  uint8_t *outer = open_scores(x, s);
+  if (s->a) tc_print_line(&x->s, "const tc_uf32 r2 = most[e / 2];");
+  if (s->by_value) {
+    tc_print_line(&x->s, "const tc_uf32 v%u = tc_set_f32(score[j * 4 + e]);", s->a->value.id);
+    x->s.printed[s->a->value.id] |= 1;
   } else {
     put_inner_result(x);
   }
   tc_print_value(&x->s, x->mm->a);
-  if (a) tc_print_value(&x->s, a->term);
-  if (a) tc_print_line(&x->s, "total[e / 2] += live ? v%u.l[0] : 0;", a->term.id);
-  tc_print_line(&x->s, "score[j * 4 + e] = live ? v%u.l[0] : 0;", x->mm->a.id);
+  if (s->a) tc_print_value(&x->s, s->a->term);
+  if (s->a) tc_print_line(&x->s, "total[e / 2] += %sv%u.l[0]%s;", none, s->a->term.id, else_none);
+  tc_print_line(&x->s, "score[j * 4 + e] = %sv%u.l[0]%s;", none, x->mm->a.id, else_none);
   close_scores(x, outer);
 }
 
-static void put_scores(tc_cuda_product *x) {
+static void put_scores(tc_cuda_product *x, bool whole) {
   const tc_action *a = rows_of(x);
-  const bool by_value = a && is_by_value(x, a);
+  const scores s = {a, a && is_by_value(x, a), whole};
+  tc_print_line(&x->s, whole ? "if (key1 <= k_end) {" : "} else {");
+  x->s.indent += 2;
   if (a) {
-    put_first(x, a, by_value);
+    put_first(x, &s);
     put_rescale(x, a);
   }
-  put_elements(x, a, by_value);
+  put_elements(x, &s);
+  x->s.indent -= 2;
 }
 
 /* ---- the block's rows ------------------------------------------------------------------------ */
 
 static const char *truth(bool b) { return b ? "true" : "false"; }
-
-/* The older of the two tiles on their way is there, and the place of the next is free. */
-static void put_arrival(tc_cuda_product *x) {
-  tc_print_line(&x->s, "tc_copies_wait<1>();");
-  tc_print_line(&x->s, "tc_chain_ready();");
-  tc_print_line(&x->s, "__syncthreads();");
-}
 
 static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
   const char *type = tc_print_storage(x->mm->operand);
@@ -173,14 +177,16 @@ static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
   x->s.indent += 2;
   tc_print_line(&x->s, "const tc_int key1 = key0 + KEYS;");
   tc_print_line(&x->s, "const int from = (int)((key0 - first) / KEYS %% 2), to = from ^ 1;");
-  put_arrival(x);
-  put_next_keys(x, o, TC_CUDA_INNER_B);
+  tc_print_line(&x->s, "tc_copies_wait<0>();");
+  tc_print_line(&x->s, "tc_chain_ready();");
+  tc_print_line(&x->s, "__syncthreads(); /* the tiles at hand are there, and all have left those before */");
+  put_next_keys(x, o);
   tc_print_line(&x->s, "tc_f32 score[KEYS / 2] = {};");
   tc_print_line(&x->s, "left.template multiply<KEYS, %s>(score, k_place + from * (KEYS * D));",
                 truth(o[TC_CUDA_INNER_B].along == x->kk + 1));
-  put_scores(x);
-  put_arrival(x);
-  put_next_keys(x, o, TC_CUDA_B);
+  put_scores(x, true);
+  put_scores(x, false);
+  tc_print_line(&x->s, "}");
   tc_print_line(&x->s, "tc_u32 weights[KEYS / 16][4];");
   tc_print_line(&x->s, "tc_chain_pairs<tc_%s, KEYS>(weights, score);", type);
   tc_print_line(&x->s, "tc_chain_multiply<tc_%s, KEYS, N, %s>(sum, weights, v_place + from * (KEYS * N));", type,
@@ -278,7 +284,8 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   put_fill(x, o, TC_CUDA_INNER_A, "place", "0");
   put_fill(x, o, TC_CUDA_INNER_B, "k_place", "first");
   put_fill(x, o, TC_CUDA_B, "v_place", "first");
-  tc_print_line(&x->s, "tc_copies_wait<2>();");
+  tc_print_line(&x->s, "tc_copies_end();");
+  tc_print_line(&x->s, "tc_copies_wait<0>();");
   tc_print_line(&x->s, "__syncthreads();");
   tc_print_line(&x->s, "const tc_chain_left<tc_%s, M, D, %s> left(place);", tc_print_storage(x->mm->operand),
                 truth(o[TC_CUDA_INNER_A].along == x->kk + 1));
