@@ -11,6 +11,9 @@ TYPES_ONLY = re.compile(r"tc_(?:zeros_like|ones_like|full_like|shape|size|numel|
 TERMS = ("tc_sum(tc_square(%0), TC_ALL, false)", "tc_mean(tc_sin(%0), TC_ALL, false)", "tc_sum(tc_mul(%0, tc_tanh(%0)), TC_ALL, false)",
          "tc_sum(tc_mul(%0, tc_randn(tc_shape(%0), 5, TC_F32)), TC_ALL, false)", "tc_logsumexp(%0, TC_ALL, false)")
 DETACHED = "tc_detach(%0)"  # shares the memory of its operand
+# A factor that is read, of what moves with the operands: the gradient is less than the differential of the product.  Steps read numbers
+# too (item, element), but seldom, and of what gradients hardly depend on.
+NUMBER = "tc_item(tc_mean(tc_cos(%0), TC_ALL, false))"
 CONSTANTS = (DETACHED, "NULL; TC_NO_GRAD @ = tc_tanh(%0)", "NULL; TC_NO_GRAD { @ = tc_mul_s(%0, 0.5); @ = tc_add(@, %0); }")
 PARTS = ("return tc_tanh(tc_mul(tc_sin(x[0]), x[0]));", "tc_tensor *h = x[0]; for (int i = 0; i < 3; i++) h = tc_sigmoid(tc_sub(h, tc_square(h))); return h;",
          "tc_tensor *h = tc_mul_s(x[0], 2); tc_add_(h, tc_cos(x[0])); return tc_mul(h, tc_exp(tc_neg(tc_abs(x[0]))));")
@@ -117,10 +120,13 @@ class Gradients(Program):
             if self.r.random() < 0.2 or not any(v in self.moving(p) for v in values):
                 terms.append(f"tc_mul_s(tc_sum(tc_square(%{len(uses)}), TC_ALL, false), 0.125)")
                 uses.append(p)
-        text = terms[0]
+        text, dtype = terms[0], max((v.dtype for v in uses), key=COARSE.index)
         for term in terms[1:]:
             text = f"tc_add({text}, {term})"
-        return self.make(text, uses, max((v.dtype for v in uses), key=COARSE.index), ())
+        if self.r.random() < 0.1:
+            text = f"tc_mul_s({text}, {NUMBER.replace('%0', f'%{len(uses)}')})"
+            uses.append(self.r.choice([v for v in values if any(v in self.moving(p) for p in self.wrt)] + self.wrt))
+        return self.make(text, uses, dtype, ())
 
     def asked(self, function, y, more, flags, names):
         """The call, with lists of its own; names: of the lists."""
