@@ -330,6 +330,20 @@ Test(tape, views_are_written, .fini = expect_nothing_left) {
   }
 }
 
+/* Nothing leads to values of which no element is left: a gradient of 0 times an infinite derivative would be NaN. */
+Test(tape, whole_values_are_overwritten, .fini = expect_nothing_left) {
+  TC_SCOPE {
+    tc_tensor *x = leaf(4, 0), *y = tc_reshape(tc_mul_s(tc_sqrt(x), 2), TC_DIMS(2, 2)), *g;
+    tc_zero_(tc_transpose(y, 0, 1)); /* by a constant */
+    cr_expect_eq(slope(tc_add(sum(y), sum(x)), x), 1);
+    cr_assert(tc_grad_with(sum(tc_exp(y)), NULL, 1, &x, TC_ALLOW_UNUSED, &g), "%s", tc_error());
+    cr_expect_eq(first(g), 0);
+    y = tc_reshape(tc_sqrt(x), TC_DIMS(2, 2)); /* nor is the value needed that was written */
+    tc_copy_(tc_flip(y, TC_AXES(1)), tc_reshape(tc_mul_s(x, 3), TC_DIMS(2, 2)));
+    cr_expect_eq(slope(sum(y), x), 3);
+  }
+}
+
 /* Tensors that belong to no scope are not found. */
 Test(tape, views_outside_of_scopes, .fini = expect_nothing_left) {
   tc_tensor *rows = tc_zeros(TC_DIMS(2, 3), TC_F64);

@@ -2,8 +2,8 @@
  *
  * The memory keeps its recorded writes: where they went, and which value.  A tensor that is used after one becomes
  *   where(mask, written[index], what it was)
- * of those of its elements that were written; the next use finds that value.  The writes are forgotten with
- * the last tensor over the memory. */
+ * of those of its elements that were written, without `where` if all were; the next use finds that value.  The
+ * writes are forgotten with the last tensor over the memory. */
 #include "runtime/libtcrt/src/autograd/tape.h"
 
 #include <stdlib.h>
@@ -57,7 +57,7 @@ bool tc_tape_note(const tc_tensor *x, const tape_value *v) {
 
 typedef struct map {
   tc_tensor *mask, *index; /* of x's shape, bool; of its number of elements, i64 */
-  bool any;
+  bool any, all;
 } map;
 
 /* For each element of w its address, or (to) for each address its element. */
@@ -77,6 +77,7 @@ static void place(const tc_tensor *t, uintptr_t lo, int64_t *element, map *m) {
       ((bool *)m->mask->data)[start + k] = element[at] != 0;
       ((int64_t *)m->index->data)[start + k] = element[at] ? element[at] - 1 : 0;
       m->any |= element[at] != 0;
+      m->all &= element[at] != 0;
     }
   }
 }
@@ -85,7 +86,7 @@ static void place(const tc_tensor *t, uintptr_t lo, int64_t *element, map *m) {
 static bool compare(const tc_tensor *x, const tc_tensor *w, map *m) {
   uintptr_t lo, hi, wlo, whi;
   const int64_t total = tc_elements(x);
-  *m = (map){NULL, NULL, false};
+  *m = (map){NULL, NULL, false, true};
   if (!tcrt_extent(x, &lo, &hi) || !tcrt_extent(w, &wlo, &whi) || hi < wlo || whi < lo) return true;
   if (wlo < lo) lo = wlo;
   if (whi > hi) hi = whi;
@@ -136,7 +137,8 @@ static tape_value *picked(const char *name, const tape_write *w, tape_value *ind
   return y;
 }
 
-/* x, which was `old`, after the write; takes old. */
+/* x, which was `old`, after the write; takes old.  Nothing leads to `old` where all of it was written: no gradient
+ * of 0 either, which times infinity is NaN. */
 static tape_value *after(const char *name, const tape_write *w, const tc_tensor *x,
                          tape_value *old) {
   const tc_tensor shape = shape_of(x);
@@ -152,12 +154,14 @@ static tape_value *after(const char *name, const tape_write *w, const tc_tensor 
     return old;
   }
   tape_value *mask = constant(m.mask, x), *index = constant(m.index, x);
-  tape_value *part = mask && index ? picked(name, w, index, x) : NULL;
-  tape_value *in[3] = {mask, part, old};
-  tape_value *v = part ? tc_tape_node(OP_WHERE, name, 3, in, 0, NULL, &shape) : NULL;
+  tape_value *v = mask && index ? picked(name, w, index, x) : NULL;
+  if (v && !m.all) {
+    tape_value *part = v, *in[3] = {mask, part, old};
+    v = tc_tape_node(OP_WHERE, name, 3, in, 0, NULL, &shape);
+    tc_tape_unref(part);
+  }
   tc_tape_unref(mask);
   tc_tape_unref(index);
-  tc_tape_unref(part);
   tc_tape_unref(old);
   return v;
 }
@@ -190,10 +194,11 @@ bool tc_tape_follow(const char *name, tc_tensor *x) {
   const bool before = tc_set_grad_enabled(false);
   tc_tape_ref(link);
   tape_value *v = replay(name, x->storage->written, link->version, x, link);
-  const bool moved = v && v != link;
-  tape_value *own = moved ? tc_tape_value(x, v->maker, v->result) : NULL;
+  const bool moved = v && v != link, made = moved && v->maker;
+  tape_value *own = made ? tc_tape_value(x, v->maker, v->result) : NULL;
   tc_set_grad_enabled(before);
   tc_tape_unref(v);
+  if (moved && !made) return tc_tape_link_constant(x);
   if (own) tc_tape_relink(x, own);
   return v && (own || !moved);
 }
