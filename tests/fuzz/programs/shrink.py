@@ -3,8 +3,11 @@ from runner import fails
 from values import Block, Effect, Value
 
 
+KINDS = ("crashed", "does not build", "generator", "kernels did not run", "differences: ")
+
+
 def kind(why):
-    return "crash" if "crashed" in why else "build" if "does not build" in why else "wrong"
+    return next((words for words in KINDS if words in why), "wrong")
 
 
 class Shrinker:
@@ -61,7 +64,8 @@ class Shrinker:
                     break
 
     def run(self, why):
-        self.earlier_result()
+        if not self.kind.startswith("differences"):  # of the result that gradients are of
+            self.earlier_result()
         self.fewer_effects()
         self.fewer_values()
         self.fewer_effects()
