@@ -376,15 +376,22 @@ static void aliases(const fuzz_case *c, int i) {
   }
 }
 
+/* The case where an operand has dtype d: what it is made of may be rounded to that. */
+static fuzz_case with_dtype(const fuzz_case *c, tc_dtype d) {
+  fuzz_case it = *c;
+  if (fuzz_unit(d) > fuzz_unit(c->coarsest)) it.coarsest = d;
+  return it;
+}
+
 static void misfits(const fuzz_case *c, int i) {
   const fuzz_operand *o = &c->in[i];
   const expected refused = c->strict ? BODY : EITHER;
   const tc_dtype other = o->dtype == TC_F64 ? TC_F32 : TC_F64; /* as other_dtype has it */
-  TC_SCOPE foreign(c, "another dtype", other_dtype, i, 0,
+  const fuzz_case with_other = with_dtype(c, other);
+  TC_SCOPE foreign(&with_other, "another dtype", other_dtype, i, 0,
                    o->others >> other & 1 ? EITHER : refused);
   for (int d = 0; d < TC_DTYPE_COUNT; d++) {
-    fuzz_case it = *c;
-    if (fuzz_unit((tc_dtype)d) > fuzz_unit(c->coarsest)) it.coarsest = (tc_dtype)d;
+    const fuzz_case it = with_dtype(c, (tc_dtype)d);
     if (o->others >> d & 1)
       TC_SCOPE foreign(&it, "a dtype to choose", chosen_dtype, i, d, c->strict ? KERNELS : EITHER);
   }
