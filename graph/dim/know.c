@@ -201,24 +201,45 @@ static bool bounded_nonnegative(tc_dims *c, tc_dim d) {
   return false;
 }
 
+/* The min or max that term i is, but for a number; NULL: it is something else. */
+static const dim_atom *choice_of(const tc_dims *c, const dim_poly *p, uint32_t i) {
+  const dim_mono *m = c->mono.at[p->term[i].mono];
+  const dim_atom *a = m->n == 1 ? c->atom.at[m->atom[0]] : NULL;
+  return a && (a->kind == ATOM_MIN || a->kind == ATOM_MAX) ? a : NULL;
+}
+
+/* -min(x, y) and max(x, y) are at least either of their operands. */
+static bool is_at_least(const dim_atom *a, int64_t coef) {
+  return (a->kind == ATOM_MIN) == (coef < 0);
+}
+
+/* The term to distinguish cases of, n: none.  Those come first of which both cases have to hold: in each of
+ * them another operand of the others may do, as for 1 + min(N, 2) - min(N, 3). */
+static uint32_t term_with_cases(const tc_dims *c, const dim_poly *p) {
+  uint32_t found = p->n;
+  for (uint32_t i = 0; i < p->n; i++) {
+    const dim_atom *a = choice_of(c, p, i);
+    if (a && !is_at_least(a, p->term[i].coef)) return i;
+    if (a && found == p->n) found = i;
+  }
+  return found;
+}
+
 /* d >= 0 by its range, by what is assumed, or in both cases of a min or max that is a factor-free
- * term of it. */
+ * term of it; in one of them, if the term is at least that. */
 static bool known_nonnegative(tc_dims *c, tc_dim d, int cases) {
   if (tc_dim_bad(d)) return false;
   if (range_of(c, d).lo >= 0 || bounded_nonnegative(c, d)) return true;
   const dim_poly *p = cases ? dim_poly_of(c, d) : NULL;
-  for (uint32_t i = 0; p && i < p->n; i++) {
-    const dim_mono *m = c->mono.at[p->term[i].mono];
-    const dim_atom *a = m->n == 1 ? c->atom.at[m->atom[0]] : NULL;
-    if (!a || (a->kind != ATOM_MIN && a->kind != ATOM_MAX)) continue;
-    int64_t coef = p->term[i].coef;
-    if (coef == INT64_MIN) return false;
-    tc_dim rest = dim_add_scaled(c, d, dim_atom_dim(c, m->atom[0]), -coef);
-    return !tc_dim_bad(rest) &&
-           known_nonnegative(c, dim_add_scaled(c, rest, a->a, coef), cases - 1) &&
-           known_nonnegative(c, dim_add_scaled(c, rest, a->b, coef), cases - 1);
-  }
-  return false;
+  const uint32_t i = p ? term_with_cases(c, p) : 0;
+  if (!p || i == p->n || p->term[i].coef == INT64_MIN) return false;
+  const dim_atom *a = choice_of(c, p, i);
+  const int64_t coef = p->term[i].coef;
+  const tc_dim term = dim_term_dim(c, p->term[i]), rest = dim_add_scaled(c, d, term, -1);
+  if (tc_dim_bad(rest)) return false;
+  const bool first = known_nonnegative(c, dim_add_scaled(c, rest, a->a, coef), cases - 1);
+  if (first == is_at_least(a, coef)) return first;
+  return known_nonnegative(c, dim_add_scaled(c, rest, a->b, coef), cases - 1);
 }
 
 bool tc_dim_known_le(tc_dims *c, tc_dim a, tc_dim b) {

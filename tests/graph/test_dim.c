@@ -189,6 +189,24 @@ Test(dim, bounds_decide_related_comparisons) {
   tc_dims_free(c);
 }
 
+/* What a slice of two constants takes of an axis is at most as long as they are apart. */
+Test(dim, slices_of_any_axis_have_a_largest_length) {
+  tc_dims *c = tc_dims_new();
+  const tc_dim size = dim(c, "N"), one = tc_dim_const(1);
+  for (int64_t at = 0; at < 5; at++) {
+    const tc_dim start = tc_dim_min(c, tc_dim_const(at), size);
+    const tc_dim next = tc_dim_min(c, tc_dim_const(at + 1), size);
+    const tc_dim later = tc_dim_min(c, size, tc_dim_const(at + 3));
+    cr_expect(tc_dim_known_le(c, tc_dim_max(c, tc_dim_sub(c, next, start), tc_dim_const(0)), one));
+    cr_expect(tc_dim_known_le(c, start, next));
+    cr_expect(tc_dim_known_le(c, tc_dim_sub(c, later, start), tc_dim_const(3)));
+    cr_expect(!tc_dim_known_le(c, tc_dim_sub(c, later, start), tc_dim_const(2)));
+    cr_expect(!tc_dim_known_le(c, next, start));
+    cr_expect(!tc_dim_known_le(c, one, tc_dim_sub(c, next, start)));
+  }
+  tc_dims_free(c);
+}
+
 Test(dim, clamped_ends_are_assumed_to_lie_inside) {
   tc_dims *c = tc_dims_new();
   tc_dim size = dim(c, "L"), end = tc_dim_min(c, dim(c, "P+T"), size);
