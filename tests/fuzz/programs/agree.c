@@ -76,12 +76,12 @@ static double most_change(const elements *e) {
 }
 
 /* May kernels overflow where the body gives b?  Where what is allowed leaves the range of the dtype,
- * and where squares leave that of f32, in which they are computed (var, std, norms): a difference from
- * the mean may be some times the deviation. */
-static bool may_overflow(const elements *e, double b, double more) {
+ * and where squares leave that of f32, in which those of `coarsest` are computed (var, std, norms), whatever is made
+ * of them: a difference from the mean may be some times the deviation. */
+static bool may_overflow(const elements *e, tc_dtype coarsest, double b, double more) {
   static const double most[TC_DTYPE_COUNT] = {
       [TC_F64] = DBL_MAX, [TC_F32] = FLT_MAX, [TC_F16] = 65504, [TC_BF16] = 3.38953139e38};
-  return fabs(b) + more > most[e->dtype] || (e->dtype != TC_F64 && fabs(b) > sqrt(FLT_MAX) / 16);
+  return fabs(b) + more > most[e->dtype] || (coarsest != TC_F64 && fabs(b) > sqrt(FLT_MAX) / 16);
 }
 
 static bool differentiates(const fuzz_case *c) {
@@ -109,7 +109,7 @@ static bool near_enough(const fuzz_case *c, const elements *e, char why[200]) {
     if (most < 0) most = most_change(e);
     const double more = fmax(60 * change_at(e, i), 2 * most);
     if (isinf(more) || a == target || (overflowed && !isfinite(a))) continue;
-    if (!isfinite(a) && may_overflow(e, b, more)) continue;
+    if (!isfinite(a) && may_overflow(e, coarsest, b, more)) continue;
     if (fabs(a - target) <= 1e-5 + tol * fmax(fabs(target), scale) + more) continue;
     if (near)
       snprintf(why, 200, "element %lld is %.9g, not %.9g (allowed: %.9g; in f64: %.9g)",
