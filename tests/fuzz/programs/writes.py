@@ -77,7 +77,7 @@ class Writes(InPlace):
         self.views_written = self.views_written or any(v.viewed or v.text.startswith(viewing) for v in x.family)
         helpers = tuple(f"{name}(" for name in self.helpers)
         for v in x.family:
-            inner = v.viewed and (v.viewed.viewed or v.viewed.text.startswith(helpers) or "tc_reshape(tc_" in v.text)
+            inner = "tc_reshape(tc_" in v.text or (v.viewed and (v.viewed.viewed or v.viewed.text.startswith(helpers)))
             if inner and any(op in v.text for op in ("reshape", "flatten", "contiguous")):
                 self.unfollowed = True
 
