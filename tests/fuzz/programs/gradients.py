@@ -19,6 +19,8 @@ PARTS = ("return tc_tanh(tc_mul(tc_sin(x[0]), x[0]));", "tc_tensor *h = x[0]; fo
          "tc_tensor *h = tc_mul_s(x[0], 2); tc_add_(h, tc_cos(x[0])); return tc_mul(h, tc_exp(tc_neg(tc_abs(x[0]))));")
 # Differences see rounding, and what is a constant for derivatives.
 ROUGH = re.compile(r"tc_(?:cast|empty)\([^;]*TC_(?:F16|BF16|F32|[IU][0-9]+)\)|tc_item\(|tc_at\(|1e30|NULL; TC_NO_GRAD|= tc_detach\((?:.*\n)*?.*= tc_detach\(")
+# A tensor of this dtype, whatever that of the operands is; and what is written in place.
+MADE, WRITES = re.compile(r"TC_(?:F16|BF16|F32)\)$"), re.compile(r"tc_[a-z0-9_]+_\(")
 # In 16 bits operands may be right there.
 KINKS = re.compile(r"tc_(?:clamp|maximum|minimum|max|min|relu|abs|leaky|elu|hard)")
 # What may not move with its operands.
@@ -206,8 +208,27 @@ class Gradients(Program):
         """Where the number and its gradients are not of one segment, others record what they compute."""
         return super().falls(alone) or (bool(self.wrt) and (self.broken or self.unfollowed or not alone))
 
+    def narrow(self, v):
+        """Is it no f64 where the operands are?"""
+        if v in self.params:
+            return False
+        if hasattr(v, "block"):
+            return self.narrow(v.block.start)
+        uses = [u for u in v.uses if u.real]
+        if MADE.search(v.text) or not uses:
+            return "TC_F64" not in v.text
+        return self.narrow(uses[0]) if WRITES.search(v.text) else all(self.narrow(u) for u in uses)
+
+    def rounds(self):
+        """Is something that is f64 written to what is not?"""
+        for s in self.everything():
+            uses = [u for u in getattr(s, "uses", ()) if u.real]
+            if uses and WRITES.search(s.text) and self.narrow(uses[0]) and not all(self.narrow(u) for u in uses):
+                return True
+        return False
+
     def smooth(self):
         """Are differences of the result in f64 what gradients say?"""
         text = self.text()
         short = any(p.dtype in ("f16", "bf16") for p in self.wrt)
-        return bool(self.wrt) and not ROUGH.search(text) and not (short and KINKS.search(text))
+        return bool(self.wrt) and not ROUGH.search(text) and not self.rounds() and not (short and KINKS.search(text))
