@@ -325,6 +325,7 @@ typedef struct lo_slot { /* an axis while it is being scheduled */
   tc_dim extent, total;
   int of;
   bool dead, sequential;
+  bool columns; /* of a product, which merge with each other alone */
 } lo_slot;
 
 typedef struct lo_memo {

@@ -49,7 +49,8 @@ static bool is_cut(const lo_kb *b, int s) {
 /* i is outside of j, and every address steps through both as through one axis. */
 static bool mergeable(lo_kb *b, int i, int j) {
   pair p = {i, j, true}, *at = &p;
-  if (b->slot[i].dead || b->slot[j].dead || b->slot[i].sequential != b->slot[j].sequential) return false;
+  const lo_slot *x = &b->slot[i], *y = &b->slot[j];
+  if (x->dead || y->dead || x->sequential != y->sequential || x->columns != y->columns) return false;
   if (is_cut(b, i) || is_cut(b, j)) return false;
   for (uint32_t k = 0; k < b->nact; k++)
     if ((b->act[k].axes >> i & 1) != (b->act[k].axes >> j & 1)) return false;

@@ -115,6 +115,8 @@ static void finish_product(lo_kb *b, tc_mm_loop *mm, const parts *role) {
   int order[TC_MAX_AXES], count = 0;
   uint32_t taken = 0;
   for (int r = 0; r < 3; r++) {
+    if (role[r].whole < 0)
+      lo_fail(b->L, b->k->loc, "a product without an axis of rows, columns or sums");
     taken |= 1u << role[r].whole;
     for (int i = 0; role[r].n > 1 && i < role[r].n; i++) taken |= 1u << role[r].slot[i];
   }
@@ -136,17 +138,25 @@ static void finish_product(lo_kb *b, tc_mm_loop *mm, const parts *role) {
   }
 }
 
+/* Rows merge with batches; where no operand depends on rows or columns they would merge, too, and one be missing. */
+static void separate(lo_kb *b, uint32_t columns, uint32_t deep) {
+  for (int s = 0; s < b->nslot; s++) {
+    b->slot[s].sequential = deep >> s & 1;
+    b->slot[s].columns = columns >> s & 1;
+  }
+}
+
 void lo_emit_matmul(lo_kb *b, lo_group *g) {
   const tc_node *n = lo_node(b->L, g->matmul);
+  const lo_lin *dim = g->at->dim + n->type.rank - 2;
   const uint32_t deep = lo_deep_axes(g);
   tc_mm_loop *mm = &b->k->mm;
   b->k->kind = TC_KERNEL_MATMUL;
   lo_begin_nest(b, g);
-  for (int s = 0; s < b->nslot; s++) b->slot[s].sequential = deep >> s & 1; /* merges with nothing else */
+  separate(b, lo_lin_axes(&dim[1]), deep);
   emit_operands(b, n, mm);
   lo_new_result(b, mm->acc, 0);
   lo_emit_stores(b);
-  const lo_lin *dim = g->at->dim + n->type.rank - 2;
   const int row = unit_axis(&dim[0]), column = unit_axis(&dim[1]);
   lo_coalesce(b);
   parts role[3] = {parts_of(b, lo_lin_axes(&dim[0])), parts_of(b, lo_lin_axes(&dim[1])), parts_of(b, deep)};

@@ -165,6 +165,12 @@ KERNELS(matmul, vector, 1,
         "%4 = exp %3\nret %4\n")
 KERNELS(matmul, one_row, 1,
         "%1 = param f32[1,9] \"x\"\n%2 = param f32[9,N] \"y\"\n%3 = matmul %1 %2\nret %3\n")
+KERNELS(matmul, of_constants, 1,
+        "%1 = const f32 3\n%2 = full %1 dims=[5,4] dtype=f32 : f32[5,4]\n%3 = full %1 dims=[4,7] dtype=f32 : f32[4,7]\n"
+        "%4 = matmul %2 %3\nret %4\n")
+KERNELS(matmul, of_constants_transposed, 1,
+        "%1 = param f32[3,N,4] \"x\"\n%2 = const f32 3\n%3 = full %2 dims=[3,N,4] dtype=f32 : f32[3,N,4]\n"
+        "%4 = full %2 dims=[3,4,N] dtype=f32 : f32[3,4,N]\n%5 = matmul %3 %4\n%6 = exp %5\n%7 = permute %6 axes=[0,2,1]\nret %7\n")
 KERNELS(matmul, attention, 3,
         "%1 = param f32[B,2,4,8] \"q\"\n%2 = param f32[B,2,4,8] \"k\"\n"
         "%3 = param f32[B,2,4,8] \"v\"\n%4 = const weak f64 0.35\n"
