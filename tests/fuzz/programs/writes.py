@@ -32,6 +32,8 @@ COUNTED = (("for (int @ = 0; @ < n; @++) {", "}", ((0, 1, 2), (0,), ())), ("for 
            ("int @ = 0; while (@ < n && s > 0) {", "@++; }", ((0, 1, 2), (0,), ())),
            ("for (int @ = 0; @ < n + 1; @++) { if (@ == 1) continue;", "}", ((0, 2, 3), (0,), (0,))))
 
+UPDATES = ("tc_mul_s_(%0, 0.875)", "tc_sub_(%0, tc_mul_s(%0, 0.25))", "tc_add_s_(tc_mul_s_(%0, 0.5), s)", "tc_tanh_(%0)")
+
 
 class Writes(InPlace):
     """self.unfollowed: something was written that no segment may hold; views_written: views are operands of
@@ -88,6 +90,23 @@ class Writes(InPlace):
         x = self.target(lambda v: bool(v.shape) and v.dtype != "bool")
         y = x and self.partner(x)
         return y and self.put_write(x, y, x)
+
+    def updates(self):
+        """The same update of several operands, each of a size of its own, as optimisers have them: one launch runs those."""
+        if self.open:
+            return None
+        fits = [p for p in self.params if p.real and p.shape and self.may_write(p)]
+        x = self.r.choice(fits) if fits else self.parameter("f32")
+        others = [p for p in fits if p.dtype == x.dtype and p.shape != x.shape] if x else []
+        found = [x] + (others or [x and self.parameter(x.dtype, self.parameter_shape(self.r.randint(1, 3)))])
+        if not all(p and p.shape and self.may_write(p) for p in found):
+            return None
+        text = self.r.choice(UPDATES)
+        for p in found:
+            self.note_views(p)
+            self.effect(f"{text};", [p])
+            self.written(p, False)
+        return found[-1]
 
     def write_view(self):
         """A part of a tensor, by one view or two."""
