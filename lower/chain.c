@@ -53,21 +53,25 @@ static bool writes(const tc_kernel *k, uint32_t buffer) {
   return false;
 }
 
-/* The one kernel that writes the array, if `reader` is the one that reads it, and nobody else is to see it. */
-static const tc_kernel *only_writer(const lo *L, uint32_t buffer, const tc_kernel *reader) {
-  const tc_kernel *writer = NULL;
+/* The last kernel in front of `reader` that writes the array; NULL: none does, or it is more than the reader's. */
+static const tc_kernel *writer_of(const lo *L, uint32_t buffer, const tc_kernel *reader) {
   const tc_buffer *a = &L->p->buffer[buffer];
+  const tc_kernel *k = reader;
   if (a->kind != TC_BUF_ARENA || a->layout.strided) return NULL;
+  while (k > L->p->kernel)
+    if (writes(--k, buffer)) return k;
+  return NULL;
+}
+
+/* Does nobody else write the array, or read it? */
+static bool is_between(const lo *L, uint32_t buffer, const tc_kernel *writer, const tc_kernel *reader) {
   for (uint32_t i = 0; i < L->nwrite; i++)
-    if (L->write[i].buffer == buffer) return NULL;
+    if (L->write[i].buffer == buffer) return false;
   for (uint32_t i = 0; i < L->p->nkernel; i++) {
     const tc_kernel *k = &L->p->kernel[i];
-    if (k != reader && reads(k, buffer)) return NULL;
-    if (!writes(k, buffer)) continue;
-    if (writer) return NULL;
-    writer = k;
+    if ((k != reader && reads(k, buffer)) || (k != writer && writes(k, buffer))) return false;
   }
-  return writer;
+  return true;
 }
 
 static bool is_plain_product(const tc_kernel *k) {
@@ -121,15 +125,16 @@ static bool find_kernels(chain *c) {
   const tc_expr *a = &c->outer->expr[c->outer->mm.a.id], *e = NULL;
   if (!is_plain_product(c->outer) || !is_affine_load(a)) return false;
   c->weights = c->outer->buffer[a->buffer];
-  c->rows = only_writer(c->L, c->weights, c->outer);
+  c->rows = writer_of(c->L, c->weights, c->outer);
   if (!c->rows || loads_of(c->outer, c->weights, &e) != 1 || !find_rows(c)) return false;
   for (uint32_t i = 0; i < c->rows->nbuffer; i++) {
     c->scores = c->rows->buffer[i];
-    c->inner = only_writer(c->L, c->scores, c->rows);
+    c->inner = writer_of(c->L, c->scores, c->rows);
     if (!c->inner || !is_plain_product(c->inner)) continue;
     const tc_stage *st = &c->inner->mm.epilogue;
     return st->naction == 1 && is_plain_store(st->action) && c->inner->mm.operand == c->outer->mm.operand &&
-           loads_of(c->rows, c->scores, &e) == 1 && is_affine_load(e);
+           loads_of(c->rows, c->scores, &e) == 1 && is_affine_load(e) &&
+           is_between(c->L, c->scores, c->inner, c->rows) && is_between(c->L, c->weights, c->rows, c->outer);
   }
   return false;
 }

@@ -108,6 +108,14 @@ class Products:
         return self.make("tc_matmul(%0, %1)" if left else "tc_matmul(%1, %0)", [v, weight], x.dtype,
                          (points, wide) if left else (wide, points))
 
+    def seen(self, scores):
+        """Scores as they are, or scaled, or of keys up to the query's own place."""
+        t, s = (f"tc_size(%0, {len(scores.shape) - 2 + i})" for i in range(2))
+        before = f"tc_le(tc_arange({s}, 0, 1, TC_I64), tc_reshape(tc_arange({t}, 0, 1, TC_I64), TC_DIMS({t}, 1)))"
+        call = self.r.choice((None, None, "tc_mul_s(%0, 0.3)", "tc_add(%0, tc_triu(tc_full_like(%0, -INFINITY), 1))",
+                              f"tc_where({before}, %0, tc_full_like(%0, -INFINITY))"))
+        return self.make(call, [scores], scores.dtype, scores.shape) if call else scores
+
     def grouped(self):
         """Attention whose heads share keys and values in pairs."""
         k = self.pick(lambda v: v.real and len(v.shape) in (3, 4)) or self.parameter(None, self.parameter_shape(3))
@@ -121,5 +129,6 @@ class Products:
         q = self.pick(lambda v: (v.dtype, v.shape) == (k.dtype, keys.shape) and v not in (keys, values))
         q = q or self.make("tc_sin(%0)", [keys], k.dtype, keys.shape)
         scores = q and self.make("tc_matmul(%0, tc_transpose(%1, -2, -1))", [q, keys], k.dtype, q.shape[:-1] + q.shape[-2:-1])
+        scores = scores and self.seen(scores)
         shares = scores and self.make("tc_softmax(%0, -1)", [scores], k.dtype, scores.shape)
         return shares and self.make("tc_matmul(%0, %1)", [shares, values], k.dtype, values.shape)
