@@ -130,6 +130,11 @@ static const char channels_last[] =
     "graph g\n%1 = param @T[@1,@3,@4,@2] \"x\"\n%2 = param @T[@2*6,19] \"w\"\n%3 = param @T[19] \"b\"\n"
     "%4 = unfold %1 axis=1 size=2 step=@5\n%5 = unfold %4 axis=2 size=3 step=1\n%6 = permute %5 axes=[0,1,2,4,5,3]\n"
     "%7 = reshape %6 dims=[-1,6*@2]\n%8 = matmul %7 %2\n%9 = add %8 %3\nret %9\n";
+/* The same with channels first: runs along k are as short as a window is wide. */
+static const char short_runs[] =
+    "graph g\n%1 = param @T[@1,@2,@3,@4] \"x\"\n%2 = param @T[@2*6,19] \"w\"\n%3 = unfold %1 axis=2 size=2 step=@5\n"
+    "%4 = unfold %3 axis=3 size=3 step=2\n%5 = permute %4 axes=[0,2,3,1,4,5]\n%6 = reshape %5 dims=[-1,6*@2]\n"
+    "%7 = matmul %6 %2\nret %7\n";
 /* Windows of rows with every second of their elements; k is longer than a block. */
 static const char dilated[] =
     "graph g\n%1 = param @T[@1*40,@3*@4] \"x\"\n%2 = param @T[@1*200,5] \"w\"\n%3 = unfold %1 axis=1 size=9 step=@5\n"
@@ -160,7 +165,19 @@ Test(product_axes, windows, .timeout = 600) {
   CHECK_ALL(channels_first, NULL, "channels first", STRIDED);
   CHECK_ALL(channels_last, images, "channels last", IMAGES);
   CHECK_ALL(channels_last, NULL, "channels last", STRIDED);
+  CHECK_ALL(short_runs, NULL, "short runs", {"2", "7", "9", "21", "2"}, {"1", "11", "12", "40", "1"});
   CHECK_ALL(dilated, NULL, "dilated rows", {"2", "3", "9", "21", "1"}, {"1", "3", "5", "4", "1"}, STRIDED);
+}
+
+/* k twice over the same elements, and over none. */
+static const char twice[] = "graph g\n%1 = param @T[4,@1] \"x\"\n%2 = param @T[2*@2,7] \"w\"\n%3 = reshape %1 dims=[4,1,@2]\n"
+                            "%4 = expand %3 dims=[4,2,@2]\n%5 = reshape %4 dims=[4,2*@2]\n%6 = matmul %5 %2\nret %6\n";
+
+Test(product_axes, elements_of_k_again, .timeout = 600) {
+  static const char *const names[] = {"0<=N<=64", "N"};
+  CHECK_ALL(twice, names, "k again", {"19", "19"}, {"40", "40"});
+  static const char *const none[6] = {"0", "0"};
+  for (int d = 0; d < 2; d++) check(twice, dtypes[d], none, names, "no k");
 }
 
 /* Columns that are stored head by head.  Sizes B, heads, T, their width, K. */

@@ -79,7 +79,7 @@ void tc_omp_mm_open_lanes(tc_omp_matmul *x, int axis, uint32_t depends, const ch
   x->s.lanes = whole ? NULL : "rest";
   x->s.vector = axis;
   if (depends & tc_mm_parts(x->mm, axis)) {
-    tc_omp_mm_open_runs(x, axis, "TC_L", from, to);
+    tc_omp_mm_open_runs(x, axis, x->longest ? x->longest : "TC_L", from, to);
     return;
   }
   tc_print_line(&x->s, "for (int64_t %s = %s; %s < %s; %s += TC_L) {", i, from, i, to, i);

@@ -28,6 +28,7 @@ typedef struct tc_omp_matmul {
   char axis[TC_MAX_AXES][16];
   tc_buf part[TC_MAX_AXES]; /* text of a part of m, n or k */
   int axis_of_runs;         /* of the loop at hand: its parts have variables */
+  const char *longest;      /* C: lanes of a run at most, from k on; NULL: TC_L */
   tc_print_scope s;
   tc_mm_loop own; /* of the inner product of a chain: what mm points to */
   bool inner, keys; /* of a chain: the inner product; not all keys count, and there is a function that says which */

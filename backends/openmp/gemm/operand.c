@@ -130,7 +130,7 @@ static void put_pitch(const tc_omp_matmul *x, const tc_expr *e, int axis, tc_buf
 
 /* dst[i][k], vectors along k.  Pieces of 64 bytes of a row are `step` bytes apart. */
 static void put_a_rows(tc_omp_matmul *x, const char *store, int bytes) {
-  char place[120];
+  char place[120], longest[64];
   const tc_expr *e = copied(x, x->mm->a, x->ak, strcmp(store, "bf16") == 0);
   if (e) {
     tc_buf from = {0};
@@ -145,7 +145,10 @@ static void put_a_rows(tc_omp_matmul *x, const char *store, int bytes) {
            "(tc_%s *)(dst + (m - m0) * stride + (k - k0) / %d * step) + (k - k0) %% %d", store,
            64 / bytes, 64 / bytes);
   tc_omp_mm_open_points(x, x->mm->a, x->am, "m0", "for (int64_t m = m0; m < m0 + rows; ++m)");
+  snprintf(longest, sizeof longest, "TC_MIN(TC_L, %d - (k - k0) %% %d)", 64 / bytes, 64 / bytes);
+  x->longest = longest; /* no run goes on behind a piece */
   open_lanes(x, x->ak, x->mm->a, "k0", "k0 + kn");
+  x->longest = NULL;
   put_vector(x, x->mm->a, store, place);
   tc_omp_mm_close_lanes(x);
   tc_omp_mm_close_points(x, x->mm->a, x->am);

@@ -84,9 +84,9 @@ struct tc_mm {
  * objects of two versions may meet at link.  TC_ALONE: no text of that level is compiled beside this
  * one, which has a driver of its own. */
 #ifdef TC_ALONE
-#define tc_mm_run TC_NAME(tc_mm_run_9)
+#define tc_mm_run TC_NAME(tc_mm_run_10)
 #else
-#define tc_mm_run tc_mm_run_9
+#define tc_mm_run tc_mm_run_10
 #endif
 #if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
 __attribute__((visibility("hidden"))) void
@@ -275,7 +275,8 @@ TC_MM_FN void tc_mm_a_panel(const tc_mm_call *c, tc_mm_task *t, int64_t p, int64
   if (!t->fresh) return;
   if (rows < height || kn < deep)
     __builtin_memset(dst, 0, g->a_cols || g->a_lines ? deep * side : height * c->row_bytes);
-  g->a_pack(g, t->batch, m0, rows, k0, kn, dst, g->a_cols ? side : t->rs[i],
+  if (kn > 0) /* the parts of a k without points cannot be placed */
+    g->a_pack(g, t->batch, m0, rows, k0, kn, dst, g->a_cols ? side : t->rs[i],
             g->a_lines ? height * 64 : 64);
 }
 
