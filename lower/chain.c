@@ -122,8 +122,10 @@ static bool find_rows(chain *c) {
 }
 
 static bool find_kernels(chain *c) {
-  const tc_expr *a = &c->outer->expr[c->outer->mm.a.id], *e = NULL;
-  if (!is_plain_product(c->outer) || !is_affine_load(a)) return false;
+  const tc_expr *a, *e = NULL;
+  if (!is_plain_product(c->outer)) return false;
+  a = &c->outer->expr[c->outer->mm.a.id];
+  if (!is_affine_load(a)) return false;
   c->weights = c->outer->buffer[a->buffer];
   c->rows = writer_of(c->L, c->weights, c->outer);
   if (!c->rows || loads_of(c->outer, c->weights, &e) != 1 || !find_rows(c)) return false;
