@@ -387,46 +387,16 @@ static bool split_factors(chain *c, tc_val v, tc_val e, tc_val term, factors *f)
   return split_factors(c, x.in[0], e, term, f);
 }
 
-/* The maximum where it is finite, and else 0; or the maximum. */
-static bool is_centre(const chain *c, tc_val v) {
-  const tc_expr *w = op_of(c, v, OP_WHERE), *e = &c->b.k->expr[v.id];
-  if (e->kind == TC_EX_RESULT) return e->index == TC_MM_ROWS;
-  const tc_expr *finite = w ? op_of(c, w->in[0], OP_ISFINITE) : NULL;
-  if (!finite || finite->in[0].id != w->in[1].id) return false;
-  const tc_expr *zero = &c->b.k->expr[w->in[2].id], *m = &c->b.k->expr[w->in[1].id];
-  return m->kind == TC_EX_RESULT && m->index == TC_MM_ROWS && zero->kind == TC_EX_CONST && !(zero->f < 0 || zero->f > 0);
-}
-
-/* Reduces the rows of x by online_softmax: its action. */
-static tc_action reduce_rows(chain *c, tc_val x, tc_loc loc) {
-  const tc_reducer online = TC_REDUCE_ONLINE_SOFTMAX;
-  const tc_dtype d = c->mm.acc;
-  const tc_val from[] = {x, lo_result(&c->b, TC_MM_ROWS, loc)};
-  tc_val lifted[TC_MAX_ACCUMULATORS], term[TC_MAX_ACCUMULATORS];
-  tc_rule lift, terms;
-  if (!tc_lift_rule(online, d, &lift) || !tc_term_rule(online, d, &terms))
-    lo_fail(c->L, loc, "a reduction without a rule");
-  lo_apply(&c->b, &lift, from, loc, lifted);
-  lo_apply(&c->b, &terms, from, loc, term);
-  return (tc_action){.kind = TC_ACT_REDUCE,
-                     .reducer = online,
-                     .dtype = d,
-                     .index = TC_MM_ROWS,
-                     .value = lifted[0],
-                     .further = {lifted[1]},
-                     .term = term[1]};
-}
-
 /* A and the factor of the result's rows; false: it is no softmax that can be taken apart. */
 static bool take_softmax(chain *c, translation *rows, tc_val *row) {
   const tc_loc loc = rows->k->loc;
   const tc_val x = translate(rows, c->max->value), e = translate(rows, c->sum->value);
   const tc_expr *exp = op_of(c, e, OP_EXP), *apart = exp ? op_of(c, exp->in[0], OP_SUB) : NULL;
   if (c->max->dtype != c->mm.acc || c->sum->dtype != c->mm.acc) return false;
-  if (!apart || apart->in[0].id != x.id || !is_centre(c, apart->in[1])) return false;
+  if (!apart || apart->in[0].id != x.id || !lo_is_online_centre(&c->b, apart->in[1], TC_MM_ROWS)) return false;
   tc_action *a = lo_alloc(c->L, c->L->arena, sizeof *a);
   const tc_val centre = apart->in[1];
-  *a = reduce_rows(c, x, loc);
+  *a = lo_online_action(&c->b, x, TC_MM_ROWS, loc);
   c->total = lo_online_total(&c->b, TC_MM_ROWS, centre, loc);
   tc_val v = translate(rows, c->store->value);
   const tc_expr *rounded = &c->b.k->expr[v.id];

@@ -419,6 +419,10 @@ void lo_keep_rows(lo_kb *b);
 /* online_softmax.c: the maximum and the sum of exponentials of a row by one reduction; terms_alone: where nothing
  * else needs the exponentials.  false: there are none */
 bool lo_online_softmax(lo_kb *b, bool terms_alone);
+/* The reduction of x to RESULTs first and first + 1 by it. */
+tc_action lo_online_action(lo_kb *b, tc_val x, uint32_t first, tc_loc loc);
+/* Is v the RESULT, or where(isfinite(it), it, 0)? */
+bool lo_is_online_centre(const lo_kb *b, tc_val v, uint32_t result);
 /* Of RESULTs first and first + 1, accumulators of online_softmax: the sum of e^(x - c), c being `centre`, the
  * maximum, or that where it is finite and else 0. */
 tc_val lo_online_total(lo_kb *b, uint32_t first, tc_val centre, tc_loc loc);

@@ -31,8 +31,7 @@ static bool is_result(const lo_kb *b, tc_val v, uint32_t result) {
   return e->kind == TC_EX_RESULT && e->index == result;
 }
 
-/* The result, or where(isfinite(result), result, 0). */
-static bool is_centre(const lo_kb *b, tc_val v, uint32_t result) {
+bool lo_is_online_centre(const lo_kb *b, tc_val v, uint32_t result) {
   const tc_expr *w = op_of(b, v, OP_WHERE);
   if (!w) return is_result(b, v, result);
   const tc_expr *finite = op_of(b, w->in[0], OP_ISFINITE), *zero = &b->k->expr[w->in[2].id];
@@ -46,7 +45,7 @@ static bool is_pair(const lo_kb *b, pair *p) {
   if (!is_only(b, p->max, TC_REDUCE_MAX) || !is_only(b, p->sum, TC_REDUCE_SUM)) return false;
   if (b->act[p->max].axes != b->act[p->sum].axes || max->dtype != sum->dtype) return false;
   const tc_expr *e = op_of(b, sum->value, OP_EXP), *d = e ? op_of(b, e->in[0], OP_SUB) : NULL;
-  if (!d || d->in[0].id != max->value.id || !is_centre(b, d->in[1], max->index)) return false;
+  if (!d || d->in[0].id != max->value.id || !lo_is_online_centre(b, d->in[1], max->index)) return false;
   p->centre = d->in[1];
   return true;
 }
@@ -135,6 +134,25 @@ static uint32_t take_results(lo_kb *b, pair *p) {
   return first;
 }
 
+tc_action lo_online_action(lo_kb *b, tc_val x, uint32_t first, tc_loc loc) {
+  const tc_reducer online = TC_REDUCE_ONLINE_SOFTMAX;
+  const tc_dtype d = b->result_type[first];
+  const tc_val from[] = {x, lo_result(b, first, loc)};
+  tc_val lifted[TC_MAX_ACCUMULATORS], term[TC_MAX_ACCUMULATORS];
+  tc_rule lift, terms;
+  if (!tc_lift_rule(online, d, &lift) || !tc_term_rule(online, d, &terms))
+    lo_fail(b->L, loc, "a reduction without a rule");
+  lo_apply(b, &lift, from, loc, lifted);
+  lo_apply(b, &terms, from, loc, term);
+  return (tc_action){.kind = TC_ACT_REDUCE,
+                     .reducer = online,
+                     .dtype = d,
+                     .index = first,
+                     .value = lifted[0],
+                     .further = {lifted[1]},
+                     .term = term[1]};
+}
+
 tc_val lo_online_total(lo_kb *b, uint32_t first, tc_val centre, tc_loc loc) {
   const tc_dtype d = b->result_type[first];
   const tc_val m = lo_result(b, first, loc), l = lo_result(b, first + 1, loc), none = {0};
@@ -153,21 +171,13 @@ static void replace_sum(lo_kb *b, pair *p, uint32_t first, tc_loc loc) {
 
 /* The stage of the maximum reduces to both; that of the sum goes. */
 static void fuse(lo_kb *b, pair *p) {
-  const tc_reducer online = TC_REDUCE_ONLINE_SOFTMAX;
   const tc_loc loc = b->k->expr[b->act[p->sum].a.value.id].loc;
   const uint32_t first = take_results(b, p);
   replace_sum(b, p, first, loc);
   tc_action *a = &b->act[p->max].a;
-  const tc_val from[] = {a->value, lo_result(b, first, loc)};
-  tc_val lifted[TC_MAX_ACCUMULATORS], term[TC_MAX_ACCUMULATORS];
-  tc_rule lift, terms;
-  if (!tc_lift_rule(online, a->dtype, &lift) || !tc_term_rule(online, a->dtype, &terms))
-    lo_fail(b->L, loc, "a reduction without a rule");
-  lo_apply(b, &lift, from, loc, lifted);
-  lo_apply(b, &terms, from, loc, term);
-  a->reducer = online;
-  a->index = first;
-  a->value = lifted[0], a->further[0] = lifted[1], a->term = term[1];
+  const uint32_t serves = a->serves;
+  *a = lo_online_action(b, a->value, first, loc);
+  a->serves = serves;
   for (uint32_t i = p->sum; i + 1 < b->nact; i++) b->act[i] = b->act[i + 1];
   b->nact--;
 }

@@ -1,7 +1,7 @@
 /* chain.c - a chain of products of halves on tensor cores (Dao, FlashAttention-2, 2023).
  *
- * A block has M rows, each warp 16 of them: its part of the inner product's A stays in registers, as do its sums of
- * both products.  Tiles of KEYS keys of both B pass through two places each in shared memory: while products work on
+ * A block has M rows, each warp 16 of them: its part of the inner product's A stays in registers (wgmma's in shared
+ * memory), its sums of both products do.  Tiles of KEYS keys of both B pass through two places each in shared memory: while products work on
  * theirs, the next ones are on their way.  Scores of a tile become A where they are, for what a thread holds
  * of a product it holds of an operand, too; sums so far are rescaled as their row's accumulator 0 changes.  Finished
  * sums go through shared memory, so that a thread of the epilogue has neighbours along n. */

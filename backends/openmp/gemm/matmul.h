@@ -1,7 +1,7 @@
 /* matmul.h - a matmul kernel being printed.  matmul.c prints the kernel and its table of tiles,
  * micro_kernel.c the tiles, operand.c how A and B are read and packed, lanes.c the loops of that, epilogue.c
- * what becomes of finished tiles, chain.c products of which one makes an operand of the other, helper.c what functions for the driver begin and end with.  The blocked
- * driver and the micro-kernels are prelude text (prelude/80_matmul.c and the next). */
+ * what becomes of finished tiles, chain.c products of which one makes an operand of the other, helper.c what functions
+ * for the drivers begin and end with.  The drivers and the micro-kernels are prelude text (prelude/80_matmul.c to 84). */
 #ifndef TC_OMP_MATMUL_H
 #define TC_OMP_MATMUL_H
 
@@ -83,7 +83,6 @@ bool tc_omp_mm_a_cols(const tc_omp_matmul *x);
 void tc_omp_mm_open(tc_omp_matmul *x, const char *signature);
 void tc_omp_mm_close(tc_omp_matmul *x);
 
-/* A micro-kernel, once in a unit: tc_mm_<type>_<rows>x<vectors>. */
 /* chain.c.  @NAME@_rows: the inner product becomes A; and @NAME@_keys. */
 void tc_omp_mm_put_rows(tc_omp_matmul *x);
 /* Bytes of a thread's scratch. */
@@ -93,6 +92,7 @@ void tc_omp_mm_put_chain(const tc_omp_matmul *x, tc_buf *out);
 /* The accumulators of row m, as results. */
 void tc_omp_mm_put_row_results(tc_omp_matmul *x);
 
+/* A micro-kernel, once in a unit: tc_mm_<type>_<rows>x<vectors>. */
 void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors);
 void tc_omp_mm_put_operands(tc_omp_matmul *x); /* @NAME@_a_at, _b_at, _a_pack, _b_pack */
 void tc_omp_mm_put_epilogue(tc_omp_matmul *x); /* @NAME@_c_at, _epilogue */

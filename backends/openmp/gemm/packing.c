@@ -79,7 +79,7 @@ static bool same_value(const products *c, tc_val a, tc_val b) {
 /* What is cheap to compare, and differs in most pairs. */
 static bool alike(const tc_kernel *x, const tc_kernel *y) {
   return x->kind == TC_KERNEL_MATMUL && y->kind == TC_KERNEL_MATMUL &&
-         !x->mm.npart && !y->mm.npart && !tc_mm_is_chain(&x->mm) && !tc_mm_is_chain(&y->mm) && x->mm.operand == y->mm.operand && x->mm.acc == y->mm.acc &&
+         !x->mm.npart && !y->mm.npart && x->mm.operand == y->mm.operand && x->mm.acc == y->mm.acc &&
          tc_dim_same(axis_n(x)->extent, axis_n(y)->extent) &&
          tc_dim_same(axis_k(x)->extent, axis_k(y)->extent) && tc_omp_mm_same_panels(x, y);
 }
