@@ -243,22 +243,6 @@ static void op_list(const tc_program *p, const tc_kernel *k, tc_buf *out) {
     tc_putf(out, "%s%s", i ? "," : "\t", tc_op_get(tc_graph_node(p->graph, k->fused[i])->op)->text);
 }
 
-static bool stores(const tc_action *a, uint32_t n, uint32_t local) {
-  for (uint32_t i = 0; i < n; ++i)
-    if ((a[i].kind == TC_ACT_STORE || a[i].kind == TC_ACT_ADD) && a[i].buffer == local) return true;
-  return false;
-}
-
-static bool writes(const tc_kernel *k, uint32_t local) {
-  if (k->kind == TC_KERNEL_CALL) return local == 0 && !k->effect;
-  if (k->kind == TC_KERNEL_MATMUL)
-    return stores(k->mm.epilogue.action, k->mm.epilogue.naction, local);
-  for (uint32_t i = 0; i < k->nnest; ++i)
-    for (uint32_t s = 0; s < k->nest[i].nstage; ++s)
-      if (stores(k->nest[i].stage[s].action, k->nest[i].stage[s].naction, local)) return true;
-  return false;
-}
-
 static bool reads(const tc_kernel *k, uint32_t buffer) {
   uint32_t local = 0;
   while (local < k->nbuffer && k->buffer[local] != buffer) ++local;
@@ -292,7 +276,7 @@ static void stops(const tc_function *f, const tc_program *p, uint32_t kernel, tc
   const tc_kernel *k = &p->kernel[kernel];
   for (uint32_t i = 0; i < k->nbuffer; ++i) {
     const uint32_t b = k->buffer[i];
-    if (!p->buffer[b].node.id || !writes(k, i)) continue;
+    if (!p->buffer[b].node.id || !tc_kernel_writes(k, i)) continue;
     for (uint32_t next = kernel + 1; next < p->nkernel; ++next)
       if (reads(&p->kernel[next], b)) stop(f, p, b, &p->kernel[next], out);
   }

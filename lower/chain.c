@@ -1,4 +1,4 @@
-/* chain.c - a product, the softmax of its rows and a product with that become one kernel.
+/* chain.c - a product, the softmax of its rows and a product with that become one kernel; and so do their derivatives.
  *
  * Attention comes as three kernels: scores S = f(Q K'), weights P = softmax of the rows of S, and P V.  Each score is
  * written and read several times, though it takes a few multiplications only.  As a chain (loop.h) no array has
@@ -10,31 +10,26 @@
  * so r goes to the epilogue, and maximum and sum are accumulators of online_softmax beside the product.  Scores and
  * weights are not rounded to the type that their arrays had.
  *
- * The three kernels are found in the program.  Their axes need not be the same, for each merged its own: a place in
- * an array tells which points of two kernels meet. */
-#include "lower/lowering.h"
+ * In training, weights are read again: by the product P' dO, and by the epilogue of the product of cotangents dO V',
+ * which makes dS = g(dO V', P) that two products read.  These become chains of inner products, too, which make P and dS
+ * again; for that the first chain keeps what P needs of each row (its maximum and the reciprocal of its sum).
+ *
+ * The kernels are found in the program. */
+#include "lower/chain.h"
 
 #include <string.h>
 
-typedef struct chain {
+/* Kernels that become chains: `outer` and, where weights are read again, `again`. */
+typedef struct attention {
   lo *L;
-  const tc_kernel *inner, *rows, *outer;
-  uint32_t scores, weights; /* program buffers */
-  tc_mm_loop mm;            /* the chain */
-  lo_kb b;                  /* its values */
-  const tc_action *max, *sum, *store; /* of rows */
-  tc_val total;             /* the sum of exponentials */
-  bool failed;              /* a value could not be said */
-} chain;
-
-/* Values of one of the kernels as values of the chain. */
-typedef struct translation {
-  chain *c;
-  const tc_kernel *k;
-  tc_address axis[TC_MAX_AXES]; /* each axis as a sum over those of the chain */
-  tc_val *to;
-  const struct translation *from; /* of rows: the inner product */
-} translation;
+  const tc_kernel *inner, *outer;
+  lo_softmax softmax;
+  uint32_t scores, weights;    /* program buffers */
+  const tc_kernel *cotangents; /* a product whose epilogue reads weights; or NULL */
+  uint32_t derivatives;        /* what it makes of them */
+  uint32_t nagain;
+  const tc_kernel *again[LO_CHAINS];
+} attention;
 
 /* ---- which kernels --------------------------------------------------------------------------- */
 
@@ -63,15 +58,20 @@ static const tc_kernel *writer_of(const lo *L, uint32_t buffer, const tc_kernel 
   return NULL;
 }
 
-/* Does nobody else write the array, or read it? */
-static bool is_between(const lo *L, uint32_t buffer, const tc_kernel *writer, const tc_kernel *reader) {
+/* Is nobody else to have the array, or to write it? */
+static bool is_made_by(const lo *L, uint32_t buffer, const tc_kernel *writer) {
   for (uint32_t i = 0; i < L->nwrite; i++)
     if (L->write[i].buffer == buffer) return false;
-  for (uint32_t i = 0; i < L->p->nkernel; i++) {
-    const tc_kernel *k = &L->p->kernel[i];
-    if ((k != reader && reads(k, buffer)) || (k != writer && writes(k, buffer))) return false;
-  }
+  for (uint32_t i = 0; i < L->p->nkernel; i++)
+    if (&L->p->kernel[i] != writer && writes(&L->p->kernel[i], buffer)) return false;
   return true;
+}
+
+/* And to read it, but for one? */
+static bool is_between(const lo *L, uint32_t buffer, const tc_kernel *writer, const tc_kernel *reader) {
+  for (uint32_t i = 0; i < L->p->nkernel; i++)
+    if (&L->p->kernel[i] != reader && reads(&L->p->kernel[i], buffer)) return false;
+  return is_made_by(L, buffer, writer);
 }
 
 static bool is_plain_product(const tc_kernel *k) {
@@ -90,251 +90,132 @@ static bool is_affine_load(const tc_expr *e) { return e->kind == TC_EX_LOAD && !
 
 static bool is_plain_store(const tc_action *a) { return a->kind == TC_ACT_STORE && !a->guard.id && !a->address.nterm; }
 
-static bool is_local(const chain *c, const tc_action *a) {
-  return c->L->p->buffer[c->rows->buffer[a->buffer]].kind == TC_BUF_LOCAL;
+/* A product that stores one array, element by element. */
+static bool is_simple_product(const tc_kernel *k) {
+  return is_plain_product(k) && k->mm.epilogue.naction == 1 && is_plain_store(k->mm.epilogue.action);
 }
 
-static bool take_action(chain *c, const tc_action *a) {
-  const tc_action **to = a->kind == TC_ACT_STORE                                            ? &c->store
-                         : a->kind == TC_ACT_REDUCE && a->reducer == TC_REDUCE_MAX           ? &c->max
-                         : a->kind == TC_ACT_REDUCE && a->reducer == TC_REDUCE_SUM && c->max ? &c->sum
+static bool is_local(const attention *x, const tc_action *a) {
+  return x->L->p->buffer[x->softmax.k->buffer[a->buffer]].kind == TC_BUF_LOCAL;
+}
+
+static bool take_action(attention *x, const tc_action *a) {
+  lo_softmax *s = &x->softmax;
+  const tc_action **to = a->kind == TC_ACT_STORE                                           ? &s->store
+                         : a->kind == TC_ACT_REDUCE && a->reducer == TC_REDUCE_MAX           ? &s->max
+                         : a->kind == TC_ACT_REDUCE && a->reducer == TC_REDUCE_SUM && s->max ? &s->sum
                                                                                              : NULL;
-  if (a->kind == TC_ACT_STORE && is_local(c, a)) return is_plain_store(a);
+  if (a->kind == TC_ACT_STORE && is_local(x, a)) return is_plain_store(a);
   if (!to || *to) return false;
   *to = a;
   return true;
 }
 
 /* One nest of rows: maximum, sum, and the weights. */
-static bool find_rows(chain *c) {
-  const tc_nest *n = c->rows->nest;
-  if (c->rows->kind != TC_KERNEL_NESTS || c->rows->nnest != 1 || n->serial || n->when != TC_ALWAYS) return false;
+static bool find_rows(attention *x) {
+  const lo_softmax *s = &x->softmax;
+  const tc_nest *n = s->k->nest;
+  if (s->k->kind != TC_KERNEL_NESTS || s->k->nnest != 1 || n->serial || n->when != TC_ALWAYS) return false;
   if (n->naxis != n->nparallel + 1) return false;
   for (int i = 0; i < n->naxis; i++)
     if (n->axis[i].of >= 0) return false;
-  for (uint32_t s = 0; s < n->nstage; s++) {
-    const tc_stage *st = &n->stage[s];
+  for (uint32_t i = 0; i < n->nstage; i++) {
+    const tc_stage *st = &n->stage[i];
     if (st->axes != 1u << n->nparallel || st->skip_if.id || st->if_skipped) return false;
     for (uint32_t a = 0; a < st->naction; a++)
-      if (!take_action(c, &st->action[a])) return false;
+      if (!take_action(x, &st->action[a])) return false;
   }
-  return c->max && c->sum && c->store && is_plain_store(c->store);
+  return s->max && s->sum && s->store && is_plain_store(s->store);
 }
 
-static bool find_kernels(chain *c) {
-  const tc_expr *a, *e = NULL;
-  if (!is_plain_product(c->outer)) return false;
-  a = &c->outer->expr[c->outer->mm.a.id];
-  if (!is_affine_load(a)) return false;
-  c->weights = c->outer->buffer[a->buffer];
-  c->rows = writer_of(c->L, c->weights, c->outer);
-  if (!c->rows || loads_of(c->outer, c->weights, &e) != 1 || !find_rows(c)) return false;
-  for (uint32_t i = 0; i < c->rows->nbuffer; i++) {
-    c->scores = c->rows->buffer[i];
-    c->inner = writer_of(c->L, c->scores, c->rows);
-    if (!c->inner || !is_plain_product(c->inner)) continue;
-    const tc_stage *st = &c->inner->mm.epilogue;
-    return st->naction == 1 && is_plain_store(st->action) && c->inner->mm.operand == c->outer->mm.operand &&
-           loads_of(c->rows, c->scores, &e) == 1 && is_affine_load(e) &&
-           is_between(c->L, c->scores, c->inner, c->rows) && is_between(c->L, c->weights, c->rows, c->outer);
+/* Which values of the softmax's kernel are one for a row, and have to do with its results? */
+static void find_row_values(attention *x) {
+  const tc_kernel *k = x->softmax.k;
+  const int along = k->nest->nparallel;
+  enum { ALONG = 1, RESULT = 2 };
+  uint8_t *of = lo_alloc(x->L, x->L->scratch, k->nexpr + 1u);
+  for (uint32_t id = 1; id < k->nexpr; id++) {
+    const tc_expr *e = &k->expr[id];
+    of[id] = of[e->guard.id] | (e->kind == TC_EX_RESULT ? RESULT : 0);
+    for (int i = 0; i < 3; i++) of[id] |= of[e->in[i].id];
+    if (!tc_expr_has_address(e)) continue;
+    if (!tc_dim_is(e->address.coef[along], 0)) of[id] |= ALONG;
+    for (int t = 0; t < e->address.nterm; t++) of[id] |= of[e->address.term[t].value.id];
   }
-  return false;
+  for (uint32_t id = 1; id < k->nexpr; id++) of[id] = of[id] == RESULT;
+  x->softmax.of_row = of;
 }
 
-/* ---- axes ------------------------------------------------------------------------------------ */
-
-static tc_address no_address(void) {
-  tc_address a = {.offset = tc_dim_const(0)};
-  for (int i = 0; i < TC_MAX_AXES; i++) a.coef[i] = tc_dim_const(0);
-  return a;
+/* The array that is the product's operand a or b as it is; UINT32_MAX: it is none. */
+static uint32_t operand_of(const tc_kernel *k, tc_val v) {
+  return is_affine_load(&k->expr[v.id]) ? k->buffer[k->expr[v.id].buffer] : UINT32_MAX;
 }
 
-/* The chain's batch axis `at` becomes two, of which the inner one has `inner` points. */
-static void split_batch(chain *c, translation *outer, int at, tc_dim inner) {
-  tc_dims *d = c->L->dims;
-  tc_mm_loop *mm = &c->mm;
-  for (int i = mm->nbatch + 3; i > at; i--) mm->axis[i] = mm->axis[i - 1];
-  mm->nbatch++;
-  mm->axis[at + 1].extent = inner;
-  mm->axis[at].extent = tc_dim_div(d, mm->axis[at].extent, inner);
-  for (int y = 0; y < TC_MAX_AXES; y++) {
-    tc_address *a = &outer->axis[y];
-    for (int i = TC_MAX_AXES - 1; i > at; i--) a->coef[i] = a->coef[i - 1];
-    a->coef[at] = tc_dim_mul(d, a->coef[at], inner);
-  }
+static bool is_operand(const tc_kernel *k, uint32_t buffer) {
+  const tc_expr *e;
+  return is_plain_product(k) && loads_of(k, buffer, &e) == 1 &&
+         (operand_of(k, k->mm.a) == buffer || operand_of(k, k->mm.b) == buffer);
 }
 
-static tc_address translate_affine(const translation *t, const tc_address *a);
-
-/* A kernel whose axes step over the array by `stride` knows more batch axes than the outer product: as many are made. */
-static bool split_at(chain *c, translation *outer, tc_dim stride) {
-  const tc_address a = translate_affine(outer, &c->outer->expr[c->outer->mm.a.id].address);
-  tc_dims *d = c->L->dims;
-  for (int i = 0; i < c->mm.nbatch + 3; i++)
-    if (tc_dim_same(a.coef[i], stride)) return true;
-  for (int i = 0; i < c->mm.nbatch; i++) {
-    if (tc_dim_is(a.coef[i], 0)) continue;
-    const tc_dim inner = tc_dim_div(d, stride, a.coef[i]), rest = tc_dim_div(d, c->mm.axis[i].extent, inner);
-    if (!tc_dim_same(tc_dim_mul(d, inner, a.coef[i]), stride) || tc_dim_is(inner, 1)) continue;
-    if (!tc_dim_same(tc_dim_mul(d, inner, rest), c->mm.axis[i].extent)) continue;
-    if (c->mm.nbatch == TC_MAX_RANK) return false;
-    split_batch(c, outer, i, inner);
-    return true;
+static bool find_kernels(attention *x) {
+  const tc_expr *e = NULL;
+  if (!is_plain_product(x->outer)) return false;
+  x->weights = operand_of(x->outer, x->outer->mm.a);
+  if (x->weights == UINT32_MAX) return false;
+  x->softmax.k = writer_of(x->L, x->weights, x->outer);
+  if (!x->softmax.k || !is_operand(x->outer, x->weights) || !find_rows(x)) return false;
+  for (uint32_t i = 0; i < x->softmax.k->nbuffer; i++) {
+    x->scores = x->softmax.k->buffer[i];
+    x->inner = writer_of(x->L, x->scores, x->softmax.k);
+    if (!x->inner || !is_plain_product(x->inner)) continue;
+    return is_simple_product(x->inner) && x->inner->mm.operand == x->outer->mm.operand &&
+           loads_of(x->softmax.k, x->scores, &e) == 1 && is_affine_load(e) &&
+           is_between(x->L, x->scores, x->inner, x->softmax.k) && is_made_by(x->L, x->weights, x->softmax.k);
   }
   return false;
 }
 
-/* An axis of `extent` points that steps by `stride` over an array, as axes of the chain, which steps by `at`. */
-static bool cover(const chain *c, const tc_address *at, tc_dim stride, tc_dim extent, tc_address *out) {
-  tc_dims *d = c->L->dims;
-  tc_dim points = tc_dim_const(1);
-  *out = no_address();
-  while (!tc_dim_same(points, extent)) {
-    int i = 0;
-    while (i < c->mm.nbatch + 3 && !(tc_dim_same(at->coef[i], stride) && tc_dim_is(out->coef[i], 0))) i++;
-    if (i == c->mm.nbatch + 3 || tc_dim_is(stride, 0)) return false;
-    out->coef[i] = points;
-    points = tc_dim_mul(d, points, c->mm.axis[i].extent);
-    stride = tc_dim_mul(d, stride, c->mm.axis[i].extent);
+/* ---- who reads weights again ----------------------------------------------------------------- */
+
+static bool add_again(attention *x, const tc_kernel *k) {
+  if (x->nagain == LO_CHAINS || k < x->outer) return false;
+  x->again[x->nagain++] = k;
+  return true;
+}
+
+/* A product whose epilogue makes one array of its elements and of weights. */
+static bool take_cotangents(attention *x, const tc_kernel *k) {
+  const tc_expr *e = NULL;
+  if (x->cotangents || !is_simple_product(k) || loads_of(k, x->weights, &e) != 1 || !is_affine_load(e)) return false;
+  x->cotangents = k;
+  x->derivatives = k->buffer[k->mm.epilogue.action->buffer];
+  return x->L->p->buffer[x->derivatives].kind == TC_BUF_ARENA && !x->L->p->buffer[x->derivatives].layout.strided &&
+         is_made_by(x->L, x->derivatives, k);
+}
+
+static bool find_again(attention *x) {
+  const tc_program *p = x->L->p;
+  for (uint32_t i = 0; i < p->nkernel; i++) {
+    const tc_kernel *k = &p->kernel[i];
+    if (k == x->outer || !reads(k, x->weights)) continue;
+    if (is_operand(k, x->weights) ? !add_again(x, k) : !take_cotangents(x, k)) return false;
+  }
+  for (uint32_t i = 0; x->cotangents && i < p->nkernel; i++) {
+    const tc_kernel *k = &p->kernel[i];
+    if (reads(k, x->derivatives) && (!is_operand(k, x->derivatives) || !add_again(x, k))) return false;
   }
   return true;
 }
 
-static bool same_affine(const tc_address *a, const tc_address *b) {
-  bool same = tc_dim_same(a->offset, b->offset);
-  for (int i = 0; i < TC_MAX_AXES; i++) same = same && tc_dim_same(a->coef[i], b->coef[i]);
-  return same;
-}
-
-/* The n axes of a kernel that meets the chain in an array, at its own `a` and the chain's `at`. */
-static bool cover_axes(translation *t, const tc_axis *axis, int n, const tc_address *a, const tc_address *at) {
-  for (int i = 0; i < n; i++)
-    if (!cover(t->c, at, a->coef[i], axis[i].extent, &t->axis[i])) return false;
-  const tc_address there = translate_affine(t, a);
-  return same_affine(&there, at);
-}
-
-/* Is it axis `axis` of the chain? */
-static bool is_axis(const tc_address *a, int axis) {
-  tc_address one = no_address();
-  one.coef[axis] = tc_dim_const(1);
-  return same_affine(a, &one);
-}
-
-static void open_translation(translation *t, chain *c, const tc_kernel *k) {
-  *t = (translation){.c = c, .k = k, .to = lo_alloc(c->L, c->L->scratch, (k->nexpr + 1u) * sizeof *t->to)};
-  for (int i = 0; i < TC_MAX_AXES; i++) t->axis[i] = no_address();
-}
-
-/* And adds the inner one. */
-static void name_axes(chain *c, tc_axis deep) {
-  static const char *const batch[TC_MAX_AXES] = {"b", "c", "e", "f", "g", "h", "i", "j"};
-  for (int i = 0; i < c->mm.nbatch; i++) c->mm.axis[i].name = batch[i];
-  deep.name = "d";
-  c->mm.axis[c->mm.nbatch + 3] = deep;
-}
-
-/* All three in axes of the chain: batches, m, n, k, d.  swapped: the inner product's rows are keys. */
-static bool find_axes(chain *c, translation *inner, translation *rows, translation *outer, bool *swapped) {
-  const tc_mm_loop *in = &c->inner->mm;
-  const tc_nest *nest = c->rows->nest;
-  const tc_expr *score = NULL;
-  const tc_address *stored = &in->epilogue.action->address;
-  c->mm = c->outer->mm;
-  for (int i = 0; i < c->mm.nbatch + 3; i++) outer->axis[i].coef[i] = tc_dim_const(1);
-  for (int i = 0; i < nest->nparallel; i++)
-    if (!split_at(c, outer, c->store->address.coef[i])) return false;
-  for (int i = 0; i < in->nbatch; i++)
-    if (!split_at(c, outer, stored->coef[i])) return false;
-  const int m = c->mm.nbatch, k = m + 2;
-  const tc_address weights = translate_affine(outer, &c->outer->expr[c->outer->mm.a.id].address);
-  if (!cover_axes(rows, nest->axis, nest->naxis, &c->store->address, &weights)) return false;
-  loads_of(c->rows, c->scores, &score);
-  const tc_address scores = translate_affine(rows, &score->address);
-  if (!is_axis(&rows->axis[nest->nparallel], k)) return false;
-  if (!cover_axes(inner, in->axis, in->nbatch + 2, stored, &scores)) return false;
-  name_axes(c, in->axis[in->nbatch + 2]);
-  inner->axis[in->nbatch + 2].coef[k + 1] = tc_dim_const(1);
-  *swapped = is_axis(&inner->axis[in->nbatch], k) && is_axis(&inner->axis[in->nbatch + 1], m);
-  return *swapped || (is_axis(&inner->axis[in->nbatch], m) && is_axis(&inner->axis[in->nbatch + 1], k));
-}
-
-/* ---- values ---------------------------------------------------------------------------------- */
-
-static tc_address translate_affine(const translation *t, const tc_address *a) {
-  tc_dims *d = t->c->L->dims;
-  tc_address x = no_address();
-  x.offset = a->offset;
-  for (int y = 0; y < TC_MAX_AXES; y++)
-    for (int i = 0; !tc_dim_is(a->coef[y], 0) && i < TC_MAX_AXES; i++)
-      x.coef[i] = tc_dim_add(d, x.coef[i], tc_dim_mul(d, a->coef[y], t->axis[y].coef[i]));
-  return x;
-}
-
-static tc_val translate(translation *t, tc_val v);
-
-static tc_address translate_address(translation *t, const tc_address *a) {
-  tc_address x = translate_affine(t, a);
-  x.nterm = a->nterm;
-  for (int i = 0; i < a->nterm; i++) {
-    x.term[i] = a->term[i];
-    x.term[i].value = translate(t, a->term[i].value);
-  }
-  return x;
-}
-
-/* What a row that is kept between stages holds at the load's place. */
-static tc_val kept(translation *t, const tc_expr *e) {
-  const tc_nest *n = t->k->nest;
-  for (uint32_t s = 0; s < n->nstage; s++)
-    for (uint32_t i = 0; i < n->stage[s].naction; i++) {
-      const tc_action *a = &n->stage[s].action[i];
-      if (a->kind == TC_ACT_STORE && a->buffer == e->buffer && lo_same_place(&a->address, &e->address))
-        return translate(t, a->value);
-    }
-  t->c->failed = true;
-  return (tc_val){0};
-}
-
-static tc_val translate_result(translation *t, const tc_expr *e) {
-  chain *c = t->c;
-  if (t->k == c->inner) return lo_result(&c->b, TC_MM_INNER, e->loc);
-  if (t->k == c->outer) return lo_result(&c->b, TC_MM_PRODUCT, e->loc);
-  return e->index == c->max->index ? lo_result(&c->b, TC_MM_ROWS, e->loc) : c->total;
-}
-
-static tc_val translate_load(translation *t, const tc_expr *e) {
-  chain *c = t->c;
-  const uint32_t buffer = t->k->buffer[e->buffer];
-  if (t->from && buffer == c->scores) return translate((translation *)t->from, c->inner->mm.epilogue.action->value);
-  if (c->L->p->buffer[buffer].kind == TC_BUF_LOCAL) return kept(t, e);
-  tc_expr x = *e;
-  x.buffer = lo_kernel_buffer(&c->b, buffer);
-  x.guard = translate(t, e->guard);
-  x.address = translate_address(t, &e->address);
-  return lo_expr(&c->b, &x);
-}
-
-static tc_val translate(translation *t, tc_val v) {
-  const tc_expr *e = &t->k->expr[v.id];
-  if (!v.id || t->to[v.id].id) return t->to[v.id];
-  if (e->kind == TC_EX_LOAD) return t->to[v.id] = translate_load(t, e);
-  if (e->kind == TC_EX_RESULT) return t->to[v.id] = translate_result(t, e);
-  tc_expr x = *e;
-  for (int i = 0; i < 3; i++) x.in[i] = translate(t, e->in[i]);
-  if (tc_expr_has_address(e)) x.address = translate_address(t, &e->address);
-  return t->to[v.id] = lo_expr(&t->c->b, &x);
-}
-
 /* ---- the softmax ----------------------------------------------------------------------------- */
 
-static const tc_expr *op_of(const chain *c, tc_val v, tc_op op) {
+static const tc_expr *op_of(const lo_chain *c, tc_val v, tc_op op) {
   const tc_expr *e = &c->b.k->expr[v.id];
   return e->kind == TC_EX_OP && e->op == op ? e : NULL;
 }
 
 /* Product of two values, either of which may be none. */
-static tc_val times(chain *c, tc_val x, tc_val y, tc_loc loc) {
+static tc_val times(lo_chain *c, tc_val x, tc_val y, tc_loc loc) {
   if (!x.id || !y.id) return x.id ? x : y;
   return lo_op(&c->b, OP_MUL, c->mm.acc, x, y, (tc_val){0}, loc);
 }
@@ -349,7 +230,7 @@ typedef struct factors {
 
 enum { ALONG = 1, ROWS = 2 };
 
-static const uint8_t *find_dependent(const chain *c) {
+static const uint8_t *find_dependent(const lo_chain *c) {
   const tc_kernel *k = c->b.k;
   uint8_t *of = lo_alloc(c->L, c->L->scratch, k->nexpr + 1u);
   for (uint32_t id = 1; id < k->nexpr; id++) {
@@ -364,7 +245,7 @@ static const uint8_t *find_dependent(const chain *c) {
   return of;
 }
 
-static bool split_factors(chain *c, tc_val v, tc_val e, tc_val term, factors *f) {
+static bool split_factors(lo_chain *c, tc_val v, tc_val e, tc_val term, factors *f) {
   const tc_expr x = c->b.k->expr[v.id];
   if (v.id == e.id) {
     f->along = times(c, f->along, term, x.loc);
@@ -388,17 +269,17 @@ static bool split_factors(chain *c, tc_val v, tc_val e, tc_val term, factors *f)
 }
 
 /* A and the factor of the result's rows; false: it is no softmax that can be taken apart. */
-static bool take_softmax(chain *c, translation *rows, tc_val *row) {
+static bool take_softmax(lo_chain *c, lo_translation *rows, tc_val *row) {
   const tc_loc loc = rows->k->loc;
-  const tc_val x = translate(rows, c->max->value), e = translate(rows, c->sum->value);
+  const tc_val x = lo_translate(rows, c->softmax->max->value), e = lo_translate(rows, c->softmax->sum->value);
   const tc_expr *exp = op_of(c, e, OP_EXP), *apart = exp ? op_of(c, exp->in[0], OP_SUB) : NULL;
-  if (c->max->dtype != c->mm.acc || c->sum->dtype != c->mm.acc) return false;
+  if (c->softmax->max->dtype != c->mm.acc || c->softmax->sum->dtype != c->mm.acc) return false;
   if (!apart || apart->in[0].id != x.id || !lo_is_online_centre(&c->b, apart->in[1], TC_MM_ROWS)) return false;
   tc_action *a = lo_alloc(c->L, c->L->arena, sizeof *a);
   const tc_val centre = apart->in[1];
   *a = lo_online_action(&c->b, x, TC_MM_ROWS, loc);
   c->total = lo_online_total(&c->b, TC_MM_ROWS, centre, loc);
-  tc_val v = translate(rows, c->store->value);
+  tc_val v = lo_translate(rows, c->softmax->store->value);
   const tc_expr *rounded = &c->b.k->expr[v.id];
   if (rounded->kind == TC_EX_ROUND && rounded->storage == c->mm.operand) v = rounded->in[0];
   factors f = {.of = find_dependent(c)};
@@ -409,10 +290,10 @@ static bool take_softmax(chain *c, translation *rows, tc_val *row) {
   return true;
 }
 
-/* ---- the kernel ------------------------------------------------------------------------------ */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 /* Of no keys there is no sum, and the product is 0. */
-static tc_val where_any(chain *c, tc_val row, tc_loc loc) {
+static tc_val where_any(lo_chain *c, tc_val row, tc_loc loc) {
   const tc_dim k = c->mm.axis[c->mm.nbatch + 2].extent;
   int64_t lo, hi;
   tc_dim_range(c->L->dims, k, &lo, &hi);
@@ -422,78 +303,150 @@ static tc_val where_any(chain *c, tc_val row, tc_loc loc) {
   return lo_op(&c->b, OP_WHERE, c->mm.acc, any, row, lo_const_f(&c->b, c->mm.acc, 0), loc);
 }
 
-static void take_epilogue(chain *c, translation *outer, tc_val row) {
+static tc_action translate_store(lo_translation *t, const tc_action *from) {
+  lo_chain *c = t->c;
+  tc_action a = *from;
+  a.value = lo_translate(t, from->value);
+  a.guard = lo_translate(t, from->guard);
+  a.buffer = lo_kernel_buffer(&c->b, t->k->buffer[from->buffer]);
+  a.address = lo_translate_address(t, &from->address);
+  return a;
+}
+
+static void take_epilogue(lo_chain *c, tc_val row) {
   const tc_stage *from = &c->outer->mm.epilogue;
   tc_action *a = lo_alloc(c->L, c->L->arena, (from->naction + 1) * sizeof *a);
   const tc_val product = lo_result(&c->b, TC_MM_PRODUCT, c->outer->loc), scaled = times(c, product, row, c->outer->loc);
   for (uint32_t i = 1; i < c->outer->nexpr; i++)
-    if (c->outer->expr[i].kind == TC_EX_RESULT) outer->to[i] = scaled;
-  for (uint32_t i = 0; i < from->naction; i++) {
-    a[i] = from->action[i];
-    a[i].value = translate(outer, a[i].value);
-    a[i].guard = translate(outer, a[i].guard);
-    a[i].buffer = lo_kernel_buffer(&c->b, c->outer->buffer[a[i].buffer]);
-    a[i].address = translate_address(outer, &from->action[i].address);
-  }
+    if (c->outer->expr[i].kind == TC_EX_RESULT) c->t.to[i] = scaled;
+  for (uint32_t i = 0; i < from->naction; i++) a[i] = translate_store(&c->t, &from->action[i]);
   c->mm.epilogue.action = a;
 }
 
-static void open_values(chain *c, tc_kernel *k) {
-  c->b = (lo_kb){.L = c->L, .k = k};
-  lo_begin_pool(&c->b);
-  for (int i = 0; i < TC_MM_RESULTS; i++) lo_new_result(&c->b, c->outer->mm.acc, 0);
+/* Stores of what other chains need of each row. */
+static void take_kept(lo_chain *c, lo_translation *rows) {
+  const lo_softmax *s = c->softmax;
+  tc_action *a = lo_alloc(c->L, c->L->arena, (s->nkept + 1) * sizeof *a);
+  const tc_address place = lo_row_place(c, s), at = lo_translate_affine(rows, &place);
+  for (uint32_t i = 0; i < s->nkept; i++)
+    a[i] = (tc_action){.kind = TC_ACT_STORE, .value = lo_translate(rows, s->kept[i].value),
+                       .buffer = lo_kernel_buffer(&c->b, s->kept[i].buffer), .address = at};
+  c->mm.inner.finish = (tc_stage){.naction = s->nkept, .action = a};
 }
 
-static bool make_kernel(chain *c, tc_kernel *k) {
-  translation inner, rows, outer;
-  tc_val row = {0};
-  bool swapped;
-  open_values(c, k);
-  open_translation(&inner, c, c->inner), open_translation(&rows, c, c->rows), open_translation(&outer, c, c->outer);
-  rows.from = &inner;
-  if (!find_axes(c, &inner, &rows, &outer, &swapped) || !take_softmax(c, &rows, &row)) return false;
-  c->mm.inner.a = translate(&inner, swapped ? c->inner->mm.b : c->inner->mm.a);
-  c->mm.inner.b = translate(&inner, swapped ? c->inner->mm.a : c->inner->mm.b);
-  c->mm.b = translate(&outer, c->outer->mm.b);
-  take_epilogue(c, &outer, where_any(c, row, c->outer->loc));
-  if (c->failed) return false;
+static void add_made(lo_chain *c, uint32_t buffer, const tc_kernel *k, const tc_action *store) {
+  const bool product = k->kind == TC_KERNEL_MATMUL;
+  c->made[c->nmade++] = (lo_made){.buffer = buffer, .k = k, .store = store,
+                                  .axis = product ? k->mm.axis : k->nest->axis,
+                                  .n = product ? k->mm.nbatch + 2 : k->nest->naxis};
+}
+
+static lo_chain open_chain(attention *x, const tc_kernel *outer, uint32_t operand, tc_kernel *k) {
+  lo_chain c = {.L = x->L, .outer = outer, .softmax = &x->softmax, .swapped = operand_of(outer, outer->mm.a) != operand};
+  c.b = (lo_kb){.L = x->L, .k = k};
+  lo_begin_pool(&c.b);
+  for (int i = 0; i < TC_MM_RESULTS; i++) lo_new_result(&c.b, outer->mm.acc, 0);
+  if (x->cotangents && operand == x->derivatives) add_made(&c, operand, x->cotangents, x->cotangents->mm.epilogue.action);
+  add_made(&c, x->weights, x->softmax.k, x->softmax.store);
+  add_made(&c, x->scores, x->inner, x->inner->mm.epilogue.action);
+  return c;
+}
+
+/* The array that the outer product reads, in its axes. */
+static bool find_operand(lo_chain *c) {
+  const tc_address at = lo_translate_affine(&c->t, &lo_chain_operand(c)->address);
+  return lo_find_made(c, &c->made[0], &at);
+}
+
+static bool close_chain(lo_chain *c, tc_kernel *k) {
   k->kind = TC_KERNEL_MATMUL;
   k->loc = c->outer->loc;
   k->mm = c->mm;
   k->mm.costly = true;
-  return true;
+  return !c->failed && c->L->target->chain(c->L->p, k);
 }
 
-static void join_fused(lo *L, tc_kernel *k, const tc_kernel *const from[3]) {
+/* The product with weights, beside which its rows are reduced. */
+static bool make_first(attention *x, tc_kernel *k) {
+  lo_chain c = open_chain(x, x->outer, x->weights, k);
+  lo_translation *rows = &c.made[0].t;
+  tc_val row = {0};
+  c.reduces = true;
+  if (!lo_open_axes(&c) || !find_operand(&c)) return false;
+  if (!lo_is_chain_axis(&rows->axis[x->softmax.k->nest->nparallel], c.mm.nbatch + 2)) return false;
+  if (!take_softmax(&c, rows, &row)) return false;
+  c.mm.b = lo_translate(&c.t, x->outer->mm.b);
+  take_kept(&c, rows);
+  take_epilogue(&c, where_any(&c, row, x->outer->loc));
+  return close_chain(&c, k);
+}
+
+/* A product with weights or their derivatives, which are made again. */
+static bool make_again(attention *x, const tc_kernel *outer, tc_kernel *k) {
+  const bool derivative = x->cotangents && is_operand(outer, x->derivatives);
+  lo_chain c = open_chain(x, outer, derivative ? x->derivatives : x->weights, k);
+  if (outer->mm.operand != x->inner->mm.operand || !lo_open_axes(&c) || !find_operand(&c)) return false;
+  tc_val v = lo_translate(&c.made[0].t, c.made[0].store->value);
+  const tc_expr *rounded = &c.b.k->expr[v.id];
+  if (rounded->kind == TC_EX_ROUND && rounded->storage == c.mm.operand) v = rounded->in[0];
+  c.mm.a = v;
+  c.mm.b = lo_translate(&c.t, c.swapped ? outer->mm.a : outer->mm.b);
+  take_epilogue(&c, (tc_val){0});
+  return c.mm.inner.n > 0 && close_chain(&c, k);
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+static void join_fused(lo *L, tc_kernel *k, const tc_kernel *const *from, int nfrom) {
   uint32_t n = 0;
-  for (int i = 0; i < 3; i++) n += from[i]->nfused;
+  for (int i = 0; i < nfrom; i++) n += from[i]->nfused;
   k->fused = lo_alloc(L, L->arena, (n + 1) * sizeof *k->fused);
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < nfrom; i++) {
     if (from[i]->nfused) memcpy(k->fused + k->nfused, from[i]->fused, from[i]->nfused * sizeof *k->fused);
     k->nfused += from[i]->nfused;
   }
 }
 
-static void remove_kernel(tc_program *p, uint32_t at) {
-  memmove(&p->kernel[at], &p->kernel[at + 1], (p->nkernel - at - 1) * sizeof *p->kernel);
-  p->nkernel--;
+static void join_all_fused(const attention *x, tc_kernel *first, tc_kernel *again) {
+  join_fused(x->L, first, (const tc_kernel *const[]){x->inner, x->softmax.k, x->outer}, 3);
+  for (uint32_t i = 0; i < x->nagain; i++) {
+    const bool derivative = x->cotangents && is_operand(x->again[i], x->derivatives);
+    join_fused(x->L, &again[i], (const tc_kernel *const[]){x->again[i], derivative ? x->cotangents : NULL}, 1 + derivative);
+  }
 }
 
-/* Kernel `at` takes those that make its operand in. */
-static bool make_chain(lo *L, uint32_t at) {
-  chain c = {.L = L, .outer = &L->p->kernel[at]};
-  tc_kernel k = {0};
-  if (!find_kernels(&c) || !make_kernel(&c, &k) || !L->target->chain(L->p, &k)) return false;
-  const tc_kernel *const from[3] = {c.inner, c.rows, c.outer};
-  const uint32_t inner = (uint32_t)(c.inner - L->p->kernel), rows = (uint32_t)(c.rows - L->p->kernel);
-  join_fused(L, &k, from);
-  L->p->kernel[at] = k;
-  remove_kernel(L->p, rows);
-  remove_kernel(L->p, inner < rows ? inner : inner - 1);
+/* Kernels of arrays that are made by others now are gone. */
+static void remove_kernels(const attention *x) {
+  tc_program *p = x->L->p;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < p->nkernel; i++) {
+    const tc_kernel *k = &p->kernel[i];
+    if (k != x->inner && k != x->softmax.k && k != x->cotangents) p->kernel[n++] = *k;
+  }
+  p->nkernel = n;
+}
+
+/* Kernel `at` takes those that make its operand in; and so do all others that read that again. */
+static bool make_chains(lo *L, uint32_t at) {
+  attention x = {.L = L, .outer = &L->p->kernel[at]};
+  tc_kernel first = {0}, again[LO_CHAINS] = {0};
+  const uint32_t nbuffer = L->p->nbuffer;
+  if (!find_kernels(&x) || !find_again(&x)) return false;
+  find_row_values(&x);
+  bool made = true;
+  for (uint32_t i = 0; made && i < x.nagain; i++) made = make_again(&x, x.again[i], &again[i]);
+  if (!made || !make_first(&x, &first)) {
+    L->p->nbuffer = nbuffer; /* without those that rows would have been kept in */
+    return false;
+  }
+  join_all_fused(&x, &first, again);
+  for (uint32_t i = 0; i < x.nagain; i++) L->p->kernel[x.again[i] - L->p->kernel] = again[i];
+  L->p->kernel[at] = first;
+  remove_kernels(&x);
   return true;
 }
 
 void lo_make_chains(lo *L) {
   for (uint32_t i = 0; L->target->chain && i < L->p->nkernel; i++)
-    if (make_chain(L, i)) i -= 2; /* the two stood in front of it */
+    if (make_chains(L, i)) i -= 2; /* two stood in front of it */
 }

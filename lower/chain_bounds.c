@@ -1,5 +1,5 @@
 /* chain_bounds.c - which keys of a chain's row count: where its scores are -inf by comparisons of places alone (a causal
- * mask, a window), their terms are 0, and tiles of such keys need not be computed. */
+ * mask, a window), their terms are 0, and tiles of such keys need not be computed.  So where A is 0 then. */
 #include <math.h>
 
 #include "lower/loop.h"
@@ -137,9 +137,38 @@ static void find_bounds(const bounds *b, tc_val v) {
   }
 }
 
+static bool is_zero(const bounds *b, tc_val v) {
+  const tc_expr *e = expr_of(b, v);
+  return e->kind == TC_EX_CONST && tc_dtype_is_float(e->dtype) && e->f == 0;
+}
+
+/* Finds where v is 0: e to the -inf, of a difference from a number of its row, and multiples. */
+static void find_zeros(const bounds *b, tc_val v) {
+  const tc_expr *e = expr_of(b, v);
+  if (e->kind == TC_EX_ROUND) find_zeros(b, e->in[0]);
+  if (e->kind != TC_EX_OP) return;
+  switch (e->op) {
+  case OP_WHERE:
+    if (is_zero(b, e->in[1])) exclude_where(b, e->in[0], true), find_zeros(b, e->in[2]);
+    if (is_zero(b, e->in[2])) exclude_where(b, e->in[0], false), find_zeros(b, e->in[1]);
+    return;
+  case OP_MUL:
+    find_zeros(b, e->in[0]);
+    find_zeros(b, e->in[1]);
+    return;
+  case OP_EXP:
+    e = expr_of(b, e->in[0]);
+    if (e->kind == TC_EX_OP && e->op == OP_SUB) find_bounds(b, e->in[0]);
+    return;
+  default: return;
+  }
+}
+
 tc_mm_keys tc_mm_find_keys(const tc_kernel *k, tc_dims *dims) {
   tc_mm_keys keys = {0};
   const bounds b = {k, dims, &keys};
-  if (tc_mm_is_chain(&k->mm) && k->mm.inner.rows.naction) find_bounds(&b, k->mm.inner.rows.action->value);
+  if (!tc_mm_is_chain(&k->mm)) return keys;
+  if (k->mm.inner.rows.naction) find_bounds(&b, k->mm.inner.rows.action->value);
+  else find_zeros(&b, k->mm.a);
   return keys;
 }

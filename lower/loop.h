@@ -240,29 +240,35 @@ static inline tc_nest tc_nest_streamed(const tc_nest *n) {
  * its parts: axis[nbatch + 3 .. tc_mm_axes), of which `of` names the axis.  Parts of one axis stand from
  * the outermost to the innermost; their extents multiply to its own.  Addresses are sums over both.
  *
- * In a chain of products A is made of an inner product, which is no array:
+ * In a chain of products A is made of an inner product, or of two, which are no arrays:
  *
- *   RESULT 1 = sum_d inner.a[b,m,d] * inner.b[b,d,k]     d the last axis; no axis has parts
+ *   RESULT 1 = sum_d inner.a[0][b,m,d] * inner.b[0][b,d,k]     d the last axes, one for each; no axis has parts
+ *   RESULT 4 = sum_e inner.a[1][b,m,e] * inner.b[1][b,e,k]
  *
- * and its rows may be reduced over k beside it: RESULTs 2, 3 are the accumulators of `rows`, by a reduction with
- * terms, of the row (b,m).  A is a term of theirs times values that know nothing of RESULT 2, or knows nothing of it
- * at all.  So a backend may compute A tile by tile with what accumulator 0 is so far, and multiply sums of earlier
- * tiles by `rescale` where it changes: attention, of which rows are its softmax's. */
-typedef struct tc_mm_inner_product {
-  tc_val a, b;   /* 0: A is made of no product */
-  tc_stage rows; /* axes unused; the one action, or none */
-} tc_mm_inner_product;
+ * and rows of the first may be reduced over k beside it: RESULTs 2, 3 are the accumulators of `rows`, by a reduction
+ * with terms, of the row (b,m); there is no second one then.  A is a term of theirs times values that know nothing of
+ * RESULT 2, or knows nothing of it at all.  So a backend may compute A tile by tile with what accumulator 0 is so far,
+ * and multiply sums of earlier tiles by `rescale` where it changes: attention, of which rows are its softmax's.  Two
+ * inner products have the derivatives of attention, which make scores and their cotangents again. */
+enum { TC_MM_INNERS = 2 };
+typedef struct tc_mm_inner_products {
+  int n; /* 0: A is made of no product */
+  tc_val a[TC_MM_INNERS], b[TC_MM_INNERS];
+  tc_stage rows;   /* axes unused; the one action, or none */
+  tc_stage finish; /* axes unused; with rows: stores of (b,m) once their accumulators are complete */
+} tc_mm_inner_products;
 
-enum { TC_MM_PRODUCT, TC_MM_INNER, TC_MM_ROWS, TC_MM_RESULTS = TC_MM_ROWS + 2 }; /* RESULTs */
+/* RESULTs */
+enum { TC_MM_PRODUCT, TC_MM_INNER, TC_MM_ROWS, TC_MM_SECOND = TC_MM_ROWS + 2, TC_MM_RESULTS };
 
 typedef struct tc_mm_loop {
   int nbatch, npart;
-  tc_axis axis[TC_MAX_AXES]; /* nbatch + 3 + npart, and d */
+  tc_axis axis[TC_MAX_AXES]; /* nbatch + 3 + npart, and those of inner products */
   tc_dtype operand; /* what the multiplier is fed: f32 f64 bf16 f16 i8 u8 i16 i32 i64 */
   tc_dtype acc;     /* f32 for f16 and bf16, else the operand type */
   tc_val a, b;      /* over (batch, m, k) and (batch, k, n); a bare LOAD is the plain case, any other
                      * expression is a prologue applied while packing */
-  tc_mm_inner_product inner; /* of the same operand type */
+  tc_mm_inner_products inner; /* of the same operand type */
   tc_stage epilogue; /* axes unused; actions at each (batch, m, n); RESULT 0 is the product, of type acc; of a chain
                       * those of its rows, too */
   uint32_t product;  /* 1 + a buffer that no access names, row-major (batch, m, n), of the operand type: room for
@@ -271,8 +277,11 @@ typedef struct tc_mm_loop {
   uint32_t packed;   /* a backend's plan: 1 + the first kernel that packs the same B, where several do */
 } tc_mm_loop;
 
-static inline bool tc_mm_is_chain(const tc_mm_loop *mm) { return mm->inner.a.id != 0; }
-static inline int tc_mm_axes(const tc_mm_loop *mm) { return mm->nbatch + 3 + mm->npart + tc_mm_is_chain(mm); }
+static inline bool tc_mm_is_chain(const tc_mm_loop *mm) { return mm->inner.n > 0; }
+static inline int tc_mm_axes(const tc_mm_loop *mm) { return mm->nbatch + 3 + mm->npart + mm->inner.n; }
+/* RESULT and axis of an inner product. */
+static inline uint32_t tc_mm_inner_result(int i) { return i ? TC_MM_SECOND : TC_MM_INNER; }
+static inline int tc_mm_deep(const tc_mm_loop *mm, int i) { return mm->nbatch + 3 + i; }
 static inline int tc_mm_first_part(const tc_mm_loop *mm) { return tc_mm_axes(mm) - mm->npart; }
 /* The parts of an axis, as bits; the innermost of them, which advances with it, or -1. */
 uint32_t tc_mm_parts(const tc_mm_loop *mm, int axis);

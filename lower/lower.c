@@ -171,11 +171,14 @@ static tc_program *new_program(tc_graph *g) {
 static bool takes_chain(const tc_program *p, const tc_kernel *k) {
   enum { NARROW = 256 };
   tc_dims *d = tc_graph_dims(p->graph);
-  const tc_axis *axis = &k->mm.axis[k->mm.nbatch];
-  int64_t n, deep, hi;
-  tc_dim_range(d, axis[1].extent, &n, &hi);
-  tc_dim_range(d, axis[3].extent, &deep, &hi);
-  return n <= NARROW && deep <= NARROW;
+  int64_t least, most;
+  tc_dim_range(d, k->mm.axis[k->mm.nbatch + 1].extent, &least, &most);
+  bool narrow = least <= NARROW;
+  for (int i = 0; i < k->mm.inner.n; i++) {
+    tc_dim_range(d, k->mm.axis[tc_mm_deep(&k->mm, i)].extent, &least, &most);
+    narrow = narrow && least <= NARROW;
+  }
+  return narrow;
 }
 
 const tc_target tc_target_cores = {.name = "cores",

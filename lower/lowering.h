@@ -114,6 +114,7 @@ typedef struct lo_group {
   tc_dim extent[LO_AXES];
   uint32_t sequential; /* bit a: axis a runs inside of stages */
   bool closed;      /* joins, pads, scatters, scans: nothing joins but what they read */
+  bool piece;       /* of a concatenation: a product may write it, as a kernel of its own */
   bool serial;      /* scatter */
   bool split;       /* reduction with few outer points: partial results of chunks, then one more nest */
   bool columns;     /* split: lanes run along results */

@@ -255,14 +255,22 @@ static void put_factors(printer *r, tc_val a, tc_val b) {
   put_value(r, b, 6);
 }
 
-/* The rest of the line: axis d; the inner product, and what its rows are reduced to. */
+static void put_row_stage(printer *r, const char *name, const tc_stage *s) {
+  if (s->naction) tc_putf(r->out, "    %s\n", name);
+  for (uint32_t a = 0; a < s->naction; a++) put_action(r, &s->action[a], 6);
+}
+
+/* The rest of the line: their axes; the inner products, what the first one's rows are reduced to, and what that becomes. */
 static void put_inner(printer *r, const tc_mm_loop *m) {
   tc_put(r->out, "  inner");
-  put_axis(r, &m->axis[m->nbatch + 3], m->axis);
-  tc_put(r->out, "\n    inner\n");
-  put_factors(r, m->inner.a, m->inner.b);
-  if (m->inner.rows.naction) tc_put(r->out, "    rows\n");
-  for (uint32_t a = 0; a < m->inner.rows.naction; a++) put_action(r, &m->inner.rows.action[a], 6);
+  for (int i = 0; i < m->inner.n; i++) put_axis(r, &m->axis[tc_mm_deep(m, i)], m->axis);
+  tc_put(r->out, "\n");
+  for (int i = 0; i < m->inner.n; i++) {
+    tc_put(r->out, "    inner\n");
+    put_factors(r, m->inner.a[i], m->inner.b[i]);
+  }
+  put_row_stage(r, "rows", &m->inner.rows);
+  put_row_stage(r, "finish", &m->inner.finish);
   tc_put(r->out, "    outer\n");
 }
 

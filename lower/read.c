@@ -111,6 +111,7 @@ static bool read_inner_line(lo_reader *r) {
   if (tc_words_accept_word(w, "a")) return lo_read_factors(r);
   if (tc_words_accept_word(w, "inner")) return lo_open_inner(r);
   if (tc_words_accept_word(w, "rows")) return lo_open_rows(r);
+  if (tc_words_accept_word(w, "finish")) return lo_open_finish(r);
   if (tc_words_accept_word(w, "outer")) return lo_open_outer(r);
   if (tc_words_accept_word(w, "product")) return lo_read_room(r);
   if (tc_words_accept_word(w, "epilogue")) return lo_open_epilogue(r);

@@ -49,7 +49,8 @@ typedef struct lo_reader {
   bool streamed;   /* its stages are those for rows that are not kept */
   uint32_t nvalue; /* values that its lines define */
   tc_stage *stage;
-  bool inner;      /* of a chain: its inner product */
+  bool inner;      /* of a chain: in front of its outer product, */
+  int opened;      /* with so many inner ones begun */
   uint32_t known;  /* the result that a stage with skip_if may know already */
   uint32_t nalike; /* actions for a skipped stage */
 } lo_reader;
@@ -76,6 +77,7 @@ bool lo_close_nest(lo_reader *r);     /* if one is open */
 bool lo_open_product(lo_reader *r);   /* behind "matmul" */
 bool lo_read_factors(lo_reader *r);   /* behind "a": "%3  b %7", which are defined later */
 bool lo_read_room(lo_reader *r);      /* behind "product" */
+bool lo_open_finish(lo_reader *r);
 bool lo_open_inner(lo_reader *r);     /* of a chain: the inner product, */
 bool lo_open_rows(lo_reader *r);      /* ... what its rows are reduced to, */
 bool lo_open_outer(lo_reader *r);     /* ... and the product made of both */

@@ -230,7 +230,11 @@ bool lo_open_product(lo_reader *r) {
     if (!read_axis(r, &whole) || !read_parts(r, &part, whole.n - 1)) return false;
   if (!join_axes(r, m, &whole, &part)) return false;
   r->inner = !tc_words_end(&r->w);
-  if (r->inner && (part.n || !read_axis(r, &whole))) return part.n ? tc_words_fail(&r->w, "axes of a chain have no parts") : false;
+  if (r->inner && part.n) return tc_words_fail(&r->w, "axes of a chain have no parts");
+  for (m->inner.n = r->opened = 0; !tc_words_end(&r->w); m->inner.n++) {
+    if (m->inner.n == TC_MM_INNERS) return tc_words_fail(&r->w, "a chain has %d inner products at most", TC_MM_INNERS);
+    if (!read_axis(r, &whole)) return false;
+  }
   r->axis = m->axis;
   r->naxis = whole.n + part.n;
   return true;
@@ -239,28 +243,44 @@ bool lo_open_product(lo_reader *r) {
 /* "a %3  b %7": what they are follows. */
 bool lo_read_factors(lo_reader *r) {
   tc_mm_loop *m = &r->k->mm;
-  tc_val *a = r->inner ? &m->inner.a : &m->a, *b = r->inner ? &m->inner.b : &m->b;
+  const int i = r->opened - 1;
+  if (r->inner && i < 0) return tc_words_fail(&r->w, "operands of no product");
+  tc_val *a = r->inner ? &m->inner.a[i] : &m->a, *b = r->inner ? &m->inner.b[i] : &m->b;
   if (r->k->kind != TC_KERNEL_MATMUL || a->id) return tc_words_fail(&r->w, "operands of no product");
   return tc_words_expect(&r->w, "%") && lo_read_count(r, (int64_t)r->length, "value", &a->id) &&
          tc_words_expect(&r->w, "b %") && lo_read_count(r, (int64_t)r->length, "value", &b->id);
 }
 
 bool lo_open_inner(lo_reader *r) {
-  if (r->k->kind != TC_KERNEL_MATMUL || !r->inner || r->k->mm.inner.a.id)
+  if (r->k->kind != TC_KERNEL_MATMUL || !r->inner || r->stage || r->opened == r->k->mm.inner.n)
     return tc_words_fail(&r->w, "an inner product of no chain");
+  r->opened++;
   return true;
 }
 
+/* Have all inner products operands? */
+static bool has_inner(const lo_reader *r) {
+  const tc_mm_loop *m = &r->k->mm;
+  return r->k->kind == TC_KERNEL_MATMUL && r->inner && m->inner.n && r->opened == m->inner.n &&
+         m->inner.a[m->inner.n - 1].id;
+}
+
 bool lo_open_rows(lo_reader *r) {
-  if (r->k->kind != TC_KERNEL_MATMUL || !r->inner || !r->k->mm.inner.a.id || r->stage)
-    return tc_words_fail(&r->w, "rows of no inner product");
+  if (!has_inner(r) || r->stage) return tc_words_fail(&r->w, "rows of no inner product");
   r->stage = &r->k->mm.inner.rows;
   return true;
 }
 
+bool lo_open_finish(lo_reader *r) {
+  tc_mm_inner_products *m = &r->k->mm.inner;
+  if (!has_inner(r) || r->stage != &m->rows || !m->rows.naction) return tc_words_fail(&r->w, "there are no rows to finish");
+  r->stage = &m->finish;
+  return true;
+}
+
 bool lo_open_outer(lo_reader *r) {
-  const tc_mm_inner_product *m = &r->k->mm.inner;
-  if (r->k->kind != TC_KERNEL_MATMUL || !r->inner || !m->a.id) return tc_words_fail(&r->w, "no inner product in front");
+  const tc_mm_inner_products *m = &r->k->mm.inner;
+  if (!has_inner(r)) return tc_words_fail(&r->w, "no inner product in front");
   if (r->stage && !m->rows.naction) return tc_words_fail(&r->w, "rows that are not reduced");
   r->stage = NULL;
   r->inner = false;
@@ -287,9 +307,10 @@ static bool is_defined(const tc_kernel *k, tc_val v) {
 
 bool lo_close_product(lo_reader *r) {
   tc_kernel *k = r->k;
-  const tc_mm_inner_product *in = &k->mm.inner;
-  if (!is_defined(k, k->mm.a) || !is_defined(k, k->mm.b) ||
-      (in->a.id && (!is_defined(k, in->a) || !is_defined(k, in->b))))
+  const tc_mm_inner_products *in = &k->mm.inner;
+  bool defined = is_defined(k, k->mm.a) && is_defined(k, k->mm.b);
+  for (int i = 0; i < in->n; i++) defined = defined && is_defined(k, in->a[i]) && is_defined(k, in->b[i]);
+  if (!defined)
     return tc_words_fail(&r->w, "an operand of the product in front of this line is not defined");
   if (!k->mm.epilogue.naction) return tc_words_fail(&r->w, "the product in front of this line has no epilogue");
   uint8_t *of_product = lo_make(r, k->nexpr);

@@ -340,7 +340,7 @@ bool lo_read_result(lo_reader *r) {
   uint32_t next;
   int n = 1;
   if (!r->nest && !r->inner) return tc_words_fail(&r->w, "a product is all that an epilogue reduces");
-  if (!r->nest && (!r->stage || r->stage->naction)) return tc_words_fail(&r->w, "rows of a chain are reduced once");
+  if (!r->nest && (r->stage != &r->k->mm.inner.rows || r->stage->naction)) return tc_words_fail(&r->w, "rows of a chain are reduced once");
   if (!lo_read_count(r, INT32_MAX, "result", &a.index)) return false;
   for (; n < TC_MAX_ACCUMULATORS && tc_words_accept(&r->w, ","); n++) {
     if (!tc_words_expect(&r->w, "#") || !lo_read_count(r, INT32_MAX, "result", &next)) return false;

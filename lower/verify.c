@@ -204,18 +204,24 @@ static void check_parts(lo_checker *c, const tc_mm_loop *m) {
   }
 }
 
+static void check_factors(lo_checker *c, const tc_mm_loop *m, tc_val a, tc_val b) {
+  check_operand(c, a, c->k->nexpr, "operand");
+  check_operand(c, b, c->k->nexpr, "operand");
+  if (c->ok && (value_type(c, a) != m->acc || value_type(c, b) != m->acc))
+    lo_wrong(c, "operands of a matmul differ in type");
+}
+
 static void check_chain(lo_checker *c, const tc_mm_loop *m) {
   const tc_stage *rows = &m->inner.rows;
   bool set[TC_MM_RESULTS] = {false};
   if (m->npart) lo_wrong(c, "axes of a chain have parts");
-  check_operand(c, m->inner.a, c->k->nexpr, "operand");
-  check_operand(c, m->inner.b, c->k->nexpr, "operand");
-  if (c->ok && (value_type(c, m->inner.a) != m->acc || value_type(c, m->inner.b) != m->acc))
-    lo_wrong(c, "operands of a matmul differ in type");
+  for (int i = 0; i < m->inner.n; i++) check_factors(c, m, m->inner.a[i], m->inner.b[i]);
   c->nresult = TC_MM_RESULTS;
   if (c->ok && rows->naction == 1 && rows->action[0].kind == TC_ACT_REDUCE) check_action(c, rows->action, set);
+  for (uint32_t a = 0; c->ok && a < m->inner.finish.naction; a++) check_action(c, &m->inner.finish.action[a], NULL);
   if (c->ok) lo_check_chain(c, m);
-  if (c->ok) lo_check_loads(c, rows, 1, m->inner.a, m->inner.b);
+  for (int i = 0; c->ok && i < m->inner.n; i++) lo_check_loads(c, rows, 1, m->inner.a[i], m->inner.b[i]);
+  if (c->ok) lo_check_loads(c, &m->inner.finish, 1, (tc_val){0}, (tc_val){0});
 }
 
 static void check_matmul(lo_checker *c, const tc_mm_loop *m) {
@@ -227,10 +233,8 @@ static void check_matmul(lo_checker *c, const tc_mm_loop *m) {
   c->nresult = 0; /* in front of the epilogue */
   check_axes(c, m->axis, c->naxis);
   check_parts(c, m);
-  check_operand(c, m->a, c->k->nexpr, "operand");
-  check_operand(c, m->b, c->k->nexpr, "operand");
-  if (c->ok && (value_type(c, m->a) != m->acc || value_type(c, m->b) != m->acc))
-    lo_wrong(c, "operands of a matmul differ in type");
+  check_factors(c, m, m->a, m->b);
+  if (m->inner.n < 0 || m->inner.n > TC_MM_INNERS) lo_wrong(c, "inner products of a matmul");
   if (c->ok && tc_mm_is_chain(m)) check_chain(c, m);
   for (uint32_t a = 0; a < m->epilogue.naction; a++) {
     check_action(c, &m->epilogue.action[a], NULL);

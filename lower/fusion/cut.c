@@ -77,7 +77,7 @@ static void cut_readers(lo *L, lo_group *g, const cut *c) {
  * k of a product run over several axes then, where the target's products do that. */
 static bool can_cut(lo *L, const lo_group *g, int a, tc_dim inner, bool matrices) {
   enum { LONG = 16 };
-  if (g->closed || g->serial || g->split || g->call.id || g->naxis + 2 >= LO_AXES) return false;
+  if ((g->closed && !g->piece) || g->serial || g->split || g->call.id || g->naxis + 2 >= LO_AXES) return false;
   if (g->sequential >> a & 1) return false;
   if (!g->matmul.id) return a + 2 < g->naxis || lo_guess(L, inner) >= LONG;
   if (!is_of_matrices(g, a)) return true;

@@ -225,7 +225,7 @@ bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at) 
   if (g->nreduce || g->sequential)
     return lo_no(L, "its reader reduces, which the epilogue of a matmul cannot");
   if (g->matmul.id) return lo_no(L, "its reader is the epilogue of another matmul");
-  if (g->closed || at->flat || !lo_has_room(g))
+  if ((g->closed && !g->piece) || at->flat || !lo_has_room(g))
     return lo_no(L, "the kernel that reads it takes nothing more");
   lo_no(L, "its reader does not run over the rows and columns of the product");
   if (g->naxis + 1 >= LO_AXES) return false;

@@ -125,6 +125,7 @@ void lo_place_matmul(lo *L, tc_ref r) {
   lo_group *g = d ? L->group[d->group] : lo_new_group(L, &n->type);
   g->at = d ? d->at : lo_identity(L, &n->type);
   g->matmul = r;
+  if (g->piece) g->kernel = 0;
   g->k = g->naxis++;
   g->nk = 1;
   const tc_type *a = tc_graph_type(L->g, n->in[0]);
@@ -168,7 +169,7 @@ void lo_place_scan(lo *L, tc_ref r) {
 }
 
 /* One nest writes x, at an offset, into r's buffer. */
-static void place_piece(lo *L, tc_ref r, tc_ref x, const tc_dim *offset, uint32_t kernel) {
+static lo_group *place_piece(lo *L, tc_ref r, tc_ref x, const tc_dim *offset, uint32_t kernel) {
   const tc_type *t = tc_graph_type(L->g, x);
   lo_group *g = own_group(L, r, t, kernel);
   const lo_index *at = lo_identity(L, t), *to = at;
@@ -176,6 +177,7 @@ static void place_piece(lo *L, tc_ref r, tc_ref x, const tc_dim *offset, uint32_
     if (!tc_dim_is(offset[i], 0)) to = lo_shift(L, to, i, offset[i]);
   lo_store_all(L, g, x, at, r, to, false);
   lo_demand_value(L, x, g, at, false, false);
+  return g;
 }
 
 /* The pieces of concatenation c go into r's buffer, from `offset` on; those of a concatenation that
@@ -189,7 +191,7 @@ static void place_concat(lo *L, tc_ref r, tc_ref c, const tc_dim *offset, uint32
   for (int k = n->nin - 1; k >= 0; k--) {
     at[axis] = tc_dim_sub(L->dims, at[axis], tc_graph_type(L->g, n->in[k])->dim[axis]);
     if (lo_node(L, n->in[k])->op == OP_CONCAT) place_concat(L, r, n->in[k], at, kernel);
-    else place_piece(L, r, n->in[k], at, kernel);
+    else place_piece(L, r, n->in[k], at, kernel)->piece = true;
   }
 }
 

@@ -117,7 +117,7 @@ static bool product_updates(lo *L, const tc_kernel *k, int in, int out) {
   bool reads;
   if (!L->target->epilogue_in_place) return false;
   operands[k->mm.a.id] = operands[k->mm.b.id] = 1;
-  operands[k->mm.inner.a.id] = operands[k->mm.inner.b.id] = 1;
+  for (int i = 0; i < k->mm.inner.n; i++) operands[k->mm.inner.a[i].id] = operands[k->mm.inner.b[i].id] = 1;
   if (k->mm.inner.rows.naction) tc_mark_action(k->mm.inner.rows.action, operands);
   tc_mark_operands(k, operands);
   for (uint32_t i = 1; i < k->nexpr; i++)
@@ -194,6 +194,7 @@ static void rename_buffer(tc_kernel *k, uint32_t from, uint32_t to) {
   for (uint32_t n = 0; n < k->nnest; n++)
     for (uint32_t s = 0; s < tc_nest_stages(&k->nest[n]); s++)
       rename_actions(k->nest[n].stage[s].action, k->nest[n].stage[s].naction, from, to);
+  rename_actions(k->mm.inner.finish.action, k->mm.inner.finish.naction, from, to);
   rename_actions(k->mm.epilogue.action, k->mm.epilogue.naction, from, to);
 }
 

@@ -391,20 +391,20 @@ static void add_product(value *sum, value a, value b) {
   sum->i = (int64_t)((uint64_t)sum->i + (uint64_t)a.i * (uint64_t)b.i);
 }
 
-/* The inner product of a chain at the place along k. */
-static void place_inner(machine *m, const tc_mm_loop *mm) {
+/* An inner product of a chain at the place along k. */
+static void place_inner(machine *m, const tc_mm_loop *mm, int which) {
   value sum = {0, 0};
-  const int d = mm->nbatch + 3;
+  const int d = tc_mm_deep(mm, which);
   const int64_t n = extent(m, &mm->axis[d]);
   for (int64_t i = 0; i < n; i++) {
     m->axis[d] = i;
     m->tick++;
-    value a = evaluate(m, mm->inner.a), b = evaluate(m, mm->inner.b);
+    value a = evaluate(m, mm->inner.a[which]), b = evaluate(m, mm->inner.b[which]);
     add_product(&sum, a, b);
   }
   m->axis[d] = 0;
   m->tick++;
-  m->result[TC_MM_INNER] = is_float(mm->acc) ? sum : convert(mm->acc, TC_I64, sum);
+  m->result[tc_mm_inner_result(which)] = is_float(mm->acc) ? sum : convert(mm->acc, TC_I64, sum);
 }
 
 /* What the row at hand of a chain is reduced to. */
@@ -415,11 +415,13 @@ static void reduce_row(machine *m, const tc_mm_loop *mm) {
   begin(mm->inner.rows.action, &acc);
   for (int64_t i = 0, n = extent(m, &mm->axis[k]); i < n; i++) {
     m->axis[k] = i;
-    place_inner(m, mm);
+    place_inner(m, mm, 0);
     accumulate(m, mm->inner.rows.action, &acc);
   }
   m->axis[k] = 0;
   finish(m, mm->inner.rows.action, &acc);
+  m->tick++;
+  for (uint32_t a = 0; a < mm->inner.finish.naction; a++) perform(m, &mm->inner.finish.action[a], &acc);
 }
 
 static void matmul_point(machine *m, const void *arg) {
@@ -435,7 +437,7 @@ static void matmul_point(machine *m, const void *arg) {
   for (int64_t i = 0; i < n; i++) {
     m->axis[k] = i;
     place_parts(m, mm, k);
-    if (tc_mm_is_chain(mm)) place_inner(m, mm);
+    for (int j = 0; j < mm->inner.n; j++) place_inner(m, mm, j);
     m->tick++;
     value a = evaluate(m, mm->a), b = evaluate(m, mm->b);
     add_product(&sum, a, b);

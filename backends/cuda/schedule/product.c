@@ -35,8 +35,8 @@ static tc_val value_of(const tc_mm_loop *mm, int which) {
   switch (which) {
   case TC_CUDA_A: return mm->a;
   case TC_CUDA_B: return mm->b;
-  case TC_CUDA_INNER_A: return mm->inner.a;
-  default: return mm->inner.b;
+  case TC_CUDA_INNER_A: return mm->inner.a[0];
+  default: return mm->inner.b[0];
   }
 }
 
@@ -130,6 +130,7 @@ bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k) {
   enum { WIDE = 128 };
   const tc_dim n = k->mm.axis[k->mm.nbatch + 1].extent, d = k->mm.axis[k->mm.nbatch + 3].extent;
   (void)p;
+  if (k->mm.inner.n > 1 || k->mm.inner.finish.naction) return false;
   return tc_cuda_may_mma(&k->mm) && tc_dim_is_const(n) && tc_dim_is_const(d) && tc_dim_value(n) > 0 &&
          tc_dim_value(n) <= WIDE && tc_dim_value(d) <= WIDE;
 }

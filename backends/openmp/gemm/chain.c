@@ -1,4 +1,4 @@
-/* chain.c - a chain of products: what becomes of finished rows of the inner one, and where the driver (prelude/84) has
+/* chain.c - a chain of products: what becomes of finished rows of the inner ones, and where the driver (prelude/84) has
  * room for them.  A k block of a row is read twice: for accumulator 0, then for A and the terms. */
 #include "backends/openmp/gemm/matmul.h"
 
@@ -52,7 +52,9 @@ static void put_vector(tc_omp_matmul *x, const tc_action *a, put_keys *put) {
   uint8_t *outer = tc_print_enter(&x->s);
   x->s.indent += 2;
   if (x->s.lanes) tc_print_line(&x->s, "const int64_t rest = k0 + kn - k;");
-  tc_print_line(&x->s, "const tc_v%s r1 = tc_load_%s((const tc_%s *)line + (k - k0));", type_of(x), type_of(x), type_of(x));
+  for (int i = 0; i < x->mm->inner.n; ++i)
+    tc_print_line(&x->s, "const tc_v%s r%u = tc_load_%s((const tc_%s *)%s + (k - k0));", type_of(x), tc_mm_inner_result(i),
+                  type_of(x), type_of(x), i ? "other" : "line");
   put(x, a);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
@@ -168,13 +170,32 @@ static uint8_t *find_reduced(const tc_omp_matmul *x, const tc_action *a) {
   return reduced;
 }
 
+/* @NAME@_finish: rows are neighbours in vectors. */
+static void put_finish(tc_omp_matmul *x) {
+  const tc_stage *st = &x->mm->inner.finish;
+  const char *t = type_of(x);
+  if (!st->naction) return;
+  tc_omp_mm_open(x, "static TC_VECTOR_WIDTH void @NAME@_finish(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows)");
+  uint8_t *outer = tc_print_enter(&x->s);
+  tc_omp_mm_open_lanes(x, x->am, 0, "m0", "m0 + rows", false);
+  for (int i = 0; i < 2; ++i)
+    tc_print_line(&x->s, "const tc_v%s r%d = tc_loadn_%s((const tc_%s *)g->row[%d] + (m - g->row_first), rest);", t,
+                  TC_MM_ROWS + i, t, t, i);
+  tc_print_hoist_stage(&x->s, st, ~0u);
+  for (uint32_t i = 0; i < st->naction; ++i) tc_print_store(&x->s, &st->action[i]);
+  tc_omp_mm_close_lanes(x);
+  tc_print_leave(&x->s, outer);
+  tc_omp_mm_close(x);
+}
+
 void tc_omp_mm_put_rows(tc_omp_matmul *x) {
   const tc_action *a = rows_of(x);
   const uint32_t batch = (1u << x->mm->nbatch) - 1, row = batch | 1u << x->am;
   const char *t = type_of(x);
   tc_omp_mm_open(x, "static TC_VECTOR_WIDTH void @NAME@_rows(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t k0, "
-                    "int64_t kn,\n                                 int begin, const char *tile, int64_t pitch, char *dst, int64_t "
-                    "stride, char *tops,\n                                 char *totals, char *sums, int64_t sums_stride)");
+                    "int64_t kn,\n                                 int begin, const char *tile, const char *second, int64_t pitch, "
+                    "char *dst,\n                                 int64_t stride, char *tops, char *totals, char *sums, int64_t "
+                    "sums_stride)");
   uint8_t *outer = tc_print_enter(&x->s), *reduced = find_reduced(x, a);
   x->s.reduced_precision = reduced;
   hoist(x, x->mm->a, batch);
@@ -182,6 +203,7 @@ void tc_omp_mm_put_rows(tc_omp_matmul *x) {
   tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
   x->s.indent += 2;
   tc_print_line(&x->s, "const char *const line = tile + (m - m0) * pitch;");
+  if (x->mm->inner.n > 1) tc_print_line(&x->s, "const char *const other = second + (m - m0) * pitch;");
   tc_print_line(&x->s, "char *const to = dst + (m - m0) * stride;");
   if (a) tc_print_line(&x->s, "tc_%s *const top = (tc_%s *)tops + (m - m0), *const total = (tc_%s *)totals + (m - m0);", t, t, t);
   if (a) {
@@ -198,6 +220,7 @@ void tc_omp_mm_put_rows(tc_omp_matmul *x) {
   free(reduced);
   tc_print_leave(&x->s, outer);
   tc_omp_mm_close(x);
+  put_finish(x);
   x->keys = put_keys_of_rows(x);
 }
 
@@ -214,8 +237,13 @@ void tc_omp_mm_put_chain(const tc_omp_matmul *x, tc_buf *out) {
   tc_putf(out,
           "  const int64_t block = %d / g.mr > 1 ? %d / g.mr * g.mr : g.mr;\n"
           "  const tc_mm_chain chain = {.inner = &inner, .outer = &g, .kc = %d, .block = block, .most = %d / block * "
-          "block,\n                             .rows = @NAME@_rows%s};\n",
-          BLOCK, BLOCK, KC, MOST, x->keys ? ", .keys = @NAME@_keys" : "");
+          "block,\n                             .rows = @NAME@_rows%s%s%s};\n",
+          BLOCK, BLOCK, KC, MOST, x->mm->inner.n > 1 ? ", .second = &second" : "", x->keys ? ", .keys = @NAME@_keys" : "",
+          x->mm->inner.finish.naction ? ", .finish = @NAME@_finish" : "");
+}
+
+static tc_dim up_to(tc_dims *c, tc_dim n, int64_t by) {
+  return tc_dim_mul(c, tc_dim_ceildiv(c, n, tc_dim_const(by)), tc_dim_const(by));
 }
 
 /* As tc_mm_chain_scratch divides it, of the widest elements and tiles. */
@@ -223,11 +251,11 @@ void tc_omp_mm_chain_scratch(const tc_omp_matmul *x, tc_buf *out) {
   enum { WIDE = 192, DEEP = 32, LINE = 64 };
   tc_dims *c = tc_graph_dims(x->p->graph);
   const int64_t es = x->e.bytes, cs = x->e.sum;
-  const tc_dim *const axis[] = {&x->mm->axis[x->mm->nbatch + 1].extent, &x->mm->axis[x->mm->nbatch + 3].extent};
-  const tc_dim n = tc_dim_mul(c, tc_dim_ceildiv(c, *axis[0], tc_dim_const(WIDE)), tc_dim_const(WIDE));
-  const tc_dim d = tc_dim_mul(c, tc_dim_ceildiv(c, *axis[1], tc_dim_const(DEEP)), tc_dim_const(DEEP));
+  const tc_dim n = up_to(c, x->mm->axis[x->mm->nbatch + 1].extent, WIDE);
   const tc_dim of_n = tc_dim_mul(c, n, tc_dim_const(KC * es + MOST * cs));
+  tc_dim d = tc_dim_const(0);
+  for (int i = 0; i < x->mm->inner.n; ++i) d = tc_dim_add(c, d, up_to(c, x->mm->axis[tc_mm_deep(x->mm, i)].extent, DEEP));
   const tc_dim of_d = tc_dim_mul(c, d, tc_dim_const((KC + BLOCK) * es));
-  const int64_t rest = BLOCK * (KC * (es + cs) + 3 * LINE) + 2 * MOST * cs + LINE;
+  const int64_t rest = BLOCK * (KC * (es + x->mm->inner.n * cs) + 4 * LINE) + 2 * MOST * cs + LINE;
   tc_print_dim(x->p, tc_dim_add(c, tc_dim_add(c, of_n, of_d), tc_dim_const(rest)), out);
 }

@@ -272,20 +272,20 @@ static void put_description(const tc_omp_matmul *x, const char *variable) {
 }
 
 static void open_results(tc_omp_matmul *x) {
-  static const char *const name[TC_MM_RESULTS] = {"r0", "r1", "r2", "r3"};
+  static const char *const name[TC_MM_RESULTS] = {"r0", "r1", "r2", "r3", "r4"};
   const uint32_t row = (2u << x->mm->nbatch) - 1; /* batches and m */
   for (int i = 0; i < TC_MM_RESULTS; ++i) {
     x->result[i] = name[i];
     x->result_axes[i] = row;
   }
   x->result_axes[TC_MM_PRODUCT] |= 2u << x->mm->nbatch;
-  x->result_axes[TC_MM_INNER] |= 4u << x->mm->nbatch;
+  for (int i = 0; i < TC_MM_INNERS; ++i) x->result_axes[tc_mm_inner_result(i)] |= 4u << x->mm->nbatch;
 }
 
-/* The inner product of a chain, or else the product. */
-static bool open_product(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, bool inner, tc_buf *out) {
+/* Inner product `inner` - 1 of a chain, or else the product. */
+static bool open_product(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, int inner, tc_buf *out) {
   const tc_mm_loop *mm = &k->mm;
-  const int an = mm->nbatch + (inner ? 2 : 1), ak = mm->nbatch + (inner ? 3 : 2);
+  const int an = mm->nbatch + (inner ? 2 : 1), ak = inner ? tc_mm_deep(mm, inner - 1) : mm->nbatch + 2;
   *x = (tc_omp_matmul){.k = k,
                        .p = p,
                        .mm = mm,
@@ -298,7 +298,7 @@ static bool open_product(tc_omp_matmul *x, const tc_kernel *k, const tc_program 
                        .inner = inner,
                        .own = *mm,
                        .checks = tc_print_checks(k)};
-  if (inner) x->own.a = mm->inner.a, x->own.b = mm->inner.b, x->mm = &x->own;
+  if (inner) x->own.a = mm->inner.a[inner - 1], x->own.b = mm->inner.b[inner - 1], x->mm = &x->own;
   x->s = (tc_print_scope){
       .k = k, .p = p, .words = &tc_omp_words, .out = out, .naxis = tc_mm_axes(mm), .vector = -1};
   for (int i = 0; i < mm->nbatch; ++i) snprintf(x->axis[i], sizeof x->axis[i], "i%d", i);
@@ -318,7 +318,7 @@ static bool open_product(tc_omp_matmul *x, const tc_kernel *k, const tc_program 
 }
 
 static bool open_kernel(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, tc_buf *out) {
-  return open_product(x, k, p, false, out);
+  return open_product(x, k, p, 0, out);
 }
 
 static void close_kernel(tc_omp_matmul *x) {
@@ -350,15 +350,16 @@ static void put_kernel(tc_omp_matmul *x) {
   tc_buf_free(&own);
 }
 
-/* What the inner product needs: its functions in front of the kernel, or its description. */
-static bool put_inner(const tc_omp_matmul *x, bool description) {
+/* What an inner product needs: its functions in front of the kernel, or its description. */
+static bool put_inner(const tc_omp_matmul *x, int which, bool description) {
+  static const char *const variable[TC_MM_INNERS] = {"inner", "second"}, *const name[] = {"@NAME@_inner", "@NAME@_second"};
   tc_omp_matmul inner;
   tc_buf text = {0};
-  bool ok = open_product(&inner, x->k, x->p, true, &text);
-  if (ok && description) put_description(&inner, "inner");
+  bool ok = open_product(&inner, x->k, x->p, which + 1, &text);
+  if (ok && description) put_description(&inner, variable[which]);
   else if (ok) put_tiles(&inner), tc_omp_mm_put_operands(&inner);
   ok = ok && !text.failed && text.text;
-  if (ok) tc_print_named(text.text, "@NAME@_inner", x->out);
+  if (ok) tc_print_named(text.text, name[which], x->out);
   close_kernel(&inner);
   tc_buf_free(&text);
   return ok;
@@ -369,12 +370,14 @@ static bool put_chain(tc_omp_matmul *x) {
   tc_buf own = {0};
   tc_put(x->out, "\n");
   put_tiles(x);
-  if (!put_inner(x, false)) return false;
+  for (int i = 0; i < x->mm->inner.n; ++i)
+    if (!put_inner(x, i, false)) return false;
   tc_omp_mm_put_operands(x);
   tc_omp_mm_put_rows(x);
   tc_omp_mm_put_epilogue(x);
   tc_omp_kernel_head(x->k, x->p, x->out);
-  if (!put_inner(x, true)) return false;
+  for (int i = 0; i < x->mm->inner.n; ++i)
+    if (!put_inner(x, i, true)) return false;
   put_description(x, "g");
   tc_omp_mm_put_chain(x, x->out);
   tc_omp_mm_chain_scratch(x, &own);

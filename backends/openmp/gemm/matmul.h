@@ -31,7 +31,8 @@ typedef struct tc_omp_matmul {
   const char *longest;      /* C: lanes of a run at most, from k on; NULL: TC_L */
   tc_print_scope s;
   tc_mm_loop own; /* of the inner product of a chain: what mm points to */
-  bool inner, keys; /* of a chain: the inner product; not all keys count, and there is a function that says which */
+  int inner; /* of a chain: 1 + which inner product this is, or 0; */
+  bool keys; /* not all keys count, and there is a function that says which */
   uint32_t result_axes[TC_MM_RESULTS];
   const char *result[TC_MM_RESULTS];
 } tc_omp_matmul;
@@ -83,7 +84,7 @@ bool tc_omp_mm_a_cols(const tc_omp_matmul *x);
 void tc_omp_mm_open(tc_omp_matmul *x, const char *signature);
 void tc_omp_mm_close(tc_omp_matmul *x);
 
-/* chain.c.  @NAME@_rows: the inner product becomes A; and @NAME@_keys. */
+/* chain.c.  @NAME@_rows: inner products become A; @NAME@_keys, and @NAME@_finish. */
 void tc_omp_mm_put_rows(tc_omp_matmul *x);
 /* Bytes of a thread's scratch. */
 void tc_omp_mm_chain_scratch(const tc_omp_matmul *x, tc_buf *out);

@@ -1,24 +1,25 @@
 /* Chains of products: C[b,m,n] = sum over k of A[b,m,k] * B[b,k,n], where A is made of an inner product, sum over d of
- * a[b,m,d] * b[b,d,k], row by row.
+ * a[b,m,d] * b[b,d,k], or of two, row by row.
  *
  *   task         some rows of C of one batch
- *     k block    both B are packed for it
- *       row block  tiles of the inner product; they become A, and its rows' accumulators move on (`rows`), by which
+ *     k block    all B are packed for it
+ *       row block  tiles of the inner products; they become A, and its rows' accumulators move on (`rows`), by which
  *                  earlier sums of C are rescaled where they change; tiles of the outer product
- *   at its end the epilogue
+ *   at its end stores of rows, and the epilogue
  *
  * The order in which an element is summed depends on K alone.  Micro-kernels are those of products. */
 /* @ tc_mm_chain */
 typedef struct tc_mm_chain {
-  const tc_mm *inner, *outer; /* the inner one's n is the outer one's k */
+  const tc_mm *inner, *second, *outer; /* the inner ones' n is the outer one's k; second: NULL where there is one */
   int64_t kc;    /* length of a k block: a multiple of all widths of tiles, and of what k is padded to */
   int64_t block; /* rows of a block, at least one tile's; a multiple of all heights */
   int64_t most;  /* rows of a task at most, a multiple of `block` */
-  /* Rows of the inner product, `pitch` bytes apart, become packed rows of A, `stride` bytes apart.  top, sum: the
+  /* Rows of the inner products, `pitch` bytes apart, become packed rows of A, `stride` bytes apart.  top, sum: the
    * accumulators of each row, which begin where `begin` says so; sums: the rows of C so far. */
   void (*rows)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t k0, int64_t kn, int begin,
-               const char *tile, int64_t pitch, char *dst, int64_t stride, char *top, char *sum, char *sums,
-               int64_t sums_stride);
+               const char *tile, const char *second, int64_t pitch, char *dst, int64_t stride, char *top, char *sum,
+               char *sums, int64_t sums_stride);
+  void (*finish)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows); /* of rows that are complete; or NULL */
   /* Moves *first up and *end down to the keys that those rows have terms of; or 0: all. */
   void (*keys)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t *first, int64_t *end);
 } tc_mm_chain;
@@ -39,18 +40,18 @@ typedef struct tc_mm_chain_call {
   char *own;
   int64_t own_bytes;
   int64_t high, tasks;         /* rows of a task, tasks of a batch */
-  int64_t deep;                /* d, padded */
   int64_t a_bytes, p_bytes, s_bytes, c_bytes; /* between rows of a, of A, of inner sums, of sums */
   int64_t next;                /* task that nobody has taken */
 } tc_mm_chain_call;
 
 /* The parts of a thread's scratch. */
 typedef struct tc_mm_chain_parts {
-  char *b_inner, *b_outer, *a, *p, *s, *sums, *top, *sum;
+  char *b_inner, *b_second, *b_outer, *a, *p, *s, *s_second, *sums, *top, *sum;
 } tc_mm_chain_parts;
 
 static inline int64_t tc_mm_chain_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static inline int64_t tc_mm_chain_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t tc_mm_chain_deep(const tc_mm *g) { return g ? tc_mm_chain_up(g->k, g->kp) * g->kp : 0; }
 
 TC_MM_CHAIN_FN int tc_mm_chain_fit(const int *size, int64_t n) {
   int v = 0;
@@ -60,14 +61,16 @@ TC_MM_CHAIN_FN int tc_mm_chain_fit(const int *size, int64_t n) {
 
 TC_MM_CHAIN_FN tc_mm_chain_parts tc_mm_chain_scratch(const tc_mm_chain_call *x, int id) {
   const tc_mm_chain *c = x->c;
-  const tc_mm *in = c->inner, *out = c->outer;
+  const tc_mm *out = c->outer;
   tc_mm_chain_parts p;
   char *at = x->own + id * x->own_bytes;
-  p.b_inner = at, at += c->kc * x->deep * in->es;
+  p.b_inner = at, at += c->kc * tc_mm_chain_deep(c->inner) * out->es;
+  p.b_second = at, at += c->kc * tc_mm_chain_deep(c->second) * out->es;
   p.b_outer = at, at += tc_mm_chain_up(out->n, out->nr) * out->nr * c->kc * out->es;
   p.a = at, at += c->block * x->a_bytes;
   p.p = at, at += c->block * x->p_bytes;
   p.s = at, at += c->block * x->s_bytes;
+  p.s_second = at, at += c->second ? c->block * x->s_bytes : 0;
   p.sums = at, at += c->most * x->c_bytes;
   p.top = at, at += c->most * out->cs;
   p.sum = at;
@@ -97,10 +100,11 @@ TC_MM_CHAIN_FN void tc_mm_chain_tiles(const tc_mm *g, int v, const char *a, int6
   }
 }
 
-/* The inner product of some rows and kn of the kb keys whose columns of B are packed. */
-TC_MM_CHAIN_FN void tc_mm_chain_inner(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, int64_t batch, int64_t m0,
-                                      int64_t rows, int64_t kn, int64_t kb) {
-  const tc_mm *g = x->c->inner;
+/* An inner product of some rows and kn of the kb keys whose columns of B are packed as b, to s. */
+TC_MM_CHAIN_FN void tc_mm_chain_inner(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, const tc_mm *g,
+                                      const char *b, char *s, int64_t batch, int64_t m0, int64_t rows, int64_t kn,
+                                      int64_t kb) {
+  const int64_t deep = tc_mm_chain_deep(g);
   for (int64_t i = 0; i < rows; i += g->mr) {
     const int64_t left = tc_mm_chain_min(g->mr, rows - i);
     const int v = tc_mm_chain_fit(g->rows, left);
@@ -110,10 +114,10 @@ TC_MM_CHAIN_FN void tc_mm_chain_inner(const tc_mm_chain_call *x, const tc_mm_cha
     if (g->a_at && left == height && g->k % g->kp == 0) {
       a = g->a_at(g, batch, m0 + i, 0), rs = g->a_rs, ks = g->a_ks;
     } else {
-      if (left < height || g->k < x->deep) __builtin_memset(p->a, 0, g->a_cols ? x->deep * side : height * x->a_bytes);
+      if (left < height || g->k < deep) __builtin_memset(p->a, 0, g->a_cols ? deep * side : height * x->a_bytes);
       g->a_pack(g, batch, m0 + i, left, 0, g->k, p->a, g->a_cols ? side : rs, 64);
     }
-    tc_mm_chain_tiles(g, v, a, rs, ks * g->ku, p->b_inner, kn, kb, g->k, g->k, p->s + i * x->s_bytes, x->s_bytes, 0);
+    tc_mm_chain_tiles(g, v, a, rs, ks * g->ku, b, kn, kb, g->k, g->k, s + i * x->s_bytes, x->s_bytes, 0);
   }
 }
 
@@ -122,7 +126,7 @@ TC_MM_CHAIN_FN void tc_mm_chain_none(const tc_mm_chain_call *x, const tc_mm_chai
                                      int64_t rows, int64_t r) {
   const tc_mm *g = x->c->outer;
   __builtin_memset(p->sums + r * x->c_bytes, 0, rows * x->c_bytes);
-  x->c->rows(g, batch, m0, rows, 0, 0, 1, p->s, 0, p->p, 0, p->top + r * g->cs, p->sum + r * g->cs,
+  x->c->rows(g, batch, m0, rows, 0, 0, 1, p->s, p->s_second, 0, p->p, 0, p->top + r * g->cs, p->sum + r * g->cs,
              p->sums + r * x->c_bytes, x->c_bytes);
 }
 
@@ -132,8 +136,9 @@ TC_MM_CHAIN_FN void tc_mm_chain_block(const tc_mm_chain_call *x, const tc_mm_cha
   const tc_mm *g = x->c->outer;
   const int64_t pad = tc_mm_chain_up(kn, g->kp) * g->kp - kn;
   char *const sums = p->sums + r * x->c_bytes;
-  tc_mm_chain_inner(x, p, batch, m0, rows, kn, kb);
-  x->c->rows(g, batch, m0, rows, k0, kn, begin, p->s, x->s_bytes, p->p, x->p_bytes, p->top + r * g->cs,
+  tc_mm_chain_inner(x, p, x->c->inner, p->b_inner, p->s, batch, m0, rows, kn, kb);
+  if (x->c->second) tc_mm_chain_inner(x, p, x->c->second, p->b_second, p->s_second, batch, m0, rows, kn, kb);
+  x->c->rows(g, batch, m0, rows, k0, kn, begin, p->s, p->s_second, x->s_bytes, p->p, x->p_bytes, p->top + r * g->cs,
              p->sum + r * g->cs, sums, x->c_bytes);
   for (int64_t i = 0; pad && i < rows; ++i) __builtin_memset(p->p + i * x->p_bytes + kn * g->es, 0, pad * g->es);
   for (int64_t i = 0; i < rows; i += g->mr)
@@ -168,11 +173,13 @@ TC_MM_CHAIN_FN void tc_mm_chain_task(const tc_mm_chain_call *x, const tc_mm_chai
     const int64_t kn = tc_mm_chain_min(c->kc, g.k - k0);
     if (k0 > 0 && (k0 >= end || k0 + kn <= first)) continue; /* the first one counts rows that have none */
     tc_mm_chain_pack(c->inner, batch, k0, kn, 0, c->inner->k, p->b_inner);
+    if (c->second) tc_mm_chain_pack(c->second, batch, k0, kn, 0, c->second->k, p->b_second);
     tc_mm_chain_pack(&g, batch, 0, g.n, k0, kn, p->b_outer);
     tc_mm_chain_blocks(x, p, batch, m0, rows, k0, kn);
   }
   if (g.k <= 0) tc_mm_chain_none(x, p, batch, m0, rows, 0);
   g.row[0] = p->top, g.row[1] = p->sum, g.row_first = m0;
+  if (c->finish) c->finish(&g, batch, m0, rows);
   g.epilogue(&g, batch, m0, rows, 0, g.n, p->sums, x->c_bytes);
 }
 
@@ -197,12 +204,13 @@ __attribute__((weak, visibility("hidden"), minsize)) void tc_mm_chain_run(const 
                                                                           int64_t own_bytes) {
   const tc_mm *in = c->inner, *g = c->outer;
   if (g->batch <= 0 || g->m <= 0 || g->n <= 0) return;
-  tc_mm_chain_call x = {.c = c, .own = own, .own_bytes = own_bytes, .deep = tc_mm_chain_up(in->k, in->kp) * in->kp};
-  x.a_bytes = x.deep * in->es + 64;
+  const int64_t d = tc_mm_chain_deep(in), e = tc_mm_chain_deep(c->second);
+  tc_mm_chain_call x = {.c = c, .own = own, .own_bytes = own_bytes};
+  x.a_bytes = (d > e ? d : e) * g->es + 64;
   x.p_bytes = c->kc * g->es + 64;
   x.s_bytes = c->kc * g->cs + 64;
   x.c_bytes = tc_mm_chain_up(g->n, g->nr) * g->nr * g->cs;
-  const int64_t blocks = tc_mm_chain_up(g->m, c->block), work = g->batch * g->m * (g->k + 1) * (g->n + in->k + 8);
+  const int64_t blocks = tc_mm_chain_up(g->m, c->block), work = g->batch * g->m * (g->k + 1) * (g->n + d + e + 8);
   int64_t threads = work < (g->begin ? 4000000 : 500000) ? 1 : tcrt_max_threads();
   threads = tc_mm_chain_min(threads, g->batch * blocks);
   /* Packed B is used by all rows of a task; so there are as few as keep threads busy. */

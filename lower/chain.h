@@ -1,0 +1,78 @@
+/* chain.h - kernels of a program as values of a chain of products (chain.c, chain_values.c). */
+#ifndef TC_CHAIN_H
+#define TC_CHAIN_H
+
+#include "lower/lowering.h"
+
+struct lo_chain;
+
+/* Values of one of the kernels as values of the chain. */
+typedef struct lo_translation {
+  struct lo_chain *c;
+  const tc_kernel *k;
+  tc_address axis[TC_MAX_AXES]; /* each axis as a sum over those of the chain */
+  tc_val *to;
+} lo_translation;
+
+/* An array that the chain makes where it is read: what a kernel stores, of whose axes the first n are those of the
+ * array. */
+typedef struct lo_made {
+  uint32_t buffer; /* of the program */
+  const tc_kernel *k;
+  const tc_action *store;
+  const tc_axis *axis;
+  int n;
+  bool found;    /* its axes are known, */
+  tc_address at; /* as the chain reads it there */
+  int inner;     /* of a product: which inner product it is */
+  lo_translation t;
+} lo_made;
+
+/* A value of the rows of a softmax that is kept for chains that make its weights again. */
+typedef struct lo_row_value {
+  tc_val value; /* in the kernel of the rows */
+  uint32_t buffer;
+} lo_row_value;
+
+enum { LO_MADE = 4, LO_ROW_VALUES = 4, LO_CHAINS = 8 };
+
+/* The softmax of some rows: maximum, sum, weights. */
+typedef struct lo_softmax {
+  const tc_kernel *k;
+  const tc_action *max, *sum, *store;
+  const uint8_t *of_row; /* per value: it has to do with the results, and is one for the row */
+  uint32_t nkept;
+  lo_row_value kept[LO_ROW_VALUES];
+} lo_softmax;
+
+typedef struct lo_chain {
+  lo *L;
+  const tc_kernel *outer; /* the product with the first array of made[] */
+  bool swapped;           /* which is its B: C' = B' A' */
+  lo_softmax *softmax;
+  bool reduces; /* rows are reduced beside the product: maximum and sum are RESULTs, and not kept */
+  tc_mm_loop mm;
+  lo_kb b; /* its values */
+  lo_translation t; /* of the outer product */
+  uint32_t nmade;
+  lo_made made[LO_MADE];
+  tc_val total; /* the sum of exponentials */
+  bool failed;  /* a value could not be said */
+} lo_chain;
+
+/* chain_values.c */
+tc_address lo_no_address(void);
+tc_address lo_translate_affine(const lo_translation *t, const tc_address *a);
+tc_address lo_translate_address(lo_translation *t, const tc_address *a);
+tc_val lo_translate(lo_translation *t, tc_val v);
+/* Takes the axes of the outer product over, batches cut as the kernels that make arrays have them. */
+bool lo_open_axes(lo_chain *c);
+/* made[i] as it is read at `at`. */
+bool lo_find_made(lo_chain *c, lo_made *m, const tc_address *at);
+/* Row-major over the outer axes of the softmax: of values of its rows. */
+tc_address lo_row_place(const lo_chain *c, const lo_softmax *s);
+bool lo_is_chain_axis(const tc_address *a, int axis);
+/* The plain load of an array that the chain makes first: an operand of the outer product. */
+const tc_expr *lo_chain_operand(const lo_chain *c);
+
+#endif
