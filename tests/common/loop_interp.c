@@ -421,6 +421,7 @@ static void reduce_row(machine *m, const tc_mm_loop *mm) {
   m->axis[k] = 0;
   finish(m, mm->inner.rows.action, &acc);
   m->tick++;
+  if (m->axis[mm->nbatch + 1] != 0) return; /* once for each row */
   for (uint32_t a = 0; a < mm->inner.finish.naction; a++) perform(m, &mm->inner.finish.action[a], &acc);
 }
 

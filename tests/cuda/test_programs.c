@@ -24,7 +24,7 @@ static bool plan_stated(tc_program *p) {
   return tc_backend_cuda.plan(p);
 }
 
-enum { INPUTS = 4 };
+enum { INPUTS = 5 };
 
 static void check_set(const cuda_unit *u, const loop_text *t, int set, bool shifted) {
   tc_graph *g = tc_graph_parse(t->graph, &diag);
@@ -36,11 +36,13 @@ static void check_set(const cuda_unit *u, const loop_text *t, int set, bool shif
   cuda_run got = {.input = (const interp_array *const *)input, .shifted = shifted};
   cr_assert(interp_graph(&want), "%s", want.message);
   cr_assert(cuda_program(u, 0, &got), "%s", t->what);
-  const interp_array *const y = got.output[0];
-  const allowance near = allowance_of(y->dtype);
-  const int64_t k = allowance_mismatch(want.output[0], want.output[0], y, near);
-  cr_expect(k < 0, "%s, sizes %d%s, element %lld: %g, not %g", t->what, set, shifted ? ", shifted" : "", (long long)k,
-            interp_get(y, k), interp_get(want.output[0], k));
+  for (uint32_t i = 0; i < want.noutput; i++) {
+    const interp_array *const y = got.output[i], *const w = want.output[i];
+    const allowance near = allowance_of(y->dtype);
+    const int64_t k = allowance_mismatch(w, w, y, near);
+    cr_expect(k < 0, "%s, sizes %d%s, result %u, element %lld: %g, not %g", t->what, set, shifted ? ", shifted" : "", i,
+              (long long)k, interp_get(y, k), interp_get(w, k));
+  }
   cuda_run_free(&got);
   interp_run_free(&want);
   for (uint32_t i = 0; i < n; i++) interp_free(input[i]);

@@ -8,6 +8,12 @@
 
 #define HEADS "%1 = param @[B,H,T,16] \"q\"\n%2 = param @[B,H,S,16] \"k\"\n%3 = param @[B,H,S,8] \"v\"\n"
 #define SCORES HEADS "%4 = permute %2 axes=[0,1,3,2]\n%5 = matmul %1 %4\n"
+/* y %8; dv %12, dq %17, dk %19 where dy is g */
+#define TRAINED                                                                                                        \
+  HEADS "%4 = param @[B,H,T,8] \"g\"\n%5 = permute %2 axes=[0,1,3,2]\n%6 = matmul %1 %5\n%7 = softmax %6 axis=3\n"     \
+        "%8 = matmul %7 %3\n%9 = permute %3 axes=[0,1,3,2]\n%10 = matmul %4 %9\n%11 = permute %7 axes=[0,1,3,2]\n"      \
+        "%12 = matmul %11 %4\n%13 = mul %7 %10\n%14 = sum %13 axes=[3] keep=1\n%15 = sub %10 %14\n%16 = mul %7 %15\n"   \
+        "%17 = matmul %16 %2\n%18 = permute %16 axes=[0,1,3,2]\n%19 = matmul %18 %1\n"
 #define WEIGHTED(scores) "%20 = softmax " scores " axis=3\n%21 = matmul %20 %3\nret %21\n"
 
 typedef struct form {
@@ -36,6 +42,12 @@ static const form forms[] = {
     {"weights are a result", SCORES "%6 = softmax %5 axis=3\n%7 = matmul %6 %3\nret %7 %6\n", 3, 3},
     {"scores are a result", SCORES "%6 = softmax %5 axis=3\n%7 = matmul %6 %3\nret %7 %5\n", 3, 3},
     {"a softmax along queries", SCORES "%6 = softmax %5 axis=2\n%7 = matmul %6 %3\nret %7\n", 0, 0},
+    {"in training: weights, and what their cotangents make of them, are made again",
+     TRAINED "ret %8 %12 %17 %19\n", 5, 5},
+    {"in training, the other way round", TRAINED "%20 = permute %1 axes=[0,1,3,2]\n%21 = matmul %20 %16\nret %8 %12 %17 %21\n", 5, 5},
+    {"in training, of queries alone", TRAINED "ret %8 %17\n", 3, 3},
+    {"in training, weights are a result", TRAINED "ret %8 %12 %17 %19 %7\n", 8, 8},
+    {"in training, the derivatives of scores are a result", TRAINED "ret %8 %12 %17 %19 %16\n", 8, 8},
     {"weights plus something", SCORES "%6 = softmax %5 axis=3\n%7 = const weak f64 0.5\n%8 = add %6 %7\n%9 = matmul %8 %3\nret %9\n", 3, 3},
 };
 
@@ -165,4 +177,6 @@ Test(chain, wrong_ones_are_refused) {
   expect_refused("#2, #3 = online_softmax %7, %4 of terms %7 : f32", "%7", "reduced of what comes later");
   expect_refused("#2, #3 = online_softmax %3, %4 : f32", "%7", "reduction with terms");
   expect_refused("#2 = max %3 : f32", "%3", "reduction with terms");
+  expect_refused("#2, #3 = online_softmax %3, %4 of terms %7 : f32\nfinish\nstore y.0[8*m] %3", "%7", "with its accumulators");
+  expect_refused("#2, #3 = online_softmax %3, %4 of terms %7 : f32\nfinish\nstore y.0[8*m + n] %5", "%7", "with stores of it");
 }

@@ -1,8 +1,8 @@
 /* chain.c - a chain of products of halves on tensor cores (Dao, FlashAttention-2, 2023).
  *
- * A block has M rows, each warp 16 of them: its part of the inner product's A stays in registers (wgmma's in shared
- * memory), its sums of both products do.  Tiles of KEYS keys of both B pass through two places each in shared memory: while products work on
- * theirs, the next ones are on their way.  Scores of a tile become A where they are, for what a thread holds
+ * A block has M rows, each warp 16 of them: its part of the inner products' A stays in registers (wgmma's in shared
+ * memory), its sums of all products do.  Tiles of KEYS keys of each B pass through two places in shared memory: while
+ * products work on theirs, the next ones are on their way.  Scores of a tile become A where they are, for what a thread holds
  * of a product it holds of an operand, too; sums so far are rescaled as their row's accumulator 0 changes.  Finished
  * sums go through shared memory, so that a thread of the epilogue has neighbours along n. */
 #include "backends/cuda/gemm/matmul.h"
@@ -13,8 +13,12 @@ enum { KEYS = 64, PAD = 8, PANEL = 64 };
 
 static int up(int64_t n) { return (int)((n + PANEL - 1) / PANEL * PANEL); }
 
-static int deep_of(const tc_cuda_product *x) {
-  const int d = up(tc_dim_value(x->mm->axis[x->kk + 1].extent));
+static bool has_second(const tc_cuda_product *x) { return x->mm->inner.n > 1; }
+
+/* What an inner product sums over, in whole panels; 0: there is none. */
+static int deep_of(const tc_cuda_product *x, int inner) {
+  if (inner >= x->mm->inner.n) return 0;
+  const int d = up(tc_dim_value(x->mm->axis[tc_mm_deep(x->mm, inner)].extent));
   return d ? d : PANEL;
 }
 
@@ -26,14 +30,23 @@ static const tc_action *rows_of(const tc_cuda_product *x) {
 
 /* ---- tiles on their way ---------------------------------------------------------------------- */
 
-/* Of the inner product: A of the block's rows, B of keys from `key`; or the outer one's B. */
+/* The letter of an operand's tiles and lanes. */
+static const char letters[] = {[TC_CUDA_B] = 'v',        [TC_CUDA_EPILOGUE] = 'c', [TC_CUDA_INNER_A] = 'q',
+                               [TC_CUDA_INNER_B] = 'k',  [TC_CUDA_SECOND_A] = 'p', [TC_CUDA_SECOND_B] = 'w'};
+
+/* Of an inner product: A of the block's rows, B of keys from `key`; or the outer one's B. */
 static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, int which, const char *tile, const char *key) {
+  static const char *const comment[] = {[TC_CUDA_B] = "B",
+                                        [TC_CUDA_INNER_A] = "A of the inner product",
+                                        [TC_CUDA_INNER_B] = "B of the inner product",
+                                        [TC_CUDA_SECOND_A] = "A of the second inner product",
+                                        [TC_CUDA_SECOND_B] = "B of the second inner product"};
   const tc_cuda_span m = {x->m, "m0", "m_end", "M"}, k = {x->kk, key, "k_end", "KEYS"}, n = {x->n, "0", "n_end", "N"},
-                     d = {x->kk + 1, "0", "d_end", "D"};
-  const tc_cuda_fill f = which == TC_CUDA_INNER_A   ? (tc_cuda_fill){&o[which], 'q', m, d}
-                         : which == TC_CUDA_INNER_B ? (tc_cuda_fill){&o[which], 'k', k, d}
-                                                    : (tc_cuda_fill){&o[which], 'v', n, k};
-  tc_print_line(&x->s, "{ /* %s */", which == TC_CUDA_B ? "B" : which == TC_CUDA_INNER_A ? "A of the inner product" : "B of the inner product");
+                     d = {x->kk + 1, "0", "d_end", "D"}, e = {x->kk + 2, "0", "e_end", "E"};
+  const bool second = which >= TC_CUDA_SECOND_A, rows = which == TC_CUDA_INNER_A || which == TC_CUDA_SECOND_A;
+  const tc_cuda_fill f = {&o[which], letters[which], which == TC_CUDA_B ? n : rows ? m : k,
+                          which == TC_CUDA_B ? k : second ? e : d};
+  tc_print_line(&x->s, "{ /* %s */", comment[which]);
   x->s.indent += 2;
   tc_print_line(&x->s, "unsigned short *const %c_tile = %s;", f.name, tile);
   tc_cuda_put_fill(x, &f);
@@ -45,6 +58,7 @@ static void put_next_keys(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_print_line(&x->s, "if (key1 < end) {");
   x->s.indent += 2;
   put_fill(x, o, TC_CUDA_INNER_B, "k_place + to * (KEYS * D)", "key1");
+  if (has_second(x)) put_fill(x, o, TC_CUDA_SECOND_B, "w_place + to * (KEYS * E)", "key1");
   put_fill(x, o, TC_CUDA_B, "v_place + to * (KEYS * N)", "key1");
   tc_print_line(&x->s, "tc_copies_end();");
   x->s.indent -= 2;
@@ -95,7 +109,10 @@ static void close_scores(tc_cuda_product *x, uint8_t *outer) {
   tc_print_line(&x->s, "}");
 }
 
-static void put_inner_result(tc_cuda_product *x) { tc_print_line(&x->s, "const tc_uf32 r1 = tc_set_f32(score[j * 4 + e]);"); }
+static void put_inner_results(tc_cuda_product *x) {
+  for (int i = 0; i < x->mm->inner.n; ++i)
+    tc_print_line(&x->s, "const tc_uf32 r%u = tc_set_f32(%s[j * 4 + e]);", tc_mm_inner_result(i), i ? "other" : "score");
+}
 
 /* Accumulator 0 of both rows with these keys: next. */
 static void put_first(tc_cuda_product *x, const scores *s) {
@@ -103,7 +120,7 @@ static void put_first(tc_cuda_product *x, const scores *s) {
   const uint32_t v = s->a->value.id;
   tc_print_line(&x->s, "tc_uf32 next[2] = {most[0], most[1]};");
   uint8_t *outer = open_scores(x, s);
-  put_inner_result(x);
+  put_inner_results(x);
   tc_print_value(&x->s, s->a->value);
   if (s->whole) tc_print_line(&x->s, "const tc_uf32 x = v%u;", v);
   else tc_print_line(&x->s, "const tc_uf32 x = live ? (tc_uf32)v%u : none;", v);
@@ -145,7 +162,7 @@ static void put_elements(tc_cuda_product *x, const scores *s) {
     tc_print_line(&x->s, "const tc_uf32 v%u = tc_set_f32(score[j * 4 + e]);", s->a->value.id);
     x->s.printed[s->a->value.id] |= 1;
   } else {
-    put_inner_result(x);
+    put_inner_results(x);
   }
   tc_print_value(&x->s, x->mm->a);
   if (s->a) tc_print_value(&x->s, s->a->term);
@@ -184,6 +201,11 @@ static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_print_line(&x->s, "tc_f32 score[KEYS / 2] = {};");
   tc_print_line(&x->s, "left.template multiply<KEYS, %s>(score, k_place + from * (KEYS * D));",
                 truth(o[TC_CUDA_INNER_B].along == x->kk + 1));
+  if (has_second(x)) {
+    tc_print_line(&x->s, "tc_f32 other[KEYS / 2] = {};");
+    tc_print_line(&x->s, "second.template multiply<KEYS, %s>(other, w_place + from * (KEYS * E));",
+                  truth(o[TC_CUDA_SECOND_B].along == x->kk + 2));
+  }
   put_scores(x, true);
   put_scores(x, false);
   tc_print_line(&x->s, "}");
@@ -191,6 +213,19 @@ static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_print_line(&x->s, "tc_chain_pairs<tc_%s, KEYS>(weights, score);", type);
   tc_print_line(&x->s, "tc_chain_multiply<tc_%s, KEYS, N, %s>(sum, weights, v_place + from * (KEYS * N));", type,
                 truth(o[TC_CUDA_B].along == x->kk));
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* Rows, once their accumulators are complete. */
+static void put_finish(tc_cuda_product *x) {
+  const tc_stage *st = &x->mm->inner.finish;
+  if (!st->naction) return;
+  tc_print_line(&x->s, "TC_ROLLED for (int e = (int)threadIdx.x; e < M && m0 + e < m_end; e += THREADS) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int %s = m0 + e;", x->text[x->m]);
+  tc_print_line(&x->s, "const tc_uf32 r2 = tc_set_f32(tops[e]), r3 = tc_set_f32(totals[e]);");
+  tc_cuda_put_finish(x, st, 1);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
@@ -212,6 +247,7 @@ static void put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_print_line(&x->s, "  TC_UNROLL for (int e = 0; e < 4; ++e)");
   tc_print_line(&x->s, "    sums[(warp * 16 + lane / 4 + e / 2 * 8) * (N + %d) + j * 8 + lane %% 4 * 2 + e %% 2] = sum[j * 4 + e];", PAD);
   tc_print_line(&x->s, "__syncthreads();");
+  put_finish(x);
   tc_print_line(&x->s, "constexpr int TC_L = c_lanes;");
   tc_print_line(&x->s, "TC_TYPES");
   tc_print_line(&x->s, "TC_ROLLED for (int e = (int)threadIdx.x * TC_L; e < M * N; e += THREADS * TC_L) {");
@@ -221,7 +257,7 @@ static void put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o) {
   x->s.indent += 2;
   tc_print_line(&x->s, "const tc_vf32 r0 = tc_load_f32(sums + e / N * (N + %d) + e %% N);", PAD);
   if (a) tc_print_line(&x->s, "const tc_uf32 r2 = tc_set_f32(tops[e / N]), r3 = tc_set_f32(totals[e / N]);");
-  tc_cuda_put_finish(x, (int)o[TC_CUDA_EPILOGUE].plan.width);
+  tc_cuda_put_finish(x, &x->mm->epilogue, (int)o[TC_CUDA_EPILOGUE].plan.width);
   for (int i = 0; i < 2; ++i) {
     x->s.indent -= 2;
     tc_print_line(&x->s, "}");
@@ -230,11 +266,15 @@ static void put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o) {
 }
 
 static void put_sizes(tc_cuda_product *x) {
-  tc_print_line(&x->s, "constexpr int KEYS = %d, D = %d, N = %d, M = THREADS / 2;", KEYS, deep_of(x), wide_of(x));
-  tc_print_line(&x->s, "const tc_int d_end = %lld;", (long long)tc_dim_value(x->mm->axis[x->kk + 1].extent));
+  static const char *const end[TC_MM_INNERS] = {"d_end", "e_end"};
+  tc_print_line(&x->s, "constexpr int KEYS = %d, D = %d, N = %d, M = THREADS / 2;", KEYS, deep_of(x, 0), wide_of(x));
+  if (has_second(x)) tc_print_line(&x->s, "constexpr int E = %d;", deep_of(x, 1));
+  for (int i = 0; i < x->mm->inner.n; ++i)
+    tc_print_line(&x->s, "const tc_int %s = %lld;", end[i], (long long)tc_dim_value(x->mm->axis[tc_mm_deep(x->mm, i)].extent));
   tc_print_line(&x->s, "const int lane = (int)threadIdx.x %% 32, warp = (int)threadIdx.x / 32;");
   tc_print_line(&x->s, "unsigned short *const place = tc_places(), *const k_place = place + M * D;");
   tc_print_line(&x->s, "unsigned short *const v_place = k_place + 2 * KEYS * D;");
+  if (has_second(x)) tc_print_line(&x->s, "unsigned short *const p_place = v_place + 2 * KEYS * N, *const w_place = p_place + M * E;");
 }
 
 static void put_start(tc_cuda_product *x) {
@@ -284,11 +324,18 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   put_fill(x, o, TC_CUDA_INNER_A, "place", "0");
   put_fill(x, o, TC_CUDA_INNER_B, "k_place", "first");
   put_fill(x, o, TC_CUDA_B, "v_place", "first");
+  if (has_second(x)) {
+    put_fill(x, o, TC_CUDA_SECOND_A, "p_place", "0");
+    put_fill(x, o, TC_CUDA_SECOND_B, "w_place", "first");
+  }
   tc_print_line(&x->s, "tc_copies_end();");
   tc_print_line(&x->s, "tc_copies_wait<0>();");
   tc_print_line(&x->s, "__syncthreads();");
   tc_print_line(&x->s, "const tc_chain_left<tc_%s, M, D, %s> left(place);", tc_print_storage(x->mm->operand),
                 truth(o[TC_CUDA_INNER_A].along == x->kk + 1));
+  if (has_second(x))
+    tc_print_line(&x->s, "const tc_chain_left<tc_%s, M, E, %s> second(p_place);", tc_print_storage(x->mm->operand),
+                  truth(o[TC_CUDA_SECOND_A].along == x->kk + 2));
   put_start(x);
   put_keys_loop(x, o);
   put_epilogue(x, o);
@@ -297,35 +344,43 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-static void put_function(const tc_cuda_product *x, const char *body, int number, int threads, int blocks,
-                         const int *lanes, const char *index, tc_buf *out) {
+/* Operands whose lanes are arguments of the function template, in order. */
+static const int lanes_of[] = {TC_CUDA_INNER_A,  TC_CUDA_INNER_B,  TC_CUDA_B,
+                               TC_CUDA_EPILOGUE, TC_CUDA_SECOND_A, TC_CUDA_SECOND_B};
+
+static int count_lanes(const tc_cuda_product *x) { return has_second(x) ? 6 : 4; }
+
+/* o: NULL: single elements. */
+static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body, int number, int threads,
+                         int blocks, const char *index, tc_buf *out) {
   tc_buf arguments = {0};
-  tc_putf(&arguments, "%d, %d, %d, %d, %d, %s", threads, lanes[0], lanes[1], lanes[2], lanes[3], index);
+  tc_putf(&arguments, "%d, ", threads);
+  for (int i = 0; i < count_lanes(x); ++i) tc_putf(&arguments, "%d, ", o ? (int)o[lanes_of[i]].plan.width : 1);
+  tc_put(&arguments, index);
   tc_cuda_put_instance(x, body, number, threads, blocks, arguments.text, out);
   tc_buf_free(&arguments);
 }
 
 /* Functions 0 and 1: 128 and 64 rows, of 16-byte accesses; 2: no conditions. */
 static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body, tc_buf *out) {
-  static const int one[] = {1, 1, 1, 1};
-  const int wide[] = {(int)o[TC_CUDA_INNER_A].plan.width, (int)o[TC_CUDA_INNER_B].plan.width,
-                      (int)o[TC_CUDA_B].plan.width, (int)o[TC_CUDA_EPILOGUE].plan.width};
   const char *index = x->plan->index64 ? "tc_i64" : "int";
-  tc_put(out, "template <int THREADS, int q_lanes, int k_lanes, int v_lanes, int c_lanes, class tc_int>\n"
-              "TC_FN void @NAME@_product(\n    ");
+  tc_put(out, "template <int THREADS, ");
+  for (int i = 0; i < count_lanes(x); ++i) tc_putf(out, "int %c_lanes, ", letters[lanes_of[i]]);
+  tc_put(out, "class tc_int>\nTC_FN void @NAME@_product(\n    ");
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", body);
   /* A multiprocessor's registers hold 512 threads' sums of narrow rows: warps multiply while others do the rest. */
-  const int sets = deep_of(x) + wide_of(x) <= 2 * PANEL ? 2 : 1;
-  put_function(x, body, 0, 256, sets, wide, index, out);
-  put_function(x, body, 1, 128, 2 * sets, wide, index, out);
-  put_function(x, body, 2, 128, 1, one, "tc_i64", out);
+  const int sets = deep_of(x, 0) + deep_of(x, 1) + wide_of(x) <= 2 * PANEL ? 2 : 1;
+  put_function(x, o, body, 0, 256, sets, index, out);
+  put_function(x, o, body, 1, 128, 2 * sets, index, out);
+  put_function(x, NULL, body, 2, 128, 1, "tc_i64", out);
   return 3;
 }
 
 /* Bytes of shared memory of a block of so many rows: places, or sums; and what aligns the first. */
 static int shared_of(const tc_cuda_product *x, int rows) {
-  const int places = (rows * deep_of(x) + 2 * KEYS * (deep_of(x) + wide_of(x))) * 2;
+  const int deep = deep_of(x, 0) + deep_of(x, 1);
+  const int places = (rows * deep + 2 * KEYS * (deep + wide_of(x))) * 2;
   const int sums = rows * (wide_of(x) + PAD + 2) * 4;
   return (places > sums ? places : sums) + 1024;
 }

@@ -86,13 +86,11 @@ void tc_cuda_put_part(tc_cuda_product *x, const tc_cuda_operand *o, int lanes) {
   x->s.vector = -1;
 }
 
-void tc_cuda_put_finish(tc_cuda_product *x, int lanes) {
+void tc_cuda_put_finish(tc_cuda_product *x, const tc_stage *st, int lanes) {
   x->s.vector = lanes > 1 ? x->n : -1;
   uint8_t *outer = tc_print_enter(&x->s);
-  for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i)
-    tc_print_hoist_action(&x->s, &x->mm->epilogue.action[i], ~0u);
-  for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i)
-    tc_print_store(&x->s, &x->mm->epilogue.action[i]);
+  for (uint32_t i = 0; i < st->naction; ++i) tc_print_hoist_action(&x->s, &st->action[i], ~0u);
+  for (uint32_t i = 0; i < st->naction; ++i) tc_print_store(&x->s, &st->action[i]);
   tc_print_leave(&x->s, outer);
   x->s.vector = -1;
 }
@@ -101,13 +99,13 @@ void tc_cuda_put_finish(tc_cuda_product *x, int lanes) {
 
 /* Names of the results, and the axes that they change along. */
 static void open_results(tc_cuda_product *x) {
-  static const char *const name[TC_MM_RESULTS] = {"r0", "r1", "r2", "r3"};
+  static const char *const name[TC_MM_RESULTS] = {"r0", "r1", "r2", "r3", "r4"};
   for (int i = 0; i < TC_MM_RESULTS; ++i) {
     x->result[i] = name[i];
     x->axes[i] = (2u << x->m) - 1; /* batches and m */
   }
   x->axes[TC_MM_PRODUCT] |= 1u << x->n;
-  x->axes[TC_MM_INNER] |= 1u << x->kk;
+  for (int i = 0; i < TC_MM_INNERS; ++i) x->axes[tc_mm_inner_result(i)] |= 1u << x->kk;
 }
 
 static bool open_product(tc_cuda_product *x, const tc_kernel *k, const tc_program *p, tc_buf *out) {

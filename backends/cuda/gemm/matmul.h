@@ -59,7 +59,7 @@ void tc_cuda_put_batch_count(const tc_cuda_product *x, tc_buf *out);
 /* The value of an operand at the point at hand, as what the multiplier takes, assigned to `part`.
  */
 void tc_cuda_put_part(tc_cuda_product *x, const tc_cuda_operand *o, int lanes);
-/* Values and stores of the epilogue at the point at hand; r0 is the product. */
-void tc_cuda_put_finish(tc_cuda_product *x, int lanes);
+/* Values and stores of the epilogue, or of a chain's finished rows, at the point at hand; r0 is the product. */
+void tc_cuda_put_finish(tc_cuda_product *x, const tc_stage *st, int lanes);
 
 #endif

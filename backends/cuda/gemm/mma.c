@@ -75,7 +75,7 @@ static void put_epilogue(tc_cuda_product *x, int lanes) {
   tc_print_line(&x->s, "if (%s < m_end && %s < n_end) {", x->text[x->m], x->text[x->n]);
   x->s.indent += 2;
   tc_print_line(&x->s, "const tc_vf32 r0 = tc_load_f32(sums + e / N * (N + %d) + e %% N);", PAD);
-  tc_cuda_put_finish(x, lanes);
+  tc_cuda_put_finish(x, &x->mm->epilogue, lanes);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   x->s.indent -= 2;

@@ -172,7 +172,7 @@ static void put_epilogue(tc_cuda_product *x, int lanes) {
   tc_print_line(&x->s, "TC_UNROLL for (int s = 1; s < SLICES; ++s)");
   tc_print_line(&x->s, "  r0 = tc_add_%s(r0, tc_load_%s(part + s * (ROWS * (SIDE + %d))));", t, t,
                 PAD);
-  tc_cuda_put_finish(x, lanes);
+  tc_cuda_put_finish(x, &x->mm->epilogue, lanes);
   for (int i = 0; i < 2; ++i) {
     x->s.indent -= 2;
     tc_print_line(&x->s, "}");

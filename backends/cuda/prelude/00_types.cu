@@ -32,6 +32,7 @@ struct tc_bf16 {
 #define TC_INF __longlong_as_double(0x7ff0000000000000LL)
 #define TC_NAN __longlong_as_double(0x7ff8000000000000LL)
 #define TC_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define TC_MAX(a, b) ((a) > (b) ? (a) : (b))
 #define TC_CEILDIV(a, b) (((a) + (b) - 1) / (b))
 
 template <class T, int N> struct tc_vec {

@@ -9,8 +9,10 @@
 
 /* ---- operands as nests ----------------------------------------------------------------------- */
 
-/* Of mm.axis. */
-static int axis_of(const tc_mm_loop *mm, tc_cuda_along along) { return mm->nbatch + (int)along; }
+/* Of mm.axis, for an operand. */
+static int axis_of(const tc_mm_loop *mm, int which, tc_cuda_along along) {
+  return mm->nbatch + (int)along + (along == TC_CUDA_ALONG_D && which >= TC_CUDA_SECOND_A);
+}
 
 /* Is v an array of the multiplier's type, neighbours along `along`? */
 static bool is_plain(const tc_kernel *k, const tc_program *p, tc_val v, int along) {
@@ -20,13 +22,17 @@ static bool is_plain(const tc_kernel *k, const tc_program *p, tc_val v, int alon
          tc_dim_is(e->address.coef[along], 1);
 }
 
-int tc_cuda_operands(const tc_mm_loop *mm) { return tc_mm_is_chain(mm) ? TC_CUDA_OPERANDS : TC_CUDA_INNER_A; }
+int tc_cuda_operands(const tc_mm_loop *mm) { return TC_CUDA_INNER_A + 2 * mm->inner.n; }
 
 /* Its two axes: across what is summed, and along. */
 static tc_cuda_along outer_of(int which) {
-  return which == TC_CUDA_A || which == TC_CUDA_INNER_A ? TC_CUDA_ALONG_M
-         : which == TC_CUDA_B                           ? TC_CUDA_ALONG_N
-                                                        : TC_CUDA_ALONG_K;
+  switch (which) {
+  case TC_CUDA_A:
+  case TC_CUDA_INNER_A:
+  case TC_CUDA_SECOND_A: return TC_CUDA_ALONG_M;
+  case TC_CUDA_B: return TC_CUDA_ALONG_N;
+  default: return TC_CUDA_ALONG_K;
+  }
 }
 
 static tc_cuda_along deep_of(int which) { return which < TC_CUDA_INNER_A ? TC_CUDA_ALONG_K : TC_CUDA_ALONG_D; }
@@ -36,14 +42,16 @@ static tc_val value_of(const tc_mm_loop *mm, int which) {
   case TC_CUDA_A: return mm->a;
   case TC_CUDA_B: return mm->b;
   case TC_CUDA_INNER_A: return mm->inner.a[0];
-  default: return mm->inner.b[0];
+  case TC_CUDA_INNER_B: return mm->inner.b[0];
+  case TC_CUDA_SECOND_A: return mm->inner.a[1];
+  default: return mm->inner.b[1];
   }
 }
 
 static void open_value(const tc_kernel *k, const tc_program *p, int which, int along,
                        tc_cuda_operand *o) {
   const tc_mm_loop *mm = &k->mm;
-  const int deep = axis_of(mm, deep_of(which)), outer = axis_of(mm, outer_of(which));
+  const int deep = axis_of(mm, which, deep_of(which)), outer = axis_of(mm, which, outer_of(which));
   o->value = value_of(mm, which);
   o->along = along == (int)deep_of(which) ? deep : outer;
   o->across = along == (int)deep_of(which) ? outer : deep;
@@ -55,9 +63,9 @@ static void open_value(const tc_kernel *k, const tc_program *p, int which, int a
 }
 
 static void open_epilogue(const tc_mm_loop *mm, tc_cuda_operand *o) {
-  const int n = axis_of(mm, TC_CUDA_ALONG_N);
+  const int n = mm->nbatch + TC_CUDA_ALONG_N;
   o->along = n;
-  o->across = axis_of(mm, TC_CUDA_ALONG_M);
+  o->across = mm->nbatch + TC_CUDA_ALONG_M;
   o->stage = mm->epilogue;
   o->stage.axes = 1u << n;
   o->nest = (tc_nest){.naxis = n + 1, .nparallel = n, .nstage = 1, .stage = &o->stage, .vector = n};
@@ -106,7 +114,7 @@ static int neighbours(const tc_kernel *k, const tc_program *p, tc_val v, int axi
 static tc_cuda_along plan_along(const tc_kernel *k, const tc_program *p, int which) {
   const tc_val v = value_of(&k->mm, which);
   const tc_cuda_along outer = outer_of(which), deep = deep_of(which);
-  return neighbours(k, p, v, axis_of(&k->mm, outer)) > neighbours(k, p, v, axis_of(&k->mm, deep)) ? outer : deep;
+  return neighbours(k, p, v, axis_of(&k->mm, which, outer)) > neighbours(k, p, v, axis_of(&k->mm, which, deep)) ? outer : deep;
 }
 
 /* A chain's A is read by nobody: it keeps what a schedule begins with. */
@@ -128,11 +136,14 @@ bool tc_cuda_may_mma(const tc_mm_loop *mm) {
 
 bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k) {
   enum { WIDE = 128 };
-  const tc_dim n = k->mm.axis[k->mm.nbatch + 1].extent, d = k->mm.axis[k->mm.nbatch + 3].extent;
+  const tc_dim n = k->mm.axis[k->mm.nbatch + 1].extent;
   (void)p;
-  if (k->mm.inner.n > 1 || k->mm.inner.finish.naction) return false;
-  return tc_cuda_may_mma(&k->mm) && tc_dim_is_const(n) && tc_dim_is_const(d) && tc_dim_value(n) > 0 &&
-         tc_dim_value(n) <= WIDE && tc_dim_value(d) <= WIDE;
+  bool narrow = tc_dim_is_const(n) && tc_dim_value(n) > 0 && tc_dim_value(n) <= WIDE;
+  for (int i = 0; i < k->mm.inner.n; ++i) {
+    const tc_dim d = k->mm.axis[tc_mm_deep(&k->mm, i)].extent;
+    narrow = narrow && tc_dim_is_const(d) && tc_dim_value(d) <= WIDE;
+  }
+  return tc_cuda_may_mma(&k->mm) && narrow;
 }
 
 bool tc_cuda_may_side(const tc_mm_loop *mm, int template, uint32_t side) {

@@ -37,9 +37,18 @@ enum {
 
 typedef enum { TC_CUDA_SIMT, TC_CUDA_MMA, TC_CUDA_CHAIN } tc_cuda_template_kind; /* of products */
 typedef enum { TC_CUDA_ALONG_M, TC_CUDA_ALONG_N, TC_CUDA_ALONG_K, TC_CUDA_ALONG_D } tc_cuda_along;
-/* What a product reads; the epilogue's lanes run along n.  The last two are of a chain, whose A is nowhere in
- * memory. */
-enum { TC_CUDA_A, TC_CUDA_B, TC_CUDA_EPILOGUE, TC_CUDA_INNER_A, TC_CUDA_INNER_B, TC_CUDA_OPERANDS };
+/* What a product reads; the epilogue's lanes run along n.  What follows it is of a chain, whose A is nowhere in
+ * memory: of its inner product, and of a second one. */
+enum {
+  TC_CUDA_A,
+  TC_CUDA_B,
+  TC_CUDA_EPILOGUE,
+  TC_CUDA_INNER_A,
+  TC_CUDA_INNER_B,
+  TC_CUDA_SECOND_A,
+  TC_CUDA_SECOND_B,
+  TC_CUDA_OPERANDS
+};
 
 /* Of a kernel; what is behind `approximate` is of products.  The template is asked for products that are no
  * matter of the library's, and for short ones. */

@@ -27,7 +27,7 @@ static const char *refuse_template(const tc_schedule_place *at) {
 
 static const char *refuse_operand(const tc_schedule_place *at, int which) {
   if (refuse_product(at)) return refuse_product(at);
-  if (which >= tc_cuda_operands(&at->k->mm)) return "the product is no chain";
+  if (which >= tc_cuda_operands(&at->k->mm)) return "the product has no such inner product";
   return which == TC_CUDA_A && tc_mm_is_chain(&at->k->mm) ? "A is nowhere in memory" : NULL;
 }
 
@@ -37,6 +37,8 @@ static const char *refuse_along_of(const tc_schedule_place *at, int which, const
       [TC_CUDA_B] = 1 << TC_CUDA_ALONG_N | 1 << TC_CUDA_ALONG_K,
       [TC_CUDA_INNER_A] = 1 << TC_CUDA_ALONG_M | 1 << TC_CUDA_ALONG_D,
       [TC_CUDA_INNER_B] = 1 << TC_CUDA_ALONG_K | 1 << TC_CUDA_ALONG_D,
+      [TC_CUDA_SECOND_A] = 1 << TC_CUDA_ALONG_M | 1 << TC_CUDA_ALONG_D,
+      [TC_CUDA_SECOND_B] = 1 << TC_CUDA_ALONG_K | 1 << TC_CUDA_ALONG_D,
   };
   if (refuse_operand(at, which)) return refuse_operand(at, which);
   return axes[which] >> kernel_of(at)->along[which] & 1 ? NULL : why;
@@ -65,11 +67,19 @@ static const char *refuse_along_inner_a(const tc_schedule_place *at) {
 static const char *refuse_along_inner_b(const tc_schedule_place *at) {
   return refuse_along_of(at, TC_CUDA_INNER_B, "B of the inner product has no such axis");
 }
+static const char *refuse_along_second_a(const tc_schedule_place *at) {
+  return refuse_along_of(at, TC_CUDA_SECOND_A, "A of the second inner product has no such axis");
+}
+static const char *refuse_along_second_b(const tc_schedule_place *at) {
+  return refuse_along_of(at, TC_CUDA_SECOND_B, "B of the second inner product has no such axis");
+}
 static const char *refuse_width_a(const tc_schedule_place *at) { return refuse_width_of(at, TC_CUDA_A); }
 static const char *refuse_width_b(const tc_schedule_place *at) { return refuse_width_of(at, TC_CUDA_B); }
 static const char *refuse_width_c(const tc_schedule_place *at) { return refuse_width_of(at, TC_CUDA_EPILOGUE); }
 static const char *refuse_width_inner_a(const tc_schedule_place *at) { return refuse_width_of(at, TC_CUDA_INNER_A); }
 static const char *refuse_width_inner_b(const tc_schedule_place *at) { return refuse_width_of(at, TC_CUDA_INNER_B); }
+static const char *refuse_width_second_a(const tc_schedule_place *at) { return refuse_width_of(at, TC_CUDA_SECOND_A); }
+static const char *refuse_width_second_b(const tc_schedule_place *at) { return refuse_width_of(at, TC_CUDA_SECOND_B); }
 
 static const char *refuse_sides(const tc_schedule_place *at) {
   const tc_cuda_kernel_schedule *s = kernel_of(at);
@@ -110,6 +120,8 @@ const char *tc_cuda_lack_of_kernel(const tc_schedule_place *at) {
   if (s->template == TC_CUDA_CHAIN) {
     if (s->along[TC_CUDA_INNER_A] < 0 || s->along[TC_CUDA_INNER_B] < 0 || s->along[TC_CUDA_B] < 0)
       return "'along-b', 'along-inner-a' and 'along-inner-b' are to be said";
+    if (at->k->mm.inner.n > 1 && (s->along[TC_CUDA_SECOND_A] < 0 || s->along[TC_CUDA_SECOND_B] < 0))
+      return "'along-second-a' and 'along-second-b' are to be said";
     return s->sides.n == CHAIN_SIDES ? NULL : "the template of chains has tiles of 128 and 64";
   }
   if (s->along[TC_CUDA_A] < 0 || s->along[TC_CUDA_B] < 0) return "'along-a' and 'along-b' are to be said";
@@ -138,6 +150,10 @@ const tc_schedule_word tc_cuda_kernel_words[TC_CUDA_KERNEL_WORDS] = {
     {"along-inner-b", TC_WORD_NAME, FIELD(along[TC_CUDA_INNER_B]), 0, refuse_along_inner_b, axes},
     {"width-inner-a", TC_WORD_COUNT, FIELD(width[TC_CUDA_INNER_A]), 1, refuse_width_inner_a, NULL},
     {"width-inner-b", TC_WORD_COUNT, FIELD(width[TC_CUDA_INNER_B]), 1, refuse_width_inner_b, NULL},
+    {"along-second-a", TC_WORD_NAME, FIELD(along[TC_CUDA_SECOND_A]), 0, refuse_along_second_a, axes},
+    {"along-second-b", TC_WORD_NAME, FIELD(along[TC_CUDA_SECOND_B]), 0, refuse_along_second_b, axes},
+    {"width-second-a", TC_WORD_COUNT, FIELD(width[TC_CUDA_SECOND_A]), 1, refuse_width_second_a, NULL},
+    {"width-second-b", TC_WORD_COUNT, FIELD(width[TC_CUDA_SECOND_B]), 1, refuse_width_second_b, NULL},
     {"index64", TC_WORD_FLAG, FIELD(index64), 0, refuse_product, NULL},
     {"sides", TC_WORD_COUNTS, FIELD(sides), 0, refuse_sides, NULL},
     {"library", TC_WORD_FLAG, FIELD(library), 0, refuse_library, NULL},

@@ -203,7 +203,7 @@ TC_MM_CHAIN_FN void tc_mm_chain_worker(void *call, int id, int threads) {
 __attribute__((weak, visibility("hidden"), minsize)) void tc_mm_chain_run(const tc_mm_chain *c, char *own,
                                                                           int64_t own_bytes) {
   const tc_mm *in = c->inner, *g = c->outer;
-  if (g->batch <= 0 || g->m <= 0 || g->n <= 0) return;
+  if (g->batch <= 0 || g->m <= 0 || (g->n <= 0 && !c->finish)) return;
   const int64_t d = tc_mm_chain_deep(in), e = tc_mm_chain_deep(c->second);
   tc_mm_chain_call x = {.c = c, .own = own, .own_bytes = own_bytes};
   x.a_bytes = (d > e ? d : e) * g->es + 64;

@@ -1,0 +1,54 @@
+/* attention.h - attention as programs write it, and comparisons of kernels with bodies. */
+#ifndef TC_TEST_ATTENTION_H
+#define TC_TEST_ATTENTION_H
+
+#include "check.h"
+
+#include <math.h>
+
+/* q (B,H,T,D), k (B,H,S,D), v (B,H,S,E) */
+static inline tc_tensor *scores_of(const tc_tensor *q, const tc_tensor *k) {
+  return tc_mul_s(tc_matmul(q, tc_transpose(k, -2, -1)), 0.17);
+}
+
+static inline tc_tensor *attend(const tc_tensor *scores, const tc_tensor *v) {
+  return tc_matmul(tc_softmax(scores, -1), v);
+}
+
+/* Which keys (S) a query (T,1) sees: those up to its own place, of `window` at most. */
+static inline tc_tensor *seen(const tc_tensor *q, const tc_tensor *k, int64_t window) {
+  const int64_t t = tc_size(q, 2), s = tc_size(k, 2);
+  tc_tensor *at = tc_reshape(tc_arange(t, (double)(s - t), 1, TC_I64), TC_DIMS(t, 1)), *key = tc_arange(s, 0, 1, TC_I64);
+  tc_tensor *causal = tc_le(key, at);
+  return window ? tc_logical_and(causal, tc_gt(key, tc_sub_s(at, (double)window))) : causal;
+}
+
+static inline tc_tensor *hidden(const tc_tensor *mask, const tc_tensor *scores) {
+  return tc_where(mask, scores, tc_full_like(scores, -INFINITY));
+}
+
+static bool same(const tc_tensor *a, const tc_tensor *b, double tolerance) {
+  if (!a || !b || tc_numel(a) != tc_numel(b)) return false;
+  const tc_tensor *x = tc_cast(a, TC_F64), *y = tc_cast(b, TC_F64);
+  const tc_tensor *both = tc_logical_and(tc_isnan(x), tc_isnan(y));
+  const tc_tensor *near = tc_le(tc_abs(tc_sub(x, y)), tc_full(TC_DIMS(1), tolerance, TC_F64));
+  return tc_numel(a) == 0 || tc_item_int(tc_all(tc_logical_or(both, near), TC_ALL, false)) == 1;
+}
+
+#define COMPARE(f, tolerance, ...)                                                                                     \
+  TC_SCOPE {                                                                                                           \
+    tc_set_enabled(false);                                                                                             \
+    const tc_tensor *want = f(__VA_ARGS__);                                                                            \
+    tc_set_enabled(true);                                                                                              \
+    const uint64_t before = hits_of(#f);                                                                               \
+    const tc_tensor *got = f(__VA_ARGS__);                                                                             \
+    CHECK(hits_of(#f) == before + 1);                                                                                  \
+    if (!same(got, want, tolerance)) fprintf(stderr, #f " of [%d,%d,%d,%d,%d,%d]\n", B, H, T, S, D, E);                \
+    CHECK(same(got, want, tolerance));                                                                                 \
+  }
+
+static tc_tensor *numbers(int a, int b, int c, int d, int seed, tc_dtype t) {
+  return tc_cast(tc_randn(TC_DIMS(a, b, c, d), (uint64_t)seed, TC_F64), t);
+}
+
+#endif
