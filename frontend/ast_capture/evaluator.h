@@ -347,8 +347,9 @@ private:
   tc_type written_type(const Tensor &x);
   void overwrite(const Tensor &x, tc_ref value, clang::SourceLocation loc);
   tc_ref spread(tc_ref value, const tc_type &like, const clang::CallExpr *e);
-  tc_ref view_again(tc_ref ref, tc_ref base, tc_ref now, clang::SourceLocation loc);
-  tc_ref put_back(tc_ref ref, tc_ref base, tc_ref now, tc_ref value, clang::SourceLocation loc);
+  tc_ref view_again(tc_ref ref, tc_ref base, const Storage &storage, clang::SourceLocation loc);
+  tc_ref put_back(tc_ref ref, tc_ref base, Storage &storage, tc_ref value,
+                  clang::SourceLocation loc);
 
   // functions.cpp: what the programmer says about functions
   const clang::FunctionDecl *stand_in(const clang::FunctionDecl *callee);
