@@ -460,8 +460,8 @@ private:
   std::vector<std::pair<tc_ref, unsigned>> written_values; // contents of storages behind writes
   std::vector<std::pair<tc_ref, clang::SourceLocation>> inner_wrt; // other such values
   std::vector<tc_ref> own_leaf; // what tc_value_and_grad made leaves of
-  std::set<uint32_t> spent; // nodes whose part of the tape was freed
-  std::set<size_t> numbers; // results that are only read, as numbers
+  std::set<uint32_t> spent;     // nodes whose part of the tape was freed
+  std::set<size_t> numbers;     // results that are only read, as numbers
   std::vector<tc_ref> examples; // what stands for operands of one example in bodies being captured
   std::vector<tc_ref> mapped;   // those of all examples
   size_t outside = 0;           // slots outside of the innermost such body

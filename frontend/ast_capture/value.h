@@ -84,7 +84,8 @@ struct Overwritten {
 // Memory of a tensor.
 struct Storage {
   tc_ref current = {0};
-  Overwritten last;     // by the last write through a view, as far down to the tensor as it was all of it
+  Overwritten
+      last; // by the last write through a view, as far down to the tensor as it was all of it
   unsigned version = 0; // counts writes
   Place source;         // where the tensor was found; source.at_entry is false: made here
   int input = -1;       // index among the graph's inputs, once it is one
