@@ -51,13 +51,20 @@ void tc_vjp_var_mean(tc_vjp *v) {
   v->din[0] = !var.id ? mean : !mean.id ? var : dc2(&v->c, OP_ADD, var, mean);
 }
 
-/* dy exp(x - y): softmax; y = -inf, all x = -inf: 0 */
+/* dy exp(x - m) / sum exp(x - m), with m as tc_decomp_logsumexp has it: exp(x - y) would be off by what y was
+ * rounded by, which is much where |y| is large.  m is a constant, for it cancels.  All x = -inf: 0. */
 void tc_vjp_logsumexp(tc_vjp *v) {
   const dc *c = &v->c;
-  tc_ref y = vj_self(v), none = dc2(c, OP_EQ, y, dc_const(c, -INFINITY));
-  tc_ref shift = restored(v, dc3(c, OP_WHERE, none, dc_const(c, 0), y));
-  tc_ref share = dc1(c, OP_EXP, dc2(c, OP_SUB, vj_in(v, 0), shift));
-  v->din[0] = dc2(c, OP_MUL, restored(v, vj_dy(v)), share);
+  const dc_axes axes = axes_of(v);
+  tc_ref x = vj_in(v, 0), dy = restored(v, vj_dy(v));
+  v->din[0] = dy;
+  if (dc_empty(c, v->n->in[0], &axes)) return;
+  tc_ref max = dc_reduce(c, OP_AMAX, x, &axes, true);
+  tc_ref m = dc3(c, OP_WHERE, dc1(c, OP_ISFINITE, max), max, dc_const(c, 0));
+  tc_ref e = dc1(c, OP_EXP, dc2(c, OP_SUB, x, dc1(c, OP_DETACH, m)));
+  tc_ref sum = vj_sum(v, e, &axes), none = dc2(c, OP_EQ, sum, dc_const(c, 0));
+  tc_ref share = dc1(c, OP_RECIPROCAL, dc3(c, OP_WHERE, none, dc_const(c, 1), sum));
+  v->din[0] = dc2(c, OP_MUL, dy, dc2(c, OP_MUL, e, share));
 }
 
 /* Where x == y, as 1; shared evenly among equals. */

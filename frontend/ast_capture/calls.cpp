@@ -101,7 +101,7 @@ tc_ref Evaluator::contents(const Tensor &t, SourceLocation loc) {
     storage.current = input_refs[found->second];
   }
   if (t.whole) return storage.current;
-  return t.version == storage.version ? t.ref : view_again(t.ref, t.base, storage.current, loc);
+  return t.version == storage.version ? t.ref : view_again(t.ref, t.base, storage, loc);
 }
 
 // Argument i; the call itself after failing.  (A program may declare the functions itself.)

@@ -347,8 +347,9 @@ private:
   tc_type written_type(const Tensor &x);
   void overwrite(const Tensor &x, tc_ref value, clang::SourceLocation loc);
   tc_ref spread(tc_ref value, const tc_type &like, const clang::CallExpr *e);
-  tc_ref view_again(tc_ref ref, tc_ref base, tc_ref now, clang::SourceLocation loc);
-  tc_ref put_back(tc_ref ref, tc_ref base, tc_ref now, tc_ref value, clang::SourceLocation loc);
+  tc_ref view_again(tc_ref ref, tc_ref base, const Storage &storage, clang::SourceLocation loc);
+  tc_ref put_back(tc_ref ref, tc_ref base, Storage &storage, tc_ref value,
+                  clang::SourceLocation loc);
 
   // functions.cpp: what the programmer says about functions
   const clang::FunctionDecl *stand_in(const clang::FunctionDecl *callee);
@@ -459,8 +460,8 @@ private:
   std::vector<std::pair<tc_ref, unsigned>> written_values; // contents of storages behind writes
   std::vector<std::pair<tc_ref, clang::SourceLocation>> inner_wrt; // other such values
   std::vector<tc_ref> own_leaf; // what tc_value_and_grad made leaves of
-  std::set<uint32_t> spent; // nodes whose part of the tape was freed
-  std::set<size_t> numbers; // results that are only read, as numbers
+  std::set<uint32_t> spent;     // nodes whose part of the tape was freed
+  std::set<size_t> numbers;     // results that are only read, as numbers
   std::vector<tc_ref> examples; // what stands for operands of one example in bodies being captured
   std::vector<tc_ref> mapped;   // those of all examples
   size_t outside = 0;           // slots outside of the innermost such body

@@ -76,9 +76,16 @@ struct Tensor {
   unsigned handle = 0;  // a view: which of the tensors that the statements make
 };
 
+// A view of a tensor of which every element was written: of the contents behind that it shows `value`.
+struct Overwritten {
+  tc_ref contents = {0}, view = {0}, value = {0};
+};
+
 // Memory of a tensor.
 struct Storage {
   tc_ref current = {0};
+  Overwritten
+      last; // by the last write through a view, as far down to the tensor as it was all of it
   unsigned version = 0; // counts writes
   Place source;         // where the tensor was found; source.at_entry is false: made here
   int input = -1;       // index among the graph's inputs, once it is one

@@ -13,9 +13,11 @@ using namespace clang;
 
 // ---- views of other contents --------------------------------------------------------------------
 
-// The views that lead from the contents `base` to `ref`, of the contents `now`.
-tc_ref Evaluator::view_again(tc_ref ref, tc_ref base, tc_ref now, SourceLocation loc) {
-  if (ref.id == base.id || failed) return now;
+// The views that lead from the contents `base` to `ref`, of those that the storage has now.
+tc_ref Evaluator::view_again(tc_ref ref, tc_ref base, const Storage &storage, SourceLocation loc) {
+  const Overwritten &last = storage.last;
+  if (last.contents.id == storage.current.id && last.view.id == ref.id) return last.value;
+  if (ref.id == base.id || failed) return storage.current;
   const tc_node *n = tc_graph_node(graph, ref);
   if (!n || tc_op_get(n->op)->cls != TC_CLASS_VIEW ||
       (tc_op_get(n->op)->may_copy && copies(ref, base))) {
@@ -25,7 +27,7 @@ tc_ref Evaluator::view_again(tc_ref ref, tc_ref base, tc_ref now, SourceLocation
   }
   std::vector<tc_dim> attrs(n->attr, n->attr + n->nattr);
   tc_op op = n->op;
-  tc_ref x = view_again(n->in[0], base, now, loc);
+  tc_ref x = view_again(n->in[0], base, storage, loc);
   return failed ? tc_ref{0}
                 : tc_build(graph, op, 1, &x, static_cast<int>(attrs.size()), attrs.data(), nullptr,
                            graph_loc(loc));
@@ -131,12 +133,32 @@ static bool leave_view(tc_graph *graph, const tc_node *n, const tc_type &before,
   }
 }
 
+// Along axis i of an array of this size: is the part all of it, in this or the opposite direction?
+static bool spans(tc_graph *graph, const Part &part, size_t i, tc_dim size) {
+  tc_dims *dims = tc_graph_dims(graph);
+  tc_dim count = tc_dim_norm(dims, tc_graph_type(graph, part.value)->dim[i]), first, last;
+  size = tc_dim_norm(dims, size);
+  first = tc_dim_norm(dims, part.first[i]);
+  last = tc_dim_norm(dims, tc_dim_sub(dims, size, tc_dim_const(1)));
+  if (!tc_dim_same(count, size)) return false;
+  return tc_dim_is(part.step[i], -1)
+             ? tc_dim_same(first, last)
+             : tc_dim_is(first, 0) && (tc_dim_is(part.step[i], 1) || tc_dim_is(count, 1));
+}
+
+static bool is_all_of(tc_graph *graph, const Part &part, const tc_type &type) {
+  if (!part.value.id || part.first.size() != type.rank) return false;
+  for (size_t i = 0; i < part.first.size(); i++)
+    if (!spans(graph, part, i, type.dim[i])) return false;
+  return true;
+}
+
 // x with the part at its place.
 static tc_ref put(tc_graph *graph, tc_ref x, Part part, tc_loc loc) {
   tc_dims *dims = tc_graph_dims(graph);
   if (!part.value.id || !x.id) return {0};
   size_t rank = part.first.size();
-  bool whole = true;
+  const bool whole = is_all_of(graph, part, *tc_graph_type(graph, x));
   for (size_t i = 0; i < rank && part.value.id; i++) {
     tc_dim count = tc_graph_type(graph, part.value)->dim[i], one = tc_dim_const(1);
     if (tc_dim_value(part.step[i]) < 0) {
@@ -147,9 +169,6 @@ static tc_ref put(tc_graph *graph, tc_ref x, Part part, tc_loc loc) {
       part.value = tc_build(graph, OP_FLIP, 1, &part.value, 2, attrs, nullptr, loc);
     }
     part.first[i] = tc_dim_norm(dims, part.first[i]);
-    whole =
-        whole && tc_dim_is(part.first[i], 0) && tc_dim_is(part.step[i], 1) &&
-        tc_dim_same(tc_dim_norm(dims, count), tc_dim_norm(dims, tc_graph_type(graph, x)->dim[i]));
   }
   if (whole) return part.value;
   std::vector<tc_dim> attrs = {tc_dim_const(static_cast<int64_t>(rank))};
@@ -162,18 +181,20 @@ static tc_ref put(tc_graph *graph, tc_ref x, Part part, tc_loc loc) {
   return tc_build(graph, OP_PUT, 2, in, static_cast<int>(attrs.size()), attrs.data(), nullptr, loc);
 }
 
-// Contents of the whole after the view `ref` of the contents `base`, which are `now`, became
-// `value`.
-tc_ref Evaluator::put_back(tc_ref ref, tc_ref base, tc_ref now, tc_ref value, SourceLocation loc) {
-  Part part(graph, value);
+// Contents of the whole after the view `ref` of its contents `base` became `value`.
+tc_ref Evaluator::put_back(tc_ref ref, tc_ref base, Storage &storage, tc_ref value,
+                           SourceLocation loc) {
+  Part part(graph, value), all = part;
+  tc_ref view = ref; // `all` is all of it
   CoreMessage core;
   for (tc_ref inner; ref.id != base.id && !failed; ref = inner) {
     tc_op op = tc_graph_node(graph, ref)->op;
     inner = tc_graph_node(graph, ref)->in[0];
     tc_type before = *tc_graph_type(graph, inner);
-    bool reshapes = tc_op_get(op)->may_copy, placed = !reshapes || !copies(ref, base);
+    const bool reshapes = tc_op_get(op)->may_copy, complete = view.id == ref.id;
+    bool placed = !reshapes || !copies(ref, base);
     if (placed && reshapes) {
-      tc_ref x = view_again(ref, base, now, loc);
+      tc_ref x = view_again(ref, base, storage, loc);
       CoreMessage::Catch here(diag, core);
       tc_ref y = failed ? x : put(graph, x, part, graph_loc(loc));
       part = Part(graph, y.id ? tc_build_reshape(graph, y, before.rank, before.dim, graph_loc(loc))
@@ -186,14 +207,16 @@ tc_ref Evaluator::put_back(tc_ref ref, tc_ref base, tc_ref now, tc_ref value, So
       fail(loc, std::string("a view made by tc_") + tc_op_get(op)->text +
                     " is written whose place in the tensor is not followed; write the whole "
                     "tensor, or use tc_where or tc_concat");
+    if (!failed && complete && is_all_of(graph, part, before)) view = inner, all = part;
   }
   if (failed) return {0};
   CoreMessage::Catch here(diag, core);
-  tc_ref after = put(graph, now, part, graph_loc(loc));
+  tc_ref after = put(graph, storage.current, part, graph_loc(loc));
   if (!after.id)
     fail(loc,
          "a part is written whose place in the tensor is not followed; write the whole tensor, "
          "or use tc_where or tc_concat");
+  storage.last = {after, view, put(graph, view, all, graph_loc(loc))};
   return after;
 }
 
@@ -248,7 +271,7 @@ tc_type Evaluator::written_type(const Tensor &x) {
 // The tensor that x is, or is a view of, has new contents: those of x are `value`.
 void Evaluator::overwrite(const Tensor &x, tc_ref value, SourceLocation loc) {
   Storage &storage = storages[x.storage];
-  if (!x.whole) value = put_back(x.ref, x.base, storage.current, value, loc);
+  if (!x.whole) value = put_back(x.ref, x.base, storage, value, loc);
   if (failed) return;
   storages[x.storage].current = value;
   storages[x.storage].version++;

@@ -123,6 +123,8 @@ Test(conventions, reductions) {
           V(0, 0, 0, 0));
   expect1(UNARY("%2 = logsumexp %1 axes=[0] keep=0"), V(1e300, -INFINITY, 0, -1e300),
           V(1, 0, 0, 0));
+  expect1(UNARY("%2 = logsumexp %1 axes=[0] keep=0"), V(1e15, 1e15 - 1, 1e15 - 2, 1e15 - 3), /* rounded to 1/8 */
+          V(0.6439142598879724, 0.23688281808991013, 0.08714431874203257, 0.03205860328008499));
 }
 
 static void expect2(const char *text, const double *x, const double *y, const double *dx,

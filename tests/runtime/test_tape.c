@@ -1,5 +1,6 @@
 /* The tape of eager gradients: what is recorded, what is kept, what is refused; tests/runtime/test_gradients.c has the
  * numbers. */
+#include <math.h>
 #include <pthread.h>
 
 #include "expect.h"
@@ -341,6 +342,16 @@ Test(tape, whole_values_are_overwritten, .fini = expect_nothing_left) {
     y = tc_reshape(tc_sqrt(x), TC_DIMS(2, 2)); /* nor is the value needed that was written */
     tc_copy_(tc_flip(y, TC_AXES(1)), tc_reshape(tc_mul_s(x, 3), TC_DIMS(2, 2)));
     cr_expect_eq(slope(sum(y), x), 3);
+  }
+}
+
+/* The gradient of a log-sum-exp does not depend on how its result, which is large, is rounded. */
+Test(tape, log_sum_exp_of_large_numbers, .fini = expect_nothing_left) {
+  TC_SCOPE {
+    tc_tensor *x = tc_requires_grad_(tc_arange(4, 1e5, 0.5, TC_F32), true), *g;
+    cr_assert(tc_grad(tc_logsumexp(x, TC_ALL, false), 1, &x, &g), "%s", tc_error());
+    cr_expect(fabs(tc_item(tc_sum(g, TC_ALL, false)) - 1) < 1e-6);
+    cr_expect(fabs(first(g) - 0.10153632) < 1e-6, "%g", first(g));
   }
 }
 

@@ -27,15 +27,15 @@ def run(command, **more):
 
 
 def same(a, b):
-    """Equal words; numbers within what rounding may do to sums of a few values."""
+    """Equal words; numbers within what rounding may do to sums of a few values.  NaN is nothing but NaN."""
     a, b = a.split(), b.split()
     for x, y in zip(a, b):
         try:
-            if abs(float(x) - float(y)) > 2e-3 + 1e-5 * abs(float(y)):
-                return False
+            near = abs(float(x) - float(y)) <= 2e-3 + 1e-5 * abs(float(y))
         except ValueError:
-            if x != y:
-                return False
+            near = False
+        if x.replace("-nan", "nan") != y.replace("-nan", "nan") and not near:
+            return False
     return len(a) == len(b)
 
 

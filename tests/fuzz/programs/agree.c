@@ -26,7 +26,8 @@ typedef struct body_elements {
 typedef struct elements {
   const double *got;
   body_elements body, wide;
-  const double *narrowed; /* wide.as_is in the dtype of the result */
+  const double *unlimited,
+      *narrowed; /* where 16 bits cannot overflow, or NULL; in the dtype of the result */
   tc_dtype dtype;
   int64_t n;
   double
@@ -104,7 +105,7 @@ static bool near_enough(const fuzz_case *c, const elements *e, char why[200]) {
     if ((isinf(a) && a == b) || (isnan(a) && isnan(b))) continue; /* f64 may not overflow there */
     if (w) kernels = fmax(kernels, fabs(a - w[i])), body = fmax(body, fabs(b - w[i]));
     if (a == b) continue;
-    const bool overflowed = !isfinite(b) && w && isfinite(w[i]);
+    const bool overflowed = !isfinite(b) && e->unlimited && isfinite(e->unlimited[i]);
     const double target = overflowed ? e->narrowed[i] : b;
     if (most < 0) most = most_change(e);
     const double more = fmax(60 * change_at(e, i), 2 * most);
@@ -116,7 +117,7 @@ static bool near_enough(const fuzz_case *c, const elements *e, char why[200]) {
                (long long)i, a, b, more, w ? w[i] : NAN);
     near = false;
   }
-  /* Derivatives have more roundings, none of which was changed. */
+  /* Derivatives have more roundings, not all of which were changed. */
   const double factor = differentiates(c) ? 4 : 2;
   return near || (e->wide.as_is && isfinite(kernels) && isfinite(body) && kernels <= factor * body);
 }
@@ -145,9 +146,9 @@ static body_elements elements_of(const body_runs *runs, int i) {
 }
 
 static bool part_agrees(const fuzz_case *c, int i, const outcome *got, const body_runs *body,
-                        const body_runs *wide, char why[200]) {
+                        const body_runs *wide, const outcome *boundless, char why[200]) {
   const tc_tensor *a = part(got, i), *b = part(&body->as_is, i),
-                  *w = wide ? part(&wide->as_is, i) : NULL;
+                  *w = wide ? part(&wide->as_is, i) : NULL, *u = boundless ? part(boundless, i) : w;
   snprintf(why, 200, "another dtype or shape");
   if (!same_type(a, b)) return false;
   elements e = {.n = tc_numel(b), .dtype = tc_dtype_of(b)};
@@ -158,9 +159,10 @@ static bool part_agrees(const fuzz_case *c, int i, const outcome *got, const bod
     return !tc_item_int(tc_any(tc_ne(a, b), TC_ALL, false));
   }
   e.got = flat(a), e.body = elements_of(body, i);
-  if (w && tc_numel(w) == e.n) {
-    e.wide = elements_of(wide, i);
-    e.narrowed = flat(tc_cast(w, tc_dtype_of(b)));
+  if (w && tc_numel(w) == e.n) e.wide = elements_of(wide, i);
+  if (u && tc_numel(u) == e.n) {
+    e.unlimited = flat(u);
+    e.narrowed = flat(tc_cast(u, tc_dtype_of(b)));
   }
   return near_enough(c, &e, why);
 }
@@ -179,11 +181,11 @@ static bool same_parts(const outcome *got, const outcome *want, char why[200]) {
 }
 
 bool fuzz_agree(const fuzz_case *c, const outcome *got, const body_runs *body,
-                const body_runs *wide, char why[200]) {
+                const body_runs *wide, const outcome *boundless, char why[200]) {
   char what[200], text[20];
   if (!same_parts(got, &body->as_is, why)) return false;
   for (int i = 0; i < (c->writes ? MADE + c->n : MADE); i++) {
-    if (!part(got, i) || part_agrees(c, i, got, body, wide, what)) continue;
+    if (!part(got, i) || part_agrees(c, i, got, body, wide, boundless, what)) continue;
     snprintf(why, 200, "%s: %.160s", name_of(i, text), what);
     return false;
   }

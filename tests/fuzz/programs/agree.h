@@ -5,7 +5,7 @@
  * body, as it is and in double (where a program magnifies rounding errors, so may its kernels), or
  * when against the body run in double the kernels' error is at most twice the body's.  An element
  * that overflowed in the body (16-bit values that kernels keep in f32 do not) may be the one of the
- * body run in double instead. */
+ * body run in double instead, with all that it makes in double, too. */
 #ifndef TC_FUZZ_AGREE_H
 #define TC_FUZZ_AGREE_H
 
@@ -35,9 +35,9 @@ typedef struct body_runs {
   outcome as_is, changed[FUZZ_SAMPLES];
 } body_runs;
 
-/* wide: with operands in f64; NULL: not run. */
+/* wide: with operands in f64; boundless: with everything in f64; NULL: not run. */
 bool fuzz_agree(const fuzz_case *c, const outcome *got, const body_runs *body,
-                const body_runs *wide, char why[200]);
+                const body_runs *wide, const outcome *boundless, char why[200]);
 
 /* Whether the outcomes are equal in every bit, but for the bits of NaNs. */
 bool fuzz_equal(const outcome *a, const outcome *b, char why[200]);

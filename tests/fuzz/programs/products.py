@@ -102,6 +102,8 @@ class Products:
         windows = f"tc_unfold(tc_unfold(%0, {rank - 2}, 3, 1), {rank - 1}, 3, {step})"
         v = self.make(f"tc_reshape(tc_permute({windows}, {ints(order)}), TC_DIMS({dims}))", [padded], x.dtype, shape)
         wide = r.choice((size("N"), 7, 24))
+        if v:
+            v.overlaps = True  # of few elements it is a view
         weight = v and self.weight(x.dtype, (deep, wide) if left else (wide, deep))
         if not weight:
             return None

@@ -1,11 +1,25 @@
 #include "rounding.h"
 
+#include <math.h>
+
 #include "operands.h"
 #include "wrappers.h" /* of the ops, written by runner.py */
 
+/* Elements of a row that differ by this many roundings are equal but for those. */
+enum { SOME_ROUNDINGS = 16 };
+
 static uint64_t next; /* seed of the next change; 0: none */
+static bool widens;   /* what is made is f64 */
 
 void fuzz_change_roundings(uint64_t seed) { next = seed; }
+
+void fuzz_widen(bool on) { widens = on; }
+
+tc_dtype fuzz_dtype(tc_dtype d) { return widens && fuzz_floating(d) ? TC_F64 : d; }
+
+tc_tensor *fuzz_widened(tc_tensor *x) {
+  return widens && x && fuzz_floating(tc_dtype_of(x)) ? tc_cast(x, TC_F64) : x;
+}
 
 /* x = y in the memory of x, of which a tape of gradients that has x sees nothing. */
 static void put(const tc_tensor *x, const tc_tensor *y) {
@@ -92,6 +106,78 @@ tc_tensor *fuzz_rounded(tc_tensor *x, double least) {
   return x;
 }
 
-const tc_tensor *fuzz_near(const tc_tensor *x) {
-  return is_changed(x) ? fuzz_rounded(tc_clone(x), 0) : x;
+tc_tensor *fuzz_cotangent_rounded(tc_tensor *x) {
+  const uint64_t seed = next;
+  tc_tensor *y, *factor = NULL;
+  if (!is_changed(x) || !tc_requires_grad(x)) return x;
+  next = 0;
+  TC_NO_GRAD factor = fuzz_changed(tc_ones(fuzz_sizes(x), tc_dtype_of(x)), 0, seed);
+  y = tc_mul(x, factor);
+  TC_SCOPE TC_NO_GRAD put(y, x);
+  next = seed + 1;
+  return y;
+}
+
+/* y is multiplied with a factor where the condition is true, by the chance p. */
+static void sometimes(tc_tensor *y, const tc_tensor *condition, double p, double factor,
+                      uint64_t seed) {
+  tc_tensor *rare = tc_gt_s(tc_rand(fuzz_sizes(y), seed, TC_F64), 1 - p),
+            *found = tc_logical_and(tc_reshape(condition, fuzz_sizes(y)), rare);
+  put(y, tc_where(found, tc_mul_s(y, factor), y));
+}
+
+tc_tensor *fuzz_deviation_rounded(tc_tensor *y, const tc_tensor *x, tc_ints axes, bool squared) {
+  const uint64_t seed = next;
+  if (!is_changed(y) || !tc_numel(x)) return y;
+  next = 0;
+  TC_SCOPE TC_NO_GRAD {
+    tc_tensor *least = tc_mul_s(tc_max(tc_abs(tc_cast(x, TC_F64)), axes, true),
+                                SOME_ROUNDINGS * computing_unit(y));
+    if (squared) least = tc_square(least);
+    const tc_tensor *rounding = tc_le(tc_reshape(tc_cast(y, TC_F64), fuzz_sizes(least)), least);
+    sometimes(y, rounding, 1.0 / 3, 1e-3, seed);
+    sometimes(y, rounding, 1.0 / 3, 0, seed + 1);
+  }
+  next = seed + 2;
+  return y;
+}
+
+tc_tensor *fuzz_product_rounded(tc_tensor *y, const tc_tensor *x, tc_ints axes, bool scan) {
+  const uint64_t seed = next;
+  if (!is_changed(y)) return y;
+  next = 0;
+  TC_SCOPE TC_NO_GRAD {
+    const double most = tc_dtype_of(y) == TC_F64 ? 1022 : 126;
+    tc_tensor *logs = tc_log2(tc_abs(tc_cast(x, TC_F64))), *large = tc_maximum_s(logs, 0),
+              *small = tc_minimum_s(logs, 0);
+    large = scan ? tc_cumsum(large, (int)axes.v[0]) : tc_sum(large, axes, true);
+    small = scan ? tc_cumsum(small, (int)axes.v[0]) : tc_sum(small, axes, true);
+    const tc_tensor *any = tc_logical_and(tc_gt_s(large, most), tc_lt_s(small, -most));
+    put(y, tc_masked_fill(y,
+                          tc_logical_and(tc_reshape(any, fuzz_sizes(y)),
+                                         tc_gt_s(tc_rand(fuzz_sizes(y), seed, TC_F64), 0.5)),
+                          INFINITY));
+  }
+  next = seed + 1;
+  return y;
+}
+
+const tc_tensor *fuzz_near(const tc_tensor *x, tc_ints axes) {
+  const uint64_t seed = next;
+  tc_tensor *y = NULL;
+  if (!is_changed(x)) return x;
+  next = 0;
+  y = tc_clone(x);
+  TC_SCOPE TC_NO_GRAD {
+    const double chance = tc_item(tc_rand(TC_SCALAR_SHAPE, seed, TC_F64));
+    const double unit = computing_unit(x), factor = 1 + 8 * (chance - 0.25) * unit;
+    tc_tensor *wide = tc_cast(x, TC_F64), *mean = tc_mean(wide, axes, true);
+    tc_tensor *off = tc_max(tc_abs(tc_sub(wide, mean)), axes, true);
+    tc_tensor *equal = tc_le(off, tc_mul_s(tc_abs(mean), SOME_ROUNDINGS * unit));
+    tc_tensor *changed = tc_cast(fuzz_changed(x, 0, seed + 1), TC_F64);
+    if (chance < 0.5) changed = tc_where(equal, tc_mul_s(mean, factor), changed);
+    put(y, tc_cast(changed, tc_dtype_of(x)));
+  }
+  next = seed + 2;
+  return y;
 }

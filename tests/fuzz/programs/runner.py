@@ -11,7 +11,9 @@ TESTS = os.path.dirname(os.path.dirname(HERE))
 ISAS = (("v2", "sse4_2"), ("v3", "avx2"), ("v4", "avx512vl"), ("bf16", "avx512_bf16"), ("amx", "amx_bf16"))
 SOURCES = ("fuzz/programs/driver", "fuzz/programs/operands", "fuzz/programs/agree", "fuzz/programs/rounding", "fuzz/programs/differences",
            "guarded/operand", "guarded/pages")
-WRAPPED = [f"-Wl,--wrap=tc_{op}" for op in ROUNDED]
+# What is made in a dtype that is told.
+MADE = "cast zeros ones full empty arange eye rand randn rand_like randn_like".split()
+WRAPPED = [f"-Wl,--wrap=tc_{op}" for op in dict.fromkeys(ROUNDED + MADE)]
 
 
 def isas_here():
@@ -22,26 +24,35 @@ def isas_here():
 
 
 def write_wrappers(o):
-    """Programs call the functions of ROUNDED through wrappers, which hand the result to fuzz_rounded."""
+    """Programs call the functions of ROUNDED and MADE through wrappers (rounding.h)."""
     header = ""
     for name in ("tcompile.h", "tcompile/elementwise.h"):
         with open(f"{o.include}/{name}", encoding="utf-8") as f:
             header += f.read()
     with open(f"{o.out}/wrappers.h", "w", encoding="utf-8") as f:
-        for op in ROUNDED:
+        for op in dict.fromkeys(ROUNDED + MADE):
             parameters = re.search(rf"^tc_tensor \*tc_{op}\(([^)]*)\)", header, re.M)[1]
             names = ", ".join(re.search(r"\w+$", p)[0] for p in parameters.split(","))
-            before, result = "", f"__real_tc_{op}({names})"
+            draws = op.startswith("rand")
+            before, result = "", f"__real_tc_{op}({names if draws else names.replace('dtype', 'fuzz_dtype(dtype)')})"
+            if draws:
+                result = f"fuzz_widened({result})"
             if op == "layer_norm":
                 result = f"fuzz_mean_rounded({result}, {names.replace(', bias', '')})"
             if op in ("var", "std", "var_mean"):  # of rows whose elements are equal, but for a rounding
-                result = result.replace("(x,", "(fuzz_near(x),")
+                result = result.replace("(x,", "(fuzz_near(x, axes),")
+                result = f"fuzz_deviation_rounded({result}, x, axes, {int(op != 'std')})"
+            if op in ("prod", "cumprod"):
+                result = f"fuzz_product_rounded({result}, x, {'axes' if op == 'prod' else 'TC_INTS(axis)'}, {int(op == 'cumprod')})"
             if op in ("gelu", "gelu_tanh"):
                 result = f"fuzz_factor_rounded({result}, {names})"
             if op in ("gelu_", "gelu_tanh_"):
                 before, result = f"tc_tensor *was = fuzz_before({names}); ", f"fuzz_factor_rounded({result}, was)"
+            if op in ROUNDED:
+                result = f"fuzz_rounded({result}, {int(op in OF_LOGS)})"
+                result = result if op.endswith("_") else f"fuzz_cotangent_rounded({result})"
             f.write(f"tc_tensor *__real_tc_{op}({parameters});\ntc_tensor *__wrap_tc_{op}({parameters});\n"
-                    f"tc_tensor *__wrap_tc_{op}({parameters}) {{ {before}return fuzz_rounded({result}, {int(op in OF_LOGS)}); }}\n")
+                    f"tc_tensor *__wrap_tc_{op}({parameters}) {{ {before}return {result}; }}\n")
 
 
 def build_driver(o):

@@ -3,7 +3,8 @@ from runner import fails
 from values import Block, Effect, Value
 
 
-KINDS = ("crashed", "does not build", "generator", "kernels did not run", "differences: ")
+KINDS = ("crashed", "does not build", "no gradient leads to", "generator", "kernels did not run", "kernels ran on", "exceptions", "other threads",
+         "leaves", "lies in operand", "differences: ")
 
 
 def kind(why):

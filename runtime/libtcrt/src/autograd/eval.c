@@ -130,6 +130,7 @@ static tc_tensor *run_op(const evaluation *e, const tc_node *n, int wanted) {
 static tc_tensor *run_node(const evaluation *e, const tc_node *n) {
   const tc_device device = e->i->plan->op.at[e->i->of.first]->device;
   if (n->op == OP_CONST) return constant_at(n, device);
+  if (n->op == OP_DETACH) return tc_detach(value(e, n->in[0].id));
   if (n->op != OP_RESULT) return run_op(e, n, 0);
   return run_op(e, tc_graph_node(e->i->g, n->in[0]), (int)tc_dim_value(n->attr[0]));
 }
