@@ -149,8 +149,8 @@ static tc_address no_address(void) {
   return a;
 }
 
-/* The chain's batch axis `at` becomes two, of which the inner one has `inner` points. */
-static void split_batch(chain *c, translation *outer, int at, tc_dim inner) {
+/* The chain's axis `at`, a batch or m, becomes two, of which the inner one has `inner` points; the other is a batch. */
+static void split_axis(chain *c, translation *outer, int at, tc_dim inner) {
   tc_dims *d = c->L->dims;
   tc_mm_loop *mm = &c->mm;
   for (int i = mm->nbatch + 3; i > at; i--) mm->axis[i] = mm->axis[i - 1];
@@ -166,19 +166,20 @@ static void split_batch(chain *c, translation *outer, int at, tc_dim inner) {
 
 static tc_address translate_affine(const translation *t, const tc_address *a);
 
-/* A kernel whose axes step over the array by `stride` knows more batch axes than the outer product: as many are made. */
+/* A kernel whose axes step over the array by `stride` knows more axes than the outer product, which has heads that share keys
+ * in one batch, or in one m with their rows: as many are made. */
 static bool split_at(chain *c, translation *outer, tc_dim stride) {
   const tc_address a = translate_affine(outer, &c->outer->expr[c->outer->mm.a.id].address);
   tc_dims *d = c->L->dims;
   for (int i = 0; i < c->mm.nbatch + 3; i++)
     if (tc_dim_same(a.coef[i], stride)) return true;
-  for (int i = 0; i < c->mm.nbatch; i++) {
+  for (int i = 0; i <= c->mm.nbatch; i++) {
     if (tc_dim_is(a.coef[i], 0)) continue;
     const tc_dim inner = tc_dim_div(d, stride, a.coef[i]), rest = tc_dim_div(d, c->mm.axis[i].extent, inner);
     if (!tc_dim_same(tc_dim_mul(d, inner, a.coef[i]), stride) || tc_dim_is(inner, 1)) continue;
     if (!tc_dim_same(tc_dim_mul(d, inner, rest), c->mm.axis[i].extent)) continue;
     if (c->mm.nbatch == TC_MAX_RANK) return false;
-    split_batch(c, outer, i, inner);
+    split_axis(c, outer, i, inner);
     return true;
   }
   return false;
@@ -226,6 +227,12 @@ static void open_translation(translation *t, chain *c, const tc_kernel *k) {
   for (int i = 0; i < TC_MAX_AXES; i++) t->axis[i] = no_address();
 }
 
+/* Is it axis m of the chain, and batches that were split from it? */
+static bool is_rows(const chain *c, const tc_address *a) {
+  const int m = c->mm.nbatch;
+  return tc_dim_is(a->coef[m], 1) && tc_dim_is(a->coef[m + 2], 0) && tc_dim_is(a->offset, 0);
+}
+
 /* And adds the inner one. */
 static void name_axes(chain *c, tc_axis deep) {
   static const char *const batch[TC_MAX_AXES] = {"b", "c", "e", "f", "g", "h", "i", "j"};
@@ -246,7 +253,7 @@ static bool find_axes(chain *c, translation *inner, translation *rows, translati
     if (!split_at(c, outer, c->store->address.coef[i])) return false;
   for (int i = 0; i < in->nbatch; i++)
     if (!split_at(c, outer, stored->coef[i])) return false;
-  const int m = c->mm.nbatch, k = m + 2;
+  const int k = c->mm.nbatch + 2;
   const tc_address weights = translate_affine(outer, &c->outer->expr[c->outer->mm.a.id].address);
   if (!cover_axes(rows, nest->axis, nest->naxis, &c->store->address, &weights)) return false;
   loads_of(c->rows, c->scores, &score);
@@ -255,8 +262,8 @@ static bool find_axes(chain *c, translation *inner, translation *rows, translati
   if (!cover_axes(inner, in->axis, in->nbatch + 2, stored, &scores)) return false;
   name_axes(c, in->axis[in->nbatch + 2]);
   inner->axis[in->nbatch + 2].coef[k + 1] = tc_dim_const(1);
-  *swapped = is_axis(&inner->axis[in->nbatch], k) && is_axis(&inner->axis[in->nbatch + 1], m);
-  return *swapped || (is_axis(&inner->axis[in->nbatch], m) && is_axis(&inner->axis[in->nbatch + 1], k));
+  *swapped = is_axis(&inner->axis[in->nbatch], k) && is_rows(c, &inner->axis[in->nbatch + 1]);
+  return *swapped || (is_rows(c, &inner->axis[in->nbatch]) && is_axis(&inner->axis[in->nbatch + 1], k));
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
