@@ -1,0 +1,11 @@
+/* nn.h - functions of neural networks beyond tcompile.h, written with its functions: docs/nn.md lists them.
+ *
+ * They are captured as what stands there: attention is one kernel, what is elementwise joins what is around it.  Called from
+ * elsewhere they run op by op.  Arguments that do not fit are an error (TC_ERROR_ARGUMENT), with NULL. */
+#ifndef TCOMPILE_NN_H
+#define TCOMPILE_NN_H
+
+#include <tcompile/conv.h>
+#include <tcompile/nn/attention.h>
+
+#endif

@@ -1,0 +1,130 @@
+"""nn_expected.py > nn_expected.h: what PyTorch gives for the rows of nn_*.c, in float64: shapes of results, and digests of
+results and of gradients (nn.h says of which numbers).  A function of PyTorch, or the formula where it has none.
+Needs PyTorch (2.15 made the file); the tests do not."""
+import math
+
+import torch
+import torch.nn.functional as F
+
+F64 = torch.float64
+SUBJECTS = {}
+INF = math.inf
+
+
+def element(kind, bound, operand, k):
+    m = k * 7919 + operand * 1031 + 17
+    v = (m % 1009) / 256 - 2
+    return {"f": v, "p": 0.25 + abs(v) / 2, "u": (v + 2.02) / 4, "s": 1.0 if m % 1009 % 2 else -1.0,
+            "b": m % 1009 % 3 != 0, "i": m % 1009 % bound if bound else 0}[kind]
+
+
+def digest(t):
+    t = t.detach().double().flatten()
+    k = torch.arange(t.numel(), dtype=F64)
+    return [float((t * torch.cos(1 + k)).sum()), float((t * torch.cos(0.7 + 1.3 * k)).sum())]
+
+
+def parse(text):
+    """"f:2,3" or "i7:2,3" """
+    head, _, dims = text.partition(":")
+    return head[0], int(head[1:] or 0), tuple(int(d) for d in dims.split(",") if d)
+
+
+def rows(subject, name, function, *shapes):
+    """The function, of tensors, for each list of operands; those that are floating have gradients, but for the last ones
+    behind a '/'."""
+    for operands in shapes:
+        constants = operands.index("/") if "/" in operands else len(operands)
+        parsed = [parse(o) for o in operands if o != "/"]
+        x = []
+        for i, (kind, bound, dims) in enumerate(parsed):
+            dtype = {"i": torch.int64, "b": torch.bool}.get(kind, F64)
+            t = torch.tensor([element(kind, bound, i, k) for k in range(math.prod(dims))], dtype=dtype).reshape(dims)
+            x.append(t.requires_grad_() if dtype == F64 and i < constants else t)
+        y = function(*x)
+        grads = {}
+        leaves = [i for i, t in enumerate(x) if t.requires_grad]
+        if leaves and y.requires_grad:
+            weights = torch.cos(1 + torch.arange(y.numel(), dtype=F64)).reshape(y.shape)
+            grads = dict(zip(leaves, torch.autograd.grad((y * weights).sum(), [x[i] for i in leaves])))
+        SUBJECTS.setdefault(subject, []).append((name, parsed, tuple(y.shape), digest(y), [
+            digest(grads[i]) if i in grads else [0.0, 0.0] for i in range(len(x))]))
+
+
+def show(dims):
+    return "{" + ", ".join(map(str, dims)) + "}" if dims else "{0}"
+
+
+def numbers(v):
+    return "{" + ", ".join(f"{x:.14g}" for x in v) + "}"
+
+
+# ---- attention ------------------------------------------------------------------------------------------------------
+
+def attention(q, k, v, causal=False, offset=0, window=0, lengths=None, mask=None, bias=None, slopes=None, softcap=0, scale=None):
+    groups = q.shape[-3] // k.shape[-3]
+    k, v = k.repeat_interleave(groups, -3), v.repeat_interleave(groups, -3)
+    s = q @ k.transpose(-2, -1) * (scale or 1 / math.sqrt(q.shape[-1]))
+    query, key = offset + torch.arange(q.shape[-2])[:, None], torch.arange(k.shape[-2])
+    if softcap:
+        s = softcap * torch.tanh(s / softcap)
+    if bias is not None:
+        s = s + bias
+    if slopes is not None:
+        s = s + slopes[:, None, None] * (key - query)
+    hidden = torch.zeros(s.shape, dtype=torch.bool)
+    if causal:
+        hidden = hidden | (key > query)
+    if window:
+        hidden = hidden | (abs(key - query) >= window)
+    if lengths is not None:
+        hidden = hidden | (key >= lengths[:, None, None, None])
+    if mask is not None:
+        hidden = hidden | ~mask
+    return torch.softmax(s.masked_fill(hidden, -INF), -1) @ v
+
+
+def rope(x, cos, sin, interleaved):
+    if interleaved:
+        a, b = x[..., 0::2], x[..., 1::2]
+        return torch.stack([a * cos - b * sin, b * cos + a * sin], -1).flatten(-2)
+    a, b = x.chunk(2, -1)
+    return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)
+
+
+def qkv(b, h, g, t, s, d, e):
+    return [f"f:{b},{h},{t},{d}", f"f:{b},{g},{s},{d}", f"f:{b},{g},{s},{e}"]
+
+
+same = [qkv(1, 2, 2, 5, 5, 8, 8), qkv(2, 3, 3, 7, 9, 4, 5), qkv(1, 1, 1, 33, 41, 16, 3), qkv(0, 2, 2, 3, 4, 8, 8)]
+square = [qkv(1, 2, 2, 5, 5, 8, 8), qkv(2, 1, 1, 37, 37, 6, 3)]
+rows("attention", "plain", lambda q, k, v: F.scaled_dot_product_attention(q, k, v), *same)
+rows("attention", "scaled", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, scale=0.3), *same)
+rows("attention", "causal", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True), *square)
+rows("attention", "late", lambda q, k, v: attention(q, k, v, causal=True, offset=k.shape[-2] - q.shape[-2], window=6), *same)
+rows("attention", "local", lambda q, k, v: attention(q, k, v, window=3), *square)
+rows("attention", "grouped", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True),
+     qkv(2, 6, 2, 7, 7, 8, 5), qkv(1, 6, 2, 1, 1, 3, 3))
+rows("attention", "shared", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, enable_gqa=True),
+     qkv(2, 4, 1, 7, 9, 8, 5), qkv(1, 4, 1, 40, 3, 3, 3))
+rows("attention", "masked", lambda q, k, v, bias, mask: attention(q, k, v, mask=mask, bias=bias),
+     qkv(2, 3, 3, 7, 9, 4, 5) + ["f:3,1,9", "b:2,1,7,9"])
+rows("attention", "capped", lambda q, k, v, slopes, lengths: attention(q, k, v, softcap=2.5, slopes=slopes, lengths=lengths + 1),
+     qkv(2, 3, 3, 7, 9, 4, 5) + ["p:3", "i8:2"])
+rows("attention", "images", lambda q, k, v: F.scaled_dot_product_attention(q, k, v), ["f:5,4", "f:9,4", "f:9,3"])
+rows("attention", "rope_halves", lambda x, cos, sin: rope(x, cos, sin, False), ["f:2,3,5,8", "f:5,4", "f:5,4"])
+rows("attention", "rope_pairs", lambda x, cos, sin: rope(x, cos, sin, True), ["f:2,3,5,8", "f:5,4", "f:5,4"], ["f:1,1,1,2", "f:1,1", "f:1,1"])
+
+# ---- the file -------------------------------------------------------------------------------------------------------
+
+print(f"/* Made by nn_expected.py with PyTorch {torch.__version__}: nn.h says what a row is. */")
+print("// clang-format off")
+for subject, list_of in SUBJECTS.items():
+    print(f"#ifdef NN_{subject.upper()}")
+    print(f"static const nn_row {subject}_expected[] = {{")
+    for name, parsed, shape, y, grads in list_of:
+        x = ", ".join(f"{{'{kind}', {bound}, {len(dims)}, {show(dims)}}}" for kind, bound, dims in parsed)
+        print(f'  {{"{name}", {len(parsed)}, {{{x}}}, {len(shape)}, {show(shape)},')
+        print(f"   {numbers(y)}, {{{', '.join(numbers(g) for g in grads)}}}}},")
+    print("};")
+    print("#endif")
