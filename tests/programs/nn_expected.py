@@ -115,6 +115,37 @@ rows("attention", "images", lambda q, k, v: F.scaled_dot_product_attention(q, k,
 rows("attention", "rope_halves", lambda x, cos, sin: rope(x, cos, sin, False), ["f:2,3,5,8", "f:5,4", "f:5,4"])
 rows("attention", "rope_pairs", lambda x, cos, sin: rope(x, cos, sin, True), ["f:2,3,5,8", "f:5,4", "f:5,4"], ["f:1,1,1,2", "f:1,1", "f:1,1"])
 
+# ---- pooling ----------------------------------------------------------------------------------------------------------
+
+def repeated(x, times=2):
+    """Each element twice along the last axis: extrema come in pairs."""
+    return x.repeat_interleave(times, -1)
+
+
+planes = (["f:2,3,9,20"], ["f:1,2,7,8"], ["f:2,1,12,5"], ["f:0,3,9,8"])
+lines = (["f:2,3,13"], ["f:1,1,8"], ["f:1,2,40"])
+rows("pool", "max_image", lambda x: F.max_pool2d(x, 3, 2, 1), *planes)
+rows("pool", "max_ties", lambda x: F.max_pool2d(repeated(x), 3, 1, 1), *planes)
+rows("pool", "max_line", lambda x: F.max_pool1d(x, 3, 2, 1, 2), *lines)
+rows("pool", "max_ceil", lambda x: F.max_pool2d(x, (3, 2), (2, 3), (1, 0), (2, 1), ceil_mode=True), *planes)
+rows("pool", "max_volume", lambda x: F.max_pool3d(x, 2), ["f:1,2,4,5,6"], ["f:2,1,2,2,9"])
+rows("pool", "max_index", lambda x: F.max_pool2d(x, (3, 2), (2, 2), (1, 1), (1, 2), ceil_mode=True, return_indices=True)[1].double(),
+     *planes[:3])
+rows("pool", "max_index_volume", lambda x: F.max_pool3d(repeated(x), 2, 1, 1, return_indices=True)[1].double(), ["f:1,2,4,5,3"])
+rows("pool", "unpool", lambda x: F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2, output_size=x.shape[2:]),
+     *planes[:3])
+rows("pool", "avg_image", lambda x: F.avg_pool2d(x, 3, 2, 1), *planes)
+rows("pool", "avg_inside", lambda x: F.avg_pool2d(x, (3, 4), (2, 3), (1, 2), count_include_pad=False), *planes)
+rows("pool", "avg_ceil", lambda x: F.avg_pool2d(x, (3, 2), (2, 3), (1, 1), ceil_mode=True), *planes)
+rows("pool", "avg_ceil_inside", lambda x: F.avg_pool1d(x, 3, 4, 1, ceil_mode=True, count_include_pad=False), *lines)
+rows("pool", "avg_volume", lambda x: F.avg_pool3d(x, 2, 1, 1), ["f:1,2,4,5,6"])
+rows("pool", "lp_image", lambda x: F.lp_pool2d(x, 2, (2, 3), 2), *planes[:3])
+rows("pool", "lp_line", lambda x: F.lp_pool1d(x, 3, 3, 2, ceil_mode=True), ["p:2,3,13"], ["p:1,1,8"])
+rows("pool", "adaptive_avg", lambda x: F.adaptive_avg_pool2d(x, (3, 4)), *planes)
+rows("pool", "adaptive_one", lambda x: F.adaptive_avg_pool2d(x, 1), *planes)
+rows("pool", "adaptive_line", lambda x: F.adaptive_avg_pool1d(x, 5), *lines, ["f:1,1,3"])
+rows("pool", "adaptive_max", lambda x: F.adaptive_max_pool2d(x, (3, 4)), *planes)
+
 # ---- the file -------------------------------------------------------------------------------------------------------
 
 print(f"/* Made by nn_expected.py with PyTorch {torch.__version__}: nn.h says what a row is. */")

@@ -7,5 +7,6 @@
 
 #include <tcompile/conv.h>
 #include <tcompile/nn/attention.h>
+#include <tcompile/nn/pool.h>
 
 #endif
