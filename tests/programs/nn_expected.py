@@ -146,6 +146,27 @@ rows("pool", "adaptive_one", lambda x: F.adaptive_avg_pool2d(x, 1), *planes)
 rows("pool", "adaptive_line", lambda x: F.adaptive_avg_pool1d(x, 5), *lines, ["f:1,1,3"])
 rows("pool", "adaptive_max", lambda x: F.adaptive_max_pool2d(x, (3, 4)), *planes)
 
+# ---- normalisation ----------------------------------------------------------------------------------------------------
+
+def running(x, mean, var):
+    mean, var = mean.clone(), var.clone()
+    F.batch_norm(x, mean, var, training=True, momentum=0.3)
+    return torch.cat([mean, var])
+
+
+images = (["f:3,6,5,7", "f:6", "f:6"], ["f:1,6,1,9", "f:6", "f:6"], ["f:2,6,20,21", "f:6", "f:6"])
+rows("norm", "batch", lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True, eps=1e-3), *images)
+rows("norm", "batch_rows", lambda x: F.batch_norm(x, None, None, training=True), ["f:7,5"])
+rows("norm", "batch_running", running, ["f:3,6,5,7", "/", "f:6", "p:6"])
+rows("norm", "group", lambda x, w, b: F.group_norm(x, 3, w, b, 1e-4), *images, ["f:0,6,5,7", "f:6", "f:6"])
+rows("norm", "group_rows", lambda x: F.group_norm(x, 2), ["f:5,8"])
+rows("norm", "instance", lambda x, w, b: F.instance_norm(x, None, None, w, b), images[0], images[2])
+rows("norm", "response", lambda x: F.local_response_norm(x, 4, 0.2, 0.6, 1.5), ["f:2,6,5,7"], ["f:1,2,9,3"], ["f:0,6,5,7"])
+rows("norm", "weight", lambda v, g: torch._weight_norm(v, g, 0), ["f:5,4,3", "f:5,1,1"])
+rows("norm", "weight_last", lambda v, g: torch._weight_norm(v, g, 1), ["f:5,4", "f:1,4"])
+rows("norm", "layer", lambda x, w, b: F.layer_norm(x, x.shape[1:], w, b), ["f:3,5,7", "f:5,7", "f:5,7"])
+rows("norm", "rms", lambda x, w: F.rms_norm(x, x.shape[1:], w, 1e-5), ["f:5,7", "f:7"])
+
 # ---- the file -------------------------------------------------------------------------------------------------------
 
 print(f"/* Made by nn_expected.py with PyTorch {torch.__version__}: nn.h says what a row is. */")
