@@ -175,7 +175,7 @@ static inline void nn_check_row(const nn_row *r, const nn_function *f) {
       nn_close(r, how[way], "the result", z, y, tolerance);
       if (way == 2) continue; /* gradients of cancelled sums are noise */
       for (int i = 0; i < f->differentiable; i++) nn_close(r, how[way], gradient[i], g[i], want[i], tolerance);
-      if (way == 0 && NN_COMPILED) CHECK(hits_of(f->name) == hits + 1);
+      if (way == 0 && NN_COMPILED && hits_of(f->name) != hits + 1) nn_stop(r, how[way], "the number of calls", 0, 1);
     }
     tc_set_enabled(was);
   }

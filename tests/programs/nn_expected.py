@@ -167,6 +167,49 @@ rows("norm", "weight_last", lambda v, g: torch._weight_norm(v, g, 1), ["f:5,4", 
 rows("norm", "layer", lambda x, w, b: F.layer_norm(x, x.shape[1:], w, b), ["f:3,5,7", "f:5,7", "f:5,7"])
 rows("norm", "rms", lambda x, w: F.rms_norm(x, x.shape[1:], w, 1e-5), ["f:5,7", "f:7"])
 
+# ---- losses -----------------------------------------------------------------------------------------------------------
+
+def focal(x, t):
+    p, ce = torch.sigmoid(x), F.binary_cross_entropy_with_logits(x, t, reduction="none")
+    return ((0.3 * t + 0.7 * (1 - t)) * ce * (1 - (p * t + (1 - p) * (1 - t))) ** 2).mean()
+
+
+both = (["f:5,7", "f:5,7"], ["f:3,1", "f:3,1"])
+signed = (["f:5,7", "/", "s:5,7"], ["f:13,1", "/", "s:13,1"])
+rows("loss", "l1_none", lambda x, t: F.l1_loss(x, t, reduction="none"), *both)
+rows("loss", "l1_empty", lambda x, t: F.l1_loss(x, t, reduction="sum"), ["f:0,7", "f:0,7"])
+rows("loss", "smooth", lambda x, t: F.smooth_l1_loss(x, t, beta=0.7), *both)
+rows("loss", "huber", lambda x, t: F.huber_loss(x, t, delta=0.7, reduction="sum"), *both)
+rows("loss", "bce", lambda x, t, w: F.binary_cross_entropy(x, t, w), ["u:5,7", "u:5,7", "/", "p:7"])
+rows("loss", "bce_logits", lambda x, t, w, p: F.binary_cross_entropy_with_logits(x, t, w, pos_weight=p),
+     ["f:5,7", "u:5,7", "/", "p:7", "p:7"])
+rows("loss", "bce_logits_plain", lambda x, t: F.binary_cross_entropy_with_logits(x, t), ["f:5,7", "u:5,7"])
+rows("loss", "focal", focal, ["f:5,7", "u:5,7"])
+rows("loss", "kl", lambda x, t: F.kl_div(x, t, reduction="sum"), ["f:5,7", "u:5,7"])
+rows("loss", "kl_log", lambda x, t: F.kl_div(x, t, log_target=True, reduction="none").mean(), *both)
+rows("loss", "poisson", lambda x, t: F.poisson_nll_loss(x, t * 3, full=True), ["f:5,7", "/", "u:5,7"])
+rows("loss", "poisson_rate", lambda x, t: F.poisson_nll_loss(x, t, log_input=False, eps=1e-3), ["p:5,7", "/", "u:5,7"])
+rows("loss", "gaussian", lambda x, t, v: F.gaussian_nll_loss(x, t, v, full=True), ["f:5,7", "f:5,7", "p:5,7"])
+rows("loss", "entropy", lambda x, t: F.cross_entropy(x, t), ["f:9,5", "i5:9"], ["f:2,70", "i70:2"])
+rows("loss", "entropy_weighted", lambda x, t, w: F.cross_entropy(x, t, w, label_smoothing=0.2, ignore_index=2),
+     ["f:9,5", "i5:9", "/", "p:5"], ["f:40,3", "i3:40", "/", "p:3"])
+rows("loss", "entropy_images", lambda x, t, w: F.cross_entropy(x, t, w, reduction="none", label_smoothing=0.1, ignore_index=1),
+     ["f:2,5,4,3", "i5:2,4,3", "/", "p:5"])
+rows("loss", "entropy_one", lambda x, t: F.cross_entropy(x, t[()], reduction="sum"), ["f:5", "i5:"])
+rows("loss", "entropy_soft", lambda x, t, w: F.cross_entropy(x, t, w, label_smoothing=0.1), ["f:9,5", "u:9,5", "/", "p:5"])
+rows("loss", "entropy_padded", lambda x, t: F.cross_entropy(x, torch.where(t == 0, -100, t), reduction="sum"), ["f:9,5", "i5:9"])
+rows("loss", "nll", lambda x, t, w: F.nll_loss(x, t, w, ignore_index=0), ["f:9,5", "i5:9", "/", "p:5"])
+rows("loss", "multi_margin", lambda x, t: F.multi_margin_loss(x, t, 2, 0.6), ["f:9,5", "i5:9"])
+rows("loss", "hinge", lambda x, t: F.hinge_embedding_loss(x, t, 0.8), *signed)
+rows("loss", "ranking", lambda a, b, t: F.margin_ranking_loss(a, b, t, 0.3), ["f:41", "f:41", "/", "s:41"])
+rows("loss", "soft_margin", lambda x, t: F.soft_margin_loss(x, t), *signed)
+rows("loss", "cosine", lambda a, b: F.cosine_similarity(a, b, 1), ["f:5,7,3", "f:5,7,3"], ["f:0,4,3", "f:0,4,3"])
+rows("loss", "distance", lambda a, b: F.pairwise_distance(a, b, 3), *both)
+rows("loss", "normal", lambda x: F.normalize(x, dim=1), ["f:5,7,3"])
+rows("loss", "embedding", lambda a, b, t: F.cosine_embedding_loss(a, b, t, 0.2), ["f:9,5", "f:9,5", "/", "s:9"])
+rows("loss", "triplet", lambda a, p, n: F.triplet_margin_loss(a, p, n, 0.7), ["f:9,5", "f:9,5", "f:9,5"])
+rows("loss", "triplet_swap", lambda a, p, n: F.triplet_margin_loss(a, p, n, 0.7, swap=True, reduction="none"), ["f:9,5", "f:9,5", "f:9,5"])
+
 # ---- the file -------------------------------------------------------------------------------------------------------
 
 print(f"/* Made by nn_expected.py with PyTorch {torch.__version__}: nn.h says what a row is. */")

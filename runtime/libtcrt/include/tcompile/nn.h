@@ -7,6 +7,7 @@
 
 #include <tcompile/conv.h>
 #include <tcompile/nn/attention.h>
+#include <tcompile/nn/loss.h>
 #include <tcompile/nn/norm.h>
 #include <tcompile/nn/pool.h>
 
