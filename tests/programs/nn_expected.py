@@ -210,6 +210,48 @@ rows("loss", "embedding", lambda a, b, t: F.cosine_embedding_loss(a, b, t, 0.2),
 rows("loss", "triplet", lambda a, p, n: F.triplet_margin_loss(a, p, n, 0.7), ["f:9,5", "f:9,5", "f:9,5"])
 rows("loss", "triplet_swap", lambda a, p, n: F.triplet_margin_loss(a, p, n, 0.7, swap=True, reduction="none"), ["f:9,5", "f:9,5", "f:9,5"])
 
+# ---- resampling, folding ------------------------------------------------------------------------------------------------
+
+def interpolate(mode, corners=None, size=None, factor=None):
+    def run(x):
+        return F.interpolate(x, size or [n * factor for n in x.shape[2:]], mode=mode, align_corners=corners)
+    return run
+
+
+planes = (["f:2,3,5,7"], ["f:1,2,9,4"], ["f:0,2,5,5"])
+rows("resample", "reflect", lambda x: F.pad(x, (1, 2, 2, 1), mode="reflect"), *planes)
+rows("resample", "replicate", lambda x: F.pad(x, (1, 0, 4, 1), mode="replicate"), *planes)
+rows("resample", "circular", lambda x: F.pad(x, (1, 2, 2, 0), mode="circular"), *planes)
+rows("resample", "nearest", interpolate("nearest", size=(7, 3)), *planes)
+rows("resample", "nearest_exact", interpolate("nearest-exact", size=(8, 3)), *planes)
+rows("resample", "nearest_up", interpolate("nearest", factor=2), *planes)
+rows("resample", "linear", interpolate("bilinear", False, (8, 3)), *planes)
+rows("resample", "linear_corners", interpolate("bilinear", True, (8, 1)), *planes)
+rows("resample", "linear_up", interpolate("bilinear", False, factor=2), *planes)
+rows("resample", "linear_line", interpolate("linear", True, 9), ["f:2,3,5"], ["f:1,1,1"])
+rows("resample", "linear_volume", interpolate("trilinear", False, (3, 5, 6)), ["f:1,2,4,3,5"])
+rows("resample", "cubic", interpolate("bicubic", False, (8, 4)), *planes)
+rows("resample", "cubic_corners", interpolate("bicubic", True, (3, 9)), *planes)
+rows("resample", "area", interpolate("area", None, (3, 2)), *planes)
+grid = (["f:2,3,5,7", "f:2,4,3,2"], ["f:1,2,9,4", "f:1,1,17,2"], ["f:0,2,5,5", "f:0,4,3,2"])
+rows("resample", "grid", lambda x, g: F.grid_sample(x, g * 0.7, align_corners=False), *grid)
+rows("resample", "grid_border", lambda x, g: F.grid_sample(x, g * 0.7, padding_mode="border", align_corners=True), *grid)
+rows("resample", "grid_nearest", lambda x, g: F.grid_sample(x, g * 0.7, "nearest", align_corners=False), *(g[:1] + ["/"] + g[1:] for g in grid))
+rows("resample", "grid_volume", lambda x, g: F.grid_sample(x, g * 0.7, align_corners=False), ["f:2,2,3,4,5", "f:2,2,3,2,3"])
+rows("resample", "shuffle", lambda x: F.pixel_shuffle(x, 2), ["f:2,8,3,5"], ["f:1,4,1,7"])
+rows("resample", "unshuffle", lambda x: F.pixel_unshuffle(x, 2), ["f:2,3,4,6"])
+rows("resample", "channels", lambda x: F.channel_shuffle(x, 3), ["f:2,6,3,5"])
+rows("resample", "columns", lambda x: F.unfold(x, (3, 2), (1, 2), (1, 0), (2, 1)), *planes)
+rows("resample", "image", lambda x: F.fold(x, (7, 6), (3, 2), (1, 2), (1, 0), (2, 1)), ["f:2,18,16"], ["f:1,6,16"], ["f:0,6,16"])
+rows("resample", "image_gaps", lambda x: F.fold(x, (9, 8), 2, 1, 0, 3), ["f:2,12,9"])
+rows("resample", "image_dilated", lambda x: F.fold(x, (9, 8), 3, 2, 1, 2), ["f:2,18,12"])
+rows("resample", "transposed", lambda x, w, b: F.conv_transpose2d(x, w, -b, 2, 1, 1), ["f:2,3,4,5", "f:3,4,3,3", "f:4"],
+     ["f:1,5,1,7", "f:5,2,3,3", "f:2"], ["f:0,3,4,5", "f:3,4,3,3", "f:4"])
+rows("resample", "transposed_one", lambda x, w: F.conv_transpose2d(x, w, None, 1, 1, 0, 1, (1, 2)), ["f:2,3,4,5", "f:3,4,3,2"])
+rows("resample", "transposed_groups", lambda x, w: F.conv_transpose2d(x, w, None, (3, 2), (0, 1), (2, 1), 3), ["f:2,6,4,5", "f:6,2,2,3"])
+rows("resample", "transposed_dilated", lambda x, w: F.conv_transpose1d(x, w, None, 2, 0, 1, 1, 3), ["f:2,3,6", "f:3,2,3"])
+rows("resample", "transposed_volume", lambda x, w: F.conv_transpose3d(x, w, None, 2), ["f:1,2,2,3,2", "f:2,3,2,2,2"])
+
 # ---- the file -------------------------------------------------------------------------------------------------------
 
 print(f"/* Made by nn_expected.py with PyTorch {torch.__version__}: nn.h says what a row is. */")

@@ -7,8 +7,11 @@
 
 #include <tcompile/conv.h>
 #include <tcompile/nn/attention.h>
+#include <tcompile/nn/fold.h>
 #include <tcompile/nn/loss.h>
 #include <tcompile/nn/norm.h>
 #include <tcompile/nn/pool.h>
+#include <tcompile/nn/resample.h>
+#include <tcompile/nn/shuffle.h>
 
 #endif

@@ -30,7 +30,8 @@ static inline tc_tensor *tc_nn_queries(const tc_tensor *q, int64_t offset, tc_dt
 static inline tc_tensor *tc_nn_keys(const tc_tensor *k, tc_dtype dtype) { return tc_arange(tc_size(k, -2), 0, 1, dtype); }
 
 static inline const tc_tensor *tc_nn_both(const tc_tensor *a, const tc_tensor *b) {
-  return a ? tc_logical_and(a, b) : b;
+  if (a) return tc_logical_and(a, b);
+  return b;
 }
 
 /* Which keys are seen, broadcast to [B,H,T,S]; NULL: all. */

@@ -62,7 +62,8 @@ static inline tc_tensor *tc_bce(const tc_tensor *x, const tc_tensor *target, con
     const tc_tensor *p = tc_loss_wide(x, x), *t = tc_loss_wide(target, x);
     const tc_tensor *yes = tc_maximum_s(tc_log(p), -100), *no = tc_maximum_s(tc_log1p(tc_neg(p)), -100);
     const tc_tensor *loss = tc_neg(tc_add(tc_mul(t, yes), tc_mul(tc_rsub_s(t, 1), no)));
-    y = tc_keep(tc_loss_reduced(weight ? tc_mul(loss, weight) : loss, x, r));
+    if (weight) loss = tc_mul(loss, weight);
+    y = tc_keep(tc_loss_reduced(loss, x, r));
   }
   return y;
 }
@@ -77,7 +78,8 @@ static inline tc_tensor *tc_bce_with_logits_weighted(const tc_tensor *x, const t
     const tc_tensor *yes = tc_softplus(tc_neg(z));
     if (pos_weight) yes = tc_mul(yes, tc_add_s(tc_mul(tc_sub_s(pos_weight, 1), t), 1));
     const tc_tensor *loss = tc_add(tc_mul(tc_rsub_s(t, 1), z), yes);
-    y = tc_keep(tc_loss_reduced(weight ? tc_mul(loss, weight) : loss, x, r));
+    if (weight) loss = tc_mul(loss, weight);
+    y = tc_keep(tc_loss_reduced(loss, x, r));
   }
   return y;
 }
@@ -160,7 +162,8 @@ typedef struct tc_class_options {
 
 /* weight[C] along axis `axis` of lp, or NULL. */
 static inline const tc_tensor *tc_class_weights(const tc_tensor *lp, int axis, tc_class_options o) {
-  return o.weight ? tc_nn_along(o.weight, axis, tc_rank(lp)) : NULL;
+  if (o.weight) return tc_nn_along(o.weight, axis, tc_rank(lp));
+  return NULL;
 }
 
 /* Of indices of classes: lp[N,C,...] has logarithms of probabilities. */
@@ -177,7 +180,9 @@ static inline const tc_tensor *tc_loss_of_indices(const tc_tensor *lp, const tc_
   }
   loss = tc_mul(loss, each);
   if (s != 0) {
-    const tc_tensor *all = tc_sum(weight ? tc_mul(lp, weight) : lp, TC_AXES(axis), false);
+    const tc_tensor *weighted = lp;
+    if (weight) weighted = tc_mul(lp, weight);
+    const tc_tensor *all = tc_sum(weighted, TC_AXES(axis), false);
     const tc_tensor *rest = tc_where(counts, tc_mul_s(all, -s / classes), tc_zeros_like(all));
     loss = tc_add(tc_mul_s(loss, 1 - s), rest);
   }
