@@ -72,6 +72,11 @@ static inline tc_tensor *nn_result(tc_tensor *y, int n, const tc_tensor *const *
   NN_DEFINE(name, n,                                                                                                   \
             (NN_OPERAND(a, s), NN_OPERAND(b, t), NN_OPERAND(c, u), NN_OPERAND(d, v), NN_OPERAND(e, w), tc_tensor **g), \
             NN_LIST(a, b, c, d, e), (x[0], x[1], x[2], x[3], x[4], g), __VA_ARGS__)
+#define NN_RECURRENT_LAYER(name, n, s, t, u, w, v, ...) /* x, two states, weights, biases of one shape */                \
+  NN_DEFINE(name, n,                                                                                                   \
+            (NN_OPERAND(a, s), NN_OPERAND(b, t), NN_OPERAND(c, t), NN_OPERAND(d, u), NN_OPERAND(e, w),                 \
+             NN_OPERAND(f, v), NN_OPERAND(h, v), tc_tensor **g),                                                       \
+            NN_LIST(a, b, c, d, e, f, h), (x[0], x[1], x[2], x[3], x[4], x[5], x[6], g), __VA_ARGS__)
 #define NN_ROW(name) {#name, name##_call, name##_differentiable}
 
 /* ---- operands and digests -------------------------------------------------------------------------- */
@@ -155,7 +160,7 @@ static inline tc_tensor *nn_run(const nn_row *r, const nn_function *f, tc_dtype 
 }
 
 static inline void nn_check_row(const nn_row *r, const nn_function *f) {
-  static const char *const gradient[NN_MOST] = {"da", "db", "dc", "dd", "de", "df", "dg", "dh"};
+  static const char *const gradient[NN_MOST] = {"da", "db", "dc", "dd", "de", "df", "dh", "di"};
   const bool sixteen_bits[] = {false, false, true};
   TC_SCOPE {
     tc_tensor *want[NN_MOST], *g[NN_MOST];

@@ -252,6 +252,78 @@ rows("resample", "transposed_groups", lambda x, w: F.conv_transpose2d(x, w, None
 rows("resample", "transposed_dilated", lambda x, w: F.conv_transpose1d(x, w, None, 2, 0, 1, 1, 3), ["f:2,3,6", "f:3,2,3"])
 rows("resample", "transposed_volume", lambda x, w: F.conv_transpose3d(x, w, None, 2), ["f:1,2,2,3,2", "f:2,3,2,2,2"])
 
+# ---- recurrent networks, activations, embeddings ------------------------------------------------------------------------
+
+def network(kind, reverse=False, states=True):
+    def run(x, h, c, *w):
+        w = [t * 0.5 for t in w]
+        flat = [torch.flip(x, [0]) if reverse else x, (h[None], c[None]) if kind == "lstm" else h[None]]
+        call = {"lstm": torch.lstm, "gru": torch.gru, "tanh": torch.rnn_tanh, "relu": torch.rnn_relu}[kind]
+        y, *last = call(*flat, w, True, 1, 0.0, False, False, False)
+        y = torch.flip(y, [0]) if reverse else y
+        return torch.cat([y, *last] + ([] if kind == "lstm" else [0 * c[None]]))
+    return run
+
+
+def cell(kind):
+    def run(x, h, c, *w):
+        w = [t * 0.5 for t in w]
+        if kind == "lstm":
+            return torch.cat(torch.lstm_cell(x, (h, c), *w))
+        call = {"gru": torch.gru_cell, "tanh": torch.rnn_tanh_cell, "relu": torch.rnn_relu_cell}[kind]
+        return torch.cat([call(x, h, *w), c])
+    return run
+
+
+def recurrent(gates, t, n, i, h):
+    g = gates * h
+    return [f"f:{t},{n},{i}" if t else f"f:{n},{i}", f"f:{n},{h}", f"f:{n},{h}", f"f:{g},{i}", f"f:{g},{h}", f"f:{g}", f"f:{g}"]
+
+
+for kind, gates in (("tanh", 1), ("relu", 1), ("gru", 3), ("lstm", 4)):
+    rows("recurrent", f"{kind}_cell", cell(kind), recurrent(gates, 0, 3, 5, 4), recurrent(gates, 0, 1, 1, 9))
+    if kind != "relu":
+        rows("recurrent", f"{kind}_layer", network(kind), recurrent(gates, 5, 3, 4, 6))
+rows("recurrent", "gru_reverse", network("gru", True), recurrent(3, 5, 2, 3, 4))
+rows("recurrent", "lstm_reverse", network("lstm", True), recurrent(4, 5, 2, 3, 4))
+
+
+def halves(function):
+    def run(x):
+        a, b = x.chunk(2, 1)
+        return function(a) * b
+    return run
+
+
+def bag(mode, padding=None):
+    def run(w, i, *share):
+        return F.embedding_bag(i, w, mode=mode, per_sample_weights=share[0] if share else None, padding_idx=padding)
+    return run
+
+
+def offsets(mode):
+    def run(w, i, o, *share):
+        begin = torch.cumsum(o, 0) - o[0]
+        return F.embedding_bag(i, w, begin, mode=mode, per_sample_weights=share[0] if share else None)
+    return run
+
+
+matrix = (["f:5,8"], ["f:3,2"])
+rows("other", "shrinks", lambda x: F.hardshrink(x, 0.7) + 2 * F.softshrink(x, 0.4) + 3 * F.tanhshrink(x), *matrix)
+rows("other", "units", lambda x: F.celu(x, 0.6) + 2 * F.selu(x) + 3 * F.elu(x, 0.6), *matrix)
+rows("other", "signs", lambda x: F.softsign(x) + 2 * F.logsigmoid(3 * x) + 3 * F.softmin(x, 1), *matrix)
+rows("other", "bounds", lambda x: F.threshold(x, 0.3, -2) + 2 * F.hardtanh(x, -0.8, 0.6), *matrix)
+rows("other", "prelu", lambda x, w: F.prelu(x, w), ["f:5,8,3", "f:8"])
+rows("other", "prelu_one", lambda x, w: F.prelu(x, w), ["f:5,8", "f:1"])
+rows("other", "glu", lambda x: F.glu(x, 1), ["f:5,8,3"])
+rows("other", "gated", lambda x: halves(F.relu)(x) + 2 * halves(F.gelu)(x) + 3 * halves(F.silu)(x), ["f:5,8,3"])
+rows("other", "embedding_padded", lambda w, i: F.embedding(i, w, 2), ["f:7,3", "i7:2,5"])
+rows("other", "bag_sum", bag("sum"), ["f:7,3", "i7:4,5", "f:4,5"])
+rows("other", "bag_mean", bag("mean", 2), ["f:7,3", "i7:4,5"], ["f:3,3", "i3:6,1"])
+rows("other", "bag_max", bag("max", 2), ["f:7,3", "i7:4,5"], ["f:3,3", "i3:6,1"])
+rows("other", "bag_offsets", offsets("sum"), ["f:7,3", "i7:9", "i3:5", "f:9"])
+rows("other", "bag_offsets_mean", offsets("mean"), ["f:7,3", "i7:9", "i3:5"])
+
 # ---- the file -------------------------------------------------------------------------------------------------------
 
 print(f"/* Made by nn_expected.py with PyTorch {torch.__version__}: nn.h says what a row is. */")

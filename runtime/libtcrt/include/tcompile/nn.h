@@ -6,11 +6,14 @@
 #define TCOMPILE_NN_H
 
 #include <tcompile/conv.h>
+#include <tcompile/nn/activation.h>
 #include <tcompile/nn/attention.h>
+#include <tcompile/nn/embedding.h>
 #include <tcompile/nn/fold.h>
 #include <tcompile/nn/loss.h>
 #include <tcompile/nn/norm.h>
 #include <tcompile/nn/pool.h>
+#include <tcompile/nn/recurrent.h>
 #include <tcompile/nn/resample.h>
 #include <tcompile/nn/shuffle.h>
 
