@@ -26,7 +26,7 @@ static inline tc_ints tc_nn_with_size(const tc_tensor *x, int axis, int64_t size
 
 /* v of rank 1 along an axis of a tensor of a rank, to be broadcast: [1,..,n,..,1]. */
 static inline tc_tensor *tc_nn_along(const tc_tensor *v, int axis, int rank) {
-  tc_ints dims = {0};
+  tc_ints dims = TC_EMPTY_LIST;
   dims.n = rank;
   for (int i = 0; i < rank; i++) dims.v[i] = i == axis ? tc_size(v, 0) : 1;
   return tc_reshape(v, dims);

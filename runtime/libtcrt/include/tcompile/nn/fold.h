@@ -30,7 +30,7 @@ static inline tc_tensor *tc_im2col(const tc_tensor *x, tc_ints size, tc_ints str
 
 /* Zeros behind or between the elements of axis 1 of z[B,K,...]. */
 static inline const tc_tensor *tc_fold_padded(const tc_tensor *z, int64_t behind) {
-  tc_ints none = {0}, after = {0};
+  tc_ints none = TC_EMPTY_LIST, after = TC_EMPTY_LIST;
   none.n = after.n = tc_rank(z);
   after.v[1] = behind;
   return behind ? tc_pad(z, none, after, 0) : z;
@@ -63,7 +63,7 @@ static inline tc_tensor *tc_fold_axis(const tc_tensor *z, int64_t stride, int64_
 
 /* z[B,K1..Kk,O1..Ok], k axes, folded: [B,L1..Lk]. */
 static inline tc_tensor *tc_fold_axes(const tc_tensor *z, int axes, tc_ints stride, tc_ints dilation) {
-  tc_ints size = tc_shape(z), order = size, dims = {0};
+  tc_ints size = tc_shape(z), order = size, dims = TC_EMPTY_LIST;
   int64_t behind = 1; /* points of axes that are folded */
   order.v[0] = 0;
   for (int i = 0; i < 2 * axes; i++) order.v[1 + i] = i % 2 ? 1 + axes + i / 2 : 1 + i / 2; /* K1, O1, K2, O2, ... */
@@ -83,7 +83,7 @@ static inline tc_tensor *tc_fold_axes(const tc_tensor *z, int axes, tc_ints stri
 
 /* Axis 1 + i of y[B,L1..Lk] from `first` on, `size` elements, with zeros behind where there are fewer. */
 static inline tc_tensor *tc_fold_cropped(tc_tensor *y, int i, int64_t first, int64_t size, int64_t lacking) {
-  tc_ints none = {0}, after = {0};
+  tc_ints none = TC_EMPTY_LIST, after = TC_EMPTY_LIST;
   none.n = after.n = tc_rank(y);
   after.v[1 + i] = lacking;
   return tc_slice(lacking > 0 ? tc_pad(y, none, after, 0) : y, 1 + i, first, first + size, 1);
@@ -101,7 +101,7 @@ static inline tc_tensor *tc_col2im(const tc_tensor *x, tc_ints image, tc_ints si
   if (tc_rank(x) != 3 || axes < 1 || axes > 3 || (size.n != 1 && size.n != axes) || (stride.n != 1 && stride.n != axes) ||
       (padding.n != 1 && padding.n != axes) || (dilation.n != 1 && dilation.n != axes))
     return TC_NN_FAIL("tc_col2im: x has %d axes, not 3; size, stride, padding and dilation one number, or %d", tc_rank(x), axes);
-  tc_ints windows = {0};
+  tc_ints windows = TC_EMPTY_LIST;
   windows.n = 1 + 2 * axes;
   for (int i = 0; i < axes; i++) {
     const int64_t p = tc_nn_of(padding, i), extent = (tc_nn_of(size, i) - 1) * tc_nn_of(dilation, i) + 1;
@@ -114,7 +114,7 @@ static inline tc_tensor *tc_col2im(const tc_tensor *x, tc_ints image, tc_ints si
     return TC_NN_FAIL("tc_col2im: %lld rows of %lld columns for windows of %lld at %lld places", (long long)tc_size(x, 1),
                       (long long)tc_size(x, 2), (long long)kernel, (long long)points);
   TC_SCOPE {
-    tc_ints dims = {0};
+    tc_ints dims = TC_EMPTY_LIST;
     dims.n = 2 + axes;
     dims.v[0] = tc_size(x, 0);
     dims.v[1] = tc_size(x, 1) / kernel;

@@ -19,7 +19,7 @@ static inline tc_tensor *tc_batch_norm_train(const tc_tensor *x, tc_tensor *runn
   TC_SCOPE {
     const tc_tensor *wide = tc_nn_as(x, tc_nn_wide(tc_dtype_of(x)));
     double n = (double)tc_size(x, 0); /* of each channel */
-    tc_ints axes = {0};
+    tc_ints axes = TC_EMPTY_LIST;
     axes.n = tc_rank(x) - 1;
     for (int i = 1; i < axes.n; i++) {
       axes.v[i] = i + 1;
@@ -102,7 +102,7 @@ static inline tc_tensor *tc_weight_norm(const tc_tensor *v, const tc_tensor *g, 
     return TC_NN_FAIL("tc_weight_norm: %lld lengths of %d axes for axis %d of %d", (long long)tc_numel(g), tc_rank(g), axis,
                       tc_rank(v));
   TC_SCOPE {
-    tc_ints axes = {0};
+    tc_ints axes = TC_EMPTY_LIST;
     for (int i = 0; i < tc_rank(v); i++)
       if (i != axis) axes.v[axes.n++] = i;
     y = tc_keep(tc_mul(v, tc_div(g, axes.n ? tc_norm(v, 2, axes, true) : tc_abs(v))));

@@ -149,7 +149,7 @@ static inline tc_tensor *tc_max_unpool(const tc_tensor *x, const tc_tensor *inde
 
 /* Over the windows of all axes: [N,C,O1..Ok]. */
 static inline tc_tensor *tc_pool_sum(const tc_tensor *x, const tc_pool_windows *w) {
-  tc_ints axes = {0};
+  tc_ints axes = TC_EMPTY_LIST;
   tc_tensor *z = tc_pool_padded(x, w, 0);
   for (axes.n = 0; axes.n < tc_rank(x) - 2; axes.n++) {
     z = tc_pool_unfolded(z, w, axes.n);
@@ -213,7 +213,7 @@ static inline tc_tensor *tc_lp_pool(const tc_tensor *x, double p, tc_ints size, 
 /* In equal parts. */
 static inline tc_tensor *tc_adaptive_even(const tc_tensor *x, tc_ints size, bool max) {
   const int axes = tc_rank(x) - 2;
-  tc_ints dims = tc_shape(x), inside = {0};
+  tc_ints dims = tc_shape(x), inside = TC_EMPTY_LIST;
   dims.n += axes;
   inside.n = axes;
   for (int i = 0; i < axes; i++) {
@@ -232,7 +232,7 @@ static inline tc_tensor *tc_adaptive_uneven(const tc_tensor *x, int axis, int64_
   const tc_tensor *first = tc_unsqueeze(tc_floor_div(edge, by), -1);
   const tc_tensor *end = tc_unsqueeze(tc_floor_div(tc_add_s(edge, (double)(length + n - 1)), by), -1);
   const tc_tensor *index = tc_add(first, tc_arange(most, 0, 1, TC_I64)); /* [n,most] */
-  tc_ints dims = tc_shape(x), seen = {0};
+  tc_ints dims = tc_shape(x), seen = TC_EMPTY_LIST;
   dims.n++;
   seen.n = dims.n;
   for (int i = dims.n - 1; i > axis + 1; i--) dims.v[i] = dims.v[i - 1];

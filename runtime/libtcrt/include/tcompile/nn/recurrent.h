@@ -115,19 +115,20 @@ static inline tc_tensor *tc_recurrent_steps(const tc_tensor *in, int64_t first, 
 static inline tc_tensor *tc_recurrent_layer(const char *name, const tc_tensor *x, const tc_tensor *h, const tc_tensor *c,
                                             tc_recurrent_weights w, tc_recurrent_kind kind, bool reverse, tc_tensor **h_n,
                                             tc_tensor **c_n) {
-  enum { AT_ONCE = 1024, PARTS = 1024 };
+  enum { PARTS = 1024 };
+  const int64_t most = 1024; /* steps of a part */
   tc_tensor *y = NULL;
   if (h_n) *h_n = NULL;
   if (c_n) *c_n = NULL;
   if (!tc_recurrent_checked(name, x, h, w, kind, 3)) return NULL;
   const int64_t steps = tc_size(x, 0);
-  if (steps < 1 || steps > (int64_t)AT_ONCE * PARTS) return TC_NN_FAIL("%s: %lld steps", name, (long long)steps);
+  if (steps < 1 || steps > most * PARTS) return TC_NN_FAIL("%s: %lld steps", name, (long long)steps);
   TC_SCOPE {
     const tc_tensor *in = tc_linear(x, w.w_ih, w.b_ih), *part[PARTS];
     tc_tensor *state = tc_reshape(h, tc_shape(h)), *cell = kind == TC_LSTM ? tc_reshape(c, tc_shape(c)) : NULL;
-    const int parts = (int)((steps + AT_ONCE - 1) / AT_ONCE);
+    const int parts = (int)((steps + most - 1) / most);
     for (int i = 0; i < parts; i++) {
-      const int64_t first = (int64_t)i * AT_ONCE, n = steps - first < AT_ONCE ? steps - first : AT_ONCE;
+      const int64_t first = i * most, n = steps - first < most ? steps - first : most;
       part[reverse ? parts - 1 - i : i] = tc_recurrent_steps(in, first, n, &state, &cell, w, kind, reverse);
     }
     y = tc_keep(parts == 1 ? tc_reshape(part[0], tc_shape(part[0])) : tc_concat(part, parts, 0));

@@ -148,7 +148,7 @@ static inline tc_tensor *tc_interpolate(const tc_tensor *x, tc_ints size, tc_int
 
 /* Each element factor times along its axis: by a view, without indices. */
 static inline tc_tensor *tc_upsample_repeated(const tc_tensor *x, tc_ints factor) {
-  tc_ints one = {0}, each = {0}, dims = tc_shape(x);
+  tc_ints one = TC_EMPTY_LIST, each = TC_EMPTY_LIST, dims = tc_shape(x);
   one.n = each.n = 2 * dims.n - 2;
   one.v[0] = each.v[0] = dims.v[0];
   one.v[1] = each.v[1] = dims.v[1];
@@ -166,7 +166,7 @@ static inline tc_tensor *tc_upsample_repeated(const tc_tensor *x, tc_ints factor
 static inline tc_tensor *tc_upsample(const tc_tensor *x, tc_ints factor, tc_interpolation mode, bool align_corners) {
   const int axes = tc_rank(x) - 2;
   tc_tensor *y = NULL;
-  tc_ints size = {0};
+  tc_ints size = TC_EMPTY_LIST;
   if (!x) return NULL;
   if (axes < 1 || axes > 3 || (factor.n != 1 && factor.n != axes))
     return TC_NN_FAIL("tc_upsample: x has %d axes, which are N, C and 1 to 3 dimensions, and there are %d factors", tc_rank(x),

@@ -18,7 +18,7 @@ static inline tc_tensor *tc_shuffle_out(const tc_tensor *x, tc_ints factor) {
   tc_tensor *y = tc_reshape(x, tc_shape(x));
   for (int i = rank - 1; i >= 2; i--) { /* f of the last axis changes fastest */
     const int64_t f = tc_nn_of(factor, i - 2);
-    tc_ints dims = tc_shape(y), parts = {0};
+    tc_ints dims = tc_shape(y), parts = TC_EMPTY_LIST;
     dims.v[1] /= f;
     dims.v[i] *= f;
     parts = TC_DIMS(dims.v[0], dims.v[1], f, tc_shuffle_points(y, 2, i), tc_size(y, i), tc_shuffle_points(y, i + 1, rank));
@@ -33,7 +33,7 @@ static inline tc_tensor *tc_shuffle_in(const tc_tensor *x, tc_ints factor) {
   tc_tensor *y = tc_reshape(x, tc_shape(x));
   for (int i = 2; i < rank; i++) {
     const int64_t f = tc_nn_of(factor, i - 2);
-    tc_ints dims = tc_shape(y), parts = {0};
+    tc_ints dims = tc_shape(y), parts = TC_EMPTY_LIST;
     dims.v[1] *= f;
     dims.v[i] /= f;
     parts = TC_DIMS(dims.v[0], tc_size(y, 1), tc_shuffle_points(y, 2, i), dims.v[i], f, tc_shuffle_points(y, i + 1, rank));
@@ -105,7 +105,7 @@ static inline const tc_tensor *tc_transposed_padded(const tc_tensor *w, int axis
     const tc_tensor *between = tc_pad(tc_reshape(w, rows), TC_DIMS(0, 0, 0), TC_DIMS(0, dilation - 1, 0), 0);
     w = tc_slice(tc_reshape(between, tc_nn_with_size(w, axis, k * dilation)), axis, 0, extent, 1);
   }
-  tc_ints none = {0}, after = {0};
+  tc_ints none = TC_EMPTY_LIST, after = TC_EMPTY_LIST;
   none.n = after.n = tc_rank(w);
   after.v[axis] = behind;
   return behind ? tc_pad(w, none, after, 0) : w;
@@ -114,7 +114,7 @@ static inline const tc_tensor *tc_transposed_padded(const tc_tensor *w, int axis
 /* The weights of that convolution: [groups O s1..sk, C/groups, A1..Ak] of w[C,O,K1..Kk], turned round. */
 static inline tc_tensor *tc_transposed_weights(const tc_tensor *w, tc_ints stride, tc_ints dilation, int64_t groups) {
   const int rank = tc_rank(w);
-  tc_ints axes = {0};
+  tc_ints axes = TC_EMPTY_LIST;
   for (int i = 2; i < rank; i++) {
     w = tc_transposed_padded(w, i, tc_nn_of(stride, i - 2), tc_nn_of(dilation, i - 2));
     axes.v[axes.n++] = i;
@@ -161,7 +161,7 @@ static inline tc_tensor *tc_conv_transpose(const tc_tensor *x, const tc_tensor *
   if (!x || !w || !tc_transposed_checked(x, w, stride, padding, output_padding, dilation, groups)) return NULL;
   TC_SCOPE {
     const tc_tensor *turned = tc_transposed_weights(w, stride, dilation, groups);
-    tc_ints around = {0}, apart = {0}, none = {0}, after = {0};
+    tc_ints around = TC_EMPTY_LIST, apart = TC_EMPTY_LIST, none = TC_EMPTY_LIST, after = TC_EMPTY_LIST;
     around.n = apart.n = tc_rank(x) - 2;
     none.n = after.n = tc_rank(x);
     for (int i = 0; i < around.n; i++) {
