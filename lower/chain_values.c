@@ -43,8 +43,8 @@ const tc_expr *lo_chain_operand(const lo_chain *c) {
   return &c->outer->expr[c->swapped ? c->outer->mm.b.id : c->outer->mm.a.id];
 }
 
-/* The chain's batch axis `at` becomes two, of which the inner one has `inner` points. */
-static void split_batch(lo_chain *c, int at, tc_dim inner) {
+/* The chain's axis `at`, a batch or m, becomes two, of which the inner one has `inner` points; the other is a batch. */
+static void split_axis(lo_chain *c, int at, tc_dim inner) {
   tc_dims *d = c->L->dims;
   tc_mm_loop *mm = &c->mm;
   for (int i = mm->nbatch + 3; i > at; i--) mm->axis[i] = mm->axis[i - 1];
@@ -58,19 +58,20 @@ static void split_batch(lo_chain *c, int at, tc_dim inner) {
   }
 }
 
-/* A kernel whose axes step over the array by `stride` knows more batch axes than the outer product: as many are made. */
+/* A kernel whose axes step over the array by `stride` knows more axes than the outer product, which has heads that share keys
+ * in one batch, or in one m with their rows: as many are made. */
 static bool split_at(lo_chain *c, tc_dim stride) {
   const tc_address a = lo_translate_affine(&c->t, &lo_chain_operand(c)->address);
   tc_dims *d = c->L->dims;
   for (int i = 0; i < c->mm.nbatch + 3; i++)
     if (tc_dim_same(a.coef[i], stride)) return true;
-  for (int i = 0; i < c->mm.nbatch; i++) {
+  for (int i = 0; i <= c->mm.nbatch; i++) {
     if (tc_dim_is(a.coef[i], 0)) continue;
     const tc_dim inner = tc_dim_div(d, stride, a.coef[i]), rest = tc_dim_div(d, c->mm.axis[i].extent, inner);
     if (!tc_dim_same(tc_dim_mul(d, inner, a.coef[i]), stride) || tc_dim_is(inner, 1)) continue;
     if (!tc_dim_same(tc_dim_mul(d, inner, rest), c->mm.axis[i].extent)) continue;
     if (c->mm.nbatch == TC_MAX_RANK) return false;
-    split_batch(c, i, inner);
+    split_axis(c, i, inner);
     return true;
   }
   return false;
@@ -120,15 +121,21 @@ static bool cover(const lo_chain *c, const tc_address *at, tc_dim stride, tc_dim
   return true;
 }
 
+/* Is it axis m of the chain, and batches that were split from it? */
+static bool is_rows(const lo_chain *c, const tc_address *a) {
+  const int m = c->mm.nbatch;
+  return tc_dim_is(a->coef[m], 1) && tc_dim_is(a->coef[m + 2], 0) && tc_dim_is(a->offset, 0);
+}
+
 /* A product of rows and keys is the chain's next inner one; its d becomes an axis. */
 static bool take_inner(lo_chain *c, lo_made *made) {
   static const char *const deep[TC_MM_INNERS] = {"d", "l"};
   const tc_mm_loop *in = &made->k->mm;
-  const int i = c->mm.inner.n, m = c->mm.nbatch, k = m + 2;
+  const int i = c->mm.inner.n, k = c->mm.nbatch + 2;
   const tc_address *rows = &made->t.axis[in->nbatch], *columns = &made->t.axis[in->nbatch + 1];
-  const bool turned = lo_is_chain_axis(rows, k) && lo_is_chain_axis(columns, m);
+  const bool turned = lo_is_chain_axis(rows, k) && is_rows(c, columns);
   if (i == TC_MM_INNERS || in->operand != c->mm.operand) return false;
-  if (!turned && !(lo_is_chain_axis(rows, m) && lo_is_chain_axis(columns, k))) return false;
+  if (!turned && !(is_rows(c, rows) && lo_is_chain_axis(columns, k))) return false;
   c->mm.inner.n++;
   made->inner = i;
   c->mm.axis[tc_mm_deep(&c->mm, i)] = in->axis[in->nbatch + 2];

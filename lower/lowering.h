@@ -56,12 +56,14 @@ typedef struct lo_term {
   tc_dim stride, bound;
 } lo_term;
 
+enum { LO_TERMS = sizeof((tc_address){0}.term) / sizeof(tc_term) };
+
 /* offset + sum coef[a] * axis a + terms */
 typedef struct lo_lin {
   tc_dim offset;
   tc_dim coef[LO_AXES];
   uint64_t nterm;
-  lo_term term[2];
+  lo_term term[LO_TERMS];
 } lo_lin;
 
 /* One lin per dimension, or a single lin that numbers elements in row-major order (flat).  Interned:

@@ -12,8 +12,25 @@ static tc_ref added_back(const tc_vjp *v, const tc_type *t, tc_ref index, tc_ref
 
 static int the_axis(const tc_vjp *v) { return dc_axis(v->n, "axis", vj_type(v, 0)->rank); }
 
+/* Does each line of x along the axis give one element? */
+static bool takes_one(const tc_vjp *v, int axis) {
+  const tc_type *x = vj_type(v, 0), *index = vj_type(v, 1);
+  bool one = true;
+  for (int i = 0; i < x->rank; i++)
+    one = one && (i == axis ? tc_dim_is(index->dim[i], 1) : tc_dim_same(index->dim[i], x->dim[i]));
+  return one;
+}
+
+/* dy where it was read.  One element of each line is chosen by comparison, which has no order and no zeros to be written before. */
 void tc_vjp_gather(tc_vjp *v) {
-  v->din[0] = added_back(v, vj_type(v, 0), v->n->in[1], vj_dy(v), the_axis(v));
+  const int axis = the_axis(v);
+  const tc_ref index = v->n->in[1];
+  if (!vj_type(v, 0)->rank || !takes_one(v, axis)) {
+    v->din[0] = added_back(v, vj_type(v, 0), index, vj_dy(v), axis);
+    return;
+  }
+  const tc_ref here = dc2(&v->c, OP_EQ, index, vj_positions(v, vj_type(v, 0), axis));
+  v->din[0] = dc3(&v->c, OP_WHERE, here, vj_dy(v), dc_const(&v->c, 0));
 }
 
 /* index[n] along an axis of t, for all elements of t. */

@@ -243,9 +243,11 @@ Reader::Callee Reader::kind_of(const CallExpr *e) {
   return inside->contained ? Followed : scoped ? Spilling : Unseen;
 }
 
-// What is no tensor of the body in any case: NULL, and what a call gives that nobody sees into.
+// What is no tensor of the body in any case: NULL, also of members that an initialiser leaves out, and what a call gives that
+// nobody sees into.
 bool Reader::leaves(const Expr *e) {
   const Expr *bare = source_of(e);
+  if (isa<ImplicitValueInitExpr>(bare)) return false;
   if (bare->isNullPointerConstant(owners.context, Expr::NPC_ValueDependentIsNotNull)) return false;
   const auto *call = dyn_cast<CallExpr>(bare);
   return !call || kind_of(call) != Unseen;

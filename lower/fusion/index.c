@@ -85,7 +85,7 @@ static bool add_term(lo *L, lo_lin *a, lo_term t) {
     o->stride = tc_dim_add(L->dims, o->stride, t.stride);
     return true;
   }
-  if (a->nterm == 2) return false;
+  if (a->nterm == LO_TERMS) return false;
   a->term[a->nterm++] = t;
   return true;
 }

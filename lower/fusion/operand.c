@@ -199,6 +199,13 @@ const lo_index *lo_trailing(lo *L, const lo_group *g, const tc_type *t, const lo
   return lo_unflatten(L, g, &at->dim[0], &merged);
 }
 
+/* NULL: with more data-dependent parts than an address has, what is indexed becomes an array. */
+static const lo_index *intern_terms(lo *L, lo_index *d) {
+  uint64_t terms = 0;
+  for (uint32_t i = 0; i < d->rank; i++) terms += d->dim[i].nterm;
+  return terms > LO_TERMS ? NULL : lo_intern(L, d);
+}
+
 /* An element that is known by its number: the index operand's is the number of what stands in front of the
  * classes of a ONE_HOT, or of the row of an EMBEDDING. */
 static const lo_index *indexed_by_number(lo *L, const lo_group *g, const tc_node *n, int k,
@@ -212,7 +219,7 @@ static const lo_index *indexed_by_number(lo *L, const lo_group *g, const tc_node
   lo_index d = draft((int)parts->rank);
   memcpy(d.dim, parts->dim, parts->rank * sizeof *d.dim);
   d.dim[0] = term_lin(n->in[1], index, tc_graph_type(L->g, n->in[0])->dim[0]);
-  return lo_intern(L, &d);
+  return intern_terms(L, &d);
 }
 
 /* The index operand's own index. */
@@ -236,7 +243,7 @@ static const lo_index *indexed(lo *L, const lo_group *g, const tc_node *n, int k
   int shift = n->op == OP_EMBEDDING ? (int)at->rank - from->rank : 0;
   for (int i = 0; i < from->rank; i++)
     d.dim[i] = i == axis ? term_lin(n->in[1], index, from->dim[i]) : at->dim[i + shift];
-  return lo_intern(L, &d);
+  return intern_terms(L, &d);
 }
 
 const lo_index *lo_operand_index(lo *L, const lo_group *g, const tc_node *n, int k,

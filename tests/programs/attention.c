@@ -48,12 +48,23 @@ TC_COMPILE static tc_tensor *projected(const tc_tensor *x TC_SHAPE("f32[B,T,96]"
   tc_tensor *y = attend(hidden(seen(h[0], h[1], 0), scores_of(h[0], h[1])), h[2]);
   return tc_reshape(tc_transpose(y, 1, 2), TC_DIMS(tc_size(x, 0), tc_size(x, 1), 32));
 }
-TC_COMPILE static tc_tensor *grouped(const tc_tensor *q TC_SHAPE("f32[B,6,T,D]"), const tc_tensor *k TC_SHAPE("f32[B,2,S,D]"),
-                                     const tc_tensor *v TC_SHAPE("f32[B,2,S,E]")) {
+static inline tc_tensor *attend_groups(const tc_tensor *q, const tc_tensor *k, const tc_tensor *v, bool causal) {
   const int64_t b = tc_size(q, 0), s = tc_size(k, 2), d = tc_size(k, 3), e = tc_size(v, 3);
   tc_tensor *kk = tc_reshape(tc_expand(tc_reshape(k, TC_DIMS(b, 2, 1, s, d)), TC_DIMS(b, 2, 3, s, d)), TC_DIMS(b, 6, s, d));
   tc_tensor *vv = tc_reshape(tc_expand(tc_reshape(v, TC_DIMS(b, 2, 1, s, e)), TC_DIMS(b, 2, 3, s, e)), TC_DIMS(b, 6, s, e));
-  return attend(scores_of(q, kk), vv);
+  tc_tensor *scores = scores_of(q, kk);
+  return attend(causal ? hidden(seen(q, kk, 0), scores) : scores, vv);
+}
+TC_COMPILE_WITH("max_kernels=1")
+static tc_tensor *grouped(const tc_tensor *q TC_SHAPE("f32[B,6,T,D]"), const tc_tensor *k TC_SHAPE("f32[B,2,S,D]"),
+                          const tc_tensor *v TC_SHAPE("f32[B,2,S,E]")) {
+  return attend_groups(q, k, v, false);
+}
+/* Heads that share keys are rows of one product; the mask knows which place a row is of. */
+TC_COMPILE_WITH("max_kernels=1")
+static tc_tensor *grouped_causal(const tc_tensor *q TC_SHAPE("f32[B,6,T,D]"), const tc_tensor *k TC_SHAPE("f32[B,2,S,D]"),
+                                 const tc_tensor *v TC_SHAPE("f32[B,2,S,E]")) {
+  return attend_groups(q, k, v, true);
 }
 TC_COMPILE static tc_tensor *dropped(const tc_tensor *q TC_SHAPE("f32[B,H,T,D]"), const tc_tensor *k TC_SHAPE("f32[B,H,S,D]"),
                                      const tc_tensor *v TC_SHAPE("f32[B,H,S,E]"), int64_t seed) {
@@ -105,6 +116,7 @@ static void check_others(int B, int H, int T, int S, int D, int E) {
   TC_SCOPE {
     const tc_tensor *q = numbers(B, 6, T, D, 1, TC_F32), *k = numbers(B, 2, S, D, 2, TC_F32), *v = numbers(B, 2, S, E, 3, TC_F32);
     COMPARE(grouped, 1e-5, q, k, v)
+    COMPARE(grouped_causal, 1e-5, q, k, v)
     /* scores of inf are NaN; of -inf they are no key */
     const tc_tensor *far = tc_mul_s(numbers(B, 6, T, D, 8, TC_F32), 1e38);
     COMPARE(grouped, 1e-5, far, tc_mul_s(k, 1e38), v)

@@ -2,6 +2,7 @@
 #include <tcompile.h>
 #include <tcompile/init.h>
 #include <tcompile/conv.h>
+#include <tcompile/nn.h>
 #include <tcompile/optim.h>
 
 TC_COMPILE tc_tensor *scaled(const tc_tensor *x TC_SHAPE("f32[N]")) {

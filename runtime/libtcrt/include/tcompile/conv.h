@@ -16,7 +16,7 @@ static inline int64_t tc_conv_of(tc_ints list, int axis) { return list.v[list.n 
 
 /* x[N,C,...] with zeros around: [N,C,...], or, of several groups, [N,G,C/G,...]. */
 static inline tc_tensor *tc_conv_padded(const tc_tensor *x, tc_ints padding, int64_t groups) {
-  tc_ints edge = tc_shape(x), dims = {0};
+  tc_ints edge = tc_shape(x), dims = TC_EMPTY_LIST;
   for (int i = 0; i < edge.n; i++) edge.v[i] = i < 2 ? 0 : tc_conv_of(padding, i - 2);
   tc_tensor *y = tc_pad(x, edge, edge, 0);
   if (groups == 1) return y;
@@ -61,7 +61,7 @@ static inline tc_tensor *tc_conv(const tc_tensor *x, const tc_tensor *w, const t
                         (long long)tc_size(x, 1), (long long)tc_size(w, 1), (long long)tc_size(w, 0), (long long)groups);
   TC_SCOPE {
     const int64_t images = tc_size(x, 0), results = tc_size(w, 0);
-    tc_ints dims = {0}, ones = tc_shape(w);
+    tc_ints dims = TC_EMPTY_LIST, ones = tc_shape(w);
     tc_tensor *z = tc_conv_padded(x, padding, groups);
     for (int i = 0; i < axes; i++)
       z = tc_conv_windows(z, channels, channels + 1 + i, tc_size(w, 2 + i), tc_conv_of(stride, i), tc_conv_of(dilation, i));
