@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import dataclasses
 import json
+import math
 import os
 import random
 import tempfile
@@ -100,7 +101,7 @@ def chosen_rows(options):
         with open(options.again, encoding="utf-8") as f:
             rows = [Row(**{**r["row"], "layout": {int(k): tuple(v) for k, v in r["row"]["layout"].items()}}) for r in json.load(f)["rows"]]
     else:
-        rows = drawn_rows(options.seed, options.count, options.dtypes, options.threads)
+        rows = drawn_rows(options.seed, options.count, options.dtypes, options.threads, options.most_bytes)
     wanted = set(options.rows)
     return [r for r in rows if (not wanted or r.index in wanted) and (not options.only or r.family in options.only)]
 
@@ -122,6 +123,7 @@ def options_of():
     p.add_argument("--again", metavar="JSON", default="", help="the rows of a run before")
     p.add_argument("--dtypes", type=list_of(str), default=["f32", "bf16"])
     p.add_argument("--threads", type=list_of(int), default=[1, 2])
+    p.add_argument("--most-bytes", type=float, default=math.inf, help="of the operands and results of a row, if they were f32")
     p.add_argument("--peers", type=list_of(str), default=list(DEFAULT_PEERS), help="of " + ", ".join(PEERS) + "; an empty list: none")
     p.add_argument("--seconds", type=float, default=6, help="of a row, in which peers may begin to compile")
     p.add_argument("--rounds", type=int, default=2)

@@ -2,8 +2,10 @@
 
 Rows come in rounds; each round has every family `weight` times, in an order of its own."""
 import dataclasses
+import math
 import random
 
+from families import ITEM
 from sweep_families import SWEPT
 
 LAYOUTS = (("dense", 14), ("columns", 3), ("offset", 3))  # of 20 rows
@@ -41,18 +43,20 @@ def drawn_layout(rng, form):
     return layout
 
 
-def drawn_row(seed, index, family, dtypes, threads):
+def drawn_row(seed, index, family, dtypes, threads, most_bytes):
     rng = random.Random(f"{seed} {index}")
     size, options = SWEPT[family].draw(rng)
+    while SWEPT[family](**options).bytes(size, ITEM["f32"]) > most_bytes:
+        size, options = SWEPT[family].draw(rng)
     return Row(index, family, options, size, rng.choice(dtypes), rng.choice(threads), rng.random() < 0.3,
                drawn_layout(rng, SWEPT[family](**options)))
 
 
-def drawn_rows(seed, count, dtypes=("f32", "bf16"), threads=(1, 2)):
+def drawn_rows(seed, count, dtypes=("f32", "bf16"), threads=(1, 2), most_bytes=math.inf):
     order, rows = [], []
     for index in range(count):
         if not order:
             order = [name for name, family in SWEPT.items() for _ in range(family.weight)]
             random.Random(f"{seed} order {index}").shuffle(order)
-        rows.append(drawn_row(seed, index, order.pop(), dtypes, threads))
+        rows.append(drawn_row(seed, index, order.pop(), dtypes, threads, most_bytes))
     return rows

@@ -5,6 +5,7 @@ import re
 import subprocess
 
 PER_FILE = 6
+HARNESS = ("bench_main", "ceilings")  # of bench/cpu
 HEAD = "#include <math.h>\n#include <tcompile.h>\n#include <tcompile/conv.h>\n\n#include \"bench/cpu/cases.h\"\n"
 # Levels of code, and the flag of /proc/cpuinfo that a CPU needs for them.
 LEVELS = (("v2", "sse4_2"), ("v3", "avx2"), ("v4", "avx512vl"), ("bf16", "avx512_bf16"), ("amx", "amx_bf16"))
@@ -88,16 +89,17 @@ def build(rows, build_folder, root, out, clang="clang-19", jobs=None, options=()
     os.makedirs(out, exist_ok=True)
     plugin = [f"-fplugin={build_folder}/plugin/libtcplugin.so",
               *(f"-fplugin-arg-tc-{o}" for o in ("backend=openmp", f"isa={level_here()}", *options))]
-    commands, objects = [], []
+    files = [f"{root}/bench/cpu/{name}.c" for name in HARNESS]
     for name, text in sources(rows).items():
-        source = os.path.join(out, name)
-        with open(source, "w", encoding="utf-8") as f:
+        files.append(os.path.join(out, name))
+        with open(files[-1], "w", encoding="utf-8") as f:
             f.write(text)
-        objects.append(source[:-2] + ".o")
-        commands.append([clang, "-O2", "-c", "-Rpass-missed=tc", *plugin, "-I", f"{build_folder}/include", "-I", root, source, "-o", objects[-1]])
+    objects = [os.path.join(out, os.path.basename(source)[:-2] + ".o") for source in files]
+    commands = [[clang, "-O2", "-c", "-fopenmp", "-Rpass-missed=tc", *plugin, "-I", f"{build_folder}/include", "-I", root, source, "-o", o]
+                for source, o in zip(files, objects)]
     with concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
         said = list(pool.map(compiled, commands))
     program, runtime = os.path.join(out, "swept"), f"{build_folder}/runtime/libtcrt"
-    compiled([clang, *objects, f"{build_folder}/bench/libtc_bench_main.a", "-o", program, f"{runtime}/libtcrt.so",
+    compiled([clang, *objects, "-o", program, f"{runtime}/libtcrt.so",
               f"-Wl,-rpath,{os.path.abspath(runtime)}", "-fopenmp", "-lm"])
     return program, "".join(said)
