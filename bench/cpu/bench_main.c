@@ -1,7 +1,7 @@
 /* bench_main.c - the measured program: obeys one-line commands on stdin, answers one line each.
  *
  *   ready                           "ok": the program has started
- *   load FAMILY DTYPE SETS FOLDER   reads FOLDER/in<set>_<operand>.npy, SETS sets of operands
+ *   load FAMILY DTYPE SETS FOLDER   reads FOLDER/in<set>_<operand>.npy, SETS sets of operands, which lie as FOLDER/layout says
  *   save FILE                       runs set 0 once and writes the results (as f32) for checking: to FILE, FILE.1.npy ...
  *   time N                          N timed calls, rotating the sets: "ok ns ns ns ..."
  *   memory N                        N calls: "ok bytes", by which the resident memory of this process grew at most
@@ -30,23 +30,12 @@ typedef struct bench_state {
   long faults;
 } bench_state;
 
-static const bench_case *find_among(const bench_case *cases, int n, const char *family) {
-  for (int i = 0; i < n; i++)
-    if (strcmp(cases[i].family, family) == 0) return &cases[i];
-  return NULL;
-}
-
 static const bench_case *find_case(const char *family, const char *dtype) {
-  const bool narrow = strcmp(dtype, "bf16") == 0;
-  if (!narrow && strcmp(dtype, "f32") != 0) return NULL;
-  const bench_case *found =
-      find_among(narrow ? bench_cases_bf16 : bench_cases_f32, BENCH_FAMILIES, family);
-  if (!found)
-    found = find_among(narrow ? bench_gradients_bf16 : bench_gradients_f32, BENCH_GRADIENTS, family);
-  if (!found)
-    found = find_among(narrow ? bench_training_bf16 : bench_training_f32, BENCH_TRAINING, family);
-  if (found) return found;
-  return find_among(narrow ? bench_optimiser_bf16 : bench_optimiser_f32, BENCH_OPTIMISER, family);
+  for (const bench_table *t = bench_tables; t->cases; t++)
+    for (int i = 0; i < t->count; i++)
+      if (strcmp(t->cases[i].family, family) == 0 && strcmp(t->cases[i].dtype, dtype) == 0)
+        return &t->cases[i];
+  return NULL;
 }
 
 static double now_ns(void) {
@@ -67,6 +56,47 @@ static void unload(bench_state *b) {
   b->sets = 0;
 }
 
+/* A copy of x that is dense but for its last axis; takes x over. */
+static tc_tensor *columns_of_wider(tc_tensor *x, int64_t left, int64_t right) {
+  tc_tensor *y = NULL;
+  TC_SCOPE {
+    tc_ints dims = tc_shape(x);
+    const int last = dims.n - 1;
+    const int64_t columns = dims.v[last];
+    dims.v[last] += left + right;
+    y = tc_keep(tc_slice(tc_zeros(dims, tc_dtype_of(x)), last, left, left + columns, 1));
+    tc_copy_(y, x);
+  }
+  tc_free(x);
+  return y;
+}
+
+/* A dense copy of x that begins `left` elements behind an aligned address; takes x over. */
+static tc_tensor *behind_offset(tc_tensor *x, int64_t left) {
+  tc_tensor *y = NULL;
+  TC_SCOPE {
+    tc_tensor *all = tc_zeros(TC_DIMS(left + tc_numel(x)), tc_dtype_of(x));
+    y = tc_keep(tc_reshape(tc_slice(all, 0, left, INT64_MAX, 1), tc_shape(x)));
+    tc_copy_(y, x);
+  }
+  tc_free(x);
+  return y;
+}
+
+/* x where FOLDER/layout says: a line "OPERAND columns LEFT RIGHT" makes it columns of a wider matrix, "OPERAND offset
+ * LEFT 0" begins it LEFT elements behind an aligned address.  Takes x over. */
+static tc_tensor *placed(tc_tensor *x, const char *folder, int operand) {
+  char path[4096], kind[16];
+  int i, left, right;
+  snprintf(path, sizeof path, "%s/layout", folder);
+  FILE *f = fopen(path, "r");
+  tc_tensor *y = x;
+  while (f && fscanf(f, "%d %15s %d %d", &i, kind, &left, &right) == 4)
+    if (i == operand) y = strcmp(kind, "columns") == 0 ? columns_of_wider(x, left, right) : behind_offset(x, left);
+  if (f) fclose(f);
+  return y;
+}
+
 /* Operands come as f32 (values) or i64 (indices); values take the dtype of the case. */
 static tc_tensor *load_operand(const char *folder, int set, int i, tc_dtype dtype, bool leaf) {
   char path[4096];
@@ -75,6 +105,7 @@ static tc_tensor *load_operand(const char *folder, int set, int i, tc_dtype dtyp
   if (!file || tc_dtype_of(file) == TC_I64) return file;
   tc_tensor *x = tc_cast(file, dtype);
   tc_free(file);
+  x = placed(x, folder, i);
   return leaf ? tc_requires_grad_(x, true) : x;
 }
 

@@ -18,6 +18,14 @@ typedef struct bench_case {
   int results, written; /* written: so many operands from the first on are results, too */
 } bench_case;
 
+typedef struct bench_table {
+  const bench_case *cases;
+  int count;
+} bench_table;
+
+/* What the program measures; ends with one without cases. */
+extern const bench_table bench_tables[];
+
 enum { BENCH_FAMILIES = 11, BENCH_GRADIENTS = 5, BENCH_TRAINING = 3, BENCH_OPTIMISER = 1 };
 extern const bench_case bench_cases_f32[BENCH_FAMILIES], bench_cases_bf16[BENCH_FAMILIES];
 extern const bench_case bench_gradients_f32[BENCH_GRADIENTS], bench_gradients_bf16[BENCH_GRADIENTS];

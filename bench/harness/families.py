@@ -23,9 +23,11 @@ def erf(x):
 
 
 def _erf_large(x):
-    from scipy.special import erf as scipy_erf  # comes with jax
-
-    return scipy_erf(x)
+    try:
+        from scipy.special import erf as of_many  # comes with jax
+    except ImportError:
+        of_many = np.vectorize(math.erf, otypes=[np.float64])
+    return of_many(x)
 
 
 def gelu(x):
@@ -36,6 +38,7 @@ class Family:
     name = ""
     sizes = ()
     streams = "copy"  # "read" where results are small, None where arithmetic is all that counts
+    product = None  # is its arithmetic that of a matrix product?  None: where it has no streams
     group = ""  # a name for several families
     written = ()  # operands that are compared behind results
     cancels = False  # differences or sums of large terms: errors are relative to the largest result

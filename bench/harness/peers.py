@@ -3,6 +3,7 @@
 usage: peers.py torch-eager|torch-default|torch-max-autotune|torch-whole|jax THREADS
 """
 import ctypes
+import functools
 import gc
 import os
 import sys
@@ -10,7 +11,9 @@ import time
 
 import numpy as np
 
+import sweep_peers
 import training_peers
+from sweep_families import form_of
 
 
 def attention(softmax, repeat):
@@ -41,12 +44,12 @@ class Torch:
             torch._inductor.config.freezing = True
         self.dtypes = {"f32": torch.float32, "bf16": torch.bfloat16}
 
-    def training(self, family):
+    def training(self, family, _layouts):
         """A function of a set of operands, and how many of these are results."""
         self.torch.compiler.reset()
         return training_peers.torch_function(self.torch, family, self.mode)
 
-    def function(self, family):
+    def function(self, family, _layouts=()):
         torch, f = self.torch, self.torch.nn.functional
 
         def chain(x, s, b):
@@ -119,7 +122,7 @@ class Torch:
         def mlp(x, w1, b1, w2, b2):
             return torch.softmax(torch.relu(x @ w1 + b1) @ w2 + b2, -1)
 
-        run = locals()[family]
+        run = self.formula(family) if ":" in family else locals()[family]
         if self.mode == "eager":
             return run
         if self.alone:
@@ -127,9 +130,22 @@ class Torch:
         options = {} if self.mode in ("default", "whole") else {"mode": self.mode}
         return torch.compile(run, fullgraph=True, dynamic=False, **options)
 
-    def operand(self, array, dtype):
+    def formula(self, form):
+        """Of a family of sweep_families.py."""
+        functions = sweep_peers.Torch(self.torch)
+        return functools.partial(form_of(form).formula, functions)
+
+    def operand(self, array, dtype, layout):
         x = self.torch.from_numpy(array)
-        return x if array.dtype == np.int64 else x.to(self.dtypes[dtype])
+        x = x if array.dtype == np.int64 else x.to(self.dtypes[dtype])
+        if not layout:
+            return x
+        kind, left, right = layout
+        if kind == "columns":
+            y = x.new_zeros((*x.shape[:-1], left + x.shape[-1] + right))[..., left:left + x.shape[-1]]
+        else:
+            y = x.new_zeros(left + x.numel())[left:].view(x.shape)
+        return y.copy_(x)
 
     def call(self, run, operands):
         with self.torch.inference_mode():
@@ -150,11 +166,25 @@ class Jax:
         jax.config.update("jax_enable_x64", True)
         self.dtypes = {"f32": jnp.float32, "bf16": jnp.bfloat16}
 
-    def training(self, family):
+    def training(self, family, layouts):
+        if any(kind == "columns" for kind, _, _ in layouts.values()):
+            raise ValueError("arrays are dense, and gradients are of slices here")
         return training_peers.jax_step(self.jax, self.jnp, family)
 
-    def function(self, family):
+    def function(self, family, layouts):
+        """Columns of wider matrices are taken in the compiled function."""
+        run = self.formula(family)
+        columns = {i: slice(left, -right or None) for i, (kind, left, right) in layouts.items() if kind == "columns"}
+
+        def sliced(*operands):
+            return run(*(x[..., columns[i]] if i in columns else x for i, x in enumerate(operands)))
+
+        return self.jax.jit(sliced if columns else run, donate_argnums=(0, 1, 2, 3) if family == "adamw" else ())
+
+    def formula(self, family):
         jax, jnp = self.jax, self.jnp
+        if ":" in family:
+            return functools.partial(form_of(family).formula, sweep_peers.Jax(jax, jnp))
 
         def chain(x, s, b):
             return jax.nn.gelu(x * s + b, approximate=False) * jax.nn.sigmoid(x)
@@ -201,9 +231,11 @@ class Jax:
             p = p * (1 - 1e-5) - 1e-3 / (1 - 0.9**10) * m / (jnp.sqrt(v / (1 - 0.999**10)) + 1e-8)
             return p, g, m, v
 
-        return jax.jit(locals()[family], donate_argnums=(0, 1, 2, 3) if family == "adamw" else ())
+        return locals()[family]
 
-    def operand(self, array, dtype):
+    def operand(self, array, dtype, layout):
+        if layout and layout[0] == "columns":  # of a wider matrix, which `function` takes
+            array = np.pad(array, [(0, 0)] * (array.ndim - 1) + [layout[1:]])
         return self.jnp.asarray(array, None if array.dtype == np.int64 else self.dtypes[dtype])
 
     def call(self, run, operands):
@@ -215,6 +247,16 @@ class Jax:
 
     def numpy(self, result):
         return np.asarray(result, np.float32)
+
+
+def layouts_in(folder):
+    """{operand: (kind, left, right)}, as bench/cpu/bench_main.c reads them."""
+    layouts = {}
+    if os.path.exists(f"{folder}/layout"):
+        with open(f"{folder}/layout", encoding="utf-8") as f:
+            for operand, kind, left, right in map(str.split, f):
+                layouts[int(operand)] = kind, int(left), int(right)
+    return layouts
 
 
 def cpu_list(text):
@@ -255,20 +297,21 @@ class Server:
         return "ok"
 
     def operands(self, dtype, folder, s):
-        operands = []
+        operands, layouts = [], layouts_in(folder)
         while os.path.exists(f"{folder}/in{s}_{len(operands)}.npy"):
-            operands.append(self.peer.operand(np.load(f"{folder}/in{s}_{len(operands)}.npy"), dtype))
+            i = len(operands)
+            operands.append(self.peer.operand(np.load(f"{folder}/in{s}_{i}.npy"), dtype, layouts.get(i)))
         return operands
 
-    def function(self, family):
+    def function(self, family, layouts):
         if family in training_peers.SHAPES:
-            return self.peer.training(family)
-        run = self.peer.function(family)
+            return self.peer.training(family, layouts)
+        run = self.peer.function(family, layouts)
         return lambda operands: (self.peer.call(run, operands),), 0
 
     def load(self, family, dtype, sets, folder):
         self.sets, self.next = [self.operands(dtype, folder, s) for s in range(int(sets))], 0
-        self.call, self.written = self.function(family)
+        self.call, self.written = self.function(family, layouts_in(folder))
         move(self.compiled_on)
         try:
             self.call(self.operands(dtype, folder, 0))  # some are written: not those of `save`

@@ -22,18 +22,17 @@ def ratio(row):
     return best_peer(row)[1] / row["times"]["tcompile"]["median"]
 
 
-def limits(streams, dtype):
-    """The names of the ceilings of a row."""
-    if streams:
-        return [streams, "fma_f32"]
-    return ["fma_f32"] if dtype == "f32" else ["amx_bf16", "dot_bf16", "fma_f32"]
+def limits(streams, dtype, product=None):
+    """The names of the ceilings of a row: of a stream, if it has one, and of the units that compute."""
+    product = streams is None if product is None else product
+    units = ["amx_bf16", "dot_bf16", "fma_f32"] if product and dtype == "bf16" else ["fma_f32"]
+    return [streams, *units] if streams else units
 
 
 def arithmetic(row):
     """The name of the arithmetic ceiling: the fastest unit that a matrix product of this dtype can use."""
-    if row["streams"] or row["dtype"] == "f32":
-        return "fma_f32"
-    return next(unit for unit in limits(None, row["dtype"]) if row["ceilings"][unit]["best"])
+    units = [name for name in limits(row["streams"], row["dtype"], row.get("product")) if name != row["streams"]]
+    return next(unit for unit in units if row["ceilings"][unit]["best"])
 
 
 def limit(row, statistic="best"):

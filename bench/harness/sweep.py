@@ -1,0 +1,172 @@
+"""tools/bench sweep: rows drawn at random from families of functions, against PyTorch and JAX in one run.
+
+Sizes, dtypes, layouts of operands, numbers of threads, and whether annotations have symbols or numbers are drawn; a seed gives
+the same rows everywhere.  Every result is compared with float64 first.  A row takes about 8 seconds with its peers on 2 cores,
+150 rows at most 25 minutes: operands and results have at most 2^24 elements, products 2^31 multiply-adds, and a peer is begun
+only while --seconds of its row are left.  The best peer is the best mode that ran.
+"""
+import argparse
+import contextlib
+import dataclasses
+import json
+import math
+import os
+import random
+import tempfile
+import time
+
+import report
+import sweep_report
+from contenders import (CEILINGS, Contender, ceiling, cpu_model, largest_error, measure, peer_environment, reference_of, spread,
+                        start_peer, versions, write_inputs)
+from families import ITEM
+from sweep_draw import Row, drawn_rows
+from sweep_source import build, code_key, named
+
+# In this order, as far as the time of a row goes.
+PEERS = ("torch-eager", "jax", "torch-default", "torch-max-autotune")
+DEFAULT_PEERS = PEERS[:3]
+
+
+def write_layout(row, folder):
+    with open(f"{folder}/layout", "w", encoding="utf-8") as f:
+        for operand, (kind, left, right) in row.layout.items():
+            f.write(f"{operand} {kind} {left} {right}\n")
+
+
+class Team:
+    """Contenders of a number of threads: the compiled functions, the ceilings, peers."""
+
+    def __init__(self, options, program, threads):
+        self.threads, self.options, self.program = threads, options, program
+        environment = {"TC_ISA": options.isa} if options.isa else {}
+        self.ours = Contender("tcompile", [program], threads, options.first_cpu, environment)
+        self.meter = Contender("ceilings", [program], threads, options.first_cpu, environment)
+        theirs = peer_environment(threads, options.isa)
+        self.peers = [start_peer(name, options.python, threads, options.first_cpu, theirs) for name in options.peers]
+        for c in self.all():
+            c.ask("ready")
+
+    def all(self):
+        return [self.ours, self.meter, *self.peers]
+
+    def quit(self):
+        for c in self.all():
+            c.quit()
+
+    def load(self, row, name, sets, folder):
+        """{contender: error in tolerances}, {contender's name: reason} of those that cannot run or had no time."""
+        form, errors, failed, begun = row.form(), {}, {}, time.monotonic()
+        reference, operands = reference_of(form, row.dtype, folder)
+        team = [(self.ours, name), *((c, form.peer) for c in self.peers)]
+        for pair in (team[i:i + 2] for i in range(0, len(team), 2)):  # which compile side by side
+            if time.monotonic() - begun > self.options.seconds:
+                failed.update({c.name: "no time" for c, _ in pair})
+                continue
+            for c, family in pair:
+                c.pin()
+                c.tell(f"load {family} {row.dtype} {sets} {folder}")
+            for c, _ in pair:
+                try:
+                    c.answer()
+                    c.ask(f"save {folder}/out.npy")
+                    errors[c] = largest_error(form, row.dtype, folder, reference, operands)
+                except RuntimeError as error:
+                    failed[c.name] = str(error)
+        return errors, failed
+
+
+def run_row(team, row, name, options):
+    form = row.form()
+    with tempfile.TemporaryDirectory() as folder:
+        sets = write_inputs(form, row.size, ITEM[row.dtype], folder)
+        write_layout(row, folder)
+        errors, failed = team.load(row, name, sets, folder)
+        if team.ours not in errors:
+            raise SystemExit(f"{row.label()}: {failed['tcompile']}")
+        team.ours.ask("counters")
+        limits = report.limits(form.streams, row.dtype, form.product)
+        times, ceilings = measure(list(errors), team.meter, options.rounds, limits)
+        hits, fallbacks, mallocs, faults = map(int, team.ours.ask("counters"))
+    return {"row": dataclasses.asdict(row), "label": row.label(), "family": row.family, "dtype": row.dtype, "threads": row.threads,
+            "times": times, "ceilings": ceilings, "errors": {c.name: e for c, e in errors.items()}, "failed": failed,
+            "hits": hits, "fallbacks": fallbacks, "mallocs": mallocs, "page_faults": faults,
+            "bytes": form.bytes(row.size, ITEM[row.dtype]), "flops": form.flops(row.size), "streams": form.streams,
+            "product": form.product}
+
+
+def chosen_rows(options):
+    """The rows of the seed, or those of --again."""
+    if options.again:
+        with open(options.again, encoding="utf-8") as f:
+            rows = [Row(**{**r["row"], "layout": {int(k): tuple(v) for k, v in r["row"]["layout"].items()}}) for r in json.load(f)["rows"]]
+    else:
+        rows = drawn_rows(options.seed, options.count, options.dtypes, options.threads, options.most_bytes)
+    wanted = set(options.rows)
+    return [r for r in rows if (not wanted or r.index in wanted) and (not options.only or r.family in options.only)]
+
+
+def list_of(kind):
+    return lambda text: [kind(x) for x in text.split(",") if x]
+
+
+def options_of():
+    p = argparse.ArgumentParser(prog="tools/bench sweep", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--build", required=True, help=argparse.SUPPRESS)
+    p.add_argument("--root", required=True, help=argparse.SUPPRESS)
+    p.add_argument("--python", default="", help=argparse.SUPPRESS)
+    p.add_argument("--out", required=True, help=argparse.SUPPRESS)
+    p.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6), help="drawn and printed if not given")
+    p.add_argument("--count", type=int, default=150)
+    p.add_argument("--only", type=list_of(str), default=[], help="families, comma separated, of the rows drawn")
+    p.add_argument("--rows", type=list_of(int), default=[], help="numbers of the rows drawn")
+    p.add_argument("--again", metavar="JSON", default="", help="the rows of a run before")
+    p.add_argument("--dtypes", type=list_of(str), default=["f32", "bf16"])
+    p.add_argument("--threads", type=list_of(int), default=[1, 2])
+    p.add_argument("--most-bytes", type=float, default=math.inf, help="of the operands and results of a row, if they were f32")
+    p.add_argument("--peers", type=list_of(str), default=list(DEFAULT_PEERS), help="of " + ", ".join(PEERS) + "; an empty list: none")
+    p.add_argument("--seconds", type=float, default=6, help="of a row, in which peers may begin to compile")
+    p.add_argument("--rounds", type=int, default=2)
+    p.add_argument("--isa", default="", help="highest level of the CPU to use, such as bf16: without AMX")
+    p.add_argument("--first-cpu", type=int, default=0, help="measure on this CPU and the next ones")
+    p.add_argument("--clang", default="clang-19")
+    p.add_argument("--jobs", type=int, default=os.cpu_count(), help="files compiled side by side")
+    p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="of the plugin")
+    p.add_argument("--list", action="store_true", help="prints the rows and ends")
+    return p.parse_args()
+
+
+def main():
+    options = options_of()
+    rows = chosen_rows(options)
+    print(f"seed {options.seed}, {len(rows)} rows", flush=True)
+    if options.list:
+        for row in rows:
+            print(f"{row.index:4} {row.threads}T {row.label()} {row.layout or ''}")
+        return
+    begun = time.monotonic()
+    program, said = build(rows, options.build, options.root, os.path.join(options.out, "sweep"), options.clang, options.jobs, options.option)
+    print(f"compiled in {time.monotonic() - begun:.0f} s" + ("; not as a whole:\n" + said if said else ""), flush=True)
+    names = named(rows)
+    result = {"cpu": cpu_model(), "date": time.strftime("%Y-%m-%d %H:%M"), "seed": options.seed, "rounds": options.rounds,
+              "versions": versions(options.python) if options.peers else {}, "ceilings": {}, "rows": []}
+    with contextlib.ExitStack() as stack:
+        teams = {}
+        for threads in sorted({r.threads for r in rows}):
+            teams[threads] = Team(options, program, threads)
+            stack.callback(teams[threads].quit)
+        for threads, team in teams.items():
+            result["ceilings"][threads] = spread({c: [ceiling(team.meter, c)] for c in CEILINGS})
+            print(report.ceilings(threads, result["ceilings"][threads]), flush=True)
+        for row in rows:
+            result["rows"].append(run_row(teams[row.threads], row, names[code_key(row)], options))
+            print(sweep_report.line(result["rows"][-1]), flush=True)
+            result["seconds"] = time.monotonic() - begun
+            sweep_report.write(options.out, result)
+    print(sweep_report.summary(result))
+    if any(sweep_report.is_wrong(r) for r in result["rows"]):
+        raise SystemExit("some results are wrong")
+
+
+if __name__ == "__main__":
+    main()

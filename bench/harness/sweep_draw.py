@@ -1,0 +1,62 @@
+"""The rows of `tools/bench sweep`, drawn: the same for a seed, whatever the count and wherever it runs.
+
+Rows come in rounds; each round has every family `weight` times, in an order of its own."""
+import dataclasses
+import math
+import random
+
+from families import ITEM
+from sweep_families import SWEPT
+
+LAYOUTS = (("dense", 14), ("columns", 3), ("offset", 3))  # of 20 rows
+
+
+@dataclasses.dataclass
+class Row:
+    index: int
+    family: str
+    options: dict
+    size: dict  # letter: number
+    dtype: str
+    threads: int
+    constant: bool  # are sizes numbers in the annotations?
+    layout: dict  # operand: (kind, left, right), of those that are not dense
+
+    def form(self):
+        return SWEPT[self.family](**self.options)
+
+    def label(self):
+        text = " ".join([self.family, *(f"{k}={v}" for k, v in self.options.items()), self.dtype,
+                         "x".join(f"{letter}{n}" for letter, n in self.size.items())])
+        return text + (" constant" if self.constant else "") + "".join({f" {kind}" for kind, _, _ in self.layout.values()})
+
+
+def drawn_layout(rng, form):
+    """Matrices as columns of wider ones, or behind an offset; all operands alike."""
+    kind = rng.choices(*zip(*LAYOUTS))[0]
+    if kind == "dense":
+        return {}
+    layout = {}
+    for i, dims in enumerate(form.operand_dims()):
+        if i not in form.index and "," in dims and not dims.endswith(",1"):
+            layout[i] = (kind, rng.randint(1, 64), rng.randint(0, 64) if kind == "columns" else 0)
+    return layout
+
+
+def drawn_row(seed, index, family, dtypes, threads, most_bytes):
+    rng = random.Random(f"{seed} {index}")
+    size, options = SWEPT[family].draw(rng)
+    while SWEPT[family](**options).bytes(size, ITEM["f32"]) > most_bytes:
+        size, options = SWEPT[family].draw(rng)
+    return Row(index, family, options, size, rng.choice(dtypes), rng.choice(threads), rng.random() < 0.3,
+               drawn_layout(rng, SWEPT[family](**options)))
+
+
+def drawn_rows(seed, count, dtypes=("f32", "bf16"), threads=(1, 2), most_bytes=math.inf):
+    order, rows = [], []
+    for index in range(count):
+        if not order:
+            order = [name for name, family in SWEPT.items() for _ in range(family.weight)]
+            random.Random(f"{seed} order {index}").shuffle(order)
+        rows.append(drawn_row(seed, index, order.pop(), dtypes, threads, most_bytes))
+    return rows
