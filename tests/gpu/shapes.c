@@ -139,6 +139,20 @@ TC_COMPILE static tc_tensor *convolved(const tc_tensor *x TC_SHAPE("f32[B,C,H,W]
 ATTENTION(attention, 64)
 ATTENTION(attention_wide, 128)
 ATTENTION(attention_odd, 40)
+/* And with its gradients: y, dq, dk, dv, one behind the other. */
+#define TRAINED(name, D)                                                                           \
+  TC_COMPILE static tc_tensor *name##_trained(                                                       \
+      const tc_tensor *q TC_SHAPE("bf16[B,H,T," #D "]"), const tc_tensor *k TC_SHAPE("bf16[B,H,S," #D "]"), \
+      const tc_tensor *v TC_SHAPE("bf16[B,H,S," #D "]"), const tc_tensor *g TC_SHAPE("bf16[B,H,T," #D "]")) { \
+    const tc_tensor *of[] = {q, k, v};                                                               \
+    tc_tensor *d[3], *y = name##_causal(q, k, v);                                                    \
+    if (!tc_grad_with(y, g, 3, of, 0, d)) return NULL;                                               \
+    const tc_tensor *all[] = {tc_flatten(y, 0, -1), tc_flatten(d[0], 0, -1), tc_flatten(d[1], 0, -1), \
+                              tc_flatten(d[2], 0, -1)};                                              \
+    return tc_concat(all, 4, 0);                                                                     \
+  }
+TRAINED(attention, 64)
+TRAINED(attention_odd, 40)
 TC_COMPILE static tc_tensor *convolved_short(const tc_tensor *x TC_SHAPE("bf16[B,H,W,C]"),
                                              const tc_tensor *w TC_SHAPE("bf16[9*C,O]")) {
   int64_t B = tc_size(x, 0), H = tc_size(x, 1), W = tc_size(x, 2), C = tc_size(x, 3), O = tc_size(w, 1);
@@ -161,8 +175,11 @@ typedef tc_tensor *run_fn(const tc_tensor *const *in);
 
 static void check(const char *name, run_fn *run, const tc_tensor *const *in, int n, place where,
                   const char *what) {
-  const tc_tensor *device[3] = {0};
-  for (int i = 0; i < n; i++) device[i] = placed(in[i], where);
+  const tc_tensor *device[4] = {0};
+  for (int i = 0; i < n; i++) {
+    device[i] = placed(in[i], where);
+    if (tc_requires_grad(in[i])) device[i] = tc_requires_grad_(tc_detach(device[i]), true);
+  }
   tc_set_enabled(false);
   const tc_tensor *want = run(in);
   tc_set_enabled(true);
@@ -198,7 +215,7 @@ RUN2(norm) RUN2(norm_once) RUN2(norm_short) RUN1(best) RUN1(best_column) RUN1(ro
         RUN2(convolved) RUN2(convolved_short) RUN3(attention) RUN3(attention_causal)
             RUN4(attention_masked) RUN3(attention_wide) RUN3(attention_wide_causal)
                 RUN4(attention_wide_masked) RUN3(attention_odd) RUN3(attention_odd_causal)
-                    RUN4(attention_odd_masked)
+                    RUN4(attention_odd_masked) RUN4(attention_trained) RUN4(attention_odd_trained)
 #define CHECK_AT(f, where, what, ...)                                                              \
   check(#f, run_##f, (const tc_tensor *const[]){__VA_ARGS__},                                      \
         (int)(sizeof((const tc_tensor *[]){__VA_ARGS__}) / sizeof(tc_tensor *)), where, what)
@@ -340,6 +357,15 @@ static void check_convolutions(int64_t images, int64_t channels, int64_t side, i
     CHECK(name##_masked, what, q, tc_contiguous(tc_transpose(k, -2, -1)), v, mask);                \
   }
 
+static tc_tensor *leaf(int64_t b, int64_t h, int64_t t, int64_t d, uint64_t seed) {
+  return tc_requires_grad_(tc_cast(tc_randn(TC_DIMS(b, h, t, d), seed, TC_F32), TC_BF16), true);
+}
+
+#define CHECK_TRAINED(name, d)                                                                     \
+  if (s >= t)                                                                                        \
+    CHECK(name##_trained, what, leaf(b, h, t, d, 10), leaf(b, h, s, d, 11), leaf(b, h, s, d, 12),    \
+          tc_cast(tc_randn(TC_DIMS(b, h, t, d), 13, TC_F32), TC_BF16));
+
 static void check_attention(int64_t b, int64_t h, int64_t t, int64_t s) {
   const place where = ALONE;
   char what[64];
@@ -351,6 +377,8 @@ static void check_attention(int64_t b, int64_t h, int64_t t, int64_t s) {
     CHECK_ATTENTION(attention, 64)
     CHECK_ATTENTION(attention_wide, 128)
     CHECK_ATTENTION(attention_odd, 40)
+    CHECK_TRAINED(attention, 64)
+    CHECK_TRAINED(attention_odd, 40)
   }
 }
 
