@@ -198,3 +198,12 @@ tc_print_place tc_print_locate(tc_print_scope *s, const tc_address *a, const cha
 }
 
 const char *tc_print_valid(const tc_print_scope *s) { return s->lanes ? s->lanes : "TC_L"; }
+
+void tc_print_key_bound(tc_print_scope *s, const tc_address *a, int m, bool upper, tc_buf *out) {
+  const char *const name = s->axis[m];
+  const bool rises = tc_dim_value(a->coef[m]) > 0;
+  s->axis[m] = rises == upper ? "last" : "m0";
+  tc_print_address(s, a, out);
+  s->axis[m] = name;
+  if (!out->text) tc_put(out, "0");
+}

@@ -291,15 +291,10 @@ static void put_start(tc_cuda_product *x) {
   tc_buf_free(&id);
 }
 
-/* Of rows m0 to `last`, the bound that reaches furthest. */
 static void put_bound(tc_cuda_product *x, const tc_address *a, const char *variable, bool upper) {
-  const char *const m = x->s.axis[x->m];
-  const bool rises = tc_dim_value(a->coef[x->m]) > 0;
   tc_buf at = {0};
-  x->s.axis[x->m] = rises == upper ? "last" : "m0";
-  tc_print_address(&x->s, a, &at);
-  tc_print_line(&x->s, "%s = %s(%s, (tc_int)(%s));", variable, upper ? "TC_MIN" : "TC_MAX", variable, at.text ? at.text : "0");
-  x->s.axis[x->m] = m;
+  tc_print_key_bound(&x->s, a, x->m, upper, &at);
+  tc_print_line(&x->s, "%s = %s(%s, (tc_int)(%s));", variable, upper ? "TC_MIN" : "TC_MAX", variable, at.text);
   tc_buf_free(&at);
 }
 

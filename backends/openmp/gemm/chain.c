@@ -18,15 +18,10 @@ static const char *type_of(const tc_omp_matmul *x) { return tc_print_compute(x->
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* Of rows m0 to `last`, the bound that reaches furthest. */
 static void put_bound(tc_omp_matmul *x, const tc_address *a, const char *variable, bool upper) {
-  const char *const m = x->s.axis[x->am];
-  const bool rises = tc_dim_value(a->coef[x->am]) > 0;
   tc_buf at = {0};
-  x->s.axis[x->am] = rises == upper ? "last" : "m0";
-  tc_print_address(&x->s, a, &at);
-  tc_print_line(&x->s, upper ? "*%s = TC_MIN(*%s, %s);" : "*%s = TC_MAX(*%s, %s);", variable, variable, at.text ? at.text : "0");
-  x->s.axis[x->am] = m;
+  tc_print_key_bound(&x->s, a, x->am, upper, &at);
+  tc_print_line(&x->s, "*%s = %s(*%s, %s);", variable, upper ? "TC_MIN" : "TC_MAX", variable, at.text);
   tc_buf_free(&at);
 }
 
