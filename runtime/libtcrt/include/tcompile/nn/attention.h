@@ -127,16 +127,16 @@ static inline tc_tensor *tc_alibi_slopes(int64_t heads) {
 
 /* ---- rotary positions ------------------------------------------------------------------------ */
 
-/* The angles of the places first, ..., first + n - 1: cos(place base^(-2i/d)), i < d/2, f32[n,d/2], and to *sin their sines. */
-static inline tc_tensor *tc_rope_tables(int64_t n, int64_t first, int64_t d, double base, tc_tensor **sin) {
+/* The angles of the places first, ..., first + n - 1: cos(place base^(-2i/d)), i < d/2, f32[n,d/2], and to *sines their sines. */
+static inline tc_tensor *tc_rope_tables(int64_t n, int64_t first, int64_t d, double base, tc_tensor **sines) {
   tc_tensor *y = NULL;
-  *sin = NULL;
+  *sines = NULL;
   if (n < 0 || d < 2 || d % 2 || !(base > 0))
     return TC_NN_FAIL("tc_rope_tables: %lld places of %lld elements, base %g", (long long)n, (long long)d, base);
   TC_SCOPE {
     const tc_tensor *rate = tc_exp2(tc_arange(d / 2, 0, -2 * log2(base) / (double)d, TC_F64));
     const tc_tensor *angle = tc_outer(tc_arange(n, (double)first, 1, TC_F64), rate);
-    *sin = tc_keep(tc_cast(tc_sin(angle), TC_F32));
+    *sines = tc_keep(tc_cast(tc_sin(angle), TC_F32));
     y = tc_keep(tc_cast(tc_cos(angle), TC_F32));
   }
   return y;
@@ -144,24 +144,24 @@ static inline tc_tensor *tc_rope_tables(int64_t n, int64_t first, int64_t d, dou
 
 /* x[..,T,D], each pair of whose elements is turned by the angle of its place: (a, b) becomes (a cos - b sin, b cos + a sin).
  * Pairs are elements i and i + D/2 (GPT-NeoX, Llama as of Hugging Face), or, interleaved, 2i and 2i + 1 (GPT-J, the paper).
- * cos and sin broadcast to [..,T,D/2] (tc_rope_tables); 16-bit x is computed in their dtype and rounded at the end.
+ * cosines and sines broadcast to [..,T,D/2] (tc_rope_tables); 16-bit x is computed in their dtype and rounded at the end.
  * Su et al., RoFormer: Enhanced transformer with rotary position embedding, 2021. */
-static inline tc_tensor *tc_rope(const tc_tensor *x, const tc_tensor *cos, const tc_tensor *sin, bool interleaved) {
+static inline tc_tensor *tc_rope(const tc_tensor *x, const tc_tensor *cosines, const tc_tensor *sines, bool interleaved) {
   tc_tensor *y = NULL;
-  if (!x || !cos || !sin) return NULL;
+  if (!x || !cosines || !sines) return NULL;
   const int64_t d = tc_size(x, -1);
-  if (tc_rank(x) < 1 || d % 2 || tc_size(cos, -1) * 2 != d || tc_size(sin, -1) * 2 != d)
+  if (tc_rank(x) < 1 || d % 2 || tc_size(cosines, -1) * 2 != d || tc_size(sines, -1) * 2 != d)
     return TC_NN_FAIL("tc_rope: %lld elements, cosines for %lld and sines for %lld pairs", (long long)d,
-                      (long long)tc_size(cos, -1), (long long)tc_size(sin, -1));
+                      (long long)tc_size(cosines, -1), (long long)tc_size(sines, -1));
   TC_SCOPE {
     const int pair = interleaved ? -1 : -2; /* the axis of a pair in [..,T,D/2,2] or [..,T,2,D/2] */
     tc_ints pairs = tc_shape(x);
     pairs.n++;
     pairs.v[pairs.n - 1] = interleaved ? 2 : d / 2;
     pairs.v[pairs.n - 2] = interleaved ? d / 2 : 2;
-    const tc_tensor *z = tc_reshape(x, pairs), *sign = tc_arange(2, -1, 2, tc_dtype_of(sin));
-    const tc_tensor *across = tc_mul(tc_unsqueeze(sin, pair), interleaved ? sign : tc_unsqueeze(sign, -1));
-    z = tc_add(tc_mul(z, tc_unsqueeze(cos, pair)), tc_mul(tc_flip(z, TC_AXES(pair)), across));
+    const tc_tensor *z = tc_reshape(x, pairs), *sign = tc_arange(2, -1, 2, tc_dtype_of(sines));
+    const tc_tensor *across = tc_mul(tc_unsqueeze(sines, pair), interleaved ? sign : tc_unsqueeze(sign, -1));
+    z = tc_add(tc_mul(z, tc_unsqueeze(cosines, pair)), tc_mul(tc_flip(z, TC_AXES(pair)), across));
     y = tc_keep(tc_cast(tc_reshape(z, tc_shape(x)), tc_dtype_of(x)));
   }
   return y;
