@@ -84,6 +84,15 @@ def attention(q, k, v, causal=False, offset=0, window=0, lengths=None, mask=None
     return torch.softmax(s.masked_fill(hidden, -INF), -1) @ v
 
 
+def window(q, k, size):
+    query, key = torch.arange(q.shape[-2])[:, None], torch.arange(k.shape[-2])
+    return (key <= query) & (key > query - size)
+
+
+def rows_but(t, *left_out):
+    return ~torch.isin(torch.arange(t), torch.tensor(left_out))[:, None]
+
+
 def rope(x, cos, sin, interleaved):
     if interleaved:
         a, b = x[..., 0::2], x[..., 1::2]
@@ -111,6 +120,10 @@ rows("attention", "masked", lambda q, k, v, bias, mask: attention(q, k, v, mask=
      qkv(2, 3, 3, 7, 9, 4, 5) + ["f:3,1,9", "b:2,1,7,9"])
 rows("attention", "capped", lambda q, k, v, slopes, lengths: attention(q, k, v, softcap=2.5, slopes=slopes, lengths=lengths + 1),
      qkv(2, 3, 3, 7, 9, 4, 5) + ["p:3", "i8:2"])
+rows("attention", "padded", lambda q, k, v, mask: F.scaled_dot_product_attention(
+    q, k, v, mask & (torch.arange(9) >= 2) & rows_but(7, 1, 3)),
+     ["f:2,3,7,4", "f:2,3,9,4", "f:2,3,9,5", "b:2,1,7,9"])
+rows("attention", "shorter", lambda q, k, v, n: F.scaled_dot_product_attention(q, k, v, window(q, k, 4) & (torch.arange(k.shape[-2]) < n[:, None, None, None])), ["f:3,2,7,4", "f:3,2,9,4", "f:3,2,9,5", "/", "i5:3"])
 rows("attention", "images", lambda q, k, v: F.scaled_dot_product_attention(q, k, v), ["f:5,4", "f:9,4", "f:9,3"])
 rows("attention", "rope_halves", lambda x, cos, sin: rope(x, cos, sin, False), ["f:2,3,5,8", "f:5,4", "f:5,4"])
 rows("attention", "rope_pairs", lambda x, cos, sin: rope(x, cos, sin, True), ["f:2,3,5,8", "f:5,4", "f:5,4"], ["f:1,1,1,2", "f:1,1", "f:1,1"])

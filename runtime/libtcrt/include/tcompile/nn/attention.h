@@ -21,6 +21,7 @@ typedef struct tc_attention_options {
   double softcap;           /* c tanh(score / c) in place of a score; 0: none */
   double dropout;           /* probability, in [0, 1), with which a weight is 0, others being scaled up */
   tc_generator *generator;  /* of dropout; NULL: that of the thread */
+  bool empty_is_zero;       /* queries that see no key give 0, as in PyTorch, at the cost of another kernel; else NaN */
 } tc_attention_options;
 
 /* Places of queries, [T,1], and keys, [S]. */
@@ -50,8 +51,17 @@ static inline const tc_tensor *tc_attention_seen(const tc_tensor *q, const tc_te
   return seen;
 }
 
+/* What hidden keys get in place of a score: -infinity, so that they have no weight; of queries that see none, where some[..,T,1]
+ * is not NULL and false, 0, so that weights and gradients are numbers. */
+static inline tc_tensor *tc_attention_hidden(const tc_tensor *scores, const tc_tensor *seen, const tc_tensor *some) {
+  const tc_dtype d = tc_dtype_of(scores);
+  if (!some) return tc_where(seen, scores, tc_full_like(scores, -INFINITY));
+  return tc_where(seen, scores, tc_where(some, tc_full(TC_DIMS(1), -INFINITY, d), tc_zeros(TC_DIMS(1), d)));
+}
+
 /* What the softmax is of: [..,H,T,S]. */
-static inline tc_tensor *tc_attention_scores(const tc_tensor *q, const tc_tensor *k, tc_attention_options o) {
+static inline tc_tensor *tc_attention_scores(const tc_tensor *q, const tc_tensor *k, const tc_tensor *seen,
+                                             const tc_tensor *some, tc_attention_options o) {
   const double scale = o.scale != 0 ? o.scale : 1 / sqrt((double)tc_size(q, -1));
   tc_tensor *s = tc_mul_s(tc_matmul(q, tc_transpose(k, -2, -1)), scale);
   if (o.softcap != 0) s = tc_mul_s(tc_tanh(tc_div_s(s, o.softcap)), o.softcap);
@@ -62,8 +72,7 @@ static inline tc_tensor *tc_attention_scores(const tc_tensor *q, const tc_tensor
     const tc_tensor *slope = tc_reshape(o.slopes, TC_DIMS(tc_size(o.slopes, 0), 1, 1));
     s = tc_add(s, tc_cast(tc_mul(slope, away), tc_dtype_of(s)));
   }
-  const tc_tensor *seen = tc_attention_seen(q, k, o);
-  return seen ? tc_where(seen, s, tc_full_like(s, -INFINITY)) : s;
+  return seen ? tc_attention_hidden(s, seen, some) : s;
 }
 
 /* x[..,G,S,D] for H heads, each of which comes H/G times: [..,H,S,D]. */
@@ -100,7 +109,7 @@ static inline bool tc_attention_checked(const tc_tensor *q, const tc_tensor *k, 
 
 /* softmax(q k^T scale) v along keys: q[..,H,T,D], k[..,G,S,D], v[..,G,S,E], of one floating dtype, give [..,H,T,E].  G
  * divides H: query heads i H/G, ..., (i + 1) H/G - 1 see head i of keys and values (G = 1: multi-query).  Scores are capped,
- * then biased, then hidden.  A query that sees no key is NaN.  Errors: axes, heads, dropout outside of [0, 1).
+ * then biased, then hidden.  A query that sees no key is NaN, or 0 (empty_is_zero).  Errors: axes, heads, dropout outside of [0, 1).
  * Vaswani et al., Attention is all you need, 2017; Shazeer, Fast transformer decoding, 2019; Ainslie et al., GQA, 2023;
  * Press, Smith and Lewis, Train short, test long (ALiBi), 2022; as scaled_dot_product_attention of PyTorch. */
 static inline tc_tensor *tc_attention(const tc_tensor *q, const tc_tensor *k, const tc_tensor *v, tc_attention_options o) {
@@ -110,9 +119,12 @@ static inline tc_tensor *tc_attention(const tc_tensor *q, const tc_tensor *k, co
     const bool shared = tc_rank(q) > 2 && tc_size(q, -3) != tc_size(k, -3);
     const tc_tensor *keys = shared ? tc_attention_shared(k, tc_size(q, -3)) : k;
     const tc_tensor *values = shared ? tc_attention_shared(v, tc_size(q, -3)) : v;
-    tc_tensor *w = tc_softmax(tc_attention_scores(q, keys, o), -1);
+    const tc_tensor *seen = tc_attention_seen(q, keys, o);
+    const tc_tensor *some = o.empty_is_zero && seen ? tc_any(seen, TC_AXES(-1), true) : NULL;
+    tc_tensor *w = tc_softmax(tc_attention_scores(q, keys, seen, some, o), -1);
     if (o.dropout > 0) w = tc_attention_dropped(w, o.dropout, o.generator);
-    y = tc_keep(tc_matmul(w, values));
+    tc_tensor *z = tc_matmul(w, values);
+    y = tc_keep(some ? tc_where(some, z, tc_zeros_like(z)) : z);
   }
   return y;
 }
