@@ -51,8 +51,8 @@ static inline const tc_tensor *tc_attention_seen(const tc_tensor *q, const tc_te
   return seen;
 }
 
-/* What hidden keys get in place of a score: -infinity, so that they have no weight; of queries that see none, where some[..,T,1]
- * is not NULL and false, 0, so that weights and gradients are numbers. */
+/* What hidden keys get in place of a score: -infinity, so that they have no weight; of queries that see none, where
+ * some[..,T,1] is not NULL and false, 0, so that weights and gradients are numbers. */
 static inline tc_tensor *tc_attention_hidden(const tc_tensor *scores, const tc_tensor *seen, const tc_tensor *some) {
   const tc_dtype d = tc_dtype_of(scores);
   if (!some) return tc_where(seen, scores, tc_full_like(scores, -INFINITY));
@@ -109,7 +109,8 @@ static inline bool tc_attention_checked(const tc_tensor *q, const tc_tensor *k, 
 
 /* softmax(q k^T scale) v along keys: q[..,H,T,D], k[..,G,S,D], v[..,G,S,E], of one floating dtype, give [..,H,T,E].  G
  * divides H: query heads i H/G, ..., (i + 1) H/G - 1 see head i of keys and values (G = 1: multi-query).  Scores are capped,
- * then biased, then hidden.  A query that sees no key is NaN, or 0 (empty_is_zero).  Errors: axes, heads, dropout outside of [0, 1).
+ * then biased, then hidden.  A query that sees no key is NaN, or 0 (empty_is_zero).  Errors: axes, heads, dropout outside
+ * of [0, 1).
  * Vaswani et al., Attention is all you need, 2017; Shazeer, Fast transformer decoding, 2019; Ainslie et al., GQA, 2023;
  * Press, Smith and Lewis, Train short, test long (ALiBi), 2022; as scaled_dot_product_attention of PyTorch. */
 static inline tc_tensor *tc_attention(const tc_tensor *q, const tc_tensor *k, const tc_tensor *v, tc_attention_options o) {

@@ -1,4 +1,5 @@
-/* resample.h - padding by what is there, other sizes of images, and images read at computed places, channels first: x[N,C,D1..Dk]. */
+/* resample.h - padding by what is there, other sizes of images, and images read at computed places; channels first,
+ * x[N,C,D1..Dk]. */
 #ifndef TCOMPILE_NN_RESAMPLE_H
 #define TCOMPILE_NN_RESAMPLE_H
 
@@ -46,8 +47,8 @@ static inline tc_tensor *tc_pad_by(const char *name, const tc_tensor *x, tc_ints
   return y;
 }
 
-/* tc_pad with x mirrored at its first and last elements, which are not repeated: c b | a b c | b a.  before and after have a number
- * for each axis, less than its size. */
+/* tc_pad with x mirrored at its first and last elements, which are not repeated: c b | a b c | b a.  before and after have
+ * a number for each axis, less than its size. */
 static inline tc_tensor *tc_pad_reflect(const tc_tensor *x, tc_ints before, tc_ints after) {
   return tc_pad_by("tc_pad_reflect", x, before, after, TC_PAD_REFLECT);
 }
@@ -210,7 +211,8 @@ static inline tc_tensor *tc_affine_grid(const tc_tensor *theta, int64_t height, 
   return y;
 }
 
-/* Places of grid coordinates in an axis of `length` elements: -1 and 1 are its first and last elements, or else their outer edges. */
+/* Places of grid coordinates in an axis of `length` elements: -1 and 1 are its first and last elements, or else their
+ * outer edges. */
 static inline tc_tensor *tc_grid_places(const tc_tensor *grid, int64_t length, bool align_corners) {
   const double half = (double)(align_corners ? length - 1 : length) / 2;
   return tc_add_s(tc_mul_s(grid, half), align_corners ? half : half - 0.5);
