@@ -21,7 +21,7 @@ static bool takes_one(const tc_vjp *v, int axis) {
   return one;
 }
 
-/* dy where it was read.  One element of each line is chosen by comparison, which has no order and no zeros to be written before. */
+/* dy where it was read.  One element of each line is chosen by comparison, which has no order and needs no zeros. */
 void tc_vjp_gather(tc_vjp *v) {
   const int axis = the_axis(v);
   const tc_ref index = v->n->in[1];

@@ -7,6 +7,13 @@
 #define V "f32[B,H,S,E]"
 #define OPTIONS(...) ((tc_attention_options){__VA_ARGS__})
 
+/* A mask without rows 1 and 3, and keys 0 and 1. */
+static inline tc_tensor *behind(const tc_tensor *mask) {
+  const tc_tensor *row = tc_reshape(tc_arange(tc_size(mask, 2), 0, 1, TC_I64), TC_DIMS(tc_size(mask, 2), 1));
+  const tc_tensor *empty = tc_logical_or(tc_eq_s(row, 1), tc_eq_s(row, 3)), *key = tc_arange(tc_size(mask, 3), 0, 1, TC_I64);
+  return tc_logical_and(mask, tc_logical_and(tc_logical_not(empty), tc_ge_s(key, 2)));
+}
+
 NN3(plain, 3, Q, K, V, tc_attention(a, b, c, OPTIONS(0)))
 NN3(scaled, 3, Q, K, V, tc_attention(a, b, c, OPTIONS(.scale = 0.3)))
 NN3(causal, 3, Q, K, V, tc_attention(a, b, c, OPTIONS(.causal = true)))
@@ -17,6 +24,10 @@ NN3(shared, 3, "f32[B,4,T,D]", "f32[B,1,S,D]", "f32[B,1,S,E]", tc_attention(a, b
 NN5(masked, 4, Q, K, V, "f32[H,1,S]", "bool[B,1,T,S]", tc_attention(a, b, c, OPTIONS(.bias = d, .mask = e)))
 NN5(capped, 4, Q, K, V, "f32[H]", "i64[B]",
     tc_attention(a, b, c, OPTIONS(.softcap = 2.5, .slopes = d, .lengths = tc_add_s(e, 1))))
+/* Queries that see no key are 0, and have gradients. */
+NN4(padded, 3, Q, K, V, "bool[B,1,T,S]", tc_attention(a, b, c, OPTIONS(.mask = behind(d), .empty_is_zero = true)))
+NN4(shorter, 3, Q, K, V, "i64[B]",
+    tc_attention(a, b, c, OPTIONS(.causal = true, .window = 4, .lengths = d, .empty_is_zero = true)))
 NN3(images, 3, "f32[T,D]", "f32[S,D]", "f32[S,E]", tc_attention(a, b, c, OPTIONS(0)))
 NN3(rope_halves, 3, "f32[B,H,T,8]", "f32[T,4]", "f32[T,4]", tc_rope(a, b, c, false))
 NN3(rope_pairs, 3, "f32[B,H,T,D%2]", "f32[T,J]", "f32[T,J]", tc_rope(a, b, c, true))
@@ -24,11 +35,13 @@ NN3(rope_pairs, 3, "f32[B,H,T,D%2]", "f32[T,J]", "f32[T,J]", tc_rope(a, b, c, tr
 static const nn_function functions[] = {
     NN_ROW(plain),  NN_ROW(scaled), NN_ROW(causal), NN_ROW(late),        NN_ROW(local),      NN_ROW(grouped), NN_ROW(shared),
     NN_ROW(masked), NN_ROW(capped), NN_ROW(images), NN_ROW(rope_halves), NN_ROW(rope_pairs),
+    NN_ROW(padded), NN_ROW(shorter),
 };
 
-/* One kernel, with nothing between, in f32 and bf16; gradients are not asked for. */
-#define FUSED(name, q, k, v, ...)                                                                                      \
-  TC_COMPILE_WITH("fullgraph", "max_kernels=1", "max_workspace=0")                                                     \
+/* One kernel, in f32 and bf16; gradients are not asked for. */
+#define FUSED(name, q, k, v, ...) FUSED_WITH(name, "max_kernels=1", q, k, v, __VA_ARGS__)
+#define FUSED_WITH(name, kernels, q, k, v, ...)                                                                        \
+  TC_COMPILE_WITH("fullgraph", "grad=off", kernels)                                                                    \
   static tc_tensor *name(NN_OPERAND(a, q), NN_OPERAND(b, k), NN_OPERAND(c, v), NN_OPERAND(slopes, "f32[H]"),           \
                          NN_OPERAND(lengths, "i64[B]"), tc_generator *g) {                                             \
     (void)slopes, (void)lengths, (void)g;                                                                              \
@@ -39,6 +52,7 @@ FUSED(all_options, Q, K, V, .causal = true, .window = 5, .lengths = lengths, .sl
 FUSED(all_options_bf16, "bf16[B,H,T,D]", "bf16[B,H,S,D]", "bf16[B,H,S,E]", .causal = true, .window = 5,
       .lengths = lengths, .slopes = slopes, .softcap = 20, .offset = tc_size(b, 2) - tc_size(a, 2))
 FUSED(groups, "f32[B,4,T,D]", "f32[B,2,S,D]", "f32[B,2,S,E]", .causal = true, .lengths = lengths)
+FUSED_WITH(never_empty, "max_kernels=2", Q, K, V, .causal = true, .lengths = lengths, .empty_is_zero = true) /* and who sees any */
 FUSED(dropping, Q, K, V, .causal = true, .dropout = 0.3, .generator = g)
 
 typedef tc_tensor *fused(const tc_tensor *, const tc_tensor *, const tc_tensor *, const tc_tensor *, const tc_tensor *,
@@ -102,6 +116,7 @@ int main(void) {
   NN_CHECK(attention, functions);
   compare(all_options, "all_options", 4, TC_F32, 1e-5);
   compare(all_options_bf16, "all_options_bf16", 4, TC_BF16, 0.05);
+  compare(never_empty, "never_empty", 4, TC_F32, 1e-5);
   compare(groups, "groups", 2, TC_F32, 1e-5);
   compare(dropping, "dropping", 4, TC_F32, 1e-5);
   check_dropout();

@@ -84,6 +84,15 @@ def attention(q, k, v, causal=False, offset=0, window=0, lengths=None, mask=None
     return torch.softmax(s.masked_fill(hidden, -INF), -1) @ v
 
 
+def window(q, k, size):
+    query, key = torch.arange(q.shape[-2])[:, None], torch.arange(k.shape[-2])
+    return (key <= query) & (key > query - size)
+
+
+def rows_but(t, *left_out):
+    return ~torch.isin(torch.arange(t), torch.tensor(left_out))[:, None]
+
+
 def rope(x, cos, sin, interleaved):
     if interleaved:
         a, b = x[..., 0::2], x[..., 1::2]
@@ -111,6 +120,10 @@ rows("attention", "masked", lambda q, k, v, bias, mask: attention(q, k, v, mask=
      qkv(2, 3, 3, 7, 9, 4, 5) + ["f:3,1,9", "b:2,1,7,9"])
 rows("attention", "capped", lambda q, k, v, slopes, lengths: attention(q, k, v, softcap=2.5, slopes=slopes, lengths=lengths + 1),
      qkv(2, 3, 3, 7, 9, 4, 5) + ["p:3", "i8:2"])
+rows("attention", "padded", lambda q, k, v, mask: F.scaled_dot_product_attention(
+    q, k, v, mask & (torch.arange(9) >= 2) & rows_but(7, 1, 3)),
+     ["f:2,3,7,4", "f:2,3,9,4", "f:2,3,9,5", "b:2,1,7,9"])
+rows("attention", "shorter", lambda q, k, v, n: F.scaled_dot_product_attention(q, k, v, window(q, k, 4) & (torch.arange(k.shape[-2]) < n[:, None, None, None])), ["f:3,2,7,4", "f:3,2,9,4", "f:3,2,9,5", "/", "i5:3"])
 rows("attention", "images", lambda q, k, v: F.scaled_dot_product_attention(q, k, v), ["f:5,4", "f:9,4", "f:9,3"])
 rows("attention", "rope_halves", lambda x, cos, sin: rope(x, cos, sin, False), ["f:2,3,5,8", "f:5,4", "f:5,4"])
 rows("attention", "rope_pairs", lambda x, cos, sin: rope(x, cos, sin, True), ["f:2,3,5,8", "f:5,4", "f:5,4"], ["f:1,1,1,2", "f:1,1", "f:1,1"])
@@ -238,6 +251,7 @@ rows("resample", "grid", lambda x, g: F.grid_sample(x, g * 0.7, align_corners=Fa
 rows("resample", "grid_border", lambda x, g: F.grid_sample(x, g * 0.7, padding_mode="border", align_corners=True), *grid)
 rows("resample", "grid_nearest", lambda x, g: F.grid_sample(x, g * 0.7, "nearest", align_corners=False), *(g[:1] + ["/"] + g[1:] for g in grid))
 rows("resample", "grid_volume", lambda x, g: F.grid_sample(x, g * 0.7, align_corners=False), ["f:2,2,3,4,5", "f:2,2,3,2,3"])
+rows("resample", "affine", lambda t: torch.cat([F.affine_grid(t, (2, 1, 3, 4), a) for a in (False, True)]), ["f:2,2,3"])
 rows("resample", "shuffle", lambda x: F.pixel_shuffle(x, 2), ["f:2,8,3,5"], ["f:1,4,1,7"])
 rows("resample", "unshuffle", lambda x: F.pixel_unshuffle(x, 2), ["f:2,3,4,6"])
 rows("resample", "channels", lambda x: F.channel_shuffle(x, 3), ["f:2,6,3,5"])
@@ -317,6 +331,7 @@ rows("other", "prelu", lambda x, w: F.prelu(x, w), ["f:5,8,3", "f:8"])
 rows("other", "prelu_one", lambda x, w: F.prelu(x, w), ["f:5,8", "f:1"])
 rows("other", "glu", lambda x: F.glu(x, 1), ["f:5,8,3"])
 rows("other", "gated", lambda x: halves(F.relu)(x) + 2 * halves(F.gelu)(x) + 3 * halves(F.silu)(x), ["f:5,8,3"])
+rows("other", "bilinear", lambda a, b, w, bias: F.bilinear(a, b, w, bias), ["f:5,3", "f:5,4", "f:2,3,4", "f:2"], ["f:1,1", "f:1,9", "f:7,1,9", "f:7"])
 rows("other", "embedding_padded", lambda w, i: F.embedding(i, w, 2), ["f:7,3", "i7:2,5"])
 rows("other", "bag_sum", bag("sum"), ["f:7,3", "i7:4,5", "f:4,5"])
 rows("other", "bag_mean", bag("mean", 2), ["f:7,3", "i7:4,5"], ["f:3,3", "i3:6,1"])

@@ -1,4 +1,4 @@
-/* tcompile/nn/activation.h and embedding.h. */
+/* tcompile/nn/activation.h, embedding.h and linear.h. */
 #define NN_OTHER
 #include "nn.h"
 
@@ -19,6 +19,7 @@ NN2(prelu, 2, X3, "f32[8]", tc_prelu(a, b))
 NN2(prelu_one, 2, M, "f32[1]", tc_prelu(a, b))
 NN1(glu, 1, X3, tc_glu(a, 1))
 NN1(gated, 1, X3, sum3(tc_reglu(a, 1), tc_geglu(a, 1), tc_swiglu(a, 1)))
+NN4(bilinear, 4, "f32[N,I]", "f32[N,J]", "f32[O,I,J]", "f32[O]", tc_bilinear(a, b, c, tc_neg(tc_neg(d))))
 NN2(embedding_padded, 1, "f32[V,D]", "i64[N,L]", tc_embedding_padded(a, b, 2))
 NN3(bag_sum, 1, "f32[V,D]", "i64[N,L]", "f32[N,L]", tc_embedding_bag(a, b, TC_BAG_SUM, c, -1))
 NN2(bag_mean, 1, "f32[V,D]", "i64[N,L]", tc_embedding_bag(a, b, TC_BAG_MEAN, NULL, 2))
@@ -29,7 +30,7 @@ NN3(bag_offsets_mean, 1, "f32[V,D]", "i64[N]", "i64[B]", tc_embedding_bag_offset
 static const nn_function functions[] = {
     NN_ROW(shrinks), NN_ROW(units),   NN_ROW(signs),            NN_ROW(bounds),      NN_ROW(prelu),
     NN_ROW(glu),     NN_ROW(gated),   NN_ROW(prelu_one),        NN_ROW(bag_sum),     NN_ROW(bag_mean),
-    NN_ROW(bag_max), NN_ROW(bag_offsets), NN_ROW(embedding_padded), NN_ROW(bag_offsets_mean),
+    NN_ROW(bag_max), NN_ROW(bag_offsets), NN_ROW(embedding_padded), NN_ROW(bag_offsets_mean), NN_ROW(bilinear),
 };
 
 TC_COMPILE_WITH("fullgraph") static tc_tensor *sampled(NN_OPERAND(x, "f32[N,C]"), tc_generator *g, bool hard) {
@@ -57,6 +58,7 @@ static void check_refused(void) {
     nn_refused(tc_softshrink(x, -1), "lambda is -1");
     nn_refused(tc_celu(x, 0), "alpha is 0");
     nn_refused(tc_prelu(x, tc_ones(TC_DIMS(3), TC_F32)), "3 weights of 1 axes for 2");
+    nn_refused(tc_bilinear(x, x, x, NULL), "weights of 2 axes");
     nn_refused(tc_gumbel_softmax(x, 0, false, -1, NULL), "tau is 0");
     nn_refused(tc_embedding_bag(x, i, TC_BAG_SUM, NULL, -1), "indices of 1");
     nn_refused(tc_embedding_bag(x, two, TC_BAG_MEAN, x, -1), "shares are of sums");

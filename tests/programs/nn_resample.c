@@ -6,6 +6,12 @@
 #define X2 "f32[N,C,H,W]"
 #define X3 "f32[N,C,D,H,W]"
 #define ONE TC_INTS(1)
+
+static inline tc_tensor *both_grids(const tc_tensor *theta) {
+  const tc_tensor *grid[] = {tc_affine_grid(theta, 3, 4, false), tc_affine_grid(theta, 3, 4, true)};
+  return tc_concat(grid, 2, 0);
+}
+
 #define NONE TC_INTS(0)
 
 NN1(reflect, 1, X2, tc_pad_reflect(a, TC_INTS(0, 0, 2, 1), TC_INTS(0, 0, 1, 2)))
@@ -26,6 +32,7 @@ NN2(grid, 2, X2, "f32[N,P,Q,2]", tc_grid_sample(a, tc_mul_s(b, 0.7), TC_LINEAR, 
 NN2(grid_border, 2, X2, "f32[N,P,Q,2]", tc_grid_sample(a, tc_mul_s(b, 0.7), TC_LINEAR, true, true))
 NN2(grid_nearest, 1, X2, "f32[N,P,Q,2]", tc_grid_sample(a, tc_mul_s(b, 0.7), TC_NEAREST, false, false))
 NN2(grid_volume, 2, X3, "f32[N,O,P,Q,3]", tc_grid_sample(a, tc_mul_s(b, 0.7), TC_LINEAR, false, false))
+NN1(affine, 1, "f32[N,2,3]", both_grids(a))
 NN1(shuffle, 1, X2, tc_pixel_shuffle(a, 2))
 NN1(unshuffle, 1, X2, tc_pixel_unshuffle(a, 2))
 NN1(channels, 1, X2, tc_channel_shuffle(a, 3))
@@ -48,7 +55,7 @@ static const nn_function functions[] = {
     NN_ROW(grid_nearest),   NN_ROW(grid_volume),    NN_ROW(shuffle),           NN_ROW(unshuffle),
     NN_ROW(channels),       NN_ROW(columns),        NN_ROW(image),             NN_ROW(image_gaps),
     NN_ROW(image_dilated),  NN_ROW(transposed),     NN_ROW(transposed_one),    NN_ROW(transposed_groups),
-    NN_ROW(transposed_dilated), NN_ROW(transposed_volume),
+    NN_ROW(transposed_dilated), NN_ROW(transposed_volume), NN_ROW(affine),
 };
 
 static void check_refused(void) {
@@ -63,6 +70,7 @@ static void check_refused(void) {
     nn_refused(tc_upsample(x, TC_INTS(0), TC_NEAREST, false), "by 0");
     nn_refused(tc_grid_sample(x, x, TC_LINEAR, false, false), "x has 4 axes, the grid 4");
     nn_refused(tc_grid_sample(x, tc_ones(TC_DIMS(1, 2, 2, 2), TC_F32), TC_CUBIC, false, false), "TC_LINEAR or TC_NEAREST");
+    nn_refused(tc_affine_grid(x, 2, 2, false), "theta has 4 axes");
     nn_refused(tc_pixel_shuffle(x, 3), "tc_pixel_shuffle: by 3");
     nn_refused(tc_pixel_unshuffle(x, 2), "2 does not divide size 5");
     nn_refused(tc_channel_shuffle(x, 3), "3 groups");

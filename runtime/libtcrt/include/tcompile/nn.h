@@ -10,6 +10,7 @@
 #include <tcompile/nn/attention.h>
 #include <tcompile/nn/embedding.h>
 #include <tcompile/nn/fold.h>
+#include <tcompile/nn/linear.h>
 #include <tcompile/nn/loss.h>
 #include <tcompile/nn/norm.h>
 #include <tcompile/nn/pool.h>

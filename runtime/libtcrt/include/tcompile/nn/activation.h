@@ -1,5 +1,5 @@
-/* activation.h - activations beyond tcompile/elementwise.h, which has relu, relu6, silu, gelu, gelu_tanh, softplus, mish, hardswish and
- * hardsigmoid, and tcompile.h, which has leaky_relu, elu, softmax and log_softmax.  x is floating; results have its dtype. */
+/* activation.h - activations beyond tcompile/elementwise.h, which has relu, relu6, silu, gelu, gelu_tanh, softplus, mish,
+ * hardswish and hardsigmoid, and tcompile.h, which has leaky_relu, elu, softmax and log_softmax.  x is floating; results have its dtype. */
 #ifndef TCOMPILE_NN_ACTIVATION_H
 #define TCOMPILE_NN_ACTIVATION_H
 

@@ -21,6 +21,7 @@ typedef struct tc_attention_options {
   double softcap;           /* c tanh(score / c) in place of a score; 0: none */
   double dropout;           /* probability, in [0, 1), with which a weight is 0, others being scaled up */
   tc_generator *generator;  /* of dropout; NULL: that of the thread */
+  bool empty_is_zero;       /* queries that see no key give 0, as in PyTorch, at the cost of another kernel; else NaN */
 } tc_attention_options;
 
 /* Places of queries, [T,1], and keys, [S]. */
@@ -50,8 +51,17 @@ static inline const tc_tensor *tc_attention_seen(const tc_tensor *q, const tc_te
   return seen;
 }
 
+/* What hidden keys get in place of a score: -infinity, so that they have no weight; of queries that see none, where
+ * some[..,T,1] is not NULL and false, 0, so that weights and gradients are numbers. */
+static inline tc_tensor *tc_attention_hidden(const tc_tensor *scores, const tc_tensor *seen, const tc_tensor *some) {
+  const tc_dtype d = tc_dtype_of(scores);
+  if (!some) return tc_where(seen, scores, tc_full_like(scores, -INFINITY));
+  return tc_where(seen, scores, tc_where(some, tc_full(TC_DIMS(1), -INFINITY, d), tc_zeros(TC_DIMS(1), d)));
+}
+
 /* What the softmax is of: [..,H,T,S]. */
-static inline tc_tensor *tc_attention_scores(const tc_tensor *q, const tc_tensor *k, tc_attention_options o) {
+static inline tc_tensor *tc_attention_scores(const tc_tensor *q, const tc_tensor *k, const tc_tensor *seen,
+                                             const tc_tensor *some, tc_attention_options o) {
   const double scale = o.scale != 0 ? o.scale : 1 / sqrt((double)tc_size(q, -1));
   tc_tensor *s = tc_mul_s(tc_matmul(q, tc_transpose(k, -2, -1)), scale);
   if (o.softcap != 0) s = tc_mul_s(tc_tanh(tc_div_s(s, o.softcap)), o.softcap);
@@ -62,8 +72,7 @@ static inline tc_tensor *tc_attention_scores(const tc_tensor *q, const tc_tensor
     const tc_tensor *slope = tc_reshape(o.slopes, TC_DIMS(tc_size(o.slopes, 0), 1, 1));
     s = tc_add(s, tc_cast(tc_mul(slope, away), tc_dtype_of(s)));
   }
-  const tc_tensor *seen = tc_attention_seen(q, k, o);
-  return seen ? tc_where(seen, s, tc_full_like(s, -INFINITY)) : s;
+  return seen ? tc_attention_hidden(s, seen, some) : s;
 }
 
 /* x[..,G,S,D] for H heads, each of which comes H/G times: [..,H,S,D]. */
@@ -100,7 +109,8 @@ static inline bool tc_attention_checked(const tc_tensor *q, const tc_tensor *k, 
 
 /* softmax(q k^T scale) v along keys: q[..,H,T,D], k[..,G,S,D], v[..,G,S,E], of one floating dtype, give [..,H,T,E].  G
  * divides H: query heads i H/G, ..., (i + 1) H/G - 1 see head i of keys and values (G = 1: multi-query).  Scores are capped,
- * then biased, then hidden.  A query that sees no key is NaN.  Errors: axes, heads, dropout outside of [0, 1).
+ * then biased, then hidden.  A query that sees no key is NaN, or 0 (empty_is_zero).  Errors: axes, heads, dropout outside
+ * of [0, 1).
  * Vaswani et al., Attention is all you need, 2017; Shazeer, Fast transformer decoding, 2019; Ainslie et al., GQA, 2023;
  * Press, Smith and Lewis, Train short, test long (ALiBi), 2022; as scaled_dot_product_attention of PyTorch. */
 static inline tc_tensor *tc_attention(const tc_tensor *q, const tc_tensor *k, const tc_tensor *v, tc_attention_options o) {
@@ -110,9 +120,12 @@ static inline tc_tensor *tc_attention(const tc_tensor *q, const tc_tensor *k, co
     const bool shared = tc_rank(q) > 2 && tc_size(q, -3) != tc_size(k, -3);
     const tc_tensor *keys = shared ? tc_attention_shared(k, tc_size(q, -3)) : k;
     const tc_tensor *values = shared ? tc_attention_shared(v, tc_size(q, -3)) : v;
-    tc_tensor *w = tc_softmax(tc_attention_scores(q, keys, o), -1);
+    const tc_tensor *seen = tc_attention_seen(q, keys, o);
+    const tc_tensor *some = o.empty_is_zero && seen ? tc_any(seen, TC_AXES(-1), true) : NULL;
+    tc_tensor *w = tc_softmax(tc_attention_scores(q, keys, seen, some, o), -1);
     if (o.dropout > 0) w = tc_attention_dropped(w, o.dropout, o.generator);
-    y = tc_keep(tc_matmul(w, values));
+    tc_tensor *z = tc_matmul(w, values);
+    y = tc_keep(some ? tc_where(some, z, tc_zeros_like(z)) : z);
   }
   return y;
 }
@@ -127,16 +140,16 @@ static inline tc_tensor *tc_alibi_slopes(int64_t heads) {
 
 /* ---- rotary positions ------------------------------------------------------------------------ */
 
-/* The angles of the places first, ..., first + n - 1: cos(place base^(-2i/d)), i < d/2, f32[n,d/2], and to *sin their sines. */
-static inline tc_tensor *tc_rope_tables(int64_t n, int64_t first, int64_t d, double base, tc_tensor **sin) {
+/* The angles of the places first, ..., first + n - 1: cos(place base^(-2i/d)), i < d/2, f32[n,d/2], and to *sines their sines. */
+static inline tc_tensor *tc_rope_tables(int64_t n, int64_t first, int64_t d, double base, tc_tensor **sines) {
   tc_tensor *y = NULL;
-  *sin = NULL;
+  *sines = NULL;
   if (n < 0 || d < 2 || d % 2 || !(base > 0))
     return TC_NN_FAIL("tc_rope_tables: %lld places of %lld elements, base %g", (long long)n, (long long)d, base);
   TC_SCOPE {
     const tc_tensor *rate = tc_exp2(tc_arange(d / 2, 0, -2 * log2(base) / (double)d, TC_F64));
     const tc_tensor *angle = tc_outer(tc_arange(n, (double)first, 1, TC_F64), rate);
-    *sin = tc_keep(tc_cast(tc_sin(angle), TC_F32));
+    *sines = tc_keep(tc_cast(tc_sin(angle), TC_F32));
     y = tc_keep(tc_cast(tc_cos(angle), TC_F32));
   }
   return y;
@@ -144,24 +157,24 @@ static inline tc_tensor *tc_rope_tables(int64_t n, int64_t first, int64_t d, dou
 
 /* x[..,T,D], each pair of whose elements is turned by the angle of its place: (a, b) becomes (a cos - b sin, b cos + a sin).
  * Pairs are elements i and i + D/2 (GPT-NeoX, Llama as of Hugging Face), or, interleaved, 2i and 2i + 1 (GPT-J, the paper).
- * cos and sin broadcast to [..,T,D/2] (tc_rope_tables); 16-bit x is computed in their dtype and rounded at the end.
+ * cosines and sines broadcast to [..,T,D/2] (tc_rope_tables); 16-bit x is computed in their dtype and rounded at the end.
  * Su et al., RoFormer: Enhanced transformer with rotary position embedding, 2021. */
-static inline tc_tensor *tc_rope(const tc_tensor *x, const tc_tensor *cos, const tc_tensor *sin, bool interleaved) {
+static inline tc_tensor *tc_rope(const tc_tensor *x, const tc_tensor *cosines, const tc_tensor *sines, bool interleaved) {
   tc_tensor *y = NULL;
-  if (!x || !cos || !sin) return NULL;
+  if (!x || !cosines || !sines) return NULL;
   const int64_t d = tc_size(x, -1);
-  if (tc_rank(x) < 1 || d % 2 || tc_size(cos, -1) * 2 != d || tc_size(sin, -1) * 2 != d)
+  if (tc_rank(x) < 1 || d % 2 || tc_size(cosines, -1) * 2 != d || tc_size(sines, -1) * 2 != d)
     return TC_NN_FAIL("tc_rope: %lld elements, cosines for %lld and sines for %lld pairs", (long long)d,
-                      (long long)tc_size(cos, -1), (long long)tc_size(sin, -1));
+                      (long long)tc_size(cosines, -1), (long long)tc_size(sines, -1));
   TC_SCOPE {
     const int pair = interleaved ? -1 : -2; /* the axis of a pair in [..,T,D/2,2] or [..,T,2,D/2] */
     tc_ints pairs = tc_shape(x);
     pairs.n++;
     pairs.v[pairs.n - 1] = interleaved ? 2 : d / 2;
     pairs.v[pairs.n - 2] = interleaved ? d / 2 : 2;
-    const tc_tensor *z = tc_reshape(x, pairs), *sign = tc_arange(2, -1, 2, tc_dtype_of(sin));
-    const tc_tensor *across = tc_mul(tc_unsqueeze(sin, pair), interleaved ? sign : tc_unsqueeze(sign, -1));
-    z = tc_add(tc_mul(z, tc_unsqueeze(cos, pair)), tc_mul(tc_flip(z, TC_AXES(pair)), across));
+    const tc_tensor *z = tc_reshape(x, pairs), *sign = tc_arange(2, -1, 2, tc_dtype_of(sines));
+    const tc_tensor *across = tc_mul(tc_unsqueeze(sines, pair), interleaved ? sign : tc_unsqueeze(sign, -1));
+    z = tc_add(tc_mul(z, tc_unsqueeze(cosines, pair)), tc_mul(tc_flip(z, TC_AXES(pair)), across));
     y = tc_keep(tc_cast(tc_reshape(z, tc_shape(x)), tc_dtype_of(x)));
   }
   return y;

@@ -1,4 +1,5 @@
-/* norm.h - normalisation, channels first: x[N,C,...].  tcompile.h has tc_layer_norm, tc_rms_norm, and tc_batch_norm for inference.
+/* norm.h - normalisation, channels first: x[N,C,...].  tcompile.h has tc_layer_norm, tc_rms_norm, and, for inference,
+ * tc_batch_norm.
  *
  * x is floating; 16-bit x is computed in f32 and rounded at the end.  weight and bias may be NULL.  Variances are of all elements
  * (/ n).  Errors: axes, groups that do not divide the channels; shapes that do not broadcast. */

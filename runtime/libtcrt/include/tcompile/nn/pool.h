@@ -254,7 +254,8 @@ static inline tc_tensor *tc_adaptive_pool(const char *name, const tc_tensor *x, 
   tc_tensor *y = NULL;
   if (!x) return NULL;
   if (axes < 1 || axes > 3 || !tc_pool_is_list(size, axes))
-    return TC_NN_FAIL("%s: x has %d axes, which are N, C and 1 to 3 dimensions, and there are %d sizes", name, tc_rank(x), size.n);
+    return TC_NN_FAIL("%s: x has %d axes, which are N, C and 1 to 3 dimensions, and there are %d sizes", name, tc_rank(x),
+                      size.n);
   bool even = true;
   for (int i = 0; i < axes; i++) {
     if (tc_nn_of(size, i) < 1 || tc_size(x, 2 + i) < 1)

@@ -1,4 +1,5 @@
-/* resample.h - padding by what is there, other sizes of images, and images read at computed places, channels first: x[N,C,D1..Dk]. */
+/* resample.h - padding by what is there, other sizes of images, and images read at computed places; channels first,
+ * x[N,C,D1..Dk]. */
 #ifndef TCOMPILE_NN_RESAMPLE_H
 #define TCOMPILE_NN_RESAMPLE_H
 
@@ -46,8 +47,8 @@ static inline tc_tensor *tc_pad_by(const char *name, const tc_tensor *x, tc_ints
   return y;
 }
 
-/* tc_pad with x mirrored at its first and last elements, which are not repeated: c b | a b c | b a.  before and after have a number
- * for each axis, less than its size. */
+/* tc_pad with x mirrored at its first and last elements, which are not repeated: c b | a b c | b a.  before and after have
+ * a number for each axis, less than its size. */
 static inline tc_tensor *tc_pad_reflect(const tc_tensor *x, tc_ints before, tc_ints after) {
   return tc_pad_by("tc_pad_reflect", x, before, after, TC_PAD_REFLECT);
 }
@@ -183,7 +184,35 @@ static inline tc_tensor *tc_upsample(const tc_tensor *x, tc_ints factor, tc_inte
 
 /* ---- computed places --------------------------------------------------------------------------- */
 
-/* Places of grid coordinates in an axis of `length` elements: -1 and 1 are its first and last elements, or else their outer edges. */
+/* The coordinates of `size` elements of an axis: [size]. */
+static inline tc_tensor *tc_grid_axis(int64_t size, bool align_corners, tc_dtype dtype) {
+  const double step = align_corners ? (size > 1 ? 2.0 / (double)(size - 1) : 0) : 2.0 / (double)size;
+  return tc_arange(size, align_corners ? (size > 1 ? -1 : 0) : step / 2 - 1, step, dtype);
+}
+
+/* The grid of tc_grid_sample that reads an image moved by theta[N,2,3]: theta (x, y, 1) for each place of [N,height,width,2].
+ * Errors: the shape of theta. */
+static inline tc_tensor *tc_affine_grid(const tc_tensor *theta, int64_t height, int64_t width, bool align_corners) {
+  tc_tensor *y = NULL;
+  if (!theta) return NULL;
+  if (tc_rank(theta) != 3 || tc_size(theta, 1) != 2 || tc_size(theta, 2) != 3 || height < 1 || width < 1)
+    return TC_NN_FAIL("tc_affine_grid: theta has %d axes, and is [N,2,3]; %lld x %lld places", tc_rank(theta), (long long)height,
+                      (long long)width);
+  TC_SCOPE {
+    const tc_dtype d = tc_dtype_of(theta);
+    const tc_ints all = TC_DIMS(height, width);
+    const tc_tensor *x = tc_expand(tc_grid_axis(width, align_corners, d), all);
+    const tc_tensor *place[] = {
+        x, tc_expand(tc_reshape(tc_grid_axis(height, align_corners, d), TC_DIMS(height, 1)), all), tc_ones_like(x)};
+    const tc_tensor *places = tc_reshape(tc_stack(place, 3, -1), TC_DIMS(height * width, 3));
+    tc_tensor *z = tc_matmul(places, tc_transpose(theta, 1, 2));
+    y = tc_keep(tc_reshape(z, TC_DIMS(tc_size(theta, 0), height, width, 2)));
+  }
+  return y;
+}
+
+/* Places of grid coordinates in an axis of `length` elements: -1 and 1 are its first and last elements, or else their
+ * outer edges. */
 static inline tc_tensor *tc_grid_places(const tc_tensor *grid, int64_t length, bool align_corners) {
   const double half = (double)(align_corners ? length - 1 : length) / 2;
   return tc_add_s(tc_mul_s(grid, half), align_corners ? half : half - 0.5);
