@@ -309,11 +309,16 @@ tc_ref Evaluator::build(tc_op op, const std::vector<tc_ref> &in, const std::vect
   // The core's message is completed with what only the source shows.
   CoreMessage core;
   tc_ref ref = {0};
+  const bool is_view = tc_op_get(op)->cls == TC_CLASS_VIEW;
+  std::vector<tc_ref> operands = in;
+  if (!is_view)
+    for (tc_ref &each : operands) each = shown_by(each);
   {
     CoreMessage::Catch here(diag, core);
     ref =
-        tc_build(graph, op, static_cast<int>(in.size()), in.data(), static_cast<int>(attrs.size()),
-                 attrs.data(), string, graph_loc(e->getExprLoc()));
+        tc_build(graph, op, static_cast<int>(in.size()), operands.data(),
+                 static_cast<int>(attrs.size()), attrs.data(), string, graph_loc(e->getExprLoc()));
+    if (is_view && !in.empty()) note_shown(ref, in[0], attrs, e->getExprLoc());
   }
   if (ref.id) return ref;
   core.text = with_function_name(core.text, op, e);

@@ -347,6 +347,9 @@ private:
   tc_type written_type(const Tensor &x);
   void overwrite(const Tensor &x, tc_ref value, clang::SourceLocation loc);
   tc_ref spread(tc_ref value, const tc_type &like, const clang::CallExpr *e);
+  void note_shown(tc_ref view, tc_ref of, const std::vector<tc_dim> &attrs,
+                  clang::SourceLocation loc);
+  tc_ref shown_by(tc_ref view) const;
   tc_ref view_again(tc_ref ref, tc_ref base, const Storage &storage, clang::SourceLocation loc);
   tc_ref put_back(tc_ref ref, tc_ref base, Storage &storage, tc_ref value,
                   clang::SourceLocation loc);
@@ -457,6 +460,7 @@ private:
   std::map<std::string, std::string> scalar_symbols; // symbol name -> text of the scalar
   int untracked = 0;                                 // open TC_NO_GRADs
   std::set<int> leaf_inputs; // inputs that gradients are taken with respect to
+  std::map<uint32_t, tc_ref> overwritten; // of views of which every element was written: what they show
   std::vector<std::pair<tc_ref, unsigned>> written_values; // contents of storages behind writes
   std::vector<std::pair<tc_ref, clang::SourceLocation>> inner_wrt; // other such values
   std::vector<tc_ref> own_leaf; // what tc_value_and_grad made leaves of

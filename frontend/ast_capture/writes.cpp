@@ -15,8 +15,6 @@ using namespace clang;
 
 // The views that lead from the contents `base` to `ref`, of those that the storage has now.
 tc_ref Evaluator::view_again(tc_ref ref, tc_ref base, const Storage &storage, SourceLocation loc) {
-  const Overwritten &last = storage.last;
-  if (last.contents.id == storage.current.id && last.view.id == ref.id) return last.value;
   if (ref.id == base.id || failed) return storage.current;
   const tc_node *n = tc_graph_node(graph, ref);
   if (!n || tc_op_get(n->op)->cls != TC_CLASS_VIEW ||
@@ -28,9 +26,30 @@ tc_ref Evaluator::view_again(tc_ref ref, tc_ref base, const Storage &storage, So
   std::vector<tc_dim> attrs(n->attr, n->attr + n->nattr);
   tc_op op = n->op;
   tc_ref x = view_again(n->in[0], base, storage, loc);
-  return failed ? tc_ref{0}
-                : tc_build(graph, op, 1, &x, static_cast<int>(attrs.size()), attrs.data(), nullptr,
-                           graph_loc(loc));
+  if (failed) return {0};
+  tc_ref view = tc_build(graph, op, 1, &x, static_cast<int>(attrs.size()), attrs.data(), nullptr,
+                         graph_loc(loc));
+  const Overwritten &last = storage.last;
+  if (last.contents.id == storage.current.id && last.view.id == ref.id)
+    overwritten[view.id] = last.value;
+  else note_shown(view, x, attrs, loc);
+  return view;
+}
+
+// A view of one of which it is known what it shows.
+void Evaluator::note_shown(tc_ref view, tc_ref of, const std::vector<tc_dim> &attrs,
+                           SourceLocation loc) {
+  tc_ref x = shown_by(of);
+  if (!view.id || x.id == of.id) return;
+  overwritten[view.id] =
+      tc_build(graph, static_cast<tc_op>(tc_graph_node(graph, view)->op), 1, &x,
+               static_cast<int>(attrs.size()), attrs.data(), nullptr, graph_loc(loc));
+}
+
+// What the view shows, where that was just written: views of that follow it.
+tc_ref Evaluator::shown_by(tc_ref view) const {
+  auto found = overwritten.find(view.id);
+  return found == overwritten.end() ? view : found->second;
 }
 
 // ---- where a view lies --------------------------------------------------------------------------
