@@ -349,8 +349,9 @@ static void put_when(const tc_program *p, const tc_nest *n, const tc_schedule_va
                      tc_buf *out) {
   for (uint32_t i = 0; i < v->nwhen; ++i) {
     const tc_schedule_compare *c = &v->when[i];
+    const tc_axis *a = &n->axis[c->axis];
     tc_put(out, i ? " && " : "");
-    tc_print_dim(p, n->axis[c->axis].extent, out);
+    tc_print_dim(p, a->of < 0 ? a->extent : a->total, out);
     tc_put(out, c->less ? " < " : " >= ");
     if (!c->vectors || c->bound != 1) tc_putf(out, "%lld", (long long)c->bound);
     if (c->vectors) tc_put(out, c->bound == 1 ? "TC_L" : " * TC_L");

@@ -66,6 +66,25 @@ TC_MASKED(store, 8)
  * would rather keep all in memory. */
 #define TC_APART 4
 #define TC_OPAQUE(pointer) ({ __typeof__(pointer) q = (pointer); __asm__("" : "+r"(q)); q; })
+/* t[l] = p[l * s] of TC_L elements of 4 bytes, by gathers.  false: there are none. */
+TC_FN int tc_gatherapart_4(void *t, const void *p, int64_t s) {
+#if TC_AVX512
+  typedef float tc_f8 __attribute__((vector_size(32)));
+  typedef long long tc_i8x8 __attribute__((vector_size(64)));
+  const tc_i8x8 at = s * (tc_i8x8){0, 1, 2, 3, 4, 5, 6, 7};
+  const tc_f8 low = __builtin_ia32_gatherdiv16sf((tc_f8){0}, p, at, (unsigned char)-1, 4);
+  const tc_f8 high = __builtin_ia32_gatherdiv16sf((tc_f8){0}, (const float *)p + 8 * s, at, (unsigned char)-1, 4);
+  __builtin_memcpy(t, &low, sizeof low);
+  __builtin_memcpy((char *)t + sizeof low, &high, sizeof high);
+  return 1;
+#else
+  (void)t, (void)p, (void)s;
+  return 0;
+#endif
+}
+#define tc_gatherapart_1(t, p, s) 0
+#define tc_gatherapart_2(t, p, s) 0
+#define tc_gatherapart_8(t, p, s) 0
 /* Moves of memory type T with element size `size`, unconverted. */
 #define TC_RAW(T, V, size)                                                                         \
   TC_FN tc_v##V tc_rawload_##T(const tc_##T *p) {                                                  \
@@ -82,6 +101,7 @@ TC_MASKED(store, 8)
     tc_##T t[TC_L] = {0};                                                                          \
     if (__builtin_constant_p(n) && __builtin_constant_p(s))                                        \
       for (int64_t l = 0; l < n; ++l) t[l] = p[l * s];                                             \
+    else if (__builtin_constant_p(n) && n == TC_L && tc_gatherapart_##size(t, p, s)) (void)0;      \
     else if (__builtin_constant_p(n) && n % TC_APART == 0)                                         \
       TC_UNROLL for (int64_t l = 0; l < n; l += TC_APART, p = TC_OPAQUE(p + TC_APART * s)) {       \
         TC_UNROLL for (int j = 0; j < TC_APART; ++j) t[l + j] = p[j * s];                          \

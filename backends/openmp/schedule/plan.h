@@ -42,6 +42,10 @@ bool tc_omp_plan_pairs(const tc_omp_choice *c, const tc_stage *st);
 
 /* short_rows.c: the width below which a nest of reduced rows of unknown length has lanes along its rows; 0: none. */
 int64_t tc_omp_plan_short_rows(const tc_omp_facts *f);
+/* The same for rows whose points are stored alone. */
+int64_t tc_omp_plan_short_points(const tc_omp_facts *f);
+/* The axis that lanes of transposed blocks run along where the vector axis is shorter than TC_OMP_SHORT; -1: none. */
+int tc_omp_plan_short_columns(const tc_omp_facts *f);
 
 /* unroll.c */
 int64_t tc_omp_plan_unroll(const tc_omp_choice *c, const tc_stage *st);
