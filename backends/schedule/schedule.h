@@ -15,7 +15,8 @@
 extern "C" {
 #endif
 
-/* extent(axis) < bound, or >= bound; in vectors: >= bound times the lanes of a vector. */
+/* extent(axis) < bound, or >= bound; in vectors: >= bound times the lanes of a vector.  Of an axis that runs over chunks of
+ * a longer one, the extent of that. */
 typedef struct tc_schedule_compare {
   int axis;
   bool less, vectors;

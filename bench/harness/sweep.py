@@ -37,18 +37,22 @@ def write_layout(row, folder):
 class Team:
     """Contenders of a number of threads: the compiled functions, the ceilings, peers."""
 
-    def __init__(self, options, program, threads):
-        self.threads, self.options, self.program = threads, options, program
+    def __init__(self, options, program, before, threads):
+        self.options = options
         environment = {"TC_ISA": options.isa} if options.isa else {}
-        self.ours = Contender("tcompile", [program], threads, options.first_cpu, environment)
-        self.meter = Contender("ceilings", [program], threads, options.first_cpu, environment)
+
+        def runs(name, path):
+            return Contender(name, [path], threads, options.first_cpu, environment)
+
+        self.ours, self.meter = runs("tcompile", program), runs("ceilings", program)
+        self.before = [runs("before", before)] if before else []
         theirs = peer_environment(threads, options.isa)
         self.peers = [start_peer(name, options.python, threads, options.first_cpu, theirs) for name in options.peers]
         for c in self.all():
             c.ask("ready")
 
     def all(self):
-        return [self.ours, self.meter, *self.peers]
+        return [self.ours, self.meter, *self.before, *self.peers]
 
     def quit(self):
         for c in self.all():
@@ -58,7 +62,7 @@ class Team:
         """{contender: error in tolerances}, {contender's name: reason} of those that cannot run or had no time."""
         form, errors, failed, begun = row.form(), {}, {}, time.monotonic()
         reference, operands = reference_of(form, row.dtype, folder)
-        team = [(self.ours, name), *((c, form.peer) for c in self.peers)]
+        team = [*((c, name) for c in (self.ours, *self.before)), *((c, form.peer) for c in self.peers)]
         for pair in (team[i:i + 2] for i in range(0, len(team), 2)):  # which compile side by side
             if time.monotonic() - begun > self.options.seconds:
                 failed.update({c.name: "no time" for c, _ in pair})
@@ -125,6 +129,7 @@ def options_of():
     p.add_argument("--threads", type=list_of(int), default=[1, 2])
     p.add_argument("--most-bytes", type=float, default=math.inf, help="of the operands and results of a row, if they were f32")
     p.add_argument("--peers", type=list_of(str), default=list(DEFAULT_PEERS), help="of " + ", ".join(PEERS) + "; an empty list: none")
+    p.add_argument("--before", metavar="PLUGIN", default="", help="the only peer is what another libtcplugin.so makes of the same functions")
     p.add_argument("--seconds", type=float, default=6, help="of a row, in which peers may begin to compile")
     p.add_argument("--rounds", type=int, default=2)
     p.add_argument("--isa", default="", help="highest level of the CPU to use, such as bf16: without AMX")
@@ -133,7 +138,10 @@ def options_of():
     p.add_argument("--jobs", type=int, default=os.cpu_count(), help="files compiled side by side")
     p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="of the plugin")
     p.add_argument("--list", action="store_true", help="prints the rows and ends")
-    return p.parse_args()
+    options = p.parse_args()
+    if options.before:
+        options.peers = []
+    return options
 
 
 def main():
@@ -145,7 +153,12 @@ def main():
             print(f"{row.index:4} {row.threads}T {row.label()} {row.layout or ''}")
         return
     begun = time.monotonic()
-    program, said = build(rows, options.build, options.root, os.path.join(options.out, "sweep"), options.clang, options.jobs, options.option)
+
+    def make(folder, plugin=None):
+        return build(rows, options.build, options.root, os.path.join(options.out, folder), plugin, options.clang, options.jobs, options.option)
+
+    program, said = make("sweep")
+    before = make("before", options.before)[0] if options.before else None
     print(f"compiled in {time.monotonic() - begun:.0f} s" + ("; not as a whole:\n" + said if said else ""), flush=True)
     names = named(rows)
     result = {"cpu": cpu_model(), "date": time.strftime("%Y-%m-%d %H:%M"), "seed": options.seed, "rounds": options.rounds,
@@ -153,7 +166,7 @@ def main():
     with contextlib.ExitStack() as stack:
         teams = {}
         for threads in sorted({r.threads for r in rows}):
-            teams[threads] = Team(options, program, threads)
+            teams[threads] = Team(options, program, before, threads)
             stack.callback(teams[threads].quit)
         for threads, team in teams.items():
             result["ceilings"][threads] = spread({c: [ceiling(team.meter, c)] for c in CEILINGS})

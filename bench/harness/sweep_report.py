@@ -14,9 +14,9 @@ NOTICEABLE = 1e5  # ns of the best peer from which calls of Python are no part o
 
 
 def is_wrong(row):
-    """Beyond the tolerance, and beyond twice the error of the best of the peers, whose sums are as long."""
+    """Beyond the tolerance, and beyond the errors of all peers, whose sums are as long."""
     peers = [e for name, e in row["errors"].items() if name != "tcompile"]
-    return row["errors"]["tcompile"] > max(1, 2 * min(peers, default=0)) or row["fallbacks"] or not row["hits"]
+    return row["errors"]["tcompile"] > max([1, *peers]) or row["fallbacks"] or not row["hits"]
 
 
 def line(row):

@@ -84,10 +84,10 @@ def compiled(command):
     return done.stdout
 
 
-def build(rows, build_folder, root, out, clang="clang-19", jobs=None, options=()):
-    """The program that measures the rows, and what the compiler said of functions that it did not compile whole."""
+def build(rows, build_folder, root, out, plugin=None, clang="clang-19", jobs=None, options=()):
+    """The program that measures the rows, made by `plugin` (else that of the build), and what the compiler said of functions that it did not compile whole."""
     os.makedirs(out, exist_ok=True)
-    plugin = [f"-fplugin={build_folder}/plugin/libtcplugin.so",
+    plugin = [f"-fplugin={plugin or build_folder + '/plugin/libtcplugin.so'}",
               *(f"-fplugin-arg-tc-{o}" for o in ("backend=openmp", f"isa={level_here()}", *options))]
     files = [f"{root}/bench/cpu/{name}.c" for name in HARNESS]
     for name, text in sources(rows).items():

@@ -257,6 +257,46 @@ static bool mark_approximate(tc_omp_nest *x) {
   return x->approximate;
 }
 
+/* Rows that points in lanes keep hold a vector at each place. */
+static void put_kept_place(const tc_print_scope *s, const tc_address *a, uint32_t buffer, tc_buf *out) {
+  tc_putf(out, "b%u + (", buffer);
+  tc_print_address(s, a, out);
+  tc_put(out, ") * TC_L");
+}
+
+static const tc_buffer *kept_row(const tc_print_scope *s, uint32_t buffer) {
+  const tc_buffer *b = &s->p->buffer[s->k->buffer[buffer]];
+  return b->kind == TC_BUF_LOCAL ? b : NULL;
+}
+
+static bool load_kept(const tc_print_scope *s, uint32_t id, tc_buf *out) {
+  const tc_expr *e = &s->k->expr[id];
+  const tc_buffer *b = kept_row(s, e->buffer);
+  if (!b) return false;
+  tc_putf(out, "tc_load_%s(", tc_print_storage(b->dtype));
+  put_kept_place(s, &e->address, e->buffer, out);
+  tc_put(out, ")");
+  return true;
+}
+
+static bool store_kept(tc_print_scope *s, const tc_action *a) {
+  const tc_buffer *b = kept_row(s, a->buffer);
+  tc_buf at = {0};
+  if (!b) return false;
+  put_kept_place(s, &a->address, a->buffer, &at);
+  tc_print_line(s, "tc_store_%s(%s, v%u);", tc_print_storage(b->dtype), at.text ? at.text : "", a->value.id);
+  tc_buf_free(&at);
+  return true;
+}
+
+/* In place of the thread's rows, in the block of a variant whose rows are shorter than `width`. */
+static void declare_kept(tc_omp_nest *x, int64_t width) {
+  for (uint32_t i = 0; i < x->s.k->nbuffer; ++i) {
+    const tc_buffer *b = kept_row(&x->s, i);
+    if (b) tc_print_line(&x->s, "_Alignas(64) tc_%s b%u[%lld * TC_L];", tc_print_storage(b->dtype), i, (long long)width);
+  }
+}
+
 static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, const tc_nest *n,
                       const tc_schedule_variant *v, tc_buf *out) {
   *x = (tc_omp_nest){.nest = n, .plan = v->nest, .stage = v->stage};
@@ -281,6 +321,7 @@ static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, c
   x->s.result = x->result;
   x->s.result_axes = x->f.result_axes;
   x->s.depends = x->f.depends;
+  if (tc_omp_lanes_are_points(&x->f) && tc_omp_keeps_rows(&x->f)) x->s.load = load_kept, x->s.store = store_kept;
   name_results(x);
   return true;
 }
@@ -294,8 +335,9 @@ static void close_nest(tc_omp_nest *x) {
   free(x->s.printed);
 }
 
-static void put_variant(tc_omp_nest *x, bool team) {
+static void put_variant(tc_omp_nest *x, const tc_schedule_variant *v, bool team) {
   x->s.indent += 2;
+  if (x->s.store) declare_kept(x, tc_omp_short_width(x->nest, v));
   if (x->plan->nontemporal) tc_omp_put_nontemporal(x);
   put_tasks(x, team);
   if (x->s.nontemporal) tc_print_line(&x->s, "if (nontemporal) tc_fence();");
@@ -307,8 +349,9 @@ static void put_when(const tc_program *p, const tc_nest *n, const tc_schedule_va
                      tc_buf *out) {
   for (uint32_t i = 0; i < v->nwhen; ++i) {
     const tc_schedule_compare *c = &v->when[i];
+    const tc_axis *a = &n->axis[c->axis];
     tc_put(out, i ? " && " : "");
-    tc_print_dim(p, n->axis[c->axis].extent, out);
+    tc_print_dim(p, a->of < 0 ? a->extent : a->total, out);
     tc_put(out, c->less ? " < " : " >= ");
     if (!c->vectors || c->bound != 1) tc_putf(out, "%lld", (long long)c->bound);
     if (c->vectors) tc_put(out, c->bound == 1 ? "TC_L" : " * TC_L");
@@ -336,7 +379,7 @@ static bool put_nest(const tc_kernel *k, const tc_program *p, uint32_t number, b
     else if (i) put_at(out, indent, "} else {", "", "");
     ok = open_nest(&x, k, p, n, &s->variant[i], out) && !when.failed;
     x.s.indent = indent;
-    if (ok) put_variant(&x, team);
+    if (ok) put_variant(&x, &s->variant[i], team);
     close_nest(&x);
     tc_buf_free(&when);
   }

@@ -62,6 +62,29 @@ TC_MASKED(store, 4)
 TC_MASKED(store, 8)
 #endif
 /* @ TC_RAW */
+/* Elements at a distance: TC_APART addresses are sums of few registers, the next ones follow from them.  The compiler
+ * would rather keep all in memory. */
+#define TC_APART 4
+#define TC_OPAQUE(pointer) ({ __typeof__(pointer) q = (pointer); __asm__("" : "+r"(q)); q; })
+/* t[l] = p[l * s] of TC_L elements of 4 bytes, by gathers.  false: there are none. */
+TC_FN int tc_gatherapart_4(void *t, const void *p, int64_t s) {
+#if TC_AVX512
+  typedef float tc_f8 __attribute__((vector_size(32)));
+  typedef long long tc_i8x8 __attribute__((vector_size(64)));
+  const tc_i8x8 at = s * (tc_i8x8){0, 1, 2, 3, 4, 5, 6, 7};
+  const tc_f8 low = __builtin_ia32_gatherdiv16sf((tc_f8){0}, p, at, (unsigned char)-1, 4);
+  const tc_f8 high = __builtin_ia32_gatherdiv16sf((tc_f8){0}, (const float *)p + 8 * s, at, (unsigned char)-1, 4);
+  __builtin_memcpy(t, &low, sizeof low);
+  __builtin_memcpy((char *)t + sizeof low, &high, sizeof high);
+  return 1;
+#else
+  (void)t, (void)p, (void)s;
+  return 0;
+#endif
+}
+#define tc_gatherapart_1(t, p, s) 0
+#define tc_gatherapart_2(t, p, s) 0
+#define tc_gatherapart_8(t, p, s) 0
 /* Moves of memory type T with element size `size`, unconverted. */
 #define TC_RAW(T, V, size)                                                                         \
   TC_FN tc_v##V tc_rawload_##T(const tc_##T *p) {                                                  \
@@ -76,8 +99,13 @@ TC_MASKED(store, 8)
   }                                                                                                \
   TC_FN tc_v##V tc_rawstrided_##T(const tc_##T *p, int64_t s, int64_t n) {                         \
     tc_##T t[TC_L] = {0};                                                                          \
-    if (__builtin_constant_p(n))                                                                   \
+    if (__builtin_constant_p(n) && __builtin_constant_p(s))                                        \
       for (int64_t l = 0; l < n; ++l) t[l] = p[l * s];                                             \
+    else if (__builtin_constant_p(n) && n == TC_L && tc_gatherapart_##size(t, p, s)) (void)0;      \
+    else if (__builtin_constant_p(n) && n % TC_APART == 0)                                         \
+      TC_UNROLL for (int64_t l = 0; l < n; l += TC_APART, p = TC_OPAQUE(p + TC_APART * s)) {       \
+        TC_UNROLL for (int j = 0; j < TC_APART; ++j) t[l + j] = p[j * s];                          \
+      }                                                                                            \
     else TC_ONE_BY_ONE for (int64_t l = 0; l < n; ++l) t[l] = p[l * s];                            \
     return tc_rawload_##T(t);                                                                      \
   }                                                                                                \
@@ -102,6 +130,13 @@ TC_MASKED(store, 8)
     if (nontemporal & (((uintptr_t)p & (line - 1)) == 0))                                          \
       __builtin_nontemporal_store(v, (tc_lines *)p);                                               \
     else tc_rawstore_##T(p, v);                                                                    \
+  }                                                                                                \
+  TC_FN void tc_rawstoreapart_##T(tc_##T *p, int64_t s, tc_v##V v, int64_t n) {                    \
+    if (__builtin_constant_p(n) && n % TC_APART == 0)                                              \
+      TC_UNROLL for (int64_t l = 0; l < n; l += TC_APART, p = TC_OPAQUE(p + TC_APART * s)) {       \
+        TC_UNROLL for (int j = 0; j < TC_APART; ++j) p[j * s] = v[l + j];                          \
+      }                                                                                            \
+    else TC_ONE_BY_ONE for (int64_t l = 0; l < n; ++l) p[l * s] = v[l];                            \
   }                                                                                                \
   TC_FN void tc_rawscatter_##T(tc_##T *p, tc_vi64 i, tc_v##V v, tc_vb8 g, int64_t n) {             \
     for (int64_t l = 0; l < n; ++l)                                                                \
@@ -134,6 +169,10 @@ TC_MASKED(store, 8)
   TC_FN void tc_store1_##T(tc_##T *p, tc_v##V v) { *p = OUT(v)[0]; }                               \
   TC_FN void tc_nontemporal_##T(tc_##T *p, tc_v##V v, int nontemporal) {                           \
     tc_rawnontemporal_##T(p, OUT(v), nontemporal);                                                 \
+  }                                                                                                \
+  /* p[l * s] = v[l] */                                                                            \
+  TC_FN void tc_storeapart_##T(tc_##T *p, int64_t s, tc_v##V v, int64_t n) {                       \
+    tc_rawstoreapart_##T(p, s, OUT(v), n);                                                         \
   }                                                                                                \
   /* where g: p[i[l]] = v[l], in the order of the lanes */                                         \
   TC_FN void tc_scatter_##T(tc_##T *p, tc_vi64 i, tc_v##V v, tc_vb8 g, int64_t n) {                \

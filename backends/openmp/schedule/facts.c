@@ -12,6 +12,16 @@ static uint32_t most_results(const tc_kernel *k) {
   return most;
 }
 
+/* A LOCAL row is that of an outer point: with lanes along these, what is read from it differs from lane to lane. */
+static void mark_local_rows(const tc_omp_facts *f) {
+  for (uint32_t id = 1; id < f->k->nexpr; ++id) {
+    const tc_expr *e = &f->k->expr[id];
+    if (e->kind == TC_EX_LOAD && tc_omp_buffer(f, e->buffer)->kind == TC_BUF_LOCAL) f->depends[id] |= f->parallel;
+    f->depends[id] |= f->depends[e->guard.id];
+    for (int j = 0; j < 3; ++j) f->depends[id] |= f->depends[e->in[j].id];
+  }
+}
+
 bool tc_omp_open_facts(tc_omp_facts *f, const tc_kernel *k, const tc_program *p, const tc_nest *n,
                        int vector) {
   *f = (tc_omp_facts){
@@ -22,6 +32,7 @@ bool tc_omp_open_facts(tc_omp_facts *f, const tc_kernel *k, const tc_program *p,
   if (!f->result_axes || !f->depends || !f->need) return false;
   tc_print_result_axes(n, f->result_axes);
   tc_print_depends(k, f->result_axes, f->depends);
+  if (tc_omp_lanes_are_points(f)) mark_local_rows(f);
   return true;
 }
 
@@ -74,6 +85,21 @@ bool tc_omp_only(const tc_omp_facts *f, tc_act_kind kind) {
 }
 
 bool tc_omp_only_reduces(const tc_omp_facts *f) { return tc_omp_only(f, TC_ACT_REDUCE); }
+
+bool tc_omp_keeps_rows(const tc_omp_facts *f) {
+  for (uint32_t i = 0; i < f->nest->nstage; ++i)
+    for (uint32_t j = 0; j < f->nest->stage[i].naction; ++j) {
+      const tc_action *a = &f->nest->stage[i].action[j];
+      if (a->kind == TC_ACT_STORE && tc_omp_buffer(f, a->buffer)->kind == TC_BUF_LOCAL) return true;
+    }
+  return false;
+}
+
+int64_t tc_omp_short_width(const tc_nest *n, const tc_schedule_variant *v) {
+  for (uint32_t i = 0; i < v->nwhen; ++i)
+    if (v->when[i].axis == n->naxis - 1 && v->when[i].less && !v->when[i].vectors) return v->when[i].bound;
+  return 0;
+}
 
 bool tc_omp_has_parts(const tc_omp_facts *f) {
   for (int i = 0; i < f->nest->naxis; ++i)

@@ -3,6 +3,7 @@
 #define TC_OMP_FACTS_H
 
 #include "backends/openmp/emit.h"
+#include "backends/schedule/schedule.h"
 
 enum { TC_OMP_LIGHT = 8 /* operations of a nest that is said to have few */ };
 
@@ -33,6 +34,10 @@ const uint8_t *tc_omp_needs(const tc_omp_facts *f, const tc_stage *st);
 /* Does the nest do this along its sequential axes, and nothing else, with few operations? */
 bool tc_omp_only(const tc_omp_facts *f, tc_act_kind kind);
 bool tc_omp_only_reduces(const tc_omp_facts *f);
+/* Does the nest keep rows of an outer point (LOCAL buffers), of which a thread has one each? */
+bool tc_omp_keeps_rows(const tc_omp_facts *f);
+/* The width that rows along the last axis stay below in the variant; 0: they may have any. */
+int64_t tc_omp_short_width(const tc_nest *n, const tc_schedule_variant *v);
 /* Some axis is a part of another one. */
 bool tc_omp_has_parts(const tc_omp_facts *f);
 

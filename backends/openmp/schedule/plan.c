@@ -90,17 +90,6 @@ static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced) {
 
 /* ---- a nest ---------------------------------------------------------------------------------- */
 
-/* Rows of unknown length that are reduced and may be shorter than a vector. */
-static bool may_be_short(const tc_omp_facts *f) {
-  const tc_nest *n = f->nest;
-  int64_t lo, hi;
-  if (n->nparallel != 1 || n->naxis != 2 || f->vector != 1 || !tc_omp_only_reduces(f) ||
-      tc_omp_has_parts(f))
-    return false;
-  tc_dim_range(tc_graph_dims(f->p->graph), n->axis[1].extent, &lo, &hi);
-  return lo < TC_OMP_SHORT && hi > TC_OMP_SHORT;
-}
-
 typedef struct kernel_plan {
   const tc_kernel *k;
   tc_program *p;
@@ -118,21 +107,28 @@ static bool plan_variant(const kernel_plan *x, const tc_nest *n, int vector,
   return ok;
 }
 
-/* Where rows are short, neighbouring ones share a vector: lanes run along the outer axis. */
+/* Adds the variant of a nest whose `axis` is shorter than so many points, with lanes along `vector`. */
+static bool plan_short(const kernel_plan *x, const tc_nest *n, int axis, int64_t points, int vector,
+                       tc_schedule_nest *s) {
+  tc_schedule_variant *v = &s->variant[s->nvariant++];
+  v->when[v->nwhen++] = (tc_schedule_compare){.axis = axis, .less = true, .bound = points};
+  v->when[v->nwhen++] = (tc_schedule_compare){.axis = vector, .vectors = true, .bound = 1};
+  return plan_variant(x, n, vector, v);
+}
+
+/* Of short rows, neighbouring ones share a vector: lanes run along the outer axis. */
 static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_nest *s) {
   tc_omp_facts f;
   bool ok = tc_omp_open_facts(&f, x->k, x->p, n, n->vector);
-  const bool either = ok && may_be_short(&f);
+  const int64_t width = ok ? tc_omp_plan_short_rows(&f) : 0;
+  const int64_t points = ok ? tc_omp_plan_short_points(&f) : 0;
+  const int other = ok ? tc_omp_plan_short_columns(&f) : -1;
   tc_omp_close_facts(&f);
   s->variant = tc_arena_alloc(x->p->arena, 2 * sizeof *s->variant);
   if (!ok || !s->variant) return false;
-  if (either) {
-    tc_schedule_variant *v = &s->variant[s->nvariant++];
-    v->nwhen = 2;
-    v->when[0] = (tc_schedule_compare){.axis = 1, .less = true, .bound = TC_OMP_SHORT};
-    v->when[1] = (tc_schedule_compare){.axis = 0, .vectors = true, .bound = 1};
-    if (!plan_variant(x, n, 0, v)) return false;
-  }
+  if (width && !plan_short(x, n, 1, width, 0, s)) return false;
+  if (points && !plan_short(x, n, 2, points, 0, s)) return false;
+  if (other >= 0 && !plan_short(x, n, n->vector, TC_OMP_SHORT, other, s)) return false;
   return plan_variant(x, n, n->vector, &s->variant[s->nvariant++]);
 }
 

@@ -14,7 +14,7 @@ enum {
   TC_OMP_FOLD = 256,   /* the same where each lane sums points of its own */
   TC_OMP_TILE = 4096,  /* points of a vectorised parallel axis in one task of a pointwise nest */
   TC_OMP_STRIP = 256,  /* the same when every point has inner loops */
-  TC_OMP_SHORT = 16,   /* rows from here on fill lanes by themselves */
+  TC_OMP_SHORT = 16,   /* rows from here on always fill lanes by themselves */
   TC_OMP_JAM_ROWS = 4, /* rows that are reduced in one loop, with the loads that they share */
   TC_OMP_GROUP = 4,    /* most outer points that go through the stages together */
   TC_OMP_DISTANCE = 2, /* outer points from a row to the one that is prefetched */
@@ -39,6 +39,13 @@ bool tc_omp_plan_jam_rows(const tc_omp_choice *c);
 bool tc_omp_may_group(const tc_omp_choice *c);
 bool tc_omp_may_pair(const tc_omp_facts *f, const tc_stage *st);
 bool tc_omp_plan_pairs(const tc_omp_choice *c, const tc_stage *st);
+
+/* short_rows.c: the width below which a nest of reduced rows of unknown length has lanes along its rows; 0: none. */
+int64_t tc_omp_plan_short_rows(const tc_omp_facts *f);
+/* The same for rows whose points are stored alone. */
+int64_t tc_omp_plan_short_points(const tc_omp_facts *f);
+/* The axis that lanes of transposed blocks run along where the vector axis is shorter than TC_OMP_SHORT; -1: none. */
+int tc_omp_plan_short_columns(const tc_omp_facts *f);
 
 /* unroll.c */
 int64_t tc_omp_plan_unroll(const tc_omp_choice *c, const tc_stage *st);

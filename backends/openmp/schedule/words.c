@@ -61,16 +61,6 @@ static bool some_stage_has(const tc_nest *n, tc_act_kind kind) {
   return false;
 }
 
-/* Does the nest keep rows of an outer point, of which a thread has one each? */
-static bool has_local_rows(const tc_omp_facts *f) {
-  for (uint32_t i = 0; i < f->nest->nstage; ++i)
-    for (uint32_t j = 0; j < f->nest->stage[i].naction; ++j) {
-      const tc_action *a = &f->nest->stage[i].action[j];
-      if (a->kind == TC_ACT_STORE && tc_omp_buffer(f, a->buffer)->kind == TC_BUF_LOCAL) return true;
-    }
-  return false;
-}
-
 /* ---- the vector axis ------------------------------------------------------------------------- */
 
 static bool writes_apart(const tc_omp_facts *f, const tc_action *a) {
@@ -105,7 +95,9 @@ static const char *refuse_vector(const tc_schedule_place *at) {
   if (at->nest->serial && !all_write_apart(f)) return "its points may write to one place";
   if (!scans_in_order(f)) return "a scan goes along it, and along another axis inside of it";
   if (!tc_omp_lanes_are_points(f)) return NULL;
-  if (has_local_rows(f)) return "its points share the rows that are kept";
+  const int64_t width = tc_omp_short_width(at->nest, at->variant);
+  if (tc_omp_keeps_rows(f) && (!width || width > TC_OMP_SHORT))
+    return "its points share the rows that are kept"; /* but those of short rows have a vector at each place */
   return nest_of(at)->tile ? NULL : "it is parallel, and no 'tile' says how much of it is a task";
 }
 
@@ -119,7 +111,7 @@ static const char *refuse_tile(const tc_schedule_place *at) {
 /* Why outer points may not run in one loop. */
 static const char *dependent_points(const tc_schedule_place *at) {
   if (at->nest->serial) return "the points of the nest depend on each other";
-  return has_local_rows(&choice(at)->f) ? "its points share the rows that are kept" : NULL;
+  return tc_omp_keeps_rows(&choice(at)->f) ? "its points share the rows that are kept" : NULL;
 }
 
 static const char *refuse_jam_rows(const tc_schedule_place *at) {

@@ -1,0 +1,127 @@
+/* short_rows.c - axes shorter than a vector, of a length that is not known before: lanes along another axis.
+ *
+ * A row shorter than a vector costs as much as one that fills it: every pass over it is one vector, and every reduction
+ * is combined across lanes.  With neighbouring rows in the lanes nothing is combined, and every lane works, but
+ * elements that were neighbours are loaded and stored one by one.  That cost grows with the width, the other does not:
+ * below the width where they are equal, the nest has lanes along its rows. */
+#include "backends/openmp/schedule/plan.h"
+
+/* Cycles of the vector units, roughly alike on all CPUs with gathers; of a vector of 16 elements. */
+enum {
+  PASS = 6,         /* a pass over a row begins and ends */
+  TASK = 10,        /* a row is a task of its own */
+  ACROSS = 4,       /* the lanes of an accumulator are combined */
+  FUNCTION = 20,    /* a transcendental; other operations: 1 */
+  ONE_BY_ONE = 12,  /* elements that are apart are loaded or stored */
+  HALF_BY_ONE = 16, /* the same of 16 bits, for which there are no gathers */
+  LANES = 16
+};
+
+typedef struct cost {
+  int64_t row;     /* of a row, whatever its width */
+  int64_t inner;   /* of operations along the row, for each vector or, with lanes along rows, each place */
+  int64_t apart;   /* of accesses along the row, with lanes along rows, for each place */
+} cost;
+
+/* Is the element at the next point of the axis the next one in memory? */
+static bool is_next(const tc_address *a, int axis) { return tc_dim_is(a->coef[axis], 1); }
+
+static int64_t operation(const tc_expr *e) {
+  return e->kind != TC_EX_OP ? 0 : tc_op_get(e->op)->transcendental ? FUNCTION : 1;
+}
+
+/* outer: the axis of rows. */
+static int64_t access_apart(const tc_omp_facts *f, const tc_address *a, uint32_t buffer, int outer) {
+  if (!a->nterm && tc_dim_is(a->coef[outer], 0)) return 0; /* equal for all rows */
+  if (!a->nterm && is_next(a, outer)) return 0;
+  return tc_dtype_bytes(tc_omp_buffer(f, buffer)->dtype) < 4 ? HALF_BY_ONE : ONE_BY_ONE;
+}
+
+/* along: does the stage go along the row? */
+static void add_stage(const tc_omp_facts *f, const tc_stage *st, int outer, bool along, cost *c) {
+  const uint8_t *need = tc_omp_needs(f, st);
+  if (along) c->row += PASS;
+  for (uint32_t id = 1; id < f->k->nexpr; ++id) {
+    const tc_expr *e = &f->k->expr[id];
+    if (!need[id]) continue;
+    const bool inner = along && (f->depends[id] >> f->vector & 1);
+    *(inner ? &c->inner : &c->row) += operation(e);
+    if (inner && e->kind == TC_EX_LOAD) c->apart += access_apart(f, &e->address, e->buffer, outer);
+  }
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    if (a->kind == TC_ACT_REDUCE && along && !a->serves) c->row += ACROSS;
+    if (a->kind == TC_ACT_STORE && along) c->apart += access_apart(f, &a->address, a->buffer, outer);
+  }
+}
+
+/* Does the nest reduce along its inner axis, and else store? */
+static bool reduces_rows(const tc_omp_facts *f) {
+  const tc_nest *n = f->nest;
+  bool reduces = false;
+  for (uint32_t i = 0; i < n->nstage; ++i)
+    for (uint32_t j = 0; j < n->stage[i].naction; ++j) {
+      const tc_action *a = &n->stage[i].action[j];
+      if (a->kind == TC_ACT_REDUCE) reduces |= tc_omp_along(f, &n->stage[i]);
+      else if (a->kind != TC_ACT_STORE) return false;
+    }
+  return reduces && !n->serial;
+}
+
+/* May the length be below and above the width?  The width then, else 0. */
+static int64_t if_unknown(const tc_omp_facts *f, tc_dim length, int64_t width) {
+  int64_t lo, hi;
+  tc_dim_range(tc_graph_dims(f->p->graph), length, &lo, &hi);
+  return lo < width && hi > width ? width : 0;
+}
+
+/* The other axis of blocks that are transposed, along which what is loaded lies; -1: it is no such nest. */
+static int transposed_axis(const tc_omp_facts *f) {
+  const tc_nest *n = f->nest;
+  int axis = -1, loads = 0;
+  if (n->nstage != 1 || n->serial || n->naxis != n->nparallel + 2 || f->vector < n->nparallel) return -1;
+  for (uint32_t i = 0; i < n->stage[0].naction; ++i)
+    if (!tc_omp_stores_in_order(f, &n->stage[0].action[i])) return -1;
+  for (int i = n->nparallel; i < n->naxis; ++i)
+    if (i != f->vector) axis = i;
+  const uint8_t *need = tc_omp_needs(f, &n->stage[0]);
+  for (uint32_t id = 1; id < f->k->nexpr; ++id)
+    if (need[id] && f->k->expr[id].kind == TC_EX_LOAD)
+      loads += is_next(&f->k->expr[id].address, axis) - is_next(&f->k->expr[id].address, f->vector);
+  return n->axis[axis].of >= 0 && n->axis[f->vector].of >= 0 && loads >= 0 ? axis : -1;
+}
+
+int tc_omp_plan_short_columns(const tc_omp_facts *f) {
+  const int axis = transposed_axis(f);
+  return axis >= 0 && if_unknown(f, f->nest->axis[f->vector].total, TC_OMP_SHORT) ? axis : -1;
+}
+
+static int64_t equal_width(const cost *c) {
+  const int64_t place = c->apart + c->inner, equal = place ? LANES * (c->row + c->inner) / place : TC_OMP_SHORT;
+  return equal < TC_OMP_SHORT ? equal : TC_OMP_SHORT;
+}
+
+int64_t tc_omp_plan_short_rows(const tc_omp_facts *f) {
+  const tc_nest *n = f->nest;
+  cost c = {0};
+  if (n->nparallel != 1 || n->naxis != 2 || f->vector != 1 || !reduces_rows(f) || tc_omp_has_parts(f)) return 0;
+  for (uint32_t i = 0; i < n->nstage; ++i) add_stage(f, &n->stage[i], 0, tc_omp_along(f, &n->stage[i]), &c);
+  return if_unknown(f, n->axis[1].extent, tc_omp_only_reduces(f) ? TC_OMP_SHORT : equal_width(&c));
+}
+
+static bool only_stores(const tc_stage *st) {
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (st->action[i].kind != TC_ACT_STORE || st->action[i].guard.id || st->action[i].address.nterm) return false;
+  return true;
+}
+
+/* Rows, their chunks | points of a chunk. */
+int64_t tc_omp_plan_short_points(const tc_omp_facts *f) {
+  const tc_nest *n = f->nest;
+  cost c = {.row = TASK};
+  if (n->nparallel != 2 || n->naxis != 3 || f->vector != 2 || n->axis[2].of != 1 || n->axis[0].of >= 0 || n->nstage != 1 ||
+      n->serial || !only_stores(&n->stage[0]))
+    return 0;
+  add_stage(f, &n->stage[0], 0, true, &c);
+  return if_unknown(f, n->axis[2].total, equal_width(&c));
+}
