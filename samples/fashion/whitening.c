@@ -27,10 +27,10 @@ TC_COMPILE static tc_tensor *iterate(const tc_tensor *q TC_SHAPE("f32[K,784]"),
 
 /* Step j of modified Gram-Schmidt on the rows of q: row j becomes a unit vector and is taken out of
  * the rows after it. */
-TC_COMPILE static tc_tensor *gram_schmidt_step(const tc_tensor *q TC_SHAPE("f32[K,D]"), double j) {
+TC_COMPILE static tc_tensor *gram_schmidt_step(const tc_tensor *q TC_SHAPE("f32[K,784]"), double j) {
   tc_tensor *row = tc_unsqueeze(tc_arange(tc_size(q, 0), 0, 1, TC_F32), 1); /* [K,1] */
   tc_tensor *pivot = tc_eq_s(row, j), *after = tc_gt_s(row, j);
-  tc_tensor *v = tc_sum(tc_where(pivot, q, tc_scalar(0)), TC_AXES(0), true); /* [1,D] */
+  tc_tensor *v = tc_sum(tc_where(pivot, q, tc_scalar(0)), TC_AXES(0), true); /* [1,784] */
   tc_tensor *unit = tc_div(v, tc_sqrt(tc_sum(tc_square(v), TC_ALL, false)));
   tc_tensor *along = tc_sum(tc_mul(q, unit), TC_AXES(1), true); /* [K,1] */
   tc_tensor *rest = tc_sub(q, tc_mul(tc_mul(along, tc_cast(after, TC_F32)), unit));
