@@ -111,8 +111,8 @@ static bool is_product_of(const tc_rewrite *w, tc_ref r, factors f) {
 /* Is it the sum over the last axis alone, of floating numbers? */
 static bool sums_rows(const tc_rewrite *w, const tc_node *n) {
   const tc_dim *axes;
-  const int rank = node(w, n->in[0])->type.rank;
   if (n->op != OP_SUM || !tc_dtype_is_float((tc_dtype)n->type.dtype)) return false;
+  const int rank = node(w, n->in[0])->type.rank;
   return rank >= 2 && tc_attr_list(n, "axes", &axes) == 1 && (tc_dim_is(axes[0], rank - 1) || tc_dim_is(axes[0], -1));
 }
 
