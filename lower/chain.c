@@ -128,21 +128,29 @@ static bool find_rows(attention *x) {
   return s->max && s->sum && s->store && is_plain_store(s->store);
 }
 
+enum { ALONG = 1, ROWS = 2 };
+
+/* Per value of k: does it change ALONG the axis, as results do that `along` has a bit for, or has it to do with others, of
+ * ROWS? */
+static uint8_t *find_dependent(lo *L, const tc_kernel *k, int axis, uint32_t along) {
+  uint8_t *of = lo_alloc(L, L->scratch, k->nexpr + 1u);
+  for (uint32_t id = 1; id < k->nexpr; id++) {
+    const tc_expr *e = &k->expr[id];
+    of[id] = of[e->guard.id];
+    for (int i = 0; i < 3; i++) of[id] |= of[e->in[i].id];
+    if (e->kind == TC_EX_RESULT) of[id] |= along >> e->index & 1 ? ALONG : ROWS;
+    if (!tc_expr_has_address(e)) continue;
+    if (!tc_dim_is(e->address.coef[axis], 0)) of[id] |= ALONG;
+    for (int t = 0; t < e->address.nterm; t++) of[id] |= of[e->address.term[t].value.id];
+  }
+  return of;
+}
+
 /* Which values of the softmax's kernel are one for a row, and have to do with its results? */
 static void find_row_values(attention *x) {
   const tc_kernel *k = x->softmax.k;
-  const int along = k->nest->nparallel;
-  enum { ALONG = 1, RESULT = 2 };
-  uint8_t *of = lo_alloc(x->L, x->L->scratch, k->nexpr + 1u);
-  for (uint32_t id = 1; id < k->nexpr; id++) {
-    const tc_expr *e = &k->expr[id];
-    of[id] = of[e->guard.id] | (e->kind == TC_EX_RESULT ? RESULT : 0);
-    for (int i = 0; i < 3; i++) of[id] |= of[e->in[i].id];
-    if (!tc_expr_has_address(e)) continue;
-    if (!tc_dim_is(e->address.coef[along], 0)) of[id] |= ALONG;
-    for (int t = 0; t < e->address.nterm; t++) of[id] |= of[e->address.term[t].value.id];
-  }
-  for (uint32_t id = 1; id < k->nexpr; id++) of[id] = of[id] == RESULT;
+  uint8_t *of = find_dependent(x->L, k, k->nest->nparallel, 0);
+  for (uint32_t id = 1; id < k->nexpr; id++) of[id] = of[id] == ROWS;
   x->softmax.of_row = of;
 }
 
@@ -193,6 +201,8 @@ static bool take_cotangents(attention *x, const tc_kernel *k) {
          is_made_by(x->L, x->derivatives, k);
 }
 
+static bool takes_derivatives(const attention *x, const tc_kernel *k) { return x->cotangents && is_operand(k, x->derivatives); }
+
 static bool find_again(attention *x) {
   const tc_program *p = x->L->p;
   for (uint32_t i = 0; i < p->nkernel; i++) {
@@ -202,7 +212,7 @@ static bool find_again(attention *x) {
   }
   for (uint32_t i = 0; x->cotangents && i < p->nkernel; i++) {
     const tc_kernel *k = &p->kernel[i];
-    if (reads(k, x->derivatives) && (!is_operand(k, x->derivatives) || !add_again(x, k))) return false;
+    if (reads(k, x->derivatives) && (!takes_derivatives(x, k) || !add_again(x, k))) return false;
   }
   return true;
 }
@@ -212,6 +222,12 @@ static bool find_again(attention *x) {
 static const tc_expr *op_of(const lo_chain *c, tc_val v, tc_op op) {
   const tc_expr *e = &c->b.k->expr[v.id];
   return e->kind == TC_EX_OP && e->op == op ? e : NULL;
+}
+
+/* v without the rounding that it has as an operand anyway. */
+static tc_val unrounded(const lo_chain *c, tc_val v) {
+  const tc_expr *e = &c->b.k->expr[v.id];
+  return e->kind == TC_EX_ROUND && e->storage == c->mm.operand ? e->in[0] : v;
 }
 
 /* Product of two values, either of which may be none. */
@@ -227,23 +243,6 @@ typedef struct factors {
   tc_val along, row;
   int terms;
 } factors;
-
-enum { ALONG = 1, ROWS = 2 };
-
-static const uint8_t *find_dependent(const lo_chain *c) {
-  const tc_kernel *k = c->b.k;
-  uint8_t *of = lo_alloc(c->L, c->L->scratch, k->nexpr + 1u);
-  for (uint32_t id = 1; id < k->nexpr; id++) {
-    const tc_expr *e = &k->expr[id];
-    of[id] = of[e->guard.id];
-    for (int i = 0; i < 3; i++) of[id] |= of[e->in[i].id];
-    if (e->kind == TC_EX_RESULT) of[id] |= e->index == TC_MM_INNER ? ALONG : ROWS;
-    if (!tc_expr_has_address(e)) continue;
-    if (!tc_dim_is(e->address.coef[c->mm.nbatch + 2], 0)) of[id] |= ALONG;
-    for (int t = 0; t < e->address.nterm; t++) of[id] |= of[e->address.term[t].value.id];
-  }
-  return of;
-}
 
 static bool split_factors(lo_chain *c, tc_val v, tc_val e, tc_val term, factors *f) {
   const tc_expr x = c->b.k->expr[v.id];
@@ -279,10 +278,8 @@ static bool take_softmax(lo_chain *c, lo_translation *rows, tc_val *row) {
   const tc_val centre = apart->in[1];
   *a = lo_online_action(&c->b, x, TC_MM_ROWS, loc);
   c->total = lo_online_total(&c->b, TC_MM_ROWS, centre, loc);
-  tc_val v = lo_translate(rows, c->softmax->store->value);
-  const tc_expr *rounded = &c->b.k->expr[v.id];
-  if (rounded->kind == TC_EX_ROUND && rounded->storage == c->mm.operand) v = rounded->in[0];
-  factors f = {.of = find_dependent(c)};
+  const tc_val v = unrounded(c, lo_translate(rows, c->softmax->store->value));
+  factors f = {.of = find_dependent(c->L, c->b.k, c->mm.nbatch + 2, 1u << TC_MM_INNER)};
   if (c->failed || !split_factors(c, v, e, a->term, &f) || f.terms != 1) return false;
   c->mm.inner.rows = (tc_stage){.naction = 1, .action = a};
   c->mm.a = f.along;
@@ -383,13 +380,9 @@ static bool make_first(attention *x, tc_kernel *k) {
 
 /* A product with weights or their derivatives, which are made again. */
 static bool make_again(attention *x, const tc_kernel *outer, tc_kernel *k) {
-  const bool derivative = x->cotangents && is_operand(outer, x->derivatives);
-  lo_chain c = open_chain(x, outer, derivative ? x->derivatives : x->weights, k);
+  lo_chain c = open_chain(x, outer, takes_derivatives(x, outer) ? x->derivatives : x->weights, k);
   if (outer->mm.operand != x->inner->mm.operand || !lo_open_axes(&c) || !find_operand(&c)) return false;
-  tc_val v = lo_translate(&c.made[0].t, c.made[0].store->value);
-  const tc_expr *rounded = &c.b.k->expr[v.id];
-  if (rounded->kind == TC_EX_ROUND && rounded->storage == c.mm.operand) v = rounded->in[0];
-  c.mm.a = v;
+  c.mm.a = unrounded(&c, lo_translate(&c.made[0].t, c.made[0].store->value));
   c.mm.b = lo_translate(&c.t, c.swapped ? outer->mm.a : outer->mm.b);
   take_epilogue(&c, (tc_val){0});
   return c.mm.inner.n > 0 && close_chain(&c, k);
@@ -410,7 +403,7 @@ static void join_fused(lo *L, tc_kernel *k, const tc_kernel *const *from, int nf
 static void join_all_fused(const attention *x, tc_kernel *first, tc_kernel *again) {
   join_fused(x->L, first, (const tc_kernel *const[]){x->inner, x->softmax.k, x->outer}, 3);
   for (uint32_t i = 0; i < x->nagain; i++) {
-    const bool derivative = x->cotangents && is_operand(x->again[i], x->derivatives);
+    const bool derivative = takes_derivatives(x, x->again[i]);
     join_fused(x->L, &again[i], (const tc_kernel *const[]){x->again[i], derivative ? x->cotangents : NULL}, 1 + derivative);
   }
 }

@@ -115,16 +115,20 @@ static bool is_positive(const bounds *b, tc_val v) {
   return e->kind == TC_EX_CONST && e->f > 0;
 }
 
+/* Of where(condition, x, y): x or y is what `is` says, or `find` finds where it is. */
+static void find_in_where(const bounds *b, const tc_expr *e, bool (*is)(const bounds *, tc_val),
+                          void (*find)(const bounds *, tc_val)) {
+  if (is(b, e->in[1])) exclude_where(b, e->in[0], true), find(b, e->in[2]);
+  if (is(b, e->in[2])) exclude_where(b, e->in[0], false), find(b, e->in[1]);
+}
+
 /* Finds where v is -inf. */
 static void find_bounds(const bounds *b, tc_val v) {
   const tc_expr *e = expr_of(b, v);
   if (e->kind == TC_EX_ROUND) find_bounds(b, e->in[0]);
   if (e->kind != TC_EX_OP) return;
   switch (e->op) {
-  case OP_WHERE:
-    if (is_nothing(b, e->in[1])) exclude_where(b, e->in[0], true), find_bounds(b, e->in[2]);
-    if (is_nothing(b, e->in[2])) exclude_where(b, e->in[0], false), find_bounds(b, e->in[1]);
-    return;
+  case OP_WHERE: find_in_where(b, e, is_nothing, find_bounds); return;
   case OP_ADD:
     find_bounds(b, e->in[0]);
     find_bounds(b, e->in[1]);
@@ -148,10 +152,7 @@ static void find_zeros(const bounds *b, tc_val v) {
   if (e->kind == TC_EX_ROUND) find_zeros(b, e->in[0]);
   if (e->kind != TC_EX_OP) return;
   switch (e->op) {
-  case OP_WHERE:
-    if (is_zero(b, e->in[1])) exclude_where(b, e->in[0], true), find_zeros(b, e->in[2]);
-    if (is_zero(b, e->in[2])) exclude_where(b, e->in[0], false), find_zeros(b, e->in[1]);
-    return;
+  case OP_WHERE: find_in_where(b, e, is_zero, find_zeros); return;
   case OP_MUL:
     find_zeros(b, e->in[0]);
     find_zeros(b, e->in[1]);

@@ -41,19 +41,7 @@ TC_COMPILE static tc_tensor *masked(const tc_tensor *q TC_SHAPE("f32[B,H,T,D]"),
   return attend(hidden(mask, s), v);
 }
 TC_COMPILE static tc_tensor *projected(const tc_tensor *x TC_SHAPE("f32[B,T,96]")) {
-  tc_tensor *part[3], *h[3];
-  if (tc_split(x, 3, -1, part) < 0) return NULL;
-  for (int i = 0; i < 3; i++)
-    h[i] = tc_transpose(tc_reshape(part[i], TC_DIMS(tc_size(x, 0), tc_size(x, 1), 2, 16)), 1, 2);
-  tc_tensor *y = attend(hidden(seen(h[0], h[1], 0), scores_of(h[0], h[1])), h[2]);
-  return tc_reshape(tc_transpose(y, 1, 2), TC_DIMS(tc_size(x, 0), tc_size(x, 1), 32));
-}
-static inline tc_tensor *attend_groups(const tc_tensor *q, const tc_tensor *k, const tc_tensor *v, bool causal) {
-  const int64_t b = tc_size(q, 0), s = tc_size(k, 2), d = tc_size(k, 3), e = tc_size(v, 3);
-  tc_tensor *kk = tc_reshape(tc_expand(tc_reshape(k, TC_DIMS(b, 2, 1, s, d)), TC_DIMS(b, 2, 3, s, d)), TC_DIMS(b, 6, s, d));
-  tc_tensor *vv = tc_reshape(tc_expand(tc_reshape(v, TC_DIMS(b, 2, 1, s, e)), TC_DIMS(b, 2, 3, s, e)), TC_DIMS(b, 6, s, e));
-  tc_tensor *scores = scores_of(q, kk);
-  return attend(causal ? hidden(seen(q, kk, 0), scores) : scores, vv);
+  return attend_projected(x);
 }
 TC_COMPILE_WITH("max_kernels=1")
 static tc_tensor *grouped(const tc_tensor *q TC_SHAPE("f32[B,6,T,D]"), const tc_tensor *k TC_SHAPE("f32[B,2,S,D]"),
@@ -68,9 +56,7 @@ static tc_tensor *grouped_causal(const tc_tensor *q TC_SHAPE("f32[B,6,T,D]"), co
 }
 TC_COMPILE static tc_tensor *dropped(const tc_tensor *q TC_SHAPE("f32[B,H,T,D]"), const tc_tensor *k TC_SHAPE("f32[B,H,S,D]"),
                                      const tc_tensor *v TC_SHAPE("f32[B,H,S,E]"), int64_t seed) {
-  tc_tensor *w = tc_softmax(scores_of(q, k), -1);
-  tc_tensor *kept = tc_lt(tc_rand_like(w, (uint64_t)seed, TC_F32), tc_full(TC_DIMS(1), 0.8, TC_F32));
-  return tc_matmul(tc_mul_s(tc_mul(w, tc_cast(kept, TC_F32)), 1.25), v);
+  return attend_some(scores_of(q, k), v, seed);
 }
 /* The weights are a result, too. */
 TC_COMPILE static tc_tensor *shown(const tc_tensor *q TC_SHAPE("f32[B,H,T,D]"), const tc_tensor *k TC_SHAPE("f32[B,H,S,D]"),

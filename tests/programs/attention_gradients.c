@@ -43,27 +43,17 @@ TC_COMPILE static tc_tensor *capped(OPERANDS(f32, "H")) {
   return with_gradients(attend(s, v), g, q, k, v);
 }
 TC_COMPILE static tc_tensor *dropped(OPERANDS(f32, "H"), int64_t seed) {
-  tc_tensor *w = tc_softmax(scores_of(q, k), -1);
-  tc_tensor *kept = tc_lt(tc_rand_like(w, (uint64_t)seed, TC_F32), tc_full(TC_DIMS(1), 0.8, TC_F32));
-  return with_gradients(tc_matmul(tc_mul_s(tc_mul(w, tc_cast(kept, TC_F32)), 1.25), v), g, q, k, v);
+  return with_gradients(attend_some(scores_of(q, k), v, seed), g, q, k, v);
 }
 /* Queries, keys and values of one projection; gradients by that. */
 TC_COMPILE static tc_tensor *projected(const tc_tensor *x TC_SHAPE("f32[B,T,96]"), const tc_tensor *g TC_SHAPE("f32[B,T,32]")) {
-  tc_tensor *part[3], *h[3], *dx;
-  if (tc_split(x, 3, -1, part) < 0) return NULL;
-  for (int i = 0; i < 3; i++)
-    h[i] = tc_transpose(tc_reshape(part[i], TC_DIMS(tc_size(x, 0), tc_size(x, 1), 2, 16)), 1, 2);
-  tc_tensor *y = attend(hidden(seen(h[0], h[1], 0), scores_of(h[0], h[1])), h[2]);
-  y = tc_reshape(tc_transpose(y, 1, 2), TC_DIMS(tc_size(x, 0), tc_size(x, 1), 32));
+  tc_tensor *dx, *y = attend_projected(x);
   if (!tc_grad_with(y, g, 1, &x, 0, &dx)) return NULL;
   return tc_concat((const tc_tensor *[]){y, dx}, 2, 2);
 }
 TC_COMPILE static tc_tensor *grouped(const tc_tensor *q TC_SHAPE("f32[B,6,T,D]"), const tc_tensor *k TC_SHAPE("f32[B,2,S,D]"),
                                      const tc_tensor *v TC_SHAPE("f32[B,2,S,E]"), const tc_tensor *g TC_SHAPE("f32[B,6,T,E]")) {
-  const int64_t b = tc_size(q, 0), s = tc_size(k, 2), d = tc_size(k, 3), e = tc_size(v, 3);
-  tc_tensor *kk = tc_reshape(tc_expand(tc_reshape(k, TC_DIMS(b, 2, 1, s, d)), TC_DIMS(b, 2, 3, s, d)), TC_DIMS(b, 6, s, d));
-  tc_tensor *vv = tc_reshape(tc_expand(tc_reshape(v, TC_DIMS(b, 2, 1, s, e)), TC_DIMS(b, 2, 3, s, e)), TC_DIMS(b, 6, s, e));
-  return with_gradients(attend(scores_of(q, kk), vv), g, q, k, v);
+  return with_gradients(attend_groups(q, k, v, false), g, q, k, v);
 }
 
 /* ---- both ways --------------------------------------------------------------------------------- */
