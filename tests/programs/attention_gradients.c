@@ -73,10 +73,10 @@ static tc_tensor *leaf(int a, int b, int c, int d, int seed, tc_dtype t) {
 
 static void check_forms(int B, int H, int T, int S, int D, int E) {
   TC_SCOPE {
-    CHECK_FORMS(f32, TC_F32, 1e-4)
-    CHECK_FORMS(f64, TC_F64, 1e-11)
-    CHECK_FORMS(bf16, TC_BF16, 0.5)
-    CHECK_FORMS(f16, TC_F16, 0.1)
+    CHECK_FORMS(f32, TC_F32, 5e-5)
+    CHECK_FORMS(f64, TC_F64, 2e-12)
+    CHECK_FORMS(bf16, TC_BF16, 0.15)
+    CHECK_FORMS(f16, TC_F16, 0.02)
   }
 }
 
