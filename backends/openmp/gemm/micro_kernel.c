@@ -3,16 +3,22 @@
  * time that loops to be unrolled take.
  *
  * Three rows of A share a pointer that the compiler cannot see through: it then addresses them as
- * base, base + s, base + 2s instead of keeping one register for each row. */
+ * base, base + s, base + 2s instead of keeping one register for each row.
+ *
+ * Sums of f32 and f64 are made in blocks of k, which join the total in c one after the other: the rounding error of
+ * a sum of K terms grows with the square root of BLOCK + K / BLOCK then, not of K (Higham, Accuracy and Stability
+ * of Numerical Algorithms, 4.2). */
 #include "backends/openmp/gemm/matmul.h"
 
 #include <string.h>
+
+enum { BLOCK = 128 }; /* where the loads, additions and stores of a tile are a percent of its multiplications */
 
 typedef struct tile {
   tc_buf *out;
   const char *type; /* of the elements: f32, f64, u16, u32, u64; bf16 for pairs; amx */
   int rows, vectors;
-  bool vnni;
+  bool vnni, blocked;
 } tile;
 
 /* V: a vector of B; S: of sums; U and W: the same in memory. */
@@ -25,20 +31,23 @@ static void put_types(const tile *t) {
                  "  typedef S W __attribute__((aligned(1), may_alias));\n");
 }
 
-static void put_declarations(const tile *t) {
+static void put_rows_of_a(const tile *t) {
+  for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, "  const char *a%d = a + %d * rs;\n", i, i);
+}
+
+static void put_sums(const tile *t) {
   for (int i = 0; i < t->rows; ++i) {
-    tc_put(t->out, "  S ");
+    tc_put(t->out, "    S ");
     for (int j = 0; j < t->vectors; ++j) tc_putf(t->out, "%sc%d_%d = {0}", j ? ", " : "", i, j);
     tc_put(t->out, ";\n");
   }
-  for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, "  const char *a%d = a + %d * rs;\n", i, i);
 }
 
 /* One row of A against the vectors of B. */
 static void put_row(const tile *t, int i) {
   static const char *const offset[3] = {"", " + rs", " + 2 * rs"};
-  if (t->vnni) tc_putf(t->out, "      x = tc_mm_bf16_splat(a%d%s);", i - i % 3, offset[i % 3]);
-  else tc_putf(t->out, "      x = *(const tc_%s *)(a%d%s);", t->type, i - i % 3, offset[i % 3]);
+  if (t->vnni) tc_putf(t->out, "        x = tc_mm_bf16_splat(a%d%s);", i - i % 3, offset[i % 3]);
+  else tc_putf(t->out, "        x = *(const tc_%s *)(a%d%s);", t->type, i - i % 3, offset[i % 3]);
   for (int j = 0; j < t->vectors; ++j)
     if (t->vnni)
       tc_putf(t->out, " c%d_%d = __builtin_ia32_dpbf16ps_512(c%d_%d, x, b%d);", i, j, i, j, j);
@@ -46,51 +55,61 @@ static void put_row(const tile *t, int i) {
   tc_put(t->out, "\n");
 }
 
-/* k in as many parts as the tile has rows: each begins by asking for a row of C, so that all are
- * there at the end and never many on their way at once. */
-static void put_parts(const tile *t) {
-  tc_putf(
-      t->out,
-      "  const int64_t part = k / %d + 1;\n"
-      "  for (const char *row = c; k > 0; row += cs) {\n"
-      "    for (uint64_t i = 0; i < %d * sizeof(V); i += 64) __builtin_prefetch(row + i, 1, 3);\n"
-      "    const int64_t rest = k > part ? k - part : 0;\n",
-      t->rows, t->vectors);
-}
-
+/* A block in as many parts as the tile has rows: each begins by asking for a row of C, so that all are there at the end
+ * and never many on their way at once. */
 static void put_loop(const tile *t) {
-  put_parts(t);
-  tc_put(t->out, "    for (; k > rest; --k) {\n");
+  tc_putf(t->out,
+          "    for (const char *row = c; n > 0; row += cs) {\n"
+          "      for (uint64_t i = 0; i < %d * sizeof(V); i += 64) __builtin_prefetch(row + i, 1, 3);\n"
+          "      const int64_t rest = n > part ? n - part : 0;\n"
+          "      for (; n > rest; --n) {\n",
+          t->vectors);
   for (int j = 0; j < t->vectors; ++j)
-    tc_putf(t->out, "      const V b%d = *(const U *)(b + %d * sizeof(V));\n", j, j);
-  if (t->vnni) tc_put(t->out, "      V x;\n");
-  else tc_putf(t->out, "      tc_%s x;\n", t->type);
-  for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, "      tc_mm_opaque(a%d);\n", i);
+    tc_putf(t->out, "        const V b%d = *(const U *)(b + %d * sizeof(V));\n", j, j);
+  if (t->vnni) tc_put(t->out, "        V x;\n");
+  else tc_putf(t->out, "        tc_%s x;\n", t->type);
+  for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, "        tc_mm_opaque(a%d);\n", i);
   for (int i = 0; i < t->rows; ++i) put_row(t, i);
-  tc_put(t->out, "      __builtin_prefetch(prefetch, 0, 2);\n      prefetch += as, b += bs");
+  tc_put(t->out, "        __builtin_prefetch(prefetch, 0, 2);\n        prefetch += as, b += bs");
   for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, ", a%d += ks", i);
-  tc_put(t->out, ";\n    }\n  }\n");
+  tc_put(t->out, ";\n      }\n    }\n");
 }
 
 static void put_results(const tile *t) {
-  tc_put(t->out, "  if (add) {\n");
+  tc_put(t->out, "    if (add) {\n");
   for (int i = 0; i < t->rows; ++i) {
-    tc_put(t->out, "   ");
+    tc_put(t->out, "     ");
     for (int j = 0; j < t->vectors; ++j)
       tc_putf(t->out, " c%d_%d += *(W *)(c + %d * cs + %d * sizeof(V));", i, j, i, j);
     tc_put(t->out, "\n");
   }
-  tc_put(t->out, "  }\n");
+  tc_put(t->out, "    }\n");
   for (int i = 0; i < t->rows; ++i) {
-    tc_put(t->out, " ");
+    tc_put(t->out, "   ");
     for (int j = 0; j < t->vectors; ++j)
       tc_putf(t->out, " *(W *)(c + %d * cs + %d * sizeof(V)) = c%d_%d;", i, j, i, j);
     tc_put(t->out, "\n");
   }
 }
 
+/* All of k, or block after block. */
+static void put_blocks(const tile *t) {
+  if (t->blocked)
+    tc_putf(t->out,
+            "  const int64_t blocks = k > %d ? (k + %d) / %d : 1, block = (k + blocks - 1) / blocks, part = block / %d + 1;\n"
+            "  do {\n"
+            "    int64_t n = k < block ? k : block;\n"
+            "    k -= n;\n",
+            BLOCK, BLOCK - 1, BLOCK, t->rows);
+  else tc_putf(t->out, "  const int64_t part = k / %d + 1;\n  {\n    int64_t n = k;\n", t->rows);
+  put_sums(t);
+  put_loop(t);
+  put_results(t);
+  tc_put(t->out, t->blocked ? "    add = TC_MM_ADD;\n  } while (k > 0);\n" : "  }\n");
+}
+
 void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors) {
-  const tile t = {out, type, rows, vectors, strcmp(type, "bf16") == 0};
+  const tile t = {out, type, rows, vectors, strcmp(type, "bf16") == 0, *type == 'f'};
   tc_putf(out, "#ifndef TC_MM_%s_%dx%d\n#define TC_MM_%s_%dx%d\n", type, rows, vectors, type, rows,
           vectors);
   tc_putf(out,
@@ -105,9 +124,8 @@ void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors) {
             vectors);
   } else {
     put_types(&t);
-    put_declarations(&t);
-    put_loop(&t);
-    put_results(&t);
+    put_rows_of_a(&t);
+    put_blocks(&t);
   }
   tc_put(out, "}\n#endif\n");
 }
