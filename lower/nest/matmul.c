@@ -146,6 +146,25 @@ static void separate(lo_kb *b, uint32_t columns, uint32_t deep) {
   }
 }
 
+/* Is A a load whose rows are apart in memory, so that it is packed for whatever reads it? */
+static bool is_packed(const lo_kb *b, const tc_mm_loop *mm, uint32_t deep) {
+  const tc_expr *a = &b->k->expr[mm->a.id];
+  if (a->kind != TC_EX_LOAD || a->guard.id || a->address.nterm) return false;
+  for (int s = 0; s < b->nslot; s++)
+    if (deep >> s & 1 && tc_dim_is(a->address.coef[s], 1)) return false;
+  return true;
+}
+
+/* Batches that have one B: such a product of (batch, m) rows fills its tiles where one of m rows, for each batch, might
+ * not. */
+static uint32_t batches_of_one_b(const lo_kb *b, const tc_mm_loop *mm, uint32_t roles, uint32_t deep) {
+  uint32_t found = 0;
+  if (!b->L->target->product_parts || !b->L->target->epilogue_parts || !is_packed(b, mm, deep)) return 0;
+  for (int s = 0; s < b->nslot; s++)
+    if (!b->slot[s].dead && !((roles | b->axes[mm->b.id]) >> s & 1) && b->axes[mm->a.id] >> s & 1) found |= 1u << s;
+  return found;
+}
+
 void lo_emit_matmul(lo_kb *b, lo_group *g) {
   const tc_node *n = lo_node(b->L, g->matmul);
   const lo_lin *dim = g->at->dim + n->type.rank - 2;
@@ -159,7 +178,10 @@ void lo_emit_matmul(lo_kb *b, lo_group *g) {
   lo_emit_stores(b);
   const int row = unit_axis(&dim[0]), column = unit_axis(&dim[1]);
   lo_coalesce(b);
-  parts role[3] = {parts_of(b, lo_lin_axes(&dim[0])), parts_of(b, lo_lin_axes(&dim[1])), parts_of(b, deep)};
+  const uint32_t columns = lo_lin_axes(&dim[1]);
+  uint32_t rows = lo_lin_axes(&dim[0]);
+  if (row >= 0 && !b->slot[row].dead) rows |= batches_of_one_b(b, mm, rows | columns | deep, deep);
+  parts role[3] = {parts_of(b, rows), parts_of(b, columns), parts_of(b, deep)};
   if (!role[0].n) role[0].whole = row_slot(b, row, column, mm);
   for (int r = 0; r < 3; r++) join(b, &role[r]);
   finish_product(b, mm, role);

@@ -265,7 +265,7 @@ static void put_description(const tc_omp_matmul *x, const char *variable) {
           tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak);
   if (x->mm->packed) tc_put(x->out, ".reuse = 1, ");
   if (tc_omp_mm_a_cols(x)) {
-    if (x->vnni) tc_put(x->out, ".a_cols = TC_ISA < TC_LEVEL_bf16, ");
+    if (x->vnni) tc_put(x->out, ".a_cols = TC_ISA != TC_LEVEL_amx, ");
     else tc_put(x->out, ".a_cols = 1, ");
   }
   put_callbacks(x);

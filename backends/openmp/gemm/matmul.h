@@ -1,5 +1,5 @@
 /* matmul.h - a matmul kernel being printed.  matmul.c prints the kernel and its table of tiles,
- * micro_kernel.c the tiles, operand.c how A and B are read and packed, lanes.c the loops of that, epilogue.c
+ * micro_kernel.c the tiles, operand.c how A and B are read and packed, spans.c the same of a B by parts, lanes.c the loops of that, epilogue.c
  * what becomes of finished tiles, chain.c products of which one makes an operand of the other, helper.c what functions
  * for the drivers begin and end with.  The drivers and the micro-kernels are prelude text (prelude/80_matmul.c to 84). */
 #ifndef TC_OMP_MATMUL_H
@@ -95,6 +95,8 @@ void tc_omp_mm_put_row_results(tc_omp_matmul *x);
 
 /* A micro-kernel, once in a unit: tc_mm_<type>_<rows>x<vectors>. */
 void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors);
+/* spans.c.  The body of b_pack where B is a load by parts of n, vnni: into pairs of bf16; or false. */
+bool tc_omp_mm_put_spans(tc_omp_matmul *x, bool vnni);
 void tc_omp_mm_put_operands(tc_omp_matmul *x); /* @NAME@_a_at, _b_at, _a_pack, _b_pack */
 void tc_omp_mm_put_epilogue(tc_omp_matmul *x); /* @NAME@_c_at, _epilogue */
 void tc_omp_mm_put_prefetch(tc_omp_matmul *x); /* @NAME@_prefetch */

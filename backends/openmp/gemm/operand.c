@@ -165,21 +165,82 @@ static void put_a_cols(tc_omp_matmul *x) {
   tc_omp_mm_close_points(x, x->mm->a, x->ak);
 }
 
+/* A loop over pairs of k: two neighbouring values of bf16 are the halves of a word. */
+static void open_pairs(tc_omp_matmul *x) {
+  tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += 2) {");
+  x->s.indent += 2;
+}
+
+static void close_pairs(tc_omp_matmul *x) {
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* A vector of words of v at kb and kb + 1, the second zero past the last k. */
+static void put_pair(tc_omp_matmul *x, tc_val v, const char *place) {
+  tc_print_line(&x->s, "tc_vf32 half[2] = {{0}, {0}};");
+  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int64_t k = kb + h;");
+  tc_print_line(&x->s, "if (k == k0 + kn) break;");
+  uint8_t *outer = tc_print_enter(&x->s);
+  tc_print_value(&x->s, v);
+  tc_print_line(&x->s, "half[h] = v%u;", v.id);
+  tc_print_leave(&x->s, outer);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_print_line(&x->s, "tc_mm_bf16_pair_n(%s, half[0], half[1], rest);", place);
+}
+
+/* dst[k / 2][i][2] of bf16, vectors along m. */
+static void put_a_pairs(tc_omp_matmul *x) {
+  const tc_expr *e = copied(x, x->mm->a, x->am, true);
+  tc_buf from = {0};
+  if (e) {
+    put_source(x, e, "m0", "k0", &from);
+    tc_put(&from, ", ");
+    put_pitch(x, e, x->ak, &from);
+    tc_print_line(&x->s, "tc_mm_bf16_rows(%s, (tc_u32 *)dst, stride / 2, kn, rows);", from.text);
+    tc_buf_free(&from);
+    return;
+  }
+  open_pairs(x);
+  open_lanes(x, x->am, x->mm->a, "m0", "m0 + rows");
+  put_pair(x, x->mm->a, "(tc_u32 *)(dst + (kb - k0) * stride) + (m - m0)");
+  tc_omp_mm_close_lanes(x);
+  close_pairs(x);
+}
+
+/* dst[i][k] of bf16, where memory has m side by side: blocks are transposed. */
+static void put_a_blocks(tc_omp_matmul *x, const tc_expr *e) {
+  tc_buf from = {0};
+  put_source(x, e, "m", "kb", &from);
+  tc_put(&from, ", ");
+  put_pitch(x, e, x->ak, &from);
+  tc_print_line(&x->s, "tc_mm_u16_transpose_padded(%s, to, stride, rest * 2, deep, deep);", from.text);
+  tc_buf_free(&from);
+}
+
 /* dst[i][k] of bf16, vectors along m: blocks of TC_L rows by TC_L values of k are transposed. */
 static void put_a_transposed(tc_omp_matmul *x) {
+  const tc_expr *e = copied(x, x->mm->a, x->am, true);
   open_lanes(x, x->am, x->mm->a, "m0", "m0 + rows");
   tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += TC_L) {");
   x->s.indent += 2;
   tc_print_line(&x->s, "const int64_t deep = TC_MIN(TC_L, k0 + kn - kb);");
-  tc_print_line(&x->s, "tc_u16 t[TC_L][TC_L] = {{0}}; /* [k][m] */");
-  tc_omp_mm_open_points(x, x->mm->a, x->ak, "kb", "for (int64_t k = kb; k < kb + deep; ++k)");
-  put_vector(x, x->mm->a, "bf16", "t[k - kb]");
-  tc_omp_mm_close_points(x, x->mm->a, x->ak);
   tc_print_line(
       &x->s,
       "char *const to = dst + (m - m0) * stride + (kb - k0) / 32 * step + (kb - k0) %% 32 * 2;");
-  tc_print_line(&x->s,
-                "tc_mm_u16_transpose((const char *)t, sizeof t[0], to, stride, rest, deep);");
+  if (e) {
+    put_a_blocks(x, e);
+  } else {
+    tc_print_line(&x->s, "tc_u16 t[TC_L][TC_L] = {{0}}; /* [k][m] */");
+    tc_omp_mm_open_points(x, x->mm->a, x->ak, "kb", "for (int64_t k = kb; k < kb + deep; ++k)");
+    put_vector(x, x->mm->a, "bf16", "t[k - kb]");
+    tc_omp_mm_close_points(x, x->mm->a, x->ak);
+    tc_print_line(&x->s,
+                  "tc_mm_u16_transpose((const char *)t, sizeof t[0], to, stride, rest, deep);");
+  }
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_omp_mm_close_lanes(x);
@@ -188,10 +249,15 @@ static void put_a_transposed(tc_omp_matmul *x) {
 static void put_a_pack(tc_omp_matmul *x) {
   const bool cols = tc_omp_mm_a_cols(x);
   tc_omp_mm_open(x, A_PACK);
-  if (x->vnni) {
+  if (x->vnni && cols) {
+    tc_put(x->out, "#if TC_ISA == TC_LEVEL_amx\n");
+    put_a_transposed(x);
+    tc_put(x->out, "#elif TC_ISA == TC_LEVEL_bf16\n");
+    put_a_pairs(x);
+    tc_put(x->out, "#else\n");
+  } else if (x->vnni) {
     tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");
-    if (cols) put_a_transposed(x);
-    else put_a_rows(x, "bf16", 2);
+    put_a_rows(x, "bf16", 2);
     tc_put(x->out, "#else\n");
   }
   if (cols) put_a_cols(x);
@@ -238,7 +304,7 @@ static bool put_b_moved(tc_omp_matmul *x, bool vnni) {
 
 /* dst[k][nr], vectors along n. */
 static void put_b_rows(tc_omp_matmul *x) {
-  if (put_b_moved(x, false)) return;
+  if (put_b_moved(x, false) || tc_omp_mm_put_spans(x, false)) return;
   char place[96];
   snprintf(place, sizeof place, "(tc_%s *)dst + (k - k0) * nr + (n - n0)", x->e.store);
   tc_omp_mm_open_points(x, x->mm->b, x->ak, "k0", "for (int64_t k = k0; k < k0 + kn; ++k)");
@@ -250,75 +316,16 @@ static void put_b_rows(tc_omp_matmul *x) {
   tc_omp_mm_close_points(x, x->mm->b, x->ak);
 }
 
-/* The part of an address that steps along n, or all but that. */
-static tc_address along_columns(const tc_omp_matmul *x, const tc_address *a, bool columns) {
-  const uint32_t axes = 1u << x->an | tc_mm_parts(x->mm, x->an);
-  tc_address part = *a;
-  if (columns) part.offset = tc_dim_const(0);
-  for (int i = 0; i < TC_MAX_AXES; ++i)
-    if ((axes >> i & 1) != columns) part.coef[i] = tc_dim_const(0);
-  return part;
-}
-
-/* bf16 in memory, contiguous along the innermost part of n: runs of two rows are woven into words. */
-static bool put_b_woven(tc_omp_matmul *x) {
-  const tc_expr *e = &x->k->expr[x->mm->b.id];
-  if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || !tc_omp_mm_by_parts(x, x->mm->b, x->an)) return false;
-  if (x->p->buffer[x->k->buffer[e->buffer]].dtype != TC_BF16) return false;
-  if (!tc_dim_is(tc_mm_step(tc_graph_dims(x->p->graph), x->mm, &e->address, x->an), 1)) return false;
-  const tc_address begin = along_columns(x, &e->address, false), step = along_columns(x, &e->address, true);
-  tc_buf first = {0}, at = {0};
-  if (tc_omp_mm_by_parts(x, x->mm->b, x->ak)) tc_omp_mm_open_parts(x, x->ak, "k0");
-  tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += 2) {");
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_bf16 *row[2] = {0, 0};");
-  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h) {");
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const int64_t k = kb + h;");
-  tc_print_line(&x->s, "if (k == k0 + kn) break;");
-  tc_print_address(&x->s, &begin, &first);
-  tc_print_line(&x->s, "row[h] = b%u + %s;", e->buffer, first.text);
-  if (tc_omp_mm_by_parts(x, x->mm->b, x->ak)) tc_omp_mm_close_parts(x, x->ak, "1");
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-  tc_omp_mm_open_runs(x, x->an, NULL, "n0", "n0 + cols");
-  tc_print_address(&x->s, &step, &at);
-  tc_print_line(&x->s, "const int64_t at = %s;", at.text);
-  tc_print_line(&x->s, "tc_mm_bf16_weave((const char *)(row[0] + at), row[1] ? (const char *)(row[1] + at) : 0,");
-  tc_print_line(&x->s, "                 (tc_u32 *)dst + (kb - k0) / 2 * nr + (n - n0), rest);");
-  tc_omp_mm_close_lanes(x);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-  tc_buf_free(&first);
-  tc_buf_free(&at);
-  return true;
-}
-
-/* dst[k / 2][nr][2] of bf16, vectors along n: two neighbouring k are two halves of a word. */
+/* dst[k / 2][nr][2] of bf16, vectors along n. */
 static void put_b_vnni(tc_omp_matmul *x) {
-  if (put_b_moved(x, true) || put_b_woven(x)) return;
-  tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += 2) {");
-  x->s.indent += 2;
+  if (put_b_moved(x, true) || tc_omp_mm_put_spans(x, true)) return;
+  open_pairs(x);
   put_b_prefetch(x, "(kb + 32)", "n0");
   put_b_prefetch(x, "(kb + 33)", "n0");
   open_lanes(x, x->an, x->mm->b, "n0", "n0 + cols");
-  tc_print_line(&x->s, "tc_vf32 half[2] = {{0}, {0}};");
-  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h) {");
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const int64_t k = kb + h;");
-  tc_print_line(&x->s, "if (k == k0 + kn) break;");
-  uint8_t *outer = tc_print_enter(&x->s);
-  tc_print_value(&x->s, x->mm->b);
-  tc_print_line(&x->s, "half[h] = v%u;", x->mm->b.id);
-  tc_print_leave(&x->s, outer);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-  tc_print_line(
-      &x->s, "tc_mm_bf16_pair%s((tc_u32 *)dst + (kb - k0) / 2 * nr + (n - n0), half[0], half[1]%s);",
-      x->s.part ? "_n" : "", x->s.part ? ", rest" : "");
+  put_pair(x, x->mm->b, "(tc_u32 *)dst + (kb - k0) / 2 * nr + (n - n0)");
   tc_omp_mm_close_lanes(x);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
+  close_pairs(x);
 }
 
 /* Vectors along k of TC_L columns to t[r]; columns past the last are zero. */

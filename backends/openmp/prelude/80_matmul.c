@@ -45,7 +45,7 @@ struct tc_mm {
   int b_shared;             /* every batch has the same B */
   int reuse; /* the shared memory begins with a line whose first int64_t is not 0 where the rest has
               * been in use by a product of the same B, N and K, and keeps what that packed */
-  int a_cols;               /* A is packed with rows side by side, else with k side by side, */
+  int a_cols;               /* A is packed with rows side by side, of each row ku values of k, else with k side by side, */
   int a_lines;              /* and then in lines of 64 bytes, the lines of all rows side by side */
   int64_t a_rs, a_ks, b_ks, c_rs; /* strides in bytes where the callbacks below are given */
   /* Addresses of elements of operands that can be read in place, of a C that can be written in
@@ -59,7 +59,7 @@ struct tc_mm {
   const char *(*b_from)(const tc_mm *g, int64_t batch, int64_t k, int64_t n);
   int64_t b_pitch, b_size;
   /* dst[i][k] with `stride` bytes between rows and `step` between the lines of 64 bytes of a row;
-   * or, with a_cols, dst[k][i] with `stride` between values of k. */
+   * or, with a_cols, dst[k / ku][i][ku] with `stride` bytes for each value of k. */
   void (*a_pack)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t k0, int64_t kn,
                  char *dst, int64_t stride, int64_t step);
   /* dst[k][nr], columns past `cols` undefined, k padded with zeros to a multiple of kp. */
@@ -84,9 +84,9 @@ struct tc_mm {
  * objects of two versions may meet at link.  TC_ALONE: no text of that level is compiled beside this
  * one, which has a driver of its own. */
 #ifdef TC_ALONE
-#define tc_mm_run TC_NAME(tc_mm_run_10)
+#define tc_mm_run TC_NAME(tc_mm_run_11)
 #else
-#define tc_mm_run tc_mm_run_10
+#define tc_mm_run tc_mm_run_11
 #endif
 #if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
 __attribute__((visibility("hidden"))) void
@@ -269,7 +269,7 @@ TC_MM_FN void tc_mm_a_panel(const tc_mm_call *c, tc_mm_task *t, int64_t p, int64
     return;
   }
   const int64_t side = height * g->es; /* of all rows */
-  t->rs[i] = g->a_cols ? g->es : g->a_lines ? 64 : c->row_bytes;
+  t->rs[i] = g->a_cols ? g->es * g->ku : g->a_lines ? 64 : c->row_bytes;
   t->ks[i] = (g->a_cols || g->a_lines ? side : g->es) * g->ku;
   t->a[i] = dst;
   if (!t->fresh) return;

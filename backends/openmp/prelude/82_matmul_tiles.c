@@ -240,3 +240,70 @@ TC_FN void tc_mm_bf16_pair_n(tc_u32 *dst, tc_vf32 low, tc_vf32 high, int64_t n) 
   const tc_vu32 words = TC_BITS(u32, low) >> 16 | (TC_BITS(u32, high) & 0xffff0000u);
   tc_maskstore_4(dst, &words, n);
 }
+/* @ tc_mm_span TC_MM_WIDEST */
+/* Columns of a panel of B at equal steps in memory: `count`, from column `to` of the panel and element `from` of a row
+ * on. */
+typedef struct tc_mm_span {
+  int64_t from, to, count;
+} tc_mm_span;
+enum { TC_MM_WIDEST = 192 }; /* columns of a panel, at most */
+/* @ TC_MM_SPANS */
+/* spans: n spans of a row of B, whose columns are `step` apart.  EVENS: every second one. */
+#define TC_MM_SPANS(T, EVENS)                                                                      \
+  TC_SLOW void tc_mm_spans_##T(const tc_##T *row, int64_t step, const tc_mm_span *s, int64_t n, tc_##T *dst) { \
+    for (int64_t i = 0; i < n; ++i) {                                                              \
+      const tc_##T *from = row + s[i].from;                                                        \
+      tc_##T *to = dst + s[i].to;                                                                  \
+      int64_t left = s[i].count;                                                                   \
+      for (; step == 1 && left >= TC_L; left -= TC_L, from += TC_L, to += TC_L)                    \
+        tc_store_##T(to, tc_load_##T(from));                                                       \
+      if (step == 1 && left) tc_storen_##T(to, tc_loadn_##T(from, left), left);                    \
+      for (; step == 2 && left > 0; left -= TC_L, from += 2 * TC_L, to += TC_L) {                  \
+        const int64_t rest = TC_MIN(TC_L, left);                                                   \
+        tc_storen_##T(to, EVENS(from, rest), rest);                                                \
+      }                                                                                            \
+      if (step != 1 && step != 2) TC_ONE_BY_ONE for (int64_t l = 0; l < left; ++l) to[l] = from[l * step]; \
+    }                                                                                              \
+  }
+/* @ tc_mm_spans_f32 */
+TC_MM_SPANS(f32, tc_loadstride2n_f32)
+/* @ tc_mm_spans_f64 */
+TC_MM_SPANS(f64, tc_loadstride2n_f64)
+/* @ tc_mm_spans_i16 */
+TC_MM_SPANS(i16, tc_loadstride2n_i16)
+/* @ tc_mm_spans_i32 */
+TC_MM_SPANS(i32, tc_loadstride2n_i32)
+/* @ tc_mm_spans_i64 */
+TC_MM_SPANS(i64, tc_loadstride2n_i64)
+/* @ tc_mm_bf16_spans */
+#if TC_ISA >= TC_LEVEL_bf16
+/* Every second of the halves from p on, n of them, as words. */
+TC_FN tc_vu32 tc_mm_bf16_evens(const tc_bf16 *p, int64_t n) {
+  const int64_t last = 2 * n - 1;
+  tc_vu16 a = tc_rawloadn_bf16(p, TC_MIN(last, TC_L)), b = tc_rawloadn_bf16(p + TC_L, TC_MAX(last - TC_L, 0));
+  tc_vu32 words;
+  __builtin_memcpy(&words, &a, sizeof a);
+  __builtin_memcpy((char *)&words + sizeof a, &b, sizeof b);
+  return words & 0xffff;
+}
+/* n spans of two rows of B, the second of zeros where there is none, as pairs. */
+TC_SLOW void tc_mm_bf16_spans(const tc_bf16 *low, const tc_bf16 *high, int64_t step, const tc_mm_span *s, int64_t n,
+                              tc_u32 *dst) {
+  for (int64_t i = 0; i < n; ++i, ++s) {
+    const tc_bf16 *x = low + s->from, *y = high ? high + s->from : 0;
+    tc_u32 *to = dst + s->to;
+    if (step == 1) {
+      tc_mm_bf16_weave((const char *)x, (const char *)y, to, s->count);
+    } else if (step == 2) {
+      for (int64_t c = 0; c < s->count; c += TC_L) {
+        const int64_t rest = TC_MIN(TC_L, s->count - c);
+        tc_vu32 words = tc_mm_bf16_evens(x + 2 * c, rest);
+        if (y) words |= tc_mm_bf16_evens(y + 2 * c, rest) << 16;
+        tc_maskstore_4(to + c, &words, rest);
+      }
+    } else {
+      TC_ONE_BY_ONE for (int64_t l = 0; l < s->count; ++l) to[l] = x[l * step] | (y ? (tc_u32)y[l * step] << 16 : 0);
+    }
+  }
+}
+#endif

@@ -110,7 +110,7 @@ TC_MM_CHAIN_FN void tc_mm_chain_inner(const tc_mm_chain_call *x, const tc_mm_cha
     const int v = tc_mm_chain_fit(g->rows, left);
     const int64_t height = g->rows[v], side = height * g->es;
     const char *a = p->a;
-    int64_t rs = g->a_cols ? g->es : x->a_bytes, ks = g->a_cols ? side : g->es;
+    int64_t rs = g->a_cols ? g->es * g->ku : x->a_bytes, ks = g->a_cols ? side : g->es;
     if (g->a_at && left == height && g->k % g->kp == 0) {
       a = g->a_at(g, batch, m0 + i, 0), rs = g->a_rs, ks = g->a_ks;
     } else {

@@ -1,0 +1,92 @@
+/* spans.c - packing of a matrix B whose columns run over parts of n, such as the points of a convolution.  Which columns of a
+ * panel are neighbours in memory (a span) is found once for all rows. */
+#include "backends/openmp/gemm/matmul.h"
+
+/* The load that B is, where its address is a sum of one of k and one of n, and memory has the packed type. */
+static const tc_expr *source(const tc_omp_matmul *x, bool vnni) {
+  const tc_expr *e = &x->k->expr[x->mm->b.id];
+  if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || !tc_omp_mm_by_parts(x, x->mm->b, x->an)) return NULL;
+  const tc_dtype d = x->p->buffer[x->k->buffer[e->buffer]].dtype;
+  return (vnni ? d == TC_BF16 : tc_omp_mm_same(x, d)) ? e : NULL;
+}
+
+/* The part of an address that steps along n, or all but that. */
+static tc_address along_columns(const tc_omp_matmul *x, const tc_address *a, bool columns) {
+  const uint32_t axes = 1u << x->an | tc_mm_parts(x->mm, x->an);
+  tc_address part = *a;
+  if (columns) part.offset = tc_dim_const(0);
+  for (int i = 0; i < TC_MAX_AXES; ++i)
+    if ((axes >> i & 1) != columns) part.coef[i] = tc_dim_const(0);
+  return part;
+}
+
+/* Declares the spans of the panel. */
+static void put_spans(tc_omp_matmul *x, const tc_expr *e) {
+  const tc_address columns = along_columns(x, &e->address, true);
+  tc_buf from = {0};
+  tc_print_line(&x->s, "tc_mm_span span[TC_MM_WIDEST];");
+  tc_print_line(&x->s, "int64_t spans = 0;");
+  tc_omp_mm_open_runs(x, x->an, NULL, "n0", "n0 + cols");
+  tc_print_address(&x->s, &columns, &from);
+  tc_print_line(&x->s, "span[spans++] = (tc_mm_span){%s, n - n0, rest};", from.text);
+  tc_omp_mm_close_lanes(x);
+  tc_buf_free(&from);
+}
+
+/* `b<i> + ` where row k begins. */
+static void put_row(tc_omp_matmul *x, const tc_expr *e, tc_buf *out) {
+  const tc_address rows = along_columns(x, &e->address, false);
+  tc_putf(out, "b%u + ", e->buffer);
+  tc_print_address(&x->s, &rows, out);
+}
+
+static void put_step(const tc_omp_matmul *x, const tc_expr *e, tc_buf *out) {
+  tc_print_dim(x->p, tc_mm_step(tc_graph_dims(x->p->graph), x->mm, &e->address, x->an), out);
+}
+
+/* dst[k][nr] */
+static void put_rows(tc_omp_matmul *x, const tc_expr *e) {
+  tc_buf row = {0}, step = {0};
+  tc_omp_mm_open_points(x, x->mm->b, x->ak, "k0", "for (int64_t k = k0; k < k0 + kn; ++k)");
+  put_row(x, e, &row);
+  put_step(x, e, &step);
+  tc_print_line(&x->s, "tc_mm_spans_%s(%s, %s, span, spans, (tc_%s *)dst + (k - k0) * nr);", x->e.store, row.text,
+                step.text, x->e.store);
+  tc_omp_mm_close_points(x, x->mm->b, x->ak);
+  tc_buf_free(&row);
+  tc_buf_free(&step);
+}
+
+/* dst[k / 2][nr][2] of bf16 */
+static void put_pairs_of_rows(tc_omp_matmul *x, const tc_expr *e) {
+  const bool parts = tc_omp_mm_by_parts(x, x->mm->b, x->ak);
+  tc_buf row = {0}, step = {0};
+  if (parts) tc_omp_mm_open_parts(x, x->ak, "k0");
+  tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += 2) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_bf16 *row[2] = {0, 0};");
+  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int64_t k = kb + h;");
+  tc_print_line(&x->s, "if (k == k0 + kn) break;");
+  put_row(x, e, &row);
+  tc_print_line(&x->s, "row[h] = %s;", row.text);
+  if (parts) tc_omp_mm_close_parts(x, x->ak, "1");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  put_step(x, e, &step);
+  tc_print_line(&x->s, "tc_mm_bf16_spans(row[0], row[1], %s, span, spans, (tc_u32 *)dst + (kb - k0) / 2 * nr);", step.text);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_buf_free(&row);
+  tc_buf_free(&step);
+}
+
+bool tc_omp_mm_put_spans(tc_omp_matmul *x, bool vnni) {
+  const tc_expr *e = source(x, vnni);
+  if (!e) return false;
+  put_spans(x, e);
+  if (vnni) put_pairs_of_rows(x, e);
+  else put_rows(x, e);
+  return true;
+}
