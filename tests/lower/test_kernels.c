@@ -160,6 +160,12 @@ KERNELS(matmul, batched_with_broadcast, 1,
 KERNELS(matmul, transposed_both, 1,
         "%1 = param f32[3,M] \"x\"\n%2 = param f32[5,3] \"y\"\n%3 = permute %1 axes=[1,0]\n"
         "%4 = permute %2 axes=[1,0]\n%5 = matmul %3 %4\nret %5\n")
+KERNELS(matmul, batches_of_one_b, 1,
+        "%1 = param f32[B,7,M] \"x\"\n%2 = param f32[7,5] \"y\"\n%3 = param f32[B,M,5] \"r\"\n%4 = param f32[B,1,1] \"s\"\n"
+        "%5 = permute %1 axes=[0,2,1]\n%6 = matmul %5 %2\n%7 = mul %6 %4\n%8 = add %7 %3\nret %8\n")
+KERNELS(matmul, batches_of_one_b_transposed, 1,
+        "%1 = param f32[2,B,7,3] \"x\"\n%2 = param f32[2,1,7,5] \"y\"\n%3 = permute %1 axes=[0,1,3,2]\n%4 = matmul %3 %2\n"
+        "%5 = permute %4 axes=[0,1,3,2]\nret %5\n")
 KERNELS(matmul, vector, 1,
         "%1 = param f32[M,9] \"x\"\n%2 = param f32[9] \"y\"\n%3 = matmul %1 %2\n"
         "%4 = exp %3\nret %4\n")
