@@ -151,7 +151,7 @@ static void describe(char *out, size_t n, tc_miss why, int operand, int axis, in
     snprintf(out, n, "operand %d is memory whose layout is none of a tensor", nth);
     return;
   case TC_MISS_GRAD:
-    if (w) snprintf(out, n, "operand %d is no leaf of its own, or gradients are not recorded", nth);
+    if (w) snprintf(out, n, "operand %d is no leaf that requires gradients, or they are not recorded", nth);
     else snprintf(out, n, "gradients are being recorded");
     return;
   case TC_MISS_INDEX:
@@ -191,6 +191,7 @@ static void remedy(char *out, size_t n, tc_miss why, int operand, int64_t got, i
   else if (why == TC_MISS_DTYPE && got != want)
     snprintf(out, n, "write TC_SHAPE(\"%s|%s[...]\"), or convert it with tc_cast", dtype_text(want),
              dtype_text(got));
+  else if (why == TC_MISS_GRAD && want) snprintf(out, n, "pass what tc_requires_grad_ has marked");
   else snprintf(out, n, "%s", text[why] ? text[why] : "see TC_LOGS=guards");
 }
 
