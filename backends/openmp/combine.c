@@ -3,6 +3,7 @@
  *
  *   tc_OP_T(a, b)           a and b together; of one op, it is that op's function
  *   tc_lanes_OP_T(v)        all lanes together, in every lane
+ *   tc_collect_OP_T(v)      of one accumulator: lane l: all lanes of v[l] together, of TC_L vectors v
  *   tc_prefix_ROW_T(c, v)   lane l: *c and lanes 0 .. l together; *c becomes that of the last lane.  Only *c waits for
  *                           the vector before.  What lanes that count for nothing hold reaches none before them.
  *   tc_vX, tc_pack_X(v, w), tc_part<i>_X(v), tc_where_X(c, a, b)   tuples, where there are several */
@@ -73,6 +74,21 @@ static void put_lanes(const tc_print_reducer *f, tc_buf *out) {
   tc_put(out, "  return v;\n}\n");
 }
 
+/* In log2(TC_L) steps, each of which has half as many vectors: of the lanes of two vectors those that are half a vector
+ * apart are combined, and the vectors' take turns.  Lane l is of row l in the end. */
+static void put_collect(const tc_print_reducer *f, tc_buf *out) {
+  const char *x = f->type.text, *op = f->op.text, *t = f->t;
+  tc_putf(out, "/* @ tc_collect_%s_%s */\nTC_FN tc_v%s tc_collect_%s_%s(const tc_v%s *row) {\n", op, t, x, op, t, x);
+  tc_putf(out,
+          "  tc_v%s v[TC_L];\n"
+          "  TC_UNROLL for (int i = 0; i < TC_L; ++i) v[i] = row[i];\n"
+          "  TC_UNROLL for (int n = TC_L / 2; n > 0; n /= 2)\n"
+          "    TC_UNROLL for (int i = 0; i < n; ++i)\n"
+          "      v[i] = tc_%s_%s(TC_LOWER(v[i], v[i + n]), TC_UPPER(v[i], v[i + n]));\n"
+          "  return v[0];\n}\n",
+          x, op, t);
+}
+
 /* In log2(TC_L) steps: lane l takes up what stands 1, 2, 4, .. lanes before it.  f: of the carry, x: the type and t
  * the suffix of what is scanned. */
 static void put_prefix(const tc_print_reducer *f, const char *x, const char *t, tc_buf *out) {
@@ -108,6 +124,9 @@ void tc_omp_put_reducer(const tc_print_reducer *f, tc_buf *out) {
   if (f->n > 1 && !tc_print_has_chunk(out, name)) put_tuple_type(f, out);
   if (!tc_print_is_op(f->r)) put_combine(f, out);
   snprintf(name, sizeof name, "tc_lanes_%s_%s", f->op.text, f->t);
-  if (!tc_print_has_chunk(out, name)) put_lanes(f, out);
+  if (!tc_print_has_chunk(out, name)) {
+    put_lanes(f, out);
+    if (f->n == 1) put_collect(f, out);
+  }
   put_prefix(&carry, f->type.text, f->t, out);
 }

@@ -265,6 +265,10 @@ REFUSED(approximate_f32, SOFTMAX, "max_exp_sum_sub_1", "approximate %4\n",
         "line 4: approximate %4: more than 16 bits of it are seen")
 REFUSED(jammed_scan, SCAN, "cumsum_1", "vector j\njam-rows 4\n",
         "line 5: jam-rows 4: a scan has one running value")
+REFUSED(collected_rows_of_softmax, SOFTMAX, "max_exp_sum_sub_1", "vector j\ncollect\n",
+        "line 5: collect: the nest does more than to reduce rows and to store what becomes of that")
+REFUSED(collected_blocks, SUM, "sum_1", "vector j\ncollect\nstage 0 block 256\n",
+        "line 6: stage 0 block 256: rows that are collected have no totals")
 REFUSED(other_rows, SUM, "sum_1", "vector j\ngroup 4\n",
         "line 5: group 4: groups are of one parallel axis whose rows are prefetched")
 

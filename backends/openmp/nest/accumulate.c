@@ -143,6 +143,13 @@ void tc_omp_put_results(tc_omp_nest *x, const tc_omp_run *r) {
     return;
   }
   if (!tc_omp_has_kind(r->st, TC_ACT_REDUCE)) return;
+  if (x->collecting) {
+    for (uint32_t i = 0; i < r->st->naction; ++i) {
+      put_join(x, r, &r->st->action[i]);
+      tc_print_line(&x->s, "each%u[q] = acc%u[0];", r->st->action[i].index, r->st->action[i].index);
+    }
+    return;
+  }
   if (x->jammed) {
     tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < jam; ++u) {");
     x->s.indent += 2;

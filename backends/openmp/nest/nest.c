@@ -133,8 +133,7 @@ static void put_tile(tc_omp_nest *x) {
   tc_print_leave(&x->s, outer);
 }
 
-/* The loop over the tasks of this thread; without a team: over all of them. */
-static void put_task_loop(tc_omp_nest *x, bool team, const char *step) {
+void tc_omp_put_task_loop(tc_omp_nest *x, bool team, const char *step) {
   if (!team) tc_print_line(&x->s, "for (int64_t task = 0, last = tasks; task < last; %s) {", step);
   else
     tc_print_line(&x->s,
@@ -150,7 +149,7 @@ static void put_jammed_rows(tc_omp_nest *x, bool team) {
   tc_print_dim(x->s.p, x->nest->axis[0].extent, &rows);
   tc_print_line(&x->s, "enum { jam = %lld };", (long long)x->plan->jam_rows);
   tc_print_line(&x->s, "const int64_t tasks = TC_CEILDIV(%s, jam);", rows.text);
-  put_task_loop(x, team, "++task");
+  tc_omp_put_task_loop(x, team, "++task");
   x->s.indent += 2;
   tc_print_line(&x->s, "int64_t %s = task * jam;", i);
   tc_print_line(&x->s, "if (%s + jam <= %s) {", i, rows.text);
@@ -193,7 +192,7 @@ static void put_groups(tc_omp_nest *x, bool team) {
                 pairs ? " * (1 + jammed)" : "");
   tc_print_line(&x->s, "const int64_t group = TC_MAX(1, TC_MIN(%lld, fit));",
                 (long long)x->plan->group);
-  put_task_loop(x, team, "task += group");
+  tc_omp_put_task_loop(x, team, "task += group");
   x->s.indent += 2;
   tc_print_line(&x->s, "const int64_t count = TC_MIN(group, last - task);");
   tc_omp_group(x);
@@ -223,6 +222,10 @@ static void put_tasks(tc_omp_nest *x, bool team) {
     put_jammed_rows(x, team);
     return;
   }
+  if (x->plan->collect) {
+    tc_omp_put_collected(x, team);
+    return;
+  }
   tc_buf count = {0};
   put_task_count(x, &count);
   tc_print_line(&x->s, "const int64_t tasks = %s;", count.text);
@@ -234,7 +237,7 @@ static void put_tasks(tc_omp_nest *x, bool team) {
   if (x->plan->pipeline >= 0) tc_omp_declare_pipeline(x);
   if (team && x->nest->serial)
     tc_print_line(&x->s, "for (int64_t task = 0; part == 0 && task < tasks; ++task) {");
-  else put_task_loop(x, team, "++task");
+  else tc_omp_put_task_loop(x, team, "++task");
   x->s.indent += 2;
   put_decode(x);
   put_split_guards(x);

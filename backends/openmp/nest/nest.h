@@ -22,6 +22,7 @@ typedef struct tc_omp_nest {
   char (*result_text)
       [16]; /* arrays in groups, of points q; and in jammed loops, of vectors or rows u */
   const char **result;
+  bool collecting;       /* within a loop over rows `q` whose accumulators become each<i>[q] */
   bool jammed, jam_rows; /* within a loop over `jam` vectors of points; over `jam` rows */
   /* Within a loop over the points `first` + p of a group; per expression `hoisted` says whether k<i>[p]
    * has its value for them. */
@@ -36,6 +37,11 @@ void tc_omp_put_front_stages(tc_omp_nest *x);
 void tc_omp_put_last_stage(tc_omp_nest *x);
 /* The same of outer points `task` .. `task + count`, stage by stage. */
 void tc_omp_group(tc_omp_nest *x);
+
+/* The loop over the tasks of this thread; without a team: over all of them. */
+void tc_omp_put_task_loop(tc_omp_nest *x, bool team, const char *step);
+/* collect.c: all of a nest whose rows are collected. */
+void tc_omp_put_collected(tc_omp_nest *x, bool team);
 
 /* Variables <name><i> for the results of a reduction; rest: behind their names. */
 void tc_omp_declare_results(tc_omp_nest *x, const tc_action *a, const char *name, const char *rest);

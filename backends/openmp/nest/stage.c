@@ -302,6 +302,7 @@ void tc_omp_declare_results(tc_omp_nest *x, const tc_action *a, const char *name
 static void declare_results(tc_omp_nest *x, uint32_t index) {
   const tc_stage *st = &x->nest->stage[index];
   char many[16] = "";
+  if (x->collecting) return;
   if (x->plan->group) snprintf(many, sizeof many, "[%lld]", (long long)x->plan->group);
   if (x->jammed) snprintf(many, sizeof many, "[jam]");
   for (uint32_t i = 0; i < st->naction; ++i)

@@ -60,6 +60,10 @@ static void plan_stage(tc_omp_choice *c, uint32_t i) {
   const tc_stage *st = &c->f.nest->stage[i];
   tc_omp_stage_schedule *s = &c->stage[i];
   bool first;
+  if (c->nest->collect) { /* rows are short, and there are many: they hide each other's latencies */
+    s->unroll = 1;
+    return;
+  }
   s->unroll = tc_omp_plan_unroll(c, st);
   s->deinterleave = tc_omp_along(&c->f, st) && tc_omp_may_deinterleave(&c->f, st);
   for (uint32_t a = 0; a < st->naction; ++a)
@@ -72,14 +76,15 @@ static void plan_stage(tc_omp_choice *c, uint32_t i) {
   s->skip = plan_skip(c, st);
 }
 
-static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced) {
+static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced, bool collect) {
   const tc_nest *n = c->f.nest;
   tc_omp_nest_schedule *s = c->nest;
   *s = (tc_omp_nest_schedule){.vector = c->f.vector, .distance = TC_OMP_DISTANCE};
+  s->collect = collect;
   if (tc_omp_lanes_are_points(&c->f))
     s->tile = n->naxis > n->nparallel ? TC_OMP_STRIP : TC_OMP_TILE;
-  if (!plan_jam_vectors(c) || !tc_omp_plan_prefetch(c)) return false;
-  s->group = tc_omp_may_group(c) ? TC_OMP_GROUP : 0;
+  if (!plan_jam_vectors(c) || (!collect && !tc_omp_plan_prefetch(c))) return false;
+  s->group = !collect && tc_omp_may_group(c) ? TC_OMP_GROUP : 0;
   s->jam_rows = tc_omp_plan_jam_rows(c) ? TC_OMP_JAM_ROWS : 0;
   s->nontemporal = tc_omp_plan_nontemporal(c);
   s->pipeline = tc_omp_plan_pipeline(c);
@@ -96,13 +101,13 @@ typedef struct kernel_plan {
   uint8_t *reduced;
 } kernel_plan;
 
-static bool plan_variant(const kernel_plan *x, const tc_nest *n, int vector,
+static bool plan_variant(const kernel_plan *x, const tc_nest *n, int vector, bool collect,
                          tc_schedule_variant *v) {
   tc_omp_choice c = {0};
   v->nest = c.nest = tc_arena_alloc(x->p->arena, sizeof *c.nest);
   v->stage = c.stage = tc_arena_alloc(x->p->arena, (n->nstage + 1) * sizeof *c.stage);
   bool ok = c.nest && c.stage;
-  ok = tc_omp_open_facts(&c.f, x->k, x->p, n, vector) && ok && plan_nest(&c, x->reduced);
+  ok = tc_omp_open_facts(&c.f, x->k, x->p, n, vector) && ok && plan_nest(&c, x->reduced, collect);
   tc_omp_close_facts(&c.f);
   return ok;
 }
@@ -113,7 +118,17 @@ static bool plan_short(const kernel_plan *x, const tc_nest *n, int axis, int64_t
   tc_schedule_variant *v = &s->variant[s->nvariant++];
   v->when[v->nwhen++] = (tc_schedule_compare){.axis = axis, .less = true, .bound = points};
   v->when[v->nwhen++] = (tc_schedule_compare){.axis = vector, .vectors = true, .bound = 1};
-  return plan_variant(x, n, vector, v);
+  return plan_variant(x, n, vector, false, v);
+}
+
+/* Adds the variant of a nest whose rows are shorter than so many points and fill the lanes with their results. */
+static bool plan_collected(const kernel_plan *x, const tc_nest *n, int64_t points, tc_schedule_nest *s) {
+  tc_schedule_variant *v = &s->variant[s->nvariant++];
+  int64_t lo, hi;
+  tc_dim_range(tc_graph_dims(x->p->graph), n->axis[n->vector].extent, &lo, &hi);
+  if (hi >= points) v->when[v->nwhen++] = (tc_schedule_compare){.axis = n->vector, .less = true, .bound = points};
+  v->when[v->nwhen++] = (tc_schedule_compare){.axis = 0, .vectors = true, .bound = 1};
+  return plan_variant(x, n, n->vector, true, v);
 }
 
 /* Of short rows, neighbouring ones share a vector: lanes run along the outer axis. */
@@ -123,13 +138,15 @@ static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_ne
   const int64_t width = ok ? tc_omp_plan_short_rows(&f) : 0;
   const int64_t points = ok ? tc_omp_plan_short_points(&f) : 0;
   const int other = ok ? tc_omp_plan_short_columns(&f) : -1;
+  const int64_t collected = ok ? tc_omp_plan_collect(&f) : 0;
   tc_omp_close_facts(&f);
-  s->variant = tc_arena_alloc(x->p->arena, 2 * sizeof *s->variant);
+  s->variant = tc_arena_alloc(x->p->arena, 3 * sizeof *s->variant);
   if (!ok || !s->variant) return false;
   if (width && !plan_short(x, n, 1, width, 0, s)) return false;
   if (points && !plan_short(x, n, 2, points, 0, s)) return false;
   if (other >= 0 && !plan_short(x, n, n->vector, TC_OMP_SHORT, other, s)) return false;
-  return plan_variant(x, n, n->vector, &s->variant[s->nvariant++]);
+  if (collected && !plan_collected(x, n, collected, s)) return false;
+  return plan_variant(x, n, n->vector, false, &s->variant[s->nvariant++]);
 }
 
 /* ---- a kernel -------------------------------------------------------------------------------- */

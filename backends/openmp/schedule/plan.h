@@ -15,6 +15,7 @@ enum {
   TC_OMP_TILE = 4096,  /* points of a vectorised parallel axis in one task of a pointwise nest */
   TC_OMP_STRIP = 256,  /* the same when every point has inner loops */
   TC_OMP_SHORT = 16,   /* rows from here on always fill lanes by themselves */
+  TC_OMP_COLLECT = 128, /* rows from here on take so long that combining lanes row by row costs little */
   TC_OMP_JAM_ROWS = 4, /* rows that are reduced in one loop, with the loads that they share */
   TC_OMP_GROUP = 4,    /* most outer points that go through the stages together */
   TC_OMP_DISTANCE = 2, /* outer points from a row to the one that is prefetched */
@@ -39,6 +40,11 @@ bool tc_omp_plan_jam_rows(const tc_omp_choice *c);
 bool tc_omp_may_group(const tc_omp_choice *c);
 bool tc_omp_may_pair(const tc_omp_facts *f, const tc_stage *st);
 bool tc_omp_plan_pairs(const tc_omp_choice *c, const tc_stage *st);
+
+/* collect.c: may as many rows as a vector has lanes be reduced together?  plan: the width below which that pays; 0: it
+ * does not. */
+bool tc_omp_may_collect(const tc_omp_facts *f);
+int64_t tc_omp_plan_collect(const tc_omp_facts *f);
 
 /* short_rows.c: the width below which a nest of reduced rows of unknown length has lanes along its rows; 0: none. */
 int64_t tc_omp_plan_short_rows(const tc_omp_facts *f);

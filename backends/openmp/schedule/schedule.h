@@ -19,6 +19,7 @@ typedef struct tc_omp_nest_schedule {
    * r of the list in turn. */
   int64_t jam_rows;
   tc_schedule_list jam_vectors;
+  bool collect;  /* a reduction of TC_L rows is combined across lanes at once, and the last stage has them in its lanes */
   int64_t group; /* outer points that pass each stage before the next one begins; 0: no groups */
   bool nontemporal; /* vector stores to outputs go past the caches where these are large */
   /* Software pipeline: the stage whose loop contains the last stage of the outer point before, -1: none;

@@ -135,9 +135,15 @@ static const char *refuse_jam_vectors(const tc_schedule_place *at) {
              : NULL;
 }
 
+static const char *refuse_collect(const tc_schedule_place *at) {
+  if (nest_of(at)->jam_rows) return "rows are jammed";
+  return tc_omp_may_collect(&choice(at)->f) ? NULL : "the nest does more than to reduce rows and to store what becomes of that";
+}
+
 static const char *refuse_group(const tc_schedule_place *at) {
   const char *dependent = dependent_points(at);
   if (dependent) return dependent;
+  if (nest_of(at)->collect) return "their results are collected";
   return tc_omp_may_group(choice(at)) ? NULL
                                       : "groups are of one parallel axis whose rows are prefetched";
 }
@@ -226,6 +232,7 @@ static const char *refuse_points(const tc_schedule_place *at, int64_t points, in
 }
 
 static const char *refuse_block(const tc_schedule_place *at) {
+  if (nest_of(at)->collect) return "rows that are collected have no totals";
   return refuse_points(at, stage_of(at)->block, stage_of(at)->unroll);
 }
 
@@ -277,6 +284,7 @@ static const tc_schedule_word nest_words[] = {
     {"tile", TC_WORD_COUNT, NEST(tile), 0, refuse_tile, NULL},
     {"jam-rows", TC_WORD_COUNT, NEST(jam_rows), 0, refuse_jam_rows, NULL},
     {"jam-vectors", TC_WORD_COUNTS, NEST(jam_vectors), 0, refuse_jam_vectors, NULL},
+    {"collect", TC_WORD_FLAG, NEST(collect), 0, refuse_collect, NULL},
     {"group", TC_WORD_COUNT, NEST(group), 0, refuse_group, NULL},
     {"nontemporal", TC_WORD_FLAG, NEST(nontemporal), 0, refuse_nontemporal, NULL},
     {"pipeline", TC_WORD_STAGE, NEST(pipeline), 0, refuse_pipeline, NULL},
