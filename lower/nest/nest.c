@@ -208,6 +208,16 @@ static void build_both(lo_kb *b, tc_nest *nest, uint32_t streamed) {
   nest->nstreamed = build_stages(b, nest);
 }
 
+/* One sequential axis, of so few points that a row of vectors is no longer than rows of one point in registers. */
+static bool has_lane_rows(const lo_kb *b) {
+  int n = 0;
+  for (int s = 0; s < b->nslot; s++) {
+    if (b->slot[s].dead || !b->slot[s].sequential) continue;
+    if (++n > 1 || !tc_dim_is_const(b->slot[s].extent) || tc_dim_value(b->slot[s].extent) >= b->L->target->lane_rows) return false;
+  }
+  return n;
+}
+
 static void finish_nest(lo_kb *b) {
   lo_coalesce(b);
   if (b->L->target->interleave) lo_unroll_channels(b);
@@ -215,7 +225,7 @@ static void finish_nest(lo_kb *b) {
   bool rows = lo_sequential_slots(b) != 0, along = v >= 0 && b->slot[v].sequential;
   const acts plain = copy_acts(b);
   if (rows && along && has_long_rows(b)) lo_online_softmax(b, true);
-  if (rows && along) lo_keep_rows(b);
+  if (rows && (along || (v >= 0 && has_lane_rows(b)))) lo_keep_rows(b);
   if (!rows) schedule_flat(b, v);
   tc_kernel *k = b->k;
   k->nest = lo_grow(b->L, b->L->arena, k->nest, &b->cnest, k->nnest, sizeof *k->nest);

@@ -138,6 +138,11 @@ KERNELS(pointwise, pad, 1,
         "%1 = param f32[R,3] \"x\"\n%2 = const weak f64 7\n%3 = exp %1\n"
         "%4 = pad %3 %2 before=[1,2] after=[0,3]\nret %4\n")
 
+KERNELS(softmax, of_few_classes, 1,
+        "%1 = param f32[R,14] \"x\"\n%2 = softmax %1 axis=1\nret %2\n")
+KERNELS(softmax, of_few_classes_in_two_axes, 1,
+        "%1 = param f32[R,3,4] \"x\"\n%2 = logsumexp %1 axes=[1,2] keep=1\n%3 = sub %1 %2\n%4 = exp %3\n%5 = mul %4 %4\n%6 = sum %5 axes=[1,2] keep=1\n%7 = div %4 %6\nret %7\n")
+
 /* ---- matmuls --------------------------------------------------------------------------------- */
 
 KERNELS(matmul, mlp, 3,

@@ -98,7 +98,8 @@ bool tc_omp_keeps_rows(const tc_omp_facts *f) {
 int64_t tc_omp_short_width(const tc_nest *n, const tc_schedule_variant *v) {
   for (uint32_t i = 0; i < v->nwhen; ++i)
     if (v->when[i].axis == n->naxis - 1 && v->when[i].less && !v->when[i].vectors) return v->when[i].bound;
-  return 0;
+  const tc_dim length = n->axis[n->naxis - 1].extent;
+  return tc_dim_is_const(length) ? tc_dim_value(length) + 1 : 0;
 }
 
 bool tc_omp_has_parts(const tc_omp_facts *f) {

@@ -116,7 +116,7 @@ static bool plan_variant(const kernel_plan *x, const tc_nest *n, int vector, boo
 static bool plan_short(const kernel_plan *x, const tc_nest *n, int axis, int64_t points, int vector,
                        tc_schedule_nest *s) {
   tc_schedule_variant *v = &s->variant[s->nvariant++];
-  v->when[v->nwhen++] = (tc_schedule_compare){.axis = axis, .less = true, .bound = points};
+  if (!tc_dim_is_const(n->axis[axis].extent)) v->when[v->nwhen++] = (tc_schedule_compare){.axis = axis, .less = true, .bound = points};
   v->when[v->nwhen++] = (tc_schedule_compare){.axis = vector, .vectors = true, .bound = 1};
   return plan_variant(x, n, vector, false, v);
 }
