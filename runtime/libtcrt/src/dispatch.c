@@ -35,7 +35,7 @@ static const api_row in_place[TC_IN_PLACE_COUNT] = {
 
 #define tc_0 NULL /* the rows without an eager function: leaves of a graph */
 static tc_eager_fn *const eager_table[OP_COUNT] = {
-#define TC_OP(id, text, lo, hi, cls, attrs, infer, decomp, eager, ...) [OP_##id] = tc_##eager,
+#define TC_OP(id, text, lo, hi, cls, cast, attrs, infer, decomp, eager, ...) [OP_##id] = tc_##eager,
 #include "graph/ops/ops.def"
 };
 #undef tc_0
