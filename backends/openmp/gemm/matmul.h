@@ -60,7 +60,7 @@ void tc_omp_mm_open_runs(tc_omp_matmul *x, int axis, const char *longest, const 
 void tc_omp_mm_open_lanes(tc_omp_matmul *x, int axis, uint32_t depends, const char *from, const char *to,
                           bool whole);
 void tc_omp_mm_close_lanes(tc_omp_matmul *x);
-/* Of the axes `usual` and `other`, the one along which more loads of v are contiguous. */
+/* Of the axes `usual` and `other`, the one along which more loads of v are contiguous, matrices before vectors. */
 int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other);
 /* The load that B is read by along its contiguous axis, which is prefetched: of several the one of the
  * largest elements; or NULL. */

@@ -1,7 +1,7 @@
 /* operand.c - how a matmul kernel reads A and B: their addresses where micro-kernels read
  * them in place, and the functions that pack them.  A packer evaluates the operand's expression, so
  * a plain matrix, another dtype and a fused producer are one case.  Vectors run along the axis that
- * most loads have contiguous; where the packed form has the other one contiguous, a block is
+ * most matrices have contiguous; where the packed form has the other one contiguous, a block is
  * transposed in registers. */
 #include "backends/openmp/gemm/matmul.h"
 
@@ -23,15 +23,23 @@ static uint8_t *reach(const tc_omp_matmul *x, tc_val v) {
   return seen;
 }
 
+/* Does value i change along the axis, or along a part of it? */
+static bool steps_along(const tc_omp_matmul *x, uint32_t i, int axis) {
+  return x->s.depends[i] & (1u << axis | tc_mm_parts(x->mm, axis));
+}
+
 int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other) {
+  enum { MATRIX = 256 }; /* against so many loads of vectors, which are in the nearest cache */
   tc_dims *dims = tc_graph_dims(x->p->graph);
   uint8_t *seen = reach(x, v);
   int votes = 0;
   for (uint32_t i = 1; seen && i <= v.id; ++i) {
     const tc_expr *e = &x->k->expr[i];
     if (!seen[i] || e->kind != TC_EX_LOAD) continue;
-    votes += tc_mm_has_neighbours(dims, x->mm, &e->address, usual);
-    votes -= tc_mm_has_neighbours(dims, x->mm, &e->address, other);
+    const bool both = steps_along(x, i, usual) && steps_along(x, i, other);
+    const int weight = both ? MATRIX : 1;
+    if (tc_mm_has_neighbours(dims, x->mm, &e->address, usual)) votes += weight;
+    if (tc_mm_has_neighbours(dims, x->mm, &e->address, other)) votes -= weight;
   }
   free(seen);
   return votes < 0 ? other : usual;
