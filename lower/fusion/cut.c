@@ -101,7 +101,8 @@ static bool can_cut(lo *L, const lo_group *g, int a, tc_dim inner, bool matrices
   enum { LONG = 16 };
   if ((g->closed && !g->piece) || g->serial || g->split || g->call.id || g->naxis + 2 >= LO_AXES) return false;
   if (g->sequential >> a & 1)
-    return is_of_dots(L, g, a) && (a + 1 < g->naxis || lo_guess(L, inner) >= LONG);
+    return L->target->product_parts && is_of_dots(L, g, a) &&
+           (a + 1 < g->naxis || lo_guess(L, inner) >= LONG);
   if (!g->matmul.id) return a + 2 < g->naxis || lo_guess(L, inner) >= LONG;
   if (!is_of_matrices(g, a)) return true;
   return matrices && L->target->product_parts && g->naxis + 5 < LO_AXES;
