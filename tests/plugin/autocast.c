@@ -1,5 +1,6 @@
 // TC_AUTOCAST: what a call converts is a part of the graph, once for each value; what is provably wrong is an error.
 // RUN: %not %tc -c %s -o %t.o -DWRONG -Rpass-missed=tc 2>&1 | %check --check-prefix=WRONG %s
+// RUN: env TC_DUMP=loops %tc -c %s -o %t.o -DTRAINED -fplugin-arg-tc-backend=openmp -fplugin-arg-tc-isa=bf16 2>&1 | %check --check-prefix=LOOPS %s
 // RUN: env TC_DUMP=capture %tc -c %s -o %t.o -fplugin-arg-tc-backend=openmp -fplugin-arg-tc-isa=v2 2>&1 | %check %s
 #include <tcompile.h>
 
@@ -81,5 +82,22 @@ TC_COMPILE tc_tensor *wrong(X, W) {
 TC_COMPILE tc_tensor *unknown(X, W, tc_dtype dtype) {
   TC_AUTOCAST(dtype) return tc_matmul(x, w);
   return NULL;
+}
+#endif
+
+// Attention and its gradients: no array has scores or weights, in either precision.
+// LOOPS: program attention: 5 kernels
+// LOOPS-NOT: [B,H,T,T]
+#ifdef TRAINED
+#define QKV(name) const tc_tensor *name TC_SHAPE("f32[B,H,T,64]")
+TC_COMPILE tc_tensor *attention(QKV(q), QKV(k), QKV(v), tc_tensor **g) {
+  const tc_tensor *p[] = {q, k, v};
+  tc_tensor *y = NULL;
+  TC_AUTOCAST(TC_BF16) {
+    const tc_tensor *scores = tc_mul_s(tc_matmul(q, tc_transpose(k, -2, -1)), 0.125);
+    y = tc_matmul(tc_softmax(scores, -1), v);
+  }
+  const tc_tensor *loss = tc_sum(tc_square(y), TC_ALL, false);
+  return tc_grad(loss, 3, p, g) ? y : NULL;
 }
 #endif
