@@ -63,6 +63,7 @@ typedef struct tc_function {
   const char
       *sizes; /* that it is made for, such as "B=1", or sides of branches, "mode == 2"; NULL: any */
   bool passes;     /* other code is tried when its guards fail */
+  uint32_t autocasts; /* scopes of graph/autocast.h around calls that it is for; 0: any */
   tc_graph *graph; /* taken over */
   int ops;         /* API calls captured */
   /* At most one for each device.  Without code from the first there is none from the others.  0: the

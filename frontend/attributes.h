@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "frontend/clang_compat.h"
+#include "graph/autocast.h"
 
 namespace tc {
 
@@ -54,6 +55,7 @@ struct Sizes {
   const clang::StringLiteral *literal = nullptr; // null: of no TC_SPECIALIZE
   // Which of the dtypes of a TC_SHAPE("i32|i64[N]") it is made for; the first where nothing is said.
   std::map<const clang::StringLiteral *, size_t> dtypes;
+  tc_dtype autocast = TC_NO_AUTOCAST_DTYPE; // of TC_AUTOCAST around the calls
 };
 
 // Reads such a text; what is wrong with it and where, or "".

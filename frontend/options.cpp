@@ -87,6 +87,19 @@ std::string set_max_saved(StringRef key, StringRef value, Options &options, Stan
   return set_bytes(key, value, options.max_saved);
 }
 
+std::string set_autocast(StringRef key, StringRef value, Options &options, Stands) {
+  llvm::SmallVector<StringRef, 2> list;
+  value.split(list, ',');
+  options.autocasts.clear();
+  for (StringRef name : list) {
+    tc_dtype dtype;
+    if (!tc_dtype_parse(name.data(), name.size(), &dtype) || !tc_autocast_is_dtype(dtype))
+      return one_of(key, value, "a list of bf16 and f16");
+    if (!llvm::is_contained(options.autocasts, dtype)) options.autocasts.push_back(dtype);
+  }
+  return "";
+}
+
 std::string set_jobs(StringRef key, StringRef value, Options &options, Stands) {
   if (value.getAsInteger(10, options.jobs) || !options.jobs || options.jobs > TC_MOST_JOBS)
     return one_of(key, value, "a number from 1 to 64");

@@ -21,6 +21,7 @@ struct Options {
   std::optional<int64_t> max_kernels, max_workspace; // bytes
   Gradients gradients = Gradients::Auto;
   std::optional<int64_t> max_saved;                          // bytes
+  std::vector<tc_dtype> autocasts; // scopes of TC_AUTOCAST around calls that there is more code for
   std::vector<std::pair<std::string, std::string>> settings; // of options that backends have
   // Of a whole file.
   bool explain = true; // the section that tc-explain reads

@@ -99,10 +99,20 @@ typedef tc_ref tc_decomp_fn(tc_graph *g, const tc_node *n, const tc_ref *in);
 /* The dtype that the operands of an elementwise op are converted to. */
 typedef enum tc_computes_in { TC_IN_RESULT, TC_IN_OPERANDS, TC_IN_BOOL } tc_computes_in;
 
+/* What becomes of the floating operands of an op inside of a scope of TC_AUTOCAST: graph/autocast.h. */
+typedef enum tc_autocast {
+  TC_AUTOCAST_UNDECIDED, /* of no row */
+  TC_AUTOCAST_KEEP,      /* nothing: they promote as anywhere */
+  TC_AUTOCAST_LOW,       /* the dtype of the scope: products */
+  TC_AUTOCAST_F32,       /* f16 and bf16 become f32: what 16 bits are too few for */
+  TC_AUTOCAST_WIDEST     /* that of the widest of them, where the op wants one dtype */
+} tc_autocast;
+
 /* A row of the op table.  Bit i of a set of operands is operand i. */
 typedef struct tc_op_info {
   const char *id, *text;
   uint8_t min_in, max_in;
+  uint8_t autocast; /* tc_autocast */
   tc_class cls;
   const char *attrs;
   tc_infer_fn *infer;

@@ -25,6 +25,7 @@ typedef struct attention {
   const tc_kernel *inner, *outer;
   lo_softmax softmax;
   uint32_t scores, weights;    /* program buffers */
+  uint32_t wide;               /* weights that are not rounded; UINT32_MAX: nobody reads them */
   const tc_kernel *cotangents; /* a product whose epilogue reads weights; or NULL */
   uint32_t derivatives;        /* what it makes of them */
   uint32_t nagain;
@@ -101,14 +102,29 @@ static bool is_local(const attention *x, const tc_action *a) {
 
 static bool take_action(attention *x, const tc_action *a) {
   lo_softmax *s = &x->softmax;
-  const tc_action **to = a->kind == TC_ACT_STORE                                           ? &s->store
-                         : a->kind == TC_ACT_REDUCE && a->reducer == TC_REDUCE_MAX           ? &s->max
-                         : a->kind == TC_ACT_REDUCE && a->reducer == TC_REDUCE_SUM && s->max ? &s->sum
-                                                                                             : NULL;
+  const bool rounded = a->kind == TC_ACT_STORE && s->k->buffer[a->buffer] == x->weights;
+  const tc_action **to = a->kind == TC_ACT_STORE ? (rounded ? &s->store : &s->wide)
+                         : a->kind == TC_ACT_REDUCE && a->reducer == TC_REDUCE_MAX ? &s->max
+                         : a->kind == TC_ACT_REDUCE && a->reducer == TC_REDUCE_SUM && s->max
+                             ? &s->sum
+                             : NULL;
   if (a->kind == TC_ACT_STORE && is_local(x, a)) return is_plain_store(a);
   if (!to || *to) return false;
   *to = a;
   return true;
+}
+
+/* Weights that are read unrounded, too, beside those that are stored: an array of the same places. */
+static bool find_wide(attention *x) {
+  const lo_softmax *s = &x->softmax;
+  x->wide = UINT32_MAX;
+  if (!s->wide) return true;
+  const tc_expr *e = &s->k->expr[s->store->value.id];
+  const uint32_t of = e->kind == TC_EX_ROUND ? e->in[0].id : s->store->value.id;
+  x->wide = s->k->buffer[s->wide->buffer];
+  return of == s->wide->value.id && is_plain_store(s->wide) &&
+         lo_same_place(&s->wide->address, &s->store->address) &&
+         writer_of(x->L, x->wide, x->outer) == s->k && is_made_by(x->L, x->wide, s->k);
 }
 
 /* One nest of rows: maximum, sum, and the weights. */
@@ -125,7 +141,7 @@ static bool find_rows(attention *x) {
     for (uint32_t a = 0; a < st->naction; a++)
       if (!take_action(x, &st->action[a])) return false;
   }
-  return s->max && s->sum && s->store && is_plain_store(s->store);
+  return s->max && s->sum && s->store && is_plain_store(s->store) && find_wide(x);
 }
 
 enum { ALONG = 1, ROWS = 2 };
@@ -194,7 +210,9 @@ static bool add_again(attention *x, const tc_kernel *k) {
 /* A product whose epilogue makes one array of its elements and of weights. */
 static bool take_cotangents(attention *x, const tc_kernel *k) {
   const tc_expr *e = NULL;
-  if (x->cotangents || !is_simple_product(k) || loads_of(k, x->weights, &e) != 1 || !is_affine_load(e)) return false;
+  const int loads =
+      loads_of(k, x->weights, &e) + (x->wide == UINT32_MAX ? 0 : loads_of(k, x->wide, &e));
+  if (x->cotangents || !is_simple_product(k) || loads != 1 || !is_affine_load(e)) return false;
   x->cotangents = k;
   x->derivatives = k->buffer[k->mm.epilogue.action->buffer];
   return x->L->p->buffer[x->derivatives].kind == TC_BUF_ARENA && !x->L->p->buffer[x->derivatives].layout.strided &&
@@ -207,7 +225,8 @@ static bool find_again(attention *x) {
   const tc_program *p = x->L->p;
   for (uint32_t i = 0; i < p->nkernel; i++) {
     const tc_kernel *k = &p->kernel[i];
-    if (k == x->outer || !reads(k, x->weights)) continue;
+    const bool wide = x->wide != UINT32_MAX && reads(k, x->wide);
+    if ((k == x->outer || !reads(k, x->weights)) && !wide) continue;
     if (is_operand(k, x->weights) ? !add_again(x, k) : !take_cotangents(x, k)) return false;
   }
   for (uint32_t i = 0; x->cotangents && i < p->nkernel; i++) {
@@ -345,6 +364,7 @@ static lo_chain open_chain(attention *x, const tc_kernel *outer, uint32_t operan
   for (int i = 0; i < TC_MM_RESULTS; i++) lo_new_result(&c.b, outer->mm.acc, 0);
   if (x->cotangents && operand == x->derivatives) add_made(&c, operand, x->cotangents, x->cotangents->mm.epilogue.action);
   add_made(&c, x->weights, x->softmax.k, x->softmax.store);
+  if (x->softmax.wide) add_made(&c, x->wide, x->softmax.k, x->softmax.wide);
   add_made(&c, x->scores, x->inner, x->inner->mm.epilogue.action);
   return c;
 }

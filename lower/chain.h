@@ -40,6 +40,7 @@ enum { LO_MADE = 4, LO_ROW_VALUES = 4, LO_CHAINS = 8 };
 typedef struct lo_softmax {
   const tc_kernel *k;
   const tc_action *max, *sum, *store;
+  const tc_action *wide; /* stores what `store` rounds, for mixed precision; or NULL */
   const uint8_t *of_row; /* per value: it has to do with the results, and is one for the row */
   uint32_t nkept;
   lo_row_value kept[LO_ROW_VALUES];

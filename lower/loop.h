@@ -387,7 +387,7 @@ typedef struct tc_target {
                         * interleaved to whole vectors; 0: they are not */
   tc_sibling_kind siblings; /* which siblings one launch runs */
   bool epilogue_in_place; /* a product's epilogue may read the element that it overwrites */
-  bool product_parts;     /* m, n and k may run over several axes (tc_mm_loop.npart) where operands need it, */
+  bool product_parts;     /* m, n and k may run over several axes (tc_mm_loop.npart) where operands need it, k of one row too, */
   bool epilogue_parts;    /* ... and m and n where the epilogue does */
   bool guards;            /* windows of a padded array are loaded where it was not padded: there is no such array */
   bool product_apart;     /* ... and there is to be room for the bare product then */

@@ -96,7 +96,7 @@ typedef struct lo_fact {
 typedef struct lo_reduce {
   tc_ref node;
   const lo_index *at;        /* of the result: over parallel axes */
-  int naxis;                 /* reduced dimensions of the operand (of a dot product: k) */
+  int naxis; /* reduced dimensions of the operand (of a product of a row: parts of k) */
   int axis[TC_MAX_RANK];     /* group axis of each, -1: size 1 */
 } lo_reduce;
 
@@ -243,7 +243,7 @@ const lo_index *lo_operand_index(lo *L, const lo_group *g, const tc_node *n, int
 bool lo_inlinable(lo *L, const lo_group *g, const tc_node *n, const lo_index *at);
 int lo_axis_attr(const tc_node *n, int rank);              /* attribute "axis", not negative */
 uint32_t lo_reduced_dims(const tc_node *n, int rank);      /* bits of the reduced dimensions */
-const lo_index *lo_reduce_operand(lo *L, const lo_reduce *r, int k);
+const lo_index *lo_reduce_operand(lo *L, const lo_group *g, const lo_reduce *r, int k);
 /* deep: the place along what is summed */
 const lo_index *lo_matmul_operand(lo *L, const tc_node *mm, int k, const lo_index *at, const lo_lin *deep);
 lo_lin lo_deep(lo *L, const lo_group *g); /* of a matmul's group: k over its axes */

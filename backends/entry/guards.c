@@ -1,11 +1,12 @@
 /* guards.c - prints what must hold before kernels run.
  *
- * In order: enabled; each operand's NULL, key (dtype, device, rank, weak) and, while gradients are
+ * In order: enabled; the scope of TC_AUTOCAST; each operand's NULL, key (dtype, device, rank, weak) and, while gradients are
  * recorded, autograd link; one device; symbols bound from sizes; every other size; ranges and
  * multiples; assumed equalities and bounds; overlap of written operands; leaves that are one; elements for index operands
  * to pick.  Nothing is allocated before the last of them held. */
 #include "backends/entry/entry.h"
 #include "backends/print/print.h"
+#include "graph/autocast.h"
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
@@ -273,9 +274,21 @@ static void put_switches(const tc_entry *e) {
   tc_put(e->out, ", 0))\n    return tcrt_miss(f, TC_MISS_DISABLED, -1, -1, 0, 0);\n");
 }
 
+/* The body's operands would be converted otherwise. */
+static void put_autocast_guard(const tc_entry *e) {
+  const uint32_t allowed = e->f->autocasts ? e->f->autocasts : TC_AUTOCAST_ANY;
+  if (allowed == TC_AUTOCAST_ANY || e->f->part == TC_PART_BACKWARD) return;
+  const bool none = allowed >> TC_NO_AUTOCAST_DTYPE & 1;
+  tc_putf(e->out,
+          "  TC_GUARD(%s0x%xu >> tcrt_autocast() & 1, TC_MISS_AUTOCAST, -1, -1, tcrt_autocast(), "
+          "0);\n",
+          none ? "!tcrt_autocasts || " : "", allowed);
+}
+
 void tc_entry_guards(const tc_entry *e) {
   const tc_graph *g = e->p->graph;
   if (!e->f->always && e->f->part != TC_PART_BACKWARD) put_switches(e);
+  put_autocast_guard(e);
   for (uint32_t i = 0; i < tc_graph_input_count(g); ++i)
     put_key_guard(e, i, tc_graph_input_at(g, i));
   put_device_guards(e);

@@ -461,10 +461,12 @@ Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
     }
   }
   tc_op op = row.op;
+  convert_operands(op, in, e);
+  const auto given = llvm::find_if(in, [](tc_ref each) { return each.id != 0; });
   for (const Number &each : numbers) {
     if (failed) return {};
     tc_dtype dtype = TC_F64;
-    if (first) dtype = static_cast<tc_dtype>(tc_graph_type(graph, first->ref)->dtype);
+    if (first) dtype = static_cast<tc_dtype>(tc_graph_type(graph, *given)->dtype);
     else if (each.like) dtype = static_cast<tc_dtype>(tc_dim_value(attrs.back()));
     in[each.at] = each.like && dtype < TC_DTYPE_COUNT
                       ? fitted(each.value, dtype, op, row.name, each.expression)

@@ -52,6 +52,7 @@ struct Segment : Site {
   std::string choices;  // what holds where it runs, of what branches ask for, such as "mode == 2"
   std::string made_for; // both
   int ops = 0;          // API calls
+  uint32_t autocasts = 0; // scopes of graph/autocast.h around it that the graph is for
 
   // Text in front of the call.
   std::vector<std::string> conditions; // hold before anything else may be evaluated

@@ -10,6 +10,7 @@
 
 #include "frontend/ast_capture/capture.h"
 #include "frontend/ast_capture/facts.h"
+#include "graph/autocast.h"
 
 namespace tc {
 
@@ -104,6 +105,9 @@ public:
   Obstacle obstacle;
   bool again = false;   // stopped because of an input that was not known before
   bool nothing = false; // finish: the statements compute no tensor
+  // The dtype of TC_AUTOCAST around the statements, TC_NO_AUTOCAST_DTYPE for none.
+  tc_dtype autocast = TC_NO_AUTOCAST_DTYPE;
+
   int ops = 0;
   int effects_count() const { return static_cast<int>(effects.size()); }
   bool stopped() const { return failed; }
@@ -119,6 +123,7 @@ private:
   Flow execute_if(const clang::IfStmt *s);
   Flow execute_switch(const clang::SwitchStmt *s);
   Flow execute_once(const clang::Stmt *body, int &open);
+  Flow execute_autocast(const clang::Stmt *s, const clang::Expr *dtype); // autocast.cpp
   Flow execute_loop(const clang::Stmt *init, const clang::Expr *condition, const clang::Expr *step,
                     const clang::Stmt *body, bool body_first, clang::SourceLocation loc);
   void declare(const clang::VarDecl *variable);
@@ -278,6 +283,7 @@ private:
   Value do_tc_rank(const clang::CallExpr *e);
   Value do_tc_numel(const clang::CallExpr *e);
   Value do_tc_dtype_of(const clang::CallExpr *e);
+  Value do_tc_autocast_dtype(const clang::CallExpr *e); // autocast.cpp
   Value do_tc_item(const clang::CallExpr *e);
   Value do_tc_item_int(const clang::CallExpr *e);
   Value do_tc_at(const clang::CallExpr *e);
@@ -379,6 +385,10 @@ private:
                             clang::SourceLocation loc);
   std::string layout_text(const clang::Expr *e, Place &shaped);
 
+  // autocast.cpp
+  void depends_on_autocast(uint32_t alike);
+  void convert_operands(tc_op op, std::vector<tc_ref> &in, const clang::CallExpr *e);
+
   // results.cpp
   struct Export {
     Segment::Store::Where where;
@@ -459,6 +469,8 @@ private:
   std::map<uint32_t, int> copied;            // view that may copy -> likewise
   std::map<std::string, std::string> scalar_symbols; // symbol name -> text of the scalar
   int untracked = 0;                                 // open TC_NO_GRADs
+  int autocast_inside = 0;                           // open TC_AUTOCASTs of the statements' own
+  uint32_t autocasts = TC_AUTOCAST_ANY; // scopes around them in which the graph is the same
   std::set<int> leaf_inputs; // inputs that gradients are taken with respect to
   std::map<uint32_t, tc_ref> overwritten; // of views of which every element was written: what they show
   std::vector<std::pair<tc_ref, unsigned>> written_values; // contents of storages behind writes

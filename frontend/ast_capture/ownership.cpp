@@ -31,6 +31,24 @@ static bool loops_with(const Stmt *s, StringRef name) {
 
 bool opens_scope(const Stmt *s) { return loops_with(s, "tc_scope_here"); }
 bool opens_no_grad(const Stmt *s) { return loops_with(s, "tc_no_grad_here"); }
+static const Expr *argument_of(const Stmt *s, StringRef name) {
+  if (const auto *call = dyn_cast_or_null<CallExpr>(s)) {
+    const FunctionDecl *callee = call->getDirectCallee();
+    if (callee && callee->getIdentifier() && callee->getName() == name && call->getNumArgs())
+      return call->getArg(0);
+  }
+  if (s)
+    for (const Stmt *child : s->children())
+      if (const Expr *found = argument_of(child, name)) return found;
+  return nullptr;
+}
+
+const Expr *opens_autocast(const Stmt *s) {
+  return loops_with(s, "tc_autocast_here")
+             ? argument_of(llvm::cast<ForStmt>(s)->getInit(), "tc_set_autocast")
+             : nullptr;
+}
+
 bool opens_rest(const Stmt *s) { return declares(s, "tc_scope_rest"); }
 
 // Of tcompile.h or a header of its folder: a function of the API, or what its macros are made of in C++

@@ -67,6 +67,8 @@ bool opens_scope(const clang::Stmt *s);
 bool opens_rest(const clang::Stmt *s);
 // Whether it is TC_NO_GRAD, a loop that runs its body once.
 bool opens_no_grad(const clang::Stmt *s);
+// The dtype that TC_AUTOCAST is given, likewise such a loop; nullptr: it is none.
+const clang::Expr *opens_autocast(const clang::Stmt *s);
 
 // Whether the function is one of tcompile.h.
 bool is_library(const clang::FunctionDecl *callee);

@@ -462,6 +462,7 @@ bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &
     if (!tc_graph_output(graph, ref)) fail(loc, "out of memory");
   result.results = static_cast<unsigned>(results.size());
   result.ops = ops;
+  result.autocasts = autocasts;
   result.conditions = conditions;
   for (const Place &place : discovered.inputs)
     result.inputs.push_back({place.lvalue(), place.layout});

@@ -3,6 +3,7 @@
 #define TC_CAPTURE_SEGMENTER_H
 
 #include "frontend/ast_capture/evaluator.h"
+#include "frontend/attributes.h"
 
 namespace tc {
 
@@ -24,7 +25,8 @@ public:
   Segmenter(clang::ASTContext &context, const clang::FunctionDecl *function, const Sizes *sizes,
             tc_diag *diag, const Sink &sink, CapturedFunction &out)
       : context(context), sources(context.getSourceManager()), function(function), sizes(sizes),
-        diag(diag), sink(sink), out(out), reading(function) {}
+        diag(diag), sink(sink), out(out), reading(function),
+        autocast(sizes ? sizes->autocast : TC_NO_AUTOCAST_DTYPE) {}
 
   void run(bool fullgraph);
 
@@ -59,6 +61,7 @@ private:
   bool too_deep(const clang::Stmt *s);
   void nested(const clang::Stmt *s);
   void descend(const clang::Stmt *s);
+  std::optional<tc_dtype> constant_dtype(const clang::Expr *e) const;
   void label(const clang::Stmt *&s, bool &labelled);
   bool enters(const std::vector<Item> &items, size_t from, size_t to) const;
   Attempt evaluate(const std::vector<Item> &items, size_t from, size_t to, Discovered &discovered,
@@ -109,6 +112,7 @@ private:
   bool choosing = true;        // others may be met
   bool optional = true;        // ... that ask whether there is a tensor
   bool guessing = false;       // see Evaluator
+  tc_dtype autocast;           // of TC_AUTOCAST around the statements that are looked at
   Obstacle ended;              // why the last segment does not go on
   bool lost = false;           // not all paths through a statement are compiled
   unsigned refused = 0; // places in a row where no segment could begin: twice as many are passed by

@@ -21,6 +21,13 @@ void mute(void *, tc_severity, tc_loc, const char *) {}
 
 } // namespace
 
+// What TC_AUTOCAST is given, where no statement has to be followed for it.
+std::optional<tc_dtype> Segmenter::constant_dtype(const Expr *e) const {
+  Expr::EvalResult value;
+  if (e->isValueDependent() || !e->EvaluateAsInt(value, context)) return std::nullopt;
+  return static_cast<tc_dtype>(value.Val.getInt().getExtValue());
+}
+
 // ---- one attempt --------------------------------------------------------------------------------
 
 Segmenter::Attempt Segmenter::evaluate(const std::vector<Item> &items, size_t from, size_t to,
@@ -37,6 +44,7 @@ Segmenter::Attempt Segmenter::evaluate(const std::vector<Item> &items, size_t fr
   evaluator.choices = choosing ? &choices : nullptr;
   evaluator.optional = optional;
   evaluator.guessing = guessing;
+  evaluator.autocast = autocast;
   bool fine = evaluator.begin();
   size_t useful = from;
   int useful_ops = 0;
@@ -204,7 +212,14 @@ void Segmenter::descend(const Stmt *s) {
                        : isa<WhileStmt>(s) ? llvm::cast<WhileStmt>(s)->getBody()
                                            : llvm::cast<DoStmt>(s)->getBody();
     reading.forget(s, facts, false);
-    nested(body);
+    const Expr *dtype = opens_autocast(s);
+    const auto inside = dtype ? constant_dtype(dtype) : autocast;
+    const tc_dtype outside = autocast;
+    if (inside) {
+      autocast = *inside;
+      nested(body);
+      autocast = outside;
+    }
   } else if (const auto *choice = dyn_cast<SwitchStmt>(s)) {
     reading.forget(s, facts, false);
     nested(choice->getBody());

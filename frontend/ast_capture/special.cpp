@@ -18,6 +18,7 @@ Evaluator::Special Evaluator::find_special(llvm::StringRef name) {
       {"tc_wrap_layout", &Evaluator::do_tc_wrap_layout},
       {"tc_free", &Evaluator::do_tc_free},
       {"tc_dtype_of", &Evaluator::do_tc_dtype_of},
+      {"tc_autocast_dtype", &Evaluator::do_tc_autocast_dtype},
       {"tc_item", &Evaluator::do_tc_item},
       {"tc_item_int", &Evaluator::do_tc_item_int},
       {"tc_is_compiling", &Evaluator::do_tc_is_compiling},

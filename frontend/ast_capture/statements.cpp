@@ -43,6 +43,7 @@ Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
   }
   if (opens_scope(s)) return execute_once(llvm::cast<ForStmt>(s)->getBody(), scopes);
   if (opens_no_grad(s)) return execute_once(llvm::cast<ForStmt>(s)->getBody(), untracked);
+  if (const Expr *dtype = opens_autocast(s)) return execute_autocast(s, dtype);
   if (const auto *declaration = dyn_cast<DeclStmt>(s)) {
     for (const Decl *d : declaration->decls())
       if (const auto *variable = dyn_cast<VarDecl>(d)) declare(variable);
@@ -241,7 +242,7 @@ Evaluator::Flow Evaluator::execute_switch(const SwitchStmt *s) {
   return failed ? Flow::Return : Flow::Next;
 }
 
-// TC_SCOPE and TC_NO_GRAD are loops that run once, inside of which one more of them is open.  What a scope
+// TC_SCOPE, TC_NO_GRAD and TC_AUTOCAST are loops that run once, inside of which one more of them is open.  What a scope
 // frees at its end lives on in the graph where needed.
 Evaluator::Flow Evaluator::execute_once(const Stmt *body, int &open) {
   open++;

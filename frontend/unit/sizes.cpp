@@ -20,6 +20,23 @@ std::vector<Sizes> with_dtypes(const std::vector<Sizes> &variants, const std::ve
   return list;
 }
 
+std::vector<Sizes> with_autocasts(const std::vector<Sizes> &variants,
+                                  const std::vector<Sizes> &dtypes, bool any,
+                                  const std::vector<tc_dtype> &autocasts) {
+  std::vector<Sizes> list = variants;
+  for (tc_dtype autocast : autocasts) {
+    const size_t first = list.size();
+    list.insert(list.end(), variants.begin(), variants.end());
+    if (any) list.push_back(dtypes.empty() ? Sizes() : dtypes.back());
+    for (size_t i = first; i < list.size(); i++) {
+      list[i].autocast = autocast;
+      list[i].text += (list[i].text.empty() ? "autocast=" : ",autocast=");
+      list[i].text += tc_dtype_text(autocast);
+    }
+  }
+  return list;
+}
+
 static std::string not_fixed(const std::string &size) {
   return "size '" + size +
          "' is not known at build time, and dynamic=false; write a number in TC_SHAPE, or add "
@@ -90,7 +107,7 @@ void Unit::drop_equal(FunctionJob &f, const Sizes &sizes) {
     return s.variant == sizes.text && llvm::any_of(list, [&](const Segment &any) {
              return any.variant.empty() && any.begin == s.begin && any.end == s.end &&
                     any.begin_token == s.begin_token && any.end_token == s.end_token &&
-                    any.conditions == s.conditions &&
+                    any.conditions == s.conditions && any.autocasts == s.autocasts &&
                     graph_text(any.graph.get()) == graph_text(s.graph.get());
            });
   };

@@ -108,6 +108,7 @@ void Unit::capture(FunctionJob &f) {
   const std::vector<Sizes> dtypes =
       dtype_choices(f.decl, [&f](Message m) { f.messages.push_back(std::move(m)); });
   variants = with_dtypes(variants, dtypes, any);
+  variants = with_autocasts(variants, dtypes, any, f.options.autocasts);
   for (const Sizes &sizes : variants) capture_variant(f, sizes);
   if (any) capture_any(f, dtypes.empty() ? nullptr : &dtypes.back());
   for (const Sizes &sizes : variants) drop_equal(f, sizes);

@@ -123,6 +123,10 @@ private:
 // these but for the last, which the code behind all variants is for.
 std::vector<Sizes> with_dtypes(const std::vector<Sizes> &variants, const std::vector<Sizes> &dtypes,
                                bool any);
+// With code for each dtype of TC_AUTOCAST around calls as well.
+std::vector<Sizes> with_autocasts(const std::vector<Sizes> &variants,
+                                  const std::vector<Sizes> &dtypes, bool any,
+                                  const std::vector<tc_dtype> &autocasts);
 bool dump_wanted(llvm::StringRef name); // by TC_DUMP
 std::string graph_text(tc_graph *graph);
 

@@ -4,7 +4,7 @@
 
 #include "graph/graph.h"
 
-#define TC_OP(id, text, lo, hi, cls, attrs, infer, decomp, ...) tc_decomp_fn tc_##decomp;
+#define TC_OP(id, text, lo, hi, cls, cast, attrs, infer, decomp, ...) tc_decomp_fn tc_##decomp;
 #include "graph/ops/ops.def"
 
 #endif

@@ -6,7 +6,7 @@
 
 #define tc_0 NULL /* primitives */
 static tc_decomp_fn *const rule[OP_COUNT] = {
-#define TC_OP(id, text, lo, hi, cls, attrs, infer, decomp, ...) [OP_##id] = tc_##decomp,
+#define TC_OP(id, text, lo, hi, cls, cast, attrs, infer, decomp, ...) [OP_##id] = tc_##decomp,
 #include "graph/ops/ops.def"
 };
 

@@ -50,7 +50,7 @@ bool infer_index_operand(tc_infer *c, int k);                    /* operand k is
 bool infer_nonnegative(tc_infer *c, tc_dim d, const char *what); /* known or assumed: d >= 0 */
 bool infer_push_dim(tc_infer *c, tc_type *out, tc_dim d); /* one more axis; false past rank 8 */
 
-#define TC_OP(id, text, lo, hi, cls, attrs, infer, ...) tc_infer_fn infer;
+#define TC_OP(id, text, lo, hi, cls, cast, attrs, infer, ...) tc_infer_fn infer;
 #include "graph/ops/ops.def"
 
 #endif

@@ -6,12 +6,13 @@
 #define IN(i) (1 << (i))
 
 static const tc_op_info table[OP_COUNT] = {
-#define TC_OP(id_, text_, lo, hi, cls_, attrs_, infer_, decomp, eager, ...)                        \
+#define TC_OP(id_, text_, lo, hi, cls_, cast_, attrs_, infer_, decomp, eager, ...)                 \
   [OP_##id_] = {.id = #id_,                                                                        \
                 .text = text_,                                                                     \
                 .min_in = lo,                                                                      \
                 .max_in = hi,                                                                      \
                 .cls = TC_CLASS_##cls_,                                                            \
+                .autocast = TC_AUTOCAST_##cast_,                                                   \
                 .attrs = attrs_,                                                                   \
                 .infer = infer_,                                                                   \
                 .expr = __VA_ARGS__},

@@ -12,8 +12,13 @@
 #include <string.h>
 
 const tc_pass_desc tc_graph_pipeline[] = {
-    {"decompose", tc_pass_decompose}, {"simplify", tc_pass_simplify}, {"fold", tc_pass_fold},
-    {"views", tc_pass_views},         {"products", tc_pass_products}, {"cse", tc_pass_cse},
+    {"decompose", tc_pass_decompose},
+    {"simplify", tc_pass_simplify},
+    {"fold", tc_pass_fold},
+    {"views", tc_pass_views},
+    {"scales", tc_pass_scales},
+    {"products", tc_pass_products},
+    {"cse", tc_pass_cse},
     {"dce", tc_pass_dce},
 };
 const int tc_graph_pipeline_length = sizeof tc_graph_pipeline / sizeof tc_graph_pipeline[0];

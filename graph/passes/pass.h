@@ -28,6 +28,8 @@ tc_graph *tc_pass_simplify(tc_graph *g);
 /* Composes views; moves reshape, permute, expand, slice, flip up through elementwise ops so that they
  * land on inputs, templates and reductions; drops identities. */
 tc_graph *tc_pass_views(tc_graph *g);
+/* Scales of dequantised operands behind their product; numbers are equal but for rounding. */
+tc_graph *tc_pass_scales(tc_graph *g);
 /* One identity of products and sums of their rows; numbers are equal but for rounding. */
 tc_graph *tc_pass_products(tc_graph *g);
 /* Interning makes equal nodes one; this one also merges commutative operands in either order. */

@@ -49,12 +49,23 @@ static void cut_axis(lo *L, lo_group *g, const cut *c) {
   for (int a = g->naxis++; a > c->axis + 1; a--) g->extent[a] = g->extent[a - 1];
   g->extent[c->axis + 1] = c->inner;
   g->extent[c->axis] = tc_dim_div(L->dims, g->extent[c->axis], c->inner);
-  g->sequential = (g->sequential & below) | (g->sequential & ~below)
-                                                << 1; /* the axis itself is not in it */
+  const uint32_t from = g->sequential & ~below; /* both parts of an axis that is in it are */
+  g->sequential = (g->sequential & below) | from << 1 | (from & 1u << c->axis);
   g->parts |= g->matmul.id && is_of_matrices(g, c->axis);
   if (g->nk && c->axis >= g->k && c->axis < g->k + g->nk) g->nk++;
   else g->k = moved(g->k, c);
   g->at = cut_index(L, g->at, c);
+}
+
+/* A reduction over axis c->axis is one over both of its parts. */
+static void cut_reduced(lo_reduce *r, const cut *c) {
+  int n = 0, axis[TC_MAX_RANK + 1];
+  for (int j = 0; j < r->naxis; j++) {
+    if (r->axis[j] == c->axis) axis[n++] = c->axis;
+    axis[n++] = r->axis[j] == c->axis ? c->axis + 1 : moved(r->axis[j], c);
+  }
+  r->naxis = n;
+  memcpy(r->axis, axis, (size_t)n * sizeof *axis);
 }
 
 /* Everything else that is said in axes of g. */
@@ -62,7 +73,7 @@ static void cut_readers(lo *L, lo_group *g, const cut *c) {
   for (uint32_t i = 0; i < g->nreduce; i++) {
     lo_reduce *r = &g->reduce[i];
     r->at = cut_index(L, r->at, c);
-    for (int j = 0; j < r->naxis; j++) r->axis[j] = moved(r->axis[j], c);
+    cut_reduced(r, c);
   }
   for (uint32_t i = 0; i < g->nstore; i++) {
     g->store[i].at = cut_index(L, g->store[i].at, c);
@@ -73,12 +84,25 @@ static void cut_readers(lo *L, lo_group *g, const cut *c) {
 
 /* ---- which cuts ------------------------------------------------------------------------------ */
 
-/* May axis a of g have an inner part of this size?  Not where lanes run, or what is reduced.  Rows, columns and
- * k of a product run over several axes then, where the target's products do that. */
+/* Is axis a reduced by products of a row, whose k may be several axes, alone? */
+static bool is_of_dots(lo *L, const lo_group *g, int a) {
+  for (uint32_t i = 0; i < g->nreduce; i++) {
+    const lo_reduce *r = &g->reduce[i];
+    for (int j = 0; j < r->naxis; j++)
+      if (r->axis[j] == a && (lo_node(L, r->node)->op != OP_MATMUL || r->naxis == TC_MAX_RANK))
+        return false;
+  }
+  return true;
+}
+
+/* May axis a of g have an inner part of this size?  Not where lanes run, or what is reduced, but by a product.  Rows,
+ * columns and k of a product run over several axes then, where the target's products do that. */
 static bool can_cut(lo *L, const lo_group *g, int a, tc_dim inner, bool matrices) {
   enum { LONG = 16 };
   if ((g->closed && !g->piece) || g->serial || g->split || g->call.id || g->naxis + 2 >= LO_AXES) return false;
-  if (g->sequential >> a & 1) return false;
+  if (g->sequential >> a & 1)
+    return L->target->product_parts && is_of_dots(L, g, a) &&
+           (a + 1 < g->naxis || lo_guess(L, inner) >= LONG);
   if (!g->matmul.id) return a + 2 < g->naxis || lo_guess(L, inner) >= LONG;
   if (!is_of_matrices(g, a)) return true;
   return matrices && L->target->product_parts && g->naxis + 5 < LO_AXES;

@@ -304,10 +304,23 @@ const lo_index *lo_matmul_operand(lo *L, const tc_node *mm, int k, const lo_inde
   return lo_intern(L, &d);
 }
 
-const lo_index *lo_reduce_operand(lo *L, const lo_reduce *r, int k) {
+/* Of a product of a row: k over its axes. */
+static lo_lin deep_of(lo *L, const lo_group *g, const lo_reduce *r) {
+  lo_lin l;
+  tc_dim stride = tc_dim_const(1);
+  memset(&l, 0, sizeof l);
+  for (int j = r->naxis; j-- > 0;) {
+    if (r->axis[j] < 0) continue;
+    l.coef[r->axis[j]] = stride;
+    stride = tc_dim_mul(L->dims, stride, g->extent[r->axis[j]]);
+  }
+  return l;
+}
+
+const lo_index *lo_reduce_operand(lo *L, const lo_group *g, const lo_reduce *r, int k) {
   const tc_node *n = lo_node(L, r->node);
   if (n->op == OP_MATMUL) {
-    const lo_lin deep = r->axis[0] >= 0 ? lo_axis_lin(r->axis[0]) : (lo_lin){0};
+    const lo_lin deep = deep_of(L, g, r);
     return lo_matmul_operand(L, n, k, r->at, &deep);
   }
   int rank = tc_graph_type(L->g, n->in[0])->rank;

@@ -42,7 +42,7 @@ static void compute_reduce(lo *L, lo_group *g, tc_ref r) {
   const tc_node *n = lo_node(L, r);
   lo_add_member(L, g, r);
   for (int k = 0; k < n->nin; k++)
-    lo_demand_value(L, n->in[k], g, lo_reduce_operand(L, &red, k), false, true);
+    lo_demand_value(L, n->in[k], g, lo_reduce_operand(L, g, &red, k), false, true);
 }
 
 /* The index of r's result in a group whose space is that of r's operand. */

@@ -43,9 +43,9 @@ static bool has_position(tc_reducer r) {
 lo_combined lo_operand_of_reduce(lo_kb *b, const lo_reduce *r) {
   const tc_node *n = lo_node(b->L, r->node);
   lo_combined c = {.reducer = reducer_of(n), .type = lo_compute_type(n->type.dtype)};
-  tc_val x = lo_value(b, n->in[0], lo_reduce_operand(b->L, r, 0)), at = {0};
+  tc_val x = lo_value(b, n->in[0], lo_reduce_operand(b->L, b->g, r, 0)), at = {0};
   if (n->op == OP_MATMUL) {
-    tc_val y = lo_value(b, n->in[1], lo_reduce_operand(b->L, r, 1));
+    tc_val y = lo_value(b, n->in[1], lo_reduce_operand(b->L, b->g, r, 1));
     x = lo_op(b, OP_MUL, c.type, lo_cast(b, x, c.type), lo_cast(b, y, c.type), (tc_val){0}, n->loc);
   } else if (has_position(c.reducer)) {
     c.type = b->k->expr[x.id].dtype;

@@ -1,7 +1,7 @@
 // Options for a whole file and for one function.
 // RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-nothing=1 2>&1 | %check --check-prefix=UNKNOWN %s
 // RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-max_kernel=1 2>&1 | %check --check-prefix=NEAR %s
-// RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-mode=fast -fplugin-arg-tc-max_workspace=12Q -fplugin-arg-tc-max_kernels=x 2>&1 | %check --check-prefix=VALUES %s
+// RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-mode=fast -fplugin-arg-tc-max_workspace=12Q -fplugin-arg-tc-max_kernels=x -fplugin-arg-tc-autocast=f32 2>&1 | %check --check-prefix=VALUES %s
 // RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-fullgraph 2>&1 | %check --check-prefix=FULL %s
 // RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-isa=v3,v5 2>&1 | %check --check-prefix=ISA %s
 // RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-opt=4 2>&1 | %check --check-prefix=OPT %s
@@ -17,11 +17,12 @@
 // RUN: %not %options --nothing 2>&1 | %check --check-prefix=USAGE %s
 #include <tcompile.h>
 
-// UNKNOWN: error: -fplugin-arg-tc-nothing=1: unknown option 'nothing' (options: fullgraph, disable, backend, dynamic, max_kernels, max_workspace, grad, max_saved, explain, save-graphs, isa, opt, cache, cache-size, jobs, thresholds, schedule, mode, cuda-arch, nvrtc)
+// UNKNOWN: error: -fplugin-arg-tc-nothing=1: unknown option 'nothing' (options: fullgraph, disable, backend, dynamic, max_kernels, max_workspace, grad, max_saved, autocast, explain, save-graphs, isa, opt, cache, cache-size, jobs, thresholds, schedule, mode, cuda-arch, nvrtc)
 // NEAR: error: -fplugin-arg-tc-max_kernel=1: unknown option 'max_kernel'; did you mean 'max_kernels'?
 // VALUES: error: -fplugin-arg-tc-mode=fast: option 'mode' cannot be 'fast'; it can be default, reduce-overhead, max-autotune or max-autotune-no-cudagraphs
 // VALUES: error: -fplugin-arg-tc-max_workspace=12Q: option 'max_workspace' cannot be '12Q'; it can be a number of bytes such as 4096, 64K, 8M or 1G
 // VALUES: error: -fplugin-arg-tc-max_kernels=x: option 'max_kernels' cannot be 'x'; it can be a number such as 3
+// VALUES: error: -fplugin-arg-tc-autocast=f32: option 'autocast' cannot be 'f32'; it can be a list of bf16 and f16
 // ISA: option 'isa' cannot be 'v3,v5'; it can be a list of v2, v3, v4, bf16 and amx
 // OPT: option 'opt' cannot be '4'; it can be 0, 1, 2 or 3
 // THRESHOLDS: option 'thresholds' cannot be 'TC_PARALLEL_WORK=0,TC_L=1'; it can be a list such as TC_PARALLEL_WORK=0,TC_NONTEMPORAL_BYTES=1
@@ -50,5 +51,5 @@ TC_COMPILE_WITH("disable=false", "mode=max-autotune") tc_tensor *enabled(const t
 // LIST-NEXT: default: none; at a function or for a file
 // LIST: nvrtc=PATH
 // LIST-NEXT: default: found; for a file
-// JSON: 20 ['explain', 'save-graphs', 'isa', 'opt', 'cache', 'cache-size', 'jobs', 'thresholds', 'schedule', 'cuda-arch', 'nvrtc']
+// JSON: 21 ['explain', 'save-graphs', 'isa', 'opt', 'cache', 'cache-size', 'jobs', 'thresholds', 'schedule', 'cuda-arch', 'nvrtc']
 // USAGE: usage: tc-options [--json]

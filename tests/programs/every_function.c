@@ -392,6 +392,14 @@ static void gradients(void) {
   tc_free(x);
 }
 
+static void autocast(void) {
+  const tc_dtype before = CALL(tc_set_autocast)(TC_BF16);
+  expect(before == TC_DTYPE_COUNT && CALL(tc_autocast_dtype)() == TC_BF16, "tc_set_autocast");
+  tc_set_autocast(before);
+  TC_AUTOCAST(TC_F16) expect(tc_autocast_dtype() == TC_F16, "TC_AUTOCAST");
+  printf("tc_autocast_end\n");
+}
+
 static void program(void) {
   CALL(tc_here)(__FILE__, __LINE__);
   expect(!CALL(tc_error)(), "an error: %s", tc_error());
@@ -453,6 +461,7 @@ int main(int argc, char **argv) {
   questions();
   devices();
   gradients();
+  autocast();
   functions_of_tensors();
   memory();
   return failed;

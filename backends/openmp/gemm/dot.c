@@ -6,9 +6,16 @@
 #include "backends/openmp/gemm/matmul.h"
 #include "backends/schedule/schedule.h"
 
+/* Are k's the only axes of several parts? */
+static bool has_rows_and_columns(const tc_omp_matmul *x) {
+  for (int i = tc_mm_first_part(x->mm); i < tc_mm_axes(x->mm); ++i)
+    if (x->mm->axis[i].of != x->ak) return false;
+  return !tc_mm_is_chain(x->mm);
+}
+
 bool tc_omp_mm_is_dot(const tc_omp_matmul *x) {
   const tc_axis *axis = x->mm->axis;
-  if (x->mm->npart || tc_mm_is_chain(x->mm)) return false;
+  if (!has_rows_and_columns(x)) return false;
   if (tc_dim_is(axis[x->am].extent, 1)) return tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak;
   if (tc_dim_is(axis[x->an].extent, 1)) return tc_omp_mm_lanes(x, x->mm->a, x->ak, x->am) == x->ak;
   return false;
@@ -17,7 +24,7 @@ bool tc_omp_mm_is_dot(const tc_omp_matmul *x) {
 bool tc_omp_mm_may_be_dot(const tc_omp_matmul *x) {
   int64_t least, most;
   tc_dim_range(tc_graph_dims(x->p->graph), x->mm->axis[x->am].extent, &least, &most);
-  return !x->mm->npart && !tc_mm_is_chain(x->mm) && least < most && least <= 1 && most >= 1 &&
+  return has_rows_and_columns(x) && least < most && least <= 1 && most >= 1 &&
          tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak;
 }
 
@@ -26,24 +33,41 @@ static void *copy(tc_program *p, const void *of, size_t bytes, size_t room) {
   return to ? memcpy(to, of, bytes) : NULL;
 }
 
-/* outer batch, m, n; inner k: reduce #0 = sum of a * b; then the epilogue. */
+/* k is one axis, or its parts are the nest's. */
+static int deep_axes(const tc_omp_matmul *x) { return x->mm->npart ? x->mm->npart : 1; }
+
+/* In axes of the nest: a step along k is one along each of its parts. */
+static void by_parts(const tc_omp_matmul *x, tc_dims *c, tc_address *a) {
+  const int first = tc_mm_first_part(x->mm), n = x->mm->npart;
+  const tc_dim k = a->coef[x->ak];
+  for (int i = 0; i < n; ++i) {
+    const tc_dim along = tc_dim_mul(c, k, tc_mm_inner(c, x->mm, first + i));
+    a->coef[x->ak + i] = tc_dim_add(c, a->coef[first + i], along);
+  }
+  for (int i = x->ak + n; n && i < TC_MAX_AXES; ++i) a->coef[i] = tc_dim_const(0);
+}
+
+/* outer batch, m, n; inner k, or its parts: reduce #0 = sum of a * b; then the epilogue. */
 static bool make_nest(const tc_omp_matmul *x, tc_program *p, tc_val product, tc_nest *nest) {
   tc_dims *c = tc_graph_dims(p->graph);
   const tc_action sum = {
       .kind = TC_ACT_REDUCE, .reducer = TC_REDUCE_SUM, .value = product, .dtype = x->mm->acc};
-  tc_stage stage[2] = {{.axes = 1u << x->ak, .naction = 1}, x->mm->epilogue};
+  const int deep = deep_axes(x);
+  tc_stage stage[2] = {{.axes = ((1u << deep) - 1) << x->ak, .naction = 1}, x->mm->epilogue};
   stage[0].action = copy(p, &sum, sizeof sum, sizeof sum);
   stage[1].axes = 0;
-  *nest = (tc_nest){.naxis = x->ak + 1,
+  *nest = (tc_nest){.naxis = x->ak + deep,
                     .nparallel = x->ak,
                     .nstage = 2,
                     .stage = copy(p, stage, sizeof stage, sizeof stage),
                     .nresult = 1,
-                    .vector = x->ak,
+                    .vector = x->ak + deep - 1,
                     .work = tc_dim_const(1)};
   for (int i = 0; i < nest->naxis; ++i) {
-    nest->axis[i] = x->mm->axis[i];
-    nest->work = tc_dim_mul(c, nest->work, x->mm->axis[i].extent);
+    nest->axis[i] =
+        x->mm->axis[i < x->ak || !x->mm->npart ? i : tc_mm_first_part(x->mm) + i - x->ak];
+    nest->axis[i].of = -1;
+    nest->work = tc_dim_mul(c, nest->work, nest->axis[i].extent);
   }
   return nest->stage && stage[0].action;
 }
@@ -58,6 +82,8 @@ tc_kernel *tc_omp_mm_make_dot(const tc_omp_matmul *x, tc_program *p) {
   k->nest = tc_arena_alloc(p->arena, sizeof *k->nest);
   k->nnest = 1;
   if (!k->expr || !k->nest || !make_nest(x, p, (tc_val){n}, k->nest)) return NULL;
+  for (uint32_t i = 1; i < n; ++i)
+    if (tc_expr_has_address(&k->expr[i])) by_parts(x, tc_graph_dims(p->graph), &k->expr[i].address);
   k->expr[n] =
       (tc_expr){.kind = TC_EX_OP, .op = OP_MUL, .dtype = x->mm->acc, .in = {x->mm->a, x->mm->b}};
   return k;

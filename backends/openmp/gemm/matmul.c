@@ -27,7 +27,7 @@ typedef struct level {
   int heights[3];
   int vectors; /* registers in a row of the tile */
   int lanes;   /* of a register, in f32 */
-  int pair;    /* k elements in a word of B: 2 where bf16 is multiplied in pairs */
+  int pair;    /* k elements in a word of B: 2 where bf16 is multiplied in pairs, 4 of bytes */
   int kp;      /* k is padded to a multiple */
   int block;   /* bytes of a k block of a row of A */
   int rows;    /* bytes of a task's rows of A, for one k block */
@@ -42,6 +42,7 @@ typedef struct level {
 static const level levels[] = {
     {"TC_ISA == TC_LEVEL_amx", {32, 16, 0}, 2, 16, 2, 32, 1024, 4 * ROWS, MORE, 1024, "amx"},
     {"TC_ISA == TC_LEVEL_bf16", {14, 8, 4}, 2, 16, 2, 2, 4096, ROWS, SUMS, 1, "bf16"},
+    {"TC_ISA >= TC_LEVEL_bf16", {12, 8, 4}, 2, 16, 4, 4, 4096, ROWS, SUMS, 1, "bytes"},
     {"TC_L == 16", {8, 4, 2}, 3, 16, 1, 1, 4096, ROWS, SUMS, 1, NULL},
     {"TC_L == 8", {6, 4, 2}, 2, 8, 1, 1, 4096, ROWS, SUMS, 1, NULL},
     {"TC_L == 4", {6, 4, 2}, 2, 4, 1, 1, 4096, ROWS, SUMS, 1, NULL},
@@ -89,7 +90,7 @@ bool tc_omp_mm_same_panels(const tc_kernel *x, const tc_kernel *y) {
 }
 
 static int nr_of(const tc_omp_matmul *x, const level *l) {
-  return vectors_of(x, l) * l->lanes * 4 / (l->pair == 2 ? 4 : x->e.sum);
+  return vectors_of(x, l) * l->lanes * 4 / (l->pair > 1 ? 4 : x->e.sum);
 }
 
 /* Tile heights for M rows: the largest, and for what is left the smallest that holds it.  Returns
@@ -126,10 +127,12 @@ static int widths_of(int vectors, int nr, tc_dim n, int *width) {
 }
 
 static const char *tile_of(const tc_omp_matmul *x, const level *l) {
-  return l->tile ? l->tile : x->e.tile;
+  return l->pair == 4 ? tc_dtype_text(x->bytes) : l->tile ? l->tile : x->e.tile;
 }
 
-static bool uses(const tc_omp_matmul *x, const level *l) { return l->pair == 1 || x->vnni; }
+static bool uses(const tc_omp_matmul *x, const level *l) {
+  return l->pair == 1 || l->pair == tc_omp_mm_quads(x);
+}
 
 /* Conditions of the levels in turn, and their end. */
 static void put_test(const tc_omp_matmul *x, int i, bool *first) {
@@ -156,13 +159,13 @@ static void put_tiles(const tc_omp_matmul *x) {
 static void put_level(const tc_omp_matmul *x, const level *l) {
   int rows[3], width[3];
   const int n = heights_of(l, x->mm->axis[x->am].extent, rows), all = nr_of(x, l);
-  const int bytes = l->pair == 2 ? 2 : x->e.bytes, vectors = vectors_of(x, l);
+  const int bytes = l->pair > 1 ? 4 / l->pair : x->e.bytes, vectors = vectors_of(x, l);
   const int w = widths_of(vectors, all, x->mm->axis[x->an].extent, width);
   const int nr = all / vectors * width[0];
   tc_putf(x->out,
           "      .kc = %d, .rows_bytes = %d, .sums = %d, .es = %d, .cs = %d, .mr = %d, .nr = %d, "
           ".ku = %d, .kp = %d, .pace = %d, .piece = %d,\n      .rows = {",
-          l->block / bytes, l->rows, l->sums, bytes, l->pair == 2 ? 4 : x->e.sum, rows[0], nr,
+          l->block / bytes, l->rows, l->sums, bytes, l->pair > 1 ? 4 : x->e.sum, rows[0], nr,
           l->pair, l->kp, l->kp == 32 ? 4 : 1, l->piece);
   for (int r = 0; r < n; ++r) tc_putf(x->out, "%s%d", r ? ", " : "", rows[r]);
   tc_put(x->out, "}, .cols = {");
@@ -206,10 +209,12 @@ static void put_in_place(const tc_omp_matmul *x) {
   const tc_dtype da = a ? x->p->buffer[x->k->buffer[a->buffer]].dtype : TC_BOOL;
   const tc_dtype db = b ? x->p->buffer[x->k->buffer[b->buffer]].dtype : TC_BOOL;
   /* With k side by side; a pair of bf16 is one word. */
-  if (a && x->vnni && da == TC_BF16 && tc_dim_is(a->address.coef[x->ak], 1)) {
+  const bool words = (x->vnni && da == TC_BF16) || (x->bytes && da == x->bytes);
+  if (a && words && tc_dim_is(a->address.coef[x->ak], 1)) {
+    const int size = (int)tc_dtype_bytes(da);
     tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n     ");
-    put_stride(x, "a_rs", a->address.coef[x->am], 2);
-    tc_put(x->out, " .a_ks = 2, .a_at = @NAME@_a_at,\n#endif\n");
+    put_stride(x, "a_rs", a->address.coef[x->am], size);
+    tc_putf(x->out, " .a_ks = %d, .a_at = @NAME@_a_at,\n#endif\n", size);
   }
   if (a && tc_omp_mm_same(x, da)) {
     tc_put(x->out, "     ");
@@ -271,6 +276,7 @@ static void put_description(const tc_omp_matmul *x, const char *variable) {
   if (x->mm->packed) tc_put(x->out, ".reuse = 1, ");
   if (tc_omp_mm_a_cols(x)) {
     if (x->vnni) tc_put(x->out, ".a_cols = TC_ISA != TC_LEVEL_amx, ");
+    else if (x->bytes) tc_put(x->out, ".a_cols = TC_ISA < TC_LEVEL_bf16, ");
     else tc_put(x->out, ".a_cols = 1, ");
   }
   put_callbacks(x);
@@ -348,7 +354,8 @@ static void put_call_of_rows(const tc_omp_matmul *x) {
   tc_buf_free(&k);
 }
 
-static void put_kernel(tc_omp_matmul *x) {
+/* row: there is another kernel for one row. */
+static void put_kernel(tc_omp_matmul *x, bool row) {
   const uint32_t n = x->k->nbuffer;
   tc_buf shared = {0}, own = {0};
   tc_omp_matmul_scratch(x->k, x->p, &shared, &own);
@@ -358,7 +365,7 @@ static void put_kernel(tc_omp_matmul *x) {
   tc_omp_mm_put_epilogue(x);
   tc_omp_mm_put_prefetch(x);
   tc_omp_kernel_head(x->k, x->p, x->out);
-  if (tc_omp_mm_may_be_dot(x)) put_call_of_rows(x);
+  if (row) put_call_of_rows(x);
   put_description(x, "g");
   tc_putf(x->out, "  tc_mm_run(&g, buf[%u], %s, buf[%u], %s);\n", n, shared.text, n + 1, own.text);
   tc_omp_kernel_tail(x->out);
@@ -422,8 +429,10 @@ bool tc_omp_emit_matmul(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   } else if (ok && tc_omp_mm_is_dot(&x)) {
     ok = tc_omp_mm_emit_dot(&x);
   } else if (ok) {
-    if (tc_omp_mm_may_be_dot(&x)) ok = put_row_kernel(&x);
-    put_kernel(&x);
+    const bool row = tc_omp_mm_may_be_dot(&x);
+    if (row) ok = put_row_kernel(&x);
+    tc_omp_mm_take_bytes(&x);
+    put_kernel(&x, row);
   }
   close_kernel(&x);
   return ok && !out->failed;
@@ -450,8 +459,9 @@ bool tc_omp_supports_matmul(const tc_kernel *k, const tc_program *p) {
 }
 
 uint32_t tc_omp_matmul_levels(const tc_kernel *k, const tc_program *p) {
-  (void)p;
   const uint32_t basic = 1u << TC_ISA_V2 | 1u << TC_ISA_V3 | 1u << TC_ISA_V4;
+  tc_omp_matmul x = {.k = k, .p = p, .mm = &k->mm};
+  if (!tc_mm_is_chain(&k->mm) && tc_omp_mm_take_bytes(&x)) return basic | 1u << TC_ISA_BF16;
   return k->mm.operand == TC_BF16 ? basic | 1u << TC_ISA_BF16 | 1u << TC_ISA_AMX : basic;
 }
 

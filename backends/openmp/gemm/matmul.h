@@ -23,6 +23,8 @@ typedef struct tc_omp_matmul {
   tc_buf *out;
   tc_omp_element e; /* below level bf16 for bf16 operands, else at every level */
   bool vnni;        /* bf16: two neighbours along k in a 32-bit word, from level bf16 on */
+  tc_dtype
+      bytes; /* of A, i8 or u8, where integers of 8 bits are multiplied: four in a word, from that level on; or bool */
   int am, an, ak;   /* axis numbers of m, n, k */
   bool checks;      /* index operands: the callbacks report through g->bad */
   char axis[TC_MAX_AXES][16];
@@ -30,7 +32,7 @@ typedef struct tc_omp_matmul {
   int axis_of_runs;         /* of the loop at hand: its parts have variables */
   const char *longest;      /* C: lanes of a run at most, from k on; NULL: TC_L */
   tc_print_scope s;
-  tc_mm_loop own; /* of the inner product of a chain: what mm points to */
+  tc_mm_loop own; /* of the inner product of a chain, or of bytes: what mm points to */
   int inner; /* of a chain: 1 + which inner product this is, or 0; */
   bool keys; /* not all keys count, and there is a function that says which */
   uint32_t result_axes[TC_MM_RESULTS];
@@ -40,6 +42,10 @@ typedef struct tc_omp_matmul {
 /* A bare load that a micro-kernel or a packer may address: no guard, no index operands, equal steps along
  * m, n and k. */
 const tc_expr *tc_omp_mm_plain(const tc_omp_matmul *x, tc_val v);
+/* A, 8-bit integers, and B, signed ones, both widened to i32: the product is of the bytes; false: it is no such. */
+bool tc_omp_mm_take_bytes(tc_omp_matmul *x);
+/* Elements along k in a word of packed operands from level bf16 on: 1, 2 or 4. */
+static inline int tc_omp_mm_quads(const tc_omp_matmul *x) { return x->vnni ? 2 : x->bytes ? 4 : 1; }
 /* Whether memory of this dtype is what the micro-kernel reads. */
 bool tc_omp_mm_same(const tc_omp_matmul *x, tc_dtype d);
 /* lanes.c.  Does v change along parts of the axis? */
@@ -60,7 +66,7 @@ void tc_omp_mm_open_runs(tc_omp_matmul *x, int axis, const char *longest, const 
 void tc_omp_mm_open_lanes(tc_omp_matmul *x, int axis, uint32_t depends, const char *from, const char *to,
                           bool whole);
 void tc_omp_mm_close_lanes(tc_omp_matmul *x);
-/* Of the axes `usual` and `other`, the one along which more loads of v are contiguous. */
+/* Of the axes `usual` and `other`, the one along which more loads of v are contiguous, matrices before vectors. */
 int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other);
 /* The load that B is read by along its contiguous axis, which is prefetched: of several the one of the
  * largest elements; or NULL. */

@@ -16,20 +16,28 @@ enum { BLOCK = 128 }; /* where the loads, additions and stores of a tile are a p
 
 typedef struct tile {
   tc_buf *out;
-  const char *type; /* of the elements: f32, f64, u16, u32, u64; bf16 for pairs; amx */
+  const char *
+      type; /* of the elements: f32, f64, u16, u32, u64; bf16 for pairs; i8, u8 (of A) for fours; amx */
   int rows, vectors;
-  bool vnni, blocked;
+  bool vnni, bytes, blocked;
 } tile;
 
 /* V: a vector of B; S: of sums; U and W: the same in memory. */
 static void put_types(const tile *t) {
   if (t->vnni) tc_put(t->out, "  typedef tc_mm_sums S;\n  typedef tc_mm_pairs V;\n");
+  else if (t->bytes)
+    tc_put(t->out, "  typedef int V __attribute__((vector_size(64)));\n  typedef V S;\n");
   else
     tc_putf(t->out, "  typedef tc_%s V __attribute__((vector_size(TC_L * 4)));\n  typedef V S;\n",
             t->type);
   tc_put(t->out, "  typedef V U __attribute__((aligned(1), may_alias));\n"
                  "  typedef S W __attribute__((aligned(1), may_alias));\n");
+  if (t->bytes) tc_put(t->out, "  typedef int word __attribute__((aligned(1), may_alias));\n");
 }
+
+/* The instruction multiplies unsigned bytes by signed ones.  Signed bytes of A are taken as a + 128, and 128 times the
+ * sum of B's column, which is z, is subtracted at the end. */
+static bool is_offset(const tile *t) { return t->bytes && t->type[0] == 'i'; }
 
 static void put_rows_of_a(const tile *t) {
   for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, "  const char *a%d = a + %d * rs;\n", i, i);
@@ -41,15 +49,24 @@ static void put_sums(const tile *t) {
     for (int j = 0; j < t->vectors; ++j) tc_putf(t->out, "%sc%d_%d = {0}", j ? ", " : "", i, j);
     tc_put(t->out, ";\n");
   }
+  if (!is_offset(t)) return;
+  tc_put(t->out, "    const V offset = (V){0} + (int)0x80808080u;\n    S ");
+  for (int j = 0; j < t->vectors; ++j) tc_putf(t->out, "%sz%d = {0}", j ? ", " : "", j);
+  tc_put(t->out, ";\n");
 }
 
 /* One row of A against the vectors of B. */
 static void put_row(const tile *t, int i) {
   static const char *const offset[3] = {"", " + rs", " + 2 * rs"};
   if (t->vnni) tc_putf(t->out, "        x = tc_mm_bf16_splat(a%d%s);", i - i % 3, offset[i % 3]);
+  else if (t->bytes)
+    tc_putf(t->out, "        x = ((V){0} + *(const word *)(a%d%s))%s;", i - i % 3, offset[i % 3],
+            is_offset(t) ? " ^ offset" : "");
   else tc_putf(t->out, "        x = *(const tc_%s *)(a%d%s);", t->type, i - i % 3, offset[i % 3]);
   for (int j = 0; j < t->vectors; ++j)
-    if (t->vnni)
+    if (t->bytes)
+      tc_putf(t->out, " c%d_%d = __builtin_ia32_vpdpbusd512(c%d_%d, x, b%d);", i, j, i, j, j);
+    else if (t->vnni)
       tc_putf(t->out, " c%d_%d = __builtin_ia32_dpbf16ps_512(c%d_%d, x, b%d);", i, j, i, j, j);
     else tc_putf(t->out, " c%d_%d += x * b%d;", i, j, j);
   tc_put(t->out, "\n");
@@ -66,9 +83,11 @@ static void put_loop(const tile *t) {
           t->vectors);
   for (int j = 0; j < t->vectors; ++j)
     tc_putf(t->out, "        const V b%d = *(const U *)(b + %d * sizeof(V));\n", j, j);
-  if (t->vnni) tc_put(t->out, "        V x;\n");
+  if (t->vnni || t->bytes) tc_put(t->out, "        V x;\n");
   else tc_putf(t->out, "        tc_%s x;\n", t->type);
   for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, "        tc_mm_opaque(a%d);\n", i);
+  for (int j = 0; is_offset(t) && j < t->vectors; ++j)
+    tc_putf(t->out, "        z%d = __builtin_ia32_vpdpbusd512(z%d, offset, b%d);\n", j, j, j);
   for (int i = 0; i < t->rows; ++i) put_row(t, i);
   tc_put(t->out, "        __builtin_prefetch(prefetch, 0, 2);\n        prefetch += as, b += bs");
   for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, ", a%d += ks", i);
@@ -76,6 +95,11 @@ static void put_loop(const tile *t) {
 }
 
 static void put_results(const tile *t) {
+  for (int i = 0; is_offset(t) && i < t->rows; ++i) {
+    tc_put(t->out, "   ");
+    for (int j = 0; j < t->vectors; ++j) tc_putf(t->out, " c%d_%d -= z%d;", i, j, j);
+    tc_put(t->out, "\n");
+  }
   tc_put(t->out, "    if (add) {\n");
   for (int i = 0; i < t->rows; ++i) {
     tc_put(t->out, "     ");
@@ -109,7 +133,7 @@ static void put_blocks(const tile *t) {
 }
 
 void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors) {
-  const tile t = {out, type, rows, vectors, strcmp(type, "bf16") == 0, *type == 'f'};
+  const tile t = {out, type, rows, vectors, strcmp(type, "bf16") == 0, type[1] == '8', *type == 'f'};
   tc_putf(out, "#ifndef TC_MM_%s_%dx%d\n#define TC_MM_%s_%dx%d\n", type, rows, vectors, type, rows,
           vectors);
   tc_putf(out,

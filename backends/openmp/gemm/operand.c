@@ -1,7 +1,7 @@
 /* operand.c - how a matmul kernel reads A and B: their addresses where micro-kernels read
  * them in place, and the functions that pack them.  A packer evaluates the operand's expression, so
  * a plain matrix, another dtype and a fused producer are one case.  Vectors run along the axis that
- * most loads have contiguous; where the packed form has the other one contiguous, a block is
+ * most matrices have contiguous; where the packed form has the other one contiguous, a block is
  * transposed in registers. */
 #include "backends/openmp/gemm/matmul.h"
 
@@ -14,6 +14,24 @@ const tc_expr *tc_omp_mm_plain(const tc_omp_matmul *x, tc_val v) {
   return e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm && !tc_mm_by_parts(x->mm, &e->address) ? e : NULL;
 }
 
+/* The bytes that v widens to i32; 0: it is no such value. */
+static tc_val bytes_of(const tc_omp_matmul *x, tc_val v) {
+  const tc_expr *e = &x->k->expr[v.id],
+                *of = e->kind == TC_EX_CAST ? &x->k->expr[e->in[0].id] : NULL;
+  return of && (of->dtype == TC_I8 || of->dtype == TC_U8) ? e->in[0] : (tc_val){0};
+}
+
+bool tc_omp_mm_take_bytes(tc_omp_matmul *x) {
+  const tc_val a = bytes_of(x, x->mm->a), b = bytes_of(x, x->mm->b);
+  if (x->mm->operand != TC_I32 || !a.id || !b.id || x->k->expr[b.id].dtype != TC_I8) return false;
+  x->own = *x->mm;
+  x->own.a = a;
+  x->own.b = b;
+  x->mm = &x->own;
+  x->bytes = x->k->expr[a.id].dtype;
+  return true;
+}
+
 /* Marks v and everything it needs. */
 static uint8_t *reach(const tc_omp_matmul *x, tc_val v) {
   uint8_t *seen = calloc(x->k->nexpr + 1, 1);
@@ -23,15 +41,23 @@ static uint8_t *reach(const tc_omp_matmul *x, tc_val v) {
   return seen;
 }
 
+/* Does value i change along the axis, or along a part of it? */
+static bool steps_along(const tc_omp_matmul *x, uint32_t i, int axis) {
+  return x->s.depends[i] & (1u << axis | tc_mm_parts(x->mm, axis));
+}
+
 int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other) {
+  enum { MATRIX = 256 }; /* against so many loads of vectors, which are in the nearest cache */
   tc_dims *dims = tc_graph_dims(x->p->graph);
   uint8_t *seen = reach(x, v);
   int votes = 0;
   for (uint32_t i = 1; seen && i <= v.id; ++i) {
     const tc_expr *e = &x->k->expr[i];
     if (!seen[i] || e->kind != TC_EX_LOAD) continue;
-    votes += tc_mm_has_neighbours(dims, x->mm, &e->address, usual);
-    votes -= tc_mm_has_neighbours(dims, x->mm, &e->address, other);
+    const bool both = steps_along(x, i, usual) && steps_along(x, i, other);
+    const int weight = both ? MATRIX : 1;
+    if (tc_mm_has_neighbours(dims, x->mm, &e->address, usual)) votes += weight;
+    if (tc_mm_has_neighbours(dims, x->mm, &e->address, other)) votes -= weight;
   }
   free(seen);
   return votes < 0 ? other : usual;
@@ -80,8 +106,11 @@ static void put_at(tc_omp_matmul *x, const char *name, const tc_expr *load, cons
   "step)"
 
 /* `v<id>` as the packed element. */
-static void put_element(const tc_omp_matmul *x, tc_val v, tc_buf *out) {
-  if (x->e.sum == 2 && x->k->expr[v.id].dtype != TC_I16) tc_putf(out, "TC_CAST(i16, v%u)", v.id);
+static void put_element(const tc_omp_matmul *x, tc_val v, const char *store, tc_buf *out) {
+  const bool widened = x->bytes && strcmp(store, tc_dtype_text(x->k->expr[v.id].dtype)) != 0;
+  if (widened) tc_putf(out, "TC_CAST(%s, v%u)", store, v.id);
+  else if (x->e.sum == 2 && x->k->expr[v.id].dtype != TC_I16)
+    tc_putf(out, "TC_CAST(i16, v%u)", v.id);
   else tc_putf(out, "v%u", v.id);
 }
 
@@ -94,19 +123,20 @@ static void put_vector(tc_omp_matmul *x, tc_val v, const char *store, const char
   uint8_t *outer = tc_print_enter(&x->s);
   tc_buf e = {0};
   tc_print_value(&x->s, v);
-  put_element(x, v, &e);
+  put_element(x, v, store, &e);
   tc_print_line(&x->s, "tc_storen_%s(%s, %s, rest);", store, place, e.text);
   tc_buf_free(&e);
   tc_print_leave(&x->s, outer);
 }
 
-/* Memory of the packed type, contiguous along `axis`: its bytes are copied.  pairs: packed as bf16.
- */
-static const tc_expr *copied(const tc_omp_matmul *x, tc_val v, int axis, bool vnni) {
+/* Memory of the packed type, contiguous along `axis`: its bytes are copied.  words: of several elements, from level
+ * bf16 on. */
+static const tc_expr *copied(const tc_omp_matmul *x, tc_val v, int axis, bool words) {
   const tc_expr *e = tc_omp_mm_plain(x, v);
   if (!e || !tc_dim_is(e->address.coef[axis], 1)) return NULL;
   const tc_dtype d = x->p->buffer[x->k->buffer[e->buffer]].dtype;
-  return (vnni ? d == TC_BF16 : tc_omp_mm_same(x, d)) ? e : NULL;
+  const tc_dtype word = x->bytes ? x->k->expr[v.id].dtype : TC_BF16;
+  return (words ? d == word : tc_omp_mm_same(x, d)) ? e : NULL;
 }
 
 /* `(const char *)(address of e)` at row or column i, at k. */
@@ -131,7 +161,7 @@ static void put_pitch(const tc_omp_matmul *x, const tc_expr *e, int axis, tc_buf
 /* dst[i][k], vectors along k.  Pieces of 64 bytes of a row are `step` bytes apart. */
 static void put_a_rows(tc_omp_matmul *x, const char *store, int bytes) {
   char place[120], longest[64];
-  const tc_expr *e = copied(x, x->mm->a, x->ak, strcmp(store, "bf16") == 0);
+  const tc_expr *e = copied(x, x->mm->a, x->ak, bytes < 4 && tc_omp_mm_quads(x) > 1);
   if (e) {
     tc_buf from = {0};
     put_source(x, e, "m0", "k0", &from);
@@ -259,10 +289,14 @@ static void put_a_pack(tc_omp_matmul *x) {
     tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");
     put_a_rows(x, "bf16", 2);
     tc_put(x->out, "#else\n");
+  } else if (x->bytes) {
+    tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");
+    put_a_rows(x, tc_dtype_text(x->bytes), 1);
+    tc_put(x->out, "#else\n");
   }
   if (cols) put_a_cols(x);
   else put_a_rows(x, x->e.store, x->e.bytes);
-  if (x->vnni) tc_put(x->out, "#endif\n");
+  if (tc_omp_mm_quads(x) > 1) tc_put(x->out, "#endif\n");
   tc_omp_mm_close(x);
 }
 
@@ -328,6 +362,28 @@ static void put_b_vnni(tc_omp_matmul *x) {
   close_pairs(x);
 }
 
+/* dst[k / 4][nr][4] of i8, vectors along n: four neighbouring k are the bytes of a word. */
+static void put_b_words(tc_omp_matmul *x) {
+  tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += 4) {");
+  x->s.indent += 2;
+  open_lanes(x, x->an, x->mm->b, "n0", "n0 + cols");
+  tc_print_line(&x->s, "tc_vi32 word = {0};");
+  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 4; ++h) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int64_t k = kb + h;");
+  tc_print_line(&x->s, "if (k >= k0 + kn) break;");
+  uint8_t *outer = tc_print_enter(&x->s);
+  tc_print_value(&x->s, x->mm->b);
+  tc_print_line(&x->s, "word |= (TC_CAST(i32, v%u) & 255) << 8 * h;", x->mm->b.id);
+  tc_print_leave(&x->s, outer);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_print_line(&x->s, "tc_storen_i32((tc_i32 *)dst + (kb - k0) / 4 * nr + (n - n0), word, rest);");
+  tc_omp_mm_close_lanes(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
 /* Vectors along k of TC_L columns to t[r]; columns past the last are zero. */
 static void put_b_columns(tc_omp_matmul *x, const char *store, const char *from, const char *to,
                           const char *place) {
@@ -354,9 +410,9 @@ static void put_b_block_prefetch(tc_omp_matmul *x, const tc_expr *e, int depth) 
   tc_buf_free(&pitch);
 }
 
-/* dst[k][nr] (depth 1) or dst[k / 2][nr][2] (depth 2), vectors along k: blocks are transposed. */
+/* dst[k / depth][nr][depth], depth 1, 2 or 4, vectors along k: blocks are transposed. */
 static void put_b_transposed(tc_omp_matmul *x, const char *store, const char *word, int depth) {
-  const tc_expr *e = copied(x, x->mm->b, x->ak, depth == 2);
+  const tc_expr *e = copied(x, x->mm->b, x->ak, depth > 1);
   tc_buf from = {0};
   tc_print_line(&x->s, "for (int64_t nb = n0; nb < n0 + cols; nb += TC_L)");
   tc_print_line(&x->s, "  for (int64_t kb = k0; kb < k0 + kn; kb += %d * TC_L) {", depth);
@@ -403,10 +459,16 @@ static void put_b_pack(tc_omp_matmul *x) {
     if (cols) put_b_transposed(x, "bf16", "u32", 2);
     else put_b_vnni(x);
     tc_put(x->out, "#else\n");
+  } else if (x->bytes) {
+    tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");
+    tc_print_line(&x->s, "if (kn %% 4) __builtin_memset(dst + kn / 4 * nr * 4, 0, nr * 4);");
+    if (cols) put_b_transposed(x, "i8", "u32", 4);
+    else put_b_words(x);
+    tc_put(x->out, "#else\n");
   }
   if (cols) put_b_transposed(x, x->e.store, word_of(x->e.bytes), 1);
   else put_b_rows(x);
-  if (x->vnni) tc_put(x->out, "#endif\n");
+  if (tc_omp_mm_quads(x) > 1) tc_put(x->out, "#endif\n");
   tc_omp_mm_close(x);
 }
 

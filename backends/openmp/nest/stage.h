@@ -15,6 +15,7 @@ typedef struct tc_omp_run {
   bool deinterleave;            /* vectors of even and of odd bf16 elements */
   int64_t block;                /* f32 sums are folded into f64 totals after so many points, or 0 */
   bool one; /* ... but for the last block, so that few points need no f64 at all */
+  const char *acc; /* of a vector where the loop along them is not unrolled: which accumulator */
 } tc_omp_run;
 
 /* In front of the loops: acc<i>, total<i> (f64), carry<i>. */

@@ -532,6 +532,27 @@ void tc_grad_mode_end(tc_grad_mode *m);
            {tc_set_grad_enabled(false), true};                                                     \
        tc_no_grad_here.open; tc_no_grad_here.open = false)
 
+/* Mixed precision: TC_AUTOCAST(TC_BF16) { ... }, or TC_F16.  Inside, in this thread, f32 and 16-bit operands of products
+ * (tc_matmul, tc_linear, tc_einsum) are converted to that dtype, 16-bit ones of what needs more (softmax, norms, losses, sums,
+ * exp, log, pow, ...) to f32; others are left as they are, and so are f64, integers and functions that work in place.
+ * docs/autocast.md lists all.  Conversions are recorded, so that f32 parameters have f32 gradients; these are computed
+ * as outside of all scopes.  TC_NO_AUTOCAST { ... }: as outside.  Left by return, break and goto as well. */
+typedef struct tc_autocast_mode {
+  tc_dtype before;
+  bool open;
+} tc_autocast_mode;
+void tc_autocast_end(tc_autocast_mode *m);
+
+/* The dtype from now on, TC_DTYPE_COUNT for none; returns what was set before.  Another dtype: an error, nothing changes. */
+tc_dtype tc_set_autocast(tc_dtype dtype);
+tc_dtype tc_autocast_dtype(void); /* of the innermost scope; TC_DTYPE_COUNT: none */
+
+#define TC_AUTOCAST(dtype)                                                                         \
+  for (tc_autocast_mode tc_autocast_here __attribute__((cleanup(tc_autocast_end))) =               \
+           {tc_set_autocast(dtype), true};                                                         \
+       tc_autocast_here.open; tc_autocast_here.open = false)
+#define TC_NO_AUTOCAST TC_AUTOCAST(TC_DTYPE_COUNT)
+
 typedef enum tc_grad_flags {
   TC_RETAIN_GRAPH = 1, /* the tape can be used again; without it, it is freed */
   TC_CREATE_GRAPH = 2, /* gradients are tracked, for derivatives of them; retains the tape as well */

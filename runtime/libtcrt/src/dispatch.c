@@ -1,7 +1,9 @@
 /* Dispatch: one row of graph/ops/api.def says what the C arguments of a public function mean, one row
  * of graph/ops/ops.def what the op infers and computes.  Nothing here knows a particular op. */
 #include "runtime/libtcrt/src/dispatch.h"
+#include "graph/autocast.h"
 #include "graph/ops/scalar.h"
+#include "runtime/libtcrt/src/autocast.h"
 #include "runtime/libtcrt/src/autograd/tape.h"
 #include "runtime/libtcrt/src/device.h"
 
@@ -35,7 +37,7 @@ static const api_row in_place[TC_IN_PLACE_COUNT] = {
 
 #define tc_0 NULL /* the rows without an eager function: leaves of a graph */
 static tc_eager_fn *const eager_table[OP_COUNT] = {
-#define TC_OP(id, text, lo, hi, cls, attrs, infer, decomp, eager, ...) [OP_##id] = tc_##eager,
+#define TC_OP(id, text, lo, hi, cls, cast, attrs, infer, decomp, eager, ...) [OP_##id] = tc_##eager,
 #include "graph/ops/ops.def"
 };
 #undef tc_0
@@ -383,13 +385,44 @@ static tc_tensor *run(arguments *a, tc_op op) {
   return a->tracked ? tc_tape_run(&c, a->nattr, a->nfurther) : tc_eager_run(&c, a->nattr);
 }
 
+/* Behind the operands: C scalars are of the dtype that the first of them has by now. */
+static tc_tensor *settle_and_run(arguments *a, tc_op op) {
+  return settle_scalars(a, &op) ? run(a, op) : NULL;
+}
+
+/* Converts operands as the scope of TC_AUTOCAST wants them; the copies belong to the scope that is open. */
+static bool autocast(arguments *a, tc_op op, tc_dtype scope) {
+  const tc_eager_call c = call_of(a, op); /* has the types from before, which decide */
+  for (int i = 0; i < a->nin; i++) {
+    const tc_dtype to = tc_autocast_operand(op, scope, c.nin, c.type, i);
+    if (!a->in[i] || a->in[i]->key.dtype == to) continue;
+    a->in[i] = tc_cast(a->in[i], to);
+    if (!a->in[i]) return false;
+  }
+  return true;
+}
+
+/* The same inside of TC_AUTOCAST.  What the op runs inside is no op of the program. */
+static tc_tensor *run_in_autocast(arguments *a, tc_op op) {
+  const tc_dtype scope = tc_set_autocast(TC_DTYPE_COUNT);
+  tc_tensor *result = NULL;
+  TC_SCOPE {
+    if (autocast(a, op, scope)) result = tc_keep(settle_and_run(a, op));
+    for (int k = 0; k < a->nfurther && result; k++)
+      if (a->further[k]) tc_keep(*a->further[k]);
+  }
+  tc_set_autocast(scope);
+  return result;
+}
+
 static tc_tensor *call(const char *name, const api_row *row, va_list *ap) {
   arguments a;
   begin(&a, name);
   bool taken = take_all(&a, row->arguments, ap);
   if (a.nin == a.nscalar && !a.placed) a.device = tc_default_device(); /* creation */
-  tc_op op = row->op;
-  tc_tensor *result = taken && settle_scalars(&a, &op) ? run(&a, op) : NULL;
+  const bool casts = tc_autocast_now && tc_op_get(row->op)->autocast != TC_AUTOCAST_KEEP;
+  tc_tensor *result = NULL;
+  if (taken) result = casts ? run_in_autocast(&a, row->op) : settle_and_run(&a, row->op);
   tc_storage_unref(a.memory);
   return result;
 }

@@ -73,6 +73,7 @@ const char *tc_miss_text(tc_miss why) {
       [TC_MISS_STRIDE] = "written operand read-only, or elements of it share memory",
       [TC_MISS_LAYOUT] = "no layout of a tensor",
       [TC_MISS_GRAD] = "gradients",
+      [TC_MISS_AUTOCAST] = "another scope of TC_AUTOCAST",
       [TC_MISS_INDEX] = "index out of range",
       [TC_MISS_MEMORY] = "no memory",
       [TC_MISS_DISABLED] = "switched off",
@@ -154,6 +155,10 @@ static void describe(char *out, size_t n, tc_miss why, int operand, int axis, in
     if (w) snprintf(out, n, "operand %d is no leaf that requires gradients, or they are not recorded", nth);
     else snprintf(out, n, "gradients are being recorded");
     return;
+  case TC_MISS_AUTOCAST:
+    if (got == TC_DTYPE_COUNT) snprintf(out, n, "it is called outside of TC_AUTOCAST");
+    else snprintf(out, n, "it is called inside of TC_AUTOCAST with %s", dtype_text(got));
+    return;
   case TC_MISS_INDEX:
     snprintf(out, n, "an index is out of range");
     return;
@@ -183,11 +188,14 @@ static void remedy(char *out, size_t n, tc_miss why, int operand, int64_t got, i
       [TC_MISS_STRIDE] = "write to a tensor of tc_clone or tc_contiguous, and copy it back",
       [TC_MISS_LAYOUT] = "make its layout function give a dtype, strides and aligned data",
       [TC_MISS_GRAD] = "build it with grad=on, or call it inside of TC_NO_GRAD { }",
+      [TC_MISS_AUTOCAST] = "call it inside of the scope that it is compiled for",
       [TC_MISS_INDEX] = "correct the index; the body tells which one",
       [TC_MISS_MEMORY] = "give the program more memory",
   };
   if (why == TC_MISS_EQUAL && operand < 0)
     snprintf(out, n, "write 1 in TC_SHAPE for a size that repeats, or add TC_SPECIALIZE with it");
+  else if (why == TC_MISS_AUTOCAST && got != TC_DTYPE_COUNT)
+    snprintf(out, n, "write TC_COMPILE_WITH(\"autocast=%s\")", dtype_text(got));
   else if (why == TC_MISS_DTYPE && got != want)
     snprintf(out, n, "write TC_SHAPE(\"%s|%s[...]\"), or convert it with tc_cast", dtype_text(want),
              dtype_text(got));

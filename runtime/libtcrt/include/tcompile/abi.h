@@ -19,7 +19,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-#define TC_ABI_VERSION 7
+#define TC_ABI_VERSION 8
 #define TC_MAX_RANK 8
 
 /* Element types, in promotion order within their category. */
@@ -96,6 +96,7 @@ typedef enum tc_miss {
   TC_MISS_STRIDE,   /* elements of a written tensor share memory, or it is read-only */
   TC_MISS_LAYOUT,   /* memory of the caller's own kind that is none of a tensor */
   TC_MISS_GRAD,     /* gradients are being recorded */
+  TC_MISS_AUTOCAST, /* called in a scope of TC_AUTOCAST that it is not compiled for, or outside */
   TC_MISS_INDEX,    /* an index operand is out of range: the body reports the error */
   TC_MISS_MEMORY,   /* no workspace or result memory */
   TC_MISS_DISABLED, /* TC_FALLBACK=mandatory, tc_set_enabled(false), or another ABI */
@@ -159,6 +160,10 @@ extern int tcrt_isa;
 
 /* Nonzero while compiled code may run (TC_FALLBACK=mandatory and tc_set_enabled clear it). */
 extern int tcrt_enabled;
+
+/* Threads that are in a scope of TC_AUTOCAST; and the dtype of this one's scope, TC_DTYPE_COUNT for none. */
+extern int tcrt_autocasts;
+tc_dtype tcrt_autocast(void);
 
 /* Counts a failed guard, logs it as TC_LOGS and TC_FALLBACK ask.  operand: index or -1.  Returns 0,
  * so that a guard reads `return tcrt_miss(...)`. */

@@ -7,7 +7,7 @@
 #ifndef TCOMPILE_CONV_H
 #define TCOMPILE_CONV_H
 
-#include <tcompile.h>
+#include <tcompile/autocast.h>
 
 #define TC_CONV_FAIL(...) (tc_tensor *)tc_fail_as(TC_ERROR_ARGUMENT, __VA_ARGS__)
 
@@ -62,7 +62,8 @@ static inline tc_tensor *tc_conv(const tc_tensor *x, const tc_tensor *w, const t
   TC_SCOPE {
     const int64_t images = tc_size(x, 0), results = tc_size(w, 0);
     tc_ints dims = TC_EMPTY_LIST, ones = tc_shape(w);
-    tc_tensor *z = tc_conv_padded(x, padding, groups);
+    const tc_tensor *weight = tc_as_in_product(w), *added = tc_as_in_product(bias);
+    tc_tensor *z = tc_conv_padded(tc_as_in_product(x), padding, groups);
     for (int i = 0; i < axes; i++)
       z = tc_conv_windows(z, channels, channels + 1 + i, tc_size(w, 2 + i), tc_conv_of(stride, i), tc_conv_of(dilation, i));
     int64_t points = 1;
@@ -72,14 +73,14 @@ static inline tc_tensor *tc_conv(const tc_tensor *x, const tc_tensor *w, const t
     for (int i = 0; i < axes; i++) points *= dims.v[2 + i] = tc_size(z, channels + 1 + i);
     if (groups == 1) {
       z = tc_reshape(z, TC_DIMS(images, tc_size(z, 1), points));
-      z = tc_matmul(tc_reshape(w, TC_DIMS(results, tc_size(z, 1))), z);
+      z = tc_matmul(tc_reshape(weight, TC_DIMS(results, tc_size(z, 1))), z);
     } else {
       z = tc_reshape(z, TC_DIMS(images, groups, tc_size(z, 2), points));
-      z = tc_matmul(tc_reshape(w, TC_DIMS(groups, results / groups, tc_size(z, 2))), z);
+      z = tc_matmul(tc_reshape(weight, TC_DIMS(groups, results / groups, tc_size(z, 2))), z);
     }
     z = tc_reshape(z, dims);
     for (int i = 0; i < rank; i++) ones.v[i] = i == 1 ? results : 1;
-    if (bias) z = tc_add(z, tc_reshape(bias, ones));
+    if (bias) z = tc_add(z, tc_reshape(added, ones));
     y = tc_keep(z);
   }
   return y;

@@ -14,6 +14,7 @@
 #include <tcompile/nn/loss.h>
 #include <tcompile/nn/norm.h>
 #include <tcompile/nn/pool.h>
+#include <tcompile/nn/quantize.h>
 #include <tcompile/nn/recurrent.h>
 #include <tcompile/nn/resample.h>
 #include <tcompile/nn/shuffle.h>

@@ -77,11 +77,14 @@ static void release(tape_plan *p) {
   for (size_t k = 0; k < p->op.n; k++) tc_tape_release(p->op.at[k]);
 }
 
-/* Fills p->grad.  Recording is on where a tape of the gradients is asked for. */
+/* Fills p->grad.  Recording is on where a tape of the gradients is asked for; derivatives have the dtypes that they
+ * have, whatever TC_AUTOCAST the question stands in. */
 static bool run(tape_plan *p, const tc_tensor *y, const tc_tensor *cotangent, int flags) {
   const bool before = tc_set_grad_enabled(flags & TC_CREATE_GRAPH);
+  const tc_dtype scope = tc_set_autocast(TC_DTYPE_COUNT);
   tape_value *v = y->autograd;
   const bool ok = tc_plan_make(p, v) && check_freed(p) && travel(p, v, seed(y, cotangent));
+  tc_set_autocast(scope);
   tc_set_grad_enabled(before);
   return ok;
 }

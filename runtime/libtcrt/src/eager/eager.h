@@ -117,7 +117,7 @@ uint32_t tc_arg_axes(const tc_eager_call *c, int k, int rank);
 
 /* ---- the functions of the `eager` column, with tc_ in front ---------------------------------- */
 
-#define TC_OP(id, text, lo, hi, cls, attrs, infer, decomp, eager, ...) tc_eager_fn tc_##eager;
+#define TC_OP(id, text, lo, hi, cls, cast, attrs, infer, decomp, eager, ...) tc_eager_fn tc_##eager;
 #include "graph/ops/ops.def"
 
 #endif

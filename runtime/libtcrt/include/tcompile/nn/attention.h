@@ -110,13 +110,16 @@ static inline bool tc_attention_checked(const tc_tensor *q, const tc_tensor *k, 
 /* softmax(q k^T scale) v along keys: q[..,H,T,D], k[..,G,S,D], v[..,G,S,E], of one floating dtype, give [..,H,T,E].  G
  * divides H: query heads i H/G, ..., (i + 1) H/G - 1 see head i of keys and values (G = 1: multi-query).  Scores are capped,
  * then biased, then hidden.  A query that sees no key is NaN, or 0 (empty_is_zero).  Errors: axes, heads, dropout outside
- * of [0, 1).
+ * of [0, 1).  Inside of TC_AUTOCAST it is a product: q, k and v have the dtype of the scope.
  * Vaswani et al., Attention is all you need, 2017; Shazeer, Fast transformer decoding, 2019; Ainslie et al., GQA, 2023;
  * Press, Smith and Lewis, Train short, test long (ALiBi), 2022; as scaled_dot_product_attention of PyTorch. */
 static inline tc_tensor *tc_attention(const tc_tensor *q, const tc_tensor *k, const tc_tensor *v, tc_attention_options o) {
   tc_tensor *y = NULL;
   if (!q || !k || !v || !tc_attention_checked(q, k, v, o)) return NULL;
   TC_SCOPE {
+    q = tc_as_in_product(q);
+    k = tc_as_in_product(k);
+    v = tc_as_in_product(v);
     const bool shared = tc_rank(q) > 2 && tc_size(q, -3) != tc_size(k, -3);
     const tc_tensor *keys = shared ? tc_attention_shared(k, tc_size(q, -3)) : k;
     const tc_tensor *values = shared ? tc_attention_shared(v, tc_size(q, -3)) : v;

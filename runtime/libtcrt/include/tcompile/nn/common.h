@@ -3,7 +3,7 @@
 #define TCOMPILE_NN_COMMON_H
 
 #include <math.h>
-#include <tcompile.h>
+#include <tcompile/autocast.h>
 
 #define TC_NN_FAIL(...) (tc_tensor *)tc_fail_as(TC_ERROR_ARGUMENT, __VA_ARGS__)
 

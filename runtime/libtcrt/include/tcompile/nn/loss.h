@@ -4,7 +4,8 @@
  *   tc_tensor *c = tc_cross_entropy_with(logits, target, (tc_class_options){.label_smoothing = 0.1}, TC_MEAN);
  *
  * Operands of a loss broadcast; the last argument says what is returned: the loss of each element (TC_NONE), their mean or
- * their sum, of rank 0.  Operands are floating; 16-bit ones are computed in f32, and results have the dtype of the first one.
+ * their sum, of rank 0.  Operands are floating; 16-bit ones are computed in f32, and results have the dtype of the first one,
+ * or inside of TC_AUTOCAST that in which they are computed.
  * Formulas and defaults named are those of PyTorch. */
 #ifndef TCOMPILE_NN_LOSS_H
 #define TCOMPILE_NN_LOSS_H
@@ -15,9 +16,15 @@ static inline const tc_tensor *tc_loss_wide(const tc_tensor *x, const tc_tensor 
   return tc_nn_as(x, tc_nn_wide(tc_dtype_of(of)));
 }
 
+/* The dtype of a loss of x: that of x, or inside of TC_AUTOCAST, where losses are not rounded, that in which it is computed. */
+static inline tc_dtype tc_loss_dtype(const tc_tensor *x) {
+  const tc_dtype d = tc_dtype_of(x), wide = tc_nn_wide(d);
+  return d == wide || tc_autocast_dtype() == TC_DTYPE_COUNT ? d : wide;
+}
+
 static inline tc_tensor *tc_loss_reduced(const tc_tensor *loss, const tc_tensor *of, tc_reduction r) {
   if (r != TC_NONE) loss = r == TC_MEAN ? tc_mean(loss, TC_ALL, false) : tc_sum(loss, TC_ALL, false);
-  return tc_cast(loss, tc_dtype_of(of));
+  return tc_cast(loss, tc_loss_dtype(of));
 }
 
 /* ---- of differences ---------------------------------------------------------------------------- */
@@ -222,7 +229,7 @@ static inline tc_tensor *tc_loss_of_classes(const char *name, const tc_tensor *x
     if (logits) lp = tc_log_softmax(lp, axis);
     const tc_tensor *loss =
         floating ? tc_loss_of_probabilities(lp, target, axis, o, r) : tc_loss_of_indices(lp, target, axis, o, r);
-    y = tc_keep(tc_cast(loss, tc_dtype_of(x)));
+    y = tc_keep(tc_cast(loss, tc_loss_dtype(x)));
   }
   return y;
 }

@@ -205,7 +205,8 @@ static inline tc_tensor *tc_affine_grid(const tc_tensor *theta, int64_t height, 
     const tc_tensor *place[] = {
         x, tc_expand(tc_reshape(tc_grid_axis(height, align_corners, d), TC_DIMS(height, 1)), all), tc_ones_like(x)};
     const tc_tensor *places = tc_reshape(tc_stack(place, 3, -1), TC_DIMS(height * width, 3));
-    tc_tensor *z = tc_matmul(places, tc_transpose(theta, 1, 2));
+    tc_tensor *z = NULL; /* places are numbers that 16 bits are too few for */
+    TC_NO_AUTOCAST z = tc_matmul(places, tc_transpose(theta, 1, 2));
     y = tc_keep(tc_reshape(z, TC_DIMS(tc_size(theta, 0), height, width, 2)));
   }
   return y;
