@@ -313,8 +313,13 @@ std::optional<std::string> Evaluator::with_sizes_read(const std::string &text) c
     const bool known = tc_dim_find_sym(dims, name.str().c_str(), &index);
     const tc_sym *symbol = known ? tc_dims_sym(dims, index) : nullptr;
     if (!symbol || symbol->input < 0) return std::nullopt;
-    out += symbol->axis < 0 ? number_of(symbol)
-                            : read_size(discovered.inputs[symbol->input], symbol->axis);
+    if (symbol->axis < 0) {
+      auto number = with_sizes_read(number_of(symbol));
+      if (!number) return std::nullopt;
+      out += *number;
+    } else {
+      out += read_size(discovered.inputs[symbol->input], symbol->axis);
+    }
   }
   return out + rest.str();
 }
