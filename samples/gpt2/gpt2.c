@@ -26,10 +26,12 @@ static const struct size {
 } small = {4, 4, 128, 256, 256}, large = {12, 12, 768, 50257, 1024};
 
 /* The scores [1,V] of what comes behind `tokens`, which are at the positions `at` and following. */
-TC_COMPILE_WITH("fullgraph")
-TC_SPECIALIZE("T=1,m->layers=4") TC_SPECIALIZE("m->layers=4") TC_SPECIALIZE("T=1,m->layers=12")
-    TC_SPECIALIZE("m->layers=12") static tc_tensor *next_scores(
-        const gpt2 *m, const cache *c, const tc_tensor *tokens TC_SHAPE("i64[1,T]"), int64_t at) {
+// clang-format off
+TC_COMPILE_WITH("fullgraph") TC_SPECIALIZE("T=1,m->layers=4") TC_SPECIALIZE("m->layers=4")
+TC_SPECIALIZE("T=1,m->layers=12") TC_SPECIALIZE("m->layers=12")
+static tc_tensor *next_scores(const gpt2 *m, const cache *c,
+                              const tc_tensor *tokens TC_SHAPE("i64[1,T]"), int64_t at) {
+  // clang-format on
   if (!c) return NULL;
   const tc_tensor *x = states(m, tokens, c, at, tc_dtype_of(m->wte));
   return scores(m, tc_select(x, 1, tc_size(tokens, 1) - 1));

@@ -14,11 +14,12 @@ typedef struct training {
 
 /* A step on `pieces`, of L - 1 tokens and the one behind; the loss before it, or NULL.  The first
  * step is 1. */
+// clang-format off
 TC_COMPILE TC_SPECIALIZE("t->net.layers=4,t->half=0") TC_SPECIALIZE("t->net.layers=4,t->half=1")
-    TC_SPECIALIZE("t->net.layers=12,t->half=0")
-        TC_SPECIALIZE("t->net.layers=12,t->half=1") static tc_tensor *train_step(
-            const training *t, const tc_tensor *pieces TC_SHAPE("i64[B,L]"), double rate,
-            int64_t step) {
+TC_SPECIALIZE("t->net.layers=12,t->half=0") TC_SPECIALIZE("t->net.layers=12,t->half=1")
+static tc_tensor *train_step(const training *t, const tc_tensor *pieces TC_SHAPE("i64[B,L]"),
+                             double rate, int64_t step) {
+  // clang-format on
   tc_tensor *p[MOST], *g[MOST], *mean[MOST], *square[MOST];
   const tc_dtype dtype = tc_dtype_of(t->net.wte);
   if (dtype == TC_BF16) return NULL; /* which cannot hold most steps */
