@@ -20,9 +20,7 @@ void tc_entry_buffer(const tc_entry *e, uint32_t k, uint32_t i) {
     tc_putf(e->out, "o%u->data", output_of(e->p, id));
     break;
   case TC_BUF_ARENA:
-    tc_put(e->out, "ws + (");
-    tc_entry_dim(e, b->offset);
-    tc_put(e->out, ")");
+    tc_putf(e->out, "ws + at%u", id);
     break;
   case TC_BUF_LOCAL:
     if (e->style->local) e->style->local(e, k, i);

@@ -102,8 +102,20 @@ static void put_workspace(const tc_entry *e) {
           e->style->leave ? "  }\n" : "");
 }
 
+/* at<i> is where buffer i lies in the arena: an expression of sizes that is long in programs of many buffers, and kernels
+ * are given a buffer several times. */
+static void put_offsets(const tc_entry *e) {
+  for (uint32_t i = 0; i < e->p->nbuffer; ++i) {
+    if (e->p->buffer[i].kind != TC_BUF_ARENA) continue;
+    tc_putf(e->out, "  const int64_t at%u = ", i);
+    tc_entry_dim(e, e->p->buffer[i].offset);
+    tc_put(e->out, ";\n");
+  }
+}
+
 void tc_entry_workspace(const tc_entry *e) {
   put_workspace(e);
+  put_offsets(e);
   if (e->style->kept) e->style->kept(e, true);
 }
 

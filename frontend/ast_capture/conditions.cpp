@@ -59,6 +59,14 @@ std::optional<bool> Evaluator::choose(const std::string &condition, bool pointer
   return choice.holds;
 }
 
+std::optional<bool> Evaluator::side_taken(const std::string &condition) const {
+  const std::string text = bare(condition);
+  for (const Choice &each : chosen)
+    if (each.text == text) return each.holds;
+  if (llvm::is_contained(conditions, text)) return true;
+  return std::nullopt;
+}
+
 // ---- what they tell -----------------------------------------------------------------------------
 
 // What a comparison of sizes that came out so tells of them; whether all of it became a guard.
@@ -147,9 +155,7 @@ std::optional<bool> Evaluator::side_of(const Value &condition, const Stmt *yes, 
   const Scalar &v = condition.scalar;
   if (auto known = truth(v)) return known;
   if (v.late) return std::nullopt;
-  const std::string text = bare(v.text);
-  for (const Choice &each : chosen)
-    if (each.text == text) return each.holds;
+  if (auto side = side_taken(v.text)) return side;
   if ((ends_program(no) || fails(no)) && demand(v, true)) return true;
   if ((ends_program(yes) || fails(yes)) && demand(v, false)) return false;
   auto side = frames.size() > 1 || blocks ? choose(v.text) : std::nullopt;

@@ -446,7 +446,8 @@ std::optional<bool> Evaluator::pointer_truth(const Value &v) {
     asked = &storages[v.tensor.storage].source;
     break;
   case Value::Pointer:
-    if (!v.place.at_entry || !v.place.indexed) return true;
+    if (!v.place.at_entry || !v.place.indexed || v.place.index != 0) return true;
+    if (auto side = side_taken("(" + v.place.text + ") != 0")) return side;
     if (exits) asked = &v.place;
     break;
   case Value::Foreign:
@@ -476,7 +477,8 @@ std::optional<bool> Evaluator::pointer_side(const Value &v) {
   if (maybe && v.place.deref) return std::nullopt;
   const std::string text = "(" + v.place.text + ") != 0";
   if (StringRef(text).contains(size_prefix)) return std::nullopt;
-  auto side = optional ? choose(text) : std::nullopt;
+  auto side = side_taken(text);
+  if (!side && optional) side = choose(text);
   if (!side) add_condition(text);
   return side ? side : std::optional<bool>(true);
 }

@@ -136,6 +136,7 @@ private:
                               const clang::Stmt *no);
   std::optional<bool> outcome(const clang::Expr *e, bool holds, Value &asked);
   std::optional<bool> choose(const std::string &condition, bool pointer = false);
+  std::optional<bool> side_taken(const std::string &condition) const; // before
   bool demand(const Scalar &v, bool holds);
   bool require(const std::string &text, bool holds);
   void add_condition(const std::string &text);
@@ -514,6 +515,9 @@ const clang::StringLiteral *declared_shape(const clang::FunctionDecl *function, 
 
 // The shapes that a TC_SHAPE leaves to choose from ("i32|i64[N]" is i32[N] and i64[N]), and that of a
 // variant.
+// Of "R=f32|bf16[N]": "R", and "f32|bf16[N]"; without a name, "", and all of it.
+llvm::StringRef choice_name(const clang::StringLiteral *shape);
+llvm::StringRef unnamed_shape(const clang::StringLiteral *shape);
 std::vector<std::string> alternatives_of(const clang::StringLiteral *shape);
 std::string shape_text(const clang::StringLiteral *shape, const Sizes *sizes);
 

@@ -313,8 +313,13 @@ std::optional<std::string> Evaluator::with_sizes_read(const std::string &text) c
     const bool known = tc_dim_find_sym(dims, name.str().c_str(), &index);
     const tc_sym *symbol = known ? tc_dims_sym(dims, index) : nullptr;
     if (!symbol || symbol->input < 0) return std::nullopt;
-    out += symbol->axis < 0 ? number_of(symbol)
-                            : read_size(discovered.inputs[symbol->input], symbol->axis);
+    if (symbol->axis < 0) {
+      auto number = with_sizes_read(number_of(symbol));
+      if (!number) return std::nullopt;
+      out += *number;
+    } else {
+      out += read_size(discovered.inputs[symbol->input], symbol->axis);
+    }
   }
   return out + rest.str();
 }
@@ -359,12 +364,23 @@ static bool mentions(const Segment &s, const std::string &name) {
     if (in(each.text) || in(each.lvalue)) return true;
   for (const auto &each : s.inputs)
     if (in(each.text)) return true;
+  for (const auto &each : s.sizes)
+    if (in(each.text)) return true;
   return in(s.returned) || llvm::any_of(s.effects, in) || llvm::any_of(s.views, in);
 }
 
-// Sizes that texts speak of are read from the operands, which the guards check later.
+// The last operand of whose sizes the text speaks; -1: of none.
+static int last_operand(const std::string &text, const std::vector<Segment::Local> &sizes) {
+  int last = -1;
+  for (const auto &size : sizes)
+    if (StringRef(text).contains(size.name)) last = std::max(last, size.input);
+  return last;
+}
+
+// Sizes that texts speak of are read from the operands, which the guards check later.  One that is
+// a number of the program may be computed from others: those have symbols of lower indices.
 bool Evaluator::bind_sizes(Segment &result) {
-  for (uint32_t i = 0; i < tc_dims_sym_count(dims); i++) {
+  for (uint32_t i = tc_dims_sym_count(dims); i-- > 0;) {
     const tc_sym *symbol = tc_dims_sym(dims, i);
     std::string name = std::string(size_prefix) + symbol->name;
     if (symbol->input < 0) {
@@ -382,6 +398,9 @@ bool Evaluator::bind_sizes(Segment &result) {
       result.sizes.push_back({name, read_size(x, symbol->axis, false), symbol->input});
     }
   }
+  std::reverse(result.sizes.begin(), result.sizes.end());
+  for (auto &size : result.sizes)
+    if (size.input < 0) size.input = last_operand(size.text, result.sizes);
   for (size_t i = 0; i < result.inputs.size(); i++)
     for (const auto &size : result.sizes)
       if (size.input >= static_cast<int>(i) && StringRef(result.inputs[i].text).contains(size.name))

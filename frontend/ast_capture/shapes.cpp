@@ -32,6 +32,17 @@ const StringLiteral *declared_shape(const ValueDecl *decl) {
   return nullptr;
 }
 
+StringRef choice_name(const StringLiteral *shape) {
+  const StringRef dtypes = shape->getString().split('[').first;
+  const StringRef name = dtypes.contains('=') ? dtypes.split('=').first.trim() : "";
+  return clang::isValidAsciiIdentifier(name) ? name : "";
+}
+
+StringRef unnamed_shape(const StringLiteral *shape) {
+  const StringRef text = shape->getString();
+  return choice_name(shape).empty() ? text : text.split('=').second.ltrim();
+}
+
 static llvm::SmallVector<StringRef, 4> dtypes_of(StringRef shape) {
   llvm::SmallVector<StringRef, 4> dtypes;
   shape.take_front(shape.find('[')).split(dtypes, '|');
@@ -39,7 +50,7 @@ static llvm::SmallVector<StringRef, 4> dtypes_of(StringRef shape) {
 }
 
 std::vector<std::string> alternatives_of(const StringLiteral *shape) {
-  const StringRef text = shape->getString();
+  const StringRef text = unnamed_shape(shape);
   const StringRef sizes = text.drop_front(std::min(text.find('['), text.size()));
   std::vector<std::string> list;
   for (StringRef dtype : dtypes_of(text)) list.push_back((dtype.trim() + sizes).str());
@@ -81,7 +92,7 @@ static bool check_shape(ASTContext &context, tc_dims *dims, const StringLiteral 
                         const Sink &sink) {
   tc_type type;
   const char *problem = nullptr;
-  size_t at = 0, start = 0; // of the dtype in the text
+  size_t at = 0, start = shape->getString().size() - unnamed_shape(shape).size(); // of the dtype
   std::string text;
   bool fine = true;
   for (const std::string &each : alternatives_of(shape)) {

@@ -128,19 +128,18 @@ bool check_sizes(ASTContext &context, const FunctionDecl *function, const Sizes 
 namespace {
 
 // Operands of a function whose TC_SHAPE has a choice: parameters, and members of what they lead to.
+// Those whose choice has a name choose together.
 class Choosers {
 public:
   struct Chooser {
     std::string name;
-    const StringLiteral *shape;
+    std::vector<const StringLiteral *> shapes;
     size_t count;
   };
   std::vector<Chooser> list;
 
   void visit(const ValueDecl *decl, const std::string &name) {
-    const StringLiteral *shape = declared_shape(decl);
-    const size_t count = shape ? alternatives_of(shape).size() : 0;
-    if (count > 1) list.push_back({name, shape, count});
+    if (const StringLiteral *shape = declared_shape(decl)) add(shape, name);
     QualType type = decl->getType();
     while (type->isPointerType() || type->isArrayType())
       type = type->isPointerType() ? type->getPointeeType()
@@ -152,6 +151,20 @@ public:
   }
 
 private:
+  static StringRef dtypes(const StringLiteral *shape) {
+    return unnamed_shape(shape).split('[').first;
+  }
+
+  void add(const StringLiteral *shape, const std::string &name) {
+    const size_t count = alternatives_of(shape).size();
+    const std::string choice = choice_name(shape).str();
+    auto same = llvm::find_if(list, [&](const Chooser &each) {
+      return !choice.empty() && each.name == choice && dtypes(each.shapes[0]) == dtypes(shape);
+    });
+    if (same != list.end()) same->shapes.push_back(shape);
+    else if (count > 1) list.push_back({choice.empty() ? name : choice, {shape}, count});
+  }
+
   std::set<const RecordDecl *> seen;
 };
 
@@ -165,7 +178,7 @@ std::vector<Sizes> dtype_choices(const FunctionDecl *function, const Sink &sink)
   for (const auto &each : choosers.list) count = std::min(count * each.count, 2 * max_dtypes);
   if (count > max_dtypes)
     sink({TC_WARNING,
-          choosers.list.back().shape->getBeginLoc(),
+          choosers.list.back().shapes[0]->getBeginLoc(),
           "TC_SHAPE: the dtypes of the operands of '" + function->getNameAsString() +
               "' have more than " + std::to_string(max_dtypes) +
               " combinations; the first ones are compiled",
@@ -176,8 +189,8 @@ std::vector<Sizes> dtype_choices(const FunctionDecl *function, const Sink &sink)
     Sizes sizes;
     size_t rest = i;
     for (auto at = choosers.list.rbegin(); at != choosers.list.rend(); ++at) {
-      sizes.dtypes[at->shape] = rest % at->count;
-      const std::string dtype = StringRef(shape_text(at->shape, &sizes)).split('[').first.str();
+      for (const StringLiteral *shape : at->shapes) sizes.dtypes[shape] = rest % at->count;
+      const std::string dtype = StringRef(shape_text(at->shapes[0], &sizes)).split('[').first.str();
       sizes.text = at->name + "=" + dtype + (sizes.text.empty() ? "" : ",") + sizes.text;
       rest /= at->count;
     }

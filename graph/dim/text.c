@@ -23,8 +23,9 @@ static void put_infix(const tc_dims *c, const dim_atom *a, const char *op, const
   put_grouped(c, a->b, prefix, out);
 }
 
-/* C division truncates: where an operand may be negative the quotient or remainder is corrected.
- * By a size that may be 0 both are 0: whatever they count is empty then. */
+/* C division truncates: where an operand may be negative the quotient or remainder is corrected, by one where
+ * the remainder has another sign than the divisor.  By a size that may be 0 both are 0: whatever they count is
+ * empty then. */
 static void put_c_division(const tc_dims *c, const dim_atom *a, const char *prefix, tc_buf *out) {
   bool div = a->kind == ATOM_DIV;
   tc_dims *know = (tc_dims *)c; /* range queries only fill caches */
@@ -36,7 +37,12 @@ static void put_c_division(const tc_dims *c, const dim_atom *a, const char *pref
     tc_put(out, " == 0 ? 0 : ");
   }
   put_infix(c, a, div ? " / " : " % ", prefix, out);
-  if (!plain) {
+  if (!plain && tc_dim_known_le(know, tc_dim_const(1), a->b)) {
+    tc_put(out, div ? " - (" : " + (");
+    put_infix(c, a, " % ", prefix, out);
+    tc_put(out, div ? " < 0)" : " < 0) * ");
+    if (!div) put_grouped(c, a->b, prefix, out);
+  } else if (!plain) {
     tc_put(out, div ? " - (" : " + (");
     put_infix(c, a, " % ", prefix, out);
     tc_put(out, " != 0 && (");

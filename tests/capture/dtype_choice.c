@@ -33,6 +33,12 @@ out:
   return result;
 }
 
+// A choice that has a name is made once for all that have it: two of the eight combinations.
+struct layer { tc_tensor *w TC_SHAPE("R=f32|bf16[I,O]"), *b TC_SHAPE("R=f32|bf16[O]"); };
+TC_COMPILE tc_tensor *together(const tc_tensor *x TC_SHAPE("R = f32|bf16[N,I]"), const struct layer *l) {
+  return tc_add(tc_matmul(x, l->w), l->b);
+}
+
 int main(void) {
   for (int w = 0; w < 2; w++)
     for (int i = 0; i < 3; i++) {
@@ -45,6 +51,10 @@ int main(void) {
   show(inlines(tc_ones(TC_DIMS(3), TC_F32), tc_ones(TC_DIMS(3), TC_F64)));
   for (int i = 0; i < 3; i++)
     for (int n = 2; n < 4; n++) show(behind(tc_ones(TC_DIMS(3), TC_F32), tc_ones(TC_DIMS(3), i == 0 ? TC_BF16 : i == 1 ? TC_F32 : TC_F16), n));
+  for (int i = 0; i < 3; i++) {
+    const tc_dtype d = i ? TC_BF16 : TC_F32;
+    show(together(tc_ones(TC_DIMS(3, 4), i == 1 ? TC_BF16 : TC_F32), &(struct layer){tc_ones(TC_DIMS(4, 5), d), tc_ones(TC_DIMS(5), d)}));
+  }
   return finish();
 }
 // CHECK: remark: 'embed' compiled for w=f32,ids=i32: 5 ops in
@@ -56,6 +66,11 @@ int main(void) {
 // CHECK: remark: 'member' compiled for ids=i32: 1 ops in 1 kernel
 // CHECK: remark: 'member' compiled: 1 ops in 1 kernel
 // CHECK: remark: 'inlines' compiled: 3 ops in 1 kernel
+// CHECK: remark: 'together' compiled for R=f32: 2 ops in
+// CHECK-NOT: 'together' compiled for
+// CHECK: remark: 'together' compiled: 2 ops in
+// CHECK-DAG: together [R=f32] {{.*}} 1 0 0 
+// CHECK-DAG: together {{.*}}dtype_choice.c:38 {{.*}} 1 0 1 
 // CHECK-DAG: embed {{.*}}dtype_choice.c:5 {{.*}} 1 0 0 
 // CHECK-DAG: embed [w=f32,ids=i32] {{.*}} 2 0 0 
 // CHECK-DAG: counted {{.*}} 1 0 2 

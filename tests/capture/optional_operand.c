@@ -28,6 +28,14 @@ TC_COMPILE tc_tensor *late(const tc_tensor *x TC_SHAPE("f32[N,M]")) {
   return x ? tc_neg(y) : y;
 }
 
+// Elements behind a pointer that is not NULL are there, whichever it is.
+static tc_tensor *biased(const tc_tensor *x, const struct linear *l) { return l ? tc_add(x, l->b) : x ? tc_exp(x) : NULL; }
+TC_COMPILE tc_tensor *list(const tc_tensor *x TC_SHAPE("f32[N,M]"), const struct linear *l) {
+  tc_tensor *y = tc_mul_s(x, 2);
+  for (int i = 0; i < 2; i++) y = biased(y, l ? &l[i] : NULL);
+  return y;
+}
+
 int main(void) {
   tc_tensor *x = tc_randn(TC_DIMS(4, 6), 1, TC_F32), *w = tc_randn(TC_DIMS(6, 5), 2, TC_F32);
   tc_tensor *b = tc_randn(TC_DIMS(5), 3, TC_F32), *row = tc_randn(TC_DIMS(6), 4, TC_F32);
@@ -39,6 +47,8 @@ int main(void) {
   show(two(x, &with, &with));
   show(two(x, &with, &without));
   show(late(x));
+  show(list(x, (struct linear[]){{w, row}, {w, row}}));
+  show(list(x, NULL));
   return finish();
 }
 // CHECK: remark: 'one' compiled for (l->b) != 0: 3 ops in 1 kernel [
@@ -46,5 +56,7 @@ int main(void) {
 // CHECK: remark: 'top' compiled for (b) != 0 && !masked: 3 ops in 1 kernel [
 // CHECK: remark: 'two' compiled: 5 ops in {{[0-9]+}} kernels [
 // CHECK: remark: 'late' compiled: 2 ops in 1 kernel [
+// CHECK-DAG: remark: 'list' compiled for (l) != 0: 3 ops in 1 kernel [
+// CHECK-DAG: remark: 'list' compiled for !((l) != 0): 3 ops in 1 kernel [
 // CHECK-DAG: one [!((l->b) != 0)] {{.*}} 1 0 0 
 // CHECK-DAG: top [!((b) != 0) && !masked] {{.*}} 1 0 0 

@@ -264,6 +264,7 @@ Test(dim, prints_as_c) {
   tc_dims *c = tc_dims_new();
   tc_buf b = {0};
   tc_dim_sym(c, "S", INT64_MIN, INT64_MAX, 1);
+  tc_dim_sym(c, "R", INT64_MIN, INT64_MAX, 1);
   tc_dim_print(c, dim(c, "2*B*N+1"), "s_", &b);
   cr_expect_str_eq(b.text, "(2 * s_B * s_N + 1)");
   tc_buf_clear(&b);
@@ -271,7 +272,13 @@ Test(dim, prints_as_c) {
   cr_expect_str_eq(b.text, "(s_B / 4)");
   tc_buf_clear(&b);
   tc_dim_print(c, dim(c, "S/4"), "", &b);
-  cr_expect_str_eq(b.text, "(S / 4 - (S % 4 != 0 && (S < 0) != (4 < 0)))");
+  cr_expect_str_eq(b.text, "(S / 4 - (S % 4 < 0))");
+  tc_buf_clear(&b);
+  tc_dim_print(c, dim(c, "S%4"), "", &b);
+  cr_expect_str_eq(b.text, "(S % 4 + (S % 4 < 0) * 4)");
+  tc_buf_clear(&b);
+  tc_dim_print(c, dim(c, "S/R"), "", &b);
+  cr_expect_str_eq(b.text, "(R == 0 ? 0 : S / R - (S % R != 0 && (S < 0) != (R < 0)))");
   tc_buf_clear(&b);
   tc_dim_print(c, dim(c, "3%B"), "", &b);
   cr_expect_str_eq(b.text, "(B == 0 ? 0 : 3 % B)");
