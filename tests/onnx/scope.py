@@ -1,0 +1,74 @@
+"""Which cases are in scope: all that have a function (function.py), but for those that are listed here with a reason.
+
+A case that has neither is an error, and so is one that is listed and has a function, unless it is its results that are wrong:
+the list says what there is.
+"""
+import fnmatch
+import glob
+
+from function import Function
+from model import Case
+from values import DTYPES, Unsupported
+
+FOLDER = "/usr/share/libonnx-testdata/data/node"  # Debian's libonnx-testdata
+# Patterns of names of cases, with the reason why they are out of scope.
+OUT = {
+    "strings": "*STRING* strnormalizer_*",
+    "sequences of tensors, tensors that may be missing": "identity_opt identity_sequence if_opt if_seq loop13_seq loop16_seq_none optional_* sequence_*",
+    "unsigned integers of 16, 32 and 64 bits": "*_uint16 *_uint32 *_uint64",
+    "shapes that depend on data": "compress_* nonmaxsuppression_* nonzero_* unique_*",
+    "random numbers of another generator": "bernoulli* training_dropout training_dropout_default training_dropout_default_mask training_dropout_mask",
+    "samples that tc_grid_sample does not take": "gridsample_bicubic gridsample_reflection_padding",
+    "results that are not the model's: of another epsilon": "adam_multiple",
+}
+# Results that are looser than the tolerance of their dtype: what an error may be besides, with the reason.
+LOOSER = {
+    "*window*": (1e-4, "3.1415 is pi there"),
+    "roialign_*": (1e-4, "results have four decimals"),
+}
+SUMS = "dft* stft*"  # their errors are relative to the largest result
+
+
+def matches(name, patterns):
+    return any(fnmatch.fnmatchcase(name, p) for p in patterns.split())
+
+
+def tolerance_of(name):
+    """What an error may be besides, and whether errors are relative to the largest result."""
+    return next((error for patterns, (error, _) in LOOSER.items() if matches(name, patterns)), 0), matches(name, SUMS)
+
+
+def reason_of(name):
+    return next((reason for reason, patterns in OUT.items() if matches(name, patterns)), None)
+
+
+def function_of(case):
+    """The C function of a case, or why there is none."""
+    if not case.sets:
+        return None, "operands and results that are no tensors"
+    tensors = [t for data in case.sets for group in data for t in group.values()]
+    strange = {t.dtype for t in tensors} - DTYPES
+    if strange:
+        return None, f"dtype {', '.join(sorted(strange))}"
+    try:
+        return Function(case.name, case.graph, case.sets[0][0], case.version), None
+    except Unsupported as e:
+        return None, str(e)
+
+
+def survey(folder=FOLDER):
+    """Pairs of a case in scope and its function; names out of scope by reason; complaints about the list."""
+    inside, outside, wrong = [], {}, []
+    for path in sorted(glob.glob(f"{folder}/test_*")):
+        case = Case(path)
+        reason = reason_of(case.name)
+        function, why = function_of(case)
+        if reason:
+            outside.setdefault(reason, []).append(case.name)
+        if function and reason and not reason.startswith("results"):
+            wrong.append(f"{case.name} is listed as out of scope ({reason}) and has a function")
+        if not function and not reason:
+            wrong.append(f"{case.name} has no function and is not listed: {why}")
+        if function and not reason:
+            inside.append((case, function))
+    return inside, outside, wrong

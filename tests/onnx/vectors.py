@@ -1,0 +1,78 @@
+"""Files of cases: writes them, builds them with the plugin, runs them."""
+import json
+import os
+import re
+import struct
+import subprocess
+
+import numpy as np
+
+from scope import tolerance_of
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TESTS = os.path.dirname(HERE)
+SOURCES = ("onnx/driver", "ops/exceptions", "guarded/operand", "guarded/pages")
+KINDS = {"f32": "F32", "f64": "F64", "f16": "F16", "bf16": "BF16", "i8": "I8", "u8": "U8", "i16": "I16", "i32": "I32", "i64": "I64",
+         "bool": "BOOL"}
+
+
+def write_safetensors(path, tensors):
+    """tensors: of model.py, by name."""
+    header, blobs, at = {}, [], 0
+    for name, t in tensors.items():
+        blob = np.ascontiguousarray(t.array).tobytes()
+        header[name] = {"dtype": KINDS[t.dtype], "shape": list(t.shape), "data_offsets": [at, at + len(blob)]}
+        blobs.append(blob)
+        at += len(blob)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as f:
+        f.write(struct.pack("<Q", len(text)) + text + b"".join(blobs))
+
+
+def write(path, functions, symbols):
+    """PATH.c and PATH.safetensors of pairs of a case and its function; symbols: of sizes that are names."""
+    tensors, rows, text = {}, [], '#include "driver.h"\n#include "helpers.h"\n\n'
+    for case, f in functions:
+        operands, results = case.sets[0]
+        tensors |= {f"{case.name}.x{i}": operands[name] for i, name in enumerate(f.used)}
+        tensors |= {f"{case.name}.y{i}": results[v.name] for i, v in enumerate(case.graph.outputs)}
+        error, is_sum = tolerance_of(case.name)
+        rows.append(f'    {{"{case.name}", "{f.symbol}", call_{f.name}, {len(f.used)}, {len(f.results)}, {error}, {str(is_sum).lower()}}},\n')
+        text += f"{f.text(symbols)}\n{f.caller()}\n"
+    text += f"static const onnx_case cases[] = {{\n{''.join(rows)}}};\n\n"
+    text += "int main(int argc, char **argv) { return run_onnx_cases(cases, sizeof cases / sizeof *cases, argc, argv); }\n"
+    with open(f"{path}.c", "w", encoding="utf-8") as f:
+        f.write(text)
+    write_safetensors(f"{path}.safetensors", tensors)
+
+
+def build_driver(o):
+    o.driver = [f"{o.out}/{os.path.basename(name)}.o" for name in SOURCES]
+    for name, path in zip(SOURCES, o.driver):
+        command = [*o.clang, "-O1", "-c", "-I", o.include, "-I", TESTS, f"{TESTS}/{name}.c", "-o", path, *o.flags]
+        subprocess.run(command, check=True)
+
+
+def build(o, path):
+    """What the compiler says of a file that cannot be built, or of functions that it cannot compile; "" where all is well."""
+    options = [f"-fplugin-arg-tc-{x}" for x in ("backend=openmp", "cache=off", *o.option)]
+    command = [*o.clang, "-O0", "-Wall", "-Wextra", "-Werror", f"-fplugin={o.plugin}", *options, "-I", o.include, "-I", TESTS, "-I", HERE,
+               f"{path}.c", *o.driver, "-o", path, o.runtime, f"-Wl,-rpath,{os.path.dirname(o.runtime)}", "-fopenmp", "-lm", *o.flags]
+    p = subprocess.run(command, capture_output=True, text=True, check=False)
+    return p.stderr if p.returncode or p.stderr else ""
+
+
+def run(o, path, names):
+    """What the program prints, and of cases that it crashed in, a line as of one that failed."""
+    text, left = "", list(names)
+    env = {k: v for k, v in os.environ.items() if not k.startswith("TC_")} | {"OMP_WAIT_POLICY": "passive"}
+    while left:
+        p = subprocess.run([*o.run, path, f"{path}.safetensors", *left], capture_output=True, text=True, check=False, env=env)
+        text += p.stdout
+        if p.returncode in (0, 1):
+            return text + (p.stderr if p.returncode else "")
+        last = (re.findall(r"^run (\w+)$", p.stdout, re.M) or left)[-1]
+        text += f"FAIL {last} crashed: status {p.returncode}: {p.stderr[-2000:]}\n"
+        left = left[left.index(last) + 1:]
+    return text
