@@ -21,7 +21,6 @@ class Function:
     def __init__(self, name, graph, operands, versions):
         self.name, self.version = name, versions.get("", 1)
         self.statements, self.names, self.used, self.values = [], set(), [], {}
-        self.scoped = False  # a scope of its own, for the body that passes structs or addresses to functions: docs/memory.md
         self.fixed, self.multiples = set(), {}  # sizes that are numbers also where others are names; what names are multiples of: "%3"
         for info in graph.inputs:
             self.add_operand(info.name, operands[info.name])
@@ -169,9 +168,7 @@ class Function:
         parameters += [f"tc_tensor **{v.text}_out" for v in self.results[1:]]
         head = f'TC_COMPILE_WITH("fullgraph") static tc_tensor *{self.symbol}('
         separator = ",\n" + " " * len(head)
-        keep = "tc_keep({})" if self.scoped else "{}"
-        body = ["TC_FUNCTION_SCOPE;"] * self.scoped + self.statements
-        body += [f"*{v.text}_out = {keep.format(v.text)};" for v in self.results[1:]] + [f"return {keep.format(self.results[0].text)};"]
+        body = self.statements + [f"*{v.text}_out = {v.text};" for v in self.results[1:]] + [f"return {self.results[0].text};"]
         return f"{head}{separator.join(parameters) or 'void'})\n{{\n" + "".join(f"  {s}\n" for s in body) + "}\n"
 
     @property

@@ -101,7 +101,7 @@ def max_pool(c, n):
         return c.result(n, x.dtype, shape, text if is_float(x.dtype) else f"tc_cast({text}, {c_dtype(x.dtype)})")
     if x.shape[:2] != (1, 1):
         raise Unsupported("places in several images")
-    at, c.scoped = c.declare("place"), True
+    at = c.declare("place")
     c.result(n, x.dtype, shape, f"tc_max_pool_with_index({text}, {lists}, &{at})")
     if n.attributes.get("storage_order"):
         h, w = x.shape[2:]

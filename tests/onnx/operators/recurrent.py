@@ -50,7 +50,7 @@ def called(c, n, text):
 def weights_text(c, rows):
     names = "w_ih", "w_hh", "b_ih", "b_hh"
     fields = [f".{name} = {c.temporary(name, row)}" for name, row in zip(names, rows) if row != "NULL"]
-    found, c.scoped = c.identifier("weights"), True
+    found = c.identifier("weights")
     c.say(f"const tc_recurrent_weights {found} = {{{', '.join(fields)}}};")
     return found
 
