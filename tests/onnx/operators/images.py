@@ -154,9 +154,7 @@ def max_unpool(c, n):
 @operator("GridSample")
 def grid_sample(c, n):
     x, grid = c.value(n, 0), c.value(n, 1)
-    mode = {"bilinear": "TC_LINEAR", "nearest": "TC_NEAREST"}.get(n.attributes.get("mode", "bilinear"))
-    outside = n.attributes.get("padding_mode", "zeros")
-    if not mode or outside == "reflection":
-        raise Unsupported("bicubic samples, reflection")
-    text = f"tc_grid_sample({c.tensor(x)}, {c.tensor(grid)}, {mode}, {c_bool(outside == 'border')}, {c_bool(n.attributes.get('align_corners'))})"
+    mode = {"bilinear": "TC_LINEAR", "nearest": "TC_NEAREST", "bicubic": "TC_CUBIC"}[n.attributes.get("mode", "bilinear")]
+    outside = {"zeros": "ZERO", "border": "BORDER", "reflection": "REFLECT"}[n.attributes.get("padding_mode", "zeros")]
+    text = f"tc_grid_sample({c.tensor(x)}, {c.tensor(grid)}, {mode}, TC_OUTSIDE_{outside}, {c_bool(n.attributes.get('align_corners'))})"
     c.result(n, x.dtype, [*x.shape[:2], *grid.shape[1:-1]], text)

@@ -57,7 +57,7 @@ def dynamic(c, n):
 @operator("MatMulInteger")
 def matmul_integer(c, n):
     a, b, a_zero, b_zero = (c.value(n, i) for i in range(4))
-    shape = np.matmul(np.empty(a.shape), np.empty(b.shape)).shape
+    shape = np.matmul(np.zeros(a.shape), np.zeros(b.shape)).shape
     c.result(n, "i32", shape, f"tc_matmul({centred(c, a, a_zero, 'TC_I32')}, {centred(c, b, b_zero, 'TC_I32')})")
 
 
@@ -78,7 +78,7 @@ def requantised(c, n, text, shape, scales, y):
 @operator("QLinearMatMul")
 def qlinear_matmul(c, n):
     a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = (c.value(n, i) for i in range(8))
-    shape = np.matmul(np.empty(a.shape), np.empty(b.shape)).shape
+    shape = np.matmul(np.zeros(a.shape), np.zeros(b.shape)).shape
     text = f"tc_matmul({centred(c, a, a_zero, 'TC_I32')}, {centred(c, b, b_zero, 'TC_I32')})"
     requantised(c, n, text, shape, (a_scale, b_scale, y_scale), y_zero)
 
