@@ -131,9 +131,14 @@ static bool run_kernels(onnx_run *r, bool *one_graph) {
 
 static tc_tensor *stored(const tc_safetensors *file, const onnx_case *c, char kind, int i) {
   char name[256];
+  tc_tensor *x = NULL;
   snprintf(name, sizeof name, "%s.%c%d", c->name, kind, i);
-  tc_tensor *x = tc_clone(tc_safetensors_get(file, name));
-  return kind == 'x' && guarded_wanted() ? guarded_operand(x, false) : x;
+  TC_SCOPE {
+    x = tc_clone(tc_safetensors_get(file, name));
+    if (kind == 'x' && guarded_wanted()) x = guarded_operand(x, false);
+    tc_keep(x);
+  }
+  return x;
 }
 
 /* The same values, two elements apart along the last axis. */
@@ -195,5 +200,6 @@ int run_onnx_cases(const onnx_case *c, size_t n, int argc, char **argv) {
   tc_safetensors_close(file);
   printf("total %d cases, %d eager, %d compiled, %d strided, %d graphs, %d failures\n",
          total.cases, total.eager, total.compiled, total.strided, total.one_graph, total.failed);
+  fflush(stdout); /* sanitizers end the program before the C library does it */
   return total.failed != 0;
 }
