@@ -198,8 +198,8 @@ int run_onnx_cases(const onnx_case *c, size_t n, int argc, char **argv) {
     run_case(&c[i], file, &total);
   }
   tc_safetensors_close(file);
-  printf("total %d cases, %d eager, %d compiled, %d strided, %d graphs, %d failures\n",
-         total.cases, total.eager, total.compiled, total.strided, total.one_graph, total.failed);
+  printf("total %d cases, %d eager, %d compiled, %d strided, %d graphs, %d failures\n", total.cases,
+         total.eager, total.compiled, total.strided, total.one_graph, total.failed);
   fflush(stdout); /* sanitizers end the program before the C library does it */
   return total.failed != 0;
 }

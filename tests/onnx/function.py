@@ -33,7 +33,7 @@ class Function:
     def identifier(self, name):
         """A C identifier for the value of a graph, used by no other."""
         base = re.sub(r"\W", "_", name.rsplit("_function_", 1)[-1]) or "t"
-        base = f"{base}_" if base in KEYWORDS or base[0].isdigit() else base
+        base = f"t{base}" if base[0].isdigit() else f"{base}_" if base in KEYWORDS else base
         found, n = base, 2
         while found in self.names:
             found, n = f"{base}_{n}", n + 1
@@ -94,7 +94,7 @@ class Function:
     # ---- nodes
 
     def follow(self, graph):
-        for name, tensor in graph.initial.items():
+        for name, tensor in graph.initial.items():  # those that are inputs, too, are operands
             self.values.setdefault(name, Value(tensor.dtype, tensor.shape, numbers=tensor.array))
         for node in graph.nodes:
             if node.op not in OPERATORS:

@@ -154,8 +154,8 @@ class Graph:
 
 
 class Case:
-    """A folder of node cases: name, graph, versions of the operators by domain, and of each set of data the tensors that go in
-    and those that come out, by name; no sets where some are no tensors."""
+    """A folder of a case: name, graph, versions of the operators by domain, and of each set of data the tensors that go in, weights
+    of the model among them, and those that come out, by name; no sets where some are no tensors."""
 
     def __init__(self, folder):
         self.name = os.path.basename(folder)[len("test_"):]
@@ -167,7 +167,8 @@ class Case:
         self.sets = []
         if all(v.kind == "tensor" for v in self.graph.inputs + self.graph.outputs):
             for data in sorted(glob.glob(f"{folder}/test_data_set_*")):
-                self.sets.append((self.tensors(data, "input", self.graph.inputs), self.tensors(data, "output", self.graph.outputs)))
+                inputs = self.tensors(data, "input", [v for v in self.graph.inputs if v.name not in self.graph.initial])
+                self.sets.append((self.graph.initial | inputs, self.tensors(data, "output", self.graph.outputs)))
 
     @staticmethod
     def tensors(folder, kind, values):

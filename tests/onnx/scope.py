@@ -10,11 +10,14 @@ from function import Function
 from model import Case
 from values import DTYPES, Unsupported
 
-FOLDER = "/usr/share/libonnx-testdata/data/node"  # Debian's libonnx-testdata
+FOLDER = "/usr/share/libonnx-testdata/data"  # Debian's libonnx-testdata
+# The node cases, and models of a few operators: layers and operators that PyTorch exported, and others.
+KINDS = ("node", "pytorch-converted", "pytorch-operator", "simple")
 # Patterns of names of cases, with the reason why they are out of scope.
 OUT = {
-    "strings": "*STRING* strnormalizer_*",
+    "strings": "*STRING* strnormalizer_* strnorm_*",
     "sequences of tensors, tensors that may be missing": "identity_opt identity_sequence if_opt if_seq loop13_seq loop16_seq_none optional_* sequence_*",
+    "gradients of parts of a model": "gradient_of_*",
     "unsigned integers of 16, 32 and 64 bits": "*_uint16 *_uint32 *_uint64",
     "shapes that depend on data": "compress_* nonmaxsuppression_* nonzero_* unique_*",
     "random numbers of another generator": "bernoulli* training_dropout training_dropout_default training_dropout_default_mask training_dropout_mask",
@@ -55,10 +58,10 @@ def function_of(case):
         return None, str(e)
 
 
-def survey(folder=FOLDER):
+def survey():
     """Pairs of a case in scope and its function; names out of scope by reason; complaints about the list."""
     inside, outside, wrong = [], {}, []
-    for path in sorted(glob.glob(f"{folder}/test_*")):
+    for path in [path for kind in KINDS for path in sorted(glob.glob(f"{FOLDER}/{kind}/test_*"))]:
         case = Case(path)
         reason = reason_of(case.name)
         function, why = function_of(case)

@@ -2,7 +2,7 @@
 import numpy as np
 
 from model import DTYPES
-from values import NUMPY, Unsupported, ints
+from values import NUMPY, Unsupported, Value, ints
 from .table import OPERATORS, broadcast, c_dtype, is_float, operator
 
 # Of one tensor and its attributes, which have these defaults; the result has the dtype of the operand.
@@ -45,9 +45,18 @@ def scalar(value):
     return repr(value.numbers.reshape(()).item())
 
 
+def aligned(c, n):
+    """The two operands; before version 7 the axes of the second one begin at the attribute `axis` of the first one's."""
+    a, b = c.value(n, 0), c.value(n, 1)
+    behind = a.rank - b.rank - n.attributes["axis"] if n.attributes.get("broadcast") and "axis" in n.attributes else 0
+    if behind > 0:
+        b = Value(b.dtype, b.shape + (1,) * behind, f"tc_reshape({c.tensor(b)}, {ints(b.shape + (1,) * behind)})")
+    return a, b
+
+
 @operator("Add", "Sub", "Mul", "Div")
 def binary(c, n):
-    a, b = c.value(n, 0), c.value(n, 1)
+    a, b = aligned(c, n)
     function, right, left, fold, sign = BINARY[n.op]
     shape = broadcast(a, b)
     if n.op == "Div" and not is_float(a.dtype):
@@ -137,13 +146,15 @@ def cast(c, n):
 
 @operator("Clip")
 def clip(c, n):
-    x, low, high = c.value(n, 0), c.value(n, 1), c.value(n, 2)
+    """Bounds are operands of rank 0, or before version 11 numbers."""
+    x, a = c.value(n, 0), n.attributes
+    low, high = a.get("min", "-INFINITY"), a.get("max", "INFINITY")
+    if a:
+        return c.result(n, x.dtype, x.shape, f"tc_clamp({c.tensor(x)}, {low}, {high})")
     text = c.tensor(x)
-    if low:
-        text = f"tc_maximum({text}, {c.tensor(low)})"
-    if high:
-        text = f"tc_minimum({text}, {c.tensor(high)})"
-    c.result(n, x.dtype, x.shape, text if low or high else f"tc_clone({text})")
+    for function, bound in (("tc_maximum", c.value(n, 1)), ("tc_minimum", c.value(n, 2))):
+        text = f"{function}({text}, {c.tensor(bound)})" if bound else text
+    return c.result(n, x.dtype, x.shape, text if text != c.tensor(x) else f"tc_clone({text})")
 
 
 @operator("IsInf")
@@ -158,7 +169,9 @@ def is_infinite(c, n):
 def prelu(c, n):
     a, b = c.value(n, 0), c.value(n, 1)
     x = c.tensor(a)
-    c.result(n, a.dtype, broadcast(a, b), f"tc_where(tc_gt_s({x}, 0), {x}, tc_mul({x}, {c.tensor(b)}))")
+    if c.version < 7:  # a slope for each channel
+        return c.result(n, a.dtype, a.shape, f"tc_prelu({x}, {c.tensor(b)})")
+    return c.result(n, a.dtype, broadcast(a, b), f"tc_where(tc_gt_s({x}, 0), {x}, tc_mul({x}, {c.tensor(b)}))")
 
 
 @operator("Selu")

@@ -138,7 +138,7 @@ def concat(c, n):
 def split(c, n):
     x, axis, count = c.value(n, 0), n.attributes.get("axis", 0), len(n.outputs)
     t, whole = c.tensor(x), x.shape[axis]
-    sizes = c.sizes(n, 1)[0] if c.value(n, 1) is not None else [whole // count] * count
+    sizes = c.sizes(n, 1)[0] if c.value(n, 1) is not None else n.attributes.get("split", [whole // count] * count)
     if len(set(sizes)) == 1 and sizes[0]:
         parts, c.multiples[whole] = c.identifier("parts"), f"%{count}"
         c.say(f"tc_tensor *{parts}[{count}];")
@@ -189,7 +189,7 @@ def pad(c, n):
     dims = [b + d + a for b, d, a in zip(before, x.shape, after)]
     mode, t = n.attributes.get("mode", "constant"), c.tensor(x)
     if mode == "constant":
-        fill = c.numbers(n, 2).item() if c.value(n, 2) is not None else 0
+        fill = c.numbers(n, 2).item() if c.value(n, 2) is not None else n.attributes.get("value", 0)
         text = f"tc_pad({t}, {ints(before)}, {ints(after)}, {fill})"
     else:
         text = f"{'tc_pad_replicate' if mode == 'edge' else 'tc_pad_reflect'}({t}, {ints(before)}, {ints(after)})"
