@@ -11,14 +11,6 @@ typedef struct counts {
   int cases, eager, compiled, strided, one_graph, failed;
 } counts;
 
-/* A case with its data, and why it failed. */
-typedef struct onnx_run {
-  const onnx_case *c;
-  tc_tensor *x[ONNX_MOST], *want[ONNX_MOST], *y[ONNX_MOST];
-  int raised; /* exceptions of the body */
-  char why[256];
-} onnx_run;
-
 /* ---- comparison ------------------------------------------------------------------------------ */
 
 /* Those of docs/programming-model.md; integers and bool are exact. */
@@ -62,18 +54,18 @@ static int64_t first_wrong(const onnx_case *c, const tc_tensor *y, const tc_tens
   return -1;
 }
 
-static bool compare(onnx_run *r, int k) {
+bool onnx_compare(onnx_run *r, int k, const tc_tensor *want, int example) {
   char is[128], should[128];
-  const tc_tensor *y = r->y[k], *want = r->want[k];
-  if (!y)
+  const tc_tensor *y = example < 0 ? r->y[k] : tc_select(r->y[k], 0, example);
+  if (!y || !want)
     return snprintf(r->why, sizeof r->why, "no result %d: %s", k,
                     tc_error() ? tc_error() : "no message"),
            false;
   shape_text(y, is), shape_text(want, should);
   if (strcmp(is, should) != 0)
     return snprintf(r->why, sizeof r->why, "result %d is %s, not %s", k, is, should), false;
-  const tc_tensor *a = tc_reshape(y, TC_DIMS(tc_numel(y))),
-                  *b = tc_reshape(want, TC_DIMS(tc_numel(want)));
+  const tc_tensor *a = tc_reshape(y, TC_DIMS(tc_numel(y)));
+  const tc_tensor *b = tc_reshape(want, TC_DIMS(tc_numel(want)));
   const int64_t at = first_wrong(r->c, a, b);
   if (at < 0) return true;
   snprintf(r->why, sizeof r->why, "result %d, element %lld is %.9g, not %.9g", k, (long long)at,
@@ -95,7 +87,7 @@ static bool run_once(onnx_run *r, int traps, int *raised) {
   bool ok = true;
   memset(r->y, 0, sizeof r->y);
   run_watched(called, r, traps, raised);
-  for (int i = 0; i < r->c->results && ok; i++) TC_SCOPE ok = compare(r, i);
+  for (int i = 0; i < r->c->results && ok; i++) TC_SCOPE ok = onnx_compare(r, i, r->want[i], -1);
   tc_clear_error();
   for (int i = 0; i < r->c->results; i++) tc_free(r->y[i]);
   if (ok && tc_memory().live != before) {
@@ -160,21 +152,39 @@ static void report(counts *n, const onnx_run *r, const char *how, bool ok, int *
   if (!ok) printf("FAIL %s %s: %s\n", r->c->name, how, r->why);
 }
 
+/* As the function is written, compiled, and compiled for operands whose elements lie apart. */
+static void run_forms(onnx_run *r, counts *n) {
+  bool one_graph = true;
+  report(n, r, "eager", run_body(r), &n->eager);
+  report(n, r, "compiled", run_kernels(r, &one_graph), &n->compiled);
+  snprintf(r->why, sizeof r->why, "no hit, or a fallback");
+  report(n, r, "as one graph", one_graph, &n->one_graph);
+  for (int i = 0; i < r->c->operands; i++) {
+    tc_tensor *x = stepped(r->x[i]);
+    tc_free(r->x[i]), r->x[i] = x;
+  }
+  report(n, r, "compiled, elements apart", run_kernels(r, &one_graph), &n->strided);
+}
+
+static void run_examples(onnx_run *r, counts *n) {
+  tc_set_enabled(false);
+  report(n, r, "a batch, eager", onnx_run_batched(r), &n->eager);
+  tc_set_enabled(true);
+  const tc_stats before = tc_stats_of(r->c->symbol);
+  report(n, r, "a batch, compiled", onnx_run_batched(r), &n->compiled);
+  const tc_stats after = tc_stats_of(r->c->symbol);
+  snprintf(r->why, sizeof r->why, "no hit, or a fallback");
+  report(n, r, "a batch, as one graph",
+         after.hits == before.hits + 1 && after.fallbacks == before.fallbacks, &n->one_graph);
+}
+
 static void run_case(const onnx_case *c, const tc_safetensors *file, counts *n) {
   onnx_run r = {.c = c};
-  bool one_graph = true;
   n->cases++;
   for (int i = 0; i < c->operands; i++) r.x[i] = stored(file, c, 'x', i);
   for (int i = 0; i < c->results; i++) r.want[i] = stored(file, c, 'y', i);
-  report(n, &r, "eager", run_body(&r), &n->eager);
-  report(n, &r, "compiled", run_kernels(&r, &one_graph), &n->compiled);
-  snprintf(r.why, sizeof r.why, "no hit, or a fallback");
-  report(n, &r, "as one graph", one_graph, &n->one_graph);
-  for (int i = 0; i < c->operands; i++) {
-    tc_tensor *x = stepped(r.x[i]);
-    tc_free(r.x[i]), r.x[i] = x;
-  }
-  report(n, &r, "compiled, elements apart", run_kernels(&r, &one_graph), &n->strided);
+  if (c->batched) run_examples(&r, n);
+  else run_forms(&r, n);
   for (int i = 0; i < ONNX_MOST; i++) tc_free(r.x[i]), tc_free(r.want[i]);
 }
 

@@ -162,20 +162,50 @@ class Function:
         names = {d: f"{chr(ord('A') + i)}{self.multiples.get(d, '')}" for i, d in enumerate(sizes)} if symbols else {}
         return [(v, f"{v.dtype}[{','.join(str(names.get(d, d)) for d in v.shape)}]") for v in operands]
 
-    def text(self, symbols=False):
-        """The function."""
-        parameters = [f'const tc_tensor *{v.text} TC_SHAPE("{shape}")' for v, shape in self.shape_texts(symbols)]
+    def definition(self, head, symbols=False, annotated=True):
+        """The function behind its attributes and name."""
+        shapes = [f' TC_SHAPE("{shape}")' if annotated else "" for _, shape in self.shape_texts(symbols)]
+        parameters = [f"const tc_tensor *{self.values[name].text}{shape}" for name, shape in zip(self.used, shapes)]
         parameters += [f"tc_tensor **{v.text}_out" for v in self.results[1:]]
-        head = f'TC_COMPILE_WITH("fullgraph") static tc_tensor *{self.symbol}('
-        separator = ",\n" + " " * len(head)
+        separator = ",\n" + " " * (len(head) + 1)
         body = self.statements + [f"*{v.text}_out = {v.text};" for v in self.results[1:]] + [f"return {self.results[0].text};"]
-        return f"{head}{separator.join(parameters) or 'void'})\n{{\n" + "".join(f"  {s}\n" for s in body) + "}\n"
+        return f"{head}({separator.join(parameters) or 'void'})\n{{\n" + "".join(f"  {s}\n" for s in body) + "}\n"
+
+    def text(self, symbols=False):
+        """The annotated function, and one of arrays that calls it."""
+        return self.definition(f'TC_COMPILE_WITH("fullgraph") static tc_tensor *{self.symbol}', symbols) + self.caller("call", self.symbol)
+
+    # ---- a batch of examples
+
+    def axes(self):
+        """For each operand the axis that counts examples; None: the operand is the same for all."""
+        return [(0, self.values[name].rank, None)[i % 3] for i, name in enumerate(self.used)]
+
+    def batched_text(self):
+        """The function without an attribute, and an annotated one of two examples, by tc_vmap."""
+        n, m, example = len(self.used), len(self.results), f"example_{self.name}"
+        arguments = [f"x[{i}]" for i in range(n)] + [f"&y[{i}]" for i in range(1, m)]
+        shapes = []
+        for (value, _), axis in zip(self.shape_texts(False), self.axes()):
+            dims = list(value.shape) if axis is None else [*value.shape[:axis], 2, *value.shape[axis:]]
+            shapes.append(f"{value.dtype}[{','.join(map(str, dims))}]")
+        parameters = [f'const tc_tensor *x{i} TC_SHAPE("{shape}")' for i, shape in enumerate(shapes)]
+        parameters += [f"tc_tensor **y{i}" for i in range(1, m)]
+        axes = ", ".join("TC_UNMAPPED" if a is None else str(a) for a in self.axes())
+        hand_out = "".join(f" *y{i} = y[{i}];" for i in range(1, m))
+        return (self.definition(f"static tc_tensor *value_{self.name}", annotated=False) + self.caller("call", f"value_{self.name}") +
+                f"static bool {example}(tc_tensor *const *x, void *context, tc_tensor **y)\n{{\n  (void)context;\n"
+                f"  y[0] = value_{self.name}({', '.join(arguments)});\n  return y[0] != NULL;\n}}\n"
+                f'TC_COMPILE_WITH("fullgraph") static tc_tensor *{self.symbol}({", ".join(parameters)})\n{{\n'
+                f"  const tc_tensor *x[] = {{{', '.join(f'x{i}' for i in range(n))}}};\n  const int axes[] = {{{axes}}};\n"
+                f"  tc_tensor *y[{m}];\n  if (!tc_vmap({example}, NULL, {n}, x, axes, {m}, y)) return NULL;\n "
+                f"{hand_out}\n  return y[0];\n}}\n" + self.caller("batched", self.symbol))
 
     @property
     def symbol(self):
         return f"case_{self.name}"
 
-    def caller(self):
-        """A function of arrays that calls it."""
+    def caller(self, name, function):
+        """A function of arrays that calls `function`."""
         arguments = [f"x[{i}]" for i in range(len(self.used))] + [f"&y[{i}]" for i in range(1, len(self.results))]
-        return f"static void call_{self.name}(tc_tensor *const *x, tc_tensor **y) {{ (void)x; y[0] = {self.symbol}({', '.join(arguments)}); }}\n"
+        return f"static void {name}_{self.name}(tc_tensor *const *x, tc_tensor **y) {{ (void)x; y[0] = {function}({', '.join(arguments)}); }}\n"

@@ -38,8 +38,8 @@ static inline tc_tensor *onnx_roi_align(const tc_tensor *x, const tc_tensor *roi
   const tc_tensor *of_rows[] = {
       tc_expand(tc_unsqueeze(onnx_roi_grid(across, tc_size(x, 3)), 1), TC_DIMS(r, h, w)),
       tc_expand(tc_unsqueeze(onnx_roi_grid(down, tc_size(x, 2)), 2), TC_DIMS(r, h, w))};
-  const tc_tensor *samples_of =
-      tc_grid_sample(tc_index_select(x, 0, batch), tc_stack(of_rows, 2, -1), TC_LINEAR, TC_OUTSIDE_BORDER, true);
+  const tc_tensor *samples_of = tc_grid_sample(
+      tc_index_select(x, 0, batch), tc_stack(of_rows, 2, -1), TC_LINEAR, TC_OUTSIDE_BORDER, true);
   return tc_avg_pool(samples_of, TC_INTS(samples), TC_EMPTY_LIST, TC_INTS(0), false, true);
 }
 

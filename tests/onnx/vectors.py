@@ -11,7 +11,7 @@ from scope import tolerance_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.dirname(HERE)
-SOURCES = ("onnx/driver", "ops/exceptions", "guarded/operand", "guarded/pages")
+SOURCES = ("onnx/driver", "onnx/batched", "ops/exceptions", "guarded/operand", "guarded/pages")
 KINDS = {"f32": "F32", "f64": "F64", "f16": "F16", "bf16": "BF16", "i8": "I8", "u8": "U8", "i16": "I16", "i32": "I32", "i64": "I64",
          "bool": "BOOL"}
 
@@ -30,17 +30,26 @@ def write_safetensors(path, tensors):
         f.write(struct.pack("<Q", len(text)) + text + b"".join(blobs))
 
 
-def write(path, functions, symbols):
-    """PATH.c and PATH.safetensors of pairs of a case and its function; symbols: of sizes that are names."""
-    tensors, rows, text = {}, [], '#include "driver.h"\n#include "helpers.h"\n\n'
+def row(case, f, batched):
+    """Of the table of cases: a member of onnx_case each."""
+    error, is_sum = tolerance_of(case.name)
+    fields = [f'"{case.name}"', f'"{f.symbol}"', f"call_{f.name}", len(f.used), len(f.results), error, str(is_sum).lower()]
+    if not batched:
+        fields += ["NULL", "{0}"]
+    else:
+        fields += [f"batched_{f.name}", f"{{{', '.join('TC_UNMAPPED' if a is None else str(a) for a in f.axes())}}}"]
+    return f"    {{{', '.join(map(str, fields))}}},\n"
+
+
+def write(path, functions, o):
+    """PATH.c and PATH.safetensors of pairs of a case and its function."""
+    tensors, text = {}, '#include "driver.h"\n#include "helpers.h"\n\n'
     for case, f in functions:
         operands, results = case.sets[0]
         tensors |= {f"{case.name}.x{i}": operands[name] for i, name in enumerate(f.used)}
         tensors |= {f"{case.name}.y{i}": results[v.name] for i, v in enumerate(case.graph.outputs)}
-        error, is_sum = tolerance_of(case.name)
-        rows.append(f'    {{"{case.name}", "{f.symbol}", call_{f.name}, {len(f.used)}, {len(f.results)}, {error}, {str(is_sum).lower()}}},\n')
-        text += f"{f.text(symbols)}\n{f.caller()}\n"
-    text += f"static const onnx_case cases[] = {{\n{''.join(rows)}}};\n\n"
+        text += f"{f.batched_text() if o.batched else f.text(o.symbols)}\n"
+    text += f"static const onnx_case cases[] = {{\n{''.join(row(case, f, o.batched) for case, f in functions)}}};\n\n"
     text += "int main(int argc, char **argv) { return run_onnx_cases(cases, sizeof cases / sizeof *cases, argc, argv); }\n"
     with open(f"{path}.c", "w", encoding="utf-8") as f:
         f.write(text)
@@ -50,14 +59,15 @@ def write(path, functions, symbols):
 def build_driver(o):
     o.driver = [f"{o.out}/{os.path.basename(name)}.o" for name in SOURCES]
     for name, path in zip(SOURCES, o.driver):
-        command = [*o.clang, "-O1", "-c", "-I", o.include, "-I", TESTS, f"{TESTS}/{name}.c", "-o", path, *o.flags]
+        command = [*o.compiler, "-O1", "-c", "-I", o.include, "-I", TESTS, f"{TESTS}/{name}.c", "-o", path, *o.flags]
         subprocess.run(command, check=True)
 
 
 def build(o, path):
     """What the compiler says of a file that cannot be built, or of functions that it cannot compile; "" where all is well."""
-    options = [f"-fplugin-arg-tc-{x}" for x in ("backend=openmp", "cache=off", *o.option)]
-    command = [*o.clang, "-O0", "-Wall", "-Wextra", "-Werror", f"-fplugin={o.plugin}", *options, "-I", o.include, "-I", TESTS, "-I", HERE,
+    name = os.path.splitext(os.path.basename(o.plugin))[0]
+    options = [f"-fplugin-arg-{'tc' if name == 'libtcplugin' else name}-{x}" for x in ("backend=openmp", "cache=off", *o.option)]
+    command = [*o.compiler, "-O0", "-Wall", "-Wextra", "-Werror", f"-fplugin={o.plugin}", *options, "-I", o.include, "-I", TESTS, "-I", HERE,
                f"{path}.c", *o.driver, "-o", path, o.runtime, f"-Wl,-rpath,{os.path.dirname(o.runtime)}", "-fopenmp", "-lm", *o.flags]
     p = subprocess.run(command, capture_output=True, text=True, check=False)
     return p.stderr if p.returncode or p.stderr else ""
