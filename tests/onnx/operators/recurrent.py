@@ -84,19 +84,22 @@ def lstm(c, n):
     return hand_out(c, n, called(c, n, sequence), last, steps, batch, hidden)
 
 
-def loop(c, x, rows, sizes, state, body):
-    """Steps, written out: `body` are statements that make h of in, own and h.  C of the sequence and of its last element."""
-    steps, batch, hidden = sizes
+def loop(c, n, x, rows, sizes, state, body):
+    """Steps, written out: `body` are statements that make h of in and h.  C of the sequence, where it is wanted, and of its
+    last element."""
+    steps, wanted = sizes[0], c.is_wanted(n, 0)
     w_ih, w_hh, b_ih, b_hh = (c.temporary(k, r) if r != "NULL" else r for k, r in zip(("w_ih", "w_hh", "b_ih", "b_hh"), rows))
     every, h, states = c.temporary("every", f"tc_linear({x}, {w_ih}, {b_ih})"), c.temporary("h", state), c.identifier("states")
-    c.say(f"const tc_tensor *{states}[{steps}];")
+    if wanted:
+        c.say(f"const tc_tensor *{states}[{steps}];")
     c.say(f"for (int t = 0; t < {steps}; t++) {{")
     c.say(f"  const tc_tensor *in = tc_select({every}, 0, t);")
     for line in body(h, w_hh, b_hh):
         c.say(f"  {line}")
-    c.say(f"  {states}[t] = {h};")
+    if wanted:
+        c.say(f"  {states}[t] = {h};")
     c.say("}")
-    return f"tc_stack({states}, {steps}, 0)", h
+    return f"tc_stack({states}, {steps}, 0)" if wanted else None, h
 
 
 def gate(text, i, hidden):
@@ -117,7 +120,7 @@ def peepholes(c, n, x, rows, sizes, h, cell):
                 f"{cells} = tc_add(tc_mul(f, {cells}), tc_mul(i, tc_tanh({gate('all', 3, hidden)})));",
                 f"const tc_tensor *o = tc_sigmoid(tc_add({gate('all', 1, hidden)}, {see[1]}));",
                 f"{h} = tc_mul(o, tc_tanh({cells}));"]
-    sequence, last = loop(c, x, rows, sizes, h, body)
+    sequence, last = loop(c, n, x, rows, sizes, h, body)
     hand_out(c, n, sequence, last, *sizes)
 
 
@@ -137,5 +140,5 @@ def gru(c, n):
                 f"const tc_tensor *z = {gate('gates', 0, hidden)}, *r = {gate('gates', 1, hidden)};",
                 f"const tc_tensor *fresh = tc_tanh(tc_add({gate('in', 2, hidden)}, tc_linear(tc_mul(r, {h}), {third}, {bias[1]})));",
                 f"{h} = tc_add(tc_mul(tc_rsub_s(z, 1), fresh), tc_mul(z, {h}));"]
-    sequence, last = loop(c, x, rows, (steps, batch, hidden), state(c, n, 5, batch, hidden), body)
+    sequence, last = loop(c, n, x, rows, (steps, batch, hidden), state(c, n, 5, batch, hidden), body)
     hand_out(c, n, sequence, last, steps, batch, hidden)
