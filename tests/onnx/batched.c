@@ -3,14 +3,14 @@
 
 #include "driver.h"
 
-static bool is_floating(const tc_tensor *x) {
+bool onnx_is_floating(const tc_tensor *x) {
   const tc_dtype d = tc_dtype_of(x);
   return d == TC_F32 || d == TC_F64 || d == TC_F16 || d == TC_BF16;
 }
 
 /* Elements in reverse order: each is in the domain of the operator as before.  Indices stay. */
 static tc_tensor *other(const tc_tensor *x) {
-  return is_floating(x) ? tc_clone(tc_flip(x, TC_ALL)) : tc_clone(x);
+  return onnx_is_floating(x) ? tc_clone(tc_flip(x, TC_ALL)) : tc_clone(x);
 }
 
 /* x and y as the places 0 and 1 of a new axis. */

@@ -178,12 +178,20 @@ static void run_examples(onnx_run *r, counts *n) {
          after.hits == before.hits + 1 && after.fallbacks == before.fallbacks, &n->one_graph);
 }
 
+static void run_gradients(onnx_run *r, counts *n) {
+  bool one_graph;
+  report(n, r, "gradients", onnx_run_gradients(r, &one_graph), &n->compiled);
+  snprintf(r->why, sizeof r->why, "no hit, or a fallback");
+  report(n, r, "gradients, as one graph", one_graph, &n->one_graph);
+}
+
 static void run_case(const onnx_case *c, const tc_safetensors *file, counts *n) {
   onnx_run r = {.c = c};
   n->cases++;
   for (int i = 0; i < c->operands; i++) r.x[i] = stored(file, c, 'x', i);
   for (int i = 0; i < c->results; i++) r.want[i] = stored(file, c, 'y', i);
-  if (c->batched) run_examples(&r, n);
+  if (c->gradients) run_gradients(&r, n);
+  else if (c->batched) run_examples(&r, n);
   else run_forms(&r, n);
   for (int i = 0; i < ONNX_MOST; i++) tc_free(r.x[i]), tc_free(r.want[i]);
 }

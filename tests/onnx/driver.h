@@ -15,6 +15,7 @@ typedef struct onnx_case {
   /* A function of two examples, or NULL; for each operand the axis that counts them, or TC_UNMAPPED: one for both. */
   void (*batched)(tc_tensor *const *x, tc_tensor **y);
   int axes[ONNX_MOST];
+  int gradients; /* that call gives behind the first result, of the floating operands; 0: it gives all results */
 } onnx_case;
 
 /* A case with its data, and why it failed. */
@@ -35,5 +36,10 @@ bool onnx_run_batched(onnx_run *r);
 /* argv[1]: a .safetensors file with NAME.x0, ... and NAME.y0, ... of each case; argv[2...]: cases to run, or none: all.
  * Prints "FAIL NAME how: why" for what fails, and the counts at the end.  0: everything passed. */
 int run_onnx_cases(const onnx_case *c, size_t n, int argc, char **argv);
+
+/* Gradients by kernels are those of the body, as far as roundings let them: errors are relative to the largest. */
+bool onnx_run_gradients(onnx_run *r, bool *one_graph);
+
+bool onnx_is_floating(const tc_tensor *x);
 
 #endif

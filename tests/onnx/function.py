@@ -201,6 +201,34 @@ class Function:
                 f"  tc_tensor *y[{m}];\n  if (!tc_vmap({example}, NULL, {n}, x, axes, {m}, y)) return NULL;\n "
                 f"{hand_out}\n  return y[0];\n}}\n" + self.caller("batched", self.symbol))
 
+    # ---- gradients
+
+    def leaves(self):
+        """Numbers of the operands that have gradients."""
+        return [i for i, name in enumerate(self.used) if self.values[name].dtype in ("f32", "f64", "f16", "bf16")]
+
+    def has_gradients(self):
+        return bool(self.leaves()) and self.results[0].dtype in ("f32", "f64")
+
+    def gradient_text(self, symbols=False):
+        """The function without an attribute, and an annotated one of the first result and its gradients by a cotangent."""
+        n, m, dtype = len(self.used), len(self.results), self.results[0].dtype.upper()
+        leaves, shapes = self.leaves(), self.shape_texts(symbols)
+        parameters = [f'{"" if i in leaves else "const "}tc_tensor *x{i} TC_SHAPE("{shape}")' for i, (_, shape) in enumerate(shapes)]
+        parameters += [f"tc_tensor **g{k}" for k in range(len(leaves))]
+        arguments = [f"x{i}" for i in range(n)] + [f"&rest[{i}]" for i in range(1, m)]
+        lines = [f"tc_tensor *rest[{m}];"] * (m > 1) + [
+            f"tc_tensor *y = value_{self.name}({', '.join(arguments)});",
+            f"tc_tensor *x[] = {{{', '.join(f'x{i}' for i in leaves)}}}, *g[{len(leaves)}];",
+            f"const tc_tensor *by = tc_reshape(tc_cos(tc_arange(tc_numel(y), 1, 1, TC_{dtype})), tc_shape(y));",
+            f"if (!tc_grad_with(y, by, {len(leaves)}, x, TC_ALLOW_UNUSED, g)) return NULL;"]
+        lines += [f"*g{k} = g[{k}];" for k in range(len(leaves))] + ["return y;"]
+        calls = ", ".join([f"x[{i}]" for i in range(n)] + [f"&y[{k + 1}]" for k in range(len(leaves))])
+        return (self.definition(f"static tc_tensor *value_{self.name}", annotated=False) +
+                f'TC_COMPILE_WITH("fullgraph") static tc_tensor *{self.symbol}({", ".join(parameters)})\n{{\n' +
+                "".join(f"  {line}\n" for line in lines) + "}\n" +
+                f"static void call_{self.name}(tc_tensor *const *x, tc_tensor **y) {{ y[0] = {self.symbol}({calls}); }}\n")
+
     @property
     def symbol(self):
         return f"case_{self.name}"

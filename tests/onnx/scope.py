@@ -28,9 +28,13 @@ LOOSER = {
     "*window*": (1e-4, "3.1415 is pi there"),
     "roialign_* gridsample_bicubic": (1e-4, "results have four decimals"),
 }
-# Of tc_vmap: values have more than 8 axes with that of the batch.
-NOT_BATCHED = "averagepool_3d_default AvgPool3d*"
 SUMS = "dft* stft*"  # their errors are relative to the largest result
+# What else is left out of a form of the cases, with the reason.
+OUT_OF_FORM = {
+    "batched": {"values of more than 8 axes with that of the batch": "averagepool_3d_default AvgPool3d*"},
+    "gradients": {"through integers alone": "hardmax_* gridsample_nearest",
+                  "at places where rounding chooses between two": "roialign_*"},
+}
 
 
 def matches(name, patterns):
@@ -40,6 +44,12 @@ def matches(name, patterns):
 def tolerance_of(name):
     """What an error may be besides, and whether errors are relative to the largest result."""
     return next((error for patterns, (error, _) in LOOSER.items() if matches(name, patterns)), 0), matches(name, SUMS)
+
+
+def is_in_form(case, function, form):
+    """Is there such a function of the case?  form: batched, of two examples; gradients."""
+    possible = function.has_gradients() if form == "gradients" else bool(function.used)
+    return possible and not any(matches(case.name, patterns) for patterns in OUT_OF_FORM[form].values())
 
 
 def reason_of(name):

@@ -11,7 +11,7 @@ from scope import tolerance_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.dirname(HERE)
-SOURCES = ("onnx/driver", "onnx/batched", "ops/exceptions", "guarded/operand", "guarded/pages")
+SOURCES = ("onnx/driver", "onnx/batched", "onnx/gradients", "ops/exceptions", "guarded/operand", "guarded/pages")
 KINDS = {"f32": "F32", "f64": "F64", "f16": "F16", "bf16": "BF16", "i8": "I8", "u8": "U8", "i16": "I16", "i32": "I32", "i64": "I64",
          "bool": "BOOL"}
 
@@ -30,14 +30,16 @@ def write_safetensors(path, tensors):
         f.write(struct.pack("<Q", len(text)) + text + b"".join(blobs))
 
 
-def row(case, f, batched):
+def text_of(f, o):
+    return f.batched_text() if o.batched else f.gradient_text(o.symbols) if o.gradients else f.text(o.symbols)
+
+
+def row(case, f, o):
     """Of the table of cases: a member of onnx_case each."""
     error, is_sum = tolerance_of(case.name)
     fields = [f'"{case.name}"', f'"{f.symbol}"', f"call_{f.name}", len(f.used), len(f.results), error, str(is_sum).lower()]
-    if not batched:
-        fields += ["NULL", "{0}"]
-    else:
-        fields += [f"batched_{f.name}", f"{{{', '.join('TC_UNMAPPED' if a is None else str(a) for a in f.axes())}}}"]
+    axes = [0] if not o.batched else ["TC_UNMAPPED" if a is None else a for a in f.axes()]
+    fields += [f"batched_{f.name}" if o.batched else "NULL", f"{{{', '.join(map(str, axes))}}}", len(f.leaves()) if o.gradients else 0]
     return f"    {{{', '.join(map(str, fields))}}},\n"
 
 
@@ -48,8 +50,8 @@ def write(path, functions, o):
         operands, results = case.sets[0]
         tensors |= {f"{case.name}.x{i}": operands[name] for i, name in enumerate(f.used)}
         tensors |= {f"{case.name}.y{i}": results[v.name] for i, v in enumerate(case.graph.outputs)}
-        text += f"{f.batched_text() if o.batched else f.text(o.symbols)}\n"
-    text += f"static const onnx_case cases[] = {{\n{''.join(row(case, f, o.batched) for case, f in functions)}}};\n\n"
+        text += f"{text_of(f, o)}\n"
+    text += f"static const onnx_case cases[] = {{\n{''.join(row(case, f, o) for case, f in functions)}}};\n\n"
     text += "int main(int argc, char **argv) { return run_onnx_cases(cases, sizeof cases / sizeof *cases, argc, argv); }\n"
     with open(f"{path}.c", "w", encoding="utf-8") as f:
         f.write(text)
