@@ -191,7 +191,8 @@ std::string Evaluator::data_text(const Expr *e) {
   const Value *v = resolve(array, loc);
   if (!v) return "";
   const bool table = llvm::any_of(tables, [&](auto &each) { return each.second == array.slot; });
-  const ValueDecl *global = v->place.root && v->place.root->hasGlobalStorage() ? v->place.root : nullptr;
+  const auto *root = v->place.root;
+  const ValueDecl *global = root && root->hasGlobalStorage() ? root : nullptr;
   const bool copied = table && global && !context.getLangOpts().CPlusPlus &&
                       !why_unnameable(global).empty(); // a constant one that is declared further on
   if (v->place.at_entry && !copied) {                  // not written here

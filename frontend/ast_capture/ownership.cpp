@@ -51,8 +51,8 @@ const Expr *opens_autocast(const Stmt *s) {
 
 bool opens_rest(const Stmt *s) { return declares(s, "tc_scope_rest"); }
 
-// Of tcompile.h or a header of its folder, or of a folder in that: a function of the API, or what its macros are made of
-// in C++ (tcompile_ints).
+// Of tcompile.h or a header of its folder, or of a folder in that: a function of the API, or what its
+// macros are made of in C++ (tcompile_ints).
 bool is_library(const FunctionDecl *callee) {
   const bool named = callee && callee->getDeclName().isIdentifier();
   if (!is_api(callee) && !(named && callee->getName().starts_with("tcompile_"))) return false;
@@ -136,7 +136,8 @@ void Uses::look(const Stmt *s) {
   around.pop_back();
 }
 
-// Whether the pointer or the struct around[at] is an argument of a function of the library, which keeps none.
+// Whether the pointer or the struct around[at] is an argument of a function of the library, which
+// keeps none.
 bool Uses::is_borrowed(size_t at) const {
   while (at && (isa<CastExpr>(around[at - 1]) || isa<ParenExpr>(around[at - 1]))) at--;
   const auto *call = at ? dyn_cast<CallExpr>(around[at - 1]) : nullptr;

@@ -1,6 +1,4 @@
 """Convolutions, pooling, padding of images: operands N, C and one to three dimensions."""
-import numpy as np
-
 from values import Unsupported, ints
 from .table import c_bool, c_dtype, is_float, operator
 

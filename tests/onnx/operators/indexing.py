@@ -3,7 +3,7 @@ import numpy as np
 
 from values import Unsupported, ints
 from .reductions import places
-from .table import axis_of, c_dtype, is_float, operator
+from .table import axis_of, is_float, operator
 
 
 def index_text(c, value, size):
