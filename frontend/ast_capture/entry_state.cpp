@@ -19,26 +19,27 @@ static const size_t max_assumptions = 64;   // about one variable
 
 // ---- names --------------------------------------------------------------------------------------
 
-// Whether the name means this object where the texts are evaluated.
-bool Evaluator::nameable(const ValueDecl *decl, SourceLocation loc) {
-  std::string name = decl->getNameAsString();
+// Why the name does not mean this object where the texts are evaluated; empty: it does.
+std::string Evaluator::why_unnameable(const ValueDecl *decl) const {
+  const std::string name = decl->getNameAsString();
   const auto *variable = dyn_cast<VarDecl>(decl);
-  bool local = variable && variable->isStaticLocal();
+  const bool local = variable && variable->isStaticLocal();
   bool before = false;
   for (const Decl *each : decl->redecls())
     before = before || sources.isBeforeInTranslationUnit(sources.getFileLoc(each->getLocation()),
                                                          sources.getFileLoc(begins));
-  if (local && (frames.size() > 1 || !before)) {
-    fail(loc, "'" + name + "' keeps its value between calls; pass it as a parameter");
-    return false;
-  }
-  if (!before || (!local && reading.hides(name))) {
-    fail(loc, "'" + name + "' cannot be named in '" + function->getNameAsString() +
-                  (before ? "', which has a variable of the same name; rename one of them"
-                          : "'; declare it in front of the function"));
-    return false;
-  }
-  return true;
+  if (local && (frames.size() > 1 || !before))
+    return "'" + name + "' keeps its value between calls; pass it as a parameter";
+  if (before && (local || !reading.hides(name))) return "";
+  return "'" + name + "' cannot be named in '" + function->getNameAsString() +
+         (before ? "', which has a variable of the same name; rename one of them"
+                 : "'; declare it in front of the function");
+}
+
+bool Evaluator::nameable(const ValueDecl *decl, SourceLocation loc) {
+  const std::string why = why_unnameable(decl);
+  if (!why.empty()) fail(loc, why);
+  return why.empty();
 }
 
 // Of C++, in a namespace or class: so that nothing nearer is meant.

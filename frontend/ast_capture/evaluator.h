@@ -170,6 +170,7 @@ private:
   Value load_entry(const Place &place, clang::SourceLocation loc);
   void store_entry(const Place &place, Value value, clang::SourceLocation loc);
   void open(Value &v);
+  std::string why_unnameable(const clang::ValueDecl *decl) const;
   bool nameable(const clang::ValueDecl *decl, clang::SourceLocation loc);
   std::optional<tc_type> input_type(const Place &place);
   bool declare_input(const Place &place);

@@ -190,12 +190,14 @@ std::string Evaluator::data_text(const Expr *e) {
   array.path.pop_back();
   const Value *v = resolve(array, loc);
   if (!v) return "";
-  if (v->place.at_entry) { // not written here
-    if (v->place.root && v->place.root->hasGlobalStorage() && !nameable(v->place.root, loc))
-      return "";
-    if (v->kind == Value::AtEntry ||
-        llvm::any_of(tables, [&](auto &each) { return each.second == array.slot; }))
-      return v->place.lvalue();
+  const bool table = llvm::any_of(tables, [&](auto &each) { return each.second == array.slot; });
+  const auto *root = v->place.root;
+  const ValueDecl *global = root && root->hasGlobalStorage() ? root : nullptr;
+  const bool copied = table && global && !context.getLangOpts().CPlusPlus &&
+                      !why_unnameable(global).empty(); // a constant one that is declared further on
+  if (v->place.at_entry && !copied) {                  // not written here
+    if (global && !nameable(global, loc)) return "";
+    if (v->kind == Value::AtEntry || table) return v->place.lvalue();
   }
   if (context.getLangOpts().CPlusPlus) { // where it would not live until the call
     fail(loc, no_data);

@@ -51,16 +51,18 @@ const Expr *opens_autocast(const Stmt *s) {
 
 bool opens_rest(const Stmt *s) { return declares(s, "tc_scope_rest"); }
 
-// Of tcompile.h or a header of its folder: a function of the API, or what its macros are made of in C++
-// (tcompile_ints).
+// Of tcompile.h or a header of its folder, or of a folder in that: a function of the API, or what its
+// macros are made of in C++ (tcompile_ints).
 bool is_library(const FunctionDecl *callee) {
   const bool named = callee && callee->getDeclName().isIdentifier();
   if (!is_api(callee) && !(named && callee->getName().starts_with("tcompile_"))) return false;
   const SourceManager &sources = callee->getASTContext().getSourceManager();
   SourceLocation where = sources.getExpansionLoc(callee->getCanonicalDecl()->getLocation());
   const StringRef file = sources.getFilename(where);
+  const StringRef folder = llvm::sys::path::parent_path(file);
   return llvm::sys::path::filename(file) == "tcompile.h" ||
-         llvm::sys::path::filename(llvm::sys::path::parent_path(file)) == "tcompile";
+         llvm::sys::path::filename(folder) == "tcompile" ||
+         llvm::sys::path::filename(llvm::sys::path::parent_path(folder)) == "tcompile";
 }
 
 const Expr *source_of(const Expr *e) {
@@ -134,7 +136,8 @@ void Uses::look(const Stmt *s) {
   around.pop_back();
 }
 
-// Whether the pointer around[at] is an argument of a function of the library, which keeps none.
+// Whether the pointer or the struct around[at] is an argument of a function of the library, which
+// keeps none.
 bool Uses::is_borrowed(size_t at) const {
   while (at && (isa<CastExpr>(around[at - 1]) || isa<ParenExpr>(around[at - 1]))) at--;
   const auto *call = at ? dyn_cast<CallExpr>(around[at - 1]) : nullptr;
@@ -162,8 +165,8 @@ void Uses::mention(const DeclRefExpr *ref) {
   const Stmt *use = at ? around[at - 1] : nullptr;
   const bool whole = !e->getType()->isPointerType() || e->isGLValue(); // no array that decayed
   if (const auto *cast = dyn_cast_or_null<ImplicitCastExpr>(use))
-    if (cast->getCastKind() == CK_LValueToRValue && !e->getType()->isRecordType() &&
-        !has_union(variable->getType()))
+    if (cast->getCastKind() == CK_LValueToRValue && !has_union(variable->getType()) &&
+        (!e->getType()->isRecordType() || is_borrowed(at - 1)))
       return;
   if (const auto *op = dyn_cast_or_null<BinaryOperator>(use))
     if (op->isAssignmentOp() && op->getLHS() == e && whole) return;

@@ -178,9 +178,14 @@ typedef struct op_run {
   verdict eager;
 } op_run;
 
+static tc_tensor *called(void *context) {
+  op_run *r = context;
+  return r->c->run(r->x);
+}
+
 static void run_body(op_run *r, counts *n) {
   tc_set_enabled(false);
-  tc_tensor *y = run_watched(r->c->run, r->x, 0, &r->raised);
+  tc_tensor *y = run_watched(called, r, 0, &r->raised);
   r->eager = compare(r->c, y, r->want, r->size);
   tc_clear_error();
   report(n, r->c, r->set, r->layout, "eager", &r->eager);
@@ -188,13 +193,13 @@ static void run_body(op_run *r, counts *n) {
 
 #ifdef TC_HAS_PLUGIN
 /* Kernels at the level tcrt_isa, with traps for all exceptions that the body did not raise. */
-static void run_kernels(const op_run *r, counts *n) {
+static void run_kernels(op_run *r, counts *n) {
   const op_case *c = r->c;
   const int allowed = tc_default_device() == TC_CPU ? r->raised : watched_exceptions();
   int raised;
   tc_set_enabled(true);
   const uint64_t before = tc_stats_of(c->symbol).hits;
-  const tc_tensor *y = run_watched(c->run, r->x, watched_exceptions() & ~allowed, &raised);
+  const tc_tensor *y = run_watched(called, r, watched_exceptions() & ~allowed, &raised);
   verdict v = compare(c, y, r->want, r->size);
   tc_clear_error();
   const bool hit = tc_stats_of(c->symbol).hits > before;
@@ -214,7 +219,7 @@ static void run_kernels(const op_run *r, counts *n) {
 }
 
 /* Every ISA level that the machine has. */
-static void run_levels(const op_run *r, counts *n) {
+static void run_levels(op_run *r, counts *n) {
   const int best = tcrt_isa;
   for (tcrt_isa = TC_ISA_V2; tcrt_isa <= best; tcrt_isa++) run_kernels(r, n);
   tcrt_isa = best;

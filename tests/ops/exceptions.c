@@ -33,7 +33,7 @@ static void catch_traps(void) {
   caught = true;
 }
 
-tc_tensor *run_watched(op_fn *f, tc_tensor *const *operands, int traps, int *raised) {
+tc_tensor *run_watched(watched_fn *f, void *context, int traps, int *raised) {
   sigjmp_buf here;
   tc_tensor *volatile result = NULL;
   catch_traps();
@@ -42,7 +42,7 @@ tc_tensor *run_watched(op_fn *f, tc_tensor *const *operands, int traps, int *rai
   const int fired = sigsetjmp(here, 1);
   if (!fired) {
     if (traps) feenableexcept(traps);
-    result = f(operands);
+    result = f(context);
     *raised = fetestexcept(watched_exceptions());
   } else *raised = EXCEPTION_TRAPPED;
   fesetenv(FE_DFL_ENV);

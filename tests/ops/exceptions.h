@@ -9,11 +9,11 @@ int watched_exceptions(void);
 /* " invalid overflow" */
 void name_exceptions(int exceptions, char text[64]);
 
-typedef tc_tensor *op_fn(tc_tensor *const *operands);
+typedef tc_tensor *watched_fn(void *context);
 
 /* Runs f with traps for the exceptions of `traps`.  *raised: those that f raised; with the bit `trapped`
  * where one fired, which ends f: the result then is NULL. */
 enum { EXCEPTION_TRAPPED = 1 << 30 };
-tc_tensor *run_watched(op_fn *f, tc_tensor *const *operands, int traps, int *raised);
+tc_tensor *run_watched(watched_fn *f, void *context, int traps, int *raised);
 
 #endif

@@ -28,10 +28,15 @@ NN1(linear_volume, 1, X3, tc_interpolate(a, TC_INTS(3, 5, 6), TC_LINEAR, false))
 NN1(cubic, 1, X2, tc_interpolate(a, TC_INTS(8, 4), TC_CUBIC, false))
 NN1(cubic_corners, 1, X2, tc_interpolate(a, TC_INTS(3, 9), TC_CUBIC, true))
 NN1(area, 1, X2, tc_interpolate(a, TC_INTS(3, 2), TC_AREA, false))
-NN2(grid, 2, X2, "f32[N,P,Q,2]", tc_grid_sample(a, tc_mul_s(b, 0.7), TC_LINEAR, false, false))
-NN2(grid_border, 2, X2, "f32[N,P,Q,2]", tc_grid_sample(a, tc_mul_s(b, 0.7), TC_LINEAR, true, true))
-NN2(grid_nearest, 1, X2, "f32[N,P,Q,2]", tc_grid_sample(a, tc_mul_s(b, 0.7), TC_NEAREST, false, false))
-NN2(grid_volume, 2, X3, "f32[N,O,P,Q,3]", tc_grid_sample(a, tc_mul_s(b, 0.7), TC_LINEAR, false, false))
+NN2(grid, 2, X2, "f32[N,P,Q,2]", tc_grid_sample(a, tc_mul_s(b, 0.7), TC_LINEAR, TC_OUTSIDE_ZERO, false))
+NN2(grid_border, 2, X2, "f32[N,P,Q,2]", tc_grid_sample(a, tc_mul_s(b, 0.7), TC_LINEAR, TC_OUTSIDE_BORDER, true))
+NN2(grid_nearest, 1, X2, "f32[N,P,Q,2]", tc_grid_sample(a, tc_mul_s(b, 0.7), TC_NEAREST, TC_OUTSIDE_ZERO, false))
+NN2(grid_volume, 2, X3, "f32[N,O,P,Q,3]", tc_grid_sample(a, tc_mul_s(b, 0.7), TC_LINEAR, TC_OUTSIDE_ZERO, false))
+NN2(grid_reflect, 2, X2, "f32[N,P,Q,2]", tc_grid_sample(a, tc_mul_s(b, 1.7), TC_LINEAR, TC_OUTSIDE_REFLECT, false))
+NN2(grid_reflect_corners, 2, X2, "f32[N,P,Q,2]", tc_grid_sample(a, tc_mul_s(b, 2.3), TC_LINEAR, TC_OUTSIDE_REFLECT, true))
+NN2(grid_cubic, 2, X2, "f32[N,P,Q,2]", tc_grid_sample(a, tc_mul_s(b, 0.7), TC_CUBIC, TC_OUTSIDE_ZERO, false))
+NN2(grid_cubic_border, 2, X2, "f32[N,P,Q,2]", tc_grid_sample(a, tc_mul_s(b, 0.7), TC_CUBIC, TC_OUTSIDE_BORDER, true))
+NN2(grid_cubic_reflect, 2, X2, "f32[N,P,Q,2]", tc_grid_sample(a, tc_mul_s(b, 1.7), TC_CUBIC, TC_OUTSIDE_REFLECT, false))
 NN1(affine, 1, "f32[N,2,3]", both_grids(a))
 NN1(shuffle, 1, X2, tc_pixel_shuffle(a, 2))
 NN1(unshuffle, 1, X2, tc_pixel_unshuffle(a, 2))
@@ -52,6 +57,8 @@ static const nn_function functions[] = {
     NN_ROW(nearest_exact),  NN_ROW(nearest_up),     NN_ROW(linear),            NN_ROW(linear_corners),
     NN_ROW(linear_up),      NN_ROW(linear_line),    NN_ROW(linear_volume),     NN_ROW(cubic),
     NN_ROW(cubic_corners),  NN_ROW(area),           NN_ROW(grid),              NN_ROW(grid_border),
+    NN_ROW(grid_reflect),   NN_ROW(grid_cubic),     NN_ROW(grid_reflect_corners), NN_ROW(grid_cubic_border),
+    NN_ROW(grid_cubic_reflect),
     NN_ROW(grid_nearest),   NN_ROW(grid_volume),    NN_ROW(shuffle),           NN_ROW(unshuffle),
     NN_ROW(channels),       NN_ROW(columns),        NN_ROW(image),             NN_ROW(image_gaps),
     NN_ROW(image_dilated),  NN_ROW(transposed),     NN_ROW(transposed_one),    NN_ROW(transposed_groups),
@@ -68,8 +75,8 @@ static void check_refused(void) {
     nn_refused(tc_interpolate(x, TC_INTS(1, 2, 3), TC_LINEAR, false), "there are 3 sizes");
     nn_refused(tc_interpolate(x, TC_INTS(0, 2), TC_LINEAR, false), "0 elements of 5");
     nn_refused(tc_upsample(x, TC_INTS(0), TC_NEAREST, false), "by 0");
-    nn_refused(tc_grid_sample(x, x, TC_LINEAR, false, false), "x has 4 axes, the grid 4");
-    nn_refused(tc_grid_sample(x, tc_ones(TC_DIMS(1, 2, 2, 2), TC_F32), TC_CUBIC, false, false), "TC_LINEAR or TC_NEAREST");
+    nn_refused(tc_grid_sample(x, x, TC_LINEAR, TC_OUTSIDE_ZERO, false), "x has 4 axes, the grid 4");
+    nn_refused(tc_grid_sample(x, tc_ones(TC_DIMS(1, 2, 2, 2), TC_F32), TC_AREA, TC_OUTSIDE_ZERO, false), "TC_CUBIC of two axes");
     nn_refused(tc_affine_grid(x, 2, 2, false), "theta has 4 axes");
     nn_refused(tc_pixel_shuffle(x, 3), "tc_pixel_shuffle: by 3");
     nn_refused(tc_pixel_unshuffle(x, 2), "2 does not divide size 5");

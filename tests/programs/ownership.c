@@ -2,6 +2,8 @@
  * bodies, memory holds what the results hold and nothing else.  No scope is open around the calls. */
 #include <string.h>
 
+#include <tcompile/nn.h>
+
 #include "check.h"
 
 #define X const tc_tensor *x TC_SHAPE("f32[N,M]")
@@ -154,6 +156,18 @@ TC_COMPILE static float *memory_of(X, const tc_tensor **owner) {
   return tc_data(h);
 }
 
+/* Functions of nn.h borrow structs, and fill variables, as those of tcompile.h do. */
+static tc_tensor *step(const tc_tensor *x) {
+  const tc_recurrent_weights w = {.w_ih = tc_exp(x), .w_hh = tc_matmul(x, tc_transpose(x, 0, 1))};
+  return tc_rnn_cell(x, w.w_hh, w, false);
+}
+TC_COMPILE static tc_tensor *of_layers(X) {
+  tc_tensor *place;
+  const tc_tensor *most = tc_max_pool_with_index(tc_unsqueeze(tc_sin(x), 0), TC_INTS(2), TC_EMPTY_LIST, TC_INTS(0),
+                                                 TC_INTS(1), false, &place);
+  return tc_add(tc_sum(tc_add(most, place), TC_ALL, false), step(x));
+}
+
 TC_COMPILE static tc_tensor *calls_itself(X, int n) {
   tc_tensor *h = tc_exp(tc_neg(x));
   if (n == 0) return h;
@@ -251,11 +265,14 @@ static void call(int which, tc_tensor *x) {
   case 26:
     give(left_out(x));
     break;
+  case 27:
+    give(of_layers(x));
+    break;
   default:
     CHECK(false);
   }
 }
-enum { CALLS = 27 };
+enum { CALLS = 28 };
 
 /* What they hold is what it was in the first way of calling. */
 static void check(int which, tc_tensor *x, double sum[CALLS], bool first) {

@@ -107,9 +107,12 @@ static inline tc_tensor *tc_resample_cubic_weight(const tc_tensor *t, double c3,
   return tc_add_s(tc_mul(tc_add_s(tc_mul(tc_add_s(tc_mul_s(t, c3), c2), t), c1), t), c0);
 }
 
+/* Polynomials of t that are the shares of the elements at -1, 0, 1, 2 for a place t in [0,1). */
+static const double tc_resample_cubic_table[4][4] = {
+    {-0.75, 1.5, -0.75, 0}, {1.25, -2.25, 0, 1}, {-1.25, 1.5, 0.75, 0}, {0.75, -0.75, 0, 0}};
+
 static inline tc_tensor *tc_resample_cubic(const tc_tensor *x, int axis, int64_t size, bool align_corners) {
-  /* weights of the elements at -1, 0, 1, 2 for a place t in [0,1) */
-  static const double c[4][4] = {{-0.75, 1.5, -0.75, 0}, {1.25, -2.25, 0, 1}, {-1.25, 1.5, 0.75, 0}, {0.75, -0.75, 0, 0}};
+  const double(*c)[4] = tc_resample_cubic_table;
   tc_tensor *y = NULL, *part, *front = tc_resample_places(x, axis, size, align_corners, false, &part);
   for (int i = 0; i < 4; i++) {
     const tc_tensor *weight = tc_resample_cubic_weight(part, c[i][0], c[i][1], c[i][2], c[i][3]);
@@ -219,32 +222,71 @@ static inline tc_tensor *tc_grid_places(const tc_tensor *grid, int64_t length, b
   return tc_add_s(tc_mul_s(grid, half), align_corners ? half : half - 0.5);
 }
 
-/* Corner number `corner` of the cells that places lie in, [N,1,P] for each axis: which element it is of x[N,C,D] with axes of
- * length[i], and to *weight its share; 0 outside. */
-static inline tc_tensor *tc_grid_corner(const tc_tensor *const *place, const int64_t *length, int axes, int corner, bool nearest,
+/* What tc_grid_sample reads where a place is outside of x. */
+typedef enum tc_outside {
+  TC_OUTSIDE_ZERO,   /* 0 */
+  TC_OUTSIDE_BORDER, /* the nearest element */
+  TC_OUTSIDE_REFLECT /* the elements mirrored, about the outer ones with align_corners, else about their outer edges */
+} tc_outside;
+
+/* Places (not TC_OUTSIDE_ZERO) moved to where they are read in an axis of `length` elements. */
+static inline tc_tensor *tc_grid_moved(const tc_tensor *place, int64_t length, tc_outside outside, bool align_corners) {
+  const double edge = align_corners ? 0 : -0.5, span = (double)(align_corners ? length - 1 : length);
+  if (outside == TC_OUTSIDE_REFLECT && span > 0) { /* a triangle of period 2 span: span - |d mod 2 span - span| */
+    const tc_tensor *way = tc_sub_s(tc_remainder_s(tc_sub_s(place, edge), 2 * span), span);
+    place = tc_rsub_s(tc_abs(way), span + edge);
+  }
+  return tc_clamp(place, 0, (double)(length - 1));
+}
+
+typedef struct tc_grid_options {
+  tc_interpolation mode;
+  tc_outside outside;
+  bool align_corners;
+  int axes;
+  int64_t length[3];
+} tc_grid_options;
+
+/* Elements along an axis that a place is read from. */
+static inline int tc_grid_taps(tc_interpolation mode) { return mode == TC_NEAREST ? 1 : mode == TC_LINEAR ? 2 : 4; }
+
+/* Share of element number `tap` of them, where a place is `part` behind the first, or the second of four. */
+static inline tc_tensor *tc_grid_share(const tc_tensor *part, tc_interpolation mode, int tap) {
+  const double *c = tc_resample_cubic_table[tap];
+  if (mode == TC_NEAREST) return tc_ones_like(part);
+  if (mode == TC_LINEAR) return tap ? tc_mul_s(part, 1) : tc_rsub_s(part, 1);
+  return tc_resample_cubic_weight(part, c[0], c[1], c[2], c[3]);
+}
+
+/* Element number `corner` of those that places, [N,1,P] for each axis, are read from: which one it is of x[N,C,D] with axes
+ * of length[i], and to *weight its share; 0 outside. */
+static inline tc_tensor *tc_grid_corner(const tc_tensor *const *place, const tc_grid_options *o, int corner,
                                         const tc_tensor **weight) {
   const tc_tensor *inside = NULL, *share = NULL;
   tc_tensor *index = NULL;
-  for (int i = 0; i < axes; i++) {
-    const double last = (double)(length[i] - 1);
-    const bool high = corner >> i & 1;
-    const tc_tensor *low = nearest ? tc_round(place[i]) : tc_floor(place[i]), *at = high ? tc_add_s(low, 1) : low;
-    const tc_tensor *here = tc_logical_and(tc_ge_s(at, 0), tc_le_s(at, last)), *part = tc_sub(place[i], low);
-    const tc_tensor *along = nearest ? tc_ones_like(part) : high ? part : tc_rsub_s(part, 1);
+  const int taps = tc_grid_taps(o->mode);
+  for (int i = 0; i < o->axes; i++, corner /= taps) {
+    const int tap = corner % taps;
+    const double last = (double)(o->length[i] - 1);
+    const tc_tensor *low = o->mode == TC_NEAREST ? tc_round(place[i]) : tc_floor(place[i]);
+    const tc_tensor *at = tc_add_s(low, o->mode == TC_CUBIC ? tap - 1 : tap);
+    if (o->mode == TC_CUBIC && o->outside) at = tc_grid_moved(at, o->length[i], o->outside, o->align_corners);
+    const tc_tensor *here = tc_logical_and(tc_ge_s(at, 0), tc_le_s(at, last));
+    const tc_tensor *along = tc_grid_share(tc_sub(place[i], low), o->mode, tap);
     tc_tensor *element = tc_cast(tc_clamp(at, 0, last), TC_I64);
     inside = inside ? tc_logical_and(inside, here) : here;
     share = share ? tc_mul(share, along) : along;
-    index = index ? tc_add(tc_mul_s(index, (double)length[i]), element) : element;
+    index = index ? tc_add(tc_mul_s(index, (double)o->length[i]), element) : element;
   }
   *weight = tc_where(inside, share, tc_zeros_like(share));
   return index;
 }
 
 /* x[N,C,D1..Dk] read at the places grid[N,O1..Ok,k], k 2 or 3, in [-1,1] along each axis, the last axis of x first: [N,C,O1..Ok].
- * mode TC_LINEAR or TC_NEAREST (halves to even).  border: places outside are moved to the nearest element; else there are zeros.
+ * mode TC_LINEAR, TC_NEAREST (halves to even), or TC_CUBIC of two axes, which moves the elements that it reads, not the place.
  * align_corners: -1 and 1 are the first and the last element, else their outer edges.  Errors: axes, mode.
  * Jaderberg, Simonyan, Zisserman and Kavukcuoglu, Spatial transformer networks, 2015; as grid_sample of PyTorch. */
-static inline tc_tensor *tc_grid_sample(const tc_tensor *x, const tc_tensor *grid, tc_interpolation mode, bool border,
+static inline tc_tensor *tc_grid_sample(const tc_tensor *x, const tc_tensor *grid, tc_interpolation mode, tc_outside outside,
                                         bool align_corners) {
   const int rank = tc_rank(x), axes = rank - 2;
   tc_tensor *y = NULL;
@@ -252,21 +294,24 @@ static inline tc_tensor *tc_grid_sample(const tc_tensor *x, const tc_tensor *gri
   if (axes < 2 || axes > 3 || tc_rank(grid) != rank || tc_size(grid, -1) != axes || tc_size(grid, 0) != tc_size(x, 0))
     return TC_NN_FAIL("tc_grid_sample: x has %d axes, the grid %d; they are [N,C,D1..Dk] and [N,O1..Ok,k], k 2 or 3", rank,
                       tc_rank(grid));
-  if (mode != TC_LINEAR && mode != TC_NEAREST) return TC_NN_FAIL("tc_grid_sample: the mode is TC_LINEAR or TC_NEAREST");
+  if (mode != TC_LINEAR && mode != TC_NEAREST && (mode != TC_CUBIC || axes > 2))
+    return TC_NN_FAIL("tc_grid_sample: the mode is TC_LINEAR, TC_NEAREST, or TC_CUBIC of two axes");
   TC_SCOPE {
     const tc_dtype wide = tc_nn_wide(tc_dtype_of(x));
-    const int corners = mode == TC_NEAREST ? 1 : 1 << axes;
-    const tc_tensor *flat = tc_flatten(tc_nn_as(x, wide), 2, rank - 1), *place[3], *index[8], *weight[8];
+    const tc_tensor *flat = tc_flatten(tc_nn_as(x, wide), 2, rank - 1), *place[3], *index[16], *weight[16];
+    tc_grid_options o = {mode, outside, align_corners, axes, {0}};
     tc_ints dims = tc_shape(x);
-    int64_t length[3], points = 1;
+    int corners = 1;
+    int64_t points = 1;
     for (int i = 0; i < axes; i++) points *= dims.v[2 + i] = tc_size(grid, 1 + i);
     for (int i = 0; i < axes; i++) {
-      length[i] = tc_size(x, 2 + i);
+      o.length[i] = tc_size(x, 2 + i);
+      corners *= tc_grid_taps(mode);
       const tc_tensor *along = tc_reshape(tc_select(tc_nn_as(grid, wide), -1, axes - 1 - i), TC_DIMS(dims.v[0], 1, points));
-      place[i] = tc_grid_places(along, length[i], align_corners);
-      if (border) place[i] = tc_clamp(place[i], 0, (double)(length[i] - 1));
+      place[i] = tc_grid_places(along, o.length[i], align_corners);
+      if (outside && mode != TC_CUBIC) place[i] = tc_grid_moved(place[i], o.length[i], outside, align_corners);
     }
-    for (int i = 0; i < corners; i++) index[i] = tc_grid_corner(place, length, axes, i, mode == TC_NEAREST, &weight[i]);
+    for (int i = 0; i < corners; i++) index[i] = tc_grid_corner(place, &o, i, &weight[i]);
     /* arrays, so that they are not computed for each channel */
     const tc_tensor *all = tc_concat(index, corners, 2), *share = tc_concat(weight, corners, 1);
     tc_tensor *z = tc_gather(flat, 2, tc_expand(all, TC_DIMS(dims.v[0], dims.v[1], corners * points)));
