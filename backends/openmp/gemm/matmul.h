@@ -47,7 +47,9 @@ bool tc_omp_mm_take_bytes(tc_omp_matmul *x);
 /* Elements along k in a word of packed operands from level bf16 on: 1, 2 or 4. */
 static inline int tc_omp_mm_quads(const tc_omp_matmul *x) { return x->vnni ? 2 : x->bytes ? 4 : 1; }
 /* Whether memory of this dtype is what the micro-kernel reads. */
-bool tc_omp_mm_same(const tc_omp_matmul *x, tc_dtype d);
+static inline bool tc_omp_mm_same(const tc_omp_matmul *x, tc_dtype d) {
+  return d == x->mm->operand && d != TC_F16 && d != TC_BF16 && d != TC_I8 && d != TC_U8;
+}
 /* lanes.c.  Does v change along parts of the axis? */
 bool tc_omp_mm_by_parts(const tc_omp_matmul *x, tc_val v, int axis);
 /* Declares where the parts of the axis are at `from`: a loop counts them along. */

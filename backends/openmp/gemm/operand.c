@@ -481,7 +481,3 @@ void tc_omp_mm_put_operands(tc_omp_matmul *x) {
   if (!tc_mm_is_chain(x->mm) || x->inner) put_a_pack(x);
   put_b_pack(x);
 }
-
-bool tc_omp_mm_same(const tc_omp_matmul *x, tc_dtype d) {
-  return d == x->mm->operand && d != TC_F16 && d != TC_BF16 && d != TC_I8 && d != TC_U8;
-}

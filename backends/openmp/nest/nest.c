@@ -133,15 +133,6 @@ static void put_tile(tc_omp_nest *x) {
   tc_print_leave(&x->s, outer);
 }
 
-void tc_omp_put_task_loop(tc_omp_nest *x, bool team, const char *step) {
-  if (!team) tc_print_line(&x->s, "for (int64_t task = 0, last = tasks; task < last; %s) {", step);
-  else
-    tc_print_line(&x->s,
-                  "for (int64_t task = tc_share(tasks, part, parts), "
-                  "last = tc_share(tasks, part + 1, parts); task < last; %s) {",
-                  step);
-}
-
 /* Tasks are runs of rows, so that which rows are jammed does not depend on threads. */
 static void put_jammed_rows(tc_omp_nest *x, bool team) {
   const char *i = x->axis_text[0];
