@@ -30,9 +30,16 @@ static inline uint32_t tc_narrow_bits(uint64_t magnitude, int m, int bias) {
   return (uint32_t)(exponent < 1 ? kept : kept + ((uint64_t)(exponent - 1) << m));
 }
 
+/* Where v and the result are normal numbers, or the result is the infinity behind the largest, the fields of v are
+ * rounded as one number, whose carry goes into the exponent. */
 static inline uint16_t tc_narrow(double v, int m, int bias, uint32_t infinity, uint32_t nan) {
   uint64_t u = tc_double_bits(v), magnitude = u & ~(1ull << 63);
   uint32_t sign = (uint32_t)(u >> 48) & 0x8000u, r = infinity;
+  const uint64_t exponent = (magnitude >> 52) + (uint64_t)bias - 1024; /* of the result, less 1 */
+  if (exponent < (infinity >> m) - 1) {
+    magnitude += (1ull << (51 - m)) - 1 + (magnitude >> (52 - m) & 1);
+    return (uint16_t)(sign | (uint32_t)((magnitude >> (52 - m)) - ((uint64_t)(1023 - bias) << m)));
+  }
   if (magnitude > 0x7FFull << 52) return (uint16_t)(sign | nan);
   if (magnitude < 0x7FFull << 52) r = tc_narrow_bits(magnitude, m, bias);
   return (uint16_t)(sign | (r < infinity ? r : infinity));
