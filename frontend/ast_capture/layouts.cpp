@@ -193,7 +193,8 @@ std::string Evaluator::data_text(const Expr *e) {
   const bool table = llvm::any_of(tables, [&](auto &each) { return each.second == array.slot; });
   const auto *root = v->place.root;
   const ValueDecl *global = root && root->hasGlobalStorage() ? root : nullptr;
-  const bool copied = table && global && !context.getLangOpts().CPlusPlus &&
+  const ArrayType *row = global ? context.getAsArrayType(global->getType()) : nullptr;
+  const bool copied = table && row && !row->getElementType()->isArrayType() && !context.getLangOpts().CPlusPlus &&
                       !why_unnameable(global).empty(); // a constant one that is declared further on
   if (v->place.at_entry && !copied) {                  // not written here
     if (global && !nameable(global, loc)) return "";

@@ -380,16 +380,18 @@ static int last_operand(const std::string &text, const std::vector<Segment::Loca
 // Sizes that texts speak of are read from the operands, which the guards check later.  One that is
 // a number of the program may be computed from others: those have symbols of lower indices.
 bool Evaluator::bind_sizes(Segment &result) {
+  for (uint32_t i = 0; i < tc_dims_sym_count(dims); i++) {
+    const tc_sym *symbol = tc_dims_sym(dims, i);
+    if (symbol->input >= 0) continue;
+    fail(function->getLocation(), std::string("size '") + symbol->name +
+                                      "' stands only inside of expressions; declare a "
+                                      "parameter with '" +
+                                      symbol->name + "' as a size of its own");
+    return false;
+  }
   for (uint32_t i = tc_dims_sym_count(dims); i-- > 0;) {
     const tc_sym *symbol = tc_dims_sym(dims, i);
     std::string name = std::string(size_prefix) + symbol->name;
-    if (symbol->input < 0) {
-      fail(function->getLocation(), std::string("size '") + symbol->name +
-                                        "' stands only inside of expressions; declare a "
-                                        "parameter with '" +
-                                        symbol->name + "' as a size of its own");
-      return false;
-    }
     if (!mentions(result, name)) continue;
     if (symbol->axis < 0) {
       result.sizes.push_back({name, number_of(symbol), -1});

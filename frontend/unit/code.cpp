@@ -39,6 +39,7 @@ static bool passes(const std::vector<Segment> &segments, size_t i) {
 
 std::vector<tc_function> Unit::segments(Compiled &of, SizeNames &size_names) {
   std::vector<tc_function> list;
+  const bool x86 = context.getTargetInfo().getTriple().getArch() == llvm::Triple::x86_64;
   for (FunctionJob &f : functions)
     for (size_t i = 0; i < f.captured.segments.size(); i++) {
       Segment &segment = f.captured.segments[i];
@@ -64,7 +65,7 @@ std::vector<tc_function> Unit::segments(Compiled &of, SizeNames &size_names) {
       compiled.explain = &f.explain;
       compiled.file_of = file_of;
       compiled.sources = &sources;
-      compiled.levels = options.levels;
+      compiled.levels = x86 ? options.levels : 1; // levels are of x86-64: others have the least
       compiled.size_name = size_names.back().data();
       compiled.nsize_name = static_cast<uint32_t>(size_names.back().size());
       compiled.gradients = f.options.gradients == Gradients::On ||

@@ -3,7 +3,7 @@
 // RUN: %t
 // RUN: %tc -O1 %s -I %inputs -o %t %run -include prefix.h -DPREFIX -Rpass=tc 2>&1 | %check --check-prefix=PREFIX %s
 // RUN: %tc -fopenmp -x c-header %inputs/prefix.h -o %t.pch -Rpass-missed=tc 2>&1 | %check --check-prefix=MAKES %s
-// RUN: %tc %s -I %inputs -o %t %run -include-pch %t.pch -DPREFIX -fopenmp -Rpass=tc -Rpass-missed=tc 2>&1 | %check --check-prefix=PCH %s
+// RUN: %tc -c %s -I %inputs -o %t.o -include-pch %t.pch -DPREFIX -fopenmp -Rpass=tc -Rpass-missed=tc 2>&1 | %check --check-prefix=PCH %s
 #include "shared.h"
 
 // CHECK-DAG: shared.h:5:37: remark: 'standardised' compiled

@@ -22,6 +22,9 @@
 // PLANNED-NEXT:     tile 256
 // PLANNED-NEXT:     nontemporal
 // PLANNED-NEXT:     stage 0 block 256
+// PLANNED-NEXT:     when j < 128, i >= 1 vectors
+// PLANNED-NEXT:     vector j
+// PLANNED-NEXT:     collect
 // PLANNED-NEXT:     else
 // PLANNED-NEXT:     vector j
 // PLANNED-NEXT:     stage 0 unroll 4
