@@ -49,6 +49,20 @@ Test(schedule, of_random_graphs) {
   cr_expect_eq(wrong, 0);
 }
 
+/* Rows of points, whose axis is cut into chunks of a known size: lanes run along rows where all of a row is short. */
+Test(schedule, of_points_of_short_rows) {
+  tc_graph *g = tc_graph_parse(
+      "graph g\n%1 = param f32[R,C] \"x\"\n%2 = param f32[R,1] \"y\"\n%3 = mul %1 %2\nret %3\n", &diag);
+  tc_program *p = planned(g);
+  const tc_schedule_nest *s = &p->kernel[0].schedule->nest[0];
+  cr_assert_eq(s->nvariant, 2);
+  cr_assert_eq(s->variant[0].nwhen, 2);
+  cr_expect(s->variant[0].when[0].less && s->variant[0].when[0].bound <= 16);
+  cr_expect_eq(s->variant[1].nwhen, 0);
+  tc_program_free(p);
+  tc_graph_free(g);
+}
+
 /* ---- stated schedules ------------------------------------------------------------------------ */
 
 static const char *stated; /* of "program g"; NULL: the planned one */

@@ -84,7 +84,7 @@ static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced, bool collect) {
   if (tc_omp_lanes_are_points(&c->f))
     s->tile = n->naxis > n->nparallel ? TC_OMP_STRIP : TC_OMP_TILE;
   if (!plan_jam_vectors(c) || (!collect && !tc_omp_plan_prefetch(c))) return false;
-  s->group = !collect && tc_omp_may_group(c) ? TC_OMP_GROUP : 0;
+  s->group = tc_omp_may_group(c) ? TC_OMP_GROUP : 0; /* whose rows are prefetched */
   s->jam_rows = tc_omp_plan_jam_rows(c) ? TC_OMP_JAM_ROWS : 0;
   s->nontemporal = tc_omp_plan_nontemporal(c);
   s->pipeline = tc_omp_plan_pipeline(c);
@@ -116,7 +116,7 @@ static bool plan_variant(const kernel_plan *x, const tc_nest *n, int vector, boo
 static bool plan_short(const kernel_plan *x, const tc_nest *n, int axis, int64_t points, int vector,
                        tc_schedule_nest *s) {
   tc_schedule_variant *v = &s->variant[s->nvariant++];
-  if (!tc_dim_is_const(n->axis[axis].extent)) v->when[v->nwhen++] = (tc_schedule_compare){.axis = axis, .less = true, .bound = points};
+  v->when[v->nwhen++] = (tc_schedule_compare){.axis = axis, .less = true, .bound = points};
   v->when[v->nwhen++] = (tc_schedule_compare){.axis = vector, .vectors = true, .bound = 1};
   return plan_variant(x, n, vector, false, v);
 }

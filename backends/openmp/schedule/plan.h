@@ -46,7 +46,7 @@ bool tc_omp_plan_pairs(const tc_omp_choice *c, const tc_stage *st);
 bool tc_omp_may_collect(const tc_omp_facts *f);
 int64_t tc_omp_plan_collect(const tc_omp_facts *f);
 
-/* short_rows.c: the width below which a nest of reduced rows has lanes along its rows; 0: none, or the rows are longer. */
+/* short_rows.c: the width below which a nest of reduced rows of unknown length has lanes along its rows; 0: none. */
 int64_t tc_omp_plan_short_rows(const tc_omp_facts *f);
 /* The same for rows whose points are stored alone. */
 int64_t tc_omp_plan_short_points(const tc_omp_facts *f);

@@ -1,4 +1,4 @@
-/* short_rows.c - axes shorter than a vector: lanes along another axis.
+/* short_rows.c - axes shorter than a vector, of a length that is not known before: lanes along another axis.
  *
  * A row shorter than a vector costs as much as one that fills it: every pass over it is one vector, and every reduction
  * is combined across lanes.  With neighbouring rows in the lanes nothing is combined, and every lane works, but
@@ -68,18 +68,11 @@ static bool reduces_rows(const tc_omp_facts *f) {
   return reduces && !n->serial;
 }
 
-/* May the length be below the width?  The width then, else 0. */
-static int64_t if_below(const tc_omp_facts *f, tc_dim length, int64_t width) {
-  int64_t lo, hi;
-  tc_dim_range(tc_graph_dims(f->p->graph), length, &lo, &hi);
-  return lo < width ? width : 0;
-}
-
-/* The same where it may be above, too: of lengths that are known the vector axis was chosen for. */
+/* May the length be below and above the width?  The width then, else 0: for known lengths the vector axis was chosen. */
 static int64_t if_unknown(const tc_omp_facts *f, tc_dim length, int64_t width) {
   int64_t lo, hi;
   tc_dim_range(tc_graph_dims(f->p->graph), length, &lo, &hi);
-  return hi > width ? if_below(f, length, width) : 0;
+  return lo < width && hi > width ? width : 0;
 }
 
 /* The other axis of blocks that are transposed, along which what is loaded lies; -1: it is no such nest. */
@@ -113,8 +106,7 @@ int64_t tc_omp_plan_short_rows(const tc_omp_facts *f) {
   cost c = {0};
   if (n->nparallel != 1 || n->naxis != 2 || f->vector != 1 || !reduces_rows(f) || tc_omp_has_parts(f)) return 0;
   for (uint32_t i = 0; i < n->nstage; ++i) add_stage(f, &n->stage[i], 0, tc_omp_along(f, &n->stage[i]), &c);
-  return tc_omp_only_reduces(f) ? if_unknown(f, n->axis[1].extent, TC_OMP_SHORT)
-                                : if_below(f, n->axis[1].extent, equal_width(&c));
+  return if_unknown(f, n->axis[1].extent, tc_omp_only_reduces(f) ? TC_OMP_SHORT : equal_width(&c));
 }
 
 static bool only_stores(const tc_stage *st) {
