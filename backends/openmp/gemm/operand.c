@@ -158,15 +158,20 @@ static void put_pitch(const tc_omp_matmul *x, const tc_expr *e, int axis, tc_buf
   tc_putf(out, ") * %d", (int)tc_dtype_bytes(x->p->buffer[x->k->buffer[e->buffer]].dtype));
 }
 
+/* Both, as arguments of what moves rows along the axis. */
+static void put_rows_of(tc_omp_matmul *x, const tc_expr *e, const char *i, const char *k, int axis, tc_buf *out) {
+  put_source(x, e, i, k, out);
+  tc_put(out, ", ");
+  put_pitch(x, e, axis, out);
+}
+
 /* dst[i][k], vectors along k.  Pieces of 64 bytes of a row are `step` bytes apart. */
 static void put_a_rows(tc_omp_matmul *x, const char *store, int bytes) {
   char place[120], longest[64];
   const tc_expr *e = copied(x, x->mm->a, x->ak, bytes < 4 && tc_omp_mm_quads(x) > 1);
   if (e) {
     tc_buf from = {0};
-    put_source(x, e, "m0", "k0", &from);
-    tc_put(&from, ", ");
-    put_pitch(x, e, x->am, &from);
+    put_rows_of(x, e, "m0", "k0", x->am, &from);
     tc_print_line(&x->s, "tc_mm_copy(%s, dst, stride, step, rows, kn * %d);", from.text, bytes);
     tc_buf_free(&from);
     return;
@@ -195,13 +200,13 @@ static void put_a_cols(tc_omp_matmul *x) {
   tc_omp_mm_close_points(x, x->mm->a, x->ak);
 }
 
-/* A loop over pairs of k: two neighbouring values of bf16 are the halves of a word. */
-static void open_pairs(tc_omp_matmul *x) {
-  tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += 2) {");
+/* A loop over words of n neighbouring values of k. */
+static void open_words(tc_omp_matmul *x, int n) {
+  tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += %d) {", n);
   x->s.indent += 2;
 }
 
-static void close_pairs(tc_omp_matmul *x) {
+static void close_words(tc_omp_matmul *x) {
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
@@ -227,26 +232,22 @@ static void put_a_pairs(tc_omp_matmul *x) {
   const tc_expr *e = copied(x, x->mm->a, x->am, true);
   tc_buf from = {0};
   if (e) {
-    put_source(x, e, "m0", "k0", &from);
-    tc_put(&from, ", ");
-    put_pitch(x, e, x->ak, &from);
+    put_rows_of(x, e, "m0", "k0", x->ak, &from);
     tc_print_line(&x->s, "tc_mm_bf16_rows(%s, (tc_u32 *)dst, stride / 2, kn, rows);", from.text);
     tc_buf_free(&from);
     return;
   }
-  open_pairs(x);
+  open_words(x, 2);
   open_lanes(x, x->am, x->mm->a, "m0", "m0 + rows");
   put_pair(x, x->mm->a, "(tc_u32 *)(dst + (kb - k0) * stride) + (m - m0)");
   tc_omp_mm_close_lanes(x);
-  close_pairs(x);
+  close_words(x);
 }
 
 /* dst[i][k] of bf16, where memory has m side by side: blocks are transposed. */
 static void put_a_blocks(tc_omp_matmul *x, const tc_expr *e) {
   tc_buf from = {0};
-  put_source(x, e, "m", "kb", &from);
-  tc_put(&from, ", ");
-  put_pitch(x, e, x->ak, &from);
+  put_rows_of(x, e, "m", "kb", x->ak, &from);
   tc_print_line(&x->s, "tc_mm_u16_transpose_padded(%s, to, stride, rest * 2, deep, deep);", from.text);
   tc_buf_free(&from);
 }
@@ -325,9 +326,7 @@ static bool put_b_moved(tc_omp_matmul *x, bool vnni) {
   const tc_expr *e = copied(x, x->mm->b, x->an, vnni);
   tc_buf from = {0};
   if (!e) return false;
-  put_source(x, e, "n0", "k0", &from);
-  tc_put(&from, ", ");
-  put_pitch(x, e, x->ak, &from);
+  put_rows_of(x, e, "n0", "k0", x->ak, &from);
   if (vnni) tc_print_line(&x->s, "tc_mm_bf16_rows(%s, (tc_u32 *)dst, nr, kn, cols);", from.text);
   else
     tc_print_line(&x->s, "tc_mm_rows(%s, dst, nr * %d, kn, cols * %d);", from.text, x->e.bytes,
@@ -353,19 +352,18 @@ static void put_b_rows(tc_omp_matmul *x) {
 /* dst[k / 2][nr][2] of bf16, vectors along n. */
 static void put_b_vnni(tc_omp_matmul *x) {
   if (put_b_moved(x, true) || tc_omp_mm_put_spans(x, true)) return;
-  open_pairs(x);
+  open_words(x, 2);
   put_b_prefetch(x, "(kb + 32)", "n0");
   put_b_prefetch(x, "(kb + 33)", "n0");
   open_lanes(x, x->an, x->mm->b, "n0", "n0 + cols");
   put_pair(x, x->mm->b, "(tc_u32 *)dst + (kb - k0) / 2 * nr + (n - n0)");
   tc_omp_mm_close_lanes(x);
-  close_pairs(x);
+  close_words(x);
 }
 
 /* dst[k / 4][nr][4] of i8, vectors along n: four neighbouring k are the bytes of a word. */
 static void put_b_words(tc_omp_matmul *x) {
-  tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += 4) {");
-  x->s.indent += 2;
+  open_words(x, 4);
   open_lanes(x, x->an, x->mm->b, "n0", "n0 + cols");
   tc_print_line(&x->s, "tc_vi32 word = {0};");
   tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 4; ++h) {");
@@ -380,8 +378,7 @@ static void put_b_words(tc_omp_matmul *x) {
   tc_print_line(&x->s, "}");
   tc_print_line(&x->s, "tc_storen_i32((tc_i32 *)dst + (kb - k0) / 4 * nr + (n - n0), word, rest);");
   tc_omp_mm_close_lanes(x);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
+  close_words(x);
 }
 
 /* Vectors along k of TC_L columns to t[r]; columns past the last are zero. */
@@ -422,9 +419,7 @@ static void put_b_transposed(tc_omp_matmul *x, const char *store, const char *wo
                 word, depth);
   if (e) {
     put_b_block_prefetch(x, e, depth);
-    put_source(x, e, "nb", "kb", &from);
-    tc_put(&from, ", ");
-    put_pitch(x, e, x->an, &from);
+    put_rows_of(x, e, "nb", "kb", x->an, &from);
     tc_print_line(
         &x->s,
         "tc_mm_%s_transpose_padded(%s, to, nr * (int64_t)sizeof(tc_%s), (stop - kb) * "
