@@ -375,10 +375,10 @@ typedef struct tc_target {
   bool cut_unknown;    /* sizes that may be few and long count as such then; where they may be
                         * short too, there are nests for both ways */
   bool keep_loads;     /* what several stages load is kept in LOCAL rows, as expensive values are */
+  int64_t lane_rows;   /* LOCAL rows of fewer elements than this are kept where neighbouring points share a vector, too */
   bool streams;        /* nests have stages for rows that are not kept, too (tc_nest.nstreamed) */
   int64_t online_from; /* in rows of so many elements on, a maximum and a sum of exponentials that nothing else
                         * needs are one reduction (lower/nest/online_softmax.c); 0: in none */
-  int64_t lane_rows;   /* ... and also where neighbouring points share a vector, if rows have fewer elements than this */
   bool scan_lanes;     /* lanes may run along the axis of a scan */
   bool scatter_lanes;  /* ... and along one whose points a scatter puts in different places */
   int64_t long_pass;   /* of rows from here on, a pass costs more than a sum in another pass does

@@ -514,11 +514,11 @@ bool is_api(const clang::FunctionDecl *callee);
 const clang::StringLiteral *declared_shape(const clang::ValueDecl *decl);
 const clang::StringLiteral *declared_shape(const clang::FunctionDecl *function, unsigned index);
 
-// The shapes that a TC_SHAPE leaves to choose from ("i32|i64[N]" is i32[N] and i64[N]), and that of a
-// variant.
 // Of "R=f32|bf16[N]": "R", and "f32|bf16[N]"; without a name, "", and all of it.
 llvm::StringRef choice_name(const clang::StringLiteral *shape);
 llvm::StringRef unnamed_shape(const clang::StringLiteral *shape);
+// The shapes that a TC_SHAPE leaves to choose from ("i32|i64[N]" is i32[N] and i64[N]), and that of a
+// variant.
 std::vector<std::string> alternatives_of(const clang::StringLiteral *shape);
 std::string shape_text(const clang::StringLiteral *shape, const Sizes *sizes);
 

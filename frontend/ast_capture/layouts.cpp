@@ -193,8 +193,7 @@ std::string Evaluator::data_text(const Expr *e) {
   const bool table = llvm::any_of(tables, [&](auto &each) { return each.second == array.slot; });
   const auto *root = v->place.root;
   const ValueDecl *global = root && root->hasGlobalStorage() ? root : nullptr;
-  const ArrayType *row = global ? context.getAsArrayType(global->getType()) : nullptr;
-  const bool copied = table && row && !row->getElementType()->isArrayType() && !context.getLangOpts().CPlusPlus &&
+  const bool copied = table && global && !context.getLangOpts().CPlusPlus &&
                       !why_unnameable(global).empty(); // a constant one that is declared further on
   if (v->place.at_entry && !copied) {                  // not written here
     if (global && !nameable(global, loc)) return "";
@@ -208,7 +207,7 @@ std::string Evaluator::data_text(const Expr *e) {
   const QualType element = context.getCanonicalType(data.place.type).getUnqualifiedType();
   const QualType type = context.getConstantArrayType(element, llvm::APInt(64, v->parts.size()),
                                                      nullptr, ArraySizeModifier::Normal, 0);
-  return "(" + type_name(element) + "[])" + argument_text(*v, type, none, loc);
+  return "(" + type_name(type) + ")" + argument_text(*v, type, none, loc);
 }
 
 // The type of memory that is read: sizes are constants, or symbols of its own.
