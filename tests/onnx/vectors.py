@@ -1,12 +1,9 @@
 """Files of cases: writes them, builds them with the plugin, runs them."""
-import json
 import os
 import re
-import struct
 import subprocess
 
-import numpy as np
-
+import safetensors
 from scope import tolerance_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -14,20 +11,6 @@ TESTS = os.path.dirname(HERE)
 SOURCES = ("onnx/driver", "onnx/batched", "onnx/gradients", "ops/exceptions", "guarded/operand", "guarded/pages")
 KINDS = {"f32": "F32", "f64": "F64", "f16": "F16", "bf16": "BF16", "i8": "I8", "u8": "U8", "i16": "I16", "i32": "I32", "i64": "I64",
          "bool": "BOOL"}
-
-
-def write_safetensors(path, tensors):
-    """tensors: of model.py, by name."""
-    header, blobs, at = {}, [], 0
-    for name, t in tensors.items():
-        blob = np.ascontiguousarray(t.array).tobytes()
-        header[name] = {"dtype": KINDS[t.dtype], "shape": list(t.shape), "data_offsets": [at, at + len(blob)]}
-        blobs.append(blob)
-        at += len(blob)
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    with open(path, "wb") as f:
-        f.write(struct.pack("<Q", len(text)) + text + b"".join(blobs))
 
 
 def text_of(f, o):
@@ -55,7 +38,7 @@ def write(path, functions, o):
     text += "int main(int argc, char **argv) { return run_onnx_cases(cases, sizeof cases / sizeof *cases, argc, argv); }\n"
     with open(f"{path}.c", "w", encoding="utf-8") as f:
         f.write(text)
-    write_safetensors(f"{path}.safetensors", tensors)
+    safetensors.write(f"{path}.safetensors", {name: (KINDS[t.dtype], t.array) for name, t in tensors.items()})
 
 
 def build_driver(o):

@@ -4,10 +4,8 @@
 Fails when a function of graph/ops/api.def has no case: the table and the tests cannot drift apart.
 """
 import dataclasses
-import json
 import os
 import re
-import struct
 import sys
 
 import numpy as np
@@ -15,6 +13,7 @@ import numpy as np
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
 import api_table  # noqa: E402
 import cases  # noqa: E402
+import safetensors  # noqa: E402
 from cases import CASES, FLOATS, SIZES  # noqa: E402
 
 ELEMENTWISE = set()  # functions
@@ -212,19 +211,10 @@ def in_place_cases(functions):
                                   call=f"{case.function}_(tc_clone(a)" + case.call[len(call):])
 
 
-def write_safetensors(path, tensors):
-    header, blobs, at = {}, [], 0
-    for name, a in tensors.items():
-        a = np.asarray(a, dtype=np.uint8 if a.dtype == bool else a.dtype)  # bools as u8
-        blob = np.ascontiguousarray(a).tobytes()
-        kind = {"float64": "F64", "int64": "I64", "uint8": "U8"}[a.dtype.name]
-        header[name] = {"dtype": kind, "shape": list(a.shape), "data_offsets": [at, at + len(blob)]}
-        blobs.append(blob)
-        at += len(blob)
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    with open(path, "wb") as f:
-        f.write(struct.pack("<Q", len(text)) + text + b"".join(blobs))
+def stored(a):
+    """(dtype, array) of safetensors.write; bools are u8."""
+    a = np.asarray(a, dtype=np.uint8 if a.dtype == bool else a.dtype)
+    return {"float64": "F64", "int64": "I64", "uint8": "U8"}[a.dtype.name], a
 
 
 def c_function(number, case, dtype):
@@ -281,7 +271,7 @@ def main():
         source += "  return run_op_cases(cases, sizeof cases / sizeof *cases, argc, argv);\n}\n"
         with open(f"{folder}/ops_{i}.c", "w", encoding="utf-8") as f:
             f.write(source)
-        write_safetensors(f"{folder}/ops_{i}.safetensors", tensors)
+        safetensors.write(f"{folder}/ops_{i}.safetensors", {name: stored(a) for name, a in tensors.items()})
     print(f"{len(jobs)} functions")
 
 
