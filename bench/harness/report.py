@@ -30,7 +30,9 @@ def limits(streams, dtype, product=None):
 
 
 def arithmetic(row):
-    """The name of the arithmetic ceiling: the fastest unit that a matrix product of this dtype can use."""
+    """The name of the arithmetic ceiling: that which the row names, or the fastest unit that a matrix product of this dtype can use."""
+    if row.get("unit"):
+        return row["unit"]
     units = [name for name in limits(row["streams"], row["dtype"], row.get("product")) if name != row["streams"]]
     return next(unit for unit in units if row["ceilings"][unit]["best"])
 

@@ -9,9 +9,7 @@ import argparse
 import contextlib
 import dataclasses
 import json
-import math
 import os
-import random
 import tempfile
 import time
 
@@ -20,7 +18,7 @@ import sweep_report
 from contenders import (CEILINGS, Contender, ceiling, cpu_model, largest_error, measure, peer_environment, reference_of, spread,
                         start_peer, versions, write_inputs)
 from families import ITEM
-from sweep_draw import Row, drawn_rows
+from sweep_draw import add_row_options, chosen_rows, list_of, print_rows
 from sweep_source import build, code_key, named
 
 # In this order, as far as the time of a row goes.
@@ -99,35 +97,14 @@ def run_row(team, row, name, options):
             "product": form.product}
 
 
-def chosen_rows(options):
-    """The rows of the seed, or those of --again."""
-    if options.again:
-        with open(options.again, encoding="utf-8") as f:
-            rows = [Row(**{**r["row"], "layout": {int(k): tuple(v) for k, v in r["row"]["layout"].items()}}) for r in json.load(f)["rows"]]
-    else:
-        rows = drawn_rows(options.seed, options.count, options.dtypes, options.threads, options.most_bytes)
-    wanted = set(options.rows)
-    return [r for r in rows if (not wanted or r.index in wanted) and (not options.only or r.family in options.only)]
-
-
-def list_of(kind):
-    return lambda text: [kind(x) for x in text.split(",") if x]
-
-
 def options_of():
     p = argparse.ArgumentParser(prog="tools/bench sweep", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--build", required=True, help=argparse.SUPPRESS)
     p.add_argument("--root", required=True, help=argparse.SUPPRESS)
     p.add_argument("--python", default="", help=argparse.SUPPRESS)
     p.add_argument("--out", required=True, help=argparse.SUPPRESS)
-    p.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6), help="drawn and printed if not given")
-    p.add_argument("--count", type=int, default=150)
-    p.add_argument("--only", type=list_of(str), default=[], help="families, comma separated, of the rows drawn")
-    p.add_argument("--rows", type=list_of(int), default=[], help="numbers of the rows drawn")
-    p.add_argument("--again", metavar="JSON", default="", help="the rows of a run before")
-    p.add_argument("--dtypes", type=list_of(str), default=["f32", "bf16"])
+    add_row_options(p)
     p.add_argument("--threads", type=list_of(int), default=[1, 2])
-    p.add_argument("--most-bytes", type=float, default=math.inf, help="of the operands and results of a row, if they were f32")
     p.add_argument("--peers", type=list_of(str), default=list(DEFAULT_PEERS), help="of " + ", ".join(PEERS) + "; an empty list: none")
     p.add_argument("--before", metavar="PLUGIN", default="", help="the only peer is what another libtcplugin.so makes of the same functions")
     p.add_argument("--seconds", type=float, default=6, help="of a row, in which peers may begin to compile")
@@ -137,7 +114,6 @@ def options_of():
     p.add_argument("--clang", default="clang-19")
     p.add_argument("--jobs", type=int, default=os.cpu_count(), help="files compiled side by side")
     p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="of the plugin")
-    p.add_argument("--list", action="store_true", help="prints the rows and ends")
     options = p.parse_args()
     if options.before:
         options.peers = []
@@ -146,11 +122,10 @@ def options_of():
 
 def main():
     options = options_of()
-    rows = chosen_rows(options)
+    rows = chosen_rows(options, options.threads)
     print(f"seed {options.seed}, {len(rows)} rows", flush=True)
     if options.list:
-        for row in rows:
-            print(f"{row.index:4} {row.threads}T {row.label()} {row.layout or ''}")
+        print_rows(rows)
         return
     begun = time.monotonic()
 

@@ -4,6 +4,7 @@ A row's `size` gives a number for each letter of the family's dims; `options` ch
 families.py and training.py are measured as there (Known); the others say once what they compute, as `formula(n, ...)` of a
 namespace n: float64 arrays here (Exact), PyTorch's and JAX's functions in sweep_peers.py.
 """
+import dataclasses
 import math
 
 import numpy as np
@@ -12,12 +13,22 @@ import families
 import training
 from families import DIV, EXP, SIGMOID, Family
 
-# The work of a row, bounded so that 150 rows take 25 minutes on 2 cores: elements of all operands and results, multiply-adds.
-MOST_ELEMENTS, MOST_PRODUCTS = 1 << 24, 1 << 31
-LEAST_ELEMENTS, LEAST_PRODUCTS = 1 << 14, 1 << 16
-
 
 # ---- drawing --------------------------------------------------------------------------------------
+
+@dataclasses.dataclass(frozen=True)
+class Bounds:
+    """Of the work of a row: elements of all operands and results, multiply-adds of products; `rows`: of one product, at most."""
+    least_elements: int
+    most_elements: int
+    least_products: int
+    most_products: int
+    rows: int
+
+
+CPU = Bounds(1 << 14, 1 << 24, 1 << 16, 1 << 31, 4096)  # 150 rows take 25 minutes on 2 cores
+GPU = Bounds(1 << 16, 1 << 28, 1 << 20, 1 << 35, 16384)  # the references' scores of attention take 8 GB in float64
+
 
 def log_uniform(rng, low, high):
     """A whole number from low to high, its logarithm uniform; half of the time a multiple of 8 or 16, as sizes in use are."""
@@ -28,18 +39,18 @@ def log_uniform(rng, low, high):
     return max(low, n // unit * unit) if n >= unit else n
 
 
-def rows_and_width(rng, most, widest=1 << 17):
-    """Of a matrix whose elements are log-uniform up to `most`: few long rows, many short ones, and all between."""
-    elements = rng.uniform(math.log(LEAST_ELEMENTS), math.log(most))
+def rows_and_width(rng, bounds, arrays, widest=1 << 17):
+    """Of a matrix, one of so many arrays, its elements log-uniform: few long rows, many short ones, and all between."""
+    elements = rng.uniform(math.log(bounds.least_elements), math.log(bounds.most_elements // arrays))
     width = log_uniform(rng, 2, min(widest, int(math.exp(elements))))
     return {"R": max(1, int(math.exp(elements)) // width), "C": width}
 
 
-def product_sizes(rng, letters, limits, products, elements):
+def product_sizes(rng, bounds, letters, limits, products, elements):
     """Sizes, log-uniform up to the limits, redrawn until the work is in bounds."""
     while True:
         size = {letter: log_uniform(rng, low, high) for letter, (low, high) in zip(letters, limits)}
-        if LEAST_PRODUCTS <= products(size) <= MOST_PRODUCTS and elements(size) <= MOST_ELEMENTS:
+        if bounds.least_products <= products(size) <= bounds.most_products and elements(size) <= bounds.most_elements:
             return size
 
 
@@ -124,13 +135,13 @@ class Swept(Family):
         self.peer = self.name + ":" + ",".join(f"{k}={v}" for k, v in options.items())
 
     @classmethod
-    def draw(cls, rng):
+    def draw(cls, rng, bounds):
         """(size, options)"""
-        return cls.draw_size(rng), dict(rng.choice(cls.forms))
+        return cls.draw_size(rng, bounds), dict(rng.choice(cls.forms))
 
     @classmethod
-    def draw_size(cls, rng):
-        return rows_and_width(rng, MOST_ELEMENTS // 2)
+    def draw_size(cls, rng, bounds):
+        return rows_and_width(rng, bounds, 2)
 
     def shapes(self, size):
         return [tuple(size[d] for d in dims.split(",")) for dims in self.operand_dims()]
@@ -178,8 +189,8 @@ class Chain(Swept):
     cancels = True
 
     @classmethod
-    def draw_size(cls, rng):
-        return rows_and_width(rng, MOST_ELEMENTS // 3)
+    def draw_size(cls, rng, bounds):
+        return rows_and_width(rng, bounds, 3)
 
     def operand_dims(self):
         return self.HOW[self.options["how"]][0]
@@ -284,8 +295,8 @@ class Reduced(Swept):
     forms = ({"how": "sum"}, {"how": "squares"}, {"how": "max"})
 
     @classmethod
-    def draw_size(cls, rng):
-        return rows_and_width(rng, MOST_ELEMENTS)
+    def draw_size(cls, rng, bounds):
+        return rows_and_width(rng, bounds, 1)
 
     def inputs(self, size, rng):
         return [x + 0.5 for x in super().inputs(size, rng)]
@@ -322,8 +333,8 @@ class Transposed(Swept):
         return ("R,C", "C,R") if self.options["beside"] else ("R,C",)
 
     @classmethod
-    def draw_size(cls, rng):
-        return rows_and_width(rng, MOST_ELEMENTS // 3)
+    def draw_size(cls, rng, bounds):
+        return rows_and_width(rng, bounds, 3)
 
     def code(self):
         return "tc_relu(tc_add(tc_transpose(a, 0, 1), b))" if self.options["beside"] else "tc_mul_s(tc_transpose(a, 0, 1), 0.5)"
@@ -343,9 +354,9 @@ class Embedding(Swept):
     name, dims, index = "embedding", ("V,C", "R", "R,C"), {1: "V"}
 
     @classmethod
-    def draw_size(cls, rng):
-        size = rows_and_width(rng, MOST_ELEMENTS // 3, 1 << 13)
-        return {**size, "V": log_uniform(rng, 2, min(1 << 17, MOST_ELEMENTS // 3 // size["C"]))}
+    def draw_size(cls, rng, bounds):
+        size = rows_and_width(rng, bounds, 3, 1 << 13)
+        return {**size, "V": log_uniform(rng, 2, min(1 << 17, bounds.most_elements // 3 // size["C"]))}
 
     def code(self):
         return "tc_add(tc_mul_s(tc_embedding(a, b), 8), c)"
@@ -367,9 +378,12 @@ class LinearGelu(Known):
         super().__init__(**options)
         self.streams, self.product = "read", True
 
+    def scale(self, operand, size):
+        return 1 / math.sqrt(size["K"]) if operand == 1 else 1
+
     @classmethod
-    def draw_size(cls, rng):
-        return product_sizes(rng, "MKN", ((1, 4096), (1, 8192), (1, 8192)), lambda s: s["M"] * s["K"] * s["N"],
+    def draw_size(cls, rng, bounds):
+        return product_sizes(rng, bounds, "MKN", ((1, bounds.rows), (1, 8192), (1, 8192)), lambda s: s["M"] * s["K"] * s["N"],
                              lambda s: s["M"] * s["K"] + s["K"] * s["N"] + s["M"] * s["N"])
 
     def code(self):
@@ -389,11 +403,11 @@ class Matmul(Swept):
         return (lead + ("K,M" if o["ta"] else "M,K"), ("" if o["shared"] else lead) + ("N,K" if o["tb"] else "K,N"))
 
     @classmethod
-    def draw(cls, rng):
+    def draw(cls, rng, bounds):
         options = dict(rng.choice(cls.forms))
         form, letters = cls(**options), "MKN" + "BH"[:options["lead"]]
-        limits = ((1, 4096), (1, 8192), (1, 8192), (1, 64), (1, 16))
-        size = product_sizes(rng, letters, limits, lambda s: math.prod(s.values()),
+        limits = ((1, bounds.rows), (1, 8192), (1, 8192), (1, 64), (1, 16))
+        size = product_sizes(rng, bounds, letters, limits, lambda s: math.prod(s.values()),
                              lambda s: sum(math.prod(x) for x in form.shapes(s)) + form.result(s))
         return size, options
 
@@ -423,10 +437,10 @@ class Attention(Swept):
         return tuple(d.replace("S", "T") for d in self.dims) if self.options["causal"] else self.dims
 
     @classmethod
-    def draw(cls, rng):
+    def draw(cls, rng, bounds):
         options = dict(rng.choice(cls.forms))
-        limits = ((1, 8), (1, 16), (1, 2048), (1, 2048), (16, 256))
-        size = product_sizes(rng, "BHTSD", limits, lambda s: 2 * math.prod(s.values()),
+        limits = ((1, 8), (1, 16), (1, bounds.rows // 2), (1, bounds.rows // 2), (16, 256))
+        size = product_sizes(rng, bounds, "BHTSD", limits, lambda s: 2 * math.prod(s.values()),
                              lambda s: 2 * s["B"] * s["H"] * (s["T"] + s["S"]) * s["D"])
         if options["causal"]:
             size["S"] = size["T"] = min(size["T"], size["S"])
@@ -458,11 +472,11 @@ class Convolution(Swept):
     forms = tuple({"stride": s, "same": p} for s in (1, 1, 2) for p in (0, 1))
 
     @classmethod
-    def draw(cls, rng):
+    def draw(cls, rng, bounds):
         options, window = dict(rng.choice(cls.forms)), rng.choice((1, 3, 3, 5, 7))
         form = cls(**options)
         limits = ((1, 8), (1, 256), (1, 256), (window, 128), (window, 128))
-        size = product_sizes(rng, "NCOHW", limits, lambda s: form.flops({**s, "P": window}) // 2,
+        size = product_sizes(rng, bounds, "NCOHW", limits, lambda s: form.flops({**s, "P": window}) // 2,
                              lambda s: s["N"] * (s["C"] + s["O"]) * s["H"] * s["W"])
         return {**size, "P": window}, options
 
@@ -496,8 +510,8 @@ class Gradient(Known):
     """The value and gradients of the leading `leaves` operands; the last operand is the cotangent, if there is one."""
 
     @classmethod
-    def draw_size(cls, rng):
-        return rows_and_width(rng, MOST_ELEMENTS // 4)
+    def draw_size(cls, rng, bounds):
+        return rows_and_width(rng, bounds, 4)
 
     def __init__(self, **options):
         super().__init__(**options)

@@ -13,6 +13,11 @@ LARGE = 4e6  # bytes
 NOTICEABLE = 1e5  # ns of the best peer from which calls of Python are no part of the ratio
 
 
+def team_of(row):
+    """Of a row of a CPU, its threads; a GPU's rows have none."""
+    return f"{row['threads']}T " if row["threads"] else ""
+
+
 def is_wrong(row):
     """Beyond the tolerance, and beyond the errors of all peers, whose sums are as long."""
     peers = [e for name, e in row["errors"].items() if name != "tcompile"]
@@ -23,7 +28,7 @@ def line(row):
     them = ", ".join(f"{n} {t * 1e-6:.3f}" for n, t in report.peers(row).items())
     notes = "".join(f"; {n}: {why[:60]}" for n, why in row["failed"].items() if why != "no time")
     notes += f"; WRONG by {row['errors']['tcompile']:.1f} tolerances, {row['fallbacks']} fallbacks" if is_wrong(row) else ""
-    return (f"{row['row']['index']:4} {row['threads']}T {row['label']:60s} {row['times']['tcompile']['median'] * 1e-6:9.3f} ms "
+    return (f"{row['row']['index']:4} {team_of(row)}{row['label']:60s} {row['times']['tcompile']['median'] * 1e-6:9.3f} ms "
             f"{ratio(row):5.2f}x of best ({them}); {report.shares(row)}{notes}")
 
 
@@ -55,7 +60,7 @@ def distributions(rows):
               (f"share of the bandwidth, rows that memory bounds, of at least {LARGE * 1e-6:.0f} MB", [limit(r)[0] for r in rows if memory_bound(r)]),
               ("share of the arithmetic peak, rows that it bounds", [limit(r)[0] for r in rows if limit(r)[1] not in ("read", "copy")])]
     for key, name in (("dtype", ""), ("threads", " thread(s)")):
-        groups += [(f"ratio, {value}{name}", [ratio(r) for r in rows if r[key] == value]) for value in sorted({r[key] for r in rows})]
+        groups += [(f"ratio, {value}{name}", [ratio(r) for r in rows if r[key] == value]) for value in sorted({r[key] for r in rows if r[key]})]
     for kind in ("columns", "offset"):
         groups.append((f"ratio, operands: {kind}", [ratio(r) for r in rows if kind in [v[0] for v in r["row"]["layout"].values()]]))
     for family in sorted({r["family"] for r in rows}):
@@ -64,7 +69,7 @@ def distributions(rows):
 
 
 def named(r):
-    return f"#{r['row']['index']} {r['threads']}T {r['label']}: {ratio(r):.2f}x of {best_peer(r)[0]}, {report.shares(r)}, {r['times']['tcompile']['median'] * 1e-6:.3f} ms"
+    return f"#{r['row']['index']} {team_of(r)}{r['label']}: {ratio(r):.2f}x of {best_peer(r)[0]}, {report.shares(r)}, {r['times']['tcompile']['median'] * 1e-6:.3f} ms"
 
 
 def worst_rows(rows):
@@ -93,7 +98,7 @@ def markdown(result):
             "| # | row | threads | tcompile | " + " | ".join(names) + " | ratio | ceiling | error / tolerance |", "|---|---|---|---|" + "---|" * len(names) + "---|---|---|"]
     for r in sorted(result["rows"], key=lambda r: (r["family"], r["row"]["index"])):
         cells = [f"{r['times'][n]['median'] * 1e-6:.3f}" if n in r["times"] else "" if r["failed"].get(n) == "no time" else "failed" for n in names]
-        out.append(f"| {r['row']['index']} | {r['label']} | {r['threads']} | {r['times']['tcompile']['median'] * 1e-6:.3f} | " + " | ".join(cells)
+        out.append(f"| {r['row']['index']} | {r['label']} | {r['threads'] or ''} | {r['times']['tcompile']['median'] * 1e-6:.3f} | " + " | ".join(cells)
                    + f" | {ratio(r):.2f} | {report.shares(r)} | {r['errors']['tcompile']:.2f} |")
     return "\n".join(out) + "\n"
 

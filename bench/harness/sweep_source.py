@@ -84,22 +84,27 @@ def compiled(command):
     return done.stdout
 
 
-def build(rows, build_folder, root, out, plugin=None, clang="clang-19", jobs=None, options=()):
-    """The program that measures the rows, made by `plugin` (else that of the build), and what the compiler said of functions that it did not compile whole."""
+def objects(rows, harness, plugin, options, includes, out, clang="clang-19", jobs=None, flags=()):
+    """Objects of the rows' functions and of `harness`'s C files, and what the compiler said of functions that it did not compile whole."""
     os.makedirs(out, exist_ok=True)
-    plugin = [f"-fplugin={plugin or build_folder + '/plugin/libtcplugin.so'}",
-              *(f"-fplugin-arg-tc-{o}" for o in ("backend=openmp", f"isa={level_here()}", *options))]
-    files = [f"{root}/bench/cpu/{name}.c" for name in HARNESS]
+    plugin = [f"-fplugin={plugin}", *(f"-fplugin-arg-tc-{o}" for o in options)]
+    files = list(harness)
     for name, text in sources(rows).items():
         files.append(os.path.join(out, name))
         with open(files[-1], "w", encoding="utf-8") as f:
             f.write(text)
-    objects = [os.path.join(out, os.path.basename(source)[:-2] + ".o") for source in files]
-    commands = [[clang, "-O2", "-c", "-fopenmp", "-Rpass-missed=tc", *plugin, "-I", f"{build_folder}/include", "-I", root, source, "-o", o]
-                for source, o in zip(files, objects)]
+    made = [os.path.join(out, os.path.basename(source)[:-2] + ".o") for source in files]
+    commands = [[clang, "-O2", "-c", "-fopenmp", "-Rpass-missed=tc", *flags, *plugin, *(f"-I{i}" for i in includes), source, "-o", o]
+                for source, o in zip(files, made)]
     with concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
-        said = list(pool.map(compiled, commands))
+        return made, "".join(pool.map(compiled, commands))
+
+
+def build(rows, build_folder, root, out, plugin=None, clang="clang-19", jobs=None, options=()):
+    """The program that measures the rows, made by `plugin` (else that of the build), and what the compiler said."""
+    made, said = objects(rows, [f"{root}/bench/cpu/{name}.c" for name in HARNESS], plugin or f"{build_folder}/plugin/libtcplugin.so",
+                         ("backend=openmp", f"isa={level_here()}", *options), (f"{build_folder}/include", root), out, clang, jobs)
     program, runtime = os.path.join(out, "swept"), f"{build_folder}/runtime/libtcrt"
-    compiled([clang, *objects, "-o", program, f"{runtime}/libtcrt.so",
+    compiled([clang, *made, "-o", program, f"{runtime}/libtcrt.so",
               f"-Wl,-rpath,{os.path.abspath(runtime)}", "-fopenmp", "-lm"])
-    return program, "".join(said)
+    return program, said

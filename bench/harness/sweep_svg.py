@@ -27,7 +27,7 @@ def mark(x, y, row):
     colour = COLOURS.get(row["dtype"], "#555555")
     shape = (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3"' if row["threads"] == 1
              else f'<rect x="{x - 3:.1f}" y="{y - 3:.1f}" width="6" height="6"')
-    return f'{shape} fill="{colour}" fill-opacity="0.7"><title>{row["label"]} {row["threads"]}T: {ratio(row):.2f}x</title>{"</circle>" if row["threads"] == 1 else "</rect>"}'
+    return f'{shape} fill="{colour}" fill-opacity="0.7"><title>{row["label"]} {row["threads"] or ""}: {ratio(row):.2f}x</title>{"</circle>" if row["threads"] == 1 else "</rect>"}'
 
 
 def panel(family, rows, left, top):

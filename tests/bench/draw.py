@@ -7,7 +7,7 @@ import numpy as np
 
 import sweep_draw
 import sweep_source
-from sweep_families import MOST_ELEMENTS, MOST_PRODUCTS, SWEPT, form_of, log_uniform
+from sweep_families import CPU, GPU, SWEPT, form_of, log_uniform
 
 ROWS = sweep_draw.drawn_rows(7, 600)
 
@@ -43,11 +43,12 @@ class Draw(unittest.TestCase):
         self.assertTrue(min(heights) < 8 and max(heights) > 1000)
 
     def test_work_is_bounded(self):
-        for r in ROWS:
-            form = r.form()
-            self.assertLessEqual(form.bytes(r.size, 1), 1.2 * MOST_ELEMENTS + 8 * r.size.get("R", 0), r.label())
-            if form.product or form.streams is None:
-                self.assertLessEqual(form.flops(r.size), 4 * MOST_PRODUCTS, r.label())
+        for bounds, rows in ((CPU, ROWS), (GPU, sweep_draw.drawn_rows(7, 200, bounds=GPU))):
+            for r in rows:
+                form = r.form()
+                self.assertLessEqual(form.bytes(r.size, 1), 1.2 * bounds.most_elements + 8 * r.size.get("R", 0), r.label())
+                if form.product or form.streams is None:
+                    self.assertLessEqual(form.flops(r.size), 4 * bounds.most_products, r.label())
 
     def test_log_uniform(self):
         drawn = [log_uniform(random.Random(i), 16, 4096) for i in range(4000)]

@@ -15,6 +15,9 @@ enum { NN_COMPILED = true };
 enum { NN_COMPILED = false };
 #endif
 enum { NN_MOST = 8 }; /* operands */
+#ifndef NN_WAYS
+#define NN_WAYS 3 /* kernels, the body in f32 and bf16; 1: kernels alone */
+#endif
 
 typedef struct nn_operand {
   char kind; /* f: -2..2, p: positive, u: 0..1, s: 1 and -1, i: integers, b: truth values */
@@ -100,13 +103,13 @@ static inline double nn_element(const nn_operand *o, int operand, int64_t k) {
   }
 }
 
-/* Operand number i; floating ones of the dtype. */
-static inline tc_tensor *nn_make(const nn_operand *o, int i, tc_dtype dtype) {
+/* Operand number i; floating ones of the dtype.  It is made on the CPU. */
+static inline tc_tensor *nn_make(const nn_operand *o, int i, tc_dtype dtype, tc_device device) {
   const tc_ints shape = nn_shape(o->dim, o->rank);
   tc_tensor *x = tc_empty(shape, TC_F64);
   double *to = tc_data(x);
   for (int64_t k = 0; k < tc_numel(x); k++) to[k] = nn_element(o, i, k);
-  return tc_cast(x, o->kind == 'i' ? TC_I64 : o->kind == 'b' ? TC_BOOL : dtype);
+  return tc_to(tc_cast(x, o->kind == 'i' ? TC_I64 : o->kind == 'b' ? TC_BOOL : dtype), device);
 }
 
 static inline void nn_digest(const tc_tensor *x, double digest[2], double *size) {
@@ -147,36 +150,39 @@ static inline void nn_close(const nn_row *r, const char *how, const char *what, 
   if (!(apart <= tolerance * (1 + size))) nn_stop(r, how, what, apart, 0);
 }
 
-/* Runs it, to y and g; they are of the scope. */
-static inline tc_tensor *nn_run(const nn_row *r, const nn_function *f, tc_dtype dtype, tc_tensor **g) {
+/* Runs it on the device, to y and g, which are of the scope and on the CPU. */
+static inline tc_tensor *nn_run(const nn_row *r, const nn_function *f, tc_dtype dtype, tc_device device, tc_tensor **g) {
   tc_tensor *x[NN_MOST];
   for (int i = 0; i < r->n; i++) {
-    x[i] = nn_make(&r->x[i], i, dtype);
+    x[i] = nn_make(&r->x[i], i, dtype, device);
     if (i < f->differentiable) tc_requires_grad_(x[i], true);
   }
+  tc_set_default_device(device);
   tc_tensor *y = f->call((const tc_tensor *const *)x, g);
+  tc_set_default_device(TC_CPU);
   for (int i = 0; i < f->differentiable; i++) tc_requires_grad_(x[i], false);
-  return y;
+  for (int i = 0; y && i < f->differentiable; i++) g[i] = tc_to(tc_detach(g[i]), TC_CPU);
+  return y ? tc_to(tc_detach(y), TC_CPU) : NULL;
 }
 
-static inline void nn_check_row(const nn_row *r, const nn_function *f) {
+static inline void nn_check_row(const nn_row *r, const nn_function *f, tc_device device) {
   static const char *const gradient[NN_MOST] = {"da", "db", "dc", "dd", "de", "df", "dh", "di"};
   const bool sixteen_bits[] = {false, false, true};
   TC_SCOPE {
     tc_tensor *want[NN_MOST], *g[NN_MOST];
     const bool was = tc_set_enabled(false);
-    tc_tensor *y = nn_run(r, f, TC_F64, want);
+    tc_tensor *y = nn_run(r, f, TC_F64, TC_CPU, want);
     if (!y) nn_stop(r, "the body in double", "the result", NAN, 0);
     CHECK(tc_rank(y) == r->rank);
     for (int i = 0; i < r->rank; i++) CHECK(tc_size(y, i) == r->dim[i]);
     nn_check_digest(r, "the result", y, r->y);
     for (int i = 0; i < f->differentiable; i++) nn_check_digest(r, gradient[i], want[i], r->g[i]);
-    for (int way = 0; way < 3; way++) {
+    for (int way = 0; way < NN_WAYS; way++) {
       static const char *const how[] = {"kernels", "the body", "the body in bf16"};
       const double tolerance = sixteen_bits[way] ? 0.15 : 3e-5;
       const uint64_t hits = hits_of(f->name);
       tc_set_enabled(way == 0);
-      const tc_tensor *z = nn_run(r, f, sixteen_bits[way] ? TC_BF16 : TC_F32, g);
+      const tc_tensor *z = nn_run(r, f, sixteen_bits[way] ? TC_BF16 : TC_F32, device, g);
       nn_close(r, how[way], "the result", z, y, tolerance);
       for (int i = 0; i < f->differentiable; i++) nn_close(r, how[way], gradient[i], g[i], want[i], tolerance);
       if (way == 0 && NN_COMPILED && hits_of(f->name) != hits + 1) nn_stop(r, how[way], "the number of calls", 0, 1);
@@ -185,13 +191,15 @@ static inline void nn_check_row(const nn_row *r, const nn_function *f) {
   }
 }
 
-/* All rows; each function has one at least. */
+/* All rows, on the default device, which is the CPU then; each function has one at least. */
 static inline void nn_check(const nn_row *row, size_t rows, const nn_function *f, size_t functions) {
   size_t used = 0;
+  const tc_device device = tc_default_device();
+  tc_set_default_device(TC_CPU);
   for (size_t k = 0; k < functions; k++) {
     const size_t before = used;
     for (size_t i = 0; i < rows; i++)
-      if (!strcmp(row[i].name, f[k].name)) nn_check_row(&row[i], &f[k]), used++;
+      if (!strcmp(row[i].name, f[k].name)) nn_check_row(&row[i], &f[k], device), used++;
     if (used == before) fprintf(stderr, "%s is not in nn_expected.h\n", f[k].name);
     CHECK(used > before);
   }

@@ -1,5 +1,5 @@
 /* bench_gpu.c - the measured library: compiled functions on the tensors of the process that loads
- * it (gpu.py), timed by CUDA events on the default stream, which both sides use.
+ * it (gpu.py, sweep.py), timed by CUDA events on the default stream, which both sides use.
  *
  * Functions give NULL, or a text that says what failed. */
 #define _GNU_SOURCE
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cases.h"
+#include "bench/cpu/cases.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -47,17 +47,10 @@ static bool open_driver(void) {
 /* ---- cases ----------------------------------------------------------------------------------- */
 
 static const bench_case *find_case(const char *family, const char *dtype) {
-  const bench_case *const table[] = {bench_cases_f32,     bench_cases_bf16,
-                                     bench_gradients_f32, bench_gradients_bf16,
-                                     bench_optimiser_f32, bench_optimiser_bf16,
-                                     bench_gpu_cases_f32, bench_gpu_cases_bf16};
-  static const int length[] = {BENCH_FAMILIES,  BENCH_FAMILIES,     BENCH_GRADIENTS,
-                               BENCH_GRADIENTS, BENCH_OPTIMISER,    BENCH_OPTIMISER,
-                               BENCH_GPU_FAMILIES, BENCH_GPU_FAMILIES};
-  for (size_t t = 0; t < sizeof table / sizeof *table; t++)
-    for (int i = 0; i < length[t]; i++)
-      if (!strcmp(table[t][i].family, family) && !strcmp(table[t][i].dtype, dtype))
-        return &table[t][i];
+  for (const bench_table *t = bench_tables; t->cases; t++)
+    for (int i = 0; i < t->count; i++)
+      if (!strcmp(t->cases[i].family, family) && !strcmp(t->cases[i].dtype, dtype))
+        return &t->cases[i];
   return NULL;
 }
 

@@ -51,6 +51,10 @@ class Family:
     def moves(self, i):
         return self.moving is None or i in self.moving
 
+    def placed(self, _i, x):
+        """Operand i, as it lies in memory."""
+        return x
+
 
 def layer(i, o):
     return [normal(i, o) * (2 / i) ** 0.5, 0.1 * normal(o)]
@@ -169,9 +173,9 @@ class Library:
 
 
 class Ours:
-    def __init__(self, library, name):
-        self.library, self.family = library, name
-        self.name = "tcompile recorded" if name.endswith("_recorded") else "tcompile"
+    def __init__(self, library, family, name=""):
+        self.library, self.family = library, family
+        self.name = name or ("tcompile recorded" if family.endswith("_recorded") else "tcompile")
 
     def load(self, dtype, sets):
         self.dtype, self.sets = dtype, sets
@@ -238,12 +242,12 @@ class Peer:
 
 
 def make_sets(family, size, dtype):
-    first = [x if x.dtype == torch.int64 else x.to(DTYPES[dtype]) for x in family.inputs(*size)]
+    first = [family.placed(i, x if x.dtype == torch.int64 else x.to(DTYPES[dtype])) for i, x in enumerate(family.inputs(*size))]
     one = sum(x.numel() * x.element_size() for i, x in enumerate(first) if family.moves(i))
     count = max(2, min(32, -(-CACHE_BYTES // one)))
     if count * one > MOST_BYTES:
         count = 1  # alone it is many times the cache
-    return [first] + [[x.clone() if family.moves(i) else x for i, x in enumerate(first)] for _ in range(count - 1)]
+    return [first] + [[family.placed(i, x.clone()) if family.moves(i) else x for i, x in enumerate(first)] for _ in range(count - 1)]
 
 
 def error_of(family, dtype, result, reference):
