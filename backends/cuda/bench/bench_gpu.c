@@ -1,5 +1,5 @@
 /* bench_gpu.c - the measured library: compiled functions on the tensors of the process that loads
- * it (gpu.py, sweep.py), timed by CUDA events on the default stream, which both sides use.
+ * it (gpu.py, gpu_sweep.py), timed by CUDA events on the default stream, which both sides use.
  *
  * Functions give NULL, or a text that says what failed. */
 #define _GNU_SOURCE

@@ -184,10 +184,12 @@ typedef struct shape {
   int threads, quarters;
 } shape;
 
-/* Items of a thread; 0: there is such a group with fewer threads. */
-static int items_of(const shape *t, int items) {
-  enum { FEW = 2, SMALL = 64, WHOLE = 4 };
-  if (!t->threads) return items < FEW ? items : FEW;
+/* Items of a thread; 0: there is such a group with fewer threads.  Parts of a warp combine by shuffles, which
+ * two accesses pay for, or four of a single element. */
+static int items_of(const shape *t, int lanes, int items) {
+  enum { SMALL = 64, WHOLE = 4 };
+  const int few = lanes > 1 ? 2 : 4;
+  if (!t->threads) return items < few ? items : few;
   if (t->quarters < WHOLE && items < WHOLE) return t->threads > SMALL ? 0 : (items + 1) / 2;
   return items * t->quarters / WHOLE;
 }
@@ -232,13 +234,13 @@ static void add_full(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f
 static void add_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items) {
   static const shape aligned[] = {{0, 4},   {64, 2},  {128, 2}, {128, 4},
                                   {256, 3}, {256, 4}, {512, 4}},
-                     scalar[] = {{64, 4}, {256, 4}};
+                     scalar[] = {{0, 4}, {64, 4}, {256, 4}};
   enum { SMALL = 64, WHOLE = 4 };
   const bool once = f->aligned && r->passes < 2;
-  const int n = !f->aligned ? 2 : f->shared || once ? 6 : 7;
+  const int n = !f->aligned ? 3 : f->shared || once ? 6 : 7;
   for (int i = 0; i < n; ++i) {
     const shape *t = f->aligned ? &aligned[i] : &scalar[i];
-    const int each = items_of(t, items);
+    const int each = items_of(t, (int)f->lanes, items);
     tc_cuda_variant in_registers = *f;
     if (!each) continue;
     hold_rows(&in_registers, r, t->threads ? t->threads : 32, each, false);

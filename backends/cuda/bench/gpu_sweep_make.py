@@ -1,5 +1,5 @@
-"""sweep_make.py --build B --root R --out FOLDER [--seed S --count N ...]: FOLDER/libswept.so, the functions of rows drawn at random
-(bench/harness/sweep_draw.py) with kernels for GPUs, and FOLDER/swept.json, the rows, for sweep.py.  Needs clang, and no GPU."""
+"""gpu_sweep_make.py --build B --root R --out FOLDER [--seed S --count N ...]: FOLDER/libswept.so, the functions of rows drawn at random
+(bench/harness/sweep_draw.py) with kernels for GPUs, and FOLDER/swept.json, the rows, for gpu_sweep.py.  Needs clang, and no GPU."""
 import argparse
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""tools/bench sweep gpu: the rows that sweep_make.py drew and compiled, against PyTorch's modes on one GPU.
+"""tools/bench sweep gpu: the rows that gpu_sweep_make.py drew and compiled, against PyTorch's modes on one GPU.
 
 Measured and checked as gpu.py does; the best peer is the best mode that ran.  The report is that of the sweep on CPUs.
 """
@@ -15,7 +15,7 @@ import torch
 import sweep_report
 from gpu import DTYPES, Family, Library, MODES, Ours, Peer, Reference, copy_bandwidth, machine, make_sets, measure, normal
 from sweep_draw import list_of, rows_of_file
-from sweep_make import LIBRARY, ROWS
+from gpu_sweep_make import LIBRARY, ROWS
 from sweep_source import code_key, named
 
 PRODUCT = {"f32": 4096, "bf16": 8192}  # of a square product that reaches the rate of its unit
@@ -152,8 +152,8 @@ def measure_all(options, rows, names, peers, result):
 
 def options_of():
     p = argparse.ArgumentParser(prog="tools/bench sweep gpu", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--made", required=True, help="what sweep_make.py wrote")
-    p.add_argument("--before", default="", help="the same rows, made by another plugin; the only peer")
+    p.add_argument("--made", required=True, help="what gpu_sweep_make.py wrote")
+    p.add_argument("--before", default="", help="the same rows, made by another plugin: one more peer")
     p.add_argument("--out", required=True)
     p.add_argument("--peers", type=list_of(str), default=["eager", "default"], help="of " + ", ".join(MODES))
     p.add_argument("--rows", type=list_of(int), default=[], help="numbers of the rows")
@@ -172,11 +172,11 @@ def main():
     rows = rows_of_file(made)
     names = named(rows)
     rows = [r for r in rows if not options.rows or r.index in options.rows]
-    peers = [] if options.before else [Peer(mode) for mode in options.peers]
+    peers = [Peer(mode) for mode in options.peers]
     if options.compile_only:
         compile_part(rows, names, peers, options.compile_only)
         return
-    if any(p.mode != "eager" for p in peers) and options.jobs > 1:
+    if options.jobs > 1 and set(options.peers) - {"eager"}:
         compile_side_by_side(options.jobs)
     with open(made, encoding="utf-8") as f:
         seed = json.load(f)["seed"]
