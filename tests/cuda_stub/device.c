@@ -9,19 +9,23 @@ static uint64_t word(const stub_launch *l, int i) {
   return v;
 }
 
-enum { AXES = 8 };
+enum { AXES = 8, STRIDED_WORDS = 5 + 5 * AXES };
 
-/* What runtime/libtcrt/src/cuda/strided.c says its PTX does, element by element. */
+/* What runtime/libtcrt/src/cuda/strided.c says its PTX does, element by element: with its divisions. */
 static void strided(const stub_launch *l, size_t size) {
   uint64_t count = word(l, 3), axes = word(l, 4), value = word(l, 2);
   for (uint64_t at = 0; at < count; at++) {
     uint64_t to = word(l, 0), from = word(l, 1), i = at;
     for (int k = 0; k < AXES; k++) {
-      uint64_t n = word(l, 5 + k), step = i;
+      const int p = 5 + 5 * k;
+      uint64_t step = i;
       bool outermost = axes <= (uint64_t)k + 1;
-      if (!outermost) step = i % n, i /= n;
-      to += step * word(l, 5 + AXES + k);
-      from += step * word(l, 5 + 2 * AXES + k);
+      if (!outermost) {
+        const uint64_t q = (i * word(l, p + 1) >> 32) >> word(l, p + 2);
+        step = i - q * word(l, p), i = q;
+      }
+      to += step * word(l, p + 3);
+      from += step * word(l, p + 4);
       if (outermost) break;
     }
     memcpy((void *)(uintptr_t)to, word(l, 1) ? (const void *)(uintptr_t)from : &value, size);
@@ -59,10 +63,10 @@ void device_begin(void) {
   setenv("TC_CUDA_LIBRARY", TC_STUB_LIBRARY, 1);
   setenv("TC_CUBLASLT_LIBRARY", TC_STUB_LT_LIBRARY, 0);
   setenv("TC_CUDA_OPS", "/nowhere/libtcrt-cuda.so", 0);
-  stub_kernel("tc_strided_1", 5 + 3 * AXES, strided_1);
-  stub_kernel("tc_strided_2", 5 + 3 * AXES, strided_2);
-  stub_kernel("tc_strided_4", 5 + 3 * AXES, strided_4);
-  stub_kernel("tc_strided_8", 5 + 3 * AXES, strided_8);
+  stub_kernel("tc_strided_1", STRIDED_WORDS, strided_1);
+  stub_kernel("tc_strided_2", STRIDED_WORDS, strided_2);
+  stub_kernel("tc_strided_4", STRIDED_WORDS, strided_4);
+  stub_kernel("tc_strided_8", STRIDED_WORDS, strided_8);
   stub_kernel("tc_transpose_1", 28, transpose_1);
   stub_kernel("tc_transpose_2", 28, transpose_2);
   stub_kernel("tc_transpose_4", 28, transpose_4);

@@ -50,6 +50,30 @@ Test(move, strided_sources) {
   device_end();
 }
 
+/* Neighbours are copied as larger elements where addresses and rows allow it. */
+Test(move, columns_of_every_width) {
+  static const tc_dtype dtypes[] = {TC_U8, TC_BF16, TC_F32, TC_F64};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+    for (int wide = 24; wide < 26; wide++)
+      for (int left = 0; left < 5; left++)
+        for (int n = 1; n < 20; n++) TC_SCOPE {
+            const tc_tensor *x = tc_cast(device_counting(TC_DIMS(3, wide)), dtypes[d]);
+            tc_tensor *y = tc_to(x, TC_CUDA),
+                      *z = tc_to(tc_zeros(TC_DIMS(3, wide), dtypes[d]), TC_CUDA);
+            const tc_tensor *columns = tc_slice(x, 1, left, left + n, 1);
+            expect_equal(columns, tc_contiguous(tc_slice(y, 1, left, left + n, 1)));
+            cr_assert_not_null(
+                tc_copy_(tc_slice(z, 1, left, left + n, 1), tc_slice(y, 1, left, left + n, 1)));
+            expect_equal(tc_slice(z, 1, left, left + n, 1), columns);
+            cr_expect_eq(tc_item(tc_sum(tc_cast(tc_to(z, TC_CPU), TC_F64), TC_ALL, false)),
+                         tc_item(tc_sum(tc_cast(columns, TC_F64), TC_ALL, false)));
+            cr_assert_not_null(tc_fill_(tc_slice(y, 1, left, left + n, 1), 7));
+            expect_equal(tc_slice(y, 1, left, left + n, 1), tc_full(TC_DIMS(3, n), 7, dtypes[d]));
+            expect_equal(tc_slice(y, 1, left + n, wide, 1), tc_slice(x, 1, left + n, wide, 1));
+          }
+  device_end();
+}
+
 /* All dtypes and every path of the index through the axes. */
 /* Sides of a copy that run along different axes go through tiles. */
 Test(move, turned_sources) {

@@ -180,12 +180,20 @@ static bool plan_sides(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_s
   return true;
 }
 
+/* Operands of halves that are copied in the background: others take several times as long as the library does. */
+static bool has_wide_operands(const tc_cuda_kernel_schedule *s) {
+  enum { WIDE = 8 };
+  return s->template != TC_CUDA_MMA || (s->width[TC_CUDA_A] == WIDE && s->width[TC_CUDA_B] == WIDE);
+}
+
 bool tc_cuda_plan_product(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s) {
   s->template = tc_mm_is_chain(&k->mm)    ? TC_CUDA_CHAIN
                 : tc_cuda_may_mma(&k->mm) ? TC_CUDA_MMA
                                           : TC_CUDA_SIMT;
+  if (!plan_access(k, p, s) || !plan_sides(k, p, s)) return false;
   s->library = tc_cuda_library_takes(k, p);
-  if (s->library) s->short_side = s->template == TC_CUDA_MMA ? 64 : 32;
-  if (s->library) s->short_depth = s->template == TC_CUDA_MMA ? 512 : 1024;
-  return plan_access(k, p, s) && plan_sides(k, p, s);
+  if (!s->library || !has_wide_operands(s)) return true;
+  s->short_side = s->template == TC_CUDA_MMA ? 64 : 32;
+  s->short_depth = s->template == TC_CUDA_MMA ? 512 : 1024;
+  return true;
 }

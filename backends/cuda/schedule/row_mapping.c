@@ -234,10 +234,10 @@ static void add_full(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f
 static void add_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items) {
   static const shape aligned[] = {{0, 4},   {64, 2},  {128, 2}, {128, 4},
                                   {256, 3}, {256, 4}, {512, 4}},
-                     scalar[] = {{0, 4}, {64, 4}, {256, 4}};
+                     scalar[] = {{0, 4}, {32, 2}, {64, 2}, {64, 4}, {256, 4}};
   enum { SMALL = 64, WHOLE = 4 };
   const bool once = f->aligned && r->passes < 2;
-  const int n = !f->aligned ? 3 : f->shared || once ? 6 : 7;
+  const int n = !f->aligned ? 5 : f->shared || once ? 6 : 7;
   for (int i = 0; i < n; ++i) {
     const shape *t = f->aligned ? &aligned[i] : &scalar[i];
     const int each = items_of(t, (int)f->lanes, items);

@@ -1,91 +1,80 @@
 /* Copies between any two layouts, and fills.
  *
  * The kernels are PTX written by hand, so that libtcrt needs no compiler for devices: one per
- * element size, compiled by the driver when first used.  A thread takes elements one grid apart.
- * Its index in row-major order is taken apart from the innermost axis outwards; axes that step
- * alike are merged beforehand, so there are few. */
+ * element size, compiled by the driver when first used.  A thread takes EACH elements one grid apart, all of them
+ * on their way at once.  An index in row-major order is taken apart from the innermost axis outwards; n divides it
+ * by the product with 2^(31+l) / n, l = ceil(log2 n), exact below 2^31 (Granlund and Montgomery, Division by
+ * invariant integers using multiplication, 1994).  Axes that step alike are merged beforehand, so there are few, and
+ * neighbours in both layouts are copied as larger elements where addresses and steps allow it. */
 #include "runtime/libtcrt/src/cuda/strided.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum {
+  AXES = TC_CUDA_AXES,
+  EACH = 4, /* as the text has it */
+  THREADS = 256,
+  TEXT = 1 << 16,
+  FIRST = 5, /* to, from (0: a fill), value, count, axes; then of each axis, the innermost first: */
+  OF_AXIS = 5, /* n, its multiplier and shift, steps t and f in bytes */
+  PARAMETERS = FIRST + OF_AXIS * AXES,
+  LARGEST = 8 /* bytes of an element */
+};
+#define MOST ((int64_t)1 << 31) /* elements of a launch */
 
 /* ---- the kernels' text ----------------------------------------------------------------------- */
 
-static const char head_text[] = ".version 6.3\n.target sm_75\n.address_size 64\n";
+static const char begin_text[] = ")\n{\n"
+                                 ".reg .pred %p, %fill, %live<4>;\n"
+                                 ".reg .b32 %at, %step, %count, %axes, %n, %m, %s, %q, %r, %i<4>;\n"
+                                 ".reg .b64 %t, %f, %w, %to<4>, %from<4>, %v<4>;\n"
+                                 "mov.u32 %q, %ctaid.x;\n"
+                                 "mov.u32 %r, %ntid.x;\n"
+                                 "mov.u32 %n, %tid.x;\n"
+                                 "mad.lo.u32 %at, %q, %r, %n;\n"
+                                 "mov.u32 %q, %nctaid.x;\n"
+                                 "mul.lo.u32 %step, %q, %r;\n"
+                                 "ld.param.u64 %w, [p1];\n"
+                                 "ld.param.u32 %count, [p3];\n"
+                                 "ld.param.u32 %axes, [p4];\n"
+                                 "setp.eq.u64 %fill, %w, 0;\n"
+                                 "NEXT:\n"
+                                 "setp.ge.u32 %p, %at, %count;\n"
+                                 "@%p bra DONE;\n";
 
-/* %1$d: bytes of an element. */
-static const char kernel_text[] =
-    ".visible .entry tc_strided_%1$d(.param .u64 to, .param .u64 from, .param .u64 value,\n"
-    "  .param .u64 count, .param .u64 axes,\n"
-    "  .param .u64 n0, .param .u64 n1, .param .u64 n2, .param .u64 n3,\n"
-    "  .param .u64 n4, .param .u64 n5, .param .u64 n6, .param .u64 n7,\n"
-    "  .param .u64 t0, .param .u64 t1, .param .u64 t2, .param .u64 t3,\n"
-    "  .param .u64 t4, .param .u64 t5, .param .u64 t6, .param .u64 t7,\n"
-    "  .param .u64 f0, .param .u64 f1, .param .u64 f2, .param .u64 f3,\n"
-    "  .param .u64 f4, .param .u64 f5, .param .u64 f6, .param .u64 f7)\n"
-    "{\n"
-    ".reg .pred %%p;\n"
-    ".reg .b32 %%a, %%b;\n"
-    ".reg .b64 %%at, %%step, %%count, %%axes, %%to, %%from, %%i, %%q, %%r, %%n, %%t, %%f, %%v;\n"
-    "mov.u32 %%a, %%ctaid.x;\n"
-    "mov.u32 %%b, %%ntid.x;\n"
-    "mul.wide.u32 %%at, %%a, %%b;\n"
-    "mov.u32 %%a, %%tid.x;\n"
-    "cvt.u64.u32 %%q, %%a;\n"
-    "add.u64 %%at, %%at, %%q;\n"
-    "mov.u32 %%a, %%nctaid.x;\n"
-    "mul.wide.u32 %%step, %%a, %%b;\n"
-    "ld.param.u64 %%count, [count];\n"
-    "ld.param.u64 %%axes, [axes];\n"
-    "NEXT:\n"
-    "setp.ge.u64 %%p, %%at, %%count;\n"
-    "@%%p bra DONE;\n"
-    "ld.param.u64 %%to, [to];\n"
-    "ld.param.u64 %%from, [from];\n"
-    "mov.u64 %%i, %%at;\n";
+/* Number %1$d of the thread's elements. */
+static const char element_text[] = "mad.lo.u32 %%i%1$d, %%step, %1$d, %%at;\n"
+                                   "setp.lt.u32 %%live%1$d, %%i%1$d, %%count;\n"
+                                   "ld.param.u64 %%to%1$d, [p0];\n"
+                                   "ld.param.u64 %%from%1$d, [p1];\n"
+                                   "ld.param.u64 %%v%1$d, [p2];\n";
 
-/* Axis %1$d from the innermost: n sizes, t and f steps in bytes.  The outermost takes the rest of
- * the index. */
-static const char axis_text[] = "ld.param.u64 %%n, [n%1$d];\n"
-                                "ld.param.u64 %%t, [t%1$d];\n"
-                                "ld.param.u64 %%f, [f%1$d];\n"
-                                "setp.le.u64 %%p, %%axes, %1$d+1;\n"
-                                "@%%p bra OUTERMOST;\n"
-                                "or.b64 %%q, %%i, %%n;\n"
-                                "setp.lt.u64 %%p, %%q, 4294967296;\n"
-                                "@%%p bra SHORT%1$d;\n"
-                                "div.u64 %%q, %%i, %%n;\n"
-                                "bra STEP%1$d;\n"
-                                "SHORT%1$d:\n"
-                                "cvt.u32.u64 %%a, %%i;\n"
-                                "cvt.u32.u64 %%b, %%n;\n"
-                                "div.u32 %%a, %%a, %%b;\n"
-                                "cvt.u64.u32 %%q, %%a;\n"
-                                "STEP%1$d:\n"
-                                "mul.lo.u64 %%r, %%q, %%n;\n"
-                                "sub.u64 %%r, %%i, %%r;\n"
-                                "mad.lo.u64 %%to, %%r, %%t, %%to;\n"
-                                "mad.lo.u64 %%from, %%r, %%f, %%from;\n"
-                                "mov.u64 %%i, %%q;\n";
-
-/* A source of NULL: the value.  %1$d: bits of an element. */
-static const char tail_text[] = "OUTERMOST:\n"
-                                "mad.lo.u64 %%to, %%i, %%t, %%to;\n"
-                                "ld.param.u64 %%r, [from];\n"
-                                "ld.param.u64 %%v, [value];\n"
-                                "setp.eq.u64 %%p, %%r, 0;\n"
-                                "@%%p bra STORE;\n"
-                                "mad.lo.u64 %%from, %%i, %%f, %%from;\n"
-                                "ld.global.u%1$d %%v, [%%from];\n"
-                                "STORE:\n"
-                                "st.global.u%1$d [%%to], %%v;\n"
-                                "add.u64 %%at, %%at, %%step;\n"
-                                "bra NEXT;\n"
-                                "DONE:\n"
-                                "ret;\n"
-                                "}\n";
-
-enum { AXES = TC_CUDA_AXES, TEXT = 1 << 15, THREADS = 256, PARAMETERS = 5 + 3 * AXES };
+/* An axis: its number from 1 on, and its parameters. */
+static const char axis_text[] = "ld.param.u32 %%n, [p%2$d];\n"
+                                "ld.param.u32 %%m, [p%3$d];\n"
+                                "ld.param.u32 %%s, [p%4$d];\n"
+                                "ld.param.u64 %%t, [p%5$d];\n"
+                                "ld.param.u64 %%f, [p%6$d];\n"
+                                "setp.le.u32 %%p, %%axes, %1$d;\n"
+                                "@%%p bra OUTERMOST;\n";
+static const char split_text[] = "mul.hi.u32 %%q, %%i%1$d, %%m;\n"
+                                 "shr.u32 %%q, %%q, %%s;\n"
+                                 "mul.lo.u32 %%r, %%q, %%n;\n"
+                                 "sub.u32 %%r, %%i%1$d, %%r;\n"
+                                 "mov.u32 %%i%1$d, %%q;\n";
+static const char step_text[] = "cvt.u64.u32 %%w, %%%2$s;\n"
+                                "mad.lo.u64 %%to%1$d, %%w, %%t, %%to%1$d;\n"
+                                "mad.lo.u64 %%from%1$d, %%w, %%f, %%from%1$d;\n";
+static const char load_text[] = "@%%live%1$d ld.global.u%2$d %%v%1$d, [%%from%1$d];\n";
+static const char store_text[] = "@%%live%1$d st.global.u%2$d [%%to%1$d], %%v%1$d;\n";
+static const char end_text[] = "mad.lo.u32 %at, %step, 4, %at;\n"
+                               "bra NEXT;\n"
+                               "DONE:\n"
+                               "ret;\n"
+                               "}\n";
 
 static const char *const names[] = {"tc_strided_1", "tc_strided_2", "tc_strided_4", "tc_strided_8"};
 static tcrt_cuda_blob blob = {.arch = 75, .ptx = 1};
@@ -93,16 +82,49 @@ static tcrt_cuda_image kernels = {
     .name = "libtcrt", .nfunction = 4, .nblob = 1, .function = names, .blob = &blob};
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void write_text(void) {
-  char *text = malloc(TEXT);
-  if (!text) return;
-  size_t n = (size_t)snprintf(text, TEXT, "%s", head_text);
-  for (int size = 1; size <= 8; size *= 2) {
-    n += (size_t)snprintf(text + n, TEXT - n, kernel_text, size);
-    for (int k = 0; k < AXES; k++) n += (size_t)snprintf(text + n, TEXT - n, axis_text, k);
-    n += (size_t)snprintf(text + n, TEXT - n, tail_text, 8 * size);
+typedef struct text {
+  char *data; /* TEXT bytes */
+  size_t size;
+} text;
+
+static __attribute__((format(printf, 2, 3))) void put(text *t, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  t->size += (size_t)vsnprintf(t->data + t->size, TEXT - t->size, format, list);
+  va_end(list);
+}
+
+static void put_axis(text *t, int k) {
+  const int p = FIRST + OF_AXIS * k;
+  put(t, axis_text, k + 1, p, p + 1, p + 2, p + 3, p + 4);
+  for (int j = 0; j < EACH; j++) {
+    put(t, split_text, j);
+    put(t, step_text, j, "r");
   }
-  blob.data = text;
+}
+
+static void put_kernel(text *t, const char *name, int bits) {
+  static const char *const index[EACH] = {"i0", "i1", "i2", "i3"};
+  put(t, ".visible .entry %s(.param .u64 p0", name);
+  for (int i = 1; i < PARAMETERS; i++) put(t, ", .param .u64 p%d", i);
+  put(t, "%s", begin_text);
+  for (int j = 0; j < EACH; j++) put(t, element_text, j);
+  for (int k = 0; k < AXES; k++) put_axis(t, k);
+  put(t, "OUTERMOST:\n");
+  for (int j = 0; j < EACH; j++) put(t, step_text, j, index[j]);
+  put(t, "@%%fill bra STORE;\n");
+  for (int j = 0; j < EACH; j++) put(t, load_text, j, bits);
+  put(t, "STORE:\n");
+  for (int j = 0; j < EACH; j++) put(t, store_text, j, bits);
+  put(t, "%s", end_text);
+}
+
+static void write_text(void) {
+  text t = {malloc(TEXT), 0};
+  if (!t.data) return;
+  put(&t, ".version 6.3\n.target sm_75\n.address_size 64\n");
+  for (int i = 0; i < 4; i++) put_kernel(&t, names[i], 8 << i);
+  blob.data = t.data;
 }
 
 /* ---- launching ------------------------------------------------------------------------------- */
@@ -126,23 +148,74 @@ static tc_cuda_layout common_layout(const tc_tensor *dst, const tc_tensor *src) 
   return l;
 }
 
-static cu_result launch(const tcrt_cuda_call *c, const tc_cuda_layout *l, int64_t count,
-                        size_t size, const uint64_t first[3]) {
-  uint64_t word[PARAMETERS] = {first[0], first[1], first[2], (uint64_t)count, 1};
+/* What a launch copies or fills: `count` elements of `size` bytes. */
+typedef struct job {
+  tc_cuda_layout l;
+  int64_t count;
+  int size;
+  uint64_t to, from, value;
+} job;
+
+/* Two neighbours as one element, where that leaves both layouts as they are. */
+static bool widen(job *w) {
+  tc_cuda_layout *l = &w->l;
+  bool fits = w->size < LARGEST && l->rank && l->to[0] == 1 && l->from[0] == (w->from != 0) &&
+              l->dim[0] > 2 && l->dim[0] % 2 == 0 &&
+              (w->to | w->from) % (2 * (uint64_t)w->size) == 0;
+  for (int k = 1; k < l->rank; k++) fits = fits && l->to[k] % 2 == 0 && l->from[k] % 2 == 0;
+  if (!fits) return false;
+  l->dim[0] /= 2;
+  for (int k = 1; k < l->rank; k++) l->to[k] /= 2, l->from[k] /= 2;
+  const uint64_t next = (uint64_t)1 << 8 * w->size;
+  w->value = (w->value & (next - 1)) * (next + 1);
+  w->size *= 2;
+  w->count /= 2;
+  return true;
+}
+
+static void put_axes(const job *w, uint64_t word[PARAMETERS]) {
+  for (int k = 0; k < w->l.rank; k++) {
+    const uint64_t n = (uint64_t)w->l.dim[k];
+    int log = 1;
+    while (((uint64_t)1 << log) < n) log++;
+    const uint64_t of_axis[OF_AXIS] = {n, (((uint64_t)1 << (31 + log)) + n - 1) / n,
+                                       (uint64_t)log - 1, (uint64_t)(w->l.to[k] * w->size),
+                                       (uint64_t)(w->l.from[k] * w->size)};
+    memcpy(word + FIRST + OF_AXIS * k, of_axis, sizeof of_axis);
+  }
+}
+
+static cu_result launch(const tcrt_cuda_call *c, const job *w) {
+  uint64_t word[PARAMETERS] = {w->to, w->from, w->value, (uint64_t)w->count,
+                               (uint64_t)(w->l.rank > 1 ? w->l.rank : 1)};
   void *args[PARAMETERS];
   for (int i = 0; i < PARAMETERS; i++) args[i] = &word[i];
-  for (int k = 0; k < l->rank; k++) {
-    word[5 + k] = (uint64_t)l->dim[k];
-    word[5 + AXES + k] = (uint64_t)(l->to[k] * (int64_t)size);
-    word[5 + 2 * AXES + k] = (uint64_t)(l->from[k] * (int64_t)size);
-  }
-  if (l->rank > 1) word[4] = (uint64_t)l->rank;
+  put_axes(w, word);
   pthread_once(&once, write_text);
   if (!blob.data) return CU_OUT_OF_MEMORY;
-  uint64_t blocks = ((uint64_t)count + THREADS - 1) / THREADS, most = (uint64_t)c->info->sms * 64;
-  unsigned function = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
-  return tcrt_cuda_launch(c, &kernels, function, (unsigned)(blocks < most ? blocks : most), 1,
-                          THREADS, 0, args, PARAMETERS);
+  const uint64_t blocks = ((uint64_t)w->count + THREADS * EACH - 1) / (THREADS * EACH),
+                 most = (uint64_t)c->info->sms * 64;
+  return tcrt_cuda_launch(c, &kernels, (unsigned)__builtin_ctz((unsigned)w->size),
+                          (unsigned)(blocks < most ? blocks : most), 1, THREADS, 0, args,
+                          PARAMETERS);
+}
+
+/* By halves of the outermost axis where there are too many elements for a launch. */
+static cu_result launch_all(const tcrt_cuda_call *c, job w) {
+  while (widen(&w)) continue;
+  while (w.l.rank && w.l.dim[w.l.rank - 1] == 1) w.l.rank--;
+  if (w.count < MOST) return launch(c, &w);
+  const int last = w.l.rank - 1;
+  const int64_t n = w.l.dim[last], half = n / 2;
+  job first = w;
+  first.l.dim[last] = half;
+  first.count = w.count / n * half;
+  cu_result r = launch_all(c, first);
+  w.l.dim[last] = n - half;
+  w.count -= first.count;
+  w.to += (uint64_t)(half * w.l.to[last] * w.size);
+  if (w.from) w.from += (uint64_t)(half * w.l.from[last] * w.size);
+  return r == CU_SUCCESS ? launch_all(c, w) : r;
 }
 
 cu_result tc_cuda_strided(const tcrt_cuda_call *c, const tc_tensor *dst, const tc_tensor *src) {
@@ -157,7 +230,7 @@ cu_result tc_cuda_strided(const tcrt_cuda_call *c, const tc_tensor *dst, const t
         ->cu->copy_async(to, from, (size_t)count * size, (cu_stream)c->stream);
   cu_result r;
   if (tc_cuda_transpose(c, &l, to, from, size, &r)) return r;
-  return launch(c, &l, count, size, (uint64_t[]){to, from, 0});
+  return launch_all(c, (job){l, count, (int)size, to, from, 0});
 }
 
 cu_result tc_cuda_fill(const tcrt_cuda_call *c, const tc_tensor *dst, uint64_t bits) {
@@ -165,6 +238,6 @@ cu_result tc_cuda_fill(const tcrt_cuda_call *c, const tc_tensor *dst, uint64_t b
   tc_cuda_layout l = common_layout(dst, &nothing);
   int64_t count = tc_elements(dst);
   if (count == 0) return CU_SUCCESS;
-  return launch(c, &l, count, tc_dtype_bytes(dst->key.dtype),
-                (uint64_t[]){(uintptr_t)dst->data, 0, bits});
+  return launch_all(
+      c, (job){l, count, (int)tc_dtype_bytes(dst->key.dtype), (uintptr_t)dst->data, 0, bits});
 }
