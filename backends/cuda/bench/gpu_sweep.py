@@ -134,11 +134,15 @@ def measure_all(options, rows, names, peers, result):
     libraries = {"tcompile": Library(f"{options.made}/{LIBRARY}")}
     if options.before:
         libraries["before"] = Library(f"{options.before}/{LIBRARY}")
-    begun = time.monotonic()
+    begun = time.monotonic() - result.get("seconds", 0)
     for row in rows:
         family = Drawn(row, names[code_key(row)])
-        with torch.inference_mode(not family.trains):
-            done = run_row(libraries, peers, row, names[code_key(row)], options.rounds, result["ceilings"])
+        try:
+            with torch.inference_mode(not family.trains):
+                done = run_row(libraries, peers, row, names[code_key(row)], options.rounds, result["ceilings"])
+        except RuntimeError as error:  # of the device: nothing works in this process any more
+            print(f"{row.index:4} {row.label()}: {error}; going on behind it", flush=True)
+            os.execv(sys.executable, [sys.executable, *sys.argv, "--behind", str(row.index)])
         torch.cuda.empty_cache()
         if done["times"]:
             result["rows"].append(done)
@@ -160,6 +164,7 @@ def options_of():
     p.add_argument("--rounds", type=int, default=6)
     p.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 1) - 2), help="processes of PyTorch that compile first")
     p.add_argument("--compile-only", metavar="I/N", help=argparse.SUPPRESS)
+    p.add_argument("--behind", type=int, default=-1, help=argparse.SUPPRESS)  # this row; those in front are in the file
     return p.parse_args()
 
 
@@ -171,18 +176,21 @@ def main():
     made = f"{options.made}/{ROWS}"
     rows = rows_of_file(made)
     names = named(rows)
-    rows = [r for r in rows if not options.rows or r.index in options.rows]
+    rows = [r for r in rows if r.index > options.behind and (not options.rows or r.index in options.rows)]
     peers = [Peer(mode) for mode in options.peers]
     if options.compile_only:
         compile_part(rows, names, peers, options.compile_only)
         return
-    if options.jobs > 1 and set(options.peers) - {"eager"}:
+    if options.jobs > 1 and options.behind < 0 and set(options.peers) - {"eager"}:
         compile_side_by_side(options.jobs)
     with open(made, encoding="utf-8") as f:
         seed = json.load(f)["seed"]
     m = machine()
     result = {"cpu": m["device"], "date": m["date"], "seed": seed, "rounds": options.rounds, "broken": 0,
               "versions": {"PyTorch": m["torch"], "CUDA": m["cuda"], "driver": m["driver"]}, "ceilings": ceilings_here(), "rows": []}
+    if options.behind >= 0:
+        with open(f"{options.out}/sweep.json", encoding="utf-8") as f:
+            result.update((key, value) for key, value in json.load(f).items() if key in ("rows", "seconds", "broken"))
     print(f"{m['device']}, seed {seed}, {len(rows)} rows; " + ", ".join(f"{n} {c['best']:.0f}" for n, c in result["ceilings"].items()), flush=True)
     measure_all(options, rows, names, peers, result)
     print(sweep_report.summary(result))

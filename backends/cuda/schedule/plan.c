@@ -104,8 +104,10 @@ static void plan_variants(tc_cuda_plan *x) {
   if (x->nest->form == TC_CUDA_ROWS) plan_row_variants(x, aligned, scalar, unaligned);
   else if (x->nest->form == TC_CUDA_TRANSPOSE) tc_cuda_plan_tiles(x, aligned, scalar, unaligned);
   else {
-    if (x->nest->form == TC_CUDA_COLUMNS && !tc_cuda_has_kind(x->n, TC_ACT_SCAN))
+    if (x->nest->form == TC_CUDA_COLUMNS && !tc_cuda_has_kind(x->n, TC_ACT_SCAN)) {
       plan_columns(x, &aligned);
+      plan_columns(x, &scalar);
+    }
     tc_cuda_add(x, aligned);
     if (unaligned) tc_cuda_add(x, scalar);
   }

@@ -369,8 +369,21 @@ void tc_cuda_plan_rows(tc_cuda_plan *x, tc_cuda_variant f) {
   if (!f.aligned || !plan_fixed_rows(&r, x, f)) plan_free_rows(&r, x, f);
 }
 
+/* Narrow rows: few threads, or one, which have all elements of a row on their way at once. */
+static void add_narrow(tc_cuda_plan *x, tc_cuda_variant f) {
+  enum { EACH = 8, GROUP = 4 };
+  f.registers = true;
+  f.group = 0;
+  f.most = GROUP;
+  f.unroll = f.items = EACH;
+  f.longest = EACH * GROUP;
+  f.threads = TC_CUDA_THREADS;
+  tc_cuda_add(x, f);
+}
+
 void tc_cuda_plan_unaligned_rows(tc_cuda_plan *x, tc_cuda_variant f) {
   enum { EACH = 4, GROUP = 256 };
+  add_narrow(x, f);
   f.unaligned = true;
   f.lanes = x->nest->width;
   f.unroll = f.items = EACH;
