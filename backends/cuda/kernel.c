@@ -56,7 +56,7 @@ void tc_cuda_put_approximate_math(const tc_kernel *k, bool begin, tc_buf *out) {
 typedef struct pair {
   const tc_cuda_text *t;
   const tc_cuda_nest_schedule *plan;
-  tc_buf vectorized, general, unaligned, *both;
+  tc_buf vectorized, general, unaligned, narrow, *both;
   bool joins; /* tc_cuda_joins */
 } pair;
 
@@ -100,35 +100,40 @@ static void put_global(const pair *x, uint32_t i, const char *name, tc_buf *out)
 
 /* The templates for rows in registers, for unaligned rows and the plain one, and the instances of all. */
 static void put_functions(const pair *x, tc_buf *out) {
-  char in_registers[64], plain[64], unaligned[64];
+  char in_registers[64], plain[64], unaligned[64], narrow[64];
   const bool one = !x->general.len;
   snprintf(in_registers, sizeof in_registers, "@NAME@_nest%u", x->t->nest);
   snprintf(plain, sizeof plain, "@NAME@_nest%u%s", x->t->nest, one ? "" : "_again");
-  snprintf(unaligned, sizeof unaligned, "@NAME@_nest%u_odd", x->t->nest);
+  snprintf(unaligned, sizeof unaligned, "@NAME@_nest%u_unaligned", x->t->nest);
+  snprintf(narrow, sizeof narrow, "@NAME@_nest%u_narrow", x->t->nest);
   put_template(x, in_registers, x->vectorized.text, out);
   if (!one) put_template(x, plain, x->general.text, out);
   if (x->unaligned.len) put_template(x, unaligned, x->unaligned.text, out);
+  if (x->narrow.len) put_template(x, narrow, x->narrow.text, out);
   for (uint32_t i = 0; i < x->t->schedule->nvariant; ++i) {
     const tc_cuda_variant *f = tc_cuda_variant_of(x->t->schedule, i);
-    put_global(x, i, f->unaligned ? unaligned : f->registers || one ? in_registers : plain, out);
+    put_global(x, i, f->unaligned ? unaligned : f->narrow ? narrow : f->registers || one ? in_registers : plain, out);
   }
 }
 
-static bool some_variant(const tc_schedule_nest *s, bool unaligned) {
-  for (uint32_t i = 0; i < s->nvariant; ++i) {
-    const tc_cuda_variant *v = tc_cuda_variant_of(s, i);
-    if (unaligned ? v->unaligned : v->registers) return true;
-  }
+/* The text that variant v is an instance of. */
+static tc_cuda_way way_of(const tc_cuda_variant *v) {
+  return v->unaligned ? TC_CUDA_UNALIGNED : v->narrow ? TC_CUDA_NARROW : v->registers ? TC_CUDA_IN_REGISTERS : TC_CUDA_PLAIN;
+}
+
+static bool some_variant(const tc_schedule_nest *s, tc_cuda_way way) {
+  for (uint32_t i = 0; i < s->nvariant; ++i)
+    if (way_of(tc_cuda_variant_of(s, i)) == way) return true;
   return false;
 }
 
 bool tc_cuda_put_nest(const tc_cuda_text *t, tc_buf *both, tc_buf *out) {
   pair x = {.t = t, .plan = tc_cuda_nest_schedule_of(t->schedule), .both = both};
-  const bool registers = some_variant(t->schedule, false);
+  const bool registers = some_variant(t->schedule, TC_CUDA_IN_REGISTERS);
   bool ok = tc_cuda_put_body(t, registers ? TC_CUDA_IN_REGISTERS : TC_CUDA_PLAIN, &x.vectorized);
   if (ok && registers) ok = tc_cuda_put_body(t, TC_CUDA_PLAIN, &x.general);
-  if (ok && some_variant(t->schedule, true))
-    ok = tc_cuda_put_body(t, TC_CUDA_UNALIGNED, &x.unaligned);
+  if (ok && some_variant(t->schedule, TC_CUDA_UNALIGNED)) ok = tc_cuda_put_body(t, TC_CUDA_UNALIGNED, &x.unaligned);
+  if (ok && some_variant(t->schedule, TC_CUDA_NARROW)) ok = tc_cuda_put_body(t, TC_CUDA_NARROW, &x.narrow);
   tc_put(both, x.vectorized.text ? x.vectorized.text : "");
   tc_put(both, x.general.text ? x.general.text : "");
   ok = ok && both->text && !both->failed;
@@ -137,6 +142,7 @@ bool tc_cuda_put_nest(const tc_cuda_text *t, tc_buf *both, tc_buf *out) {
   tc_buf_free(&x.vectorized);
   tc_buf_free(&x.general);
   tc_buf_free(&x.unaligned);
+  tc_buf_free(&x.narrow);
   return ok && !out->failed;
 }
 

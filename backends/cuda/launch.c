@@ -27,7 +27,8 @@ static void put_form(const tc_cuda_launch *x, uint32_t i) {
           ".threads = %d,\n         .side = %d, .over = %d, .cache_bytes = %d},\n",
           x->text->first + i, f->aligned, f->index32, (int)f->lanes, (int)f->unroll, (int)f->group,
           (int)f->items, (int)f->most, (int)f->longest, (int)full_of(f), (int)f->least,
-          (int)f->threads, f->unaligned ? (int)x->plan->side : TC_CUDA_SIDE,
+          (int)f->threads,
+          f->narrow ? 0 : f->unaligned ? (int)x->plan->side : TC_CUDA_SIDE,
           f->unaligned ? (int)x->plan->overlap - 1 : 0, cache_bytes(x, f));
 }
 

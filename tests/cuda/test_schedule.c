@@ -202,6 +202,13 @@ Test(stated, transpose_of_aligned_tiles) {
                "nest0<2, 4, int>");
 }
 
+Test(stated, transpose_of_few_columns) {
+  check_stated(TRANSPOSE,
+               "program g\nkernel add_1\n  nest 0\n    form transpose\n    along j\n    across i\n"
+               "    when index32, longest 6\n    narrow\n    unroll 3\n    else\n    unroll 4\n",
+               "nest0_narrow<1, 3, int>");
+}
+
 /* Columns that are cut at another length: all nests of the reduction say so. */
 #define NEST(n)                                                                                    \
   "  nest " n "\n    form columns\n    width 2\n    whole 64\n    many-results 200\n"              \
@@ -314,6 +321,10 @@ REFUSED(tiles_of_rows, SUM, "sum_1", "form rows\nalong i\n",
         "line 5: along i: the form is no transpose")
 REFUSED(transpose_without_axes, TRANSPOSE, "add_1", "form transpose\nunroll 4\n",
         "line 5: a transpose wants 'along' and 'across'")
+REFUSED(narrow_rows, SOFTMAX, "max_exp_sum_sub_1", "form rows\nwhen longest 6\nnarrow\nelse\nunroll 4\n",
+        "line 6: narrow: the form is no transpose")
+REFUSED(narrow_of_any_length, TRANSPOSE, "add_1", "form transpose\nalong j\nacross i\nwhen index32\nnarrow\nelse\nunroll 4\n",
+        "line 8: narrow: 'longest' is not said")
 REFUSED(stores_across, TRANSPOSE, "add_1", "form transpose\nalong i\nacross j\n",
         "line 5: along i: stores are not of neighbours along it")
 REFUSED(tile_of_other, TRANSPOSE, "add_1", "form transpose\nalong j\nacross i\ntile %1\n",

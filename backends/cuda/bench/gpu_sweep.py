@@ -188,7 +188,7 @@ def main():
     m = machine()
     result = {"cpu": m["device"], "date": m["date"], "seed": seed, "rounds": options.rounds, "broken": 0,
               "versions": {"PyTorch": m["torch"], "CUDA": m["cuda"], "driver": m["driver"]}, "ceilings": ceilings_here(), "rows": []}
-    if options.behind >= 0:
+    if options.behind >= 0 and os.path.exists(f"{options.out}/sweep.json"):
         with open(f"{options.out}/sweep.json", encoding="utf-8") as f:
             result.update((key, value) for key, value in json.load(f).items() if key in ("rows", "seconds", "broken"))
     print(f"{m['device']}, seed {seed}, {len(rows)} rows; " + ", ".join(f"{n} {c['best']:.0f}" for n, c in result["ceilings"].items()), flush=True)

@@ -48,7 +48,7 @@ static bool take_load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
   if (is_local(s, buffer)) tc_putf(out, "b%u[u]", buffer);
   else if (x->unaligned && x->plan->form == TC_CUDA_TRANSPOSE)
     return tc_cuda_take_unaligned_load(x, id, out);
-  else if (x->early[id] && x->plan->form == TC_CUDA_TRANSPOSE)
+  else if (x->early[id] && x->plan->form == TC_CUDA_TRANSPOSE && !x->narrow)
     tc_putf(out, "tc_column<TC_L>(&t%u[near][far], sizeof t%u[0])", id, id);
   else return tc_cuda_take_early(x, id, out);
   return true;
@@ -241,6 +241,7 @@ static bool open_nest(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_way way, t
   x->nest = in_registers ? &k->nest[t->nest] : &x->streamed;
   x->scan = tc_cuda_has_kind(x->nest, TC_ACT_SCAN);
   x->unaligned = way == TC_CUDA_UNALIGNED;
+  x->narrow = way == TC_CUDA_NARROW;
   x->s = (tc_print_scope){.k = k,
                           .p = t->p,
                           .words = &tc_cuda_words,

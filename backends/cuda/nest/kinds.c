@@ -39,14 +39,18 @@ static void launch_flat(const tc_cuda_launch *x) {
 
 static void launch_transpose(const tc_cuda_launch *x) {
   const uint32_t v = 1u << x->plan->along, w = 1u << x->plan->across;
-  put_pick(x, "0", "1");
+  tc_buf across = {0};
+  put_extents(x, w, false, &across);
+  put_pick(x, across.text ? across.text : "", "1");
+  tc_buf_free(&across);
   put_size(x, "along", v, false);
   put_size(x, "across", w, false);
   put_size(x, "others", all_axes(x) & ~v & ~w, false);
   tc_putf(x->out,
           "    const int64_t group = 1, block = %d, shared = 0;\n"
-          "    const int64_t grid = others * tc_cuda_ceildiv(along + f->over, %d) *\n"
-          "                         tc_cuda_ceildiv(across, f->side);\n",
+          "    const int64_t grid = f->side ? others * tc_cuda_ceildiv(along + f->over, %d) *\n"
+          "                                       tc_cuda_ceildiv(across, f->side)\n"
+          "                                 : tc_cuda_ceildiv(others * along, block);\n",
           TC_CUDA_THREADS, TC_CUDA_SIDE);
 }
 

@@ -26,7 +26,7 @@ typedef struct tc_cuda_nest {
   const tc_cuda_nest_schedule *plan;
   const tc_stage *stages; /* of the nest, for rows that are kept and for others */
   bool scan;                  /* the nest has one */
-  bool in_registers, unaligned; /* this body keeps rows in registers; takes unaligned rows */
+  bool in_registers, unaligned, narrow; /* this body keeps rows in registers; takes unaligned rows; has no tiles */
   uint32_t parallel; /* mask of the parallel axes */
   uint32_t divisors; /* axes whose items tc_divisor n<i> counts in the loop at hand */
   bool whole;        /* all TC_U items at hand are there */
@@ -54,7 +54,7 @@ void tc_cuda_put_aligned(const tc_kernel *k, const tc_program *p, const tc_nest 
 void tc_cuda_put_small(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                        const tc_cuda_nest_schedule *s, bool points, tc_buf *out);
 
-/* transpose.c */
+/* transpose.c: by way of shared memory, or (narrow) point by point. */
 void tc_cuda_put_transpose(tc_cuda_nest *x);
 
 /* transpose_unaligned.c: transposes of arrays whose rows begin anywhere.
@@ -69,7 +69,7 @@ uint32_t tc_cuda_copied(const tc_cuda_nest *x, const tc_action *a);
 void tc_cuda_skip_copied(tc_cuda_nest *x);
 
 /* body.c: the statements of one thread of a nest, as they stand in the function template. */
-typedef enum { TC_CUDA_PLAIN, TC_CUDA_IN_REGISTERS, TC_CUDA_UNALIGNED } tc_cuda_way;
+typedef enum { TC_CUDA_PLAIN, TC_CUDA_IN_REGISTERS, TC_CUDA_UNALIGNED, TC_CUDA_NARROW } tc_cuda_way;
 bool tc_cuda_put_body(const tc_cuda_text *text, tc_cuda_way way, tc_buf *out);
 
 /* A loop over the items of a thread, which are `step` apart. */

@@ -115,8 +115,28 @@ static void put_tile(tc_cuda_nest *x) {
   tc_print_line(&x->s, "__syncthreads();");
 }
 
+/* Neighbouring threads store neighbours; each has all points across, whose loads are neighbours, too. */
+static void put_narrow(tc_cuda_nest *x) {
+  const tc_cuda_loop across = {.st = x->nest->stage, .axes = 1u << x->plan->across, .first = "0", .step = "1", .hop = "TC_U"};
+  const uint32_t others = ((1u << x->nest->naxis) - 1) & ~across.axes;
+  tc_buf count = {0};
+  x->s.vector = -1;
+  tc_cuda_put_count(x, others, &count);
+  tc_print_line(&x->s, "const tc_int points = %s;", count.text ? count.text : "1");
+  tc_print_line(&x->s, "const tc_int first = (tc_int)blockIdx.x * (tc_int)blockDim.x + (tc_int)threadIdx.x;");
+  tc_print_line(&x->s, "for (tc_int point = first; point < points; point += (tc_int)gridDim.x * (tc_int)blockDim.x) {");
+  x->s.indent += 2;
+  tc_cuda_put_decode(x, others, "point");
+  uint8_t *outer = tc_print_enter(&x->s);
+  tc_cuda_put_loop(x, &across);
+  tc_print_leave(&x->s, outer);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_buf_free(&count);
+}
+
 /* Tiles that follow one another are neighbours along the stores. */
-void tc_cuda_put_transpose(tc_cuda_nest *x) {
+static void put_tiles(tc_cuda_nest *x) {
   const int v = x->plan->along, w = x->plan->across,
             side = x->unaligned ? (int)x->plan->side : SIDE;
   const uint32_t others = ((1u << x->nest->naxis) - 1) & ~(1u << v) & ~(1u << w);
@@ -140,4 +160,9 @@ void tc_cuda_put_transpose(tc_cuda_nest *x) {
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_buf_free(&count);
+}
+
+void tc_cuda_put_transpose(tc_cuda_nest *x) {
+  if (x->narrow) put_narrow(x);
+  else put_tiles(x);
 }

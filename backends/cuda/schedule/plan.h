@@ -4,7 +4,7 @@
 
 #include "backends/cuda/schedule/facts.h"
 
-enum { TC_CUDA_VARIANTS = 24 /* of a nest, at most */ };
+enum { TC_CUDA_VARIANTS = 32 /* of a nest, at most */ };
 
 typedef struct tc_cuda_plan {
   const tc_kernel *k;

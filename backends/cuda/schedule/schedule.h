@@ -103,6 +103,7 @@ typedef struct tc_cuda_variant {
   bool
       unaligned; /* rows begin anywhere: 16-byte accesses where they are aligned, head and tail one by
                    * one; TRANSPOSE: and 8-byte stores */
+  bool narrow;   /* TRANSPOSE: no tile; a thread has all points across, `longest` at most, beside one of the others */
   bool warps;    /* full, of any number of warps: each of them has neighbouring items */
   bool shared;   /* the shared-memory cache is filled and read */
   int64_t lanes;  /* TC_L: elements of an access */

@@ -7,11 +7,10 @@ enum { STORE = 8, BOUNDARY = 32, ROW = 256, ACCESS = 16 }; /* bytes */
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
-static bool is_short(const tc_program *p, tc_dim extent) {
-  enum { SHORT = 16 };
+static int64_t most_points(const tc_program *p, tc_dim extent) {
   int64_t lo, hi;
   tc_dim_range(tc_graph_dims(p->graph), extent, &lo, &hi);
-  return hi < SHORT;
+  return hi;
 }
 
 bool tc_cuda_stores_along(const tc_nest *n, int axis) {
@@ -31,25 +30,29 @@ static int store_axis(const tc_nest *n) {
 /* The axis along which load `e` runs; -1: it is no load across. */
 static int load_axis(const tc_cuda_plan *x, const tc_expr *e, int along) {
   for (int across = 0; across < x->n->naxis; ++across)
-    if (tc_cuda_crosses(e, along, across) && !is_short(x->p, x->n->axis[across].extent))
-      return across;
+    if (tc_cuda_crosses(e, along, across)) return across;
   return -1;
 }
 
+/* Of several axes across the longest. */
 bool tc_cuda_plan_transpose(tc_cuda_plan *x) {
+  enum { SHORT = 16 };
   const int along = store_axis(x->n);
-  if (along < 0 || is_short(x->p, x->n->axis[along].extent)) return false;
+  int64_t longest = -1;
+  if (along < 0 || most_points(x->p, x->n->axis[along].extent) < SHORT) return false;
   for (int i = 0; i < x->n->naxis; ++i)
     if (x->n->axis[i].of >= 0) return false;
   for (uint32_t i = 1; i < x->k->nexpr; ++i) {
     const int across = x->need[i] ? load_axis(x, &x->k->expr[i], along) : -1;
-    if (across < 0) continue;
-    x->nest->form = TC_CUDA_TRANSPOSE;
-    x->nest->along = along;
+    const int64_t most = across < 0 ? -1 : most_points(x->p, x->n->axis[across].extent);
+    if (most <= longest) continue;
+    longest = most;
     x->nest->across = across;
-    return true;
   }
-  return false;
+  if (longest < 0) return false;
+  x->nest->form = TC_CUDA_TRANSPOSE;
+  x->nest->along = along;
+  return true;
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
@@ -99,11 +102,27 @@ static bool plan_unaligned(tc_cuda_plan *x, tc_cuda_variant *v) {
   return true;
 }
 
+/* For few points across, with which most of a tile is empty: those that a thread reads stay in the first cache.  Are
+ * there never more? */
+static bool add_narrow(tc_cuda_plan *x, tc_cuda_variant f) {
+  enum { BYTES = 64, EACH = 8, FULL = 3 * TC_CUDA_SIDE / 8 };
+  const int64_t fit = BYTES / (int64_t)widest_load(x), longest = fit < FULL ? fit : FULL;
+  int64_t least, most;
+  tc_dim_range(tc_graph_dims(x->p->graph), x->n->axis[x->nest->across].extent, &least, &most);
+  if (least > longest || x->nest->index64) return false;
+  f.narrow = true;
+  f.longest = longest;
+  f.unroll = most >= EACH ? EACH : most > 1 ? most : 1;
+  tc_cuda_add(x, f);
+  return most <= longest;
+}
+
 /* Tiles with 16-byte accesses, unless sizes forbid them, and tiles that begin anywhere; or else with
  * accesses of one element. */
 void tc_cuda_plan_tiles(tc_cuda_plan *x, tc_cuda_variant aligned, tc_cuda_variant scalar,
                         bool may_be_unaligned) {
   scalar.unroll = aligned.unroll;
+  if (add_narrow(x, scalar)) return;
   const bool any = plan_unaligned(x, &scalar), narrow = any && aligned.lanes < scalar.lanes;
   if (!narrow) tc_cuda_add(x, aligned);
   if (may_be_unaligned || narrow) tc_cuda_add(x, scalar);

@@ -218,6 +218,7 @@ static const char *refuse_least(const tc_schedule_place *at) {
 }
 
 static const char *refuse_longest(const tc_schedule_place *at) {
+  if (is_form(at, TC_CUDA_TRANSPOSE)) return variant_of(at)->narrow ? NULL : "tiles are of any length";
   return refuse_length(at, variant_of(at)->longest);
 }
 
@@ -253,6 +254,12 @@ static const char *refuse_unaligned(const tc_schedule_place *at) {
                  tc_cuda_unaligned_load(at->k, at->p, at->nest, x->need)
              ? NULL
              : "the nest does more than to reduce rows of one load in one pass";
+}
+
+static const char *refuse_narrow(const tc_schedule_place *at) {
+  if (!is_form(at, TC_CUDA_TRANSPOSE)) return "the form is no transpose";
+  if (variant_of(at)->unaligned || variant_of(at)->lanes > 1) return "its accesses are of one element";
+  return variant_of(at)->longest ? NULL : "'longest' is not said";
 }
 
 static const char *refuse_warps(const tc_schedule_place *at) {
@@ -389,6 +396,7 @@ static const tc_schedule_word when_words[] = {
 static const tc_schedule_word variant_words[] = {
     {"registers", TC_WORD_FLAG, VARIANT(registers), 0, refuse_registers, NULL},
     {"unaligned", TC_WORD_FLAG, VARIANT(unaligned), 0, refuse_unaligned, NULL},
+    {"narrow", TC_WORD_FLAG, VARIANT(narrow), 0, refuse_narrow, NULL},
     {"warps", TC_WORD_FLAG, VARIANT(warps), 0, refuse_warps, NULL},
     {"shared", TC_WORD_FLAG, VARIANT(shared), 0, refuse_shared, NULL},
     {"lanes", TC_WORD_COUNT, VARIANT(lanes), 1, refuse_lanes, NULL},
