@@ -140,7 +140,8 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
  * beside them, half of that unseen.  tc_cuda_release_from: the first of the last `points` that together read as
  * much as the cache holds, `bytes` each; `points`: all of them read no more.  tc_cuda_depth: threads
  * that share a column of `items`, of a block as wide as a line of memory, wider where lines are shared,
- * narrower where blocks would be few; tc_cuda_width: columns of a block.  tc_cuda_is_short: a product of few
+ * narrower where blocks would be few; tc_cuda_width: columns of a block; tc_cuda_rows: outer points of one
+ * that has `threads` for each, so that many of them fill warps.  tc_cuda_is_short: a product of few
  * tiles, short along k, for which the library would take two kernels, and its epilogue one more.
  * tc_cuda_is_odd: rows of its result are not aligned to 16 bytes, which the library's products of halves take
  * several times as long for.
@@ -219,6 +220,11 @@ static const char helpers[] =
     "    while (n * w < 128 && n * 4 <= items) n *= 2;\n"
     "  }\n"
     "  *width = w;\n"
+    "  return n;\n"
+    "}\n"
+    "TC_CUDA_FN int64_t tc_cuda_rows(int64_t threads, int64_t points) {\n"
+    "  int64_t n = 1;\n"
+    "  while (n * threads < 128 && points >= 1024 * n) n *= 2;\n"
     "  return n;\n"
     "}\n"
     "TC_CUDA_FN int64_t tc_cuda_width(int64_t columns) {\n"

@@ -75,6 +75,8 @@ static const char turned_mixed[] =
     "%1 = param bf16[R,C] \"x\"\n%2 = param f32[C,R] \"y\"\n%3 = param f32[R,C] \"z\"\n"
     "%4 = permute %1 axes=[1,0]\n%5 = cast %4 dtype=f32\n%6 = add %5 %2\n"
     "%7 = permute %3 axes=[1,0]\n%8 = mul %6 %7\nret %8\n";
+/* Short columns of many outer points: several of them in a block. */
+static const char many_columns[] = "%1 = param f32[R,3,C] \"x\"\n%2 = max %1 axes=[1] keep=0\nret %2\n";
 static const char short_rows[] = "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[1] keep=0\nret %2\n";
 static const char product[] =
     "%1 = param f32[R,C] \"x\"\n%2 = param f32[C,R] \"y\"\n%3 = param f32[R] \"b\"\n"
@@ -222,6 +224,8 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {turned_doubles, 67, 70},
                                {turned_mixed, 130, 67},
                                {short_rows, 16500, 36},
+                               {many_columns, 1500, 9},
+                               {many_columns, 4100, 20},
                                {product, 70, 40},
                                {product, 131, 20},
                                {product, 64, 16},

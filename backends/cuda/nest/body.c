@@ -198,8 +198,8 @@ void tc_cuda_put_rows(tc_cuda_nest *x) {
   tc_buf_free(&count);
 }
 
-/* The block covers `width` columns of TC_L points; threads past the end repeat the first column and
- * store nothing. */
+/* The block covers `width` columns of TC_L points, of `rows` outer points where one thread has a column; threads past
+ * an end repeat the first column or the last point, and store nothing. */
 void tc_cuda_put_columns(tc_cuda_nest *x) {
   const int v = x->nest->vector;
   const char *i = x->axis_text[v];
@@ -210,19 +210,21 @@ void tc_cuda_put_columns(tc_cuda_nest *x) {
   tc_print_line(&x->s, "const tc_columns threads(group);");
   tc_print_line(&x->s, "const tc_int end = %s, tiles = threads.tiles(TC_CEILDIV(end, TC_L));",
                 e.text);
-  tc_print_line(&x->s, "tc_int point = (tc_int)blockIdx.x;");
+  tc_print_line(&x->s, "const tc_int points = %s * tiles;", count.text);
+  tc_print_line(&x->s, "tc_int first = (tc_int)blockIdx.x * threads.rows;");
   tc_print_line(&x->s, "do { /* no block is without a point */");
   x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int own = first + threads.row, point = TC_MIN(own, points - 1);");
   tc_print_line(&x->s, "const tc_int at = (point %% tiles * threads.width + threads.x) * TC_L;");
-  tc_print_line(&x->s, "const bool live = at < end;");
-  tc_print_line(&x->s, "const tc_int %s = live ? at : 0;", i);
+  tc_print_line(&x->s, "const bool live = at < end && own < points;");
+  tc_print_line(&x->s, "const tc_int %s = at < end ? at : 0;", i);
   if (others) {
     tc_print_line(&x->s, "const tc_int other = point / tiles;");
     tc_cuda_put_decode(x, others, "other");
   }
   tc_cuda_put_stages(x);
   x->s.indent -= 2;
-  tc_print_line(&x->s, "} while ((point += (tc_int)gridDim.x) < %s * tiles);", count.text);
+  tc_print_line(&x->s, "} while ((first += (tc_int)gridDim.x * threads.rows) < points);");
   tc_buf_free(&count);
   tc_buf_free(&e);
 }

@@ -87,15 +87,17 @@ static void launch_columns(const tc_cuda_launch *x) {
   if (!tc_cuda_has_kind(x->n, TC_ACT_SCAN))
     put_size(x, "items", all_axes(x) & ~parallel_axes(x), false);
   if (tc_cuda_has_kind(x->n, TC_ACT_SCAN))
-    tc_put(x->out, "    const int64_t group = 1, width = tc_cuda_width(columns);\n");
+    tc_put(x->out, "    const int64_t depth = 1, width = tc_cuda_width(columns);\n");
   else
     tc_put(x->out, "    int64_t width;\n"
-                   "    const int64_t group = tc_cuda_depth(f, columns, items, others, &width);\n");
-  tc_putf(
-      x->out,
-      "    const int64_t block = width * group, shared = group > 1 ? block * f->lanes * %d : 0;\n"
-      "    const int64_t grid = others * tc_cuda_ceildiv(columns, width);\n",
-      tc_cuda_has_tuples(x->n) ? 16 : 8);
+                   "    const int64_t depth = tc_cuda_depth(f, columns, items, others, &width);\n");
+  tc_putf(x->out,
+          "    const int64_t points = others * tc_cuda_ceildiv(columns, width);\n"
+          "    const int64_t rows = depth > 1 ? 1 : tc_cuda_rows(width, points);\n"
+          "    const int64_t group = depth | rows << 16, block = width * depth * rows;\n"
+          "    const int64_t shared = depth > 1 ? block * f->lanes * %d : 0;\n"
+          "    const int64_t grid = tc_cuda_ceildiv(points, rows);\n",
+          tc_cuda_has_tuples(x->n) ? 16 : 8);
 }
 
 static bool scatters(const tc_nest *n) {

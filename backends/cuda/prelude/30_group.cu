@@ -27,14 +27,18 @@ struct tc_rows {
   }
 };
 /* `size` threads for each column of TC_L outer points; the block has `width` columns, neighbouring
- * ones on neighbouring threads.  Both are powers of 2: divisions would be half of a short block's work. */
+ * ones on neighbouring threads, of `rows` outer points (1 where size is not: threads are combined over the block).
+ * All are powers of 2: divisions would be half of a short block's work.  group: size, and rows above 16 bits. */
 struct tc_columns {
-  int t, size, x, width, shift;
+  int t, size, x, width, shift, row, rows;
   __device__ __forceinline__ tc_columns(tc_i64 group) {
-    size = (int)group;
-    width = (int)blockDim.x >> (__ffs(size) - 1);
+    size = (int)group & 0xffff;
+    rows = (int)group >> 16;
+    width = (int)blockDim.x >> (__ffs(size * rows) - 1);
     shift = __ffs(width) - 1;
     t = (int)threadIdx.x >> shift;
+    row = rows > 1 ? t : 0;
+    if (rows > 1) t = 0;
     x = (int)threadIdx.x & (width - 1);
   }
   /* Blocks side by side that have `columns` columns. */
