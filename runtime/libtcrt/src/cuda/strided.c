@@ -17,7 +17,7 @@ enum {
   AXES = TC_CUDA_AXES,
   EACH = 4, /* as the text has it */
   THREADS = 256,
-  TEXT = 1 << 16,
+  TEXT = 1 << 14,
   FIRST = 5, /* to, from (0: a fill), value, count, axes; then of each axis, the innermost first: */
   OF_AXIS = 5, /* n, its multiplier and shift, steps t and f in bytes */
   PARAMETERS = FIRST + OF_AXIS * AXES,
@@ -76,10 +76,13 @@ static const char end_text[] = "mad.lo.u32 %at, %step, 4, %at;\n"
                                "ret;\n"
                                "}\n";
 
+/* An image for each size: the driver compiles what is used. */
 static const char *const names[] = {"tc_strided_1", "tc_strided_2", "tc_strided_4", "tc_strided_8"};
-static tcrt_cuda_blob blob = {.arch = 75, .ptx = 1};
-static tcrt_cuda_image kernels = {
-    .name = "libtcrt", .nfunction = 4, .nblob = 1, .function = names, .blob = &blob};
+static tcrt_cuda_blob blobs[] = {
+    {.arch = 75, .ptx = 1}, {.arch = 75, .ptx = 1}, {.arch = 75, .ptx = 1}, {.arch = 75, .ptx = 1}};
+#define IMAGE(i)                                                                                   \
+  { .name = "libtcrt", .nfunction = 1, .nblob = 1, .function = &names[i], .blob = &blobs[i] }
+static tcrt_cuda_image images[] = {IMAGE(0), IMAGE(1), IMAGE(2), IMAGE(3)};
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 typedef struct text {
@@ -119,12 +122,14 @@ static void put_kernel(text *t, const char *name, int bits) {
   put(t, "%s", end_text);
 }
 
-static void write_text(void) {
-  text t = {malloc(TEXT), 0};
-  if (!t.data) return;
-  put(&t, ".version 6.3\n.target sm_75\n.address_size 64\n");
-  for (int i = 0; i < 4; i++) put_kernel(&t, names[i], 8 << i);
-  blob.data = t.data;
+static void write_texts(void) {
+  for (int i = 0; i < 4; i++) {
+    text t = {malloc(TEXT), 0};
+    if (!t.data) return;
+    put(&t, ".version 6.3\n.target sm_75\n.address_size 64\n");
+    put_kernel(&t, names[i], 8 << i);
+    blobs[i].data = t.data;
+  }
 }
 
 /* ---- launching ------------------------------------------------------------------------------- */
@@ -191,13 +196,13 @@ static cu_result launch(const tcrt_cuda_call *c, const job *w) {
   void *args[PARAMETERS];
   for (int i = 0; i < PARAMETERS; i++) args[i] = &word[i];
   put_axes(w, word);
-  pthread_once(&once, write_text);
-  if (!blob.data) return CU_OUT_OF_MEMORY;
+  const int image = __builtin_ctz((unsigned)w->size);
+  pthread_once(&once, write_texts);
+  if (!blobs[image].data) return CU_OUT_OF_MEMORY;
   const uint64_t blocks = ((uint64_t)w->count + THREADS * EACH - 1) / (THREADS * EACH),
                  most = (uint64_t)c->info->sms * 64;
-  return tcrt_cuda_launch(c, &kernels, (unsigned)__builtin_ctz((unsigned)w->size),
-                          (unsigned)(blocks < most ? blocks : most), 1, THREADS, 0, args,
-                          PARAMETERS);
+  return tcrt_cuda_launch(c, &images[image], 0, (unsigned)(blocks < most ? blocks : most), 1,
+                          THREADS, 0, args, PARAMETERS);
 }
 
 /* By halves of the outermost axis where there are too many elements for a launch. */
