@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/openmp/schedule/schedule.h"
 #include "backends/openmp/unit.h"
 #include "backends/schedule/words.h"
 #include "graph/passes/pass.h"
@@ -61,6 +62,24 @@ Test(schedule, of_points_of_short_rows) {
   cr_expect_eq(s->variant[1].nwhen, 0);
   tc_program_free(p);
   tc_graph_free(g);
+}
+
+/* Columns of a matrix, and one row times a matrix, read whole rows. */
+Test(schedule, of_columns) {
+  static const char *const text[] = {
+      "graph g\n%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[0] keep=0\nret %2\n",
+      "graph g\n%1 = param bf16[R,C] \"x\"\n%2 = param bf16[1,R] \"y\"\n%3 = matmul %2 %1\nret %3\n"};
+  for (int i = 0; i < 2; i++) {
+    tc_graph *g = tc_graph_parse(text[i], &diag);
+    tc_program *p = planned(g);
+    const tc_schedule *s = p->kernel[0].schedule;
+    const tc_schedule_nest *nest = &(s->product ? s->product->schedule : s)->nest[0];
+    const tc_omp_nest_schedule *plan = nest->variant[nest->nvariant - 1].nest;
+    cr_expect_eq(plan->interchange, 1);
+    cr_expect_eq(plan->jam_vectors.n, 0);
+    tc_program_free(p);
+    tc_graph_free(g);
+  }
 }
 
 /* ---- stated schedules ------------------------------------------------------------------------ */
@@ -178,6 +197,27 @@ Test(stated, maximum_of_columns_along_them) {
                "acc0[0] = tc_max_f32(acc0[0], acc0[1]);");
 }
 
+/* Columns of several tiles, each with all its accumulators in memory. */
+Test(stated, sum_of_columns_interchanged) {
+  check_stated("graph g\n%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[0] keep=0\nret %2\n",
+               "program g\nkernel sum_1\n  threads 1\n  nest 0\n"
+               "    vector i\n    tile 64\n    interchange 2\n    stage 0 block 48\n",
+               "most = 64 / TC_L");
+}
+
+Test(stated, positions_in_columns_interchanged) {
+  check_stated("graph g\n%1 = param bf16[R,C] \"x\"\n%2 = argmax %1 axes=[0] keep=0\nret %2\n",
+               "program g\nkernel argmax_1\n  nest 0\n    vector i\n    tile 16\n    interchange 4\n",
+               "most = 16 / TC_L");
+}
+
+Test(stated, product_of_one_row_by_columns) {
+  check_stated("graph g\n%1 = param f32[R,C] \"x\"\n%2 = param f32[R,1] \"v\"\n"
+               "%3 = permute %2 axes=[1,0]\n%4 = matmul %3 %1\nret %4\n",
+               "program g\nkernel matmul_1\n  nest 0\n    vector i\n    tile 32\n    jam-vectors 8\n    stage 0 block 64\n",
+               "TC_CEILDIV(s_C, 32)");
+}
+
 /* The last stage by itself; other unrolling. */
 Test(stated, softmax_without_pipeline) {
   check_stated("graph g\n%1 = param f32[R,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n",
@@ -283,6 +323,12 @@ REFUSED(collected_rows_of_softmax, SOFTMAX, "max_exp_sum_sub_1", "vector j\ncoll
         "line 5: collect: the nest does more than to reduce rows and to store what becomes of that")
 REFUSED(collected_blocks, SUM, "sum_1", "vector j\ncollect\nstage 0 block 256\n",
         "line 6: stage 0 block 256: rows that are collected have no totals")
+REFUSED(interchanged_rows, SUM, "sum_1", "vector j\ninterchange 1\n",
+        "line 5: interchange 1: no parallel axis is the vector axis")
+REFUSED(interchanged_scan, SCAN, "cumsum_1", "vector i\ntile 16\ninterchange 1\n",
+        "line 6: interchange 1: the nest does more than to reduce along one axis and to store what becomes of that")
+REFUSED(interchanged_vectors, SUM, "sum_1", "vector i\ntile 16\njam-vectors 1\ninterchange 1\n",
+        "line 7: interchange 1: vectors are jammed")
 REFUSED(other_rows, SUM, "sum_1", "vector j\ngroup 4\n",
         "line 5: group 4: groups are of one parallel axis whose rows are prefetched")
 

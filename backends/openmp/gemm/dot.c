@@ -1,6 +1,6 @@
-/* dot.c - a product with one row (or one column) whose other operand has k contiguous: every
- * element is a dot product of two rows, bound by reading the large operand once.  Packing would
- * move it twice more, so it is printed as a nest that reduces along k. */
+/* dot.c - a product with one row (or one column): bound by reading the large operand once.  Packing would move it twice
+ * more, so it is printed as a nest that reduces along k.  Where that operand has k contiguous, every element is a dot
+ * product of two rows; where it has n contiguous, the result is a sum of its rows, each times a number. */
 #include <string.h>
 
 #include "backends/openmp/gemm/matmul.h"
@@ -13,19 +13,29 @@ static bool has_rows_and_columns(const tc_omp_matmul *x) {
   return !tc_mm_is_chain(x->mm);
 }
 
+/* Of one column A is the large operand, of one row B. */
+static bool has_one_column(const tc_omp_matmul *x) {
+  return tc_dim_is(x->mm->axis[x->an].extent, 1) && !tc_dim_is(x->mm->axis[x->am].extent, 1);
+}
+
+/* The axis that the large operand has contiguous: k, or its other one. */
+static int contiguous_axis(const tc_omp_matmul *x) {
+  return has_one_column(x) ? tc_omp_mm_lanes(x, x->mm->a, x->ak, x->am) : tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak);
+}
+
+/* Lanes run along parts of k, else along all of an axis. */
+static bool has_lanes(const tc_omp_matmul *x) { return contiguous_axis(x) == x->ak || !x->mm->npart; }
+
 bool tc_omp_mm_is_dot(const tc_omp_matmul *x) {
   const tc_axis *axis = x->mm->axis;
-  if (!has_rows_and_columns(x)) return false;
-  if (tc_dim_is(axis[x->am].extent, 1)) return tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak;
-  if (tc_dim_is(axis[x->an].extent, 1)) return tc_omp_mm_lanes(x, x->mm->a, x->ak, x->am) == x->ak;
-  return false;
+  const bool one = tc_dim_is(axis[x->am].extent, 1) || tc_dim_is(axis[x->an].extent, 1);
+  return one && has_rows_and_columns(x) && has_lanes(x);
 }
 
 bool tc_omp_mm_may_be_dot(const tc_omp_matmul *x) {
   int64_t least, most;
   tc_dim_range(tc_graph_dims(x->p->graph), x->mm->axis[x->am].extent, &least, &most);
-  return has_rows_and_columns(x) && least < most && least <= 1 && most >= 1 &&
-         tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak;
+  return has_rows_and_columns(x) && least < most && least <= 1 && most >= 1 && has_lanes(x);
 }
 
 static void *copy(tc_program *p, const void *of, size_t bytes, size_t room) {
@@ -52,7 +62,7 @@ static bool make_nest(const tc_omp_matmul *x, tc_program *p, tc_val product, tc_
   tc_dims *c = tc_graph_dims(p->graph);
   const tc_action sum = {
       .kind = TC_ACT_REDUCE, .reducer = TC_REDUCE_SUM, .value = product, .dtype = x->mm->acc};
-  const int deep = deep_axes(x);
+  const int deep = deep_axes(x), lanes = contiguous_axis(x);
   tc_stage stage[2] = {{.axes = ((1u << deep) - 1) << x->ak, .naction = 1}, x->mm->epilogue};
   stage[0].action = copy(p, &sum, sizeof sum, sizeof sum);
   stage[1].axes = 0;
@@ -61,7 +71,7 @@ static bool make_nest(const tc_omp_matmul *x, tc_program *p, tc_val product, tc_
                     .nstage = 2,
                     .stage = copy(p, stage, sizeof stage, sizeof stage),
                     .nresult = 1,
-                    .vector = x->ak + deep - 1,
+                    .vector = lanes == x->ak ? x->ak + deep - 1 : lanes,
                     .work = tc_dim_const(1)};
   for (int i = 0; i < nest->naxis; ++i) {
     nest->axis[i] =

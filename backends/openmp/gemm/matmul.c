@@ -345,7 +345,7 @@ static void put_call_of_rows(const tc_omp_matmul *x) {
   tc_print_dim(x->p, x->mm->axis[x->an].extent, &n);
   tc_print_dim(x->p, x->mm->axis[x->ak].extent, &k);
   tc_putf(x->out, "  if (%s == 1", m.text);
-  if (!tc_omp_mm_a_cols(x))
+  if (!tc_omp_mm_a_cols(x) && tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak)
     tc_putf(x->out, " || ((%s <= %d || (%s) * (%s) <= %d) && (%s) * (%s) <= %d)", m.text, FEW_ROWS, m.text, n.text,
             FEW_RESULTS, n.text, k.text, NEAR / x->e.bytes);
   tc_put(x->out, ") return TC_NAME(@NAME@_row)(buf, sym, scalar);\n");

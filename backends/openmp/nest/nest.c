@@ -102,6 +102,19 @@ static void put_jammed_vectors(tc_omp_nest *x) {
   name_results(x);
 }
 
+const char *tc_omp_each_jammed(const tc_omp_nest *x) {
+  return x->interchanged ? "for (int64_t u = 0; u < jam; ++u)" : "TC_UNROLL for (int u = 0; u < jam; ++u)";
+}
+
+/* All of a tile at once. */
+static void put_interchanged(tc_omp_nest *x) {
+  x->jammed = x->interchanged = true;
+  name_results(x);
+  tc_omp_put_interchanged(x);
+  x->jammed = x->interchanged = false;
+  name_results(x);
+}
+
 /* One tile of a vectorised parallel axis: full vectors, then what is left. */
 static void put_tile(tc_omp_nest *x) {
   const int v = x->plan->vector;
@@ -114,6 +127,10 @@ static void put_tile(tc_omp_nest *x) {
   tc_print_line(&x->s, "const int64_t end = TC_MIN(%s + %lld, %s);", start, tile, e.text);
   tc_print_line(&x->s, "int64_t %s = %s;", i, start);
   tc_buf_free(&e);
+  if (x->plan->interchange) {
+    put_interchanged(x);
+    return;
+  }
   uint8_t *outer = tc_print_enter(&x->s);
   if (x->plan->jam_vectors.n) put_jammed_vectors(x);
   if (x->nest->nstage == 1) hoist_parallel(x);

@@ -17,7 +17,7 @@ static tc_omp_run run_of(const tc_omp_nest *x, const tc_stage *st, uint32_t inde
   if (r.along) r.loop[r.nloop++] = v;
   r.deinterleave = s->deinterleave && !x->jammed;
   r.unroll = x->jammed ? 1 : x->jam_points ? 1 + r.deinterleave : (int)s->unroll;
-  if (x->jammed) snprintf(r.count, sizeof r.count, "jam");
+  if (x->jammed) snprintf(r.count, sizeof r.count, x->interchanged ? "most + 1" : "jam");
   else snprintf(r.count, sizeof r.count, "%d", r.unroll);
   r.block = x->jam_rows ? s->jam_block : s->block;
   r.one = r.block && r.nloop == 1;
@@ -35,7 +35,7 @@ static void put_store(tc_omp_nest *x, const tc_stage *st, const tc_action *a, bo
 
 /* All values first, so that an in-place store cannot reach a value of the same point; values that
  * need a scan of this stage come behind it. */
-static void put_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
+void tc_omp_put_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
   const tc_stage *st = r->st;
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_SCAN) {
@@ -69,7 +69,7 @@ static void put_jammed_actions(tc_omp_nest *x, const tc_omp_run *r) {
   x->s.indent += 2;
   tc_print_line(&x->s, "const int64_t %s = %s + u%s;", i, base, x->jam_rows ? "" : " * TC_L");
   uint8_t *outer = tc_print_enter(&x->s);
-  put_actions(x, r, "u");
+  tc_omp_put_actions(x, r, "u");
   tc_print_leave(&x->s, outer);
   x->s.indent -= 2;
   snprintf(i, sizeof x->axis_text[v], "%s", base);
@@ -82,7 +82,7 @@ static void put_jammed_points(tc_omp_nest *x, const tc_omp_run *r, const char *u
   uint8_t *outer = tc_print_enter(&x->s);
   tc_omp_begin_points(x);
   tc_omp_use_hoisted(x);
-  put_actions(x, r, u);
+  tc_omp_put_actions(x, r, u);
   tc_omp_end_points(x);
   tc_print_leave(&x->s, outer);
 }
@@ -92,7 +92,7 @@ static void put_body(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
   x->s.indent += 2;
   if (x->jammed) put_jammed_actions(x, r);
   else if (x->jam_points) put_jammed_points(x, r, u);
-  else put_actions(x, r, u);
+  else tc_omp_put_actions(x, r, u);
   x->s.indent -= 2;
   tc_print_leave(&x->s, outer);
 }
@@ -117,7 +117,7 @@ static void put_delayed(tc_omp_nest *x) {
     name[i] = result[i];
   }
   x->s.axis[v] = "j", x->s.result = name, x->s.printed = printed;
-  if (!x->s.out->failed) put_actions(x, &late, "u");
+  if (!x->s.out->failed) tc_omp_put_actions(x, &late, "u");
   x->s = outer;
   free(result);
   free(name);
@@ -200,7 +200,7 @@ static void put_vector_loop(tc_omp_nest *x, const tc_omp_run *r, const char *fro
   tc_omp_end_tail(x, peeled, base);
 }
 
-static void open_block(tc_omp_nest *x, const tc_omp_run *r, const char *extent) {
+void tc_omp_open_block(tc_omp_nest *x, const tc_omp_run *r, const char *extent) {
   const long long size = r->block;
   if (r->one) {
     tc_print_line(&x->s, "int64_t block = 0;");
@@ -215,7 +215,7 @@ static void put_blocks(tc_omp_nest *x, const tc_omp_run *r, const char *extent, 
   char stop[16], last[48];
   snprintf(stop, sizeof stop, "stop%d", v);
   snprintf(last, sizeof last, "%s == %s", stop, extent);
-  open_block(x, r, extent);
+  tc_omp_open_block(x, r, extent);
   tc_print_line(&x->s, "const int64_t %s = TC_MIN(block + %lld, %s);", stop, (long long)r->block,
                 extent);
   tc_omp_put_fresh(x, r);
@@ -230,7 +230,7 @@ static void put_scalar_blocks(tc_omp_nest *x, const tc_omp_run *r, int axis, con
   const char *i = x->axis_text[axis];
   tc_buf last = {0};
   tc_putf(&last, "block + %lld >= %s", (long long)r->block, extent);
-  open_block(x, r, extent);
+  tc_omp_open_block(x, r, extent);
   tc_omp_put_fresh(x, r);
   tc_print_line(&x->s, "for (int64_t %s = block; %s < TC_MIN(block + %lld, %s); ++%s) {", i, i,
                 (long long)r->block, extent, i);
@@ -257,7 +257,8 @@ static void put_innermost(tc_omp_nest *x, const tc_omp_run *r, int axis) {
     if (x->plan->pipeline == (int)r->index && x->plan->align) put_delayed_edges(x, r);
     if (r->block) put_blocks(x, r, end, exact);
     else put_vector_loop(x, r, "0", end, exact);
-  } else if (r->block) put_scalar_blocks(x, r, axis, e.text);
+  } else if (x->interchanged) tc_omp_put_interchanged_loop(x, r, axis, e.text);
+  else if (r->block) put_scalar_blocks(x, r, axis, e.text);
   else {
     tc_print_line(&x->s, "for (int64_t %s = 0; %s < %s; ++%s) {", i, i, e.text, i);
     put_body(x, r, r->acc);
@@ -362,8 +363,9 @@ static void put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t m
   if (x->jam_points) tc_omp_hoist_points(x, r->st);
   else tc_print_hoist_stage(&x->s, r->st, x->jammed ? mask & ~(1u << jammed_axis(x)) : mask);
   if (r->nloop == 0) {
-    if (x->jammed) put_jammed_actions(x, r);
-    else put_actions(x, r, "0");
+    if (x->interchanged) tc_omp_put_each_vector(x, r);
+    else if (x->jammed) put_jammed_actions(x, r);
+    else tc_omp_put_actions(x, r, "0");
     return;
   }
   const int axis = r->loop[level];
@@ -399,7 +401,7 @@ static void declare_results(tc_omp_nest *x, uint32_t index) {
   char many[16] = "";
   if (x->collecting) return;
   if (x->plan->group) snprintf(many, sizeof many, "[%lld]", (long long)x->plan->group);
-  if (x->jammed) snprintf(many, sizeof many, "[jam]");
+  if (x->jammed) snprintf(many, sizeof many, x->interchanged ? "[most]" : "[jam]");
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_REDUCE) tc_omp_declare_results(x, &st->action[i], "r", many);
   if (tc_omp_may_skip(x, index))

@@ -76,14 +76,19 @@ static void plan_stage(tc_omp_choice *c, uint32_t i) {
   s->skip = plan_skip(c, st);
 }
 
+static int64_t plan_tile(const tc_omp_choice *c) {
+  if (c->nest->interchange) return TC_OMP_RESIDENT;
+  return c->f.nest->naxis > c->f.nest->nparallel ? TC_OMP_STRIP : TC_OMP_TILE;
+}
+
 static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced, bool collect) {
   const tc_nest *n = c->f.nest;
   tc_omp_nest_schedule *s = c->nest;
   *s = (tc_omp_nest_schedule){.vector = c->f.vector, .distance = TC_OMP_DISTANCE};
   s->collect = collect;
-  if (tc_omp_lanes_are_points(&c->f))
-    s->tile = n->naxis > n->nparallel ? TC_OMP_STRIP : TC_OMP_TILE;
-  if (!plan_jam_vectors(c) || (!collect && !tc_omp_plan_prefetch(c))) return false;
+  s->interchange = tc_omp_plan_interchange(c) ? tc_omp_accumulators(&c->f) : 0;
+  if (tc_omp_lanes_are_points(&c->f)) s->tile = plan_tile(c);
+  if ((!s->interchange && !plan_jam_vectors(c)) || (!collect && !tc_omp_plan_prefetch(c))) return false;
   s->group = tc_omp_may_group(c) ? TC_OMP_GROUP : 0; /* whose rows are prefetched */
   s->jam_rows = tc_omp_plan_jam_rows(c) ? TC_OMP_JAM_ROWS : 0;
   s->nontemporal = tc_omp_plan_nontemporal(c);

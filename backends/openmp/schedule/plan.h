@@ -14,6 +14,7 @@ enum {
   TC_OMP_FOLD = 256,   /* the same where each lane sums points of its own */
   TC_OMP_TILE = 4096,  /* points of a vectorised parallel axis in one task of a pointwise nest */
   TC_OMP_STRIP = 256,  /* the same when every point has inner loops */
+  TC_OMP_RESIDENT = 512, /* the same where all its accumulators are in the first-level cache at a time */
   TC_OMP_SHORT = 16,   /* rows from here on always fill lanes by themselves */
   TC_OMP_COLLECT = 128, /* rows from here on take so long that combining lanes row by row costs little */
   TC_OMP_JAM_ROWS = 4, /* rows that are reduced in one loop, with the loads that they share */
@@ -36,6 +37,9 @@ bool tc_omp_plan(tc_program *p);
 /* jam.c */
 bool tc_omp_plan_jam_vectors(const tc_omp_choice *c);
 int tc_omp_accumulators(const tc_omp_facts *f);
+/* interchange.c */
+bool tc_omp_may_interchange(const tc_omp_facts *f);
+bool tc_omp_plan_interchange(const tc_omp_choice *c);
 bool tc_omp_plan_jam_rows(const tc_omp_choice *c);
 bool tc_omp_may_group(const tc_omp_choice *c);
 bool tc_omp_may_pair(const tc_omp_facts *f, const tc_stage *st);

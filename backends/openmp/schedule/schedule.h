@@ -19,6 +19,10 @@ typedef struct tc_omp_nest_schedule {
    * r of the list in turn. */
   int64_t jam_rows;
   tc_schedule_list jam_vectors;
+  /* Loop interchange, where outer points are the lanes: the loop over a stage's innermost axis is outside of that over the
+   * vectors of a tile, whose accumulators are in memory.  As many of its points as registers hold that take so many each
+   * are jammed.  0: no. */
+  int64_t interchange;
   bool collect;  /* a reduction of TC_L rows is combined across lanes at once, and the last stage has them in its lanes */
   int64_t group; /* outer points that pass each stage before the next one begins; 0: no groups */
   bool nontemporal; /* vector stores to outputs go past the caches where these are large */

@@ -135,6 +135,14 @@ static const char *refuse_jam_vectors(const tc_schedule_place *at) {
              : NULL;
 }
 
+static const char *refuse_interchange(const tc_schedule_place *at) {
+  const char *dependent = dependent_points(at);
+  if (dependent) return dependent;
+  if (!tc_omp_lanes_are_points(&choice(at)->f)) return "no parallel axis is the vector axis";
+  if (nest_of(at)->jam_vectors.n) return "vectors are jammed";
+  return tc_omp_may_interchange(&choice(at)->f) ? NULL : "the nest does more than to reduce along one axis and to store what becomes of that";
+}
+
 static const char *refuse_collect(const tc_schedule_place *at) {
   if (nest_of(at)->jam_rows) return "rows are jammed";
   return tc_omp_may_collect(&choice(at)->f) ? NULL : "the nest does more than to reduce rows and to store what becomes of that";
@@ -284,6 +292,7 @@ static const tc_schedule_word nest_words[] = {
     {"tile", TC_WORD_COUNT, NEST(tile), 0, refuse_tile, NULL},
     {"jam-rows", TC_WORD_COUNT, NEST(jam_rows), 0, refuse_jam_rows, NULL},
     {"jam-vectors", TC_WORD_COUNTS, NEST(jam_vectors), 0, refuse_jam_vectors, NULL},
+    {"interchange", TC_WORD_COUNT, NEST(interchange), 0, refuse_interchange, NULL},
     {"collect", TC_WORD_FLAG, NEST(collect), 0, refuse_collect, NULL},
     {"group", TC_WORD_COUNT, NEST(group), 0, refuse_group, NULL},
     {"nontemporal", TC_WORD_FLAG, NEST(nontemporal), 0, refuse_nontemporal, NULL},
