@@ -82,6 +82,21 @@ Test(schedule, of_columns) {
   }
 }
 
+/* A product that may have one row or one column has lanes along what is contiguous in the matrix then. */
+Test(schedule, of_one_row_or_column) {
+  tc_graph *g = tc_graph_parse(
+      "graph g\n%1 = param f32[M,K] \"x\"\n%2 = param f32[K,N] \"y\"\n%3 = matmul %1 %2\nret %3\n", &diag);
+  tc_program *p = planned(g);
+  const tc_schedule_nest *s = &p->kernel[0].schedule->product->schedule->nest[0];
+  const tc_nest *n = &p->kernel[0].schedule->product->nest[0];
+  cr_assert_eq(s->nvariant, 2);
+  cr_expect_str_eq(n->axis[s->variant[0].when[0].axis].name, "n");
+  cr_expect_str_eq(n->axis[((const tc_omp_nest_schedule *)s->variant[0].nest)->vector].name, "k");
+  cr_expect_str_eq(n->axis[((const tc_omp_nest_schedule *)s->variant[1].nest)->vector].name, "n");
+  tc_program_free(p);
+  tc_graph_free(g);
+}
+
 /* ---- stated schedules ------------------------------------------------------------------------ */
 
 static const char *stated; /* of "program g"; NULL: the planned one */
@@ -327,6 +342,10 @@ REFUSED(interchanged_rows, SUM, "sum_1", "vector j\ninterchange 1\n",
         "line 5: interchange 1: no parallel axis is the vector axis")
 REFUSED(interchanged_scan, SCAN, "cumsum_1", "vector i\ntile 16\ninterchange 1\n",
         "line 6: interchange 1: the nest does more than to reduce along one axis and to store what becomes of that")
+REFUSED(outer_without_interchange, SUM, "sum_1", "vector i\ntile 16\nouter i\nouter-tile 4\n",
+        "line 6: outer i: loops are not interchanged")
+REFUSED(outer_lanes, SUM, "sum_1", "vector i\ntile 16\ninterchange 1\nouter i\nouter-tile 4\n",
+        "line 7: outer i: it is no parallel axis beside the lanes'")
 REFUSED(interchanged_vectors, SUM, "sum_1", "vector i\ntile 16\njam-vectors 1\ninterchange 1\n",
         "line 7: interchange 1: vectors are jammed")
 REFUSED(other_rows, SUM, "sum_1", "vector j\ngroup 4\n",

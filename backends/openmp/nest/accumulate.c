@@ -60,20 +60,20 @@ static void put_join(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
                     tc_print_compute(a->dtype), a->index, u, a->index, u + step);
 }
 
-void tc_omp_put_spare(tc_omp_nest *x, const tc_omp_run *r) {
+void tc_omp_put_spare(tc_omp_nest *x, const tc_omp_run *r, const char *spare) {
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     tc_buf id = {0};
     tc_print_identity(x->s.words, r->st->action[i].reducer, r->st->action[i].dtype, &id);
-    tc_print_line(&x->s, "acc%u[most] = %s;", r->st->action[i].index, id.text);
+    tc_print_line(&x->s, "acc%u[%s] = %s;", r->st->action[i].index, spare, id.text);
     tc_buf_free(&id);
   }
 }
 
-void tc_omp_join_spare(tc_omp_nest *x, const tc_omp_run *r) {
+void tc_omp_join_spare(tc_omp_nest *x, const tc_omp_run *r, const char *spare) {
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
-    tc_print_line(&x->s, "acc%u[u] = tc_%s_%s(acc%u[u], acc%u[most]);", a->index, tc_print_combine(a->reducer).text,
-                  tc_print_compute(a->dtype), a->index, a->index);
+    tc_print_line(&x->s, "acc%u[u] = tc_%s_%s(acc%u[u], acc%u[%s]);", a->index, tc_print_combine(a->reducer).text,
+                  tc_print_compute(a->dtype), a->index, a->index, spare);
   }
 }
 

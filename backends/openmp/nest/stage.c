@@ -17,7 +17,7 @@ static tc_omp_run run_of(const tc_omp_nest *x, const tc_stage *st, uint32_t inde
   if (r.along) r.loop[r.nloop++] = v;
   r.deinterleave = s->deinterleave && !x->jammed;
   r.unroll = x->jammed ? 1 : x->jam_points ? 1 + r.deinterleave : (int)s->unroll;
-  if (x->jammed) snprintf(r.count, sizeof r.count, x->interchanged ? "most + 1" : "jam");
+  if (x->jammed) snprintf(r.count, sizeof r.count, x->interchanged ? "all" : "jam");
   else snprintf(r.count, sizeof r.count, "%d", r.unroll);
   r.block = x->jam_rows ? s->jam_block : s->block;
   r.one = r.block && r.nloop == 1;
@@ -58,6 +58,11 @@ void tc_omp_put_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
 
 /* The parallel axis that is unrolled and jammed. */
 static int jammed_axis(const tc_omp_nest *x) { return x->jam_rows ? 0 : x->plan->vector; }
+
+/* It, and the axis of outer points that share a task, as bits. */
+static uint32_t jammed_axes(const tc_omp_nest *x) {
+  return 1u << jammed_axis(x) | (x->plan->outer >= 0 ? 1u << x->plan->outer : 0);
+}
 
 /* What happens at one point of the sequential axes, for every vector of outer points. */
 static void put_jammed_actions(tc_omp_nest *x, const tc_omp_run *r) {
@@ -361,7 +366,7 @@ static void put_short_runs(tc_omp_nest *x, const tc_omp_run *r, uint32_t mask) {
 /* The loops from the level-th axis of the stage inwards; mask: axes that are fixed here. */
 static void put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t mask) {
   if (x->jam_points) tc_omp_hoist_points(x, r->st);
-  else tc_print_hoist_stage(&x->s, r->st, x->jammed ? mask & ~(1u << jammed_axis(x)) : mask);
+  else tc_print_hoist_stage(&x->s, r->st, x->jammed ? mask & ~jammed_axes(x) : mask);
   if (r->nloop == 0) {
     if (x->interchanged) tc_omp_put_each_vector(x, r);
     else if (x->jammed) put_jammed_actions(x, r);
@@ -401,7 +406,7 @@ static void declare_results(tc_omp_nest *x, uint32_t index) {
   char many[16] = "";
   if (x->collecting) return;
   if (x->plan->group) snprintf(many, sizeof many, "[%lld]", (long long)x->plan->group);
-  if (x->jammed) snprintf(many, sizeof many, x->interchanged ? "[most]" : "[jam]");
+  if (x->jammed) snprintf(many, sizeof many, x->interchanged ? "[all]" : "[jam]");
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_REDUCE) tc_omp_declare_results(x, &st->action[i], "r", many);
   if (tc_omp_may_skip(x, index))

@@ -30,9 +30,9 @@ void tc_omp_put_each_vector(tc_omp_nest *x, const tc_omp_run *r);
 /* In front of the loops: acc<i>, total<i> (f64), carry<i>. */
 void tc_omp_put_accumulators(tc_omp_nest *x, const tc_omp_run *r);
 void tc_omp_put_carries(tc_omp_nest *x, const tc_omp_run *r);
-/* acc<i>[most], a spare accumulator of vector u: begins, and joins it. */
-void tc_omp_put_spare(tc_omp_nest *x, const tc_omp_run *r);
-void tc_omp_join_spare(tc_omp_nest *x, const tc_omp_run *r);
+/* acc<i>[spare], a spare accumulator of vector u: begins, and joins it. */
+void tc_omp_put_spare(tc_omp_nest *x, const tc_omp_run *r, const char *spare);
+void tc_omp_join_spare(tc_omp_nest *x, const tc_omp_run *r, const char *spare);
 /* At the beginning of a block, and at its end, which is the last where the text `last` holds. */
 void tc_omp_put_fresh(tc_omp_nest *x, const tc_omp_run *r);
 void tc_omp_put_fold(tc_omp_nest *x, const tc_omp_run *r, const char *last);

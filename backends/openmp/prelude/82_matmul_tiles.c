@@ -91,8 +91,8 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
     tc_mm_##T##_put(x, dst, ds, rows, n);                                                          \
   }
 /* @ TC_MM_PUT TC_MM_TURNED */
-/* put: the first n of `rows` vectors to rows ds apart. */
-#define TC_MM_PUT(T)                                                                               \
+/* put: the first n of `rows` vectors of elements of S bytes to rows ds apart. */
+#define TC_MM_PUT(T, S)                                                                            \
   TC_FN void tc_mm_##T##_put(const tc_v##T *x, char *dst, int64_t ds, int64_t rows, int64_t n) {   \
     if (rows == TC_L && n == TC_L) {                                                               \
       TC_UNROLL for (int i = 0; i < TC_L; ++i) __builtin_memcpy(dst + i * ds, &x[i], sizeof x[i]); \
@@ -100,31 +100,33 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
     }                                                                                              \
     tc_v##T y[TC_L];                                                                               \
     __builtin_memcpy(y, x, sizeof y);                                                              \
-    for (int64_t i = 0; i < rows; ++i) __builtin_memcpy(dst + i * ds, &y[i], n * sizeof(tc_##T));  \
+    for (int64_t i = 0; i < rows; ++i) tc_maskstore_##S(dst + i * ds, &y[i], n);                   \
   }
 /* transpose_padded: the same where src has only `bytes` of each of `lanes` rows; what is missing is zero. */
-#define TC_MM_TURNED(T)                                                                            \
+#define TC_MM_TURNED(T, S)                                                                         \
   TC_FN void tc_mm_##T##_transpose_padded(const char *src, int64_t ss, char *dst, int64_t ds,      \
                                           int64_t bytes, int64_t lanes, int64_t n) {               \
-    const int64_t word = sizeof(tc_##T);                                                           \
-    if (bytes == TC_L * word && lanes == TC_L) {                                                   \
+    const int64_t words = bytes / S, rest = bytes % S;                                             \
+    if (words == TC_L && lanes == TC_L) {                                                          \
       tc_mm_##T##_transpose(src, ss, dst, ds, TC_L, n);                                            \
       return;                                                                                      \
     }                                                                                              \
-    _Alignas(64) char t[TC_L][TC_L * sizeof(tc_##T)] = {{0}};                                      \
-    for (int64_t i = 0; i < lanes; ++i) __builtin_memcpy(t[i], src + i * ss, bytes);               \
-    tc_mm_##T##_transpose((const char *)t, sizeof t[0], dst, ds, (bytes + word - 1) / word, n);    \
+    tc_v##T t[TC_L] = {0};                                                                         \
+    for (int64_t i = 0; i < lanes; ++i) tc_maskload_##S(&t[i], src + i * ss, words);               \
+    for (int64_t i = 0; rest && i < lanes; ++i)                                                    \
+      __builtin_memcpy((char *)&t[i] + words * S, src + i * ss + words * S, rest);                 \
+    tc_mm_##T##_transpose((const char *)t, sizeof t[0], dst, ds, words + (rest > 0), n);           \
   }
 /* @ tc_mm_u16_transpose tc_mm_u16_transpose_padded */
-TC_MM_PUT(u16)
+TC_MM_PUT(u16, 2)
 TC_MM_TURN(u16)
-TC_MM_TURNED(u16)
+TC_MM_TURNED(u16, 2)
 /* @ tc_mm_u64_transpose tc_mm_u64_transpose_padded */
-TC_MM_PUT(u64)
+TC_MM_PUT(u64, 8)
 TC_MM_TURN(u64)
-TC_MM_TURNED(u64)
+TC_MM_TURNED(u64, 8)
 /* @ tc_mm_u32_transpose tc_mm_u32_transpose_padded */
-TC_MM_PUT(u32)
+TC_MM_PUT(u32, 4)
 /* Words of 4 bytes.  Loading puts pieces of four words of rows 0, 4, 8, .. side by side: insertions
  * from memory, which keep the port for shuffles free.  What remains are transpositions of 4 x 4
  * words in each 16 bytes: of the words 0 .. 3 of a piece from two vectors. */
@@ -159,7 +161,7 @@ TC_SLOW void tc_mm_u32_transpose(const char *src, int64_t ss, char *dst, int64_t
   }
   tc_mm_u32_put(x, dst, ds, rows, n);
 }
-TC_MM_TURNED(u32)
+TC_MM_TURNED(u32, 4)
 /* @ tc_mm_fetch */
 /* Asks for a line of each of TC_L rows, which need not exist. */
 TC_FN void tc_mm_fetch(const char *line, int64_t ss) {

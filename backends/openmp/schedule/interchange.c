@@ -48,3 +48,26 @@ bool tc_omp_plan_interchange(const tc_omp_choice *c) {
     if (f->nest->stage[i].axes && !reads_rows(f, &f->nest->stage[i])) return false;
   return true;
 }
+
+/* Does the stage read rows that are the same along the axis, and something that is not? */
+static bool shares_rows(const tc_omp_facts *f, const tc_stage *st, int axis) {
+  const int reduced = reduced_axis(f, st);
+  const uint8_t *need = tc_omp_needs(f, st);
+  bool shared = false, own = false;
+  for (uint32_t id = 1; id < f->k->nexpr; ++id) {
+    const tc_expr *e = &f->k->expr[id];
+    if (!need[id] || e->kind != TC_EX_LOAD) continue;
+    if (f->depends[id] >> axis & 1) own = true;
+    else shared |= tc_dim_is(e->address.coef[f->vector], 1) && !tc_dim_is(e->address.coef[reduced], 0);
+  }
+  return shared && own;
+}
+
+int tc_omp_plan_outer(const tc_omp_facts *f) {
+  for (int i = f->nest->nparallel - 1; i >= 0; --i) {
+    const tc_axis *a = &f->nest->axis[i];
+    if (i == f->vector || a->of >= 0 || tc_dim_is(a->extent, 1)) continue;
+    if (shares_rows(f, &f->nest->stage[0], i)) return i;
+  }
+  return -1;
+}

@@ -23,6 +23,9 @@ typedef struct tc_omp_nest_schedule {
    * vectors of a tile, whose accumulators are in memory.  As many of its points as registers hold that take so many each
    * are jammed.  0: no. */
   int64_t interchange;
+  /* So many points of this parallel axis, -1: none, are a task together: what is read that they share is read once. */
+  int outer;
+  int64_t outer_tile;
   bool collect;  /* a reduction of TC_L rows is combined across lanes at once, and the last stage has them in its lanes */
   int64_t group; /* outer points that pass each stage before the next one begins; 0: no groups */
   bool nontemporal; /* vector stores to outputs go past the caches where these are large */

@@ -143,6 +143,19 @@ static const char *refuse_interchange(const tc_schedule_place *at) {
   return tc_omp_may_interchange(&choice(at)->f) ? NULL : "the nest does more than to reduce along one axis and to store what becomes of that";
 }
 
+static const char *refuse_outer(const tc_schedule_place *at) {
+  const int outer = nest_of(at)->outer;
+  if (!nest_of(at)->interchange) return "loops are not interchanged";
+  if (outer >= at->nest->nparallel || outer == choice(at)->f.vector || at->nest->axis[outer].of >= 0)
+    return "it is no parallel axis beside the lanes'";
+  return nest_of(at)->outer_tile ? NULL : "no 'outer-tile' says how many of its points";
+}
+
+static const char *refuse_outer_tile(const tc_schedule_place *at) {
+  if (nest_of(at)->outer < 0) return "there is no 'outer' axis";
+  return nest_of(at)->outer_tile > MOST ? "the first-level cache does not hold the accumulators of so many" : NULL;
+}
+
 static const char *refuse_collect(const tc_schedule_place *at) {
   if (nest_of(at)->jam_rows) return "rows are jammed";
   return tc_omp_may_collect(&choice(at)->f) ? NULL : "the nest does more than to reduce rows and to store what becomes of that";
@@ -293,6 +306,8 @@ static const tc_schedule_word nest_words[] = {
     {"jam-rows", TC_WORD_COUNT, NEST(jam_rows), 0, refuse_jam_rows, NULL},
     {"jam-vectors", TC_WORD_COUNTS, NEST(jam_vectors), 0, refuse_jam_vectors, NULL},
     {"interchange", TC_WORD_COUNT, NEST(interchange), 0, refuse_interchange, NULL},
+    {"outer", TC_WORD_AXIS, NEST(outer), 0, refuse_outer, NULL},
+    {"outer-tile", TC_WORD_COUNT, NEST(outer_tile), 0, refuse_outer_tile, NULL},
     {"collect", TC_WORD_FLAG, NEST(collect), 0, refuse_collect, NULL},
     {"group", TC_WORD_COUNT, NEST(group), 0, refuse_group, NULL},
     {"nontemporal", TC_WORD_FLAG, NEST(nontemporal), 0, refuse_nontemporal, NULL},
