@@ -97,6 +97,22 @@ Test(schedule, of_one_row_or_column) {
   tc_graph_free(g);
 }
 
+/* Accumulators are of neighbouring runs where these are few vectors long, and known to be. */
+Test(schedule, of_short_runs) {
+  static const char *const text[] = {
+      "graph g\n%1 = param f32[N,C,49] \"x\"\n%2 = sum %1 axes=[0,2] keep=0\nret %2\n",
+      "graph g\n%1 = param f32[N,C,490] \"x\"\n%2 = sum %1 axes=[0,2] keep=0\nret %2\n"};
+  for (int i = 0; i < 2; i++) {
+    tc_graph *g = tc_graph_parse(text[i], &diag);
+    tc_program *p = planned(g);
+    const tc_schedule_nest *nest = &p->kernel[0].schedule->nest[0];
+    const tc_omp_stage_schedule *stage = nest->variant[nest->nvariant - 1].stage;
+    cr_expect_eq(stage[0].short_runs, i == 0);
+    tc_program_free(p);
+    tc_graph_free(g);
+  }
+}
+
 /* ---- stated schedules ------------------------------------------------------------------------ */
 
 static const char *stated; /* of "program g"; NULL: the planned one */
@@ -233,6 +249,14 @@ Test(stated, product_of_one_row_by_columns) {
                "TC_CEILDIV(s_C, 32)");
 }
 
+/* Runs of 35 elements, each with one accumulator of two in turn; the plan has four. */
+Test(stated, sum_of_short_runs) {
+  check_stated("graph g\n%1 = param f32[9,C,35] \"x\"\n%2 = sum %1 axes=[0,2] keep=0\nret %2\n",
+               "program g\nkernel sum_1\n  nest 0\n    vector k\n    stage 0 unroll 2\n    stage 0 short-runs\n"
+               "    stage 0 block 64\n",
+               "acc0[2]; /* sum */");
+}
+
 /* The last stage by itself; other unrolling. */
 Test(stated, softmax_without_pipeline) {
   check_stated("graph g\n%1 = param f32[R,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n",
@@ -348,6 +372,8 @@ REFUSED(outer_lanes, SUM, "sum_1", "vector i\ntile 16\ninterchange 1\nouter i\no
         "line 7: outer i: it is no parallel axis beside the lanes'")
 REFUSED(interchanged_vectors, SUM, "sum_1", "vector i\ntile 16\njam-vectors 1\ninterchange 1\n",
         "line 7: interchange 1: vectors are jammed")
+REFUSED(short_runs_of_one_axis, SUM, "sum_1", "vector j\nstage 0 unroll 4\nstage 0 short-runs\n",
+        "line 6: stage 0 short-runs: the stage does not reduce along several axes, the inner ones of few known points")
 REFUSED(other_rows, SUM, "sum_1", "vector j\ngroup 4\n",
         "line 5: group 4: groups are of one parallel axis whose rows are prefetched")
 

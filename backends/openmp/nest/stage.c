@@ -272,99 +272,9 @@ static void put_innermost(tc_omp_nest *x, const tc_omp_run *r, int axis) {
   tc_buf_free(&e);
 }
 
-/* ---- short runs ------------------------------------------------------------------------------ */
+/* ---- all axes ----------------------------------------------------------------------------------- */
 
-/* Points inside of one point of the outermost loop, where they are known and few; else 0. */
-static int64_t inner_points(const tc_omp_nest *x, const tc_omp_run *r) {
-  enum { MOST = 256 };
-  int64_t points = 1;
-  for (int i = 1; i < r->nloop; ++i) {
-    const tc_axis *a = &x->nest->axis[r->loop[i]];
-    const int64_t extent = a->of < 0 && tc_dim_is_const(a->extent) ? tc_dim_value(a->extent) : 0;
-    if (extent > MOST) return 0;
-    points *= extent;
-    if (points > MOST) return 0;
-  }
-  return points;
-}
-
-/* Does the stage reduce along a vector axis of fewer vectors than there are accumulators, again and again? */
-static bool has_short_runs(const tc_omp_nest *x, const tc_omp_run *r) {
-  const tc_omp_stage_schedule *s = &x->stage[r->index];
-  if (!r->along || r->nloop < 2 || r->unroll < 2 || r->deinterleave || x->jammed || x->jam_points)
-    return false;
-  for (uint32_t i = 0; i < r->st->naction; ++i)
-    if (r->st->action[i].kind != TC_ACT_REDUCE) return false;
-  if (tc_omp_sums_terms(x, r) || s->prefetch.n || s->prefetch_store.n ||
-      x->plan->pipeline == (int)r->index)
-    return false;
-  return x->nest->axis[r->loop[0]].of < 0 && inner_points(x, r) > 0;
-}
-
-static void put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t mask);
-
-/* One point of the outermost loop, whose elements join accumulator `acc`. */
-static void put_run(tc_omp_nest *x, const tc_omp_run *r, const char *acc, uint32_t mask) {
-  tc_omp_run run = *r;
-  run.unroll = 1;
-  run.block = 0;
-  run.acc = acc;
-  uint8_t *outer = tc_print_enter(&x->s);
-  x->s.indent += 2;
-  put_loops(x, &run, 1, mask | 1u << r->loop[0]);
-  x->s.indent -= 2;
-  tc_print_leave(&x->s, outer);
-}
-
-/* The outermost loop from `from` to `to`: accumulators are of neighbouring points. */
-static void put_unrolled_runs(tc_omp_nest *x, const tc_omp_run *r, const char *from, const char *to,
-                              uint32_t mask) {
-  const int axis = r->loop[0];
-  char *i = x->axis_text[axis], base[16];
-  snprintf(base, sizeof base, "%s", i);
-  tc_print_line(&x->s, "int64_t %s = %s;", base, from);
-  tc_print_line(&x->s, "for (; %s + %d <= %s; %s += %d)", base, r->unroll, to, base, r->unroll);
-  tc_print_line(&x->s, "  TC_UNROLL for (int u = 0; u < %d; ++u) {", r->unroll);
-  snprintf(i, sizeof x->axis_text[axis], "j%d", axis);
-  x->s.indent += 2;
-  tc_print_line(&x->s, "  const int64_t %s = %s + u;", i, base);
-  put_run(x, r, "u", mask);
-  x->s.indent -= 2;
-  snprintf(i, sizeof x->axis_text[axis], "%s", base);
-  tc_print_line(&x->s, "  }");
-  tc_print_line(&x->s, "for (; %s < %s; ++%s) {", base, to, base);
-  put_run(x, r, "0", mask);
-  tc_print_line(&x->s, "}");
-}
-
-/* The same in blocks of whole runs, where f32 sums join a total. */
-static void put_short_runs(tc_omp_nest *x, const tc_omp_run *r, uint32_t mask) {
-  const int axis = r->loop[0];
-  const int64_t points = inner_points(x, r), runs = r->block > points ? r->block / points : 1;
-  char end[16], stop[16];
-  tc_buf e = {0};
-  tc_print_extent(&x->s, &x->nest->axis[axis], &e);
-  snprintf(end, sizeof end, "end%d", axis);
-  snprintf(stop, sizeof stop, "stop%d", axis);
-  tc_print_line(&x->s, "const int64_t %s = %s;", end, e.text);
-  tc_buf_free(&e);
-  if (!r->block) {
-    put_unrolled_runs(x, r, "0", end, mask);
-    return;
-  }
-  tc_print_line(&x->s, "for (int64_t block = 0; block < %s; block += %lld) {", end,
-                (long long)runs);
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const int64_t %s = TC_MIN(block + %lld, %s);", stop, (long long)runs, end);
-  tc_omp_put_fresh(x, r);
-  put_unrolled_runs(x, r, "block", stop, mask);
-  tc_omp_put_fold(x, r, "0");
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-}
-
-/* The loops from the level-th axis of the stage inwards; mask: axes that are fixed here. */
-static void put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t mask) {
+void tc_omp_put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t mask) {
   if (x->jam_points) tc_omp_hoist_points(x, r->st);
   else tc_print_hoist_stage(&x->s, r->st, x->jammed ? mask & ~jammed_axes(x) : mask);
   if (r->nloop == 0) {
@@ -374,8 +284,8 @@ static void put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t m
     return;
   }
   const int axis = r->loop[level];
-  if (!level && has_short_runs(x, r)) {
-    put_short_runs(x, r, mask);
+  if (!level && x->stage[r->index].short_runs) {
+    tc_omp_put_short_runs(x, r, mask);
     return;
   }
   if (level == r->nloop - 1) {
@@ -389,7 +299,7 @@ static void put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t m
   tc_buf_free(&e);
   x->s.indent += 2;
   uint8_t *outer = tc_print_enter(&x->s);
-  put_loops(x, r, level + 1, mask | 1u << axis);
+  tc_omp_put_loops(x, r, level + 1, mask | 1u << axis);
   tc_print_leave(&x->s, outer);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
@@ -425,7 +335,7 @@ static void put_stage(tc_omp_nest *x, const tc_stage *st, uint32_t index) {
   uint8_t *outer = tc_print_enter(&x->s);
   tc_omp_put_accumulators(x, &r);
   tc_omp_put_carries(x, &r);
-  put_loops(x, &r, 0, x->f.parallel);
+  tc_omp_put_loops(x, &r, 0, x->f.parallel);
   tc_omp_put_results(x, &r);
   tc_print_leave(&x->s, outer);
   if (block) {

@@ -23,6 +23,12 @@ void tc_omp_put_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u);
 /* The loop over blocks of f32 sums, whose first point is `block`. */
 void tc_omp_open_block(tc_omp_nest *x, const tc_omp_run *r, const char *extent);
 
+/* The loops from the level-th axis of the stage inwards; mask: axes that are fixed here. */
+void tc_omp_put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t mask);
+
+/* short_runs.c: the same of all axes. */
+void tc_omp_put_short_runs(tc_omp_nest *x, const tc_omp_run *r, uint32_t mask);
+
 /* interchange.c: the loop over the innermost axis of the stage, and, where it has none, what it does at each vector. */
 void tc_omp_put_interchanged_loop(tc_omp_nest *x, const tc_omp_run *r, int axis, const char *extent);
 void tc_omp_put_each_vector(tc_omp_nest *x, const tc_omp_run *r);

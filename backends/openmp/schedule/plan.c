@@ -74,6 +74,7 @@ static void plan_stage(tc_omp_choice *c, uint32_t i) {
   /* Each jammed row has one set of accumulators in place of TC_OMP_UNROLL. */
   if (c->nest->jam_rows) s->jam_block = tc_omp_plan_block(c, st, TC_OMP_BLOCK / TC_OMP_UNROLL);
   s->skip = plan_skip(c, st);
+  s->short_runs = tc_omp_plan_short_runs(c, i);
 }
 
 static int64_t plan_tile(const tc_omp_choice *c) {

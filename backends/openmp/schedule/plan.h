@@ -70,6 +70,10 @@ bool tc_omp_has_f64_total(const tc_stage *st); /* f32 sums, whose totals may be 
  * sum, along the vector axis. */
 int64_t tc_omp_plan_block(const tc_omp_choice *c, const tc_stage *st, int64_t set);
 
+/* short_runs.c */
+bool tc_omp_may_have_short_runs(const tc_omp_facts *f, const tc_stage *st);
+bool tc_omp_plan_short_runs(const tc_omp_choice *c, uint32_t stage);
+
 /* deinterleave.c */
 bool tc_omp_may_deinterleave(const tc_omp_facts *f, const tc_stage *st);
 

@@ -40,6 +40,7 @@ typedef struct tc_omp_nest_schedule {
 /* Of a stage. */
 typedef struct tc_omp_stage_schedule {
   int64_t unroll;    /* vectors of a round of the loop, with accumulators of their own */
+  bool short_runs;   /* they are of neighbouring points of the outermost axis in place of vectors */
   bool deinterleave; /* in turn, one has the even elements of bf16 rows, the next one the odd ones */
   bool interleave; /* stores at small distances that fill whole vectors are one store */
   bool peel;  /* rows of nontemporal stores may begin within a line: a head and a tail are peeled */

@@ -214,6 +214,16 @@ static const char *refuse_unroll(const tc_schedule_place *at) {
   return n > MOST ? "registers do not hold so many" : NULL;
 }
 
+static const char *refuse_short_runs(const tc_schedule_place *at) {
+  const tc_omp_stage_schedule *s = stage_of(at);
+  if (!tc_omp_may_have_short_runs(&choice(at)->f, loops_of(at)))
+    return "the stage does not reduce along several axes, the inner ones of few known points";
+  if (s->unroll < 2) return "there is one accumulator";
+  if (s->deinterleave || s->prefetch.n || s->prefetch_store.n || nest_of(at)->pipeline == (int)at->stage)
+    return "other words are about vectors along the innermost axis";
+  return NULL;
+}
+
 static const char *refuse_deinterleave(const tc_schedule_place *at) {
   tc_stage st = *loops_of(at);
   bool may = is_along(at) && tc_omp_may_deinterleave(&choice(at)->f, &st);
@@ -319,6 +329,7 @@ static const tc_schedule_word nest_words[] = {
 
 static const tc_schedule_word stage_words[] = {
     {"unroll", TC_WORD_COUNT, STAGE(unroll), 1, refuse_unroll, NULL},
+    {"short-runs", TC_WORD_FLAG, STAGE(short_runs), 0, refuse_short_runs, NULL},
     {"deinterleave", TC_WORD_FLAG, STAGE(deinterleave), 0, refuse_deinterleave, NULL},
     {"interleave", TC_WORD_FLAG, STAGE(interleave), 0, refuse_interleave, NULL},
     {"peel", TC_WORD_FLAG, STAGE(peel), 0, refuse_peel, NULL},
