@@ -10,7 +10,10 @@
 
 enum {
   FEW_ROWS = 2, /* of A, for which reading B for each of them costs less than transposing it */
-  LONG = 64,    /* elements of k from which on adding up the lanes of each result is a small part of it */
+  /* Elements of k from which on adding up the lanes of each result is a small part of it; and of words of several, which
+   * micro-kernels multiply faster. */
+  LONG = 64,
+  LONG_WORDS = 512,
   /* Results for which transposing a B of NEAR bytes, which stays in a second-level cache, costs more than reading it for
    * each row. */
   FEW_RESULTS = 64,
@@ -89,11 +92,13 @@ static void put_or(tc_buf *out, bool *first) {
 
 /* Both operands have k contiguous. */
 static void put_is_few_dots(const tc_omp_matmul *x, const char *m, const char *n, bool *first, tc_buf *out) {
+  const bool words = tc_omp_mm_quads(x) > 1;
   tc_buf k = {0};
   tc_print_dim(x->p, x->mm->axis[x->ak].extent, &k);
   put_or(out, first);
-  tc_putf(out, "(%s <= %d && %s >= %d) || ((%s <= %d || (%s) * (%s) <= %d) && (%s) * (%s) <= %d)", m, FEW_ROWS, k.text, LONG, n,
-          FEW_COLUMNS / tc_omp_mm_quads(x), m, n, FEW_RESULTS, n, k.text, NEAR / x->e.bytes);
+  tc_putf(out, "(%s <= %d && %s >= %d) || (((%s <= %d && %s >= %d) || (%s) * (%s) <= %d) && (%s) * (%s) <= %d)", m, FEW_ROWS,
+          k.text, LONG, n, FEW_COLUMNS - words, k.text, words ? LONG_WORDS : LONG, m, n, FEW_RESULTS, n, k.text,
+          NEAR / x->e.bytes);
   tc_buf_free(&k);
 }
 

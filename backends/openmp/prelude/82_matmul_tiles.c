@@ -279,14 +279,11 @@ TC_MM_SPANS(i32, tc_loadstride2n_i32)
 TC_MM_SPANS(i64, tc_loadstride2n_i64)
 /* @ tc_mm_bf16_spans */
 #if TC_ISA >= TC_LEVEL_bf16
-/* Every second of the halves from p on, n of them, as words. */
-TC_FN tc_vu32 tc_mm_bf16_evens(const tc_bf16 *p, int64_t n) {
-  const int64_t last = 2 * n - 1;
-  tc_vu16 a = tc_rawloadn_bf16(p, TC_MIN(last, TC_L)), b = tc_rawloadn_bf16(p + TC_L, TC_MAX(last - TC_L, 0));
-  tc_vu32 words;
-  __builtin_memcpy(&words, &a, sizeof a);
-  __builtin_memcpy((char *)&words + sizeof a, &b, sizeof b);
-  return words & 0xffff;
+/* The halves from p on, of which every second is wanted, n of them: each begins a word. */
+TC_FN tc_vu32 tc_mm_bf16_seconds(const tc_bf16 *p, int64_t n) {
+  typedef short halves __attribute__((vector_size(64)));
+  const uint32_t mask = ~0u >> (33 - 2 * n); /* 2 n - 1 of them */
+  return (tc_vu32)__builtin_ia32_loaddquhi512_mask((const halves *)p, (halves){0}, mask);
 }
 /* n spans of two rows of B, the second of zeros where there is none, as pairs. */
 TC_SLOW void tc_mm_bf16_spans(const tc_bf16 *low, const tc_bf16 *high, int64_t step, const tc_mm_span *s, int64_t n,
@@ -299,8 +296,8 @@ TC_SLOW void tc_mm_bf16_spans(const tc_bf16 *low, const tc_bf16 *high, int64_t s
     } else if (step == 2) {
       for (int64_t c = 0; c < s->count; c += TC_L) {
         const int64_t rest = TC_MIN(TC_L, s->count - c);
-        tc_vu32 words = tc_mm_bf16_evens(x + 2 * c, rest);
-        if (y) words |= tc_mm_bf16_evens(y + 2 * c, rest) << 16;
+        tc_vu32 words = tc_mm_bf16_seconds(x + 2 * c, rest) & 0xffff;
+        if (y) words |= tc_mm_bf16_seconds(y + 2 * c, rest) << 16;
         tc_maskstore_4(to + c, &words, rest);
       }
     } else {
