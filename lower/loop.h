@@ -379,6 +379,7 @@ typedef struct tc_target {
   bool streams;        /* nests have stages for rows that are not kept, too (tc_nest.nstreamed) */
   int64_t online_from; /* in rows of so many elements on, a maximum and a sum of exponentials that nothing else
                         * needs are one reduction (lower/nest/online_softmax.c); 0: in none */
+  int64_t across;      /* operations to combine the lanes of a vector */
   bool scan_lanes;     /* lanes may run along the axis of a scan */
   bool scatter_lanes;  /* ... and along one whose points a scatter puts in different places */
   int64_t long_pass;   /* of rows from here on, a pass costs more than a sum in another pass does

@@ -11,8 +11,7 @@ enum {
   SCALE = 16,
   OFTEN = 4096, /* more rounds of the inner loops than this change nothing */
   CYCLE = 12,   /* an operation on one element alone costs as much as so many bytes moved */
-  ACCESS = 4,   /* operations that an access of a part of a vector costs */
-  ACROSS = 24   /* operations to combine the lanes of a vector */
+  ACCESS = 4    /* operations that an access of a part of a vector costs */
 };
 
 /* How often something happens, against what happens once for each outer point. */
@@ -58,7 +57,7 @@ static int64_t arithmetic_score(const lo_kb *b, int64_t ops, tc_dtype d, uint32_
 static int64_t reduce_score(const lo_kb *b, const lo_act *a, int s) {
   const int64_t ops = a->a.further[0].id ? 3 : 1; /* of two accumulators: a comparison, and both */
   const int64_t step = arithmetic_score(b, ops, a->a.dtype, a->axes, s);
-  const int64_t across = a->axes >> s & 1 ? ops * ACROSS * CYCLE * SCALE : 0;
+  const int64_t across = a->axes >> s & 1 ? ops * b->L->target->across * CYCLE * SCALE : 0;
   return step * times(b, a->axes) - across;
 }
 

@@ -38,6 +38,10 @@ LANES(rows_of_3_across_rows, "i", false,
       "ret %4\n")
 LANES(softmax_of_4_across_rows, "i", false,
       "%1 = param f32[R,4] \"x\"\n%2 = softmax %1 axis=1\nret %2\n")
+LANES(softmax_of_16_along_the_row, "j", true,
+      "%1 = param f32[R,16] \"x\"\n%2 = softmax %1 axis=1\nret %2\n")
+LANES(sums_of_13_along_the_row, "j", true,
+      "%1 = param f32[R,13] \"x\"\n%2 = sum %1 axes=[1] keep=0\nret %2\n")
 LANES(argmax_of_10_across_rows, "i", false,
       "%1 = param f32[R,10] \"x\"\n%2 = argmax %1 axes=[1] keep=0\nret %2\n")
 LANES(distances_across_pairs, "j", false,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/openmp/schedule/schedule.h"
 #include "backends/openmp/unit.h"
 #include "backends/schedule/words.h"
 #include "graph/passes/pass.h"
@@ -61,6 +62,55 @@ Test(schedule, of_points_of_short_rows) {
   cr_expect_eq(s->variant[1].nwhen, 0);
   tc_program_free(p);
   tc_graph_free(g);
+}
+
+/* Columns of a matrix, and one row times a matrix, read whole rows. */
+Test(schedule, of_columns) {
+  static const char *const text[] = {
+      "graph g\n%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[0] keep=0\nret %2\n",
+      "graph g\n%1 = param bf16[R,C] \"x\"\n%2 = param bf16[1,R] \"y\"\n%3 = matmul %2 %1\nret %3\n"};
+  for (int i = 0; i < 2; i++) {
+    tc_graph *g = tc_graph_parse(text[i], &diag);
+    tc_program *p = planned(g);
+    const tc_schedule *s = p->kernel[0].schedule;
+    const tc_schedule_nest *nest = &(s->product ? s->product->schedule : s)->nest[0];
+    const tc_omp_nest_schedule *plan = nest->variant[nest->nvariant - 1].nest;
+    cr_expect_eq(plan->interchange, 1);
+    cr_expect_eq(plan->jam_vectors.n, 0);
+    tc_program_free(p);
+    tc_graph_free(g);
+  }
+}
+
+/* A product that may have one row or one column has lanes along what is contiguous in the matrix then. */
+Test(schedule, of_one_row_or_column) {
+  tc_graph *g = tc_graph_parse(
+      "graph g\n%1 = param f32[M,K] \"x\"\n%2 = param f32[K,N] \"y\"\n%3 = matmul %1 %2\nret %3\n", &diag);
+  tc_program *p = planned(g);
+  const tc_schedule_nest *s = &p->kernel[0].schedule->product->schedule->nest[0];
+  const tc_nest *n = &p->kernel[0].schedule->product->nest[0];
+  cr_assert_eq(s->nvariant, 2);
+  cr_expect_str_eq(n->axis[s->variant[0].when[0].axis].name, "n");
+  cr_expect_str_eq(n->axis[((const tc_omp_nest_schedule *)s->variant[0].nest)->vector].name, "k");
+  cr_expect_str_eq(n->axis[((const tc_omp_nest_schedule *)s->variant[1].nest)->vector].name, "n");
+  tc_program_free(p);
+  tc_graph_free(g);
+}
+
+/* Accumulators are of neighbouring runs where these are few vectors long, and known to be. */
+Test(schedule, of_short_runs) {
+  static const char *const text[] = {
+      "graph g\n%1 = param f32[N,C,49] \"x\"\n%2 = sum %1 axes=[0,2] keep=0\nret %2\n",
+      "graph g\n%1 = param f32[N,C,490] \"x\"\n%2 = sum %1 axes=[0,2] keep=0\nret %2\n"};
+  for (int i = 0; i < 2; i++) {
+    tc_graph *g = tc_graph_parse(text[i], &diag);
+    tc_program *p = planned(g);
+    const tc_schedule_nest *nest = &p->kernel[0].schedule->nest[0];
+    const tc_omp_stage_schedule *stage = nest->variant[nest->nvariant - 1].stage;
+    cr_expect_eq(stage[0].short_runs, i == 0);
+    tc_program_free(p);
+    tc_graph_free(g);
+  }
 }
 
 /* ---- stated schedules ------------------------------------------------------------------------ */
@@ -178,6 +228,35 @@ Test(stated, maximum_of_columns_along_them) {
                "acc0[0] = tc_max_f32(acc0[0], acc0[1]);");
 }
 
+/* Columns of several tiles, each with all its accumulators in memory. */
+Test(stated, sum_of_columns_interchanged) {
+  check_stated("graph g\n%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[0] keep=0\nret %2\n",
+               "program g\nkernel sum_1\n  threads 1\n  nest 0\n"
+               "    vector i\n    tile 64\n    interchange 2\n    stage 0 block 48\n",
+               "most = 64 / TC_L");
+}
+
+Test(stated, positions_in_columns_interchanged) {
+  check_stated("graph g\n%1 = param bf16[R,C] \"x\"\n%2 = argmax %1 axes=[0] keep=0\nret %2\n",
+               "program g\nkernel argmax_1\n  nest 0\n    vector i\n    tile 16\n    interchange 4\n",
+               "most = 16 / TC_L");
+}
+
+Test(stated, product_of_one_row_by_columns) {
+  check_stated("graph g\n%1 = param f32[R,C] \"x\"\n%2 = param f32[R,1] \"v\"\n"
+               "%3 = permute %2 axes=[1,0]\n%4 = matmul %3 %1\nret %4\n",
+               "program g\nkernel matmul_1\n  nest 0\n    vector i\n    tile 32\n    jam-vectors 8\n    stage 0 block 64\n",
+               "TC_CEILDIV(s_C, 32)");
+}
+
+/* Runs of 35 elements, each with one accumulator of two in turn; the plan has four. */
+Test(stated, sum_of_short_runs) {
+  check_stated("graph g\n%1 = param f32[9,C,35] \"x\"\n%2 = sum %1 axes=[0,2] keep=0\nret %2\n",
+               "program g\nkernel sum_1\n  nest 0\n    vector k\n    stage 0 unroll 2\n    stage 0 short-runs\n"
+               "    stage 0 block 64\n",
+               "acc0[2]; /* sum */");
+}
+
 /* The last stage by itself; other unrolling. */
 Test(stated, softmax_without_pipeline) {
   check_stated("graph g\n%1 = param f32[R,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n",
@@ -283,6 +362,18 @@ REFUSED(collected_rows_of_softmax, SOFTMAX, "max_exp_sum_sub_1", "vector j\ncoll
         "line 5: collect: the nest does more than to reduce rows and to store what becomes of that")
 REFUSED(collected_blocks, SUM, "sum_1", "vector j\ncollect\nstage 0 block 256\n",
         "line 6: stage 0 block 256: rows that are collected have no totals")
+REFUSED(interchanged_rows, SUM, "sum_1", "vector j\ninterchange 1\n",
+        "line 5: interchange 1: no parallel axis is the vector axis")
+REFUSED(interchanged_scan, SCAN, "cumsum_1", "vector i\ntile 16\ninterchange 1\n",
+        "line 6: interchange 1: the nest does more than to reduce along one axis and to store what becomes of that")
+REFUSED(outer_without_interchange, SUM, "sum_1", "vector i\ntile 16\nouter i\nouter-tile 4\n",
+        "line 6: outer i: loops are not interchanged")
+REFUSED(outer_lanes, SUM, "sum_1", "vector i\ntile 16\ninterchange 1\nouter i\nouter-tile 4\n",
+        "line 7: outer i: it is no parallel axis beside the lanes'")
+REFUSED(interchanged_vectors, SUM, "sum_1", "vector i\ntile 16\njam-vectors 1\ninterchange 1\n",
+        "line 7: interchange 1: vectors are jammed")
+REFUSED(short_runs_of_one_axis, SUM, "sum_1", "vector j\nstage 0 unroll 4\nstage 0 short-runs\n",
+        "line 6: stage 0 short-runs: the stage does not reduce along several axes, the inner ones of few known points")
 REFUSED(other_rows, SUM, "sum_1", "vector j\ngroup 4\n",
         "line 5: group 4: groups are of one parallel axis whose rows are prefetched")
 

@@ -1,10 +1,26 @@
-/* dot.c - a product with one row (or one column) whose other operand has k contiguous: every
- * element is a dot product of two rows, bound by reading the large operand once.  Packing would
- * move it twice more, so it is printed as a nest that reduces along k. */
+/* dot.c - a product with few rows (or few columns): bound by reading the large operand once.  Packing would move it twice
+ * more, so it is printed as a nest that reduces along k.  Where that operand has k contiguous, every element is a dot
+ * product of two rows; where it has n contiguous, the result is a sum of its rows, each times a number. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "backends/openmp/gemm/matmul.h"
+#include "backends/openmp/schedule/plan.h"
 #include "backends/schedule/schedule.h"
+
+enum {
+  FEW_ROWS = 2, /* of A, for which reading B for each of them costs less than transposing it */
+  /* Elements of k from which on adding up the lanes of each result is a small part of it; and of words of several, which
+   * micro-kernels multiply faster. */
+  LONG = 64,
+  LONG_WORDS = 512,
+  /* Results for which transposing a B of NEAR bytes, which stays in a second-level cache, costs more than reading it for
+   * each row. */
+  FEW_RESULTS = 64,
+  NEAR = 1 << 18,
+  /* Columns of B for which multiplying vectors along k costs less than vectors of columns that are mostly empty. */
+  FEW_COLUMNS = 4
+};
 
 /* Are k's the only axes of several parts? */
 static bool has_rows_and_columns(const tc_omp_matmul *x) {
@@ -13,19 +29,91 @@ static bool has_rows_and_columns(const tc_omp_matmul *x) {
   return !tc_mm_is_chain(x->mm);
 }
 
+/* Can the axis have no more points than that? */
+static bool may_be(const tc_omp_matmul *x, int axis, int64_t points) {
+  int64_t least, most;
+  tc_dim_range(tc_graph_dims(x->p->graph), x->mm->axis[axis].extent, &least, &most);
+  return least <= points && most != 0;
+}
+
+/* Has it no more? */
+static bool is_at_most(const tc_omp_matmul *x, int axis, int64_t points) {
+  const tc_dim extent = x->mm->axis[axis].extent;
+  return tc_dim_is_const(extent) && tc_dim_value(extent) <= points;
+}
+
+/* The axis that A, or B, has contiguous: k, or its other one. */
+static int lanes_of_a(const tc_omp_matmul *x) { return tc_omp_mm_lanes(x, x->mm->a, x->ak, x->am); }
+static int lanes_of_b(const tc_omp_matmul *x) { return tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak); }
+
+/* Is more done with what is loaded than to widen it?  Packing does that once for each element. */
+static bool has_operations(const tc_omp_matmul *x, tc_val v) {
+  uint8_t *need = tc_omp_mm_reach(x, v);
+  bool any = false;
+  for (uint32_t i = 1; need && i <= v.id; ++i) any |= need[i] && x->k->expr[i].kind == TC_EX_OP;
+  free(need);
+  return any;
+}
+
+/* Rows of one operand for which the other one is not worth packing: each part of it is read for all of them before the next
+ * one.  Words of several elements are multiplied faster than their elements one by one. */
+static int near_rows(const tc_omp_matmul *x) {
+  if (!tc_dtype_is_float(x->mm->operand) || has_operations(x, x->mm->a) || has_operations(x, x->mm->b)) return 1;
+  return x->mm->operand == TC_BF16 ? TC_OMP_OUTER - 1 : TC_OMP_OUTER;
+}
+
+/* Most rows and columns of a product that is such a nest for them, however large the rest is. */
+static int few_rows(const tc_omp_matmul *x) { return lanes_of_b(x) == x->an && !x->mm->npart ? near_rows(x) : 1; }
+static int few_columns(const tc_omp_matmul *x) { return lanes_of_a(x) == x->am && !x->mm->npart ? near_rows(x) : 1; }
+
+/* Of few rows B is the large operand, of few columns A.  Where either can be, the planner has lanes for columns. */
+static int contiguous_axis(const tc_omp_matmul *x) {
+  const bool column = is_at_most(x, x->an, few_columns(x)) && !is_at_most(x, x->am, 1);
+  return !column && may_be(x, x->am, few_rows(x)) ? lanes_of_b(x) : lanes_of_a(x);
+}
+
+/* Lanes run along parts of k, else along all of an axis. */
+static bool has_lanes(const tc_omp_matmul *x) {
+  return has_rows_and_columns(x) && (!x->mm->npart || contiguous_axis(x) == x->ak);
+}
+
 bool tc_omp_mm_is_dot(const tc_omp_matmul *x) {
-  const tc_axis *axis = x->mm->axis;
-  if (!has_rows_and_columns(x)) return false;
-  if (tc_dim_is(axis[x->am].extent, 1)) return tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak;
-  if (tc_dim_is(axis[x->an].extent, 1)) return tc_omp_mm_lanes(x, x->mm->a, x->ak, x->am) == x->ak;
-  return false;
+  return has_lanes(x) && (is_at_most(x, x->am, few_rows(x)) || is_at_most(x, x->an, few_columns(x)));
 }
 
 bool tc_omp_mm_may_be_dot(const tc_omp_matmul *x) {
-  int64_t least, most;
-  tc_dim_range(tc_graph_dims(x->p->graph), x->mm->axis[x->am].extent, &least, &most);
-  return has_rows_and_columns(x) && least < most && least <= 1 && most >= 1 &&
-         tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak;
+  return has_lanes(x) && !tc_omp_mm_is_dot(x) && (may_be(x, x->am, few_rows(x)) || may_be(x, x->an, few_columns(x)));
+}
+
+static void put_or(tc_buf *out, bool *first) {
+  if (!*first) tc_put(out, " || ");
+  *first = false;
+}
+
+/* Both operands have k contiguous. */
+static void put_is_few_dots(const tc_omp_matmul *x, const char *m, const char *n, bool *first, tc_buf *out) {
+  const bool words = tc_omp_mm_quads(x) > 1;
+  tc_buf k = {0};
+  tc_print_dim(x->p, x->mm->axis[x->ak].extent, &k);
+  put_or(out, first);
+  tc_putf(out, "(%s <= %d && %s >= %d) || (((%s <= %d && %s >= %d) || (%s) * (%s) <= %d) && (%s) * (%s) <= %d)", m, FEW_ROWS,
+          k.text, LONG, n, FEW_COLUMNS - words, k.text, words ? LONG_WORDS : LONG, m, n, FEW_RESULTS, n, k.text,
+          NEAR / x->e.bytes);
+  tc_buf_free(&k);
+}
+
+void tc_omp_mm_put_is_dot(const tc_omp_matmul *x, tc_buf *out) {
+  tc_buf m = {0}, n = {0};
+  bool first = true;
+  tc_print_dim(x->p, x->mm->axis[x->am].extent, &m);
+  tc_print_dim(x->p, x->mm->axis[x->an].extent, &n);
+  if (may_be(x, x->am, few_rows(x))) put_or(out, &first), tc_putf(out, "%s <= %d", m.text, few_rows(x));
+  if (may_be(x, x->an, few_columns(x)) && (!x->mm->npart || lanes_of_a(x) == x->ak))
+    put_or(out, &first), tc_putf(out, "%s <= %d", n.text, few_columns(x));
+  if (lanes_of_a(x) == x->ak && lanes_of_b(x) == x->ak) put_is_few_dots(x, m.text, n.text, &first, out);
+  if (first) tc_put(out, "0");
+  tc_buf_free(&m);
+  tc_buf_free(&n);
 }
 
 static void *copy(tc_program *p, const void *of, size_t bytes, size_t room) {
@@ -52,7 +140,7 @@ static bool make_nest(const tc_omp_matmul *x, tc_program *p, tc_val product, tc_
   tc_dims *c = tc_graph_dims(p->graph);
   const tc_action sum = {
       .kind = TC_ACT_REDUCE, .reducer = TC_REDUCE_SUM, .value = product, .dtype = x->mm->acc};
-  const int deep = deep_axes(x);
+  const int deep = deep_axes(x), lanes = contiguous_axis(x);
   tc_stage stage[2] = {{.axes = ((1u << deep) - 1) << x->ak, .naction = 1}, x->mm->epilogue};
   stage[0].action = copy(p, &sum, sizeof sum, sizeof sum);
   stage[1].axes = 0;
@@ -61,7 +149,7 @@ static bool make_nest(const tc_omp_matmul *x, tc_program *p, tc_val product, tc_
                     .nstage = 2,
                     .stage = copy(p, stage, sizeof stage, sizeof stage),
                     .nresult = 1,
-                    .vector = x->ak + deep - 1,
+                    .vector = lanes == x->ak ? x->ak + deep - 1 : lanes,
                     .work = tc_dim_const(1)};
   for (int i = 0; i < nest->naxis; ++i) {
     nest->axis[i] =

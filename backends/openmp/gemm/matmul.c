@@ -14,11 +14,6 @@ enum {
   MOST = 2 * SUMS + 4 * ROWS + (1 << 18),
   B_BYTES = 24 << 20, /* packed B that is kept at a time, at least */
   B_COLUMNS = 256,    /* and at least so many columns */
-  /* Rows of A, and results, for which transposing a B of NEAR bytes, which stays in a second-level cache, costs more
-   * than reading it for each row. */
-  FEW_ROWS = 2,
-  FEW_RESULTS = 64,
-  NEAR = 1 << 18
 };
 
 /* The tiles of one level. */
@@ -338,22 +333,6 @@ static void close_kernel(tc_omp_matmul *x) {
   free(x->s.printed);
 }
 
-/* Few rows of dot products, where that is known at run time only. */
-static void put_call_of_rows(const tc_omp_matmul *x) {
-  tc_buf m = {0}, n = {0}, k = {0};
-  tc_print_dim(x->p, x->mm->axis[x->am].extent, &m);
-  tc_print_dim(x->p, x->mm->axis[x->an].extent, &n);
-  tc_print_dim(x->p, x->mm->axis[x->ak].extent, &k);
-  tc_putf(x->out, "  if (%s == 1", m.text);
-  if (!tc_omp_mm_a_cols(x))
-    tc_putf(x->out, " || ((%s <= %d || (%s) * (%s) <= %d) && (%s) * (%s) <= %d)", m.text, FEW_ROWS, m.text, n.text,
-            FEW_RESULTS, n.text, k.text, NEAR / x->e.bytes);
-  tc_put(x->out, ") return TC_NAME(@NAME@_row)(buf, sym, scalar);\n");
-  tc_buf_free(&m);
-  tc_buf_free(&n);
-  tc_buf_free(&k);
-}
-
 /* row: there is another kernel for one row. */
 static void put_kernel(tc_omp_matmul *x, bool row) {
   const uint32_t n = x->k->nbuffer;
@@ -365,7 +344,11 @@ static void put_kernel(tc_omp_matmul *x, bool row) {
   tc_omp_mm_put_epilogue(x);
   tc_omp_mm_put_prefetch(x);
   tc_omp_kernel_head(x->k, x->p, x->out);
-  if (row) put_call_of_rows(x);
+  if (row) {
+    tc_put(x->out, "  if (");
+    tc_omp_mm_put_is_dot(x, x->out);
+    tc_put(x->out, ") return TC_NAME(@NAME@_row)(buf, sym, scalar);\n");
+  }
   put_description(x, "g");
   tc_putf(x->out, "  tc_mm_run(&g, buf[%u], %s, buf[%u], %s);\n", n, shared.text, n + 1, own.text);
   tc_omp_kernel_tail(x->out);

@@ -46,6 +46,8 @@ const tc_expr *tc_omp_mm_plain(const tc_omp_matmul *x, tc_val v);
 bool tc_omp_mm_take_bytes(tc_omp_matmul *x);
 /* Elements along k in a word of packed operands from level bf16 on: 1, 2 or 4. */
 static inline int tc_omp_mm_quads(const tc_omp_matmul *x) { return x->vnni ? 2 : x->bytes ? 4 : 1; }
+/* Marks v and everything it needs; NULL: out of memory. */
+uint8_t *tc_omp_mm_reach(const tc_omp_matmul *x, tc_val v);
 /* Whether memory of this dtype is what the micro-kernel reads. */
 static inline bool tc_omp_mm_same(const tc_omp_matmul *x, tc_dtype d) {
   return d == x->mm->operand && d != TC_F16 && d != TC_BF16 && d != TC_I8 && d != TC_U8;
@@ -73,10 +75,11 @@ int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other);
 /* The load that B is read by along its contiguous axis, which is prefetched: of several the one of the
  * largest elements; or NULL. */
 const tc_expr *tc_omp_mm_b_source(const tc_omp_matmul *x);
-/* One row or column: dot products (dot.c). */
+/* Few rows or columns: sums of products without packing (dot.c). */
 bool tc_omp_mm_is_dot(const tc_omp_matmul *x);
-/* ... where the number of rows, known at run time only, is one. */
+/* ... where that is known at run time only; and the condition for that. */
 bool tc_omp_mm_may_be_dot(const tc_omp_matmul *x);
+void tc_omp_mm_put_is_dot(const tc_omp_matmul *x, tc_buf *out);
 /* The product as a kernel of nests, in p's arena; NULL: out of memory.  emit: that of the schedule. */
 tc_kernel *tc_omp_mm_make_dot(const tc_omp_matmul *x, tc_program *p);
 bool tc_omp_mm_emit_dot(const tc_omp_matmul *x);

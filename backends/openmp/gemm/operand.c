@@ -32,8 +32,7 @@ bool tc_omp_mm_take_bytes(tc_omp_matmul *x) {
   return true;
 }
 
-/* Marks v and everything it needs. */
-static uint8_t *reach(const tc_omp_matmul *x, tc_val v) {
+uint8_t *tc_omp_mm_reach(const tc_omp_matmul *x, tc_val v) {
   uint8_t *seen = calloc(x->k->nexpr + 1, 1);
   if (!seen) return NULL;
   seen[v.id] = 1;
@@ -49,7 +48,7 @@ static bool steps_along(const tc_omp_matmul *x, uint32_t i, int axis) {
 int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other) {
   enum { MATRIX = 256 }; /* against so many loads of vectors, which are in the nearest cache */
   tc_dims *dims = tc_graph_dims(x->p->graph);
-  uint8_t *seen = reach(x, v);
+  uint8_t *seen = tc_omp_mm_reach(x, v);
   int votes = 0;
   for (uint32_t i = 1; seen && i <= v.id; ++i) {
     const tc_expr *e = &x->k->expr[i];
@@ -65,7 +64,7 @@ int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other) {
 
 const tc_expr *tc_omp_mm_b_source(const tc_omp_matmul *x) {
   const int axis = tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak);
-  uint8_t *seen = reach(x, x->mm->b);
+  uint8_t *seen = tc_omp_mm_reach(x, x->mm->b);
   const tc_expr *most = NULL;
   size_t size = 0;
   for (uint32_t i = 1; seen && i <= x->mm->b.id; ++i) {

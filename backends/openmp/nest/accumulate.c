@@ -5,14 +5,13 @@
  * every block of points, which bounds their error by that of a short sum. */
 #include "backends/openmp/nest/stage.h"
 
-static void put_total(tc_omp_nest *x, uint32_t n, const char *start) {
+static void put_total(tc_omp_nest *x, const tc_omp_run *r, uint32_t n, const char *start) {
   if (!x->jammed) {
     tc_print_line(&x->s, "tc_vf64 total%u = tc_set_f64(%s);", n, start);
     return;
   }
-  tc_print_line(&x->s, "tc_vf64 total%u[jam];", n);
-  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < jam; ++u) total%u[u] = tc_set_f64(%s);", n,
-                start);
+  tc_print_line(&x->s, "tc_vf64 total%u[%s];", n, r->count);
+  tc_print_line(&x->s, "%s total%u[u] = tc_set_f64(%s);", tc_omp_each_jammed(x), n, start);
 }
 
 /* Is this reduction folded into an f64 total? */
@@ -25,8 +24,8 @@ static tc_print_name tuple_type(const tc_action *a) { return tc_print_tuple_type
 static void put_identity(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
   tc_buf id = {0};
   tc_print_identity(x->s.words, a->reducer, a->dtype, &id);
-  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %s; ++u) acc%u[u] = %s;", r->count, a->index,
-                id.text);
+  if (x->jammed) tc_print_line(&x->s, "%s acc%u[u] = %s;", tc_omp_each_jammed(x), a->index, id.text);
+  else tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %s; ++u) acc%u[u] = %s;", r->count, a->index, id.text);
   tc_buf_free(&id);
 }
 
@@ -38,7 +37,7 @@ void tc_omp_put_accumulators(tc_omp_nest *x, const tc_omp_run *r) {
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
     if (a->kind != TC_ACT_REDUCE) continue;
-    if (is_folded(r, a)) put_total(x, a->index, tc_print_start(a) ? "1" : "0");
+    if (is_folded(r, a)) put_total(x, r, a->index, tc_print_start(a) ? "1" : "0");
     tc_print_line(&x->s, "tc_v%s acc%u[%s]; /* %s */", tuple_type(a).text, a->index, r->count,
                   tc_reducer_get(a->reducer)->text);
     if (!is_folded(r, a)) put_identity(x, r, a);
@@ -59,6 +58,23 @@ static void put_join(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
     for (int u = 0; u < step; ++u)
       tc_print_line(&x->s, "acc%u[%d] = tc_%s_%s(acc%u[%d], acc%u[%d]);", a->index, u, op.text,
                     tc_print_compute(a->dtype), a->index, u, a->index, u + step);
+}
+
+void tc_omp_put_spare(tc_omp_nest *x, const tc_omp_run *r, const char *spare) {
+  for (uint32_t i = 0; i < r->st->naction; ++i) {
+    tc_buf id = {0};
+    tc_print_identity(x->s.words, r->st->action[i].reducer, r->st->action[i].dtype, &id);
+    tc_print_line(&x->s, "acc%u[%s] = %s;", r->st->action[i].index, spare, id.text);
+    tc_buf_free(&id);
+  }
+}
+
+void tc_omp_join_spare(tc_omp_nest *x, const tc_omp_run *r, const char *spare) {
+  for (uint32_t i = 0; i < r->st->naction; ++i) {
+    const tc_action *a = &r->st->action[i];
+    tc_print_line(&x->s, "acc%u[u] = tc_%s_%s(acc%u[u], acc%u[%s]);", a->index, tc_print_combine(a->reducer).text,
+                  tc_print_compute(a->dtype), a->index, a->index, spare);
+  }
 }
 
 /* The same where combining is costly: short rows use the first accumulator only, and skip it. */
@@ -91,11 +107,10 @@ void tc_omp_put_fold(tc_omp_nest *x, const tc_omp_run *r, const char *last) {
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
     if (!is_folded(r, a)) continue;
-    const char *each = x->jammed ? "TC_UNROLL for (int u = 0; u < jam; ++u) " : "",
-               *of = x->jammed ? "[u]" : "";
+    const char *each = x->jammed ? tc_omp_each_jammed(x) : "", *of = x->jammed ? "[u]" : "";
     tc_buf sum = {0};
     put_sum(tc_print_combine(a->reducer).text, a->index, of, &sum);
-    tc_print_line(&x->s, "%stotal%u%s = %s;", each, a->index, of, sum.text);
+    tc_print_line(&x->s, "%s%stotal%u%s = %s;", each, *each ? " " : "", a->index, of, sum.text);
     tc_buf_free(&sum);
   }
 }
@@ -151,7 +166,7 @@ void tc_omp_put_results(tc_omp_nest *x, const tc_omp_run *r) {
     return;
   }
   if (x->jammed) {
-    tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < jam; ++u) {");
+    tc_print_line(&x->s, "%s {", tc_omp_each_jammed(x));
     x->s.indent += 2;
   }
   for (uint32_t i = 0; i < r->st->naction; ++i)

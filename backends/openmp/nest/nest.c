@@ -8,6 +8,11 @@
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
+/* Points of a parallel axis in a task, 0: one. */
+static long long tile_of(const tc_omp_nest *x, int axis) {
+  return axis == x->plan->vector ? x->plan->tile : axis == x->plan->outer ? x->plan->outer_tile : 0;
+}
+
 /* Tasks of a nest: product of the outer extents, the vectorised one in tiles. */
 static void put_task_count(const tc_omp_nest *x, tc_buf *out) {
   const tc_nest *n = x->nest;
@@ -15,8 +20,7 @@ static void put_task_count(const tc_omp_nest *x, tc_buf *out) {
     if (out->len) tc_put(out, " * ");
     tc_buf e = {0};
     tc_print_dim(x->s.p, n->axis[i].extent, &e);
-    if (i == x->plan->vector)
-      tc_putf(out, "TC_CEILDIV(%s, %lld)", e.text, (long long)x->plan->tile);
+    if (tile_of(x, i)) tc_putf(out, "TC_CEILDIV(%s, %lld)", e.text, tile_of(x, i));
     else tc_putf(out, "(%s)", e.text);
     tc_buf_free(&e);
   }
@@ -29,14 +33,13 @@ static void put_decode(tc_omp_nest *x) {
   const tc_nest *n = x->nest;
   if (n->nparallel > 1) tc_print_line(&x->s, "int64_t rest = task;");
   for (int i = n->nparallel - 1; i >= 0; --i) {
-    const bool tiled = i == x->plan->vector;
+    const long long tile = tile_of(x, i);
     tc_buf e = {0};
     tc_print_dim(x->s.p, n->axis[i].extent, &e);
-    const long long tile = x->plan->tile;
-    const char *name = tiled ? "tile" : x->axis_text[i];
+    const char *name = i == x->plan->vector ? "tile" : tile ? "outer" : x->axis_text[i];
     if (n->nparallel == 1) tc_print_line(&x->s, "const int64_t %s = task;", name);
     else if (i == 0) tc_print_line(&x->s, "const int64_t %s = rest;", name);
-    else if (tiled) {
+    else if (tile) {
       tc_print_line(&x->s, "const int64_t %s = rest %% TC_CEILDIV(%s, %lld);", name, e.text, tile);
       tc_print_line(&x->s, "rest /= TC_CEILDIV(%s, %lld);", e.text, tile);
     } else {
@@ -102,6 +105,21 @@ static void put_jammed_vectors(tc_omp_nest *x) {
   name_results(x);
 }
 
+const char *tc_omp_each_jammed(const tc_omp_nest *x) {
+  if (!x->interchanged) return "TC_UNROLL for (int u = 0; u < jam; ++u)";
+  if (x->plan->outer < 0) return "for (int64_t u = 0; u < jam; ++u)";
+  return "for (int64_t g = 0; g < outers; ++g) for (int64_t u = g * (most + 1); u < g * (most + 1) + jam; ++u)";
+}
+
+/* All of a tile at once. */
+static void put_interchanged(tc_omp_nest *x) {
+  x->jammed = x->interchanged = true;
+  name_results(x);
+  tc_omp_put_interchanged(x);
+  x->jammed = x->interchanged = false;
+  name_results(x);
+}
+
 /* One tile of a vectorised parallel axis: full vectors, then what is left. */
 static void put_tile(tc_omp_nest *x) {
   const int v = x->plan->vector;
@@ -114,6 +132,10 @@ static void put_tile(tc_omp_nest *x) {
   tc_print_line(&x->s, "const int64_t end = TC_MIN(%s + %lld, %s);", start, tile, e.text);
   tc_print_line(&x->s, "int64_t %s = %s;", i, start);
   tc_buf_free(&e);
+  if (x->plan->interchange) {
+    put_interchanged(x);
+    return;
+  }
   uint8_t *outer = tc_print_enter(&x->s);
   if (x->plan->jam_vectors.n) put_jammed_vectors(x);
   if (x->nest->nstage == 1) hoist_parallel(x);
@@ -329,8 +351,31 @@ static void close_nest(tc_omp_nest *x) {
   free(x->s.printed);
 }
 
+/* Has the axis one point by the conditions of the variant? */
+static bool is_one(const tc_schedule_variant *v, int axis) {
+  bool least = false, most = false;
+  for (uint32_t i = 0; i < v->nwhen; ++i) {
+    const tc_schedule_compare *c = &v->when[i];
+    if (c->axis != axis || c->vectors) continue;
+    least |= !c->less && c->bound == 1;
+    most |= c->less && c->bound == 2;
+  }
+  return least && most;
+}
+
+/* A symbol that is 1 where the variant runs: what is that far apart is contiguous. */
+static void put_ones(tc_omp_nest *x, const tc_schedule_variant *v) {
+  tc_dims *c = tc_graph_dims(x->s.p->graph);
+  for (int i = 0; i < x->nest->naxis; ++i) {
+    uint32_t sym;
+    if (is_one(v, i) && tc_dim_is_sym(c, x->nest->axis[i].extent, &sym))
+      tc_print_line(&x->s, "const int64_t s_%s = 1;", tc_dims_sym(c, sym)->name);
+  }
+}
+
 static void put_variant(tc_omp_nest *x, const tc_schedule_variant *v, bool team) {
   x->s.indent += 2;
+  put_ones(x, v);
   if (x->s.store) declare_kept(x, tc_omp_short_width(x->nest, v));
   if (x->plan->nontemporal) tc_omp_put_nontemporal(x);
   put_tasks(x, team);

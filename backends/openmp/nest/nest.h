@@ -24,6 +24,7 @@ typedef struct tc_omp_nest {
   const char **result;
   bool collecting;       /* within a loop over rows `q` whose accumulators become each<i>[q] */
   bool jammed, jam_rows; /* within a loop over `jam` vectors of points; over `jam` rows */
+  bool interchanged;     /* jammed, and the `jam` vectors are those of a tile */
   /* Within a loop over the points `first` + p of a group; per expression `hoisted` says whether k<i>[p]
    * has its value for them. */
   bool jam_points;
@@ -37,6 +38,11 @@ void tc_omp_put_front_stages(tc_omp_nest *x);
 void tc_omp_put_last_stage(tc_omp_nest *x);
 /* The same of outer points `task` .. `task + count`, stage by stage. */
 void tc_omp_group(tc_omp_nest *x);
+
+/* interchange.c: the vectors of a tile from the point of the vector axis to `end`, all stages of them. */
+void tc_omp_put_interchanged(tc_omp_nest *x);
+/* The loop over jammed vectors or rows. */
+const char *tc_omp_each_jammed(const tc_omp_nest *x);
 
 /* The loop over the tasks of this thread; without a team: over all of them. */
 void tc_omp_put_task_loop(tc_omp_nest *x, bool team, const char *step);

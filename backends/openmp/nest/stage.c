@@ -17,7 +17,7 @@ static tc_omp_run run_of(const tc_omp_nest *x, const tc_stage *st, uint32_t inde
   if (r.along) r.loop[r.nloop++] = v;
   r.deinterleave = s->deinterleave && !x->jammed;
   r.unroll = x->jammed ? 1 : x->jam_points ? 1 + r.deinterleave : (int)s->unroll;
-  if (x->jammed) snprintf(r.count, sizeof r.count, "jam");
+  if (x->jammed) snprintf(r.count, sizeof r.count, x->interchanged ? "all" : "jam");
   else snprintf(r.count, sizeof r.count, "%d", r.unroll);
   r.block = x->jam_rows ? s->jam_block : s->block;
   r.one = r.block && r.nloop == 1;
@@ -35,7 +35,7 @@ static void put_store(tc_omp_nest *x, const tc_stage *st, const tc_action *a, bo
 
 /* All values first, so that an in-place store cannot reach a value of the same point; values that
  * need a scan of this stage come behind it. */
-static void put_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
+void tc_omp_put_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
   const tc_stage *st = r->st;
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_SCAN) {
@@ -59,6 +59,11 @@ static void put_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
 /* The parallel axis that is unrolled and jammed. */
 static int jammed_axis(const tc_omp_nest *x) { return x->jam_rows ? 0 : x->plan->vector; }
 
+/* It, and the axis of outer points that share a task, as bits. */
+static uint32_t jammed_axes(const tc_omp_nest *x) {
+  return 1u << jammed_axis(x) | (x->plan->outer >= 0 ? 1u << x->plan->outer : 0);
+}
+
 /* What happens at one point of the sequential axes, for every vector of outer points. */
 static void put_jammed_actions(tc_omp_nest *x, const tc_omp_run *r) {
   const int v = jammed_axis(x);
@@ -69,7 +74,7 @@ static void put_jammed_actions(tc_omp_nest *x, const tc_omp_run *r) {
   x->s.indent += 2;
   tc_print_line(&x->s, "const int64_t %s = %s + u%s;", i, base, x->jam_rows ? "" : " * TC_L");
   uint8_t *outer = tc_print_enter(&x->s);
-  put_actions(x, r, "u");
+  tc_omp_put_actions(x, r, "u");
   tc_print_leave(&x->s, outer);
   x->s.indent -= 2;
   snprintf(i, sizeof x->axis_text[v], "%s", base);
@@ -82,7 +87,7 @@ static void put_jammed_points(tc_omp_nest *x, const tc_omp_run *r, const char *u
   uint8_t *outer = tc_print_enter(&x->s);
   tc_omp_begin_points(x);
   tc_omp_use_hoisted(x);
-  put_actions(x, r, u);
+  tc_omp_put_actions(x, r, u);
   tc_omp_end_points(x);
   tc_print_leave(&x->s, outer);
 }
@@ -92,7 +97,7 @@ static void put_body(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
   x->s.indent += 2;
   if (x->jammed) put_jammed_actions(x, r);
   else if (x->jam_points) put_jammed_points(x, r, u);
-  else put_actions(x, r, u);
+  else tc_omp_put_actions(x, r, u);
   x->s.indent -= 2;
   tc_print_leave(&x->s, outer);
 }
@@ -117,7 +122,7 @@ static void put_delayed(tc_omp_nest *x) {
     name[i] = result[i];
   }
   x->s.axis[v] = "j", x->s.result = name, x->s.printed = printed;
-  if (!x->s.out->failed) put_actions(x, &late, "u");
+  if (!x->s.out->failed) tc_omp_put_actions(x, &late, "u");
   x->s = outer;
   free(result);
   free(name);
@@ -200,7 +205,7 @@ static void put_vector_loop(tc_omp_nest *x, const tc_omp_run *r, const char *fro
   tc_omp_end_tail(x, peeled, base);
 }
 
-static void open_block(tc_omp_nest *x, const tc_omp_run *r, const char *extent) {
+void tc_omp_open_block(tc_omp_nest *x, const tc_omp_run *r, const char *extent) {
   const long long size = r->block;
   if (r->one) {
     tc_print_line(&x->s, "int64_t block = 0;");
@@ -215,7 +220,7 @@ static void put_blocks(tc_omp_nest *x, const tc_omp_run *r, const char *extent, 
   char stop[16], last[48];
   snprintf(stop, sizeof stop, "stop%d", v);
   snprintf(last, sizeof last, "%s == %s", stop, extent);
-  open_block(x, r, extent);
+  tc_omp_open_block(x, r, extent);
   tc_print_line(&x->s, "const int64_t %s = TC_MIN(block + %lld, %s);", stop, (long long)r->block,
                 extent);
   tc_omp_put_fresh(x, r);
@@ -230,7 +235,7 @@ static void put_scalar_blocks(tc_omp_nest *x, const tc_omp_run *r, int axis, con
   const char *i = x->axis_text[axis];
   tc_buf last = {0};
   tc_putf(&last, "block + %lld >= %s", (long long)r->block, extent);
-  open_block(x, r, extent);
+  tc_omp_open_block(x, r, extent);
   tc_omp_put_fresh(x, r);
   tc_print_line(&x->s, "for (int64_t %s = block; %s < TC_MIN(block + %lld, %s); ++%s) {", i, i,
                 (long long)r->block, extent, i);
@@ -257,7 +262,8 @@ static void put_innermost(tc_omp_nest *x, const tc_omp_run *r, int axis) {
     if (x->plan->pipeline == (int)r->index && x->plan->align) put_delayed_edges(x, r);
     if (r->block) put_blocks(x, r, end, exact);
     else put_vector_loop(x, r, "0", end, exact);
-  } else if (r->block) put_scalar_blocks(x, r, axis, e.text);
+  } else if (x->interchanged) tc_omp_put_interchanged_loop(x, r, axis, e.text);
+  else if (r->block) put_scalar_blocks(x, r, axis, e.text);
   else {
     tc_print_line(&x->s, "for (int64_t %s = 0; %s < %s; ++%s) {", i, i, e.text, i);
     put_body(x, r, r->acc);
@@ -266,109 +272,20 @@ static void put_innermost(tc_omp_nest *x, const tc_omp_run *r, int axis) {
   tc_buf_free(&e);
 }
 
-/* ---- short runs ------------------------------------------------------------------------------ */
+/* ---- all axes ----------------------------------------------------------------------------------- */
 
-/* Points inside of one point of the outermost loop, where they are known and few; else 0. */
-static int64_t inner_points(const tc_omp_nest *x, const tc_omp_run *r) {
-  enum { MOST = 256 };
-  int64_t points = 1;
-  for (int i = 1; i < r->nloop; ++i) {
-    const tc_axis *a = &x->nest->axis[r->loop[i]];
-    const int64_t extent = a->of < 0 && tc_dim_is_const(a->extent) ? tc_dim_value(a->extent) : 0;
-    if (extent > MOST) return 0;
-    points *= extent;
-    if (points > MOST) return 0;
-  }
-  return points;
-}
-
-/* Does the stage reduce along a vector axis of fewer vectors than there are accumulators, again and again? */
-static bool has_short_runs(const tc_omp_nest *x, const tc_omp_run *r) {
-  const tc_omp_stage_schedule *s = &x->stage[r->index];
-  if (!r->along || r->nloop < 2 || r->unroll < 2 || r->deinterleave || x->jammed || x->jam_points)
-    return false;
-  for (uint32_t i = 0; i < r->st->naction; ++i)
-    if (r->st->action[i].kind != TC_ACT_REDUCE) return false;
-  if (tc_omp_sums_terms(x, r) || s->prefetch.n || s->prefetch_store.n ||
-      x->plan->pipeline == (int)r->index)
-    return false;
-  return x->nest->axis[r->loop[0]].of < 0 && inner_points(x, r) > 0;
-}
-
-static void put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t mask);
-
-/* One point of the outermost loop, whose elements join accumulator `acc`. */
-static void put_run(tc_omp_nest *x, const tc_omp_run *r, const char *acc, uint32_t mask) {
-  tc_omp_run run = *r;
-  run.unroll = 1;
-  run.block = 0;
-  run.acc = acc;
-  uint8_t *outer = tc_print_enter(&x->s);
-  x->s.indent += 2;
-  put_loops(x, &run, 1, mask | 1u << r->loop[0]);
-  x->s.indent -= 2;
-  tc_print_leave(&x->s, outer);
-}
-
-/* The outermost loop from `from` to `to`: accumulators are of neighbouring points. */
-static void put_unrolled_runs(tc_omp_nest *x, const tc_omp_run *r, const char *from, const char *to,
-                              uint32_t mask) {
-  const int axis = r->loop[0];
-  char *i = x->axis_text[axis], base[16];
-  snprintf(base, sizeof base, "%s", i);
-  tc_print_line(&x->s, "int64_t %s = %s;", base, from);
-  tc_print_line(&x->s, "for (; %s + %d <= %s; %s += %d)", base, r->unroll, to, base, r->unroll);
-  tc_print_line(&x->s, "  TC_UNROLL for (int u = 0; u < %d; ++u) {", r->unroll);
-  snprintf(i, sizeof x->axis_text[axis], "j%d", axis);
-  x->s.indent += 2;
-  tc_print_line(&x->s, "  const int64_t %s = %s + u;", i, base);
-  put_run(x, r, "u", mask);
-  x->s.indent -= 2;
-  snprintf(i, sizeof x->axis_text[axis], "%s", base);
-  tc_print_line(&x->s, "  }");
-  tc_print_line(&x->s, "for (; %s < %s; ++%s) {", base, to, base);
-  put_run(x, r, "0", mask);
-  tc_print_line(&x->s, "}");
-}
-
-/* The same in blocks of whole runs, where f32 sums join a total. */
-static void put_short_runs(tc_omp_nest *x, const tc_omp_run *r, uint32_t mask) {
-  const int axis = r->loop[0];
-  const int64_t points = inner_points(x, r), runs = r->block > points ? r->block / points : 1;
-  char end[16], stop[16];
-  tc_buf e = {0};
-  tc_print_extent(&x->s, &x->nest->axis[axis], &e);
-  snprintf(end, sizeof end, "end%d", axis);
-  snprintf(stop, sizeof stop, "stop%d", axis);
-  tc_print_line(&x->s, "const int64_t %s = %s;", end, e.text);
-  tc_buf_free(&e);
-  if (!r->block) {
-    put_unrolled_runs(x, r, "0", end, mask);
-    return;
-  }
-  tc_print_line(&x->s, "for (int64_t block = 0; block < %s; block += %lld) {", end,
-                (long long)runs);
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const int64_t %s = TC_MIN(block + %lld, %s);", stop, (long long)runs, end);
-  tc_omp_put_fresh(x, r);
-  put_unrolled_runs(x, r, "block", stop, mask);
-  tc_omp_put_fold(x, r, "0");
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-}
-
-/* The loops from the level-th axis of the stage inwards; mask: axes that are fixed here. */
-static void put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t mask) {
+void tc_omp_put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t mask) {
   if (x->jam_points) tc_omp_hoist_points(x, r->st);
-  else tc_print_hoist_stage(&x->s, r->st, x->jammed ? mask & ~(1u << jammed_axis(x)) : mask);
+  else tc_print_hoist_stage(&x->s, r->st, x->jammed ? mask & ~jammed_axes(x) : mask);
   if (r->nloop == 0) {
-    if (x->jammed) put_jammed_actions(x, r);
-    else put_actions(x, r, "0");
+    if (x->interchanged) tc_omp_put_each_vector(x, r);
+    else if (x->jammed) put_jammed_actions(x, r);
+    else tc_omp_put_actions(x, r, "0");
     return;
   }
   const int axis = r->loop[level];
-  if (!level && has_short_runs(x, r)) {
-    put_short_runs(x, r, mask);
+  if (!level && x->stage[r->index].short_runs) {
+    tc_omp_put_short_runs(x, r, mask);
     return;
   }
   if (level == r->nloop - 1) {
@@ -382,7 +299,7 @@ static void put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t m
   tc_buf_free(&e);
   x->s.indent += 2;
   uint8_t *outer = tc_print_enter(&x->s);
-  put_loops(x, r, level + 1, mask | 1u << axis);
+  tc_omp_put_loops(x, r, level + 1, mask | 1u << axis);
   tc_print_leave(&x->s, outer);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
@@ -399,7 +316,7 @@ static void declare_results(tc_omp_nest *x, uint32_t index) {
   char many[16] = "";
   if (x->collecting) return;
   if (x->plan->group) snprintf(many, sizeof many, "[%lld]", (long long)x->plan->group);
-  if (x->jammed) snprintf(many, sizeof many, "[jam]");
+  if (x->jammed) snprintf(many, sizeof many, x->interchanged ? "[all]" : "[jam]");
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_REDUCE) tc_omp_declare_results(x, &st->action[i], "r", many);
   if (tc_omp_may_skip(x, index))
@@ -418,7 +335,7 @@ static void put_stage(tc_omp_nest *x, const tc_stage *st, uint32_t index) {
   uint8_t *outer = tc_print_enter(&x->s);
   tc_omp_put_accumulators(x, &r);
   tc_omp_put_carries(x, &r);
-  put_loops(x, &r, 0, x->f.parallel);
+  tc_omp_put_loops(x, &r, 0, x->f.parallel);
   tc_omp_put_results(x, &r);
   tc_print_leave(&x->s, outer);
   if (block) {

@@ -18,9 +18,27 @@ typedef struct tc_omp_run {
   const char *acc; /* of a vector where the loop along them is not unrolled: which accumulator */
 } tc_omp_run;
 
+/* stage.c: what the stage does at a point; u: the accumulator. */
+void tc_omp_put_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u);
+/* The loop over blocks of f32 sums, whose first point is `block`. */
+void tc_omp_open_block(tc_omp_nest *x, const tc_omp_run *r, const char *extent);
+
+/* The loops from the level-th axis of the stage inwards; mask: axes that are fixed here. */
+void tc_omp_put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t mask);
+
+/* short_runs.c: the same of all axes. */
+void tc_omp_put_short_runs(tc_omp_nest *x, const tc_omp_run *r, uint32_t mask);
+
+/* interchange.c: the loop over the innermost axis of the stage, and, where it has none, what it does at each vector. */
+void tc_omp_put_interchanged_loop(tc_omp_nest *x, const tc_omp_run *r, int axis, const char *extent);
+void tc_omp_put_each_vector(tc_omp_nest *x, const tc_omp_run *r);
+
 /* In front of the loops: acc<i>, total<i> (f64), carry<i>. */
 void tc_omp_put_accumulators(tc_omp_nest *x, const tc_omp_run *r);
 void tc_omp_put_carries(tc_omp_nest *x, const tc_omp_run *r);
+/* acc<i>[spare], a spare accumulator of vector u: begins, and joins it. */
+void tc_omp_put_spare(tc_omp_nest *x, const tc_omp_run *r, const char *spare);
+void tc_omp_join_spare(tc_omp_nest *x, const tc_omp_run *r, const char *spare);
 /* At the beginning of a block, and at its end, which is the last where the text `last` holds. */
 void tc_omp_put_fresh(tc_omp_nest *x, const tc_omp_run *r);
 void tc_omp_put_fold(tc_omp_nest *x, const tc_omp_run *r, const char *last);

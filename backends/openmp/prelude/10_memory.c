@@ -98,6 +98,7 @@ TC_FN int tc_gatherapart_4(void *t, const void *p, int64_t s) {
     return v;                                                                                      \
   }                                                                                                \
   TC_FN tc_v##V tc_rawstrided_##T(const tc_##T *p, int64_t s, int64_t n) {                         \
+    if (__builtin_constant_p(s) && s == 1) return n == TC_L ? tc_rawload_##T(p) : tc_rawloadn_##T(p, n); \
     tc_##T t[TC_L] = {0};                                                                          \
     if (__builtin_constant_p(n) && __builtin_constant_p(s))                                        \
       for (int64_t l = 0; l < n; ++l) t[l] = p[l * s];                                             \

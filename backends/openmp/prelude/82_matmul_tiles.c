@@ -91,8 +91,8 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
     tc_mm_##T##_put(x, dst, ds, rows, n);                                                          \
   }
 /* @ TC_MM_PUT TC_MM_TURNED */
-/* put: the first n of `rows` vectors to rows ds apart. */
-#define TC_MM_PUT(T)                                                                               \
+/* put: the first n of `rows` vectors of elements of S bytes to rows ds apart. */
+#define TC_MM_PUT(T, S)                                                                            \
   TC_FN void tc_mm_##T##_put(const tc_v##T *x, char *dst, int64_t ds, int64_t rows, int64_t n) {   \
     if (rows == TC_L && n == TC_L) {                                                               \
       TC_UNROLL for (int i = 0; i < TC_L; ++i) __builtin_memcpy(dst + i * ds, &x[i], sizeof x[i]); \
@@ -100,31 +100,33 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
     }                                                                                              \
     tc_v##T y[TC_L];                                                                               \
     __builtin_memcpy(y, x, sizeof y);                                                              \
-    for (int64_t i = 0; i < rows; ++i) __builtin_memcpy(dst + i * ds, &y[i], n * sizeof(tc_##T));  \
+    for (int64_t i = 0; i < rows; ++i) tc_maskstore_##S(dst + i * ds, &y[i], n);                   \
   }
 /* transpose_padded: the same where src has only `bytes` of each of `lanes` rows; what is missing is zero. */
-#define TC_MM_TURNED(T)                                                                            \
+#define TC_MM_TURNED(T, S)                                                                         \
   TC_FN void tc_mm_##T##_transpose_padded(const char *src, int64_t ss, char *dst, int64_t ds,      \
                                           int64_t bytes, int64_t lanes, int64_t n) {               \
-    const int64_t word = sizeof(tc_##T);                                                           \
-    if (bytes == TC_L * word && lanes == TC_L) {                                                   \
+    const int64_t words = bytes / S, rest = bytes % S;                                             \
+    if (words == TC_L && lanes == TC_L) {                                                          \
       tc_mm_##T##_transpose(src, ss, dst, ds, TC_L, n);                                            \
       return;                                                                                      \
     }                                                                                              \
-    _Alignas(64) char t[TC_L][TC_L * sizeof(tc_##T)] = {{0}};                                      \
-    for (int64_t i = 0; i < lanes; ++i) __builtin_memcpy(t[i], src + i * ss, bytes);               \
-    tc_mm_##T##_transpose((const char *)t, sizeof t[0], dst, ds, (bytes + word - 1) / word, n);    \
+    tc_v##T t[TC_L] = {0};                                                                         \
+    for (int64_t i = 0; i < lanes; ++i) tc_maskload_##S(&t[i], src + i * ss, words);               \
+    for (int64_t i = 0; rest && i < lanes; ++i)                                                    \
+      __builtin_memcpy((char *)&t[i] + words * S, src + i * ss + words * S, rest);                 \
+    tc_mm_##T##_transpose((const char *)t, sizeof t[0], dst, ds, words + (rest > 0), n);           \
   }
 /* @ tc_mm_u16_transpose tc_mm_u16_transpose_padded */
-TC_MM_PUT(u16)
+TC_MM_PUT(u16, 2)
 TC_MM_TURN(u16)
-TC_MM_TURNED(u16)
+TC_MM_TURNED(u16, 2)
 /* @ tc_mm_u64_transpose tc_mm_u64_transpose_padded */
-TC_MM_PUT(u64)
+TC_MM_PUT(u64, 8)
 TC_MM_TURN(u64)
-TC_MM_TURNED(u64)
+TC_MM_TURNED(u64, 8)
 /* @ tc_mm_u32_transpose tc_mm_u32_transpose_padded */
-TC_MM_PUT(u32)
+TC_MM_PUT(u32, 4)
 /* Words of 4 bytes.  Loading puts pieces of four words of rows 0, 4, 8, .. side by side: insertions
  * from memory, which keep the port for shuffles free.  What remains are transpositions of 4 x 4
  * words in each 16 bytes: of the words 0 .. 3 of a piece from two vectors. */
@@ -159,7 +161,7 @@ TC_SLOW void tc_mm_u32_transpose(const char *src, int64_t ss, char *dst, int64_t
   }
   tc_mm_u32_put(x, dst, ds, rows, n);
 }
-TC_MM_TURNED(u32)
+TC_MM_TURNED(u32, 4)
 /* @ tc_mm_fetch */
 /* Asks for a line of each of TC_L rows, which need not exist. */
 TC_FN void tc_mm_fetch(const char *line, int64_t ss) {
@@ -277,14 +279,11 @@ TC_MM_SPANS(i32, tc_loadstride2n_i32)
 TC_MM_SPANS(i64, tc_loadstride2n_i64)
 /* @ tc_mm_bf16_spans */
 #if TC_ISA >= TC_LEVEL_bf16
-/* Every second of the halves from p on, n of them, as words. */
-TC_FN tc_vu32 tc_mm_bf16_evens(const tc_bf16 *p, int64_t n) {
-  const int64_t last = 2 * n - 1;
-  tc_vu16 a = tc_rawloadn_bf16(p, TC_MIN(last, TC_L)), b = tc_rawloadn_bf16(p + TC_L, TC_MAX(last - TC_L, 0));
-  tc_vu32 words;
-  __builtin_memcpy(&words, &a, sizeof a);
-  __builtin_memcpy((char *)&words + sizeof a, &b, sizeof b);
-  return words & 0xffff;
+/* The halves from p on, of which every second is wanted, n of them: each begins a word. */
+TC_FN tc_vu32 tc_mm_bf16_seconds(const tc_bf16 *p, int64_t n) {
+  typedef short halves __attribute__((vector_size(64)));
+  const uint32_t mask = ~0u >> (33 - 2 * n); /* 2 n - 1 of them */
+  return (tc_vu32)__builtin_ia32_loaddquhi512_mask((const halves *)p, (halves){0}, mask);
 }
 /* n spans of two rows of B, the second of zeros where there is none, as pairs. */
 TC_SLOW void tc_mm_bf16_spans(const tc_bf16 *low, const tc_bf16 *high, int64_t step, const tc_mm_span *s, int64_t n,
@@ -297,8 +296,8 @@ TC_SLOW void tc_mm_bf16_spans(const tc_bf16 *low, const tc_bf16 *high, int64_t s
     } else if (step == 2) {
       for (int64_t c = 0; c < s->count; c += TC_L) {
         const int64_t rest = TC_MIN(TC_L, s->count - c);
-        tc_vu32 words = tc_mm_bf16_evens(x + 2 * c, rest);
-        if (y) words |= tc_mm_bf16_evens(y + 2 * c, rest) << 16;
+        tc_vu32 words = tc_mm_bf16_seconds(x + 2 * c, rest) & 0xffff;
+        if (y) words |= tc_mm_bf16_seconds(y + 2 * c, rest) << 16;
         tc_maskstore_4(to + c, &words, rest);
       }
     } else {

@@ -52,6 +52,9 @@ int64_t tc_omp_channels(const tc_omp_facts *f, const tc_stage *st, const tc_acti
 /* Is the action one of such stores?  *first: the first of them. */
 bool tc_omp_is_interleaved(const tc_omp_facts *f, const tc_stage *st, const tc_action *a,
                            bool *first);
+/* short_runs.c: points inside of one of the stage's outermost axis beside the vector axis, where they are known and few; else
+ * 0. */
+int64_t tc_omp_run_points(const tc_omp_facts *f, const tc_stage *st);
 /* nontemporal.c: bytes of the outputs that whole vectors are stored to. */
 tc_dim tc_omp_nontemporal_bytes(const tc_omp_facts *f);
 

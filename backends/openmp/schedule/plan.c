@@ -70,10 +70,16 @@ static void plan_stage(tc_omp_choice *c, uint32_t i) {
     s->interleave |= tc_omp_is_interleaved(&c->f, st, &st->action[a], &first);
   s->peel = tc_omp_plan_peel(c, st);
   s->pairs = tc_omp_plan_pairs(c, st);
-  s->block = tc_omp_plan_block(c, st, TC_OMP_BLOCK);
+  s->block = tc_omp_plan_block(c, st, c->nest->interchange ? TC_OMP_FOLD : TC_OMP_BLOCK);
   /* Each jammed row has one set of accumulators in place of TC_OMP_UNROLL. */
   if (c->nest->jam_rows) s->jam_block = tc_omp_plan_block(c, st, TC_OMP_BLOCK / TC_OMP_UNROLL);
   s->skip = plan_skip(c, st);
+  s->short_runs = tc_omp_plan_short_runs(c, i);
+}
+
+static int64_t plan_tile(const tc_omp_choice *c) {
+  if (c->nest->interchange) return TC_OMP_RESIDENT;
+  return c->f.nest->naxis > c->f.nest->nparallel ? TC_OMP_STRIP : TC_OMP_TILE;
 }
 
 static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced, bool collect) {
@@ -81,9 +87,11 @@ static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced, bool collect) {
   tc_omp_nest_schedule *s = c->nest;
   *s = (tc_omp_nest_schedule){.vector = c->f.vector, .distance = TC_OMP_DISTANCE};
   s->collect = collect;
-  if (tc_omp_lanes_are_points(&c->f))
-    s->tile = n->naxis > n->nparallel ? TC_OMP_STRIP : TC_OMP_TILE;
-  if (!plan_jam_vectors(c) || (!collect && !tc_omp_plan_prefetch(c))) return false;
+  s->interchange = tc_omp_plan_interchange(c) ? tc_omp_accumulators(&c->f) : 0;
+  s->outer = s->interchange ? tc_omp_plan_outer(&c->f) : -1;
+  s->outer_tile = s->outer < 0 ? 0 : TC_OMP_OUTER;
+  if (tc_omp_lanes_are_points(&c->f)) s->tile = plan_tile(c);
+  if ((!s->interchange && !plan_jam_vectors(c)) || (!collect && !tc_omp_plan_prefetch(c))) return false;
   s->group = tc_omp_may_group(c) ? TC_OMP_GROUP : 0; /* whose rows are prefetched */
   s->jam_rows = tc_omp_plan_jam_rows(c) ? TC_OMP_JAM_ROWS : 0;
   s->nontemporal = tc_omp_plan_nontemporal(c);
@@ -121,6 +129,16 @@ static bool plan_short(const kernel_plan *x, const tc_nest *n, int axis, int64_t
   return plan_variant(x, n, vector, false, v);
 }
 
+/* Adds the variant of a nest whose last parallel axis has one point, or, where rows are read once for several, few. */
+static bool plan_one_column(const kernel_plan *x, const tc_nest *n, int vector, tc_schedule_nest *s) {
+  tc_schedule_variant *v = &s->variant[s->nvariant++];
+  const int axis = n->nparallel - 1;
+  const bool along = vector >= n->nparallel;
+  if (along) v->when[v->nwhen++] = (tc_schedule_compare){.axis = axis, .bound = 1};
+  v->when[v->nwhen++] = (tc_schedule_compare){.axis = axis, .less = true, .bound = along ? 2 : TC_OMP_OUTER + 1};
+  return plan_variant(x, n, vector, false, v);
+}
+
 /* Adds the variant of a nest whose rows are shorter than so many points and fill the lanes with their results. */
 static bool plan_collected(const kernel_plan *x, const tc_nest *n, int64_t points, tc_schedule_nest *s) {
   tc_schedule_variant *v = &s->variant[s->nvariant++];
@@ -131,6 +149,8 @@ static bool plan_collected(const kernel_plan *x, const tc_nest *n, int64_t point
   return plan_variant(x, n, n->vector, true, v);
 }
 
+enum { VARIANTS = 6 }; /* of a nest, at most */
+
 /* Of short rows, neighbouring ones share a vector: lanes run along the outer axis. */
 static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_nest *s) {
   tc_omp_facts f;
@@ -139,12 +159,14 @@ static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_ne
   const int64_t points = ok ? tc_omp_plan_short_points(&f) : 0;
   const int other = ok ? tc_omp_plan_short_columns(&f) : -1;
   const int64_t collected = ok ? tc_omp_plan_collect(&f) : 0;
+  const int one = ok ? tc_omp_plan_one_column(&f) : -1;
   tc_omp_close_facts(&f);
-  s->variant = tc_arena_alloc(x->p->arena, 3 * sizeof *s->variant);
+  s->variant = tc_arena_alloc(x->p->arena, VARIANTS * sizeof *s->variant);
   if (!ok || !s->variant) return false;
   if (width && !plan_short(x, n, 1, width, 0, s)) return false;
   if (points && !plan_short(x, n, 2, points, 0, s)) return false;
   if (other >= 0 && !plan_short(x, n, n->vector, TC_OMP_SHORT, other, s)) return false;
+  if (one >= 0 && !plan_one_column(x, n, one, s)) return false;
   if (collected && !plan_collected(x, n, collected, s)) return false;
   return plan_variant(x, n, n->vector, false, &s->variant[s->nvariant++]);
 }

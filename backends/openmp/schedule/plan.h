@@ -14,10 +14,12 @@ enum {
   TC_OMP_FOLD = 256,   /* the same where each lane sums points of its own */
   TC_OMP_TILE = 4096,  /* points of a vectorised parallel axis in one task of a pointwise nest */
   TC_OMP_STRIP = 256,  /* the same when every point has inner loops */
+  TC_OMP_RESIDENT = 512, /* the same where all its accumulators are in the first-level cache at a time */
   TC_OMP_SHORT = 16,   /* rows from here on always fill lanes by themselves */
   TC_OMP_COLLECT = 128, /* rows from here on take so long that combining lanes row by row costs little */
   TC_OMP_JAM_ROWS = 4, /* rows that are reduced in one loop, with the loads that they share */
   TC_OMP_GROUP = 4,    /* most outer points that go through the stages together */
+  TC_OMP_OUTER = 4,    /* most outer points that share the rows of a matrix where its loop is interchanged */
   TC_OMP_DISTANCE = 2, /* outer points from a row to the one that is prefetched */
   TC_OMP_PARALLEL_WORK = 80000 /* scalar operations that pay for starting threads: about 3 us */
 };
@@ -36,6 +38,11 @@ bool tc_omp_plan(tc_program *p);
 /* jam.c */
 bool tc_omp_plan_jam_vectors(const tc_omp_choice *c);
 int tc_omp_accumulators(const tc_omp_facts *f);
+/* interchange.c */
+bool tc_omp_may_interchange(const tc_omp_facts *f);
+bool tc_omp_plan_interchange(const tc_omp_choice *c);
+/* The parallel axis beside the lanes' whose points share the rows that the nest reads, -1: none. */
+int tc_omp_plan_outer(const tc_omp_facts *f);
 bool tc_omp_plan_jam_rows(const tc_omp_choice *c);
 bool tc_omp_may_group(const tc_omp_choice *c);
 bool tc_omp_may_pair(const tc_omp_facts *f, const tc_stage *st);
@@ -52,6 +59,9 @@ int64_t tc_omp_plan_short_rows(const tc_omp_facts *f);
 int64_t tc_omp_plan_short_points(const tc_omp_facts *f);
 /* The axis that lanes of transposed blocks run along where the vector axis is shorter than TC_OMP_SHORT; -1: none. */
 int tc_omp_plan_short_columns(const tc_omp_facts *f);
+/* The axis that lanes run along where the last parallel axis has one point, and what is reduced is a matrix times that one
+ * column; -1: the vector axis does. */
+int tc_omp_plan_one_column(const tc_omp_facts *f);
 
 /* unroll.c */
 int64_t tc_omp_plan_unroll(const tc_omp_choice *c, const tc_stage *st);
@@ -59,6 +69,10 @@ bool tc_omp_has_f64_total(const tc_stage *st); /* f32 sums, whose totals may be 
 /* Points that one f32 accumulator set sums before it joins its total, 0: it sums all.  set: what it may
  * sum, along the vector axis. */
 int64_t tc_omp_plan_block(const tc_omp_choice *c, const tc_stage *st, int64_t set);
+
+/* short_runs.c */
+bool tc_omp_may_have_short_runs(const tc_omp_facts *f, const tc_stage *st);
+bool tc_omp_plan_short_runs(const tc_omp_choice *c, uint32_t stage);
 
 /* deinterleave.c */
 bool tc_omp_may_deinterleave(const tc_omp_facts *f, const tc_stage *st);

@@ -19,6 +19,13 @@ typedef struct tc_omp_nest_schedule {
    * r of the list in turn. */
   int64_t jam_rows;
   tc_schedule_list jam_vectors;
+  /* Loop interchange, where outer points are the lanes: the loop over a stage's innermost axis is outside of that over the
+   * vectors of a tile, whose accumulators are in memory.  As many of its points as registers hold that take so many each
+   * are jammed.  0: no. */
+  int64_t interchange;
+  /* So many points of this parallel axis, -1: none, are a task together: what is read that they share is read once. */
+  int outer;
+  int64_t outer_tile;
   bool collect;  /* a reduction of TC_L rows is combined across lanes at once, and the last stage has them in its lanes */
   int64_t group; /* outer points that pass each stage before the next one begins; 0: no groups */
   bool nontemporal; /* vector stores to outputs go past the caches where these are large */
@@ -33,6 +40,7 @@ typedef struct tc_omp_nest_schedule {
 /* Of a stage. */
 typedef struct tc_omp_stage_schedule {
   int64_t unroll;    /* vectors of a round of the loop, with accumulators of their own */
+  bool short_runs;   /* they are of neighbouring points of the outermost axis in place of vectors */
   bool deinterleave; /* in turn, one has the even elements of bf16 rows, the next one the odd ones */
   bool interleave; /* stores at small distances that fill whole vectors are one store */
   bool peel;  /* rows of nontemporal stores may begin within a line: a head and a tail are peeled */

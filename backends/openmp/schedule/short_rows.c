@@ -125,3 +125,34 @@ int64_t tc_omp_plan_short_points(const tc_omp_facts *f) {
   add_stage(f, &n->stage[0], 0, true, &c);
   return if_unknown(f, n->axis[2].total, equal_width(&c));
 }
+
+/* ---- one column ------------------------------------------------------------------------------ */
+
+/* Matrices that have the axis contiguous, of those that do not change along `one`. */
+static int matrices_along(const tc_omp_facts *f, int axis, int one) {
+  const uint8_t *need = tc_omp_needs(f, &f->nest->stage[0]);
+  int n = 0;
+  for (uint32_t id = 1; id < f->k->nexpr; ++id) {
+    const tc_expr *e = &f->k->expr[id];
+    const uint32_t axes = f->depends[id];
+    if (need[id] && e->kind == TC_EX_LOAD && !(axes >> one & 1) && (axes & (axes - 1))) n += is_next(&e->address, axis);
+  }
+  return n;
+}
+
+int tc_omp_plan_one_column(const tc_omp_facts *f) {
+  const tc_nest *n = f->nest;
+  const int one = n->nparallel - 1;
+  int most = 0, best = -1;
+  int64_t lo, hi;
+  if (one < 1 || n->naxis != n->nparallel + 1 || n->nstage != 2 || !n->stage[0].axes || n->stage[1].axes || n->serial ||
+      tc_omp_has_parts(f) || !tc_omp_only_reduces(f))
+    return -1;
+  tc_dim_range(tc_graph_dims(f->p->graph), n->axis[one].extent, &lo, &hi);
+  if (lo > 1 || lo == hi) return -1;
+  for (int i = 0; i < n->naxis; ++i) {
+    const int matrices = i == one ? 0 : matrices_along(f, i, one);
+    if (matrices > most) most = matrices, best = i;
+  }
+  return best == f->vector ? -1 : best;
+}

@@ -135,6 +135,27 @@ static const char *refuse_jam_vectors(const tc_schedule_place *at) {
              : NULL;
 }
 
+static const char *refuse_interchange(const tc_schedule_place *at) {
+  const char *dependent = dependent_points(at);
+  if (dependent) return dependent;
+  if (!tc_omp_lanes_are_points(&choice(at)->f)) return "no parallel axis is the vector axis";
+  if (nest_of(at)->jam_vectors.n) return "vectors are jammed";
+  return tc_omp_may_interchange(&choice(at)->f) ? NULL : "the nest does more than to reduce along one axis and to store what becomes of that";
+}
+
+static const char *refuse_outer(const tc_schedule_place *at) {
+  const int outer = nest_of(at)->outer;
+  if (!nest_of(at)->interchange) return "loops are not interchanged";
+  if (outer >= at->nest->nparallel || outer == choice(at)->f.vector || at->nest->axis[outer].of >= 0)
+    return "it is no parallel axis beside the lanes'";
+  return nest_of(at)->outer_tile ? NULL : "no 'outer-tile' says how many of its points";
+}
+
+static const char *refuse_outer_tile(const tc_schedule_place *at) {
+  if (nest_of(at)->outer < 0) return "there is no 'outer' axis";
+  return nest_of(at)->outer_tile > MOST ? "the first-level cache does not hold the accumulators of so many" : NULL;
+}
+
 static const char *refuse_collect(const tc_schedule_place *at) {
   if (nest_of(at)->jam_rows) return "rows are jammed";
   return tc_omp_may_collect(&choice(at)->f) ? NULL : "the nest does more than to reduce rows and to store what becomes of that";
@@ -191,6 +212,16 @@ static const char *refuse_unroll(const tc_schedule_place *at) {
   if (tc_omp_has_kind(loops_of(at), TC_ACT_SCAN)) return "a scan has one running value";
   if (n & (n - 1)) return "accumulators are combined in pairs: it is no power of two";
   return n > MOST ? "registers do not hold so many" : NULL;
+}
+
+static const char *refuse_short_runs(const tc_schedule_place *at) {
+  const tc_omp_stage_schedule *s = stage_of(at);
+  if (!tc_omp_may_have_short_runs(&choice(at)->f, loops_of(at)))
+    return "the stage does not reduce along several axes, the inner ones of few known points";
+  if (s->unroll < 2) return "there is one accumulator";
+  if (s->deinterleave || s->prefetch.n || s->prefetch_store.n || nest_of(at)->pipeline == (int)at->stage)
+    return "other words are about vectors along the innermost axis";
+  return NULL;
 }
 
 static const char *refuse_deinterleave(const tc_schedule_place *at) {
@@ -284,6 +315,9 @@ static const tc_schedule_word nest_words[] = {
     {"tile", TC_WORD_COUNT, NEST(tile), 0, refuse_tile, NULL},
     {"jam-rows", TC_WORD_COUNT, NEST(jam_rows), 0, refuse_jam_rows, NULL},
     {"jam-vectors", TC_WORD_COUNTS, NEST(jam_vectors), 0, refuse_jam_vectors, NULL},
+    {"interchange", TC_WORD_COUNT, NEST(interchange), 0, refuse_interchange, NULL},
+    {"outer", TC_WORD_AXIS, NEST(outer), 0, refuse_outer, NULL},
+    {"outer-tile", TC_WORD_COUNT, NEST(outer_tile), 0, refuse_outer_tile, NULL},
     {"collect", TC_WORD_FLAG, NEST(collect), 0, refuse_collect, NULL},
     {"group", TC_WORD_COUNT, NEST(group), 0, refuse_group, NULL},
     {"nontemporal", TC_WORD_FLAG, NEST(nontemporal), 0, refuse_nontemporal, NULL},
@@ -295,6 +329,7 @@ static const tc_schedule_word nest_words[] = {
 
 static const tc_schedule_word stage_words[] = {
     {"unroll", TC_WORD_COUNT, STAGE(unroll), 1, refuse_unroll, NULL},
+    {"short-runs", TC_WORD_FLAG, STAGE(short_runs), 0, refuse_short_runs, NULL},
     {"deinterleave", TC_WORD_FLAG, STAGE(deinterleave), 0, refuse_deinterleave, NULL},
     {"interleave", TC_WORD_FLAG, STAGE(interleave), 0, refuse_interleave, NULL},
     {"peel", TC_WORD_FLAG, STAGE(peel), 0, refuse_peel, NULL},

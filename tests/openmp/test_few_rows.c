@@ -1,0 +1,130 @@
+/* Products of few rows or columns, whose sizes are known at run time or before, at every level, against the interpreter. */
+#include <criterion/criterion.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "backends/openmp/unit.h"
+#include "graph/text.h"
+#include "tests/common/allowance.h"
+#include "tests/openmp/tensors.h"
+#include "tests/openmp/unit.h"
+
+static void report(void *self, tc_severity s, tc_loc loc, const char *text) {
+  (void)self;
+  if (s >= TC_MISSED) fprintf(stderr, "%u: %s\n", loc.line, text);
+}
+static tc_diag diag = {report, NULL};
+
+typedef struct product {
+  const char *dtype;
+  bool ta, tb; /* stored transposed */
+} product;
+
+typedef struct sizes {
+  int64_t b, m, k, n;
+} sizes;
+
+/* a b + c.  known: the sizes in place of symbols. */
+static tc_graph *graph_of(const product *p, const sizes *known) {
+  char m[24] = "M", k[24] = "K", n[24] = "N";
+  tc_buf t = {0};
+  if (known) {
+    snprintf(m, sizeof m, "%lld", (long long)known->m);
+    snprintf(k, sizeof k, "%lld", (long long)known->k);
+    snprintf(n, sizeof n, "%lld", (long long)known->n);
+  }
+  tc_putf(&t, "graph g\n%%1 = param %s[B,%s,%s] \"a\"\n", p->dtype, p->ta ? k : m, p->ta ? m : k);
+  tc_putf(&t, "%%2 = param %s[B,%s,%s] \"b\"\n%%3 = param %s[%s] \"c\"\n", p->dtype, p->tb ? n : k, p->tb ? k : n, p->dtype, n);
+  tc_put(&t, p->ta ? "%4 = permute %1 axes=[0,2,1]\n" : "");
+  if (p->tb) tc_putf(&t, "%%%d = permute %%2 axes=[0,2,1]\n", p->ta ? 5 : 4);
+  const int a = p->ta ? 4 : 1, b = p->tb ? (p->ta ? 5 : 4) : 2, first = 4 + p->ta + p->tb;
+  tc_putf(&t, "%%%d = matmul %%%d %%%d\n%%%d = add %%%d %%3\nret %%%d\n", first, a, b, first + 1, first, first + 1);
+  tc_graph *g = tc_graph_parse(t.text, &diag);
+  cr_assert_not_null(g, "%s", t.text);
+  tc_buf_free(&t);
+  return g;
+}
+
+static interp_array *array_of(const char *dtype, int rank, const int64_t *dim, int seed) {
+  interp_array *a = interp_new(!strcmp(dtype, "f32") ? TC_F32 : !strcmp(dtype, "bf16") ? TC_BF16 : TC_I32, rank, dim);
+  for (int64_t k = 0; k < a->count; k++) interp_set(a, k, (double)((k * 7919 + seed) % 17 - 8));
+  return a;
+}
+
+static void check_level(const omp_unit *u, interp_array **in, const interp_run *want, const char *what) {
+  const struct tc_tensor *tensor[3];
+  struct tc_tensor *out[1];
+  for (int i = 0; i < 3; i++) tensor[i] = omp_tensor(in[i], false);
+  cr_assert(u->entry[0](tensor, NULL, out), "%s", what);
+  interp_array *got = omp_array(out[0]);
+  const int64_t k = allowance_mismatch(want->output[0], want->output[0], got, allowance_of(got->dtype));
+  cr_expect_lt(k, 0, "%s, level %d, element %lld: %g, not %g", what, (int)tcrt_isa, (long long)k, k < 0 ? 0 : interp_get(got, k),
+               k < 0 ? 0 : interp_get(want->output[0], k));
+  interp_free(got);
+  omp_tensors_free();
+}
+
+static void check(const omp_unit *u, tc_graph *g, const product *p, const sizes *s) {
+  char what[120];
+  interp_array *in[3] = {
+      array_of(p->dtype, 3, p->ta ? (int64_t[]){s->b, s->k, s->m} : (int64_t[]){s->b, s->m, s->k}, 3),
+      array_of(p->dtype, 3, p->tb ? (int64_t[]){s->b, s->n, s->k} : (int64_t[]){s->b, s->k, s->n}, 5),
+      array_of(p->dtype, 1, (int64_t[]){s->n}, 7),
+  };
+  const allowance t = allowance_of(in[0]->dtype);
+  interp_run want = {.g = g, .input = (const interp_array *const *)in, .round = t.round};
+  cr_assert(interp_graph(&want), "%s", want.message);
+  snprintf(what, sizeof what, "%s ta=%d tb=%d %lld x [%lld,%lld,%lld]", p->dtype, p->ta, p->tb, (long long)s->b, (long long)s->m,
+           (long long)s->k, (long long)s->n);
+  for (int level = 0; level < TC_ISA_COUNT; level++) {
+    if (!(omp_levels_here() >> level & 1)) continue;
+    tcrt_isa = level;
+    check_level(u, in, &want, what);
+  }
+  interp_run_free(&want);
+  for (int i = 0; i < 3; i++) interp_free(in[i]);
+}
+
+static omp_unit unit_of(const product *p, const sizes *known) {
+  omp_unit u;
+  tc_graph *g = graph_of(p, known);
+  cr_assert(omp_unit_build(&u, &g, 1, ~0u, &diag));
+  cr_assert(u.result[0].compiled);
+  return u;
+}
+
+/* Sizes around the borders of few rows, of lanes, of a tile and of blocks of sums. */
+static void check_symbolic(const char *dtype) {
+  static const int64_t few[] = {1, 2, 3, 4, 5}, many[] = {1, 7, 16, 70, 530}, deep[] = {1, 15, 40, 300};
+  for (int i = 0; i < 4; i++) {
+    const product p = {dtype, i & 1, i >> 1};
+    tc_graph *g = graph_of(&p, NULL);
+    omp_unit u = unit_of(&p, NULL);
+    for (int a = 0; a < 5; a++)
+      for (int b = 0; b < 5; b++)
+        for (int k = 0; k < 4; k++) {
+          check(&u, g, &p, &(sizes){1 + a % 2, few[a], deep[k], many[b]});
+          check(&u, g, &p, &(sizes){1 + a % 2, many[b], deep[k], few[a]});
+        }
+    omp_unit_free(&u);
+    tc_graph_free(g);
+  }
+}
+
+Test(few_rows, f32) { check_symbolic("f32"); }
+Test(few_rows, bf16) { check_symbolic("bf16"); }
+Test(few_rows, i32) { check_symbolic("i32"); }
+
+Test(few_rows, of_known_sizes) {
+  static const sizes known[] = {{2, 2, 300, 3}, {1, 4, 40, 600}, {1, 600, 40, 2}, {3, 1, 17, 70}, {1, 3, 530, 16}};
+  for (int i = 0; i < 8; i++)
+    for (int k = 0; k < 5; k++) {
+      const product p = {i >> 2 ? "bf16" : "f32", i & 1, i >> 1 & 1};
+      tc_graph *g = graph_of(&p, &known[k]);
+      omp_unit u = unit_of(&p, &known[k]);
+      check(&u, g, &p, &known[k]);
+      omp_unit_free(&u);
+      tc_graph_free(g);
+    }
+}
