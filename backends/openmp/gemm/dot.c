@@ -78,7 +78,7 @@ static bool has_lanes(const tc_omp_matmul *x) {
 }
 
 bool tc_omp_mm_is_dot(const tc_omp_matmul *x) {
-  return has_lanes(x) && (is_at_most(x, x->am, few_rows(x)) || is_at_most(x, x->an, few_columns(x)));
+  return has_lanes(x) && (is_at_most(x, x->am, 1) || is_at_most(x, x->an, 1));
 }
 
 bool tc_omp_mm_may_be_dot(const tc_omp_matmul *x) {
@@ -102,14 +102,27 @@ static void put_is_few_dots(const tc_omp_matmul *x, const char *m, const char *n
   tc_buf_free(&k);
 }
 
+/* One row, or up to `few` where the large operand has the columns and rows that loops are interchanged for, and columns
+ * for several tasks; `others`: of the columns. */
+static void put_is_few(const tc_omp_matmul *x, int few, const char *rows, const char *others, bool *first, tc_buf *out) {
+  enum { TASKS = 2 };
+  tc_buf k = {0};
+  put_or(out, first);
+  tc_print_dim(x->p, x->mm->axis[x->ak].extent, &k);
+  tc_putf(out, "%s <= 1", rows);
+  if (few > 1)
+    tc_putf(out, " || (%s <= %d && %s >= %d && %s >= %d)", rows, few, others, TASKS * TC_OMP_RESIDENT, k.text, TC_OMP_LEAST_ROWS);
+  tc_buf_free(&k);
+}
+
 void tc_omp_mm_put_is_dot(const tc_omp_matmul *x, tc_buf *out) {
   tc_buf m = {0}, n = {0};
   bool first = true;
   tc_print_dim(x->p, x->mm->axis[x->am].extent, &m);
   tc_print_dim(x->p, x->mm->axis[x->an].extent, &n);
-  if (may_be(x, x->am, few_rows(x))) put_or(out, &first), tc_putf(out, "%s <= %d", m.text, few_rows(x));
+  if (may_be(x, x->am, few_rows(x))) put_is_few(x, few_rows(x), m.text, n.text, &first, out);
   if (may_be(x, x->an, few_columns(x)) && (!x->mm->npart || lanes_of_a(x) == x->ak))
-    put_or(out, &first), tc_putf(out, "%s <= %d", n.text, few_columns(x));
+    put_is_few(x, few_columns(x), n.text, m.text, &first, out);
   if (lanes_of_a(x) == x->ak && lanes_of_b(x) == x->ak) put_is_few_dots(x, m.text, n.text, &first, out);
   if (first) tc_put(out, "0");
   tc_buf_free(&m);

@@ -41,12 +41,17 @@ static bool reads_rows(const tc_omp_facts *f, const tc_stage *st) {
   return false;
 }
 
-bool tc_omp_plan_interchange(const tc_omp_choice *c) {
+int tc_omp_plan_interchange(const tc_omp_choice *c) {
   const tc_omp_facts *f = &c->f;
-  if (!tc_omp_may_interchange(f) || !tc_omp_only_reduces(f) || !tc_omp_plan_jam_vectors(c)) return false;
-  for (uint32_t i = 0; i < f->nest->nstage; ++i)
-    if (f->nest->stage[i].axes && !reads_rows(f, &f->nest->stage[i])) return false;
-  return true;
+  int rows = -1;
+  if (!tc_omp_may_interchange(f) || !tc_omp_only_reduces(f) || !tc_omp_plan_jam_vectors(c)) return -1;
+  for (uint32_t i = 0; i < f->nest->nstage; ++i) {
+    const tc_stage *st = &f->nest->stage[i];
+    if (!st->axes) continue;
+    if (!reads_rows(f, st)) return -1;
+    rows = reduced_axis(f, st);
+  }
+  return rows;
 }
 
 /* Does the stage read rows that are the same along the axis, and something that is not? */

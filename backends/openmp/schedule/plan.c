@@ -82,16 +82,19 @@ static int64_t plan_tile(const tc_omp_choice *c) {
   return c->f.nest->naxis > c->f.nest->nparallel ? TC_OMP_STRIP : TC_OMP_TILE;
 }
 
-static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced, bool collect) {
+/* What the conditions of a variant decide: rows fill the lanes with their results; loops are interchanged. */
+typedef enum { PLAIN, COLLECT, INTERCHANGE } way;
+
+static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced, way w) {
   const tc_nest *n = c->f.nest;
   tc_omp_nest_schedule *s = c->nest;
   *s = (tc_omp_nest_schedule){.vector = c->f.vector, .distance = TC_OMP_DISTANCE};
-  s->collect = collect;
-  s->interchange = tc_omp_plan_interchange(c) ? tc_omp_accumulators(&c->f) : 0;
+  s->collect = w == COLLECT;
+  s->interchange = w == INTERCHANGE ? tc_omp_accumulators(&c->f) : 0;
   s->outer = s->interchange ? tc_omp_plan_outer(&c->f) : -1;
   s->outer_tile = s->outer < 0 ? 0 : TC_OMP_OUTER;
   if (tc_omp_lanes_are_points(&c->f)) s->tile = plan_tile(c);
-  if ((!s->interchange && !plan_jam_vectors(c)) || (!collect && !tc_omp_plan_prefetch(c))) return false;
+  if ((!s->interchange && !plan_jam_vectors(c)) || (!s->collect && !tc_omp_plan_prefetch(c))) return false;
   s->group = tc_omp_may_group(c) ? TC_OMP_GROUP : 0; /* whose rows are prefetched */
   s->jam_rows = tc_omp_plan_jam_rows(c) ? TC_OMP_JAM_ROWS : 0;
   s->nontemporal = tc_omp_plan_nontemporal(c);
@@ -109,13 +112,12 @@ typedef struct kernel_plan {
   uint8_t *reduced;
 } kernel_plan;
 
-static bool plan_variant(const kernel_plan *x, const tc_nest *n, int vector, bool collect,
-                         tc_schedule_variant *v) {
+static bool plan_variant(const kernel_plan *x, const tc_nest *n, int vector, way w, tc_schedule_variant *v) {
   tc_omp_choice c = {0};
   v->nest = c.nest = tc_arena_alloc(x->p->arena, sizeof *c.nest);
   v->stage = c.stage = tc_arena_alloc(x->p->arena, (n->nstage + 1) * sizeof *c.stage);
   bool ok = c.nest && c.stage;
-  ok = tc_omp_open_facts(&c.f, x->k, x->p, n, vector) && ok && plan_nest(&c, x->reduced, collect);
+  ok = tc_omp_open_facts(&c.f, x->k, x->p, n, vector) && ok && plan_nest(&c, x->reduced, w);
   tc_omp_close_facts(&c.f);
   return ok;
 }
@@ -126,7 +128,7 @@ static bool plan_short(const kernel_plan *x, const tc_nest *n, int axis, int64_t
   tc_schedule_variant *v = &s->variant[s->nvariant++];
   v->when[v->nwhen++] = (tc_schedule_compare){.axis = axis, .less = true, .bound = points};
   v->when[v->nwhen++] = (tc_schedule_compare){.axis = vector, .vectors = true, .bound = 1};
-  return plan_variant(x, n, vector, false, v);
+  return plan_variant(x, n, vector, PLAIN, v);
 }
 
 /* Adds the variant of a nest whose last parallel axis has one point, or, where rows are read once for several, few. */
@@ -136,7 +138,7 @@ static bool plan_one_column(const kernel_plan *x, const tc_nest *n, int vector, 
   const bool along = vector >= n->nparallel;
   if (along) v->when[v->nwhen++] = (tc_schedule_compare){.axis = axis, .bound = 1};
   v->when[v->nwhen++] = (tc_schedule_compare){.axis = axis, .less = true, .bound = along ? 2 : TC_OMP_OUTER + 1};
-  return plan_variant(x, n, vector, false, v);
+  return plan_variant(x, n, vector, PLAIN, v);
 }
 
 /* Adds the variant of a nest whose rows are shorter than so many points and fill the lanes with their results. */
@@ -146,10 +148,18 @@ static bool plan_collected(const kernel_plan *x, const tc_nest *n, int64_t point
   tc_dim_range(tc_graph_dims(x->p->graph), n->axis[n->vector].extent, &lo, &hi);
   if (hi >= points) v->when[v->nwhen++] = (tc_schedule_compare){.axis = n->vector, .less = true, .bound = points};
   v->when[v->nwhen++] = (tc_schedule_compare){.axis = 0, .vectors = true, .bound = 1};
-  return plan_variant(x, n, n->vector, true, v);
+  return plan_variant(x, n, n->vector, COLLECT, v);
 }
 
-enum { VARIANTS = 6 }; /* of a nest, at most */
+/* Adds the variant of a nest of many columns, and rows of these. */
+static bool plan_interchanged(const kernel_plan *x, const tc_nest *n, int rows, tc_schedule_nest *s) {
+  tc_schedule_variant *v = &s->variant[s->nvariant++];
+  v->when[v->nwhen++] = (tc_schedule_compare){.axis = n->vector, .vectors = true, .bound = TC_OMP_LEAST_COLUMNS};
+  v->when[v->nwhen++] = (tc_schedule_compare){.axis = rows, .bound = TC_OMP_LEAST_ROWS};
+  return plan_variant(x, n, n->vector, INTERCHANGE, v);
+}
+
+enum { VARIANTS = 7 }; /* of a nest, at most */
 
 /* Of short rows, neighbouring ones share a vector: lanes run along the outer axis. */
 static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_nest *s) {
@@ -160,6 +170,7 @@ static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_ne
   const int other = ok ? tc_omp_plan_short_columns(&f) : -1;
   const int64_t collected = ok ? tc_omp_plan_collect(&f) : 0;
   const int one = ok ? tc_omp_plan_one_column(&f) : -1;
+  const int rows = ok ? tc_omp_plan_interchange(&(tc_omp_choice){.f = f}) : -1;
   tc_omp_close_facts(&f);
   s->variant = tc_arena_alloc(x->p->arena, VARIANTS * sizeof *s->variant);
   if (!ok || !s->variant) return false;
@@ -168,7 +179,8 @@ static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_ne
   if (other >= 0 && !plan_short(x, n, n->vector, TC_OMP_SHORT, other, s)) return false;
   if (one >= 0 && !plan_one_column(x, n, one, s)) return false;
   if (collected && !plan_collected(x, n, collected, s)) return false;
-  return plan_variant(x, n, n->vector, false, &s->variant[s->nvariant++]);
+  if (rows >= 0 && !plan_interchanged(x, n, rows, s)) return false;
+  return plan_variant(x, n, n->vector, PLAIN, &s->variant[s->nvariant++]);
 }
 
 /* ---- a kernel -------------------------------------------------------------------------------- */

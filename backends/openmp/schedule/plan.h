@@ -17,6 +17,10 @@ enum {
   TC_OMP_RESIDENT = 512, /* the same where all its accumulators are in the first-level cache at a time */
   TC_OMP_SHORT = 16,   /* rows from here on always fill lanes by themselves */
   TC_OMP_COLLECT = 128, /* rows from here on take so long that combining lanes row by row costs little */
+  /* Columns, in vectors, and rows of them from which on loops are interchanged: of less, accumulators in registers are
+   * faster than any order of reading. */
+  TC_OMP_LEAST_COLUMNS = 8,
+  TC_OMP_LEAST_ROWS = 256,
   TC_OMP_JAM_ROWS = 4, /* rows that are reduced in one loop, with the loads that they share */
   TC_OMP_GROUP = 4,    /* most outer points that go through the stages together */
   TC_OMP_OUTER = 4,    /* most outer points that share the rows of a matrix where its loop is interchanged */
@@ -40,7 +44,7 @@ bool tc_omp_plan_jam_vectors(const tc_omp_choice *c);
 int tc_omp_accumulators(const tc_omp_facts *f);
 /* interchange.c */
 bool tc_omp_may_interchange(const tc_omp_facts *f);
-bool tc_omp_plan_interchange(const tc_omp_choice *c);
+int tc_omp_plan_interchange(const tc_omp_choice *c); /* the axis of the rows; -1: no */
 /* The parallel axis beside the lanes' whose points share the rows that the nest reads, -1: none. */
 int tc_omp_plan_outer(const tc_omp_facts *f);
 bool tc_omp_plan_jam_rows(const tc_omp_choice *c);
