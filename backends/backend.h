@@ -7,6 +7,7 @@
 #ifndef TC_BACKEND_H
 #define TC_BACKEND_H
 
+#include "graph/support/names.h"
 #include "lower/loop.h"
 
 #ifdef __cplusplus
@@ -116,6 +117,7 @@ typedef struct tc_kernels {
 /* Of a unit.  The texts include nothing: what they need is put in front of them. */
 typedef struct tc_texts {
   tc_buf host;         /* entries, launchers, registration; compiled once */
+  tc_names declared;   /* kernels that the host text has declared */
   tc_buf close;        /* statements for when the object is unloaded; part of host in the end */
   tc_kernels *kernels; /* of the backends that have no compiler of their own */
   size_t nkernels;

@@ -29,15 +29,6 @@ struct tc_unit {
 
 /* ---- kernels for the compiler of the host text ------------------------------------------------ */
 
-/* Adds a name to a table with open addressing that has room for it; false: it was there. */
-static bool is_new(const char **table, size_t size, const char *name) {
-  size_t i = (size_t)tc_hash(name, strlen(name), 0) & (size - 1);
-  for (; table[i]; i = (i + 1) & (size - 1))
-    if (!strcmp(table[i], name)) return false;
-  table[i] = name;
-  return true;
-}
-
 /* The variant of function i that comes from the backend, if there is one. */
 static const tc_variant *variant_of(const tc_unit *u, int i, const tc_backend *b) {
   for (uint32_t v = 0; v < u->job[i].nvariant; ++v)
@@ -62,34 +53,32 @@ static size_t count_kernels(const tc_unit *u, const tc_backend *b) {
 }
 
 /* Equal kernels, which are named by their text, are put once.  false: out of memory. */
-static bool put_kernels(const tc_unit *u, size_t count, tc_kernels *out) {
-  size_t size = 2;
-  while (size < 2 * count) size *= 2;
-  const char **names = calloc(size, sizeof *names);
+static bool put_kernels(const tc_unit *u, tc_kernels *out) {
+  tc_names names = {0};
   tc_buf bare = {0};
-  for (int i = 0; names && i < u->njob; ++i) {
+  bool ok = true, fresh;
+  for (int i = 0; i < u->njob; ++i) {
     const tc_variant *v = variant_of(u, i, out->backend);
     for (uint32_t k = 0; v && k < v->p->nkernel; ++k) {
-      if (is_new(names, size, v->names[k])) tc_put(&bare, v->kernel[k].text.text);
+      ok = tc_names_number(&names, v->names[k], &fresh) && ok;
+      if (fresh) tc_put(&bare, v->kernel[k].text.text);
       out->levels |= v->levels[k];
     }
   }
-  const bool ok = names && !bare.failed &&
-                  out->backend->complete(bare.text ? bare.text : "", &out->text) &&
-                  !out->text.failed;
-  free(names);
+  ok = ok && !bare.failed && out->backend->complete(bare.text ? bare.text : "", &out->text) &&
+       !out->text.failed;
+  tc_names_free(&names);
   tc_buf_free(&bare);
   return ok;
 }
 
 static bool add_kernels(const tc_unit *u, const tc_backend *b, tc_texts *out) {
-  const size_t count = count_kernels(u, b);
-  if (!count) return true;
+  if (!count_kernels(u, b)) return true;
   tc_kernels *more = realloc(out->kernels, (out->nkernels + 1) * sizeof *more);
   if (!more) return false;
   out->kernels = more;
   more[out->nkernels] = (tc_kernels){.backend = b};
-  return put_kernels(u, count, &more[out->nkernels++]);
+  return put_kernels(u, &more[out->nkernels++]);
 }
 
 /* ---- kernels for compilers of their own ------------------------------------------------------- */

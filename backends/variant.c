@@ -178,7 +178,7 @@ bool tc_put_entries(const tc_job *j, tc_texts *out) {
   tc_entry_record(j->f, (int)tc_launch_count(j->v[0].p), &out->host);
   for (uint32_t i = 0; i < j->nvariant; ++i) {
     const tc_variant *v = &j->v[i];
-    if (v->p && !tc_entry_emit(v->b, j->f, v->p, v->names, v->levels, v->kernel, alone, &out->host))
+    if (v->p && !tc_entry_emit(v->b, j->f, v->p, v->names, v->levels, v->kernel, alone, out))
       return false;
   }
   if (!alone) put_dispatch(j, &out->host);

@@ -72,7 +72,9 @@ std::vector<std::string> common_flags(const CompilerInstance &user, unsigned eff
   else if (code.CFProtectionReturn) add("-fcf-protection=", "return");
   add("-O", llvm::Twine(effort));
   if (!effort) flags.push_back("-disable-O0-optnone"); // see PutIntoRegisters
-  for (const char *flag : {"-vectorize-loops", "-vectorize-slp", "-std=gnu17", "-ffp-contract=on",
+  // Without the verifier, as clang itself where it has no assertions.
+  for (const char *flag : {"-disable-llvm-verifier", "-vectorize-loops", "-vectorize-slp",
+                           "-std=gnu17", "-ffp-contract=on",
                            "-mframe-pointer=none", "-ffunction-sections", "-fdata-sections",
                            "-fgnuc-version=4.2.1", "-discard-value-names", "-w", "-D"})
     flags.push_back(flag);

@@ -74,10 +74,10 @@ static void put_function(tc_entry *e, const char *suffix, bool external) {
 
 bool tc_entry_emit(const tc_backend *b, const tc_function *f, const tc_program *p,
                    const char *const *kernel_names, const uint32_t *kernel_levels,
-                   const tc_kernel_text *kernels, bool alone, tc_buf *out) {
+                   const tc_kernel_text *kernels, bool alone, tc_texts *out) {
   const tc_entry_style *style = b->entry;
   tc_dependences depends = {0};
-  bool *scratch = tc_arena_alloc(p->arena, p->nkernel + 1);
+  uint32_t *scratch = tc_arena_alloc(p->arena, (p->nkernel + 1) * sizeof *scratch);
   tc_entry e = {.style = style,
                 .device = b->device,
                 .f = f,
@@ -87,7 +87,9 @@ bool tc_entry_emit(const tc_backend *b, const tc_function *f, const tc_program *
                 .levels = kernel_levels,
                 .kernel = kernels,
                 .scratch = scratch,
-                .out = out};
+                .tabulates = tc_entry_tabulates(p->graph),
+                .declared = &out->declared,
+                .out = &out->host};
   if (!scratch || !find_served(&e)) return false;
   if (style->side_by_side && style->side_by_side(f)) {
     if (!tc_program_dependences(p, &depends)) return false;
@@ -95,7 +97,7 @@ bool tc_entry_emit(const tc_backend *b, const tc_function *f, const tc_program *
   }
   put_function(&e, alone ? NULL : b->device_name, alone && f->part == TC_PART_WHOLE);
   tc_dependences_free(&depends);
-  return !out->failed;
+  return !out->host.failed;
 }
 
 void tc_entry_dispatch_begin(const tc_function *f, tc_buf *out) {
@@ -189,7 +191,8 @@ static const char helpers[] =
 /* The few types that the headers take from the C library. */
 static const char types[] = "#if __STDC_VERSION__ < 202311L\ntypedef _Bool bool;\n#endif\n"
                             "typedef __SIZE_TYPE__ size_t;\ntypedef __UINTPTR_TYPE__ uintptr_t;\n"
-                            "typedef __UINT8_TYPE__ uint8_t;\ntypedef __INT32_TYPE__ int32_t;\n"
+                            "typedef __UINT8_TYPE__ uint8_t;\ntypedef __UINT16_TYPE__ uint16_t;\n"
+                            "typedef __INT32_TYPE__ int32_t;\n"
                             "typedef __UINT32_TYPE__ uint32_t;\ntypedef __INT64_TYPE__ int64_t;\n"
                             "typedef __UINT64_TYPE__ uint64_t;\n";
 
@@ -206,6 +209,7 @@ void tc_entry_put_abi(tc_buf *out) {
   tc_put(out, types);
   tc_entry_put_header(tc_entry_abi, out);
   tc_put(out, helpers);
+  tc_entry_operand_types(out);
 }
 
 /* Functions that run always are nobody's business: they are not registered. */

@@ -22,9 +22,11 @@ typedef struct tc_entry {
   const char *const *name; /* external name of each kernel */
   const uint32_t *levels;  /* ISA levels of each kernel */
   const tc_kernel_text *kernel;
-  bool *scratch; /* per kernel: it has scratch memory */
+  uint32_t *scratch; /* per kernel: the number of its scratch memory, which equal kernels share; 0: it has none */
+  tc_names *declared; /* of the unit: kernels that are declared in front of some entry */
   /* Per kernel of a backward part: the gradients that need it, the last bit for all from 63 on. */
   uint64_t *serves;
+  bool tabulates; /* operands are rows of a table (operand_table.c) */
   const tc_dependences *depends; /* NULL: kernels run one after the other */
   tc_buf *out;
 } tc_entry;
@@ -67,8 +69,8 @@ struct tc_entry_style {
   /* Declares bytes that several kernels share, adding them to `arena`; then, with `ws` there and
    * `begin` set, what they hold at first.  Optional. */
   void (*kept)(const tc_entry *e, bool begin);
-  /* Declares bytes of kernel k behind the arena, adding them to `scratch<k>`; false: it has none.
-   * Optional. */
+  /* Declares bytes of kernel k behind the arena, adding them to `scratch@`; false: it has none.  @ stands for the number
+   * of what is declared.  Optional. */
   bool (*scratch)(const tc_entry *e, uint32_t k, tc_buf *out);
   /* Kernels' memory depends on the number of threads: `threads` is declared.  Optional. */
   bool (*threaded)(const tc_entry *e);
@@ -80,7 +82,7 @@ struct tc_entry_style {
 /* One variant: <symbol>_<device> where `alone` is not set, else <symbol> itself. */
 bool tc_entry_emit(const tc_backend *b, const tc_function *f, const tc_program *p,
                    const char *const *kernel_names, const uint32_t *kernel_levels,
-                   const tc_kernel_text *kernels, bool alone, tc_buf *out);
+                   const tc_kernel_text *kernels, bool alone, tc_texts *out);
 
 /* The record of a function (counters), in front of its variants. */
 void tc_entry_record(const tc_function *f, int kernels, tc_buf *out);
@@ -106,9 +108,17 @@ bool tc_entry_has_memory(const tc_program *p);
 /* expr.c: a size as a C expression over s_<name>; the address of buffer i of kernel k. */
 void tc_entry_dim(const tc_entry *e, tc_dim d);
 void tc_entry_buffer(const tc_entry *e, uint32_t k, uint32_t i);
+
+/* operand.c: of operand i. */
+bool tc_entry_refuses_tracked(const tc_entry *e, const tc_input *in); /* while gradients are recorded */
+uint32_t tc_entry_key(const tc_entry *e, const tc_input *in);         /* that tc_key_of is to give */
+bool tc_entry_binds(const tc_entry *e, uint32_t input, int axis);     /* a symbol is read from the size */
+int tc_entry_input_buffer(const tc_program *p, uint32_t input);       /* -1: nobody reads it */
+bool tc_entry_may_be_strided(const tc_entry *e, uint32_t i);
+bool tc_entry_is_packed(const tc_entry *e, uint32_t i); /* strided, kernels work on a copy */
+
 void tc_entry_guards(const tc_entry *e);
 void tc_entry_workspace(const tc_entry *e);
-bool tc_entry_may_be_strided(const tc_entry *e, uint32_t i);
 void tc_entry_packs(const tc_entry *e);
 void tc_entry_unpacks(const tc_entry *e); /* of operands that were written */
 void tc_entry_results(const tc_entry *e);
@@ -119,6 +129,16 @@ void tc_entry_launches(const tc_entry *e);
  * `bad`. */
 void tc_entry_call(const tc_entry *e, uint32_t k);
 bool tc_entry_calls(const tc_program *p); /* some kernel is such a call */
-int tc_entry_input_buffer(const tc_program *p, uint32_t input); /* -1: nobody reads it */
+
+/* operand_table.c: the same for entries of many operands.  Types go in front of all entries; keys come first. */
+bool tc_entry_tabulates(const tc_graph *g);
+void tc_entry_operand_types(tc_buf *out);
+void tc_entry_table_keys(const tc_entry *e);
+void tc_entry_table_sizes(const tc_entry *e); /* behind the symbols */
+void tc_entry_table_writes(const tc_entry *e);
+void tc_entry_table_pack_sizes(const tc_entry *e);
+void tc_entry_table_packs(const tc_entry *e);
+void tc_entry_table_unpacks(const tc_entry *e);
+void tc_entry_table_written(const tc_entry *e);
 
 #endif

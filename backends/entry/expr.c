@@ -14,7 +14,7 @@ void tc_entry_buffer(const tc_entry *e, uint32_t k, uint32_t i) {
   const tc_buffer *b = &e->p->buffer[id];
   switch (b->kind) {
   case TC_BUF_INPUT:
-    tc_putf(e->out, "d%u", b->index);
+    tc_putf(e->out, e->tabulates ? "d[%u]" : "d%u", b->index);
     break;
   case TC_BUF_OUTPUT:
     tc_putf(e->out, "o%u->data", output_of(e->p, id));

@@ -10,22 +10,14 @@
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
-/* Gradients of what is written are the body's; others are too, but where kernels compute them.  Where a tape would
- * record nothing of an operand, it may be tracked. */
-static bool refuses_tracked(const tc_entry *e, const tc_input *in) {
-  const bool differentiates = e->f->trains || e->f->part != TC_PART_WHOLE;
-  return !in->leaf && !in->detached && (in->written || !differentiates);
-}
-
 static void put_key_guard(const tc_entry *e, uint32_t i, const tc_input *in) {
-  const uint32_t want = in->type.dtype | (uint32_t)e->device << 8 | (uint32_t)in->type.rank << 16 |
-                        (in->type.weak ? 0x02000000u : 0);
+  const uint32_t want = tc_entry_key(e, in);
   tc_putf(e->out, "  const struct tc_tensor *const x%u = in[%u]; /* %s: ", i, i,
           in->name ? in->name : "");
   tc_type_print(e->dims, &in->type, e->out);
   tc_put(e->out, " */\n");
   tc_putf(e->out, "  if (__builtin_expect(!x%u || tc_key_of(x%u) != 0x%08xu", i, i, want);
-  if (refuses_tracked(e, in)) tc_putf(e->out, " || (x%u->autograd && tcrt_recording())", i);
+  if (tc_entry_refuses_tracked(e, in)) tc_putf(e->out, " || (x%u->autograd && tcrt_recording())", i);
   tc_putf(e->out, ", 0))\n    return tc_key_miss(f, x%u, %u, 0x%08xu);\n", i, i, want);
   if (in->leaf) tc_putf(e->out, "  TC_GUARD(tcrt_leaf(x%u), TC_MISS_GRAD, %u, -1, 0, 1);\n", i, i);
   if (e->f->trains && !in->written && !in->detached)
@@ -36,19 +28,15 @@ static void put_key_guard(const tc_entry *e, uint32_t i, const tc_input *in) {
 }
 
 /* There are several GPUs; there is one CPU. */
-static void put_device_guards(const tc_entry *e) {
+static void put_key_guards(const tc_entry *e) {
+  for (uint32_t i = 0; i < tc_graph_input_count(e->p->graph); ++i)
+    put_key_guard(e, i, tc_graph_input_at(e->p->graph, i));
   if (e->device == TC_CPU) return;
   for (uint32_t i = 1; i < tc_graph_input_count(e->p->graph); ++i)
     tc_putf(e->out,
             "  TC_GUARD(x%u->device_index == x0->device_index, TC_MISS_DEVICE, %u, -1,\n"
             "           x%u->device_index, x0->device_index);\n",
             i, i, i);
-}
-
-static bool binds(const tc_entry *e, uint32_t input, int axis, tc_dim d, uint32_t *sym) {
-  if (!tc_dim_is_sym(e->dims, d, sym)) return false;
-  const tc_sym *s = tc_dims_sym(e->dims, *sym);
-  return s->input == (int32_t)input && s->axis == axis;
 }
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
@@ -62,7 +50,7 @@ static void put_symbols(const tc_entry *e) {
     tc_putf(e->out, "  const int64_t s_%s = ", s->name);
     if (s->input < 0) tc_put(e->out, "0; /* replaced by an equal size */\n");
     else if (s->axis < 0) tc_putf(e->out, "scalar[%d].i;\n", s->input);
-    else tc_putf(e->out, "x%d->dim[%d];\n", s->input, s->axis);
+    else tc_putf(e->out, "in[%d]->dim[%d];\n", s->input, s->axis);
   }
   tc_putf(e->out, "  const int64_t sym[%u] = {", n ? n : 1);
   for (uint32_t i = 0; i < n; ++i) {
@@ -75,8 +63,7 @@ static void put_symbols(const tc_entry *e) {
 static void put_size_guards(const tc_entry *e, uint32_t i, const tc_input *in) {
   for (int a = 0; a < in->type.rank; ++a) {
     const tc_dim d = in->type.dim[a];
-    uint32_t sym;
-    if (binds(e, i, a, d, &sym)) continue;
+    if (tc_entry_binds(e, i, a)) continue;
     tc_putf(e->out, "  TC_GUARD(x%u->dim[%d] == ", i, a);
     tc_entry_dim(e, d);
     tc_putf(e->out, ", %s, %u, %d, x%u->dim[%d], ",
@@ -151,18 +138,18 @@ enum { MANY_PAIRS = 64 }; /* of operands: they are sorted, not compared each wit
 static void put_spans(const tc_entry *e, bool (*belongs)(const tc_input *),
                       bool (*alone)(const tc_input *), const char *span, const char *miss) {
   const uint32_t n = tc_graph_input_count(e->p->graph);
-  tc_put(e->out, "  {\n    static const uint32_t operand[][2] = {");
+  tc_put(e->out, "  {\n    static const uint32_t spans[][2] = {");
   for (uint32_t i = 0; i < n; ++i) {
     const tc_input *in = tc_graph_input_at(e->p->graph, i);
     if (belongs(in)) tc_putf(e->out, "{%u, %d}, ", i, alone(in));
   }
   tc_putf(e->out,
           "};\n"
-          "    tc_span span[sizeof operand / sizeof *operand], *s = span;\n"
+          "    tc_span span[sizeof spans / sizeof *spans], *s = span;\n"
           "    uint32_t hit[2];\n"
-          "    for (uint32_t i = 0; i < sizeof operand / sizeof *operand; ++i) {\n"
-          "      const struct tc_tensor *x = in[operand[i][0]];\n"
-          "      s->operand = operand[i][0], s->alone = operand[i][1];\n"
+          "    for (uint32_t i = 0; i < sizeof spans / sizeof *spans; ++i) {\n"
+          "      const struct tc_tensor *x = in[spans[i][0]];\n"
+          "      s->operand = spans[i][0], s->alone = spans[i][1];\n"
           "      s += %s;\n"
           "    }\n"
           "    if (tc_spans_meet(span, (uint32_t)(s - span), hit))\n"
@@ -190,13 +177,10 @@ static void put_overlap_guards(const tc_entry *e, uint32_t i) {
               j, i, j);
 }
 
-/* Written operands: writable, apart from every other operand, and contiguous where they are not packed. */
-static void put_write_guards(const tc_entry *e) {
-  const uint32_t n = tc_graph_input_count(e->p->graph);
-  const bool many = count_inputs(e, is_written) * n > MANY_PAIRS;
-  for (uint32_t i = 0; i < n; ++i) {
-    if (!tc_graph_input_at(e->p->graph, i)->written) continue;
+static void put_each_write_guard(const tc_entry *e, bool overlap) {
+  for (uint32_t i = 0; i < tc_graph_input_count(e->p->graph); ++i) {
     const tc_input *in = tc_graph_input_at(e->p->graph, i);
+    if (!in->written) continue;
     if (!in->leaf && !in->detached)
       tc_putf(e->out, "  TC_GUARD(tcrt_may_write(x%u), TC_MISS_GRAD, %u, -1, 0, 0);\n", i, i);
     tc_putf(
@@ -206,8 +190,17 @@ static void put_write_guards(const tc_entry *e) {
     if (tc_entry_may_be_strided(e, i)) tc_putf(e->out, " && !tcrt_may_unpack(x%u)", i);
     tc_putf(e->out, ")\n    return tcrt_miss(f, TC_MISS_STRIDE, %u, -1, 0, %d);\n", i,
             !tc_entry_may_be_strided(e, i));
-    if (!many) put_overlap_guards(e, i);
+    if (overlap) put_overlap_guards(e, i);
   }
+}
+
+/* Written operands: writable, apart from every other operand, and contiguous where they are not packed. */
+static void put_write_guards(const tc_entry *e) {
+  const uint32_t written = count_inputs(e, is_written);
+  if (!written) return;
+  const bool many = e->tabulates || written * tc_graph_input_count(e->p->graph) > MANY_PAIRS;
+  if (e->tabulates) tc_entry_table_writes(e);
+  else put_each_write_guard(e, !many);
   if (many)
     put_spans(e, any_input, is_written, "tcrt_extent(x, &s->low, &s->high)",
               "TC_MISS_ALIAS, (int)hit[0], -1, hit[1], 0");
@@ -289,12 +282,13 @@ void tc_entry_guards(const tc_entry *e) {
   const tc_graph *g = e->p->graph;
   if (!e->f->always && e->f->part != TC_PART_BACKWARD) put_switches(e);
   put_autocast_guard(e);
-  for (uint32_t i = 0; i < tc_graph_input_count(g); ++i)
-    put_key_guard(e, i, tc_graph_input_at(g, i));
-  put_device_guards(e);
+  if (e->tabulates) tc_entry_table_keys(e);
+  else put_key_guards(e);
   put_symbols(e);
-  for (uint32_t i = 0; i < tc_graph_input_count(g); ++i)
-    put_size_guards(e, i, tc_graph_input_at(g, i));
+  if (e->tabulates) tc_entry_table_sizes(e);
+  else
+    for (uint32_t i = 0; i < tc_graph_input_count(g); ++i)
+      put_size_guards(e, i, tc_graph_input_at(g, i));
   put_symbol_guards(e);
   put_equalities(e);
   put_bounds(e);

@@ -177,6 +177,10 @@ static void put_late_check(const tc_entry *e) {
 
 /* What saved a written operand for a gradient has to know. */
 static void put_written(const tc_entry *e) {
+  if (e->tabulates) {
+    tc_entry_table_written(e);
+    return;
+  }
   for (uint32_t i = 0; i < tc_graph_input_count(e->p->graph); ++i)
     if (tc_graph_input_at(e->p->graph, i)->written) tc_putf(e->out, "  tcrt_written(x%u);\n", i);
 }

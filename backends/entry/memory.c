@@ -1,32 +1,23 @@
 /* memory.c - prints what an entry allocates: workspace, packed operands, results. */
 #include "backends/entry/entry.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 bool tc_entry_has_memory(const tc_program *p) {
   for (uint32_t i = 0; i < p->nbuffer; ++i)
     if (p->buffer[i].kind == TC_BUF_KEPT) return false;
   return true;
 }
 
-int tc_entry_input_buffer(const tc_program *p, uint32_t input) {
-  for (uint32_t i = 0; i < p->nbuffer; ++i)
-    if (p->buffer[i].kind == TC_BUF_INPUT && p->buffer[i].index == input) return (int)i;
-  return -1;
-}
-
-bool tc_entry_may_be_strided(const tc_entry *e, uint32_t i) {
-  const tc_input *in = tc_graph_input_at(e->p->graph, i);
-  return !in->written || (e->style->unpack && !in->row_major);
-}
-
-/* Strided, operand i is copied to where kernels work on it, and back if they write it. */
-static bool is_packed(const tc_entry *e, uint32_t i) {
-  return tc_entry_input_buffer(e->p, i) >= 0 && tc_entry_may_be_strided(e, i);
-}
-
 /* Strided operands get room in the workspace: pack<i> is its offset. */
 static void put_pack_sizes(const tc_entry *e) {
+  if (e->tabulates) {
+    tc_entry_table_pack_sizes(e);
+    return;
+  }
   for (uint32_t i = 0; i < tc_graph_input_count(e->p->graph); ++i) {
-    if (!is_packed(e, i)) continue;
+    if (!tc_entry_is_packed(e, i)) continue;
     const tc_buffer *buffer = &e->p->buffer[tc_entry_input_buffer(e->p, i)];
     tc_putf(e->out, "  const int64_t pack%u = bytes;\n", i);
     tc_putf(e->out,
@@ -44,33 +35,57 @@ static void put_pack(const tc_entry *e, uint32_t i) {
           i, i, i, e->style->all_can_fail ? "bad |= " : "", e->style->pack, i, i);
 }
 
-void tc_entry_packs(const tc_entry *e) {
-  tc_putf(e->out, "  uint64_t packed = 0;\n");
+static void put_packs(const tc_entry *e) {
   for (uint32_t i = 0; i < tc_graph_input_count(e->p->graph); ++i) {
     if (tc_entry_input_buffer(e->p, i) < 0) continue;
     tc_putf(e->out, "  void *d%u = x%u->data;\n", i, i);
-    if (is_packed(e, i)) put_pack(e, i);
+    if (tc_entry_is_packed(e, i)) put_pack(e, i);
   }
+}
+
+void tc_entry_packs(const tc_entry *e) {
+  tc_putf(e->out, "  uint64_t packed = 0;\n");
+  if (e->tabulates) tc_entry_table_packs(e);
+  else put_packs(e);
   tc_put(e->out, "  if (packed) __atomic_fetch_add(&f->packed, 1, __ATOMIC_RELAXED);\n");
 }
 
 void tc_entry_unpacks(const tc_entry *e) {
+  if (e->tabulates) {
+    tc_entry_table_unpacks(e);
+    return;
+  }
   for (uint32_t i = 0; i < tc_graph_input_count(e->p->graph); ++i)
-    if (is_packed(e, i) && tc_graph_input_at(e->p->graph, i)->written)
+    if (tc_entry_is_packed(e, i) && tc_graph_input_at(e->p->graph, i)->written)
       tc_putf(e->out, "  if (__builtin_expect(d%u != x%u->data, 0)%s) %s%sx%u, d%u);\n", i, i,
               e->style->all_can_fail ? " && !bad" : "", e->style->all_can_fail ? "bad = " : "",
               e->style->unpack, i, i);
 }
 
-/* Scratch memory lies behind the arena; all kernels share the place. */
-static void put_scratch(const tc_entry *e, uint32_t k) {
+/* The text with a number for @. */
+static void put_numbered(const char *text, uint32_t number, tc_buf *out) {
+  for (const char *at; (at = strchr(text, '@')); text = at + 1) {
+    tc_putn(out, text, (size_t)(at - text));
+    tc_putf(out, "%u", number);
+  }
+  tc_put(out, text);
+}
+
+/* Scratch memory lies behind the arena; all kernels share the place, and equal ones (layers of a model have them) what is
+ * said of it.  `list` has the texts so far. */
+static void put_scratch(const tc_entry *e, uint32_t k, tc_names *list) {
   tc_buf t = {0};
-  e->scratch[k] = e->style->scratch && e->style->scratch(e, k, &t);
-  if (e->scratch[k])
-    tc_putf(e->out,
-            "  int64_t scratch%u = arena;\n%s"
-            "  if (scratch%u > bytes) bytes = scratch%u;\n",
-            k, t.text ? t.text : "", k, k);
+  if (e->style->scratch && e->style->scratch(e, k, &t)) {
+    bool fresh;
+    const uint32_t i = tc_names_number(list, t.text ? t.text : "", &fresh);
+    e->scratch[k] = i;
+    if (fresh) {
+      tc_putf(e->out, "  int64_t scratch%u = arena;\n", i);
+      put_numbered(t.text ? t.text : "", i, e->out);
+      tc_putf(e->out, "  if (scratch%u > bytes) bytes = scratch%u;\n", i, i);
+    }
+    e->out->failed |= t.failed || !i;
+  }
   tc_buf_free(&t);
 }
 
@@ -89,7 +104,9 @@ static void put_workspace(const tc_entry *e) {
   tc_put(e->out, "  int64_t bytes = arena;\n");
   if (e->style->threaded && e->style->threaded(e))
     tc_put(e->out, "  const int64_t threads = tcrt_max_threads();\n  (void)threads;\n");
-  for (uint32_t k = 0; k < e->p->nkernel; ++k) put_scratch(e, k);
+  tc_names scratches = {0};
+  for (uint32_t k = 0; k < e->p->nkernel; ++k) put_scratch(e, k, &scratches);
+  tc_names_free(&scratches);
   put_pack_sizes(e);
   if (tc_entry_calls(e->p)) {
     put_held_workspace(e);
@@ -102,15 +119,57 @@ static void put_workspace(const tc_entry *e) {
           e->style->leave ? "  }\n" : "");
 }
 
-/* at<i> is where buffer i lies in the arena: an expression of sizes that is long in programs of many buffers, and kernels
- * are given a buffer several times. */
-static void put_offsets(const tc_entry *e) {
+/* ---- where buffers lie ------------------------------------------------------------------------
+ *
+ * at<i> is the offset of buffer i in the arena: bytes of all slots in front of it (lower/memory/workspace.c), a sum as long as
+ * the program has slots.  Printed is what each adds to the one in front, and a slot once. */
+
+typedef struct place {
+  uint32_t buffer;
+  int64_t guess; /* the offset for some sizes: the order of the slots */
+} place;
+
+static int by_guess(const void *x, const void *y) {
+  const place *a = x, *b = y;
+  if (a->guess != b->guess) return a->guess < b->guess ? -1 : 1;
+  return a->buffer < b->buffer ? -1 : a->buffer > b->buffer;
+}
+
+static uint32_t list_places(const tc_entry *e, place *list) {
+  const uint32_t nsym = tc_dims_sym_count(e->dims);
+  int64_t *sym = tc_arena_alloc(e->p->arena, (nsym + 1) * sizeof *sym);
+  uint32_t n = 0;
+  for (uint32_t i = 0; sym && i < nsym; ++i) sym[i] = 128 + (int64_t)i;
   for (uint32_t i = 0; i < e->p->nbuffer; ++i) {
     if (e->p->buffer[i].kind != TC_BUF_ARENA) continue;
-    tc_putf(e->out, "  const int64_t at%u = ", i);
-    tc_entry_dim(e, e->p->buffer[i].offset);
-    tc_put(e->out, ";\n");
+    int64_t guess;
+    if (!sym || !tc_dim_eval(e->dims, e->p->buffer[i].offset, sym, &guess)) guess = INT64_MAX;
+    list[n++] = (place){i, guess};
   }
+  qsort(list, n, sizeof *list, by_guess);
+  return n;
+}
+
+/* front: the buffer in front, or NULL.  Whatever the order is, the sum that is printed is the offset. */
+static void put_offset(const tc_entry *e, uint32_t buffer, const place *front) {
+  const tc_dim at = e->p->buffer[buffer].offset;
+  tc_dim step = TC_DIM_INVALID;
+  if (front && !tc_dim_is_const(at)) step = tc_dim_sub(e->dims, at, e->p->buffer[front->buffer].offset);
+  tc_putf(e->out, "  const int64_t at%u = ", buffer);
+  if (tc_dim_bad(step)) {
+    tc_entry_dim(e, at);
+  } else {
+    tc_putf(e->out, "at%u", front->buffer);
+    if (!tc_dim_is(step, 0)) tc_put(e->out, " + "), tc_entry_dim(e, step);
+  }
+  tc_put(e->out, ";\n");
+}
+
+static void put_offsets(const tc_entry *e) {
+  place *list = tc_arena_alloc(e->p->arena, (e->p->nbuffer + 1) * sizeof *list);
+  const uint32_t n = list ? list_places(e, list) : 0;
+  for (uint32_t i = 0; i < n; ++i) put_offset(e, list[i].buffer, i ? &list[i - 1] : NULL);
+  if (!list) e->out->failed = true;
 }
 
 void tc_entry_workspace(const tc_entry *e) {

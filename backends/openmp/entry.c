@@ -1,6 +1,4 @@
 /* entry.c - what entries of the OpenMP backend say: kernels by ISA level, memory by threads. */
-#include <string.h>
-
 #include "backends/openmp/emit.h"
 #include "backends/openmp/unit.h"
 
@@ -16,13 +14,9 @@ static int lowest_level(uint32_t levels) {
 static void put_tables(const tc_entry *e) {
   for (uint32_t k = 0; k < e->p->nkernel; ++k) {
     if (e->p->kernel[k].kind == TC_KERNEL_CALL || e->p->kernel[k].joins) continue;
-    tc_buf declared = {0};
-    tc_putf(&declared, "tcrt_kernel *const %s[", e->name[k]);
-    if (e->out->text && strstr(e->out->text, declared.text)) {
-      tc_buf_free(&declared);
-      continue; /* another function of the unit launches it too */
-    }
-    tc_buf_free(&declared);
+    bool fresh; /* else another launch of the unit has it */
+    if (!tc_names_number(e->declared, e->name[k], &fresh)) e->out->failed = true;
+    if (!fresh) continue;
     for (int i = 0; i < TC_ISA_COUNT; ++i)
       if (e->levels[k] >> i & 1)
         tc_putf(e->out, "extern tcrt_kernel %s_%s TC_HIDDEN;\n", e->name[k], level_name[i]);
@@ -79,21 +73,21 @@ static bool put_scratch(const tc_entry *e, uint32_t k, tc_buf *out) {
   for (uint32_t i = 0; i < kernel->nbuffer; ++i) {
     const tc_buffer *b = &e->p->buffer[kernel->buffer[i]];
     if (b->kind != TC_BUF_LOCAL || tc_omp_on_stack(b)) continue;
-    tc_putf(out, "  const int64_t local%u_%u = scratch%u;\n  scratch%u += threads * ", k, i, k, k);
+    tc_putf(out, "  const int64_t local@_%u = scratch@;\n  scratch@ += threads * ", i);
     tc_omp_local_bytes(e->p, b, out);
     tc_put(out, ";\n");
   }
   if (kernel->kind == TC_KERNEL_MATMUL) tc_omp_matmul_scratch(kernel, e->p, &shared, &each);
   if (each.len && kernel->mm.packed)
-    tc_putf(out, "  const int64_t shared%u = packed%u;\n", k, kernel->mm.packed - 1);
+    tc_putf(out, "  const int64_t shared@ = packed%u;\n", kernel->mm.packed - 1);
   else if (each.len)
-    tc_putf(out, "  const int64_t shared%u = scratch%u;\n  scratch%u += ((%s) + 63) / 64 * 64;\n",
-            k, k, k, shared.len ? shared.text : "0");
+    tc_putf(out, "  const int64_t shared@ = scratch@;\n  scratch@ += ((%s) + 63) / 64 * 64;\n",
+            shared.len ? shared.text : "0");
   if (each.len)
     tc_putf(out,
-            "  const int64_t each%u = scratch%u;\n  scratch%u += threads * (((%s) + 63) / 64 * "
+            "  const int64_t each@ = scratch@;\n  scratch@ += threads * (((%s) + 63) / 64 * "
             "64);\n",
-            k, k, k, each.text);
+            each.text);
   tc_buf_free(&shared);
   tc_buf_free(&each);
   return out->len > 0;
@@ -101,12 +95,12 @@ static bool put_scratch(const tc_entry *e, uint32_t k, tc_buf *out) {
 
 static void put_local(const tc_entry *e, uint32_t k, uint32_t i) {
   if (tc_omp_on_stack(&e->p->buffer[e->p->kernel[k].buffer[i]])) tc_put(e->out, "0");
-  else tc_putf(e->out, "ws + local%u_%u", k, i);
+  else tc_putf(e->out, "ws + local%u_%u", e->scratch[k], i);
 }
 
 static void put_more(const tc_entry *e, uint32_t k) {
   if (e->p->kernel[k].kind == TC_KERNEL_MATMUL && e->scratch[k])
-    tc_putf(e->out, ", ws + shared%u, ws + each%u", k, k);
+    tc_putf(e->out, ", ws + shared%u, ws + each%u", e->scratch[k], e->scratch[k]);
 }
 
 static void put_call(const tc_entry *e, uint32_t k) {

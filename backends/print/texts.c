@@ -7,6 +7,7 @@
 void tc_texts_free(tc_texts *t) {
   tc_buf_free(&t->host);
   tc_buf_free(&t->close);
+  tc_names_free(&t->declared);
   for (size_t i = 0; i < t->nkernels; ++i) tc_buf_free(&t->kernels[i].text);
   for (size_t i = 0; i < t->ndata; ++i) {
     free(t->data[i].name);

@@ -1,7 +1,11 @@
-/* gpt2.c - the forward pass of GPT-2 124M, logits of all positions, for any batch and length.
- * -DBF16: weights and activations of 16 bits.  B sequences, T tokens, C channels. */
+/* gpt2.c - the forward pass of GPT-2 124M, logits of all positions, for any batch and length; -DSTEP: a step of training by
+ * AdamW.  -DBF16: weights and activations of 16 bits.  B sequences, T tokens, C channels. */
 #include <math.h>
+#ifdef STEP
+#include <tcompile/optim.h>
+#else
 #include <tcompile.h>
+#endif
 
 #ifdef BF16
 #define DTYPE "bf16"
@@ -54,11 +58,44 @@ static inline tc_tensor *block(const tc_tensor *x, const layer *l, const tc_tens
   return tc_add(h, affine(tc_gelu_tanh(up), l->down_w, l->down_b));
 }
 
-TC_COMPILE tc_tensor *gpt2_forward(const gpt2 *m,
-                                   const tc_tensor *tokens TC_SHAPE("i64[B,T<=1024]")) {
+static inline tc_tensor *logits(const gpt2 *m, const tc_tensor *tokens) {
   const int64_t t = tc_size(tokens, 1);
   tc_tensor *mask = tc_triu(tc_full(TC_DIMS(t, t), -INFINITY, ELEMENT), 1);
   tc_tensor *x = tc_add(tc_embedding(m->tokens, tokens), tc_slice(m->positions, 0, 0, t, 1));
   for (int i = 0; i < LAYERS; ++i) x = block(x, &m->layers[i], mask);
   return tc_matmul(tc_layer_norm(x, 1, m->ln_w, m->ln_b, 1e-5), tc_transpose(m->tokens, 0, 1));
 }
+
+#ifndef STEP
+TC_COMPILE tc_tensor *gpt2_forward(const gpt2 *m,
+                                   const tc_tensor *tokens TC_SHAPE("i64[B,T<=1024]")) {
+  return logits(m, tokens);
+}
+#else
+enum { PARAMETERS = 4 + 12 * LAYERS };
+
+static inline void list(const gpt2 *m, tc_tensor *out[PARAMETERS]) {
+  tc_tensor *const first[] = {m->tokens, m->positions, m->ln_w, m->ln_b};
+  for (int i = 0; i < 4; ++i) out[i] = first[i];
+  for (int i = 0; i < LAYERS; ++i) {
+    const layer *l = &m->layers[i];
+    tc_tensor *const all[] = {l->ln1_w, l->ln1_b, l->qkv_w, l->qkv_b, l->out_w, l->out_b,
+                              l->ln2_w, l->ln2_b, l->up_w, l->up_b, l->down_w, l->down_b};
+    for (int k = 0; k < 12; ++k) out[4 + 12 * i + k] = all[k];
+  }
+}
+
+/* The loss in front of step number `step` on tokens and what follows each. */
+TC_COMPILE tc_tensor *gpt2_step(const gpt2 *m, const gpt2 *mean, const gpt2 *square,
+                                const tc_tensor *tokens TC_SHAPE("i64[B,T<=1024]"),
+                                const tc_tensor *next TC_SHAPE("i64[B,T]"), double rate,
+                                int64_t step) {
+  tc_tensor *p[PARAMETERS], *g[PARAMETERS], *first[PARAMETERS], *second[PARAMETERS];
+  list(m, p);
+  list(mean, first);
+  list(square, second);
+  tc_tensor *loss = tc_cross_entropy(tc_flatten(logits(m, tokens), 0, 1), tc_flatten(next, 0, 1), TC_MEAN);
+  if (!tc_grad(loss, PARAMETERS, p, g)) return NULL;
+  return tc_adamw(PARAMETERS, p, g, first, second, step, tc_adam_defaults(rate)) ? loss : NULL;
+}
+#endif

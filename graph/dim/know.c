@@ -225,11 +225,12 @@ static uint32_t term_with_cases(const tc_dims *c, const dim_poly *p) {
   return found;
 }
 
-/* d >= 0 by its range, by what is assumed, or in both cases of a min or max that is a factor-free
- * term of it; in one of them, if the term is at least that. */
-static bool known_nonnegative(tc_dims *c, tc_dim d, int cases) {
-  if (tc_dim_bad(d)) return false;
-  if (range_of(c, d).lo >= 0 || bounded_nonnegative(c, d)) return true;
+static bool known_nonnegative(tc_dims *c, tc_dim d, int cases);
+
+/* By what is assumed, or in both cases of a min or max that is a factor-free term of it; in one of them, if the term
+ * is at least that. */
+static bool prove_nonnegative(tc_dims *c, tc_dim d, int cases) {
+  if (bounded_nonnegative(c, d)) return true;
   const dim_poly *p = cases ? dim_poly_of(c, d) : NULL;
   const uint32_t i = p ? term_with_cases(c, p) : 0;
   if (!p || i == p->n || p->term[i].coef == INT64_MIN) return false;
@@ -240,6 +241,21 @@ static bool known_nonnegative(tc_dims *c, tc_dim d, int cases) {
   const bool first = known_nonnegative(c, dim_add_scaled(c, rest, a->a, coef), cases - 1);
   if (first == is_at_least(a, coef)) return first;
   return known_nonnegative(c, dim_add_scaled(c, rest, a->b, coef), cases - 1);
+}
+
+/* d >= 0 by its range, or as above.  A program asks the same again and again: of layers, of arrays of one shape. */
+static bool known_nonnegative(tc_dims *c, tc_dim d, int cases) {
+  if (tc_dim_bad(d)) return false;
+  if (range_of(c, d).lo >= 0) return true;
+  dim_poly *p = dim_poly_of(c, d);
+  if (!p) return false;
+  const uint8_t bit = (uint8_t)(1u << cases);
+  if (p->sign_at == c->epoch && (p->nonnegative | p->unknown) & bit) return p->nonnegative & bit;
+  const bool known = prove_nonnegative(c, d, cases);
+  p = dim_poly_of(c, d);
+  if (p->sign_at != c->epoch) p->nonnegative = p->unknown = 0, p->sign_at = c->epoch;
+  *(known ? &p->nonnegative : &p->unknown) |= bit;
+  return known;
 }
 
 bool tc_dim_known_le(tc_dims *c, tc_dim a, tc_dim b) {

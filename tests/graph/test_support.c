@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "graph/support/names.h"
 #include "graph/support/table.h"
 
 Test(support, buffers_grow) {
@@ -90,6 +91,23 @@ Test(support, table_finds_what_was_added) {
   for (int i = 1; i < 5000; i++)
     cr_assert_eq(tc_table_find(&t, (uint64_t)(i % 50), equal, &k, &k.key[i]), (uint32_t)i);
   tc_table_free(&t);
+}
+
+Test(support, names_are_numbered) {
+  tc_names s = {0};
+  bool fresh;
+  char text[16];
+  for (int i = 0; i < 1000; i++) {
+    snprintf(text, sizeof text, "name%d", i);
+    cr_assert_eq(tc_names_number(&s, text, &fresh), (uint32_t)i + 1);
+    cr_assert(fresh);
+    cr_assert_str_eq(s.at[i], text);
+  }
+  cr_expect_eq(tc_names_number(&s, "name17", &fresh), 18u);
+  cr_expect_not(fresh);
+  cr_expect_eq(tc_names_number(&s, "", NULL), 1001u);
+  tc_names_free(&s);
+  cr_expect_eq(s.n, 0u);
 }
 
 Test(support, reports_are_optional) {

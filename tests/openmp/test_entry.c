@@ -410,3 +410,104 @@ Test(entry, positions) {
   omp_tensors_free();
   omp_unit_free(&u);
 }
+
+/* ---- many operands, which are rows of a table -------------------------------------------------- */
+
+enum { MANY = 40, MANY_ROWS = 5, MANY_COLS = 21, WRITTEN = 3, CHANGED = 17 };
+
+/* The first one becomes twice the sum of all, the one WRITTEN its negative; each is f32[B,C] but for the one CHANGED, i64[C]. */
+static omp_unit many_unit(void) {
+  tc_buf text = {0};
+  tc_put(&text, "graph many\n");
+  for (int i = 1; i <= MANY; i++)
+    tc_putf(&text, "%%%d = param %s \"x%d\"\n", i, i - 1 == CHANGED ? "i64[C]" : "f32[B,C]", i);
+  tc_putf(&text, "%%%d = add %%1 %%2\n", MANY + 1);
+  for (int i = 3; i <= MANY; i++) tc_putf(&text, "%%%d = add %%%d %%%d\n", MANY + i - 1, MANY + i - 2, i);
+  const int sum = 2 * MANY - 1;
+  tc_putf(&text, "%%%d = add %%%d %%%d\nwrite %%%d -> %%1\n", sum + 1, sum, sum, sum + 1);
+  tc_putf(&text, "%%%d = neg %%%d\nwrite %%%d -> %%%d\nret %%%d\n", sum + 2, sum, sum + 2, WRITTEN + 1, sum);
+  omp_unit u = unit_of(text.text);
+  tc_buf_free(&text);
+  return u;
+}
+
+static interp_array *many_array(int i) {
+  interp_array *a = i == CHANGED ? interp_new(TC_I64, 1, (int64_t[]){MANY_COLS})
+                                 : interp_new(TC_F32, 2, (int64_t[]){MANY_ROWS, MANY_COLS});
+  for (int64_t k = 0; k < a->count; k++) interp_set(a, k, (double)((k * 7 + i) % 11));
+  return a;
+}
+
+static void many_operands(struct tc_tensor *t[MANY], bool strided) {
+  omp_tensors_free();
+  for (int i = 0; i < MANY; i++) {
+    interp_array *a = many_array(i);
+    t[i] = omp_tensor(a, strided && i % 3 == 0);
+    interp_free(a);
+  }
+}
+
+static void expect_elements(const struct tc_tensor *t, const double *want, double factor, const char *what) {
+  interp_array *got = omp_array(t);
+  for (int k = 0; k < MANY_ROWS * MANY_COLS; k++) cr_expect_eq(got->f[k], factor * want[k], "%s, element %d", what, k);
+  interp_free(got);
+}
+
+Test(entry, many_operands) {
+  omp_unit u = many_unit();
+  double sum[MANY_ROWS * MANY_COLS] = {0};
+  for (int i = 0; i < MANY; i++) {
+    interp_array *a = many_array(i);
+    for (int k = 0; k < MANY_ROWS * MANY_COLS; k++) sum[k] += interp_get(a, i == CHANGED ? k % MANY_COLS : k);
+    interp_free(a);
+  }
+  for (int strided = 0; strided < 2; strided++) {
+    struct tc_tensor *t[MANY], *out;
+    many_operands(t, strided);
+    cr_assert(u.entry[0]((const struct tc_tensor *const *)t, NULL, &out));
+    expect_elements(out, sum, 1, strided ? "strided result" : "result");
+    expect_elements(t[0], sum, 2, strided ? "first of strided operands" : "first operand");
+    expect_elements(t[WRITTEN], sum, -1, "other written operand");
+  }
+  omp_tensors_free();
+  omp_unit_free(&u);
+}
+
+/* What is wrong with one of them is seen, whichever it is. */
+Test(entry, many_operands_guards) {
+  omp_unit u = many_unit();
+  struct tc_tensor *t[MANY], *out;
+  many_operands(t, false);
+  const struct tc_tensor **in = (const struct tc_tensor **)t;
+  for (int i = 0; i < MANY; i++) {
+    struct tc_tensor *const right = t[i], wrong = *right;
+    struct tc_tensor x = wrong;
+    t[i] = NULL;
+    cr_expect_not(u.entry[0](in, NULL, &out), "operand %d is NULL", i);
+    t[i] = &x;
+    x.key.dtype = TC_F64;
+    cr_expect_not(u.entry[0](in, NULL, &out), "dtype of operand %d", i);
+    x = wrong, x.key.rank++;
+    cr_expect_not(u.entry[0](in, NULL, &out), "rank of operand %d", i);
+    x = wrong, x.key.device = TC_CUDA;
+    cr_expect_not(u.entry[0](in, NULL, &out), "device of operand %d", i);
+    x = wrong, x.key.flags |= TC_FLAG_WEAK;
+    cr_expect_not(u.entry[0](in, NULL, &out), "operand %d is weak", i);
+    x = wrong, x.autograd = &x;
+    cr_expect_not(u.entry[0](in, NULL, &out), "operand %d is tracked", i);
+    for (int a = 0; a < right->key.rank; a++) {
+      x = wrong, x.dim[a]--;
+      cr_expect_not(u.entry[0](in, NULL, &out), "size %d of operand %d", a, i);
+    }
+    if (i == 0 || i == WRITTEN) {
+      x = wrong, x.key.flags |= TC_FLAG_READONLY;
+      cr_expect_not(u.entry[0](in, NULL, &out), "operand %d cannot be written", i);
+    }
+    x = wrong, x.data = t[i ? 0 : WRITTEN]->data;
+    cr_expect_not(u.entry[0](in, NULL, &out), "operand %d overlaps a written one", i);
+    t[i] = right;
+  }
+  cr_expect(u.entry[0](in, NULL, &out));
+  omp_tensors_free();
+  omp_unit_free(&u);
+}
