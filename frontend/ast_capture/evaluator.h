@@ -167,6 +167,7 @@ private:
   const clang::Expr *constant_initializer(const clang::VarDecl *variable) const;
   Value import(const Place &place, clang::SourceLocation loc);
   Value import_tensor(const Place &place);
+  bool take_apart(const Place &a, const Place &b);
   Value load_entry(const Place &place, clang::SourceLocation loc);
   void store_entry(const Place &place, Value value, clang::SourceLocation loc);
   void open(Value &v);
@@ -318,6 +319,7 @@ private:
   bool spend(tc_ref y, const std::vector<tc_ref> &wrt, bool retain, clang::SourceLocation loc);
   tc_ref detached(tc_ref ref, clang::SourceLocation loc);
   bool settle_gradients(clang::SourceLocation loc);
+  std::vector<bool> freed();
   std::vector<bool> recorded();
   void mark_detached();
 
