@@ -406,7 +406,8 @@ bool Evaluator::take_apart(const Place &a, const Place &b) {
   auto fits = [&](const Place &p) {
     return p.deref && !p.layout && !p.in_union && p.type->isScalarType() && !p.type.isVolatileQualified();
   };
-  auto address = [](const Place &p) { return "(const void *)&(" + p.lvalue() + ")"; };
+  const std::string as_bytes = "(const void *)&(";
+  auto address = [&](const Place &p) { return as_bytes + p.lvalue() + ")"; };
   const std::string text = address(a) + " != " + address(b);
   const bool of_sizes = StringRef(text).contains(size_prefix);
   if (maybe || of_sizes || !fits(a) || !fits(b) || conditions.size() >= most) return false;
@@ -481,6 +482,7 @@ std::optional<bool> Evaluator::pointer_truth(const Value &v) {
   std::string text = v.kind == Value::Pointer ? asked->text : asked->lvalue();
   if (StringRef(text).contains(size_prefix)) return std::nullopt;
   text = "(" + text + ") != 0";
+  if (auto side = side_taken(text)) return side;
   bool operand = v.kind == Value::Tensors && storages[v.tensor.storage].input >= 0;
   if (!exits && optional && v.kind == Value::Tensors && !operand) // such as a bias
     if (auto side = choose(text, true)) return side;

@@ -281,6 +281,7 @@ private:
   Value do_tc_split(const clang::CallExpr *e);
   Value do_tc_keep(const clang::CallExpr *e);
   Value do_tc_free(const clang::CallExpr *e);
+  Value do_tc_fail_as(const clang::CallExpr *e);
   Value do_tc_size(const clang::CallExpr *e);
   Value do_tc_shape(const clang::CallExpr *e);
   Value do_tc_rank(const clang::CallExpr *e);

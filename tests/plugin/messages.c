@@ -50,6 +50,9 @@ TC_COMPILE tc_tensor *null_list(X) { return tc_add(x, tc_concat(NULL, 2, 0)); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:65: remark: 'null_list' not compiled: a list of tensors that is not a local array
 TC_COMPILE tc_tensor *of_text(X) { return tc_add(x, (tc_tensor *)"text"); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:53: remark: 'of_text' not compiled: the operand is not a tensor that is followed
+static tc_tensor *of_three(const tc_tensor *x) { return tc_rank(x) == 3 ? tc_exp(x) : tc_fail_as(TC_ERROR_ARGUMENT, "of_three: %lld axes of %s, 100 %%", (long long)tc_rank(x), tc_dtype_name(TC_F32)); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:87: remark: 'refused' not compiled: this is an error: of_three: 1 axes of ..., 100 %
+TC_COMPILE tc_tensor *refused(X) { return of_three(x); }
 static tc_tensor *unset_axis(const tc_tensor *x) { tc_ints axes; axes.n = 1; return tc_sum(x, axes, false); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:95: remark: 'unset_list' not compiled: 'axes' is not a number that is followed
 TC_COMPILE tc_tensor *unset_list(M) { return unset_axis(x); }
