@@ -143,11 +143,12 @@ void tc_print_terms(tc_print_scope *s, const tc_address *a, tc_val guard, const 
     const bool wide = s->k->expr[t->value.id].dtype == TC_I64;
     tc_buf b = {0}, live = {0};
     tc_print_dim(s->p, t->bound, &b);
-    put_live(s, guard, &live);
-    tc_print_line(s, "const %s x%s_%d = tc_index(%sv%u%s, %s, %s, &bad);",
-                  tc_print_varies(s, t->value) ? s->words->index : s->words->uniform_index, tag, j,
+    const bool varies = tc_print_varies(s, t->value), one = s->words->index_one && !varies && !guard.id;
+    if (!one) put_live(s, guard, &live);
+    tc_print_line(s, "const %s x%s_%d = %s(%sv%u%s, %s%s%s, &bad);",
+                  varies ? s->words->index : s->words->uniform_index, tag, j, one ? "tc_index_one" : "tc_index",
                   wide ? "" : "TC_CAST(i64, ", t->value.id, wide ? "" : ")", b.text ? b.text : "0",
-                  live.text ? live.text : "");
+                  one ? "" : ", ", live.text ? live.text : "");
     tc_buf_free(&b);
     tc_buf_free(&live);
   }

@@ -54,6 +54,7 @@ typedef struct tc_spelling {
   const char *nan, *inf; /* expressions of type double */
   const char *size;      /* prefix of symbols in values: of type int64_t; "s_" */
   const char *integer;   /* type of extents and counters */
+  bool index_one;        /* there is tc_index_one(v, bound, &bad): tc_index of equal lanes, one of which is live */
   bool strided;          /* there are tc_strided_T(p, s, n): p[l * s], and tc_storeapart_T(p, s, v, n) */
   int interleave; /* there is tc_loadstride<s>_T(p): p[l * s] of all lanes, for s = 2 .. interleave */
   /* Optional.  An OP is spelled otherwise than in the op table: writes that text. */

@@ -550,6 +550,12 @@ Value Evaluator::call_body(const CallExpr *e, const FunctionDecl *callee,
   execute(callee->getBody());
   Value returned = frames.back().returned;
   frames.pop_back();
+  if (failed && frames.size() == 1)
+    obstacle.notes.push_back({TC_NOTE,
+                              e->getExprLoc(),
+                              "'" + callee->getNameAsString() + "' is called here",
+                              {},
+                              {}});
   if (!failed && returned.kind == Value::Unset && !callee->getReturnType()->isVoidType())
     fail(e->getExprLoc(), "'" + callee->getNameAsString() + "' ends without a result");
   return returned;

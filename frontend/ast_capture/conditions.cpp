@@ -148,6 +148,37 @@ static bool fails(const Stmt *s) {
   return callee && callee->getIdentifier() && callee->getName() == "tc_fail_as";
 }
 
+// A message with the integers that are known in the places of its conversions; "..." stands for others.
+static std::string formatted(StringRef format, llvm::ArrayRef<Value> numbers) {
+  std::string text;
+  for (size_t at; (at = format.find('%')) != StringRef::npos;) {
+    text += format.take_front(at);
+    format = format.drop_front(at + 1);
+    if (format.consume_front("%")) {
+      text += '%';
+      continue;
+    }
+    format = format.drop_while([](char c) { return !llvm::isAlpha(c) || StringRef("lhzjtL").contains(c); }).drop_front();
+    const bool known = !numbers.empty() && numbers[0].kind == Value::Scalars && numbers[0].scalar.constant &&
+                       numbers[0].scalar.type->isIntegerType();
+    text += known ? llvm::toString(numbers[0].scalar.integer, 10) : "...";
+    if (!numbers.empty()) numbers = numbers.drop_front();
+  }
+  return text + format.str();
+}
+
+// A function that is called refuses its arguments, whatever the call is given at run time.
+Value Evaluator::do_tc_fail_as(const CallExpr *e) {
+  if (guessing) return Value::of(Value::Null);
+  const Value format = evaluate(argument(e, 1));
+  std::vector<Value> numbers;
+  for (unsigned i = 2; i < e->getNumArgs() && !failed; i++) numbers.push_back(evaluate(argument(e, i)));
+  failed = false; // what cannot be followed is not told
+  const bool known = format.kind == Value::String;
+  fail(e->getExprLoc(), "this is an error: " + formatted(known ? format.string : "%s", numbers));
+  return {};
+}
+
 // Where the condition leads, as far as that can be told: the program goes on (assert, checks of arguments); each side is
 // followed, one at a time, where no segment can stand in it.
 std::optional<bool> Evaluator::side_of(const Value &condition, const Stmt *yes, const Stmt *no) {

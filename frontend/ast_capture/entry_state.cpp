@@ -399,11 +399,28 @@ static bool may_alias(ASTContext &context, const Place &a, const Place &b) {
   return a.deref || b.deref || a.root == b.root;
 }
 
+// That two objects, which may be one, are two: a condition in front of the call compares their addresses.  False: that
+// cannot be asked, or not by so many.
+bool Evaluator::take_apart(const Place &a, const Place &b) {
+  const size_t most = 256;
+  auto fits = [&](const Place &p) {
+    return p.deref && !p.layout && !p.in_union && p.type->isScalarType() && !p.type.isVolatileQualified();
+  };
+  const std::string as_bytes = "(const void *)&(";
+  auto address = [&](const Place &p) { return as_bytes + p.lvalue() + ")"; };
+  const std::string text = address(a) + " != " + address(b);
+  const bool of_sizes = StringRef(text).contains(size_prefix);
+  if (maybe || of_sizes || !fits(a) || !fits(b) || conditions.size() >= most) return false;
+  if (context.getTypeSize(a.type) != context.getTypeSize(b.type)) return false;
+  add_condition(text);
+  return true;
+}
+
 Value Evaluator::load_entry(const Place &place, SourceLocation loc) {
   std::string lvalue = place.lvalue();
   for (auto at = stored.rbegin(); at != stored.rend(); ++at) {
     if (at->first.lvalue() == lvalue) return at->second;
-    if (may_alias(context, at->first, place)) {
+    if (may_alias(context, at->first, place) && !take_apart(at->first, place)) {
       fail(loc, "'" + lvalue + "' is read behind a write to '" + at->first.lvalue() +
                     "', which may be the same memory");
       return {};
@@ -465,6 +482,7 @@ std::optional<bool> Evaluator::pointer_truth(const Value &v) {
   std::string text = v.kind == Value::Pointer ? asked->text : asked->lvalue();
   if (StringRef(text).contains(size_prefix)) return std::nullopt;
   text = "(" + text + ") != 0";
+  if (auto side = side_taken(text)) return side;
   bool operand = v.kind == Value::Tensors && storages[v.tensor.storage].input >= 0;
   if (!exits && optional && v.kind == Value::Tensors && !operand) // such as a bias
     if (auto side = choose(text, true)) return side;

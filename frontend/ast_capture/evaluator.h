@@ -167,6 +167,7 @@ private:
   const clang::Expr *constant_initializer(const clang::VarDecl *variable) const;
   Value import(const Place &place, clang::SourceLocation loc);
   Value import_tensor(const Place &place);
+  bool take_apart(const Place &a, const Place &b);
   Value load_entry(const Place &place, clang::SourceLocation loc);
   void store_entry(const Place &place, Value value, clang::SourceLocation loc);
   void open(Value &v);
@@ -280,6 +281,7 @@ private:
   Value do_tc_split(const clang::CallExpr *e);
   Value do_tc_keep(const clang::CallExpr *e);
   Value do_tc_free(const clang::CallExpr *e);
+  Value do_tc_fail_as(const clang::CallExpr *e);
   Value do_tc_size(const clang::CallExpr *e);
   Value do_tc_shape(const clang::CallExpr *e);
   Value do_tc_rank(const clang::CallExpr *e);
@@ -318,6 +320,7 @@ private:
   bool spend(tc_ref y, const std::vector<tc_ref> &wrt, bool retain, clang::SourceLocation loc);
   tc_ref detached(tc_ref ref, clang::SourceLocation loc);
   bool settle_gradients(clang::SourceLocation loc);
+  std::vector<bool> freed();
   std::vector<bool> recorded();
   void mark_detached();
 

@@ -152,7 +152,8 @@ void Reading::walk(const Stmt *s, bool allowed) {
   if (const auto *call = dyn_cast<CallExpr>(s)) {
     walk_call(call);
   } else {
-    bool passes = isa<ParenExpr>(s) || isa<ImplicitCastExpr>(s) || isa<UnaryOperator>(s);
+    bool passes = isa<ParenExpr, ImplicitCastExpr, UnaryOperator>(s) ||
+                  isa<CompoundLiteralExpr, InitListExpr>(s); // of tc_tensor_list
     for (const Stmt *child : s->children()) {
       bool base = false;
       if (const auto *element = dyn_cast<ArraySubscriptExpr>(s)) base = child == element->getBase();

@@ -137,7 +137,9 @@ Segmenter::Outcome Segmenter::follow(const List &list, size_t at, const Attempt 
        end = fewer(at, end, tries++)) {
     if (!make(list, at, end, out, why, nothing)) continue;
     refused = 0;
-    ended = end < found.end ? why : found.stopped ? found.obstacle : Obstacle();
+    out.ended = end < found.end ? why : found.stopped ? found.obstacle : Obstacle();
+    // What ended the one in front is no break of the statement that this one begins with.
+    if (items[at].s == ended_at && !ended.why.empty()) out.obstacle = ended;
     return out;
   }
   out.pass = found.end;
@@ -228,6 +230,10 @@ size_t Segmenter::try_from(const List &list, size_t at) {
   };
   Outcome &least = *std::min_element(outcomes.begin(), outcomes.end(), shorter);
   choosing = chose;
+  if (least.segment) {
+    ended = least.ended;
+    ended_at = least.next < list.items.size() ? list.items[least.next].s : nullptr;
+  }
   if (least.segment || least.pass) {
     Facts after = known_behind(list.items, at, least, least.next);
     for (const Outcome &each : outcomes)

@@ -272,7 +272,7 @@ void Evaluator::write_inputs(SourceLocation loc) {
   for (const Storage &storage : storages) {
     if (failed || !storage.version || !storage.source.at_entry || storage.input < 0) continue;
     if (!storage.source.layout && storage.source.type->getPointeeType().isConstQualified())
-      fail(loc, "'" + storage.source.lvalue() + "' is const and written");
+      fail(storage.written_at, "'" + storage.source.lvalue() + "' is const and written");
     else if (storage.reshaped)
       tc_graph_require_row_major(graph, static_cast<uint32_t>(storage.input));
     if (!failed && !tc_graph_write(graph, static_cast<uint32_t>(storage.input), storage.current))

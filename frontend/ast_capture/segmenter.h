@@ -51,6 +51,7 @@ private:
     size_t pass = 0; // without one: statements that are passed by
     std::vector<Choice> choices;
     std::optional<Obstacle> obstacle; // to be reported
+    Obstacle ended;                   // why the segment does not go on
     bool breaks = false;              // segments may stand in the first statement
     bool dead = false;                // no program takes this path that does as it should
   };
@@ -113,7 +114,8 @@ private:
   bool optional = true;        // ... that ask whether there is a tensor
   bool guessing = false;       // see Evaluator
   tc_dtype autocast;           // of TC_AUTOCAST around the statements that are looked at
-  Obstacle ended;              // why the last segment does not go on
+  Obstacle ended;              // why the last segment does not go on ...
+  const clang::Stmt *ended_at = nullptr; // ... to this statement
   bool lost = false;           // not all paths through a statement are compiled
   unsigned refused = 0; // places in a row where no segment could begin: twice as many are passed by
   bool wrong = false;   // the program has a mistake: nothing is compiled

@@ -17,6 +17,7 @@ Evaluator::Special Evaluator::find_special(llvm::StringRef name) {
       {"tc_dtype_size", &Evaluator::do_tc_dtype_size},
       {"tc_wrap_layout", &Evaluator::do_tc_wrap_layout},
       {"tc_free", &Evaluator::do_tc_free},
+      {"tc_fail_as", &Evaluator::do_tc_fail_as},
       {"tc_dtype_of", &Evaluator::do_tc_dtype_of},
       {"tc_autocast_dtype", &Evaluator::do_tc_autocast_dtype},
       {"tc_item", &Evaluator::do_tc_item},

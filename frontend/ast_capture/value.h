@@ -87,6 +87,7 @@ struct Storage {
   Overwritten
       last; // by the last write through a view, as far down to the tensor as it was all of it
   unsigned version = 0; // counts writes
+  clang::SourceLocation written_at; // by the last of them
   Place source;         // where the tensor was found; source.at_entry is false: made here
   int input = -1;       // index among the graph's inputs, once it is one
   bool freed = false;

@@ -294,6 +294,7 @@ void Evaluator::overwrite(const Tensor &x, tc_ref value, SourceLocation loc) {
   if (failed) return;
   storages[x.storage].current = value;
   storages[x.storage].version++;
+  storages[x.storage].written_at = loc;
   written_values.push_back({value, x.storage});
 }
 

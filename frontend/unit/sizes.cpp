@@ -68,10 +68,14 @@ void Unit::capture_variant(FunctionJob &f, const Sizes &sizes) {
   auto tell = [&f](Message m) { f.messages.push_back(std::move(m)); };
   if (!check_sizes(context, f.decl, sizes, tell)) return;
   std::string why;
-  std::vector<Message> told;
+  std::vector<Message> told, place;
   CapturedFunction captured =
       capture_function(context, f.decl, &sizes, f.options.fullgraph, &f.diag, [&](Message m) {
-        if (why.empty() && m.severity != TC_REMARK) why = m.text;
+        if (why.empty() && m.severity != TC_REMARK) {
+          why = m.text;
+          place = m.notes;
+          place.insert(place.begin(), {TC_NOTE, m.loc, "this is where", {}, {}});
+        }
         told.push_back(std::move(m));
       });
   if (f.options.fixed && !captured.segments.empty() && f.captured.segments.empty()) {
@@ -81,8 +85,11 @@ void Unit::capture_variant(FunctionJob &f, const Sizes &sizes) {
   size_t before = f.captured.segments.size();
   for (Segment &segment : captured.segments) {
     std::string open = f.options.fixed ? open_size(segment.graph.get()) : "";
-    if (!open.empty()) why = not_fixed(open);
-    if (!open.empty()) continue;
+    if (!open.empty()) {
+      why = not_fixed(open);
+      place.clear();
+      continue;
+    }
     segment.variant = sizes.text;
     f.captured.segments.push_back(std::move(segment));
   }
@@ -90,6 +97,7 @@ void Unit::capture_variant(FunctionJob &f, const Sizes &sizes) {
   StringRef reason = why;
   reason.consume_front("'" + f.name + "' not compiled: ");
   no_variant(f, sizes, reason);
+  f.messages.back().notes = std::move(place);
 }
 
 void Unit::no_variant(FunctionJob &f, const Sizes &sizes, StringRef reason) {

@@ -95,21 +95,34 @@ static bool is_of_dots(lo *L, const lo_group *g, int a) {
   return true;
 }
 
+/* Do neighbours lie along an axis that is not reduced, as in windows of the columns of a product of a row? */
+static bool has_parallel_lanes(const lo_group *g, const lo_lin *flat) {
+  for (int a = 0; a < g->naxis; a++)
+    if (tc_dim_is(flat->coef[a], 1)) return !(g->sequential >> a & 1);
+  return false;
+}
+
+/* What the reader of a view wants. */
+typedef struct wish {
+  bool matrices; /* axes of a product's matrices may be cut */
+  bool parallel; /* lanes do not run along what is reduced */
+} wish;
+
 /* May axis a of g have an inner part of this size?  Not where lanes run, or what is reduced, but by a product.  Rows,
  * columns and k of a product run over several axes then, where the target's products do that. */
-static bool can_cut(lo *L, const lo_group *g, int a, tc_dim inner, bool matrices) {
+static bool can_cut(lo *L, const lo_group *g, int a, tc_dim inner, wish w) {
   enum { LONG = 16 };
   if ((g->closed && !g->piece) || g->serial || g->split || g->call.id || g->naxis + 2 >= LO_AXES) return false;
   if (g->sequential >> a & 1)
     return L->target->product_parts && is_of_dots(L, g, a) &&
-           (a + 1 < g->naxis || lo_guess(L, inner) >= LONG);
+           (w.parallel || a + 1 < g->naxis || lo_guess(L, inner) >= LONG);
   if (!g->matmul.id) return a + 2 < g->naxis || lo_guess(L, inner) >= LONG;
   if (!is_of_matrices(g, a)) return true;
-  return matrices && L->target->product_parts && g->naxis + 5 < LO_AXES;
+  return w.matrices && L->target->product_parts && g->naxis + 5 < LO_AXES;
 }
 
 /* The axis along which `l` steps over a multiple of `by` in its middle. */
-static bool find_cut(lo *L, const lo_group *g, const lo_lin *l, tc_dim by, bool matrices, cut *c) {
+static bool find_cut(lo *L, const lo_group *g, const lo_lin *l, tc_dim by, wish w, cut *c) {
   for (int a = 0; a < g->naxis; a++) {
     if (tc_dim_is(l->coef[a], 0)) continue;
     const tc_dim inner = tc_dim_div(L->dims, by, l->coef[a]);
@@ -118,7 +131,7 @@ static bool find_cut(lo *L, const lo_group *g, const lo_lin *l, tc_dim by, bool 
     if (!tc_dim_same(tc_dim_mul(L->dims, inner, l->coef[a]), by)) continue;
     if (!tc_dim_same(tc_dim_mul(L->dims, inner, outer), g->extent[a])) continue;
     *c = (cut){a, inner};
-    return can_cut(L, g, a, inner, matrices);
+    return can_cut(L, g, a, inner, w);
   }
   return false;
 }
@@ -128,11 +141,12 @@ bool lo_cut_axes(lo *L, lo_group *g, const lo_lin *flat, const tc_type *t, bool 
   int n = 0;
   lo_group trial = *g;
   lo_lin left = *flat, quotient, rest;
+  const wish w = {matrices, has_parallel_lanes(g, flat)};
   const int first = lo_first_nonunit(t);
   for (int i = t->rank - 1; i > first; i--) {
     if (tc_dim_is(t->dim[i], 1)) continue;
     while (!lo_lin_divide(L, &trial, &left, t->dim[i], &quotient, &rest)) {
-      if (n == TC_MAX_RANK || !find_cut(L, &trial, &left, t->dim[i], matrices, &list[n])) return false;
+      if (n == TC_MAX_RANK || !find_cut(L, &trial, &left, t->dim[i], w, &list[n])) return false;
       left = cut_lin(L, &left, &list[n]);
       cut_axis(L, &trial, &list[n++]);
     }

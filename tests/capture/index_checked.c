@@ -16,6 +16,11 @@ TC_COMPILE tc_tensor *unsqueezed(const tc_tensor *x TC_SHAPE("f32[7]"), const tc
   return tc_neg(tc_gather(tc_unsqueeze(x, 0), 0, i));
 }
 
+// Indices that are looked at one by one, as places to write are.
+TC_COMPILE tc_tensor *counted(const tc_tensor *i TC_SHAPE("i32[K]"), int64_t bins) {
+  return tc_scatter_add(tc_zeros(TC_DIMS(bins), TC_I64), 0, i, tc_ones(tc_shape(i), TC_I64));
+}
+
 static void say(const tc_tensor *x) {
   show(x);
   printf("%s\n", tc_error() ? strchr(tc_error(), ' ') : "fine");
@@ -32,9 +37,15 @@ int main(void) {
     say(repeated(x, list));
     say(unsqueezed(row, i));
   }
+  const int32_t numbers[] = {0, 4, -1, INT32_MIN, INT32_MAX, 3};
+  for (int k = 0; k < 6; k++) {
+    const int32_t i[] = {1, numbers[k], 3};
+    say(counted(tc_from(TC_DIMS(3), i, TC_I32), 4));
+  }
   return finish();
 }
 // CHECK-DAG: remark: 'computed' compiled: 2 ops in 1 kernel
 // CHECK-DAG: remark: 'sliced' compiled: 2 ops in 1 kernel
 // CHECK-DAG: remark: 'repeated' compiled: 3 ops in
 // CHECK-DAG: remark: 'unsqueezed' compiled: 3 ops in 1 kernel
+// CHECK-DAG: counted {{.*}} 2 0 4 index out of range 4

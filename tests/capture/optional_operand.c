@@ -28,6 +28,12 @@ TC_COMPILE tc_tensor *late(const tc_tensor *x TC_SHAPE("f32[N,M]")) {
   return x ? tc_neg(y) : y;
 }
 
+// Nor is it behind a check that leads out.
+TC_COMPILE tc_tensor *checked(const tc_tensor *x TC_SHAPE("f32[N,M]"), const tc_tensor *b TC_SHAPE("f32[M]")) {
+  if (!x || !b) return NULL;
+  return tc_exp(b ? tc_add(x, b) : x);
+}
+
 // Elements behind a pointer that is not NULL are there, whichever it is.
 static tc_tensor *biased(const tc_tensor *x, const struct linear *l) { return l ? tc_add(x, l->b) : x ? tc_exp(x) : NULL; }
 TC_COMPILE tc_tensor *list(const tc_tensor *x TC_SHAPE("f32[N,M]"), const struct linear *l) {
@@ -49,6 +55,7 @@ int main(void) {
   show(late(x));
   show(list(x, (struct linear[]){{w, row}, {w, row}}));
   show(list(x, NULL));
+  show(checked(x, tc_ones(TC_DIMS(6), TC_F32))), show(checked(x, NULL));
   return finish();
 }
 // CHECK: remark: 'one' compiled for (l->b) != 0: 3 ops in 1 kernel [
@@ -56,6 +63,7 @@ int main(void) {
 // CHECK: remark: 'top' compiled for (b) != 0 && !masked: 3 ops in 1 kernel [
 // CHECK: remark: 'two' compiled: 5 ops in {{[0-9]+}} kernels [
 // CHECK: remark: 'late' compiled: 2 ops in 1 kernel [
+// CHECK: remark: 'checked' compiled: 2 ops in 1 kernel [
 // CHECK-DAG: remark: 'list' compiled for (l) != 0: 3 ops in 1 kernel [
 // CHECK-DAG: remark: 'list' compiled for !((l) != 0): 3 ops in 1 kernel [
 // CHECK-DAG: one [!((l->b) != 0)] {{.*}} 1 0 0 

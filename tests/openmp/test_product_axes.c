@@ -125,6 +125,11 @@ static const char channels_first[] =
     "graph g\n%1 = param @T[@1,@2,@3,@4] \"x\"\n%2 = param @T[7,@2*6] \"w\"\n%3 = unfold %1 axis=2 size=3 step=@5\n"
     "%4 = unfold %3 axis=3 size=2 step=1\n%5 = permute %4 axes=[0,1,4,5,2,3]\n%6 = reshape %5 dims=[@1,@2*6,-1]\n"
     "%7 = matmul %2 %6\n%8 = relu %7\nret %8\n";
+/* The same with a single row on the left, a nest that reduces: k over (r, s) of one channel. */
+static const char one_row[] =
+    "graph g\n%1 = param @T[@1,1,@3,@4] \"x\"\n%2 = param @T[1,6] \"w\"\n%3 = unfold %1 axis=2 size=3 step=@5\n"
+    "%4 = unfold %3 axis=3 size=2 step=1\n%5 = permute %4 axes=[0,1,4,5,2,3]\n%6 = reshape %5 dims=[@1,6,-1]\n"
+    "%7 = matmul %2 %6\n%8 = relu %7\nret %8\n";
 /* 2 x 3 windows of N x H x W x C on the left: m over (n, h, w), k over (r, s, c). */
 static const char channels_last[] =
     "graph g\n%1 = param @T[@1,@3,@4,@2] \"x\"\n%2 = param @T[@2*6,19] \"w\"\n%3 = param @T[19] \"b\"\n"
@@ -163,6 +168,8 @@ Test(product_axes, windows_of_padded, .timeout = 600) {
 Test(product_axes, windows, .timeout = 600) {
   CHECK_ALL(channels_first, images, "channels first", IMAGES);
   CHECK_ALL(channels_first, NULL, "channels first", STRIDED);
+  CHECK_ALL(one_row, images, "one row", {"2", "3", "9", "21", "1"}, {"3", "3", "4", "70", "1"});
+  CHECK_ALL(one_row, NULL, "one row", STRIDED);
   CHECK_ALL(channels_last, images, "channels last", IMAGES);
   CHECK_ALL(channels_last, NULL, "channels last", STRIDED);
   CHECK_ALL(short_runs, NULL, "short runs", {"2", "7", "9", "21", "2"}, {"1", "11", "12", "40", "1"});

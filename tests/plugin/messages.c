@@ -50,9 +50,13 @@ TC_COMPILE tc_tensor *null_list(X) { return tc_add(x, tc_concat(NULL, 2, 0)); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:65: remark: 'null_list' not compiled: a list of tensors that is not a local array
 TC_COMPILE tc_tensor *of_text(X) { return tc_add(x, (tc_tensor *)"text"); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:53: remark: 'of_text' not compiled: the operand is not a tensor that is followed
+static tc_tensor *of_three(const tc_tensor *x) { return tc_rank(x) == 3 ? tc_exp(x) : tc_fail_as(TC_ERROR_ARGUMENT, "of_three: %lld axes of %s, 100 %%", (long long)tc_rank(x), tc_dtype_name(TC_F32)); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:87: remark: 'refused' not compiled: this is an error: of_three: 1 axes of ..., 100 %
+TC_COMPILE tc_tensor *refused(X) { return of_three(x); }
 static tc_tensor *unset_axis(const tc_tensor *x) { tc_ints axes; axes.n = 1; return tc_sum(x, axes, false); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:95: remark: 'unset_list' not compiled: 'axes' is not a number that is followed
 TC_COMPILE tc_tensor *unset_list(M) { return unset_axis(x); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:46: note: 'unset_axis' is called here
 static tc_tensor *longer(tc_tensor *y) {
   for (int i = 0; i < 2000; i++) y = tc_sin(y);
   for (int i = 0; i < 2000; i++) y = tc_sin(y);
@@ -163,7 +167,7 @@ TC_COMPILE tc_tensor *size_of_tensor(X) { return tc_zeros(TC_DIMS(tc_item_int(tc
 TC_COMPILE tc_tensor *odd_number(X) { return tc_add_s(x, (int)tc_item(tc_sum(x, TC_ALL, false)) & 3); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:58: remark: 'odd_number' not compiled: a number that is computed from a tensor in a way that is not captured
 TC_COMPILE tc_tensor *const_written(const tc_tensor *x TC_SHAPE("f32[N]"), const tc_tensor *y TC_SHAPE("f32[N]")) { return tc_add_((tc_tensor *)x, y); }
-// CHECK-DAG: messages.c:[[#@LINE-1]]:117: remark: 'const_written' not compiled: 'x' is const and written
+// CHECK-DAG: messages.c:[[#@LINE-1]]:124: remark: 'const_written' not compiled: 'x' is const and written
 
 // ---- memory
 TC_COMPILE tc_tensor *from_behind(X, float *p, float **q) { return tc_add(x, tc_from(TC_DIMS(2), (*q = p), TC_F32)); }

@@ -30,9 +30,9 @@ TC_COMPILE tc_tensor *changing(X, const struct part *p) { return tc_add_s(x, p->
 // CHECK-DAG: messages_objects.c:[[#@LINE-1]]:78: remark: 'changing' not compiled: 'p->changes' is volatile or atomic
 TC_COMPILE tc_tensor *all_changing(X, const volatile struct part *p) { return tc_add_s(x, p->scale); }
 // CHECK-DAG: messages_objects.c:[[#@LINE-1]]:91: remark: 'all_changing' not compiled: 'p->scale' is volatile or atomic
-static tc_tensor *writes_reads(const tc_tensor *x, double *p, const double *q) { *p = 3; return tc_add_s(x, *q); }
-// CHECK-DAG: messages_objects.c:[[#@LINE-1]]:109: remark: 'reads_behind' not compiled: 'q[0]' is read behind a write to 'p[0]', which may be the same memory
-TC_COMPILE tc_tensor *reads_behind(X, double *p, const double *q) { return writes_reads(x, p, q); }
+static tc_tensor *writes_reads(const tc_tensor *x, char *p, const double *q) { *p = 3; return tc_add_s(x, *q); }
+// CHECK-DAG: messages_objects.c:[[#@LINE-1]]:107: remark: 'reads_behind' not compiled: 'q[0]' is read behind a write to 'p[0]', which may be the same memory
+TC_COMPILE tc_tensor *reads_behind(X, char *p, const double *q) { return writes_reads(x, p, q); }
 TC_COMPILE void writes_union(X, struct part *p) { p->u.d = 2; p->w = tc_exp(x); }
 // CHECK-DAG: messages_objects.c:[[#@LINE-1]]:58: remark: graph break in 'writes_union': this write to 'p->u.d' is not captured
 static tc_tensor *pick(const tc_tensor *t, const tc_tensor *x, int n) { return tc_add_s(x, n > 0 && tc_size(t, 0) > 3); }

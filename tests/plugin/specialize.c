@@ -32,7 +32,8 @@ TC_COMPILE TC_SPECIALIZE("B=0") tc_tensor *h(const tc_tensor *x TC_SHAPE("f32[B]
 // CHECK-DAG: specialize.c:[[#@LINE-2]]:44: remark: 'h' compiled: 1 ops
 TC_COMPILE TC_SPECIALIZE("B=3") tc_tensor *i(const tc_tensor *x TC_SHAPE("f32[B]"), const tc_tensor *y TC_SHAPE("f32[2]")) { return tc_add(x, y); }
 // CHECK-DAG: specialize.c:[[#@LINE-1]]:26: remark: 'i' not compiled for B=3: {{.*}}3{{.*}}2
-// CHECK-DAG: specialize.c:[[#@LINE-2]]:44: remark: 'i' compiled: 1 ops
+// CHECK-DAG: specialize.c:[[#@LINE-2]]:{{[0-9]+}}: note: this is where
+// CHECK-DAG: specialize.c:[[#@LINE-3]]:44: remark: 'i' compiled: 1 ops
 TC_SPECIALIZE("B=1") static int number;
 // CHECK-DAG: specialize.c:[[#@LINE-1]]:1: warning: 'tc_specialize' marks functions; here it is ignored
 TC_COMPILE __attribute__((tc_specialize("B=1", "B=2"))) tc_tensor *j(const tc_tensor *x TC_SHAPE("f32[B]")) { number++; return tc_exp(x); }

@@ -28,6 +28,7 @@
 
 KIND(line, "f32[N,C,L]", "f32[O,C,5]", TC_INTS(1), TC_INTS(2), TC_INTS(1), 1)
 KIND(image, "f32[N,C,H,W]", "f32[O,C,3,3]", TC_INTS(1), TC_INTS(1), TC_INTS(1), 1)
+KIND(one_channel, "f32[N,1,H,W]", "f32[1,1,3,3]", TC_INTS(1), TC_INTS(1), TC_INTS(1), 1)
 KIND(strided, "f32[N,C,H,W]", "f32[O,C,3,2]", TC_INTS(2, 3), TC_INTS(1, 0), TC_INTS(1), 1)
 KIND(dilated, "f32[N,C,H,W]", "f32[O,C,3,3]", TC_INTS(1), TC_INTS(2), TC_INTS(2, 1), 1)
 KIND(points, "f32[N,C,H,W]", "f32[O,C,1,1]", TC_INTS(1), TC_INTS(0), TC_INTS(1), 1)
@@ -50,6 +51,7 @@ typedef struct kind {
 static const kind kinds[] = {
     {"line", line, line_gradients, {2, 3, 30}, {4, 3, 5}, {1}, {2}, {1}, 1, 1},
     {"image", image, image_gradients, {2, 3, 9, 21}, {5, 3, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 2},
+    {"one_channel", one_channel, one_channel_gradients, {2, 1, 9, 21}, {1, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 2},
     {"strided", strided, strided_gradients, {2, 3, 9, 20}, {5, 3, 3, 2}, {2, 3}, {1, 0}, {1, 1}, 1, 2},
     {"dilated", dilated, dilated_gradients, {1, 3, 7, 9}, {5, 3, 3, 3}, {1, 1}, {2, 2}, {2, 1}, 1, 2},
     {"points", points, points_gradients, {2, 7, 5, 6}, {9, 7, 1, 1}, {1, 1}, {0, 0}, {1, 1}, 1, 2},

@@ -33,6 +33,14 @@ TC_FN tc_vi64 tc_index(tc_vi64 v, int64_t bound, tc_vb8 live, int *bad) {
   *bad |= tc_anytrue(out);
   return (v < 0) | (v >= bound) ? (tc_vi64)(tc_i64)0 : v;
 }
+/* @ tc_index_one */
+/* The same of lanes that are equal, at least one of which is live. */
+TC_FN tc_vi64 tc_index_one(tc_vi64 v, int64_t bound, int *bad) {
+  const int64_t i = v[0];
+  const int out = (uint64_t)i >= (uint64_t)bound;
+  *bad |= out;
+  return tc_set_i64(out ? 0 : i);
+}
 /* @ TC_INTEGER */
 /* Integers; bits: width. */
 #define TC_INTEGER(T, S, bits)                                                                     \
