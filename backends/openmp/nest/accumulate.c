@@ -5,13 +5,20 @@
  * every block of points, which bounds their error by that of a short sum. */
 #include "backends/openmp/nest/stage.h"
 
+/* The loop over jammed vectors or rows. */
+static const char *each_jammed(const tc_omp_nest *x) {
+  if (!x->interchanged) return "TC_UNROLL for (int u = 0; u < jam; ++u)";
+  if (x->plan->outer < 0) return "for (int64_t u = 0; u < jam; ++u)";
+  return "for (int64_t g = 0; g < outers; ++g) for (int64_t u = g * (most + 1); u < g * (most + 1) + jam; ++u)";
+}
+
 static void put_total(tc_omp_nest *x, const tc_omp_run *r, uint32_t n, const char *start) {
   if (!x->jammed) {
     tc_print_line(&x->s, "tc_vf64 total%u = tc_set_f64(%s);", n, start);
     return;
   }
   tc_print_line(&x->s, "tc_vf64 total%u[%s];", n, r->count);
-  tc_print_line(&x->s, "%s total%u[u] = tc_set_f64(%s);", tc_omp_each_jammed(x), n, start);
+  tc_print_line(&x->s, "%s total%u[u] = tc_set_f64(%s);", each_jammed(x), n, start);
 }
 
 /* Is this reduction folded into an f64 total? */
@@ -24,7 +31,7 @@ static tc_print_name tuple_type(const tc_action *a) { return tc_print_tuple_type
 static void put_identity(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
   tc_buf id = {0};
   tc_print_identity(x->s.words, a->reducer, a->dtype, &id);
-  if (x->jammed) tc_print_line(&x->s, "%s acc%u[u] = %s;", tc_omp_each_jammed(x), a->index, id.text);
+  if (x->jammed) tc_print_line(&x->s, "%s acc%u[u] = %s;", each_jammed(x), a->index, id.text);
   else tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %s; ++u) acc%u[u] = %s;", r->count, a->index, id.text);
   tc_buf_free(&id);
 }
@@ -107,7 +114,7 @@ void tc_omp_put_fold(tc_omp_nest *x, const tc_omp_run *r, const char *last) {
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
     if (!is_folded(r, a)) continue;
-    const char *each = x->jammed ? tc_omp_each_jammed(x) : "", *of = x->jammed ? "[u]" : "";
+    const char *each = x->jammed ? each_jammed(x) : "", *of = x->jammed ? "[u]" : "";
     tc_buf sum = {0};
     put_sum(tc_print_combine(a->reducer).text, a->index, of, &sum);
     tc_print_line(&x->s, "%s%stotal%u%s = %s;", each, *each ? " " : "", a->index, of, sum.text);
@@ -166,7 +173,7 @@ void tc_omp_put_results(tc_omp_nest *x, const tc_omp_run *r) {
     return;
   }
   if (x->jammed) {
-    tc_print_line(&x->s, "%s {", tc_omp_each_jammed(x));
+    tc_print_line(&x->s, "%s {", each_jammed(x));
     x->s.indent += 2;
   }
   for (uint32_t i = 0; i < r->st->naction; ++i)

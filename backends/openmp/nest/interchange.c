@@ -18,31 +18,7 @@
 
 #include <stdio.h>
 
-/* Vectors of a row from which on storing an accumulator and loading it again at the next row wait for nothing. */
-enum { NARROW = 4 };
-
 static bool has_outer(const tc_omp_nest *x) { return x->plan->outer >= 0; }
-
-static void put_outers(tc_omp_nest *x) {
-  const long long tile = x->plan->outer_tile;
-  tc_buf extent = {0};
-  tc_print_dim(x->s.p, x->nest->axis[x->plan->outer].extent, &extent);
-  tc_print_line(&x->s, "const int64_t outers = TC_MIN(%lld, %s - outer * %lld);", tile, extent.text, tile);
-  tc_buf_free(&extent);
-}
-
-void tc_omp_put_interchanged(tc_omp_nest *x) {
-  const char *i = x->axis_text[x->plan->vector];
-  tc_buf columns = {0};
-  tc_print_line(&x->s, "enum { most = %lld / TC_L, rows = TC_MAX(1, TC_COLUMNS / %lld), all = %lld * (most + 1) };",
-                (long long)x->plan->tile, (long long)x->plan->interchange, has_outer(x) ? (long long)x->plan->outer_tile : 1);
-  tc_print_line(&x->s, "const int64_t whole = (end - %s) / TC_L, over = (end - %s) %% TC_L, jam = whole + (over > 0);", i, i);
-  tc_print_extent(&x->s, &x->nest->axis[x->plan->vector], &columns);
-  tc_print_line(&x->s, "const int in_order = %s <= %lld && whole >= %d;", columns.text, (long long)x->plan->tile, NARROW);
-  if (has_outer(x)) put_outers(x);
-  tc_omp_point(x);
-  tc_buf_free(&columns);
-}
 
 /* A loop over the outer points of the task, if it has several. */
 static void open_outer(tc_omp_nest *x) {

@@ -105,17 +105,31 @@ static void put_jammed_vectors(tc_omp_nest *x) {
   name_results(x);
 }
 
-const char *tc_omp_each_jammed(const tc_omp_nest *x) {
-  if (!x->interchanged) return "TC_UNROLL for (int u = 0; u < jam; ++u)";
-  if (x->plan->outer < 0) return "for (int64_t u = 0; u < jam; ++u)";
-  return "for (int64_t g = 0; g < outers; ++g) for (int64_t u = g * (most + 1); u < g * (most + 1) + jam; ++u)";
+/* Vectors of a row from which on storing an accumulator and loading it again at the next row wait for nothing. */
+enum { NARROW = 4 };
+
+static void put_outers(tc_omp_nest *x) {
+  const long long tile = x->plan->outer_tile;
+  tc_buf extent = {0};
+  tc_print_dim(x->s.p, x->nest->axis[x->plan->outer].extent, &extent);
+  tc_print_line(&x->s, "const int64_t outers = TC_MIN(%lld, %s - outer * %lld);", tile, extent.text, tile);
+  tc_buf_free(&extent);
 }
 
-/* All of a tile at once. */
+/* All of a tile at once (interchange.c). */
 static void put_interchanged(tc_omp_nest *x) {
+  const char *i = x->axis_text[x->plan->vector];
+  tc_buf columns = {0};
+  tc_print_line(&x->s, "enum { most = %lld / TC_L, rows = TC_MAX(1, TC_COLUMNS / %lld), all = %lld * (most + 1) };",
+                (long long)x->plan->tile, (long long)x->plan->interchange, x->plan->outer >= 0 ? (long long)x->plan->outer_tile : 1);
+  tc_print_line(&x->s, "const int64_t whole = (end - %s) / TC_L, over = (end - %s) %% TC_L, jam = whole + (over > 0);", i, i);
+  tc_print_extent(&x->s, &x->nest->axis[x->plan->vector], &columns);
+  tc_print_line(&x->s, "const int in_order = %s <= %lld && whole >= %d;", columns.text, (long long)x->plan->tile, NARROW);
+  if (x->plan->outer >= 0) put_outers(x);
+  tc_buf_free(&columns);
   x->jammed = x->interchanged = true;
   name_results(x);
-  tc_omp_put_interchanged(x);
+  tc_omp_point(x);
   x->jammed = x->interchanged = false;
   name_results(x);
 }

@@ -1,4 +1,4 @@
-/* nest.h - a nest being printed by its schedule: nest.c prints the loops over outer points, stage.c and
+/* nest.h - a nest being printed by its schedule: nest.c prints the loops over outer points, stage.c, loops.c and
  * accumulate.c what happens at a point. */
 #ifndef TC_OMP_NEST_H
 #define TC_OMP_NEST_H
@@ -38,11 +38,6 @@ void tc_omp_put_front_stages(tc_omp_nest *x);
 void tc_omp_put_last_stage(tc_omp_nest *x);
 /* The same of outer points `task` .. `task + count`, stage by stage. */
 void tc_omp_group(tc_omp_nest *x);
-
-/* interchange.c: the vectors of a tile from the point of the vector axis to `end`, all stages of them. */
-void tc_omp_put_interchanged(tc_omp_nest *x);
-/* The loop over jammed vectors or rows. */
-const char *tc_omp_each_jammed(const tc_omp_nest *x);
 
 /* The loop over the tasks of this thread; without a team: over all of them. */
 void tc_omp_put_task_loop(tc_omp_nest *x, bool team, const char *step);

@@ -39,6 +39,7 @@ static void put_unrolled_runs(tc_omp_nest *x, const tc_omp_run *r, const char *f
 }
 
 void tc_omp_put_short_runs(tc_omp_nest *x, const tc_omp_run *r, uint32_t mask) {
+  tc_print_hoist_stage(&x->s, r->st, mask);
   const int axis = r->loop[0];
   const int64_t points = tc_omp_run_points(&x->f, r->st), runs = r->block > points ? r->block / points : 1;
   char end[16], stop[16];

@@ -1,5 +1,5 @@
-/* stage.h - how a stage is run: stage.c prints its loops, accumulate.c what reductions and scans keep
- * while they run. */
+/* stage.h - how a stage is run: loops.c prints its loops, actions.c what it does at a point, accumulate.c what reductions
+ * and scans keep while they run. */
 #ifndef TC_OMP_STAGE_H
 #define TC_OMP_STAGE_H
 
@@ -18,12 +18,12 @@ typedef struct tc_omp_run {
   const char *acc; /* of a vector where the loop along them is not unrolled: which accumulator */
 } tc_omp_run;
 
-/* stage.c: what the stage does at a point; u: the accumulator. */
+/* actions.c: what the stage does at a point; u: the accumulator. */
 void tc_omp_put_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u);
 /* The loop over blocks of f32 sums, whose first point is `block`. */
 void tc_omp_open_block(tc_omp_nest *x, const tc_omp_run *r, const char *extent);
 
-/* The loops from the level-th axis of the stage inwards; mask: axes that are fixed here. */
+/* loops.c: the loops from the level-th axis of the stage inwards; mask: axes that are fixed here. */
 void tc_omp_put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t mask);
 
 /* short_runs.c: the same of all axes. */
