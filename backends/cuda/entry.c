@@ -40,7 +40,7 @@ static void put_begin(const tc_entry *e) {
           "  tcrt_cuda_call call;\n"
           "  if (!tcrt_cuda_begin(&call, %s)) return tcrt_miss(f, TC_MISS_DEVICE, -1, -1, 0, 0);\n"
           "  int bad = 0;\n",
-          tc_graph_input_count(e->p->graph) ? "x0" : "0");
+          tc_graph_input_count(e->p->graph) ? "in[0]" : "0");
   if (tc_cuda_records(e->f)) tc_put(e->out, "  tcrt_cuda_record(&call, f);\n");
 }
 
