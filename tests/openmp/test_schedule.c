@@ -64,7 +64,7 @@ Test(schedule, of_points_of_short_rows) {
   tc_graph_free(g);
 }
 
-/* Columns of a matrix, and one row times a matrix, read whole rows. */
+/* Columns of a matrix, and one row times a matrix, read whole rows where these are long and many. */
 Test(schedule, of_columns) {
   static const char *const text[] = {
       "graph g\n%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[0] keep=0\nret %2\n",
@@ -74,9 +74,15 @@ Test(schedule, of_columns) {
     tc_program *p = planned(g);
     const tc_schedule *s = p->kernel[0].schedule;
     const tc_schedule_nest *nest = &(s->product ? s->product->schedule : s)->nest[0];
-    const tc_omp_nest_schedule *plan = nest->variant[nest->nvariant - 1].nest;
+    cr_assert_geq(nest->nvariant, 2);
+    const tc_schedule_variant *many = &nest->variant[nest->nvariant - 2];
+    const tc_omp_nest_schedule *plan = many->nest, *few = many[1].nest;
+    cr_assert_eq(many->nwhen, 2);
+    cr_expect(!many->when[0].less && many->when[0].vectors && !many->when[1].less);
     cr_expect_eq(plan->interchange, 1);
     cr_expect_eq(plan->jam_vectors.n, 0);
+    cr_expect_eq(few->interchange, 0);
+    cr_expect_eq(few->jam_vectors.n, 2);
     tc_program_free(p);
     tc_graph_free(g);
   }
@@ -89,10 +95,11 @@ Test(schedule, of_one_row_or_column) {
   tc_program *p = planned(g);
   const tc_schedule_nest *s = &p->kernel[0].schedule->product->schedule->nest[0];
   const tc_nest *n = &p->kernel[0].schedule->product->nest[0];
-  cr_assert_eq(s->nvariant, 2);
+  cr_assert_eq(s->nvariant, 3); /* one column; columns and rows that are many; others */
   cr_expect_str_eq(n->axis[s->variant[0].when[0].axis].name, "n");
   cr_expect_str_eq(n->axis[((const tc_omp_nest_schedule *)s->variant[0].nest)->vector].name, "k");
   cr_expect_str_eq(n->axis[((const tc_omp_nest_schedule *)s->variant[1].nest)->vector].name, "n");
+  cr_expect_str_eq(n->axis[((const tc_omp_nest_schedule *)s->variant[2].nest)->vector].name, "n");
   tc_program_free(p);
   tc_graph_free(g);
 }
