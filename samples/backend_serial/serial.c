@@ -211,7 +211,7 @@ static bool scratch(const tc_entry *e, uint32_t k, tc_buf *out) {
   for (uint32_t i = 0; i < e->p->kernel[k].nbuffer; ++i) {
     const tc_buffer *b = &e->p->buffer[e->p->kernel[k].buffer[i]];
     if (b->kind != TC_BUF_LOCAL) continue;
-    tc_putf(out, "  const int64_t local%u_%u = scratch%u;\n  scratch%u += ((", k, i, k, k);
+    tc_putf(out, "  const int64_t local@_%u = scratch@;\n  scratch@ += ((", i);
     tc_print_dim(e->p, b->numel, out);
     tc_putf(out, ") * %zu + 63) / 64 * 64;\n", tc_dtype_bytes(b->dtype));
   }
@@ -219,7 +219,7 @@ static bool scratch(const tc_entry *e, uint32_t k, tc_buf *out) {
 }
 
 static void local(const tc_entry *e, uint32_t k, uint32_t i) {
-  tc_putf(e->out, "ws + local%u_%u", k, i);
+  tc_putf(e->out, "ws + local%u_%u", e->scratch[k], i);
 }
 
 static void call(const tc_entry *e, uint32_t k) {

@@ -25,26 +25,32 @@ bool tc_omp_may_interchange(const tc_omp_facts *f) {
   return true;
 }
 
-/* Does the stage read a matrix whose columns are in the lanes, of more rows than are jammed as far as is known? */
+/* May the axis have so many points? */
+static bool may_reach(const tc_omp_facts *f, int axis, int64_t points) {
+  int64_t lo, hi;
+  tc_dim_range(tc_graph_dims(f->p->graph), f->nest->axis[axis].extent, &lo, &hi);
+  return hi < 0 || hi >= points;
+}
+
+/* Does the stage read a matrix whose columns are in the lanes, of as many rows as this is for, as far as is known? */
 static bool reads_rows(const tc_omp_facts *f, const tc_stage *st) {
-  enum { ROWS = 16 };
   const int axis = reduced_axis(f, st);
   const uint8_t *need = tc_omp_needs(f, st);
-  int64_t lo, hi;
   if (axis < 0) return false;
-  tc_dim_range(tc_graph_dims(f->p->graph), f->nest->axis[axis].extent, &lo, &hi);
   for (uint32_t id = 1; id < f->k->nexpr; ++id) {
     const tc_expr *e = &f->k->expr[id];
     if (need[id] && e->kind == TC_EX_LOAD && tc_dim_is(e->address.coef[f->vector], 1) && !tc_dim_is(e->address.coef[axis], 0))
-      return hi < 0 || hi >= ROWS;
+      return may_reach(f, axis, TC_OMP_LEAST_ROWS);
   }
   return false;
 }
 
 int tc_omp_plan_interchange(const tc_omp_choice *c) {
   const tc_omp_facts *f = &c->f;
+  enum { WIDEST = 16 }; /* lanes */
   int rows = -1;
   if (!tc_omp_may_interchange(f) || !tc_omp_only_reduces(f) || !tc_omp_plan_jam_vectors(c)) return -1;
+  if (!may_reach(f, f->vector, TC_OMP_LEAST_COLUMNS * WIDEST)) return -1;
   for (uint32_t i = 0; i < f->nest->nstage; ++i) {
     const tc_stage *st = &f->nest->stage[i];
     if (!st->axes) continue;
