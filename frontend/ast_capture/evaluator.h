@@ -320,7 +320,6 @@ private:
   bool spend(tc_ref y, const std::vector<tc_ref> &wrt, bool retain, clang::SourceLocation loc);
   tc_ref detached(tc_ref ref, clang::SourceLocation loc);
   bool settle_gradients(clang::SourceLocation loc);
-  std::vector<bool> freed();
   std::vector<bool> recorded();
   void mark_detached();
 

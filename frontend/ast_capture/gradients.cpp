@@ -291,13 +291,6 @@ Value Evaluator::do_tc_jvp(const CallExpr *e) {
 
 // ---- the end ------------------------------------------------------------------------------------
 
-// By id: what a tape leads from through what a backward pass freed, so that it cannot be differentiated again.
-std::vector<bool> Evaluator::freed() {
-  std::vector<tc_ref> gone;
-  for (uint32_t id : spent) gone.push_back({id});
-  return moving_with(graph, gone);
-}
-
 // Marks the operands that are leaves.  false: the body would do what kernels do not.
 bool Evaluator::settle_gradients(SourceLocation loc) {
   if (leaf_inputs.empty() && inner_wrt.empty() && own_leaf.empty()) return true;
@@ -312,8 +305,10 @@ bool Evaluator::settle_gradients(SourceLocation loc) {
     if (!tracked[ref.id])
       fail(at, "the gradient of a value that is computed from none of the operands that gradients "
                "are taken with respect to");
-  const std::vector<bool> lost = freed();
-  auto leaves_tracked = [&](tc_ref ref) { return tracked[ref.id] && !lost[ref.id]; };
+  std::vector<tc_ref> gone;
+  for (uint32_t id : spent) gone.push_back({id});
+  const std::vector<bool> freed = moving_with(graph, gone);
+  auto leaves_tracked = [&](tc_ref ref) { return tracked[ref.id] && !freed[ref.id]; };
   for (size_t i = 0; i < results.size(); i++)
     if (leaves_tracked(results[i]) && !numbers.count(i))
       fail(loc, describe(results[i]) + " is handed on while its gradient is tracked; hand on "
@@ -329,9 +324,8 @@ bool Evaluator::settle_gradients(SourceLocation loc) {
 // By id: what a tape leads to from what leaves the statements.
 std::vector<bool> Evaluator::recorded() {
   std::vector<bool> leads(tc_graph_count(graph) + 1);
-  const std::vector<bool> lost = freed();
   for (size_t i = 0; i < results.size(); i++)
-    if (!numbers.count(i) && !lost[results[i].id]) leads[results[i].id] = true;
+    if (!numbers.count(i)) leads[results[i].id] = true;
   for (const Storage &storage : storages)
     if (storage.source.at_entry && storage.tracked_write) leads[storage.current.id] = true;
   for (tc_ref effect = tc_graph_effect(graph); effect.id;) { // each names the one before it
@@ -343,9 +337,10 @@ std::vector<bool> Evaluator::recorded() {
   return leads;
 }
 
-// Marks the operands that are constants to a tape: leaves among them, which an optimiser writes, and those that only lead
-// to gradients that are not tracked, are no reason for the body to run.
+// Marks the operands that are constants to a tape: leaves among them, which an optimiser writes, are no reason for
+// the body to run.  Where the statements take gradients, any that is tracked may lead to them.
 void Evaluator::mark_detached() {
+  if (!leaf_inputs.empty() || !inner_wrt.empty() || !own_leaf.empty()) return;
   const std::vector<bool> leads = recorded();
   std::set<int> tracked;
   for (const Storage &storage : storages)

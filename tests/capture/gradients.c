@@ -78,17 +78,6 @@ TC_COMPILE tc_tensor *both(tc_tensor *x TC_SHAPE("f32[N]"), tc_tensor *y TC_SHAP
   return g[0];
 }
 
-// Leaves that no gradient is asked for are constants, where no result leads to them.
-TC_COMPILE tc_tensor *beside(tc_tensor *x TC_SHAPE("f32[N]"), const tc_tensor *y TC_SHAPE("f32[N]")) {
-  tc_tensor *g;
-  return tc_grad(tc_sum(tc_mul(tc_square(x), y), TC_ALL, false), 1, &x, &g) ? g : NULL;
-}
-TC_COMPILE tc_tensor *beside_result(tc_tensor *x TC_SHAPE("f32[N]"), const tc_tensor *y TC_SHAPE("f32[N]"), tc_tensor **e) {
-  tc_tensor *g;
-  *e = tc_exp(y);
-  return tc_grad(tc_sum(tc_mul(tc_square(x), y), TC_ALL, false), 1, &x, &g) ? g : NULL;
-}
-
 static tc_tensor *leaf(tc_tensor *x) { return tc_requires_grad_(x, true); }
 
 int main(void) {
@@ -106,10 +95,6 @@ int main(void) {
   show(number(d));
   show(both(w, leaf(tc_ones(TC_DIMS(4), TC_F32)), &side)), show(side);
   show(both(w, w, &side)), show(side); // not by kernels
-  tc_tensor *y4 = leaf(tc_ones(TC_DIMS(4), TC_F32));
-  show(beside(w, y4));
-  show(beside_result(w, y4, &side)); // not by kernels
-  printf("%d\n", tc_requires_grad(side)), show(side);
   // no leaf, and nothing recorded: the body says what is wrong
   show(cut(tc_ones(TC_DIMS(4), TC_F32)));
   printf("%d\n", tc_error() != NULL), tc_clear_error();
@@ -131,8 +116,6 @@ int main(void) {
 // CHECK: remark: 'both' compiled:
 // CHECK-DAG: number {{.*}} 1 0 0 
 // CHECK-DAG: both {{.*}} 1 0 1 
-// CHECK-DAG: beside {{.*}} 1 0 0 
-// CHECK-DAG: beside_result {{.*}} 0 0 1 gradients 1
 // CHECK-DAG: step {{.*}} 5 0 0 
 // CHECK-DAG: two_steps {{.*}} 1 0 0 
 // CHECK-DAG: hessian {{.*}} 1 0 0 
