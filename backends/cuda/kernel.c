@@ -52,12 +52,12 @@ void tc_cuda_put_approximate_math(const tc_kernel *k, bool begin, tc_buf *out) {
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-/* One nest on its way: the bodies of its functions, and all in one text, which says what parameters
- * they take. */
+/* One nest on its way: the bodies of its functions, empty where no variant takes one, and those in one text, which
+ * says what parameters they take. */
 typedef struct pair {
   const tc_cuda_text *t;
   const tc_cuda_nest_schedule *plan;
-  tc_buf vectorized, general, unaligned, narrow, *both;
+  tc_buf body[TC_CUDA_WAYS], *both;
   bool joins; /* tc_cuda_joins */
 } pair;
 
@@ -99,27 +99,12 @@ static void put_global(const pair *x, uint32_t i, const char *name, tc_buf *out)
   tc_put(out, ");\n}\n");
 }
 
-/* The templates for rows in registers, for unaligned rows and the plain one, and the instances of all. */
-static void put_functions(const pair *x, tc_buf *out) {
-  char in_registers[64], plain[64], unaligned[64], narrow[64];
-  const bool one = !x->general.len;
-  snprintf(in_registers, sizeof in_registers, "@NAME@_nest%u", x->t->nest);
-  snprintf(plain, sizeof plain, "@NAME@_nest%u%s", x->t->nest, one ? "" : "_again");
-  snprintf(unaligned, sizeof unaligned, "@NAME@_nest%u_unaligned", x->t->nest);
-  snprintf(narrow, sizeof narrow, "@NAME@_nest%u_narrow", x->t->nest);
-  put_template(x, in_registers, x->vectorized.text, out);
-  if (!one) put_template(x, plain, x->general.text, out);
-  if (x->unaligned.len) put_template(x, unaligned, x->unaligned.text, out);
-  if (x->narrow.len) put_template(x, narrow, x->narrow.text, out);
-  for (uint32_t i = 0; i < x->t->schedule->nvariant; ++i) {
-    const tc_cuda_variant *f = tc_cuda_variant_of(x->t->schedule, i);
-    put_global(x, i, f->unaligned ? unaligned : f->narrow ? narrow : f->registers || one ? in_registers : plain, out);
-  }
-}
-
-/* The text that variant v is an instance of. */
+/* The body that variant v is an instance of. */
 static tc_cuda_way way_of(const tc_cuda_variant *v) {
-  return v->unaligned ? TC_CUDA_UNALIGNED : v->narrow ? TC_CUDA_NARROW : v->registers ? TC_CUDA_IN_REGISTERS : TC_CUDA_PLAIN;
+  return v->unaligned   ? TC_CUDA_UNALIGNED
+         : v->narrow    ? TC_CUDA_NARROW
+         : v->registers ? TC_CUDA_IN_REGISTERS
+                        : TC_CUDA_PLAIN;
 }
 
 static bool some_variant(const tc_schedule_nest *s, tc_cuda_way way) {
@@ -128,22 +113,38 @@ static bool some_variant(const tc_schedule_nest *s, tc_cuda_way way) {
   return false;
 }
 
+typedef struct name {
+  char text[64];
+} name;
+
+static name name_of(const pair *x, tc_cuda_way way) {
+  const char *suffix[TC_CUDA_WAYS] = {[TC_CUDA_PLAIN] = x->body[TC_CUDA_IN_REGISTERS].len ? "_again" : "",
+                                      [TC_CUDA_IN_REGISTERS] = "",
+                                      [TC_CUDA_UNALIGNED] = "_unaligned",
+                                      [TC_CUDA_NARROW] = "_narrow"};
+  name n;
+  snprintf(n.text, sizeof n.text, "@NAME@_nest%u%s", x->t->nest, suffix[way]);
+  return n;
+}
+
+/* The templates and their instances. */
+static void put_functions(const pair *x, tc_buf *out) {
+  for (tc_cuda_way way = 0; way < TC_CUDA_WAYS; ++way)
+    if (x->body[way].len) put_template(x, name_of(x, way).text, x->body[way].text, out);
+  for (uint32_t i = 0; i < x->t->schedule->nvariant; ++i)
+    put_global(x, i, name_of(x, way_of(tc_cuda_variant_of(x->t->schedule, i))).text, out);
+}
+
 bool tc_cuda_put_nest(const tc_cuda_text *t, tc_buf *both, tc_buf *out) {
   pair x = {.t = t, .plan = tc_cuda_nest_schedule_of(t->schedule), .both = both};
-  const bool registers = some_variant(t->schedule, TC_CUDA_IN_REGISTERS);
-  bool ok = tc_cuda_put_body(t, registers ? TC_CUDA_IN_REGISTERS : TC_CUDA_PLAIN, &x.vectorized);
-  if (ok && registers) ok = tc_cuda_put_body(t, TC_CUDA_PLAIN, &x.general);
-  if (ok && some_variant(t->schedule, TC_CUDA_UNALIGNED)) ok = tc_cuda_put_body(t, TC_CUDA_UNALIGNED, &x.unaligned);
-  if (ok && some_variant(t->schedule, TC_CUDA_NARROW)) ok = tc_cuda_put_body(t, TC_CUDA_NARROW, &x.narrow);
-  tc_put(both, x.vectorized.text ? x.vectorized.text : "");
-  tc_put(both, x.general.text ? x.general.text : "");
+  bool ok = true;
+  for (tc_cuda_way way = 0; ok && way < TC_CUDA_WAYS; ++way)
+    if (way == TC_CUDA_PLAIN || some_variant(t->schedule, way)) ok = tc_cuda_put_body(t, way, &x.body[way]);
+  for (tc_cuda_way way = 0; way <= TC_CUDA_PLAIN; ++way) tc_put(both, x.body[way].text ? x.body[way].text : "");
   ok = ok && both->text && !both->failed;
   x.joins = ok && tc_cuda_joins(t, both->text);
   if (ok) put_functions(&x, out);
-  tc_buf_free(&x.vectorized);
-  tc_buf_free(&x.general);
-  tc_buf_free(&x.unaligned);
-  tc_buf_free(&x.narrow);
+  for (tc_cuda_way way = 0; way < TC_CUDA_WAYS; ++way) tc_buf_free(&x.body[way]);
   return ok && !out->failed;
 }
 

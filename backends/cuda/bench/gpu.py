@@ -177,7 +177,7 @@ class Ours:
         self.library, self.family = library, family
         self.name = name or ("tcompile recorded" if family.endswith("_recorded") else "tcompile")
 
-    def load(self, dtype, sets):
+    def load(self, _family, dtype, sets):
         self.dtype, self.sets = dtype, sets
         self.library.load(self.family, dtype, sets)
 
@@ -209,7 +209,7 @@ class Peer:
         self.mode, self.name = mode, "torch " + mode
         self.start, self.stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
 
-    def load(self, family, sets):
+    def load(self, family, _dtype, sets):
         self.sets, self.next = sets, 0
         self.run, self.written = runner(self.mode, family)
         for i, operand in enumerate(sets[0]):
@@ -303,23 +303,28 @@ def measure(contenders, rounds):
                    "low": min(ms for ms, _ in s), "high": max(ms for ms, _ in s)} for name, s in samples.items()}
 
 
-def run_row(library, peers, family, size, dtype, rounds):
-    torch.compiler.reset()
-    sets = make_sets(family, size, dtype)
+def checked(contenders, family, dtype, sets):
+    """Those that ran, with the errors of their results by name, and why others did not."""
     reference = Reference(family, sets[0])
     likes = reference.likes(dtype)
-    ours = [Ours(library, name) for name in family.ours]
-    contenders, errors, failed = [], {}, {}
-    for c in ours + [peer for peer in peers if peer.mode in family.modes]:
+    ran, errors, failed = [], {}, {}
+    for c in contenders:
         try:
-            c.load(dtype if c in ours else family, sets)
+            c.load(family, dtype, sets)
             reference.restore(sets[0])
             errors[c.name] = reference.error(dtype, c.results(likes))
-            contenders.append(c)
+            ran.append(c)
         except Exception as error:  # a contender that cannot run a row is printed, not hidden
             failed[c.name] = repr(error)[:300]
     reference.restore(sets[0])
-    del reference, likes
+    return ran, errors, failed
+
+
+def run_row(library, peers, family, size, dtype, rounds):
+    torch.compiler.reset()
+    sets = make_sets(family, size, dtype)
+    contenders, errors, failed = checked([Ours(library, name) for name in family.ours] + [peer for peer in peers if peer.mode in family.modes],
+                                         family, dtype, sets)
     library.counters()
     times = measure(contenders, rounds)
     hits, fallbacks = library.counters()
@@ -330,19 +335,24 @@ def run_row(library, peers, family, size, dtype, rounds):
             "bytes": item * family.elements(*size) + family.indices(*size)}
 
 
+def median_ms(count, run):
+    """Of one call of run."""
+    start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    times = []
+    for _ in range(count):
+        start.record()
+        run()
+        stop.record()
+        stop.synchronize()
+        times.append(start.elapsed_time(stop))
+    return statistics.median(times)
+
+
 def copy_bandwidth():
     """GB/s read and written by a device-to-device copy of 1 GiB."""
     x = torch.randn(1 << 28, device="cuda")
     y = torch.empty_like(x)
-    start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    times = []
-    for _ in range(20):
-        start.record()
-        y.copy_(x)
-        stop.record()
-        stop.synchronize()
-        times.append(start.elapsed_time(stop))
-    return 2 * x.numel() * 4 / statistics.median(times) * 1e-6
+    return 2 * x.numel() * 4 / median_ms(20, lambda: y.copy_(x)) * 1e-6
 
 
 def machine():
@@ -464,7 +474,7 @@ def main():
                 if peer.mode not in family.modes:
                     continue
                 with torch.inference_mode(not family.trains):
-                    peer.load(family, make_sets(family, size, dtype)[:2])
+                    peer.load(family, dtype, make_sets(family, size, dtype)[:2])
         return
     library = Library(options.library)
     result = {"machine": machine(), "copy": copy_bandwidth(), "rounds": options.rounds, "rows": []}

@@ -13,7 +13,7 @@ import time
 import torch
 
 import sweep_report
-from gpu import DTYPES, Family, Library, MODES, Ours, Peer, Reference, copy_bandwidth, machine, make_sets, measure, normal
+from gpu import DTYPES, Family, Library, MODES, Ours, Peer, checked, copy_bandwidth, machine, make_sets, measure, median_ms, normal
 from sweep_draw import list_of, rows_of_file
 from gpu_sweep_make import LIBRARY, ROWS
 from sweep_source import code_key, named
@@ -49,15 +49,7 @@ def product_rate(dtype):
     """GFLOP/s of a large product of the library."""
     n = PRODUCT[dtype]
     a, b = (normal(n, n).to(DTYPES[dtype]) for _ in range(2))
-    start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    times = []
-    for _ in range(12):
-        start.record()
-        a @ b
-        stop.record()
-        stop.synchronize()
-        times.append(start.elapsed_time(stop))
-    return 2 * n**3 / sorted(times)[len(times) // 2] * 1e-6
+    return 2 * n**3 / median_ms(12, lambda: a @ b) * 1e-6
 
 
 def ceilings_here():
@@ -73,26 +65,11 @@ def unit_of(row):
     return f"{row.dtype if product else 'f32'} product"
 
 
-def loaded(contender, family, dtype, sets, reference, likes):
-    """Its error in tolerances."""
-    contender.load(dtype if isinstance(contender, Ours) else family, sets)
-    return reference.error(dtype, contender.results(likes))
-
-
 def run_row(libraries, peers, row, function, rounds, ceilings):
     torch.compiler.reset()
     family = Drawn(row, function)
     sets = make_sets(family, (), row.dtype)
-    reference = Reference(family, sets[0])
-    likes = reference.likes(row.dtype)
-    team, errors, failed = [], {}, {}
-    for c in [Ours(library, function, name) for name, library in libraries.items()] + peers:
-        try:
-            errors[c.name] = loaded(c, family, row.dtype, sets, reference, likes)
-            team.append(c)
-        except Exception as error:  # printed, not hidden
-            failed[c.name] = repr(error)[:300]
-    del reference, likes
+    team, errors, failed = checked([Ours(library, function, name) for name, library in libraries.items()] + peers, family, row.dtype, sets)
     first = libraries["tcompile"]
     first.counters()
     times = measure(team, rounds) if "tcompile" in errors else {}
@@ -117,7 +94,7 @@ def compile_part(rows, names, peers, part):
             sets = make_sets(family, (), row.dtype)[:1]
             for peer in peers:
                 try:
-                    peer.load(family, sets)
+                    peer.load(family, row.dtype, sets)
                 except Exception:  # it is seen again when the row is measured
                     pass
 

@@ -69,7 +69,7 @@ uint32_t tc_cuda_copied(const tc_cuda_nest *x, const tc_action *a);
 void tc_cuda_skip_copied(tc_cuda_nest *x);
 
 /* body.c: the statements of one thread of a nest, as they stand in the function template. */
-typedef enum { TC_CUDA_PLAIN, TC_CUDA_IN_REGISTERS, TC_CUDA_UNALIGNED, TC_CUDA_NARROW } tc_cuda_way;
+typedef enum { TC_CUDA_IN_REGISTERS, TC_CUDA_PLAIN, TC_CUDA_UNALIGNED, TC_CUDA_NARROW, TC_CUDA_WAYS } tc_cuda_way;
 bool tc_cuda_put_body(const tc_cuda_text *text, tc_cuda_way way, tc_buf *out);
 
 /* A loop over the items of a thread, which are `step` apart. */

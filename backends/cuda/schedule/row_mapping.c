@@ -237,7 +237,7 @@ static void add_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant 
                      scalar[] = {{0, 4}, {32, 2}, {64, 2}, {64, 4}, {256, 4}};
   enum { SMALL = 64, WHOLE = 4 };
   const bool once = f->aligned && r->passes < 2;
-  const int n = !f->aligned ? 5 : f->shared || once ? 6 : 7;
+  const int n = !f->aligned ? (int)(sizeof scalar / sizeof *scalar) : f->shared || once ? 6 : 7;
   for (int i = 0; i < n; ++i) {
     const shape *t = f->aligned ? &aligned[i] : &scalar[i];
     const int each = items_of(t, (int)f->lanes, items);
