@@ -226,7 +226,7 @@ static bool read_ret(reader *r) {
   do {
     tc_ref ref;
     if (!read_ref(r, &ref)) return false;
-    if (!tc_graph_output(r->g, ref)) return fail(r, "out of memory");
+    if (!tc_graph_output(r->g, ref)) return fail(r, "an effect, or several results at once, cannot be returned");
   } while (accept(r, ",") || !at_end(r));
   return true;
 }

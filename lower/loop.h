@@ -203,8 +203,8 @@ typedef struct tc_stage {
   uint32_t skipped;
 } tc_stage;
 
-/* A reduction whose size is a symbol may have nests for both ways; the launcher takes one.  CUT: parts
- * of it, and their combination; WHOLE: one nest, for up to `whole` elements or where results are many. */
+/* A reduction or scan whose size is a symbol may have nests for both ways; the launcher takes one.  CUT: parts
+ * of it, and their combination; WHOLE: one nest, for up to `whole` elements, or from `many` results on. */
 typedef enum { TC_ALWAYS, TC_WHERE_CUT, TC_WHERE_WHOLE } tc_when;
 
 typedef struct tc_nest {
@@ -223,7 +223,7 @@ typedef struct tc_nest {
   tc_dim work;    /* estimated scalar operations, for the decision to go parallel */
   tc_when when;
   tc_dim elements, results; /* CUT, WHOLE: elements of one result, and results */
-  int64_t whole;
+  int64_t whole, many;
 } tc_nest;
 
 static inline uint32_t tc_nest_stages(const tc_nest *n) { return n->nstage + n->nstreamed; } /* of both ways */
@@ -380,6 +380,7 @@ typedef struct tc_target {
   int64_t online_from; /* in rows of so many elements on, a maximum and a sum of exponentials that nothing else
                         * needs are one reduction (lower/nest/online_softmax.c); 0: in none */
   int64_t across;      /* operations to combine the lanes of a vector */
+  bool split_scans;    /* scans are cut as reductions are, for one more pass over their elements */
   bool scan_lanes;     /* lanes may run along the axis of a scan */
   bool scatter_lanes;  /* ... and along one whose points a scatter puts in different places */
   int64_t long_pass;   /* of rows from here on, a pass costs more than a sum in another pass does

@@ -13,7 +13,7 @@
  *   value.c     value of a node at an index -> expression
  *   reduce.c    reductions and scans of a group
  *   expr.c      the pool of expressions of a kernel;  actions.c: what is done with them
- *   nest.c      group -> loop nest;  local_rows.c: values kept between stages;
+ *   nest.c      group -> loop nest;  split.c: reductions and scans that are cut into chunks;  local_rows.c: values kept between stages;
  *               online_softmax.c: two passes in one;  single_pass_variance.c, distribute_scale.c: stages
  *               that earlier ones can replace or make cheaper;  axes.c: merging and cutting axes;
  *               vector_axis.c: which axis runs in vector lanes;  channel_unroll.c: short last axes
@@ -118,9 +118,9 @@ typedef struct lo_group {
   bool closed;      /* joins, pads, scatters, scans: nothing joins but what they read */
   bool piece;       /* of a concatenation: a product may write it, as a kernel of its own */
   bool serial;      /* scatter */
-  bool split;       /* reduction with few outer points: partial results of chunks, then one more nest */
+  bool split;       /* reduction or scan with few outer points: partial results of chunks, then further nests */
   bool columns;     /* split: lanes run along results */
-  int64_t whole;    /* split: elements up to which one nest does it all; 0: there is none */
+  int64_t whole, many; /* split: elements up to which, and results from which on, one nest does it all; 0: there is none */
   tc_ref matmul, scan, call;
   const lo_index *at; /* of the matmul's or scan's result */
   int k, nk;        /* matmul: axes of k, from k on, and how many they are */
@@ -275,6 +275,8 @@ void lo_add_store(lo *L, lo_group *g, lo_store s);
 bool lo_has_room(const lo_group *g);
 bool lo_can_host(lo *L, const lo_group *g, tc_ref n, const lo_index *at); /* every element once */
 /* feeds_reduce: the result is an operand of another reduction of g */
+/* Is a scan along such an axis, of so many outer points, to be cut into chunks?  Says so of its group. */
+void lo_choose_split_scan(lo *L, lo_group *g);
 bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds_reduce);
 bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at);
 tc_dim lo_group_numel(lo *L, const lo_group *g, uint32_t axes);
@@ -396,6 +398,8 @@ uint32_t lo_reduced_slots(const lo_reduce *r); /* bits */
 /* Emits a reduction over the slots in `axes`; its first result. */
 uint32_t lo_push_reduce(lo_kb *b, lo_combined c, uint32_t axes);
 void lo_emit_reduce(lo_kb *b, uint32_t i);
+lo_combined lo_operand_of_scan(lo_kb *b);
+uint32_t lo_push_scan(lo_kb *b, lo_combined c, uint32_t axes); /* as a reduction */
 void lo_emit_scan(lo_kb *b);
 
 /* element.c */
@@ -406,12 +410,16 @@ void lo_choose_layouts(lo *L);
 
 /* nest.c, matmul.c */
 void lo_begin_nest(lo_kb *b, lo_group *g); /* slots are the group's axes; an empty pool */
-void lo_emit_nest(lo_kb *b, lo_group *g);
+void lo_emit_nest(lo_kb *b, lo_group *g); /* split.c */
 void lo_emit_matmul(lo_kb *b, lo_group *g);
 void lo_emit_call(lo_kb *b, lo_group *g); /* call.c */
 /* A nest that copies one buffer to another, both of the shape of that node. */
 void lo_emit_copy(lo_kb *b, tc_ref shape, uint32_t from, uint32_t to);
 void lo_emit_stores(lo_kb *b);
+void lo_push_store(lo_kb *b, tc_act_kind kind, tc_val v, uint32_t program_buffer, tc_address to);
+void lo_emit_whole(lo_kb *b, lo_group *g); /* one nest does it all */
+/* The acts so far become a nest of the kernel. */
+void lo_finish_nest(lo_kb *b);
 
 /* actions.c */
 void lo_push_act(lo_kb *b, lo_act a);

@@ -216,7 +216,8 @@ static void put_when(const printer *r, const tc_nest *n) {
   if (n->when == TC_ALWAYS) return;
   tc_putf(r->out, "  where %s (", when[n->when]);
   put_dim(r, n->elements), tc_put(r->out, " elements, ");
-  put_dim(r, n->results), tc_putf(r->out, " results, whole up to %lld)", (long long)n->whole);
+  put_dim(r, n->results), tc_putf(r->out, " results, whole up to %lld or from %lld)", (long long)n->whole,
+                                         (long long)n->many);
 }
 
 static void put_nest(printer *r, const tc_nest *n) {

@@ -82,14 +82,15 @@ static bool read_lanes(lo_reader *r, tc_nest *n) {
   return n->vector >= 0 || tc_words_fail(&r->w, "there is no axis %s", name);
 }
 
-/* "where cut (N elements, M results, whole up to 4096)" */
+/* "where cut (N elements, M results, whole up to 4096 or from 512)" */
 static bool read_when(lo_reader *r, tc_nest *n) {
   if (!tc_words_accept_word(&r->w, "where")) return true;
   n->when = tc_words_accept_word(&r->w, "cut") ? TC_WHERE_CUT : TC_WHERE_WHOLE;
   if (n->when == TC_WHERE_WHOLE && !tc_words_expect(&r->w, "whole")) return false;
   return tc_words_expect(&r->w, "(") && lo_read_dim(r, &n->elements) && tc_words_expect(&r->w, "elements,") &&
          lo_read_dim(r, &n->results) && tc_words_expect(&r->w, "results, whole up to") &&
-         tc_words_int(&r->w, &n->whole) && tc_words_expect(&r->w, ")");
+         tc_words_int(&r->w, &n->whole) && tc_words_expect(&r->w, "or from") && tc_words_int(&r->w, &n->many) &&
+         tc_words_expect(&r->w, ")");
 }
 
 static tc_dim product(lo_reader *r, tc_dim a, tc_dim b) {

@@ -20,6 +20,7 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .keep_loads = true,
                                   .streams = true,
                                   .across = 24,
+                                  .split_scans = true,
                                   .scan_lanes = true,
                                   .epilogue_in_place = true,
                                   .guards = true,
@@ -74,7 +75,7 @@ static void put_template(const pair *x, const char *name, const char *body, tc_b
 
 static int block_threads(const pair *x, const tc_cuda_variant *f) {
   if (x->plan->form == TC_CUDA_COLUMNS) return TC_CUDA_BLOCK;
-  if (x->plan->form == TC_CUDA_FLAT) return (int)f->threads;
+  if (x->plan->form == TC_CUDA_FLAT || x->plan->form == TC_CUDA_SCATTER) return (int)f->threads;
   if (x->plan->form != TC_CUDA_ROWS) return TC_CUDA_THREADS;
   return (int)(f->most > f->threads ? f->most : f->threads);
 }

@@ -145,6 +145,8 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
  * tiles, short along k, for which the library would take two kernels, and its epilogue one more.
  * tc_cuda_is_odd: rows of its result are not aligned to 16 bytes, which the library's products of halves take
  * several times as long for.
+ * tc_cuda_scatter: blocks that share out `places` destinations of a scatter, a power of 2, each for some to all of
+ * its 16 warps; and the parts of slices where these blocks are few.
  * tc_cuda_saves_pass: the library's product would be faster by less than one more kernel takes, which reads and
  * writes all results: some 3 us, and as long as 72 of k. */
 static const char helpers[] =
@@ -247,6 +249,14 @@ static const char helpers[] =
     "TC_CUDA_FN int64_t tc_cuda_owners(int64_t slices) {\n"
     "  const int64_t n = slices > 0 ? 131072 / slices : 1;\n"
     "  return n > 1024 ? 1024 : n > 1 ? n : 1;\n"
+    "}\n"
+    "TC_CUDA_FN int64_t tc_cuda_scatter(const tcrt_cuda_call *c, int64_t places, int64_t slices,\n"
+    "                                   int64_t *parts) {\n"
+    "  const int64_t most = (int64_t)c->info->sms * 4;\n"
+    "  int64_t n = 1;\n"
+    "  while (n * 16 < places && n * 2 <= most) n *= 2;\n"
+    "  for (*parts = 1; *parts * 32 < slices && n * *parts * 2 <= most;) *parts *= 2;\n"
+    "  return n;\n"
     "}\n"
     "TC_CUDA_FN int tc_cuda_follow(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned "
     "function,\n"

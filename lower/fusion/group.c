@@ -122,8 +122,9 @@ static shape shape_of(lo *L, const tc_node *n) {
 }
 
 /* Few results from many elements: threads are fed by chunks of the reduction.  Where that would part
- * the reduction from its readers, it takes more than the absence of a bound. */
-static bool wants_split(lo *L, const shape *s, tc_dim results, bool parts) {
+ * the reduction from its readers, it takes more than the absence of a bound; rows of a reduction are many, where
+ * nothing is known. */
+static bool wants_split(lo *L, const shape *s, tc_dim results, bool scan, bool parts) {
   const tc_target *t = L->target;
   const bool columns = s->columns;
   int64_t few = columns ? t->few_columns : t->few_rows, least, most;
@@ -134,7 +135,7 @@ static bool wants_split(lo *L, const shape *s, tc_dim results, bool parts) {
   if (parts && least <= size_limit) few = 2;
   if (lo_at_most(L, results, few - 1)) return true;
   tc_dim_range(L->dims, results, &least, &most);
-  return t->cut_unknown && columns && !parts && least < few;
+  return t->cut_unknown && (columns || scan) && !parts && least < few;
 }
 
 /* Elements up to which a reduction that is split, and may turn out to be short, is not: rows of one
@@ -145,6 +146,20 @@ static int64_t whole_limit(lo *L, const shape *s) {
   int64_t least, most;
   tc_dim_range(L->dims, lo_product(L, s->extent, s->n), &least, &most);
   return t->cut_unknown && least <= limit ? limit : 0;
+}
+
+static void choose_split(lo *L, lo_group *g, bool split, const shape *s) {
+  g->split = split;
+  g->columns = s->columns;
+  g->whole = split ? whole_limit(L, s) : 0;
+  g->many = g->whole ? s->columns ? L->target->few_columns : L->target->few_rows : 0;
+}
+
+void lo_choose_split_scan(lo *L, lo_group *g) {
+  if (!L->target->split_scans || !g->sequential) return;
+  const int axis = __builtin_ctz(g->sequential);
+  shape s = {.n = 1, .extent = {g->extent[axis]}, .columns = axis < g->naxis - 1};
+  choose_split(L, g, wants_split(L, &s, lo_group_numel(L, g, ~g->sequential), true, false), &s);
 }
 
 /* Finds axes for the reduced dimensions among `unused`, in order, else makes new ones. */
@@ -172,7 +187,7 @@ bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds
     return lo_no(L, "its reader needs other than one result for each of its points");
   shape s = shape_of(L, node);
   uint32_t unused = all_axes(g) & ~at->axes, axes = 0;
-  bool split = wants_split(L, &s, lo_group_numel(L, g, at->axes), unused && !g->split);
+  bool split = wants_split(L, &s, lo_group_numel(L, g, at->axes), false, unused && !g->split);
   lo_no(L, "it is a reduction along another axis than the loops of its reader");
   if ((at->axes & g->sequential) || !can_be_sequential(g, unused)) return false;
   if (g->split && (!split || unused != g->sequential)) return false;
@@ -188,9 +203,7 @@ bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds
     return false;
   }
   g->sequential = axes;
-  g->split = split;
-  g->whole = split ? whole_limit(L, &s) : 0;
-  g->columns = s.columns;
+  choose_split(L, g, split, &s);
   g->reduce = lo_grow(L, L->scratch, g->reduce, &g->creduce, g->nreduce, sizeof *g->reduce);
   g->reduce[g->nreduce++] = r;
   return true;

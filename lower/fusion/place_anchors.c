@@ -163,6 +163,7 @@ void lo_place_scan(lo *L, tc_ref r) {
   g->scan = r;
   g->at = lo_identity(L, &n->type);
   if (n->type.rank) g->sequential = lo_lin_axes(&g->at->dim[lo_axis_attr(n, n->type.rank)]);
+  lo_choose_split_scan(L, g);
   L->place[r.id].group = g->id;
   lo_store_all(L, g, r, g->at, r, g->at, false);
   lo_demand_value(L, n->in[0], g, g->at, false, false);

@@ -1,4 +1,4 @@
-/* nest.c - a group of nodes becomes a loop nest (two, when a reduction is split). */
+/* nest.c - a group of nodes becomes a loop nest. */
 #include "lower/lowering.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static uint32_t address_axes(const lo_kb *b, const tc_address *a) {
   return m;
 }
 
-static void push_store(lo_kb *b, tc_act_kind kind, tc_val v, uint32_t program_buffer, tc_address to) {
+void lo_push_store(lo_kb *b, tc_act_kind kind, tc_val v, uint32_t program_buffer, tc_address to) {
   tc_dtype d = b->L->p->buffer[program_buffer].dtype;
   v = lo_cast(b, v, d);
   const tc_expr *x = &b->k->expr[v.id];
@@ -32,7 +32,7 @@ void lo_emit_stores(lo_kb *b) {
     const lo_store *s = &b->g->store[i];
     tc_val v = lo_value(b, s->node, s->at);
     tc_address to = lo_element(b, s->buffer, s->shape, s->to);
-    push_store(b, s->add ? TC_ACT_ADD : TC_ACT_STORE, v, s->buffer, to);
+    lo_push_store(b, s->add ? TC_ACT_ADD : TC_ACT_STORE, v, s->buffer, to);
   }
 }
 
@@ -218,7 +218,7 @@ static bool has_lane_rows(const lo_kb *b) {
   return n;
 }
 
-static void finish_nest(lo_kb *b) {
+void lo_finish_nest(lo_kb *b) {
   lo_coalesce(b);
   if (b->L->target->interleave) lo_unroll_channels(b);
   int v = lo_choose_vector(b), order[TC_MAX_AXES], nparallel = 0;
@@ -256,143 +256,13 @@ void lo_begin_nest(lo_kb *b, lo_group *g) {
   lo_begin_pool(b);
 }
 
-/* ---- split reductions ---------------------------------------------------------------------------
- *
- * Chunks of the reduced elements are outer points of a first nest, which leaves one partial result
- * for each; a second nest combines them in order and does the rest.  The cut depends on sizes alone. */
-
-typedef struct partial {
-  tc_reducer reducer;
-  tc_dtype type;
-  uint32_t buffer[TC_MAX_ACCUMULATORS]; /* program buffers */
-} partial;
-
-/* Strides of a partial result: [chunk][parallel axes of the group]. */
-static tc_address partial_address(lo_kb *b, int chunk) {
-  tc_address a = {0};
-  tc_dim stride = tc_dim_const(1);
-  for (int s = b->g->naxis - 1; s >= 0; s--) {
-    if (b->g->sequential >> s & 1) continue;
-    a.coef[s] = stride;
-    stride = tc_dim_mul(b->L->dims, stride, b->g->extent[s]);
-  }
-  if (chunk >= 0) a.coef[chunk] = stride;
-  return a;
-}
-
-static uint32_t partial_buffer(lo_kb *b, tc_dtype d) {
-  tc_type t = {.dtype = d, .rank = 1, .dim = {tc_dim_const(0)}};
-  return lo_new_buffer(b->L, TC_BUF_ARENA, 0, d, &t, "partial");
-}
-
-static partial push_partial(lo_kb *b, const lo_reduce *r) {
-  const tc_loc loc = lo_node(b->L, r->node)->loc;
-  const lo_combined c = lo_operand_of_reduce(b, r);
-  const int n = tc_reducer_get(c.reducer)->n;
-  const uint32_t first = lo_push_reduce(b, c, lo_reduced_slots(r));
-  const tc_address to = partial_address(b, -1);
-  partial p = {.reducer = c.reducer, .type = c.type};
-  for (int i = n; i-- > 0;) {
-    p.buffer[i] = partial_buffer(b, tc_accumulator_dtype(c.reducer, i, c.type));
-    push_store(b, TC_ACT_STORE, lo_result(b, first + (uint32_t)i, loc), p.buffer[i], to);
-  }
-  return p;
-}
-
-/* Chunks of `size`, or of a multiple of it where there would be too many of them. */
-static tc_dim chunk_size(lo_kb *b, int slot, int64_t size) {
-  tc_dims *c = b->L->dims;
-  const tc_target *t = b->L->target;
-  const tc_dim unit = tc_dim_const(size);
-  if (!t->most_parts) return unit;
-  const tc_dim factor = tc_dim_ceildiv(c, b->slot[slot].extent, tc_dim_const(t->most_parts * size));
-  const tc_dim whole = tc_dim_mul(c, unit, tc_dim_max(c, factor, tc_dim_const(1)));
-  return tc_dim_bad(whole) ? unit : whole;
-}
-
-/* Cuts the first of the reduced slots; results get their place by chunk. */
-static tc_dim cut_chunks(lo_kb *b) {
-  lo *L = b->L;
-  lo_coalesce(b);
-  int first = __builtin_ctz(lo_sequential_slots(b));
-  int64_t rest = 1, split = L->target->split;
-  for (int s = 0; s < b->nslot; s++)
-    if (!b->slot[s].dead && s != first) {
-      int64_t n = lo_guess(L, b->slot[s].extent);
-      rest = n > split / rest ? split : rest * (n > 0 ? n : 1);
-    }
-  const tc_target *t = L->target;
-  const int64_t size = clamp(split / rest, t->least_part, split) / t->least_part * t->least_part;
-  int chunk = lo_split_slot(b, first, chunk_size(b, first, size));
-  tc_dim results = lo_group_numel(L, b->g, ~b->g->sequential);
-  for (uint32_t i = 0; i < b->nact; i++)
-    if (b->act[i].a.kind == TC_ACT_STORE) b->act[i].a.address.coef[chunk] = results;
-  return b->slot[chunk].extent;
-}
-
-static void size_partial(lo *L, uint32_t buffer, tc_dim chunks, tc_dim results) {
-  tc_buffer *p = &L->p->buffer[buffer];
-  p->type.rank = 2;
-  p->type.dim[0] = chunks;
-  p->type.dim[1] = results;
-  p->numel = tc_dim_mul(L->dims, chunks, results);
-}
-
-static void combine_partial(lo_kb *b, uint32_t i, const partial *p, int chunk) {
-  const tc_loc loc = lo_node(b->L, b->g->reduce[i].node)->loc;
-  const tc_address from = partial_address(b, chunk);
-  lo_combined c = {.reducer = p->reducer, .type = p->type};
-  for (int j = 0; j < tc_reducer_get(p->reducer)->n; j++) c.value[j] = lo_load(b, p->buffer[j], from, loc);
-  b->reduced[i] = lo_result(b, lo_push_reduce(b, c, 1u << chunk) + (uint32_t)tc_reducer_get(c.reducer)->result, loc);
-}
-
-static void emit_whole(lo_kb *b, lo_group *g) {
+void lo_emit_whole(lo_kb *b, lo_group *g) {
   lo_begin_nest(b, g);
   if (g->scan.id) lo_emit_scan(b);
   for (uint32_t i = g->nreduce; i-- > 0;)
     if (!b->reduced[i].id) lo_emit_reduce(b, i);
   lo_emit_stores(b);
-  finish_nest(b);
-}
-
-/* Says of the nests from `first` on when they run. */
-static void choose_way(lo_kb *b, const lo_group *g, uint32_t first, tc_when when) {
-  for (uint32_t i = first; i < b->k->nnest; i++) {
-    tc_nest *n = &b->k->nest[i];
-    n->when = when;
-    n->whole = g->whole;
-    n->elements = lo_group_numel(b->L, g, g->sequential);
-    n->results = lo_group_numel(b->L, g, ~g->sequential);
-  }
-}
-
-static void emit_split(lo_kb *b, lo_group *g) {
-  lo *L = b->L;
-  const uint32_t start = b->k->nnest;
-  lo_begin_nest(b, g);
-  partial *p = lo_alloc(L, L->scratch, (g->nreduce + 1) * sizeof *p);
-  for (uint32_t i = g->nreduce; i-- > 0;) p[i] = push_partial(b, &g->reduce[i]);
-  tc_dim chunks = cut_chunks(b), results = lo_group_numel(L, g, ~g->sequential);
-  for (uint32_t i = 0; i < g->nreduce; i++)
-    for (int j = 0; j < tc_reducer_get(p[i].reducer)->n; j++)
-      size_partial(L, p[i].buffer[j], chunks, results);
-  finish_nest(b);
-  lo_begin_nest(b, g);
-  for (int s = 0; s < g->naxis; s++) b->slot[s].dead = g->sequential >> s & 1;
-  int chunk = lo_add_slot(b, chunks, true);
-  for (uint32_t i = g->nreduce; i-- > 0;) combine_partial(b, i, &p[i], chunk);
-  lo_emit_stores(b);
-  finish_nest(b);
-  if (!g->whole) return;
-  const uint32_t end = b->k->nnest;
-  choose_way(b, g, start, TC_WHERE_CUT);
-  emit_whole(b, g);
-  choose_way(b, g, end, TC_WHERE_WHOLE);
-}
-
-void lo_emit_nest(lo_kb *b, lo_group *g) {
-  if (g->split) emit_split(b, g);
-  else emit_whole(b, g);
+  lo_finish_nest(b);
 }
 
 void lo_emit_copy(lo_kb *b, tc_ref shape, uint32_t from, uint32_t to) {
@@ -402,6 +272,6 @@ void lo_emit_copy(lo_kb *b, tc_ref shape, uint32_t from, uint32_t to) {
   const lo_index *at = lo_identity(L, t);
   lo_begin_nest(b, g);
   const tc_val v = lo_load(b, from, lo_element(b, from, t, at), lo_node(L, shape)->loc);
-  push_store(b, TC_ACT_STORE, v, to, lo_element(b, to, t, at));
-  finish_nest(b);
+  lo_push_store(b, TC_ACT_STORE, v, to, lo_element(b, to, t, at));
+  lo_finish_nest(b);
 }

@@ -115,18 +115,27 @@ static tc_val scanned_position(lo_kb *b, const tc_node *n) {
   return lo_expr(b, &e);
 }
 
-void lo_emit_scan(lo_kb *b) {
+lo_combined lo_operand_of_scan(lo_kb *b) {
   const tc_node *n = lo_node(b->L, b->g->scan);
   lo_combined c = {.reducer = reducer_of(n), .type = lo_compute_type(n->type.dtype)};
   const tc_val x = lo_value(b, n->in[0], b->g->at);
   const bool positions = has_position(c.reducer);
   if (positions) c.type = b->k->expr[x.id].dtype;
   lift(b, &c, lo_cast(b, x, c.type), positions ? scanned_position(b, n) : (tc_val){0}, n->loc);
-  b->scanned = c.value[result_of(c.reducer)];
-  if (!b->g->sequential) return; /* one element along the axis */
-  lo_act a = {.a = action_of(TC_ACT_SCAN, &c), .axes = b->g->sequential};
+  return c;
+}
+
+uint32_t lo_push_scan(lo_kb *b, lo_combined c, uint32_t axes) {
+  lo_act a = {.a = action_of(TC_ACT_SCAN, &c), .axes = axes};
   a.a.index = new_results(b, &c, 0);
-  b->result_axes = b->g->sequential;
+  b->result_axes = axes;
   lo_push_act(b, a);
-  b->scanned = lo_result(b, a.a.index + result_of(c.reducer), n->loc);
+  return a.a.index;
+}
+
+void lo_emit_scan(lo_kb *b) {
+  const lo_combined c = lo_operand_of_scan(b);
+  const uint32_t result = result_of(c.reducer), axes = b->g->sequential;
+  if (axes) b->scanned = lo_result(b, lo_push_scan(b, c, axes) + result, lo_node(b->L, b->g->scan)->loc);
+  else b->scanned = c.value[result]; /* one element along the axis */
 }

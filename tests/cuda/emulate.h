@@ -98,6 +98,17 @@ static inline int __shfl_down_sync(unsigned, int v, int by) {
 static inline int __shfl_sync(unsigned, int v, int from, int width) {
   return tc_exchange(v, tc_current / width * width + from);
 }
+static inline unsigned __ballot_sync(unsigned mask, int v) {
+  const int first = tc_current / 32 * 32;
+  if (mask != 0xffffffffu) abort();
+  tc_fiber &me = tc_fibers[tc_current];
+  const unsigned turn = me.turn++ & 1;
+  me.slot[turn] = v != 0;
+  tc_meet(2);
+  unsigned all = 0;
+  for (int i = 0; i < 32; ++i) all |= (unsigned)tc_fibers[first + i].slot[turn] << i;
+  return all;
+}
 
 // One block: rounds of running every thread up to its next meeting.
 static bool tc_run_block() {
@@ -204,6 +215,7 @@ static inline int __float2int_rz(float x) { return tc_saturated<int>(x, 0); }
 static inline int __double2int_rz(double x) { return tc_saturated<int>(x, INT32_MIN); }
 static inline long long __float2ll_rz(float x) { return tc_saturated<long long>(x, INT64_MIN); }
 static inline long long __double2ll_rz(double x) { return tc_saturated<long long>(x, INT64_MIN); }
+static inline int __popc(unsigned v) { return __builtin_popcount(v); }
 static inline int __ffs(int v) { return __builtin_ffs(v); }
 static inline float __fdividef(float a, float b) { return a / b; }
 static inline float rsqrt(float x) { return 1 / sqrtf(x); }

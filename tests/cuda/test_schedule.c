@@ -141,6 +141,9 @@ static void check_stated(const char *graph, const char *schedule, const char *sa
   "graph g\n%1 = param f32[R,C] \"x\"\n%2 = param f32[C] \"w\"\n%3 = param f32[C] \"b\"\n"         \
   "%4 = const weak f64 1e-5\n%5 = layer_norm %1 %2 %3 %4 naxes=1\nret %5\n"
 #define COLUMNS "graph g\n%1 = param f32[R,C] \"x\"\n%2 = max %1 axes=[0] keep=0\nret %2\n"
+#define SCATTER                                                                                    \
+  "graph g\n%1 = param f32[C,R] \"x\"\n%2 = param f32[R,C] \"y\"\n%3 = param f32[R,R] \"s\"\n"         \
+  "%4 = argmax %2 axes=[1] keep=1\n%5 = expand %4 dims=[R,R]\n%6 = scatter_add %1 %5 %3 axis=0\nret %6\n"
 #define TRANSPOSE                                                                                  \
   "graph g\n%1 = param f32[R,C] \"x\"\n%2 = param f32[C,R] \"y\"\n%3 = permute %1 axes=[1,0]\n"    \
   "%4 = add %3 %2\nret %4\n"
@@ -248,6 +251,12 @@ Test(stated, sum_of_unaligned_rows) {
                "<2, 3, int, 32>");
 }
 
+/* A scatter whose threads visit all points. */
+Test(stated, serial_scatter) {
+  check_stated(SCATTER, "program g\nkernel scatter_add_2\n  nest 0\n    form flat\n  nest 1\n    form serial\n",
+               "tc_cuda_owners(slices)");
+}
+
 /* ---- wrong ones ------------------------------------------------------------------------------ */
 
 static void check_refused(const char *graph, const char *schedule, const char *want) {
@@ -270,6 +279,8 @@ REFUSED(flat_reduction, SUM, "sum_1", "form flat\n",
         "line 4: form flat: it is a form of one stage that only stores")
 REFUSED(serial_rows, SUM, "sum_1", "form serial\n",
         "line 4: form serial: the points of the nest do not depend on each other")
+REFUSED(scatter_of_rows, SUM, "sum_1", "form scatter\n",
+        "line 4: form scatter: the nest does not store slices at computed destinations")
 REFUSED(columns_of_rows, SUM, "sum_1", "form columns\n",
         "line 4: form columns: it is a form of stages that run lanes along a parallel axis")
 REFUSED(wide, SUM, "sum_1", "form rows\nwidth 8\n",

@@ -13,6 +13,8 @@
 #include "graph/text.h"
 #include "tests/cuda/program.h"
 
+enum { PLACES = 37 /* that integers are less than, from 0 on: indices */ };
+
 typedef struct shape {
   const char *text;
   int64_t r, c; /* symbols R and C */
@@ -55,6 +57,26 @@ static const char logsumexp[] = "%1 = param f32[R,C] \"x\"\n%2 = logsumexp %1 ax
 static const char special_rows[] = "%1 = param f32[R,C] \"special\"\n" SOFTMAX("%1");
 static const char special_sums[] = "%1 = param f32[R,C] \"special\"\n%2 = logsumexp %1 axes=[1] keep=0\nret %2\n";
 static const char double_sums[] = "%1 = param f64[R,C] \"special\"\n%2 = logsumexp %1 axes=[1] keep=0\nret %2\n";
+/* Scans that are cut into chunks: of rows and columns, between others, with positions, in f64 and of integers. */
+static const char cut_scans[] = "%1 = param f32[R,C] \"x\"\n%2 = cumsum %1 axis=0\n%3 = running_argmax %1 axis=1\n"
+                                "%4 = cast %1 dtype=f64\n%5 = cumsum %4 axis=1\nret %2 %3 %5\n";
+static const char cut_middle[] = "%1 = param f32[3,R,C] \"x\"\n%2 = param i64[R] \"i\"\n%3 = cumsum %1 axis=1\n"
+                                 "%4 = cumsum %2 axis=0\n%5 = cumprod %1 axis=1\nret %3 %4 %5\n";
+static const char cut_known[] = "%1 = param f32[2,32800] \"x\"\n%2 = param f32[2100,3] \"y\"\n%3 = exp %1\n"
+                                "%4 = cumsum %3 axis=1\n%5 = cumsum %2 axis=0\nret %4 %5\n";
+/* Slices and elements at computed places, in order; and columns each of which has its own. */
+#define TO_PLACES "%1 = param f32[37,C] \"x\"\n%2 = param i64[R] \"i\"\n%3 = param "
+#define EACH_COLUMN "[R,C] \"s\"\n%4 = unsqueeze %2 axis=1\n%5 = expand %4 dims=[R,C]\n"
+static const char scatter[] = TO_PLACES "f32" EACH_COLUMN "%6 = exp %3\n%7 = scatter %1 %5 %6 axis=0\nret %7\n";
+static const char scatter_add[] = TO_PLACES "bf16" EACH_COLUMN "%6 = cast %3 dtype=f32\n"
+                                  "%7 = scatter_add %1 %5 %6 axis=0\nret %7\n";
+static const char scatter_elements[] = "%1 = param f64[37] \"x\"\n%2 = param i32[R] \"i\"\n%3 = param f64[R] \"s\"\n"
+                                       "%4 = scatter_add %1 %2 %3 axis=0\nret %4\n";
+static const char scatter_inner[] = "%1 = param f32[C,37] \"x\"\n%2 = param i64[R] \"i\"\n%3 = param f32[C,R] \"s\"\n"
+                                    "%4 = unsqueeze %2 axis=0\n%5 = expand %4 dims=[C,R]\n"
+                                    "%6 = scatter_add %1 %5 %3 axis=1\nret %6\n";
+static const char scatter_columns[] = "%1 = param f32[37,C] \"x\"\n%2 = param i64[R,C] \"i\"\n%3 = param f32[R,C] \"s\"\n"
+                                      "%4 = scatter_add %1 %2 %3 axis=0\nret %4\n";
 static const char all[] = "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[] keep=0\nret %2\n";
 static const char argmax[] = "%1 = param f32[R,C] \"x\"\n%2 = argmax %1 axes=[1] keep=0\n%3 = "
                              "argmax %1 axes=[0] keep=0\nret %2 %3\n";
@@ -260,7 +282,23 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {repeated, 33, 40},
                                {repeated, 70, 64},
                                {steps, 37, 29},
-                               {steps, 64, 128}};
+                               {steps, 64, 128},
+                               {cut_scans, 2100, 3},
+                               {cut_scans, 3, 16385},
+                               {cut_scans, 4, 5},
+                               {cut_scans, 0, 9},
+                               {cut_middle, 2049, 5},
+                               {cut_middle, 16400, 1},
+                               {cut_known, 1, 1},
+                               {scatter, 5000, 1},
+                               {scatter, 70, 33},
+                               {scatter, 2049, 5},
+                               {scatter_add, 1, 300},
+                               {scatter_add, 4100, 17},
+                               {scatter_add, 0, 8},
+                               {scatter_elements, 4500, 0},
+                               {scatter_inner, 300, 70},
+                               {scatter_columns, 90, 40}};
 
 static void report(void *self, tc_severity s, tc_loc loc, const char *text) {
   (void)self, (void)loc;
@@ -306,7 +344,8 @@ static interp_array **arguments(tc_graph *g, const shape *s) {
     input[i] = interp_new((tc_dtype)t->dtype, t->rank, dim);
     for (int64_t k = 0; k < input[i]->count; k++) {
       state = state * 6364136223846793005u + 1442695040888963407u;
-      input[i]->f[k] = (float)((double)(state >> 40) / (1 << 23) - 1);
+      if (tc_dtype_is_float((tc_dtype)t->dtype)) input[i]->f[k] = (float)((double)(state >> 40) / (1 << 23) - 1);
+      else input[i]->i[k] = (int64_t)(state >> 40) * PLACES >> 24;
     }
     if (!strcmp(tc_graph_input_at(g, i)->name, "special")) make_special(input[i], s->c);
   }

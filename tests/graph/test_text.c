@@ -166,6 +166,8 @@ Test(text, errors_name_their_line) {
       {"%1 = param f32[4]\n%2 = exp %1\n%3 = param f32[4]\n",
        "line 3: param must come before other nodes"},
       {"%1 = param f32[4]\nret %1 %2\n", "line 2: %2 is not defined"},
+      {"%1 = param f32[4]\n%2 = cummax %1 axis=0\nret %2\n",
+       "line 3: an effect, or several results at once, cannot be returned"},
       {"%1 = param f32[4]\nwrite %1 -> %1 -> %1\n", "line 2: unexpected \"-> %1\""},
       {"sym B 5..4\n", "line 1: B contradicts what is known of it"},
       {"%1 = param f32[B]\nassume B in -5..-1\n", "line 2: the assumption cannot hold"},

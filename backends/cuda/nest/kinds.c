@@ -118,10 +118,26 @@ static void launch_serial(const tc_cuda_launch *x) {
           scatters(x->n) ? "tc_cuda_owners(slices)" : "1");
 }
 
+/* Blocks for residues of the destination, times parts of the slices; what they find is in shared memory, behind
+ * the numbers of matches of their warps. */
+static void launch_scatter(const tc_cuda_launch *x) {
+  const uint32_t slices = tc_cuda_slice_axes(x->n);
+  put_pick(x, "0", "1");
+  put_size(x, "slices", slices, false);
+  tc_put(x->out, "    int64_t parts;\n"
+                 "    const int64_t owners = tc_cuda_scatter(c, ");
+  tc_print_dim(x->p, x->n->stage->action->address.term[0].bound, x->out);
+  tc_put(x->out, ", slices, &parts);\n"
+                 "    const int64_t group = owners | parts << 32, block = f->threads;\n"
+                 "    const int64_t shared = 128 + block * f->unroll * (f->small ? 8 : 16);\n"
+                 "    const int64_t grid = slices ? owners * parts : 0;\n");
+}
+
 const tc_cuda_printer tc_cuda_kinds[] = {
     [TC_CUDA_FLAT] = {"flat", tc_cuda_put_flat, launch_flat},
     [TC_CUDA_TRANSPOSE] = {"transpose", tc_cuda_put_transpose, launch_transpose},
     [TC_CUDA_ROWS] = {"rows", tc_cuda_put_rows, launch_rows},
     [TC_CUDA_COLUMNS] = {"columns", tc_cuda_put_columns, launch_columns},
     [TC_CUDA_SERIAL] = {"serial", tc_cuda_put_serial, launch_serial},
+    [TC_CUDA_SCATTER] = {"scatter", tc_cuda_put_scatter, launch_scatter},
 };

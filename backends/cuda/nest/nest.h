@@ -168,7 +168,8 @@ extern const tc_cuda_printer tc_cuda_kinds[];
 void tc_cuda_put_flat(tc_cuda_nest *x);
 void tc_cuda_put_rows(tc_cuda_nest *x);
 void tc_cuda_put_columns(tc_cuda_nest *x);
-void tc_cuda_put_serial(tc_cuda_nest *x);
+void tc_cuda_put_serial(tc_cuda_nest *x); /* scatter.c */
+void tc_cuda_put_scatter(tc_cuda_nest *x);
 
 /* launch.c */
 void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda_text *nests,

@@ -44,7 +44,7 @@ int tc_cuda_choose_width(const tc_kernel *k, const tc_program *p, const tc_nest 
   widest w = {0};
   tc_cuda_each_wide_load(&x, narrow, &w);
   if (s->form != TC_CUDA_COLUMNS || !w.accesses) tc_cuda_each_wide_store(&x, narrow, &w);
-  if (!w.accesses) return 1;
+  if (!w.accesses || s->form == TC_CUDA_SCATTER) return 1;
   w.lanes = w.least ? BYTES / w.least : MOST;
   tc_cuda_each_wide_load(&x, fit_access, &w);
   tc_cuda_each_wide_store(&x, fit_access, &w);

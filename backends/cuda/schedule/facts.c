@@ -126,3 +126,16 @@ uint32_t tc_cuda_slice_axes(const tc_nest *n) {
         if (tc_dim_is(n->stage[s].action[i].address.coef[a], 0)) m &= ~(1u << a);
   return m;
 }
+
+bool tc_cuda_scatters_slices(const tc_kernel *k, const tc_nest *n, const uint8_t *need) {
+  if (!n->serial || n->nstage != 1 || n->stage->naction != 1) return false;
+  const tc_action *a = n->stage->action;
+  if (!tc_cuda_is_store(a) || a->address.nterm != 1) return false;
+  for (uint32_t i = 1; i < k->nexpr; ++i)
+    if (need[i] && k->expr[i].kind == TC_EX_LOAD && k->expr[i].buffer == a->buffer) return false;
+  uint32_t *depends = tc_cuda_depends(k, n);
+  if (!depends) return false;
+  const uint32_t axes = depends[a->address.term[0].value.id] | depends[a->guard.id];
+  free(depends);
+  return !(axes & tc_cuda_slice_axes(n));
+}

@@ -21,7 +21,9 @@ bool tc_cuda_crosses(const tc_expr *e, int along, int across);
 /* Does the address differ from point to point, along every axis? */
 bool tc_cuda_covers(const tc_nest *n, const tc_address *a);
 
-uint32_t tc_cuda_slice_axes(const tc_nest *n); /* SERIAL: those that threads share out */
+uint32_t tc_cuda_slice_axes(const tc_nest *n); /* SERIAL, SCATTER: those that threads share out */
+/* Of a serial nest: does it store slices, at destinations that are the same for all points of one? */
+bool tc_cuda_scatters_slices(const tc_kernel *k, const tc_nest *n, const uint8_t *need);
 size_t tc_cuda_unaligned_tile(int64_t overlap, size_t bytes); /* elements of one in shared memory */
 int tc_cuda_tile_padding(size_t bytes); /* elements behind a row of an aligned one */
 /* Does the stage store a point of its own for each of the nest? */

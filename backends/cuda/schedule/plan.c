@@ -55,6 +55,12 @@ static void plan_columns(const tc_cuda_plan *x, tc_cuda_variant *v) {
   v->blocks = sums * lanes * SUM + item * v->unroll <= FEW ? BLOCKS : 1;
 }
 
+/* All threads of a block look at all points of a scatter: few large blocks do that less often. */
+static int block_threads(int form) {
+  enum { SCATTER = 512 };
+  return form == TC_CUDA_SCATTER ? SCATTER : form == TC_CUDA_FLAT ? TC_CUDA_THREADS : TC_CUDA_BLOCK;
+}
+
 /* What all functions have that do not say otherwise: accesses of one element, no conditions. */
 static tc_cuda_variant plan_general(const tc_cuda_plan *x) {
   enum { ONES = 4 /* items in flight where accesses are of one element */ };
@@ -62,8 +68,7 @@ static tc_cuda_variant plan_general(const tc_cuda_plan *x) {
                            .unroll = ONES,
                            .items = TC_CUDA_ITEMS,
                            .most = TC_CUDA_LARGEST_GROUP,
-                           .threads =
-                               x->nest->form == TC_CUDA_FLAT ? TC_CUDA_THREADS : TC_CUDA_BLOCK,
+                           .threads = block_threads(x->nest->form),
                            .shared = x->nest->cache.n > 0};
 }
 
@@ -102,6 +107,10 @@ static void plan_variants(tc_cuda_plan *x) {
   const bool unaligned =
       !x->nest->index64 && tc_cuda_may_be_unaligned(x->k, x->p, x->n, x->nest, x->need);
   if (x->nest->form == TC_CUDA_ROWS) plan_row_variants(x, aligned, scalar, unaligned);
+  else if (x->nest->form == TC_CUDA_SCATTER) {
+    scalar.unroll = general.unroll;
+    tc_cuda_add(x, scalar);
+  }
   else if (x->nest->form == TC_CUDA_TRANSPOSE) tc_cuda_plan_tiles(x, aligned, scalar, unaligned);
   else {
     if (x->nest->form == TC_CUDA_COLUMNS && !tc_cuda_has_kind(x->n, TC_ACT_SCAN)) {
@@ -123,7 +132,7 @@ static void plan_cut(tc_cuda_plan *x) {
   if (x->n->when == TC_ALWAYS) return;
   x->nest->whole = x->n->whole;
   tc_dim_range(tc_graph_dims(x->p->graph), x->n->results, &least, &most);
-  if (most >= tc_cuda_target.few_columns) x->nest->many_results = tc_cuda_target.few_columns;
+  if (most >= x->n->many) x->nest->many_results = x->n->many;
 }
 
 static bool put_variants(const tc_cuda_plan *x, tc_schedule_nest *s) {

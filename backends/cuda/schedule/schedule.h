@@ -1,7 +1,7 @@
 /* schedule.h - how a nest runs on a GPU: what tc_cuda_plan decides and the printers of nest/ and launch.c
  * read (backends/schedule/schedule.h holds it together).
  *
- * A nest takes one of five forms.
+ * A nest takes one of six forms.
  *   FLAT     one stage of stores: a thread takes `lanes` neighbouring points, `unroll` of them at a time.
  *   TRANSPOSE  the same where loads and stores run along different axes: a block takes a square of
  *            points, by way of shared memory.
@@ -10,7 +10,9 @@
  *            keeps the items that it computed itself.
  *   COLUMNS  the same with lanes along a parallel axis: neighbouring threads are neighbouring outer
  *            points, a group is a column of the block.
- *   SERIAL   points in order (scatter): a thread owns destinations, and visits every point.
+ *   SERIAL   points in order: a thread owns destinations, and visits every point.
+ *   SCATTER  the same where what is stored are slices, along axes that the destination does not depend on: a warp
+ *            owns destinations, and the threads of its block look for their points together.
  *
  * An item is `lanes` neighbouring points of a row.  The form and what the text of a nest says are the same
  * in all variants; a variant is a function, an instance of that text. */
@@ -24,7 +26,8 @@ typedef enum {
   TC_CUDA_TRANSPOSE,
   TC_CUDA_ROWS,
   TC_CUDA_COLUMNS,
-  TC_CUDA_SERIAL
+  TC_CUDA_SERIAL,
+  TC_CUDA_SCATTER
 } tc_cuda_form;
 
 enum {
@@ -111,7 +114,7 @@ typedef struct tc_cuda_variant {
   int64_t group; /* threads of the thread group: a constant of the function; 0: the launcher says */
   int64_t items; /* of a thread where the row is long enough */
   int64_t most;  /* threads of the largest group */
-  int64_t threads; /* ROWS: of a block of several groups; FLAT: of a block */
+  int64_t threads; /* ROWS: of a block of several groups; FLAT, SCATTER: of a block */
   int64_t blocks;  /* that a multiprocessor is to hold at least; 0: no matter */
 } tc_cuda_variant;
 

@@ -76,11 +76,13 @@ static const char *refuse_form(const tc_schedule_place *at) {
       [TC_CUDA_TRANSPOSE] = "it is a form of one stage that only stores",
       [TC_CUDA_ROWS] = "it is a form of stages that do not run lanes along a parallel axis",
       [TC_CUDA_COLUMNS] = "it is a form of stages that run lanes along a parallel axis",
-      [TC_CUDA_SERIAL] = "the points of the nest do not depend on each other"};
+      [TC_CUDA_SERIAL] = "the points of the nest do not depend on each other",
+      [TC_CUDA_SCATTER] = "the nest does not store slices at computed destinations"};
   const tc_cuda_form own = tc_cuda_form_of(at->nest);
+  if (is_form(at, TC_CUDA_SCATTER) && tc_cuda_scatters_slices(at->k, at->nest, check_of(at)->x.need)) return NULL;
   if (is_form(at, own) || (is_form(at, TC_CUDA_TRANSPOSE) && own == TC_CUDA_FLAT)) return NULL;
-  return own == TC_CUDA_SERIAL ? "the points of the nest depend on each other"
-                               : reason[nest_of(at)->form];
+  return own == TC_CUDA_SERIAL && !is_form(at, TC_CUDA_SCATTER) ? "the points of the nest depend on each other"
+                                                                : reason[nest_of(at)->form];
 }
 
 static const char *refuse_width(const tc_schedule_place *at) {
@@ -363,7 +365,8 @@ static const char *lack(const tc_schedule_place *at) {
 
 static const char *const forms[] = {
     [TC_CUDA_FLAT] = "flat",       [TC_CUDA_TRANSPOSE] = "transpose", [TC_CUDA_ROWS] = "rows",
-    [TC_CUDA_COLUMNS] = "columns", [TC_CUDA_SERIAL] = "serial",       NULL};
+    [TC_CUDA_COLUMNS] = "columns", [TC_CUDA_SERIAL] = "serial",
+    [TC_CUDA_SCATTER] = "scatter", NULL};
 
 static const tc_schedule_word common_words[] = {
     {"form", TC_WORD_NAME, NEST(form), 0, refuse_form, forms},
