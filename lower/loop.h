@@ -380,6 +380,7 @@ typedef struct tc_target {
   int64_t online_from; /* in rows of so many elements on, a maximum and a sum of exponentials that nothing else
                         * needs are one reduction (lower/nest/online_softmax.c); 0: in none */
   int64_t across;      /* operations to combine the lanes of a vector */
+  bool row_tiles;      /* rows that are next to each other in memory are read as one piece, however narrow they are */
   bool split_scans;    /* scans are cut as reductions are, for one more pass over their elements */
   bool scan_lanes;     /* lanes may run along the axis of a scan */
   bool scatter_lanes;  /* ... and along one whose points a scatter puts in different places */

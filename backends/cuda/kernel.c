@@ -20,6 +20,7 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .keep_loads = true,
                                   .streams = true,
                                   .across = 24,
+                                  .row_tiles = true,
                                   .split_scans = true,
                                   .scan_lanes = true,
                                   .epilogue_in_place = true,
@@ -104,6 +105,7 @@ static void put_global(const pair *x, uint32_t i, const char *name, tc_buf *out)
 static tc_cuda_way way_of(const tc_cuda_variant *v) {
   return v->unaligned   ? TC_CUDA_UNALIGNED
          : v->narrow    ? TC_CUDA_NARROW
+         : v->tile      ? TC_CUDA_ROW_TILES
          : v->registers ? TC_CUDA_IN_REGISTERS
                         : TC_CUDA_PLAIN;
 }
@@ -119,8 +121,9 @@ typedef struct name {
 } name;
 
 static name name_of(const pair *x, tc_cuda_way way) {
-  const char *suffix[TC_CUDA_WAYS] = {[TC_CUDA_PLAIN] = x->body[TC_CUDA_IN_REGISTERS].len ? "_again" : "",
+  const char *suffix[TC_CUDA_WAYS] = {[TC_CUDA_PLAIN] = x->body[TC_CUDA_IN_REGISTERS].len || x->body[TC_CUDA_ROW_TILES].len ? "_again" : "",
                                       [TC_CUDA_IN_REGISTERS] = "",
+                                      [TC_CUDA_ROW_TILES] = "_tiled",
                                       [TC_CUDA_UNALIGNED] = "_unaligned",
                                       [TC_CUDA_NARROW] = "_narrow"};
   name n;

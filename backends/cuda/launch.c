@@ -19,17 +19,26 @@ static int cache_bytes(const tc_cuda_launch *x, const tc_cuda_variant *f) {
                    : 0;
 }
 
+/* Arrays whose rows pass through shared memory, and the bytes of an element of all. */
+static void put_tiles(const tc_cuda_launch *x) {
+  int bytes;
+  const int tiles = tc_cuda_row_tiles(x->k, x->p, x->n, &bytes);
+  tc_putf(x->out, ", .tiles = %d, .tile_bytes = %d", tiles, bytes);
+}
+
 static void put_form(const tc_cuda_launch *x, uint32_t i) {
   const tc_cuda_variant *f = tc_cuda_variant_of(x->text->schedule, i);
   tc_putf(x->out,
           "        {.function = %u, .vectorized = %d, .small = %d, .lanes = %d, .unroll = %d, "
           ".group = %d,\n         .each = %d, .most = %d, .longest = %d, .full = %d, .least = %d, "
-          ".threads = %d,\n         .side = %d, .over = %d, .cache_bytes = %d},\n",
+          ".threads = %d,\n         .side = %d, .over = %d, .cache_bytes = %d",
           x->text->first + i, f->aligned, f->index32, (int)f->lanes, (int)f->unroll, (int)f->group,
           (int)f->items, (int)f->most, (int)f->longest, (int)full_of(f), (int)f->least,
           (int)f->threads,
           f->narrow ? 0 : f->unaligned ? (int)x->plan->side : TC_CUDA_SIDE,
           f->unaligned ? (int)x->plan->overlap - 1 : 0, cache_bytes(x, f));
+  if (f->tile) put_tiles(x);
+  tc_put(x->out, "},\n");
 }
 
 static void put_forms(const tc_cuda_launch *x) {
@@ -132,11 +141,12 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
 /* A function of a nest: what it asks for (`longest`: the items of the largest row that fits; 0: any;
  * `full`: those of a warp, or of the group, of which a row is to fill some; `least`: of the shortest,
  * where there are many), and what launch sizes depend on (`cache_bytes`: bytes of an item in
- * shared memory).  tc_cuda_fits: few rows leave a row to the next larger group.  tc_cuda_blocks: where halves
+ * shared memory).  tc_cuda_fits: little work leaves tiles, few rows leave a row to the next larger group.  tc_cuda_blocks: where halves
  * are long to compute, a thread takes several items, one at a time, for what they share is found
  * once.  tc_cuda_group_size: threads that share a row of `items`: f->each items a thread, fewer where there
  * are few rows.  tc_cuda_cache_items: items of a row that find room in shared memory where a multiprocessor
- * has one to three rows; 16 at a time, so that what lies behind them is aligned; a block takes 2 KiB
+ * has one to three rows (tc_cuda_tile_bytes: of the rows of a block, tc_cuda_tile_rows,
+ * several times as many as it has threads for where there are enough for all multiprocessors); 16 at a time, so that what lies behind them is aligned; a block takes 2 KiB
  * beside them, half of that unseen.  tc_cuda_release_from: the first of the last `points` that together read as
  * much as the cache holds, `bytes` each; `points`: all of them read no more.  tc_cuda_depth: threads
  * that share a column of `items`, of a block as wide as a line of memory, wider where lines are shared,
@@ -145,8 +155,9 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
  * tiles, short along k, for which the library would take two kernels, and its epilogue one more.
  * tc_cuda_is_odd: rows of its result are not aligned to 16 bytes, which the library's products of halves take
  * several times as long for.
- * tc_cuda_scatter: blocks that share out `places` destinations of a scatter, a power of 2, each for some to all of
- * its 16 warps; and the parts of slices where these blocks are few.
+ * tc_cuda_scatter: of a scatter to `places`, the blocks that share out the destinations of a group, each for some to
+ * all of its 16 warps; the parts of slices where these blocks are few; and how many `others`, neighbours with indices
+ * of their own, a group has: a sector of memory, or more where there are few sources.
  * tc_cuda_saves_pass: the library's product would be faster by less than one more kernel takes, which reads and
  * writes all results: some 3 us, and as long as 72 of k. */
 static const char helpers[] =
@@ -155,13 +166,15 @@ static const char helpers[] =
     "  unsigned function;\n"
     "  int vectorized, small;\n"
     "  int64_t lanes, unroll, group, each, most, longest, full, least, threads, side, over, "
-    "cache_bytes;\n"
+    "cache_bytes,\n"
+    "      tiles, tile_bytes;\n"
     "} tc_cuda_form;\n"
-    "TC_CUDA_FN int tc_cuda_fits(const tc_cuda_form *f, int small, int vectorized, int64_t items,\n"
-    "                            int64_t points) {\n"
+    "TC_CUDA_FN int tc_cuda_fits(const tcrt_cuda_call *c, const tc_cuda_form *f, int small,\n"
+    "                            int vectorized, int64_t items, int64_t points) {\n"
     "  if (vectorized < f->vectorized || small < f->small || (f->longest && items > f->longest)) "
     "return 0;\n"
     "  if (f->least && (items < f->least || f->most * points < 64 * 1024)) return 0;\n"
+    "  if (f->tiles && items * points < (int64_t)c->info->sms * 4096) return 0;\n"
     "  if (f->full) return items && items % f->full == 0 && items * points >= f->each * 64 * "
     "1024;\n"
     "  const int larger = f->longest && f[1].longest && f[1].lanes == f->lanes;\n"
@@ -198,6 +211,16 @@ static const char helpers[] =
     "  const int64_t all = (c->info->shared_per_sm / blocks - 2048) / f->cache_bytes / 16 * 16;\n"
     "  const int64_t whole = tc_cuda_ceildiv(items, 16) * 16;\n"
     "  return all < 0 ? 0 : whole < all ? whole : all;\n"
+    "}\n"
+    "TC_CUDA_FN int64_t tc_cuda_tile_bytes(const tc_cuda_form *f, int64_t elements) {\n"
+    "  return f->tiles * 32 + elements * f->tile_bytes;\n"
+    "}\n"
+    "TC_CUDA_FN int64_t tc_cuda_tile_rows(const tcrt_cuda_call *c, const tc_cuda_form *f, int64_t items,\n"
+    "                                     int64_t points, int64_t rows) {\n"
+    "  int64_t n = rows;\n"
+    "  if (!f->tiles) return n;\n"
+    "  while (2 * n * items * f->tile_bytes <= 16384 && points >= n * c->info->sms * 32) n *= 2;\n"
+    "  return n;\n"
     "}\n"
     "TC_CUDA_FN int64_t tc_cuda_release_from(const tcrt_cuda_call *c, int64_t points, int64_t "
     "bytes) {\n"
@@ -250,13 +273,16 @@ static const char helpers[] =
     "  const int64_t n = slices > 0 ? 131072 / slices : 1;\n"
     "  return n > 1024 ? 1024 : n > 1 ? n : 1;\n"
     "}\n"
-    "TC_CUDA_FN int64_t tc_cuda_scatter(const tcrt_cuda_call *c, int64_t places, int64_t slices,\n"
-    "                                   int64_t *parts) {\n"
-    "  const int64_t most = (int64_t)c->info->sms * 4;\n"
-    "  int64_t n = 1;\n"
-    "  while (n * 16 < places && n * 2 <= most) n *= 2;\n"
-    "  for (*parts = 1; *parts * 32 < slices && n * *parts * 2 <= most;) *parts *= 2;\n"
-    "  return n;\n"
+    "TC_CUDA_FN int64_t tc_cuda_scatter(const tcrt_cuda_call *c, int64_t places, int64_t sources,\n"
+    "                                   int64_t others, int64_t slices, int64_t *grid) {\n"
+    "  const int64_t most = (int64_t)c->info->sms * 2;\n"
+    "  int64_t n = 1, parts = 1, wide = 1;\n"
+    "  while (wide < others && (wide < 4 || wide * sources < 2048)) wide *= 2;\n"
+    "  const int64_t groups = tc_cuda_ceildiv(others, wide);\n"
+    "  while (n * 16 < places * wide && n * 2 * groups <= most) n *= 2;\n"
+    "  while (parts * 32 < slices && n * groups * parts * 2 <= most) parts *= 2;\n"
+    "  *grid = slices ? n * groups * parts : 0;\n"
+    "  return n | parts << 16 | wide << 32;\n"
     "}\n"
     "TC_CUDA_FN int tc_cuda_follow(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned "
     "function,\n"

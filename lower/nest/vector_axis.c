@@ -111,6 +111,24 @@ static bool allowed(const lo_kb *b, int s) {
   return !b->g->serial || (t->scatter_lanes && scatters_apart(b, s));
 }
 
+/* Does the access that changes along both go through neighbours along `row`, from one row to the next? */
+static bool goes_on(const lo_kb *b, const tc_address *a, int row, int from) {
+  if (tc_dim_is(a->coef[row], 0) || tc_dim_is(a->coef[from], 0)) return true;
+  return !a->nterm && tc_dim_is(a->coef[row], 1) && tc_dim_same(a->coef[from], b->slot[row].extent);
+}
+
+/* The axis of rows of which neighbours along s are one piece of memory, or -1. */
+static int row_of(const lo_kb *b, int s) {
+  const uint32_t inner = lo_sequential_slots(b);
+  if (!inner || inner & (inner - 1)) return -1;
+  const int row = __builtin_ctz(inner);
+  for (uint32_t id = b->first; id < b->k->nexpr; id++)
+    if (b->k->expr[id].kind == TC_EX_LOAD && !goes_on(b, &b->k->expr[id].address, row, s)) return -1;
+  for (uint32_t i = 0; i < b->nact; i++)
+    if (b->act[i].a.kind <= TC_ACT_ADD && !goes_on(b, &b->act[i].a.address, row, s)) return -1;
+  return allowed(b, row) ? row : -1;
+}
+
 int lo_choose_vector(lo_kb *b) {
   int best = -1;
   int64_t high = 0;
@@ -119,5 +137,6 @@ int lo_choose_vector(lo_kb *b) {
     const int64_t score = 2 * slot_score(b, s) + b->slot[s].sequential;
     if (best < 0 || score >= high) best = s, high = score;
   }
-  return best;
+  const int row = best >= 0 && b->L->target->row_tiles ? row_of(b, best) : -1;
+  return row < 0 ? best : row;
 }

@@ -280,7 +280,7 @@ REFUSED(flat_reduction, SUM, "sum_1", "form flat\n",
 REFUSED(serial_rows, SUM, "sum_1", "form serial\n",
         "line 4: form serial: the points of the nest do not depend on each other")
 REFUSED(scatter_of_rows, SUM, "sum_1", "form scatter\n",
-        "line 4: form scatter: the nest does not store slices at computed destinations")
+        "line 4: form scatter: the nest does not only store at computed destinations")
 REFUSED(columns_of_rows, SUM, "sum_1", "form columns\n",
         "line 4: form columns: it is a form of stages that run lanes along a parallel axis")
 REFUSED(wide, SUM, "sum_1", "form rows\nwidth 8\n",

@@ -57,6 +57,17 @@ static const char logsumexp[] = "%1 = param f32[R,C] \"x\"\n%2 = logsumexp %1 ax
 static const char special_rows[] = "%1 = param f32[R,C] \"special\"\n" SOFTMAX("%1");
 static const char special_sums[] = "%1 = param f32[R,C] \"special\"\n%2 = logsumexp %1 axes=[1] keep=0\nret %2\n";
 static const char double_sums[] = "%1 = param f64[R,C] \"special\"\n%2 = logsumexp %1 axes=[1] keep=0\nret %2\n";
+/* Narrow rows, of one piece of memory for each block: kept, with weights, only reduced, and of doubles. */
+static const char narrow_softmax[] = "%1 = param f32[R,9] \"x\"\n%2 = softmax %1 axis=1\nret %2\n";
+static const char narrow_halves[] = "%1 = param bf16[R,43] \"x\"\n" SOFTMAX("%1");
+static const char narrow_norm[] = "%1 = param bf16[R,12] \"x\"\n%2 = param f32[12] \"w\"\n%3 = param bf16[12] \"b\"\n"
+                                  "%4 = const weak f64 1e-5\n%5 = cast %1 dtype=f32\n%6 = cast %3 dtype=f32\n"
+                                  "%7 = layer_norm %5 %2 %6 %4 naxes=1\n%8 = cast %7 dtype=bf16\nret %8\n";
+static const char narrow_sums[] = "%1 = param f32[R,5] \"x\"\n%2 = param f32[R] \"y\"\n%3 = sum %1 axes=[1] keep=0\n"
+                                  "%4 = add %3 %2\n%5 = argmax %1 axes=[1] keep=0\nret %4 %5\n";
+static const char narrow_doubles[] = "%1 = param f64[R,C] \"x\"\n%2 = param f32[R,C] \"y\"\n%3 = cast %2 dtype=f64\n"
+                                     "%4 = mul %1 %3\n%5 = exp %4\n%6 = sum %5 axes=[1] keep=1\n%7 = div %5 %6\n"
+                                     "%8 = cast %7 dtype=f32\nret %7 %8\n";
 /* Scans that are cut into chunks: of rows and columns, between others, with positions, in f64 and of integers. */
 static const char cut_scans[] = "%1 = param f32[R,C] \"x\"\n%2 = cumsum %1 axis=0\n%3 = running_argmax %1 axis=1\n"
                                 "%4 = cast %1 dtype=f64\n%5 = cumsum %4 axis=1\nret %2 %3 %5\n";
@@ -77,6 +88,9 @@ static const char scatter_inner[] = "%1 = param f32[C,37] \"x\"\n%2 = param i64[
                                     "%6 = scatter_add %1 %5 %3 axis=1\nret %6\n";
 static const char scatter_columns[] = "%1 = param f32[37,C] \"x\"\n%2 = param i64[R,C] \"i\"\n%3 = param f32[R,C] \"s\"\n"
                                       "%4 = scatter_add %1 %2 %3 axis=0\nret %4\n";
+static const char scatter_both[] = "%1 = param f32[37,C,3] \"x\"\n%2 = param i64[R,C] \"i\"\n%3 = param f32[R,C,3] \"s\"\n"
+                                   "%4 = unsqueeze %2 axis=2\n%5 = expand %4 dims=[R,C,3]\n"
+                                   "%6 = scatter_add %1 %5 %3 axis=0\nret %6\n";
 static const char all[] = "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[] keep=0\nret %2\n";
 static const char argmax[] = "%1 = param f32[R,C] \"x\"\n%2 = argmax %1 axes=[1] keep=0\n%3 = "
                              "argmax %1 axes=[0] keep=0\nret %2 %3\n";
@@ -283,6 +297,15 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {repeated, 70, 64},
                                {steps, 37, 29},
                                {steps, 64, 128},
+                               {narrow_softmax, 1901, 0},
+                               {narrow_softmax, 5, 0},
+                               {narrow_softmax, 0, 0},
+                               {narrow_halves, 401, 0},
+                               {narrow_norm, 1403, 0},
+                               {narrow_sums, 17001, 0},
+                               {narrow_doubles, 2411, 7},
+                               {narrow_doubles, 5501, 3},
+                               {narrow_doubles, 501, 33},
                                {cut_scans, 2100, 3},
                                {cut_scans, 3, 16385},
                                {cut_scans, 4, 5},
@@ -298,7 +321,9 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {scatter_add, 0, 8},
                                {scatter_elements, 4500, 0},
                                {scatter_inner, 300, 70},
-                               {scatter_columns, 90, 40}};
+                               {scatter_columns, 90, 40},
+                               {scatter_columns, 900, 9},
+                               {scatter_both, 7, 130}};
 
 static void report(void *self, tc_severity s, tc_loc loc, const char *text) {
   (void)self, (void)loc;

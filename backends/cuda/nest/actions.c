@@ -181,6 +181,16 @@ static bool opens_live(const tc_cuda_nest *x, const tc_stage *st) {
   return x->plan->form == TC_CUDA_COLUMNS || (x->plan->form == TC_CUDA_ROWS && tc_cuda_has_scan(st));
 }
 
+/* Rows by tile: threads without a row repeat the last one, and store nothing of it. */
+static void put_store(tc_cuda_nest *x, const tc_action *a) {
+  const bool live = x->tiled && !tc_cuda_is_local(x->s.k, x->s.p, a->buffer);
+  if (live) tc_print_line(&x->s, "if (live) {");
+  x->s.indent += live ? 2 : 0;
+  tc_print_store(&x->s, a);
+  x->s.indent -= live ? 2 : 0;
+  if (live) tc_print_line(&x->s, "}");
+}
+
 /* All values first, so that an in-place store cannot reach a value of the same point; values that
  * need a scan of this stage come behind it. */
 void tc_cuda_put_actions(tc_cuda_nest *x, const tc_stage *st) {
@@ -198,7 +208,7 @@ void tc_cuda_put_actions(tc_cuda_nest *x, const tc_stage *st) {
   if (live) tc_print_line(&x->s, "if (live) {");
   x->s.indent += live ? 2 : 0;
   for (uint32_t i = 0; i < st->naction; ++i)
-    if (tc_cuda_is_store(&st->action[i])) tc_print_store(&x->s, &st->action[i]);
+    if (tc_cuda_is_store(&st->action[i])) put_store(x, &st->action[i]);
   x->s.indent -= live ? 2 : 0;
   if (live) tc_print_line(&x->s, "}");
 }

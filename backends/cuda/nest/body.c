@@ -46,6 +46,7 @@ static bool take_load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
   const tc_cuda_nest *x = s->self;
   const uint32_t buffer = s->k->expr[id].buffer;
   if (is_local(s, buffer)) tc_putf(out, "b%u[u]", buffer);
+  else if (tc_cuda_take_tiled_load(x, id, out)) return true;
   else if (x->unaligned && x->plan->form == TC_CUDA_TRANSPOSE)
     return tc_cuda_take_unaligned_load(x, id, out);
   else if (x->early[id] && x->plan->form == TC_CUDA_TRANSPOSE && !x->narrow)
@@ -55,7 +56,7 @@ static bool take_load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
 }
 
 static bool take_row_store(tc_print_scope *s, const tc_action *a) {
-  if (!is_local(s, a->buffer)) return false;
+  if (!is_local(s, a->buffer)) return tc_cuda_take_tiled_store(s->self, a);
   tc_print_line(s, "b%u[u] = v%u;", a->buffer, a->value.id);
   return true;
 }
@@ -113,10 +114,12 @@ void tc_cuda_put_rows(tc_cuda_nest *x) {
   tc_print_line(&x->s, "const tc_int points = %s;", count.text);
   tc_cuda_declare_residency(x);
   if (x->plan->cache.n && !x->in_registers) tc_cuda_declare_smem_cache(x);
-  tc_print_line(
-      &x->s, "for (tc_int point = (tc_int)blockIdx.x * threads.rows + threads.row; point < points; "
-             "point += (tc_int)gridDim.x * threads.rows) {");
-  x->s.indent += 2;
+  if (x->tiled) tc_cuda_open_row_tiles(x);
+  else {
+    tc_print_line(&x->s, "for (tc_int point = (tc_int)blockIdx.x * threads.rows + threads.row; point < points; "
+                         "point += (tc_int)gridDim.x * threads.rows) {");
+    x->s.indent += 2;
+  }
   if (x->parallel) tc_cuda_put_decode(x, x->parallel, "point");
   if (x->in_registers) declare_rows(x);
   if (x->in_registers) tc_cuda_declare_prefetched(x);
@@ -124,8 +127,11 @@ void tc_cuda_put_rows(tc_cuda_nest *x) {
   put_single_loads(x);
   tc_cuda_put_stages(x);
   tc_print_leave(&x->s, outer);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
+  if (x->tiled) tc_cuda_close_row_tiles(x);
+  else {
+    x->s.indent -= 2;
+    tc_print_line(&x->s, "}");
+  }
   tc_buf_free(&count);
 }
 
@@ -163,7 +169,7 @@ void tc_cuda_put_columns(tc_cuda_nest *x) {
 /* ---- the function ---------------------------------------------------------------------------- */
 
 static bool open_nest(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_way way, tc_buf *out) {
-  const bool in_registers = way == TC_CUDA_IN_REGISTERS;
+  const bool in_registers = way == TC_CUDA_IN_REGISTERS || way == TC_CUDA_ROW_TILES;
   const tc_kernel *k = t->k;
   *x = (tc_cuda_nest){.streamed = tc_nest_streamed(&k->nest[t->nest]),
                       .number = t->nest,
@@ -175,6 +181,7 @@ static bool open_nest(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_way way, t
   x->scan = tc_cuda_has_kind(x->nest, TC_ACT_SCAN);
   x->unaligned = way == TC_CUDA_UNALIGNED;
   x->narrow = way == TC_CUDA_NARROW;
+  x->tiled = way == TC_CUDA_ROW_TILES;
   x->s = (tc_print_scope){.k = k,
                           .p = t->p,
                           .words = &tc_cuda_words,
@@ -202,12 +209,14 @@ static bool open_nest(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_way way, t
   x->prefetched = calloc(k->nexpr + 1, 1);
   x->smem_cache = calloc(k->nexpr + 1, 1);
   x->residency = calloc(k->nexpr + 1, 1);
-  if (!x->result_text || !x->result || !x->result_axes || !x->s.depends || !x->s.printed ||
+  x->need = calloc(k->nexpr + 1, 1);
+  if (!x->need || !x->result_text || !x->result || !x->result_axes || !x->s.depends || !x->s.printed ||
       !x->early || !x->prefetched || !x->smem_cache || !x->residency)
     return false;
   for (uint32_t i = 0; way == TC_CUDA_PLAIN && i < x->plan->cache.n; ++i)
     x->smem_cache[x->plan->cache.at[i]] = TC_CUDA_SMEM_FILL;
-  if (in_registers) tc_cuda_mark_residency(x);
+  if (way == TC_CUDA_IN_REGISTERS) tc_cuda_mark_residency(x);
+  tc_cuda_mark(k, x->nest, x->need);
   for (uint32_t i = 0; i < most; ++i) {
     snprintf(x->result_text[i], sizeof x->result_text[i], "r%u", i);
     x->result[i] = x->result_text[i];
@@ -229,6 +238,7 @@ static void close_nest(tc_cuda_nest *x) {
   free(x->prefetched);
   free(x->smem_cache);
   free(x->residency);
+  free(x->need);
 }
 
 bool tc_cuda_put_body(const tc_cuda_text *t, tc_cuda_way way, tc_buf *out) {

@@ -8,7 +8,7 @@
 static bool is_early(const tc_cuda_nest *x, const tc_cuda_loop *w, uint32_t id) {
   const tc_expr *e = &x->s.k->expr[id];
   if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || x->s.printed[id]) return false;
-  if (x->prefetched[id]) return false;
+  if (x->prefetched[id] || (x->tiled && tc_cuda_loads_by_tile(x->s.k, x->s.p, x->nest, x->need, id))) return false;
   if (x->s.p->buffer[x->s.k->buffer[e->buffer]].kind == TC_BUF_LOCAL) return false;
   return (x->s.depends[id] & w->axes) != 0;
 }

@@ -46,30 +46,34 @@ void tc_cuda_put_divisors(tc_cuda_nest *x, uint32_t axes) {
   }
 }
 
-void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item) {
+void tc_cuda_put_decode_by(tc_cuda_nest *x, uint32_t axes, const char *item, const char *rest) {
   int list[TC_MAX_AXES];
   const int n = list_axes(x, axes, list);
-  if (n > 1) tc_print_line(&x->s, "tc_int rest = %s;", item);
+  if (n > 1) tc_print_line(&x->s, "tc_int %s = %s;", rest, item);
   for (int j = n - 1; j >= 0; --j) {
     const int i = list[j];
     const char *name = x->axis_text[i], *lanes = i == x->s.vector ? " * TC_L" : "";
-    const char *from = n > 1 ? "rest" : item;
+    const char *from = n > 1 ? rest : item;
     if (j == 0) {
       tc_print_line(&x->s, "const tc_int %s = %s%s;", name, from, lanes);
       continue;
     }
     if (x->divisors >> i & 1) {
-      tc_print_line(&x->s, "const tc_int %s = n%d.split(&rest)%s;", name, i, lanes);
+      tc_print_line(&x->s, "const tc_int %s = n%d.split(&%s)%s;", name, i, rest, lanes);
       continue;
     }
     tc_buf e = {0};
     put_items(x, i, &e);
     const char *n_items = e.text ? e.text : "1";
-    tc_print_line(&x->s, "const tc_int %s = tc_rest_of(rest, (tc_int)(%s))%s;", name, n_items,
-                  lanes);
-    tc_print_line(&x->s, "rest = tc_times_in(rest, (tc_int)(%s));", n_items);
+    tc_print_line(&x->s, "const tc_int %s = tc_rest_of(%s, (tc_int)(%s))%s;", name, rest,
+                  n_items, lanes);
+    tc_print_line(&x->s, "%s = tc_times_in(%s, (tc_int)(%s));", rest, rest, n_items);
     tc_buf_free(&e);
   }
+}
+
+void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item) {
+  tc_cuda_put_decode_by(x, axes, item, "rest");
 }
 
 void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base) {

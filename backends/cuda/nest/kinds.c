@@ -1,6 +1,8 @@
 /* kinds.c - the table of what prints each form of nest, and how many threads each kind takes. */
 #include "backends/cuda/nest/nest.h"
 
+#include <stdlib.h>
+
 static void put_extents(const tc_cuda_launch *x, uint32_t axes, bool lanes, tc_buf *out) {
   bool any = false;
   for (int i = 0; i < x->n->naxis; ++i) {
@@ -23,7 +25,7 @@ static void put_size(const tc_cuda_launch *x, const char *name, uint32_t axes, b
 static void put_pick(const tc_cuda_launch *x, const char *items, const char *points) {
   tc_putf(x->out,
           "    const tc_cuda_form *f = forms;\n"
-          "    while (!tc_cuda_fits(f, small, vectorized, %s, %s)) ++f;\n",
+          "    while (!tc_cuda_fits(c, f, small, vectorized, %s, %s)) ++f;\n",
           items, points);
 }
 
@@ -54,6 +56,12 @@ static void launch_transpose(const tc_cuda_launch *x) {
           TC_CUDA_THREADS, TC_CUDA_SIDE);
 }
 
+static bool has_tiles(const tc_cuda_launch *x) {
+  for (uint32_t i = 0; i < x->text->schedule->nvariant; ++i)
+    if (tc_cuda_variant_of(x->text->schedule, i)->tile) return true;
+  return false;
+}
+
 static void launch_rows(const tc_cuda_launch *x) {
   const uint32_t sequential = all_axes(x) & ~parallel_axes(x);
   const int bytes = tc_cuda_resident_bytes(x->text);
@@ -67,15 +75,20 @@ static void launch_rows(const tc_cuda_launch *x) {
             "    const int64_t release_from = tc_cuda_release_from(c, points, items%s * %d);\n",
             x->n->vector >= x->n->nparallel ? " * f->lanes" : "", bytes);
   tc_putf(x->out,
-          "    const int64_t group = tc_cuda_group_size(f, items, points)%s;\n"
-          "    const int64_t block = group > 32 ? group : f->threads;\n"
-          "    const int64_t shared = %s;\n"
-          "    const int64_t grid = tc_cuda_ceildiv(points, block / group);\n",
+          "    const int64_t threads = tc_cuda_group_size(f, items, points)%s;\n"
+          "    const int64_t block = threads > 32 ? threads : f->threads;\n"
+          "    const int64_t rows = %s;\n"
+          "    const int64_t group = threads%s;\n"
+          "    const int64_t shared = %s%s;\n"
+          "    const int64_t grid = tc_cuda_ceildiv(points, rows);\n",
           x->plan->cache.n
-              ? ",\n                  cache_items = tc_cuda_cache_items(c, f, items, group)"
+              ? ",\n                  cache_items = tc_cuda_cache_items(c, f, items, threads)"
               : "",
-          x->plan->cache.n ? "(group > 32 ? 1024 : 0) + cache_items * f->cache_bytes"
-                           : "group > 32 ? 1024 : 0");
+          has_tiles(x) ? "tc_cuda_tile_rows(c, f, items, points, block / threads)" : "block / threads",
+          has_tiles(x) ? " | rows * threads / block << 32" : "",
+          x->plan->cache.n ? "(threads > 32 ? 1024 : 0) + cache_items * f->cache_bytes"
+                           : "(threads > 32 ? 1024 : 0)",
+          has_tiles(x) ? " + tc_cuda_tile_bytes(f, rows * items)" : "");
   tc_buf_free(&items);
 }
 
@@ -118,19 +131,27 @@ static void launch_serial(const tc_cuda_launch *x) {
           scatters(x->n) ? "tc_cuda_owners(slices)" : "1");
 }
 
-/* Blocks for residues of the destination, times parts of the slices; what they find is in shared memory, behind
- * the numbers of matches of their warps. */
+/* Blocks for residues of the destination, times parts of the slices, times groups of neighbours with indices of their
+ * own; what they find is in shared memory, behind the numbers of matches of their warps. */
 static void launch_scatter(const tc_cuda_launch *x) {
-  const uint32_t slices = tc_cuda_slice_axes(x->n);
+  uint32_t *depends = tc_cuda_depends(x->k, x->n);
+  if (!depends) {
+    x->out->failed = true;
+    return;
+  }
+  const uint32_t slices = tc_cuda_slice_axes(x->n), others = slices & tc_cuda_index_axes(x->n, depends);
+  free(depends);
   put_pick(x, "0", "1");
-  put_size(x, "slices", slices, false);
-  tc_put(x->out, "    int64_t parts;\n"
-                 "    const int64_t owners = tc_cuda_scatter(c, ");
+  put_size(x, "sources", all_axes(x) & ~slices, false);
+  put_size(x, "others", others, false);
+  put_size(x, "slices", slices & ~others, false);
+  tc_put(x->out, "    const int64_t places = ");
   tc_print_dim(x->p, x->n->stage->action->address.term[0].bound, x->out);
-  tc_put(x->out, ", slices, &parts);\n"
-                 "    const int64_t group = owners | parts << 32, block = f->threads;\n"
-                 "    const int64_t shared = 128 + block * f->unroll * (f->small ? 8 : 16);\n"
-                 "    const int64_t grid = slices ? owners * parts : 0;\n");
+  tc_put(x->out, ";\n"
+                 "    int64_t grid;\n"
+                 "    const int64_t group = tc_cuda_scatter(c, places, sources, others, slices, &grid);\n"
+                 "    const int64_t block = f->threads;\n"
+                 "    const int64_t shared = 128 + block * f->unroll * (f->small ? 16 : 32);\n");
 }
 
 const tc_cuda_printer tc_cuda_kinds[] = {

@@ -27,6 +27,8 @@ typedef struct tc_cuda_nest {
   const tc_stage *stages; /* of the nest, for rows that are kept and for others */
   bool scan;                  /* the nest has one */
   bool in_registers, unaligned, narrow; /* this body keeps rows in registers; takes unaligned rows; has no tiles */
+  bool tiled; /* its rows pass through shared memory */
+  uint8_t *need; /* the expressions of the nest, where that matters */
   uint32_t parallel; /* mask of the parallel axes */
   uint32_t divisors; /* axes whose items tc_divisor n<i> counts in the loop at hand */
   bool whole;        /* all TC_U items at hand are there */
@@ -69,7 +71,14 @@ uint32_t tc_cuda_copied(const tc_cuda_nest *x, const tc_action *a);
 void tc_cuda_skip_copied(tc_cuda_nest *x);
 
 /* body.c: the statements of one thread of a nest, as they stand in the function template. */
-typedef enum { TC_CUDA_IN_REGISTERS, TC_CUDA_PLAIN, TC_CUDA_UNALIGNED, TC_CUDA_NARROW, TC_CUDA_WAYS } tc_cuda_way;
+typedef enum {
+  TC_CUDA_IN_REGISTERS,
+  TC_CUDA_ROW_TILES,
+  TC_CUDA_PLAIN,
+  TC_CUDA_UNALIGNED,
+  TC_CUDA_NARROW,
+  TC_CUDA_WAYS
+} tc_cuda_way;
 bool tc_cuda_put_body(const tc_cuda_text *text, tc_cuda_way way, tc_buf *out);
 
 /* A loop over the items of a thread, which are `step` apart. */
@@ -87,6 +96,7 @@ void tc_cuda_put_count(tc_cuda_nest *x, uint32_t axes, tc_buf *out);
 /* Divisors n<i> of the axes whose extents only the launch knows: their reciprocals are found once. */
 void tc_cuda_put_divisors(tc_cuda_nest *x, uint32_t axes);
 void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item);
+void tc_cuda_put_decode_by(tc_cuda_nest *x, uint32_t axes, const char *item, const char *rest); /* a variable's name */
 /* The items at hand from `base` on: a loop that decodes each.  Are all of them there, none is asked for. */
 void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base);
 void tc_cuda_close_items(tc_cuda_nest *x);
@@ -120,6 +130,15 @@ void tc_cuda_declare_residency(tc_cuda_nest *x);
 /* Does the stage release lines?  Prints that for the item at hand. */
 bool tc_cuda_releases(const tc_cuda_nest *x, const tc_stage *st);
 void tc_cuda_put_release(tc_cuda_nest *x);
+
+/* row_tiles.c: rows of a block in shared memory.
+ *
+ * Opens and closes the loops over tiles and the rows of one: point, which is live if the thread has one of its own. */
+void tc_cuda_open_row_tiles(tc_cuda_nest *x);
+void tc_cuda_close_row_tiles(tc_cuda_nest *x);
+/* Writes what stands for LOAD `id`, and prints a store, where those are by tile. */
+bool tc_cuda_take_tiled_load(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
+bool tc_cuda_take_tiled_store(tc_cuda_nest *x, const tc_action *a);
 
 /* unaligned_rows.c: reductions over rows that begin anywhere.
  *

@@ -1,8 +1,8 @@
 /* scatter.c - points in order that store at computed destinations: who owns those keeps the order.
  *
  * SERIAL: a thread has some destinations, and visits all points.
- * SCATTER: a warp has some, of a slice in each lane: all threads of its block look for points whose destination is in
- * the block, each at points of its own, and hand them to the warps by way of shared memory. */
+ * SCATTER: a warp has some, with a lane for each of their elements: all threads of its block look for points whose
+ * destination is in the block, each at points of its own, and hand them to the warps by way of shared memory. */
 #include "backends/cuda/nest/nest.h"
 
 #include "backends/print/print_impl.h"
@@ -93,34 +93,51 @@ static void close_block(tc_cuda_nest *x) {
   tc_print_line(&x->s, "}");
 }
 
+/* Axes that a point runs along: those that its destination does not lie along, and, as neighbours, those along which
+ * each destination has an index of its own.  Slices are along the others. */
+typedef struct axes {
+  uint32_t source, other, slice;
+} axes;
+
+static axes axes_of(const tc_cuda_nest *x) {
+  const uint32_t slice = tc_cuda_slice_axes(x->nest), own = tc_cuda_index_axes(x->nest, x->s.depends);
+  return (axes){((1u << x->nest->naxis) - 1) & ~slice, slice & own, slice & ~own};
+}
+
+static void decode_point(tc_cuda_nest *x, const axes *a, const char *point) {
+  tc_print_line(&x->s, "const tc_int source = block.source(%s), other = block.other(%s);", point, point);
+  if (a->source) tc_cuda_put_decode_by(x, a->source, "source", "rest_of_source");
+  if (a->other) tc_cuda_put_decode_by(x, a->other, "other", "rest_of_other");
+}
+
 /* place[u]: of the points at hand, those whose destination is in the block. */
-static void put_places(tc_cuda_nest *x, const tc_action *a, uint32_t points) {
+static void put_places(tc_cuda_nest *x, const tc_action *a, const axes *along) {
   tc_print_line(&x->s, "tc_int place[TC_U];");
   open_block(x, "TC_UNROLL for (int u = 0; u < TC_U; ++u) {");
   tc_print_line(&x->s, "const tc_int point = block.point(base, u);");
   tc_print_line(&x->s, "place[u] = -1;");
-  open_block(x, "if (point < points) {");
+  open_block(x, "if (point < points && block.other(point) < others) {");
   uint8_t *outer = tc_print_enter(&x->s);
-  tc_cuda_put_decode(x, points, "point");
+  decode_point(x, along, "point");
   tc_print_hoist(&x->s, a->address.term[0].value, ~0u);
   if (a->guard.id) tc_print_hoist(&x->s, a->guard, ~0u);
   tc_print_terms(&x->s, &a->address, a->guard, "s");
   if (a->guard.id) tc_print_line(&x->s, "if (v%u[0])", a->guard.id);
-  tc_print_line(&x->s, "if (block.owns(xs_0[0])) place[u] = xs_0[0];");
+  tc_print_line(&x->s, "if (block.owns(point, xs_0[0])) place[u] = xs_0[0];");
   tc_print_leave(&x->s, outer);
   close_block(x);
   close_block(x);
 }
 
 /* What a warp does with a point of its own. */
-static void put_match(tc_cuda_nest *x, const tc_action *a, uint32_t points, uint32_t slices) {
+static void put_match(tc_cuda_nest *x, const tc_action *a, const axes *along) {
   uint8_t *outer = tc_print_enter(&x->s);
-  tc_cuda_put_decode(x, points, "match.point");
+  decode_point(x, along, "match.point");
   tc_print_line(&x->s, "const tc_uidx xs_0 = tc_one(match.place);");
-  tc_print_hoist(&x->s, a->value, points);
+  tc_print_hoist(&x->s, a->value, along->source | along->other);
   open_block(x, "_Pragma(\"unroll 4\") for (tc_int slice = block.first(slices); slice < end; slice += 32) {");
   uint8_t *inner = tc_print_enter(&x->s);
-  if (slices) tc_cuda_put_decode(x, slices, "slice");
+  if (along->slice) tc_cuda_put_decode(x, along->slice, "slice");
   tc_print_hoist(&x->s, a->value, ~0u);
   put_own_store(&x->s, a);
   tc_print_leave(&x->s, inner);
@@ -128,26 +145,33 @@ static void put_match(tc_cuda_nest *x, const tc_action *a, uint32_t points, uint
   tc_print_leave(&x->s, outer);
 }
 
+static void put_size(tc_cuda_nest *x, const char *name, uint32_t along) {
+  tc_buf n = {0};
+  tc_cuda_put_count(x, along, &n);
+  tc_print_line(&x->s, "const tc_int %s = %s;", name, n.text ? n.text : "1");
+  tc_buf_free(&n);
+}
+
 void tc_cuda_put_scatter(tc_cuda_nest *x) {
   const tc_action *a = &x->nest->stage[0].action[0];
-  const uint32_t slices = tc_cuda_slice_axes(x->nest), points = ((1u << x->nest->naxis) - 1) & ~slices;
-  tc_buf of_points = {0}, of_slices = {0};
-  tc_cuda_put_count(x, points, &of_points);
-  tc_cuda_put_count(x, slices, &of_slices);
+  const axes along = axes_of(x);
+  put_size(x, "sources", along.source);
+  put_size(x, "others", along.other);
+  put_size(x, "slices", along.slice);
   tc_print_line(&x->s, "tc_scatter<tc_int, TC_U> block(group);");
-  tc_print_line(&x->s, "const tc_int points = %s, slices = %s, end = block.end(slices);", of_points.text,
-                of_slices.text);
-  tc_buf_free(&of_points);
-  tc_buf_free(&of_slices);
+  tc_print_line(&x->s, "const tc_int points = block.points(sources), end = block.end(slices);");
+  tc_print_line(&x->s, "int n = 0;");
   open_block(x, "for (tc_int base = 0; base < points; base += block.step()) {");
-  put_places(x, a, points);
-  tc_print_line(&x->s, "const int n = block.collect(base, place);");
-  open_block(x, "for (int i = 0; i < n; ++i) {");
-  tc_print_line(&x->s, "const tc_match<tc_int> match = block.found[i];");
-  open_block(x, "if (block.is_own(match)) {");
-  put_match(x, a, points, slices);
+  put_places(x, a, &along);
+  tc_print_line(&x->s, "n = block.collect(base, place, n);");
+  tc_print_line(&x->s, "if (base + block.step() < points && block.has_room(n)) continue;");
+  open_block(x, "for (int i = 0; i < n; i += 32) {");
+  open_block(x, "for (tc_u32 own = block.own_of(i, n); own; own &= own - 1) {");
+  tc_print_line(&x->s, "const tc_match<tc_int> match = block.found[i + __ffs((int)own) - 1];");
+  put_match(x, a, &along);
   close_block(x);
   close_block(x);
+  tc_print_line(&x->s, "n = 0;");
   tc_print_line(&x->s, "__syncthreads();");
   close_block(x);
 }

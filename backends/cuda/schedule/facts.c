@@ -4,6 +4,7 @@
 #include "backends/print/print.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool tc_cuda_is_store(const tc_action *a) {
   return a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD;
@@ -127,15 +128,45 @@ uint32_t tc_cuda_slice_axes(const tc_nest *n) {
   return m;
 }
 
-bool tc_cuda_scatters_slices(const tc_kernel *k, const tc_nest *n, const uint8_t *need) {
+uint32_t tc_cuda_index_axes(const tc_nest *n, const uint32_t *depends) {
+  const tc_action *a = n->stage->action;
+  return depends[a->address.term[0].value.id] | depends[a->guard.id];
+}
+
+bool tc_cuda_scatters(const tc_kernel *k, const tc_nest *n, const uint8_t *need) {
   if (!n->serial || n->nstage != 1 || n->stage->naction != 1) return false;
   const tc_action *a = n->stage->action;
   if (!tc_cuda_is_store(a) || a->address.nterm != 1) return false;
   for (uint32_t i = 1; i < k->nexpr; ++i)
     if (need[i] && k->expr[i].kind == TC_EX_LOAD && k->expr[i].buffer == a->buffer) return false;
-  uint32_t *depends = tc_cuda_depends(k, n);
-  if (!depends) return false;
-  const uint32_t axes = depends[a->address.term[0].value.id] | depends[a->guard.id];
-  free(depends);
-  return !(axes & tc_cuda_slice_axes(n));
+  return true;
+}
+
+/* The last stage that reads row `buffer`. */
+static uint32_t last_reader(const tc_kernel *k, const tc_nest *n, uint32_t buffer, uint8_t *need) {
+  uint32_t last = 0;
+  for (uint32_t s = 0; s < n->nstage; ++s) {
+    memset(need, 0, k->nexpr + 1);
+    tc_cuda_mark_stage(k, &n->stage[s], need);
+    for (uint32_t i = 1; i < k->nexpr; ++i)
+      if (need[i] && k->expr[i].kind == TC_EX_LOAD && k->expr[i].buffer == buffer) last = s;
+  }
+  return last;
+}
+
+/* A row may take the place of one that is read for the last time where it is stored. */
+int tc_cuda_count_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need) {
+  int most = 0;
+  int *live = calloc(n->nstage + 1, sizeof *live);
+  for (uint32_t s = 0; live && s < n->nstage; ++s)
+    for (uint32_t i = 0; i < n->stage[s].naction; ++i) {
+      const tc_action *a = &n->stage[s].action[i];
+      if (a->kind != TC_ACT_STORE || !tc_cuda_is_local(k, p, a->buffer)) continue;
+      const int words = tc_dtype_bytes(p->buffer[k->buffer[a->buffer]].dtype) == 8 ? 2 : 1;
+      const uint32_t last = last_reader(k, n, a->buffer, need);
+      for (uint32_t t = s; t < last; ++t) live[t] += words;
+    }
+  for (uint32_t s = 0; live && s < n->nstage; ++s) most = live[s] > most ? live[s] : most;
+  free(live);
+  return most;
 }

@@ -21,9 +21,14 @@ bool tc_cuda_crosses(const tc_expr *e, int along, int across);
 /* Does the address differ from point to point, along every axis? */
 bool tc_cuda_covers(const tc_nest *n, const tc_address *a);
 
+/* LOCAL rows that live at once between two stages, in 32-bit registers an element.  need: nexpr bytes, which
+ * are overwritten. */
+int tc_cuda_count_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need);
 uint32_t tc_cuda_slice_axes(const tc_nest *n); /* SERIAL, SCATTER: those that threads share out */
-/* Of a serial nest: does it store slices, at destinations that are the same for all points of one? */
-bool tc_cuda_scatters_slices(const tc_kernel *k, const tc_nest *n, const uint8_t *need);
+/* Of a serial nest: does it do nothing but store at computed destinations?  And the axes along which these are
+ * computed, by tc_cuda_depends. */
+uint32_t tc_cuda_index_axes(const tc_nest *n, const uint32_t *depends);
+bool tc_cuda_scatters(const tc_kernel *k, const tc_nest *n, const uint8_t *need);
 size_t tc_cuda_unaligned_tile(int64_t overlap, size_t bytes); /* elements of one in shared memory */
 int tc_cuda_tile_padding(size_t bytes); /* elements behind a row of an aligned one */
 /* Does the stage store a point of its own for each of the nest? */
@@ -42,6 +47,16 @@ int tc_cuda_find_smem_cache(const tc_kernel *k, const tc_program *p, const tc_ne
                             uint8_t *marked);
 /* The same of the loads of a list. */
 int tc_cuda_cache_bytes(const tc_kernel *k, const tc_program *p, const tc_schedule_list *l, int lanes);
+
+/* row_tiles.c: arrays whose rows are next to each other in memory; how many of them may pass through shared memory, and
+ * the bytes of an element of all.  The address of a buffer's rows, or NULL; does an access go to these?  need: the
+ * nest's expressions (tc_cuda_mark). */
+int tc_cuda_row_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *n, int *bytes);
+const tc_address *tc_cuda_row_tile(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need,
+                                   uint32_t buffer);
+bool tc_cuda_loads_by_tile(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need, uint32_t id);
+bool tc_cuda_stores_by_tile(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need,
+                            const tc_action *a);
 
 /* unaligned_rows.c: the one vectorized load of a row; 0: no function takes rows that begin anywhere. */
 uint32_t tc_cuda_unaligned_load(const tc_kernel *k, const tc_program *p, const tc_nest *n,

@@ -6,7 +6,7 @@
 void tc_cuda_plan_form(tc_cuda_plan *x) {
   *x->nest = (tc_cuda_nest_schedule){.form = tc_cuda_form_of(x->n), .along = -1, .across = -1};
   if (x->nest->form == TC_CUDA_FLAT) tc_cuda_plan_transpose(x);
-  if (tc_cuda_scatters_slices(x->k, x->n, x->need)) x->nest->form = TC_CUDA_SCATTER;
+  if (tc_cuda_scatters(x->k, x->n, x->need)) x->nest->form = TC_CUDA_SCATTER;
   x->nest->width = tc_cuda_choose_width(x->k, x->p, x->n, x->nest, x->need);
   x->nest->index64 = tc_cuda_is_far(x->k, x->p, x->n, x->need);
 }

@@ -93,6 +93,7 @@ static tc_cuda_variant plan_scalar(const tc_cuda_plan *x, tc_cuda_variant v) {
 
 static void plan_row_variants(tc_cuda_plan *x, tc_cuda_variant aligned, tc_cuda_variant scalar,
                               bool may_be_unaligned) {
+  tc_cuda_plan_tiled_rows(x, scalar);
   const bool peels = may_be_unaligned && tc_cuda_count_passes(x->n) < 2 &&
                      tc_cuda_unaligned_load(x->k, x->p, x->n, x->need);
   tc_cuda_plan_rows(x, aligned);
@@ -108,7 +109,7 @@ static void plan_variants(tc_cuda_plan *x) {
       !x->nest->index64 && tc_cuda_may_be_unaligned(x->k, x->p, x->n, x->nest, x->need);
   if (x->nest->form == TC_CUDA_ROWS) plan_row_variants(x, aligned, scalar, unaligned);
   else if (x->nest->form == TC_CUDA_SCATTER) {
-    scalar.unroll = general.unroll;
+    scalar.unroll = 2 * general.unroll;
     tc_cuda_add(x, scalar);
   }
   else if (x->nest->form == TC_CUDA_TRANSPOSE) tc_cuda_plan_tiles(x, aligned, scalar, unaligned);

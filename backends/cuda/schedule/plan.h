@@ -32,10 +32,12 @@ bool tc_cuda_plan_access(const tc_kernel *k, const tc_program *p, const tc_nest 
  * rows that begin anywhere and are read once.  And the number of passes over a row. */
 void tc_cuda_plan_rows(tc_cuda_plan *x, tc_cuda_variant v);
 void tc_cuda_plan_unaligned_rows(tc_cuda_plan *x, tc_cuda_variant v);
-/* LOCAL rows that live at once between two stages, in 32-bit registers an element.  need: nexpr bytes, which
- * are overwritten. */
-int tc_cuda_count_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need);
 int tc_cuda_count_passes(const tc_nest *n);
+
+/* row_tiles.c.  Adds the function of narrow rows of constant length that begin anywhere, and those for narrow rows of
+ * any length, where there are many. */
+void tc_cuda_plan_tiled_rows(tc_cuda_plan *x, tc_cuda_variant v);
+void tc_cuda_add_tiled_rows(tc_cuda_plan *x, tc_cuda_variant v);
 
 /* access_width.c.  The widest accesses: of 16 bytes, which sizes may forbid; could sizes forbid the rest? */
 int tc_cuda_choose_width(const tc_kernel *k, const tc_program *p, const tc_nest *n,

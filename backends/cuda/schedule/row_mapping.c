@@ -3,38 +3,8 @@
 #include "backends/cuda/schedule/plan.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- what a nest is made of ------------------------------------------------------------------ */
-
-/* The last stage that reads row `buffer`. */
-static uint32_t last_reader(const tc_kernel *k, const tc_nest *n, uint32_t buffer, uint8_t *need) {
-  uint32_t last = 0;
-  for (uint32_t s = 0; s < n->nstage; ++s) {
-    memset(need, 0, k->nexpr + 1);
-    tc_cuda_mark_stage(k, &n->stage[s], need);
-    for (uint32_t i = 1; i < k->nexpr; ++i)
-      if (need[i] && k->expr[i].kind == TC_EX_LOAD && k->expr[i].buffer == buffer) last = s;
-  }
-  return last;
-}
-
-/* A row may take the place of one that is read for the last time where it is stored. */
-int tc_cuda_count_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n, uint8_t *need) {
-  int most = 0;
-  int *live = calloc(n->nstage + 1, sizeof *live);
-  for (uint32_t s = 0; live && s < n->nstage; ++s)
-    for (uint32_t i = 0; i < n->stage[s].naction; ++i) {
-      const tc_action *a = &n->stage[s].action[i];
-      if (a->kind != TC_ACT_STORE || !tc_cuda_is_local(k, p, a->buffer)) continue;
-      const int words = tc_dtype_bytes(p->buffer[k->buffer[a->buffer]].dtype) == 8 ? 2 : 1;
-      const uint32_t last = last_reader(k, n, a->buffer, need);
-      for (uint32_t t = s; t < last; ++t) live[t] += words;
-    }
-  for (uint32_t s = 0; live && s < n->nstage; ++s) most = live[s] > most ? live[s] : most;
-  free(live);
-  return most;
-}
 
 /* Items of a row: the points of the sequential axes, the vector axis in steps of the lanes; -1: not
  * constant. */
@@ -280,6 +250,7 @@ static void add_long(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f
 static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f) {
   enum { ONCE = 256, REGISTERS = 512 }; /* threads that have registers for more than the row */
   const int items = r->count ? most_items(r, f.lanes) : 0;
+  if (!f.aligned) tc_cuda_add_tiled_rows(plan, f);
   if (items) add_groups(r, plan, &f, items);
   else if (f.aligned && f.lanes > 1 && r->passes == 1 && !tc_cuda_has_kind(plan->n, TC_ACT_SCAN) &&
            !tc_cuda_has_tuples(plan->n)) {
@@ -383,6 +354,7 @@ static void add_narrow(tc_cuda_plan *x, tc_cuda_variant f) {
 
 void tc_cuda_plan_unaligned_rows(tc_cuda_plan *x, tc_cuda_variant f) {
   enum { EACH = 4, GROUP = 256 };
+  tc_cuda_add_tiled_rows(x, f);
   add_narrow(x, f);
   f.unaligned = true;
   f.lanes = x->nest->width;

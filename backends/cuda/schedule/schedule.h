@@ -11,8 +11,8 @@
  *   COLUMNS  the same with lanes along a parallel axis: neighbouring threads are neighbouring outer
  *            points, a group is a column of the block.
  *   SERIAL   points in order: a thread owns destinations, and visits every point.
- *   SCATTER  the same where what is stored are slices, along axes that the destination does not depend on: a warp
- *            owns destinations, and the threads of its block look for their points together.
+ *   SCATTER  the same where that is one store at a computed place: a warp owns destinations, whose elements its lanes
+ *            have, and the threads of its block look for their points together.
  *
  * An item is `lanes` neighbouring points of a row.  The form and what the text of a nest says are the same
  * in all variants; a variant is a function, an instance of that text. */
@@ -107,6 +107,7 @@ typedef struct tc_cuda_variant {
       unaligned; /* rows begin anywhere: 16-byte accesses where they are aligned, head and tail one by
                    * one; TRANSPOSE: and 8-byte stores */
   bool narrow;   /* TRANSPOSE: no tile; a thread has all points across, `longest` at most, beside one of the others */
+  bool tile;     /* ROWS: those of a block pass through shared memory, 16 bytes at a time, wherever they begin */
   bool warps;    /* full, of any number of warps: each of them has neighbouring items */
   bool shared;   /* the shared-memory cache is filled and read */
   int64_t lanes;  /* TC_L: elements of an access */

@@ -77,9 +77,9 @@ static const char *refuse_form(const tc_schedule_place *at) {
       [TC_CUDA_ROWS] = "it is a form of stages that do not run lanes along a parallel axis",
       [TC_CUDA_COLUMNS] = "it is a form of stages that run lanes along a parallel axis",
       [TC_CUDA_SERIAL] = "the points of the nest do not depend on each other",
-      [TC_CUDA_SCATTER] = "the nest does not store slices at computed destinations"};
+      [TC_CUDA_SCATTER] = "the nest does not only store at computed destinations"};
   const tc_cuda_form own = tc_cuda_form_of(at->nest);
-  if (is_form(at, TC_CUDA_SCATTER) && tc_cuda_scatters_slices(at->k, at->nest, check_of(at)->x.need)) return NULL;
+  if (is_form(at, TC_CUDA_SCATTER) && tc_cuda_scatters(at->k, at->nest, check_of(at)->x.need)) return NULL;
   if (is_form(at, own) || (is_form(at, TC_CUDA_TRANSPOSE) && own == TC_CUDA_FLAT)) return NULL;
   return own == TC_CUDA_SERIAL && !is_form(at, TC_CUDA_SCATTER) ? "the points of the nest depend on each other"
                                                                 : reason[nest_of(at)->form];
@@ -264,6 +264,16 @@ static const char *refuse_narrow(const tc_schedule_place *at) {
   return variant_of(at)->longest ? NULL : "'longest' is not said";
 }
 
+static const char *refuse_tile_of_rows(const tc_schedule_place *at) {
+  enum { WARP_ROWS = 32 };
+  const tc_cuda_variant *v = variant_of(at);
+  int bytes;
+  if (!v->registers) return "rows are not in registers";
+  if (v->lanes > 1) return "its accesses are of one element";
+  if (v->most > WARP_ROWS) return "'most' is more than a warp";
+  return tc_cuda_row_tiles(at->k, at->p, at->nest, &bytes) ? NULL : "no rows follow one another in memory";
+}
+
 static const char *refuse_warps(const tc_schedule_place *at) {
   if (!variant_of(at)->full) return "rows do not fill warps: 'full' is no condition";
   return variant_of(at)->group ? "the group has a constant size" : NULL;
@@ -400,6 +410,7 @@ static const tc_schedule_word variant_words[] = {
     {"registers", TC_WORD_FLAG, VARIANT(registers), 0, refuse_registers, NULL},
     {"unaligned", TC_WORD_FLAG, VARIANT(unaligned), 0, refuse_unaligned, NULL},
     {"narrow", TC_WORD_FLAG, VARIANT(narrow), 0, refuse_narrow, NULL},
+    {"row-tile", TC_WORD_FLAG, VARIANT(tile), 0, refuse_tile_of_rows, NULL},
     {"warps", TC_WORD_FLAG, VARIANT(warps), 0, refuse_warps, NULL},
     {"shared", TC_WORD_FLAG, VARIANT(shared), 0, refuse_shared, NULL},
     {"lanes", TC_WORD_COUNT, VARIANT(lanes), 1, refuse_lanes, NULL},

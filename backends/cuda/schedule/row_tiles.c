@@ -1,0 +1,152 @@
+/* row_tiles.c - narrow rows that follow one another in memory: those of a block are one piece of it, which passes
+ * through shared memory, 16 bytes at a time, wherever rows begin. */
+#include "backends/cuda/schedule/plan.h"
+
+#include <stdlib.h>
+
+/* Does each row begin where the one in front of it ends? */
+static bool follows_on(const tc_program *p, const tc_nest *n, const tc_address *a) {
+  tc_dims *c = tc_graph_dims(p->graph);
+  tc_dim step = tc_dim_const(1);
+  for (int i = n->naxis - 1; i >= 0; --i) {
+    if (!tc_dim_same(a->coef[i], step)) return false;
+    step = tc_dim_mul(c, step, n->axis[i].extent);
+  }
+  return !a->nterm;
+}
+
+static bool is_by_tile(const tc_program *p, const tc_nest *n, const tc_address *a, const tc_address *tile) {
+  return tile && follows_on(p, n, a) && tc_dim_same(a->offset, tile->offset);
+}
+
+const tc_address *tc_cuda_row_tile(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need,
+                                   uint32_t buffer) {
+  const tc_address *loaded = NULL, *stored = NULL;
+  if (tc_cuda_is_local(k, p, buffer)) return NULL;
+  for (uint32_t i = 1; i < k->nexpr && !loaded; ++i) {
+    const tc_expr *e = &k->expr[i];
+    if (need[i] && e->kind == TC_EX_LOAD && e->buffer == buffer && !e->guard.id && follows_on(p, n, &e->address))
+      loaded = &e->address;
+  }
+  for (uint32_t s = 0; s < n->nstage; ++s)
+    for (uint32_t i = 0; i < n->stage[s].naction && !stored; ++i) {
+      const tc_action *a = &n->stage[s].action[i];
+      if (a->kind == TC_ACT_STORE && a->buffer == buffer && !a->guard.id && follows_on(p, n, &a->address))
+        stored = &a->address;
+    }
+  return loaded ? loaded : stored;
+}
+
+bool tc_cuda_loads_by_tile(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need, uint32_t id) {
+  const tc_expr *e = &k->expr[id];
+  return e->kind == TC_EX_LOAD && !e->guard.id &&
+         is_by_tile(p, n, &e->address, tc_cuda_row_tile(k, p, n, need, e->buffer));
+}
+
+bool tc_cuda_stores_by_tile(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need,
+                            const tc_action *a) {
+  return a->kind == TC_ACT_STORE && !a->guard.id &&
+         is_by_tile(p, n, &a->address, tc_cuda_row_tile(k, p, n, need, a->buffer));
+}
+
+static bool loads(const tc_kernel *k, const uint8_t *need, uint32_t buffer) {
+  for (uint32_t i = 1; i < k->nexpr; ++i)
+    if (need[i] && k->expr[i].kind == TC_EX_LOAD && k->expr[i].buffer == buffer) return true;
+  return false;
+}
+
+/* An array that the nest both reads and writes would be in memory and in a tile at once. */
+static bool changes_what_it_reads(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need) {
+  for (uint32_t s = 0; s < n->nstage; ++s)
+    for (uint32_t i = 0; i < n->stage[s].naction; ++i) {
+      const tc_action *a = &n->stage[s].action[i];
+      if (tc_cuda_is_store(a) && !tc_cuda_is_local(k, p, a->buffer) && loads(k, need, a->buffer)) return true;
+    }
+  return false;
+}
+
+static bool has_rows(const tc_nest *n) {
+  const int v = n->vector;
+  if (!n->nparallel || n->naxis != n->nparallel + 1 || v != n->nparallel || tc_cuda_has_kind(n, TC_ACT_SCAN))
+    return false;
+  for (int i = 0; i < n->naxis; ++i)
+    if (n->axis[i].of >= 0) return false;
+  return true;
+}
+
+int tc_cuda_row_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *n, int *bytes) {
+  uint8_t *need = calloc(k->nexpr + 1, 1);
+  int tiles = 0;
+  *bytes = 0;
+  if (!need || !has_rows(n)) {
+    free(need);
+    return 0;
+  }
+  tc_cuda_mark(k, n, need);
+  for (uint32_t b = 0; b < k->nbuffer && !changes_what_it_reads(k, p, n, need); ++b) {
+    if (!tc_cuda_row_tile(k, p, n, need, b)) continue;
+    *bytes += (int)tc_dtype_bytes(p->buffer[k->buffer[b]].dtype);
+    ++tiles;
+  }
+  free(need);
+  return tiles;
+}
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+enum { EACH = 16, WORDS = 64, LONGEST = 128 /* elements: longer rows are lines of memory */, WARP = 32 };
+
+/* Elements of a thread: what waits between stages is in registers. */
+static int elements_of(const tc_cuda_plan *x) {
+  uint8_t *need = calloc(x->k->nexpr + 1, 1);
+  const int words = need ? tc_cuda_count_rows(x->k, x->p, x->n, need) : WORDS;
+  int each = EACH;
+  free(need);
+  while (each > 1 && each * words > WORDS) each /= 2;
+  return each;
+}
+
+/* Rows of that many elements that begin at 16 bytes, as the first one does. */
+static bool are_aligned(const tc_cuda_plan *x, int64_t length) {
+  enum { BYTES = 16 };
+  for (uint32_t b = 0; b < x->k->nbuffer; ++b)
+    if (tc_cuda_row_tile(x->k, x->p, x->n, x->need, b) &&
+        length * (int64_t)tc_dtype_bytes(x->p->buffer[x->k->buffer[b]].dtype) % BYTES)
+      return false;
+  return true;
+}
+
+static void add_tiled(tc_cuda_plan *x, tc_cuda_variant f, int group, int each) {
+  f.aligned = f.shared = false;
+  f.registers = f.tile = true;
+  f.lanes = 1;
+  f.unroll = f.items = each;
+  f.most = group;
+  f.longest = (int64_t)group * each;
+  tc_cuda_add(x, f);
+}
+
+void tc_cuda_plan_tiled_rows(tc_cuda_plan *x, tc_cuda_variant f) {
+  int bytes, group = 1;
+  if (!tc_cuda_row_tiles(x->k, x->p, x->n, &bytes) || !tc_dim_is_const(x->n->axis[x->n->vector].extent)) return;
+  const int64_t length = tc_dim_value(x->n->axis[x->n->vector].extent);
+  const int each = elements_of(x);
+  if (length < 2 || length > LONGEST || are_aligned(x, length)) return;
+  while (group < WARP && group * each < length) group *= 2;
+  if (group * each < length) return;
+  f.group = group;
+  add_tiled(x, f, group, (int)((length + group - 1) / group));
+}
+
+/* A thread does not test more elements than the shortest rows have. */
+void tc_cuda_add_tiled_rows(tc_cuda_plan *x, tc_cuda_variant f) {
+  enum { SHORT = 4 };
+  int bytes;
+  if (!tc_cuda_row_tiles(x->k, x->p, x->n, &bytes) || tc_dim_is_const(x->n->axis[x->n->vector].extent)) return;
+  const int each = elements_of(x) / 2;
+  if (each < SHORT) return;
+  f.group = 1;
+  add_tiled(x, f, 1, SHORT);
+  f.group = 0;
+  add_tiled(x, f, LONGEST / each < WARP ? LONGEST / each : WARP, each);
+}
