@@ -8,8 +8,8 @@
 /* The loop over jammed vectors or rows. */
 static const char *each_jammed(const tc_omp_nest *x) {
   if (!x->interchanged) return "TC_UNROLL for (int u = 0; u < jam; ++u)";
-  if (x->plan->outer < 0) return "for (int64_t u = 0; u < jam; ++u)";
-  return "for (int64_t g = 0; g < outers; ++g) for (int64_t u = g * (most + 1); u < g * (most + 1) + jam; ++u)";
+  if (x->plan->outer < 0) return "TC_ROLLED for (int64_t u = 0; u < jam; ++u)";
+  return "TC_ROLLED for (int64_t g = 0; g < outers; ++g) TC_ROLLED for (int64_t u = g * (most + 1); u < g * (most + 1) + jam; ++u)";
 }
 
 static void put_total(tc_omp_nest *x, const tc_omp_run *r, uint32_t n, const char *start) {

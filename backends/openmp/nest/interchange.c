@@ -13,6 +13,8 @@
  *     for (j1 = i1; j1 < stop1; ++j1) acc0[u] += ...
  *   if (over && !in_order) ...                          the columns behind the last whole vector
  *
+ * What runs seldom, or has such a loop inside, is not unrolled: that would be most of the code.
+ *
  * Outer points that share a task have accumulators of their own, u = g * (most + 1) + w. */
 #include "backends/openmp/nest/stage.h"
 
@@ -23,7 +25,7 @@ static bool has_outer(const tc_omp_nest *x) { return x->plan->outer >= 0; }
 /* A loop over the outer points of the task, if it has several. */
 static void open_outer(tc_omp_nest *x) {
   if (!has_outer(x)) return;
-  tc_print_line(&x->s, "for (int64_t g = 0; g < outers; ++g) {");
+  tc_print_line(&x->s, "TC_ROLLED for (int64_t g = 0; g < outers; ++g) {");
   x->s.indent += 2;
   tc_print_line(&x->s, "const int64_t %s = outer * %lld + g;", x->axis_text[x->plan->outer], (long long)x->plan->outer_tile);
 }
@@ -81,7 +83,7 @@ static void put_vector(tc_omp_nest *x, const tc_omp_run *r, int axis, points p, 
 /* At all whole vectors: rows in order, or each vector of what is read for all outer points while it is near. */
 static void put_whole(tc_omp_nest *x, const tc_omp_run *r, int axis, points p, const char *head) {
   if (p == POINT) open_outer(x);
-  tc_print_line(&x->s, "for (int64_t w = 0; w < whole; ++w) {");
+  tc_print_line(&x->s, "%sfor (int64_t w = 0; w < whole; ++w) {", p == POINT ? "" : "TC_ROLLED ");
   x->s.indent += 2;
   if (p != POINT) open_outer(x);
   put_vector(x, r, axis, p, head);
@@ -112,7 +114,7 @@ void tc_omp_put_each_vector(tc_omp_nest *x, const tc_omp_run *r) {
 
 /* A loop over `from` .. stop<axis>. */
 static void put_head(int axis, const char *from, char head[96]) {
-  snprintf(head, 96, "for (int64_t j%d = %s; j%d < stop%d; ++j%d)", axis, from, axis, axis, axis);
+  snprintf(head, 96, "TC_ROLLED for (int64_t j%d = %s; j%d < stop%d; ++j%d)", axis, from, axis, axis, axis);
 }
 
 /* The axis from `from` to `stop`. */

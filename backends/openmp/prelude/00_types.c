@@ -71,6 +71,7 @@
 #define TC_LONG TC_FN
 #endif
 #define TC_UNROLL _Pragma("clang loop unroll(full)")
+#define TC_ROLLED _Pragma("clang loop unroll(disable)")
 #define TC_ONE_BY_ONE _Pragma("clang loop unroll(disable) vectorize(disable)")
 
 typedef __INT64_TYPE__ int64_t;
