@@ -68,6 +68,9 @@ static const char narrow_sums[] = "%1 = param f32[R,5] \"x\"\n%2 = param f32[R] 
 static const char narrow_doubles[] = "%1 = param f64[R,C] \"x\"\n%2 = param f32[R,C] \"y\"\n%3 = cast %2 dtype=f64\n"
                                      "%4 = mul %1 %3\n%5 = exp %4\n%6 = sum %5 axes=[1] keep=1\n%7 = div %5 %6\n"
                                      "%8 = cast %7 dtype=f32\nret %7 %8\n";
+static const char wide_attention[] = "%1 = param bf16[R,192] \"q\"\n%2 = param bf16[C,192] \"k\"\n"
+                                     "%3 = param bf16[C,144] \"v\"\n%4 = permute %2 axes=[1,0]\n%5 = matmul %1 %4\n"
+                                     "%6 = softmax %5 axis=1\n%7 = matmul %6 %3\nret %7\n";
 /* Scans that are cut into chunks: of rows and columns, between others, with positions, in f64 and of integers. */
 static const char cut_scans[] = "%1 = param f32[R,C] \"x\"\n%2 = cumsum %1 axis=0\n%3 = running_argmax %1 axis=1\n"
                                 "%4 = cast %1 dtype=f64\n%5 = cumsum %4 axis=1\nret %2 %3 %5\n";
@@ -297,6 +300,7 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {repeated, 70, 64},
                                {steps, 37, 29},
                                {steps, 64, 128},
+                               {wide_attention, 70, 131},
                                {narrow_softmax, 1901, 0},
                                {narrow_softmax, 5, 0},
                                {narrow_softmax, 0, 0},

@@ -138,6 +138,7 @@ TC_COMPILE static tc_tensor *convolved(const tc_tensor *x TC_SHAPE("f32[B,C,H,W]
   }
 ATTENTION(attention, 64)
 ATTENTION(attention_wide, 128)
+ATTENTION(attention_widest, 192)
 ATTENTION(attention_odd, 40)
 /* And with its gradients: y, dq, dk, dv, one behind the other. */
 #define TRAINED(name, D)                                                                           \
@@ -213,7 +214,8 @@ RUN2(norm) RUN2(norm_once) RUN2(norm_short) RUN1(best) RUN1(best_column) RUN1(ro
         RUN2(picked) RUN3(spread) RUN2(loss) RUN3(product)
         RUN3(product_short) RUN2(products) RUN1(noisy) RUN1(special)
         RUN2(convolved) RUN2(convolved_short) RUN3(attention) RUN3(attention_causal)
-            RUN4(attention_masked) RUN3(attention_wide) RUN3(attention_wide_causal)
+            RUN4(attention_masked) RUN3(attention_wide) RUN3(attention_widest) RUN3(attention_widest_causal)
+                RUN4(attention_widest_masked) RUN3(attention_wide_causal)
                 RUN4(attention_wide_masked) RUN3(attention_odd) RUN3(attention_odd_causal)
                     RUN4(attention_odd_masked) RUN4(attention_trained) RUN4(attention_odd_trained)
 #define CHECK_AT(f, where, what, ...)                                                              \
@@ -376,6 +378,7 @@ static void check_attention(int64_t b, int64_t h, int64_t t, int64_t s) {
     const tc_tensor *mask = tc_logical_or(seen, tc_eq(column, tc_full(TC_DIMS(1), 0, TC_I64)));
     CHECK_ATTENTION(attention, 64)
     CHECK_ATTENTION(attention_wide, 128)
+    CHECK_ATTENTION(attention_widest, 192)
     CHECK_ATTENTION(attention_odd, 40)
     CHECK_TRAINED(attention, 64)
     CHECK_TRAINED(attention_odd, 40)

@@ -134,14 +134,16 @@ bool tc_cuda_may_mma(const tc_mm_loop *mm) {
   return mm->operand == TC_F16 || mm->operand == TC_BF16;
 }
 
+/* Sums of all products stay in registers. */
 bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k) {
-  enum { WIDE = 128 };
+  enum { MOST_OF_ONE = 192, MOST_OF_TWO = 128 };
+  const int64_t most = k->mm.inner.n > 1 ? MOST_OF_TWO : MOST_OF_ONE;
   const tc_dim n = k->mm.axis[k->mm.nbatch + 1].extent;
   (void)p;
-  bool narrow = tc_dim_is_const(n) && tc_dim_value(n) > 0 && tc_dim_value(n) <= WIDE;
+  bool narrow = tc_dim_is_const(n) && tc_dim_value(n) > 0 && tc_dim_value(n) <= most;
   for (int i = 0; i < k->mm.inner.n; ++i) {
     const tc_dim d = k->mm.axis[tc_mm_deep(&k->mm, i)].extent;
-    narrow = narrow && tc_dim_is_const(d) && tc_dim_value(d) <= WIDE;
+    narrow = narrow && tc_dim_is_const(d) && tc_dim_value(d) <= most;
   }
   return tc_cuda_may_mma(&k->mm) && narrow;
 }
