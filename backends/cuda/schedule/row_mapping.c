@@ -155,10 +155,10 @@ typedef struct shape {
 } shape;
 
 /* Items of a thread; 0: there is such a group with fewer threads.  Parts of a warp combine by shuffles, which
- * two accesses pay for, or four of a single element. */
+ * two accesses of eight elements pay for, or four of fewer. */
 static int items_of(const shape *t, int lanes, int items) {
   enum { SMALL = 64, WHOLE = 4 };
-  const int few = lanes > 1 ? 2 : 4;
+  const int few = lanes > 4 ? 2 : 4;
   if (!t->threads) return items < few ? items : few;
   if (t->quarters < WHOLE && items < WHOLE) return t->threads > SMALL ? 0 : (items + 1) / 2;
   return items * t->quarters / WHOLE;
