@@ -153,8 +153,8 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
  * narrower where blocks would be few; tc_cuda_width: columns of a block; tc_cuda_rows: outer points of one
  * that has `threads` for each, so that many of them fill warps.  tc_cuda_is_short: a product of few
  * tiles, short along k, for which the library would take two kernels, and its epilogue one more.
- * tc_cuda_is_odd: rows of its result are not aligned to 16 bytes, which the library's products of halves take
- * several times as long for.
+ * tc_cuda_is_unaligned: rows of its result are not aligned to 16 bytes, which the library's products of halves take
+ * several times as long for, but not where tiles are few and k, which the library splits, is long.
  * tc_cuda_scatter: of a scatter to `places`, the blocks that share out the destinations of a group, each for some to
  * all of its 16 warps; the parts of slices where these blocks are few; and how many `others`, neighbours with indices
  * of their own, a group has: a sector of memory, or more where there are few sources.
@@ -264,8 +264,10 @@ static const char helpers[] =
     "side);\n"
     "  return mm->k <= most && tiles <= c->info->sms;\n"
     "}\n"
-    "TC_CUDA_FN int tc_cuda_is_odd(const tcrt_cuda_mm *mm) { return mm->ldc % 8 != 0; }\n"
-    "TC_CUDA_FN int tc_cuda_saves_pass(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm) {\n"
+    "TC_CUDA_FN int tc_cuda_is_unaligned(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm, int64_t side) {\n"
+    "  const int64_t tiles = mm->batch * tc_cuda_ceildiv(mm->m, side) * tc_cuda_ceildiv(mm->n, side);\n"
+    "  return mm->ldc % 8 != 0 && tiles * 2 >= c->info->sms;\n"
+    "}\n"    "TC_CUDA_FN int tc_cuda_saves_pass(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm) {\n"
     "  const double results = (double)mm->batch * (double)mm->m * (double)mm->n;\n"
     "  return results * ((double)mm->k - 72) <= 600e3 * c->info->sms;\n"
     "}\n"

@@ -133,6 +133,9 @@ static const char doubles[] =
 static const char halves[] =
     "%1 = param bf16[R,C] \"x\"\n%2 = param bf16[C,R] \"y\"\n%3 = param bf16[R] \"b\"\n"
     "%4 = matmul %1 %2\n%5 = add %4 %3\n%6 = tanh %5\nret %6\n";
+/* Of which operands are aligned and results are not, where C is odd. */
+static const char halves_odd[] = "%1 = param bf16[R,64] \"a\"\n%2 = param bf16[C,64] \"b\"\n%3 = permute %2 axes=[1,0]\n"
+                                 "%4 = matmul %1 %3\n%5 = relu %4\nret %5\n";
 static const char halves_turned[] =
     "%1 = param f16[C,R] \"x\"\n%2 = param f16[R,C] \"y\"\n%3 = permute %1 axes=[1,0]\n"
     "%4 = permute %2 axes=[1,0]\n%5 = matmul %3 %4\nret %5\n";
@@ -279,6 +282,8 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {halves, 3, 264},
                                {halves, 136, 64},
                                {halves, 264, 72},
+                               {halves_odd, 70, 131},
+                               {halves_odd, 300, 257},
                                {halves_turned, 72, 80},
                                {halves_turned, 33, 70},
                                {halves_computed, 24, 136},

@@ -153,13 +153,19 @@ static bool open_operands(const tc_cuda_product *x, tc_cuda_operand *o) {
   return true;
 }
 
+/* Where our own product is faster than the library's. */
+static void put_own(const tc_cuda_product *x, const tc_cuda_template *t, tc_buf *out) {
+  const int side = (int)x->plan->short_side;
+  tc_putf(out, "%s && (tc_cuda_is_short(c, &mm, %d, %d)", t->own, side, (int)x->plan->short_depth);
+  if (x->plan->one_pass) tc_put(out, " || tc_cuda_saves_pass(c, &mm)");
+  if (x->plan->template == TC_CUDA_MMA) tc_putf(out, " || tc_cuda_is_unaligned(c, &mm, %d)", side);
+  tc_put(out, ")");
+}
+
 static uint32_t put_library(const tc_cuda_product *x, uint32_t first, const tc_cuda_template *t,
                             tc_buf *device, tc_buf *host, bool *failed) {
   tc_buf own = {0};
-  if (x->plan->short_side)
-    tc_putf(&own, "%s && (tc_cuda_is_short(c, &mm, %d, %d)%s%s)", t->own, (int)x->plan->short_side,
-            (int)x->plan->short_depth, x->plan->one_pass ? " || tc_cuda_saves_pass(c, &mm)" : "",
-            x->plan->template == TC_CUDA_MMA ? " || tc_cuda_is_odd(&mm)" : "");
+  if (x->plan->short_side) put_own(x, t, &own);
   else tc_put(&own, "0");
   first = tc_cuda_put_library(x->k, x->p, first, own.text ? own.text : "", device, host, failed);
   *failed |= own.failed;
@@ -169,14 +175,16 @@ static uint32_t put_library(const tc_cuda_product *x, uint32_t first, const tc_c
 
 static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cuda_operand *o,
                          const tc_cuda_template *t, const char *library, tc_buf *out) {
-  tc_buf text = {0}, conditions = {0};
+  tc_buf text = {0}, conditions = {0}, results = {0};
+  const bool apart = t->unaligned_results && t->unaligned_results(x, o);
   for (int i = 0; i < tc_cuda_operands(x->mm); ++i) {
     if (is_nowhere(x->mm, i)) continue;
-    tc_cuda_put_aligned(x->k, x->p, &o[i].nest, &o[i].plan, &conditions);
+    tc_cuda_put_aligned(x->k, x->p, &o[i].nest, &o[i].plan, apart && i == TC_CUDA_EPILOGUE ? &results : &conditions);
     tc_cuda_put_small(x->k, x->p, &o[i].nest, &o[i].plan, false, &conditions);
   }
-  tc_putf(&text, "  const int vectorized = 1%s;\n%s  const int64_t group = 1, m = ",
-          conditions.text ? conditions.text : "", library);
+  tc_putf(&text, "  const int vectorized = 1%s;\n", conditions.text ? conditions.text : "");
+  if (apart) tc_putf(&text, "  const int wide_results = 1%s;\n", results.text ? results.text : "");
+  tc_putf(&text, "%s  const int64_t group = 1, m = ", library);
   extent(x, x->m, &text);
   tc_put(&text, ", n = ");
   extent(x, x->n, &text);
@@ -193,9 +201,10 @@ static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cu
          "                        sizeof args / sizeof *args);\n}\n");
   tc_cuda_put_host_head(x->k, x->p, "@NAME@", "", text.text ? text.text : "", out);
   tc_put(out, text.text ? text.text : "");
-  if (text.failed || conditions.failed) out->failed = true;
+  if (text.failed || conditions.failed || results.failed) out->failed = true;
   tc_buf_free(&text);
   tc_buf_free(&conditions);
+  tc_buf_free(&results);
 }
 
 /* The body and what it declares, as it stands in the function template. */

@@ -36,6 +36,9 @@ void tc_cuda_put_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 /* What differs between the templates. */
 typedef struct tc_cuda_template {
   const char *own; /* C: may the template be asked before the library is? */
+  /* Optional.  Are there functions for operands that are aligned and results that are not?  `vectorized` is of the
+   * operands alone then, and `wide_results` of the results. */
+  bool (*unaligned_results)(const tc_cuda_product *x, const tc_cuda_operand *o);
   void (*body)(tc_cuda_product *x, const tc_cuda_operand *o); /* o: [TC_CUDA_OPERANDS] */
   /* The functions, from 0 on; the text of the body says their parameters.  How many they are. */
   uint32_t (*put)(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,

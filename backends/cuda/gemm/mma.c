@@ -128,7 +128,15 @@ static void put_function(const tc_cuda_product *x, const char *body, int number,
   tc_buf_free(&arguments);
 }
 
-/* Functions 0 to 2: tiles of three sizes, of 16-byte accesses; 3: no conditions. */
+/* May the results' rows be unaligned where the operands' are not?  Then they are stored one by one. */
+static bool may_be_unaligned(const tc_cuda_product *x, const tc_cuda_operand *o) {
+  const tc_dim n = x->mm->axis[x->n].extent;
+  const int64_t width = o[TC_CUDA_EPILOGUE].plan.width;
+  return width > 1 && !tc_dim_is_const(n) && tc_dim_multiple(tc_graph_dims(x->p->graph), n) % width != 0;
+}
+
+/* Functions 0 to 2: tiles of three sizes, of 16-byte accesses; 3: no conditions; 4 and 5: middle and small tiles of
+ * 16-byte accesses, but for the results. */
 static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,
                               tc_buf *out) {
   const int vectorized[] = {(int)o[0].plan.width, (int)o[1].plan.width, (int)o[2].plan.width},
@@ -142,13 +150,16 @@ static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o
   put_function(x, body, 1, &middle, vectorized, index, out);
   put_function(x, body, 2, &small, vectorized, index, out);
   put_function(x, body, 3, &small, one, "tc_i64", out);
-  return 4;
+  if (!may_be_unaligned(x, o)) return 4;
+  const int loaded[] = {vectorized[0], vectorized[1], 1};
+  put_function(x, body, 4, &middle, loaded, index, out);
+  put_function(x, body, 5, &small, loaded, index, out);
+  return 6;
 }
 
 /* The largest tiles of which there are enough to feed the machine and for which there is shared
  * memory: the places, and what aligns the first.  Hopper's large tiles have one place more. */
 static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out) {
-  (void)x, (void)o;
   tc_putf(out,
           "  const int64_t enough = c->info->sms * 3 / 4;\n"
           "  const int64_t place = c->info->arch == 90 ? 4 : 3, most = c->info->max_shared;\n"
@@ -156,14 +167,17 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
           "  const int64_t tall = batches * tc_cuda_ceildiv(m, 256) * tc_cuda_ceildiv(n, 128);\n"
           "  const int64_t even = batches * tc_cuda_ceildiv(m, 128) * tc_cuda_ceildiv(n, 128);\n"
           "  const unsigned function = !vectorized ? 3\n"
+          "%s"
           "                            : tall >= enough && larger <= most ? 0\n"
           "                            : even >= enough && 99328 <= most  ? 1\n"
           "                                                               : 2;\n"
-          "  const int64_t high = function == 0 ? 256 : function == 1 ? 128 : 64;\n"
-          "  const int64_t broad = function < 2 ? 128 : 64;\n"
+          "  const int middle = function == 1 || function == 4;\n"
+          "  const int64_t high = function == 0 ? 256 : middle ? 128 : 64;\n"
+          "  const int64_t broad = function == 0 || middle ? 128 : 64;\n"
           "  const int64_t block = function == 0 ? 256 : 128;\n"
-          "  const int64_t shared = function == 0 ? larger : function == 1 ? 99328 : 50176;\n");
+          "  const int64_t shared = function == 0 ? larger : middle ? 99328 : 50176;\n",
+          may_be_unaligned(x, o) ? "                            : !wide_results ? even >= enough && 99328 <= most ? 4 : 5\n" : "");
 }
 
 const tc_cuda_template tc_cuda_mma = {
-    .own = "vectorized", .body = put_body, .put = put_functions, .launch = put_launch};
+    .own = "vectorized", .unaligned_results = may_be_unaligned, .body = put_body, .put = put_functions, .launch = put_launch};
