@@ -196,6 +196,7 @@ private:
   void parts(const Expr *e, Fate fate);
   void binary(const BinaryOperator *e, Fate fate);
   void place(const Expr *e, Fate fate);
+  void handed(const Expr *e, Fate fate);
   void call(const CallExpr *e, Fate fate);
   void library_call(const CallExpr *e, const FunctionDecl *callee, Fate fate);
   void system_call(const CallExpr *e, const FunctionDecl *callee, Fate fate);
@@ -314,6 +315,15 @@ void Reader::place(const Expr *e, Fate fate) {
   if (const auto *op = dyn_cast<UnaryOperator>(e); op && op->getOpcode() == UO_Deref)
     return expression(op->getSubExpr(),
                       is_tensor_pointer(op->getSubExpr()->getType()) ? Kept : Looked);
+  expression(e, fate);
+}
+
+// What a parameter, a variable or a result gets: a value, or in C++ an object that it is a name of, whose tensor left when
+// it was put there.
+void Reader::handed(const Expr *e, Fate fate) {
+  const Expr *bare = e->IgnoreParenImpCasts();
+  const bool named = function->getLangOpts().CPlusPlus && e->isGLValue();
+  if (named && !isa<MaterializeTemporaryExpr>(bare)) return place(bare, Looked);
   expression(e, fate);
 }
 
@@ -448,7 +458,7 @@ void Reader::call(const CallExpr *e, Fate fate) {
   stored_inside |= scopes && kind == Spilling;
   const Fate of_tensors = e->getType()->isPointerType() ? fate : Looked;
   for (const Expr *arg : e->arguments())
-    if (kind != Unseen) expression(arg, is_tensor_pointer(arg->getType()) ? of_tensors : Kept);
+    if (kind != Unseen) handed(arg, is_tensor_pointer(arg->getType()) ? of_tensors : Kept);
   if (kind != Unseen) return;
   if (function->getLangOpts().CPlusPlus && !e->getType()->isVoidType() &&
       (!e->getType()->isScalarType() || e->isGLValue()))
@@ -457,7 +467,7 @@ void Reader::call(const CallExpr *e, Fate fate) {
     expression(e->getCallee(), Looked);
     for (const Expr *arg : e->arguments()) {
       const bool plain = arg->getType()->isArithmeticType() || is_tensor_pointer(arg->getType());
-      auto inside = [&] { expression(arg, Kept); };
+      auto inside = [&] { handed(arg, Kept); };
       if (plain && calls(arg)) exit(Exit::Argument, arg, inside);
       else inside();
     }
@@ -474,7 +484,7 @@ void Reader::declare(const VarDecl *variable) {
   if (!variable->hasInit() || !variable->hasLocalStorage()) return;
   const Expr *value = variable->getInit();
   const bool stays = is_tensor_pointer(type) || isa<InitListExpr>(value->IgnoreParens());
-  expression(value, stays && out.holds(variable) ? Looked : Kept);
+  handed(value, stays && out.holds(variable) ? Looked : Kept);
 }
 
 // `last`: what becomes of the value of the last statement.
@@ -504,7 +514,7 @@ void Reader::statement(const Stmt *s) {
   }
   if (const auto *result = dyn_cast<ReturnStmt>(s)) {
     const Expr *value = result->getRetValue();
-    if (value) expression(value, is_tensor_pointer(value->getType()) ? Result : Kept);
+    if (value) handed(value, is_tensor_pointer(value->getType()) ? Result : Kept);
     return;
   }
   if (isa<IfStmt>(s) || isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s) ||

@@ -40,8 +40,10 @@ struct Ownership {
   std::set<const clang::VarDecl *> shared; // local variables that others may look into
 
   bool wanted() const { return makes && !own; }
+  // Whether it is an object of the body's own: C++'s references are names of others.
   bool holds(const clang::VarDecl *variable) const {
-    return variable && variable->hasLocalStorage() && !shared.count(variable);
+    return variable && variable->hasLocalStorage() && !variable->getType()->isReferenceType() &&
+           !shared.count(variable);
   }
 };
 

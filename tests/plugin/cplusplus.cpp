@@ -70,6 +70,21 @@ TC_COMPILE void result(tc_tensor *to TC_SHAPE("f32[N]"), X) {
 }
 // CHECK-DAG: cplusplus.cpp:[[#@LINE-4]]:17: remark: 'result' compiled: 2 ops in 1 kernel [
 
+// References are graph breaks.  What they name is not the body's: tensors that are put there leave.
+struct slot {
+  tc_tensor *t;
+};
+static void put(tc_tensor *&to, const tc_tensor *x) { to = tc_neg(x); }
+TC_COMPILE void referred(X, tc_tensor *&out, slot &s) {
+  tc_tensor *h = nullptr;
+  put(h, x);
+  tc_tensor *&to = s.t;
+  to = tc_exp(tc_add(h, tc_neg(x)));
+  out = tc_sqrt(s.t);
+}
+// CHECK-DAG: cplusplus.cpp:[[#@LINE-5]]:3: remark: 'referred' not compiled: 'put' takes a reference
+// CHECK-NOT: 'referred' frees nothing
+
 static void show(const char *name, const tc_tensor *x) { std::printf("%s %.3f\n", name, tc_item(tc_mean(x, TC_ALL, false))); }
 
 int main() {
@@ -83,6 +98,9 @@ int main() {
     show("automatic", automatic(x));
     result(y, x);
     show("result", y);
+    slot s = {nullptr};
+    referred(x, y, s);
+    show("referred", tc_mul(y, s.t));
     std::printf("%s\n", tc_error() ? tc_error() : "no error");
     std::printf("%d hits, %d fallbacks\n", static_cast<int>(tc_stats_of(nullptr).hits), static_cast<int>(tc_stats_of(nullptr).fallbacks));
   }
@@ -96,9 +114,11 @@ int main() {
 // OUTPUT-NEXT: between
 // OUTPUT-NEXT: automatic -1.512
 // OUTPUT-NEXT: result 1.512
+// OUTPUT-NEXT: referred 0.450
 // OUTPUT-NEXT: no error
 // OUTPUT-NEXT: 8 hits, 0 fallbacks
 // BODIES: parted 0.375
 // BODIES: result 1.512
+// BODIES-NEXT: referred 0.450
 // BODIES-NEXT: no error
 // BODIES-NEXT: 0 hits
