@@ -80,7 +80,7 @@ struct Segment : Site {
     enum Where { Variable, Inner, Memory } where; // Inner: declared by the segment's statements
     std::string lvalue, type, text;
     bool constant;                  // the variable is const
-    const clang::VarDecl *variable; // unless it is Memory
+    const clang::VarDecl *variable; // that it is in; nullptr: behind a pointer
     bool tensor;                    // the value is one, whatever it is stored as
   };
   std::vector<Store> stores;

@@ -447,10 +447,11 @@ bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &
     const std::string text = value_text(v, loc);
     result.stores.push_back(
         {where, lvalue, temporary_type(type_name(plain), plain, text, context.getLangOpts()), text,
-         variable && type.isConstQualified(), variable, may_be_tensor(v)});
+         where != Segment::Store::Memory && type.isConstQualified(), variable, may_be_tensor(v)});
   };
   for (const auto &[place, value] : stored)
-    add(Segment::Store::Memory, place.lvalue(), place.type, value, nullptr);
+    add(Segment::Store::Memory, place.lvalue(), place.type, value,
+        place.deref ? nullptr : place.root);
   for (const Export &each : list)
     add(each.where, each.lvalue, each.type, each.value, each.variable);
   for (const Effect &each : effects)

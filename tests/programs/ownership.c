@@ -174,6 +174,13 @@ TC_COMPILE static tc_tensor *calls_itself(X, int n) {
   return tc_add(calls_itself(tc_abs(h), n - 1), h);
 }
 
+/* A local array at places that are known at run time only. */
+TC_COMPILE static tc_tensor *in_array(X, int n) {
+  tc_tensor *v[4] TC_SHAPE("f32[N,M]") = {NULL};
+  for (int i = 0; i < n; i++) v[i] = tc_tanh(tc_add(i ? v[i - 1] : x, x));
+  return v[n - 1];
+}
+
 /* ---- calls ---- */
 
 enum { TIMES = 200 };
@@ -268,11 +275,14 @@ static void call(int which, tc_tensor *x) {
   case 27:
     give(of_layers(x));
     break;
+  case 28:
+    give(in_array(x, 4));
+    break;
   default:
     CHECK(false);
   }
 }
-enum { CALLS = 28 };
+enum { CALLS = 29 };
 
 /* What they hold is what it was in the first way of calling. */
 static void check(int which, tc_tensor *x, double sum[CALLS], bool first) {
