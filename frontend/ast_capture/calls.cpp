@@ -483,36 +483,6 @@ Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
 
 // ---- other functions ----------------------------------------------------------------------------
 
-// Functions of <math.h> and <stdlib.h> without side effects: called in the text of a scalar.
-std::optional<Value> Evaluator::call_math(const CallExpr *e, const FunctionDecl *callee) {
-  static const char *const names[] = {
-      "abs",  "labs",   "llabs",     "fabs",  "sqrt",  "cbrt",  "exp",   "exp2",    "expm1",
-      "log",  "log2",   "log10",     "log1p", "sin",   "cos",   "tan",   "asin",    "acos",
-      "atan", "atan2",  "sinh",      "cosh",  "tanh",  "asinh", "acosh", "atanh",   "erf",
-      "erfc", "tgamma", "pow",       "hypot", "floor", "ceil",  "round", "trunc",   "nearbyint",
-      "rint", "fmod",   "remainder", "fmin",  "fmax",  "fma",   "fdim",  "copysign"};
-  if (!callee->getBuiltinID() || !callee->getType()->isFunctionProtoType()) return std::nullopt;
-  StringRef name = callee->getName();
-  name.consume_front("__builtin_");
-  bool known = llvm::any_of(names, [&](StringRef each) {
-    return name == each || (name.size() == each.size() + 1 && name.starts_with(each) &&
-                            (name.back() == 'f' || name.back() == 'l'));
-  });
-  if (!known) return std::nullopt;
-  bool late_argument = false;
-  std::string text = "__builtin_" + name.str() + "(";
-  for (const Expr *arg : e->arguments()) {
-    Value v = evaluate(arg);
-    if (failed) return Value();
-    if (v.kind != Value::Scalars) return std::nullopt;
-    text += (arg == e->getArg(0) ? "" : ", ") + v.scalar.text;
-    late_argument = late_argument || v.scalar.late;
-  }
-  Scalar s = opaque(text + ")", e->getType());
-  s.late = late_argument;
-  return Value::of(s);
-}
-
 Value Evaluator::call_visible(const CallExpr *e, const FunctionDecl *callee) {
   if (callee->isVariadic() || callee->getNumParams() != e->getNumArgs() ||
       (callee->getNumParams() && !callee->hasWrittenPrototype()) || frames.size() >= max_frames) {
@@ -608,7 +578,7 @@ Value Evaluator::evaluate_call(const CallExpr *e) {
     return evaluate(argument(e, 0));
   if (callee->getBuiltinID())
     if (auto v = constant_expression(e)) return Value::of(*v);
-  if (auto v = call_math(e, callee)) return *v;
+  if (auto v = call_numeric(e, callee)) return *v;
   for (const FunctionDecl *each : callee->redecls())
     if (const auto *marked = find_attribute(each, op_attribute))
       return call_operation(e, callee, marked);

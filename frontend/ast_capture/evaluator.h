@@ -235,6 +235,11 @@ private:
   std::string type_name(clang::QualType type) const;
   std::string dim_text(tc_dim dim);
 
+  // numeric_calls.cpp
+  std::optional<Value> call_numeric(const clang::CallExpr *e, const clang::FunctionDecl *callee);
+  std::optional<Scalar> fold_call(const clang::CallExpr *e, llvm::StringRef name,
+                                  const std::vector<Scalar> &arguments);
+
   // calls.cpp
   Value evaluate_call(const clang::CallExpr *e);
   Value result_of_several(tc_ref ref, size_t i, const clang::CallExpr *e);
@@ -244,7 +249,6 @@ private:
   Value call_visible(const clang::CallExpr *e, const clang::FunctionDecl *callee);
   Value call_body(const clang::CallExpr *e, const clang::FunctionDecl *callee,
                   std::vector<Value> arguments);
-  std::optional<Value> call_math(const clang::CallExpr *e, const clang::FunctionDecl *callee);
   std::optional<Tensor> tensor_argument(const clang::Expr *e);
   std::optional<Tensor> as_tensor(Value v, const clang::Expr *e);
   bool append_tensors(const Value &array, const clang::Expr *arg, int64_t n,
