@@ -213,6 +213,8 @@ private:
   Scalar late_binary(clang::BinaryOperatorKind op, const Scalar &a, const Scalar &b,
                      clang::QualType type);
   tc_ref late_ref(const Scalar &v, clang::QualType type);
+  tc_ref late_choice(const Scalar &condition, const Scalar &a, const Scalar &b,
+                     clang::QualType type);
   Scalar convert(const Scalar &v, clang::QualType to, bool explicit_cast = false);
   // What an object keeps of it that is written as `member`: bit-fields have fewer bits than their type.
   Value as_kept(const Value &v, const clang::FieldDecl *member);
@@ -239,6 +241,8 @@ private:
   std::optional<Value> call_numeric(const clang::CallExpr *e, const clang::FunctionDecl *callee);
   std::optional<Scalar> fold_call(const clang::CallExpr *e, llvm::StringRef name,
                                   const std::vector<Scalar> &arguments);
+  tc_ref late_call(llvm::StringRef name, const std::vector<Scalar> &arguments,
+                   clang::QualType type);
 
   // calls.cpp
   Value evaluate_call(const clang::CallExpr *e);

@@ -551,6 +551,7 @@ Value Evaluator::evaluate_conditional(const AbstractConditionalOperator *e) {
           opaque("(" + condition.scalar.text + " ? " + a.scalar.text + " : " + b.scalar.text + ")",
                  e->getType());
       s.late = condition.scalar.late || a.scalar.late || b.scalar.late;
+      s.ref = late_choice(condition.scalar, a.scalar, b.scalar, s.type);
       return Value::of(s);
     }
   }

@@ -9,13 +9,23 @@ namespace tc {
 using namespace clang;
 using llvm::StringRef;
 
-// Without the suffixes of their types.
-static const char *const of_floating[] = {
-    "fabs",  "sqrt",  "cbrt",  "exp",   "exp2",    "expm1",     "log",  "log2",   "log10",
-    "log1p", "sin",   "cos",   "tan",   "asin",    "acos",      "atan", "atan2",  "sinh",
-    "cosh",  "tanh",  "asinh", "acosh", "atanh",   "erf",       "erfc", "tgamma", "pow",
-    "hypot", "floor", "ceil",  "round", "trunc",   "nearbyint", "rint", "fmod",   "remainder",
-    "fmin",  "fmax",  "fma",   "fdim",  "copysign"};
+// Functions of floating numbers, without the suffixes of their types; the op of those that the graph has, for numbers that
+// are read from tensors.
+static const struct Floating {
+  const char *name;
+  tc_op op;
+} of_floating[] = {
+    {"fabs", OP_ABS},         {"sqrt", OP_SQRT},   {"cbrt", OP_NONE},   {"exp", OP_EXP},
+    {"exp2", OP_EXP2},        {"expm1", OP_EXPM1}, {"log", OP_LOG},     {"log2", OP_LOG2},
+    {"log10", OP_LOG10},      {"log1p", OP_LOG1P}, {"sin", OP_SIN},     {"cos", OP_COS},
+    {"tan", OP_TAN},          {"asin", OP_ASIN},   {"acos", OP_ACOS},   {"atan", OP_ATAN},
+    {"atan2", OP_ATAN2},      {"sinh", OP_SINH},   {"cosh", OP_COSH},   {"tanh", OP_TANH},
+    {"asinh", OP_ASINH},      {"acosh", OP_ACOSH}, {"atanh", OP_ATANH}, {"erf", OP_ERF},
+    {"erfc", OP_ERFC},        {"tgamma", OP_NONE}, {"pow", OP_POW},     {"hypot", OP_HYPOT},
+    {"floor", OP_FLOOR},      {"ceil", OP_CEIL},   {"round", OP_NONE},  {"trunc", OP_TRUNC},
+    {"nearbyint", OP_NONE},   {"rint", OP_NONE},   {"fmod", OP_FMOD},   {"remainder", OP_NONE},
+    {"fmin", OP_LT},          {"fmax", OP_GT},     {"fma", OP_NONE},    {"fdim", OP_NONE},
+    {"copysign", OP_COPYSIGN}};
 static const char *const of_integers[] = {"abs",   "labs",    "llabs",    "clz",
                                           "ctz",   "ffs",     "popcount", "parity",
                                           "clrsb", "bswap16", "bswap32",  "bswap64"};
@@ -27,13 +37,16 @@ static const struct {
 } folded[] = {{"floor", std::floor}, {"ceil", std::ceil}, {"round", std::round},
               {"trunc", std::trunc}, {"sqrt", std::sqrt}, {"log2", std::log2}};
 
-template <size_t N>
-static bool is_one_of(StringRef name, const char *const (&names)[N], StringRef suffixes) {
-  return llvm::any_of(names, [&](StringRef each) {
-    if (!name.starts_with(each)) return false;
-    const StringRef rest = name.drop_front(each.size());
-    return rest.empty() || rest == "ll" || (rest.size() == 1 && suffixes.contains(rest));
-  });
+// Whether `name` is `function` with the suffix of a type.
+static bool is_function(StringRef name, StringRef function, StringRef suffixes) {
+  if (!name.consume_front(function)) return false;
+  return name.empty() || name == "ll" || (name.size() == 1 && suffixes.contains(name));
+}
+
+static const Floating *find_floating(StringRef name) {
+  const auto *found =
+      llvm::find_if(of_floating, [&](auto &each) { return is_function(name, each.name, "fl"); });
+  return found == std::end(of_floating) ? nullptr : found;
 }
 
 // A constant of C's int, or of a type that no promotion changes, as a literal.
@@ -67,12 +80,31 @@ std::optional<Scalar> Evaluator::fold_call(const CallExpr *e, StringRef name,
                                               e->getExprLoc(), FPOptionsOverride()));
 }
 
+// The node of the call, with arguments of which some are read from tensors; none where the graph has no such op.
+tc_ref Evaluator::late_call(StringRef name, const std::vector<Scalar> &arguments, QualType type) {
+  const Floating *known = find_floating(name);
+  std::vector<tc_ref> in;
+  for (const Scalar &each : arguments) {
+    if (!known || known->op == OP_NONE || each.type != context.getCanonicalType(type)) return {0};
+    in.push_back(late_ref(each, type));
+    if (!in.back().id) return {0};
+  }
+  const tc_loc loc = graph_loc(begins);
+  if (in.size() == 1) return tc_build1(graph, known->op, in[0], loc);
+  tc_ref y = tc_build2(graph, known->op, in[0], in[1], loc);
+  if (known->op != OP_LT && known->op != OP_GT) return y;
+  /* The extremum of two, or the one that is no NaN. */
+  y = tc_build3(graph, OP_WHERE, y, in[0], in[1], loc);
+  return tc_build3(graph, OP_WHERE, tc_build1(graph, OP_ISNAN, in[1], loc), in[0], y, loc);
+}
+
 std::optional<Value> Evaluator::call_numeric(const CallExpr *e, const FunctionDecl *callee) {
   if (!callee->getBuiltinID() || !callee->getType()->isFunctionProtoType()) return std::nullopt;
   StringRef name = callee->getName();
   name.consume_front("__builtin_");
-  if (!is_one_of(name, of_floating, "fl") && !is_one_of(name, of_integers, "l"))
-    return std::nullopt;
+  const bool integers =
+      llvm::any_of(of_integers, [&](auto each) { return is_function(name, each, "l"); });
+  if (!integers && !find_floating(name)) return std::nullopt;
   std::vector<Scalar> arguments;
   std::string text = "__builtin_" + name.str() + "(";
   bool late_argument = false;
@@ -87,6 +119,7 @@ std::optional<Value> Evaluator::call_numeric(const CallExpr *e, const FunctionDe
   if (auto known = fold_call(e, name, arguments)) return Value::of(*known);
   Scalar s = opaque(text + ")", e->getType());
   s.late = late_argument;
+  if (s.late) s.ref = late_call(name, arguments, e->getType());
   return Value::of(s);
 }
 

@@ -112,21 +112,61 @@ tc_ref Evaluator::late_ref(const Scalar &v, QualType type) {
   return failed || !ref.id ? tc_ref{0} : tc_build_cast(graph, ref, *dtype, graph_loc(begins));
 }
 
-// The value goes on in the graph where C's arithmetic is the graph's.
+static tc_op late_op(BinaryOperatorKind op, bool integers) {
+  switch (op) {
+  case BO_Add:
+    return OP_ADD;
+  case BO_Sub:
+    return OP_SUB;
+  case BO_Mul:
+    return OP_MUL;
+  case BO_Div:
+    return integers ? OP_NONE : OP_DIV;
+  case BO_LT:
+    return OP_LT;
+  case BO_LE:
+    return OP_LE;
+  case BO_GT:
+    return OP_GT;
+  case BO_GE:
+    return OP_GE;
+  case BO_EQ:
+    return OP_EQ;
+  case BO_NE:
+    return OP_NE;
+  default:
+    return OP_NONE;
+  }
+}
+
+// The value goes on in the graph where C's arithmetic is the graph's; a comparison's as a bool.
 Scalar Evaluator::late_binary(BinaryOperatorKind op, const Scalar &a, const Scalar &b,
                               QualType type) {
   Scalar s =
       late(("(" + a.text + " " + BinaryOperator::getOpcodeStr(op) + " " + b.text + ")").str(), type,
            {0});
-  tc_op node = op == BO_Add                          ? OP_ADD
-               : op == BO_Sub                        ? OP_SUB
-               : op == BO_Mul                        ? OP_MUL
-               : op == BO_Div && !is_integer(s.type) ? OP_DIV
-                                                     : OP_NONE;
-  if (node == OP_NONE || a.type != s.type || b.type != s.type) return s;
-  tc_ref x = late_ref(a, s.type), y = late_ref(b, s.type);
+  const QualType in = BinaryOperator::isComparisonOp(op) ? a.type : s.type;
+  const tc_op node = late_op(op, is_integer(in));
+  if (node == OP_NONE || a.type != in || b.type != in) return s;
+  tc_ref x = late_ref(a, in), y = late_ref(b, in);
   if (x.id && y.id) s.ref = tc_build2(graph, node, x, y, graph_loc(begins));
   return s;
+}
+
+// Whether the text asks for nothing that may not be there, or not be defined.
+static bool always_defined(const std::string &text) {
+  return text.find_first_of("*[>/%") == std::string::npos;
+}
+
+// condition ? a : b, of a late condition that goes on in the graph.
+tc_ref Evaluator::late_choice(const Scalar &condition, const Scalar &a, const Scalar &b,
+                              QualType type) {
+  auto at_hand = [](const Scalar &v) { return v.late || v.constant || always_defined(v.text); };
+  const tc_type *asked = condition.ref.id ? tc_graph_type(graph, condition.ref) : nullptr;
+  if (!asked || asked->dtype != TC_BOOL || !at_hand(a) || !at_hand(b)) return {0};
+  tc_ref x = late_ref(a, type), y = late_ref(b, type);
+  if (!x.id || !y.id) return {0};
+  return tc_build3(graph, OP_WHERE, condition.ref, x, y, graph_loc(begins));
 }
 
 std::string Evaluator::dim_text(tc_dim dim) {
@@ -423,7 +463,7 @@ std::optional<int64_t> Evaluator::as_constant(const Scalar &v) const {
 // Operands are evaluated in front of the kernels, also those of what may not run: then without what
 // could go wrong, such as a read through a pointer or a division.
 tc_ref Evaluator::scalar_node(const std::string &text, tc_dtype dtype, SourceLocation loc) {
-  if (maybe && text.find_first_of("*[>/%") != std::string::npos) {
+  if (maybe && !always_defined(text)) {
     fail(loc, "whether this number is asked for is not known at build time");
     return {0};
   }
@@ -497,7 +537,8 @@ tc_ref Evaluator::as_operand(const Scalar &v, SourceLocation loc) {
     return tc_graph_const_i(graph, TC_I64, true, v.integer.getExtValue(), graph_loc(loc));
   if (v.constant) return tc_graph_const_f(graph, TC_F64, true, v.floating, graph_loc(loc));
   if (v.late && !v.ref.id)
-    fail(loc, "a number that is computed from a tensor in a way that is not captured");
+    fail(loc, "a number that is computed from a tensor in a way that is not captured; compute it "
+              "with tensors of one element");
   if (v.late) return v.ref;
   std::string c_type = integer ? "long long" : "double";
   return scalar_node("((" + c_type + ")" + v.text + ")", integer ? TC_I64 : TC_F64, loc);
