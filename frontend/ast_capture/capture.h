@@ -77,7 +77,8 @@ struct Segment : Site {
   // What follows when the entry did the work.
   std::vector<std::string> views; // tensors to make, __tc_view0, ...; used by other texts, in order
   struct Store {
-    enum Where { Variable, Inner, Memory } where; // Inner: declared by the segment's statements
+    /* Inner: declared by the segment's statements; Result: a part of the struct that is returned. */
+    enum Where { Variable, Inner, Memory, Result } where;
     std::string lvalue, type, text;
     bool constant;                  // the variable is const
     const clang::VarDecl *variable; // that it is in; nullptr: behind a pointer
@@ -87,6 +88,7 @@ struct Segment : Site {
   std::vector<std::string> effects; // statements
   enum Exit { Next, Return, Break, Continue } exit = Next;
   std::string returned, return_type; // C text after `return`; "" for void
+  bool in_parts = false;             // `returned` is a struct of this name, made of stores
   bool returns_tensor = false;
 
   // In C++, where no jump passes an initialisation: what goes in front of its `=`.

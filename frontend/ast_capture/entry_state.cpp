@@ -16,6 +16,7 @@ using llvm::StringRef;
 
 static const uint64_t max_elements = 65536; // of a local array
 static const size_t max_assumptions = 64;   // about one variable
+static const size_t max_parts = 256;        // of a struct that is written as a whole
 
 // ---- names --------------------------------------------------------------------------------------
 
@@ -434,6 +435,15 @@ Value Evaluator::load_entry(const Place &place, SourceLocation loc) {
 }
 
 void Evaluator::store_entry(const Place &place, Value value, SourceLocation loc) {
+  if (value.kind == Value::AtEntry && !value.place.type->isRecordType())
+    value = import(value.place, loc);
+  if (value.kind == Value::AtEntry) open(value);
+  if (value.kind == Value::Aggregate && value.parts.size() <= max_parts) {
+    for (size_t i = 0; i < value.parts.size() && !failed; i++)
+      if (value.parts[i].kind != Value::Unset)
+        store_entry(part_of(place, i), value.parts[i], loc);
+    return;
+  }
   const auto *field = place.declared ? dyn_cast<FieldDecl>(place.declared) : nullptr;
   bool leaf = value.kind == Value::Tensors || value.kind == Value::Null ||
               value.kind == Value::Scalars || value.kind == Value::Foreign ||

@@ -439,7 +439,21 @@ bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &
   for (const Export &each : list) count_export(each.value);
   for (const auto &each : stored) count_export(each.second);
   for (const Effect &each : effects) count_export(each.value);
-  if (flow == Flow::Return) count_export(frame.returned);
+  result.in_parts = flow == Flow::Return && frame.returned.kind == Value::Aggregate;
+  if (result.in_parts) {
+    result.returned = "__tc_value";
+    result.return_type = type_name(function->getReturnType().getUnqualifiedType());
+    std::vector<Export> parts;
+    gather(frame.returned, result.returned, function->getReturnType(), nullptr, true, parts);
+    for (Export &each : parts) {
+      if (each.type.isConstQualified()) fail(loc, "a struct with a const member is returned");
+      each.where = Segment::Store::Result;
+      count_export(each.value);
+      list.push_back(std::move(each));
+    }
+  } else if (flow == Flow::Return) {
+    count_export(frame.returned);
+  }
 
   auto add = [&](Segment::Store::Where where, const std::string &lvalue, QualType type,
                  const Value &v, const VarDecl *variable) {
@@ -461,7 +475,7 @@ bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &
                 : flow == Flow::Return ? Segment::Return
                 : flow == Flow::Break  ? Segment::Break
                                        : Segment::Continue;
-  if (flow == Flow::Return && frame.returned.kind != Value::Void) {
+  if (flow == Flow::Return && frame.returned.kind != Value::Void && !result.in_parts) {
     QualType type = context.getCanonicalType(function->getReturnType()).getUnqualifiedType();
     result.returned = value_text(frame.returned, frame.return_loc);
     result.return_type =

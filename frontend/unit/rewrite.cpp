@@ -72,15 +72,17 @@ static void put_results(const Segment &s, unsigned label, const Ownership *scope
     os << " " << temporary(label, i) << " = " << owned(store, scope) << ";";
   }
   bool value = !s.returned.empty();
-  bool simple = s.stores.empty() && s.effects.empty();
+  bool simple = (s.stores.empty() && s.effects.empty()) || s.in_parts;
   const char *leaves = s.return_type == tensor_type ? "tcrt_returned(" : "tcrt_hand_out(";
   const std::string returned = scope && s.returns_tensor ? leaves + s.returned + ")" : s.returned;
+  if (s.in_parts) os << " " << s.return_type << " " << returned << ";";
   if (value && !simple) os << " " << s.return_type << " const __tc_result = " << returned << ";";
   for (size_t i = 0; i < s.stores.size(); i++) {
     const Segment::Store &store = s.stores[i];
     if (store.where == Segment::Store::Memory)
       os << " *__tc_p" << i << " = " << temporary(label, i) << ";";
-    if (store.where == Segment::Store::Variable) os << assignment(store, temporary(label, i));
+    if (store.where == Segment::Store::Variable || store.where == Segment::Store::Result)
+      os << assignment(store, temporary(label, i));
   }
   for (const std::string &effect : s.effects) os << " " << effect;
   if (s.exit == Segment::Return)

@@ -91,6 +91,9 @@ TC_COMPILE tc_tensor *too_many(X) { tc_tensor *a[1025]; for (int i = 0; i < 1025
 // CHECK-DAG: messages_objects.c:[[#@LINE-1]]:57: remark: graph break in 'too_many': more than 1024 tensors are handed on
 TC_COMPILE tc_tensor *points_inside(X) { struct part local = {NULL, 2}, *p = &local; double *d = &p->scale; x = tc_exp(x); puts("."); return tc_add_s(x, *d); }
 // CHECK-DAG: messages_objects.c:[[#@LINE-1]]:42: remark: graph break in 'points_inside': a value that cannot be handed on from here
+struct fixed { const double rate; tc_tensor *t; };
+TC_COMPILE struct fixed gives_fixed(X) { return (struct fixed){2, tc_exp(x)}; }
+// CHECK-DAG: messages_objects.c:[[#@LINE-1]]:42: remark: 'gives_fixed' not compiled: a struct with a const member is returned
 static tc_tensor *through_copy(tc_tensor *x) {
   tc_tensor *v = tc_reshape(tc_transpose(x, 0, 1), TC_DIMS(6 * tc_size(x, 0)));
   tc_fill_(x, 1);
