@@ -149,6 +149,21 @@ private:
   llvm::DenseMap<llvm::Function *, llvm::Function *> owner;
 };
 
+// What loops asked for and did not get: the optimiser of the user's module would warn of it.
+void drop_requests(llvm::Function &function) {
+  for (llvm::BasicBlock &block : function) {
+    llvm::Instruction *end = block.getTerminator();
+    llvm::MDNode *loop = end ? end->getMetadata(llvm::LLVMContext::MD_loop) : nullptr;
+    if (!loop) continue;
+    end->setMetadata(llvm::LLVMContext::MD_loop,
+                     llvm::makePostTransformationMetadata(
+                         function.getContext(), loop,
+                         {"llvm.loop.unroll.enable", "llvm.loop.unroll.full",
+                          "llvm.loop.unroll.count", "llvm.loop.vectorize.", "llvm.loop.interleave."},
+                         {}));
+  }
+}
+
 // After optimisation.  Local names get a suffix of this part, since all parts share one assembly
 // file; attributes keep the user's instrumentation out; flags of this module must not clash with
 // the user's.
@@ -156,6 +171,7 @@ struct Finish : llvm::PassInfoMixin<Finish> {
   std::string suffix;
   const std::vector<std::string> *entries;
   bool lines;
+  Form form;
 
   llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
     Owners(module).group();
@@ -168,6 +184,7 @@ struct Finish : llvm::PassInfoMixin<Finish> {
       function.addFnAttr(llvm::Attribute::NoProfile);
       function.addFnAttr(llvm::Attribute::NoSanitizeCoverage);
       function.addFnAttr(llvm::Attribute::DisableSanitizerInstrumentation);
+      if (form == Form::Bitcode) drop_requests(function);
     }
     const unsigned dwarf = module.getDwarfVersion();
     for (const char *name : {"llvm.module.flags", "llvm.ident"})
@@ -218,7 +235,7 @@ void compile_part(UnitPart &part, Form form, bool elf, const std::vector<std::st
     compat::add_first_pass(pb, SetLinkage{{}, &entries, part.host, elf, form});
     if (!invocation->getCodeGenOpts().OptimizationLevel)
       compat::add_last_pass(pb, PutIntoRegisters());
-    compat::add_last_pass(pb, Finish{{}, part.suffix, &entries, part.lines});
+    compat::add_last_pass(pb, Finish{{}, part.suffix, &entries, part.lines, form});
   });
 
   llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files(new llvm::vfs::InMemoryFileSystem);

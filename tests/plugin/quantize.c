@@ -1,5 +1,8 @@
 // Products with weights of 8 and 4 bits: no array has them in another form, and scales of channels are in the epilogue.
 // RUN: env TC_DUMP=loops %tc -c %s -o %t.o -fplugin-arg-tc-backend=openmp -fplugin-arg-tc-isa=v2 2>&1 | %check %s
+//
+// What kernels ask of the optimiser and do not get is no warning of the user's module.
+// RUN: %tc -O2 -flto -Werror -c %s -o %t.o -fplugin-arg-tc-backend=openmp -fplugin-arg-tc-isa=v2
 #include <tcompile/nn.h>
 
 // CHECK-LABEL: program int8: 1 kernels, workspace 0 bytes

@@ -2,8 +2,8 @@
 // they link, statically and shared, and equal kernels are one.
 // RUN: %tc -O2 %s %inputs/second.c -I %inputs -o %t %run && %t | %check %s
 // RUN: %tc -O0 %s %inputs/second.c -I %inputs -o %t %run && %t | %check %s
-// RUN: %tc -O2 -flto=thin -fuse-ld=lld %s %inputs/second.c -I %inputs -o %t %run && %t | %check %s
-// RUN: %tc -O2 -flto -fuse-ld=lld %s %inputs/second.c -I %inputs -o %t %run && %t | %check %s
+// RUN: %tc -O2 -flto=thin -fuse-ld=lld -Werror -Wl,--fatal-warnings %s %inputs/second.c -I %inputs -o %t %run && %t | %check %s
+// RUN: %tc -O2 -flto -fuse-ld=lld -Werror -Wl,--fatal-warnings %s %inputs/second.c -I %inputs -o %t %run && %t | %check %s
 // RUN: %tc -O0 -flto=thin -fuse-ld=lld %s %inputs/second.c -I %inputs -o %t %run && %t | %check %s
 // RUN: %tc -O2 -fPIC -shared %inputs/second.c -I %inputs -o %t.so && %tc -O2 %s %t.so -I %inputs -o %t %run && %t | %check %s
 // RUN: %tc -O2 -c %inputs/second.c -I %inputs -o %t.o && rm -f %t.a && ar rc %t.a %t.o && %tc -O2 %s %t.a -I %inputs -o %t %run && %t | %check %s
