@@ -64,6 +64,23 @@ Test(schedule, of_points_of_short_rows) {
   tc_graph_free(g);
 }
 
+/* Sums over pairs of rows of unknown length: where rows are short, lanes are along the axes of the pairs. */
+Test(schedule, of_pairs_of_short_rows) {
+  tc_graph *g = tc_graph_parse("graph g\n%1 = param f32[R,1,C] \"x\"\n%2 = param f32[1,K,C] \"y\"\n%3 = mul %1 %2\n"
+                               "%4 = exp %3\n%5 = sum %4 axes=[2] keep=0\nret %5\n",
+                               &diag);
+  tc_program *p = planned(g);
+  const tc_schedule_nest *s = &p->kernel[0].schedule->nest[0];
+  const int lanes[] = {1, 0, 2};
+  for (uint32_t i = 0; i < 3; i++) {
+    cr_assert(i < s->nvariant);
+    cr_expect_eq(((const tc_omp_nest_schedule *)s->variant[i].nest)->vector, lanes[i]);
+    cr_expect_eq(s->variant[i].nwhen, i < 2 ? 2 : 0);
+  }
+  tc_program_free(p);
+  tc_graph_free(g);
+}
+
 /* Columns of a matrix, and one row times a matrix, read whole rows where these are long and many. */
 Test(schedule, of_columns) {
   static const char *const text[] = {

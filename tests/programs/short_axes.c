@@ -119,6 +119,11 @@ TC_COMPILE static tc_tensor *nearest(operand a TC_SHAPE("f64[R,C]"), operand x T
   return tc_argmin(tc_abs(tc_sub(a, x)), TC_AXES(1), false);
 }
 
+/* All pairs of rows: lanes are along the second, or along the first. */
+TC_COMPILE static tc_tensor *between(operand x TC_SHAPE("f32[R,C]"), operand y TC_SHAPE("f32[K,C]")) {
+  return tc_sum(tc_abs(tc_sub(tc_unsqueeze(x, 1), tc_unsqueeze(y, 0))), TC_AXES(2), false);
+}
+
 /* Ties, rows of -inf alone, and rows with NaN. */
 static tc_tensor *rows_of(int64_t r, int64_t c) {
   tc_tensor *x = tc_round(tc_mul_s(tc_randn(TC_DIMS(r, c), (uint64_t)(r * 100 + c), TC_F32), 2));
@@ -137,6 +142,9 @@ static void check_rows(int64_t r, int64_t c) {
   SAME("least", least(tc_cast(whole, TC_I8)));
   SAME("top", top(whole));
   SAME("squares", squares(tc_cast(whole, TC_F64)));
+  const int64_t few = r < 3 ? r : 3;
+  SAME("between", between(whole, whole));
+  SAME("between", between(whole, tc_slice(whole, 0, 0, few, 1)));
   tc_tensor *each = tc_round(tc_mul_s(tc_randn(TC_DIMS(c), 3, TC_F32), 9)); /* sums are exact */
   SAME("times", times(whole, each));
   SAME("times_integers", times_integers(tc_cast(whole, TC_I32), tc_cast(each, TC_I32)));

@@ -159,9 +159,15 @@ static bool plan_interchanged(const kernel_plan *x, const tc_nest *n, int rows, 
   return plan_variant(x, n, n->vector, INTERCHANGE, v);
 }
 
-enum { VARIANTS = 7 }; /* of a nest, at most */
+enum { VARIANTS = 8 }; /* of a nest, at most */
 
-/* Of short rows, neighbouring ones share a vector: lanes run along the outer axis. */
+/* Of short rows, neighbouring ones share a vector: lanes run along the last of the outer axes that fills one. */
+static bool plan_short_rows(const kernel_plan *x, const tc_nest *n, int64_t width, tc_schedule_nest *s) {
+  const int last = n->nparallel - 1;
+  if (last && !plan_short(x, n, last + 1, width, last, s)) return false;
+  return plan_short(x, n, last + 1, width, last ? last - 1 : 0, s);
+}
+
 static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_nest *s) {
   tc_omp_facts f;
   bool ok = tc_omp_open_facts(&f, x->k, x->p, n, n->vector);
@@ -174,7 +180,7 @@ static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_ne
   tc_omp_close_facts(&f);
   s->variant = tc_arena_alloc(x->p->arena, VARIANTS * sizeof *s->variant);
   if (!ok || !s->variant) return false;
-  if (width && !plan_short(x, n, 1, width, 0, s)) return false;
+  if (width && !plan_short_rows(x, n, width, s)) return false;
   if (points && !plan_short(x, n, 2, points, 0, s)) return false;
   if (other >= 0 && !plan_short(x, n, n->vector, TC_OMP_SHORT, other, s)) return false;
   if (one >= 0 && !plan_one_column(x, n, one, s)) return false;

@@ -103,10 +103,13 @@ static int64_t equal_width(const cost *c) {
 
 int64_t tc_omp_plan_short_rows(const tc_omp_facts *f) {
   const tc_nest *n = f->nest;
+  const int inner = n->nparallel;
   cost c = {0};
-  if (n->nparallel != 1 || n->naxis != 2 || f->vector != 1 || !reduces_rows(f) || tc_omp_has_parts(f)) return 0;
+  if (!inner || n->naxis != inner + 1 || f->vector != inner || !reduces_rows(f) || tc_omp_has_parts(f)) return 0;
+  if (tc_omp_only_reduces(f)) return if_unknown(f, n->axis[inner].extent, TC_OMP_SHORT);
+  if (inner > 1) return 0;
   for (uint32_t i = 0; i < n->nstage; ++i) add_stage(f, &n->stage[i], 0, tc_omp_along(f, &n->stage[i]), &c);
-  return if_unknown(f, n->axis[1].extent, tc_omp_only_reduces(f) ? TC_OMP_SHORT : equal_width(&c));
+  return if_unknown(f, n->axis[1].extent, equal_width(&c));
 }
 
 static bool only_stores(const tc_stage *st) {
