@@ -244,7 +244,8 @@ Value Evaluator::evaluate_one(const Expr *e) {
     auto place = locate(e);
     return place ? load(*place, e->getExprLoc()) : Value();
   }
-  fail(e->getExprLoc(), "an expression of this form is not captured");
+  fail(e->getExprLoc(), isa<LambdaExpr>(e) ? "a lambda is not captured; write a function"
+                                           : "an expression of this form is not captured");
   return {};
 }
 

@@ -16,6 +16,8 @@ static const int max_unrolled = 2048;    // operations of one loop
 static const char *kind_of(const Stmt *s) {
   if (isa<GotoStmt>(s) || isa<IndirectGotoStmt>(s)) return "goto";
   if (isa<AsmStmt>(s)) return "inline assembly";
+  if (isa<CXXForRangeStmt>(s)) return "a range-based for loop";
+  if (isa<CXXTryStmt>(s)) return "a try block";
   return "a statement of this kind";
 }
 
