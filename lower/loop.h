@@ -115,13 +115,25 @@ typedef struct tc_axis {
 typedef struct tc_val { uint32_t id; } tc_val; /* index in the pool; 0 = none */
 
 /* offset + sum coef[i] * axis[i] + sum value(term[j]) * stride(term[j]), in elements from the kernel's base. */
-typedef struct tc_term { tc_val value; tc_dim stride; tc_dim bound; } tc_term; /* 0 <= value < bound is checked */
+typedef struct tc_term {
+  tc_val value;
+  tc_dim stride;
+  tc_dim bound; /* 0 <= value < bound is checked: data decides */
+  bool free;    /* it is not: the element is in the array by what the value is made of, and there is no bound */
+} tc_term;
 typedef struct tc_address {
   tc_dim offset;
   tc_dim coef[TC_MAX_AXES];
-  int nterm; /* data-dependent parts: gather, embedding, scatter */
+  int nterm; /* parts that are no sum of axes: gather, embedding, scatter; where a piece of a concatenation begins */
   tc_term term[2];
 } tc_address;
+
+/* Is some part of the address checked? */
+static inline bool tc_address_is_checked(const tc_address *a) {
+  for (int i = 0; i < a->nterm; i++)
+    if (!a->term[i].free) return true;
+  return false;
+}
 
 /* ---- expressions ----------------------------------------------------------------------------- */
 
@@ -188,6 +200,10 @@ typedef struct tc_action {
 
 typedef struct tc_stage {
   uint32_t axes; /* bit i: loops over axis i (sequential axes only); 0: once per outer point */
+  /* Optional: of the nest's vector axis, which is one of `axes`, the stage takes the interval from `first` to in front of
+   * `end` alone, counted along the whole axis where that is cut into chunks.  There may be none of them. */
+  bool interval;
+  tc_dim first, end;
   uint32_t naction;
   tc_action *action;
   /* Optional: where `skip_if` (bool, the same at all points of an outer point) holds, the stage may be
@@ -375,6 +391,7 @@ typedef struct tc_target {
   bool cut_unknown;    /* sizes that may be few and long count as such then; where they may be
                         * short too, there are nests for both ways */
   bool keep_loads;     /* what several stages load is kept in LOCAL rows, as expensive values are */
+  bool intervals;      /* stages may run over an interval of the vector axis (tc_stage.interval) */
   int64_t lane_rows;   /* LOCAL rows of fewer elements than this are kept where neighbouring points share a vector, too */
   bool streams;        /* nests have stages for rows that are not kept, too (tc_nest.nstreamed) */
   int64_t online_from; /* in rows of so many elements on, a maximum and a sum of exponentials that nothing else
@@ -503,6 +520,12 @@ void tc_program_print(const tc_program *p, tc_buf *out);
  *       epilogue
  *         %6 = #0 : f32
  *         store result.0[F*m + n] %6
+ *
+ *   nest i < N | j < M  lanes j                      a stage of an interval of j; an address that begins at a chosen row
+ *     stage { j from 1 to M }
+ *       %7 = index i : i64
+ *       %8 = where %6 %7 %5 : i64
+ *       %9 = load x[(M)*%8 + j + -1] : f32           %8{<N}: data decides, and it is checked
  *
  * ';' starts a comment. */
 tc_program *tc_program_read(const char *text, tc_diag *diag);

@@ -89,7 +89,9 @@ static void put_address(const printer *r, const tc_address *a) {
   for (int t = 0; t < a->nterm; t++) {
     put_plus(r, &any);
     put_scaled(r, a->term[t].stride);
-    tc_putf(r->out, "%%%u{<", a->term[t].value.id);
+    tc_putf(r->out, "%%%u", a->term[t].value.id);
+    if (a->term[t].free) continue;
+    tc_put(r->out, "{<");
     put_dim(r, a->term[t].bound);
     tc_put(r->out, "}");
   }
@@ -199,10 +201,19 @@ static void put_axis(const printer *r, const tc_axis *axis, const tc_axis *all) 
   tc_put(r->out, ")");
 }
 
+static void put_interval(const printer *r, const tc_stage *s) {
+  if (!s->interval) return;
+  tc_put(r->out, " from "), put_dim(r, s->first);
+  tc_put(r->out, " to "), put_dim(r, s->end);
+}
+
 static void put_stage(printer *r, const tc_nest *n, const tc_stage *s) {
   tc_put(r->out, "    stage {");
   for (int i = 0; i < n->naxis; i++)
-    if (s->axes >> i & 1) tc_putf(r->out, " %s", n->axis[i].name);
+    if (s->axes >> i & 1) {
+      tc_putf(r->out, " %s", n->axis[i].name);
+      if (i == n->vector) put_interval(r, s);
+    }
   tc_put(r->out, " }\n");
   put_known(r, s, 6);
   for (uint32_t a = 0; a < s->naction; a++) put_action(r, &s->action[a], 6);

@@ -152,6 +152,13 @@ bool lo_open_nest(lo_reader *r) {
   return read_when(r, n) && (!tc_words_accept_word(&r->w, "work") || lo_read_dim(r, &n->work));
 }
 
+/* "from A to B" behind the vector axis */
+static bool read_interval(lo_reader *r, tc_stage *s) {
+  if (!tc_words_accept_word(&r->w, "from")) return true;
+  s->interval = true;
+  return lo_read_dim(r, &s->first) && tc_words_expect(&r->w, "to") && lo_read_dim(r, &s->end);
+}
+
 bool lo_open_stage(lo_reader *r) {
   tc_nest *n = r->nest;
   if (!close_stage(r)) return false;
@@ -165,6 +172,7 @@ bool lo_open_stage(lo_reader *r) {
     const int axis = find_axis(n->axis, n->naxis, name);
     if (axis < n->nparallel) return tc_words_fail(&r->w, "the nest has no sequential axis %s", name);
     n->stage[number].axes |= 1u << axis;
+    if (axis == n->vector && !read_interval(r, &n->stage[number])) return false;
   }
   r->stage = &n->stage[number];
   r->nalike = 0;

@@ -21,13 +21,14 @@ static bool add(lo_reader *r, tc_dim *sum, tc_dim d) {
   return fits(r, *sum);
 }
 
-/* "4{<N}" behind '%' */
+/* "4{<N}", or "4" of what is not checked, behind '%' */
 static bool read_term(lo_reader *r, tc_dim stride, tc_address *a) {
   tc_term t = {.stride = stride};
   if (a->nterm == 2) return tc_words_fail(&r->w, "an address has two index operands at most");
   r->w.at--;
-  if (!lo_read_operand(r, &t.value) || !tc_words_expect(&r->w, "{<")) return false;
-  if (!lo_read_dim(r, &t.bound) || !tc_words_expect(&r->w, "}")) return false;
+  if (!lo_read_operand(r, &t.value)) return false;
+  t.free = !tc_words_accept(&r->w, "{<");
+  if (!t.free && (!lo_read_dim(r, &t.bound) || !tc_words_expect(&r->w, "}"))) return false;
   a->term[a->nterm++] = t;
   return true;
 }

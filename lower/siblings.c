@@ -27,7 +27,7 @@ static bool alike_address(const tc_address *a, const tc_address *b) {
   for (int i = 0; ok && i < TC_MAX_AXES; i++) ok = alike_step(a->coef[i], b->coef[i]);
   for (int t = 0; ok && t < a->nterm; t++)
     ok = a->term[t].value.id == b->term[t].value.id && alike_step(a->term[t].stride, b->term[t].stride) &&
-         alike_step(a->term[t].bound, b->term[t].bound);
+         alike_step(a->term[t].bound, b->term[t].bound) && a->term[t].free == b->term[t].free;
   return ok;
 }
 
@@ -54,9 +54,10 @@ static bool alike_action(const tc_action *a, const tc_action *b) {
 }
 
 static bool alike_stage(const tc_stage *a, const tc_stage *b) {
-  bool ok = a->axes == b->axes && a->naction == b->naction && a->skip_if.id == b->skip_if.id &&
+  bool ok = a->axes == b->axes && a->interval == b->interval && a->naction == b->naction && a->skip_if.id == b->skip_if.id &&
             a->skip_value.id == b->skip_value.id && a->skip_points == b->skip_points &&
             !a->if_skipped == !b->if_skipped && a->skipped == b->skipped;
+  if (ok && a->interval) ok = alike_step(a->first, b->first) && alike_step(a->end, b->end);
   for (uint32_t i = 0; ok && i < a->naction; i++) {
     ok = alike_action(&a->action[i], &b->action[i]);
     if (ok && a->if_skipped) ok = alike_action(&a->if_skipped[i], &b->if_skipped[i]);
@@ -150,10 +151,10 @@ static bool alike(const joiner *x, uint32_t i, uint32_t j) {
 static bool may_fail(const tc_kernel *k) {
   bool any = k->kind == TC_KERNEL_CALL && !k->effect;
   for (uint32_t i = 1; i < k->nexpr; i++)
-    any |= (k->expr[i].kind == TC_EX_LOAD || k->expr[i].kind == TC_EX_INDEX) && k->expr[i].address.nterm;
+    any |= (k->expr[i].kind == TC_EX_LOAD || k->expr[i].kind == TC_EX_INDEX) && tc_address_is_checked(&k->expr[i].address);
   for (uint32_t n = 0; n < k->nnest; n++)
     for (uint32_t s = 0; s < k->nest[n].nstage; s++)
-      for (uint32_t a = 0; a < k->nest[n].stage[s].naction; a++) any |= k->nest[n].stage[s].action[a].address.nterm > 0;
+      for (uint32_t a = 0; a < k->nest[n].stage[s].naction; a++) any |= tc_address_is_checked(&k->nest[n].stage[s].action[a].address);
   return any;
 }
 

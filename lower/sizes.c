@@ -31,6 +31,7 @@ static void each_of_nest(tc_nest *n, lo_size *f, void *self) {
   for (uint32_t s = 0; s < tc_nest_stages(n); s++) {
     tc_stage *stage = &n->stage[s];
     if (stage->skip_if.id) f(self, &stage->points);
+    if (stage->interval) f(self, &stage->first), f(self, &stage->end);
     each_of_action(stage->action, stage->naction, n->naxis, f, self);
     each_of_action(stage->if_skipped, stage->naction, n->naxis, f, self);
   }

@@ -21,6 +21,7 @@ static void check_address(lo_checker *c, const tc_address *a, uint32_t user) {
   }
   for (int t = 0; t < a->nterm; t++) {
     check_operand(c, a->term[t].value, user, "index operand");
+    if (!a->term[t].free && tc_dim_bad(a->term[t].bound)) lo_wrong(c, "expression %u: bound exceeds 64 bits", user);
     if (c->ok && value_type(c, a->term[t].value) != TC_I64)
       lo_wrong(c, "expression %u: index operand is not i64", user);
   }
@@ -145,6 +146,17 @@ static void check_axes(lo_checker *c, const tc_axis *axis, int n) {
   }
 }
 
+/* Makes it the stage at hand. */
+static void check_interval(lo_checker *c, const tc_nest *n, const tc_stage *s) {
+  c->stage = s->interval ? s : NULL;
+  if (!s->interval) return;
+  if (n->vector < n->nparallel || !(s->axes >> n->vector & 1)) lo_wrong(c, "a stage over an interval does not loop over lanes");
+  if (tc_dim_bad(s->first) || tc_dim_bad(s->end)) lo_wrong(c, "an interval of an axis exceeds 64 bits");
+  for (uint32_t a = 0; a < s->naction; a++)
+    if (s->action[a].kind != TC_ACT_STORE && s->action[a].kind != TC_ACT_REDUCE)
+      lo_wrong(c, "a stage over an interval scans, or adds up in memory");
+}
+
 enum { RESULTS = 1024 };
 
 /* All that is done at an outer point. */
@@ -154,6 +166,7 @@ static void check_stages(lo_checker *c, const tc_nest *n, const tc_stage *stages
     const tc_stage *stage = &stages[s];
     if (stage->axes >> n->naxis || stage->axes & ((1u << n->nparallel) - 1))
       lo_wrong(c, "a stage loops over a parallel axis");
+    check_interval(c, n, stage);
     check_known(c, stage);
     check_alike(c, stage);
     for (uint32_t a = 0; a < stage->naction; a++) {
@@ -161,6 +174,11 @@ static void check_stages(lo_checker *c, const tc_nest *n, const tc_stage *stages
       if (stage->action[a].kind == TC_ACT_ADD && !n->serial) lo_wrong(c, "adds in a parallel nest");
     }
   }
+  for (uint32_t s = 0; c->ok && s < nstage; s++) {
+    check_interval(c, n, &stages[s]);
+    if (c->ok && c->stage) lo_check_loads(c, &stages[s], 1, (tc_val){0}, (tc_val){0});
+  }
+  c->stage = NULL;
   if (c->ok) lo_check_loads(c, stages, nstage, (tc_val){0}, (tc_val){0});
 }
 
@@ -178,6 +196,7 @@ static void check_streamed(lo_checker *c, const tc_nest *n) {
 static void check_nest(lo_checker *c, const tc_nest *n) {
   c->axis = n->axis;
   c->naxis = c->part = n->naxis;
+  c->vector = n->vector;
   c->nresult = n->nresult;
   if (n->naxis > TC_MAX_AXES || n->nparallel > n->naxis || n->vector >= n->naxis)
     lo_wrong(c, "axes of a nest");

@@ -45,8 +45,11 @@ static bool add_axis(lo_checker *c, const tc_address *a, int i, tc_dim *first, t
   const bool up = tc_dim_known_le(d, zero, coef), down = tc_dim_known_le(d, coef, zero);
   const bool apart = i >= c->part && tc_dim_is(a->coef[axis->of], 0); /* a part, beside no step of the whole */
   if ((axis->of >= 0 && !apart) || (!up && !down)) return false;
-  tc_dim *end = up ? last : first;
-  *end = tc_dim_add(d, *end, tc_dim_mul(d, coef, tc_dim_sub(d, axis->extent, one)));
+  const bool interval = c->stage && i == c->vector;
+  const tc_dim from = interval ? c->stage->first : zero, to = tc_dim_sub(d, interval ? c->stage->end : axis->extent, one);
+  if (interval && !tc_dim_known_le(d, from, to)) return false;
+  *first = tc_dim_add(d, *first, tc_dim_mul(d, coef, up ? from : to));
+  *last = tc_dim_add(d, *last, tc_dim_mul(d, coef, up ? to : from));
   return true;
 }
 
@@ -58,6 +61,7 @@ void lo_check_access(lo_checker *c, uint32_t buffer, const tc_address *a) {
   tc_dims *d = dims_of(c);
   const tc_buffer *b = &c->p->buffer[c->k->buffer[buffer]];
   tc_dim first = tc_dim_add(d, c->k->base[buffer], a->offset), last = first;
+  if (a->nterm && a->term[0].free) return; /* not known */
   for (int i = 0; i < c->naxis; i++) {
     if (!has_points(c, &c->axis[i])) return;
     if (tc_dim_is(a->coef[i], 0)) continue;
@@ -100,7 +104,8 @@ void lo_check_loads(lo_checker *c, const tc_stage *stage, uint32_t n, tc_val x, 
     free(used);
     return;
   }
-  for (uint32_t s = 0; s < n; s++) mark_stage(&stage[s], used);
+  for (uint32_t s = 0; s < n; s++)
+    if (!stage[s].interval || c->stage) mark_stage(&stage[s], used);
   used[x.id] = used[y.id] = 1;
   tc_mark_operands(c->k, used);
   check_marked(c, used);

@@ -136,10 +136,21 @@ static void put_live(const tc_print_scope *s, tc_val guard, tc_buf *out) {
   if (guard.id) tc_putf(out, " & v%u", guard.id);
 }
 
-/* Prints the checked index operands of an address as x<tag>_<j>. */
+/* An index operand that needs no check, as x<tag>_<j>. */
+static void put_free_term(tc_print_scope *s, const tc_term *t, const char *tag, int j) {
+  const bool varies = tc_print_varies(s, t->value);
+  tc_print_line(s, "const %s x%s_%d = tc_index_free(v%u);", varies ? s->words->index : s->words->uniform_index, tag, j,
+                t->value.id);
+}
+
+/* Prints the index operands of an address, checked, as x<tag>_<j>. */
 void tc_print_terms(tc_print_scope *s, const tc_address *a, tc_val guard, const char *tag) {
   for (int j = 0; j < a->nterm; ++j) {
     const tc_term *t = &a->term[j];
+    if (t->free) {
+      put_free_term(s, t, tag, j);
+      continue;
+    }
     const bool wide = s->k->expr[t->value.id].dtype == TC_I64;
     tc_buf b = {0}, live = {0};
     tc_print_dim(s->p, t->bound, &b);

@@ -35,6 +35,9 @@ void tc_print_load(tc_print_scope *s, uint32_t id, tc_buf *out) {
   if (g && p.fixed && !tc_print_varies(s, e->guard))
     tc_putf(out, "v%u[0] ? tc_splat_%s(b%u + %s) : tc_set_%s(0)", g, t, b, base,
             tc_print_compute(e->dtype));
+  else if (g && p.unit && s->words->unaligned && !tc_print_varies(s, e->guard))
+    tc_putf(out, "v%u[0] ? tc_loadn_%s(b%u + %s, %s) : tc_set_%s(0)", g, t, b, base, tc_print_valid(s),
+            tc_print_compute(e->dtype));
   else if (g && p.unit)
     tc_putf(out, "tc_loadg_%s(b%u + %s, v%u, %s)", t, b, base, g, tc_print_valid(s));
   else if (g)

@@ -18,7 +18,8 @@ static void each_action(const tc_kernel *k, void (*f)(const tc_action *, void *)
 }
 
 static void has_terms(const tc_action *a, void *arg) {
-  if (a->address.nterm && (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD)) *(bool *)arg = true;
+  if (tc_address_is_checked(&a->address) && (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD))
+    *(bool *)arg = true;
 }
 
 bool tc_print_checks(const tc_kernel *k) {
@@ -26,7 +27,8 @@ bool tc_print_checks(const tc_kernel *k) {
   each_action(k, has_terms, &any);
   for (uint32_t i = 1; i < k->nexpr; ++i) {
     const tc_expr *e = &k->expr[i];
-    if ((e->kind == TC_EX_LOAD || e->kind == TC_EX_INDEX) && e->address.nterm) any = true;
+    if ((e->kind == TC_EX_LOAD || e->kind == TC_EX_INDEX) && tc_address_is_checked(&e->address))
+      any = true;
   }
   return any;
 }
@@ -37,7 +39,8 @@ typedef struct bounds {
 } bounds;
 
 static void put_bounds(const tc_address *a, const bounds *b) {
-  for (int t = 0; t < a->nterm; ++t) b->each(a->term[t].bound, b->arg);
+  for (int t = 0; t < a->nterm; ++t)
+    if (!a->term[t].free) b->each(a->term[t].bound, b->arg);
 }
 
 static void bounds_of_store(const tc_action *a, void *arg) {

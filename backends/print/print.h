@@ -36,7 +36,8 @@
  *   tc_round_f16(v), tc_round_bf16(v)   an f32 rounded to what the type holds
  *   tc_exp_f32(v) ...       the spellings of the op table
  *   TC_LANES(T)             {0, 1, 2, ...} of compute type T
- *   tc_index(v, bound, live, &bad)      checked index operands */
+ *   tc_index(v, bound, live, &bad)      checked index operands
+ *   tc_index_free(v)        those that are in range by what they are made of */
 #ifndef TC_PRINT_H
 #define TC_PRINT_H
 
@@ -56,6 +57,7 @@ typedef struct tc_spelling {
   const char *integer;   /* type of extents and counters */
   bool index_one;        /* there is tc_index_one(v, bound, &bad): tc_index of equal lanes, one of which is live */
   bool strided;          /* there are tc_strided_T(p, s, n): p[l * s], and tc_storeapart_T(p, s, v, n) */
+  bool unaligned;        /* tc_load_T and tc_loadn_T take any address */
   int interleave; /* there is tc_loadstride<s>_T(p): p[l * s] of all lanes, for s = 2 .. interleave */
   /* Optional.  An OP is spelled otherwise than in the op table: writes that text. */
   bool (*op)(const struct tc_print_scope *s, const tc_expr *e, tc_buf *out);

@@ -19,11 +19,11 @@ static int find_buffer(const tc_kernel *k, uint32_t program_buffer) {
 static bool can_fail(const tc_kernel *k) {
   if (k->kind == TC_KERNEL_CALL) return !k->effect;
   for (uint32_t i = 1; i < k->nexpr; i++)
-    if (k->expr[i].address.nterm) return true;
+    if (tc_address_is_checked(&k->expr[i].address)) return true;
   for (uint32_t n = 0; n < k->nnest; n++)
     for (uint32_t s = 0; s < k->nest[n].nstage; s++)
       for (uint32_t a = 0; a < k->nest[n].stage[s].naction; a++)
-        if (k->nest[n].stage[s].action[a].address.nterm) return true;
+        if (tc_address_is_checked(&k->nest[n].stage[s].action[a].address)) return true;
   return false;
 }
 
@@ -95,9 +95,21 @@ static bool reads_what_it_writes(lo *L, const tc_kernel *k, const tc_stage *s, u
   return store != NULL;
 }
 
+/* The same of stages that each take an interval of the axis of lanes. */
+static bool intervals_read_what_they_write(lo *L, const tc_kernel *k, const tc_nest *nest, int in, int out, bool *reads) {
+  *reads = false;
+  for (uint32_t n = 0; n < nest->nstage; n++) {
+    bool others;
+    const tc_action *store = only_store(&nest->stage[n], out, &others);
+    if (!nest->stage[n].interval || !store || !reads_only(L, k, &nest->stage[n], in, store, reads)) return false;
+  }
+  return true;
+}
+
 /* The same of a nest, whichever way it is run. */
 static bool rows_update(lo *L, const tc_kernel *k, const tc_nest *nest, int in, int out, bool *reads) {
   const tc_stage *streamed = nest->stage + nest->nstage;
+  if (nest->stage[0].interval) return intervals_read_what_they_write(L, k, nest, in, out, reads);
   return reads_what_it_writes(L, k, nest->stage, nest->nstage, in, out, reads) &&
          (!nest->nstreamed || reads_what_it_writes(L, k, streamed, nest->nstreamed, in, out, reads));
 }

@@ -34,7 +34,7 @@ static bool same_address(const tc_address *a, const tc_address *b) {
   for (int t = 0; t < a->nterm; t++) {
     const tc_term *x = &a->term[t], *y = &b->term[t];
     if (x->value.id != y->value.id || !tc_dim_same(x->stride, y->stride) ||
-        !tc_dim_same(x->bound, y->bound))
+        !tc_dim_same(x->bound, y->bound) || x->free != y->free)
       return false;
   }
   return true;

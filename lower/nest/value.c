@@ -15,7 +15,7 @@ tc_address lo_lin_address(lo_kb *b, const lo_lin *l) {
   for (uint64_t t = 0; t < l->nterm; t++) {
     const lo_term *s = &l->term[t];
     tc_val v = lo_value(b, (tc_ref){(uint32_t)s->node}, s->at);
-    a.term[a.nterm++] = (tc_term){lo_cast(b, v, TC_I64), s->stride, s->bound};
+    a.term[a.nterm++] = (tc_term){.value = lo_cast(b, v, TC_I64), .stride = s->stride, .bound = s->bound};
   }
   return a;
 }

@@ -117,7 +117,7 @@ static int64_t locate(machine *m, const tc_address *a) {
     if (!tc_dim_is(a->coef[i], 0)) at += size_of(m, a->coef[i]) * m->axis[i];
   for (int t = 0; t < a->nterm; t++) {
     int64_t x = evaluate(m, a->term[t].value).i;
-    if (x < 0 || x >= size_of(m, a->term[t].bound)) {
+    if (!a->term[t].free && (x < 0 || x >= size_of(m, a->term[t].bound))) {
       m->bad = true;
       x = 0;
     }
@@ -315,12 +315,22 @@ static void loop(machine *m, const tc_axis *axis, int n, uint32_t mask, int from
 }
 
 typedef struct stage_run {
+  const tc_nest *nest;
   const tc_stage *stage;
   accumulator *acc;
 } stage_run;
 
+/* Is the point in the interval of the vector axis that the stage takes? */
+static bool is_in_interval(machine *m, const stage_run *s) {
+  const tc_axis *axis = &s->nest->axis[s->nest->vector];
+  int64_t at = m->axis[s->nest->vector];
+  if (axis->of >= 0) at += m->axis[axis->of] * size_of(m, axis->extent);
+  return at >= size_of(m, s->stage->first) && at < size_of(m, s->stage->end);
+}
+
 static void stage_point(machine *m, const void *arg) {
   const stage_run *s = arg;
+  if (s->stage->interval && !is_in_interval(m, s)) return;
   for (uint32_t a = 0; a < s->stage->naction; a++) perform(m, &s->stage->action[a], &s->acc[a]);
 }
 
@@ -353,7 +363,7 @@ static void outer_point(machine *m, const void *arg) {
     accumulator *acc = calloc(stage->naction + 1u, sizeof *acc);
     tc_stage alike = *stage;
     if (stage->if_skipped && known[stage->skipped]) alike.action = stage->if_skipped;
-    stage_run run = {&alike, acc};
+    stage_run run = {n, &alike, acc};
     loop(m, n->axis, n->naxis, stage->axes, 0, stage_point, &run);
     m->tick++;
     for (uint32_t a = 0; a < stage->naction; a++)

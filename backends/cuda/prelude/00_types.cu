@@ -250,3 +250,11 @@ TC_FN tc_vec<I, N> tc_checked(const tc_vec<tc_i64, N> &v, tc_i64 bound, const tc
   return r;
 }
 #define tc_index(v, bound, live, bad) tc_checked<tc_int>(v, bound, live, bad)
+/* @ tc_index_free */
+/* Index operands that are in range. */
+template <class I, int N> TC_FN tc_vec<I, N> tc_unchecked(const tc_vec<tc_i64, N> &v) {
+  tc_vec<I, N> r;
+  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = (I)v.l[i];
+  return r;
+}
+#define tc_index_free(v) tc_unchecked<tc_int>(v)

@@ -109,6 +109,25 @@ static void put_delayed_edges(tc_omp_nest *x, const tc_omp_run *r) {
   tc_print_line(&x->s, "}");
 }
 
+/* Is the stage's interval of the axis known to be shorter than a vector?  What is left of a row is all of it then. */
+static bool is_short_interval(const tc_omp_nest *x, const tc_stage *st) {
+  enum { LANES = 16 };
+  const tc_dim points =
+      st->interval ? tc_dim_sub(tc_graph_dims(x->s.p->graph), st->end, st->first) : TC_DIM_INVALID;
+  return st->interval && tc_dim_is_const(points) && tc_dim_value(points) < LANES;
+}
+
+static void put_short_interval(tc_omp_nest *x, const tc_omp_run *r, const char *from,
+                               const char *to) {
+  const char *i = x->axis_text[x->plan->vector];
+  tc_print_line(&x->s, "int64_t %s = %s;", i, from);
+  tc_omp_begin_tail(x, false, i, to);
+  x->s.indent -= 2;
+  put_body(x, r, r->acc);
+  x->s.indent += 2;
+  tc_omp_end_tail(x, false, i);
+}
+
 /* The loop along the vector axis from `from` to `to`: unrolled vectors, then vectors, then the
  * rest. */
 static void put_vector_loop(tc_omp_nest *x, const tc_omp_run *r, const char *from, const char *to,
@@ -156,16 +175,22 @@ static void put_vector_loop(tc_omp_nest *x, const tc_omp_run *r, const char *fro
 }
 
 /* Along the vector axis in blocks, each with fresh f32 accumulators. */
-static void put_blocks(tc_omp_nest *x, const tc_omp_run *r, const char *extent, bool exact) {
+static void put_blocks(tc_omp_nest *x, const tc_omp_run *r, const char *from, const char *end,
+                       bool exact) {
   const int v = x->plan->vector;
-  char stop[16], last[48];
+  char stop[16], last[48], start[48] = "block", points[48];
   snprintf(stop, sizeof stop, "stop%d", v);
-  snprintf(last, sizeof last, "%s == %s", stop, extent);
-  tc_omp_open_block(x, r, extent);
-  tc_print_line(&x->s, "const int64_t %s = TC_MIN(block + %lld, %s);", stop, (long long)r->block,
-                extent);
+  snprintf(last, sizeof last, "%s == %s", stop, end);
+  snprintf(points, sizeof points, "%s", end);
+  if (r->st->interval) {
+    snprintf(start, sizeof start, "%s + block", from);
+    snprintf(points, sizeof points, "%s - %s", end, from);
+  }
+  tc_omp_open_block(x, r, points);
+  tc_print_line(&x->s, "const int64_t %s = TC_MIN(%s + %lld, %s);", stop, start,
+                (long long)r->block, end);
   tc_omp_put_fresh(x, r);
-  put_vector_loop(x, r, "block", stop, exact);
+  put_vector_loop(x, r, start, stop, exact);
   tc_omp_put_fold(x, r, last);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
@@ -188,21 +213,48 @@ static void put_scalar_blocks(tc_omp_nest *x, const tc_omp_run *r, int axis, con
   tc_buf_free(&last);
 }
 
+/* from<a> and end<a>: the points of the vector axis that the stage takes of the chunk at hand. */
+static void put_bounds(tc_omp_nest *x, const tc_omp_run *r, int axis, const char *extent) {
+  const tc_axis *a = &x->nest->axis[axis];
+  tc_buf first = {0}, end = {0}, start = {0};
+  if (!r->st->interval) {
+    tc_print_line(&x->s, "const int64_t end%d = %s;", axis, extent);
+    return;
+  }
+  tc_print_dim(x->s.p, r->st->first, &first);
+  tc_print_dim(x->s.p, r->st->end, &end);
+  if (a->of < 0) {
+    tc_print_line(&x->s, "const int64_t from%d = %s, end%d = %s;", axis, first.text, axis,
+                  end.text);
+  } else {
+    tc_print_dim(x->s.p, a->extent, &start);
+    tc_print_line(&x->s, "const int64_t from%d = TC_MAX(0, %s - %s * (%s));", axis, first.text,
+                  x->s.axis[a->of], start.text);
+    tc_print_line(&x->s, "const int64_t end%d = TC_MIN(%s, %s - %s * (%s));", axis, extent,
+                  end.text, x->s.axis[a->of], start.text);
+  }
+  tc_buf_free(&first);
+  tc_buf_free(&end);
+  tc_buf_free(&start);
+}
+
 static void put_innermost(tc_omp_nest *x, const tc_omp_run *r, int axis) {
   tc_buf e = {0};
   tc_print_extent(&x->s, &x->nest->axis[axis], &e);
   const tc_axis *a = &x->nest->axis[axis];
   const int64_t multiple = tc_dim_multiple(tc_graph_dims(x->s.p->graph), a->extent);
-  const bool exact = a->of < 0 && multiple % (16 * r->unroll) == 0;
+  const bool exact = a->of < 0 && !r->st->interval && multiple % (16 * r->unroll) == 0;
   const char *i = x->axis_text[axis];
   if (r->along) {
-    tc_print_line(&x->s, "const int64_t end%d = %s;", axis, e.text);
-    char end[16];
+    put_bounds(x, r, axis, e.text);
+    char from[16] = "0", end[16];
+    if (r->st->interval) snprintf(from, sizeof from, "from%d", axis);
     snprintf(end, sizeof end, "end%d", axis);
     tc_omp_put_prefetch_distance(x, r->index);
     if (x->plan->pipeline == (int)r->index && x->plan->align) put_delayed_edges(x, r);
-    if (r->block) put_blocks(x, r, end, exact);
-    else put_vector_loop(x, r, "0", end, exact);
+    if (r->block) put_blocks(x, r, from, end, exact);
+    else if (is_short_interval(x, r->st)) put_short_interval(x, r, from, end);
+    else put_vector_loop(x, r, from, end, exact);
   } else if (x->interchanged) tc_omp_put_interchanged_loop(x, r, axis, e.text);
   else if (r->block) put_scalar_blocks(x, r, axis, e.text);
   else {

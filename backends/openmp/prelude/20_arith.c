@@ -33,6 +33,8 @@ TC_FN tc_vi64 tc_index(tc_vi64 v, int64_t bound, tc_vb8 live, int *bad) {
   *bad |= tc_anytrue(out);
   return (v < 0) | (v >= bound) ? (tc_vi64)(tc_i64)0 : v;
 }
+/* @ tc_index_free */
+#define tc_index_free(v) (v)
 /* @ tc_index_one */
 /* The same of lanes that are equal, at least one of which is live. */
 TC_FN tc_vi64 tc_index_one(tc_vi64 v, int64_t bound, int *bad) {

@@ -105,6 +105,8 @@ int64_t tc_omp_short_width(const tc_nest *n, const tc_schedule_variant *v) {
 bool tc_omp_has_parts(const tc_omp_facts *f) {
   for (int i = 0; i < f->nest->naxis; ++i)
     if (f->nest->axis[i].of >= 0) return true;
+  for (uint32_t i = 0; i < f->nest->nstage; ++i)
+    if (f->nest->stage[i].interval) return true;
   return false;
 }
 

@@ -38,7 +38,7 @@ bool tc_omp_only_reduces(const tc_omp_facts *f);
 bool tc_omp_keeps_rows(const tc_omp_facts *f);
 /* The width that rows along the last axis stay below in the variant; 0: they may have any. */
 int64_t tc_omp_short_width(const tc_nest *n, const tc_schedule_variant *v);
-/* Some axis is a part of another one. */
+/* Some axis is a part of another one, or a stage takes an interval of an axis. */
 bool tc_omp_has_parts(const tc_omp_facts *f);
 
 /* Does the action store neighbouring elements from neighbouring lanes, whatever else holds? */

@@ -26,13 +26,22 @@ static bool is_whole_store(const tc_omp_facts *f, const tc_stage *st, const tc_a
          (tc_omp_is_interleaved(f, st, a, &first) || tc_omp_stores_in_order(f, a));
 }
 
+/* Does an earlier stage store to another interval of the array? */
+static bool is_counted(const tc_omp_facts *f, uint32_t stage, uint32_t buffer) {
+  const tc_stage *all = f->nest->stage;
+  for (uint32_t i = 0; all[stage].interval && i < stage; ++i)
+    for (uint32_t j = 0; all[i].interval && j < all[i].naction; ++j)
+      if (all[i].action[j].buffer == buffer) return true;
+  return false;
+}
+
 tc_dim tc_omp_nontemporal_bytes(const tc_omp_facts *f) {
   tc_dims *c = tc_graph_dims(f->p->graph);
   tc_dim bytes = tc_dim_const(0);
   for (uint32_t i = 0; i < f->nest->nstage; ++i)
     for (uint32_t j = 0; j < f->nest->stage[i].naction; ++j) {
       const tc_action *a = &f->nest->stage[i].action[j];
-      if (!is_whole_store(f, &f->nest->stage[i], a)) continue;
+      if (!is_whole_store(f, &f->nest->stage[i], a) || is_counted(f, i, a->buffer)) continue;
       const tc_buffer *b = tc_omp_buffer(f, a->buffer);
       const tc_dim numel = tc_kernel_size(f->k, f->p, b->numel);
       bytes = tc_dim_add(c, bytes,
@@ -85,5 +94,5 @@ static bool rows_are_lines(const tc_omp_facts *f, const tc_action *a) {
 }
 
 bool tc_omp_plan_peel(const tc_omp_choice *c, const tc_stage *st) {
-  return tc_omp_may_peel(c, st) && !rows_are_lines(&c->f, st->action);
+  return tc_omp_may_peel(c, st) && (st->interval || !rows_are_lines(&c->f, st->action));
 }

@@ -31,7 +31,11 @@ bool tc_omp_may_prefetch_store(const tc_omp_facts *f, const tc_stage *st, const 
 
 static bool pays(const tc_omp_facts *f) {
   int stages = 0;
-  for (uint32_t i = 0; i < f->nest->nstage; ++i) stages += f->nest->stage[i].axes != 0;
+  bool intervals = false; /* all of which are one pass over the rows */
+  for (uint32_t i = 0; i < f->nest->nstage; ++i) {
+    stages += f->nest->stage[i].axes != 0 && !(intervals && f->nest->stage[i].interval);
+    intervals |= f->nest->stage[i].interval;
+  }
   return stages > 1 && !f->nest->serial;
 }
 

@@ -32,7 +32,7 @@ static int outermost_axis(const tc_omp_facts *f, const tc_stage *st) {
 
 bool tc_omp_may_have_short_runs(const tc_omp_facts *f, const tc_stage *st) {
   const int outer = outermost_axis(f, st);
-  if (!tc_omp_along(f, st) || outer < 0 || f->nest->axis[outer].of >= 0) return false;
+  if (!tc_omp_along(f, st) || st->interval || outer < 0 || f->nest->axis[outer].of >= 0) return false;
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind != TC_ACT_REDUCE || st->action[i].term.id) return false;
   return tc_omp_run_points(f, st) > 0;
