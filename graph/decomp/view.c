@@ -81,6 +81,18 @@ tc_ref tc_decomp_repeat(tc_graph *g, const tc_node *n, const tc_ref *in) {
   return y;
 }
 
+/* shift mod size, without a remainder where that is known: of a shift by less than the size, and by one place, which is
+ * that or none.  The order of such places along an axis is known. */
+static tc_dim remainder_of_shift(tc_dims *dims, tc_dim shift, tc_dim size) {
+  const tc_dim zero = tc_dim_const(0), one = tc_dim_const(1);
+  const tc_dim back = tc_dim_add(dims, size, shift), before_last = tc_dim_sub(dims, size, one);
+  if (tc_dim_known_le(dims, zero, shift) && tc_dim_known_le(dims, shift, before_last)) return shift;
+  if (tc_dim_known_le(dims, shift, zero) && tc_dim_known_le(dims, one, back)) return back;
+  if (tc_dim_is(shift, 1)) return tc_dim_max(dims, tc_dim_min(dims, one, before_last), zero);
+  if (tc_dim_is(shift, -1)) return tc_dim_max(dims, before_last, zero);
+  return tc_dim_mod(dims, shift, size);
+}
+
 /* y[i] = x[(i - shift) mod size]: the last shift mod size elements come first. */
 tc_ref tc_decomp_roll(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
@@ -88,7 +100,7 @@ tc_ref tc_decomp_roll(tc_graph *g, const tc_node *n, const tc_ref *in) {
   int axis = dc_axis(n, "axis", n->type.rank);
   tc_dim size = n->type.dim[axis];
   if (tc_dim_is(size, 0) || tc_dim_is(size, 1)) return in[0];
-  tc_dim shift = tc_dim_mod(dims, tc_attr_int(n, "shift"), size);
+  tc_dim shift = remainder_of_shift(dims, tc_attr_int(n, "shift"), size);
   if (tc_dim_is(shift, 0)) return in[0];
   tc_dim cut = tc_dim_sub(dims, size, shift);
   tc_ref parts[2] = {dc_slice(&c, in[0], axis, cut, size),
