@@ -414,6 +414,25 @@ class Ops:
                              s[:a] + (plus(s[a], 3),) + s[a + 1:], x.exact)
         return self.make(f"tc_repeat(%0, {ints([i + 1 for i in one], 'TC_INTS')})", [x], x.dtype, s[:a] + (times(2, s[a]),) + s[a + 1:], x.exact)
 
+    def neighbours(self):
+        """A stencil: values that are moved along axes, some of them twice, and put together."""
+        r, x = self.r, self.pick(lambda v: v.shape and v.dtype != "bool")
+        if not x:
+            return None
+        s, total, last = x.shape, x, x
+        for _ in range(r.randint(1, 4)):
+            a, of = r.randrange(len(s)), r.choice((x, x, last))
+            if isinstance(s[a], int) and s[a] > 1 and r.random() < 0.3:
+                h, cut = s[a] // 2, "tc_slice(%0, {0}, {1}, {2}, 1)"
+                first, second = cut.format(a, h, s[a]), cut.format(a, 0, h)
+                last = self.make(f"tc_concat((const tc_tensor *[]){{{first}, {second}}}, 2, {a})", [of], x.dtype, s, of.exact)
+            else:
+                last = self.make(f"tc_roll(%0, {r.choice((1, -1, 1, -1, 2, -3))}, {a})", [of], x.dtype, s, of.exact)
+            total = last and self.make(f"tc_{r.choice(('add', 'maximum', 'minimum'))}(%0, %1)", [total, last], x.dtype, s)
+            if not total:
+                return None
+        return total
+
     def index(self):
         x = self.pick(lambda v: v.shape and isinstance(v.shape[0], int) and v.shape[0] > 0)
         if not x:

@@ -55,7 +55,7 @@ class Program(Ops, Products, Control, Writes):
 
     def weights(self, plain):
         rows = [(self.unary, 5), (self.binary, 6), (self.scalar, 4), (self.ternary, 2), (self.jump, 1), (self.compare, 2),
-                (self.integer, 1), (self.reduce, 4), (self.several, 0.7), (self.effect_between, 0.7), (self.cumulate, 1), (self.view, 5), (self.join, 2), (self.split, 1), (self.move, 2),
+                (self.integer, 1), (self.reduce, 4), (self.several, 0.7), (self.effect_between, 0.7), (self.cumulate, 1), (self.view, 5), (self.join, 2), (self.split, 1), (self.move, 2), (self.neighbours, 1.5),
                 (self.index, 2), (self.product, 3), (self.stacked, 0.5), (self.fused, 0.3), (self.shared_weight, 0.3), (self.grouped, 0.3), (self.convolved, 0.4), (self.network, 3), (self.create, 2), (self.cast, 1), (self.promotion, 1),
                 (self.in_place, 1.5), (self.loop, 1), (self.helper, 1), (self.deciding_helper, 0.5), (self.custom, 0.5), (self.write, 1), (self.updates, 1.5), (self.write_view, 1), (self.put, 1),
                 (self.read_part, 0.7), (self.item, 0.5), (self.element, 0.4),
