@@ -6,11 +6,12 @@
  *   cut.c       axes of a group are cut where a view divides them
  *   group.c     groups of nodes that share a loop nest, and what may join them
  *   demand.c    who reads a node, and the arrays that it is written to
+ *   pieces.c    concatenations and padded arrays that are computed where they are read
  *   place.c     backwards: every node gets a group, or is recomputed where it is read;
  *               place_anchors.c: reductions, matmuls and what has loops of its own;  last.c: which
  *               nodes are placed first
  *   element.c   element of a buffer -> address, by the buffer's layout (layout.c)
- *   value.c     value of a node at an index -> expression
+ *   value.c     value of a node at an index -> expression;  piece.c: of one that is made of pieces
  *   reduce.c    reductions and scans of a group
  *   expr.c      the pool of expressions of a kernel;  actions.c: what is done with them
  *   nest.c      group -> loop nest;  split.c: reductions and scans that are cut into chunks;  local_rows.c: values kept between stages;
@@ -109,6 +110,26 @@ typedef struct lo_store {
   bool add;
 } lo_store;
 
+/* Along one dimension, bound[p] to in front of bound[p + 1] is piece p: an operand of a concatenation, by its number, or
+ * of a padded array 0, the operand, and 1, the edges. */
+typedef struct lo_pieces {
+  int dim, n;
+  tc_dim *bound;
+  uint32_t *source;
+} lo_pieces;
+
+/* Places along an axis at which what is read of one value becomes the next piece. */
+typedef struct lo_cut {
+  uint32_t n;
+  tc_dim *at;
+} lo_cut;
+
+/* Points along the axis at which every cut has one piece: piece[c] of cut c.  There may be none. */
+typedef struct lo_interval {
+  tc_dim first, end;
+  uint32_t *piece;
+} lo_interval;
+
 typedef struct lo_group {
   uint32_t id;      /* runs before all groups with smaller ids */
   uint32_t kernel;  /* groups with equal nonzero numbers are nests of one kernel */
@@ -117,6 +138,10 @@ typedef struct lo_group {
   uint32_t sequential; /* bit a: axis a runs inside of stages */
   bool closed;      /* joins, pads, scatters, scans: nothing joins but what they read */
   bool piece;       /* of a concatenation: a product may write it, as a kernel of its own */
+  bool pieces;      /* it computes concatenations or padded arrays where it reads them, */
+  int lane;         /* ... which change from piece to piece at places along this axis, in front of which stages end; or -1 */
+  uint32_t ncut, ccut;
+  lo_cut *cut;
   bool serial;      /* scatter */
   bool split;       /* reduction or scan with few outer points: partial results of chunks, then further nests */
   bool columns;     /* split: lanes run along results */
@@ -145,6 +170,7 @@ typedef struct lo_demand {
   bool load;      /* only a materialised array will do */
   bool prologue;  /* as an operand of the group's matmul */
   bool in_reduce; /* the value feeds a reduction of the group */
+  bool select;    /* it is computed at places, too, at which another piece is chosen; loads are guarded there */
   const lo_index *at;
 } lo_demand;
 
@@ -226,6 +252,9 @@ bool lo_lin_add(lo *L, lo_lin *a, const lo_lin *b, tc_dim scale); /* a += b * sc
 bool lo_lin_is_zero(const lo_lin *l);
 uint32_t lo_lin_axes(const lo_lin *l); /* terms included */
 int lo_lin_axis(const lo_lin *l); /* the axis when l is exactly that, else -1 */
+/* For all points of g: least <= l < end; and is that within first <= l < limit?  false: it is not known. */
+bool lo_lin_range(lo *L, const lo_group *g, const lo_lin *l, tc_dim *least, tc_dim *end);
+bool lo_lin_within(lo *L, const lo_group *g, const lo_lin *l, tc_dim first, tc_dim limit);
 bool lo_flatten(lo *L, const lo_index *at, const tc_type *t, lo_lin *out);
 int lo_first_nonunit(const tc_type *t); /* the first dimension that is not 1; t's rank: there is none */
 /* Index of element number `flat` of an array of type t over the axes of g: one lin per dimension where
@@ -288,14 +317,24 @@ const bool *lo_find_last(lo *L);
 
 /* demand.c */
 /* Node r is read by group g at index `at` (NULL: as an array). */
-void lo_demand_value(lo *L, tc_ref r, lo_group *g, const lo_index *at, bool prologue,
-                     bool in_reduce);
+lo_demand *lo_demand_value(lo *L, tc_ref r, lo_group *g, const lo_index *at, bool prologue,
+                           bool in_reduce); /* NULL: r is no array and no computation */
 /* r is computed in g at `at`. */
 void lo_compute(lo *L, lo_group *g, tc_ref r, const lo_index *at, bool prologue, bool in_reduce);
+void lo_compute_at(lo *L, tc_ref r, const lo_demand *d); /* where d reads it */
 lo_demand *lo_latest(lo_place *p); /* the inline demand of the group that runs first, or NULL */
 void lo_make_buffer(lo *L, tc_ref r);
 void lo_store_all(lo *L, lo_group *g, tc_ref value, const lo_index *at, tc_ref owner,
                   const lo_index *to, bool add);
+
+/* pieces.c.  false: n is not made of pieces along dimension dim, but for empty ones. */
+bool lo_find_pieces(lo *L, const tc_node *n, int dim, lo_pieces *out);
+/* Of a value that is read at `l`: the piece that is read in all of the interval (NULL: at all points), or -1. */
+int lo_piece_at(lo *L, const lo_group *g, const lo_pieces *p, const lo_lin *l, const lo_interval *in);
+lo_interval *lo_find_intervals(lo *L, const lo_group *g, uint32_t *n); /* in the order of the axis */
+/* May r be computed where its value is not chosen, too, of loads that are 0 there?  Not what takes long. */
+bool lo_may_select(const lo *L, tc_ref r);
+bool lo_fuse_pieces(lo *L, tc_ref r); /* computes r wherever it is read; false: it becomes an array */
 
 /* place.c */
 void lo_place_all(lo *L);
@@ -319,6 +358,7 @@ uint32_t lo_input_buffer(lo *L, uint32_t input);
 typedef struct lo_act {
   tc_action a;
   int level;     /* stages in order of level */
+  const lo_interval *interval; /* that it is done in; NULL: in all of them */
   uint32_t axes; /* sequential axes it runs over */
   tc_val skip_if, skip_value; /* of the stage, which is its own, */
   tc_dim points;         /* and of which there are so many */
@@ -344,6 +384,9 @@ typedef struct lo_kb { /* kernel builder */
   lo *L;
   tc_kernel *k;
   lo_group *g; /* of the nest at hand */
+  const lo_interval *interval; /* in which values are asked for; NULL: everywhere */
+  const lo_interval *intervals; /* of the nest at hand, where its group has cuts */
+  uint32_t ninterval;
   uint32_t cexpr, cbuffer, cnest, cfused;
   uint32_t first;     /* pool: expressions of the nest at hand start here */
   uint32_t *table;    /* interned expressions of the nest */
@@ -369,6 +412,7 @@ typedef struct lo_kb { /* kernel builder */
 /* expr.c */
 tc_val lo_expr(lo_kb *b, const tc_expr *e);
 void lo_begin_pool(lo_kb *b); /* a new nest: nothing is shared with earlier ones */
+void lo_forget_values(lo_kb *b); /* of nodes: those of another interval are others */
 tc_val lo_const_f(lo_kb *b, tc_dtype d, double v);
 tc_val lo_const_i(lo_kb *b, tc_dtype d, int64_t v);
 tc_val lo_cast(lo_kb *b, tc_val v, tc_dtype d);
@@ -385,6 +429,11 @@ int lo_expr_cost(const tc_expr *e);
 
 /* value.c */
 tc_val lo_value(lo_kb *b, tc_ref n, const lo_index *at);
+tc_val lo_index_value(lo_kb *b, const lo_lin *l, tc_loc loc); /* i64 */
+tc_val lo_convert(lo_kb *b, tc_val v, tc_dtype to, tc_loc loc);
+
+/* piece.c: of a concatenation or padded array */
+tc_val lo_joined(lo_kb *b, const tc_node *n, const lo_index *at);
 tc_address lo_lin_address(lo_kb *b, const lo_lin *l);
 
 /* reduce.c */
@@ -397,6 +446,8 @@ lo_combined lo_operand_of_reduce(lo_kb *b, const lo_reduce *r);
 uint32_t lo_reduced_slots(const lo_reduce *r); /* bits */
 /* Emits a reduction over the slots in `axes`; its first result. */
 uint32_t lo_push_reduce(lo_kb *b, lo_combined c, uint32_t axes);
+/* Emits reduction r of the group; its accumulators are in value[].  What it combines. */
+lo_combined lo_reduce_all(lo_kb *b, const lo_reduce *r, tc_val value[TC_MAX_ACCUMULATORS]);
 void lo_emit_reduce(lo_kb *b, uint32_t i);
 lo_combined lo_operand_of_scan(lo_kb *b);
 uint32_t lo_push_scan(lo_kb *b, lo_combined c, uint32_t axes); /* as a reduction */

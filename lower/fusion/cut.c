@@ -54,6 +54,7 @@ static void cut_axis(lo *L, lo_group *g, const cut *c) {
   g->parts |= g->matmul.id && is_of_matrices(g, c->axis);
   if (g->nk && c->axis >= g->k && c->axis < g->k + g->nk) g->nk++;
   else g->k = moved(g->k, c);
+  g->lane = moved(g->lane, c);
   g->at = cut_index(L, g->at, c);
 }
 
@@ -113,6 +114,7 @@ typedef struct wish {
 static bool can_cut(lo *L, const lo_group *g, int a, tc_dim inner, wish w) {
   enum { LONG = 16 };
   if ((g->closed && !g->piece) || g->serial || g->split || g->call.id || g->naxis + 2 >= LO_AXES) return false;
+  if (a == g->lane) return false;
   if (g->sequential >> a & 1)
     return L->target->product_parts && is_of_dots(L, g, a) &&
            (w.parallel || a + 1 < g->naxis || lo_guess(L, inner) >= LONG);

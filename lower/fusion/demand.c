@@ -1,21 +1,27 @@
 /* demand.c - what placement knows of a node: who reads it, and the arrays that it is written to. */
 #include "lower/lowering.h"
 
-void lo_demand_value(lo *L, tc_ref r, lo_group *g, const lo_index *at, bool prologue, bool in_reduce) {
+lo_demand *lo_demand_value(lo *L, tc_ref r, lo_group *g, const lo_index *at, bool prologue, bool in_reduce) {
   enum { LOOK = 8 };
-  if (!r.id) return;
+  if (!r.id) return NULL;
   lo_add_sources(L, g, r);
-  if (lo_class(lo_node(L, r)) == TC_CLASS_LEAF) return;
+  if (lo_class(lo_node(L, r)) == TC_CLASS_LEAF) return NULL;
   lo_place *p = &L->place[r.id];
   int look = 0;
   for (lo_demand *d = p->demand; d && look < LOOK; d = d->next, look++)
     if (d->group == g->id && d->at == at && d->prologue == prologue) {
       d->in_reduce |= in_reduce;
-      return;
+      return d;
     }
   lo_demand *d = lo_alloc(L, L->scratch, sizeof *d);
-  *d = (lo_demand){p->demand, g->demand, g->id, !at, prologue, in_reduce, at};
-  p->demand = g->demand = d;
+  *d = (lo_demand){.next = p->demand,
+                   .other = g->demand,
+                   .group = g->id,
+                   .load = !at,
+                   .prologue = prologue,
+                   .in_reduce = in_reduce,
+                   .at = at};
+  return p->demand = g->demand = d;
 }
 
 void lo_compute(lo *L, lo_group *g, tc_ref r, const lo_index *at, bool prologue, bool in_reduce) {
@@ -25,10 +31,20 @@ void lo_compute(lo *L, lo_group *g, tc_ref r, const lo_index *at, bool prologue,
     lo_demand_value(L, n->in[k], g, lo_operand_index(L, g, n, k, at), prologue, in_reduce);
 }
 
+void lo_compute_at(lo *L, tc_ref r, const lo_demand *d) {
+  const tc_node *n = lo_node(L, r);
+  lo_group *g = L->group[d->group];
+  lo_add_member(L, g, r);
+  for (int k = 0; k < n->nin; k++) {
+    lo_demand *of = lo_demand_value(L, n->in[k], g, lo_operand_index(L, g, n, k, d->at), d->prologue, d->in_reduce);
+    if (of) of->select |= d->select;
+  }
+}
+
 lo_demand *lo_latest(lo_place *p) {
   lo_demand *best = NULL;
   for (lo_demand *d = p->demand; d; d = d->next)
-    if (!d->load && !d->prologue && (!best || d->group > best->group)) best = d;
+    if (!d->load && !d->prologue && !d->select && (!best || d->group > best->group)) best = d;
   return best;
 }
 

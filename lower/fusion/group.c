@@ -4,7 +4,7 @@
 lo_group *lo_new_group(lo *L, const tc_type *shape) {
   lo_group *g = lo_alloc(L, L->scratch, sizeof *g);
   g->id = ++L->ngroup;
-  g->k = -1;
+  g->k = g->lane = -1;
   L->group = lo_grow(L, L->scratch, L->group, &L->cgroup, g->id, sizeof *L->group);
   L->group[g->id] = g;
   for (int i = 0; i < shape->rank; i++)
@@ -182,7 +182,7 @@ static bool match_axes(lo_group *g, const shape *s, uint32_t unused, lo_reduce *
 bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds_reduce) {
   const tc_node *node = lo_node(L, n);
   if (g->matmul.id) return lo_no(L, "a reduction does not fit into the epilogue of a matmul");
-  if (g->closed || !lo_has_room(g)) return lo_no(L, "the kernel that reads it takes nothing more");
+  if (g->closed || g->lane >= 0 || !lo_has_room(g)) return lo_no(L, "the kernel that reads it takes nothing more");
   if (!canonical(g, &node->type, at))
     return lo_no(L, "its reader needs other than one result for each of its points");
   shape s = shape_of(L, node);
@@ -238,7 +238,7 @@ bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at) 
   if (g->nreduce || g->sequential)
     return lo_no(L, "its reader reduces, which the epilogue of a matmul cannot");
   if (g->matmul.id) return lo_no(L, "its reader is the epilogue of another matmul");
-  if ((g->closed && !g->piece) || at->flat || !lo_has_room(g))
+  if ((g->closed && !g->piece) || g->pieces || at->flat || !lo_has_room(g))
     return lo_no(L, "the kernel that reads it takes nothing more");
   lo_no(L, "its reader does not run over the rows and columns of the product");
   if (g->naxis + 1 >= LO_AXES) return false;

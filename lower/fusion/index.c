@@ -124,18 +124,24 @@ static bool divides(lo *L, tc_dim d, tc_dim by, tc_dim *q) {
   return !tc_dim_bad(d) && tc_dim_same(tc_dim_mul(L->dims, *q, by), d);
 }
 
-/* 0 <= l < limit for all points of g. */
-static bool stays_below(lo *L, const lo_group *g, const lo_lin *l, tc_dim limit) {
+bool lo_lin_range(lo *L, const lo_group *g, const lo_lin *l, tc_dim *least, tc_dim *end) {
   const tc_dim zero = tc_dim_const(0), one = tc_dim_const(1);
-  if (l->nterm || !tc_dim_known_le(L->dims, zero, l->offset)) return false;
-  tc_dim last = l->offset;
+  if (l->nterm) return false;
+  *least = *end = l->offset;
   for (int a = 0; a < g->naxis; a++) {
     if (tc_dim_is(l->coef[a], 0)) continue;
     if (!tc_dim_known_le(L->dims, zero, l->coef[a])) return false;
     const tc_dim steps = tc_dim_sub(L->dims, g->extent[a], one);
-    last = tc_dim_add(L->dims, last, tc_dim_mul(L->dims, l->coef[a], steps));
+    *end = tc_dim_add(L->dims, *end, tc_dim_mul(L->dims, l->coef[a], steps));
   }
-  return tc_dim_known_le(L->dims, tc_dim_add(L->dims, last, one), limit);
+  *end = tc_dim_add(L->dims, *end, one);
+  return true;
+}
+
+bool lo_lin_within(lo *L, const lo_group *g, const lo_lin *l, tc_dim first, tc_dim limit) {
+  tc_dim least, end;
+  return lo_lin_range(L, g, l, &least, &end) && tc_dim_known_le(L->dims, first, least) &&
+         tc_dim_known_le(L->dims, end, limit);
 }
 
 bool lo_lin_divide(lo *L, const lo_group *g, const lo_lin *l, tc_dim by, lo_lin *quotient,
@@ -156,7 +162,7 @@ bool lo_lin_divide(lo *L, const lo_group *g, const lo_lin *l, tc_dim by, lo_lin 
     quotient->term[quotient->nterm] = l->term[t];
     quotient->term[quotient->nterm++].stride = q;
   }
-  return stays_below(L, g, rest, by);
+  return lo_lin_within(L, g, rest, tc_dim_const(0), by);
 }
 
 int lo_first_nonunit(const tc_type *t) {

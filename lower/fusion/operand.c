@@ -182,6 +182,18 @@ static const lo_index *pad(lo *L, const tc_node *n, int k, const lo_index *at) {
   return lo_intern(L, &d);
 }
 
+/* Of operand k of a concatenation, which stands behind those in front of it.  The one element of an axis is element 0. */
+static const lo_index *piece(lo *L, const tc_node *n, int k, const lo_index *at) {
+  const int axis = lo_axis_attr(n, n->type.rank);
+  const tc_type *t = tc_graph_type(L->g, n->in[k]);
+  lo_index d = draft((int)at->rank);
+  memcpy(d.dim, at->dim, at->rank * sizeof *d.dim);
+  for (int i = 0; i < k; i++)
+    d.dim[axis].offset = tc_dim_sub(L->dims, d.dim[axis].offset, tc_graph_type(L->g, n->in[i])->dim[axis]);
+  if (tc_dim_is(t->dim[axis], 1)) memset(&d.dim[axis], 0, sizeof d.dim[axis]);
+  return lo_intern(L, &d);
+}
+
 static lo_lin term_lin(tc_ref node, const lo_index *at, tc_dim bound) {
   lo_lin l;
   memset(&l, 0, sizeof l);
@@ -255,7 +267,7 @@ const lo_index *lo_operand_index(lo *L, const lo_group *g, const tc_node *n, int
   case TC_CLASS_VIEW: return view(L, g, n, at);
   case TC_CLASS_INDEX: return indexed(L, g, n, k, at);
   case TC_CLASS_SCAN: return at;
-  case TC_CLASS_JOIN: return n->op == OP_PAD && !at->flat ? pad(L, n, k, at) : NULL;
+  case TC_CLASS_JOIN: return at->flat ? NULL : n->op == OP_PAD ? pad(L, n, k, at) : n->op == OP_CONCAT ? piece(L, n, k, at) : NULL;
   case TC_CLASS_GEN: return at->flat && tc_op_get(n->op)->positional ? NULL : lo_empty_index(L);
   default: return NULL;
   }

@@ -13,6 +13,7 @@ static bool is_repetitive(const lo *L, tc_ref r) { return !L->fact[r.id].reads; 
 static bool can_compute(lo *L, tc_ref r, lo_demand *d) {
   const tc_node *n = lo_node(L, r);
   lo_group *g = group_of(L, d);
+  if (d->select && !lo_may_select(L, r)) return false;
   if (lo_inlinable(L, g, n, d->at)) return true;
   if (!d->at->flat || !lo_cut_axes(L, g, &d->at->dim[0], &n->type, d->prologue && is_repetitive(L, r))) return false;
   d->at = lo_unflatten(L, g, &d->at->dim[0], &n->type);
@@ -179,8 +180,7 @@ static void materialise(lo *L, tc_ref r, uint32_t least) {
     in_reduce = d->in_reduce;
     make_sequential(g, at);
     for (lo_demand *o = L->place[r.id].demand; o; o = o->next)
-      if (o != d && !o->load && o->group == g->id && o->at != at)
-        lo_compute(L, g, r, o->at, o->prologue, o->in_reduce);
+      if (o != d && !o->load && o->group == g->id && o->at != at) lo_compute_at(L, r, o);
   } else {
     g = sibling(L, r, after_readers(&L->place[r.id]), &at);
   }
@@ -196,8 +196,7 @@ static void place_pointwise(lo *L, tc_ref r) {
   bool loads;
   uint32_t least = bound(L, r, false, &loads);
   if (!loads && recompute(L, r)) {
-    for (lo_demand *d = L->place[r.id].demand; d; d = d->next)
-      lo_compute(L, group_of(L, d), r, d->at, d->prologue, d->in_reduce);
+    for (lo_demand *d = L->place[r.id].demand; d; d = d->next) lo_compute_at(L, r, d);
   } else {
     materialise(L, r, least);
   }

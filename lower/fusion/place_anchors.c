@@ -237,9 +237,12 @@ static bool reads_in_place(lo *L, search *s, tc_ref r, const lo_index *at) {
   if (s->left-- <= 0) return false;
   if (r.id == s->base.id) return at == s->to;
   if (n->op == OP_INPUT || n->op == OP_PUT) return origin(L, r).id != s->origin.id;
-  if (!lo_inlinable(L, s->g, n, at)) return true; /* an array by itself, which is there before */
-  for (int k = 0; k < n->nin; k++)
-    if (!reads_in_place(L, s, n->in[k], lo_operand_index(L, s->g, n, k, at))) return false;
+  if (lo_class(n) != TC_CLASS_JOIN && !lo_inlinable(L, s->g, n, at))
+    return true; /* an array by itself, which is there before */
+  for (int k = 0; k < n->nin; k++) {
+    const lo_index *of = lo_operand_index(L, s->g, n, k, at);
+    if (of && !reads_in_place(L, s, n->in[k], of)) return false;
+  }
   return true;
 }
 
@@ -290,10 +293,10 @@ static bool reads_guarded(lo *L, tc_ref r) {
 
 void lo_place_join(lo *L, tc_ref r) {
   if (reads_guarded(L, r)) {
-    for (lo_demand *d = L->place[r.id].demand; d; d = d->next)
-      lo_compute(L, L->group[d->group], r, d->at, d->prologue, d->in_reduce);
+    for (lo_demand *d = L->place[r.id].demand; d; d = d->next) lo_compute_at(L, r, d);
     return;
   }
+  if (lo_fuse_pieces(L, r)) return;
   uint32_t kernel = ++L->nkernelid;
   load_all(&L->place[r.id], NULL);
   lo_no(L, "its pieces are written one after the other, each by a loop of its own");

@@ -92,6 +92,11 @@ static void grow_table(lo_kb *b) {
   }
 }
 
+void lo_forget_values(lo_kb *b) {
+  b->nmemo = 0;
+  if (b->memo) memset(b->memo, 0, b->cmemo * sizeof *b->memo);
+}
+
 void lo_begin_pool(lo_kb *b) {
   if (!b->k->nexpr) {
     b->k->expr = lo_grow(b->L, b->L->arena, b->k->expr, &b->cexpr, 0, sizeof *b->k->expr);
@@ -99,8 +104,7 @@ void lo_begin_pool(lo_kb *b) {
     b->k->nexpr = 1;
   }
   b->first = b->k->nexpr;
-  b->nmemo = 0;
-  if (b->memo) memset(b->memo, 0, b->cmemo * sizeof *b->memo);
+  lo_forget_values(b);
   grow_table(b);
 }
 

@@ -18,7 +18,7 @@ void lo_push_store(lo_kb *b, tc_act_kind kind, tc_val v, uint32_t program_buffer
   v = lo_cast(b, v, d);
   const tc_expr *x = &b->k->expr[v.id];
   if (x->kind == TC_EX_ROUND && x->storage == d) v = x->in[0]; /* the store rounds */
-  lo_act a = {.a = {.kind = kind, .value = v, .address = to, .dtype = lo_compute_type(d)}};
+  lo_act a = {.a = {.kind = kind, .value = v, .address = to, .dtype = lo_compute_type(d)}, .interval = b->interval};
   a.a.buffer = lo_kernel_buffer(b, program_buffer);
   /* Those of the value, too: where some size is known to be 0, so are strides of the address. */
   a.axes = lo_sequential_slots(b) & (address_axes(b, &to) | b->axes[v.id]);
@@ -26,14 +26,31 @@ void lo_push_store(lo_kb *b, tc_act_kind kind, tc_val v, uint32_t program_buffer
   lo_push_act(b, a);
 }
 
-/* Stores were added from results to operands. */
-void lo_emit_stores(lo_kb *b) {
+static void emit_store(lo_kb *b, const lo_store *s) {
+  tc_val v = lo_value(b, s->node, s->at);
+  tc_address to = lo_element(b, s->buffer, s->shape, s->to);
+  lo_push_store(b, s->add ? TC_ACT_ADD : TC_ACT_STORE, v, s->buffer, to);
+}
+
+/* Stores were added from results to operands.  Those along the axis that is cut: one for each interval, where it has all
+ * values; of the others those that are asked for where there is none. */
+static void emit_stores(lo_kb *b) {
   for (uint32_t i = b->g->nstore; i-- > 0;) {
     const lo_store *s = &b->g->store[i];
-    tc_val v = lo_value(b, s->node, s->at);
-    tc_address to = lo_element(b, s->buffer, s->shape, s->to);
-    lo_push_store(b, s->add ? TC_ACT_ADD : TC_ACT_STORE, v, s->buffer, to);
+    const bool along = b->ninterval && (s->to->axes | s->at->axes) >> b->g->lane & 1;
+    if (along == (b->interval != NULL)) emit_store(b, s);
   }
+}
+
+void lo_emit_stores(lo_kb *b) {
+  for (uint32_t i = 0; i < b->ninterval; i++) {
+    b->interval = &b->intervals[i];
+    lo_forget_values(b);
+    emit_stores(b);
+  }
+  b->interval = NULL;
+  if (b->ninterval) lo_forget_values(b);
+  emit_stores(b);
 }
 
 /* ---- stages ---------------------------------------------------------------------------------- */
@@ -41,7 +58,8 @@ void lo_emit_stores(lo_kb *b) {
 static bool before(const lo_act *a, const lo_act *b) {
   if (a->level != b->level) return a->level < b->level;
   if (!a->axes != !b->axes) return a->axes;
-  return a->axes < b->axes;
+  if (a->axes != b->axes) return a->axes < b->axes;
+  return a->interval < b->interval; /* of one list */
 }
 
 static void sort_acts(lo_kb *b) { /* stable: order within a stage counts */
@@ -77,9 +95,12 @@ static uint32_t build_stages(lo_kb *b, tc_nest *nest) {
   uint32_t n = before;
   for (uint32_t i = 0; i < b->nact; i++) {
     const lo_act *a = &b->act[i];
-    bool same = i && b->act[i - 1].level == a->level && b->act[i - 1].axes == a->axes;
+    bool same = i && b->act[i - 1].level == a->level && b->act[i - 1].axes == a->axes && b->act[i - 1].interval == a->interval;
     if (!same)
       stage[n++] = (tc_stage){.axes = a->axes,
+                              .interval = a->interval,
+                              .first = a->interval ? a->interval->first : tc_dim_const(0),
+                              .end = a->interval ? a->interval->end : tc_dim_const(0),
                               .action = &actions[i],
                               .skip_if = a->skip_if,
                               .skip_value = a->skip_value,
@@ -147,6 +168,7 @@ static int final_order(const lo_kb *b, int v, int *order, int *nparallel) {
 static tc_dim work_of(lo_kb *b) {
   int64_t cost = 1;
   for (uint32_t id = b->first; id < b->k->nexpr; id++) cost += lo_expr_cost(&b->k->expr[id]);
+  if (b->ninterval) cost = cost / b->ninterval + 1; /* each point is in one of them */
   tc_dim points = tc_dim_const(1);
   for (int s = 0; s < b->nslot; s++) {
     if (b->slot[s].dead) continue;
@@ -220,19 +242,19 @@ static bool has_lane_rows(const lo_kb *b) {
 
 void lo_finish_nest(lo_kb *b) {
   lo_coalesce(b);
-  if (b->L->target->interleave) lo_unroll_channels(b);
+  if (b->L->target->interleave && !b->ninterval) lo_unroll_channels(b);
   int v = lo_choose_vector(b), order[TC_MAX_AXES], nparallel = 0;
   bool rows = lo_sequential_slots(b) != 0, along = v >= 0 && b->slot[v].sequential;
   const acts plain = copy_acts(b);
-  if (rows && along && has_long_rows(b)) lo_online_softmax(b, true);
-  if (rows && (along || (v >= 0 && has_lane_rows(b)))) lo_keep_rows(b);
+  if (rows && along && !b->ninterval && has_long_rows(b)) lo_online_softmax(b, true);
+  if (rows && !b->ninterval && (along || (v >= 0 && has_lane_rows(b)))) lo_keep_rows(b);
   if (!rows) schedule_flat(b, v);
   tc_kernel *k = b->k;
   k->nest = lo_grow(b->L, b->L->arena, k->nest, &b->cnest, k->nnest, sizeof *k->nest);
   tc_nest *nest = &k->nest[k->nnest++];
   memset(nest, 0, sizeof *nest);
   nest->work = work_of(b);
-  if (b->L->target->long_pass && rows && along) lo_single_pass_variance(b);
+  if (b->L->target->long_pass && rows && along && !b->ninterval) lo_single_pass_variance(b);
   const uint32_t streamed = b->L->target->streams && rows && (along || v < 0) ? push_streamed(b, plain) : 0;
   nest->naxis = final_order(b, v, order, &nparallel);
   nest->nparallel = nparallel;
@@ -251,6 +273,9 @@ void lo_begin_nest(lo_kb *b, lo_group *g) {
   b->result_axes = 0;
   b->scanned = (tc_val){0};
   b->nslot = 0;
+  b->interval = b->intervals = NULL;
+  b->ninterval = 0;
+  if (g->ncut) b->intervals = lo_find_intervals(b->L, g, &b->ninterval);
   for (int a = 0; a < g->naxis; a++) lo_add_slot(b, g->extent[a], g->sequential >> a & 1);
   b->reduced = lo_alloc(b->L, b->L->scratch, (g->nreduce + 1) * sizeof *b->reduced);
   lo_begin_pool(b);

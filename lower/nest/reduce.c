@@ -77,7 +77,7 @@ static uint32_t new_results(lo_kb *b, const lo_combined *c, int level) {
 }
 
 uint32_t lo_push_reduce(lo_kb *b, lo_combined c, uint32_t axes) {
-  lo_act a = {.a = action_of(TC_ACT_REDUCE, &c), .axes = axes};
+  lo_act a = {.a = action_of(TC_ACT_REDUCE, &c), .axes = axes, .interval = b->interval};
   a.level = lo_value_level(b, &a.a);
   a.a.index = new_results(b, &c, a.level + 1);
   lo_push_act(b, a);
@@ -94,13 +94,53 @@ static tc_val of_one(lo_kb *b, const lo_combined *c, tc_loc loc) {
   return lo_op(b, OP_ADD, c->type, v, lo_const_f(b, c->type, 0), (tc_val){0}, loc);
 }
 
-void lo_emit_reduce(lo_kb *b, uint32_t i) {
-  const lo_reduce *r = &b->g->reduce[i];
+/* value[]: the accumulators from RESULT `first` on, joined to those in value[] where there are some. */
+static void join_results(lo_kb *b, const lo_combined *c, uint32_t first, bool some, tc_loc loc,
+                         tc_val value[]) {
+  const int n = tc_reducer_get(c->reducer)->n;
+  tc_val from[2 * TC_MAX_ACCUMULATORS];
+  tc_rule rule;
+  for (int i = 0; i < n; i++) {
+    from[i] = value[i];
+    from[n + i] = lo_result(b, first + (uint32_t)i, loc);
+    if (!some) value[i] = from[n + i];
+  }
+  if (!some) return;
+  if (!tc_combine_rule(c->reducer, c->type, &rule))
+    lo_fail(b->L, loc, "a reduction without a rule");
+  lo_apply(b, &rule, from, loc, value);
+}
+
+/* Each interval is reduced by a stage of its own. */
+static lo_combined reduce_intervals(lo_kb *b, const lo_reduce *r, tc_val value[]) {
+  const lo_interval *const outer = b->interval;
   const tc_loc loc = lo_node(b->L, r->node)->loc;
-  const lo_combined c = lo_operand_of_reduce(b, r);
+  lo_combined c = {0};
+  for (uint32_t i = 0; i < b->ninterval; i++) {
+    b->interval = &b->intervals[i];
+    lo_forget_values(b);
+    c = lo_operand_of_reduce(b, r);
+    join_results(b, &c, lo_push_reduce(b, c, lo_reduced_slots(r)), i, loc, value);
+  }
+  b->interval = outer;
+  lo_forget_values(b);
+  return c;
+}
+
+lo_combined lo_reduce_all(lo_kb *b, const lo_reduce *r, tc_val value[TC_MAX_ACCUMULATORS]) {
   const uint32_t axes = lo_reduced_slots(r);
-  if (axes) b->reduced[i] = lo_result(b, lo_push_reduce(b, c, axes) + result_of(c.reducer), loc);
-  else b->reduced[i] = of_one(b, &c, loc);
+  if (b->ninterval && axes >> b->g->lane & 1) return reduce_intervals(b, r, value);
+  const lo_combined c = lo_operand_of_reduce(b, r);
+  if (axes)
+    join_results(b, &c, lo_push_reduce(b, c, axes), false, lo_node(b->L, r->node)->loc, value);
+  else value[result_of(c.reducer)] = of_one(b, &c, lo_node(b->L, r->node)->loc);
+  return c;
+}
+
+void lo_emit_reduce(lo_kb *b, uint32_t i) {
+  tc_val value[TC_MAX_ACCUMULATORS] = {{0}};
+  const lo_combined c = lo_reduce_all(b, &b->g->reduce[i], value);
+  b->reduced[i] = value[result_of(c.reducer)];
 }
 
 /* ---- scans ----------------------------------------------------------------------------------- */

@@ -87,17 +87,23 @@ static void store_chunks(lo_kb *b, const partial *p, int chunk) {
     if (b->act[i].a.kind == TC_ACT_STORE) b->act[i].a.address.coef[chunk] = p->step;
 }
 
+static void store_partial(lo_kb *b, const partial *p, const tc_val *value) {
+  const tc_address to = partial_address(b, p, -1);
+  for (int i = accumulators(p); i-- > 0;) lo_push_store(b, TC_ACT_STORE, value[i], p->buffer[i], to);
+}
+
 /* Reduces over the axes of the group and stores all accumulators. */
 static void push_partial(lo_kb *b, const partial *p, const lo_combined *c, tc_loc loc) {
   const uint32_t first = lo_push_reduce(b, *c, b->g->sequential);
-  const tc_address to = partial_address(b, p, -1);
-  for (int i = accumulators(p); i-- > 0;)
-    lo_push_store(b, TC_ACT_STORE, lo_result(b, first + (uint32_t)i, loc), p->buffer[i], to);
+  tc_val value[TC_MAX_ACCUMULATORS];
+  for (int i = 0; i < accumulators(p); i++) value[i] = lo_result(b, first + (uint32_t)i, loc);
+  store_partial(b, p, value);
 }
 
 /* A nest over the results and, inside, chunks: the slot of these. */
 static int begin_combination(lo_kb *b, lo_group *g, tc_dim chunks) {
   lo_begin_nest(b, g);
+  b->ninterval = 0; /* parts are combined along an axis of their own */
   for (int s = 0; s < g->naxis; s++) b->slot[s].dead = g->sequential >> s & 1;
   return lo_add_slot(b, chunks, true);
 }
@@ -132,9 +138,10 @@ static void split_reductions(lo_kb *b, lo_group *g) {
   const tc_dim results = results_of(b);
   partial *p = lo_alloc(b->L, b->L->scratch, (g->nreduce + 1) * sizeof *p);
   for (uint32_t i = g->nreduce; i-- > 0;) {
-    const lo_combined c = lo_operand_of_reduce(b, &g->reduce[i]);
+    tc_val value[TC_MAX_ACCUMULATORS] = {{0}};
+    const lo_combined c = lo_reduce_all(b, &g->reduce[i], value);
     p[i] = new_partial(b, &c, results, tc_dim_const(1));
-    push_partial(b, &p[i], &c, lo_node(b->L, g->reduce[i].node)->loc);
+    store_partial(b, &p[i], value);
   }
   int chunk = cut_reduced(b);
   const tc_dim chunks = b->slot[chunk].extent;

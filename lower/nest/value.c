@@ -29,7 +29,7 @@ static tc_address element_number(lo_kb *b, const lo_index *at, const tc_type *t)
 }
 
 /* The value of an index expression, i64. */
-static tc_val index_value(lo_kb *b, const lo_lin *l, tc_loc loc) {
+tc_val lo_index_value(lo_kb *b, const lo_lin *l, tc_loc loc) {
   tc_expr e = {.kind = TC_EX_INDEX, .dtype = TC_I64, .address = lo_lin_address(b, l), .loc = loc};
   return lo_expr(b, &e);
 }
@@ -49,7 +49,7 @@ static tc_val rounded(lo_kb *b, tc_val v, tc_dtype storage, tc_loc loc) {
   return lo_expr(b, &e);
 }
 
-static tc_val convert(lo_kb *b, tc_val v, tc_dtype to, tc_loc loc) {
+tc_val lo_convert(lo_kb *b, tc_val v, tc_dtype to, tc_loc loc) {
   return rounded(b, lo_cast(b, v, to), to, loc);
 }
 
@@ -70,11 +70,11 @@ static tc_dtype operand_type(lo_kb *b, const tc_node *n) {
 static tc_val triangle(lo_kb *b, const tc_node *n, const lo_index *at) {
   lo_lin diff = at->dim[at->rank - 1];
   lo_lin_add(b->L, &diff, &at->dim[at->rank - 2], tc_dim_const(-1));
-  tc_val i = index_value(b, &diff, n->loc);
+  tc_val i = lo_index_value(b, &diff, n->loc);
   lo_lin k;
   memset(&k, 0, sizeof k);
   k.offset = tc_attr_int(n, "k");
-  tc_val limit = index_value(b, &k, n->loc);
+  tc_val limit = lo_index_value(b, &k, n->loc);
   tc_dtype d = lo_compute_type(n->type.dtype);
   tc_val keep = lo_op(b, n->op == OP_TRIL ? OP_LE : OP_GE, TC_BOOL, i, limit, (tc_val){0}, n->loc);
   return lo_op(b, OP_WHERE, d, keep, operand(b, n, 0, at), lo_const_i(b, d, 0), n->loc);
@@ -89,7 +89,7 @@ static bool less_maximum(const lo_kb *b, const tc_node *n) {
 
 static tc_val elementwise(lo_kb *b, tc_ref r, const lo_index *at) {
   const tc_node *n = lo_node(b->L, r);
-  if (n->op == OP_CAST) return convert(b, operand(b, n, 0, at), n->type.dtype, n->loc);
+  if (n->op == OP_CAST) return lo_convert(b, operand(b, n, 0, at), n->type.dtype, n->loc);
   if (n->op == OP_TRIL || n->op == OP_TRIU) return triangle(b, n, at);
   tc_dtype t = operand_type(b, n);
   bool test = n->op == OP_ISNAN || n->op == OP_ISINF || n->op == OP_ISFINITE;
@@ -122,11 +122,11 @@ static tc_val arange(lo_kb *b, const tc_node *n, const lo_index *at) {
   tc_val start = operand(b, n, 0, at), step = operand(b, n, 1, at);
   bool whole = is_whole(&b->k->expr[start.id]) && is_whole(&b->k->expr[step.id]);
   tc_dtype d = whole ? TC_I64 : TC_F64;
-  tc_val i = lo_cast(b, index_value(b, &at->dim[0], n->loc), d);
+  tc_val i = lo_cast(b, lo_index_value(b, &at->dim[0], n->loc), d);
   tc_val x = lo_op(b, OP_MUL, d, i, lo_cast(b, step, d), (tc_val){0}, n->loc);
   x = lo_op(b, OP_ADD, d, lo_cast(b, start, d), x, (tc_val){0}, n->loc);
   if (tc_dtype_is_int(n->type.dtype)) x = lo_cast(b, x, TC_I64);
-  return convert(b, x, n->type.dtype, n->loc);
+  return lo_convert(b, x, n->type.dtype, n->loc);
 }
 
 static tc_val random_value(lo_kb *b, const tc_node *n, const lo_index *at) {
@@ -139,10 +139,10 @@ static tc_val random_value(lo_kb *b, const tc_node *n, const lo_index *at) {
 }
 
 static tc_val created(lo_kb *b, const tc_node *n, const lo_index *at) {
-  if (n->op == OP_FULL) return convert(b, operand(b, n, 0, at), n->type.dtype, n->loc);
+  if (n->op == OP_FULL) return lo_convert(b, operand(b, n, 0, at), n->type.dtype, n->loc);
   if (n->op == OP_ARANGE) return arange(b, n, at);
   if (n->op != OP_EYE) return random_value(b, n, at);
-  tc_val i = index_value(b, &at->dim[0], n->loc), j = index_value(b, &at->dim[1], n->loc);
+  tc_val i = lo_index_value(b, &at->dim[0], n->loc), j = lo_index_value(b, &at->dim[1], n->loc);
   tc_val same = lo_op(b, OP_EQ, TC_BOOL, i, j, (tc_val){0}, n->loc);
   return lo_cast(b, same, n->type.dtype);
 }
@@ -182,45 +182,10 @@ static tc_val one_hot(lo_kb *b, const tc_node *n, const lo_index *at) {
   checked.nterm = 1;
   checked.term[0] = (lo_term){n->in[0].id, lo_operand_index(b->L, b->g, n, 0, at), tc_dim_const(1),
                               n->type.dim[n->type.rank - 1]};
-  tc_val i = index_value(b, &checked, n->loc);
+  tc_val i = lo_index_value(b, &checked, n->loc);
   const lo_index *parts = at->flat ? lo_trailing(b->L, b->g, &n->type, at, 1) : at;
-  tc_val c = index_value(b, &parts->dim[parts->rank - 1], n->loc);
+  tc_val c = lo_index_value(b, &parts->dim[parts->rank - 1], n->loc);
   return lo_cast(b, lo_op(b, OP_EQ, TC_BOOL, i, c, (tc_val){0}, n->loc), n->type.dtype);
-}
-
-static tc_val both(lo_kb *b, tc_val x, tc_val y, tc_loc loc) {
-  return x.id && y.id ? lo_op(b, OP_AND, TC_BOOL, x, y, (tc_val){0}, loc) : x.id ? x : y;
-}
-
-/* Does the element of the operand of n exist? */
-static tc_val inside(lo_kb *b, const tc_node *n, const lo_index *from) {
-  const tc_type *t = tc_graph_type(b->L->g, n->in[0]);
-  tc_val all = {0};
-  for (int i = 0; i < t->rank; i++) {
-    if (tc_dim_same(t->dim[i], n->type.dim[i])) continue;
-    const lo_lin size = {.offset = t->dim[i]};
-    const tc_val at = index_value(b, &from->dim[i], n->loc);
-    all = both(b, all, lo_op(b, OP_GE, TC_BOOL, at, lo_const_i(b, TC_I64, 0), (tc_val){0}, n->loc), n->loc);
-    all = both(b, all, lo_op(b, OP_LT, TC_BOOL, at, index_value(b, &size, n->loc), (tc_val){0}, n->loc), n->loc);
-  }
-  return all;
-}
-
-static bool is_zero(const tc_expr *e) {
-  return e->kind == TC_EX_CONST && e->i == 0 && e->f == 0 && !signbit(e->f);
-}
-
-/* The operand's element where there is one, else the value of the edges.  What it is made of is loaded there alone. */
-static tc_val padded(lo_kb *b, const tc_node *n, const lo_index *at) {
-  const lo_index *from = lo_operand_index(b->L, b->g, n, 0, at);
-  const tc_val outer = b->guard, in = inside(b, n, from);
-  const tc_dtype d = lo_compute_type(n->type.dtype);
-  b->guard = both(b, outer, in, n->loc);
-  const tc_val x = convert(b, lo_value(b, n->in[0], from), n->type.dtype, n->loc);
-  b->guard = outer;
-  const tc_val edge = convert(b, operand(b, n, 1, at), n->type.dtype, n->loc);
-  if (!in.id || (b->k->expr[x.id].kind == TC_EX_LOAD && is_zero(&b->k->expr[edge.id]))) return x;
-  return lo_op(b, OP_WHERE, d, in, x, edge, n->loc);
 }
 
 static tc_val reduction(lo_kb *b, tc_ref r, const tc_node *n) {
@@ -244,7 +209,7 @@ static tc_val compute(lo_kb *b, tc_ref r, const tc_node *n, const lo_index *at) 
     if (b->g->matmul.id == r.id) return lo_cast(b, lo_result(b, 0, n->loc), n->type.dtype);
     return reduction(b, r, n);
   case TC_CLASS_SCAN: return b->scanned;
-  case TC_CLASS_JOIN: return padded(b, n, at);
+  case TC_CLASS_JOIN: return lo_joined(b, n, at);
   default: lo_fail(b->L, n->loc, "a value without an array");
   }
 }

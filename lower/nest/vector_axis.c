@@ -39,11 +39,22 @@ static int64_t waste(int64_t ops, int64_t used, int64_t lanes) {
   return ops * CYCLE * SCALE * (lanes - used) / (lanes * used);
 }
 
-static int64_t access_score(const lo_kb *b, const tc_address *a, int s, uint32_t buffer) {
+/* Does the address change from point to point otherwise than by a step, or whether it is accessed at all? */
+static bool is_chosen(const lo_kb *b, const tc_address *a, tc_val guard, int s) {
+  bool chosen = guard.id && b->axes[guard.id] >> s & 1;
+  for (int t = 0; t < a->nterm; t++)
+    chosen |= a->term[t].free && b->axes[a->term[t].value.id] >> s & 1;
+  return chosen;
+}
+
+static int64_t access_score(const lo_kb *b, const tc_address *a, tc_val guard, int s,
+                            uint32_t buffer) {
   const tc_dtype d = b->L->p->buffer[b->k->buffer[buffer]].dtype;
   const int64_t bytes = (int64_t)tc_dtype_bytes(d), lanes = lanes_of(bytes);
-  if (tc_dim_is(a->coef[s], 0)) return 0;
-  if (!tc_dim_is(a->coef[s], 1)) return -(bytes > 4 ? 2 * CYCLE : CYCLE) * SCALE; /* line by line */
+  const bool chosen = is_chosen(b, a, guard, s);
+  if (tc_dim_is(a->coef[s], 0) && !chosen) return 0;
+  if (!tc_dim_is(a->coef[s], 1) || chosen)
+    return -(bytes > 4 ? 2 * CYCLE : CYCLE) * SCALE; /* line by line */
   return bytes * SCALE - waste(ACCESS, filled(b, s, lanes), lanes);
 }
 
@@ -65,7 +76,7 @@ static int64_t action_score(const lo_kb *b, const lo_act *a, int s) {
   switch (a->a.kind) {
   case TC_ACT_STORE:
   case TC_ACT_ADD:
-    return access_score(b, &a->a.address, s, a->a.buffer) * times(b, a->axes);
+    return access_score(b, &a->a.address, a->a.guard, s, a->a.buffer) * times(b, a->axes);
   case TC_ACT_REDUCE:
     return reduce_score(b, a, s);
   default:
@@ -78,7 +89,7 @@ static int64_t slot_score(const lo_kb *b, int s) {
   for (uint32_t id = b->first; id < b->k->nexpr; id++) {
     const tc_expr *e = &b->k->expr[id];
     const int64_t one = e->kind == TC_EX_LOAD
-                            ? access_score(b, &e->address, s, e->buffer)
+                            ? access_score(b, &e->address, e->guard, s, e->buffer)
                             : arithmetic_score(b, lo_expr_cost(e), e->dtype, b->axes[id], s);
     score += one * times(b, b->axes[id]);
   }
@@ -132,6 +143,7 @@ static int row_of(const lo_kb *b, int s) {
 int lo_choose_vector(lo_kb *b) {
   int best = -1;
   int64_t high = 0;
+  if (b->ninterval) return b->g->lane;
   for (int s = 0; s < b->nslot; s++) {
     if (!allowed(b, s)) continue;
     const int64_t score = 2 * slot_score(b, s) + b->slot[s].sequential;

@@ -181,6 +181,17 @@ static const char windows_of_padded_halves[] =
     "%7 = unfold %6 axis=2 size=2 step=1\n%8 = permute %7 axes=[0,1,2,4,5,3]\n%9 = reshape %8 dims=[-1,48]\n"
     "%10 = matmul %9 %2\n%11 = tanh %10\nret %11\n";
 
+/* Places decide which element, or which array, is loaded: rows and columns of a torus, a roll of a roll, and edges. */
+static const char torus[] =
+    "%1 = param f32[R,C] \"x\"\n%2 = roll %1 shift=1 axis=0\n%3 = roll %2 shift=-1 axis=1\n%4 = roll %1 shift=1 axis=1\n"
+    "%5 = roll %1 shift=-2 axis=0\n%6 = add %3 %4\n%7 = sub %6 %5\nret %7\n";
+static const char torus_of_halves[] =
+    "%1 = param bf16[R,C] \"x\"\n%2 = roll %1 shift=1 axis=0\n%3 = roll %1 shift=-1 axis=1\n%4 = mul %2 %3\n"
+    "%5 = sum %4 axes=[1] keep=0\nret %4 %5\n";
+static const char joined[] =
+    "%1 = param f32[R,C] \"x\"\n%2 = param f32[R,3] \"y\"\n%3 = neg %2\n%4 = concat %3 %1 %2 axis=1\n%5 = concat %4 %4 axis=0\n"
+    "%6 = const weak f64 0.5\n%7 = pad %5 %6 before=[1,2] after=[0,1]\n%8 = tanh %7\nret %8\n";
+
 /* One launch for many: more than its table holds, aligned ones and others. */
 #define UPDATED(n, size)                                                                           \
   "%1" n "1 = param f32[" size "] \"p" n "\"\n%1" n "2 = param f32[" size "] \"g" n "\"\n"
@@ -301,6 +312,15 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {windows_of_padded, 1, 70},
                                {windows_of_padded_halves, 9, 21},
                                {windows_of_padded_halves, 16, 3},
+                               {torus, 9, 21},
+                               {torus, 16, 64},
+                               {torus, 1, 3},
+                               {torus, 2, 1},
+                               {torus_of_halves, 17, 9},
+                               {torus_of_halves, 8, 72},
+                               {joined, 9, 21},
+                               {joined, 2, 64},
+                               {joined, 0, 1},
                                {repeated, 33, 40},
                                {repeated, 70, 64},
                                {steps, 37, 29},

@@ -20,7 +20,7 @@ ABOVE = {  # folder: what its files must not include
 CALLS = ("graph", "autodiff", "batching", "lower", "backends")  # not what is text of kernels: prelude/
 RECURSIVE = {  # files that call each other because what they make is made of each other: they count as one
     # a value is loaded from an address, whose terms are values; a value may be a reduction, whose operand is one
-    "lower/nest": ("value.c", "element.c", "reduce.c"),
+    "lower/nest": ("value.c", "element.c", "reduce.c", "piece.c"),
     # a size has its normal form by what is known of it, and known is what holds of normal forms and quotients
     "graph/dim": ("dim.c", "div.c", "know.c"),
 }
