@@ -138,10 +138,23 @@ static bool find_cut(lo *L, const lo_group *g, const lo_lin *l, tc_dim by, wish 
   return false;
 }
 
+/* A copy of g whose axes can be cut to see where that leads, with reductions of its own: they say which axes are theirs. */
+static lo_group trial_of(lo *L, const lo_group *g) {
+  lo_group trial = *g;
+  trial.reduce = lo_alloc(L, L->scratch, (g->nreduce + 1) * sizeof *trial.reduce);
+  if (g->nreduce) memcpy(trial.reduce, g->reduce, g->nreduce * sizeof *trial.reduce);
+  return trial;
+}
+
+static void cut_trial(lo *L, lo_group *trial, const cut *c) {
+  cut_axis(L, trial, c);
+  for (uint32_t i = 0; i < trial->nreduce; i++) cut_reduced(&trial->reduce[i], c);
+}
+
 bool lo_cut_axes(lo *L, lo_group *g, const lo_lin *flat, const tc_type *t, bool matrices) {
   cut list[TC_MAX_RANK];
   int n = 0;
-  lo_group trial = *g;
+  lo_group trial = trial_of(L, g);
   lo_lin left = *flat, quotient, rest;
   const wish w = {matrices, has_parallel_lanes(g, flat)};
   const int first = lo_first_nonunit(t);
@@ -150,7 +163,7 @@ bool lo_cut_axes(lo *L, lo_group *g, const lo_lin *flat, const tc_type *t, bool 
     while (!lo_lin_divide(L, &trial, &left, t->dim[i], &quotient, &rest)) {
       if (n == TC_MAX_RANK || !find_cut(L, &trial, &left, t->dim[i], w, &list[n])) return false;
       left = cut_lin(L, &left, &list[n]);
-      cut_axis(L, &trial, &list[n++]);
+      cut_trial(L, &trial, &list[n++]);
     }
     left = quotient;
   }

@@ -32,6 +32,16 @@ static uint32_t kernels_of_wide(const char *text) {
 #define KERNELS(suite, name, most, text)                                                         \
   Test(suite, name) { cr_expect_leq(kernels_of("graph g\n" text), most); }
 
+/* Windows whose rows are reduced, and whose columns are cut where they are read: the axis behind those keeps its number
+ * among the reductions, which run along it whole. */
+Test(cuts, axes_in_front_of_a_reduced_one) {
+  cr_expect_gt(kernels_of("graph g\n%1 = param f32[5,9,35] \"x\"\n%2 = unfold %1 axis=1 size=3 step=1\n"
+                          "%3 = unfold %2 axis=2 size=3 step=2\n%4 = permute %3 axes=[0,3,4,1,2]\n"
+                          "%5 = reshape %4 dims=[45,119]\n%6 = roll %5 shift=-3 axis=1\n%7 = add %5 %6\n"
+                          "%8 = var %7 axes=[0] correction=1 keep=1\n%9 = neg %8\nret %9\n"),
+               0);
+}
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 KERNELS(rows, softmax, 1, "%1 = param f32[R,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n")
