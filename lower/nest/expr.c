@@ -221,7 +221,7 @@ int lo_expr_cost(const tc_expr *e) {
   switch (e->kind) {
   case TC_EX_OP: return tc_op_get(e->op)->transcendental ? COSTLY : 1;
   case TC_EX_RANDOM: return COSTLY;
-  case TC_EX_LOAD: return e->address.nterm ? GATHERED : 1;
+  case TC_EX_LOAD: return tc_address_is_checked(&e->address) ? GATHERED : 1;
   case TC_EX_CAST:
   case TC_EX_ROUND: return 1;
   default: return 0;

@@ -165,10 +165,20 @@ static int final_order(const lo_kb *b, int v, int *order, int *nparallel) {
   return n;
 }
 
-static tc_dim work_of(lo_kb *b) {
+/* Operations at a point.  Of pieces: those that actions take, and that differ from lane to lane, for places in front of
+ * the loop decide what is chosen in it. */
+static int64_t cost_of(lo_kb *b, int v) {
   int64_t cost = 1;
-  for (uint32_t id = b->first; id < b->k->nexpr; id++) cost += lo_expr_cost(&b->k->expr[id]);
-  if (b->ninterval) cost = cost / b->ninterval + 1; /* each point is in one of them */
+  uint8_t *taken = lo_alloc(b->L, b->L->scratch, b->k->nexpr + 1u);
+  for (uint32_t i = 0; i < b->nact; i++) tc_mark_action(&b->act[i].a, taken);
+  tc_mark_operands(b->k, taken);
+  for (uint32_t id = b->first; id < b->k->nexpr; id++)
+    if (!b->g->pieces || (taken[id] && (v < 0 || b->axes[id] >> v & 1))) cost += lo_expr_cost(&b->k->expr[id]);
+  return b->ninterval ? cost / b->ninterval + 1 : cost; /* each point is in one of the intervals */
+}
+
+static tc_dim work_of(lo_kb *b, int v) {
+  const int64_t cost = cost_of(b, v);
   tc_dim points = tc_dim_const(1);
   for (int s = 0; s < b->nslot; s++) {
     if (b->slot[s].dead) continue;
@@ -253,7 +263,7 @@ void lo_finish_nest(lo_kb *b) {
   k->nest = lo_grow(b->L, b->L->arena, k->nest, &b->cnest, k->nnest, sizeof *k->nest);
   tc_nest *nest = &k->nest[k->nnest++];
   memset(nest, 0, sizeof *nest);
-  nest->work = work_of(b);
+  nest->work = work_of(b, v);
   if (b->L->target->long_pass && rows && along && !b->ninterval) lo_single_pass_variance(b);
   const uint32_t streamed = b->L->target->streams && rows && (along || v < 0) ? push_streamed(b, plain) : 0;
   nest->naxis = final_order(b, v, order, &nparallel);
