@@ -105,8 +105,12 @@ int64_t tc_omp_short_width(const tc_nest *n, const tc_schedule_variant *v) {
 bool tc_omp_has_parts(const tc_omp_facts *f) {
   for (int i = 0; i < f->nest->naxis; ++i)
     if (f->nest->axis[i].of >= 0) return true;
-  for (uint32_t i = 0; i < f->nest->nstage; ++i)
-    if (f->nest->stage[i].interval) return true;
+  return tc_omp_has_intervals(f->nest);
+}
+
+bool tc_omp_has_intervals(const tc_nest *n) {
+  for (uint32_t i = 0; i < n->nstage; ++i)
+    if (n->stage[i].interval) return true;
   return false;
 }
 

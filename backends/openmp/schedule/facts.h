@@ -40,6 +40,7 @@ bool tc_omp_keeps_rows(const tc_omp_facts *f);
 int64_t tc_omp_short_width(const tc_nest *n, const tc_schedule_variant *v);
 /* Some axis is a part of another one, or a stage takes an interval of an axis. */
 bool tc_omp_has_parts(const tc_omp_facts *f);
+bool tc_omp_has_intervals(const tc_nest *n); /* some stage does, of the nest's vector axis */
 
 /* Does the action store neighbouring elements from neighbouring lanes, whatever else holds? */
 bool tc_omp_stores_in_order(const tc_omp_facts *f, const tc_action *a);

@@ -180,6 +180,7 @@ static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_ne
   tc_omp_close_facts(&f);
   s->variant = tc_arena_alloc(x->p->arena, VARIANTS * sizeof *s->variant);
   if (!ok || !s->variant) return false;
+  if (tc_omp_has_intervals(n)) return plan_variant(x, n, n->vector, PLAIN, &s->variant[s->nvariant++]);
   if (width && !plan_short_rows(x, n, width, s)) return false;
   if (points && !plan_short(x, n, 2, points, 0, s)) return false;
   if (other >= 0 && !plan_short(x, n, n->vector, TC_OMP_SHORT, other, s)) return false;

@@ -92,6 +92,7 @@ static const char *refuse_vector(const tc_schedule_place *at) {
   const tc_omp_facts *f = &choice(at)->f;
   for (int i = 0; i < at->nest->naxis; ++i)
     if (at->nest->axis[i].of == f->vector) return "its points are parts of different lengths";
+  if (f->vector != at->nest->vector && tc_omp_has_intervals(at->nest)) return "stages take intervals of another axis";
   if (at->nest->serial && !all_write_apart(f)) return "its points may write to one place";
   if (!scans_in_order(f)) return "a scan goes along it, and along another axis inside of it";
   if (!tc_omp_lanes_are_points(f)) return NULL;
