@@ -36,7 +36,7 @@ int main(void) {
   return finish();
 }
 // CHECK: remark: 'stacked' not compiled: the length of the list has to be known at build time; TC_SPECIALIZE("n=...") compiles for a value of it, or write its parts, one in each round of a loop, to a tensor made by tc_empty: tc_copy_(tc_select(y, 0, i), x[i])
-// CHECK: remark: 'stacked_three' compiled for n=3: 2 ops in 2 kernels
+// CHECK: remark: 'stacked_three' compiled for n=3: 2 ops in 1 kernel
 // CHECK: remark: 'stacked_so' compiled: {{.*}} segments
 // CHECK: remark: 'concatenated' not compiled: the length of the list has to be known at build time; TC_SPECIALIZE("n=...") compiles for a value of it, or write its parts, one in each round of a loop, to a tensor made by tc_empty: tc_copy_(tc_slice(y, 0, from, to, 1), x[i])
 // CHECK: remark: 'concatenated_so' compiled: {{.*}} segments
