@@ -303,9 +303,9 @@ bool lo_shares_source(lo *L, const lo_group *g, tc_ref n); /* some of that */
 void lo_add_store(lo *L, lo_group *g, lo_store s);
 bool lo_has_room(const lo_group *g);
 bool lo_can_host(lo *L, const lo_group *g, tc_ref n, const lo_index *at); /* every element once */
-/* feeds_reduce: the result is an operand of another reduction of g */
-/* Is a scan along such an axis, of so many outer points, to be cut into chunks?  Says so of its group. */
+/* Is the scan of the group to be cut into chunks?  Says so of it. */
 void lo_choose_split_scan(lo *L, lo_group *g);
+/* feeds_reduce: the result is an operand of another reduction of g */
 bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds_reduce);
 bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at);
 tc_dim lo_group_numel(lo *L, const lo_group *g, uint32_t axes);
@@ -319,9 +319,8 @@ const bool *lo_find_last(lo *L);
 /* Node r is read by group g at index `at` (NULL: as an array). */
 lo_demand *lo_demand_value(lo *L, tc_ref r, lo_group *g, const lo_index *at, bool prologue,
                            bool in_reduce); /* NULL: r is no array and no computation */
-/* r is computed in g at `at`. */
-void lo_compute(lo *L, lo_group *g, tc_ref r, const lo_index *at, bool prologue, bool in_reduce);
-void lo_compute_at(lo *L, tc_ref r, const lo_demand *d); /* where d reads it */
+/* r is computed where d, which need not be listed, reads it: `group`, `at`, `prologue`, `in_reduce` and `select` count. */
+void lo_compute(lo *L, tc_ref r, const lo_demand *d);
 lo_demand *lo_latest(lo_place *p); /* the inline demand of the group that runs first, or NULL */
 void lo_make_buffer(lo *L, tc_ref r);
 void lo_store_all(lo *L, lo_group *g, tc_ref value, const lo_index *at, tc_ref owner,

@@ -141,17 +141,19 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
 /* A function of a nest: what it asks for (`longest`: the items of the largest row that fits; 0: any;
  * `full`: those of a warp, or of the group, of which a row is to fill some; `least`: of the shortest,
  * where there are many), and what launch sizes depend on (`cache_bytes`: bytes of an item in
- * shared memory).  tc_cuda_fits: little work leaves tiles, few rows leave a row to the next larger group.  tc_cuda_blocks: where halves
- * are long to compute, a thread takes several items, one at a time, for what they share is found
+ * shared memory; `tiles`, `tile_bytes`: arrays whose rows pass through it, and the bytes of an element of all).
+ * tc_cuda_fits: little work leaves tiles, few rows leave a row to the next larger group.  tc_cuda_blocks: where
+ * halves are long to compute, a thread takes several items, one at a time, for what they share is found
  * once.  tc_cuda_group_size: threads that share a row of `items`: f->each items a thread, fewer where there
  * are few rows.  tc_cuda_cache_items: items of a row that find room in shared memory where a multiprocessor
- * has one to three rows (tc_cuda_tile_bytes: of the rows of a block, tc_cuda_tile_rows,
- * several times as many as it has threads for where there are enough for all multiprocessors); 16 at a time, so that what lies behind them is aligned; a block takes 2 KiB
- * beside them, half of that unseen.  tc_cuda_release_from: the first of the last `points` that together read as
+ * has one to three rows; 16 at a time, so that what lies behind them is aligned; a block takes 2 KiB
+ * beside them, half of that unseen.  tc_cuda_tile_rows: rows that pass through it at a time, several times as many as
+ * a block has threads for where there are enough for all multiprocessors; tc_cuda_tile_bytes: what they take.
+ * tc_cuda_release_from: the first of the last `points` that together read as
  * much as the cache holds, `bytes` each; `points`: all of them read no more.  tc_cuda_depth: threads
  * that share a column of `items`, of a block as wide as a line of memory, wider where lines are shared,
  * narrower where blocks would be few; tc_cuda_width: columns of a block; tc_cuda_rows: outer points of one
- * that has `threads` for each, so that many of them fill warps.  tc_cuda_is_short: a product of few
+ * that has `threads` for each, so that many of them fill warps.  tc_cuda_squares: tiles of a product; tc_cuda_is_short: one of few
  * tiles, short along k, for which the library would take two kernels, and its epilogue one more.
  * tc_cuda_is_unaligned: rows of its result are not aligned to 16 bytes, which the library's products of halves take
  * several times as long for, but not where tiles are few and k, which the library splits, is long.
@@ -257,17 +259,18 @@ static const char helpers[] =
     "  while (n < 128 && n < columns) n *= 2;\n"
     "  return n;\n"
     "}\n"
+    "TC_CUDA_FN int64_t tc_cuda_squares(const tcrt_cuda_mm *mm, int64_t side) {\n"
+    "  return mm->batch * tc_cuda_ceildiv(mm->m, side) * tc_cuda_ceildiv(mm->n, side);\n"
+    "}\n"
     "TC_CUDA_FN int tc_cuda_is_short(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm, int64_t "
     "side,\n"
     "                                int64_t most) {\n"
-    "  const int64_t tiles = mm->batch * tc_cuda_ceildiv(mm->m, side) * tc_cuda_ceildiv(mm->n, "
-    "side);\n"
-    "  return mm->k <= most && tiles <= c->info->sms;\n"
+    "  return mm->k <= most && tc_cuda_squares(mm, side) <= c->info->sms;\n"
     "}\n"
     "TC_CUDA_FN int tc_cuda_is_unaligned(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm, int64_t side) {\n"
-    "  const int64_t tiles = mm->batch * tc_cuda_ceildiv(mm->m, side) * tc_cuda_ceildiv(mm->n, side);\n"
-    "  return mm->ldc % 8 != 0 && tiles * 2 >= c->info->sms;\n"
-    "}\n"    "TC_CUDA_FN int tc_cuda_saves_pass(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm) {\n"
+    "  return mm->ldc % 8 != 0 && tc_cuda_squares(mm, side) * 2 >= c->info->sms;\n"
+    "}\n"
+    "TC_CUDA_FN int tc_cuda_saves_pass(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm) {\n"
     "  const double results = (double)mm->batch * (double)mm->m * (double)mm->n;\n"
     "  return results * ((double)mm->k - 72) <= 600e3 * c->info->sms;\n"
     "}\n"

@@ -24,14 +24,7 @@ lo_demand *lo_demand_value(lo *L, tc_ref r, lo_group *g, const lo_index *at, boo
   return p->demand = g->demand = d;
 }
 
-void lo_compute(lo *L, lo_group *g, tc_ref r, const lo_index *at, bool prologue, bool in_reduce) {
-  const tc_node *n = lo_node(L, r);
-  lo_add_member(L, g, r);
-  for (int k = 0; k < n->nin; k++)
-    lo_demand_value(L, n->in[k], g, lo_operand_index(L, g, n, k, at), prologue, in_reduce);
-}
-
-void lo_compute_at(lo *L, tc_ref r, const lo_demand *d) {
+void lo_compute(lo *L, tc_ref r, const lo_demand *d) {
   const tc_node *n = lo_node(L, r);
   lo_group *g = L->group[d->group];
   lo_add_member(L, g, r);

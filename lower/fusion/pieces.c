@@ -311,7 +311,7 @@ bool lo_fuse_pieces(lo *L, tc_ref r) {
     prepare(L, n, d, &select);
     d->select = select;
     L->group[d->group]->pieces = true;
-    lo_compute_at(L, r, d);
+    lo_compute(L, r, d);
   }
   return true;
 }

@@ -180,7 +180,7 @@ static void materialise(lo *L, tc_ref r, uint32_t least) {
     in_reduce = d->in_reduce;
     make_sequential(g, at);
     for (lo_demand *o = L->place[r.id].demand; o; o = o->next)
-      if (o != d && !o->load && o->group == g->id && o->at != at) lo_compute_at(L, r, o);
+      if (o != d && !o->load && o->group == g->id && o->at != at) lo_compute(L, r, o);
   } else {
     g = sibling(L, r, after_readers(&L->place[r.id]), &at);
   }
@@ -189,14 +189,14 @@ static void materialise(lo *L, tc_ref r, uint32_t least) {
     at = lo_identity(L, tc_graph_type(L->g, r));
   }
   host(L, g, r, at);
-  lo_compute(L, g, r, at, false, in_reduce);
+  lo_compute(L, r, &(lo_demand){.group = g->id, .in_reduce = in_reduce, .at = at});
 }
 
 static void place_pointwise(lo *L, tc_ref r) {
   bool loads;
   uint32_t least = bound(L, r, false, &loads);
   if (!loads && recompute(L, r)) {
-    for (lo_demand *d = L->place[r.id].demand; d; d = d->next) lo_compute_at(L, r, d);
+    for (lo_demand *d = L->place[r.id].demand; d; d = d->next) lo_compute(L, r, d);
   } else {
     materialise(L, r, least);
   }

@@ -293,7 +293,7 @@ static bool reads_guarded(lo *L, tc_ref r) {
 
 void lo_place_join(lo *L, tc_ref r) {
   if (reads_guarded(L, r)) {
-    for (lo_demand *d = L->place[r.id].demand; d; d = d->next) lo_compute_at(L, r, d);
+    for (lo_demand *d = L->place[r.id].demand; d; d = d->next) lo_compute(L, r, d);
     return;
   }
   if (lo_fuse_pieces(L, r)) return;

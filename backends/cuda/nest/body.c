@@ -106,6 +106,26 @@ static void put_single_loads(tc_cuda_nest *x) {
   free(late);
 }
 
+/* The loop over outer points: point is the group's. */
+static void open_points(tc_cuda_nest *x) {
+  if (x->tiled) {
+    tc_cuda_open_row_tiles(x);
+    return;
+  }
+  tc_print_line(&x->s, "for (tc_int point = (tc_int)blockIdx.x * threads.rows + threads.row; point < points; "
+                       "point += (tc_int)gridDim.x * threads.rows) {");
+  x->s.indent += 2;
+}
+
+static void close_points(tc_cuda_nest *x) {
+  if (x->tiled) {
+    tc_cuda_close_row_tiles(x);
+    return;
+  }
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
 void tc_cuda_put_rows(tc_cuda_nest *x) {
   tc_buf count = {0};
   tc_cuda_put_count(x, x->parallel, &count);
@@ -114,12 +134,7 @@ void tc_cuda_put_rows(tc_cuda_nest *x) {
   tc_print_line(&x->s, "const tc_int points = %s;", count.text);
   tc_cuda_declare_residency(x);
   if (x->plan->cache.n && !x->in_registers) tc_cuda_declare_smem_cache(x);
-  if (x->tiled) tc_cuda_open_row_tiles(x);
-  else {
-    tc_print_line(&x->s, "for (tc_int point = (tc_int)blockIdx.x * threads.rows + threads.row; point < points; "
-                         "point += (tc_int)gridDim.x * threads.rows) {");
-    x->s.indent += 2;
-  }
+  open_points(x);
   if (x->parallel) tc_cuda_put_decode(x, x->parallel, "point");
   if (x->in_registers) declare_rows(x);
   if (x->in_registers) tc_cuda_declare_prefetched(x);
@@ -127,11 +142,7 @@ void tc_cuda_put_rows(tc_cuda_nest *x) {
   put_single_loads(x);
   tc_cuda_put_stages(x);
   tc_print_leave(&x->s, outer);
-  if (x->tiled) tc_cuda_close_row_tiles(x);
-  else {
-    x->s.indent -= 2;
-    tc_print_line(&x->s, "}");
-  }
+  close_points(x);
   tc_buf_free(&count);
 }
 
@@ -216,7 +227,7 @@ static bool open_nest(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_way way, t
   for (uint32_t i = 0; way == TC_CUDA_PLAIN && i < x->plan->cache.n; ++i)
     x->smem_cache[x->plan->cache.at[i]] = TC_CUDA_SMEM_FILL;
   if (way == TC_CUDA_IN_REGISTERS) tc_cuda_mark_residency(x);
-  tc_cuda_mark(k, x->nest, x->need);
+  if (x->tiled) tc_cuda_mark(k, x->nest, x->need);
   for (uint32_t i = 0; i < most; ++i) {
     snprintf(x->result_text[i], sizeof x->result_text[i], "r%u", i);
     x->result[i] = x->result_text[i];

@@ -65,6 +65,7 @@ static bool has_tiles(const tc_cuda_launch *x) {
 static void launch_rows(const tc_cuda_launch *x) {
   const uint32_t sequential = all_axes(x) & ~parallel_axes(x);
   const int bytes = tc_cuda_resident_bytes(x->text);
+  const bool tiles = has_tiles(x);
   tc_buf items = {0};
   put_extents(x, sequential, true, &items);
   put_size(x, "points", parallel_axes(x), false);
@@ -79,16 +80,14 @@ static void launch_rows(const tc_cuda_launch *x) {
           "    const int64_t block = threads > 32 ? threads : f->threads;\n"
           "    const int64_t rows = %s;\n"
           "    const int64_t group = threads%s;\n"
-          "    const int64_t shared = %s%s;\n"
+          "    const int64_t shared = (threads > 32 ? 1024 : 0)%s%s;\n"
           "    const int64_t grid = tc_cuda_ceildiv(points, rows);\n",
           x->plan->cache.n
               ? ",\n                  cache_items = tc_cuda_cache_items(c, f, items, threads)"
               : "",
-          has_tiles(x) ? "tc_cuda_tile_rows(c, f, items, points, block / threads)" : "block / threads",
-          has_tiles(x) ? " | rows * threads / block << 32" : "",
-          x->plan->cache.n ? "(threads > 32 ? 1024 : 0) + cache_items * f->cache_bytes"
-                           : "(threads > 32 ? 1024 : 0)",
-          has_tiles(x) ? " + tc_cuda_tile_bytes(f, rows * items)" : "");
+          tiles ? "tc_cuda_tile_rows(c, f, items, points, block / threads)" : "block / threads",
+          tiles ? " | rows * threads / block << 32" : "",
+          x->plan->cache.n ? " + cache_items * f->cache_bytes" : "", tiles ? " + tc_cuda_tile_bytes(f, rows * items)" : "");
   tc_buf_free(&items);
 }
 

@@ -27,8 +27,8 @@ typedef struct tc_cuda_nest {
   const tc_stage *stages; /* of the nest, for rows that are kept and for others */
   bool scan;                  /* the nest has one */
   bool in_registers, unaligned, narrow; /* this body keeps rows in registers; takes unaligned rows; has no tiles */
-  bool tiled; /* its rows pass through shared memory */
-  uint8_t *need; /* the expressions of the nest, where that matters */
+  bool tiled;    /* its rows pass through shared memory */
+  uint8_t *need; /* the expressions of the nest, where they do */
   uint32_t parallel; /* mask of the parallel axes */
   uint32_t divisors; /* axes whose items tc_divisor n<i> counts in the loop at hand */
   bool whole;        /* all TC_U items at hand are there */

@@ -7,6 +7,23 @@
 
 #include "backends/print/print_impl.h"
 
+static void open_block(tc_cuda_nest *x, const char *head) {
+  tc_print_line(&x->s, "%s", head);
+  x->s.indent += 2;
+}
+
+static void close_block(tc_cuda_nest *x) {
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+static void put_size(tc_cuda_nest *x, const char *name, uint32_t along) {
+  tc_buf n = {0};
+  tc_cuda_put_count(x, along, &n);
+  tc_print_line(&x->s, "const tc_int %s = %s;", name, n.text ? n.text : "1");
+  tc_buf_free(&n);
+}
+
 /* The store of the point, whose destination xs_0 (if it is computed) is the thread's. */
 static void put_own_store(tc_print_scope *s, const tc_action *a) {
   const tc_dtype dtype = s->p->buffer[s->k->buffer[a->buffer]].dtype;
@@ -39,8 +56,7 @@ static bool take_owned_store(tc_print_scope *s, const tc_action *a) {
 static void put_serial_stage(tc_cuda_nest *x, const tc_stage *st, uint32_t mask) {
   uint32_t rest = st->axes | (x->parallel & ~mask);
   int depth = 0;
-  tc_print_line(&x->s, "{");
-  x->s.indent += 2;
+  open_block(x, "{");
   uint8_t *outer = tc_print_enter(&x->s);
   for (int i = 0; i < x->nest->naxis; ++i) {
     if (!(rest >> i & 1)) continue;
@@ -54,44 +70,25 @@ static void put_serial_stage(tc_cuda_nest *x, const tc_stage *st, uint32_t mask)
   }
   for (uint32_t i = 0; i < st->naction; ++i) tc_print_hoist_action(&x->s, &st->action[i], ~0u);
   for (uint32_t i = 0; i < st->naction; ++i) tc_print_store(&x->s, &st->action[i]);
-  for (; depth; --depth) {
-    x->s.indent -= 2;
-    tc_print_line(&x->s, "}");
-  }
+  for (; depth; --depth) close_block(x);
   tc_print_leave(&x->s, outer);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
+  close_block(x);
 }
 
 void tc_cuda_put_serial(tc_cuda_nest *x) {
   const uint32_t mask = tc_cuda_slice_axes(x->nest);
-  tc_buf count = {0};
-  tc_cuda_put_count(x, mask, &count);
-  tc_print_line(&x->s, "const tc_int slices = %s;", count.text);
+  put_size(x, "slices", mask);
   tc_print_line(&x->s,
                 "const tc_int id = (tc_int)blockIdx.x * (tc_int)blockDim.x + (tc_int)threadIdx.x;");
-  tc_print_line(&x->s, "if (id < slices * (tc_int)group) {");
-  x->s.indent += 2;
+  open_block(x, "if (id < slices * (tc_int)group) {");
   tc_print_line(&x->s, "const tc_int slice = id %% slices, owner = id / slices;");
   if (mask) tc_cuda_put_decode(x, mask, "slice");
   x->s.store = take_owned_store;
   for (uint32_t i = 0; i < x->nest->nstage; ++i) put_serial_stage(x, &x->nest->stage[i], mask);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-  tc_buf_free(&count);
+  close_block(x);
 }
 
 /* ---- SCATTER --------------------------------------------------------------------------------- */
-
-static void open_block(tc_cuda_nest *x, const char *head) {
-  tc_print_line(&x->s, "%s", head);
-  x->s.indent += 2;
-}
-
-static void close_block(tc_cuda_nest *x) {
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-}
 
 /* Axes that a point runs along: those that its destination does not lie along, and, as neighbours, those along which
  * each destination has an index of its own.  Slices are along the others. */
@@ -143,13 +140,6 @@ static void put_match(tc_cuda_nest *x, const tc_action *a, const axes *along) {
   tc_print_leave(&x->s, inner);
   close_block(x);
   tc_print_leave(&x->s, outer);
-}
-
-static void put_size(tc_cuda_nest *x, const char *name, uint32_t along) {
-  tc_buf n = {0};
-  tc_cuda_put_count(x, along, &n);
-  tc_print_line(&x->s, "const tc_int %s = %s;", name, n.text ? n.text : "1");
-  tc_buf_free(&n);
 }
 
 void tc_cuda_put_scatter(tc_cuda_nest *x) {

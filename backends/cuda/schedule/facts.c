@@ -50,6 +50,12 @@ void tc_cuda_mark(const tc_kernel *k, const tc_nest *n, uint8_t *need) {
   for (uint32_t s = 0; s < n->nstage; ++s) tc_cuda_mark_stage(k, &n->stage[s], need);
 }
 
+bool tc_cuda_loads(const tc_kernel *k, const uint8_t *need, uint32_t buffer) {
+  for (uint32_t i = 1; i < k->nexpr; ++i)
+    if (need[i] && k->expr[i].kind == TC_EX_LOAD && k->expr[i].buffer == buffer) return true;
+  return false;
+}
+
 tc_dim tc_cuda_points(const tc_program *p, const tc_nest *n, int from, int to) {
   tc_dim d = tc_dim_const(1);
   for (int i = from; i < to; ++i) d = tc_dim_mul(tc_graph_dims(p->graph), d, n->axis[i].extent);
@@ -137,9 +143,7 @@ bool tc_cuda_scatters(const tc_kernel *k, const tc_nest *n, const uint8_t *need)
   if (!n->serial || n->nstage != 1 || n->stage->naction != 1) return false;
   const tc_action *a = n->stage->action;
   if (!tc_cuda_is_store(a) || a->address.nterm != 1) return false;
-  for (uint32_t i = 1; i < k->nexpr; ++i)
-    if (need[i] && k->expr[i].kind == TC_EX_LOAD && k->expr[i].buffer == a->buffer) return false;
-  return true;
+  return !tc_cuda_loads(k, need, a->buffer);
 }
 
 /* The last stage that reads row `buffer`. */
@@ -148,8 +152,7 @@ static uint32_t last_reader(const tc_kernel *k, const tc_nest *n, uint32_t buffe
   for (uint32_t s = 0; s < n->nstage; ++s) {
     memset(need, 0, k->nexpr + 1);
     tc_cuda_mark_stage(k, &n->stage[s], need);
-    for (uint32_t i = 1; i < k->nexpr; ++i)
-      if (need[i] && k->expr[i].kind == TC_EX_LOAD && k->expr[i].buffer == buffer) last = s;
+    if (tc_cuda_loads(k, need, buffer)) last = s;
   }
   return last;
 }

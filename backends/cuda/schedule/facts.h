@@ -14,6 +14,7 @@ bool tc_cuda_is_pass(const tc_nest *n, const tc_stage *st); /* over all sequenti
 /* Marks the expressions that the nest's actions need. */
 void tc_cuda_mark(const tc_kernel *k, const tc_nest *n, uint8_t *need);
 void tc_cuda_mark_stage(const tc_kernel *k, const tc_stage *st, uint8_t *need);
+bool tc_cuda_loads(const tc_kernel *k, const uint8_t *need, uint32_t buffer); /* one of those marked does */
 tc_dim tc_cuda_points(const tc_program *p, const tc_nest *n, int from, int to); /* of these axes */
 bool tc_cuda_is_far(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need);
 /* Does a load run along `across` in memory, and not along `along`? */
@@ -27,8 +28,8 @@ int tc_cuda_count_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n
 uint32_t tc_cuda_slice_axes(const tc_nest *n); /* SERIAL, SCATTER: those that threads share out */
 /* Of a serial nest: does it do nothing but store at computed destinations?  And the axes along which these are
  * computed, by tc_cuda_depends. */
-uint32_t tc_cuda_index_axes(const tc_nest *n, const uint32_t *depends);
 bool tc_cuda_scatters(const tc_kernel *k, const tc_nest *n, const uint8_t *need);
+uint32_t tc_cuda_index_axes(const tc_nest *n, const uint32_t *depends);
 size_t tc_cuda_unaligned_tile(int64_t overlap, size_t bytes); /* elements of one in shared memory */
 int tc_cuda_tile_padding(size_t bytes); /* elements behind a row of an aligned one */
 /* Does the stage store a point of its own for each of the nest? */
@@ -49,7 +50,7 @@ int tc_cuda_find_smem_cache(const tc_kernel *k, const tc_program *p, const tc_ne
 int tc_cuda_cache_bytes(const tc_kernel *k, const tc_program *p, const tc_schedule_list *l, int lanes);
 
 /* row_tiles.c: arrays whose rows are next to each other in memory; how many of them may pass through shared memory, and
- * the bytes of an element of all.  The address of a buffer's rows, or NULL; does an access go to these?  need: the
+ * the bytes of an element of all, unless `bytes` is NULL.  The address of a buffer's rows, or NULL; does an access go to these?  need: the
  * nest's expressions (tc_cuda_mark). */
 int tc_cuda_row_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *n, int *bytes);
 const tc_address *tc_cuda_row_tile(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need,

@@ -111,8 +111,7 @@ static void plan_variants(tc_cuda_plan *x) {
   else if (x->nest->form == TC_CUDA_SCATTER) {
     scalar.unroll = 2 * general.unroll;
     tc_cuda_add(x, scalar);
-  }
-  else if (x->nest->form == TC_CUDA_TRANSPOSE) tc_cuda_plan_tiles(x, aligned, scalar, unaligned);
+  } else if (x->nest->form == TC_CUDA_TRANSPOSE) tc_cuda_plan_tiles(x, aligned, scalar, unaligned);
   else {
     if (x->nest->form == TC_CUDA_COLUMNS && !tc_cuda_has_kind(x->n, TC_ACT_SCAN)) {
       plan_columns(x, &aligned);

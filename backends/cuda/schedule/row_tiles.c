@@ -49,18 +49,12 @@ bool tc_cuda_stores_by_tile(const tc_kernel *k, const tc_program *p, const tc_ne
          is_by_tile(p, n, &a->address, tc_cuda_row_tile(k, p, n, need, a->buffer));
 }
 
-static bool loads(const tc_kernel *k, const uint8_t *need, uint32_t buffer) {
-  for (uint32_t i = 1; i < k->nexpr; ++i)
-    if (need[i] && k->expr[i].kind == TC_EX_LOAD && k->expr[i].buffer == buffer) return true;
-  return false;
-}
-
 /* An array that the nest both reads and writes would be in memory and in a tile at once. */
 static bool changes_what_it_reads(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need) {
   for (uint32_t s = 0; s < n->nstage; ++s)
     for (uint32_t i = 0; i < n->stage[s].naction; ++i) {
       const tc_action *a = &n->stage[s].action[i];
-      if (tc_cuda_is_store(a) && !tc_cuda_is_local(k, p, a->buffer) && loads(k, need, a->buffer)) return true;
+      if (tc_cuda_is_store(a) && !tc_cuda_is_local(k, p, a->buffer) && tc_cuda_loads(k, need, a->buffer)) return true;
     }
   return false;
 }
@@ -76,19 +70,17 @@ static bool has_rows(const tc_nest *n) {
 
 int tc_cuda_row_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *n, int *bytes) {
   uint8_t *need = calloc(k->nexpr + 1, 1);
-  int tiles = 0;
-  *bytes = 0;
-  if (!need || !has_rows(n)) {
-    free(need);
-    return 0;
-  }
-  tc_cuda_mark(k, n, need);
-  for (uint32_t b = 0; b < k->nbuffer && !changes_what_it_reads(k, p, n, need); ++b) {
+  int tiles = 0, all = 0;
+  bool rows = need && has_rows(n);
+  if (rows) tc_cuda_mark(k, n, need);
+  rows = rows && !changes_what_it_reads(k, p, n, need);
+  for (uint32_t b = 0; rows && b < k->nbuffer; ++b) {
     if (!tc_cuda_row_tile(k, p, n, need, b)) continue;
-    *bytes += (int)tc_dtype_bytes(p->buffer[k->buffer[b]].dtype);
+    all += (int)tc_dtype_bytes(p->buffer[k->buffer[b]].dtype);
     ++tiles;
   }
   free(need);
+  if (bytes) *bytes = all;
   return tiles;
 }
 
@@ -127,8 +119,8 @@ static void add_tiled(tc_cuda_plan *x, tc_cuda_variant f, int group, int each) {
 }
 
 void tc_cuda_plan_tiled_rows(tc_cuda_plan *x, tc_cuda_variant f) {
-  int bytes, group = 1;
-  if (!tc_cuda_row_tiles(x->k, x->p, x->n, &bytes) || !tc_dim_is_const(x->n->axis[x->n->vector].extent)) return;
+  int group = 1;
+  if (!tc_cuda_row_tiles(x->k, x->p, x->n, NULL) || !tc_dim_is_const(x->n->axis[x->n->vector].extent)) return;
   const int64_t length = tc_dim_value(x->n->axis[x->n->vector].extent);
   const int each = elements_of(x);
   if (length < 2 || length > LONGEST || are_aligned(x, length)) return;
@@ -141,8 +133,7 @@ void tc_cuda_plan_tiled_rows(tc_cuda_plan *x, tc_cuda_variant f) {
 /* A thread does not test more elements than the shortest rows have. */
 void tc_cuda_add_tiled_rows(tc_cuda_plan *x, tc_cuda_variant f) {
   enum { SHORT = 4 };
-  int bytes;
-  if (!tc_cuda_row_tiles(x->k, x->p, x->n, &bytes) || tc_dim_is_const(x->n->axis[x->n->vector].extent)) return;
+  if (!tc_cuda_row_tiles(x->k, x->p, x->n, NULL) || tc_dim_is_const(x->n->axis[x->n->vector].extent)) return;
   const int each = elements_of(x) / 2;
   if (each < SHORT) return;
   f.group = 1;

@@ -267,11 +267,10 @@ static const char *refuse_narrow(const tc_schedule_place *at) {
 static const char *refuse_tile_of_rows(const tc_schedule_place *at) {
   enum { WARP_ROWS = 32 };
   const tc_cuda_variant *v = variant_of(at);
-  int bytes;
   if (!v->registers) return "rows are not in registers";
   if (v->lanes > 1) return "its accesses are of one element";
   if (v->most > WARP_ROWS) return "'most' is more than a warp";
-  return tc_cuda_row_tiles(at->k, at->p, at->nest, &bytes) ? NULL : "no rows follow one another in memory";
+  return tc_cuda_row_tiles(at->k, at->p, at->nest, NULL) ? NULL : "no rows follow one another in memory";
 }
 
 static const char *refuse_warps(const tc_schedule_place *at) {
