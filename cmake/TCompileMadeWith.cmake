@@ -7,10 +7,16 @@ function(tc_made_with plugin)
   foreach(target IN LISTS ARGN)
     list(APPEND files $<TARGET_FILE:${target}>)
   endforeach()
-  list(JOIN files "," joined)
-  set(out ${CMAKE_CURRENT_BINARY_DIR}/${plugin}_made_with.c)
-  add_custom_command(OUTPUT ${out} VERBATIM DEPENDS ${ARGN} ${files} ${TC_MADE_WITH_SCRIPT}
-    COMMAND ${CMAKE_COMMAND} -DFILES=${joined} -DOUT=${out} -P ${TC_MADE_WITH_SCRIPT}
-    COMMENT "What ${plugin} works with")
-  target_sources(${plugin} PRIVATE ${out})
+  tc_hashes(${plugin} tc_made_with DEPENDS ${ARGN} FILES ${files})
+endfunction()
+
+# tc_hashes(target symbol DEPENDS targets... FILES files...): the hashes of the files as `const char symbol[]` in the target.
+function(tc_hashes target symbol)
+  cmake_parse_arguments(arg "" "" "DEPENDS;FILES" ${ARGN})
+  list(JOIN arg_FILES "," joined)
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/${target}_${symbol}.c)
+  add_custom_command(OUTPUT ${out} VERBATIM DEPENDS ${arg_DEPENDS} ${arg_FILES} ${TC_MADE_WITH_SCRIPT}
+    COMMAND ${CMAKE_COMMAND} -DFILES=${joined} -DSYMBOL=${symbol} -DOUT=${out} -P ${TC_MADE_WITH_SCRIPT}
+    COMMENT "What ${target} is made with")
+  target_sources(${target} PRIVATE ${out})
 endfunction()

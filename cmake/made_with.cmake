@@ -1,4 +1,4 @@
-# cmake -DFILES=a,b -DOUT=out.c -P made_with.cmake (see TCompileMadeWith.cmake)
+# cmake -DFILES=a,b -DSYMBOL=name -DOUT=out.c -P made_with.cmake (see TCompileMadeWith.cmake)
 string(REPLACE "," ";" files "${FILES}")
 set(text "")
 foreach(file IN LISTS files)
@@ -7,5 +7,5 @@ foreach(file IN LISTS files)
   string(APPEND text " ${name} ${hash}")
 endforeach()
 file(WRITE ${OUT} "/* Generated: see TCompileMadeWith.cmake. */\n"
-  "extern __attribute__((visibility(\"default\"))) const char tc_made_with[];\n"
-  "const char tc_made_with[] = \"made with${text}\";\n")
+  "extern __attribute__((visibility(\"default\"))) const char ${SYMBOL}[];\n"
+  "const char ${SYMBOL}[] = \"made with${text}\";\n")

@@ -1,6 +1,9 @@
 // part_cache.cpp - see part_cache.h.
 #include "driver/part_cache.h"
 
+// Hashes of the sources of what compiles parts (CMakeLists.txt).
+extern "C" const char tc_part_compiler[];
+
 namespace tc {
 
 using llvm::StringRef;
@@ -21,11 +24,6 @@ static void add_kernels(tc_sha256 &hash, StringRef text) {
   tc_buf_free(&bare);
 }
 
-// The program or library that a function is in.
-template <class Function> static void add_identity(tc_sha256 &hash, Function *function) {
-  tc_add_identity(&hash, reinterpret_cast<const void *>(function));
-}
-
 PartCache::PartCache(tc_cache *cache, const clang::CompilerInstance &user, Form form,
                      const std::vector<std::string> &entries)
     : cache(cache), entries(entries) {
@@ -33,9 +31,7 @@ PartCache::PartCache(tc_cache *cache, const clang::CompilerInstance &user, Form 
   if (!cache) return;
   add(common, form == Form::Assembly ? "assembly" : "bitcode");
   add(common, clang::getClangFullVersion());
-  add_identity(common, &link_unit); // this plugin
-  add_identity(common, &clang::getClangFullVersion);
-  add_identity(common, &llvm::parseBitcodeFile);
+  add(common, tc_part_compiler);
   add(common, user.getFrontendOpts().LLVMArgs);
 }
 

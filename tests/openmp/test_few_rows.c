@@ -52,11 +52,11 @@ static interp_array *array_of(const char *dtype, int rank, const int64_t *dim, i
   return a;
 }
 
-static void check_level(const omp_unit *u, interp_array **in, const interp_run *want, const char *what) {
+static void check_level(const omp_unit *u, int entry, interp_array **in, const interp_run *want, const char *what) {
   const struct tc_tensor *tensor[3];
   struct tc_tensor *out[1];
   for (int i = 0; i < 3; i++) tensor[i] = omp_tensor(in[i], false);
-  cr_assert(u->entry[0](tensor, NULL, out), "%s", what);
+  cr_assert(u->entry[entry](tensor, NULL, out), "%s", what);
   interp_array *got = omp_array(out[0]);
   const int64_t k = allowance_mismatch(want->output[0], want->output[0], got, allowance_of(got->dtype));
   cr_expect_lt(k, 0, "%s, level %d, element %lld: %g, not %g", what, (int)tcrt_isa, (long long)k, k < 0 ? 0 : interp_get(got, k),
@@ -65,7 +65,7 @@ static void check_level(const omp_unit *u, interp_array **in, const interp_run *
   omp_tensors_free();
 }
 
-static void check(const omp_unit *u, tc_graph *g, const product *p, const sizes *s) {
+static void check(const omp_unit *u, int entry, tc_graph *g, const product *p, const sizes *s) {
   char what[120];
   interp_array *in[3] = {
       array_of(p->dtype, 3, p->ta ? (int64_t[]){s->b, s->k, s->m} : (int64_t[]){s->b, s->m, s->k}, 3),
@@ -80,36 +80,37 @@ static void check(const omp_unit *u, tc_graph *g, const product *p, const sizes 
   for (int level = 0; level < TC_ISA_COUNT; level++) {
     if (!(omp_levels_here() >> level & 1)) continue;
     tcrt_isa = level;
-    check_level(u, in, &want, what);
+    check_level(u, entry, in, &want, what);
   }
   interp_run_free(&want);
   for (int i = 0; i < 3; i++) interp_free(in[i]);
 }
 
-static omp_unit unit_of(const product *p, const sizes *known) {
+static omp_unit unit_of(tc_graph **graphs, int n) {
   omp_unit u;
-  tc_graph *g = graph_of(p, known);
-  cr_assert(omp_unit_build(&u, &g, 1, ~0u, &diag));
-  cr_assert(u.result[0].compiled);
+  cr_assert(omp_unit_build(&u, graphs, n, ~0u, &diag));
+  for (int i = 0; i < n; i++) cr_assert(u.result[i].compiled);
   return u;
 }
 
 /* Sizes around the borders of few rows, of lanes, of a tile and of blocks of sums. */
 static void check_symbolic(const char *dtype) {
   static const int64_t few[] = {1, 2, 3, 4, 5}, many[] = {1, 7, 16, 70, 530}, deep[] = {1, 15, 40, 300};
+  tc_graph *built[4];
+  for (int i = 0; i < 4; i++) built[i] = graph_of(&(product){dtype, i & 1, i >> 1}, NULL);
+  omp_unit u = unit_of(built, 4);
   for (int i = 0; i < 4; i++) {
     const product p = {dtype, i & 1, i >> 1};
     tc_graph *g = graph_of(&p, NULL);
-    omp_unit u = unit_of(&p, NULL);
     for (int a = 0; a < 5; a++)
       for (int b = 0; b < 5; b++)
         for (int k = 0; k < 4; k++) {
-          check(&u, g, &p, &(sizes){1 + a % 2, few[a], deep[k], many[b]});
-          check(&u, g, &p, &(sizes){1 + a % 2, many[b], deep[k], few[a]});
+          check(&u, i, g, &p, &(sizes){1 + a % 2, few[a], deep[k], many[b]});
+          check(&u, i, g, &p, &(sizes){1 + a % 2, many[b], deep[k], few[a]});
         }
-    omp_unit_free(&u);
     tc_graph_free(g);
   }
+  omp_unit_free(&u);
 }
 
 Test(few_rows, f32) { check_symbolic("f32"); }
@@ -118,13 +119,19 @@ Test(few_rows, i32) { check_symbolic("i32"); }
 
 Test(few_rows, of_known_sizes) {
   static const sizes known[] = {{2, 2, 300, 3}, {1, 4, 40, 600}, {1, 600, 40, 2}, {3, 1, 17, 70}, {1, 3, 530, 16}};
-  for (int i = 0; i < 8; i++)
-    for (int k = 0; k < 5; k++) {
-      const product p = {i >> 2 ? "bf16" : "f32", i & 1, i >> 1 & 1};
-      tc_graph *g = graph_of(&p, &known[k]);
-      omp_unit u = unit_of(&p, &known[k]);
-      check(&u, g, &p, &known[k]);
-      omp_unit_free(&u);
+  enum { SIZES = sizeof known / sizeof *known, FORMS = 8 };
+  static product form[FORMS];
+  tc_graph *built[FORMS * SIZES];
+  for (int i = 0; i < FORMS; i++) {
+    form[i] = (product){i >> 2 ? "bf16" : "f32", i & 1, i >> 1 & 1};
+    for (int k = 0; k < SIZES; k++) built[i * SIZES + k] = graph_of(&form[i], &known[k]);
+  }
+  omp_unit u = unit_of(built, FORMS * SIZES);
+  for (int i = 0; i < FORMS; i++)
+    for (int k = 0; k < SIZES; k++) {
+      tc_graph *g = graph_of(&form[i], &known[k]);
+      check(&u, i * SIZES + k, g, &form[i], &known[k]);
       tc_graph_free(g);
     }
+  omp_unit_free(&u);
 }

@@ -48,70 +48,92 @@ static interp_array *input_of(tc_graph *g, uint32_t i) {
   return a;
 }
 
-static void compare(omp_unit *u, const interp_run *want, interp_array *const *input, uint32_t ninput, bool strided,
-                    const char *what) {
+/* One kernel.  known: with its sizes, for the interpreter. */
+typedef struct axes_case {
+  tc_graph *known;
+  interp_array *input[INPUTS];
+  interp_run want;
+  char what[200];
+} axes_case;
+
+enum { MOST = 100 };
+static axes_case cases[MOST];
+static tc_graph *graphs[MOST]; /* taken over by the unit */
+static int ncases;
+
+static void compare(const omp_unit *u, int i, bool strided) {
+  const axes_case *c = &cases[i];
   const struct tc_tensor *in[INPUTS];
   struct tc_tensor *out[1];
-  for (uint32_t i = 0; i < ninput; i++) in[i] = omp_tensor(input[i], strided);
-  cr_assert(u->entry[0](in, NULL, out), "%s", what);
+  for (uint32_t k = 0; k < tc_graph_input_count(c->known); k++) in[k] = omp_tensor(c->input[k], strided);
+  cr_assert(u->entry[i](in, NULL, out), "%s", c->what);
   interp_array *got = omp_array(out[0]);
   const allowance t = allowance_of(got->dtype);
-  const int64_t k = allowance_mismatch(want->output[0], want->output[0], got, t);
-  cr_assert(k < 0, "%s, level %d, element %lld: %g, not %g", what, (int)tcrt_isa, (long long)k, interp_get(got, k),
-            interp_get(want->output[0], k));
+  const int64_t k = allowance_mismatch(c->want.output[0], c->want.output[0], got, t);
+  cr_assert(k < 0, "%s, level %d, element %lld: %g, not %g", c->what, (int)tcrt_isa, (long long)k, interp_get(got, k),
+            interp_get(c->want.output[0], k));
   interp_free(got);
   omp_tensors_free();
 }
 
-/* One kernel; name: symbols in place of the sizes. */
-static void check(const char *text, const char *dtype, const char *const *size, const char *const *name,
-                  const char *of) {
-  tc_graph *known = graph_of(text, dtype, size), *g = graph_of(text, dtype, name ? name : size);
-  const uint32_t n = tc_graph_input_count(known);
-  interp_array *input[INPUTS];
-  char what[200];
+/* name: symbols in place of the sizes. */
+static void add(const char *text, const char *dtype, const char *const *size, const char *const *name, const char *of) {
+  cr_assert_lt(ncases, MOST);
+  graphs[ncases] = graph_of(text, dtype, name ? name : size);
+  axes_case *c = &cases[ncases++];
+  c->known = graph_of(text, dtype, size);
+  const uint32_t n = tc_graph_input_count(c->known);
   cr_assert_leq(n, INPUTS);
-  for (uint32_t i = 0; i < n; i++) input[i] = input_of(known, i);
-  interp_run want = {.g = known, .input = (const interp_array *const *)input, .round = true};
-  cr_assert(interp_graph(&want), "%s", want.message);
+  for (uint32_t i = 0; i < n; i++) c->input[i] = input_of(c->known, i);
+  c->want = (interp_run){.g = c->known, .input = (const interp_array *const *)c->input, .round = true};
+  cr_assert(interp_graph(&c->want), "%s", c->want.message);
+  snprintf(c->what, sizeof c->what, "%s of %s, sizes %s %s %s%s", of, dtype, size[0], size[1], size[2],
+           name ? ", symbolic" : "");
+}
+
+/* All that were added, built together. */
+static void check_cases(void) {
   omp_unit u;
   tc_target target = *tc_backend_openmp.target;
   tc_backend b = tc_backend_openmp;
   target.guards = true; /* one kernel, where windows are of a padded array too */
   b.target = &target;
-  cr_assert(omp_unit_build_by(&u, &g, 1, ~0u, &b));
-  cr_assert(u.result[0].compiled);
-  snprintf(what, sizeof what, "%s of %s, sizes %s %s %s%s", of, dtype, size[0], size[1], size[2],
-           name ? ", symbolic" : "");
-  cr_assert_eq(u.result[0].kernels, 1, "%s", what);
-  for (int level = 0; level < TC_ISA_COUNT; level++) {
-    if (!(omp_levels_here() >> level & 1)) continue;
-    tcrt_isa = level;
-    compare(&u, &want, input, n, false, what);
-    compare(&u, &want, input, n, true, what);
+  cr_assert(omp_unit_build_by(&u, graphs, ncases, ~0u, &b));
+  for (int i = 0; i < ncases; i++) {
+    cr_assert(u.result[i].compiled, "%s", cases[i].what);
+    cr_assert_eq(u.result[i].kernels, 1, "%s", cases[i].what);
+    for (int level = 0; level < TC_ISA_COUNT; level++) {
+      if (!(omp_levels_here() >> level & 1)) continue;
+      tcrt_isa = level;
+      compare(&u, i, false);
+      compare(&u, i, true);
+    }
   }
   omp_unit_free(&u);
-  interp_run_free(&want);
-  for (uint32_t i = 0; i < n; i++) interp_free(input[i]);
-  tc_graph_free(known);
+  for (; ncases; ncases--) {
+    axes_case *c = &cases[ncases - 1];
+    interp_run_free(&c->want);
+    for (uint32_t i = 0; i < tc_graph_input_count(c->known); i++) interp_free(c->input[i]);
+    tc_graph_free(c->known);
+  }
 }
 
 enum { DTYPES = 6 };
 static const char *const dtypes[DTYPES] = {"f32", "bf16", "f64", "f16", "i32", "u8"};
 
-static void check_all(const char *text, const char *const (*size)[6], int nsize, const char *const *name,
-                      const char *of) {
+static void add_all(const char *text, const char *const (*size)[6], int nsize, const char *const *name,
+                    const char *of) {
   for (int s = 0; s < nsize; s++)
     for (int d = 0; d < (s ? 2 : DTYPES); d++) {
-      check(text, dtypes[d], size[s], NULL, of);
-      if (name && d < 2) check(text, dtypes[d], size[s], name, of);
+      add(text, dtypes[d], size[s], NULL, of);
+      if (name && d < 2) add(text, dtypes[d], size[s], name, of);
     }
 }
 
-#define CHECK_ALL(text, name, of, ...)                                                                             \
+#define ADD_ALL(text, name, of, ...)                                                                             \
   do {                                                                                                                \
     static const char *const size[][6] = {__VA_ARGS__};                                                               \
-    check_all(text, size, sizeof size / sizeof *size, name, of);                                       \
+    add_all(text, size, sizeof size / sizeof *size, name, of);                                                        \
   } while (0)
 
 /* Convolutions as views.  Sizes: N, C, H, W, and the step down the image. */
@@ -159,21 +181,23 @@ static const char padded_last[] =
     "%10 = matmul %9 %2\nret %10\n";
 
 Test(product_axes, windows_of_padded, .timeout = 600) {
-  CHECK_ALL(padded_first, images, "padded, channels first", {"2", "3", "9", "21", "1"}, {"1", "3", "2", "4", "1"});
-  CHECK_ALL(padded_first, NULL, "padded, channels first", STRIDED);
-  CHECK_ALL(padded_last, images, "padded, channels last", {"2", "3", "9", "21", "1"}, {"1", "3", "1", "2", "1"});
-  CHECK_ALL(padded_last, NULL, "padded, channels last", STRIDED);
+  ADD_ALL(padded_first, images, "padded, channels first", {"2", "3", "9", "21", "1"}, {"1", "3", "2", "4", "1"});
+  ADD_ALL(padded_first, NULL, "padded, channels first", STRIDED);
+  ADD_ALL(padded_last, images, "padded, channels last", {"2", "3", "9", "21", "1"}, {"1", "3", "1", "2", "1"});
+  ADD_ALL(padded_last, NULL, "padded, channels last", STRIDED);
+  check_cases();
 }
 
 Test(product_axes, windows, .timeout = 600) {
-  CHECK_ALL(channels_first, images, "channels first", IMAGES);
-  CHECK_ALL(channels_first, NULL, "channels first", STRIDED);
-  CHECK_ALL(one_row, images, "one row", {"2", "3", "9", "21", "1"}, {"3", "3", "4", "70", "1"});
-  CHECK_ALL(one_row, NULL, "one row", STRIDED);
-  CHECK_ALL(channels_last, images, "channels last", IMAGES);
-  CHECK_ALL(channels_last, NULL, "channels last", STRIDED);
-  CHECK_ALL(short_runs, NULL, "short runs", {"2", "7", "9", "21", "2"}, {"1", "11", "12", "40", "1"});
-  CHECK_ALL(dilated, NULL, "dilated rows", {"2", "3", "9", "21", "1"}, {"1", "3", "5", "4", "1"}, STRIDED);
+  ADD_ALL(channels_first, images, "channels first", IMAGES);
+  ADD_ALL(channels_first, NULL, "channels first", STRIDED);
+  ADD_ALL(one_row, images, "one row", {"2", "3", "9", "21", "1"}, {"3", "3", "4", "70", "1"});
+  ADD_ALL(one_row, NULL, "one row", STRIDED);
+  ADD_ALL(channels_last, images, "channels last", IMAGES);
+  ADD_ALL(channels_last, NULL, "channels last", STRIDED);
+  ADD_ALL(short_runs, NULL, "short runs", {"2", "7", "9", "21", "2"}, {"1", "11", "12", "40", "1"});
+  ADD_ALL(dilated, NULL, "dilated rows", {"2", "3", "9", "21", "1"}, {"1", "3", "5", "4", "1"}, STRIDED);
+  check_cases();
 }
 
 /* k twice over the same elements, and over none. */
@@ -182,9 +206,10 @@ static const char twice[] = "graph g\n%1 = param @T[4,@1] \"x\"\n%2 = param @T[2
 
 Test(product_axes, elements_of_k_again, .timeout = 600) {
   static const char *const names[] = {"0<=N<=64", "N"};
-  CHECK_ALL(twice, names, "k again", {"19", "19"}, {"40", "40"});
+  ADD_ALL(twice, names, "k again", {"19", "19"}, {"40", "40"});
   static const char *const none[6] = {"0", "0"};
-  for (int d = 0; d < 2; d++) check(twice, dtypes[d], none, names, "no k");
+  for (int d = 0; d < 2; d++) add(twice, dtypes[d], none, names, "no k");
+  check_cases();
 }
 
 /* Columns that are stored head by head.  Sizes B, heads, T, their width, K. */
@@ -199,6 +224,7 @@ static const char split_biased[] =
 #define HEADS {"2", "4", "19", "24", "50"}, {"1", "4", "7", "24", "1"}, {"3", "4", "1", "24", "33"}
 
 Test(product_axes, columns, .timeout = 600) {
-  CHECK_ALL(split, symbols, "heads", HEADS);
-  CHECK_ALL(split_biased, symbols, "biased heads", HEADS);
+  ADD_ALL(split, symbols, "heads", HEADS);
+  ADD_ALL(split_biased, symbols, "biased heads", HEADS);
+  check_cases();
 }

@@ -61,8 +61,6 @@ static bool build(const char *dir, uint32_t levels) {
   return sh(command);
 }
 
-/* The texts name kernels of all their levels; those that this machine cannot run are built too
- * where the compiler can, so that the library links. */
 static bool load(omp_unit *u, const char *dir, uint32_t levels) {
   char path[600];
   snprintf(path, sizeof path, "%s/host.c", dir);
@@ -118,12 +116,12 @@ static bool make(omp_unit *u, tc_graph **graph, int n, uint32_t levels,
   *u = (omp_unit){.n = n};
   u->result = calloc((size_t)n + 1, sizeof *u->result);
   u->entry = calloc((size_t)n + 1, sizeof *u->entry);
-  if (!compile(u, graph, edit ? levels : 0, b)) return false;
+  if (!compile(u, graph, levels & omp_levels_here(), b)) return false;
   if (u->texts.functions == 0) return true;
   if (edit && !replace_host(u, edit(u->texts.host.text))) return false;
   char dir[] = "/tmp/tc-omp-XXXXXX", command[64];
   if (!mkdtemp(dir)) return false;
-  const bool ok = load(u, dir, levels_of(&u->texts) & (levels | ~omp_levels_here()));
+  const bool ok = load(u, dir, levels_of(&u->texts));
   const char *keep = getenv("TC_TEST_KEEP");
   if (keep || !ok) fprintf(stderr, "texts are in %s\n", dir);
   else {

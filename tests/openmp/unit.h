@@ -16,8 +16,7 @@ typedef struct omp_unit {
 /* Compiles graphs (taken over; entries are named test_<i>) for the levels in `levels` that this
  * machine runs.  false after printing why. */
 bool omp_unit_build(omp_unit *u, tc_graph **graph, int n, uint32_t levels, tc_diag *diag);
-/* The same for texts of these levels alone, with `edit` between: what it returns (from malloc)
- * replaces the host text. */
+/* The same with `edit` between: what it returns (from malloc) replaces the host text. */
 bool omp_unit_build_edited(omp_unit *u, tc_graph **graph, int n, uint32_t levels, tc_diag *diag,
                            char *(*edit)(const char *host));
 /* The same by another backend of this folder's kind. */
