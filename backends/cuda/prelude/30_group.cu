@@ -13,17 +13,18 @@ struct tc_rows {
   __device__ __forceinline__ tc_rows(tc_i64 group, int run = 0) : place(0) {
     size = (int)group;
     t = (int)threadIdx.x, row = 0, rows = 1;
-    if (size <= 32) {
-      t = (int)(threadIdx.x % (unsigned)size);
-      row = (int)(threadIdx.x / (unsigned)size);
-      rows = (int)(blockDim.x / (unsigned)size);
+    if (size <= 32) { /* a power of 2 */
+      const int shift = __ffs(size) - 1;
+      t = (int)threadIdx.x & (size - 1);
+      row = (int)threadIdx.x >> shift;
+      rows = (int)blockDim.x >> shift;
     }
     first = run ? t / 32 * 32 * run + t % 32 : t;
     step = run ? 32 : size;
     __builtin_assume(t >= 0 && t < size);
   }
   __device__ __forceinline__ tc_u32 mask() const {
-    return size >= 32 ? 0xffffffffu : ((1u << size) - 1) << ((int)(threadIdx.x & 31) / size * size);
+    return size >= 32 ? 0xffffffffu : ((1u << size) - 1) << (threadIdx.x & 31 & (unsigned)-size);
   }
 };
 /* `size` threads for each column of TC_L outer points; the block has `width` columns, neighbouring
@@ -100,8 +101,11 @@ template <class T, int N, class F> TC_FN tc_vec<T, 1> tc_across(tc_vec<T, N> v, 
 template <class T, int N, class F>
 TC_FN tc_vec<T, 1> tc_combine(const tc_rows &group, tc_vec<T, N> v, F f) {
   tc_vec<T, 1> x = tc_across(v, f);
-  for (int s = TC_MIN(group.size, 32) / 2; s > 0; s /= 2)
-    x = f(x, tc_one(tc_shuffle(group.mask(), x.l[0], s)));
+  if (sizeof(T) > 8) /* tuples: code that is short, with registers for loads */
+    for (int s = TC_MIN(group.size, 32) / 2; s > 0; s /= 2) x = f(x, tc_one(tc_shuffle(group.mask(), x.l[0], s)));
+  else
+    TC_UNROLL for (int s = 16; s > 0; s /= 2)
+      if (s < group.size) x = f(x, tc_one(tc_shuffle(group.mask(), x.l[0], s)));
   if (group.size > 32) { /* two places, alternately: the last one is still read behind the barrier */
     enum { PLACE = 32, FEW = 8 }; /* 512 bytes: 32 warps, 16 bytes each */
     static_assert(sizeof(T) <= 16, "a tuple is larger than its place");

@@ -43,14 +43,23 @@ static void add_for_many(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f) {
   if (r->points >= MANY_THREADS / f.most) tc_cuda_add(plan, f);
 }
 
+/* Of rows whose length is not known, by groups of a size that is: what ptxas gave softmax, norms and their gradients
+ * in f32 and bf16 (sm_90), within an eighth.  An item has an address and a condition; its elements are there as
+ * loaded, in part, and as computed with. */
+static int registers_of_free(const rows *r, const tc_cuda_variant *f) {
+  enum { BASE = 24, SHARED = 8, ITEM = 8 };
+  const int elements = (r->count + r->others) * (int)f->lanes;
+  return BASE + SHARED * r->shared + (int)f->unroll * (ITEM + elements + elements * 3 / 8);
+}
+
 /* exact: conditions and distances are constant, others take registers; halves wait in pairs for what
  * is done with them. */
 static int registers_of(const rows *r, const tc_cuda_variant *f, bool exact) {
   enum { OTHERS = 64, PREFETCHED = 14, HALVES = 32 };
-  const int lanes = (int)f->lanes, row = (r->count + r->others) * lanes * (int)f->unroll,
-            in_registers = exact ? row : row + row / 2;
-  if (exact && lanes > 4) return in_registers + HALVES;
-  return in_registers + OTHERS + r->others * PREFETCHED +
+  const int lanes = (int)f->lanes, row = (r->count + r->others) * lanes * (int)f->unroll;
+  if (exact && lanes > 4) return row + HALVES;
+  if (!exact && lanes >= 4 && f->group) return registers_of_free(r, f);
+  return (exact ? row : row + row / 2) + OTHERS + r->others * PREFETCHED +
          r->shared * (lanes < 4 ? lanes * 8 : PREFETCHED);
 }
 
@@ -149,19 +158,23 @@ static bool plan_fixed_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f
 }
 
 /* Thread groups that keep rows of any length, and the quarters of the most items that a thread has then: what
- * it has no item for takes registers all the same.  0: parts of a warp. */
+ * it has no item for takes registers all the same. */
 typedef struct shape {
   int threads, quarters;
 } shape;
 
-/* Items of a thread; 0: there is such a group with fewer threads.  Parts of a warp combine by shuffles, which
- * two accesses of eight elements pay for, or four of fewer. */
-static int items_of(const shape *t, int lanes, int items) {
-  enum { SMALL = 64, WHOLE = 4 };
-  const int few = lanes > 4 ? 2 : 4;
-  if (!t->threads) return items < few ? items : few;
+enum { WHOLE = 4, SMALL = 64 };
+
+/* Items of a thread; 0: there is such a group with fewer threads. */
+static int items_of(const shape *t, int items) {
   if (t->quarters < WHOLE && items < WHOLE) return t->threads > SMALL ? 0 : (items + 1) / 2;
   return items * t->quarters / WHOLE;
+}
+
+/* Parts of a warp combine by shuffles, which two accesses of eight elements pay for, or four of fewer. */
+static int items_of_parts(int lanes, int items) {
+  const int few = lanes > 4 ? 2 : 4;
+  return items < few ? items : few;
 }
 
 /* Rows that fill warps exactly, of which half of a multiprocessor has registers for as many: one row is
@@ -201,24 +214,63 @@ static void add_full(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f
   if (r->passes > 1) add_warps(r, plan, f, items);
 }
 
-static void add_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items) {
-  static const shape aligned[] = {{0, 4},   {64, 2},  {128, 2}, {128, 4},
-                                  {256, 3}, {256, 4}, {512, 4}},
-                     scalar[] = {{0, 4}, {32, 2}, {64, 2}, {64, 4}, {256, 4}};
-  enum { SMALL = 64, WHOLE = 4 };
-  const bool once = f->aligned && r->passes < 2;
-  const int n = !f->aligned ? (int)(sizeof scalar / sizeof *scalar) : f->shared || once ? 6 : 7;
-  for (int i = 0; i < n; ++i) {
-    const shape *t = f->aligned ? &aligned[i] : &scalar[i];
-    const int each = items_of(t, (int)f->lanes, items);
-    tc_cuda_variant in_registers = *f;
-    if (!each) continue;
-    hold_rows(&in_registers, r, t->threads ? t->threads : 32, each, false);
-    if (!in_registers.blocks) continue;
-    if (!t->threads) in_registers.group = 0;
-    if (f->aligned && t->quarters == WHOLE) add_full(r, plan, f, t->threads, items);
-    if (!once || t->threads <= SMALL) tc_cuda_add(plan, in_registers);
+/* A group, and a function for rows that fill it, which fewer registers do for. */
+static void add_group(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int threads, int items, bool full) {
+  tc_cuda_variant some = *f;
+  hold_rows(&some, r, threads, items, false);
+  if (!some.blocks) return;
+  if (full) add_constant(r, plan, f, threads, items);
+  tc_cuda_add(plan, some);
+}
+
+/* Groups of a warp and its parts, each with a function of its own: a size that the compiler knows is up to a third
+ * of the time of a short row. */
+static void add_parts(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items) {
+  enum { WARP = 32 };
+  for (int threads = 2; threads <= WARP; threads *= 2)
+    add_group(r, plan, f, threads, items_of_parts((int)f->lanes, items), false);
+}
+
+/* By single elements: functions that leave the size of a part of a warp open. */
+static void add_scalar_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items) {
+  static const shape shapes[] = {{32, 2}, {64, 2}, {64, 4}, {256, 4}};
+  tc_cuda_variant open = *f;
+  open.group = 0;
+  hold_rows(&open, r, 32, items_of_parts((int)f->lanes, items), false);
+  open.group = 0;
+  if (open.blocks) tc_cuda_add(plan, open);
+  for (int i = 0; i < (int)(sizeof shapes / sizeof *shapes); ++i) {
+    const int each = items_of(&shapes[i], items);
+    if (each) add_group(r, plan, f, shapes[i].threads, each, false);
   }
+}
+
+static void add_shapes(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items, const shape *t, int n) {
+  const bool once = r->passes < 2;
+  for (int i = 0; i < n; ++i) {
+    const int each = items_of(&t[i], items);
+    const bool short_rows = t[i].threads <= SMALL;
+    if (!each) continue;
+    if (t[i].quarters == WHOLE && !short_rows) add_full(r, plan, f, t[i].threads, items);
+    const bool full = f->lanes > 4 && (short_rows || t[i].quarters < WHOLE) && t[i].threads < TC_CUDA_THREADS;
+    if (!once || short_rows) add_group(r, plan, f, t[i].threads, each, full);
+  }
+}
+
+/* Halves are converted in registers, which takes as long as memory does where a third of a group has no item: groups
+ * grow in steps of a third. */
+static void add_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items) {
+  static const shape fine[] = {{32, 3}, {32, 4}, {64, 3}, {64, 4}, {128, 3}, {128, 4}, {256, 3}, {256, 4}, {512, 4}},
+                     coarse[] = {{64, 2}, {128, 2}, {128, 4}, {256, 3}, {256, 4}, {512, 4}};
+  const bool once = r->passes < 2, largest = !f->shared && !once;
+  if (!f->aligned) {
+    add_scalar_groups(r, plan, f, items);
+    return;
+  }
+  add_parts(r, plan, f, items);
+  if (f->lanes > 4 && !once && items >= WHOLE)
+    add_shapes(r, plan, f, items, fine, (int)(sizeof fine / sizeof *fine) - !largest);
+  else add_shapes(r, plan, f, items, coarse, (int)(sizeof coarse / sizeof *coarse) - !largest);
 }
 
 /* Short rows that are only reduced: a few threads, a number that the compiler knows, and one pass.
