@@ -38,6 +38,8 @@ typedef struct tc_omp_choice {
 /* All decisions about a program: packing (gemm/packing.c), and the schedule of each kernel of nests.
  * false: out of memory. */
 bool tc_omp_plan(tc_program *p);
+/* tc_schedule_words.other_plan */
+bool tc_omp_other_plan(tc_program *p, const tc_kernel *k, uint32_t n, uint32_t i, tc_schedule_variant *v, bool *more);
 
 /* jam.c */
 bool tc_omp_plan_jam_vectors(const tc_omp_choice *c);
