@@ -54,7 +54,10 @@ static bool add(search *s, const tc_schedule *schedule, const char *change) {
 }
 
 static bool add_neighbour(void *self, const tc_schedule *schedule, const char *change) {
-  return add(self, schedule, change);
+  search *s = self;
+  const void *kernel = s->out->tried.at[0].schedule->kernel;
+  const bool same = !memcmp(schedule->kernel, kernel, s->x->b->schedule->kernel.size);
+  return (!same && !s->out->idle) || add(s, schedule, change);
 }
 
 static bool add_neighbours(search *s) {
@@ -146,7 +149,7 @@ static void remove_folder(const char *folder) {
 bool tune_search(tune_problem *x, tune_result *out) {
   char folder[] = "/tmp/tc-tune-XXXXXX";
   search s = {.x = x, .out = out, .folder = folder};
-  *out = (tune_result){0};
+  *out = (tune_result){.idle = tune_machine_is_idle()};
   if (!mkdtemp(folder)) {
     perror("tc-tune: /tmp");
     return false;

@@ -68,6 +68,7 @@ typedef struct tune_result {
   TC_VEC(tune_candidate) tried;
   size_t best;
   double noise; /* of the planned schedule against itself */
+  bool idle;    /* the machine was; else decisions of the kernel itself, about threads, stayed */
 } tune_result;
 bool tune_search(tune_problem *x, tune_result *out);
 void tune_result_free(tune_result *r);
@@ -78,7 +79,10 @@ bool tune_emit(const tune_problem *x, tune_candidate *c);
 bool tune_build(const tune_problem *x, tune_candidate *const *list, size_t n, const char *path);
 
 /* measure.c: sets states and times of the list.  *noise as in tune_result.  false: the planned schedule does not run. */
-bool tune_measure(const tune_problem *x, tune_candidate *const *list, size_t n, const char *path, double *noise);
+bool tune_measure(tune_problem *x, tune_candidate *const *list, size_t n, const char *path, double *noise);
+
+/* Does the machine do nothing else?  Where it does, teams of threads are slower than they will be. */
+bool tune_machine_is_idle(void);
 
 /* operands.c */
 typedef struct tune_operands {

@@ -64,8 +64,8 @@ static void print_candidate(const tune_candidate *c) {
 static void print_result(const char *kernel, const tune_result *r) {
   TC_VEC(const tune_candidate *) order = {0};
   const tune_candidate *best = &r->tried.at[r->best];
-  printf("%s: planned %.2f us, noise %.1f %%, %zu candidates\n", kernel, r->tried.at[0].times.us, 100 * r->noise,
-         r->tried.n - 1);
+  printf("%s: planned %.2f us, noise %.1f %%, %zu candidates%s\n", kernel, r->tried.at[0].times.us, 100 * r->noise,
+         r->tried.n - 1, r->idle ? "" : "; the machine is busy, and threads stay as planned");
   for (size_t i = 1; i < r->tried.n; ++i)
     if (!tc_push(&order, (const tune_candidate *)&r->tried.at[i])) break;
   if (order.n) qsort(order.at, order.n, sizeof *order.at, by_ratio);
