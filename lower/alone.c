@@ -49,13 +49,13 @@ static bool take_buffers(const tc_program *p, uint32_t kernel, tc_kernel *k, tc_
   return true;
 }
 
-bool tc_kernel_alone(const tc_program *p, uint32_t kernel, tc_program *alone) {
-  tc_kernel *k = tc_arena_alloc(p->arena, sizeof *k);
-  if (!k) return false;
+bool tc_kernel_alone(const tc_program *p, uint32_t kernel, const tc_kernel *k, tc_program *alone) {
+  tc_kernel *own = tc_arena_alloc(p->arena, sizeof *own);
+  if (!own) return false;
   *alone = *p;
-  *k = p->kernel[kernel];
-  k->name = "kernel";
+  *own = *k;
+  own->name = "kernel";
   alone->nkernel = 1;
-  alone->kernel = k;
-  return take_buffers(p, kernel, k, alone);
+  alone->kernel = own;
+  return take_buffers(p, kernel, own, alone);
 }

@@ -31,9 +31,8 @@ static double now(void) {
 
 static bool make_keys(tuned *t) {
   for (uint32_t i = 0; i < t->p->nkernel; ++i) {
-    const tc_kernel *k = &t->p->kernel[i];
     tc_buf key = {0};
-    t->open += !tc_tuning_is_fixed(t->p, i) && k->kind == TC_KERNEL_NESTS && !k->sibling;
+    t->open += !tc_tuning_is_fixed(t->p, i) && tc_tuning_nests(t->p, i);
     if (!tc_tuning_is_fixed(t->p, i)) continue;
     if (!tc_tuning_put_key(t->b, t->p, i, NULL, &key)) return tc_buf_free(&key), false;
     t->key[i] = key.text; /* taken over */
@@ -74,7 +73,8 @@ static void measure(tuned *t, const tc_tuning *known) {
 static bool read_schedule(tuned *t, const tc_kernel *k, const tc_tuning_entry *e) {
   tc_buf text = {0}, problem = {0};
   for (uint32_t i = 3; i < e->line; ++i) tc_put(&text, "\n");
-  tc_putf(&text, "program %s\nkernel %s\n%s", TC_TUNING_NAME, k->name, e->schedule);
+  tc_putf(&text, "program %s\nkernel %s%s\n%s", TC_TUNING_NAME, k->name, k->schedule->product ? " nests" : "",
+          e->schedule);
   const bool ok = !text.failed && tc_schedule_read(t->b->schedule, text.text, t->p, TC_TUNING_NAME, &problem);
   if (!ok) tc_putf(t->why, "%s: %s", t->f->tuner->database, problem.text ? problem.text : "out of memory");
   tc_buf_free(&text);

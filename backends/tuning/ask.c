@@ -137,7 +137,7 @@ bool tc_tuning_ask(const tc_backend *b, const tc_program *p, uint32_t kernel, co
   tc_program alone;
   tc_buf loops = {0}, schedule = {0}, key = {0};
   arguments a = {0};
-  bool ok = tc_kernel_alone(p, kernel, &alone) && tc_tuning_put_key(b, p, kernel, NULL, &key);
+  bool ok = tc_kernel_alone(p, kernel, tc_tuning_nests(p, kernel), &alone) && tc_tuning_put_key(b, p, kernel, NULL, &key);
   if (ok) {
     tc_program_print(&alone, &loops);
     tc_schedule_print(b->schedule, &alone, TC_TUNING_NAME, &schedule);

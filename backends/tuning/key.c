@@ -17,9 +17,16 @@ static bool are_known(const tc_nest *n) {
   return true;
 }
 
-bool tc_tuning_is_fixed(const tc_program *p, uint32_t kernel) {
+const tc_kernel *tc_tuning_nests(const tc_program *p, uint32_t kernel) {
   const tc_kernel *k = &p->kernel[kernel];
-  if (k->kind != TC_KERNEL_NESTS || k->sibling || !k->schedule || !k->schedule->kernel) return false;
+  if (k->sibling || !k->schedule) return NULL;
+  if (k->schedule->product) k = k->schedule->product;
+  return k->kind == TC_KERNEL_NESTS && k->schedule && k->schedule->kernel ? k : NULL;
+}
+
+bool tc_tuning_is_fixed(const tc_program *p, uint32_t kernel) {
+  const tc_kernel *k = tc_tuning_nests(p, kernel);
+  if (!k) return false;
   for (uint32_t i = 0; i < k->nnest; ++i)
     if (!are_known(&k->nest[i])) return false;
   for (uint32_t i = 0; i < k->nbuffer; ++i)
@@ -37,7 +44,7 @@ bool tc_tuning_put_key(const tc_backend *b, const tc_program *p, uint32_t kernel
   tc_program alone;
   tc_buf loops = {0}, schedule = {0};
   tc_sha256 h;
-  bool ok = tc_kernel_alone(p, kernel, &alone);
+  bool ok = tc_kernel_alone(p, kernel, tc_tuning_nests(p, kernel), &alone);
   if (ok) {
     tc_program_print(&alone, &loops);
     tc_schedule_print(b->schedule, &alone, TC_TUNING_NAME, &schedule);

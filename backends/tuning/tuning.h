@@ -57,7 +57,9 @@ bool tc_tuning_add(const char *path, const tc_tuning_entry *e, tc_buf *why);
 
 /* ---- key.c ----------------------------------------------------------------------------------- */
 
-/* Has the kernel a schedule that can be measured, of sizes that are all known? */
+/* What of the kernel has a schedule that can be measured: itself, or the nests that do a product; NULL: nothing. */
+const tc_kernel *tc_tuning_nests(const tc_program *p, uint32_t kernel);
+/* Is there such, of sizes that are all known? */
 bool tc_tuning_is_fixed(const tc_program *p, uint32_t kernel);
 /* By the text of the kernel's loops, its schedule, and values of symbols (NULL: all sizes are known). */
 bool tc_tuning_put_key(const tc_backend *b, const tc_program *p, uint32_t kernel, const int64_t *sym, tc_buf *key);

@@ -44,13 +44,11 @@ static char *text_of(const tc_program *p, const tc_kernel *k) {
 
 /* ---- a kernel by itself ---------------------------------------------------------------------- */
 
-static bool can_be_alone(const tc_kernel *k) { return k->kind == TC_KERNEL_NESTS && !k->sibling && k->schedule->kernel; }
-
 /* Its text is read back, and is planned as the kernel was. */
 static void check_alone(const tc_program *p, uint32_t i) {
   tc_program alone;
   tc_buf text = {0}, again = {0};
-  cr_assert(tc_kernel_alone(p, i, &alone));
+  cr_assert(tc_kernel_alone(p, i, tc_tuning_nests(p, i), &alone));
   tc_program_print(&alone, &text);
   tc_program *read = tc_program_read(text.text, &quiet);
   cr_assert_not_null(read, "%s", text.text);
@@ -79,7 +77,7 @@ Test(tuning, kernels_by_themselves) {
     if (!made) tc_graph_free(r.g);
     tc_program *p = planned(g);
     for (uint32_t k = 0; p && k < p->nkernel; k++)
-      if (can_be_alone(&p->kernel[k])) check_alone(p, k), kernels++;
+      if (tc_tuning_nests(p, k)) check_alone(p, k), kernels++;
     if (p) tc_program_free(p);
     if (g) tc_graph_free(g);
   }

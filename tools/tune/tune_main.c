@@ -12,10 +12,11 @@
 
 static const char usage[] =
     "usage: tc-tune [--kernel=NAME] [--database=FILE] [--seconds=N] [--compiler=CLANG] [--isa=LIST]\n"
-    "               [--schedule=FILE] [-DNAME=N] [--quiet] FILE.tcg [SIZE=N,...]\n"
+    "               [--schedule=FILE] [-DNAME=N] [--quiet] FILE.tcg... [SIZE=N,...]\n"
     "       tc-tune ... --program=LOOPS\n"
     "  runs each kernel of nests for the CPU by the schedules that are like its planned one, in turns with it, and\n"
-    "  prints the times, the fastest first; SIZE=N: what sizes are, that are no numbers in the graph\n"
+    "  prints the times, the fastest first, and of several kernels what the planned schedules lose against these;\n"
+    "  SIZE=N: what sizes are, that are no numbers in the graph\n"
     "  --kernel     this one alone\n"
     "  --database   where results of kernels whose sizes are all known are written, and read by builds: tune=FILE\n"
     "  --seconds    that new candidates are begun for each kernel (10)\n"
@@ -26,11 +27,13 @@ static const char usage[] =
     "  --quiet      only what is wrong\n";
 
 typedef struct request {
-  const char *path, *program, *schedule, *database, *compiler, *kernel, *name, *key, *sizes;
+  const char *program, *schedule, *database, *compiler, *kernel, *name, *key, *sizes;
   double seconds;
   uint32_t levels;
   bool quiet;
   TC_VEC(const char *) macro;
+  TC_VEC(const char *) path;
+  TC_VEC(double) loss; /* of each kernel: planned time / time of the fastest - 1 */
 } request;
 
 static void print_diag(void *self, tc_severity s, tc_loc loc, const char *text) {
@@ -102,30 +105,27 @@ static bool save(const request *r, const char *kernel, const char *key, const tu
 static int64_t lanes_at(int level) { return level == TC_ISA_V2 ? 4 : level == TC_ISA_V3 ? 8 : 16; }
 
 /* Kernel i of p, which is planned. */
-static bool tune(const request *r, const tc_backend *b, const tc_program *p, uint32_t i, const int64_t *sym) {
+static bool tune(request *r, const tc_backend *b, const tc_program *p, uint32_t i, const int64_t *sym) {
   tc_program alone;
   tune_result found;
   tc_buf key = {0};
   const char *name = r->name ? r->name : p->kernel[i].name;
   const bool fixed = tc_tuning_is_fixed(p, i);
-  bool ok = tc_kernel_alone(p, i, &alone) && tc_tuning_put_key(b, p, i, fixed ? NULL : sym, &key);
+  bool ok = tc_kernel_alone(p, i, tc_tuning_nests(p, i), &alone) && tc_tuning_put_key(b, p, i, fixed ? NULL : sym, &key);
   if (!ok) return complain(name, NULL);
   const int level = tc_tuning_level(r->levels);
   tune_problem x = {.b = b, .p = &alone, .k = alone.kernel, .sym = sym, .level = level, .lanes = lanes_at(level),
                     .compiler = r->compiler, .macro = r->macro.at, .nmacro = r->macro.n, .end = tune_now() + r->seconds};
   ok = tune_search(&x, &found);
   if (ok && !r->quiet) print_result(name, &found);
+  if (ok) ok = tc_push(&r->loss, found.best ? 1 / found.tried.at[found.best].times.ratio - 1 : 0);
   if (ok && r->database) ok = save(r, name, r->key ? r->key : key.text, &found);
   tune_result_free(&found);
   tc_buf_free(&key);
   return ok;
 }
 
-static bool is_nests(const tc_kernel *k) {
-  return k->kind == TC_KERNEL_NESTS && !k->sibling && k->schedule && k->schedule->kernel;
-}
-
-static bool tune_program(const request *r, const tc_backend *b, tc_program *p, const char *symbol, const int64_t *sym) {
+static bool tune_program(request *r, const tc_backend *b, tc_program *p, const char *symbol, const int64_t *sym) {
   const tc_setting schedule = {"schedule", r->schedule};
   tc_buf why = {0};
   bool ok = tc_program_verify(p, (char[256]){0}, 256) && b->plan(p);
@@ -133,7 +133,7 @@ static bool tune_program(const request *r, const tc_backend *b, tc_program *p, c
   if (!ok) complain(r->schedule ? r->schedule : symbol, why.text);
   tc_buf_free(&why);
   for (uint32_t i = 0; ok && i < p->nkernel; ++i)
-    if (is_nests(&p->kernel[i]) && (!r->kernel || !strcmp(r->kernel, p->kernel[i].name))) ok = tune(r, b, p, i, sym);
+    if (tc_tuning_nests(p, i) && (!r->kernel || !strcmp(r->kernel, p->kernel[i].name))) ok = tune(r, b, p, i, sym);
   return ok;
 }
 
@@ -171,7 +171,7 @@ static bool read_text(const char *path, tc_buf *text) {
   return ok || complain(path, "it cannot be read");
 }
 
-static bool tune_loops(const request *r, const tc_backend *b, const char *text) {
+static bool tune_loops(request *r, const tc_backend *b, const char *text) {
   tc_diag diag = {print_diag, NULL};
   tc_program *p = tc_program_read(text, &diag);
   if (!p) return false;
@@ -184,7 +184,7 @@ static bool tune_loops(const request *r, const tc_backend *b, const char *text) 
   return ok;
 }
 
-static bool tune_graph(const request *r, const tc_backend *b, tc_graph *g) {
+static bool tune_graph(request *r, const tc_backend *b, tc_graph *g) {
   g = tc_graph_optimize(g);
   tc_program *p = g ? tc_lower(g, b->target) : NULL;
   int64_t *sym = p ? sizes_of(r, tc_graph_dims(g)) : NULL;
@@ -195,7 +195,7 @@ static bool tune_graph(const request *r, const tc_backend *b, tc_graph *g) {
   return ok;
 }
 
-static bool tune_file(const request *r, const tc_backend *b, const tc_buf *text) {
+static bool tune_file(request *r, const tc_backend *b, const tc_buf *text) {
   tc_diag diag = {print_diag, NULL};
   tc_file *f = tc_file_read(text->text ? text->text : "", text->len, &diag);
   bool ok = f;
@@ -237,10 +237,27 @@ static bool parse(const char *text, request *r) {
   if (!strcmp(text, "--quiet")) return r->quiet = true;
   if (!strncmp(text, "-D", 2)) return tc_push(&r->macro, text);
   if (*text == '-') return false;
-  if (!r->path) r->path = text;
-  else if (!r->sizes) r->sizes = text;
-  else return false;
+  if (!strchr(text, '=')) return tc_push(&r->path, text);
+  if (r->sizes) return false;
+  r->sizes = text;
   return true;
+}
+
+static void print_losses(const request *r) {
+  const size_t n = r->loss.n;
+  if (r->quiet || n < 2) return;
+  const double median = tune_median(r->loss.at, n); /* and sorts them */
+  printf("%zu kernels: planned schedules lose %.1f %% (median), %.1f %% (95th percentile), %.1f %% (most)\n", n,
+         100 * median, 100 * r->loss.at[(n - 1) * 95 / 100], 100 * r->loss.at[n - 1]);
+}
+
+static bool tune_path(request *r, const char *path) {
+  const tc_backend *b = tc_backend_of_build(0);
+  tc_buf text = {0};
+  bool ok = read_text(path, &text);
+  if (ok) ok = r->program ? tune_loops(r, b, text.text ? text.text : "") : tune_file(r, b, &text);
+  tc_buf_free(&text);
+  return ok;
 }
 
 int main(int argc, char **argv) {
@@ -249,13 +266,13 @@ int main(int argc, char **argv) {
   bool ok = true;
   for (int i = 1; ok && i < argc; ++i)
     if (!(ok = parse(argv[i], &r))) fprintf(stderr, "tc-tune: '%s' is not understood\n%s", argv[i], usage);
-  if (ok && !r.path == !r.program) ok = false, fputs(usage, stderr);
+  if (ok && !r.path.n == !r.program) ok = false, fputs(usage, stderr);
   if (!ok) return 2;
-  tc_buf text = {0};
-  const tc_backend *b = tc_backend_of_build(0);
-  ok = read_text(r.program ? r.program : r.path, &text) &&
-       (r.program ? tune_loops(&r, b, text.text ? text.text : "") : tune_file(&r, b, &text));
-  tc_buf_free(&text);
+  if (r.program) ok = tune_path(&r, r.program);
+  for (size_t i = 0; ok && i < r.path.n; ++i) ok = tune_path(&r, r.path.at[i]);
+  if (ok) print_losses(&r);
   free(r.macro.at);
+  free(r.path.at);
+  free(r.loss.at);
   return !ok;
 }
