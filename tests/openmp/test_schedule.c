@@ -99,7 +99,7 @@ Test(schedule, of_columns) {
     cr_expect_eq(plan->interchange, 1);
     cr_expect_eq(plan->jam_vectors.n, 0);
     cr_expect_eq(few->interchange, 0);
-    cr_expect_eq(few->jam_vectors.n, 2);
+    cr_expect_eq(few->jam_vectors.n, 3);
     tc_program_free(p);
     tc_graph_free(g);
   }

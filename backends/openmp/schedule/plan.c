@@ -39,15 +39,17 @@ static bool plan_approximate(tc_omp_choice *c, const uint8_t *reduced) {
   return ok;
 }
 
-/* As many vectors as there are registers for, then a quarter of them. */
+/* As many vectors as there are registers for, then a quarter of them, then two of the widest: one by itself takes as long as
+ * these, for each of its additions waits for the one before. */
 static bool plan_jam_vectors(tc_omp_choice *c) {
   if (!tc_omp_plan_jam_vectors(c)) return true;
+  const uint32_t all = (uint32_t)tc_omp_accumulators(&c->f);
   tc_schedule_list *l = &c->nest->jam_vectors;
-  l->at = tc_arena_alloc(c->f.p->arena, 2 * sizeof *l->at);
+  l->at = tc_arena_alloc(c->f.p->arena, 3 * sizeof *l->at);
   if (!l->at) return false;
-  l->n = 2;
-  l->at[0] = (uint32_t)tc_omp_accumulators(&c->f);
-  l->at[1] = 4 * l->at[0];
+  l->at[l->n++] = all;
+  l->at[l->n++] = 4 * all;
+  if (4 * all < TC_OMP_PAIR) l->at[l->n++] = TC_OMP_PAIR;
   return true;
 }
 

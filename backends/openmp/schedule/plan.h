@@ -21,6 +21,7 @@ enum {
    * faster than any order of reading. */
   TC_OMP_LEAST_COLUMNS = 8,
   TC_OMP_LEAST_ROWS = 256,
+  TC_OMP_PAIR = 8, /* registers for each of two jammed vectors of the widest */
   TC_OMP_JAM_ROWS = 4, /* rows that are reduced in one loop, with the loads that they share */
   TC_OMP_GROUP = 4,    /* most outer points that go through the stages together */
   TC_OMP_OUTER = 4,    /* most outer points that share the rows of a matrix where its loop is interchanged */
