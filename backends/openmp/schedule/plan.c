@@ -179,6 +179,7 @@ static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_ne
   const int64_t collected = ok ? tc_omp_plan_collect(&f) : 0;
   const int one = ok ? tc_omp_plan_one_column(&f) : -1;
   const int rows = ok ? tc_omp_plan_interchange(&(tc_omp_choice){.f = f}) : -1;
+  const int transposed = ok ? tc_omp_plan_transposed(&f) : -1;
   tc_omp_close_facts(&f);
   s->variant = tc_arena_alloc(x->p->arena, VARIANTS * sizeof *s->variant);
   if (!ok || !s->variant) return false;
@@ -189,7 +190,7 @@ static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_ne
   if (one >= 0 && !plan_one_column(x, n, one, s)) return false;
   if (collected && !plan_collected(x, n, collected, s)) return false;
   if (rows >= 0 && !plan_interchanged(x, n, rows, s)) return false;
-  return plan_variant(x, n, n->vector, PLAIN, &s->variant[s->nvariant++]);
+  return plan_variant(x, n, transposed < 0 ? n->vector : transposed, PLAIN, &s->variant[s->nvariant++]);
 }
 
 /* ---- other plans ----------------------------------------------------------------------------- */

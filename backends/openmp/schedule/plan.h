@@ -60,6 +60,9 @@ bool tc_omp_plan_pairs(const tc_omp_choice *c, const tc_stage *st);
 bool tc_omp_may_collect(const tc_omp_facts *f);
 int64_t tc_omp_plan_collect(const tc_omp_facts *f);
 
+/* transpose.c: the axis that lanes of a transpose are better along than along its stores, -1: none. */
+int tc_omp_plan_transposed(const tc_omp_facts *f);
+
 /* short_rows.c: the width below which a nest of reduced rows of unknown length has lanes along its rows; 0: none. */
 int64_t tc_omp_plan_short_rows(const tc_omp_facts *f);
 /* The same for rows whose points are stored alone. */
