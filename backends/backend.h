@@ -55,6 +55,16 @@ typedef struct tc_size_name {
 /* The function itself, or one of the two calls that eager code differentiates it by (backends/training.h). */
 typedef enum { TC_PART_WHOLE, TC_PART_FORWARD, TC_PART_BACKWARD } tc_part;
 
+/* How kernels are measured (backends/tuning/tuning.h). */
+typedef struct tc_tuner {
+  const char *tool;            /* tc-tune; NULL: it was not found */
+  const char *compiler;        /* a clang, for texts of candidates; NULL: none was found */
+  const char *database;        /* file of results; NULL: there is none, and nothing is measured */
+  double seconds;              /* that measuring may take for a function */
+  const char *const *macros;   /* NAME=NUMBER, for the kernel text */
+  uint32_t nmacro;
+} tc_tuner;
+
 /* One function (or segment) of the user's. */
 typedef struct tc_function {
   const char *symbol; /* external name of the entry (tcrt_entry), unique in the program */
@@ -82,6 +92,7 @@ typedef struct tc_function {
   uint32_t levels; /* CPU: bit i: code for tc_isa i, by the best text at or below it; 0: all */
   bool gradients;  /* it brings kernels for its gradients, where it has some */
   tc_wish gradient_wish;
+  const tc_tuner *tuner; /* mode=max-autotune; NULL: schedules are as planned */
   int64_t max_saved; /* bytes between them (autodiff/partition.h); 0: no limit */
   /* What follows is the driver's. */
   tc_part part;

@@ -7,6 +7,7 @@
 
 #include "backends/entry/entry.h"
 #include "backends/plan.h"
+#include "backends/tuning/tuning.h"
 
 /* ---- one variant ----------------------------------------------------------------------------- */
 
@@ -95,7 +96,8 @@ static uint32_t limit_levels(uint32_t levels, uint32_t wanted) {
 static bool plan_kernels(const tc_job *j, tc_variant *v) {
   tc_buf why = {0};
   const tc_function *f = j->f;
-  const bool ok = tc_plan_program(v->b, v->p, f->setting, f->nsetting, f->symbol, &why);
+  const bool ok = tc_plan_program(v->b, v->p, f->setting, f->nsetting, f->symbol, &why) &&
+                  tc_tune_program(v->b, v->p, f, &why);
   if (!ok && why.text) tc_report(tc_graph_diag(j->graph), TC_ERROR, (tc_loc){0}, "%s", why.text);
   else if (!ok) tc_report_missing(j, v, (tc_loc){0}, "out of memory");
   tc_buf_free(&why);

@@ -53,6 +53,7 @@ public:
       compiler->point_to(file_names(context.getSourceManager())); // who numbers the files?
   }
   void compile_kernels(const tc_texts &texts) override { compiler->compile_kernels(texts); }
+  std::string kernel_compiler() const override;
   std::string compile(const tc_texts &texts, std::vector<std::string> entries) override {
     code = compiler->finish(texts, entries);
     return code.error;
@@ -110,6 +111,17 @@ bool ClangShell::makes_code() const {
   default:
     return false;
   }
+}
+
+// The one whose resources (LLVM/lib/clang/VERSION) are used; kernels are run, so they are not for another machine.
+std::string ClangShell::kernel_compiler() const {
+  const llvm::Triple here(LLVM_HOST_TRIPLE);
+  if (user.getTarget().getTriple().getArch() != here.getArch() || user.getTarget().getTriple().getOS() != here.getOS())
+    return "";
+  llvm::SmallString<256> path(user.getHeaderSearchOpts().ResourceDir);
+  for (int i = 0; i < 3; i++) llvm::sys::path::remove_filename(path);
+  llvm::sys::path::append(path, "bin", "clang");
+  return llvm::sys::fs::can_execute(path) ? std::string(path) : "";
 }
 
 // What goes to another process is assembly, which link-time optimisation would have to join.

@@ -178,6 +178,27 @@ std::string set_schedule(StringRef key, StringRef value, Options &options, Stand
   return "";
 }
 
+std::string set_mode(StringRef key, StringRef value, Options &options, Stands) {
+  if (!llvm::is_contained({"default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"}, value))
+    return one_of(key, value, "default, reduce-overhead, max-autotune or max-autotune-no-cudagraphs");
+  options.tunes = value.starts_with("max-autotune");
+  options.settings.push_back({key.str(), value.str()}); // for launches on GPUs
+  return "";
+}
+
+std::string set_tune(StringRef key, StringRef value, Options &options, Stands) {
+  if (value.empty()) return one_of(key, value, "the name of a file");
+  options.tune = value.str();
+  return "";
+}
+
+std::string set_tune_time(StringRef key, StringRef value, Options &options, Stands) {
+  double seconds;
+  if (value.getAsDouble(seconds) || !(seconds >= 0 && seconds <= 1e6)) return one_of(key, value, "seconds such as 20");
+  options.tune_time = seconds;
+  return "";
+}
+
 struct Row {
   const char *key, *values;
   std::string (*set)(StringRef key, StringRef value, Options &options, Stands where);

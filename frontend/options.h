@@ -23,12 +23,15 @@ struct Options {
   std::optional<int64_t> max_saved;                          // bytes
   std::vector<tc_dtype> autocasts; // scopes of TC_AUTOCAST around calls that there is more code for
   std::vector<std::pair<std::string, std::string>> settings; // of options that backends have
+  bool tunes = false;     // mode=max-autotune: schedules are measured
+  double tune_time = 20;  // seconds that this may take for a segment
   // Of a whole file.
   bool explain = true; // the section that tc-explain reads
   std::string save_graphs; // folder for captured graphs; empty: none
   uint32_t levels = 0; // bit i: code for tc_isa i; 0: all levels
   unsigned effort = 3; // -O of the generated code
   uint32_t jobs = 0;   // texts compiled at once; 0: see backends/jobs.h
+  std::string tune;    // file of measured schedules; empty: in the cache's folder
   std::string cache;   // folder of compiled kernels, or "off"; empty: as the environment says
   uint64_t cache_bytes = 1u << 30;
   std::vector<std::string> thresholds; // NAME=NUMBER, macros of the kernel text

@@ -432,6 +432,11 @@ uint32_t tc_launch_count(const tc_program *p);
 /* The symbol that stands for d in k's text where siblings differ in it; else d. */
 tc_dim tc_kernel_size(const tc_kernel *k, const tc_program *p, tc_dim d);
 
+/* Kernel `kernel`, which is no call, as a program of its own that has k for it: itself, or another one over the same
+ * buffers, such as the nests of a product.  It is called "kernel"; the program's buffers are those of its list, and the
+ * text says all that there is of the kernel.  Results that other kernels read are in the workspace.  It lives as long as p and is not freed.  false: out of memory. */
+bool tc_kernel_alone(const tc_program *p, uint32_t kernel, const tc_kernel *k, tc_program *alone);
+
 /* Does one of two kernels store to memory that the other one names, or have both an effect? */
 bool tc_kernels_meet(const tc_program *p, const tc_kernel *x, const tc_kernel *y);
 

@@ -50,14 +50,6 @@ bool tc_cuda_records(const tc_function *f) {
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static const char *check_mode(const char *value) {
-  static const char *const modes[] = {"default", "reduce-overhead", "max-autotune",
-                                      "max-autotune-no-cudagraphs"};
-  for (int i = 0; i < 4; ++i)
-    if (!strcmp(value, modes[i])) return NULL;
-  return "default, reduce-overhead, max-autotune or max-autotune-no-cudagraphs";
-}
-
 static const char *check_arch(const char *value) {
   tc_cuda_options o = tc_cuda_defaults;
   return tc_cuda_parse_arch(value, &o) ? NULL : "a list such as 80,90,ptx80";
@@ -69,11 +61,6 @@ static const char *check_nvrtc(const char *value) {
 }
 
 const tc_backend_option tc_cuda_option[TC_CUDA_OPTIONS] = {
-    {"mode", "default|reduce-overhead|max-autotune|max-autotune-no-cudagraphs", "default", false,
-     check_mode,
-     "reduce-overhead: the launches of a call on a GPU are recorded as one CUDA graph; "
-     "max-autotune: the "
-     "same; max-autotune-no-cudagraphs: as default.  Tiles come from the cost model in every mode"},
     {"cuda-arch", "list of 80, 90, ..., ptx80, ...", "80,90,ptx80", true, check_arch,
      "GPUs that machine code, or PTX for newer ones, is made for"},
     {"nvrtc", "PATH", "found", true, check_nvrtc,

@@ -33,7 +33,7 @@ tc_cuda_options tc_cuda_options_of(const tc_unit_options *o);
 bool tc_cuda_records(const tc_function *f);
 
 /* The options of the compiler that this backend brings. */
-enum { TC_CUDA_OPTIONS = 3 };
+enum { TC_CUDA_OPTIONS = 2 };
 extern const tc_backend_option tc_cuda_option[TC_CUDA_OPTIONS];
 
 #ifdef __cplusplus

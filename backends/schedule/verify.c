@@ -72,11 +72,11 @@ static bool verify_variant(const tc_schedule_words *w, tc_schedule_place *at, tc
   return ok;
 }
 
-static bool verify_kernel(const tc_schedule_words *w, const tc_program *p, const tc_kernel *k,
-                          tc_buf *why) {
+bool tc_schedule_verify_kernel(const tc_schedule_words *w, const tc_program *p, const tc_kernel *k,
+                               tc_buf *why) {
   const tc_schedule *s = k->schedule;
   tc_schedule_place at = {.p = p, .k = k, .stage = -1};
-  if (s && s->product && !verify_kernel(w, p, s->product, why)) return false;
+  if (s && s->product && !tc_schedule_verify_kernel(w, p, s->product, why)) return false;
   if (!s || !s->kernel) return true;
   if (!verify_level(&w->kernel, s->kernel, &at, s->line, why) || !verify_rest(w, &at, why))
     return false;
@@ -92,6 +92,6 @@ static bool verify_kernel(const tc_schedule_words *w, const tc_program *p, const
 
 bool tc_schedule_verify(const tc_schedule_words *w, const tc_program *p, tc_buf *why) {
   for (uint32_t i = 0; i < p->nkernel; ++i)
-    if (!verify_kernel(w, p, &p->kernel[i], why)) return false;
+    if (!tc_schedule_verify_kernel(w, p, &p->kernel[i], why)) return false;
   return true;
 }

@@ -66,6 +66,9 @@ typedef struct tc_schedule_word {
   /* Optional.  Why the nest and the decisions around it do not allow it; NULL: they do. */
   const char *(*refusal)(const tc_schedule_place *at);
   const char *const *names; /* NAME: ends with NULL */
+  /* Optional.  What may be tried in place of a value (neighbours.h).  COUNT: values in ascending order, 0 for the
+   * absent one; ends with -1.  Other kinds: not NULL: other values of the field are tried. */
+  const int64_t *tries;
 } tc_schedule_word;
 
 typedef struct tc_schedule_level {
@@ -83,6 +86,10 @@ typedef struct tc_schedule_words {
   /* Optional.  What refusals of one variant share: sets at->self.  false: out of memory. */
   bool (*open)(tc_schedule_place *at);
   void (*close)(tc_schedule_place *at);
+  /* Optional.  Plans of nest n of k that differ in more than one decision, in the program's arena: number i, from 0
+   * on, is a variant without conditions.  They may be refused.  *more: there are such from i on; false: out of memory. */
+  bool (*other_plan)(tc_program *p, const tc_kernel *k, uint32_t n, uint32_t i, tc_schedule_variant *v,
+                     bool *more);
 } tc_schedule_words;
 
 /* The schedules of all kernels of p, which is called `name`. */
@@ -96,6 +103,8 @@ bool tc_schedule_read_file(const tc_schedule_words *w, const char *path, tc_prog
                            const char *name, tc_buf *why);
 /* Asks the words of all decisions whether they are allowed.  false: why, with the line if there is one. */
 bool tc_schedule_verify(const tc_schedule_words *w, const tc_program *p, tc_buf *why);
+bool tc_schedule_verify_kernel(const tc_schedule_words *w, const tc_program *p, const tc_kernel *k,
+                               tc_buf *why);
 
 #ifdef __cplusplus
 }

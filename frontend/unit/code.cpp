@@ -3,6 +3,7 @@
 
 #include "backends/cache/cache.h"
 #include "backends/jobs.h"
+#include "backends/tuning/tuning.h"
 #include "frontend/unit/unit.h"
 
 namespace tc {
@@ -62,6 +63,7 @@ std::vector<tc_function> Unit::segments(Compiled &of, SizeNames &size_names) {
           shell.makes_code() || dumps_kernels(f.options.backends) ? f.options.backends.n : 1;
       compiled.setting = f.settings.data();
       compiled.nsetting = static_cast<uint32_t>(f.settings.size());
+      compiled.tuner = f.options.tunes && shell.makes_code() ? &f.tuner : nullptr;
       compiled.explain = &f.explain;
       compiled.file_of = file_of;
       compiled.sources = &sources;
@@ -76,6 +78,22 @@ std::vector<tc_function> Unit::segments(Compiled &of, SizeNames &size_names) {
       of.push_back({&f, &segment});
     }
   return list;
+}
+
+void Unit::prepare_tuning(const tc_cache *cache) {
+  if (llvm::none_of(functions, [](const FunctionJob &f) { return f.options.tunes; })) return;
+  tc_buf tool = {};
+  if (tc_tuning_find_tool(&tool)) tuning.tool = tool.text;
+  tc_buf_free(&tool);
+  tuning.compiler = shell.kernel_compiler();
+  tuning.database = options.tune;
+  if (options.tune.empty() && cache) tuning.database = std::string(tc_cache_folder(cache)) + "/.tuning";
+  auto given = [](const std::string &text) { return text.empty() ? nullptr : text.c_str(); };
+  for (FunctionJob &f : functions) {
+    for (const std::string &macro : options.thresholds) f.macros.push_back(macro.c_str());
+    f.tuner = {given(tuning.tool), given(tuning.compiler), given(tuning.database), f.options.tune_time,
+               f.macros.data(),    static_cast<uint32_t>(f.macros.size())};
+  }
 }
 
 // What became of each segment; those without code are withdrawn from the new text.
@@ -108,6 +126,7 @@ void Unit::compile() {
   std::vector<tc_result> results(list.size());
   tc_texts texts = {};
   tc_cache *cache = tc_cache_open(options.cache.c_str(), options.cache_bytes);
+  prepare_tuning(cache);
   tc_jobs at_once = tc_jobs_take(options.jobs);
   const std::vector<tc_setting> settings = options.settings_for_backends();
   const tc_unit_options unit_options = {settings.data(), static_cast<uint32_t>(settings.size()),

@@ -25,6 +25,8 @@ struct FunctionJob {
   const clang::FunctionDecl *decl = nullptr;
   Options options;
   std::vector<tc_setting> settings; // of the options
+  tc_tuner tuner = {};              // points into what follows, and into Tuning
+  std::vector<const char *> macros; // of the kernel text
   tc_diag diag = {};
   CapturedFunction captured = {};
   std::vector<Message> messages;

@@ -49,6 +49,8 @@ public:
   virtual void begin_code(tc_cache *cache, unsigned jobs) = 0;
   // The kernel texts are there, the others are waited for: time to compile these.
   virtual void compile_kernels(const tc_texts &texts) = 0;
+  // A clang for kernel texts, of the version that compiles them here; "": none was found.
+  virtual std::string kernel_compiler() const { return ""; }
   // All texts; `entries` are the functions of the host text that the new text calls.  What is wrong with
   // them, or "".
   virtual std::string compile(const tc_texts &texts, std::vector<std::string> entries) = 0;
@@ -98,6 +100,7 @@ private:
 
   // code.cpp
   void compile();
+  void prepare_tuning(const tc_cache *cache);
   std::vector<tc_function> segments(Compiled &of, SizeNames &size_names);
   void note(const std::vector<tc_result> &results, const Compiled &jobs, bool done,
             Compiled &compiled);
@@ -116,6 +119,9 @@ private:
   Shell &shell;
   Rewriter rewriter;
   std::deque<FunctionJob> functions; // addresses stay: graphs point to diag
+  struct {
+    std::string tool, compiler, database;
+  } tuning;                          // of functions with mode=max-autotune
   bool differentiates = false;       // the file asks for gradients outside of compiled functions
 };
 

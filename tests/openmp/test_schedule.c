@@ -99,7 +99,7 @@ Test(schedule, of_columns) {
     cr_expect_eq(plan->interchange, 1);
     cr_expect_eq(plan->jam_vectors.n, 0);
     cr_expect_eq(few->interchange, 0);
-    cr_expect_eq(few->jam_vectors.n, 2);
+    cr_expect_eq(few->jam_vectors.n, 3);
     tc_program_free(p);
     tc_graph_free(g);
   }
@@ -119,6 +119,27 @@ Test(schedule, of_one_row_or_column) {
   cr_expect_str_eq(n->axis[((const tc_omp_nest_schedule *)s->variant[2].nest)->vector].name, "n");
   tc_program_free(p);
   tc_graph_free(g);
+}
+
+/* Lanes of a transpose are along its stores, but for rows that are a power of two apart: where those that are stored are not. */
+Test(schedule, of_transposes) {
+  static const struct {
+    int rows, columns;
+    bool along_stores;
+  } row[] = {{1000, 1000, true}, {1000, 1024, false}, {1024, 1000, true}, {1024, 1024, false}, {4096, 512, true}, {64, 12288, false}};
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+    char text[160];
+    snprintf(text, sizeof text, "graph g\n%%1 = param f32[%d,%d] \"x\"\n%%2 = permute %%1 axes=[1,0]\nret %%2\n", row[i].rows,
+             row[i].columns);
+    tc_graph *g = tc_graph_parse(text, &diag);
+    tc_program *p = planned(g);
+    const tc_nest *n = &p->kernel[0].nest[0];
+    const tc_schedule_nest *s = &p->kernel[0].schedule->nest[0];
+    const int lanes = ((const tc_omp_nest_schedule *)s->variant[s->nvariant - 1].nest)->vector;
+    cr_expect_eq(tc_dim_is(n->stage[0].action[0].address.coef[lanes], 1), row[i].along_stores, "%zu", i);
+    tc_program_free(p);
+    tc_graph_free(g);
+  }
 }
 
 /* Accumulators are of neighbouring runs where these are few vectors long, and known to be. */

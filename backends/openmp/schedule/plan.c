@@ -39,15 +39,17 @@ static bool plan_approximate(tc_omp_choice *c, const uint8_t *reduced) {
   return ok;
 }
 
-/* As many vectors as there are registers for, then a quarter of them. */
+/* As many vectors as there are registers for, then a quarter of them, then two of the widest: one by itself takes as long as
+ * these, for each of its additions waits for the one before. */
 static bool plan_jam_vectors(tc_omp_choice *c) {
   if (!tc_omp_plan_jam_vectors(c)) return true;
+  const uint32_t all = (uint32_t)tc_omp_accumulators(&c->f);
   tc_schedule_list *l = &c->nest->jam_vectors;
-  l->at = tc_arena_alloc(c->f.p->arena, 2 * sizeof *l->at);
+  l->at = tc_arena_alloc(c->f.p->arena, 3 * sizeof *l->at);
   if (!l->at) return false;
-  l->n = 2;
-  l->at[0] = (uint32_t)tc_omp_accumulators(&c->f);
-  l->at[1] = 4 * l->at[0];
+  l->at[l->n++] = all;
+  l->at[l->n++] = 4 * all;
+  if (4 * all < TC_OMP_PAIR) l->at[l->n++] = TC_OMP_PAIR;
   return true;
 }
 
@@ -83,7 +85,7 @@ static int64_t plan_tile(const tc_omp_choice *c) {
 }
 
 /* What the conditions of a variant decide: rows fill the lanes with their results; loops are interchanged. */
-typedef enum { PLAIN, COLLECT, INTERCHANGE } way;
+typedef enum { PLAIN, COLLECT, INTERCHANGE, JAM_ROWS } way; /* the last one: though it does not seem to pay */
 
 static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced, way w) {
   const tc_nest *n = c->f.nest;
@@ -96,7 +98,7 @@ static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced, way w) {
   if (tc_omp_lanes_are_points(&c->f)) s->tile = plan_tile(c);
   if ((!s->interchange && !plan_jam_vectors(c)) || (!s->collect && !tc_omp_plan_prefetch(c))) return false;
   s->group = tc_omp_may_group(c) ? TC_OMP_GROUP : 0; /* whose rows are prefetched */
-  s->jam_rows = tc_omp_plan_jam_rows(c) ? TC_OMP_JAM_ROWS : 0;
+  s->jam_rows = w == JAM_ROWS || tc_omp_plan_jam_rows(c) ? TC_OMP_JAM_ROWS : 0;
   s->nontemporal = tc_omp_plan_nontemporal(c);
   s->pipeline = tc_omp_plan_pipeline(c);
   s->align = tc_omp_plan_align(c);
@@ -177,6 +179,7 @@ static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_ne
   const int64_t collected = ok ? tc_omp_plan_collect(&f) : 0;
   const int one = ok ? tc_omp_plan_one_column(&f) : -1;
   const int rows = ok ? tc_omp_plan_interchange(&(tc_omp_choice){.f = f}) : -1;
+  const int transposed = ok ? tc_omp_plan_transposed(&f) : -1;
   tc_omp_close_facts(&f);
   s->variant = tc_arena_alloc(x->p->arena, VARIANTS * sizeof *s->variant);
   if (!ok || !s->variant) return false;
@@ -187,7 +190,38 @@ static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_ne
   if (one >= 0 && !plan_one_column(x, n, one, s)) return false;
   if (collected && !plan_collected(x, n, collected, s)) return false;
   if (rows >= 0 && !plan_interchanged(x, n, rows, s)) return false;
-  return plan_variant(x, n, n->vector, PLAIN, &s->variant[s->nvariant++]);
+  return plan_variant(x, n, transposed < 0 ? n->vector : transposed, PLAIN, &s->variant[s->nvariant++]);
+}
+
+/* ---- other plans ----------------------------------------------------------------------------- */
+
+/* Is that what the way is for, and do rows that are collected, which have no totals, need none? */
+static bool is_worth_trying(const tc_omp_facts *f, way w) {
+  int64_t lo, hi;
+  if (w != COLLECT) return w != INTERCHANGE || tc_omp_may_interchange(f);
+  if (!tc_omp_may_collect(f)) return false;
+  tc_dim_range(tc_graph_dims(f->p->graph), f->nest->axis[f->vector].extent, &lo, &hi);
+  return hi >= 0 && hi <= TC_OMP_BLOCK;
+}
+
+/* Of each axis in the lanes each way. */
+bool tc_omp_other_plan(tc_program *p, const tc_kernel *k, uint32_t n, uint32_t i, tc_schedule_variant *v, bool *more) {
+  enum { WAYS = JAM_ROWS + 1 };
+  const tc_nest *nest = &k->nest[n];
+  const int axis = (int)(i / WAYS);
+  const way w = (way)(i % WAYS);
+  tc_omp_facts f;
+  *more = axis < nest->naxis;
+  if (!*more) return true;
+  bool ok = tc_omp_open_facts(&f, k, p, nest, axis);
+  const bool worth = ok && is_worth_trying(&f, w);
+  tc_omp_close_facts(&f);
+  if (!worth) return ok;
+  kernel_plan x = {.k = k, .p = p, .reduced = malloc(k->nexpr + 1)};
+  if (x.reduced) tc_omp_find_reduced_precision(k, p, x.reduced);
+  ok = x.reduced && plan_variant(&x, nest, axis, w, v);
+  free(x.reduced);
+  return ok;
 }
 
 /* ---- a kernel -------------------------------------------------------------------------------- */

@@ -21,6 +21,7 @@ enum {
    * faster than any order of reading. */
   TC_OMP_LEAST_COLUMNS = 8,
   TC_OMP_LEAST_ROWS = 256,
+  TC_OMP_PAIR = 8, /* registers for each of two jammed vectors of the widest */
   TC_OMP_JAM_ROWS = 4, /* rows that are reduced in one loop, with the loads that they share */
   TC_OMP_GROUP = 4,    /* most outer points that go through the stages together */
   TC_OMP_OUTER = 4,    /* most outer points that share the rows of a matrix where its loop is interchanged */
@@ -38,6 +39,8 @@ typedef struct tc_omp_choice {
 /* All decisions about a program: packing (gemm/packing.c), and the schedule of each kernel of nests.
  * false: out of memory. */
 bool tc_omp_plan(tc_program *p);
+/* tc_schedule_words.other_plan */
+bool tc_omp_other_plan(tc_program *p, const tc_kernel *k, uint32_t n, uint32_t i, tc_schedule_variant *v, bool *more);
 
 /* jam.c */
 bool tc_omp_plan_jam_vectors(const tc_omp_choice *c);
@@ -56,6 +59,9 @@ bool tc_omp_plan_pairs(const tc_omp_choice *c, const tc_stage *st);
  * does not. */
 bool tc_omp_may_collect(const tc_omp_facts *f);
 int64_t tc_omp_plan_collect(const tc_omp_facts *f);
+
+/* transpose.c: the axis that lanes of a transpose are better along than along its stores, -1: none. */
+int tc_omp_plan_transposed(const tc_omp_facts *f);
 
 /* short_rows.c: the width below which a nest of reduced rows of unknown length has lanes along its rows; 0: none. */
 int64_t tc_omp_plan_short_rows(const tc_omp_facts *f);

@@ -307,39 +307,48 @@ static const char *refuse_prefetch_store(const tc_schedule_place *at) {
 #define LEVEL(words, type)                                                                         \
   { words, sizeof words / sizeof *words, sizeof(type) }
 
+/* What a tuner tries.  Decisions that change what is computed, such as `approximate`, `block` and `skip`, stay. */
+static const int64_t try_threads[] = {0, 1, -1}; /* one thread, or a team whatever the work */
+static const int64_t try_tiles[] = {64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, -1};
+static const int64_t try_rows[] = {1, 2, 4, 8, -1};
+static const int64_t try_groups[] = {0, 2, 4, 8, -1};
+static const int64_t try_distances[] = {1, 2, 3, 4, 8, -1};
+static const int64_t try_unrolls[] = {1, 2, 4, 8, 16, -1};
+static const int64_t try_others[] = {-1};
+
 static const tc_schedule_word kernel_words[] = {
-    {"threads", TC_WORD_COUNT, KERNEL(threads), 0, NULL, NULL},
+    {"threads", TC_WORD_COUNT, KERNEL(threads), 0, NULL, NULL, try_threads},
 };
 
 static const tc_schedule_word nest_words[] = {
-    {"vector", TC_WORD_AXIS, NEST(vector), 0, refuse_vector, NULL},
-    {"tile", TC_WORD_COUNT, NEST(tile), 0, refuse_tile, NULL},
-    {"jam-rows", TC_WORD_COUNT, NEST(jam_rows), 0, refuse_jam_rows, NULL},
-    {"jam-vectors", TC_WORD_COUNTS, NEST(jam_vectors), 0, refuse_jam_vectors, NULL},
-    {"interchange", TC_WORD_COUNT, NEST(interchange), 0, refuse_interchange, NULL},
-    {"outer", TC_WORD_AXIS, NEST(outer), 0, refuse_outer, NULL},
-    {"outer-tile", TC_WORD_COUNT, NEST(outer_tile), 0, refuse_outer_tile, NULL},
-    {"collect", TC_WORD_FLAG, NEST(collect), 0, refuse_collect, NULL},
-    {"group", TC_WORD_COUNT, NEST(group), 0, refuse_group, NULL},
-    {"nontemporal", TC_WORD_FLAG, NEST(nontemporal), 0, refuse_nontemporal, NULL},
-    {"pipeline", TC_WORD_STAGE, NEST(pipeline), 0, refuse_pipeline, NULL},
-    {"align", TC_WORD_FLAG, NEST(align), 0, refuse_align, NULL},
-    {"distance", TC_WORD_COUNT, NEST(distance), TC_OMP_DISTANCE, refuse_distance, NULL},
-    {"approximate", TC_WORD_VALUES, NEST(approximate), 0, refuse_approximate, NULL},
+    {"vector", TC_WORD_AXIS, NEST(vector), 0, refuse_vector, NULL, NULL},
+    {"tile", TC_WORD_COUNT, NEST(tile), 0, refuse_tile, NULL, try_tiles},
+    {"jam-rows", TC_WORD_COUNT, NEST(jam_rows), 0, refuse_jam_rows, NULL, try_rows},
+    {"jam-vectors", TC_WORD_COUNTS, NEST(jam_vectors), 0, refuse_jam_vectors, NULL, try_others},
+    {"interchange", TC_WORD_COUNT, NEST(interchange), 0, refuse_interchange, NULL, try_rows},
+    {"outer", TC_WORD_AXIS, NEST(outer), 0, refuse_outer, NULL, NULL},
+    {"outer-tile", TC_WORD_COUNT, NEST(outer_tile), 0, refuse_outer_tile, NULL, try_rows},
+    {"collect", TC_WORD_FLAG, NEST(collect), 0, refuse_collect, NULL, NULL},
+    {"group", TC_WORD_COUNT, NEST(group), 0, refuse_group, NULL, try_groups},
+    {"nontemporal", TC_WORD_FLAG, NEST(nontemporal), 0, refuse_nontemporal, NULL, try_others},
+    {"pipeline", TC_WORD_STAGE, NEST(pipeline), 0, refuse_pipeline, NULL, try_others},
+    {"align", TC_WORD_FLAG, NEST(align), 0, refuse_align, NULL, try_others},
+    {"distance", TC_WORD_COUNT, NEST(distance), TC_OMP_DISTANCE, refuse_distance, NULL, try_distances},
+    {"approximate", TC_WORD_VALUES, NEST(approximate), 0, refuse_approximate, NULL, NULL},
 };
 
 static const tc_schedule_word stage_words[] = {
-    {"unroll", TC_WORD_COUNT, STAGE(unroll), 1, refuse_unroll, NULL},
-    {"short-runs", TC_WORD_FLAG, STAGE(short_runs), 0, refuse_short_runs, NULL},
-    {"deinterleave", TC_WORD_FLAG, STAGE(deinterleave), 0, refuse_deinterleave, NULL},
-    {"interleave", TC_WORD_FLAG, STAGE(interleave), 0, refuse_interleave, NULL},
-    {"peel", TC_WORD_FLAG, STAGE(peel), 0, refuse_peel, NULL},
-    {"pairs", TC_WORD_FLAG, STAGE(pairs), 0, refuse_pairs, NULL},
-    {"block", TC_WORD_COUNT, STAGE(block), 0, refuse_block, NULL},
-    {"jam-block", TC_WORD_COUNT, STAGE(jam_block), 0, refuse_jam_block, NULL},
-    {"skip", TC_WORD_COUNT, STAGE(skip), 0, refuse_skip, NULL},
-    {"prefetch", TC_WORD_VALUES, STAGE(prefetch), 0, refuse_prefetch, NULL},
-    {"prefetch-store", TC_WORD_ACTIONS, STAGE(prefetch_store), 0, refuse_prefetch_store, NULL},
+    {"unroll", TC_WORD_COUNT, STAGE(unroll), 1, refuse_unroll, NULL, try_unrolls},
+    {"short-runs", TC_WORD_FLAG, STAGE(short_runs), 0, refuse_short_runs, NULL, try_others},
+    {"deinterleave", TC_WORD_FLAG, STAGE(deinterleave), 0, refuse_deinterleave, NULL, try_others},
+    {"interleave", TC_WORD_FLAG, STAGE(interleave), 0, refuse_interleave, NULL, try_others},
+    {"peel", TC_WORD_FLAG, STAGE(peel), 0, refuse_peel, NULL, try_others},
+    {"pairs", TC_WORD_FLAG, STAGE(pairs), 0, refuse_pairs, NULL, try_others},
+    {"block", TC_WORD_COUNT, STAGE(block), 0, refuse_block, NULL, NULL},
+    {"jam-block", TC_WORD_COUNT, STAGE(jam_block), 0, refuse_jam_block, NULL, NULL},
+    {"skip", TC_WORD_COUNT, STAGE(skip), 0, refuse_skip, NULL, NULL},
+    {"prefetch", TC_WORD_VALUES, STAGE(prefetch), 0, refuse_prefetch, NULL, try_others},
+    {"prefetch-store", TC_WORD_ACTIONS, STAGE(prefetch_store), 0, refuse_prefetch_store, NULL, try_others},
 };
 
 const tc_schedule_words tc_omp_schedule_words = {
@@ -349,4 +358,5 @@ const tc_schedule_words tc_omp_schedule_words = {
     .stage = LEVEL(stage_words, tc_omp_stage_schedule),
     .open = open_place,
     .close = close_place,
+    .other_plan = tc_omp_other_plan,
 };
