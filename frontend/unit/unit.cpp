@@ -59,6 +59,7 @@ void Unit::look_at(const FunctionDecl *function) {
 
 void Unit::run() {
   for (FunctionJob &f : functions) begin(f);
+  load_profile();
   for (FunctionJob &f : functions) {
     capture(f);
     if (!options.save_graphs.empty() && !f.captured.segments.empty()) save(f);
@@ -104,12 +105,14 @@ void Unit::capture(FunctionJob &f) {
   if (f.objection) return f.messages.push_back(*f.objection);
   if (!f.obstacle.empty()) return f.missed(f.obstacle);
   std::vector<Sizes> variants = variants_of(f.decl);
-  const bool any = !f.options.fixed || variants.empty();
   const std::vector<Sizes> dtypes =
       dtype_choices(f.decl, [&f](Message m) { f.messages.push_back(std::move(m)); });
+  for (Sizes &sizes : profile_variants(f, variants, dtypes.size())) variants.push_back(sizes);
+  const bool any = !f.options.fixed || variants.empty();
   variants = with_dtypes(variants, dtypes, any);
   variants = with_autocasts(variants, dtypes, any, f.options.autocasts);
-  for (const Sizes &sizes : variants) capture_variant(f, sizes);
+  for (const Sizes &sizes : variants)
+    if (!sizes.profiled || has_room(f, sizes)) capture_variant(f, sizes);
   if (any) capture_any(f, dtypes.empty() ? nullptr : &dtypes.back());
   for (const Sizes &sizes : variants) drop_equal(f, sizes);
   for (size_t i = 0; i < f.captured.segments.size(); i++) {

@@ -7,8 +7,10 @@
 #include <chrono>
 #include <deque>
 #include <optional>
+#include <set>
 
 #include "backends/compile.h"
+#include "frontend/profile.h"
 #include "frontend/unit/function_job.h"
 #include "frontend/unit/rewrite.h"
 
@@ -96,6 +98,17 @@ private:
   void no_variant(FunctionJob &f, const Sizes &sizes, llvm::StringRef reason);
   void drop_equal(FunctionJob &f, const Sizes &sizes);
 
+  // profiled.cpp
+  void count_sizes(const FunctionJob &f, const Segment &segment, tc_function &to);
+  void load_profile();
+  void tell_of_stale();
+  std::vector<ProfiledCalls> profiled_calls(FunctionJob &f);
+  void tell_of_profile(FunctionJob &f, const ProfiledCalls &calls,
+                       const std::vector<ProfiledSizes> &chosen);
+  std::vector<Sizes> profile_variants(FunctionJob &f, const std::vector<Sizes> &given,
+                                      size_t dtypes);
+  bool has_room(FunctionJob &f, const Sizes &sizes);
+
   // code.cpp
   void compile();
   std::vector<tc_function> segments(Compiled &of, SizeNames &size_names);
@@ -116,6 +129,12 @@ private:
   Shell &shell;
   Rewriter rewriter;
   std::deque<FunctionJob> functions; // addresses stay: graphs point to diag
+  ShapeProfile profile;              // of profile=use
+  struct Counted {                   // by profile=generate, of a segment
+    std::vector<CountedSize> names;
+    std::vector<tc_counted_size> list;
+  };
+  std::deque<Counted> counted;
   bool differentiates = false;       // the file asks for gradients outside of compiled functions
 };
 
