@@ -81,8 +81,10 @@ std::vector<ProfiledCalls> Unit::profiled_calls(FunctionJob &f) {
 // ---- variants -----------------------------------------------------------------------------------
 
 static std::string percent(uint64_t part, uint64_t all) {
-  const double share = 100.0 * static_cast<double>(part) / static_cast<double>(all);
-  return std::to_string(static_cast<int>(share + 0.5)) + " %";
+  char text[32];
+  snprintf(text, sizeof text, "%.0f %%",
+           100 * static_cast<double>(part) / static_cast<double>(all)); // as tc-explain
+  return text;
 }
 
 // What was chosen, and what for.
