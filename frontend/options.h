@@ -26,7 +26,7 @@ struct Options {
   std::optional<int64_t> max_saved;                          // bytes
   std::vector<tc_dtype> autocasts; // scopes of TC_AUTOCAST around calls that there is more code for
   std::vector<std::pair<std::string, std::string>> settings; // of options that backends have
-  uint32_t profile_variants = 8;                             // code for sizes of the profile, at most
+  uint32_t profile_variants = 4;                             // code for sizes of the profile, at most
   // Of a whole file.
   Profile profile = Profile::None;
   std::string profile_file; // empty: default_profile

@@ -36,6 +36,7 @@ void Unit::load_profile() {
   const std::string path = options.profile_file.empty() ? default_profile : options.profile_file;
   bool missing;
   const std::string problem = profile.load(path, missing);
+  if (!missing) shell.depends_on(path);
   if (problem.empty()) return tell_of_stale();
   shell.show({missing ? TC_WARNING : TC_ERROR,
               {},

@@ -38,6 +38,9 @@ public:
   // Why there cannot be code for the target, or "".
   virtual std::string unsupported_target() const = 0;
 
+  // What comes out depends on this file, besides those that were parsed.
+  virtual void depends_on(const std::string &) {}
+
   // Why the function has to stay as it is, for the user; nothing: it may be compiled.
   virtual std::optional<Message> objection(const clang::FunctionDecl *) { return {}; }
 

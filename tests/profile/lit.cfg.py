@@ -3,6 +3,7 @@
 #   %tc          Clang with the plugin           %run        what programs link with
 #   %newest      a GCC, %loader its plugin       %tcompile   the tool
 import os
+import shutil
 
 config.name = "profile"
 lit_config.load_config(config, os.path.join(os.path.dirname(__file__), "..", "lit.common.cfg.py"))
@@ -22,3 +23,5 @@ config.substitutions += [
 ]
 if config.tc_gcc_majors:
     config.available_features.add("gcc-plugin")
+if shutil.which("ccache"):
+    config.available_features.add("ccache")
