@@ -84,6 +84,7 @@ std::string Unit::symbol(const FunctionJob &f, size_t segment) const {
 void Unit::begin(FunctionJob &f) {
   f.name = f.decl->getNameAsString();
   f.options = options_of(f.decl, options);
+  if (options.profile == Profile::Generate) f.options.fixed = false; // calls with any sizes count
   f.settings = f.options.settings_for_backends();
   f.diag = {collect_message, &f};
   PresumedLoc place = sources.getPresumedLoc(sources.getFileLoc(f.decl->getLocation()));

@@ -13,6 +13,9 @@ TC_COMPILE tc_tensor *rows(const tc_tensor *x TC_SHAPE("f32[B,T]")) { return tc_
 // TC_SPECIALIZE comes first, and what it is for is not counted for others.
 TC_COMPILE TC_SPECIALIZE("B=1") tc_tensor *given(const tc_tensor *x TC_SHAPE("f32[B]")) { return tc_exp(x); }
 
+// Without code for any sizes there is code for those of the profile; while they are counted, for any.
+TC_COMPILE_WITH("dynamic=false") tc_tensor *fixed(const tc_tensor *x TC_SHAPE("f32[B]")) { return tc_neg(x); }
+
 struct layer { tc_tensor *w TC_SHAPE("f32[H]"); int heads; };
 TC_COMPILE tc_tensor *parts(const struct layer *l, const tc_tensor *x TC_SHAPE("f32[N]"), int n) {
   return tc_add(tc_reshape(tc_sum(tc_reshape(x, TC_DIMS(n, l->heads, -1)), TC_AXES(1), false), TC_DIMS(-1)), l->w);
@@ -29,6 +32,7 @@ int main(void) {
     for (int i = 1; i <= 40; i++) {
       show(rows(tc_ones(TC_DIMS(i, i % 20 ? 128 : 64), TC_F32)));
       show(given(tc_ones(TC_DIMS(i % 2 ? 1 : 6), TC_F32)));
+      show(fixed(tc_ones(TC_DIMS(i % 2 ? 1 : 6), TC_F32)));
       show(parts(&l, tc_ones(TC_DIMS(12), TC_F32), i % 4 ? 2 : 1));
     }
   }
@@ -38,10 +42,13 @@ int main(void) {
 // CHECK-DAG: remark: 'rows' compiled for T=128: 1 ops
 // CHECK-DAG: remark: 'rows': of 40 calls in the profile, T=128 (95 %) have code of their own; 5 % other
 // CHECK-DAG: remark: 'given': of 40 calls in the profile, B=6 (50 %) have code of their own; 50 % other
+// CHECK-DAG: remark: 'fixed' compiled for B=1: 1 ops
+// CHECK-DAG: remark: 'fixed' compiled for B=6: 1 ops
 // CHECK-DAG: remark: 'parts' compiled for N=12,l->H=4,l->heads=3,n=2
 // COUNTERS-DAG: rows [T=128] {{.*}} 38 0 0
 // COUNTERS-DAG: given [B=1] {{.*}} 20 0 0
 // COUNTERS-DAG: given [B=6] {{.*}} 20 0 0
+// COUNTERS-DAG: fixed [B=1] {{.*}} 20 0 
 // COUNTERS-DAG: parts [N=12,l->H=4,l->heads=3,n=2] {{.*}} 30 0 0
 // LIMIT-DAG: remark: 'parts': of 40 calls in the profile, N=12,l->H=4,l->heads=3,n=2 (75 %) have code of their own; 25 % other
 // NONE-NOT: compiled for T=
