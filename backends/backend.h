@@ -52,6 +52,13 @@ typedef struct tc_size_name {
   const char *name, *written;
 } tc_size_name;
 
+/* A size that calls are counted by (profile=generate), and what TC_SPECIALIZE calls it. */
+typedef struct tc_counted_size {
+  const char *symbol; /* of the graph; NULL: it is `value` where this code runs */
+  const char *written;
+  int64_t value;
+} tc_counted_size;
+
 /* The function itself, or one of the two calls that eager code differentiates it by (backends/training.h). */
 typedef enum { TC_PART_WHOLE, TC_PART_FORWARD, TC_PART_BACKWARD } tc_part;
 
@@ -89,6 +96,10 @@ typedef struct tc_function {
   const void *sources;
   const tc_size_name *size_name; /* of sizes whose names are not those that the program has */
   uint32_t nsize_name;
+  const tc_counted_size *counted; /* in this order; none: calls are not counted */
+  uint32_t ncounted;
+  uint32_t function_line;   /* `line` is that of the segment */
+  const char *profile_path; /* where counts go, if the program's environment does not say */
   uint32_t levels; /* CPU: bit i: code for tc_isa i, by the best text at or below it; 0: all */
   bool gradients;  /* it brings kernels for its gradients, where it has some */
   tc_wish gradient_wish;

@@ -143,12 +143,15 @@ static bool put_around(const tc_unit *u, tc_texts *out, const tc_result *result)
   }
   const char *close = out->close.text ? out->close.text : "";
   tc_entry_put_abi(&host);
+  const bool counts = compiled && tc_entry_counts_sizes(compiled, n);
+  if (counts) tc_entry_sizes_types(&host);
   for (size_t i = 0; i < u->nparts; ++i) {
     const tc_entry_style *style = u->part[i].b->entry;
     if (style->helpers && has_variants(u, u->part[i].b)) style->helpers(&host);
   }
   tc_put(&host, out->host.text ? out->host.text : "");
   if (compiled) tc_entry_put_registration(compiled, n, close, &host);
+  if (counts) tc_entry_sizes_unit(compiled, n, &host);
   const bool ok = compiled && !host.failed && !out->host.failed && !out->close.failed;
   free(compiled);
   tc_buf_free(&out->host);

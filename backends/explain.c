@@ -56,6 +56,13 @@ void tc_explain_function(const char *name, const char *file, uint32_t line, tc_b
   end(out);
 }
 
+void tc_explain_profile(const char *sizes, uint64_t calls, uint64_t all, tc_buf *out) {
+  begin(TC_EXPLAIN_PROFILE, out);
+  text(sizes, out);
+  tc_putf(out, "\t%llu\t%llu", (unsigned long long)calls, (unsigned long long)all);
+  end(out);
+}
+
 void tc_explain_signature(const char *symbol, const tc_explain_type *returns, tc_buf *out) {
   begin(TC_EXPLAIN_SIGNATURE, out);
   text(symbol, out);

@@ -17,6 +17,9 @@ void tc_explain_function(const char *name, const char *file, uint32_t line, tc_b
 void tc_explain_break(const char *file, uint32_t line, uint32_t column, const char *text,
                       tc_buf *out);
 
+/* Sizes that a shape profile chose for the function at hand, and the calls with them, of all. */
+void tc_explain_profile(const char *sizes, uint64_t calls, uint64_t all, tc_buf *out);
+
 /* A type of a function's signature, for programs that declare the function anew (tc-export). */
 typedef struct tc_explain_type {
   const char *text;     /* "double"; of a parameter with its name, "const tc_tensor *x" */

@@ -10,7 +10,7 @@
 #define TC_EXPLAIN_ROWS_H
 
 #define TC_EXPLAIN_SECTION ".tcompile.explain"
-#define TC_EXPLAIN_VERSION "5"
+#define TC_EXPLAIN_VERSION "6"
 
 /* Places of code that was inlined from another file than the function's name that file: as FILE:LINE
  * among the lines of a kernel, and as the last field elsewhere, which is empty otherwise.
@@ -22,6 +22,7 @@
 #define TC_EXPLAIN_ROWS(X)                                                                         \
   X(UNIT, "unit", "units", NONE, "version:n file:s")                                               \
   X(FUNCTION, "function", "functions", UNIT, "name:s file:s line:n")                               \
+  X(PROFILE, "profile", "profile", FUNCTION, "sizes:s calls:n of:n")                               \
   X(SIGNATURE, "signature", "signature", FUNCTION,                                                 \
     "symbol:s returns:s kind:s needs:l obstacle:s")                                                \
   X(PARAMETER, "parameter", "parameters", SIGNATURE,                                               \

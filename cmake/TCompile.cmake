@@ -5,6 +5,9 @@
 #                                 with one thread in place of OpenMP, for -static).  An error when there is
 #                                 no plugin for a compiler that they need.
 #   tcompile_options(target KEY=VALUE ...)   options for every annotated function of the target
+#   TC_PROFILE, TC_PROFILE_FILE   variables that tcompile_enable reads: generate, and programs count with which
+#                                 sizes they call compiled functions, into that file (tcompile.profile of the
+#                                 build folder); use, and there is code for the frequent ones (docs/profiles.md)
 #   tcompile_add_backend(name files ...)     a backend out of tree: the target tc_backend_<name> is the
 #                                 shared object libtc_backend_<name>.so (see docs/adding-a-backend.md)
 #   tcompile_use_backend(target backend)     backend=: a target of tcompile_add_backend, or the path of a
@@ -125,6 +128,31 @@ function(_tcompile_plugin_file plugin name out)
   set(${out} ${file} PARENT_SCOPE)
 endfunction()
 
+# TC_PROFILE: what it means for targets, as options, and libraries to link.  The hash changes the command line with the profile,
+# so that objects are made anew, and compiler caches tell them apart.
+function(_tcompile_profile options libraries)
+  set(${options} "" PARENT_SCOPE)
+  set(${libraries} "" PARENT_SCOPE)
+  set(file ${CMAKE_BINARY_DIR}/tcompile.profile)
+  if(TC_PROFILE_FILE)
+    get_filename_component(file ${TC_PROFILE_FILE} ABSOLUTE)
+  endif()
+  if(NOT TC_PROFILE)
+    return()
+  elseif(TC_PROFILE STREQUAL generate)
+    set(${options} profile=generate profile-file=${file} PARENT_SCOPE)
+    set(${libraries} TCompile::tcrt_profile PARENT_SCOPE)
+  elseif(NOT TC_PROFILE STREQUAL use)
+    message(FATAL_ERROR "TC_PROFILE is '${TC_PROFILE}'; it can be generate or use")
+  elseif(EXISTS ${file})
+    file(SHA256 ${file} hash)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    set(${options} profile=use profile-file=${file} profile-key=${hash} PARENT_SCOPE)
+  else()
+    message(WARNING "TC_PROFILE=use: there is no ${file}; build with TC_PROFILE=generate, and run the program, first")
+  endif()
+endfunction()
+
 function(tcompile_enable)
   cmake_parse_arguments(PARSE_ARGV 0 arg "STATIC;SERIAL" "" "")
   set(runtime TCompile::tcrt)
@@ -145,8 +173,9 @@ function(tcompile_enable)
   # Objects are made anew when a plugin changes, which it does with the tool that it runs; OBJECT_DEPENDS wants a path.
   _tcompile_plugin_file(TCompile::plugin libtcplugin.so plugin_file)
   _tcompile_backend_options(${plugin_file} options)
+  _tcompile_profile(profile libraries)
   foreach(target ${arg_UNPARSED_ARGUMENTS})
-    target_link_libraries(${target} PRIVATE ${runtime})
+    target_link_libraries(${target} PRIVATE ${libraries} ${runtime})
     set(files "")
     foreach(language C CXX)
       set(plugin TCompile::plugin)
@@ -168,7 +197,7 @@ function(tcompile_enable)
       add_dependencies(${target} ${plugin})
       list(APPEND files ${file})
     endforeach()
-    _tcompile_add_options(${target} ${options})
+    _tcompile_add_options(${target} ${options} ${profile})
     get_target_property(sources ${target} SOURCES)
     set_property(SOURCE ${sources} TARGET_DIRECTORY ${target} APPEND PROPERTY OBJECT_DEPENDS ${files})
   endforeach()

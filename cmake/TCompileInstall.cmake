@@ -5,6 +5,7 @@ set(TCompile_LLVM_VERSION ${TC_LLVM})
 add_library(TCompile::tcrt ALIAS tcrt)
 add_library(TCompile::tcrt_static ALIAS tcrt_static)
 add_library(TCompile::tcrt_serial ALIAS tcrt_serial)
+add_library(TCompile::tcrt_profile ALIAS tcrt_profile)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/TCompile)
 set(TCompile_PLUGIN_FILE "")
@@ -32,7 +33,7 @@ if(TARGET tcplugin)
   endif()
 endif()
 
-install(TARGETS tcrt tcrt_archive tcserial tcrt_static tcrt_serial tcbackend_kit EXPORT TCompileTargets
+install(TARGETS tcrt tcrt_archive tcserial tcrt_static tcrt_serial tcrt_profile tcbackend_kit EXPORT TCompileTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS ${TC_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

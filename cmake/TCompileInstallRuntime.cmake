@@ -3,7 +3,7 @@ install(DIRECTORY runtime/libtcrt/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDI
 install(FILES ${PROJECT_BINARY_DIR}/include/tcompile/elementwise.h ${PROJECT_BINARY_DIR}/include/tcompile/locations.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tcompile)
 if(TC_RUNTIME_ONLY)
-  install(TARGETS tcrt tcrt_archive tcserial LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  install(TARGETS tcrt tcrt_archive tcserial tcrt_profile LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 

@@ -40,6 +40,7 @@ public:
   bool makes_code() const override;
   bool precompiles() const override;
   std::string unsupported_target() const override;
+  void depends_on(const std::string &path) override;
   std::optional<Message> objection(const FunctionDecl *function) override;
 
   std::vector<Suspect> check(Rewriter &rewriter, const std::vector<const FunctionDecl *> &functions,
@@ -89,6 +90,15 @@ std::optional<Message> ClangShell::objection(const FunctionDecl *function) {
                      "' not compiled: it is in a header; --overlay=FOLDER writes headers too",
                  {},
                  {}};
+}
+
+// Collectors of dependencies (-MD) take what is looked for by __has_include; nobody else asks.
+void ClangShell::depends_on(const std::string &path) {
+  PPCallbacks *callbacks = user.getPreprocessor().getPPCallbacks();
+  OptionalFileEntryRef file = user.getFileManager().getOptionalFileRef(path);
+  const SourceManager &sources = user.getSourceManager();
+  const SourceLocation start = sources.getLocForStartOfFile(sources.getMainFileID());
+  if (callbacks && file) callbacks->HasInclude(start, path, false, file, SrcMgr::C_User);
 }
 
 // Whether the flags say so; as an error, too.

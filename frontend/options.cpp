@@ -124,6 +124,30 @@ std::string set_cache_size(StringRef key, StringRef value, Options &options, Sta
   return "";
 }
 
+// A folder, or a name with a dot, is no misspelt word.
+std::string set_profile(StringRef key, StringRef value, Options &options, Stands) {
+  options.profile = value == "generate" ? Profile::Generate : Profile::Use;
+  if (value == "generate" || value == "use") return "";
+  if (value.find_first_of("./") == StringRef::npos)
+    return one_of(key, value, "generate, use, or the path of a file, such as ./NAME");
+  options.profile_file = value.str();
+  return "";
+}
+
+std::string set_profile_file(StringRef key, StringRef value, Options &options, Stands) {
+  if (value.empty()) return one_of(key, value, "the name of a file");
+  options.profile_file = value.str();
+  return "";
+}
+
+std::string set_profile_key(StringRef, StringRef, Options &, Stands) { return ""; }
+
+std::string set_profile_variants(StringRef key, StringRef value, Options &options, Stands) {
+  if (value.getAsInteger(10, options.profile_variants) || options.profile_variants > 64)
+    return one_of(key, value, "a number from 0 to 64");
+  return "";
+}
+
 std::string set_explain(StringRef key, StringRef value, Options &options, Stands) {
   return set_flag(key, value, options.explain);
 }

@@ -12,6 +12,9 @@
 namespace tc {
 
 enum class Gradients { Auto, On, Off };
+enum class Profile { None, Generate, Use }; // of sizes: runtime/profile/profile.h
+
+inline constexpr const char *default_profile = "tcompile.profile"; // libtcrt-profile has it, too
 
 struct Options {
   bool fullgraph = false; // "could not be compiled" is an error
@@ -25,7 +28,10 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> settings; // of options that backends have
   bool tunes = false;     // mode=max-autotune: schedules are measured
   double tune_time = 20;  // seconds that this may take for a segment
+  uint32_t profile_variants = 4;                             // code for sizes of the profile, at most
   // Of a whole file.
+  Profile profile = Profile::None;
+  std::string profile_file; // empty: default_profile
   bool explain = true; // the section that tc-explain reads
   std::string save_graphs; // folder for captured graphs; empty: none
   uint32_t levels = 0; // bit i: code for tc_isa i; 0: all levels

@@ -2,36 +2,26 @@
 #include "backends/entry/entry.h"
 #include "backends/print/print.h"
 
-#include <string.h>
-
 extern const char tc_entry_abi[]; /* abi.h, embedded */
-
-static void put_quoted(tc_buf *out, const char *s) {
-  tc_put(out, "\"");
-  for (; s && *s; ++s) {
-    if (*s == '"' || *s == '\\') tc_put(out, "\\");
-    if ((unsigned char)*s >= ' ') tc_putn(out, s, 1);
-  }
-  tc_put(out, "\"");
-}
 
 /* ---- the function ---------------------------------------------------------------------------- */
 
 void tc_entry_record(const tc_function *f, int kernels, tc_buf *out) {
   tc_putf(out, "\n/* %s (%s:%u) */\n", f->name, f->file ? f->file : "", f->line);
   tc_putf(out, "static tcrt_function tc_function_%s = {.name = ", f->symbol);
-  put_quoted(out, f->name);
+  tc_entry_put_quoted(out, f->name);
   tc_buf at = {0};
   tc_putf(&at, "%s:%u", f->file ? f->file : "", f->line);
   tc_put(out, ", .location = ");
-  put_quoted(out, at.text);
+  tc_entry_put_quoted(out, at.text);
   if (f->sizes) {
     tc_put(out, ", .sizes = ");
-    put_quoted(out, f->sizes);
+    tc_entry_put_quoted(out, f->sizes);
   }
   if (f->passes) tc_put(out, ", .passes = 1");
   tc_putf(out, ", .ops = %d, .kernels = %d};\n", f->ops, kernels);
   tc_buf_free(&at);
+  tc_entry_sizes_table(f, out);
 }
 
 /* Backwards: a kernel serves the gradients that its arrays go into. */
@@ -68,6 +58,7 @@ static void put_function(tc_entry *e, const char *suffix, bool external) {
   tc_entry_results(e);
   tc_entry_packs(e);
   tc_entry_launches(e);
+  tc_entry_sizes_count(e);
   tc_put(e->out, "  __atomic_fetch_add(&f->hits, 1, __ATOMIC_RELAXED);\n"
                  "  if (__builtin_expect(tcrt_log_kernels, 0)) tcrt_hit_log(f);\n  return 1;\n}\n");
 }
@@ -195,15 +186,6 @@ static const char types[] = "#if __STDC_VERSION__ < 202311L\ntypedef _Bool bool;
                             "typedef __INT32_TYPE__ int32_t;\n"
                             "typedef __UINT32_TYPE__ uint32_t;\ntypedef __INT64_TYPE__ int64_t;\n"
                             "typedef __UINT64_TYPE__ uint64_t;\n";
-
-void tc_entry_put_header(const char *text, tc_buf *out) {
-  for (const char *line = text; *line;) {
-    const char *end = strchr(line, '\n');
-    const size_t n = end ? (size_t)(end - line) + 1 : strlen(line);
-    if (strncmp(line, "#include", 8) != 0) tc_putn(out, line, n);
-    line += n;
-  }
-}
 
 void tc_entry_put_abi(tc_buf *out) {
   tc_put(out, types);

@@ -87,6 +87,14 @@ bool tc_entry_emit(const tc_backend *b, const tc_function *f, const tc_program *
 /* The record of a function (counters), in front of its variants. */
 void tc_entry_record(const tc_function *f, int kernels, tc_buf *out);
 
+/* sizes.c: the sizes of calls are counted.  The table of an entry, in front of its variants; the call that counts, behind
+ * the kernels; and for a unit: the declarations, and what opens and closes it. */
+void tc_entry_sizes_table(const tc_function *f, tc_buf *out);
+void tc_entry_sizes_count(const tc_entry *e);
+bool tc_entry_counts_sizes(const tc_function *const *f, int n);
+void tc_entry_sizes_types(tc_buf *out);
+void tc_entry_sizes_unit(const tc_function *const *f, int n, tc_buf *out);
+
 /* The entry of a function that has several variants: the first operand decides, the default device
  * where there is none.  In order: begin, one `to` for each variant but the first, end. */
 void tc_entry_dispatch_begin(const tc_function *f, tc_buf *out);
@@ -102,6 +110,8 @@ void tc_entry_put_registration(const tc_function *const *f, int n, const char *c
 
 /* Can entries give all buffers memory?  Not those that outlive a call. */
 bool tc_entry_has_memory(const tc_program *p);
+
+void tc_entry_put_quoted(tc_buf *out, const char *s); /* as a C string */
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 

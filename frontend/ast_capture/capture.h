@@ -51,6 +51,7 @@ struct Segment : Site {
   std::string variant;  // sizes that it is made for, such as "B=1"; "": any
   std::string choices;  // what holds where it runs, of what branches ask for, such as "mode == 2"
   std::string made_for; // both
+  std::vector<std::pair<std::string, int64_t>> fixed; // sizes of the variant
   int ops = 0;          // API calls
   uint32_t autocasts = 0; // scopes of graph/autocast.h around it that the graph is for
 
@@ -118,6 +119,19 @@ CapturedFunction capture_function(clang::ASTContext &context, const clang::Funct
 // Warns about sizes of a variant that the function does not have; false: one of them.
 bool check_sizes(clang::ASTContext &context, const clang::FunctionDecl *function,
                  const Sizes &sizes, const Sink &sink);
+
+// Whether a variant can be made for a size of this name: of a TC_SHAPE of the function's parameters, an integer, or, by
+// its form, of a member's TC_SHAPE.
+bool may_be_fixed(clang::ASTContext &context, const clang::FunctionDecl *function,
+                  const std::string &name);
+
+// A size of the graph that calls can be counted by: its symbol, and the name that a variant has for it.
+struct CountedSize {
+  std::string symbol, written;
+};
+std::vector<CountedSize> countable_sizes(clang::ASTContext &context,
+                                         const clang::FunctionDecl *function,
+                                         const Segment &segment);
 
 // For each combination of the dtypes that TC_SHAPEs of the function's operands leave to choose from, in
 // their order, what chooses it; nothing where there is no choice.  No more than `max_dtypes`, after a

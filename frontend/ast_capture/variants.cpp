@@ -84,12 +84,13 @@ static std::string no_number(ASTContext &context, const FunctionDecl *function, 
   return type->isIntegerType() ? "" : "'" + path.str() + "' is not an integer";
 }
 
+static bool is_member(StringRef name) { return name.find_first_of(".-[") != StringRef::npos; }
+
 // What keeps the size of this name from having this value, or "".
 static std::string contradiction(ASTContext &context, const FunctionDecl *function, tc_dims *dims,
                                  const Sizes::Size &size) {
   uint32_t symbol;
-  const bool member = StringRef(size.name).find_first_of(".-[") != StringRef::npos;
-  if (member) return no_number(context, function, size.name);
+  if (is_member(size.name)) return no_number(context, function, size.name);
   if (!tc_dim_find_sym(dims, size.name.c_str(), &symbol))
     return no_number(context, function, size.name).empty()
                ? ""
@@ -100,17 +101,25 @@ static std::string contradiction(ASTContext &context, const FunctionDecl *functi
   return "'" + size.name + "' is never " + std::to_string(size.value) + " by its TC_SHAPE";
 }
 
-bool check_sizes(ASTContext &context, const FunctionDecl *function, const Sizes &sizes,
-                 const Sink &sink) {
-  std::unique_ptr<tc_dims, void (*)(tc_dims *)> dims(tc_dims_new(), tc_dims_free);
+using Dims = std::unique_ptr<tc_dims, void (*)(tc_dims *)>;
+
+// The sizes in the TC_SHAPE of parameters.
+static Dims declared_sizes(const FunctionDecl *function, const Sizes *sizes) {
+  Dims dims(tc_dims_new(), tc_dims_free);
   for (const ParmVarDecl *parameter : function->parameters()) {
     const StringLiteral *shape = declared_shape(parameter);
     tc_type type;
     const char *problem;
     size_t at;
     if (shape && dims)
-      (void)tc_type_parse(dims.get(), shape_text(shape, &sizes).c_str(), &type, &problem, &at);
+      (void)tc_type_parse(dims.get(), shape_text(shape, sizes).c_str(), &type, &problem, &at);
   }
+  return dims;
+}
+
+bool check_sizes(ASTContext &context, const FunctionDecl *function, const Sizes &sizes,
+                 const Sink &sink) {
+  Dims dims = declared_sizes(function, &sizes);
   for (const Sizes::Size &size : sizes.list) {
     std::string problem =
         dims ? contradiction(context, function, dims.get(), size) : "out of memory";
@@ -121,6 +130,42 @@ bool check_sizes(ASTContext &context, const FunctionDecl *function, const Sizes 
     return false;
   }
   return true;
+}
+
+// ---- sizes of calls ------------------------------------------------------------------------------
+
+bool may_be_fixed(ASTContext &context, const FunctionDecl *function, const std::string &name) {
+  Dims dims = declared_sizes(function, nullptr);
+  uint32_t symbol;
+  if (is_member(name) || (dims && tc_dim_find_sym(dims.get(), name.c_str(), &symbol))) return true;
+  return no_number(context, function, name).empty();
+}
+
+// Of an integer that scalar operand `text` is made of: its path, or "".
+static std::string path_of_scalar(ASTContext &context, const FunctionDecl *function,
+                                  StringRef text) {
+  if (!text.consume_front("((long long)") || !text.consume_back(")")) return "";
+  auto in_path = [](char c) { return llvm::isAlnum(c) || StringRef("_->.[]").contains(c); };
+  if (text.empty() || !llvm::all_of(text, in_path)) return "";
+  return no_number(context, function, text).empty() ? text.str() : "";
+}
+
+std::vector<CountedSize> countable_sizes(ASTContext &context, const FunctionDecl *function,
+                                         const Segment &segment) {
+  std::vector<CountedSize> list;
+  const Segment::Scalar *scalars = segment.scalars.data();
+  tc_dims *dims = tc_graph_dims(segment.graph.get());
+  for (uint32_t i = 0; i < tc_dims_sym_count(dims); i++) {
+    const tc_sym *symbol = tc_dims_sym(dims, i);
+    std::string written = symbol->name;
+    if (symbol->input < 0 || tc_dim_is_const(tc_dim_norm(dims, tc_dims_sym_dim(dims, i)))) continue;
+    auto member = segment.shown.find(written);
+    if (member != segment.shown.end()) written = member->second;
+    else if (!may_be_fixed(context, function, written))
+      written = symbol->axis < 0 ? path_of_scalar(context, function, scalars[symbol->input].text) : "";
+    if (!written.empty()) list.push_back({symbol->name, written});
+  }
+  return list;
 }
 
 // ---- dtypes -------------------------------------------------------------------------------------
@@ -205,7 +250,10 @@ std::vector<Sizes> dtype_choices(const FunctionDecl *function, const Sink &sink)
 bool Evaluator::fix_sizes() {
   for (const Sizes::Size &size : sizes->list) {
     uint32_t symbol;
-    if (!tc_dim_find_sym(dims, size.name.c_str(), &symbol)) continue;
+    std::string name = size.name;
+    for (const auto &[own, written] : shown)
+      if (written == size.name) name = own;
+    if (!tc_dim_find_sym(dims, name.c_str(), &symbol)) continue;
     tc_dim dim = tc_dims_sym_dim(dims, symbol);
     if (!tc_dim_bad(tc_dim_unify(dims, dim, tc_dim_const(size.value)))) continue;
     fail(function->getLocation(),

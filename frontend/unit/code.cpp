@@ -56,6 +56,7 @@ std::vector<tc_function> Unit::segments(Compiled &of, SizeNames &size_names) {
       compiled.sizes = segment.made_for.empty() ? nullptr : segment.made_for.c_str();
       compiled.passes = passes(f.captured.segments, i);
       compiled.autocasts = segment.autocasts;
+      count_sizes(f, segment, compiled);
       compiled.graph = segment.graph.release();
       compiled.ops = segment.ops;
       compiled.choice = f.options.backends.at;

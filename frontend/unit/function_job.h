@@ -40,7 +40,10 @@ struct FunctionJob {
 
   FunctionJob() = default;
   FunctionJob(const FunctionJob &) = delete;
-  ~FunctionJob() { tc_buf_free(&explain); }
+  ~FunctionJob() {
+    tc_buf_free(&explain);
+    tc_buf_free(&profiled);
+  }
 
   std::string obstacle;                    // why its text cannot be changed
   std::optional<Message> objection;        // or must not be
@@ -64,6 +67,11 @@ struct FunctionJob {
     return kernels;
   }
 
+  tc_buf profiled = {}; // rows of what the profile chose
+
+  void remark(const std::string &text) {
+    messages.push_back({TC_REMARK, decl->getLocation(), text, {}, {}});
+  }
   void missed(const std::string &why) {
     messages.push_back(
         {TC_MISSED, decl->getLocation(), "'" + name + "' not compiled: " + why, {}, {}});

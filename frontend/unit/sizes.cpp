@@ -66,7 +66,7 @@ void Unit::capture_any(FunctionJob &f, const Sizes *dtypes) {
 // code, or the body.
 void Unit::capture_variant(FunctionJob &f, const Sizes &sizes) {
   auto tell = [&f](Message m) { f.messages.push_back(std::move(m)); };
-  if (!check_sizes(context, f.decl, sizes, tell)) return;
+  if (!sizes.profiled && !check_sizes(context, f.decl, sizes, tell)) return;
   std::string why;
   std::vector<Message> told, place;
   CapturedFunction captured =
@@ -91,6 +91,7 @@ void Unit::capture_variant(FunctionJob &f, const Sizes &sizes) {
       continue;
     }
     segment.variant = sizes.text;
+    for (const Sizes::Size &size : sizes.list) segment.fixed.push_back({size.name, size.value});
     f.captured.segments.push_back(std::move(segment));
   }
   if (f.captured.segments.size() > before) return;

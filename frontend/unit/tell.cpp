@@ -19,6 +19,7 @@ std::string Unit::explanation() const {
   for (const FunctionJob &f : functions) {
     unsigned line = sources.getPresumedLineNumber(sources.getFileLoc(f.decl->getLocation()));
     tc_explain_function(f.name.c_str(), f.file.c_str(), line, &rows);
+    tc_put(&rows, f.profiled.text ? f.profiled.text : "");
     explain_signature(f.decl, &rows);
     for (const Message &message : f.messages) {
       StringRef text = message.text;

@@ -59,6 +59,7 @@ void Unit::look_at(const FunctionDecl *function) {
 
 void Unit::run() {
   for (FunctionJob &f : functions) begin(f);
+  load_profile();
   for (FunctionJob &f : functions) {
     capture(f);
     if (!options.save_graphs.empty() && !f.captured.segments.empty()) save(f);
@@ -83,6 +84,7 @@ std::string Unit::symbol(const FunctionJob &f, size_t segment) const {
 void Unit::begin(FunctionJob &f) {
   f.name = f.decl->getNameAsString();
   f.options = options_of(f.decl, options);
+  if (options.profile == Profile::Generate) f.options.fixed = false; // calls with any sizes count
   f.settings = f.options.settings_for_backends();
   f.diag = {collect_message, &f};
   PresumedLoc place = sources.getPresumedLoc(sources.getFileLoc(f.decl->getLocation()));
@@ -104,12 +106,14 @@ void Unit::capture(FunctionJob &f) {
   if (f.objection) return f.messages.push_back(*f.objection);
   if (!f.obstacle.empty()) return f.missed(f.obstacle);
   std::vector<Sizes> variants = variants_of(f.decl);
-  const bool any = !f.options.fixed || variants.empty();
   const std::vector<Sizes> dtypes =
       dtype_choices(f.decl, [&f](Message m) { f.messages.push_back(std::move(m)); });
+  for (Sizes &sizes : profile_variants(f, variants, dtypes.size())) variants.push_back(sizes);
+  const bool any = !f.options.fixed || variants.empty();
   variants = with_dtypes(variants, dtypes, any);
   variants = with_autocasts(variants, dtypes, any, f.options.autocasts);
-  for (const Sizes &sizes : variants) capture_variant(f, sizes);
+  for (const Sizes &sizes : variants)
+    if (!sizes.profiled || has_room(f, sizes)) capture_variant(f, sizes);
   if (any) capture_any(f, dtypes.empty() ? nullptr : &dtypes.back());
   for (const Sizes &sizes : variants) drop_equal(f, sizes);
   for (size_t i = 0; i < f.captured.segments.size(); i++) {

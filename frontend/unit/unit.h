@@ -7,8 +7,10 @@
 #include <chrono>
 #include <deque>
 #include <optional>
+#include <set>
 
 #include "backends/compile.h"
+#include "frontend/profile.h"
 #include "frontend/unit/function_job.h"
 #include "frontend/unit/rewrite.h"
 
@@ -35,6 +37,9 @@ public:
   precompiles() const = 0; // what comes out is read by other compilations, as it stands
   // Why there cannot be code for the target, or "".
   virtual std::string unsupported_target() const = 0;
+
+  // What comes out depends on this file, besides those that were parsed.
+  virtual void depends_on(const std::string &) {}
 
   // Why the function has to stay as it is, for the user; nothing: it may be compiled.
   virtual std::optional<Message> objection(const clang::FunctionDecl *) { return {}; }
@@ -98,6 +103,17 @@ private:
   void no_variant(FunctionJob &f, const Sizes &sizes, llvm::StringRef reason);
   void drop_equal(FunctionJob &f, const Sizes &sizes);
 
+  // profiled.cpp
+  void count_sizes(const FunctionJob &f, const Segment &segment, tc_function &to);
+  void load_profile();
+  void tell_of_stale();
+  std::vector<ProfiledCalls> profiled_calls(FunctionJob &f);
+  void tell_of_profile(FunctionJob &f, const ProfiledCalls &calls,
+                       const std::vector<ProfiledSizes> &chosen);
+  std::vector<Sizes> profile_variants(FunctionJob &f, const std::vector<Sizes> &given,
+                                      size_t dtypes);
+  bool has_room(FunctionJob &f, const Sizes &sizes);
+
   // code.cpp
   void compile();
   void prepare_tuning(const tc_cache *cache);
@@ -122,6 +138,12 @@ private:
   struct {
     std::string tool, compiler, database;
   } tuning;                          // of functions with mode=max-autotune
+  ShapeProfile profile;              // of profile=use
+  struct Counted {                   // by profile=generate, of a segment
+    std::vector<CountedSize> names;
+    std::vector<tc_counted_size> list;
+  };
+  std::deque<Counted> counted;
   bool differentiates = false;       // the file asks for gradients outside of compiled functions
 };
 

@@ -8,7 +8,7 @@
 #include "tools/explain/explain.h"
 
 static const char unit[] =
-    "unit\t5\ta.c\nfunction\tf\ta.c\t3\nbreak\t4\t5\twhy\tremedy\tb.h\nsegment\t6\t\t2\t8*B\n"
+    "unit\t6\ta.c\nfunction\tf\ta.c\t3\nprofile\tB=8\t3\t10\nbreak\t4\t5\twhy\tremedy\tb.h\nsegment\t6\t\t2\t8*B\n"
     "guard\tx is f32[B]\nvariant\tcpu\t\t64\n"
     "kernel\texp_1\ttc_exp_1\tv3,v4\t6,7\texp,add\t2*B\tmin(8*B,2*(B + 1))\n"
     "stop\texp\t6\tadd_2\t4*B\ta reason\tc.h\n";
@@ -108,22 +108,22 @@ static void refused(const char *contents, const char *why) {
 Test(damage, rows_that_are_not_understood) {
   refused("unit\t1\ta.c\n", "another version");
   refused("unit\t1\ta.c\tnew\n", "another version");
-  refused("unit\t5\ta.c\tmore\n", "too many");
-  refused("unit\t5\n", "too few");
+  refused("unit\t6\ta.c\tmore\n", "too many");
+  refused("unit\t6\n", "too few");
   refused("unit\n", "without fields");
-  refused("unit\t5\ta.c", "cut off");
-  refused("unit\t5\ta\\x.c\n", "kind");
+  refused("unit\t6\ta.c", "cut off");
+  refused("unit\t6\ta\\x.c\n", "kind");
   refused("nonsense\t1\n", "unknown");
   refused("segment\t6\t\t2\t8*B\n", "belongs to none");
-  refused("unit\t5\ta.c\nsegment\t6\t\t2\t8*B\n", "belongs to none");
-  refused("unit\t5\ta.c\nfunction\tf\ta.c\t-3\n", "kind");
-  refused("unit\t5\ta.c\nfunction\tf\ta.c\t99999999999999999999\n", "kind");
+  refused("unit\t6\ta.c\nsegment\t6\t\t2\t8*B\n", "belongs to none");
+  refused("unit\t6\ta.c\nfunction\tf\ta.c\t-3\n", "kind");
+  refused("unit\t6\ta.c\nfunction\tf\ta.c\t99999999999999999999\n", "kind");
 }
 
 /* Expressions are evaluated as numbers: no polynomial grows, nothing is divided by 0. */
 Test(damage, hostile_expressions) {
   tc_buf text = {0};
-  tc_put(&text, "unit\t5\ta.c\nfunction\tf\ta.c\t1\nsegment\t6\t\t2\t");
+  tc_put(&text, "unit\t6\ta.c\nfunction\tf\ta.c\t1\nsegment\t6\t\t2\t");
   for (int i = 0; i < 100000; ++i) tc_put(&text, "(");
   tc_put(&text, "\nsegment\t6\t\t2\t");
   for (int i = 0; i < 4000; ++i) tc_put(&text, "(B+C)*(1+B)*");
@@ -139,7 +139,7 @@ Test(damage, hostile_expressions) {
 
 /* What a terminal would act on, and bytes that are no UTF-8. */
 Test(damage, text_of_strangers) {
-  const char *contents = "unit\t5\t\x1b[2J\"\xff\xc3\xa9\n";
+  const char *contents = "unit\t6\t\x1b[2J\"\xff\xc3\xa9\n";
   tc_buf file = {0}, out = {0};
   const char *error = NULL;
   make_elf(TC_EXPLAIN_SECTION, &contents, 1, &file);

@@ -61,7 +61,7 @@ int main(void) { return 0; }
 // SIZED: segment at line 27: 2 operations, 2000 flops
 // SIZED: 2000 flops, 8000 bytes
 
-// JSON: {"units": [{"version": 5, "file": "{{.*}}explain.c", "functions": [{"name": "two"
+// JSON: {"units": [{"version": 6, "file": "{{.*}}explain.c", "functions": [{"name": "two"
 // JSON-SAME: "breaks": [{"line": 28, "column": 3, "reason": "'puts' is called
 // JSON-SAME: "kernels": [{"name": "exp_neg_1"
 // JSON-SAME: "lines": [27], "ops": ["neg", "exp"]

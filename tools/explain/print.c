@@ -126,6 +126,13 @@ static void put_place(const char *file, const char *line, tc_buf *out) {
   tc_putf(out, "%s%s", *file ? ":" : "", line);
 }
 
+static void put_profile(const char *const *f, tc_buf *out) {
+  const double all = strtod(f[2], NULL);
+  tc_put(out, "profile: ");
+  put_text(f[0], out);
+  tc_putf(out, " in %.0f %% of %s calls", all > 0 ? 100 * strtod(f[1], NULL) / all : 0, f[2]);
+}
+
 static void put_break(const char *const *f, bool compiled, tc_buf *out) {
   tc_put(out, compiled ? "graph break at " : "");
   put_place(f[4], f[0], out);
@@ -195,6 +202,9 @@ static void put_row(const explain_rows *rows, size_t i, bool compiled, const exp
     break;
   case TC_EXPLAIN_FUNCTION:
     put_function(rows, i, out);
+    break;
+  case TC_EXPLAIN_PROFILE:
+    put_profile(f, out);
     break;
   case TC_EXPLAIN_BREAK:
     put_break(f, compiled, out);
