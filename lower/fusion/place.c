@@ -57,10 +57,17 @@ static bool repeats(lo *L, const lo_group *g, const lo_index *at) {
   return false;
 }
 
+/* A conversion to more bytes? */
+static bool widens(const lo *L, tc_ref r) {
+  const tc_node *n = lo_node(L, r);
+  return n->op == OP_CAST && tc_dtype_bytes(n->type.dtype) > tc_dtype_bytes(tc_graph_type(L->g, n->in[0])->dtype);
+}
+
 /* A prologue runs while an operand is packed: cheap, and reading one array of the operand's size.
- * What can be the epilogue of another matmul is done once there. */
+ * What can be the epilogue of another matmul is done once there, and the array that is read is the narrower one. */
 static bool fits_prologue(lo *L, tc_ref r) {
   const lo_fact *f = &L->fact[r.id];
+  if (widens(L, r)) return true;
   return !f->costly && !f->product && f->cone <= 6 && f->reads <= 1;
 }
 

@@ -5,7 +5,7 @@
  *
  *   --size NAME      small (the default) or 110M (the Llama that was trained on TinyStories)
  *   --weights FILE   model.safetensors as of Hugging Face; else random ones
- *   --dtype NAME     f32 (the default) or bf16
+ *   --dtype NAME     f32 (the default) or bf16; built with LLAMA_BITS of 8 or 4 (llama_int8, llama_int4): f32
  *   --text FILE      default: the GNU General Public License, as Debian has it
  *   --read N         tokens of the text
  *   --write N        tokens behind them */
@@ -35,50 +35,60 @@ static tc_tensor *next_scores(const llama *m, const tc_tensor *tokens TC_SHAPE("
                               int64_t at) {
   // clang-format on
   const tc_tensor *x = tc_rms_norm(states(m, tokens, at), 1, m->norm, m->eps);
-  return tc_linear(tc_select(x, 1, tc_size(tokens, 1) - 1), m->head, NULL);
+  return PRODUCT(tc_select(x, 1, tc_size(tokens, 1) - 1), m, head);
 }
 
 /* ---- weights --------------------------------------------------------------------------------- */
+
+/* The matrix as it is stored. */
+static tc_tensor *stored(llama *m, tc_tensor *w, tc_tensor **scale) {
+#if LLAMA_BITS == 8
+  w = tc_quantize_per_channel(w, scale);
+#elif LLAMA_BITS == 4
+  w = tc_quantize_int4(w, 32, scale, NULL);
+#endif
+  const tc_tensor *parts[] = {sample_check(w), *scale};
+  for (int i = 0; i < 2 && parts[i]; i++)
+    m->bytes += tc_numel(parts[i]) * (int64_t)tc_dtype_size(tc_dtype_of(parts[i]));
+  return w;
+}
 
 /* The weights of the file, and a cache for P positions. */
 static llama load(const struct size *s, const char *path, tc_dtype dtype, int64_t P) {
   tc_safetensors *file = weights_open(path);
   const int64_t D = s->channels, E = s->of_head, Q = s->heads * E, K = s->kv_heads * E;
   const tc_ints cached = TC_DIMS(1, s->kv_heads, P, E);
+  block b = {0};
   const struct {
     const char *name;
     tc_ints dims;
-  } part[] = {{"input_layernorm", TC_DIMS(D)},         {"self_attn.q_proj", TC_DIMS(Q, D)},
-              {"self_attn.k_proj", TC_DIMS(K, D)},     {"self_attn.v_proj", TC_DIMS(K, D)},
-              {"self_attn.o_proj", TC_DIMS(D, Q)},     {"post_attention_layernorm", TC_DIMS(D)},
-              {"mlp.gate_proj", TC_DIMS(s->inner, D)}, {"mlp.up_proj", TC_DIMS(s->inner, D)},
-              {"mlp.down_proj", TC_DIMS(D, s->inner)}};
+    tc_tensor **to, **scale;
+  } part[] = {{"input_layernorm", TC_DIMS(D), &b.norm1, NULL},
+              {"self_attn.q_proj", TC_DIMS(Q, D), &b.q, &b.q_scale},
+              {"self_attn.k_proj", TC_DIMS(K, D), &b.k, &b.k_scale},
+              {"self_attn.v_proj", TC_DIMS(K, D), &b.v, &b.v_scale},
+              {"self_attn.o_proj", TC_DIMS(D, Q), &b.out, &b.out_scale},
+              {"post_attention_layernorm", TC_DIMS(D), &b.norm2, NULL},
+              {"mlp.gate_proj", TC_DIMS(s->inner, D), &b.gate, &b.gate_scale},
+              {"mlp.up_proj", TC_DIMS(s->inner, D), &b.up, &b.up_scale},
+              {"mlp.down_proj", TC_DIMS(D, s->inner), &b.down, &b.down_scale}};
   llama m = {.layers = s->layers, .heads = s->heads, .kv_heads = s->kv_heads, .eps = s->eps};
   const tc_ints table = TC_DIMS(s->tokens, D);
   m.embedding = weights_get(file, "model.embed_tokens.weight", table, 0.02, dtype);
-  m.head = weights_get(file, "lm_head.weight", table, 0.02, dtype);
+  m.head = stored(&m, weights_get(file, "lm_head.weight", table, 0.02, dtype), &m.head_scale);
   m.norm = weights_get(file, "model.norm.weight", TC_DIMS(D), 1, dtype);
   m.cosines = sample_check(tc_rope_tables(P, 0, E, s->base, &m.sines));
   for (int i = 0; i < s->layers; i++) {
-    tc_tensor *w[9];
     for (int k = 0; k < 9; k++) {
       char name[64];
       snprintf(name, sizeof name, "model.layers.%d.%s.weight", i, part[k].name);
-      const double size = part[k].dims.n == 1 ? 1 : 0.5 / sqrt((double)part[k].dims.v[1]);
-      w[k] = weights_get(file, name, part[k].dims, size, dtype);
+      const double size = part[k].scale ? 0.5 / sqrt((double)part[k].dims.v[1]) : 1;
+      tc_tensor *w = weights_get(file, name, part[k].dims, size, dtype);
+      *part[k].to = part[k].scale ? stored(&m, w, part[k].scale) : w;
     }
-    m.h[i] = (block){w[0],
-                     w[1],
-                     w[2],
-                     w[3],
-                     w[4],
-                     w[5],
-                     w[6],
-                     w[7],
-                     w[8],
-                     tc_zeros(cached, dtype),
-                     tc_zeros(cached, dtype)};
-    sample_check(m.h[i].v);
+    b.keys = tc_zeros(cached, dtype);
+    b.values = sample_check(tc_zeros(cached, dtype));
+    m.h[i] = b;
   }
   tc_safetensors_close(file);
   return m;
@@ -116,7 +126,9 @@ static void write_text(const llama *m, const tc_tensor *scores, int64_t at, int6
       const tc_tensor *here = tc_to(tc_from(TC_DIMS(1, 1), &token, TC_I64), tc_default_device());
       token = text_likeliest(sample_check(next_scores(m, here, at + i)));
     }
-  printf("\n# wrote %.1f tokens/s\n", (double)n / (seconds_now() - started));
+  const double rate = (double)n / (seconds_now() - started);
+  printf("\n# wrote %.1f tokens/s, reading %.2f GB/s of weights\n", rate,
+         1e-9 * rate * (double)m->bytes);
 }
 
 /* The row of the table: the token at a position, again and again; `wide` has the weights in f64. */
@@ -133,7 +145,8 @@ int main(int argc, char **argv) {
   sample_begin(argc, argv,
                "[--size small|110M] [--weights FILE] [--dtype f32|bf16] "
                "[--text FILE] [--read N] [--write N]");
-  const tc_dtype dtype = strcmp(sample_option("--dtype", "f32"), "bf16") ? TC_F32 : TC_BF16;
+  const bool bf16 = !LLAMA_BITS && strcmp(sample_option("--dtype", "f32"), "bf16") == 0;
+  const tc_dtype dtype = bf16 ? TC_BF16 : TC_F32;
   const int64_t n = atoll(sample_option("--read", "64")),
                 more = atoll(sample_option("--write", "64"));
   const struct size *s = sizes;
@@ -151,7 +164,7 @@ int main(int argc, char **argv) {
     same = tc_allclose(one, all, dtype == TC_F32 ? 1e-4 : 5e-2, dtype == TC_F32 ? 1e-4 : 5e-2);
     printf("tokens at once and one by one: %s\n", same ? "the same" : "not the same");
     write_text(&m, all, n, more);
-    if (sample_is_demo() && dtype == TC_F32) {
+    if (sample_is_demo() && dtype == TC_F32 && !LLAMA_BITS) {
       const llama wide = load(s, path, TC_F64, n);
       measure(&m, &wide, text, n - 1);
     }

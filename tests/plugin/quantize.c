@@ -32,3 +32,12 @@ TC_COMPILE tc_tensor *int4(const tc_tensor *x TC_SHAPE("f32[N,I]"), W4) { return
 // CHECK-LABEL: program int4_row: 1 kernels, workspace 0 bytes
 // CHECK: nest i < O | j < G k < 2 l < 16{{ +}}lanes l
 TC_COMPILE tc_tensor *int4_row(const tc_tensor *x TC_SHAPE("f32[1,I]"), W4) { return tc_linear_int4(x, q, s, z, NULL); }
+
+// Rows that are quantised in front of the product are stored as bytes, which it widens.
+// CHECK-LABEL: program int8_rows: 2 kernels
+// CHECK: buffer {{[0-9]+}} arena cast i8[N,I]
+// CHECK: matmul i32
+TC_COMPILE tc_tensor *int8_rows(const tc_tensor *x TC_SHAPE("f32[N,I]"), const tc_tensor *q TC_SHAPE("i8[O,I]"), const tc_tensor *s TC_SHAPE("f32[O]")) {
+  tc_tensor *scale, *bytes = tc_quantize_rows(x, &scale);
+  return tc_linear_int8_rows(bytes, scale, q, s, NULL);
+}

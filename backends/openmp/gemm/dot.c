@@ -9,7 +9,9 @@
 #include "backends/schedule/schedule.h"
 
 enum {
-  FEW_ROWS = 2, /* of A, for which reading B for each of them costs less than transposing it */
+  /* Rows of A for which reading B, or a B of bytes, for each of them costs less than transposing it. */
+  FEW_ROWS = 2,
+  FEW_ROWS_OF_BYTES = 4,
   /* Elements of k from which on adding up the lanes of each result is a small part of it; and of words of several, which
    * micro-kernels multiply faster. */
   LONG = 64,
@@ -90,13 +92,25 @@ static void put_or(tc_buf *out, bool *first) {
   *first = false;
 }
 
+/* Is B made of bytes alone, which are converted as they are loaded? */
+static bool is_b_of_bytes(const tc_omp_matmul *x) {
+  uint8_t *need = tc_omp_mm_reach(x, x->mm->b);
+  bool all = need && !has_operations(x, x->mm->b);
+  for (uint32_t i = 1; all && i <= x->mm->b.id; ++i)
+    all = !need[i] || x->k->expr[i].kind != TC_EX_LOAD ||
+          tc_dtype_bytes(x->p->buffer[x->k->buffer[x->k->expr[i].buffer]].dtype) == 1;
+  free(need);
+  return all;
+}
+
 /* Both operands have k contiguous. */
 static void put_is_few_dots(const tc_omp_matmul *x, const char *m, const char *n, bool *first, tc_buf *out) {
   const bool words = tc_omp_mm_quads(x) > 1;
   tc_buf k = {0};
   tc_print_dim(x->p, x->mm->axis[x->ak].extent, &k);
   put_or(out, first);
-  tc_putf(out, "(%s <= %d && %s >= %d) || (((%s <= %d && %s >= %d) || (%s) * (%s) <= %d) && (%s) * (%s) <= %d)", m, FEW_ROWS,
+  const int few = !words && is_b_of_bytes(x) ? FEW_ROWS_OF_BYTES : FEW_ROWS;
+  tc_putf(out, "(%s <= %d && %s >= %d) || (((%s <= %d && %s >= %d) || (%s) * (%s) <= %d) && (%s) * (%s) <= %d)", m, few,
           k.text, LONG, n, FEW_COLUMNS - words, k.text, words ? LONG_WORDS : LONG, m, n, FEW_RESULTS, n, k.text,
           NEAR / x->e.bytes);
   tc_buf_free(&k);

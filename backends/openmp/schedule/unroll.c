@@ -21,11 +21,25 @@ static bool is_narrow(const tc_omp_facts *f, const tc_stage *st) {
   return operations(f, st) <= TC_OMP_LIGHT;
 }
 
+/* Bytes of the smallest elements that the stage loads along the vector axis. */
+static int64_t loaded_bytes(const tc_omp_facts *f, const tc_stage *st) {
+  const uint8_t *need = tc_omp_needs(f, st);
+  size_t least = 8;
+  for (uint32_t id = 1; id < f->k->nexpr; ++id) {
+    const tc_expr *e = &f->k->expr[id];
+    if (!need[id] || e->kind != TC_EX_LOAD || !tc_dim_is(e->address.coef[f->vector], 1)) continue;
+    const size_t bytes = tc_dtype_bytes(tc_omp_buffer(f, e->buffer)->dtype);
+    if (bytes < least) least = bytes;
+  }
+  return (int64_t)least;
+}
+
 /* A reduction along the vector axis keeps several vectors of partial results, one chain of dependent
- * operations each. */
+ * operations each.  Of bytes they are twice as many: hardware prefetchers follow a row that is read by two lines at a time far
+ * ahead, one that is read by single lines hardly. */
 int64_t tc_omp_plan_unroll(const tc_omp_choice *c, const tc_stage *st) {
   if (!tc_omp_along(&c->f, st)) return 1;
-  if (tc_omp_has_kind(st, TC_ACT_REDUCE) && !tc_omp_has_kind(st, TC_ACT_SCAN)) return TC_OMP_UNROLL;
+  if (tc_omp_has_kind(st, TC_ACT_REDUCE) && !tc_omp_has_kind(st, TC_ACT_SCAN)) return loaded_bytes(&c->f, st) > 1 ? TC_OMP_UNROLL : 2 * TC_OMP_UNROLL;
   if (is_narrow(&c->f, st)) return TC_OMP_UNROLL;
   return tc_omp_may_deinterleave(&c->f, st) ? 2 : 1;
 }
