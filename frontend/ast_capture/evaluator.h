@@ -210,6 +210,7 @@ private:
   Scalar from_dim(tc_dim dim, clang::QualType type);
   Scalar opaque(std::string text, clang::QualType type);
   Scalar late(std::string text, clang::QualType type, tc_ref ref);
+  void bound_text(Scalar &v, clang::SourceLocation loc);
   Scalar late_binary(clang::BinaryOperatorKind op, const Scalar &a, const Scalar &b,
                      clang::QualType type);
   tc_ref late_ref(const Scalar &v, clang::QualType type);
@@ -300,6 +301,7 @@ private:
   Value do_tc_item_int(const clang::CallExpr *e);
   Value do_tc_at(const clang::CallExpr *e);
   Value item(const clang::CallExpr *e, tc_dtype dtype);
+  std::string read_behind(tc_ref x, tc_dtype dtype, clang::SourceLocation loc);
   Value read(const clang::CallExpr *e, tc_ref x, tc_dtype dtype);
   Value do_tc_dtype_size(const clang::CallExpr *e); // layouts.cpp
   Value do_tc_wrap_layout(const clang::CallExpr *e);
@@ -490,6 +492,7 @@ private:
   std::vector<tc_ref> own_leaf; // what tc_value_and_grad made leaves of
   std::set<uint32_t> spent;     // nodes whose part of the tape was freed
   std::set<size_t> numbers;     // results that are only read, as numbers
+  std::map<uint32_t, std::string> number_text_of; // of nodes that bound_text reads: their text
   std::vector<tc_ref> examples; // what stands for operands of one example in bodies being captured
   std::vector<tc_ref> mapped;   // those of all examples
   size_t outside = 0;           // slots outside of the innermost such body

@@ -201,6 +201,7 @@ Value Evaluator::evaluate(const Expr *e) {
   depth++;
   Value v = evaluate_one(e->IgnoreParens());
   depth--;
+  if (!failed && v.kind == Value::Scalars) bound_text(v.scalar, e->getExprLoc());
   return v;
 }
 
