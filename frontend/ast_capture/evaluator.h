@@ -165,6 +165,7 @@ private:
   bool assume(const Place &place, const Value &v);
   std::optional<Place> locate_entry(const clang::VarDecl *variable, clang::SourceLocation loc);
   const clang::Expr *constant_initializer(const clang::VarDecl *variable) const;
+  std::string entry_number(const Place &place) const;
   Value import(const Place &place, clang::SourceLocation loc);
   Value import_tensor(const Place &place);
   bool take_apart(const Place &a, const Place &b);
