@@ -15,17 +15,17 @@ static const struct Floating {
   const char *name;
   tc_op op;
 } of_floating[] = {
-    {"fabs", OP_ABS},         {"sqrt", OP_SQRT},   {"cbrt", OP_NONE},   {"exp", OP_EXP},
-    {"exp2", OP_EXP2},        {"expm1", OP_EXPM1}, {"log", OP_LOG},     {"log2", OP_LOG2},
-    {"log10", OP_LOG10},      {"log1p", OP_LOG1P}, {"sin", OP_SIN},     {"cos", OP_COS},
-    {"tan", OP_TAN},          {"asin", OP_ASIN},   {"acos", OP_ACOS},   {"atan", OP_ATAN},
-    {"atan2", OP_ATAN2},      {"sinh", OP_SINH},   {"cosh", OP_COSH},   {"tanh", OP_TANH},
-    {"asinh", OP_ASINH},      {"acosh", OP_ACOSH}, {"atanh", OP_ATANH}, {"erf", OP_ERF},
-    {"erfc", OP_ERFC},        {"tgamma", OP_NONE}, {"pow", OP_POW},     {"hypot", OP_HYPOT},
-    {"floor", OP_FLOOR},      {"ceil", OP_CEIL},   {"round", OP_NONE},  {"trunc", OP_TRUNC},
-    {"nearbyint", OP_NONE},   {"rint", OP_NONE},   {"fmod", OP_FMOD},   {"remainder", OP_NONE},
-    {"fmin", OP_LT},          {"fmax", OP_GT},     {"fma", OP_NONE},    {"fdim", OP_NONE},
-    {"copysign", OP_COPYSIGN}};
+    {"fabs", OP_ABS},          {"sqrt", OP_SQRT},   {"cbrt", OP_NONE},   {"exp", OP_EXP},
+    {"exp2", OP_EXP2},         {"expm1", OP_EXPM1}, {"log", OP_LOG},     {"log2", OP_LOG2},
+    {"log10", OP_LOG10},       {"log1p", OP_LOG1P}, {"sin", OP_SIN},     {"cos", OP_COS},
+    {"tan", OP_TAN},           {"asin", OP_ASIN},   {"acos", OP_ACOS},   {"atan", OP_ATAN},
+    {"atan2", OP_ATAN2},       {"sinh", OP_SINH},   {"cosh", OP_COSH},   {"tanh", OP_TANH},
+    {"asinh", OP_ASINH},       {"acosh", OP_ACOSH}, {"atanh", OP_ATANH}, {"erf", OP_ERF},
+    {"erfc", OP_ERFC},         {"tgamma", OP_NONE}, {"pow", OP_POW},     {"hypot", OP_HYPOT},
+    {"floor", OP_FLOOR},       {"ceil", OP_CEIL},   {"round", OP_NONE},  {"trunc", OP_TRUNC},
+    {"nearbyint", OP_NONE},    {"rint", OP_NONE},   {"fmod", OP_FMOD},   {"remainder", OP_NONE},
+    {"fmin", OP_LT},           {"fmax", OP_GT},     {"fma", OP_NONE},    {"fdim", OP_NONE},
+    {"copysign", OP_COPYSIGN}, {"ldexp", OP_NONE}};
 static const char *const of_integers[] = {"abs",   "labs",    "llabs",    "clz",
                                           "ctz",   "ffs",     "popcount", "parity",
                                           "clrsb", "bswap16", "bswap32",  "bswap64"};
