@@ -203,6 +203,8 @@ private:
   void store(const Place &place, Value value, clang::SourceLocation loc);
   Value *resolve(const Place &place, clang::SourceLocation loc);
   unsigned new_slot(Value value);
+  Value as_letters(const Value &v);
+  std::optional<std::string> known_string(const Value &v, clang::SourceLocation loc);
   Value zero_of(clang::QualType type);
 
   // scalars.cpp
@@ -240,6 +242,7 @@ private:
   std::string dim_text(tc_dim dim);
 
   // numeric_calls.cpp
+  std::optional<Value> call_on_strings(const clang::CallExpr *e, llvm::StringRef name);
   std::optional<Value> call_numeric(const clang::CallExpr *e, const clang::FunctionDecl *callee);
   std::optional<Scalar> fold_call(const clang::CallExpr *e, llvm::StringRef name,
                                   const std::vector<Scalar> &arguments);

@@ -98,10 +98,28 @@ tc_ref Evaluator::late_call(StringRef name, const std::vector<Scalar> &arguments
   return tc_build3(graph, OP_WHERE, tc_build1(graph, OP_ISNAN, in[1], loc), in[0], y, loc);
 }
 
+// Lengths and comparisons of strings that are known, as tables are searched by name.
+std::optional<Value> Evaluator::call_on_strings(const CallExpr *e, StringRef name) {
+  const unsigned strings = name == "strlen" ? 1 : name == "strcmp" ? 2 : 0;
+  if (!strings || e->getNumArgs() != strings) return std::nullopt;
+  std::string text[2];
+  for (unsigned i = 0; i < strings; i++) {
+    auto known = known_string(evaluate(e->getArg(i)), e->getExprLoc());
+    if (failed) return Value();
+    if (!known) return std::nullopt;
+    text[i] = *known;
+  }
+  const auto length = static_cast<int64_t>(text[0].size());
+  const int order = text[0].compare(text[1]);
+  const int64_t result = strings == 1 ? length : (order > 0) - (order < 0);
+  return Value::of(integer_constant(llvm::APSInt::get(result), e->getType()));
+}
+
 std::optional<Value> Evaluator::call_numeric(const CallExpr *e, const FunctionDecl *callee) {
   if (!callee->getBuiltinID() || !callee->getType()->isFunctionProtoType()) return std::nullopt;
   StringRef name = callee->getName();
   name.consume_front("__builtin_");
+  if (auto v = call_on_strings(e, name)) return v;
   const bool integers =
       llvm::any_of(of_integers, [&](auto each) { return is_function(name, each, "l"); });
   if (!integers && !find_floating(name)) return std::nullopt;
