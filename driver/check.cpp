@@ -91,11 +91,13 @@ llvm::hash_code Outline::details(const Stmt *s) {
   return hash;
 }
 
-// The token that only it has, where operands stand on both sides: these may begin and end with what was
-// inserted.
+// The token that only it has, where an operand stands in front: that may begin with what was inserted.
 static SourceLocation token_of(const Stmt *s) {
   if (const auto *op = dyn_cast<BinaryOperator>(s)) return op->getOperatorLoc();
   if (const auto *op = dyn_cast<ConditionalOperator>(s)) return op->getQuestionLoc();
+  if (const auto *op = dyn_cast<UnaryOperator>(s)) return op->getOperatorLoc();
+  if (const auto *member = dyn_cast<MemberExpr>(s)) return member->getMemberLoc();
+  if (const auto *element = dyn_cast<ArraySubscriptExpr>(s)) return element->getRBracketLoc();
   return {};
 }
 
@@ -119,6 +121,8 @@ void Outline::walk(const Stmt *s) {
       if (child) walk(child);
     return;
   }
+  if (SourceLocation token = s ? token_of(s) : SourceLocation(); token.isValid())
+    spot = places.spot(token);
   entries.push_back(
       {spot, s ? llvm::hash_combine(s->getStmtClass(), details(s)) : llvm::hash_code(0)});
   if (!s) return;

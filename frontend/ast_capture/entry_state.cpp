@@ -310,6 +310,14 @@ Value Evaluator::import_tensor(const Place &place) {
   return Value::of(t);
 }
 
+// The number that an object holds; C++'s scoped enumerations convert to none by themselves.
+std::string Evaluator::entry_number(const Place &place) const {
+  const auto *enumeration = place.type->getAs<EnumType>();
+  if (!enumeration || !enumeration->getDecl()->isScoped()) return place.lvalue();
+  const QualType number = context.getCanonicalType(enumeration->getDecl()->getIntegerType());
+  return "((" + type_name(number) + ")" + place.lvalue() + ")";
+}
+
 // The value of an object of the entry state when the statements begin.
 Value Evaluator::import(const Place &place, SourceLocation loc) {
   QualType type = context.getCanonicalType(place.type);
@@ -319,7 +327,7 @@ Value Evaluator::import(const Place &place, SourceLocation loc) {
   else if (is_tensor_pointer(type)) v = import_tensor(place);
   else if (auto fixed = sizes ? fixed_number(place) : std::nullopt) v = Value::of(*fixed);
   else if (type->isArithmeticType() || type->isEnumeralType())
-    v = Value::of(opaque(place.lvalue(), type));
+    v = Value::of(opaque(entry_number(place), type));
   else if (type->isPointerType() && !type->isFunctionPointerType()) {
     Place to = place;
     to.text = place.lvalue();
@@ -405,7 +413,8 @@ static bool may_alias(ASTContext &context, const Place &a, const Place &b) {
 bool Evaluator::take_apart(const Place &a, const Place &b) {
   const size_t most = 256;
   auto fits = [&](const Place &p) {
-    return p.deref && !p.layout && !p.in_union && p.type->isScalarType() && !p.type.isVolatileQualified();
+    return p.deref && !p.layout && !p.in_union && p.type->isScalarType() &&
+           !p.type.isVolatileQualified();
   };
   const std::string as_bytes = "(const void *)&(";
   auto address = [&](const Place &p) { return as_bytes + p.lvalue() + ")"; };
@@ -440,8 +449,7 @@ void Evaluator::store_entry(const Place &place, Value value, SourceLocation loc)
   if (value.kind == Value::AtEntry) open(value);
   if (value.kind == Value::Aggregate && value.parts.size() <= max_parts) {
     for (size_t i = 0; i < value.parts.size() && !failed; i++)
-      if (value.parts[i].kind != Value::Unset)
-        store_entry(part_of(place, i), value.parts[i], loc);
+      if (value.parts[i].kind != Value::Unset) store_entry(part_of(place, i), value.parts[i], loc);
     return;
   }
   const auto *field = place.declared ? dyn_cast<FieldDecl>(place.declared) : nullptr;

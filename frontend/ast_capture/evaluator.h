@@ -165,6 +165,7 @@ private:
   bool assume(const Place &place, const Value &v);
   std::optional<Place> locate_entry(const clang::VarDecl *variable, clang::SourceLocation loc);
   const clang::Expr *constant_initializer(const clang::VarDecl *variable) const;
+  std::string entry_number(const Place &place) const;
   Value import(const Place &place, clang::SourceLocation loc);
   Value import_tensor(const Place &place);
   bool take_apart(const Place &a, const Place &b);
@@ -202,6 +203,8 @@ private:
   void store(const Place &place, Value value, clang::SourceLocation loc);
   Value *resolve(const Place &place, clang::SourceLocation loc);
   unsigned new_slot(Value value);
+  Value as_letters(const Value &v);
+  std::optional<std::string> known_string(const Value &v, clang::SourceLocation loc);
   Value zero_of(clang::QualType type);
 
   // scalars.cpp
@@ -210,6 +213,7 @@ private:
   Scalar from_dim(tc_dim dim, clang::QualType type);
   Scalar opaque(std::string text, clang::QualType type);
   Scalar late(std::string text, clang::QualType type, tc_ref ref);
+  void bound_text(Scalar &v, clang::SourceLocation loc);
   Scalar late_binary(clang::BinaryOperatorKind op, const Scalar &a, const Scalar &b,
                      clang::QualType type);
   tc_ref late_ref(const Scalar &v, clang::QualType type);
@@ -238,6 +242,7 @@ private:
   std::string dim_text(tc_dim dim);
 
   // numeric_calls.cpp
+  std::optional<Value> call_on_strings(const clang::CallExpr *e, llvm::StringRef name);
   std::optional<Value> call_numeric(const clang::CallExpr *e, const clang::FunctionDecl *callee);
   std::optional<Scalar> fold_call(const clang::CallExpr *e, llvm::StringRef name,
                                   const std::vector<Scalar> &arguments);
@@ -300,6 +305,7 @@ private:
   Value do_tc_item_int(const clang::CallExpr *e);
   Value do_tc_at(const clang::CallExpr *e);
   Value item(const clang::CallExpr *e, tc_dtype dtype);
+  std::string read_behind(tc_ref x, tc_dtype dtype, clang::SourceLocation loc);
   Value read(const clang::CallExpr *e, tc_ref x, tc_dtype dtype);
   Value do_tc_dtype_size(const clang::CallExpr *e); // layouts.cpp
   Value do_tc_wrap_layout(const clang::CallExpr *e);
@@ -490,6 +496,7 @@ private:
   std::vector<tc_ref> own_leaf; // what tc_value_and_grad made leaves of
   std::set<uint32_t> spent;     // nodes whose part of the tape was freed
   std::set<size_t> numbers;     // results that are only read, as numbers
+  std::map<uint32_t, std::string> number_text_of; // of nodes that bound_text reads: their text
   std::vector<tc_ref> examples; // what stands for operands of one example in bodies being captured
   std::vector<tc_ref> mapped;   // those of all examples
   size_t outside = 0;           // slots outside of the innermost such body

@@ -24,6 +24,39 @@ unsigned Evaluator::new_slot(Value value) {
   return static_cast<unsigned>(memory.size() - 1);
 }
 
+// A string as what pointers walk along: an array of constants, its zero at last.
+Value Evaluator::as_letters(const Value &v) {
+  if (v.kind != Value::String) return v;
+  Value array = Value::of(Value::Aggregate);
+  for (size_t i = 0; i <= v.string.size(); i++)
+    array.parts.push_back(
+        Value::of(integer_constant(llvm::APSInt::get(v.string.c_str()[i]), context.CharTy)));
+  Place place;
+  place.slot = new_slot(std::move(array));
+  place.path = {0};
+  place.type = context.CharTy.withConst();
+  return Value::of(Value::Pointer, place);
+}
+
+// The text of a string that is known, or of the rest of one.
+std::optional<std::string> Evaluator::known_string(const Value &v, SourceLocation loc) {
+  if (v.kind == Value::String) return std::string(v.string.c_str());
+  if (v.kind != Value::Pointer || v.place.at_entry || v.place.path.empty()) return std::nullopt;
+  Place at = v.place;
+  const int64_t first = at.path.back();
+  at.path.pop_back();
+  const Value *array = resolve(at, loc);
+  std::string text;
+  for (size_t i = static_cast<size_t>(first); array && i < array->parts.size(); i++) {
+    const Scalar &letter = array->parts[i].scalar;
+    if (array->parts[i].kind != Value::Scalars || !letter.constant || !letter.type->isCharType())
+      return std::nullopt;
+    if (letter.integer == 0) return text;
+    text += static_cast<char>(letter.integer.getExtValue());
+  }
+  return std::nullopt;
+}
+
 // An object of the type with C's zero in it; unset where the type is of no interest.
 Value Evaluator::zero_of(QualType type) {
   type = context.getCanonicalType(type).getUnqualifiedType();
@@ -139,7 +172,7 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
     return base;
   }
   if (const auto *element = dyn_cast<ArraySubscriptExpr>(e)) {
-    Value base = evaluate(element->getBase()), index = evaluate(element->getIdx());
+    Value base = as_letters(evaluate(element->getBase())), index = evaluate(element->getIdx());
     if (failed) return std::nullopt;
     auto i = index.kind == Value::Scalars ? as_constant(index.scalar) : std::nullopt;
     if (base.kind == Value::Pointer && i) return offset_place(base.place, *i);
@@ -149,7 +182,7 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
     return std::nullopt;
   }
   if (const auto *deref = dyn_cast<UnaryOperator>(e); deref && deref->getOpcode() == UO_Deref) {
-    Value pointer = evaluate(deref->getSubExpr());
+    Value pointer = as_letters(evaluate(deref->getSubExpr()));
     if (!failed && pointer.kind == Value::Pointer) return pointer.place;
     fail(e->getExprLoc(), "what this pointer leads to is not followed");
     return std::nullopt;
@@ -201,6 +234,7 @@ Value Evaluator::evaluate(const Expr *e) {
   depth++;
   Value v = evaluate_one(e->IgnoreParens());
   depth--;
+  if (!failed && v.kind == Value::Scalars) bound_text(v.scalar, e->getExprLoc());
   return v;
 }
 
@@ -227,8 +261,9 @@ Value Evaluator::evaluate_one(const Expr *e) {
   if (const auto *generic = dyn_cast<GenericSelectionExpr>(e))
     return evaluate(generic->getResultExpr());
   if (const auto *text = dyn_cast<StringLiteral>(e)) {
+    if (text->getCharByteWidth() != 1) return Value::of(Value::Foreign);
     Value v = Value::of(Value::String);
-    v.string = text->getCharByteWidth() == 1 ? text->getString().str() : "";
+    v.string = text->getString().str();
     return v;
   }
   if (isa<InitListExpr>(e)) return evaluate_initializer(e, e->getType());
@@ -359,7 +394,7 @@ Value Evaluator::evaluate_unary(const UnaryOperator *e) {
   }
   if (e->isIncrementDecrementOp()) {
     auto place = locate(e->getSubExpr());
-    Value old = place ? load(*place, loc) : Value();
+    Value old = place ? as_letters(load(*place, loc)) : Value();
     if (failed) return {};
     if (old.kind == Value::Pointer) {
       Value moved = Value::of(Value::Pointer, offset_place(old.place, e->isIncrementOp() ? 1 : -1));

@@ -15,17 +15,17 @@ static const struct Floating {
   const char *name;
   tc_op op;
 } of_floating[] = {
-    {"fabs", OP_ABS},         {"sqrt", OP_SQRT},   {"cbrt", OP_NONE},   {"exp", OP_EXP},
-    {"exp2", OP_EXP2},        {"expm1", OP_EXPM1}, {"log", OP_LOG},     {"log2", OP_LOG2},
-    {"log10", OP_LOG10},      {"log1p", OP_LOG1P}, {"sin", OP_SIN},     {"cos", OP_COS},
-    {"tan", OP_TAN},          {"asin", OP_ASIN},   {"acos", OP_ACOS},   {"atan", OP_ATAN},
-    {"atan2", OP_ATAN2},      {"sinh", OP_SINH},   {"cosh", OP_COSH},   {"tanh", OP_TANH},
-    {"asinh", OP_ASINH},      {"acosh", OP_ACOSH}, {"atanh", OP_ATANH}, {"erf", OP_ERF},
-    {"erfc", OP_ERFC},        {"tgamma", OP_NONE}, {"pow", OP_POW},     {"hypot", OP_HYPOT},
-    {"floor", OP_FLOOR},      {"ceil", OP_CEIL},   {"round", OP_NONE},  {"trunc", OP_TRUNC},
-    {"nearbyint", OP_NONE},   {"rint", OP_NONE},   {"fmod", OP_FMOD},   {"remainder", OP_NONE},
-    {"fmin", OP_LT},          {"fmax", OP_GT},     {"fma", OP_NONE},    {"fdim", OP_NONE},
-    {"copysign", OP_COPYSIGN}};
+    {"fabs", OP_ABS},          {"sqrt", OP_SQRT},   {"cbrt", OP_NONE},   {"exp", OP_EXP},
+    {"exp2", OP_EXP2},         {"expm1", OP_EXPM1}, {"log", OP_LOG},     {"log2", OP_LOG2},
+    {"log10", OP_LOG10},       {"log1p", OP_LOG1P}, {"sin", OP_SIN},     {"cos", OP_COS},
+    {"tan", OP_TAN},           {"asin", OP_ASIN},   {"acos", OP_ACOS},   {"atan", OP_ATAN},
+    {"atan2", OP_ATAN2},       {"sinh", OP_SINH},   {"cosh", OP_COSH},   {"tanh", OP_TANH},
+    {"asinh", OP_ASINH},       {"acosh", OP_ACOSH}, {"atanh", OP_ATANH}, {"erf", OP_ERF},
+    {"erfc", OP_ERFC},         {"tgamma", OP_NONE}, {"pow", OP_POW},     {"hypot", OP_HYPOT},
+    {"floor", OP_FLOOR},       {"ceil", OP_CEIL},   {"round", OP_NONE},  {"trunc", OP_TRUNC},
+    {"nearbyint", OP_NONE},    {"rint", OP_NONE},   {"fmod", OP_FMOD},   {"remainder", OP_NONE},
+    {"fmin", OP_LT},           {"fmax", OP_GT},     {"fma", OP_NONE},    {"fdim", OP_NONE},
+    {"copysign", OP_COPYSIGN}, {"ldexp", OP_NONE}};
 static const char *const of_integers[] = {"abs",   "labs",    "llabs",    "clz",
                                           "ctz",   "ffs",     "popcount", "parity",
                                           "clrsb", "bswap16", "bswap32",  "bswap64"};
@@ -98,10 +98,28 @@ tc_ref Evaluator::late_call(StringRef name, const std::vector<Scalar> &arguments
   return tc_build3(graph, OP_WHERE, tc_build1(graph, OP_ISNAN, in[1], loc), in[0], y, loc);
 }
 
+// Lengths and comparisons of strings that are known, as tables are searched by name.
+std::optional<Value> Evaluator::call_on_strings(const CallExpr *e, StringRef name) {
+  const unsigned strings = name == "strlen" ? 1 : name == "strcmp" ? 2 : 0;
+  if (!strings || e->getNumArgs() != strings) return std::nullopt;
+  std::string text[2];
+  for (unsigned i = 0; i < strings; i++) {
+    auto known = known_string(evaluate(e->getArg(i)), e->getExprLoc());
+    if (failed) return Value();
+    if (!known) return std::nullopt;
+    text[i] = *known;
+  }
+  const auto length = static_cast<int64_t>(text[0].size());
+  const int order = text[0].compare(text[1]);
+  const int64_t result = strings == 1 ? length : (order > 0) - (order < 0);
+  return Value::of(integer_constant(llvm::APSInt::get(result), e->getType()));
+}
+
 std::optional<Value> Evaluator::call_numeric(const CallExpr *e, const FunctionDecl *callee) {
   if (!callee->getBuiltinID() || !callee->getType()->isFunctionProtoType()) return std::nullopt;
   StringRef name = callee->getName();
   name.consume_front("__builtin_");
+  if (auto v = call_on_strings(e, name)) return v;
   const bool integers =
       llvm::any_of(of_integers, [&](auto each) { return is_function(name, each, "l"); });
   if (!integers && !find_floating(name)) return std::nullopt;

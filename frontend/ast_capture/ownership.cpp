@@ -10,6 +10,7 @@ using namespace clang;
 using llvm::dyn_cast;
 using llvm::dyn_cast_or_null;
 using llvm::isa;
+using llvm::isa_and_nonnull;
 using llvm::StringRef;
 
 // ---- what is what -------------------------------------------------------------------------------
@@ -109,13 +110,97 @@ static bool is_list_of_tensors(QualType type) {
          !type->getPointeeType().isConstQualified();
 }
 
-// ---- which local variables are the body's alone -------------------------------------------------
+// ---- what is lent to a function -----------------------------------------------------------------
 
 namespace {
 
+// Whether a function of which all is visible keeps nothing and only reads what its parameter leads to: tensors of a list,
+// members of a struct.
+class Lending {
+public:
+  explicit Lending(Owners &owners) : owners(owners) {}
+  bool lends(const CallExpr *call, const Expr *argument);
+
+private:
+  bool reads(const Stmt *s, const ParmVarDecl *parameter);
+  bool is_read(const Expr *pointer);
+  const Stmt *outside(const Stmt *&inner, size_t &at) const;
+
+  Owners &owners;
+  std::vector<const Stmt *> around;
+};
+
+bool Lending::lends(const CallExpr *call, const Expr *argument) {
+  const FunctionDecl *callee = call->getDirectCallee(), *definition = nullptr;
+  if (!callee || isa<CXXMethodDecl>(callee) || !callee->hasBody(definition)) return false;
+  if (definition->hasAttr<WeakAttr>()) return false;
+  const Ownership *inside = owners.of(definition);
+  if (!inside || !inside->contained) return false;
+  for (unsigned i = 0; i < call->getNumArgs() && i < definition->getNumParams(); i++)
+    if (call->getArg(i) == argument)
+      return Lending(owners).reads(definition->getBody(), definition->getParamDecl(i));
+  return false;
+}
+
+bool Lending::reads(const Stmt *s, const ParmVarDecl *parameter) {
+  if (!s) return true;
+  const auto *ref = dyn_cast<DeclRefExpr>(s);
+  if (ref && ref->getDecl() == parameter) return is_read(ref);
+  around.push_back(s);
+  const bool all =
+      llvm::all_of(s->children(), [&](const Stmt *child) { return reads(child, parameter); });
+  around.pop_back();
+  return all;
+}
+
+// What stands around an expression but parentheses and casts between pointers; `inner`: its operand.
+const Stmt *Lending::outside(const Stmt *&inner, size_t &at) const {
+  while (at) {
+    const Stmt *outer = around[--at];
+    const auto *cast = dyn_cast<CastExpr>(outer);
+    if (!isa<ParenExpr>(outer) && !(cast && cast->getCastKind() == CK_NoOp)) return outer;
+    inner = outer;
+  }
+  return nullptr;
+}
+
+static bool loads(const Stmt *s) {
+  const auto *cast = dyn_cast_or_null<CastExpr>(s);
+  return cast && cast->getCastKind() == CK_LValueToRValue &&
+         (is_tensor_pointer(cast->getType()) || cast->getType()->isArithmeticType());
+}
+
+bool Lending::is_read(const Expr *pointer) {
+  const Stmt *inner = pointer;
+  size_t at = around.size();
+  const auto *value = dyn_cast_or_null<CastExpr>(outside(inner, at));
+  if (!value || value->getCastKind() != CK_LValueToRValue) return false;
+  inner = value;
+  const Stmt *use = outside(inner, at);
+  if (const auto *call = dyn_cast_or_null<CallExpr>(use))
+    return is_library(call->getDirectCallee()) || lends(call, dyn_cast<Expr>(inner));
+  const auto *element = dyn_cast_or_null<ArraySubscriptExpr>(use);
+  const auto *op = dyn_cast_or_null<UnaryOperator>(use);
+  const auto *member = dyn_cast_or_null<MemberExpr>(use);
+  if ((element && element->getBase() == inner) || member || (op && op->getOpcode() == UO_Deref)) {
+    inner = use;
+    return loads(outside(inner, at));
+  }
+  const auto *cast = dyn_cast_or_null<CastExpr>(use);
+  const auto *asked = dyn_cast_or_null<BinaryOperator>(use);
+  const auto *choice = dyn_cast_or_null<ConditionalOperator>(use);
+  return (op && op->getOpcode() == UO_LNot) || isa_and_nonnull<IfStmt>(use) ||
+         (asked && (asked->isLogicalOp() || asked->isComparisonOp())) ||
+         (choice && choice->getCond() == inner) ||
+         (cast && cast->getCastKind() == CK_PointerToBoolean);
+}
+
+// ---- which local variables are the body's alone -------------------------------------------------
+
 class Uses {
 public:
-  Uses(const FunctionDecl *function, std::set<const VarDecl *> &shared) : shared(shared) {
+  Uses(Owners &owners, const FunctionDecl *function, std::set<const VarDecl *> &shared)
+      : owners(owners), shared(shared) {
     look(function->getBody());
   }
 
@@ -123,7 +208,9 @@ private:
   void look(const Stmt *s);
   void mention(const DeclRefExpr *ref);
   bool is_borrowed(size_t at) const;
+  bool is_lent(size_t at) const;
 
+  Owners &owners;
   std::set<const VarDecl *> &shared;
   std::vector<const Stmt *> around;
 };
@@ -144,6 +231,13 @@ bool Uses::is_borrowed(size_t at) const {
   return call && is_library(call->getDirectCallee());
 }
 
+// Whether the pointer around[at] is an argument that Lending knows of.
+bool Uses::is_lent(size_t at) const {
+  while (at && (isa<CastExpr>(around[at - 1]) || isa<ParenExpr>(around[at - 1]))) at--;
+  const auto *call = at ? dyn_cast<CallExpr>(around[at - 1]) : nullptr;
+  return call && Lending(owners).lends(call, dyn_cast<Expr>(around[at]));
+}
+
 // Fine are reading and writing of what is in the variable.
 void Uses::mention(const DeclRefExpr *ref) {
   const auto *variable = dyn_cast<VarDecl>(ref->getDecl());
@@ -155,7 +249,9 @@ void Uses::mention(const DeclRefExpr *ref) {
     const auto *member = dyn_cast_or_null<MemberExpr>(outer);
     const auto *cast = dyn_cast_or_null<ImplicitCastExpr>(outer);
     const auto *element = dyn_cast_or_null<ArraySubscriptExpr>(outer);
-    if (cast && cast->getCastKind() == CK_ArrayToPointerDecay && is_borrowed(at - 1)) return;
+    if (cast && cast->getCastKind() == CK_ArrayToPointerDecay &&
+        (is_borrowed(at - 1) || is_lent(at - 1)))
+      return;
     const bool inside = (outer && isa<ParenExpr>(outer)) || (member && !member->isArrow()) ||
                         (cast && cast->getCastKind() == CK_ArrayToPointerDecay) ||
                         (element && isa<ImplicitCastExpr>(e) && element->getBase() == e);
@@ -171,7 +267,8 @@ void Uses::mention(const DeclRefExpr *ref) {
   if (const auto *op = dyn_cast_or_null<BinaryOperator>(use))
     if (op->isAssignmentOp() && op->getLHS() == e && whole) return;
   if (const auto *op = dyn_cast_or_null<UnaryOperator>(use))
-    if (op->isIncrementDecrementOp() || (op->getOpcode() == UO_AddrOf && is_borrowed(at - 1)))
+    if (op->isIncrementDecrementOp() ||
+        (op->getOpcode() == UO_AddrOf && (is_borrowed(at - 1) || is_lent(at - 1))))
       return;
   shared.insert(variable);
 }
@@ -382,6 +479,8 @@ void Reader::parts(const Expr *e, Fate fate) {
   }
   if (const auto *made = dyn_cast<MaterializeTemporaryExpr>(e))
     return expression(made->getSubExpr(), fate);
+  if (const auto *number = dyn_cast<SubstNonTypeTemplateParmExpr>(e))
+    return expression(number->getReplacement(), fate);
   if (const auto *called = dyn_cast<CallExpr>(e)) return call(called, fate);
   if (isa<MemberExpr>(e) || isa<ArraySubscriptExpr>(e)) return place(e, fate);
   const bool simple = e->children().empty() || isa<UnaryExprOrTypeTraitExpr>(e) ||
@@ -536,7 +635,7 @@ void Reader::run() {
       function->isTemplated() || function->isConstexpr())
     return refuse("internal: no function of the usual form");
   out.own = !body->body_empty() && opens_rest(body->body_front());
-  Uses(function, out.shared);
+  Uses(owners, function, out.shared);
   block(body, Looked);
   if (stored_inside && kept_inside)
     refuse("inside of a TC_SCOPE it keeps tensors, and hands some to where they may stay");

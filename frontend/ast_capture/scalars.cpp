@@ -112,6 +112,18 @@ tc_ref Evaluator::late_ref(const Scalar &v, QualType type) {
   return failed || !ref.id ? tc_ref{0} : tc_build_cast(graph, ref, *dtype, graph_loc(begins));
 }
 
+// Numbers have the text of all that they are made of, which doubles where a variable is read twice in each round of a loop.
+// What the kernels know is read from them; else the loop is one of segments, between which numbers are variables.
+void Evaluator::bound_text(Scalar &v, SourceLocation loc) {
+  static const size_t most = 4096;
+  if (v.text.size() <= most) return;
+  if (!v.ref.id)
+    return fail(loc, "a number is computed of itself too often to be written as one expression");
+  std::string &known = number_text_of[v.ref.id];
+  if (known.empty()) known = read_behind(v.ref, is_integer(v.type) ? TC_I64 : TC_F64, loc);
+  v.text = "((" + type_name(v.type) + ")" + known + ")";
+}
+
 static tc_op late_op(BinaryOperatorKind op, bool integers) {
   switch (op) {
   case BO_Add:

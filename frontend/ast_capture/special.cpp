@@ -287,6 +287,15 @@ Value Evaluator::do_tc_dtype_of(const CallExpr *e) {
            : Value();
 }
 
+// C's text for the element of x, a result of the kernels that is freed behind them.
+std::string Evaluator::read_behind(tc_ref x, tc_dtype dtype, SourceLocation loc) {
+  std::string result = new_result(x, loc);
+  if (failed) return "";
+  numbers.insert(results.size() - 1);
+  effects.push_back({"", {}, "(tc_free)(" + result + ");"});
+  return (dtype == TC_F64 ? "(tc_item)(" : "(tc_item_int)(") + result + ")";
+}
+
 // The value of a tensor with one element: read from a result of the kernels, behind them.  A number has no history,
 // so that what is computed with it is a constant for derivatives.
 Value Evaluator::read(const CallExpr *e, tc_ref x, tc_dtype dtype) {
@@ -301,16 +310,13 @@ Value Evaluator::read(const CallExpr *e, tc_ref x, tc_dtype dtype) {
     fail(e->getExprLoc(), "a number is read that differs from example to example of tc_vmap");
     return {};
   }
-  std::string result = new_result(x, e->getExprLoc());
+  const std::string text = read_behind(x, dtype, e->getExprLoc());
   if (failed) return {};
-  numbers.insert(results.size() - 1);
   ops++;
-  effects.push_back({"", {}, "(tc_free)(" + result + ");"});
   tc_loc loc = graph_loc(e->getExprLoc());
   tc_ref ref = type->rank ? tc_build_reshape(graph, x, 0, nullptr, loc) : x;
   ref = detached(tc_build_cast(graph, ref, dtype, loc), e->getExprLoc());
-  std::string function = dtype == TC_F64 ? "(tc_item)(" : "(tc_item_int)(";
-  return Value::of(late(function + result + ")", e->getType(), ref));
+  return Value::of(late(text, e->getType(), ref));
 }
 
 Value Evaluator::item(const CallExpr *e, tc_dtype dtype) {

@@ -1,4 +1,5 @@
-// Tensors leave a body on both sides of a comma and of a condition: the operators stay where they were.
+// Tensors leave a body on both sides of a comma, of a condition, and in front of a member and an element: these stay
+// where they were, in what macros expand to as well (tc_mul_s).
 // RUN: %capture > %t.txt && %check < %t.txt
 #include "capture.h"
 
@@ -17,9 +18,16 @@ TC_COMPILE tc_tensor *conditions(const struct pair *s, int n) {
   return tc_mul_s(h[0], n);
 }
 
+struct two { tc_tensor *part[2]; };
+__attribute__((noinline)) static struct two both(tc_tensor *x, tc_tensor *y) { return printf("%d\n", tc_rank(x)), (struct two){{x, y}}; }
+TC_COMPILE tc_tensor *members(const struct pair *s) {
+  return tc_mul_s(tc_exp(both(tc_neg(s->a), s->b).part[0]), 3);
+}
+
 int main(void) {
   struct pair s = {tc_ones(TC_DIMS(3), TC_F32), tc_zeros(TC_DIMS(3), TC_F32)}, t = {s.b, s.a};
   show(commas(&s, &t));
+  show(members(&s));
   show(conditions(&s, 1)), show(conditions(&s, 100));
   return finish();
 }

@@ -18,6 +18,12 @@ TC_COMPILE tc_tensor *dropped(X, tc_generator *g) { return tc_dropout(x, 0.5, tr
 // CHECK-DAG: cplusplus.cpp:[[#@LINE-1]]:23: remark: 'dropped' compiled for (g) != 0: 4 ops in 1 kernel [
 // CHECK-DAG: cplusplus.cpp:[[#@LINE-2]]:23: remark: 'dropped' compiled for !((g) != 0): 4 ops in 1 kernel [
 
+// Scoped enumerations, which convert to no number by themselves.
+enum class activation : unsigned char { relu, tanh };
+struct activated { activation kind; };
+TC_COMPILE tc_tensor *by_kind(X, const activated *a) { return a->kind == activation::tanh ? tc_tanh(x) : tc_relu(x); }
+// CHECK-DAG: cplusplus.cpp:[[#@LINE-1]]:23: remark: 'by_kind' compiled for {{.*}}a->kind{{.*}}: 1 ops in 1 kernel [
+
 namespace outer {
 namespace {
 double scale = 2;
@@ -91,6 +97,8 @@ int main() {
   TC_SCOPE {
     tc_tensor *x = tc_arange(4, 0, 0.25, TC_F32), *y = tc_zeros(TC_DIMS(4), TC_F32);
     show("c_linkage", c_linkage(x));
+    const activated kind = {activation::tanh};
+    show("by_kind", by_kind(x, &kind));
     outer::options o = {0.5, 2};
     show("in_namespace", outer::in_namespace(x, o));
     show("in_namespace", outer::in_namespace(x));
@@ -106,6 +114,7 @@ int main() {
   }
 }
 // OUTPUT: c_linkage 1.512
+// OUTPUT-NEXT: by_kind 0.336
 // OUTPUT-NEXT: in_namespace 0.688
 // OUTPUT-NEXT: in_namespace 0.750
 // OUTPUT-NEXT: between
@@ -116,7 +125,7 @@ int main() {
 // OUTPUT-NEXT: result 1.512
 // OUTPUT-NEXT: referred 0.450
 // OUTPUT-NEXT: no error
-// OUTPUT-NEXT: 8 hits, 0 fallbacks
+// OUTPUT-NEXT: 9 hits, 0 fallbacks
 // BODIES: parted 0.375
 // BODIES: result 1.512
 // BODIES-NEXT: referred 0.450

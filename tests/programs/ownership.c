@@ -181,6 +181,39 @@ TC_COMPILE static tc_tensor *in_array(X, int n) {
   return v[n - 1];
 }
 
+/* Lists and structs of tensors that are lent to helpers, as optimisers are. */
+static tc_tensor *total_of(int n, tc_tensor **list) {
+  tc_tensor *sum = *list;
+  for (int i = 1; list && i < n; i++) sum = tc_add(sum, list[i]);
+  return sum;
+}
+static tc_tensor *twice_of(const struct pair *p, tc_tensor *const *list) { return tc_sub(p->a, total_of(2, (tc_tensor **)list)); }
+static tc_tensor *first_of(tc_tensor **list) { return list[0]; }
+static void keep_first(tc_tensor **list) { kept_by_somebody = list[0]; }
+static tc_tensor **same_list(tc_tensor **list) { return list; }
+
+TC_COMPILE static tc_tensor *lent(X) {
+  tc_tensor *list[2] = {tc_exp(x), tc_sin(x)};
+  struct pair p = {tc_abs(x), NULL};
+  for (int i = 0; i < 2; i++) list[i] = tc_mul_s(list[i], 2);
+  return tc_mul(total_of(2, list), twice_of(&p, list));
+}
+TC_COMPILE static tc_tensor *lent_and_back(X) {
+  tc_tensor *list[2] = {tc_exp(x), tc_sin(x)};
+  list[0] = tc_add(list[0], list[1]);
+  return first_of(list);
+}
+TC_COMPILE static tc_tensor *kept_of_list(X) {
+  tc_tensor *list[2] = {tc_exp(x), NULL};
+  keep_first(list);
+  return tc_neg(list[0]);
+}
+TC_COMPILE static tc_tensor *list_of_list(X, tc_tensor **out) {
+  tc_tensor *list[2] = {tc_exp(x), NULL};
+  *out = same_list(list)[0];
+  return tc_neg(list[0]);
+}
+
 /* ---- calls ---- */
 
 enum { TIMES = 200 };
@@ -278,11 +311,23 @@ static void call(int which, tc_tensor *x) {
   case 28:
     give(in_array(x, 4));
     break;
+  case 29:
+    give(lent(x));
+    break;
+  case 30:
+    give(lent_and_back(x));
+    break;
+  case 31:
+    give(kept_of_list(x)), give(kept_by_somebody), kept_by_somebody = NULL;
+    break;
+  case 32:
+    give(list_of_list(x, &a)), give(a);
+    break;
   default:
     CHECK(false);
   }
 }
-enum { CALLS = 29 };
+enum { CALLS = 33 };
 
 /* What they hold is what it was in the first way of calling. */
 static void check(int which, tc_tensor *x, double sum[CALLS], bool first) {
