@@ -253,7 +253,7 @@ static void op_list(const tc_program *p, const tc_kernel *k, tc_buf *out) {
 static bool reads(const tc_kernel *k, uint32_t buffer) {
   uint32_t local = 0;
   while (local < k->nbuffer && k->buffer[local] != buffer) ++local;
-  if (k->kind == TC_KERNEL_CALL) return (local > 0 || k->effect) && local < k->nbuffer;
+  if (tc_kernel_takes_arrays(k)) return (local > 0 || k->effect) && local < k->nbuffer;
   for (uint32_t i = 1; local < k->nbuffer && i < k->nexpr; ++i)
     if (k->expr[i].kind == TC_EX_LOAD && k->expr[i].buffer == local) return true;
   return false;

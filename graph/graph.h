@@ -46,6 +46,7 @@ typedef enum tc_class {
   TC_CLASS_INDEX,   /* element = operand element at an index read from data */
   TC_CLASS_SCATTER, /* written at an index read from data, in order */
   TC_CLASS_MATMUL,  /* template */
+  TC_CLASS_SORT,    /* positions of elements in the order of their values, along one axis */
   TC_CLASS_CALL,    /* a function of the program's own computes all of the result */
   TC_CLASS_EFFECT,  /* a function of the program's own is called for what it does */
   TC_CLASS_TUPLE,   /* several results made of nodes, or one of several; decomposition leaves none */

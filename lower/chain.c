@@ -35,7 +35,7 @@ typedef struct attention {
 /* ---- which kernels --------------------------------------------------------------------------- */
 
 static bool reads(const tc_kernel *k, uint32_t buffer) {
-  if (k->kind == TC_KERNEL_CALL)
+  if (tc_kernel_takes_arrays(k))
     for (uint32_t i = 0; i < k->nbuffer; i++)
       if (k->buffer[i] == buffer) return true;
   for (uint32_t i = 1; i < k->nexpr; i++)

@@ -15,7 +15,7 @@ static bool stores_to(const tc_stage *s, uint32_t buffer) {
 }
 
 bool tc_kernel_writes(const tc_kernel *k, uint32_t buffer) {
-  if (k->kind == TC_KERNEL_CALL) return !k->effect && buffer == 0;
+  if (tc_kernel_takes_arrays(k)) return !k->effect && buffer == 0;
   if (k->kind == TC_KERNEL_MATMUL && (stores_to(&k->mm.epilogue, buffer) || stores_to(&k->mm.inner.finish, buffer)))
     return true;
   for (uint32_t n = 0; n < k->nnest; n++)

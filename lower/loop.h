@@ -328,8 +328,16 @@ typedef struct tc_own_size {
   tc_dim value;
 } tc_own_size;
 
+/* For each (o, i): buffer 0, i64[outer,k,inner], gets where the first k elements of buffer 1, [outer,n,inner], are in the
+ * order of their values: stable, -0 equal to 0, NaN above all others. */
+typedef struct tc_sort_loop {
+  tc_dim outer, n, inner, k; /* k <= n */
+  tc_dtype dtype;
+  bool descending;
+} tc_sort_loop;
+
 /* CALL: a function of the program's own, called on the host with tensors over the buffers. */
-typedef enum { TC_KERNEL_NESTS, TC_KERNEL_MATMUL, TC_KERNEL_CALL } tc_kernel_kind;
+typedef enum { TC_KERNEL_NESTS, TC_KERNEL_MATMUL, TC_KERNEL_SORT, TC_KERNEL_CALL } tc_kernel_kind;
 
 typedef struct tc_kernel {
   tc_kernel_kind kind;
@@ -342,6 +350,7 @@ typedef struct tc_kernel {
   uint32_t nnest;
   tc_nest *nest;
   tc_mm_loop mm;
+  tc_sort_loop sort;
   tc_ref call;         /* CALL: the node; it writes buffer 0, */
   bool effect;         /* or, called for its effect, nothing */
   uint32_t *operand;   /* CALL: for each operand of the node, its buffer; of numbers: UINT32_MAX */
@@ -359,8 +368,12 @@ typedef struct tc_kernel {
   const struct tc_schedule *schedule; /* how it runs, by the backend's plan; NULL: there is none */
 } tc_kernel;
 
+/* Does it take whole arrays, without expressions that say what it reads?  It writes buffer 0. */
+static inline bool tc_kernel_takes_arrays(const tc_kernel *k) { return k->kind == TC_KERNEL_CALL || k->kind == TC_KERNEL_SORT; }
+
 typedef struct tc_program {
-  tc_graph *graph; /* the optimised graph; borrowed */
+  tc_graph *graph; /* the optimised graph; borrowed, or that of `own` */
+  tc_graph *own;   /* one in which ops that the target has no kernels for are others; or NULL */
   tc_arena *arena; /* owns everything below */
   uint32_t nbuffer;
   tc_buffer *buffer;
@@ -409,6 +422,7 @@ typedef struct tc_target {
   bool epilogue_in_place; /* a product's epilogue may read the element that it overwrites */
   bool product_parts;     /* m, n and k may run over several axes (tc_mm_loop.npart) where operands need it, k of one row too, */
   bool epilogue_parts;    /* ... and m and n where the epilogue does */
+  bool sorts;             /* there are kernels that sort; else it is counted what comes before each element */
   bool guards;            /* windows of a padded array are loaded where it was not padded: there is no such array */
   bool product_apart;     /* ... and there is to be room for the bare product then */
   /* Optional: does this chain of products run better as one kernel than as three?  Without it there are none. */
@@ -525,6 +539,9 @@ void tc_program_print(const tc_program *p, tc_buf *out);
  *       epilogue
  *         %6 = #0 : f32
  *         store result.0[F*m + n] %6
+ *
+ *   kernel order_1
+ *     sort result.0 of x  outer R  n C  inner 1  first C  descending     result i64[R,C,1], x f32[R,C,1]
  *
  *   nest i < N | j < M  lanes j                      a stage of an interval of j; an address that begins at a chosen row
  *     stage { j from 1 to M }

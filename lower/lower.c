@@ -195,13 +195,14 @@ const tc_target tc_target_cores = {.name = "cores",
                                    .siblings = TC_SIBLINGS_NESTS,
                                    .epilogue_in_place = true,
                                    .intervals = true,
+                                   .sorts = true,
                                    .lane_rows = 16,
                                    .product_parts = true,
                                    .epilogue_parts = true,
                                    .interleave = 4,
                                    .chain = takes_chain};
 
-tc_program *tc_lower(tc_graph *g, const tc_target *target) {
+static tc_program *lower(tc_graph *g, const tc_target *target) {
   tc_program *p = new_program(g);
   lo L = {.g = g, .target = target, .p = p, .dims = tc_graph_dims(g), .count = tc_graph_count(g)};
   L.scratch = tc_arena_new();
@@ -224,6 +225,16 @@ tc_program *tc_lower(tc_graph *g, const tc_target *target) {
   return NULL;
 }
 
+tc_program *tc_lower(tc_graph *g, const tc_target *target) {
+  tc_graph *own = target->sorts ? g : lo_without_sorts(g);
+  tc_program *p = own ? lower(own, target) : NULL;
+  if (p && own != g) p->own = own;
+  else if (own != g) tc_graph_free(own);
+  return p;
+}
+
 void tc_program_free(tc_program *p) {
-  if (p) tc_arena_free(p->arena);
+  if (!p) return;
+  if (p->own) tc_graph_free(p->own);
+  tc_arena_free(p->arena);
 }

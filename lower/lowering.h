@@ -19,6 +19,7 @@
  *               that earlier ones can replace or make cheaper;  axes.c: merging and cutting axes;
  *               vector_axis.c: which axis runs in vector lanes;  channel_unroll.c: short last axes
  *   matmul.c    group -> matmul template;  chain.c: kernels of attention -> one
+ *   sort.c      sorting, for targets without a kernel for it
  *   inplace.c   writes into operands;  order.c: kernels that move for them;  workspace.c: memory
  *   siblings.c  kernels that one launch runs;  canonical.c: how they are
  *               compared;  sizes.c: sizes in which they differ become arguments
@@ -344,6 +345,7 @@ void lo_place_matmul(lo *L, tc_ref r);
 void lo_place_scan(lo *L, tc_ref r);
 void lo_place_join(lo *L, tc_ref r);
 void lo_place_scatter(lo *L, tc_ref r);
+void lo_place_sort(lo *L, tc_ref r);
 void lo_place_call(lo *L, tc_ref r);
 void lo_place_effect(lo *L, tc_ref r);
 
@@ -516,6 +518,9 @@ bool lo_same_place(const tc_address *a, const tc_address *b); /* provably the sa
 bool lo_run_before(lo *L, uint32_t first, const bool *wanted);
 void lo_plan(lo *L);
 void lo_share_constants(lo *L);
+
+/* g, or a graph of its own in which positions in order are counted (sort.c); NULL after reporting. */
+tc_graph *lo_without_sorts(tc_graph *g);
 bool *lo_find_numbers(lo *L, const tc_kernel *k); /* per expression: may it be an argument?  NULL: none may */
 void lo_make_argument(lo *L, tc_expr *e);
 tc_kernel lo_canonical(lo *L, const tc_kernel *k); /* canonical.c */

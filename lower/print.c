@@ -333,6 +333,22 @@ static void put_siblings(const printer *r, const tc_kernel *k) {
   }
 }
 
+static void put_sort(printer *r, const tc_sort_loop *s) {
+  tc_put(r->out, "  sort ");
+  put_label(r, 0);
+  tc_put(r->out, " of ");
+  put_label(r, 1);
+  tc_put(r->out, "  outer ");
+  put_dim(r, s->outer);
+  tc_put(r->out, "  n ");
+  put_dim(r, s->n);
+  tc_put(r->out, "  inner ");
+  put_dim(r, s->inner);
+  tc_put(r->out, "  first ");
+  put_dim(r, s->k);
+  tc_put(r->out, s->descending ? "  descending\n" : "\n");
+}
+
 static void put_kernel(printer *r, const tc_kernel *k) {
   r->k = k;
   r->done = calloc(k->nexpr + 1u, sizeof *r->done);
@@ -349,6 +365,7 @@ static void put_kernel(printer *r, const tc_kernel *k) {
   put_bases(r, k);
   for (uint32_t n = 0; n < k->nnest; n++) put_nest(r, &k->nest[n]);
   if (k->kind == TC_KERNEL_MATMUL) put_matmul(r, &k->mm);
+  if (k->kind == TC_KERNEL_SORT) put_sort(r, &k->sort);
   if (k->kind == TC_KERNEL_CALL) tc_putf(r->out, "  calls a function of the program%s\n", k->effect ? " for its effect" : "");
   free(r->done);
 }

@@ -86,6 +86,7 @@ static bool read_kernel_line(lo_reader *r) {
   if (is_own_size(r)) return read_own_size(r);
   if (tc_words_accept_word(w, "the")) return read_sibling(r, false);
   if (tc_words_accept_word(w, "in")) return read_sibling(r, true);
+  if (tc_words_accept_word(w, "sort")) return lo_read_sort(r);
   if (tc_words_accept_word(w, "calls")) return tc_words_fail(w, "calls of functions are not read");
   return tc_words_fail(w, "unexpected \"%.20s\"", w->at);
 }

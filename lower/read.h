@@ -74,6 +74,7 @@ bool lo_open_nest(lo_reader *r);      /* behind "nest" */
 bool lo_open_stage(lo_reader *r);     /* behind "stage" */
 bool lo_open_variant(lo_reader *r); /* behind "or" */
 bool lo_close_nest(lo_reader *r);     /* if one is open */
+bool lo_read_sort(lo_reader *r);      /* behind "sort" */
 bool lo_open_product(lo_reader *r);   /* behind "matmul" */
 bool lo_read_factors(lo_reader *r);   /* behind "a": "%3  b %7", which are defined later */
 bool lo_read_room(lo_reader *r);      /* behind "product" */

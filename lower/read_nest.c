@@ -224,6 +224,26 @@ static bool join_axes(lo_reader *r, tc_mm_loop *m, const axes *whole, const axes
   return true;
 }
 
+static bool read_named_dim(lo_reader *r, const char *name, tc_dim *d) {
+  return tc_words_expect(&r->w, name) && lo_read_dim(r, d);
+}
+
+/* "result.0 of x  outer R  n C  inner 1  first 5  descending" */
+bool lo_read_sort(lo_reader *r) {
+  tc_kernel *k = r->k;
+  tc_sort_loop *s = &k->sort;
+  uint32_t to, from;
+  if (k->nnest || k->kind != TC_KERNEL_NESTS) return tc_words_fail(&r->w, "a kernel is nests, a product or a sort");
+  k->kind = TC_KERNEL_SORT;
+  if (!lo_read_label(r, ' ', &to) || !tc_words_expect(&r->w, "of") || !lo_read_label(r, ' ', &from)) return false;
+  if (lo_argument(r, to) == UINT32_MAX || lo_argument(r, from) == UINT32_MAX) return false;
+  s->dtype = r->p->buffer[from].dtype;
+  const bool ok = read_named_dim(r, "outer", &s->outer) && read_named_dim(r, "n", &s->n) &&
+                  read_named_dim(r, "inner", &s->inner) && read_named_dim(r, "first", &s->k);
+  s->descending = ok && tc_words_accept_word(&r->w, "descending");
+  return ok;
+}
+
 bool lo_open_product(lo_reader *r) {
   tc_kernel *k = r->k;
   tc_mm_loop *m = &k->mm;

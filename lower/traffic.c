@@ -114,7 +114,7 @@ void lo_estimate_bytes(lo *L, tc_kernel *k) {
     const tc_buffer *b = &L->p->buffer[k->buffer[i]];
     if (b->kind == TC_BUF_LOCAL) continue;
     const tc_dim n =
-        k->kind == TC_KERNEL_CALL ? b->numel : tc_dim_add(L->dims, t.read[i], t.written[i]);
+        tc_kernel_takes_arrays(k) ? b->numel : tc_dim_add(L->dims, t.read[i], t.written[i]);
     const tc_dim bytes = lo_estimate(L, n, tc_dim_const((int64_t)tc_dtype_bytes(b->dtype)));
     const tc_dim next = tc_dim_add(L->dims, sum, bytes);
     if (!tc_dim_bad(next)) sum = next;

@@ -263,6 +263,19 @@ static void check_matmul(lo_checker *c, const tc_mm_loop *m) {
   if (c->ok) lo_check_loads(c, &m->epilogue, 1, m->a, m->b);
 }
 
+static void check_sort(lo_checker *c, const tc_sort_loop *s) {
+  tc_dims *d = tc_graph_dims(c->p->graph);
+  const tc_dim rows = tc_dim_mul(d, s->outer, s->inner);
+  if (c->k->nbuffer != 2) lo_wrong(c, "a sort has two arrays");
+  if (!c->ok) return;
+  const tc_buffer *to = &c->p->buffer[c->k->buffer[0]], *from = &c->p->buffer[c->k->buffer[1]];
+  if (to->dtype != TC_I64 || from->dtype != s->dtype) lo_wrong(c, "a sort of %s", tc_dtype_text(s->dtype));
+  if (tc_dim_known_le(d, tc_dim_add(d, s->n, tc_dim_const(1)), s->k)) lo_wrong(c, "a sort gives more than it takes");
+  const tc_dim wanted[] = {tc_dim_mul(d, rows, s->k), tc_dim_mul(d, rows, s->n)};
+  const bool fits = tc_dim_known_eq(d, to->numel, wanted[0]) && tc_dim_known_eq(d, from->numel, wanted[1]);
+  if (!fits && !tc_dim_bad(wanted[0]) && !tc_dim_bad(wanted[1])) lo_wrong(c, "a sort of arrays of another size");
+}
+
 static void check_kernel(lo_checker *c, const tc_kernel *k) {
   c->k = k;
   for (uint32_t i = 0; i < k->nbuffer; i++) {
@@ -272,6 +285,7 @@ static void check_kernel(lo_checker *c, const tc_kernel *k) {
   for (uint32_t id = 1; id < k->nexpr && c->ok; id++) check_expr(c, id);
   for (uint32_t n = 0; n < k->nnest && c->ok; n++) check_nest(c, &k->nest[n]);
   if (k->kind == TC_KERNEL_MATMUL && c->ok) check_matmul(c, &k->mm);
+  if (k->kind == TC_KERNEL_SORT && c->ok) check_sort(c, &k->sort);
   if (c->ok) lo_check_memory(c);
 }
 

@@ -145,11 +145,11 @@ static void check_sources(lo_checker *c, uint32_t version) {
   }
 }
 
-static void check_call(lo_checker *c) {
+static void check_arrays(lo_checker *c) {
   for (uint32_t i = 0; i < c->k->nbuffer; i++) {
     const tc_buffer *b = &c->p->buffer[c->k->buffer[i]];
-    if (b->layout.strided) lo_wrong(c, "a function of the program is passed a layout");
-    if (i == 0 && !c->k->effect && has_version(b)) lo_wrong(c, "a call makes what is kept");
+    if (b->layout.strided) lo_wrong(c, "a kernel of whole arrays is passed a layout");
+    if (i == 0 && !c->k->effect && has_version(b)) lo_wrong(c, "a kernel of whole arrays makes what is kept");
   }
 }
 
@@ -169,7 +169,7 @@ static void check_kept(lo_checker *c) {
 }
 
 void lo_check_memory(lo_checker *c) {
-  if (c->k->kind == TC_KERNEL_CALL) check_call(c);
+  if (tc_kernel_takes_arrays(c->k)) check_arrays(c);
   else check_kept(c);
 }
 

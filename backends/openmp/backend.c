@@ -53,8 +53,9 @@ static bool omp_emit_kernel(const tc_kernel *k, const tc_program *p, tc_kernel_t
     return !out->name.failed && !out->text.failed;
   }
   tc_buf raw = {0}, text = {0};
-  bool ok =
-      k->kind == TC_KERNEL_MATMUL ? tc_omp_emit_matmul(k, p, &raw) : tc_omp_emit_nests(k, p, &raw);
+  bool ok = true;
+  if (k->kind == TC_KERNEL_SORT) tc_omp_put_sort(k, p, &raw);
+  else ok = k->kind == TC_KERNEL_MATMUL ? tc_omp_emit_matmul(k, p, &raw) : tc_omp_emit_nests(k, p, &raw);
   ok = ok && raw.text && !raw.failed && tc_print_finish(k, raw.text, out, &text);
   out->levels = omp_levels(k, p);
   if (ok) {

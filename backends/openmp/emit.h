@@ -42,6 +42,9 @@ uint32_t tc_omp_matmul_levels(const tc_kernel *k, const tc_program *p); /* bits 
  * the per-thread size rounded up to 64).  Nothing printed: 0. */
 void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shared,
                            tc_buf *per_thread);
+/* sort.c: the kernel of a sort, which has no memory but a thread's own. */
+void tc_omp_put_sort(const tc_kernel *k, const tc_program *p, tc_buf *out);
+void tc_omp_sort_scratch(const tc_kernel *k, const tc_program *p, tc_buf *per_thread);
 bool tc_omp_packs(const tc_kernel *k, const tc_program *p); /* a matmul may pack its operands */
 /* packing.c: sets tc_mm_loop.packed.  The shared memory of products that pack the same B is one piece
  * that outlives the kernels, `packed<first>` of the entry: that of the first of them. */

@@ -41,7 +41,7 @@ static void put_refuse(const tc_entry *e) {
 
 static bool is_threaded(const tc_entry *e) {
   for (uint32_t k = 0; k < e->p->nkernel; ++k)
-    if (e->p->kernel[k].kind == TC_KERNEL_MATMUL) return true;
+    if (e->p->kernel[k].kind == TC_KERNEL_MATMUL || e->p->kernel[k].kind == TC_KERNEL_SORT) return true;
   for (uint32_t i = 0; i < e->p->nbuffer; ++i)
     if (e->p->buffer[i].kind == TC_BUF_LOCAL && !tc_omp_on_stack(&e->p->buffer[i])) return true;
   return !tc_dim_is(e->p->workspace, 0);
@@ -66,7 +66,7 @@ static void put_kept(const tc_entry *e, bool begin) {
   }
 }
 
-/* LOCAL buffers of all threads, and the packed panels of a matmul. */
+/* LOCAL buffers of all threads, the packed panels of a matmul, and what a sort moves. */
 static bool put_scratch(const tc_entry *e, uint32_t k, tc_buf *out) {
   const tc_kernel *kernel = &e->p->kernel[k];
   tc_buf shared = {0}, each = {0};
@@ -78,6 +78,7 @@ static bool put_scratch(const tc_entry *e, uint32_t k, tc_buf *out) {
     tc_put(out, ";\n");
   }
   if (kernel->kind == TC_KERNEL_MATMUL) tc_omp_matmul_scratch(kernel, e->p, &shared, &each);
+  if (kernel->kind == TC_KERNEL_SORT) tc_omp_sort_scratch(kernel, e->p, &each);
   if (each.len && kernel->mm.packed)
     tc_putf(out, "  const int64_t shared@ = packed%u;\n", kernel->mm.packed - 1);
   else if (each.len)
@@ -99,7 +100,8 @@ static void put_local(const tc_entry *e, uint32_t k, uint32_t i) {
 }
 
 static void put_more(const tc_entry *e, uint32_t k) {
-  if (e->p->kernel[k].kind == TC_KERNEL_MATMUL && e->scratch[k])
+  const tc_kernel_kind kind = e->p->kernel[k].kind;
+  if ((kind == TC_KERNEL_MATMUL || kind == TC_KERNEL_SORT) && e->scratch[k])
     tc_putf(e->out, ", ws + shared%u, ws + each%u", e->scratch[k], e->scratch[k]);
 }
 

@@ -52,12 +52,18 @@ tc_ref tc_bat_position(const tc_bat *b) {
 
 /* ---- one axis ---------------------------------------------------------------------------------- */
 
-static tc_ref shifted(const tc_bat *b, const tc_ref *in) {
-  const int at = b->n->op == OP_ROLL; /* the attribute that is the axis */
+/* The node's op along the axis of that number. */
+static tc_ref along(const tc_bat *b, const tc_ref *in, int64_t axis) {
+  const tc_op op = b->n->op;
+  const int at = op == OP_ROLL || op == OP_ORDER || op == OP_TOPK; /* the attribute that is the axis */
   tc_dim attr[4];
   for (int i = 0; i < b->n->nattr; i++) attr[i] = b->n->attr[i];
-  attr[at] = tc_dim_const(tc_dim_value(attr[at]) + 1);
+  attr[at] = tc_dim_const(axis);
   return bt_build(b, in, b->n->nattr, attr);
+}
+
+static tc_ref shifted(const tc_bat *b, const tc_ref *in) {
+  return along(b, in, tc_dim_value(tc_attr_int(b->n, "axis")) + 1);
 }
 
 tc_ref tc_bat_along(const tc_bat *b) { return shifted(b, b->in); }
@@ -67,7 +73,7 @@ tc_ref tc_bat_line(const tc_bat *b) {
   const tc_dim one = tc_dim_const(1);
   if (bt_rank(b, 0)) return shifted(b, b->in);
   const tc_ref x = bt_reshape(b, b->in[0], 1, &one);
-  return restored(b, bt_axis(b, b->n->op, x, 1));
+  return restored(b, along(b, &x, 1));
 }
 
 /* Operands side by side along an axis, or index and indexed: each has the batch. */

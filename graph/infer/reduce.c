@@ -107,6 +107,36 @@ bool infer_cum_extremum(tc_infer *c, tc_type *out) {
   return infer_running(c, out) && infer_second(c, infer_running_arg, out);
 }
 
+/* k elements of an axis; a scalar has one. */
+static bool infer_first(tc_infer *c, tc_type *out, int k, int at) {
+  int axis;
+  const tc_type *x = c->in[0];
+  const tc_dim count = tc_dim_norm(c->dims, c->attr[k]);
+  *out = *x;
+  if (!infer_along(c, x, c->attr[at], &axis) || !infer_nonnegative(c, count, "k")) return false;
+  const tc_dim size = x->rank ? x->dim[axis] : tc_dim_const(1);
+  const bool fits = tc_dim_known_le(c->dims, count, size) ||
+                    tc_dim_assume_range(c->dims, tc_dim_sub(c->dims, size, count), 0, INT64_MAX);
+  if (!fits) return infer_fail(c, "k is %s, and axis %d of %s has %s elements", SIZE(count), axis, SHAPE(x), SIZE(size));
+  if (x->rank) out->dim[axis] = count;
+  else if (!tc_dim_is(count, 1)) return infer_fail(c, "k is %s, and a number is one element", SIZE(count));
+  return true;
+}
+
+bool infer_order(tc_infer *c, tc_type *out) {
+  const bool ok = infer_first(c, out, 0, 1);
+  out->dtype = TC_I64;
+  return ok;
+}
+
+bool infer_argsort(tc_infer *c, tc_type *out) { return infer_running_arg(c, out); }
+
+bool infer_sort(tc_infer *c, tc_type *out) { return infer_running(c, out) && infer_second(c, infer_argsort, out); }
+
+static bool infer_topk_values(tc_infer *c, tc_type *out) { return infer_first(c, out, 0, 1); }
+
+bool infer_topk(tc_infer *c, tc_type *out) { return infer_topk_values(c, out) && infer_second(c, infer_order, out); }
+
 bool infer_softmax(tc_infer *c, tc_type *out) {
   int axis;
   *out = *c->in[0];

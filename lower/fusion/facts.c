@@ -45,7 +45,7 @@ tc_dim lo_estimate(lo *L, tc_dim a, tc_dim b) {
 /* Classes whose result is always an array, or is computed by a loop of its own. */
 static bool is_source(tc_class c) {
   return c == TC_CLASS_REDUCE || c == TC_CLASS_MATMUL || c == TC_CLASS_SCAN ||
-         c == TC_CLASS_JOIN || c == TC_CLASS_SCATTER || c == TC_CLASS_CALL;
+         c == TC_CLASS_JOIN || c == TC_CLASS_SCATTER || c == TC_CLASS_SORT || c == TC_CLASS_CALL;
 }
 
 static unsigned saturate(unsigned a, unsigned b, unsigned max) { return a + b > max ? max : a + b; }

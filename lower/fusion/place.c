@@ -246,6 +246,7 @@ static void place_node(lo *L, tc_ref r) {
   case TC_CLASS_SCAN: lo_place_scan(L, r); return;
   case TC_CLASS_JOIN: lo_place_join(L, r); return;
   case TC_CLASS_SCATTER: lo_place_scatter(L, r); return;
+  case TC_CLASS_SORT: lo_place_sort(L, r); return;
   case TC_CLASS_CALL: lo_place_call(L, r); return;
   case TC_CLASS_EFFECT: lo_place_effect(L, r); return;
   case TC_CLASS_GEN:

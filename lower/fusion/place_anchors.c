@@ -327,6 +327,31 @@ void lo_place_scatter(lo *L, tc_ref r) {
   place_piece(L, r, n->in[0], zero, kernel);
 }
 
+/* Where it is a result twice, a nest copies it there. */
+static void copy_to_targets(lo *L, tc_ref r) {
+  lo_place *p = &L->place[r.id];
+  const tc_type *t = tc_graph_type(L->g, r);
+  lo_group *g = own_group(L, r, t, 0);
+  const lo_index *at = lo_identity(L, t);
+  lo_store_all(L, g, r, at, r, at, false);
+  lo_demand_value(L, r, g, at, false, false);
+  p->target = NULL;
+}
+
+/* Operands and result are arrays in their own shape. */
+void lo_place_sort(lo *L, tc_ref r) {
+  const tc_node *n = lo_node(L, r);
+  lo_place *p = &L->place[r.id];
+  if (p->target && p->target->next) copy_to_targets(L, r);
+  load_all(p, NULL);
+  lo_no(L, "a sort has a kernel of its own");
+  lo_make_buffer(L, r);
+  lo_group *g = own_group(L, r, &n->type, 0);
+  g->call = r;
+  p->group = g->id;
+  lo_demand_value(L, n->in[0], g, NULL, false, false);
+}
+
 /* Operands are arrays in their own shape. */
 void lo_place_call(lo *L, tc_ref r) {
   const tc_node *n = lo_node(L, r);

@@ -172,7 +172,7 @@ static void renumber(void *self, uint32_t *buffer, tc_address *a) {
 
 /* Buffers that no expression or action of the kernel names leave its list, but for room for a product. */
 static void compact_kernel(lo *L, tc_kernel *k) {
-  if (k->kind == TC_KERNEL_CALL) return; /* all are arguments */
+  if (tc_kernel_takes_arrays(k)) return; /* all are arguments */
   uint32_t *to = lo_alloc(L, L->scratch, (k->nbuffer + 1) * sizeof *to), count = 0;
   lo_each_access(k, mark, to);
   if (k->mm.product) to[k->mm.product - 1] = 1;

@@ -80,13 +80,14 @@ static bool all_reach(lo *L, uint32_t buffer) {
   return true;
 }
 
-/* Functions of the program store to plain arrays, and operands are plain. */
+/* Functions of the program, and sorts, store to plain arrays, and operands are plain. */
 static bool is_free(const lo *L, uint32_t buffer) {
   const tc_buffer *b = &L->p->buffer[buffer];
   if (b->kind != TC_BUF_ARENA || !b->node.id) return false;
   for (uint32_t i = 0; i < L->nwrite; i++)
     if (L->write[i].buffer == buffer) return false;
-  return lo_class(lo_node(L, b->node)) != TC_CLASS_CALL;
+  const tc_class c = lo_class(lo_node(L, b->node));
+  return c != TC_CLASS_CALL && c != TC_CLASS_SORT;
 }
 
 void lo_choose_layouts(lo *L) {

@@ -15,6 +15,9 @@ TC_COMPILE_WITH("fullgraph") tc_tensor *first(const tc_tensor *x TC_SHAPE("f32[N
 TC_COMPILE_WITH("fullgraph") tc_tensor *running(const tc_tensor *x TC_SHAPE("f32[N,M]"), tc_tensor **index) {
   return tc_cummax(x, 1, index);
 }
+TC_COMPILE_WITH("fullgraph") tc_tensor *highest(const tc_tensor *x TC_SHAPE("f32[N,M]"), tc_tensor **index) {
+  return tc_topk(x, 2, 1, true, index);
+}
 TC_COMPILE_WITH("fullgraph") tc_tensor *lowest(const tc_tensor *x TC_SHAPE("f32[N,M]")) { return tc_cummin(x, 0, NULL); }
 typedef struct parts {
   tc_tensor *part[2];
@@ -37,6 +40,8 @@ int main(void) {
   show(first(x));
   show(running(x, &index));
   show(index);
+  show(highest(x, &index));
+  show(index);
   show(lowest(x));
   split_up(x, &p);
   show(p.part[0]), show(p.part[1]);
@@ -54,4 +59,5 @@ int main(void) {
 // CHECK-DAG: first {{.*}} 1 0 0 
 // CHECK-DAG: twice {{.*}} 1 0 0 
 // CHECK-DAG: running {{.*}} 1 0 0 
+// CHECK-DAG: highest {{.*}} 1 0 0 
 // CHECK-DAG: lowest {{.*}} 1 0 0 

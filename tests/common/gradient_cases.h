@@ -26,6 +26,11 @@ static tc_tensor *frexp_(tc_tensor *x) {
   tc_tensor *exponent;
   return tc_frexp(x, &exponent);
 }
+static tc_tensor *sorted(tc_tensor *x) {
+  tc_tensor *index;
+  return tc_sort(x, 1, true, &index);
+}
+static tc_tensor *highest(tc_tensor *x) { return tc_topk(x, 2, 0, false, NULL); }
 static tc_tensor *running(tc_tensor *x, bool most) {
   tc_tensor *index;
   return most ? tc_cummax(x, 1, &index) : tc_cummin(x, 0, &index);
@@ -72,6 +77,8 @@ static tc_tensor *with_index(tc_tensor *x, bool most) {
   X(tc_logsumexp, tc_logsumexp(a, TC_AXES(1), false))                                              \
   X(tc_norm, tc_add(tc_norm(a, 2, TC_AXES(1), true), tc_norm(a, 3, TC_AXES(0), true)))             \
   X(tc_cumsum, tc_cumsum(a, 1))                                                                    \
+  X(tc_sort, sorted(a))                                                                            \
+  X(tc_topk, highest(a))                                                                           \
   X(tc_cummax, running(a, true))                                                                   \
   X(tc_cummin, running(a, false))                                                                  \
   X(tc_cumprod, tc_cumprod(a, 0))                                                                  \

@@ -175,6 +175,10 @@ static interp_fn *evaluator(const tc_node *n) {
   case OP_LOGSUMEXP:
   case OP_NORM:
     return interp_reduce;
+  case OP_ARGSORT:
+  case OP_SORT:
+  case OP_TOPK:
+    return interp_order;
   case OP_CROSS_ENTROPY:
   case OP_NLL:
   case OP_MSE:
@@ -193,6 +197,8 @@ static interp_fn *evaluator(const tc_node *n) {
     return interp_reduce;
   case TC_CLASS_SCAN:
     return interp_scan;
+  case TC_CLASS_SORT:
+    return interp_order;
   case TC_CLASS_VIEW:
     return interp_view;
   case TC_CLASS_JOIN:
@@ -224,6 +230,10 @@ static tc_op part_of(tc_op op, int64_t i) {
     return i ? OP_ARGMAX : OP_AMAX;
   case OP_MIN_WITH_INDEX:
     return i ? OP_ARGMIN : OP_AMIN;
+  case OP_SORT:
+    return i ? OP_ARGSORT : OP_SORT;
+  case OP_TOPK:
+    return i ? OP_ORDER : OP_TOPK;
   case OP_CUMMAX:
     return i ? OP_RUNNING_ARGMAX : OP_RUNNING_MAX;
   case OP_CUMMIN:

@@ -17,7 +17,7 @@ typedef struct interp_node {
 typedef bool interp_fn(interp_node *e);
 
 /* Each evaluates the ops of its subject; false with run->message set. */
-interp_fn interp_leaf, interp_elementwise, interp_reduce, interp_scan, interp_view, interp_join,
+interp_fn interp_leaf, interp_elementwise, interp_reduce, interp_scan, interp_order, interp_view, interp_join,
     interp_index, interp_linalg, interp_einsum, interp_norms, interp_loss;
 
 bool interp_fail(interp_node *e, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -189,6 +189,38 @@ static void running_extremum(interp_node *e, const groups *s, int64_t first, int
   else e->out->i[s->at[j]] = op == OP_RUNNING_MAX || op == OP_RUNNING_MIN ? s->i[first + best] : best;
 }
 
+/* Is element a before b?  NaN is above all; equal ones are in their order. */
+static bool comes_first(const double *f, const int64_t *i, int64_t a, int64_t b, bool descending) {
+  const int64_t high = descending ? a : b, low = descending ? b : a;
+  if (f && isnan(f[a]) != isnan(f[b])) return isnan(f[high]);
+  const bool equal = f ? f[a] == f[b] || isnan(f[a]) : i[a] == i[b];
+  if (equal) return a < b;
+  return f ? f[low] < f[high] : i[low] < i[high];
+}
+
+/* Each element that fewer than k others are before, or its position, where it belongs. */
+bool interp_order(interp_node *e) {
+  const uint32_t mask = 1u << interp_axis(interp_attr(e, "axis"), e->in[0]->rank);
+  groups s = group(e->in[0], mask), to = group(e->out, mask);
+  const tc_op op = e->n->op;
+  const bool descending = interp_attr(e, op == OP_TOPK ? "largest" : "descending");
+  for (int64_t k = 0; k < s.n; k++)
+    for (int64_t j = 0; j < s.size; j++) {
+      const double *f = e->in[0]->f ? s.f + k * s.size : NULL;
+      const int64_t *i = s.i + k * s.size;
+      int64_t rank = 0;
+      for (int64_t other = 0; other < s.size; other++)
+        rank += other != j && comes_first(f, i, other, j, descending);
+      if (rank >= to.size) continue;
+      const int64_t at = to.at[k * to.size + rank];
+      if (op == OP_SORT || op == OP_TOPK) interp_copy(e->out, at, e->in[0], s.at[k * s.size + j]);
+      else e->out->i[at] = j;
+    }
+  free_groups(&s);
+  free_groups(&to);
+  return true;
+}
+
 bool interp_scan(interp_node *e) {
   const bool sums = e->n->op == OP_CUMSUM || e->n->op == OP_CUMPROD;
   groups s = group(e->in[0], 1u << interp_axis(interp_attr(e, "axis"), e->in[0]->rank));

@@ -586,6 +586,32 @@ static void note_kept(machine *m) {
   for (uint32_t i = 0; i < m->p->nbuffer; i++) m->mem[i].there = has_version(m, i);
 }
 
+/* Is a before b?  NaN is above all others. */
+static bool precedes(const tc_sort_loop *s, value a, value b) {
+  const bool nans = isnan(a.f) != isnan(b.f);
+  if (!tc_dtype_is_float(s->dtype)) return s->descending ? a.i > b.i : a.i < b.i;
+  if (nans) return isnan(s->descending ? a.f : b.f);
+  return s->descending ? a.f > b.f : a.f < b.f;
+}
+
+/* Each element has its place: so many are before it, or equal and in front of it. */
+static void run_sort(machine *m, const tc_sort_loop *s) {
+  const int64_t outer = size_of(m, s->outer), n = size_of(m, s->n), inner = size_of(m, s->inner), k = size_of(m, s->k);
+  m->nest++;
+  for (int64_t row = 0; row < outer * inner; row++) {
+    const int64_t from = row / inner * n * inner + row % inner, to = row / inner * k * inner + row % inner;
+    for (int64_t i = 0; i < n; i++) {
+      const value own = load(m, m->k->buffer[1], from + i * inner);
+      int64_t rank = 0;
+      for (int64_t j = 0; j < n; j++) {
+        const value other = load(m, m->k->buffer[1], from + j * inner);
+        rank += precedes(s, other, own) || (j < i && !precedes(s, own, other));
+      }
+      if (rank < k) store(m, m->k->buffer[0], to + rank * inner, (value){(double)i, i});
+    }
+  }
+}
+
 static void run_kernel(machine *m, const tc_kernel *k) {
   m->k = k;
   for (uint32_t i = 0; i < k->nsize; i++) m->sym[k->size[i].sym] = size_of(m, k->size[i].value);
@@ -593,6 +619,7 @@ static void run_kernel(machine *m, const tc_kernel *k) {
   m->memo = calloc(k->nexpr + 1u, sizeof *m->memo);
   m->memo_at = calloc(k->nexpr + 1u, sizeof *m->memo_at);
   if (k->kind == TC_KERNEL_MATMUL) run_matmul(m, &k->mm);
+  if (k->kind == TC_KERNEL_SORT) run_sort(m, &k->sort);
   for (uint32_t n = 0; n < k->nnest && !m->failed; n++) run_nest(m, &k->nest[n]);
   free(m->memo);
   free(m->memo_at);

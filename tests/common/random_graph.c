@@ -223,7 +223,8 @@ static bool declare(random_state *r, const random_options *o, random_graph *out)
 
 /* One of the results of an op with several. */
 static tc_ref random_result(random_state *r, tc_op op) {
-  const tc_ref all = op == OP_FREXP ? random_pointwise(r, op) : random_reduction(r, op);
+  const bool sorts = op == OP_SORT || op == OP_TOPK;
+  const tc_ref all = op == OP_FREXP ? random_pointwise(r, op) : sorts ? random_order(r, op) : random_reduction(r, op);
   const tc_node *n = tc_graph_node(r->g, all);
   return n ? tc_build_result(r->g, all, (int)random_below(r, n->nresult), nowhere) : (tc_ref){0};
 }
@@ -242,6 +243,7 @@ static tc_ref random_op(random_state *r, tc_op op) {
   tc_class cls = tc_op_get(op)->cls;
   if (cls == TC_CLASS_MULTI) return random_result(r, op);
   if (cls == TC_CLASS_TUPLE) return random_tuple(r);
+  if (op == OP_ORDER || op == OP_ARGSORT) return random_order(r, op);
   if (op >= OP_MATMUL && op <= OP_EINSUM) return random_linalg(r, op);
   if (op >= OP_SOFTMAX) return random_neural(r, op);
   if (op >= OP_SUM && op <= OP_RUNNING_ARGMIN) return random_reduction(r, op);

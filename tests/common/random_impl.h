@@ -46,6 +46,7 @@ tc_ref random_node(random_state *r, tc_op op, int nin, const tc_ref *in, int nat
 /* Builds one node of `op`, or gives ref 0. */
 tc_ref random_pointwise(random_state *r, tc_op op);
 tc_ref random_reduction(random_state *r, tc_op op);
+tc_ref random_order(random_state *r, tc_op op);
 tc_ref random_view(random_state *r, tc_op op);
 tc_ref random_join(random_state *r, tc_op op);
 tc_ref random_indexing(random_state *r, tc_op op);

@@ -103,6 +103,17 @@ tc_ref random_reduction(random_state *r, tc_op op) {
   return random_node(r, op, op == OP_NORM ? 2 : 1, (tc_ref[]){x->ref, p}, n, attr);
 }
 
+/* All of an axis in order, or the first of it. */
+tc_ref random_order(random_state *r, tc_op op) {
+  const random_value *x = random_pick(r, NEED_DATA | NEED_EXACT, 1, 4);
+  if (!x) return none;
+  const int axis = (int)random_below(r, x->type.rank);
+  const int64_t size = x->dim[axis], k = size ? 1 + (int64_t)random_below(r, (uint64_t)size) : 0,
+                flag = (int64_t)random_below(r, 2);
+  if (op == OP_ORDER || op == OP_TOPK) return random_node(r, op, 1, &x->ref, 3, (int64_t[]){k, axis, flag});
+  return random_node(r, op, 1, &x->ref, 2, (int64_t[]){axis, flag});
+}
+
 /* ---- views ----------------------------------------------------------------------------------- */
 
 /* An axis whose elements, or which as a whole, repeats: unsqueeze, expand and reshape, as repeat_kv is. */

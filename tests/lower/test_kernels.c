@@ -29,6 +29,12 @@ static uint32_t kernels_of_wide(const char *text) {
   return n;
 }
 
+/* Without a kernel for it: counted. */
+Test(indexing, order_without_sorts) {
+  cr_expect_leq(kernels_of_wide("graph g\n%1 = param f32[R,C] \"x\"\n%2 = order %1 k=C axis=0 descending=1\nret %2\n"), 2);
+  cr_expect_leq(kernels_of_wide("graph g\n%1 = param i8[3,C,2] \"x\"\n%2 = order %1 k=2 axis=1 descending=0\nret %2 %2\n"), 3);
+}
+
 #define KERNELS(suite, name, most, text)                                                         \
   Test(suite, name) { cr_expect_leq(kernels_of("graph g\n" text), most); }
 
@@ -265,6 +271,11 @@ KERNELS(indexing, running_extrema, 2,
         "%1 = param f32[R,C] \"x\"\n%2 = running_max %1 axis=1\n%3 = running_argmax %1 axis=1\nret %2 %3\n")
 KERNELS(indexing, running_extrema_of_columns, 2,
         "%1 = param i32[R,C] \"x\"\n%2 = running_min %1 axis=0\n%3 = running_argmin %1 axis=0\nret %2 %3\n")
+KERNELS(indexing, order, 1, "%1 = param f32[R,C] \"x\"\n%2 = order %1 k=C axis=1 descending=0\nret %2\n")
+KERNELS(indexing, order_of_columns, 3,
+        "%1 = param f16[R,C] \"x\"\n%2 = exp %1\n%3 = order %2 k=2 axis=0 descending=1\nret %3 %3\n")
+KERNELS(indexing, sorted, 2,
+        "%1 = param i32[R,C,5] \"x\"\n%2 = sort %1 axis=1 descending=1\n%3 = result %2 index=0\n%4 = neg %3\nret %4\n")
 KERNELS(indexing, scatter, 1,
         "%1 = param f32[3,C] \"x\"\n%2 = param i64[2,C] \"i\"\n%3 = param f32[2,C] \"s\"\n"
         "%4 = scatter_add %1 %2 %3 axis=0\nret %4\n")

@@ -331,6 +331,33 @@ for name, of, best in (("max", np.maximum, np.greater_equal), ("min", np.minimum
                   lambda x, best=best, axis=axis: running_place(x, axis, best)),
                  dtypes, ("same", "i64"), domain="small", special=special)
 
+def in_order(x, axis, descending):
+    """Positions as numpy.argsort gives them, stable; descending: equal ones keep their order, too."""
+    x = np.asarray(x)
+    if not descending:
+        return np.argsort(x, axis=axis, kind="stable")
+    return x.shape[axis] - 1 - np.flip(np.argsort(np.flip(x, axis), axis=axis, kind="stable"), axis)
+
+
+def first(x, axis, descending, k):
+    return np.take(in_order(x, axis, descending), np.arange(k), axis=axis)
+
+
+for descending in (False, True):
+    flag = "true" if descending else "false"
+    for shape, axes, dtypes, special in ((T3, (0, 1, -1), ALL, False), (M, (0, 1), FLOATS, True)):
+        for axis in axes:
+            place = lambda x, axis=axis, d=descending: in_order(x, axis, d)
+            both("tc_sort", f"{axis}, {flag}, ", [shape],
+                 (lambda x, p=place, axis=axis: np.take_along_axis(np.asarray(x), p(x), axis), place),
+                 dtypes, ("same", "i64"), domain="small", special=special)
+            case("tc_argsort", f"tc_argsort(a, {axis}, {flag})", [shape], place, dtypes, "i64", domain="small")
+            known = [3, 5, 4] if len(shape) == 3 else ["A", 5] if axis else [5, "B"]
+            place = lambda x, axis=axis, d=descending: first(x, axis, d, 2)
+            both("tc_topk", f"2, {axis}, {flag}, ", [known],
+                 (lambda x, p=place, axis=axis: np.take_along_axis(np.asarray(x), p(x), axis), place),
+                 dtypes, ("same", "i64"), domain="small", special=None if special else False, empty=False)
+
 # ---- a scalar is as a row of one ------------------------------------------------------------------------
 for axis in (0, -1):
     for name, ref in (("sum", lambda x: x), ("max", lambda x: x), ("mean", lambda x: x), ("any", lambda x: x != 0),

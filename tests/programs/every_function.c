@@ -329,14 +329,16 @@ static void questions(void) {
 }
 
 static void several_results(void) {
-  tc_tensor *x = tc_randn(TC_DIMS(3, 4), 1, TC_F32), *second[6];
+  tc_tensor *x = tc_randn(TC_DIMS(3, 4), 1, TC_F32), *second[8];
   tc_tensor *first[] = {CALL(tc_var_mean)(x, TC_AXES(1), 1, false, &second[0]),
                         CALL(tc_max_with_index)(x, TC_AXES(1), true, &second[1]),
                         CALL(tc_min_with_index)(x, TC_ALL, false, &second[2]),
                         CALL(tc_frexp)(x, &second[3]),
                         CALL(tc_cummax)(x, 1, &second[4]),
-                        CALL(tc_cummin)(x, 0, &second[5])};
-  for (int k = 0; k < 6; k++) {
+                        CALL(tc_cummin)(x, 0, &second[5]),
+                        CALL(tc_sort)(x, 1, false, &second[6]),
+                        CALL(tc_topk)(x, 2, 1, true, &second[7])};
+  for (int k = 0; k < 8; k++) {
     expect(first[k] && second[k], "result %d", k);
     tc_free(first[k]);
     tc_free(second[k]);

@@ -257,7 +257,7 @@ static bool plan_nests(tc_program *p, const tc_kernel *k, tc_schedule *s) {
 static bool plan_kernel(tc_program *p, tc_kernel *k) {
   tc_schedule *s = tc_arena_alloc(p->arena, sizeof *s);
   k->schedule = s;
-  if (!s || k->kind == TC_KERNEL_CALL) return s;
+  if (!s || tc_kernel_takes_arrays(k)) return s;
   if (k->kind == TC_KERNEL_NESTS) return plan_nests(p, k, s);
   return tc_omp_product_as_nests(k, p, &s->product) && (!s->product || plan_kernel(p, s->product));
 }

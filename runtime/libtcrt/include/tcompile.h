@@ -404,6 +404,14 @@ tc_tensor *tc_cumprod(const tc_tensor *x, int axis);
 tc_tensor *tc_cummax(const tc_tensor *x, int axis, tc_tensor **index);
 tc_tensor *tc_cummin(const tc_tensor *x, int axis, tc_tensor **index);
 
+/* ---- order: stable, so equal elements keep theirs, descending too; -0 equals 0, and NaN is above all others, so
+ * that it is last ascending and first descending.  `index` is where each element was: i64. --------- */
+
+tc_tensor *tc_sort(const tc_tensor *x, int axis, bool descending, tc_tensor **index);
+tc_tensor *tc_argsort(const tc_tensor *x, int axis, bool descending); /* the index alone */
+/* The first k elements of tc_sort; k is at most the size of the axis. */
+tc_tensor *tc_topk(const tc_tensor *x, int64_t k, int axis, bool largest, tc_tensor **index);
+
 /* ---- views: results share storage with x ----------------------------------------------------- */
 
 tc_tensor *tc_reshape(const tc_tensor *x, tc_ints dims); /* one size may be -1; copies if strides force it */

@@ -190,6 +190,18 @@ tc_tensor *tc_cummin(in x, int axis, tc_tensor **index) {
   return tc_call(TC_API_tc_cummin, x, (int64_t)axis, cleared(index));
 }
 
+tc_tensor *tc_sort(in x, int axis, bool descending, tc_tensor **index) {
+  return tc_call(TC_API_tc_sort, x, (int64_t)axis, (int64_t)descending, cleared(index));
+}
+
+tc_tensor *tc_argsort(in x, int axis, bool descending) {
+  return tc_call(TC_API_tc_argsort, x, (int64_t)axis, (int64_t)descending);
+}
+
+tc_tensor *tc_topk(in x, int64_t k, int axis, bool largest, tc_tensor **index) {
+  return tc_call(TC_API_tc_topk, x, k, (int64_t)axis, (int64_t)largest, cleared(index));
+}
+
 tc_tensor *tc_frexp(in x, tc_tensor **exponent) {
   return tc_call(TC_API_tc_frexp, x, cleared(exponent));
 }

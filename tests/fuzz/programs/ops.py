@@ -219,7 +219,9 @@ class Ops:
         """A function with several results: the first, the second, or both."""
         x = self.pick(lambda v: v.dtype != "bool")
         axes, keep = x and self.axes(x), self.r.choice(("true", "false"))
-        op = x and self.r.choice(("frexp", "var_mean", "max_with_index", "min_with_index", "cummax", "cummin"))
+        op = x and self.r.choice(("frexp", "var_mean", "max_with_index", "min_with_index", "cummax", "cummin", "sort", "topk", "argsort"))
+        if x and op in ("sort", "topk", "argsort"):
+            return self.order(x, op)
         if x and op.startswith("cum"):
             return self.running(x, op)
         if not x or (op != "var_mean" and not x.exact) or (op == "var_mean" and not x.real) or (op.endswith("index") and len(axes) > 1):
@@ -244,6 +246,24 @@ class Ops:
             return self.make(f"tc_{op}(%0, {axis}, NULL)", [x], x.dtype, x.shape, True)
         first = self.make(f"NULL, *{name} = NULL; @ = tc_{op}(%0, {axis}, &{name})", [x], x.dtype, x.shape, True)
         return first and self.make(f"tc_mul_s({name}, 1)", [first], "i64", x.shape, True)
+
+    def order(self, x, op):
+        if not x.exact or not x.shape:
+            return None
+        axis, name, flag = self.r.randrange(len(x.shape)), f"q{self.count}", self.r.choice(("true", "false"))
+        if op == "argsort":
+            return self.make(f"tc_argsort(%0, {axis}, {flag})", [x], "i64", x.shape, True)
+        shape, first = list(x.shape), ""
+        if op == "topk":
+            if not isinstance(shape[axis], int) or shape[axis] < 1:
+                return None
+            shape[axis] = 1 + self.r.randrange(shape[axis])
+            first = f"{shape[axis]}, "
+        shape = type(x.shape)(shape)
+        if self.r.random() < 0.5:
+            return self.make(f"tc_{op}(%0, {first}{axis}, {flag}, NULL)", [x], x.dtype, shape, True)
+        values = self.make(f"NULL, *{name} = NULL; @ = tc_{op}(%0, {first}{axis}, {flag}, &{name})", [x], x.dtype, shape, True)
+        return values and self.make(f"tc_mul_s({name}, 1)", [values], "i64", shape, True)
 
     def cumulate(self):
         x = self.pick(lambda v: v.shape and v.dtype != "bool")

@@ -68,18 +68,11 @@ def hardmax(c, n):
 
 @operator("TopK")
 def top_k(c, n):
-    """The extremum, then that of what is left, k times."""
     x, axis, k = c.value(n, 0), n.attributes.get("axis", -1), int(np.ravel(c.numbers(n, 1))[0])
-    function, gone = ("tc_max_with_index", "-INFINITY") if n.attributes.get("largest", 1) else ("tc_min_with_index", "INFINITY")
-    left, values, indices = c.temporary("left", f"tc_contiguous({c.tensor(x)})"), c.identifier("found"), c.identifier("places")
-    c.say(f"const tc_tensor *{values}[{k}], *{indices}[{k}];")
-    c.say(f"for (int i = 0; i < {k}; i++) {{")
-    c.say("  tc_tensor *at;")
-    c.say(f"  {values}[i] = {function}({left}, TC_AXES({axis}), true, &at);")
-    c.say(f"  {left} = tc_masked_fill({left}, tc_eq({places(axis, x.rank, x.shape[axis])}, at), {gone});")
-    c.say(f"  {indices}[i] = at;")
-    c.say("}")
+    largest = "true" if n.attributes.get("largest", 1) else "false"
+    values, indices = c.identifier("values"), c.identifier("places")
+    c.say(f"tc_tensor *{indices}, *{values} = tc_topk({c.tensor(x)}, {k}, {axis}, {largest}, &{indices});")
     shape = list(x.shape)
     shape[axis] = k
-    c.result(n, x.dtype, shape, f"tc_concat({values}, {k}, {axis})")
-    c.result(n, "i64", shape, f"tc_concat({indices}, {k}, {axis})", 1)
+    c.result(n, x.dtype, shape, values)
+    c.result(n, "i64", shape, indices, 1)

@@ -15,7 +15,7 @@
 bool tc_device_native(tc_op op) {
   tc_class cls = tc_op_get(op)->cls;
   return cls == TC_CLASS_VIEW || cls == TC_CLASS_JOIN || op == OP_STACK || op == OP_ROLL ||
-         op == OP_FULL;
+         op == OP_FULL || op == OP_ORDER || op == OP_ARGSORT;
 }
 
 static const tcrt_cuda_eager *ops;
