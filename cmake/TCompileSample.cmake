@@ -1,20 +1,53 @@
 # tc_add_sample(name SOURCES files... [LINK libraries...] [ARGS arguments of the test run...]
-#               [SHORT_ARGS arguments of a run under sanitizers...] [DEMO_GCC: tools/demo shows it built by gcc, too])
+#               [SHORT_ARGS arguments of a run under sanitizers...] [DEMO_GCC: tools/demo shows it built by gcc, too]
+#               [OF_THIS_MACHINE: kernels as tc_sample_of_this_machine has them])
 #
 # Builds a sample: <name> with the plugin, <name>_clang by the same compiler without it, <name>_gcc by gcc,
 # <name>_gcc_plugin by the newest gcc that there is a plugin for, <name>_gcc_<major>_plugin by each older one
-# (kernels for one level of CPU).  CTest runs them and checks that they print the same answers (the lines
+# (kernels for one level of CPU, of those that <name> has: they come from the cache).  CTest runs them and checks that they print the same answers (the lines
 # that do not start with '#': those carry times).
 include_guard(GLOBAL)
 find_program(TC_GCC gcc)
 add_custom_target(samples)
 add_custom_target(samples_of_gcc) # those that tools/demo shows; empty where there is no plugin for a GCC
 
+# The highest level of CPU that the machine that builds runs kernels of.
+function(tc_level_of_this_machine out)
+  set(level v2)
+  if(EXISTS /proc/cpuinfo)
+    file(READ /proc/cpuinfo flags)
+    if(flags MATCHES "avx512_bf16")
+      set(level bf16)
+    elseif(flags MATCHES "avx512vl")
+      set(level v4)
+    elseif(flags MATCHES "avx2")
+      set(level v3)
+    endif()
+  endif()
+  set(${out} ${level} PARENT_SCOPE)
+endfunction()
+
+# Whole models have many kernels: those of the CPU that builds, and of GPUs from 8.0 on where there is one.
+function(tc_sample_of_this_machine target)
+  tc_level_of_this_machine(level)
+  tcompile_options(${target} isa=${level})
+  if(EXISTS /dev/nvidia0)
+    tcompile_options(${target} cuda-arch=ptx80)
+  else()
+    tcompile_options(${target} backend=openmp)
+  endif()
+endfunction()
+
 function(tc_add_sample name)
-  cmake_parse_arguments(arg "DEMO_GCC" "" "SOURCES;LINK;ARGS;SHORT_ARGS" ${ARGN})
+  cmake_parse_arguments(arg "DEMO_GCC;OF_THIS_MACHINE" "" "SOURCES;LINK;ARGS;SHORT_ARGS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   tcompile_enable(${name})
   tcompile_options(${name} ${TC_OPTIONS})
+  set(level v3)
+  if(arg_OF_THIS_MACHINE)
+    tc_level_of_this_machine(level)
+    tc_sample_of_this_machine(${name})
+  endif()
   add_executable(${name}_clang ${arg_SOURCES})
   target_link_libraries(${name}_clang PRIVATE tcrt)
   foreach(target ${name} ${name}_clang)
@@ -48,9 +81,9 @@ function(tc_add_sample name)
         set(suffix gcc_${major}_plugin)
       endif()
       set(compiled ${CMAKE_CURRENT_BINARY_DIR}/${name}_${suffix})
-      add_custom_command(OUTPUT ${compiled} DEPENDS ${files} ${headers} tcrt tcgcc tcompile VERBATIM
+      add_custom_command(OUTPUT ${compiled} DEPENDS ${files} ${headers} tcrt tcgcc tcompile ${name} VERBATIM
         COMMAND ${TC_GCC_${major}} -std=gnu17 -O2 -Wall -Wextra -Werror -fplugin=$<TARGET_FILE:tcgcc>
-                -fplugin-arg-libtcgcc-backend=openmp -fplugin-arg-libtcgcc-isa=v3 -I${PROJECT_SOURCE_DIR}/samples
+                -fplugin-arg-libtcgcc-backend=openmp -fplugin-arg-libtcgcc-isa=${level} -I${PROJECT_SOURCE_DIR}/samples
                 -I${PROJECT_BINARY_DIR}/include ${files} -o ${compiled}
                 $<TARGET_FILE:tcrt> -Wl,-rpath,$<TARGET_FILE_DIR:tcrt> ${libraries} -lm)
       add_custom_target(${name}_with_${suffix} ALL DEPENDS ${compiled})
