@@ -1,7 +1,7 @@
 // Options for a whole file and for one function.
 // RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-nothing=1 2>&1 | %check --check-prefix=UNKNOWN %s
 // RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-max_kernel=1 2>&1 | %check --check-prefix=NEAR %s
-// RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-mode=fast -fplugin-arg-tc-max_workspace=12Q -fplugin-arg-tc-max_kernels=x -fplugin-arg-tc-autocast=f32 2>&1 | %check --check-prefix=VALUES %s
+// RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-mode=fast -fplugin-arg-tc-max_workspace=12Q -fplugin-arg-tc-max_kernels=x -fplugin-arg-tc-autocast=f32 -fplugin-arg-tc-profile-variants=x 2>&1 | %check --check-prefix=VALUES %s
 // RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-fullgraph 2>&1 | %check --check-prefix=FULL %s
 // RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-isa=v3,v5 2>&1 | %check --check-prefix=ISA %s
 // RUN: %not %tc -c %s -o %t.o -fplugin-arg-tc-opt=4 2>&1 | %check --check-prefix=OPT %s
@@ -23,6 +23,7 @@
 // VALUES: error: -fplugin-arg-tc-max_workspace=12Q: option 'max_workspace' cannot be '12Q'; it can be a number of bytes such as 4096, 64K, 8M or 1G
 // VALUES: error: -fplugin-arg-tc-max_kernels=x: option 'max_kernels' cannot be 'x'; it can be a number such as 3
 // VALUES: error: -fplugin-arg-tc-autocast=f32: option 'autocast' cannot be 'f32'; it can be a list of bf16 and f16
+// VALUES: error: -fplugin-arg-tc-profile-variants=x: option 'profile-variants' cannot be 'x'; it can be a number from 0 to 64
 // ISA: option 'isa' cannot be 'v3,v5'; it can be a list of v2, v3, v4, bf16 and amx
 // OPT: option 'opt' cannot be '4'; it can be 0, 1, 2 or 3
 // THRESHOLDS: option 'thresholds' cannot be 'TC_PARALLEL_WORK=0,TC_L=1'; it can be a list such as TC_PARALLEL_WORK=0,TC_NONTEMPORAL_BYTES=1

@@ -31,7 +31,8 @@ UNREACHABLE = {
     " compiled parts of this file come from the cache ": "of the whole file: cache.c",
     "seconds went into kernels for ": "of the whole file: cuda_slow.c",
 }
-NO_PLACE = {"options.cpp": "options stand on the command line, too", "signature.cpp": "rows for tc-export"}
+NO_PLACE = {"options.cpp": "options stand on the command line, too", "signature.cpp": "rows for tc-export",
+            "profile.cpp": "a file that an option names"}
 NO_MESSAGE = re.compile(r"#pragma|struct tc_")
 PLACED = re.compile(r"[A-Z]+(-[A-Z]+)*: (.*:)?(\[\[#@LINE[^\]]*\]\]|\d+):\d+: ")
 LITERAL = r'"(?:[^"\\\n]|\\.)*"'
@@ -68,7 +69,7 @@ def rules(folder):
 def main():
     root = pathlib.Path(sys.argv[1])
     lines = []
-    for folder in ("plugin", "capture"):
+    for folder in ("plugin", "capture", "profile"):
         for file in (root / "tests" / folder).glob("*.*"):
             lines += [line for line in file.read_text().splitlines() if re.search(r"[A-Z]+(-[A-Z]+)*: ", line)]
     anywhere, placed = "\n".join(lines), "\n".join(line for line in lines if PLACED.search(line))
