@@ -128,7 +128,7 @@ ROWS(reductions, {"sum %1 axes=[] keep=0", "f32[]"}, {"sum %1 axes=[] keep=1", "
      {"running_max %8 axis=0", "u8[3,4]"}, {"running_argmax %1 axis=-1", "i64[3,4]"}, {"running_min %11 axis=0", "f64[]"},
      {"order %1 k=2 axis=1 descending=0", "i64[3,2]"}, {"argsort %8 axis=-1 descending=1", "i64[3,4]"},
      {"order %1 k=5 axis=1 descending=0", "order: k is 5, and axis 1 of [3,4] has 4 elements"},
-     {"order %11 k=2 axis=0 descending=0", "order: k is 2, and a number is one element"},
+     {"order %11 k=B axis=0 descending=0", "order: k is B, and a number is one element"},
      {"running_argmin %1 axis=2", "running_argmin: axis 2 is out of range for [3,4]"},
      {"cumsum %11 axis=1", "cumsum: axis 1 is out of range for []"})
 
