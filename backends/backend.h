@@ -52,6 +52,9 @@ typedef struct tc_size_name {
   const char *name, *written;
 } tc_size_name;
 
+/* isa.c: as options, kernels and TC_ISA name them. */
+extern const char *const tc_isa_name[TC_ISA_COUNT];
+
 /* A size that calls are counted by (profile=generate), and what TC_SPECIALIZE calls it. */
 typedef struct tc_counted_size {
   const char *symbol; /* of the graph; NULL: it is `value` where this code runs */

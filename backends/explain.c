@@ -192,12 +192,11 @@ void tc_explain_segment(const tc_function *f, tc_graph *g, tc_buf *out) {
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 static void level_list(uint32_t levels, tc_buf *out) {
-  static const char *const name[TC_ISA_COUNT] = {"v2", "v3", "v4", "bf16", "amx"};
   const char *comma = "\t";
   if (!levels) tc_put(out, "\t");
   for (int i = 0; i < TC_ISA_COUNT; ++i)
     if (levels >> i & 1) {
-      tc_putf(out, "%s%s", comma, name[i]);
+      tc_putf(out, "%s%s", comma, tc_isa_name[i]);
       comma = ",";
     }
 }

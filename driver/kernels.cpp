@@ -28,8 +28,6 @@ const char *const level_flags[TC_ISA_COUNT] = {
     "-target-cpu sapphirerapids -mprefer-vector-width=512",
 };
 
-const char *const level_names[TC_ISA_COUNT] = {"v2", "v3", "v4", "bf16", "amx"};
-
 // Bytes of kernel text.  Optimising takes some 5 s a megabyte and level; from `many` on long
 // functions are called, not inlined, and -O is at most 1; from `very_many` on values are only put
 // into registers.
@@ -328,11 +326,11 @@ void add_kernel_parts(const CompilerInstance &user, const tc_kernels &from, size
   bool x86 = user.getTarget().getTriple().getArch() == llvm::Triple::x86_64;
   for (unsigned level = 0; level < TC_ISA_COUNT; level++) {
     if (!(from.levels & 1u << level)) continue;
-    const std::string name = level_names[level] + (number ? std::to_string(number) : "");
+    const std::string name = tc_isa_name[level] + (number ? std::to_string(number) : "");
     UnitPart part{name,  kernels,     common_flags(user, effort_for(kernels.size(), effort)),
                   false, "tc" + name, false,
                   "",    "",          ""};
-    part.flags.push_back(std::string("-DTC_LEVEL=") + level_names[level]);
+    part.flags.push_back(std::string("-DTC_LEVEL=") + tc_isa_name[level]);
     for (const std::string &macro : macros) part.flags.push_back("-D" + macro);
     if (kernels.size() >= many) part.flags.push_back("-DTC_COMPACT");
     if (!(from.levels & 1)) part.flags.push_back("-DTC_ALONE"); // see prelude/80_matmul.c

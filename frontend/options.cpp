@@ -134,10 +134,14 @@ std::string set_profile(StringRef key, StringRef value, Options &options, Stands
   return "";
 }
 
-std::string set_profile_file(StringRef key, StringRef value, Options &options, Stands) {
+std::string set_file(StringRef key, StringRef value, std::string &to) {
   if (value.empty()) return one_of(key, value, "the name of a file");
-  options.profile_file = value.str();
+  to = value.str();
   return "";
+}
+
+std::string set_profile_file(StringRef key, StringRef value, Options &options, Stands) {
+  return set_file(key, value, options.profile_file);
 }
 
 std::string set_profile_key(StringRef, StringRef, Options &, Stands) { return ""; }
@@ -160,14 +164,13 @@ std::string set_dynamic(StringRef key, StringRef value, Options &options, Stands
 }
 
 std::string set_isa(StringRef key, StringRef value, Options &options, Stands) {
-  static const char *const names[TC_ISA_COUNT] = {"v2", "v3", "v4", "bf16", "amx"};
   llvm::SmallVector<StringRef, 8> list;
   value.split(list, ',');
   uint32_t levels = 0;
   for (StringRef name : list) {
-    const auto *found = llvm::find(names, name);
-    if (found == std::end(names)) return one_of(key, value, "a list of v2, v3, v4, bf16 and amx");
-    levels |= 1u << (found - names);
+    const auto *found = llvm::find(tc_isa_name, name);
+    if (found == std::end(tc_isa_name)) return one_of(key, value, "a list of v2, v3, v4, bf16 and amx");
+    levels |= 1u << (found - tc_isa_name);
   }
   options.levels = levels;
   return "";
@@ -211,9 +214,7 @@ std::string set_mode(StringRef key, StringRef value, Options &options, Stands) {
 }
 
 std::string set_tune(StringRef key, StringRef value, Options &options, Stands) {
-  if (value.empty()) return one_of(key, value, "the name of a file");
-  options.tune = value.str();
-  return "";
+  return set_file(key, value, options.tune);
 }
 
 std::string set_tune_time(StringRef key, StringRef value, Options &options, Stands) {

@@ -2,8 +2,6 @@
 #include "backends/openmp/emit.h"
 #include "backends/openmp/unit.h"
 
-static const char *const level_name[TC_ISA_COUNT] = {"v2", "v3", "v4", "bf16", "amx"};
-
 /* Level i runs the best text at or below it; a hole means that the machine is too old. */
 static int lowest_level(uint32_t levels) {
   for (int i = 0; i < TC_ISA_COUNT; ++i)
@@ -19,13 +17,13 @@ static void put_tables(const tc_entry *e) {
     if (!fresh) continue;
     for (int i = 0; i < TC_ISA_COUNT; ++i)
       if (e->levels[k] >> i & 1)
-        tc_putf(e->out, "extern tcrt_kernel %s_%s TC_HIDDEN;\n", e->name[k], level_name[i]);
+        tc_putf(e->out, "extern tcrt_kernel %s_%s TC_HIDDEN;\n", e->name[k], tc_isa_name[i]);
     tc_putf(e->out, "static tcrt_kernel *const %s[TC_ISA_COUNT] = {", e->name[k]);
     for (int i = 0, best = -1; i < TC_ISA_COUNT; ++i) {
       if (e->levels[k] >> i & 1) best = i;
       tc_put(e->out, i ? ", " : "");
       if (best < 0) tc_put(e->out, "0");
-      else tc_putf(e->out, "%s_%s", e->name[k], level_name[best]);
+      else tc_putf(e->out, "%s_%s", e->name[k], tc_isa_name[best]);
     }
     tc_put(e->out, "};\n");
   }

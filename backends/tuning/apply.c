@@ -1,7 +1,6 @@
 /* apply.c - measured schedules in place of planned ones. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "backends/schedule/words.h"
 #include "backends/tuning/tuning.h"
@@ -21,12 +20,6 @@ static void remark(const tuned *t, tc_loc loc, const char *kernel, const char *t
   const char *sizes = t->f->sizes ? t->f->sizes : "";
   tc_report(tc_graph_diag(t->p->graph), TC_REMARK, loc, "'%s'%s%s: %s%s%s", t->f->name, *sizes ? " for " : "", sizes, kernel,
             *kernel ? ": " : "", text);
-}
-
-static double now(void) {
-  struct timespec at;
-  clock_gettime(CLOCK_MONOTONIC, &at);
-  return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
 }
 
 static bool make_keys(tuned *t) {
@@ -54,13 +47,13 @@ static void measure(tuned *t, const tc_tuning *known) {
   uint32_t missing = 0;
   for (uint32_t i = 0; i < t->p->nkernel; ++i)
     missing += t->key[i] && !tc_tuning_find(known, t->key[i], t->machine.text);
-  const double end = now() + t->f->tuner->seconds;
+  const double end = tc_tuning_now() + t->f->tuner->seconds;
   for (uint32_t i = 0; i < t->p->nkernel; ++i) {
     const tc_kernel *k = &t->p->kernel[i];
     if (!t->key[i] || tc_tuning_find(known, t->key[i], t->machine.text)) continue;
     tc_buf why = {0};
     const char *no = obstacle(t->f->tuner);
-    t->measured[i] = !no && tc_tuning_ask(t->b, t->p, i, t->f, (end - now()) / missing, &why);
+    t->measured[i] = !no && tc_tuning_ask(t->b, t->p, i, t->key[i], t->f, (end - tc_tuning_now()) / missing, &why);
     if (!t->measured[i]) remark(t, k->loc, k->name, no ? no : why.text ? why.text : "out of memory");
     tc_buf_free(&why);
     --missing;

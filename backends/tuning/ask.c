@@ -64,7 +64,7 @@ static bool make_arguments(const tc_function *f, double seconds, const char *ker
   tc_buf_free(&text);
   number[0] = 0;
   for (int i = 0; i < TC_ISA_COUNT; ++i)
-    if (f->levels >> i & 1) strcat(strcat(number, *number ? "," : ""), tc_tuning_level_name(i));
+    if (f->levels >> i & 1) strcat(strcat(number, *number ? "," : ""), tc_isa_name[i]);
   if (*number) ok = ok && add(a, "--isa=", number);
   for (uint32_t i = 0; i < t->nmacro; ++i) ok = ok && add(a, "-D", t->macros[i]);
   return ok && tc_push(a, (char *)NULL);
@@ -87,7 +87,7 @@ static int start(char **argument, int program, int schedule, int out, pid_t *pid
   return error;
 }
 
-static double now(void) {
+double tc_tuning_now(void) {
   struct timespec at;
   clock_gettime(CLOCK_MONOTONIC, &at);
   return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
@@ -98,7 +98,7 @@ static bool listen_to(pid_t pid, int from, double end, tc_buf *said, int *status
   bool in_time = true;
   for (char bytes[512];;) {
     struct pollfd file = {from, POLLIN, 0};
-    in_time = now() < end;
+    in_time = tc_tuning_now() < end;
     if (!in_time) break;
     if (poll(&file, 1, 200) <= 0) continue;
     const ssize_t n = read(from, bytes, sizeof bytes);
@@ -120,7 +120,7 @@ static bool run(char **argument, int program, int schedule, double seconds, tc_b
   bool ok = !error;
   if (error) tc_putf(why, "not measured: %s: %s", argument[0], strerror(error));
   else {
-    const bool in_time = listen_to(pid, ends[0], now() + seconds + GRACE, &said, &status);
+    const bool in_time = listen_to(pid, ends[0], tc_tuning_now() + seconds + GRACE, &said, &status);
     ok = in_time && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     const size_t first = said.text ? strcspn(said.text, "\n") : 0;
     if (!in_time) tc_put(why, "not measured: it takes too long");
@@ -132,16 +132,16 @@ static bool run(char **argument, int program, int schedule, double seconds, tc_b
   return ok;
 }
 
-bool tc_tuning_ask(const tc_backend *b, const tc_program *p, uint32_t kernel, const tc_function *f, double seconds,
-                   tc_buf *why) {
+bool tc_tuning_ask(const tc_backend *b, const tc_program *p, uint32_t kernel, const char *key, const tc_function *f,
+                   double seconds, tc_buf *why) {
   tc_program alone;
-  tc_buf loops = {0}, schedule = {0}, key = {0};
+  tc_buf loops = {0}, schedule = {0};
   arguments a = {0};
-  bool ok = tc_kernel_alone(p, kernel, tc_tuning_nests(p, kernel), &alone) && tc_tuning_put_key(b, p, kernel, NULL, &key);
+  bool ok = tc_kernel_alone(p, kernel, tc_tuning_nests(p, kernel), &alone);
   if (ok) {
     tc_program_print(&alone, &loops);
     tc_schedule_print(b->schedule, &alone, TC_TUNING_NAME, &schedule);
-    ok = !loops.failed && !schedule.failed && make_arguments(f, seconds, p->kernel[kernel].name, key.text, &a);
+    ok = !loops.failed && !schedule.failed && make_arguments(f, seconds, p->kernel[kernel].name, key, &a);
   }
   const int program = ok ? hold(&loops) : -1, plan = ok ? hold(&schedule) : -1;
   if (ok && (program < 0 || plan < 0)) tc_put(why, "not measured: no temporary file can be written"), ok = false;
@@ -152,6 +152,5 @@ bool tc_tuning_ask(const tc_backend *b, const tc_program *p, uint32_t kernel, co
   free(a.at);
   tc_buf_free(&loops);
   tc_buf_free(&schedule);
-  tc_buf_free(&key);
   return ok;
 }

@@ -65,10 +65,6 @@ bool tc_tuning_put_key(const tc_backend *b, const tc_program *p, uint32_t kernel
 
 /* ---- the machine ----------------------------------------------------------------------------- */
 
-static const char *const level_name[TC_ISA_COUNT] = {"v2", "v3", "v4", "bf16", "amx"};
-
-const char *tc_tuning_level_name(int level) { return level_name[level]; }
-
 static int level_here(void) {
 #if defined(__x86_64__)
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return TC_ISA_V2;
@@ -105,5 +101,5 @@ static void put_model(tc_buf *out) {
 
 void tc_tuning_put_machine(uint32_t levels, tc_buf *out) {
   put_model(out);
-  tc_putf(out, ", %s", level_name[tc_tuning_level(levels)]);
+  tc_putf(out, ", %s", tc_isa_name[tc_tuning_level(levels)]);
 }

@@ -67,16 +67,16 @@ bool tc_tuning_put_key(const tc_backend *b, const tc_program *p, uint32_t kernel
 #define TC_TUNING_NAME "kernel"
 /* The best level of this machine's that is one of `levels` (bit i: tc_isa i; 0: all); and the machine with that. */
 int tc_tuning_level(uint32_t levels);
-const char *tc_tuning_level_name(int level);
 void tc_tuning_put_machine(uint32_t levels, tc_buf *out);
 
 /* ---- ask.c ----------------------------------------------------------------------------------- */
 
 /* tc-tune, beside this compiler or where it is installed or built.  false: it is not there. */
 bool tc_tuning_find_tool(tc_buf *path);
-/* Has the tool measure the kernel and write the result to the database.  false: why. */
-bool tc_tuning_ask(const tc_backend *b, const tc_program *p, uint32_t kernel, const tc_function *f, double seconds,
-                   tc_buf *why);
+/* Has the tool measure the kernel and write the result to the database, by its key.  false: why. */
+bool tc_tuning_ask(const tc_backend *b, const tc_program *p, uint32_t kernel, const char *key, const tc_function *f,
+                   double seconds, tc_buf *why);
+double tc_tuning_now(void); /* seconds, of a clock that only goes on */
 
 /* ---- apply.c --------------------------------------------------------------------------------- */
 

@@ -103,7 +103,7 @@ static bool copy(const tc_profile *from, tc_profile *to) {
     tc_profile_segment *t = tc_profile_find(to, &place);
     if (!t) return false;
     for (size_t k = 0; k < s->n; k++) tc_profile_add(to, t, s->at[k].value, s->at[k].calls);
-    t->others += s->others;
+    tc_profile_add_others(t, s->others);
   }
   return !to->failed;
 }

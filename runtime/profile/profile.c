@@ -77,6 +77,8 @@ void tc_profile_add(tc_profile *p, tc_profile_segment *s, const int64_t *value, 
   s->at[s->n++] = (tc_profile_calls){calls, copy};
 }
 
+void tc_profile_add_others(tc_profile_segment *s, uint64_t calls) { s->others = sum(s->others, calls); }
+
 /* ---- order --------------------------------------------------------------------------------------- */
 
 static int by_frequency(const void *a, const void *b) {
@@ -100,7 +102,7 @@ static int by_place(const void *a, const void *b) {
 static void cut(tc_profile_segment *s) {
   while (s->n > TC_PROFILE_CALLS) {
     tc_profile_calls *last = &s->at[--s->n];
-    s->others = sum(s->others, last->calls);
+    tc_profile_add_others(s, last->calls);
     free(last->value);
   }
 }

@@ -64,6 +64,7 @@ tc_profile_segment *tc_profile_find(tc_profile *p, const tc_profile_place *place
 
 /* Adds calls with these sizes, [nsize]. */
 void tc_profile_add(tc_profile *p, tc_profile_segment *s, const int64_t *value, uint64_t calls);
+void tc_profile_add_others(tc_profile_segment *s, uint64_t calls); /* with sizes that are not told */
 
 void tc_profile_sort(tc_profile *p); /* calls of each segment: the most frequent first */
 

@@ -196,8 +196,7 @@ static const char *read_others(reader *r, words *w) {
   uint64_t calls;
   if (r->in < SEGMENT || !r->last) return "others without calls";
   if (!take_count(w, UINT64_MAX, &calls)) return "expected 'others COUNT'";
-  const uint64_t room = UINT64_MAX - r->last->others;
-  r->last->others += calls < room ? calls : room;
+  tc_profile_add_others(r->last, calls);
   return NULL;
 }
 

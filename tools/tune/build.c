@@ -36,7 +36,7 @@ bool tune_emit(const tune_problem *x, tune_candidate *c) {
   x->k->schedule = c->schedule;
   bool ok = x->b->supports(x->k, x->p) && x->b->emit_kernel(x->k, x->p, &c->code);
   x->k->schedule = planned;
-  if (ok) tc_putf(&symbol, "%s_%s", c->code.name.text, tc_tuning_level_name(level_of(x, c)));
+  if (ok) tc_putf(&symbol, "%s_%s", c->code.name.text, tc_isa_name[level_of(x, c)]);
   c->symbol = symbol.text;
   return ok && !symbol.failed;
 }
@@ -79,7 +79,7 @@ static bool compile(const tune_problem *x, const tune_candidate *planned, const 
   char level[32];
   static const char *const common[] = {"-O3", "-w", "-fPIC", "-shared", "-std=gnu17", "-ffp-contract=on", "-fomit-frame-pointer"};
   const int at = level_of(x, planned);
-  snprintf(level, sizeof level, "-DTC_LEVEL=%s", tc_tuning_level_name(at));
+  snprintf(level, sizeof level, "-DTC_LEVEL=%s", tc_isa_name[at]);
   bool ok = tc_push(&a, (char *)x->compiler) && tc_push(&a, level);
   for (size_t i = 0; i < sizeof common / sizeof *common; ++i) ok = ok && tc_push(&a, (char *)common[i]);
 #if defined(__x86_64__)

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "backends/tuning/tuning.h"
 #include "tools/tune/tune.h"
 
 enum {
@@ -43,12 +44,6 @@ typedef struct board {
   double noise;
   volatile bool done;
 } board;
-
-double tune_now(void) {
-  struct timespec at;
-  clock_gettime(CLOCK_MONOTONIC, &at);
-  return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
-}
 
 /* ---- the child ------------------------------------------------------------------------------- */
 
@@ -77,9 +72,9 @@ static void befall(const tune_candidate *x) {
 
 static double sample(child *c, size_t i) {
   if (c->o.in_place) tune_operands_reset(&c->o);
-  const double start = tune_now();
+  const double start = tc_tuning_now();
   for (int r = 0; r < c->repeat; ++r) c->run[i](c->o.buf, c->o.sym, c->o.scalar);
-  return (tune_now() - start) / c->repeat;
+  return (tc_tuning_now() - start) / c->repeat;
 }
 
 static double timed(child *c, size_t i) {
@@ -97,9 +92,9 @@ static bool make_operands(child *c) {
   double low = -0.5;
   for (int64_t range = 1 << 16; range; range /= 4) {
     if (!tune_operands_make(c->x, &c->list[0]->code, tcrt_max_threads(), low, range, &c->o)) return false;
-    const double start = tune_now();
+    const double start = tc_tuning_now();
     if (!c->run[0](c->o.buf, c->o.sym, c->o.scalar)) {
-      c->at->planned = tune_now() - start;
+      c->at->planned = tc_tuning_now() - start;
       if (low > 0 || !tune_operands_have_nan(c->x, &c->o)) return true;
       low = 0.25;
       range *= 4;
@@ -198,7 +193,7 @@ static bool run_all(child *c) {
   }
   c->repeat = 1;
   choose_repeat(c);
-  while (c->rounds < c->x->rounds && (c->rounds < LEAST_ROUNDS || tune_now() < c->x->end)) measure_round(c);
+  while (c->rounds < c->x->rounds && (c->rounds < LEAST_ROUNDS || tc_tuning_now() < c->x->end)) measure_round(c);
   for (size_t i = 0; i < c->n; ++i) sum_up(c, i);
   const tune_times *self = &c->at->times[1];
   c->at->noise = (self->ratio > 1 ? self->ratio - 1 : 1 - self->ratio) + self->noise;
@@ -240,9 +235,9 @@ static double own_time(void) {
 /* Is one of the threads not served while all of them compute? */
 static void spin(void *busy, int part, int parts) {
   (void)part, (void)parts;
-  const double start = tune_now(), own = own_time(), seconds = 30e-3;
-  while (tune_now() < start + seconds) continue;
-  if (own_time() - own < 0.9 * (tune_now() - start)) __atomic_store_n((int *)busy, 1, __ATOMIC_RELAXED);
+  const double start = tc_tuning_now(), own = own_time(), seconds = 30e-3;
+  while (tc_tuning_now() < start + seconds) continue;
+  if (own_time() - own < 0.9 * (tc_tuning_now() - start)) __atomic_store_n((int *)busy, 1, __ATOMIC_RELAXED);
 }
 
 bool tune_machine_is_idle(void) {
@@ -272,14 +267,14 @@ static int take_turn(void) {
 /* Waits for its end.  false: it made no progress, and was ended. */
 static bool watch(pid_t pid, const board *at) {
   uint64_t seen = at->progress;
-  double since = tune_now();
+  double since = tc_tuning_now();
   const double patience = tune_plants("hang") ? 0.5 : hang_seconds;
   for (int status;;) {
     const pid_t ended = waitpid(pid, &status, WNOHANG);
     if (ended == pid || (ended < 0 && errno != EINTR)) return true;
     usleep(2000);
-    if (at->progress != seen) seen = at->progress, since = tune_now();
-    if (tune_now() - since < patience + 100 * at->planned) continue;
+    if (at->progress != seen) seen = at->progress, since = tc_tuning_now();
+    if (tc_tuning_now() - since < patience + 100 * at->planned) continue;
     kill(pid, SIGKILL);
     waitpid(pid, &status, 0);
     return false;
@@ -307,9 +302,9 @@ bool tune_measure(tune_problem *x, tune_candidate *const *list, size_t n, const 
   board *at = mmap(NULL, sizeof *at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) return false;
   for (size_t i = 0; i < n; ++i) at->states[i] = i < 2 ? TUNE_OPEN : list[i]->state;
-  const double asked = tune_now();
+  const double asked = tc_tuning_now();
   const int turn = take_turn();
-  x->end += tune_now() - asked;
+  x->end += tc_tuning_now() - asked;
   const bool ok = run_children(x, list, n, path, at);
   if (turn >= 0) close(turn);
   *noise = at->noise;

@@ -98,7 +98,7 @@ static bool measure_from(search *s, size_t first) {
       if (c->state == TUNE_OPEN) list[n++] = c;
     }
     if (n > 2 && !measure(s, list, n, ROUNDS)) return false;
-    if (tune_now() > s->x->end) break;
+    if (tc_tuning_now() > s->x->end) break;
   }
   return true;
 }
@@ -118,7 +118,7 @@ static bool confirm(search *s) {
   if (!r->best) return true;
   tune_candidate *list[] = {&r->tried.at[0], &r->tried.at[0], &r->tried.at[r->best]};
   list[2]->state = TUNE_OPEN;
-  s->x->end = tune_now() + 2;
+  s->x->end = tc_tuning_now() + 2;
   if (!measure(s, list, 3, FINAL_ROUNDS)) return false;
   if (list[2]->state != TUNE_MEASURED || !tune_is_faster(&list[2]->times, r->noise)) r->best = 0;
   return true;
@@ -129,7 +129,7 @@ static bool climb(search *s) {
   for (int step = 0; step < STEPS; ++step) {
     if (!add_neighbours(s) || !measure_from(s, first)) return false;
     const size_t best = fastest(s->out);
-    if (best < first || tune_now() > s->x->end) break;
+    if (best < first || tc_tuning_now() > s->x->end) break;
     s->at = best;
     first = s->out->tried.n;
   }

@@ -56,11 +56,10 @@ typedef struct tune_problem {
   const char *compiler;
   const char *const *macro;
   size_t nmacro;
-  double end;         /* of the time (tune_now) */
+  double end;         /* of the time (tc_tuning_now) */
   int rounds;         /* of runs, at most */
 } tune_problem;
 
-double tune_now(void); /* seconds */
 
 /* search.c: of all that were tried, [0] the planned one.  best: the one to take, 0: the planned schedule stays.
  * false after saying why on stderr. */

@@ -115,7 +115,7 @@ static bool tune(request *r, const tc_backend *b, const tc_program *p, uint32_t 
   if (!ok) return complain(name, NULL);
   const int level = tc_tuning_level(r->levels);
   tune_problem x = {.b = b, .p = &alone, .k = alone.kernel, .sym = sym, .level = level, .lanes = lanes_at(level),
-                    .compiler = r->compiler, .macro = r->macro.at, .nmacro = r->macro.n, .end = tune_now() + r->seconds};
+                    .compiler = r->compiler, .macro = r->macro.at, .nmacro = r->macro.n, .end = tc_tuning_now() + r->seconds};
   ok = tune_search(&x, &found);
   if (ok && !r->quiet) print_result(name, &found);
   if (ok) ok = tc_push(&r->loss, found.best ? 1 / found.tried.at[found.best].times.ratio - 1 : 0);
@@ -219,7 +219,7 @@ static bool read_levels(const char *list, uint32_t *levels) {
   for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
     int i = 0;
     const size_t n = strcspn(at, ",");
-    while (i < TC_ISA_COUNT && (strlen(tc_tuning_level_name(i)) != n || strncmp(at, tc_tuning_level_name(i), n) != 0)) ++i;
+    while (i < TC_ISA_COUNT && (strlen(tc_isa_name[i]) != n || strncmp(at, tc_isa_name[i], n) != 0)) ++i;
     if (i == TC_ISA_COUNT) return false;
     *levels |= 1u << i;
   }

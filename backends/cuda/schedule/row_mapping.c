@@ -58,7 +58,7 @@ static int registers_of(const rows *r, const tc_cuda_variant *f, bool exact) {
   enum { OTHERS = 64, PREFETCHED = 14, HALVES = 32 };
   const int lanes = (int)f->lanes, row = (r->count + r->others) * lanes * (int)f->unroll;
   if (exact && lanes > 4) return row + HALVES;
-  if (!exact && lanes >= 4 && f->group) return registers_of_free(r, f);
+  if (!exact && lanes >= 4) return registers_of_free(r, f);
   return (exact ? row : row + row / 2) + OTHERS + r->others * PREFETCHED +
          r->shared * (lanes < 4 ? lanes * 8 : PREFETCHED);
 }
@@ -235,7 +235,6 @@ static void add_parts(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *
 static void add_scalar_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items) {
   static const shape shapes[] = {{32, 2}, {64, 2}, {64, 4}, {256, 4}};
   tc_cuda_variant open = *f;
-  open.group = 0;
   hold_rows(&open, r, 32, items_of_parts((int)f->lanes, items), false);
   open.group = 0;
   if (open.blocks) tc_cuda_add(plan, open);
@@ -262,15 +261,14 @@ static void add_shapes(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant 
 static void add_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items) {
   static const shape fine[] = {{32, 3}, {32, 4}, {64, 3}, {64, 4}, {128, 3}, {128, 4}, {256, 3}, {256, 4}, {512, 4}},
                      coarse[] = {{64, 2}, {128, 2}, {128, 4}, {256, 3}, {256, 4}, {512, 4}};
-  const bool once = r->passes < 2, largest = !f->shared && !once;
+  const bool once = r->passes < 2, halves = f->lanes > 4 && !once && items >= WHOLE;
+  const int n = (int)(halves ? sizeof fine / sizeof *fine : sizeof coarse / sizeof *coarse);
   if (!f->aligned) {
     add_scalar_groups(r, plan, f, items);
     return;
   }
   add_parts(r, plan, f, items);
-  if (f->lanes > 4 && !once && items >= WHOLE)
-    add_shapes(r, plan, f, items, fine, (int)(sizeof fine / sizeof *fine) - !largest);
-  else add_shapes(r, plan, f, items, coarse, (int)(sizeof coarse / sizeof *coarse) - !largest);
+  add_shapes(r, plan, f, items, halves ? fine : coarse, f->shared || once ? n - 1 : n);
 }
 
 /* Short rows that are only reduced: a few threads, a number that the compiler knows, and one pass.
