@@ -228,13 +228,19 @@ static const Expr *constant_global(const Expr *e) {
   return variable->getAnyInitializer(definition);
 }
 
+// Of a variable, an element or a member, as it stands at the time.
+static bool reads_variable(const Expr *e) {
+  const auto *cast = dyn_cast<ImplicitCastExpr>(e->IgnoreParens());
+  return cast && cast->getCastKind() == CK_LValueToRValue;
+}
+
 Value Evaluator::evaluate(const Expr *e) {
   if (depth >= max_depth) fail(e->getExprLoc(), "the code is nested too deeply");
   if (failed) return {};
   depth++;
   Value v = evaluate_one(e->IgnoreParens());
   depth--;
-  if (!failed && v.kind == Value::Scalars) bound_text(v.scalar, e->getExprLoc());
+  if (!failed && v.kind == Value::Scalars && reads_variable(e)) bound_text(v.scalar, e->getExprLoc());
   return v;
 }
 

@@ -112,7 +112,8 @@ tc_ref Evaluator::late_ref(const Scalar &v, QualType type) {
   return failed || !ref.id ? tc_ref{0} : tc_build_cast(graph, ref, *dtype, graph_loc(begins));
 }
 
-// Numbers have the text of all that they are made of, which doubles where a variable is read twice in each round of a loop.
+// Of a number in a variable: it has the text of all that it is made of, which doubles where the variable is read twice in each
+// round of a loop; what an expression makes of it is no longer than the program has it.
 // What the kernels know is read from them; else the loop is one of segments, between which numbers are variables.
 void Evaluator::bound_text(Scalar &v, SourceLocation loc) {
   static const size_t most = 4096;

@@ -199,7 +199,7 @@ TC_COMPILE tc_tensor *keeps_text(X) { tc_keep((tc_tensor *)"text"); return tc_ex
 TC_COMPILE tc_tensor *frees_text(X) { tc_free((tc_tensor *)"text"); return tc_exp(x); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:39: remark: graph break in 'frees_text': what is freed is not followed
 TC_COMPILE tc_tensor *doubled(X, double t) { for (int i = 0; i < 40; i++) t = t * t + 1; return tc_mul_s(x, t); }
-// CHECK-DAG: messages.c:[[#@LINE-1]]:81: remark: {{.*}}'doubled'{{.*}}: a number is computed of itself too often to be written as one expression
+// CHECK-DAG: messages.c:[[#@LINE-1]]:79: remark: {{.*}}'doubled'{{.*}}: a number is computed of itself too often to be written as one expression
 
 // ---- statements
 TC_COMPILE tc_tensor *switch_inside(X) { switch (3) { case 1: if (counter) { case 3: x = tc_exp(x); } } return tc_neg(x); }
