@@ -40,6 +40,7 @@ enum { OPERAND_COUNT = 8 };
   X(tc_std, tc_std(x, TC_ALL, 0, true))                                                            \
   X(tc_norm, tc_norm(x, 2, TC_AXES(0), false))                                                     \
   X(tc_cumsum, tc_cumsum(x, 1))                                                                    \
+  X(tc_argsort, tc_argsort(x, 1, false))                                                           \
   X(tc_cumprod, tc_cumprod(x, 0))                                                                  \
   X(tc_reshape, tc_reshape(x, TC_DIMS(3, -1)))                                                     \
   X(tc_permute, tc_permute(x, TC_AXES(1, 0)))                                                      \
