@@ -65,8 +65,8 @@ static bool is_good(const tc_address *a) {
 }
 
 /* Keys of which a > 0 do not count: where a goes up by one with the key, those from -rest + 1 on; where it goes down
- * by one, those below the rest. */
-static void exclude(const bounds *b, tc_address a) {
+ * by one, those below the rest.  For the others `test` is as `holds` says. */
+static void exclude(const bounds *b, tc_address a, tc_val test, bool holds) {
   const int m = b->k->mm.nbatch, key = m + 2;
   const bool up = tc_dim_is(a.coef[key], 1), down = tc_dim_is(a.coef[key], -1);
   tc_address rest = a, limit = constant(tc_dim_const(0));
@@ -75,8 +75,10 @@ static void exclude(const bounds *b, tc_address a) {
   add(b, &limit, &rest, tc_dim_const(up ? -1 : 1));
   if (up) limit.offset = tc_dim_add(b->dims, limit.offset, tc_dim_const(1));
   if (!is_good(&limit) || !tc_dim_is_const(limit.coef[m])) return;
-  if (up && !b->keys->has_end) b->keys->end = limit, b->keys->has_end = true;
-  if (down && !b->keys->has_first) b->keys->first = limit, b->keys->has_first = true;
+  tc_mm_keys *const keys = b->keys;
+  if (up && !keys->has_end) keys->end = limit, keys->has_end = true, keys->end_test = test, keys->end_holds = holds;
+  if (down && !keys->has_first)
+    keys->first = limit, keys->has_first = true, keys->first_test = test, keys->first_holds = holds;
 }
 
 /* Scores are -inf where the comparison is as `holds` says. */
@@ -101,7 +103,7 @@ static void exclude_where(const bounds *b, tc_val v, bool holds) {
   tc_address difference = constant(tc_dim_const(equal ? 1 : 0));
   add(b, &difference, &x, tc_dim_const(greater ? 1 : -1));
   add(b, &difference, &y, tc_dim_const(greater ? -1 : 1));
-  exclude(b, difference);
+  exclude(b, difference, v, !holds);
 }
 
 static bool is_nothing(const bounds *b, tc_val v) {

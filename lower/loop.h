@@ -313,10 +313,12 @@ bool tc_mm_by_parts(const tc_mm_loop *mm, const tc_address *a);
 
 /* Of a chain's row m: all keys but those from `first` to before `end` have a score of -inf, whatever it is made of;
  * each bound is affine in batches and m, and of m's coefficients only the sign matters, for they are constant.  A
- * backend need not compute what such keys would add. */
+ * backend need not compute what such keys would add.  And where all rows at hand have a key, the comparison that says so
+ * is the same for them: `first_holds`, `end_holds`. */
 typedef struct tc_mm_keys {
-  bool has_first, has_end;
+  bool has_first, has_end, first_holds, end_holds;
   tc_address first, end;
+  tc_val first_test, end_test;
 } tc_mm_keys;
 
 struct tc_kernel;

@@ -121,8 +121,8 @@ void tc_print_leave(tc_print_scope *s, uint8_t *outer); /* frees the inner set *
 /* The affine part of an address at the point of the scope (lane 0), as a C expression in elements.
  */
 void tc_print_address(const tc_print_scope *s, const tc_address *a, tc_buf *out);
-/* Of a bound of a chain's keys (tc_mm_find_keys), along whose rows axis m runs: the one of rows m0 to `last` that
- * reaches furthest. */
+/* Of a bound of a chain's keys (tc_mm_find_keys), along whose rows axis m runs: the upper or the lower one of rows m0 to
+ * `last`. */
 void tc_print_key_bound(tc_print_scope *s, const tc_address *a, int m, bool upper, tc_buf *out);
 /* Elements from lane to lane, beside what index operands add. */
 tc_dim tc_print_step(const tc_print_scope *s, const tc_address *a);

@@ -144,6 +144,11 @@ Test(chain, keys) {
               keys.has_end, masks[i].score);
     if (keys.has_first) cr_expect_eq(tc_dim_value(keys.first.offset), masks[i].first, "%s", masks[i].score);
     if (keys.has_end) cr_expect_eq(tc_dim_value(keys.end.offset), masks[i].end, "%s", masks[i].score);
+    for (int end = 0; end < 2; end++) { /* what says so is a comparison */
+      const tc_val test = end ? keys.end_test : keys.first_test;
+      cr_expect((test.id != 0) == (end ? keys.has_end : keys.has_first), "%s", masks[i].score);
+      if (test.id) cr_expect(p->kernel[0].expr[test.id].dtype == TC_BOOL, "%s", masks[i].score);
+    }
     if (keys.has_end) cr_expect(tc_dim_is(keys.end.coef[0], 1), "%s", masks[i].score);
     free_read(p);
   }

@@ -1,19 +1,25 @@
-/* chain.c - a chain of products of halves on tensor cores (Dao, FlashAttention-2, 2023).
+/* chain.c - a chain of products of halves on tensor cores (Dao, FlashAttention-2, 2023; Shah et al., FlashAttention-3,
+ * 2024: the outer product of a tile is computed beside the scores of the next).
  *
  * A block has M rows, each warp 16 of them: its part of the inner products' A stays in registers (wgmma's in shared
  * memory), its sums of all products do.  Tiles of KEYS keys of each B pass through two places in shared memory: while
  * products work on theirs, the next ones are on their way.  Scores of a tile become A where they are, for what a thread holds
- * of a product it holds of an operand, too; sums so far are rescaled as their row's accumulator 0 changes.  Finished
+ * of a product it holds of an operand, too; sums so far are rescaled where their row's accumulator 0 changed.  Finished
  * sums go through shared memory, so that a thread of the epilogue has neighbours along n. */
-#include "backends/cuda/gemm/matmul.h"
+#include "backends/cuda/gemm/chain.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { KEYS = 64, PAD = 8, PANEL = 64 };
+enum { KEYS = 64, PAD = 8, PANEL = 64, GROUP = 128, REGISTERS = 65536 };
 
 static int up(int64_t n) { return (int)((n + PANEL - 1) / PANEL * PANEL); }
 
 static bool has_second(const tc_cuda_product *x) { return x->mm->inner.n > 1; }
+
+const tc_action *tc_cuda_chain_rows(const tc_cuda_product *x) {
+  return x->mm->inner.rows.naction ? x->mm->inner.rows.action : NULL;
+}
 
 /* What an inner product sums over, in whole panels; 0: there is none. */
 static int deep_of(const tc_cuda_product *x, int inner) {
@@ -23,10 +29,6 @@ static int deep_of(const tc_cuda_product *x, int inner) {
 }
 
 static int wide_of(const tc_cuda_product *x) { return up(tc_dim_value(x->mm->axis[x->n].extent)); }
-
-static const tc_action *rows_of(const tc_cuda_product *x) {
-  return x->mm->inner.rows.naction ? x->mm->inner.rows.action : NULL;
-}
 
 /* ---- tiles on their way ---------------------------------------------------------------------- */
 
@@ -54,165 +56,88 @@ static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, int which, co
   tc_print_line(&x->s, "}");
 }
 
-static void put_next_keys(tc_cuda_product *x, const tc_cuda_operand *o) {
-  tc_print_line(&x->s, "if (key1 < end) {");
+/* Tiles on their way: B of inner products from `key` on, if there are any, to place `to`, and B of the tile before, which
+ * begins at `before`, to place `late`. */
+static void put_next_fills(tc_cuda_product *x, const tc_cuda_operand *o, const char *key, const char *to,
+                           const char *before, const char *late) {
+  char place[64];
+  tc_print_line(&x->s, "if (%s < end) {", key);
   x->s.indent += 2;
-  put_fill(x, o, TC_CUDA_INNER_B, "k_place + to * (KEYS * D)", "key1");
-  if (has_second(x)) put_fill(x, o, TC_CUDA_SECOND_B, "w_place + to * (KEYS * E)", "key1");
-  put_fill(x, o, TC_CUDA_B, "v_place + to * (KEYS * N)", "key1");
+  snprintf(place, sizeof place, "k_place + %s * (KEYS * D)", to);
+  put_fill(x, o, TC_CUDA_INNER_B, place, key);
+  snprintf(place, sizeof place, "w_place + %s * (KEYS * E)", to);
+  if (has_second(x)) put_fill(x, o, TC_CUDA_SECOND_B, place, key);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  snprintf(place, sizeof place, "v_place + %s * (KEYS * N)", late);
+  put_fill(x, o, TC_CUDA_B, place, before);
   tc_print_line(&x->s, "tc_copies_end();");
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-}
-
-/* ---- scores ---------------------------------------------------------------------------------- */
-
-/* Is everything that A and the terms are made of the inner product by way of what is reduced? */
-static bool is_by_value(const tc_cuda_product *x, const tc_action *a) {
-  const tc_kernel *k = x->k;
-  uint8_t *need = calloc(k->nexpr + 1, 1);
-  bool by_value = need;
-  if (need) need[x->mm->a.id] = need[a->term.id] = 1;
-  for (uint32_t id = k->nexpr; need && id-- > 1;) {
-    const tc_expr *e = &k->expr[id];
-    if (!need[id] || id == a->value.id) continue;
-    if (e->kind == TC_EX_RESULT && e->index == TC_MM_INNER) by_value = false;
-    for (int i = 0; i < 3; ++i) need[e->in[i].id] = 1;
-    need[e->guard.id] = 1;
-    for (int t = 0; t < e->address.nterm; ++t) need[e->address.term[t].value.id] = 1;
-  }
-  free(need);
-  return by_value;
-}
-
-/* How scores are made: of what is reduced alone; of keys all of which exist. */
-typedef struct scores {
-  const tc_action *a; /* of the rows, or NULL */
-  bool by_value, whole;
-} scores;
-
-/* Opens the loop over a thread's scores: its row and key, of those that there are, and whether there are more. */
-static uint8_t *open_scores(tc_cuda_product *x, const scores *s) {
-  tc_print_line(&x->s, "TC_UNROLL for (int j = 0; j < KEYS / 8; ++j)");
-  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < 4; ++e) {");
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_int key = key0 + j * 8 + lane %% 4 * 2 + e %% 2;");
-  if (!s->whole) tc_print_line(&x->s, "const bool live = key < k_end;");
-  tc_print_line(&x->s, "const tc_int %s = %s, %s = row[e / 2];", x->text[x->kk], s->whole ? "key" : "TC_MIN(key, k_end - 1)",
-                x->text[x->m]);
-  return tc_print_enter(&x->s);
-}
-
-static void close_scores(tc_cuda_product *x, uint8_t *outer) {
-  tc_print_leave(&x->s, outer);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-}
-
-static void put_inner_results(tc_cuda_product *x) {
-  for (int i = 0; i < x->mm->inner.n; ++i)
-    tc_print_line(&x->s, "const tc_uf32 r%u = tc_set_f32(%s[j * 4 + e]);", tc_mm_inner_result(i), i ? "other" : "score");
-}
-
-/* Accumulator 0 of both rows with these keys: next. */
-static void put_first(tc_cuda_product *x, const scores *s) {
-  const tc_print_name op = tc_print_combine_part(s->a->reducer, 0);
-  const uint32_t v = s->a->value.id;
-  tc_print_line(&x->s, "tc_uf32 next[2] = {most[0], most[1]};");
-  uint8_t *outer = open_scores(x, s);
-  put_inner_results(x);
-  tc_print_value(&x->s, s->a->value);
-  if (s->whole) tc_print_line(&x->s, "const tc_uf32 x = v%u;", v);
-  else tc_print_line(&x->s, "const tc_uf32 x = live ? (tc_uf32)v%u : none;", v);
-  if (s->by_value) tc_print_line(&x->s, "score[j * 4 + e] = x.l[0];");
-  tc_print_line(&x->s, "next[e / 2] = tc_%s_f32(next[e / 2], x);", op.text);
-  close_scores(x, outer);
-  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h)");
-  tc_print_line(&x->s, "  TC_UNROLL for (int s = 1; s < 4; s *= 2)");
-  tc_print_line(&x->s, "    next[h] = tc_%s_f32(next[h], tc_set_f32(tc_shuffle(0xffffffffu, next[h].l[0], s)));", op.text);
-}
-
-static void put_rescale(tc_cuda_product *x, const tc_action *a) {
-  static const char *const from[] = {"most[h]", "next[h]"};
-  tc_spelling words = tc_cuda_words;
-  tc_rule rule;
-  words.vector = words.uniform;
-  if (!tc_rescale_rule(a->reducer, a->dtype, &rule)) {
-    x->s.out->failed = true;
-    return;
-  }
-  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h) {");
-  x->s.indent += 2;
-  tc_print_rule(&words, &rule, from, x->s.indent, x->s.out);
-  const uint32_t factor = rule.value[1].id;
-  tc_print_line(&x->s, "total[h] *= v%u.l[0];", factor);
-  tc_print_line(&x->s, "TC_UNROLL for (int j = 0; j < N / 8; ++j)");
-  tc_print_line(&x->s, "  sum[j * 4 + h * 2] *= v%u.l[0], sum[j * 4 + h * 2 + 1] *= v%u.l[0];", factor, factor);
-  tc_print_line(&x->s, "most[h] = next[h];");
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-}
-
-/* score = A; terms join the total. */
-static void put_elements(tc_cuda_product *x, const scores *s) {
-  const char *none = s->whole ? "" : "live ? ", *else_none = s->whole ? "" : " : 0";
-  uint8_t *outer = open_scores(x, s);
-  if (s->a) tc_print_line(&x->s, "const tc_uf32 r2 = most[e / 2];");
-  if (s->by_value) {
-    tc_print_line(&x->s, "const tc_uf32 v%u = tc_set_f32(score[j * 4 + e]);", s->a->value.id);
-    x->s.printed[s->a->value.id] |= 1;
-  } else {
-    put_inner_results(x);
-  }
-  tc_print_value(&x->s, x->mm->a);
-  if (s->a) tc_print_value(&x->s, s->a->term);
-  if (s->a) tc_print_line(&x->s, "total[e / 2] += %sv%u.l[0]%s;", none, s->a->term.id, else_none);
-  tc_print_line(&x->s, "score[j * 4 + e] = %sv%u.l[0]%s;", none, x->mm->a.id, else_none);
-  close_scores(x, outer);
-}
-
-static void put_scores(tc_cuda_product *x, bool whole) {
-  const tc_action *a = rows_of(x);
-  const scores s = {a, a && is_by_value(x, a), whole};
-  tc_print_line(&x->s, whole ? "if (key1 <= k_end) {" : "} else {");
-  x->s.indent += 2;
-  if (a) {
-    put_first(x, &s);
-    put_rescale(x, a);
-  }
-  put_elements(x, &s);
-  x->s.indent -= 2;
 }
 
 /* ---- the block's rows ------------------------------------------------------------------------ */
 
 static const char *truth(bool b) { return b ? "true" : "false"; }
 
-static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
-  const char *type = tc_print_storage(x->mm->operand);
-  tc_print_line(&x->s, "for (tc_int key0 = first; key0 < end; key0 += KEYS) {");
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_int key1 = key0 + KEYS;");
-  tc_print_line(&x->s, "const int from = (int)((key0 - first) / KEYS %% 2), to = from ^ 1;");
+static void put_inner_starts(tc_cuda_product *x, const tc_cuda_operand *o, const char *at) {
+  if (has_second(x))
+    tc_print_line(&x->s, "second.template start<KEYS, %s>(other, w_place + %s * (KEYS * E));",
+                  truth(o[TC_CUDA_SECOND_B].along == x->kk + 2), at);
+  tc_print_line(&x->s, "left.template start<KEYS, %s>(score, k_place + %s * (KEYS * D));",
+                truth(o[TC_CUDA_INNER_B].along == x->kk + 1), at);
+}
+
+static void put_outer_start(tc_cuda_product *x, const tc_cuda_operand *o, const char *at) {
+  tc_print_line(&x->s, "tc_chain_start<tc_%s, KEYS, N, %s>(sum, weights, v_place + %s * (KEYS * N));",
+                tc_print_storage(x->mm->operand), truth(o[TC_CUDA_B].along == x->kk), at);
+}
+
+static void put_arrival(tc_cuda_product *x) {
   tc_print_line(&x->s, "tc_copies_wait<0>();");
   tc_print_line(&x->s, "tc_chain_ready();");
   tc_print_line(&x->s, "__syncthreads(); /* the tiles at hand are there, and all have left those before */");
-  put_next_keys(x, o);
-  tc_print_line(&x->s, "tc_f32 score[KEYS / 2] = {};");
-  tc_print_line(&x->s, "left.template multiply<KEYS, %s>(score, k_place + from * (KEYS * D));",
-                truth(o[TC_CUDA_INNER_B].along == x->kk + 1));
-  if (has_second(x)) {
-    tc_print_line(&x->s, "tc_f32 other[KEYS / 2] = {};");
-    tc_print_line(&x->s, "second.template multiply<KEYS, %s>(other, w_place + from * (KEYS * E));",
-                  truth(o[TC_CUDA_SECOND_B].along == x->kk + 2));
-  }
-  put_scores(x, true);
-  put_scores(x, false);
+}
+
+static void put_rescale(tc_cuda_product *x) {
+  tc_print_line(&x->s, "if (changed)");
+  tc_print_line(&x->s, "  TC_UNROLL for (int j = 0; j < N / 2; ++j) sum[j] *= factor[j / 2 %% 2];");
+}
+
+/* The tile at hand becomes A of the outer product. */
+static void put_weights(tc_cuda_product *x, const tc_mm_keys *keys) {
+  tc_print_line(&x->s, "tc_chain_finish<1>(score);");
+  if (has_second(x)) tc_print_line(&x->s, "tc_chain_finish<1>(other);");
+  tc_cuda_chain_put_scores(x, keys);
+  tc_print_line(&x->s, "tc_chain_finish<0>(sum, weights);");
+  if (tc_cuda_chain_rows(x)) put_rescale(x);
+  tc_print_line(&x->s, "tc_chain_pairs<tc_%s, KEYS>(weights, score);", tc_print_storage(x->mm->operand));
+}
+
+/* The outer product of a tile is under way while scores of the next become its A. */
+static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o, const tc_mm_keys *keys) {
+  tc_print_line(&x->s, "tc_u32 weights[KEYS / 16][4] = {};");
+  tc_print_line(&x->s, "for (tc_int key0 = first; key0 < end; key0 += KEYS) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int key1 = key0 + KEYS;");
+  tc_print_line(&x->s, "const int now = (int)((key0 - first) / KEYS %% 2), before = now ^ 1;");
+  tc_print_line(&x->s, "tc_f32 score[KEYS / 2];");
+  if (has_second(x)) tc_print_line(&x->s, "tc_f32 other[KEYS / 2];");
+  put_arrival(x);
+  put_inner_starts(x, o, "now");
+  tc_print_line(&x->s, "if (key0 > first)");
+  x->s.indent += 2;
+  put_outer_start(x, o, "before");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "else");
+  tc_print_line(&x->s, "  tc_chain_start_none();");
+  put_next_fills(x, o, "key1", "before", "key0", "now");
+  put_weights(x, keys);
+  x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  tc_print_line(&x->s, "tc_u32 weights[KEYS / 16][4];");
-  tc_print_line(&x->s, "tc_chain_pairs<tc_%s, KEYS>(weights, score);", type);
-  tc_print_line(&x->s, "tc_chain_multiply<tc_%s, KEYS, N, %s>(sum, weights, v_place + from * (KEYS * N));", type,
-                truth(o[TC_CUDA_B].along == x->kk));
+  put_arrival(x);
+  tc_print_line(&x->s, "if (first < end) {");
+  x->s.indent += 2;
+  put_outer_start(x, o, "((end - 1 - first) / KEYS % 2)");
+  tc_print_line(&x->s, "tc_chain_finish<0>(sum, weights);");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
@@ -232,7 +157,7 @@ static void put_finish(tc_cuda_product *x) {
 
 /* Sums and accumulators in shared memory, then the epilogue. */
 static void put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o) {
-  const tc_action *a = rows_of(x);
+  const tc_action *a = tc_cuda_chain_rows(x);
   tc_print_line(&x->s, "tc_copies_wait<0>();");
   tc_print_line(&x->s, "__syncthreads();");
   tc_print_line(&x->s, "tc_f32 *const sums = (tc_f32 *)place, *const tops = sums + M * (N + %d), *const totals = tops + M;", PAD);
@@ -267,7 +192,7 @@ static void put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o) {
 
 static void put_sizes(tc_cuda_product *x) {
   static const char *const end[TC_MM_INNERS] = {"d_end", "e_end"};
-  tc_print_line(&x->s, "constexpr int KEYS = %d, D = %d, N = %d, M = THREADS / 2;", KEYS, deep_of(x, 0), wide_of(x));
+  tc_print_line(&x->s, "constexpr int D = %d, N = %d, M = THREADS / 2;", deep_of(x, 0), wide_of(x));
   if (has_second(x)) tc_print_line(&x->s, "constexpr int E = %d;", deep_of(x, 1));
   for (int i = 0; i < x->mm->inner.n; ++i)
     tc_print_line(&x->s, "const tc_int %s = %lld;", end[i], (long long)tc_dim_value(x->mm->axis[tc_mm_deep(x->mm, i)].extent));
@@ -278,7 +203,7 @@ static void put_sizes(tc_cuda_product *x) {
 }
 
 static void put_start(tc_cuda_product *x) {
-  const tc_action *a = rows_of(x);
+  const tc_action *a = tc_cuda_chain_rows(x);
   tc_buf id = {0};
   tc_print_line(&x->s, "tc_f32 sum[N / 2] = {};");
   tc_print_line(&x->s, "const tc_int row0 = m0 + warp * 16 + lane / 4;");
@@ -287,52 +212,55 @@ static void put_start(tc_cuda_product *x) {
   tc_print_accumulator_identity(x->s.words, a->reducer, 0, a->dtype, &id);
   tc_print_line(&x->s, "const tc_uf32 none = %s;", id.text ? id.text : "");
   tc_print_line(&x->s, "tc_uf32 most[2] = {none, none};");
-  tc_print_line(&x->s, "tc_f32 total[2] = {0, 0};");
+  tc_print_line(&x->s, "tc_f32 total[2] = {0, 0}, factor[2];");
+  tc_print_line(&x->s, "bool changed;");
   tc_buf_free(&id);
 }
 
-static void put_bound(tc_cuda_product *x, const tc_address *a, const char *variable, bool upper) {
+static void put_bound(tc_cuda_product *x, const tc_address *a, const char *variable, bool end, bool upper) {
   tc_buf at = {0};
   tc_print_key_bound(&x->s, a, x->m, upper, &at);
-  tc_print_line(&x->s, "%s = %s(%s, (tc_int)(%s));", variable, upper ? "TC_MIN" : "TC_MAX", variable, at.text);
+  tc_print_line(&x->s, "%s = %s(%s, (tc_int)(%s));", variable, end ? "TC_MIN" : "TC_MAX", variable, at.text);
   tc_buf_free(&at);
 }
 
-/* The keys that the block's rows have terms of, from a multiple of a tile on. */
-static void put_keys(tc_cuda_product *x) {
-  const tc_mm_keys keys = tc_mm_find_keys(x->k, tc_graph_dims(x->p->graph));
-  tc_print_line(&x->s, "tc_int first = 0, end = k_end;");
-  if (!keys.has_first && !keys.has_end) return;
+/* The keys that any of the block's rows has terms of, from a multiple of a tile on, and those that all have. */
+static void put_keys(tc_cuda_product *x, const tc_mm_keys *keys) {
+  tc_print_line(&x->s, "tc_int first = 0, end = k_end, all_first = 0, all_end = k_end;");
+  if (!keys->has_first && !keys->has_end) return;
   tc_print_line(&x->s, "const tc_int last = TC_MIN(m0 + M, m_end) - 1;");
-  if (keys.has_end) put_bound(x, &keys.end, "end", true);
-  if (!keys.has_first) return;
-  put_bound(x, &keys.first, "first", false);
+  if (keys->has_end) {
+    put_bound(x, &keys->end, "end", true, true);
+    put_bound(x, &keys->end, "all_end", true, false);
+  }
+  if (!keys->has_first) return;
+  put_bound(x, &keys->first, "first", false, false);
+  put_bound(x, &keys->first, "all_first", false, true);
   tc_print_line(&x->s, "first = first / KEYS * KEYS;");
 }
 
 static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
+  const tc_mm_keys keys = tc_mm_find_keys(x->k, tc_graph_dims(x->p->graph));
   put_sizes(x);
   tc_cuda_open_tiles(x, "M", "N");
   tc_print_line(&x->s, "const tc_int m0 = (m_tiles - 1 - tile %% m_tiles) * M; /* the rows of most keys first */");
   tc_cuda_put_batches(x);
-  put_keys(x);
+  put_keys(x, &keys);
   put_fill(x, o, TC_CUDA_INNER_A, "place", "0");
   put_fill(x, o, TC_CUDA_INNER_B, "k_place", "first");
-  put_fill(x, o, TC_CUDA_B, "v_place", "first");
   if (has_second(x)) {
     put_fill(x, o, TC_CUDA_SECOND_A, "p_place", "0");
     put_fill(x, o, TC_CUDA_SECOND_B, "w_place", "first");
   }
   tc_print_line(&x->s, "tc_copies_end();");
-  tc_print_line(&x->s, "tc_copies_wait<0>();");
-  tc_print_line(&x->s, "__syncthreads();");
+  put_arrival(x);
   tc_print_line(&x->s, "const tc_chain_left<tc_%s, M, D, %s> left(place);", tc_print_storage(x->mm->operand),
                 truth(o[TC_CUDA_INNER_A].along == x->kk + 1));
   if (has_second(x))
     tc_print_line(&x->s, "const tc_chain_left<tc_%s, M, E, %s> second(p_place);", tc_print_storage(x->mm->operand),
                   truth(o[TC_CUDA_SECOND_A].along == x->kk + 2));
   put_start(x);
-  put_keys_loop(x, o);
+  put_keys_loop(x, o, &keys);
   put_epilogue(x, o);
   tc_cuda_close_tiles(x);
 }
@@ -345,11 +273,26 @@ static const int lanes_of[] = {TC_CUDA_INNER_A,  TC_CUDA_INNER_B,  TC_CUDA_B,
 
 static int count_lanes(const tc_cuda_product *x) { return has_second(x) ? 6 : 4; }
 
+/* Blocks of so many threads that a multiprocessor holds: two, where sums are narrow, so that warps multiply while others
+ * do the rest. */
+static int blocks_of(const tc_cuda_product *x, int threads) {
+  const int sets = deep_of(x, 0) + deep_of(x, 1) + wide_of(x) <= 2 * PANEL ? 2 : 1;
+  return sets * 2 * GROUP / threads;
+}
+
+/* Keys of a tile: 64, or twice as many where a block's threads have registers for their products and A.  The outer
+ * product's sums, scores and A are at most two thirds of all. */
+static int keys_of(const tc_cuda_product *x, int threads) {
+  const int held = wide_of(x) / 2 + 2 * KEYS * (2 * x->mm->inner.n + 1) / 4;
+  const int most = REGISTERS / (threads * blocks_of(x, threads));
+  return threads > GROUP && held * 3 <= (most < 255 ? most : 255) * 2 ? 2 * KEYS : KEYS;
+}
+
 /* o: NULL: single elements. */
 static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body, int number, int threads,
                          int blocks, const char *index, tc_buf *out) {
   tc_buf arguments = {0};
-  tc_putf(&arguments, "%d, ", threads);
+  tc_putf(&arguments, "%d, %d, ", threads, o ? keys_of(x, threads) : KEYS);
   for (int i = 0; i < count_lanes(x); ++i) tc_putf(&arguments, "%d, ", o ? (int)o[lanes_of[i]].plan.width : 1);
   tc_put(&arguments, index);
   tc_cuda_put_instance(x, body, number, threads, blocks, arguments.text, out);
@@ -359,36 +302,36 @@ static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o, con
 /* Functions 0 and 1: 128 and 64 rows, of 16-byte accesses; 2: no conditions. */
 static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body, tc_buf *out) {
   const char *index = x->plan->index64 ? "tc_i64" : "int";
-  tc_put(out, "template <int THREADS, ");
+  tc_put(out, "template <int THREADS, int KEYS, ");
   for (int i = 0; i < count_lanes(x); ++i) tc_putf(out, "int %c_lanes, ", letters[lanes_of[i]]);
   tc_put(out, "class tc_int>\nTC_FN void @NAME@_product(\n    ");
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", body);
-  /* A multiprocessor's registers hold 512 threads' sums of narrow rows: warps multiply while others do the rest. */
-  const int sets = deep_of(x, 0) + deep_of(x, 1) + wide_of(x) <= 2 * PANEL ? 2 : 1;
-  put_function(x, o, body, 0, 256, sets, index, out);
-  put_function(x, o, body, 1, 128, 2 * sets, index, out);
-  put_function(x, NULL, body, 2, 128, 1, "tc_i64", out);
+  put_function(x, o, body, 0, 2 * GROUP, blocks_of(x, 2 * GROUP), index, out);
+  put_function(x, o, body, 1, GROUP, blocks_of(x, GROUP), index, out);
+  put_function(x, NULL, body, 2, GROUP, 1, "tc_i64", out);
   return 3;
 }
 
-/* Bytes of shared memory of a block of so many rows: places, or sums; and what aligns the first. */
-static int shared_of(const tc_cuda_product *x, int rows) {
-  const int deep = deep_of(x, 0) + deep_of(x, 1);
-  const int places = (rows * deep + 2 * KEYS * (deep + wide_of(x))) * 2;
+/* Bytes of shared memory of a block of so many threads: places, or sums; and what aligns the first. */
+static int shared_of(const tc_cuda_product *x, int threads) {
+  const int deep = deep_of(x, 0) + deep_of(x, 1), rows = threads / 2;
+  const int places = (rows * deep + 2 * keys_of(x, threads) * (deep + wide_of(x))) * 2;
   const int sums = rows * (wide_of(x) + PAD + 2) * 4;
   return (places > sums ? places : sums) + 1024;
 }
 
+/* Blocks of 128 rows read B half as often; those of 64 begin, end and wait beside each other: the former are for more
+ * than half as many again as multiprocessors hold at once (H200: of T 1024 to 8192 up to 10 % for either). */
 static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out) {
   (void)o;
   tc_putf(out,
-          "  const int64_t most = c->info->max_shared, large = %d;\n"
-          "  const int many = batches * tc_cuda_ceildiv(m, 128) >= c->info->sms && large <= most;\n"
+          "  const int64_t most = c->info->max_shared, large = %d, held = %d * (int64_t)c->info->sms;\n"
+          "  const int many = batches * tc_cuda_ceildiv(m, 128) * 2 >= held * 3 && large <= most;\n"
           "  const unsigned function = !vectorized ? 2 : many ? 0 : 1;\n"
           "  const int64_t high = function == 0 ? 128 : 64, broad = n, block = high * 2;\n"
           "  const int64_t shared = function == 0 ? large : %d;\n",
-          shared_of(x, 128), shared_of(x, 64));
+          shared_of(x, 2 * GROUP), blocks_of(x, 2 * GROUP), shared_of(x, GROUP));
 }
 
 const tc_cuda_template tc_cuda_chain = {

@@ -27,6 +27,19 @@ TC_MAP1(tc_sqrt_approx, tc_f32, tc_f32, tc_sqrt_near(x))
 TC_MAP2(tc_div_approx, tc_f32, tc_f32, tc_ratio_near(x, y))
 /* @ tc_exp_approx */
 TC_MAP1(tc_exp_approx, tc_f32, tc_f32, tc_exp2_near(x *TC_LOG2_E))
+/* @ tc_exp_difference_approx tc_exp_scaled_difference_approx */
+/* e to the x - y and to the x by - y, y one for many x: 2 to the x k - y k.  An error of y k is one of y, the same for all x.
+ * k is small where y log2(e) would overflow: of such y 2^104 is the unit. */
+TC_FN tc_f32 tc_exp_unit(tc_f32 y) { return fabsf(y) < 0x1p120f ? TC_LOG2_E : 0x1p-104f; }
+TC_MAP2(tc_exp_difference_approx, tc_f32, tc_f32, tc_exp2_near(fmaf(x, tc_exp_unit(y), -(y *tc_exp_unit(y)))))
+template <int N>
+TC_FN tc_vec<tc_f32, N> tc_exp_scaled_difference_approx(const tc_vec<tc_f32, N> &a, const tc_vec<tc_f32, 1> &by,
+                                                        const tc_vec<tc_f32, 1> &y) {
+  tc_vec<tc_f32, N> r;
+  const tc_f32 k = tc_exp_unit(y.l[0]);
+  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = tc_exp2_near(fmaf(a.l[i], by.l[0] * k, -(y.l[0] * k)));
+  return r;
+}
 /* @ tc_sigmoid_approx */
 TC_MAP1(tc_sigmoid_approx, tc_f32, tc_f32, tc_inverse_near(1.0f + tc_exp2_near(x * -TC_LOG2_E)))
 /* @ tc_tanh_approx */

@@ -1,0 +1,209 @@
+/* chain_scores.c - what becomes of a tile of scores: rows' accumulators, then A of the outer product, element by element.
+ *
+ * There are two texts, for tiles that all rows of the block have, and for others: the former make no comparison that says
+ * which keys a row has. */
+#include "backends/cuda/gemm/chain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How scores are made. */
+typedef struct scores {
+  tc_cuda_product *x;
+  const tc_action *a; /* of the rows, or NULL */
+  tc_mm_keys keys;
+  bool whole;     /* all rows have all keys of the tile */
+  bool by_value;  /* A and terms are made of `reduced` alone */
+  tc_val reduced; /* of it the reduction is made: of what the loops say, or of what a positive factor multiplies there */
+  tc_val factor;  /* that factor; none: id 0 */
+} scores;
+
+static const tc_expr *expr_of(const scores *s, tc_val v) { return &s->x->k->expr[v.id]; }
+
+/* ---- which values ---------------------------------------------------------------------------- */
+
+/* What v is for keys that all rows have. */
+static tc_val find_counted(const scores *s, tc_val v) {
+  const tc_expr *e = expr_of(s, v);
+  const tc_mm_keys *k = &s->keys;
+  if (!s->whole || e->kind != TC_EX_OP || e->op != OP_WHERE) return v;
+  if (k->has_end && e->in[0].id == k->end_test.id) return find_counted(s, e->in[k->end_holds ? 1 : 2]);
+  if (k->has_first && e->in[0].id == k->first_test.id) return find_counted(s, e->in[k->first_holds ? 1 : 2]);
+  return v;
+}
+
+/* Is v raw * factor, a positive number? */
+static bool find_factor(const scores *s, tc_val v, tc_val *raw, tc_val *factor) {
+  const tc_expr *e = expr_of(s, find_counted(s, v));
+  if (e->kind != TC_EX_OP || e->op != OP_MUL || e->dtype != TC_F32) return false;
+  for (int i = 0; i < 2; ++i) {
+    const tc_expr *by = expr_of(s, e->in[i]);
+    if (by->kind != TC_EX_CONST || !(by->f > 0) || isinf(by->f)) continue;
+    *raw = e->in[1 - i], *factor = e->in[i];
+    return true;
+  }
+  return false;
+}
+
+static bool takes_largest(const tc_action *a) { return !strcmp(tc_print_combine_part(a->reducer, 0).text, "max"); }
+
+/* Is everything that A and the terms are made of the inner product by way of what is reduced? */
+static bool is_by_value(const scores *s) {
+  const tc_kernel *k = s->x->k;
+  uint8_t *need = calloc(k->nexpr + 1, 1);
+  bool by_value = need;
+  if (need) need[s->x->mm->a.id] = need[s->a->term.id] = 1;
+  for (uint32_t id = k->nexpr; need && id-- > 1;) {
+    const tc_expr *e = &k->expr[id];
+    if (!need[id] || id == s->reduced.id) continue;
+    if (e->kind == TC_EX_RESULT && e->index == TC_MM_INNER) by_value = false;
+    for (int i = 0; i < 3; ++i) need[e->in[i].id] = 1;
+    need[e->guard.id] = 1;
+    for (int t = 0; t < e->address.nterm; ++t) need[e->address.term[t].value.id] = 1;
+  }
+  free(need);
+  return by_value;
+}
+
+/* e to the difference of a score and a number of its row is made of one multiplication and addition, where 16 bits of it
+ * are asked for. */
+static bool take_op(const tc_print_scope *p, const tc_expr *e, tc_buf *out) {
+  const scores *s = p->self;
+  const tc_expr *sub = expr_of(s, e->in[0]);
+  const bool exp = e->op == OP_EXP && e->dtype == TC_F32 && tc_cuda_kernel_schedule_of(p->k)->approximate;
+  tc_val raw, factor;
+  if (!exp || sub->kind != TC_EX_OP || sub->op != OP_SUB || p->depends[sub->in[1].id] >> s->x->kk & 1)
+    return tc_cuda_words.op(p, e, out);
+  if (find_factor(s, sub->in[0], &raw, &factor))
+    tc_putf(out, "tc_exp_scaled_difference_approx(v%u, v%u, v%u)", raw.id, factor.id, sub->in[1].id);
+  else tc_putf(out, "tc_exp_difference_approx(v%u, v%u)", sub->in[0].id, sub->in[1].id);
+  return true;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void put_test(tc_cuda_product *x, tc_val test, bool holds) {
+  tc_print_line(&x->s, "const tc_ub8 v%u = tc_set_b8(%d);", test.id, holds);
+  x->s.printed[test.id] |= 1;
+}
+
+/* Opens the loop over a thread's scores: its row and key, of those that there are, and whether there are more. */
+static uint8_t *open_scores(const scores *s) {
+  tc_cuda_product *x = s->x;
+  tc_print_line(&x->s, "TC_UNROLL for (int j = 0; j < KEYS / 8; ++j)");
+  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < 4; ++e) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int key = key0 + j * 8 + lane %% 4 * 2 + e %% 2;");
+  if (!s->whole) tc_print_line(&x->s, "const bool live = key < k_end;");
+  tc_print_line(&x->s, "const tc_int %s = %s, %s = row[e / 2];", x->text[x->kk], s->whole ? "key" : "TC_MIN(key, k_end - 1)",
+                x->text[x->m]);
+  uint8_t *outer = tc_print_enter(&x->s);
+  if (outer && s->whole && s->keys.has_first) put_test(x, s->keys.first_test, s->keys.first_holds);
+  if (outer && s->whole && s->keys.has_end) put_test(x, s->keys.end_test, s->keys.end_holds);
+  return outer;
+}
+
+static void close_scores(const scores *s, uint8_t *outer) {
+  tc_print_leave(&s->x->s, outer);
+  s->x->s.indent -= 2;
+  tc_print_line(&s->x->s, "}");
+}
+
+static void put_inner_results(tc_cuda_product *x) {
+  for (int i = 0; i < x->mm->inner.n; ++i)
+    tc_print_line(&x->s, "const tc_uf32 r%u = tc_set_f32(%s[j * 4 + e]);", tc_mm_inner_result(i), i ? "other" : "score");
+}
+
+/* Accumulator 0 of both rows with these keys: next. */
+static void put_first(const scores *s) {
+  tc_cuda_product *x = s->x;
+  const tc_print_name op = tc_print_combine_part(s->a->reducer, 0);
+  const uint32_t v = s->reduced.id;
+  tc_print_line(&x->s, s->factor.id ? "tc_uf32 next[2] = {none, none};" : "tc_uf32 next[2] = {most[0], most[1]};");
+  uint8_t *outer = open_scores(s);
+  put_inner_results(x);
+  tc_print_value(&x->s, s->reduced);
+  if (s->whole) tc_print_line(&x->s, "const tc_uf32 x = v%u;", v);
+  else tc_print_line(&x->s, "const tc_uf32 x = live ? (tc_uf32)v%u : none;", v);
+  if (s->by_value) tc_print_line(&x->s, "score[j * 4 + e] = x.l[0];");
+  tc_print_line(&x->s, "next[e / 2] = tc_%s_f32(next[e / 2], x);", op.text);
+  close_scores(s, outer);
+  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h)");
+  tc_print_line(&x->s, "  TC_UNROLL for (int s = 1; s < 4; s *= 2)");
+  tc_print_line(&x->s, "    next[h] = tc_%s_f32(next[h], tc_set_f32(tc_shuffle(0xffffffffu, next[h].l[0], s)));", op.text);
+  if (!s->factor.id) return;
+  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h) next[h] = tc_%s_f32(most[h], tc_mul_f32(next[h], v%u));", op.text,
+                s->factor.id);
+}
+
+/* What sums so far are multiplied by, and whether any is. */
+static void put_factors(const scores *s) {
+  static const char *const from[] = {"most[h]", "next[h]"};
+  tc_cuda_product *x = s->x;
+  tc_spelling words = tc_cuda_words;
+  tc_rule rule;
+  words.vector = words.uniform;
+  if (!tc_rescale_rule(s->a->reducer, s->a->dtype, &rule)) {
+    x->s.out->failed = true;
+    return;
+  }
+  tc_print_line(&x->s, "changed = tc_chain_any(next[0].l[0] != most[0].l[0] || next[1].l[0] != most[1].l[0]);");
+  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h) {");
+  x->s.indent += 2;
+  tc_print_rule(&words, &rule, from, x->s.indent, x->s.out);
+  tc_print_line(&x->s, "factor[h] = v%u.l[0];", rule.value[1].id);
+  tc_print_line(&x->s, "if (changed) total[h] *= factor[h];");
+  tc_print_line(&x->s, "most[h] = next[h];");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* score = A; terms join the total. */
+static void put_elements(const scores *s) {
+  tc_cuda_product *x = s->x;
+  const char *none = s->whole ? "" : "live ? ", *else_none = s->whole ? "" : " : 0";
+  uint8_t *outer = open_scores(s);
+  if (s->a) tc_print_line(&x->s, "const tc_uf32 r2 = most[e / 2];");
+  if (s->by_value) {
+    tc_print_line(&x->s, "const tc_uf32 v%u = tc_set_f32(score[j * 4 + e]);", s->reduced.id);
+    x->s.printed[s->reduced.id] |= 1;
+  } else {
+    put_inner_results(x);
+  }
+  tc_print_value(&x->s, x->mm->a);
+  if (s->a) tc_print_value(&x->s, s->a->term);
+  if (s->a) tc_print_line(&x->s, "total[e / 2] += %sv%u.l[0]%s;", none, s->a->term.id, else_none);
+  tc_print_line(&x->s, "score[j * 4 + e] = %sv%u.l[0]%s;", none, x->mm->a.id, else_none);
+  close_scores(s, outer);
+}
+
+static void put_text(tc_cuda_product *x, const tc_mm_keys *keys, bool whole) {
+  scores s = {.x = x, .a = tc_cuda_chain_rows(x), .keys = *keys, .whole = whole};
+  const tc_spelling *outer_words = x->s.words;
+  tc_spelling words = tc_cuda_words;
+  uint8_t *outer = tc_print_enter(&x->s);
+  words.op = take_op;
+  x->s.words = &words, x->s.self = &s;
+  x->s.indent += 2;
+  if (s.a) {
+    s.reduced = find_counted(&s, s.a->value);
+    if (takes_largest(s.a)) find_factor(&s, s.a->value, &s.reduced, &s.factor);
+    s.by_value = is_by_value(&s);
+    if (s.factor.id) tc_print_value(&x->s, s.factor);
+    put_first(&s);
+    put_factors(&s);
+  }
+  put_elements(&s);
+  x->s.indent -= 2;
+  x->s.words = outer_words, x->s.self = NULL;
+  tc_print_leave(&x->s, outer);
+}
+
+void tc_cuda_chain_put_scores(tc_cuda_product *x, const tc_mm_keys *keys) {
+  tc_print_line(&x->s, "if (key0 >= all_first && key1 <= all_end) {");
+  put_text(x, keys, true);
+  tc_print_line(&x->s, "} else {");
+  put_text(x, keys, false);
+  tc_print_line(&x->s, "}");
+}
