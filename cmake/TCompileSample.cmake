@@ -11,12 +11,15 @@ find_program(TC_GCC gcc)
 add_custom_target(samples)
 add_custom_target(samples_of_gcc) # those that tools/demo shows; empty where there is no plugin for a GCC
 
-# The highest level of CPU that the machine that builds runs kernels of.
+# The highest level of CPU that the machine that builds runs kernels of.  Where it has tiles, both levels that it may be:
+# the system gives permission to use them while a program runs.
 function(tc_level_of_this_machine out)
   set(level v2)
   if(EXISTS /proc/cpuinfo)
     file(READ /proc/cpuinfo flags)
-    if(flags MATCHES "avx512_bf16")
+    if(flags MATCHES "amx_bf16")
+      set(level bf16,amx)
+    elseif(flags MATCHES "avx512_bf16")
       set(level bf16)
     elseif(flags MATCHES "avx512vl")
       set(level v4)
