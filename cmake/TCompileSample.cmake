@@ -4,7 +4,7 @@
 #
 # Builds a sample: <name> with the plugin, <name>_clang by the same compiler without it, <name>_gcc by gcc,
 # <name>_gcc_plugin by the newest gcc that there is a plugin for, <name>_gcc_<major>_plugin by each older one
-# (kernels for one level of CPU, of those that <name> has: they come from the cache).  CTest runs them and checks that
+# (kernels for some levels of CPU, of those that <name> has, the least among them: they come from the cache).  CTest runs them and checks that
 # they print the same answers (the lines that do not start with '#': those carry times).
 include_guard(GLOBAL)
 find_program(TC_GCC gcc)
@@ -24,7 +24,7 @@ function(tc_level_of_this_machine out)
     elseif(flags MATCHES "avx512vl")
       set(level v4)
     elseif(flags MATCHES "avx2")
-      set(level v3)
+      set(level v2,v3)
     endif()
   endif()
   set(${out} ${level} PARENT_SCOPE)
@@ -46,7 +46,7 @@ function(tc_add_sample name)
   add_executable(${name} ${arg_SOURCES})
   tcompile_enable(${name})
   tcompile_options(${name} ${TC_OPTIONS})
-  set(level v3)
+  set(level v2,v3)
   if(arg_OF_THIS_MACHINE)
     tc_level_of_this_machine(level)
     tc_sample_of_this_machine(${name})
