@@ -23,7 +23,9 @@ function(tc_build_settings)
   target_include_directories(tc_flags INTERFACE
     ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/include)
   if(TC_SANITIZE)
-    add_compile_options(-fsanitize=${TC_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    # Split debug information, for which kernels have no line tables (wants_lines): so they are those of the release
+    # build, in the cache of compiled kernels, and are not compiled again for each sanitizer.
+    add_compile_options(-fsanitize=${TC_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -gsplit-dwarf)
     add_link_options(-fsanitize=${TC_SANITIZE})
   endif()
   tc_sanitizer_environment(environment)

@@ -4,24 +4,27 @@
 #
 # Builds a sample: <name> with the plugin, <name>_clang by the same compiler without it, <name>_gcc by gcc,
 # <name>_gcc_plugin by the newest gcc that there is a plugin for, <name>_gcc_<major>_plugin by each older one
-# (kernels for one level of CPU, of those that <name> has: they come from the cache).  CTest runs them and checks that
+# (kernels for some levels of CPU, of those that <name> has, the least among them: they come from the cache).  CTest runs them and checks that
 # they print the same answers (the lines that do not start with '#': those carry times).
 include_guard(GLOBAL)
 find_program(TC_GCC gcc)
 add_custom_target(samples)
 add_custom_target(samples_of_gcc) # those that tools/demo shows; empty where there is no plugin for a GCC
 
-# The highest level of CPU that the machine that builds runs kernels of.
+# The highest level of CPU that the machine that builds runs kernels of.  Where it has tiles, both levels that it may be:
+# the system gives permission to use them while a program runs.
 function(tc_level_of_this_machine out)
   set(level v2)
   if(EXISTS /proc/cpuinfo)
     file(READ /proc/cpuinfo flags)
-    if(flags MATCHES "avx512_bf16")
+    if(flags MATCHES "amx_bf16")
+      set(level bf16,amx)
+    elseif(flags MATCHES "avx512_bf16")
       set(level bf16)
     elseif(flags MATCHES "avx512vl")
       set(level v4)
     elseif(flags MATCHES "avx2")
-      set(level v3)
+      set(level v2,v3)
     endif()
   endif()
   set(${out} ${level} PARENT_SCOPE)
@@ -43,7 +46,7 @@ function(tc_add_sample name)
   add_executable(${name} ${arg_SOURCES})
   tcompile_enable(${name})
   tcompile_options(${name} ${TC_OPTIONS})
-  set(level v3)
+  set(level v2,v3)
   if(arg_OF_THIS_MACHINE)
     tc_level_of_this_machine(level)
     tc_sample_of_this_machine(${name})

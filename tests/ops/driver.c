@@ -69,11 +69,9 @@ static void tolerance(tc_dtype dtype, double *rtol, double *atol) {
 
 static double wide_at(const tc_tensor *flat, int64_t i) { return tc_at(flat, TC_INTS(i)); }
 
-static int64_t int_at(const tc_tensor *flat, int64_t i) {
-  tc_tensor *one = tc_select(flat, 0, i);
-  int64_t v = tc_item_int(one);
-  tc_free(one);
-  return v;
+/* The elements of a tensor of integers or bool, in order. */
+static const int64_t *int_elements(const tc_tensor *flat) {
+  return tc_data(tc_contiguous(tc_cast(flat, TC_I64)));
 }
 
 static bool same_shape(const tc_tensor *a, const tc_tensor *b) {
@@ -119,11 +117,11 @@ static void compare_floats(const op_case *c, const tc_tensor *y, const tc_tensor
 }
 
 static void compare_integers(const tc_tensor *y, const tc_tensor *want, verdict *v) {
+  const int64_t *got = int_elements(y), *expect = int_elements(want);
   for (int64_t i = 0, n = tc_numel(want); i < n && v->ok; i++) {
-    int64_t got = int_at(y, i), expect = int_at(want, i);
-    if (got == expect) continue;
+    if (got[i] == expect[i]) continue;
     v->ok = false;
-    snprintf(v->why, sizeof v->why, "element %lld is %lld, not %lld", (long long)i, (long long)got, (long long)expect);
+    snprintf(v->why, sizeof v->why, "element %lld is %lld, not %lld", (long long)i, (long long)got[i], (long long)expect[i]);
   }
 }
 
@@ -192,6 +190,13 @@ static void run_body(op_run *r, counts *n) {
 }
 
 #ifdef TC_HAS_PLUGIN
+#ifndef OPS_FIRST_LEVEL
+#define OPS_FIRST_LEVEL TC_ISA_V2
+#endif
+#ifndef OPS_LAST_LEVEL
+#define OPS_LAST_LEVEL TC_ISA_AMX
+#endif
+
 /* Kernels at the level tcrt_isa, with traps for all exceptions that the body did not raise. */
 static void run_kernels(op_run *r, counts *n) {
   const op_case *c = r->c;
@@ -218,10 +223,10 @@ static void run_kernels(op_run *r, counts *n) {
   report(n, c, r->set, r->layout, how[tcrt_isa], &v);
 }
 
-/* Every ISA level that the machine has. */
+/* Every ISA level that the machine has, of those that the program was built for (CMakeLists.txt). */
 static void run_levels(op_run *r, counts *n) {
-  const int best = tcrt_isa;
-  for (tcrt_isa = TC_ISA_V2; tcrt_isa <= best; tcrt_isa++) run_kernels(r, n);
+  const int best = tcrt_isa, last = best < OPS_LAST_LEVEL ? best : OPS_LAST_LEVEL;
+  for (tcrt_isa = OPS_FIRST_LEVEL; tcrt_isa <= last; tcrt_isa++) run_kernels(r, n);
   tcrt_isa = best;
 }
 #endif
