@@ -217,6 +217,9 @@ void tc_cuda_put_nest_launch(const tc_cuda_text *text, const char *body, tc_buf 
 bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device, tc_buf *host,
                         uint32_t *functions);
 
+/* ../sort.c */
+bool tc_cuda_put_sort(const tc_kernel *k, const tc_program *p, tc_buf *device, tc_buf *host, uint32_t *functions);
+
 /* library.c: the product by cuBLASLt, where it can take it: statements of the launcher that return
  * when it did, unless `own` (C; the product is `mm`), and functions from number `first` on for the
  * rest of the epilogue.  The next free number. */

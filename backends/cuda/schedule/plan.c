@@ -5,6 +5,7 @@
 
 #include "backends/cuda/emit.h"
 #include "backends/cuda/schedule/product.h"
+#include "backends/cuda/schedule/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -200,10 +201,16 @@ static bool plan_product(const tc_program *p, const tc_kernel *k, tc_schedule *s
   return rest && plan_nests(p, s->product, rest);
 }
 
+static bool plan_sort(const tc_kernel *k, tc_schedule *s) {
+  ((tc_cuda_kernel_schedule *)s->kernel)->room = tc_cuda_sort_most(&k->sort);
+  return true;
+}
+
 static bool plan_kernel(const tc_program *p, tc_kernel *k) {
   if (k->kind == TC_KERNEL_CALL) return true;
   tc_schedule *s = new_schedule(p, tc_cuda_stores_halves(k, p));
   k->schedule = s;
+  if (s && k->kind == TC_KERNEL_SORT) return plan_sort(k, s);
   return s && (k->kind == TC_KERNEL_NESTS ? plan_nests(p, k, s) : plan_product(p, k, s));
 }
 

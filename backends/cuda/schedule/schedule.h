@@ -66,6 +66,7 @@ typedef struct tc_cuda_kernel_schedule {
   /* ... but for products that fill no more tiles of this side than there are multiprocessors, and are not
    * longer along k; 0: for none */
   int64_t short_side, short_depth;
+  int64_t room;  /* of a sort: numbers, a power of 2, that a block has in shared memory; longer rows are selected from */
   bool one_pass; /* ... nor for those that the library needs one more kernel for, which takes longer */
 } tc_cuda_kernel_schedule;
 
