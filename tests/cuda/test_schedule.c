@@ -332,6 +332,8 @@ REFUSED(prefetch_of_rows, NORM, "sum_div_sub_square_1", "form rows\nprefetch %1\
         "line 5: prefetch %1: it is no load of a later pass that all rows share")
 REFUSED(totals_of_maximum, SOFTMAX, "max_exp_sum_sub_1", "form rows\nf64-totals 0\n",
         "line 5: f64-totals 0: the stage has no f32 sums")
+REFUSED(order_of_sums, SUM, "sum_1", "form rows\nin-order 0\n",
+        "line 5: in-order 0: the stage does not find places of elements along one axis")
 Test(refused, room_of_sort) {
   check_refused(SORT, "program g\nkernel order_1\nroom 48\n", "line 3: room 48: it is no power of two from 64 on");
   check_refused(SORT, "program g\nkernel order_1\nroom 32768\n",

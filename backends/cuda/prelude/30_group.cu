@@ -88,6 +88,13 @@ template <class T> TC_FN tc_vec<T, 1> tc_one(T x) {
   v.l[0] = x;
   return v;
 }
+/* @ tc_later */
+/* Items: the one at hand in the lanes where `later` holds, elsewhere what was there. */
+template <class I, int M, int N> TC_FN tc_vec<I, N> tc_later(const tc_vec<tc_b8, M> &later, I item, const tc_vec<I, N> &at) {
+  tc_vec<I, N> r;
+  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = TC_AT(later, i) ? item : at.l[i];
+  return r;
+}
 /* @ tc_across */
 /* The combination of all lanes, as a tree. */
 template <class T, int N, class F> TC_FN tc_vec<T, 1> tc_across(tc_vec<T, N> v, F f) {

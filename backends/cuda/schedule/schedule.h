@@ -93,6 +93,7 @@ typedef struct tc_cuda_nest_schedule {
       late_shared; /* ROWS: so many loads of a stage that all rows share are not issued early; 0: they are */
   tc_schedule_list
       f64_totals; /* stages whose f32 sums join an f64 total after each `unroll` items */
+  tc_schedule_list in_order; /* ROWS, COLUMNS: stages that keep the item of the best element, not its position */
 } tc_cuda_nest_schedule;
 
 /* Of a variant: a function.  The launcher takes the first whose conditions hold. */

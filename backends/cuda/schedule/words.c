@@ -203,6 +203,14 @@ static const char *refuse_f64_totals(const tc_schedule_place *at) {
   return NULL;
 }
 
+static const char *refuse_in_order(const tc_schedule_place *at) {
+  const tc_schedule_list *l = &nest_of(at)->in_order;
+  for (uint32_t i = 0; i < l->n; ++i)
+    if (!tc_cuda_finds_places(at->k, at->nest, &at->nest->stage[l->at[i]]))
+      return "the stage does not find places of elements along one axis";
+  return NULL;
+}
+
 /* ---- conditions ------------------------------------------------------------------------------ */
 
 static const char *refuse_index32(const tc_schedule_place *at) {
@@ -395,6 +403,7 @@ static const tc_schedule_word common_words[] = {
     {"bypass-l1", TC_WORD_VALUES, NEST(bypass_l1), 0, refuse_bypass_l1, NULL, NULL},
     {"late-shared", TC_WORD_COUNT, NEST(late_shared), 0, refuse_rows, NULL, NULL},
     {"f64-totals", TC_WORD_STAGES, NEST(f64_totals), 0, refuse_f64_totals, NULL, NULL},
+    {"in-order", TC_WORD_STAGES, NEST(in_order), 0, refuse_in_order, NULL, NULL},
 };
 
 static const tc_schedule_word when_words[] = {
