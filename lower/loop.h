@@ -423,6 +423,7 @@ typedef struct tc_target {
   bool product_parts;     /* m, n and k may run over several axes (tc_mm_loop.npart) where operands need it, k of one row too, */
   bool epilogue_parts;    /* ... and m and n where the epilogue does */
   bool sorts;             /* there are kernels that sort; else it is counted what comes before each element */
+  bool windows_at_once; /* windows are read again for each result, rather than stored as arrays (lower/windows.c) */
   bool guards;            /* windows of a padded array are loaded where it was not padded: there is no such array */
   bool product_apart;     /* ... and there is to be room for the bare product then */
   /* Optional: does this chain of products run better as one kernel than as three?  Without it there are none. */

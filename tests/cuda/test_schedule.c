@@ -311,7 +311,7 @@ REFUSED(group_of_parts, SUM, "sum_1", "form rows\ngroup 48\nmost 64\n",
         "line 5: group 48: it is neither a power of two up to 32 nor a number of whole warps")
 REFUSED(group_of_columns, COLUMNS, "max_1",
         "form columns\nwhole 2048\nmany-results 65536\ngroup 32\n",
-        "line 7: group 32: the form has no rows")
+        "line 7: group 32: a column has one thread, or as many as the launcher says")
 REFUSED(registers_of_any, SOFTMAX, "max_exp_sum_sub_1", "form rows\nregisters\nunroll 4\n",
         "line 5: registers: 'longest' is not said, or more than 'unroll' items of each thread")
 REFUSED(registers_of_long, SOFTMAX, "max_exp_sum_sub_1",

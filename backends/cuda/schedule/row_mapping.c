@@ -8,7 +8,7 @@
 
 /* Items of a row: the points of the sequential axes, the vector axis in steps of the lanes; -1: not
  * constant. */
-static int64_t constant_items(const tc_nest *n, int lanes) {
+int64_t tc_cuda_constant_items(const tc_nest *n, int lanes) {
   int64_t items = 1;
   for (int i = n->nparallel; i < n->naxis; ++i) {
     if (!tc_dim_is_const(n->axis[i].extent) || n->axis[i].of >= 0) return -1;
@@ -150,7 +150,7 @@ static int items_of_fixed(const rows *r, const tc_cuda_variant *f, int64_t items
 /* Rows of constant length: one group, as many items as there are. */
 static bool plan_fixed_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f) {
   enum { LEAST = 32, LARGE = 256 };
-  const int64_t items = constant_items(plan->n, f.lanes);
+  const int64_t items = tc_cuda_constant_items(plan->n, (int)f.lanes);
   if (items < 0) return false;
   const int each = r->count ? most_items(r, f.lanes) : (int)f.items;
   const int group = fixed_group(plan->p, plan->n, items, items_of_fixed(r, &f, items));

@@ -309,6 +309,7 @@ static const char *refuse_unroll(const tc_schedule_place *at) {
 
 static const char *refuse_group(const tc_schedule_place *at) {
   const int64_t n = variant_of(at)->group;
+  if (is_form(at, TC_CUDA_COLUMNS)) return n == 1 ? NULL : "a column has one thread, or as many as the launcher says";
   if (refuse_rows(at)) return refuse_rows(at);
   if (n > LARGEST_BLOCK) return "a block has 1024 threads at most";
   if (n <= WARP ? !tc_cuda_is_power(n) : n % WARP)
