@@ -27,6 +27,7 @@ typedef struct tc_accumulator {
   const char *lift, *combine;
   bool rounds;
   const char *term, *rescale; /* both or none */
+  const char *later;          /* of a position, or none */
 } tc_accumulator;
 
 typedef struct tc_reducer_info {

@@ -425,6 +425,7 @@ typedef struct tc_target {
   bool product_parts;     /* m, n and k may run over several axes (tc_mm_loop.npart) where operands need it, k of one row too, */
   bool epilogue_parts;    /* ... and m and n where the epilogue does */
   bool sorts;             /* there are kernels that sort; else it is counted what comes before each element */
+  bool windows_at_once; /* windows are read again for each result, rather than stored as arrays (lower/windows.c) */
   bool guards;            /* windows of a padded array are loaded where it was not padded: there is no such array */
   bool product_apart;     /* ... and there is to be room for the bare product then */
   /* Optional: does this chain of products run better as one kernel than as three?  Without it there are none. */
@@ -472,8 +473,8 @@ bool tc_costly_epilogue(const tc_kernel *k, uint8_t *of_product);
 /* A column of a reduction (graph/ops/reductions.def) as expressions, for elements of one dtype: the pool of a kernel
  * that has nothing else, and the value of each accumulator.  RESULTs stand for what it is made from.  Of `combine`,
  * with n accumulators: 0 .. n-1 are those of a, n .. 2n-1 those of b; of `lift`: 0 is the element, 1 its position;
- * of `term` and `rescale`, which accumulator 1 alone may have: 0 is x or a0, 1 is r0.  The kernel points into the
- * struct, which is not to be copied. */
+ * of `term` and `rescale`, which accumulator 1 alone may have: 0 is x or a0, 1 is r0; of `later`, which is bool and of
+ * accumulator 1, too: 0 is a0, 1 is r0, 2 is x.  The kernel points into the struct, which is not to be copied. */
 enum { TC_RULE_EXPRS = 32 };
 typedef struct tc_rule {
   tc_kernel kernel;
@@ -484,6 +485,8 @@ typedef struct tc_rule {
 /* false: the table is wrong. */
 bool tc_combine_rule(tc_reducer r, tc_dtype element, tc_rule *rule);
 bool tc_lift_rule(tc_reducer r, tc_dtype element, tc_rule *rule);
+bool tc_reducer_has_later(tc_reducer r); /* it has this one: */
+bool tc_later_rule(tc_reducer r, tc_dtype element, tc_rule *rule);
 bool tc_reducer_has_terms(tc_reducer r); /* it has both of these: */
 bool tc_term_rule(tc_reducer r, tc_dtype element, tc_rule *rule);
 bool tc_rescale_rule(tc_reducer r, tc_dtype element, tc_rule *rule);

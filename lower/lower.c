@@ -225,8 +225,17 @@ static tc_program *lower(tc_graph *g, const tc_target *target) {
   return NULL;
 }
 
+/* What the target has no kernels for, or better ones, is another graph: its own, or g. */
+static tc_graph *fitted(tc_graph *g, const tc_target *target) {
+  tc_graph *sorted = target->sorts ? g : lo_without_sorts(g);
+  if (!sorted || !target->windows_at_once) return sorted;
+  tc_graph *own = lo_with_windows_at_once(sorted);
+  if (own != sorted && sorted != g) tc_graph_free(sorted);
+  return own;
+}
+
 tc_program *tc_lower(tc_graph *g, const tc_target *target) {
-  tc_graph *own = target->sorts ? g : lo_without_sorts(g);
+  tc_graph *own = fitted(g, target);
   tc_program *p = own ? lower(own, target) : NULL;
   if (p && own != g) p->own = own;
   else if (own != g) tc_graph_free(own);

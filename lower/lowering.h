@@ -521,6 +521,8 @@ void lo_share_constants(lo *L);
 
 /* g, or a graph of its own in which positions in order are counted (sort.c); NULL after reporting. */
 tc_graph *lo_without_sorts(tc_graph *g);
+/* g, or a graph of its own in which windows are read where they are used (windows.c); NULL after reporting. */
+tc_graph *lo_with_windows_at_once(tc_graph *g);
 bool *lo_find_numbers(lo *L, const tc_kernel *k); /* per expression: may it be an argument?  NULL: none may */
 void lo_make_argument(lo *L, tc_expr *e);
 tc_kernel lo_canonical(lo *L, const tc_kernel *k); /* canonical.c */

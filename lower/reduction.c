@@ -38,7 +38,7 @@ tc_expr tc_accumulator_identity(tc_reducer r, int i, tc_dtype element) {
 
 /* ---- expressions ----------------------------------------------------------------------------- */
 
-typedef enum { LIFT, COMBINE, TERM, RESCALE } column;
+typedef enum { LIFT, COMBINE, LATER, TERM, RESCALE } column;
 
 typedef struct reader {
   const char *at;
@@ -93,11 +93,12 @@ static tc_val read_name(reader *r, const char *name, size_t length) {
   tc_val v = {0};
   if (is_name(name, length, "LOWEST") || is_name(name, length, "HIGHEST")) return end_of_finite(r, *name == 'H');
   if (of_element && is_name(name, length, "x")) return take(r, 0, r->element);
+  if (r->column == LATER && is_name(name, length, "x")) return take(r, 2, r->element);
   if (r->column == LIFT && is_name(name, length, "i")) return take(r, 1, TC_I64);
   if (length == 2 && r->column == COMBINE) v = read_accumulator(r, name, 'a', n, 0);
   if (length == 2 && r->column == COMBINE && !v.id) v = read_accumulator(r, name, 'b', n, n);
-  if (length == 2 && r->column == RESCALE) v = read_accumulator(r, name, 'a', 1, 0);
-  if (length == 2 && r->column >= TERM && !v.id) v = read_accumulator(r, name, 'r', 1, 1);
+  if (length == 2 && (r->column == RESCALE || r->column == LATER)) v = read_accumulator(r, name, 'a', 1, 0);
+  if (length == 2 && r->column >= LATER && !v.id) v = read_accumulator(r, name, 'r', 1, 1);
   r->ok = r->ok && v.id;
   return v;
 }
@@ -143,8 +144,12 @@ static tc_val read_value(reader *r) {
 }
 
 static const char *text_of(const tc_accumulator *a, column c) {
-  const char *const text[] = {[LIFT] = a->lift, [COMBINE] = a->combine, [TERM] = a->term, [RESCALE] = a->rescale};
+  const char *const text[] = {[LIFT] = a->lift, [COMBINE] = a->combine, [LATER] = a->later, [TERM] = a->term, [RESCALE] = a->rescale};
   return text[c];
+}
+
+static tc_dtype type_of_column(tc_reducer r, int i, tc_dtype element, column c) {
+  return c == LATER ? TC_BOOL : tc_accumulator_dtype(r, i, element);
 }
 
 /* The values of the accumulators from `first` on. */
@@ -158,7 +163,7 @@ static bool read_rule(tc_reducer reducer, tc_dtype element, column c, int first,
     r.at = text_of(&info->keep[i], c);
     rule->value[i] = read_value(&r);
     r.ok = r.ok && !*r.at &&
-           rule->expr[rule->value[i].id].dtype == tc_accumulator_dtype(reducer, i, element);
+           rule->expr[rule->value[i].id].dtype == type_of_column(reducer, i, element, c);
   }
   return r.ok;
 }
@@ -169,6 +174,15 @@ bool tc_combine_rule(tc_reducer r, tc_dtype element, tc_rule *rule) {
 
 bool tc_lift_rule(tc_reducer r, tc_dtype element, tc_rule *rule) {
   return read_rule(r, element, LIFT, 0, rule);
+}
+
+bool tc_reducer_has_later(tc_reducer r) {
+  const tc_reducer_info *info = tc_reducer_get(r);
+  return info->n == 2 && info->keep[1].later;
+}
+
+bool tc_later_rule(tc_reducer r, tc_dtype element, tc_rule *rule) {
+  return tc_reducer_has_later(r) && read_rule(r, element, LATER, 1, rule);
 }
 
 bool tc_reducer_has_terms(tc_reducer r) {

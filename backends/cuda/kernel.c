@@ -24,6 +24,8 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .split_scans = true,
                                   .scan_lanes = true,
                                   .epilogue_in_place = true,
+                                  .sorts = true,
+                                  .windows_at_once = true,
                                   .guards = true,
                                   .product_apart = true,
                                   .chain = tc_cuda_may_chain,
@@ -187,12 +189,17 @@ bool tc_cuda_supports(const tc_kernel *k, const tc_program *p) {
   return true;
 }
 
+static bool put_kernel(const tc_kernel *k, const tc_program *p, tc_arena *arena, tc_buf *device, tc_buf *host,
+                       uint32_t *functions) {
+  if (k->kind == TC_KERNEL_MATMUL) return tc_cuda_put_matmul(k, p, device, host, functions);
+  if (k->kind == TC_KERNEL_SORT) return tc_cuda_put_sort(k, p, device, host, functions);
+  return put_nests(k, p, arena, device, host, functions);
+}
+
 bool tc_cuda_emit_kernel(const tc_kernel *k, const tc_program *p, tc_kernel_text *out) {
   tc_buf device = {0}, host = {0};
   tc_arena *arena = tc_arena_new();
-  bool ok = arena && k->schedule &&
-            (k->kind == TC_KERNEL_MATMUL ? tc_cuda_put_matmul(k, p, &device, &host, &out->nfunction)
-                                         : put_nests(k, p, arena, &device, &host, &out->nfunction));
+  bool ok = arena && k->schedule && put_kernel(k, p, arena, &device, &host, &out->nfunction);
   ok = ok && device.text && host.text &&
        tc_print_finish_pair(k, device.text, host.text, "_cuda", out);
   tc_buf_free(&device);

@@ -151,7 +151,7 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
  * a block has threads for where there are enough for all multiprocessors; tc_cuda_tile_bytes: what they take.
  * tc_cuda_release_from: the first of the last `points` that together read as
  * much as the cache holds, `bytes` each; `points`: all of them read no more.  tc_cuda_depth: threads
- * that share a column of `items`, of a block as wide as a line of memory, wider where lines are shared,
+ * that share a column of `items` (one, if the function says so), of a block as wide as a line of memory, wider where lines are shared,
  * narrower where blocks would be few; tc_cuda_width: columns of a block; tc_cuda_rows: outer points of one
  * that has `threads` for each, so that many of them fill warps.  tc_cuda_squares: tiles of a product; tc_cuda_is_short: one of few
  * tiles, short along k, for which the library would take two kernels, and its epilogue one more.
@@ -160,6 +160,8 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
  * tc_cuda_scatter: of a scatter to `places`, the blocks that share out the destinations of a group, each for some to
  * all of its 16 warps; the parts of slices where these blocks are few; and how many `others`, neighbours with indices
  * of their own, a group has: a sector of memory, or more where there are few sources.
+ * tc_cuda_sort: numbers of a row in shared memory, or, if rows are longer, of a selection of k, at most `room`; and rows
+ * of a block above 32 bits, several of short rows where there are many; tc_cuda_sort_bytes: what they take.
  * tc_cuda_saves_pass: the library's product would be faster by less than one more kernel takes, which reads and
  * writes all results: some 3 us, and as long as 72 of k. */
 static const char helpers[] =
@@ -231,20 +233,21 @@ static const char helpers[] =
     "}\n"
     "TC_CUDA_FN int64_t tc_cuda_depth(const tc_cuda_form *f, int64_t columns, int64_t items,\n"
     "                                 int64_t others, int64_t *width) {\n"
+    "  const int64_t most = f->group ? 0 : 128;\n"
     "  int64_t n = 1, w = f->lanes == 1 ? 64 : columns % 8 ? 16 : 8;\n"
     "  while (w > 1 && w / 2 >= columns) w /= 2;\n"
     "  const int64_t threads = others * tc_cuda_ceildiv(columns, w) * w;\n"
-    "  while (n * w < 128 && n * 16 <= items && (n * 32 <= items || n * threads < 128 * 1024)) n "
+    "  while (n * w < most && n * 16 <= items && (n * 32 <= items || n * threads < 128 * 1024)) n "
     "*= 2;\n"
     "  while (w > 8 && others * tc_cuda_ceildiv(columns, w) < 256) {\n"
     "    w /= 2;\n"
-    "    while (n * w < 128 && n * 8 <= items) n *= 2;\n"
+    "    while (n * w < most && n * 8 <= items) n *= 2;\n"
     "  }\n"
-    "  if (w == 8 && n * 64 <= items && others * tc_cuda_ceildiv(columns, w) < 512) w = 4, n *= "
+    "  if (most && w == 8 && n * 64 <= items && others * tc_cuda_ceildiv(columns, w) < 512) w = 4, n *= "
     "2;\n"
     "  while (w > 1 && others * tc_cuda_ceildiv(columns, w) < (w > 2 ? 128 : 64)) {\n"
     "    w /= 2;\n"
-    "    while (n * w < 128 && n * 4 <= items) n *= 2;\n"
+    "    while (n * w < most && n * 4 <= items) n *= 2;\n"
     "  }\n"
     "  *width = w;\n"
     "  return n;\n"
@@ -288,6 +291,22 @@ static const char helpers[] =
     "  while (parts * 32 < slices && n * groups * parts * 2 <= most) parts *= 2;\n"
     "  *grid = slices ? n * groups * parts : 0;\n"
     "  return n | parts << 16 | wide << 32;\n"
+    "}\n"
+    "TC_CUDA_FN int64_t tc_cuda_sort(const tcrt_cuda_call *c, int64_t points, int64_t n, int64_t k, int64_t room,\n"
+    "                                int64_t *grid, int64_t *block) {\n"
+    "  int64_t selected = 4096, whole = 8, rows = 1;\n"
+    "  while (selected < room && selected < 4 * k) selected *= 2;\n"
+    "  if (selected > room) selected = room;\n"
+    "  while (whole < n && whole < selected) whole *= 2;\n"
+    "  while (n <= whole && rows * whole < 1024 && points > rows * c->info->sms * 2) rows *= 2;\n"
+    "  *grid = tc_cuda_ceildiv(points, rows);\n"
+    "  *block = tc_cuda_share(rows * whole, 8, 1024);\n"
+    "  if (*block < 32) *block = 32;\n"
+    "  return whole | rows << 32;\n"
+    "}\n"
+    "TC_CUDA_FN int64_t tc_cuda_sort_bytes(int64_t group, int64_t bytes) {\n"
+    "  const int64_t numbers = (group & 0xffffffff) * (group >> 32);\n"
+    "  return 16 + (numbers + numbers / 8) * bytes;\n"
     "}\n"
     "TC_CUDA_FN int tc_cuda_follow(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned "
     "function,\n"

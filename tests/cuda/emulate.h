@@ -98,6 +98,7 @@ static inline int __shfl_down_sync(unsigned, int v, int by) {
 static inline int __shfl_sync(unsigned, int v, int from, int width) {
   return tc_exchange(v, tc_current / width * width + from);
 }
+static inline int atomicAdd(int *at, int v) { return (*at += v) - v; }
 static inline unsigned __ballot_sync(unsigned mask, int v) {
   const int first = tc_current / 32 * 32;
   if (mask != 0xffffffffu) abort();

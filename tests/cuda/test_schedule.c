@@ -242,6 +242,12 @@ Test(stated, product_without_tensor_cores) {
                "tc_cuda_is_short(c, &mm, 16, 200)");
 }
 
+/* A sort of rows of which shared memory has room for a part. */
+#define SORT "graph g\n%1 = param f32[R,C] \"x\"\n%2 = order %1 k=C axis=1 descending=1\nret %2\n"
+Test(stated, sort_in_little_room) {
+  check_stated(SORT, "program g\nkernel order_1\n  room 256\n", "tc_cuda_sort(c, points, n, k, 256,");
+}
+
 /* Rows that begin anywhere by one function, aligned or not. */
 Test(stated, sum_of_unaligned_rows) {
   check_stated(SUM,
@@ -305,7 +311,7 @@ REFUSED(group_of_parts, SUM, "sum_1", "form rows\ngroup 48\nmost 64\n",
         "line 5: group 48: it is neither a power of two up to 32 nor a number of whole warps")
 REFUSED(group_of_columns, COLUMNS, "max_1",
         "form columns\nwhole 2048\nmany-results 65536\ngroup 32\n",
-        "line 7: group 32: the form has no rows")
+        "line 7: group 32: a column has one thread, or as many as the launcher says")
 REFUSED(registers_of_any, SOFTMAX, "max_exp_sum_sub_1", "form rows\nregisters\nunroll 4\n",
         "line 5: registers: 'longest' is not said, or more than 'unroll' items of each thread")
 REFUSED(registers_of_long, SOFTMAX, "max_exp_sum_sub_1",
@@ -326,6 +332,14 @@ REFUSED(prefetch_of_rows, NORM, "sum_div_sub_square_1", "form rows\nprefetch %1\
         "line 5: prefetch %1: it is no load of a later pass that all rows share")
 REFUSED(totals_of_maximum, SOFTMAX, "max_exp_sum_sub_1", "form rows\nf64-totals 0\n",
         "line 5: f64-totals 0: the stage has no f32 sums")
+REFUSED(order_of_sums, SUM, "sum_1", "form rows\nin-order 0\n",
+        "line 5: in-order 0: the stage does not find places of elements along one axis")
+Test(refused, room_of_sort) {
+  check_refused(SORT, "program g\nkernel order_1\nroom 48\n", "line 3: room 48: it is no power of two from 64 on");
+  check_refused(SORT, "program g\nkernel order_1\nroom 32768\n",
+                "line 3: room 32768: shared memory has no room for so many numbers");
+  check_refused(SUM, "program g\nkernel sum_1\nroom 64\n", "line 3: room 64: the kernel is no sort");
+}
 REFUSED(unaligned_softmax, SOFTMAX, "max_exp_sum_sub_1", "form rows\nwidth 4\nunaligned\nlanes 4\n",
         "line 6: unaligned: the nest does more than to reduce rows of one load in one pass")
 REFUSED(tiles_of_rows, SUM, "sum_1", "form rows\nalong i\n",

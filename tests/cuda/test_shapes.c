@@ -97,6 +97,29 @@ static const char scatter_both[] = "%1 = param f32[37,C,3] \"x\"\n%2 = param i64
 static const char all[] = "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[] keep=0\nret %2\n";
 static const char argmax[] = "%1 = param f32[R,C] \"x\"\n%2 = argmax %1 axes=[1] keep=0\n%3 = "
                              "argmax %1 axes=[0] keep=0\nret %2 %3\n";
+/* Of infinities, NaN and equals. */
+static const char places[] = "%1 = param f32[R,C] \"special\"\n%2 = argmax %1 axes=[1] keep=0\n%3 = argmin %1 axes=[1] keep=0\n"
+                             "%4 = argmax %1 axes=[0] keep=0\nret %2 %3 %4\n";
+static const char places_of_halves[] = "%1 = param bf16[R,C] \"special\"\n%2 = argmax %1 axes=[1] keep=0\nret %2\n";
+static const char sorted[] = "%1 = param f32[R,C] \"special\"\n%2 = order %1 k=C axis=1 descending=0\n"
+                             "%3 = order %1 k=R axis=0 descending=1\nret %2 %3\n";
+static const char sorted_bytes[] = "%1 = param i8[R,C] \"x\"\n%2 = order %1 k=C axis=1 descending=1\nret %2\n";
+static const char sorted_doubles[] = "%1 = param f64[R,C] \"x\"\n%2 = order %1 k=C axis=1 descending=1\nret %2\n";
+static const char first_of_row[] = "%1 = param bf16[R,C] \"x\"\n%2 = order %1 k=3 axis=1 descending=1\nret %2\n";
+/* Windows of more than one axis, of a product of one row, and of it in halves. */
+#define SIZES "sym R 1..inf\nsym C 1..inf\n"
+static const char pooled[] = SIZES "%1 = param f32[2,3,R,C] \"x\"\n%2 = const weak f32 -INFINITY\n"
+                             "%3 = pad %1 %2 before=[0,0,1,1] after=[0,0,1,1]\n%4 = unfold %3 axis=3 size=3 step=2\n"
+                             "%5 = max %4 axes=[4] keep=0\n%6 = unfold %5 axis=2 size=3 step=2\n"
+                             "%7 = max %6 axes=[4] keep=0\nret %7\n";
+#define DEPTHWISE(dtype)                                                                                               \
+  SIZES "%1 = param " dtype "[2,4,R,C] \"x\"\n%2 = param " dtype "[4,1,3,3] \"w\"\n%3 = const weak f32 0.0\n"           \
+        "%4 = pad %1 %3 before=[0,0,1,1] after=[0,0,1,1]\n%5 = unfold %4 axis=2 size=3 step=1\n"                      \
+        "%6 = unfold %5 axis=3 size=3 step=1\n%7 = permute %6 axes=[0,1,4,5,2,3]\n"                                   \
+        "%8 = reshape %7 dims=[2,4,9,R*C]\n%9 = reshape %2 dims=[4,1,9]\n%10 = matmul %9 %8\n"                        \
+        "%11 = reshape %10 dims=[2,4,R,C]\nret %11\n"
+static const char depthwise[] = DEPTHWISE("f32");
+static const char depthwise_halves[] = DEPTHWISE("bf16");
 static const char scan[] =
     "%1 = param f32[R,C] \"x\"\n%2 = cumsum %1 axis=1\n%3 = cumsum %1 axis=0\nret %2 %3\n";
 static const char transposed[] =
@@ -257,6 +280,20 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {all, 5, 260}, /* whole */
                                {all, 1, 33333},
                                {argmax, 70, 520},
+                               {places, 70, 520},
+                               {places, 6, 777},
+                               {places, 16500, 36},
+                               {places_of_halves, 6, 5003},
+                               {sorted, 6, 40},
+                               {sorted, 9, 300},
+                               {sorted_bytes, 700, 7},
+                               {sorted_doubles, 2, 9001},
+                               {first_of_row, 600, 64},
+                               {first_of_row, 2, 20003},
+                               {pooled, 17, 30},
+                               {pooled, 1, 2},
+                               {depthwise, 9, 21},
+                               {depthwise_halves, 6, 40},
                                {scan, 40, 1100},
                                {scan, 9, 33},
                                {transposed, 130, 68},
@@ -398,7 +435,8 @@ static interp_array **arguments(tc_graph *g, const shape *s) {
     input[i] = interp_new((tc_dtype)t->dtype, t->rank, dim);
     for (int64_t k = 0; k < input[i]->count; k++) {
       state = state * 6364136223846793005u + 1442695040888963407u;
-      if (tc_dtype_is_float((tc_dtype)t->dtype)) input[i]->f[k] = (float)((double)(state >> 40) / (1 << 23) - 1);
+      if (tc_dtype_is_float((tc_dtype)t->dtype))
+        input[i]->f[k] = tc_dtype_round((tc_dtype)t->dtype, (float)((double)(state >> 40) / (1 << 23) - 1));
       else input[i]->i[k] = (int64_t)(state >> 40) * PLACES >> 24;
     }
     if (!strcmp(tc_graph_input_at(g, i)->name, "special")) make_special(input[i], s->c);
@@ -486,6 +524,12 @@ static uint32_t launches_of(const char *text) {
   tc_program_free(p);
   tc_graph_free(g);
   return n;
+}
+
+Test(shapes, windows_are_no_arrays) {
+  cr_expect_eq(launches_of(pooled), 1);
+  cr_expect_eq(launches_of(depthwise), 1);
+  cr_expect_eq(launches_of(depthwise_halves), 1);
 }
 
 Test(shapes, siblings_are_one_launch) {

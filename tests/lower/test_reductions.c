@@ -23,6 +23,7 @@ static double apply(tc_op op, double x, double y, double z) {
   case OP_MINIMUM: return x < y || isnan(x) ? x : y;
   case OP_EQ: return x == y;
   case OP_NE: return x != y;
+  case OP_BITAND: return x != 0 && y != 0;
   case OP_BITOR: return x != 0 || y != 0;
   case OP_WHERE: return x != 0 ? y : z;
   default: cr_assert(false, "%s is not known here", tc_op_get(op)->text);
@@ -108,6 +109,29 @@ Test(reductions, order_does_not_matter) {
           const tuple x = lifted(r, i), y = lifted(r, j), z = lifted(r, k);
           expect_same(r, combined(r, x, y), combined(r, y, x), "commutes");
           expect_same(r, combined(r, combined(r, x, y), z), combined(r, x, combined(r, y, z)), "associates");
+        }
+}
+
+/* Accumulator 1 in order: y lies behind what a is made of. */
+static tuple followed(tc_reducer r, tuple a, tuple y) {
+  tuple t = combined(r, a, y);
+  tc_rule later;
+  cr_assert(tc_later_rule(r, TC_F64, &later));
+  const double of[] = {a.v[0], t.v[0], y.v[0]};
+  t.v[1] = evaluated(r, &later, of).v[1] != 0 ? y.v[1] : a.v[1];
+  return t;
+}
+
+Test(reductions, in_order_is_what_combining_does) {
+  for (int n = TC_REDUCE_NONE + 1; n < TC_REDUCE_COUNT; n++)
+    for (int i = 0; tc_reducer_has_later((tc_reducer)n) && i < ELEMENTS; i++)
+      for (int j = 0; j < ELEMENTS; j++)
+        for (int k = 0; k < ELEMENTS; k++) {
+          const tc_reducer r = (tc_reducer)n;
+          const tuple x = lifted_value(r, element[i], 0), y = lifted_value(r, element[j], 1),
+                      z = lifted_value(r, element[k], 2), xy = combined(r, x, y);
+          expect_same(r, followed(r, x, y), xy, "the second in order");
+          expect_same(r, followed(r, xy, z), combined(r, xy, z), "the third in order");
         }
 }
 

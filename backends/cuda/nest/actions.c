@@ -45,6 +45,7 @@ void tc_cuda_put_accumulators(tc_cuda_nest *x, const tc_stage *st, bool totals) 
     const tc_action *a = &st->action[i];
     if (a->kind != TC_ACT_REDUCE) continue;
     const bool total = tc_cuda_is_total(x, st, a);
+    if (tc_cuda_is_in_order(x, st, a)) continue;
     if (totals && total)
       tc_print_line(&x->s, "%sf64 total%u = tc_set_f64(%d);", total_kind(x, st), a->index,
                     tc_print_start(a));
@@ -68,8 +69,12 @@ void tc_cuda_put_fold(tc_cuda_nest *x, const tc_stage *st) {
   }
 }
 
-static void put_reduce(tc_cuda_nest *x, const tc_action *a) {
+static void put_reduce(tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
   tc_buf v = {0};
+  if (tc_cuda_is_in_order(x, st, a)) {
+    tc_cuda_put_in_order(x, st, a);
+    return;
+  }
   tc_print_tuple(a, &v);
   tc_print_line(&x->s, "acc%u = tc_%s_%s(acc%u, %s);", a->index, tc_print_combine(a->reducer).text,
                 tc_print_compute(a->dtype), a->index, v.text ? v.text : "");
@@ -79,7 +84,7 @@ static void put_reduce(tc_cuda_nest *x, const tc_action *a) {
 /* r<i>, of types with the prefix `declare` or declared before, from all accumulators together. */
 static void put_parts(tc_cuda_nest *x, const tc_action *a, const char *declare, const char *all) {
   char name[16];
-  snprintf(name, sizeof name, "all%u", a->index);
+  snprintf(name, sizeof name, "tuple%u", a->index);
   if (tc_print_is_tuple(a)) tc_print_line(&x->s, "const auto %s = %s;", name, all);
   tc_print_set_results(&x->s, a, declare, tc_print_is_tuple(a) ? name : all);
 }
@@ -198,11 +203,12 @@ void tc_cuda_put_actions(tc_cuda_nest *x, const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i)
     if (st->action[i].kind == TC_ACT_SCAN) put_scan(x, st, &st->action[i]);
   for (uint32_t i = 0; i < st->naction; ++i) {
-    tc_print_hoist_action(&x->s, &st->action[i], ~0u);
+    if (tc_cuda_is_in_order(x, st, &st->action[i])) tc_print_hoist(&x->s, st->action[i].value, ~0u);
+    else tc_print_hoist_action(&x->s, &st->action[i], ~0u);
     stores |= tc_cuda_is_store(&st->action[i]);
   }
   for (uint32_t i = 0; i < st->naction; ++i)
-    if (st->action[i].kind == TC_ACT_REDUCE) put_reduce(x, &st->action[i]);
+    if (st->action[i].kind == TC_ACT_REDUCE) put_reduce(x, st, &st->action[i]);
   if (!stores) return;
   const bool live = opens_live(x, st);
   if (live) tc_print_line(&x->s, "if (live) {");

@@ -155,7 +155,7 @@ void tc_cuda_put_columns(tc_cuda_nest *x) {
   tc_buf count = {0}, e = {0};
   tc_cuda_put_count(x, others, &count);
   tc_print_extent(&x->s, &x->nest->axis[v], &e);
-  tc_print_line(&x->s, "const tc_columns threads(group);");
+  tc_print_line(&x->s, "const tc_columns threads(group, TC_GROUP == 1);");
   tc_print_line(&x->s, "const tc_int end = %s, tiles = threads.tiles(TC_CEILDIV(end, TC_L));",
                 e.text);
   tc_print_line(&x->s, "const tc_int points = %s * tiles;", count.text);

@@ -27,6 +27,7 @@ typedef struct tc_cuda_nest {
   const tc_stage *stages; /* of the nest, for rows that are kept and for others */
   bool scan;                  /* the nest has one */
   bool in_registers, unaligned, narrow; /* this body keeps rows in registers; takes unaligned rows; has no tiles */
+  bool peeled;   /* elements at hand are those beside the aligned ones */
   bool tiled;    /* its rows pass through shared memory */
   uint8_t *need; /* the expressions of the nest, where they do */
   uint32_t parallel; /* mask of the parallel axes */
@@ -169,6 +170,13 @@ bool tc_cuda_folds(const tc_cuda_nest *x, const tc_stage *st);
 bool tc_cuda_sums_terms(const tc_cuda_nest *x, const tc_stage *st);
 void tc_cuda_put_term_sums(tc_cuda_nest *x, const tc_stage *st);
 
+/* in_order.c: reductions to the place of an element, by stages that take elements in their order.  Is one, at hand?
+ * What is in front of the loop over the items, at each, and behind the loop: the accumulators acc<i> of the thread. */
+bool tc_cuda_is_in_order(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a);
+void tc_cuda_begin_in_order(tc_cuda_nest *x, const tc_cuda_loop *w);
+void tc_cuda_put_in_order(tc_cuda_nest *x, const tc_stage *st, const tc_action *a);
+void tc_cuda_end_in_order(tc_cuda_nest *x, const tc_cuda_loop *w);
+
 /* kinds.c: what is printed for each form of nest, by tc_cuda_form. */
 typedef struct tc_cuda_launch {
   const tc_cuda_text *text;
@@ -216,6 +224,9 @@ void tc_cuda_put_nest_launch(const tc_cuda_text *text, const char *body, tc_buf 
 /* matmul.c; *functions: how many there are */
 bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device, tc_buf *host,
                         uint32_t *functions);
+
+/* ../sort.c */
+bool tc_cuda_put_sort(const tc_kernel *k, const tc_program *p, tc_buf *device, tc_buf *host, uint32_t *functions);
 
 /* library.c: the product by cuBLASLt, where it can take it: statements of the launcher that return
  * when it did, unless `own` (C; the product is `mm`), and functions from number `first` on for the

@@ -62,6 +62,7 @@ void tc_cuda_put_loop(tc_cuda_nest *x, const tc_cuda_loop *w) {
   tc_print_hoist_stage(&x->s, w->st, ~w->axes);
   tc_cuda_put_divisors(x, w->axes);
   put_items_of(x, w);
+  tc_cuda_begin_in_order(x, w);
   if (w->once) put_pass(x, w, w->first);
   else if (x->plan->form == TC_CUDA_COLUMNS && !x->scan) put_column_passes(x, w);
   else {
@@ -71,6 +72,7 @@ void tc_cuda_put_loop(tc_cuda_nest *x, const tc_cuda_loop *w) {
     x->s.indent -= 2;
     tc_print_line(&x->s, "}");
   }
+  tc_cuda_end_in_order(x, w);
   if (x->unaligned) tc_cuda_put_peeled(x, w->st);
   x->divisors = 0;
 }

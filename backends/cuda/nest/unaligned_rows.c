@@ -37,6 +37,7 @@ void tc_cuda_put_peeled_bounds(tc_cuda_nest *x) {
 
 void tc_cuda_open_peeled(tc_cuda_nest *x) {
   x->s.vector = -1;
+  x->peeled = true;
   tc_print_line(&x->s, "for (tc_int end = threads.t; end < ends; end += threads.size) {");
   x->s.indent += 2;
   tc_print_line(&x->s, "const tc_int %s = end < head ? end : end + items * TC_L;",
@@ -47,6 +48,7 @@ void tc_cuda_close_peeled(tc_cuda_nest *x) {
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   x->s.vector = x->nest->vector;
+  x->peeled = false;
 }
 
 /* acc<i> of the stage is a vector: a uniform one of the same name takes the ends, and joins its

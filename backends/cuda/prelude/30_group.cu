@@ -29,17 +29,18 @@ struct tc_rows {
 };
 /* `size` threads for each column of TC_L outer points; the block has `width` columns, neighbouring
  * ones on neighbouring threads, of `rows` outer points (1 where size is not: threads are combined over the block).
- * All are powers of 2: divisions would be half of a short block's work.  group: size, and rows above 16 bits. */
+ * All are powers of 2: divisions would be half of a short block's work.  group: size, and rows above 16 bits; one: the
+ * size is 1, as the compiler is to know. */
 struct tc_columns {
   int t, size, x, width, shift, row, rows;
-  __device__ __forceinline__ tc_columns(tc_i64 group) {
-    size = (int)group & 0xffff;
+  __device__ __forceinline__ tc_columns(tc_i64 group, bool one = false) {
+    size = one ? 1 : (int)group & 0xffff;
     rows = (int)group >> 16;
     width = (int)blockDim.x >> (__ffs(size * rows) - 1);
     shift = __ffs(width) - 1;
     t = (int)threadIdx.x >> shift;
     row = rows > 1 ? t : 0;
-    if (rows > 1) t = 0;
+    if (one || rows > 1) t = 0;
     x = (int)threadIdx.x & (width - 1);
   }
   /* Blocks side by side that have `columns` columns. */
@@ -88,6 +89,13 @@ template <class T> TC_FN tc_vec<T, 1> tc_one(T x) {
   v.l[0] = x;
   return v;
 }
+/* @ tc_later */
+/* Items: the one at hand in the lanes where `later` holds, elsewhere what was there. */
+template <class I, int M, int N> TC_FN tc_vec<I, N> tc_later(const tc_vec<tc_b8, M> &later, I item, const tc_vec<I, N> &at) {
+  tc_vec<I, N> r;
+  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = TC_AT(later, i) ? item : at.l[i];
+  return r;
+}
 /* @ tc_across */
 /* The combination of all lanes, as a tree. */
 template <class T, int N, class F> TC_FN tc_vec<T, 1> tc_across(tc_vec<T, N> v, F f) {
@@ -132,6 +140,7 @@ TC_FN tc_vec<T, 1> tc_combine(const tc_rows &group, tc_vec<T, N> v, F f) {
  * neighbouring threads use neighbouring banks. */
 template <class T, int N, class F>
 TC_FN tc_vec<T, N> tc_combine(const tc_columns &group, tc_vec<T, N> v, F f) {
+  if (group.size == 1) return v;
   const int threads = group.size * group.width, warp = TC_MIN(threads, 32);
   const tc_u32 mask = 0xffffffffu >> (32 - warp);
   TC_ROLLED for (int s = group.width; s < warp; s *= 2)

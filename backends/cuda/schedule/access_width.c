@@ -36,16 +36,30 @@ static void fit_access(const tc_cuda_accesses *x, tc_cuda_access a, void *self) 
   tc_cuda_each_step(x, a, fit, self);
 }
 
-/* Of 16 bytes.  A column has many loads, and one store: that decides only where there is no load. */
+/* Is there a load that lanes make one by one, at a distance or behind a guard of each? */
+static bool gathers(const tc_cuda_accesses *x) {
+  for (uint32_t i = 1; x->axis >= 0 && i < x->k->nexpr; ++i) {
+    const tc_expr *e = &x->k->expr[i];
+    if (x->need[i] && e->kind == TC_EX_LOAD && !tc_cuda_is_local(x->k, x->p, e->buffer) &&
+        !tc_dim_is(e->address.coef[x->axis], 0) && (e->guard.id || !tc_dim_is(e->address.coef[x->axis], 1)))
+      return true;
+  }
+  return false;
+}
+
+/* Of 16 bytes.  A column has many loads, and one store: that decides only where there is no load.  8 bytes where lanes
+ * load one by one: each load then reaches as many more lines as there are lanes, but indices are found once for all. */
 int tc_cuda_choose_width(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                          const tc_cuda_nest_schedule *s, const uint8_t *need) {
-  enum { BYTES = 16, MOST = 8 };
+  enum { BYTES = 16, GATHERED = 8, MOST = 8 };
   const tc_cuda_accesses x = tc_cuda_accesses_of(k, p, n, s, need);
   widest w = {0};
   tc_cuda_each_wide_load(&x, narrow, &w);
+  const int bytes = s->form == TC_CUDA_COLUMNS && !w.accesses && gathers(&x) ? GATHERED : BYTES;
   if (s->form != TC_CUDA_COLUMNS || !w.accesses) tc_cuda_each_wide_store(&x, narrow, &w);
   if (!w.accesses || s->form == TC_CUDA_SCATTER) return 1;
-  w.lanes = w.least ? BYTES / w.least : MOST;
+  w.lanes = w.least ? bytes / w.least : MOST;
+  if (w.lanes < 1) w.lanes = 1;
   tc_cuda_each_wide_load(&x, fit_access, &w);
   tc_cuda_each_wide_store(&x, fit_access, &w);
   tc_cuda_each_extent(&x, fit, &w);

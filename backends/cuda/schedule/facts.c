@@ -29,6 +29,24 @@ bool tc_cuda_has_tuples(const tc_nest *n) {
   return false;
 }
 
+/* A place of the axis, or one that a constant is added to. */
+static bool is_place(const tc_expr *e, int axis) {
+  return e->kind == TC_EX_INDEX && !e->address.nterm && tc_dim_is(e->address.coef[axis], 1);
+}
+
+bool tc_cuda_finds_places(const tc_kernel *k, const tc_nest *n, const tc_stage *st) {
+  bool any = false;
+  if (n->serial || !st->axes || st->axes & (st->axes - 1)) return false;
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    if (a->kind == TC_ACT_SCAN) return false;
+    if (a->kind != TC_ACT_REDUCE || !tc_print_is_tuple(a)) continue;
+    if (!tc_reducer_has_later(a->reducer) || !is_place(&k->expr[a->further[0].id], __builtin_ctz(st->axes))) return false;
+    any = true;
+  }
+  return any;
+}
+
 tc_cuda_form tc_cuda_form_of(const tc_nest *n) {
   if (n->serial) return TC_CUDA_SERIAL;
   if (!tc_cuda_has_kind(n, TC_ACT_REDUCE) && !tc_cuda_has_kind(n, TC_ACT_SCAN) && n->nstage <= 1)

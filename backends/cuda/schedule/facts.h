@@ -10,6 +10,9 @@ bool tc_cuda_is_local(const tc_kernel *k, const tc_program *p, uint32_t buffer);
 bool tc_cuda_has_kind(const tc_nest *n, tc_act_kind kind);
 tc_cuda_form tc_cuda_form_of(const tc_nest *n); /* but for transposes, which are FLAT */
 bool tc_cuda_has_tuples(const tc_nest *n);      /* a reduction of several accumulators */
+/* Has the stage reductions to the place of an element along its one axis, of which it takes the elements in their
+ * order? */
+bool tc_cuda_finds_places(const tc_kernel *k, const tc_nest *n, const tc_stage *st);
 bool tc_cuda_is_pass(const tc_nest *n, const tc_stage *st); /* over all sequential axes */
 /* Marks the expressions that the nest's actions need. */
 void tc_cuda_mark(const tc_kernel *k, const tc_nest *n, uint8_t *need);

@@ -220,8 +220,17 @@ static bool plan_f64_totals(tc_cuda_plan *x) {
   return l->at;
 }
 
+static bool plan_in_order(tc_cuda_plan *x) {
+  tc_schedule_list *l = &x->nest->in_order;
+  const uint32_t n = tc_nest_stages(x->n);
+  l->at = tc_arena_alloc(x->p->arena, (n + 1) * sizeof *l->at);
+  for (uint32_t s = 0; l->at && s < n; ++s)
+    if (tc_cuda_finds_places(x->k, x->n, &x->n->stage[s])) l->at[l->n++] = s;
+  return l->at;
+}
+
 bool tc_cuda_plan_lists(tc_cuda_plan *x) {
   plan_late_shared(x);
   return plan_tile_loads(x) && plan_prefetch(x) && plan_evict_last(x) && plan_bypass_l1(x) &&
-         plan_f64_totals(x);
+         plan_f64_totals(x) && plan_in_order(x);
 }

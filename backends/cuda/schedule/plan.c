@@ -5,6 +5,7 @@
 
 #include "backends/cuda/emit.h"
 #include "backends/cuda/schedule/product.h"
+#include "backends/cuda/schedule/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,9 +40,9 @@ static int choose_unroll(int registers, int ops) {
 
 /* Columns: registers for one sum of every lane, in f32 and f64, and for the early loads, which are
  * not converted yet; where they are few, twice as many loads are early and five blocks fit a
- * multiprocessor.  One is said in any case: without, ptxas moves loads back to where they are used. */
+ * multiprocessor.  All items of a short column are at hand at once, and one thread's.  One is said in any case: without, ptxas moves loads back to where they are used. */
 static void plan_columns(const tc_cuda_plan *x, tc_cuda_variant *v) {
-  enum { PREFETCHED = 32, FEW = 64, SUM = 3, BLOCKS = 5 };
+  enum { PREFETCHED = 32, FEW = 64, SUM = 3, BLOCKS = 5, SHORT = 16 };
   const int lanes = (int)v->lanes;
   int sums = 0, loads = 0;
   for (uint32_t s = 0; s < x->n->nstage; ++s)
@@ -52,6 +53,8 @@ static void plan_columns(const tc_cuda_plan *x, tc_cuda_variant *v) {
       loads += (int)tc_dtype_bytes(x->p->buffer[x->k->buffer[x->k->expr[i].buffer]].dtype);
   const int item = (loads * lanes + 3) / 4;
   if (v->unroll == 4 && 2 * v->unroll * item <= PREFETCHED) v->unroll *= 2;
+  const int64_t items = tc_cuda_constant_items(x->n, lanes);
+  if (items > 0 && items <= SHORT && items * item <= FEW) v->unroll = items, v->group = 1;
   v->blocks = sums * lanes * SUM + item * v->unroll <= FEW ? BLOCKS : 1;
 }
 
@@ -200,10 +203,16 @@ static bool plan_product(const tc_program *p, const tc_kernel *k, tc_schedule *s
   return rest && plan_nests(p, s->product, rest);
 }
 
+static bool plan_sort(const tc_kernel *k, tc_schedule *s) {
+  ((tc_cuda_kernel_schedule *)s->kernel)->room = tc_cuda_sort_most(&k->sort);
+  return true;
+}
+
 static bool plan_kernel(const tc_program *p, tc_kernel *k) {
   if (k->kind == TC_KERNEL_CALL) return true;
   tc_schedule *s = new_schedule(p, tc_cuda_stores_halves(k, p));
   k->schedule = s;
+  if (s && k->kind == TC_KERNEL_SORT) return plan_sort(k, s);
   return s && (k->kind == TC_KERNEL_NESTS ? plan_nests(p, k, s) : plan_product(p, k, s));
 }
 

@@ -33,6 +33,7 @@ bool tc_cuda_plan_access(const tc_kernel *k, const tc_program *p, const tc_nest 
 void tc_cuda_plan_rows(tc_cuda_plan *x, tc_cuda_variant v);
 void tc_cuda_plan_unaligned_rows(tc_cuda_plan *x, tc_cuda_variant v);
 int tc_cuda_count_passes(const tc_nest *n);
+int64_t tc_cuda_constant_items(const tc_nest *n, int lanes); /* of a row or column; -1: their number is not known */
 
 /* row_tiles.c.  Adds the function of narrow rows of constant length that begin anywhere, and those for narrow rows of
  * any length, where there are many. */

@@ -8,7 +8,7 @@
 
 /* Items of a row: the points of the sequential axes, the vector axis in steps of the lanes; -1: not
  * constant. */
-static int64_t constant_items(const tc_nest *n, int lanes) {
+int64_t tc_cuda_constant_items(const tc_nest *n, int lanes) {
   int64_t items = 1;
   for (int i = n->nparallel; i < n->naxis; ++i) {
     if (!tc_dim_is_const(n->axis[i].extent) || n->axis[i].of >= 0) return -1;
@@ -36,6 +36,7 @@ typedef struct rows {
   int others;     /* loads that differ from row to row, but for the first */
   int64_t points; /* rows that there are at most */
   bool large;     /* 8 bytes an element */
+  bool tuples;    /* they are combined: many instructions, so that few threads share a row */
 } rows;
 
 /* A function for where there are many rows (tc_cuda_fits), unless there never are. */
@@ -135,14 +136,24 @@ static void add_once(tc_cuda_plan *plan, tc_cuda_variant f) {
   }
 }
 
+/* Of a thread whose tuple is combined with those of others. */
+enum { TUPLE_ITEMS = 16, FEW_TUPLE_ITEMS = 8 };
+
+/* Items of a thread, of rows of constant length. */
+static int items_of_fixed(const rows *r, const tc_cuda_variant *f, int64_t items) {
+  enum { FEW = 2, WARP = 32 };
+  const int each = r->count ? most_items(r, f->lanes) : (int)f->items;
+  if (r->tuples && !r->count) return items <= WARP * FEW_TUPLE_ITEMS ? FEW_TUPLE_ITEMS : TUPLE_ITEMS;
+  return items <= WARP * FEW && each > FEW ? FEW : each;
+}
+
 /* Rows of constant length: one group, as many items as there are. */
 static bool plan_fixed_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f) {
-  enum { LEAST = 32, FEW = 2, LARGE = 256 };
-  const int64_t items = constant_items(plan->n, f.lanes);
+  enum { LEAST = 32, LARGE = 256 };
+  const int64_t items = tc_cuda_constant_items(plan->n, (int)f.lanes);
   if (items < 0) return false;
   const int each = r->count ? most_items(r, f.lanes) : (int)f.items;
-  const int group =
-      fixed_group(plan->p, plan->n, items, items <= 32 * FEW && each > FEW ? FEW : each);
+  const int group = fixed_group(plan->p, plan->n, items, items_of_fixed(r, &f, items));
   const int64_t unroll = items ? (items + group - 1) / group : 1;
   const bool fits = r->count && each && unroll <= each &&
                     r->count * f.lanes * unroll + LEAST <= FILE_WORDS / group;
@@ -296,16 +307,28 @@ static void add_long(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f
   add_for_many(r, plan, many);
 }
 
+/* Rows whose threads combine tuples: a part of a warp or a warp for each, where there are many, for the end of a row takes
+ * as long as some twenty items do. */
+static void add_few_threads(tc_cuda_plan *plan, const tc_cuda_variant *f) {
+  enum { WARP = 32, MOST_ITEMS = 64 };
+  tc_cuda_variant few = *f;
+  few.most = WARP;
+  few.items = FEW_TUPLE_ITEMS;
+  few.least = 1;
+  few.longest = WARP * MOST_ITEMS;
+  tc_cuda_add(plan, few);
+}
+
 /* Rows of any length: groups that keep them in registers, and those that do not. */
 static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f) {
   enum { ONCE = 256, REGISTERS = 512 }; /* threads that have registers for more than the row */
   const int items = r->count ? most_items(r, f.lanes) : 0;
   if (!f.aligned) tc_cuda_add_tiled_rows(plan, f);
   if (items) add_groups(r, plan, &f, items);
-  else if (f.aligned && f.lanes > 1 && r->passes == 1 && !tc_cuda_has_kind(plan->n, TC_ACT_SCAN) &&
-           !tc_cuda_has_tuples(plan->n)) {
-    add_short(r, plan, &f);
-    add_long(r, plan, &f);
+  else if (f.aligned && f.lanes > 1 && r->passes == 1 && !tc_cuda_has_kind(plan->n, TC_ACT_SCAN)) {
+    if (!r->tuples) add_short(r, plan, &f);
+    if (!r->tuples) add_long(r, plan, &f);
+    else add_few_threads(plan, &f);
   }
   if (f.shared)
     for (int i = f.aligned ? 0 : 1; i < SMEM_GROUPS; ++i) tc_cuda_add(plan, smem_group(r, f, i));
@@ -379,6 +402,7 @@ static rows rows_of(const tc_cuda_plan *x, const tc_cuda_variant *f, int element
                                     : elements,
                 .cached = bytes,
                 .passes = passes,
+                .tuples = tc_cuda_has_tuples(x->n),
                 .points = most_points(x->p, x->n)};
 }
 
@@ -387,6 +411,7 @@ void tc_cuda_plan_rows(tc_cuda_plan *x, tc_cuda_variant f) {
   const int elements = tc_cuda_has_kind(x->n, TC_ACT_SCAN) ? PART : ROW;
   f.items = f.aligned && elements / f.lanes > MOST ? MOST : elements / f.lanes;
   const rows r = rows_of(x, &f, elements);
+  if (r.tuples && !r.count) f.items = TUPLE_ITEMS;
   if (!f.aligned || !plan_fixed_rows(&r, x, f)) plan_free_rows(&r, x, f);
 }
 
@@ -408,11 +433,16 @@ void tc_cuda_plan_unaligned_rows(tc_cuda_plan *x, tc_cuda_variant f) {
   add_narrow(x, f);
   f.unaligned = true;
   f.lanes = x->nest->width;
-  f.unroll = f.items = EACH;
+  f.unroll = EACH;
+  f.items = tc_cuda_has_tuples(x->n) ? TUPLE_ITEMS : EACH;
   f.most = GROUP;
   f.longest = EACH * GROUP;
   tc_cuda_add(x, f);
   f.group = GROUP; /* a constant of the function */
+  f.least = f.longest;
   f.longest = 0;
+  tc_cuda_add(x, f); /* where there are many */
+  f.group = f.most = TC_CUDA_LARGEST_GROUP;
+  f.least = 0;
   tc_cuda_add(x, f);
 }

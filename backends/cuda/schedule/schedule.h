@@ -66,6 +66,7 @@ typedef struct tc_cuda_kernel_schedule {
   /* ... but for products that fill no more tiles of this side than there are multiprocessors, and are not
    * longer along k; 0: for none */
   int64_t short_side, short_depth;
+  int64_t room;  /* of a sort: numbers, a power of 2, that a block has in shared memory; longer rows are selected from */
   bool one_pass; /* ... nor for those that the library needs one more kernel for, which takes longer */
 } tc_cuda_kernel_schedule;
 
@@ -92,6 +93,7 @@ typedef struct tc_cuda_nest_schedule {
       late_shared; /* ROWS: so many loads of a stage that all rows share are not issued early; 0: they are */
   tc_schedule_list
       f64_totals; /* stages whose f32 sums join an f64 total after each `unroll` items */
+  tc_schedule_list in_order; /* ROWS, COLUMNS: stages that keep the item of the best element, not its position */
 } tc_cuda_nest_schedule;
 
 /* Of a variant: a function.  The launcher takes the first whose conditions hold. */

@@ -8,7 +8,9 @@ static bool is_stored(const tc_kernel *k, const tc_program *p, const tc_nest *n)
   for (uint32_t s = 0; s < n->nstage; ++s)
     for (uint32_t i = 0; i < n->stage[s].naction; ++i) {
       const tc_action *a = &n->stage[s].action[i];
-      if (a->kind == TC_ACT_SCAN || (a->kind == TC_ACT_REDUCE && tc_print_is_tuple(a) && !a->term.id))
+      if (a->kind == TC_ACT_SCAN) return true;
+      if (a->kind == TC_ACT_REDUCE && tc_print_is_tuple(a) && !a->term.id &&
+          !tc_cuda_finds_places(k, n, &n->stage[s]))
         return true;
       if (n->stage[s].axes && tc_cuda_is_store(a) && !tc_cuda_is_local(k, p, a->buffer))
         return true;

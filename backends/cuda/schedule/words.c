@@ -203,6 +203,14 @@ static const char *refuse_f64_totals(const tc_schedule_place *at) {
   return NULL;
 }
 
+static const char *refuse_in_order(const tc_schedule_place *at) {
+  const tc_schedule_list *l = &nest_of(at)->in_order;
+  for (uint32_t i = 0; i < l->n; ++i)
+    if (!tc_cuda_finds_places(at->k, at->nest, &at->nest->stage[l->at[i]]))
+      return "the stage does not find places of elements along one axis";
+  return NULL;
+}
+
 /* ---- conditions ------------------------------------------------------------------------------ */
 
 static const char *refuse_index32(const tc_schedule_place *at) {
@@ -301,6 +309,7 @@ static const char *refuse_unroll(const tc_schedule_place *at) {
 
 static const char *refuse_group(const tc_schedule_place *at) {
   const int64_t n = variant_of(at)->group;
+  if (is_form(at, TC_CUDA_COLUMNS)) return n == 1 ? NULL : "a column has one thread, or as many as the launcher says";
   if (refuse_rows(at)) return refuse_rows(at);
   if (n > LARGEST_BLOCK) return "a block has 1024 threads at most";
   if (n <= WARP ? !tc_cuda_is_power(n) : n % WARP)
@@ -395,6 +404,7 @@ static const tc_schedule_word common_words[] = {
     {"bypass-l1", TC_WORD_VALUES, NEST(bypass_l1), 0, refuse_bypass_l1, NULL, NULL},
     {"late-shared", TC_WORD_COUNT, NEST(late_shared), 0, refuse_rows, NULL, NULL},
     {"f64-totals", TC_WORD_STAGES, NEST(f64_totals), 0, refuse_f64_totals, NULL, NULL},
+    {"in-order", TC_WORD_STAGES, NEST(in_order), 0, refuse_in_order, NULL, NULL},
 };
 
 static const tc_schedule_word when_words[] = {

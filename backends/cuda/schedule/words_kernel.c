@@ -1,6 +1,7 @@
 /* words_kernel.c - the words of a kernel, most of which are of products, and what refuses each. */
 #include "backends/cuda/schedule/plan.h"
 #include "backends/cuda/schedule/product.h"
+#include "backends/cuda/schedule/sort.h"
 #include "backends/cuda/schedule/words.h"
 
 #include <stddef.h>
@@ -112,9 +113,18 @@ static const char *refuse_one_pass(const tc_schedule_place *at) {
   return tc_cuda_may_one_pass(&at->k->mm, s->template) ? NULL : "it is a choice for products of f32";
 }
 
+static const char *refuse_room(const tc_schedule_place *at) {
+  enum { LEAST = 64 }; /* a warp collects as much again as it keeps */
+  const int64_t room = kernel_of(at)->room;
+  if (at->k->kind != TC_KERNEL_SORT) return "the kernel is no sort";
+  if (!tc_cuda_is_power(room) || room < LEAST) return "it is no power of two from 64 on";
+  return room > tc_cuda_sort_most(&at->k->sort) ? "shared memory has no room for so many numbers" : NULL;
+}
+
 const char *tc_cuda_lack_of_kernel(const tc_schedule_place *at) {
   enum { MMA_SIDES = 3, CHAIN_SIDES = 2 };
   const tc_cuda_kernel_schedule *s = kernel_of(at);
+  if (at->k->kind == TC_KERNEL_SORT && !s->room) return "no 'room' is said";
   if (at->k->kind != TC_KERNEL_MATMUL) return NULL;
   if (s->template <0) return "no 'template' is said";
   if (s->template == TC_CUDA_CHAIN) {
@@ -159,5 +169,6 @@ const tc_schedule_word tc_cuda_kernel_words[TC_CUDA_KERNEL_WORDS] = {
     {"library", TC_WORD_FLAG, FIELD(library), 0, refuse_library, NULL, NULL},
     {"short-side", TC_WORD_COUNT, FIELD(short_side), 0, refuse_short, NULL, NULL},
     {"short-depth", TC_WORD_COUNT, FIELD(short_depth), 0, refuse_short, NULL, NULL},
+    {"room", TC_WORD_COUNT, FIELD(room), 0, refuse_room, NULL, NULL},
     {"one-pass", TC_WORD_FLAG, FIELD(one_pass), 0, refuse_one_pass, NULL, NULL},
 };
