@@ -50,6 +50,7 @@ static void put_symbols(const tc_entry *e) {
     tc_putf(e->out, "  const int64_t s_%s = ", s->name);
     if (s->input < 0) tc_put(e->out, "0; /* replaced by an equal size */\n");
     else if (s->axis < 0) tc_putf(e->out, "scalar[%d].i;\n", s->input);
+    else if (s->pitch) tc_putf(e->out, "tc_pitch(in[%d]);\n", s->input);
     else tc_putf(e->out, "in[%d]->dim[%d];\n", s->input, s->axis);
   }
   tc_putf(e->out, "  const int64_t sym[%u] = {", n ? n : 1);

@@ -10,7 +10,8 @@
 enum { SETS = 4096, /* bytes between lines of one set */ FEW = SETS / 4 /* four sets hold too few lines, too */ };
 
 /* The largest power of two, up to SETS, that divides the bytes of a step; of one that is not known: 1. */
-static int64_t divisor(tc_dim step, tc_dtype d) {
+static int64_t divisor(const tc_omp_facts *f, tc_dim step, tc_dtype d) {
+  step = tc_dense_step(tc_graph_dims(f->p->graph), f->p->graph, step);
   if (!tc_dim_is_const(step)) return 1;
   const int64_t bytes = tc_dim_value(step) * (int64_t)tc_dtype_bytes(d), power = bytes & -bytes;
   return power && power < SETS ? power : SETS;
@@ -29,12 +30,12 @@ static void find_divisors(const tc_omp_facts *f, int other, int64_t *along, int6
     if (!need[id] || e->kind != TC_EX_LOAD) continue;
     const tc_dtype d = tc_omp_buffer(f, e->buffer)->dtype;
     const tc_dim here = e->address.coef[f->vector], there = e->address.coef[other];
-    if (!tc_dim_is(here, 0) && !tc_dim_is(here, 1)) at_least(divisor(here, d), along);
-    if (!tc_dim_is(there, 0) && !tc_dim_is(there, 1)) at_least(divisor(there, d), across);
+    if (!tc_dim_is(here, 0) && !tc_dim_is(here, 1)) at_least(divisor(f, here, d), along);
+    if (!tc_dim_is(there, 0) && !tc_dim_is(there, 1)) at_least(divisor(f, there, d), across);
   }
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
-    at_least(divisor(a->address.coef[other], tc_omp_buffer(f, a->buffer)->dtype), across);
+    at_least(divisor(f, a->address.coef[other], tc_omp_buffer(f, a->buffer)->dtype), across);
   }
 }
 
