@@ -12,7 +12,7 @@ bool tc_entry_has_memory(const tc_program *p) {
 
 static void put_if_strided(const tc_entry *e, uint32_t i) {
   tc_putf(e->out, "  if (__builtin_expect(!(x%u->key.flags & TC_FLAG_CONTIGUOUS), 0)", i);
-  if (tc_entry_has_pitch(e, i)) tc_putf(e->out, " && !tc_rows_apart(x%u)", i);
+  if (tc_entry_has_pitch(e, i)) tc_putf(e->out, " && !apart%u", i);
   tc_put(e->out, ")");
 }
 

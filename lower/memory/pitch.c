@@ -175,8 +175,9 @@ static void choose(lo *L, uint32_t buffer) {
 
 void lo_choose_pitches(lo *L) {
   if (tc_graph_input_count(L->g) > L->target->pitched) return;
-  for (uint32_t i = 0; i < L->p->nbuffer; i++)
-    if (has_rows(L, &L->p->buffer[i])) choose(L, i);
+  for (uint32_t input = 0; input < tc_graph_input_count(L->g); input++) /* in this order: functions share kernels of one text */
+    for (uint32_t i = 0; i < L->p->nbuffer; i++)
+      if (L->p->buffer[i].index == input && has_rows(L, &L->p->buffer[i])) choose(L, i);
 }
 
 tc_dim tc_dense_step(tc_dims *c, const tc_graph *g, tc_dim step) {
