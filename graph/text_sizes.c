@@ -27,6 +27,7 @@ void tc_put_symbol(const tc_sym *s, tc_buf *out) {
   if (s->multiple != 1) tc_putf(out, " %%%" PRId64, s->multiple);
   if (is_scalar(s)) tc_putf(out, " = scalar %" PRId32, s->input);
   if (s->input == TC_SYM_OWN) tc_put(out, " = own");
+  if (s->pitch) tc_putf(out, " = pitch %" PRId32 " %" PRId32, s->input, s->axis);
 }
 
 void tc_put_symbols(tc_dims *c, tc_buf *out) {
@@ -115,11 +116,20 @@ bool tc_words_type(tc_words *w, tc_dims *c, tc_type *t) {
   return ok;
 }
 
+static bool read_pitch(tc_words *w, tc_sym *s) {
+  int64_t input, axis;
+  if (!tc_words_int(w, &input) || !tc_words_int(w, &axis)) return false;
+  if (input < 0 || input > INT32_MAX || axis < 1 || axis >= TC_MAX_RANK) return tc_words_fail(w, "no rows of an input");
+  s->input = (int32_t)input, s->axis = (int32_t)axis, s->pitch = true;
+  return true;
+}
+
 /* Where its value comes from, if that is no size of an input. */
 static bool read_origin(tc_words *w, tc_sym *s) {
   int64_t scalar;
   if (!tc_words_accept(w, "=")) return true;
   if (tc_words_accept_word(w, "own")) return s->input = TC_SYM_OWN, true;
+  if (tc_words_accept_word(w, "pitch")) return read_pitch(w, s);
   if (!tc_words_expect(w, "scalar") || !tc_words_int(w, &scalar)) return false;
   if (scalar < 0 || scalar > INT32_MAX) return tc_words_fail(w, "no such scalar");
   return s->input = (int32_t)scalar, true;

@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-/* "B 1..4096 %8", "n 0..inf = scalar 0", "own0 = own". */
+/* "B 1..4096 %8", "n 0..inf = scalar 0", "own0 = own",
+ * "pitch0 = pitch 0 1": of input 0, whose last axis is 1. */
 void tc_put_symbol(const tc_sym *s, tc_buf *out);
 /* "sym B 1..4096 %8": of each symbol that is more than a size >= 0, in order of declaration. */
 void tc_put_symbols(tc_dims *c, tc_buf *out);

@@ -68,11 +68,15 @@ tc_dim tc_layout_numel(tc_dims *c, const tc_type *t, const tc_buf_layout *l);
 /* The same for an array of that rank. */
 bool tc_layout_same(const tc_buf_layout *a, const tc_buf_layout *b, int rank);
 
+/* A step in an operand as it is where rows follow each other: with the last size in the place of the pitch. */
+tc_dim tc_dense_step(tc_dims *c, const tc_graph *g, tc_dim step);
+
 /* ---- buffers --------------------------------------------------------------------------------- */
 
 /* Whose memory it is, and with it how long it holds a value. */
 typedef enum {
-  TC_BUF_INPUT,  /* graph input `index`: contiguous (the entry packs strided operands) */
+  TC_BUF_INPUT,  /* graph input `index`: contiguous, or with rows as far apart as its pitch says, a symbol of the program that
+                  * stands for the last size in every address (the entry packs other strided operands) */
   TC_BUF_OUTPUT, /* result `index`: fresh, contiguous */
   TC_BUF_ARENA,  /* workspace at byte `offset`; lifetimes planned, within the call */
   TC_BUF_LOCAL,  /* scratch of one thread within one kernel: holds a row between stages */
@@ -420,6 +424,7 @@ typedef struct tc_target {
                         * and what is computed of its result; 0: none */
   int64_t interleave;  /* stores at distances of up to so many elements along the lanes are
                         * interleaved to whole vectors; 0: they are not */
+  uint32_t pitched;    /* of programs of so many operands or fewer, these may have rows that lie apart (lower/memory/pitch.c) */
   tc_sibling_kind siblings; /* which siblings one launch runs */
   bool epilogue_in_place; /* a product's epilogue may read the element that it overwrites */
   bool product_parts;     /* m, n and k may run over several axes (tc_mm_loop.npart) where operands need it, k of one row too, */

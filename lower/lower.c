@@ -149,6 +149,7 @@ static void run(lo *L) {
   lo_resolve_writes(L);
   copy_writes(L);
   lo_plan(L);
+  lo_choose_pitches(L);
   for (uint32_t i = 0; i < L->p->nkernel; i++) {
     lo_name_kernel(L, &L->p->kernel[i], i + 1);
     estimate_flops(L, &L->p->kernel[i]);
@@ -200,6 +201,7 @@ const tc_target tc_target_cores = {.name = "cores",
                                    .product_parts = true,
                                    .epilogue_parts = true,
                                    .interleave = 4,
+                                   .pitched = 16,
                                    .chain = takes_chain};
 
 static tc_program *lower(tc_graph *g, const tc_target *target) {

@@ -299,6 +299,9 @@ static bool check_symbols(lo_reader *r) {
   for (uint32_t i = 0; i < r->nsym; i++) {
     const tc_sym *s = tc_dims_sym(r->dims, i);
     if (s->input == -1) return tc_words_fail(&r->w, "no input has the size %s", s->name);
+    if (s->pitch && ((uint32_t)s->input >= tc_graph_input_count(r->p->graph) ||
+                     s->axis != tc_graph_input_at(r->p->graph, (uint32_t)s->input)->type.rank - 1))
+      return tc_words_fail(&r->w, "%s is the pitch of no input", s->name);
     if (s->input >= 0 && s->axis < 0 && (uint32_t)s->input >= tc_graph_scalar_count(r->p->graph))
       return tc_words_fail(&r->w, "there is no scalar %d", s->input);
   }

@@ -57,6 +57,17 @@ static bool has_points(lo_checker *c, const tc_axis *axis) {
   return tc_dim_known_le(dims_of(c), tc_dim_const(1), axis->extent);
 }
 
+/* Elements from the first to behind the last of b, with what lies between rows. */
+static tc_dim room_of(lo_checker *c, const tc_buffer *b) {
+  tc_dims *d = dims_of(c);
+  for (uint32_t i = 0; b->kind == TC_BUF_INPUT && i < tc_dims_sym_count(d); i++) {
+    const tc_sym *s = tc_dims_sym(d, i);
+    if (s->pitch && s->input == (int32_t)b->index)
+      return tc_dim_mul(d, tc_dim_div(d, b->numel, b->type.dim[s->axis]), tc_dims_sym_dim(d, i));
+  }
+  return b->numel;
+}
+
 void lo_check_access(lo_checker *c, uint32_t buffer, const tc_address *a) {
   tc_dims *d = dims_of(c);
   const tc_buffer *b = &c->p->buffer[c->k->buffer[buffer]];
@@ -67,8 +78,9 @@ void lo_check_access(lo_checker *c, uint32_t buffer, const tc_address *a) {
     if (tc_dim_is(a->coef[i], 0)) continue;
     if (!add_axis(c, a, i, &first, &last)) return;
   }
-  if (tc_dim_bad(first) || tc_dim_bad(last) || tc_dim_bad(b->numel)) return;
-  if (tc_dim_known_le(d, b->numel, last) || tc_dim_known_le(d, first, tc_dim_const(-1)))
+  const tc_dim room = room_of(c, b);
+  if (tc_dim_bad(first) || tc_dim_bad(last) || tc_dim_bad(room)) return;
+  if (tc_dim_known_le(d, room, last) || tc_dim_known_le(d, first, tc_dim_const(-1)))
     lo_wrong(c, "an access leaves buffer %u", c->k->buffer[buffer]);
 }
 

@@ -41,6 +41,8 @@ struct tc_entry_style {
   const char *workspace, *create, *pack;
   /* Likewise, of what gives a strided operand the elements that were written.  NULL: such operands are refused. */
   const char *unpack;
+  /* Kernels read operands with rows that lie apart as they are, where these have a pitch; else strided ones are packed. */
+  bool pitched;
   /* Kernels take the symbols and scalars that their texts say, as `own_sym` and `own_scalar`. */
   bool numbered;
   /* The call of kernel k over buf, sym, scalar: an int, nonzero if it failed. */
@@ -126,6 +128,7 @@ bool tc_entry_binds(const tc_entry *e, uint32_t input, int axis);     /* a symbo
 int tc_entry_input_buffer(const tc_program *p, uint32_t input);       /* -1: nobody reads it */
 bool tc_entry_may_be_strided(const tc_entry *e, uint32_t i);
 bool tc_entry_is_packed(const tc_entry *e, uint32_t i); /* strided, kernels work on a copy */
+bool tc_entry_has_pitch(const tc_entry *e, uint32_t i); /* but not where its rows lie apart */
 
 void tc_entry_guards(const tc_entry *e);
 void tc_entry_workspace(const tc_entry *e);

@@ -10,6 +10,12 @@ bool tc_entry_has_memory(const tc_program *p) {
   return true;
 }
 
+static void put_if_strided(const tc_entry *e, uint32_t i) {
+  tc_putf(e->out, "  if (__builtin_expect(!(x%u->key.flags & TC_FLAG_CONTIGUOUS), 0)", i);
+  if (tc_entry_has_pitch(e, i)) tc_putf(e->out, " && !apart%u", i);
+  tc_put(e->out, ")");
+}
+
 /* Strided operands get room in the workspace: pack<i> is its offset. */
 static void put_pack_sizes(const tc_entry *e) {
   if (e->tabulates) {
@@ -20,19 +26,16 @@ static void put_pack_sizes(const tc_entry *e) {
     if (!tc_entry_is_packed(e, i)) continue;
     const tc_buffer *buffer = &e->p->buffer[tc_entry_input_buffer(e->p, i)];
     tc_putf(e->out, "  const int64_t pack%u = bytes;\n", i);
-    tc_putf(e->out,
-            "  if (__builtin_expect(!(x%u->key.flags & TC_FLAG_CONTIGUOUS), 0))\n    bytes += ((",
-            i);
+    put_if_strided(e, i);
+    tc_put(e->out, "\n    bytes += ((");
     tc_entry_dim(e, buffer->numel);
     tc_putf(e->out, ") * %zu + 63) / 64 * 64;\n", tc_dtype_bytes(buffer->dtype));
   }
 }
 
 static void put_pack(const tc_entry *e, uint32_t i) {
-  tc_putf(e->out,
-          "  if (__builtin_expect(!(x%u->key.flags & TC_FLAG_CONTIGUOUS), 0)) {\n"
-          "    d%u = ws + pack%u;\n    %s%sx%u, d%u);\n    packed = 1;\n  }\n",
-          i, i, i, e->style->all_can_fail ? "bad |= " : "", e->style->pack, i, i);
+  put_if_strided(e, i);
+  tc_putf(e->out, " {\n    d%u = ws + pack%u;\n    %s%sx%u, d%u);\n    packed = 1;\n  }\n", i, i, e->style->all_can_fail ? "bad |= " : "", e->style->pack, i, i);
 }
 
 static void put_packs(const tc_entry *e) {

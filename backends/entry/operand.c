@@ -32,6 +32,12 @@ bool tc_entry_may_be_strided(const tc_entry *e, uint32_t i) {
   return !in->written || (e->style->unpack && !in->row_major);
 }
 
+bool tc_entry_has_pitch(const tc_entry *e, uint32_t i) {
+  for (uint32_t s = 0; e->style->pitched && s < tc_dims_sym_count(e->dims); ++s)
+    if (tc_dims_sym(e->dims, s)->pitch && tc_dims_sym(e->dims, s)->input == (int32_t)i) return true;
+  return false;
+}
+
 /* Strided, operand i is copied to where kernels work on it, and back if they write it. */
 bool tc_entry_is_packed(const tc_entry *e, uint32_t i) {
   return tc_entry_input_buffer(e->p, i) >= 0 && tc_entry_may_be_strided(e, i);

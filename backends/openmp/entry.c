@@ -112,6 +112,7 @@ const tc_entry_style tc_omp_entry_style = {
     .workspace = "tcrt_workspace(",
     .create = "tcrt_new(",
     .pack = "tcrt_pack(",
+    .pitched = true,
     .unpack = "tcrt_unpack(",
     .call = put_call,
     .failure = "TC_MISS_INDEX",

@@ -319,7 +319,7 @@ static bool sym_declare(tc_dims *c, const char *name, uint32_t *number) {
   tc_sym *s = tc_arena_alloc(c->arena, sizeof *s);
   char *copy = tc_arena_str(c->arena, name);
   if (!s || !copy) return false;
-  *s = (tc_sym){copy, INT64_MIN, INT64_MAX, 1, -1, -1};
+  *s = (tc_sym){copy, INT64_MIN, INT64_MAX, 1, -1, -1, false};
   *number = (uint32_t)c->sym.n;
   uint32_t atom = atom_intern(c, &(dim_atom){.kind = ATOM_SYM, .sym = *number});
   return atom && tc_push(&c->sym_atom, atom) && tc_push(&c->sym, s) &&

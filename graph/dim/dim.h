@@ -41,6 +41,8 @@ typedef struct tc_sym {
   int64_t lo, hi, multiple;
   int32_t input, axis; /* read as: size `axis` of graph input `input`; axis -1: value of scalar `input`; input -1: not yet
                         * bound; input TC_SYM_OWN: kernels say what it is (tc_own_size) */
+  bool pitch; /* elements from one row of graph input `input` to the next: the size of `axis`, its last one, or more where
+               * rows lie apart */
 } tc_sym;
 tc_dim tc_dim_sym(tc_dims *c, const char *name, int64_t lo, int64_t hi, int64_t multiple);
 uint32_t tc_dims_sym_count(const tc_dims *c);

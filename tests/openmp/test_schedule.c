@@ -121,22 +121,28 @@ Test(schedule, of_one_row_or_column) {
   tc_graph_free(g);
 }
 
-/* Lanes of a transpose are along its stores, but for rows that are a power of two apart: where those that are stored are not. */
+/* Lanes of a transpose are along its stores: what they load is transposed in registers.  But for bytes, whose rows are a power of
+ * two apart: where those that are stored are not. */
 Test(schedule, of_transposes) {
   static const struct {
+    const char *dtype;
     int rows, columns;
     bool along_stores;
-  } row[] = {{1000, 1000, true}, {1000, 1024, false}, {1024, 1000, true}, {1024, 1024, false}, {4096, 512, true}, {64, 12288, false}};
+  } row[] = {{"f32", 1000, 1000, true}, {"f32", 1000, 1024, true}, {"bf16", 64, 12288, true}, {"i8", 1000, 1000, true},
+             {"i8", 1000, 4096, false}, {"i8", 4096, 1000, true},  {"i8", 4096, 4096, false}, {"i8", 16384, 2048, true},
+             {"i8", 64, 49152, false}};
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
     char text[160];
-    snprintf(text, sizeof text, "graph g\n%%1 = param f32[%d,%d] \"x\"\n%%2 = permute %%1 axes=[1,0]\nret %%2\n", row[i].rows,
-             row[i].columns);
+    snprintf(text, sizeof text, "graph g\n%%1 = param %s[%d,%d] \"x\"\n%%2 = permute %%1 axes=[1,0]\nret %%2\n", row[i].dtype,
+             row[i].rows, row[i].columns);
     tc_graph *g = tc_graph_parse(text, &diag);
     tc_program *p = planned(g);
     const tc_nest *n = &p->kernel[0].nest[0];
     const tc_schedule_nest *s = &p->kernel[0].schedule->nest[0];
-    const int lanes = ((const tc_omp_nest_schedule *)s->variant[s->nvariant - 1].nest)->vector;
+    const tc_schedule_variant *v = &s->variant[s->nvariant - 1];
+    const int lanes = ((const tc_omp_nest_schedule *)v->nest)->vector;
     cr_expect_eq(tc_dim_is(n->stage[0].action[0].address.coef[lanes], 1), row[i].along_stores, "%zu", i);
+    cr_expect_eq(((const tc_omp_stage_schedule *)v->stage)[0].transpose.n, row[i].dtype[0] != 'i', "%zu", i);
     tc_program_free(p);
     tc_graph_free(g);
   }
@@ -415,6 +421,8 @@ REFUSED(outer_without_interchange, SUM, "sum_1", "vector i\ntile 16\nouter i\nou
         "line 6: outer i: loops are not interchanged")
 REFUSED(outer_lanes, SUM, "sum_1", "vector i\ntile 16\ninterchange 1\nouter i\nouter-tile 4\n",
         "line 7: outer i: it is no parallel axis beside the lanes'")
+REFUSED(transposed_rows, SUM, "sum_1", "vector j\nstage 0 transpose %1\n",
+        "line 5: stage 0 transpose %1: it has no neighbours along the other axis of a block")
 REFUSED(interchanged_vectors, SUM, "sum_1", "vector i\ntile 16\njam-vectors 1\ninterchange 1\n",
         "line 7: interchange 1: vectors are jammed")
 REFUSED(short_runs_of_one_axis, SUM, "sum_1", "vector j\nstage 0 unroll 4\nstage 0 short-runs\n",

@@ -237,6 +237,25 @@ static void check_products(void) {
   SAME("kalman", kalman(f, tc_contiguous(p), tc_eye(4, 4, TC_F64), h, tc_eye(2, 2, TC_F64)));
 }
 
+/* ---- transposes ------------------------------------------------------------------------------ */
+
+TC_COMPILE static tc_tensor *transposed(operand x TC_SHAPE("f32[B,R,C]"), operand y TC_SHAPE("f32[B,C,R]")) {
+  return tc_add(tc_transpose(x, 1, 2), y);
+}
+TC_COMPILE static tc_tensor *transposed_halves(operand x TC_SHAPE("bf16[R,C]")) { return tc_mul_s(tc_transpose(x, 0, 1), 2); }
+TC_COMPILE static tc_tensor *transposed_doubles(operand x TC_SHAPE("f64[R,C]")) { return tc_mul_s(tc_transpose(x, 0, 1), 2); }
+TC_COMPILE static tc_tensor *transposed_bytes(operand x TC_SHAPE("u8[R,C]")) { return tc_add(tc_transpose(x, 0, 1), tc_transpose(x, 0, 1)); }
+TC_COMPILE static tc_tensor *transposed_few(operand x TC_SHAPE("i32[R,7]")) { return tc_mul_s(tc_transpose(x, 0, 1), 2); }
+
+static void check_transposes(int64_t r, int64_t c) {
+  tc_tensor *x = tc_randn(TC_DIMS(r, c), 1, TC_F32);
+  SAME("transposed", transposed(tc_randn(TC_DIMS(2, r, c), 1, TC_F32), tc_randn(TC_DIMS(2, c, r), 2, TC_F32)));
+  SAME("transposed_halves", transposed_halves(tc_cast(x, TC_BF16)));
+  SAME("transposed_doubles", transposed_doubles(tc_cast(x, TC_F64)));
+  SAME("transposed_bytes", transposed_bytes(tc_cast(tc_abs(x), TC_U8)));
+  SAME("transposed_few", transposed_few(tc_cast(tc_mul_s(tc_randn(TC_DIMS(r, 7), 3, TC_F32), 100), TC_I32)));
+}
+
 int main(void) {
   static const int64_t size[][2] = {{1, 1}, {1, 15}, {3, 5}, {4, 16}, {7, 33}, {90, 101}};
   for (size_t i = 0; i < sizeof size / sizeof *size; i++) TC_SCOPE {
@@ -251,6 +270,10 @@ int main(void) {
   for (int64_t c = 1; c <= 70; c += c < 20 ? 1 : 7)
     for (int64_t r = 1; r <= 40; r += 13) TC_SCOPE {
         check_rows(r, c);
+      }
+  for (int64_t c = 1; c <= 81; c += c < 20 ? 3 : 15)
+    for (int64_t r = 1; r <= 90; r += r < 20 ? 4 : 35) TC_SCOPE {
+        check_transposes(r, c);
       }
   TC_SCOPE {
     check_products();

@@ -146,13 +146,23 @@ static bool size_in(const char *list, const char *name, int64_t *value) {
   return false;
 }
 
+/* Rows follow each other in the operands that are measured. */
+static void set_pitches(tc_graph *g, int64_t *sym) {
+  tc_dims *dims = tc_graph_dims(g);
+  for (uint32_t i = 0; i < tc_dims_sym_count(dims); ++i) {
+    const tc_sym *s = tc_dims_sym(dims, i);
+    if (s->pitch) tc_dim_eval(dims, tc_graph_input_at(g, (uint32_t)s->input)->type.dim[s->axis], sym, &sym[i]);
+  }
+}
+
 /* [symbols]; NULL after saying which is missing.  The kernel of --program may depend on none of them. */
-static int64_t *sizes_of(const request *r, tc_dims *dims) {
+static int64_t *sizes_of(const request *r, tc_graph *g) {
+  tc_dims *dims = tc_graph_dims(g);
   const uint32_t n = tc_dims_sym_count(dims);
   int64_t *sym = calloc(n + 1u, sizeof *sym);
   for (uint32_t i = 0; sym && i < n; ++i) {
     const tc_sym *s = tc_dims_sym(dims, i);
-    if (size_in(r->sizes, s->name, &sym[i])) continue;
+    if (s->pitch || size_in(r->sizes, s->name, &sym[i])) continue;
     if (s->lo == s->hi || (r->program && !r->sizes)) {
       sym[i] = s->lo > 0 ? s->lo : 1;
       continue;
@@ -161,6 +171,7 @@ static int64_t *sizes_of(const request *r, tc_dims *dims) {
     free(sym);
     return NULL;
   }
+  if (sym) set_pitches(g, sym);
   return sym;
 }
 
@@ -176,7 +187,7 @@ static bool tune_loops(request *r, const tc_backend *b, const char *text) {
   tc_program *p = tc_program_read(text, &diag);
   if (!p) return false;
   tc_graph *g = p->graph;
-  int64_t *sym = sizes_of(r, tc_graph_dims(g));
+  int64_t *sym = sizes_of(r, g);
   const bool ok = sym && tune_program(r, b, p, TC_TUNING_NAME, sym);
   free(sym);
   tc_program_free(p);
@@ -187,7 +198,7 @@ static bool tune_loops(request *r, const tc_backend *b, const char *text) {
 static bool tune_graph(request *r, const tc_backend *b, tc_graph *g) {
   g = tc_graph_optimize(g);
   tc_program *p = g ? tc_lower(g, b->target) : NULL;
-  int64_t *sym = p ? sizes_of(r, tc_graph_dims(g)) : NULL;
+  int64_t *sym = p ? sizes_of(r, g) : NULL;
   const bool ok = sym && tune_program(r, b, p, tc_graph_name(g), sym);
   free(sym);
   if (p) tc_program_free(p);

@@ -63,24 +63,27 @@ static tc_omp_element element_of(tc_dtype d) {
 
 /* ---- which tiles a shape needs --------------------------------------------------------------- */
 
-/* Vectors in a row of a tile for M rows.  A product of few rows is bound by reading B: wide tiles read
- * longer pieces of its rows. */
-static int vectors_for(tc_dim m, const level *l) {
+/* Vectors in a row of a tile for M rows and N columns.  A product of few rows is bound by reading B: wide tiles read
+ * longer pieces of its rows.  Two rows need them, too, for as many sums as an addition takes cycles; more rows take them where N
+ * is known, for what is left of N then fills a tile of its own. */
+static int vectors_for(tc_dim m, tc_dim n, const level *l) {
   const bool amx = l->tile && !strcmp(l->tile, "amx");
-  const int few = l->lanes == 16 ? 4 : 2;
+  const int few = l->lanes == 16 && tc_dim_is_const(n) ? 4 : 2;
   if (amx || !tc_dim_is_const(m) || tc_dim_value(m) > few) return l->vectors;
   return l->lanes == 16 ? 6 : 4; /* registers: rows * vectors of sums, and the vectors */
 }
 
 static int vectors_of(const tc_omp_matmul *x, const level *l) {
-  return vectors_for(x->mm->axis[x->am].extent, l);
+  return vectors_for(x->mm->axis[x->am].extent, x->mm->axis[x->an].extent, l);
+}
+
+static int vectors_in(const tc_kernel *k, const level *l) {
+  return vectors_for(k->mm.axis[k->mm.nbatch].extent, k->mm.axis[k->mm.nbatch + 1].extent, l);
 }
 
 bool tc_omp_mm_same_panels(const tc_kernel *x, const tc_kernel *y) {
   for (int i = 0; i < LEVELS; ++i)
-    if (vectors_for(x->mm.axis[x->mm.nbatch].extent, &levels[i]) !=
-        vectors_for(y->mm.axis[y->mm.nbatch].extent, &levels[i]))
-      return false;
+    if (vectors_in(x, &levels[i]) != vectors_in(y, &levels[i])) return false;
   return true;
 }
 
@@ -106,17 +109,19 @@ static int heights_of(const level *l, tc_dim m, int *rows) {
   return n;
 }
 
-/* Widths in vectors for N columns in panels of nr: the largest, and for what is left the smallest
- * that holds it, of one vector where there are three, else of a half.  Returns how many.  An
- * unknown N gets the largest and the smallest. */
+/* Widths in vectors for N columns in panels of nr: the largest, and for what is left the smallest number of vectors that
+ * holds it: B is read in place where it fills a tile.  Returns how many.  An unknown N gets the largest and one vector, or
+ * half of a wide one. */
 static int widths_of(int vectors, int nr, tc_dim n, int *width) {
-  const int least = vectors == 3 ? 1 : vectors / 2;
-  width[0] = vectors, width[1] = least;
-  if (!tc_dim_is_const(n)) return 2;
-  const int64_t each = nr / vectors * least, left = tc_dim_value(n) % nr;
-  const int tail = (int)((left + each - 1) / each) * least;
-  if (tail == 0 || tail == vectors) return 1;
-  int count = tc_dim_value(n) >= nr ? 1 : 0;
+  int count = 0;
+  if (!tc_dim_is_const(n)) {
+    width[0] = vectors, width[1] = vectors > 3 ? vectors / 2 : 1;
+    return 2;
+  }
+  const int64_t each = nr / vectors, left = tc_dim_value(n) % nr;
+  const int tail = (int)((left + each - 1) / each);
+  if (tail == 0 || tail == vectors) return width[0] = vectors, 1;
+  if (tc_dim_value(n) >= nr) width[count++] = vectors;
   width[count++] = tail;
   return count;
 }

@@ -29,6 +29,7 @@ typedef struct tc_omp_nest {
    * has its value for them. */
   bool jam_points;
   uint8_t *hoisted;
+  uint32_t tiled; /* the stage whose loads are from tiles */
 } tc_omp_nest;
 
 /* All stages of the nest at one outer point (or TC_L of them, or the first `lanes` of TC_L). */
@@ -94,6 +95,11 @@ bool tc_omp_put_skip_pays(tc_omp_nest *x, uint32_t stage, tc_buf *out);
 void tc_omp_put_skip(tc_omp_nest *x, uint32_t stage);
 void tc_omp_skipped(const tc_omp_nest *x, uint32_t result, char text[24]); /* of the variable */
 int tc_omp_served_stage(const tc_omp_nest *x, const tc_stage *st);
+
+/* transpose.c.  begin prints the tiles of the stage, in front of its loops, which load from them down to end; false: there are
+ * none. */
+bool tc_omp_begin_tiles(tc_omp_nest *x, uint32_t stage);
+void tc_omp_end_tiles(tc_omp_nest *x);
 
 /* interleaved_store.c prints all stores that the first one is interleaved with, their values printed,
  * where no lane is idle. */

@@ -13,12 +13,17 @@ static bool is_prefetched(const tc_omp_nest *x, uint32_t id) {
   return false;
 }
 
+/* Elements of a row with what belongs to it, whatever lies between rows of an operand. */
+static tc_dim row_length(const tc_omp_nest *x, const tc_address *a) {
+  return tc_dense_step(tc_graph_dims(x->s.p->graph), x->s.p->graph, a->coef[x->nest->nparallel - 1]);
+}
+
 void tc_omp_row_bytes(const tc_omp_nest *x, tc_buf *out) {
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
     const tc_expr *e = &x->s.k->expr[id];
     if (!is_prefetched(x, id)) continue;
     tc_put(out, out->len ? " + (" : "(");
-    tc_print_dim(x->s.p, e->address.coef[x->nest->nparallel - 1], out);
+    tc_print_dim(x->s.p, row_length(x, &e->address), out);
     tc_putf(out, ") * %zu", element_bytes(x, e->buffer));
   }
 }
@@ -55,15 +60,22 @@ static void for_rows(tc_omp_nest *x, uint32_t stage, row_fn *f, int vectors) {
 static void put_distance(tc_omp_nest *x, const row *r, int vectors) {
   (void)vectors;
   const bool nontemporal = r->written && x->s.nontemporal;
-  tc_buf step = {0};
-  tc_print_dim(x->s.p, r->address->coef[x->nest->nparallel - 1], &step);
+  const char *const group = x->plan->group ? " * group" : "";
+  const tc_dim next = r->address->coef[x->nest->nparallel - 1], length = row_length(x, r->address);
+  tc_buf step = {0}, own = {0}, bytes = {0};
+  tc_print_dim(x->s.p, next, &step);
+  tc_print_dim(x->s.p, length, &own);
   tc_print_line(&x->s, "const int64_t step%s = (%s) * %zu%s;", r->name, step.text,
-                element_bytes(x, r->buffer), x->plan->group ? " * group" : "");
+                element_bytes(x, r->buffer), group);
+  if (tc_dim_same(next, length)) tc_putf(&bytes, "step%s", r->name);
+  else tc_putf(&bytes, "(%s) * %zu%s", own.text, element_bytes(x, r->buffer), group);
   tc_print_line(&x->s,
-                "const int64_t prefetch%s = %s%s%sstep%s <= TC_PREFETCH_BYTES ? %lld * step%s : 0;",
+                "const int64_t prefetch%s = %s%s%s%s <= TC_PREFETCH_BYTES ? %lld * step%s : 0;",
                 r->name, nontemporal ? "!" : "", nontemporal ? x->s.nontemporal : "",
-                nontemporal ? " && " : "", r->name, (long long)x->plan->distance, r->name);
+                nontemporal ? " && " : "", bytes.text, (long long)x->plan->distance, r->name);
   tc_buf_free(&step);
+  tc_buf_free(&own);
+  tc_buf_free(&bytes);
 }
 
 /* Of a row that is read the prefetch is not conditional: at distance 0 it names the elements that are

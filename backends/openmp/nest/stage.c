@@ -54,8 +54,10 @@ static void put_stage(tc_omp_nest *x, const tc_stage *st, uint32_t index) {
   uint8_t *outer = tc_print_enter(&x->s);
   tc_omp_put_accumulators(x, &r);
   tc_omp_put_carries(x, &r);
+  const bool tiles = tc_omp_begin_tiles(x, index);
   if (x->stage[index].short_runs) tc_omp_put_short_runs(x, &r, x->f.parallel);
   else tc_omp_put_loops(x, &r, 0, x->f.parallel);
+  if (tiles) tc_omp_end_tiles(x);
   tc_omp_put_results(x, &r);
   tc_print_leave(&x->s, outer);
   if (block) {

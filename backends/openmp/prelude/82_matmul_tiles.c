@@ -162,6 +162,31 @@ TC_SLOW void tc_mm_u32_transpose(const char *src, int64_t ss, char *dst, int64_t
   tc_mm_u32_put(x, dst, ds, rows, n);
 }
 TC_MM_TURNED(u32, 4)
+/* @ TC_TILE */
+/* tile: dst[j][i] = src[i][j] for i < rows, j < cols; ss and ds bytes between rows, those of dst a number of whole vectors.  Few
+ * columns are loaded element by element: transposing takes as long for all of a vector. */
+#define TC_TILE(T, S, TRANSPOSE, STRIDED)                                                          \
+  TC_SLOW void tc_tile_##T(const char *src, int64_t ss, char *dst, int64_t ds, int64_t rows, int64_t cols) { \
+    if (cols <= TC_L / 2) {                                                                        \
+      for (int64_t j = 0; j < cols; ++j)                                                           \
+        for (int64_t i = 0; i < rows; i += TC_L) {                                                 \
+          const void *p = src + i * ss + j * S;                                                    \
+          const __auto_type v = rows - i < TC_L ? STRIDED(p, ss / S, rows - i) : STRIDED(p, ss / S, TC_L); \
+          __builtin_memcpy(dst + j * ds + i * S, &v, sizeof v);                                    \
+        }                                                                                          \
+      return;                                                                                      \
+    }                                                                                              \
+    for (int64_t i = 0; i < rows; i += TC_L)                                                       \
+      for (int64_t j = 0; j < cols; j += TC_L)                                                     \
+        TRANSPOSE(src + i * ss + j * S, ss, dst + j * ds + i * S, ds, TC_MIN(TC_L, cols - j) * S,  \
+                  TC_MIN(TC_L, rows - i), TC_L);                                                   \
+  }
+/* @ tc_tile_u16 */
+TC_TILE(u16, 2, tc_mm_u16_transpose_padded, tc_rawstrided_i16)
+/* @ tc_tile_u32 */
+TC_TILE(u32, 4, tc_mm_u32_transpose_padded, tc_rawstrided_i32)
+/* @ tc_tile_u64 */
+TC_TILE(u64, 8, tc_mm_u64_transpose_padded, tc_rawstrided_i64)
 /* @ tc_mm_fetch */
 /* Asks for a line of each of TC_L rows, which need not exist. */
 TC_FN void tc_mm_fetch(const char *line, int64_t ss) {

@@ -56,6 +56,9 @@ bool tc_omp_is_interleaved(const tc_omp_facts *f, const tc_stage *st, const tc_a
 /* short_runs.c: points inside of one of the stage's outermost axis beside the vector axis, where they are known and few; else
  * 0. */
 int64_t tc_omp_run_points(const tc_omp_facts *f, const tc_stage *st);
+/* transpose.c: the axis beside the vector axis of a stage that goes over blocks of a few points along both, and only stores;
+ * -1: it is no such stage. */
+int tc_omp_block_axis(const tc_omp_facts *f, const tc_stage *st);
 /* nontemporal.c: bytes of the outputs that whole vectors are stored to. */
 tc_dim tc_omp_nontemporal_bytes(const tc_omp_facts *f);
 

@@ -60,7 +60,11 @@ bool tc_omp_plan_pairs(const tc_omp_choice *c, const tc_stage *st);
 bool tc_omp_may_collect(const tc_omp_facts *f);
 int64_t tc_omp_plan_collect(const tc_omp_facts *f);
 
-/* transpose.c: the axis that lanes of a transpose are better along than along its stores, -1: none. */
+/* transpose.c.  may: the load is of a block with neighbours along the other axis of the stage.  plan: sets the lists of all
+ * stages.  false: out of memory. */
+bool tc_omp_may_transpose(const tc_omp_facts *f, const tc_stage *st, const tc_expr *e);
+bool tc_omp_plan_transpose(tc_omp_choice *c);
+/* The axis that lanes of a transpose are better along than along its stores, -1: none. */
 int tc_omp_plan_transposed(const tc_omp_facts *f);
 
 /* short_rows.c: the width below which a nest of reduced rows of unknown length has lanes along its rows; 0: none. */

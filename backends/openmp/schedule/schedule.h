@@ -50,6 +50,7 @@ typedef struct tc_omp_stage_schedule {
   int64_t skip; /* the stage is skipped (tc_stage.skip_if) from so many points on; 0: never */
   tc_schedule_list prefetch;       /* loads whose rows are prefetched for later outer points, */
   tc_schedule_list prefetch_store; /* and actions whose rows are */
+  tc_schedule_list transpose; /* loads of blocks, apart in the lanes, that are transposed in front of the stage's loops */
 } tc_omp_stage_schedule;
 
 #endif

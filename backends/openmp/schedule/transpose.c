@@ -1,16 +1,60 @@
-/* transpose.c - blocks that are read along one axis and stored along another, of arrays whose rows lie a large power of two
- * apart.
+/* transpose.c - blocks that are read along one axis and stored along another.
  *
- * Lanes are along the stores, and what they load lies in as many rows.  Elements of one column of rows that are a multiple
+ * Lanes are along the stores, and what they load lies in as many rows.  Vectors of these rows are transposed in registers, into
+ * a tile from which the stage loads its vectors: each line is read once, whatever the distance of rows.
+ *
+ * What cannot be transposed so is loaded element by element.  Elements of one column of rows that are a multiple
  * of 4 KiB apart have their lines in one set of the first-level cache, which holds 8 to 12 of them: each line is loaded
  * again for every element of it.  With lanes along the loads the stores are as far apart as rows of the result, which
  * need not be so. */
 #include "backends/openmp/schedule/plan.h"
 
+/* ---- tiles ----------------------------------------------------------------------------------- */
+
+int tc_omp_block_axis(const tc_omp_facts *f, const tc_stage *st) {
+  enum { TALL = 16, WIDE = 64 };
+  const tc_nest *n = f->nest;
+  const uint32_t axes = st->axes & ~f->parallel;
+  if (n->serial || st->interval || st->if_skipped || !tc_omp_along(f, st)) return -1;
+  const uint32_t others = axes & ~(1u << f->vector);
+  if (!others || others & (others - 1)) return -1;
+  const int other = __builtin_ctz(others);
+  const tc_dim tall = n->axis[other].extent, wide = n->axis[f->vector].extent;
+  if (!tc_dim_is_const(tall) || tc_dim_value(tall) > TALL || !tc_dim_is_const(wide) || tc_dim_value(wide) > WIDE) return -1;
+  for (uint32_t i = 0; i < st->naction; ++i)
+    if (!tc_omp_stores_in_order(f, &st->action[i])) return -1;
+  return other;
+}
+
+bool tc_omp_may_transpose(const tc_omp_facts *f, const tc_stage *st, const tc_expr *e) {
+  const int other = tc_omp_block_axis(f, st);
+  if (other < 0 || e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm) return false;
+  const tc_dim step = e->address.coef[f->vector];
+  return tc_dtype_bytes(tc_omp_buffer(f, e->buffer)->dtype) > 1 && tc_omp_buffer(f, e->buffer)->kind != TC_BUF_LOCAL &&
+         tc_dim_is(e->address.coef[other], 1) && !tc_dim_is(step, 0) && !tc_dim_is(step, 1);
+}
+
+bool tc_omp_plan_transpose(tc_omp_choice *c) {
+  for (uint32_t i = 0; i < c->f.nest->nstage; ++i) {
+    const tc_stage *st = &c->f.nest->stage[i];
+    tc_schedule_list *l = &c->stage[i].transpose;
+    if (tc_omp_block_axis(&c->f, st) < 0) continue;
+    const uint8_t *need = tc_omp_needs(&c->f, st);
+    l->at = tc_arena_alloc(c->f.p->arena, c->f.k->nexpr * sizeof *l->at);
+    if (!l->at) return false;
+    for (uint32_t id = 1; id < c->f.k->nexpr; ++id)
+      if (need[id] && tc_omp_may_transpose(&c->f, st, &c->f.k->expr[id])) l->at[l->n++] = id;
+  }
+  return true;
+}
+
+/* ---- lanes along the loads --------------------------------------------------------------------- */
+
 enum { SETS = 4096, /* bytes between lines of one set */ FEW = SETS / 4 /* four sets hold too few lines, too */ };
 
 /* The largest power of two, up to SETS, that divides the bytes of a step; of one that is not known: 1. */
-static int64_t divisor(tc_dim step, tc_dtype d) {
+static int64_t divisor(const tc_omp_facts *f, tc_dim step, tc_dtype d) {
+  step = tc_dense_step(tc_graph_dims(f->p->graph), f->p->graph, step);
   if (!tc_dim_is_const(step)) return 1;
   const int64_t bytes = tc_dim_value(step) * (int64_t)tc_dtype_bytes(d), power = bytes & -bytes;
   return power && power < SETS ? power : SETS;
@@ -26,15 +70,15 @@ static void find_divisors(const tc_omp_facts *f, int other, int64_t *along, int6
   const uint8_t *need = tc_omp_needs(f, st);
   for (uint32_t id = 1; id < f->k->nexpr; ++id) {
     const tc_expr *e = &f->k->expr[id];
-    if (!need[id] || e->kind != TC_EX_LOAD) continue;
+    if (!need[id] || e->kind != TC_EX_LOAD || tc_omp_may_transpose(f, st, e)) continue;
     const tc_dtype d = tc_omp_buffer(f, e->buffer)->dtype;
     const tc_dim here = e->address.coef[f->vector], there = e->address.coef[other];
-    if (!tc_dim_is(here, 0) && !tc_dim_is(here, 1)) at_least(divisor(here, d), along);
-    if (!tc_dim_is(there, 0) && !tc_dim_is(there, 1)) at_least(divisor(there, d), across);
+    if (!tc_dim_is(here, 0) && !tc_dim_is(here, 1)) at_least(divisor(f, here, d), along);
+    if (!tc_dim_is(there, 0) && !tc_dim_is(there, 1)) at_least(divisor(f, there, d), across);
   }
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
-    at_least(divisor(a->address.coef[other], tc_omp_buffer(f, a->buffer)->dtype), across);
+    at_least(divisor(f, a->address.coef[other], tc_omp_buffer(f, a->buffer)->dtype), across);
   }
 }
 

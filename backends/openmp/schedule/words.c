@@ -299,6 +299,14 @@ static const char *refuse_prefetch_store(const tc_schedule_place *at) {
   return NULL;
 }
 
+static const char *refuse_transpose(const tc_schedule_place *at) {
+  const tc_schedule_list *l = &stage_of(at)->transpose;
+  for (uint32_t i = 0; i < l->n; ++i)
+    if (!tc_omp_may_transpose(&choice(at)->f, loops_of(at), &at->k->expr[l->at[i]]))
+      return "it has no neighbours along the other axis of a block";
+  return NULL;
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 #define KERNEL(field) offsetof(tc_omp_kernel_schedule, field)
@@ -349,6 +357,7 @@ static const tc_schedule_word stage_words[] = {
     {"skip", TC_WORD_COUNT, STAGE(skip), 0, refuse_skip, NULL, NULL},
     {"prefetch", TC_WORD_VALUES, STAGE(prefetch), 0, refuse_prefetch, NULL, try_others},
     {"prefetch-store", TC_WORD_ACTIONS, STAGE(prefetch_store), 0, refuse_prefetch_store, NULL, try_others},
+    {"transpose", TC_WORD_VALUES, STAGE(transpose), 0, refuse_transpose, NULL, try_others},
 };
 
 const tc_schedule_words tc_omp_schedule_words = {

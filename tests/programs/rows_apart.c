@@ -1,0 +1,76 @@
+/* Operands that are columns of wider matrices: kernels read them as they lie, by their pitch, and give what the bodies give;
+ * only what has no pitch is packed.  Around the columns there is NaN, which nothing may touch. */
+#include <math.h>
+
+#include "check.h"
+
+typedef const tc_tensor *operand;
+
+TC_COMPILE static tc_tensor *rows(operand x TC_SHAPE("f32[R,C]")) { return tc_softmax(x, -1); }
+TC_COMPILE static tc_tensor *columns(operand x TC_SHAPE("bf16[R,C]")) { return tc_sum(x, TC_AXES(0), false); }
+TC_COMPILE static tc_tensor *fixed(operand x TC_SHAPE("f32[9,40]"), operand y TC_SHAPE("f32[40,9]")) {
+  return tc_add(tc_transpose(x, 0, 1), y);
+}
+TC_COMPILE static tc_tensor *product(operand x TC_SHAPE("f32[B,M,K]"), operand w TC_SHAPE("f32[N,K]"), operand b TC_SHAPE("f32[N]")) {
+  return tc_relu(tc_linear(x, w, b));
+}
+TC_COMPILE static tc_tensor *picked(operand table TC_SHAPE("f32[V,C]"), operand i TC_SHAPE("i64[R]")) {
+  return tc_mul_s(tc_embedding(table, i), 2);
+}
+/* One element follows the other through all rows: no pitch. */
+TC_COMPILE static tc_tensor *flat(operand x TC_SHAPE("f32[R,C]"), operand y TC_SHAPE("f32[R,C]")) { return tc_mul(x, y); }
+/* The last axis of x within a wider one. */
+static tc_tensor *within(operand x, int64_t left, int64_t right) {
+  const int last = tc_rank(x) - 1;
+  tc_ints dims = {.n = last + 1};
+  for (int i = 0; i <= last; i++) dims.v[i] = tc_size(x, i);
+  dims.v[last] += left + right;
+  tc_tensor *wide = tc_full(dims, NAN, tc_dtype_of(x));
+  tc_tensor *middle = tc_slice(wide, last, left, left + tc_size(x, last), 1);
+  CHECK(middle && tc_copy_(middle, x));
+  return middle;
+}
+
+#define SAME(name, packed_calls, call)                                                      \
+  do {                                                                                      \
+    const tc_stats before = tc_stats_of(name);                                              \
+    tc_tensor *got = call;                                                                  \
+    const tc_stats after = tc_stats_of(name);                                               \
+    CHECK(got &&after.hits == before.hits + 1);                                             \
+    CHECK(after.packed == before.packed + (packed_calls));                                  \
+    const tc_stance stance = tc_set_stance(TC_STANCE_EAGER);                                \
+    tc_tensor *want = call;                                                                 \
+    tc_set_stance(stance);                                                                  \
+    CHECK(tc_allclose(got, want, tc_dtype_of(want) == TC_BF16 ? 1.6e-2 : 1.3e-6, 1e-5));    \
+  } while (0)
+
+static void sizes(int64_t r, int64_t c, int64_t left, int64_t right) {
+  TC_SCOPE {
+    tc_tensor *x = within(tc_randn(TC_DIMS(r, c), 1, TC_F32), left, right);
+    tc_tensor *y = within(tc_randn(TC_DIMS(r, c), 2, TC_F32), right, left);
+    tc_tensor *batches = within(tc_randn(TC_DIMS(3, r, c), 3, TC_F32), left, right);
+    SAME("rows", 0, rows(x));
+    SAME("columns", 0, columns(within(tc_randn(TC_DIMS(r, c), 4, TC_BF16), left, right)));
+    SAME("product", 0, product(batches, x, tc_randn(TC_DIMS(r), 5, TC_F32)));
+    SAME("picked", 0, picked(x, tc_arange(r, r - 1, -1, TC_I64)));
+    SAME("flat", 1, flat(x, y));
+  }
+}
+
+int main(void) {
+  sizes(7, 5, 1, 2);
+  sizes(33, 70, 3, 0);
+  sizes(300, 17, 0, 64);
+  TC_SCOPE {
+    tc_tensor *x = tc_randn(TC_DIMS(9, 40), 1, TC_F32), *y = within(tc_randn(TC_DIMS(40, 9), 2, TC_F32), 1, 1);
+    SAME("fixed", 0, fixed(within(x, 5, 3), y));
+    SAME("fixed", 0, fixed(x, y));
+    SAME("fixed", 1, fixed(tc_transpose(tc_contiguous(tc_transpose(x, 0, 1)), 0, 1), y)); /* elements apart */
+    SAME("fixed", 1, fixed(tc_flip(x, TC_AXES(0)), y));                                    /* rows backwards */
+    SAME("fixed", 1, fixed(tc_expand(tc_slice(x, 0, 0, 1, 1), TC_DIMS(9, 40)), y));        /* one row */
+    tc_tensor *z = tc_randn(TC_DIMS(6, 7, 8), 3, TC_F32);
+    SAME("product", 1, product(tc_slice(z, 1, 1, 5, 1), tc_randn(TC_DIMS(4, 8), 4, TC_F32), tc_randn(TC_DIMS(4), 5, TC_F32)));
+  }
+  puts("rows apart: ok");
+  return 0;
+}
