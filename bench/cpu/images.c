@@ -11,9 +11,14 @@
 #define REAL(sizes) TC_SHAPE(DTYPE sizes)
 #define ONE TC_INTS(1)
 
+/* Networks know their layers: code for images and channels of the measured sizes, and for others. */
+#define LAYER(sizes) TC_SPECIALIZE(sizes)
+
 /* ---- relu(convolution + bias) ------------------------------------------------------------------ */
 
-TC_COMPILE static tc_tensor *conv3x3(const tc_tensor *x REAL("[N,C,H,W]"), const tc_tensor *w REAL("[O,C,3,3]"),
+TC_COMPILE LAYER("C=64,O=64,H=56,W=56") LAYER("C=128,O=128,H=28,W=28") LAYER("C=256,O=256,H=14,W=14")
+LAYER("C=512,O=512,H=7,W=7")
+static tc_tensor *conv3x3(const tc_tensor *x REAL("[N,C,H,W]"), const tc_tensor *w REAL("[O,C,3,3]"),
                                      const tc_tensor *b REAL("[O]")) {
   return tc_relu(tc_conv(x, w, b, ONE, ONE, ONE, 1));
 }
@@ -21,7 +26,9 @@ static bool run_conv3x3(tc_tensor *const *in, tc_tensor **out) {
   return (out[0] = conv3x3(in[0], in[1], in[2])) != NULL;
 }
 
-TC_COMPILE static tc_tensor *conv1x1(const tc_tensor *x REAL("[N,C,H,W]"), const tc_tensor *w REAL("[O,C,1,1]"),
+TC_COMPILE LAYER("C=64,O=256,H=56,W=56") LAYER("C=512,O=128,H=28,W=28") LAYER("C=1024,O=256,H=14,W=14")
+LAYER("C=2048,O=512,H=7,W=7")
+static tc_tensor *conv1x1(const tc_tensor *x REAL("[N,C,H,W]"), const tc_tensor *w REAL("[O,C,1,1]"),
                                      const tc_tensor *b REAL("[O]")) {
   return tc_relu(tc_conv(x, w, b, ONE, TC_INTS(0), ONE, 1));
 }
@@ -29,7 +36,8 @@ static bool run_conv1x1(tc_tensor *const *in, tc_tensor **out) {
   return (out[0] = conv1x1(in[0], in[1], in[2])) != NULL;
 }
 
-TC_COMPILE static tc_tensor *conv7x7(const tc_tensor *x REAL("[N,C,H,W]"), const tc_tensor *w REAL("[O,C,7,7]"),
+TC_COMPILE LAYER("C=3,O=64,H=224,W=224") LAYER("C=3,O=64,H=112,W=112")
+static tc_tensor *conv7x7(const tc_tensor *x REAL("[N,C,H,W]"), const tc_tensor *w REAL("[O,C,7,7]"),
                                      const tc_tensor *b REAL("[O]")) {
   return tc_relu(tc_conv(x, w, b, TC_INTS(2), TC_INTS(3), ONE, 1));
 }
@@ -38,7 +46,8 @@ static bool run_conv7x7(tc_tensor *const *in, tc_tensor **out) {
 }
 
 /* As many groups as channels: which have to be known. */
-TC_COMPILE TC_SPECIALIZE("C=96") TC_SPECIALIZE("C=384") static tc_tensor *conv_depthwise(const tc_tensor *x REAL("[N,C,H,W]"), const tc_tensor *w REAL("[C,1,3,3]"),
+TC_COMPILE LAYER("C=96,H=56,W=56") LAYER("C=384,H=14,W=14")
+static tc_tensor *conv_depthwise(const tc_tensor *x REAL("[N,C,H,W]"), const tc_tensor *w REAL("[C,1,3,3]"),
                                             const tc_tensor *b REAL("[C]")) {
   return tc_relu(tc_conv(x, w, b, ONE, ONE, ONE, tc_size(x, 1)));
 }
@@ -46,7 +55,8 @@ static bool run_conv_depthwise(tc_tensor *const *in, tc_tensor **out) {
   return (out[0] = conv_depthwise(in[0], in[1], in[2])) != NULL;
 }
 
-TC_COMPILE static tc_tensor *conv_groups(const tc_tensor *x REAL("[N,32*C,H,W]"), const tc_tensor *w REAL("[32*O,C,3,3]"),
+TC_COMPILE LAYER("C=4,O=4,H=56,W=56") LAYER("C=16,O=16,H=14,W=14")
+static tc_tensor *conv_groups(const tc_tensor *x REAL("[N,32*C,H,W]"), const tc_tensor *w REAL("[32*O,C,3,3]"),
                                          const tc_tensor *b REAL("[32*O]")) {
   return tc_relu(tc_conv(x, w, b, ONE, ONE, ONE, 32));
 }
@@ -54,7 +64,8 @@ static bool run_conv_groups(tc_tensor *const *in, tc_tensor **out) {
   return (out[0] = conv_groups(in[0], in[1], in[2])) != NULL;
 }
 
-TC_COMPILE static bool conv3x3_grad(const tc_tensor *x REAL("[N,C,H,W]"), const tc_tensor *w REAL("[O,C,3,3]"),
+TC_COMPILE LAYER("C=64,O=64,H=56,W=56") LAYER("C=256,O=256,H=14,W=14") LAYER("C=512,O=512,H=7,W=7")
+static bool conv3x3_grad(const tc_tensor *x REAL("[N,C,H,W]"), const tc_tensor *w REAL("[O,C,3,3]"),
                                     const tc_tensor *dy REAL("[N,O,H,W]"), tc_tensor **out) {
   const tc_tensor *wrt[] = {x, w}, *y = tc_conv(x, w, NULL, ONE, ONE, ONE, 1);
   return (out[0] = tc_detach(y)) && tc_vjp(y, dy, 2, wrt, out + 1);

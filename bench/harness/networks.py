@@ -103,7 +103,7 @@ class Convolution(Network):
 
 class Pool(Network):
     """(N, C, E): windows of images E x E."""
-    image, streams, cancels = True, "copy", False
+    image, streams = True, "copy"
     sizes = ((8, 64, 112), (8, 256, 28))
 
     def __init__(self, name, window):
@@ -196,10 +196,10 @@ NETWORKS = (
     Attention("attention", False), Attention("attention_causal", True), AttentionDecode(),
     Attention("attention_grad", False), Attention("attention_causal_grad", True),
     Convolution("conv3x3", 3, ((1, 64, 64, 56), (8, 128, 128, 28), (4, 256, 256, 14), (8, 512, 512, 7))),
-    Convolution("conv1x1", 1, ((4, 64, 256, 56), (8, 512, 128, 28), (4, 1024, 256, 14))),
+    Convolution("conv1x1", 1, ((4, 64, 256, 56), (8, 512, 128, 28), (4, 1024, 256, 14), (8, 2048, 512, 7))),
     Convolution("conv7x7", 7, ((1, 3, 64, 224), (8, 3, 64, 112)), stride=2),
     Convolution("conv_depthwise", 3, ((4, 96, 96, 56), (8, 384, 384, 14)), groups=same),
     Convolution("conv_groups", 3, ((4, 128, 128, 56), (8, 512, 512, 14)), groups=lambda c: 32),
-    Convolution("conv3x3_grad", 3, ((4, 64, 64, 56), (8, 256, 256, 14))),
+    Convolution("conv3x3_grad", 3, ((4, 64, 64, 56), (8, 256, 256, 14), (8, 512, 512, 7))),
     Pool("max_pool", 3), Pool("avg_pool", 2), Pool("max_pool_grad", 3), BatchNorm(), LSTM(), LinearInt8(),
 )
