@@ -97,12 +97,12 @@ static tc_tensor *placed(tc_tensor *x, const char *folder, int operand) {
   return y;
 }
 
-/* Operands come as f32 (values) or i64 (indices); values take the dtype of the case. */
+/* Operands come as f32 (values) or integers; values take the dtype of the case. */
 static tc_tensor *load_operand(const char *folder, int set, int i, tc_dtype dtype, bool leaf) {
   char path[4096];
   snprintf(path, sizeof path, "%s/in%d_%d.npy", folder, set, i);
   tc_tensor *file = tc_load_npy(path);
-  if (!file || tc_dtype_of(file) == TC_I64) return file;
+  if (!file || tc_dtype_of(file) != TC_F32) return file;
   tc_tensor *x = tc_cast(file, dtype);
   tc_free(file);
   x = placed(x, folder, i);

@@ -106,18 +106,18 @@ def write_inputs(family, size, item, folder):
     rng = np.random.default_rng(1)
     first = family.inputs(size, rng)
     one = sum(a.size for a in first) * item
-    sets = int(np.clip(np.ceil(64e6 / one), 1, 8 if len(first) < 100 else 2))
+    sets = 1 if family.one_set else int(np.clip(np.ceil(64e6 / one), 1, 8 if len(first) < 100 else 2))
     for s in range(sets):
         for i, a in enumerate(first if s == 0 else family.inputs(size, rng)):
-            a = np.ascontiguousarray(a, a.dtype if a.dtype == np.int64 else np.float32)
+            a = np.ascontiguousarray(a, a.dtype if a.dtype.kind == "i" else np.float32)
             np.save(f"{folder}/in{s}_{i}.npy", a)
     return sets
 
 
 def rounded(a, dtype):
     """What a contender sees: the float32 values, through bfloat16 for bf16 rows."""
-    if a.dtype == np.int64 or dtype == "f32":
-        return a if a.dtype == np.int64 else a.astype(np.float64)
+    if a.dtype.kind == "i" or dtype == "f32":
+        return a if a.dtype.kind == "i" else a.astype(np.float64)
     bits = a.astype(np.float32).view(np.uint32)
     bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
     return bits.view(np.float32).astype(np.float64)

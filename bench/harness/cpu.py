@@ -16,11 +16,12 @@ import report
 from contenders import (CEILINGS, Contender, ceiling, cpu_model, measure, peer_environment, prepare, spread, start_peer, versions,
                         write_inputs)
 from families import FAMILIES, ITEM
+from networks import NETWORKS
 from training import TRAINING
 
-PEERS = ("torch-eager", "torch-default", "torch-max-autotune", "torch-whole", "jax")
-QUICK_PEERS = PEERS[:2]
-TRAINING_PEERS = ("torch-whole",)  # take part in rows of training alone
+PEERS = ("torch-eager", "torch-channels-last", "torch-default", "torch-max-autotune", "torch-whole", "jax")
+QUICK_PEERS = ("torch-eager", "torch-default")
+SOME_ROWS = ("torch-whole", "torch-channels-last")  # take part where a family names them
 
 
 def start(options, threads):
@@ -69,7 +70,7 @@ def turn(options):
 
 
 def run_row(contenders, meter, family, dtype, size, threads, options):
-    contenders = [c for c in contenders if c.name not in TRAINING_PEERS or family.group == "training"]
+    contenders = [c for c in contenders if c.name not in SOME_ROWS or c.name in family.peers]
     with tempfile.TemporaryDirectory() as folder:
         sets = write_inputs(family, size, ITEM[dtype], folder)
         for c in contenders:
@@ -104,7 +105,8 @@ def main():
     p.add_argument("--program", required=True, help=argparse.SUPPRESS)
     p.add_argument("--python", required=True, help=argparse.SUPPRESS)
     p.add_argument("--out", required=True, help=argparse.SUPPRESS)
-    p.add_argument("--only", default="", help="families, comma separated; training: those with gradients, and optimisers")
+    p.add_argument("--only", default="", help="families, comma separated; training: those with gradients, and optimisers; "
+                   "networks: attention, convolutions and what goes with them")
     p.add_argument("--dtypes", default="f32,bf16")
     p.add_argument("--threads", default="1,2")
     p.add_argument("--sizes", default="", help="sizes such as 4096x4096, comma separated: the rows to run again")
@@ -125,7 +127,7 @@ def main():
         options.peers = [] if options.symbolic or options.before else list(QUICK_PEERS if options.quick else PEERS)
     sizes = {tuple(map(int, s.split("x"))) for s in options.sizes.split(",") if s}
     names = options.only.split(",")
-    wanted = [f for f in FAMILIES + TRAINING if not options.only or f.name in names or f.group in names]
+    wanted = [f for f in FAMILIES + TRAINING + NETWORKS if not options.only or f.name in names or f.group in names]
     result = {"cpu": cpu_model(), "date": time.strftime("%Y-%m-%d"), "versions": versions(options.python),
               "ceilings": {}, "rows": []}
     for threads in map(int, options.threads.split(",")):

@@ -41,6 +41,8 @@ class Family:
     product = None  # is its arithmetic that of a matrix product?  None: where it has no streams
     group = ""  # a name for several families
     written = ()  # operands that are compared behind results
+    one_set = False  # of operands, though there were room for several
+    peers = ()  # that take part in rows of this family, and not in others
     cancels = False  # differences or sums of large terms: errors are relative to the largest result
 
     def inputs(self, size, rng):
@@ -280,6 +282,7 @@ class AdamW(Family):
     """The tenth step, in place."""
     name = "adamw"
     group = "training"
+    peers = ("torch-whole",)
     cancels = True
     sizes = ((100003,), (3000000,), (16800000,))
 

@@ -1,6 +1,6 @@
 """A peer as a process that obeys the same lines as tc_bench (bench/cpu/bench_main.c).
 
-usage: peers.py torch-eager|torch-default|torch-max-autotune|torch-whole|jax THREADS
+usage: peers.py torch-eager|torch-channels-last|torch-default|torch-max-autotune|torch-whole|jax THREADS
 """
 import ctypes
 import functools
@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 
+import networks_peers
 import sweep_peers
 import training_peers
 from sweep_families import form_of
@@ -48,6 +49,9 @@ class Torch:
         """A function of a set of operands, and how many of these are results."""
         self.torch.compiler.reset()
         return training_peers.torch_function(self.torch, family, self.mode)
+
+    def network(self, family):
+        return networks_peers.torch_function(self.torch, family, self.mode)
 
     def function(self, family, _layouts=()):
         torch, f = self.torch, self.torch.nn.functional
@@ -137,9 +141,9 @@ class Torch:
 
     def operand(self, array, dtype, layout):
         x = self.torch.from_numpy(array)
-        x = x if array.dtype == np.int64 else x.to(self.dtypes[dtype])
+        x = x if array.dtype.kind == "i" else x.to(self.dtypes[dtype])
         if not layout:
-            return x
+            return networks_peers.torch_layout(self.torch, self.mode, x)
         kind, left, right = layout
         if kind == "columns":
             y = x.new_zeros((*x.shape[:-1], left + x.shape[-1] + right))[..., left:left + x.shape[-1]]
@@ -180,6 +184,9 @@ class Jax:
             return run(*(x[..., columns[i]] if i in columns else x for i, x in enumerate(operands)))
 
         return self.jax.jit(sliced if columns else run, donate_argnums=(0, 1, 2, 3) if family == "adamw" else ())
+
+    def network(self, family):
+        raise ValueError(f"{family} is not written for JAX")
 
     def formula(self, family):
         jax, jnp = self.jax, self.jnp
@@ -236,7 +243,7 @@ class Jax:
     def operand(self, array, dtype, layout):
         if layout and layout[0] == "columns":  # of a wider matrix, which `function` takes
             array = np.pad(array, [(0, 0)] * (array.ndim - 1) + [layout[1:]])
-        return self.jnp.asarray(array, None if array.dtype == np.int64 else self.dtypes[dtype])
+        return self.jnp.asarray(array, None if array.dtype.kind == "i" else self.dtypes[dtype])
 
     def call(self, run, operands):
         result = self.jax.block_until_ready(run(*operands))
@@ -306,6 +313,8 @@ class Server:
     def function(self, family, layouts):
         if family in training_peers.SHAPES:
             return self.peer.training(family, layouts)
+        if family in networks_peers.FAMILIES:
+            return self.peer.network(family)
         run = self.peer.function(family, layouts)
         return lambda operands: (self.peer.call(run, operands),), 0
 

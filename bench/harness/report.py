@@ -100,7 +100,8 @@ def acceptance(rows):
         return [verdict("no row takes more than 1.03x the time of the build before",
                         [f"{r['threads']}T {label(r)}: {1 / ratio(r):.2f}x" for r in rows if ratio(r) < 1 / 1.03])]
     training = [r for r in rows if r["group"] == "training"]
-    fused = [r for r in rows if r["family"] != "matmul" and r not in training]
+    networks = [r for r in rows if r["group"] == "networks"]
+    fused = [r for r in rows if r["family"] != "matmul" and r not in training and r not in networks]
     products = [r for r in rows if r["family"] == "matmul"]
 
     def named(r):
@@ -114,6 +115,10 @@ def acceptance(rows):
                   verdict("none of the peers takes less memory in calls",
                           [f"{r['threads']}T {label(r)}: {memory_cell(r)}" for r in training
                            if min(r["memory"].values(), default=0) < r["memory"].get("tcompile", 0)])]
+    if networks:
+        mean = geometric_mean([ratio(r) for r in networks])
+        lines += [verdict("every row of networks is ahead of the best peer", [named(r) for r in networks if ratio(r) <= 1]),
+                  verdict(f"their geometric mean is at least 1.5x: {mean:.2f}x", [] if mean >= 1.5 else ["it is below"])]
     if fused:
         mean = geometric_mean([ratio(r) for r in fused])
         lines += [verdict("every fused row is ahead of the best peer", [named(r) for r in fused if ratio(r) <= 1]),

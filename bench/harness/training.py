@@ -49,6 +49,7 @@ def cross_entropy(x, t):
 
 class Training(Family):
     group = "training"
+    peers = ("torch-whole",)
     cancels = True
 
 

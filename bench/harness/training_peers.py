@@ -95,19 +95,18 @@ def torch_update(torch, name, fused):
     return {"sgd": fused_sgd if fused else sgd}.get(SHAPES[name][2], fused_adam if fused else adam)
 
 
-def torch_step(torch, name, mode, options):
+def torch_step(torch, shape, forward, update, mode, options):
     """eager; whole: value, gradients and update in one compiled function; else the forward part compiled with its
-    backward, and PyTorch's fused optimiser."""
-    count, others, kind = SHAPES[name]
-    forward, whole = torch_forward(torch, name), mode == "whole"
-    update = torch_update(torch, name, not whole) if kind in WRITTEN else None
+    backward, and `update` as it is.  shape: as in SHAPES."""
+    count, others, kind = shape
+    whole = mode == "whole"
     compiled = lambda f: f if mode == "eager" else torch.compile(f, fullgraph=True, dynamic=False, **options)
 
     def apart(*operands):
         for p in operands[:count]:
             p.requires_grad_()
         y = inner(*operands[:count + others])
-        g = torch.autograd.grad(y, operands[:count], operands[count] if kind == "cotangent" else None)
+        g = torch.autograd.grad(y, operands[:count], operands[count + others] if kind == "cotangent" else None)
         if not update:
             return (y.detach(), *g)
         with torch.no_grad():
@@ -117,7 +116,7 @@ def torch_step(torch, name, mode, options):
     def together(*operands):
         fixed = operands[count:count + others]
         y, pull = torch.func.vjp(lambda *p: forward(*p, *fixed), *operands[:count])
-        g = pull(operands[count] if kind == "cotangent" else torch.ones_like(y))
+        g = pull(operands[count + others] if kind == "cotangent" else torch.ones_like(y))
         if update:
             update(operands[:count], g, operands[count + others:])
         return (y,) if update else (y, *g)
@@ -142,10 +141,15 @@ def torch_step(torch, name, mode, options):
 
 
 def torch_function(torch, name, mode):
-    """torch_step of one of PyTorch's modes, or of "whole", "whole-MODE"."""
+    """torch_step with PyTorch's fused optimiser, or, of "whole", with formulas."""
+    update = torch_update(torch, name, not mode.startswith("whole")) if SHAPES[name][2] in WRITTEN else None
+    return torch_step(torch, SHAPES[name], torch_forward(torch, name), update, *torch_mode(mode))
+
+
+def torch_mode(mode):
+    """What torch_step takes for one of PyTorch's modes, or for "whole", "whole-MODE"."""
     kind, _, compiler = mode.partition("-") if mode.startswith("whole") else (mode, "", mode)
-    options = {} if compiler in ("", "eager", "default") else {"mode": compiler}
-    return torch_step(torch, name, kind, options)
+    return kind, {} if compiler in ("", "eager", "default") else {"mode": compiler}
 
 
 # ---- JAX ------------------------------------------------------------------------------------------

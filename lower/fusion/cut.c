@@ -103,10 +103,21 @@ static bool has_parallel_lanes(const lo_group *g, const lo_lin *flat) {
   return false;
 }
 
+/* Does g read each element of the view for one multiplication of a product of a row?  An array of them would be written in
+ * lanes as short as those that read the view. */
+static bool multiplies_once(lo *L, const lo_group *g, const lo_lin *flat) {
+  for (int a = 0; a < g->naxis; a++)
+    if (tc_dim_is(flat->coef[a], 0) && !tc_dim_is(g->extent[a], 1)) return false;
+  for (uint32_t i = 0; i < g->nreduce; i++)
+    if (lo_node(L, g->reduce[i].node)->op != OP_MATMUL) return false;
+  return g->nreduce > 0;
+}
+
 /* What the reader of a view wants. */
 typedef struct wish {
   bool matrices; /* axes of a product's matrices may be cut */
   bool parallel; /* lanes do not run along what is reduced */
+  bool once;     /* short lanes cost no more than an array would */
 } wish;
 
 /* May axis a of g have an inner part of this size?  Not where lanes run, or what is reduced, but by a product.  Rows,
@@ -118,7 +129,7 @@ static bool can_cut(lo *L, const lo_group *g, int a, tc_dim inner, wish w) {
   if (g->sequential >> a & 1)
     return L->target->product_parts && is_of_dots(L, g, a) &&
            (w.parallel || a + 1 < g->naxis || lo_guess(L, inner) >= LONG);
-  if (!g->matmul.id) return a + 2 < g->naxis || lo_guess(L, inner) >= LONG;
+  if (!g->matmul.id) return w.once || a + 2 < g->naxis || lo_guess(L, inner) >= LONG;
   if (!is_of_matrices(g, a)) return true;
   return w.matrices && L->target->product_parts && g->naxis + 5 < LO_AXES;
 }
@@ -156,7 +167,7 @@ bool lo_cut_axes(lo *L, lo_group *g, const lo_lin *flat, const tc_type *t, bool 
   int n = 0;
   lo_group trial = trial_of(L, g);
   lo_lin left = *flat, quotient, rest;
-  const wish w = {matrices, has_parallel_lanes(g, flat)};
+  const wish w = {matrices, has_parallel_lanes(g, flat), multiplies_once(L, g, flat)};
   const int first = lo_first_nonunit(t);
   for (int i = t->rank - 1; i > first; i--) {
     if (tc_dim_is(t->dim[i], 1)) continue;

@@ -165,6 +165,24 @@ static uint32_t batches_of_one_b(const lo_kb *b, const tc_mm_loop *mm, uint32_t 
   return found;
 }
 
+/* Are there so few columns that tiles are filled badly, and A is packed for little? */
+static bool has_few_columns(const lo_kb *b, uint32_t columns) {
+  enum { FEW = 256 };
+  tc_dim all = tc_dim_const(1);
+  for (int s = 0; s < b->nslot; s++)
+    if (columns >> s & 1 && !b->slot[s].dead) all = tc_dim_mul(b->L->dims, all, b->slot[s].extent);
+  return tc_dim_is_const(all) && tc_dim_value(all) < FEW;
+}
+
+/* Batches that have one A, and few columns each, such as small images that are convolved: a product of (batch, n) columns. */
+static uint32_t batches_of_one_a(const lo_kb *b, const tc_mm_loop *mm, uint32_t roles, uint32_t columns) {
+  uint32_t found = 0;
+  if (!b->L->target->product_parts || !b->L->target->epilogue_parts || !has_few_columns(b, columns)) return 0;
+  for (int s = 0; s < b->nslot; s++)
+    if (!b->slot[s].dead && !((roles | b->axes[mm->a.id]) >> s & 1) && b->axes[mm->b.id] >> s & 1) found |= 1u << s;
+  return found;
+}
+
 void lo_emit_matmul(lo_kb *b, lo_group *g) {
   const tc_node *n = lo_node(b->L, g->matmul);
   const lo_lin *dim = g->at->dim + n->type.rank - 2;
@@ -178,9 +196,9 @@ void lo_emit_matmul(lo_kb *b, lo_group *g) {
   lo_emit_stores(b);
   const int row = unit_axis(&dim[0]), column = unit_axis(&dim[1]);
   lo_coalesce(b);
-  const uint32_t columns = lo_lin_axes(&dim[1]);
-  uint32_t rows = lo_lin_axes(&dim[0]);
+  uint32_t columns = lo_lin_axes(&dim[1]), rows = lo_lin_axes(&dim[0]);
   if (row >= 0 && !b->slot[row].dead) rows |= batches_of_one_b(b, mm, rows | columns | deep, deep);
+  if (column >= 0 && !b->slot[column].dead) columns |= batches_of_one_a(b, mm, rows | columns | deep, columns);
   parts role[3] = {parts_of(b, rows), parts_of(b, columns), parts_of(b, deep)};
   if (!role[0].n) role[0].whole = row_slot(b, row, column, mm);
   for (int r = 0; r < 3; r++) join(b, &role[r]);

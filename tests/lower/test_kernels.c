@@ -187,6 +187,11 @@ KERNELS(matmul, batches_of_one_b, 1,
 KERNELS(matmul, batches_of_one_b_transposed, 1,
         "%1 = param f32[2,B,7,3] \"x\"\n%2 = param f32[2,1,7,5] \"y\"\n%3 = permute %1 axes=[0,1,3,2]\n%4 = matmul %3 %2\n"
         "%5 = permute %4 axes=[0,1,3,2]\nret %5\n")
+KERNELS(matmul, batches_of_one_a, 1,
+        "%1 = param f32[7,6] \"x\"\n%2 = param f32[2,B,6,5] \"y\"\n%3 = param f32[2,B,7,5] \"r\"\n%4 = param f32[B,1,1] \"s\"\n"
+        "%5 = matmul %1 %2\n%6 = mul %5 %4\n%7 = add %6 %3\nret %7\n")
+KERNELS(matmul, batches_of_one_a_in_groups, 1,
+        "%1 = param f32[3,7,6] \"x\"\n%2 = param f32[B,3,6,5] \"y\"\n%3 = matmul %1 %2\nret %3\n")
 KERNELS(matmul, vector, 1,
         "%1 = param f32[M,9] \"x\"\n%2 = param f32[9] \"y\"\n%3 = matmul %1 %2\n"
         "%4 = exp %3\nret %4\n")
@@ -211,6 +216,12 @@ KERNELS(matmul, residual_stream, 2,
         "%4 = add %3 %1\n%5 = softmax %4 axis=1\n%6 = add %5 %4\nret %6\n")
 
 /* ---- views that divide an axis ---------------------------------------------------------------- */
+
+/* Windows of short rows, each multiplied once: no array has them. */
+KERNELS(views, windows_of_one_channel, 1,
+        "%1 = param f32[N,3,6,9] \"x\"\n%2 = param f32[3,1,9] \"w\"\n%3 = unfold %1 axis=2 size=3 step=1\n"
+        "%4 = unfold %3 axis=3 size=3 step=1\n%5 = permute %4 axes=[0,1,4,5,2,3]\n%6 = reshape %5 dims=[N,3,9,28]\n"
+        "%7 = matmul %2 %6\nret %7\n")
 
 #define REPEATED(heads, rows)                                                                      \
   "%1 = param f32[B,3*" heads "," rows ",8] \"q\"\n%2 = param f32[B,3,T,8] \"k\"\n"                \
