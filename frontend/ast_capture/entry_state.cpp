@@ -62,7 +62,11 @@ Place Evaluator::entry_variable(const VarDecl *variable) {
   Place place;
   place.at_entry = true;
   place.text = qualified_name(variable);
-  place.type = variable->getType();
+  place.type = variable->getType().getNonReferenceType();
+  if (variable->getType()->isReferenceType()) { // of C++: a pointer that is followed by its name
+    place.deref = true;
+    place.pointer = place.text.size();
+  }
   place.declared = place.root = variable;
   if (declared_shape(variable)) place.shaped = variable;
   return place;
@@ -179,16 +183,15 @@ const Expr *Evaluator::constant_initializer(const VarDecl *variable) const {
 }
 
 std::optional<Place> Evaluator::locate_entry(const VarDecl *variable, SourceLocation loc) {
-  QualType type = variable->getType();
-  if (type.isVolatileQualified() || type->isAtomicType() || type->isReferenceType()) {
+  const QualType type = variable->getType().getNonReferenceType();
+  const bool reference = variable->getType()->isReferenceType();
+  if (type.isVolatileQualified() || type->isAtomicType()) {
     fail(loc, "'" + variable->getNameAsString() + "' is " +
-                  (type.isVolatileQualified() ? "volatile"
-                   : type->isAtomicType()     ? "atomic"
-                                              : "a reference"));
+                  (type.isVolatileQualified() ? "volatile" : "atomic"));
     return std::nullopt;
   }
   Place place;
-  if (variable->hasLocalStorage() && !reading.escapes(variable)) {
+  if (variable->hasLocalStorage() && !reference && !reading.escapes(variable)) {
     const Place entry = entry_variable(variable);
     auto known = facts.constants.find(variable);
     place.slot = new_slot(known != facts.constants.end() && assume(entry, known->second)
@@ -198,7 +201,7 @@ std::optional<Place> Evaluator::locate_entry(const VarDecl *variable, SourceLoca
     frames.front().variables[variable] = place.slot;
     return place;
   }
-  if (variable->hasGlobalStorage() && type.isConstant(context) &&
+  if (variable->hasGlobalStorage() && !reference && type.isConstant(context) &&
       (type->isArrayType() || type->isRecordType() || type->isPointerType())) {
     auto [at, fresh] = tables.insert({variable, 0});
     if (const Expr *init = fresh ? constant_initializer(variable) : nullptr) {

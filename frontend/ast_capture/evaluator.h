@@ -197,6 +197,7 @@ private:
   Value evaluate_initializer(const clang::Expr *e, clang::QualType type);
   Value compare_pointers(const clang::BinaryOperator *e, const Value &a, const Value &b);
   std::optional<Place> locate(const clang::Expr *e);
+  std::optional<Place> refer(const clang::Expr *e);
   std::optional<Place> locate_variable(const clang::DeclRefExpr *e);
   Place offset_place(Place place, int64_t by);
   Value load(const Place &place, clang::SourceLocation loc);
@@ -439,6 +440,7 @@ private:
   struct Frame {
     const clang::FunctionDecl *function;
     std::map<const clang::VarDecl *, unsigned> variables; // slots
+    std::map<const clang::VarDecl *, Place> referred;     // by C++'s references: what they name
     Value returned;
     clang::SourceLocation return_loc;
   };
