@@ -398,8 +398,7 @@ static bool are_parts(const Place &a, const Place &b) {
          is_constant_path(StringRef(y).substr(n));
 }
 
-// Whether one of two objects of the entry state with different names may lie in the other, or be it.
-static bool may_alias(ASTContext &context, const Place &a, const Place &b) {
+bool may_alias(ASTContext &context, const Place &a, const Place &b) {
   auto plain = [&](const Place &p) {
     return context.getCanonicalType(p.type).getUnqualifiedType();
   };
@@ -511,8 +510,8 @@ std::optional<bool> Evaluator::pointer_truth(const Value &v) {
   return true;
 }
 
-// Likewise of a pointer to an object, where ?: asks: each side is followed; where that makes too many ways, it
-// leads to one.
+// Likewise of a pointer to an object, where ?: asks, or a branch in a function that is called: each side is followed; where
+// that makes too many ways, it leads to one.
 std::optional<bool> Evaluator::pointer_side(const Value &v) {
   if (maybe && v.place.deref) return std::nullopt;
   const std::string text = "(" + v.place.text + ") != 0";

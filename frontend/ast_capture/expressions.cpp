@@ -587,9 +587,7 @@ Value Evaluator::evaluate_conditional(const AbstractConditionalOperator *e) {
   }
   const bool before = exits;
   exits = exits || ends_program(e->getTrueExpr()) || ends_program(e->getFalseExpr());
-  const auto *asks = dyn_cast<CastExpr>(e->getCond()->IgnoreParens());
-  const bool pointer = asks && asks->getCastKind() == CK_PointerToBoolean; // in C++
-  Value condition = evaluate(pointer ? asks->getSubExpr() : e->getCond());
+  Value condition = evaluate(pointer_asked(e->getCond()));
   exits = before;
   if (failed) return {};
   const bool number = condition.kind == Value::Scalars && e->getType()->isArithmeticType();
