@@ -498,24 +498,27 @@ Value Evaluator::call_visible(const CallExpr *e, const FunctionDecl *callee) {
              : name + " calls itself, and where that ends is not known at build time; use a loop");
     return {};
   }
-  for (const ParmVarDecl *parameter : callee->parameters())
-    if (parameter->getType()->isReferenceType()) {
-      fail(e->getExprLoc(), "'" + callee->getNameAsString() + "' takes a reference");
-      return {};
-    }
   std::vector<Value> arguments;
-  for (const Expr *arg : e->arguments()) arguments.push_back(evaluate(arg));
+  for (unsigned i = 0; i < e->getNumArgs() && !failed; i++) {
+    const bool reference = callee->getParamDecl(i)->getType()->isReferenceType();
+    auto place = reference ? refer(e->getArg(i)) : std::nullopt;
+    arguments.push_back(place ? Value::of(Value::Pointer, *place) : evaluate(e->getArg(i)));
+  }
   if (failed || !check_declared(callee, arguments, e)) return {};
   return call_body(e, callee, std::move(arguments));
 }
 
-// The body of a function, for these arguments.
+// The body of a function, for these arguments; those of C++'s references are pointers to what they name.
 Value Evaluator::call_body(const CallExpr *e, const FunctionDecl *callee,
                            std::vector<Value> arguments) {
   Frame frame;
   frame.function = callee;
-  for (unsigned i = 0; i < arguments.size(); i++)
-    frame.variables[callee->getParamDecl(i)] = new_slot(std::move(arguments[i]));
+  for (unsigned i = 0; i < arguments.size(); i++) {
+    const ParmVarDecl *parameter = callee->getParamDecl(i);
+    if (parameter->getType()->isReferenceType())
+      frame.referred[parameter] = std::move(arguments[i].place);
+    else frame.variables[parameter] = new_slot(std::move(arguments[i]));
+  }
   frames.push_back(std::move(frame));
   execute(callee->getBody());
   Value returned = frames.back().returned;

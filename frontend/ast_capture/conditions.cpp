@@ -202,6 +202,12 @@ bool Evaluator::demand(const Scalar &v, bool holds) {
   return true;
 }
 
+const Expr *pointer_asked(const Expr *condition) {
+  const auto *cast = dyn_cast<CastExpr>(condition->IgnoreParens());
+  const bool asks = cast && cast->getCastKind() == CK_PointerToBoolean;
+  return asks ? cast->getSubExpr() : condition;
+}
+
 // Without what changes nothing about whether the condition holds.
 static const Expr *condition_of(ASTContext &context, const Expr *e) {
   e = e->IgnoreParens();

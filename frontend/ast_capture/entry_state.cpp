@@ -62,7 +62,11 @@ Place Evaluator::entry_variable(const VarDecl *variable) {
   Place place;
   place.at_entry = true;
   place.text = qualified_name(variable);
-  place.type = variable->getType();
+  place.type = variable->getType().getNonReferenceType();
+  if (variable->getType()->isReferenceType()) { // of C++: a pointer that is followed by its name
+    place.deref = true;
+    place.pointer = place.text.size();
+  }
   place.declared = place.root = variable;
   if (declared_shape(variable)) place.shaped = variable;
   return place;
@@ -179,16 +183,15 @@ const Expr *Evaluator::constant_initializer(const VarDecl *variable) const {
 }
 
 std::optional<Place> Evaluator::locate_entry(const VarDecl *variable, SourceLocation loc) {
-  QualType type = variable->getType();
-  if (type.isVolatileQualified() || type->isAtomicType() || type->isReferenceType()) {
+  const QualType type = variable->getType().getNonReferenceType();
+  const bool reference = variable->getType()->isReferenceType();
+  if (type.isVolatileQualified() || type->isAtomicType()) {
     fail(loc, "'" + variable->getNameAsString() + "' is " +
-                  (type.isVolatileQualified() ? "volatile"
-                   : type->isAtomicType()     ? "atomic"
-                                              : "a reference"));
+                  (type.isVolatileQualified() ? "volatile" : "atomic"));
     return std::nullopt;
   }
   Place place;
-  if (variable->hasLocalStorage() && !reading.escapes(variable)) {
+  if (variable->hasLocalStorage() && !reference && !reading.escapes(variable)) {
     const Place entry = entry_variable(variable);
     auto known = facts.constants.find(variable);
     place.slot = new_slot(known != facts.constants.end() && assume(entry, known->second)
@@ -198,7 +201,7 @@ std::optional<Place> Evaluator::locate_entry(const VarDecl *variable, SourceLoca
     frames.front().variables[variable] = place.slot;
     return place;
   }
-  if (variable->hasGlobalStorage() && type.isConstant(context) &&
+  if (variable->hasGlobalStorage() && !reference && type.isConstant(context) &&
       (type->isArrayType() || type->isRecordType() || type->isPointerType())) {
     auto [at, fresh] = tables.insert({variable, 0});
     if (const Expr *init = fresh ? constant_initializer(variable) : nullptr) {
@@ -395,8 +398,7 @@ static bool are_parts(const Place &a, const Place &b) {
          is_constant_path(StringRef(y).substr(n));
 }
 
-// Whether one of two objects of the entry state with different names may lie in the other, or be it.
-static bool may_alias(ASTContext &context, const Place &a, const Place &b) {
+bool may_alias(ASTContext &context, const Place &a, const Place &b) {
   auto plain = [&](const Place &p) {
     return context.getCanonicalType(p.type).getUnqualifiedType();
   };
@@ -508,8 +510,8 @@ std::optional<bool> Evaluator::pointer_truth(const Value &v) {
   return true;
 }
 
-// Likewise of a pointer to an object, where ?: asks: each side is followed; where that makes too many ways, it
-// leads to one.
+// Likewise of a pointer to an object, where ?: asks, or a branch in a function that is called: each side is followed; where
+// that makes too many ways, it leads to one.
 std::optional<bool> Evaluator::pointer_side(const Value &v) {
   if (maybe && v.place.deref) return std::nullopt;
   const std::string text = "(" + v.place.text + ") != 0";

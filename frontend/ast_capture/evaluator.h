@@ -197,6 +197,7 @@ private:
   Value evaluate_initializer(const clang::Expr *e, clang::QualType type);
   Value compare_pointers(const clang::BinaryOperator *e, const Value &a, const Value &b);
   std::optional<Place> locate(const clang::Expr *e);
+  std::optional<Place> refer(const clang::Expr *e);
   std::optional<Place> locate_variable(const clang::DeclRefExpr *e);
   Place offset_place(Place place, int64_t by);
   Value load(const Place &place, clang::SourceLocation loc);
@@ -242,6 +243,7 @@ private:
   std::string dim_text(tc_dim dim);
 
   // numeric_calls.cpp
+  std::optional<std::string> string_text(const Value &v, clang::SourceLocation loc);
   std::optional<Value> call_on_strings(const clang::CallExpr *e, llvm::StringRef name);
   std::optional<Value> call_numeric(const clang::CallExpr *e, const clang::FunctionDecl *callee);
   std::optional<Scalar> fold_call(const clang::CallExpr *e, llvm::StringRef name,
@@ -439,6 +441,7 @@ private:
   struct Frame {
     const clang::FunctionDecl *function;
     std::map<const clang::VarDecl *, unsigned> variables; // slots
+    std::map<const clang::VarDecl *, Place> referred;     // by C++'s references: what they name
     Value returned;
     clang::SourceLocation return_loc;
   };
@@ -510,6 +513,12 @@ private:
 
 // The row of graph/ops/api.def of a function that works in place; nullptr: it is none.
 const InPlaceRow *find_in_place(llvm::StringRef name);
+
+// The pointer that a condition asks about, which is behind a conversion in C++; else the condition.
+const clang::Expr *pointer_asked(const clang::Expr *condition);
+
+// Whether one of two objects of the entry state with different names may lie in the other, or be it.
+bool may_alias(clang::ASTContext &context, const Place &a, const Place &b);
 
 // Nesting that the stack of the capturing thread holds (see driver/job.cpp).
 inline constexpr int max_depth = 10000;

@@ -139,6 +139,8 @@ Place Evaluator::offset_place(Place place, int64_t by) {
 std::optional<Place> Evaluator::locate_variable(const DeclRefExpr *e) {
   const auto *variable = dyn_cast<VarDecl>(e->getDecl());
   if (!variable) return std::nullopt;
+  auto named = frames.back().referred.find(variable);
+  if (named != frames.back().referred.end()) return named->second;
   auto found = frames.back().variables.find(variable);
   if (found != frames.back().variables.end()) {
     Place place;
@@ -213,6 +215,19 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
   }
   fail(e->getExprLoc(), "an object of this form is not followed");
   return std::nullopt;
+}
+
+// The object that a reference of C++ becomes a name of: that of an lvalue, or a temporary one.
+std::optional<Place> Evaluator::refer(const Expr *e) {
+  const Expr *object = e->IgnoreParenNoopCasts(context);
+  if (const auto *full = dyn_cast<FullExpr>(object))
+    object = full->getSubExpr()->IgnoreParenNoopCasts(context);
+  const auto *temporary = dyn_cast<MaterializeTemporaryExpr>(object);
+  if (!temporary) return locate(object);
+  Place place;
+  place.type = temporary->getType();
+  place.slot = new_slot(evaluate_initializer(temporary->getSubExpr(), place.type));
+  return failed ? std::nullopt : std::optional<Place>(place);
 }
 
 // ---- values -------------------------------------------------------------------------------------
@@ -572,9 +587,7 @@ Value Evaluator::evaluate_conditional(const AbstractConditionalOperator *e) {
   }
   const bool before = exits;
   exits = exits || ends_program(e->getTrueExpr()) || ends_program(e->getFalseExpr());
-  const auto *asks = dyn_cast<CastExpr>(e->getCond()->IgnoreParens());
-  const bool pointer = asks && asks->getCastKind() == CK_PointerToBoolean; // in C++
-  Value condition = evaluate(pointer ? asks->getSubExpr() : e->getCond());
+  Value condition = evaluate(pointer_asked(e->getCond()));
   exits = before;
   if (failed) return {};
   const bool number = condition.kind == Value::Scalars && e->getType()->isArithmeticType();
@@ -641,7 +654,11 @@ void Evaluator::declare(const VarDecl *variable) {
   SourceLocation loc = variable->getLocation();
   if (type->isVariableArrayType()) return fail(loc, "an array whose length is not constant");
   if (type.isVolatileQualified()) return fail(loc, "a volatile variable");
-  if (type->isReferenceType()) return fail(loc, "a reference");
+  if (type->isReferenceType() && variable->hasLocalStorage()) {
+    if (frames.size() == 1) inner.insert(variable);
+    if (auto place = refer(variable->getInit())) frames.back().referred[variable] = *place;
+    return;
+  }
   if (variable->isStaticLocal() && type.isConstant(context) && constant_initializer(variable))
     return; // a table: see locate_entry
   bool keeps = variable->isStaticLocal() || variable->hasExternalStorage();

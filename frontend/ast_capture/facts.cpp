@@ -78,24 +78,6 @@ void Reading::mention(const DeclRefExpr *e) {
   if (const auto *variable = dyn_cast<VarDecl>(e->getDecl())) mentions[variable].push_back(next);
 }
 
-// The variable whose memory an lvalue names; null: what a pointer leads to.
-static const VarDecl *named_variable(const Expr *e) {
-  for (;;) {
-    e = e->IgnoreParens();
-    if (const auto *ref = dyn_cast<DeclRefExpr>(e)) return dyn_cast<VarDecl>(ref->getDecl());
-    if (const auto *member = dyn_cast<MemberExpr>(e)) {
-      if (member->isArrow()) return nullptr;
-      e = member->getBase();
-    } else if (const auto *element = dyn_cast<ArraySubscriptExpr>(e)) {
-      const auto *decay = dyn_cast<ImplicitCastExpr>(element->getBase()->IgnoreParens());
-      if (!decay || decay->getCastKind() != CK_ArrayToPointerDecay) return nullptr;
-      e = decay->getSubExpr();
-    } else {
-      return nullptr;
-    }
-  }
-}
-
 static bool is_loop(const Stmt *s) {
   return isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s) ||
          s->getStmtClass() == Stmt::CXXForRangeStmtClass;
@@ -121,6 +103,52 @@ static bool is_scope(const Stmt *s) {
   return isa<CompoundStmt>(s) || isa<IfStmt>(s) || isa<SwitchStmt>(s) || is_loop(s);
 }
 
+// Somebody else may look into the variables whose memory an lvalue names; C++ has lvalues of several.
+void Reading::escape(const Expr *e) {
+  e = e->IgnoreParenImpCasts();
+  if (const auto *full = dyn_cast<FullExpr>(e)) return escape(full->getSubExpr());
+  if (const auto *ref = dyn_cast<DeclRefExpr>(e)) {
+    if (const auto *variable = dyn_cast<VarDecl>(ref->getDecl())) escaped.insert(variable);
+  } else if (const auto *member = dyn_cast<MemberExpr>(e)) {
+    if (!member->isArrow()) escape(member->getBase());
+  } else if (const auto *element = dyn_cast<ArraySubscriptExpr>(e)) {
+    const auto *decay = dyn_cast<ImplicitCastExpr>(element->getBase()->IgnoreParens());
+    if (decay && decay->getCastKind() == CK_ArrayToPointerDecay) escape(decay->getSubExpr());
+  } else if (const auto *choice = dyn_cast<ConditionalOperator>(e); choice && e->isGLValue()) {
+    escape(choice->getTrueExpr());
+    escape(choice->getFalseExpr());
+  } else if (const auto *op = dyn_cast<BinaryOperator>(e); op && e->isGLValue()) {
+    escape(op->getOpcode() == BO_Comma ? op->getRHS() : op->getLHS());
+  } else if (const auto *step = dyn_cast<UnaryOperator>(e);
+             step && step->isIncrementDecrementOp() && e->isGLValue()) {
+    escape(step->getSubExpr());
+  }
+}
+
+// C++'s references are other names of what they are made of.
+void Reading::refer(const Expr *e) {
+  if (e && e->isGLValue()) escape(e);
+}
+
+void Reading::find_references(const Stmt *s) {
+  if (const auto *d = dyn_cast<DeclStmt>(s))
+    for (const Decl *decl : d->decls())
+      if (const auto *variable = dyn_cast<VarDecl>(decl))
+        if (variable->getType()->isReferenceType()) refer(variable->getInit());
+  if (const auto *call = dyn_cast<CallExpr>(s))
+    for (const Expr *argument : call->arguments()) refer(argument);
+  if (const auto *made = dyn_cast<CXXConstructExpr>(s);
+      made && !made->getConstructor()->isTrivial())
+    for (const Expr *argument : made->arguments()) refer(argument);
+  if (const auto *made = dyn_cast<InitListExpr>(s))
+    for (const Expr *each : made->inits()) refer(each);
+  if (const auto *lambda = dyn_cast<LambdaExpr>(s))
+    for (const LambdaCapture &capture : lambda->captures())
+      if (capture.capturesVariable() && capture.getCaptureKind() == LCK_ByRef)
+        if (const auto *variable = dyn_cast<VarDecl>(capture.getCapturedVar()))
+          escaped.insert(variable);
+}
+
 // `allowed`: an address taken right here does not outlive the expression.
 void Reading::walk(const Stmt *s, bool allowed) {
   if (!s) return;
@@ -141,14 +169,14 @@ void Reading::walk(const Stmt *s, bool allowed) {
         declared[variable] = first;
         open.push_back(variable);
       }
+  find_references(s);
   const Expr *address = nullptr;
   if (const auto *op = dyn_cast<UnaryOperator>(s); op && op->getOpcode() == UO_AddrOf)
     address = op->getSubExpr();
   if (const auto *cast = dyn_cast<CastExpr>(s);
       cast && cast->getCastKind() == CK_ArrayToPointerDecay)
     address = cast->getSubExpr();
-  if (address && !allowed)
-    if (const VarDecl *variable = named_variable(address)) escaped.insert(variable);
+  if (address && !allowed) escape(address);
   if (const auto *call = dyn_cast<CallExpr>(s)) {
     walk_call(call);
   } else {

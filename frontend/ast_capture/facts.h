@@ -71,6 +71,9 @@ private:
   void forget_inside(const clang::Stmt *s, Facts &facts, bool types) const;
   void walk(const clang::Stmt *s, bool allowed);
   void walk_call(const clang::CallExpr *call);
+  void escape(const clang::Expr *e);
+  void refer(const clang::Expr *e);
+  void find_references(const clang::Stmt *s);
   void mention(const clang::DeclRefExpr *e);
 
   unsigned next = 1;

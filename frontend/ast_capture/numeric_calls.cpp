@@ -98,19 +98,52 @@ tc_ref Evaluator::late_call(StringRef name, const std::vector<Scalar> &arguments
   return tc_build3(graph, OP_WHERE, tc_build1(graph, OP_ISNAN, in[1], loc), in[0], y, loc);
 }
 
-// Lengths and comparisons of strings that are known, as tables are searched by name.
-std::optional<Value> Evaluator::call_on_strings(const CallExpr *e, StringRef name) {
-  const unsigned strings = name == "strlen" ? 1 : name == "strcmp" ? 2 : 0;
-  if (!strings || e->getNumArgs() != strings) return std::nullopt;
-  std::string text[2];
-  for (unsigned i = 0; i < strings; i++) {
-    auto known = known_string(evaluate(e->getArg(i)), e->getExprLoc());
-    if (failed) return Value();
-    if (!known) return std::nullopt;
-    text[i] = *known;
+// A string as C text: a literal where it is known, or what a pointer leads to when the statements begin.  None: it is
+// written by them, or cannot be named.
+std::optional<std::string> Evaluator::string_text(const Value &v, SourceLocation loc) {
+  if (auto known = known_string(v, loc)) {
+    const bool plain = llvm::all_of(
+        *known, [](char c) { return llvm::isPrint(c) && !StringRef("\"\\?").contains(c); });
+    return plain ? std::optional<std::string>("\"" + *known + "\"") : std::nullopt;
   }
-  const auto length = static_cast<int64_t>(text[0].size());
-  const int order = text[0].compare(text[1]);
+  if (failed || v.kind != Value::Pointer || !v.place.at_entry || !v.place.type->isCharType())
+    return std::nullopt;
+  for (const auto &each : stored)
+    if (may_alias(context, each.first, v.place)) return std::nullopt;
+  return value_text(v, loc);
+}
+
+// Lengths and comparisons of strings: numbers where these are known, as tables are searched by name; else calls in
+// the text of a scalar, as options are asked for that the program has as strings.
+std::optional<Value> Evaluator::call_on_strings(const CallExpr *e, StringRef name) {
+  const bool part = name == "strncmp";
+  const unsigned strings = name == "strlen" ? 1 : part || name == "strcmp" ? 2 : 0;
+  if (!strings || e->getNumArgs() != strings + part) return std::nullopt;
+  std::string known[2], text = "__builtin_" + name.str() + "(";
+  bool all_known = true, nameable = true;
+  for (unsigned i = 0; i < strings; i++) {
+    const Value v = evaluate(e->getArg(i));
+    auto letters = failed ? std::nullopt : known_string(v, e->getExprLoc());
+    auto named = failed ? std::nullopt : string_text(v, e->getExprLoc());
+    if (failed) return Value();
+    if (!letters && !named) return std::nullopt;
+    all_known = all_known && letters;
+    known[i] = letters.value_or("");
+    nameable = nameable && named;
+    text += (i ? ", " : "") + named.value_or("");
+  }
+  if (part) {
+    const Value count = evaluate(e->getArg(strings));
+    auto n = count.kind == Value::Scalars ? as_constant(count.scalar) : std::nullopt;
+    if (failed) return Value();
+    if (!n || *n < 0) return std::nullopt;
+    for (std::string &each : known) each = each.substr(0, static_cast<size_t>(*n));
+    text += ", " + count.scalar.text;
+  }
+  if (!all_known && !nameable) return std::nullopt;
+  if (!all_known) return Value::of(opaque(text + ")", e->getType()));
+  const auto length = static_cast<int64_t>(known[0].size());
+  const int order = known[0].compare(known[1]);
   const int64_t result = strings == 1 ? length : (order > 0) - (order < 0);
   return Value::of(integer_constant(llvm::APSInt::get(result), e->getType()));
 }

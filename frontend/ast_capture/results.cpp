@@ -556,6 +556,9 @@ Facts Evaluator::harvest() {
         size.multiple = s->multiple;
       } else {
         size.symbol = name_of_size(place.lvalue(), static_cast<size_t>(i));
+        tc_dim_range(dims, dim, &size.lo, &size.hi);
+        size.lo = std::max<int64_t>(size.lo, 0);
+        size.multiple = std::max<int64_t>(tc_dim_multiple(dims, dim), 1);
       }
       fact.sizes.push_back(size);
     }

@@ -135,7 +135,7 @@ bool check_shapes(ASTContext &context, const FunctionDecl *function, const Sink 
     const StringLiteral *shape = declared_shape(parameter);
     std::string name = parameter->getNameAsString();
     if (!shape || !dims) continue;
-    if (!describes_tensors(parameter->getType())) {
+    if (!describes_tensors(parameter->getType().getNonReferenceType())) {
       sink({TC_WARNING,
             shape->getBeginLoc(),
             "TC_SHAPE stands on '" + name + "', which is not a tensor",

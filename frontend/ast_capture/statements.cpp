@@ -174,8 +174,10 @@ Evaluator::Flow Evaluator::execute_if(const IfStmt *s) {
   if (refuses_then || refuses(s->getElse())) {
     taken = outcome(s->getCond(), !refuses_then, v);
   } else {
-    v = evaluate(s->getCond());
+    v = evaluate(pointer_asked(s->getCond()));
     if (!failed) taken = side_of(v, s->getThen(), s->getElse());
+    const bool inside = frames.size() > 1 || blocks; // where no segment can stand in a side
+    if (!failed && !taken && v.kind == Value::Pointer && inside) taken = pointer_side(v);
   }
   exits = before;
   if (!taken && guessing && !failed) taken = !leaves(s->getThen()); // either tells the types

@@ -344,6 +344,19 @@ rows("other", "bag_max", bag("max", 2), ["f:7,3", "i7:4,5"], ["f:3,3", "i3:6,1"]
 rows("other", "bag_offsets", offsets("sum"), ["f:7,3", "i7:9", "i3:5", "f:9"])
 rows("other", "bag_offsets_mean", offsets("mean"), ["f:7,3", "i7:9", "i3:5"])
 
+rows("statistics", "kth", lambda x: torch.kthvalue(x, 2, -1).values, ["f:5,8"], ["f:3,2"])
+rows("statistics", "middle", lambda x: x.median(1, True).values, ["f:5,8"], ["f:4,1"], ["f:3,7"])
+rows("statistics", "middle_at", lambda x: x.median(0, True).indices, ["f:5,8"], ["f:1,3"])
+rows("statistics", "quantile", lambda x: torch.quantile(x, 0.3, 0), ["f:5,8"], ["f:1,3"], ["f:11,2"])
+rows("statistics", "largest", lambda x: torch.quantile(x, 1.0, 1, keepdim=True), ["f:5,8"])
+rows("statistics", "places", lambda a, b: torch.searchsorted(a.sort(-1).values, b), ["i20:3,9", "i20:3,5"], ["i20:2,1", "i20:2,3"])
+rows("statistics", "buckets", lambda a, b: torch.bucketize(b, a.sort(-1).values, right=True), ["i20:9", "i20:3,5"])
+rows("statistics", "counts", lambda i: torch.bincount(i.flatten(), minlength=6), ["i6:4,5"])
+rows("statistics", "shares", lambda w, i: torch.zeros(6, dtype=F64).index_add(0, i, w), ["f:9", "i6:9"])
+rows("statistics", "histogram", lambda i: torch.histc(i.double(), 4, 1, 7), ["i9:4,8"])
+rows("statistics", "distances", lambda a, b: torch.cdist(a, b, 2.0), ["f:2,5,3", "f:2,4,3"])
+rows("statistics", "sums_of_distances", lambda a, b: torch.cdist(a, b, 1.0), ["f:5,3", "f:4,3"])
+
 # ---- the file -------------------------------------------------------------------------------------------------------
 
 print(f"/* Made by nn_expected.py with PyTorch {torch.__version__}: nn.h says what a row is. */")
