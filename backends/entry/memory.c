@@ -35,7 +35,8 @@ static void put_pack_sizes(const tc_entry *e) {
 
 static void put_pack(const tc_entry *e, uint32_t i) {
   put_if_strided(e, i);
-  tc_putf(e->out, " {\n    d%u = ws + pack%u;\n    %s%sx%u, d%u);\n    packed = 1;\n  }\n", i, i, e->style->all_can_fail ? "bad |= " : "", e->style->pack, i, i);
+  tc_putf(e->out, " {\n    d%u = ws + pack%u;\n    %s%sx%u, d%u);\n    packed = 1;\n  }\n", i, i,
+          e->style->all_can_fail ? "bad |= " : "", e->style->pack, i, i);
 }
 
 static void put_packs(const tc_entry *e) {
