@@ -71,7 +71,7 @@ static void put_combine(const tc_print_reducer *f, tc_buf *out) {
   tc_rule rule;
   words.vector = words.uniform;
   tc_putf(out,
-          "/* @ tc_%s_%s tc_scan */\ntemplate <int M, int N>\n" /* a scan names it as TC_COMBINE(OP, T) alone */
+          "/* @ tc_%s_%s tc_scan tc_later */\ntemplate <int M, int N>\n" /* these name it as TC_COMBINE(OP, T) alone */
           "TC_FN tc_vec<tc_%s, tc_most(M, N)> tc_%s_%s(const tc_vec<tc_%s, M> &x, const tc_vec<tc_%s, N> &y) {\n"
           "  tc_vec<tc_%s, tc_most(M, N)> r;\n  TC_UNROLL for (int i = 0; i < tc_most(M, N); ++i) {\n"
           "  const tc_%s a = TC_AT(x, i), b = TC_AT(y, i);\n",
