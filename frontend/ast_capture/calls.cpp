@@ -483,7 +483,23 @@ Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
 
 // ---- other functions ----------------------------------------------------------------------------
 
-Value Evaluator::call_visible(const CallExpr *e, const FunctionDecl *callee) {
+// A function of an object, to which its body's `this` leads.
+Value Evaluator::call_member(const CallExpr *e, const CXXMethodDecl *callee) {
+  const auto *call = llvm::dyn_cast<CXXMemberCallExpr>(e);
+  const FunctionDecl *definition = nullptr;
+  Value self;
+  if (call && !callee->isVirtual() && callee->hasBody(definition)) {
+    const Expr *object = call->getImplicitObjectArgument();
+    auto place = object->getType()->isPointerType() ? std::nullopt : refer(object);
+    self = place ? Value::of(Value::Pointer, *place) : evaluate(object);
+  }
+  if (!failed && self.kind == Value::Pointer) return call_visible(e, definition, self);
+  fail(e->getExprLoc(), "'" + callee->getNameAsString() + "' is a member of a class" +
+                            (callee->isVirtual() ? ", and virtual" : ""));
+  return {};
+}
+
+Value Evaluator::call_visible(const CallExpr *e, const FunctionDecl *callee, const Value &self) {
   if (callee->isVariadic() || callee->getNumParams() != e->getNumArgs() ||
       (callee->getNumParams() && !callee->hasWrittenPrototype()) || frames.size() >= max_frames) {
     auto same = [&](const Frame &f) {
@@ -505,14 +521,15 @@ Value Evaluator::call_visible(const CallExpr *e, const FunctionDecl *callee) {
     arguments.push_back(place ? Value::of(Value::Pointer, *place) : evaluate(e->getArg(i)));
   }
   if (failed || !check_declared(callee, arguments, e)) return {};
-  return call_body(e, callee, std::move(arguments));
+  return call_body(e, callee, std::move(arguments), self);
 }
 
 // The body of a function, for these arguments; those of C++'s references are pointers to what they name.
 Value Evaluator::call_body(const CallExpr *e, const FunctionDecl *callee,
-                           std::vector<Value> arguments) {
+                           std::vector<Value> arguments, const Value &self) {
   Frame frame;
   frame.function = callee;
+  frame.self = self;
   for (unsigned i = 0; i < arguments.size(); i++) {
     const ParmVarDecl *parameter = callee->getParamDecl(i);
     if (parameter->getType()->isReferenceType())
@@ -559,10 +576,8 @@ Value Evaluator::evaluate_call(const CallExpr *e) {
     fail(e->getExprLoc(), "a function is called through a pointer; call it by its name");
     return {};
   }
-  if (llvm::isa<CXXMethodDecl>(callee)) {
-    fail(e->getExprLoc(), "'" + callee->getNameAsString() + "' is a member of a class");
-    return {};
-  }
+  if (const auto *method = llvm::dyn_cast<CXXMethodDecl>(callee); method && !method->isStatic())
+    return call_member(e, method);
   if (find_attribute(callee, disable_attribute)) {
     fail(e->getExprLoc(), "'" + callee->getNameAsString() + "' is marked TC_DISABLE");
     return {};

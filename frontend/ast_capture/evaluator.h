@@ -189,6 +189,7 @@ private:
   Value evaluate_one(const clang::Expr *e);
   Value evaluate_block(const clang::StmtExpr *e);
   Value evaluate_construction(const clang::CXXConstructExpr *e);
+  Value evaluate_this(const clang::CXXThisExpr *e);
   Value evaluate_unary(const clang::UnaryOperator *e);
   Value evaluate_binary(const clang::BinaryOperator *e);
   Value evaluate_assignment(const clang::BinaryOperator *e);
@@ -257,9 +258,11 @@ private:
   Value call_api(const clang::CallExpr *e, struct ApiRow const &row);
   void fail_to_list(const Value &count, clang::SourceLocation loc, tc_op op);
   void expect_no_error(clang::SourceLocation loc);
-  Value call_visible(const clang::CallExpr *e, const clang::FunctionDecl *callee);
+  Value call_member(const clang::CallExpr *e, const clang::CXXMethodDecl *callee);
+  Value call_visible(const clang::CallExpr *e, const clang::FunctionDecl *callee,
+                     const Value &self = {});
   Value call_body(const clang::CallExpr *e, const clang::FunctionDecl *callee,
-                  std::vector<Value> arguments);
+                  std::vector<Value> arguments, const Value &self = {});
   std::optional<Tensor> tensor_argument(const clang::Expr *e);
   std::optional<Tensor> as_tensor(Value v, const clang::Expr *e);
   bool append_tensors(const Value &array, const clang::Expr *arg, int64_t n,
@@ -442,6 +445,7 @@ private:
     const clang::FunctionDecl *function;
     std::map<const clang::VarDecl *, unsigned> variables; // slots
     std::map<const clang::VarDecl *, Place> referred;     // by C++'s references: what they name
+    Value self;                                           // C++'s this, in functions of objects
     Value returned;
     clang::SourceLocation return_loc;
   };

@@ -151,6 +151,14 @@ std::optional<Place> Evaluator::locate_variable(const DeclRefExpr *e) {
   return locate_entry(variable, e->getExprLoc());
 }
 
+// Whether the function may name the member, as the texts of its calls do: C++'s classes have private ones.
+static bool may_name(const FunctionDecl *function, const FieldDecl *field) {
+  if (field->getAccess() == AS_public || field->getAccess() == AS_none) return true;
+  const DeclContext *context = function->getDeclContext();
+  while (context && !context->Equals(field->getParent())) context = context->getParent();
+  return context || (field->getAccess() == AS_protected && isa<CXXMethodDecl>(function));
+}
+
 // The object that an lvalue names.
 std::optional<Place> Evaluator::locate(const Expr *e) {
   e = e->IgnoreParens();
@@ -166,6 +174,12 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
     }
     if (failed || !base || !field || (!base->at_entry && field->getParent()->isUnion())) {
       fail(e->getExprLoc(), "a member of an object that is not followed");
+      return std::nullopt;
+    }
+    if (base->at_entry && !may_name(function, field)) {
+      fail(e->getExprLoc(), "'" + field->getNameAsString() + "' cannot be named in '" +
+                                function->getNameAsString() + "': it is a private member of '" +
+                                field->getParent()->getNameAsString() + "'");
       return std::nullopt;
     }
     if (base->at_entry) return member_of(*base, field);
@@ -296,6 +310,7 @@ Value Evaluator::evaluate_one(const Expr *e) {
   if (const auto *made = dyn_cast<MaterializeTemporaryExpr>(e)) return evaluate(made->getSubExpr());
   if (const auto *argument = dyn_cast<CXXDefaultArgExpr>(e)) return evaluate(argument->getExpr());
   if (const auto *made = dyn_cast<CXXConstructExpr>(e)) return evaluate_construction(made);
+  if (const auto *self = dyn_cast<CXXThisExpr>(e)) return evaluate_this(self);
   if (isa<DeclRefExpr>(e) && e->isGLValue()) { // C++: where one of two lvalues is chosen, or copied
     auto place = locate(e);
     return place ? load(*place, e->getExprLoc()) : Value();
@@ -316,6 +331,17 @@ Value Evaluator::evaluate_construction(const CXXConstructExpr *e) {
   }
   fail(e->getExprLoc(), "an object is made by a constructor");
   return {};
+}
+
+// The object whose function is called; of the captured function one of the entry state.
+Value Evaluator::evaluate_this(const CXXThisExpr *e) {
+  if (frames.size() > 1) return frames.back().self;
+  Place place;
+  place.at_entry = place.deref = place.indexed = true;
+  place.text = "this";
+  place.pointer = place.text.size();
+  place.type = e->getType()->getPointeeType();
+  return Value::of(Value::Pointer, place);
 }
 
 // ({ ... }): the value of the last expression.  assert() is one.

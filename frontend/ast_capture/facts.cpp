@@ -234,19 +234,23 @@ void Reading::forget(const Stmt *s, Facts &facts, bool types) const {
     at = escapes(at->first) ? facts.constants.erase(at) : std::next(at);
 }
 
+// Types of the tensors that a variable leads to; nullptr: C++'s this.
+static void forget_types(const VarDecl *variable, Facts &facts) {
+  Place place;
+  place.root = variable;
+  const std::string prefix = place_key(place);
+  for (auto at = facts.types.lower_bound(prefix);
+       at != facts.types.end() && llvm::StringRef(at->first).starts_with(prefix);)
+    at = facts.types.erase(at);
+}
+
 void Reading::forget_inside(const Stmt *s, Facts &facts, bool types) const {
   if (reads_variable(s)) return;
+  if (types && isa<CXXThisExpr>(s)) forget_types(nullptr, facts);
   if (const auto *ref = dyn_cast<DeclRefExpr>(s))
     if (const auto *variable = dyn_cast<VarDecl>(ref->getDecl())) {
       facts.constants.erase(variable);
-      if (types) {
-        Place place;
-        place.root = variable;
-        std::string prefix = place_key(place);
-        for (auto at = facts.types.lower_bound(prefix);
-             at != facts.types.end() && llvm::StringRef(at->first).starts_with(prefix);)
-          at = facts.types.erase(at);
-      }
+      if (types) forget_types(variable, facts);
     }
   for (const Stmt *child : s->children())
     if (child) forget_inside(child, facts, types);

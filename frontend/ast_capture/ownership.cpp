@@ -481,6 +481,7 @@ void Reader::parts(const Expr *e, Fate fate) {
     return expression(made->getSubExpr(), fate);
   if (const auto *number = dyn_cast<SubstNonTypeTemplateParmExpr>(e))
     return expression(number->getReplacement(), fate);
+  if (isa<CXXThisExpr>(e)) return;
   if (const auto *called = dyn_cast<CallExpr>(e)) return call(called, fate);
   if (isa<MemberExpr>(e) || isa<ArraySubscriptExpr>(e)) return place(e, fate);
   const bool simple = e->children().empty() || isa<UnaryExprOrTypeTraitExpr>(e) ||
@@ -631,8 +632,8 @@ void Reader::statement(const Stmt *s) {
 
 void Reader::run() {
   const auto *body = dyn_cast_or_null<CompoundStmt>(function->getBody());
-  if (!body || function->hasAttr<NakedAttr>() || isa<CXXMethodDecl>(function) ||
-      function->isTemplated() || function->isConstexpr())
+  if (!body || function->hasAttr<NakedAttr>() || isa<CXXConstructorDecl>(function) ||
+      isa<CXXDestructorDecl>(function) || function->isTemplated() || function->isConstexpr())
     return refuse("internal: no function of the usual form");
   out.own = !body->body_empty() && opens_rest(body->body_front());
   Uses(owners, function, out.shared);

@@ -276,8 +276,8 @@ namespace {
 
 // What is compiled of C++ is what C has, too.
 std::string unfit_of_cplusplus(const FunctionDecl *function) {
-  if (llvm::isa<CXXMethodDecl>(function))
-    return "it is a member of a class; compile a function that it calls";
+  if (llvm::isa<CXXConstructorDecl>(function) || llvm::isa<CXXDestructorDecl>(function))
+    return "it makes or ends an object; compile a function that it calls";
   if (function->isTemplated() || function->isTemplateInstantiation())
     return "it is a template; compile a function for each type";
   if (function->isConstexpr()) return "it is constexpr";

@@ -11,8 +11,9 @@ template <class T> TC_COMPILE tc_tensor *pattern(X, T by) { return tc_mul_s(x, b
 // CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:42: remark: 'pattern' not compiled: it is a template; compile a function for each type [-Rpass-missed=tc]
 struct model {
   double scale;
-  TC_COMPILE tc_tensor *run(X) const { return tc_mul_s(x, scale); }
-  // CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:25: remark: 'run' not compiled: it is a member of a class; compile a function that it calls
+  TC_COMPILE model(X) : scale(tc_item(x)) {}
+  // CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:14: remark: 'model' not compiled: it makes or ends an object; compile a function that it calls
+  virtual tc_tensor *run(X) const { return tc_mul_s(x, scale); }
 };
 TC_COMPILE constexpr int constant(int n) { return n + 1; }
 // CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:26: remark: 'constant' not compiled: it is constexpr
@@ -24,7 +25,7 @@ TC_COMPILE const wrapped &reference(const wrapped &a) { return a; }
 TC_COMPILE tc_tensor *tries(X) try { return tc_exp(x); } catch (...) { return nullptr; }
 // CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:23: remark: 'tries' not compiled: it has no body of the usual form
 TC_COMPILE tc_tensor *method(X, const model &m) { return tc_exp(m.run(x)); }
-// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:67: remark: 'method' not compiled: 'run' is a member of a class
+// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:67: remark: 'method' not compiled: 'run' is a member of a class, and virtual
 TC_COMPILE tc_tensor *lambda(X) { return [](const tc_tensor *t) { return tc_exp(t); }(x); }
 // CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:42: remark: 'lambda' not compiled:
 TC_COMPILE tc_tensor *local_reference(X) { const tc_tensor *const &y = tc_exp(x); std::puts("break"); return tc_exp(y); }

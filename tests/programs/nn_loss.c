@@ -65,6 +65,11 @@ static void check_ends(void) {
     CHECK(fabs(tc_item(tc_bce(p, t, NULL, TC_SUM)) - 100 - log(2)) < 1e-9); /* the logarithm of 0 is -100 */
     CHECK(fabs(tc_item(tc_kl_div(tc_zeros_like(p), t, false, TC_SUM))) < 1e-12); /* 0 log 0 is 0 */
     CHECK(fabs(tc_at(tc_normalize(tc_zeros(TC_DIMS(1, 3), TC_F32), 2, 1, 1e-12), TC_INTS(0, 0))) < 1e-12);
+    /* What does not count is 0, where it is infinite or no number, too. */
+    const tc_tensor *masked = tc_from(TC_DIMS(2, 2), (double[]){-INFINITY, 1, 0, 1}, TC_F64);
+    const tc_tensor *second = tc_from(TC_DIMS(2), (int64_t[]){-100, 1}, TC_I64), *sure = tc_from(TC_DIMS(1, 2), (double[]){INFINITY, 0}, TC_F64);
+    CHECK(fabs(tc_item(tc_cross_entropy_with(masked, second, CLASSES(0), TC_MEAN)) - log(1 + exp(-1))) < 1e-9);
+    CHECK(fabs(tc_item(tc_multi_margin(sure, tc_zeros(TC_DIMS(1), TC_I64), 1, 1, TC_SUM))) < 1e-9);
     const tc_tensor *logits = tc_requires_grad_(tc_randn(TC_DIMS(4, 7), 1, TC_F32), true);
     const tc_tensor *target = tc_from(TC_DIMS(4), (int64_t[]){0, 3, 6, 1}, TC_I64), *g = gradient(logits, target);
     CHECK(g && fabs(tc_item(tc_sum(g, TC_ALL, false))) < 1e-6 && tc_at(g, TC_INTS(1, 3)) < 0);

@@ -185,7 +185,7 @@ static inline const tc_tensor *tc_loss_of_indices(const tc_tensor *lp, const tc_
     const tc_tensor *of_target = tc_reshape(tc_index_select(o.weight, 0, tc_reshape(safe, TC_DIMS(-1))), tc_shape(target));
     each = tc_mul(each, of_target);
   }
-  loss = tc_mul(loss, each);
+  loss = tc_where(counts, weight ? tc_mul(loss, each) : loss, tc_zeros_like(loss)); /* 0 where that is infinite, too */
   if (s != 0) {
     const tc_tensor *weighted = lp;
     if (weight) weighted = tc_mul(lp, weight);
@@ -258,7 +258,8 @@ static inline tc_tensor *tc_multi_margin(const tc_tensor *x, const tc_tensor *ta
     const tc_tensor *z = tc_loss_wide(x, x), *t = tc_unsqueeze(target, -1);
     const tc_tensor *over = tc_relu(tc_add_s(tc_sub(z, tc_gather(z, 1, t)), margin));
     const tc_tensor *other = tc_ne(tc_arange(tc_size(x, 1), 0, 1, TC_I64), t);
-    const tc_tensor *each = tc_mul(p == 1 ? over : p == 2 ? tc_square(over) : tc_pow_s(over, p), other);
+    const tc_tensor *each = p == 1 ? over : p == 2 ? tc_square(over) : tc_pow_s(over, p);
+    each = tc_where(other, each, tc_zeros_like(each));
     y = tc_keep(tc_loss_reduced(tc_div_s(tc_sum(each, TC_AXES(-1), false), (double)tc_size(x, 1)), x, r));
   }
   return y;
