@@ -17,10 +17,6 @@ static int up(int64_t n) { return (int)((n + PANEL - 1) / PANEL * PANEL); }
 
 static bool has_second(const tc_cuda_product *x) { return x->mm->inner.n > 1; }
 
-const tc_action *tc_cuda_chain_rows(const tc_cuda_product *x) {
-  return x->mm->inner.rows.naction ? x->mm->inner.rows.action : NULL;
-}
-
 /* What an inner product sums over, in whole panels; 0: there is none. */
 static int deep_of(const tc_cuda_product *x, int inner) {
   if (inner >= x->mm->inner.n) return 0;

@@ -6,7 +6,9 @@
 #include "backends/cuda/gemm/matmul.h"
 
 /* The reduction of rows; NULL: there is none. */
-const tc_action *tc_cuda_chain_rows(const tc_cuda_product *x);
+static inline const tc_action *tc_cuda_chain_rows(const tc_cuda_product *x) {
+  return x->mm->inner.rows.naction ? x->mm->inner.rows.action : NULL;
+}
 
 /* C: score[] (and other[]), the inner products of keys key0 to key1, becomes A of the outer product; where rows are
  * reduced: most[] and total[] have these keys, too, and sums of those before want factor[], if any has `changed`. */

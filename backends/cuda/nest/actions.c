@@ -45,7 +45,6 @@ void tc_cuda_put_accumulators(tc_cuda_nest *x, const tc_stage *st, bool totals) 
     const tc_action *a = &st->action[i];
     if (a->kind != TC_ACT_REDUCE) continue;
     const bool total = tc_cuda_is_total(x, st, a);
-    if (tc_cuda_is_in_order(x, st, a)) continue;
     if (totals && total)
       tc_print_line(&x->s, "%sf64 total%u = tc_set_f64(%d);", total_kind(x, st), a->index,
                     tc_print_start(a));

@@ -50,7 +50,6 @@ void tc_cuda_put_in_order(tc_cuda_nest *x, const tc_stage *st, const tc_action *
 static void put_tuple(tc_cuda_nest *x, const tc_cuda_loop *w, const tc_action *a) {
   const int axis = __builtin_ctz(w->axes);
   const char *const name = x->s.axis[axis];
-  tc_cuda_put_accumulator(x, w->st, a);
   tc_print_line(&x->s, "if (%s < items) {", w->first);
   x->s.indent += 2;
   uint8_t *outer = tc_print_enter(&x->s);
