@@ -89,7 +89,8 @@ class Frozen:
 
     def __call__(self, operands):
         with self.torch.no_grad():
-            self.run = self.run or self.module(operands)
+            if self.run is None:
+                self.run = self.module(operands)
             return (self.run(*(x for i, x in enumerate(operands) if i not in self.weights)),)
 
 

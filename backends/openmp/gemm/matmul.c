@@ -91,21 +91,36 @@ static int nr_of(const tc_omp_matmul *x, const level *l) {
   return vectors_of(x, l) * l->lanes * 4 / (l->pair > 1 ? 4 : x->e.sum);
 }
 
-/* Tile heights for M rows: the largest, and for what is left the smallest that holds it.  Returns
- * how many.  An unknown M gets two: each more would cost every unit's compile time. */
+/* The lowest tile that holds `left` rows, from `first` on. */
+static int tail_of(const level *l, int first, int64_t left) {
+  const int count = l->heights[2] ? 3 : 2;
+  int tail = first;
+  while (tail + 1 < count && l->heights[tail + 1] >= left) ++tail;
+  return tail;
+}
+
+/* Rows that tiles of height `first` and, for what is left of m, the lowest one compute. */
+static int64_t computed(const level *l, int first, int64_t m) {
+  const int64_t left = m % l->heights[first];
+  return left ? m - left + l->heights[tail_of(l, first, left)] : m;
+}
+
+/* Tile heights for M rows: the largest, or the next where that computes a ninth less (tc_mm_lower), and for what is left
+ * the smallest that holds it.  Returns how many.  An unknown M gets two: each more would cost every unit's compile time. */
 static int heights_of(const level *l, tc_dim m, int *rows) {
   int n = 0;
-  const int count = l->heights[2] ? 3 : 2;
   if (!tc_dim_is_const(m)) {
     memcpy(rows, l->heights, sizeof l->heights);
     return 2;
   }
-  const int64_t full = tc_dim_value(m) / l->heights[0], left = tc_dim_value(m) % l->heights[0];
-  int tail = 0;
-  while (tail + 1 < count && l->heights[tail + 1] >= left) ++tail;
-  if (full) rows[n++] = l->heights[0];
-  if (left && !(full && tail == 0)) rows[n++] = l->heights[tail];
-  if (!n) rows[n++] = l->heights[0]; /* M == 0 */
+  const int64_t count = tc_dim_value(m);
+  const bool amx = l->tile && !strcmp(l->tile, "amx");
+  const int first = !amx && count > l->heights[0] && computed(l, 1, count) * 9 < computed(l, 0, count) * 8;
+  const int64_t full = count / l->heights[first], left = count % l->heights[first];
+  const int tail = tail_of(l, first, left);
+  if (full) rows[n++] = l->heights[first];
+  if (left && !(full && tail == first)) rows[n++] = l->heights[tail];
+  if (!n) rows[n++] = l->heights[first]; /* M == 0 */
   return n;
 }
 

@@ -596,6 +596,26 @@ TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes, int64_t threads) {
   else if (!g->b_shared) c->group = tc_mm_min(g->batch, fit / c->npanel);
 }
 
+/* Rows that are computed by tiles of height rows[first] and, for what is left, the lowest that holds it. */
+TC_MM_FN int64_t tc_mm_computed(const tc_mm *g, int first) {
+  const int64_t left = g->m % g->rows[first];
+  int tail = first;
+  while (tail < 2 && g->rows[tail + 1] >= left) ++tail;
+  return left ? g->m - left + g->rows[tail] : g->m;
+}
+
+/* g, or, where a ninth of what its highest tiles compute is not wanted, without them: of 16 rows, 8 and 8, not 14 and 2. */
+TC_MM_FN const tc_mm *tc_mm_lower(const tc_mm *g, tc_mm *low) {
+  if (g->begin || !g->rows[1] || g->m <= g->mr || tc_mm_computed(g, 1) * 9 >= tc_mm_computed(g, 0) * 8) return g;
+  *low = *g;
+  low->mr = g->rows[1];
+  for (int i = 0; i < 3; ++i) {
+    low->rows[i] = i < 2 ? g->rows[i + 1] : 0;
+    for (int j = 0; j < 3; ++j) low->micro[i][j] = i < 2 ? g->micro[i + 1][j] : 0;
+  }
+  return low;
+}
+
 /* Are there packed panels of B from an earlier product?  From now on there may be. */
 TC_MM_FN int tc_mm_there(const tc_mm_call *c, char *shared) {
   int64_t *const there = (int64_t *)shared;
@@ -609,6 +629,8 @@ TC_MM_FN int tc_mm_there(const tc_mm_call *c, char *shared) {
 __attribute__((weak, visibility("hidden"), minsize)) void
 tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t own_bytes) {
   if (g->batch <= 0 || g->m <= 0 || g->n <= 0) return;
+  tc_mm low;
+  g = tc_mm_lower(g, &low);
   tc_mm_call c = {.g = g,
                   .b = shared + (g->reuse ? 64 : 0),
                   .own = own,
