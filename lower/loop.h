@@ -68,9 +68,6 @@ tc_dim tc_layout_numel(tc_dims *c, const tc_type *t, const tc_buf_layout *l);
 /* The same for an array of that rank. */
 bool tc_layout_same(const tc_buf_layout *a, const tc_buf_layout *b, int rank);
 
-/* A step in an operand as it is where rows follow each other: with the last size in the place of the pitch. */
-tc_dim tc_dense_step(tc_dims *c, const tc_graph *g, tc_dim step);
-
 /* ---- buffers --------------------------------------------------------------------------------- */
 
 /* Whose memory it is, and with it how long it holds a value. */
@@ -101,6 +98,7 @@ typedef struct tc_buffer {
   const char *name; /* for comments and variables: "x", "h" */
   tc_type type;    /* shape and dtype of the value */
   bool written;    /* an INPUT that a kernel writes (in-place op) */
+  bool pitched;    /* an INPUT whose pitch stands in the place of its last size in addresses */
   tc_ref node;     /* OUTPUT, ARENA: the value that it holds; none for scratch of a split reduction */
   const char *why; /* why the value is an array and is not computed where it is read; NULL: it is a result */
 } tc_buffer;
@@ -447,6 +445,11 @@ extern const tc_target tc_target_cores;
  * lowered.  The program borrows g. */
 tc_program *tc_lower(tc_graph *g, const tc_target *target);
 void tc_program_free(tc_program *p);
+
+/* Is that symbol the pitch of an input of p?  Programs of graphs that share their symbols have pitches of their own. */
+bool tc_is_pitch(const tc_program *p, uint32_t sym);
+/* A step in an operand as it is where rows follow each other: with the last size in the place of the pitch. */
+tc_dim tc_dense_step(const tc_program *p, tc_dim step);
 
 /* The first kernel behind the launch that kernel k begins, and the number of launches. */
 uint32_t tc_launch_end(const tc_program *p, uint32_t k);

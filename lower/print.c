@@ -443,9 +443,10 @@ static void put_scalars(const printer *r) {
 
 /* In order of declaration, which is the order of terms in sums and products. */
 static void put_symbols(const printer *r) {
-  const uint32_t n = tc_dims_sym_count(r->dims);
-  for (uint32_t i = 0; i < n; i++) {
-    tc_put(r->out, i ? ", " : "sizes ");
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < tc_dims_sym_count(r->dims); i++) {
+    if (tc_dims_sym(r->dims, i)->pitch && !tc_is_pitch(r->p, i)) continue; /* of another program */
+    tc_put(r->out, n++ ? ", " : "sizes ");
     tc_put_symbol(tc_dims_sym(r->dims, i), r->out);
   }
   if (n) tc_put(r->out, "\n");

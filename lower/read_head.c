@@ -294,6 +294,15 @@ static bool find_version(lo_reader *r, uint32_t v) {
   return tc_words_fail(&r->w, "buffer %u depends on '%s', which is no input", r->version[v], r->of[v]);
 }
 
+/* The inputs whose pitches are among the sizes. */
+static void mark_pitched(lo_reader *r) {
+  for (uint32_t i = 0; i < tc_dims_sym_count(r->dims); i++) {
+    const tc_sym *s = tc_dims_sym(r->dims, i);
+    for (uint32_t b = 0; s->pitch && b < r->p->nbuffer; b++)
+      if (r->p->buffer[b].kind == TC_BUF_INPUT && r->p->buffer[b].index == (uint32_t)s->input) r->p->buffer[b].pitched = true;
+  }
+}
+
 static bool check_symbols(lo_reader *r) {
   r->nsym = tc_dims_sym_count(r->dims);
   for (uint32_t i = 0; i < r->nsym; i++) {
@@ -320,6 +329,7 @@ bool lo_close_head(lo_reader *r) {
   if (!r->open) return true;
   r->open = false;
   if (!add_inputs(r) || !read_workspace(r) || !check_symbols(r)) return false;
+  mark_pitched(r);
   if (!add_writes(r) || !add_outputs(r) || !label_buffers(r)) return false;
   for (uint32_t v = 0; v < r->nversion; v++)
     if (!find_version(r, v)) return false;

@@ -60,9 +60,9 @@ static bool has_points(lo_checker *c, const tc_axis *axis) {
 /* Elements from the first to behind the last of b, with what lies between rows. */
 static tc_dim room_of(lo_checker *c, const tc_buffer *b) {
   tc_dims *d = dims_of(c);
-  for (uint32_t i = 0; b->kind == TC_BUF_INPUT && i < tc_dims_sym_count(d); i++) {
+  for (uint32_t i = 0; b->pitched && i < tc_dims_sym_count(d); i++) {
     const tc_sym *s = tc_dims_sym(d, i);
-    if (s->pitch && s->input == (int32_t)b->index)
+    if (tc_is_pitch(c->p, i) && s->input == (int32_t)b->index)
       return tc_dim_mul(d, tc_dim_div(d, b->numel, b->type.dim[s->axis]), tc_dims_sym_dim(d, i));
   }
   return b->numel;

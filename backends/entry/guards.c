@@ -47,11 +47,13 @@ static void put_symbols(const tc_entry *e) {
   for (uint32_t i = 0; i < n; ++i) {
     const tc_sym *s = tc_dims_sym(e->dims, i);
     if (s->input == TC_SYM_OWN) continue;
-    if (s->pitch) tc_putf(e->out, "  const int apart%d = tc_is_apart(in[%d]);\n", s->input, s->input);
+    const bool pitch = tc_is_pitch(e->p, i);
+    if (pitch) tc_putf(e->out, "  const int apart%d = tc_is_apart(in[%d]);\n", s->input, s->input);
     tc_putf(e->out, "  const int64_t s_%s = ", s->name);
     if (s->input < 0) tc_put(e->out, "0; /* replaced by an equal size */\n");
     else if (s->axis < 0) tc_putf(e->out, "scalar[%d].i;\n", s->input);
-    else if (s->pitch)
+    else if (s->pitch && !pitch) tc_put(e->out, "0; /* of another program */\n");
+    else if (pitch)
       tc_putf(e->out, "apart%d ? in[%d]->stride[%d] : in[%d]->dim[%d];\n", s->input, s->input, s->axis - 1, s->input, s->axis);
     else tc_putf(e->out, "in[%d]->dim[%d];\n", s->input, s->axis);
   }

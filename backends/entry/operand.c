@@ -34,7 +34,7 @@ bool tc_entry_may_be_strided(const tc_entry *e, uint32_t i) {
 
 bool tc_entry_has_pitch(const tc_entry *e, uint32_t i) {
   for (uint32_t s = 0; e->style->pitched && s < tc_dims_sym_count(e->dims); ++s)
-    if (tc_dims_sym(e->dims, s)->pitch && tc_dims_sym(e->dims, s)->input == (int32_t)i) return true;
+    if (tc_is_pitch(e->p, s) && tc_dims_sym(e->dims, s)->input == (int32_t)i) return true;
   return false;
 }
 

@@ -122,11 +122,16 @@ static bool shares_text(const lo *L, const tc_kernel *k) {
 
 /* ---- the symbol ------------------------------------------------------------------------------ */
 
+static bool is_of(const tc_sym *s, uint32_t input, int axis) {
+  return s->pitch && s->input == (int32_t)input && s->axis == axis;
+}
+
+/* Programs of graphs with the same symbols share it, each with an input of that number. */
 static tc_dim pitch_of(lo *L, uint32_t input, int axis) {
   char name[24];
   uint32_t number = input, sym;
   do snprintf(name, sizeof name, "pitch%u", number++);
-  while (tc_dim_find_sym(L->dims, name, &sym) && tc_dims_sym(L->dims, sym)->input != (int32_t)input);
+  while (tc_dim_find_sym(L->dims, name, &sym) && !is_of(tc_dims_sym(L->dims, sym), input, axis));
   const tc_dim d = tc_dim_sym(L->dims, name, 0, INT64_MAX, 1);
   if (tc_dim_bad(d) || !tc_dim_find_sym(L->dims, name, &sym)) lo_fail(L, (tc_loc){0}, "out of memory");
   tc_sym *s = tc_dims_sym(L->dims, sym);
@@ -157,7 +162,7 @@ static bool has_rows(const lo *L, const tc_buffer *b) {
 }
 
 static void choose(lo *L, uint32_t buffer) {
-  const tc_buffer *b = &L->p->buffer[buffer];
+  tc_buffer *b = &L->p->buffer[buffer];
   rows r = {.L = L, .buffer = buffer, .width = b->type.dim[b->type.rank - 1], .ok = true};
   for (uint32_t i = 0; i < L->p->nkernel && r.ok; i++) {
     r.k = &L->p->kernel[i];
@@ -166,6 +171,7 @@ static void choose(lo *L, uint32_t buffer) {
     r.ok = r.ok && !shares_text(L, r.k);
   }
   if (!r.ok) return;
+  b->pitched = true;
   r.pitch = pitch_of(L, b->index, b->type.rank - 1);
   for (uint32_t i = 0; i < L->p->nkernel; i++) {
     r.k = &L->p->kernel[i];
@@ -180,13 +186,23 @@ void lo_choose_pitches(lo *L) {
       if (L->p->buffer[i].index == input && has_rows(L, &L->p->buffer[i])) choose(L, i);
 }
 
-tc_dim tc_dense_step(tc_dims *c, const tc_graph *g, tc_dim step) {
-  for (uint32_t i = 0; i < tc_dims_sym_count(c); i++) {
+bool tc_is_pitch(const tc_program *p, uint32_t sym) {
+  const tc_sym *s = tc_dims_sym(tc_graph_dims(p->graph), sym);
+  for (uint32_t i = 0; s->pitch && i < p->nbuffer; i++) {
+    const tc_buffer *b = &p->buffer[i];
+    if (b->kind == TC_BUF_INPUT && b->pitched && is_of(s, b->index, b->type.rank - 1)) return true;
+  }
+  return false;
+}
+
+tc_dim tc_dense_step(const tc_program *p, tc_dim step) {
+  tc_dims *c = tc_graph_dims(p->graph);
+  for (uint32_t i = 0; !tc_dim_is_const(step) && i < tc_dims_sym_count(c); i++) {
+    if (!tc_is_pitch(p, i)) continue;
     const tc_sym *s = tc_dims_sym(c, i);
-    if (!s->pitch) continue;
     const tc_dim pitch = tc_dims_sym_dim(c, i), steps = tc_dim_div(c, step, pitch);
     if (!tc_dim_bad(steps) && tc_dim_same(tc_dim_mul(c, steps, pitch), step))
-      return tc_dim_mul(c, steps, tc_dim_norm(c, tc_graph_input_at(g, (uint32_t)s->input)->type.dim[s->axis]));
+      return tc_dim_mul(c, steps, tc_dim_norm(c, tc_graph_input_at(p->graph, (uint32_t)s->input)->type.dim[s->axis]));
   }
   return step;
 }

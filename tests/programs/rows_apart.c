@@ -19,6 +19,11 @@ TC_COMPILE static tc_tensor *picked(operand table TC_SHAPE("f32[V,C]"), operand 
 }
 /* One element follows the other through all rows: no pitch. */
 TC_COMPILE static tc_tensor *flat(operand x TC_SHAPE("f32[R,C]"), operand y TC_SHAPE("f32[R,C]")) { return tc_mul(x, y); }
+/* Differentiated by the tape: its two parts have pitches of their own. */
+TC_COMPILE static tc_tensor *layer(operand x TC_SHAPE("f32[B,I]"), operand w TC_SHAPE("f32[I,O]"), operand b TC_SHAPE("f32[O]")) {
+  return tc_gelu(tc_add(tc_matmul(x, w), b));
+}
+
 /* The last axis of x within a wider one. */
 static tc_tensor *within(operand x, int64_t left, int64_t right) {
   const int last = tc_rank(x) - 1;
@@ -57,6 +62,13 @@ static void sizes(int64_t r, int64_t c, int64_t left, int64_t right) {
   }
 }
 
+static tc_tensor *gradient_of_w(operand x) {
+  tc_tensor *w = tc_requires_grad_(tc_randn(TC_DIMS(8, 8), 2, TC_F32), true), *b = tc_zeros(TC_DIMS(8), TC_F32);
+  tc_tensor *h = layer(layer(x, w, b), w, b);
+  CHECK(tc_backward(tc_mean(tc_square(h), TC_ALL, false)));
+  return tc_grad_of(w);
+}
+
 int main(void) {
   sizes(7, 5, 1, 2);
   sizes(33, 70, 3, 0);
@@ -70,6 +82,15 @@ int main(void) {
     SAME("fixed", 1, fixed(tc_expand(tc_slice(x, 0, 0, 1, 1), TC_DIMS(9, 40)), y));        /* one row */
     tc_tensor *z = tc_randn(TC_DIMS(6, 7, 8), 3, TC_F32);
     SAME("product", 1, product(tc_slice(z, 1, 1, 5, 1), tc_randn(TC_DIMS(4, 8), 4, TC_F32), tc_randn(TC_DIMS(4), 5, TC_F32)));
+  }
+  TC_SCOPE {
+    tc_tensor *x = within(tc_randn(TC_DIMS(16, 8), 1, TC_F32), 2, 1);
+    const uint64_t before = fallbacks_of("layer");
+    tc_tensor *got = gradient_of_w(x);
+    CHECK(got && hits_of("layer") && fallbacks_of("layer") == before);
+    const tc_stance stance = tc_set_stance(TC_STANCE_EAGER);
+    CHECK(tc_allclose(got, gradient_of_w(x), 1e-5, 1e-5));
+    tc_set_stance(stance);
   }
   puts("rows apart: ok");
   return 0;

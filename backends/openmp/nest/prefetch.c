@@ -15,7 +15,7 @@ static bool is_prefetched(const tc_omp_nest *x, uint32_t id) {
 
 /* Elements of a row with what belongs to it, whatever lies between rows of an operand. */
 static tc_dim row_length(const tc_omp_nest *x, const tc_address *a) {
-  return tc_dense_step(tc_graph_dims(x->s.p->graph), x->s.p->graph, a->coef[x->nest->nparallel - 1]);
+  return tc_dense_step(x->s.p, a->coef[x->nest->nparallel - 1]);
 }
 
 void tc_omp_row_bytes(const tc_omp_nest *x, tc_buf *out) {

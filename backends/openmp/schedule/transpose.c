@@ -54,7 +54,7 @@ enum { SETS = 4096, /* bytes between lines of one set */ FEW = SETS / 4 /* four 
 
 /* The largest power of two, up to SETS, that divides the bytes of a step; of one that is not known: 1. */
 static int64_t divisor(const tc_omp_facts *f, tc_dim step, tc_dtype d) {
-  step = tc_dense_step(tc_graph_dims(f->p->graph), f->p->graph, step);
+  step = tc_dense_step(f->p, step);
   if (!tc_dim_is_const(step)) return 1;
   const int64_t bytes = tc_dim_value(step) * (int64_t)tc_dtype_bytes(d), power = bytes & -bytes;
   return power && power < SETS ? power : SETS;
