@@ -317,17 +317,28 @@ static int shared_of(const tc_cuda_product *x, int threads) {
   return (places > sums ? places : sums) + 1024;
 }
 
+/* Do blocks of 64 rows pay at all sizes but long ones?  Where rows have different keys, they end with fewer for nothing;
+ * wide products are bound by reading B. */
+static bool prefers_small(const tc_cuda_product *x, const tc_mm_keys *keys) {
+  return (keys->has_first || keys->has_end) && deep_of(x, 0) + deep_of(x, 1) + wide_of(x) <= 4 * PANEL;
+}
+
 /* Blocks of 128 rows read B half as often; those of 64 begin, end and wait beside each other: the former are for more
- * than half as many again as multiprocessors hold at once (H200: of T 1024 to 8192 up to 10 % for either). */
+ * than half as many again as multiprocessors hold at once.  (H200, T 256 to 8192: up to 10 % for either, the masked ones
+ * from 4096 keys on.) */
 static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out) {
+  const tc_mm_keys keys = tc_mm_find_keys(x->k, tc_graph_dims(x->p->graph));
   (void)o;
+  tc_put(out, "  const int64_t keys = ");
+  tc_print_dim(x->p, x->mm->axis[x->kk].extent, out);
   tc_putf(out,
+          ";\n"
           "  const int64_t most = c->info->max_shared, large = %d, held = %d * (int64_t)c->info->sms;\n"
-          "  const int many = batches * tc_cuda_ceildiv(m, 128) * 2 >= held * 3 && large <= most;\n"
+          "  const int many = batches * tc_cuda_ceildiv(m, 128) * 2 >= held * 3 && keys >= %d && large <= most;\n"
           "  const unsigned function = !vectorized ? 2 : many ? 0 : 1;\n"
           "  const int64_t high = function == 0 ? 128 : 64, broad = n, block = high * 2;\n"
           "  const int64_t shared = function == 0 ? large : %d;\n",
-          shared_of(x, 2 * GROUP), blocks_of(x, 2 * GROUP), shared_of(x, GROUP));
+          shared_of(x, 2 * GROUP), blocks_of(x, 2 * GROUP), prefers_small(x, &keys) ? 4096 : 0, shared_of(x, GROUP));
 }
 
 const tc_cuda_template tc_cuda_chain = {
