@@ -31,7 +31,7 @@ private:
   double by = 3;
 };
 TC_COMPILE tc_tensor *of_hidden(const hidden &h, X) { return tc_mul_s(x, h.factor()); }
-// CHECK-DAG: 'of_hidden' not compiled: 'by' cannot be named in 'of_hidden': it is a private member of 'hidden'
+// CHECK-DAG: [[#@LINE-6]]:34: remark: 'of_hidden' not compiled: 'by' cannot be named in 'of_hidden': it is a private member of 'hidden'
 
 namespace nets {
 class net {
