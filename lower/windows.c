@@ -80,10 +80,11 @@ static int axes_of(tc_dims *c, const tc_type *t, int first, tc_dim size) {
 }
 
 static bool find_parts(const tc_rewrite *w, const tc_node *n, parts *x) {
+  if (n->op != OP_MATMUL || !tc_dtype_is_float((tc_dtype)n->type.dtype)) return false;
   tc_dims *c = tc_graph_dims(w->old);
   const tc_node *b = node_of(w, n->in[1]);
   const tc_type *a = tc_graph_type(w->old, n->in[0]), *matrix = &b->type;
-  if (n->op != OP_MATMUL || !tc_dtype_is_float((tc_dtype)n->type.dtype) || a->rank < 2 || matrix->rank < 2) return false;
+  if (a->rank < 2 || matrix->rank < 2) return false;
   if (b->op != OP_RESHAPE || !tc_dim_is(a->dim[a->rank - 2], 1) || a->rank > matrix->rank || w->uses[n->in[1].id] != 1)
     return false;
   *x = (parts){.of = b->in[0], .batches = matrix->rank - 2};
