@@ -4,8 +4,8 @@
 #
 # Builds a sample: <name> with the plugin, <name>_clang by the same compiler without it, <name>_gcc by gcc,
 # <name>_gcc_plugin by the newest gcc that there is a plugin for, <name>_gcc_<major>_plugin by each older one
-# (kernels for some levels of CPU, of those that <name> has, the least among them: they come from the cache).  CTest runs them and checks that
-# they print the same answers (the lines that do not start with '#': those carry times).
+# (kernels for some levels of CPU, of those that <name> has, the least among them: they come from the cache).  CTest
+# runs them and checks that they print the same answers (the lines that do not start with '#': those carry times).
 include_guard(GLOBAL)
 find_program(TC_GCC gcc)
 add_custom_target(samples)

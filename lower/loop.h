@@ -471,9 +471,11 @@ bool tc_kernel_writes(const tc_kernel *k, uint32_t buffer);
 bool tc_kernel_stores(const tc_kernel *k, uint32_t buffer);
 
 /* marked[k->nexpr], one for each value; that of 0, no value, becomes 0.  Marks what the action takes: value,
- * all that is combined, guard and index operands.  Marks what all marked values are made of, down to loads and
- * constants: their operands, guards and index operands. */
+ * all that is combined, guard and index operands.  Marks what the stage's actions take, and those where it is skipped, and
+ * what says whether it is.  Marks what all marked values are made of, down to loads and constants: their operands,
+ * guards and index operands. */
 void tc_mark_action(const tc_action *a, uint8_t *marked);
+void tc_mark_stage(const tc_stage *s, uint8_t *marked);
 void tc_mark_operands(const tc_kernel *k, uint8_t *marked);
 /* Has the epilogue of a product a transcendental of the product?  of_product[k->nexpr]: room. */
 bool tc_costly_epilogue(const tc_kernel *k, uint8_t *of_product);

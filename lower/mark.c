@@ -13,6 +13,15 @@ void tc_mark_action(const tc_action *a, uint8_t *marked) {
   marked[0] = 0;
 }
 
+void tc_mark_stage(const tc_stage *s, uint8_t *marked) {
+  for (uint32_t i = 0; i < s->naction; i++) {
+    tc_mark_action(&s->action[i], marked);
+    if (s->if_skipped) tc_mark_action(&s->if_skipped[i], marked);
+  }
+  marked[s->skip_if.id] = marked[s->skip_value.id] = 1;
+  marked[0] = 0;
+}
+
 void tc_mark_operands(const tc_kernel *k, uint8_t *marked) {
   for (uint32_t id = k->nexpr; id-- > 1;) {
     const tc_expr *e = &k->expr[id];

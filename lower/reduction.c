@@ -144,7 +144,8 @@ static tc_val read_value(reader *r) {
 }
 
 static const char *text_of(const tc_accumulator *a, column c) {
-  const char *const text[] = {[LIFT] = a->lift, [COMBINE] = a->combine, [LATER] = a->later, [TERM] = a->term, [RESCALE] = a->rescale};
+  const char *const text[] = {
+      [LIFT] = a->lift, [COMBINE] = a->combine, [LATER] = a->later, [TERM] = a->term, [RESCALE] = a->rescale};
   return text[c];
 }
 

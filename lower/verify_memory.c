@@ -86,16 +86,6 @@ void lo_check_access(lo_checker *c, uint32_t buffer, const tc_address *a) {
 
 /* ---- loads ----------------------------------------------------------------------------------- */
 
-static void mark_actions(const tc_action *action, uint32_t n, uint8_t *used) {
-  for (uint32_t i = 0; action && i < n; i++) tc_mark_action(&action[i], used);
-}
-
-static void mark_stage(const tc_stage *s, uint8_t *used) {
-  mark_actions(s->action, s->naction, used);
-  mark_actions(s->if_skipped, s->naction, used);
-  used[s->skip_if.id] = used[s->skip_value.id] = 1;
-}
-
 /* What the marked values load, and which axes and results they name. */
 static void check_marked(lo_checker *c, const uint8_t *used) {
   for (uint32_t id = c->k->nexpr; id-- > 1;) {
@@ -117,7 +107,7 @@ void lo_check_loads(lo_checker *c, const tc_stage *stage, uint32_t n, tc_val x, 
     return;
   }
   for (uint32_t s = 0; s < n; s++)
-    if (!stage[s].interval || c->stage) mark_stage(&stage[s], used);
+    if (!stage[s].interval || c->stage) tc_mark_stage(&stage[s], used);
   used[x.id] = used[y.id] = 1;
   tc_mark_operands(c->k, used);
   check_marked(c, used);

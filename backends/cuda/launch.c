@@ -151,8 +151,8 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
  * a block has threads for where there are enough for all multiprocessors; tc_cuda_tile_bytes: what they take.
  * tc_cuda_release_from: the first of the last `points` that together read as
  * much as the cache holds, `bytes` each; `points`: all of them read no more.  tc_cuda_depth: threads
- * that share a column of `items` (one, if the function says so), of a block as wide as a line of memory, wider where lines are shared,
- * narrower where blocks would be few; tc_cuda_width: columns of a block; tc_cuda_rows: outer points of one
+ * that share a column of `items` (one, if the function says so), of a block as wide as a line of memory, wider where
+ * lines are shared, narrower where blocks would be few; tc_cuda_width: columns of a block; tc_cuda_rows: outer points of one
  * that has `threads` for each, so that many of them fill warps.  tc_cuda_squares: tiles of a product; tc_cuda_is_short: one of few
  * tiles, short along k, for which the library would take two kernels, and its epilogue one more.
  * tc_cuda_is_unaligned: rows of its result are not aligned to 16 bytes, which the library's products of halves take

@@ -19,7 +19,7 @@
 TC_COMPILE LAYER("C=64,O=64,H=56,W=56") LAYER("C=128,O=128,H=28,W=28") LAYER("C=256,O=256,H=14,W=14")
 LAYER("C=512,O=512,H=7,W=7")
 static tc_tensor *conv3x3(const tc_tensor *x REAL("[N,C,H,W]"), const tc_tensor *w REAL("[O,C,3,3]"),
-                                     const tc_tensor *b REAL("[O]")) {
+                          const tc_tensor *b REAL("[O]")) {
   return tc_relu(tc_conv(x, w, b, ONE, ONE, ONE, 1));
 }
 static bool run_conv3x3(tc_tensor *const *in, tc_tensor **out) {
@@ -29,7 +29,7 @@ static bool run_conv3x3(tc_tensor *const *in, tc_tensor **out) {
 TC_COMPILE LAYER("C=64,O=256,H=56,W=56") LAYER("C=512,O=128,H=28,W=28") LAYER("C=1024,O=256,H=14,W=14")
 LAYER("C=2048,O=512,H=7,W=7")
 static tc_tensor *conv1x1(const tc_tensor *x REAL("[N,C,H,W]"), const tc_tensor *w REAL("[O,C,1,1]"),
-                                     const tc_tensor *b REAL("[O]")) {
+                          const tc_tensor *b REAL("[O]")) {
   return tc_relu(tc_conv(x, w, b, ONE, TC_INTS(0), ONE, 1));
 }
 static bool run_conv1x1(tc_tensor *const *in, tc_tensor **out) {
@@ -38,7 +38,7 @@ static bool run_conv1x1(tc_tensor *const *in, tc_tensor **out) {
 
 TC_COMPILE LAYER("C=3,O=64,H=224,W=224") LAYER("C=3,O=64,H=112,W=112")
 static tc_tensor *conv7x7(const tc_tensor *x REAL("[N,C,H,W]"), const tc_tensor *w REAL("[O,C,7,7]"),
-                                     const tc_tensor *b REAL("[O]")) {
+                          const tc_tensor *b REAL("[O]")) {
   return tc_relu(tc_conv(x, w, b, TC_INTS(2), TC_INTS(3), ONE, 1));
 }
 static bool run_conv7x7(tc_tensor *const *in, tc_tensor **out) {
@@ -48,7 +48,7 @@ static bool run_conv7x7(tc_tensor *const *in, tc_tensor **out) {
 /* As many groups as channels: which have to be known. */
 TC_COMPILE LAYER("C=96,H=56,W=56") LAYER("C=384,H=14,W=14")
 static tc_tensor *conv_depthwise(const tc_tensor *x REAL("[N,C,H,W]"), const tc_tensor *w REAL("[C,1,3,3]"),
-                                            const tc_tensor *b REAL("[C]")) {
+                                 const tc_tensor *b REAL("[C]")) {
   return tc_relu(tc_conv(x, w, b, ONE, ONE, ONE, tc_size(x, 1)));
 }
 static bool run_conv_depthwise(tc_tensor *const *in, tc_tensor **out) {
@@ -57,7 +57,7 @@ static bool run_conv_depthwise(tc_tensor *const *in, tc_tensor **out) {
 
 TC_COMPILE LAYER("C=4,O=4,H=56,W=56") LAYER("C=16,O=16,H=14,W=14")
 static tc_tensor *conv_groups(const tc_tensor *x REAL("[N,32*C,H,W]"), const tc_tensor *w REAL("[32*O,C,3,3]"),
-                                         const tc_tensor *b REAL("[32*O]")) {
+                              const tc_tensor *b REAL("[32*O]")) {
   return tc_relu(tc_conv(x, w, b, ONE, ONE, ONE, 32));
 }
 static bool run_conv_groups(tc_tensor *const *in, tc_tensor **out) {
@@ -66,7 +66,7 @@ static bool run_conv_groups(tc_tensor *const *in, tc_tensor **out) {
 
 TC_COMPILE LAYER("C=64,O=64,H=56,W=56") LAYER("C=256,O=256,H=14,W=14") LAYER("C=512,O=512,H=7,W=7")
 static bool conv3x3_grad(const tc_tensor *x REAL("[N,C,H,W]"), const tc_tensor *w REAL("[O,C,3,3]"),
-                                    const tc_tensor *dy REAL("[N,O,H,W]"), tc_tensor **out) {
+                         const tc_tensor *dy REAL("[N,O,H,W]"), tc_tensor **out) {
   const tc_tensor *wrt[] = {x, w}, *y = tc_conv(x, w, NULL, ONE, ONE, ONE, 1);
   return (out[0] = tc_detach(y)) && tc_vjp(y, dy, 2, wrt, out + 1);
 }
@@ -95,7 +95,7 @@ static bool run_max_pool_grad(tc_tensor *const *in, tc_tensor **out) { return ma
 
 /* relu of it in training, with running statistics. */
 TC_COMPILE static bool batch_norm_grad(const tc_tensor *x REAL("[N,C,H,W]"), const tc_tensor *w REAL("[C]"),
-                                       const tc_tensor *b REAL("[C]"), tc_tensor *mean REAL("[C]"),
+                                 const tc_tensor *b REAL("[C]"), tc_tensor *mean REAL("[C]"),
                                        tc_tensor *var REAL("[C]"), const tc_tensor *dy REAL("[N,C,H,W]"),
                                        tc_tensor **out) {
   const tc_tensor *wrt[] = {x, w, b};

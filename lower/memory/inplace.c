@@ -54,11 +54,7 @@ static const tc_action *only_store(const tc_stage *s, int out, bool *others) {
 /* Marks what a stage computes. */
 static const uint8_t *computed(lo *L, const tc_kernel *k, const tc_stage *s) {
   uint8_t *seen = lo_alloc(L, L->scratch, k->nexpr + 1u);
-  for (uint32_t a = 0; a < s->naction; a++) {
-    tc_mark_action(&s->action[a], seen);
-    if (s->if_skipped) tc_mark_action(&s->if_skipped[a], seen);
-  }
-  seen[s->skip_if.id] = seen[s->skip_value.id] = 1;
+  tc_mark_stage(s, seen);
   tc_mark_operands(k, seen);
   return seen;
 }

@@ -73,17 +73,9 @@ static void check_loads(rows *r, const uint8_t *used) {
   }
 }
 
-static void mark_stage(const tc_stage *s, uint8_t *used) {
-  for (uint32_t i = 0; i < s->naction; i++) {
-    tc_mark_action(&s->action[i], used);
-    if (s->if_skipped) tc_mark_action(&s->if_skipped[i], used);
-  }
-  used[s->skip_if.id] = used[s->skip_value.id] = 1;
-}
-
 static void check_nest(rows *r, const tc_nest *n) {
   uint8_t *used = lo_alloc(r->L, r->L->scratch, r->k->nexpr + 1u);
-  for (uint32_t s = 0; s < tc_nest_stages(n); s++) mark_stage(&n->stage[s], used);
+  for (uint32_t s = 0; s < tc_nest_stages(n); s++) tc_mark_stage(&n->stage[s], used);
   tc_mark_operands(r->k, used);
   r->axis = n->axis, r->naxis = n->naxis, r->parts = false;
   check_loads(r, used);

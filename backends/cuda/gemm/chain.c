@@ -9,7 +9,6 @@
 #include "backends/cuda/gemm/chain.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { KEYS = 64, PAD = 8, PANEL = 64, GROUP = 128, REGISTERS = 65536 };
 
@@ -154,7 +153,6 @@ static void put_finish(tc_cuda_product *x) {
 /* Sums and accumulators in shared memory, then the epilogue. */
 static void put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o) {
   const tc_action *a = tc_cuda_chain_rows(x);
-  tc_print_line(&x->s, "tc_copies_wait<0>();");
   tc_print_line(&x->s, "__syncthreads();");
   tc_print_line(&x->s, "tc_f32 *const sums = (tc_f32 *)place, *const tops = sums + M * (N + %d), *const totals = tops + M;", PAD);
   if (a) {
@@ -213,10 +211,11 @@ static void put_start(tc_cuda_product *x) {
   tc_buf_free(&id);
 }
 
-static void put_bound(tc_cuda_product *x, const tc_address *a, const char *variable, bool end, bool upper) {
+/* closer: of the variable and the bound, which becomes the variable: TC_MIN or TC_MAX. */
+static void put_bound(tc_cuda_product *x, const tc_address *a, const char *variable, const char *closer, bool upper) {
   tc_buf at = {0};
   tc_print_key_bound(&x->s, a, x->m, upper, &at);
-  tc_print_line(&x->s, "%s = %s(%s, (tc_int)(%s));", variable, end ? "TC_MIN" : "TC_MAX", variable, at.text);
+  tc_print_line(&x->s, "%s = %s(%s, (tc_int)(%s));", variable, closer, variable, at.text);
   tc_buf_free(&at);
 }
 
@@ -226,12 +225,12 @@ static void put_keys(tc_cuda_product *x, const tc_mm_keys *keys) {
   if (!keys->has_first && !keys->has_end) return;
   tc_print_line(&x->s, "const tc_int last = TC_MIN(m0 + M, m_end) - 1;");
   if (keys->has_end) {
-    put_bound(x, &keys->end, "end", true, true);
-    put_bound(x, &keys->end, "all_end", true, false);
+    put_bound(x, &keys->end, "end", "TC_MIN", true);
+    put_bound(x, &keys->end, "all_end", "TC_MIN", false);
   }
   if (!keys->has_first) return;
-  put_bound(x, &keys->first, "first", false, false);
-  put_bound(x, &keys->first, "all_first", false, true);
+  put_bound(x, &keys->first, "first", "TC_MAX", false);
+  put_bound(x, &keys->first, "all_first", "TC_MAX", true);
   tc_print_line(&x->s, "first = first / KEYS * KEYS;");
 }
 
@@ -286,12 +285,12 @@ static int keys_of(const tc_cuda_product *x, int threads) {
 
 /* o: NULL: single elements. */
 static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body, int number, int threads,
-                         int blocks, const char *index, tc_buf *out) {
+                         const char *index, tc_buf *out) {
   tc_buf arguments = {0};
   tc_putf(&arguments, "%d, %d, ", threads, o ? keys_of(x, threads) : KEYS);
   for (int i = 0; i < count_lanes(x); ++i) tc_putf(&arguments, "%d, ", o ? (int)o[lanes_of[i]].plan.width : 1);
   tc_put(&arguments, index);
-  tc_cuda_put_instance(x, body, number, threads, blocks, arguments.text, out);
+  tc_cuda_put_instance(x, body, number, threads, o ? blocks_of(x, threads) : 1, arguments.text, out);
   tc_buf_free(&arguments);
 }
 
@@ -303,9 +302,9 @@ static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o
   tc_put(out, "class tc_int>\nTC_FN void @NAME@_product(\n    ");
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", body);
-  put_function(x, o, body, 0, 2 * GROUP, blocks_of(x, 2 * GROUP), index, out);
-  put_function(x, o, body, 1, GROUP, blocks_of(x, GROUP), index, out);
-  put_function(x, NULL, body, 2, GROUP, 1, "tc_i64", out);
+  put_function(x, o, body, 0, 2 * GROUP, index, out);
+  put_function(x, o, body, 1, GROUP, index, out);
+  put_function(x, NULL, body, 2, GROUP, "tc_i64", out);
   return 3;
 }
 
@@ -317,7 +316,7 @@ static int shared_of(const tc_cuda_product *x, int threads) {
   return (places > sums ? places : sums) + 1024;
 }
 
-/* Do blocks of 64 rows pay at all sizes but long ones?  Where rows have different keys, they end with fewer for nothing;
+/* Do blocks of 64 rows pay up to LONG keys?  Where rows have different keys, they end with fewer for nothing;
  * wide products are bound by reading B. */
 static bool prefers_small(const tc_cuda_product *x, const tc_mm_keys *keys) {
   return (keys->has_first || keys->has_end) && deep_of(x, 0) + deep_of(x, 1) + wide_of(x) <= 4 * PANEL;
@@ -325,20 +324,26 @@ static bool prefers_small(const tc_cuda_product *x, const tc_mm_keys *keys) {
 
 /* Blocks of 128 rows read B half as often; those of 64 begin, end and wait beside each other: the former are for more
  * than half as many again as multiprocessors hold at once.  (H200, T 256 to 8192: up to 10 % for either, the masked ones
- * from 4096 keys on.) */
+ * from LONG keys on.) */
 static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out) {
+  enum { LONG = 4096 };
   const tc_mm_keys keys = tc_mm_find_keys(x->k, tc_graph_dims(x->p->graph));
   (void)o;
-  tc_put(out, "  const int64_t keys = ");
-  tc_print_dim(x->p, x->mm->axis[x->kk].extent, out);
+  tc_putf(out,
+          "  const int64_t most = c->info->max_shared, large = %d, held = %d * (int64_t)c->info->sms;\n"
+          "  const int many = batches * tc_cuda_ceildiv(m, 128) * 2 >= held * 3 && large <= most",
+          shared_of(x, 2 * GROUP), blocks_of(x, 2 * GROUP));
+  if (prefers_small(x, &keys)) {
+    tc_put(out, " && ");
+    tc_print_dim(x->p, x->mm->axis[x->kk].extent, out);
+    tc_putf(out, " >= %d", LONG);
+  }
   tc_putf(out,
           ";\n"
-          "  const int64_t most = c->info->max_shared, large = %d, held = %d * (int64_t)c->info->sms;\n"
-          "  const int many = batches * tc_cuda_ceildiv(m, 128) * 2 >= held * 3 && keys >= %d && large <= most;\n"
           "  const unsigned function = !vectorized ? 2 : many ? 0 : 1;\n"
           "  const int64_t high = function == 0 ? 128 : 64, broad = n, block = high * 2;\n"
           "  const int64_t shared = function == 0 ? large : %d;\n",
-          shared_of(x, 2 * GROUP), blocks_of(x, 2 * GROUP), prefers_small(x, &keys) ? 4096 : 0, shared_of(x, GROUP));
+          shared_of(x, GROUP));
 }
 
 const tc_cuda_template tc_cuda_chain = {

@@ -5,15 +5,9 @@
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
-/* Does the stage run along the lanes?  Then partial results are vectors. */
-static const char *kind(const tc_cuda_nest *x, const tc_stage *st) {
-  const int v = x->s.vector;
-  return v >= 0 && ((st->axes | x->parallel) >> v & 1) ? "tc_v" : "tc_u";
-}
-
 /* The lanes of a row are combined before they join a total: conversions to f64 are slow. */
 static const char *total_kind(const tc_cuda_nest *x, const tc_stage *st) {
-  return x->plan->form == TC_CUDA_ROWS ? "tc_u" : kind(x, st);
+  return x->plan->form == TC_CUDA_ROWS ? "tc_u" : tc_cuda_kind(x, st);
 }
 
 static bool sums_in_f64(const tc_action *a) {
@@ -35,7 +29,7 @@ static tc_print_name tuple_type(const tc_action *a) { return tc_print_tuple_type
 void tc_cuda_put_accumulator(tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
   tc_buf id = {0};
   tc_print_identity(x->s.words, a->reducer, a->dtype, &id);
-  tc_print_line(&x->s, "%s%s acc%u = %s; /* %s */", kind(x, st), tuple_type(a).text, a->index,
+  tc_print_line(&x->s, "%s%s acc%u = %s; /* %s */", tc_cuda_kind(x, st), tuple_type(a).text, a->index,
                 id.text ? id.text : "", tc_reducer_get(a->reducer)->text);
   tc_buf_free(&id);
 }
@@ -121,7 +115,7 @@ static tc_dtype carried(const tc_action *a) { return tc_print_sums_in_f64(a) ? T
 static tc_print_name carry_type(const tc_action *a) { return tc_print_tuple_type(a->reducer, carried(a)); }
 
 void tc_cuda_put_carries(tc_cuda_nest *x, const tc_stage *st) {
-  const char *prefix = x->plan->form == TC_CUDA_COLUMNS ? kind(x, st) : "tc_u";
+  const char *prefix = x->plan->form == TC_CUDA_COLUMNS ? tc_cuda_kind(x, st) : "tc_u";
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
     if (a->kind != TC_ACT_SCAN) continue;
@@ -145,7 +139,7 @@ static void put_serial_scan(tc_cuda_nest *x, const tc_stage *st, const tc_action
     tc_putf(&carry, "TC_CAST(%s, carry%u)", t, n);
     tc_print_line(&x->s, "carry%u = tc_%s_%s(carry%u, TC_CAST(%s, %s));", n, op.text, c.text, n, c.text, v);
   }
-  tc_print_set_results(&x->s, a, kind(x, st), carry.text);
+  tc_print_set_results(&x->s, a, tc_cuda_kind(x, st), carry.text);
   tc_buf_free(&carry);
 }
 
@@ -160,13 +154,13 @@ static void put_scan(tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
     return;
   }
   tc_print_identity(x->s.words, a->reducer, a->dtype, &id);
-  tc_print_line(&x->s, "%s%s in%u = %s;", kind(x, st), tuple_type(a).text, n, v.text ? v.text : "");
+  tc_print_line(&x->s, "%s%s in%u = %s;", tc_cuda_kind(x, st), tuple_type(a).text, n, v.text ? v.text : "");
   tc_print_line(&x->s, "if (!live) in%u = %s;", n, id.text ? id.text : "");
   tc_buf_clear(&id);
   tc_print_identity(x->s.words, a->reducer, carried(a), &id);
   tc_putf(&all, "tc_scan(threads, in%u, &carry%u, %s, TC_COMBINE(%s, %s))", n, n, id.text ? id.text : "",
           tc_print_combine(a->reducer).text, tc_print_compute(carried(a)));
-  put_parts(x, a, kind(x, st), all.text ? all.text : "");
+  put_parts(x, a, tc_cuda_kind(x, st), all.text ? all.text : "");
   tc_buf_free(&v);
   tc_buf_free(&id);
   tc_buf_free(&all);

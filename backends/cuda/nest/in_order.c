@@ -9,21 +9,15 @@ bool tc_cuda_is_in_order(const tc_cuda_nest *x, const tc_stage *st, const tc_act
          tc_schedule_has(&x->plan->in_order, (uint32_t)(st - x->stages));
 }
 
-/* Do lanes run along the elements, or along results?  Then there is a vector of each. */
-static const char *kind(const tc_cuda_nest *x, const tc_stage *st) {
-  const int v = x->s.vector;
-  return v >= 0 && ((st->axes | x->parallel) >> v & 1) ? "tc_v" : "tc_u";
-}
-
 void tc_cuda_begin_in_order(tc_cuda_nest *x, const tc_cuda_loop *w) {
   for (uint32_t i = 0; i < w->st->naction; ++i) {
     const tc_action *a = &w->st->action[i];
     if (!tc_cuda_is_in_order(x, w->st, a)) continue;
     tc_buf id = {0};
     tc_print_accumulator_identity(x->s.words, a->reducer, 0, a->dtype, &id);
-    tc_print_line(&x->s, "%s%s best%u = %s; /* %s */", kind(x, w->st), tc_print_compute(a->dtype), a->index,
+    tc_print_line(&x->s, "%s%s best%u = %s; /* %s */", tc_cuda_kind(x, w->st), tc_print_compute(a->dtype), a->index,
                   id.text ? id.text : "", tc_reducer_get(a->reducer)->text);
-    tc_print_line(&x->s, "%sidx at%u = tc_set<tc_int>(%s);", kind(x, w->st), a->index, w->first);
+    tc_print_line(&x->s, "%sidx at%u = tc_set<tc_int>(%s);", tc_cuda_kind(x, w->st), a->index, w->first);
     tc_buf_free(&id);
   }
 }
@@ -32,7 +26,7 @@ void tc_cuda_put_in_order(tc_cuda_nest *x, const tc_stage *st, const tc_action *
   static const char *const from[] = {"best", "next", "element"};
   tc_spelling words = tc_cuda_words;
   tc_rule rule;
-  words.vector = kind(x, st);
+  words.vector = tc_cuda_kind(x, st);
   if (!tc_later_rule(a->reducer, a->dtype, &rule)) x->s.out->failed = true;
   if (x->s.out->failed) return;
   tc_print_line(&x->s, "{");

@@ -170,6 +170,12 @@ bool tc_cuda_folds(const tc_cuda_nest *x, const tc_stage *st);
 bool tc_cuda_sums_terms(const tc_cuda_nest *x, const tc_stage *st);
 void tc_cuda_put_term_sums(tc_cuda_nest *x, const tc_stage *st);
 
+/* The prefix of a stage's accumulators: do lanes run along its elements, or along results?  Then there is a vector of each. */
+static inline const char *tc_cuda_kind(const tc_cuda_nest *x, const tc_stage *st) {
+  const int v = x->s.vector;
+  return v >= 0 && ((st->axes | x->parallel) >> v & 1) ? "tc_v" : "tc_u";
+}
+
 /* in_order.c: reductions to the place of an element, by stages that take elements in their order.  Is one, at hand?
  * What is in front of the loop over the items, at each, and behind the loop: the accumulators acc<i> of the thread. */
 bool tc_cuda_is_in_order(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a);

@@ -139,10 +139,9 @@ static void add_once(tc_cuda_plan *plan, tc_cuda_variant f) {
 /* Of a thread whose tuple is combined with those of others. */
 enum { TUPLE_ITEMS = 16, FEW_TUPLE_ITEMS = 8 };
 
-/* Items of a thread, of rows of constant length. */
-static int items_of_fixed(const rows *r, const tc_cuda_variant *f, int64_t items) {
+/* Items of a thread, `each` at most, of rows of constant length. */
+static int items_of_fixed(const rows *r, int each, int64_t items) {
   enum { FEW = 2, WARP = 32 };
-  const int each = r->count ? most_items(r, f->lanes) : (int)f->items;
   if (r->tuples && !r->count) return items <= WARP * FEW_TUPLE_ITEMS ? FEW_TUPLE_ITEMS : TUPLE_ITEMS;
   return items <= WARP * FEW && each > FEW ? FEW : each;
 }
@@ -153,7 +152,7 @@ static bool plan_fixed_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f
   const int64_t items = tc_cuda_constant_items(plan->n, (int)f.lanes);
   if (items < 0) return false;
   const int each = r->count ? most_items(r, f.lanes) : (int)f.items;
-  const int group = fixed_group(plan->p, plan->n, items, items_of_fixed(r, &f, items));
+  const int group = fixed_group(plan->p, plan->n, items, items_of_fixed(r, each, items));
   const int64_t unroll = items ? (items + group - 1) / group : 1;
   const bool fits = r->count && each && unroll <= each &&
                     r->count * f.lanes * unroll + LEAST <= FILE_WORDS / group;
@@ -326,9 +325,12 @@ static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f)
   if (!f.aligned) tc_cuda_add_tiled_rows(plan, f);
   if (items) add_groups(r, plan, &f, items);
   else if (f.aligned && f.lanes > 1 && r->passes == 1 && !tc_cuda_has_kind(plan->n, TC_ACT_SCAN)) {
-    if (!r->tuples) add_short(r, plan, &f);
-    if (!r->tuples) add_long(r, plan, &f);
-    else add_few_threads(plan, &f);
+    if (r->tuples) {
+      add_few_threads(plan, &f);
+    } else {
+      add_short(r, plan, &f);
+      add_long(r, plan, &f);
+    }
   }
   if (f.shared)
     for (int i = f.aligned ? 0 : 1; i < SMEM_GROUPS; ++i) tc_cuda_add(plan, smem_group(r, f, i));

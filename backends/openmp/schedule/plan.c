@@ -9,14 +9,7 @@
 
 static bool reads_approximated(const tc_omp_facts *f, uint8_t *need) {
   bool any = false;
-  for (uint32_t i = 0; i < f->nest->nstage; ++i) {
-    const tc_stage *st = &f->nest->stage[i];
-    for (uint32_t a = 0; a < st->naction; ++a) {
-      tc_mark_action(&st->action[a], need);
-      if (st->if_skipped) tc_mark_action(&st->if_skipped[a], need);
-    }
-    need[st->skip_if.id] = need[st->skip_value.id] = 1;
-  }
+  for (uint32_t i = 0; i < f->nest->nstage; ++i) tc_mark_stage(&f->nest->stage[i], need);
   tc_mark_operands(f->k, need);
   for (uint32_t id = 1; id < f->k->nexpr; ++id)
     any |= need[id] && tc_omp_is_approximated(&f->k->expr[id]);
