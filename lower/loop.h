@@ -289,7 +289,7 @@ typedef struct tc_mm_loop {
   tc_mm_inner_products inner; /* of the same operand type */
   tc_stage epilogue; /* axes unused; actions at each (batch, m, n); RESULT 0 is the product, of type acc; of a chain
                       * those of its rows, too */
-  uint32_t product;  /* 1 + a buffer that no access names, row-major (batch, m, n), of the operand type: room for
+  uint32_t product;  /* 1 + a buffer that no access names, row-major (batch, m, n), of the operand type or acc: room for
                       * the bare product where every store of the epilogue is in place; 0: none */
   bool costly;       /* the epilogue has a transcendental of the product */
   uint32_t packed;   /* a backend's plan: 1 + the first kernel that packs the same B, where several do */
@@ -425,6 +425,8 @@ typedef struct tc_target {
   uint32_t pitched;    /* of programs of so many operands or fewer, these may have rows that lie apart (lower/memory/pitch.c) */
   tc_sibling_kind siblings; /* which siblings one launch runs */
   bool epilogue_in_place; /* a product's epilogue may read the element that it overwrites */
+  int64_t prologue_results; /* an operand of a product of halves is computed while it is read where at most so many results
+                             * need each element of it; 0: however many */
   bool product_parts;     /* m, n and k may run over several axes (tc_mm_loop.npart) where operands need it, k of one row too, */
   bool epilogue_parts;    /* ... and m and n where the epilogue does */
   bool sorts;             /* there are kernels that sort; else it is counted what comes before each element */

@@ -24,6 +24,7 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .split_scans = true,
                                   .scan_lanes = true,
                                   .epilogue_in_place = true,
+                                  .prologue_results = 128, /* a tile's */
                                   .sorts = true,
                                   .windows_at_once = true,
                                   .guards = true,

@@ -271,7 +271,7 @@ static const char helpers[] =
     "  return mm->k <= most && tc_cuda_squares(mm, side) <= c->info->sms;\n"
     "}\n"
     "TC_CUDA_FN int tc_cuda_is_unaligned(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm, int64_t side) {\n"
-    "  return mm->ldc % 8 != 0 && tc_cuda_squares(mm, side) * 2 >= c->info->sms;\n"
+    "  return mm->ldc % (mm->wide_c ? 4 : 8) != 0 && tc_cuda_squares(mm, side) * 2 >= c->info->sms;\n"
     "}\n"
     "TC_CUDA_FN int tc_cuda_saves_pass(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm) {\n"
     "  const double results = (double)mm->batch * (double)mm->m * (double)mm->n;\n"

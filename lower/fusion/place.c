@@ -71,6 +71,15 @@ static bool fits_prologue(lo *L, tc_ref r) {
   return !f->costly && !f->product && f->cone <= 6 && f->reads <= 1;
 }
 
+/* On targets of which each block fills its own tiles, and tiles of arrays on their way, an operand of a product of halves
+ * is computed there only where few blocks want it.  What is larger than all that it is made of is no array for that. */
+static bool repeats_prologue(lo *L, tc_ref r, const lo_demand *d) {
+  const lo_group *g = group_of(L, d);
+  const int64_t most = L->target->prologue_results;
+  if (!most || is_repetitive(L, r) || widens(L, r) || tc_dtype_bytes(lo_node(L, g->matmul)->type.dtype) != 2) return false;
+  return !lo_at_most(L, lo_group_numel(L, g, ((1u << g->naxis) - 1) & ~d->at->axes), most);
+}
+
 /* What follows a reduction belongs to its nest, which the reader's is not. */
 static bool belongs_elsewhere(lo *L, tc_ref r, const lo_demand *d) {
   const lo_fact *f = &L->fact[r.id];
@@ -87,6 +96,8 @@ static bool allows(lo *L, tc_ref r, const lo_demand *d) {
   if (lo_class(n) == TC_CLASS_VIEW) return true;
   if (d->prologue && !fits_prologue(L, r))
     return lo_no(L, "it is dearer than what is computed while an operand of a matmul is packed");
+  if (d->prologue && repeats_prologue(L, r, d))
+    return lo_no(L, "it is an operand of a matmul, of which each block of results would compute it again");
   /* the missing axes are those that a reduction is about to make sequential */
   if (tc_dim_same(L->fact[r.id].reduced, lo_group_numel(L, g, (1u << g->naxis) - 1))) return true;
   if (!L->fact[r.id].costly || d->at->terms || !repeats(L, g, d->at)) return true;

@@ -259,14 +259,15 @@ static void continue_arrays(lo *L) {
 }
 
 /* The kernel that makes the new value, if it is a product that reads the old one: the array that was to hold the
- * new one is room for the bare product. */
+ * new one is room for the bare product, of the operands' type or that of the sums. */
 static void keep_product(lo *L, const lo_write *w) {
   const tc_buffer *b = &L->p->buffer[w->buffer];
   for (uint32_t i = 0; i < L->p->nkernel; i++) {
     tc_kernel *k = &L->p->kernel[i];
     const int in = find_buffer(k, w->input), out = find_buffer(k, w->buffer);
     if (k->kind != TC_KERNEL_MATMUL || in < 0 || out < 0 || k->mm.product) continue;
-    if (tc_kernel_writes(k, (uint32_t)out) && b->kind == TC_BUF_ARENA && b->dtype == k->mm.operand)
+    if (tc_kernel_writes(k, (uint32_t)out) && b->kind == TC_BUF_ARENA &&
+        (b->dtype == k->mm.operand || b->dtype == k->mm.acc))
       k->mm.product = (uint32_t)out + 1;
   }
 }

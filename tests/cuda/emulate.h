@@ -352,7 +352,7 @@ static int tc_emulate_matmul(const tcrt_cuda_mm *mm) {
         }
         if (mm->bias) sum += tc_element(mm->bias, j, d);
         if (mm->epilogue == TCRT_MM_RELU && sum < 0) sum = 0;
-        tc_put_element(mm->c, p * mm->step_c + i * mm->ldc + j, d, sum);
+        tc_put_element(mm->c, p * mm->step_c + i * mm->ldc + j, mm->wide_c ? TC_F32 : d, sum);
       }
   return 0;
 }

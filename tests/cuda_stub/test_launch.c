@@ -373,8 +373,10 @@ static double value(const tc_tensor *t, int64_t p, int64_t i, int64_t j) {
 static tc_tensor *matrices(tc_dtype dtype, int64_t batch, int64_t rows, int64_t cols, int mod) {
   tc_tensor *t = tc_empty(TC_DIMS(batch, rows, cols), dtype);
   for (int64_t i = 0; i < tc_numel(t); i++) {
-    if (dtype == TC_F64) ((double *)tc_data(t))[i] = (double)(i % mod - mod / 2);
-    else ((float *)tc_data(t))[i] = (float)(i % mod - mod / 2);
+    const int64_t v = i % mod - mod / 2;
+    if (dtype == TC_F64) ((double *)tc_data(t))[i] = (double)v;
+    else if (dtype == TC_BF16) memcpy((uint16_t *)tc_data(t) + i, (uint16_t *)&(float){(float)v} + 1, 2);
+    else ((float *)tc_data(t))[i] = (float)v;
   }
   return t;
 }
@@ -388,16 +390,18 @@ static int product(const tcrt_cuda_mm *mm, bool record) {
   return r ? r : end;
 }
 
-static void expect_product(tc_dtype dtype, int ta, int tb, int64_t batch, int64_t n, int step_b,
+/* Of operands of a dtype, with a bias of theirs; or of f32 of others, without. */
+static void expect_product(tc_dtype dtype, tc_dtype dtype_c, int ta, int tb, int64_t batch, int64_t n, int step_b,
                            int epilogue) {
   const int64_t m = 4, k = 5;
   TC_SCOPE {
     tc_tensor *a = matrices(dtype, batch, ta ? k : m, ta ? m : k, 7);
     tc_tensor *b = matrices(dtype, step_b ? batch : 1, tb ? n : k, tb ? k : n, 11);
     tc_tensor *bias = matrices(dtype, 1, 1, n, 5), *da = tc_to(a, TC_CUDA), *db = tc_to(b, TC_CUDA);
-    tc_tensor *dbias = tc_to(bias, TC_CUDA), *dc = tc_to(matrices(dtype, batch, m, n, 3), TC_CUDA);
+    tc_tensor *dbias = tc_to(bias, TC_CUDA), *dc = tc_to(matrices(dtype_c, batch, m, n, 3), TC_CUDA);
     tcrt_cuda_mm mm = {.a = tc_device_data(da), .b = tc_device_data(db), .c = tc_device_data(dc)};
-    mm.bias = tc_device_data(dbias);
+    mm.bias = dtype_c == dtype ? tc_device_data(dbias) : NULL;
+    mm.wide_c = dtype_c != dtype;
     mm.batch = batch, mm.m = m, mm.n = n, mm.k = k;
     mm.lda = ta ? m : k, mm.ldb = tb ? k : n, mm.ldc = n;
     mm.step_a = m * k, mm.step_b = step_b ? k * n : 0, mm.step_c = m * n;
@@ -407,7 +411,7 @@ static void expect_product(tc_dtype dtype, int ta, int tb, int64_t batch, int64_
     for (int64_t p = 0; p < batch; p++)
       for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) {
-          double sum = value(bias, 0, 0, j);
+          double sum = mm.bias ? value(bias, 0, 0, j) : 0;
           for (int64_t q = 0; q < k; q++)
             sum += (ta ? value(a, p, q, i) : value(a, p, i, q)) *
                    (tb ? value(b, step_b ? p : 0, j, q) : value(b, step_b ? p : 0, q, j));
@@ -421,9 +425,13 @@ Test(launch, products) {
   for (int t = 0; t < 4; t++)
     for (int d = TC_F32; d <= TC_F64; d++)
       for (int step = 0; step < 2; step++) {
-        expect_product((tc_dtype)d, t & 1, t >> 1, 1, 6, 1, TCRT_MM_NONE);
-        expect_product((tc_dtype)d, t & 1, t >> 1, 3, 20, step, TCRT_MM_RELU);
+        expect_product((tc_dtype)d, (tc_dtype)d, t & 1, t >> 1, 1, 6, 1, TCRT_MM_NONE);
+        expect_product((tc_dtype)d, (tc_dtype)d, t & 1, t >> 1, 3, 20, step, TCRT_MM_RELU);
       }
+  for (int t = 0; t < 4; t++) {
+    expect_product(TC_BF16, TC_BF16, t & 1, t >> 1, 1, 6, 1, TCRT_MM_NONE);
+    expect_product(TC_BF16, TC_F32, t & 1, t >> 1, 3, 6, 1, TCRT_MM_NONE);
+  }
   device_end();
 }
 

@@ -31,7 +31,7 @@ static tc_dtype buffer_dtype(const library *x, uint32_t buffer) {
 
 static bool describe(const library *x, const tc_address *a, uint32_t buffer, int row, int column,
                      matrix *out) {
-  if (a->nterm || buffer_dtype(x, buffer) != x->mm->operand) return false;
+  if (a->nterm) return false;
   *out = (matrix){.buffer = buffer, .offset = a->offset, .step = tc_dim_const(0)};
   if (tc_dim_is(a->coef[column], 1)) out->leading = a->coef[row];
   else if (tc_dim_is(a->coef[row], 1)) {
@@ -44,7 +44,7 @@ static bool describe(const library *x, const tc_address *a, uint32_t buffer, int
 
 static bool describe_operand(const library *x, tc_val v, int row, int column, matrix *out) {
   const tc_expr *e = &x->k->expr[v.id];
-  return e->kind == TC_EX_LOAD && !e->guard.id &&
+  return e->kind == TC_EX_LOAD && !e->guard.id && buffer_dtype(x, e->buffer) == x->mm->operand &&
          describe(x, &e->address, e->buffer, row, column, out);
 }
 
@@ -77,19 +77,28 @@ static tc_val bare(const library *x, tc_val v) {
   return v;
 }
 
+/* Are sums left as they are, though operands are halves? */
+static bool is_wide(const library *x) { return buffer_dtype(x, x->c.buffer) != x->mm->operand; }
+
 /* product + bias, or the product alone.  The relu of the library is not ours: it drops NaN. */
 static void match_epilogue(library *x, tc_val v) {
   tc_val rest;
-  v = bare(x, v);
-  if (matches(x, v, OP_ADD, is_bias, &rest, &x->bias)) v = bare(x, rest);
+  if (!is_wide(x)) v = bare(x, v);
+  if (!is_wide(x) && matches(x, v, OP_ADD, is_bias, &rest, &x->bias)) v = bare(x, rest);
   x->whole = is_result(x, v) && x->mm->epilogue.naction == 1;
+}
+
+/* Results are of the operands' type, or, of halves, of that of the sums. */
+static bool may_hold(const library *x, uint32_t buffer) {
+  const tc_dtype d = buffer_dtype(x, buffer);
+  return d == x->mm->operand || (d == TC_F32 && tc_cuda_may_mma(x->mm));
 }
 
 /* Nobody but the product may be in the result's place: it is overwritten before the epilogue. */
 static bool describe_result(library *x) {
   for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i) {
     const tc_action *a = &x->mm->epilogue.action[i];
-    if (a->kind != TC_ACT_STORE || a->guard.id || tc_print_reads(x->k, a->buffer)) continue;
+    if (a->kind != TC_ACT_STORE || a->guard.id || tc_print_reads(x->k, a->buffer) || !may_hold(x, a->buffer)) continue;
     if (!describe(x, &a->address, a->buffer, x->m, x->n, &x->c) || x->c.transposed) continue;
     match_epilogue(x, a->value);
     return true;
@@ -201,8 +210,8 @@ static void put_call(const library *x, tc_buf *out) {
   put_dim(x, "step_a", x->a.step, out);
   put_dim(x, "step_b", x->b.step, out);
   put_dim(x, "step_c", x->c.step, out);
-  tc_putf(out, "\n      .dtype = %s, .transposed_a = %d, .transposed_b = %d};\n",
-          code[x->mm->operand], x->a.transposed, x->b.transposed);
+  tc_putf(out, "\n      .dtype = %s, .transposed_a = %d, .transposed_b = %d%s};\n",
+          code[x->mm->operand], x->a.transposed, x->b.transposed, is_wide(x) ? ", .wide_c = 1" : "");
 }
 
 /* The nest that is left: its functions and its launch.  How many functions there are. */

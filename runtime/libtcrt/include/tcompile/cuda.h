@@ -168,6 +168,7 @@ typedef struct tcrt_cuda_mm {
   uint8_t transposed_a, transposed_b; /* a is stored as [k,m], b as [n,k] */
   uint8_t epilogue;                   /* tcrt_cuda_epilogue */
   uint8_t tf32;                       /* 1: f32 products may be rounded to TF32 */
+  uint8_t wide_c;                     /* 1: c is f32, whatever a and b are (not f64); there is no bias */
 } tcrt_cuda_mm;
 
 /* 0: queued.  Nonzero: the library is missing (or too old), or has no algorithm for these sizes and

@@ -99,7 +99,7 @@ enum { SLOTS = 512, MOST_WORKSPACE = 32 << 20 };
 typedef struct problem {
   int64_t batch, m, n, k, lda, ldb, ldc, step_a, step_b, step_c;
   uint32_t align_a, align_b, align_c;
-  uint8_t dtype, transposed_a, transposed_b, epilogue, tf32, bias;
+  uint8_t dtype, dtype_c, transposed_a, transposed_b, epilogue, tf32, bias;
 } problem;
 
 typedef struct plan {
@@ -128,7 +128,7 @@ static problem problem_of(const tcrt_cuda_mm *mm) {
   p.lda = mm->lda, p.ldb = mm->ldb, p.ldc = mm->ldc;
   p.step_a = mm->step_a, p.step_b = mm->step_b, p.step_c = mm->step_c;
   p.align_a = alignment(mm->a), p.align_b = alignment(mm->b), p.align_c = alignment(mm->c);
-  p.dtype = mm->dtype, p.transposed_a = mm->transposed_a, p.transposed_b = mm->transposed_b;
+  p.dtype = mm->dtype, p.dtype_c = mm->wide_c ? TC_F32 : mm->dtype, p.transposed_a = mm->transposed_a, p.transposed_b = mm->transposed_b;
   p.epilogue = mm->epilogue, p.tf32 = mm->tf32, p.bias = mm->bias != NULL;
   return p;
 }
@@ -173,10 +173,10 @@ static int make_desc(plan *p) {
 }
 
 /* A row-major [rows,cols] matrix as stored is a column-major [cols,rows] one. */
-static int make_layout(lt_layout *l, const problem *p, int64_t rows, int64_t cols, int64_t ld,
+static int make_layout(lt_layout *l, const problem *p, uint8_t dtype, int64_t rows, int64_t cols, int64_t ld,
                        int64_t step) {
   int32_t batches = (int32_t)p->batch;
-  int failed = lt.layout_create(l, library_type(p->dtype), (uint64_t)cols, (uint64_t)rows, ld);
+  int failed = lt.layout_create(l, library_type(dtype), (uint64_t)cols, (uint64_t)rows, ld);
   if (failed) *l = NULL;
   return failed || (p->batch > 1 && (lt.layout_set(*l, LT_BATCHES, &batches, sizeof batches) ||
                                      lt.layout_set(*l, LT_BATCH_STEP, &step, sizeof step)));
@@ -185,9 +185,9 @@ static int make_layout(lt_layout *l, const problem *p, int64_t rows, int64_t col
 static int make_layouts(plan *p) {
   const problem *q = &p->of;
   bool ta = q->transposed_a, tb = q->transposed_b;
-  return make_layout(&p->a, q, tb ? q->n : q->k, tb ? q->k : q->n, q->ldb, q->step_b) ||
-         make_layout(&p->b, q, ta ? q->k : q->m, ta ? q->m : q->k, q->lda, q->step_a) ||
-         make_layout(&p->c, q, q->m, q->n, q->ldc, q->step_c);
+  return make_layout(&p->a, q, q->dtype, tb ? q->n : q->k, tb ? q->k : q->n, q->ldb, q->step_b) ||
+         make_layout(&p->b, q, q->dtype, ta ? q->k : q->m, ta ? q->m : q->k, q->lda, q->step_a) ||
+         make_layout(&p->c, q, q->dtype_c, q->m, q->n, q->ldc, q->step_c);
 }
 
 static int choose(const struct tc_cuda_products *t, plan *p) {
