@@ -468,9 +468,11 @@ Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
     tc_dtype dtype = TC_F64;
     if (first) dtype = static_cast<tc_dtype>(tc_graph_type(graph, *given)->dtype);
     else if (each.like) dtype = static_cast<tc_dtype>(tc_dim_value(attrs.back()));
-    in[each.at] = each.like && dtype < TC_DTYPE_COUNT
-                      ? fitted(each.value, dtype, op, row.name, each.expression)
-                      : as_operand(each.value, each.expression->getExprLoc());
+    const SourceLocation loc = each.expression->getExprLoc();
+    if (op == OP_ARANGE) in[each.at] = as_whole(each.value, loc);
+    if (failed || in[each.at].id) continue;
+    in[each.at] = each.like && dtype < TC_DTYPE_COUNT ? fitted(each.value, dtype, op, row.name, each.expression)
+                                                      : as_operand(each.value, loc);
   }
   ops++;
   tc_ref ref = build(op, in, attrs, string.empty() ? nullptr : string.c_str(), e);

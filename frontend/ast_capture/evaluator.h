@@ -237,6 +237,7 @@ private:
   std::optional<tc_dim> arithmetic_dim(const Arithmetic &made, clang::SourceLocation loc);
   std::optional<int64_t> as_constant(const Scalar &v) const;
   tc_ref as_operand(const Scalar &v, clang::SourceLocation loc);
+  tc_ref as_whole(const Scalar &v, clang::SourceLocation loc);
   tc_ref fitted(const Scalar &v, tc_dtype like, tc_op &op, const char *function,
                 const clang::Expr *e);
   tc_ref scalar_node(const std::string &text, tc_dtype dtype, clang::SourceLocation loc);

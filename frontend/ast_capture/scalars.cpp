@@ -280,6 +280,8 @@ Scalar Evaluator::convert(const Scalar &v, QualType to, bool explicit_cast) {
   else if (v.late && v.type == to) s.ref = v.ref;
   if (v.dim && is_integer(to) && fits(*v.dim, to)) s.dim = v.dim;
   else if (!s.late && widens(context, v.type, to)) s.made = arithmetic(BO_Comma, v, v);
+  if (!s.late && to->isSpecificBuiltinType(BuiltinType::Double))
+    s.whole = is_integer(v.type) && !v.type->isBooleanType() ? std::make_shared<const Scalar>(v) : v.whole;
   return s;
 }
 
@@ -543,6 +545,19 @@ tc_dim Evaluator::as_dim(const Scalar &v, SourceLocation loc) {
   return dim;
 }
 
+// A double that an integer was converted to, as that integer, so that what is counted from it is known to be whole numbers;
+// none where double does not hold every value that it may have.
+tc_ref Evaluator::as_whole(const Scalar &v, SourceLocation loc) {
+  const int64_t most = INT64_C(1) << 53;
+  if (!v.whole) return {0};
+  const tc_dim dim = as_dim(*v.whole, loc);
+  int64_t lo, hi;
+  if (failed) return {0};
+  tc_dim_range(dims, dim, &lo, &hi);
+  if ((lo < -most || hi > most) && !tc_dim_assume_range(dims, dim, -most, most)) return {0};
+  return tc_graph_dim_value(graph, dim, true, graph_loc(loc));
+}
+
 // A scalar operand, weak.
 tc_ref Evaluator::as_operand(const Scalar &v, SourceLocation loc) {
   const bool integer = is_integer(v.type);
@@ -601,6 +616,8 @@ tc_ref Evaluator::fitted(const Scalar &v, tc_dtype like, tc_op &op, const char *
     return {0};
   }
   const tc_scalar_use use = tc_scalar_use_of(op);
+  if (like == TC_I64 && use != TC_SCALAR_REAL)
+    if (const tc_ref whole = as_whole(v, loc); whole.id || failed) return whole;
   if (!tc_dtype_is_float(like) && use != TC_SCALAR_REAL) {
     std::string condition = fitting_condition("(" + bare(v.text) + ")", like, op);
     if (!condition.empty() && (v.late || !require(condition, true))) {

@@ -56,6 +56,7 @@ struct Scalar {
   // Integers: how the value is made of others, for those that become sizes or positions, and what
   // compares them.
   std::shared_ptr<const struct Arithmetic> made;
+  std::shared_ptr<const Scalar> whole; // doubles: the integer, not known at build time, that was converted
 };
 
 // a op b in a's type (a comparison, && and ||: in int), or, where op is BO_Comma, a in a wider type.
