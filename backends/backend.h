@@ -207,6 +207,8 @@ typedef struct tc_backend {
   /* Optional.  Decides how kernels run (tc_kernel.schedule), and what they and the entry share (tc_mm_loop).
    * false: out of memory. */
   bool (*plan)(tc_program *p);
+  /* Optional.  What the function's options change in these schedules. */
+  void (*apply_options)(tc_program *p, const tc_setting *setting, uint32_t nsetting);
   /* Optional.  The words of these schedules, which are printed and read by them (schedule/words.h). */
   const struct tc_schedule_words *schedule;
   bool (*emit_kernel)(const tc_kernel *k, const tc_program *p, tc_kernel_text *out);

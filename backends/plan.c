@@ -31,6 +31,7 @@ bool tc_plan_program(const tc_backend *b, tc_program *p, const tc_setting *setti
                      uint32_t nsetting, const char *symbol, tc_buf *why) {
   const char *path = tc_setting_of(setting, nsetting, "schedule");
   if (b->plan && !b->plan(p)) return false;
+  if (b->apply_options) b->apply_options(p, setting, nsetting);
   return !path || !b->schedule || read_schedule(b, p, path, symbol, why);
 }
 

@@ -22,6 +22,7 @@ const tc_backend tc_backend_cuda = {
     .entry = &tc_cuda_entry_style,
     .supports = tc_cuda_supports,
     .plan = tc_cuda_plan_program,
+    .apply_options = tc_cuda_apply_options,
     .schedule = &tc_cuda_schedule_words,
     .emit_kernel = tc_cuda_emit_kernel,
     .complete = cuda_complete,

@@ -1,6 +1,8 @@
 /* options.c - see options.h. */
 #include "backends/cuda/options.h"
 
+#include "backends/cuda/schedule/schedule.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +50,19 @@ bool tc_cuda_records(const tc_function *f) {
   return mode && (!strcmp(mode, "reduce-overhead") || !strcmp(mode, "max-autotune"));
 }
 
+/* Where the library rounds operands, it is several times as fast as our own kernels, and saves more than another pass costs. */
+void tc_cuda_apply_options(tc_program *p, const tc_setting *setting, uint32_t nsetting) {
+  const char *precision = tc_setting_of(setting, nsetting, "matmul_precision");
+  if (!precision || strcmp(precision, "high") != 0) return;
+  for (uint32_t i = 0; i < p->nkernel; ++i) {
+    const tc_kernel *k = &p->kernel[i];
+    tc_cuda_kernel_schedule *s = k->schedule ? (tc_cuda_kernel_schedule *)tc_cuda_kernel_schedule_of(k) : NULL;
+    if (k->kind != TC_KERNEL_MATMUL || k->mm.operand != TC_F32 || !s->library) continue;
+    s->tf32 = true;
+    s->one_pass = false;
+  }
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static const char *check_arch(const char *value) {
@@ -60,10 +75,17 @@ static const char *check_nvrtc(const char *value) {
   return NULL;
 }
 
+static const char *check_precision(const char *value) {
+  return !strcmp(value, "highest") || !strcmp(value, "high") ? NULL : "highest or high";
+}
+
 const tc_backend_option tc_cuda_option[TC_CUDA_OPTIONS] = {
     {"cuda-arch", "list of 80, 90, ..., ptx80, ...", "80,90,ptx80", true, check_arch,
      "GPUs that machine code, or PTX for newer ones, is made for"},
     {"nvrtc", "PATH", "found", true, check_nvrtc,
      "the library that compiles device code; else the folder nvrtc beside the plugin, or the "
      "system's"},
+    {"matmul_precision", "highest|high", "highest", false, check_precision,
+     "high: products of f32 on GPUs may round their operands to TF32, 10 bits of a fraction, which is several times as fast; sums "
+     "stay in f32"},
 };

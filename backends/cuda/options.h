@@ -32,8 +32,11 @@ tc_cuda_options tc_cuda_options_of(const tc_unit_options *o);
 /* The launches of a call become one CUDA graph. */
 bool tc_cuda_records(const tc_function *f);
 
+/* What a function's options change in the schedules of its kernels. */
+void tc_cuda_apply_options(tc_program *p, const tc_setting *setting, uint32_t nsetting);
+
 /* The options of the compiler that this backend brings. */
-enum { TC_CUDA_OPTIONS = 2 };
+enum { TC_CUDA_OPTIONS = 3 };
 extern const tc_backend_option tc_cuda_option[TC_CUDA_OPTIONS];
 
 #ifdef __cplusplus

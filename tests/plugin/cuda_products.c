@@ -46,3 +46,19 @@ TC_COMPILE bool update(tc_tensor *w TC_SHAPE("f32[512,512]"), const tc_tensor *x
 TC_COMPILE tc_tensor *wide(const tc_tensor *x TC_SHAPE("bf16[B,512]"), const tc_tensor *w TC_SHAPE("bf16[512,512]")) {
   return tc_exp(tc_cast(tc_matmul(x, w), TC_F32));
 }
+
+// RUN: %not %tc_cuda -c %s -o %t.o -fplugin-arg-tc-matmul_precision=low 2>&1 | %check --check-prefix=WRONG %s
+// WRONG: matmul_precision{{.*}}highest or high
+// SCHEDULE-LABEL: schedule of rounded
+// SCHEDULE: library
+// SCHEDULE-NEXT: tf32
+TC_COMPILE_WITH("matmul_precision=high")
+tc_tensor *rounded(const tc_tensor *x TC_SHAPE("f32[B,512]"), const tc_tensor *w TC_SHAPE("f32[512,512]")) {
+  return tc_exp(tc_matmul(x, w));
+}
+
+// SCHEDULE-LABEL: schedule of exact
+// SCHEDULE-NOT: tf32
+TC_COMPILE tc_tensor *exact(const tc_tensor *x TC_SHAPE("f32[B,512]"), const tc_tensor *w TC_SHAPE("f32[512,512]")) {
+  return tc_exp(tc_matmul(x, w));
+}

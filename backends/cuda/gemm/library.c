@@ -210,8 +210,9 @@ static void put_call(const library *x, tc_buf *out) {
   put_dim(x, "step_a", x->a.step, out);
   put_dim(x, "step_b", x->b.step, out);
   put_dim(x, "step_c", x->c.step, out);
-  tc_putf(out, "\n      .dtype = %s, .transposed_a = %d, .transposed_b = %d%s};\n",
-          code[x->mm->operand], x->a.transposed, x->b.transposed, is_wide(x) ? ", .wide_c = 1" : "");
+  tc_putf(out, "\n      .dtype = %s, .transposed_a = %d, .transposed_b = %d%s%s};\n",
+          code[x->mm->operand], x->a.transposed, x->b.transposed, tc_cuda_kernel_schedule_of(x->k)->tf32 ? ", .tf32 = 1" : "",
+          is_wide(x) ? ", .wide_c = 1" : "");
 }
 
 /* The nest that is left: its functions and its launch.  How many functions there are. */

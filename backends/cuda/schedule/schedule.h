@@ -63,6 +63,7 @@ typedef struct tc_cuda_kernel_schedule {
   bool index64; /* index arithmetic may exceed 32 bits whatever the sizes of the buffers */
   tc_schedule_list sides; /* of tiles, each with a function, from the largest to the smallest */
   bool library; /* it is asked first; its product is followed by the nest of tc_schedule.product */
+  bool tf32;    /* ... and may round operands of f32 to TF32 */
   /* ... but for products that fill no more tiles of this side than there are multiprocessors, and are not
    * longer along k; 0: for none */
   int64_t short_side, short_depth;

@@ -113,6 +113,11 @@ static const char *refuse_one_pass(const tc_schedule_place *at) {
   return tc_cuda_may_one_pass(&at->k->mm, s->template) ? NULL : "it is a choice for products of f32";
 }
 
+static const char *refuse_tf32(const tc_schedule_place *at) {
+  if (!kernel_of(at)->library) return "the library is not asked";
+  return at->k->mm.operand == TC_F32 ? NULL : "operands are not f32";
+}
+
 static const char *refuse_room(const tc_schedule_place *at) {
   enum { LEAST = 64 }; /* a warp collects as much again as it keeps */
   const int64_t room = kernel_of(at)->room;
@@ -167,6 +172,7 @@ const tc_schedule_word tc_cuda_kernel_words[TC_CUDA_KERNEL_WORDS] = {
     {"index64", TC_WORD_FLAG, FIELD(index64), 0, refuse_product, NULL, NULL},
     {"sides", TC_WORD_COUNTS, FIELD(sides), 0, refuse_sides, NULL, NULL},
     {"library", TC_WORD_FLAG, FIELD(library), 0, refuse_library, NULL, NULL},
+    {"tf32", TC_WORD_FLAG, FIELD(tf32), 0, refuse_tf32, NULL, NULL},
     {"short-side", TC_WORD_COUNT, FIELD(short_side), 0, refuse_short, NULL, NULL},
     {"short-depth", TC_WORD_COUNT, FIELD(short_depth), 0, refuse_short, NULL, NULL},
     {"room", TC_WORD_COUNT, FIELD(room), 0, refuse_room, NULL, NULL},
