@@ -234,11 +234,18 @@ static void put_keys(tc_cuda_product *x, const tc_mm_keys *keys) {
   tc_print_line(&x->s, "first = first / KEYS * KEYS;");
 }
 
+/* Rows of most keys come first, so that those of few fill what is left: keys in front of a row's end are most in the last
+ * rows, those behind a row's first one in the first. */
+static void put_row(tc_cuda_product *x, const tc_mm_keys *keys) {
+  if (keys->has_first && !keys->has_end) tc_print_line(&x->s, "const tc_int m0 = tile %% m_tiles * M;");
+  else tc_print_line(&x->s, "const tc_int m0 = (m_tiles - 1 - tile %% m_tiles) * M; /* the rows of most keys first */");
+}
+
 static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   const tc_mm_keys keys = tc_mm_find_keys(x->k, tc_graph_dims(x->p->graph));
   put_sizes(x);
   tc_cuda_open_tiles(x, "M", "N");
-  tc_print_line(&x->s, "const tc_int m0 = (m_tiles - 1 - tile %% m_tiles) * M; /* the rows of most keys first */");
+  put_row(x, &keys);
   tc_cuda_put_batches(x);
   put_keys(x, &keys);
   put_fill(x, o, TC_CUDA_INNER_A, "place", "0");
