@@ -1,6 +1,7 @@
 // inner.cpp - see inner.h.
 #include "driver/inner.h"
 
+#include "driver/precompiled.h"
 #include "frontend/attributes.h"
 #include "frontend/unit/unit.h"
 
@@ -27,6 +28,7 @@ std::shared_ptr<CompilerInvocation> inner_invocation(CompilerInstance &user) {
   diagnostics.DiagnosticLogFile.clear();
   diagnostics.DiagnosticSerializationFile.clear();
   invocation->getPreprocessorOpts().addMacroDef(inner_macro);
+  read_as_text(precompiled_of(user), invocation->getPreprocessorOpts());
   // A pipe can be read once.  (The file manager keeps what came through standard input.)
   SourceManager &sources = user.getSourceManager();
   auto main = sources.getFileEntryRefForID(sources.getMainFileID());

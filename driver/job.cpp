@@ -11,6 +11,7 @@
 #include "driver/kernels.h"
 #include "driver/lines.h"
 #include "driver/object.h"
+#include "driver/precompiled.h"
 #include "driver/report.h"
 
 namespace tc {
@@ -225,12 +226,16 @@ public:
     for (const KnownError &error : errors.list) agreement.add_error(error.loc, error.text);
     ClangShell shell(user, context, options, other, agreement, errors.list);
     Unit unit(context, expansions, options, shell);
+    const SourceManager &sources = context.getSourceManager();
+    const Precompiled precompiled = precompiled_of(user); // where functions stay as they are
     for (const FunctionDecl *function : definitions.list)
-      if (function->getStorageClass() != SC_Static || function->isReferenced() ||
-          shell.precompiles())
+      if (!precompiled.has(sources, function->getLocation()) &&
+          (function->getStorageClass() != SC_Static || function->isReferenced() ||
+           shell.precompiles()))
         unit.add(function);
     for (const FunctionDecl *function : definitions.all)
-      if (!context.getSourceManager().isInSystemHeader(function->getLocation()))
+      if (!sources.isInSystemHeader(function->getLocation()) &&
+          !precompiled.has(sources, function->getLocation()))
         unit.look_at(function);
     unit.run();
   }

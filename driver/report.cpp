@@ -41,7 +41,8 @@ FileID Reporter::mirror(FileID file) {
 }
 
 // Where the user's #line directives (or a preprocessed input) say that the place is elsewhere, the
-// mirror learns it through a line note; a fresh mirror, since notes must come in file order.
+// mirror learns it through a line note; a fresh mirror, since notes must come in file order.  A note numbers the line
+// behind its own, as a directive does.
 SourceLocation Reporter::translate(SourceLocation loc) {
   if (loc.isInvalid()) return loc;
   loc = inner.getFileLoc(loc);
@@ -55,7 +56,7 @@ SourceLocation Reporter::translate(SourceLocation loc) {
       llvm::MemoryBuffer::getMemBufferCopy(inner.getBufferData(file), inner.getFilename(loc)));
   unsigned column = inner.getColumnNumber(file, offset);
   SourceLocation line = sources.getComposedLoc(fresh, offset - (column - 1));
-  sources.AddLineNote(line, presumed.getLine(),
+  sources.AddLineNote(line, presumed.getLine() + 1,
                       sources.getLineTableFilenameID(presumed.getFilename()), false, false,
                       SrcMgr::C_User);
   return sources.getComposedLoc(fresh, offset);

@@ -47,7 +47,8 @@ public:
 
 private:
   OptionalFileEntryRef lookup(StringRef directory, StringRef name) {
-    llvm::SmallString<256> path(directory);
+    llvm::SmallString<256> path;
+    if (!llvm::sys::path::is_absolute(name)) path = directory;
     llvm::sys::path::append(path, name);
     return files.getOptionalFileRef(path);
   }

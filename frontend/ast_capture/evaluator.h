@@ -319,6 +319,9 @@ private:
   std::string data_text(const clang::Expr *e);
   std::string sizes_text(const tc_type &type);
   Value do_tc_is_compiling(const clang::CallExpr *e);
+  bool asks_for_error(const clang::CallExpr *e);
+  Value do_tc_error(const clang::CallExpr *e);
+  Value do_no_error_number(const clang::CallExpr *e);
 
   // gradients.cpp
   Value do_tc_detach(const clang::CallExpr *e);

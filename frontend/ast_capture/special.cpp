@@ -23,6 +23,9 @@ Evaluator::Special Evaluator::find_special(llvm::StringRef name) {
       {"tc_item", &Evaluator::do_tc_item},
       {"tc_item_int", &Evaluator::do_tc_item_int},
       {"tc_is_compiling", &Evaluator::do_tc_is_compiling},
+      {"tc_error", &Evaluator::do_tc_error},
+      {"tc_error_code", &Evaluator::do_no_error_number},
+      {"tc_error_count", &Evaluator::do_no_error_number},
       {"tc_detach", &Evaluator::do_tc_detach},
       {"tc_grad", &Evaluator::do_tc_grad},
       {"tc_vjp", &Evaluator::do_tc_vjp},
@@ -351,6 +354,23 @@ Value Evaluator::do_tc_item_int(const CallExpr *e) { return item(e, TC_I64); }
 
 Value Evaluator::do_tc_is_compiling(const CallExpr *e) {
   return Value::of(integer_constant(llvm::APSInt::get(1), e->getType()));
+}
+
+// Kernels run where no error is pending, and record none; functions of the program's own may.
+bool Evaluator::asks_for_error(const CallExpr *e) {
+  if (guessing) return true;
+  if (effects.empty()) expect_no_error(e->getExprLoc());
+  else fail(e->getExprLoc(), "errors are asked for behind a call of a function marked TC_EFFECT");
+  return !failed;
+}
+
+Value Evaluator::do_tc_error(const CallExpr *e) {
+  return asks_for_error(e) ? Value::of(Value::Null) : Value();
+}
+
+Value Evaluator::do_no_error_number(const CallExpr *e) { // TC_ERROR_NONE, or how many there were
+  if (!asks_for_error(e)) return {};
+  return Value::of(integer_constant(llvm::APSInt::get(0), e->getType()));
 }
 
 } // namespace tc

@@ -47,11 +47,12 @@ FileID Messages::copy_of(const std::string &name) {
   return copy;
 }
 
-// Where a #line directive says that the place is elsewhere, a copy of its own learns of that.
+// Where a #line directive says that the place is elsewhere, a copy of its own learns of that.  A note numbers the
+// line behind its own, as a directive does.
 FileID Messages::file_of(const Message &m) {
   if (m.head.line == m.head.text_line && m.file == m.text_file) return copy_of(m.text_file);
   const FileID file = sources.createFileID(read(m.text_file));
-  sources.AddLineNote(place(sources, file, m.head.text_line, 1), m.head.line,
+  sources.AddLineNote(place(sources, file, m.head.text_line, 1), m.head.line + 1,
                       sources.getLineTableFilenameID(m.file), false, false, SrcMgr::C_User);
   return file;
 }

@@ -73,6 +73,22 @@ Test(dim, multiples_decide_divisions) {
   tc_dims_free(c);
 }
 
+/* A half of something is less than all of it, but for 0. */
+Test(dim, quotients_differ) {
+  tc_dims *c = tc_dims_new();
+  tc_dim n = tc_dim_sym(c, "N", 1, INT64_MAX, 1), m = tc_dim_sym(c, "M", 0, INT64_MAX, 1);
+  cr_expect(tc_dim_known_ne(c, dim(c, "N/2"), n));
+  cr_expect(tc_dim_known_ne(c, n, dim(c, "N/2")));
+  cr_expect(tc_dim_known_ne(c, dim(c, "(N+1)/3"), n));
+  cr_expect(!tc_dim_known_ne(c, dim(c, "(N+1)/2"), n), "N = 1");
+  cr_expect(!tc_dim_known_ne(c, dim(c, "(N+2)/3"), n), "N = 1");
+  cr_expect(!tc_dim_known_ne(c, dim(c, "M/2"), m), "M = 0");
+  cr_expect(!tc_dim_known_ne(c, dim(c, "2*(N/2)"), n), "N even");
+  cr_expect(tc_dim_known_ne(c, dim(c, "2*(N/2)+1-N"), dim(c, "2")));
+  cr_expect(tc_dim_bad(tc_dim_unify(c, dim(c, "N/2"), n)));
+  tc_dims_free(c);
+}
+
 Test(dim, ranges_and_comparisons) {
   tc_dims *c = tc_dims_new();
   int64_t lo, hi;

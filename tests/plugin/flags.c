@@ -11,6 +11,8 @@
 // RUN: %tc -std=gnu17 %s -o %t %run && %t | %check %s
 // RUN: %tc -std=c2x -O2 %s -o %t %run && %t | %check %s
 // RUN: %tc -std=gnu89 -O2 %s -o %t %run && %t | %check %s
+// RUN: %not %plain -std=c89 -fsyntax-only %s 2>&1 | %check --check-prefix=C89 %s
+// C89: error: "tcompile.h needs C99 or later, such as -std=c17"
 // RUN: %tc -O2 -fno-pic -no-pie %s -o %t %run && %t | %check %s
 // RUN: %tc -O2 -fPIC -fno-plt %s -o %t %run && %t | %check %s
 // RUN: %tc -O2 -fpie -pie %s -o %t %run && %t | %check %s

@@ -3,6 +3,7 @@
 // RUN: %plain -c %s -o %t.o -Wall -Wextra -Wshadow -fno-caret-diagnostics 2> %t.plain
 // RUN: %tc -c %s -o %t.o -Wall -Wextra -Wshadow -fno-caret-diagnostics 2> %t.plugin
 // RUN: diff %t.plain %t.plugin
+// RUN: %tc -c %s -o %t.o -Rpass=tc 2>&1 | %check --check-prefix=REMARK %s
 // RUN: %tc -g -O0 %s -o %t %run && %t | %check --check-prefix=OUTPUT %s
 // RUN: %tc -g -O0 -S -emit-llvm %s -o - | %check --check-prefix=DEBUG %s
 #include <stdio.h>
@@ -30,6 +31,8 @@ TC_COMPILE tc_tensor *tabs(const tc_tensor *x TC_SHAPE("f32[N]"))
 #line 1000 "elsewhere.y"
 TC_COMPILE tc_tensor *moved(const tc_tensor *x TC_SHAPE("f32[N]")) { int never; return tc_exp(x); }
 // CHECK: elsewhere.y:1000:74: warning: unused variable 'never'
+// REMARK: elsewhere.y:1000:23: remark: 'moved' compiled
+// REMARK: elsewhere.y:1000:88: remark: kernel
 #line 200 "places.c"
 
 // Not compiled for a reason that is only known at run time: the body runs, and knows where it is.

@@ -5,6 +5,10 @@
 // RUN: %t.gcc > %t.out 2> %t.stats && diff %t.expected %t.out && %check --check-prefix=STATS %s < %t.stats
 // RUN: %clang -Wall -Wextra -Wshadow -Werror %headers -O0 -g %t.c -o %t.clang %run
 // RUN: %t.clang > %t.out 2> %t.stats && diff %t.expected %t.out && %check --check-prefix=STATS %s < %t.stats
+// UTF-8's mark stands at the head of a file, or nowhere.
+// RUN: printf '\357\273\277' | cat - %s > %t.mark.c
+// RUN: %tcompile %t.mark.c -o %t.marked.c -- -O2 %headers -fplugin-arg-tc-isa=v2 -fplugin-arg-tc-backend=openmp
+// RUN: %gcc -std=gnu17 -Wall -Wextra -Werror %headers -fsyntax-only %t.marked.c
 #include <stdio.h>
 #include <tcompile.h>
 

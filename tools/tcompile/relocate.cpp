@@ -176,6 +176,9 @@ static std::string marker(StringRef name, bool system) {
   return out + (system ? "\" 3\n" : "\"\n");
 }
 
+// How many bytes of UTF-8's mark a text begins with, which stands nowhere else.
+static size_t byte_order_mark(StringRef text) { return text.starts_with("\xEF\xBB\xBF") ? 3 : 0; }
+
 // The head of a guard for a header with #pragma once, which some compilers (tcc) go by the spelling of names for.
 static std::string once(StringRef text, StringRef place) {
   if (!text.contains("pragma once")) return "";
@@ -195,7 +198,7 @@ std::string Relocation::put(const std::string &file, const Copy &copy,
   const bool changed = !edits.empty() || file != main || !unit.texts.empty();
   const std::string guard = file != main ? once(text, copy.to) : "";
   std::string out = guard + (changed ? marker(copy.name, copy.system) : "");
-  size_t done = 0;
+  size_t done = out.empty() ? 0 : byte_order_mark(text);
   for (const auto &[offset, edit] : edits) {
     out += text.substr(done, offset - done) + edit.second;
     done = offset + edit.first;
